@@ -1,0 +1,441 @@
+/*
+ * inih splits the lines; the lines themselves are handed to it one by one, so
+ * that each value's place is known and what inih would cut (a line longer
+ * than its buffer) or join (an indented line with the one before) is told or
+ * read as it stands.
+ */
+#include "common/conf.h"
+
+#include <ini.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/fs.h"
+#include "common/num.h"
+#include "common/opt.h"
+#include "common/span.h"
+
+#define FILE_MAX_BYTES (1 << 20)
+
+/* --- one value ------------------------------------------------------------ */
+
+static void *
+member(void *settings, const struct conf_row *row)
+{
+	return (char *)settings + row->offset;
+}
+
+/* Both 0: any that the type can hold. */
+static bool
+in_range(const struct conf_row *row, int64_t value)
+{
+	return (row->min == 0 && row->max == 0) ||
+	    (value >= row->min && value <= row->max);
+}
+
+static bool
+read_text(void *to, const struct conf_row *row, const char *text)
+{
+	char **old = to;
+	char *copy;
+
+	if (!in_range(row, (int64_t)strlen(text)))
+		return false;
+	copy = strdup(text);
+	if (copy == NULL)
+		return false;
+	free(*old);
+	*old = copy;
+	return true;
+}
+
+static bool
+keep_number(void *to, const struct conf_row *row, int64_t value)
+{
+	if (!in_range(row, value))
+		return false;
+	*(int64_t *)to = value;
+	return true;
+}
+
+static bool
+read_int(void *to, const struct conf_row *row, const char *text)
+{
+	int64_t value;
+
+	return num_int(&value, span_of(text), INT64_MIN + 1, INT64_MAX) &&
+	    keep_number(to, row, value);
+}
+
+static bool
+read_seconds(void *to, const struct conf_row *row, const char *text)
+{
+	int64_t value;
+
+	return opt_seconds(&value, text) && keep_number(to, row, value);
+}
+
+static bool
+read_size(void *to, const struct conf_row *row, const char *text)
+{
+	static const char units[] = "KMGT";
+	struct span span = span_of(text);
+	int64_t each = 1;
+	int64_t value;
+
+	for (int i = 0; units[i] != '\0' && span.len > 0; i++) {
+		if (span.ptr[span.len - 1] != units[i])
+			continue;
+		each = INT64_C(1) << (10 * (i + 1));
+		span.len--;
+		break;
+	}
+	return num_int(&value, span, 0, INT64_MAX / each) &&
+	    keep_number(to, row, value * each);
+}
+
+static bool
+read_bool(void *to, const struct conf_row *row, const char *text)
+{
+	static const char *const words[] = {
+	    "no", "yes", "false", "true", "off", "on", "0", "1"};
+
+	(void)row;
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!span_eq_nocase(span_of(text), span_of(words[i])))
+			continue;
+		*(bool *)to = i % 2 == 1;
+		return true;
+	}
+	return false;
+}
+
+static bool
+read_choice(void *to, const struct conf_row *row, const char *text)
+{
+	for (int i = 0; row->choices[i] != NULL; i++) {
+		if (strcmp(row->choices[i], text) != 0)
+			continue;
+		*(int *)to = i;
+		return true;
+	}
+	return false;
+}
+
+static const struct {
+	bool (*read)(void *to, const struct conf_row *row, const char *text);
+	const char *what;
+} types[] = {
+    [CONF_TEXT] = {read_text, "a text"},
+    [CONF_INT] = {read_int, "a whole number"},
+    [CONF_BOOL] = {read_bool, "yes or no"},
+    [CONF_SIZE] = {read_size, "a size such as 512, 64M or 2G"},
+    [CONF_SECONDS] = {read_seconds, "a time such as 90, 15m, 12h or 3d"},
+    [CONF_CHOICE] = {read_choice, "one of"},
+};
+
+/* "a whole number from 1 to 64", "one of fast, safe". */
+static void
+describe(struct buf *buf, const struct conf_row *row)
+{
+	buf_addf(buf, "%s", types[row->type].what);
+	if (row->type == CONF_CHOICE)
+		for (int i = 0; row->choices[i] != NULL; i++)
+			buf_addf(
+			    buf, "%s%s", i == 0 ? " " : ", ", row->choices[i]);
+	else if (row->type != CONF_BOOL && (row->min != 0 || row->max != 0))
+		buf_addf(buf, " from %lld to %lld%s", (long long)row->min,
+		    (long long)row->max,
+		    row->type == CONF_TEXT          ? " bytes long"
+			: row->type == CONF_SIZE    ? " bytes"
+			: row->type == CONF_SECONDS ? " seconds"
+						    : "");
+}
+
+static enum err
+refuse(const struct conf_row *row, const char *value, const char *place,
+    struct fault *fault)
+{
+	struct buf buf;
+	char *text;
+
+	buf_init(&buf, sizeof(fault->message));
+	describe(&buf, row);
+	text = buf_take(&buf, NULL);
+	fault_set(fault, place, "[%s] %s must be %s, not \"%s\"", row->section,
+	    row->name, text == NULL ? types[row->type].what : text, value);
+	free(text);
+	buf_fini(&buf);
+	return ERR_BAD_INPUT;
+}
+
+static enum err
+apply(void *settings, const struct conf_row *row, const char *value,
+    const char *place, struct fault *fault)
+{
+	if (types[row->type].read(member(settings, row), row, value))
+		return ERR_OK;
+	return refuse(row, value, place, fault);
+}
+
+static const struct conf_row *
+find(const struct conf_row *rows, size_t count, const char *section,
+    const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(rows[i].section, section) == 0 &&
+		    (name == NULL || strcmp(rows[i].name, name) == 0))
+			return &rows[i];
+	return NULL;
+}
+
+static enum err
+set_at(void *settings, const struct conf_row *rows, size_t count,
+    const char *section, const char *name, const char *value, const char *place,
+    struct fault *fault)
+{
+	const struct conf_row *row = find(rows, count, section, name);
+
+	if (row != NULL)
+		return apply(settings, row, value, place, fault);
+	if (find(rows, count, section, NULL) != NULL)
+		fault_set(fault, place, "[%s] has no setting named \"%s\"",
+		    section, name);
+	else if (section[0] == '\0')
+		fault_set(
+		    fault, place, "\"%s\" stands before any [section]", name);
+	else
+		fault_set(fault, place, "there is no section [%s]", section);
+	return ERR_BAD_INPUT;
+}
+
+/* --- the calls ------------------------------------------------------------ */
+
+enum err
+conf_set(void *settings, const struct conf_row *rows, size_t count,
+    const char *section, const char *name, const char *value,
+    struct fault *fault)
+{
+	char place[sizeof(fault->place)];
+
+	snprintf(place, sizeof(place), "[%s] %s", section, name);
+	return set_at(
+	    settings, rows, count, section, name, value, place, fault);
+}
+
+enum err
+conf_defaults(void *settings, const struct conf_row *rows, size_t count,
+    struct fault *fault)
+{
+	enum err err = ERR_OK;
+
+	/* So that conf_fini() is safe wherever this ends. */
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].type == CONF_TEXT)
+			*(char **)member(settings, &rows[i]) = NULL;
+	for (size_t i = 0; i < count && err == ERR_OK; i++) {
+		char place[sizeof(fault->place)];
+
+		if (rows[i].fallback == NULL && rows[i].type == CONF_TEXT)
+			continue;
+		snprintf(place, sizeof(place), "default of [%s] %s",
+		    rows[i].section, rows[i].name);
+		err = apply(settings, &rows[i],
+		    rows[i].fallback == NULL ? "" : rows[i].fallback, place,
+		    fault);
+	}
+	return err;
+}
+
+void
+conf_fini(void *settings, const struct conf_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		char **text = member(settings, &rows[i]);
+
+		if (rows[i].type != CONF_TEXT)
+			continue;
+		free(*text);
+		*text = NULL;
+	}
+}
+
+/* --- a file --------------------------------------------------------------- */
+
+struct reading {
+	void *settings;
+	const struct conf_row *rows;
+	size_t count;
+	const char *path;
+	struct fault *fault;
+	struct span rest; /* lines that were not handed out yet */
+	unsigned line;
+	enum err err;
+};
+
+static void
+place_of(char *place, size_t size, const struct reading *reading)
+{
+	snprintf(place, size, "%s:%u", reading->path, reading->line);
+}
+
+static void
+bad_line(struct reading *reading, const char *what)
+{
+	char place[sizeof(reading->fault->place)];
+
+	place_of(place, sizeof(place), reading);
+	fault_set(reading->fault, place, "%s", what);
+	reading->err = ERR_BAD_INPUT;
+}
+
+/* "[pool]" with nothing but a comment behind it. */
+static void
+check_section(struct reading *reading, struct span line)
+{
+	size_t end = span_find(line, ']');
+	struct span after = span_trim(span_from(line, end + 1));
+	char name[64];
+
+	if (end == line.len)
+		bad_line(reading, "a section is written [name]");
+	else if (after.len > 0 && after.ptr[0] != ';' && after.ptr[0] != '#')
+		bad_line(reading, "nothing may follow a [section]");
+	else if (!span_copy(name, sizeof(name), span_sub(line, 1, end - 1)) ||
+	    find(reading->rows, reading->count, name, NULL) == NULL)
+		bad_line(reading, "there is no such section");
+}
+
+static void
+check_line(struct reading *reading, struct span line)
+{
+	if (line.len == 0 || line.ptr[0] == ';' || line.ptr[0] == '#')
+		return;
+	if (span_find(line, '\0') < line.len)
+		bad_line(reading, "holds a zero byte");
+	else if (line.ptr[0] == '[')
+		check_section(reading, line);
+	else if (span_find(line, '=') == line.len || span_find(line, '=') == 0)
+		bad_line(reading, "is neither \"name = value\" nor [section]");
+}
+
+/* inih's idea of fgets(): the next line, or NULL to stop. */
+static char *
+next_line(char *to, int size, void *context)
+{
+	struct reading *reading = context;
+	struct span line;
+
+	if (reading->err != ERR_OK || !span_cut(&line, &reading->rest, '\n'))
+		return NULL;
+	reading->line++;
+	if (line.len > 0 && line.ptr[line.len - 1] == '\r')
+		line.len--;
+	line = span_trim(line);
+	check_line(reading, line);
+	/* A comment may be long: nobody reads it. */
+	if (line.len > 0 && (line.ptr[0] == '#' || line.ptr[0] == ';'))
+		line.len = 0;
+	if (reading->err == ERR_OK && !span_copy(to, (size_t)size - 1, line))
+		bad_line(reading, "is too long");
+	if (reading->err != ERR_OK)
+		return NULL;
+	memcpy(to + line.len, "\n", 2);
+	return to;
+}
+
+static int
+take_pair(
+    void *context, const char *section, const char *name, const char *value)
+{
+	struct reading *reading = context;
+	char place[sizeof(reading->fault->place)];
+
+	place_of(place, sizeof(place), reading);
+	reading->err = set_at(reading->settings, reading->rows, reading->count,
+	    section, name, value, place, reading->fault);
+	return reading->err == ERR_OK;
+}
+
+enum err
+conf_read(void *settings, const struct conf_row *rows, size_t count,
+    const char *path, struct fault *fault)
+{
+	struct reading reading = {
+	    settings, rows, count, path, fault, {NULL, 0}, 0, ERR_OK};
+	struct buf buf;
+	int line = 0;
+	enum err err;
+
+	buf_init(&buf, FILE_MAX_BYTES);
+	err = fs_read(&buf, path);
+	if (err != ERR_OK) {
+		fault_set(fault, path, "cannot be read: %s", err_text(err));
+		goto out;
+	}
+	reading.rest = buf_span(&buf);
+	if (span_starts(reading.rest, SPAN("\xef\xbb\xbf")))
+		reading.rest = span_from(reading.rest, 3);
+	line = ini_parse_stream(next_line, &reading, take_pair, &reading);
+	err = reading.err;
+	if (err == ERR_OK && line != 0) {
+		reading.line = line > 0 ? (unsigned)line : 0;
+		bad_line(&reading, "cannot be understood");
+		err = line > 0 ? reading.err : ERR_NO_MEMORY;
+	}
+out:
+	buf_fini(&buf);
+	return err;
+}
+
+/* --- the file of defaults ------------------------------------------------- */
+
+static void
+print_comment(FILE *file, const char *text)
+{
+	int at = 0;
+
+	while (*text != '\0') {
+		int word = (int)strcspn(text, " ");
+
+		if (at == 0 || at + 1 + word > 79)
+			at = fprintf(file, at == 0 ? "#" : "\n#");
+		at += fprintf(file, " %.*s", word, text);
+		text += word + (text[word] == ' ' ? 1 : 0);
+	}
+	fputc('\n', file);
+}
+
+static void
+print_row(FILE *file, const struct conf_row *row)
+{
+	struct buf buf;
+	char *text;
+
+	buf_init(&buf, 65536);
+	buf_addf(&buf, "%s (", row->help);
+	describe(&buf, row);
+	buf_addf(&buf, ")");
+	text = buf_take(&buf, NULL);
+	print_comment(file, text == NULL ? row->help : text);
+	free(text);
+	buf_fini(&buf);
+	/* Without a default there is nothing to write but its name. */
+	if (row->fallback == NULL)
+		fprintf(file, "#%s =\n", row->name);
+	else
+		fprintf(file, "%s = %s\n", row->name, row->fallback);
+}
+
+void
+conf_print(FILE *file, const struct conf_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || strcmp(rows[i].section, rows[i - 1].section) != 0)
+			fprintf(file, "%s[%s]\n", i == 0 ? "" : "\n",
+			    rows[i].section);
+		fputc('\n', file);
+		print_row(file, &rows[i]);
+	}
+}

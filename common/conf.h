@@ -1,0 +1,58 @@
+/*
+ * conf: settings from an INI file, read by a table. The door to inih.
+ *
+ * Every setting a program has stands in one table: its name, its type, where
+ * it goes, its limits and a line of help. The same table prints the settings
+ * file with its defaults, and the man page's list is checked against it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/err.h"
+
+enum conf_type {
+	CONF_TEXT, /* char *: malloc'ed copy */
+	CONF_INT, /* int64_t, min..max */
+	CONF_BOOL, /* bool: yes/no, true/false, on/off, 1/0 */
+	CONF_SIZE, /* int64_t bytes: 64M, 2G, 512 */
+	CONF_SECONDS, /* int64_t: 90, 90s, 15m, 12h, 3d */
+	CONF_CHOICE /* int: index into choices */
+};
+
+struct conf_row {
+	const char *section;
+	const char *name;
+	enum conf_type type;
+	size_t offset; /* of the member in the program's settings struct */
+	const char *fallback; /* the default, as it would be written */
+	int64_t min, max;
+	const char *const *choices; /* CONF_CHOICE: NULL-ended */
+	const char *help;
+};
+
+/* Fills every member from its default. */
+enum err conf_defaults(void *settings, const struct conf_row *rows,
+    size_t count, struct fault *fault);
+
+/*
+ * Reads the file over what is there. An unknown section or name, a value that
+ * does not fit or a bad line is ERR_BAD_INPUT, with "path:line" as the place;
+ * ERR_NOT_FOUND when there is no file. The first trouble stops it.
+ */
+enum err conf_read(void *settings, const struct conf_row *rows, size_t count,
+    const char *path, struct fault *fault);
+
+/* Sets one by its text, as a command line or a test does. */
+enum err conf_set(void *settings, const struct conf_row *rows, size_t count,
+    const char *section, const char *name, const char *value,
+    struct fault *fault);
+
+/* Frees the CONF_TEXT members. */
+void conf_fini(void *settings, const struct conf_row *rows, size_t count);
+
+/* Writes a commented file that holds every setting at its default. */
+void conf_print(FILE *file, const struct conf_row *rows, size_t count);

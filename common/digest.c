@@ -1,0 +1,233 @@
+/*
+ * EVP_sha256() looks its implementation up at each use, under a lock;
+ * EVP_MD_fetch() does it once. Contexts are made a call: a digest here is of
+ * a key or a token, a few a request.
+ */
+#include "common/digest.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "common/log.h"
+#include "common/num.h"
+
+#define SCRYPT_N 65536
+#define SCRYPT_R 8
+#define SCRYPT_P 1
+#define SCRYPT_MEMORY (UINT64_C(160) << 20)
+#define SALT_LEN 16
+#define HASH_LEN 32
+
+static EVP_MD *sha256;
+static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+
+static void
+fetch_sha256(void)
+{
+	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+}
+
+void
+digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data)
+{
+	unsigned len = 0;
+	int done;
+
+	pthread_once(&sha256_once, fetch_sha256);
+	/* A wrong or missing hash must never be compared with anything. */
+	assert(sha256 != NULL);
+	done = EVP_Digest(
+	    data.len == 0 ? "" : data.ptr, data.len, out, &len, sha256, NULL);
+	assert(done == 1 && len == DIGEST_SHA256_LEN);
+}
+
+void
+digest_hex(char *text, const uint8_t *bytes, size_t len)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < len; i++) {
+		*text++ = digits[bytes[i] >> 4];
+		*text++ = digits[bytes[i] & 15];
+	}
+	*text = '\0';
+}
+
+static int
+hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool
+digest_unhex(uint8_t *bytes, size_t len, struct span text)
+{
+	if (text.len / 2 != len || text.len % 2 != 0)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		int high = hex_digit(text.ptr[2 * i]);
+		int low = hex_digit(text.ptr[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		bytes[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+enum err
+digest_random(void *bytes, size_t len)
+{
+	uint8_t *at = bytes;
+
+	while (len > 0) {
+		ssize_t got = getrandom(at, len, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			log_error("random source failed: %s", strerror(errno));
+			return ERR_SYSTEM;
+		}
+		at += got;
+		len -= (size_t)got;
+	}
+	return ERR_OK;
+}
+
+enum err
+digest_random_text(char *text, size_t len)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz0123456789";
+	const size_t count = sizeof(letters) - 1;
+	uint8_t bytes[64];
+	enum err err = ERR_OK;
+	size_t done = 0;
+
+	while (done < len && err == ERR_OK) {
+		err = digest_random(bytes, sizeof(bytes));
+		for (size_t i = 0; i < sizeof(bytes) && done < len; i++)
+			/* 248 is 4 * 62: above it some would come oftener. */
+			if (err == ERR_OK && bytes[i] < 256 / count * count)
+				text[done++] = letters[bytes[i] % count];
+	}
+	text[err == ERR_OK ? done : 0] = '\0';
+	digest_forget(bytes, sizeof(bytes));
+	return err;
+}
+
+bool
+digest_equal(const void *a, const void *b, size_t len)
+{
+	return CRYPTO_memcmp(a, b, len) == 0;
+}
+
+bool
+digest_equal_text(struct span a, struct span b)
+{
+	uint8_t hash_a[DIGEST_SHA256_LEN];
+	uint8_t hash_b[DIGEST_SHA256_LEN];
+
+	digest_sha256(hash_a, a);
+	digest_sha256(hash_b, b);
+	return digest_equal(hash_a, hash_b, sizeof(hash_a));
+}
+
+static enum err
+scrypt(uint8_t hash[HASH_LEN], const uint8_t salt[SALT_LEN],
+    struct span password, const int64_t cost[3])
+{
+	if (EVP_PBE_scrypt(password.len == 0 ? "" : password.ptr, password.len,
+		salt, SALT_LEN, (uint64_t)cost[0], (uint64_t)cost[1],
+		(uint64_t)cost[2], SCRYPT_MEMORY, hash, HASH_LEN) == 1)
+		return ERR_OK;
+	log_error("password hash failed: N=%lld r=%lld p=%lld",
+	    (long long)cost[0], (long long)cost[1], (long long)cost[2]);
+	return ERR_NO_MEMORY;
+}
+
+enum err
+digest_password_make(char stored[DIGEST_PASSWORD_MAX], struct span password)
+{
+	static const int64_t cost[3] = {SCRYPT_N, SCRYPT_R, SCRYPT_P};
+	uint8_t salt[SALT_LEN];
+	uint8_t hash[HASH_LEN];
+	char salt_text[2 * SALT_LEN + 1];
+	char hash_text[2 * HASH_LEN + 1];
+	enum err err = digest_random(salt, sizeof(salt));
+
+	stored[0] = '\0';
+	if (err == ERR_OK)
+		err = scrypt(hash, salt, password, cost);
+	if (err != ERR_OK)
+		return err;
+	digest_hex(salt_text, salt, sizeof(salt));
+	digest_hex(hash_text, hash, sizeof(hash));
+	snprintf(stored, DIGEST_PASSWORD_MAX, "scrypt$%d$%d$%d$%s$%s", SCRYPT_N,
+	    SCRYPT_R, SCRYPT_P, salt_text, hash_text);
+	return ERR_OK;
+}
+
+struct stored {
+	int64_t cost[3]; /* N, r, p */
+	uint8_t salt[SALT_LEN];
+	uint8_t hash[HASH_LEN];
+};
+
+/* The ceilings keep an altered record from asking for a day's work. */
+static bool
+parse_stored(struct stored *out, struct span text)
+{
+	static const int64_t most[3] = {1 << 17, 8, 4};
+	struct span piece;
+
+	if (!span_cut(&piece, &text, '$') || !span_eq(piece, SPAN("scrypt")))
+		return false;
+	for (int i = 0; i < 3; i++)
+		if (!span_cut(&piece, &text, '$') ||
+		    !num_int(&out->cost[i], piece, 1, most[i]))
+			return false;
+	return span_cut(&piece, &text, '$') &&
+	    digest_unhex(out->salt, sizeof(out->salt), piece) &&
+	    span_cut(&piece, &text, '$') &&
+	    digest_unhex(out->hash, sizeof(out->hash), piece) &&
+	    text.ptr == NULL;
+}
+
+bool
+digest_password_check(const char *stored, struct span password)
+{
+	static const struct stored nobody = {
+	    {SCRYPT_N, SCRYPT_R, SCRYPT_P}, {0}, {0}};
+	struct stored parsed = nobody;
+	uint8_t hash[HASH_LEN];
+	bool known = stored != NULL && parse_stored(&parsed, span_of(stored));
+
+	if (stored != NULL && !known)
+		log_error("a stored password is damaged");
+	if (!known)
+		parsed = nobody;
+	if (scrypt(hash, parsed.salt, password, parsed.cost) != ERR_OK)
+		return false;
+	return digest_equal(hash, parsed.hash, sizeof(hash)) && known;
+}
+
+void
+digest_forget(void *secret, size_t len)
+{
+	OPENSSL_cleanse(secret, len);
+}

@@ -1,0 +1,140 @@
+#include "common/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const texts[ERR_COUNT] = {
+    [ERR_OK] = "ok",
+    [ERR_NO_MEMORY] = "out of memory",
+    [ERR_TOO_LARGE] = "too large",
+    [ERR_BAD_INPUT] = "malformed input",
+    [ERR_NOT_FOUND] = "not found",
+    [ERR_NOT_READY] = "not ready yet",
+    [ERR_EXISTS] = "exists already",
+    [ERR_BUSY] = "busy",
+    [ERR_DENIED] = "permission denied",
+    [ERR_DAMAGED] = "stored data damaged",
+    [ERR_VERSION] = "stored by another version",
+    [ERR_NO_SPACE] = "no space left",
+    [ERR_TIMED_OUT] = "timed out",
+    [ERR_CLOSED] = "closed by the peer",
+    [ERR_SYSTEM] = "refused by the system",
+    [ERR_INTERNAL] = "internal mistake",
+};
+
+static const struct {
+	int errnum;
+	enum err err;
+} errnos[] = {
+    {0, ERR_OK},
+    {ENOMEM, ERR_NO_MEMORY},
+    {EFBIG, ERR_TOO_LARGE},
+    {E2BIG, ERR_TOO_LARGE},
+    {EMSGSIZE, ERR_TOO_LARGE},
+    {EOVERFLOW, ERR_TOO_LARGE},
+    {ENAMETOOLONG, ERR_TOO_LARGE},
+    {EILSEQ, ERR_BAD_INPUT},
+    {ENOENT, ERR_NOT_FOUND},
+    {ENOTDIR, ERR_NOT_FOUND},
+    {EEXIST, ERR_EXISTS},
+    {ENOTEMPTY, ERR_EXISTS},
+    {EADDRINUSE, ERR_EXISTS},
+    {EAGAIN, ERR_BUSY},
+    {EBUSY, ERR_BUSY},
+    {EACCES, ERR_DENIED},
+    {EPERM, ERR_DENIED},
+    {EROFS, ERR_DENIED},
+    {ENOSPC, ERR_NO_SPACE},
+    {EDQUOT, ERR_NO_SPACE},
+    {ETIMEDOUT, ERR_TIMED_OUT},
+    {EPIPE, ERR_CLOSED},
+    {ECONNRESET, ERR_CLOSED},
+    {ECONNABORTED, ERR_CLOSED},
+    {ENOTCONN, ERR_CLOSED},
+};
+
+const char *
+err_text(enum err err)
+{
+	if ((unsigned)err >= ERR_COUNT)
+		return "unknown error";
+	return texts[err];
+}
+
+enum err
+err_from_errno(int errnum)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(errnos) / sizeof(errnos[0]); i++)
+		if (errnos[i].errnum == errnum)
+			return errnos[i].err;
+	return ERR_SYSTEM;
+}
+
+void
+fault_clear(struct fault *fault)
+{
+	fault->place[0] = '\0';
+	fault->message[0] = '\0';
+}
+
+bool
+fault_is_set(const struct fault *fault)
+{
+	return fault->place[0] != '\0' || fault->message[0] != '\0';
+}
+
+/*
+ * Ends a text that filled all of `size` with "...", and never in the middle of
+ * a UTF-8 sequence.
+ */
+static void
+mark_cut(char *text, size_t size)
+{
+	size_t end = size - sizeof("...");
+
+	while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80)
+		end--;
+	memcpy(text + end, "...", sizeof("..."));
+}
+
+/* The C0 and C1 controls and DEL: a terminal must not obey an operand. */
+static void
+hide_controls(char *text)
+{
+	unsigned char *at = (unsigned char *)text;
+
+	for (; *at != '\0'; at++) {
+		if (*at < 0x20 || *at == 0x7f)
+			*at = '?';
+		else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
+			at[0] = at[1] = '?';
+	}
+}
+
+void
+fault_set(struct fault *fault, const char *place, const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	if (fault == NULL || fault_is_set(fault))
+		return;
+	len = snprintf(fault->place, sizeof(fault->place), "%s",
+	    place == NULL ? "" : place);
+	if (len >= (int)sizeof(fault->place))
+		mark_cut(fault->place, sizeof(fault->place));
+	va_start(args, format);
+	len = vsnprintf(fault->message, sizeof(fault->message), format, args);
+	va_end(args);
+	if (len >= (int)sizeof(fault->message))
+		mark_cut(fault->message, sizeof(fault->message));
+	else if (len <= 0) /* nothing said, or printf could not say it */
+		snprintf(fault->message, sizeof(fault->message), "failed");
+	hide_controls(fault->place);
+	hide_controls(fault->message);
+}

@@ -1,0 +1,54 @@
+/*
+ * err: every way a call can fail, and what a person is told about it.
+ *
+ * Code that decides looks at the `enum err`. A person who must act gets a
+ * `struct fault`: where the trouble is, and what to do about it.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+enum err {
+	ERR_OK = 0,
+	ERR_NO_MEMORY, /* the machine has no more to give */
+	ERR_TOO_LARGE, /* a ceiling that we set was reached */
+	ERR_BAD_INPUT, /* malformed bytes from outside */
+	ERR_NOT_FOUND,
+	ERR_NOT_READY, /* known, but not computed yet */
+	ERR_EXISTS,
+	ERR_BUSY, /* somebody else holds it, or too many wait */
+	ERR_DENIED, /* permissions of files, or of people */
+	ERR_DAMAGED, /* our own stored bytes are not what we wrote */
+	ERR_VERSION, /* stored by a version that we cannot read */
+	ERR_NO_SPACE, /* disk or quota full */
+	ERR_TIMED_OUT,
+	ERR_CLOSED, /* the peer has gone */
+	ERR_SYSTEM, /* any other refusal of the operating system */
+	ERR_INTERNAL, /* a mistake of ours, caught before it did harm */
+	ERR_COUNT
+};
+
+/* A few lower-case words, never NULL: "no space left", "not found". */
+const char *err_text(enum err err);
+
+/* The code that fits an errno value; ERR_SYSTEM where none is closer. */
+enum err err_from_errno(int errnum);
+
+/* What a person is told. Empty strings mean that nothing was filled in. */
+struct fault {
+	char place[256]; /* "sales.csv:17: ca", "--seed", "[pool] threads" */
+	char message[512]; /* "is not a number: \"12,5\" (use a point)" */
+};
+
+void fault_clear(struct fault *fault);
+
+/* True once fault_set() was called. */
+bool fault_is_set(const struct fault *fault);
+
+/*
+ * Fills `fault`; NULL is fine, and does nothing. The first one stays: a
+ * cause is found before its consequences. Control characters that come in
+ * with the operands are shown as '?', and what is too long is cut with "...".
+ */
+void fault_set(struct fault *fault, const char *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));

@@ -1,0 +1,408 @@
+#include "common/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define CHUNK_BYTES 65536
+#define LOCK_MODE 0640
+
+/* Folds errno and says what could not be done. */
+static enum err
+failed(const char *doing, const char *path)
+{
+	int code = errno;
+
+	log_error("%s failed: %s: path=%s", doing, strerror(code), path);
+	return err_from_errno(code);
+}
+
+/* The same, but for a file that is not there. */
+static enum err
+failed_or_missing(const char *doing, const char *path)
+{
+	return errno == ENOENT ? ERR_NOT_FOUND : failed(doing, path);
+}
+
+enum err
+fs_path(char path[FS_PATH_MAX], const char *format, ...)
+{
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(path, FS_PATH_MAX, format, args);
+	va_end(args);
+	if (len >= 0 && len < FS_PATH_MAX)
+		return ERR_OK;
+	path[0] = '\0';
+	return ERR_TOO_LARGE;
+}
+
+/* --- folders -------------------------------------------------------------- */
+
+static enum err
+make_one(const char *path)
+{
+	struct stat st;
+
+	if (mkdir(path, 0750) == 0)
+		return ERR_OK;
+	/* On a read-only disk even an existing one may say EROFS. */
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return ERR_OK;
+	return failed("making a folder", path);
+}
+
+enum err
+fs_mkdir(const char *path)
+{
+	char copy[FS_PATH_MAX];
+	enum err err = fs_path(copy, "%s", path);
+
+	for (char *at = copy; err == ERR_OK && *at != '\0'; at++) {
+		if (*at != '/' || at == copy || at[-1] == '/')
+			continue;
+		*at = '\0';
+		err = make_one(copy);
+		*at = '/';
+	}
+	return err == ERR_OK ? make_one(copy) : err;
+}
+
+static enum err
+folder_of(char folder[FS_PATH_MAX], const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (slash == NULL)
+		return fs_path(folder, ".");
+	if (slash == path)
+		return fs_path(folder, "/");
+	return fs_path(folder, "%.*s", (int)(slash - path), path);
+}
+
+enum err
+fs_sync_folder(const char *path)
+{
+	char folder[FS_PATH_MAX];
+	enum err err = folder_of(folder, path);
+	int fd;
+
+	if (err != ERR_OK)
+		return err;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return failed("opening a folder", folder);
+	if (fsync(fd) != 0)
+		err = failed("syncing a folder", folder);
+	close(fd);
+	return err;
+}
+
+static int
+by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int
+is_real(const struct dirent *entry)
+{
+	return strcmp(entry->d_name, ".") != 0 &&
+	    strcmp(entry->d_name, "..") != 0;
+}
+
+enum err
+fs_list(const char *path, enum err (*each)(void *context, const char *name),
+    void *context)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, is_real, by_bytes);
+	enum err err = ERR_OK;
+
+	if (count < 0)
+		return failed_or_missing("listing a folder", path);
+	for (int i = 0; i < count; i++) {
+		if (err == ERR_OK)
+			err = each(context, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
+static enum err remove_at(int parent, const char *name);
+
+static enum err
+empty_folder(int fd, const char *name)
+{
+	DIR *dir = fdopendir(fd);
+	struct dirent *entry;
+	enum err err = ERR_OK;
+
+	if (dir == NULL) {
+		err = failed("reading a folder", name);
+		close(fd);
+		return err;
+	}
+	while (err == ERR_OK && (entry = readdir(dir)) != NULL)
+		if (is_real(entry))
+			err = remove_at(fd, entry->d_name);
+	closedir(dir);
+	return err;
+}
+
+/*
+ * Goes by open folders, not by paths, so that a link put in the way meanwhile
+ * leads nowhere. One open file a level: deeper than a few hundred is refused.
+ */
+static enum err
+remove_at(int parent, const char *name)
+{
+	enum err err;
+	int fd;
+
+	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+		return ERR_OK;
+	if (errno != EISDIR && errno != EPERM)
+		return failed("removing a file", name);
+	fd = openat(
+	    parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return failed("opening a folder", name);
+	err = empty_folder(fd, name);
+	if (err == ERR_OK && unlinkat(parent, name, AT_REMOVEDIR) != 0 &&
+	    errno != ENOENT)
+		err = failed("removing a folder", name);
+	return err;
+}
+
+enum err
+fs_remove_tree(const char *path)
+{
+	return remove_at(AT_FDCWD, path);
+}
+
+/* --- files ---------------------------------------------------------------- */
+
+enum err
+fs_write_all(int fd, const void *data, size_t len)
+{
+	const char *at = data;
+
+	while (len > 0) {
+		ssize_t done = write(fd, at, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return err_from_errno(errno);
+		at += done;
+		len -= (size_t)done;
+	}
+	return ERR_OK;
+}
+
+/* One piece of the file: 1 when there may be more, 0 at its end, -1 failed. */
+static int
+read_piece(struct buf *buf, int fd)
+{
+	size_t left = buf->max - buf->len;
+	size_t want = left < CHUNK_BYTES ? left : CHUNK_BYTES;
+	char beyond;
+	char *room = want == 0 ? &beyond : buf_room(buf, want);
+	ssize_t got;
+
+	if (room == NULL)
+		return -1;
+	do
+		got = read(fd, room, want == 0 ? 1 : want);
+	while (got < 0 && errno == EINTR);
+	if (got <= 0) {
+		if (got < 0)
+			buf_fail(buf, err_from_errno(errno));
+		return (int)got;
+	}
+	if (want == 0) {
+		buf_fail(buf, ERR_TOO_LARGE);
+		return -1;
+	}
+	buf_grown(buf, (size_t)got);
+	return 1;
+}
+
+enum err
+fs_read(struct buf *buf, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int more = 1;
+
+	if (fd < 0)
+		return failed_or_missing("opening a file", path);
+	while (more > 0)
+		more = read_piece(buf, fd);
+	close(fd);
+	if (more < 0)
+		log_error("reading a file failed: %s: path=%s",
+		    err_text(buf_end(buf)), path);
+	return buf_end(buf);
+}
+
+/* A file of its own beside `path`, whoever else is replacing it. */
+static int
+open_aside(char aside[FS_PATH_MAX], const char *path)
+{
+	static atomic_uint count;
+	int fd;
+
+	do {
+		if (fs_path(aside, "%s.%d-%u.tmp", path, (int)getpid(),
+			atomic_fetch_add(&count, 1)) != ERR_OK) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		fd = open(aside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	} while (fd < 0 && errno == EEXIST);
+	return fd;
+}
+
+static enum err
+fill(int fd, const char *aside, struct span bytes, unsigned mode)
+{
+	enum err err = fs_write_all(fd, bytes.ptr, bytes.len);
+
+	if (err != ERR_OK)
+		return failed("writing a file", aside);
+	if (fchmod(fd, (mode_t)mode) != 0)
+		return failed("setting a file's mode", aside);
+	if (fsync(fd) != 0)
+		return failed("syncing a file", aside);
+	return ERR_OK;
+}
+
+enum err
+fs_replace(const char *path, struct span bytes, unsigned mode)
+{
+	char aside[FS_PATH_MAX];
+	int fd = open_aside(aside, path);
+	enum err err;
+
+	if (fd < 0)
+		return failed("making a file beside", path);
+	err = fill(fd, aside, bytes, mode);
+	if (close(fd) != 0 && err == ERR_OK)
+		err = failed("closing a file", aside);
+	if (err == ERR_OK)
+		err = fs_publish(aside, path);
+	if (err != ERR_OK)
+		unlink(aside); /* gone already where only the sync failed */
+	return err;
+}
+
+enum err
+fs_publish(const char *from, const char *to)
+{
+	if (rename(from, to) != 0)
+		return failed("renaming a file to", to);
+	return fs_sync_folder(to);
+}
+
+enum err
+fs_unlink(const char *path)
+{
+	if (unlink(path) == 0 || errno == ENOENT)
+		return ERR_OK;
+	return failed("removing a file", path);
+}
+
+/* --- sizes ---------------------------------------------------------------- */
+
+enum err
+fs_size(const char *path, uint64_t *bytes, uint64_t *on_disk)
+{
+	struct stat st = {0};
+	enum err err = ERR_OK;
+
+	if (stat(path, &st) != 0)
+		err = failed_or_missing("measuring a file", path);
+	*bytes = (uint64_t)st.st_size;
+	*on_disk = (uint64_t)st.st_blocks * 512;
+	return err;
+}
+
+enum err
+fs_free_bytes(const char *path, uint64_t *bytes)
+{
+	char folder[FS_PATH_MAX];
+	struct statvfs disk = {0};
+	enum err err = folder_of(folder, path);
+	int rc;
+
+	*bytes = 0;
+	if (err != ERR_OK)
+		return err;
+	rc = statvfs(path, &disk);
+	if (rc != 0 && errno == ENOENT)
+		rc = statvfs(folder, &disk); /* it is not there yet */
+	if (rc != 0)
+		return failed_or_missing("measuring the disk of", path);
+	*bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+	return ERR_OK;
+}
+
+/* --- locks ---------------------------------------------------------------- */
+
+static int
+take_lock(int fd, bool wait)
+{
+	int rc;
+
+	do
+		rc = flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB));
+	while (rc != 0 && errno == EINTR);
+	return rc;
+}
+
+/* False when the file was removed or replaced while we waited for it. */
+static bool
+is_still(int fd, const char *path)
+{
+	struct stat own;
+	struct stat there;
+
+	return fstat(fd, &own) == 0 && stat(path, &there) == 0 &&
+	    own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+enum err
+fs_lock(int *fd, const char *path, bool wait)
+{
+	enum err err = ERR_OK;
+
+	for (;;) {
+		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE);
+		if (*fd < 0)
+			return failed("opening a lock", path);
+		if (take_lock(*fd, wait) != 0)
+			err = errno == EWOULDBLOCK ? ERR_BUSY
+						   : failed("locking", path);
+		if (err == ERR_OK && is_still(*fd, path))
+			return ERR_OK;
+		close(*fd);
+		*fd = -1;
+		if (err != ERR_OK)
+			return err;
+	}
+}

@@ -1,0 +1,65 @@
+/*
+ * fs: the few things that are done with files, each in the way that survives
+ * a crash.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/span.h"
+
+#define FS_PATH_MAX 4096
+
+/*
+ * Puts the pieces together as printf does; ERR_TOO_LARGE when it does not fit
+ * (the path is then empty).
+ */
+enum err fs_path(char path[FS_PATH_MAX], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Makes the directory and its parents, mode 0750. Existing ones are fine. */
+enum err fs_mkdir(const char *path);
+
+/* Reads a whole file. ERR_NOT_FOUND is quiet; the rest is logged. */
+enum err fs_read(struct buf *buf, const char *path);
+
+/*
+ * Replaces a file so that either the old or the new one is there, whatever
+ * happens: written aside, synced, renamed, folder synced.
+ */
+enum err fs_replace(const char *path, struct span bytes, unsigned mode);
+
+/* Renames within one disk and syncs the folder of `to`. */
+enum err fs_publish(const char *from, const char *to);
+
+/* Syncs the folder that holds `path`. */
+enum err fs_sync_folder(const char *path);
+
+/* Unlinks; a file that is not there is fine. */
+enum err fs_unlink(const char *path);
+
+/* Removes a folder and all in it; does not follow links. */
+enum err fs_remove_tree(const char *path);
+
+/* Calls `each` with every name in the folder but "." and "..", sorted. */
+enum err fs_list(const char *path,
+    enum err (*each)(void *context, const char *name), void *context);
+
+/* Size in bytes, and bytes really taken on the disk. */
+enum err fs_size(const char *path, uint64_t *bytes, uint64_t *on_disk);
+
+/* Bytes that may still be written to the disk that holds `path`. */
+enum err fs_free_bytes(const char *path, uint64_t *bytes);
+
+/*
+ * A lock on a file that the kernel drops when its holder dies. *fd is -1 on
+ * failure; ERR_BUSY when `wait` is false and somebody has it. close() lets go.
+ */
+enum err fs_lock(int *fd, const char *path, bool wait);
+
+/* All of it, through partial transfers and EINTR; errors are not logged. */
+enum err fs_write_all(int fd, const void *data, size_t len);

@@ -1,0 +1,492 @@
+/*
+ * Limits are kept before jansson sees a byte: one walk over the text measures
+ * the nesting. A `struct jsonr_value` is jansson's own json_t under a name
+ * that does not carry its header about.
+ */
+#include "common/jsonr.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+
+#define DEPTH_MAX JSONW_DEPTH_MAX
+
+struct jsonr {
+	json_t *root;
+	unsigned limit; /* of issues kept */
+	size_t issues; /* noted; may be more than are kept */
+	size_t kept;
+	size_t room;
+	struct fault *kept_issues; /* place is the path */
+};
+
+/* jansson wants some values without const, though it only reads them. */
+static inline json_t *
+node(const struct jsonr_value *value)
+{
+	return (json_t *)(uintptr_t)value;
+}
+
+static inline const struct jsonr_value *
+value_of(const json_t *json)
+{
+	return (const struct jsonr_value *)json;
+}
+
+/* The position behind the string that begins before `at`. */
+static size_t
+skip_string(struct span text, size_t at)
+{
+	while (at < text.len && text.ptr[at] != '"')
+		at += text.ptr[at] == '\\' ? 2 : 1;
+	return at + 1;
+}
+
+/* False where brackets stand deeper than `limit`, strings left aside. */
+static bool
+is_shallow(struct span text, unsigned limit)
+{
+	unsigned depth = 0;
+	size_t at = 0;
+
+	while (at < text.len) {
+		char byte = text.ptr[at++];
+
+		if (byte == '"')
+			at = skip_string(text, at);
+		else if ((byte == '[' || byte == '{') && ++depth > limit)
+			return false;
+		else if ((byte == ']' || byte == '}') && depth > 0)
+			depth--;
+	}
+	return true;
+}
+
+static enum err
+check_limits(
+    struct span text, const struct jsonr_limits *limits, struct fault *fault)
+{
+	unsigned depth = limits->depth == 0 ? DEPTH_MAX : limits->depth;
+
+	assert(depth <= DEPTH_MAX);
+	if (text.len > limits->bytes) {
+		fault_set(fault, "JSON", "has %zu bytes, more than %zu",
+		    text.len, limits->bytes);
+		return ERR_TOO_LARGE;
+	}
+	if (!is_shallow(text, depth)) {
+		fault_set(
+		    fault, "JSON", "is nested deeper than %u levels", depth);
+		return ERR_TOO_LARGE;
+	}
+	return ERR_OK;
+}
+
+/* jansson says nothing at all when an allocation fails. */
+static enum err
+explain(const json_error_t *error, struct fault *fault)
+{
+	char place[64];
+
+	if (error->text[0] == '\0' ||
+	    json_error_code(error) == json_error_out_of_memory)
+		return ERR_NO_MEMORY;
+	snprintf(place, sizeof(place), "JSON, line %d, column %d", error->line,
+	    error->column);
+	fault_set(fault, place, "%s", error->text);
+	return ERR_BAD_INPUT;
+}
+
+enum err
+jsonr_parse(struct jsonr **out, struct span text,
+    const struct jsonr_limits *limits, struct fault *fault)
+{
+	struct jsonr *doc = NULL;
+	json_error_t error;
+	enum err err;
+
+	*out = NULL;
+	err = check_limits(text, limits, fault);
+	if (err != ERR_OK)
+		return err;
+	doc = calloc(1, sizeof(*doc));
+	if (doc == NULL)
+		return ERR_NO_MEMORY;
+	doc->limit = limits->issues;
+	doc->root = json_loadb(text.len == 0 ? "" : text.ptr, text.len,
+	    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+	if (doc->root == NULL) {
+		err = explain(&error, fault);
+		goto out;
+	}
+	*out = doc;
+	doc = NULL; /* the caller's now */
+out:
+	jsonr_free(doc);
+	return err;
+}
+
+void
+jsonr_free(struct jsonr *doc)
+{
+	if (doc == NULL)
+		return;
+	json_decref(doc->root);
+	free(doc->kept_issues);
+	free(doc);
+}
+
+const struct jsonr_value *
+jsonr_root(const struct jsonr *doc)
+{
+	return value_of(doc->root);
+}
+
+enum jsonr_type
+jsonr_type(const struct jsonr_value *value)
+{
+	static const enum jsonr_type types[] = {
+	    [JSON_OBJECT] = JSONR_OBJECT,
+	    [JSON_ARRAY] = JSONR_ARRAY,
+	    [JSON_STRING] = JSONR_STRING,
+	    [JSON_INTEGER] = JSONR_INT,
+	    [JSON_REAL] = JSONR_REAL,
+	    [JSON_TRUE] = JSONR_BOOL,
+	    [JSON_FALSE] = JSONR_BOOL,
+	    [JSON_NULL] = JSONR_NULL,
+	};
+
+	return value == NULL ? JSONR_ABSENT : types[json_typeof(node(value))];
+}
+
+const struct jsonr_value *
+jsonr_member(const struct jsonr_value *object, const char *name)
+{
+	return value_of(json_object_get(node(object), name));
+}
+
+size_t
+jsonr_count(const struct jsonr_value *value)
+{
+	if (jsonr_type(value) == JSONR_OBJECT)
+		return json_object_size(node(value));
+	return json_array_size(node(value));
+}
+
+const struct jsonr_value *
+jsonr_at(const struct jsonr_value *array, size_t i)
+{
+	return value_of(json_array_get(node(array), i));
+}
+
+bool
+jsonr_next(const struct jsonr_value *object, void **iter, struct span *name,
+    const struct jsonr_value **value)
+{
+	if (*iter == NULL)
+		*iter = json_object_iter(node(object));
+	else
+		*iter = json_object_iter_next(node(object), *iter);
+	if (*iter == NULL)
+		return false;
+	*name = span_of(json_object_iter_key(*iter));
+	*value = value_of(json_object_iter_value(*iter));
+	return true;
+}
+
+struct span
+jsonr_as_string(const struct jsonr_value *value)
+{
+	return span_make(
+	    json_string_value(node(value)), json_string_length(node(value)));
+}
+
+bool
+jsonr_as_bool(const struct jsonr_value *value)
+{
+	return json_is_true(node(value));
+}
+
+int64_t
+jsonr_as_int(const struct jsonr_value *value)
+{
+	return json_integer_value(node(value));
+}
+
+double
+jsonr_as_real(const struct jsonr_value *value)
+{
+	return json_number_value(node(value));
+}
+
+static double
+read_back(const char *text, size_t len)
+{
+	json_t *json = json_loadb(text, len, JSON_DECODE_ANY, NULL);
+	double real = json_number_value(json);
+
+	json_decref(json);
+	return real;
+}
+
+/*
+ * Fifteen digits where they read back as the same number, else seventeen.
+ * jansson goes both ways: it leaves the locale's comma out.
+ */
+static void
+write_real(const json_t *real, struct jsonw *json)
+{
+	char text[64];
+	size_t len = json_dumpb(real, text, sizeof(text),
+	    JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+
+	if (len > 0 && read_back(text, len) != json_number_value(real))
+		len = json_dumpb(real, text, sizeof(text),
+		    JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+	if (len == 0)
+		buf_fail(json->buf, ERR_NO_MEMORY);
+	jsonw_raw(json, span_make(text, len));
+}
+
+static void write_value(const struct jsonr_value *value, struct jsonw *json);
+
+static void
+write_array(const struct jsonr_value *array, struct jsonw *json)
+{
+	size_t count = jsonr_count(array);
+	size_t i;
+
+	jsonw_array_begin(json);
+	for (i = 0; i < count; i++)
+		write_value(jsonr_at(array, i), json);
+	jsonw_array_end(json);
+}
+
+static void
+write_object(const struct jsonr_value *object, struct jsonw *json)
+{
+	const struct jsonr_value *value;
+	struct span name;
+	void *iter = NULL;
+
+	jsonw_object_begin(json);
+	while (jsonr_next(object, &iter, &name, &value)) {
+		jsonw_key_span(json, name);
+		write_value(value, json);
+	}
+	jsonw_object_end(json);
+}
+
+/* Goes no deeper than what was parsed: DEPTH_MAX levels. */
+static void
+write_value(const struct jsonr_value *value, struct jsonw *json)
+{
+	switch (jsonr_type(value)) {
+	case JSONR_ABSENT:
+	case JSONR_NULL:
+		jsonw_null(json);
+		break;
+	case JSONR_BOOL:
+		jsonw_bool(json, jsonr_as_bool(value));
+		break;
+	case JSONR_INT:
+		jsonw_int(json, jsonr_as_int(value));
+		break;
+	case JSONR_REAL:
+		write_real(node(value), json);
+		break;
+	case JSONR_STRING:
+		jsonw_string(json, jsonr_as_string(value));
+		break;
+	case JSONR_ARRAY:
+		write_array(value, json);
+		break;
+	case JSONR_OBJECT:
+		write_object(value, json);
+		break;
+	}
+}
+
+void
+jsonr_write(const struct jsonr_value *value, struct buf *buf)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, buf);
+	write_value(value, &json);
+}
+
+/* Room for one more issue, or NULL: it is counted, but not kept. */
+static struct fault *
+issue_room(struct jsonr *doc)
+{
+	struct fault *issues;
+	size_t room;
+
+	if (doc->kept == doc->limit)
+		return NULL;
+	if (doc->kept == doc->room) {
+		room = doc->room == 0 ? 4 : doc->room * 2;
+		issues = reallocarray(doc->kept_issues, room, sizeof(*issues));
+		if (issues == NULL)
+			return NULL;
+		doc->kept_issues = issues;
+		doc->room = room;
+	}
+	fault_clear(&doc->kept_issues[doc->kept]);
+	return &doc->kept_issues[doc->kept++];
+}
+
+void
+jsonr_issue(struct jsonr *doc, const char *path, const char *format, ...)
+{
+	struct fault *issue = issue_room(doc);
+	char message[sizeof(issue->message)];
+	va_list args;
+
+	doc->issues++;
+	if (issue == NULL)
+		return;
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	fault_set(issue, path, "%s", message);
+}
+
+/* Notes that a value is missing, or has another type than `wanted`. */
+static bool
+want(struct jsonr *doc, const struct jsonr_value *value, const char *path,
+    enum jsonr_type wanted)
+{
+	static const char *const names[] = {
+	    [JSONR_ABSENT] = "nothing",
+	    [JSONR_NULL] = "null",
+	    [JSONR_BOOL] = "true or false",
+	    [JSONR_INT] = "a whole number",
+	    [JSONR_REAL] = "a number with a fraction",
+	    [JSONR_STRING] = "a string",
+	    [JSONR_ARRAY] = "an array",
+	    [JSONR_OBJECT] = "an object",
+	};
+	enum jsonr_type type = jsonr_type(value);
+
+	if (type == wanted)
+		return true;
+	if (type == JSONR_ABSENT)
+		jsonr_issue(doc, path, "is missing; must be %s", names[wanted]);
+	else
+		jsonr_issue(doc, path, "must be %s, not %s", names[wanted],
+		    names[type]);
+	return false;
+}
+
+bool
+jsonr_want_string(struct jsonr *doc, struct span *out,
+    const struct jsonr_value *value, const char *path)
+{
+	if (!want(doc, value, path, JSONR_STRING))
+		return false;
+	*out = jsonr_as_string(value);
+	return true;
+}
+
+bool
+jsonr_want_bool(struct jsonr *doc, bool *out, const struct jsonr_value *value,
+    const char *path)
+{
+	if (!want(doc, value, path, JSONR_BOOL))
+		return false;
+	*out = jsonr_as_bool(value);
+	return true;
+}
+
+bool
+jsonr_want_int(struct jsonr *doc, int64_t *out, const struct jsonr_value *value,
+    const char *path, int64_t min, int64_t max)
+{
+	int64_t number;
+
+	if (!want(doc, value, path, JSONR_INT))
+		return false;
+	number = jsonr_as_int(value);
+	if (number < min || number > max) {
+		jsonr_issue(doc, path,
+		    "must be from %" PRId64 " to %" PRId64 ", not %" PRId64,
+		    min, max, number);
+		return false;
+	}
+	*out = number;
+	return true;
+}
+
+bool
+jsonr_want_array(
+    struct jsonr *doc, const struct jsonr_value *value, const char *path)
+{
+	return want(doc, value, path, JSONR_ARRAY);
+}
+
+bool
+jsonr_want_object(
+    struct jsonr *doc, const struct jsonr_value *value, const char *path)
+{
+	return want(doc, value, path, JSONR_OBJECT);
+}
+
+static bool
+is_listed(struct span name, const char *const *names, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (span_eq(name, span_of(names[i])))
+			return true;
+	return false;
+}
+
+void
+jsonr_only(struct jsonr *doc, const struct jsonr_value *object,
+    const char *path, const char *const *names, size_t count)
+{
+	struct fault issue; /* only for the size of a path */
+	char place[sizeof(issue.place)];
+	const struct jsonr_value *value;
+	struct span name;
+	void *iter = NULL;
+
+	while (jsonr_next(object, &iter, &name, &value)) {
+		if (is_listed(name, names, count))
+			continue;
+		snprintf(place, sizeof(place), "%s%s%s", path,
+		    *path == '\0' ? "" : ".", name.ptr);
+		jsonr_issue(doc, place, "is not a known member");
+	}
+}
+
+size_t
+jsonr_issues(const struct jsonr *doc)
+{
+	return doc->issues;
+}
+
+void
+jsonr_issues_write(const struct jsonr *doc, struct jsonw *json)
+{
+	size_t i;
+
+	jsonw_array_begin(json);
+	for (i = 0; i < doc->kept; i++) {
+		jsonw_object_begin(json);
+		jsonw_key(json, "path");
+		jsonw_text(json, doc->kept_issues[i].place);
+		jsonw_key(json, "message");
+		jsonw_text(json, doc->kept_issues[i].message);
+		jsonw_object_end(json);
+	}
+	jsonw_array_end(json);
+}

@@ -1,0 +1,245 @@
+#include "common/jsonw.h"
+
+#include <assert.h>
+
+#include "common/fold.h"
+#include "common/num.h"
+
+void
+jsonw_init(struct jsonw *json, struct buf *buf)
+{
+	*json = (struct jsonw){.buf = buf};
+}
+
+/* Comma before it where one is due, and the value's right to be here. */
+static inline void
+before_value(struct jsonw *json)
+{
+	if (json->after_key) {
+		json->after_key = false;
+		return;
+	}
+	assert(json->depth == 0 ? !json->need_comma
+				: json->open[json->depth - 1] == '[');
+	if (json->need_comma)
+		buf_add_char(json->buf, ',');
+}
+
+static void
+begin(struct jsonw *json, char bracket)
+{
+	before_value(json);
+	assert(json->depth < JSONW_DEPTH_MAX);
+	json->open[json->depth++] = bracket;
+	json->need_comma = false;
+	buf_add_char(json->buf, bracket);
+}
+
+static void
+end(struct jsonw *json, char bracket)
+{
+	assert(json->depth > 0 && !json->after_key);
+	assert(json->open[json->depth - 1] == bracket);
+	json->depth--;
+	json->need_comma = true;
+	buf_add_char(json->buf, bracket == '{' ? '}' : ']');
+}
+
+void
+jsonw_object_begin(struct jsonw *json)
+{
+	begin(json, '{');
+}
+
+void
+jsonw_object_end(struct jsonw *json)
+{
+	end(json, '{');
+}
+
+void
+jsonw_array_begin(struct jsonw *json)
+{
+	begin(json, '[');
+}
+
+void
+jsonw_array_end(struct jsonw *json)
+{
+	end(json, '[');
+}
+
+void
+jsonw_key(struct jsonw *json, const char *name)
+{
+	jsonw_key_span(json, span_of(name));
+}
+
+void
+jsonw_key_span(struct jsonw *json, struct span name)
+{
+	assert(json->depth > 0 && !json->after_key);
+	assert(json->open[json->depth - 1] == '{');
+	if (json->need_comma)
+		buf_add_char(json->buf, ',');
+	jsonw_quote(json->buf, name);
+	buf_add_char(json->buf, ':');
+	json->after_key = true;
+	json->need_comma = true;
+}
+
+void
+jsonw_string(struct jsonw *json, struct span text)
+{
+	before_value(json);
+	jsonw_quote(json->buf, text);
+	json->need_comma = true;
+}
+
+void
+jsonw_text(struct jsonw *json, const char *text)
+{
+	if (text == NULL)
+		jsonw_null(json);
+	else
+		jsonw_string(json, span_of(text));
+}
+
+void
+jsonw_int(struct jsonw *json, int64_t value)
+{
+	before_value(json);
+	num_add_int(json->buf, value);
+	json->need_comma = true;
+}
+
+void
+jsonw_micro(struct jsonw *json, int64_t micro)
+{
+	if (micro == NUM_NULL) {
+		jsonw_null(json);
+		return;
+	}
+	before_value(json);
+	num_add_decimal(json->buf, micro);
+	json->need_comma = true;
+}
+
+void
+jsonw_bool(struct jsonw *json, bool value)
+{
+	jsonw_raw(json, value ? SPAN("true") : SPAN("false"));
+}
+
+void
+jsonw_null(struct jsonw *json)
+{
+	jsonw_raw(json, SPAN("null"));
+}
+
+void
+jsonw_raw(struct jsonw *json, struct span value)
+{
+	before_value(json);
+	buf_add_span(json->buf, value);
+	json->need_comma = true;
+}
+
+enum err
+jsonw_end(struct jsonw *json)
+{
+	assert(json->depth == 0 && !json->after_key);
+	return buf_end(json->buf);
+}
+
+void
+jsonw_quote(struct buf *buf, struct span text)
+{
+	buf_add_char(buf, '"');
+	jsonw_escape(buf, text);
+	buf_add_char(buf, '"');
+}
+
+#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* The high bit of some byte is set when one of them is zero. */
+static inline uint64_t
+zero_byte(uint64_t word)
+{
+	return (word - EACH(0x01)) & ~word;
+}
+
+/* Eight bytes at once: true when all are ASCII that stands for itself. */
+static inline bool
+is_plain_word(const char *at)
+{
+	uint64_t word;
+	uint64_t hit;
+
+	memcpy(&word, at, sizeof(word));
+	hit = word | (word - EACH(0x20)) | zero_byte(word ^ EACH('"')) |
+	    zero_byte(word ^ EACH('\\'));
+	return (hit & EACH(0x80)) == 0;
+}
+
+/* How many bytes from `at` on may be copied as they are. */
+static size_t
+plain_run(const char *at, size_t len)
+{
+	size_t run = 0;
+
+	while (run < len) {
+		unsigned char byte = (unsigned char)at[run];
+		size_t step = 1;
+
+		if (len - run >= 8 && is_plain_word(at + run)) {
+			run += 8;
+			continue;
+		}
+		if (byte < 0x20 || byte == '"' || byte == '\\')
+			break;
+		if (byte >= 0x80)
+			step = fold_step(at + run, len - run);
+		if (step == 0)
+			break;
+		run += step;
+	}
+	return run;
+}
+
+/* A byte that may not stand as it is: special in JSON, or not UTF-8. */
+static void
+escape_byte(struct buf *buf, unsigned char byte)
+{
+	static const char hex[] = "0123456789abcdef";
+	static const char letters[0x20] = {['\b'] = 'b',
+	    ['\t'] = 't',
+	    ['\n'] = 'n',
+	    ['\f'] = 'f',
+	    ['\r'] = 'r'};
+	char text[] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
+
+	if (byte >= 0x80) {
+		buf_add_text(buf, "\xef\xbf\xbd");
+	} else if (byte < 0x20 && letters[byte] == '\0') {
+		buf_add(buf, text, sizeof(text));
+	} else {
+		text[1] = byte < 0x20 ? letters[byte] : (char)byte;
+		buf_add(buf, text, 2);
+	}
+}
+
+void
+jsonw_escape(struct buf *buf, struct span text)
+{
+	size_t at = 0;
+
+	while (at < text.len) {
+		size_t run = plain_run(text.ptr + at, text.len - at);
+
+		buf_add(buf, text.ptr + at, run);
+		at += run;
+		if (at < text.len)
+			escape_byte(buf, (unsigned char)text.ptr[at++]);
+	}
+}

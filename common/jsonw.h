@@ -1,0 +1,54 @@
+/*
+ * jsonw: JSON out, as a stream into a buffer.
+ *
+ * It puts the commas and the quotes; the caller puts the order. Misuse (a key
+ * in an array, an object left open) is our own mistake and asserts.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+
+#define JSONW_DEPTH_MAX 64
+
+struct jsonw {
+	struct buf *buf;
+	unsigned depth;
+	bool after_key;
+	bool need_comma;
+	char open[JSONW_DEPTH_MAX]; /* '{' or '[' for each level */
+};
+
+void jsonw_init(struct jsonw *json, struct buf *buf);
+
+void jsonw_object_begin(struct jsonw *json);
+void jsonw_object_end(struct jsonw *json);
+void jsonw_array_begin(struct jsonw *json);
+void jsonw_array_end(struct jsonw *json);
+
+/* A member's name; its value comes next. */
+void jsonw_key(struct jsonw *json, const char *name);
+void jsonw_key_span(struct jsonw *json, struct span name);
+
+/* UTF-8; bytes that are not are written as U+FFFD, so the text stays JSON. */
+void jsonw_string(struct jsonw *json, struct span text);
+void jsonw_text(struct jsonw *json, const char *text); /* NULL gives null */
+void jsonw_int(struct jsonw *json, int64_t value);
+void jsonw_micro(struct jsonw *json, int64_t micro); /* see num.h */
+void jsonw_bool(struct jsonw *json, bool value);
+void jsonw_null(struct jsonw *json);
+
+/* Ready JSON, put in as one value. */
+void jsonw_raw(struct jsonw *json, struct span value);
+
+/* Closes nothing: asserts that all is closed, and tells the buffer's state. */
+enum err jsonw_end(struct jsonw *json);
+
+/*
+ * The same as pieces, for code that writes rows by hand: a quoted string, and
+ * only the characters between the quotes.
+ */
+void jsonw_quote(struct buf *buf, struct span text);
+void jsonw_escape(struct buf *buf, struct span text);

@@ -1,0 +1,146 @@
+/*
+ * kv: ordered keys and values on disk. The door to LMDB; nothing else includes
+ * lmdb.h.
+ *
+ * Rules that LMDB asks for and this file keeps: an environment is opened once
+ * a process and after fork(); its map has a fixed size; its tables are opened
+ * with it. What a reader is given stays put until its transaction ends.
+ * Each failure is logged here once, with its operands.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/span.h"
+
+#define KV_TABLES_MAX 12
+#define KV_KEY_MAX 511
+
+struct kv; /* an open environment */
+struct kv_txn; /* one transaction: a reader's view, or the writer's */
+struct kv_walk; /* a position in one table */
+
+enum kv_mode {
+	/* Shared, locked, every commit on disk before it returns. */
+	KV_SHARED,
+	/* The same, but a commit reaches the disk with kv_sync(). */
+	KV_SHARED_LAZY,
+	/*
+	 * A fresh file that nobody else sees yet: written through the map, no
+	 * locks, synced by kv_sync() at the end.
+	 */
+	KV_BUILD,
+	/* An immutable file: read only, no lock file. */
+	KV_FROZEN
+};
+
+struct kv_spec {
+	const char *path; /* the data file; its lock is path + "-lock" */
+	enum kv_mode mode;
+	size_t map_bytes; /* ceiling of the file; KV_FROZEN: 0 = as it is */
+	const char *const
+	    *tables; /* names; created when missing and writable */
+	unsigned table_count; /* 0: the one unnamed table, number 0 */
+	unsigned readers; /* slots for concurrent readers; 0: 1024 */
+};
+
+/*
+ *   ERR_NOT_FOUND  KV_FROZEN or a read-only disk, and there is no file
+ *   ERR_DAMAGED    not an environment, or shorter than it says
+ *   ERR_DENIED, ERR_NO_SPACE, ERR_SYSTEM
+ *
+ * KV_FROZEN measures the file before it is mapped: one that was cut short is
+ * ERR_DAMAGED, and never a SIGBUS.
+ */
+enum err kv_open(struct kv **out, const struct kv_spec *spec);
+void kv_close(struct kv *kv);
+
+/* A reader never blocks and is never blocked. */
+enum err kv_read(struct kv_txn **out, struct kv *kv);
+
+/* The writer; waits for another one, in whatever process, to finish. */
+enum err kv_write(struct kv_txn **out, struct kv *kv);
+
+/* Ends it and frees it, whatever comes back; only then is it stored. */
+enum err kv_commit(struct kv_txn *txn);
+
+/* Ends it without effect. NULL is fine; readers end here too. */
+void kv_abort(struct kv_txn *txn);
+
+/*
+ * A reader kept between uses: kv_rest() lets its view go without freeing it,
+ * kv_renew() takes the newest one. 0.2 us instead of malloc and free.
+ */
+void kv_rest(struct kv_txn *reader);
+enum err kv_renew(struct kv_txn *reader);
+
+/* The value, borrowed until the transaction ends. ERR_NOT_FOUND is quiet. */
+enum err kv_get(
+    struct kv_txn *txn, unsigned table, struct span key, struct span *value);
+
+enum err kv_put(
+    struct kv_txn *txn, unsigned table, struct span key, struct span value);
+
+/* Keys must come in order: the fast way to fill a fresh table. */
+enum err kv_append(
+    struct kv_txn *txn, unsigned table, struct span key, struct span value);
+
+/*
+ * Room of `len` bytes for the value of `key`, to be filled before the
+ * transaction's next call.
+ */
+enum err kv_reserve(struct kv_txn *txn, unsigned table, struct span key,
+    size_t len, void **room);
+
+/* ERR_NOT_FOUND is quiet and harmless. */
+enum err kv_del(struct kv_txn *txn, unsigned table, struct span key);
+
+/* Empties a table. */
+enum err kv_clear(struct kv_txn *txn, unsigned table);
+
+/* How many keys it has. */
+enum err kv_count(struct kv_txn *txn, unsigned table, uint64_t *count);
+
+/*
+ * Walks the keys that begin with `prefix`, in order, from the first one that
+ * is not before `from` (an empty `from` starts at the prefix). NULL when
+ * memory is out.
+ *
+ *	struct kv_walk *walk = kv_walk_begin(txn, TABLE, prefix, SPAN(""));
+ *	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK)
+ *		...
+ *	kv_walk_end(walk);	/- ERR_NOT_FOUND was the end -/
+ *
+ * The writer may kv_walk_del() the pair it stands on and go on.
+ */
+struct kv_walk *kv_walk_begin(
+    struct kv_txn *txn, unsigned table, struct span prefix, struct span from);
+enum err kv_walk_next(
+    struct kv_walk *walk, struct span *key, struct span *value);
+enum err kv_walk_del(struct kv_walk *walk);
+void kv_walk_end(struct kv_walk *walk);
+
+/* The number of the view's last committed write: grows with each commit. */
+uint64_t kv_txn_id(const struct kv_txn *txn);
+
+/* Flushes all that was committed to the disk. */
+enum err kv_sync(struct kv *kv);
+
+/* Bytes of the file that hold pages, 0 .. this; the rest is sparse tail. */
+size_t kv_used_bytes(struct kv *kv);
+
+/*
+ * Ends a KV_BUILD: synced, closed, its sparse tail cut off. After a failure
+ * (`err` is one, or this meets one) the file is removed instead. The first
+ * failure comes back. A NULL `kv` is fine with a failure.
+ */
+enum err kv_finish(struct kv *kv, const char *path, enum err err);
+
+/* A consistent copy of the live environment into a new file, synced. */
+enum err kv_copy(struct kv *kv, const char *path);
+
+/* Frees the reader slots of processes that died; how many, for the log. */
+int kv_reap_readers(struct kv *kv);

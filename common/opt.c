@@ -1,0 +1,351 @@
+#include "common/opt.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "common/num.h"
+#include "common/span.h"
+
+#define HELP_COLUMN 26
+#define LINE_COLUMNS 79
+
+static const struct opt_row help_row = {
+    .name = "--help", .letter = 'h', .help = "show this help and exit"};
+
+/* One reading of a command line. */
+struct reading {
+	void *values;
+	const struct opt_spec *spec;
+	char **argv;
+	int argc;
+	int at; /* the next argument */
+	int kept; /* operands that were moved to the front */
+	enum opt_result result;
+};
+
+/* --- telling -------------------------------------------------------------- */
+
+/* "gridctl import" of "gridctl import [OPTION]... DIR". */
+static struct span
+program_of(const struct opt_spec *spec)
+{
+	const char *end = spec->usage;
+
+	for (;;) {
+		size_t word = strcspn(end, " ");
+		const char *next = end + word;
+
+		for (size_t i = 0; i < word; i++)
+			if (!islower((unsigned char)end[i]) &&
+			    (i == 0 || end[i] != '-'))
+				word = 0;
+		if (word == 0)
+			break;
+		end = next + (*next == ' ' ? 1 : 0);
+	}
+	while (end > spec->usage && end[-1] == ' ')
+		end--;
+	return span_make(spec->usage, (size_t)(end - spec->usage));
+}
+
+/* The fault's text keeps a terminal safe from what is in the arguments. */
+static void
+wrong(struct reading *reading, const struct fault *fault)
+{
+	struct span program = program_of(reading->spec);
+
+	reading->result = OPT_WRONG;
+	fprintf(stderr, "%.*s: %s; try '%.*s --help'\n", SPAN_ARG(program),
+	    fault->message, SPAN_ARG(program));
+}
+
+#define wrong_about(reading, ...) \
+	do { \
+		struct fault fault_; \
+		fault_clear(&fault_); \
+		fault_set(&fault_, "", __VA_ARGS__); \
+		wrong(reading, &fault_); \
+	} while (0)
+
+/* Puts words in lines that begin at `column`; the first is there already. */
+static void
+print_wrapped(FILE *file, const char *text, int column)
+{
+	int at = column;
+
+	while (*text != '\0') {
+		int word = (int)strcspn(text, " ");
+
+		if (at > column && at + 1 + word > LINE_COLUMNS) {
+			fprintf(file, "\n%*s", column, "");
+			at = column;
+		} else if (at > column) {
+			fputc(' ', file);
+			at++;
+		}
+		fprintf(file, "%.*s", word, text);
+		at += word;
+		text += word + (text[word] == ' ' ? 1 : 0);
+	}
+	fputc('\n', file);
+}
+
+static void
+print_row(FILE *file, const struct opt_row *row)
+{
+	char head[128];
+	char letter[] = {'-', row->letter, ',', '\0'};
+	int len;
+
+	len = snprintf(head, sizeof(head), "  %3s %s%s%s",
+	    row->letter == 0 ? "" : letter, row->name,
+	    row->operand == NULL ? "" : " ",
+	    row->operand == NULL ? "" : row->operand);
+	fputs(head, file);
+	if (len < HELP_COLUMN - 1)
+		fprintf(file, "%*s", HELP_COLUMN - len, "");
+	else
+		fprintf(file, "\n%*s", HELP_COLUMN, "");
+	print_wrapped(file, row->help, HELP_COLUMN);
+}
+
+void
+opt_help(FILE *file, const struct opt_spec *spec)
+{
+	bool own_h = false;
+
+	fprintf(file, "usage: %s\n\n", spec->usage);
+	print_wrapped(file, spec->about, 0);
+	fputc('\n', file);
+	for (size_t i = 0; i < spec->count; i++) {
+		print_row(file, &spec->rows[i]);
+		own_h = own_h || spec->rows[i].letter == 'h';
+	}
+	if (own_h)
+		fprintf(file, "      %-*s%s\n", HELP_COLUMN - 6, help_row.name,
+		    help_row.help);
+	else
+		print_row(file, &help_row);
+}
+
+/* --- values --------------------------------------------------------------- */
+
+bool
+opt_seconds(int64_t *out, const char *text)
+{
+	static const struct {
+		char unit;
+		int64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	struct span span = span_of(text);
+	int64_t each = 1;
+	int64_t number;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (span.len == 0 || span.ptr[span.len - 1] != units[i].unit)
+			continue;
+		each = units[i].seconds;
+		span.len--;
+		break;
+	}
+	if (!num_int(&number, span, 0, INT64_MAX / each))
+		return false;
+	*out = number * each;
+	return true;
+}
+
+static void
+set_number(struct reading *reading, const struct opt_row *row, int64_t *to,
+    const char *text)
+{
+	bool any = row->min == 0 && row->max == 0;
+	int64_t min = any ? INT64_MIN + 1 : row->min;
+	int64_t max = any ? INT64_MAX : row->max;
+	int64_t value = 0;
+	bool good = row->type == OPT_SECONDS
+	    ? opt_seconds(&value, text) && value >= min && value <= max
+	    : num_int(&value, span_of(text), min, max);
+
+	if (good) {
+		*to = value;
+		return;
+	}
+	if (row->type == OPT_SECONDS && any)
+		wrong_about(reading,
+		    "%s is a time such as 90, 15m, 12h or 3d, not \"%s\"",
+		    row->name, text);
+	else if (row->type == OPT_SECONDS)
+		wrong_about(reading,
+		    "%s is a time such as 90, 15m, 12h or 3d, from %lld to "
+		    "%lld seconds, not \"%s\"",
+		    row->name, (long long)min, (long long)max, text);
+	else if (any)
+		wrong_about(reading, "%s is a whole number, not \"%s\"",
+		    row->name, text);
+	else
+		wrong_about(reading,
+		    "%s is a whole number from %lld to %lld, not \"%s\"",
+		    row->name, (long long)min, (long long)max, text);
+}
+
+static void
+set(struct reading *reading, const struct opt_row *row, const char *text)
+{
+	char *member = (char *)reading->values + row->offset;
+
+	switch (row->type) {
+	case OPT_FLAG:
+		*(bool *)(void *)member = true;
+		break;
+	case OPT_TEXT:
+		*(const char **)(void *)member = text;
+		break;
+	case OPT_INT:
+	case OPT_SECONDS:
+		set_number(reading, row, (int64_t *)(void *)member, text);
+		break;
+	}
+}
+
+/* The value behind an option, when it is not in the same argument. */
+static const char *
+next_value(struct reading *reading, const struct opt_row *row)
+{
+	if (reading->at < reading->argc)
+		return reading->argv[reading->at++];
+	wrong_about(reading, "option %s needs a value: %s %s", row->name,
+	    row->name, row->operand == NULL ? "VALUE" : row->operand);
+	return NULL;
+}
+
+/* --- arguments ------------------------------------------------------------ */
+
+static void
+read_long(struct reading *reading, const char *arg)
+{
+	const struct opt_spec *spec = reading->spec;
+	struct span name = span_make(arg, strcspn(arg, "="));
+	const char *value = arg[name.len] == '=' ? arg + name.len + 1 : NULL;
+	const struct opt_row *row = NULL;
+
+	for (size_t i = 0; i < spec->count && row == NULL; i++)
+		if (span_eq(name, span_of(spec->rows[i].name)))
+			row = &spec->rows[i];
+	if (row == NULL && strcmp(arg, help_row.name) == 0)
+		reading->result = OPT_HELP;
+	else if (row == NULL)
+		wrong_about(reading, "unknown option %.*s", SPAN_ARG(name));
+	else if (row->type == OPT_FLAG && value != NULL)
+		wrong_about(reading, "option %s takes no value", row->name);
+	else if (row->type == OPT_FLAG)
+		set(reading, row, NULL);
+	else {
+		if (value == NULL)
+			value = next_value(reading, row);
+		if (value != NULL)
+			set(reading, row, value);
+	}
+}
+
+/* "-qj2": letters of flags, up to one that takes the rest as its value. */
+static void
+read_letters(struct reading *reading, const char *letters)
+{
+	const struct opt_spec *spec = reading->spec;
+
+	while (*letters != '\0' && reading->result == OPT_GO) {
+		const struct opt_row *row = NULL;
+		char letter = *letters++;
+
+		for (size_t i = 0; i < spec->count && row == NULL; i++)
+			if (spec->rows[i].letter == letter)
+				row = &spec->rows[i];
+		if (row == NULL && letter == help_row.letter)
+			reading->result = OPT_HELP;
+		else if (row == NULL)
+			wrong_about(reading, "unknown option -%c", letter);
+		else if (row->type == OPT_FLAG)
+			set(reading, row, NULL);
+		else {
+			const char *value = *letters != '\0'
+			    ? letters
+			    : next_value(reading, row);
+
+			if (value != NULL)
+				set(reading, row, value);
+			return;
+		}
+	}
+}
+
+static void
+check_count(struct reading *reading)
+{
+	const struct opt_spec *spec = reading->spec;
+
+	if (reading->kept < spec->args_min)
+		wrong_about(reading, "an operand is missing: %s", spec->usage);
+	else if (spec->args_max >= 0 && reading->kept > spec->args_max)
+		wrong_about(reading, "unexpected operand \"%s\"",
+		    reading->argv[1 + spec->args_max]);
+}
+
+/* Reads options up to the end, or to the first operand. */
+static void
+read_options(struct reading *reading, bool head)
+{
+	bool only_operands = false;
+
+	while (reading->at < reading->argc && reading->result == OPT_GO) {
+		char *arg = reading->argv[reading->at];
+
+		if (only_operands || arg[0] != '-' || arg[1] == '\0') {
+			if (head)
+				return;
+			reading->at++;
+			reading->argv[1 + reading->kept++] = arg;
+			continue;
+		}
+		reading->at++;
+		if (strcmp(arg, "--") == 0)
+			only_operands = true;
+		else if (arg[1] == '-')
+			read_long(reading, arg);
+		else
+			read_letters(reading, arg + 1);
+	}
+}
+
+static enum opt_result
+finish(struct reading *reading)
+{
+	if (reading->result == OPT_GO)
+		check_count(reading);
+	if (reading->result == OPT_HELP)
+		opt_help(stdout, reading->spec);
+	return reading->result;
+}
+
+enum opt_result
+opt_read(void *values, const struct opt_spec *spec, int argc, char **argv,
+    int *args_count)
+{
+	struct reading reading = {values, spec, argv, argc, 1, 0, OPT_GO};
+
+	read_options(&reading, false);
+	*args_count = reading.kept;
+	return finish(&reading);
+}
+
+enum opt_result
+opt_read_head(void *values, const struct opt_spec *spec, int argc, char **argv,
+    int *first_operand)
+{
+	struct reading reading = {values, spec, argv, argc, 1, 0, OPT_GO};
+
+	read_options(&reading, true);
+	*first_operand = reading.at;
+	/* What follows belongs to somebody else, who counts it. */
+	reading.kept = reading.at < argc ? spec->args_min : 0;
+	return finish(&reading);
+}

@@ -1,0 +1,76 @@
+/*
+ * span: borrowed text. It owns nothing and ends where its length says; no NUL
+ * is promised behind it. Whoever hands one out says how long it lasts.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct span {
+	const char *ptr; /* may be NULL when len is 0 */
+	size_t len;
+};
+
+/* A span over a string literal: SPAN("gamme"). */
+#define SPAN(literal) ((struct span){"" literal, sizeof(literal) - 1})
+
+/* For printf's "%.*s": printf("%.*s", SPAN_ARG(name)). */
+#define SPAN_ARG(span) (int)(span).len, (span).ptr
+
+static inline struct span
+span_of(const char *text) /* NULL gives the empty span */
+{
+	return (struct span){text, text == NULL ? 0 : strlen(text)};
+}
+
+static inline struct span
+span_make(const void *ptr, size_t len)
+{
+	return (struct span){ptr, len};
+}
+
+static inline bool
+span_eq(struct span a, struct span b)
+{
+	return a.len == b.len &&
+	    (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Bytewise order; a prefix comes before what it begins. */
+int span_cmp(struct span a, struct span b);
+
+/* ASCII case ignored; for header names and the like. */
+bool span_eq_nocase(struct span a, struct span b);
+
+bool span_starts(struct span text, struct span prefix);
+bool span_ends(struct span text, struct span suffix);
+
+/* The position of the byte, or text.len. */
+size_t span_find(struct span text, char byte);
+
+/* From `start` on; both are cut to what there is. */
+struct span span_from(struct span text, size_t start);
+struct span span_sub(struct span text, size_t start, size_t len);
+
+/* Without blanks and tabs at both ends. */
+struct span span_trim(struct span text);
+
+/*
+ * Takes the piece before `separator` off the front of *rest. The last piece
+ * leaves rest->ptr NULL; a NULL rest->ptr gives false. So "a,,b" has three
+ * pieces, "" has one and a zero span has none.
+ *
+ *	while (span_cut(&piece, &rest, ','))
+ */
+bool span_cut(struct span *piece, struct span *rest, char separator);
+
+/* A malloc'ed copy with a NUL behind it, or NULL when memory is out. */
+char *span_dup(struct span text);
+
+/*
+ * Copies into a fixed array and ends it with NUL. False (and an empty string)
+ * when it does not fit or holds a NUL itself.
+ */
+bool span_copy(char *to, size_t size, struct span text);

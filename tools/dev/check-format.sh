@@ -1,0 +1,33 @@
+#!/bin/sh
+# Every C file stands as clang-format (Debian 12's, version 14) puts it.
+# Closes with "N passed, N failed". tools/dev/check-format.sh --fix mends them.
+set -u
+cd "${abs_top_srcdir:-.}" || exit 1
+tool=
+for name in clang-format-14 clang-format; do
+  if command -v "$name" >/dev/null && "$name" --version | grep -q 'version 14'; then
+    tool=$name
+    break
+  fi
+done
+if [ -z "$tool" ]; then
+  echo "skipped: clang-format 14 is not installed"
+  exit 77
+fi
+files=$(find common lmdb-schema fcgi tools tests -name '*.[ch]' | sort)
+[ -n "$files" ] || exit 1
+if [ "${1:-}" = --fix ]; then
+  exec "$tool" -i $files
+fi
+passed=0
+failed=0
+for file in $files; do
+  if "$tool" -n --Werror "$file" 2>/dev/null; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $file (tools/dev/check-format.sh --fix mends it)"
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
