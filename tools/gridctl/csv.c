@@ -1,0 +1,618 @@
+/*
+ * Two ways through a record, with the same outcome. Nearly all lines hold no
+ * quote, no stray carriage return and no NUL: they are cut at their commas,
+ * eight bytes at a time. Any other record goes to libcsv, a line at a time
+ * until it says that the record is complete; libcsv calls back for each field
+ * and looks at each byte, which is about ten times slower.
+ */
+#include "tools/gridctl/csv.h"
+
+#include <csv.h>
+#include <endian.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/fold.h"
+#include "tools/gridctl/csv_block.h"
+
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+struct csv {
+	const struct csv_spec *spec;
+	struct csv_faults *faults;
+	const char *name;
+	struct csv_block block;
+	enum err err;
+	bool refused; /* a fault was found in this file */
+
+	uint64_t line; /* where the record begins */
+	size_t len; /* bytes of the record in the block */
+	unsigned count; /* fields found in it */
+	bool has_nul, has_high; /* may hold NUL, may hold non-ASCII */
+	struct span fields[CSV_COLUMNS_MAX];
+
+	/* The header: place[i] is where the file's field i goes. */
+	unsigned columns;
+	unsigned char place[CSV_COLUMNS_MAX];
+	struct span names[CSV_COLUMNS_MAX]; /* by place */
+	struct arena *arena;
+
+	struct csv_parser parser;
+	bool parser_made;
+	struct buf text; /* fields that libcsv has found, end to end */
+	size_t ends[CSV_COLUMNS_MAX];
+	unsigned rows; /* ends of records that libcsv has seen */
+};
+
+/* The name of the file's field `i`, for a person. */
+static const char *
+column_name(const struct csv *csv, unsigned i)
+{
+	unsigned last = csv->columns == 0 ? 0 : csv->columns - 1;
+
+	if (csv->columns == 0)
+		return csv->spec->columns[0];
+	return csv->names[csv->place[i < last ? i : last]].ptr;
+}
+
+#define refuse(csv, i, ...) \
+	do { \
+		(csv)->refused = true; \
+		csv_faults_add((csv)->faults, (csv)->name, (csv)->line, \
+		    column_name((csv), (i)), __VA_ARGS__); \
+	} while (0)
+
+/* Passes over a record whose line at `from` makes it too long. */
+static void
+refuse_long(struct csv *csv, size_t from)
+{
+	refuse(
+	    csv, csv->count, "the line is longer than %d bytes", CSV_LINE_MAX);
+	csv->block.begin += from;
+	csv_block_skip(&csv->block);
+}
+
+/* --- the fast way ---------------------------------------------------------*/
+
+static inline void
+put_field(struct csv *csv, const char *start, const char *end)
+{
+	if (csv->count < CSV_COLUMNS_MAX)
+		csv->fields[csv->place[csv->count]] =
+		    span_make(start, end - start);
+	csv->count++;
+}
+
+/*
+ * Cuts the line at csv->block.begin into fields; returns where it ends, at the
+ * latest at the end of the block. *special is set when it needs libcsv. The
+ * bytes that matter are all below '-', which one subtraction finds in eight
+ * bytes at once (and a few others, which do no harm).
+ */
+static const char *
+cut_line(struct csv *csv, bool *special)
+{
+	const char *at = csv->block.data + csv->block.begin, *field = at, *end;
+	uint64_t word, hits, high = 0;
+
+	*special = false;
+	csv->count = 0;
+	for (;; at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		word = le64toh(word);
+		high |= word;
+		hits = (word - EACH_BYTE * '-') & ~word & EACH_BYTE * 0x80;
+		for (; hits != 0; hits &= hits - 1) {
+			end = at + __builtin_ctzll(hits) / 8;
+			if (*end == ',') {
+				put_field(csv, field, end);
+				field = end + 1;
+			} else if (*end == '\n')
+				goto out;
+			else if (*end == '"' || *end == '\0' ||
+			    (*end == '\r' && end[1] != '\n'))
+				*special = true;
+		}
+	}
+out:
+	csv->has_nul = false;
+	csv->has_high = (high & EACH_BYTE * 0x80) != 0;
+	if (end > field && end[-1] == '\r')
+		put_field(csv, field, end - 1);
+	else
+		put_field(csv, field, end);
+	return end;
+}
+
+/* --- libcsv ---------------------------------------------------------------*/
+
+static int
+never(unsigned char byte)
+{
+	(void)byte;
+	return 0; /* blanks around a field are the field's */
+}
+
+static void
+on_field(void *text, size_t len, void *context)
+{
+	struct csv *csv = context;
+
+	if (csv->rows == 0) {
+		buf_add(&csv->text, text, len);
+		if (csv->count < CSV_COLUMNS_MAX)
+			csv->ends[csv->count] = csv->text.len;
+		csv->count++;
+	}
+}
+
+static void
+on_row(int byte, void *context)
+{
+	struct csv *csv = context;
+
+	(void)byte;
+	csv->rows++;
+}
+
+/*
+ * Feeds bytes; false when libcsv met a quote where none may be, or memory is
+ * out.
+ */
+static bool
+feed(struct csv *csv, const char *data, size_t len)
+{
+	if (csv_parse(&csv->parser, data, len, on_field, on_row, csv) == len)
+		return true;
+	if (csv_error(&csv->parser) != CSV_EPARSE)
+		csv->err = ERR_NO_MEMORY;
+	else
+		refuse(csv, csv->count,
+		    "a quote stands where none may be (put the field in "
+		    "quotes, and write each quote in it twice)");
+	return false;
+}
+
+/*
+ * Gives libcsv the line from..stop and then its end. True when all is well so
+ * far; csv->rows is 1 when the record is complete.
+ */
+static bool
+feed_line(struct csv *csv, size_t from, size_t stop)
+{
+	const char *line = csv->block.data + csv->block.begin + from;
+	size_t len = stop - from;
+	bool ends = csv->block.begin + stop < csv->block.end; /* by a newline */
+	bool crlf = ends && len > 0 && line[len - 1] == '\r';
+
+	if (!feed(csv, line, crlf ? len - 1 : len))
+		return false;
+	if (csv->rows > 0) {
+		refuse(csv, csv->count == 0 ? 0 : csv->count - 1,
+		    "a carriage return stands outside quotes and ends no line");
+		return false;
+	}
+	if (crlf && !feed(csv, "\r", 1))
+		return false;
+	if (csv->rows == 0 && !feed(csv, "\n", 1))
+		return false;
+	if (csv->rows == 0 && !ends) {
+		refuse(csv, csv->count, "the quoted field does not end");
+		return false;
+	}
+	return true;
+}
+
+static void
+point_fields(struct csv *csv)
+{
+	size_t start = 0;
+	unsigned i;
+
+	for (i = 0; i < csv->count && i < CSV_COLUMNS_MAX; i++) {
+		csv->fields[csv->place[i]] =
+		    span_make(csv->text.data + start, csv->ends[i] - start);
+		start = csv->ends[i];
+	}
+	csv->has_nul = true;
+	csv->has_high = true;
+}
+
+/* One record by libcsv; false when it was refused, and is used up. */
+static bool
+parse_record(struct csv *csv)
+{
+	size_t from = 0, stop = 0;
+
+	/* Forgets what a refused record has left, but keeps the memory. */
+	csv_fini(&csv->parser, NULL, NULL, NULL);
+	buf_clear(&csv->text);
+	csv->count = 0;
+	csv->rows = 0;
+	for (;;) {
+		if (!csv_block_find(&csv->block, from, &stop)) {
+			refuse_long(csv, from);
+			return false;
+		}
+		if (!feed_line(csv, from, stop)) {
+			csv_block_use(&csv->block, stop);
+			return false;
+		}
+		if (csv->rows > 0)
+			break;
+		csv->block.line++;
+		from = stop + 1;
+	}
+	csv->err = buf_end(&csv->text);
+	if (csv->err != ERR_OK)
+		return false;
+	csv->len = stop;
+	csv_block_use(&csv->block, stop);
+	point_fields(csv);
+	return true;
+}
+
+/* --- records --------------------------------------------------------------*/
+
+/* One record, by either way; false when it was refused, and is used up. */
+static bool
+cut_record(struct csv *csv)
+{
+	const char *stop;
+	bool special;
+
+	for (;;) {
+		stop = cut_line(csv, &special);
+		if (stop < csv->block.data + csv->block.end ||
+		    csv->block.at_end)
+			break;
+		if (csv->block.end - csv->block.begin > CSV_LINE_MAX)
+			break;
+		csv_block_fill(&csv->block);
+	}
+	/* A carriage return at the very end of the file ends no line. */
+	if (stop == csv->block.data + csv->block.end && stop[-1] == '\r')
+		special = true;
+	if (special || csv->spec->slow)
+		return parse_record(csv);
+	csv->len = stop - (csv->block.data + csv->block.begin);
+	if (csv->len > CSV_LINE_MAX) {
+		csv->count--;
+		refuse_long(csv, 0);
+		return false;
+	}
+	csv_block_use(&csv->block, csv->len);
+	return true;
+}
+
+/* With nothing in it, not even an empty field in quotes. */
+static bool
+is_blank(const struct csv *csv)
+{
+	return csv->len <= 1 && csv->count <= 1 &&
+	    (csv->count == 0 || csv->fields[csv->place[0]].len == 0);
+}
+
+static bool
+has_right_count(struct csv *csv)
+{
+	if (is_blank(csv)) {
+		refuse(csv, 0, "the line is empty");
+		return false;
+	}
+	if (csv->count == csv->columns)
+		return true;
+	if (csv->count < csv->columns)
+		refuse(csv, csv->count,
+		    "is missing: the line has %u fields, the header %u",
+		    csv->count, csv->columns);
+	else
+		refuse(csv, csv->columns,
+		    "is followed by more: the line has %u fields, the header "
+		    "%u",
+		    csv->count, csv->columns);
+	return false;
+}
+
+static bool
+is_sound(struct csv *csv, unsigned i)
+{
+	struct span field = csv->fields[csv->place[i]];
+
+	if (field.len > CSV_FIELD_MAX)
+		refuse(csv, i, "is longer than %d bytes", CSV_FIELD_MAX);
+	else if (field.len > 0 && memchr(field.ptr, '\0', field.len) != NULL)
+		refuse(csv, i, "holds a NUL byte");
+	else if (csv->has_high && !fold_is_utf8(field))
+		refuse(csv, i, "is not UTF-8");
+	else
+		return true;
+	return false;
+}
+
+static bool
+all_are_sound(struct csv *csv)
+{
+	unsigned i;
+
+	if (!csv->has_nul && !csv->has_high && csv->len <= CSV_FIELD_MAX)
+		return true;
+	for (i = 0; i < csv->count; i++)
+		if (!is_sound(csv, i))
+			return false;
+	return true;
+}
+
+/* False at the end of the file, or after a failure. */
+static bool
+begin_record(struct csv *csv)
+{
+	if (csv->block.begin == csv->block.end)
+		csv_block_fill(&csv->block);
+	csv->line = csv->block.line;
+	return csv->err == ERR_OK && csv->block.err == ERR_OK &&
+	    csv->block.begin < csv->block.end;
+}
+
+bool
+csv_next(struct csv *csv, struct csv_record *record)
+{
+	while (begin_record(csv)) {
+		if (!cut_record(csv) || csv->block.err != ERR_OK)
+			continue; /* cut short, where it could not be read */
+		if (!has_right_count(csv) || !all_are_sound(csv))
+			continue;
+		record->fields = csv->fields;
+		record->line = csv->line;
+		return true;
+	}
+	return false;
+}
+
+void
+csv_fault(struct csv *csv, unsigned column, const char *format, ...)
+{
+	char message[sizeof(csv->faults->kept[0].message)];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	csv->refused = true;
+	csv_faults_add(csv->faults, csv->name, csv->line,
+	    csv->names[column].ptr, "%s", message);
+}
+
+enum err
+csv_end(const struct csv *csv)
+{
+	if (csv->err != ERR_OK)
+		return csv->err;
+	if (csv->block.err != ERR_OK)
+		return csv->block.err;
+	return csv->refused ? ERR_BAD_INPUT : ERR_OK;
+}
+
+/* --- the header -----------------------------------------------------------*/
+
+/* Where a column of the table stands; spec->count when it is none of it. */
+static unsigned
+find_column(const struct csv_spec *spec, struct span name)
+{
+	unsigned i;
+
+	for (i = 0; i < spec->count; i++)
+		if (span_eq(span_of(spec->columns[i]), name))
+			return i;
+	return spec->count;
+}
+
+static bool
+is_taken(const struct csv *csv, struct span name, unsigned columns)
+{
+	unsigned i;
+
+	for (i = 0; i < columns; i++)
+		if (csv->names[i].ptr != NULL && span_eq(csv->names[i], name))
+			return true;
+	return false;
+}
+
+#define refuse_header(csv, column, ...) \
+	do { \
+		(csv)->refused = true; \
+		csv_faults_add((csv)->faults, (csv)->name, (csv)->line, \
+		    (column), __VA_ARGS__); \
+	} while (0)
+
+/* Gives each name of the header its place; `used` counts places so far. */
+static enum err
+place_column(struct csv *csv, unsigned i, struct span found, unsigned *used)
+{
+	struct span name = arena_copy(csv->arena, found);
+	unsigned place = find_column(csv->spec, found);
+	bool extra = place == csv->spec->count;
+
+	if (name.ptr == NULL)
+		return ERR_NO_MEMORY;
+	if (is_taken(csv, name, *used))
+		refuse_header(csv, name.ptr, "the column is there twice");
+	else if (extra && *used == CSV_COLUMNS_MAX)
+		refuse_header(csv, name.ptr, "there are more than %d columns",
+		    CSV_COLUMNS_MAX);
+	else if (extra && (csv->spec->extra == NULL || !csv->spec->extra(name)))
+		refuse_header(csv, name.ptr, "there is no such column");
+	else {
+		if (extra)
+			place = (*used)++;
+		csv->place[i] = place;
+		csv->names[place] = name;
+	}
+	return ERR_OK;
+}
+
+static enum err
+place_columns(struct csv *csv)
+{
+	struct span found[CSV_COLUMNS_MAX];
+	unsigned i, used = csv->spec->count, count = csv->count;
+	enum err err;
+
+	memcpy(found, csv->fields, sizeof(found));
+	for (i = 0; i < count; i++) {
+		err = place_column(csv, i, found[i], &used);
+		if (err != ERR_OK)
+			return err;
+	}
+	for (i = 0; i < csv->spec->count; i++)
+		if (csv->names[i].ptr == NULL)
+			refuse_header(csv, csv->spec->columns[i],
+			    "the column is missing");
+	csv->columns = count;
+	return csv->refused ? ERR_BAD_INPUT : ERR_OK;
+}
+
+static void
+skip_mark(struct csv *csv)
+{
+	/* A pipe may hand the first bytes over one by one. */
+	while (csv->block.end < 3 && !csv->block.at_end)
+		csv_block_fill(&csv->block);
+	if (csv->block.end >= 3 &&
+	    memcmp(csv->block.data, "\xEF\xBB\xBF", 3) == 0)
+		csv->block.begin = 3;
+	if (csv->block.begin == csv->block.end)
+		csv_block_fill(&csv->block);
+}
+
+static enum err
+read_header(struct csv *csv)
+{
+	skip_mark(csv);
+	csv->line = csv->block.line;
+	if (csv->block.err != ERR_OK)
+		return csv->block.err;
+	if (csv->block.begin == csv->block.end) {
+		refuse(csv, 0,
+		    "the file is empty: it must begin with a "
+		    "header line");
+		return ERR_BAD_INPUT;
+	}
+	if (!cut_record(csv))
+		return csv->err != ERR_OK ? csv->err : ERR_BAD_INPUT;
+	if (csv->count > CSV_COLUMNS_MAX) {
+		refuse(csv, 0, "the header has more than %d columns",
+		    CSV_COLUMNS_MAX);
+		return ERR_BAD_INPUT;
+	}
+	if (!all_are_sound(csv))
+		return ERR_BAD_INPUT;
+	return place_columns(csv);
+}
+
+unsigned
+csv_extra_count(const struct csv *csv)
+{
+	return csv->columns - csv->spec->count;
+}
+
+struct span
+csv_extra_name(const struct csv *csv, unsigned extra)
+{
+	return csv->names[csv->spec->count + extra];
+}
+
+/* --- opening --------------------------------------------------------------*/
+
+static enum err
+open_file(struct csv *csv, const char *path)
+{
+	enum err err = csv_block_init(&csv->block, path);
+
+	if (err != ERR_OK && err != ERR_NO_MEMORY) {
+		csv->refused = true;
+		csv_faults_add(csv->faults, csv->name, 0, NULL,
+		    "cannot be opened: %s", err_text(err));
+	}
+	return err;
+}
+
+static enum err
+make_parser(struct csv *csv)
+{
+	unsigned i;
+
+	for (i = 0; i < CSV_COLUMNS_MAX; i++)
+		csv->place[i] = i;
+	csv->arena = arena_new((size_t)2 * CSV_LINE_MAX);
+	if (csv->arena == NULL)
+		return ERR_NO_MEMORY;
+	if (csv_init(&csv->parser, CSV_STRICT | CSV_REPALL_NL) != 0)
+		return ERR_NO_MEMORY;
+	csv->parser_made = true;
+	csv_set_space_func(&csv->parser, never);
+	csv_set_blk_size(&csv->parser, 4096);
+	return ERR_OK;
+}
+
+enum err
+csv_open(struct csv **out, const char *path, const char *name,
+    const struct csv_spec *spec, struct csv_faults *faults)
+{
+	struct csv *csv;
+	enum err err;
+
+	*out = NULL;
+	csv = calloc(1, sizeof(*csv));
+	if (csv == NULL)
+		return ERR_NO_MEMORY;
+	csv->spec = spec;
+	csv->faults = faults;
+	csv->name = name;
+	buf_init(&csv->text, CSV_LINE_MAX);
+	err = open_file(csv, path);
+	if (err != ERR_OK)
+		goto out;
+	err = make_parser(csv);
+	if (err != ERR_OK)
+		goto out;
+	err = read_header(csv);
+	if (err != ERR_OK)
+		goto out;
+
+	*out = csv;
+	csv = NULL; /* the caller's now */
+out:
+	csv_close(csv);
+	return err;
+}
+
+void
+csv_close(struct csv *csv)
+{
+	if (csv == NULL)
+		return;
+	csv_block_fini(&csv->block);
+	if (csv->parser_made)
+		csv_free(&csv->parser);
+	buf_fini(&csv->text);
+	arena_free(csv->arena);
+	free(csv);
+}
+
+uint64_t
+csv_offset(const struct csv *csv)
+{
+	const struct csv_block *block = &csv->block;
+
+	return block->offset - (block->end - block->begin);
+}
+
+uint64_t
+csv_size(const struct csv *csv)
+{
+	return csv->block.size;
+}

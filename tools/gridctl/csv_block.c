@@ -1,0 +1,119 @@
+#include "tools/gridctl/csv_block.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define READ_SIZE ((size_t)256 * 1024)
+
+enum err
+csv_block_init(struct csv_block *block, const char *path)
+{
+	struct stat st;
+
+	*block = (struct csv_block){.path = path, .fd = -1, .line = 1};
+	/* A record at its ceiling must fit, and a read behind it. */
+	block->cap = CSV_LINE_MAX + 2 * READ_SIZE;
+	block->data = malloc(block->cap + CSV_BLOCK_SLACK);
+	if (block->data == NULL)
+		return ERR_NO_MEMORY;
+	block->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (block->fd < 0 || fstat(block->fd, &st) != 0)
+		return err_from_errno(errno);
+	if (S_ISREG(st.st_mode))
+		block->size = st.st_size;
+	posix_fadvise(block->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	return ERR_OK;
+}
+
+void
+csv_block_fini(struct csv_block *block)
+{
+	if (block->fd >= 0)
+		close(block->fd);
+	block->fd = -1;
+	free(block->data);
+	block->data = NULL;
+}
+
+void
+csv_block_fill(struct csv_block *block)
+{
+	ssize_t got;
+
+	if (block->at_end)
+		return;
+	/* What is left is short: the front of the block stays in the cache. */
+	block->end -= block->begin;
+	memmove(block->data, block->data + block->begin, block->end);
+	block->begin = 0;
+	do
+		got = read(block->fd, block->data + block->end, READ_SIZE);
+	while (got < 0 && errno == EINTR);
+	if (got < 0) {
+		block->err = err_from_errno(errno);
+		log_error("cannot read: file=%s cause=%s", block->path,
+		    strerror(errno));
+		got = 0;
+	}
+	block->at_end = got == 0;
+	block->end += got;
+	block->offset += got;
+	memset(block->data + block->end, '\n', CSV_BLOCK_SLACK);
+}
+
+bool
+csv_block_find(struct csv_block *block, size_t from, size_t *stop)
+{
+	const char *found;
+	size_t seen = from;
+
+	for (;;) {
+		found = memchr(block->data + block->begin + seen, '\n',
+		    block->end - block->begin - seen);
+		if (found != NULL) {
+			*stop = found - (block->data + block->begin);
+			return *stop <= CSV_LINE_MAX;
+		}
+		seen = block->end - block->begin;
+		*stop = seen;
+		if (seen > CSV_LINE_MAX)
+			return false;
+		if (block->at_end)
+			return true;
+		csv_block_fill(block);
+	}
+}
+
+void
+csv_block_use(struct csv_block *block, size_t len)
+{
+	block->begin += len;
+	if (block->begin < block->end) {
+		block->begin++;
+		block->line++;
+	}
+}
+
+void
+csv_block_skip(struct csv_block *block)
+{
+	const char *found;
+
+	for (;;) {
+		found = memchr(block->data + block->begin, '\n',
+		    block->end - block->begin);
+		if (found != NULL)
+			break;
+		block->begin = block->end;
+		if (block->at_end)
+			return;
+		csv_block_fill(block);
+	}
+	csv_block_use(block, found - (block->data + block->begin));
+}

@@ -1,0 +1,51 @@
+/*
+ * csv_block: the lines of a file, found in one block that slides along it.
+ *
+ * It is read rather than mapped: a file that is cut short while it is read
+ * must not end in SIGBUS. Behind the bytes stand CSV_BLOCK_SLACK newlines, so
+ * that whoever looks for the end of a line always finds one, and may read
+ * eight bytes at once.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+
+#define CSV_LINE_MAX 1048576 /* bytes in one record */
+#define CSV_BLOCK_SLACK 16
+
+struct csv_block {
+	const char *path;
+	int fd;
+	enum err err; /* why reading has stopped, if not at the end */
+	char *data;
+	size_t cap;
+	size_t begin, end; /* the bytes of data that are not used up yet */
+	bool at_end; /* there are no more behind them */
+	uint64_t offset; /* bytes read */
+	uint64_t size; /* in all; 0: not known */
+	uint64_t line; /* the number of the line at `begin` */
+};
+
+/* Quiet: the caller tells why. Pair with csv_block_fini() in any case. */
+enum err csv_block_init(struct csv_block *block, const char *path);
+void csv_block_fini(struct csv_block *block);
+
+/* Reads on, to `at_end` at last; pointers into the block end here. */
+void csv_block_fill(struct csv_block *block);
+
+/*
+ * Where the line ends that begins `from` bytes behind `begin`: at its newline,
+ * or at the end of the file. False when that is more than CSV_LINE_MAX bytes
+ * behind `begin`.
+ */
+bool csv_block_find(struct csv_block *block, size_t from, size_t *stop);
+
+/* Marks `len` bytes as used up, and the newline behind them if any. */
+void csv_block_use(struct csv_block *block, size_t len);
+
+/* Uses up the rest of a line, however long. */
+void csv_block_skip(struct csv_block *block);
