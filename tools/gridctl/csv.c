@@ -209,12 +209,13 @@ feed_line(struct csv *csv, size_t from, size_t stop)
 static void
 point_fields(struct csv *csv)
 {
+	const char *text = csv->text.len > 0 ? csv->text.data : "";
 	size_t start = 0;
 	unsigned i;
 
 	for (i = 0; i < csv->count && i < CSV_COLUMNS_MAX; i++) {
 		csv->fields[csv->place[i]] =
-		    span_make(csv->text.data + start, csv->ends[i] - start);
+		    span_make(text + start, csv->ends[i] - start);
 		start = csv->ends[i];
 	}
 	csv->has_nul = true;
