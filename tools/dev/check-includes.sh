@@ -44,6 +44,15 @@ rule "$all" '#include <(fcgiapp|fcgi_stdio|fcgios)\.h>' 'fcgi/worker\.c' \
   "fcgiapp.h has one door: fcgi/worker.c"
 rule "$all" '#include <llhttp\.h>' 'tools/gridhook/http\.c' \
   "llhttp.h has one door: tools/gridhook/http.c"
+desk=tools/gridhook/tool
+rule "$all" '#include <xcb/' "$desk/x11(_[a-z]+)?\.[ch]" \
+  "libxcb has one door: $desk/x11*"
+rule "$all" '#include <systemd/' "$desk/bus\.c" \
+  "sd-bus has one door: $desk/bus.c"
+rule "$all" '#include <png\.h>' "$desk/picture_png\.c" \
+  "png.h has one door: $desk/picture_png.c"
+rule "$all" '#include <jpeglib\.h>' "$desk/picture_jpeg\.c" \
+  "jpeglib.h has one door: $desk/picture_jpeg.c"
 rule "$all" '(^|[^a-z_])(strcpy|strcat|sprintf|strtok|atoi|gmtime|localtime)\(' \
   "$none" "not used: strcpy strcat sprintf strtok atoi gmtime localtime"
 rule "$all" '^[ 	]*//|[;{}][ 	]*//' "$none" "comments are /* */"

@@ -1,0 +1,41 @@
+#include "tools/gridhook/tool/base64.h"
+
+#include <stdint.h>
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* Three bytes, of which `count` are there, as four characters. */
+static void
+put_group(char out[4], const uint8_t *bytes, size_t count)
+{
+	uint32_t group = (uint32_t)bytes[0] << 16;
+
+	if (count > 1)
+		group |= (uint32_t)bytes[1] << 8;
+	if (count > 2)
+		group |= bytes[2];
+	out[0] = digits[group >> 18];
+	out[1] = digits[(group >> 12) & 63];
+	out[2] = count > 1 ? digits[(group >> 6) & 63] : '=';
+	out[3] = count > 2 ? digits[group & 63] : '=';
+}
+
+void
+base64_add(struct buf *buf, struct span bytes)
+{
+	size_t room = (bytes.len / 3 + 1) * 4;
+	char *to = buf_room(buf, room);
+	size_t at, used = 0;
+
+	if (to == NULL)
+		return;
+	for (at = 0; at < bytes.len; at += 3) {
+		size_t left = bytes.len - at;
+
+		put_group(to + used, (const uint8_t *)bytes.ptr + at,
+		    left < 3 ? left : 3);
+		used += 4;
+	}
+	buf_grown(buf, used);
+}

@@ -1,0 +1,259 @@
+/*
+ * exec: one pass over the line. A blank outside quotes ends an argument. In
+ * double quotes a backslash takes the next of " ` $ \ as it is. Single quotes,
+ * which the specification leaves out, are in real entries all the same, and
+ * mean what GLib takes them for. A field code that stands for several
+ * arguments, or none, is only read as one where it is a whole argument.
+ */
+#include "tools/gridhook/tool/exec.h"
+
+#include "common/arena.h"
+#include "common/buf.h"
+
+#define ARGV_MAX 256
+#define ARG_MAX_BYTES 65536
+
+struct expansion {
+	struct span line; /* what is left of it */
+	const struct exec_fields *fields;
+	struct arena *arena;
+	struct fault *fault;
+	struct buf arg; /* the argument being made */
+	bool open; /* there is one, be it empty */
+	bool takes_args; /* the line had a code for them */
+	const char **argv;
+	size_t count;
+};
+
+static enum err
+refuse(struct expansion *x, const char *why)
+{
+	fault_set(x->fault, "Exec",
+	    "not supported: the Exec line of this application %s", why);
+	return ERR_BAD_INPUT;
+}
+
+static enum err
+push(struct expansion *x, struct span arg)
+{
+	struct span copy;
+
+	if (x->count + 1 >= ARGV_MAX)
+		return refuse(x, "has too many arguments");
+	copy = arena_copy(x->arena, arg);
+	if (copy.ptr == NULL)
+		return ERR_NO_MEMORY;
+	x->argv[x->count++] = copy.ptr;
+	return ERR_OK;
+}
+
+static enum err
+end_arg(struct expansion *x)
+{
+	enum err err = buf_end(&x->arg);
+
+	if (err == ERR_OK && x->open)
+		err = push(x, buf_span(&x->arg));
+	buf_clear(&x->arg);
+	x->open = false;
+	return err;
+}
+
+static enum err
+push_files(struct expansion *x, size_t most)
+{
+	enum err err = ERR_OK;
+	size_t i;
+
+	x->takes_args = true;
+	if (x->fields->args_count > most) {
+		fault_set(x->fault, "args",
+		    "not allowed: this application takes one file at a time");
+		return ERR_TOO_LARGE;
+	}
+	for (i = 0; err == ERR_OK && i < x->fields->args_count; i++)
+		err = push(x, x->fields->args[i]);
+	return err;
+}
+
+static enum err
+push_icon(struct expansion *x)
+{
+	enum err err;
+
+	if (x->fields->icon.len == 0)
+		return ERR_OK;
+	err = push(x, SPAN("--icon"));
+	return err != ERR_OK ? err : push(x, x->fields->icon);
+}
+
+/* A code inside a longer argument: text, or nothing. */
+static enum err
+add_code(struct expansion *x, char code)
+{
+	switch (code) {
+	case '%':
+		buf_add_char(&x->arg, '%');
+		return ERR_OK;
+	case 'c':
+		buf_add_span(&x->arg, x->fields->name);
+		return ERR_OK;
+	case 'k':
+		buf_add_span(&x->arg, x->fields->path);
+		return ERR_OK;
+	case 'f':
+	case 'u':
+		/* As in "--file=%f": the first, where there is one. */
+		x->takes_args = true;
+		if (x->fields->args_count > 1)
+			return push_files(x, 1);
+		if (x->fields->args_count == 1)
+			buf_add_span(&x->arg, x->fields->args[0]);
+		return ERR_OK;
+	case 'd': /* deprecated: to be left out */
+	case 'D':
+	case 'n':
+	case 'N':
+	case 'v':
+	case 'm':
+		return ERR_OK;
+	default:
+		return refuse(x, "has a field code that is not known here");
+	}
+}
+
+/* A code that is an argument by itself. */
+static enum err
+whole_code(struct expansion *x, char code)
+{
+	switch (code) {
+	case 'f':
+	case 'u':
+		return push_files(x, 1);
+	case 'F':
+	case 'U':
+		return push_files(x, SIZE_MAX);
+	case 'i':
+		return push_icon(x);
+	case 'd':
+	case 'D':
+	case 'n':
+	case 'N':
+	case 'v':
+	case 'm':
+		return ERR_OK;
+	default:
+		x->open = true;
+		return add_code(x, code);
+	}
+}
+
+static bool
+is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\n';
+}
+
+/* At a '%' outside quotes. */
+static enum err
+read_code(struct expansion *x)
+{
+	char code = x->line.len > 1 ? x->line.ptr[1] : '\0';
+	bool whole = !x->open &&
+	    (x->line.len == 2 || (x->line.len > 2 && is_blank(x->line.ptr[2])));
+
+	x->line = span_from(x->line, 2);
+	if (whole)
+		return whole_code(x, code);
+	x->open = true;
+	return add_code(x, code);
+}
+
+/* At an opening quote; leaves the line behind the closing one. */
+static enum err
+read_quoted(struct expansion *x)
+{
+	char quote = x->line.ptr[0];
+	enum err err = ERR_OK;
+
+	x->open = true;
+	x->line = span_from(x->line, 1);
+	while (err == ERR_OK && x->line.len > 0 && x->line.ptr[0] != quote) {
+		char byte = x->line.ptr[0];
+		char next = x->line.len > 1 ? x->line.ptr[1] : '\0';
+		size_t used = 1;
+
+		if (byte == '\\' && quote == '"' && next != '\0' &&
+		    strchr("\"`$\\", next) != NULL) {
+			buf_add_char(&x->arg, next);
+			used = 2;
+		} else if (byte == '%') {
+			err = add_code(x, next);
+			used = 2;
+		} else
+			buf_add_char(&x->arg, byte);
+		x->line = span_from(x->line, used);
+	}
+	if (err == ERR_OK && x->line.len == 0)
+		err = refuse(x, "leaves a quote open");
+	x->line = span_from(x->line, 1);
+	return err;
+}
+
+static enum err
+read_plain(struct expansion *x)
+{
+	size_t used = 1;
+
+	x->open = true;
+	if (x->line.ptr[0] == '\\' && x->line.len > 1)
+		used = 2; /* the next one as it is */
+	buf_add_char(&x->arg, x->line.ptr[used - 1]);
+	x->line = span_from(x->line, used);
+	return ERR_OK;
+}
+
+static enum err
+read_line(struct expansion *x)
+{
+	enum err err = ERR_OK;
+
+	while (err == ERR_OK && x->line.len > 0) {
+		char byte = x->line.ptr[0];
+
+		if (is_blank(byte)) {
+			err = end_arg(x);
+			x->line = span_from(x->line, 1);
+		} else if (byte == '"' || byte == '\'')
+			err = read_quoted(x);
+		else if (byte == '%')
+			err = read_code(x);
+		else
+			err = read_plain(x);
+	}
+	return err == ERR_OK ? end_arg(x) : err;
+}
+
+enum err
+exec_expand(const char ***out, struct span line,
+    const struct exec_fields *fields, struct arena *arena, struct fault *fault)
+{
+	struct expansion x = {
+	    .line = line, .fields = fields, .arena = arena, .fault = fault};
+	enum err err;
+
+	*out = NULL;
+	x.argv = arena_array(arena, ARGV_MAX, sizeof(*x.argv));
+	if (x.argv == NULL)
+		return ERR_NO_MEMORY;
+	buf_init(&x.arg, ARG_MAX_BYTES);
+	err = read_line(&x);
+	if (err == ERR_OK && x.count == 0)
+		err = refuse(&x, "is empty");
+	if (err == ERR_OK && !x.takes_args)
+		err = push_files(&x, SIZE_MAX);
+	if (err == ERR_OK)
+		*out = x.argv;
+	buf_fini(&x.arg);
+	return err;
+}

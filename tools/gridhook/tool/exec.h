@@ -1,0 +1,32 @@
+/*
+ * exec: the Exec line of a desktop entry as an argument vector, by the rules
+ * of the Desktop Entry Specification. Nothing is ever given to a shell.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "common/span.h"
+
+struct arena;
+
+/* What the field codes of the line stand for. */
+struct exec_fields {
+	struct span name; /* %c: the entry's name in the user's language */
+	struct span icon; /* %i: "--icon" and this, or nothing */
+	struct span path; /* %k: the entry's file */
+	/*
+	 * %f, %F, %u, %U: files or URLs to open. %f and %u take one. Where
+	 * the line has none of the four, they follow at the end.
+	 */
+	const struct span *args;
+	size_t args_count;
+};
+
+/*
+ *   ERR_BAD_INPUT  an unknown field code, a quote left open, an empty line
+ *   ERR_TOO_LARGE  more files than the line takes
+ *
+ * The vector is NULL-ended and lives in `arena`.
+ */
+enum err exec_expand(const char ***out, struct span line,
+    const struct exec_fields *fields, struct arena *arena, struct fault *fault);

@@ -1,0 +1,56 @@
+/*
+ * x11: what an X server does for the tools. x11.c, x11_picture.c,
+ * x11_selection.c and x11_key.c are together the door to libxcb; they share
+ * x11_door.h, and nothing else includes either.
+ *
+ * One connection, one thread. Every fault begins with a text of tool.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/span.h"
+#include "tools/gridhook/tool/picture.h"
+
+struct x11;
+
+/* To the server that DISPLAY names; ERR_NOT_READY is "no display". */
+enum err x11_open(struct x11 **out, struct fault *fault);
+void x11_close(struct x11 *x11);
+
+#define X11_ALL_MONITORS (-1)
+
+/*
+ * What the screen shows: all of it, or one monitor (0 is the primary one).
+ * ERR_NOT_FOUND when there is no such monitor.
+ */
+enum err x11_picture(
+    struct x11 *x11, int64_t monitor, struct picture *out, struct fault *fault);
+
+/*
+ * Presses and releases the key with that symbol, as a keyboard would.
+ * ERR_NOT_FOUND when no key has it, or the server has no XTEST.
+ */
+enum err x11_key(struct x11 *x11, uint32_t symbol, struct fault *fault);
+
+/*
+ * The clipboard's text, appended. At the buffer's ceiling it is cut, and *cut
+ * set. ERR_NOT_FOUND: nobody owns it, or it is no text. ERR_TIMED_OUT: its
+ * owner does not answer within `timeout_ms`.
+ */
+enum err x11_selection_read(struct x11 *x11, struct buf *text, bool *cut,
+    int timeout_ms, struct fault *fault);
+
+/*
+ * Becomes the owner of the clipboard. With x11_selection_serve() it then
+ * hands `text` to whoever asks, until another program takes the clipboard,
+ * the server goes, or `life_fd` (-1: none) can be read or is closed.
+ */
+enum err x11_selection_own(struct x11 *x11, struct fault *fault);
+void x11_selection_serve(struct x11 *x11, struct span text, int life_fd);
+
+/* Leaves the clipboard without an owner: empty. */
+enum err x11_selection_clear(struct x11 *x11, struct fault *fault);
