@@ -6,5 +6,15 @@
 
 #include <check.h>
 
+/*
+ * ck_assert() for loops of millions: it tells check nothing unless it fails,
+ * which makes it a thousand times as fast.
+ */
+#define run_must(condition) \
+	do { \
+		if (!(condition)) \
+			ck_abort_msg("failed: %s", #condition); \
+	} while (0)
+
 /* Defined by the test file. */
 Suite *test_suite(void);
