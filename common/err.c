@@ -1,7 +1,6 @@
 #include "common/err.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,6 +119,16 @@ void
 fault_set(struct fault *fault, const char *place, const char *format, ...)
 {
 	va_list args;
+
+	va_start(args, format);
+	fault_vset(fault, place, format, args);
+	va_end(args);
+}
+
+void
+fault_vset(
+    struct fault *fault, const char *place, const char *format, va_list args)
+{
 	int len;
 
 	if (fault == NULL || fault_is_set(fault))
@@ -128,9 +137,7 @@ fault_set(struct fault *fault, const char *place, const char *format, ...)
 	    place == NULL ? "" : place);
 	if (len >= (int)sizeof(fault->place))
 		mark_cut(fault->place, sizeof(fault->place));
-	va_start(args, format);
 	len = vsnprintf(fault->message, sizeof(fault->message), format, args);
-	va_end(args);
 	if (len >= (int)sizeof(fault->message))
 		mark_cut(fault->message, sizeof(fault->message));
 	else if (len <= 0) /* nothing said, or printf could not say it */

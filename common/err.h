@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 enum err {
@@ -52,3 +53,7 @@ bool fault_is_set(const struct fault *fault);
  */
 void fault_set(struct fault *fault, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same for whoever has a list of arguments. */
+void fault_vset(struct fault *fault, const char *place, const char *format,
+    va_list args) __attribute__((format(printf, 3, 0)));

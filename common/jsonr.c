@@ -346,16 +346,12 @@ void
 jsonr_issue(struct jsonr *doc, const char *path, const char *format, ...)
 {
 	struct fault *issue = issue_room(doc);
-	char message[sizeof(issue->message)];
 	va_list args;
 
 	doc->issues++;
-	if (issue == NULL)
-		return;
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	fault_vset(issue, path, format, args);
 	va_end(args);
-	fault_set(issue, path, "%s", message);
 }
 
 /* Notes that a value is missing, or has another type than `wanted`. */
@@ -453,8 +449,8 @@ void
 jsonr_only(struct jsonr *doc, const struct jsonr_value *object,
     const char *path, const char *const *names, size_t count)
 {
-	struct fault issue; /* only for the size of a path */
-	char place[sizeof(issue.place)];
+	/* More than an issue shows, so that it sees where it must cut. */
+	char place[2 * sizeof(doc->kept_issues->place)];
 	const struct jsonr_value *value;
 	struct span name;
 	void *iter = NULL;
