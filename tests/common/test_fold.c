@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <utf8proc.h>
 
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -148,17 +149,6 @@ START_TEST(every_character_folds_between_others)
 	}
 }
 END_TEST
-
-static uint64_t state = 88172645463325252;
-
-static uint64_t
-random_bits(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
 
 /* Mostly ASCII and accented letters, now and then anything. */
 static int32_t

@@ -6,6 +6,7 @@
 
 #include "common/fold.h"
 #include "common/num.h"
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -313,7 +314,6 @@ START_TEST(any_bytes_are_escaped_alike_in_bulk_and_one_by_one)
 {
 	static const char often[] =
 	    "aZ09 \"\\\n\x1f\x20\x21\x7f\x80\xc3\xa9\xff";
-	uint64_t state = 42;
 	char text[200];
 	int round;
 
@@ -322,10 +322,11 @@ START_TEST(any_bytes_are_escaped_alike_in_bulk_and_one_by_one)
 		size_t i;
 
 		for (i = 0; i < len; i++) {
-			state = state * UINT64_C(6364136223846793005) + 1;
-			text[i] = state >> 60 == 0
-			    ? (char)(state >> 40)
-			    : often[(state >> 33) % (sizeof(often) - 1)];
+			uint64_t bits = random_bits();
+
+			text[i] = bits >> 60 == 0
+			    ? (char)(bits >> 40)
+			    : often[(bits >> 33) % (sizeof(often) - 1)];
 		}
 		check_escape(span_make(text, len));
 	}

@@ -4,22 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/support/random.h"
 #include "tests/support/run.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ROUNDS 200000
-
-/* xorshift64: the same numbers in every run. */
-static uint64_t state = UINT64_C(0x9e3779b97f4a7c15);
-
-static uint64_t
-random_bits(void)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state;
-}
 
 /* Every magnitude is as likely as any other. */
 static int64_t

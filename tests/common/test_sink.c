@@ -60,7 +60,11 @@ read_all(void *arg)
 	unsigned char chunk[777];
 	ssize_t len;
 	ssize_t i;
+	sigset_t all;
 
+	/* Only the writer is to be interrupted. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	while ((len = read(reader->fd, chunk, sizeof(chunk))) > 0) {
 		for (i = 0; i < len; i++)
 			reader->sum = reader->sum * 31 + chunk[i];
