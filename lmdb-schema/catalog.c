@@ -1,0 +1,221 @@
+#include "lmdb-schema/catalog.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/date.h"
+#include "common/fs.h"
+#include "common/kv.h"
+#include "common/log.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/store.h"
+
+struct catalog_view {
+	struct kv_txn *txn;
+};
+
+enum err
+catalog_view_open(struct catalog_view **out, struct store *store)
+{
+	struct catalog_view *view = calloc(1, sizeof(*view));
+	enum err err;
+
+	*out = NULL;
+	if (view == NULL)
+		return ERR_NO_MEMORY;
+	err = kv_read(&view->txn, store_catalog(store));
+	if (err != ERR_OK) {
+		free(view);
+		return err;
+	}
+	*out = view;
+	return ERR_OK;
+}
+
+void
+catalog_view_close(struct catalog_view *view)
+{
+	if (view == NULL)
+		return;
+	kv_abort(view->txn);
+	free(view);
+}
+
+void
+catalog_view_rest(struct catalog_view *view)
+{
+	kv_rest(view->txn);
+}
+
+enum err
+catalog_view_renew(struct catalog_view *view)
+{
+	return kv_renew(view->txn);
+}
+
+static enum err
+read_entry(struct catalog_entry *entry, struct span value)
+{
+	struct unpack from;
+
+	unpack_init(&from, value);
+	entry->generation = unpack_unsigned(&from);
+	entry->computed_ms = (int64_t)unpack_unsigned(&from);
+	entry->rows = unpack_unsigned(&from);
+	entry->facts = unpack_unsigned(&from);
+	entry->network = unpack_unsigned(&from);
+	entry->gamme = unpack_unsigned(&from);
+	entry->bytes = unpack_unsigned(&from);
+	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
+}
+
+static enum err
+get_entry(struct kv_txn *txn, struct span supplier, struct catalog_entry *entry)
+{
+	struct span value;
+	enum err err;
+
+	if (!key_code_ok(supplier))
+		return ERR_NOT_FOUND;
+	err = kv_get(txn, CATALOG_CURRENT, supplier, &value);
+	return err == ERR_OK ? read_entry(entry, value) : err;
+}
+
+enum err
+catalog_get(struct catalog_view *view, struct span supplier,
+    struct catalog_entry *entry)
+{
+	return get_entry(view->txn, supplier, entry);
+}
+
+bool
+catalog_keeps(
+    struct catalog_view *view, struct span supplier, uint64_t generation)
+{
+	struct catalog_entry entry;
+	struct key key;
+	struct span value;
+
+	if (get_entry(view->txn, supplier, &entry) == ERR_OK &&
+	    entry.generation == generation)
+		return true;
+	key = key_pair_u64(supplier, generation);
+	return key_code_ok(supplier) &&
+	    kv_get(view->txn, CATALOG_RETIRED, key_span(&key), &value) ==
+	    ERR_OK;
+}
+
+enum err
+catalog_each(struct catalog_view *view,
+    enum err (*each)(
+	void *context, struct span supplier, const struct catalog_entry *entry),
+    void *context)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(view->txn, CATALOG_CURRENT, SPAN(""), SPAN(""));
+	struct catalog_entry entry;
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = read_entry(&entry, value);
+		if (err == ERR_OK)
+			err = each(context, key, &entry);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+catalog_current(
+    struct store *store, struct span supplier, struct catalog_entry *entry)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, store);
+
+	if (err == ERR_OK)
+		err = catalog_get(view, supplier, entry);
+	catalog_view_close(view);
+	return err;
+}
+
+static enum err
+retire(struct kv_txn *txn, struct span supplier, uint64_t generation)
+{
+	struct key key = key_pair_u64(supplier, generation);
+	struct key now = key_of_u64((uint64_t)date_now_ms());
+
+	return kv_put(txn, CATALOG_RETIRED, key_span(&key), key_span(&now));
+}
+
+static enum err
+put_entry(
+    struct kv_txn *txn, struct span supplier, const struct catalog_entry *entry)
+{
+	struct buf value;
+	enum err err;
+
+	buf_init(&value, 256);
+	pack_add_unsigned(&value, entry->generation);
+	pack_add_unsigned(&value, (uint64_t)entry->computed_ms);
+	pack_add_unsigned(&value, entry->rows);
+	pack_add_unsigned(&value, entry->facts);
+	pack_add_unsigned(&value, entry->network);
+	pack_add_unsigned(&value, entry->gamme);
+	pack_add_unsigned(&value, entry->bytes);
+	err = buf_end(&value);
+	if (err == ERR_OK)
+		err = kv_put(txn, CATALOG_CURRENT, supplier, buf_span(&value));
+	buf_fini(&value);
+	return err;
+}
+
+enum err
+catalog_publish(struct store *store, struct span supplier,
+    const struct catalog_entry *entry)
+{
+	struct catalog_entry old;
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = get_entry(txn, supplier, &old);
+	if (err == ERR_OK)
+		err = retire(txn, supplier, old.generation);
+	else if (err == ERR_NOT_FOUND)
+		err = ERR_OK;
+	if (err == ERR_OK)
+		err = put_entry(txn, supplier, entry);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+enum err
+catalog_forget(struct store *store, struct span supplier)
+{
+	struct catalog_entry old;
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = get_entry(txn, supplier, &old);
+	if (err == ERR_OK)
+		err = retire(txn, supplier, old.generation);
+	if (err == ERR_OK || err == ERR_DAMAGED)
+		err = kv_del(txn, CATALOG_CURRENT, supplier);
+	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}

@@ -1,0 +1,73 @@
+/*
+ * catalog: which snapshot of each supplier is current, and which ones are
+ * still kept because a client may be paging through them.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/span.h"
+
+struct store;
+
+struct catalog_entry {
+	uint64_t generation;
+	int64_t computed_ms;
+	uint64_t rows;
+	uint64_t facts, network, gamme; /* generations it was made from */
+	uint64_t bytes;
+};
+
+/* A consistent view. One thread at a time. */
+struct catalog_view;
+
+enum err catalog_view_open(struct catalog_view **out, struct store *store);
+void catalog_view_close(struct catalog_view *view);
+void catalog_view_rest(struct catalog_view *view);
+enum err catalog_view_renew(struct catalog_view *view);
+
+/* ERR_NOT_FOUND: never computed. */
+enum err catalog_get(struct catalog_view *view, struct span supplier,
+    struct catalog_entry *entry);
+
+/* True when that generation is current or still kept. */
+bool catalog_keeps(
+    struct catalog_view *view, struct span supplier, uint64_t generation);
+
+enum err catalog_each(struct catalog_view *view,
+    enum err (*each)(
+	void *context, struct span supplier, const struct catalog_entry *entry),
+    void *context);
+
+/* For those who need one answer. */
+enum err catalog_current(
+    struct store *store, struct span supplier, struct catalog_entry *entry);
+
+/*
+ * Makes a finished snapshot file the current one; the one it replaces is kept
+ * from now on for the grace time. Synced.
+ */
+enum err catalog_publish(struct store *store, struct span supplier,
+    const struct catalog_entry *entry);
+
+/* Forgets a supplier's snapshots (a damaged file, a supplier that is gone). */
+enum err catalog_forget(struct store *store, struct span supplier);
+
+/* What catalog_prune() did. */
+struct catalog_pruned {
+	uint64_t snapshots, leftovers, facts, bytes;
+};
+
+/*
+ * Removes the files of generations replaced more than `grace_seconds` ago, of
+ * facts that are not current, and what crashes have left. Never what may still
+ * be in the making.
+ */
+enum err catalog_prune(
+    struct store *store, int64_t grace_seconds, struct catalog_pruned *pruned);
+
+/* The same for one supplier's snapshots only. */
+enum err catalog_prune_supplier(struct store *store, struct span supplier,
+    int64_t grace_seconds, struct catalog_pruned *pruned);

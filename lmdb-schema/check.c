@@ -1,0 +1,325 @@
+#include "lmdb-schema/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/kv.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/store.h"
+
+struct checking {
+	struct store *store;
+	struct check_counts *counts;
+	struct source *source; /* NULL: nothing imported, or damaged */
+	struct catalog_view *catalog;
+	struct span supplier;
+	void (*tell)(void *context, const struct fault *fault);
+	void (*at)(void *context, uint64_t bytes);
+	void *context;
+};
+
+static void tell(struct checking *checking, struct span where,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void
+tell(struct checking *checking, struct span where, const char *format, ...)
+{
+	char place[256], message[512];
+	struct fault fault;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	snprintf(place, sizeof(place), "%.*s", SPAN_ARG(where));
+	fault_clear(&fault);
+	fault_set(&fault, place, "%s", message);
+	checking->counts->damages++;
+	checking->tell(checking->context, &fault);
+}
+
+/* --- facts -------------------------------------------------------------------
+ */
+
+static void
+check_series(struct checking *checking, const struct source_article *article)
+{
+	const struct source_header *header = source_header(checking->source);
+
+	for (unsigned kind = 0; kind < SERIES_KINDS; kind++) {
+		struct series_reader reader;
+		struct series_record record;
+
+		series_open(&reader, kind, article->series[kind]);
+		while (series_next(&reader, &record))
+			if (record.store >= header->stores)
+				reader.from.bad = true;
+		if (series_bad(&reader))
+			tell(checking, SPAN("facts"),
+			    "a series of article %.*s of supplier %.*s is "
+			    "broken: import again",
+			    SPAN_ARG(article->codein),
+			    SPAN_ARG(checking->supplier));
+	}
+}
+
+static enum err
+check_supplier(void *context, const struct source_supplier *supplier)
+{
+	struct checking *checking = context;
+	struct source_article article;
+	struct source_walk *walk;
+	uint64_t count = 0;
+	enum err err =
+	    source_walk_begin(&walk, checking->source, supplier->code);
+
+	if (err != ERR_OK)
+		return err;
+	checking->supplier = supplier->code;
+	while ((err = source_walk_next(walk, &article)) == ERR_OK) {
+		check_series(checking, &article);
+		if (!source_lists(
+			checking->source, supplier->code, article.codein))
+			tell(checking, SPAN("facts"),
+			    "article %.*s of supplier %.*s is not in the "
+			    "index: import again",
+			    SPAN_ARG(article.codein), SPAN_ARG(supplier->code));
+		checking->counts->references++;
+		count++;
+	}
+	source_walk_end(walk);
+	if (err == ERR_DAMAGED || count != supplier->articles)
+		tell(checking, SPAN("facts"),
+		    "the articles of supplier %.*s are broken: import again",
+		    SPAN_ARG(supplier->code));
+	checking->counts->articles += count;
+	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
+}
+
+static enum err
+check_facts(struct checking *checking)
+{
+	enum err err = source_open(&checking->source, checking->store);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err == ERR_DAMAGED || err == ERR_VERSION) {
+		tell(checking, SPAN("facts"),
+		    "the facts file cannot be read (%s): import again",
+		    err_text(err));
+		return ERR_OK;
+	}
+	if (err != ERR_OK)
+		return err;
+	return source_suppliers(checking->source, check_supplier, checking);
+}
+
+/* --- live
+ * --------------------------------------------------------------------- */
+
+static enum err
+check_network(void *context, struct span code, const struct network *network)
+{
+	struct checking *checking = context;
+
+	(void)network;
+	if (!network_code_ok(code))
+		tell(checking, SPAN("live.mdb"),
+		    "central code %.*s is none: import the network again",
+		    SPAN_ARG(code));
+	checking->counts->networks++;
+	return ERR_OK;
+}
+
+static enum err
+count_gamme(void *context, struct span codein, uint8_t gamme)
+{
+	struct checking *checking = context;
+
+	(void)codein;
+	(void)gamme;
+	checking->counts->gammes++;
+	return ERR_OK;
+}
+
+struct gamme_check {
+	struct checking *checking;
+	struct live_view *view;
+};
+
+static enum err
+check_gammes(void *context, const struct source_supplier *supplier)
+{
+	struct gamme_check *check = context;
+	enum err err = live_gammes(
+	    check->view, supplier->code, count_gamme, check->checking);
+
+	if (err != ERR_DAMAGED)
+		return err;
+	tell(check->checking, SPAN("live.mdb"),
+	    "a server range of supplier %.*s is broken: import them again",
+	    SPAN_ARG(supplier->code));
+	return ERR_OK;
+}
+
+static enum err
+check_live(struct checking *checking)
+{
+	struct gamme_check check = {checking, NULL};
+	enum err err = live_view_open(&check.view, checking->store);
+
+	if (err != ERR_OK)
+		return err;
+	err = live_networks(check.view, check_network, checking);
+	if (err == ERR_DAMAGED) {
+		tell(checking, SPAN("live.mdb"),
+		    "a network record is broken: import the network again");
+		err = ERR_OK;
+	}
+	if (err == ERR_OK && checking->source != NULL)
+		err = source_suppliers(checking->source, check_gammes, &check);
+	live_view_close(check.view);
+	return err;
+}
+
+/* --- snapshots
+ * ------------------------------------------------------------------ */
+
+static void
+compare_with_catalog(struct checking *checking, struct span supplier,
+    const struct catalog_entry *entry, struct snapshot *snap)
+{
+	struct source_supplier info;
+
+	checking->counts->references += 2;
+	if (snapshot_rows(snap) != entry->rows)
+		tell(checking, SPAN("catalog.mdb"),
+		    "supplier %.*s: %llu rows, but its snapshot has %u: "
+		    "compute it again",
+		    SPAN_ARG(supplier), (unsigned long long)entry->rows,
+		    snapshot_rows(snap));
+	if (checking->source != NULL &&
+	    source_supplier(checking->source, supplier, &info) == ERR_NOT_FOUND)
+		checking->counts->leftovers++;
+}
+
+static enum err
+check_snapshot(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct checking *checking = context;
+	struct snapshot_verified verified = {0, 0};
+	struct snapshot *snap;
+	struct fault fault;
+	enum err err =
+	    snapshot_open(&snap, checking->store, supplier, entry->generation);
+
+	if (err == ERR_NO_MEMORY)
+		return err;
+	if (err != ERR_OK) {
+		tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: %s: compute it again", SPAN_ARG(supplier),
+		    err == ERR_NOT_FOUND ? "its file is missing"
+					 : err_text(err));
+		return ERR_OK;
+	}
+	fault_clear(&fault);
+	err = snapshot_verify(snap, &fault, &verified);
+	if (err == ERR_DAMAGED) {
+		checking->counts->damages++;
+		checking->tell(checking->context, &fault);
+		err = ERR_OK;
+	} else if (err == ERR_OK)
+		compare_with_catalog(checking, supplier, entry, snap);
+	checking->counts->snapshots++;
+	checking->counts->sections += verified.sections;
+	checking->counts->bytes += verified.bytes;
+	if (checking->at != NULL)
+		checking->at(checking->context, checking->counts->bytes);
+	snapshot_close(snap);
+	return err;
+}
+
+static enum err
+check_snapshots(struct checking *checking)
+{
+	enum err err = catalog_view_open(&checking->catalog, checking->store);
+
+	if (err == ERR_OK)
+		err = catalog_each(checking->catalog, check_snapshot, checking);
+	if (err == ERR_DAMAGED) {
+		tell(checking, SPAN("catalog.mdb"),
+		    "an entry is broken: compute the suppliers again");
+		err = ERR_OK;
+	}
+	catalog_view_close(checking->catalog);
+	return err;
+}
+
+/* --- leftovers
+ * -------------------------------------------------------------------- */
+
+static enum err
+count_leftover(void *context, const char *name)
+{
+	struct checking *checking = context;
+
+	checking->counts->leftovers += span_ends(span_of(name), SPAN(".tmp"));
+	return ERR_OK;
+}
+
+static enum err
+list_folder(void *context, const char *name)
+{
+	struct checking *checking = context;
+	char path[FS_PATH_MAX];
+	enum err err =
+	    fs_path(path, "%s/snapshots/%s", store_dir(checking->store), name);
+
+	return err == ERR_OK ? fs_list(path, count_leftover, checking) : err;
+}
+
+static enum err
+check_leftovers(struct checking *checking)
+{
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/facts", store_dir(checking->store));
+
+	if (err == ERR_OK)
+		err = fs_list(path, count_leftover, checking);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/snapshots", store_dir(checking->store));
+	if (err == ERR_OK)
+		err = fs_list(path, list_folder, checking);
+	return err;
+}
+
+enum err
+check_store(struct check_counts *counts, struct store *store,
+    void (*tell_fault)(void *context, const struct fault *fault),
+    void (*at)(void *context, uint64_t bytes), void *context)
+{
+	struct checking checking = {.store = store,
+	    .counts = counts,
+	    .tell = tell_fault,
+	    .at = at,
+	    .context = context};
+	enum err err;
+
+	memset(counts, 0, sizeof(*counts));
+	err = check_facts(&checking);
+	if (err == ERR_OK)
+		err = check_live(&checking);
+	if (err == ERR_OK)
+		err = check_snapshots(&checking);
+	if (err == ERR_OK)
+		err = check_leftovers(&checking);
+	source_close(checking.source);
+	return err;
+}

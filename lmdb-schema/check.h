@@ -1,0 +1,29 @@
+/*
+ * check: reads everything that is stored and verifies it: each record, each
+ * checksum, each reference from one part to another.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
+
+struct store;
+
+struct check_counts {
+	uint64_t articles; /* of the facts, each record decoded */
+	uint64_t references; /* looked up from one part in another */
+	uint64_t networks, gammes; /* live records */
+	uint64_t snapshots, sections, bytes; /* verified by checksum */
+	uint64_t leftovers; /* files that nothing points to: no damage */
+	uint64_t damages;
+};
+
+/*
+ * Calls `tell` with each damage that is found and goes on. The result is
+ * ERR_OK also then: counts->damages tells. A failure is what kept the check
+ * from going on.
+ */
+enum err check_store(struct check_counts *counts, struct store *store,
+    void (*tell)(void *context, const struct fault *fault),
+    void (*at)(void *context, uint64_t bytes), void *context);

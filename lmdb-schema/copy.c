@@ -1,0 +1,199 @@
+#include "lmdb-schema/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/kv.h"
+#include "common/log.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/store.h"
+
+struct copying {
+	struct store *from, *to;
+	struct copy_counts *counts;
+	struct fault *fault;
+};
+
+/* The kernel copies; the data need not pass through this process. */
+static int
+copy_bytes(int from, int to)
+{
+	for (;;) {
+		ssize_t got =
+		    copy_file_range(from, NULL, to, NULL, 1u << 30, 0);
+
+		if (got == 0)
+			return 0;
+		if (got < 0 && errno != EINTR)
+			return errno;
+	}
+}
+
+/* Immutable files: a link would do on one disk, but a backup is a copy. */
+static enum err
+copy_file(struct copying *copying, const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = -1, errnum = 0;
+	struct stat st = {0};
+
+	if (in < 0)
+		return err_from_errno(errno);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	if (out < 0 || fstat(in, &st) != 0)
+		errnum = errno;
+	if (errnum == 0)
+		errnum = copy_bytes(in, out);
+	if (errnum == 0 && fsync(out) != 0)
+		errnum = errno;
+	close(in);
+	if (out >= 0)
+		close(out);
+	copying->counts->bytes += (uint64_t)st.st_size;
+	if (errnum == 0)
+		return ERR_OK;
+	log_error(
+	    "cannot copy: from=%s to=%s error=%s", from, to, strerror(errnum));
+	return err_from_errno(errnum);
+}
+
+static enum err
+copy_env(
+    struct copying *copying, struct kv *kv, const char *dir, const char *name)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk;
+	enum err err = fs_path(path, "%s/%s", dir, name);
+
+	if (err == ERR_OK)
+		err = kv_copy(kv, path);
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	if (err == ERR_OK)
+		copying->counts->bytes += bytes;
+	return err;
+}
+
+static enum err
+copy_envs(struct copying *copying, const char *dir)
+{
+	struct store *from = copying->from;
+	enum err err = copy_env(copying, store_live(from), dir, "live.mdb");
+
+	if (err == ERR_OK)
+		err =
+		    copy_env(copying, store_catalog(from), dir, "catalog.mdb");
+	if (err == ERR_OK)
+		err = copy_env(copying, store_state(from), dir, "state.mdb");
+	return err;
+}
+
+static enum err
+copy_facts(struct copying *copying)
+{
+	char from[FS_PATH_MAX], to[FS_PATH_MAX];
+	uint64_t generation;
+	enum err err = source_current(&generation, copying->to);
+
+	if (err != ERR_OK || generation == 0)
+		return err;
+	err = store_facts_path(from, copying->from, generation, "");
+	if (err == ERR_OK)
+		err = store_facts_path(to, copying->to, generation, "");
+	return err == ERR_OK ? copy_file(copying, from, to) : err;
+}
+
+/* One that is gone or unreadable is forgotten in the copy. */
+static enum err
+copy_snapshot(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct copying *copying = context;
+	char from[FS_PATH_MAX], to[FS_PATH_MAX], folder[FS_PATH_MAX];
+	enum err err = store_snapshot_path(
+	    from, copying->from, supplier, entry->generation, "");
+
+	if (err == ERR_OK)
+		err = store_snapshot_folder(folder, copying->to, supplier);
+	if (err == ERR_OK)
+		err = fs_mkdir(folder);
+	if (err == ERR_OK)
+		err = store_snapshot_path(
+		    to, copying->to, supplier, entry->generation, "");
+	if (err != ERR_OK)
+		return err;
+	err = copy_file(copying, from, to);
+	if (err == ERR_OK)
+		copying->counts->snapshots++;
+	if (err != ERR_NOT_FOUND && err != ERR_DENIED)
+		return err;
+	copying->counts->skipped++;
+	return catalog_forget(copying->to, supplier);
+}
+
+static enum err
+copy_snapshots(struct copying *copying)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, copying->to);
+
+	if (err == ERR_OK)
+		err = catalog_each(view, copy_snapshot, copying);
+	catalog_view_close(view);
+	return err;
+}
+
+/* Under the import lock: the facts that are current stay where they are. */
+static enum err
+copy_all(struct copying *copying, const char *dir)
+{
+	enum err err = store_prepare(dir);
+
+	if (err == ERR_OK)
+		err = copy_envs(copying, dir);
+	if (err == ERR_OK)
+		err = store_open_unmarked(&copying->to, dir, copying->fault);
+	if (err == ERR_OK)
+		err = copy_facts(copying);
+	if (err == ERR_OK)
+		err = copy_snapshots(copying);
+	if (err == ERR_OK)
+		err = store_mark(dir);
+	store_close(copying->to);
+	return err;
+}
+
+enum err
+store_copy(const char *from, const char *to, struct copy_counts *counts,
+    struct fault *fault)
+{
+	struct copying copying = {.counts = counts, .fault = fault};
+	int lock = -1;
+	enum err err;
+
+	memset(counts, 0, sizeof(*counts));
+	if (access(to, F_OK) == 0 && rmdir(to) != 0) {
+		fault_set(
+		    fault, to, "exists already: name a folder that does not");
+		return ERR_EXISTS;
+	}
+	err = store_open(&copying.from, from, fault);
+	if (err == ERR_OK)
+		err = store_lock_import(&lock, copying.from, true);
+	if (err == ERR_OK) {
+		err = copy_all(&copying, to);
+		if (err != ERR_OK)
+			fs_remove_tree(to);
+	}
+	if (err != ERR_OK)
+		fault_set(fault, to, "could not be written: %s", err_text(err));
+	if (lock >= 0)
+		close(lock);
+	store_close(copying.from);
+	return err;
+}

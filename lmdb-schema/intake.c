@@ -1,0 +1,763 @@
+/*
+ * Suppliers, stores, classes and articles are kept in memory, packed; the
+ * series are in four spools. The file is written in key order in one go, with
+ * MDB_APPEND, so it comes out dense and each page is written once.
+ */
+#include "lmdb-schema/intake.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arena.h"
+#include "common/fs.h"
+#include "common/kv.h"
+#include "common/log.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/spool.h"
+#include "lmdb-schema/store.h"
+
+/* A map from codes to packed values; `fresh` tells put now from base. */
+struct table {
+	struct codemap *codes;
+	struct span *values;
+	bool *fresh;
+	uint32_t room;
+};
+
+struct intake {
+	struct store *store;
+	struct source *base;
+	struct arena *arena;
+	struct table suppliers, stores, classes, articles;
+	uint32_t *article_order; /* bytewise order of supplier 00 codein */
+	uint32_t *store_order;
+	uint16_t *store_number; /* by number in `stores` */
+	uint16_t *base_store; /* the base's number -> the new one */
+	struct spool *spools[SERIES_KINDS];
+	int32_t newest[SERIES_KINDS];
+	uint64_t *supplier_articles; /* by number in `suppliers` */
+	struct source_header header;
+	bool sealed;
+};
+
+#define INTAKE_MEMORY ((size_t)8 << 30)
+#define SERIES_BYTES_MAX ((size_t)256 << 20)
+
+/* Puts or replaces; ERR_EXISTS when it is already fresh. */
+static enum err
+table_put(struct intake *intake, struct table *table, struct span code,
+    struct span value, bool fresh)
+{
+	uint32_t number;
+	struct span copy;
+	enum err err = codemap_add(table->codes, code, &number);
+
+	if (err == ERR_EXISTS && fresh && table->fresh[number])
+		return ERR_EXISTS;
+	if (err != ERR_OK && err != ERR_EXISTS)
+		return err;
+	if (number >= table->room) {
+		uint32_t room = table->room == 0 ? 1024 : table->room * 2;
+		struct span *values =
+		    reallocarray(table->values, room, sizeof(*values));
+		bool *marks;
+
+		if (values == NULL)
+			return ERR_NO_MEMORY;
+		table->values = values;
+		marks = reallocarray(table->fresh, room, sizeof(*marks));
+		if (marks == NULL)
+			return ERR_NO_MEMORY;
+		table->fresh = marks;
+		table->room = room;
+	}
+	copy = arena_copy(intake->arena, value);
+	if (copy.ptr == NULL)
+		return ERR_NO_MEMORY;
+	table->values[number] = copy;
+	table->fresh[number] = fresh;
+	return ERR_OK;
+}
+
+static void
+table_free(struct table *table)
+{
+	codemap_free(table->codes);
+	free(table->values);
+	free(table->fresh);
+}
+
+static enum err
+put_article(struct intake *intake, struct span supplier,
+    const struct source_article *article, bool fresh)
+{
+	struct source_article bare = *article;
+	struct key key = key_pair(supplier, article->codein);
+	struct buf buf;
+	enum err err;
+
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		bare.series[i] = SPAN("");
+	buf_init(&buf, 64 * 1024);
+	source_article_write(&buf, &bare);
+	err = buf_end(&buf);
+	if (err == ERR_OK)
+		err = table_put(intake, &intake->articles, key_span(&key),
+		    buf_span(&buf), fresh);
+	buf_fini(&buf);
+	return err;
+}
+
+/* --- what a merge starts from ------------------------------------------- */
+
+static enum err
+take_supplier(void *context, const struct source_supplier *supplier)
+{
+	struct intake *intake = context;
+	struct source_article article;
+	struct source_walk *walk;
+	enum err err = table_put(
+	    intake, &intake->suppliers, supplier->code, supplier->name, false);
+
+	if (err == ERR_OK)
+		err = source_walk_begin(&walk, intake->base, supplier->code);
+	if (err != ERR_OK)
+		return err;
+	while ((err = source_walk_next(walk, &article)) == ERR_OK) {
+		err = put_article(intake, supplier->code, &article, false);
+		if (err != ERR_OK)
+			break;
+	}
+	source_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+take_class(void *context, struct span code, struct span label)
+{
+	struct intake *intake = context;
+
+	return table_put(intake, &intake->classes, code, label, false);
+}
+
+static enum err
+take_base(struct intake *intake)
+{
+	const struct source_header *header = source_header(intake->base);
+	enum err err = ERR_OK;
+
+	for (uint16_t i = 0; i < header->stores && err == ERR_OK; i++)
+		err = table_put(intake, &intake->stores,
+		    source_store_code(intake->base, i),
+		    source_store_name(intake->base, i), false);
+	if (err == ERR_OK)
+		err = source_classes(intake->base, take_class, intake);
+	if (err == ERR_OK)
+		err = source_suppliers(intake->base, take_supplier, intake);
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		intake->newest[i] = header->newest_month;
+	return err;
+}
+
+enum err
+intake_new(struct intake **out, struct store *store, struct source *base)
+{
+	struct intake *intake = calloc(1, sizeof(*intake));
+	enum err err = ERR_OK;
+
+	*out = NULL;
+	if (intake == NULL)
+		return ERR_NO_MEMORY;
+	intake->store = store;
+	intake->base = base;
+	intake->arena = arena_new(INTAKE_MEMORY);
+	intake->suppliers.codes = codemap_new();
+	intake->stores.codes = codemap_new();
+	intake->classes.codes = codemap_new();
+	intake->articles.codes = codemap_new();
+	if (intake->arena == NULL || intake->suppliers.codes == NULL ||
+	    intake->stores.codes == NULL || intake->classes.codes == NULL ||
+	    intake->articles.codes == NULL)
+		err = ERR_NO_MEMORY;
+	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
+		err = spool_new(&intake->spools[i], i, store_dir(store));
+	if (err == ERR_OK && base != NULL)
+		err = take_base(intake);
+	if (err != ERR_OK) {
+		intake_free(intake);
+		return err;
+	}
+	*out = intake;
+	return ERR_OK;
+}
+
+void
+intake_free(struct intake *intake)
+{
+	if (intake == NULL)
+		return;
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		spool_free(intake->spools[i]);
+	table_free(&intake->suppliers);
+	table_free(&intake->stores);
+	table_free(&intake->classes);
+	table_free(&intake->articles);
+	free(intake->article_order);
+	free(intake->store_order);
+	free(intake->store_number);
+	free(intake->base_store);
+	free(intake->supplier_articles);
+	arena_free(intake->arena);
+	free(intake);
+}
+
+enum err
+intake_supplier(struct intake *intake, struct span code, struct span name)
+{
+	return table_put(intake, &intake->suppliers, code, name, true);
+}
+
+enum err
+intake_store(struct intake *intake, struct span code, struct span name)
+{
+	if (codemap_count(intake->stores.codes) >= SCHEMA_STORES_MAX)
+		return ERR_TOO_LARGE;
+	return table_put(intake, &intake->stores, code, name, true);
+}
+
+enum err
+intake_class(struct intake *intake, struct span code, struct span label)
+{
+	return table_put(intake, &intake->classes, code, label, true);
+}
+
+enum err
+intake_article(struct intake *intake, struct span supplier,
+    const struct source_article *article)
+{
+	if (!intake_has_supplier(intake, supplier))
+		return ERR_NOT_FOUND;
+	return put_article(intake, supplier, article, true);
+}
+
+bool
+intake_has_supplier(const struct intake *intake, struct span code)
+{
+	return codemap_find(intake->suppliers.codes, code) != CODEMAP_NONE;
+}
+
+/* Stores are numbered in the order of their codes. */
+static enum err
+number_stores(struct intake *intake)
+{
+	uint32_t count = codemap_count(intake->stores.codes);
+
+	intake->store_order = codemap_sorted(intake->stores.codes);
+	intake->store_number = calloc(count + 1, sizeof(*intake->store_number));
+	if (intake->store_order == NULL || intake->store_number == NULL)
+		return ERR_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		intake->store_number[intake->store_order[i]] = (uint16_t)i;
+	if (intake->base == NULL)
+		return ERR_OK;
+	count = (uint32_t)source_header(intake->base)->stores;
+	intake->base_store = calloc(count + 1, sizeof(*intake->base_store));
+	if (intake->base_store == NULL)
+		return ERR_NO_MEMORY;
+	for (uint16_t i = 0; i < count; i++)
+		intake->base_store[i] = (uint16_t)intake_find_store(
+		    intake, source_store_code(intake->base, i));
+	return ERR_OK;
+}
+
+enum err
+intake_seal(struct intake *intake)
+{
+	intake->article_order = codemap_sorted(intake->articles.codes);
+	intake->supplier_articles =
+	    calloc(codemap_count(intake->suppliers.codes) + 1,
+		sizeof(*intake->supplier_articles));
+	if (intake->article_order == NULL || intake->supplier_articles == NULL)
+		return ERR_NO_MEMORY;
+	intake->sealed = true;
+	return number_stores(intake);
+}
+
+uint32_t
+intake_find_article(
+    const struct intake *intake, struct span supplier, struct span codein)
+{
+	struct key key;
+
+	if (supplier.len > SCHEMA_CODE_MAX || codein.len > SCHEMA_CODE_MAX)
+		return INTAKE_NONE;
+	key = key_pair(supplier, codein);
+	return codemap_find(intake->articles.codes, key_span(&key));
+}
+
+uint32_t
+intake_find_store(const struct intake *intake, struct span code)
+{
+	uint32_t number = codemap_find(intake->stores.codes, code);
+
+	return number == CODEMAP_NONE ? INTAKE_NONE
+				      : intake->store_number[number];
+}
+
+enum err
+intake_put(struct intake *intake, enum series_kind kind, uint32_t article,
+    const struct series_record *record)
+{
+	if (record->month > intake->newest[kind])
+		intake->newest[kind] = record->month;
+	return spool_put(intake->spools[kind], article, record);
+}
+
+enum err
+intake_end_series(struct intake *intake, enum series_kind kind)
+{
+	return spool_seal(intake->spools[kind]);
+}
+
+uint32_t
+intake_articles(const struct intake *intake)
+{
+	return codemap_count(intake->articles.codes);
+}
+
+const struct source_header *
+intake_header(const struct intake *intake)
+{
+	return &intake->header;
+}
+
+/* --- writing ------------------------------------------------------------ */
+
+struct writing {
+	struct intake *intake;
+	struct kv_txn *txn;
+	struct intake_twice *twice;
+	struct buf block, record;
+	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
+	struct buf fresh; /* parts of this import, made one */
+	struct buf merged[SERIES_KINDS];
+	struct span supplier; /* of the block at hand */
+	uint32_t block_number;
+	struct source_walk *base_walk; /* the same supplier in the base */
+	struct source_article base_article;
+	bool base_left;
+};
+
+static enum err
+put_block(struct writing *writing)
+{
+	struct key key;
+	enum err err = buf_end(&writing->block);
+
+	if (err != ERR_OK || writing->block.len == 0)
+		return err;
+	key = key_pair_u32(writing->supplier, writing->block_number++);
+	err = kv_append(writing->txn, FACTS_ARTICLES, key_span(&key),
+	    buf_span(&writing->block));
+	buf_clear(&writing->block);
+	return err;
+}
+
+/* The base's next article of the supplier at hand. */
+static enum err
+step_base(struct writing *writing)
+{
+	enum err err =
+	    source_walk_next(writing->base_walk, &writing->base_article);
+
+	writing->base_left = err == ERR_OK;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+open_supplier(struct writing *writing, struct span supplier)
+{
+	struct source *base = writing->intake->base;
+	enum err err = put_block(writing);
+
+	writing->supplier = supplier;
+	writing->block_number = 0;
+	source_walk_end(writing->base_walk);
+	writing->base_walk = NULL;
+	writing->base_left = false;
+	if (err != ERR_OK || base == NULL)
+		return err;
+	err = source_walk_begin(&writing->base_walk, base, supplier);
+	return err == ERR_OK ? step_base(writing) : err;
+}
+
+/* The base's series with the stores' numbers of now: both go by code. */
+static enum err
+renumber(struct writing *writing, enum series_kind kind, struct span bytes)
+{
+	struct buf *out = &writing->old[kind];
+	struct series_writer writer = {0};
+	struct series_reader reader;
+	struct series_record record;
+	bool fits = true;
+
+	series_begin(&writer, kind, out);
+	series_open(&reader, kind, bytes);
+	while (fits && series_next(&reader, &record)) {
+		fits =
+		    record.store < source_header(writing->intake->base)->stores;
+		if (fits) {
+			record.store =
+			    writing->intake->base_store[record.store];
+			fits = series_put(&writer, &record);
+		}
+	}
+	series_end(&writer);
+	series_fini(&writer);
+	return !fits || series_bad(&reader) ? ERR_DAMAGED : buf_end(out);
+}
+
+static void
+tell_twice(struct writing *writing, enum series_kind kind, uint32_t article,
+    const struct series_record *record)
+{
+	struct intake *intake = writing->intake;
+	struct span code = codemap_code(intake->articles.codes, article);
+
+	writing->twice->kind = kind;
+	writing->twice->supplier = key_first(code);
+	writing->twice->codein = key_second(code);
+	writing->twice->store = codemap_code(
+	    intake->stores.codes, intake->store_order[record->store]);
+	writing->twice->month = record->month;
+}
+
+/* What this import brought for an article, as one series. */
+static enum err
+fresh_series(struct writing *writing, enum series_kind kind, uint32_t article,
+    struct span *out)
+{
+	struct spool *spool = writing->intake->spools[kind];
+	struct series_record twice;
+	unsigned count = spool_parts(spool, article, out, 1);
+	struct span *parts;
+	enum err err;
+
+	if (count == 0)
+		*out = SPAN("");
+	if (count < 2)
+		return ERR_OK;
+	parts = calloc(count, sizeof(*parts));
+	if (parts == NULL)
+		return ERR_NO_MEMORY;
+	spool_parts(spool, article, parts, count);
+	buf_clear(&writing->fresh);
+	err = series_merge(&writing->fresh, kind, parts, count, false, &twice);
+	free(parts);
+	*out = buf_span(&writing->fresh);
+	if (err == ERR_EXISTS)
+		tell_twice(writing, kind, article, &twice);
+	return err;
+}
+
+/* The new facts over the old ones. `old` is NULL without any. */
+static enum err
+article_series(struct writing *writing, enum series_kind kind, uint32_t article,
+    const struct source_article *old, struct span *out)
+{
+	struct buf *merged = &writing->merged[kind];
+	struct series_record twice;
+	struct span parts[2];
+	enum err err;
+
+	buf_clear(&writing->old[kind]);
+	buf_clear(merged);
+	err = fresh_series(writing, kind, article, &parts[1]);
+	if (err == ERR_OK && old != NULL)
+		err = renumber(writing, kind, old->series[kind]);
+	if (err != ERR_OK)
+		return err;
+	parts[0] = buf_span(&writing->old[kind]);
+	*out = parts[1].len == 0 ? parts[0] : parts[1];
+	if (parts[0].len == 0 || parts[1].len == 0) {
+		/* The next kind uses `fresh` again. */
+		if (out->ptr == writing->fresh.data) {
+			buf_add_span(merged, *out);
+			*out = buf_span(merged);
+		}
+		return buf_end(merged);
+	}
+	err = series_merge(merged, kind, parts, 2, true, &twice);
+	*out = buf_span(merged);
+	return err;
+}
+
+static enum err
+add_record(struct writing *writing, const struct source_article *article)
+{
+	uint32_t len;
+
+	buf_clear(&writing->record);
+	source_article_write(&writing->record, article);
+	len = htole32((uint32_t)writing->record.len);
+	buf_add(&writing->block, &len, sizeof(len));
+	buf_add_span(&writing->block, buf_span(&writing->record));
+	if (buf_end(&writing->record) != ERR_OK)
+		return buf_end(&writing->record);
+	return writing->block.len >= SCHEMA_BLOCK ? put_block(writing)
+						  : buf_end(&writing->block);
+}
+
+static enum err
+write_article(struct writing *writing, uint32_t number)
+{
+	struct intake *intake = writing->intake;
+	struct span code = codemap_code(intake->articles.codes, number);
+	struct span supplier = key_first(code);
+	const struct source_article *old = NULL;
+	struct source_article article;
+	enum err err = ERR_OK;
+
+	if (!span_eq(supplier, writing->supplier))
+		err = open_supplier(writing, supplier);
+	if (err == ERR_OK)
+		err = source_article_read(
+		    intake->articles.values[number], &article);
+	if (err != ERR_OK)
+		return err;
+	if (writing->base_left &&
+	    span_eq(writing->base_article.codein, article.codein))
+		old = &writing->base_article;
+	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
+		err =
+		    article_series(writing, i, number, old, &article.series[i]);
+	if (err == ERR_OK)
+		err = add_record(writing, &article);
+	if (err == ERR_OK && old != NULL)
+		err = step_base(writing);
+	intake->supplier_articles[codemap_find(
+	    intake->suppliers.codes, supplier)]++;
+	return err;
+}
+
+static enum err
+write_articles(struct writing *writing,
+    void (*at)(void *context, uint64_t done), void *context)
+{
+	struct intake *intake = writing->intake;
+	uint32_t count = codemap_count(intake->articles.codes);
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		err = write_article(writing, intake->article_order[i]);
+		if (at != NULL && i % 1024 == 0)
+			at(context, i);
+	}
+	return err == ERR_OK ? put_block(writing) : err;
+}
+
+static enum err
+write_suppliers(struct writing *writing)
+{
+	struct table *table = &writing->intake->suppliers;
+	uint32_t *order = codemap_sorted(table->codes);
+	uint32_t count = codemap_count(table->codes);
+	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		buf_clear(&writing->record);
+		pack_add_unsigned(&writing->record,
+		    writing->intake->supplier_articles[order[i]]);
+		pack_add_text(&writing->record, table->values[order[i]]);
+		err = buf_end(&writing->record);
+		if (err == ERR_OK)
+			err = kv_append(writing->txn, FACTS_SUPPLIERS,
+			    codemap_code(table->codes, order[i]),
+			    buf_span(&writing->record));
+	}
+	free(order);
+	return err;
+}
+
+static enum err
+write_stores(struct writing *writing)
+{
+	struct intake *intake = writing->intake;
+	uint32_t count = codemap_count(intake->stores.codes);
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		uint32_t number = intake->store_order[i];
+		struct key key = key_u16((uint16_t)i);
+
+		buf_clear(&writing->record);
+		pack_add_text(&writing->record,
+		    codemap_code(intake->stores.codes, number));
+		pack_add_text(&writing->record, intake->stores.values[number]);
+		err = buf_end(&writing->record);
+		if (err == ERR_OK)
+			err = kv_append(writing->txn, FACTS_STORES,
+			    key_span(&key), buf_span(&writing->record));
+	}
+	return err;
+}
+
+static enum err
+write_classes(struct writing *writing)
+{
+	struct table *table = &writing->intake->classes;
+	uint32_t *order = codemap_sorted(table->codes);
+	uint32_t count = codemap_count(table->codes);
+	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
+		err = kv_append(writing->txn, FACTS_CLASSES,
+		    codemap_code(table->codes, order[i]),
+		    table->values[order[i]]);
+	free(order);
+	return err;
+}
+
+/* codein 00 supplier, in order: the articles' codes turned round. */
+static enum err
+write_where(struct writing *writing)
+{
+	struct codemap *articles = writing->intake->articles.codes;
+	struct codemap *turned = codemap_new();
+	uint32_t *order = NULL;
+	enum err err = turned == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	for (uint32_t i = 0; i < codemap_count(articles) && err == ERR_OK;
+	     i++) {
+		struct span code = codemap_code(articles, i);
+		struct key key = key_pair(key_second(code), key_first(code));
+		uint32_t number;
+
+		err = codemap_add(turned, key_span(&key), &number);
+	}
+	if (err == ERR_OK) {
+		order = codemap_sorted(turned);
+		err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
+	}
+	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(turned); i++)
+		err = kv_append(writing->txn, FACTS_WHERE,
+		    codemap_code(turned, order[i]), SPAN(""));
+	free(order);
+	codemap_free(turned);
+	return err;
+}
+
+static enum err
+write_header(struct writing *writing)
+{
+	struct intake *intake = writing->intake;
+	struct source_header *header = &intake->header;
+	struct buf *buf = &writing->record;
+	enum err err;
+
+	header->newest_month = 0;
+	for (unsigned i = 0; i < SERIES_KINDS; i++) {
+		if (intake->newest[i] > header->newest_month)
+			header->newest_month = intake->newest[i];
+		header->records[i] = spool_records(intake->spools[i]);
+		if (intake->base != NULL)
+			header->records[i] +=
+			    source_header(intake->base)->records[i];
+	}
+	header->suppliers = codemap_count(intake->suppliers.codes);
+	header->stores = codemap_count(intake->stores.codes);
+	header->classes = codemap_count(intake->classes.codes);
+	header->articles = codemap_count(intake->articles.codes);
+	buf_clear(buf);
+	pack_add_unsigned(buf, (uint64_t)header->newest_month);
+	pack_add_unsigned(buf, header->suppliers);
+	pack_add_unsigned(buf, header->stores);
+	pack_add_unsigned(buf, header->classes);
+	pack_add_unsigned(buf, header->articles);
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		pack_add_unsigned(buf, header->records[i]);
+	err = buf_end(buf);
+	if (err == ERR_OK)
+		err = kv_put(
+		    writing->txn, FACTS_META, SPAN("header"), buf_span(buf));
+	if (err == ERR_OK)
+		err = store_set_number(writing->txn, "schema", SCHEMA_VERSION);
+	return err;
+}
+
+static void
+writing_init(
+    struct writing *writing, struct intake *intake, struct intake_twice *twice)
+{
+	memset(writing, 0, sizeof(*writing));
+	writing->intake = intake;
+	writing->twice = twice;
+	writing->supplier = SPAN("");
+	buf_init(&writing->block, SERIES_BYTES_MAX);
+	buf_init(&writing->record, SERIES_BYTES_MAX);
+	buf_init(&writing->fresh, SERIES_BYTES_MAX);
+	for (unsigned i = 0; i < SERIES_KINDS; i++) {
+		buf_init(&writing->old[i], SERIES_BYTES_MAX);
+		buf_init(&writing->merged[i], SERIES_BYTES_MAX);
+	}
+}
+
+static void
+writing_fini(struct writing *writing)
+{
+	source_walk_end(writing->base_walk);
+	buf_fini(&writing->block);
+	buf_fini(&writing->record);
+	buf_fini(&writing->fresh);
+	for (unsigned i = 0; i < SERIES_KINDS; i++) {
+		buf_fini(&writing->old[i]);
+		buf_fini(&writing->merged[i]);
+	}
+}
+
+static enum err
+write_all(struct writing *writing, struct kv *kv,
+    void (*at)(void *context, uint64_t done), void *context)
+{
+	enum err err = kv_write(&writing->txn, kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = write_articles(writing, at, context);
+	if (err == ERR_OK)
+		err = write_suppliers(writing);
+	if (err == ERR_OK)
+		err = write_stores(writing);
+	if (err == ERR_OK)
+		err = write_classes(writing);
+	if (err == ERR_OK)
+		err = write_where(writing);
+	if (err == ERR_OK)
+		err = write_header(writing);
+	if (err == ERR_OK)
+		return kv_commit(writing->txn);
+	kv_abort(writing->txn);
+	return err;
+}
+
+enum err
+intake_write(struct intake *intake, const char *path,
+    struct intake_twice *twice, void (*at)(void *context, uint64_t done),
+    void *context)
+{
+	struct writing writing;
+	struct kv *kv = NULL;
+	enum err err;
+
+	fs_unlink(path);
+	writing_init(&writing, intake, twice);
+	err = store_facts_create(&kv, path);
+	if (err == ERR_OK)
+		err = write_all(&writing, kv, at, context);
+	err = kv_finish(kv, path, err);
+	writing_fini(&writing);
+	return err;
+}

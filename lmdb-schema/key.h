@@ -1,0 +1,60 @@
+/*
+ * key: ordered keys, and the texts of generations and file names.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/span.h"
+#include "lmdb-schema/schema.h"
+
+#define KEY_MAX (2 * SCHEMA_CODE_MAX + 16)
+
+struct key {
+	size_t len;
+	char bytes[KEY_MAX];
+};
+
+static inline struct span
+key_span(const struct key *key)
+{
+	return (struct span){key->bytes, key->len};
+}
+
+/* A code that may stand in a key: 1..SCHEMA_CODE_MAX bytes, no control. */
+bool key_code_ok(struct span code);
+
+/* first 00 second; what is too long is cut, which no valid code is. */
+struct key key_pair(struct span first, struct span second);
+
+/* first 00, the prefix of all its pairs. */
+struct key key_prefix(struct span first);
+
+struct key key_pair_u32(struct span first, uint32_t number);
+struct key key_pair_u64(struct span first, uint64_t number);
+struct key key_u16(uint16_t number);
+
+/* What stands behind the first 00; empty when there is none. */
+struct span key_second(struct span key);
+struct span key_first(struct span key);
+uint32_t key_read_u32(struct span bytes); /* 0 when it is not 4 bytes */
+uint64_t key_read_u64(struct span bytes);
+
+/* Little-endian values. */
+uint32_t key_value_u32(struct span value); /* 0 when it is not 4 bytes */
+uint64_t key_value_u64(struct span value);
+struct key key_of_u64(uint64_t value); /* as a value: 8 bytes */
+
+/* "019a1b2c3d4e5f60" and back. */
+#define KEY_GENERATION_LEN 16
+void key_generation_text(char text[KEY_GENERATION_LEN + 1], uint64_t gen);
+bool key_generation(uint64_t *gen, struct span text);
+
+/* A generation after `last`: the clock in microseconds, or last + 1. */
+uint64_t key_generation_next(uint64_t last);
+
+/* A code as part of a file name. */
+#define KEY_FILE_MAX (3 * SCHEMA_CODE_MAX + 1)
+void key_file_text(char text[KEY_FILE_MAX], struct span code);

@@ -1,0 +1,353 @@
+#include "lmdb-schema/live.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "common/kv.h"
+#include "common/log.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/row.h"
+#include "lmdb-schema/store.h"
+
+struct live_view {
+	struct kv_txn *txn;
+};
+
+enum err
+live_view_open(struct live_view **out, struct store *store)
+{
+	struct live_view *view = calloc(1, sizeof(*view));
+	enum err err;
+
+	*out = NULL;
+	if (view == NULL)
+		return ERR_NO_MEMORY;
+	err = kv_read(&view->txn, store_live(store));
+	if (err != ERR_OK) {
+		free(view);
+		return err;
+	}
+	*out = view;
+	return ERR_OK;
+}
+
+void
+live_view_close(struct live_view *view)
+{
+	if (view == NULL)
+		return;
+	kv_abort(view->txn);
+	free(view);
+}
+
+void
+live_view_rest(struct live_view *view)
+{
+	kv_rest(view->txn);
+}
+
+enum err
+live_view_renew(struct live_view *view)
+{
+	return kv_renew(view->txn);
+}
+
+static uint64_t
+number_of(struct live_view *view, const char *name)
+{
+	uint64_t number = 0;
+
+	store_number(view->txn, name, &number); /* logged there; 0 then */
+	return number;
+}
+
+uint64_t
+live_facts(struct live_view *view)
+{
+	return number_of(view, "facts");
+}
+
+uint64_t
+live_network_generation(struct live_view *view)
+{
+	return number_of(view, "network");
+}
+
+uint64_t
+live_gamme_generation(struct live_view *view, struct span supplier)
+{
+	struct span value;
+
+	if (!key_code_ok(supplier) ||
+	    kv_get(view->txn, LIVE_GAMMEGEN, supplier, &value) != ERR_OK)
+		return 0;
+	return key_value_u64(value);
+}
+
+enum err
+live_network_raw(struct live_view *view, struct span code, struct span *value)
+{
+	if (!key_code_ok(code))
+		return ERR_NOT_FOUND;
+	return kv_get(view->txn, LIVE_NETWORK, code, value);
+}
+
+enum err
+live_network(struct live_view *view, struct span code, struct network *out)
+{
+	struct span value;
+	enum err err = live_network_raw(view, code, &value);
+
+	return err == ERR_OK ? network_read(out, value) : err;
+}
+
+enum err
+live_gamme(struct live_view *view, struct span supplier, struct span codein,
+    uint8_t *gamme)
+{
+	struct key key = key_pair(supplier, codein);
+	struct span value;
+	enum err err = kv_get(view->txn, LIVE_GAMMES, key_span(&key), &value);
+
+	*gamme = ROW_GAMME_NONE;
+	if (err == ERR_OK)
+		*gamme = row_gamme(value);
+	if (*gamme == ROW_GAMME_BAD)
+		return ERR_DAMAGED;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+live_gammes(struct live_view *view, struct span supplier,
+    enum err (*each)(void *context, struct span codein, uint8_t gamme),
+    void *context)
+{
+	struct key prefix = key_prefix(supplier);
+	struct kv_walk *walk =
+	    kv_walk_begin(view->txn, LIVE_GAMMES, key_span(&prefix), SPAN(""));
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		uint8_t gamme = row_gamme(value);
+
+		err = gamme == ROW_GAMME_BAD
+		    ? ERR_DAMAGED
+		    : each(context, key_second(key), gamme);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+live_networks(struct live_view *view,
+    enum err (*each)(
+	void *context, struct span code, const struct network *network),
+    void *context)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(view->txn, LIVE_NETWORK, SPAN(""), SPAN(""));
+	struct network network;
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = network_read(&network, value);
+		if (err == ERR_OK)
+			err = each(context, key, &network);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+/* --- changing ----------------------------------------------------------- */
+
+struct live_change {
+	struct kv_txn *txn;
+	struct codemap *suppliers; /* whose ranges changed */
+	struct buf value;
+	struct live_counts counts;
+	bool networks_cleared;
+};
+
+static void
+change_free(struct live_change *change)
+{
+	codemap_free(change->suppliers);
+	buf_fini(&change->value);
+	free(change);
+}
+
+enum err
+live_change_begin(struct live_change **out, struct store *store)
+{
+	struct live_change *change = calloc(1, sizeof(*change));
+	enum err err = ERR_NO_MEMORY;
+
+	*out = NULL;
+	if (change == NULL)
+		return ERR_NO_MEMORY;
+	buf_init(&change->value, 64 * 1024);
+	change->suppliers = codemap_new();
+	if (change->suppliers != NULL)
+		err = kv_write(&change->txn, store_live(store));
+	if (err != ERR_OK) {
+		change_free(change);
+		return err;
+	}
+	*out = change;
+	return ERR_OK;
+}
+
+void
+live_change_abort(struct live_change *change)
+{
+	if (change == NULL)
+		return;
+	kv_abort(change->txn);
+	change_free(change);
+}
+
+enum err
+live_set_facts(struct live_change *change, uint64_t generation)
+{
+	return store_set_number(change->txn, "facts", generation);
+}
+
+enum err
+live_clear_networks(struct live_change *change)
+{
+	change->networks_cleared = true;
+	return kv_clear(change->txn, LIVE_NETWORK);
+}
+
+/* Whoever had a range may have lost it: all suppliers change. */
+enum err
+live_clear_gammes(struct live_change *change)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(change->txn, LIVE_GAMMEGEN, SPAN(""), SPAN(""));
+	struct span key, value;
+	uint32_t number;
+	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	while (err == ERR_OK) {
+		err = kv_walk_next(walk, &key, &value);
+		if (err == ERR_OK) {
+			err = codemap_add(change->suppliers, key, &number);
+			err = err == ERR_EXISTS ? ERR_OK : err;
+		}
+	}
+	kv_walk_end(walk);
+	if (err != ERR_NOT_FOUND)
+		return err;
+	return kv_clear(change->txn, LIVE_GAMMES);
+}
+
+enum err
+live_put_network(
+    struct live_change *change, struct span code, const struct network *network)
+{
+	struct span old;
+	enum err err;
+
+	buf_clear(&change->value);
+	network_write(&change->value, network);
+	err = buf_end(&change->value);
+	if (err == ERR_OK)
+		err = kv_get(change->txn, LIVE_NETWORK, code, &old);
+	if (err == ERR_OK && span_eq(old, buf_span(&change->value))) {
+		change->counts.networks_same++;
+		return ERR_OK;
+	}
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return err;
+	change->counts.networks++;
+	return kv_put(
+	    change->txn, LIVE_NETWORK, code, buf_span(&change->value));
+}
+
+enum err
+live_put_gamme(struct live_change *change, struct span supplier,
+    struct span codein, uint8_t gamme)
+{
+	struct key key = key_pair(supplier, codein);
+	struct span old = SPAN(""), value = row_gamme_text(gamme);
+	uint32_t number;
+	enum err err = kv_get(change->txn, LIVE_GAMMES, key_span(&key), &old);
+
+	assert(gamme <= ROW_GAMMES);
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return err;
+	if (err == ERR_NOT_FOUND)
+		old = SPAN("");
+	if (span_eq(old, value)) {
+		change->counts.gammes_same++;
+		return ERR_OK;
+	}
+	change->counts.gammes++;
+	err = codemap_add(change->suppliers, supplier, &number);
+	if (err != ERR_OK && err != ERR_EXISTS)
+		return err;
+	if (value.len == 0)
+		return kv_del(change->txn, LIVE_GAMMES, key_span(&key));
+	return kv_put(change->txn, LIVE_GAMMES, key_span(&key), value);
+}
+
+static enum err
+mark_suppliers(struct live_change *change)
+{
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0;
+	     i < codemap_count(change->suppliers) && err == ERR_OK; i++) {
+		struct span supplier = codemap_code(change->suppliers, i);
+		struct span old;
+		struct key value;
+
+		err = kv_get(change->txn, LIVE_GAMMEGEN, supplier, &old);
+		if (err != ERR_OK && err != ERR_NOT_FOUND)
+			return err;
+		value = key_of_u64(key_generation_next(
+		    err == ERR_OK ? key_value_u64(old) : 0));
+		err = kv_put(
+		    change->txn, LIVE_GAMMEGEN, supplier, key_span(&value));
+	}
+	return err;
+}
+
+enum err
+live_change_commit(struct live_change *change)
+{
+	uint64_t last;
+	enum err err = mark_suppliers(change);
+
+	if (err == ERR_OK &&
+	    (change->counts.networks > 0 || change->networks_cleared)) {
+		err = store_number(change->txn, "network", &last);
+		if (err == ERR_OK)
+			err = store_set_number(
+			    change->txn, "network", key_generation_next(last));
+	}
+	if (err == ERR_OK)
+		err = kv_commit(change->txn);
+	else
+		kv_abort(change->txn);
+	change_free(change);
+	return err;
+}
+
+struct live_counts
+live_change_counts(const struct live_change *change)
+{
+	return change->counts;
+}

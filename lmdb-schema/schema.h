@@ -1,0 +1,118 @@
+/*
+ * schema: every byte that is stored. READ FIRST.
+ *
+ * A data directory holds
+ *
+ *	live.mdb      what an import brings: which facts are current, network
+ *	              metrics, server range codes
+ *	facts/G.mdb   one import's facts, immutable, G its generation
+ *	catalog.mdb   which snapshot of each supplier is current or retired
+ *	snapshots/S/G.mdb
+ *	              supplier S as computed in generation G, immutable
+ *	state.mdb     keys, users, sessions, proposals, validated changes, audit
+ *	locks/        empty files to flock: import, compute-S, slot-0 …
+ *	*.tmp         being written; what a crash leaves is swept up
+ *
+ * They are separate LMDB environments, so that a long import never holds up
+ * the deposit of a proposal. Immutable files are written aside, synced, and
+ * renamed; the commit that points to them is the moment they exist.
+ *
+ * Conventions: integers in keys are big-endian (they sort), integers in
+ * values little-endian. "packed" is pack.h's forms. "key text" below is a
+ * code's bytes as given, 1 to SCHEMA_CODE_MAX of them, no NUL. S is the
+ * supplier's code with all but letters, digits, '-' and '_' as %XX; G is 16
+ * lower-case hex digits.
+ *
+ * A generation is a 64-bit number, larger than any before it: the clock in
+ * microseconds, or the last one plus 1. A store made anew or restored
+ * therefore never repeats one, and it may stand in an ETag.
+ *
+ * ---- live.mdb: written by gridctl import, network, gammes; read by all -----
+ *
+ *	meta      "schema"    u64 SCHEMA_VERSION
+ *	          "facts"     u64 generation of the current facts file
+ *	                      (absent: nothing imported yet)
+ *	          "network"   u64 generation of the last network import
+ *	network   codeCentrale -> one product's metrics, packed:
+ *	            decimal caReseau, qteReseau; unsigned nbMagasinsReseau
+ *            + 1, 0 for none;
+ *	            decimal caParMagasinReseau, margePctReseau;
+ *	            signed fetchedAt in ms, +1, 0 for none;
+ *	            unsigned count of months, then for each, in order,
+ *	            unsigned month (the first), or months since the one before,
+ *	            and decimal quantity
+ *	gammes    supplier 00 codein -> one letter of A B C Y Z
+ *	gammegen  supplier -> u64 generation of the last change of its gammes
+ *
+ * ---- facts/G.mdb: written by gridctl import; read by compute, gridapi -------
+ *
+ *	meta      "schema"    u64
+ *	          "header"    packed: unsigned newest month; unsigned counts of
+ *	                      suppliers, stores, classification entries,
+ *articles, sales, stock, reception and position records suppliers supplier ->
+ *packed: unsigned article count, text name stores    u16 number -> packed: text
+ *code, text name; numbers follow the order of the codes, so maps come out in it
+ *	classes   classification code (2, 4 or 6 digits) -> text label
+ *	where     codein 00 supplier -> nothing: which suppliers list an article
+ *	articles  supplier 00 u32 block number -> a block of articles in the
+ *	          order of their codein bytes, about SCHEMA_BLOCK bytes:
+ *	            for each: u32 length of what follows, then packed
+ *	              text codein, libelle1, libelle2, marque, gtin, reference,
+ *	                codeCentrale; unsigned code3 + 1, 0 for none;
+ *	              decimal pcb, prixAchat, prixVente, tva
+ *	              positions, sales, stock, receptions: each a series
+ *
+ *	A series is unsigned byte length, then its stores in order:
+ *	  unsigned store number, unsigned count of records, and the records:
+ *	    sales       month, decimal quantite, ca, marge
+ *	    stock       month, decimal stock
+ *	    receptions  month, decimal quantite
+ *	    positions   (always one) decimal stock, then premiereVente,
+ *	                derniereVente, derniereReception: unsigned day + 719163
+ *	                (the days since 0001-01-01), + 1, 0 for none
+ *	  where a month is unsigned: the first of a store as it is, the next
+ *ones as months since the one before.
+ *
+ *	Example: store 2 sold 3 for 10.50 with margin 2 in 202501 (month 24300):
+ *	  length 0A | 02 01 | EC BD 01 | 2B | DF 5B.. and so on
+ *
+ * ---- catalog.mdb: written by compute and prune; read by all
+ *------------------
+ *
+ *	meta      "schema"    u64
+ *	current   supplier -> packed: unsigned generation, computedAt ms, rows,
+ *	            facts, network and gamme generation it was made from,
+ *	            bytes of the file
+ *	retired   supplier 00 u64 generation -> u64 ms when it was replaced;
+ *	          its file is unlinked when the grace time has passed
+ *
+ * ---- snapshots/S/G.mdb: written by compute; see snapfile.h
+ *--------------------
+ * ---- state.mdb: written by gridapi and gridctl; see state.h
+ *------------------
+ */
+#pragma once
+
+#define SCHEMA_VERSION 1
+
+/* Longest code (supplier, article, store, central): bytes. */
+#define SCHEMA_CODE_MAX 64
+
+/* Longest other text of an article: bytes. */
+#define SCHEMA_TEXT_MAX 1024
+
+/* Aim of a block of articles in the facts. */
+#define SCHEMA_BLOCK (256 * 1024)
+
+/* Months beyond these are refused at import: 1990-01 .. 2100-12. */
+#define SCHEMA_MONTH_MIN (1990 * 12)
+#define SCHEMA_MONTH_MAX (2100 * 12 + 11)
+
+#define SCHEMA_STORES_MAX 4096
+#define SCHEMA_MONTHS 12
+
+/* The retail network's stores, for presenceReseauPct. */
+#define SCHEMA_NETWORK_STORES 270
+
+/* Days from 0001-01-01 to 1970-01-01, so that stored days are unsigned. */
+#define SCHEMA_DAY_BASE 719162

@@ -1,0 +1,192 @@
+#include "lmdb-schema/snapwrite.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "common/fs.h"
+#include "common/kv.h"
+#include "common/log.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/store.h"
+
+#define SNAP_MAP_BYTES ((size_t)64 << 30)
+
+struct snapwrite {
+	pthread_mutex_t lock;
+	enum err err;
+	struct kv *kv;
+	struct kv_txn *txn;
+	struct snap_head head;
+	char *name;
+	struct snap_section *sections;
+	char path[FS_PATH_MAX], temporary[FS_PATH_MAX];
+};
+
+static unsigned
+section_count(const struct snap_head *head)
+{
+	unsigned slices = 0;
+
+	if (head->rows > 0)
+		slices = (head->rows - 1) / head->slice_rows + 1;
+	return SNAP_SLICE + 2 * slices;
+}
+
+static enum err
+fill_head(struct snapwrite *write, struct span supplier, struct span name)
+{
+	struct snap_head *head = &write->head;
+
+	memcpy(head->magic, SNAP_MAGIC, sizeof(head->magic));
+	head->schema = SCHEMA_VERSION;
+	head->columns = ROW_COLUMNS;
+	head->crc = 0;
+	head->code_len = (uint32_t)supplier.len;
+	memset(head->code, 0, sizeof(head->code));
+	memcpy(head->code, supplier.ptr, supplier.len);
+	head->sections = section_count(head);
+	head->name_len = (uint32_t)name.len;
+	write->name = span_dup(name);
+	write->sections = calloc(head->sections, sizeof(*write->sections));
+	return write->name == NULL || write->sections == NULL ? ERR_NO_MEMORY
+							      : ERR_OK;
+}
+
+static enum err
+open_file(struct snapwrite *write, struct store *store, struct span supplier)
+{
+	char folder[FS_PATH_MAX];
+	struct kv_spec spec = {.path = write->temporary,
+	    .mode = KV_BUILD,
+	    .map_bytes = SNAP_MAP_BYTES};
+	enum err err = store_snapshot_folder(folder, store, supplier);
+
+	if (err == ERR_OK)
+		err = fs_mkdir(folder);
+	if (err == ERR_OK)
+		err = store_snapshot_path(
+		    write->path, store, supplier, write->head.generation, "");
+	if (err == ERR_OK)
+		err = store_snapshot_path(write->temporary, store, supplier,
+		    write->head.generation, ".tmp");
+	if (err == ERR_OK)
+		err = fs_unlink(write->temporary);
+	if (err == ERR_OK)
+		err = kv_open(&write->kv, &spec);
+	if (err == ERR_OK)
+		err = kv_write(&write->txn, write->kv);
+	return err;
+}
+
+enum err
+snapwrite_begin(struct snapwrite **out, struct store *store,
+    struct span supplier, struct span name, const struct snap_head *head)
+{
+	struct snapwrite *write = calloc(1, sizeof(*write));
+	enum err err;
+
+	*out = NULL;
+	if (write == NULL)
+		return ERR_NO_MEMORY;
+	pthread_mutex_init(&write->lock, NULL);
+	write->head = *head;
+	err = fill_head(write, supplier, name);
+	if (err == ERR_OK)
+		err = open_file(write, store, supplier);
+	if (err != ERR_OK) {
+		snapwrite_abort(write);
+		return err;
+	}
+	*out = write;
+	return ERR_OK;
+}
+
+static void
+put_locked(
+    struct snapwrite *write, unsigned section, const void *data, size_t len)
+{
+	struct key key = key_u16((uint16_t)section);
+
+	if (write->err == ERR_OK)
+		write->err =
+		    kv_put(write->txn, 0, key_span(&key), span_make(data, len));
+}
+
+void
+snapwrite_put(
+    struct snapwrite *write, unsigned section, const void *data, size_t len)
+{
+	uint32_t crc = (uint32_t)crc32_z(0, data, len);
+
+	pthread_mutex_lock(&write->lock);
+	put_locked(write, section, data, len);
+	write->sections[section].bytes = len;
+	write->sections[section].crc = crc;
+	pthread_mutex_unlock(&write->lock);
+}
+
+/* The head with its checksum counts in all that it says of the others. */
+static void
+put_head(struct snapwrite *write)
+{
+	size_t table = write->head.sections * sizeof(*write->sections);
+	size_t len = sizeof(write->head) + write->head.name_len + table;
+	char *bytes = malloc(len), *at = bytes;
+	uint32_t crc;
+
+	if (bytes == NULL) {
+		write->err = ERR_NO_MEMORY;
+		return;
+	}
+	memcpy(at, &write->head, sizeof(write->head));
+	at += sizeof(write->head);
+	memcpy(at, write->name, write->head.name_len);
+	at += write->head.name_len;
+	memcpy(at, write->sections, table);
+	crc = (uint32_t)crc32_z(0, (const Bytef *)bytes, len);
+	memcpy(bytes + offsetof(struct snap_head, crc), &crc, sizeof(crc));
+	put_locked(write, SNAP_HEAD, bytes, len);
+	free(bytes);
+}
+
+static void
+snapwrite_free(struct snapwrite *write)
+{
+	pthread_mutex_destroy(&write->lock);
+	free(write->name);
+	free(write->sections);
+	free(write);
+}
+
+enum err
+snapwrite_end(struct snapwrite *write, uint64_t *bytes)
+{
+	enum err err;
+	uint64_t on_disk;
+
+	put_head(write);
+	if (write->err == ERR_OK)
+		write->err = kv_commit(write->txn);
+	else
+		kv_abort(write->txn);
+	err = kv_finish(write->kv, write->temporary, write->err);
+	if (err == ERR_OK)
+		err = fs_publish(write->temporary, write->path);
+	if (err == ERR_OK)
+		err = fs_size(write->path, bytes, &on_disk);
+	snapwrite_free(write);
+	return err;
+}
+
+void
+snapwrite_abort(struct snapwrite *write)
+{
+	if (write == NULL)
+		return;
+	kv_abort(write->txn);
+	if (write->kv != NULL)
+		kv_finish(write->kv, write->temporary, ERR_INTERNAL);
+	snapwrite_free(write);
+}

@@ -1,0 +1,129 @@
+#include "lmdb-schema/stat.h"
+
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/kv.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/compute.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/store.h"
+
+static enum err
+count_facts(struct stat_counts *counts, struct store *store)
+{
+	const struct source_header *header;
+	struct source *source;
+	char path[FS_PATH_MAX];
+	uint64_t bytes;
+	enum err err = source_open(&source, store);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err != ERR_OK)
+		return err;
+	header = source_header(source);
+	counts->facts = source_generation(source);
+	counts->newest_month = header->newest_month;
+	counts->suppliers = header->suppliers;
+	counts->stores = header->stores;
+	counts->classes = header->classes;
+	counts->articles = header->articles;
+	counts->sales = header->records[SERIES_SALES];
+	counts->stock = header->records[SERIES_STOCK];
+	counts->receptions = header->records[SERIES_RECEPTIONS];
+	counts->positions = header->records[SERIES_POSITIONS];
+	err = store_facts_path(path, store, counts->facts, "");
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &counts->facts_bytes);
+	source_close(source);
+	return err;
+}
+
+static enum err
+count_table(uint64_t *count, struct kv *kv, unsigned table)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = kv_count(txn, table, count);
+	kv_abort(txn);
+	return err;
+}
+
+struct snapshots {
+	struct stat_counts *counts;
+	struct store *store;
+};
+
+static enum err
+count_snapshot(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct snapshots *snapshots = context;
+	bool stale;
+	enum err err =
+	    compute_is_stale(&stale, snapshots->store, supplier, entry);
+
+	if (err != ERR_OK)
+		return err;
+	snapshots->counts->snapshots++;
+	snapshots->counts->stale += stale;
+	snapshots->counts->rows += entry->rows;
+	snapshots->counts->snapshot_bytes += entry->bytes;
+	return ERR_OK;
+}
+
+static enum err
+count_snapshots(struct stat_counts *counts, struct store *store)
+{
+	struct snapshots snapshots = {counts, store};
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, store);
+
+	if (err == ERR_OK)
+		err = catalog_each(view, count_snapshot, &snapshots);
+	catalog_view_close(view);
+	return err;
+}
+
+static enum err
+measure(uint64_t *on_disk, struct store *store, const char *name)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes;
+	enum err err = fs_path(path, "%s/%s", store_dir(store), name);
+
+	return err == ERR_OK ? fs_size(path, &bytes, on_disk) : err;
+}
+
+enum err
+stat_collect(struct stat_counts *counts, struct store *store)
+{
+	enum err err;
+
+	memset(counts, 0, sizeof(*counts));
+	err = count_facts(counts, store);
+	if (err == ERR_OK)
+		err = count_table(
+		    &counts->networks, store_live(store), LIVE_NETWORK);
+	if (err == ERR_OK)
+		err = count_table(
+		    &counts->gammes, store_live(store), LIVE_GAMMES);
+	if (err == ERR_OK)
+		err = count_table(
+		    &counts->retired, store_catalog(store), CATALOG_RETIRED);
+	if (err == ERR_OK)
+		err = count_snapshots(counts, store);
+	if (err == ERR_OK)
+		err = measure(&counts->live_bytes, store, "live.mdb");
+	if (err == ERR_OK)
+		err = measure(&counts->catalog_bytes, store, "catalog.mdb");
+	if (err == ERR_OK)
+		err = measure(&counts->state_bytes, store, "state.mdb");
+	if (err == ERR_OK)
+		err = fs_free_bytes(store_dir(store), &counts->free_bytes);
+	return err;
+}

@@ -1,0 +1,23 @@
+/*
+ * stat: what a store holds, in figures.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
+
+struct store;
+
+struct stat_counts {
+	uint64_t facts; /* generation; 0: nothing imported */
+	int32_t newest_month;
+	uint64_t suppliers, stores, classes, articles;
+	uint64_t sales, stock, receptions, positions;
+	uint64_t networks, gammes;
+	uint64_t snapshots, stale, rows, retired;
+	uint64_t facts_bytes, snapshot_bytes;
+	uint64_t live_bytes, catalog_bytes, state_bytes, free_bytes;
+};
+
+enum err stat_collect(struct stat_counts *counts, struct store *store);
