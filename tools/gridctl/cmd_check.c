@@ -1,0 +1,160 @@
+/* gridctl check: is everything that is stored whole? */
+#include <stdio.h>
+
+#include "common/jsonw.h"
+#include "common/opt.h"
+#include "common/progress.h"
+#include "lmdb-schema/check.h"
+#include "lmdb-schema/store.h"
+#include "tools/gridctl/cmd.h"
+
+struct options {
+	bool json, quiet;
+};
+
+static const struct opt_row rows[] = {
+    {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
+	"as a JSON object"},
+    {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
+	"no progress; only damages are told"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] check [--json]",
+    .about = "Reads all that is stored and verifies every checksum and "
+	     "cross-reference.\nExit code 0: all is whole. It may run while "
+	     "the data is in use.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+};
+
+struct checking {
+	struct progress progress;
+	struct jsonw json;
+	struct buf text;
+	bool as_json;
+};
+
+static void
+tell(void *context, const struct fault *fault)
+{
+	struct checking *checking = context;
+
+	if (!checking->as_json) {
+		fprintf(
+		    stderr, "damaged: %s: %s\n", fault->place, fault->message);
+		return;
+	}
+	jsonw_object_begin(&checking->json);
+	jsonw_key(&checking->json, "where");
+	jsonw_text(&checking->json, fault->place);
+	jsonw_key(&checking->json, "what");
+	jsonw_text(&checking->json, fault->message);
+	jsonw_object_end(&checking->json);
+}
+
+static void
+at(void *context, uint64_t bytes)
+{
+	struct checking *checking = context;
+
+	progress_at(&checking->progress, bytes);
+}
+
+static void
+print_text(const struct check_counts *counts)
+{
+	printf("%s articles, %s network products, %s server ranges read\n",
+	    cmd_count(counts->articles), cmd_count(counts->networks),
+	    cmd_count(counts->gammes));
+	printf("%s snapshots: %s parts, %s verified by checksum\n",
+	    cmd_count(counts->snapshots), cmd_count(counts->sections),
+	    cmd_bytes(counts->bytes));
+	printf(
+	    "%s cross-references looked up\n", cmd_count(counts->references));
+	if (counts->leftovers > 0)
+		printf("%s leftovers: 'gridctl prune' removes them\n",
+		    cmd_count(counts->leftovers));
+	if (counts->damages == 0)
+		puts("all is whole");
+	else
+		printf("%s damages\n", cmd_count(counts->damages));
+}
+
+static void
+finish_json(struct checking *checking, const struct check_counts *counts)
+{
+	static const char *const names[] = {"articles", "references",
+	    "networkProducts", "serverRanges", "snapshots", "sections", "bytes",
+	    "leftovers"};
+	const uint64_t values[] = {counts->articles, counts->references,
+	    counts->networks, counts->gammes, counts->snapshots,
+	    counts->sections, counts->bytes, counts->leftovers};
+	struct jsonw *json = &checking->json;
+
+	jsonw_array_end(json);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		jsonw_key(json, names[i]);
+		jsonw_int(json, (int64_t)values[i]);
+	}
+	jsonw_key(json, "whole");
+	jsonw_bool(json, counts->damages == 0);
+	jsonw_object_end(json);
+	if (jsonw_end(json) == ERR_OK)
+		printf("%.*s\n", (int)checking->text.len, checking->text.data);
+}
+
+static enum err
+check(struct store *store, const struct options *options,
+    struct check_counts *counts)
+{
+	struct checking checking = {.as_json = options->json};
+	enum err err;
+
+	buf_init(&checking.text, 1 << 26);
+	jsonw_init(&checking.json, &checking.text);
+	if (options->json) {
+		jsonw_object_begin(&checking.json);
+		jsonw_key(&checking.json, "damages");
+		jsonw_array_begin(&checking.json);
+	}
+	progress_begin(&checking.progress, "check", "bytes", 0,
+	    options->json || options->quiet);
+	err = check_store(counts, store, tell, at, &checking);
+	progress_end(&checking.progress);
+	if (err == ERR_OK && options->json)
+		finish_json(&checking, counts);
+	else if (err == ERR_OK && !options->quiet)
+		print_text(counts);
+	buf_fini(&checking.text);
+	return err;
+}
+
+int
+cmd_check(int argc, char **argv)
+{
+	struct options options = {false, false};
+	struct check_counts counts;
+	struct store *store;
+	int args, result;
+	enum err err;
+
+	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return CMD_DONE;
+	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	result = cmd_open(&store, "check");
+	if (result != CMD_DONE)
+		return result;
+	err = check(store, &options, &counts);
+	if (err != ERR_OK)
+		result = cmd_fail("check", err, NULL);
+	else if (counts.damages > 0)
+		result = CMD_FAILED;
+	store_close(store);
+	return result;
+}

@@ -1,0 +1,327 @@
+/*
+ * gridctl compute: one supplier, all, or those whose snapshot is out of date.
+ * Several are computed side by side, each in one thread; the largest begin, so
+ * that both cores end together.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "common/opt.h"
+#include "common/progress.h"
+#include "lmdb-schema/compute.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/store.h"
+#include "tools/gridctl/cmd.h"
+
+#define GRACE_SECONDS (15 * 60)
+#define JOBS_MAX 64
+
+struct options {
+	bool all, stale, no_wait, quiet;
+	int64_t jobs, slots;
+	const char *as_of;
+};
+
+static const struct opt_row rows[] = {
+    {"--all", 0, OPT_FLAG, offsetof(struct options, all), 0, 0, NULL,
+	"every supplier that has articles"},
+    {"--stale", 0, OPT_FLAG, offsetof(struct options, stale), 0, 0, NULL,
+	"every snapshot that imports have overtaken"},
+    {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, JOBS_MAX, "N",
+	"how many threads work (default: one a processor)"},
+    {"--as-of", 0, OPT_TEXT, offsetof(struct options, as_of), 0, 0,
+	"YYYY-MM-DD",
+	"the day the 12 months end (default: the newest month's last)"},
+    {"--slots", 0, OPT_INT, offsetof(struct options, slots), 1, 1024, "N",
+	"computations at once on this machine (default 4)"},
+    {"--no-wait", 0, OPT_FLAG, offsetof(struct options, no_wait), 0, 0, NULL,
+	"exit with 3 when all slots are taken"},
+    {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
+	"no progress, no summary"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] compute [OPTION]... [SUPPLIER]",
+    .about = "Computes suppliers from the imported facts and publishes their "
+	     "snapshots.\nWhat is published stays readable while it is "
+	     "replaced.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+    .args_min = 0,
+    .args_max = 1,
+};
+
+/* --- one
+ * ------------------------------------------------------------------------ */
+
+static void
+show_progress(void *context, uint64_t done, uint64_t total)
+{
+	struct progress *progress = context;
+
+	/* Threads report out of turn: one that would step back is dropped. */
+	progress->total = total;
+	if (done > progress->done)
+		progress_at(progress, done);
+}
+
+static int
+tell_failure(struct span supplier, enum err err)
+{
+	const char *why = err_text(err);
+
+	if (err == ERR_NOT_FOUND)
+		why = "there is no such supplier ('gridctl suppliers' lists "
+		      "them)";
+	else if (err == ERR_EXISTS)
+		why = "it has no article: there is nothing to compute";
+	else if (err == ERR_BUSY)
+		why = "too many computations are running: try again later";
+	else if (err == ERR_NO_SPACE)
+		why = "the disk is full: its old snapshot stays current";
+	fprintf(stderr, "gridctl compute: supplier %.*s: %s\n",
+	    SPAN_ARG(supplier), why);
+	return err == ERR_BUSY ? CMD_BUSY : CMD_FAILED;
+}
+
+static int
+compute_one(struct store *store, struct span supplier,
+    const struct options *options, struct compute_options how)
+{
+	struct progress progress;
+	struct compute_result result;
+	struct catalog_pruned pruned;
+	enum err err;
+
+	progress_begin(&progress, "compute", "rows", 0, options->quiet);
+	how.at = show_progress;
+	how.context = &progress;
+	how.threads = (unsigned)options->jobs;
+	err = compute_supplier(&result, store, supplier, &how);
+	progress_end(&progress);
+	if (err != ERR_OK)
+		return tell_failure(supplier, err);
+	if (!options->quiet)
+		printf("%.*s: %s rows, %s, %s in %lld ms\n", SPAN_ARG(supplier),
+		    cmd_count(result.entry.rows), cmd_bytes(result.entry.bytes),
+		    result.shared ? "computed by another process" : "computed",
+		    (long long)result.ms);
+	catalog_prune_supplier(store, supplier, GRACE_SECONDS, &pruned);
+	return CMD_DONE;
+}
+
+/* --- many
+ * ------------------------------------------------------------------------ */
+
+struct target {
+	char *code;
+	uint64_t articles;
+};
+
+struct many {
+	struct store *store;
+	const struct options *options;
+	struct compute_options how;
+	struct target *targets;
+	unsigned count, room;
+	struct catalog_view *catalog;
+	atomic_uint next, failed;
+	atomic_ullong rows, rows_done;
+	pthread_mutex_t lock; /* the progress */
+	struct progress progress;
+	enum err err;
+};
+
+/* Without --all, only what has a snapshot that was overtaken. */
+static bool
+wanted(struct many *many, const struct source_supplier *supplier)
+{
+	struct catalog_entry entry;
+	bool stale = false;
+
+	if (supplier->articles == 0)
+		return false;
+	if (many->options->all)
+		return true;
+	return catalog_get(many->catalog, supplier->code, &entry) == ERR_OK &&
+	    compute_is_stale(&stale, many->store, supplier->code, &entry) ==
+	    ERR_OK &&
+	    stale;
+}
+
+static enum err
+add_target(void *context, const struct source_supplier *supplier)
+{
+	struct many *many = context;
+	struct target *targets;
+
+	if (!wanted(many, supplier))
+		return ERR_OK;
+	if (many->count == many->room) {
+		many->room = many->room == 0 ? 256 : many->room * 2;
+		targets =
+		    reallocarray(many->targets, many->room, sizeof(*targets));
+		if (targets == NULL)
+			return ERR_NO_MEMORY;
+		many->targets = targets;
+	}
+	many->targets[many->count].code = span_dup(supplier->code);
+	many->targets[many->count].articles = supplier->articles;
+	if (many->targets[many->count].code == NULL)
+		return ERR_NO_MEMORY;
+	many->count++;
+	many->rows += supplier->articles;
+	return ERR_OK;
+}
+
+static int
+larger_first(const void *a, const void *b)
+{
+	const struct target *x = a, *y = b;
+
+	return x->articles < y->articles ? 1
+	    : x->articles > y->articles  ? -1
+					 : 0;
+}
+
+static enum err
+choose_targets(struct many *many)
+{
+	struct source *source;
+	enum err err = source_open(&source, many->store);
+
+	if (err == ERR_NOT_FOUND) {
+		fprintf(stderr, "gridctl compute: nothing was imported yet\n");
+		return err;
+	}
+	if (err == ERR_OK)
+		err = catalog_view_open(&many->catalog, many->store);
+	if (err == ERR_OK)
+		err = source_suppliers(source, add_target, many);
+	catalog_view_close(many->catalog);
+	source_close(source);
+	if (many->count > 1)
+		qsort(many->targets, many->count, sizeof(*many->targets),
+		    larger_first);
+	return err;
+}
+
+static void *
+work(void *context)
+{
+	struct many *many = context;
+	unsigned i;
+
+	while ((i = atomic_fetch_add(&many->next, 1)) < many->count) {
+		struct span code = span_of(many->targets[i].code);
+		struct compute_result result;
+		enum err err =
+		    compute_supplier(&result, many->store, code, &many->how);
+
+		pthread_mutex_lock(&many->lock);
+		if (err != ERR_OK) {
+			tell_failure(code, err);
+			many->failed++;
+		}
+		many->rows_done += many->targets[i].articles;
+		progress_at(&many->progress, many->rows_done);
+		pthread_mutex_unlock(&many->lock);
+	}
+	return NULL;
+}
+
+static void
+run_threads(struct many *many)
+{
+	pthread_t threads[JOBS_MAX];
+	int started = 0;
+
+	while (started + 1 < many->options->jobs &&
+	    pthread_create(&threads[started], NULL, work, many) == 0)
+		started++;
+	work(many);
+	for (int i = 0; i < started; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static int
+compute_many(struct store *store, const struct options *options,
+    struct compute_options how)
+{
+	struct many many = {.store = store, .options = options, .how = how};
+	struct catalog_pruned pruned;
+	int64_t start = date_monotonic_ns();
+	enum err err;
+
+	many.how.threads = 1;
+	many.how.wait = true;
+	if (many.how.slots < (unsigned)options->jobs)
+		many.how.slots = (unsigned)options->jobs;
+	pthread_mutex_init(&many.lock, NULL);
+	err = choose_targets(&many);
+	if (err == ERR_OK) {
+		progress_begin(&many.progress, "compute", "rows", many.rows,
+		    options->quiet);
+		run_threads(&many);
+		progress_end(&many.progress);
+		err = catalog_prune(store, GRACE_SECONDS, &pruned);
+	}
+	if (err == ERR_OK && !options->quiet)
+		printf("%u of %u suppliers computed, %s rows in %.1f s\n",
+		    many.count - many.failed, many.count, cmd_count(many.rows),
+		    (double)(date_monotonic_ns() - start) / 1e9);
+	for (unsigned i = 0; i < many.count; i++)
+		free(many.targets[i].code);
+	free(many.targets);
+	pthread_mutex_destroy(&many.lock);
+	return err == ERR_OK && many.failed == 0 ? CMD_DONE : CMD_FAILED;
+}
+
+/* --- the command
+ * -------------------------------------------------------------------- */
+
+static int
+usage(const char *why)
+{
+	fprintf(
+	    stderr, "gridctl compute: %s; try 'gridctl compute --help'\n", why);
+	return CMD_USAGE;
+}
+
+int
+cmd_compute(int argc, char **argv)
+{
+	struct options options = {
+	    .jobs = sysconf(_SC_NPROCESSORS_ONLN), .slots = 4};
+	struct compute_options how = {.as_of_day = DATE_NULL};
+	struct store *store;
+	int args, result;
+
+	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return CMD_DONE;
+	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	if (args + options.all + options.stale != 1)
+		return usage("give a SUPPLIER, or --all, or --stale");
+	if (options.as_of != NULL &&
+	    !date_day(&how.as_of_day, span_of(options.as_of)))
+		return usage("--as-of: not a date like 2025-12-31");
+	how.slots = (unsigned)options.slots;
+	how.wait = !options.no_wait;
+	result = cmd_open(&store, "compute");
+	if (result != CMD_DONE)
+		return result;
+	result = args == 1 ? compute_one(store, span_of(argv[1]), &options, how)
+			   : compute_many(store, &options, how);
+	store_close(store);
+	return result;
+}

@@ -1,0 +1,400 @@
+/*
+ * gridctl import DIR: all or nothing. The way of an import, on one page:
+ *
+ *	masters    suppliers, stores, classification, articles: one by one
+ *	monthly    sales, stock, receptions, positions: side by side
+ *	live       network metrics and server ranges
+ *	write      one facts file, beside its place, synced, renamed
+ *	switch     one commit makes facts, metrics and ranges current
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/fs.h"
+#include "common/log.h"
+#include "common/opt.h"
+#include "common/progress.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/store.h"
+#include "tools/gridctl/cmd.h"
+#include "tools/gridctl/import.h"
+
+#define GRACE_SECONDS (15 * 60)
+#define READERS_MAX 4
+
+struct options {
+	bool merge, quiet;
+};
+
+static const struct opt_row rows[] = {
+    {"--merge", 0, OPT_FLAG, offsetof(struct options, merge), 0, 0, NULL,
+	"add to what is there and replace what comes again"},
+    {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
+	"no progress, no summary"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] import [OPTION]... DIR",
+    .about =
+	"Takes a folder of CSV files in: suppliers.csv, stores.csv,\n"
+	"nomenclature.csv, articles.csv, sales.csv, stock.csv,\n"
+	"receptions.csv, positions.csv, network.csv, gammes.csv.\n"
+	"All or nothing: a bad line changes nothing and is told. Without\n"
+	"--merge the folder replaces all facts and needs suppliers.csv and\n"
+	"articles.csv; snapshots stay as they are until they are computed.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+    .args_min = 1,
+    .args_max = 1,
+};
+
+struct run {
+	struct store *store;
+	struct source *base;
+	struct import import;
+	const struct options *options;
+	struct progress progress;
+	uint64_t bytes_total;
+	uint64_t generation;
+	pthread_mutex_t lock;
+	unsigned next_monthly;
+	enum err err; /* of the readers of monthly files */
+	struct live_counts counts;
+};
+
+/* --- masters
+ * ------------------------------------------------------------------------ */
+
+static enum err
+check_files(struct run *run)
+{
+	static const enum import_file needed[] = {
+	    IMPORT_SUPPLIERS, IMPORT_ARTICLES};
+	unsigned there = 0;
+
+	for (unsigned i = 0; i < IMPORT_FILES; i++)
+		there += import_has(&run->import, i);
+	if (there == 0) {
+		csv_faults_add(&run->import.faults[0], run->import.dir, 0, NULL,
+		    "has none of the CSV files of an import");
+		return ERR_BAD_INPUT;
+	}
+	if (run->options->merge)
+		return ERR_OK;
+	for (unsigned i = 0; i < 2; i++)
+		if (!import_has(&run->import, needed[i]))
+			csv_faults_add(&run->import.faults[needed[i]],
+			    import_file_name(needed[i]), 0, NULL,
+			    "is not in %s; only --merge goes without it",
+			    run->import.dir);
+	return run->import.faults[IMPORT_SUPPLIERS].count +
+		    run->import.faults[IMPORT_ARTICLES].count >
+		0
+	    ? ERR_BAD_INPUT
+	    : ERR_OK;
+}
+
+static enum err
+read_masters(struct run *run)
+{
+	enum err first = ERR_OK;
+
+	for (unsigned i = IMPORT_SUPPLIERS; i <= IMPORT_ARTICLES; i++) {
+		enum err err = import_read(&run->import, i);
+
+		if (err != ERR_OK && err != ERR_BAD_INPUT)
+			return err;
+		if (first == ERR_OK)
+			first = err;
+		progress_at(&run->progress, run->import.bytes_done);
+	}
+	return first == ERR_OK ? intake_seal(run->import.intake) : first;
+}
+
+/* --- monthly files, by several threads
+ * ------------------------------------------------ */
+
+/* The longest first. */
+static const enum import_file monthly[] = {
+    IMPORT_SALES, IMPORT_STOCK, IMPORT_RECEPTIONS, IMPORT_POSITIONS};
+
+#define MONTHLY (sizeof(monthly) / sizeof(monthly[0]))
+
+static void *
+read_monthly(void *context)
+{
+	struct run *run = context;
+
+	for (;;) {
+		enum err err;
+		unsigned i;
+
+		pthread_mutex_lock(&run->lock);
+		i = run->next_monthly++;
+		pthread_mutex_unlock(&run->lock);
+		if (i >= MONTHLY)
+			return NULL;
+		err = import_read(&run->import, monthly[i]);
+		pthread_mutex_lock(&run->lock);
+		if (run->err == ERR_OK || run->err == ERR_BAD_INPUT)
+			run->err = err == ERR_OK ? run->err : err;
+		pthread_mutex_unlock(&run->lock);
+	}
+}
+
+/* This thread shows how far the others are. */
+static enum err
+read_all_monthly(struct run *run)
+{
+	long readers = sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_t threads[READERS_MAX];
+	int started = 0;
+
+	if (readers > READERS_MAX)
+		readers = READERS_MAX;
+	while (started < readers &&
+	    pthread_create(&threads[started], NULL, read_monthly, run) == 0)
+		started++;
+	if (started == 0)
+		read_monthly(run);
+	for (int i = 0; i < started; i++) {
+		struct timespec soon;
+
+		do {
+			clock_gettime(CLOCK_REALTIME, &soon);
+			soon.tv_nsec += 100000000;
+			if (soon.tv_nsec >= 1000000000) {
+				soon.tv_nsec -= 1000000000;
+				soon.tv_sec++;
+			}
+			progress_at(&run->progress, run->import.bytes_done);
+		} while (pthread_timedjoin_np(threads[i], NULL, &soon) != 0);
+	}
+	return run->err;
+}
+
+static enum err
+read_everything(struct run *run)
+{
+	enum err err = check_files(run), live;
+
+	if (err == ERR_OK)
+		err = read_masters(run);
+	if (err != ERR_OK)
+		return err;
+	err = read_all_monthly(run);
+	if (err != ERR_OK && err != ERR_BAD_INPUT)
+		return err;
+	for (unsigned i = IMPORT_NETWORK; i <= IMPORT_GAMMES; i++) {
+		live = import_read(&run->import, i);
+		err = live == ERR_OK ? err : live;
+	}
+	return err;
+}
+
+/* --- writing and switching
+ * --------------------------------------------------------------- */
+
+static void
+written(void *context, uint64_t done)
+{
+	struct run *run = context;
+
+	progress_at(&run->progress, done);
+}
+
+static enum err
+write_facts(struct run *run)
+{
+	char path[FS_PATH_MAX], temporary[FS_PATH_MAX];
+	struct intake_twice twice;
+	uint64_t last;
+	enum err err = source_current(&last, run->store);
+
+	run->generation = key_generation_next(last);
+	if (err == ERR_OK)
+		err = store_facts_path(path, run->store, run->generation, "");
+	if (err == ERR_OK)
+		err = store_facts_path(
+		    temporary, run->store, run->generation, ".tmp");
+	if (err != ERR_OK)
+		return err;
+	progress_begin(&run->progress, "write", "articles",
+	    intake_articles(run->import.intake), run->options->quiet);
+	err = intake_write(run->import.intake, temporary, &twice, written, run);
+	progress_end(&run->progress);
+	if (err == ERR_EXISTS)
+		err = import_find_twice(&run->import, &twice);
+	if (err == ERR_OK)
+		err = fs_publish(temporary, path);
+	return err;
+}
+
+static enum err
+switch_over(struct run *run)
+{
+	struct live_change *change;
+	enum err err = live_change_begin(&change, run->store);
+
+	if (err != ERR_OK)
+		return err;
+	err = live_set_facts(change, run->generation);
+	if (err == ERR_OK && !run->options->merge)
+		err = live_clear_gammes(change);
+	if (err == ERR_OK && !run->options->merge &&
+	    run->import.there[IMPORT_NETWORK])
+		err = live_clear_networks(change);
+	if (err == ERR_OK)
+		err = import_live(&run->import, change);
+	run->counts = live_change_counts(change);
+	if (err == ERR_OK)
+		return live_change_commit(change);
+	live_change_abort(change);
+	return err;
+}
+
+/* --- the command
+ * ----------------------------------------------------------------------------
+ */
+
+static enum err
+open_base(struct run *run)
+{
+	enum err err;
+
+	if (!run->options->merge)
+		return ERR_OK;
+	err = source_open(&run->base, run->store);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+import_now(struct run *run)
+{
+	enum err err = open_base(run);
+
+	if (err == ERR_OK)
+		err = intake_new(&run->import.intake, run->store, run->base);
+	for (unsigned i = 0; i < IMPORT_FILES; i++)
+		run->bytes_total += import_file_bytes(&run->import, i);
+	if (err == ERR_OK) {
+		progress_begin(&run->progress, "read", "bytes",
+		    run->bytes_total, run->options->quiet);
+		err = read_everything(run);
+		progress_end(&run->progress);
+	}
+	if (err == ERR_OK)
+		err = write_facts(run);
+	if (err == ERR_OK)
+		err = switch_over(run);
+	return err;
+}
+
+static void
+summary(const struct run *run, double seconds)
+{
+	const struct source_header *header = intake_header(run->import.intake);
+
+	printf("imported %s articles of %s suppliers, %s stores\n",
+	    cmd_count(header->articles), cmd_count(header->suppliers),
+	    cmd_count(header->stores));
+	for (unsigned i = 0; i < IMPORT_FILES; i++)
+		if (!run->import.there[i])
+			printf("  %-16s not there%s\n", import_file_name(i),
+			    run->options->merge || i >= IMPORT_NETWORK
+				? ", left as it was"
+				: ", counts as empty");
+		else
+			printf("  %-16s %12s lines\n", import_file_name(i),
+			    cmd_count(run->import.records[i]));
+	printf("%s in %.1f s. 'gridctl compute --all' or '--stale' makes new "
+	       "snapshots.\n",
+	    cmd_bytes(run->bytes_total), seconds);
+}
+
+static int
+tell(struct run *run, enum err err)
+{
+	struct fault fault;
+	uint64_t faults = import_print_faults(&run->import);
+
+	if (faults > 0) {
+		fprintf(stderr,
+		    "gridctl import: refused, nothing was changed: %s %s\n",
+		    cmd_count(faults), faults == 1 ? "fault" : "faults");
+		return CMD_FAILED;
+	}
+	fault_clear(&fault);
+	if (err == ERR_NO_SPACE)
+		fault_set(&fault, cmd_data_dir(),
+		    "the disk is full; nothing was changed");
+	else
+		fault_set(&fault, run->import.dir,
+		    "not imported, nothing was changed: %s", err_text(err));
+	return cmd_fail("import", err, &fault);
+}
+
+static int
+import_locked(
+    struct store *store, const char *dir, const struct options *options)
+{
+	struct run run = {.store = store, .options = options};
+	int64_t start = date_monotonic_ns();
+	enum err err = import_init(&run.import, dir);
+	int result = CMD_DONE;
+
+	pthread_mutex_init(&run.lock, NULL);
+	if (err == ERR_OK)
+		err = import_now(&run);
+	if (err != ERR_OK)
+		result = tell(&run, err);
+	else if (!options->quiet)
+		summary(&run, (double)(date_monotonic_ns() - start) / 1e9);
+	import_fini(&run.import);
+	intake_free(run.import.intake);
+	source_close(run.base);
+	pthread_mutex_destroy(&run.lock);
+	return result;
+}
+
+int
+cmd_import(int argc, char **argv)
+{
+	struct options options = {false, false};
+	struct catalog_pruned pruned;
+	struct store *store;
+	struct fault fault;
+	int args, lock, result;
+	enum err err;
+
+	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return CMD_DONE;
+	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	result = cmd_open(&store, "import");
+	if (result != CMD_DONE)
+		return result;
+	err = store_lock_import(&lock, store, false);
+	if (err == ERR_OK) {
+		result = import_locked(store, argv[1], &options);
+		close(lock);
+		/* What this replaced, and what a killed one has left. */
+		catalog_prune(store, GRACE_SECONDS, &pruned);
+	} else {
+		fault_clear(&fault);
+		if (err == ERR_BUSY)
+			fault_set(&fault, cmd_data_dir(),
+			    "another import is running: wait for it to end");
+		result = cmd_fail("import", err, &fault);
+	}
+	store_close(store);
+	return result;
+}

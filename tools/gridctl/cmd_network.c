@@ -1,0 +1,93 @@
+/* gridctl network FILE: the synchronisation of the network's metrics. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/opt.h"
+#include "lmdb-schema/store.h"
+#include "tools/gridctl/cmd.h"
+#include "tools/gridctl/import.h"
+
+struct options {
+	bool replace, quiet;
+};
+
+static const struct opt_row rows[] = {
+    {"--replace", 0, OPT_FLAG, offsetof(struct options, replace), 0, 0, NULL,
+	"forget the products that the file does not have"},
+    {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
+	"no summary"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] network [OPTION]... FILE",
+    .about = "Takes network.csv in: new products are added, known ones "
+	     "replaced. The rows\nshow it at once; what sorts and filters by "
+	     "it follows with 'compute --stale'.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+    .args_min = 1,
+    .args_max = 1,
+};
+
+static enum err
+take_in(struct import *import, struct store *store, const char *file,
+    bool replace, struct live_counts *counts)
+{
+	struct live_change *change;
+	enum err err = import_read_path(import, IMPORT_NETWORK, file);
+
+	if (err == ERR_OK)
+		err = live_change_begin(&change, store);
+	if (err != ERR_OK)
+		return err;
+	if (replace)
+		err = live_clear_networks(change);
+	if (err == ERR_OK)
+		err = import_live(import, change);
+	*counts = live_change_counts(change);
+	if (err == ERR_OK)
+		return live_change_commit(change);
+	live_change_abort(change);
+	return err;
+}
+
+int
+cmd_network(int argc, char **argv)
+{
+	struct options options = {false, false};
+	struct live_counts counts = {0, 0, 0, 0};
+	struct import import;
+	struct store *store;
+	int args, result;
+	enum err err;
+
+	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return CMD_DONE;
+	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	result = cmd_open(&store, "network");
+	if (result != CMD_DONE)
+		return result;
+	err = import_init(&import, "");
+	if (err == ERR_OK)
+		err =
+		    take_in(&import, store, argv[1], options.replace, &counts);
+	if (import_print_faults(&import) > 0) {
+		fprintf(
+		    stderr, "gridctl network: refused, nothing was changed\n");
+		result = CMD_FAILED;
+	} else if (err != ERR_OK)
+		result = cmd_fail("network", err, NULL);
+	else if (!options.quiet)
+		printf("%s products changed, %s were the same\n",
+		    cmd_count(counts.networks),
+		    cmd_count(counts.networks_same));
+	import_fini(&import);
+	store_close(store);
+	return result;
+}

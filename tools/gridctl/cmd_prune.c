@@ -1,0 +1,57 @@
+/* gridctl prune: what compute does in passing, on its own. */
+#include <stdio.h>
+
+#include "common/opt.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/store.h"
+#include "tools/gridctl/cmd.h"
+
+struct options {
+	int64_t grace;
+};
+
+static const struct opt_row rows[] = {
+    {"--grace", 0, OPT_SECONDS, offsetof(struct options, grace), 0, 31536000,
+	"TIME", "how long a replaced snapshot is kept (default 15m)"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] prune [--grace TIME]",
+    .about = "Removes replaced snapshots whose time is over, facts that are "
+	     "not current,\nand what crashes have left. What is in use stays "
+	     "readable.",
+    .rows = rows,
+    .count = 1,
+};
+
+int
+cmd_prune(int argc, char **argv)
+{
+	struct options options = {15 * 60};
+	struct catalog_pruned pruned;
+	struct store *store;
+	int args, result;
+	enum err err;
+
+	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return CMD_DONE;
+	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	result = cmd_open(&store, "prune");
+	if (result != CMD_DONE)
+		return result;
+	err = catalog_prune(store, options.grace, &pruned);
+	if (err != ERR_OK)
+		result = cmd_fail("prune", err, NULL);
+	else
+		printf("%s snapshots, %s facts files, %s leftovers removed: "
+		       "%s\n",
+		    cmd_count(pruned.snapshots), cmd_count(pruned.facts),
+		    cmd_count(pruned.leftovers), cmd_bytes(pruned.bytes));
+	store_close(store);
+	return result;
+}

@@ -1,0 +1,164 @@
+/* gridctl stat: what is stored, how large it is, how old. */
+#include <stdio.h>
+
+#include "common/date.h"
+#include "common/jsonw.h"
+#include "common/opt.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/stat.h"
+#include "lmdb-schema/store.h"
+#include "tools/gridctl/cmd.h"
+
+struct options {
+	bool json;
+};
+
+static const struct opt_row rows[] = {
+    {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
+	"as a JSON object"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] stat [--json]",
+    .about = "Says what is stored, how large it is and how old.",
+    .rows = rows,
+    .count = 1,
+};
+
+/* Every figure, once: its JSON name, its line, and where it is. */
+static const struct figure {
+	const char *name, *text;
+	size_t offset;
+	bool bytes;
+} figures[] = {
+    {"suppliers", "suppliers", offsetof(struct stat_counts, suppliers), false},
+    {"stores", "stores", offsetof(struct stat_counts, stores), false},
+    {"classes", "classification entries", offsetof(struct stat_counts, classes),
+	false},
+    {"articles", "articles", offsetof(struct stat_counts, articles), false},
+    {"sales", "sales records", offsetof(struct stat_counts, sales), false},
+    {"stock", "stock records", offsetof(struct stat_counts, stock), false},
+    {"receptions", "reception records",
+	offsetof(struct stat_counts, receptions), false},
+    {"positions", "position records", offsetof(struct stat_counts, positions),
+	false},
+    {"networkProducts", "network products",
+	offsetof(struct stat_counts, networks), false},
+    {"serverRanges", "server ranges", offsetof(struct stat_counts, gammes),
+	false},
+    {"snapshots", "snapshots current", offsetof(struct stat_counts, snapshots),
+	false},
+    {"snapshotsStale", "  overtaken by imports",
+	offsetof(struct stat_counts, stale), false},
+    {"snapshotRows", "  rows in them", offsetof(struct stat_counts, rows),
+	false},
+    {"snapshotsKept", "snapshots kept for readers",
+	offsetof(struct stat_counts, retired), false},
+    {"factsBytes", "facts file", offsetof(struct stat_counts, facts_bytes),
+	true},
+    {"snapshotBytes", "snapshot files",
+	offsetof(struct stat_counts, snapshot_bytes), true},
+    {"liveBytes", "live.mdb", offsetof(struct stat_counts, live_bytes), true},
+    {"catalogBytes", "catalog.mdb", offsetof(struct stat_counts, catalog_bytes),
+	true},
+    {"stateBytes", "state.mdb", offsetof(struct stat_counts, state_bytes),
+	true},
+    {"freeBytes", "free on the disk", offsetof(struct stat_counts, free_bytes),
+	true},
+};
+
+#define FIGURES (sizeof(figures) / sizeof(figures[0]))
+
+static uint64_t
+value_of(const struct stat_counts *counts, const struct figure *figure)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)counts + figure->offset, sizeof(value));
+	return value;
+}
+
+static void
+print_text(const struct stat_counts *counts)
+{
+	char month[DATE_TEXT_MAX] = "none", when[DATE_TEXT_MAX] = "never";
+
+	if (counts->newest_month > 0)
+		date_month_dashed_text(month, counts->newest_month);
+	if (counts->facts != 0)
+		date_instant_text(when, (int64_t)(counts->facts / 1000));
+	printf("%-28s %s\n", "data directory", cmd_data_dir());
+	printf("%-28s %s\n", "last import", when);
+	printf("%-28s %s\n", "newest month", month);
+	for (unsigned i = 0; i < FIGURES; i++) {
+		uint64_t value = value_of(counts, &figures[i]);
+
+		printf("%-28s %12s\n", figures[i].text,
+		    figures[i].bytes ? cmd_bytes(value) : cmd_count(value));
+	}
+}
+
+static enum err
+print_json(const struct stat_counts *counts)
+{
+	char text[DATE_TEXT_MAX];
+	struct jsonw json;
+	struct buf buf;
+	enum err err;
+
+	buf_init(&buf, 1 << 20);
+	jsonw_init(&json, &buf);
+	jsonw_object_begin(&json);
+	jsonw_key(&json, "data");
+	jsonw_text(&json, cmd_data_dir());
+	jsonw_key(&json, "importedAt");
+	date_instant_text(text, (int64_t)(counts->facts / 1000));
+	jsonw_text(&json, counts->facts == 0 ? NULL : text);
+	jsonw_key(&json, "newestMonth");
+	date_month_dashed_text(text, counts->newest_month);
+	jsonw_text(&json, counts->newest_month <= 0 ? NULL : text);
+	for (unsigned i = 0; i < FIGURES; i++) {
+		jsonw_key(&json, figures[i].name);
+		jsonw_int(&json, (int64_t)value_of(counts, &figures[i]));
+	}
+	jsonw_object_end(&json);
+	err = jsonw_end(&json);
+	if (err == ERR_OK)
+		printf("%.*s\n", (int)buf.len, buf.data);
+	buf_fini(&buf);
+	return err;
+}
+
+int
+cmd_stat(int argc, char **argv)
+{
+	struct options options = {false};
+	struct stat_counts counts;
+	struct store *store;
+	int args, result;
+	enum err err;
+
+	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return CMD_DONE;
+	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	result = cmd_open(&store, "stat");
+	if (result != CMD_DONE)
+		return result;
+	err = stat_collect(&counts, store);
+	if (err == ERR_OK && options.json)
+		err = print_json(&counts);
+	else if (err == ERR_OK)
+		print_text(&counts);
+	if (err != ERR_OK)
+		result = cmd_fail("stat", err, NULL);
+	store_close(store);
+	return result;
+}

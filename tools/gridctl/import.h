@@ -1,0 +1,83 @@
+/*
+ * import: the CSV files of a folder -> what an import makes current.
+ *
+ * Reading only fills an intake and tables in memory; all that is wrong is
+ * collected on the way. Nothing is stored before every file was read to its
+ * end without a fault.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/intake.h"
+#include "lmdb-schema/live.h"
+#include "tools/gridctl/csv_fault.h"
+
+enum import_file {
+	IMPORT_SUPPLIERS,
+	IMPORT_STORES,
+	IMPORT_CLASSES,
+	IMPORT_ARTICLES,
+	IMPORT_SALES,
+	IMPORT_STOCK,
+	IMPORT_RECEPTIONS,
+	IMPORT_POSITIONS,
+	IMPORT_NETWORK,
+	IMPORT_GAMMES,
+	IMPORT_FILES
+};
+
+/* "sales.csv" */
+const char *import_file_name(enum import_file file);
+
+struct import {
+	const char *dir;
+	struct intake *intake; /* NULL when only live values are taken in: */
+	struct source *source; /* then these facts say what is known */
+	struct csv_faults faults[IMPORT_FILES];
+	uint64_t records[IMPORT_FILES];
+	bool there[IMPORT_FILES];
+	/* What goes to live: packed metrics and ranges by code. */
+	struct codemap *networks;
+	struct buf network_bytes;
+	struct span *network_values; /* by number: offset in .ptr, length */
+	struct codemap *gammes; /* supplier 00 codein */
+	uint8_t *gamme_values; /* by number */
+	uint32_t network_room, gamme_room;
+	atomic_ullong bytes_done;
+};
+
+enum err import_init(struct import *import, const char *dir);
+void import_fini(struct import *import);
+
+/* True when the folder has that file. */
+bool import_has(const struct import *import, enum import_file file);
+uint64_t import_file_bytes(const struct import *import, enum import_file file);
+
+/*
+ * Reads one file. ERR_BAD_INPUT when it has a fault, or why it could not be
+ * read. The four monthly files may be read side by side.
+ */
+enum err import_read(struct import *import, enum import_file file);
+
+/* The same, from a path of its own: `gridctl network FILE`. */
+enum err import_read_path(
+    struct import *import, enum import_file file, const char *path);
+
+/* Hands the metrics and ranges over. */
+enum err import_live(struct import *import, struct live_change *change);
+
+/*
+ * Finds the lines that say the same thing twice, and adds a fault that names
+ * them.
+ */
+enum err import_find_twice(
+    struct import *import, const struct intake_twice *twice);
+
+/* The faults of all files to standard error; how many there are. */
+uint64_t import_print_faults(const struct import *import);

@@ -1,0 +1,83 @@
+/*
+ * gridctl: the operator's tool. This file is the table of its commands.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/opt.h"
+#include "config.h"
+#include "tools/gridctl/cmd.h"
+
+static const struct cmd_row commands[] = {
+    {"init", cmd_init, "make an empty data directory"},
+    {"demo", cmd_demo, "write made-up CSV files that look real"},
+    {"import", cmd_import, "take a folder of CSV files in, all or nothing"},
+    {"network", cmd_network, "take the network's metrics in"},
+    {"gammes", cmd_gammes, "import server ranges, export validated changes"},
+    {"compute", cmd_compute, "compute suppliers and publish their snapshots"},
+    {"suppliers", cmd_suppliers, "list the suppliers and their snapshots"},
+    {"backup", cmd_backup, "copy the data while it is in use"},
+    {"restore", cmd_restore, "make a data directory from a backup"},
+    {"check", cmd_check, "verify every checksum and cross-reference"},
+    {"stat", cmd_stat, "say what is stored and how large it is"},
+    {"prune", cmd_prune, "remove replaced snapshots and leftovers"},
+    {"dump", cmd_dump, NULL},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+struct head {
+	const char *data;
+	bool version;
+};
+
+static const struct opt_row head_rows[] = {
+    {"--data", 0, OPT_TEXT, offsetof(struct head, data), 0, 0, "DIR",
+	"the data directory (or $GRID_DATA)"},
+    {"--version", 0, OPT_FLAG, offsetof(struct head, version), 0, 0, NULL,
+	"print the version"},
+};
+
+static const struct opt_spec head_spec = {
+    .usage = "gridctl [--data DIR] COMMAND [OPTION]...",
+    .about = "The operator's tool of the product grid.",
+    .rows = head_rows,
+    .count = 2,
+    .args_min = 0,
+    .args_max = -1,
+};
+
+static const char about[] =
+    "The operator's tool of the product grid. Options before the command:\n"
+    "  --data DIR  the data directory (or $GRID_DATA)\n"
+    "  --version   print the version";
+
+int
+main(int argc, char **argv)
+{
+	struct head head = {NULL, false};
+	int first = 0;
+
+	log_open("gridctl", LOG_WARN_);
+	if (argc > 1 && strcmp(argv[1], "--help") == 0)
+		return cmd_run_table(
+		    "gridctl", about, commands, COMMANDS, argc, argv);
+	switch (opt_read_head(&head, &head_spec, argc, argv, &first)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return CMD_DONE;
+	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	if (head.version) {
+		puts("gridctl " PACKAGE_VERSION);
+		return CMD_DONE;
+	}
+	if (head.data != NULL)
+		cmd_set_data_dir(head.data);
+	argv[first - 1] = argv[0];
+	return cmd_run_table("gridctl", about, commands, COMMANDS,
+	    argc - first + 1, argv + first - 1);
+}
