@@ -1,0 +1,161 @@
+#include "fcgi/metrics.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+/* Statuses are counted by these; what is none of them counts as the last. */
+static const int statuses[METRICS_STATUSES] = {
+    200, 202, 304, 400, 401, 404, 500, 0};
+
+struct metrics *
+metrics_new(void)
+{
+	struct metrics *metrics = mmap(NULL, sizeof(*metrics),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return metrics == MAP_FAILED ? NULL : metrics;
+}
+
+void
+metrics_free(struct metrics *metrics)
+{
+	if (metrics != NULL)
+		munmap(metrics, sizeof(*metrics));
+}
+
+static void
+add(atomic_ullong *counter, uint64_t value)
+{
+	atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
+}
+
+static unsigned long long
+get(const atomic_ullong *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static unsigned
+status_place(int status)
+{
+	unsigned i = 0;
+
+	while (i + 1 < METRICS_STATUSES && statuses[i] != status)
+		i++;
+	return i;
+}
+
+static unsigned
+bucket_of(int64_t took_us)
+{
+	unsigned i = 0;
+
+	for (int64_t edge = 50; i + 1 < METRICS_BUCKETS && took_us > edge;
+	     edge *= 2)
+		i++;
+	return i;
+}
+
+void
+metrics_count(
+    struct metrics *metrics, unsigned endpoint, int status, int64_t took_ns)
+{
+	int64_t took_us = took_ns / 1000;
+
+	add(&metrics->requests[endpoint][status_place(status)], 1);
+	add(&metrics->latency[endpoint][bucket_of(took_us)], 1);
+	add(&metrics->latency_sum_us[endpoint], (uint64_t)took_us);
+}
+
+static void
+write_one(struct buf *buf, const char *name, const char *type, const char *help,
+    long long value)
+{
+	buf_addf(buf, "# HELP %s %s\n# TYPE %s %s\n%s %lld\n", name, help, name,
+	    type, name, value);
+}
+
+static void
+write_requests(struct buf *buf, const struct metrics *metrics,
+    const char *const *names, unsigned count)
+{
+	buf_addf(buf,
+	    "# HELP gridapi_requests_total Answers by endpoint and status.\n"
+	    "# TYPE gridapi_requests_total counter\n");
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < METRICS_STATUSES; k++) {
+			unsigned long long n = get(&metrics->requests[i][k]);
+			char status[8] = "other";
+
+			if (statuses[k] != 0)
+				snprintf(
+				    status, sizeof(status), "%d", statuses[k]);
+			if (n > 0)
+				buf_addf(buf,
+				    "gridapi_requests_total{endpoint=\"%s\","
+				    "status=\"%s\"} %llu\n",
+				    names[i], status, n);
+		}
+}
+
+static void
+write_histogram(struct buf *buf, const struct metrics *metrics, unsigned i,
+    const char *name)
+{
+	unsigned long long sum = 0;
+	int64_t edge = 50;
+
+	for (unsigned k = 0; k < METRICS_BUCKETS; k++, edge *= 2) {
+		sum += get(&metrics->latency[i][k]);
+		if (k + 1 < METRICS_BUCKETS)
+			buf_addf(buf,
+			    "gridapi_request_seconds_bucket{endpoint=\"%s\","
+			    "le=\"%g\"} %llu\n",
+			    name, (double)edge / 1e6, sum);
+		else
+			buf_addf(buf,
+			    "gridapi_request_seconds_bucket{endpoint=\"%s\","
+			    "le=\"+Inf\"} %llu\n",
+			    name, sum);
+	}
+	buf_addf(buf,
+	    "gridapi_request_seconds_sum{endpoint=\"%s\"} %.6f\n"
+	    "gridapi_request_seconds_count{endpoint=\"%s\"} %llu\n",
+	    name, (double)get(&metrics->latency_sum_us[i]) / 1e6, name, sum);
+}
+
+void
+metrics_write(struct buf *buf, const struct metrics *metrics,
+    const char *const *names, unsigned count)
+{
+	write_requests(buf, metrics, names, count);
+	buf_addf(buf,
+	    "# HELP gridapi_request_seconds Time from accepting a request to "
+	    "its last byte.\n# TYPE gridapi_request_seconds histogram\n");
+	for (unsigned i = 0; i < count; i++)
+		if (get(&metrics->latency_sum_us[i]) > 0)
+			write_histogram(buf, metrics, i, names[i]);
+	write_one(buf, "gridapi_sent_bytes_total", "counter",
+	    "Bytes of answers.", (long long)get(&metrics->bytes_out));
+	write_one(buf, "gridapi_snapshots_open", "gauge",
+	    "Snapshots held open by all workers.",
+	    atomic_load(&metrics->snapshots_open));
+	write_one(buf, "gridapi_computations_running", "gauge",
+	    "On-demand computations under way.",
+	    atomic_load(&metrics->computations_running));
+	write_one(buf, "gridapi_computations_waiting", "gauge",
+	    "Requests that wait for a computation.",
+	    atomic_load(&metrics->computations_waiting));
+	write_one(buf, "gridapi_computations_total", "counter",
+	    "On-demand computations that ended well.",
+	    (long long)get(&metrics->computations_done));
+	write_one(buf, "gridapi_computations_failed_total", "counter",
+	    "On-demand computations that failed or ran out of time.",
+	    (long long)get(&metrics->computations_failed));
+	write_one(buf, "gridapi_workers_replaced_total", "counter",
+	    "Workers that died and were started again.",
+	    (long long)get(&metrics->workers_replaced));
+	write_one(buf, "gridapi_requests_aborted_total", "counter",
+	    "Requests whose client had gone.",
+	    (long long)get(&metrics->requests_aborted));
+}

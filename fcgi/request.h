@@ -1,0 +1,49 @@
+/*
+ * request: one HTTP request as plain data. Everything is borrowed from whoever
+ * received it, until serve() returns.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/span.h"
+
+enum method {
+	METHOD_GET,
+	METHOD_HEAD,
+	METHOD_POST,
+	METHOD_PUT,
+	METHOD_DELETE,
+	METHOD_OPTIONS,
+	METHOD_OTHER
+};
+
+struct request {
+	enum method method;
+	struct span method_text;
+	struct span uri; /* raw, as the client sent it: path and query */
+	struct span body;
+	bool body_too_large; /* cut off at the ceiling: nothing of it is kept */
+	struct span content_type, accept, accept_encoding, if_none_match;
+	struct span api_key, authorization, cookie;
+	struct span origin, sec_fetch_site;
+	struct span host, forwarded_host, forwarded_proto;
+	struct span remote_addr, request_id;
+	bool https;
+	bool slow_pool; /* this worker may take seconds */
+	int64_t start_ns; /* when it was accepted */
+	/* True when the client has gone. NULL: never. */
+	bool (*gone)(void *connection);
+	void *connection;
+};
+
+/* All empty, a GET. */
+void request_init(struct request *request);
+
+/*
+ * Takes one FastCGI parameter; names that mean nothing here are passed over.
+ * Both spans must last as long as the request.
+ */
+void request_param(
+    struct request *request, struct span name, struct span value);

@@ -1,0 +1,66 @@
+#include "fcgi/settings.h"
+
+#include <stddef.h>
+
+#ifndef GRID_DATA_DIR
+#define GRID_DATA_DIR "/var/lib/product-grid"
+#endif
+#ifndef GRID_RUN_DIR
+#define GRID_RUN_DIR "/run/product-grid"
+#endif
+#ifndef GRID_BIN_DIR
+#define GRID_BIN_DIR "/usr/local/bin"
+#endif
+
+static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
+
+#define AT(member) offsetof(struct settings, member)
+
+const struct conf_row settings_rows[] = {
+    {"data", "dir", CONF_TEXT, AT(data_dir), GRID_DATA_DIR, 0, 0, NULL,
+	"the data directory that gridctl works on"},
+    {"pages", "socket", CONF_TEXT, AT(pages_socket), GRID_RUN_DIR "/pages.sock",
+	0, 0, NULL, "where nginx finds the pool for pages"},
+    {"pages", "processes", CONF_INT, AT(pages_processes), "2", 1, 256, NULL,
+	"worker processes; one a processor"},
+    {"pages", "threads", CONF_INT, AT(pages_threads), "8", 1, 256, NULL,
+	"requests at once in each"},
+    {"pages", "backlog", CONF_INT, AT(pages_backlog), "1024", 1, 65535, NULL,
+	"requests that may queue"},
+    {"slow", "socket", CONF_TEXT, AT(slow_socket), GRID_RUN_DIR "/slow.sock", 0,
+	0, NULL, "where nginx finds the pool for what takes seconds"},
+    {"slow", "processes", CONF_INT, AT(slow_processes), "1", 1, 64, NULL,
+	"worker processes"},
+    {"slow", "threads", CONF_INT, AT(slow_threads), "16", 1, 256, NULL,
+	"requests at once in each"},
+    {"slow", "backlog", CONF_INT, AT(slow_backlog), "64", 1, 65535, NULL,
+	"requests that may queue; more are told to come back"},
+    {"pages", "socket_mode", CONF_INT, AT(socket_mode), "660", 0, 777, NULL,
+	"permissions of both sockets"},
+    {"api", "public_url", CONF_TEXT, AT(public_url), "", 0, 0, NULL,
+	"the address callers use, without /api/v1; empty: the one they used"},
+    {"api", "trusted_proxies", CONF_TEXT, AT(trusted_proxies), "", 0, 0, NULL,
+	"addresses whose X-Forwarded-Host and -Proto count, by commas"},
+    {"api", "body_max", CONF_SIZE, AT(body_bytes), "8M", 1024, 1 << 30, NULL,
+	"most that a request's body may have"},
+    {"api", "retention", CONF_SECONDS, AT(retention_s), "15m", 0, 31536000,
+	NULL, "how long a replaced snapshot stays for those who page"},
+    {"api", "snapshots_open", CONF_INT, AT(snapshots_open), "256", 1, 65536,
+	NULL, "most snapshots that a worker keeps open"},
+    {"compute", "gridctl", CONF_TEXT, AT(gridctl), GRID_BIN_DIR "/gridctl", 0,
+	0, NULL, "the program that computes a supplier"},
+    {"compute", "timeout", CONF_SECONDS, AT(compute_timeout_s), "300", 1, 3600,
+	NULL, "how long one computation may take"},
+    {"compute", "slots", CONF_INT, AT(compute_slots), "4", 1, 256, NULL,
+	"computations at once, over all processes"},
+    {"compute", "waiters", CONF_INT, AT(compute_waiters), "12", 1, 256, NULL,
+	"requests that may wait for computations in one worker"},
+    {"session", "lifetime", CONF_SECONDS, AT(session_s), "12h", 60, 31536000,
+	NULL, "how long a session lasts after its last use"},
+    {"session", "secure_cookie", CONF_BOOL, AT(secure_cookie), "no", 0, 0, NULL,
+	"mark cookies Secure also when nginx was not reached by TLS"},
+    {"log", "level", CONF_CHOICE, AT(log_level), "info", 0, 0, levels,
+	"error, warn, info or debug"},
+};
+
+const size_t settings_count = sizeof(settings_rows) / sizeof(settings_rows[0]);

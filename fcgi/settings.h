@@ -1,0 +1,37 @@
+/*
+ * settings: what an operator may choose for gridapi, from its INI file. The
+ * table in settings.c is the whole list.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/conf.h"
+
+struct settings {
+	/* [data] */
+	char *data_dir;
+	/* [pages] and [slow]: the two pools */
+	char *pages_socket, *slow_socket;
+	int64_t pages_processes, pages_threads, pages_backlog;
+	int64_t slow_processes, slow_threads, slow_backlog;
+	int64_t socket_mode; /* as in chmod, read as decimal digits: 660 */
+	/* [api] */
+	char *public_url; /* empty: the one the caller used */
+	char *trusted_proxies; /* addresses whose X-Forwarded-* count */
+	int64_t body_bytes; /* most that a body may have */
+	int64_t retention_s; /* how long a replaced snapshot stays */
+	int64_t snapshots_open; /* most that a worker keeps open */
+	/* [compute] */
+	char *gridctl; /* the program that computes */
+	int64_t compute_timeout_s, compute_slots, compute_waiters;
+	/* [session] */
+	int64_t session_s;
+	bool secure_cookie;
+	/* [log] */
+	int log_level;
+};
+
+extern const struct conf_row settings_rows[];
+extern const size_t settings_count;
