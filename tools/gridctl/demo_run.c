@@ -14,6 +14,7 @@
 #include "common/fs.h"
 #include "common/log.h"
 #include "common/progress.h"
+#include "tools/gridctl/demo_shuffle.h"
 
 #define THREADS_MAX 8
 /* Shelves in a chunk: a few megabytes of text. */

@@ -40,12 +40,6 @@ static const uint16_t cases[] = {1, 2, 4, 6, 6, 8, 10, 12, 12, 16, 18, 24, 48};
 
 #define COUNT(array) (uint32_t)(sizeof(array) / sizeof((array)[0]))
 
-static struct span
-draw(struct demo_random *random, const char *list)
-{
-	return demo_list_at(list, demo_below(random, demo_list_count(list)));
-}
-
 /* --- products -------------------------------------------------------------*/
 
 static uint64_t
@@ -88,11 +82,11 @@ make_words(struct demo_product *product, struct demo_random *random)
 {
 	const struct demo_kind *kind = product->kind;
 
-	product->name = draw(random, kind->names);
-	product->variant = draw(random, kind->variants);
-	product->size = draw(random, kind->sizes);
-	product->brand = draw(random, demo_brands);
-	product->note = demo_chance(random, 45) ? draw(random, demo_notes)
+	product->name = demo_draw(random, kind->names);
+	product->variant = demo_draw(random, kind->variants);
+	product->size = demo_draw(random, kind->sizes);
+	product->brand = demo_draw(random, demo_brands);
+	product->note = demo_chance(random, 45) ? demo_draw(random, demo_notes)
 						: (struct span){"", 0};
 	if (demo_chance(random, 4))
 		product->brand = (struct span){"", 0};
@@ -446,7 +440,7 @@ demo_network_make(struct demo_network *network, const struct demo_plan *plan,
 	int64_t price = without_tax(product, product->price);
 	int i;
 
-	*network = (struct demo_network){.margin = -1};
+	*network = (struct demo_network){0};
 	network->known = product->central != 0 && !demo_chance(&random, 8);
 	if (!network->known)
 		return;
@@ -460,6 +454,5 @@ demo_network_make(struct demo_network *network, const struct demo_plan *plan,
 			network->quantity += network->months[i];
 	price = price * demo_between(&random, 960, 1040) / 1000;
 	network->ca = rounded(network->quantity * price, 1000);
-	if (!demo_chance(&random, 1))
-		network->margin = demo_between(&random, 900, 4700);
+	network->margin = demo_between(&random, 900, 4700);
 }

@@ -64,7 +64,7 @@ struct demo_network {
 	int64_t ca; /* cents */
 	int64_t quantity; /* thousandths; the last twelve months */
 	uint32_t stores;
-	int64_t margin; /* ten-thousandths; -1: null */
+	int64_t margin; /* ten-thousandths */
 	int64_t months[DEMO_NETWORK_MONTHS]; /* thousandths; -1: null */
 };
 

@@ -458,3 +458,9 @@ demo_list_at(const char *list, unsigned i)
 	while (i-- > 0);
 	return piece;
 }
+
+struct span
+demo_draw(struct demo_random *random, const char *list)
+{
+	return demo_list_at(list, demo_below(random, demo_list_count(list)));
+}

@@ -3,7 +3,7 @@
  * its labels, brands, towns and suppliers' names. Made up, but of the kind
  * that real files hold: accents, ligatures, apostrophes, commas and quotes.
  *
- * A `const char *` with '|' in it is a list; see demo_list_at().
+ * A `const char *` with '|' in it is a list; see demo_draw().
  */
 #pragma once
 
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/span.h"
+#include "tools/gridctl/demo_random.h"
 
 enum demo_season {
 	DEMO_FLAT,
@@ -51,6 +52,7 @@ extern const char demo_notes[]; /* second labels */
 extern const char demo_towns[], demo_quarters[];
 extern const char demo_trades[], demo_places[], demo_forms[];
 
-/* How many items a list has, and its item `i` (0 is the first). */
+/* How many items a list has, its item `i` (0 is the first), any of them. */
 unsigned demo_list_count(const char *list);
 struct span demo_list_at(const char *list, unsigned i);
+struct span demo_draw(struct demo_random *random, const char *list);

@@ -5,16 +5,13 @@
 #include "tools/gridctl/demo_write.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/date.h"
-#include "common/num.h"
 #include "tools/gridctl/demo_random.h"
 #include "tools/gridctl/demo_shape.h"
 
 #define ROW_MAX 160 /* a line of facts is shorter */
-#define TEXT_MAX ((size_t)1 << 30)
 
 const char *const demo_file_names[DEMO_FILES] = {"suppliers.csv", "stores.csv",
     "nomenclature.csv", "articles.csv", "sales.csv", "stock.csv",
@@ -39,7 +36,7 @@ demo_texts_init(struct demo_texts *texts)
 	int i;
 
 	for (i = 0; i < DEMO_FILES; i++)
-		buf_init(&texts->text[i], TEXT_MAX);
+		buf_init(&texts->text[i], DEMO_TEXT_MAX);
 	memset(texts->rows, 0, sizeof(texts->rows));
 }
 
@@ -162,12 +159,6 @@ add_field(struct buf *buf, struct span text)
 
 /* --- the short files ------------------------------------------------------*/
 
-static struct span
-draw(struct demo_random *random, const char *list)
-{
-	return demo_list_at(list, demo_below(random, demo_list_count(list)));
-}
-
 static void
 write_suppliers(struct demo_texts *texts, const struct demo_plan *plan)
 {
@@ -180,9 +171,9 @@ write_suppliers(struct demo_texts *texts, const struct demo_plan *plan)
 	for (i = 0; i < plan->supplier_count; i++) {
 		random = demo_random(
 		    plan->seed, DEMO_OF_SUPPLIER, plan->suppliers[i].number, 2);
-		trade = draw(&random, demo_trades);
-		place = draw(&random, demo_places);
-		form = draw(&random, demo_forms);
+		trade = demo_draw(&random, demo_trades);
+		place = demo_draw(&random, demo_places);
+		form = demo_draw(&random, demo_forms);
 		snprintf(name, sizeof(name), "%.*s %.*s%s%.*s", SPAN_ARG(trade),
 		    SPAN_ARG(place), form.len > 0 ? " " : "", SPAN_ARG(form));
 		buf_addf(buf, "%s,", plan->suppliers[i].code);
@@ -470,8 +461,7 @@ write_network(struct demo_texts *texts, const struct demo_plan *plan,
 	*to++ = ',';
 	to = put_digits(to, network.stores, 1);
 	*to++ = ',';
-	if (network.margin >= 0)
-		to = put_parts(to, network.margin, 10000, 4);
+	to = put_parts(to, network.margin, 10000, 4);
 	memcpy(to, ",2026-10-31T03:", 15);
 	to = put_digits(to + 15, product->id / 1000 % 60, 2);
 	memcpy(to, ":00Z", 4);
@@ -518,61 +508,4 @@ demo_write_listing(struct demo_texts *texts, const struct demo_plan *plan,
 	/* The network knows an article once, whoever supplies it. */
 	if (listing->own)
 		write_network(texts, plan, &product);
-}
-
-/* --- disorder -------------------------------------------------------------*/
-
-static void
-split_lines(struct span *lines, struct span text)
-{
-	struct span line;
-
-	while (span_cut(&line, &text, '\n') && text.ptr != NULL)
-		*lines++ = line;
-}
-
-static void
-shuffle_text(struct buf *buf, uint64_t count, struct demo_random *random)
-{
-	struct span *lines, swap;
-	struct buf mixed;
-	uint64_t i, other;
-
-	if (count == 0)
-		return;
-	lines = calloc(count, sizeof(*lines));
-	if (lines == NULL) {
-		buf_fail(buf, ERR_NO_MEMORY);
-		return;
-	}
-	split_lines(lines, buf_span(buf));
-	buf_init(&mixed, TEXT_MAX);
-	for (i = 0; i < count; i++) {
-		other = i + demo_below(random, (uint32_t)(count - i));
-		swap = lines[other];
-		lines[other] = lines[i];
-		buf_add_span(&mixed, swap);
-		buf_add_char(&mixed, '\n');
-	}
-	free(lines);
-	buf_fail(&mixed, buf_end(buf));
-	buf_fini(buf);
-	*buf = mixed;
-}
-
-void
-demo_shuffle(struct demo_texts *texts, uint64_t seed, uint64_t window)
-{
-	static const enum demo_file facts[] = {DEMO_SALES_CSV, DEMO_STOCK_CSV,
-	    DEMO_RECEPTIONS_CSV, DEMO_POSITIONS_CSV};
-	struct demo_random random;
-	size_t i;
-
-	if (demo_texts_end(texts) != ERR_OK)
-		return;
-	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		random = demo_random(seed, DEMO_OF_SHUFFLE, window, i);
-		shuffle_text(
-		    &texts->text[facts[i]], texts->rows[facts[i]], &random);
-	}
 }

@@ -26,6 +26,8 @@ enum demo_file {
 
 extern const char *const demo_file_names[DEMO_FILES]; /* "suppliers.csv" */
 
+#define DEMO_TEXT_MAX ((size_t)1 << 30) /* bytes in a piece */
+
 /* A piece of each file. */
 struct demo_texts {
 	struct buf text[DEMO_FILES];
@@ -45,9 +47,3 @@ void demo_write_head(struct demo_texts *texts, const struct demo_plan *plan);
 /* All that concerns one listing. */
 void demo_write_listing(struct demo_texts *texts, const struct demo_plan *plan,
     const struct demo_listing *listing);
-
-/*
- * Puts the lines of the four files of facts in disorder, the same for the
- * same `seed` and `window`.
- */
-void demo_shuffle(struct demo_texts *texts, uint64_t seed, uint64_t window);
