@@ -17,6 +17,7 @@
 #include "common/span.h"
 
 #define FILE_MAX_BYTES (1 << 20)
+#define TEXT_MAX 4096
 
 /* --- one value ------------------------------------------------------------ */
 
@@ -126,48 +127,48 @@ read_choice(void *to, const struct conf_row *row, const char *text)
 static const struct {
 	bool (*read)(void *to, const struct conf_row *row, const char *text);
 	const char *what;
+	const char *unit; /* behind min and max; NULL: it has none */
 } types[] = {
-    [CONF_TEXT] = {read_text, "a text"},
-    [CONF_INT] = {read_int, "a whole number"},
-    [CONF_BOOL] = {read_bool, "yes or no"},
-    [CONF_SIZE] = {read_size, "a size such as 512, 64M or 2G"},
-    [CONF_SECONDS] = {read_seconds, "a time such as 90, 15m, 12h or 3d"},
-    [CONF_CHOICE] = {read_choice, "one of"},
+    [CONF_TEXT] = {read_text, "a text", " bytes long"},
+    [CONF_INT] = {read_int, "a whole number", ""},
+    [CONF_BOOL] = {read_bool, "yes or no", NULL},
+    [CONF_SIZE] = {read_size, "a size such as 512, 64M or 2G", " bytes"},
+    [CONF_SECONDS] = {read_seconds, "a time such as 90, 15m, 12h or 3d",
+	" seconds"},
+    [CONF_CHOICE] = {read_choice, "one of", NULL},
 };
 
 /* "a whole number from 1 to 64", "one of fast, safe". */
-static void
-describe(struct buf *buf, const struct conf_row *row)
+static char *
+describe(const struct conf_row *row)
 {
-	buf_addf(buf, "%s", types[row->type].what);
-	if (row->type == CONF_CHOICE)
-		for (int i = 0; row->choices[i] != NULL; i++)
-			buf_addf(
-			    buf, "%s%s", i == 0 ? " " : ", ", row->choices[i]);
-	else if (row->type != CONF_BOOL && (row->min != 0 || row->max != 0))
-		buf_addf(buf, " from %lld to %lld%s", (long long)row->min,
-		    (long long)row->max,
-		    row->type == CONF_TEXT          ? " bytes long"
-			: row->type == CONF_SIZE    ? " bytes"
-			: row->type == CONF_SECONDS ? " seconds"
-						    : "");
+	const char *unit = types[row->type].unit;
+	struct buf buf;
+	size_t len;
+	char *text;
+
+	buf_init(&buf, TEXT_MAX);
+	buf_addf(&buf, "%s", types[row->type].what);
+	for (int i = 0; row->type == CONF_CHOICE && row->choices[i]; i++)
+		buf_addf(&buf, "%s%s", i == 0 ? " " : ", ", row->choices[i]);
+	if (unit != NULL && (row->min != 0 || row->max != 0))
+		buf_addf(&buf, " from %lld to %lld%s", (long long)row->min,
+		    (long long)row->max, unit);
+	text = buf_take(&buf, &len);
+	buf_fini(&buf);
+	return text;
 }
 
 static enum err
 refuse(const struct conf_row *row, const char *value, const char *place,
     struct fault *fault)
 {
-	struct buf buf;
-	char *text;
+	char *text = describe(row);
 
-	buf_init(&buf, sizeof(fault->message));
-	describe(&buf, row);
-	text = buf_take(&buf, NULL);
 	fault_set(fault, place, "[%s] %s must be %s, not \"%s\"", row->section,
 	    row->name, text == NULL ? types[row->type].what : text, value);
 	free(text);
-	buf_fini(&buf);
-	return ERR_BAD_INPUT;
+	return text == NULL ? ERR_NO_MEMORY : ERR_BAD_INPUT;
 }
 
 static enum err
@@ -391,11 +392,9 @@ out:
 
 /* --- the file of defaults ------------------------------------------------- */
 
-static void
-print_comment(FILE *file, const char *text)
+static int
+print_words(FILE *file, int at, const char *text)
 {
-	int at = 0;
-
 	while (*text != '\0') {
 		int word = (int)strcspn(text, " ");
 
@@ -404,23 +403,19 @@ print_comment(FILE *file, const char *text)
 		at += fprintf(file, " %.*s", word, text);
 		text += word + (text[word] == ' ' ? 1 : 0);
 	}
-	fputc('\n', file);
+	return at;
 }
 
 static void
 print_row(FILE *file, const struct conf_row *row)
 {
-	struct buf buf;
-	char *text;
+	char *text = describe(row);
+	int at = print_words(file, 0, row->help);
 
-	buf_init(&buf, 65536);
-	buf_addf(&buf, "%s (", row->help);
-	describe(&buf, row);
-	buf_addf(&buf, ")");
-	text = buf_take(&buf, NULL);
-	print_comment(file, text == NULL ? row->help : text);
+	if (text != NULL)
+		print_words(file, print_words(file, at, "--"), text);
+	fputc('\n', file);
 	free(text);
-	buf_fini(&buf);
 	/* Without a default there is nothing to write but its name. */
 	if (row->fallback == NULL)
 		fprintf(file, "#%s =\n", row->name);

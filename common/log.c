@@ -10,9 +10,8 @@
 
 #include "common/date.h"
 
-#define LINE_MAX_BYTES \
-	2048 /* with head and newline; a pipe keeps 4096 whole \
-	      */
+/* With head and newline; a pipe keeps up to 4096 in one piece. */
+#define LINE_MAX_BYTES 2048
 #define HEAD_MAX_BYTES 256
 
 static const struct {
