@@ -1,1 +1,96 @@
 #!/bin/sh
+# Installs the Debian packages of one or more groups; what is there already is
+# left alone. usage: tools/dev/install-packages.sh [--list] GROUP...
+set -u
+
+# The one place where packages are named.
+groups="build test serve screen desktop bench"
+packages_of() {
+  case $1 in
+  build)
+    echo gcc make autoconf automake pkg-config libfcgi-dev libjansson-dev \
+      liblmdb-dev libssl-dev libinih-dev libcsv-dev libutf8proc-dev \
+      zlib1g-dev libdeflate-dev
+    ;;
+  test)
+    echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
+      valgrind mandoc sqlite3 curl jq python3 nginx-light openssl
+    ;;
+  serve) echo nginx-light curl openssl ca-certificates ;;
+  screen) ;;
+  desktop) ;;
+  bench) ;;
+  *) return 1 ;;
+  esac
+}
+
+say() { echo "install-packages.sh: $*" >&2; }
+
+usage() {
+  say "usage: $0 [--list] GROUP...   (groups: $groups)"
+  exit 2
+}
+
+only_list=
+if [ "${1:-}" = --list ]; then
+  only_list=yes
+  shift
+fi
+[ $# -gt 0 ] || usage
+wanted=
+for group in "$@"; do
+  packages=$(packages_of "$group") || {
+    say "there is no group \"$group\""
+    usage
+  }
+  wanted="$wanted $packages"
+done
+if [ -n "$only_list" ]; then
+  for package in $wanted; do echo "$package"; done | sort -u
+  exit 0
+fi
+
+command -v dpkg >/dev/null && command -v apt-get >/dev/null || {
+  say "this is not a Debian system; by hand, under your system's names:$wanted"
+  exit 1
+}
+missing_of() {
+  for package in "$@"; do
+    dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* ok installed$' ||
+      echo "$package"
+  done | sort -u
+}
+# shellcheck disable=SC2086
+missing=$(missing_of $wanted | tr '\n' ' ')
+if [ -z "$missing" ]; then
+  echo "all there: $*"
+  exit 0
+fi
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || {
+    say "needs root, and there is no sudo; as root run:"
+    say "  apt-get update && apt-get install --no-install-recommends $missing"
+    exit 1
+  }
+  as_root=sudo
+fi
+echo "missing: $missing"
+apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@"; }
+apt update ||
+  say "the package lists could not be refreshed; trying those that are here"
+# shellcheck disable=SC2086
+if ! apt install -y --no-install-recommends $missing; then
+  say "apt-get could not install: $missing"
+  say "see its message above; the network, a held lock (another apt is at"
+  say "work) or a name this Debian does not have are the usual reasons"
+  exit 1
+fi
+# shellcheck disable=SC2086
+left=$(missing_of $missing | tr '\n' ' ')
+if [ -n "$left" ]; then
+  say "apt-get said yes, but these are still missing: $left"
+  exit 1
+fi
+echo "installed: $missing"
