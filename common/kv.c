@@ -9,8 +9,8 @@
  *   them, so after mdb_env_open() the last page's number can be trusted and
  *   is compared with the file's size, before any other page is touched.
  * - Pages that a transaction took at the end of the file and gave back are
- *   counted but never written. Such a file looks cut short, so kv_commit()
- *   makes it as long as it claims to be.
+ *   counted but never written. Such a file looks cut short, yet is whole: all
+ *   that is missing is in LMDB's own list of free pages.
  */
 #include "common/kv.h"
 
@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -116,36 +117,40 @@ fold_code(int code)
  * process may write to it, is used up, that was the reason.
  */
 static bool
-is_out_of_space(const struct kv *kv)
+is_out_of_space(const char *path)
 {
 	struct statvfs disk;
 	struct rlimit limit;
 	struct stat st;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
-	if (stat(kv->path, &st) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	if (stat(path, &st) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    limit.rlim_cur != RLIM_INFINITY &&
 	    (uint64_t)st.st_size + page > limit.rlim_cur)
 		return true;
-	return statvfs(kv->path, &disk) == 0 &&
+	return statvfs(path, &disk) == 0 &&
 	    disk.f_bavail * disk.f_frsize < 16 * page;
 }
 
 /* Folds the code, and logs what is neither success nor an answer. */
 static enum err
+failed_at(struct kv *kv, const char *path, const char *doing, int code)
+{
+	if (code == MDB_SUCCESS || code == MDB_NOTFOUND || code == MDB_KEYEXIST)
+		return fold_code(code);
+	if (code == EIO && is_out_of_space(path))
+		code = ENOSPC;
+	if (code == MDB_PANIC && atomic_exchange(&kv->told_panic, true))
+		return fold_code(code);
+	log_error(
+	    "storage: %s failed: %s: file=%s", doing, mdb_strerror(code), path);
+	return fold_code(code);
+}
+
+static enum err
 failed(struct kv *kv, const char *doing, int code)
 {
-	enum err err = fold_code(code);
-
-	if (code == EIO && is_out_of_space(kv))
-		err = ERR_NO_SPACE;
-	if (code == MDB_SUCCESS || code == MDB_NOTFOUND || code == MDB_KEYEXIST)
-		return err;
-	if (code == MDB_PANIC && atomic_exchange(&kv->told_panic, true))
-		return err;
-	log_error("storage: %s failed: %s: file=%s", doing, mdb_strerror(code),
-	    kv->path);
-	return err;
+	return failed_at(kv, kv->path, doing, code);
 }
 
 /* --- the list of open environments ---------------------------------------- */
@@ -299,12 +304,12 @@ env_open(struct kv *kv, const struct kv_spec *spec, size_t file_bytes)
 	if (code == 0)
 		code = mdb_env_set_maxreaders(
 		    kv->env, readers == 0 ? DEFAULT_READERS : readers);
+	/* LMDB would make an empty file a new one, even when it may not. */
+	if (code == 0 && kv->read_only && file_bytes == 0)
+		code = MDB_INVALID;
 	if (code == 0)
 		code =
 		    mdb_env_open(kv->env, kv->path, env_flags(kv), FILE_MODE);
-	/* An immutable file that is empty was cut, too. */
-	if (code == ENOENT && kv->read_only)
-		code = MDB_INVALID;
 	return failed(kv, "opening", code);
 }
 
@@ -323,24 +328,125 @@ measure(struct kv *kv, uint64_t *claimed, uint64_t *real)
 	return failed(kv, "measuring", code);
 }
 
+/* What is known of a file's missing end. */
+struct tail {
+	size_t first, count; /* the pages that are missing */
+	size_t free; /* how many of them are listed as free */
+	MDB_txn *reader;
+	MDB_cursor *cursor; /* in the list of free pages */
+	jmp_buf way_out;
+};
+
+/* LMDB would abort(): it has met a page that should have been there. */
+static void
+leave(MDB_env *env, const char *what)
+{
+	jmp_buf *way_out = mdb_env_get_userctx(env);
+
+	(void)what;
+	longjmp(*way_out, 1);
+}
+
+/* One record of the list: a count, then as many page numbers. */
+static size_t
+count_missing(MDB_val record, const struct tail *tail)
+{
+	const char *at = record.mv_data;
+	size_t room = record.mv_size / sizeof(size_t);
+	size_t found = 0;
+	size_t count = 0;
+	size_t page;
+
+	if (room > 0)
+		memcpy(&count, at, sizeof(count));
+	for (size_t i = 1; i <= count && i < room; i++) {
+		memcpy(&page, at + i * sizeof(page), sizeof(page));
+		if (page >= tail->first && page - tail->first < tail->count)
+			found++;
+	}
+	return found;
+}
+
+static bool
+is_all_free(struct tail *tail)
+{
+	MDB_val key, record;
+	int code;
+
+	if (setjmp(tail->way_out) != 0)
+		return false;
+	code = mdb_cursor_get(tail->cursor, &key, &record, MDB_FIRST);
+	while (code == 0) {
+		tail->free += count_missing(record, tail);
+		code = mdb_cursor_get(tail->cursor, &key, &record, MDB_NEXT);
+	}
+	return code == MDB_NOTFOUND && tail->free == tail->count;
+}
+
+static bool
+is_tail_free(struct kv *kv, uint64_t claimed, uint64_t real)
+{
+	struct tail tail = {0};
+	MDB_stat stat;
+	bool whole = false;
+
+	if (mdb_env_stat(kv->env, &stat) != 0 ||
+	    mdb_txn_begin(kv->env, NULL, MDB_RDONLY, &tail.reader) != 0)
+		return false;
+	tail.first = real / stat.ms_psize;
+	tail.count = claimed / stat.ms_psize - tail.first;
+	mdb_env_set_userctx(kv->env, &tail.way_out);
+	mdb_env_set_assert(kv->env, leave);
+	/* Table 0 is LMDB's list; only a reader may look at it. */
+	if (mdb_cursor_open(tail.reader, 0, &tail.cursor) == 0) {
+		whole = is_all_free(&tail);
+		mdb_cursor_close(tail.cursor);
+	}
+	mdb_env_set_assert(kv->env, NULL);
+	mdb_txn_abort(tail.reader);
+	return whole;
+}
+
 /*
- * Another process that has just committed may be about to lengthen the file;
- * that takes microseconds, so a live file gets some tries.
+ * Makes it as long as it claims, looks whether anything was lost, and if so
+ * makes it as short as it was. Needs the writer's lock: nobody may lengthen it
+ * meanwhile.
  */
+static bool
+mend_tail(struct kv *kv)
+{
+	uint64_t claimed = 0;
+	uint64_t real = 0;
+	MDB_txn *writer = NULL;
+	bool whole = false;
+	int fd = -1;
+
+	if (kv->read_only || kv->mode == KV_BUILD ||
+	    mdb_txn_begin(kv->env, NULL, 0, &writer) != 0)
+		return false;
+	if (measure(kv, &claimed, &real) != ERR_OK ||
+	    mdb_env_get_fd(kv->env, &fd) != 0)
+		goto out;
+	whole = claimed <= real;
+	if (whole || ftruncate(fd, (off_t)claimed) != 0)
+		goto out;
+	whole = is_tail_free(kv, claimed, real);
+	if (!whole && ftruncate(fd, (off_t)real) != 0)
+		(void)failed(kv, "cutting", errno);
+out:
+	mdb_txn_abort(writer);
+	return whole;
+}
+
 static enum err
 refuse_cut(struct kv *kv)
 {
-	int tries = kv->mode == KV_FROZEN ? 1 : 40;
 	uint64_t claimed = 0;
 	uint64_t real = 0;
+	enum err err = measure(kv, &claimed, &real);
 
-	for (int i = 0; i < tries; i++) {
-		enum err err = measure(kv, &claimed, &real);
-
-		if (err != ERR_OK || claimed <= real)
-			return err;
-		usleep(5000);
-	}
+	if (err != ERR_OK || claimed <= real || mend_tail(kv))
+		return err;
 	log_error("storage: the file is cut short: file=%s bytes=%llu of=%llu",
 	    kv->path, (unsigned long long)real, (unsigned long long)claimed);
 	return ERR_DAMAGED;
@@ -371,9 +477,10 @@ tables_open(struct kv *kv)
 
 	if (code == MDB_NOTFOUND && !kv->read_only)
 		code = tables_try(kv, true);
-	if (code == MDB_NOTFOUND)
-		code = MDB_INVALID;
-	return failed(kv, "opening the tables", code);
+	if (code != MDB_NOTFOUND)
+		return failed(kv, "opening the tables", code);
+	log_error("storage: the file lacks a table: file=%s", kv->path);
+	return ERR_DAMAGED;
 }
 
 static enum err
@@ -489,32 +596,11 @@ kv_write(struct kv_txn **out, struct kv *kv)
 	return txn_begin(out, kv, true);
 }
 
-/* Only whoever may write can tell that nobody else lengthens it meanwhile. */
-static void
-lengthen(struct kv *kv)
-{
-	uint64_t claimed = 0;
-	uint64_t real = 0;
-	MDB_txn *txn = NULL;
-	int fd = -1;
-
-	if (mdb_txn_begin(kv->env, NULL, 0, &txn) != 0)
-		return;
-	if (measure(kv, &claimed, &real) == ERR_OK && real < claimed &&
-	    mdb_env_get_fd(kv->env, &fd) == 0 &&
-	    ftruncate(fd, (off_t)claimed) != 0)
-		failed(kv, "lengthening", errno);
-	mdb_txn_abort(txn);
-}
-
 enum err
 kv_commit(struct kv_txn *txn)
 {
 	struct kv *kv = txn->kv;
 	enum err err = txn->err;
-	uint64_t claimed = 0;
-	uint64_t real = 0;
-	bool writer = txn->writer;
 
 	if (err != ERR_OK) {
 		kv_abort(txn);
@@ -523,9 +609,6 @@ kv_commit(struct kv_txn *txn)
 	assert(txn->walks == 0);
 	err = failed(kv, "committing", mdb_txn_commit(txn->txn));
 	free(txn);
-	if (err == ERR_OK && writer && measure(kv, &claimed, &real) == ERR_OK &&
-	    real < claimed)
-		lengthen(kv);
 	return err;
 }
 
@@ -810,21 +893,17 @@ kv_used_bytes(struct kv *kv)
 	return (info.me_last_pgno + 1) * stat.ms_psize;
 }
 
-/* As kv_commit() does: the copy must be as long as it claims. */
+/* An immutable file must be as long as it claims to be. */
 static int
 copy_to(struct kv *kv, int fd)
 {
 	struct stat st;
 	int code = mdb_env_copyfd(kv->env, fd);
-	off_t used;
+	/* Of now, not of the copy: too long does no harm. */
+	off_t used = (off_t)kv_used_bytes(kv);
 
 	if (code != 0)
 		return code;
-	/*
-	 * The copy may be newer than this number, but is then longer, or one
-	 * that was lengthened before.
-	 */
-	used = (off_t)kv_used_bytes(kv);
 	if (fstat(fd, &st) != 0)
 		return errno;
 	if (st.st_size < used && ftruncate(fd, used) != 0)
@@ -835,20 +914,20 @@ copy_to(struct kv *kv, int fd)
 enum err
 kv_copy(struct kv *kv, const char *path)
 {
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 	enum err err;
 	int code;
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 
 	if (fd < 0)
-		return failed(kv, "copying", errno);
+		return failed_at(kv, path, "copying", errno);
 	code = copy_to(kv, fd);
 	if (close(fd) != 0 && code == 0)
 		code = errno;
-	if (code != 0) {
-		unlink(path);
-		return failed(kv, "copying", code);
-	}
-	err = fs_sync_folder(path);
+	if (code == 0)
+		return fs_sync_folder(path);
+	/* First: how much it took tells why it failed. */
+	err = failed_at(kv, path, "copying", code);
+	unlink(path);
 	return err;
 }
 
@@ -863,8 +942,7 @@ kv_reap_readers(struct kv *kv)
 	return dead;
 }
 
-/* The map is gone by now: its dirty pages belong to the file, fsync has them.
- */
+/* The map is gone by now; its dirty pages are the file's, so fsync has them. */
 static enum err
 cut_and_sync(const char *path, size_t used)
 {
@@ -888,12 +966,14 @@ enum err
 kv_finish(struct kv *kv, const char *path, enum err err)
 {
 	size_t used = kv == NULL ? 0 : kv_used_bytes(kv);
+	bool built = kv != NULL;
 
 	assert(kv != NULL || err != ERR_OK);
 	kv_close(kv);
 	if (err == ERR_OK)
 		err = cut_and_sync(path, used);
-	if (err != ERR_OK)
-		fs_unlink(path);
+	/* One that was there before is somebody else's. */
+	if (err != ERR_OK && (built || err != ERR_EXISTS))
+		(void)fs_unlink(path);
 	return err;
 }

@@ -26,11 +26,17 @@ struct kv_walk; /* a position in one table */
 enum kv_mode {
 	/* Shared, locked, every commit on disk before it returns. */
 	KV_SHARED,
-	/* The same, but a commit reaches the disk with kv_sync(). */
+	/*
+	 * The same, but a commit reaches the disk with kv_sync(). It survives
+	 * the process in any case, but a power cut before the kv_sync() may
+	 * ruin the file: for what can be imported or computed again.
+	 */
 	KV_SHARED_LAZY,
 	/*
 	 * A fresh file that nobody else sees yet: written through the map, no
-	 * locks, synced by kv_sync() at the end.
+	 * locks, synced at the end. It is map_bytes long, mostly a hole, until
+	 * kv_finish(). A disk that fills up underneath is a SIGBUS, so make
+	 * sure of room first (fs_free_bytes()).
 	 */
 	KV_BUILD,
 	/* An immutable file: read only, no lock file. */
@@ -40,7 +46,11 @@ enum kv_mode {
 struct kv_spec {
 	const char *path; /* the data file; its lock is path + "-lock" */
 	enum kv_mode mode;
-	size_t map_bytes; /* ceiling of the file; KV_FROZEN: 0 = as it is */
+	/*
+	 * Ceiling of the file, the same in each process; beyond it writing is
+	 * ERR_NO_SPACE. KV_FROZEN: 0, as it is.
+	 */
+	size_t map_bytes;
 	const char *const
 	    *tables; /* names; created when missing and writable */
 	unsigned table_count; /* 0: the one unnamed table, number 0 */
@@ -49,22 +59,34 @@ struct kv_spec {
 
 /*
  *   ERR_NOT_FOUND  KV_FROZEN or a read-only disk, and there is no file
- *   ERR_DAMAGED    not an environment, or shorter than it says
- *   ERR_DENIED, ERR_NO_SPACE, ERR_SYSTEM
+ *   ERR_DAMAGED    not an environment, shorter than it says, or KV_FROZEN
+ *                  without one of its tables
+ *   ERR_EXISTS     KV_BUILD, and the file is there and not empty
+ *   ERR_INTERNAL   this process has it open already
+ *   ERR_BUSY       no reader's slot is free
+ *   ERR_VERSION, ERR_DENIED, ERR_NO_SPACE, ERR_SYSTEM
  *
- * KV_FROZEN measures the file before it is mapped: one that was cut short is
- * ERR_DAMAGED, and never a SIGBUS.
+ * The file is measured before any page is looked at: one that was cut short
+ * is ERR_DAMAGED, and never a SIGBUS. A KV_FROZEN file may be opened again,
+ * with the same tables: both get the same environment, and each closes it.
  */
 enum err kv_open(struct kv **out, const struct kv_spec *spec);
 void kv_close(struct kv *kv);
 
-/* A reader never blocks and is never blocked. */
+/*
+ * A reader never blocks and is never blocked. ERR_BUSY when all slots are
+ * taken. A transaction belongs to one thread at a time; a writer's to the one
+ * that began it.
+ */
 enum err kv_read(struct kv_txn **out, struct kv *kv);
 
 /* The writer; waits for another one, in whatever process, to finish. */
 enum err kv_write(struct kv_txn **out, struct kv *kv);
 
-/* Ends it and frees it, whatever comes back; only then is it stored. */
+/*
+ * Ends it and frees it, whatever comes back; only then is it stored. After a
+ * write that failed nothing is, and that failure comes back once more.
+ */
 enum err kv_commit(struct kv_txn *txn);
 
 /* Ends it without effect. NULL is fine; readers end here too. */
@@ -81,10 +103,14 @@ enum err kv_renew(struct kv_txn *reader);
 enum err kv_get(
     struct kv_txn *txn, unsigned table, struct span key, struct span *value);
 
+/* ERR_TOO_LARGE: no key, one over KV_KEY_MAX, or a value over 4 GiB. */
 enum err kv_put(
     struct kv_txn *txn, unsigned table, struct span key, struct span value);
 
-/* Keys must come in order: the fast way to fill a fresh table. */
+/*
+ * Keys must come in order: the fast way to fill a fresh table. One that is not
+ * after the last is ERR_EXISTS, quietly, and the others are as they were.
+ */
 enum err kv_append(
     struct kv_txn *txn, unsigned table, struct span key, struct span value);
 
@@ -114,7 +140,8 @@ enum err kv_count(struct kv_txn *txn, unsigned table, uint64_t *count);
  *		...
  *	kv_walk_end(walk);	/- ERR_NOT_FOUND was the end -/
  *
- * The writer may kv_walk_del() the pair it stands on and go on.
+ * The writer may kv_walk_del() the pair it stands on and go on. A walk ends
+ * before its transaction does.
  */
 struct kv_walk *kv_walk_begin(
     struct kv_txn *txn, unsigned table, struct span prefix, struct span from);
@@ -133,13 +160,17 @@ enum err kv_sync(struct kv *kv);
 size_t kv_used_bytes(struct kv *kv);
 
 /*
- * Ends a KV_BUILD: synced, closed, its sparse tail cut off. After a failure
- * (`err` is one, or this meets one) the file is removed instead. The first
- * failure comes back. A NULL `kv` is fine with a failure.
+ * Ends a KV_BUILD: closed, its sparse tail cut off, synced. After a failure
+ * (`err` is one, or this meets one) the file is removed instead; but what
+ * kv_open() found there (ERR_EXISTS) stays. The first failure comes back. A
+ * NULL `kv` is fine with a failure.
  */
 enum err kv_finish(struct kv *kv, const char *path, enum err err);
 
-/* A consistent copy of the live environment into a new file, synced. */
+/*
+ * A consistent copy of the live environment into a new file, synced.
+ * ERR_EXISTS when there is one; a copy that failed is removed.
+ */
 enum err kv_copy(struct kv *kv, const char *path);
 
 /* Frees the reader slots of processes that died; how many, for the log. */
