@@ -308,6 +308,15 @@ check_section(struct reading *reading, struct span line)
 		bad_line(reading, "there is no such section");
 }
 
+/* inih would take "name: value" as well, and "a: b = c" by its colon. */
+static bool
+is_pair(struct span line)
+{
+	size_t equals = span_find(line, '=');
+
+	return equals > 0 && equals < line.len && span_find(line, ':') > equals;
+}
+
 static void
 check_line(struct reading *reading, struct span line)
 {
@@ -317,7 +326,7 @@ check_line(struct reading *reading, struct span line)
 		bad_line(reading, "holds a zero byte");
 	else if (line.ptr[0] == '[')
 		check_section(reading, line);
-	else if (span_find(line, '=') == line.len || span_find(line, '=') == 0)
+	else if (!is_pair(line))
 		bad_line(reading, "is neither \"name = value\" nor [section]");
 }
 
