@@ -1,0 +1,263 @@
+#include "common/digest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/log.h"
+#include "tests/support/run.h"
+
+static void
+ignore_line(enum log_level level, const char *line)
+{
+	(void)level;
+	(void)line;
+}
+
+static void
+setup(void)
+{
+	log_catch(ignore_line);
+}
+
+static void
+teardown(void)
+{
+	log_catch(NULL);
+}
+
+/* From FIPS 180-4's examples. */
+static const struct {
+	const char *data, *hex;
+} hashes[] = {
+    {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+    {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+    {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+	"248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+};
+
+START_TEST(sha256_gives_the_standards_examples)
+{
+	uint8_t hash[DIGEST_SHA256_LEN];
+	char hex[2 * DIGEST_SHA256_LEN + 1];
+
+	digest_sha256(hash, span_of(hashes[_i].data));
+	digest_hex(hex, hash, sizeof(hash));
+	ck_assert_str_eq(hex, hashes[_i].hex);
+}
+END_TEST
+
+START_TEST(sha256_of_no_pointer_is_that_of_nothing)
+{
+	uint8_t one[DIGEST_SHA256_LEN], two[DIGEST_SHA256_LEN];
+
+	digest_sha256(one, span_make(NULL, 0));
+	digest_sha256(two, SPAN(""));
+	ck_assert_mem_eq(one, two, sizeof(one));
+}
+END_TEST
+
+static const struct {
+	const char *text;
+	size_t len;
+	bool good;
+} hexes[] = {
+    {"00ff7A", 3, true},
+    {"", 0, true},
+    {"00ff7", 3, false},
+    {"00ff7a0", 3, false},
+    {"00ff7a00", 3, false},
+    {"00ff7g", 3, false},
+    {"00ff7 ", 3, false},
+    {"0x0000", 3, false},
+    {"", 1, false},
+};
+
+START_TEST(hex_is_read_only_when_exact)
+{
+	uint8_t bytes[3] = {0};
+
+	ck_assert_int_eq(
+	    digest_unhex(bytes, hexes[_i].len, span_of(hexes[_i].text)),
+	    hexes[_i].good);
+	if (hexes[_i].good && hexes[_i].len > 0)
+		ck_assert_mem_eq(bytes, "\x00\xff\x7a", 3);
+}
+END_TEST
+
+/* Each of 62 letters comes 1000 times, give or take six deviations. */
+START_TEST(random_text_is_of_letters_and_digits_evenly)
+{
+	enum { LEN = 62000 };
+	char *text = malloc(LEN + 1);
+	unsigned count[256] = {0};
+	unsigned different = 0;
+
+	ck_assert_ptr_nonnull(text);
+	ck_assert_int_eq(digest_random_text(text, LEN), ERR_OK);
+	ck_assert_uint_eq(strlen(text), LEN);
+	for (int i = 0; i < LEN; i++)
+		count[(unsigned char)text[i]]++;
+	for (int c = 0; c < 256; c++) {
+		if (count[c] == 0)
+			continue;
+		different++;
+		ck_assert((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+		    (c >= 'a' && c <= 'z'));
+		ck_assert_uint_gt(count[c], 1000 - 190);
+		ck_assert_uint_lt(count[c], 1000 + 190);
+	}
+	ck_assert_uint_eq(different, 62);
+	ck_assert_int_eq(digest_random_text(text, 0), ERR_OK);
+	ck_assert_str_eq(text, "");
+	free(text);
+}
+END_TEST
+
+START_TEST(random_bytes_differ_each_time)
+{
+	uint8_t one[16] = {0}, two[16] = {0}, zeros[16] = {0};
+
+	ck_assert_int_eq(digest_random(one, sizeof(one)), ERR_OK);
+	ck_assert_int_eq(digest_random(two, sizeof(two)), ERR_OK);
+	ck_assert_mem_ne(one, two, sizeof(one));
+	ck_assert_mem_ne(one, zeros, sizeof(one));
+}
+END_TEST
+
+static const struct {
+	const char *a, *b;
+	bool equal;
+} pairs[] = {
+    {"", "", true},
+    {"secret", "secret", true},
+    {"secret", "secreT", false},
+    {"Secret", "secret", false},
+    {"secret", "secret ", false},
+    {"", "secret", false},
+};
+
+START_TEST(texts_are_equal_when_all_of_them_is)
+{
+	struct span a = span_of(pairs[_i].a);
+	struct span b = span_of(pairs[_i].b);
+
+	ck_assert_int_eq(digest_equal_text(a, b), pairs[_i].equal);
+	if (a.len == b.len)
+		ck_assert_int_eq(
+		    digest_equal(a.ptr, b.ptr, a.len), pairs[_i].equal);
+}
+END_TEST
+
+START_TEST(password_fits_its_own_record_only)
+{
+	char one[DIGEST_PASSWORD_MAX], two[DIGEST_PASSWORD_MAX];
+
+	ck_assert_int_eq(digest_password_make(one, SPAN("correct")), ERR_OK);
+	ck_assert_int_eq(digest_password_make(two, SPAN("correct")), ERR_OK);
+	ck_assert_str_ne(one, two); /* the salt */
+	ck_assert_int_eq(strncmp(one, "scrypt$65536$8$1$", 17), 0);
+	ck_assert_ptr_null(strstr(one, "correct"));
+	ck_assert(digest_password_check(one, SPAN("correct")));
+	ck_assert(digest_password_check(two, SPAN("correct")));
+	ck_assert(!digest_password_check(one, SPAN("Correct")));
+	ck_assert(!digest_password_check(one, SPAN("")));
+	ck_assert(!digest_password_check(NULL, SPAN("correct")));
+}
+END_TEST
+
+/* N=16 r=1 p=1 of "" and a salt of zeros, by Python's hashlib. */
+#define SCRYPT_EMPTY \
+	"b2972034c2bf1a57feb1115e69387a00" \
+	"e4b7d086511502f8e53cbf9dd2ba17bc"
+
+START_TEST(password_check_is_plain_scrypt)
+{
+	ck_assert(digest_password_check(
+	    "scrypt$16$1$1$00000000000000000000000000000000$" SCRYPT_EMPTY,
+	    SPAN("")));
+}
+END_TEST
+
+static const char *const damaged[] = {
+    "",
+    "scrypt",
+    "scrypt$65536$8$1$00$00",
+    "bcrypt$16$1$1$00000000000000000000000000000000$" SCRYPT_EMPTY,
+    "scrypt$16$1$1$00000000000000000000000000000000$" SCRYPT_EMPTY "$",
+    "scrypt$16$1$1$00000000000000000000000000000000$" SCRYPT_EMPTY "0",
+    "scrypt$0$1$1$00000000000000000000000000000000$" SCRYPT_EMPTY,
+    "scrypt$-16$1$1$00000000000000000000000000000000$" SCRYPT_EMPTY,
+    "scrypt$1048576$8$1$00000000000000000000000000000000$" SCRYPT_EMPTY,
+    "scrypt$16$99$1$00000000000000000000000000000000$" SCRYPT_EMPTY,
+    "scrypt$15$1$1$00000000000000000000000000000000$" SCRYPT_EMPTY,
+};
+
+START_TEST(damaged_record_fits_no_password)
+{
+	ck_assert(!digest_password_check(damaged[_i], SPAN("")));
+}
+END_TEST
+
+/* Of the processor, so that what else the machine does changes nothing. */
+static clock_t
+time_of_check(const char *stored)
+{
+	clock_t begin = clock();
+
+	ck_assert(!digest_password_check(stored, SPAN("wrong")));
+	return clock() - begin;
+}
+
+/* Within a factor of three: it must not show who exists. */
+START_TEST(unknown_user_takes_as_long_as_a_wrong_password)
+{
+	char stored[DIGEST_PASSWORD_MAX];
+	clock_t known, unknown;
+
+	ck_assert_int_eq(digest_password_make(stored, SPAN("right")), ERR_OK);
+	known = time_of_check(stored);
+	unknown = time_of_check(NULL);
+	ck_assert_int_gt(unknown, known / 3);
+	ck_assert_int_lt(unknown, known * 3);
+}
+END_TEST
+
+START_TEST(forgotten_secret_is_gone)
+{
+	char secret[] = "secret";
+	static const char zeros[sizeof(secret)];
+
+	digest_forget(secret, sizeof(secret));
+	ck_assert_mem_eq(secret, zeros, sizeof(secret));
+}
+END_TEST
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("digest");
+	TCase *tc = tcase_create("digest");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(
+	    tc, sha256_gives_the_standards_examples, 0, COUNT(hashes));
+	tcase_add_test(tc, sha256_of_no_pointer_is_that_of_nothing);
+	tcase_add_loop_test(tc, hex_is_read_only_when_exact, 0, COUNT(hexes));
+	tcase_add_test(tc, random_text_is_of_letters_and_digits_evenly);
+	tcase_add_test(tc, random_bytes_differ_each_time);
+	tcase_add_loop_test(
+	    tc, texts_are_equal_when_all_of_them_is, 0, COUNT(pairs));
+	tcase_add_test(tc, password_fits_its_own_record_only);
+	tcase_add_test(tc, password_check_is_plain_scrypt);
+	tcase_add_loop_test(
+	    tc, damaged_record_fits_no_password, 0, COUNT(damaged));
+	tcase_add_test(tc, unknown_user_takes_as_long_as_a_wrong_password);
+	tcase_add_test(tc, forgotten_secret_is_gone);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
