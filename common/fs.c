@@ -221,7 +221,7 @@ read_piece(struct buf *buf, int fd)
 {
 	size_t left = buf->max - buf->len;
 	size_t want = left < CHUNK_BYTES ? left : CHUNK_BYTES;
-	char beyond;
+	char beyond = 0;
 	char *room = want == 0 ? &beyond : buf_room(buf, want);
 	ssize_t got;
 

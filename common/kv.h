@@ -1,6 +1,6 @@
 /*
- * kv: ordered keys and values on disk. The door to LMDB; nothing else includes
- * lmdb.h.
+ * kv: ordered keys and values on disk. The door to LMDB: nothing else than
+ * kv.c and kv_open.c includes lmdb.h.
  *
  * Rules that LMDB asks for and this file keeps: an environment is opened once
  * a process and after fork(); its map has a fixed size; its tables are opened

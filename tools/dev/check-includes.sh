@@ -30,7 +30,7 @@ rule "tools/gridhook tools/gridhud" '#include "(lmdb-schema|fcgi|tests|tools/gri
   "$none" "gridhook and gridhud share only common"
 
 all="common lmdb-schema fcgi tools"
-rule "$all" '#include <lmdb\.h>' 'common/kv\.c' "lmdb.h has one door: common/kv.c"
+rule "$all" '#include <lmdb\.h>' 'common/kv(_open)?\.c' "lmdb.h has one door: common/kv*.c"
 rule "$all" '#include <jansson\.h>' 'common/jsonr\.c' \
   "jansson.h has one door: common/jsonr.c"
 rule "$all" '#include <openssl/' 'common/digest\.c' \

@@ -1,0 +1,437 @@
+/*
+ * LMDB's rules, and where they are kept:
+ *
+ * - An environment must not be open twice in one process. A list of what is
+ *   open, by device and inode, refuses it; an immutable file is shared.
+ * - Table handles must be opened alone: kv_open() opens them all.
+ * - A map over a file that was cut short is a SIGBUS at the first page that
+ *   is missing. LMDB reads the two meta pages with pread() before it maps
+ *   them, so after mdb_env_open() the last page's number can be trusted and
+ *   is compared with the file's size, before any other page is touched.
+ * - Pages that a transaction took at the end of the file and gave back are
+ *   counted but never written. Such a file looks cut short, yet is whole: all
+ *   that is missing is in LMDB's own list of free pages.
+ */
+#include "common/kv_env.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define DEFAULT_READERS 1024
+#define FILE_MODE 0640
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kv *list;
+
+/* --- the list of open environments ---------------------------------------- */
+
+static bool
+same_tables(const struct kv *kv, const struct kv_spec *spec)
+{
+	if (kv->table_count != spec->table_count)
+		return false;
+	for (unsigned i = 0; i < kv->table_count; i++)
+		if (strcmp(kv->names[i], spec->tables[i]) != 0)
+			return false;
+	return true;
+}
+
+static struct kv *
+list_find(const struct stat *st)
+{
+	for (struct kv *kv = list; kv != NULL; kv = kv->next)
+		if (kv->dev == st->st_dev && kv->ino == st->st_ino &&
+		    kv->pid == getpid())
+			return kv;
+	return NULL;
+}
+
+static void
+list_add(struct kv *kv, const struct stat *st)
+{
+	kv->dev = st->st_dev;
+	kv->ino = st->st_ino;
+	kv->pid = getpid();
+	kv->users = 1;
+	kv->next = list;
+	list = kv;
+}
+
+static void
+list_drop(struct kv *kv)
+{
+	struct kv **at = &list;
+
+	while (*at != kv)
+		at = &(*at)->next;
+	*at = kv->next;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static void
+kv_free(struct kv *kv)
+{
+	if (kv == NULL)
+		return;
+	if (kv->env != NULL)
+		mdb_env_close(kv->env);
+	for (unsigned i = 0; kv->names != NULL && i < kv->table_count; i++)
+		free(kv->names[i]);
+	free(kv->names);
+	free(kv->path);
+	free(kv);
+}
+
+static struct kv *
+kv_new(const struct kv_spec *spec)
+{
+	struct kv *kv = calloc(1, sizeof(*kv));
+
+	if (kv == NULL)
+		return NULL;
+	kv->mode = spec->mode;
+	kv->read_only = spec->mode == KV_FROZEN;
+	kv->table_count = spec->table_count;
+	kv->path = strdup(spec->path);
+	kv->names = calloc(spec->table_count + 1, sizeof(*kv->names));
+	if (kv->path == NULL || kv->names == NULL)
+		goto out;
+	for (unsigned i = 0; i < spec->table_count; i++) {
+		kv->names[i] = strdup(spec->tables[i]);
+		if (kv->names[i] == NULL)
+			goto out;
+	}
+	return kv;
+out:
+	kv_free(kv);
+	return NULL;
+}
+
+/* Makes the file when it may, so that it has an identity before LMDB. */
+static int
+open_file(int *fd, struct kv *kv)
+{
+	int flags = kv->read_only ? O_RDONLY : O_RDWR | O_CREAT;
+
+	*fd = open(kv->path, flags | O_CLOEXEC, FILE_MODE);
+	if (*fd < 0 && errno == EROFS && !kv->read_only) {
+		kv->read_only = true;
+		*fd = open(kv->path, O_RDONLY | O_CLOEXEC);
+	}
+	return *fd < 0 ? errno : 0;
+}
+
+static enum err
+identify(struct kv *kv, struct stat *st)
+{
+	int fd = -1;
+	int code = open_file(&fd, kv);
+
+	if (code == 0 && fstat(fd, st) != 0)
+		code = errno;
+	/* Closing it loses no lock: LMDB's are all on the lock file. */
+	if (fd >= 0)
+		close(fd);
+	if (code == ENOENT && kv->read_only)
+		return ERR_NOT_FOUND;
+	if (code != 0)
+		return kv_failed(kv, "opening", code);
+	if (kv->mode != KV_BUILD || st->st_size == 0)
+		return ERR_OK;
+	log_error(
+	    "storage: a file to build is there already: file=%s", kv->path);
+	return ERR_EXISTS;
+}
+
+static unsigned
+env_flags(const struct kv *kv)
+{
+	static const unsigned flags[] = {
+	    [KV_SHARED] = 0,
+	    [KV_SHARED_LAZY] = MDB_NOSYNC,
+	    [KV_BUILD] = MDB_WRITEMAP | MDB_NOLOCK | MDB_NOSYNC,
+	    [KV_FROZEN] = MDB_NOLOCK,
+	};
+
+	return MDB_NOSUBDIR | MDB_NOTLS | flags[kv->mode] |
+	    (kv->read_only ? MDB_RDONLY : 0);
+}
+
+static enum err
+env_open(struct kv *kv, const struct kv_spec *spec, size_t file_bytes)
+{
+	size_t map_bytes = spec->map_bytes;
+	unsigned readers = spec->readers;
+	int code = mdb_env_create(&kv->env);
+
+	if (map_bytes == 0)
+		map_bytes = file_bytes;
+	if (code == 0)
+		code = mdb_env_set_mapsize(kv->env, map_bytes);
+	if (code == 0)
+		code = mdb_env_set_maxdbs(kv->env, KV_TABLES_MAX);
+	if (code == 0)
+		code = mdb_env_set_maxreaders(
+		    kv->env, readers == 0 ? DEFAULT_READERS : readers);
+	/* LMDB would make an empty file a new one, even when it may not. */
+	if (code == 0 && kv->read_only && file_bytes == 0)
+		code = MDB_INVALID;
+	if (code == 0)
+		code =
+		    mdb_env_open(kv->env, kv->path, env_flags(kv), FILE_MODE);
+	return kv_failed(kv, "opening", code);
+}
+
+/* Bytes that the file claims to have, and those that it has. */
+static enum err
+measure(struct kv *kv, uint64_t *claimed, uint64_t *real)
+{
+	struct stat st;
+	int fd = -1;
+	int code = mdb_env_get_fd(kv->env, &fd);
+
+	*claimed = kv_used_bytes(kv); /* first: a live file only grows */
+	if (code == 0 && fstat(fd, &st) != 0)
+		code = errno;
+	*real = code == 0 ? (uint64_t)st.st_size : 0;
+	return kv_failed(kv, "measuring", code);
+}
+
+/* What is known of a file's missing end. */
+struct tail {
+	size_t first, count; /* the pages that are missing */
+	size_t free; /* how many of them are listed as free */
+	MDB_txn *reader;
+	MDB_cursor *cursor; /* in the list of free pages */
+	jmp_buf way_out;
+};
+
+/* LMDB would abort(): it has met a page that should have been there. */
+static void
+leave(MDB_env *env, const char *what)
+{
+	jmp_buf *way_out = mdb_env_get_userctx(env);
+
+	(void)what;
+	longjmp(*way_out, 1);
+}
+
+/* One record of the list: a count, then as many page numbers. */
+static size_t
+count_missing(MDB_val record, const struct tail *tail)
+{
+	const char *at = record.mv_data;
+	size_t room = record.mv_size / sizeof(size_t);
+	size_t found = 0;
+	size_t count = 0;
+	size_t page;
+
+	if (room > 0)
+		memcpy(&count, at, sizeof(count));
+	for (size_t i = 1; i <= count && i < room; i++) {
+		memcpy(&page, at + i * sizeof(page), sizeof(page));
+		if (page >= tail->first && page - tail->first < tail->count)
+			found++;
+	}
+	return found;
+}
+
+static bool
+is_all_free(struct tail *tail)
+{
+	MDB_val key, record;
+	int code;
+
+	if (setjmp(tail->way_out) != 0)
+		return false;
+	code = mdb_cursor_get(tail->cursor, &key, &record, MDB_FIRST);
+	while (code == 0) {
+		tail->free += count_missing(record, tail);
+		code = mdb_cursor_get(tail->cursor, &key, &record, MDB_NEXT);
+	}
+	return code == MDB_NOTFOUND && tail->free == tail->count;
+}
+
+static bool
+is_tail_free(struct kv *kv, uint64_t claimed, uint64_t real)
+{
+	struct tail tail = {0};
+	MDB_stat stat;
+	bool whole = false;
+
+	if (mdb_env_stat(kv->env, &stat) != 0 ||
+	    mdb_txn_begin(kv->env, NULL, MDB_RDONLY, &tail.reader) != 0)
+		return false;
+	tail.first = real / stat.ms_psize;
+	tail.count = claimed / stat.ms_psize - tail.first;
+	mdb_env_set_userctx(kv->env, &tail.way_out);
+	mdb_env_set_assert(kv->env, leave);
+	/* Table 0 is LMDB's list; only a reader may look at it. */
+	if (mdb_cursor_open(tail.reader, 0, &tail.cursor) == 0) {
+		whole = is_all_free(&tail);
+		mdb_cursor_close(tail.cursor);
+	}
+	mdb_env_set_assert(kv->env, NULL);
+	mdb_txn_abort(tail.reader);
+	return whole;
+}
+
+/*
+ * Makes it as long as it claims, looks whether anything was lost, and if so
+ * makes it as short as it was. Needs the writer's lock: nobody may lengthen it
+ * meanwhile.
+ */
+static bool
+mend_tail(struct kv *kv)
+{
+	uint64_t claimed = 0;
+	uint64_t real = 0;
+	MDB_txn *writer = NULL;
+	bool whole = false;
+	int fd = -1;
+
+	if (kv->read_only || kv->mode == KV_BUILD ||
+	    mdb_txn_begin(kv->env, NULL, 0, &writer) != 0)
+		return false;
+	if (measure(kv, &claimed, &real) != ERR_OK ||
+	    mdb_env_get_fd(kv->env, &fd) != 0)
+		goto out;
+	whole = claimed <= real;
+	if (whole || ftruncate(fd, (off_t)claimed) != 0)
+		goto out;
+	whole = is_tail_free(kv, claimed, real);
+	if (!whole && ftruncate(fd, (off_t)real) != 0)
+		(void)kv_failed(kv, "cutting", errno);
+out:
+	mdb_txn_abort(writer);
+	return whole;
+}
+
+static enum err
+refuse_cut(struct kv *kv)
+{
+	uint64_t claimed = 0;
+	uint64_t real = 0;
+	enum err err = measure(kv, &claimed, &real);
+
+	if (err != ERR_OK || claimed <= real || mend_tail(kv))
+		return err;
+	log_error("storage: the file is cut short: file=%s bytes=%llu of=%llu",
+	    kv->path, (unsigned long long)real, (unsigned long long)claimed);
+	return ERR_DAMAGED;
+}
+
+static int
+tables_try(struct kv *kv, bool create)
+{
+	MDB_txn *txn = NULL;
+	int code = mdb_txn_begin(kv->env, NULL, create ? 0 : MDB_RDONLY, &txn);
+
+	for (unsigned i = 0; code == 0 && i < kv->table_count; i++)
+		code = mdb_dbi_open(
+		    txn, kv->names[i], create ? MDB_CREATE : 0, &kv->tables[i]);
+	if (code == 0 && kv->table_count == 0)
+		code = mdb_dbi_open(txn, NULL, 0, &kv->tables[0]);
+	if (code == 0)
+		return mdb_txn_commit(txn); /* keeps a reader's handles */
+	mdb_txn_abort(txn);
+	return code;
+}
+
+/* As a reader first: a writer would wait for whoever is writing. */
+static enum err
+tables_open(struct kv *kv)
+{
+	int code = tables_try(kv, false);
+
+	if (code == MDB_NOTFOUND && !kv->read_only)
+		code = tables_try(kv, true);
+	if (code != MDB_NOTFOUND)
+		return kv_failed(kv, "opening the tables", code);
+	log_error("storage: the file lacks a table: file=%s", kv->path);
+	return ERR_DAMAGED;
+}
+
+static enum err
+open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
+    const struct stat *st)
+{
+	enum err err = env_open(kv, spec, (size_t)st->st_size);
+
+	if (err == ERR_OK)
+		err = refuse_cut(kv);
+	if (err == ERR_OK)
+		err = tables_open(kv);
+	if (err != ERR_OK) {
+		kv_free(kv);
+		return err;
+	}
+	list_add(kv, st);
+	*out = kv;
+	return ERR_OK;
+}
+
+static enum err
+open_again(struct kv **out, struct kv *kv, const struct kv_spec *spec)
+{
+	if (kv->mode == KV_FROZEN && spec->mode == KV_FROZEN &&
+	    same_tables(kv, spec)) {
+		kv->users++;
+		*out = kv;
+		return ERR_OK;
+	}
+	log_error("storage: the file is open already: file=%s", kv->path);
+	return ERR_INTERNAL;
+}
+
+enum err
+kv_open(struct kv **out, const struct kv_spec *spec)
+{
+	struct kv *kv;
+	struct kv *same;
+	struct stat st = {0};
+	enum err err;
+
+	assert(spec->table_count <= KV_TABLES_MAX);
+	assert(spec->mode == KV_FROZEN || spec->map_bytes > 0);
+	*out = NULL;
+	kv = kv_new(spec);
+	if (kv == NULL)
+		return ERR_NO_MEMORY;
+	pthread_mutex_lock(&list_lock);
+	err = identify(kv, &st);
+	same = err == ERR_OK ? list_find(&st) : NULL;
+	if (err == ERR_OK && same == NULL) {
+		err = open_new(out, kv, spec, &st);
+		goto out;
+	}
+	if (same != NULL)
+		err = open_again(out, same, spec);
+	kv_free(kv);
+out:
+	pthread_mutex_unlock(&list_lock);
+	return err;
+}
+
+void
+kv_close(struct kv *kv)
+{
+	if (kv == NULL)
+		return;
+	pthread_mutex_lock(&list_lock);
+	if (--kv->users == 0) {
+		list_drop(kv);
+		kv_free(kv);
+	}
+	pthread_mutex_unlock(&list_lock);
+}
