@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/log.h"
+#include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
@@ -51,17 +51,9 @@ static struct settings settings;
 static struct fault fault;
 
 static void
-ignore_line(enum log_level level, const char *line)
-{
-	(void)level;
-	(void)line;
-}
-
-static void
 setup(void)
 {
 	scratch_make();
-	log_catch(ignore_line);
 	fault_clear(&fault);
 	memset(&settings, 0x5a, sizeof(settings));
 	ck_assert_int_eq(
@@ -72,7 +64,6 @@ static void
 teardown(void)
 {
 	conf_fini(&settings, rows, COUNT(rows));
-	log_catch(NULL);
 	scratch_remove();
 }
 
@@ -378,6 +369,7 @@ test_suite(void)
 	Suite *suite = suite_create("conf");
 	TCase *tc = tcase_create("conf");
 
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, every_setting_has_its_default);
 	tcase_add_test(tc, default_that_does_not_fit_is_told);

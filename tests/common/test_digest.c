@@ -5,27 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/log.h"
+#include "tests/support/quiet.h"
 #include "tests/support/run.h"
-
-static void
-ignore_line(enum log_level level, const char *line)
-{
-	(void)level;
-	(void)line;
-}
-
-static void
-setup(void)
-{
-	log_catch(ignore_line);
-}
-
-static void
-teardown(void)
-{
-	log_catch(NULL);
-}
 
 /* From FIPS 180-4's examples. */
 static const struct {
@@ -242,7 +223,7 @@ test_suite(void)
 	Suite *suite = suite_create("digest");
 	TCase *tc = tcase_create("digest");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(
 	    tc, sha256_gives_the_standards_examples, 0, COUNT(hashes));

@@ -10,34 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/log.h"
+#include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-
-static int lines_logged;
-
-static void
-count_line(enum log_level level, const char *line)
-{
-	(void)level;
-	(void)line;
-	lines_logged++;
-}
-
-static void
-setup(void)
-{
-	scratch_make();
-	lines_logged = 0;
-	log_catch(count_line);
-}
-
-static void
-teardown(void)
-{
-	log_catch(NULL);
-	scratch_remove();
-}
 
 static bool
 exists(const char *name)
@@ -103,11 +78,11 @@ START_TEST(folders_are_made_with_their_parents)
 	ck_assert_int_eq(stat(scratch_path("a/b/c"), &st), 0);
 	ck_assert(S_ISDIR(st.st_mode));
 	ck_assert_uint_eq(st.st_mode & 027, 0);
-	ck_assert_int_eq(lines_logged, 0);
+	ck_assert_int_eq(quiet_lines(), 0);
 	scratch_text("file", "");
 	ck_assert_int_eq(fs_mkdir(scratch_path("file")), ERR_EXISTS);
 	ck_assert_int_ne(fs_mkdir(scratch_path("file/below")), ERR_OK);
-	ck_assert_int_eq(lines_logged, 2);
+	ck_assert_int_eq(quiet_lines(), 2);
 }
 END_TEST
 
@@ -128,7 +103,7 @@ START_TEST(names_come_sorted_and_may_be_stopped)
 	buf_fini(&buf);
 	ck_assert_int_eq(
 	    fs_list(scratch_path("none"), join, &buf), ERR_NOT_FOUND);
-	ck_assert_int_eq(lines_logged, 0);
+	ck_assert_int_eq(quiet_lines(), 0);
 }
 END_TEST
 
@@ -176,7 +151,7 @@ START_TEST(file_is_read_up_to_the_ceiling_and_no_further)
 	if (cases[_i].err == ERR_OK)
 		ck_assert(
 		    span_eq(buf_span(&buf), span_make(bytes, cases[_i].size)));
-	ck_assert_int_eq(lines_logged, cases[_i].err == ERR_OK ? 0 : 1);
+	ck_assert_int_eq(quiet_lines(), cases[_i].err == ERR_OK ? 0 : 1);
 	buf_fini(&buf);
 }
 END_TEST
@@ -187,9 +162,9 @@ START_TEST(missing_file_is_quiet_and_a_folder_is_not_a_file)
 
 	buf_init(&buf, 100);
 	ck_assert_int_eq(fs_read(&buf, scratch_path("none")), ERR_NOT_FOUND);
-	ck_assert_int_eq(lines_logged, 0);
+	ck_assert_int_eq(quiet_lines(), 0);
 	ck_assert_int_eq(fs_read(&buf, scratch_dir()), ERR_SYSTEM);
-	ck_assert_int_eq(lines_logged, 1);
+	ck_assert_int_eq(quiet_lines(), 1);
 	buf_fini(&buf);
 }
 END_TEST
@@ -220,7 +195,7 @@ START_TEST(file_that_cannot_be_replaced_stays_and_nothing_is_left)
 	ck_assert_int_eq(
 	    fs_replace(scratch_path("none/f"), SPAN("x"), 0640), ERR_NOT_FOUND);
 	check_names("folder ");
-	ck_assert_int_eq(lines_logged, 2);
+	ck_assert_int_eq(quiet_lines(), 2);
 }
 END_TEST
 
@@ -319,7 +294,7 @@ START_TEST(published_file_takes_the_place_of_the_old_one)
 	check_names("f ");
 	ck_assert_int_eq(
 	    fs_publish(scratch_path("new"), scratch_path("f")), ERR_NOT_FOUND);
-	ck_assert_int_eq(lines_logged, 1);
+	ck_assert_int_eq(quiet_lines(), 1);
 }
 END_TEST
 
@@ -330,7 +305,7 @@ START_TEST(unlinking_what_is_not_there_is_fine)
 	ck_assert(!exists("f"));
 	ck_assert_int_eq(fs_unlink(scratch_path("f")), ERR_OK);
 	ck_assert_int_ne(fs_unlink(scratch_dir()), ERR_OK);
-	ck_assert_int_eq(lines_logged, 1);
+	ck_assert_int_eq(quiet_lines(), 1);
 }
 END_TEST
 
@@ -365,7 +340,7 @@ START_TEST(hole_counts_as_bytes_but_not_on_the_disk)
 	ck_assert_uint_gt(free_bytes, 0);
 	ck_assert_int_eq(
 	    fs_free_bytes(scratch_path("no/ne"), &free_bytes), ERR_NOT_FOUND);
-	ck_assert_int_eq(lines_logged, 0);
+	ck_assert_int_eq(quiet_lines(), 0);
 }
 END_TEST
 
@@ -404,7 +379,7 @@ START_TEST(lock_is_free_once_its_holder_is_dead)
 
 	ck_assert_int_eq(fs_lock(&fd, scratch_path("lock"), false), ERR_BUSY);
 	ck_assert_int_eq(fd, -1);
-	ck_assert_int_eq(lines_logged, 0);
+	ck_assert_int_eq(quiet_lines(), 0);
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	/* Waits, should the kernel not be done yet. */
 	ck_assert_int_eq(fs_lock(&fd, scratch_path("lock"), true), ERR_OK);
@@ -485,7 +460,7 @@ START_TEST(all_is_written_through_a_pipe_that_takes_little)
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(fs_write_all(-1, "x", 1), ERR_SYSTEM);
 	ck_assert_int_eq(fs_write_all(-1, "", 0), ERR_OK);
-	ck_assert_int_eq(lines_logged, 0);
+	ck_assert_int_eq(quiet_lines(), 0);
 }
 END_TEST
 
@@ -495,7 +470,8 @@ test_suite(void)
 	Suite *suite = suite_create("fs");
 	TCase *tc = tcase_create("fs");
 
-	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, path_that_does_not_fit_is_refused);
 	tcase_add_test(tc, folders_are_made_with_their_parents);

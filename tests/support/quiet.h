@@ -1,0 +1,13 @@
+/*
+ * quiet: log lines are counted instead of written, for tests that provoke
+ * them. As a checked fixture beside scratch_make:
+ *
+ *	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+ */
+#pragma once
+
+void quiet_begin(void);
+void quiet_end(void);
+
+/* Lines logged since quiet_begin(), or the last call of this. */
+int quiet_lines(void);
