@@ -507,9 +507,7 @@ cut_and_sync(const char *path, size_t used)
 	int fd = open(path, O_RDWR | O_CLOEXEC);
 	int errnum = 0;
 
-	if (fd < 0)
-		errnum = errno;
-	else if (ftruncate(fd, (off_t)used) != 0 || fsync(fd) != 0)
+	if (fd < 0 || ftruncate(fd, (off_t)used) != 0 || fsync(fd) != 0)
 		errnum = errno;
 	if (fd >= 0)
 		close(fd);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -216,16 +217,8 @@ replace_on_a_small_disk(void)
 
 START_TEST(full_disk_leaves_the_old_file)
 {
-	int status;
-	pid_t pid;
-
 	scratch_text("f", "old");
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0)
-		_exit(replace_on_a_small_disk());
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(process_run(replace_on_a_small_disk), 0);
 	ck_assert(holds("f", SPAN("old")));
 	check_names("f ");
 }
@@ -236,6 +229,7 @@ replace_for_ever(void)
 {
 	static char bytes[50000];
 
+	alarm(30); /* not for ever, should nobody kill it */
 	for (char c = 'a';; c = c == 'z' ? 'a' : (char)(c + 1)) {
 		memset(bytes, c, sizeof(bytes));
 		(void)fs_replace(
@@ -262,7 +256,6 @@ is_of_one_piece(void)
 START_TEST(reader_meets_the_old_file_or_the_new_one)
 {
 	static char bytes[50000];
-	int status;
 	pid_t pid;
 
 	ck_assert_int_eq(fs_replace(scratch_path("f"),
@@ -277,8 +270,7 @@ START_TEST(reader_meets_the_old_file_or_the_new_one)
 			ck_assert(is_of_one_piece());
 			usleep(500);
 		}
-		ck_assert_int_eq(kill(pid, SIGKILL), 0);
-		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		process_kill(pid);
 		ck_assert(is_of_one_piece());
 	}
 }
@@ -346,34 +338,17 @@ END_TEST
 
 /* --- locks ---------------------------------------------------------------- */
 
-/* Takes the lock, says so, and holds it until it is killed. */
-static pid_t
-start_holder(void)
+static int
+take_lock(void)
 {
-	int pipe_fds[2];
 	int fd;
-	char byte;
-	pid_t pid;
 
-	ck_assert_int_eq(pipe(pipe_fds), 0);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		if (fs_lock(&fd, scratch_path("lock"), true) == ERR_OK &&
-		    write(pipe_fds[1], "x", 1) == 1)
-			for (;;)
-				pause();
-		_exit(1);
-	}
-	close(pipe_fds[1]);
-	ck_assert_int_eq(read(pipe_fds[0], &byte, 1), 1);
-	close(pipe_fds[0]);
-	return pid;
+	return (int)fs_lock(&fd, scratch_path("lock"), true);
 }
 
 START_TEST(lock_is_free_once_its_holder_is_dead)
 {
-	pid_t pid = start_holder();
+	pid_t pid = process_start(take_lock);
 	int status;
 	int fd;
 
@@ -410,7 +385,7 @@ START_TEST(waiter_takes_the_file_that_stands_there_then)
 	struct stat own, there;
 	int status;
 	int fd;
-	pid_t pid = start_holder();
+	pid_t pid = process_start(take_lock);
 	pid_t remover = fork();
 
 	ck_assert_int_ge(remover, 0);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/common/kv_help.h"
+#include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -16,51 +17,6 @@
 #define MAP_BYTES KV_HELP_MAP_BYTES
 
 static const char *const two_tables[] = {"first", "second"};
-
-/* Runs `work` in a process of its own and gives its exit code. */
-static int
-in_child(int (*work)(void))
-{
-	int status;
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0)
-		_exit(work());
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
-/* Starts `work`, which writes a byte to `fd` when it is where it should be. */
-static pid_t
-start_child(void (*work)(int fd))
-{
-	int pipe_fds[2];
-	char byte;
-	pid_t pid;
-
-	ck_assert_int_eq(pipe(pipe_fds), 0);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		work(pipe_fds[1]);
-		_exit(1);
-	}
-	close(pipe_fds[1]);
-	ck_assert_int_eq(read(pipe_fds[0], &byte, 1), 1);
-	close(pipe_fds[0]);
-	return pid;
-}
-
-static void
-kill_child(pid_t pid)
-{
-	int status;
-
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFSIGNALED(status));
-}
 
 /* --- opening -------------------------------------------------------------- */
 
@@ -366,7 +322,7 @@ START_TEST(one_process_sees_what_another_committed)
 
 	put_one(kv, "k", "own");
 	ck_assert_int_eq(kv_read(&reader, kv), ERR_OK);
-	ck_assert_int_eq(in_child(write_from_child), 0);
+	ck_assert_int_eq(process_run(write_from_child), 0);
 	ck_assert(is_there(reader, 0, "k", "own"));
 	ck_assert_int_eq(kv_renew(reader), ERR_OK);
 	ck_assert(is_there(reader, 0, "k", "of the child"));
@@ -407,27 +363,23 @@ START_TEST(processes_that_open_a_new_file_at_once_all_get_it)
 }
 END_TEST
 
-static void
-write_until_killed(int fd)
+static int
+write_half(void)
 {
 	struct kv *kv = open_kv("a.mdb", KV_SHARED);
 	struct kv_txn *txn;
 
 	put_one(kv, "done", "v");
-	if (kv_write(&txn, kv) != ERR_OK ||
-	    kv_put(txn, 0, SPAN("undone"), SPAN("v")) != ERR_OK)
-		return;
-	if (write(fd, "x", 1) == 1)
-		for (;;)
-			pause();
+	return kv_write(&txn, kv) != ERR_OK ||
+	    kv_put(txn, 0, SPAN("undone"), SPAN("v")) != ERR_OK;
 }
 
 START_TEST(writer_that_is_killed_leaves_its_commits_and_no_lock)
 {
-	pid_t pid = start_child(write_until_killed);
+	pid_t pid = process_start(write_half);
 	struct kv *kv = open_kv("a.mdb", KV_SHARED);
 
-	kill_child(pid);
+	process_kill(pid);
 	ck_assert(has_one(kv, "done", "v"));
 	ck_assert(!has_one(kv, "undone", "v"));
 	put_one(kv, "after", "v");
@@ -436,8 +388,8 @@ START_TEST(writer_that_is_killed_leaves_its_commits_and_no_lock)
 }
 END_TEST
 
-static void
-read_until_killed(int fd)
+static int
+take_all_slots(void)
 {
 	struct kv_spec spec = spec_of("a.mdb", KV_SHARED);
 	struct kv *kv;
@@ -445,13 +397,11 @@ read_until_killed(int fd)
 
 	spec.readers = 4;
 	if (kv_open(&kv, &spec) != ERR_OK)
-		return;
+		return 1;
 	for (int i = 0; i < 4; i++)
 		if (kv_read(&txns[i], kv) != ERR_OK)
-			return;
-	if (write(fd, "x", 1) == 1)
-		for (;;)
-			pause();
+			return 1;
+	return 0;
 }
 
 START_TEST(slots_of_killed_readers_are_taken_back)
@@ -463,10 +413,10 @@ START_TEST(slots_of_killed_readers_are_taken_back)
 
 	/* Before any other: who comes first says how many slots there are. */
 	spec.readers = 4;
-	pid = start_child(read_until_killed);
+	pid = process_start(take_all_slots);
 	ck_assert_int_eq(kv_open(&kv, &spec), ERR_BUSY);
 	ck_assert_int_eq(quiet_lines(), 1);
-	kill_child(pid);
+	process_kill(pid);
 	ck_assert_int_eq(kv_open(&kv, &spec), ERR_OK);
 	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
 	kv_abort(txn);
@@ -529,7 +479,7 @@ START_TEST(full_disk_is_told_and_what_was_there_stays)
 {
 	struct kv *kv;
 
-	ck_assert_int_eq(in_child(fill_a_small_disk), 0);
+	ck_assert_int_eq(process_run(fill_a_small_disk), 0);
 	kv = open_kv("a.mdb", KV_SHARED);
 	ck_assert(has_one(kv, "before", "v"));
 	ck_assert(has_one(kv, "after", "v"));
@@ -557,7 +507,7 @@ START_TEST(copy_that_does_not_fit_leaves_no_file)
 
 	fill(kv, 500, 5000);
 	kv_close(kv);
-	ck_assert_int_eq(in_child(copy_to_a_small_disk), 0);
+	ck_assert_int_eq(process_run(copy_to_a_small_disk), 0);
 }
 END_TEST
 
@@ -592,7 +542,7 @@ START_TEST(forbidden_file_is_denied)
 
 	kv_close(kv);
 	ck_assert_int_eq(chmod(scratch_path("a.mdb"), 0), 0);
-	ck_assert_int_eq(in_child(open_as_nobody), 0);
+	ck_assert_int_eq(process_run(open_as_nobody), 0);
 }
 END_TEST
 

@@ -175,7 +175,7 @@ START_TEST(good_line_is_read)
 	const struct values *wanted = &good[_i].values;
 	struct values got = defaults();
 	char operands[64] = "";
-	struct line line;
+	struct line line = {0};
 	size_t len = 0;
 	int count;
 
@@ -231,7 +231,7 @@ static const struct {
 START_TEST(bad_line_is_told_with_a_hint)
 {
 	struct values values = defaults();
-	struct line line;
+	struct line line = {0};
 	char wanted[512];
 	int count;
 
@@ -250,7 +250,7 @@ START_TEST(operands_may_be_as_many_as_they_like)
 {
 	struct opt_spec any = spec;
 	struct values values = defaults();
-	struct line line;
+	struct line line = {0};
 	int count;
 
 	any.args_max = -1;
@@ -292,7 +292,7 @@ static const struct {
 START_TEST(head_ends_at_the_first_operand)
 {
 	struct values values = defaults();
-	struct line line;
+	struct line line = {0};
 	int first;
 
 	split(&line, heads[_i].line);
@@ -330,7 +330,7 @@ START_TEST(help_is_printed_from_the_same_table)
 	static const char *const lines[] = {
 	    "x --help", "x -h", "x -qh", "x a b --help c"};
 	struct values values = defaults();
-	struct line line;
+	struct line line = {0};
 	int count;
 
 	split(&line, lines[_i]);
@@ -347,7 +347,7 @@ START_TEST(letter_h_may_be_the_programs_own)
 	    offsetof(struct values, data), 0, 0, "NAME", "whom to ask"}};
 	struct opt_spec own = {"gridhud [OPTION]...", "Shows.", host, 1, 0, 0};
 	struct values values = defaults();
-	struct line line;
+	struct line line = {0};
 	int count;
 
 	split(&line, "x -h localhost");
