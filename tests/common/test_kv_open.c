@@ -337,7 +337,7 @@ START_TEST(processes_that_open_a_new_file_at_once_all_get_it)
 	struct kv *kv;
 	pid_t pids[COUNT];
 	int status;
-	char key[8];
+	char key[16];
 
 	for (int i = 0; i < COUNT; i++) {
 		pids[i] = fork();
