@@ -94,6 +94,8 @@ START_TEST(output_beyond_the_ceiling_ends_it)
 
 	ck_assert_int_eq(
 	    child_run(&spec, &out, &status, &fault), ERR_TOO_LARGE);
+	ck_assert_uint_eq(out.len, out.max);
+	ck_assert_int_eq(buf_end(&out), ERR_OK);
 }
 END_TEST
 

@@ -182,19 +182,29 @@ feed(struct child *child)
 	return child->input.len > 0;
 }
 
-/* False at the end of its output. */
-static bool
+/*
+ * Reads some of its output. ERR_NOT_READY: there may be more; ERR_OK: that was
+ * the end; ERR_TOO_LARGE: there is more than `output` takes, which is full.
+ */
+static enum err
 drain(struct child *child, struct buf *output)
 {
-	char *room = buf_room(output, CHUNK);
+	size_t left = output->max - output->len;
+	size_t want = left < CHUNK ? left : CHUNK;
+	char beyond, *room = left > 0 ? buf_room(output, want) : &beyond;
 	ssize_t got;
 
 	if (room == NULL)
-		return false;
-	got = read(child->out, room, CHUNK);
-	if (got > 0)
-		buf_grown(output, (size_t)got);
-	return got > 0 || (got < 0 && errno == EINTR);
+		return buf_end(output);
+	got = read(child->out, room, left > 0 ? want : 1);
+	if (got < 0)
+		return errno == EINTR ? ERR_NOT_READY : err_from_errno(errno);
+	if (got == 0)
+		return ERR_OK;
+	if (left == 0)
+		return ERR_TOO_LARGE;
+	buf_grown(output, (size_t)got);
+	return ERR_NOT_READY;
 }
 
 /* One round of waiting; ERR_NOT_READY means once more. */
@@ -206,6 +216,7 @@ step(struct child *child, struct buf *output)
 	    /* What it still wrote is read first. */
 	    {.fd = child->out >= 0 ? -1 : child->pid_fd, .events = POLLIN}};
 	int64_t left = child->deadline_ms - now_ms();
+	enum err err;
 	int ready;
 
 	if (left <= 0)
@@ -217,10 +228,11 @@ step(struct child *child, struct buf *output)
 		return ERR_NOT_READY;
 	if (wait[0].revents != 0 && !feed(child))
 		shut(&child->in);
-	if (wait[1].revents != 0 && !drain(child, output)) {
+	if (wait[1].revents != 0) {
+		err = drain(child, output);
+		if (err != ERR_OK)
+			return err;
 		shut(&child->out);
-		if (buf_end(output) != ERR_OK)
-			return buf_end(output);
 	}
 	return wait[2].revents != 0 ? ERR_OK : ERR_NOT_READY;
 }

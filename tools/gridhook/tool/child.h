@@ -29,7 +29,8 @@ struct child_spec {
  *
  *   ERR_NOT_FOUND  no such program
  *   ERR_TIMED_OUT  killed after timeout_ms
- *   ERR_TOO_LARGE  killed because it wrote more than `output` may take
+ *   ERR_TOO_LARGE  killed because it wrote more than `output` may take;
+ *                  that is full then, and good
  */
 enum err child_run(const struct child_spec *spec, struct buf *output,
     int *status, struct fault *fault);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "common/fold.h"
 #include "tools/gridhook/tool/child.h"
 #include "tools/gridhook/tool/session.h"
 #include "tools/gridhook/tool/x11.h"
@@ -41,7 +42,6 @@ get_x11(struct buf *text, bool *cut, struct fault *fault)
 	return err;
 }
 
-/* One character beyond the limit is enough to know that it was cut. */
 static enum err
 get_wayland(struct buf *text, bool *cut, struct fault *fault)
 {
@@ -53,11 +53,8 @@ get_wayland(struct buf *text, bool *cut, struct fault *fault)
 
 	err = child_run(&spec, text, &status, fault);
 	*cut = err == ERR_TOO_LARGE;
-	if (*cut) {
-		fault_clear(fault);
-		text->err = ERR_OK;
+	if (*cut)
 		return ERR_OK;
-	}
 	/* It ends with 1 for an empty clipboard and for one without text. */
 	if (err == ERR_OK && status != 0)
 		return ERR_NOT_FOUND;
@@ -68,6 +65,18 @@ get_wayland(struct buf *text, bool *cut, struct fault *fault)
 		    PEER_MS);
 	}
 	return err;
+}
+
+/* A cut may have gone through a character: not half of one. */
+static void
+trim_character(struct buf *text)
+{
+	size_t tries;
+
+	for (tries = 0;
+	     tries < 3 && text->len > 0 && !fold_is_utf8(buf_span(text));
+	     tries++)
+		text->len--;
 }
 
 static void
@@ -101,6 +110,8 @@ clipboard_get(
 	err = kind == SESSION_X11 ? get_x11(&text, &cut, &quiet)
 				  : get_wayland(&text, &cut, &quiet);
 	/* An empty clipboard is an answer; a missing program is none. */
+	if (cut)
+		trim_character(&text);
 	if (err == ERR_OK)
 		tell_text(answer, buf_span(&text), true, cut);
 	else if (err == ERR_NOT_FOUND &&
@@ -129,17 +140,20 @@ static void
 detach(int *tell, int *life_fd)
 {
 	int null = open("/dev/null", O_RDWR);
+	/* Out of the way first: either may stand where the other one goes. */
+	int tell_copy = fcntl(*tell, F_DUPFD, 16);
+	int life_copy = *life_fd < 0 ? -1 : fcntl(*life_fd, F_DUPFD, 16);
 
 	setsid();
 	signal(SIGALRM, SIG_DFL);
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(null, STDERR_FILENO);
-	/* These two move to the front, and all behind them is closed. */
-	*tell = dup2(*tell, 3);
-	if (*life_fd >= 0)
-		*life_fd = dup2(*life_fd, 4);
-	close_range(*life_fd >= 0 ? 5 : 4, ~0u, 0);
+	/* These two stand in front, and all behind them is closed. */
+	*tell = dup2(tell_copy, 3);
+	if (life_copy >= 0)
+		*life_fd = dup2(life_copy, 4);
+	close_range(life_copy >= 0 ? 5 : 4, ~0u, 0);
 }
 
 static void __attribute__((noreturn))

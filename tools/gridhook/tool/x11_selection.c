@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-#include "common/fold.h"
-
 #define PIECE_WORDS 65536 /* of 4 bytes, asked for at a time */
 
 /* --- reading -------------------------------------------------------------- */
@@ -221,18 +219,6 @@ has_owner(struct x11 *x11)
 	return has;
 }
 
-/* A cut may have gone through a character: not half of one. */
-static void
-trim_character(struct buf *text)
-{
-	size_t tries;
-
-	for (tries = 0;
-	     tries < 4 && text->len > 0 && !fold_is_utf8(buf_span(text));
-	     tries++)
-		text->len--;
-}
-
 enum err
 x11_selection_read(struct x11 *x11, struct buf *text, bool *cut, int timeout_ms,
     struct fault *fault)
@@ -257,8 +243,6 @@ x11_selection_read(struct x11 *x11, struct buf *text, bool *cut, int timeout_ms,
 		err = ask(&reading, forms[i]);
 	if (err == ERR_NOT_FOUND)
 		return no_text(&reading);
-	if (*cut)
-		trim_character(text);
 	return err;
 }
 

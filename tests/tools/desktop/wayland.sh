@@ -1,0 +1,95 @@
+# A wlroots compositor without a screen, as an ordinary user: sway refuses to
+# be root's. Sourced by gridhook-desktop.sh.
+
+way_dir=$work/wayland
+real_tool=$tool
+
+# What makes a command whoever the compositor belongs to; empty for us.
+way_as=
+[ "$(id -u)" = 0 ] &&
+  way_as="setpriv --reuid=nobody --regid=nogroup --clear-groups --"
+
+way_start() {
+  mkdir -p "$way_dir"
+  mkdir -m 700 "$way_dir/run"
+  cp "$tool" "$way_dir/gridhook-tool"
+  cat >"$way_dir/config" <<END
+output HEADLESS-1 resolution 800x600
+output HEADLESS-1 bg #803010 solid_color
+xwayland disable
+END
+  [ -n "$way_as" ] && chown -R nobody:nogroup "$way_dir" && chmod 711 "$work"
+  start sway.log $way_as env XDG_RUNTIME_DIR="$way_dir/run" HOME="$way_dir" \
+    WLR_BACKENDS=headless WLR_RENDERER=pixman WLR_LIBINPUT_NO_DEVICES=1 \
+    sway -c "$way_dir/config"
+  way_ready() { ls "$way_dir"/run/wayland-? && ls "$way_dir"/run/sway-ipc.*; }
+  until_true way_ready || return 1
+  way_display=$(basename "$(ls -d "$way_dir"/run/wayland-? | head -n 1)")
+  way_sock=$(ls -d "$way_dir"/run/sway-ipc.* | head -n 1)
+}
+
+# way-run runs a command on the compositor; way-tool is the tool there.
+way_run() {
+  cat >way-run <<END
+#!/bin/sh
+cd "$way_dir"
+exec $way_as env XDG_RUNTIME_DIR="$way_dir/run" HOME="$way_dir" \
+  WAYLAND_DISPLAY="$way_display" SWAYSOCK="$way_sock" "\$@"
+END
+  cat >way-tool <<END
+#!/bin/sh
+exec "$work/way-run" "$way_dir/gridhook-tool" "\$@"
+END
+  chmod +x way-run way-tool
+}
+
+way_capture() {
+  works "a compositor is captured" capture_screen '{}'
+  is "as large and as coloured as it is" "800x600 PNG 128,48,16" \
+    "$("$python" "$here/image.py" pixel result.json 400 300)"
+  works "its first output" capture_screen '{"monitor":0,"max_edge":400}'
+  is "made smaller" "400x300 PNG 128,48,16" \
+    "$("$python" "$here/image.py" pixel result.json 200 150)"
+  fails "an output that is not there" "not found: monitor 3" \
+    capture_screen '{"monitor":3}'
+  fails "a compositor that is not there" "the desktop refused" \
+    capture_screen '{}' '{"display":"wayland","wayland_display":"wayland-9"}'
+}
+
+way_clipboard() {
+  works "an empty clipboard is read" clipboard_get '{}'
+  is "and has no text" false "$(jq .structuredContent.has_text result.json)"
+  works "a text is set" clipboard_set '{"text":"Grüße, 日本 🙂\nzwei"}'
+  is "wl-paste reads it" 'Grüße, 日本 🙂
+zwei' "$(timeout 5 ./way-run wl-paste -n)"
+  works "so do we" clipboard_get '{}'
+  is "the same" 'Grüße, 日本 🙂
+zwei' "$(jq -r .structuredContent.text result.json)"
+  head -c 1000000 /dev/zero | tr '\0' 'm' >million
+  works "a million characters" clipboard_set "{\"text\":\"$(cat million)\"}"
+  is "all arrive" "$(cksum <million)" \
+    "$(timeout 5 ./way-run wl-paste -n | cksum)"
+  head -c 2000000 /dev/zero | tr '\0' 'y' |
+    timeout 5 ./way-run wl-copy >/dev/null 2>&1
+  works "two million bytes of wl-copy's" clipboard_get '{}'
+  is "are cut at the limit, and that is told" "1048576.true" \
+    "$(jq -r '.structuredContent | "\(.text | length).\(.truncated)"' result.json)"
+  works "an empty text clears it" clipboard_set '{"text":""}'
+  works "and it reads so" clipboard_get '{}'
+  is "without text" false "$(jq .structuredContent.has_text result.json)"
+}
+
+if has wayland sway setpriv; then
+  if way_start; then
+    way_run
+    tool=$work/way-tool
+    has_module "Wayland captures" PIL && has "Wayland captures" grim && way_capture
+    has "Wayland's clipboard" wl-copy wl-paste && way_clipboard
+    if has "Wayland's keys" wtype; then
+      works "a key is pressed by wtype" media_key '{"key":"next"}'
+    fi
+    tool=$real_tool
+  else
+    skip wayland "sway does not start: $(tail -n 1 sway.log)"
+  fi
+fi
