@@ -87,6 +87,13 @@ push_icon(struct expansion *x)
 	return err != ERR_OK ? err : push(x, x->fields->icon);
 }
 
+/* Codes of older versions of the specification: to be left out. */
+static bool
+is_deprecated(char code)
+{
+	return code != '\0' && strchr("dDnNvm", code) != NULL;
+}
+
 /* A code inside a longer argument: text, or nothing. */
 static enum err
 add_code(struct expansion *x, char code)
@@ -110,14 +117,9 @@ add_code(struct expansion *x, char code)
 		if (x->fields->args_count == 1)
 			buf_add_span(&x->arg, x->fields->args[0]);
 		return ERR_OK;
-	case 'd': /* deprecated: to be left out */
-	case 'D':
-	case 'n':
-	case 'N':
-	case 'v':
-	case 'm':
-		return ERR_OK;
 	default:
+		if (is_deprecated(code))
+			return ERR_OK;
 		return refuse(x, "has a field code that is not known here");
 	}
 }
@@ -135,15 +137,8 @@ whole_code(struct expansion *x, char code)
 		return push_files(x, SIZE_MAX);
 	case 'i':
 		return push_icon(x);
-	case 'd':
-	case 'D':
-	case 'n':
-	case 'N':
-	case 'v':
-	case 'm':
-		return ERR_OK;
 	default:
-		x->open = true;
+		x->open = !is_deprecated(code);
 		return add_code(x, code);
 	}
 }
