@@ -191,7 +191,7 @@ drain(struct child *child, struct buf *output)
 {
 	size_t left = output->max - output->len;
 	size_t want = left < CHUNK ? left : CHUNK;
-	char beyond, *room = left > 0 ? buf_room(output, want) : &beyond;
+	char beyond = 0, *room = left > 0 ? buf_room(output, want) : &beyond;
 	ssize_t got;
 
 	if (room == NULL)
@@ -228,7 +228,7 @@ step(struct child *child, struct buf *output)
 		return ERR_NOT_READY;
 	if (wait[0].revents != 0 && !feed(child))
 		shut(&child->in);
-	if (wait[1].revents != 0) {
+	if (output != NULL && wait[1].revents != 0) {
 		err = drain(child, output);
 		if (err != ERR_OK)
 			return err;
