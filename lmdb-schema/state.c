@@ -1,4 +1,58 @@
 #include "lmdb-schema/state.h"
 
+#include <stdlib.h>
+
+#include "common/kv.h"
+#include "lmdb-schema/store.h"
+
 const char *const state_tables[STATE_TABLES] = {"meta", "keys", "users",
     "sessions", "pending", "validated", "audit", "versions"};
+
+struct state_view {
+	struct kv_txn *txn;
+};
+
+enum err
+state_view_open(struct state_view **out, struct store *store)
+{
+	struct state_view *view = calloc(1, sizeof(*view));
+	enum err err;
+
+	*out = NULL;
+	if (view == NULL)
+		return ERR_NO_MEMORY;
+	err = kv_read(&view->txn, store_state(store));
+	if (err != ERR_OK) {
+		free(view);
+		return err;
+	}
+	*out = view;
+	return ERR_OK;
+}
+
+void
+state_view_close(struct state_view *view)
+{
+	if (view == NULL)
+		return;
+	kv_abort(view->txn);
+	free(view);
+}
+
+void
+state_view_rest(struct state_view *view)
+{
+	kv_rest(view->txn);
+}
+
+enum err
+state_view_renew(struct state_view *view)
+{
+	return kv_renew(view->txn);
+}
+
+struct kv_txn *
+state_view_txn(struct state_view *view)
+{
+	return view->txn;
+}

@@ -1,11 +1,29 @@
 /*
- * state: what the API itself keeps; the tables of state.mdb.
+ * state: what the API itself keeps, in state.mdb. Every acknowledged write is
+ * on disk before the answer.
  *
- *	meta      "schema"   u64 SCHEMA_VERSION
- *	keys, users, sessions, pending, validated, audit, versions: each
- *	described beside the code that owns it
+ *	meta       "schema"   u64 SCHEMA_VERSION
+ *	           "access"   u64 generation of the last change of keys, users
+ *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
+ *	             text name, unsigned scope (1 read, 2 propose),
+ *	             unsigned created ms, revoked ms (0: not), last use ms
+ *	users      name -> packed: text password hash (digest.h's form),
+ *	             unsigned created ms
+ *	sessions   SHA-256 of the token (32 bytes) -> packed: text user,
+ *	             unsigned created ms, last use ms, text CSRF token
+ *	pending    supplier 00 codein -> packed: text gamme (one letter),
+ *	             text author, unsigned when ms
+ *	validated  supplier 00 codein -> the same; author: who validated
+ *	audit      u64 number -> packed: unsigned when ms, text event, text
+ *actor, text supplier, text codein, text gamme, text gamme before versions
+ *supplier -> u64 generation of the last change of its pending or validated
+ *ranges
  */
 #pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
 
 enum {
 	STATE_META,
@@ -20,3 +38,19 @@ enum {
 };
 
 extern const char *const state_tables[STATE_TABLES];
+
+struct store;
+struct kv_txn;
+
+/* A consistent view. One thread at a time. */
+struct state_view;
+
+enum err state_view_open(struct state_view **out, struct store *store);
+void state_view_close(struct state_view *view);
+
+/* Lets go of it between uses, and takes the newest one. */
+void state_view_rest(struct state_view *view);
+enum err state_view_renew(struct state_view *view);
+
+/* For lmdb-schema's own files only. */
+struct kv_txn *state_view_txn(struct state_view *view);

@@ -17,6 +17,7 @@ static const struct cmd_row commands[] = {
     {"gammes", cmd_gammes, "import server ranges, export validated changes"},
     {"compute", cmd_compute, "compute suppliers and publish their snapshots"},
     {"suppliers", cmd_suppliers, "list the suppliers and their snapshots"},
+    {"key", cmd_key, "create, list and revoke API keys"},
     {"backup", cmd_backup, "copy the data while it is in use"},
     {"restore", cmd_restore, "make a data directory from a backup"},
     {"check", cmd_check, "verify every checksum and cross-reference"},

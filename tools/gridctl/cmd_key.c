@@ -1,0 +1,252 @@
+/* gridctl key create, list, revoke: who may call the API. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/date.h"
+#include "common/jsonw.h"
+#include "common/opt.h"
+#include "lmdb-schema/access.h"
+#include "lmdb-schema/store.h"
+#include "tools/gridctl/cmd.h"
+
+struct options {
+	const char *name, *scope;
+	bool json;
+};
+
+static const struct opt_row create_rows[] = {
+    {"--name", 0, OPT_TEXT, offsetof(struct options, name), 0, 0, "NAME",
+	"what the key is for; shown as the author of its proposals"},
+    {"--scope", 0, OPT_TEXT, offsetof(struct options, scope), 0, 0, "SCOPE",
+	"read, or propose (which may read too)"},
+};
+
+static const struct opt_spec create_spec = {
+    .usage = "gridctl [--data DIR] key create --name NAME --scope "
+	     "read|propose",
+    .about = "Makes an API key and prints it, alone on its line. It is "
+	     "shown this once:\nonly its hash is stored.",
+    .rows = create_rows,
+    .count = 2,
+};
+
+static const struct opt_row list_rows[] = {
+    {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
+	"as a JSON array"},
+};
+
+static const struct opt_spec list_spec = {
+    .usage = "gridctl [--data DIR] key list [--json]",
+    .about = "Lists the API keys: never the keys themselves.",
+    .rows = list_rows,
+    .count = 1,
+};
+
+static const struct opt_spec revoke_spec = {
+    .usage = "gridctl [--data DIR] key revoke ID",
+    .about = "Revokes an API key at once and for ever.",
+    .args_min = 1,
+    .args_max = 1,
+};
+
+/* CMD_DONE to go on; -1 after --help; else the exit code. */
+static int
+begin(
+    struct options *options, const struct opt_spec *spec, int argc, char **argv)
+{
+	int args;
+
+	switch (opt_read(options, spec, argc, argv, &args)) {
+	case OPT_GO:
+		return CMD_DONE;
+	case OPT_HELP:
+		return -1;
+	default:
+		return CMD_USAGE;
+	}
+}
+
+static int
+key_create(int argc, char **argv)
+{
+	struct options options = {NULL, NULL, false};
+	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
+	enum access_scope scope;
+	struct store *store;
+	int result = begin(&options, &create_spec, argc, argv);
+	enum err err;
+
+	if (result != CMD_DONE)
+		return result < 0 ? CMD_DONE : result;
+	if (options.name == NULL || options.scope == NULL ||
+	    !access_scope(&scope, span_of(options.scope))) {
+		fprintf(stderr,
+		    "gridctl key create: --name and --scope read|propose are "
+		    "needed\n");
+		return CMD_USAGE;
+	}
+	if (!access_name_ok(span_of(options.name))) {
+		fprintf(stderr,
+		    "gridctl key create: --name: 1 to 64 bytes of text\n");
+		return CMD_USAGE;
+	}
+	result = cmd_open(&store, "key create");
+	if (result != CMD_DONE)
+		return result;
+	err = access_key_create(
+	    store, span_of(options.name), scope, "gridctl", key, id);
+	if (err == ERR_OK) {
+		puts(key);
+		fprintf(stderr,
+		    "id %s, scope %s. This key is not shown again.\n", id,
+		    options.scope);
+	} else
+		result = cmd_fail("key create", err, NULL);
+	store_close(store);
+	return result;
+}
+
+struct listing {
+	struct jsonw json;
+	struct buf text;
+	bool as_json;
+};
+
+static void
+time_text(char text[DATE_TEXT_MAX], int64_t ms)
+{
+	text[0] = '-';
+	text[1] = '\0';
+	if (ms != 0)
+		date_instant_text(text, ms);
+}
+
+static void
+add_time(struct jsonw *json, const char *name, int64_t ms)
+{
+	char text[DATE_TEXT_MAX];
+
+	time_text(text, ms);
+	jsonw_key(json, name);
+	jsonw_text(json, ms == 0 ? NULL : text);
+}
+
+static enum err
+add_key(void *context, const struct access_key *key)
+{
+	struct listing *listing = context;
+	struct jsonw *json = &listing->json;
+	char made[DATE_TEXT_MAX], used[DATE_TEXT_MAX], revoked[DATE_TEXT_MAX];
+
+	if (listing->as_json) {
+		jsonw_object_begin(json);
+		jsonw_key(json, "id");
+		jsonw_string(json, key->id);
+		jsonw_key(json, "name");
+		jsonw_string(json, key->name);
+		jsonw_key(json, "scope");
+		jsonw_text(json, access_scope_text(key->scope));
+		add_time(json, "createdAt", key->created_ms);
+		add_time(json, "lastUsedAt", key->used_ms);
+		add_time(json, "revokedAt", key->revoked_ms);
+		jsonw_object_end(json);
+		return buf_end(&listing->text);
+	}
+	time_text(made, key->created_ms);
+	time_text(used, key->used_ms);
+	time_text(revoked, key->revoked_ms);
+	buf_addf(&listing->text, "%-10.*s  %-8s %-24s  %-24s  %-24s  %.*s\n",
+	    SPAN_ARG(key->id), access_scope_text(key->scope), made, used,
+	    revoked, SPAN_ARG(key->name));
+	return buf_end(&listing->text);
+}
+
+static enum err
+list_keys(struct store *store, struct listing *listing)
+{
+	struct state_view *view;
+	enum err err = state_view_open(&view, store);
+
+	if (err == ERR_OK)
+		err = access_key_each(view, add_key, listing);
+	state_view_close(view);
+	return err;
+}
+
+static int
+key_list(int argc, char **argv)
+{
+	struct options options = {NULL, NULL, false};
+	struct listing listing;
+	struct store *store;
+	int result = begin(&options, &list_spec, argc, argv);
+	enum err err;
+
+	if (result != CMD_DONE)
+		return result < 0 ? CMD_DONE : result;
+	result = cmd_open(&store, "key list");
+	if (result != CMD_DONE)
+		return result;
+	buf_init(&listing.text, (size_t)1 << 28);
+	jsonw_init(&listing.json, &listing.text);
+	listing.as_json = options.json;
+	if (options.json)
+		jsonw_array_begin(&listing.json);
+	else
+		buf_addf(&listing.text, "%-10s  %-8s %-24s  %-24s  %-24s  %s\n",
+		    "id", "scope", "created", "last used", "revoked", "name");
+	err = list_keys(store, &listing);
+	if (options.json) {
+		jsonw_array_end(&listing.json);
+		buf_add_char(&listing.text, '\n');
+	}
+	if (err == ERR_OK)
+		fwrite(listing.text.data, 1, listing.text.len, stdout);
+	else
+		result = cmd_fail("key list", err, NULL);
+	buf_fini(&listing.text);
+	store_close(store);
+	return result;
+}
+
+static int
+key_revoke(int argc, char **argv)
+{
+	struct options options = {NULL, NULL, false};
+	struct fault fault;
+	struct store *store;
+	int result = begin(&options, &revoke_spec, argc, argv);
+	enum err err;
+
+	if (result != CMD_DONE)
+		return result < 0 ? CMD_DONE : result;
+	result = cmd_open(&store, "key revoke");
+	if (result != CMD_DONE)
+		return result;
+	err = access_key_revoke(store, span_of(argv[1]), "gridctl");
+	fault_clear(&fault);
+	if (err == ERR_NOT_FOUND)
+		fault_set(&fault, argv[1],
+		    "is no key's id: 'gridctl key list' shows them");
+	if (err == ERR_EXISTS)
+		fault_set(&fault, argv[1], "is revoked already");
+	if (err != ERR_OK)
+		result = cmd_fail("key revoke", err, &fault);
+	else
+		printf("%s is revoked\n", argv[1]);
+	store_close(store);
+	return result;
+}
+
+static const struct cmd_row commands[] = {
+    {"create", key_create, "make a key and print it, this once"},
+    {"list", key_list, "list the keys, revoked ones too"},
+    {"revoke", key_revoke, "end a key at once"},
+};
+
+int
+cmd_key(int argc, char **argv)
+{
+	return cmd_run_table("gridctl key", "Who may call the API.", commands,
+	    sizeof(commands) / sizeof(commands[0]), argc, argv);
+}
