@@ -18,7 +18,15 @@ packages_of() {
     ;;
   serve) echo nginx-light curl openssl ca-certificates ;;
   screen) ;;
-  desktop) ;;
+  desktop)
+    # What gridhook-tool links, then the peers that its test meets.
+    echo libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev \
+      libpng-dev libjpeg62-turbo-dev \
+      xvfb x11-xserver-utils xclip scrot sway swaybg grim wl-clipboard wtype \
+      dunst dbus dbus-bin dbus-daemon python3-dbusmock python3-dbus \
+      python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
+      xdg-utils util-linux jq
+    ;;
   bench) ;;
   *) return 1 ;;
   esac
