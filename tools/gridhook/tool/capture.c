@@ -140,11 +140,14 @@ read_png(struct buf *png, struct picture *out, struct fault *fault)
 	return picture_read_png(out, buf_span(png), fault);
 }
 
-/* What of two attempts is told: the first one's reason, unless it was quiet. */
+/* A portal that said no, or nothing, is the reason; one that is not there, not.
+ */
 static enum err
 both_failed(const struct fault *first, const struct fault *second, enum err err,
     struct fault *fault)
 {
+	if (err == ERR_DENIED || err == ERR_TIMED_OUT)
+		*fault = *second;
 	fault_set(fault, "capture_screen", "%s; and the portal: %s",
 	    first->message, second->message);
 	return err;
