@@ -83,7 +83,8 @@ if has wayland sway setpriv; then
   if way_start; then
     way_run
     tool=$work/way-tool
-    has_module "Wayland captures" PIL && has "Wayland captures" grim && way_capture
+    has_backend "Wayland captures" png && has_module "Wayland captures" PIL &&
+      has "Wayland captures" grim && way_capture
     has "Wayland's clipboard" wl-copy wl-paste && way_clipboard
     if has "Wayland's keys" wtype; then
       works "a key is pressed by wtype" media_key '{"key":"next"}'
