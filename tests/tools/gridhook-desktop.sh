@@ -125,7 +125,9 @@ until_true() {
 start() { # LOG COMMAND...: a peer in the background, its id in $peer
   log=$1
   shift
-  "$@" >"$log" 2>&1 &
+  # At once, lest what an earlier peer wrote be taken for this one's.
+  : >"$log"
+  "$@" >>"$log" 2>&1 &
   peer=$!
   peers="$peers $peer"
 }
