@@ -90,6 +90,31 @@ static const struct conf_row rows[] = {
 	NULL, "Captures, launches and locks a second."},
     {"tools", "heavy_burst", CONF_INT, AT(burst[TOOL_PACE_HEAVY]), "5", 1,
 	100000, NULL, "The same at once."},
+
+    {"desktop", "display", CONF_TEXT, AT(display), "auto", 0, 16, NULL,
+	"Where the screen and the clipboard are: auto, x11, wayland, none."},
+    {"desktop", "x11_display", CONF_TEXT, AT(x11_display), "", 0, 255, NULL,
+	"Used in place of DISPLAY, such as :0."},
+    {"desktop", "wayland_display", CONF_TEXT, AT(wayland_display), "", 0, 255,
+	NULL, "Used in place of WAYLAND_DISPLAY, such as wayland-1."},
+    {"desktop", "find_roots", CONF_TEXT, AT(find_roots), "", 0, 4095, NULL,
+	"Folders that find_files may look into. Empty: the home folder."},
+    {"desktop", "find_entries", CONF_INT, AT(find_entries), "200000", 1,
+	100000000, NULL, "Names that find_files looks at before it stops."},
+    {"desktop", "find_depth", CONF_INT, AT(find_depth), "12", 0, 64, NULL,
+	"Folders below a root that find_files goes down."},
+    {"desktop", "find_ms", CONF_INT, AT(find_ms), "2000", 1, 600000, NULL,
+	"Milliseconds before find_files stops."},
+    {"desktop", "url_schemes", CONF_TEXT, AT(url_schemes),
+	"http, https, mailto", 0, 1023, NULL, "What open_url opens."},
+    {"desktop", "app_allow", CONF_TEXT, AT(app_allow), "", 0, 4095, NULL,
+	"Desktop ids that open_app may start. Empty: any."},
+    {"desktop", "app_args", CONF_BOOL, AT(app_args), "no", 0, 0, NULL,
+	"Whether a caller may pass arguments to an application."},
+    {"desktop", "terminal", CONF_TEXT, AT(terminal), "x-terminal-emulator -e",
+	0, 1023, NULL, "What runs an application that wants a terminal."},
+    {"desktop", "lock_command", CONF_TEXT, AT(lock_command), "", 0, 1023, NULL,
+	"What locks the session when the desktop does not."},
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -345,4 +370,62 @@ settings_data(char path[FS_PATH_MAX], const struct settings *settings)
 	if (home != NULL && home[0] == '/')
 		return fs_path(path, "%s/.local/state/gridhook", home);
 	return ERR_NOT_FOUND;
+}
+
+/* --- for the helper ------------------------------------------------------- */
+
+static void
+put_list(struct jsonw *json, const char *name, const char *list)
+{
+	const char *at = list + strspn(list, ", \t");
+	size_t len;
+
+	if (*at == '\0')
+		return;
+	jsonw_key(json, name);
+	jsonw_array_begin(json);
+	while ((len = strcspn(at, ", \t")) > 0) {
+		jsonw_string(json, span_make(at, len));
+		at += len;
+		at += strspn(at, ", \t");
+	}
+	jsonw_array_end(json);
+}
+
+static void
+put_name(struct jsonw *json, const char *name, const char *text)
+{
+	if (text[0] == '\0')
+		return;
+	jsonw_key(json, name);
+	jsonw_text(json, text);
+}
+
+static void
+put_number(struct jsonw *json, const char *name, int64_t value)
+{
+	jsonw_key(json, name);
+	jsonw_int(json, value);
+}
+
+void
+settings_for_helper(struct jsonw *json, const struct settings *settings)
+{
+	jsonw_object_begin(json);
+	put_name(json, "app_name", settings->app);
+	put_name(json, "display", settings->display);
+	put_name(json, "x11_display", settings->x11_display);
+	put_name(json, "wayland_display", settings->wayland_display);
+	put_list(json, "find_roots", settings->find_roots);
+	put_number(json, "find_entries", settings->find_entries);
+	put_number(json, "find_depth", settings->find_depth);
+	put_number(json, "find_ms", settings->find_ms);
+	put_list(json, "url_schemes", settings->url_schemes);
+	put_list(json, "app_allow", settings->app_allow);
+	jsonw_key(json, "app_args");
+	jsonw_bool(json, settings->app_args);
+	put_list(json, "terminal", settings->terminal);
+	put_list(json, "lock_command", settings->lock_command);
+	put_number(json, "life_fd", 3);
+	jsonw_object_end(json);
 }

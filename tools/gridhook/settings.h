@@ -10,6 +10,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
+#include "common/jsonw.h"
 #include "common/span.h"
 
 #define SETTINGS_SECRET_MAX 1024
@@ -41,6 +42,12 @@ struct settings {
 	bool read_only;
 	int64_t rate[3], burst[3]; /* by enum tool_pace */
 	int64_t helpers;
+
+	/* For the helper; empty texts leave it its own defaults. */
+	char *display, *x11_display, *wayland_display;
+	char *find_roots, *url_schemes, *app_allow, *terminal, *lock_command;
+	int64_t find_entries, find_depth, find_ms;
+	bool app_args;
 
 	/* From elsewhere. */
 	char secret[SETTINGS_SECRET_MAX];
@@ -77,6 +84,12 @@ enum err settings_socket(
 
 /* Where events are kept; ERR_NOT_FOUND when they are kept in memory only. */
 enum err settings_data(char path[FS_PATH_MAX], const struct settings *settings);
+
+/*
+ * The helper's settings as the JSON that it reads from its environment; its
+ * descriptor 3 is a pipe that closes when gridhook ends.
+ */
+void settings_for_helper(struct jsonw *json, const struct settings *settings);
 
 /* True when a list "a, b c" has the item; ASCII case ignored. */
 bool settings_list_has(const char *list, struct span item);
