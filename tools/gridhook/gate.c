@@ -287,8 +287,8 @@ tell_sender(struct waiting *waiting, enum err err)
 	conn_reply(conn, &(struct reply){.status = 200, .body = span_of(text)});
 }
 
-void
-gate_round(struct gate *gate)
+static void
+commit_and_answer(struct gate *gate)
 {
 	struct waiting *waiting = gate->first, *next;
 	enum err err = journal_commit(gate->spec.journal);
@@ -301,6 +301,14 @@ gate_round(struct gate *gate)
 		    waiting, waiting->err != ERR_OK ? waiting->err : err);
 		free(waiting);
 	}
+}
+
+/* An answer can bring on the next request of a pipeline, and so a push. */
+void
+gate_round(struct gate *gate)
+{
+	while (gate->first != NULL || journal_is_pending(gate->spec.journal))
+		commit_and_answer(gate);
 	relay_pump(gate->spec.relay);
 }
 

@@ -23,6 +23,7 @@ struct http {
 	size_t target_len;
 	size_t head_bytes; /* fed since the request began */
 	bool in_value;
+	bool named; /* the header that is being read */
 	bool begun;
 	bool head_done;
 	bool done;
@@ -57,6 +58,7 @@ on_field(llhttp_t *parser, const char *at, size_t len)
 	struct http *http = parser->data;
 	struct field *field;
 
+	http->named |= len > 0;
 	if (http->head_done)
 		return 0; /* trailers are read over */
 	if (http->in_value || http->field_count == 0) {
@@ -91,12 +93,15 @@ on_value(llhttp_t *parser, const char *at, size_t len)
 	return 0;
 }
 
-/* A header without value still ends its name. */
+/* A header without value still ends its name; one without name is none. */
 static int
 on_value_complete(llhttp_t *parser)
 {
 	struct http *http = parser->data;
 
+	if (!http->named)
+		return -1;
+	http->named = false;
 	http->in_value = true;
 	return 0;
 }
@@ -226,6 +231,7 @@ forget(struct http *http)
 	http->target_len = 0;
 	http->head_bytes = 0;
 	http->in_value = false;
+	http->named = false;
 	http->begun = false;
 	http->head_done = false;
 	http->done = false;
