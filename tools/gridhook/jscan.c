@@ -524,8 +524,7 @@ jval_is(struct jval value, struct span text)
 	if (!value.node->escaped)
 		return span_eq(rest, text);
 	while (rest.len > 0 && text.len > 0) {
-		utf8_next(&want, &text);
-		if (take_char(&rest) != want)
+		if (!utf8_next(&want, &text) || take_char(&rest) != want)
 			return false;
 	}
 	return rest.len == 0 && text.len == 0;

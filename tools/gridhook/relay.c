@@ -320,8 +320,12 @@ start_after(struct relay *relay, struct jval hello)
 
 	if (jval_is(
 		jval_member(hello, "epoch"), span_of(journal_epoch(journal))) &&
-	    jval_int(jval_member(hello, "ack"), &ack) && ack >= 0)
-		return (uint64_t)ack > last ? last : (uint64_t)ack;
+	    jval_int(jval_member(hello, "ack"), &ack) && ack >= 0) {
+		if ((uint64_t)ack < last)
+			last = (uint64_t)ack;
+		journal_ack(journal, last);
+		return last;
+	}
 	switch (relay->replay) {
 	case REPLAY_ALL:
 		return journal_first(journal) - 1;
