@@ -189,6 +189,17 @@ set_number(struct reading *reading, const struct opt_row *row, int64_t *to,
 }
 
 static void
+add_item(struct reading *reading, const struct opt_row *row,
+    struct opt_list *list, const char *text)
+{
+	if (list->count < OPT_LIST_MAX)
+		list->items[list->count++] = text;
+	else
+		wrong_about(reading, "%s may be given %d times at most",
+		    row->name, OPT_LIST_MAX);
+}
+
+static void
 set(struct reading *reading, const struct opt_row *row, const char *text)
 {
 	char *member = (char *)reading->values + row->offset;
@@ -203,6 +214,9 @@ set(struct reading *reading, const struct opt_row *row, const char *text)
 	case OPT_INT:
 	case OPT_SECONDS:
 		set_number(reading, row, (int64_t *)(void *)member, text);
+		break;
+	case OPT_LIST:
+		add_item(reading, row, (struct opt_list *)(void *)member, text);
 		break;
 	}
 }

@@ -17,7 +17,15 @@ enum opt_type {
 	OPT_FLAG, /* bool: set to true */
 	OPT_TEXT, /* const char *: borrowed from argv */
 	OPT_INT, /* int64_t, min..max */
-	OPT_SECONDS /* int64_t: 90, 90s, 15m, 12h, 3d */
+	OPT_SECONDS, /* int64_t: 90, 90s, 15m, 12h, 3d */
+	OPT_LIST /* struct opt_list: may be given many times */
+};
+
+#define OPT_LIST_MAX 64
+
+struct opt_list {
+	const char *items[OPT_LIST_MAX]; /* borrowed from argv, in order */
+	int count;
 };
 
 struct opt_row {

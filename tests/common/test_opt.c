@@ -261,6 +261,36 @@ START_TEST(operands_may_be_as_many_as_they_like)
 }
 END_TEST
 
+/* Room for as many as there may be, and one more is told. */
+START_TEST(list_keeps_every_value_in_order)
+{
+	static const struct opt_row list_row = {
+	    "--set", 's', OPT_LIST, 0, 0, 0, "NAME=VALUE", "set it"};
+	static const struct opt_spec list_spec = {
+	    .usage = "gridapi", .about = "", .rows = &list_row, .count = 1};
+	struct opt_list list = {.count = 0};
+	char *argv[OPT_LIST_MAX + 3] = {"x", "--set=a", "-sb"};
+	int args;
+
+	ck_assert_int_eq(opt_read(&list, &list_spec, 3, argv, &args), OPT_GO);
+	ck_assert_int_eq(list.count, 2);
+	ck_assert_str_eq(list.items[0], "a");
+	ck_assert_str_eq(list.items[1], "b");
+
+	for (int i = 1; i <= OPT_LIST_MAX + 1; i++)
+		argv[i] = "-sc";
+	list.count = 0;
+	ck_assert_int_eq(
+	    opt_read(&list, &list_spec, OPT_LIST_MAX + 1, argv, &args), OPT_GO);
+	ck_assert_int_eq(list.count, OPT_LIST_MAX);
+	list.count = 0;
+	ck_assert_int_eq(
+	    opt_read(&list, &list_spec, OPT_LIST_MAX + 2, argv, &args),
+	    OPT_WRONG);
+	ck_assert_ptr_nonnull(strstr(written("err"), "64 times"));
+}
+END_TEST
+
 START_TEST(program_without_arguments_at_all_is_read)
 {
 	struct opt_spec none = spec;
@@ -412,6 +442,7 @@ test_suite(void)
 	tcase_add_loop_test(tc, good_line_is_read, 0, COUNT(good));
 	tcase_add_loop_test(tc, bad_line_is_told_with_a_hint, 0, COUNT(bad));
 	tcase_add_test(tc, operands_may_be_as_many_as_they_like);
+	tcase_add_test(tc, list_keeps_every_value_in_order);
 	tcase_add_test(tc, program_without_arguments_at_all_is_read);
 	tcase_add_loop_test(
 	    tc, head_ends_at_the_first_operand, 0, COUNT(heads));
