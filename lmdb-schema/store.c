@@ -218,6 +218,16 @@ store_close(struct store *store)
 	free(store);
 }
 
+int
+store_reap(struct store *store)
+{
+	int count = 0;
+
+	for (unsigned i = 0; i < ENV_COUNT; i++)
+		count += kv_reap_readers(store->envs[i]);
+	return count;
+}
+
 const char *
 store_dir(const struct store *store)
 {

@@ -55,6 +55,12 @@ enum err store_open_unmarked(
 
 const char *store_dir(const struct store *store);
 
+/*
+ * Lets go what processes that died while they read still hold back; how many
+ * readers that were.
+ */
+int store_reap(struct store *store);
+
 /* For lmdb-schema's own files only: nobody above sees an environment. */
 struct kv *store_live(struct store *store);
 struct kv *store_catalog(struct store *store);
