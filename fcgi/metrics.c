@@ -1,5 +1,6 @@
 #include "fcgi/metrics.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -98,6 +99,15 @@ write_requests(struct buf *buf, const struct metrics *metrics,
 		}
 }
 
+static bool
+was_asked(const struct metrics *metrics, unsigned i)
+{
+	for (unsigned k = 0; k < METRICS_BUCKETS; k++)
+		if (get(&metrics->latency[i][k]) > 0)
+			return true;
+	return false;
+}
+
 static void
 write_histogram(struct buf *buf, const struct metrics *metrics, unsigned i,
     const char *name)
@@ -133,7 +143,7 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	    "# HELP gridapi_request_seconds Time from accepting a request to "
 	    "its last byte.\n# TYPE gridapi_request_seconds histogram\n");
 	for (unsigned i = 0; i < count; i++)
-		if (get(&metrics->latency_sum_us[i]) > 0)
+		if (was_asked(metrics, i))
 			write_histogram(buf, metrics, i, names[i]);
 	write_one(buf, "gridapi_sent_bytes_total", "counter",
 	    "Bytes of answers.", (long long)get(&metrics->bytes_out));

@@ -69,6 +69,10 @@ request_param(struct request *request, struct span name, struct span value)
 		request->https = span_eq_nocase(value, SPAN("on"));
 		return;
 	}
+	if (span_eq(name, SPAN("COUNT_REFUSAL"))) {
+		request->count_refusal = span_eq(value, SPAN("1"));
+		return;
+	}
 	for (unsigned i = 0; i < sizeof(params) / sizeof(params[0]); i++)
 		if (span_eq(params[i].name, name)) {
 			memcpy((char *)request + params[i].offset, &value,

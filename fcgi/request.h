@@ -32,6 +32,11 @@ struct request {
 	struct span remote_addr, request_id;
 	bool https;
 	bool slow_pool; /* this worker may take seconds */
+	/*
+	 * nginx counts failed authentications: what would be a 401 is first
+	 * to be "X-Accel-Redirect: @refused", and comes back without this.
+	 */
+	bool count_refusal;
 	int64_t start_ns; /* when it was accepted */
 	/* True when the client has gone. NULL: never. */
 	bool (*gone)(void *connection);

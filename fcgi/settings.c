@@ -37,6 +37,8 @@ const struct conf_row settings_rows[] = {
 	"requests that may queue; more are told to come back"},
     {"pages", "socket_mode", CONF_INT, AT(socket_mode), "660", 0, 777, NULL,
 	"permissions of both sockets"},
+    {"pages", "drain", CONF_SECONDS, AT(drain_s), "30", 0, 3600, NULL,
+	"how long requests under way may go on when gridapi is to end"},
     {"api", "public_url", CONF_TEXT, AT(public_url), "", 0, 0, NULL,
 	"the address callers use, without /api/v1; empty: the one they used"},
     {"api", "trusted_proxies", CONF_TEXT, AT(trusted_proxies), "", 0, 0, NULL,

@@ -17,6 +17,7 @@ struct settings {
 	int64_t pages_processes, pages_threads, pages_backlog;
 	int64_t slow_processes, slow_threads, slow_backlog;
 	int64_t socket_mode; /* as in chmod, read as decimal digits: 660 */
+	int64_t drain_s; /* how long requests may go on after SIGTERM */
 	/* [api] */
 	char *public_url; /* empty: the one the caller used */
 	char *trusted_proxies; /* addresses whose X-Forwarded-* count */

@@ -1,0 +1,18 @@
+/*
+ * housekeep: what has to be done in the data directory from time to time,
+ * whoever serves: replaced snapshots whose time is over, and what processes
+ * that died still hold.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "fcgi/settings.h"
+
+#define HOUSEKEEP_EVERY_S 60
+
+/*
+ * Does it in a child process, so that the supervisor never opens the store.
+ * The child's pid, or 0 when there is none; its failures are logged.
+ */
+pid_t housekeep_start(const struct settings *settings);

@@ -1,0 +1,432 @@
+/*
+ * How a request comes in and its answer goes out:
+ *
+ * - Each thread waits on its own epoll of {listener, stop}; the listener is
+ *   in there exclusively, so that one connection wakes one thread. A thread
+ *   that has served tries to accept before it waits again.
+ * - It accepts by itself and lends the connection to libfcgi, which parses.
+ *   libfcgi's own accept would hand the descriptor on to every program that
+ *   is started meanwhile, and has a race in its shutdown.
+ * - The answer does not pass through libfcgi (see record.h). Then the thread
+ *   closes: nginx is told to keep connections only so that it asks for an
+ *   end, by which it tells a whole answer from a cut one. It never reuses
+ *   one, and a thread that waited for it to close would be idle.
+ */
+#include "fcgi/worker.h"
+
+#include <errno.h>
+#include <fcgiapp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/log.h"
+#include "fcgi/record.h"
+#include "fcgi/request.h"
+#include "fcgi/serve.h"
+
+#define TICK_S 5
+#define BODY_STEP ((size_t)16 << 10)
+#define BODY_KEEP ((size_t)64 << 10) /* memory a thread keeps for bodies */
+
+/* nginx takes and gives at once; a peer that does not is ill. */
+#define RECEIVE_S 30
+#define SEND_S 310
+
+/* Long answers leave in fewer turns; no more than net.core.wmem_max. */
+#define SEND_BUFFER (1 << 20)
+
+enum stop { STOP_NOT, STOP_LEAVE, STOP_LAST_CALL };
+
+struct worker {
+	const struct worker_job *job;
+	struct server *server;
+	int wake; /* eventfd: readable for good once it is to stop */
+	_Atomic enum stop stop;
+};
+
+struct thread {
+	struct worker *worker;
+	struct serving *serving;
+	pthread_t id;
+	int epoll;
+	FCGX_Request fcgx;
+	struct record record;
+	struct buf body;
+};
+
+/* --- accepting ------------------------------------------------------------ */
+
+/*
+ * True when accepting again may help: the connection had gone already, or
+ * descriptors or memory are out, which a short wait gives a chance to mend.
+ */
+static bool
+accept_again(int errnum)
+{
+	switch (errnum) {
+	case EINTR:
+	case ECONNABORTED:
+	case EPROTO:
+		return true;
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+		log_error("no connection can be accepted: %s; raise the limit "
+			  "of open files or memory",
+		    strerror(errnum));
+		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+		return true;
+	default:
+		log_error("accepting failed: %s", strerror(errnum));
+		return false;
+	}
+}
+
+static void
+wait_for_work(struct thread *thread)
+{
+	struct epoll_event events[2];
+
+	/* Whatever it returns, the loop around it looks for itself. */
+	if (epoll_wait(thread->epoll, events, 2, -1) < 0 && errno != EINTR)
+		log_error("epoll_wait failed: %s", strerror(errno));
+}
+
+/* The next connection, or -1 when the thread shall end. */
+static int
+next_connection(struct thread *thread)
+{
+	struct worker *worker = thread->worker;
+
+	for (;;) {
+		enum stop stop = atomic_load(&worker->stop);
+		int fd;
+
+		if (stop == STOP_LEAVE)
+			return -1;
+		fd = accept4(worker->job->listener, NULL, NULL, SOCK_CLOEXEC);
+		if (fd >= 0)
+			return fd;
+		if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			if (stop == STOP_LAST_CALL)
+				return -1;
+			wait_for_work(thread);
+		} else if (!accept_again(errno))
+			_exit(WORKER_FAILED);
+	}
+}
+
+static void
+set_limits(int fd)
+{
+	static const struct timeval receive = {.tv_sec = RECEIVE_S};
+	static const struct timeval send = {.tv_sec = SEND_S};
+	static const int bytes = SEND_BUFFER;
+
+	/* Where one is refused, the connection works all the same. */
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &receive, sizeof(receive));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send, sizeof(send));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+/* --- one request ---------------------------------------------------------- */
+
+static int64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool
+has_gone(void *connection)
+{
+	struct pollfd poll_fd = {
+	    .fd = *(const int *)connection, .events = POLLRDHUP};
+
+	return poll(&poll_fd, 1, 0) > 0;
+}
+
+static void
+take_params(struct request *request, char **envp)
+{
+	for (; *envp != NULL; envp++) {
+		struct span text = span_of(*envp);
+		size_t end = span_find(text, '=');
+
+		if (end < text.len)
+			request_param(request, span_sub(text, 0, end),
+			    span_from(text, end + 1));
+	}
+}
+
+/* Reads what is left of a body whose ceiling was reached. */
+static void
+drain(FCGX_Stream *in)
+{
+	char rest[4096];
+
+	while (FCGX_GetStr(rest, sizeof(rest), in) == (int)sizeof(rest))
+		;
+}
+
+/* Reads the body to its end, also when it is longer than what is kept. */
+static enum err
+take_body(struct thread *thread, struct request *request)
+{
+	FCGX_Stream *in = thread->fcgx.in;
+	struct buf *body = &thread->body;
+	int len = (int)BODY_STEP;
+
+	buf_clear(body);
+	while (len == (int)BODY_STEP) {
+		char *room = buf_room(body, BODY_STEP);
+
+		if (room == NULL)
+			break;
+		len = FCGX_GetStr(room, (int)BODY_STEP, in);
+		buf_grown(body, (size_t)len);
+	}
+	if (body->err == ERR_NO_MEMORY)
+		return ERR_NO_MEMORY;
+	if (body->err != ERR_OK || body->len > body->max - BODY_STEP) {
+		drain(in);
+		request->body_too_large = true;
+		buf_clear(body);
+	}
+	request->body = buf_span(body);
+	return FCGX_GetError(in) == 0 ? ERR_OK : ERR_CLOSED;
+}
+
+/* ERR_OK when the answer went out whole; else the connection is to be cut. */
+static enum err
+answer(struct thread *thread, int *connection)
+{
+	const struct worker_job *job = thread->worker->job;
+	struct request request;
+	struct sink out = record_sink(&thread->record);
+	enum err err;
+
+	request_init(&request);
+	request.start_ns = now_ns();
+	request.slow_pool = job->slow;
+	request.gone = has_gone;
+	request.connection = connection;
+	take_params(&request, thread->fcgx.envp);
+	err = take_body(thread, &request);
+	if (err != ERR_OK)
+		return err;
+	record_begin(
+	    &thread->record, *connection, (unsigned)thread->fcgx.requestId);
+	err = serve(thread->serving, &request, &out);
+	if (err == ERR_OK)
+		err = record_end(&thread->record);
+	atomic_fetch_add_explicit(&job->metrics->bytes_out,
+	    thread->record.bytes, memory_order_relaxed);
+	return err;
+}
+
+static void
+serve_connection(struct thread *thread, int fd)
+{
+	FCGX_Request *fcgx = &thread->fcgx;
+	enum err err;
+
+	set_limits(fd);
+	fcgx->ipcFd = fd;
+	fcgx->keepConnection = 1; /* or it would be closed as the last one's */
+	/* What is no request is closed by libfcgi, which finds no listener. */
+	if (FCGX_Accept_r(fcgx) != 0)
+		return;
+	err = answer(thread, &fd);
+	if (err == ERR_CLOSED)
+		atomic_fetch_add_explicit(
+		    &thread->worker->job->metrics->requests_aborted, 1,
+		    memory_order_relaxed);
+	else if (err != ERR_OK)
+		log_warn("an answer was cut off: %s", err_text(err));
+	close(fd);
+	fcgx->ipcFd = -1;
+	FCGX_Free(fcgx, 0);
+	if (thread->body.cap > BODY_KEEP)
+		buf_fini(&thread->body);
+}
+
+/* --- threads -------------------------------------------------------------- */
+
+static void *
+thread_main(void *arg)
+{
+	struct thread *thread = arg;
+	int fd;
+
+	while ((fd = next_connection(thread)) >= 0)
+		serve_connection(thread, fd);
+	return NULL;
+}
+
+static bool
+watch(struct thread *thread)
+{
+	struct epoll_event listener = {.events = EPOLLIN | EPOLLEXCLUSIVE};
+	struct epoll_event wake = {.events = EPOLLIN};
+
+	thread->epoll = epoll_create1(EPOLL_CLOEXEC);
+	return thread->epoll >= 0 &&
+	    epoll_ctl(thread->epoll, EPOLL_CTL_ADD,
+		thread->worker->job->listener, &listener) == 0 &&
+	    epoll_ctl(
+		thread->epoll, EPOLL_CTL_ADD, thread->worker->wake, &wake) == 0;
+}
+
+static bool
+thread_open(struct thread *thread, struct worker *worker)
+{
+	int64_t most = worker->job->settings->body_bytes;
+
+	thread->worker = worker;
+	thread->epoll = -1;
+	/* One step more, so that what is too long is seen to be so. */
+	buf_init(&thread->body, (size_t)most + BODY_STEP);
+	return record_init(&thread->record) == ERR_OK &&
+	    FCGX_InitRequest(&thread->fcgx, -1, 0) == 0 && watch(thread) &&
+	    (thread->serving = serving_new(worker->server)) != NULL;
+}
+
+static void
+thread_close(struct thread *thread)
+{
+	serving_free(thread->serving);
+	record_fini(&thread->record);
+	buf_fini(&thread->body);
+	if (thread->epoll >= 0)
+		close(thread->epoll);
+}
+
+/* --- the process ---------------------------------------------------------- */
+
+/* Housekeeping in turns, until a signal says how to stop. */
+static enum stop
+wait_for_signal(struct server *server)
+{
+	static const struct timespec tick = {.tv_sec = TICK_S};
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, WORKER_LEAVE);
+	sigaddset(&set, WORKER_LAST_CALL);
+	for (;;) {
+		switch (sigtimedwait(&set, NULL, &tick)) {
+		case WORKER_LEAVE:
+			return STOP_LEAVE;
+		case WORKER_LAST_CALL:
+			return STOP_LAST_CALL;
+		default:
+			server_tick(server);
+		}
+	}
+}
+
+static void
+tell_ready(const struct worker_job *job)
+{
+	pid_t pid = getpid();
+
+	if (job->ready < 0)
+		return;
+	if (write(job->ready, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
+		log_error("the supervisor was not told: %s", strerror(errno));
+	close(job->ready);
+}
+
+static int
+run_threads(struct worker *worker, struct thread *threads, unsigned count)
+{
+	uint64_t one = 1;
+	unsigned started = 0;
+	int result = WORKER_DONE;
+
+	while (started < count &&
+	    pthread_create(&threads[started].id, NULL, thread_main,
+		&threads[started]) == 0)
+		started++;
+	if (started == count) {
+		tell_ready(worker->job);
+		atomic_store(&worker->stop, wait_for_signal(worker->server));
+	} else {
+		log_error(
+		    "only %u of %u threads could be started", started, count);
+		atomic_store(&worker->stop, STOP_LEAVE);
+		result = WORKER_FAILED;
+	}
+	if (write(worker->wake, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		_exit(WORKER_FAILED);
+	for (unsigned i = 0; i < started; i++)
+		pthread_join(threads[i].id, NULL);
+	return result;
+}
+
+static int
+open_and_run(struct worker *worker, struct thread *threads, unsigned count)
+{
+	int result = WORKER_FAILED;
+	unsigned opened = 0;
+
+	while (opened < count && thread_open(&threads[opened], worker))
+		opened++;
+	if (opened == count)
+		result = run_threads(worker, threads, count);
+	else
+		log_error(
+		    "a worker's threads cannot be set up: %s", strerror(errno));
+	for (unsigned i = 0; i <= opened && i < count; i++)
+		thread_close(&threads[i]);
+	return result;
+}
+
+int
+worker_run(const struct worker_job *job)
+{
+	unsigned count = (unsigned)(job->slow ? job->settings->slow_threads
+					      : job->settings->pages_threads);
+	struct worker worker = {.job = job, .stop = STOP_NOT};
+	struct thread *threads = NULL;
+	struct fault fault;
+	int result = WORKER_FAILED;
+
+	fault_clear(&fault);
+	/* How long libfcgi may wait for a sick peer, in milliseconds. */
+	setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "200", 1);
+	setenv("LIBFCGI_IS_AF_UNIX_KEEPER_POLL_TIMEOUT", "200", 1);
+	if (FCGX_Init() != 0) {
+		log_error("libfcgi cannot be used");
+		return WORKER_FAILED;
+	}
+	if (server_open(&worker.server, job->settings, job->metrics, &fault) !=
+	    ERR_OK) {
+		log_error("%s: %s", fault.place, fault.message);
+		return WORKER_NO_STORE;
+	}
+	worker.wake = eventfd(0, EFD_CLOEXEC);
+	threads = calloc(count, sizeof(*threads));
+	if (worker.wake >= 0 && threads != NULL)
+		result = open_and_run(&worker, threads, count);
+	free(threads);
+	if (worker.wake >= 0)
+		close(worker.wake);
+	server_close(worker.server);
+	return result;
+}

@@ -1,0 +1,33 @@
+/*
+ * worker: one process of a pool, after the fork: opens the store, accepts,
+ * serves with several threads. The door to libfcgi.
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "fcgi/metrics.h"
+#include "fcgi/settings.h"
+
+/* What the supervisor may tell a worker. */
+#define WORKER_LEAVE SIGTERM /* finish what is under way, then end */
+#define WORKER_LAST_CALL SIGUSR1 /* serve also those who queue, then end */
+
+/* How it ends. */
+enum {
+	WORKER_DONE = 0, /* was told to */
+	WORKER_FAILED = 1,
+	WORKER_NO_STORE = 3 /* the data directory cannot be opened */
+};
+
+struct worker_job {
+	const struct settings *settings;
+	struct metrics *metrics;
+	int listener; /* non-blocking, shared with other workers */
+	bool slow; /* which of the two pools */
+	int ready; /* a pipe: the pid is written when it serves; -1: none */
+};
+
+/* Serves until told to end; all signals must be blocked. */
+int worker_run(const struct worker_job *job);

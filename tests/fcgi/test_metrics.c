@@ -1,0 +1,173 @@
+#include "fcgi/metrics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/run.h"
+
+static struct metrics *metrics;
+static char *text;
+
+static const char *const names[] = {"grid", "search"};
+
+static void
+begin(void)
+{
+	metrics = metrics_new();
+	ck_assert_ptr_nonnull(metrics);
+	text = NULL;
+}
+
+static void
+end(void)
+{
+	free(text);
+	metrics_free(metrics);
+}
+
+static const char *
+written(void)
+{
+	struct buf buf;
+
+	buf_init(&buf, 1 << 20);
+	metrics_write(&buf, metrics, names, 2);
+	free(text);
+	text = buf_take(&buf, NULL);
+	ck_assert_ptr_nonnull(text);
+	return text;
+}
+
+static bool
+has_line(const char *line)
+{
+	size_t len = strlen(line);
+	const char *at = written();
+
+	while ((at = strstr(at, line)) != NULL) {
+		if ((at == text || at[-1] == '\n') && at[len] == '\n')
+			return true;
+		at++;
+	}
+	return false;
+}
+
+START_TEST(a_fresh_one_has_zeros_and_no_endpoint)
+{
+	ck_assert(has_line("gridapi_workers_replaced_total 0"));
+	ck_assert(has_line("gridapi_snapshots_open 0"));
+	ck_assert(has_line("# TYPE gridapi_request_seconds histogram"));
+	ck_assert_ptr_null(strstr(written(), "endpoint="));
+}
+END_TEST
+
+static const struct {
+	int status;
+	const char *label;
+} statuses[] = {
+    {200, "200"},
+    {202, "202"},
+    {304, "304"},
+    {400, "400"},
+    {401, "401"},
+    {404, "404"},
+    {500, "500"},
+    {405, "other"},
+    {0, "other"},
+};
+
+START_TEST(answers_are_counted_by_endpoint_and_status)
+{
+	char line[128];
+
+	metrics_count(metrics, 1, statuses[_i].status, 1000);
+	metrics_count(metrics, 1, statuses[_i].status, 1000);
+	snprintf(line, sizeof(line),
+	    "gridapi_requests_total{endpoint=\"search\",status=\"%s\"} 2",
+	    statuses[_i].label);
+	ck_assert(has_line(line));
+	ck_assert_ptr_null(strstr(text, "endpoint=\"grid\""));
+}
+END_TEST
+
+/* The edge itself belongs below, and buckets add up. */
+START_TEST(times_fall_into_their_buckets)
+{
+#define BUCKET "gridapi_request_seconds_bucket{endpoint=\"grid\",le="
+	metrics_count(metrics, 0, 200, 50000);
+	metrics_count(metrics, 0, 200, 51000);
+	metrics_count(metrics, 0, 200, 100000);
+	metrics_count(metrics, 0, 200, 3600 * (int64_t)1000000000);
+	ck_assert(has_line(BUCKET "\"5e-05\"} 1"));
+	ck_assert(has_line(BUCKET "\"0.0001\"} 3"));
+	ck_assert(has_line(BUCKET "\"0.0002\"} 3"));
+	ck_assert(has_line(BUCKET "\"+Inf\"} 4"));
+	ck_assert(
+	    has_line("gridapi_request_seconds_count{endpoint=\"grid\"} 4"));
+	ck_assert(has_line("gridapi_request_seconds_sum{endpoint=\"grid\"} "
+			   "3600.000201"));
+#undef BUCKET
+}
+END_TEST
+
+START_TEST(an_answer_in_no_time_is_in_the_histogram)
+{
+	metrics_count(metrics, 0, 200, 10);
+	ck_assert(
+	    has_line("gridapi_request_seconds_count{endpoint=\"grid\"} 1"));
+}
+END_TEST
+
+START_TEST(processes_share_them)
+{
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		metrics_count(metrics, 0, 200, 1000);
+		atomic_fetch_add(&metrics->workers_replaced, 3);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(has_line("gridapi_workers_replaced_total 3"));
+	ck_assert(has_line(
+	    "gridapi_requests_total{endpoint=\"grid\",status=\"200\"} 1"));
+}
+END_TEST
+
+START_TEST(each_metric_is_explained_once)
+{
+	const char *at = written();
+
+	while ((at = strstr(at, "# TYPE ")) != NULL) {
+		char help[128];
+		size_t len = strcspn(at + 7, " ");
+
+		snprintf(help, sizeof(help), "# HELP %.*s ", (int)len, at + 7);
+		ck_assert_ptr_nonnull(strstr(text, help));
+		ck_assert_ptr_null(strstr(strstr(text, help) + 1, help));
+		at += 7;
+	}
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("metrics");
+	TCase *tc = tcase_create("metrics");
+
+	tcase_add_checked_fixture(tc, begin, end);
+	tcase_add_test(tc, a_fresh_one_has_zeros_and_no_endpoint);
+	tcase_add_loop_test(tc, answers_are_counted_by_endpoint_and_status, 0,
+	    (int)(sizeof(statuses) / sizeof(statuses[0])));
+	tcase_add_test(tc, times_fall_into_their_buckets);
+	tcase_add_test(tc, an_answer_in_no_time_is_in_the_histogram);
+	tcase_add_test(tc, processes_share_them);
+	tcase_add_test(tc, each_metric_is_explained_once);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
