@@ -1,0 +1,466 @@
+"""The pool behind nginx: what happens when workers die, sleep and are many.
+
+pooldouble stands for gridapi, see there: main(), supervisor and workers are
+gridapi's own, and serve() does as the path says.
+"""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from stack import (BUILD, Stack, run_tests, wait_until)  # noqa: E402
+
+DOUBLE = os.path.join(BUILD, "tests", "system", "pooldouble")
+GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
+
+
+def stack(**options):
+    settings = {"pages.processes": 2, "pages.threads": 2,
+                "slow.processes": 1, "slow.threads": 3}
+    settings.update(options.pop("settings", {}))
+    made = Stack(gridapi=DOUBLE, settings=settings, **options)
+    subprocess.run([GRIDCTL, "--data", made.data, "init"], check=True,
+                   stdout=subprocess.DEVNULL)
+    return made
+
+
+def worker_pid(grid):
+    return json.loads(grid.get("/api/v1/pid").body)["pid"]
+
+
+def metric(grid, name):
+    for line in grid.get("/metrics").body.decode().splitlines():
+        if line.startswith(name + " "):
+            return int(line.split()[1])
+    raise AssertionError("no metric " + name)
+
+
+class Asker(threading.Thread):
+    """Asks in a loop, or once; keeps what came."""
+
+    def __init__(self, grid, path, times=1, timeout=60):
+        super().__init__(daemon=True)
+        self.grid, self.path, self.times = grid, path, times
+        self.timeout = timeout
+        self.statuses, self.errors, self.took = [], [], []
+        self.stop = False
+        self.start()
+
+    def run(self):
+        while self.times != 0 and not self.stop:
+            self.times -= 1
+            begin = time.monotonic()
+            try:
+                reply = self.grid.get(self.path, timeout=self.timeout)
+                self.statuses.append(reply.status)
+            except (OSError, http.client.HTTPException) as error:
+                self.errors.append(repr(error))
+            self.took.append(time.monotonic() - begin)
+
+
+# --- answers ------------------------------------------------------------------
+
+
+def answers_of_every_size_arrive_whole():
+    record = 65528
+    sizes = [0, 1, 7, 8, 100, 30000, record - 200, record - 1, record,
+             record + 1, 2 * record - 1, 2 * record + 1, 200000, 3000000]
+    with stack() as grid:
+        connection = grid.connect()
+        for size in sizes:
+            connection.request("GET", "/api/v1/ok/%d" % size)
+            body = connection.getresponse().read()
+            assert body == b"x" * size, (size, len(body))
+        body = grid.get("/api/v1/stream/40").body
+        assert body == b"x" * (40 << 20), len(body)
+
+
+def bodies_of_every_size_are_read_whole():
+    with stack(settings={"api.body_max": 100000}) as grid:
+        for size in [0, 1, 8191, 16383, 16384, 16385, 99999, 100000]:
+            reply = grid.get("/api/v1/body", "POST", body=b"a" * size)
+            told = json.loads(reply.body)
+            assert told == {"len": size, "sum": 97 * size}, (size, told)
+        for size in [100001, 116384, 116385, 200000, 1000000]:
+            reply = grid.get("/api/v1/body", "POST", body=b"a" * size)
+            assert reply.status == 413, (size, reply.status)
+            assert json.loads(reply.body) == {"error": "worker"}
+        # A body that nobody looks at does no harm to the next request.
+        for _ in range(20):
+            assert grid.get("/api/v1/ok/5", "POST",
+                            body=b"a" * 300000).status == 200
+
+
+def a_failed_answer_is_cut():
+    with stack() as grid:
+        for size in [100000, 3000000]:
+            try:
+                grid.get("/api/v1/fail/%d" % size)
+                raise AssertionError("it looked whole")
+            except (http.client.IncompleteRead, ConnectionError):
+                pass
+        # Nothing of this one had left: the client is told.
+        reply = grid.get("/api/v1/fail/10")
+        assert reply.status == 502, reply.status
+        assert json.loads(reply.body)["error"]["code"] == "internal_error"
+
+
+def a_killed_worker_cuts_its_answer_and_is_replaced():
+    with stack() as grid:
+        connection = grid.connect()
+        connection.request("GET", "/api/v1/drip/20")
+        response = connection.getresponse()
+        response.read(200000)
+        for pid in grid.workers():  # one of them has the answer
+            os.kill(pid, signal.SIGKILL)
+        try:
+            while response.read(65536):
+                pass
+            raise AssertionError("it looked whole")
+        except (http.client.IncompleteRead, ConnectionError):
+            pass
+        wait_until(lambda: grid.get("/api/v1/ok/5").status == 200, 5,
+                   "the next request works")
+        assert metric(grid, "gridapi_workers_replaced_total") == 3
+        assert grid.log().count("a worker was killed") == 3
+
+
+def a_client_that_left_frees_its_thread():
+    with stack() as grid:
+        socks = []
+        for _ in range(3):
+            sock = socket.create_connection(("127.0.0.1", grid.port))
+            sock.sendall(b"GET /api/v1/slow/20000 HTTP/1.1\r\nHost: x\r\n\r\n")
+            socks.append(sock)
+        time.sleep(0.3)
+        for sock in socks:
+            sock.close()
+        begin = time.monotonic()
+        assert grid.get("/api/v1/slow/10").status == 200
+        assert time.monotonic() - begin < 1
+        assert metric(grid, "gridapi_requests_aborted_total") == 3
+
+
+# --- load ---------------------------------------------------------------------
+
+
+def page_times(grid, count=150):
+    times = []
+    connection = grid.connect()
+    for _ in range(count):
+        begin = time.monotonic()
+        connection.request("GET", "/api/v1/ok/30000")
+        assert len(connection.getresponse().read()) == 30000
+        times.append(time.monotonic() - begin)
+    return times
+
+
+def slow_readers_do_not_hold_up_pages():
+    with stack() as grid:
+        alone = statistics.median(page_times(grid))
+        readers = []
+        for _ in range(8):  # twice the threads for pages
+            sock = socket.socket()
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 8192)
+            sock.connect(("127.0.0.1", grid.port))
+            sock.sendall(b"GET /api/v1/stream/20 HTTP/1.1\r\n"
+                         b"Host: x\r\n\r\n")
+            sock.recv(1000)
+            readers.append(sock)
+        time.sleep(1)  # nginx takes it all and sets it aside
+        beside = statistics.median(page_times(grid))
+        print("   a page alone %.0f us, beside slow readers %.0f us" %
+              (alone * 1e6, beside * 1e6))
+        for sock in readers:
+            sock.close()
+        assert beside < 3 * alone + 0.002
+
+
+def slow_requests_leave_pages_alone():
+    with stack() as grid:
+        alone = statistics.median(page_times(grid))
+        slow = [Asker(grid, "/api/v1/slow/700") for _ in range(6)]
+        time.sleep(0.2)
+        beside = statistics.median(page_times(grid))
+        for asker in slow:
+            asker.join(20)
+        assert [asker.statuses for asker in slow] == [[200]] * 6
+        # Three threads, six requests: two rounds.
+        assert max(asker.took[0] for asker in slow) < 2.5
+        print("   a page alone %.0f us, beside slow requests %.0f us" %
+              (alone * 1e6, beside * 1e6))
+        assert beside < 3 * alone + 0.002
+
+
+# --- the supervisor -----------------------------------------------------------
+
+
+def sighup_replaces_all_and_loses_nothing():
+    with stack() as grid:
+        before = set(grid.workers())
+        askers = [Asker(grid, "/api/v1/ok/70000", times=-1)
+                  for _ in range(4)]
+        long = Asker(grid, "/api/v1/slow/1500")
+        time.sleep(0.3)
+        grid.pool.send_signal(signal.SIGHUP)
+        wait_until(lambda: "all workers were replaced" in grid.log(), 10,
+                   "all are replaced")
+        wait_until(lambda: not before & set(grid.workers()), 10,
+                   "the old ones have left")
+        for asker in askers:
+            asker.stop = True
+            asker.join(20)
+            assert not asker.errors, asker.errors
+            assert set(asker.statuses) == {200}, set(asker.statuses)
+            assert len(asker.statuses) > 20
+        long.join(20)
+        assert long.statuses == [200], (long.statuses, long.errors)
+        assert metric(grid, "gridapi_workers_replaced_total") == 0
+
+
+def sighup_reads_the_settings_again():
+    with stack() as grid:
+        config = grid.path("gridapi.conf")
+        with open(config, "w") as file:
+            file.write("[api]\nbody_max = 2K\n")
+        grid.stop()
+        grid.options = ["--config", config]
+        grid.start_pool()
+        grid.start_nginx()
+        assert grid.get("/api/v1/body", "POST",
+                        body=b"a" * 3000).status == 413
+        with open(config, "w") as file:
+            file.write("[api]\nbody_max = 4K\n")
+        grid.pool.send_signal(signal.SIGHUP)
+        wait_until(lambda: "all workers were replaced" in grid.log(), 10,
+                   "all are replaced")
+        wait_until(lambda: grid.get("/api/v1/body", "POST",
+                                    body=b"a" * 3000).status == 200, 5,
+                   "the new ceiling holds")
+        with open(config, "w") as file:
+            file.write("[api]\nbody_max = much\n")
+        grid.pool.send_signal(signal.SIGHUP)
+        wait_until(lambda: "the settings stay as they were" in grid.log(), 5,
+                   "a bad file is told")
+        assert grid.get("/api/v1/body", "POST",
+                        body=b"a" * 3000).status == 200
+
+
+def sigterm_finishes_what_is_under_way():
+    with stack() as grid:
+        # Three are served, three queue: all are under way.
+        slow = [Asker(grid, "/api/v1/slow/600") for _ in range(6)]
+        time.sleep(0.3)
+        pool = grid.pool
+        pool.send_signal(signal.SIGTERM)
+        for asker in slow:
+            asker.join(20)
+        assert [asker.statuses for asker in slow] == [[200]] * 6, \
+            [asker.statuses for asker in slow]
+        assert pool.wait(10) == 0
+        assert not os.path.exists(grid.path("run/pages.sock"))
+        assert grid.get("/api/v1/ok/5").status == 502
+
+
+def draining_is_bounded():
+    with stack(settings={"pages.drain": 1}) as grid:
+        slow = Asker(grid, "/api/v1/slow/30000")
+        time.sleep(0.3)
+        begin = time.monotonic()
+        grid.pool.send_signal(signal.SIGTERM)
+        assert grid.pool.wait(10) == 0
+        assert 0.5 < time.monotonic() - begin < 4
+        slow.join(10)
+        assert slow.statuses == [502], slow.statuses
+
+
+def workers_do_not_outlive_their_supervisor():
+    with stack() as grid:
+        workers = grid.workers()
+        grid.pool.kill()
+        grid.pool.wait()
+        wait_until(lambda: not any(os.path.exists("/proc/%d" % pid)
+                                   for pid in workers), 5, "they have ended")
+        # The sockets' files are left, and are no obstacle.
+        grid.start_pool()
+        assert grid.get("/api/v1/ok/5").status == 200
+
+
+def what_cannot_start_says_why_and_ends():
+    with stack() as grid:
+        again = subprocess.run(grid.arguments(), capture_output=True,
+                               timeout=20, text=True)
+        assert again.returncode == 1
+        assert "is gridapi running?" in again.stderr, again.stderr
+        grid.settings.update({
+            "data.dir": grid.path("nowhere"),
+            "pages.socket": grid.path("run/p2.sock"),
+            "slow.socket": grid.path("run/s2.sock")})
+        no_store = subprocess.run(grid.arguments(), capture_output=True,
+                                  timeout=20, text=True)
+        assert no_store.returncode == 1
+        assert grid.path("nowhere") in no_store.stderr, no_store.stderr
+        check = subprocess.run(grid.arguments() + ["--check"],
+                               capture_output=True, timeout=20, text=True)
+        assert check.returncode == 1
+        assert grid.path("nowhere") in check.stderr, check.stderr
+        for words in (["--set", "pages.threads=none"], ["--set", "threads"],
+                      ["--config", grid.path("nofile")]):
+            bad = subprocess.run([DOUBLE] + words, capture_output=True,
+                                 timeout=20, text=True)
+            assert bad.returncode == 1 and bad.stderr, (words, bad)
+
+
+def sockets_of_systemd_are_taken_and_kept():
+    with stack() as grid:
+        grid.stop()
+        listeners = []
+        for name in ("slow", "pages"):  # by name, not by order
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(grid.path("run/%s.sock" % name))
+            listener.listen(64)
+            listeners.append(listener)
+        fds = tuple(listener.fileno() for listener in listeners)
+        grid.pass_fds = fds
+        grid.wrapper = [
+            "sh", "-c", "exec 3<&%d 4<&%d; LISTEN_PID=$$ LISTEN_FDS=2 "
+            'LISTEN_FDNAMES=slow:pages exec "$0" "$@"' % fds]
+        grid.start_pool()
+        grid.start_nginx()
+        assert grid.get("/api/v1/ok/5").status == 200
+        assert grid.get("/api/v1/slow/10").status == 200
+        grid.pool.send_signal(signal.SIGTERM)
+        assert grid.pool.wait(20) == 0
+        assert os.path.exists(grid.path("run/pages.sock"))
+        # Who asks now queues at systemd, until gridapi is there again.
+        waiting = Asker(grid, "/api/v1/ok/5")
+        time.sleep(0.3)
+        assert not waiting.statuses and not waiting.errors
+        grid.start_pool()
+        waiting.join(10)
+        assert waiting.statuses == [200], (waiting.statuses, waiting.errors)
+
+
+# --- nginx --------------------------------------------------------------------
+
+
+def head(line, *more):
+    return "\r\n".join([line, "Host: x"] + list(more) + ["", ""]).encode()
+
+
+NGINX_ERRORS = [
+    (400, "bad_request", head("GET /%zz HTTP/1.1")),
+    (400, "bad_request", head("GET /api/v1/%00 HTTP/1.1")),
+    (400, "bad_request", b"garbage\r\n\r\n"),
+    (400, "bad_request", b"GET /api/v1/grid HTTP/1.1\r\n\r\n"),
+    (400, "bad_request", head("GET /api/v1/grid HTTP/1.1", "Host: y")),
+    (400, "bad_request", head("POST /api/v1/gammes HTTP/1.1",
+                              "Content-Length: many")),
+    (404, "not_found", head("GET /nothing HTTP/1.1")),
+    (404, "not_found", head("GET /_error HTTP/1.1")),
+    (405, "bad_request", head("TRACE /api/v1/grid HTTP/1.1")),
+    (413, "bad_request", head("POST /api/v1/body HTTP/1.1",
+                              "Content-Length: 99999999")),
+    (414, "bad_request", head("GET /api/v1/grid?q=" + "a" * 60000 +
+                              " HTTP/1.1")),
+    (431, "bad_request", head("GET /api/v1/grid HTTP/1.1",
+                              "X-API-Key: " + "a" * 20000)),
+    (501, "bad_request", head("POST /api/v1/body HTTP/1.1",
+                              "Transfer-Encoding: foo")),
+    (505, "bad_request", head("GET / HTTP/3.0")),
+    (504, "internal_error", head("GET /api/v1/sleep/5000 HTTP/1.1")),
+]
+
+
+def nginx_errors_are_json():
+    with stack(read_timeout="1s") as grid:
+        for status, code, data in NGINX_ERRORS:
+            reply = grid.raw(data)
+            assert reply.status == status, (data[:60], reply.status)
+            check_error(reply, code)
+        assert grid.raw(NGINX_ERRORS[8][2]).headers["Allow"] == \
+            "GET, HEAD, OPTIONS"
+        # The most that nginx lets in also fits into what a worker is sent.
+        full = grid.raw(head("GET /api/v1/nothing?" + "a" * 12000 +
+                             " HTTP/1.1", "X-API-Key: " + "b" * 12000,
+                             "Cookie: " + "c" * 12000,
+                             "Accept: " + "d" * 11000))
+        assert full.status == 404, full.status
+        grid.pool.send_signal(signal.SIGTERM)
+        grid.pool.wait(20)
+        for path in ("/api/v1/ok/5", "/app/x", "/healthz"):
+            for method in ("GET", "POST"):
+                reply = grid.get(path, method, body=b"{}")
+                assert reply.status == 502, (path, reply.status)
+                check_error(reply, "internal_error")
+
+
+def check_error(reply, code):
+    assert reply.headers["Content-Type"] == "application/json"
+    assert len(reply.headers["X-Request-Id"]) == 32
+    error = json.loads(reply.body)["error"]
+    assert error["code"] == code, (code, error)
+    assert set(error) == {"code", "message"} and error["message"]
+
+
+def refusals_are_counted_and_slowed_down():
+    with stack() as grid:
+        begin = time.monotonic()
+        askers = [Asker(grid, "/api/v1/refused", times=35) for _ in range(4)]
+        beside = page_times(grid, 50)
+        for asker in askers:
+            asker.join(30)
+            assert asker.statuses == [401] * 35, asker.statuses
+        # 100 pass at once, 40 more at 20 a second.
+        assert 1 < time.monotonic() - begin < 10
+        assert max(beside) < 0.5
+        assert worker_pid(grid) > 0
+
+
+def the_log_tells_requests_and_no_keys():
+    key = "grid_abcdefgh_0123456789abcdef0123456789abcdef"
+    with stack() as grid:
+        grid.get("/api/v1/ok/5", headers={"X-API-Key": key})
+        grid.get("/api/v1/ok/5?key=" + key)
+        grid.get("/api/v1/ok/5", headers={"Authorization": "Bearer " + key})
+        path = grid.path("log/access.log")
+        wait_until(lambda: os.path.getsize(path) > 0 and
+                   open(path).read().count("\n") >= 3, 5, "lines are there")
+        text = open(path).read()
+        assert key not in text and "0123456789abcdef0123" not in text
+        for line in text.splitlines():
+            entry = json.loads(line)
+            assert len(entry["request_id"]) == 32
+            assert float(entry["worker_seconds"]) >= 0
+            assert entry["status"] in (200, 404)
+        assert key not in grid.log()
+
+
+run_tests([
+    answers_of_every_size_arrive_whole,
+    bodies_of_every_size_are_read_whole,
+    a_failed_answer_is_cut,
+    a_killed_worker_cuts_its_answer_and_is_replaced,
+    a_client_that_left_frees_its_thread,
+    slow_readers_do_not_hold_up_pages,
+    slow_requests_leave_pages_alone,
+    sighup_replaces_all_and_loses_nothing,
+    sighup_reads_the_settings_again,
+    sigterm_finishes_what_is_under_way,
+    draining_is_bounded,
+    workers_do_not_outlive_their_supervisor,
+    what_cannot_start_says_why_and_ends,
+    sockets_of_systemd_are_taken_and_kept,
+    nginx_errors_are_json,
+    refusals_are_counted_and_slowed_down,
+    the_log_tells_requests_and_no_keys,
+])

@@ -1,0 +1,247 @@
+"""nginx and gridapi on loopback, in a scratch folder, for tests.
+
+    with Stack(gridapi=PROGRAM, data=DATA_DIR) as stack:
+        reply = stack.get("/api/v1/openapi.json")
+
+Ports are free ones, nothing outside the folder is touched, and what was
+started is ended, also when a test fails. Without nginx the test is skipped.
+"""
+
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+TOP = os.environ.get("abs_top_srcdir") or os.path.abspath(
+    os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.environ.get("abs_top_builddir") or TOP
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(77)
+
+
+def find_nginx():
+    path = os.environ.get("NGINX", "")
+    if path in ("", "no"):
+        path = shutil.which("nginx", path=os.environ.get("PATH", "") +
+                            ":/usr/sbin:/sbin")
+    if not path:
+        skip("nginx is not installed")
+    return path
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def children(pid):
+    """The pids of a process's children."""
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        return [int(word) for word in file.read().split()]
+
+
+def wait_until(true, seconds, what):
+    """Asks again and again; the last answer is an error."""
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise AssertionError("not within %g s: %s" % (seconds, what))
+        time.sleep(0.02)
+
+
+class Reply:
+    def __init__(self, response, body):
+        self.status = response.status
+        self.headers = response.headers
+        self.body = body
+
+
+class Stack:
+    def __init__(self, gridapi=None, data=None, settings=None, html=None,
+                 read_timeout="310s", nginx=True):
+        self.folder = tempfile.mkdtemp(prefix="grid-")
+        os.chmod(self.folder, 0o755)
+        self.gridapi = gridapi or os.path.join(BUILD, "fcgi", "gridapi")
+        self.data = data or os.path.join(self.folder, "data")
+        self.settings = {
+            "data.dir": self.data,
+            "pages.socket": self.path("run/pages.sock"),
+            "slow.socket": self.path("run/slow.sock"),
+            "compute.gridctl": os.path.join(BUILD, "tools", "gridctl",
+                                            "gridctl"),
+        }
+        self.settings.update(settings or {})
+        self.html = html or os.path.join(TOP, "nginx", "html")
+        self.read_timeout = read_timeout
+        self.options = []  # more of gridapi's command line
+        self.wrapper = []  # a command that runs gridapi
+        self.pass_fds = ()
+        self.port = free_port()
+        self.with_nginx = nginx
+        self.nginx_program = find_nginx() if nginx else None
+        self.pool = None
+        self.nginx = None
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    # --- starting and ending ---------------------------------------------
+
+    def start(self):
+        subprocess.run(
+            ["sh", os.path.join(TOP, "tools/dev/nginx-conf.sh"), self.folder,
+             "127.0.0.1:%d" % self.port, self.html, self.read_timeout],
+            check=True)
+        self.start_pool()
+        if self.with_nginx:
+            self.start_nginx()
+        return self
+
+    def arguments(self):
+        words = [self.gridapi] + self.options
+        for name, value in self.settings.items():
+            words += ["--set", "%s=%s" % (name, value)]
+        return words
+
+    def start_pool(self, seconds=20):
+        """Starts gridapi and waits until it tells systemd that it serves."""
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        path = self.path("run/notify.sock")
+        if os.path.exists(path):
+            os.unlink(path)
+        notify.bind(path)
+        notify.settimeout(seconds)
+        with open(self.path("log/gridapi.log"), "ab") as log:
+            self.pool = subprocess.Popen(
+                self.wrapper + self.arguments(), stdin=subprocess.DEVNULL,
+                stdout=log, stderr=log, pass_fds=self.pass_fds,
+                env=dict(os.environ, NOTIFY_SOCKET=path))
+        try:
+            said = notify.recv(4096)
+        except socket.timeout:
+            self.stop()
+            raise AssertionError("gridapi did not serve:\n" + self.log())
+        finally:
+            notify.close()
+        assert said == b"READY=1", said
+
+    def start_nginx(self):
+        self.nginx = subprocess.Popen(
+            [self.nginx_program, "-p", self.folder,
+             "-e", self.path("log/nginx.log"),
+             "-c", self.path("nginx/nginx.conf"), "-g", "daemon off;"],
+            stdin=subprocess.DEVNULL, env=self.nginx_environment())
+        wait_until(self.connects, 10, "nginx listens")
+
+    @staticmethod
+    def nginx_environment():
+        """nginx takes $NGINX for sockets to inherit."""
+        return {name: value for name, value in os.environ.items()
+                if name != "NGINX"}
+
+    def connects(self):
+        assert self.nginx.poll() is None, "nginx ended:\n" + self.nginx_log()
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def stop(self, seconds=40):
+        for process in (self.nginx, self.pool):
+            if process is None or process.poll() is not None:
+                continue
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self.nginx = self.pool = None
+
+    def __enter__(self):
+        try:
+            return self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *_):
+        self.stop()
+        log = self.log()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        assert "Sanitizer" not in log and "runtime error" not in log, log
+
+    # --- looking ----------------------------------------------------------
+
+    def text_of(self, name):
+        if not os.path.exists(self.path(name)):
+            return ""
+        with open(self.path(name), errors="replace") as file:
+            return file.read()
+
+    def log(self):
+        return self.text_of("log/gridapi.log")
+
+    def nginx_log(self):
+        return self.text_of("log/nginx.log")
+
+    def workers(self):
+        """The worker processes; housekeeping's is one of the children too,
+        but only for a moment."""
+        return children(self.pool.pid)
+
+    # --- asking -----------------------------------------------------------
+
+    def connect(self, timeout=30):
+        return http.client.HTTPConnection("127.0.0.1", self.port,
+                                          timeout=timeout)
+
+    def get(self, path, method="GET", headers=None, body=None, timeout=30):
+        connection = self.connect(timeout)
+        try:
+            connection.request(method, path, body=body, headers=headers or {})
+            response = connection.getresponse()
+            return Reply(response, response.read())
+        finally:
+            connection.close()
+
+    def raw(self, data, timeout=10):
+        """What nginx answers to these very bytes, as status and body."""
+        with socket.create_connection(("127.0.0.1", self.port),
+                                      timeout) as sock:
+            sock.sendall(data)
+            answer = http.client.HTTPResponse(sock)
+            answer.begin()
+            return Reply(answer, answer.read())
+
+
+def run_tests(tests):
+    """Runs functions by their names; closes as every script of ours does."""
+    wanted = sys.argv[1:]
+    failed = 0
+    count = 0
+    for test in tests:
+        if wanted and test.__name__ not in wanted:
+            continue
+        count += 1
+        try:
+            test()
+            print("ok: " + test.__name__, flush=True)
+        except Exception:
+            failed += 1
+            print("not ok: " + test.__name__)
+            traceback.print_exc(file=sys.stdout)
+            sys.stdout.flush()
+    print("%d passed, %d failed" % (count - failed, failed))
+    sys.exit(1 if failed else 0)
