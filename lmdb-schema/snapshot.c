@@ -396,6 +396,16 @@ snapshot_maps(struct snapshot *snap, uint32_t row, struct snapshot_part *part)
 	return true;
 }
 
+int64_t
+snapshot_rows_bytes(const struct snapshot *snap)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = SNAP_SLICE; i < snap->head->sections; i++)
+		bytes += snap->table[i].bytes;
+	return (int64_t)bytes;
+}
+
 /* The bytes start..end of a part without `"name":` and the separator. */
 static struct span
 value_of(const char *json, uint32_t start, uint32_t end, uint32_t most,
@@ -451,33 +461,81 @@ compare_codein(struct span quoted, struct span codein)
 	return i == codein.len ? 0 : -1;
 }
 
-enum err
-snapshot_find(struct snapshot *snap, struct span codein, uint32_t *row)
+/* Where in [low, high) of the order the codein is, or would be. */
+static enum err
+search(struct snapshot *snap, const uint32_t *order, struct span codein,
+    uint32_t low, uint32_t high, uint32_t *place, bool *there)
 {
-	const uint32_t *order = snapshot_by_codein(snap);
-	uint32_t low = 0, high = snap->head->rows;
-
-	if (order == NULL)
-		return ERR_DAMAGED;
+	*there = false;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		struct span value;
+		struct span value =
+		    snapshot_value(snap, order[middle], COL_codein);
 		int way;
 
-		value = snapshot_value(snap, order[middle], COL_codein);
 		if (value.len == 0)
 			return ERR_DAMAGED;
 		way = compare_codein(value, codein);
 		if (way == 0) {
-			*row = order[middle];
-			return ERR_OK;
+			*there = true;
+			low = middle;
+			break;
 		}
 		if (way < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return ERR_NOT_FOUND;
+	*place = low;
+	return ERR_OK;
+}
+
+enum err
+snapshot_find(struct snapshot *snap, struct span codein, uint32_t *row)
+{
+	const uint32_t *order = snapshot_by_codein(snap);
+	uint32_t place;
+	bool there;
+	enum err err;
+
+	if (order == NULL)
+		return ERR_DAMAGED;
+	err = search(snap, order, codein, 0, snap->head->rows, &place, &there);
+	if (err != ERR_OK || !there)
+		return err == ERR_OK ? ERR_NOT_FOUND : err;
+	*row = order[place];
+	return ERR_OK;
+}
+
+enum err
+snapshot_find_next(
+    struct snapshot *snap, struct span codein, uint32_t *place, uint32_t *row)
+{
+	const uint32_t *order = snapshot_by_codein(snap);
+	uint32_t rows = snap->head->rows, low = *place, step = 1;
+	bool there;
+	enum err err;
+
+	if (order == NULL)
+		return ERR_DAMAGED;
+	/* Ever larger steps, until one goes past it. */
+	while (rows - low > step) {
+		struct span value =
+		    snapshot_value(snap, order[low + step], COL_codein);
+
+		if (value.len == 0)
+			return ERR_DAMAGED;
+		if (compare_codein(value, codein) > 0)
+			break;
+		low += step;
+		step *= 2;
+	}
+	err = search(snap, order, codein, low,
+	    rows - low > step ? low + step + 1 : rows, place, &there);
+	if (err != ERR_OK || !there)
+		return err == ERR_OK ? ERR_NOT_FOUND : err;
+	*row = order[*place];
+	return ERR_OK;
 }
 
 /* --- the classification ------------------------------------------------------

@@ -63,6 +63,9 @@ bool snapshot_flat(
 bool snapshot_maps(
     struct snapshot *snap, uint32_t row, struct snapshot_part *part);
 
+/* Bytes of all rows as JSON, each with the comma behind it. */
+int64_t snapshot_rows_bytes(const struct snapshot *snap);
+
 /* One column's value as JSON text; empty when it is damaged. */
 struct span snapshot_value(
     struct snapshot *snap, uint32_t row, unsigned column);
@@ -85,6 +88,14 @@ bool snapshot_text(
 /* The row of an article, by binary search. ERR_NOT_FOUND, ERR_DAMAGED. */
 enum err snapshot_find(
     struct snapshot *snap, struct span codein, uint32_t *row);
+
+/*
+ * The same for articles that come in the order of their codein bytes: *place
+ * starts at 0 and moves on with each call, so that a walk over all of them
+ * costs little more than reading.
+ */
+enum err snapshot_find_next(
+    struct snapshot *snap, struct span codein, uint32_t *place, uint32_t *row);
 
 /* The classification at a level 1..3, by code. */
 struct snapshot_classes {

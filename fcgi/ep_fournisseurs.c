@@ -1,0 +1,118 @@
+/* GET /fournisseurs: who there is, and whose rows can be had at once. */
+#include "common/fold.h"
+#include "fcgi/endpoint.h"
+#include "fcgi/rows.h"
+
+struct listing {
+	struct call *call;
+	struct span words;
+	struct buf folded;
+	int64_t first, end; /* places that are shown */
+	int64_t total, absent;
+};
+
+/* Each word in the name or in the code. */
+static bool
+matches(struct listing *listing, const struct source_supplier *supplier)
+{
+	struct span word, rest = listing->words, text;
+
+	if (listing->words.len == 0)
+		return true;
+	buf_clear(&listing->folded);
+	fold_add(&listing->folded, supplier->code);
+	buf_add_char(&listing->folded, '\n');
+	fold_add(&listing->folded, supplier->name);
+	text = buf_span(&listing->folded);
+	while (span_cut(&word, &rest, ' '))
+		if (memmem(text.ptr, text.len, word.ptr, word.len) == NULL)
+			return false;
+	return true;
+}
+
+static void
+show(struct listing *listing, const struct source_supplier *supplier,
+    const struct catalog_entry *entry)
+{
+	struct pieces *body = &listing->call->reply->body;
+	bool there = entry != NULL;
+
+	if (listing->total > listing->first)
+		pieces_text(body, ",");
+	pieces_text(body, "{\"code\":");
+	rows_quote(body, supplier->code);
+	rows_member_null_text(body, "nom", supplier->name);
+	rows_member_bool(body, "hasSnapshot", there);
+	rows_member_int(body, "rowCount", there ? (int64_t)entry->rows : 0);
+	if (there)
+		rows_member_time(body, "computedAt", entry->computed_ms);
+	else
+		pieces_text(body, ",\"computedAt\":null");
+	pieces_text(body, "}");
+}
+
+static enum err
+add_supplier(void *context, const struct source_supplier *supplier)
+{
+	struct listing *listing = context;
+	struct call *call = listing->call;
+	struct catalog_entry entry;
+	enum err err =
+	    catalog_get(call->serving->catalog, supplier->code, &entry);
+	bool there = err == ERR_OK;
+
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return err;
+	if ((call->params.with_data && !there) || !matches(listing, supplier))
+		return ERR_OK;
+	listing->absent += !there;
+	if (listing->total >= listing->first && listing->total < listing->end)
+		show(listing, supplier, there ? &entry : NULL);
+	listing->total++;
+	return call->reply->body.err;
+}
+
+static enum err
+list(struct listing *listing)
+{
+	struct shared_source *source;
+	enum err err = server_source(&source, listing->call);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK; /* nothing imported: nobody there */
+	if (err == ERR_OK)
+		err = source_suppliers(source->source, add_supplier, listing);
+	server_release_source(source);
+	return err;
+}
+
+void
+ep_fournisseurs(struct call *call)
+{
+	const struct params *params = &call->params;
+	struct pieces *body = &call->reply->body;
+	struct listing listing = {.call = call, .end = INT64_MAX};
+	enum err err = rows_words(&listing.words, call, params->search);
+
+	if (params->limit > 0) {
+		__int128 first = (__int128)(params->page - 1) * params->limit;
+
+		listing.first =
+		    first > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)first;
+		listing.end = listing.first + params->limit;
+	} else if (params->page > 1)
+		listing.first = INT64_MAX;
+	reply_header(call->reply, "Content-Type", "application/json");
+	reply_header(call->reply, "Cache-Control", "private, no-cache");
+	buf_init(&listing.folded, 1 << 16);
+	pieces_text(body, "{\"data\":[");
+	if (err == ERR_OK)
+		err = list(&listing);
+	pieces_text(body, "],\"meta\":{\"total\":");
+	rows_int(body, listing.total);
+	rows_member_int(body, "sansSnapshot", listing.absent);
+	pieces_text(body, "}}");
+	buf_fini(&listing.folded);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}

@@ -1,0 +1,199 @@
+/*
+ * GET /grid: rows of one supplier. A supplier without snapshot is computed, by
+ * the slow pool.
+ */
+#include <stdio.h>
+
+#include "fcgi/endpoint.h"
+#include "fcgi/on_demand.h"
+#include "fcgi/ready.h"
+#include "fcgi/rows.h"
+#include "lmdb-schema/key.h"
+
+/* Rows beyond these are streamed rather than gathered first. */
+#define GATHER_ROWS 2048
+
+static void
+add_warning(struct pieces *body, const struct rows_pages *pages, uint32_t shown)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+	    "%u lignes obtenues sur %lld : omettre limit pour obtenir toutes "
+	    "les lignes en un appel, ou demander les pages suivantes.",
+	    shown, (long long)pages->total);
+	rows_member_text(body, "avertissement", span_of(text));
+}
+
+static void
+add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
+    const struct rows_pages *pages, bool computed)
+{
+	struct snapshot *snap = view->pinned->snap;
+	const struct snap_head *head = snapshot_head(snap);
+	char generation[KEY_GENERATION_LEN + 1];
+
+	key_generation_text(generation, head->generation);
+	pieces_text(body, ",\"meta\":{\"complet\":");
+	pieces_add(body, pages->more ? SPAN("false") : SPAN("true"));
+	rows_member_bool(body, "computedOnDemand", computed);
+	if (pages->more)
+		add_warning(body, pages, set->count);
+	rows_member_text(body, "snapshot", span_of(generation));
+	rows_member_time(body, "computedAt", head->computed_ms);
+	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
+	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
+	pieces_text(body, "}");
+}
+
+static enum err
+add_rows(struct call *call, struct splice *splice, const struct rowset *set)
+{
+	struct pieces *body = &call->reply->body;
+
+	for (uint32_t i = 0; i < set->count; i++) {
+		enum err err =
+		    splice_row(splice, rowset_row(set, set->first + i), body);
+
+		if (err != ERR_OK)
+			return err;
+		if (call->reply->streaming && i % 64 == 63) {
+			reply_flush_some(call->reply);
+			if (call->reply->err != ERR_OK)
+				return ERR_OK; /* it has kept the failure */
+		}
+	}
+	return ERR_OK;
+}
+
+/* A whole dump as it lies in the snapshot; -1 for all else. */
+static int64_t
+known_length(struct splice *splice, const struct rowset *set, size_t frame)
+{
+	bool dump = set->count == snapshot_rows(splice->snap);
+
+	if (!dump || !splice_is_plain(splice) || splice->form != SPLICE_JSON ||
+	    set->count == 0)
+		return -1;
+	return snapshot_rows_bytes(splice->snap) - 1 + (int64_t)frame;
+}
+
+/* What stands behind the rows, made before them so that its length is known. */
+static void
+make_tail(struct pieces *tail, struct rows_view *view, const struct rowset *set,
+    const struct rows_pages *pages, bool computed)
+{
+	pieces_text(tail, "]");
+	rows_pagination(tail, pages);
+	add_meta(tail, view, set, pages, computed);
+	pieces_text(tail, "}");
+}
+
+static void
+send_json(struct call *call, struct rows_view *view, const struct rowset *set,
+    const struct rows_pages *pages, bool computed)
+{
+	static const char start[] = "{\"data\":[";
+	struct splice *splice = &call->serving->splice;
+	struct pieces *body = &call->reply->body, tail;
+	enum err err;
+
+	pieces_init(&tail);
+	make_tail(&tail, view, set, pages, computed);
+	if (set->count > GATHER_ROWS)
+		reply_stream(call->reply,
+		    known_length(splice, set, sizeof(start) - 1 + tail.total));
+	pieces_add(body, span_of(start));
+	err = add_rows(call, splice, set);
+	if (set->count > 0)
+		pieces_drop_last(body);
+	for (unsigned i = 1; i < tail.count; i++)
+		pieces_copy(body, tail.iov[i].iov_base, tail.iov[i].iov_len);
+	if (tail.err != ERR_OK)
+		body->err = tail.err;
+	pieces_fini(&tail);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}
+
+static void
+send_lines(struct call *call, const struct rowset *set)
+{
+	struct splice *splice = &call->serving->splice;
+	enum err err;
+
+	if (set->count > GATHER_ROWS)
+		reply_stream(call->reply, -1);
+	if (splice->form == SPLICE_CSV)
+		splice_csv_header(splice, &call->reply->body);
+	err = add_rows(call, splice, set);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}
+
+static enum err
+make_query(struct call *call, struct rowset_query *query)
+{
+	const struct params *params = &call->params;
+
+	*query = (struct rowset_query){.gamme = params->gamme,
+	    .codes = params->codes,
+	    .code_count = 4,
+	    .sort = params->sort,
+	    .descending = params->descending};
+	return rows_words(&query->words, call, params->search);
+}
+
+static void
+send(struct call *call, struct rows_view *view, bool computed)
+{
+	const struct params *params = &call->params;
+	const struct snap_head *head = snapshot_head(view->pinned->snap);
+	enum splice_form form = rows_form(call->request);
+	const uint64_t tag[] = {head->generation,
+	    live_network_generation(call->serving->live),
+	    view->ranges == NULL ? 0 : view->ranges->gamme,
+	    view->ranges == NULL ? 0 : view->ranges->state, computed};
+	char generation[KEY_GENERATION_LEN + 1];
+	struct rowset_query query;
+	struct rows_pages pages;
+	struct rowset set;
+	enum err err;
+
+	rows_headers(call, form);
+	key_generation_text(generation, head->generation);
+	reply_header(call->reply, "X-Snapshot", "%s", generation);
+	if (rows_not_modified(call, tag, 5, form))
+		return;
+	err = make_query(call, &query);
+	if (err == ERR_OK)
+		err = rowset_get(&set, view->pinned, view->ranges, &query,
+		    params->page, params->limit);
+	if (err != ERR_OK) {
+		rows_storage_failed(call, err);
+		return;
+	}
+	pages = rows_pages(params->page, params->limit, set.total);
+	rows_page_headers(call, &pages, form);
+	splice_begin(&call->serving->splice, view->pinned->snap, view->ranges,
+	    call->serving->live, params->enrich, &params->fields, form);
+	if (form == SPLICE_JSON)
+		send_json(call, view, &set, &pages, computed);
+	else
+		send_lines(call, &set);
+	rowset_release(&set);
+}
+
+void
+ep_grid(struct call *call)
+{
+	const struct params *params = &call->params;
+	struct rows_view view;
+	bool computed;
+
+	if (!ready_supplier(&view, call, params->fournisseur, params->snapshot,
+		params->compute, &computed))
+		return; /* it has answered */
+	send(call, &view, computed);
+	rows_close(&view, call);
+}

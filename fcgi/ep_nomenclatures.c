@@ -1,0 +1,102 @@
+/*
+ * GET /nomenclatures: a level of the classification with its counts, as it was
+ * worked out when the supplier was computed. It never computes.
+ */
+#include <stdio.h>
+
+#include "common/num.h"
+#include "fcgi/endpoint.h"
+#include "fcgi/ready.h"
+#include "fcgi/rows.h"
+
+static void
+class_code(char text[8], const struct snap_class *class, int64_t level)
+{
+	snprintf(text, 8, "%0*u", (int)level * 2, class->code);
+}
+
+static void
+add_class(struct pieces *body, const struct snapshot_classes *classes,
+    const struct snap_class *class, const char *code)
+{
+	char number[NUM_TEXT_MAX];
+
+	pieces_text(body, "{\"code\":\"");
+	pieces_add(body, span_of(code));
+	pieces_text(body, "\"");
+	rows_member_null_text(
+	    body, "libelle", snapshot_class_label(classes, class));
+	rows_member_int(body, "nbArticles", class->articles);
+	pieces_text(body, ",\"totalCa\":");
+	pieces_copy(body, number, num_decimal_text(number, class->ca));
+	pieces_text(body, ",\"totalQuantite\":");
+	pieces_copy(body, number, num_decimal_text(number, class->qte));
+	pieces_text(body, "},");
+}
+
+static void
+add_meta(struct call *call, struct snapshot *snap,
+    const struct snapshot_classes *classes, int64_t total)
+{
+	static const char *const filters[] = {"code1", "code2", "code3"};
+	const struct params *params = &call->params;
+	struct pieces *body = &call->reply->body;
+
+	pieces_text(body, ",\"meta\":{\"niveau\":");
+	rows_int(body, params->niveau);
+	rows_member_text(
+	    body, "filtreGrid", span_of(filters[params->niveau - 1]));
+	rows_member_null_text(body, "parent", params->parent);
+	rows_member_int(body, "total", total);
+	rows_member_int(body, "sansNomenclature", classes->without);
+	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
+	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
+	rows_member_time(body, "computedAt", snapshot_head(snap)->computed_ms);
+	pieces_text(body, "}}");
+}
+
+static void
+send(struct call *call, struct snapshot *snap)
+{
+	const struct params *params = &call->params;
+	struct pieces *body = &call->reply->body;
+	const uint64_t tag[] = {snapshot_head(snap)->generation};
+	struct snapshot_classes classes;
+	int64_t total = 0;
+
+	reply_header(call->reply, "Content-Type", "application/json");
+	if (rows_not_modified(call, tag, 1, SPLICE_JSON))
+		return;
+	if (!snapshot_classes(snap, (unsigned)params->niveau, &classes)) {
+		rows_storage_failed(call, ERR_DAMAGED);
+		return;
+	}
+	pieces_text(body, "{\"data\":[");
+	for (uint32_t i = 0; i < classes.count; i++) {
+		char code[8];
+
+		class_code(code, &classes.class[i], params -> niveau);
+		if (!span_starts(span_of(code), params->parent))
+			continue;
+		add_class(body, &classes, &classes.class[i], code);
+		total++;
+	}
+	if (total > 0)
+		pieces_drop_last(body);
+	pieces_text(body, "]");
+	add_meta(call, snap, &classes, total);
+}
+
+void
+ep_nomenclatures(struct call *call)
+{
+	struct rows_view view;
+	bool computed;
+
+	/* It does not compute: an absent snapshot is a 202. */
+	if (!ready_supplier(
+		&view, call, call->params.fournisseur, 0, false, &computed))
+		return;
+	send(call, view.pinned->snap);
+	rows_close(&view, call);
+}

@@ -1,0 +1,183 @@
+/*
+ * GET /products/{codein}: one article's row. At several suppliers, without one
+ * named, the row with the highest turnover.
+ */
+#include "common/jsonw.h"
+#include "fcgi/endpoint.h"
+#include "fcgi/ready.h"
+#include "fcgi/rows.h"
+
+#define SUPPLIERS_MAX 1024
+
+/* The suppliers that list the article, in order. */
+struct listed {
+	struct call *call;
+	unsigned count;
+	struct span codes[SUPPLIERS_MAX];
+};
+
+static enum err
+add_listed(void *context, struct span supplier)
+{
+	struct listed *listed = context;
+	struct span copy = arena_copy(listed->call->serving->arena, supplier);
+
+	if (copy.ptr == NULL)
+		return ERR_NO_MEMORY;
+	if (listed->count < SUPPLIERS_MAX)
+		listed->codes[listed->count++] = copy;
+	return ERR_OK;
+}
+
+static enum err
+find_listed(struct listed *listed, struct call *call)
+{
+	struct shared_source *source;
+	enum err err = server_source(&source, call);
+
+	listed->call = call;
+	listed->count = 0;
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	err = source_where(source->source, call->path[0], add_listed, listed);
+	server_release_source(source);
+	return err;
+}
+
+static void
+add_codes(struct buf *json, const struct listed *listed)
+{
+	buf_add_char(json, '[');
+	for (unsigned i = 0; i < listed->count; i++) {
+		if (i > 0)
+			buf_add_char(json, ',');
+		jsonw_quote(json, listed->codes[i]);
+	}
+	buf_add_char(json, ']');
+}
+
+/* 404; when other suppliers list it, they are named. */
+static void
+absent(struct call *call, const struct listed *listed, const char *why)
+{
+	struct buf *details = &call->serving->details;
+
+	buf_clear(details);
+	if (listed->count > 0) {
+		buf_add_text(details, "{\"fournisseurs\":");
+		add_codes(details, listed);
+		buf_add_char(details, '}');
+	}
+	reply_error(
+	    call->reply, 404, CODE_NOT_FOUND, span_of(why), buf_span(details));
+}
+
+static void
+send(struct call *call, struct rows_view *view, uint32_t row,
+    const struct listed *listed, bool computed)
+{
+	const struct snap_head *head = snapshot_head(view->pinned->snap);
+	const uint64_t tag[] = {head->generation,
+	    live_network_generation(call->serving->live),
+	    live_facts(call->serving->live),
+	    view->ranges == NULL ? 0 : view->ranges->gamme,
+	    view->ranges == NULL ? 0 : view->ranges->state};
+	struct pieces *body = &call->reply->body;
+	struct buf *codes = &call->serving->details;
+	enum err err;
+
+	reply_header(call->reply, "Content-Type", "application/json");
+	if (rows_not_modified(call, tag, 5, SPLICE_JSON))
+		return;
+	splice_begin(&call->serving->splice, view->pinned->snap, view->ranges,
+	    call->serving->live, call->params.enrich, &call->params.fields,
+	    SPLICE_JSON);
+	pieces_text(body, "{\"data\":");
+	err = splice_row(&call->serving->splice, row, body);
+	if (err != ERR_OK) {
+		rows_storage_failed(call, err);
+		return;
+	}
+	pieces_drop_last(body);
+	buf_clear(codes);
+	add_codes(codes, listed);
+	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
+	pieces_add(body, buf_span(codes));
+	rows_member_time(body, "computedAt", head->computed_ms);
+	rows_member_bool(body, "computedOnDemand", computed);
+	pieces_text(body, "}}");
+}
+
+static void
+at_supplier(struct call *call, const struct listed *listed)
+{
+	struct rows_view view;
+	bool computed;
+	uint32_t row;
+	enum err err;
+
+	if (!ready_supplier(
+		&view, call, call->params.fournisseur, 0, true, &computed))
+		return;
+	err = snapshot_find(view.pinned->snap, call->path[0], &row);
+	if (err == ERR_OK)
+		send(call, &view, row, listed, computed);
+	else if (err == ERR_NOT_FOUND)
+		absent(call, listed, "This supplier has no such article.");
+	else
+		rows_storage_failed(call, err);
+	rows_close(&view, call);
+}
+
+/* Among the suppliers with a snapshot, the row that sells most. */
+static void
+anywhere(struct call *call, const struct listed *listed)
+{
+	struct rows_view best = {NULL, NULL}, view;
+	uint32_t best_row = 0, row;
+	int64_t best_ca = 0;
+
+	for (unsigned i = 0; i < listed->count; i++) {
+		const int64_t *ca;
+
+		if (rows_open(&view, call, listed->codes[i], 0) != ERR_OK)
+			continue;
+		ca = snapshot_numbers(view.pinned->snap, COL_totalCa);
+		if (ca == NULL ||
+		    snapshot_find(view.pinned->snap, call->path[0], &row) !=
+			ERR_OK ||
+		    (best.pinned != NULL && ca[row] <= best_ca)) {
+			rows_close(&view, call);
+			continue;
+		}
+		rows_close(&best, call);
+		best = view;
+		best_row = row;
+		best_ca = ca[row];
+	}
+	if (best.pinned == NULL)
+		absent(call, listed,
+		    listed->count == 0
+			? "There is no such article."
+			: "This article is in no computed snapshot: name one "
+			  "of its suppliers with fournisseur.");
+	else
+		send(call, &best, best_row, listed, false);
+	rows_close(&best, call);
+}
+
+void
+ep_product(struct call *call)
+{
+	struct listed *listed =
+	    arena_alloc(call->serving->arena, sizeof(*listed));
+	enum err err =
+	    listed == NULL ? ERR_NO_MEMORY : find_listed(listed, call);
+
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (call->params.fournisseur.len > 0)
+		at_supplier(call, listed);
+	else
+		anywhere(call, listed);
+}

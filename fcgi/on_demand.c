@@ -1,0 +1,288 @@
+#include "fcgi/on_demand.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "fcgi/server.h"
+
+#define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
+#define POLL_NS 20000000
+
+/* A child under way; whoever started it reaps it, the others wait. */
+struct job {
+	struct job *next;
+	char *supplier;
+	unsigned users;
+	bool done;
+	enum err err;
+};
+
+struct computing_table {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct job *jobs;
+	unsigned waiting;
+};
+
+struct computing_table *
+computing_table_new(void)
+{
+	struct computing_table *table = calloc(1, sizeof(*table));
+	pthread_condattr_t monotonic;
+
+	if (table == NULL)
+		return NULL;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_mutex_init(&table->lock, NULL);
+	pthread_cond_init(&table->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	return table;
+}
+
+void
+computing_table_free(struct computing_table *table)
+{
+	if (table == NULL)
+		return;
+	pthread_mutex_destroy(&table->lock);
+	pthread_cond_destroy(&table->changed);
+	free(table);
+}
+
+/* --- the child
+ * ----------------------------------------------------------------- */
+
+/* In a group of its own, with signals as a shell would give them. */
+static enum err
+start(pid_t *pid, struct server *server, const char *supplier)
+{
+	extern char **environ;
+	char slots[32];
+	char *argv[] = {server->settings->gridctl, (char *)"--data",
+	    server->settings->data_dir, (char *)"compute", (char *)"--quiet",
+	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--",
+	    (char *)(uintptr_t)supplier, NULL};
+	posix_spawnattr_t how;
+	sigset_t none, usual;
+	int errnum;
+
+	snprintf(slots, sizeof(slots), "%lld",
+	    (long long)server->settings->compute_slots);
+	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	sigaddset(&usual, SIGTERM);
+	sigaddset(&usual, SIGINT);
+	sigaddset(&usual, SIGHUP);
+	posix_spawnattr_init(&how);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawnattr_setsigdefault(&how, &usual);
+	posix_spawnattr_setpgroup(&how, 0);
+	posix_spawnattr_setflags(&how,
+	    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+		POSIX_SPAWN_SETPGROUP);
+	errnum = posix_spawn(pid, argv[0], NULL, &how, argv, environ);
+	posix_spawnattr_destroy(&how);
+	if (errnum == 0)
+		return ERR_OK;
+	log_error("cannot start the computation: program=%s error=%s", argv[0],
+	    strerror(errnum));
+	return ERR_INTERNAL;
+}
+
+static enum err
+result_of(int status, const char *supplier)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return ERR_OK;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_BUSY)
+		return ERR_BUSY;
+	log_error("computation failed: supplier=%s %s=%d", supplier,
+	    WIFSIGNALED(status) ? "signal" : "exit",
+	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return ERR_INTERNAL;
+}
+
+/* Ends it with the limit, whatever it is doing. */
+static enum err
+await(pid_t pid, const char *supplier, int64_t limit_s)
+{
+	const struct timespec pause = {0, POLL_NS};
+	int64_t end = date_monotonic_ns() + limit_s * 1000000000;
+	bool killed = false;
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(pid, &status, WNOHANG);
+
+		if (got == pid)
+			break;
+		if (got < 0 && errno != EINTR)
+			return ERR_INTERNAL;
+		if (!killed && date_monotonic_ns() > end) {
+			log_error("computation ended at its limit: "
+				  "supplier=%s seconds=%lld",
+			    supplier, (long long)limit_s);
+			kill(-pid, SIGKILL);
+			killed = true;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return killed ? ERR_TIMED_OUT : result_of(status, supplier);
+}
+
+/* --- sharing
+ * -------------------------------------------------------------------- */
+
+struct runner {
+	struct server *server;
+	struct job *job;
+};
+
+static void
+release_job(struct computing_table *table, struct job *job)
+{
+	struct job **at = &table->jobs;
+
+	if (--job->users > 0)
+		return;
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+	free(job->supplier);
+	free(job);
+}
+
+/* Its own thread, so that it is seen to its end when all clients have gone. */
+static void *
+run(void *context)
+{
+	struct runner *runner = context;
+	struct server *server = runner->server;
+	struct job *job = runner->job;
+	struct computing_table *table = server->computing;
+	pid_t pid;
+	enum err err;
+
+	free(runner);
+	server->metrics->computations_running++;
+	err = start(&pid, server, job->supplier);
+	if (err == ERR_OK)
+		err = await(
+		    pid, job->supplier, server->settings->compute_timeout_s);
+	server->metrics->computations_running--;
+	if (err == ERR_OK)
+		server->metrics->computations_done++;
+	else if (err != ERR_BUSY)
+		server->metrics->computations_failed++;
+	pthread_mutex_lock(&table->lock);
+	job->done = true;
+	job->err = err;
+	pthread_cond_broadcast(&table->changed);
+	release_job(table, job);
+	pthread_mutex_unlock(&table->lock);
+	return NULL;
+}
+
+static enum err
+start_job(struct job **out, struct server *server, struct span supplier)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	struct runner *runner = calloc(1, sizeof(*runner));
+	pthread_attr_t detached;
+	pthread_t thread;
+	int errnum = ENOMEM;
+
+	if (job != NULL)
+		job->supplier = span_dup(supplier);
+	if (job != NULL && runner != NULL && job->supplier != NULL) {
+		*runner = (struct runner){server, job};
+		job->users = 2; /* the thread and the caller */
+		job->next = server->computing->jobs;
+		pthread_attr_init(&detached);
+		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+		errnum = pthread_create(&thread, &detached, run, runner);
+		pthread_attr_destroy(&detached);
+	}
+	if (errnum != 0) {
+		if (job != NULL)
+			free(job->supplier);
+		free(job);
+		free(runner);
+		return ERR_NO_MEMORY;
+	}
+	server->computing->jobs = job;
+	*out = job;
+	return ERR_OK;
+}
+
+static enum err
+join_job(struct job **out, struct server *server, struct span supplier)
+{
+	struct computing_table *table = server->computing;
+	struct job *job = table->jobs;
+
+	while (job != NULL &&
+	    (job->done || !span_eq(span_of(job->supplier), supplier)))
+		job = job->next;
+	if (job == NULL)
+		return start_job(out, server, supplier);
+	job->users++;
+	*out = job;
+	return ERR_OK;
+}
+
+static void
+wait_a_little(struct computing_table *table)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 100000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_cond_timedwait(&table->changed, &table->lock, &until);
+}
+
+enum err
+on_demand_compute(struct call *call, struct span supplier)
+{
+	const struct request *request = call->request;
+	struct server *server = call->server;
+	struct computing_table *table = server->computing;
+	struct job *job;
+	enum err err = ERR_BUSY;
+
+	pthread_mutex_lock(&table->lock);
+	if (table->waiting < (unsigned)server->settings->compute_waiters)
+		err = join_job(&job, server, supplier);
+	if (err == ERR_OK) {
+		table->waiting++;
+		server->metrics->computations_waiting++;
+		while (!job->done && err == ERR_OK) {
+			wait_a_little(table);
+			if (request->gone != NULL &&
+			    request->gone(request->connection))
+				err = ERR_CLOSED;
+		}
+		if (job->done)
+			err = job->err;
+		table->waiting--;
+		server->metrics->computations_waiting--;
+		release_job(table, job);
+	}
+	pthread_mutex_unlock(&table->lock);
+	return err;
+}

@@ -1,0 +1,24 @@
+/*
+ * on_demand: a supplier computed because somebody asks for it. `gridctl
+ * compute` runs as a child, so that a crash or the time limit ends a child and
+ * never a worker. Requests for the same supplier share one child.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "common/span.h"
+
+struct call;
+struct computing_table;
+
+struct computing_table *computing_table_new(void);
+void computing_table_free(struct computing_table *table);
+
+/*
+ *   ERR_OK         there is a snapshot now
+ *   ERR_BUSY       too many computations, or too many who wait
+ *   ERR_TIMED_OUT  it took longer than the limit and was ended
+ *   ERR_CLOSED     the client has gone; the computation goes on
+ *   ERR_INTERNAL   it failed; the log says why
+ */
+enum err on_demand_compute(struct call *call, struct span supplier);

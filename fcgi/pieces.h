@@ -1,0 +1,61 @@
+/*
+ * pieces: a body in the making, as the vector that a sink takes. What is large
+ * is referred to where it lies, in a snapshot's map; what is small is copied
+ * into chunks that are kept from one answer to the next.
+ *
+ * Sticky: after the first failure nothing is added.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "common/err.h"
+#include "common/span.h"
+
+#define PIECES_CHUNK (64 * 1024)
+#define PIECES_SMALL 256 /* copied rather than referred to */
+
+struct pieces {
+	struct iovec *iov; /* [0] is left free for the head */
+	unsigned count, room;
+	char **chunks;
+	unsigned chunk_count, chunk_at; /* the one being filled */
+	char *at, *end; /* free room in it */
+	char *last_end; /* where the last copied piece ends, or NULL */
+	size_t total; /* bytes in all, the head not counted */
+	enum err err;
+};
+
+void pieces_init(struct pieces *pieces);
+void pieces_fini(struct pieces *pieces);
+
+/* Empties it, and keeps the memory. */
+void pieces_clear(struct pieces *pieces);
+
+/*
+ * Room for `len` bytes, at most PIECES_CHUNK, copied by the caller; NULL after
+ * a failure. pieces_used() says how many were.
+ */
+char *pieces_room(struct pieces *pieces, size_t len);
+void pieces_used(struct pieces *pieces, char *start, size_t len);
+
+/* Copies, whatever the length. */
+void pieces_copy(struct pieces *pieces, const void *data, size_t len);
+
+/* Refers to bytes that outlive the answer; copies when they are few. */
+void pieces_refer(struct pieces *pieces, const void *data, size_t len);
+
+static inline void
+pieces_add(struct pieces *pieces, struct span text)
+{
+	pieces_copy(pieces, text.ptr, text.len);
+}
+
+#define pieces_text(pieces, literal) \
+	pieces_copy((pieces), "" literal, sizeof(literal) - 1)
+
+/* Takes the last byte back: the comma behind the last row. */
+void pieces_drop_last(struct pieces *pieces);

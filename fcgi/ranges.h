@@ -1,0 +1,41 @@
+/*
+ * ranges: the range codes of a snapshot's rows as they are today: what the
+ * server holds now, validated changes, pending proposals.
+ *
+ * Worked out once for each change, kept beside the open snapshot, shared by
+ * threads. While nothing has changed since the computation there is nothing
+ * to keep, and rows are served as they stand in the file.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/state.h"
+
+struct ranges_slot; /* where the present one is kept */
+
+struct ranges {
+	atomic_uint users;
+	uint64_t gamme, state; /* generations it was made from */
+	uint32_t rows;
+	const uint8_t *server; /* by row: 0..5 */
+	const uint8_t *shown; /* codeGamme */
+	const uint8_t *pending; /* gammeAValider */
+	const uint8_t *differs; /* 1: not as the snapshot has it */
+	uint32_t pending_count;
+};
+
+struct ranges_slot *ranges_slot_new(void);
+void ranges_slot_free(struct ranges_slot *slot);
+
+/*
+ * The ranges of today; *out is NULL when they are as the snapshot has them.
+ * Pair with ranges_release(), which takes NULL.
+ */
+enum err ranges_get(struct ranges **out, struct ranges_slot *slot,
+    struct snapshot *snap, struct live_view *live, struct state_view *state);
+void ranges_release(struct ranges *ranges);

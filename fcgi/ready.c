@@ -1,0 +1,133 @@
+#include "fcgi/ready.h"
+
+#include "fcgi/on_demand.h"
+#include "fcgi/rows.h"
+
+#define RETRY_SECONDS 5
+
+void
+ready_refuse(struct call *call, const char *why, unsigned retry_after)
+{
+	reply_fail(call->reply, 202, CODE_NOT_READY, "%s", why);
+	if (retry_after > 0)
+		reply_header(call->reply, "Retry-After", "%u", retry_after);
+}
+
+/* ERR_NOT_FOUND: unknown, or without article. */
+static enum err
+check_known(struct call *call, struct span supplier)
+{
+	struct shared_source *source;
+	struct source_supplier info = {.articles = 0};
+	enum err err = server_source(&source, call);
+
+	if (err != ERR_OK)
+		return err;
+	err = source_supplier(source->source, supplier, &info);
+	if (err == ERR_OK && info.articles == 0)
+		err = ERR_NOT_FOUND;
+	server_release_source(source);
+	return err;
+}
+
+/* nginx runs the request again on the pool that may take seconds. */
+static void
+hand_over(struct call *call)
+{
+	reply_restart(call->reply);
+	reply_header(call->reply, "X-Accel-Redirect", "@slow");
+	call->handed_over = true;
+}
+
+static void
+tell_failure(struct call *call, struct span supplier, enum err err)
+{
+	long long limit = (long long)call->server->settings->compute_timeout_s;
+
+	if (err == ERR_BUSY)
+		ready_refuse(call,
+		    "Too many suppliers are being computed: try again in some "
+		    "seconds.",
+		    RETRY_SECONDS);
+	else if (err == ERR_TIMED_OUT)
+		reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The computation of supplier %.*s took longer than %lld "
+		    "seconds and was ended; the next call may try again.",
+		    SPAN_ARG(supplier), limit);
+	else
+		reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The computation of supplier %.*s failed; the server's "
+		    "log says why.",
+		    SPAN_ARG(supplier));
+}
+
+/* The views show what was committed before: look again after computing. */
+static enum err
+renew(struct call *call)
+{
+	struct serving *serving = call->serving;
+	enum err err;
+
+	live_view_rest(serving->live);
+	catalog_view_rest(serving->catalog);
+	state_view_rest(serving->state);
+	err = live_view_renew(serving->live);
+	if (err == ERR_OK)
+		err = catalog_view_renew(serving->catalog);
+	if (err == ERR_OK)
+		err = state_view_renew(serving->state);
+	return err;
+}
+
+static bool
+compute(struct rows_view *view, struct call *call, struct span supplier)
+{
+	enum err err = on_demand_compute(call, supplier);
+
+	if (err == ERR_OK)
+		err = renew(call);
+	if (err == ERR_OK)
+		err = rows_open(view, call, supplier, 0);
+	if (err != ERR_OK)
+		tell_failure(call, supplier, err);
+	return err == ERR_OK;
+}
+
+bool
+ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation, bool may_compute, bool *computed)
+{
+	enum err err = check_known(call, supplier);
+
+	*computed = false;
+	if (err == ERR_OK)
+		err = rows_open(view, call, supplier, generation);
+	else if (err == ERR_NOT_FOUND) {
+		rows_no_supplier(call, supplier);
+		return false;
+	}
+	if (err == ERR_OK)
+		return true;
+	if (err == ERR_NOT_FOUND)
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "This generation of supplier %.*s is not kept any more: "
+		    "begin again with its first page, without snapshot.",
+		    SPAN_ARG(supplier));
+	else if (err != ERR_NOT_READY)
+		rows_storage_failed(call, err);
+	else if (generation != 0)
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "This generation of supplier %.*s cannot be read.",
+		    SPAN_ARG(supplier));
+	else if (!may_compute)
+		ready_refuse(call,
+		    "This supplier has not been computed yet: ask with "
+		    "compute=1 to have it computed.",
+		    0);
+	else if (call->request->slow_pool) {
+		*computed = true;
+		return compute(view, call, supplier);
+	} else
+		hand_over(call);
+	return false;
+}

@@ -1,0 +1,24 @@
+/*
+ * ready: a supplier's snapshot for an endpoint that may compute one: there
+ * already, computed now, handed to the slow pool, or refused with the answer
+ * that says why.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/span.h"
+
+struct call;
+struct rows_view;
+
+/*
+ * True: *view is open, and *computed says whether it was computed now. False:
+ * the answer is made (404, 202, 500), or the slow pool is to be asked.
+ */
+bool ready_supplier(struct rows_view *view, struct call *call,
+    struct span supplier, uint64_t generation, bool compute, bool *computed);
+
+/* The 202 of a supplier that has no snapshot. */
+void ready_refuse(struct call *call, const char *why, unsigned retry_after);

@@ -1,0 +1,238 @@
+#include "fcgi/reply.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/jsonw.h"
+
+#define HEAD_MAX 16384
+#define FLUSH_PIECES 512
+#define FLUSH_BYTES (1u << 20)
+
+static const struct status {
+	int status;
+	const char *text;
+} statuses[] = {
+    {200, "OK"},
+    {202, "Accepted"},
+    {204, "No Content"},
+    {304, "Not Modified"},
+    {400, "Bad Request"},
+    {401, "Unauthorized"},
+    {403, "Forbidden"},
+    {404, "Not Found"},
+    {405, "Method Not Allowed"},
+    {409, "Conflict"},
+    {413, "Content Too Large"},
+    {415, "Unsupported Media Type"},
+    {429, "Too Many Requests"},
+    {500, "Internal Server Error"},
+    {503, "Service Unavailable"},
+};
+
+static const char *
+status_text(int status)
+{
+	for (unsigned i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+		if (statuses[i].status == status)
+			return statuses[i].text;
+	return "Unknown";
+}
+
+void
+reply_init(struct reply *reply)
+{
+	memset(reply, 0, sizeof(*reply));
+	buf_init(&reply->head, HEAD_MAX);
+	pieces_init(&reply->body);
+}
+
+void
+reply_fini(struct reply *reply)
+{
+	buf_fini(&reply->head);
+	pieces_fini(&reply->body);
+}
+
+void
+reply_begin(struct reply *reply, struct sink *out, bool head_only)
+{
+	reply->out = out;
+	reply->head_only = head_only;
+	reply->streaming = false;
+	reply->sent = 0;
+	reply_restart(reply);
+}
+
+bool
+reply_restart(struct reply *reply)
+{
+	if (reply->streaming)
+		return false;
+	buf_clear(&reply->head);
+	pieces_clear(&reply->body);
+	reply->status = 200;
+	reply->has_length = false;
+	reply->err = ERR_OK;
+	return true;
+}
+
+void
+reply_header(struct reply *reply, const char *name, const char *format, ...)
+{
+	char value[2048];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(value, sizeof(value), format, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= sizeof(value)) {
+		buf_fail(&reply->head, ERR_TOO_LARGE);
+		return;
+	}
+	assert(memchr(value, '\n', (size_t)len) == NULL &&
+	    memchr(value, '\r', (size_t)len) == NULL);
+	buf_addf(&reply->head, "%s: %s\r\n", name, value);
+}
+
+/* The head, finished: the status line before what was gathered of it. */
+static enum err
+finish_head(struct reply *reply)
+{
+	struct buf *head = &reply->head;
+	char status[64];
+	size_t len = (size_t)snprintf(status, sizeof(status),
+	    "Status: %d %s\r\n", reply->status, status_text(reply->status));
+
+	buf_add_text(head, "\r\n");
+	if (buf_room(head, len) == NULL)
+		return buf_end(head);
+	memmove(head->data + len, head->data, head->len);
+	memcpy(head->data, status, len);
+	buf_grown(head, len);
+	return ERR_OK;
+}
+
+static enum err
+put_head(struct reply *reply)
+{
+	struct pieces *body = &reply->body;
+	struct iovec head;
+	enum err err = body->err == ERR_OK ? finish_head(reply) : body->err;
+
+	if (err != ERR_OK)
+		return err;
+	head = (struct iovec){reply->head.data, reply->head.len};
+	reply->sent += reply->head.len;
+	if (reply->head_only || body->count < 2)
+		return reply->out->put(reply->out, &head, 1);
+	body->iov[0] = head;
+	reply->sent += body->total;
+	return reply->out->put(reply->out, body->iov, (int)body->count);
+}
+
+static enum err
+put_body(struct reply *reply)
+{
+	struct pieces *body = &reply->body;
+
+	if (body->err != ERR_OK || body->count < 2)
+		return body->err;
+	reply->sent += body->total;
+	return reply->out->put(reply->out, body->iov + 1, (int)body->count - 1);
+}
+
+static void
+note(struct reply *reply, enum err err)
+{
+	if (reply->err == ERR_OK)
+		reply->err = err;
+}
+
+void
+reply_stream(struct reply *reply, int64_t length)
+{
+	if (length >= 0 && !reply->has_length) {
+		reply->has_length = true;
+		reply_header(
+		    reply, "Content-Length", "%lld", (long long)length);
+	}
+	note(reply, put_head(reply));
+	reply->streaming = true;
+	pieces_clear(&reply->body);
+}
+
+void
+reply_flush_some(struct reply *reply)
+{
+	struct pieces *body = &reply->body;
+
+	if (!reply->streaming ||
+	    (body->count < FLUSH_PIECES && body->total < FLUSH_BYTES))
+		return;
+	if (reply->err == ERR_OK && !reply->head_only)
+		note(reply, put_body(reply));
+	pieces_clear(body);
+}
+
+enum err
+reply_end(struct reply *reply)
+{
+	note(reply, reply->body.err);
+	if (reply->err != ERR_OK)
+		return reply->err;
+	if (!reply->streaming) {
+		if (!reply->has_length && reply->status != 304 &&
+		    reply->status != 204)
+			reply_header(
+			    reply, "Content-Length", "%zu", reply->body.total);
+		note(reply, put_head(reply));
+		reply->streaming = true;
+	} else if (!reply->head_only)
+		note(reply, put_body(reply));
+	return reply->err;
+}
+
+void
+reply_error(struct reply *reply, int status, enum reply_code code,
+    struct span message, struct span details)
+{
+	static const char *const codes[] = {"unauthorized", "forbidden",
+	    "bad_request", "not_found", "not_ready", "internal_error"};
+	struct buf body;
+
+	if (!reply_restart(reply)) {
+		note(reply, ERR_INTERNAL);
+		return;
+	}
+	reply->status = status;
+	reply_header(reply, "Content-Type", "application/json");
+	reply_header(reply, "Cache-Control", "no-store");
+	buf_init(&body, 1 << 24);
+	buf_addf(
+	    &body, "{\"error\":{\"code\":\"%s\",\"message\":", codes[code]);
+	jsonw_quote(&body, message);
+	if (details.len > 0) {
+		buf_add_text(&body, ",\"details\":");
+		buf_add_span(&body, details);
+	}
+	buf_add_text(&body, "}}");
+	note(reply, buf_end(&body));
+	pieces_copy(&reply->body, body.data, body.len);
+	buf_fini(&body);
+}
+
+void
+reply_fail(struct reply *reply, int status, enum reply_code code,
+    const char *format, ...)
+{
+	char message[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	reply_error(reply, status, code, span_of(message), SPAN(""));
+}

@@ -1,0 +1,113 @@
+#include "fcgi/route.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fcgi/endpoint.h"
+#include "fcgi/server.h"
+
+#define API "/api/v1"
+
+const struct route routes[] = {
+    {METHOD_GET, API "/fournisseurs", "listFournisseurs", ROUTE_ANY,
+	USE_FOURNISSEURS, ep_fournisseurs, "List the suppliers"},
+    {METHOD_GET, API "/nomenclatures", "listNomenclatures", ROUTE_ANY,
+	USE_NOMENCLATURES, ep_nomenclatures,
+	"Inventory of a classification level for one supplier"},
+    {METHOD_GET, API "/grid", "getGrid", ROUTE_ANY, USE_GRID, ep_grid,
+	"Rows of one supplier, computed on demand"},
+    {METHOD_GET, API "/products/search", "searchProducts", ROUTE_ANY,
+	USE_SEARCH, ep_search, "Search across all suppliers"},
+    {METHOD_GET, API "/products/{codein}", "getProduct", ROUTE_ANY, USE_PRODUCT,
+	ep_product, "One article"},
+    {METHOD_GET, API "/network/{codeCentrale}", "getNetwork", ROUTE_ANY, 0,
+	ep_network, "The network's metrics of one product"},
+    {METHOD_GET, "/healthz", "healthz", ROUTE_OPEN, 0, ep_healthz,
+	"The worker answers"},
+    {METHOD_GET, "/readyz", "readyz", ROUTE_OPEN, 0, ep_readyz,
+	"The store can be read"},
+    {METHOD_GET, "/metrics", "metrics", ROUTE_OPEN, 0, ep_metrics,
+	"Counters for Prometheus"},
+};
+
+const unsigned route_count = sizeof(routes) / sizeof(routes[0]);
+
+_Static_assert(sizeof(routes) / sizeof(routes[0]) < METRICS_ENDPOINTS,
+    "each route has its counters, and what is no route has one too");
+
+const char *const *
+route_names(void)
+{
+	static const char *names[METRICS_ENDPOINTS];
+
+	for (unsigned i = 0; i < route_count; i++)
+		names[i] = routes[i].operation;
+	names[route_count] = "none";
+	return names;
+}
+
+/* Compares segment by segment; "{…}" takes any. */
+static bool
+matches(const char *path, const struct query *query, struct span *captured)
+{
+	struct span piece, rest = span_of(path + 1);
+	unsigned i = 0, captures = 0;
+
+	while (span_cut(&piece, &rest, '/')) {
+		if (i == query->segment_count)
+			return false;
+		if (piece.ptr[0] == '{')
+			captured[captures++] = query->segments[i];
+		else if (!span_eq(piece, query->segments[i]))
+			return false;
+		i++;
+	}
+	return i == query->segment_count;
+}
+
+static bool
+same_method(const struct route *route, enum method method)
+{
+	return route->method == method ||
+	    (route->method == METHOD_GET && method == METHOD_HEAD);
+}
+
+static const char *
+method_name(enum method method)
+{
+	static const char *const names[] = {
+	    "GET, HEAD", "HEAD", "POST", "PUT", "DELETE"};
+
+	return names[method];
+}
+
+enum err
+route_find(struct call *call, char allowed[64])
+{
+	size_t len = 0;
+
+	allowed[0] = '\0';
+	if (call->query.no_path)
+		return ERR_NOT_FOUND;
+	for (unsigned i = 0; i < route_count; i++) {
+		struct span captured[2];
+
+		/* A concrete path stands before one that captures. */
+		if (!matches(routes[i].path, &call->query, captured))
+			continue;
+		if (len > 0 && strchr(routes[i].path, '{') != NULL &&
+		    call->route != NULL &&
+		    strcmp(call->route->path, routes[i].path) != 0)
+			continue;
+		call->route = &routes[i];
+		memcpy(call->path, captured, sizeof(captured));
+		if (same_method(&routes[i], call->request->method))
+			return ERR_OK;
+		len += (size_t)snprintf(allowed + len, 64 - len, "%s%s",
+		    len == 0 ? "" : ", ", method_name(routes[i].method));
+	}
+	if (len == 0)
+		return ERR_NOT_FOUND;
+	snprintf(allowed + len, 64 - len, ", OPTIONS");
+	return ERR_DENIED;
+}

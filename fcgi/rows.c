@@ -1,0 +1,359 @@
+#include "fcgi/rows.h"
+
+#include <stdio.h>
+
+#include "common/date.h"
+#include "common/fold.h"
+#include "common/jsonw.h"
+#include "common/num.h"
+#include "lmdb-schema/key.h"
+
+enum err
+rows_open(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation)
+{
+	struct serving *serving = call->serving;
+	struct catalog_entry entry;
+	enum err err;
+
+	view->pinned = NULL;
+	view->ranges = NULL;
+	if (generation == 0) {
+		err = catalog_get(serving->catalog, supplier, &entry);
+		if (err != ERR_OK)
+			return err == ERR_NOT_FOUND ? ERR_NOT_READY : err;
+		generation = entry.generation;
+	} else if (!catalog_keeps(serving->catalog, supplier, generation))
+		return ERR_NOT_FOUND;
+	err = snapcache_pin(
+	    &view->pinned, call->server->snapcache, supplier, generation);
+	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
+		return ERR_NOT_READY; /* a computation heals it */
+	if (err == ERR_OK)
+		err = ranges_get(&view->ranges, view->pinned->ranges,
+		    view->pinned->snap, serving->live, serving->state);
+	if (err != ERR_OK)
+		rows_close(view, call);
+	return err;
+}
+
+void
+rows_close(struct rows_view *view, struct call *call)
+{
+	ranges_release(view->ranges);
+	snapcache_unpin(call->server->snapcache, view->pinned);
+	view->ranges = NULL;
+	view->pinned = NULL;
+}
+
+/* --- forms -------------------------------------------------------------------
+ */
+
+/* The quality of a media range's parameters, in thousandths. */
+static unsigned
+quality(struct span params)
+{
+	struct span piece, rest = params;
+
+	while (span_cut(&piece, &rest, ';')) {
+		struct span text = span_trim(piece);
+
+		if (span_starts(text, SPAN("q=")) && text.len > 2) {
+			int64_t q;
+
+			if (num_decimal(&q, span_from(text, 2)) && q >= 0 &&
+			    q <= NUM_MICRO)
+				return (unsigned)(q / 1000);
+			return 0;
+		}
+	}
+	return 1000;
+}
+
+enum splice_form
+rows_form(const struct request *request)
+{
+	static const struct {
+		struct span type;
+		enum splice_form form;
+	} types[] = {
+	    {{"application/json", 16}, SPLICE_JSON},
+	    {{"application/x-ndjson", 20}, SPLICE_NDJSON},
+	    {{"text/csv", 8}, SPLICE_CSV},
+	};
+	struct span range, rest = request->accept;
+	enum splice_form best = SPLICE_JSON;
+	unsigned best_quality = 0;
+
+	while (span_cut(&range, &rest, ',')) {
+		size_t end = span_find(range, ';');
+		struct span type = span_trim(span_sub(range, 0, end));
+		unsigned q = quality(span_from(range, end + 1));
+
+		for (unsigned i = 0; i < 3; i++)
+			if (span_eq_nocase(type, types[i].type) &&
+			    q > best_quality) {
+				best = types[i].form;
+				best_quality = q;
+			}
+	}
+	return best;
+}
+
+void
+rows_headers(struct call *call, enum splice_form form)
+{
+	static const char *const types[] = {"application/json",
+	    "application/x-ndjson", "text/csv; charset=utf-8; header=present"};
+
+	reply_header(call->reply, "Content-Type", "%s", types[form]);
+	reply_header(call->reply, "Vary", "Accept");
+}
+
+/* --- pages
+ * --------------------------------------------------------------------- */
+
+struct rows_pages
+rows_pages(int64_t page, int64_t limit, int64_t total)
+{
+	struct rows_pages pages = {page, limit, total, 0, false};
+
+	if (limit == 0)
+		pages.limit = total;
+	if (total > 0)
+		pages.pages = limit == 0 ? 1 : (total + limit - 1) / limit;
+	pages.more = page < pages.pages;
+	return pages;
+}
+
+void
+rows_int(struct pieces *body, int64_t value)
+{
+	char text[NUM_TEXT_MAX];
+
+	pieces_copy(body, text, num_int_text(text, value));
+}
+
+void
+rows_member_int(struct pieces *body, const char *name, int64_t value)
+{
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_text(body, "\":");
+	rows_int(body, value);
+}
+
+void
+rows_member_bool(struct pieces *body, const char *name, bool value)
+{
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_add(body, value ? SPAN("\":true") : SPAN("\":false"));
+}
+
+void
+rows_quote(struct pieces *body, struct span text)
+{
+	struct buf quoted;
+
+	buf_init(&quoted, 1 << 20);
+	jsonw_quote(&quoted, text);
+	pieces_add(body, buf_span(&quoted));
+	if (buf_end(&quoted) != ERR_OK && body->err == ERR_OK)
+		body->err = buf_end(&quoted);
+	buf_fini(&quoted);
+}
+
+void
+rows_member_text(struct pieces *body, const char *name, struct span text)
+{
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_text(body, "\":");
+	rows_quote(body, text);
+}
+
+void
+rows_member_null_text(struct pieces *body, const char *name, struct span text)
+{
+	if (text.len > 0) {
+		rows_member_text(body, name, text);
+		return;
+	}
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_text(body, "\":null");
+}
+
+void
+rows_member_time(struct pieces *body, const char *name, int64_t ms)
+{
+	char text[DATE_TEXT_MAX];
+
+	rows_member_text(
+	    body, name, span_make(text, date_instant_text(text, ms)));
+}
+
+void
+rows_pagination(struct pieces *body, const struct rows_pages *pages)
+{
+	pieces_text(body, ",\"pagination\":{\"page\":");
+	rows_int(body, pages->page);
+	rows_member_int(body, "limit", pages->limit);
+	rows_member_int(body, "total", pages->total);
+	rows_member_int(body, "totalPages", pages->pages);
+	rows_member_bool(body, "hasMore", pages->more);
+	pieces_text(body, "}");
+}
+
+/* One link: the request's own query with another page. */
+static void
+add_link(struct buf *links, struct call *call, int64_t page, const char *rel)
+{
+	struct span uri = call->request->uri;
+	size_t mark = span_find(uri, '?');
+	struct span pair, rest = span_from(uri, mark + 1);
+	bool first = true;
+
+	if (mark == uri.len)
+		rest.ptr = NULL;
+	if (links->len > 0)
+		buf_add_text(links, ", ");
+	buf_add_char(links, '<');
+	buf_add_span(links, span_sub(uri, 0, mark));
+	while (span_cut(&pair, &rest, '&')) {
+		if (pair.len == 0 || span_starts(pair, SPAN("page=")) ||
+		    span_eq(pair, SPAN("page")))
+			continue;
+		buf_add_char(links, first ? '?' : '&');
+		buf_add_span(links, pair);
+		first = false;
+	}
+	buf_addf(links, "%cpage=%lld>; rel=\"%s\"", first ? '?' : '&',
+	    (long long)page, rel);
+}
+
+static void
+link_header(struct call *call, const struct rows_pages *pages)
+{
+	struct buf links;
+
+	/* A raw query may be long, or hold what no header may. */
+	if (pages->pages < 1 || call->request->uri.len > 1024)
+		return;
+	buf_init(&links, 8192);
+	add_link(&links, call, 1, "first");
+	if (pages->page > 1)
+		add_link(&links, call,
+		    pages->page > pages->pages ? pages->pages : pages->page - 1,
+		    "prev");
+	if (pages->more)
+		add_link(&links, call, pages->page + 1, "next");
+	add_link(&links, call, pages->pages, "last");
+	if (buf_end(&links) == ERR_OK) {
+		buf_add_text(&call->reply->head, "Link: ");
+		buf_add_span(&call->reply->head, buf_span(&links));
+		buf_add_text(&call->reply->head, "\r\n");
+	}
+	buf_fini(&links);
+}
+
+void
+rows_page_headers(
+    struct call *call, const struct rows_pages *pages, enum splice_form form)
+{
+	link_header(call, pages);
+	if (form == SPLICE_JSON)
+		return;
+	reply_header(call->reply, "X-Page", "%lld", (long long)pages->page);
+	reply_header(call->reply, "X-Limit", "%lld", (long long)pages->limit);
+	reply_header(
+	    call->reply, "X-Total-Count", "%lld", (long long)pages->total);
+	reply_header(
+	    call->reply, "X-Total-Pages", "%lld", (long long)pages->pages);
+	reply_header(
+	    call->reply, "X-Has-More", "%s", pages->more ? "true" : "false");
+}
+
+/* --- tags
+ * ------------------------------------------------------------------------ */
+
+static uint64_t
+mix(uint64_t hash, const void *data, size_t len)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash ^ hash >> 32;
+}
+
+/* True when the list names the tag; weak or strong is the same here. */
+static bool
+names_tag(struct span list, struct span tag)
+{
+	struct span item, rest = list;
+
+	while (span_cut(&item, &rest, ',')) {
+		item = span_trim(item);
+		if (span_eq(item, SPAN("*")))
+			return true;
+		if (span_starts(item, SPAN("W/")))
+			item = span_from(item, 2);
+		if (span_eq(item, tag))
+			return true;
+	}
+	return false;
+}
+
+bool
+rows_not_modified(struct call *call, const uint64_t *generations,
+    unsigned count, enum splice_form form)
+{
+	char tag[32];
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	hash = mix(hash, generations, count * sizeof(*generations));
+	hash = mix(hash, call->request->uri.ptr, call->request->uri.len);
+	hash = mix(hash, &form, sizeof(form));
+	snprintf(tag, sizeof(tag), "\"%016llx\"", (unsigned long long)hash);
+	reply_header(call->reply, "ETag", "W/%s", tag);
+	reply_header(call->reply, "Cache-Control", "private, no-cache");
+	if (call->request->if_none_match.len == 0 ||
+	    !names_tag(call->request->if_none_match, span_of(tag)))
+		return false;
+	call->reply->status = 304;
+	return true;
+}
+
+/* --- the rest
+ * ---------------------------------------------------------------------- */
+
+enum err
+rows_words(struct span *words, struct call *call, struct span text)
+{
+	struct buf *folded = &call->serving->folded;
+
+	buf_clear(folded);
+	fold_add(folded, text);
+	*words = buf_span(folded);
+	return buf_end(folded);
+}
+
+void
+rows_no_supplier(struct call *call, struct span supplier)
+{
+	reply_fail(call->reply, 404, CODE_NOT_FOUND,
+	    "There is no supplier %.*s with articles; /fournisseurs lists "
+	    "them.",
+	    SPAN_ARG(supplier));
+}
+
+void
+rows_storage_failed(struct call *call, enum err err)
+{
+	reply_fail(call->reply, 500, CODE_INTERNAL,
+	    "The data could not be read (%s). The request can be repeated; "
+	    "the server's log says more.",
+	    err_text(err));
+}

@@ -1,0 +1,77 @@
+/*
+ * rows: what the endpoints that answer with grid rows have in common: the
+ * snapshot they serve, its ranges of today, the form the client asked for,
+ * and the members that stand around the rows.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fcgi/rowset.h"
+#include "fcgi/server.h"
+
+/* A supplier's snapshot as this request sees it. */
+struct rows_view {
+	struct pinned *pinned;
+	struct ranges *ranges;
+};
+
+/*
+ * Pins the current generation, or `generation` when it is not 0.
+ *
+ *   ERR_NOT_READY  never computed, or its file is damaged: compute it
+ *   ERR_NOT_FOUND  that generation is not kept any more
+ */
+enum err rows_open(struct rows_view *view, struct call *call,
+    struct span supplier, uint64_t generation);
+void rows_close(struct rows_view *view, struct call *call);
+
+/* The form by the Accept header: JSON unless another one is named. */
+enum splice_form rows_form(const struct request *request);
+
+/* Content-Type and Vary for a form. */
+void rows_headers(struct call *call, enum splice_form form);
+
+struct rows_pages {
+	int64_t page, limit, total, pages;
+	bool more;
+};
+struct rows_pages rows_pages(int64_t page, int64_t limit, int64_t total);
+
+/* ,"pagination":{…} */
+void rows_pagination(struct pieces *body, const struct rows_pages *pages);
+
+/* The same as headers, and RFC 8288 links. */
+void rows_page_headers(
+    struct call *call, const struct rows_pages *pages, enum splice_form form);
+
+/*
+ * The tag of an answer that depends on these generations and the request.
+ * True when the client has it: the 304 is then made.
+ */
+bool rows_not_modified(struct call *call, const uint64_t *generations,
+    unsigned count, enum splice_form form);
+
+/* A quoted string. */
+void rows_quote(struct pieces *body, struct span text);
+
+/* A bare number. */
+void rows_int(struct pieces *body, int64_t value);
+
+/* ,"name":"text" and the like, behind another member. */
+void rows_member_text(struct pieces *body, const char *name, struct span text);
+void rows_member_null_text(
+    struct pieces *body, const char *name, struct span text);
+void rows_member_int(struct pieces *body, const char *name, int64_t value);
+void rows_member_bool(struct pieces *body, const char *name, bool value);
+void rows_member_time(struct pieces *body, const char *name, int64_t ms);
+
+/* The folded words of a search text, borrowed from the call. */
+enum err rows_words(struct span *words, struct call *call, struct span text);
+
+/* 404 for a supplier that does not exist or has no article. */
+void rows_no_supplier(struct call *call, struct span supplier);
+
+/* 500 for damaged or unreadable storage; the log has said why. */
+void rows_storage_failed(struct call *call, enum err err);

@@ -1,0 +1,63 @@
+/*
+ * rowset: filters, a sort and a page -> row numbers, and how many match in
+ * all.
+ *
+ * Without a filter a page is a piece of the stored order, wherever it lies.
+ * With one, the matching rows are listed once in the order asked for, and the
+ * list is kept beside the open snapshot: the next page is a piece of it.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "fcgi/params.h"
+#include "fcgi/ranges.h"
+#include "fcgi/snapcache.h"
+
+struct rowlists; /* a snapshot's lists, the last few used */
+
+struct rowlists *rowlists_new(void);
+void rowlists_free(struct rowlists *lists);
+
+/* A list of rows; count rows, or all of `rows`' order when it is whole. */
+struct rowlist {
+	atomic_uint users;
+	uint64_t key; /* hash of what was asked */
+	uint64_t used;
+	size_t key_len;
+	char *key_text;
+	uint32_t count;
+	uint32_t rows[];
+};
+
+struct rowset {
+	uint32_t total;
+	const uint32_t *order; /* NULL: the rows' own order */
+	uint32_t first, count; /* the page: order[first .. first + count) */
+	struct rowlist *list; /* holds `order`, when it is one of those */
+};
+
+/* What decides which rows match, beside the snapshot. */
+struct rowset_query {
+	struct span words; /* folded search text; empty: none */
+	uint8_t gamme; /* ROW_GAMME_NONE: any */
+	const struct code_filter *codes;
+	unsigned code_count;
+	int sort; /* column, or -1 for COL_totalCa */
+	bool descending;
+};
+
+/* Pair with rowset_release(). ERR_DAMAGED: the snapshot is. */
+enum err rowset_get(struct rowset *set, struct pinned *pinned,
+    const struct ranges *ranges, const struct rowset_query *query, int64_t page,
+    int64_t limit);
+void rowset_release(struct rowset *set);
+
+/* The row that stands at place i of the whole order. */
+static inline uint32_t
+rowset_row(const struct rowset *set, uint32_t i)
+{
+	return set->order == NULL ? i : set->order[i];
+}

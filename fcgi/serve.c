@@ -1,0 +1,183 @@
+/*
+ * A request's life, in order:
+ *
+ *	uri -> query -> route -> auth -> params -> endpoint -> reply
+ *
+ * Each step answers by itself when it ends the request.
+ */
+#include "fcgi/serve.h"
+
+#include "common/date.h"
+#include "common/log.h"
+#include "fcgi/auth.h"
+#include "fcgi/route.h"
+#include "fcgi/rows.h"
+#include "fcgi/server.h"
+
+static enum err
+take_views(struct serving *serving)
+{
+	enum err err = live_view_renew(serving->live);
+
+	if (err == ERR_OK)
+		err = catalog_view_renew(serving->catalog);
+	if (err == ERR_OK)
+		err = state_view_renew(serving->state);
+	return err;
+}
+
+static void
+rest_views(struct serving *serving)
+{
+	live_view_rest(serving->live);
+	catalog_view_rest(serving->catalog);
+	state_view_rest(serving->state);
+}
+
+static bool
+step_query(struct call *call)
+{
+	struct fault fault;
+
+	fault_clear(&fault);
+	if (query_parse(&call->query, call->request->uri, call->serving->arena,
+		&fault) == ERR_OK)
+		return true;
+	reply_fail(call->reply, 400, CODE_BAD_REQUEST, "%s %s", fault.place,
+	    fault.message);
+	return false;
+}
+
+static bool
+step_route(struct call *call)
+{
+	char allowed[64];
+	enum err err = route_find(call, allowed);
+
+	if (err == ERR_OK)
+		return true;
+	if (err == ERR_NOT_FOUND) {
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "There is nothing at this path; /api/v1/openapi.json "
+		    "lists what there is.");
+		return false;
+	}
+	if (call->request->method == METHOD_OPTIONS) {
+		call->reply->status = 204;
+	} else
+		reply_fail(call->reply, 405, CODE_BAD_REQUEST,
+		    "This path does not know the method %.*s, only %s.",
+		    call->request->method_text.len > 20
+			? 20
+			: (int)call->request->method_text.len,
+		    call->request->method_text.ptr, allowed);
+	reply_header(call->reply, "Allow", "%s", allowed);
+	return false;
+}
+
+static bool
+step_auth(struct call *call)
+{
+	enum err err;
+
+	if (call->route->auth == ROUTE_OPEN)
+		return true;
+	err = auth_subject(call);
+	if (err == ERR_DENIED)
+		auth_refuse(call);
+	else if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (call->route->auth == ROUTE_SESSION &&
+	    call->subject.kind != SUBJECT_USER) {
+		reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "Only a person's session may do this, not an API key.");
+		return false;
+	}
+	return err == ERR_OK;
+}
+
+static bool
+step_params(struct call *call)
+{
+	struct serving *serving = call->serving;
+
+	buf_clear(&serving->message);
+	buf_clear(&serving->details);
+	if (params_read(&call->params, &call->query, call->route->use,
+		&serving->message, &serving->details) == ERR_OK)
+		return true;
+	reply_error(call->reply, 400, CODE_BAD_REQUEST,
+	    buf_span(&serving->message), buf_span(&serving->details));
+	return false;
+}
+
+static void
+run_steps(struct call *call)
+{
+	enum err err = take_views(call->serving);
+
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (step_query(call) && step_route(call) && step_auth(call) &&
+	    step_params(call))
+		call->route->run(call);
+	if (call->reply->err != ERR_OK || call->reply->body.err != ERR_OK) {
+		err = call->reply->err == ERR_OK ? call->reply->body.err
+						 : call->reply->err;
+		if (!call->reply->streaming)
+			rows_storage_failed(call, err);
+	}
+}
+
+/* What every answer carries. */
+static void
+common_headers(struct call *call)
+{
+	const struct request *request = call->request;
+	int64_t took_us = (date_monotonic_ns() - request->start_ns) / 1000;
+
+	if (request->request_id.len > 0 && request->request_id.len <= 64)
+		reply_header(call->reply, "X-Request-Id", "%.*s",
+		    SPAN_ARG(request->request_id));
+	if (request->start_ns != 0)
+		reply_header(call->reply, "Server-Timing",
+		    "app;dur=%lld.%03lld", (long long)(took_us / 1000),
+		    (long long)(took_us % 1000));
+}
+
+static void
+note_end(struct call *call, enum err err)
+{
+	struct metrics *metrics = call->server->metrics;
+	unsigned endpoint = route_count;
+
+	if (call->handed_over)
+		return; /* the slow pool counts it */
+	if (call->route != NULL)
+		endpoint = (unsigned)(call->route - routes);
+	metrics_count(metrics, endpoint, call->reply->status,
+	    date_monotonic_ns() - call->request->start_ns);
+	metrics->bytes_out += call->reply->sent;
+	if (err == ERR_CLOSED)
+		metrics->requests_aborted++;
+}
+
+enum err
+serve(struct serving *serving, const struct request *request, struct sink *out)
+{
+	struct call call = {.serving = serving,
+	    .server = serving->server,
+	    .request = request,
+	    .reply = &serving->reply};
+	enum err err;
+
+	arena_reset(serving->arena);
+	reply_begin(&serving->reply, out, request->method == METHOD_HEAD);
+	run_steps(&call);
+	if (!serving->reply.streaming)
+		common_headers(&call);
+	err = reply_end(&serving->reply);
+	rest_views(serving);
+	note_end(&call, err);
+	return err;
+}

@@ -1,0 +1,86 @@
+/*
+ * server: what a worker process keeps, and what each of its threads keeps.
+ * Only serve.c and the steps it calls look inside.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "common/arena.h"
+#include "fcgi/params.h"
+#include "fcgi/query.h"
+#include "fcgi/reply.h"
+#include "fcgi/serve.h"
+#include "fcgi/snapcache.h"
+#include "fcgi/splice.h"
+#include "lmdb-schema/access.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/state.h"
+
+#define SERVER_USES 256 /* keys whose last use is waiting to be written */
+
+struct server {
+	const struct settings *settings;
+	struct metrics *metrics;
+	struct store *store;
+	struct snapcache *snapcache;
+	/* The current facts, opened anew when an import has replaced them. */
+	pthread_mutex_t source_lock;
+	struct shared_source *source;
+	/* When keys were used last, until server_tick() writes it. */
+	pthread_mutex_t uses_lock;
+	struct access_use uses[SERVER_USES];
+	unsigned use_count;
+	struct computing_table *computing; /* on_demand.c */
+	int64_t ticked_ns;
+};
+
+/* Facts that several requests may be reading when they are replaced. */
+struct shared_source {
+	atomic_uint users;
+	struct source *source;
+};
+
+struct serving {
+	struct server *server;
+	struct live_view *live;
+	struct catalog_view *catalog;
+	struct state_view *state;
+	struct arena *arena;
+	struct reply reply;
+	struct splice splice;
+	struct buf message, details, folded;
+};
+
+/* Who calls. */
+enum subject_kind { SUBJECT_NOBODY, SUBJECT_KEY, SUBJECT_USER };
+
+struct subject {
+	enum subject_kind kind;
+	struct span name; /* recorded as the author of proposals */
+	struct span id; /* a key's id */
+	bool may_propose;
+};
+
+/* One request on its way. */
+struct call {
+	struct serving *serving;
+	struct server *server;
+	const struct request *request;
+	const struct route *route;
+	struct query query;
+	struct params params;
+	struct subject subject;
+	struct span path[2]; /* what {…} in the route's path stands for */
+	struct reply *reply;
+	bool handed_over; /* nginx is to ask the slow pool */
+};
+
+/* The current facts; pair with server_release_source(). */
+enum err server_source(struct shared_source **out, struct call *call);
+void server_release_source(struct shared_source *source);
+
+/* Notes that a key was used now. */
+void server_note_use(struct server *server, struct span id);

@@ -1,0 +1,422 @@
+#include "fcgi/splice.h"
+
+#include "common/jsonw.h"
+#include "common/num.h"
+
+#define TEXT_MAX (1u << 24)
+
+static bool
+is_gamme(unsigned column)
+{
+	return row_info[column].type == ROW_GAMME;
+}
+
+static bool
+is_network(unsigned column)
+{
+	return (row_info[column].flags & ROW_LIVE) != 0 && !is_gamme(column);
+}
+
+void
+splice_init(struct splice *splice)
+{
+	memset(splice, 0, sizeof(*splice));
+	buf_init(&splice->text, TEXT_MAX);
+}
+
+void
+splice_fini(struct splice *splice)
+{
+	buf_fini(&splice->text);
+}
+
+static unsigned
+make_runs(struct splice_run *runs, const struct columns *columns, unsigned from,
+    unsigned to)
+{
+	unsigned count = 0;
+
+	for (unsigned i = from; i < to; i++) {
+		if (!columns_has(columns, i))
+			continue;
+		if (count > 0 && runs[count - 1].last + 1u == i)
+			runs[count - 1].last = (uint16_t)i;
+		else
+			runs[count++] =
+			    (struct splice_run){(uint16_t)i, (uint16_t)i};
+	}
+	return count;
+}
+
+void
+splice_columns(struct splice *splice, const struct columns *columns)
+{
+	splice->all = !columns_any(columns);
+	splice->columns = *columns;
+	if (splice->all)
+		for (unsigned i = 0; i < ROW_COLUMNS; i++)
+			columns_add(&splice->columns, i);
+	splice->flat_runs =
+	    make_runs(splice->flat, &splice->columns, 0, ROW_FLATS);
+	splice->map_runs =
+	    make_runs(splice->map, &splice->columns, ROW_FLATS, ROW_COLUMNS);
+	splice->has_gammes = splice->has_network = false;
+	for (unsigned i = 0; i < ROW_COLUMNS; i++)
+		if (columns_has(&splice->columns, i)) {
+			splice->has_gammes |= is_gamme(i);
+			splice->has_network |= is_network(i);
+		}
+}
+
+void
+splice_begin(struct splice *splice, struct snapshot *snap,
+    const struct ranges *ranges, struct live_view *live, bool enrich,
+    const struct columns *columns, enum splice_form form)
+{
+	splice_columns(splice, columns);
+	splice->snap = snap;
+	splice->ranges = ranges;
+	splice->enrich = enrich;
+	splice->live = enrich ? live : NULL;
+	splice->form = form;
+	splice->network_changed = splice->live != NULL && splice->has_network &&
+	    live_network_generation(splice->live) !=
+		snapshot_head(snap)->network;
+}
+
+bool
+splice_is_plain(const struct splice *splice)
+{
+	return splice->all && splice->ranges == NULL &&
+	    !splice->network_changed && splice->form != SPLICE_CSV;
+}
+
+/* --- rows as they lie --------------------------------------------------------
+ */
+
+/* The runs of one part, each with a comma behind it. */
+static bool
+copy_flat(struct splice *splice, const struct snapshot_part *part,
+    struct pieces *pieces)
+{
+	const uint16_t *off = part->off.flat;
+	uint32_t most = off[ROW_FLATS];
+	char *start, *to;
+	size_t len = 1 + splice->flat_runs + most;
+
+	start = to = pieces_room(pieces, len);
+	if (to == NULL)
+		return true; /* the pieces keep the failure */
+	*to++ = '{';
+	for (unsigned i = 0; i < splice->flat_runs; i++) {
+		uint32_t from = off[splice->flat[i].first];
+		uint32_t end = off[splice->flat[i].last + 1];
+
+		if (end > most || from >= end)
+			return false;
+		memcpy(to, part->json + from, end - from);
+		to += end - from;
+	}
+	pieces_used(pieces, start, (size_t)(to - start));
+	return true;
+}
+
+static bool
+copy_maps(struct splice *splice, const struct snapshot_part *part,
+    struct pieces *pieces)
+{
+	const uint32_t *off = part->off.maps;
+
+	for (unsigned i = 0; i < splice->map_runs; i++) {
+		uint32_t from = off[splice->map[i].first - ROW_FLATS];
+		uint32_t end = off[splice->map[i].last + 1 - ROW_FLATS];
+
+		if (end > off[ROW_MAPCOUNT] || from >= end)
+			return false;
+		pieces_refer(pieces, part->json + from, end - from - 1);
+		pieces_text(pieces, ",");
+	}
+	return true;
+}
+
+/* All columns: two references, and only the separator is ours. */
+static bool
+refer_all(struct splice *splice, const struct snapshot_part *flat,
+    const struct snapshot_part *maps, struct pieces *pieces)
+{
+	uint32_t len = maps->off.maps[ROW_MAPCOUNT];
+
+	pieces_refer(pieces, flat->json, flat->off.flat[ROW_FLATS]);
+	if (splice->form == SPLICE_JSON)
+		/* The comma stands behind the row in the file too. */
+		pieces_refer(pieces, maps->json, len + 1);
+	else {
+		pieces_refer(pieces, maps->json, len);
+		pieces_text(pieces, "\n");
+	}
+	return true;
+}
+
+/* The comma behind the last member becomes the brace. */
+static void
+close_row(struct splice *splice, struct pieces *pieces)
+{
+	pieces_drop_last(pieces);
+	if (splice->form == SPLICE_JSON)
+		pieces_text(pieces, "},");
+	else
+		pieces_text(pieces, "}\n");
+}
+
+static enum err
+plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct snapshot_part flat, maps;
+
+	if (!snapshot_flat(splice->snap, row, &flat))
+		return ERR_DAMAGED;
+	if (splice->all) {
+		if (!snapshot_maps(splice->snap, row, &maps))
+			return ERR_DAMAGED;
+		refer_all(splice, &flat, &maps, pieces);
+		return ERR_OK;
+	}
+	if (!copy_flat(splice, &flat, pieces))
+		return ERR_DAMAGED;
+	if (splice->map_runs > 0 &&
+	    (!snapshot_maps(splice->snap, row, &maps) ||
+		!copy_maps(splice, &maps, pieces)))
+		return ERR_DAMAGED;
+	close_row(splice, pieces);
+	return ERR_OK;
+}
+
+/* --- rows with live values
+ * ----------------------------------------------------- */
+
+/* Today's values of one row. */
+struct today {
+	uint32_t row;
+	bool network_read, network_known;
+	struct network network;
+};
+
+static uint8_t
+gamme_of(
+    const struct splice *splice, const struct today *today, unsigned column)
+{
+	const struct ranges *ranges = splice->ranges;
+
+	if (column == COL_codeGamme)
+		return ranges->shown[today->row];
+	if (column == COL_gammeAValider)
+		return ranges->pending[today->row];
+	if (splice->enrich)
+		return ranges->server[today->row];
+	return snapshot_gammes(splice->snap)[today->row];
+}
+
+/* The central code is digits: its JSON is the text between the quotes. */
+static enum err
+read_network(struct splice *splice, struct today *today)
+{
+	struct span code =
+	    snapshot_value(splice->snap, today->row, COL_codeCentrale);
+	enum err err = ERR_NOT_FOUND;
+
+	if (code.len > 2 && code.ptr[0] == '"')
+		err = live_network(splice->live,
+		    span_sub(code, 1, code.len - 2), &today->network);
+	today->network_read = true;
+	today->network_known = err == ERR_OK;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static void
+add_decimal(struct buf *buf, int64_t micro)
+{
+	if (micro == NUM_NULL)
+		buf_add_text(buf, "null");
+	else
+		num_add_decimal(buf, micro);
+}
+
+static void
+add_network(struct buf *buf, const struct today *today, unsigned column)
+{
+	const struct network *network = &today->network;
+
+	if (!today->network_known) {
+		buf_add_text(buf, "null");
+		return;
+	}
+	switch (column) {
+	case COL_caReseau:
+		add_decimal(buf, network->ca);
+		break;
+	case COL_qteReseau:
+		add_decimal(buf, network->qte);
+		break;
+	case COL_nbMagasinsReseau:
+		if (network->stores == NUM_NULL)
+			buf_add_text(buf, "null");
+		else
+			num_add_int(buf, network->stores);
+		break;
+	case COL_caParMagasinReseau:
+		add_decimal(buf, network->ca_per_store);
+		break;
+	case COL_margePctReseau:
+		add_decimal(buf, network->margin);
+		break;
+	default:
+		network_json(buf, network);
+	}
+}
+
+/* A column's JSON value of today, in the snapshot or in splice->text. */
+static enum err
+value_today(struct splice *splice, struct today *today, unsigned column,
+    struct span *value)
+{
+	enum err err = ERR_OK;
+
+	if (splice->ranges != NULL && is_gamme(column)) {
+		*value = row_gamme_json(gamme_of(splice, today, column));
+		return ERR_OK;
+	}
+	if (splice->network_changed && is_network(column)) {
+		if (!today->network_read)
+			err = read_network(splice, today);
+		buf_clear(&splice->text);
+		add_network(&splice->text, today, column);
+		*value = buf_span(&splice->text);
+		return err == ERR_OK ? buf_end(&splice->text) : err;
+	}
+	*value = snapshot_value(splice->snap, today->row, column);
+	return value->len == 0 ? ERR_DAMAGED : ERR_OK;
+}
+
+static enum err
+live_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct today today = {.row = row};
+
+	pieces_text(pieces, "{");
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		struct span value;
+		enum err err;
+
+		if (!columns_has(&splice->columns, i))
+			continue;
+		err = value_today(splice, &today, i, &value);
+		if (err != ERR_OK)
+			return err;
+		pieces_text(pieces, "\"");
+		pieces_add(pieces, row_info[i].name);
+		pieces_text(pieces, "\":");
+		if (value.ptr == splice->text.data)
+			pieces_add(pieces, value);
+		else
+			pieces_refer(pieces, value.ptr, value.len);
+		pieces_text(pieces, ",");
+	}
+	close_row(splice, pieces);
+	return ERR_OK;
+}
+
+/* --- CSV
+ * ------------------------------------------------------------------------- */
+
+void
+splice_csv_header(struct splice *splice, struct pieces *pieces)
+{
+	bool first = true;
+
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		if (!columns_has(&splice->columns, i))
+			continue;
+		if (!first)
+			pieces_text(pieces, ",");
+		pieces_add(pieces, row_info[i].name);
+		first = false;
+	}
+	pieces_text(pieces, "\n");
+}
+
+/* A JSON string's text with CSV's doubled quotes, in quotes. */
+static void
+add_csv_string(struct pieces *pieces, struct span json)
+{
+	pieces_text(pieces, "\"");
+	for (size_t i = 1; i + 1 < json.len; i++) {
+		char byte = json.ptr[i];
+
+		if (byte == '\\' && i + 2 < json.len) {
+			byte = json.ptr[++i];
+			/* The only escapes that a row can hold. */
+			byte = byte == 'n' ? '\n'
+			    : byte == 't'  ? '\t'
+			    : byte == 'r'  ? '\r'
+					   : byte;
+		}
+		if (byte == '"')
+			pieces_text(pieces, "\"\"");
+		else
+			pieces_copy(pieces, &byte, 1);
+	}
+	pieces_text(pieces, "\"");
+}
+
+/* A map as JSON text in one field. */
+static void
+add_csv_map(struct pieces *pieces, struct span json)
+{
+	pieces_text(pieces, "\"");
+	for (size_t i = 0; i < json.len; i++)
+		if (json.ptr[i] == '"')
+			pieces_text(pieces, "\"\"");
+		else
+			pieces_copy(pieces, &json.ptr[i], 1);
+	pieces_text(pieces, "\"");
+}
+
+static enum err
+csv_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct today today = {.row = row};
+
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		struct span value;
+		enum err err;
+
+		if (!columns_has(&splice->columns, i))
+			continue;
+		err = value_today(splice, &today, i, &value);
+		if (err != ERR_OK)
+			return err;
+		if (value.ptr[0] == '"')
+			add_csv_string(pieces, value);
+		else if (value.ptr[0] == '{')
+			add_csv_map(pieces, value);
+		else if (!span_eq(value, SPAN("null")))
+			pieces_add(pieces, value);
+		pieces_text(pieces, ",");
+	}
+	pieces_drop_last(pieces);
+	pieces_text(pieces, "\n");
+	return ERR_OK;
+}
+
+enum err
+splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	if (splice->form == SPLICE_CSV)
+		return csv_row(splice, row, pieces);
+	if (splice->network_changed ||
+	    (splice->ranges != NULL && splice->has_gammes &&
+		row < splice->ranges->rows &&
+		splice->ranges->differs[row] != 0))
+		return live_row(splice, row, pieces);
+	return plain_row(splice, row, pieces);
+}

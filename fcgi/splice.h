@@ -1,0 +1,62 @@
+/*
+ * splice: rows into a body. What has not changed since the computation is
+ * passed on as it lies in the snapshot; the live fields of what has are laid
+ * over it, row by row.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fcgi/params.h"
+#include "fcgi/pieces.h"
+#include "fcgi/ranges.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/snapshot.h"
+
+enum splice_form { SPLICE_JSON, SPLICE_NDJSON, SPLICE_CSV };
+
+/* Neighbouring columns that are copied in one go. */
+struct splice_run {
+	uint16_t first, last;
+};
+
+struct splice {
+	struct snapshot *snap;
+	const struct ranges *ranges; /* NULL: as in the snapshot */
+	struct live_view *live; /* NULL: network as in the snapshot */
+	bool enrich; /* codeGammeServeur as it is now */
+	bool all; /* every column */
+	enum splice_form form;
+	struct columns columns;
+	unsigned flat_runs, map_runs;
+	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
+	struct buf text; /* for live values and CSV */
+	bool network_changed, has_gammes, has_network;
+};
+
+void splice_init(struct splice *splice);
+void splice_fini(struct splice *splice);
+
+/*
+ * `columns` empty means all. `live` NULL, or `enrich` false, leaves the
+ * network alone.
+ */
+void splice_begin(struct splice *splice, struct snapshot *snap,
+    const struct ranges *ranges, struct live_view *live, bool enrich,
+    const struct columns *columns, enum splice_form form);
+
+/* Chooses the columns alone, for a header before any snapshot. */
+void splice_columns(struct splice *splice, const struct columns *columns);
+
+/*
+ * Adds a row with its separator behind it: a comma in JSON, a newline
+ * elsewhere. ERR_DAMAGED when the snapshot is.
+ */
+enum err splice_row(struct splice *splice, uint32_t row, struct pieces *pieces);
+
+/* The first line of CSV. */
+void splice_csv_header(struct splice *splice, struct pieces *pieces);
+
+/* True when rows are passed on as they lie in the snapshot, all columns. */
+bool splice_is_plain(const struct splice *splice);

@@ -1,0 +1,343 @@
+"""States and status as the document's table has them; the commands."""
+import http.server
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+
+from gridhook_kit import PROGRAM, SECRET, Hook, equal, executable, free_port, run
+
+
+def status(hook):
+    code, out, error = hook.run("ctl", "status")
+    equal(code, 0, error)
+    return json.loads(out)
+
+
+def ctl(hook, *args):
+    code, out, error = hook.run("ctl", *args)
+    return code, json.loads(out), error
+
+
+def stop_closes_all_connections_and_start_listens_again():
+    with Hook(secret=SECRET) as hook:
+        equal(status(hook), {"listening": True, "port": hook.port, "path": "/assistant/hook", "secretConfigured": True})
+        with hook.connect() as idle, hook.connect() as busy:
+            busy.sendall(b"POST /assist")
+            code, state, _ = ctl(hook, "stop")
+            equal((code, state["listening"]), (0, False))
+            for sock in (idle, busy):
+                try:
+                    equal(sock.recv(10), b"")
+                except ConnectionResetError:
+                    pass
+        try:
+            hook.connect()
+            raise AssertionError("it still listens")
+        except ConnectionRefusedError:
+            pass
+        equal(status(hook)["listening"], False)
+        equal(ctl(hook, "stop")[0], 0, "stop twice")
+        code, state, _ = ctl(hook, "start")
+        equal((code, state["listening"], "error" in state), (0, True, False))
+        equal(hook.push({}).status, 200)
+
+
+def start_stops_the_previous_server_first():
+    with Hook() as hook:
+        other = free_port()
+        sock = hook.connect()
+        code, state, _ = ctl(hook, "start", "--port", str(other))
+        equal((code, state["port"], state["listening"]), (0, other, True))
+        equal(sock.recv(10), b"", "old connections are closed")
+        try:
+            hook.connect()
+            raise AssertionError("the old port still listens")
+        except ConnectionRefusedError:
+            pass
+        hook.port = other
+        equal(hook.push({}).status, 200)
+        equal(ctl(hook, "start", "--port", str(other))[0], 0, "the same port again")
+
+
+def invalid_ports_are_told():
+    for port in ("0", "65536", "-1", "70000", "abc", "", "80.5", "1e3", " 80", "99999999999999999999", "0x50"):
+        with Hook() as hook:
+            code, state, error = ctl(hook, "start", "--port", port)
+            equal((code, state["listening"]), (1, False), port)
+            assert "Invalid port" in state["error"] and "Invalid port" in error, state
+            equal(state["port"], hook.port)
+            try:
+                hook.connect()
+                raise AssertionError("it listens")
+            except ConnectionRefusedError:
+                pass
+            code, state, _ = ctl(hook, "start")
+            equal((code, state["listening"], "error" in state), (0, True, False))
+            if port not in ("0", "abc"):
+                break
+
+
+def bind_errors_are_told():
+    with socket.socket() as taken, Hook() as hook:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        code, state, _ = ctl(hook, "start", "--port", str(port))
+        equal((code, state["listening"], state["port"]), (1, False, port))
+        assert "Address already in use" in state["error"], state
+        code, state, _ = ctl(hook, "start", "--host", "203.0.113.7")
+        equal((code, state["listening"]), (1, False))
+        assert "203.0.113.7" in state["error"], state
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        hook = Hook({"server": {"port": taken.getsockname()[1]}}, start=False)
+        with hook:
+            hook.start(wait=False)
+            equal(hook.process.wait(10), 1, "it ends when it cannot listen")
+            hook.process.returncode = 0
+            hook.args = ["--stay"]
+            hook.start(wait=False)
+            hook.wait_log("cannot start", 5)
+            hook.wait_log("Address already in use", 5)
+            import time
+            time.sleep(0.3)
+            assert "error" in status(hook)
+
+
+def autostart_can_be_off():
+    with Hook({"server": {"autostart": "no"}}, start=False) as hook:
+        hook.start(wait=False)
+        import time
+        end = time.monotonic() + 5
+        while time.monotonic() < end and hook.run("ctl", "status")[0] != 0:
+            time.sleep(0.05)
+        equal(status(hook)["listening"], False)
+        equal(ctl(hook, "start")[0], 0)
+        equal(hook.push({}).status, 200)
+
+
+def initial_port_is_7842():
+    hook = Hook(start=False)
+    with hook:
+        with open(hook.config, "w", encoding="utf-8") as file:
+            file.write("[interface]\nsockets = %s/run\n[store]\ndata = memory\n[server]\nautostart = no\n" % hook.folder)
+        hook.start(wait=False)
+        import time
+        end = time.monotonic() + 5
+        while time.monotonic() < end and hook.run("ctl", "status")[0] != 0:
+            time.sleep(0.05)
+        equal(status(hook), {"listening": False, "port": 7842, "path": "/assistant/hook", "secretConfigured": False})
+
+
+def new_secret_comes_with_start():
+    with Hook() as hook:
+        path = os.path.join(hook.folder, "secret")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("  other  \r\n")
+        os.chmod(path, 0o600)
+        code, state, _ = ctl(hook, "start", "--secret-file", path, "--host", "127.0.0.1")
+        equal((code, state["secretConfigured"]), (0, True))
+        equal(hook.push({}).status, 401)
+        equal(hook.push({}, headers=["Authorization: Bearer other"]).status, 200)
+        code, _, error = ctl(hook, "start", "--secret-file", path + "x")
+        equal(code, 1)
+        assert "secret" in error, error
+
+
+def secret_comes_from_file_credential_or_environment():
+    hook = Hook(start=False)
+    with hook:
+        def check(env=None, conf=""):
+            with open(hook.config, "w", encoding="utf-8") as file:
+                file.write("[server]\n" + conf)
+            return hook.run("--check", env=env)
+
+        path = os.path.join(hook.folder, "secret")
+        for text, code in (("abc\n", 0), ("", 1), ("\n\n", 1), ("a\nb", 1), ("x" * 2000, 1)):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(path, 0o600)
+            got, out, error = check(conf="secret_file = %s\n" % path)
+            equal(got, code, repr(text) + error)
+            equal("secret set" in out, code == 0)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("abc")
+        equal("secret set" in check({"CREDENTIALS_DIRECTORY": hook.folder})[1], True)
+        equal("secret set" in check({"GRIDHOOK_SECRET": "abc"})[1], True)
+        equal("secret not set" in check({"GRIDHOOK_SECRET": ""})[1], True)
+        equal("secret not set" in check()[1], True)
+        got, _, error = check(conf="secret_file = %s-gone\n" % path)
+        equal(got, 1)
+        assert path + "-gone" in error, error
+        os.chmod(path, 0o644)
+        assert "chmod 600" in check(conf="secret_file = %s\n" % path)[2]
+
+
+def check_names_what_is_wrong():
+    hook = Hook(start=False)
+    with hook:
+        for conf, words in (("[server]\nport = 0\n", "port"), ("[server]\nport = 70000\n", "port"),
+                            ("[server]\nprot = 1\n", "prot"), ("[server]\napp = a/b\n", "app"),
+                            ("[server]\napp = mcp\n", "app"), ("[server]\napp = ..\n", "app"),
+                            ("[tools]\ndisabled = lock_sesion\n", "lock_sesion"), ("[nope]\nx = 1\n", "section"),
+                            ("[limits]\nbody = soon\n", "body")):
+            with open(hook.config, "w", encoding="utf-8") as file:
+                file.write(conf)
+            code, _, error = hook.run("--check")
+            equal(code, 1, conf)
+            assert words in error, (conf, error)
+        equal(hook.run("--config", hook.config + "-gone", "--check")[0], 1)
+        code, out, _ = hook.run("--print-config")
+        equal(code, 0)
+        with open(hook.config, "w", encoding="utf-8") as file:
+            file.write(out)
+        code, _, error = hook.run("--check")
+        equal(code, 0, error)
+
+
+def usage_errors_are_code_2():
+    hook = Hook(start=False)
+    with hook:
+        for args in (["nope"], ["ctl"], ["ctl", "restart"], ["--nope"], ["tools", "--format", "xml"], ["call"],
+                     ["send", "extra"]):
+            code, _, error = hook.run(*args)
+            equal(code, 2, repr(args))
+            assert error, args
+        for args in (["--help"], ["ctl", "--help"], ["tools", "--help"], ["call", "--help"], ["send", "--help"],
+                     ["--version"]):
+            code, out, _ = hook.run(*args)
+            equal(code, 0, repr(args))
+            assert out
+        code, _, error = hook.run("ctl", "status")
+        equal(code, 1)
+        assert "none is running" in error, error
+
+
+def definitions_come_from_one_table():
+    hook = Hook(start=False)
+    with hook:
+        mcp = json.loads(hook.run("tools")[1])
+        chat = json.loads(hook.run("tools", "--format", "chat-completions")[1])
+        equal(len(mcp), 14)
+        for one, other in zip(mcp, chat):
+            equal(other, {"type": "function", "function": {"name": one["name"], "description": one["description"],
+                                                           "parameters": one["inputSchema"]}})
+    with Hook() as hook:
+        answer = hook.rpc({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        equal(answer.json()["result"]["tools"], mcp)
+
+
+def call_works_with_and_without_a_server():
+    helper = ("#!/bin/sh\nread -r args\n"
+              "printf '{\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],\"isError\":false}' \"$1\"\n")
+    for running in (True, False):
+        hook = Hook(start=False)
+        with hook:
+            path = executable(hook.folder, "helper", helper)
+            with open(hook.config, "a", encoding="utf-8") as file:
+                file.write("[tools]\nhelper = %s\n" % path)
+            if running:
+                hook.start()
+            code, out, _ = hook.run("call", "notify_user", '{"title":"a","message":"b"}')
+            equal((code, json.loads(out)), (0, {"content": [{"type": "text", "text": "notify_user"}], "isError": False}))
+            code, out, _ = hook.run("call", "open_url", "-", stdin=b'{"url":"http://x.example/"}')
+            equal(json.loads(out)["content"][0]["text"], "open_url")
+            code, out, _ = hook.run("call", "open_url", "{}")
+            equal((code, json.loads(out)["isError"]), (1, True))
+            code, out, _ = hook.run("call", "speak_text", '{"text":"x"}')
+            equal((code, "No interface window" in out), (1, True))
+            equal(hook.run("call", "nope")[0], 1)
+            equal(hook.run("call", "open_url", "{bad")[0], 1)
+            code, out, _ = hook.run("call", "get_app_status")
+            equal((code, json.loads(out)["structuredContent"]["app"]), (0, "assistant"))
+
+
+def send_makes_a_push():
+    with Hook(secret=SECRET) as hook:
+        window = hook.window()
+        code, _, error = hook.run("send", "--source", "backup", "--title", "Done", "--priority", "high", "--tags",
+                                  "a,b", "--link", "https://x.example/", stdin="h\u00e9llo \"x\"\n".encode())
+        equal(code, 0, error)
+        event = window.event()["event"]
+        equal((event["source"], event["title"], event["text"], event["priority"], event["tags"], event["url"]),
+              ("backup", "Done", "h\u00e9llo \"x\"\n", "high", ["a", "b"], "https://x.example/"))
+        code, _, error = hook.run("send", "--unit", "backup.service", "--result", "exit-code", "--exit-status", "3",
+                                  "--source", "systemd", stdin=b"last lines")
+        equal(code, 0, error)
+        event = window.event()["event"]
+        equal((event["kind"], event["status"], event["speak"], event["job"]["exit_code"], event["job"]["name"]),
+              ("job", "error", True, 3, "backup.service"))
+        code, _, error = hook.run("send", "--text", "x", env={"GRIDHOOK_SECRET": "wrong"})
+        equal(code, 1)
+        assert "401" in error, error
+        code, _, error = hook.run("send", "--text", "x", "--url", "http://127.0.0.1:%d/nope" % hook.port)
+        assert "404" in error, error
+        code, _, error = hook.run("send", "--text", "x", "--url", "http://127.0.0.1:%d/x" % free_port())
+        equal(code, 1)
+        assert "nobody answers" in error, error
+        equal(hook.run("send", "--text", "x", "--url", "https://x.example/")[0], 1)
+
+
+def chat_loop_of_the_documentation_works():
+    """docs/chat-loop.py against a model that is a stub on loopback."""
+    script = os.path.join(os.environ.get("abs_top_srcdir", "."), "docs", "chat-loop.py")
+    seen = []
+
+    class Model(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            seen.append((self.path, body))
+            if len(seen) == 1:
+                message = {"role": "assistant", "content": None, "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "get_app_status", "arguments": "{}"}},
+                    {"id": "c2", "type": "function", "function": {"name": "open_url", "arguments": "{\"url\":5}"}},
+                    {"id": "c3", "type": "function", "function": {"name": "show_message",
+                                                                  "arguments": "{\"text\":\"from the model\"}"}}]}
+            else:
+                message = {"role": "assistant", "content": "All is well."}
+            data = json.dumps({"choices": [{"message": message}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with Hook() as hook:
+        env = hook.environment()
+        env.update(GRIDHOOK=PROGRAM, GRIDHOOK_CONFIG=hook.config,
+                   MODEL_URL="http://127.0.0.1:%d/v1/chat/completions" % server.server_port)
+        done = subprocess.run([sys.executable, script, "How are you?"], env=env, timeout=30, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE)
+        equal(done.returncode, 0, done.stderr.decode())
+        equal(done.stdout.decode().strip(), "All is well.")
+        equal(len(seen), 2)
+        equal(len(seen[0][1]["tools"]), 14)
+        tools = [m for m in seen[1][1]["messages"] if m["role"] == "tool"]
+        equal([m["tool_call_id"] for m in tools], ["c1", "c2", "c3"])
+        assert json.loads(json.loads(tools[0]["content"])["content"][0]["text"])["listening"] is True
+        assert "Wrong arguments" in tools[1]["content"]
+        equal(hook.window().event()["event"]["text"], "from the model")
+    server.shutdown()
+
+
+def sigterm_ends_it_cleanly():
+    with Hook() as hook:
+        hook.window()
+        hook.connect()
+        equal(hook.stop(), 0)
+        assert not os.path.exists(os.path.join(hook.folder, "run", "control.sock"))
+        assert not os.path.exists(os.path.join(hook.folder, "run", "interface.sock"))
+
+
+run([value for name, value in list(globals().items())
+     if callable(value) and getattr(value, "__module__", "") == "__main__" and value.__code__.co_argcount == 0])

@@ -1,0 +1,229 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/opt.h"
+#include "tools/gridhook/client.h"
+#include "tools/gridhook/cmd.h"
+#include "tools/gridhook/settings.h"
+
+#define TEXT_MAX ((size_t)1 << 20)
+
+struct options {
+	const char *url, *source, *title, *text, *priority, *tags, *link;
+	const char *status, *job, *unit, *result, *exit_status, *error;
+	const char *secret_file;
+	bool silent, speak;
+	int64_t timeout_s;
+};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct opt_row rows[] = {
+    {"--source", 's', OPT_TEXT, AT(source), 0, 0, "NAME",
+	"who sends it (default: the machine's name)"},
+    {"--title", 't', OPT_TEXT, AT(title), 0, 0, "TEXT", "one line"},
+    {"--text", 0, OPT_TEXT, AT(text), 0, 0, "TEXT",
+	"the message; else it is read from standard input"},
+    {"--priority", 'p', OPT_TEXT, AT(priority), 0, 0, "WORD",
+	"min, low, normal, high or critical"},
+    {"--tags", 0, OPT_TEXT, AT(tags), 0, 0, "A,B", "tags"},
+    {"--link", 0, OPT_TEXT, AT(link), 0, 0, "URL", "where to read more"},
+    {"--silent", 0, OPT_FLAG, AT(silent), 0, 0, NULL,
+	"keep it, but do not bother anybody"},
+    {"--speak", 0, OPT_FLAG, AT(speak), 0, 0, NULL, "have it read aloud"},
+    {"--job", 0, OPT_TEXT, AT(job), 0, 0, "NAME",
+	"it is about a job, of which the next ones tell"},
+    {"--unit", 0, OPT_TEXT, AT(unit), 0, 0, "NAME", "its systemd unit"},
+    {"--status", 0, OPT_TEXT, AT(status), 0, 0, "WORD",
+	"how it went: ok, error, skipped"},
+    {"--result", 0, OPT_TEXT, AT(result), 0, 0, "WORD",
+	"systemd's $SERVICE_RESULT"},
+    {"--exit-status", 0, OPT_TEXT, AT(exit_status), 0, 0, "N", "its exit code"},
+    {"--error", 0, OPT_TEXT, AT(error), 0, 0, "TEXT", "what went wrong"},
+    {"--url", 0, OPT_TEXT, AT(url), 0, 0, "URL",
+	"where to (default: GRIDHOOK_URL, else the push path of the "
+	"settings on this machine)"},
+    {"--secret-file", 0, OPT_TEXT, AT(secret_file), 0, 0, "FILE",
+	"the secret (default: as the settings have it)"},
+    {"--timeout", 0, OPT_SECONDS, AT(timeout_s), 1, 600, "TIME",
+	"give up after this (default: 10s)"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridhook [--config FILE] send [OPTION]... [< text]",
+    .about = "Sends one push: for cron, systemd and scripts. The exit code "
+	     "is 0 when it was taken.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+    .args_min = 0,
+    .args_max = 0,
+};
+
+static enum err
+read_text(struct buf *text, const struct options *options)
+{
+	char bytes[16384];
+	size_t got;
+
+	if (options->text != NULL)
+		buf_add_span(text, span_of(options->text));
+	else if (!isatty(STDIN_FILENO)) {
+		while ((got = fread(bytes, 1, sizeof(bytes), stdin)) > 0)
+			buf_add(text, bytes, got);
+	}
+	return buf_end(text);
+}
+
+static void
+put(struct jsonw *json, const char *name, const char *text)
+{
+	if (text == NULL || text[0] == '\0')
+		return;
+	jsonw_key(json, name);
+	jsonw_text(json, text);
+}
+
+static enum err
+write_body(struct buf *body, const struct options *options, struct span text)
+{
+	char host[256] = "", now[DATE_TEXT_MAX];
+	struct jsonw json;
+
+	gethostname(host, sizeof(host) - 1);
+	date_instant_text(now, date_now_ms());
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put(&json, "source", options->source == NULL ? host : options->source);
+	put(&json, "title", options->title);
+	if (text.len > 0) {
+		jsonw_key(&json, "text");
+		jsonw_string(&json, text);
+	}
+	put(&json, "priority", options->priority);
+	put(&json, "tags", options->tags);
+	put(&json, "url", options->link);
+	put(&json, "job", options->job);
+	put(&json, "unit", options->unit);
+	put(&json, "status", options->status);
+	put(&json, "result", options->result);
+	put(&json, "exit_status", options->exit_status);
+	put(&json, "error", options->error);
+	put(&json, "host", host);
+	put(&json, "time", now);
+	if (options->silent) {
+		jsonw_key(&json, "silent");
+		jsonw_bool(&json, true);
+	}
+	if (options->speak) {
+		jsonw_key(&json, "speak");
+		jsonw_bool(&json, true);
+	}
+	jsonw_object_end(&json);
+	return jsonw_end(&json);
+}
+
+/* On this machine, a server for all addresses is behind the loopback one. */
+static enum err
+find_url(char url[FS_PATH_MAX], const struct options *options,
+    const struct settings *settings)
+{
+	const char *given = getenv("GRIDHOOK_URL");
+	const char *host = settings_host(settings);
+	bool six = strchr(host, ':') != NULL;
+
+	if (options->url != NULL)
+		return fs_path(url, "%s", options->url);
+	if (given != NULL && given[0] != '\0')
+		return fs_path(url, "%s", given);
+	if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0) {
+		host = "127.0.0.1";
+		six = false;
+	}
+	return fs_path(url, "http://%s%s%s:%lld/%s/hook", six ? "[" : "", host,
+	    six ? "]" : "", (long long)settings->port, settings->app);
+}
+
+static int
+post(const struct options *options, const struct settings *settings,
+    struct span body)
+{
+	struct client_post client = {.body = body,
+	    .secret = settings->has_secret ? settings->secret : NULL,
+	    .timeout_ms = (int)options->timeout_s * 1000};
+	struct fault fault = {.place = ""};
+	char url[FS_PATH_MAX];
+	struct buf answer;
+	int status = 0;
+	enum err err;
+
+	buf_init(&answer, 1 << 20);
+	err = find_url(url, options, settings);
+	client.url = url;
+	if (err == ERR_OK)
+		err = client_post(&status, &answer, &client, &fault);
+	if (err != ERR_OK)
+		fprintf(stderr, "gridhook send: %s: %s\n", fault.place,
+		    fault.message);
+	else if (status != 200)
+		fprintf(stderr, "gridhook send: refused with %d: %.*s\n",
+		    status, SPAN_ARG(buf_span(&answer)));
+	buf_fini(&answer);
+	return err == ERR_OK && status == 200 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int
+send_it(const struct options *options, struct settings *settings)
+{
+	struct fault fault = {.place = ""};
+	struct buf text, body;
+	int code = EXIT_FAILURE;
+	enum err err = ERR_OK;
+
+	buf_init(&text, TEXT_MAX);
+	buf_init(&body, TEXT_MAX * 7);
+	if (options->secret_file != NULL)
+		err = settings_read_secret(
+		    settings, options->secret_file, &fault);
+	if (err == ERR_OK)
+		err = read_text(&text, options);
+	if (err == ERR_OK)
+		err = write_body(&body, options, buf_span(&text));
+	if (err == ERR_OK)
+		code = post(options, settings, buf_span(&body));
+	else
+		fprintf(stderr, "gridhook send: %s: %s\n",
+		    fault_is_set(&fault) ? fault.place : "text",
+		    fault_is_set(&fault) ? fault.message : err_text(err));
+	buf_fini(&text);
+	buf_fini(&body);
+	return code;
+}
+
+int
+cmd_send(const char *config, int argc, char **argv)
+{
+	struct options options = {.timeout_s = 10};
+	struct fault fault = {.place = ""};
+	struct settings settings;
+	int count, code = EXIT_FAILURE;
+
+	switch (opt_read(&options, &spec, argc, argv, &count)) {
+	case OPT_HELP:
+		return EXIT_SUCCESS;
+	case OPT_WRONG:
+		return OPT_USAGE;
+	default:
+		break;
+	}
+	if (settings_load(&settings, config, &fault) != ERR_OK)
+		fprintf(
+		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
+	else
+		code = send_it(&options, &settings);
+	settings_fini(&settings);
+	return code;
+}

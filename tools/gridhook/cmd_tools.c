@@ -1,0 +1,87 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/opt.h"
+#include "tools/gridhook/call.h"
+#include "tools/gridhook/cmd.h"
+#include "tools/gridhook/toolargs.h"
+
+struct options {
+	const char *format;
+};
+
+static const struct opt_row rows[] = {
+    {"--format", 'f', OPT_TEXT, offsetof(struct options, format), 0, 0, "NAME",
+	"mcp (default) or chat-completions"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridhook [--config FILE] tools [--format mcp|chat-completions]",
+    .about = "Prints the definitions of the tools that the settings offer, "
+	     "as one JSON array.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+    .args_min = 0,
+    .args_max = 0,
+};
+
+static int
+print_tools(const struct settings *settings,
+    void (*put)(struct jsonw *json, const struct tool *tool))
+{
+	const struct calls calls = {.settings = settings};
+	struct jsonw json;
+	struct buf buf;
+	unsigned i;
+	int code = EXIT_FAILURE;
+
+	buf_init(&buf, 1 << 20);
+	jsonw_init(&json, &buf);
+	jsonw_array_begin(&json);
+	for (i = 0; i < TOOL_COUNT; i++) {
+		if (calls_offer(&calls, &toolset[i]))
+			put(&json, &toolset[i]);
+	}
+	jsonw_array_end(&json);
+	if (jsonw_end(&json) == ERR_OK &&
+	    printf("%.*s\n", SPAN_ARG(buf_span(&buf))) > 0)
+		code = EXIT_SUCCESS;
+	buf_fini(&buf);
+	return code;
+}
+
+int
+cmd_tools(const char *config, int argc, char **argv)
+{
+	struct options options = {.format = "mcp"};
+	struct fault fault = {.place = ""};
+	struct settings settings;
+	bool chat;
+	int count, code = EXIT_FAILURE;
+
+	switch (opt_read(&options, &spec, argc, argv, &count)) {
+	case OPT_HELP:
+		return EXIT_SUCCESS;
+	case OPT_WRONG:
+		return OPT_USAGE;
+	default:
+		break;
+	}
+	chat = strcmp(options.format, "chat-completions") == 0;
+	if (!chat && strcmp(options.format, "mcp") != 0) {
+		fprintf(stderr,
+		    "gridhook tools: the formats are mcp and "
+		    "chat-completions, not \"%s\"\n",
+		    options.format);
+		return OPT_USAGE;
+	}
+	if (settings_load(&settings, config, &fault) != ERR_OK)
+		fprintf(
+		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
+	else
+		code =
+		    print_tools(&settings, chat ? toolargs_chat : toolargs_mcp);
+	settings_fini(&settings);
+	return code;
+}

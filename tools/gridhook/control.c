@@ -1,0 +1,367 @@
+#include "tools/gridhook/control.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "tools/gridhook/lines.h"
+
+#define LINE_MAX_BYTES ((size_t)4 << 20)
+#define ANSWER_MAX ((size_t)32 << 20)
+#define CLIENTS_MAX 32
+#define DEPTH_MAX 64
+
+struct client {
+	struct lines lines;
+	struct control *control;
+	struct client *next, **link;
+	struct call *call; /* that it waits for */
+};
+
+struct control {
+	struct loop *loop;
+	struct loop_io listener;
+	char path[FS_PATH_MAX];
+	struct control_spec spec;
+	struct client *clients;
+	unsigned count;
+};
+
+static void
+drop(struct client *client)
+{
+	call_cancel(client->call);
+	*client->link = client->next;
+	if (client->next != NULL)
+		client->next->link = client->link;
+	client->control->count--;
+	lines_close(&client->lines);
+	free(client);
+}
+
+/* --- answers -------------------------------------------------------------- */
+
+static void
+send_answer(struct client *client, struct jsonw *json, struct buf *buf)
+{
+	jsonw_object_end(json);
+	if (jsonw_end(json) == ERR_OK)
+		lines_send(&client->lines, buf_span(buf));
+	else
+		lines_send(&client->lines,
+		    SPAN("{\"ok\":false,\"error\":\"out of memory\"}"));
+	buf_fini(buf);
+}
+
+static void
+begin_answer(struct jsonw *json, struct buf *buf, const char *error)
+{
+	buf_init(buf, ANSWER_MAX);
+	jsonw_init(json, buf);
+	jsonw_object_begin(json);
+	jsonw_key(json, "ok");
+	jsonw_bool(json, error == NULL);
+	if (error != NULL) {
+		jsonw_key(json, "error");
+		jsonw_text(json, error);
+	}
+}
+
+static void
+send_status(struct client *client, const char *error)
+{
+	struct jsonw json;
+	struct buf buf;
+
+	begin_answer(&json, &buf, error);
+	jsonw_key(&json, "status");
+	server_status(client->control->spec.server, &json);
+	send_answer(client, &json, &buf);
+}
+
+/* --- what it is told to do ------------------------------------------------ */
+
+static void
+do_status(struct client *client, struct jval line)
+{
+	(void)line;
+	send_status(client, NULL);
+}
+
+static void
+do_stop(struct client *client, struct jval line)
+{
+	(void)line;
+	server_stop(client->control->spec.server);
+	send_status(client, NULL);
+}
+
+static bool
+replace_text(char **to, struct span text)
+{
+	char *copy = span_dup(text);
+
+	if (copy == NULL)
+		return false;
+	free(*to);
+	*to = copy;
+	return true;
+}
+
+/* A number, or whatever else was sent for one, as text. */
+static struct span
+port_text(struct jval port, struct arena *arena)
+{
+	return jval_type(port) == JSTRING ? jval_text(port, arena)
+					  : jval_raw(port);
+}
+
+static enum err
+change_settings(struct settings *settings, struct jval line,
+    struct arena *arena, struct fault *fault)
+{
+	struct jval host = jval_member(line, "host");
+	struct jval file = jval_member(line, "secret_file");
+	char path[FS_PATH_MAX];
+
+	if (jval_type(host) == JSTRING &&
+	    !replace_text(&settings->host, jval_text(host, arena)))
+		return ERR_NO_MEMORY;
+	if (jval_type(file) != JSTRING)
+		return ERR_OK;
+	if (!span_copy(path, sizeof(path), jval_text(file, arena)))
+		return ERR_TOO_LARGE;
+	return settings_read_secret(settings, path, fault);
+}
+
+static void
+do_start(struct client *client, struct jval line)
+{
+	const struct control_spec *spec = &client->control->spec;
+	struct jval port = jval_member(line, "port");
+	struct arena *arena = arena_new(65536);
+	struct fault fault = {.place = ""};
+	char usual[24], message[800];
+	enum err err = ERR_NO_MEMORY;
+
+	if (arena != NULL)
+		err = change_settings(spec->settings, line, arena, &fault);
+	if (err != ERR_OK) {
+		snprintf(message, sizeof(message), "%s: %s", fault.place,
+		    fault_is_set(&fault) ? fault.message : err_text(err));
+		send_status(client, message);
+	} else {
+		snprintf(usual, sizeof(usual), "%lld",
+		    (long long)spec->settings->port);
+		err = server_start(spec->server,
+		    jval_is_absent(port) ? span_of(usual)
+					 : port_text(port, arena));
+		send_status(
+		    client, err == ERR_OK ? NULL : server_error(spec->server));
+	}
+	arena_free(arena);
+}
+
+static void
+on_called(void *arg, const struct result *result)
+{
+	struct client *client = arg;
+	struct jsonw json;
+	struct buf buf;
+
+	client->call = NULL;
+	begin_answer(&json, &buf, NULL);
+	jsonw_key(&json, "result");
+	jsonw_object_begin(&json);
+	result_write(&json, result);
+	jsonw_object_end(&json);
+	send_answer(client, &json, &buf);
+}
+
+static void
+do_call(struct client *client, struct jval line)
+{
+	struct calls *calls = client->control->spec.calls;
+	const struct tool *tool = calls_find(calls, jval_member(line, "name"));
+
+	if (client->call != NULL)
+		send_status(client, "a call is going on");
+	else if (tool == NULL)
+		send_status(client, "there is no such tool");
+	else
+		client->call = call_start(calls, tool,
+		    jval_member(line, "arguments"), on_called, client);
+}
+
+static const struct order {
+	const char *name;
+	void (*act)(struct client *client, struct jval line);
+} orders[] = {
+    {"status", do_status},
+    {"start", do_start},
+    {"stop", do_stop},
+    {"call", do_call},
+};
+
+static bool
+on_line(struct lines *lines, struct span text)
+{
+	struct client *client = (struct client *)lines;
+	struct jval order;
+	struct jscan doc;
+	size_t i;
+
+	if (jscan_parse(&doc, text, DEPTH_MAX, NULL) != ERR_OK) {
+		send_status(client, "not JSON");
+		return true;
+	}
+	order = jval_member(jscan_root(&doc), "do");
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		if (jval_is(order, span_of(orders[i].name)))
+			break;
+	}
+	if (i < sizeof(orders) / sizeof(orders[0]))
+		orders[i].act(client, jscan_root(&doc));
+	else
+		send_status(client, "unknown order");
+	jscan_fini(&doc);
+	return true;
+}
+
+static void
+on_ended(struct lines *lines, const char *why)
+{
+	(void)why;
+	drop((struct client *)lines);
+}
+
+static void
+on_client(struct loop_io *io, uint32_t events)
+{
+	struct control *control =
+	    (struct control *)((char *)io - offsetof(struct control, listener));
+	int fd = lines_accept(io->fd);
+	struct client *client;
+
+	(void)events;
+	if (fd < 0)
+		return;
+	client =
+	    control->count < CLIENTS_MAX ? calloc(1, sizeof(*client)) : NULL;
+	if (client == NULL) {
+		close(fd);
+		return;
+	}
+	client->control = control;
+	client->lines.line = on_line;
+	client->lines.ended = on_ended;
+	if (lines_open(&client->lines, control->loop, fd, LINE_MAX_BYTES,
+		ANSWER_MAX) != ERR_OK) {
+		close(fd);
+		free(client);
+		return;
+	}
+	client->next = control->clients;
+	client->link = &control->clients;
+	if (client->next != NULL)
+		client->next->link = &client->next;
+	control->clients = client;
+	control->count++;
+}
+
+enum err
+control_open(struct control **out, struct loop *loop, const char *path,
+    const struct control_spec *spec)
+{
+	struct control *control = calloc(1, sizeof(*control));
+	enum err err;
+
+	*out = NULL;
+	if (control == NULL)
+		return ERR_NO_MEMORY;
+	control->loop = loop;
+	control->spec = *spec;
+	control->listener = (struct loop_io){.fd = -1, .ready = on_client};
+	err = fs_path(control->path, "%s", path);
+	if (err == ERR_OK)
+		err = lines_listen(&control->listener.fd, path);
+	if (err == ERR_OK)
+		err = loop_add(loop, &control->listener, EPOLLIN);
+	if (err == ERR_OK)
+		*out = control;
+	else
+		control_close(control);
+	return err;
+}
+
+void
+control_close(struct control *control)
+{
+	if (control == NULL)
+		return;
+	loop_remove(control->loop, &control->listener);
+	while (control->clients != NULL)
+		drop(control->clients);
+	lines_unlisten(control->listener.fd, control->path);
+	free(control);
+}
+
+/* --- the other side ------------------------------------------------------- */
+
+static enum err
+read_answer(struct buf *answer, int fd, int timeout_ms)
+{
+	struct pollfd poll_ = {.fd = fd, .events = POLLIN};
+	int64_t end = date_monotonic_ns() + timeout_ms * INT64_C(1000000);
+	int64_t left;
+	char bytes[65536];
+	ssize_t got;
+
+	for (;;) {
+		left = (end - date_monotonic_ns()) / 1000000;
+		if (left <= 0)
+			return ERR_TIMED_OUT;
+		if (poll(&poll_, 1, (int)left) <= 0)
+			continue;
+		got = recv(fd, bytes, sizeof(bytes), 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return ERR_CLOSED;
+		buf_add(answer, bytes, (size_t)got);
+		if (buf_end(answer) != ERR_OK)
+			return buf_end(answer);
+		if (bytes[got - 1] == '\n') {
+			answer->len--;
+			return ERR_OK;
+		}
+	}
+}
+
+enum err
+control_ask(
+    struct buf *answer, const char *path, struct span question, int timeout_ms)
+{
+	int fd = lines_connect(path);
+	struct buf line;
+	enum err err;
+
+	if (fd < 0)
+		return ERR_NOT_FOUND;
+	buf_init(&line, LINE_MAX_BYTES);
+	buf_add_span(&line, question);
+	buf_add_char(&line, '\n');
+	err = buf_end(&line);
+	if (err == ERR_OK)
+		err = fs_write_all(fd, line.data, line.len);
+	if (err == ERR_OK)
+		err = read_answer(answer, fd, timeout_ms);
+	buf_fini(&line);
+	close(fd);
+	return err;
+}

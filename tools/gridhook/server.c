@@ -1,0 +1,425 @@
+#include "tools/gridhook/server.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/num.h"
+
+#define BODY_MAX ((size_t)2 << 20)
+#define LINGER_BYTES ((uint64_t)256 << 20)
+#define BACKLOG 512
+#define ACCEPTS 64 /* a round, so that others get their turn */
+#define CONNS_MAX 1024
+
+struct server {
+	struct loop_io listener;
+	struct settings *settings;
+	struct loop *loop;
+	struct gate *gate;
+	struct conn_limits limits;
+	struct conn_host host;
+	struct conn *conns[CONNS_MAX];
+	unsigned conn_count;
+	int64_t port;
+	bool full; /* nobody is let in until somebody leaves */
+	char error[256];
+	void (*changed)(void *arg);
+	void *changed_arg;
+};
+
+static void
+tell_change(struct server *server)
+{
+	if (server->changed != NULL)
+		server->changed(server->changed_arg);
+}
+
+static void
+on_gone(void *arg, struct conn *conn)
+{
+	struct server *server = arg;
+	unsigned i;
+
+	for (i = 0; i < server->conn_count; i++) {
+		if (server->conns[i] == conn)
+			break;
+	}
+	if (i == server->conn_count)
+		return;
+	server->conns[i] = server->conns[--server->conn_count];
+	if (server->full && server->listener.fd >= 0) {
+		server->full = false;
+		loop_change(server->loop, &server->listener, EPOLLIN);
+	}
+}
+
+static void
+on_head(void *arg, struct conn *conn)
+{
+	const struct server *server = arg;
+
+	gate_head(server->gate, conn);
+}
+
+static void
+on_request(void *arg, struct conn *conn)
+{
+	const struct server *server = arg;
+
+	gate_request(server->gate, conn);
+}
+
+static void
+set_limits(struct server *server)
+{
+	const struct settings *settings = server->settings;
+
+	server->limits = (struct conn_limits){
+	    .body_max = BODY_MAX,
+	    .first_byte_ms = settings->first_byte_s * 1000,
+	    .head_ms = settings->head_s * 1000,
+	    .body_ms = settings->body_s * 1000,
+	    .write_ms = settings->write_s * 1000,
+	    .idle_ms = settings->idle_s * 1000,
+	    .linger_ms = settings->linger_s * 1000,
+	    .linger_bytes = LINGER_BYTES,
+	};
+}
+
+/* --- letting in ----------------------------------------------------------- */
+
+/* The one that has been between two requests for longest, or NULL. */
+static struct conn *
+oldest_idle(struct server *server, const struct sockaddr_storage *address)
+{
+	struct conn *oldest = NULL;
+	int64_t since, least = INT64_MAX;
+	unsigned i;
+
+	for (i = 0; i < server->conn_count; i++) {
+		if (!conn_is_idle(server->conns[i], &since) || since >= least)
+			continue;
+		if (address != NULL && !conn_is_from(server->conns[i], address))
+			continue;
+		oldest = server->conns[i];
+		least = since;
+	}
+	return oldest;
+}
+
+static bool
+make_room(struct server *server)
+{
+	struct conn *idle;
+
+	if (server->conn_count < (unsigned)server->settings->connections)
+		return true;
+	idle = oldest_idle(server, NULL);
+	if (idle != NULL) {
+		conn_close(idle);
+		return true;
+	}
+	/* The others wait in the kernel's queue. */
+	server->full = true;
+	loop_change(server->loop, &server->listener, 0);
+	return false;
+}
+
+static bool
+may_enter(struct server *server, const struct sockaddr_storage *address)
+{
+	struct conn *idle;
+	unsigned i, count = 0;
+
+	for (i = 0; i < server->conn_count; i++)
+		count += conn_is_from(server->conns[i], address);
+	if (count < (unsigned)server->settings->per_address)
+		return true;
+	idle = oldest_idle(server, address);
+	if (idle == NULL)
+		return false;
+	conn_close(idle);
+	return true;
+}
+
+static void
+let_in(struct server *server, int fd, const struct sockaddr_storage *address)
+{
+	struct conn *conn;
+
+	if (!may_enter(server, address)) {
+		log_warn("too many connections from one address");
+		close(fd);
+		return;
+	}
+	conn = conn_open(&server->host, fd, address);
+	if (conn != NULL)
+		server->conns[server->conn_count++] = conn;
+}
+
+static void
+fail(struct server *server, int errnum)
+{
+	snprintf(server->error, sizeof(server->error),
+	    "The listening socket failed: %s", strerror(errnum));
+	log_error("listening socket failed: reason=%s", strerror(errnum));
+	server_stop(server);
+}
+
+/* Out of descriptors: as though it were full, until one is given back. */
+static void
+accept_failed(struct server *server, int errnum)
+{
+	static const int passing[] = {EAGAIN, EINTR, ECONNABORTED, EPROTO,
+	    ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
+	    ENETUNREACH};
+	size_t i;
+
+	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+		if (errnum == passing[i])
+			return;
+	}
+	if (errnum != EMFILE && errnum != ENFILE && errnum != ENOBUFS &&
+	    errnum != ENOMEM) {
+		fail(server, errnum);
+		return;
+	}
+	log_error("no more connections: reason=%s", strerror(errnum));
+	if (oldest_idle(server, NULL) != NULL)
+		conn_close(oldest_idle(server, NULL));
+	else if (server->conn_count > 0) {
+		server->full = true;
+		loop_change(server->loop, &server->listener, 0);
+	}
+}
+
+static void
+on_listener(struct loop_io *io, uint32_t events)
+{
+	struct server *server = (struct server *)io;
+	struct sockaddr_storage address;
+	socklen_t len;
+	int i, fd;
+
+	if ((events & EPOLLERR) != 0) {
+		fail(server, EIO);
+		return;
+	}
+	for (i = 0; i < ACCEPTS && make_room(server); i++) {
+		len = sizeof(address);
+		memset(&address, 0, sizeof(address));
+		fd = accept4(io->fd, (struct sockaddr *)&address, &len,
+		    SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0) {
+			accept_failed(server, errno);
+			return;
+		}
+		let_in(server, fd, &address);
+	}
+}
+
+/* --- states --------------------------------------------------------------- */
+
+static bool
+listen_on(struct server *server, const struct addrinfo *at)
+{
+	int on = 1, off = 0, saved;
+	int fd = socket(at->ai_family,
+	    at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
+
+	if (fd < 0)
+		return false;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (at->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 &&
+	    listen(fd, BACKLOG) == 0) {
+		server->listener.fd = fd;
+		return true;
+	}
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return false;
+}
+
+static enum err
+bind_port(struct server *server)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+	    .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	const char *host = settings_host(server->settings);
+	struct addrinfo *found = NULL, *at;
+	char port[NUM_TEXT_MAX];
+	enum err err = ERR_OK;
+	int failed;
+
+	num_int_text(port, server->port);
+	failed = getaddrinfo(host, port, &hints, &found);
+	if (failed != 0) {
+		snprintf(server->error, sizeof(server->error),
+		    "Cannot listen on %s port %s: %s", host, port,
+		    gai_strerror(failed));
+		return ERR_SYSTEM;
+	}
+	for (at = found; at != NULL && server->listener.fd < 0;
+	     at = at->ai_next)
+		listen_on(server, at);
+	if (server->listener.fd < 0) {
+		err = err_from_errno(errno);
+		snprintf(server->error, sizeof(server->error),
+		    "Cannot listen on %s port %s: %s", host, port,
+		    strerror(errno));
+	}
+	freeaddrinfo(found);
+	return err;
+}
+
+static bool
+is_loopback(const char *host)
+{
+	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+	    strcmp(host, "localhost") == 0;
+}
+
+static void
+tell_listening(const struct server *server)
+{
+	const char *host = settings_host(server->settings);
+
+	log_info("listening: host=%s port=%lld secret=%s", host,
+	    (long long)server->port,
+	    server->settings->has_secret ? "yes" : "no");
+	if (!server->settings->has_secret && !is_loopback(host))
+		log_warn("anybody on the network can push and use the tools: "
+			 "no secret is set: host=%s",
+		    host);
+}
+
+enum err
+server_start(struct server *server, struct span port)
+{
+	enum err err;
+
+	server_stop(server);
+	server->error[0] = '\0';
+	if (!num_int(&server->port, port, 1, 65535)) {
+		snprintf(server->error, sizeof(server->error),
+		    "Invalid port: %.*s (an integer from 1 to 65535 is "
+		    "wanted)",
+		    SPAN_ARG(span_sub(port, 0, 60)));
+		err = ERR_BAD_INPUT;
+	} else {
+		set_limits(server);
+		err = bind_port(server);
+		if (err == ERR_OK)
+			err =
+			    loop_add(server->loop, &server->listener, EPOLLIN);
+	}
+	if (err == ERR_OK)
+		tell_listening(server);
+	else
+		log_error("cannot start: reason=%s", server->error);
+	tell_change(server);
+	return err;
+}
+
+void
+server_stop(struct server *server)
+{
+	bool was = server->listener.fd >= 0;
+
+	if (was) {
+		loop_remove(server->loop, &server->listener);
+		close(server->listener.fd);
+		server->listener.fd = -1;
+		server->full = false;
+		log_info("stopped: port=%lld", (long long)server->port);
+	}
+	while (server->conn_count > 0)
+		conn_close(server->conns[server->conn_count - 1]);
+	if (was)
+		tell_change(server);
+}
+
+bool
+server_is_listening(const struct server *server)
+{
+	return server->listener.fd >= 0;
+}
+
+const char *
+server_error(const struct server *server)
+{
+	return server->error;
+}
+
+void
+server_status(void *arg, struct jsonw *json)
+{
+	const struct server *server = arg;
+	char path[FS_PATH_MAX] = "";
+
+	settings_push_path(path, server->settings);
+	jsonw_object_begin(json);
+	jsonw_key(json, "listening");
+	jsonw_bool(json, server_is_listening(server));
+	jsonw_key(json, "port");
+	jsonw_int(json, server->port);
+	jsonw_key(json, "path");
+	jsonw_text(json, path);
+	jsonw_key(json, "secretConfigured");
+	jsonw_bool(json, server->settings->has_secret);
+	if (server->error[0] != '\0') {
+		jsonw_key(json, "error");
+		jsonw_text(json, server->error);
+	}
+	jsonw_object_end(json);
+}
+
+void
+server_on_change(struct server *server, void (*changed)(void *arg), void *arg)
+{
+	server->changed = changed;
+	server->changed_arg = arg;
+}
+
+enum err
+server_open(struct server **out, struct settings *settings, struct loop *loop,
+    struct gate *gate)
+{
+	struct server *server = calloc(1, sizeof(*server));
+
+	*out = server;
+	if (server == NULL)
+		return ERR_NO_MEMORY;
+	server->settings = settings;
+	server->loop = loop;
+	server->gate = gate;
+	server->port = settings->port;
+	server->listener = (struct loop_io){.fd = -1, .ready = on_listener};
+	server->host = (struct conn_host){.loop = loop,
+	    .limits = &server->limits,
+	    .head = on_head,
+	    .request = on_request,
+	    .gone = on_gone,
+	    .arg = server};
+	return ERR_OK;
+}
+
+void
+server_close(struct server *server)
+{
+	if (server == NULL)
+		return;
+	server->changed = NULL;
+	server_stop(server);
+	free(server);
+}

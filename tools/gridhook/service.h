@@ -1,0 +1,22 @@
+/*
+ * service: all parts of a running gridhook, put together.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/err.h"
+#include "tools/gridhook/settings.h"
+
+/*
+ * Runs until SIGTERM or SIGINT. With `stay` it goes on when it cannot listen,
+ * so that `gridhook ctl status` can tell why; else that ends it.
+ */
+enum err service_run(struct settings *settings, bool stay);
+
+/* The helper: the one that is set, the one beside us, the installed one. */
+enum err service_find_helper(
+    char path[FS_PATH_MAX], const struct settings *settings);
+
+/* The settings that a helper is given, malloc'ed; NULL: no memory. */
+char *service_helper_settings(const struct settings *settings);
