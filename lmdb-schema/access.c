@@ -85,9 +85,14 @@ put_record(struct kv_txn *txn, const struct record *record)
 	return err;
 }
 
-/* Whoever remembers a checked key sees by this that he must look again. */
-static enum err
-touch_access(struct kv_txn *txn)
+enum err
+access_generation(struct state_view *view, uint64_t *generation)
+{
+	return store_number(state_view_txn(view), "access", generation);
+}
+
+enum err
+access_touch(struct kv_txn *txn)
 {
 	uint64_t last;
 	enum err err = store_number(txn, "access", &last);
@@ -123,7 +128,7 @@ access_key_create(struct store *store, struct span name,
 	record.key.id = span_of(id);
 	err = put_record(txn, &record);
 	if (err == ERR_OK)
-		err = touch_access(txn);
+		err = access_touch(txn);
 	if (err == ERR_OK)
 		err = audit_add(txn,
 		    &(struct audit_entry){.event = SPAN("key-created"),
@@ -158,7 +163,7 @@ access_key_revoke(struct store *store, struct span id, const char *actor)
 		err = put_record(txn, &record);
 	}
 	if (err == ERR_OK)
-		err = touch_access(txn);
+		err = access_touch(txn);
 	if (err == ERR_OK)
 		err = audit_add(txn,
 		    &(struct audit_entry){.event = SPAN("key-revoked"),

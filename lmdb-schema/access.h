@@ -15,6 +15,7 @@
 #include "lmdb-schema/state.h"
 
 struct store;
+struct kv_txn;
 
 enum access_scope { ACCESS_READ = 1, ACCESS_PROPOSE = 2 };
 
@@ -66,3 +67,11 @@ struct access_use {
 };
 enum err access_note_uses(
     struct store *store, const struct access_use *uses, unsigned count);
+
+/*
+ * The generation of the last change of keys or users: whoever remembers a
+ * checked key sees by this that he must look again. And its moving on, for
+ * lmdb-schema's own files.
+ */
+enum err access_generation(struct state_view *view, uint64_t *generation);
+enum err access_touch(struct kv_txn *txn);

@@ -15,14 +15,26 @@ struct kv_txn;
 struct audit_entry {
 	uint64_t number; /* filled in when it is written */
 	int64_t when_ms; /* 0: now */
-	/* "proposed", "withdrawn", "replaced", "validated", "rejected",
-	 * "arrived", "edited", "key-created", … */
-	struct span event;
+	struct span event; /* see below */
 	struct span actor; /* a key's or user's name, or "gridctl" */
 	struct span supplier;
 	struct span codein; /* or the key's id, the user's name */
 	struct span gamme, before; /* one letter, or empty */
 };
+
+/*
+ *	event      gamme             before
+ *	proposed   proposed          recorded
+ *	replaced   proposed          the older proposal, which is gone
+ *	withdrawn  was pending       recorded, and proposed once more
+ *	validated  was pending       recorded until then
+ *	rejected   was pending       recorded
+ *	edited     now recorded      recorded until then
+ *	arrived    was validated     the same: the server has it now
+ *
+ * and without ranges: key-created, key-revoked, user-added, user-password,
+ * user-removed.
+ */
 
 enum err audit_add(struct kv_txn *txn, const struct audit_entry *entry);
 

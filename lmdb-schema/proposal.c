@@ -2,8 +2,7 @@
 
 #include "common/kv.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/pack.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/proposing.h"
 
 uint64_t
 proposal_version(struct state_view *view, struct span supplier)
@@ -15,21 +14,6 @@ proposal_version(struct state_view *view, struct span supplier)
 		ERR_OK)
 		return 0;
 	return key_value_u64(value);
-}
-
-static enum err
-read_proposal(struct proposal *proposal, struct span value)
-{
-	struct unpack from;
-
-	unpack_init(&from, value);
-	proposal->gamme = row_gamme(unpack_text(&from));
-	proposal->author = unpack_text(&from);
-	proposal->when_ms = (int64_t)unpack_unsigned(&from);
-	if (!unpack_done(&from) || proposal->gamme == ROW_GAMME_NONE ||
-	    proposal->gamme == ROW_GAMME_BAD)
-		return ERR_DAMAGED;
-	return ERR_OK;
 }
 
 static enum err
@@ -48,7 +32,7 @@ each_of(struct state_view *view, unsigned table, struct span supplier,
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		err = read_proposal(&proposal, value);
+		err = proposal_read(&proposal, value);
 		if (err == ERR_OK)
 			err = each(context, key_second(key), &proposal);
 		if (err != ERR_OK)
@@ -74,4 +58,55 @@ proposal_validated(struct state_view *view, struct span supplier,
     void *context)
 {
 	return each_of(view, STATE_VALIDATED, supplier, each, context);
+}
+
+static enum err
+count_one(void *context, struct span codein, const struct proposal *proposal)
+{
+	uint64_t *count = context;
+
+	(void)codein;
+	(void)proposal;
+	++*count;
+	return ERR_OK;
+}
+
+enum err
+proposal_count(struct state_view *view, struct span supplier,
+    struct proposal_counts *counts)
+{
+	enum err err;
+
+	*counts = (struct proposal_counts){0, 0};
+	err = proposal_pending(view, supplier, count_one, &counts->pending);
+	if (err == ERR_OK)
+		err = proposal_validated(
+		    view, supplier, count_one, &counts->validated);
+	return err;
+}
+
+/* Whoever has some has a version. */
+enum err
+proposal_suppliers(struct state_view *view,
+    enum err (*each)(void *context, struct span supplier,
+	const struct proposal_counts *counts),
+    void *context)
+{
+	struct kv_walk *walk = kv_walk_begin(
+	    state_view_txn(view), STATE_VERSIONS, SPAN(""), SPAN(""));
+	struct proposal_counts counts;
+	struct span supplier, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &supplier, &value)) == ERR_OK) {
+		err = proposal_count(view, supplier, &counts);
+		if (err == ERR_OK && counts.pending + counts.validated > 0)
+			err = each(context, supplier, &counts);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }

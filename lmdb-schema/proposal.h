@@ -9,7 +9,11 @@
  *
  * The recorded range of an article is its validated change, else its server
  * range. A validated change ends ("arrives") when an import brings a server
- * range equal to it.
+ * range equal to it; one that says what the server says already is not kept.
+ *
+ * Each operation is one transaction, on disk when it returns. It reads the
+ * server's ranges inside, so its outcome is as though all had happened at
+ * once, either before or after an import that runs beside it.
  */
 #pragma once
 
@@ -22,6 +26,8 @@
 #include "lmdb-schema/state.h"
 
 struct store;
+
+/* --- reading ------------------------------------------------------------ */
 
 /* A pending or a validated range. */
 struct proposal {
@@ -42,3 +48,123 @@ enum err proposal_validated(struct state_view *view, struct span supplier,
     enum err (*each)(
 	void *context, struct span codein, const struct proposal *proposal),
     void *context);
+
+/* How many a supplier has. */
+struct proposal_counts {
+	uint64_t pending, validated;
+};
+enum err proposal_count(struct state_view *view, struct span supplier,
+    struct proposal_counts *counts);
+
+/* Each supplier that has some, in the order of the codes. */
+enum err proposal_suppliers(struct state_view *view,
+    enum err (*each)(void *context, struct span supplier,
+	const struct proposal_counts *counts),
+    void *context);
+
+/* --- depositing --------------------------------------------------------- */
+
+struct proposal_change {
+	struct span codein;
+	uint8_t gamme;
+};
+
+struct proposal_request {
+	struct span supplier, author;
+	const struct proposal_change *changes;
+	unsigned count;
+};
+
+struct proposal_result {
+	uint8_t before; /* the recorded range */
+	uint8_t server;
+	bool pending; /* deposited; else the article has that range already */
+};
+
+/*
+ * Calls `each` for every change that proposes another range than one before
+ * it does for the same article: the places of both.
+ */
+enum err proposal_clashes(const struct proposal_change *changes, unsigned count,
+    enum err (*each)(void *context, unsigned first, unsigned again),
+    void *context);
+
+/*
+ * All or nothing. A range that differs from the recorded one becomes pending,
+ * in place of an older proposal; one that is recorded already withdraws it.
+ * The same proposal by the same author once more changes nothing. `results`
+ * has room for `count`; *when_ms is when it was recorded.
+ *
+ * The caller has made sure that the articles exist. ERR_BAD_INPUT for what is
+ * no code, no range, or for changes that clash.
+ */
+enum err proposal_deposit(struct store *store,
+    const struct proposal_request *request, struct proposal_result *results,
+    int64_t *when_ms);
+
+/* --- deciding ----------------------------------------------------------- */
+
+enum proposal_action {
+	PROPOSAL_SAVE, /* the pending range becomes the validated one */
+	PROPOSAL_CANCEL, /* the pending range is rejected */
+	/*
+	 * A range of the buyer's own, validated at once; a pending one that
+	 * says the same is thereby saved, another one rejected.
+	 */
+	PROPOSAL_EDIT
+};
+
+#define PROPOSAL_ANY 254 /* what the buyer saw is not compared */
+
+struct proposal_decision {
+	enum proposal_action action;
+	struct span codein;
+	uint8_t gamme; /* PROPOSAL_EDIT only; NONE ends a validated change */
+	uint8_t seen_recorded, seen_pending;
+};
+
+enum proposal_outcome {
+	PROPOSAL_APPLIED,
+	PROPOSAL_CONFLICT, /* it is not as the buyer saw it */
+	PROPOSAL_ABSENT, /* SAVE, CANCEL: nothing is pending */
+	PROPOSAL_REFUSED /* EDIT to NONE, where the server has a range */
+};
+
+struct proposal_decided {
+	enum proposal_outcome outcome;
+	uint8_t server, recorded, pending; /* as they stand from now on */
+};
+
+enum proposal_rest { PROPOSAL_KEEP, PROPOSAL_SAVE_REST, PROPOSAL_CANCEL_REST };
+
+struct proposal_verdict {
+	struct span supplier, actor;
+	const struct proposal_decision *decisions;
+	unsigned count;
+	/* What becomes of the pending ranges that no decision names. */
+	enum proposal_rest rest;
+	/* The supplier's version as the buyer saw it, for `rest`; 0: any. */
+	uint64_t seen_version;
+};
+
+/*
+ * Decides in order; what cannot be applied is told in `decided` (room for
+ * `count`) and the others are. *rest is how many more were saved or cancelled.
+ *
+ *   ERR_BUSY       `rest` is wanted, and something changed since that version:
+ *                  nothing was done
+ *   ERR_BAD_INPUT  what is no code or no range
+ */
+enum err proposal_decide(struct store *store,
+    const struct proposal_verdict *verdict, struct proposal_decided *decided,
+    uint64_t *rest);
+
+/* --- arriving ----------------------------------------------------------- */
+
+/*
+ * Retires the validated changes that the server has by now. May be called at
+ * any time and again; after each import, and before the next for one that a
+ * crash cut short.
+ */
+enum err proposal_arrive(
+    struct store *store, struct span actor, uint64_t *arrived);

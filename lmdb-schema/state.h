@@ -10,14 +10,15 @@
  *	users      name -> packed: text password hash (digest.h's form),
  *	             unsigned created ms
  *	sessions   SHA-256 of the token (32 bytes) -> packed: text user,
- *	             unsigned created ms, last use ms, text CSRF token
+ *	             unsigned created ms, last use ms
  *	pending    supplier 00 codein -> packed: text gamme (one letter),
  *	             text author, unsigned when ms
  *	validated  supplier 00 codein -> the same; author: who validated
- *	audit      u64 number -> packed: unsigned when ms, text event, text
- *actor, text supplier, text codein, text gamme, text gamme before versions
- *supplier -> u64 generation of the last change of its pending or validated
- *ranges
+ *	audit      u64 number -> packed: unsigned when ms, text event,
+ *	             text actor, text supplier, text codein, text gamme,
+ *	             text gamme before
+ *	versions   supplier -> u64 generation of the last change of its pending
+ *	             or validated ranges
  */
 #pragma once
 
@@ -54,3 +55,18 @@ enum err state_view_renew(struct state_view *view);
 
 /* For lmdb-schema's own files only. */
 struct kv_txn *state_view_txn(struct state_view *view);
+
+/*
+ * For lmdb-schema's own files only. Runs `work` in a write transaction: with
+ * ERR_OK all it wrote is on disk, else nothing of it is stored. What other
+ * threads bring while one waits for the disk goes into one commit after it,
+ * so several pay for one flush. `work` may be called more than once, each
+ * time on a state without its former writing.
+ */
+enum err state_write(struct store *store,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context);
+
+/* The queue behind it, which the store owns. NULL when memory is out. */
+struct state_queue;
+struct state_queue *state_queue_new(void);
+void state_queue_free(struct state_queue *queue);

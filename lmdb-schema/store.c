@@ -15,6 +15,7 @@ enum { ENV_LIVE, ENV_CATALOG, ENV_STATE, ENV_COUNT };
 struct store {
 	char *dir;
 	struct kv *envs[ENV_COUNT];
+	struct state_queue *state_queue;
 };
 
 static const char *const live_tables[] = {
@@ -102,7 +103,9 @@ new_store(struct store **out, const char *dir)
 	if (store == NULL)
 		return ERR_NO_MEMORY;
 	store->dir = strdup(dir);
-	return store->dir == NULL ? ERR_NO_MEMORY : ERR_OK;
+	store->state_queue = state_queue_new();
+	return store->dir == NULL || store->state_queue == NULL ? ERR_NO_MEMORY
+								: ERR_OK;
 }
 
 enum err
@@ -214,6 +217,7 @@ store_close(struct store *store)
 		return;
 	for (unsigned i = 0; i < ENV_COUNT; i++)
 		kv_close(store->envs[i]);
+	state_queue_free(store->state_queue);
 	free(store->dir);
 	free(store);
 }
@@ -250,6 +254,12 @@ struct kv *
 store_state(struct store *store)
 {
 	return store->envs[ENV_STATE];
+}
+
+struct state_queue *
+store_state_queue(struct store *store)
+{
+	return store->state_queue;
 }
 
 static enum err

@@ -65,6 +65,7 @@ int store_reap(struct store *store);
 struct kv *store_live(struct store *store);
 struct kv *store_catalog(struct store *store);
 struct kv *store_state(struct store *store);
+struct state_queue *store_state_queue(struct store *store);
 
 /* Opens a facts file in the making, or one that is finished. */
 enum err store_facts_create(struct kv **out, const char *path);

@@ -1,0 +1,244 @@
+#include "lmdb-schema/proposing.h"
+
+#include "common/date.h"
+#include "common/kv.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/store.h"
+
+enum err
+proposal_read(struct proposal *proposal, struct span value)
+{
+	struct unpack from;
+
+	unpack_init(&from, value);
+	proposal->gamme = row_gamme(unpack_text(&from));
+	proposal->author = unpack_text(&from);
+	proposal->when_ms = (int64_t)unpack_unsigned(&from);
+	if (!unpack_done(&from) || proposal->gamme == ROW_GAMME_NONE ||
+	    proposal->gamme == ROW_GAMME_BAD)
+		return ERR_DAMAGED;
+	return ERR_OK;
+}
+
+enum err
+proposing_begin(struct proposing *op, struct kv_txn *txn, struct store *store)
+{
+	op->txn = txn;
+	op->now_ms = date_now_ms();
+	op->changed = false;
+	return live_view_open(&op->live, store);
+}
+
+enum err
+proposing_mark(struct proposing *op)
+{
+	struct key value;
+	struct span old;
+	enum err err;
+
+	if (!op->changed)
+		return ERR_OK;
+	op->changed = false;
+	err = kv_get(op->txn, STATE_VERSIONS, op->supplier, &old);
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return err;
+	value = key_of_u64(
+	    key_generation_next(err == ERR_OK ? key_value_u64(old) : 0));
+	return kv_put(op->txn, STATE_VERSIONS, op->supplier, key_span(&value));
+}
+
+enum err
+proposing_end(struct proposing *op, enum err err)
+{
+	if (err == ERR_OK)
+		err = proposing_mark(op);
+	live_view_close(op->live);
+	op->live = NULL;
+	return err;
+}
+
+static enum err
+look_in(struct proposal *found, struct proposing *op, unsigned table,
+    const struct standing *standing)
+{
+	struct span value;
+	enum err err = kv_get(op->txn, table, key_span(&standing->key), &value);
+
+	*found = (struct proposal){.gamme = ROW_GAMME_NONE};
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	return err == ERR_OK ? proposal_read(found, value) : err;
+}
+
+enum err
+proposing_look(
+    struct standing *standing, struct proposing *op, struct span codein)
+{
+	struct proposal validated, pending;
+	enum err err;
+
+	standing->codein = codein;
+	standing->key = key_pair(op->supplier, codein);
+	err = live_gamme(op->live, op->supplier, codein, &standing->server);
+	if (err == ERR_OK)
+		err = look_in(&validated, op, STATE_VALIDATED, standing);
+	if (err == ERR_OK)
+		err = look_in(&pending, op, STATE_PENDING, standing);
+	if (err != ERR_OK)
+		return err;
+	standing->validated = validated.gamme;
+	standing->pending = pending.gamme;
+	standing->own = span_eq(pending.author, op->actor);
+	return ERR_OK;
+}
+
+/* --- single writes -------------------------------------------------------- */
+
+static enum err
+put(struct proposing *op, unsigned table, const struct standing *standing,
+    uint8_t gamme)
+{
+	struct buf value;
+	enum err err;
+
+	buf_init(&value, 1024);
+	pack_add_text(&value, row_gamme_text(gamme));
+	pack_add_text(&value, op->actor);
+	pack_add_unsigned(&value, (uint64_t)op->now_ms);
+	err = buf_end(&value);
+	if (err == ERR_OK)
+		err = kv_put(
+		    op->txn, table, key_span(&standing->key), buf_span(&value));
+	buf_fini(&value);
+	op->changed = true;
+	return err;
+}
+
+static enum err
+drop(struct proposing *op, unsigned table, const struct standing *standing)
+{
+	enum err err = kv_del(op->txn, table, key_span(&standing->key));
+
+	op->changed = true;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+tell(struct proposing *op, struct span event, const struct standing *standing,
+    uint8_t gamme, uint8_t before)
+{
+	return audit_add(op->txn,
+	    &(struct audit_entry){.when_ms = op->now_ms,
+		.event = event,
+		.actor = op->actor,
+		.supplier = op->supplier,
+		.codein = standing->codein,
+		.gamme = row_gamme_text(gamme),
+		.before = row_gamme_text(before)});
+}
+
+/* --- steps ---------------------------------------------------------------- */
+
+enum err
+proposing_propose(
+    struct proposing *op, struct standing *standing, uint8_t gamme)
+{
+	uint8_t older = standing->pending;
+	enum err err;
+
+	if (older == gamme && standing->own)
+		return ERR_OK;
+	err = put(op, STATE_PENDING, standing, gamme);
+	standing->pending = gamme;
+	standing->own = true;
+	if (err != ERR_OK)
+		return err;
+	if (older != ROW_GAMME_NONE)
+		return tell(op, SPAN("replaced"), standing, gamme, older);
+	return tell(
+	    op, SPAN("proposed"), standing, gamme, standing_recorded(standing));
+}
+
+static enum err
+drop_pending(struct proposing *op, struct standing *standing, struct span event)
+{
+	uint8_t pending = standing->pending;
+	enum err err = drop(op, STATE_PENDING, standing);
+
+	standing->pending = ROW_GAMME_NONE;
+	if (err == ERR_OK)
+		err = tell(
+		    op, event, standing, pending, standing_recorded(standing));
+	return err;
+}
+
+enum err
+proposing_withdraw(struct proposing *op, struct standing *standing)
+{
+	return drop_pending(op, standing, SPAN("withdrawn"));
+}
+
+enum err
+proposing_reject(struct proposing *op, struct standing *standing)
+{
+	return drop_pending(op, standing, SPAN("rejected"));
+}
+
+/* The recorded range from now on; what the server has is nobody's change. */
+static enum err
+record(struct proposing *op, struct standing *standing, uint8_t gamme)
+{
+	bool changes = gamme != standing->server;
+	uint8_t old = standing->validated;
+
+	standing->validated = changes ? gamme : ROW_GAMME_NONE;
+	if (changes)
+		return put(op, STATE_VALIDATED, standing, gamme);
+	return old == ROW_GAMME_NONE ? ERR_OK
+				     : drop(op, STATE_VALIDATED, standing);
+}
+
+enum err
+proposing_save(struct proposing *op, struct standing *standing)
+{
+	uint8_t gamme = standing->pending;
+	uint8_t before = standing_recorded(standing);
+	enum err err = drop(op, STATE_PENDING, standing);
+
+	standing->pending = ROW_GAMME_NONE;
+	if (err == ERR_OK)
+		err = record(op, standing, gamme);
+	if (err == ERR_OK)
+		err = tell(op, SPAN("validated"), standing, gamme, before);
+	return err;
+}
+
+enum err
+proposing_edit(struct proposing *op, struct standing *standing, uint8_t gamme)
+{
+	uint8_t before = standing_recorded(standing);
+	enum err err = ERR_OK;
+
+	if (standing->pending != ROW_GAMME_NONE && standing->pending == gamme)
+		return proposing_save(op, standing);
+	if (standing->pending != ROW_GAMME_NONE)
+		err = proposing_reject(op, standing);
+	if (err != ERR_OK || gamme == before)
+		return err;
+	err = record(op, standing, gamme);
+	if (err == ERR_OK)
+		err = tell(op, SPAN("edited"), standing, gamme, before);
+	return err;
+}
+
+enum err
+proposing_arrive(struct proposing *op, struct standing *standing)
+{
+	uint8_t gamme = standing->validated;
+	enum err err = drop(op, STATE_VALIDATED, standing);
+
+	standing->validated = ROW_GAMME_NONE;
+	if (err == ERR_OK)
+		err = tell(op, SPAN("arrived"), standing, gamme, gamme);
+	return err;
+}

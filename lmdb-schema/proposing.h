@@ -1,0 +1,60 @@
+/*
+ * proposing: what the operations on proposals share: how an article stands,
+ * and the single steps, each with its audit entry. For proposal*.c only.
+ */
+#pragma once
+
+#include "lmdb-schema/audit.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/proposal.h"
+
+struct kv_txn;
+
+/* One operation, within its transaction. */
+struct proposing {
+	struct kv_txn *txn;
+	struct live_view *live;
+	struct span supplier, actor;
+	int64_t now_ms;
+	bool changed; /* something of the present supplier */
+};
+
+/* How an article stands; ROW_GAMME_NONE where there is nothing. */
+struct standing {
+	struct span codein;
+	struct key key;
+	uint8_t server, validated, pending;
+	bool own; /* what is pending is the actor's */
+};
+
+static inline uint8_t
+standing_recorded(const struct standing *standing)
+{
+	return standing->validated != ROW_GAMME_NONE ? standing->validated
+						     : standing->server;
+}
+
+enum err proposal_read(struct proposal *proposal, struct span value);
+
+enum err proposing_begin(
+    struct proposing *op, struct kv_txn *txn, struct store *store);
+
+/* Moves the version of `supplier`, if anything of it changed. */
+enum err proposing_mark(struct proposing *op);
+
+/* Marks it, unless `err` is a failure, and lets the server's ranges go. */
+enum err proposing_end(struct proposing *op, enum err err);
+
+enum err proposing_look(
+    struct standing *standing, struct proposing *op, struct span codein);
+
+/* Each keeps `standing` up to date. */
+enum err proposing_propose(
+    struct proposing *op, struct standing *standing, uint8_t gamme);
+enum err proposing_withdraw(struct proposing *op, struct standing *standing);
+enum err proposing_reject(struct proposing *op, struct standing *standing);
+enum err proposing_save(struct proposing *op, struct standing *standing);
+enum err proposing_edit(
+    struct proposing *op, struct standing *standing, uint8_t gamme);
+enum err proposing_arrive(struct proposing *op, struct standing *standing);
