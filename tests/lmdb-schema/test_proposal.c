@@ -1,0 +1,294 @@
+#include "lmdb-schema/proposal.h"
+
+#include <stdio.h>
+
+#include "tests/lmdb-schema/states.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+
+/* --- one article ---------------------------------------------------------- */
+
+/* What is done to article 1, whose range at the server is A, and what stands
+ * then. */
+static const struct {
+	const char *steps; /* "pX" proposes, s saves, c cancels, "eX" edits,
+			      "iX" imports, t retires */
+	const char *pending, *validated, *audit;
+} lives[] = {
+    {"pB", "1=Bkey ", "", "proposed key S 1 B A\n"},
+    {"pA", "", "", ""},
+    {"pBpA", "", "", "proposed key S 1 B A\nwithdrawn key S 1 B A\n"},
+    {"pBpB", "1=Bkey ", "", "proposed key S 1 B A\n"},
+    {"pBpC", "1=Ckey ", "", "proposed key S 1 B A\nreplaced key S 1 C B\n"},
+    {"pBs", "", "1=Bbuyer ", "proposed key S 1 B A\nvalidated buyer S 1 B A\n"},
+    {"pBc", "", "", "proposed key S 1 B A\nrejected buyer S 1 B A\n"},
+    {"pBspC", "1=Ckey ", "1=Bbuyer ",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
+	"proposed key S 1 C B\n"},
+    {"pBspB", "", "1=Bbuyer ",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"},
+    {"pBspCpB", "", "1=Bbuyer ",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
+	"proposed key S 1 C B\nwithdrawn key S 1 C B\n"},
+    /* Back to what the server has: nothing is left to export. */
+    {"pBspAs", "", "",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
+	"proposed key S 1 A B\nvalidated buyer S 1 A B\n"},
+    {"pBsiBt", "", "",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
+	"arrived import S 1 B B\n"},
+    {"pBsiCt", "", "1=Bbuyer ",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"},
+    {"pBsiBtt", "", "",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
+	"arrived import S 1 B B\n"},
+    {"pBiBt", "1=Bkey ", "", "proposed key S 1 B A\n"},
+    {"pBiBs", "", "", "proposed key S 1 B A\nvalidated buyer S 1 B B\n"},
+    {"eB", "", "1=Bbuyer ", "edited buyer S 1 B A\n"},
+    {"eA", "", "", ""},
+    {"eBeA", "", "", "edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"pBeB", "", "1=Bbuyer ",
+	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"},
+    {"pBeC", "", "1=Cbuyer ",
+	"proposed key S 1 B A\nrejected buyer S 1 B A\n"
+	"edited buyer S 1 C A\n"},
+    {"pBeA", "", "", "proposed key S 1 B A\nrejected buyer S 1 B A\n"},
+    {"i-pA", "1=Akey ", "", "proposed key S 1 A -\n"},
+    {"i-pAc", "", "", "proposed key S 1 A -\nrejected buyer S 1 A -\n"},
+    {"i-pAse-", "", "",
+	"proposed key S 1 A -\nvalidated buyer S 1 A -\n"
+	"edited buyer S 1 - A\n"},
+};
+
+static void
+walk_life(const char *step)
+{
+	uint64_t arrived;
+
+	for (; *step != '\0'; step++)
+		switch (*step) {
+		case 'p':
+			states_propose("key", "1", *++step);
+			break;
+		case 's':
+			states_decide(PROPOSAL_SAVE, "1", '-');
+			break;
+		case 'c':
+			states_decide(PROPOSAL_CANCEL, "1", '-');
+			break;
+		case 'e':
+			states_decide(PROPOSAL_EDIT, "1", *++step);
+			break;
+		case 'i':
+			states_server("S", "1", *++step);
+			break;
+		default:
+			ck_assert_int_eq(
+			    proposal_arrive(states, SPAN("import"), &arrived),
+			    ERR_OK);
+		}
+}
+
+START_TEST(an_article_lives_by_the_table)
+{
+	states_server("S", "1", 'A');
+	walk_life(lives[_i].steps);
+	ck_assert_str_eq(states_pending("S"), lives[_i].pending);
+	ck_assert_str_eq(states_validated("S"), lives[_i].validated);
+	ck_assert_str_eq(states_audit(0), lives[_i].audit);
+}
+END_TEST
+
+START_TEST(a_result_tells_what_was_recorded)
+{
+	struct proposal_change changes[] = {{SPAN("1"), states_code('B')},
+	    {SPAN("2"), states_code('B')}, {SPAN("3"), states_code('C')},
+	    {SPAN("1"), states_code('B')}};
+	struct proposal_request request = {SPAN("S"), SPAN("key"), changes, 4};
+	struct proposal_result results[4];
+	static const struct {
+		char before, server;
+		bool pending;
+	} expected[] = {{'A', 'A', true}, {'B', 'B', false}, {'C', 'Y', false},
+	    {'A', 'A', true}};
+	int64_t when_ms = 0;
+
+	states_server("S", "1", 'A');
+	states_server("S", "2", 'B');
+	states_server("S", "3", 'Y');
+	states_decide(PROPOSAL_EDIT, "3", 'C');
+	ck_assert_int_eq(
+	    proposal_deposit(states, &request, results, &when_ms), ERR_OK);
+	ck_assert_int_gt(when_ms, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(
+		    states_letter(results[i].before), expected[i].before);
+		ck_assert_int_eq(
+		    states_letter(results[i].server), expected[i].server);
+		ck_assert_int_eq(results[i].pending, expected[i].pending);
+	}
+	ck_assert_str_eq(states_pending("S"), "1=Bkey ");
+}
+END_TEST
+
+START_TEST(another_author_takes_a_proposal_over)
+{
+	states_propose("one", "1", 'B');
+	states_propose("two", "1", 'B');
+	ck_assert_str_eq(states_pending("S"), "1=Btwo ");
+	ck_assert_str_eq(
+	    states_audit(0), "proposed one S 1 B -\nreplaced two S 1 B B\n");
+}
+END_TEST
+
+/* --- many ----------------------------------------------------------------- */
+
+static enum err
+add_clash(void *context, unsigned first, unsigned again)
+{
+	char *text = context;
+	size_t len = strlen(text);
+
+	snprintf(text + len, 64 - len, "%u-%u ", first, again);
+	return ERR_OK;
+}
+
+START_TEST(clashing_changes_are_named_and_nothing_is_done)
+{
+	struct proposal_change changes[] = {{SPAN("1"), 1}, {SPAN("2"), 1},
+	    {SPAN("1"), 2}, {SPAN("2"), 1}, {SPAN("1"), 3}, {SPAN("3"), 1}};
+	struct proposal_request request = {SPAN("S"), SPAN("key"), changes, 6};
+	struct proposal_result results[6];
+	char text[64] = "";
+	int64_t when_ms;
+
+	ck_assert_int_eq(proposal_clashes(changes, 6, add_clash, text), ERR_OK);
+	ck_assert_str_eq(text, "0-2 0-4 ");
+	ck_assert_int_eq(proposal_deposit(states, &request, results, &when_ms),
+	    ERR_BAD_INPUT);
+	ck_assert_str_eq(states_pending("S"), "");
+	ck_assert_str_eq(states_audit(0), "");
+}
+END_TEST
+
+static const struct {
+	const char *supplier, *author, *codein;
+	uint8_t gamme;
+} refusals[] = {
+    {"", "key", "1", 1},
+    {"S", "", "1", 1},
+    {"S", "key", "", 1},
+    {"S", "key", "1\n", 1},
+    {"S", "key",
+	"12345678901234567890123456789012345678901234567890123456789012345", 1},
+    {"S", "key", "1", ROW_GAMME_NONE},
+    {"S", "key", "1", ROW_GAMMES + 1},
+    {"S", "key", "1", ROW_GAMME_BAD},
+};
+
+START_TEST(what_is_no_code_or_range_is_refused)
+{
+	struct proposal_change changes[] = {{SPAN("ok"), 1},
+	    {span_of(refusals[_i].codein), refusals[_i].gamme}};
+	struct proposal_request request = {span_of(refusals[_i].supplier),
+	    span_of(refusals[_i].author), changes, 2};
+	struct proposal_result results[2];
+	int64_t when_ms;
+
+	ck_assert_int_eq(proposal_deposit(states, &request, results, &when_ms),
+	    ERR_BAD_INPUT);
+	ck_assert_str_eq(states_pending("S"), "");
+}
+END_TEST
+
+START_TEST(suppliers_are_apart)
+{
+	struct proposal_change change = {SPAN("1"), 1};
+	struct proposal_request request = {SPAN("S2"), SPAN("key"), &change, 1};
+	struct proposal_result result;
+	uint64_t before = states_version("S");
+	int64_t when_ms;
+
+	ck_assert_int_eq(
+	    proposal_deposit(states, &request, &result, &when_ms), ERR_OK);
+	ck_assert_str_eq(states_pending("S"), "");
+	ck_assert_str_eq(states_pending("S2"), "1=Akey ");
+	ck_assert_uint_eq(states_version("S"), before);
+	ck_assert_uint_gt(states_version("S2"), 0);
+}
+END_TEST
+
+START_TEST(version_moves_when_something_changed_and_only_then)
+{
+	uint64_t version = 0, arrived;
+	static const struct {
+		const char *steps;
+		bool moves;
+	} cases[] = {{"pB", true}, {"pB", false}, {"s", true}, {"s", false},
+	    {"pB", false}, {"eB", false}, {"iB", false}, {"t", true},
+	    {"t", false}, {"c", false}};
+
+	states_server("S", "1", 'A');
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		walk_life(cases[i].steps);
+		ck_assert_int_eq(states_version("S") > version, cases[i].moves);
+		ck_assert_uint_ge(states_version("S"), version);
+		version = states_version("S");
+	}
+	ck_assert_int_eq(
+	    proposal_arrive(states, SPAN("import"), &arrived), ERR_OK);
+	ck_assert_uint_eq(arrived, 0);
+}
+END_TEST
+
+static enum err
+add_supplier(
+    void *context, struct span supplier, const struct proposal_counts *counts)
+{
+	char *text = context;
+	size_t len = strlen(text);
+
+	snprintf(text + len, 64 - len, "%.*s:%llu,%llu ", SPAN_ARG(supplier),
+	    (unsigned long long)counts->pending,
+	    (unsigned long long)counts->validated);
+	return ERR_OK;
+}
+
+START_TEST(suppliers_with_something_are_counted)
+{
+	struct state_view *view;
+	char text[64] = "";
+
+	states_propose("key", "1", 'B');
+	states_propose("key", "2", 'B');
+	states_propose("key", "3", 'B');
+	states_decide(PROPOSAL_SAVE, "2", '-');
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(proposal_suppliers(view, add_supplier, text), ERR_OK);
+	state_view_close(view);
+	ck_assert_str_eq(text, "S:2,1 ");
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("proposal");
+	TCase *tc = tcase_create("proposal");
+
+	tcase_add_checked_fixture(tc, states_make, states_remove);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+	tcase_set_timeout(tc, 60);
+	tcase_add_loop_test(tc, an_article_lives_by_the_table, 0,
+	    sizeof(lives) / sizeof(lives[0]));
+	tcase_add_test(tc, a_result_tells_what_was_recorded);
+	tcase_add_test(tc, another_author_takes_a_proposal_over);
+	tcase_add_test(tc, clashing_changes_are_named_and_nothing_is_done);
+	tcase_add_loop_test(tc, what_is_no_code_or_range_is_refused, 0,
+	    sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(tc, suppliers_are_apart);
+	tcase_add_test(tc, version_moves_when_something_changed_and_only_then);
+	tcase_add_test(tc, suppliers_with_something_are_counted);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
