@@ -45,6 +45,12 @@ auth_subject(struct call *call)
 void
 auth_refuse(struct call *call)
 {
+	/* nginx counts it on the way, and asks again without this. */
+	if (call->request->count_refusal) {
+		reply_header(call->reply, "X-Accel-Redirect", "@refused");
+		call->handed_over = true;
+		return;
+	}
 	reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 	    "An API key is needed, in the header X-API-Key or as "
 	    "Authorization: Bearer; this one is missing, invalid or revoked.");

@@ -17,9 +17,9 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/date.h"
 #include "common/log.h"
 #include "fcgi/housekeep.h"
 #include "fcgi/notify.h"
@@ -61,15 +61,6 @@ struct pool {
 	bool served; /* every slot has been ready once */
 	bool failed;
 };
-
-static int64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * SECOND + now.tv_nsec;
-}
 
 static bool
 stopping(const struct pool *pool)
@@ -418,14 +409,14 @@ wait_and_read(struct pool *pool)
 {
 	struct pollfd fds[] = {{.fd = pool->signals, .events = POLLIN},
 	    {.fd = pool->ready[0], .events = POLLIN}};
-	int64_t wait_ms = (next_due(pool) - now_ns()) / 1000000 + 1;
+	int64_t wait_ms = (next_due(pool) - date_monotonic_ns()) / 1000000 + 1;
 	struct signalfd_siginfo info;
 	pid_t pid;
 
 	wait_ms = wait_ms < 0 ? 0 : wait_ms > 60000 ? 60000 : wait_ms;
 	if (poll(fds, 2, (int)wait_ms) < 0 && errno != EINTR)
 		log_error("poll failed: %s", strerror(errno));
-	pool->now = now_ns();
+	pool->now = date_monotonic_ns();
 	while (read(pool->ready[0], &pid, sizeof(pid)) == sizeof(pid))
 		on_ready(pool, pid);
 	while (read(pool->signals, &info, sizeof(info)) == sizeof(info))
@@ -487,7 +478,7 @@ pool_run(const struct pool_job *job)
 	    .ready = {-1, -1},
 	    .stop_deadline = NEVER};
 
-	pool.now = now_ns();
+	pool.now = date_monotonic_ns();
 	pool.housekeeping_due = NEVER;
 	if (open_pool(&pool) != ERR_OK) {
 		log_error("the pool cannot be set up: %s", strerror(errno));

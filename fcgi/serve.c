@@ -152,7 +152,7 @@ note_end(struct call *call, enum err err)
 	unsigned endpoint = route_count;
 
 	if (call->handed_over)
-		return; /* the slow pool counts it */
+		return; /* whoever answers counts it */
 	if (call->route != NULL)
 		endpoint = (unsigned)(call->route - routes);
 	metrics_count(metrics, endpoint, call->reply->status,

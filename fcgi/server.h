@@ -75,7 +75,7 @@ struct call {
 	struct subject subject;
 	struct span path[2]; /* what {…} in the route's path stands for */
 	struct reply *reply;
-	bool handed_over; /* nginx is to ask the slow pool */
+	bool handed_over; /* nginx is to ask again elsewhere */
 };
 
 /* The current facts; pair with server_release_source(). */

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
+#include "common/date.h"
 #include "common/log.h"
 #include "fcgi/record.h"
 #include "fcgi/request.h"
@@ -142,15 +143,6 @@ set_limits(int fd)
 
 /* --- one request ---------------------------------------------------------- */
 
-static int64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static bool
 has_gone(void *connection)
 {
@@ -221,7 +213,7 @@ answer(struct thread *thread, int *connection)
 	enum err err;
 
 	request_init(&request);
-	request.start_ns = now_ns();
+	request.start_ns = date_monotonic_ns();
 	request.slow_pool = job->slow;
 	request.gone = has_gone;
 	request.connection = connection;
@@ -232,10 +224,12 @@ answer(struct thread *thread, int *connection)
 	record_begin(
 	    &thread->record, *connection, (unsigned)thread->fcgx.requestId);
 	err = serve(thread->serving, &request, &out);
-	if (err == ERR_OK)
-		err = record_end(&thread->record);
-	atomic_fetch_add_explicit(&job->metrics->bytes_out,
-	    thread->record.bytes, memory_order_relaxed);
+	if (err != ERR_OK)
+		return err; /* which serve() has counted */
+	err = record_end(&thread->record);
+	if (err == ERR_CLOSED)
+		atomic_fetch_add_explicit(
+		    &job->metrics->requests_aborted, 1, memory_order_relaxed);
 	return err;
 }
 
@@ -252,11 +246,7 @@ serve_connection(struct thread *thread, int fd)
 	if (FCGX_Accept_r(fcgx) != 0)
 		return;
 	err = answer(thread, &fd);
-	if (err == ERR_CLOSED)
-		atomic_fetch_add_explicit(
-		    &thread->worker->job->metrics->requests_aborted, 1,
-		    memory_order_relaxed);
-	else if (err != ERR_OK)
+	if (err != ERR_OK && err != ERR_CLOSED)
 		log_warn("an answer was cut off: %s", err_text(err));
 	close(fd);
 	fcgx->ipcFd = -1;

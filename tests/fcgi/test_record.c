@@ -277,6 +277,21 @@ START_TEST(a_peer_that_has_gone_is_told_without_a_signal)
 }
 END_TEST
 
+/* nginx does, when a Content-Length has told it what there is. */
+START_TEST(a_peer_may_leave_before_the_end_of_a_long_answer)
+{
+	size_t size = 100000;
+	char *data = calloc(1, size);
+
+	ck_assert_ptr_nonnull(data);
+	ck_assert_int_eq(sink_put(&out, span_make(data, size)), ERR_OK);
+	close(far);
+	far = -1;
+	ck_assert_int_eq(record_end(&record), ERR_OK);
+	free(data);
+}
+END_TEST
+
 START_TEST(a_peer_that_takes_nothing_is_given_up)
 {
 	struct timeval limit = {.tv_usec = 50000};
@@ -323,6 +338,7 @@ test_suite(void)
 	tcase_add_test(tc, pieces_of_any_size_come_out_in_order);
 	tcase_add_test(tc, partial_writes_are_gone_on_with);
 	tcase_add_test(tc, a_peer_that_has_gone_is_told_without_a_signal);
+	tcase_add_test(tc, a_peer_may_leave_before_the_end_of_a_long_answer);
 	tcase_add_test(tc, a_peer_that_takes_nothing_is_given_up);
 	tcase_add_test(tc, a_failed_answer_has_no_end);
 	suite_add_tcase(suite, tc);

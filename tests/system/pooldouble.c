@@ -276,6 +276,8 @@ static const struct route {
 enum err
 serve(struct serving *serving, const struct request *request, struct sink *out)
 {
+	enum err err;
+
 	serving->request = request;
 	serving->out = out;
 	serving->number = 0;
@@ -288,7 +290,10 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 		if (rest.len > 0 &&
 		    !num_int(&serving->number, rest, 0, INT32_MAX))
 			break;
-		return routes[i].act(serving);
+		err = routes[i].act(serving);
+		if (err == ERR_CLOSED)
+			serving->server->metrics->requests_aborted++;
+		return err;
 	}
 	return put_text(serving, "404 Not Found", "{\"error\":\"worker\"}");
 }
