@@ -130,7 +130,8 @@ def a_killed_worker_cuts_its_answer_and_is_replaced():
             pass
         wait_until(lambda: grid.get("/api/v1/ok/5").status == 200, 5,
                    "the next request works")
-        assert metric(grid, "gridapi_workers_replaced_total") == 3
+        wait_until(lambda: metric(grid, "gridapi_workers_replaced_total") == 3,
+                   5, "all three deaths are noticed")
         assert grid.log().count("a worker was killed") == 3
 
 
