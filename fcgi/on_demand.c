@@ -262,7 +262,7 @@ on_demand_compute(struct call *call, struct span supplier)
 	const struct request *request = call->request;
 	struct server *server = call->server;
 	struct computing_table *table = server->computing;
-	struct job *job;
+	struct job *job = NULL;
 	enum err err = ERR_BUSY;
 
 	pthread_mutex_lock(&table->lock);

@@ -219,15 +219,15 @@ make_list(struct rowlist **out, struct snapshot *snap,
 	if (err == ERR_OK)
 		err = order_of(&order, snap, query);
 	if (err == ERR_OK) {
-		struct rowlist *less;
-
 		atomic_init(&list->users, 1);
 		list->key_text = NULL;
 		list->count = list_rows(list->rows, mask, order, rows);
-		less = realloc(list,
+		/* Shrinking may move it; if it cannot, it stays as it is. */
+		*out = realloc(list,
 		    sizeof(*list) +
 			((size_t)list->count + 1) * sizeof(uint32_t));
-		*out = less == NULL ? list : less;
+		if (*out == NULL)
+			*out = list;
 		list = NULL;
 	}
 	free(mask);

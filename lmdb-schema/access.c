@@ -193,7 +193,7 @@ access_key_check(
 	static const uint8_t nobody[DIGEST_SHA256_LEN];
 	uint8_t hash[DIGEST_SHA256_LEN];
 	struct record record = {.hash = span_make(nobody, sizeof(nobody))};
-	struct span id, value;
+	struct span id, value = SPAN("");
 	enum err err = ERR_NOT_FOUND;
 
 	digest_sha256(hash, key);

@@ -105,7 +105,7 @@ column_text(struct computing *c, unsigned column, uint32_t i, char code[8])
 	case COL_codeGammeInit:
 		return row_gamme_text(c->gammes[i]);
 	case COL_classeAbc:
-		return span_make(&c->abc[i], c->abc[i] != '\0');
+		return span_make(&c->abc[i], c->abc[i] == '\0' ? 0 : 1);
 	case COL_code1:
 	case COL_libelleCode1:
 		level = 1;

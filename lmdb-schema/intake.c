@@ -267,7 +267,7 @@ number_stores(struct intake *intake)
 	intake->base_store = calloc(count + 1, sizeof(*intake->base_store));
 	if (intake->base_store == NULL)
 		return ERR_NO_MEMORY;
-	for (uint16_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		intake->base_store[i] = (uint16_t)intake_find_store(
 		    intake, source_store_code(intake->base, i));
 	return ERR_OK;

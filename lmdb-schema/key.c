@@ -160,12 +160,14 @@ key_generation(uint64_t *gen, struct span text)
 	if (text.len != KEY_GENERATION_LEN)
 		return false;
 	for (size_t i = 0; i < text.len; i++) {
-		const char *digits = "0123456789abcdef";
-		const char *digit = memchr(digits, text.ptr[i], 16);
+		char digit = text.ptr[i];
 
-		if (digit == NULL)
+		if (digit >= '0' && digit <= '9')
+			value = value << 4 | (uint64_t)(digit - '0');
+		else if (digit >= 'a' && digit <= 'f')
+			value = value << 4 | (uint64_t)(digit - 'a' + 10);
+		else
 			return false;
-		value = value << 4 | (uint64_t)(digit - digits);
 	}
 	*gen = value;
 	return true;

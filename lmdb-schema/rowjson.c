@@ -175,7 +175,7 @@ add_scalar(struct buf *out, unsigned column, const struct rowjson_input *in)
 		buf_add_span(out, row_gamme_json(in->gamme));
 		break;
 	case COL_classeAbc:
-		add_text(out, span_make(&in->abc, in->abc != '\0'));
+		add_text(out, span_make(&in->abc, in->abc == '\0' ? 0 : 1));
 		break;
 	default:
 		buf_fail(out, ERR_INTERNAL);

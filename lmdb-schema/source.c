@@ -81,8 +81,8 @@ read_stores(struct source *source)
 	    calloc(source->header.stores + 1, sizeof(*source->stores));
 	if (source->stores == NULL)
 		return ERR_NO_MEMORY;
-	for (uint16_t i = 0; i < source->header.stores; i++) {
-		struct key key = key_u16(i);
+	for (uint32_t i = 0; i < source->header.stores; i++) {
+		struct key key = key_u16((uint16_t)i);
 		struct unpack from;
 		struct span value;
 		enum err err =

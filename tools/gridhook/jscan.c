@@ -330,7 +330,7 @@ jscan_parse(struct jscan *doc, struct span text, unsigned depth_max,
 	struct scan scan = {
 	    .doc = doc,
 	    .at = text.ptr,
-	    .end = text.ptr + text.len,
+	    .end = span_from(text, text.len).ptr,
 	    .parent = NO_PARENT,
 	    .depth_max = depth_max,
 	    .expect = EXPECT_VALUE,
