@@ -37,6 +37,7 @@ struct conn {
 	size_t out_done;
 	int64_t idle_since_ns;
 	uint64_t lingered;
+	bool served; /* a request, at least */
 	bool got_all; /* the request was read to its end */
 	bool closing; /* after the answer */
 	bool old; /* HTTP/1.0 style: the sender wants to hear keep-alive */
@@ -387,6 +388,7 @@ next_request(struct conn *conn)
 
 	http_next(conn->http);
 	conn->state = CONN_READ;
+	conn->served = true;
 	conn->got_all = false;
 	conn->idle_since_ns = date_monotonic_ns();
 	deadline(conn, conn->host->limits->idle_ms);
@@ -538,6 +540,6 @@ bool
 conn_is_idle(const struct conn *conn, int64_t *since_ns)
 {
 	*since_ns = conn->idle_since_ns;
-	return conn->state == CONN_READ && !http_has_begun(conn->http) &&
-	    !conn->running;
+	return conn->served && conn->state == CONN_READ &&
+	    !http_has_begun(conn->http) && !conn->running;
 }

@@ -35,8 +35,8 @@ static const struct conf_row rows[] = {
 
     {"limits", "connections", CONF_INT, AT(connections), "512", 1, 900, NULL,
 	"Most connections at a time."},
-    {"limits", "per_address", CONF_INT, AT(per_address), "256", 1, 900, NULL,
-	"Most connections at a time from one address."},
+    {"limits", "per_address", CONF_INT, AT(per_address), "64", 1, 900, NULL,
+	"Most connections at a time from one address of the network."},
     {"limits", "first_byte", CONF_SECONDS, AT(first_byte_s), "10s", 1, 3600,
 	NULL, "A new connection must begin its request within this time."},
     {"limits", "head", CONF_SECONDS, AT(head_s), "10s", 1, 3600, NULL,
