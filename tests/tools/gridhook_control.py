@@ -330,6 +330,25 @@ def chat_loop_of_the_documentation_works():
     server.shutdown()
 
 
+def manual_names_every_setting_and_option():
+    page = os.path.join(os.environ.get("abs_top_srcdir", "."), "docs", "man", "gridhook.1")
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    hook = Hook(start=False)
+    with hook:
+        for line in hook.run("--print-config")[1].splitlines():
+            if line.startswith("["):
+                assert ".Ss " + line in text, line
+            elif " = " in line:
+                name, value = line.split(" = ", 1)
+                assert ".It Ic %s No = %s\n" % (name, value or "\\&") in text, line
+        for command in ([], ["ctl"], ["tools"], ["call"], ["send"]):
+            for word in hook.run(*command, "--help")[1].split():
+                word = word.rstrip(",")
+                if word.startswith("--") and word != "--help":
+                    assert "Fl Fl " + word[2:] in text, word
+
+
 def sigterm_ends_it_cleanly():
     with Hook() as hook:
         hook.window()
