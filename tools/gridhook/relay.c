@@ -535,7 +535,9 @@ obey(struct peer *peer, struct jval line)
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!jval_is(type, span_of(words[i].type)))
 			continue;
-		if (peer->greeted || words[i].before_hello)
+		/* One that was superseded has nothing more to say. */
+		if (peer->greeted ? peer == peer->relay->window
+				  : words[i].before_hello)
 			return words[i].act(peer, line);
 	}
 	return true;
