@@ -27,7 +27,7 @@ packages_of() {
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
       xdg-utils util-linux jq
     ;;
-  bench) ;;
+  bench) echo webhook python3 ;;
   *) return 1 ;;
   esac
 }

@@ -1,6 +1,6 @@
 /*
  * Tables:
- *	events   seq, 8 bytes big endian        the record as JSON
+ *	events   seq, 8 bytes big endian        the record, packed (pack.h)
  *	history  number, 8 bytes big endian     'e' + seq of an event, or
  *	                                        'm' + the message as JSON
  *	dedupe   SHA-256 of the key             ms when last seen, 8 bytes
@@ -24,6 +24,7 @@
 #include "common/kv.h"
 #include "common/log.h"
 #include "common/num.h"
+#include "tools/gridhook/pack.h"
 
 #define VERSION "1"
 #define RECORD_MAX (1u << 20)
@@ -205,6 +206,29 @@ remove_event(struct journal *journal, uint64_t seq, size_t len)
 	return kv_del(journal->txn, EVENTS, number_key(&key, seq));
 }
 
+/*
+ * Stores journal->record as that event. A new one is appended, which fills the
+ * pages; put in by kv_put() they would be left half empty.
+ */
+static enum err
+put_record(struct journal *journal, uint64_t seq, bool is_new)
+{
+	struct number_key key;
+	struct buf packed;
+	enum err err;
+
+	buf_init(&packed, RECORD_MAX + 16);
+	pack_record(&packed, buf_span(&journal->record));
+	err = buf_end(&packed);
+	if (err == ERR_OK)
+		err = (is_new ? kv_append : kv_put)(journal->txn, EVENTS,
+		    number_key(&key, seq), buf_span(&packed));
+	if (err == ERR_OK)
+		journal->now.bytes += packed.len;
+	buf_fini(&packed);
+	return err;
+}
+
 /* The record `seq` becomes the one that tells how many have gone unread. */
 static enum err
 tell_dropped(struct journal *journal, uint64_t seq, size_t old_len)
@@ -219,7 +243,6 @@ tell_dropped(struct journal *journal, uint64_t seq, size_t old_len)
 	    .push = SPAN("dropped"),
 	    .count = 1};
 	char text[128];
-	struct number_key key;
 	struct jsonw json;
 
 	snprintf(text, sizeof(text),
@@ -231,9 +254,8 @@ tell_dropped(struct journal *journal, uint64_t seq, size_t old_len)
 	event_write(&json, &event, &place);
 	if (jsonw_end(&json) != ERR_OK)
 		return jsonw_end(&json);
-	journal->now.bytes += journal->record.len - old_len;
-	return kv_put(journal->txn, EVENTS, number_key(&key, seq),
-	    buf_span(&journal->record));
+	journal->now.bytes -= old_len;
+	return put_record(journal, seq, false);
 }
 
 /*
@@ -421,7 +443,7 @@ add_history(struct journal *journal, char kind, struct span value)
 	buf_add_span(&buf, value);
 	err = buf_end(&buf);
 	if (err == ERR_OK)
-		err = kv_put(journal->txn, HISTORY,
+		err = kv_append(journal->txn, HISTORY,
 		    number_key(&key, journal->now.history_next),
 		    buf_span(&buf));
 	buf_fini(&buf);
@@ -444,11 +466,9 @@ put_event(struct journal *journal, const struct event *event,
 	err = jsonw_end(&json);
 	if (err != ERR_OK)
 		return err;
-	err = kv_put(journal->txn, EVENTS, number_key(&key, place->seq),
-	    buf_span(&journal->record));
+	err = put_record(journal, place->seq, true);
 	if (err != ERR_OK)
 		return err;
-	journal->now.bytes += journal->record.len;
 	journal->now.next++;
 	return add_history(journal, 'e', number_key(&key, place->seq));
 }
@@ -501,10 +521,8 @@ journal_read(
 		err = first_record(journal, from, seq, &value);
 	if (err == ERR_OK && *seq >= journal->stored.next)
 		err = ERR_NOT_FOUND;
-	if (err == ERR_OK) {
-		buf_add_span(record, value);
-		err = buf_end(record);
-	}
+	if (err == ERR_OK)
+		err = unpack_record(record, value);
 	if (own == NULL) {
 		kv_abort(journal->txn);
 		journal->txn = NULL;
@@ -617,15 +635,20 @@ put_event_message(struct kv_txn *txn, struct jsonw *json, struct span seq)
 {
 	const struct jsonr_limits limits = {.bytes = RECORD_MAX};
 	struct jsonr *doc = NULL;
-	struct span record;
+	struct span packed;
+	struct buf record;
 	enum err err;
 
-	err = kv_get(txn, EVENTS, seq, &record);
+	buf_init(&record, RECORD_MAX);
+	err = kv_get(txn, EVENTS, seq, &packed);
 	if (err == ERR_OK)
-		err = jsonr_parse(&doc, record, &limits, NULL);
+		err = unpack_record(&record, packed);
+	if (err == ERR_OK)
+		err = jsonr_parse(&doc, buf_span(&record), &limits, NULL);
 	if (err == ERR_OK)
 		put_as_message(json, jsonr_root(doc));
 	jsonr_free(doc);
+	buf_fini(&record);
 	return err;
 }
 

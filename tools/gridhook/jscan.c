@@ -329,8 +329,6 @@ jscan_parse(struct jscan *doc, struct span text, unsigned depth_max,
 {
 	struct scan scan = {
 	    .doc = doc,
-	    .at = text.ptr,
-	    .end = span_from(text, text.len).ptr,
 	    .parent = NO_PARENT,
 	    .depth_max = depth_max,
 	    .expect = EXPECT_VALUE,
@@ -344,6 +342,8 @@ jscan_parse(struct jscan *doc, struct span text, unsigned depth_max,
 		    fault, "body", text.len == 0 ? "is empty" : "is too large");
 		return text.len == 0 ? ERR_BAD_INPUT : ERR_TOO_LARGE;
 	}
+	scan.at = text.ptr;
+	scan.end = text.ptr + text.len;
 	for (;;) {
 		skip_blanks(&scan);
 		if (err != ERR_OK || scan.at == scan.end)
