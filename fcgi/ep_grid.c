@@ -13,6 +13,12 @@
 /* Rows beyond these are streamed rather than gathered first. */
 #define GATHER_ROWS 2048
 
+/*
+ * Answers of more rows belong to the slow pool: many at once must not take the
+ * threads that serve pages, and nginx must not compress them.
+ */
+#define DUMP_ROWS 5000
+
 static void
 add_warning(struct pieces *body, const struct rows_pages *pages, uint32_t shown)
 {
@@ -171,6 +177,11 @@ send(struct call *call, struct rows_view *view, bool computed)
 		    params->page, params->limit);
 	if (err != ERR_OK) {
 		rows_storage_failed(call, err);
+		return;
+	}
+	if (set.count > DUMP_ROWS && !call->request->slow_pool) {
+		rowset_release(&set);
+		ready_hand_over(call);
 		return;
 	}
 	pages = rows_pages(params->page, params->limit, set.total);

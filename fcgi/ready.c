@@ -30,9 +30,8 @@ check_known(struct call *call, struct span supplier)
 	return err;
 }
 
-/* nginx runs the request again on the pool that may take seconds. */
-static void
-hand_over(struct call *call)
+void
+ready_hand_over(struct call *call)
 {
 	reply_restart(call->reply);
 	reply_header(call->reply, "X-Accel-Redirect", "@slow");
@@ -128,6 +127,6 @@ ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
 		*computed = true;
 		return compute(view, call, supplier);
 	} else
-		hand_over(call);
+		ready_hand_over(call);
 	return false;
 }

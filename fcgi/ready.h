@@ -22,3 +22,6 @@ bool ready_supplier(struct rows_view *view, struct call *call,
 
 /* The 202 of a supplier that has no snapshot. */
 void ready_refuse(struct call *call, const char *why, unsigned retry_after);
+
+/* nginx is to run the request again on the pool that may take seconds. */
+void ready_hand_over(struct call *call);

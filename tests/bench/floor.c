@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,6 +58,10 @@ serve(void *arg)
 		exit(1);
 	out = record_sink(&record);
 	while (FCGX_Accept_r(&request) == 0) {
+		int bytes = (int)PIECE;
+
+		setsockopt(request.ipcFd, SOL_SOCKET, SO_SNDBUF, &bytes,
+		    sizeof(bytes));
 		record_begin(
 		    &record, request.ipcFd, (unsigned)request.requestId);
 		if (answer(&out) == ERR_OK)
