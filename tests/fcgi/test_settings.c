@@ -1,5 +1,7 @@
 #include "fcgi/settings.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
@@ -116,6 +118,41 @@ START_TEST(no_setting_is_there_twice)
 }
 END_TEST
 
+/* The man page has each section's heading and each name in it. */
+START_TEST(the_man_page_lists_every_setting)
+{
+	const char *top = getenv("abs_top_srcdir");
+	char path[FS_PATH_MAX], item[128];
+	struct buf page;
+	const char *at = NULL, *section = "";
+	char *text;
+
+	if (top == NULL)
+		return; /* started by hand */
+	buf_init(&page, 1 << 20);
+	ck_assert_int_eq(
+	    fs_path(path, "%s/docs/man/gridapi.conf.5", top), ERR_OK);
+	ck_assert_int_eq(fs_read(&page, path), ERR_OK);
+	text = buf_take(&page, NULL);
+	ck_assert_ptr_nonnull(text);
+	for (size_t i = 0; i < settings_count; i++) {
+		const struct conf_row *row = &settings_rows[i];
+
+		if (strcmp(section, row->section) != 0) {
+			section = row->section;
+			snprintf(item, sizeof(item), ".Ss The section %s\n",
+			    section);
+			at = strstr(text, item);
+			ck_assert_msg(at != NULL, "no section %s", section);
+		}
+		snprintf(item, sizeof(item), "\n.It Cm %s\n", row->name);
+		at = strstr(at, item);
+		ck_assert_msg(at != NULL, "no %s in %s", row->name, section);
+	}
+	free(text);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -128,6 +165,7 @@ test_suite(void)
 	tcase_add_loop_test(
 	    tc, limits_are_kept, 0, (int)(sizeof(values) / sizeof(values[0])));
 	tcase_add_test(tc, no_setting_is_there_twice);
+	tcase_add_test(tc, the_man_page_lists_every_setting);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
