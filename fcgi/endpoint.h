@@ -6,6 +6,7 @@
 
 struct call;
 
+void ep_openapi(struct call *call);
 void ep_fournisseurs(struct call *call);
 void ep_nomenclatures(struct call *call);
 void ep_grid(struct call *call);

@@ -9,6 +9,8 @@
 #define API "/api/v1"
 
 const struct route routes[] = {
+    {METHOD_GET, API "/openapi.json", "getOpenapi", ROUTE_OPEN, 0, ep_openapi,
+	"The description of this interface"},
     {METHOD_GET, API "/fournisseurs", "listFournisseurs", ROUTE_ANY,
 	USE_FOURNISSEURS, ep_fournisseurs, "List the suppliers"},
     {METHOD_GET, API "/nomenclatures", "listNomenclatures", ROUTE_ANY,
