@@ -86,24 +86,52 @@ list(struct listing *listing)
 	return err;
 }
 
+static enum err
+mix_entry(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	uint64_t *tag = context;
+
+	*tag = rows_mix(*tag, supplier.ptr, supplier.len);
+	*tag = rows_mix(*tag, &entry->generation, sizeof(entry->generation));
+	return ERR_OK;
+}
+
+/* True when the answer is made: unchanged, or it cannot be known. */
+static bool
+not_modified(struct call *call)
+{
+	uint64_t tag = live_facts(call->serving->live);
+	enum err err = catalog_each(call->serving->catalog, mix_entry, &tag);
+
+	reply_header(call->reply, "Content-Type", "application/json");
+	if (err == ERR_OK)
+		return rows_not_modified(call, &tag, 1, SPLICE_JSON);
+	rows_storage_failed(call, err);
+	return true;
+}
+
 void
 ep_fournisseurs(struct call *call)
 {
 	const struct params *params = &call->params;
 	struct pieces *body = &call->reply->body;
 	struct listing listing = {.call = call, .end = INT64_MAX};
-	enum err err = rows_words(&listing.words, call, params->search);
+	enum err err;
 
+	if (not_modified(call))
+		return;
+	err = rows_words(&listing.words, call, params->search);
 	if (params->limit > 0) {
 		__int128 first = (__int128)(params->page - 1) * params->limit;
 
 		listing.first =
 		    first > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)first;
-		listing.end = listing.first + params->limit;
+		listing.end = params->limit > INT64_MAX - listing.first
+		    ? INT64_MAX
+		    : listing.first + params->limit;
 	} else if (params->page > 1)
 		listing.first = INT64_MAX;
-	reply_header(call->reply, "Content-Type", "application/json");
-	reply_header(call->reply, "Cache-Control", "private, no-cache");
 	buf_init(&listing.folded, 1 << 16);
 	pieces_text(body, "{\"data\":[");
 	if (err == ERR_OK)

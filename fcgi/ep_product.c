@@ -81,13 +81,13 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	    live_network_generation(call->serving->live),
 	    live_facts(call->serving->live),
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
-	    view->ranges == NULL ? 0 : view->ranges->state};
+	    view->ranges == NULL ? 0 : view->ranges->state, computed};
 	struct pieces *body = &call->reply->body;
 	struct buf *codes = &call->serving->details;
 	enum err err;
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (rows_not_modified(call, tag, 5, SPLICE_JSON))
+	if (rows_not_modified(call, tag, 6, SPLICE_JSON))
 		return;
 	splice_begin(&call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->live, call->params.enrich, &call->params.fields,
@@ -129,41 +129,60 @@ at_supplier(struct call *call, const struct listed *listed)
 	rows_close(&view, call);
 }
 
+/* The best row so far, among those with a snapshot. */
+struct best {
+	struct rows_view view;
+	uint32_t row;
+	int64_t ca;
+};
+
+/* Takes the article's row at `supplier` when it sells more than the best. */
+static enum err
+consider(struct best *best, struct call *call, struct span supplier)
+{
+	struct rows_view view;
+	const int64_t *ca;
+	uint32_t row;
+	enum err err = rows_open(&view, call, supplier, 0);
+
+	if (err != ERR_OK)
+		return err;
+	ca = snapshot_numbers(view.pinned->snap, COL_totalCa);
+	err = ca == NULL
+	    ? ERR_DAMAGED
+	    : snapshot_find(view.pinned->snap, call->path[0], &row);
+	if (err == ERR_OK &&
+	    (best->view.pinned == NULL || ca[row] > best->ca)) {
+		rows_close(&best->view, call);
+		*best = (struct best){view, row, ca[row]};
+	} else
+		rows_close(&view, call);
+	return err;
+}
+
 /* Among the suppliers with a snapshot, the row that sells most. */
 static void
 anywhere(struct call *call, const struct listed *listed)
 {
-	struct rows_view best = {NULL, NULL}, view;
-	uint32_t best_row = 0, row;
-	int64_t best_ca = 0;
+	struct best best = {.view = {NULL, NULL}};
+	enum err err = ERR_OK;
 
-	for (unsigned i = 0; i < listed->count; i++) {
-		const int64_t *ca;
-
-		if (rows_open(&view, call, listed->codes[i], 0) != ERR_OK)
-			continue;
-		ca = snapshot_numbers(view.pinned->snap, COL_totalCa);
-		if (ca == NULL ||
-		    snapshot_find(view.pinned->snap, call->path[0], &row) !=
-			ERR_OK ||
-		    (best.pinned != NULL && ca[row] <= best_ca)) {
-			rows_close(&view, call);
-			continue;
-		}
-		rows_close(&best, call);
-		best = view;
-		best_row = row;
-		best_ca = ca[row];
+	for (unsigned i = 0; i < listed->count && err == ERR_OK; i++) {
+		err = consider(&best, call, listed->codes[i]);
+		if (err == ERR_NOT_READY || err == ERR_NOT_FOUND)
+			err = ERR_OK;
 	}
-	if (best.pinned == NULL)
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (best.view.pinned == NULL)
 		absent(call, listed,
 		    listed->count == 0
 			? "There is no such article."
 			: "This article is in no computed snapshot: name one "
 			  "of its suppliers with fournisseur.");
 	else
-		send(call, &best, best_row, listed, false);
-	rows_close(&best, call);
+		send(call, &best.view, best.row, listed, false);
+	rows_close(&best.view, call);
 }
 
 void

@@ -36,6 +36,7 @@ struct search {
 	struct stream **heap;
 	int64_t total;
 	int64_t suppliers; /* asked */
+	uint64_t tag; /* of all that they showed */
 };
 
 /* --- gathering
@@ -68,6 +69,16 @@ close_stream(struct search *search, struct stream *stream)
 	buf_fini(&stream->text);
 }
 
+static void
+mix_view(struct search *search, const struct rows_view *view)
+{
+	const uint64_t parts[] = {snapshot_head(view->pinned->snap)->generation,
+	    view->ranges == NULL ? 0 : view->ranges->gamme,
+	    view->ranges == NULL ? 0 : view->ranges->state};
+
+	search->tag = rows_mix(search->tag, parts, sizeof(parts));
+}
+
 /* Those without a match are closed at once. */
 static enum err
 ask(struct search *search, struct span supplier)
@@ -85,6 +96,7 @@ ask(struct search *search, struct span supplier)
 	err = rowset_get(&stream->set, stream->view.pinned, stream->view.ranges,
 	    &search->query, 1, 0);
 	search->suppliers++;
+	mix_view(search, &stream->view);
 	if (err == ERR_OK && stream->set.total > 0) {
 		search->total += stream->set.total;
 		search->count++;
@@ -147,6 +159,13 @@ load(struct search *search, struct stream *stream)
 	return buf_end(&stream->text);
 }
 
+/* The text between the quotes: a quote would sort after a blank. */
+static struct span
+inside(struct span json)
+{
+	return span_sub(json, 1, json.len < 2 ? 0 : json.len - 2);
+}
+
 /* True when `a` comes first: nulls last, ties by codein, then by supplier. */
 static bool
 before(
@@ -162,7 +181,7 @@ before(
 		way = span_cmp(buf_span(&a->text), buf_span(&b->text));
 	if (way != 0)
 		return search->query.descending ? way > 0 : way < 0;
-	way = span_cmp(a->codein, b->codein);
+	way = span_cmp(inside(a->codein), inside(b->codein));
 	return way != 0 ? way < 0 : a < b;
 }
 
@@ -201,7 +220,7 @@ build_heap(struct search *search)
 		search->heap[i] = &search->streams[i];
 		err = load(search, search->heap[i]);
 	}
-	for (unsigned i = search->count / 2; i > 0; i--)
+	for (unsigned i = search->count / 2; i > 0 && err == ERR_OK; i--)
 		sift_down(search, i - 1, search->count);
 	return err;
 }
@@ -255,18 +274,22 @@ send(struct search *search)
 	struct rows_pages pages =
 	    rows_pages(call->params.page, limit, search->total);
 	__int128 first = (__int128)(pages.page - 1) * limit;
+	const uint64_t tag[] = {
+	    search->tag, live_network_generation(call->serving->live)};
 	enum err err = ERR_OK;
 
 	rows_headers(call, form);
+	if (rows_not_modified(call, tag, 2, form))
+		return;
 	rows_page_headers(call, &pages, form);
-	reply_header(call->reply, "Cache-Control", "private, no-cache");
 	splice_columns(&call->serving->splice, &call->params.fields);
 	if (form == SPLICE_JSON)
 		pieces_text(body, "{\"data\":[");
 	else if (form == SPLICE_CSV)
 		splice_csv_header(&call->serving->splice, body);
 	if (first < search->total)
-		err = merge(search, (int64_t)first, limit);
+		err = merge(search, (int64_t)first,
+		    limit < search->total ? limit : search->total);
 	if (form == SPLICE_JSON) {
 		if (first < search->total)
 			pieces_drop_last(body);
@@ -296,6 +319,8 @@ gather(struct search *search)
 	if (err == ERR_OK)
 		err = source_supplier(
 		    source->source, call->params.fournisseur, &info);
+	if (err == ERR_OK && info.articles == 0)
+		err = ERR_NOT_FOUND;
 	server_release_source(source);
 	return err == ERR_OK ? ask(search, call->params.fournisseur) : err;
 }

@@ -11,7 +11,8 @@
 
 #define LISTS (USE_GRID | USE_SEARCH)
 #define ROWS (USE_GRID | USE_SEARCH | USE_PRODUCT)
-#define MANY INT64_C(1000000000)
+#define MANY INT64_MAX
+#define SEARCH_MAX 1000
 
 #define AT(member) offsetof(struct params, member)
 
@@ -20,8 +21,8 @@ const struct param_info param_infos[] = {
 	USE_NOMENCLATURES | USE_GRID | USE_SEARCH | USE_PRODUCT | USE_SCREEN,
 	USE_NOMENCLATURES | USE_GRID | USE_SCREEN, AT(fournisseur), 1, 64, NULL,
 	"Supplier code"},
-    {"search", PARAM_TEXT, USE_GRID | USE_FOURNISSEURS, 0, AT(search), 0, 120,
-	NULL,
+    {"search", PARAM_TEXT, USE_GRID | USE_FOURNISSEURS, 0, AT(search), 0,
+	SEARCH_MAX, NULL,
 	"Text that must occur, case and accents aside; of several words, each"},
     {"q", PARAM_TEXT, USE_SEARCH, USE_SEARCH, AT(q), 1, 120, NULL,
 	"Text to look for in label, codein, GTIN, reference and central code, "
@@ -348,12 +349,26 @@ write_details(
 	buf_add_char(details, '}');
 }
 
+/* Half a list of issues would be no JSON: then it is memory that failed. */
+static enum err
+first_failure(const struct trouble *trouble, const struct buf *details)
+{
+	const struct buf *const bufs[] = {
+	    trouble->message, trouble->issues, &trouble->unknown, details};
+
+	for (unsigned i = 0; i < 4; i++)
+		if (buf_end(bufs[i]) != ERR_OK)
+			return buf_end(bufs[i]);
+	return ERR_BAD_INPUT;
+}
+
 enum err
 params_read(struct params *params, const struct query *query,
     enum params_use use, struct buf *message, struct buf *details)
 {
 	struct trouble trouble = {.message = message};
 	struct buf issues;
+	enum err err = ERR_OK;
 
 	defaults(params);
 	buf_init(&issues, 1 << 20);
@@ -363,9 +378,11 @@ params_read(struct params *params, const struct query *query,
 	if (trouble.unknown.len > 0)
 		wrong(&trouble, "fields",
 		    "names what is no column: see details.unknown");
-	if (trouble.count > 0)
+	if (trouble.count > 0) {
 		write_details(details, &trouble, &issues);
+		err = first_failure(&trouble, details);
+	}
 	buf_fini(&issues);
 	buf_fini(&trouble.unknown);
-	return trouble.count == 0 ? ERR_OK : ERR_BAD_INPUT;
+	return err;
 }

@@ -101,7 +101,8 @@ struct params {
 /*
  * Reads what `use` knows; other names are passed over. On ERR_BAD_INPUT
  * `message` is one sentence and `details` a JSON object that names each
- * parameter that is wrong and what it may be.
+ * parameter that is wrong and what it may be. Another failure is that there was
+ * no room for them.
  */
 enum err params_read(struct params *params, const struct query *query,
     enum params_use use, struct buf *message, struct buf *details);

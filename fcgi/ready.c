@@ -120,8 +120,8 @@ ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
 		    SPAN_ARG(supplier));
 	else if (!may_compute)
 		ready_refuse(call,
-		    "This supplier has not been computed yet: ask with "
-		    "compute=1 to have it computed.",
+		    "This supplier has not been computed yet: GET /grid "
+		    "computes it, unless compute=0 says not to.",
 		    0);
 	else if (call->request->slow_pool) {
 		*computed = true;

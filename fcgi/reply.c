@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/date.h"
 #include "common/jsonw.h"
 
 #define HEAD_MAX 16384
@@ -56,10 +57,12 @@ reply_fini(struct reply *reply)
 }
 
 void
-reply_begin(struct reply *reply, struct sink *out, bool head_only)
+reply_begin(
+    struct reply *reply, struct sink *out, const struct request *request)
 {
 	reply->out = out;
-	reply->head_only = head_only;
+	reply->request = request;
+	reply->head_only = request->method == METHOD_HEAD;
 	reply->streaming = false;
 	reply->sent = 0;
 	reply_restart(reply);
@@ -97,6 +100,31 @@ reply_header(struct reply *reply, const char *name, const char *format, ...)
 	buf_addf(&reply->head, "%s: %s\r\n", name, value);
 }
 
+/* Letters, digits and the like: nothing that could end a header line. */
+static bool
+is_plain(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
+			return false;
+	return text.len > 0 && text.len <= 64;
+}
+
+/* What every answer carries. */
+static void
+add_common(struct reply *reply)
+{
+	const struct request *request = reply->request;
+	int64_t took_us = (date_monotonic_ns() - request->start_ns) / 1000;
+
+	if (is_plain(request->request_id))
+		reply_header(reply, "X-Request-Id", "%.*s",
+		    SPAN_ARG(request->request_id));
+	if (request->start_ns != 0)
+		reply_header(reply, "Server-Timing", "app;dur=%lld.%03lld",
+		    (long long)(took_us / 1000), (long long)(took_us % 1000));
+}
+
 /* The head, finished: the status line before what was gathered of it. */
 static enum err
 finish_head(struct reply *reply)
@@ -106,6 +134,7 @@ finish_head(struct reply *reply)
 	size_t len = (size_t)snprintf(status, sizeof(status),
 	    "Status: %d %s\r\n", reply->status, status_text(reply->status));
 
+	add_common(reply);
 	buf_add_text(head, "\r\n");
 	if (buf_room(head, len) == NULL)
 		return buf_end(head);

@@ -15,9 +15,11 @@
 #include "common/err.h"
 #include "common/sink.h"
 #include "fcgi/pieces.h"
+#include "fcgi/request.h"
 
 struct reply {
 	struct sink *out;
+	const struct request *request; /* that it answers */
 	struct buf head; /* header lines so far, without the status */
 	struct pieces body;
 	int status;
@@ -31,8 +33,13 @@ struct reply {
 void reply_init(struct reply *reply);
 void reply_fini(struct reply *reply);
 
-/* Begins another answer into `out`; status 200. */
-void reply_begin(struct reply *reply, struct sink *out, bool head_only);
+/*
+ * Begins the answer to `request` into `out`; status 200. HEAD gets all but the
+ * body. Whatever becomes of it, its head will say X-Request-Id and how long it
+ * took up to there.
+ */
+void reply_begin(
+    struct reply *reply, struct sink *out, const struct request *request);
 
 /* Forgets all that was made; false when bytes are out already. */
 bool reply_restart(struct reply *reply);

@@ -8,6 +8,8 @@
 #include "common/num.h"
 #include "lmdb-schema/key.h"
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 enum err
 rows_open(struct rows_view *view, struct call *call, struct span supplier,
     uint64_t generation)
@@ -80,6 +82,8 @@ rows_form(const struct request *request)
 	    {{"application/json", 16}, SPLICE_JSON},
 	    {{"application/x-ndjson", 20}, SPLICE_NDJSON},
 	    {{"text/csv", 8}, SPLICE_CSV},
+	    {{"*/*", 3}, SPLICE_JSON},
+	    {{"application/*", 13}, SPLICE_JSON},
 	};
 	struct span range, rest = request->accept;
 	enum splice_form best = SPLICE_JSON;
@@ -90,7 +94,7 @@ rows_form(const struct request *request)
 		struct span type = span_trim(span_sub(range, 0, end));
 		unsigned q = quality(span_from(range, end + 1));
 
-		for (unsigned i = 0; i < 3; i++)
+		for (unsigned i = 0; i < COUNT(types); i++)
 			if (span_eq_nocase(type, types[i].type) &&
 			    q > best_quality) {
 				best = types[i].form;
@@ -121,7 +125,7 @@ rows_pages(int64_t page, int64_t limit, int64_t total)
 	if (limit == 0)
 		pages.limit = total;
 	if (total > 0)
-		pages.pages = limit == 0 ? 1 : (total + limit - 1) / limit;
+		pages.pages = limit == 0 ? 1 : (total - 1) / limit + 1;
 	pages.more = page < pages.pages;
 	return pages;
 }
@@ -206,27 +210,44 @@ rows_pagination(struct pieces *body, const struct rows_pages *pages)
 	pieces_text(body, "}");
 }
 
+/* Raw text of an address, with what a link may not hold as %XX. */
+static void
+add_raw(struct buf *links, struct span raw)
+{
+	static const char other[] = "<>\"\\^`{|}";
+
+	for (size_t i = 0; i < raw.len; i++) {
+		char c = raw.ptr[i];
+
+		if (c <= ' ' || c > '~' ||
+		    memchr(other, c, sizeof(other) - 1) != NULL)
+			buf_addf(links, "%%%02X", (unsigned char)c);
+		else
+			buf_add_char(links, c);
+	}
+}
+
 /* One link: the request's own query with another page. */
 static void
 add_link(struct buf *links, struct call *call, int64_t page, const char *rel)
 {
+	const struct query *query = &call->query;
 	struct span uri = call->request->uri;
-	size_t mark = span_find(uri, '?');
-	struct span pair, rest = span_from(uri, mark + 1);
+	struct span raw, rest = query->raw;
+	unsigned place = 0;
 	bool first = true;
 
-	if (mark == uri.len)
-		rest.ptr = NULL;
 	if (links->len > 0)
 		buf_add_text(links, ", ");
 	buf_add_char(links, '<');
-	buf_add_span(links, span_sub(uri, 0, mark));
-	while (span_cut(&pair, &rest, '&')) {
-		if (pair.len == 0 || span_starts(pair, SPAN("page=")) ||
-		    span_eq(pair, SPAN("page")))
+	add_raw(links, span_sub(uri, 0, span_find(uri, '?')));
+	/* The pairs stand in the order of the raw pieces that are not empty. */
+	while (span_cut(&raw, &rest, '&')) {
+		if (raw.len == 0 ||
+		    span_eq(query->pairs[place++].name, SPAN("page")))
 			continue;
 		buf_add_char(links, first ? '?' : '&');
-		buf_add_span(links, pair);
+		add_raw(links, raw);
 		first = false;
 	}
 	buf_addf(links, "%cpage=%lld>; rel=\"%s\"", first ? '?' : '&',
@@ -278,8 +299,8 @@ rows_page_headers(
 /* --- tags
  * ------------------------------------------------------------------------ */
 
-static uint64_t
-mix(uint64_t hash, const void *data, size_t len)
+uint64_t
+rows_mix(uint64_t hash, const void *data, size_t len)
 {
 	const unsigned char *bytes = data;
 
@@ -294,10 +315,10 @@ names_tag(struct span list, struct span tag)
 {
 	struct span item, rest = list;
 
+	if (span_eq(span_trim(list), SPAN("*")))
+		return true;
 	while (span_cut(&item, &rest, ',')) {
 		item = span_trim(item);
-		if (span_eq(item, SPAN("*")))
-			return true;
 		if (span_starts(item, SPAN("W/")))
 			item = span_from(item, 2);
 		if (span_eq(item, tag))
@@ -313,9 +334,9 @@ rows_not_modified(struct call *call, const uint64_t *generations,
 	char tag[32];
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	hash = mix(hash, generations, count * sizeof(*generations));
-	hash = mix(hash, call->request->uri.ptr, call->request->uri.len);
-	hash = mix(hash, &form, sizeof(form));
+	hash = rows_mix(hash, generations, count * sizeof(*generations));
+	hash = rows_mix(hash, call->request->uri.ptr, call->request->uri.len);
+	hash = rows_mix(hash, &form, sizeof(form));
 	snprintf(tag, sizeof(tag), "\"%016llx\"", (unsigned long long)hash);
 	reply_header(call->reply, "ETag", "W/%s", tag);
 	reply_header(call->reply, "Cache-Control", "private, no-cache");

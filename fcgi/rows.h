@@ -46,6 +46,9 @@ void rows_pagination(struct pieces *body, const struct rows_pages *pages);
 void rows_page_headers(
     struct call *call, const struct rows_pages *pages, enum splice_form form);
 
+/* Mixes bytes into a hash, for tags of many generations; begin with 0. */
+uint64_t rows_mix(uint64_t hash, const void *data, size_t len);
+
 /*
  * The tag of an answer that depends on these generations and the request.
  * True when the client has it: the 304 is then made.

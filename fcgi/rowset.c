@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LISTS 24
+#define KEY_MAX_BYTES (1u << 20) /* as much as folded words may have */
 
 struct rowlists {
 	pthread_mutex_t lock;
@@ -309,7 +310,7 @@ get_list(struct rowlist **out, struct pinned *pinned,
 	struct buf key;
 	enum err err = ERR_OK;
 
-	buf_init(&key, 4096);
+	buf_init(&key, KEY_MAX_BYTES);
 	write_key(&key, ranges, query);
 	if (buf_end(&key) != ERR_OK) {
 		err = buf_end(&key);

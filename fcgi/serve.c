@@ -100,15 +100,18 @@ static bool
 step_params(struct call *call)
 {
 	struct serving *serving = call->serving;
+	enum err err;
 
 	buf_clear(&serving->message);
 	buf_clear(&serving->details);
-	if (params_read(&call->params, &call->query, call->route->use,
-		&serving->message, &serving->details) == ERR_OK)
-		return true;
-	reply_error(call->reply, 400, CODE_BAD_REQUEST,
-	    buf_span(&serving->message), buf_span(&serving->details));
-	return false;
+	err = params_read(&call->params, &call->query, call->route->use,
+	    &serving->message, &serving->details);
+	if (err == ERR_BAD_INPUT)
+		reply_error(call->reply, 400, CODE_BAD_REQUEST,
+		    buf_span(&serving->message), buf_span(&serving->details));
+	else if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	return err == ERR_OK;
 }
 
 static void
@@ -127,22 +130,6 @@ run_steps(struct call *call)
 		if (!call->reply->streaming)
 			rows_storage_failed(call, err);
 	}
-}
-
-/* What every answer carries. */
-static void
-common_headers(struct call *call)
-{
-	const struct request *request = call->request;
-	int64_t took_us = (date_monotonic_ns() - request->start_ns) / 1000;
-
-	if (request->request_id.len > 0 && request->request_id.len <= 64)
-		reply_header(call->reply, "X-Request-Id", "%.*s",
-		    SPAN_ARG(request->request_id));
-	if (request->start_ns != 0)
-		reply_header(call->reply, "Server-Timing",
-		    "app;dur=%lld.%03lld", (long long)(took_us / 1000),
-		    (long long)(took_us % 1000));
 }
 
 static void
@@ -172,10 +159,8 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	enum err err;
 
 	arena_reset(serving->arena);
-	reply_begin(&serving->reply, out, request->method == METHOD_HEAD);
+	reply_begin(&serving->reply, out, request);
 	run_steps(&call);
-	if (!serving->reply.streaming)
-		common_headers(&call);
 	err = reply_end(&serving->reply);
 	rest_views(serving);
 	note_end(&call, err);
