@@ -1,0 +1,7 @@
+#!/bin/sh
+# Hostile requests, answered by serve() in a process: hostile.py.
+command -v python3 >/dev/null || {
+  echo "skipped: python3 is not installed"
+  exit 77
+}
+exec python3 "${abs_top_srcdir:-.}/tests/flow/hostile.py" "$@"
