@@ -11,7 +11,7 @@ struct listing {
 	int64_t total, absent;
 };
 
-/* Each word in the name or in the code. */
+/* Each word in the name or in the code; false too when folding failed. */
 static bool
 matches(struct listing *listing, const struct source_supplier *supplier)
 {
@@ -23,6 +23,8 @@ matches(struct listing *listing, const struct source_supplier *supplier)
 	fold_add(&listing->folded, supplier->code);
 	buf_add_char(&listing->folded, '\n');
 	fold_add(&listing->folded, supplier->name);
+	if (buf_end(&listing->folded) != ERR_OK)
+		return false;
 	text = buf_span(&listing->folded);
 	while (span_cut(&word, &rest, ' '))
 		if (memmem(text.ptr, text.len, word.ptr, word.len) == NULL)
@@ -64,7 +66,7 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	if (err != ERR_OK && err != ERR_NOT_FOUND)
 		return err;
 	if ((call->params.with_data && !there) || !matches(listing, supplier))
-		return ERR_OK;
+		return buf_end(&listing->folded);
 	listing->absent += !there;
 	if (listing->total >= listing->first && listing->total < listing->end)
 		show(listing, supplier, there ? &entry : NULL);

@@ -101,23 +101,23 @@ send_json(struct call *call, struct rows_view *view, const struct rowset *set,
 {
 	static const char start[] = "{\"data\":[";
 	struct splice *splice = &call->serving->splice;
-	struct pieces *body = &call->reply->body, tail;
+	struct pieces *body = &call->reply->body;
+	struct pieces *tail = &call->serving->tail;
 	enum err err;
 
-	pieces_init(&tail);
-	make_tail(&tail, view, set, pages, computed);
+	pieces_clear(tail);
+	make_tail(tail, view, set, pages, computed);
 	if (set->count > GATHER_ROWS)
 		reply_stream(call->reply,
-		    known_length(splice, set, sizeof(start) - 1 + tail.total));
+		    known_length(splice, set, sizeof(start) - 1 + tail->total));
 	pieces_add(body, span_of(start));
 	err = add_rows(call, splice, set);
 	if (set->count > 0)
 		pieces_drop_last(body);
-	for (unsigned i = 1; i < tail.count; i++)
-		pieces_copy(body, tail.iov[i].iov_base, tail.iov[i].iov_len);
-	if (tail.err != ERR_OK)
-		body->err = tail.err;
-	pieces_fini(&tail);
+	for (unsigned i = 1; i < tail->count; i++)
+		pieces_copy(body, tail->iov[i].iov_base, tail->iov[i].iov_len);
+	if (tail->err != ERR_OK)
+		body->err = tail->err;
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);
 }

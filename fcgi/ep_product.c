@@ -68,6 +68,10 @@ absent(struct call *call, const struct listed *listed, const char *why)
 		add_codes(details, listed);
 		buf_add_char(details, '}');
 	}
+	if (buf_end(details) != ERR_OK) {
+		rows_storage_failed(call, buf_end(details));
+		return;
+	}
 	reply_error(
 	    call->reply, 404, CODE_NOT_FOUND, span_of(why), buf_span(details));
 }
@@ -103,6 +107,8 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	add_codes(codes, listed);
 	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
 	pieces_add(body, buf_span(codes));
+	if (buf_end(codes) != ERR_OK)
+		body->err = buf_end(codes);
 	rows_member_time(body, "computedAt", head->computed_ms);
 	rows_member_bool(body, "computedOnDemand", computed);
 	pieces_text(body, "}}");
@@ -153,10 +159,10 @@ consider(struct best *best, struct call *call, struct span supplier)
 	    : snapshot_find(view.pinned->snap, call->path[0], &row);
 	if (err == ERR_OK &&
 	    (best->view.pinned == NULL || ca[row] > best->ca)) {
-		rows_close(&best->view, call);
+		rows_drop(&best->view, call);
 		*best = (struct best){view, row, ca[row]};
 	} else
-		rows_close(&view, call);
+		rows_drop(&view, call);
 	return err;
 }
 

@@ -102,7 +102,8 @@ ask(struct search *search, struct span supplier)
 		search->count++;
 		return ERR_OK;
 	}
-	close_stream(search, stream);
+	rowset_release(&stream->set);
+	rows_drop(&stream->view, search->call);
 	return err;
 }
 

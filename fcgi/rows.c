@@ -35,12 +35,21 @@ rows_open(struct rows_view *view, struct call *call, struct span supplier,
 		err = ranges_get(&view->ranges, view->pinned->ranges,
 		    view->pinned->snap, serving->live, serving->state);
 	if (err != ERR_OK)
-		rows_close(view, call);
+		rows_drop(view, call);
 	return err;
 }
 
 void
 rows_close(struct rows_view *view, struct call *call)
+{
+	ranges_release(view->ranges);
+	server_hold(call, view->pinned);
+	view->ranges = NULL;
+	view->pinned = NULL;
+}
+
+void
+rows_drop(struct rows_view *view, struct call *call)
 {
 	ranges_release(view->ranges);
 	snapcache_unpin(call->server->snapcache, view->pinned);
@@ -155,11 +164,28 @@ rows_member_bool(struct pieces *body, const char *name, bool value)
 	pieces_add(body, value ? SPAN("\":true") : SPAN("\":false"));
 }
 
+/* True when it stands in JSON as it is. */
+static bool
+needs_no_escape(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == '"' ||
+		    text.ptr[i] == '\\')
+			return false;
+	return fold_is_utf8(text);
+}
+
 void
 rows_quote(struct pieces *body, struct span text)
 {
 	struct buf quoted;
 
+	if (needs_no_escape(text)) {
+		pieces_text(body, "\"");
+		pieces_add(body, text);
+		pieces_text(body, "\"");
+		return;
+	}
 	buf_init(&quoted, 1 << 20);
 	jsonw_quote(&quoted, text);
 	pieces_add(body, buf_span(&quoted));

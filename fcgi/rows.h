@@ -25,7 +25,12 @@ struct rows_view {
  */
 enum err rows_open(struct rows_view *view, struct call *call,
     struct span supplier, uint64_t generation);
+
+/* Its rows may be part of the answer: they stay put until that is out. */
 void rows_close(struct rows_view *view, struct call *call);
+
+/* The same when nothing of it is in the answer: it is let go at once. */
+void rows_drop(struct rows_view *view, struct call *call);
 
 /* The form by the Accept header: JSON unless another one is named. */
 enum splice_form rows_form(const struct request *request);

@@ -162,6 +162,7 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	reply_begin(&serving->reply, out, request);
 	run_steps(&call);
 	err = reply_end(&serving->reply);
+	server_release_held(serving);
 	rest_views(serving);
 	note_end(&call, err);
 	return err;

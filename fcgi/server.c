@@ -159,6 +159,38 @@ server_source(struct shared_source **out, struct call *call)
 	return err;
 }
 
+void
+server_hold(struct call *call, struct pinned *pinned)
+{
+	struct serving *serving = call->serving;
+
+	if (pinned == NULL)
+		return;
+	if (serving->held_count == serving->held_room) {
+		unsigned room = serving->held_room * 2 + 8;
+		struct pinned **held =
+		    reallocarray(serving->held, room, sizeof(struct pinned *));
+
+		if (held == NULL) {
+			/* What refers to it must not go out. */
+			call->reply->body.err = ERR_NO_MEMORY;
+			snapcache_unpin(call->server->snapcache, pinned);
+			return;
+		}
+		serving->held = held;
+		serving->held_room = room;
+	}
+	serving->held[serving->held_count++] = pinned;
+}
+
+void
+server_release_held(struct serving *serving)
+{
+	while (serving->held_count > 0)
+		snapcache_unpin(serving->server->snapcache,
+		    serving->held[--serving->held_count]);
+}
+
 struct serving *
 serving_new(struct server *server)
 {
@@ -169,6 +201,7 @@ serving_new(struct server *server)
 	serving->server = server;
 	reply_init(&serving->reply);
 	splice_init(&serving->splice);
+	pieces_init(&serving->tail);
 	buf_init(&serving->message, TEXT_MAX);
 	buf_init(&serving->details, TEXT_MAX);
 	buf_init(&serving->folded, TEXT_MAX);
@@ -197,6 +230,9 @@ serving_free(struct serving *serving)
 	arena_free(serving->arena);
 	reply_fini(&serving->reply);
 	splice_fini(&serving->splice);
+	pieces_fini(&serving->tail);
+	server_release_held(serving);
+	free(serving->held);
 	buf_fini(&serving->message);
 	buf_fini(&serving->details);
 	buf_fini(&serving->folded);

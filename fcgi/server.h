@@ -52,6 +52,10 @@ struct serving {
 	struct reply reply;
 	struct splice splice;
 	struct buf message, details, folded;
+	struct pieces tail; /* what stands behind the rows */
+	/* Snapshots that the answer refers to, open until it is put. */
+	struct pinned **held;
+	unsigned held_count, held_room;
 };
 
 /* Who calls. */
@@ -81,6 +85,12 @@ struct call {
 /* The current facts; pair with server_release_source(). */
 enum err server_source(struct shared_source **out, struct call *call);
 void server_release_source(struct shared_source *source);
+
+/* Keeps a snapshot open until the answer is put; NULL is fine. */
+void server_hold(struct call *call, struct pinned *pinned);
+
+/* The answer is put. */
+void server_release_held(struct serving *serving);
 
 /* Notes that a key was used now. */
 void server_note_use(struct server *server, struct span id);

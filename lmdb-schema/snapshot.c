@@ -212,7 +212,7 @@ snapshot_name(const struct snapshot *snap)
 
 /*
  * Values of less than half a page lie between others, on any address: those
- * are copied once. Large ones are used where they are.
+ * are copied once. Large ones are used where they are. NULL: no memory now.
  */
 static const char *
 aligned(struct span value)
@@ -226,7 +226,7 @@ aligned(struct span value)
 	copy = malloc(value.len);
 	if (copy != NULL)
 		memcpy(copy, value.ptr, value.len);
-	return copy == NULL ? bad : copy;
+	return copy;
 }
 
 static const char *
@@ -257,7 +257,8 @@ resolve(struct snapshot *snap, unsigned section)
 		    &snap->sections[section], found, memory_order_release);
 	}
 	pthread_mutex_unlock(&snap->lock);
-	return found;
+	/* Without memory it is looked for again the next time. */
+	return found == NULL ? bad : found;
 }
 
 /* Frees what aligned() copied: whatever is not in the map. */
