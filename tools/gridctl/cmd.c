@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/jsonw.h"
+#include "common/opt.h"
+#include "lmdb-schema/proposal.h"
 #include "lmdb-schema/store.h"
 
 #ifndef GRID_DATA_DIR
@@ -47,6 +50,73 @@ cmd_fail(const char *command, enum err err, const struct fault *fault)
 	else
 		fprintf(stderr, "gridctl %s: %s\n", command, err_text(err));
 	return CMD_FAILED;
+}
+
+int
+cmd_options(
+    void *values, const struct opt_spec *spec, int argc, char **argv, int *args)
+{
+	switch (opt_read(values, spec, argc, argv, args)) {
+	case OPT_GO:
+		return CMD_GO;
+	case OPT_HELP:
+		return CMD_DONE;
+	default:
+		return CMD_USAGE;
+	}
+}
+
+int
+cmd_arrive(struct store *store, const char *command, bool quiet)
+{
+	struct fault fault;
+	uint64_t arrived;
+	enum err err = proposal_arrive(store, SPAN("gridctl"), &arrived);
+
+	if (err != ERR_OK) {
+		fault_clear(&fault);
+		fault_set(&fault, cmd_data_dir(),
+		    "validated changes that have arrived could not be retired "
+		    "(%s): the next import will do it",
+		    err_text(err));
+		return cmd_fail(command, err, &fault);
+	}
+	if (arrived > 0 && !quiet)
+		printf(
+		    "%s validated changes have arrived\n", cmd_count(arrived));
+	return CMD_DONE;
+}
+
+void
+cmd_time(char text[DATE_TEXT_MAX], int64_t ms)
+{
+	text[0] = '-';
+	text[1] = '\0';
+	if (ms != 0)
+		date_instant_text(text, ms);
+}
+
+void
+cmd_json_time(struct jsonw *json, const char *name, int64_t ms)
+{
+	char text[DATE_TEXT_MAX];
+
+	cmd_time(text, ms);
+	jsonw_key(json, name);
+	jsonw_text(json, ms == 0 ? NULL : text);
+}
+
+int
+cmd_print(struct buf *text, const char *command)
+{
+	enum err err = buf_end(text);
+
+	if (err == ERR_OK &&
+	    (fwrite(text->data, 1, text->len, stdout) != text->len ||
+		fflush(stdout) != 0))
+		err = ERR_SYSTEM;
+	buf_fini(text);
+	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, NULL);
 }
 
 static char *

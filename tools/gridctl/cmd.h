@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "common/buf.h"
+#include "common/date.h"
 #include "common/err.h"
 #include "common/span.h"
 
@@ -27,10 +29,21 @@ int cmd_import(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_key(int argc, char **argv);
 int cmd_network(int argc, char **argv);
+int cmd_proposals(int argc, char **argv);
 int cmd_prune(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_suppliers(int argc, char **argv);
+int cmd_user(int argc, char **argv);
+
+/*
+ * Reads a command's options. CMD_GO to go on; else what to return: --help was
+ * asked for, or something is wrong, and that is told.
+ */
+#define CMD_GO (-1)
+struct opt_spec;
+int cmd_options(void *values, const struct opt_spec *spec, int argc,
+    char **argv, int *args);
 
 /* The data directory: --data, else $GRID_DATA, else the built-in one. */
 const char *cmd_data_dir(void);
@@ -44,6 +57,22 @@ int cmd_open(struct store **store, const char *command);
  * empty. Returns CMD_FAILED.
  */
 int cmd_fail(const char *command, enum err err, const struct fault *fault);
+
+/*
+ * Retires the validated changes that the server has by now; says how many,
+ * unless `quiet`. CMD_DONE, or CMD_FAILED.
+ */
+int cmd_arrive(struct store *store, const char *command, bool quiet);
+
+/* "2026-01-31T09:00:00.250Z", or "-" for 0. */
+void cmd_time(char text[DATE_TEXT_MAX], int64_t ms);
+
+/* A member that is such a time, or null. */
+struct jsonw;
+void cmd_json_time(struct jsonw *json, const char *name, int64_t ms);
+
+/* What was gathered in `text`, to standard output; frees it. */
+int cmd_print(struct buf *text, const char *command);
 
 /* 1234567 as "1,234,567"; eight buffers in turn. */
 const char *cmd_count(unsigned long long number);

@@ -5,13 +5,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/fs.h"
 #include "common/opt.h"
+#include "lmdb-schema/proposal.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"
+#include "tools/gridctl/csv_write.h"
 #include "tools/gridctl/import.h"
 
 struct options {
+	const char *out;
 	bool quiet;
 };
 
@@ -30,6 +34,22 @@ static const struct opt_spec import_spec = {
     .args_min = 1,
     .args_max = 1,
 };
+
+static const struct opt_row export_rows[] = {
+    {"--out", 'o', OPT_TEXT, offsetof(struct options, out), 0, 0, "FILE",
+	"write it there, whole or not at all, instead of standard output"},
+};
+
+static const struct opt_spec export_spec = {
+    .usage = "gridctl [--data DIR] gammes export [--out FILE]",
+    .about = "Writes the validated changes as CSV (fournisseur,codein,gamme), "
+	     "sorted, for\nthe central database. They stay until 'gammes "
+	     "import' or 'import' brings them\nback as server ranges.",
+    .rows = export_rows,
+    .count = 1,
+};
+
+/* --- import --------------------------------------------------------------- */
 
 /* The file may only name articles that the current facts have. */
 static enum err
@@ -56,23 +76,35 @@ take_in(struct import *import, struct store *store, const char *file,
 }
 
 static int
+tell(const struct import *import, enum err err,
+    const struct live_counts *counts, bool quiet)
+{
+	if (import_print_faults(import) > 0) {
+		fprintf(stderr,
+		    "gridctl gammes import: refused, nothing was changed\n");
+		return CMD_FAILED;
+	}
+	if (err != ERR_OK)
+		return cmd_fail("gammes import", err, NULL);
+	if (!quiet)
+		printf("%s ranges changed, %s were the same\n",
+		    cmd_count(counts->gammes), cmd_count(counts->gammes_same));
+	return CMD_DONE;
+}
+
+static int
 gammes_import(int argc, char **argv)
 {
-	struct options options = {false};
+	struct options options = {NULL, false};
 	struct live_counts counts = {0, 0, 0, 0};
 	struct import import;
 	struct store *store;
 	int args, result, lock;
 	enum err err;
 
-	switch (opt_read(&options, &import_spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
+	result = cmd_options(&options, &import_spec, argc, argv, &args);
+	if (result != CMD_GO)
+		return result;
 	result = cmd_open(&store, "gammes import");
 	if (result != CMD_DONE)
 		return result;
@@ -80,31 +112,105 @@ gammes_import(int argc, char **argv)
 	if (err == ERR_OK)
 		err = store_lock_import(&lock, store, true);
 	if (err == ERR_OK) {
-		err = take_in(&import, store, argv[1], &counts);
+		/* A crash may have come after the one before. */
+		result = cmd_arrive(store, "gammes import", true);
+		if (result == CMD_DONE)
+			err = take_in(&import, store, argv[1], &counts);
 		close(lock);
 	}
-	if (import_print_faults(&import) > 0) {
-		fprintf(stderr,
-		    "gridctl gammes import: refused, nothing was changed\n");
-		result = CMD_FAILED;
-	} else if (err != ERR_OK)
-		result = cmd_fail("gammes import", err, NULL);
-	else if (!options.quiet)
-		printf("%s ranges changed, %s were the same\n",
-		    cmd_count(counts.gammes), cmd_count(counts.gammes_same));
+	if (result == CMD_DONE)
+		result = tell(&import, err, &counts, options.quiet);
+	if (result == CMD_DONE)
+		result = cmd_arrive(store, "gammes import", options.quiet);
 	import_fini(&import);
 	store_close(store);
 	return result;
 }
 
+/* --- export --------------------------------------------------------------- */
+
+struct exporting {
+	struct state_view *view;
+	struct span supplier;
+	struct buf text;
+};
+
+static enum err
+export_change(
+    void *context, struct span codein, const struct proposal *validated)
+{
+	struct exporting *exporting = context;
+
+	csv_write_field(&exporting->text, exporting->supplier);
+	buf_add_char(&exporting->text, ',');
+	csv_write_field(&exporting->text, codein);
+	buf_add_char(&exporting->text, ',');
+	buf_add_span(&exporting->text, row_gamme_text(validated->gamme));
+	buf_add_char(&exporting->text, '\n');
+	return buf_end(&exporting->text);
+}
+
+static enum err
+export_supplier(
+    void *context, struct span supplier, const struct proposal_counts *counts)
+{
+	struct exporting *exporting = context;
+
+	(void)counts;
+	exporting->supplier = supplier;
+	return proposal_validated(
+	    exporting->view, supplier, export_change, exporting);
+}
+
+static int
+write_out(struct buf *text, const char *path)
+{
+	enum err err = buf_end(text);
+
+	if (err == ERR_OK && path == NULL)
+		return cmd_print(text, "gammes export");
+	if (err == ERR_OK)
+		err = fs_replace(path, buf_span(text), 0640);
+	buf_fini(text);
+	return err == ERR_OK ? CMD_DONE : cmd_fail("gammes export", err, NULL);
+}
+
+static int
+gammes_export(int argc, char **argv)
+{
+	struct options options = {NULL, false};
+	struct exporting exporting = {.view = NULL};
+	struct store *store;
+	int args, result;
+	enum err err;
+
+	result = cmd_options(&options, &export_spec, argc, argv, &args);
+	if (result != CMD_GO)
+		return result;
+	result = cmd_open(&store, "gammes export");
+	if (result != CMD_DONE)
+		return result;
+	buf_init(&exporting.text, (size_t)1 << 32);
+	buf_add_text(&exporting.text, "fournisseur,codein,gamme\n");
+	err = state_view_open(&exporting.view, store);
+	if (err == ERR_OK)
+		err = proposal_suppliers(
+		    exporting.view, export_supplier, &exporting);
+	state_view_close(exporting.view);
+	store_close(store);
+	buf_fail(&exporting.text, err);
+	return write_out(&exporting.text, options.out);
+}
+
 static const struct cmd_row commands[] = {
     {"import", gammes_import, "take server ranges in"},
+    {"export", gammes_export, "write the validated changes"},
 };
 
 int
 cmd_gammes(int argc, char **argv)
 {
 	return cmd_run_table("gridctl gammes",
-	    "Range codes, from and to the central database.", commands, 1, argc,
-	    argv);
+	    "Range codes, from and to the central database.", commands,
+	    sizeof(commands) / sizeof(commands[0]), argc, argv);
 }

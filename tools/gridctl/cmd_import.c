@@ -384,7 +384,12 @@ cmd_import(int argc, char **argv)
 		return result;
 	err = store_lock_import(&lock, store, false);
 	if (err == ERR_OK) {
-		result = import_locked(store, argv[1], &options);
+		/* A crash may have come after the one before. */
+		result = cmd_arrive(store, "import", true);
+		if (result == CMD_DONE)
+			result = import_locked(store, argv[1], &options);
+		if (result == CMD_DONE)
+			result = cmd_arrive(store, "import", options.quiet);
 		close(lock);
 		/* What this replaced, and what a killed one has left. */
 		catalog_prune(store, GRACE_SECONDS, &pruned);

@@ -49,23 +49,6 @@ static const struct opt_spec revoke_spec = {
     .args_max = 1,
 };
 
-/* CMD_DONE to go on; -1 after --help; else the exit code. */
-static int
-begin(
-    struct options *options, const struct opt_spec *spec, int argc, char **argv)
-{
-	int args;
-
-	switch (opt_read(options, spec, argc, argv, &args)) {
-	case OPT_GO:
-		return CMD_DONE;
-	case OPT_HELP:
-		return -1;
-	default:
-		return CMD_USAGE;
-	}
-}
-
 static int
 key_create(int argc, char **argv)
 {
@@ -73,11 +56,12 @@ key_create(int argc, char **argv)
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
 	enum access_scope scope;
 	struct store *store;
-	int result = begin(&options, &create_spec, argc, argv);
+	int args;
+	int result = cmd_options(&options, &create_spec, argc, argv, &args);
 	enum err err;
 
-	if (result != CMD_DONE)
-		return result < 0 ? CMD_DONE : result;
+	if (result != CMD_GO)
+		return result;
 	if (options.name == NULL || options.scope == NULL ||
 	    !access_scope(&scope, span_of(options.scope))) {
 		fprintf(stderr,
@@ -112,25 +96,6 @@ struct listing {
 	bool as_json;
 };
 
-static void
-time_text(char text[DATE_TEXT_MAX], int64_t ms)
-{
-	text[0] = '-';
-	text[1] = '\0';
-	if (ms != 0)
-		date_instant_text(text, ms);
-}
-
-static void
-add_time(struct jsonw *json, const char *name, int64_t ms)
-{
-	char text[DATE_TEXT_MAX];
-
-	time_text(text, ms);
-	jsonw_key(json, name);
-	jsonw_text(json, ms == 0 ? NULL : text);
-}
-
 static enum err
 add_key(void *context, const struct access_key *key)
 {
@@ -146,15 +111,15 @@ add_key(void *context, const struct access_key *key)
 		jsonw_string(json, key->name);
 		jsonw_key(json, "scope");
 		jsonw_text(json, access_scope_text(key->scope));
-		add_time(json, "createdAt", key->created_ms);
-		add_time(json, "lastUsedAt", key->used_ms);
-		add_time(json, "revokedAt", key->revoked_ms);
+		cmd_json_time(json, "createdAt", key->created_ms);
+		cmd_json_time(json, "lastUsedAt", key->used_ms);
+		cmd_json_time(json, "revokedAt", key->revoked_ms);
 		jsonw_object_end(json);
 		return buf_end(&listing->text);
 	}
-	time_text(made, key->created_ms);
-	time_text(used, key->used_ms);
-	time_text(revoked, key->revoked_ms);
+	cmd_time(made, key->created_ms);
+	cmd_time(used, key->used_ms);
+	cmd_time(revoked, key->revoked_ms);
 	buf_addf(&listing->text, "%-10.*s  %-8s %-24s  %-24s  %-24s  %.*s\n",
 	    SPAN_ARG(key->id), access_scope_text(key->scope), made, used,
 	    revoked, SPAN_ARG(key->name));
@@ -179,11 +144,12 @@ key_list(int argc, char **argv)
 	struct options options = {NULL, NULL, false};
 	struct listing listing;
 	struct store *store;
-	int result = begin(&options, &list_spec, argc, argv);
+	int args;
+	int result = cmd_options(&options, &list_spec, argc, argv, &args);
 	enum err err;
 
-	if (result != CMD_DONE)
-		return result < 0 ? CMD_DONE : result;
+	if (result != CMD_GO)
+		return result;
 	result = cmd_open(&store, "key list");
 	if (result != CMD_DONE)
 		return result;
@@ -215,11 +181,12 @@ key_revoke(int argc, char **argv)
 	struct options options = {NULL, NULL, false};
 	struct fault fault;
 	struct store *store;
-	int result = begin(&options, &revoke_spec, argc, argv);
+	int args;
+	int result = cmd_options(&options, &revoke_spec, argc, argv, &args);
 	enum err err;
 
-	if (result != CMD_DONE)
-		return result < 0 ? CMD_DONE : result;
+	if (result != CMD_GO)
+		return result;
 	result = cmd_open(&store, "key revoke");
 	if (result != CMD_DONE)
 		return result;

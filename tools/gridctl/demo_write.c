@@ -2,6 +2,7 @@
  * Some twenty million lines: the numbers are put down digit by digit, at the
  * place in the buffer where they stay.
  */
+#include "tools/gridctl/csv_write.h"
 #include "tools/gridctl/demo_write.h"
 
 #include <stdio.h>
@@ -137,26 +138,6 @@ put_day(char *to, int32_t day)
 	return to + len;
 }
 
-/* In quotes where it must be. */
-static void
-add_field(struct buf *buf, struct span text)
-{
-	size_t i;
-
-	if (span_find(text, ',') == text.len &&
-	    span_find(text, '"') == text.len) {
-		buf_add_span(buf, text);
-		return;
-	}
-	buf_add_char(buf, '"');
-	for (i = 0; i < text.len; i++) {
-		if (text.ptr[i] == '"')
-			buf_add_char(buf, '"');
-		buf_add_char(buf, text.ptr[i]);
-	}
-	buf_add_char(buf, '"');
-}
-
 /* --- the short files ------------------------------------------------------*/
 
 static void
@@ -179,7 +160,7 @@ write_suppliers(struct demo_texts *texts, const struct demo_plan *plan)
 		buf_addf(buf, "%s,", plan->suppliers[i].code);
 		/* A few are known by their code only. */
 		if (plan->suppliers[i].number < 4 || !demo_chance(&random, 2))
-			add_field(buf, span_of(name));
+			csv_write_field(buf, span_of(name));
 		buf_add_char(buf, '\n');
 		texts->rows[DEMO_SUPPLIERS_CSV]++;
 	}
@@ -203,7 +184,7 @@ write_stores(struct demo_texts *texts, const struct demo_plan *plan)
 		snprintf(name, sizeof(name), "%.*s %.*s", SPAN_ARG(town),
 		    SPAN_ARG(quarter));
 		buf_addf(buf, "%u,", 101 + (unsigned)i);
-		add_field(buf, span_of(name));
+		csv_write_field(buf, span_of(name));
 		buf_add_char(buf, '\n');
 		texts->rows[DEMO_STORES_CSV]++;
 	}
@@ -215,7 +196,7 @@ write_label(struct demo_texts *texts, const char *code, const char *label)
 	struct buf *buf = &texts->text[DEMO_NOMENCLATURE_CSV];
 
 	buf_addf(buf, "%s,", code);
-	add_field(buf, span_of(label));
+	csv_write_field(buf, span_of(label));
 	buf_add_char(buf, '\n');
 	texts->rows[DEMO_NOMENCLATURE_CSV]++;
 }
@@ -275,11 +256,11 @@ add_words(struct buf *buf, const struct demo_product *product)
 	snprintf(name, sizeof(name), "%.*s%s%.*s %.*s", SPAN_ARG(product->name),
 	    product->variant.len > 0 ? " " : "", SPAN_ARG(product->variant),
 	    SPAN_ARG(product->size));
-	add_field(buf, span_of(name));
+	csv_write_field(buf, span_of(name));
 	buf_add_char(buf, ',');
-	add_field(buf, product->note);
+	csv_write_field(buf, product->note);
 	buf_add_char(buf, ',');
-	add_field(buf, product->brand);
+	csv_write_field(buf, product->brand);
 	buf_add_char(buf, ',');
 }
 

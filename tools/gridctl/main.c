@@ -18,6 +18,8 @@ static const struct cmd_row commands[] = {
     {"compute", cmd_compute, "compute suppliers and publish their snapshots"},
     {"suppliers", cmd_suppliers, "list the suppliers and their snapshots"},
     {"key", cmd_key, "create, list and revoke API keys"},
+    {"user", cmd_user, "add, change, list and remove the screen's users"},
+    {"proposals", cmd_proposals, "list, save and cancel proposed ranges"},
     {"backup", cmd_backup, "copy the data while it is in use"},
     {"restore", cmd_restore, "make a data directory from a backup"},
     {"check", cmd_check, "verify every checksum and cross-reference"},

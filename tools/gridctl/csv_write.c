@@ -1,0 +1,20 @@
+#include "tools/gridctl/csv_write.h"
+
+void
+csv_write_field(struct buf *buf, struct span text)
+{
+	size_t i;
+
+	if (span_find(text, ',') == text.len &&
+	    span_find(text, '"') == text.len) {
+		buf_add_span(buf, text);
+		return;
+	}
+	buf_add_char(buf, '"');
+	for (i = 0; i < text.len; i++) {
+		if (text.ptr[i] == '"')
+			buf_add_char(buf, '"');
+		buf_add_char(buf, text.ptr[i]);
+	}
+	buf_add_char(buf, '"');
+}
