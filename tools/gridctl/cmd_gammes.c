@@ -42,9 +42,10 @@ static const struct opt_row export_rows[] = {
 
 static const struct opt_spec export_spec = {
     .usage = "gridctl [--data DIR] gammes export [--out FILE]",
-    .about = "Writes the validated changes as CSV (fournisseur,codein,gamme), "
-	     "sorted, for\nthe central database. They stay until 'gammes "
-	     "import' or 'import' brings them\nback as server ranges.",
+    .about = "Writes the validated changes as CSV "
+	     "(fournisseur,codein,gamme), sorted, for the central database. "
+	     "They stay until 'gammes import' or 'import' brings them back "
+	     "as server ranges.",
     .rows = export_rows,
     .count = 1,
 };

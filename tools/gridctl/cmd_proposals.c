@@ -33,7 +33,7 @@ static const struct opt_row list_rows[] = {
 static const struct opt_spec list_spec = {
     .usage = "gridctl [--data DIR] proposals list [OPTION]... [SUPPLIER]",
     .about = "Lists the proposed ranges that wait for a buyer, with their "
-	     "authors, of one\nsupplier or of all.",
+	     "authors: of one supplier, or of all.",
     .rows = list_rows,
     .count = sizeof(list_rows) / sizeof(list_rows[0]),
     .args_max = 1,
@@ -47,7 +47,7 @@ static const struct opt_row decide_rows[] = {
 static const struct opt_spec save_spec = {
     .usage = "gridctl [--data DIR] proposals save SUPPLIER CODEIN... | --all",
     .about = "Validates proposed ranges: the rows show them as codeGamme at "
-	     "once, and\n'gammes export' has them until they arrive.",
+	     "once. 'gammes export' has them until they arrive.",
     .rows = decide_rows,
     .count = 1,
     .args_min = 1,

@@ -19,9 +19,8 @@ static const struct opt_row list_rows[] = {
 };
 
 #define ABOUT_PASSWORD \
-	"The password, of 8 characters or more, is typed twice at the\n" \
-	"terminal, or the first line of standard input:\n\n" \
-	"  printf '%s\\n' \"$PASSWORD\" | gridctl user add NAME"
+	"The password, of 8 bytes or more, is typed twice at the terminal, " \
+	"or is the first line of standard input."
 
 static const struct opt_spec add_spec = {
     .usage = "gridctl [--data DIR] user add NAME",
@@ -33,7 +32,7 @@ static const struct opt_spec add_spec = {
 static const struct opt_spec passwd_spec = {
     .usage = "gridctl [--data DIR] user passwd NAME",
     .about = "Gives a user another password and ends the user's "
-	     "sessions.\n" ABOUT_PASSWORD,
+	     "sessions. " ABOUT_PASSWORD,
     .args_min = 1,
     .args_max = 1,
 };
