@@ -1,7 +1,9 @@
 #include "fcgi/auth.h"
 
+#include "common/date.h"
 #include "common/log.h"
 #include "fcgi/server.h"
+#include "lmdb-schema/session.h"
 
 static enum err
 by_key(struct call *call, struct span text)
@@ -17,6 +19,99 @@ by_key(struct call *call, struct span text)
 	call->subject.may_propose = key.scope == ACCESS_PROPOSE;
 	server_note_use(call->server, key.id);
 	return ERR_OK;
+}
+
+struct span
+auth_cookie(const struct request *request)
+{
+	const struct span name = SPAN(AUTH_COOKIE "=");
+	struct span pair, rest = request->cookie;
+
+	while (span_cut(&pair, &rest, ';')) {
+		pair = span_trim(pair);
+		if (span_starts(pair, name))
+			return span_from(pair, name.len);
+	}
+	return SPAN("");
+}
+
+/* A use that cannot be written costs the session time, not this request. */
+static void
+touch(struct call *call, struct session *session, int64_t now_ms)
+{
+	if (session_wants_touch(session, now_ms) &&
+	    session_touch(call->server->store, session, now_ms) == ERR_OK)
+		session->used_ms = now_ms;
+}
+
+static enum err
+by_session(struct call *call)
+{
+	int64_t lifetime_ms = call->server->settings->session_s * 1000;
+	int64_t now_ms = date_now_ms();
+	struct session session;
+	enum err err = session_check(&session, call->serving->state,
+	    auth_cookie(call->request), lifetime_ms, now_ms);
+
+	if (err != ERR_OK)
+		return err;
+	touch(call, &session, now_ms);
+	call->subject.kind = SUBJECT_USER;
+	call->subject.name =
+	    arena_copy(call->serving->arena, span_of(session.user));
+	call->subject.may_propose = true;
+	call->subject.expires_ms = session.used_ms + lifetime_ms;
+	return call->subject.name.ptr == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
+bool
+auth_changes(const struct request *request)
+{
+	return request->method != METHOD_GET &&
+	    request->method != METHOD_HEAD && request->method != METHOD_OPTIONS;
+}
+
+/* "https://grid.example:8443" is of "grid.example:8443". */
+static bool
+is_origin_of(struct span origin, struct span host)
+{
+	static const struct span schemes[] = {{"https://", 8}, {"http://", 7}};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (span_starts(origin, schemes[i]))
+			return host.len > 0 &&
+			    span_eq_nocase(
+				span_from(origin, schemes[i].len), host);
+	return false;
+}
+
+/* The address without its path: "https://grid.example". */
+static struct span
+origin_of_url(struct span url)
+{
+	size_t scheme = span_find(url, ':') + 3;
+
+	return span_sub(
+	    url, 0, scheme + span_find(span_from(url, scheme), '/'));
+}
+
+bool
+auth_same_site(struct call *call)
+{
+	const struct request *request = call->request;
+	struct span url = span_of(call->server->settings->public_url);
+	bool same = true;
+
+	if (request->sec_fetch_site.len > 0)
+		same = span_eq(request->sec_fetch_site, SPAN("same-origin"));
+	if (same && request->origin.len > 0)
+		same = is_origin_of(request->origin, request->host) ||
+		    (url.len > 0 &&
+			span_eq_nocase(request->origin, origin_of_url(url)));
+	if (!same)
+		reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "This request comes from another site's page.");
+	return same;
 }
 
 /* "Bearer <token>", the scheme in any case. */
@@ -39,7 +134,7 @@ auth_subject(struct call *call)
 	if (request->authorization.ptr != NULL &&
 	    request->authorization.len > 0)
 		return by_key(call, bearer(request->authorization));
-	return ERR_DENIED;
+	return by_session(call);
 }
 
 void
@@ -53,7 +148,8 @@ auth_refuse(struct call *call)
 	}
 	reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 	    "An API key is needed, in the header X-API-Key or as "
-	    "Authorization: Bearer; this one is missing, invalid or revoked.");
+	    "Authorization: Bearer, or a session; this one is missing, "
+	    "invalid, over or revoked.");
 	reply_header(
 	    call->reply, "WWW-Authenticate", "Bearer realm=\"product-grid\"");
 }

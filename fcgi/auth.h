@@ -4,9 +4,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/err.h"
+#include "common/span.h"
 
 struct call;
+struct request;
 
 /*
  * Fills call->subject. ERR_DENIED: nobody; the answer is the same 401 whatever
@@ -16,3 +20,17 @@ enum err auth_subject(struct call *call);
 
 /* The 401 of every endpoint. */
 void auth_refuse(struct call *call);
+
+/* The name of the session's cookie, and its value; empty when there is none. */
+#define AUTH_COOKIE "grid_session"
+struct span auth_cookie(const struct request *request);
+
+/* True for a method that changes something. */
+bool auth_changes(const struct request *request);
+
+/*
+ * False when a browser says that the request comes from another site's page:
+ * Sec-Fetch-Site is other than same-origin, or Origin is not this address. The
+ * 403 is then made. What is no browser sends neither.
+ */
+bool auth_same_site(struct call *call);

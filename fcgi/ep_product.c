@@ -2,59 +2,10 @@
  * GET /products/{codein}: one article's row. At several suppliers, without one
  * named, the row with the highest turnover.
  */
-#include "common/jsonw.h"
 #include "fcgi/endpoint.h"
+#include "fcgi/listed.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
-
-#define SUPPLIERS_MAX 1024
-
-/* The suppliers that list the article, in order. */
-struct listed {
-	struct call *call;
-	unsigned count;
-	struct span codes[SUPPLIERS_MAX];
-};
-
-static enum err
-add_listed(void *context, struct span supplier)
-{
-	struct listed *listed = context;
-	struct span copy = arena_copy(listed->call->serving->arena, supplier);
-
-	if (copy.ptr == NULL)
-		return ERR_NO_MEMORY;
-	if (listed->count < SUPPLIERS_MAX)
-		listed->codes[listed->count++] = copy;
-	return ERR_OK;
-}
-
-static enum err
-find_listed(struct listed *listed, struct call *call)
-{
-	struct shared_source *source;
-	enum err err = server_source(&source, call);
-
-	listed->call = call;
-	listed->count = 0;
-	if (err != ERR_OK)
-		return err == ERR_NOT_FOUND ? ERR_OK : err;
-	err = source_where(source->source, call->path[0], add_listed, listed);
-	server_release_source(source);
-	return err;
-}
-
-static void
-add_codes(struct buf *json, const struct listed *listed)
-{
-	buf_add_char(json, '[');
-	for (unsigned i = 0; i < listed->count; i++) {
-		if (i > 0)
-			buf_add_char(json, ',');
-		jsonw_quote(json, listed->codes[i]);
-	}
-	buf_add_char(json, ']');
-}
 
 /* 404; when other suppliers list it, they are named. */
 static void
@@ -65,7 +16,7 @@ absent(struct call *call, const struct listed *listed, const char *why)
 	buf_clear(details);
 	if (listed->count > 0) {
 		buf_add_text(details, "{\"fournisseurs\":");
-		add_codes(details, listed);
+		listed_write(details, listed);
 		buf_add_char(details, '}');
 	}
 	if (buf_end(details) != ERR_OK) {
@@ -104,7 +55,7 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	}
 	pieces_drop_last(body);
 	buf_clear(codes);
-	add_codes(codes, listed);
+	listed_write(codes, listed);
 	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
 	pieces_add(body, buf_span(codes));
 	if (buf_end(codes) != ERR_OK)
@@ -194,10 +145,8 @@ anywhere(struct call *call, const struct listed *listed)
 void
 ep_product(struct call *call)
 {
-	struct listed *listed =
-	    arena_alloc(call->serving->arena, sizeof(*listed));
-	enum err err =
-	    listed == NULL ? ERR_NO_MEMORY : find_listed(listed, call);
+	struct listed *listed;
+	enum err err = listed_find(&listed, call);
 
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);

@@ -7,6 +7,7 @@
 #include "fcgi/server.h"
 
 #define API "/api/v1"
+#define APP "/app"
 
 const struct route routes[] = {
     {METHOD_GET, API "/openapi.json", "getOpenapi", ROUTE_OPEN, 0, ep_openapi,
@@ -24,6 +25,27 @@ const struct route routes[] = {
 	ep_product, "One article"},
     {METHOD_GET, API "/network/{codeCentrale}", "getNetwork", ROUTE_ANY, 0,
 	ep_network, "The network's metrics of one product"},
+    {METHOD_PUT, API "/products/{codein}/gamme", "proposeGamme", ROUTE_ANY, 0,
+	ep_put_gamme, "Propose a range for one article"},
+    {METHOD_POST, API "/gammes", "proposeGammes", ROUTE_ANY, 0, ep_post_gammes,
+	"Propose ranges for articles of one supplier, all or nothing"},
+    {METHOD_POST, APP "/session", "login", ROUTE_OPEN, 0, ep_login, "Log in"},
+    {METHOD_GET, APP "/session", "getSession", ROUTE_SESSION, 0, ep_session,
+	"Who is logged in"},
+    {METHOD_DELETE, APP "/session", "logout", ROUTE_OPEN, 0, ep_logout,
+	"Log out"},
+    {METHOD_GET, APP "/pending", "listPending", ROUTE_SESSION, USE_SCREEN,
+	ep_pending, "What waits for a buyer at one supplier"},
+    {METHOD_POST, APP "/save", "save", ROUTE_SESSION, 0, ep_save,
+	"Validate proposals, and save the user's own ranges"},
+    {METHOD_POST, APP "/cancel", "cancel", ROUTE_SESSION, 0, ep_cancel,
+	"Reject proposals"},
+    {METHOD_GET, APP "/keys", "listKeys", ROUTE_SESSION, 0, ep_keys,
+	"The API keys, never the keys themselves"},
+    {METHOD_POST, APP "/keys", "createKey", ROUTE_SESSION, 0, ep_key_create,
+	"Make an API key; it is shown this once"},
+    {METHOD_DELETE, APP "/keys/{id}", "revokeKey", ROUTE_SESSION, 0,
+	ep_key_revoke, "Revoke an API key"},
     {METHOD_GET, "/healthz", "healthz", ROUTE_OPEN, 0, ep_healthz,
 	"The worker answers"},
     {METHOD_GET, "/readyz", "readyz", ROUTE_OPEN, 0, ep_readyz,

@@ -87,6 +87,9 @@ step_auth(struct call *call)
 		auth_refuse(call);
 	else if (err != ERR_OK)
 		rows_storage_failed(call, err);
+	else if (call->subject.kind == SUBJECT_USER &&
+	    auth_changes(call->request) && !auth_same_site(call))
+		return false;
 	else if (call->route->auth == ROUTE_SESSION &&
 	    call->subject.kind != SUBJECT_USER) {
 		reply_fail(call->reply, 403, CODE_FORBIDDEN,

@@ -6,6 +6,7 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "fcgi/on_demand.h"
+#include "lmdb-schema/attempts.h"
 #include "lmdb-schema/store.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
@@ -28,6 +29,8 @@ server_open(struct server **out, const struct settings *settings,
 	pthread_mutex_init(&server->source_lock, NULL);
 	pthread_mutex_init(&server->uses_lock, NULL);
 	err = store_open(&server->store, settings->data_dir, fault);
+	if (err == ERR_OK)
+		err = attempts_open(&server->attempts, server->store);
 	if (err == ERR_OK) {
 		server->snapcache = snapcache_new(
 		    server->store, (unsigned)settings->snapshots_open, metrics);
@@ -77,6 +80,7 @@ server_close(struct server *server)
 	server_release_source(server->source);
 	snapcache_free(server->snapcache);
 	computing_table_free(server->computing);
+	attempts_close(server->attempts);
 	store_close(server->store);
 	pthread_mutex_destroy(&server->source_lock);
 	pthread_mutex_destroy(&server->uses_lock);

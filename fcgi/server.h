@@ -34,6 +34,7 @@ struct server {
 	struct access_use uses[SERVER_USES];
 	unsigned use_count;
 	struct computing_table *computing; /* on_demand.c */
+	struct attempts *attempts; /* to log in */
 	int64_t ticked_ns;
 };
 
@@ -66,6 +67,7 @@ struct subject {
 	struct span name; /* recorded as the author of proposals */
 	struct span id; /* a key's id */
 	bool may_propose;
+	int64_t expires_ms; /* a user's session */
 };
 
 /* One request on its way. */

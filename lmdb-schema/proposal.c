@@ -60,6 +60,27 @@ proposal_validated(struct state_view *view, struct span supplier,
 	return each_of(view, STATE_VALIDATED, supplier, each, context);
 }
 
+enum err
+proposal_recorded(struct state_view *view, struct live_view *live,
+    struct span supplier, struct span codein, uint8_t *server,
+    uint8_t *recorded)
+{
+	struct key key = key_pair(supplier, codein);
+	struct proposal validated;
+	struct span value;
+	enum err err = live_gamme(live, supplier, codein, server);
+
+	*recorded = *server;
+	if (err == ERR_OK)
+		err = kv_get(state_view_txn(view), STATE_VALIDATED,
+		    key_span(&key), &value);
+	if (err == ERR_OK)
+		err = proposal_read(&validated, value);
+	if (err == ERR_OK)
+		*recorded = validated.gamme;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 static enum err
 count_one(void *context, struct span codein, const struct proposal *proposal)
 {

@@ -49,6 +49,12 @@ enum err proposal_validated(struct state_view *view, struct span supplier,
 	void *context, struct span codein, const struct proposal *proposal),
     void *context);
 
+/* An article's range at the server, and the recorded one. */
+struct live_view;
+enum err proposal_recorded(struct state_view *view, struct live_view *live,
+    struct span supplier, struct span codein, uint8_t *server,
+    uint8_t *recorded);
+
 /* How many a supplier has. */
 struct proposal_counts {
 	uint64_t pending, validated;

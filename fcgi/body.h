@@ -1,0 +1,53 @@
+/*
+ * body: a request's JSON body on its way in, an answer's on its way out.
+ */
+#pragma once
+
+#include "common/jsonr.h"
+#include "common/jsonw.h"
+#include "fcgi/server.h"
+
+/*
+ * The body as an object, its members not yet looked at. NULL: the answer is
+ * made (400, 413, 415). Pair with jsonr_free().
+ */
+struct jsonr *body_open(struct call *call);
+
+/* True when no issue was noted; else the 400 that lists them is made. */
+bool body_ok(struct call *call, const struct jsonr *doc);
+
+/* A code of an article or a supplier. */
+bool body_code(struct jsonr *doc, struct span *out,
+    const struct jsonr_value *value, const char *path);
+
+/* One of A, B, C, Y, Z; null, where it may be, is none. */
+bool body_gamme(struct jsonr *doc, uint8_t *out,
+    const struct jsonr_value *value, const char *path, bool nullable);
+
+/* An array of min..max elements; their count, 0 when it is none. */
+size_t body_array(struct jsonr *doc, const struct jsonr_value *value,
+    const char *path, size_t min, size_t max);
+
+/* A true or false that may be left out; *out is then as it was. */
+void body_flag(struct jsonr *doc, bool *out, const struct jsonr_value *object,
+    const char *name);
+
+/* An answer: {"data": ..., ...}. The caller writes what stands between. */
+struct answer {
+	struct call *call;
+	struct buf text;
+	struct jsonw json;
+};
+
+/* Up to and with the name "data". */
+void answer_begin(struct answer *answer, struct call *call);
+void answer_end(struct answer *answer);
+
+/* Members of an object. */
+void answer_text(struct answer *answer, const char *name, struct span text);
+void answer_null_text(
+    struct answer *answer, const char *name, struct span text);
+void answer_int(struct answer *answer, const char *name, int64_t value);
+void answer_bool(struct answer *answer, const char *name, bool value);
+void answer_gamme(struct answer *answer, const char *name, uint8_t gamme);
+void answer_time(struct answer *answer, const char *name, int64_t ms);
