@@ -57,7 +57,7 @@ const struct conf_row settings_rows[] = {
 	"computations at once, over all processes"},
     {"compute", "waiters", CONF_INT, AT(compute_waiters), "12", 1, 256, NULL,
 	"requests that may wait for computations in one worker"},
-    {"session", "lifetime", CONF_SECONDS, AT(session_s), "12h", 60, 31536000,
+    {"session", "lifetime", CONF_SECONDS, AT(session_s), "12h", 1, 31536000,
 	NULL, "how long a session lasts after its last use"},
     {"session", "secure_cookie", CONF_BOOL, AT(secure_cookie), "no", 0, 0, NULL,
 	"mark cookies Secure also when nginx was not reached by TLS"},

@@ -82,7 +82,8 @@ map_file(struct attempts *attempts, int fd)
 	if (map == MAP_FAILED)
 		return errno;
 	attempts->file = map;
-	return 0;
+	/* The map keeps the open file, and with it the lock, beyond close(). */
+	return flock(fd, LOCK_UN) == 0 ? 0 : errno;
 }
 
 enum err
