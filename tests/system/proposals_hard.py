@@ -1,0 +1,308 @@
+"""Proposals while things go wrong: processes that are killed, computations
+that take too long, a disk that is full.
+
+    GRID_KILLS=100   for the long test of what survives
+"""
+
+import collections
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from grid import Grid, GRIDCTL, write  # noqa: E402
+from proposals import must  # noqa: E402
+from stack import children, run_tests, wait_until  # noqa: E402
+
+KILLS = int(os.environ.get("GRID_KILLS", "12"))
+SEED = int(os.environ.get("GRID_KILL_SEED", "1"))
+
+# --- kills -------------------------------------------------------------------
+
+
+class Client(threading.Thread):
+    """Proposes for all articles at once, over and over, never the same range
+    twice in turn; between, requests that must be refused. Notes what was
+    acknowledged."""
+
+    def __init__(self, grid, name):
+        super().__init__(daemon=True)
+        self.grid, self.name_ = grid, name
+        self.key = grid.make_key(name, "propose")
+        self.noted, self.refused, self.broken = [], 0, 0
+        self.wrong = []
+        self.stop = False
+
+    def ask(self, changes):
+        connection = self.grid.connect(10)
+        try:
+            connection.request("POST", "/api/v1/gammes", json.dumps(
+                {"fournisseur": "S1", "changes": [
+                    {"codein": code, "gamme": gamme}
+                    for code, gamme in changes]}),
+                {"X-API-Key": self.key, "Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+    def turn(self, number):
+        gamme = "ABCY"[number % 4]
+        status, body = self.ask([(code, gamme) for code in
+                                 self.grid.articles])
+        if status == 200:
+            self.noted.append((json.loads(body)["meta"]["enregistreLe"],
+                               gamme))
+        elif status < 500:
+            self.wrong.append((status, body))
+        # Would withdraw all, were it not for the last one.
+        status, body = self.ask([(code, "Z") for code in self.grid.articles] +
+                                [("unknown", "Z")])
+        if status == 404:
+            self.refused += 1
+        elif status < 500:
+            self.wrong.append((status, body))
+
+    def run(self):
+        number = 0
+        while not self.stop:
+            try:
+                self.turn(number)
+            except Exception:  # what was cut is not acknowledged
+                self.broken += 1
+                time.sleep(0.01)
+            number += 1
+
+
+def kill(pid):
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def kill_worker(grid, dice):
+    workers = grid.workers()
+    if workers:
+        kill(dice.choice(workers))
+
+
+def has_ended(pid):
+    """With its last thread: until then its sockets are open."""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            state = file.read().rsplit(")", 1)[1].split()[0]
+        return state in "ZX" and len(os.listdir("/proc/%d/task" % pid)) < 2
+    except OSError:
+        return True
+
+
+def kill_supervisor(grid, _):
+    """With all its workers, as systemd would: held first, so that it makes
+    no new one meanwhile."""
+    os.kill(grid.pool.pid, signal.SIGSTOP)
+    pids = grid.workers() + [grid.pool.pid]
+    for pid in pids:
+        kill(pid)
+    grid.pool.wait()
+    wait_until(lambda: all(map(has_ended, pids)), 10, "the pool is gone")
+    grid.start_pool()
+
+
+def kill_nginx(grid, _):
+    pids = [grid.nginx.pid] + children(grid.nginx.pid)
+    for pid in pids:
+        kill(pid)
+    grid.nginx.wait()
+    wait_until(lambda: all(map(has_ended, pids)), 10, "nginx is gone")
+    grid.start_nginx()
+
+
+def stood(requests, at):
+    """Author and range of the last request until then."""
+    before = [key for key in requests if key[0] < at]
+    return before[-1][1:] if before else None
+
+
+def check_acknowledged(grid, clients):
+    """Each acknowledged request stands in the trail, whole, in one piece."""
+    requests = collections.OrderedDict()
+    for entry in grid.log_of("S1"):
+        assert entry["event"] in ("proposed", "replaced"), entry
+        requests.setdefault((entry["at"], entry["actor"], entry["gamme"]),
+                            []).append(entry)
+    for key, entries in requests.items():
+        assert [e["codein"] for e in entries] == grid.articles, key
+        first = entries[0]["number"]
+        assert [e["number"] for e in entries] == list(
+            range(first, first + len(entries))), key
+    for client in clients:
+        for at, gamme in client.noted:
+            # Or it stood there already: when nothing got through for as
+            # long as it takes to come round to the same range.
+            assert (at, client.name_, gamme) in requests or stood(
+                requests, at) == (client.name_, gamme), (at, client.name_)
+    last = next(reversed(requests))
+    pending = json.loads(grid.ctl("proposals", "list", "--json", "S1"))
+    assert {(p["codein"], p["gamme"], p["author"]) for p in pending} == {
+        (code, last[2], last[1]) for code in grid.articles}
+    return len(requests)
+
+
+def what_was_acknowledged_survives_kills():
+    dice = random.Random(SEED)
+    with Grid(articles=12) as grid:
+        all_z = grid.path("z.csv")
+        write(all_z, ["fournisseur,codein,gamme"] +
+              ["S1,%s,Z" % code for code in grid.articles])
+        grid.ctl("gammes", "import", "--quiet", all_z)
+        clients = [Client(grid, "one"), Client(grid, "two")]
+        for client in clients:
+            client.start()
+        for number in range(KILLS):
+            time.sleep(dice.uniform(0.02, 0.25))
+            dice.choices([kill_worker, kill_supervisor, kill_nginx],
+                         [8, 1, 1])[0](grid, dice)
+        time.sleep(0.3)
+        for client in clients:
+            client.stop = True
+        for client in clients:
+            client.join(30)
+            assert not client.wrong, client.wrong[:3]
+        stored = check_acknowledged(grid, clients)
+        noted = sum(len(client.noted) for client in clients)
+        assert noted > KILLS, noted
+        print("%d kills: %d acknowledged and all there, %d stored, "
+              "%d refused, %d cut" % (
+                  KILLS, noted, stored, sum(c.refused for c in clients),
+                  sum(c.broken for c in clients)))
+
+
+# --- slow computations -------------------------------------------------------
+
+
+def program(grid, text):
+    path = grid.path("gridctl")
+    with open(path, "w") as file:
+        file.write("#!/bin/sh\n" + text)
+    os.chmod(path, 0o755)
+    grid.settings["compute.gridctl"] = path
+
+
+class Post(threading.Thread):
+    def __init__(self, grid, key):
+        super().__init__(daemon=True)
+        self.grid, self.key, self.answer = grid, key, None
+        self.start()
+
+    def run(self):
+        connection = self.grid.connect(60)
+        connection.request("POST", "/api/v1/gammes", json.dumps(
+            {"fournisseur": "S3",
+             "changes": [{"codein": "30000", "gamme": "A"}]}),
+            {"X-API-Key": self.key, "Content-Type": "application/json"})
+        response = connection.getresponse()
+        self.answer = (response.status, json.loads(response.read()))
+
+
+def a_slow_computation_holds_up_no_page_and_ends_at_its_limit():
+    grid = Grid(settings={"compute.timeout": "2"})
+    program(grid, "exec sleep 60\n")
+    with grid:
+        begin = time.monotonic()
+        post = Post(grid, grid.key)
+        longest = 0
+        pages = 0
+        while post.answer is None and time.monotonic() < begin + 20:
+            start = time.monotonic()
+            grid.rows()
+            longest = max(longest, time.monotonic() - start)
+            pages += 1
+        status, body = post.answer
+        took = time.monotonic() - begin
+        assert status == 500 and body["error"]["code"] == "internal_error"
+        assert "2 seconds" in body["error"]["message"], body
+        assert 1.9 < took < 5, took
+        assert longest < 1 and pages > 50, (longest, pages)
+        assert grid.log_of("S3") == []
+        print("%d pages meanwhile, the longest %.1f ms" % (
+            pages, longest * 1000))
+
+
+def a_key_revoked_during_the_computation_proposes_nothing():
+    grid = Grid()
+    program(grid, "sleep 1; exec %s \"$@\"\n" % GRIDCTL)
+    with grid:
+        key = grid.make_key("late", "propose")
+        post = Post(grid, key)
+        time.sleep(0.3)
+        grid.ctl("key", "revoke", key.split("_")[1])
+        post.join(30)
+        assert post.answer[0] == 401, post.answer
+        assert grid.log_of("S3") == []
+        must(grid.post([("30000", "A")], "S3"), 200)
+
+
+# --- a full disk -------------------------------------------------------------
+
+
+def fill_up(path):
+    with open(path, "wb", buffering=0) as file:
+        for size in (1 << 20, 4096, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                pass
+
+
+def in_a_disk_of_its_own():
+    """Within a mount namespace of its own, where /mnt is a small disk."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96m", "tmpfs",
+                    "/mnt"], check=True)
+    with Grid(articles=10000, data="/mnt/data") as grid:
+        other = "/mnt/filler"
+        ranges = ["A", "B"]
+        for turn in range(3):
+            changes = [(code, ranges[turn % 2]) for code in grid.articles]
+            before = json.loads(grid.ctl("proposals", "list", "--json", "S1"))
+            trail = len(grid.log_of("S1"))
+            fill_up(other)
+            answer = must(grid.post(changes), 500, "internal_error")
+            assert "disk is full" in answer.json["error"]["message"]
+            assert grid.rows(more="&limit=10")["pagination"]["total"] == 10000
+            must(grid.ask("GET", "/readyz"), 200)
+            os.unlink(other)
+            assert len(grid.log_of("S1")) == trail
+            assert json.loads(grid.ctl("proposals", "list", "--json",
+                                       "S1")) == before
+            must(grid.post(changes), 200)
+            assert len(grid.log_of("S1")) > trail
+
+
+def a_full_disk_is_told_and_changes_nothing():
+    test = os.path.abspath(__file__)
+    done = subprocess.run(["unshare", "-rm", sys.executable, test, "--inside"],
+                          capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr and done.returncode != 0 and not done.stdout:
+        print("left out: no mount namespace here: " + done.stderr.strip())
+        return
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--inside"]:
+        in_a_disk_of_its_own()
+        sys.exit(0)
+    run_tests([
+        what_was_acknowledged_survives_kills,
+        a_slow_computation_holds_up_no_page_and_ends_at_its_limit,
+        a_key_revoked_during_the_computation_proposes_nothing,
+        a_full_disk_is_told_and_changes_nothing,
+    ])

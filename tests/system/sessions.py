@@ -1,0 +1,345 @@
+"""Users, sessions and the screen's own endpoints, through nginx."""
+
+import json
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from grid import Grid, PASSWORD  # noqa: E402
+from proposals import must  # noqa: E402
+from stack import run_tests  # noqa: E402
+
+# Every endpoint under /app that only a person may use.
+PERSONS = [("GET", "/session", None), ("GET", "/pending?fournisseur=S1", None),
+           ("POST", "/save", {"fournisseur": "S1", "all": True,
+                              "version": "0000000000000000"}),
+           ("POST", "/cancel", {"fournisseur": "S1", "all": True,
+                                "version": "0000000000000000"}),
+           ("GET", "/keys", None),
+           ("POST", "/keys", {"name": "x", "scope": "read"}),
+           ("DELETE", "/keys/none", None)]
+
+
+def host(grid):
+    return "127.0.0.1:%d" % grid.port
+
+
+def a_login_makes_a_session_that_every_endpoint_takes():
+    with Grid() as grid:
+        answer = must(grid.ask("POST", "/app/session", {
+            "user": "marie", "password": PASSWORD}, key=""), 200)
+        assert answer.json["data"]["user"] == "marie"
+        cookie = answer.headers["Set-Cookie"]
+        for word in ("HttpOnly", "SameSite=Strict", "Path=/"):
+            assert word in cookie, cookie
+        assert "Secure" not in cookie, cookie
+        session = {"Cookie": "other=1; " + cookie.split(";")[0] + "; x=y"}
+        must(grid.app(session, "GET", "/session"), 200)
+        must(grid.ask("GET", "/api/v1/grid?fournisseur=S1&limit=1", key="",
+                      headers=session), 200)
+        must(grid.put(grid.articles[0], "B", key="", headers=session), 200)
+        pending = must(grid.app(session, "GET", "/pending?fournisseur=S1"),
+                       200).json
+        assert pending["data"][0]["author"] == "marie"
+        assert cookie.split(";")[0].split("=")[1] not in grid.log()
+        with open(grid.data + "/state.mdb", "rb") as file:
+            stored = file.read()
+        assert cookie.split(";")[0].split("=")[1].encode() not in stored
+        assert PASSWORD.encode() not in stored
+
+
+def the_cookie_is_secure_where_tls_is():
+    with Grid(settings={"session.secure_cookie": "yes"}) as grid:
+        answer = grid.ask("POST", "/app/session", {
+            "user": "marie", "password": PASSWORD}, key="")
+        assert "; Secure" in answer.headers["Set-Cookie"]
+
+
+def logout_ends_it():
+    with Grid() as grid:
+        session = grid.login()
+        answer = must(grid.app(session, "DELETE", "/session"), 200)
+        assert answer.json == {"data": {"user": None}}, answer.text
+        assert "Max-Age=0" in answer.headers["Set-Cookie"]
+        must(grid.app(session, "GET", "/session"), 401, "unauthorized")
+        must(grid.app(session, "DELETE", "/session"), 200)
+        must(grid.put(grid.articles[0], "B", key="", headers=session), 401)
+
+
+def what_is_no_session_is_refused_everywhere():
+    with Grid() as grid:
+        session = grid.login()
+        token = session["Cookie"].split("=")[1]
+        forged = token[:-1] + ("x" if token[-1] != "x" else "y")
+        for cookie in ("", "grid_session=", "grid_session=" + forged,
+                       "session=" + token, "grid_session=" + token * 2):
+            for method, path, body in PERSONS:
+                answer = grid.app({"Cookie": cookie}, method, path, body)
+                must(answer, 401, "unauthorized")
+        for key in (grid.key, grid.read_key):
+            for method, path, body in PERSONS:
+                must(grid.ask(method, "/app" + path, body, key=key), 403,
+                     "forbidden")
+                # A key decides alone, also beside a session.
+                must(grid.ask(method, "/app" + path, body, key=key,
+                              headers=session), 403, "forbidden")
+            must(grid.ask("POST", "/app/session", {
+                "user": "marie", "password": PASSWORD}, key=key), 403,
+                "forbidden")
+        must(grid.app(session, "GET", "/session"), 200)
+
+
+def another_sites_pages_are_refused():
+    with Grid() as grid:
+        session = grid.login()
+        good = [{}, {"Origin": "http://" + host(grid)},
+                {"Sec-Fetch-Site": "same-origin"},
+                {"Origin": "http://" + host(grid),
+                 "Sec-Fetch-Site": "same-origin"}]
+        bad = [{"Origin": "http://evil.example"}, {"Origin": "null"},
+               {"Origin": "http://%s.evil.example" % host(grid)},
+               {"Origin": "http://127.0.0.1:1"},
+               {"Sec-Fetch-Site": "cross-site"},
+               {"Sec-Fetch-Site": "same-site"},
+               {"Origin": "http://" + host(grid),
+                "Sec-Fetch-Site": "cross-site"}]
+        login = {"user": "marie", "password": PASSWORD}
+        for headers in bad:
+            both = dict(session, **headers)
+            must(grid.app(both, "POST", "/keys", {"name": "evil",
+                                                  "scope": "propose"}),
+                 403, "forbidden")
+            must(grid.put(grid.articles[0], "B", key="", headers=both), 403,
+                 "forbidden")
+            must(grid.app(both, "DELETE", "/session"), 403, "forbidden")
+            must(grid.app(headers, "POST", "/session", login), 403,
+                 "forbidden")
+            # A key is no cookie: no browser adds it by itself.
+            must(grid.put(grid.articles[0], "A", headers=headers), 200)
+        for headers in good:
+            must(grid.put(grid.articles[0], "A", key="",
+                          headers=dict(session, **headers)), 200)
+        keys = must(grid.app(session, "GET", "/keys"), 200).json["data"]
+        assert "evil" not in [key["name"] for key in keys]
+
+
+def a_session_ends_when_it_is_not_used():
+    with Grid(settings={"session.lifetime": "1"}) as grid:
+        session = grid.login()
+        must(grid.app(session, "GET", "/session"), 200)
+        time.sleep(1.1)
+        must(grid.app(session, "GET", "/session"), 401, "unauthorized")
+        must(grid.put(grid.articles[0], "B", key="", headers=session), 401)
+
+
+def sessions_end_with_the_password_and_the_user():
+    with Grid() as grid:
+        first, second = grid.login(), grid.login()
+        assert first != second
+        grid.ctl("user", "passwd", "marie", stdin="another password\n")
+        for session in (first, second):
+            must(grid.app(session, "GET", "/session"), 401, "unauthorized")
+        session = grid.login(password="another password")
+        grid.ctl("user", "remove", "marie")
+        must(grid.app(session, "GET", "/session"), 401, "unauthorized")
+
+
+def too_many_attempts_are_held_up():
+    with Grid() as grid:
+        grid.ctl("user", "add", "paul", stdin=PASSWORD + "\n")
+        statuses = []
+        for _ in range(8):
+            answer = grid.ask("POST", "/app/session", {
+                "user": "marie", "password": "wrong"}, key="")
+            statuses.append(answer.status)
+        assert statuses == [401] * 5 + [429] * 3, statuses
+        assert int(answer.headers["Retry-After"]) > 60
+        assert answer.code == "unauthorized"
+        # Also with the right one; but not another user.
+        must(grid.ask("POST", "/app/session", {
+            "user": "marie", "password": PASSWORD}, key=""), 429)
+        grid.login("paul")
+
+
+def bad_logins_are_told_the_same():
+    with Grid() as grid:
+        texts = set()
+        for user, password in (("marie", "wrong"), ("nobody", "wrong"),
+                               ("", "wrong"), ("nobody", PASSWORD)):
+            answer = must(grid.ask("POST", "/app/session", {
+                "user": user, "password": password}, key=""), 401,
+                "unauthorized")
+            assert answer.headers["Set-Cookie"] is None
+            texts.add(answer.text)
+        assert len(texts) == 1, texts
+        answer = must(grid.ask("POST", "/app/session", {"user": 1}, key=""),
+                      400, "bad_request")
+        assert [i["path"] for i in answer.details["issues"]] == [
+            "user", "password"]
+
+
+# --- the screen --------------------------------------------------------------
+
+
+def a_buyer_saves_cancels_and_edits_in_one_call():
+    with Grid() as grid:
+        session = grid.login()
+        one, two, three, four = grid.articles[:4]
+        must(grid.post([(one, "B"), (two, "C"), (three, "Z")]), 200)
+        seen = must(grid.app(session, "GET", "/pending?fournisseur=S1"),
+                    200).json
+        assert [(p["codein"], p["gamme"], p["codeGamme"],
+                 p["codeGammeServeur"], p["author"]) for p in seen["data"]] \
+            == [(one, "B", "A", "A", "robot"), (two, "C", "B", "B", "robot"),
+                (three, "Z", "C", "C", "robot")], seen
+        assert seen["data"][0]["at"].endswith("Z")
+        must(grid.put(two, "Y"), 200)  # meanwhile
+        answer = must(grid.app(session, "POST", "/save", {
+            "fournisseur": "S1",
+            "proposals": [{"codein": one, "gamme": "B", "codeGamme": "A"},
+                          {"codein": two, "gamme": "C", "codeGamme": "B"}],
+            "edits": [{"codein": three, "gamme": "A", "codeGamme": "C",
+                       "gammeAValider": "Z"},
+                      {"codein": four, "gamme": "A", "codeGamme": "Y",
+                       "gammeAValider": None}]}), 200).json
+        assert [(i["result"], i["codeGammeServeur"], i["codeGamme"],
+                 i["gammeAValider"]) for i in answer["data"]] == [
+                     ("applied", "A", "B", None), ("conflict", "B", "B", "Y"),
+                     ("applied", "C", "A", None),
+                     ("applied", "Y", "A", None)], answer
+        meta = answer["meta"]
+        assert (meta["demandes"], meta["appliques"], meta["conflits"],
+                meta["reste"]) == (4, 3, 1, 0), meta
+        assert grid.row(one) == ("A", "B", None)
+        assert grid.row(two) == ("B", "B", "Y")
+        assert grid.row(three) == ("C", "A", None)
+        old = {"fournisseur": "S1", "all": True,
+               "version": seen["meta"]["version"]}
+        answer = must(grid.app(session, "POST", "/cancel", old), 409,
+                      "bad_request")
+        old["version"] = answer.details["version"]
+        answer = must(grid.app(session, "POST", "/cancel", old), 200).json
+        assert answer["meta"]["reste"] == 1 and answer["data"] == []
+        assert grid.row(two) == ("B", "B", None)
+        assert [(e["event"], e["actor"]) for e in
+                grid.log_of("--codein", three, "S1")] == [
+                    ("proposed", "robot"), ("rejected", "marie"),
+                    ("edited", "marie")]
+
+
+BAD_SAVES = [
+    ({"fournisseur": "S1"}, [""]),
+    ({"fournisseur": "S1", "all": True}, ["version"]),
+    ({"fournisseur": "S1", "all": True, "version": "x"}, ["version"]),
+    ({"fournisseur": "S1", "proposals": [{"codein": "1"}]},
+     ["proposals[0].gamme"]),
+    ({"fournisseur": "S1", "proposals": [{"codein": "1", "gamme": None}]},
+     ["proposals[0].gamme"]),
+    ({"fournisseur": "S1", "edits": [{"codein": "1", "gamme": "Q"}]},
+     ["edits[0].gamme"]),
+    ({"fournisseur": "S1", "edits": [{"codein": "1"}]}, ["edits[0].gamme"]),
+    ({"fournisseur": "S1", "proposals": [{"codein": "1", "gamme": "A"}],
+      "edits": [{"codein": "1", "gamme": "A"}]}, ["edits[0].codein"]),
+    ({"fournisseur": "S1", "edits": [{"codein": "1", "gamme": "A",
+                                      "codeGamme": 1}]},
+     ["edits[0].codeGamme"]),
+    ({"fournisseur": "S1", "more": 1, "proposals": []}, ["more"]),
+]
+
+
+def bad_saves_are_refused_with_every_issue():
+    with Grid() as grid:
+        session = grid.login()
+        for body, paths in BAD_SAVES:
+            answer = must(grid.app(session, "POST", "/save", body), 400,
+                          "bad_request")
+            assert [i["path"] for i in answer.details["issues"]] == paths, (
+                body, answer.text)
+        must(grid.app(session, "POST", "/cancel", {
+            "fournisseur": "S1", "edits": []}), 400, "bad_request")
+        answer = must(grid.app(session, "POST", "/save", {
+            "fournisseur": "S1",
+            "edits": [{"codein": "nope", "gamme": "A"}]}), 404, "not_found")
+        assert answer.details["inconnus"] == ["nope"]
+        must(grid.app(session, "GET", "/pending"), 400, "bad_request")
+
+
+# --- keys --------------------------------------------------------------------
+
+
+def keys_are_made_shown_once_and_revoked():
+    with Grid() as grid:
+        session = grid.login()
+        made = must(grid.app(session, "POST", "/keys", {
+            "name": "nouveau", "scope": "propose"}), 200).json["data"]
+        assert made["key"].startswith("grid_" + made["id"])
+        must(grid.put(grid.articles[0], "B", key=made["key"]), 200)
+        listed = must(grid.app(session, "GET", "/keys"), 200)
+        assert made["key"] not in listed.text
+        assert listed.json["data"][0]["id"] == made["id"]
+        assert listed.json["meta"]["total"] == 3
+        taken = must(grid.app(session, "POST", "/keys", {
+            "name": "nouveau", "scope": "write"}), 400, "bad_request")
+        assert [i["path"] for i in taken.details["issues"]] == [
+            "name", "scope"]
+        path = "/keys/" + made["id"]
+        first = must(grid.app(session, "DELETE", path), 200).json["data"]
+        assert first["id"] == made["id"] and first["revokedAt"]
+        must(grid.put(grid.articles[0], "C", key=made["key"]), 401,
+             "unauthorized")
+        again = must(grid.app(session, "DELETE", path), 200).json["data"]
+        assert again == first
+        must(grid.app(session, "DELETE", "/keys/none"), 404, "not_found")
+        assert grid.row(grid.articles[0]) == ("A", "A", "B")
+        events = [(e["event"], e["actor"]) for e in grid.log_of()
+                  if e["codein"] == made["id"]]
+        assert events == [("key-created", "marie"), ("key-revoked", "marie")]
+
+
+def passwords_typed_at_a_terminal_do_not_show():
+    import pty
+    import subprocess
+    from grid import GRIDCTL
+    with Grid(nginx=False) as grid:
+        for second, code in (("long enough", 0), ("something else", 1)):
+            master, slave = pty.openpty()
+            process = subprocess.Popen(
+                [GRIDCTL, "--data", grid.data, "user", "add", "p%d" % code],
+                stdin=slave, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            time.sleep(0.3)
+            os.write(master, b"long enough\n")
+            time.sleep(0.2)
+            os.write(master, second.encode() + b"\n")
+            out, err = process.communicate(timeout=20)
+            assert process.returncode == code, err
+            os.set_blocking(master, False)
+            try:
+                shown = os.read(master, 4096)
+            except BlockingIOError:
+                shown = b""
+            assert b"enough" not in shown + out + err, shown
+            os.close(master)
+            os.close(slave)
+        users = [user["name"] for user in
+                 json.loads(grid.ctl("user", "list", "--json"))]
+        assert users == ["marie", "p0"], users
+
+
+if __name__ == "__main__":
+    run_tests([
+        a_login_makes_a_session_that_every_endpoint_takes,
+        the_cookie_is_secure_where_tls_is,
+        logout_ends_it,
+        what_is_no_session_is_refused_everywhere,
+        another_sites_pages_are_refused,
+        a_session_ends_when_it_is_not_used,
+        sessions_end_with_the_password_and_the_user,
+        too_many_attempts_are_held_up,
+        bad_logins_are_told_the_same,
+        a_buyer_saves_cancels_and_edits_in_one_call,
+        bad_saves_are_refused_with_every_issue,
+        keys_are_made_shown_once_and_revoked,
+        passwords_typed_at_a_terminal_do_not_show,
+    ])
