@@ -12,8 +12,7 @@
 
 #define FOLD_MAX ((size_t)1 << 30)
 
-/* --- slices: the rows' JSON ------------------------------------------------
- */
+/* --- slices: the rows' JSON --------------------------------------------- */
 
 static void
 row_input(struct computing *c, uint32_t article, struct rowjson_input *in,
@@ -71,8 +70,7 @@ slice(struct computing *c, unsigned number, struct buf *flats, struct buf *maps)
 	return buf_end(flats) == ERR_OK ? buf_end(maps) : buf_end(flats);
 }
 
-/* --- sorted orders -----------------------------------------------------------
- */
+/* --- sorted orders ------------------------------------------------------ */
 
 /* A column's sort text of an article, unfolded; empty is null. */
 static struct span
@@ -202,8 +200,7 @@ sorted(struct computing *c, unsigned column)
 	return err;
 }
 
-/* --- columns -----------------------------------------------------------------
- */
+/* --- columns ------------------------------------------------------------ */
 
 static enum err
 numbers(struct computing *c)
@@ -248,8 +245,7 @@ codes(struct computing *c)
 	return err;
 }
 
-/* --- search text -------------------------------------------------------------
- */
+/* --- search text -------------------------------------------------------- */
 
 static enum err
 search_text(struct computing *c)
@@ -284,8 +280,7 @@ search_text(struct computing *c)
 	return err;
 }
 
-/* --- the classification's three levels
- * ---------------------------------------- */
+/* --- the classification's three levels ---------------------------------- */
 
 struct tree {
 	uint32_t head[4]; /* counts of levels 1..3, articles without code */
@@ -374,8 +369,7 @@ tree(struct computing *c)
 	return err;
 }
 
-/* --- the tasks
- * ---------------------------------------------------------------- */
+/* --- the tasks ---------------------------------------------------------- */
 
 static unsigned
 slice_count(const struct computing *c)

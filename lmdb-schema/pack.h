@@ -5,9 +5,9 @@
  *	          300 is AC 02
  *	signed    zigzag, then as unsigned: -1 is 01
  *	decimal   0 is null; else 1 + zigzag(digits) * 7 + places, where the
- *	          value is digits / 10^places, places 0..6 and as few as will
- *do: 12.5 is digits 125, places 1: 1 + 250 * 7 + 1 = 1752 = D8 0D text      its
- *length as unsigned, then its bytes; null has length 0
+ *	          value is digits / 10^places, places 0..6 and as few as will do:
+ *	          12.5 is digits 125, places 1: 1 + 250 * 7 + 1 = 1752 = D8 0D
+ *	text      its length as unsigned, then its bytes; null has length 0
  */
 #pragma once
 

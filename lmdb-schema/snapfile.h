@@ -11,16 +11,21 @@
  *	SNAP_CODEIN    u32[rows]: rows in the bytewise order of codein
  *	SNAP_GAMME     u8[rows]: the server range at the computation, 0..5
  *	SNAP_CODE3     u32[rows]: classification code as a number, or
- *SNAP_NO_CODE SNAP_FLATS     struct snap_flat[rows]: where the scalars' JSON
- *stands SNAP_MAPS      struct snap_maps[rows]: where the maps' JSON stands
+ *	               SNAP_NO_CODE
+ *	SNAP_FLATS     struct snap_flat[rows]: where the scalars' JSON stands
+ *	SNAP_MAPS      struct snap_maps[rows]: where the maps' JSON stands
  *	SNAP_TEXT      folded search text: for each row the columns flagged
- *SEARCH, each ended by SNAP_TEXT_END SNAP_TEXT_AT   u32[rows + 1]: where a
- *row's text begins SNAP_TREE      u32 count[3], u32 articles without code, then
- *struct snap_class for levels 1, 2, 3 by code, then their labels SNAP_NUMBER+i
- *i64[rows]: number column i (row_number_index) SNAP_ASC+c     u32[rows]: rows
- *sorted by column c, nulls last, ties by codein SNAP_DESC+c    u32[rows]: the
- *same, descending; ties by codein, nulls last SNAP_SLICE+2k  the scalars' JSON
- *of rows k*slice_rows ... SNAP_SLICE+2k+1  the maps' JSON of the same rows
+ *	               SEARCH, each ended by SNAP_TEXT_END
+ *	SNAP_TEXT_AT   u32[rows + 1]: where a row's text begins
+ *	SNAP_TREE      u32 count[3], u32 articles without code, then struct
+ *	               snap_class for levels 1, 2, 3 by code, then their labels
+ *	SNAP_NUMBER+i  i64[rows]: number column i (row_number_index)
+ *	SNAP_ASC+c     u32[rows]: rows sorted by column c, nulls last, ties by
+ *	               codein
+ *	SNAP_DESC+c    u32[rows]: the same, descending; ties by codein, nulls
+ *	               last
+ *	SNAP_SLICE+2k  the scalars' JSON of rows k*slice_rows ...
+ *	SNAP_SLICE+2k+1  the maps' JSON of the same rows
  *
  * A row's JSON, with n scalars and m maps, and | where the parts meet:
  *

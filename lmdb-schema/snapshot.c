@@ -207,8 +207,7 @@ snapshot_name(const struct snapshot *snap)
 	return snap->name;
 }
 
-/* --- sections --------------------------------------------------------------
- */
+/* --- sections ----------------------------------------------------------- */
 
 /*
  * Values of less than half a page lie between others, on any address: those
@@ -353,8 +352,7 @@ snapshot_text(struct snapshot *snap, struct span *text, const uint32_t **at)
 	return (*at)[0] == 0 && (*at)[snap->head->rows] == text->len;
 }
 
-/* --- rows --------------------------------------------------------------------
- */
+/* --- rows --------------------------------------------------------------- */
 
 bool
 snapshot_flat(struct snapshot *snap, uint32_t row, struct snapshot_part *part)
@@ -539,8 +537,7 @@ snapshot_find_next(
 	return ERR_OK;
 }
 
-/* --- the classification ------------------------------------------------------
- */
+/* --- the classification ------------------------------------------------- */
 
 bool
 snapshot_classes(
@@ -575,8 +572,7 @@ snapshot_class_label(
 	return span_sub(classes->labels, class->label_at, class->label_len);
 }
 
-/* --- verification ------------------------------------------------------------
- */
+/* --- verification ------------------------------------------------------- */
 
 static enum err
 damaged(struct snapshot *snap, struct fault *fault, const char *what,

@@ -56,8 +56,7 @@ static const struct opt_spec spec = {
     .args_max = 1,
 };
 
-/* --- one
- * ------------------------------------------------------------------------ */
+/* --- one ---------------------------------------------------------------- */
 
 static void
 show_progress(void *context, uint64_t done, uint64_t total)
@@ -115,8 +114,7 @@ compute_one(struct store *store, struct span supplier,
 	return CMD_DONE;
 }
 
-/* --- many
- * ------------------------------------------------------------------------ */
+/* --- many --------------------------------------------------------------- */
 
 struct target {
 	char *code;
@@ -282,8 +280,7 @@ compute_many(struct store *store, const struct options *options,
 	return err == ERR_OK && many.failed == 0 ? CMD_DONE : CMD_FAILED;
 }
 
-/* --- the command
- * -------------------------------------------------------------------- */
+/* --- the command -------------------------------------------------------- */
 
 static int
 usage(const char *why)

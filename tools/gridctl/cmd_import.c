@@ -66,8 +66,7 @@ struct run {
 	struct live_counts counts;
 };
 
-/* --- masters
- * ------------------------------------------------------------------------ */
+/* --- masters ------------------------------------------------------------ */
 
 static enum err
 check_files(struct run *run)
@@ -115,8 +114,7 @@ read_masters(struct run *run)
 	return first == ERR_OK ? intake_seal(run->import.intake) : first;
 }
 
-/* --- monthly files, by several threads
- * ------------------------------------------------ */
+/* --- monthly files, by several threads ---------------------------------- */
 
 /* The longest first. */
 static const enum import_file monthly[] = {
@@ -196,8 +194,7 @@ read_everything(struct run *run)
 	return err;
 }
 
-/* --- writing and switching
- * --------------------------------------------------------------- */
+/* --- writing and switching ---------------------------------------------- */
 
 static void
 written(void *context, uint64_t done)

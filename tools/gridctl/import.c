@@ -15,8 +15,7 @@
 
 #define COLUMNS_MAX 14
 
-/* --- the files, one line each
- * --------------------------------------------------- */
+/* --- the files, one line each ------------------------------------------- */
 
 struct reading {
 	struct import *import;
@@ -87,8 +86,7 @@ twice(struct reading *reading, unsigned column, const char *what)
 	return ERR_OK;
 }
 
-/* --- suppliers, stores, classification, articles
- * ---------------------------------- */
+/* --- suppliers, stores, classification, articles ------------------------ */
 
 static enum err
 take_supplier(struct reading *reading)
@@ -221,8 +219,7 @@ take_article(struct reading *reading)
 	return put_gamme(reading->import, supplier, article.codein, gamme);
 }
 
-/* --- monthly facts
- * ------------------------------------------------------------------ */
+/* --- monthly facts ------------------------------------------------------ */
 
 /* The article of columns 0 and 1; INTAKE_NONE after a fault. */
 static uint32_t
@@ -322,8 +319,7 @@ take_position(struct reading *reading)
 	    reading->import->intake, SERIES_POSITIONS, article, &record);
 }
 
-/* --- live values
- * -------------------------------------------------------------------- */
+/* --- live values -------------------------------------------------------- */
 
 static bool
 is_month(struct span name)
@@ -468,8 +464,7 @@ take_gamme(struct reading *reading)
 				 : err;
 }
 
-/* --- one file
- * ------------------------------------------------------------------------ */
+/* --- one file ----------------------------------------------------------- */
 
 enum err
 import_init(struct import *import, const char *dir)
@@ -594,8 +589,7 @@ import_read(struct import *import, enum import_file file)
 	return err;
 }
 
-/* --- handing over
- * --------------------------------------------------------------------- */
+/* --- handing over ------------------------------------------------------- */
 
 enum err
 import_live(struct import *import, struct live_change *change)
