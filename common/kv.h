@@ -33,10 +33,9 @@ enum kv_mode {
 	 */
 	KV_SHARED_LAZY,
 	/*
-	 * A fresh file that nobody else sees yet: written through the map, no
-	 * locks, synced at the end. It is map_bytes long, mostly a hole, until
-	 * kv_finish(). A disk that fills up underneath is a SIGBUS, so make
-	 * sure of room first (fs_free_bytes()).
+	 * A fresh file that nobody else sees yet: no locks, synced by
+	 * kv_finish() at the end. What a transaction holds stays in memory
+	 * until it commits, so a large file is written by many of them.
 	 */
 	KV_BUILD,
 	/* An immutable file: read only, no lock file. */
@@ -67,8 +66,11 @@ struct kv_spec {
  *   ERR_VERSION, ERR_DENIED, ERR_NO_SPACE, ERR_SYSTEM
  *
  * The file is measured before any page is looked at: one that was cut short
- * is ERR_DAMAGED, and never a SIGBUS. A KV_FROZEN file may be opened again,
- * with the same tables: both get the same environment, and each closes it.
+ * is ERR_DAMAGED, and never a SIGBUS. The index pages of a KV_FROZEN file are
+ * looked over before they are walked (kvpages.h); a value that was spoilt is
+ * not found so: who must know keeps checksums. A KV_FROZEN file may be opened
+ * again, with the same tables: both get the same environment, and each closes
+ * it.
  */
 enum err kv_open(struct kv **out, const struct kv_spec *spec);
 void kv_close(struct kv *kv);

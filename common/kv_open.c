@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/kvpages.h"
 #include "common/log.h"
 
 #define DEFAULT_READERS 1024
@@ -159,7 +160,7 @@ env_flags(const struct kv *kv)
 	static const unsigned flags[] = {
 	    [KV_SHARED] = 0,
 	    [KV_SHARED_LAZY] = MDB_NOSYNC,
-	    [KV_BUILD] = MDB_WRITEMAP | MDB_NOLOCK | MDB_NOSYNC,
+	    [KV_BUILD] = MDB_NOLOCK | MDB_NOSYNC,
 	    [KV_FROZEN] = MDB_NOLOCK,
 	};
 
@@ -362,12 +363,34 @@ tables_open(struct kv *kv)
 	return ERR_DAMAGED;
 }
 
+/* An immutable file is looked over before LMDB walks it. */
+static enum err
+refuse_damaged(struct kv *kv, const struct stat *st)
+{
+	int fd = open(kv->path, O_RDONLY | O_CLOEXEC);
+	enum err err;
+
+	if (fd < 0)
+		return kv_failed(kv, "opening", errno);
+	err = kvpages_check(fd, (uint64_t)st->st_size);
+	close(fd);
+	if (err != ERR_OK)
+		log_error("storage: the file's pages cannot be walked: file=%s "
+			  "bytes=%lld error=%s",
+		    kv->path, (long long)st->st_size, err_text(err));
+	return err;
+}
+
 static enum err
 open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
     const struct stat *st)
 {
-	enum err err = env_open(kv, spec, (size_t)st->st_size);
+	enum err err = ERR_OK;
 
+	if (kv->mode == KV_FROZEN)
+		err = refuse_damaged(kv, st);
+	if (err == ERR_OK)
+		err = env_open(kv, spec, (size_t)st->st_size);
 	if (err == ERR_OK)
 		err = refuse_cut(kv);
 	if (err == ERR_OK)

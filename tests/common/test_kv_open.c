@@ -64,7 +64,7 @@ START_TEST(finished_file_is_as_long_as_its_pages)
 
 	fill(kv, 3000, 700);
 	used = kv_used_bytes(kv);
-	ck_assert_int_eq(size_of("a.mdb"), MAP_BYTES);
+	ck_assert_int_le(size_of("a.mdb"), (off_t)used);
 	ck_assert_uint_gt(used, 3000 * 700);
 	ck_assert_uint_lt(used, 3000 * 700 * 2);
 	ck_assert_int_eq(kv_finish(kv, scratch_path("a.mdb"), ERR_OK), ERR_OK);
@@ -98,14 +98,17 @@ START_TEST(file_that_is_there_is_not_built_over)
 {
 	struct kv_spec spec = spec_of("a.mdb", KV_BUILD);
 	struct kv *kv;
+	off_t size;
 	enum err err;
 
 	scratch_text("a.mdb", "");
 	ck_assert_int_eq(try_open("a.mdb", KV_BUILD), ERR_OK);
+	size = size_of("a.mdb");
+	ck_assert_int_gt(size, 0);
 	err = kv_open(&kv, &spec);
 	ck_assert_int_eq(err, ERR_EXISTS);
 	ck_assert_int_eq(kv_finish(kv, spec.path, err), ERR_EXISTS);
-	ck_assert_int_eq(size_of("a.mdb"), MAP_BYTES);
+	ck_assert_int_eq(size_of("a.mdb"), size);
 	ck_assert_int_eq(quiet_lines(), 1);
 }
 END_TEST

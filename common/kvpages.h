@@ -1,0 +1,17 @@
+/*
+ * kvpages: whether an immutable file of kv's may be walked.
+ *
+ * LMDB trusts what its pages say: one flipped byte in an index page leads it
+ * outside the map, or into an assertion. This reads the two meta pages and
+ * each index page, and holds every number in them against the file's size.
+ * The values themselves are not read: for a file of a few large ones it takes
+ * some microseconds, whatever their size.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
+
+/* ERR_DAMAGED, or why it could not be read. Nothing is logged. */
+enum err kvpages_check(int fd, uint64_t file_bytes);
