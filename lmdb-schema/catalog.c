@@ -134,6 +134,30 @@ catalog_each(struct catalog_view *view,
 }
 
 enum err
+catalog_each_kept(struct catalog_view *view,
+    enum err (*each)(void *context, struct span supplier, uint64_t generation),
+    void *context)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(view->txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		struct span supplier = key_first(key);
+		struct span rest = span_from(key, supplier.len + 1);
+
+		err = each(context, supplier, key_read_u64(rest));
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
 catalog_current(
     struct store *store, struct span supplier, struct catalog_entry *entry)
 {
@@ -190,8 +214,8 @@ catalog_publish(struct store *store, struct span supplier,
 	err = get_entry(txn, supplier, &old);
 	if (err == ERR_OK)
 		err = retire(txn, supplier, old.generation);
-	else if (err == ERR_NOT_FOUND)
-		err = ERR_OK;
+	else if (err == ERR_NOT_FOUND || err == ERR_DAMAGED)
+		err = ERR_OK; /* nothing that could be kept */
 	if (err == ERR_OK)
 		err = put_entry(txn, supplier, entry);
 	if (err == ERR_OK)

@@ -41,6 +41,11 @@ enum err catalog_each(struct catalog_view *view,
 	void *context, struct span supplier, const struct catalog_entry *entry),
     void *context);
 
+/* Each replaced generation that is still kept. */
+enum err catalog_each_kept(struct catalog_view *view,
+    enum err (*each)(void *context, struct span supplier, uint64_t generation),
+    void *context);
+
 /* For those who need one answer. */
 enum err catalog_current(
     struct store *store, struct span supplier, struct catalog_entry *entry);
@@ -61,8 +66,9 @@ struct catalog_pruned {
 };
 
 /*
- * Removes the files of generations replaced more than `grace_seconds` ago, of
- * facts that are not current, and what crashes have left. Never what may still
+ * Removes the files of generations replaced more than `grace_seconds` ago (a
+ * supplier that the facts have no more is replaced by nothing), of facts that
+ * are not current, and what crashes have left. Never what may still
  * be in the making.
  */
 enum err catalog_prune(

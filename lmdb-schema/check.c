@@ -19,6 +19,8 @@ struct checking {
 	struct source *source; /* NULL: nothing imported, or damaged */
 	struct catalog_view *catalog;
 	struct span supplier;
+	uint64_t records[SERIES_KINDS]; /* found in the articles */
+	char folder[FS_PATH_MAX]; /* while one is listed */
 	void (*tell)(void *context, const struct fault *fault);
 	void (*at)(void *context, uint64_t bytes);
 	void *context;
@@ -44,8 +46,7 @@ tell(struct checking *checking, struct span where, const char *format, ...)
 	checking->tell(checking->context, &fault);
 }
 
-/* --- facts -------------------------------------------------------------------
- */
+/* --- facts -------------------------------------------------------------- */
 
 static void
 check_series(struct checking *checking, const struct source_article *article)
@@ -57,9 +58,11 @@ check_series(struct checking *checking, const struct source_article *article)
 		struct series_record record;
 
 		series_open(&reader, kind, article->series[kind]);
-		while (series_next(&reader, &record))
+		while (series_next(&reader, &record)) {
 			if (record.store >= header->stores)
 				reader.from.bad = true;
+			checking->records[kind]++;
+		}
 		if (series_bad(&reader))
 			tell(checking, SPAN("facts"),
 			    "a series of article %.*s of supplier %.*s is "
@@ -102,6 +105,28 @@ check_supplier(void *context, const struct source_supplier *supplier)
 	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
 }
 
+/* What the header says was written must be what is there. */
+static void
+compare_with_header(struct checking *checking)
+{
+	static const char *const names[] = {
+	    "positions", "sales", "stock", "receptions"};
+	const struct source_header *header = source_header(checking->source);
+
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		if (checking->records[i] != header->records[i])
+			tell(checking, SPAN("facts"),
+			    "%llu records of %s were written, %llu are there: "
+			    "import again",
+			    (unsigned long long)header->records[i], names[i],
+			    (unsigned long long)checking->records[i]);
+	if (checking->counts->articles != header->articles)
+		tell(checking, SPAN("facts"),
+		    "%llu articles were written, %llu are there: import again",
+		    (unsigned long long)header->articles,
+		    (unsigned long long)checking->counts->articles);
+}
+
 static enum err
 check_facts(struct checking *checking)
 {
@@ -115,13 +140,28 @@ check_facts(struct checking *checking)
 		    err_text(err));
 		return ERR_OK;
 	}
-	if (err != ERR_OK)
-		return err;
-	return source_suppliers(checking->source, check_supplier, checking);
+	if (err == ERR_OK)
+		err = source_verify(checking->source);
+	if (err == ERR_DAMAGED) {
+		tell(checking, SPAN("facts"),
+		    "suppliers, stores, classification or the index are not as "
+		    "they were written: import again");
+		err = ERR_OK;
+	}
+	if (err == ERR_OK)
+		err = source_suppliers(
+		    checking->source, check_supplier, checking);
+	if (err == ERR_DAMAGED) {
+		tell(checking, SPAN("facts"),
+		    "a supplier's record is broken: import again");
+		err = ERR_OK;
+	}
+	if (err == ERR_OK)
+		compare_with_header(checking);
+	return err;
 }
 
-/* --- live
- * --------------------------------------------------------------------- */
+/* --- live --------------------------------------------------------------- */
 
 static enum err
 check_network(void *context, struct span code, const struct network *network)
@@ -188,8 +228,7 @@ check_live(struct checking *checking)
 	return err;
 }
 
-/* --- snapshots
- * ------------------------------------------------------------------ */
+/* --- snapshots ---------------------------------------------------------- */
 
 static void
 compare_with_catalog(struct checking *checking, struct span supplier,
@@ -209,33 +248,20 @@ compare_with_catalog(struct checking *checking, struct span supplier,
 		checking->counts->leftovers++;
 }
 
+/* Opens it, verifies it, and lets go; the caller tells what came of it. */
 static enum err
-check_snapshot(
-    void *context, struct span supplier, const struct catalog_entry *entry)
+verify(struct checking *checking, struct span supplier,
+    const struct catalog_entry *entry, struct fault *fault)
 {
-	struct checking *checking = context;
 	struct snapshot_verified verified = {0, 0};
 	struct snapshot *snap;
-	struct fault fault;
 	enum err err =
 	    snapshot_open(&snap, checking->store, supplier, entry->generation);
 
-	if (err == ERR_NO_MEMORY)
+	if (err != ERR_OK)
 		return err;
-	if (err != ERR_OK) {
-		tell(checking, SPAN("snapshots"),
-		    "supplier %.*s: %s: compute it again", SPAN_ARG(supplier),
-		    err == ERR_NOT_FOUND ? "its file is missing"
-					 : err_text(err));
-		return ERR_OK;
-	}
-	fault_clear(&fault);
-	err = snapshot_verify(snap, &fault, &verified);
-	if (err == ERR_DAMAGED) {
-		checking->counts->damages++;
-		checking->tell(checking->context, &fault);
-		err = ERR_OK;
-	} else if (err == ERR_OK)
+	err = snapshot_verify(snap, fault, &verified);
+	if (err == ERR_OK && entry->facts != 0)
 		compare_with_catalog(checking, supplier, entry, snap);
 	checking->counts->snapshots++;
 	checking->counts->sections += verified.sections;
@@ -244,6 +270,55 @@ check_snapshot(
 		checking->at(checking->context, checking->counts->bytes);
 	snapshot_close(snap);
 	return err;
+}
+
+/* True when it was replaced and removed since the check began. */
+static bool
+is_gone(struct checking *checking, struct span supplier, uint64_t generation)
+{
+	struct catalog_view *now;
+	bool gone = false;
+
+	if (catalog_view_open(&now, checking->store) == ERR_OK) {
+		gone = !catalog_keeps(now, supplier, generation);
+		catalog_view_close(now);
+	}
+	return gone;
+}
+
+static enum err
+check_snapshot(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct checking *checking = context;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = verify(checking, supplier, entry, &fault);
+	if (err == ERR_OK || err == ERR_NO_MEMORY)
+		return err;
+	if (err == ERR_NOT_FOUND &&
+	    is_gone(checking, supplier, entry->generation))
+		return ERR_OK;
+	if (fault_is_set(&fault)) {
+		checking->counts->damages++;
+		checking->tell(checking->context, &fault);
+	} else
+		tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: %s: compute it again", SPAN_ARG(supplier),
+		    err == ERR_NOT_FOUND ? "its file is missing"
+					 : err_text(err));
+	return ERR_OK;
+}
+
+/* A replaced one; the catalogue knows no more of it than its generation. */
+static enum err
+check_kept(void *context, struct span supplier, uint64_t generation)
+{
+	struct catalog_entry entry = {.generation = generation};
+
+	return check_snapshot(context, supplier, &entry);
 }
 
 static enum err
@@ -258,19 +333,26 @@ check_snapshots(struct checking *checking)
 		    "an entry is broken: compute the suppliers again");
 		err = ERR_OK;
 	}
-	catalog_view_close(checking->catalog);
+	if (err == ERR_OK)
+		err =
+		    catalog_each_kept(checking->catalog, check_kept, checking);
 	return err;
 }
 
-/* --- leftovers
- * -------------------------------------------------------------------- */
+/* --- leftovers ----------------------------------------------------------- */
 
 static enum err
-count_leftover(void *context, const char *name)
+look_at_snapshot(void *context, const char *name)
 {
 	struct checking *checking = context;
+	bool temporary;
+	uint64_t generation = key_file_generation(name, &temporary);
 
-	checking->counts->leftovers += span_ends(span_of(name), SPAN(".tmp"));
+	if (generation != 0 &&
+	    (temporary ||
+		!catalog_keeps(
+		    checking->catalog, checking->supplier, generation)))
+		checking->counts->leftovers++;
 	return ERR_OK;
 }
 
@@ -278,11 +360,29 @@ static enum err
 list_folder(void *context, const char *name)
 {
 	struct checking *checking = context;
-	char path[FS_PATH_MAX];
-	enum err err =
-	    fs_path(path, "%s/snapshots/%s", store_dir(checking->store), name);
+	char code[KEY_FILE_MAX];
+	enum err err;
 
-	return err == ERR_OK ? fs_list(path, count_leftover, checking) : err;
+	checking->supplier = key_file_code(code, name);
+	err = fs_path(checking->folder, "%s/snapshots/%s",
+	    store_dir(checking->store), name);
+	return err == ERR_OK && checking->supplier.len > 0
+	    ? fs_list(checking->folder, look_at_snapshot, checking)
+	    : err;
+}
+
+static enum err
+look_at_facts(void *context, const char *name)
+{
+	struct checking *checking = context;
+	bool temporary;
+	uint64_t current = 0,
+		 generation = key_file_generation(name, &temporary);
+	enum err err = source_current(&current, checking->store);
+
+	if (generation != 0 && (temporary || generation != current))
+		checking->counts->leftovers++;
+	return err;
 }
 
 static enum err
@@ -292,7 +392,7 @@ check_leftovers(struct checking *checking)
 	enum err err = fs_path(path, "%s/facts", store_dir(checking->store));
 
 	if (err == ERR_OK)
-		err = fs_list(path, count_leftover, checking);
+		err = fs_list(path, look_at_facts, checking);
 	if (err == ERR_OK)
 		err = fs_path(path, "%s/snapshots", store_dir(checking->store));
 	if (err == ERR_OK)
@@ -320,6 +420,7 @@ check_store(struct check_counts *counts, struct store *store,
 		err = check_snapshots(&checking);
 	if (err == ERR_OK)
 		err = check_leftovers(&checking);
+	catalog_view_close(checking.catalog);
 	source_close(checking.source);
 	return err;
 }

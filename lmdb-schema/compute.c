@@ -14,8 +14,7 @@
 #define SLICE_BYTES_MAX ((size_t)2 << 30)
 #define THREADS_MAX 64
 
-/* --- threads
- * ------------------------------------------------------------------ */
+/* --- threads ------------------------------------------------------------ */
 
 struct crew {
 	struct computing *c;
@@ -75,8 +74,7 @@ computing_parallel(struct computing *c, unsigned count,
 	return atomic_load(&c->err);
 }
 
-/* --- one computation
- * ------------------------------------------------------------ */
+/* --- one computation ---------------------------------------------------- */
 
 static enum err
 set_up(struct computing *c)
@@ -195,8 +193,7 @@ compute_now(struct catalog_entry *entry, struct store *store,
 	return err;
 }
 
-/* --- one at a time
- * ---------------------------------------------------------------- */
+/* --- one at a time ------------------------------------------------------ */
 
 static uint64_t
 generation_now(struct store *store, struct span supplier)
@@ -225,22 +222,19 @@ known(struct store *store, struct span supplier)
 }
 
 /*
- * Sets *shared when somebody else held the lock and published meanwhile: then
- * there is nothing left to do.
+ * Whether somebody else has published since `before`, and from what is current
+ * now: then there is nothing left to do.
  */
-static enum err
-lock_supplier(int *fd, bool *shared, struct store *store, struct span supplier,
-    uint64_t before)
+static bool
+was_done(struct store *store, struct span supplier, uint64_t before)
 {
-	enum err err = store_lock_supplier(fd, store, supplier, false);
+	struct catalog_entry entry;
+	bool stale = true;
 
-	*shared = false;
-	if (err != ERR_BUSY)
-		return err;
-	err = store_lock_supplier(fd, store, supplier, true);
-	if (err == ERR_OK)
-		*shared = generation_now(store, supplier) > before;
-	return err;
+	return catalog_current(store, supplier, &entry) == ERR_OK &&
+	    entry.generation > before &&
+	    compute_is_stale(&stale, store, supplier, &entry) == ERR_OK &&
+	    !stale;
 }
 
 enum err
@@ -254,8 +248,10 @@ compute_supplier(struct compute_result *result, struct store *store,
 
 	memset(result, 0, sizeof(*result));
 	if (err == ERR_OK)
-		err = lock_supplier(
-		    &lock, &result->shared, store, supplier, before);
+		err = store_lock_supplier(&lock, store, supplier, true);
+	/* With a day of one's own, another's rows are not what was asked. */
+	if (err == ERR_OK && options->as_of_day == DATE_NULL)
+		result->shared = was_done(store, supplier, before);
 	if (err == ERR_OK && result->shared)
 		err = catalog_current(store, supplier, &result->entry);
 	else if (err == ERR_OK) {

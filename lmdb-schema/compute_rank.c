@@ -25,7 +25,7 @@ calc_chunk(
 		if (err == ERR_OK)
 			err = rowcalc_article(&row, &c->json.places,
 			    &c->articles[i], known ? &network : NULL,
-			    &c->period, c->json.stores);
+			    &c->period);
 		if (err != ERR_OK) {
 			log_error("article cannot be computed: supplier=%.*s "
 				  "codein=%.*s error=%s",

@@ -148,6 +148,22 @@ copy_snapshots(struct copying *copying)
 	return err;
 }
 
+/* Only what is current was copied: nobody pages through the rest here. */
+static enum err
+forget_replaced(struct store *store)
+{
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = kv_clear(txn, CATALOG_RETIRED);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
 /* Under the import lock: the facts that are current stay where they are. */
 static enum err
 copy_all(struct copying *copying, const char *dir)
@@ -162,6 +178,8 @@ copy_all(struct copying *copying, const char *dir)
 		err = copy_facts(copying);
 	if (err == ERR_OK)
 		err = copy_snapshots(copying);
+	if (err == ERR_OK)
+		err = forget_replaced(copying->to);
 	if (err == ERR_OK)
 		err = store_mark(dir);
 	store_close(copying->to);

@@ -46,6 +46,9 @@ struct intake {
 #define INTAKE_MEMORY ((size_t)8 << 30)
 #define SERIES_BYTES_MAX ((size_t)256 << 20)
 
+/* What a transaction writes stays in memory until it commits. */
+#define COMMIT_BYTES ((size_t)16 << 20)
+
 /* Puts or replaces; ERR_EXISTS when it is already fresh. */
 static enum err
 table_put(struct intake *intake, struct table *table, struct span code,
@@ -338,8 +341,12 @@ intake_header(const struct intake *intake)
 
 struct writing {
 	struct intake *intake;
-	struct kv_txn *txn;
+	struct kv *kv;
+	struct kv_txn *txn; /* NULL after a commit that failed */
+	size_t pending; /* bytes put since the last commit */
 	struct intake_twice *twice;
+	uint64_t records[SERIES_KINDS]; /* of a merge */
+	uint32_t tables_crc;
 	struct buf block, record;
 	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
 	struct buf fresh; /* parts of this import, made one */
@@ -352,18 +359,46 @@ struct writing {
 };
 
 static enum err
+commit(struct writing *writing)
+{
+	struct kv_txn *txn = writing->txn;
+
+	writing->txn = NULL;
+	writing->pending = 0;
+	return kv_commit(txn);
+}
+
+/* A block begins with the checksum of what follows. */
+static enum err
 put_block(struct writing *writing)
 {
+	struct buf *block = &writing->block;
 	struct key key;
-	enum err err = buf_end(&writing->block);
+	uint32_t crc;
+	enum err err = buf_end(block);
 
-	if (err != ERR_OK || writing->block.len == 0)
+	if (err != ERR_OK || block->len == 0)
 		return err;
+	crc = source_block_crc(buf_span(block));
+	memcpy(block->data, &crc, sizeof(crc));
 	key = key_pair_u32(writing->supplier, writing->block_number++);
-	err = kv_append(writing->txn, FACTS_ARTICLES, key_span(&key),
-	    buf_span(&writing->block));
-	buf_clear(&writing->block);
-	return err;
+	err = kv_append(
+	    writing->txn, FACTS_ARTICLES, key_span(&key), buf_span(block));
+	writing->pending += block->len;
+	buf_clear(block);
+	if (err != ERR_OK || writing->pending < COMMIT_BYTES)
+		return err;
+	err = commit(writing);
+	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
+}
+
+/* A pair of the small tables, which have one checksum for all. */
+static enum err
+put_pair(
+    struct writing *writing, unsigned table, struct span key, struct span value)
+{
+	writing->tables_crc = source_pair_crc(writing->tables_crc, key, value);
+	return kv_append(writing->txn, table, key, value);
 }
 
 /* The base's next article of the supplier at hand. */
@@ -503,6 +538,8 @@ add_record(struct writing *writing, const struct source_article *article)
 	buf_clear(&writing->record);
 	source_article_write(&writing->record, article);
 	len = htole32((uint32_t)writing->record.len);
+	if (writing->block.len == 0)
+		buf_add_u32(&writing->block, 0); /* its checksum's place */
 	buf_add(&writing->block, &len, sizeof(len));
 	buf_add_span(&writing->block, buf_span(&writing->record));
 	if (buf_end(&writing->record) != ERR_OK)
@@ -531,9 +568,13 @@ write_article(struct writing *writing, uint32_t number)
 	if (writing->base_left &&
 	    span_eq(writing->base_article.codein, article.codein))
 		old = &writing->base_article;
-	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
+	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++) {
 		err =
 		    article_series(writing, i, number, old, &article.series[i]);
+		if (err == ERR_OK && intake->base != NULL)
+			writing->records[i] +=
+			    series_count(i, article.series[i]);
+	}
 	if (err == ERR_OK)
 		err = add_record(writing, &article);
 	if (err == ERR_OK && old != NULL)
@@ -574,7 +615,7 @@ write_suppliers(struct writing *writing)
 		pack_add_text(&writing->record, table->values[order[i]]);
 		err = buf_end(&writing->record);
 		if (err == ERR_OK)
-			err = kv_append(writing->txn, FACTS_SUPPLIERS,
+			err = put_pair(writing, FACTS_SUPPLIERS,
 			    codemap_code(table->codes, order[i]),
 			    buf_span(&writing->record));
 	}
@@ -599,8 +640,8 @@ write_stores(struct writing *writing)
 		pack_add_text(&writing->record, intake->stores.values[number]);
 		err = buf_end(&writing->record);
 		if (err == ERR_OK)
-			err = kv_append(writing->txn, FACTS_STORES,
-			    key_span(&key), buf_span(&writing->record));
+			err = put_pair(writing, FACTS_STORES, key_span(&key),
+			    buf_span(&writing->record));
 	}
 	return err;
 }
@@ -614,7 +655,7 @@ write_classes(struct writing *writing)
 	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
 
 	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
-		err = kv_append(writing->txn, FACTS_CLASSES,
+		err = put_pair(writing, FACTS_CLASSES,
 		    codemap_code(table->codes, order[i]),
 		    table->values[order[i]]);
 	free(order);
@@ -643,7 +684,7 @@ write_where(struct writing *writing)
 		err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
 	}
 	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(turned); i++)
-		err = kv_append(writing->txn, FACTS_WHERE,
+		err = put_pair(writing, FACTS_WHERE,
 		    codemap_code(turned, order[i]), SPAN(""));
 	free(order);
 	codemap_free(turned);
@@ -662,10 +703,9 @@ write_header(struct writing *writing)
 	for (unsigned i = 0; i < SERIES_KINDS; i++) {
 		if (intake->newest[i] > header->newest_month)
 			header->newest_month = intake->newest[i];
-		header->records[i] = spool_records(intake->spools[i]);
-		if (intake->base != NULL)
-			header->records[i] +=
-			    source_header(intake->base)->records[i];
+		header->records[i] = intake->base != NULL
+		    ? writing->records[i]
+		    : spool_records(intake->spools[i]);
 	}
 	header->suppliers = codemap_count(intake->suppliers.codes);
 	header->stores = codemap_count(intake->stores.codes);
@@ -679,6 +719,7 @@ write_header(struct writing *writing)
 	pack_add_unsigned(buf, header->articles);
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		pack_add_unsigned(buf, header->records[i]);
+	pack_add_unsigned(buf, writing->tables_crc);
 	err = buf_end(buf);
 	if (err == ERR_OK)
 		err = kv_put(
@@ -719,10 +760,10 @@ writing_fini(struct writing *writing)
 }
 
 static enum err
-write_all(struct writing *writing, struct kv *kv,
-    void (*at)(void *context, uint64_t done), void *context)
+write_all(struct writing *writing, void (*at)(void *context, uint64_t done),
+    void *context)
 {
-	enum err err = kv_write(&writing->txn, kv);
+	enum err err = kv_write(&writing->txn, writing->kv);
 
 	if (err != ERR_OK)
 		return err;
@@ -738,7 +779,7 @@ write_all(struct writing *writing, struct kv *kv,
 	if (err == ERR_OK)
 		err = write_header(writing);
 	if (err == ERR_OK)
-		return kv_commit(writing->txn);
+		return commit(writing);
 	kv_abort(writing->txn);
 	return err;
 }
@@ -749,15 +790,14 @@ intake_write(struct intake *intake, const char *path,
     void *context)
 {
 	struct writing writing;
-	struct kv *kv = NULL;
-	enum err err;
+	enum err err = fs_unlink(path);
 
-	fs_unlink(path);
 	writing_init(&writing, intake, twice);
-	err = store_facts_create(&kv, path);
 	if (err == ERR_OK)
-		err = write_all(&writing, kv, at, context);
-	err = kv_finish(kv, path, err);
+		err = store_facts_create(&writing.kv, path);
+	if (err == ERR_OK)
+		err = write_all(&writing, at, context);
+	err = kv_finish(writing.kv, path, err);
 	writing_fini(&writing);
 	return err;
 }

@@ -2,6 +2,7 @@
 
 #include <endian.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/date.h"
@@ -198,4 +199,38 @@ key_file_text(char text[KEY_FILE_MAX], struct span code)
 			    text + len, KEY_FILE_MAX - len, "%%%02X", byte);
 	}
 	text[len] = '\0';
+}
+
+struct span
+key_file_code(char code[KEY_FILE_MAX], const char *name)
+{
+	struct span found;
+	size_t len = 0;
+
+	for (; *name != '\0' && len + 1 < KEY_FILE_MAX; name++) {
+		if (*name == '%' && name[1] != '\0' && name[2] != '\0') {
+			char hex[3] = {name[1], name[2], '\0'};
+
+			code[len++] = (char)strtoul(hex, NULL, 16);
+			name += 2;
+		} else
+			code[len++] = *name;
+	}
+	found = span_make(code, len);
+	return key_code_ok(found) ? found : SPAN("");
+}
+
+uint64_t
+key_file_generation(const char *name, bool *temporary)
+{
+	struct span text = span_of(name);
+	uint64_t generation = 0;
+
+	*temporary = span_ends(text, SPAN(".tmp"));
+	if (*temporary)
+		text.len -= 4;
+	if (!span_ends(text, SPAN(".mdb")) ||
+	    !key_generation(&generation, span_sub(text, 0, text.len - 4)))
+		return 0;
+	return generation;
 }

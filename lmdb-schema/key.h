@@ -58,3 +58,12 @@ uint64_t key_generation_next(uint64_t last);
 /* A code as part of a file name. */
 #define KEY_FILE_MAX (3 * SCHEMA_CODE_MAX + 1)
 void key_file_text(char text[KEY_FILE_MAX], struct span code);
+
+/* And back, into `code`; an empty span for a name that is none of ours. */
+struct span key_file_code(char code[KEY_FILE_MAX], const char *name);
+
+/*
+ * The generation in "019a1b2c3d4e5f60.mdb", or in the same with ".tmp" behind
+ * it, which sets *temporary; 0 for another name.
+ */
+uint64_t key_file_generation(const char *name, bool *temporary);

@@ -10,6 +10,7 @@
 #include "common/kv.h"
 #include "common/log.h"
 #include "lmdb-schema/catalog.h"
+#include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
@@ -37,6 +38,67 @@ remove_file(struct pruning *pruning, const char *path, uint64_t *count)
 	pruning->pruned->bytes += on_disk;
 	return ERR_OK;
 }
+
+/* --- suppliers that are gone --------------------------------------------- */
+
+struct gone {
+	struct source *source;
+	struct codemap *suppliers;
+};
+
+static enum err
+note_gone(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct gone *gone = context;
+	struct source_supplier info;
+	uint32_t number;
+
+	(void)entry;
+	if (source_supplier(gone->source, supplier, &info) != ERR_NOT_FOUND)
+		return ERR_OK;
+	return codemap_add(gone->suppliers, supplier, &number);
+}
+
+static enum err
+list_gone(struct gone *gone, struct store *store)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, store);
+
+	gone->suppliers = codemap_new();
+	if (gone->suppliers == NULL)
+		err = ERR_NO_MEMORY;
+	if (err == ERR_OK)
+		err = catalog_each(view, note_gone, gone);
+	catalog_view_close(view);
+	return err;
+}
+
+/*
+ * The snapshots of suppliers that the facts have no more count as replaced.
+ * Facts that cannot be read, and damaged entries, are for others to tell.
+ */
+static enum err
+forget_gone(struct store *store)
+{
+	struct gone gone = {NULL, NULL};
+	enum err err = source_open(&gone.source, store);
+
+	if (err != ERR_OK)
+		return err == ERR_NO_MEMORY ? err : ERR_OK;
+	err = list_gone(&gone, store);
+	if (err == ERR_DAMAGED)
+		err = ERR_OK;
+	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(gone.suppliers);
+	     i++)
+		err = catalog_forget(store, codemap_code(gone.suppliers, i));
+	codemap_free(gone.suppliers);
+	source_close(gone.source);
+	return err;
+}
+
+/* --- generations --------------------------------------------------------- */
 
 /* Takes what has been retired long enough out of the catalogue. */
 static enum err
@@ -71,29 +133,13 @@ forget_retired(struct store *store, int64_t grace_ms)
 	return err;
 }
 
-/* The generation in "019a….mdb" or "019a….mdb.tmp"; 0 for another name. */
-static uint64_t
-generation_of(const char *name, bool *temporary)
-{
-	struct span text = span_of(name);
-	uint64_t generation = 0;
-
-	*temporary = span_ends(text, SPAN(".tmp"));
-	if (*temporary)
-		text.len -= 4;
-	if (!span_ends(text, SPAN(".mdb")) ||
-	    !key_generation(&generation, span_sub(text, 0, text.len - 4)))
-		return 0;
-	return generation;
-}
-
 static enum err
 prune_snapshot(void *context, const char *name)
 {
 	struct pruning *pruning = context;
 	char path[FS_PATH_MAX];
 	bool temporary;
-	uint64_t generation = generation_of(name, &temporary);
+	uint64_t generation = key_file_generation(name, &temporary);
 	enum err err;
 
 	if (generation == 0 ||
@@ -130,25 +176,13 @@ prune_supplier(struct pruning *pruning, struct span supplier)
 	return err;
 }
 
-/* A folder's name back to the supplier's code. */
 static enum err
 prune_folder(void *context, const char *name)
 {
 	char code[KEY_FILE_MAX];
-	size_t len = 0;
+	struct span supplier = key_file_code(code, name);
 
-	for (; *name != '\0' && len + 1 < sizeof(code); name++) {
-		if (*name == '%' && name[1] != '\0' && name[2] != '\0') {
-			char hex[3] = {name[1], name[2], '\0'};
-
-			code[len++] = (char)strtoul(hex, NULL, 16);
-			name += 2;
-		} else
-			code[len++] = *name;
-	}
-	if (!key_code_ok(span_make(code, len)))
-		return ERR_OK; /* none of ours */
-	return prune_supplier(context, span_make(code, len));
+	return supplier.len == 0 ? ERR_OK : prune_supplier(context, supplier);
 }
 
 static enum err
@@ -157,7 +191,7 @@ prune_fact(void *context, const char *name)
 	struct pruning *pruning = context;
 	char path[FS_PATH_MAX];
 	bool temporary;
-	uint64_t generation = generation_of(name, &temporary);
+	uint64_t generation = key_file_generation(name, &temporary);
 	enum err err;
 
 	if (generation == 0 || (!temporary && generation == pruning->facts))
@@ -197,7 +231,9 @@ catalog_prune(
 	enum err err;
 
 	memset(pruned, 0, sizeof(*pruned));
-	err = forget_retired(store, grace_seconds * 1000);
+	err = forget_gone(store);
+	if (err == ERR_OK)
+		err = forget_retired(store, grace_seconds * 1000);
 	if (err == ERR_OK)
 		err = fs_path(path, "%s/snapshots", store_dir(store));
 	if (err == ERR_OK)

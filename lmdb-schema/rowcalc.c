@@ -302,12 +302,11 @@ set_network(struct row_numbers *out, const struct rowcalc_places *places,
 enum err
 rowcalc_article(struct row_numbers *out, const struct rowcalc_places *places,
     const struct source_article *article, const struct network *network,
-    const struct period *period, unsigned stores)
+    const struct period *period)
 {
 	struct sums sums;
 
-	memset(&sums, 0, offsetof(struct sums, sold));
-	memset(sums.sold, 0, stores / 8 + 1);
+	memset(&sums, 0, sizeof(sums));
 	for (unsigned i = 0; i < places->count; i++)
 		out->number[i] = NUM_NULL;
 	if (!gather_sales(&sums, article->series[SERIES_SALES], period) ||

@@ -46,13 +46,11 @@ struct rowcalc_places {
 void rowcalc_places(struct rowcalc_places *places);
 
 /*
- * `network` is NULL when the network does not know the article. `stores` is
- * how many stores there are.
+ * `network` is NULL when the network does not know the article.
  *
  *	ERR_DAMAGED    the article's series cannot be read
  *	ERR_TOO_LARGE  a sum is beyond what a decimal holds
  */
 enum err rowcalc_article(struct row_numbers *out,
     const struct rowcalc_places *places, const struct source_article *article,
-    const struct network *network, const struct period *period,
-    unsigned stores);
+    const struct network *network, const struct period *period);

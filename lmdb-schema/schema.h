@@ -27,36 +27,40 @@
  * microseconds, or the last one plus 1. A store made anew or restored
  * therefore never repeats one, and it may stand in an ETag.
  *
- * ---- live.mdb: written by gridctl import, network, gammes; read by all -----
+ * ---- live.mdb: written by gridctl import, network, gammes; read by all ------
  *
  *	meta      "schema"    u64 SCHEMA_VERSION
  *	          "facts"     u64 generation of the current facts file
  *	                      (absent: nothing imported yet)
  *	          "network"   u64 generation of the last network import
  *	network   codeCentrale -> one product's metrics, packed:
- *	            decimal caReseau, qteReseau; unsigned nbMagasinsReseau
- *            + 1, 0 for none;
+ *	            decimal caReseau, qteReseau;
+ *	            unsigned nbMagasinsReseau + 1, 0 for none;
  *	            decimal caParMagasinReseau, margePctReseau;
- *	            signed fetchedAt in ms, +1, 0 for none;
+ *	            unsigned fetchedAt in ms, + 1, 0 for none;
  *	            unsigned count of months, then for each, in order,
  *	            unsigned month (the first), or months since the one before,
  *	            and decimal quantity
  *	gammes    supplier 00 codein -> one letter of A B C Y Z
  *	gammegen  supplier -> u64 generation of the last change of its gammes
  *
- * ---- facts/G.mdb: written by gridctl import; read by compute, gridapi -------
+ * ---- facts/G.mdb: written by gridctl import; read by compute, gridapi --------
  *
  *	meta      "schema"    u64
  *	          "header"    packed: unsigned newest month; unsigned counts of
  *	                      suppliers, stores, classification entries,
- *articles, sales, stock, reception and position records suppliers supplier ->
- *packed: unsigned article count, text name stores    u16 number -> packed: text
- *code, text name; numbers follow the order of the codes, so maps come out in it
+ *	                      articles, position, sales, stock and reception
+ *	                      records; unsigned checksum of the four tables
+ *	                      below (source_pair_crc)
+ *	suppliers supplier -> packed: unsigned article count, text name
+ *	stores    u16 number -> packed: text code, text name; numbers follow the
+ *	          order of the codes, so maps come out in it
  *	classes   classification code (2, 4 or 6 digits) -> text label
  *	where     codein 00 supplier -> nothing: which suppliers list an article
  *	articles  supplier 00 u32 block number -> a block of articles in the
  *	          order of their codein bytes, about SCHEMA_BLOCK bytes:
- *	            for each: u32 length of what follows, then packed
+ *	            u32 zlib's crc32 of what follows, then for each article
+ *	            u32 length of what follows, then packed
  *	              text codein, libelle1, libelle2, marque, gtin, reference,
  *	                codeCentrale; unsigned code3 + 1, 0 for none;
  *	              decimal pcb, prixAchat, prixVente, tva
@@ -68,16 +72,16 @@
  *	    stock       month, decimal stock
  *	    receptions  month, decimal quantite
  *	    positions   (always one) decimal stock, then premiereVente,
- *	                derniereVente, derniereReception: unsigned day + 719163
- *	                (the days since 0001-01-01), + 1, 0 for none
+ *	                derniereVente, derniereReception: unsigned day (since
+ *	                0001-01-01, which is 0) + 1, 0 for none
  *	  where a month is unsigned: the first of a store as it is, the next
- *ones as months since the one before.
+ *	  ones as months since the one before, never 0.
  *
  *	Example: store 2 sold 3 for 10.50 with margin 2 in 202501 (month 24300):
- *	  length 0A | 02 01 | EC BD 01 | 2B | DF 5B.. and so on
+ *	  length 09 | store 02 | count 01 | month EC BD 01 | 3 is 2B |
+ *	  10.50 is C0 0B | 2 is 1D
  *
- * ---- catalog.mdb: written by compute and prune; read by all
- *------------------
+ * ---- catalog.mdb: written by compute and prune; read by all ------------------
  *
  *	meta      "schema"    u64
  *	current   supplier -> packed: unsigned generation, computedAt ms, rows,
@@ -86,10 +90,8 @@
  *	retired   supplier 00 u64 generation -> u64 ms when it was replaced;
  *	          its file is unlinked when the grace time has passed
  *
- * ---- snapshots/S/G.mdb: written by compute; see snapfile.h
- *--------------------
- * ---- state.mdb: written by gridapi and gridctl; see state.h
- *------------------
+ * ---- snapshots/S/G.mdb: written by compute; see snapfile.h -------------------
+ * ---- state.mdb: written by gridapi and gridctl; see state.h ------------------
  */
 #pragma once
 

@@ -129,6 +129,19 @@ unpack_day(struct unpack *from)
 	return day == 0 ? DATE_NULL : (int64_t)day - 1 - SCHEMA_DAY_BASE;
 }
 
+/* Months of a store grow: a step of 0 or back is damage. */
+static void
+next_month(struct series_reader *reader)
+{
+	uint64_t step = unpack_unsigned(&reader->from);
+
+	if (step == 0 || step > SCHEMA_MONTH_MAX - (uint64_t)reader->month) {
+		reader->from.bad = true;
+		return;
+	}
+	reader->month += (int32_t)step;
+}
+
 bool
 series_next(struct series_reader *reader, struct series_record *record)
 {
@@ -143,9 +156,7 @@ series_next(struct series_reader *reader, struct series_record *record)
 			record->value[i] = unpack_day(&reader->from);
 		return !reader->from.bad;
 	}
-	reader->month += (int32_t)unpack_unsigned(&reader->from);
-	if (reader->month < 0 || reader->month > SCHEMA_MONTH_MAX)
-		reader->from.bad = true;
+	next_month(reader);
 	record->month = reader->month;
 	for (unsigned i = 0; i < values_of[reader->kind]; i++)
 		record->value[i] = unpack_decimal(&reader->from);
@@ -156,6 +167,19 @@ bool
 series_bad(const struct series_reader *reader)
 {
 	return reader->from.bad;
+}
+
+uint64_t
+series_count(enum series_kind kind, struct span bytes)
+{
+	struct series_reader reader;
+	struct series_record record;
+	uint64_t count = 0;
+
+	series_open(&reader, kind, bytes);
+	while (series_next(&reader, &record))
+		count++;
+	return count;
 }
 
 struct item {

@@ -77,6 +77,9 @@ void series_open(
 bool series_next(struct series_reader *reader, struct series_record *record);
 bool series_bad(const struct series_reader *reader);
 
+/* How many records it has. */
+uint64_t series_count(enum series_kind kind, struct span bytes);
+
 /*
  * Merges `count` series into `out`. The same store and month in two of them is
  * ERR_EXISTS and *twice names it, unless `last_wins`: then the later series of

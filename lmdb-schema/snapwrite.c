@@ -13,11 +13,18 @@
 
 #define SNAP_MAP_BYTES ((size_t)64 << 30)
 
+/*
+ * A transaction's pages are in memory until it commits: so each few sections
+ * are one, and nobody sees any before the file has its name.
+ */
+#define COMMIT_BYTES ((size_t)8 << 20)
+
 struct snapwrite {
 	pthread_mutex_t lock;
 	enum err err;
 	struct kv *kv;
-	struct kv_txn *txn;
+	struct kv_txn *txn; /* NULL after a commit that failed */
+	size_t pending; /* bytes put since the last commit */
 	struct snap_head head;
 	char *name;
 	struct snap_section *sections;
@@ -103,15 +110,32 @@ snapwrite_begin(struct snapwrite **out, struct store *store,
 	return ERR_OK;
 }
 
+static enum err
+commit(struct snapwrite *write)
+{
+	struct kv_txn *txn = write->txn;
+
+	write->txn = NULL;
+	write->pending = 0;
+	return kv_commit(txn);
+}
+
 static void
 put_locked(
     struct snapwrite *write, unsigned section, const void *data, size_t len)
 {
 	struct key key = key_u16((uint16_t)section);
 
-	if (write->err == ERR_OK)
-		write->err =
-		    kv_put(write->txn, 0, key_span(&key), span_make(data, len));
+	if (write->err != ERR_OK)
+		return;
+	write->err =
+	    kv_put(write->txn, 0, key_span(&key), span_make(data, len));
+	write->pending += len;
+	if (write->err == ERR_OK && write->pending >= COMMIT_BYTES) {
+		write->err = commit(write);
+		if (write->err == ERR_OK)
+			write->err = kv_write(&write->txn, write->kv);
+	}
 }
 
 void
@@ -168,7 +192,7 @@ snapwrite_end(struct snapwrite *write, uint64_t *bytes)
 
 	put_head(write);
 	if (write->err == ERR_OK)
-		write->err = kv_commit(write->txn);
+		write->err = commit(write);
 	else
 		kv_abort(write->txn);
 	err = kv_finish(write->kv, write->temporary, write->err);
@@ -186,7 +210,7 @@ snapwrite_abort(struct snapwrite *write)
 	if (write == NULL)
 		return;
 	kv_abort(write->txn);
-	if (write->kv != NULL)
+	if (write->temporary[0] != '\0')
 		kv_finish(write->kv, write->temporary, ERR_INTERNAL);
 	snapwrite_free(write);
 }

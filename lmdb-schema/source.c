@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "common/kv.h"
 #include "common/log.h"
@@ -68,6 +69,7 @@ read_header(struct source *source)
 	header->articles = unpack_unsigned(&from);
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		header->records[i] = unpack_unsigned(&from);
+	header->tables_crc = (uint32_t)unpack_unsigned(&from);
 	if (!unpack_done(&from) || header->stores > SCHEMA_STORES_MAX ||
 	    header->newest_month > SCHEMA_MONTH_MAX)
 		return ERR_DAMAGED;
@@ -336,6 +338,58 @@ source_lists(struct source *source, struct span supplier, struct span codein)
 	    lookup(source, FACTS_WHERE, key_span(&key), &value) == ERR_OK;
 }
 
+/* --- checksums ----------------------------------------------------------- */
+
+uint32_t
+source_block_crc(struct span block)
+{
+	struct span rest = span_from(block, sizeof(uint32_t));
+
+	return htole32((uint32_t)crc32_z(0, (const Bytef *)rest.ptr, rest.len));
+}
+
+uint32_t
+source_pair_crc(uint32_t crc, struct span key, struct span value)
+{
+	uint32_t lengths[2] = {
+	    htole32((uint32_t)key.len), htole32((uint32_t)value.len)};
+
+	crc = (uint32_t)crc32_z(crc, (const Bytef *)lengths, sizeof(lengths));
+	crc = (uint32_t)crc32_z(crc, (const Bytef *)key.ptr, key.len);
+	if (value.len > 0)
+		crc =
+		    (uint32_t)crc32_z(crc, (const Bytef *)value.ptr, value.len);
+	return crc;
+}
+
+static enum err
+add_pair_crc(void *context, struct span key, struct span value)
+{
+	uint32_t *crc = context;
+
+	*crc = source_pair_crc(*crc, key, value);
+	return ERR_OK;
+}
+
+enum err
+source_verify(struct source *source)
+{
+	/* In the order in which the importer writes them. */
+	static const unsigned tables[] = {
+	    FACTS_SUPPLIERS, FACTS_STORES, FACTS_CLASSES, FACTS_WHERE};
+	uint32_t crc = 0;
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < 4 && err == ERR_OK; i++)
+		err =
+		    each_pair(source, tables[i], SPAN(""), add_pair_crc, &crc);
+	if (err == ERR_OK && crc != source->header.tables_crc)
+		err = ERR_DAMAGED;
+	return err;
+}
+
+/* --- articles ------------------------------------------------------------ */
+
 enum err
 source_walk_begin(
     struct source_walk **out, struct source *source, struct span supplier)
@@ -372,18 +426,37 @@ source_walk_end(struct source_walk *walk)
 	free(walk);
 }
 
+static enum err
+next_block(struct source_walk *walk)
+{
+	struct span key, value;
+	uint32_t crc;
+	enum err err = kv_walk_next(walk->walk, &key, &value);
+
+	if (err != ERR_OK)
+		return err;
+	if (value.len < sizeof(crc))
+		return ERR_DAMAGED;
+	memcpy(&crc, value.ptr, sizeof(crc));
+	if (crc != source_block_crc(value)) {
+		log_error(
+		    "facts are damaged: key=%.*s", SPAN_ARG(key_first(key)));
+		return ERR_DAMAGED;
+	}
+	unpack_init(&walk->block, span_from(value, sizeof(crc)));
+	return ERR_OK;
+}
+
 enum err
 source_walk_next(struct source_walk *walk, struct source_article *article)
 {
 	uint32_t len;
 
 	if (walk->block.at == walk->block.end) {
-		struct span key, value;
-		enum err err = kv_walk_next(walk->walk, &key, &value);
+		enum err err = next_block(walk);
 
 		if (err != ERR_OK)
 			return err;
-		unpack_init(&walk->block, value);
 	}
 	if (walk->block.end - walk->block.at < 4)
 		return ERR_DAMAGED;

@@ -23,6 +23,7 @@ struct source_header {
 	int32_t newest_month;
 	uint64_t suppliers, stores, classes, articles;
 	uint64_t records[SERIES_KINDS];
+	uint32_t tables_crc; /* of suppliers, stores, classes and where */
 };
 
 /* An article; its texts and series are borrowed from the source. */
@@ -85,9 +86,15 @@ bool source_lists(
     struct source *source, struct span supplier, struct span codein);
 
 /*
+ * ERR_DAMAGED when the suppliers, stores, classification and the list of who
+ * lists what are not as they were written. Articles are verified by each walk.
+ */
+enum err source_verify(struct source *source);
+
+/*
  * A supplier's articles in the order of their codein bytes.
  * source_walk_next() gives ERR_NOT_FOUND at the end, ERR_DAMAGED for bytes
- * that do not fit.
+ * that do not fit, or whose checksum does not.
  */
 struct source_walk;
 enum err source_walk_begin(
@@ -101,6 +108,12 @@ enum err source_article_read(
     struct span record, struct source_article *article);
 struct span source_walk_raw(const struct source_walk *walk);
 
-/* The record's bytes, as they are written; shared with the importer. */
+/*
+ * Shared with the importer: the record's bytes, as they are written; the
+ * checksums of a block, from its fifth byte on, and of the pairs of the small
+ * tables one behind the other, from 0.
+ */
 void source_article_write(
     struct buf *buf, const struct source_article *article);
+uint32_t source_block_crc(struct span block);
+uint32_t source_pair_crc(uint32_t crc, struct span key, struct span value);

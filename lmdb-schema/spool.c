@@ -40,6 +40,22 @@ struct spool {
 	uint32_t ends_room;
 };
 
+/* A file without a name, also where the disk knows no O_TMPFILE. */
+static int
+open_nameless(const char *dir)
+{
+	char path[FS_PATH_MAX];
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR) ||
+	    fs_path(path, "%s/spool-XXXXXX.tmp", dir) != ERR_OK)
+		return fd;
+	fd = mkostemps(path, 4, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
 enum err
 spool_new(struct spool **out, enum series_kind kind, const char *dir)
 {
@@ -50,7 +66,7 @@ spool_new(struct spool **out, enum series_kind kind, const char *dir)
 		return ERR_NO_MEMORY;
 	spool->kind = kind;
 	buf_init(&spool->pending, CHUNK * 4);
-	spool->fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	spool->fd = open_nameless(dir);
 	if (spool->fd < 0) {
 		int errnum = errno;
 
@@ -87,6 +103,9 @@ flush(struct spool *spool)
 	if (err == ERR_OK)
 		err = fs_write_all(
 		    spool->fd, spool->pending.data, spool->pending.len);
+	/* A limit on the size of files is no other than a full disk. */
+	if (err == ERR_TOO_LARGE)
+		err = ERR_NO_SPACE;
 	if (err != ERR_OK) {
 		log_error(
 		    "cannot write a temporary file: error=%s", err_text(err));
