@@ -1,0 +1,58 @@
+/*
+ * facts: a store in the scratch folder, and made-up facts in it. Checked
+ * fixtures for the tests of what reads a store:
+ *
+ *	tcase_add_checked_fixture(tc, facts_make, facts_remove);
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "lmdb-schema/compute.h"
+#include "lmdb-schema/intake.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/store.h"
+
+/* The newest month of the facts below, and how many stores they have. */
+#define FACTS_MONTH (2025 * 12 + 11)
+#define FACTS_STORES 3
+
+extern struct store *facts; /* open between the two */
+
+void facts_make(void); /* a scratch folder and an empty store in it */
+void facts_remove(void); /* and log lines are written again, see quiet.h */
+
+/* Closes it, for who works in other processes; opens it again. */
+void facts_close(void);
+void facts_open(void);
+const char *facts_dir(void);
+
+/*
+ * Makes these facts current: supplier BIG with `big` articles, SMALL with
+ * three, EMPTY without any, and two levels of classification. The same seed
+ * gives the same facts. Returns their generation.
+ */
+uint64_t facts_import(unsigned big, uint64_t seed);
+
+/* The same by hand: what is put between the two is made current. */
+struct intake *facts_begin(struct source *base);
+uint64_t facts_end(struct intake *intake);
+
+/* An article with nothing but its code. */
+struct source_article facts_article(const char *codein);
+void facts_put_article(
+    struct intake *intake, const char *supplier, const char *codein);
+void facts_put(struct intake *intake, enum series_kind kind,
+    const char *supplier, const char *codein, const char *store, int32_t month,
+    int64_t value);
+
+/* Ends all four series. */
+void facts_end_series(struct intake *intake);
+
+/* A range, and a product of the network, each committed on its own. */
+void facts_gamme(const char *supplier, const char *codein, uint8_t gamme);
+void facts_network(const char *code, int64_t ca);
+
+/* Computes it in one thread; what came of it. */
+enum err facts_compute(const char *supplier, struct compute_result *result);

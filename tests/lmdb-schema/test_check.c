@@ -1,0 +1,277 @@
+#include "lmdb-schema/check.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/key.h"
+#include "tests/lmdb-schema/facts.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+
+static struct check_counts counts;
+static struct compute_result result;
+static char told[4096];
+
+static void
+make(void)
+{
+	facts_make();
+	facts_import(60, 1);
+	facts_gamme("BIG", "C000001", 1);
+	facts_network("100001", 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	told[0] = '\0';
+}
+
+static void
+tell(void *context, const struct fault *fault)
+{
+	size_t len = strlen(told);
+
+	(void)context;
+	snprintf(told + len, sizeof(told) - len, "%s: %s\n", fault->place,
+	    fault->message);
+}
+
+static void
+check(void)
+{
+	ck_assert_int_eq(check_store(&counts, facts, tell, NULL, NULL), ERR_OK);
+}
+
+/* One damage or more, and one of them is told in these words. */
+static void
+must_tell(const char *words)
+{
+	quiet_begin();
+	check();
+	ck_assert_uint_ge(counts.damages, 1);
+	ck_assert_msg(strstr(told, words) != NULL, "told: %s", told);
+}
+
+START_TEST(a_healthy_store_is_whole_and_counted)
+{
+	check();
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(counts.damages, 0);
+	ck_assert_uint_eq(counts.articles, 63);
+	ck_assert_uint_eq(counts.networks, 1);
+	ck_assert_uint_eq(counts.gammes, 1);
+	ck_assert_uint_eq(counts.snapshots, 1);
+	ck_assert_uint_gt(counts.sections, 100);
+	ck_assert_uint_gt(counts.references, 63);
+	ck_assert_uint_gt(counts.bytes, 10000);
+	ck_assert_uint_eq(counts.leftovers, 0);
+}
+END_TEST
+
+START_TEST(an_empty_store_is_whole)
+{
+	facts_remove();
+	facts_make();
+	check();
+	ck_assert_uint_eq(counts.damages, 0);
+	ck_assert_uint_eq(counts.articles, 0);
+}
+END_TEST
+
+static void
+snapshot_file(char path[FS_PATH_MAX])
+{
+	ck_assert_int_eq(store_snapshot_path(path, facts, SPAN("BIG"),
+			     result.entry.generation, ""),
+	    ERR_OK);
+}
+
+START_TEST(a_cut_snapshot_is_told)
+{
+	char path[FS_PATH_MAX];
+
+	snapshot_file(path);
+	ck_assert_int_eq(truncate(path, 9000), 0);
+	must_tell("supplier BIG");
+}
+END_TEST
+
+START_TEST(a_missing_snapshot_is_told)
+{
+	char path[FS_PATH_MAX];
+
+	snapshot_file(path);
+	ck_assert_int_eq(unlink(path), 0);
+	must_tell("its file is missing");
+}
+END_TEST
+
+/* Changes one byte in the middle of something that is found by its bytes. */
+static void
+flip(const char *path, struct span text)
+{
+	struct buf buf;
+	char *at;
+	int fd;
+
+	buf_init(&buf, (size_t)1 << 28);
+	ck_assert_int_eq(fs_read(&buf, path), ERR_OK);
+	at = memmem(buf.data, buf.len, text.ptr, text.len);
+	ck_assert_ptr_nonnull(at);
+	at += text.len / 2;
+	*at ^= 1;
+	fd = open(path, O_WRONLY);
+	ck_assert_int_eq(pwrite(fd, at, 1, at - buf.data), 1);
+	close(fd);
+	buf_fini(&buf);
+}
+
+START_TEST(a_flipped_bit_in_a_snapshot_is_told)
+{
+	char path[FS_PATH_MAX];
+
+	snapshot_file(path);
+	flip(path, SPAN("\"moyenneMensuelle\""));
+	must_tell("checksum");
+}
+END_TEST
+
+static void
+facts_file(char path[FS_PATH_MAX])
+{
+	uint64_t generation;
+
+	ck_assert_int_eq(source_current(&generation, facts), ERR_OK);
+	ck_assert_int_eq(store_facts_path(path, facts, generation, ""), ERR_OK);
+}
+
+START_TEST(a_flipped_bit_in_the_facts_is_told)
+{
+	static const char *const texts[] = {"Article n", "Petite \xc3\x89pi",
+	    "Magasin", "Conserves", "C000059\0BIG"};
+	char path[FS_PATH_MAX];
+
+	facts_file(path);
+	flip(path, _i == 4 ? span_make(texts[4], 11) : span_of(texts[_i]));
+	must_tell("import again");
+}
+END_TEST
+
+START_TEST(cut_facts_are_told)
+{
+	char path[FS_PATH_MAX];
+
+	facts_file(path);
+	ck_assert_int_eq(truncate(path, 9000), 0);
+	must_tell("import again");
+}
+END_TEST
+
+static void
+put(struct kv *kv, unsigned table, struct span key, struct span value)
+{
+	struct kv_txn *txn;
+
+	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
+	ck_assert_int_eq(kv_put(txn, table, key, value), ERR_OK);
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+}
+
+START_TEST(a_broken_network_record_is_told)
+{
+	put(store_live(facts), LIVE_NETWORK, SPAN("100001"), SPAN("\xff"));
+	must_tell("network record is broken");
+}
+END_TEST
+
+START_TEST(a_central_code_that_is_none_is_told)
+{
+	put(store_live(facts), LIVE_NETWORK, SPAN("x"), SPAN("\0\0\0\0\0\0\0"));
+	must_tell("central code x");
+}
+END_TEST
+
+START_TEST(a_broken_range_is_told)
+{
+	struct key key = key_pair(SPAN("BIG"), SPAN("C000002"));
+
+	put(store_live(facts), LIVE_GAMMES, key_span(&key), SPAN("Q"));
+	must_tell("server range of supplier BIG");
+}
+END_TEST
+
+START_TEST(a_broken_catalogue_entry_is_told)
+{
+	put(store_catalog(facts), CATALOG_CURRENT, SPAN("BIG"), SPAN("\xff"));
+	must_tell("entry is broken");
+}
+END_TEST
+
+START_TEST(a_catalogue_that_counts_wrong_is_told)
+{
+	struct catalog_entry entry = result.entry;
+
+	entry.rows++;
+	ck_assert_int_eq(catalog_publish(facts, SPAN("BIG"), &entry), ERR_OK);
+	must_tell("61 rows");
+}
+END_TEST
+
+START_TEST(leftovers_are_counted_and_are_no_damage)
+{
+	static const char *const names[] = {
+	    "snapshots/BIG/0000000000000002.mdb.tmp",
+	    "snapshots/BIG/0000000000000003.mdb",
+	    "facts/0000000000000003.mdb.tmp", "facts/0000000000000004.mdb"};
+	char path[FS_PATH_MAX];
+
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(
+		    fs_path(path, "%s/%s", facts_dir(), names[i]), ERR_OK);
+		ck_assert_int_eq(fs_replace(path, SPAN("x"), 0640), ERR_OK);
+	}
+	check();
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(counts.leftovers, 4);
+}
+END_TEST
+
+START_TEST(a_kept_snapshot_is_verified_too)
+{
+	char path[FS_PATH_MAX];
+	struct compute_result second;
+
+	ck_assert_int_eq(facts_compute("BIG", &second), ERR_OK);
+	check();
+	ck_assert_uint_eq(counts.leftovers, 0);
+	ck_assert_uint_eq(counts.snapshots, 2);
+	snapshot_file(path);
+	ck_assert_int_eq(truncate(path, 9000), 0);
+	must_tell("supplier BIG");
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("check");
+	TCase *tc = tcase_create("check");
+
+	tcase_add_checked_fixture(tc, make, facts_remove);
+	tcase_add_test(tc, a_healthy_store_is_whole_and_counted);
+	tcase_add_test(tc, an_empty_store_is_whole);
+	tcase_add_test(tc, a_cut_snapshot_is_told);
+	tcase_add_test(tc, a_missing_snapshot_is_told);
+	tcase_add_test(tc, a_flipped_bit_in_a_snapshot_is_told);
+	tcase_add_loop_test(tc, a_flipped_bit_in_the_facts_is_told, 0, 5);
+	tcase_add_test(tc, cut_facts_are_told);
+	tcase_add_test(tc, a_broken_network_record_is_told);
+	tcase_add_test(tc, a_central_code_that_is_none_is_told);
+	tcase_add_test(tc, a_broken_range_is_told);
+	tcase_add_test(tc, a_broken_catalogue_entry_is_told);
+	tcase_add_test(tc, a_catalogue_that_counts_wrong_is_told);
+	tcase_add_test(tc, leftovers_are_counted_and_are_no_damage);
+	tcase_add_test(tc, a_kept_snapshot_is_verified_too);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
