@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,7 +21,32 @@ struct copying {
 	struct fault *fault;
 };
 
-/* The kernel copies; the data need not pass through this process. */
+#define COPY_BYTES ((size_t)1 << 20)
+
+/* Through this process, where the kernel will not. */
+static int
+copy_by_hand(int from, int to)
+{
+	char *bytes = malloc(COPY_BYTES);
+	enum err err = bytes == NULL ? ERR_NO_MEMORY : ERR_OK;
+	ssize_t got = 1;
+	int errnum = 0;
+
+	while (err == ERR_OK && got > 0) {
+		got = read(from, bytes, COPY_BYTES);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got > 0)
+			err = fs_write_all(to, bytes, (size_t)got);
+	}
+	errnum = errno;
+	free(bytes);
+	if (err == ERR_NO_MEMORY)
+		return ENOMEM;
+	return err != ERR_OK || got < 0 ? errnum : 0;
+}
+
+/* The kernel copies within a disk, and mostly between two of a kind. */
 static int
 copy_bytes(int from, int to)
 {
@@ -30,6 +56,10 @@ copy_bytes(int from, int to)
 
 		if (got == 0)
 			return 0;
+		if (got < 0 &&
+		    (errno == EXDEV || errno == EOPNOTSUPP || errno == ENOSYS ||
+			errno == EINVAL))
+			return copy_by_hand(from, to); /* from where it is */
 		if (got < 0 && errno != EINTR)
 			return errno;
 	}
@@ -57,6 +87,8 @@ copy_file(struct copying *copying, const char *from, const char *to)
 	copying->counts->bytes += (uint64_t)st.st_size;
 	if (errnum == 0)
 		return ERR_OK;
+	if (errnum == EFBIG) /* a limit is no other than a full disk */
+		errnum = ENOSPC;
 	log_error(
 	    "cannot copy: from=%s to=%s error=%s", from, to, strerror(errnum));
 	return err_from_errno(errnum);

@@ -516,6 +516,20 @@ import_file_bytes(const struct import *import, enum import_file file)
 	return bytes;
 }
 
+/* A file that could not be read to its end has a fault, too. */
+static enum err
+end_reading(struct reading *reading)
+{
+	enum err err = csv_end(reading->field.csv);
+
+	if (err == ERR_OK || err == ERR_BAD_INPUT)
+		return err;
+	csv_faults_add(&reading->import->faults[reading->file],
+	    files[reading->file].name, 0, NULL, "cannot be read: %s",
+	    err_text(err));
+	return ERR_BAD_INPUT;
+}
+
 static enum err
 read_records(struct reading *reading)
 {
@@ -534,7 +548,7 @@ read_records(struct reading *reading)
 		}
 	}
 	import->bytes_done += csv_offset(csv) - told;
-	return err == ERR_OK ? csv_end(csv) : err;
+	return err == ERR_OK ? end_reading(reading) : err;
 }
 
 static enum series_kind
@@ -567,6 +581,9 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 	import->there[file] = true;
 	err = csv_open(&reading.field.csv, path, name == NULL ? path : name + 1,
 	    &spec, &import->faults[file]);
+	if (err == ERR_SYSTEM && import->faults[file].count == 0)
+		csv_faults_add(&import->faults[file], files[file].name, 0, NULL,
+		    "cannot be read: %s", err_text(err));
 	if (err == ERR_OK && file == IMPORT_NETWORK)
 		err = read_months(&reading);
 	if (err == ERR_OK)

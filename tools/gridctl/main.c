@@ -1,6 +1,7 @@
 /*
  * gridctl: the operator's tool. This file is the table of its commands.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,8 @@ main(int argc, char **argv)
 	int first = 0;
 
 	log_open("gridctl", LOG_WARN_);
+	/* A limit on the size of files is told like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc > 1 && strcmp(argv[1], "--help") == 0)
 		return cmd_run_table(
 		    "gridctl", about, commands, COMMANDS, argc, argv);

@@ -1,0 +1,307 @@
+#!/bin/sh
+# Kills, full disks, damaged files and leftovers: the old data is still there,
+# nothing half-made is ever seen, the damage is told and the next run heals it.
+# GRID_LONG=1 kills at least 200 times. Closes with "N passed, N failed".
+set -u
+gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
+[ -x "$gridctl" ] || { echo "skipped: $gridctl is not built"; exit 77; }
+kills=6
+articles=1500
+if [ -n "${GRID_LONG:-}" ]; then
+  kills=110
+  articles=6000
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/grid-faults-XXXXXX") || exit 1
+mounted=
+clean() {
+  [ -z "$mounted" ] || umount "$mounted"
+  rm -rf "$work"
+}
+trap clean EXIT
+trap 'exit 1' HUP INT TERM
+passed=0
+failed=0
+skipped=0
+: >"$work/out"
+
+ok() { passed=$((passed + 1)); }
+not_ok() {
+  failed=$((failed + 1))
+  echo "not ok: $1"
+  sed 's/^/    /' "$work/out" | cut -c1-300 | head -n 8
+}
+is() { # NAME COMMAND...: the command succeeds
+  name=$1
+  shift
+  if "$@"; then ok; else not_ok "$name"; fi
+}
+data=$work/data
+grid() { "$gridctl" --data "$data" "$@"; }
+quiet() { grid "$@" >"$work/out" 2>&1; }
+
+# Two sets of facts that nothing can mix up, and what each of them computes.
+big=
+for set in a b; do
+  seed=$([ $set = a ] && echo 1 || echo 2)
+  "$gridctl" demo --out "$work/$set" --articles "$articles" --suppliers 6 \
+    --stores 4 --seed "$seed" >"$work/out" 2>&1 || not_ok "demo data"
+done
+quiet init
+for set in a b; do
+  quiet import "$work/$set" || not_ok "import of $set"
+  big=$(grid suppliers | sed 1d | sort -k2 -t' ' | awk '{ gsub(/,/, "", $2)
+    if ($2 + 0 > most) { most = $2 + 0; code = $1 } } END { print code }')
+  quiet compute -q "$big" || not_ok "compute of $set"
+  grid dump "$big" >"$work/rows.$set"
+  grid suppliers --json | sed 's/"snapshot":.*//' >"$work/unused"
+  grid stat --json | sed 's/.*"suppliers":/"suppliers":/; s/,"networks.*//
+    s/,"serverRanges.*//; s/,"snapshots":.*//' >"$work/counts.$set"
+done
+is "the two sets differ" [ "$(cksum <"$work/rows.a")" != \
+  "$(cksum <"$work/rows.b")" ]
+is "and are counted" [ -s "$work/counts.a" ]
+is "differently" [ "$(cat "$work/counts.a")" != "$(cat "$work/counts.b")" ]
+
+counts() {
+  grid stat --json | sed 's/.*"suppliers":/"suppliers":/; s/,"networks.*//
+    s/,"serverRanges.*//; s/,"snapshots":.*//'
+}
+# Which set's facts are current; "neither" is what may never be.
+facts_now() {
+  counts >"$work/counts"
+  for set in a b; do
+    cmp -s "$work/counts" "$work/counts.$set" && echo $set && return
+  done
+  cp "$work/counts" "$work/out"
+  echo neither
+}
+rows_now() {
+  grid dump "$big" >"$work/rows" 2>>"$work/out" || { echo none && return; }
+  for set in a b; do
+    cmp -s "$work/rows" "$work/rows.$set" && echo $set && return
+  done
+  echo neither
+}
+whole() { quiet check -q; }
+
+# --- kill -9 -----------------------------------------------------------------
+now_ms() { date +%s%N | cut -c1-13; }
+# time_of COMMAND...: how long it takes, in ms.
+time_of() {
+  start=$(now_ms)
+  quiet "$@"
+  echo $(($(now_ms) - start + 1))
+}
+random=$(($(date +%N | sed 's/^0*//') % 30000 + 1))
+[ -z "${GRID_SEED:-}" ] || random=$GRID_SEED
+echo "seed of the moments: $random"
+# A moment from 0 to so many ms, as seconds.
+moment() {
+  random=$(((random * 1103515245 + 12345) % 2147483648))
+  ms=$((random / 65536 % ($1 + $1 / 8 + 1)))
+  printf '%d.%03d' $((ms / 1000)) $((ms % 1000))
+}
+# kill_in MS COMMAND...: starts it and kills it at a random moment.
+killed=0
+kill_in() {
+  most=$1
+  shift
+  "$gridctl" --data "$data" "$@" >"$work/killed" 2>&1 &
+  pid=$!
+  sleep "$(moment "$most")"
+  kill -9 $pid 2>/dev/null
+  wait $pid 2>/dev/null
+  [ $? -ne 137 ] || killed=$((killed + 1))
+}
+
+import_ms=$(time_of import -q "$work/a")
+compute_ms=$(time_of compute -q "$big")
+tries=0
+while [ $killed -lt $((kills * 2)) ] && [ $tries -lt $((kills * 5)) ]; do
+  tries=$((tries + 1))
+  rows_before=$(rows_now)
+  facts_before=$(facts_now)
+  other=$([ "$facts_before" = a ] && echo b || echo a)
+  kill_in "$import_ms" import -q "$work/$other"
+  facts=$(facts_now)
+  case $facts in a | b) ok ;; *) not_ok "killed import: $facts facts" ;; esac
+  is "killed import: the rows served are the same" \
+    [ "$(rows_now)" = "$rows_before" ]
+  is "killed import: the store is whole" whole
+  kill_in "$compute_ms" compute -q "$big"
+  case $(rows_now) in
+  "$rows_before" | "$facts") ok ;;
+  *) not_ok "killed compute: rows of $(rows_now), facts $facts" ;;
+  esac
+  is "killed compute: the store is whole" whole
+done
+echo "killed $killed times in $tries rounds"
+is "enough of them met it running" [ $killed -ge $((kills * 2)) ]
+is "an import after all that" quiet import -q "$work/b"
+is "a compute after all that" quiet compute -q "$big"
+is "has the new rows" [ "$(rows_now)" = b ]
+quiet prune --grace 0s
+is "and nothing is left over" \
+  [ "$(grid check --json | sed 's/.*"leftovers":\([0-9]*\).*/\1/')" = 0 ]
+left=$(find "$data" -name '*.tmp')
+is "no temporary file is there: $left" [ -z "$left" ]
+
+# --- a full disk -------------------------------------------------------------
+# Files may grow to so many blocks of 512 bytes, and no further.
+for blocks in 1 8 64 400 2000; do
+  (
+    ulimit -f $blocks
+    "$gridctl" --data "$data" import -q "$work/a"
+  ) >"$work/out" 2>&1
+  code=$?
+  is "import with $blocks blocks: exit code $code" [ $code -eq 1 ]
+  is "import with $blocks blocks says why" \
+    grep -Eq 'disk is full|no space|nothing was changed' "$work/out"
+  is "import with $blocks blocks: the facts are the old ones" \
+    [ "$(facts_now)" = b ]
+  (
+    ulimit -f $blocks
+    "$gridctl" --data "$data" compute -q "$big"
+  ) >"$work/out" 2>&1
+  code=$?
+  is "compute with $blocks blocks: exit code $code" [ $code -eq 1 ]
+  is "compute with $blocks blocks says why" \
+    grep -Eq 'the disk is full|no space' "$work/out"
+  is "compute with $blocks blocks: the rows are the old ones" \
+    [ "$(rows_now)" = b ]
+  is "the store is whole" whole
+done
+left=$(find "$data" -name '*.tmp')
+is "no temporary file is left: $left" [ -z "$left" ]
+
+# A backup may go to another disk.
+if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d "$data")" ]
+then
+  far=$(mktemp -d /dev/shm/grid-faults-XXXXXX)
+  here=$data
+  is "a backup onto another disk" quiet backup "$far/data"
+  data=$far/data
+  is "has the rows" [ "$(rows_now)" = b ]
+  is "is whole" whole
+  data=$here
+  rm -rf "$far"
+fi
+
+# A small disk of its own, where that is allowed.
+need_kb=$(du -sk "$data" | cut -f1)
+mkdir "$work/small"
+if mount -t tmpfs -o "size=$((need_kb + 700))k" none "$work/small" \
+  2>/dev/null; then
+  mounted=$work/small
+  here=$data
+  is "a backup onto a small disk" quiet backup "$work/small/data"
+  data=$work/small/data
+  is "is whole" whole
+  for try in 1 2; do
+    quiet import -q "$work/a"
+    code=$?
+    is "import on a full disk: exit code $code" [ $code -eq 1 ]
+    is "the facts are the old ones" [ "$(facts_now)" = b ]
+    quiet compute -q "$big"
+    code=$?
+    is "compute on a full disk: exit code $code" [ $code -eq 1 ]
+    is "says why" grep -q 'the disk is full' "$work/out"
+    is "the rows are the old ones" [ "$(rows_now)" = b ]
+    is "the store is whole" whole
+    # The second time there is no room for a single page.
+    dd if=/dev/zero of="$work/small/fill" bs=4k >/dev/null 2>&1
+  done
+  rm "$work/small/fill"
+  data=$here
+  umount "$mounted" && mounted=
+else
+  skipped=$((skipped + 1))
+  echo "skipped: a tmpfs needs root"
+fi
+
+# --- damage ------------------------------------------------------------------
+snapshot() { find "$data/snapshots" -name '*.mdb' | sort | tail -n 1; }
+# heals NAME: the damage is told, nothing dies of it, the next compute heals.
+heals() {
+  quiet check
+  code=$?
+  is "$1: check tells it, exit code $code" [ $code -eq 1 ]
+  is "$1: in words" grep -q '^damaged: ' "$work/out"
+  grid dump "$big" >/dev/null 2>"$work/out"
+  code=$?
+  is "$1: nothing dies of it, exit code $code" [ $code -le 1 ]
+  is "$1: compute" quiet compute -q "$big"
+  is "$1: the rows are there again" [ "$(rows_now)" = b ]
+  quiet prune --grace 0s
+  is "$1: the store is whole" whole
+}
+file=$(snapshot)
+bytes=$(wc -c <"$file")
+: >"$file"
+heals "an empty snapshot"
+file=$(snapshot)
+truncate -s $((bytes / 2)) "$file"
+heals "a snapshot cut in half"
+file=$(snapshot)
+truncate -s $((bytes - 1)) "$file"
+heals "a snapshot without its last byte"
+file=$(snapshot)
+rm "$file"
+heals "a snapshot that is gone"
+file=$(snapshot)
+dd if=/dev/urandom of="$file" bs=512 count=1 seek=$((bytes / 1024)) \
+  conv=notrunc 2>/dev/null
+heals "a snapshot with noise in its middle"
+file=$(snapshot)
+dd if=/dev/urandom of="$file" bs=4096 count=2 conv=notrunc 2>/dev/null
+heals "a snapshot with noise at its head"
+
+file=$(find "$data/facts" -name '*.mdb')
+dd if=/dev/urandom of="$file" bs=512 count=4 \
+  seek=$(($(wc -c <"$file") / 1024)) conv=notrunc 2>/dev/null
+quiet check
+is "noise in the facts is told" [ $? -eq 1 ]
+is "and what to do" grep -q 'import again' "$work/out"
+is "the rows are still served" [ "$(rows_now)" = b ]
+quiet compute -q "$big"
+is "nothing is computed from them" [ $? -eq 1 ]
+is "an import heals it" quiet import -q "$work/b"
+is "and then it is whole" whole
+
+file=$(snapshot)
+cp "$file" "${file%/*}/0000000000000001.mdb.tmp"
+head -c 5000 "$file" >"$data/facts/0000000000000002.mdb.tmp"
+is "leftovers are no damage" whole
+is "and are counted" \
+  [ "$(grid check --json | sed 's/.*"leftovers":\([0-9]*\).*/\1/')" = 2 ]
+is "the rows are served" [ "$(rows_now)" = b ]
+quiet prune
+is "prune sweeps them" [ -z "$(find "$data" -name '*.tmp')" ]
+
+# --- two at once -------------------------------------------------------------
+grid compute "$big" >"$work/one" 2>&1 &
+one=$!
+grid compute "$big" >"$work/two" 2>&1 &
+two=$!
+wait $one
+first=$?
+wait $two
+is "two computes at once" [ $first$? = 00 ]
+cat "$work/one" "$work/two" >"$work/out"
+is "do the work once" \
+  [ "$(grep -c 'computed by another process' "$work/out")" = 1 ]
+grid import -q "$work/b" >"$work/one" 2>&1 &
+one=$!
+grid import -q "$work/b" >"$work/two" 2>&1
+second=$?
+wait $one
+cat "$work/one" "$work/two" >"$work/out"
+is "of two imports at once one is refused ($? $second)" \
+  [ "$(grep -c 'another import is running' "$work/out")" = 1 ]
+
+if [ $skipped -eq 0 ]; then
+  echo "$passed passed, $failed failed"
+else
+  echo "$passed passed, $failed failed, $skipped skipped"
+fi
+[ $failed -eq 0 ]

@@ -1,0 +1,434 @@
+#!/bin/sh
+# For each of the ten CSV files: what is wrong is told with its file, line,
+# column and reason, and changes nothing; what is only unusual is taken in.
+# Closes with "N passed, N failed".
+set -u
+gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
+[ -x "$gridctl" ] || { echo "skipped: $gridctl is not built"; exit 77; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/grid-bad-input-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0
+failed=0
+
+ok() { passed=$((passed + 1)); }
+not_ok() {
+  failed=$((failed + 1))
+  echo "not ok: $1"
+  sed 's/^/    /' "$work/out" | cut -c1-300 | head -n 8
+}
+files="suppliers stores nomenclature articles sales stock receptions positions
+network gammes"
+
+# The plainest folder that is whole.
+plain() {
+  rm -rf "$work/csv"
+  mkdir "$work/csv"
+  cd "$work/csv" || exit 1
+  printf 'code,nom\nF1,Premier\nF2,Second\n' >suppliers.csv
+  printf 'magasin,nom\n001,Un\n002,Deux\n' >stores.csv
+  printf 'code,libelle\n12,Epicerie\n120305,Thon\n' >nomenclature.csv
+  printf '%s\n%s\n%s\n' \
+    'fournisseur,codein,libelle1,libelle2,marque,gtin,reference,codeCentrale,code3,pcb,prixAchat,prixVente,tva,gamme' \
+    'F1,A1,Thon,,M,34,R1,1000077,120305,6,1.25,2.50,5.5,A' \
+    'F2,A1,Thon,,M,34,R2,,,,,,,' >articles.csv
+  printf 'fournisseur,codein,magasin,mois,quantite,ca,marge\nF1,A1,001,202511,3,7.5,1.5\nF1,A1,002,202512,4,10,2\n' >sales.csv
+  printf 'fournisseur,codein,magasin,mois,stock\nF1,A1,001,202511,30\nF1,A1,002,202512,40\n' >stock.csv
+  printf 'fournisseur,codein,magasin,mois,quantite\nF1,A1,001,202511,12\nF1,A1,002,202512,6\n' >receptions.csv
+  printf 'fournisseur,codein,magasin,stock,premiereVente,derniereVente,derniereReception\nF1,A1,001,5,2024-01-02,2025-12-30,2025-12-01\nF1,A1,002,6,,,\n' >positions.csv
+  printf 'codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,fetchedAt,2025-11,2025-12\n1000077,1000,200,50,0.25,2025-12-31T08:00:00Z,100,120\n1000078,5,1,1,,,,\n' >network.csv
+  printf 'fournisseur,codein,gamme\nF1,A1,B\nF2,A1,\n' >gammes.csv
+}
+
+head -c 1100000 /dev/zero | tr '\000' x >"$work/long"
+
+grid() { "$gridctl" --data "$work/data" "$@"; }
+
+# All that can be seen of the store, but for sizes of files that may grow.
+seen() {
+  grid stat --json | sed 's/"\(live\|catalog\|state\|free\)Bytes":[0-9]*//g'
+  grid dump F1
+  grid dump F2
+  grid suppliers --json
+}
+
+plain
+grid init >"$work/out" && grid import -q "$work/csv" >"$work/out" 2>&1 &&
+  grid compute -q --all >"$work/out" 2>&1 || {
+  not_ok "the plain folder is taken in"
+  echo "$passed passed, $failed failed"
+  exit 1
+}
+seen >"$work/before"
+
+# refused NAME PATTERN: the folder as it stands now is refused with that line.
+refused() {
+  grid import "$work/csv" >"$work/out" 2>&1
+  code=$?
+  seen >"$work/after"
+  if [ "$code" -ne 1 ]; then
+    not_ok "$1: exit code $code, not 1"
+  elif ! grep -Eq "$2" "$work/out"; then
+    not_ok "$1: no line like $2"
+  elif ! cmp -s "$work/before" "$work/after"; then
+    diff "$work/before" "$work/after" >"$work/out"
+    not_ok "$1: the store has changed"
+  elif ls "$work/data/facts" | grep -q tmp; then
+    ls "$work/data/facts" >"$work/out"
+    not_ok "$1: something is left over"
+  else
+    ok
+  fi
+}
+
+# taken NAME: it is taken in, and the rows stay what they were.
+taken() {
+  if ! grid import -q "$work/csv" >"$work/out" 2>&1; then
+    not_ok "$1: refused"
+  elif ! grid compute -q --all >"$work/out" 2>&1; then
+    not_ok "$1: not computed"
+  else
+    grid dump F1 >"$work/rows"
+    grid dump F2 >>"$work/rows"
+    if cmp -s "$work/rows" "$work/rows.before"; then
+      ok
+    else
+      diff "$work/rows.before" "$work/rows" >"$work/out"
+      not_ok "$1: the rows differ"
+    fi
+  fi
+  seen >"$work/before"
+}
+grid dump F1 >"$work/rows.before"
+grid dump F2 >>"$work/rows.before"
+
+last_line() { wc -l <"$work/csv/$1.csv" | tr -d ' '; }
+edit() { # FILE SED-SCRIPT
+  sed "$2" "$work/csv/$1.csv" >"$work/new" && mv "$work/new" "$work/csv/$1.csv"
+}
+first_column() { head -n 1 "$work/csv/$1.csv" | cut -d, -f1; }
+last_fixed_column() {
+  head -n 1 "$work/csv/$1.csv" | tr , '\n' | grep -v '^2025-' | tail -n 1
+}
+# A column of text, where any text will do, and its number.
+text_column() {
+  case $1 in
+  suppliers | stores) echo 'nom 2' ;;
+  nomenclature) echo 'libelle 2' ;;
+  articles) echo 'libelle1 3' ;;
+  network) echo 'codeCentrale 1' ;;
+  *) echo 'codein 2' ;;
+  esac
+}
+# set_field FILE LINE COLUMN TEXT
+set_field() {
+  awk -F, -v OFS=, -v l="$2" -v c="$3" -v t="$4" \
+    'NR == l { $c = t } { print }' "$work/csv/$1.csv" >"$work/new" &&
+    mv "$work/new" "$work/csv/$1.csv"
+}
+
+for file in $files; do
+  csv=$work/csv/$file.csv
+  set -- $(text_column "$file")
+  column=$1
+  number=$2
+
+  plain
+  set_field "$file" 3 "$number" "$(printf 'x\303(y')"
+  refused "$file: bad UTF-8" "^$file\.csv:3: $column: is not UTF-8"
+
+  plain
+  awk -F, -v OFS=, '{ $1 = ""; print substr($0, 2) }' "$csv" >"$work/new"
+  name=$(first_column "$file")
+  mv "$work/new" "$csv"
+  refused "$file: missing column" \
+    "^$file\.csv:1: $name: the column is missing"
+
+  plain
+  edit "$file" '1s/$/,farbe/; 2,$s/$/,rot/'
+  refused "$file: unknown column" \
+    "^$file\.csv:1: farbe: there is no such column"
+
+  plain
+  edit "$file" "1s/$/,$(first_column "$file")/; 2,\$s/\$/,x/"
+  refused "$file: a column twice" \
+    "^$file\.csv:1: $(first_column "$file"): the column is there twice"
+
+  plain
+  edit "$file" '3s/,[^,]*$//'
+  refused "$file: a field too few" "^$file\.csv:3: .*: is missing: the line has"
+
+  plain
+  edit "$file" '3s/$/,1/'
+  refused "$file: a field too many" "^$file\.csv:3: .*: is followed by more"
+
+  plain
+  {
+    sed -n '1,2p' "$csv"
+    sed -n '3p' "$csv" | cut -d, -f1-"$number" | tr -d '\n'
+    cat "$work/long"
+    printf ',\n'
+  } >"$work/new"
+  mv "$work/new" "$csv"
+  refused "$file: a line of 1 MB" \
+    "^$file\.csv:3: .*(the line is longer than|is longer than)"
+
+  plain
+  awk -F, -v OFS=, -v c="$number" 'NR == 3 { $c = "a@b" } { print }' "$csv" |
+    tr '@' '\000' >"$work/new"
+  mv "$work/new" "$csv"
+  refused "$file: a NUL byte" "^$file\.csv:3: $column: holds a NUL byte"
+
+  plain
+  set_field "$file" 3 "$number" 'a"b'
+  refused "$file: a stray quote" "^$file\.csv:3: .*a quote stands where none"
+
+  plain
+  printf '"open' >>"$csv"
+  refused "$file: a quote that does not end" \
+    "^$file\.csv:4: .*(does not end|is missing)"
+
+  plain
+  printf '\n' >>"$csv"
+  refused "$file: an empty line" "^$file\.csv:4: .*: the line is empty"
+
+  plain
+  : >"$csv"
+  refused "$file: an empty file" "^$file\.csv:1: .*: the file is empty"
+
+  plain
+  sed -n '2p' "$csv" >>"$csv"
+  refused "$file: the same twice" \
+    "^$file\.csv:4: .*comes twice .*|^$file\.csv:4: .*line 2 has it too"
+
+  plain
+  edit "$file" 's/$/\r/'
+  taken "$file: CRLF"
+
+  plain
+  printf '\357\273\277' | cat - "$csv" >"$work/new"
+  mv "$work/new" "$csv"
+  taken "$file: a byte order mark"
+
+  plain
+  awk -F, '{ for (i = 1; i <= NF; i++)
+    printf "%s\"%s\"", (i > 1 ? "," : ""), $i; print "" }' "$csv" >"$work/new"
+  mv "$work/new" "$csv"
+  taken "$file: all in quotes"
+
+  plain
+  printf '%s' "$(cat "$csv")" >"$work/new"
+  mv "$work/new" "$csv"
+  taken "$file: no newline at the end"
+
+  plain
+  awk -F, -v OFS=, '{ t = $1; $1 = $NF; $NF = t; print }' "$csv" >"$work/new"
+  mv "$work/new" "$csv"
+  taken "$file: columns in another order"
+done
+
+# wrong FILE COLUMN-NUMBER TEXT PATTERN
+wrong() {
+  plain
+  name=$(head -n 1 "$work/csv/$1.csv" | cut -d, -f"$2")
+  set_field "$1" 2 "$2" "$3"
+  refused "$1: $name \"$3\"" "^$1\.csv:2: $name: $4"
+}
+code65=$(printf '%065d' 1)
+wrong suppliers 1 '' 'is empty, but is needed'
+wrong suppliers 1 "$code65" 'is no code'
+wrong stores 1 '' 'is empty, but is needed'
+wrong nomenclature 1 '123' 'is no classification code'
+wrong nomenclature 1 '1x' 'is no classification code'
+wrong articles 1 'F9' 'is a supplier that suppliers.csv does not have'
+wrong articles 2 '' 'is empty, but is needed'
+wrong articles 8 '77' 'is no central code'
+wrong articles 9 '12030' 'is no classification code of 6 digits'
+for column in 10 11 12 13; do
+  wrong articles $column '1e3' 'is not a number'
+  wrong articles $column '99999999999999999' 'is (not a number|too large)'
+done
+wrong articles 14 'D' 'is no range code'
+for file in sales stock receptions positions gammes; do
+  wrong $file 1 'F9' 'is an unknown supplier'
+  wrong $file 2 'A9' 'is no article of supplier F1'
+done
+for file in sales stock receptions positions; do
+  wrong $file 3 '009' 'is a store that stores.csv does not have'
+done
+for file in sales stock receptions; do
+  wrong $file 4 '2025-11' 'is not a month'
+  wrong $file 4 '202513' 'is not a month'
+  wrong $file 4 '' 'is not a month'
+  wrong $file 4 '198901' 'is not a month of'
+  wrong $file 5 '3 ' 'is not a number'
+done
+for text in abc 1e3 0x1 '+1' 1. .5 -- 1.0000001 NaN; do
+  wrong sales 6 "$text" 'is not a number'
+done
+wrong sales 7 '99999999999999' 'is (not a number|too large)'
+wrong positions 4 'x' 'is not a number'
+for column in 5 6 7; do
+  wrong positions $column '2025-02-29' 'is not a date'
+  wrong positions $column '31/12/2025' 'is not a date'
+done
+wrong network 1 '77' 'is no central code'
+wrong network 1 '' 'is empty, but is needed'
+wrong network 2 'x' 'is not a number'
+wrong network 3 'x' 'is not a number'
+wrong network 4 '1.5' 'is not a whole number'
+wrong network 4 '-1' 'is not a whole number'
+wrong network 5 'x' 'is not a number'
+wrong network 6 'yesterday' 'is not an instant'
+wrong network 7 'x' 'is not a number'
+wrong gammes 3 'a' 'is no range code'
+
+# Newlines, commas and quotes in quotes are text.
+plain
+printf 'code,nom\nF1,"Premier,\n""le"" vrai"\nF2,Second\n' \
+  >"$work/csv/suppliers.csv"
+grid import -q "$work/csv" >"$work/out" 2>&1 && grid compute -q F1 \
+  >"$work/out" 2>&1
+grid dump F1 >"$work/out"
+if grep -Fq '"nomFournisseur":"Premier,\n\"le\" vrai"' "$work/out"; then
+  ok
+else
+  not_ok "a newline in quotes is text"
+fi
+printf 'code,nom\nF1,"Premier,\n\n""le"" vrai"\nF1,Second\n' \
+  >"$work/csv/suppliers.csv"
+seen >"$work/before"
+refused "lines are counted through quotes" \
+  '^suppliers\.csv:5: code: comes twice'
+
+# Many faults, in several files: the first 20 and how many more.
+plain
+i=0
+while [ $i -lt 30 ]; do
+  printf 'F1,A1,001,20251%d,x,1,1\n' $((i % 2))
+  i=$((i + 1))
+done >>"$work/csv/sales.csv"
+printf 'F1,A1,009,202511,1\n' >>"$work/csv/stock.csv"
+refused "31 faults" '^\.\.\. and 11 more$'
+if [ "$(grep -c '^[a-z]*\.csv:' "$work/out")" -eq 20 ] &&
+  grep -q 'refused, nothing was changed: 31 faults' "$work/out"; then
+  ok
+else
+  not_ok "20 of 31 faults are told, and their count"
+fi
+
+# Files that are not there.
+plain
+rm "$work/csv/articles.csv"
+refused "no articles.csv" '^articles\.csv: is not in '
+rm -rf "$work/csv"
+refused "no folder" 'has none of the CSV files of an import'
+mkdir "$work/csv"
+refused "an empty folder" 'has none of the CSV files of an import'
+plain
+rm "$work/csv/sales.csv"
+mkdir "$work/csv/sales.csv"
+refused "a folder in place of a file" '^sales\.csv: |sales\.csv.*cannot'
+plain
+for file in stores nomenclature sales stock receptions positions network \
+  gammes; do
+  rm "$work/csv/$file.csv"
+done
+if grid import "$work/csv" >"$work/out" 2>&1 &&
+  grep -Eq 'sales\.csv +not there, counts as empty' "$work/out" &&
+  grep -Eq 'network\.csv +not there, left as it was' "$work/out" &&
+  grid compute -q F1 2>>"$work/out" && grid dump F1 >"$work/rows" &&
+  grep -q '"totalCa":0,' "$work/rows" &&
+  grep -q '"caReseau":1000,' "$work/rows"; then
+  ok
+else
+  not_ok "suppliers and articles alone are an import"
+fi
+
+# --- merging --------------------------------------------------------------
+plain
+grid import -q "$work/csv" && grid compute -q F1
+has() { # NAME PATTERN
+  grid dump F1 >"$work/out" 2>&1
+  if grep -Eq "$2" "$work/out"; then ok; else not_ok "$1"; fi
+}
+merge() {
+  grid import -q --merge "$work/csv" >"$work/out" 2>&1 &&
+    grid compute -q F1 >"$work/out" 2>&1 || not_ok "the merge is taken in"
+}
+rm "$work/csv"/*
+printf 'magasin,nom\n000,Zero\n' >"$work/csv/stores.csv"
+printf 'fournisseur,codein,magasin,mois,quantite,ca,marge\nF1,A1,000,202601,9,90,9\nF1,A1,002,202512,5,11,2\n' \
+  >"$work/csv/sales.csv"
+merge
+has "a merge adds a store, a month, and replaces" \
+  '"sales12mByStore":\{"000":\{"202601":9\},"001":\{"202511":3\},"002":\{"202512":5\}\}'
+has "what a merge does not name stays" \
+  '"stock12mByStore":\{"001":\{"202511":30\},"002":\{"202512":40\}\}'
+has "and so do live values" '"codeGamme":"B".*"caReseau":1000,'
+rm "$work/csv"/*
+printf 'fournisseur,codein,magasin,mois,quantite,ca,marge\nF1,A1,001,202511,,,\n' \
+  >"$work/csv/sales.csv"
+merge
+has "an empty fact takes one away" '"sales12mByStore":\{"000":\{"202601":9\},"002"'
+rm "$work/csv"/*
+printf 'fournisseur,codein,gamme\nF1,A1,\n' >"$work/csv/gammes.csv"
+merge
+has "an empty range takes it away" '"codeGammeServeur":null'
+if [ "$(grid stat --json | sed 's/.*"sales":\([0-9]*\).*/\1/')" = 3 ] &&
+  grid check -q >"$work/out" 2>&1; then
+  ok
+else
+  grid stat >>"$work/out"
+  not_ok "a merged store counts right and is whole"
+fi
+
+# --- the period ------------------------------------------------------------
+grid compute -q --as-of 2025-11-30 F1 >"$work/out" 2>&1
+has "--as-of ends the period" '"sales12m":\{\}.*"stock12m":\{"202511":30\}'
+usage() { # NAME COMMAND...
+  name=$1
+  shift
+  "$@" >"$work/out" 2>&1
+  code=$?
+  if [ $code -eq 2 ] && [ -s "$work/out" ]; then
+    ok
+  else
+    not_ok "$name: exit code $code, not 2"
+  fi
+}
+usage "--as-of no date" grid compute --as-of 2025-13-01 F1
+usage "no command" grid
+usage "an unknown command" grid improt
+usage "no folder given" grid import
+usage "an unknown option" grid import --all "$work/csv"
+usage "nothing to compute" grid compute
+usage "too much to compute" grid compute --all F1
+usage "no number of jobs" grid compute --all -j 0
+
+fails() { # NAME PATTERN COMMAND...
+  name=$1
+  pattern=$2
+  shift 2
+  "$@" >"$work/out" 2>&1
+  code=$?
+  if [ $code -eq 1 ] && grep -Eq "$pattern" "$work/out"; then
+    ok
+  else
+    not_ok "$name: exit code $code"
+  fi
+}
+fails "an unknown supplier" 'there is no such supplier' grid compute F9
+fails "no store" "init" "$gridctl" --data "$work/none" stat
+fails "a store that is there" 'is a data directory already' grid init
+fails "no snapshot" 'has no snapshot' grid dump F9
+printf 'codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,fetchedAt\n77,,,,,\n' \
+  >"$work/network.csv"
+fails "a bad network file" '^network\.csv:2: codeCentrale: is no central' \
+  grid network "$work/network.csv"
+printf 'fournisseur,codein,gamme\nF1,A9,A\n' >"$work/gammes.csv"
+fails "a bad file of ranges" '^gammes\.csv:2: codein: ' \
+  grid gammes import "$work/gammes.csv"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
