@@ -44,10 +44,11 @@ slice(struct computing *c, unsigned number, struct buf *flats, struct buf *maps)
 	struct rowjson_input in;
 	struct row_numbers numbers;
 	struct network network;
-	struct buf quoted;
+	struct buf quoted, cells;
 
 	buf_clear(flats);
 	buf_clear(maps);
+	buf_init(&cells, ROWJSON_CELLS_MAX);
 	buf_init(&quoted, 1 << 20);
 	jsonw_quote(&quoted, c->supplier);
 	in.supplier_json.len = quoted.len;
@@ -60,9 +61,10 @@ slice(struct computing *c, unsigned number, struct buf *flats, struct buf *maps)
 	for (; row < end && row < c->count; row++) {
 		row_input(c, c->row_article[row], &in, &numbers, &network);
 		rowjson_flat(&c->json, flats, &c->flat_at[row], &in);
-		rowjson_maps(&c->json, maps, &c->maps_at[row], &in);
+		rowjson_maps(&c->json, maps, &cells, &c->maps_at[row], &in);
 	}
 	buf_fini(&quoted);
+	buf_fini(&cells);
 	snapwrite_put(
 	    c->write, SNAP_SLICE + 2 * number, flats->data, flats->len);
 	snapwrite_put(

@@ -45,12 +45,40 @@ void unpack_init(struct unpack *from, struct span bytes);
 
 uint64_t unpack_unsigned_slow(struct unpack *from);
 
+/* Nearly all have one to three bytes. */
 static inline uint64_t
 unpack_unsigned(struct unpack *from)
 {
-	if (from->at < from->end && *from->at < 0x80)
-		return *from->at++;
+	const uint8_t *at = from->at;
+
+	if (from->end - at < 3)
+		return unpack_unsigned_slow(from);
+	if (at[0] < 0x80) {
+		from->at = at + 1;
+		return at[0];
+	}
+	if (at[1] < 0x80) {
+		from->at = at + 2;
+		return (at[0] & 0x7fu) | (uint64_t)at[1] << 7;
+	}
+	if (at[2] < 0x80) {
+		from->at = at + 3;
+		return (at[0] & 0x7fu) | (at[1] & 0x7fu) << 7 |
+		    (uint64_t)at[2] << 14;
+	}
 	return unpack_unsigned_slow(from);
+}
+
+/* Passes over one number, whichever it is. */
+static inline void
+unpack_skip(struct unpack *from)
+{
+	while (from->at < from->end && *from->at >= 0x80)
+		from->at++;
+	if (from->at < from->end)
+		from->at++;
+	else
+		from->bad = true;
 }
 
 int64_t unpack_signed(struct unpack *from);

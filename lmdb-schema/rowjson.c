@@ -1,6 +1,5 @@
 #include "lmdb-schema/rowjson.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/date.h"
@@ -209,8 +208,16 @@ rowjson_flat(const struct rowjson *json, struct buf *out, struct snap_flat *at,
 		buf_fail(out, ERR_TOO_LARGE);
 }
 
-/* Values by month over all stores; absent months stay absent. */
-struct months {
+/* A fact of the period that has a value. */
+struct cell {
+	uint16_t store, month; /* month 0 .. 11 */
+	int64_t value;
+};
+
+/* One kind's facts, and their sums over all stores; absent months stay so. */
+struct facts {
+	const struct cell *cells;
+	size_t count;
 	int64_t sum[SCHEMA_MONTHS];
 	bool there[SCHEMA_MONTHS];
 };
@@ -235,32 +242,23 @@ close_object(struct buf *out)
 }
 
 static void
-by_store(const struct rowjson *json, struct buf *out, struct span bytes,
-    enum series_kind kind)
+by_store(const struct rowjson *json, struct buf *out, const struct facts *facts)
 {
-	int32_t first = period_first(&json->period);
-	struct series_reader reader;
-	struct series_record record;
 	int store = -1;
 
 	buf_add_char(out, '{');
-	series_open(&reader, kind, bytes);
-	while (series_next(&reader, &record)) {
-		unsigned month = (unsigned)(record.month - first);
-		int64_t value = record.value[0];
+	for (size_t i = 0; i < facts->count; i++) {
+		const struct cell *cell = &facts->cells[i];
 
-		if (month >= SCHEMA_MONTHS || value == NUM_NULL ||
-		    record.store >= json->stores)
-			continue;
-		if (record.store != store) {
+		if (cell->store != store) {
 			if (store >= 0) {
 				close_object(out);
 				buf_add_char(out, ',');
 			}
-			store = record.store;
+			store = cell->store;
 			buf_add_span(out, json->store_keys[store]);
 		}
-		add_month(out, json, month, value);
+		add_month(out, json, cell->month, cell->value);
 	}
 	if (store >= 0) {
 		close_object(out);
@@ -271,12 +269,12 @@ by_store(const struct rowjson *json, struct buf *out, struct span bytes,
 
 static void
 over_stores(
-    const struct rowjson *json, struct buf *out, const struct months *months)
+    const struct rowjson *json, struct buf *out, const struct facts *facts)
 {
 	buf_add_char(out, '{');
 	for (unsigned i = 0; i < SCHEMA_MONTHS; i++)
-		if (months->there[i])
-			add_month(out, json, i, months->sum[i]);
+		if (facts->there[i])
+			add_month(out, json, i, facts->sum[i]);
 	close_object(out);
 }
 
@@ -290,44 +288,63 @@ static const struct kind_columns {
     {SERIES_RECEPTIONS, COL_receptions12m, COL_receptions12mByStore},
 };
 
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Reads a series once; its cells are added to the buffer. */
 static void
-gather_months(const struct rowjson *json, struct buf *out, struct span bytes,
-    enum series_kind kind, struct months *months)
+gather(const struct rowjson *json, struct buf *cells, struct span bytes,
+    enum series_kind kind, struct facts *facts)
 {
 	int32_t first = period_first(&json->period);
 	struct series_reader reader;
 	struct series_record record;
 
-	memset(months, 0, sizeof(*months));
+	memset(facts, 0, sizeof(*facts));
 	series_open(&reader, kind, bytes);
-	while (series_next(&reader, &record)) {
+	while (series_next_first(&reader, &record)) {
 		unsigned month = (unsigned)(record.month - first);
+		struct cell cell = {
+		    record.store, (uint16_t)month, record.value[0]};
 
-		if (month >= SCHEMA_MONTHS || record.value[0] == NUM_NULL)
+		if (month >= SCHEMA_MONTHS || cell.value == NUM_NULL ||
+		    cell.store >= json->stores)
 			continue;
-		if (!num_add(&months->sum[month], months->sum[month],
-			record.value[0]))
-			buf_fail(out, ERR_TOO_LARGE);
-		months->there[month] = true;
+		buf_add(cells, &cell, sizeof(cell));
+		if (!num_add(&facts->sum[month], facts->sum[month], cell.value))
+			buf_fail(cells, ERR_TOO_LARGE);
+		facts->there[month] = true;
+		facts->count++;
+	}
+}
+
+static void
+gather_all(const struct rowjson *json, struct buf *cells,
+    const struct source_article *article, struct facts facts[KINDS])
+{
+	const struct cell *at;
+
+	buf_clear(cells);
+	for (unsigned i = 0; i < KINDS; i++)
+		gather(json, cells, article->series[kinds[i].kind],
+		    kinds[i].kind, &facts[i]);
+	at = (const struct cell *)(const void *)cells->data;
+	for (unsigned i = 0; i < KINDS; i++) {
+		facts[i].cells = at;
+		at += facts[i].count;
 	}
 }
 
 static void
 add_map(const struct rowjson *json, struct buf *out, unsigned column,
-    const struct rowjson_input *in)
+    const struct rowjson_input *in, const struct facts facts[KINDS])
 {
-	struct months months;
-
-	for (unsigned i = 0; i < 3; i++) {
-		struct span bytes = in->article->series[kinds[i].kind];
-
+	for (unsigned i = 0; i < KINDS; i++) {
 		if (column == kinds[i].total) {
-			gather_months(json, out, bytes, kinds[i].kind, &months);
-			over_stores(json, out, &months);
+			over_stores(json, out, &facts[i]);
 			return;
 		}
 		if (column == kinds[i].stores) {
-			by_store(json, out, bytes, kinds[i].kind);
+			by_store(json, out, &facts[i]);
 			return;
 		}
 	}
@@ -342,10 +359,17 @@ add_map(const struct rowjson *json, struct buf *out, unsigned column,
 }
 
 void
-rowjson_maps(const struct rowjson *json, struct buf *out, struct snap_maps *at,
-    const struct rowjson_input *input)
+rowjson_maps(const struct rowjson *json, struct buf *out, struct buf *cells,
+    struct snap_maps *at, const struct rowjson_input *input)
 {
+	struct facts facts[KINDS];
 	size_t start = out->len;
+
+	gather_all(json, cells, input->article, facts);
+	if (buf_end(cells) != ERR_OK) {
+		buf_fail(out, buf_end(cells));
+		return;
+	}
 
 	at->at = (uint32_t)start;
 	for (unsigned i = 0; i < ROW_MAPCOUNT; i++) {
@@ -355,7 +379,7 @@ rowjson_maps(const struct rowjson *json, struct buf *out, struct snap_maps *at,
 		buf_add_char(out, '"');
 		buf_add_span(out, row_info[column].name);
 		buf_add_text(out, "\":");
-		add_map(json, out, column, input);
+		add_map(json, out, column, input, facts);
 		buf_add_char(out, i + 1 == ROW_MAPCOUNT ? '}' : ',');
 	}
 	at->off[ROW_MAPCOUNT] = (uint32_t)(out->len - start);

@@ -35,14 +35,18 @@ enum err rowjson_init(struct rowjson *json, const struct source *source,
     const struct period *period);
 void rowjson_fini(struct rowjson *json);
 
+/* Ceiling for the `cells` below: every store in every month, three times. */
+#define ROWJSON_CELLS_MAX ((size_t)3 * 16 * SCHEMA_STORES_MAX * SCHEMA_MONTHS)
+
 /*
  * Each appends its part of the row to `out` and fills the offsets; .at is
- * where it began. The buffer tells a failure.
+ * where it began. The buffer tells a failure. `cells` is scratch that the
+ * caller keeps from row to row.
  */
 void rowjson_flat(const struct rowjson *json, struct buf *out,
     struct snap_flat *at, const struct rowjson_input *input);
 void rowjson_maps(const struct rowjson *json, struct buf *out,
-    struct snap_maps *at, const struct rowjson_input *input);
+    struct buf *cells, struct snap_maps *at, const struct rowjson_input *input);
 
 /* The two codes above a code3: "12" and "1203" of "120305". */
 void rowjson_code_text(char text[8], uint32_t code3, unsigned level);

@@ -164,6 +164,21 @@ series_next(struct series_reader *reader, struct series_record *record)
 }
 
 bool
+series_next_first(struct series_reader *reader, struct series_record *record)
+{
+	if (reader->left == 0 && !next_group(reader))
+		return false;
+	reader->left--;
+	next_month(reader);
+	record->store = reader->store;
+	record->month = reader->month;
+	record->value[0] = unpack_decimal(&reader->from);
+	for (unsigned i = 1; i < values_of[reader->kind]; i++)
+		unpack_skip(&reader->from);
+	return !reader->from.bad;
+}
+
+bool
 series_bad(const struct series_reader *reader)
 {
 	return reader->from.bad;

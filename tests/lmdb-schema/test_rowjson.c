@@ -11,7 +11,7 @@
 
 static struct source *source;
 static struct rowjson json;
-static struct buf out, series[SERIES_KINDS];
+static struct buf out, cells, series[SERIES_KINDS];
 static struct source_article article;
 static struct row_numbers numbers;
 static struct rowjson_input input;
@@ -25,6 +25,7 @@ make(void)
 	ck_assert_int_eq(source_open(&source, facts), ERR_OK);
 	ck_assert_int_eq(rowjson_init(&json, source, &period), ERR_OK);
 	buf_init(&out, 1 << 20);
+	buf_init(&cells, ROWJSON_CELLS_MAX);
 	article = facts_article("A\"1");
 	for (unsigned i = 0; i < ROWCALC_NUMBERS; i++)
 		numbers.number[i] = NUM_NULL;
@@ -43,6 +44,7 @@ drop(void)
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		buf_fini(&series[i]);
 	buf_fini(&out);
+	buf_fini(&cells);
 	rowjson_fini(&json);
 	source_close(source);
 	facts_remove();
@@ -67,7 +69,7 @@ map(unsigned column)
 	unsigned i = column - ROW_FLATS;
 
 	buf_clear(&out);
-	rowjson_maps(&json, &out, &at, &input);
+	rowjson_maps(&json, &out, &cells, &at, &input);
 	ck_assert_int_eq(buf_end(&out), ERR_OK);
 	return span_make(out.data + at.at + at.off[i],
 	    (size_t)(at.off[i + 1] - 1 - at.off[i]));
@@ -148,7 +150,7 @@ START_TEST(the_maps_end_with_a_brace_and_a_comma_that_does_not_count)
 {
 	struct snap_maps at;
 
-	rowjson_maps(&json, &out, &at, &input);
+	rowjson_maps(&json, &out, &cells, &at, &input);
 	ck_assert_uint_eq(at.off[ROW_MAPCOUNT] + 1, out.len);
 	ck_assert_mem_eq(out.data + out.len - 2, "},", 2);
 }

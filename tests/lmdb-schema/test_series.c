@@ -257,6 +257,32 @@ START_TEST(a_merge_is_what_laying_one_over_the_other_gives)
 }
 END_TEST
 
+START_TEST(the_first_values_alone_are_the_same_ones)
+{
+	struct series_record records[STORES * MONTHS], whole, first;
+	struct series_reader a, b;
+
+	for (unsigned i = 0; i < 100; i++) {
+		unsigned count = draw((enum series_kind)_i, records, 2);
+
+		buf_clear(&out);
+		write_all((enum series_kind)_i, records, count, &out);
+		ck_assert_uint_eq(
+		    series_count((enum series_kind)_i, buf_span(&out)), count);
+		series_open(&a, (enum series_kind)_i, buf_span(&out));
+		series_open(&b, (enum series_kind)_i, buf_span(&out));
+		while (series_next(&a, &whole)) {
+			run_must(series_next_first(&b, &first));
+			run_must(first.store == whole.store &&
+			    first.month == whole.month &&
+			    first.value[0] == whole.value[0]);
+		}
+		ck_assert(!series_next_first(&b, &first));
+		ck_assert(!series_bad(&b));
+	}
+}
+END_TEST
+
 START_TEST(nothing_merged_is_nothing)
 {
 	struct series_record twice;
@@ -344,6 +370,8 @@ test_suite(void)
 	tcase_add_test(tc, a_store_has_one_position);
 	tcase_add_loop_test(tc, a_merge_is_what_laying_one_over_the_other_gives,
 	    0, 2 * SERIES_KINDS);
+	tcase_add_loop_test(tc, the_first_values_alone_are_the_same_ones,
+	    SERIES_SALES, SERIES_KINDS);
 	tcase_add_test(tc, nothing_merged_is_nothing);
 	tcase_add_loop_test(tc, damaged_bytes_are_told, 0,
 	    sizeof(damaged) / sizeof(damaged[0]));

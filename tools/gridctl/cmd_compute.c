@@ -123,6 +123,7 @@ struct target {
 
 struct many {
 	struct store *store;
+	struct source *source; /* open all along: it is opened only once */
 	const struct options *options;
 	struct compute_options how;
 	struct target *targets;
@@ -190,8 +191,7 @@ larger_first(const void *a, const void *b)
 static enum err
 choose_targets(struct many *many)
 {
-	struct source *source;
-	enum err err = source_open(&source, many->store);
+	enum err err = source_open(&many->source, many->store);
 
 	if (err == ERR_NOT_FOUND) {
 		fprintf(stderr, "gridctl compute: nothing was imported yet\n");
@@ -200,9 +200,8 @@ choose_targets(struct many *many)
 	if (err == ERR_OK)
 		err = catalog_view_open(&many->catalog, many->store);
 	if (err == ERR_OK)
-		err = source_suppliers(source, add_target, many);
+		err = source_suppliers(many->source, add_target, many);
 	catalog_view_close(many->catalog);
-	source_close(source);
 	if (many->count > 1)
 		qsort(many->targets, many->count, sizeof(*many->targets),
 		    larger_first);
@@ -276,6 +275,7 @@ compute_many(struct store *store, const struct options *options,
 	for (unsigned i = 0; i < many.count; i++)
 		free(many.targets[i].code);
 	free(many.targets);
+	source_close(many.source);
 	pthread_mutex_destroy(&many.lock);
 	return err == ERR_OK && many.failed == 0 ? CMD_DONE : CMD_FAILED;
 }

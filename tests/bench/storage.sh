@@ -1,0 +1,137 @@
+#!/bin/sh
+# Import, computation and snapshots of the standard set against SQLite doing
+# the like with the same files, in one run, on this machine. Prints a table.
+# BENCH_QUICK=1 takes a tenth of it; BENCH_DIR keeps the files between runs.
+set -eu
+here=${abs_top_srcdir:-.}/tests/bench
+build=${abs_top_builddir:-.}
+gridctl=${GRIDCTL:-$build/tools/gridctl/gridctl}
+opener=${OPENER:-$build/tests/bench/snapshot_open}
+sqlite3=${SQLITE3:-sqlite3}
+command -v "$sqlite3" >/dev/null || {
+  echo "skipped: sqlite3 is not installed"
+  exit 77
+}
+articles=130000
+suppliers=400
+many=1000
+if [ -n "${BENCH_QUICK:-}" ]; then
+  articles=13000
+  suppliers=40
+  many=100
+fi
+if [ -n "${BENCH_DIR:-}" ]; then
+  work=$BENCH_DIR
+  mkdir -p "$work"
+else
+  work=$(mktemp -d "${TMPDIR:-/tmp}/grid-bench-XXXXXX")
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 1' HUP INT TERM
+fi
+csv=$work/csv
+data=$work/data
+grid() { "$gridctl" --data "$data" "$@"; }
+now() { date +%s%N; }
+# seconds COMMAND...: leaves how long it took in $took.
+seconds() {
+  start=$(now)
+  "$@"
+  took=$(awk "BEGIN { printf \"%.2f\", ($(now) - $start) / 1e9 }")
+}
+ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
+row() { printf '%-34s %12s %12s %9s   %s\n' "$@"; }
+
+[ -s "$csv/articles.csv" ] ||
+  "$gridctl" demo --out "$csv" --articles $articles --suppliers $suppliers \
+    --stores 6 >/dev/null
+cat "$csv"/*.csv >/dev/null # warm, for both
+row work gridctl sqlite3 ratio goal
+
+# --- import ------------------------------------------------------------------
+rm -rf "$data" "$work/plain.db"
+grid init >/dev/null
+{
+  echo 'PRAGMA journal_mode = OFF;'
+  echo 'PRAGMA synchronous = OFF;'
+  for file in suppliers stores nomenclature articles sales stock receptions \
+    positions network gammes; do
+    echo ".import --csv '$csv/$file.csv' $file"
+  done
+} >"$work/import.sql"
+seconds grid import -q "$csv"
+ours=$took
+seconds "$sqlite3" "$work/plain.db" <"$work/import.sql" >/dev/null
+row "import of all files, s" "$ours" "$took" "$(ratio "$took" "$ours")" \
+  "2 times as fast"
+
+# --- the largest supplier ----------------------------------------------------
+big=$(cut -d, -f1 "$csv/articles.csv" | sed 1d | sort | uniq -c | sort -rn |
+  awk 'NR == 1 { print $2 }')
+last=$(grid stat --json | sed 's/.*"newestMonth":"\([0-9-]*\)".*/\1/')
+first=$(date -d "$last-01 -11 months" +%Y%m)
+last=$(echo "$last" | tr -d -)
+# Types and indexes first: they are given, not measured.
+"$sqlite3" "$work/plain.db" >/dev/null <<SQL
+PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+CREATE INDEX IF NOT EXISTS sales_i
+  ON sales(fournisseur, codein, magasin, mois, quantite, ca, marge);
+CREATE INDEX IF NOT EXISTS stock_i
+  ON stock(fournisseur, codein, magasin, mois, stock);
+CREATE INDEX IF NOT EXISTS receptions_i
+  ON receptions(fournisseur, codein, magasin, mois, quantite);
+CREATE INDEX IF NOT EXISTS articles_i ON articles(fournisseur, codein);
+ANALYZE;
+SQL
+sed -e "s/@BIG/$big/g" -e "s/@FIRST/$first/g" -e "s/@LAST/$last/g" \
+  "$here/storage.sql" >"$work/compute.sql"
+best=
+for try in 1 2 3; do
+  seconds grid compute -q "$big"
+  best=$(awk "BEGIN { print (\"$best\" == \"\" || $took < \"$best\" + 0) ? \
+    $took : \"$best\" }")
+done
+seconds "$sqlite3" "$work/plain.db" <"$work/compute.sql" >/dev/null
+row "compute $big, published and synced, s" "$best" "$took" \
+  "$(ratio "$took" "$best")" "10 times as fast, 2 s"
+
+# --- its memory: what belongs to no file --------------------------------------
+grid compute -q "$big" &
+pid=$!
+most=0
+while [ -r /proc/$pid/smaps_rollup ]; do
+  kb=$(awk '$1 == "Anonymous:" { print $2 }' /proc/$pid/smaps_rollup \
+    2>/dev/null || true)
+  [ -z "$kb" ] || [ "$kb" -le $most ] || most=$kb
+  sleep 0.02
+done
+wait $pid
+row "its private memory (anonymous), MB" "$((most / 1024))" - - "under 256"
+
+# --- the snapshot ------------------------------------------------------------
+small=$(cut -d, -f1 "$csv/articles.csv" | sed 1d | sort | uniq -c | sort -n |
+  awk 'NR == 1 { print $2 }')
+grid compute -q "$small"
+"$opener" "$data" "$big" 2000 >"$work/open.big"
+"$opener" "$data" "$small" 2000 >"$work/open.small"
+read -r rows median p99 bytes json <"$work/open.big"
+row "its snapshot, MB (rows' JSON)" "$((bytes / 1000000))" \
+  "$((json / 1000000))" \
+  "$(awk "BEGIN { printf \"%.2f\", $bytes / $json }")" "under 1.35"
+row "open, first row, close: $rows rows, us" "$median" - "p99 $p99" "under 100"
+read -r rows median p99 bytes json <"$work/open.small"
+row "the same: $rows rows, us" "$median" - "p99 $p99" "under 100"
+
+# --- many --------------------------------------------------------------------
+rm -rf "$work/data.many"
+[ -s "$work/csv.many/articles.csv" ] ||
+  "$gridctl" demo --out "$work/csv.many" --articles 13000 --suppliers $many \
+    --stores 6 >/dev/null
+data=$work/data.many
+grid init >/dev/null
+grid import -q "$work/csv.many"
+seconds grid compute -q --all -j 1
+one=$took
+seconds grid compute -q --all -j 2
+row "compute --all of $many, -j 2 (-j 1), s" "$took" "$one" \
+  "$(ratio "$one" "$took")" "both cores busy"
+rm -rf "$work/data.many"
