@@ -95,7 +95,7 @@ row "compute $big, published and synced, s" "$best" "$took" \
   "$(ratio "$took" "$best")" "10 times as fast, 2 s"
 
 # --- its memory: what belongs to no file --------------------------------------
-grid compute -q "$big" &
+"$gridctl" --data "$data" compute -q "$big" &
 pid=$!
 most=0
 while [ -r /proc/$pid/smaps_rollup ]; do

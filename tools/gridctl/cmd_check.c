@@ -22,8 +22,8 @@ static const struct opt_row rows[] = {
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] check [--json]",
     .about = "Reads all that is stored and verifies every checksum and "
-	     "cross-reference.\nExit code 0: all is whole. It may run while "
-	     "the data is in use.",
+	     "cross-reference. Exit code 0: all is whole. It may run "
+	     "while the data is in use.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
 };

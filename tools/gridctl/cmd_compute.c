@@ -47,9 +47,9 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] compute [OPTION]... [SUPPLIER]",
-    .about = "Computes suppliers from the imported facts and publishes their "
-	     "snapshots.\nWhat is published stays readable while it is "
-	     "replaced.",
+    .about = "Computes suppliers from the imported facts and publishes "
+	     "their snapshots. What is published stays readable while "
+	     "it is replaced.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 0,

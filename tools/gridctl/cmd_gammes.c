@@ -27,8 +27,8 @@ static const struct opt_row rows[] = {
 static const struct opt_spec import_spec = {
     .usage = "gridctl [--data DIR] gammes import [OPTION]... FILE",
     .about = "Takes server ranges in (fournisseur,codein,gamme; empty = "
-	     "none). Articles that\nthe file does not name keep theirs. The "
-	     "rows show them at once.",
+	     "none). Articles that the file does not name keep theirs. "
+	     "The rows show them at once.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 1,

@@ -39,13 +39,13 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] import [OPTION]... DIR",
-    .about =
-	"Takes a folder of CSV files in: suppliers.csv, stores.csv,\n"
-	"nomenclature.csv, articles.csv, sales.csv, stock.csv,\n"
-	"receptions.csv, positions.csv, network.csv, gammes.csv.\n"
-	"All or nothing: a bad line changes nothing and is told. Without\n"
-	"--merge the folder replaces all facts and needs suppliers.csv and\n"
-	"articles.csv; snapshots stay as they are until they are computed.",
+    .about = "Takes a folder of CSV files in: suppliers.csv, "
+	     "stores.csv, nomenclature.csv, articles.csv, sales.csv, "
+	     "stock.csv, receptions.csv, positions.csv, network.csv, "
+	     "gammes.csv. All or nothing: a bad line changes nothing "
+	     "and is told. Without --merge the folder replaces all "
+	     "facts and needs suppliers.csv and articles.csv; snapshots "
+	     "stay as they are until they are computed.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 1,

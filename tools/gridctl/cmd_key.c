@@ -25,7 +25,7 @@ static const struct opt_spec create_spec = {
     .usage = "gridctl [--data DIR] key create --name NAME --scope "
 	     "read|propose",
     .about = "Makes an API key and prints it, alone on its line. It is "
-	     "shown this once:\nonly its hash is stored.",
+	     "shown this once: only its hash is stored.",
     .rows = create_rows,
     .count = 2,
 };

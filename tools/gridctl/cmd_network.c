@@ -22,8 +22,8 @@ static const struct opt_row rows[] = {
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] network [OPTION]... FILE",
     .about = "Takes network.csv in: new products are added, known ones "
-	     "replaced. The rows\nshow it at once; what sorts and filters by "
-	     "it follows with 'compute --stale'.",
+	     "replaced. The rows show it at once; what sorts and "
+	     "filters by it follows with 'compute --stale'.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 1,

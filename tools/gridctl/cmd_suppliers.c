@@ -23,8 +23,8 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] suppliers [--json]",
-    .about = "Lists the suppliers: articles, rows and age of the snapshot, "
-	     "and whether\nimports have overtaken it.",
+    .about = "Lists the suppliers: articles, rows and age of the "
+	     "snapshot, and whether imports have overtaken it.",
     .rows = rows,
     .count = 1,
 };

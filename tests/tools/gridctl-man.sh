@@ -1,0 +1,55 @@
+#!/bin/sh
+# Each command that `gridctl --help` lists has its part in gridctl(1), and each
+# option of its own help stands there, and no other. Closes with "N passed, N
+# failed".
+set -u
+gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
+page=${abs_top_srcdir:-.}/docs/man/gridctl.1
+[ -x "$gridctl" ] || { echo "skipped: $gridctl is not built"; exit 77; }
+passed=0
+failed=0
+
+# The options in a part of the page, one a line.
+in_page() {
+  awk -v part="$1" '/^\.S[sh] / { on = $0 == ".Ss " part } on' "$page" |
+    grep -E '^\.It Fl' | grep -oE 'Fl -[a-z][a-z-]*' | sed 's/^Fl /-/' | sort
+}
+in_help() {
+  # shellcheck disable=SC2086
+  "$gridctl" $1 --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' |
+    grep -oE -- '--[a-z-]*' | grep -v '^--help$' | sort
+}
+# The commands of a table: their names are what stands in by two blanks.
+commands() {
+  # shellcheck disable=SC2086
+  "$gridctl" $1 --help | grep -oE '^  [a-z][a-z-]*' | tr -d ' '
+}
+compare() {
+  if ! grep -q "^\.Ss $1\$" "$page"; then
+    echo "not ok: $1 is not in $page"
+  elif [ "$(in_page "$1")" != "$(in_help "$1")" ]; then
+    echo "not ok: $1 has in the page: $(in_page "$1" | tr '\n' ' ')"
+    echo "                  in its help: $(in_help "$1" | tr '\n' ' ')"
+  else
+    passed=$((passed + 1))
+    return
+  fi
+  failed=$((failed + 1))
+}
+
+for command in $(commands '') dump; do
+  # A table of further commands says so in its usage line.
+  # shellcheck disable=SC2086
+  if "$gridctl" $command --help | grep -q "^Usage: gridctl $command COMMAND"
+  then
+    for sub in $(commands "$command"); do compare "$command $sub"; done
+  else
+    compare "$command"
+  fi
+done
+if [ $passed -lt 10 ]; then
+  echo "not ok: only $passed commands were found"
+  failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
