@@ -53,6 +53,8 @@ rule "$all" '#include <png\.h>' "$desk/picture_png\.c" \
   "png.h has one door: $desk/picture_png.c"
 rule "$all" '#include <jpeglib\.h>' "$desk/picture_jpeg\.c" \
   "jpeglib.h has one door: $desk/picture_jpeg.c"
+rule "$all" '#include <(ncurses|curses)\.h>' 'tools/gridhud/term(_[a-z]+)?\.c' \
+  "ncurses.h has one door: tools/gridhud/term*.c"
 rule "$all" '(^|[^a-z_])(strcpy|strcat|sprintf|strtok|atoi|gmtime|localtime)\(' \
   "$none" "not used: strcpy strcat sprintf strtok atoi gmtime localtime"
 rule "$all" '^[ 	]*//|[;{}][ 	]*//' "$none" "comments are /* */"

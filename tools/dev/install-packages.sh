@@ -10,11 +10,12 @@ packages_of() {
   build)
     echo gcc make autoconf automake pkg-config libfcgi-dev libjansson-dev \
       liblmdb-dev libssl-dev libinih-dev libcsv-dev libutf8proc-dev \
-      zlib1g-dev libdeflate-dev node-llhttp
+      zlib1g-dev libdeflate-dev node-llhttp libncurses-dev
     ;;
   test)
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
-      valgrind mandoc sqlite3 curl jq python3 nginx-light openssl
+      valgrind mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
+      espeak-ng desktop-file-utils
     ;;
   serve) echo nginx-light curl openssl ca-certificates ;;
   screen) ;;
@@ -25,7 +26,7 @@ packages_of() {
       xvfb x11-xserver-utils xclip scrot sway swaybg grim wl-clipboard wtype \
       dunst dbus dbus-bin dbus-daemon python3-dbusmock python3-dbus \
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
-      xdg-utils util-linux jq
+      xdg-utils util-linux jq xterm fonts-jetbrains-mono librsvg2-bin
     ;;
   bench) echo webhook python3 ;;
   *) return 1 ;;
