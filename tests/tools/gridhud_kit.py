@@ -139,6 +139,11 @@ class Hud:
             return self.process.pid
         return int(self.tmux("display-message", "-p", "#{pane_pid}").strip())
 
+    def cpu_seconds(self):
+        with open("/proc/%d/stat" % self.pid(), encoding="ascii") as file:
+            user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def keys(self, *keys):
         self.tmux("send-keys", *keys)
 

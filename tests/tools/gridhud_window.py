@@ -436,9 +436,10 @@ def ten_thousand_messages_scroll_and_search():
             equal(hook.push([{"source": "job %d" % (n % 20), "title": "Title %d" % n, "text": text % n}
                              for n in range(i, i + 250)]).status, 200)
         hud.wait("number 9999.", 60)
-        times = {}
+        times, work = {}, {}
 
         def timed(what, keys, want):
+            before = hud.cpu_seconds()
             began = time.monotonic()
             for key in keys:
                 hud.keys(*key)
@@ -446,6 +447,7 @@ def ten_thousand_messages_scroll_and_search():
                 if time.monotonic() - began > 10:
                     raise AssertionError("%s: %r is not on\n%s" % (what, want, hud.screen()))
             times[what] = time.monotonic() - began
+            work[what] = hud.cpu_seconds() - before
 
         timed("home", [("Home",)], "number 0.")
         timed("end", [("End",)], "number 9999.")
@@ -457,17 +459,19 @@ def ten_thousand_messages_scroll_and_search():
         peak = int(re.search(r"VmHWM:\s+(\d+) kB", status).group(1))
         anonymous = int(re.search(r"RssAnon:\s+(\d+) kB", status).group(1))
         print("10,000 messages: peak %.1f MB, anonymous %.1f MB; " % (peak / 1024, anonymous / 1024) +
-              ", ".join("%s %.0f ms" % (k, v * 1000) for k, v in times.items()))
+              ", ".join("%s %.0f ms (%.0f ms of work)" % (k, v * 1000, work[k] * 1000) for k, v in times.items()))
         with open("/proc/%d/exe" % hud.pid(), "rb") as file:
             sanitized = b"__asan_init" in file.read()
         if not sanitized:
             assert peak < 16 * 1024, status
-            assert max(times.values()) < 1.5, times
+            # What it works, not what it waits for: others may be busy here.
+            assert max(work.values()) < 0.5, work
         began = time.monotonic()
         hud.kill()
         hud.start()
         hud.wait("number 9999.")
-        print("start with 10,000 messages: %.0f ms" % ((time.monotonic() - began) * 1000))
+        print("start with 10,000 messages: %.0f ms (%.0f ms of work)"
+              % ((time.monotonic() - began) * 1000, hud.cpu_seconds() * 1000))
 
 
 def newer_window_takes_over_and_gives_back():

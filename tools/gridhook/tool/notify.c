@@ -75,6 +75,9 @@ struct notice {
 	int32_t timeout_ms; /* -1: as the service thinks fit */
 };
 
+/* The desktop file of the window that shows messages: gridhud.desktop. */
+#define WINDOW "gridhud"
+
 static enum err
 send(struct bus *bus, const struct notice *notice, uint32_t *id,
     struct fault *fault)
@@ -84,8 +87,8 @@ send(struct bus *bus, const struct notice *notice, uint32_t *id,
 
 	err = bus_call(bus, &service, "Notify", &reply, fault, "susssasa{sv}i",
 	    notice->app_name, (uint32_t)0, "", notice->title, notice->body, 0,
-	    2, "urgency", "y", notice->urgency, "desktop-entry", "s",
-	    notice->app_name, notice->timeout_ms);
+	    2, "urgency", "y", notice->urgency, "desktop-entry", "s", WINDOW,
+	    notice->timeout_ms);
 	if (err == ERR_OK && !bus_read(reply, "u", id))
 		err = ERR_BAD_INPUT;
 	bus_message_free(reply);
