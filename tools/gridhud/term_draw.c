@@ -222,7 +222,7 @@ draw_line(
 	chosen = chosen && !line->is_day && line->len > 0;
 	move(row, 0);
 	if (chosen) {
-		put(term, SPAN("\xE2\x96\x8C"), STYLE_LINK, true, 1);
+		put(term, SPAN("\xE2\x96\x8C"), STYLE_MARK, true, 1);
 		put(term, SPAN(" "), STYLE_TEXT, true, 1);
 	} else
 		fill(term, STYLE_TEXT, false, TERM_GUTTER);

@@ -375,7 +375,7 @@ put_badges(struct view *view, const struct message *message, bool muted)
 	if (muted)
 		put_note(view, "muted", STYLE_DIM);
 	if (message->unread)
-		put_note(view, "\xE2\x97\x8F", STYLE_LINK);
+		put_note(view, "\xE2\x97\x8F", STYLE_MARK);
 }
 
 static void

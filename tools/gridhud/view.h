@@ -21,6 +21,7 @@ enum style {
 	STYLE_BOLD,
 	STYLE_CODE,
 	STYLE_LINK,
+	STYLE_MARK, /* a link's colour, for small signs */
 	STYLE_GOOD,
 	STYLE_BAD,
 	STYLE_WARN,
