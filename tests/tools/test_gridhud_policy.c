@@ -116,6 +116,22 @@ START_TEST(senders_silence_and_speech_off_leave_only_failures)
 }
 END_TEST
 
+START_TEST(what_its_sender_asks_for_is_spoken_but_not_from_the_muted)
+{
+	struct policy_facts facts = facts_of(_i, PRIORITY_MIN, false);
+	char as_high = table[_i].lax[PRIORITY_HIGH];
+	char as_it_is = table[_i].lax[PRIORITY_MIN];
+
+	facts.asked = true;
+	ck_assert_int_eq(letters[policy_decide(&facts).say],
+	    table[_i].muted ? as_it_is : as_high);
+	facts.quiet_strict = true;
+	if (table[_i].quiet)
+		ck_assert_int_eq(letters[policy_decide(&facts).say],
+		    table[_i].strict[PRIORITY_MIN]);
+}
+END_TEST
+
 START_TEST(failures_that_are_not_to_be_read_follow_the_other_rules)
 {
 	struct policy_facts facts = facts_of(_i, PRIORITY_LOW, false);
@@ -233,6 +249,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, repeated_message_is_never_spoken, 0, rows);
 	tcase_add_loop_test(
 	    tc, senders_silence_and_speech_off_leave_only_failures, 0, rows);
+	tcase_add_loop_test(tc,
+	    what_its_sender_asks_for_is_spoken_but_not_from_the_muted, 0, rows);
 	tcase_add_loop_test(tc,
 	    failures_that_are_not_to_be_read_follow_the_other_rules, 0, rows);
 	tcase_add_loop_test(

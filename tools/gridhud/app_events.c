@@ -112,6 +112,7 @@ gather(const struct app *app, const struct message *message, bool replay)
 	    .replayed = replay,
 	    .duplicate = message->duplicate,
 	    .silenced = message->silent || message->speak == SPEAK_NO,
+	    .asked = message->speak == SPEAK_YES,
 	    .firing = message->status == STATUS_FIRING,
 	    .speech_on =
 		app->settings.speech && app->settings.engine != ENGINE_NONE,

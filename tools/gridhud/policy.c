@@ -9,7 +9,8 @@ what_to_say(const struct policy_facts *facts, bool high)
 		return SAY_FAILURE;
 	if (facts->silenced || !facts->speech_on)
 		return SAY_NOTHING;
-	if (high && !(facts->quiet && facts->quiet_strict))
+	if ((high || (facts->asked && !facts->muted)) &&
+	    !(facts->quiet && facts->quiet_strict))
 		return facts->failure ? SAY_FAILURE : SAY_SUMMARY;
 	if (facts->quiet || facts->muted)
 		return SAY_NOTHING;

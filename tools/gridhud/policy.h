@@ -4,7 +4,9 @@
  *
  *	1  a scheduled job failed             spoken, also in quiet hours
  *	2  high priority, or a priority word  spoken; in quiet hours unless they
- *	                                      are strict
+ *	                                      are strict; so is what its sender
+ *	                                      asks to be, from a source that is
+ *	                                      not muted
  *	3  quiet hours, or a muted source     silent
  *	4  anything else                      its summary is spoken, when
  *	                                      speech is on
@@ -29,6 +31,7 @@ struct policy_facts {
 
 	bool duplicate;
 	bool silenced; /* the sender says so */
+	bool asked; /* the sender wants it to be read aloud */
 	bool firing; /* an alert that is on */
 
 	/* What the person has set. */
