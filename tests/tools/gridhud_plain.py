@@ -55,12 +55,10 @@ def end_of_input_is_not_the_end():
         time.sleep(0.3)
         hook.push({"text": "still here"})
         hud.wait("still here")
-        before = os.times()
         time.sleep(0.5)
         with open("/proc/%d/stat" % hud.process.pid, encoding="ascii") as file:
             ticks = sum(int(n) for n in file.read().rsplit(")", 1)[1].split()[11:13])
         assert ticks < 50, "it spins"
-        del before
 
 
 def hang_up_rereads_settings_and_term_ends():

@@ -381,7 +381,8 @@ app_run(struct app *app, int fd, void (*ready)(void *arg),
 	tick(app);
 	round(arg);
 	while (!app->quit) {
-		struct pollfd fds[3] = {{signals, POLLIN, 0}, {fd, POLLIN, 0},
+		struct pollfd fds[3] = {{signals, POLLIN, 0},
+		    {app->input_ended ? -1 : fd, POLLIN, 0},
 		    {app->fd, POLLIN, 0}};
 
 		if (client_out(&app->client).len > 0)
@@ -393,7 +394,7 @@ app_run(struct app *app, int fd, void (*ready)(void *arg),
 		}
 		if (fds[0].revents != 0)
 			take_signal(app, signals);
-		if (fd >= 0 && fds[1].revents != 0)
+		if (fds[1].fd >= 0 && fds[1].revents != 0)
 			ready(arg);
 		if (app->on_terminal &&
 		    (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)

@@ -70,6 +70,7 @@ struct app {
 	const struct front *front;
 	void *front_arg;
 	bool on_terminal; /* set by the front: it ends with the terminal */
+	bool input_ended; /* set by the front: there is none to wait for */
 	bool greeted; /* a server has, once */
 	bool quit;
 };

@@ -6,7 +6,6 @@
 #include "tools/gridhud/plain.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,14 +15,11 @@
 #include "tools/gridhud/text.h"
 
 #define LINE_MAX_BYTES 4096
-#define SHOWN_AT_START 0
 
 struct plain {
 	struct app app;
 	struct buf in;
-	unsigned unread; /* as last told */
 	enum hud_state hud;
-	bool ended; /* standard input is at its end */
 };
 
 /* --- showing -------------------------------------------------------------- */
@@ -278,9 +274,8 @@ on_ready(void *arg)
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len <= 0) {
-		/* It goes on without: what is at its end is always ready. */
-		dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
-		plain->ended = true;
+		/* It goes on without. */
+		plain->app.input_ended = true;
 		return;
 	}
 	buf_add(&plain->in, bytes, (size_t)len);
@@ -308,7 +303,7 @@ on_round(void *arg)
 int
 plain_run(const struct plain_options *options)
 {
-	struct plain plain = {.ended = false};
+	struct plain plain = {.hud = HUD_IDLE};
 	struct fault fault = {.place = ""};
 	int code = EXIT_FAILURE;
 	enum err err;
