@@ -1,0 +1,81 @@
+/*
+ * api: one way to ask the server.
+ *
+ * A session that ended is renewed by the login view and the question asked
+ * again. What only reads is asked again while the server cannot be reached;
+ * what changes something is not, as it may have been done: its caller decides.
+ */
+import {connected, waitOffline} from "./notice.js";
+import {t} from "./text.js";
+
+export class ApiError extends Error {
+	constructor(status, error, retryAfter = 0) {
+		super(error?.message ?? t("offline_now"));
+		this.status = status;
+		this.code = error?.code ?? "internal_error";
+		this.details = error?.details ?? {};
+		this.retryAfter = retryAfter;
+	}
+}
+
+/* Set by main.js: asks the user to log in again. */
+let renewSession = null;
+
+export function onSessionEnd(renew) {
+	renewSession = renew;
+}
+
+const UNREACHABLE = new Set([0, 502, 503, 504]);
+
+async function once(method, path, {params = {}, body, signal}) {
+	const query = new URLSearchParams(Object.entries(params).filter(
+	    ([, value]) => value != null && value !== ""));
+	const address = query.size > 0 ? `${path}?${query}` : path;
+	const options = {method, signal, credentials: "same-origin",
+	    headers: {Accept: "application/json"}};
+	let reply, answer;
+
+	if (body !== undefined) {
+		options.headers["Content-Type"] = "application/json";
+		options.body = JSON.stringify(body);
+	}
+	try {
+		reply = await fetch(address, options);
+		answer = reply.status === 204 ? {} : await reply.json();
+	} catch (error) {
+		if (error.name === "AbortError")
+			throw error;
+		throw new ApiError(reply === undefined ? 0 : 502, null);
+	}
+	if (reply.ok && reply.status !== 202)
+		return answer;
+	throw new ApiError(reply.status, answer.error,
+	    Number(reply.headers.get("Retry-After")) || 0);
+}
+
+/* Resolves to the answer's JSON; rejects with ApiError, or AbortError. */
+export async function ask(method, path, options = {}) {
+	for (let tries = 0; ; tries++) {
+		try {
+			const answer = await once(method, path, options);
+
+			if (tries > 0)
+				connected();
+			return answer;
+		} catch (error) {
+			if (error.status === 401 && !options.open)
+				await renewSession();
+			else if (UNREACHABLE.has(error.status) &&
+			    method === "GET" && !options.open)
+				await waitOffline(Math.min(2 + 2 * tries, 15));
+			else
+				throw error;
+			options.signal?.throwIfAborted();
+		}
+	}
+}
+
+export const get = (path, params, options = {}) =>
+    ask("GET", path, {params, ...options});
+export const post = (path, body) => ask("POST", path, {body});
+export const remove = (path) => ask("DELETE", path);

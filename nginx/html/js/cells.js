@@ -1,0 +1,93 @@
+/* cells: how a value looks in the grid, by the kind of its column. */
+import {el, svg} from "./dom.js";
+import * as format from "./format.js";
+import {edit, proposal} from "./ranges.js";
+import {t} from "./text.js";
+
+const ARROWS = {up: "↗", down: "↘", flat: "→"};
+
+function chip(gamme, kind, title) {
+	return el(`span.gamme${kind}`, {title}, gamme ?? "∅");
+}
+
+function proposedChip(proposed, over) {
+	const title = t("proposed_by", {author: proposed.author,
+	    date: format.time(proposed.at)});
+
+	return el("span.proposal" + (over ? ".over" : ""), {title},
+	    chip(proposed.gamme, ".api"), el("span.badge", {}, t("api")));
+}
+
+function editChip(one) {
+	const title = one.conflict ? t("was_conflict") : t("mine");
+
+	return chip(one.gamme, one.conflict ? ".mine.conflict" : ".mine",
+	    title);
+}
+
+/* The recorded range, then what is proposed, then the buyer's own word. */
+export function rangeView(row) {
+	const proposed = proposal(row.codein), one = edit(row.codein);
+	const view = el("span.ranges", {}, chip(row.codeGamme,
+	    row.codeGamme == null ? ".none" : "", row.codeGamme == null ?
+	    t("no_range") : null));
+
+	if (proposed || one)
+		view.append(el("span.arrow", {"aria-hidden": "true"}, "→"));
+	if (proposed)
+		view.append(proposedChip(proposed, one !== undefined));
+	if (one)
+		view.append(editChip(one));
+	return view;
+}
+
+export function trendView(trend) {
+	if (trend == null)
+		return el("span.faint", {}, "–");
+	return el(`span.trend.${trend.direction}`, {
+	    title: t(trend.direction)},
+	el("span", {"aria-hidden": "true"}, ARROWS[trend.direction]),
+	" ", trend.label);
+}
+
+/* Twelve bars; their figures are in the article panel. */
+export function seriesView(series) {
+	const values = Object.keys(series ?? {}).sort().map((k) => series[k]);
+	const most = Math.max(...values, 0);
+
+	if (most <= 0)
+		return el("span.faint", {}, "–");
+	const path = values.map((value, i) => {
+		const height = Math.max(Math.max(value, 0) / most * 20, 0.6);
+
+		return `M${i * 8.5} 21v${-height}h6v${height}z`;
+	}).join("");
+
+	return svg("svg", {class: "bars", viewBox: "0 0 100 22", width: 100,
+	    height: 22, "aria-hidden": "true"}, svg("path", {d: path}));
+}
+
+const formats = {
+	money: format.money, price: format.price, percent: format.percent,
+	change: format.change, points: format.points,
+	decimal: format.decimal, integer: format.integer, day: format.day,
+};
+
+const views = {
+	range: (value, row) => rangeView(row),
+	trend: trendView,
+	series: seriesView,
+	change: (value) => el("span" + (value > 0 ? ".up" : value < 0 ?
+	    ".down" : ""), {}, format.change(value)),
+};
+
+/* What AG Grid asks of a column of this kind. */
+export function cellOptions(kind) {
+	if (views[kind])
+		return {cellRenderer: ({value, data}) =>
+		    data === undefined ? null : views[kind](value, data)};
+	if (formats[kind])
+		return {valueFormatter: ({value, data}) =>
+		    data === undefined ? "" : formats[kind](value)};
+	return {};
+}

@@ -1,0 +1,142 @@
+/*
+ * classes: the classification beside the grid, three levels that open one
+ * within the other, each with its count. A tree to the keyboard as well.
+ */
+import {get} from "./api.js";
+import {emit} from "./bus.js";
+import {el, icon} from "./dom.js";
+import * as format from "./format.js";
+import {t} from "./text.js";
+
+export function classTree() {
+	const tree = el("ul.tree", {role: "tree",
+	    "aria-label": t("classification")});
+	let supplier = null, chosen = "";
+
+	async function load(level, parent) {
+		const {data, meta} = await get("/api/v1/nomenclatures",
+		    {fournisseur: supplier, niveau: level, parent});
+
+		return {data, meta};
+	}
+
+	const items = () => [...tree.querySelectorAll("[role=treeitem]")]
+	    .filter((item) => item.offsetParent !== null);
+
+	function focus(item) {
+		for (const one of tree.querySelectorAll("[role=treeitem]"))
+			one.tabIndex = one === item ? 0 : -1;
+		item?.focus();
+	}
+
+	function choose(item) {
+		for (const one of tree.querySelectorAll("[aria-selected=true]"))
+			one.setAttribute("aria-selected", "false");
+		item.setAttribute("aria-selected", "true");
+		chosen = item.dataset.code;
+		emit("class", chosen);
+	}
+
+	async function toggle(item, open) {
+		const was = item.getAttribute("aria-expanded");
+
+		if (was === null || was === String(open))
+			return;
+		item.setAttribute("aria-expanded", String(open));
+		const group = item.querySelector("ul");
+
+		if (open && group.childElementCount === 0) {
+			const level = item.dataset.code.length / 2 + 1;
+			const {data} = await load(level, item.dataset.code);
+
+			group.replaceChildren(...data.map(node));
+		}
+	}
+
+	function node(entry) {
+		const leaf = entry.code.length === 6 || entry.code === "";
+		const item = el("li", {role: "treeitem", tabindex: -1,
+		    "aria-selected": "false", "data-code": entry.code,
+		    "aria-expanded": leaf ? null : "false"});
+		const twist = el("span.twist", {"aria-hidden": "true"},
+		    leaf ? null : icon("right"));
+		const line = el("div.line", {},
+		    twist, el("span.grow" + (entry.libelle ? "" : ".faint"),
+			{title: entry.libelle},
+			entry.libelle ?? `${entry.code} ${t("no_label")}`),
+		    el("span.count", {}, format.integer(entry.nbArticles)));
+
+		twist.addEventListener("click", (event) => {
+			event.stopPropagation();
+			toggle(item,
+			    item.getAttribute("aria-expanded") === "false");
+		});
+		line.addEventListener("click", () => {
+			focus(item);
+			choose(item);
+			toggle(item, true);
+		});
+		item.append(line);
+		if (!leaf)
+			item.append(el("ul", {role: "group"}));
+		return item;
+	}
+
+	tree.addEventListener("keydown", (event) => {
+		const item = event.target.closest("[role=treeitem]");
+		const all = items(), at = all.indexOf(item);
+		const steps = {
+			ArrowDown: () => focus(all[at + 1] ?? item),
+			ArrowUp: () => focus(all[at - 1] ?? item),
+			Home: () => focus(all[0]),
+			End: () => focus(all.at(-1)),
+			ArrowRight: () => toggle(item, true),
+			ArrowLeft: () => item.getAttribute("aria-expanded") ===
+			    "true" ? toggle(item, false) : focus(item.parentElement
+				.closest("[role=treeitem]") ?? item),
+			Enter: () => choose(item),
+			" ": () => choose(item),
+		};
+
+		if (at < 0 || !steps[event.key])
+			return;
+		event.preventDefault();
+		steps[event.key]();
+	});
+
+	return {
+		element: tree,
+		clear() {
+			tree.replaceChildren();
+		},
+		/*
+		 * Level 1. Returns what all of it is worth, and how many
+		 * articles stand outside of the classification.
+		 */
+		async open(code) {
+			supplier = code;
+			chosen = "";
+			const {data: entries, meta} = await load(1);
+			const outside = meta.sansNomenclature ?? 0;
+			const sum = (name) => entries.reduce(
+			    (all, entry) => all + entry[name], 0);
+			const whole = {code: "", libelle: t("all_articles"),
+			    nbArticles: sum("nbArticles") + outside};
+
+			if (supplier !== code)
+				return null;
+			tree.replaceChildren(...[whole, ...entries].map(node));
+			tree.firstElementChild.tabIndex = 0;
+			tree.firstElementChild.setAttribute("aria-selected",
+			    "true");
+			return {totalCa: sum("totalCa"), outside};
+		},
+		/* Back to all, without telling anyone. */
+		reset() {
+			chosen = "";
+			for (const item of tree.querySelectorAll("[role=treeitem]"))
+				item.setAttribute("aria-selected",
+				    String(item.dataset.code === ""));
+		},
+	};
+}

@@ -1,0 +1,74 @@
+/* columnpicker: which columns are shown, and in which order. */
+import {column, columnNames, keepColumns, originalColumns,
+    shownColumns} from "./columns.js";
+import {openDialog} from "./dialog.js";
+import {el, iconButton} from "./dom.js";
+import {t} from "./text.js";
+
+export function pickColumns(changed) {
+	const list = el("ul.picker");
+	const find = el("input", {type: "search", "aria-label":
+	    t("columns_find"), placeholder: t("columns_find"),
+	    oninput: () => draw()});
+	let shown = shownColumns();
+
+	function keep(columns) {
+		shown = columns;
+		keepColumns(shown);
+		changed();
+		draw();
+	}
+
+	function move(name, by) {
+		const from = shown.findIndex((one) => one.name === name);
+		const columns = [...shown];
+		const [one] = columns.splice(from, 1);
+
+		columns.splice(from + by, 0, one);
+		keep(columns);
+		list.querySelector(`[data-name=${name}] button`)?.focus();
+	}
+
+	function toggle(name, on) {
+		keep(on ? [...shown, {name}] :
+		    shown.filter((one) => one.name !== name));
+		list.querySelector(`[data-name=${name}] input`)?.focus();
+	}
+
+	function item(name, place) {
+		const {label} = column(name);
+		const box = el("input", {type: "checkbox",
+		    checked: place >= 0 ? true : null,
+		    onchange: () => toggle(name, box.checked)});
+		const row = el("li", {"data-name": name},
+		    el("label.grow", {}, box, label));
+
+		if (place > 0)
+			row.append(iconButton("up",
+			    t("move_up", {name: label}), () => move(name, -1)));
+		if (place >= 0 && place < shown.length - 1)
+			row.append(iconButton("down",
+			    t("move_down", {name: label}), () => move(name, 1)));
+		return row;
+	}
+
+	function draw() {
+		const wanted = find.value.trim().toLowerCase();
+		const place = (name) =>
+		    shown.findIndex((one) => one.name === name);
+		const names = [...shown.map(({name}) => name),
+		    ...columnNames.filter((name) => place(name) < 0)]
+		    .filter((name) => column(name).label.toLowerCase()
+			.includes(wanted) || name.toLowerCase().includes(wanted));
+
+		list.replaceChildren(...names.map((name) =>
+		    item(name, place(name))));
+	}
+
+	draw();
+	openDialog({title: t("columns"), content: [
+		el("p.faint", {}, t("columns_lead")), find, list], actions: [
+		el("button", {type: "button",
+		    onclick: () => keep(originalColumns())},
+		t("columns_default"))]});
+}

@@ -1,0 +1,131 @@
+/*
+ * columns: what a column is called, how its values look, which are shown.
+ *
+ * Names come from the API's description; those here stand in until it has
+ * come, and where it says nothing.
+ */
+import {get} from "./api.js";
+import {recall, remember} from "./store.js";
+import {french} from "./text.js";
+
+/* kind (see cells.js), French, English */
+const table = {
+	codein: ["code", "Code article", "Article code"],
+	codeFournisseur: ["text", "Fournisseur", "Supplier"],
+	nomFournisseur: ["text", "Nom du fournisseur", "Supplier name"],
+	libelle1: ["label", "Libellé", "Label"],
+	libelle2: ["text", "Libellé 2", "Label 2"],
+	marque: ["text", "Marque", "Brand"],
+	gtin: ["code", "GTIN", "GTIN"],
+	reference: ["code", "Référence", "Reference"],
+	codeCentrale: ["code", "Code centrale", "Central code"],
+	code1: ["code", "Univers", "Universe"],
+	libelleCode1: ["text", "Libellé univers", "Universe label"],
+	code2: ["code", "Famille", "Family"],
+	libelleCode2: ["text", "Libellé famille", "Family label"],
+	code3: ["code", "Sous-famille", "Sub-family"],
+	libelleCode3: ["text", "Libellé sous-famille", "Sub-family label"],
+	codeGammeServeur: ["gamme", "Gamme serveur", "Server range"],
+	codeGamme: ["range", "Gamme", "Range"],
+	totalCa: ["money", "CA", "Turnover"],
+	totalQuantite: ["decimal", "Quantité", "Quantity"],
+	totalMarge: ["money", "Marge", "Margin"],
+	tauxMarge: ["percent", "Taux de marge", "Margin rate"],
+	prixMoyenVente: ["price", "Prix moyen", "Mean price"],
+	partCa: ["percent", "Part du CA", "Turnover share"],
+	rangCa: ["integer", "Rang CA", "Turnover rank"],
+	cumulCaPct: ["percent", "CA cumulé", "Cumulated turnover"],
+	classeAbc: ["text", "Classe ABC", "ABC class"],
+	nbMagasins: ["integer", "Magasins", "Stores"],
+	caParMagasin: ["money", "CA par magasin", "Turnover per store"],
+	moyenneMensuelle: ["decimal", "Moyenne mensuelle", "Monthly mean"],
+	moisVendus: ["integer", "Mois vendus", "Months sold"],
+	evolutionQte: ["change", "Évolution", "Change"],
+	stockActuel: ["decimal", "Stock", "Stock"],
+	stockValeur: ["money", "Valeur du stock", "Stock value"],
+	couvertureJours: ["decimal", "Couverture (jours)", "Cover (days)"],
+	rotation: ["decimal", "Rotation", "Turns"],
+	nbMagasinsStock: ["integer", "Magasins en stock", "Stores in stock"],
+	nbRuptures: ["integer", "Ruptures", "Out of stock"],
+	totalReceptions: ["decimal", "Réceptions", "Receptions"],
+	derniereReception: ["day", "Dernière réception", "Last reception"],
+	pcb: ["decimal", "PCB", "Case size"],
+	prixAchat: ["price", "Prix d'achat", "Purchase price"],
+	prixVente: ["price", "Prix de vente", "Selling price"],
+	tva: ["decimal", "TVA (%)", "VAT (%)"],
+	margeUnitaire: ["price", "Marge unitaire", "Unit margin"],
+	premiereVente: ["day", "Première vente", "First sale"],
+	derniereVente: ["day", "Dernière vente", "Last sale"],
+	nbJoursDerniereVente: ["integer", "Jours sans vente", "Days without sale"],
+	caReseau: ["money", "CA réseau", "Network turnover"],
+	qteReseau: ["decimal", "Quantité réseau", "Network quantity"],
+	nbMagasinsReseau: ["integer", "Magasins réseau", "Network stores"],
+	caParMagasinReseau: ["money", "CA/magasin réseau", "Network turnover per store"],
+	margePctReseau: ["percent", "Taux de marge réseau", "Network margin rate"],
+	presenceReseauPct: ["percent", "Présence réseau", "Network presence"],
+	ecartMargeReseau: ["points", "Écart de marge", "Margin gap"],
+	trend: ["trend", "Tendance", "Trend"],
+	qteReseauByMonth: ["series", "Quantités réseau par mois", "Network quantities by month"],
+	sales12m: ["series", "Ventes par mois", "Sales by month"],
+	stock12m: ["series", "Stocks par mois", "Stock by month"],
+	receptions12m: ["series", "Réceptions par mois", "Receptions by month"],
+};
+
+const widths = {
+	code: 118, text: 150, label: 270, range: 136, gamme: 124, money: 116,
+	price: 116, percent: 126, change: 108, points: 126, decimal: 116,
+	integer: 126, day: 130, trend: 112, series: 146,
+};
+
+const originally = ["codein", "libelle1", "codeGamme", "totalCa",
+    "totalQuantite", "tauxMarge", "sales12m", "evolutionQte", "stockActuel",
+    "couvertureJours", "nbMagasinsReseau", "trend"];
+
+/* Maps are shown, but not sorted by. */
+const unsortable = new Set(["trend", "series"]);
+/* These start on the left; all else is a number. */
+const leftwards = new Set(["code", "text", "label", "range", "gamme", "day",
+    "trend", "series"]);
+
+let described = {};
+
+/* Takes names from the API's own description, when it has them. */
+export async function describeColumns() {
+	const label = french ? "x-label-fr" : "x-label-en";
+	const spec = await get("/api/v1/openapi.json", {}, {open: true});
+	const properties = spec.components?.schemas?.Product?.properties ?? {};
+
+	described = Object.fromEntries(Object.entries(properties)
+	    .filter(([, of]) => typeof of[label] === "string")
+	    .map(([name, of]) => [name, of[label]]));
+}
+
+export function columnName(name) {
+	return described[name] ?? table[name]?.[french ? 1 : 2] ?? name;
+}
+
+export function column(name) {
+	const [kind] = table[name];
+
+	return {name, kind, label: columnName(name), width: widths[kind],
+	    sortable: !unsortable.has(kind), left: leftwards.has(kind)};
+}
+
+export const columnNames = Object.keys(table);
+
+/* Which are shown, in order: [{name, width}]; kept between visits. */
+export function shownColumns() {
+	const kept = recall("columns");
+
+	if (!Array.isArray(kept) || kept.length === 0)
+		return originally.map((name) => ({name}));
+	return kept.filter(({name}) => name in table);
+}
+
+export function keepColumns(columns) {
+	remember("columns", columns);
+}
+
+export function originalColumns() {
+	return originally.map((name) => ({name}));
+}

@@ -1,0 +1,113 @@
+/*
+ * decide: Save and Cancel. A window says what will happen, in counts; what it
+ * counted is what is sent. What someone else did meanwhile is told after.
+ */
+import {emit} from "./bus.js";
+import {openDialog} from "./dialog.js";
+import {el} from "./dom.js";
+import * as format from "./format.js";
+import {tell} from "./notice.js";
+import {cancel, save} from "./ranges.js";
+import {plural, t} from "./text.js";
+
+const LISTED = 50;
+const acts = {save, cancel};
+
+function part(name, list, kind) {
+	if (list.length === 0)
+		return null;
+	return el(`li.${kind}`, {}, el("strong", {},
+	    format.integer(list.length)), " ",
+	t(list.length === 1 ? name + "_1" : name));
+}
+
+function listOf({mine, pending}) {
+	const all = [...mine.map((one) => [one, t("you")]),
+	    ...pending.map((one) => [one, one.author])];
+	const rows = all.slice(0, LISTED).map(([one, who]) => el("tr", {},
+	    el("td.code", {}, one.codein),
+	    el("td", {}, `${one.codeGamme ?? "∅"} → ${one.gamme ?? "∅"}`),
+	    el("td.faint", {}, who)));
+
+	if (all.length > LISTED)
+		rows.push(el("tr", {}, el("td.faint", {colspan: 3},
+		    t("and_more", {n: format.integer(all.length - LISTED)}))));
+	return el("details", {}, el("summary", {}, t("detail")),
+	    el("table.plain", {}, el("tbody", {}, rows)));
+}
+
+function explain(what, planned, bySelection, supplier) {
+	const name = supplier.nom ?? supplier.code;
+
+	return [
+		el("p", {}, bySelection ? t("scope_selection") :
+		    t("scope_all", {name})),
+		el("ul.parts", {},
+		    part(`part_pending_${what}`, planned.pending, "api"),
+		    part(`part_mine_${what}`, planned.mine, "mine"),
+		    what === "save" ? part("part_over", planned.over, "over") :
+			null),
+		el("p.faint", {}, t("only_seen")),
+		listOf(planned),
+	];
+}
+
+/* What was changed by others meanwhile: nothing of it was overwritten. */
+function tellConflicts(results) {
+	const conflicts = results.filter(({result}) => result !== "applied");
+	const applied = results.length - conflicts.length;
+	const rows = conflicts.map((one) => el("tr", {},
+	    el("td.code", {}, one.codein),
+	    el("td", {}, t(`result_${one.result}`)),
+	    el("td", {}, `${t("now")} : ${one.codeGamme ?? "∅"}`)));
+
+	openDialog({title: plural("conflicts_title", conflicts.length),
+	    content: [el("p", {}, t("conflicts_lead")),
+		applied > 0 ? el("p", {}, t("conflict_saved",
+		    {n: format.integer(applied)})) : null,
+		el("table.plain", {}, el("tbody", {}, rows.slice(0, 200)))]});
+}
+
+function report(what, planned, results) {
+	const lost = results.filter(({result}) => result !== "applied").length;
+	const done = planned.count - lost;
+
+	if (lost > 0)
+		tellConflicts(results);
+	else
+		tell(plural(what === "save" ? "saved" : "canceled", done));
+}
+
+export function decide(what, planned, bySelection, supplier) {
+	if (planned.count === 0)
+		return;
+	const problem = el("p.problem", {role: "alert"});
+	const go = el(what === "save" ? "button.primary" : "button.danger",
+	    {type: "button"}, t(`confirm_${what}`));
+	const back = el("button", {type: "button",
+	    onclick: () => window.close()}, t("go_back"));
+	const window = openDialog({
+		title: plural(`${what}_title`, planned.count),
+		content: [...explain(what, planned, bySelection, supplier),
+		    problem],
+		actions: [back, go],
+	});
+
+	go.focus();
+	go.addEventListener("click", async () => {
+		go.disabled = true;
+		problem.textContent = t("saving");
+		try {
+			const results = await acts[what](planned);
+
+			window.close();
+			report(what, planned, results);
+			emit("decided");
+		} catch (error) {
+			/* It may have been done: ask for what is there now. */
+			emit("decided");
+			problem.textContent = t("failed", {why: error.message});
+			go.disabled = false;
+		}
+	});
+}

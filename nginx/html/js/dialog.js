@@ -1,0 +1,38 @@
+/* dialog: a window over the page; Escape and its cross close it. */
+import {el, iconButton} from "./dom.js";
+import {t} from "./text.js";
+
+let count = 0;
+
+/*
+ * Opens one with a title and content, `actions` at its foot. Resolves when it
+ * is closed, with the value given to close(value), else undefined.
+ */
+export function openDialog({title, content, actions = [], wide = false}) {
+	const id = `dialog-${++count}`;
+	let result;
+
+	const dialog = el("dialog" + (wide ? ".wide" : ""),
+	    {"aria-labelledby": id});
+	const close = (value) => {
+		result = value;
+		dialog.close();
+	};
+
+	dialog.append(
+	    el("header", {}, el("h2", {id}, title),
+		iconButton("close", t("close"), () => close())),
+	    el("div.dialog-body", {}, content));
+	if (actions.length > 0)
+		dialog.append(el("footer", {}, actions));
+	document.body.append(dialog);
+	dialog.showModal();
+	const closed = new Promise((resolve) => {
+		dialog.addEventListener("close", () => {
+			dialog.remove();
+			resolve(result);
+		});
+	});
+
+	return {dialog, close, closed};
+}

@@ -1,0 +1,82 @@
+/*
+ * dom: elements in one line. No markup is ever parsed from text, so nothing
+ * that the API says can become an element.
+ */
+
+/* el("button.primary", {type: "button", onclick: f}, "Text", child, …) */
+export function el(spec, attributes = {}, ...children) {
+	const [tag, ...classes] = spec.split(".");
+	const node = document.createElement(tag || "div");
+
+	node.classList.add(...classes);
+	set(node, attributes);
+	node.append(...children.flat().filter((child) => child != null));
+	return node;
+}
+
+export function set(node, attributes) {
+	for (const [name, value] of Object.entries(attributes)) {
+		if (name.startsWith("on"))
+			node.addEventListener(name.slice(2), value);
+		else if (value === true)
+			node.setAttribute(name, "");
+		else if (value !== false && value != null)
+			node.setAttribute(name, value);
+		else
+			node.removeAttribute(name);
+	}
+	return node;
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(tag, attributes = {}, ...children) {
+	const node = document.createElementNS(SVG, tag);
+
+	for (const [name, value] of Object.entries(attributes))
+		node.setAttribute(name, value);
+	node.append(...children);
+	return node;
+}
+
+/* Line icons on a 16 × 16 field. */
+const paths = {
+	search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.4 10.4 14 14",
+	close: "M3.5 3.5l9 9M12.5 3.5l-9 9",
+	down: "M4 6l4 4 4-4",
+	right: "M6 4l4 4-4 4",
+	up: "M4 10l4-4 4 4",
+	columns: "M2.5 3h11v10h-11zM6.2 3v10M9.8 3v10",
+	settings: "M3 4.5h10M3 11.5h10M6 2.8v3.4M10.5 9.8v3.4",
+	user: "M8 2.5a2.7 2.7 0 1 0 0 5.4 2.7 2.7 0 0 0 0-5.4zM2.8 14" +
+	    "c.4-3 2.5-4.4 5.2-4.4s4.8 1.4 5.2 4.4",
+	tree: "M3 3.5h4M5 3.5V12h3M5 7.8h3M9.5 7.8H13M9.5 12H13",
+	help: "M6 6.2c0-2.9 4.2-2.8 4.2-.2 0 1.7-2.1 1.8-2.1 3.4M8 12.2v.4",
+	out: "M6.5 2.5h-4v11h4M6.5 8h7M10.5 5l3 3-3 3",
+	undo: "M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6M5.5 4 3 6.5 5.5 9",
+	moon: "M13 9.6A5.6 5.6 0 0 1 6.4 3 5.6 5.6 0 1 0 13 9.6z",
+};
+
+export function icon(name) {
+	return svg("svg", {
+		viewBox: "0 0 16 16", width: 16, height: 16, fill: "none",
+		stroke: "currentColor", "stroke-width": 1.5,
+		"stroke-linecap": "round", "stroke-linejoin": "round",
+		"aria-hidden": "true", class: "icon",
+	}, svg("path", {d: paths[name]}));
+}
+
+/* A button with an icon alone needs its words for who cannot see it. */
+export function iconButton(name, label, onclick) {
+	return el("button.ghost", {type: "button", "aria-label": label,
+	    title: label, onclick}, icon(name));
+}
+
+export function debounce(wait_ms, run) {
+	let timer;
+
+	return (...args) => {
+		clearTimeout(timer);
+		timer = setTimeout(run, wait_ms, ...args);
+	};
+}

@@ -1,0 +1,52 @@
+/* filters: the line above the grid: range, what to validate, columns. */
+import {emit, on} from "./bus.js";
+import {el, icon} from "./dom.js";
+import * as format from "./format.js";
+import {editCount, pendingCount, RANGES} from "./ranges.js";
+import {t} from "./text.js";
+
+/* One of a few, as radio buttons: arrows move, all labelled. */
+function choice(name, label, options, chosen) {
+	const inputs = options.map(({value, text, extra}) => {
+		const input = el("input", {type: "radio", name, value,
+		    checked: value === "" ? true : null,
+		    onchange: () => chosen(value)});
+
+		return el("label", {}, input, el("span.face", {}, text, extra));
+	});
+
+	return el("fieldset.choice", {}, el("legend", {}, label), inputs);
+}
+
+export function filterBar(openColumns) {
+	const pending = el("span.tally", {hidden: true});
+	const mine = el("span.tally", {hidden: true});
+	const range = choice("gamme", t("range"),
+	    [{value: "", text: t("range_all")},
+	    ...RANGES.map((value) => ({value, text: value}))],
+	    (value) => emit("filter", {gamme: value}));
+	const show = choice("show", t("show"), [
+	    {value: "", text: t("show_all")},
+	    {value: "pending", text: t("show_pending"), extra: pending},
+	    {value: "mine", text: t("show_mine"), extra: mine}],
+	    (value) => emit("filter", {show: value}));
+	const columns = el("button.quiet", {type: "button",
+	    onclick: openColumns}, icon("columns"), t("columns"));
+
+	on("ranges", () => {
+		for (const [badge, count] of [[pending, pendingCount()],
+		    [mine, editCount()]]) {
+			badge.hidden = count === 0;
+			badge.textContent = format.integer(count);
+		}
+	});
+	return {
+		element: el("div.filters", {}, range, show,
+		    el("span.grow"), columns),
+		reset() {
+			for (const input of [range, show].map((set) =>
+			    set.querySelector("input")))
+				input.checked = true;
+		},
+	};
+}

@@ -1,0 +1,59 @@
+/* format: numbers, dates and months as the browser's language writes them. */
+import {language} from "./text.js";
+
+const NONE = "–";
+
+function number(options) {
+	const format = new Intl.NumberFormat(language, options);
+
+	return (value) => value == null ? NONE : format.format(value);
+}
+
+export const integer = number({maximumFractionDigits: 0});
+export const decimal = number({maximumFractionDigits: 1});
+export const money = number({style: "currency", currency: "EUR",
+    maximumFractionDigits: 0});
+export const price = number({style: "currency", currency: "EUR",
+    minimumFractionDigits: 2, maximumFractionDigits: 2});
+export const percent = number({style: "percent", minimumFractionDigits: 1,
+    maximumFractionDigits: 1});
+export const change = number({style: "percent", maximumFractionDigits: 0,
+    signDisplay: "exceptZero"});
+export const points = number({style: "percent", minimumFractionDigits: 1,
+    maximumFractionDigits: 1, signDisplay: "exceptZero"});
+export const compact = number({notation: "compact",
+    maximumFractionDigits: 1});
+export const compactMoney = number({style: "currency", currency: "EUR",
+    notation: "compact", maximumFractionDigits: 1});
+
+const dayFormat = new Intl.DateTimeFormat(language,
+    {day: "2-digit", month: "2-digit", year: "numeric", timeZone: "UTC"});
+const timeFormat = new Intl.DateTimeFormat(language,
+    {dateStyle: "medium", timeStyle: "short"});
+const monthFormat = new Intl.DateTimeFormat(language,
+    {month: "short", timeZone: "UTC"});
+const monthYearFormat = new Intl.DateTimeFormat(language,
+    {month: "long", year: "numeric", timeZone: "UTC"});
+
+export function day(text) {
+	return text == null ? NONE : dayFormat.format(new Date(text));
+}
+
+export function time(text) {
+	return text == null ? NONE : timeFormat.format(new Date(text));
+}
+
+/* "202511" or "2025-11" */
+function monthDate(key) {
+	const digits = key.replace("-", "");
+
+	return Date.UTC(+digits.slice(0, 4), +digits.slice(4, 6) - 1, 1);
+}
+
+export function month(key) {
+	return monthFormat.format(monthDate(key)).replace(/\.$/, "");
+}
+
+export function monthYear(key) {
+	return monthYearFormat.format(monthDate(key));
+}

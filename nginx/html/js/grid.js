@@ -1,0 +1,206 @@
+/*
+ * grid: the rows on screen (the door to AG Grid).
+ *
+ * Its infinite row model draws the rows in sight, asks for a page when one
+ * comes into sight, and keeps a bounded number of pages.
+ */
+import {
+	CellApiModule, CellStyleModule, ColumnApiModule, createGrid,
+	EventApiModule, InfiniteRowModelModule, LocaleModule, ModuleRegistry,
+	RenderApiModule, RowApiModule, RowSelectionModule, RowStyleModule,
+	ScrollApiModule,
+} from "ag-grid-community";
+import {cellOptions} from "./cells.js";
+import {column, keepColumns, shownColumns} from "./columns.js";
+import {edit, proposal} from "./ranges.js";
+import {PAGE} from "./rows.js";
+import {french, t} from "./text.js";
+
+ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
+    ColumnApiModule, EventApiModule, InfiniteRowModelModule, LocaleModule,
+    RenderApiModule, RowApiModule, RowSelectionModule, RowStyleModule,
+    ScrollApiModule]);
+
+const PAGES_KEPT = 40;
+const PINNED = new Set(["codein", "libelle1"]);
+
+const localeText = french ? {
+	ariaRowSelect: "Espace pour choisir la ligne",
+	ariaRowDeselect: "Espace pour ne plus choisir la ligne",
+	ariaRowToggleSelection: "Espace pour choisir la ligne ou non",
+	ariaSortableColumn: "Entrée pour trier",
+	ariaColumn: "Colonne",
+	ariaChecked: "choisie",
+	ariaUnchecked: "non choisie",
+	ariaSelectionColumn: "Choix",
+} : {};
+
+const rowClassRules = {
+	"row-waits": ({data}) => data === undefined,
+};
+
+/* A change that waits is seen at the row's edge, too. */
+const edgeRules = {
+	"edge-api": ({data}) => data !== undefined &&
+	    proposal(data.codein) !== undefined,
+	"edge-mine": ({data}) => data !== undefined &&
+	    edit(data.codein) !== undefined,
+};
+
+function definition({name, width}, wide) {
+	const of = column(name);
+
+	return {
+		field: name, colId: name, headerName: of.label, width: width ?? of.width, minWidth: 64,
+		sortable: of.sortable, ...cellOptions(of.kind),
+		sortingOrder: of.left ? ["asc", "desc", null] :
+		    ["desc", "asc", null],
+		pinned: wide && PINNED.has(name) ? "left" : null,
+		lockPinned: true,
+		cellClass: `kind-${of.kind}` + (of.left ? "" : " right"),
+		headerClass: of.left ? "" : "right",
+		cellClassRules: name === "codein" ? edgeRules : undefined,
+	};
+}
+
+/*
+ * Makes the grid in `host`. `tell` has what the grid says:
+ *	failed(error)     a page could not be had
+ *	opened(row)       Enter, or two clicks
+ *	moved(row)        the cursor is on another row
+ *	selected(count)   which rows are chosen has changed
+ *	pressed(event, row)   another key in a cell; true when it was taken
+ *	sorted()
+ */
+export function makeGrid(host, tell) {
+	const wide = matchMedia("(min-width: 900px)");
+	let rowNow = null;
+
+	const keep = ({finished = true, source}) => {
+		if (!finished || source === "api" || source === "gridOptionsChanged")
+			return;
+		keepColumns(api.getColumnState()
+		    .filter(({colId, hide}) => !hide && !colId.startsWith("ag-"))
+		    .map(({colId, width}) => ({name: colId, width})));
+	};
+	const api = createGrid(host, {
+		theme: "legacy",
+		rowModelType: "infinite",
+		columnDefs: definitions(),
+		getRowId: ({data}) => data.codein,
+		cacheBlockSize: PAGE,
+		maxBlocksInCache: PAGES_KEPT,
+		maxConcurrentDatasourceRequests: 4,
+		infiniteInitialRowCount: 1,
+		cacheOverflowSize: 1,
+		rowBuffer: 8,
+		rowHeight: 34,
+		headerHeight: 38,
+		rowClassRules,
+		localeText,
+		suppressCellFocus: false,
+		suppressMovableColumns: false,
+		suppressDragLeaveHidesColumns: true,
+		suppressOverlays: ["loading", "noRows"],
+		rowSelection: {mode: "multiRow", checkboxes: true,
+		    headerCheckbox: false, enableClickSelection: false},
+		selectionColumnDef: {pinned: "left", width: 40, minWidth: 40,
+		    maxWidth: 40, suppressHeaderMenuButton: true},
+		onColumnMoved: keep,
+		onColumnResized: keep,
+		onSortChanged: () => tell.sorted(),
+		onSelectionChanged: () =>
+		    tell.selected(api.getSelectedNodes().length),
+		onCellDoubleClicked: ({data}) => data && tell.opened(data),
+		onCellFocused({rowIndex}) {
+			const data = rowIndex == null ? undefined :
+			    api.getDisplayedRowAtIndex(rowIndex)?.data;
+
+			if (data && data.codein !== rowNow) {
+				rowNow = data.codein;
+				tell.moved(data);
+			}
+		},
+		onCellKeyDown({event, data}) {
+			if (data === undefined)
+				return;
+			if (event.key === "Enter")
+				tell.opened(data);
+			else if (tell.pressed(event, data))
+				event.preventDefault();
+		},
+	});
+
+	function definitions() {
+		return shownColumns().map((one) => definition(one, wide.matches));
+	}
+	function orderOf(sortModel) {
+		const [first] = sortModel;
+
+		return first === undefined ? {} :
+		    {sort: first.colId, order: first.sort};
+	}
+
+	wide.addEventListener("change", () =>
+	    api.setGridOption("columnDefs", definitions()));
+
+	return {
+		/* `source` has page(); `loaded` hears of each page that came. */
+		show(source, loaded) {
+			rowNow = null;
+			api.deselectAll();
+			api.setGridOption("datasource", {async getRows(params) {
+				try {
+					const {rows, total, meta} = await source.page(
+					    params.startRow / PAGE + 1,
+					    orderOf(params.sortModel));
+
+					params.successCallback(rows, total);
+					loaded(total, meta);
+				} catch (error) {
+					params.failCallback();
+					tell.failed(error);
+				}
+			}});
+		},
+		/* Asks anew for the pages it has, in place. */
+		refresh: () => api.refreshInfiniteCache(),
+		columnsChanged: () =>
+		    api.setGridOption("columnDefs", definitions()),
+		rangesChanged: () => api.refreshCells(
+		    {columns: ["codein", "codeGamme"], force: true}),
+		selectedRows: () => api.getSelectedNodes().map(({data}) => data),
+		clearSelection: () => api.deselectAll(),
+		toggle(codein) {
+			const node = api.getRowNode(codein);
+
+			node?.setSelected(!node.isSelected());
+		},
+		focus() {
+			const [first] = api.getColumnState()
+			    .filter(({colId}) => !colId.startsWith("ag-"));
+			const at = api.getFocusedCell();
+
+			if (at != null)
+				api.setFocusedCell(at.rowIndex, at.column);
+			else if (first !== undefined)
+				api.setFocusedCell(0, first.colId);
+		},
+		/* The row before or after the cursor's, brought into sight. */
+		step(by) {
+			const at = api.getFocusedCell();
+			const to = (at?.rowIndex ?? -1) + by;
+
+			if (to < 0 || to >= api.getDisplayedRowCount())
+				return;
+			api.ensureIndexVisible(to);
+			api.setFocusedCell(to, at?.column ?? "codein");
+		},
+		hasSort: () => api.getColumnState().some(({sort}) => sort),
+		label: (text) => host.querySelector("[role=grid],[role=treegrid]")
+		    ?.setAttribute("aria-label", text),
+		api, /* for the tests' measurements */
+	};
+}
+
+export const gridLabel = (name) => `${t("articles", {n: ""}).trim()} – ${name}`;

@@ -1,0 +1,49 @@
+/* keyboard: shortcuts that work anywhere, and the window that lists all. */
+import {openDialog} from "./dialog.js";
+import {el} from "./dom.js";
+import {t} from "./text.js";
+
+const keys = () => [
+	[["/"], "k_search"],
+	[["F"], "k_supplier"],
+	[[t("key_arrows"), t("key_pages")], "k_move"],
+	[[t("key_enter")], "k_open"],
+	[[t("key_escape")], "k_close"],
+	[["A", "B", "C", "Y", "Z"], "k_set"],
+	[[t("key_delete")], "k_drop"],
+	[["Ctrl+Z"], "k_undo"],
+	[[t("key_space")], "k_select"],
+	[["Ctrl+S"], "k_save"],
+	[["?"], "k_help"],
+];
+
+export function openHelp() {
+	openDialog({title: t("help"), content: el("dl.shortcuts", {},
+	    keys().map(([names, text]) => el("div", {},
+		el("dt", {}, names.map((name) => el("kbd", {}, name))),
+		el("dd", {}, t(text)))))});
+}
+
+const writesText = (node) => node.matches?.(
+    "input:not([type=checkbox]):not([type=radio]), textarea, select");
+
+/* acts: {"/": run, "Ctrl+S": run, …}; not while a window is open. */
+export function listenKeys(acts) {
+	document.addEventListener("keydown", (event) => {
+		const command = event.ctrlKey || event.metaKey;
+		const name = (command ? "Ctrl+" : "") +
+		    (event.key.length === 1 ? event.key.toUpperCase() :
+			event.key);
+		const act = acts[name];
+
+		if (act === undefined || event.altKey ||
+		    event.defaultPrevented ||
+		    document.querySelector("dialog[open], main.login"))
+			return;
+		if (writesText(event.target) && !command &&
+		    event.key !== "Escape")
+			return;
+		if (act(event) !== false)
+			event.preventDefault();
+	});
+}

@@ -1,0 +1,61 @@
+/* main: who is it? Then the screen. */
+import {ask, onSessionEnd, remove} from "./api.js";
+import {describeColumns} from "./columns.js";
+import {noticeElements, tell} from "./notice.js";
+import {logIn} from "./login.js";
+import {language, t} from "./text.js";
+import {followTheme} from "./theme.js";
+
+const host = document.getElementById("app");
+
+async function sessionNow() {
+	try {
+		return (await ask("GET", "/app/session", {open: true})).data;
+	} catch (error) {
+		if (error.status !== 401)
+			tell(t("failed", {why: error.message}), {error: true});
+		return null;
+	}
+}
+
+/* One login for all questions that found the session ended. */
+function renewer(session) {
+	let renewed = null;
+
+	return () => {
+		renewed ??= logIn(document.body, {lead: t("login_again"),
+		    known: session.user}).then((again) => {
+			renewed = null;
+			if (again.user === session.user)
+				return;
+			tell(t("login_other"));
+			location.reload();
+		});
+		return renewed;
+	};
+}
+
+async function logOut() {
+	try {
+		await remove("/app/session");
+	} finally {
+		location.reload();
+	}
+}
+
+async function start() {
+	document.documentElement.lang = language;
+	document.body.append(...noticeElements);
+	followTheme();
+	/* Loaded while the user types. */
+	const screen = import("./screen.js");
+	const session = await sessionNow() ?? await logIn(host);
+
+	onSessionEnd(renewer(session));
+	await describeColumns().catch(() => {
+		/* The page's own names stand in. */
+	});
+	(await screen).openScreen(host, session, logOut);
+}
+
+start();

@@ -1,0 +1,70 @@
+/*
+ * notice: what a person should know, in words: short notices that go away, and
+ * the state of the connection, which stays until it is well again.
+ */
+import {el} from "./dom.js";
+import {t} from "./text.js";
+
+const list = el("div.notices", {role: "status", "aria-live": "polite"});
+const line = el("div.connection", {role: "alert", hidden: true});
+
+export const noticeElements = [line, list];
+
+/* `action` is {label, run}. Errors stay until they are closed. */
+export function tell(text, {error = false, action = null} = {}) {
+	const note = el("div.notice" + (error ? ".error" : ""), {},
+	    el("span", {}, text));
+	const drop = () => note.remove();
+
+	if (action !== null)
+		note.append(el("button.link", {type: "button", onclick() {
+			drop();
+			action.run();
+		}}, action.label));
+	note.append(el("button.ghost.small", {type: "button",
+	    "aria-label": t("close"), onclick: drop}, "×"));
+	while (list.childElementCount > 3)
+		list.firstElementChild.remove();
+	list.append(note);
+	if (!error)
+		setTimeout(drop, 7000);
+	return drop;
+}
+
+let waiting = null;
+
+/* Waits, told second by second; a button ends the wait. All wait as one. */
+export function waitOffline(seconds) {
+	waiting ??= countDown(seconds).finally(() => {
+		waiting = null;
+	});
+	return waiting;
+}
+
+function countDown(seconds) {
+	return new Promise((resolve) => {
+		let left = seconds;
+		const text = el("span", {}, t("offline", {n: left}));
+		const done = () => {
+			clearInterval(timer);
+			text.textContent = t("offline_now");
+			resolve();
+		};
+		const timer = setInterval(() => {
+			text.textContent = t("offline", {n: --left});
+			if (left <= 0)
+				done();
+		}, 1000);
+
+		line.replaceChildren(text, el("button.link",
+		    {type: "button", onclick: done}, t("retry")));
+		line.hidden = false;
+	});
+}
+
+export function connected() {
+	if (line.hidden)
+		return;
+	line.hidden = true;
+	tell(t("online"));
+}

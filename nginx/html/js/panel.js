@@ -1,0 +1,255 @@
+/* panel: one article beside the grid: figures, months, stores, network. */
+import {get} from "./api.js";
+import {on} from "./bus.js";
+import {rangeView, trendView} from "./cells.js";
+import {fittedLine, monthChart} from "./charts.js";
+import {columnName} from "./columns.js";
+import {el, iconButton} from "./dom.js";
+import * as format from "./format.js";
+import {edit, proposal, RANGES, setRange} from "./ranges.js";
+import {t} from "./text.js";
+
+const NETWORK_STORES = 270;
+
+function fact(name, value, format_) {
+	return el("div.fact", {}, el("dt", {}, columnName(name)),
+	    el("dd", {}, format_(value)));
+}
+
+const facts = (...list) => el("dl.facts", {}, list);
+const section = (title, ...content) => el("section", {},
+    el("h3", {}, title), content);
+
+function heading(row) {
+	const path = [row.libelleCode1 ?? row.code1, row.libelleCode2 ??
+	    row.code2, row.libelleCode3 ?? row.code3].filter((one) => one);
+
+	return el("div.article-head", {},
+	    el("h2", {tabindex: -1}, row.libelle1),
+	    el("p.sub", {}, [row.libelle2, row.marque].filter((one) => one)
+		.join(" · ")),
+	    el("p.codes", {}, [[columnName("codein"), row.codein],
+		["GTIN", row.gtin], [columnName("reference"), row.reference],
+		[columnName("codeCentrale"), row.codeCentrale]]
+		.filter(([, value]) => value)
+		.map(([name, value]) => el("span", {}, `${name} `,
+		    el("b.code", {}, value)))),
+	    path.length > 0 ? el("p.path", {}, path.join(" › ")) : null);
+}
+
+/* The five ranges as buttons; the same as pressing their letter. */
+function rangeButtons(row) {
+	const wanted = (edit(row.codein) ?? proposal(row.codein) ??
+	    {gamme: row.codeGamme}).gamme;
+
+	return el("div.range-row", {},
+	    el("div.range-buttons", {role: "group", "aria-label": t("range")},
+		RANGES.map((gamme) => el("button", {type: "button",
+		    "aria-pressed": String(gamme === wanted),
+		    "aria-label": t("set_range", {gamme}),
+		    onclick: () => setRange([row], gamme)}, gamme))),
+	    rangeView(row),
+	    row.codeGammeServeur === row.codeGamme ? null :
+		el("span.faint", {}, t("server_range",
+		    {gamme: row.codeGammeServeur ?? "∅"})));
+}
+
+function key(row) {
+	return el("section.key", {}, facts(
+	    fact("totalCa", row.totalCa, format.money),
+	    fact("totalQuantite", row.totalQuantite, format.integer),
+	    fact("tauxMarge", row.tauxMarge, format.percent),
+	    fact("stockActuel", row.stockActuel, format.integer),
+	    fact("couvertureJours", row.couvertureJours, format.integer),
+	    fact("derniereVente", row.derniereVente, format.day)));
+}
+
+function months(row, drawn) {
+	const host = el("div.chart");
+	const keys = [...new Set([...Object.keys(row.sales12m),
+	    ...Object.keys(row.stock12m), ...Object.keys(row.receptions12m)])]
+	    .sort();
+	const values = (map, none) => keys.map((k) => map[k] ?? none);
+
+	drawn.push(() => monthChart(host, {label: t("months12"), months: keys,
+	    series: [
+		{label: t("sales"), values: values(row.sales12m, 0),
+		    form: "bar", colour: "ink-sales"},
+		{label: t("receptions"), values: values(row.receptions12m, 0),
+		    form: "bar", colour: "ink-receptions"},
+		{label: t("stock"), values: values(row.stock12m, null),
+		    form: "line", colour: "ink-stock"},
+	    ]}));
+	return section(t("months12"), host);
+}
+
+const sum = (map) => Object.values(map ?? {}).reduce((a, b) => a + b, 0);
+const latest = (map) => map?.[Object.keys(map).sort().at(-1)] ?? null;
+
+function meter(value, most) {
+	const bar = el("span.fill");
+
+	bar.style.width = `${most <= 0 ? 0 : Math.max(value, 0) / most * 100}%`;
+	return el("span.meter", {"aria-hidden": "true"}, bar);
+}
+
+function stores(row) {
+	const codes = [...new Set([...Object.keys(row.sales12mByStore),
+	    ...Object.keys(row.stock12mByStore)])];
+	const list = codes.map((code) => ({code,
+	    sold: sum(row.sales12mByStore[code]),
+	    got: sum(row.receptions12mByStore[code]),
+	    stock: latest(row.stock12mByStore[code])}))
+	    .sort((a, b) => b.sold - a.sold);
+	const most = Math.max(...list.map(({sold}) => sold), 0);
+	const head = [["", t("store")], ["", ""], [".right", t("sales")],
+	    [".right", t("receptions")], [".right", t("stock_now")]];
+
+	if (list.length === 0)
+		return null;
+	return section(t("stores"), el("table.stores", {},
+	    el("thead", {}, el("tr", {}, head.map(([kind, text]) => text ?
+		el(`th${kind}`, {scope: "col"}, text) : el("td")))),
+	    el("tbody", {}, list.map((one) => el("tr", {},
+		el("th.code", {scope: "row"}, one.code),
+		el("td.wide", {}, meter(one.sold, most)),
+		el("td.right", {}, format.integer(one.sold)),
+		el("td.right", {}, format.integer(one.got)),
+		el("td.right" + (one.stock <= 0 ? ".out" : ""), {},
+		    format.integer(one.stock)))))));
+}
+
+function presence(network) {
+	return el("div.presence", {}, el("span", {}, t("presence_title")),
+	    meter(network.nbMagasinsReseau, NETWORK_STORES),
+	    el("b", {}, t("presence", {
+		n: format.integer(network.nbMagasinsReseau),
+		total: NETWORK_STORES})));
+}
+
+function networkPart(row, drawn) {
+	const {network, trend} = row;
+	const series = row.qteReseauByMonth ?? {};
+	const keys = Object.keys(series).sort();
+
+	if (network == null)
+		return section(t("network"),
+		    el("p.faint", {}, t("network_none")));
+	const host = el("div.chart");
+	const values = keys.map((k) => series[k]);
+	const fitted = keys.slice(-12);
+
+	if (keys.length > 0)
+		drawn.push(() => monthChart(host, {
+			label: `${t("network_quantity")}, ${t("trend")} ${
+			    trend?.label ?? ""}`, months: keys, series: [
+				{label: t("network"), values, form: "line",
+				    colour: "ink-network"},
+				{label: t("trend"), form: "dash",
+				    colour: "ink-trend",
+				    values: [...Array(keys.length -
+					fitted.length).fill(null),
+				    ...fittedLine(values.slice(-12))]},
+			]}));
+	return section(t("network"), presence(network),
+	    el("p.trend-line", {}, t("trend"), " ", trendView(trend)), host,
+	    facts(fact("caReseau", network.caReseau, format.money),
+		fact("qteReseau", network.qteReseau, format.integer),
+		fact("caParMagasinReseau", network.caParMagasinReseau,
+		    format.money),
+		fact("caParMagasin", row.caParMagasin, format.money)));
+}
+
+function prices(row) {
+	return section(t("prices"), facts(
+	    fact("prixAchat", row.prixAchat, format.price),
+	    fact("prixVente", row.prixVente, format.price),
+	    fact("prixMoyenVente", row.prixMoyenVente, format.price),
+	    fact("margeUnitaire", row.margeUnitaire, format.price),
+	    fact("tauxMarge", row.tauxMarge, format.percent),
+	    fact("margePctReseau", row.network?.margePctReseau,
+		format.percent),
+	    fact("ecartMargeReseau", row.ecartMargeReseau, format.points),
+	    fact("totalMarge", row.totalMarge, format.money),
+	    fact("pcb", row.pcb, format.decimal)));
+}
+
+/* `closed` hears of its end, `step` moves to another row by 1 or -1. */
+export function articlePanel(closed, step) {
+	const body = el("div.panel-body");
+	const element = el("aside.panel", {hidden: true,
+	    "aria-label": t("article_panel")},
+	el("div.panel-tools", {},
+	    iconButton("up", t("previous"), () => step(-1)),
+	    iconButton("down", t("next"), () => step(1)),
+	    el("span.grow"),
+	    iconButton("close", t("close"), () => close())), body);
+	let asked = null, undraw = [], row = null;
+
+	function draw() {
+		const drawn = [];
+		const top = body.scrollTop;
+
+		undraw.forEach((run) => run());
+		body.replaceChildren(...[heading(row), rangeButtons(row),
+		    key(row), months(row, drawn), networkPart(row, drawn),
+		    stores(row), prices(row)].filter((part) => part));
+		undraw = drawn.map((run) => run());
+		body.scrollTop = top;
+	}
+
+	async function show(supplier, codein) {
+		element.hidden = false;
+		element.classList.add("waits");
+		asked?.abort();
+		asked = new AbortController();
+		try {
+			const {data} = await get(
+			    `/api/v1/products/${encodeURIComponent(codein)}`,
+			    {fournisseur: supplier}, {signal: asked.signal});
+
+			row = data;
+			draw();
+			element.classList.remove("waits");
+		} catch (error) {
+			if (error.name === "AbortError")
+				return;
+			row = null;
+			element.classList.remove("waits");
+			body.replaceChildren(el("p.problem", {role: "alert"},
+			    t("article_failed", {why: error.message})));
+		}
+	}
+
+	function close() {
+		if (element.hidden)
+			return;
+		asked?.abort();
+		element.hidden = true;
+		undraw.forEach((run) => run());
+		undraw = [];
+		row = null;
+		body.replaceChildren();
+		closed();
+	}
+
+	/* Only the ranges' line: charts stay as they are. */
+	on("ranges", () => {
+		if (row !== null) {
+			const had = document.activeElement?.textContent;
+
+			body.querySelector(".range-row")
+			    .replaceWith(rangeButtons(row));
+			if (document.activeElement === document.body)
+				[...body.querySelectorAll(".range-buttons button")]
+				    .find((one) => one.textContent === had)
+				    ?.focus();
+		}
+	});
+	on("decided", () => row !== null && !element.hidden &&
+	    show(row.codeFournisseur, row.codein));
+	on("theme", () => row !== null && draw());
+
+	return {element, show, close, isOpen: () => !element.hidden,
+	    row: () => row};
+}

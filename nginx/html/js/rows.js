@@ -1,0 +1,123 @@
+/*
+ * rows: pages of a supplier's rows for the grid, fetched as they are needed.
+ *
+ * All pages come from one generation, the one that the first page named, until
+ * it is no longer kept; then all begin anew.
+ */
+import {ApiError, get} from "./api.js";
+
+/* What each row needs whatever is shown. */
+const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur",
+    "gammeAValider"];
+
+export const PAGE = 100;
+
+export class Rows {
+	#filters;
+	#fields;
+	#first = null; /* the page that names the generation */
+	#abort = new AbortController();
+
+	/* filters: the parameters of /grid that choose rows */
+	constructor(filters, fields) {
+		this.#filters = filters;
+		this.#fields = [...new Set([...ALWAYS, ...fields])].join(",");
+	}
+
+	close() {
+		this.#abort.abort();
+	}
+
+	#ask(page, order, snapshot) {
+		return get("/api/v1/grid", {...this.#filters, ...order, page,
+		    limit: PAGE, fields: this.#fields, snapshot},
+		{signal: this.#abort.signal});
+	}
+
+	/* {rows, total, meta}; order is {sort, order}. Pages count from 1. */
+	async page(page, order) {
+		let answer;
+
+		if (this.#first === null) {
+			this.#first = this.#ask(page, order);
+			this.#first.catch(() => {
+				this.#first = null;
+			});
+			answer = await this.#first;
+		} else {
+			const {meta} = await this.#first;
+
+			answer = await this.#within(page, order, meta.snapshot);
+		}
+		return {rows: answer.data, total: answer.pagination.total,
+		    meta: answer.meta};
+	}
+
+	async #within(page, order, snapshot) {
+		try {
+			return await this.#ask(page, order, snapshot);
+		} catch (error) {
+			/* The generation is gone: the caller begins anew. */
+			if (error instanceof ApiError && error.status === 404)
+				error.replaced = true;
+			throw error;
+		}
+	}
+}
+
+/* The rows of a few articles, one by one: the buyer's own edits. */
+export class ChosenRows {
+	#supplier;
+	#codeins;
+	#fields;
+	#rows = null;
+	#abort = new AbortController();
+
+	constructor(supplier, codeins, fields) {
+		this.#supplier = supplier;
+		this.#codeins = codeins;
+		this.#fields = [...new Set([...ALWAYS, ...fields])].join(",");
+	}
+
+	close() {
+		this.#abort.abort();
+	}
+
+	async #load() {
+		const rows = [], left = [...this.#codeins];
+		const worker = async () => {
+			for (let codein; (codein = left.pop()) !== undefined;)
+				rows.push((await get(
+				    `/api/v1/products/${
+					encodeURIComponent(codein)}`,
+				    {fournisseur: this.#supplier,
+					fields: this.#fields},
+				    {signal: this.#abort.signal})).data);
+		};
+
+		await Promise.all(Array.from({length: 4}, worker));
+		return rows;
+	}
+
+	async page(page, {sort = "codein", order = "asc"}) {
+		this.#rows ??= this.#load();
+		const rows = [...await this.#rows].sort(by(sort, order));
+
+		return {rows: rows.slice((page - 1) * PAGE, page * PAGE),
+		    total: rows.length, meta: null};
+	}
+}
+
+/* As the API sorts: empty values last, ties by codein. */
+function by(name, order) {
+	const sign = order === "asc" ? 1 : -1;
+	const compare = (a, b) => typeof a === "string" ?
+	    a.localeCompare(b) : a - b;
+
+	return (a, b) => {
+		if (a[name] == null || b[name] == null)
+			return (a[name] == null) - (b[name] == null);
+		return sign * compare(a[name], b[name]) ||
+		    compare(a.codein, b.codein);
+	};
+}

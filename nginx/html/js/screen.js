@@ -1,0 +1,349 @@
+/*
+ * screen: the page where buyers work. It puts the views together and decides
+ * which rows the grid shows; what each view looks like is in its own file.
+ */
+import {ApiError} from "./api.js";
+import {emit, on} from "./bus.js";
+import {changesBar} from "./changes.js";
+import {classTree} from "./classes.js";
+import {pickColumns} from "./columnpicker.js";
+import {shownColumns} from "./columns.js";
+import {debounce, el, icon, iconButton} from "./dom.js";
+import {filterBar} from "./filters.js";
+import * as format from "./format.js";
+import {gridLabel, makeGrid} from "./grid.js";
+import {listenKeys, openHelp} from "./keyboard.js";
+import {tell} from "./notice.js";
+import {articlePanel} from "./panel.js";
+import {edited, openRanges, RANGES, refreshPending, setRange,
+    undo} from "./ranges.js";
+import {ChosenRows, Rows} from "./rows.js";
+import {openSettings} from "./settings.js";
+import {rowsState} from "./state.js";
+import {recall, remember} from "./store.js";
+import {findSupplier, supplierPicker} from "./suppliers.js";
+import {plural, t} from "./text.js";
+import {turnTheme} from "./theme.js";
+
+const POLL_MS = 15000;
+const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: ""};
+
+export function openScreen(host, session, logOut) {
+	let supplier = null, sums = null, source = null;
+	let filters = {...NO_FILTERS};
+	let total = null, computedAt = null, pending = new AbortController();
+
+	/* --- the views ---------------------------------------------------- */
+
+	const picker = supplierPicker();
+	const search = el("input", {type: "search", "aria-label": t("search"),
+	    placeholder: t("search_hint"), autocomplete: "off", maxlength: 120,
+	    disabled: true});
+	const tree = classTree();
+	const side = el("nav.side", {"aria-label": t("classification")},
+	    el("h2.side-title", {}, t("classification")), tree.element);
+	const state = rowsState();
+	const gridHost = el("div.grid.ag-theme-quartz", {id: "articles"});
+	const panel = articlePanel(() => {
+		work.classList.remove("with-panel");
+		grid.focus();
+	}, (by) => grid.step(by));
+	const filterLine = filterBar(() => pickColumns(columnsChanged));
+	const grid = makeGrid(gridHost, {
+		failed: rowsFailed,
+		opened(row) {
+			work.classList.add("with-panel");
+			side.classList.remove("open");
+			panel.show(supplier.code, row.codein);
+		},
+		moved: debounce(90, (row) => panel.isOpen() &&
+		    panel.show(supplier.code, row.codein)),
+		selected: () => emit("selection"),
+		pressed: cellKey,
+		sorted: () => {
+			total = null;
+		},
+	});
+	const bar = changesBar(grid, undoLast);
+	const sideButton = iconButton("tree", t("classification"), toggleSide);
+	const work = el("div.work", {}, side,
+	    el("main.center", {}, filterLine.element,
+		el("div.grid-box", {}, gridHost, state.element)),
+	    panel.element);
+
+	host.append(el("div.screen", {},
+	    el("a.skip", {href: "#articles", onclick(event) {
+		event.preventDefault();
+		grid.focus();
+	    }}, t("skip")),
+	    el("header.top", {},
+		el("img.brand-mark", {src: "icon.svg", alt: t("title"),
+		    width: 26, height: 26}),
+		sideButton, picker.element,
+		el("div.search-box", {}, icon("search"), search,
+		    el("kbd", {"aria-hidden": "true"}, "/")),
+		el("span.grow"),
+		iconButton("moon", t("theme"), turnTheme),
+		iconButton("help", t("help"), openHelp),
+		el("button.quiet", {type: "button", title: t("settings"),
+		    onclick: () => openSettings(session, logOut)},
+		icon("user"), el("span.user-name", {}, session.user))),
+	    work, bar.element));
+
+	/* --- which rows ---------------------------------------------------- */
+
+	function makeSource() {
+		const fields = shownColumns().map(({name}) => name);
+
+		if (filters.show === "mine")
+			return new ChosenRows(supplier.code, edited(), fields);
+		return new Rows({fournisseur: supplier.code,
+		    search: filters.search, gamme: filters.gamme,
+		    nomenclature: filters.nomenclature,
+		    aValider: filters.show === "pending" ? 1 : null}, fields);
+	}
+
+	function showRows() {
+		if (supplier === null)
+			return;
+		source?.close();
+		source = makeSource();
+		total = null;
+		state.loading(!supplier.hasSnapshot);
+		grid.show(source, loaded.bind(null, source));
+	}
+
+	function loaded(from, count, meta) {
+		if (from !== source)
+			return;
+		if (meta?.computedAt)
+			computedAt = meta.computedAt;
+		if (!supplier.hasSnapshot) {
+			supplier.hasSnapshot = true;
+			openTree();
+		}
+		if (count === total)
+			return;
+		if (total === null && !document.activeElement?.matches("input"))
+			grid.focus();
+		total = count;
+		if (count > 0)
+			state.clear();
+		else
+			state.nothing(nothingText(), anyFilter() && clearFilters);
+		tellTotals();
+	}
+
+	function nothingText() {
+		return filters.show === "pending" ? t("nothing_pending") :
+		    filters.show === "mine" ? t("nothing_mine") : t("nothing");
+	}
+
+	const anyFilter = () => Object.values(filters).some((one) => one);
+
+	function tellTotals() {
+		if (total === null)
+			return;
+		const all = supplier.rowCount;
+
+		bar.totals(
+		    anyFilter() && all > 0 ? t("of_articles",
+			{n: format.integer(total), total: format.integer(all)}) :
+			t(total === 1 ? "article" : "articles",
+			    {n: format.integer(total)}),
+		    sums && !anyFilter() && t(sums.outside > 0 ?
+			"turnover_classed" : "turnover",
+			{value: format.compactMoney(sums.totalCa)}),
+		    computedAt && t("computed_at",
+			{date: format.time(computedAt)}));
+	}
+
+	async function rowsFailed(error) {
+		if (error.name === "AbortError")
+			return;
+		if (error.replaced) {
+			tell(t("refreshed"));
+			showRows();
+			return;
+		}
+		if (error instanceof ApiError && error.status === 202) {
+			const waited = source;
+
+			await state.busy(error.retryAfter || 3);
+			if (waited === source)
+				showRows();
+			return;
+		}
+		if (total !== null)
+			tell(t("rows_failed", {why: error.message}),
+			    {error: true, action: {label: t("retry"),
+				run: grid.refresh}});
+		else if (error.status === 404)
+			state.failed(t("supplier_unknown"), error.message);
+		else
+			state.failed(supplier.hasSnapshot ?
+			    t("rows_failed", {why: ""}) : t("computing_failed"),
+			error.message, showRows);
+	}
+
+	/* --- what the user does --------------------------------------------- */
+
+	async function openTree() {
+		try {
+			sums = await tree.open(supplier.code);
+			tellTotals();
+		} catch (error) {
+			/* 202: it comes with the computed rows. */
+			if (error.status !== 202)
+				tell(t("failed", {why: error.message}),
+				    {error: true});
+		}
+	}
+
+	function chooseSupplier(chosen) {
+		supplier = chosen;
+		sums = computedAt = null;
+		filters = {...NO_FILTERS};
+		search.value = "";
+		search.disabled = false;
+		filterLine.reset();
+		panel.close();
+		tree.clear();
+		picker.show(supplier);
+		remember("supplier", supplier.code);
+		document.title = `${supplier.nom ?? supplier.code} – ${t("title")}`;
+		const drafts = openRanges(session.user, supplier.code);
+
+		if (drafts > 0)
+			tell(t("drafts_back", {n: drafts}));
+		bar.supplier(supplier);
+		bar.totals();
+		showRows();
+		grid.label(gridLabel(supplier.nom ?? supplier.code));
+		if (supplier.hasSnapshot)
+			openTree();
+		lookForProposals();
+	}
+
+	function setFilters(some) {
+		filters = {...filters, ...some};
+		showRows();
+	}
+
+	function clearFilters() {
+		search.value = "";
+		filterLine.reset();
+		tree.reset();
+		setFilters(NO_FILTERS);
+	}
+
+	function columnsChanged() {
+		grid.columnsChanged();
+		showRows();
+	}
+
+	function toggleSide() {
+		const shown = side.offsetParent !== null;
+
+		side.classList.toggle("closed", shown);
+		side.classList.toggle("open", !shown);
+	}
+
+	async function lookForProposals() {
+		pending.abort();
+		pending = new AbortController();
+		try {
+			if (await refreshPending(pending.signal))
+				refreshRows();
+		} catch (error) {
+			if (error.name !== "AbortError")
+				tell(t("failed", {why: error.message}),
+				    {error: true});
+		}
+	}
+
+	function refreshRows() {
+		if (filters.show === "")
+			grid.refresh();
+		else
+			showRows();
+	}
+
+	/* The rows that a letter is for: those selected, else the cursor's. */
+	function cellKey(event, row) {
+		const letter = event.key.toUpperCase();
+		const selected = grid.selectedRows();
+		const rows = selected.length > 0 ? selected : [row];
+
+		if (event.ctrlKey || event.metaKey || event.altKey)
+			return false;
+		if (RANGES.includes(letter))
+			return change(rows, letter);
+		if (event.key === "Delete" || event.key === "Backspace")
+			return change(rows, undefined);
+		return false;
+	}
+
+	function change(rows, gamme) {
+		const count = setRange(rows, gamme);
+
+		if (count > 1 && gamme !== undefined)
+			tell(plural("set_many", count, {gamme}),
+			    {action: {label: t("undo"), run: undoLast}});
+		return true;
+	}
+
+	function undoLast() {
+		tell(undo() ? t("undone") : t("nothing_to_undo"));
+	}
+
+	on("supplier", chooseSupplier);
+	on("filter", setFilters);
+	on("class", (nomenclature) => {
+		side.classList.remove("open");
+		setFilters({nomenclature});
+	});
+	on("ranges", () => grid.rangesChanged());
+	on("decided", () => {
+		grid.clearSelection();
+		lookForProposals();
+		refreshRows();
+	});
+	search.addEventListener("input", debounce(150, () =>
+	    setFilters({search: search.value.trim()})));
+	search.addEventListener("keydown", (event) => {
+		if (event.key === "ArrowDown" || event.key === "Enter")
+			grid.focus();
+	});
+	listenKeys({
+		"/": () => search.focus(),
+		F: () => picker.open(),
+		"?": openHelp,
+		"Ctrl+Z": undoLast,
+		"Ctrl+S": () => bar.decideNow("save"),
+		Escape: () => panel.isOpen() ? panel.close() : false,
+	});
+
+	setInterval(() => {
+		if (supplier !== null && !document.hidden)
+			lookForProposals();
+	}, POLL_MS);
+
+	/* --- to begin with --------------------------------------------------- */
+
+	async function begin() {
+		const last = recall("supplier");
+		const found = last === null ? null : await findSupplier(last);
+
+		if (found !== null)
+			chooseSupplier(found);
+		else {
+			state.nothing(t("welcome"));
+			picker.open();
+		}
+		bar.update();
+	}
+
+	begin();
+	window.productGrid = {grid: grid.api};
+}

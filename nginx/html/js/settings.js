@@ -1,0 +1,134 @@
+/* settings: who is logged in, light or dark, and the API keys. */
+import {get, post, remove} from "./api.js";
+import {openDialog} from "./dialog.js";
+import {el} from "./dom.js";
+import * as format from "./format.js";
+import {t} from "./text.js";
+
+/* The one time that a key is seen. */
+function freshKey({name, key}) {
+	const text = el("input.secret", {readonly: true, value: key,
+	    "aria-label": t("key_name"), onfocus: () => text.select()});
+	const copy = el("button", {type: "button", async onclick() {
+		try {
+			await navigator.clipboard.writeText(key);
+		} catch {
+			text.select();
+			document.execCommand("copy");
+		}
+		copy.textContent = t("key_copied");
+	}}, t("key_copy"));
+
+	return el("div.fresh", {role: "status"},
+	    el("p", {}, t("key_new", {name})),
+	    el("div.row", {}, text, copy));
+}
+
+function keyRow(key, revoke) {
+	const used = key.lastUsedAt == null ? t("key_never") :
+	    format.time(key.lastUsedAt);
+
+	return el("tr" + (key.revokedAt ? ".revoked" : ""), {},
+	    el("th", {scope: "row"}, key.name),
+	    el("td", {}, t(`scope_${key.scope}`)),
+	    el("td", {}, format.day(key.createdAt)),
+	    el("td", {}, used),
+	    el("td.right", {}, key.revokedAt ?
+		el("span.faint", {}, t("key_revoked")) :
+		el("button.danger.small", {type: "button",
+		    onclick: () => revoke(key)}, t("key_revoke"))));
+}
+
+async function sure(key) {
+	const window = openDialog({
+		title: t("key_revoke_sure", {name: key.name}), content: [],
+		actions: [
+			el("button", {type: "button",
+			    onclick: () => window.close(false)}, t("go_back")),
+			el("button.danger", {type: "button",
+			    onclick: () => window.close(true)}, t("key_revoke")),
+		]});
+
+	return window.closed;
+}
+
+function keysPart() {
+	const body = el("tbody");
+	const problem = el("p.problem", {role: "alert"});
+	const fresh = el("div");
+	const name = el("input", {id: "key-name", maxlength: 100,
+	    autocomplete: "off"});
+	const scope = el("select", {id: "key-scope"},
+	    ["read", "propose"].map((value) =>
+		el("option", {value}, t(`scope_${value}`))));
+
+	async function attempt(run) {
+		problem.textContent = "";
+		try {
+			await run();
+		} catch (error) {
+			problem.textContent = t("failed",
+			    {why: error.message});
+		}
+	}
+
+	async function list() {
+		const {data} = await get("/app/keys");
+
+		body.replaceChildren(...data.length > 0 ?
+		    data.map((key) => keyRow(key, revoke)) :
+		    [el("tr", {}, el("td.faint", {colspan: 5},
+			t("key_none")))]);
+	}
+
+	const revoke = (key) => attempt(async () => {
+		if (await sure(key)) {
+			await remove(`/app/keys/${encodeURIComponent(key.id)}`);
+			await list();
+		}
+	});
+	const create = (event) => {
+		event.preventDefault();
+		if (name.value.trim() === "") {
+			problem.textContent = t("key_name_needed");
+			name.focus();
+			return;
+		}
+		attempt(async () => {
+			const {data} = await post("/app/keys", {
+			    name: name.value.trim(), scope: scope.value});
+
+			fresh.replaceChildren(freshKey(data));
+			name.value = "";
+			await list();
+		});
+	};
+
+	attempt(list);
+	return el("section", {}, el("h3", {}, t("keys")),
+	    el("p.faint", {}, t("keys_lead")),
+	    el("form.row", {onsubmit: create, novalidate: true},
+		el("div.field", {}, el("label", {for: "key-name"},
+		    t("key_name")), name),
+		el("div.field", {}, el("label", {for: "key-scope"},
+		    t("key_scope")), scope),
+		el("button.primary", {}, t("key_create"))),
+	    problem, fresh,
+	    el("table.plain.keys", {}, el("thead", {}, el("tr", {},
+		["key_name", "key_scope", "key_created", "key_used"].map(
+		    (text) => el("th", {scope: "col"}, t(text))), el("td"))),
+	    body));
+}
+
+export function openSettings(session, logOut) {
+	openDialog({title: t("settings"), wide: true, content: [
+		el("section.row", {},
+		    el("p.grow", {}, t("you_are"), " ",
+			el("b", {}, session.user), " ",
+			el("span.faint", {}, t("session_until",
+			    {date: format.time(session.expiresAt)}))),
+		    el("button", {type: "button", onclick: logOut},
+			t("logout"))),
+		keysPart(),
+	]});
+}

@@ -1,0 +1,130 @@
+/* suppliers: the box in which a supplier is looked for and chosen. */
+import {get} from "./api.js";
+import {emit} from "./bus.js";
+import {debounce, el, icon} from "./dom.js";
+import * as format from "./format.js";
+import {tell} from "./notice.js";
+import {t} from "./text.js";
+
+const SHOWN = 60;
+
+export function supplierPicker() {
+	const name = el("span.supplier-name", {}, t("supplier_choose"));
+	const button = el("button.supplier", {type: "button",
+	    "aria-haspopup": "listbox", "aria-expanded": "false",
+	    title: t("supplier_choose")}, name, icon("down"));
+	const input = el("input", {type: "search", role: "combobox",
+	    "aria-expanded": "true", "aria-controls": "suppliers",
+	    "aria-autocomplete": "list", "aria-label": t("supplier_choose"),
+	    placeholder: t("supplier_search"), autocomplete: "off"});
+	const list = el("ul", {id: "suppliers", role: "listbox",
+	    "aria-label": t("supplier")});
+	const more = el("p.more", {"aria-live": "polite"});
+	const popup = el("div.popup.suppliers", {hidden: true}, input, list,
+	    more);
+	let found = [], at = -1, asked = null;
+
+	function mark(index) {
+		at = Math.max(0, Math.min(index, found.length - 1));
+		[...list.children].forEach((item, i) =>
+		    item.setAttribute("aria-selected", String(i === at)));
+		input.setAttribute("aria-activedescendant",
+		    found.length > 0 ? `supplier-${at}` : "");
+		list.children[at]?.scrollIntoView({block: "nearest"});
+	}
+
+	function item(supplier, index) {
+		const size = supplier.hasSnapshot ?
+		    format.integer(supplier.rowCount) : t("supplier_absent");
+
+		return el("li", {role: "option", id: `supplier-${index}`,
+		    onclick: () => choose(supplier),
+		    onmousemove: () => at !== index && mark(index)},
+		el("span.code", {}, supplier.code),
+		el("span.grow", {}, supplier.nom ?? t("no_label")),
+		el("span.size" + (supplier.hasSnapshot ? "" : ".faint"), {},
+		    size));
+	}
+
+	async function look() {
+		asked?.abort();
+		asked = new AbortController();
+		try {
+			const {data, meta} = await get("/api/v1/fournisseurs",
+			    {search: input.value.trim(), limit: SHOWN},
+			    {signal: asked.signal});
+			const left = meta.total - data.length;
+
+			found = data;
+			list.replaceChildren(...data.map(item));
+			more.textContent = data.length === 0 ?
+			    t("supplier_none") : left > 0 ?
+				t("supplier_more", {n: format.integer(left)}) : "";
+			mark(0);
+		} catch (error) {
+			if (error.name !== "AbortError")
+				more.textContent = t("failed",
+				    {why: error.message});
+		}
+	}
+
+	function open() {
+		popup.hidden = false;
+		button.setAttribute("aria-expanded", "true");
+		input.value = "";
+		input.focus();
+		look();
+	}
+
+	function close() {
+		popup.hidden = true;
+		button.setAttribute("aria-expanded", "false");
+	}
+
+	function choose(supplier) {
+		close();
+		emit("supplier", supplier);
+	}
+
+	const moves = {ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8};
+
+	input.addEventListener("input", debounce(120, look));
+	input.addEventListener("keydown", (event) => {
+		if (moves[event.key])
+			mark(at + moves[event.key]);
+		else if (event.key === "Enter" && found[at])
+			choose(found[at]);
+		else if (event.key === "Escape") {
+			close();
+			button.focus();
+		} else
+			return;
+		event.preventDefault();
+		event.stopPropagation();
+	});
+	button.addEventListener("click", () => popup.hidden ? open() : close());
+	document.addEventListener("pointerdown", ({target}) => {
+		if (!popup.hidden && !box.contains(target))
+			close();
+	});
+
+	const box = el("div.supplier-box", {}, button, popup);
+
+	return {element: box, open,
+	    show(supplier) {
+		name.replaceChildren(supplier.nom ?? supplier.code,
+		    el("span.code", {}, supplier.code));
+	    }};
+}
+
+/* The supplier of the last visit, if it is still there. */
+export async function findSupplier(code) {
+	try {
+		const {data} = await get("/api/v1/fournisseurs", {search: code});
+
+		return data.find((one) => one.code === code) ?? null;
+	} catch (error) {
+		tell(t("failed", {why: error.message}), {error: true});
+		return null;
+	}
+}
