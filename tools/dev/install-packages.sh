@@ -4,7 +4,7 @@
 set -u
 
 # The one place where packages are named.
-groups="build test serve screen desktop bench"
+groups="build test serve page screen desktop bench"
 packages_of() {
   case $1 in
   build)
@@ -18,7 +18,11 @@ packages_of() {
       espeak-ng desktop-file-utils
     ;;
   serve) echo nginx-light curl openssl ca-certificates ;;
-  screen) ;;
+  page)
+    # A node from elsewhere brings its npm along; Debian's would clash.
+    command -v npm >/dev/null || echo nodejs npm
+    ;;
+  screen) packages_of page && echo chromium ;;
   desktop)
     # What gridhook-tool links, then the peers that its test meets.
     echo libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev \
