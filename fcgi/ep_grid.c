@@ -143,6 +143,7 @@ make_query(struct call *call, struct rowset_query *query)
 	const struct params *params = &call->params;
 
 	*query = (struct rowset_query){.gamme = params->gamme,
+	    .pending = params->pending,
 	    .codes = params->codes,
 	    .code_count = 4,
 	    .sort = params->sort,

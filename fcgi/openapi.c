@@ -85,6 +85,7 @@ static const struct example {
     {"search", "bière"},
     {"q", "biere triple"},
     {"withData", "1"},
+    {"aValider", "1"},
     {"niveau", "2"},
     {"parent", "30"},
     {"gamme", "B"},

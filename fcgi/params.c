@@ -35,6 +35,8 @@ const struct param_info param_infos[] = {
 	"Code of the entry to descend from: 2, 4 or 6 digits"},
     {"gamme", PARAM_GAMME, LISTS, 0, AT(gamme), 0, 0, NULL,
 	"Range code, as codeGamme shows it"},
+    {"aValider", PARAM_FLAG, USE_GRID, 0, AT(pending), 0, 1, "0",
+	"1 keeps only the articles with a proposal to validate"},
     {"code1", PARAM_CLASS, USE_GRID, 0, AT(codes[0]), 2, 2, NULL,
 	"Classification code at level 1, 2 digits"},
     {"code2", PARAM_CLASS, USE_GRID, 0, AT(codes[1]), 4, 4, NULL,

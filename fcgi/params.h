@@ -95,6 +95,7 @@ struct params {
 	struct columns fields; /* none: all */
 	bool enrich, compute, with_data;
 	uint8_t gamme; /* ROW_GAMME_NONE: any */
+	bool pending; /* only rows with a proposal to validate */
 	struct code_filter codes[4]; /* code1, code2, code3, nomenclature */
 };
 

@@ -66,6 +66,15 @@ match_gamme(uint8_t *mask, const uint8_t *gammes, uint32_t rows, uint8_t gamme)
 		mask[i] &= gammes[i] == gamme;
 }
 
+/* While nothing has changed since the computation, nothing is pending. */
+static void
+match_pending(uint8_t *mask, const struct ranges *ranges, uint32_t rows)
+{
+	for (uint32_t i = 0; i < rows; i++)
+		mask[i] &=
+		    ranges != NULL && ranges->pending[i] != ROW_GAMME_NONE;
+}
+
 /* The word in each of the rows that still match. */
 static void
 check_word(uint8_t *mask, uint32_t rows, struct span text, const uint32_t *at,
@@ -167,6 +176,8 @@ make_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
 			match_code(mask, code3, rows, &query->codes[i]);
 	if (query->gamme != ROW_GAMME_NONE)
 		match_gamme(mask, gammes, rows, query->gamme);
+	if (query->pending)
+		match_pending(mask, ranges, rows);
 	if (query->words.len > 0)
 		return match_words(mask, snap, rows, query->words);
 	return ERR_OK;
@@ -247,6 +258,7 @@ write_key(struct buf *key, const struct ranges *ranges,
 	buf_add_u64(key, ranges == NULL ? 0 : ranges->gamme);
 	buf_add_u64(key, ranges == NULL ? 0 : ranges->state);
 	buf_add_char(key, (char)query->gamme);
+	buf_add_char(key, (char)query->pending);
 	buf_add_char(key, (char)query->sort);
 	buf_add_char(key, (char)query->descending);
 	for (unsigned i = 0; i < query->code_count; i++) {
@@ -333,7 +345,8 @@ filters(const struct rowset_query *query)
 	for (unsigned i = 0; i < query->code_count; i++)
 		if (query->codes[i].code != PARAMS_NO_CODE)
 			return true;
-	return query->gamme != ROW_GAMME_NONE || query->words.len > 0;
+	return query->gamme != ROW_GAMME_NONE || query->pending ||
+	    query->words.len > 0;
 }
 
 /* The page's place among `total` rows; limit 0 is all of them. */

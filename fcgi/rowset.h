@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -43,6 +44,7 @@ struct rowset {
 struct rowset_query {
 	struct span words; /* folded search text; empty: none */
 	uint8_t gamme; /* ROW_GAMME_NONE: any */
+	bool pending; /* only rows with a proposal to validate */
 	const struct code_filter *codes;
 	unsigned code_count;
 	int sort; /* column, or -1 for COL_totalCa */
