@@ -12,6 +12,7 @@
 #include "fcgi/listed.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
+#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/proposal.h"
@@ -259,7 +260,7 @@ read_one(struct proposing *proposing, const struct jsonr_value *root)
 }
 
 static void
-ask_which(struct call *call, const struct listed *listed)
+ask_which(struct call *call, const struct listed *listed, struct span why)
 {
 	struct buf *details = &call->serving->details;
 
@@ -267,10 +268,26 @@ ask_which(struct call *call, const struct listed *listed)
 	buf_add_text(details, "{\"fournisseurs\":");
 	listed_write(details, listed);
 	buf_add_char(details, '}');
-	reply_error(call->reply, 400, CODE_BAD_REQUEST,
-	    SPAN("Several suppliers list this article: name one of "
-		 "details.fournisseurs in fournisseur."),
-	    buf_span(details));
+	reply_error(call->reply, 400, CODE_BAD_REQUEST, why, buf_span(details));
+}
+
+/* Minutes of computing are not begun for a supplier that nobody named. */
+static void
+take_computed(struct proposing *proposing, const struct listed *listed)
+{
+	struct call *call = proposing->call;
+	struct catalog_entry entry;
+	enum err err =
+	    catalog_get(call->serving->catalog, listed->codes[0], &entry);
+
+	if (err == ERR_OK)
+		proposing->supplier = listed->codes[0];
+	else if (err == ERR_NOT_FOUND)
+		ask_which(call, listed,
+		    SPAN("This article was never computed: name the supplier "
+			 "of details.fournisseurs in fournisseur."));
+	else
+		rows_storage_failed(call, err);
 }
 
 /* The supplier that was not named: the one that lists the article. */
@@ -287,9 +304,11 @@ find_supplier(struct proposing *proposing)
 		reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "No supplier lists this article.");
 	else if (listed->count > 1)
-		ask_which(call, listed);
+		ask_which(call, listed,
+		    SPAN("Several suppliers list this article: name one of "
+			 "details.fournisseurs in fournisseur."));
 	else
-		proposing->supplier = listed->codes[0];
+		take_computed(proposing, listed);
 	return proposing->supplier.len > 0;
 }
 

@@ -18,6 +18,7 @@ enum reply_bits {
 	MAY_400 = 4,
 	MAY_403 = 8,
 	MAY_404 = 16,
+	BODY = 64, /* and what is said of a body before it is read */
 	ROWS = 32 /* NDJSON, CSV and paging headers too */
 };
 
@@ -57,11 +58,12 @@ static const struct operation {
 	"The metrics and the monthly quantities, from the last "
 	"synchronisation; the network system itself is not asked."},
     {METHOD_PUT, "/products/{codein}/gamme", "Ranges",
-	MAY_202 | MAY_400 | MAY_403 | MAY_404, "GammeBody", "GammeReply",
+	MAY_202 | MAY_400 | MAY_403 | MAY_404 | BODY, "GammeBody", "GammeReply",
 	"Deposits a proposal that a buyer validates in the Grid screen; the "
 	"range itself does not change. Needs a key of scope propose."},
-    {METHOD_POST, "/gammes", "Ranges", MAY_202 | MAY_400 | MAY_403 | MAY_404,
-	"GammesBody", "GammesReply",
+    {METHOD_POST, "/gammes", "Ranges",
+	MAY_202 | MAY_400 | MAY_403 | MAY_404 | BODY, "GammesBody",
+	"GammesReply",
 	"All or nothing: one unknown article, and nothing is proposed. Needs "
 	"a key of scope propose."},
 };
@@ -132,6 +134,12 @@ static const struct error_reply {
     {404, MAY_404, "NotFound", "not_found",
 	"There is no supplier 99999 with articles; /fournisseurs lists them.",
 	"What was asked for does not exist"},
+    {413, BODY, "TooLarge", "bad_request",
+	"The body is too large: 8388608 bytes are the most.",
+	"The body is larger than this server takes"},
+    {415, BODY, "NotJson", "bad_request",
+	"The body must be JSON, with Content-Type: application/json.",
+	"The body is declared as something else than JSON"},
     {500, 0, "InternalError", "internal_error",
 	"The data could not be read. The request can be repeated; the "
 	"server's log says more.",
