@@ -132,7 +132,7 @@ struct proposal_decision {
 enum proposal_outcome {
 	PROPOSAL_APPLIED,
 	PROPOSAL_CONFLICT, /* it is not as the buyer saw it */
-	PROPOSAL_ABSENT, /* SAVE, CANCEL: nothing is pending */
+	PROPOSAL_ABSENT, /* SAVE, CANCEL: nothing is pending any more */
 	PROPOSAL_REFUSED /* EDIT to NONE, where the server has a range */
 };
 

@@ -36,11 +36,13 @@ static enum proposal_outcome
 outcome_of(
     const struct proposal_decision *decision, const struct standing *standing)
 {
+	if (decision->action != PROPOSAL_EDIT &&
+	    standing->pending == ROW_GAMME_NONE)
+		return PROPOSAL_ABSENT;
 	if (!is_as_seen(decision, standing))
 		return PROPOSAL_CONFLICT;
 	if (decision->action != PROPOSAL_EDIT)
-		return standing->pending == ROW_GAMME_NONE ? PROPOSAL_ABSENT
-							   : PROPOSAL_APPLIED;
+		return PROPOSAL_APPLIED;
 	return decision->gamme == ROW_GAMME_NONE &&
 		standing->server != ROW_GAMME_NONE
 	    ? PROPOSAL_REFUSED
