@@ -28,6 +28,7 @@ class Step:
         self.folder = folder
         self.commands, self.settings, self.headers = [], [], {}
         self.keyless = False
+        self.sent = None
         with open(os.path.join(folder, "request" + suffix),
                   encoding="utf-8") as file:
             for line in file.read().splitlines():
@@ -48,9 +49,11 @@ class Step:
             self.settings.append(line[2:])
         elif line == "no key":
             self.keyless = True
+        elif line.startswith("> "):
+            self.sent = (self.sent or "") + line[2:] + "\n"
         elif ": " in line and not line.split(" ")[0].isupper():
             name, value = line.split(": ", 1)
-            self.headers[name] = value
+            self.headers[name] = value.strip()
         else:
             self.method, self.uri = line.split(" ", 1)
 
@@ -60,6 +63,7 @@ class Run:
 
     def __init__(self, shared, description, record):
         self.shared, self.description = shared, description
+        self.screen = shared["screen"]
         self.record = record
         self.words = dict(shared["words"])
         self.data, self.server = shared["data"], shared["server"]
@@ -78,7 +82,11 @@ class Run:
     def command(self, words, folder):
         words = [self.fill(word) for word in words]
         if words[0] == "gridctl":
-            self.data.gridctl(*words[1:], cwd=folder)
+            typed = ""
+            if "<" in words:  # all after it is a line of its input
+                place = words.index("<")
+                words, typed = words[:place], " ".join(words[place + 1:])
+            self.data.gridctl(*words[1:], cwd=folder, typed=typed + "\n")
         elif words[0] == "cut":  # half of the newest snapshot is lost
             path = self.data.snapshots(words[1])[-1]
             os.truncate(path, os.path.getsize(path) // 2)
@@ -89,7 +97,7 @@ class Run:
         self.server.restart()
 
     def step(self, step):
-        if step.commands or step.settings:
+        if step.commands or step.settings or step.sent is not None:
             self.separate(step.settings)
         for words in step.commands:
             self.command(words, step.folder)
@@ -98,11 +106,19 @@ class Run:
         asks = {name.lower() for name in headers}
         if not step.keyless and not asks & {"x-api-key", "authorization"}:
             headers["X-API-Key"] = self.words["read"]
+        if step.sent is not None and "content-type" not in asks:
+            headers["Content-Type"] = "application/json"
+        headers = {name: value for name, value in headers.items() if value}
         uri = self.fill(step.uri)
-        reply = self.server.ask(uri, step.method, headers)
+        reply = self.server.ask(uri, step.method, headers,
+                                self.fill(step.sent or "").encode())
         if self.record:
             self.write(step.method, uri, reply)
-        problems = self.description.check(step.method, uri, reply)
+        description = self.screen if uri.startswith("/app") else \
+            self.description
+        problems = description.check(step.method, uri, reply)
+        if reply.status == 200:
+            self.shared["met"].add(description.operation(step.method, uri)[1])
         if reply.status != step.status:
             problems.append("status %d, not %d: %r" % (
                 reply.status, step.status, reply.body[:300]))
@@ -146,7 +162,7 @@ class Run:
 
     def compare(self, wanted, got, path):
         """Texts: "*" is anything but null, "{set x}" keeps it, "~…" is a
-        regular expression. Objects may have more members, unless "=" lists
+        regular expression whose named groups are kept too. Objects may have more members, unless "=" lists
         them all in order; "-" is a member that must be absent."""
         if isinstance(wanted, str):
             keep = re.fullmatch(r"\{set (\w+)\}", wanted)
@@ -156,7 +172,9 @@ class Run:
             if wanted == "*" and got is not None:
                 return []
             if wanted.startswith("~") and isinstance(got, str):
-                return [] if re.search(self.fill(wanted[1:]), got) else [
+                found = re.search(self.fill(wanted[1:]), got)
+                self.words.update(found.groupdict() if found else {})
+                return [] if found else [
                     "%s: %r is not like %r" % (path, got, wanted)]
             wanted = self.fill(wanted)
         if isinstance(wanted, dict) and isinstance(got, dict):
@@ -238,7 +256,8 @@ def main():
         return ManagedHttp(data, settings) if http else \
             Direct(data, *settings)
 
-    shared = {"data": data, "words": keys, "start": start,
+    screen = Description(name="app-openapi.json", base="/app")
+    shared = {"data": data, "screen": screen, "met": set(), "words": keys, "start": start,
               "server": start(data)}
     description = Description()
     score = Score()
@@ -254,6 +273,11 @@ def main():
         with ThreadPoolExecutor(8 if http else 1) as pool:
             for name, problems in zip(names, pool.map(run, names)):
                 score.note(name, problems)
+        if not wanted:
+            paths = {**description.document["paths"],
+                     **screen.document["paths"]}
+            score.note("every path that is described answers 200", sorted(
+                set(paths) - shared["met"]))
     finally:
         shared["server"].stop()
     score.end()

@@ -43,9 +43,10 @@ class Data:
         if not os.path.exists(GRIDCTL):
             skip(GRIDCTL + " is not built")
 
-    def gridctl(self, *words, cwd=None):
+    def gridctl(self, *words, cwd=None, typed=""):
         return subprocess.run([GRIDCTL, "--data", self.folder] + list(words),
-                              check=True, cwd=cwd, stdout=subprocess.PIPE,
+                              check=True, cwd=cwd, input=typed.encode(),
+                              stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE).stdout.decode()
 
     def fill(self, csv, *suppliers):
@@ -175,14 +176,14 @@ TYPES = {
 
 
 class Description:
-    """docs/openapi.json; what it does not name is wrong."""
+    """docs/openapi.json, or the screen's; what it does not name is wrong."""
 
-    def __init__(self, document=None):
+    def __init__(self, document=None, name="openapi.json", base=API):
         if document is None:
-            with open(os.path.join(TOP, "docs", "openapi.json"),
+            with open(os.path.join(TOP, "docs", name),
                       encoding="utf-8") as file:
                 document = json.load(file)
-        self.document = document
+        self.document, self.base = document, base
 
     def resolve(self, node):
         while "$ref" in node:
@@ -235,9 +236,9 @@ class Description:
     def operation(self, method, uri):
         """The operation and its path for a request; None: not described."""
         path = urllib.parse.unquote(uri.split("?")[0])
-        if not path.startswith(API + "/"):
+        if not path.startswith(self.base + "/"):
             return None, None
-        path = path[len(API):]
+        path = path[len(self.base):]
         for exact in (True, False):
             for template, methods in self.document["paths"].items():
                 pattern = re.sub(r"\\{[^}]*\\}", "[^/]+", re.escape(template))

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The interface description: it is docs/openapi.json, it passes the recommended
 # rules of Redocly and Spectral and the official meta-schema without a warning,
-# and ajv finds that every answer of the table of cases fits it.
+# and ajv finds that every answer of the table of cases fits it. The rules hold
+# for the description of the screen's endpoints as well.
 # Closes with "N passed, N failed".
 set -u
 here=${abs_top_srcdir:-.}/tests/system
@@ -46,14 +47,14 @@ finish() {
 note "docs/openapi.json is what gridapi gives (tools/dev/openapi.sh)" \
   cmp "$work/now.json" "$document"
 
-command -v "$npm" >/dev/null || finish ", 4 skipped (npm is not installed)"
+command -v "$npm" >/dev/null || finish ", 7 skipped (npm is not installed)"
 mkdir -p "$modules"
 if ! cmp -s "$here/npm/package-lock.json" "$modules/installed.json"; then
   cp "$here/npm/package.json" "$here/npm/package-lock.json" "$modules"
   (cd "$modules" && timeout 300 "$npm" ci --ignore-scripts --no-audit \
     --no-fund) >"$work/npm" 2>&1 || {
     tail -n 3 "$work/npm"
-    finish ", 4 skipped (npm ci failed: no network?)"
+    finish ", 7 skipped (npm ci failed: no network?)"
   }
   cp "$here/npm/package-lock.json" "$modules/installed.json"
 fi
@@ -68,12 +69,14 @@ quiet() { # COMMAND...: it may not warn either
   [ "$code" -eq 0 ] && ! grep -qiE '[1-9][0-9]* (warning|problem)' "$work/said"
 }
 export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true CI=1
-note "Redocly's recommended rules" \
-  quiet "$bin/redocly" lint --config "$modules/redocly.yaml" "$document"
-note "Spectral's recommended rules" \
-  quiet "$bin/spectral" lint --fail-severity hint \
-  -r "$modules/spectral.yaml" "$document"
-note "the official meta-schema" "$bin/validate-api" "$document"
+for one in "$document" "${document%/*}/app-openapi.json"; do
+  note "${one##*/}: Redocly's recommended rules" \
+    quiet "$bin/redocly" lint --config "$modules/redocly.yaml" "$one"
+  note "${one##*/}: Spectral's recommended rules" \
+    quiet "$bin/spectral" lint --fail-severity hint \
+    -r "$modules/spectral.yaml" "$one"
+  note "${one##*/}: the official meta-schema" "$bin/validate-api" "$one"
+done
 python3 "${abs_top_srcdir:-.}/tests/flow/cases.py" --record "$work/answers" \
   >"$work/cases" 2>&1
 note "every answer of the cases, by ajv" \
