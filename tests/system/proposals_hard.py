@@ -1,7 +1,8 @@
 """Proposals while things go wrong: processes that are killed, computations
 that take too long, a disk that is full.
 
-    GRID_KILLS=100   for the long test of what survives
+    GRID_LONG=1      for the long test of what survives: 100 kills
+    GRID_KILLS=300   for more
 """
 
 import collections
@@ -20,7 +21,8 @@ from grid import Grid, GRIDCTL, write  # noqa: E402
 from proposals import must  # noqa: E402
 from stack import children, run_tests, wait_until  # noqa: E402
 
-KILLS = int(os.environ.get("GRID_KILLS", "12"))
+LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
+KILLS = int(os.environ.get("GRID_KILLS", "100" if LONG else "12"))
 SEED = int(os.environ.get("GRID_KILL_SEED", "1"))
 
 # --- kills -------------------------------------------------------------------

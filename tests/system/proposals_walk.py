@@ -1,7 +1,8 @@
 """Random sequences of all that can happen to proposals, through nginx, held
 after each step against a model that is written from the document's table.
 
-    GRID_WALK_STEPS=5000 GRID_WALK_SEED=7   for more, and for another one
+    GRID_LONG=1                              for 5000 steps
+    GRID_WALK_STEPS=20000 GRID_WALK_SEED=7   for more, and for another one
 """
 
 import os
@@ -13,7 +14,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid, write  # noqa: E402
 from stack import run_tests  # noqa: E402
 
-STEPS = int(os.environ.get("GRID_WALK_STEPS", "1000"))
+LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
+STEPS = int(os.environ.get("GRID_WALK_STEPS", "5000" if LONG else "1000"))
 SEED = int(os.environ.get("GRID_WALK_SEED", "1"))
 RANGES = "ABCYZ"
 
