@@ -24,7 +24,6 @@ struct stream {
 	int64_t number; /* its sort value */
 	struct buf text; /* the same for text columns, folded */
 	bool null;
-	struct span codein; /* its JSON, for ties */
 };
 
 struct search {
@@ -79,22 +78,29 @@ mix_view(struct search *search, const struct rows_view *view)
 	search->tag = rows_mix(search->tag, parts, sizeof(parts));
 }
 
-/* Those without a match are closed at once. */
+/*
+ * Those without a match are closed at once. `generation` is what the catalogue
+ * has, or 0 to ask it.
+ */
 static enum err
-ask(struct search *search, struct span supplier)
+ask(struct search *search, struct span supplier, uint64_t generation)
 {
 	struct stream *stream = new_stream(search);
 	enum err err;
 
 	if (stream == NULL)
 		return ERR_NO_MEMORY;
-	err = rows_open(&stream->view, search->call, supplier, 0);
+	if (generation == 0)
+		err = rows_open(&stream->view, search->call, supplier, 0);
+	else
+		err = rows_open_known(
+		    &stream->view, search->call, supplier, generation);
 	if (err == ERR_NOT_READY)
 		return ERR_OK;
 	if (err != ERR_OK)
 		return err;
-	err = rowset_get(&stream->set, stream->view.pinned, stream->view.ranges,
-	    &search->query, 1, 0);
+	err = rowset_search(&stream->set, stream->view.pinned,
+	    stream->view.ranges, &search->query);
 	search->suppliers++;
 	mix_view(search, &stream->view);
 	if (err == ERR_OK && stream->set.total > 0) {
@@ -110,8 +116,7 @@ ask(struct search *search, struct span supplier)
 static enum err
 ask_each(void *context, struct span supplier, const struct catalog_entry *entry)
 {
-	(void)entry;
-	return ask(context, supplier);
+	return ask(context, supplier, entry->generation);
 }
 
 /* --- the merge
@@ -141,7 +146,6 @@ load(struct search *search, struct stream *stream)
 	stream->row = rowset_row(&stream->set, stream->at);
 	if (stream->row >= snapshot_rows(snap))
 		return ERR_DAMAGED;
-	stream->codein = snapshot_value(snap, stream->row, COL_codein);
 	if (row_is_number(search->column)) {
 		const int64_t *numbers = snapshot_numbers(snap, search->column);
 
@@ -162,8 +166,11 @@ load(struct search *search, struct stream *stream)
 
 /* The text between the quotes: a quote would sort after a blank. */
 static struct span
-inside(struct span json)
+codein_of(const struct stream *stream)
 {
+	struct span json =
+	    snapshot_value(stream->view.pinned->snap, stream->row, COL_codein);
+
 	return span_sub(json, 1, json.len < 2 ? 0 : json.len - 2);
 }
 
@@ -182,7 +189,7 @@ before(
 		way = span_cmp(buf_span(&a->text), buf_span(&b->text));
 	if (way != 0)
 		return search->query.descending ? way > 0 : way < 0;
-	way = span_cmp(inside(a->codein), inside(b->codein));
+	way = span_cmp(codein_of(a), codein_of(b));
 	return way != 0 ? way < 0 : a < b;
 }
 
@@ -323,7 +330,7 @@ gather(struct search *search)
 	if (err == ERR_OK && info.articles == 0)
 		err = ERR_NOT_FOUND;
 	server_release_source(source);
-	return err == ERR_OK ? ask(search, call->params.fournisseur) : err;
+	return err == ERR_OK ? ask(search, call->params.fournisseur, 0) : err;
 }
 
 static bool

@@ -11,22 +11,14 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum err
-rows_open(struct rows_view *view, struct call *call, struct span supplier,
+rows_open_known(struct rows_view *view, struct call *call, struct span supplier,
     uint64_t generation)
 {
 	struct serving *serving = call->serving;
-	struct catalog_entry entry;
 	enum err err;
 
 	view->pinned = NULL;
 	view->ranges = NULL;
-	if (generation == 0) {
-		err = catalog_get(serving->catalog, supplier, &entry);
-		if (err != ERR_OK)
-			return err == ERR_NOT_FOUND ? ERR_NOT_READY : err;
-		generation = entry.generation;
-	} else if (!catalog_keeps(serving->catalog, supplier, generation))
-		return ERR_NOT_FOUND;
 	err = snapcache_pin(
 	    &view->pinned, call->server->snapcache, supplier, generation);
 	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
@@ -37,6 +29,26 @@ rows_open(struct rows_view *view, struct call *call, struct span supplier,
 	if (err != ERR_OK)
 		rows_drop(view, call);
 	return err;
+}
+
+enum err
+rows_open(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation)
+{
+	struct catalog_view *catalog = call->serving->catalog;
+	struct catalog_entry entry;
+	enum err err;
+
+	view->pinned = NULL;
+	view->ranges = NULL;
+	if (generation == 0) {
+		err = catalog_get(catalog, supplier, &entry);
+		if (err != ERR_OK)
+			return err == ERR_NOT_FOUND ? ERR_NOT_READY : err;
+		generation = entry.generation;
+	} else if (!catalog_keeps(catalog, supplier, generation))
+		return ERR_NOT_FOUND;
+	return rows_open_known(view, call, supplier, generation);
 }
 
 void

@@ -26,6 +26,10 @@ struct rows_view {
 enum err rows_open(struct rows_view *view, struct call *call,
     struct span supplier, uint64_t generation);
 
+/* The same for a generation that the catalogue has just named. */
+enum err rows_open_known(struct rows_view *view, struct call *call,
+    struct span supplier, uint64_t generation);
+
 /* Its rows may be part of the answer: they stay put until that is out. */
 void rows_close(struct rows_view *view, struct call *call);
 

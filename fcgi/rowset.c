@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fcgi/match.h"
+
 #define LISTS 24
 #define KEY_MAX_BYTES (1u << 20) /* as much as folded words may have */
 
@@ -28,6 +30,7 @@ rowlist_release(struct rowlist *list)
 {
 	if (list != NULL && atomic_fetch_sub(&list->users, 1) == 1) {
 		free(list->key_text);
+		free(list->rows);
 		free(list);
 	}
 }
@@ -41,146 +44,6 @@ rowlists_free(struct rowlists *lists)
 		rowlist_release(lists->list[i]);
 	pthread_mutex_destroy(&lists->lock);
 	free(lists);
-}
-
-/* --- which rows match --------------------------------------------------------
- */
-
-/* Each filter leaves 1 where the row still matches. */
-static void
-match_code(uint8_t *mask, const uint32_t *code3, uint32_t rows,
-    const struct code_filter *filter)
-{
-	uint32_t low = filter->code * filter->divisor;
-	uint32_t width = filter->divisor;
-
-	/* One comparison: what is below `low` wraps round to far above. */
-	for (uint32_t i = 0; i < rows; i++)
-		mask[i] &= code3[i] - low < width;
-}
-
-static void
-match_gamme(uint8_t *mask, const uint8_t *gammes, uint32_t rows, uint8_t gamme)
-{
-	for (uint32_t i = 0; i < rows; i++)
-		mask[i] &= gammes[i] == gamme;
-}
-
-/* While nothing has changed since the computation, nothing is pending. */
-static void
-match_pending(uint8_t *mask, const struct ranges *ranges, uint32_t rows)
-{
-	for (uint32_t i = 0; i < rows; i++)
-		mask[i] &=
-		    ranges != NULL && ranges->pending[i] != ROW_GAMME_NONE;
-}
-
-/* The word in each of the rows that still match. */
-static void
-check_word(uint8_t *mask, uint32_t rows, struct span text, const uint32_t *at,
-    struct span word)
-{
-	for (uint32_t i = 0; i < rows; i++)
-		if (mask[i] != 0 &&
-		    memmem(text.ptr + at[i], at[i + 1] - at[i], word.ptr,
-			word.len) == NULL)
-			mask[i] = 0;
-}
-
-/* The row whose text holds the place: the last one that begins at or before. */
-static uint32_t
-row_at(const uint32_t *at, uint32_t low, uint32_t rows, size_t place)
-{
-	uint32_t high = low + 1, step = 1;
-
-	while (high < rows && at[high] <= place) {
-		low = high;
-		high = rows - low > step ? low + step : rows;
-		step *= 2;
-	}
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (at[middle] <= place)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The first word is looked for in all the text at once. */
-static void
-scan_word(uint8_t *mask, uint32_t rows, struct span text, const uint32_t *at,
-    struct span word)
-{
-	const char *from = text.ptr, *end = text.ptr + text.len;
-	uint32_t row = 0, next = 0;
-	const char *hit;
-
-	while (next < rows &&
-	    (hit = memmem(from, (size_t)(end - from), word.ptr, word.len)) !=
-		NULL) {
-		row = row_at(at, next, rows, (size_t)(hit - text.ptr));
-		memset(mask + next, 0, row - next);
-		next = row + 1;
-		from = text.ptr + at[next];
-	}
-	memset(mask + next, 0, rows - next);
-}
-
-static bool
-places_fit(struct span text, const uint32_t *at, uint32_t rows)
-{
-	for (uint32_t i = 0; i < rows; i++)
-		if (at[i] > at[i + 1])
-			return false;
-	return at[rows] == text.len;
-}
-
-/* The longest word first: it has the fewest hits. */
-static enum err
-match_words(
-    uint8_t *mask, struct snapshot *snap, uint32_t rows, struct span words)
-{
-	struct span text, word, rest = words, longest = SPAN("");
-	const uint32_t *at;
-
-	if (!snapshot_text(snap, &text, &at) || !places_fit(text, at, rows))
-		return ERR_DAMAGED;
-	while (span_cut(&word, &rest, ' '))
-		if (word.len > longest.len)
-			longest = word;
-	scan_word(mask, rows, text, at, longest);
-	rest = words;
-	while (span_cut(&word, &rest, ' '))
-		if (word.ptr != longest.ptr && word.len > 0)
-			check_word(mask, rows, text, at, word);
-	return ERR_OK;
-}
-
-static enum err
-make_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
-    const struct rowset_query *query)
-{
-	uint32_t rows = snapshot_rows(snap);
-	const uint8_t *gammes =
-	    ranges == NULL ? snapshot_gammes(snap) : ranges->shown;
-	const uint32_t *code3 = snapshot_code3(snap);
-
-	if (gammes == NULL || code3 == NULL)
-		return ERR_DAMAGED;
-	memset(mask, 1, rows);
-	for (unsigned i = 0; i < query->code_count; i++)
-		if (query->codes[i].code != PARAMS_NO_CODE)
-			match_code(mask, code3, rows, &query->codes[i]);
-	if (query->gamme != ROW_GAMME_NONE)
-		match_gamme(mask, gammes, rows, query->gamme);
-	if (query->pending)
-		match_pending(mask, ranges, rows);
-	if (query->words.len > 0)
-		return match_words(mask, snap, rows, query->words);
-	return ERR_OK;
 }
 
 /* --- in which order
@@ -199,14 +62,15 @@ order_of(const uint32_t **order, struct snapshot *snap,
 	return *order == NULL ? ERR_DAMAGED : ERR_OK;
 }
 
+/* There is room for one more than `most`. */
 static uint32_t
-list_rows(
-    uint32_t *out, const uint8_t *mask, const uint32_t *order, uint32_t rows)
+list_rows(uint32_t *out, const uint8_t *mask, const uint32_t *order,
+    uint32_t rows, uint32_t most)
 {
 	uint32_t count = 0;
 
 	/* Written always, counted when it matches: no branch to mispredict. */
-	for (uint32_t i = 0; i < rows; i++) {
+	for (uint32_t i = 0; i < rows && count < most; i++) {
 		uint32_t row = order == NULL ? i : order[i];
 
 		out[count] = row;
@@ -215,36 +79,91 @@ list_rows(
 	return count;
 }
 
+/* Rows that match in the order asked for; `found` is taken. */
 static enum err
-make_list(struct rowlist **out, struct snapshot *snap,
-    const struct ranges *ranges, const struct rowset_query *query)
+put_in_order(struct matches *found, const uint32_t *order, uint32_t rows)
+{
+	uint8_t *mask;
+	uint32_t *ordered;
+
+	if (order == NULL || found->count < 2)
+		return ERR_OK;
+	mask = calloc(rows, 1);
+	ordered = malloc((found->count + 1u) * sizeof(*ordered));
+	if (mask == NULL || ordered == NULL) {
+		free(mask);
+		free(ordered);
+		return ERR_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < found->count; i++)
+		mask[found->rows[i]] = 1;
+	found->count = list_rows(ordered, mask, order, rows, found->count);
+	free(found->rows);
+	found->rows = ordered;
+	free(mask);
+	return ERR_OK;
+}
+
+static enum err
+find_by_columns(struct matches *found, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query,
+    const uint32_t *order)
 {
 	uint32_t rows = snapshot_rows(snap);
 	uint8_t *mask = malloc(rows + 1u);
-	struct rowlist *list =
-	    malloc(sizeof(*list) + ((size_t)rows + 1) * sizeof(uint32_t));
-	const uint32_t *order;
 	enum err err = ERR_NO_MEMORY;
 
-	if (mask != NULL && list != NULL)
-		err = make_mask(mask, snap, ranges, query);
+	found->rows = malloc((rows + 1u) * sizeof(*found->rows));
+	if (mask != NULL && found->rows != NULL)
+		err = match_mask(mask, snap, ranges, query);
 	if (err == ERR_OK)
-		err = order_of(&order, snap, query);
-	if (err == ERR_OK) {
-		atomic_init(&list->users, 1);
-		list->key_text = NULL;
-		list->count = list_rows(list->rows, mask, order, rows);
-		/* Shrinking may move it; if it cannot, it stays as it is. */
-		*out = realloc(list,
-		    sizeof(*list) +
-			((size_t)list->count + 1) * sizeof(uint32_t));
-		if (*out == NULL)
-			*out = list;
-		list = NULL;
-	}
+		found->count = list_rows(found->rows, mask, order, rows, rows);
 	free(mask);
-	free(list);
 	return err;
+}
+
+/* What it does not use of its room goes back. */
+static void
+shrink(struct matches *found)
+{
+	uint32_t *less =
+	    realloc(found->rows, (found->count + 1u) * sizeof(*less));
+
+	if (less != NULL)
+		found->rows = less;
+}
+
+static enum err
+find_rows(struct matches *found, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	const uint32_t *order;
+	enum err err = order_of(&order, snap, query);
+
+	if (err == ERR_OK && query->words.len > 0) {
+		err = match_words(found, snap, ranges, query);
+		if (err == ERR_OK)
+			err = put_in_order(found, order, snapshot_rows(snap));
+	} else if (err == ERR_OK)
+		err = find_by_columns(found, snap, ranges, query, order);
+	return err;
+}
+
+/* Takes what was found. */
+static enum err
+make_list(struct rowlist **out, struct matches *found)
+{
+	struct rowlist *list = calloc(1, sizeof(*list));
+
+	if (list == NULL)
+		return ERR_NO_MEMORY;
+	shrink(found);
+	atomic_init(&list->users, 1);
+	list->count = found->count;
+	list->rows = found->rows;
+	found->rows = NULL;
+	*out = list;
+	return ERR_OK;
 }
 
 /* --- lists that are kept
@@ -319,6 +238,7 @@ static enum err
 get_list(struct rowlist **out, struct pinned *pinned,
     const struct ranges *ranges, const struct rowset_query *query)
 {
+	struct matches found = {NULL, 0};
 	struct buf key;
 	enum err err = ERR_OK;
 
@@ -331,9 +251,12 @@ get_list(struct rowlist **out, struct pinned *pinned,
 	}
 	*out = find_list(pinned->lists, buf_span(&key));
 	if (*out == NULL) {
-		err = make_list(out, pinned->snap, ranges, query);
+		err = find_rows(&found, pinned->snap, ranges, query);
+		if (err == ERR_OK)
+			err = make_list(out, &found);
 		if (err == ERR_OK)
 			keep_list(pinned->lists, *out, buf_span(&key));
+		free(found.rows);
 	}
 	buf_fini(&key);
 	return err;
@@ -385,6 +308,25 @@ rowset_get(struct rowset *set, struct pinned *pinned,
 	}
 	if (err == ERR_OK)
 		cut_page(set, page, limit);
+	return err;
+}
+
+enum err
+rowset_search(struct rowset *set, struct pinned *pinned,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	struct matches found = {NULL, 0};
+	enum err err;
+
+	memset(set, 0, sizeof(*set));
+	err = find_rows(&found, pinned->snap, ranges, query);
+	if (err == ERR_OK && found.count > 0)
+		err = make_list(&set->list, &found);
+	if (set->list != NULL) {
+		set->total = set->count = set->list->count;
+		set->order = set->list->rows;
+	}
+	free(found.rows);
 	return err;
 }
 

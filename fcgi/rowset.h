@@ -22,7 +22,7 @@ struct rowlists; /* a snapshot's lists, the last few used */
 struct rowlists *rowlists_new(void);
 void rowlists_free(struct rowlists *lists);
 
-/* A list of rows; count rows, or all of `rows`' order when it is whole. */
+/* Rows that match, in the order that was asked for. */
 struct rowlist {
 	atomic_uint users;
 	uint64_t key; /* hash of what was asked */
@@ -30,7 +30,7 @@ struct rowlist {
 	size_t key_len;
 	char *key_text;
 	uint32_t count;
-	uint32_t rows[];
+	uint32_t *rows;
 };
 
 struct rowset {
@@ -55,6 +55,14 @@ struct rowset_query {
 enum err rowset_get(struct rowset *set, struct pinned *pinned,
     const struct ranges *ranges, const struct rowset_query *query, int64_t page,
     int64_t limit);
+
+/*
+ * All that match, found anew and not kept: for many snapshots at a time, whose
+ * kept lists would be more to look through. `query` has words.
+ */
+enum err rowset_search(struct rowset *set, struct pinned *pinned,
+    const struct ranges *ranges, const struct rowset_query *query);
+
 void rowset_release(struct rowset *set);
 
 /* The row that stands at place i of the whole order. */

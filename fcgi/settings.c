@@ -47,7 +47,7 @@ const struct conf_row settings_rows[] = {
 	"most that a request's body may have"},
     {"api", "retention", CONF_SECONDS, AT(retention_s), "15m", 0, 31536000,
 	NULL, "how long a replaced snapshot stays for those who page"},
-    {"api", "snapshots_open", CONF_INT, AT(snapshots_open), "256", 1, 65536,
+    {"api", "snapshots_open", CONF_INT, AT(snapshots_open), "2048", 1, 65536,
 	NULL, "most snapshots that a worker keeps open"},
     {"compute", "gridctl", CONF_TEXT, AT(gridctl), GRID_BIN_DIR "/gridctl", 0,
 	0, NULL, "the program that computes a supplier"},

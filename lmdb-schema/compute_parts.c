@@ -8,6 +8,7 @@
 #include "common/jsonw.h"
 #include "common/num.h"
 #include "lmdb-schema/computing.h"
+#include "lmdb-schema/grams.h"
 #include "lmdb-schema/order.h"
 
 #define FOLD_MAX ((size_t)1 << 30)
@@ -250,6 +251,22 @@ codes(struct computing *c)
 /* --- search text -------------------------------------------------------- */
 
 static enum err
+put_grams(struct computing *c, struct span text, const uint32_t *at)
+{
+	struct grams_made made;
+	enum err err = grams_make(&made, text, at, c->count);
+
+	if (err != ERR_OK || made.at == NULL)
+		return err;
+	snapwrite_put(c->write, SNAP_GRAM_AT, made.at,
+	    grams_at_count(c->count) * sizeof(*made.at));
+	snapwrite_put(
+	    c->write, SNAP_GRAMS, made.lists, made.count * sizeof(*made.lists));
+	grams_made_fini(&made);
+	return ERR_OK;
+}
+
+static enum err
 search_text(struct computing *c)
 {
 	uint32_t *at = calloc(c->count + 1u, sizeof(*at));
@@ -272,6 +289,8 @@ search_text(struct computing *c)
 	}
 	at[c->count] = (uint32_t)text.len;
 	err = buf_end(&text);
+	if (err == ERR_OK)
+		err = put_grams(c, buf_span(&text), at);
 	if (err == ERR_OK) {
 		snapwrite_put(c->write, SNAP_TEXT, text.data, text.len);
 		snapwrite_put(

@@ -19,6 +19,9 @@
  *	SNAP_TEXT_AT   u32[rows + 1]: where a row's text begins
  *	SNAP_TREE      u32 count[3], u32 articles without code, then struct
  *	               snap_class for levels 1, 2, 3 by code, then their labels
+ *	SNAP_GRAM_AT, SNAP_GRAMS
+ *	               which rows may hold a text: grams.h. Not there below
+ *	               GRAMS_ROWS_MIN rows, nor in version 1
  *	SNAP_NUMBER+i  i64[rows]: number column i (row_number_index)
  *	SNAP_ASC+c     u32[rows]: rows sorted by column c, nulls last, ties by
  *	               codein
@@ -44,6 +47,19 @@
 #include "lmdb-schema/schema.h"
 
 #define SNAP_MAGIC "GRIDSNAP"
+
+/*
+ * Raised when a file of this kind says something that a program of the version
+ * before would misread or miss. Files from SNAP_VERSION_OLDEST on are read:
+ *
+ *	1  without grams: searches look through all the text
+ *	2  with them
+ *
+ * A file of another version counts as not computed, and is computed again.
+ */
+#define SNAP_VERSION 2
+#define SNAP_VERSION_OLDEST 1
+
 #define SNAP_NO_CODE UINT32_MAX
 #define SNAP_TEXT_END '\x1f'
 
@@ -57,6 +73,8 @@ enum snap_section_number {
 	SNAP_TEXT,
 	SNAP_TEXT_AT,
 	SNAP_TREE,
+	SNAP_GRAM_AT,
+	SNAP_GRAMS,
 	SNAP_NUMBER = 16,
 	SNAP_ASC = 96,
 	SNAP_DESC = 176,
@@ -69,7 +87,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 struct snap_head {
 	char magic[8];
-	uint32_t schema;
+	uint32_t version; /* SNAP_VERSION */
 	uint32_t crc; /* of all of the head's bytes, this being 0 */
 	uint32_t rows;
 	uint32_t slice_rows;

@@ -90,7 +90,7 @@ read_head(struct snapshot *snap)
 	head = (const struct snap_head *)(const void *)value.ptr;
 	if (memcmp(head->magic, SNAP_MAGIC, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
-	if (head->schema != SCHEMA_VERSION)
+	if (head->version < SNAP_VERSION_OLDEST || head->version > SNAP_VERSION)
 		return ERR_VERSION;
 	if (!head_fits(head, value))
 		return ERR_DAMAGED;
@@ -134,7 +134,8 @@ snapshot_open_file(struct snapshot **out, const char *path)
 		err = copy_table(snap);
 	if (err != ERR_OK) {
 		if (err != ERR_NOT_FOUND)
-			log_error("snapshot cannot be used: file=%s error=%s",
+			log_error("snapshot cannot be used, its supplier is to "
+				  "be computed again: file=%s error=%s",
 			    path, err_text(err));
 		snapshot_close(snap);
 		return err;
@@ -350,6 +351,24 @@ snapshot_text(struct snapshot *snap, struct span *text, const uint32_t **at)
 		return false;
 	*text = span_make(bytes, snap->table[SNAP_TEXT].bytes);
 	return (*at)[0] == 0 && (*at)[snap->head->rows] == text->len;
+}
+
+bool
+snapshot_grams(struct snapshot *snap, struct grams *grams)
+{
+	uint32_t rows = snap->head->rows;
+
+	if (grams_chunks(rows) == 0 || snap->head->version < 2)
+		return false;
+	grams->rows = rows;
+	grams->count = snap->table[SNAP_GRAMS].bytes / sizeof(*grams->lists);
+	grams->at = (const uint32_t *)(const void *)section_of(
+	    snap, SNAP_GRAM_AT, grams_at_count(rows) * sizeof(*grams->at));
+	if (grams->at == NULL)
+		return false;
+	grams->lists =
+	    (const uint16_t *)(const void *)section_any(snap, SNAP_GRAMS);
+	return grams->lists != NULL;
 }
 
 /* --- rows --------------------------------------------------------------- */
@@ -649,6 +668,7 @@ verify_rows(struct snapshot *snap, struct fault *fault)
 {
 	const int64_t *ca = snapshot_numbers(snap, COL_totalCa);
 	struct span text;
+	struct grams grams;
 	const uint32_t *at;
 
 	if (ca == NULL)
@@ -656,6 +676,10 @@ verify_rows(struct snapshot *snap, struct fault *fault)
 	if (!snapshot_text(snap, &text, &at))
 		return damaged(
 		    snap, fault, "the search text is broken", SNAP_TEXT);
+	if (snap->head->version >= 2 && grams_chunks(snap->head->rows) > 0 &&
+	    (!snapshot_grams(snap, &grams) || !grams_sound(&grams)))
+		return damaged(
+		    snap, fault, "the search lists are broken", SNAP_GRAMS);
 	for (uint32_t row = 0; row < snap->head->rows; row++) {
 		if (row > 0 && (ca[row - 1] < ca[row] || at[row] < at[row - 1]))
 			return damaged(snap, fault, "the rows are out of order",

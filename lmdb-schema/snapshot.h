@@ -17,6 +17,7 @@
 
 #include "common/err.h"
 #include "common/span.h"
+#include "lmdb-schema/grams.h"
 #include "lmdb-schema/row.h"
 #include "lmdb-schema/snapfile.h"
 
@@ -84,6 +85,12 @@ const uint32_t *snapshot_by_codein(struct snapshot *snap);
  */
 bool snapshot_text(
     struct snapshot *snap, struct span *text, const uint32_t **at);
+
+/*
+ * The lists of which rows may hold a text. False when there are none: few
+ * rows, an older file, or damage; a scan of the text finds the same.
+ */
+bool snapshot_grams(struct snapshot *snap, struct grams *grams);
 
 /* The row of an article, by binary search. ERR_NOT_FOUND, ERR_DAMAGED. */
 enum err snapshot_find(

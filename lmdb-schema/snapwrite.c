@@ -47,7 +47,7 @@ fill_head(struct snapwrite *write, struct span supplier, struct span name)
 	struct snap_head *head = &write->head;
 
 	memcpy(head->magic, SNAP_MAGIC, sizeof(head->magic));
-	head->schema = SCHEMA_VERSION;
+	head->version = SNAP_VERSION;
 	head->columns = ROW_COLUMNS;
 	head->crc = 0;
 	head->code_len = (uint32_t)supplier.len;
