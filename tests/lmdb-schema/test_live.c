@@ -143,7 +143,7 @@ START_TEST(a_change_counts_what_it_alters)
 	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
 	for (unsigned i = 0; i < 3; i++)
 		ck_assert_int_eq(live_put_gamme(change, SPAN("S"),
-				     span_make("123" + i, 1), 1),
+				     span_make(&"123"[i], 1), 1),
 		    ERR_OK);
 	counts = live_change_counts(change);
 	ck_assert_uint_eq(counts.gammes, 2);

@@ -105,13 +105,10 @@ term_colours(struct term *term, bool night)
 	for (style = 0; term->colours && style < TERM_STYLES; style++) {
 		const struct ink *ink =
 		    term->many_colours ? &palette->inks[style] : &eight[style];
-		short ground = ink->ground;
-		short chosen = ink->ground;
+		bool own = ink->ground >= 0 || !term->many_colours;
+		short ground = own ? ink->ground : palette->ground;
+		short chosen = own ? ink->ground : palette->chosen;
 
-		if (ground < 0 && term->many_colours) {
-			ground = palette->ground;
-			chosen = palette->chosen;
-		}
 		init_pair(pair_of(style, false), ink->fore, ground);
 		init_pair(pair_of(style, true), ink->fore, chosen);
 	}
