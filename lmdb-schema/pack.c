@@ -102,7 +102,7 @@ void
 unpack_init(struct unpack *from, struct span bytes)
 {
 	from->at = (const uint8_t *)bytes.ptr;
-	from->end = from->at + bytes.len;
+	from->end = bytes.len > 0 ? from->at + bytes.len : from->at;
 	from->bad = false;
 }
 

@@ -330,7 +330,8 @@ gather_all(const struct rowjson *json, struct buf *cells,
 	at = (const struct cell *)(const void *)cells->data;
 	for (unsigned i = 0; i < KINDS; i++) {
 		facts[i].cells = at;
-		at += facts[i].count;
+		if (facts[i].count > 0)
+			at += facts[i].count;
 	}
 }
 
