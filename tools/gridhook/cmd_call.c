@@ -85,7 +85,8 @@ call_alone(
 	struct helper_spec helper = {.most = 1};
 	struct helper_pool *pool = NULL;
 	char path[FS_PATH_MAX];
-	char *own = service_helper_settings(settings);
+	/* A text that is on the clipboard must stay when we have ended. */
+	char *own = service_helper_settings(settings, false);
 	enum err err;
 
 	err = loop_open(&alone.loop);

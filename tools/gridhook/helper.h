@@ -14,6 +14,12 @@
 struct helper_pool; /* the program, and those that run or wait */
 struct helper; /* one call */
 
+/*
+ * Where a helper finds the reading end of a pipe that closes with this
+ * process; its settings tell it whether to mind.
+ */
+#define HELPER_LIFE_FD 3
+
 struct helper_spec {
 	const char *program; /* kept by pointer */
 	const char *settings; /* JSON for the helper's environment, or NULL */

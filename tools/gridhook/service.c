@@ -138,14 +138,14 @@ service_find_helper(char path[FS_PATH_MAX], const struct settings *settings)
 }
 
 char *
-service_helper_settings(const struct settings *settings)
+service_helper_settings(const struct settings *settings, bool ends_with_us)
 {
 	struct jsonw json;
 	struct buf buf;
 
 	buf_init(&buf, 65536);
 	jsonw_init(&json, &buf);
-	settings_for_helper(&json, settings);
+	settings_for_helper(&json, settings, ends_with_us);
 	if (jsonw_end(&json) != ERR_OK) {
 		buf_fini(&buf);
 		return NULL;
@@ -163,7 +163,7 @@ open_helpers(struct service *service)
 	err = service_find_helper(service->helper, service->settings);
 	if (err != ERR_OK)
 		return err;
-	service->helper_settings = service_helper_settings(service->settings);
+	service->helper_settings = service_helper_settings(service->settings, true);
 	spec.settings = service->helper_settings;
 	if (spec.settings != NULL)
 		service->helpers = helper_pool_new(service->loop, &spec);

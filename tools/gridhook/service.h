@@ -18,5 +18,10 @@ enum err service_run(struct settings *settings, bool stay);
 enum err service_find_helper(
     char path[FS_PATH_MAX], const struct settings *settings);
 
-/* The settings that a helper is given, malloc'ed; NULL: no memory. */
-char *service_helper_settings(const struct settings *settings);
+/*
+ * The settings that a helper is given, malloc'ed; NULL: no memory. What a
+ * helper leaves behind (the owner of the clipboard) ends with this process, or
+ * else lives on until its use is over.
+ */
+char *service_helper_settings(
+    const struct settings *settings, bool ends_with_us);

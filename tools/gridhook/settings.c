@@ -8,6 +8,7 @@
 #include "common/conf.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "tools/gridhook/helper.h"
 #include "tools/gridhook/toolset.h"
 
 #define AT(member) offsetof(struct settings, member)
@@ -409,7 +410,8 @@ put_number(struct jsonw *json, const char *name, int64_t value)
 }
 
 void
-settings_for_helper(struct jsonw *json, const struct settings *settings)
+settings_for_helper(
+    struct jsonw *json, const struct settings *settings, bool ends_with_us)
 {
 	jsonw_object_begin(json);
 	put_name(json, "app_name", settings->app);
@@ -426,6 +428,7 @@ settings_for_helper(struct jsonw *json, const struct settings *settings)
 	jsonw_bool(json, settings->app_args);
 	put_list(json, "terminal", settings->terminal);
 	put_list(json, "lock_command", settings->lock_command);
-	put_number(json, "life_fd", 3);
+	if (ends_with_us)
+		put_number(json, "life_fd", HELPER_LIFE_FD);
 	jsonw_object_end(json);
 }

@@ -86,10 +86,12 @@ enum err settings_socket(
 enum err settings_data(char path[FS_PATH_MAX], const struct settings *settings);
 
 /*
- * The helper's settings as the JSON that it reads from its environment; its
- * descriptor 3 is a pipe that closes when gridhook ends.
+ * The helper's settings as the JSON that it reads from its environment. With
+ * `ends_with_us` they name HELPER_LIFE_FD, a pipe that closes when gridhook
+ * ends, and with it what a helper leaves behind.
  */
-void settings_for_helper(struct jsonw *json, const struct settings *settings);
+void settings_for_helper(
+    struct jsonw *json, const struct settings *settings, bool ends_with_us);
 
 /* True when a list "a, b c" has the item; ASCII case ignored. */
 bool settings_list_has(const char *list, struct span item);

@@ -92,6 +92,43 @@ x11_owner_ends() {
     not_ok "outlived that server"
 }
 
+# gridhook call: with a server the text ends with that server, without one it
+# stays when the call has ended.
+x11_called() {
+  gridhook=${GRIDHOOK:-${abs_top_builddir:-$PWD}/tools/gridhook/gridhook}
+  [ -x "$gridhook" ] || {
+    skip "the clipboard by gridhook call" "$gridhook is not built"
+    return
+  }
+  cat >hook.conf <<END
+[server]
+autostart = no
+[store]
+data = memory
+[interface]
+sockets = $work/hook
+[tools]
+helper = $tool
+END
+  "$gridhook" --config hook.conf call clipboard_set '{"text":"it stays"}' \
+    >result.json 2>stderr.log
+  is "gridhook call sets a text" "false" "$(jq .isError result.json)"
+  sleep 0.3
+  is "which outlives the call" "it stays" \
+    "$(timeout 5 xclip -selection clipboard -o)"
+  start hook.log "$gridhook" --config hook.conf
+  hook=$peer
+  until_true "$gridhook" --config hook.conf ctl status
+  "$gridhook" --config hook.conf call clipboard_set '{"text":"served"}' \
+    >result.json 2>stderr.log
+  sleep 0.3
+  is "and so does one that a server sets" "served" \
+    "$(timeout 5 xclip -selection clipboard -o)"
+  end_peer "$hook"
+  gone() { ! timeout 5 xclip -selection clipboard -o >/dev/null 2>&1; }
+  until_true gone && ok "until that server ends" || not_ok "outlived the server"
+}
+
 x11_owners() {
   "$python" -c 'print("é日x" * 33333, end="")' >pieces
   start peer.log "$python" "$here/x11_peer.py" incr pieces
@@ -163,6 +200,7 @@ if has_backend x11 x11 && has x11 Xvfb; then
     if has clipboard xclip; then
       x11_clipboard
       x11_owner_ends
+      x11_called
       has_module "owners of the clipboard" Xlib && x11_owners
     fi
     has_module "media keys" Xlib && x11_keys
