@@ -81,6 +81,17 @@ def invalid_ports_are_told():
                 break
 
 
+def a_start_without_host_and_port_is_as_the_settings_have_it():
+    with Hook() as hook:
+        code, state, error = ctl(hook, "start", "--host", "no-such-host.invalid", "--port", str(free_port()))
+        equal((code, state["listening"]), (1, False))
+        equal(error, "gridhook: " + state["error"] + "\n", "in plain words")
+        code, state, _ = ctl(hook, "start")
+        equal((code, state), (0, {"listening": True, "port": hook.port, "path": "/assistant/hook",
+                                  "secretConfigured": False}))
+        equal(hook.push({}).status, 200)
+
+
 def bind_errors_are_told():
     with socket.socket() as taken, Hook() as hook:
         taken.bind(("127.0.0.1", 0))

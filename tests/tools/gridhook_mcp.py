@@ -38,6 +38,8 @@ elif name == "find_files":
         time.sleep(1000)
     elif args["query"] == "garbage":
         sys.stdout.write("no json")
+    elif args["query"] == "huge":
+        say(text("x" * (15 << 20)))
     elif args["query"] == "crash":
         os.abort()
     elif args["query"] == "silent":
@@ -436,6 +438,41 @@ def server_answers_without_a_window():
         for name, arguments in (("speak_text", {"text": "x"}), ("set_hud_state", {"state": "idle"})):
             result = hook.tool(name, arguments)
             assert result["isError"] and "No interface window" in result["content"][0]["text"]
+
+
+def a_handler_that_fails_is_a_500_with_its_message():
+    with helped() as hook:
+        huge = request("tools/call", {"name": "find_files", "arguments": {"query": "huge"}})
+        equal(len(hook.rpc([huge, huge]).json()), 2)
+        answer = hook.rpc([huge, huge, huge])
+        equal(answer.status, 500, "more than an answer may hold")
+        equal(list(answer.json()), ["error"])
+        assert isinstance(answer.json()["error"], str) and answer.json()["error"], answer
+        equal(answer.headers["content-type"], "application/json")
+        equal(hook.rpc(request("ping")).json()["result"], {}, "it goes on")
+
+
+def long_messages_fit_into_the_history():
+    with Hook() as hook:
+        for i in range(200):
+            hook.push({"title": "t\"%d" % i, "text": "\n\\" * 8000})
+        messages, before = [], {}
+        while True:
+            page = hook.tool("get_conversation_history", dict(before, limit=200))["structuredContent"]
+            assert len(page["messages"]) < 200 and (len(page["messages"]) > 10 or not page["has_more"])
+            messages = page["messages"] + messages
+            if not page["has_more"]:
+                break
+            before = {"before": page["messages"][0]["id"]}
+        equal([m["text"] for m in messages], ["t\"%d\n" % i + "\n\\" * 8000 for i in range(200)])
+        one = request("tools/call", {"name": "get_conversation_history", "arguments": {"limit": 200}})
+        began = time.monotonic()
+        answers = hook.rpc([dict(one, id=i) for i in range(100)]).json()
+        assert time.monotonic() - began < 10
+        kinds = ["result" in a for a in answers]
+        equal(len(kinds), 100)
+        assert kinds[0] and kinds == sorted(kinds, reverse=True) and kinds.count(True) < 20, kinds
+        equal(answers[-1]["error"]["code"], -32603)
 
 
 def history_pages_backwards():

@@ -122,8 +122,7 @@ take_answer(struct span answer)
 		code = print_result(jval_raw(result),
 		    jval_type(jval_member(result, "isError")) == JTRUE);
 	else
-		fprintf(stderr, "gridhook: %.*s\n",
-		    SPAN_ARG(jval_raw(jval_member(jscan_root(&doc), "error"))));
+		control_print_error(jscan_root(&doc));
 	jscan_fini(&doc);
 	return code;
 }

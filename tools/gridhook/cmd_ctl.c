@@ -74,8 +74,7 @@ print_answer(struct span answer)
 	ok = jval_type(jval_member(jscan_root(&doc), "ok")) == JTRUE;
 	printf("%.*s\n", SPAN_ARG(status));
 	if (!ok)
-		fprintf(stderr, "gridhook: %.*s\n",
-		    SPAN_ARG(jval_raw(jval_member(jscan_root(&doc), "error"))));
+		control_print_error(jscan_root(&doc));
 	jscan_fini(&doc);
 	return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -28,6 +29,7 @@ struct control {
 	struct loop_io listener;
 	char path[FS_PATH_MAX];
 	struct control_spec spec;
+	char *usual_host; /* as the settings have it */
 	struct client *clients;
 	unsigned count;
 };
@@ -121,16 +123,22 @@ port_text(struct jval port, struct arena *arena)
 					  : jval_raw(port);
 }
 
+/*
+ * A host and a port are for this start, as the help says. A secret stays: a
+ * start that names none must not open what the last one had closed.
+ */
 static enum err
-change_settings(struct settings *settings, struct jval line,
-    struct arena *arena, struct fault *fault)
+change_settings(struct control *control, struct jval line, struct arena *arena,
+    struct fault *fault)
 {
+	struct settings *settings = control->spec.settings;
 	struct jval host = jval_member(line, "host");
 	struct jval file = jval_member(line, "secret_file");
 	char path[FS_PATH_MAX];
 
-	if (jval_type(host) == JSTRING &&
-	    !replace_text(&settings->host, jval_text(host, arena)))
+	if (!replace_text(&settings->host,
+		jval_type(host) == JSTRING ? jval_text(host, arena)
+					   : span_of(control->usual_host)))
 		return ERR_NO_MEMORY;
 	if (jval_type(file) != JSTRING)
 		return ERR_OK;
@@ -150,7 +158,7 @@ do_start(struct client *client, struct jval line)
 	enum err err = ERR_NO_MEMORY;
 
 	if (arena != NULL)
-		err = change_settings(spec->settings, line, arena, &fault);
+		err = change_settings(client->control, line, arena, &fault);
 	if (err != ERR_OK) {
 		snprintf(message, sizeof(message), "%s: %s", fault.place,
 		    fault_is_set(&fault) ? fault.message : err_text(err));
@@ -287,7 +295,9 @@ control_open(struct control **out, struct loop *loop, const char *path,
 	control->loop = loop;
 	control->spec = *spec;
 	control->listener = (struct loop_io){.fd = -1, .ready = on_client};
-	err = fs_path(control->path, "%s", path);
+	control->usual_host = span_dup(span_of(spec->settings->host));
+	err = control->usual_host == NULL ? ERR_NO_MEMORY
+					  : fs_path(control->path, "%s", path);
 	if (err == ERR_OK)
 		err = lines_listen(&control->listener.fd, path);
 	if (err == ERR_OK)
@@ -308,6 +318,7 @@ control_close(struct control *control)
 	while (control->clients != NULL)
 		drop(control->clients);
 	lines_unlisten(control->listener.fd, control->path);
+	free(control->usual_host);
 	free(control);
 }
 
@@ -364,4 +375,16 @@ control_ask(
 	buf_fini(&line);
 	close(fd);
 	return err;
+}
+
+void
+control_print_error(struct jval answer)
+{
+	struct arena *arena = arena_new(65536);
+	struct span text = SPAN("");
+
+	if (arena != NULL)
+		text = jval_text(jval_member(answer, "error"), arena);
+	fprintf(stderr, "gridhook: %.*s\n", SPAN_ARG(text));
+	arena_free(arena);
 }

@@ -36,3 +36,6 @@ void control_close(struct control *control);
  */
 enum err control_ask(
     struct buf *answer, const char *path, struct span question, int timeout_ms);
+
+/* An answer's "error", for a person. */
+void control_print_error(struct jval answer);

@@ -74,10 +74,14 @@ enum err journal_read(
 enum err journal_say(
     struct journal *journal, const char *role, struct span text, char id[64]);
 
+/* Most messages of one page. */
+#define JOURNAL_PAGE_MAX 200
+
 /*
  * Writes the conversation's newest `limit` messages, oldest first, as members
- * "messages" and "has_more". With `before` only those before that id; false
- * comes out of *found when there is no such message.
+ * "messages" and "has_more"; fewer when they are long, of over a megabyte in
+ * all. With `before` only those before that id; false comes out of *found when
+ * there is no such message.
  */
 enum err journal_history(struct journal *journal, struct jsonw *json,
     unsigned limit, struct span before, bool *found);

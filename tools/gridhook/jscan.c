@@ -133,6 +133,10 @@ scan_string(struct scan *scan)
 				return err;
 			continue;
 		}
+		if ((unsigned char)*scan->at < 0x80) {
+			scan->at++;
+			continue;
+		}
 		rest = span_make(scan->at, (size_t)(scan->end - scan->at));
 		if (!utf8_next(&code, &rest))
 			return bad(scan, "not UTF-8");

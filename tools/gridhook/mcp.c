@@ -13,6 +13,7 @@
 #define DEPTH_MAX 256
 #define BATCH_MAX 100
 #define ANSWER_MAX ((size_t)32 << 20)
+#define BATCH_BYTES ((size_t)8 << 20) /* then the rest is refused */
 #define LIST_TTL_MS 300000
 
 #define INSTRUCTIONS \
@@ -37,6 +38,7 @@ struct mcp_post {
 	struct jscan doc;
 	struct item *items;
 	unsigned count, open;
+	size_t bytes; /* of the answers so far */
 	bool batch;
 	bool starting;
 	void (*done)(void *arg, const struct mcp_answer *answer);
@@ -118,6 +120,7 @@ end_result(struct item *item, struct jsonw *json, bool cacheable)
 	jsonw_object_end(json);
 	rpc_end(json);
 	item->status = 200;
+	item->post->bytes += item->answer.len;
 }
 
 static void
@@ -335,7 +338,16 @@ do_item(struct item *item, const struct mcp_headers *headers)
 		    trouble.message, trouble.data);
 		return true;
 	}
-	return item->rpc.kind != RPC_REQUEST || do_request(item);
+	if (item->rpc.kind != RPC_REQUEST)
+		return true;
+	if (item->post->bytes > BATCH_BYTES) {
+		answer_error(item, 200, RPC_INTERNAL_ERROR,
+		    "the answers to this batch are too long already: ask for "
+		    "the rest in another one",
+		    NULL);
+		return true;
+	}
+	return do_request(item);
 }
 
 /* --- the whole POST ------------------------------------------------------- */
