@@ -61,6 +61,27 @@ def end_of_input_is_not_the_end():
         assert ticks < 50, "it spins"
 
 
+def reader_that_goes_ends_it():
+    """gridhud --plain | head -1"""
+    with Hook() as hook:
+        hud = Hud(hook, plain=True, start=False)
+        with hud:
+            process = subprocess.Popen(hud.arguments() + ["--plain"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, env=hud.environment())
+            hook.wait_log("interface window attached")
+            hook.push({"text": "one"})
+            assert b"one" in process.stdout.readline()
+            process.stdout.close()
+            try:
+                end = time.monotonic() + 10
+                while process.poll() is None and time.monotonic() < end:
+                    hook.push({"text": "two"})
+                    time.sleep(0.1)
+                equal(process.returncode, 0)
+            finally:
+                process.kill()
+
+
 def hang_up_rereads_settings_and_term_ends():
     with Hook() as hook, Hud(hook, plain=True) as hud:
         hud.process.send_signal(signal.SIGHUP)
@@ -112,5 +133,5 @@ def limit(pid, size):
 
 
 TESTS = [messages_are_lines, commands_do_what_keys_do, end_of_input_is_not_the_end,
-         hang_up_rereads_settings_and_term_ends, wrong_uses_are_told, event_that_cannot_be_stored_waits]
+         reader_that_goes_ends_it, hang_up_rereads_settings_and_term_ends, wrong_uses_are_told, event_that_cannot_be_stored_waits]
 run(TESTS)

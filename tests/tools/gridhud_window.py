@@ -1,8 +1,14 @@
 """The window in a terminal: each behaviour from a push over HTTP to what is
 shown, counted and spoken."""
+import fcntl
 import json
 import os
+import pty
 import re
+import signal
+import struct
+import subprocess
+import termios
 import threading
 import time
 
@@ -472,6 +478,71 @@ def ten_thousand_messages_scroll_and_search():
         hud.wait("number 9999.")
         print("start with 10,000 messages: %.0f ms (%.0f ms of work)"
               % ((time.monotonic() - began) * 1000, hud.cpu_seconds() * 1000))
+
+
+def window_ends_with_its_terminal():
+    """However it goes: nothing stays behind that waits, or worse, works."""
+    def runs(pid):
+        try:
+            with open("/proc/%d/stat" % pid, encoding="ascii") as file:
+                return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+        except OSError:
+            return False
+
+    with Hook() as hook:
+        for how in ("pane", "hangup", "server", "terminate"):
+            with Hud(hook) as hud:
+                pid = hud.pid()
+                if how == "pane":
+                    hud.tmux("kill-pane")
+                elif how == "server":
+                    os.kill(int(hud.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+                else:
+                    os.kill(pid, signal.SIGHUP if how == "hangup" else signal.SIGTERM)
+                end = time.monotonic() + 5
+                while runs(pid) and time.monotonic() < end:
+                    time.sleep(0.02)
+                still = runs(pid)
+                if still:
+                    os.kill(pid, signal.SIGKILL)
+                assert not still, how
+        # A terminal that is closed while the signal for that is ignored.
+        for ignored in (False, True):
+            with Hud(hook, start=False) as hud:
+                outer, inner = pty.openpty()
+                fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+
+                def alone():
+                    signal.signal(signal.SIGHUP, signal.SIG_IGN if ignored else signal.SIG_DFL)
+                    os.setsid()
+                    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+                process = subprocess.Popen(hud.arguments(), stdin=inner, stdout=inner, stderr=subprocess.DEVNULL,
+                                           env=dict(hud.environment(), TERM="xterm-256color"), preexec_fn=alone)
+                os.close(inner)
+                seen = b""
+                while b"port %d" % hook.port not in seen:
+                    seen += os.read(outer, 65536)
+                os.close(outer)
+                try:
+                    equal(process.wait(5), 0)
+                finally:
+                    process.kill()
+
+
+def waiting_costs_nothing():
+    with Hook() as hook, Hud(hook) as hud:
+        push(hook, "text")
+        hud.wait("text")
+        time.sleep(0.5)
+        before = hud.cpu_seconds()
+        time.sleep(2)
+        assert hud.cpu_seconds() - before < 0.1, "attached"
+        hook.kill()
+        hud.wait("gridhook is not running")
+        before = hud.cpu_seconds()
+        time.sleep(2)
+        assert hud.cpu_seconds() - before < 0.1, "alone"
 
 
 def newer_window_takes_over_and_gives_back():

@@ -91,7 +91,6 @@ mend_rpc(struct event *event, struct jval object, const struct hints *hints,
 		 "rather than the push path?");
 }
 
-/* The first that knows the object takes it: those that are sure come first. */
 static const struct family cloudevents = {
     "cloudevents", EVENT_MESSAGE, knows_cloud, cloud_takes, mend_cloud};
 static const struct family json_rpc = {
@@ -99,6 +98,7 @@ static const struct family json_rpc = {
 static const struct family generic = {
     "generic", EVENT_MESSAGE, NULL, generic_takes, NULL};
 
+/* The first that knows the object takes it: those that are sure come first. */
 static const struct family *const families[] = {
     &cloudevents,
     &family_finished_job,

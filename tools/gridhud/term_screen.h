@@ -78,3 +78,35 @@ int term_list_rows(const struct term *term);
 
 /* The text of the page that is shown. */
 void term_page_text(const struct term *term, struct buf *buf);
+
+/* --- term.c --- */
+
+#define TERM_FOCUS_IN (KEY_MAX + 1) /* keys of ours, behind those of ncurses */
+#define TERM_FOCUS_OUT (KEY_MAX + 2)
+
+struct history *term_history(const struct term *term);
+
+/* A line for the person, until the next key. */
+void term_notice(struct term *term, const char *text);
+
+/* --- moving --- */
+
+void term_scroll_up(struct term *term, unsigned lines);
+void term_scroll_down(struct term *term, unsigned lines);
+void term_page(struct term *term, bool up);
+
+/* Chooses the message so many further on, and shows it. */
+void term_choose(struct term *term, int64_t step);
+
+/* After scrolling: the chosen one is one that is in sight. */
+void term_choose_in_sight(struct term *term);
+
+/* Searches for what has been typed, from the newest message back. */
+void term_search(struct term *term);
+
+/* The next one; from the chosen one itself where `here` says so. */
+void term_find(struct term *term, bool older, bool here);
+
+/* --- keys --- */
+
+void term_key(struct term *term, int key);
