@@ -491,6 +491,8 @@ helper_pool_new(struct loop *loop, const struct helper_spec *spec)
 	pool->loop = loop;
 	pool->spec = *spec;
 	pool->life[0] = pool->life[1] = -1;
+	/* One that ends without reading its arguments must not end us. */
+	signal(SIGPIPE, SIG_IGN);
 	if (pipe2(pool->life, O_CLOEXEC) == 0 && copy_environment(pool))
 		return pool;
 	helper_pool_free(pool);

@@ -26,6 +26,7 @@ struct helper_spec {
 	int64_t most; /* run at a time; others wait their turn */
 };
 
+/* SIGPIPE is ignored from then on. */
 struct helper_pool *helper_pool_new(
     struct loop *loop, const struct helper_spec *spec);
 

@@ -12,6 +12,7 @@
 #include "tools/gridhook/toolset.h"
 
 #define AT(member) offsetof(struct settings, member)
+#define BLANKS ", \t"
 
 static const char *const replays[] = {"unacked", "all", "none", NULL};
 
@@ -375,20 +376,23 @@ settings_data(char path[FS_PATH_MAX], const struct settings *settings)
 
 /* --- for the helper ------------------------------------------------------- */
 
+/* The items between any of `separators`, without the blanks around them. */
 static void
-put_list(struct jsonw *json, const char *name, const char *list)
+put_list(struct jsonw *json, const char *name, const char *list,
+    const char *separators)
 {
 	const char *at = list + strspn(list, ", \t");
-	size_t len;
+	struct span item;
 
 	if (*at == '\0')
 		return;
 	jsonw_key(json, name);
 	jsonw_array_begin(json);
-	while ((len = strcspn(at, ", \t")) > 0) {
-		jsonw_string(json, span_make(at, len));
-		at += len;
-		at += strspn(at, ", \t");
+	for (; *at != '\0'; at += strspn(at, ", \t")) {
+		item = span_trim(span_make(at, strcspn(at, separators)));
+		if (item.len > 0)
+			jsonw_string(json, item);
+		at += strcspn(at, separators);
 	}
 	jsonw_array_end(json);
 }
@@ -418,16 +422,16 @@ settings_for_helper(
 	put_name(json, "display", settings->display);
 	put_name(json, "x11_display", settings->x11_display);
 	put_name(json, "wayland_display", settings->wayland_display);
-	put_list(json, "find_roots", settings->find_roots);
+	put_list(json, "find_roots", settings->find_roots, ",");
 	put_number(json, "find_entries", settings->find_entries);
 	put_number(json, "find_depth", settings->find_depth);
 	put_number(json, "find_ms", settings->find_ms);
-	put_list(json, "url_schemes", settings->url_schemes);
-	put_list(json, "app_allow", settings->app_allow);
+	put_list(json, "url_schemes", settings->url_schemes, BLANKS);
+	put_list(json, "app_allow", settings->app_allow, BLANKS);
 	jsonw_key(json, "app_args");
 	jsonw_bool(json, settings->app_args);
-	put_list(json, "terminal", settings->terminal);
-	put_list(json, "lock_command", settings->lock_command);
+	put_list(json, "terminal", settings->terminal, BLANKS);
+	put_list(json, "lock_command", settings->lock_command, BLANKS);
 	if (ends_with_us)
 		put_number(json, "life_fd", HELPER_LIFE_FD);
 	jsonw_object_end(json);

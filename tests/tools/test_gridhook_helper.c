@@ -1,0 +1,252 @@
+#include "tools/gridhook/helper.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/fs.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+/* What it does is its argument: the program of all these tests. */
+static const char script[] =
+    "#!/bin/sh\n"
+    "say() { printf '{\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],"
+    "\"isError\":false}' \"$1\"; }\n"
+    "case $1 in\n"
+    "echo) say \"$(cat)\" ;;\n"
+    "secret) say \"$GRIDHOOK_SECRET$CREDENTIALS_DIRECTORY-"
+    "$GRIDHOOK_TOOL_SETTINGS\" ;;\n"
+    "sleep) echo $$ >pid; sleep 100 & echo $! >child; wait ;;\n"
+    "brief) sleep 0.2; say x ;;\n"
+    "crash) kill -SEGV $$ ;;\n"
+    "babble) echo '{\"content\":[' ;;\n"
+    "deaf) exec <&-; say deaf ;;\n"
+    "large) head -c 30000000 /dev/zero | tr '\\0' x ;;\n"
+    "esac\n";
+
+static struct loop *loop;
+static struct helper_pool *pool;
+static char program[FS_PATH_MAX];
+static int answers, errors;
+static char last[4096];
+
+static void
+on_done(void *arg, const struct result *result)
+{
+	(void)arg;
+	answers++;
+	errors += result->is_error;
+	snprintf(
+	    last, sizeof(last), "%.*s", SPAN_ARG(buf_span(&result->content)));
+}
+
+static void
+open_pool(const char *path, int64_t most)
+{
+	const struct helper_spec spec = {
+	    .program = path, .settings = "own", .most = most};
+
+	helper_pool_free(pool);
+	pool = helper_pool_new(loop, &spec);
+	ck_assert_ptr_nonnull(pool);
+}
+
+static void
+set_up(void)
+{
+	scratch_make();
+	quiet_begin();
+	scratch_text("helper", script);
+	snprintf(program, sizeof(program), "%s", scratch_path("helper"));
+	ck_assert_int_eq(chmod(program, 0700), 0);
+	ck_assert_int_eq(chdir(scratch_dir()), 0);
+	ck_assert_int_eq(loop_open(&loop), ERR_OK);
+	pool = NULL;
+	answers = errors = 0;
+	open_pool(program, 4);
+}
+
+static void
+tear_down(void)
+{
+	helper_pool_free(pool);
+	loop_close(loop);
+	ck_assert_int_eq(chdir("/"), 0);
+	quiet_end();
+	scratch_remove();
+}
+
+static void
+run_until(int wanted)
+{
+	int64_t end = date_monotonic_ns() + INT64_C(20000000000);
+
+	while (answers < wanted && date_monotonic_ns() < end)
+		ck_assert_int_eq(loop_once(loop, 100), ERR_OK);
+	ck_assert_int_eq(answers, wanted);
+}
+
+static struct helper *
+start(const char *name, struct span args, int deadline_ms)
+{
+	struct helper *helper =
+	    helper_start(pool, name, args, deadline_ms, on_done, NULL);
+
+	ck_assert_ptr_nonnull(helper);
+	return helper;
+}
+
+START_TEST(arguments_go_in_and_the_result_comes_out)
+{
+	start("echo", SPAN("12 34"), 5000);
+	ck_assert_int_eq(answers, 0);
+	run_until(1);
+	ck_assert_int_eq(errors, 0);
+	ck_assert_str_eq(last, "[{\"type\":\"text\",\"text\":\"12 34\"}]");
+}
+END_TEST
+
+START_TEST(secret_does_not_go_to_it)
+{
+	setenv("GRIDHOOK_SECRET", "hush", 1);
+	setenv("CREDENTIALS_DIRECTORY", "/hush", 1);
+	open_pool(program, 1);
+	start("secret", SPAN("{}"), 5000);
+	run_until(1);
+	ck_assert_str_eq(last, "[{\"type\":\"text\",\"text\":\"-own\"}]");
+	unsetenv("GRIDHOOK_SECRET");
+	unsetenv("CREDENTIALS_DIRECTORY");
+}
+END_TEST
+
+static const char *const failing[] = {"crash", "babble", "nothing", "large"};
+
+START_TEST(one_that_fails_is_an_error_in_words)
+{
+	start(failing[_i], SPAN("{}"), 10000);
+	run_until(1);
+	ck_assert_int_eq(errors, 1);
+	ck_assert_msg(strstr(last, "gave no answer") != NULL, "%s", last);
+	ck_assert_int_gt(quiet_lines(), 0);
+}
+END_TEST
+
+START_TEST(one_that_does_not_listen_can_answer_all_the_same)
+{
+	static char much[1000000];
+
+	memset(much, 'x', sizeof(much));
+	start("deaf", span_make(much, sizeof(much)), 10000);
+	run_until(1);
+	ck_assert_int_eq(errors, 0);
+}
+END_TEST
+
+static pid_t
+pid_in(const char *name)
+{
+	struct buf text;
+	pid_t pid;
+
+	buf_init(&text, 100);
+	while (fs_read(&text, scratch_path(name)) != ERR_OK || text.len == 0)
+		ck_assert_int_eq(loop_once(loop, 10), ERR_OK);
+	buf_add_char(&text, '\0');
+	pid = (pid_t)strtol(text.data, NULL, 10);
+	buf_fini(&text);
+	return pid;
+}
+
+static void
+wait_for_end(pid_t pid)
+{
+	int64_t end = date_monotonic_ns() + INT64_C(10000000000);
+
+	while (kill(pid, 0) == 0 && date_monotonic_ns() < end)
+		ck_assert_int_eq(loop_once(loop, 10), ERR_OK);
+	ck_assert_int_ne(kill(pid, 0), 0);
+}
+
+START_TEST(deadline_answers_at_once_and_ends_the_children_too)
+{
+	int64_t began = date_monotonic_ns();
+	pid_t own, child;
+
+	start("sleep", SPAN("{}"), 400);
+	own = pid_in("pid");
+	child = pid_in("child");
+	run_until(1);
+	ck_assert_int_lt(date_monotonic_ns() - began, INT64_C(5000000000));
+	ck_assert_int_eq(errors, 1);
+	ck_assert_msg(
+	    strstr(last, "sleep timed out after 400 ms.") != NULL, "%s", last);
+	wait_for_end(own);
+	wait_for_end(child);
+}
+END_TEST
+
+START_TEST(cancelled_one_ends_and_says_nothing)
+{
+	struct helper *helper = start("sleep", SPAN("{}"), 60000);
+	pid_t own = pid_in("pid"), child = pid_in("child");
+
+	helper_cancel(helper);
+	wait_for_end(own);
+	wait_for_end(child);
+	ck_assert_int_eq(answers, 0);
+	helper_cancel(start("echo", SPAN("{}"), 1000)); /* before its turn */
+	start("echo", SPAN("1"), 5000);
+	run_until(1);
+}
+END_TEST
+
+START_TEST(more_than_may_run_wait_their_turn)
+{
+	int64_t began;
+	int i;
+
+	open_pool(program, 1);
+	began = date_monotonic_ns();
+	for (i = 0; i < 4; i++)
+		start("brief", SPAN("{}"), 5000);
+	run_until(4);
+	ck_assert_int_eq(errors, 0);
+	ck_assert_int_ge(date_monotonic_ns() - began, INT64_C(800000000));
+}
+END_TEST
+
+START_TEST(missing_program_is_told)
+{
+	open_pool(scratch_path("none"), 1);
+	start("echo", SPAN("{}"), 5000);
+	run_until(1);
+	ck_assert_int_eq(errors, 1);
+	ck_assert_msg(
+	    strstr(last, "gridhook-tool is missing") != NULL, "%s", last);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("gridhook helper");
+	TCase *tc = tcase_create("helper");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, arguments_go_in_and_the_result_comes_out);
+	tcase_add_test(tc, secret_does_not_go_to_it);
+	tcase_add_loop_test(tc, one_that_fails_is_an_error_in_words, 0, 4);
+	tcase_add_test(tc, one_that_does_not_listen_can_answer_all_the_same);
+	tcase_add_test(tc, deadline_answers_at_once_and_ends_the_children_too);
+	tcase_add_test(tc, cancelled_one_ends_and_says_nothing);
+	tcase_add_test(tc, more_than_may_run_wait_their_turn);
+	tcase_add_test(tc, missing_program_is_told);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
