@@ -2,7 +2,9 @@
  * bench_gridhook: how fast a gridhook on loopback answers over kept
  * connections, each with one request on the way.
  *
- *	bench_gridhook PORT SECONDS CONNECTIONS health|push|list
+ *	bench_gridhook PORT SECONDS CONNECTIONS health|push|list|webhook
+ *
+ * webhook is the same push to adnanh/webhook's /hooks/x.
  *
  * Prints "NAME: N requests/s, p50 N us, p99 N us". Any answer but 200 ends it.
  */
@@ -67,14 +69,17 @@ make_request(struct buf *request, struct span what)
 		    request, "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n");
 	else if (span_eq(what, SPAN("list")))
 		add_post(request, "/mcp", SPAN(LIST));
-	else if (span_eq(what, SPAN("push"))) {
+	else if (span_eq(what, SPAN("push")) ||
+	    span_eq(what, SPAN("webhook"))) {
 		buf_add_text(&body, "{\"source\":\"bench\",\"text\":\"");
 		while (body.len < PUSH_BYTES - 2)
 			buf_add_char(&body, 'x');
 		buf_add_text(&body, "\"}");
-		add_post(request, "/assistant/hook", buf_span(&body));
+		add_post(request,
+		    what.ptr[0] == 'p' ? "/assistant/hook" : "/hooks/x",
+		    buf_span(&body));
 	} else
-		die("health, push or list is wanted");
+		die("health, push, list or webhook is wanted");
 	buf_fini(&body);
 }
 
@@ -202,7 +207,7 @@ main(int argc, char **argv)
 	    !num_int(&seconds, span_of(argv[2]), 1, 600) ||
 	    !num_int(&count, span_of(argv[3]), 1, CONNS_MAX))
 		die("usage: bench_gridhook PORT SECONDS CONNECTIONS "
-		    "health|push|list");
+		    "health|push|list|webhook");
 	make_request(&bench.request, span_of(argv[4]));
 	bench.times_us = calloc(TIMES_MAX, sizeof(*bench.times_us));
 	if (bench.times_us == NULL)

@@ -310,8 +310,8 @@ spawn(struct helper *helper, struct pipes *pipes)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, pipes->in[0], 0);
 	posix_spawn_file_actions_adddup2(&actions, pipes->out[1], 1);
-	posix_spawn_file_actions_adddup2(&actions, pool->life[0],
-	    HELPER_LIFE_FD);
+	posix_spawn_file_actions_adddup2(
+	    &actions, pool->life[0], HELPER_LIFE_FD);
 	failed = posix_spawn(&helper->pid, pool->spec.program, &actions,
 	    &attributes, argv, pool->environment);
 	posix_spawn_file_actions_destroy(&actions);

@@ -163,7 +163,8 @@ open_helpers(struct service *service)
 	err = service_find_helper(service->helper, service->settings);
 	if (err != ERR_OK)
 		return err;
-	service->helper_settings = service_helper_settings(service->settings, true);
+	service->helper_settings =
+	    service_helper_settings(service->settings, true);
 	spec.settings = service->helper_settings;
 	if (spec.settings != NULL)
 		service->helpers = helper_pool_new(service->loop, &spec);

@@ -43,7 +43,14 @@ END
   chmod +x way-run way-tool
 }
 
+# The background comes a moment after the compositor.
+way_has_ground() {
+  call capture_screen '{}' &&
+    [ "$("$python" "$here/image.py" pixel result.json 400 300)" = "800x600 PNG 128,48,16" ]
+}
+
 way_capture() {
+  until_true way_has_ground
   works "a compositor is captured" capture_screen '{}'
   is "as large and as coloured as it is" "800x600 PNG 128,48,16" \
     "$("$python" "$here/image.py" pixel result.json 400 300)"
