@@ -51,7 +51,8 @@ make(const char *folder, uint64_t seed, bool shuffle)
 	struct demo_plan plan;
 
 	ck_assert_int_eq(
-	    demo_plan_make(&plan, seed, ARTICLES, SUPPLIERS, STORES), ERR_OK);
+	    demo_plan_make(&plan, seed, ARTICLES, SUPPLIERS, STORES, 0),
+	    ERR_OK);
 	ck_assert_int_eq(
 	    demo_run(&totals, &plan, scratch_path(folder), shuffle), ERR_OK);
 	demo_plan_fini(&plan);
@@ -402,7 +403,7 @@ START_TEST(standard_set_has_its_sizes)
 	struct demo_plan plan;
 	uint32_t i, size, small = 0;
 
-	ck_assert_int_eq(demo_plan_make(&plan, 1, 130000, 400, 6), ERR_OK);
+	ck_assert_int_eq(demo_plan_make(&plan, 1, 130000, 400, 6, 0), ERR_OK);
 	for (i = 0; i < plan.supplier_count; i++) {
 		size = plan.suppliers[i].own + plan.suppliers[i].shared;
 		switch (plan.suppliers[i].number) {
@@ -429,6 +430,32 @@ START_TEST(standard_set_has_its_sizes)
 }
 END_TEST
 
+START_TEST(a_total_is_reached_exactly)
+{
+	static const struct {
+		uint32_t articles, suppliers, total;
+		enum err err;
+	} cases[] = {
+	    {1000, 100, 8000, ERR_OK},
+	    {1000, 100, 8001, ERR_OK},
+	    {130000, 1000, 1000000, ERR_OK},
+	    {1000, 5, 100000, ERR_OK},
+	    {1000, 4, 100000, ERR_BAD_INPUT},
+	    {1000, 100, 1000, ERR_BAD_INPUT},
+	};
+	struct demo_plan plan;
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ck_assert_int_eq(demo_plan_make(&plan, 1, cases[i].articles,
+				     cases[i].suppliers, 1, cases[i].total),
+		    cases[i].err);
+		if (cases[i].err == ERR_OK)
+			ck_assert_uint_eq(plan.listing_count, cases[i].total);
+		demo_plan_fini(&plan);
+	}
+}
+END_TEST
+
 START_TEST(smallest_set_can_be_made)
 {
 	struct demo_plan plan;
@@ -436,7 +463,7 @@ START_TEST(smallest_set_can_be_made)
 
 	for (suppliers = 1; suppliers <= 6; suppliers++) {
 		ck_assert_int_eq(
-		    demo_plan_make(&plan, 7, 1, suppliers, 1), ERR_OK);
+		    demo_plan_make(&plan, 7, 1, suppliers, 1, 0), ERR_OK);
 		ck_assert_int_eq(
 		    demo_run(&totals, &plan, scratch_path("b"), false), ERR_OK);
 		ck_assert_uint_eq(
@@ -657,6 +684,7 @@ test_suite(void)
 	tcase_add_test(tc, last_sale_is_in_the_last_month_with_sales);
 	tcase_add_test(tc, suppliers_have_their_sizes);
 	tcase_add_test(tc, standard_set_has_its_sizes);
+	tcase_add_test(tc, a_total_is_reached_exactly);
 	tcase_add_test(tc, smallest_set_can_be_made);
 	tcase_add_test(tc, some_articles_are_listed_at_several_suppliers);
 	tcase_add_test(tc, some_things_are_missing);

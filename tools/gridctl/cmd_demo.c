@@ -12,7 +12,7 @@
 
 struct options {
 	const char *out;
-	int64_t articles, suppliers, stores, seed;
+	int64_t articles, suppliers, stores, total, seed;
 	bool shuffle;
 };
 
@@ -45,6 +45,14 @@ static const struct opt_row rows[] = {
 	.max = DEMO_STORES_MAX,
 	.operand = "N",
 	.help = "how many stores (6)"},
+    {.name = "--total",
+	.type = OPT_INT,
+	.offset = ROW(total),
+	.min = 1,
+	.max = DEMO_ARTICLES_MAX,
+	.operand = "N",
+	.help = "articles of all suppliers together: makes the small ones "
+		"larger"},
     {.name = "--seed",
 	.type = OPT_INT,
 	.offset = ROW(seed),
@@ -85,7 +93,12 @@ make_demo(const struct options *options)
 
 	err = demo_plan_make(&plan, (uint64_t)options->seed,
 	    (uint32_t)options->articles, (uint32_t)options->suppliers,
-	    (uint32_t)options->stores);
+	    (uint32_t)options->stores, (uint32_t)options->total);
+	if (err == ERR_BAD_INPUT)
+		fprintf(stderr,
+		    "gridctl demo: --total %lld cannot be reached: there are "
+		    "more articles already, or no more than four suppliers\n",
+		    (long long)options->total);
 	if (err == ERR_OK)
 		err = demo_run(&totals, &plan, options->out, options->shuffle);
 	if (err == ERR_OK)

@@ -67,6 +67,40 @@ size_supplier(struct demo_plan *plan, uint32_t number, uint32_t articles)
 	supplier->own = size - supplier->shared;
 }
 
+/*
+ * Suppliers of a size of their own come first. What is missing up to `total` is
+ * shared out among the rest, by their sizes; what division leaves goes one
+ * each to the first of them.
+ */
+static enum err
+stretch(struct demo_plan *plan, uint32_t total)
+{
+	uint64_t sum = 0, rest = 0, missing, left;
+
+	for (uint32_t i = 0; i < plan->supplier_count; i++) {
+		uint64_t size =
+		    plan->suppliers[i].own + plan->suppliers[i].shared;
+
+		sum += size;
+		if (i >= KNOWN)
+			rest += size;
+	}
+	if (rest == 0 || sum > total)
+		return ERR_BAD_INPUT;
+	missing = left = total - sum;
+	for (uint32_t i = KNOWN; i < plan->supplier_count; i++) {
+		struct demo_supplier *supplier = &plan->suppliers[i];
+		uint64_t part =
+		    missing * (supplier->own + supplier->shared) / rest;
+
+		supplier->own += (uint32_t)part;
+		left -= part;
+	}
+	for (uint32_t i = KNOWN; left > 0; i++, left--)
+		plan->suppliers[i].own++;
+	return ERR_OK;
+}
+
 static bool
 code_is_taken(const struct demo_plan *plan, uint32_t count, const char *code)
 {
@@ -170,7 +204,7 @@ list_all(struct demo_plan *plan, uint32_t articles)
 
 enum err
 demo_plan_make(struct demo_plan *plan, uint64_t seed, uint32_t articles,
-    uint32_t suppliers, uint32_t stores)
+    uint32_t suppliers, uint32_t stores, uint32_t total)
 {
 	uint32_t i;
 
@@ -181,6 +215,8 @@ demo_plan_make(struct demo_plan *plan, uint64_t seed, uint32_t articles,
 		return ERR_NO_MEMORY;
 	for (i = 0; i < suppliers; i++)
 		size_supplier(plan, i, articles);
+	if (total != 0 && stretch(plan, total) != ERR_OK)
+		return ERR_BAD_INPUT;
 	name_codes(plan);
 	qsort(plan->suppliers, suppliers, sizeof(*plan->suppliers), by_code);
 	for (i = 0; i < suppliers; i++) {

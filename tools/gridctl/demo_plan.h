@@ -41,9 +41,11 @@ struct demo_plan {
 /*
  * The largest supplier gets exactly `articles`. Of the others, as far as there
  * are enough: one has over 10,000 (or a tenth of the largest), one a few
- * hundred, one none, and the rest a few to some hundred.
+ * hundred, one none, and the rest a few to some hundred. A `total` other than 0
+ * is how many listings there are in all: the rest are then made larger, each by
+ * its share. ERR_BAD_INPUT when there is no rest, or they have more already.
  */
 enum err demo_plan_make(struct demo_plan *plan, uint64_t seed,
-    uint32_t articles, uint32_t suppliers, uint32_t stores);
+    uint32_t articles, uint32_t suppliers, uint32_t stores, uint32_t total);
 
 void demo_plan_fini(struct demo_plan *plan);
