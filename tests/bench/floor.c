@@ -3,131 +3,76 @@
  * constant body, through the record writer that gridapi has, and does no other
  * work: no answer of gridapi can be faster than this one of the same size.
  *
- *	floor SOCKET BYTES [PROCESSES [THREADS]]
+ *	floor SOCKET [PROCESSES [THREADS]]
  *
- * It accepts as libfcgi's own examples do. Bodies of more than a megabyte are
- * put in pieces of that size. SIGTERM ends it.
+ * The last part of the path is the size: /api/v1/floor/30000. Bodies of more
+ * than a megabyte are put in pieces of that size. SIGTERM ends it.
  */
-#include <errno.h>
-#include <fcgiapp.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "common/num.h"
-#include "fcgi/record.h"
+#include "tests/bench/responder.h"
 
 #define PIECE ((int64_t)1 << 20)
-#define BACKLOG 1024
 
-static int listener;
-static int64_t body_bytes;
-static char head[256];
-static char *piece;
+/* The text behind the last slash. */
+static struct span
+last_part(struct span uri)
+{
+	size_t at = uri.len;
+
+	while (at > 0 && uri.ptr[at - 1] != '/')
+		at--;
+	return span_from(uri, at);
+}
 
 static enum err
-answer(struct sink *out)
+answer(void *own, struct span uri, int64_t start_ns, struct sink *out)
 {
-	struct iovec first[] = {{head, strlen(head)},
-	    {piece, (size_t)(body_bytes < PIECE ? body_bytes : PIECE)}};
-	enum err err = out->put(out, first, 2);
+	char head[256];
+	int64_t bytes = 0, part;
+	struct iovec first[2] = {{head, 0}, {own, 0}};
+	enum err err;
 
-	for (int64_t left = body_bytes - PIECE; left > 0 && err == ERR_OK;
-	     left -= PIECE)
-		err = sink_put(out,
-		    span_make(piece, (size_t)(left < PIECE ? left : PIECE)));
+	(void)start_ns;
+	num_int(&bytes, last_part(uri), 0, (int64_t)1 << 40);
+	first[0].iov_len = (size_t)snprintf(head, sizeof(head),
+	    "Status: 200 OK\r\nContent-Type: application/json\r\n"
+	    "Content-Length: %lld\r\n\r\n",
+	    (long long)bytes);
+	part = bytes < PIECE ? bytes : PIECE;
+	first[1].iov_len = (size_t)part;
+	err = out->put(out, first, 2);
+	for (bytes -= part; bytes > 0 && err == ERR_OK; bytes -= part) {
+		part = bytes < PIECE ? bytes : PIECE;
+		err = sink_put(out, span_make(own, (size_t)part));
+	}
 	return err;
 }
 
 static void *
-serve(void *arg)
+open_piece(void)
 {
-	FCGX_Request request;
-	struct record record;
-	struct sink out;
+	static char *piece;
 
-	(void)arg;
-	if (FCGX_InitRequest(&request, listener, 0) != 0 ||
-	    record_init(&record) != ERR_OK)
-		exit(1);
-	out = record_sink(&record);
-	while (FCGX_Accept_r(&request) == 0) {
-		int bytes = (int)PIECE;
-
-		setsockopt(request.ipcFd, SOL_SOCKET, SO_SNDBUF, &bytes,
-		    sizeof(bytes));
-		record_begin(
-		    &record, request.ipcFd, (unsigned)request.requestId);
-		if (answer(&out) == ERR_OK)
-			record_end(&record);
-		close(request.ipcFd);
-		request.ipcFd = -1;
-		FCGX_Free(&request, 0);
-	}
-	return NULL;
-}
-
-static void
-run(int64_t threads)
-{
-	pthread_t thread;
-
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	for (int64_t i = 1; i < threads; i++)
-		if (pthread_create(&thread, NULL, serve, NULL) != 0)
-			exit(1);
-	serve(NULL);
-	exit(0);
-}
-
-static int64_t
-number(int argc, char **argv, int at, int64_t fallback, int64_t most)
-{
-	int64_t value = fallback;
-
-	if (argc > at && !num_int(&value, span_of(argv[at]), 0, most)) {
-		fprintf(stderr, "floor: no number: %s\n", argv[at]);
-		exit(2);
-	}
-	return value;
+	if (piece == NULL && (piece = malloc((size_t)PIECE)) != NULL)
+		memset(piece, 'x', (size_t)PIECE);
+	return piece;
 }
 
 int
 main(int argc, char **argv)
 {
-	int64_t processes = number(argc, argv, 3, 2, 256);
-	int64_t threads = number(argc, argv, 4, 8, 256);
+	static const struct responder constant = {open_piece, answer};
 
-	body_bytes = number(argc, argv, 2, 0, (int64_t)1 << 40);
-	if (argc < 3) {
-		fputs("usage: floor SOCKET BYTES [PROCESSES [THREADS]]\n",
-		    stderr);
+	if (argc < 2) {
+		fputs("usage: floor SOCKET [PROCESSES [THREADS]]\n", stderr);
 		return 2;
 	}
-	snprintf(head, sizeof(head),
-	    "Status: 200 OK\r\nContent-Type: application/json\r\n"
-	    "Content-Length: %lld\r\n\r\n",
-	    (long long)body_bytes);
-	piece = malloc((size_t)PIECE);
-	if (piece == NULL || FCGX_Init() != 0)
+	/* Once, before there are threads. */
+	if (open_piece() == NULL)
 		return 1;
-	memset(piece, 'x', (size_t)PIECE);
-	signal(SIGTERM, SIG_DFL);
-	listener = FCGX_OpenSocket(argv[1], BACKLOG);
-	if (listener < 0 || chmod(argv[1], 0660) != 0) {
-		fprintf(stderr, "floor: cannot listen on %s\n", argv[1]);
-		return 1;
-	}
-	for (int64_t i = 0; i < processes; i++)
-		if (fork() == 0)
-			run(threads);
-	while (wait(NULL) > 0 || errno == EINTR)
-		;
-	return 0;
+	return responder_run(&constant, argc, argv, 1);
 }

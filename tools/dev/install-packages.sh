@@ -32,7 +32,11 @@ packages_of() {
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
       xdg-utils util-linux jq xterm fonts-jetbrains-mono librsvg2-bin
     ;;
-  bench) echo webhook python3 ;;
+  bench)
+    # The client, then what is measured beside the programs.
+    echo python3 wrk webhook nginx-light postgresql-15 libpq-dev sqlite3 \
+      libsqlite3-dev
+    ;;
   *) return 1 ;;
   esac
 }
