@@ -2,15 +2,16 @@
  * api: one way to ask the server.
  *
  * A session that ended is renewed by the login view and the question asked
- * again. What only reads is asked again while the server cannot be reached;
- * what changes something is not, as it may have been done: its caller decides.
+ * again, unless it is `open` to everybody. What only reads is asked again while
+ * the server cannot be reached; what changes something is not, as it may have
+ * been done: its caller decides.
  */
 import {connected, waitOffline} from "./notice.js";
 import {t} from "./text.js";
 
 export class ApiError extends Error {
 	constructor(status, error, retryAfter = 0) {
-		super(error?.message ?? t("offline_now"));
+		super(error?.message ?? t("unreachable"));
 		this.status = status;
 		this.code = error?.code ?? "internal_error";
 		this.details = error?.details ?? {};
@@ -26,6 +27,9 @@ export function onSessionEnd(renew) {
 }
 
 const UNREACHABLE = new Set([0, 502, 503, 504]);
+
+/* Whether nobody can say what became of a question. */
+export const isUnsure = (error) => UNREACHABLE.has(error.status);
 
 async function once(method, path, {params = {}, body, signal}) {
 	const query = new URLSearchParams(Object.entries(params).filter(
@@ -49,7 +53,8 @@ async function once(method, path, {params = {}, body, signal}) {
 	}
 	if (reply.ok && reply.status !== 202)
 		return answer;
-	throw new ApiError(reply.status, answer.error,
+	throw new ApiError(reply.status, UNREACHABLE.has(reply.status) ? null :
+	    answer.error,
 	    Number(reply.headers.get("Retry-After")) || 0);
 }
 
@@ -59,14 +64,12 @@ export async function ask(method, path, options = {}) {
 		try {
 			const answer = await once(method, path, options);
 
-			if (tries > 0)
-				connected();
+			connected();
 			return answer;
 		} catch (error) {
 			if (error.status === 401 && !options.open)
 				await renewSession();
-			else if (UNREACHABLE.has(error.status) &&
-			    method === "GET" && !options.open)
+			else if (isUnsure(error) && method === "GET")
 				await waitOffline(Math.min(2 + 2 * tries, 15));
 			else
 				throw error;

@@ -1,5 +1,5 @@
 /* cells: how a value looks in the grid, by the kind of its column. */
-import {el, svg} from "./dom.js";
+import {el, icon, svg} from "./dom.js";
 import * as format from "./format.js";
 import {edit, proposal} from "./ranges.js";
 import {t} from "./text.js";
@@ -25,6 +25,12 @@ function editChip(one) {
 	    title);
 }
 
+function waitsInWords(proposed, one) {
+	return [proposed && `${t("proposed_by", {author: proposed.author,
+	    date: format.time(proposed.at)})} :`, one && `${t("mine")} :`]
+	    .filter((text) => text).join(" ");
+}
+
 /* The recorded range, then what is proposed, then the buyer's own word. */
 export function rangeView(row) {
 	const proposed = proposal(row.codein), one = edit(row.codein);
@@ -33,7 +39,8 @@ export function rangeView(row) {
 	    t("no_range") : null));
 
 	if (proposed || one)
-		view.append(el("span.arrow", {"aria-hidden": "true"}, "→"));
+		view.append(el("span.arrow", {"aria-hidden": "true"}, "→"),
+		    el("span.unseen", {}, waitsInWords(proposed, one)));
 	if (proposed)
 		view.append(proposedChip(proposed, one !== undefined));
 	if (one)
@@ -50,10 +57,13 @@ export function trendView(trend) {
 	" ", trend.label);
 }
 
-/* Twelve bars; their figures are in the article panel. */
-export function seriesView(series) {
+/*
+ * Twelve bars; their figures are in the article panel. `highest` is what the
+ * full height stands for, when it is not the series' own highest.
+ */
+export function seriesView(series, highest) {
 	const values = Object.keys(series ?? {}).sort().map((k) => series[k]);
-	const most = Math.max(...values, 0);
+	const most = highest ?? Math.max(...values, 0);
 
 	if (most <= 0)
 		return el("span.faint", {}, "–");
@@ -67,16 +77,24 @@ export function seriesView(series) {
 	    height: 22, "aria-hidden": "true"}, svg("path", {d: path}));
 }
 
+/* The way to the article for a mouse or a finger; the keyboard has Enter. */
+function labelView(value) {
+	return el("span.labelled", {}, el("span.words", {title: value}, value),
+	    el("span.open", {title: t("open_article")}, icon("open")));
+}
+
 const formats = {
 	money: format.money, price: format.price, percent: format.percent,
 	change: format.change, points: format.points,
-	decimal: format.decimal, integer: format.integer, day: format.day,
+	decimal: format.decimal, tenths: format.tenths,
+	quantity: format.quantity, integer: format.integer, day: format.day,
 };
 
 const views = {
 	range: (value, row) => rangeView(row),
+	label: labelView,
 	trend: trendView,
-	series: seriesView,
+	series: (value) => seriesView(value),
 	change: (value) => el("span" + (value > 0 ? ".up" : value < 0 ?
 	    ".down" : ""), {}, format.change(value)),
 };

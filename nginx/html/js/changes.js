@@ -5,12 +5,12 @@
 import {on} from "./bus.js";
 import {el, icon} from "./dom.js";
 import {decide} from "./decide.js";
-import {editCount, pendingCount, plan} from "./ranges.js";
+import {canUndo, plan} from "./ranges.js";
 import {plural, t} from "./text.js";
 import * as format from "./format.js";
 
-/* `grid` tells the selection; `undoLast` takes back the last edit. */
-export function changesBar(grid, undoLast) {
+/* `grid` tells the selection; `undoStep` takes back a step, or the last. */
+export function changesBar(grid, undoStep) {
 	const totals = el("div.totals", {role: "status"});
 	const counts = el("div.counts");
 	const save = el("button.primary", {type: "button",
@@ -18,7 +18,8 @@ export function changesBar(grid, undoLast) {
 	const cancel = el("button", {type: "button",
 	    onclick: () => decideNow("cancel")});
 	const back = el("button.ghost", {type: "button", title: t("undo"),
-	    "aria-label": t("undo"), onclick: undoLast}, icon("undo"));
+	    "aria-label": t("undo"), onclick: () => undoStep()},
+	icon("undo"));
 	const element = el("footer.foot", {}, totals, counts, back, cancel, save);
 	let supplier = null;
 
@@ -30,12 +31,13 @@ export function changesBar(grid, undoLast) {
 	};
 
 	function decideNow(what) {
-		decide(what, plan(selection()), selection() !== null, supplier);
+		decide(what, plan(selection()), {supplier, undoStep,
+		    bySelection: selection() !== null});
 	}
 
 	function update() {
 		const chosen = selection();
-		const {count} = plan(chosen);
+		const {count} = plan(chosen), all = plan(null);
 		const parts = [];
 
 		if (chosen !== null)
@@ -43,29 +45,30 @@ export function changesBar(grid, undoLast) {
 			    chosen.length), el("button.link", {type: "button",
 			    onclick: grid.clearSelection},
 			t("clear_selection"))));
-		if (pendingCount() > 0)
+		if (all.pending.length > 0)
 			parts.push(el("span.part.api", {},
-			    plural("count_pending", pendingCount())));
-		if (editCount() > 0)
+			    plural("count_pending", all.pending.length)));
+		if (all.mine.length > 0)
 			parts.push(el("span.part.mine", {},
-			    plural("count_mine", editCount())));
+			    plural("count_mine", all.mine.length)));
 		counts.replaceChildren(...parts);
 		save.textContent = t("save_n", {n: format.integer(count)});
 		cancel.textContent = t("cancel_n", {n: format.integer(count)});
 		save.disabled = cancel.disabled = count === 0;
-		element.classList.toggle("waiting",
-		    editCount() + pendingCount() > 0);
+		back.disabled = !canUndo();
 	}
 
 	on("ranges", update);
 	on("selection", update);
-	return {element, update, decideNow,
-	    supplier(one) {
-		supplier = one;
-		update();
-	    },
-	    totals(...parts) {
-		totals.replaceChildren(...parts.filter((part) => part)
-		    .map((part) => el("span.part", {}, part)));
-	    }};
+	return {
+		element, update, decideNow,
+		supplier(one) {
+			supplier = one;
+			update();
+		},
+		totals(...parts) {
+			totals.replaceChildren(...parts.filter((part) => part)
+			    .map((part) => el("span.part", {}, part)));
+		},
+	};
 }

@@ -6,12 +6,14 @@ import {get} from "./api.js";
 import {emit} from "./bus.js";
 import {el, icon} from "./dom.js";
 import * as format from "./format.js";
+import {tell} from "./notice.js";
 import {t} from "./text.js";
 
 export function classTree() {
 	const tree = el("ul.tree", {role: "tree",
 	    "aria-label": t("classification")});
-	let supplier = null, chosen = "";
+	const worth = new WeakMap(); /* item -> {code, totalCa} */
+	let supplier = null;
 
 	async function load(level, parent) {
 		const {data, meta} = await get("/api/v1/nomenclatures",
@@ -33,8 +35,7 @@ export function classTree() {
 		for (const one of tree.querySelectorAll("[aria-selected=true]"))
 			one.setAttribute("aria-selected", "false");
 		item.setAttribute("aria-selected", "true");
-		chosen = item.dataset.code;
-		emit("class", chosen);
+		emit("class", worth.get(item));
 	}
 
 	async function toggle(item, open) {
@@ -45,11 +46,16 @@ export function classTree() {
 		item.setAttribute("aria-expanded", String(open));
 		const group = item.querySelector("ul");
 
-		if (open && group.childElementCount === 0) {
+		if (!open || group.childElementCount > 0)
+			return;
+		try {
 			const level = item.dataset.code.length / 2 + 1;
 			const {data} = await load(level, item.dataset.code);
 
 			group.replaceChildren(...data.map(node));
+		} catch (error) {
+			item.setAttribute("aria-expanded", "false");
+			tell(t("failed", {why: error.message}), {error: true});
 		}
 	}
 
@@ -66,6 +72,7 @@ export function classTree() {
 			entry.libelle ?? `${entry.code} ${t("no_label")}`),
 		    el("span.count", {}, format.integer(entry.nbArticles)));
 
+		worth.set(item, {code: entry.code, totalCa: entry.totalCa});
 		twist.addEventListener("click", (event) => {
 			event.stopPropagation();
 			toggle(item,
@@ -115,7 +122,6 @@ export function classTree() {
 		 */
 		async open(code) {
 			supplier = code;
-			chosen = "";
 			const {data: entries, meta} = await load(1);
 			const outside = meta.sansNomenclature ?? 0;
 			const sum = (name) => entries.reduce(
@@ -133,7 +139,6 @@ export function classTree() {
 		},
 		/* Back to all, without telling anyone. */
 		reset() {
-			chosen = "";
 			for (const item of tree.querySelectorAll("[role=treeitem]"))
 				item.setAttribute("aria-selected",
 				    String(item.dataset.code === ""));

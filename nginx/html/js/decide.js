@@ -2,12 +2,14 @@
  * decide: Save and Cancel. A window says what will happen, in counts; what it
  * counted is what is sent. What someone else did meanwhile is told after.
  */
+import {isUnsure} from "./api.js";
 import {emit} from "./bus.js";
+import {columnName} from "./columns.js";
 import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
 import * as format from "./format.js";
 import {tell} from "./notice.js";
-import {cancel, save} from "./ranges.js";
+import {cancel, lastStep, save} from "./ranges.js";
 import {plural, t} from "./text.js";
 
 const LISTED = 50;
@@ -25,8 +27,9 @@ function listOf({mine, pending}) {
 	const all = [...mine.map((one) => [one, t("you")]),
 	    ...pending.map((one) => [one, one.author])];
 	const rows = all.slice(0, LISTED).map(([one, who]) => el("tr", {},
-	    el("td.code", {}, one.codein),
-	    el("td", {}, `${one.codeGamme ?? "∅"} → ${one.gamme ?? "∅"}`),
+	    el("td", {}, el("span.code", {}, one.codein), " ",
+		one.libelle1 ?? ""),
+	    el("td.nowrap", {}, `${one.codeGamme ?? "∅"} → ${one.gamme ?? "∅"}`),
 	    el("td.faint", {}, who)));
 
 	if (all.length > LISTED)
@@ -52,33 +55,53 @@ function explain(what, planned, bySelection, supplier) {
 	];
 }
 
+function conflictRow(one, planned) {
+	const also = one.gammeAValider == null ? "" :
+	    ` (${t("also_proposed", {gamme: one.gammeAValider})})`;
+
+	return el("tr", {},
+	    el("th", {scope: "row"}, el("span.code", {}, one.codein), " ",
+		planned.libelle1),
+	    el("td", {}, planned.gamme ?? "∅"),
+	    el("td", {}, (one.codeGamme ?? "∅") + also),
+	    el("td", {}, t(`result_${one.result}`)));
+}
+
 /* What was changed by others meanwhile: nothing of it was overwritten. */
-function tellConflicts(results) {
+function tellConflicts(planned, results) {
 	const conflicts = results.filter(({result}) => result !== "applied");
 	const applied = results.length - conflicts.length;
-	const rows = conflicts.map((one) => el("tr", {},
-	    el("td.code", {}, one.codein),
-	    el("td", {}, t(`result_${one.result}`)),
-	    el("td", {}, `${t("now")} : ${one.codeGamme ?? "∅"}`)));
+	const byCode = new Map([...planned.mine, ...planned.pending]
+	    .map((one) => [one.codein, one]));
+	const head = [columnName("libelle1"), t("wanted"), t("now"),
+	    t("what_happened")];
 
 	openDialog({title: plural("conflicts_title", conflicts.length),
-	    content: [el("p", {}, t("conflicts_lead")),
+	    wide: true, content: [el("p", {}, t("conflicts_lead")),
 		applied > 0 ? el("p", {}, t("conflict_saved",
 		    {n: format.integer(applied)})) : null,
-		el("table.plain", {}, el("tbody", {}, rows.slice(0, 200)))]});
+		el("table.plain", {},
+		    el("thead", {}, el("tr", {}, head.map((text) =>
+			el("th", {scope: "col"}, text)))),
+		    el("tbody", {}, conflicts.slice(0, 200).map((one) =>
+			conflictRow(one, byCode.get(one.codein)))))]});
 }
 
-function report(what, planned, results) {
+/* Undo stays possible for as long as its notice is read. */
+function report(what, planned, results, undoStep) {
 	const lost = results.filter(({result}) => result !== "applied").length;
-	const done = planned.count - lost;
+	const step = lastStep();
 
 	if (lost > 0)
-		tellConflicts(results);
+		tellConflicts(planned, results);
 	else
-		tell(plural(what === "save" ? "saved" : "canceled", done));
+		tell(plural(what === "save" ? "saved" : "canceled",
+		    planned.count), {action: step && {label: t("undo"),
+		    run: () => undoStep(step)}});
 }
 
-export function decide(what, planned, bySelection, supplier) {
+/* Save or Cancel what plan() made; `undoStep` takes a step back. */
+export function decide(what, planned, {bySelection, supplier, undoStep}) {
 	if (planned.count === 0)
 		return;
 	const problem = el("p.problem", {role: "alert"});
@@ -93,7 +116,7 @@ export function decide(what, planned, bySelection, supplier) {
 		actions: [back, go],
 	});
 
-	go.focus();
+	(what === "save" ? go : back).focus();
 	go.addEventListener("click", async () => {
 		go.disabled = true;
 		problem.textContent = t("saving");
@@ -101,12 +124,13 @@ export function decide(what, planned, bySelection, supplier) {
 			const results = await acts[what](planned);
 
 			window.close();
-			report(what, planned, results);
+			report(what, planned, results, undoStep);
 			emit("decided");
 		} catch (error) {
 			/* It may have been done: ask for what is there now. */
 			emit("decided");
-			problem.textContent = t("failed", {why: error.message});
+			problem.textContent = isUnsure(error) ? t("unsure") :
+			    t("failed", {why: error.message});
 			go.disabled = false;
 		}
 	});

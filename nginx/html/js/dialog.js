@@ -1,5 +1,6 @@
 /* dialog: a window over the page; Escape and its cross close it. */
 import {el, iconButton} from "./dom.js";
+import {placeNotices} from "./notice.js";
 import {t} from "./text.js";
 
 let count = 0;
@@ -27,8 +28,10 @@ export function openDialog({title, content, actions = [], wide = false}) {
 		dialog.append(el("footer", {}, actions));
 	document.body.append(dialog);
 	dialog.showModal();
+	placeNotices();
 	const closed = new Promise((resolve) => {
 		dialog.addEventListener("close", () => {
+			placeNotices();
 			dialog.remove();
 			resolve(result);
 		});

@@ -44,6 +44,7 @@ const paths = {
 	search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.4 10.4 14 14",
 	close: "M3.5 3.5l9 9M12.5 3.5l-9 9",
 	down: "M4 6l4 4 4-4",
+	open: "M9.5 3h3.5v3.5M13 3 8.2 7.8M11.5 9.5V13H3V4.5h3.5",
 	right: "M6 4l4 4-4 4",
 	up: "M4 10l4-4 4 4",
 	columns: "M2.5 3h11v10h-11zM6.2 3v10M9.8 3v10",
@@ -70,6 +71,25 @@ export function icon(name) {
 export function iconButton(name, label, onclick) {
 	return el("button.ghost", {type: "button", "aria-label": label,
 	    title: label, onclick}, icon(name));
+}
+
+/* Where the browser refuses its clipboard (no TLS), by a selection. */
+export async function copyText(text) {
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch {
+		const area = el("textarea.unseen", {"aria-hidden": "true"});
+		const home = document.querySelector("dialog[open]") ??
+		    document.body;
+		const had = document.activeElement;
+
+		area.value = text;
+		home.append(area);
+		area.select();
+		document.execCommand("copy");
+		area.remove();
+		had?.focus();
+	}
 }
 
 export function debounce(wait_ms, run) {

@@ -11,6 +11,16 @@ function number(options) {
 
 export const integer = number({maximumFractionDigits: 0});
 export const decimal = number({maximumFractionDigits: 1});
+export const tenths = number({minimumFractionDigits: 1,
+    maximumFractionDigits: 1});
+
+/* A whole number leaves room for the tenth that others in its column have. */
+export function quantity(value) {
+	if (value == null || Number.isInteger(Math.round(value * 10) / 10))
+		return integer(value) + "\u2008\u2007";
+	return tenths(value);
+}
+
 export const money = number({style: "currency", currency: "EUR",
     maximumFractionDigits: 0});
 export const price = number({style: "currency", currency: "EUR",

@@ -51,7 +51,8 @@ function definition({name, width}, wide) {
 	const of = column(name);
 
 	return {
-		field: name, colId: name, headerName: of.label, width: width ?? of.width, minWidth: 64,
+		field: name, colId: name, headerName: of.label,
+		width: width ?? of.width, minWidth: 64, wrapHeaderText: true,
 		sortable: of.sortable, ...cellOptions(of.kind),
 		sortingOrder: of.left ? ["asc", "desc", null] :
 		    ["desc", "asc", null],
@@ -69,11 +70,13 @@ function definition({name, width}, wide) {
  *	opened(row)       Enter, or two clicks
  *	moved(row)        the cursor is on another row
  *	selected(count)   which rows are chosen has changed
- *	pressed(event, row)   another key in a cell; true when it was taken
+ *	pressed(event, row, value)   another key in a cell; true when taken
  *	sorted()
  */
 export function makeGrid(host, tell) {
 	const wide = matchMedia("(min-width: 900px)");
+	/* A finger needs higher rows, and taps where a mouse clicks twice. */
+	const {matches: byFinger} = matchMedia("(pointer: coarse)");
 	let rowNow = null;
 
 	const keep = ({finished = true, source}) => {
@@ -94,8 +97,8 @@ export function makeGrid(host, tell) {
 		infiniteInitialRowCount: 1,
 		cacheOverflowSize: 1,
 		rowBuffer: 8,
-		rowHeight: 34,
-		headerHeight: 38,
+		rowHeight: byFinger ? 40 : 30,
+		headerHeight: 42,
 		rowClassRules,
 		localeText,
 		suppressCellFocus: false,
@@ -111,6 +114,11 @@ export function makeGrid(host, tell) {
 		onSortChanged: () => tell.sorted(),
 		onSelectionChanged: () =>
 		    tell.selected(api.getSelectedNodes().length),
+		onCellClicked({event, data, column}) {
+			if (data && (event.target.closest(".open") ||
+			    (byFinger && column.getColId() === "libelle1")))
+				tell.opened(data);
+		},
 		onCellDoubleClicked: ({data}) => data && tell.opened(data),
 		onCellFocused({rowIndex}) {
 			const data = rowIndex == null ? undefined :
@@ -121,12 +129,12 @@ export function makeGrid(host, tell) {
 				tell.moved(data);
 			}
 		},
-		onCellKeyDown({event, data}) {
+		onCellKeyDown({event, data, value}) {
 			if (data === undefined)
 				return;
 			if (event.key === "Enter")
 				tell.opened(data);
-			else if (tell.pressed(event, data))
+			else if (tell.pressed(event, data, value))
 				event.preventDefault();
 		},
 	});
@@ -171,11 +179,6 @@ export function makeGrid(host, tell) {
 		    {columns: ["codein", "codeGamme"], force: true}),
 		selectedRows: () => api.getSelectedNodes().map(({data}) => data),
 		clearSelection: () => api.deselectAll(),
-		toggle(codein) {
-			const node = api.getRowNode(codein);
-
-			node?.setSelected(!node.isSelected());
-		},
 		focus() {
 			const [first] = api.getColumnState()
 			    .filter(({colId}) => !colId.startsWith("ag-"));
@@ -196,7 +199,6 @@ export function makeGrid(host, tell) {
 			api.ensureIndexVisible(to);
 			api.setFocusedCell(to, at?.column ?? "codein");
 		},
-		hasSort: () => api.getColumnState().some(({sort}) => sort),
 		label: (text) => host.querySelector("[role=grid],[role=treegrid]")
 		    ?.setAttribute("aria-label", text),
 		api, /* for the tests' measurements */

@@ -14,6 +14,7 @@ const keys = () => [
 	[["Ctrl+Z"], "k_undo"],
 	[[t("key_space")], "k_select"],
 	[["Ctrl+S"], "k_save"],
+	[["Ctrl+C"], "k_copy"],
 	[["?"], "k_help"],
 ];
 

@@ -1,6 +1,10 @@
-/* login: the page before all others, and after a session has ended. */
+/*
+ * login: the page before all others. After a session has ended it is a window
+ * over whatever was open, which it leaves as it was.
+ */
 import {ask} from "./api.js";
 import {el} from "./dom.js";
+import {placeNotices} from "./notice.js";
 import {t} from "./text.js";
 
 function field(id, label, type, autocomplete) {
@@ -18,7 +22,38 @@ function wordsFor(error) {
 	return error.message;
 }
 
-/* Shows the form in `host`; resolves to the session once there is one. */
+/* A window that only a login closes; the old one comes back after it. */
+function showOver(page) {
+	const had = document.activeElement;
+
+	page.addEventListener("keydown", (event) => {
+		if (event.key === "Escape")
+			event.preventDefault();
+	});
+	page.addEventListener("cancel", (event) => event.preventDefault());
+	page.addEventListener("close", () => {
+		if (page.isConnected)
+			page.showModal();
+	});
+	document.body.append(page);
+	page.showModal();
+	placeNotices();
+	return () => {
+		page.remove();
+		placeNotices();
+		had?.focus();
+	};
+}
+
+function showIn(host, page) {
+	host.append(page);
+	return () => page.remove();
+}
+
+/*
+ * Shows the form in `host`, or over all else when that is null; resolves to the
+ * session once there is one.
+ */
 export function logIn(host, {lead = t("login_lead"), known = ""} = {}) {
 	return new Promise((resolve) => {
 		const [user, userField] = field("user", t("user"), "text",
@@ -48,7 +83,7 @@ export function logIn(host, {lead = t("login_lead"), known = ""} = {}) {
 				    {open: true, body: {user: user.value,
 					password: password.value}});
 
-				page.remove();
+				gone();
 				resolve(data);
 			} catch (error) {
 				problem.textContent = wordsFor(error);
@@ -58,9 +93,10 @@ export function logIn(host, {lead = t("login_lead"), known = ""} = {}) {
 				button.disabled = false;
 			}
 		});
-		const page = el("main.login", {}, form);
+		const gone = host === null ?
+		    showOver(el("dialog.login", {"aria-label": t("login")},
+			form)) : showIn(host, el("main.login", {}, form));
 
-		host.append(page);
 		(known ? password : user).focus();
 	});
 }

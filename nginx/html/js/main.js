@@ -1,7 +1,7 @@
 /* main: who is it? Then the screen. */
 import {ask, onSessionEnd, remove} from "./api.js";
 import {describeColumns} from "./columns.js";
-import {noticeElements, tell} from "./notice.js";
+import {placeNotices, tell} from "./notice.js";
 import {logIn} from "./login.js";
 import {language, t} from "./text.js";
 import {followTheme} from "./theme.js";
@@ -23,7 +23,7 @@ function renewer(session) {
 	let renewed = null;
 
 	return () => {
-		renewed ??= logIn(document.body, {lead: t("login_again"),
+		renewed ??= logIn(null, {lead: t("login_again"),
 		    known: session.user}).then((again) => {
 			renewed = null;
 			if (again.user === session.user)
@@ -45,7 +45,7 @@ async function logOut() {
 
 async function start() {
 	document.documentElement.lang = language;
-	document.body.append(...noticeElements);
+	placeNotices();
 	followTheme();
 	/* Loaded while the user types. */
 	const screen = import("./screen.js");

@@ -8,7 +8,15 @@ import {t} from "./text.js";
 const list = el("div.notices", {role: "status", "aria-live": "polite"});
 const line = el("div.connection", {role: "alert", hidden: true});
 
-export const noticeElements = [line, list];
+/*
+ * Where notices stand: in the window that is open, as all else is out of reach
+ * below it; else in the page.
+ */
+export function placeNotices() {
+	const windows = document.querySelectorAll("dialog[open]");
+
+	(windows[windows.length - 1] ?? document.body).append(line, list);
+}
 
 /* `action` is {label, run}. Errors stay until they are closed. */
 export function tell(text, {error = false, action = null} = {}) {
@@ -47,6 +55,7 @@ function countDown(seconds) {
 		const text = el("span", {}, t("offline", {n: left}));
 		const done = () => {
 			clearInterval(timer);
+			removeEventListener("online", done);
 			text.textContent = t("offline_now");
 			resolve();
 		};
@@ -56,6 +65,7 @@ function countDown(seconds) {
 				done();
 		}, 1000);
 
+		addEventListener("online", done);
 		line.replaceChildren(text, el("button.link",
 		    {type: "button", onclick: done}, t("retry")));
 		line.hidden = false;

@@ -1,7 +1,7 @@
 /* panel: one article beside the grid: figures, months, stores, network. */
 import {get} from "./api.js";
 import {on} from "./bus.js";
-import {rangeView, trendView} from "./cells.js";
+import {rangeView, seriesView, trendView} from "./cells.js";
 import {fittedLine, monthChart} from "./charts.js";
 import {columnName} from "./columns.js";
 import {el, iconButton} from "./dom.js";
@@ -37,6 +37,19 @@ function heading(row) {
 	    path.length > 0 ? el("p.path", {}, path.join(" › ")) : null);
 }
 
+/* Who proposed what, in words: a finger has no way to hover over the badge. */
+function proposedBy({codein}) {
+	const proposed = proposal(codein), one = edit(codein);
+
+	if (proposed === undefined)
+		return null;
+	return el("p.proposed-by", {}, one === undefined ?
+	    t("proposed_by", {author: proposed.author,
+		date: format.time(proposed.at)}) :
+	    t("mine_over", {gamme: proposed.gamme,
+		author: proposed.author}));
+}
+
 /* The five ranges as buttons; the same as pressing their letter. */
 function rangeButtons(row) {
 	const wanted = (edit(row.codein) ?? proposal(row.codein) ??
@@ -51,7 +64,8 @@ function rangeButtons(row) {
 	    rangeView(row),
 	    row.codeGammeServeur === row.codeGamme ? null :
 		el("span.faint", {}, t("server_range",
-		    {gamme: row.codeGammeServeur ?? "∅"})));
+		    {gamme: row.codeGammeServeur ?? "∅"})),
+	    proposedBy(row));
 }
 
 function key(row) {
@@ -86,6 +100,10 @@ function months(row, drawn) {
 const sum = (map) => Object.values(map ?? {}).reduce((a, b) => a + b, 0);
 const latest = (map) => map?.[Object.keys(map).sort().at(-1)] ?? null;
 
+/* A store's months, those without a sale too: they stand below each other. */
+const inAllMonths = (all, some) => Object.fromEntries(
+    Object.keys(all).map((month) => [month, some?.[month] ?? 0]));
+
 function meter(value, most) {
 	const bar = el("span.fill");
 
@@ -101,18 +119,21 @@ function stores(row) {
 	    got: sum(row.receptions12mByStore[code]),
 	    stock: latest(row.stock12mByStore[code])}))
 	    .sort((a, b) => b.sold - a.sold);
-	const most = Math.max(...list.map(({sold}) => sold), 0);
-	const head = [["", t("store")], ["", ""], [".right", t("sales")],
-	    [".right", t("receptions")], [".right", t("stock_now")]];
+	const most = Math.max(0, ...codes.flatMap((code) =>
+	    Object.values(row.sales12mByStore[code] ?? {})));
+	const head = [["", t("store")], ["", t("sales_by_month")],
+	    [".right", t("sales")], [".right", t("receptions")],
+	    [".right", t("stock_now")]];
 
 	if (list.length === 0)
 		return null;
 	return section(t("stores"), el("table.stores", {},
-	    el("thead", {}, el("tr", {}, head.map(([kind, text]) => text ?
-		el(`th${kind}`, {scope: "col"}, text) : el("td")))),
+	    el("thead", {}, el("tr", {}, head.map(([kind, text]) =>
+		el(`th${kind}`, {scope: "col"}, text)))),
 	    el("tbody", {}, list.map((one) => el("tr", {},
 		el("th.code", {scope: "row"}, one.code),
-		el("td.wide", {}, meter(one.sold, most)),
+		el("td.wide", {}, seriesView(inAllMonths(row.sales12m,
+		    row.sales12mByStore[one.code]), most)),
 		el("td.right", {}, format.integer(one.sold)),
 		el("td.right", {}, format.integer(one.got)),
 		el("td.right" + (one.stock <= 0 ? ".out" : ""), {},
@@ -233,6 +254,15 @@ export function articlePanel(closed, step) {
 		closed();
 	}
 
+	element.addEventListener("keydown", (event) => {
+		const letter = event.key.toUpperCase();
+
+		if (row === null || !RANGES.includes(letter) ||
+		    event.ctrlKey || event.metaKey || event.altKey)
+			return;
+		event.preventDefault();
+		setRange([row], letter);
+	});
 	/* Only the ranges' line: charts stay as they are. */
 	on("ranges", () => {
 		if (row !== null) {

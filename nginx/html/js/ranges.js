@@ -6,9 +6,9 @@
  * tell whether someone else was faster. Edits are kept in the browser until
  * they are saved, for the same user and supplier.
  */
-import {get, post} from "./api.js";
+import {ApiError, get, post} from "./api.js";
 import {emit} from "./bus.js";
-import {recall, remember} from "./store.js";
+import {isKeptAs, recall, remember} from "./store.js";
 
 export const RANGES = ["A", "B", "C", "Y", "Z"];
 const MOST_AT_ONCE = 5000;
@@ -17,22 +17,32 @@ let user = null, supplier = null;
 let version = null;
 let proposals = new Map(); /* codein -> {gamme, codeGamme, author, at} */
 let edits = new Map(); /* codein -> {gamme, codeGamme, gammeAValider} */
-let history = []; /* each: [[codein, edit before], …] */
+/* Each {puts: [[codein, edit to come back], …], decided}, the newest last. */
+let history = [];
 
 export const proposal = (codein) => proposals.get(codein);
 export const edit = (codein) => edits.get(codein);
 export const pendingCount = () => proposals.size;
 export const editCount = () => edits.size;
-export const edited = () => [...edits.keys()];
-export const changed = () =>
-    [...new Set([...proposals.keys(), ...edits.keys()])];
+export const edited = () => [...edits];
+export const canUndo = () => history.length > 0;
 
+const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];
 const draftName = () => `drafts.${user}.${supplier}`;
 
 function keep() {
 	remember(draftName(), edits.size === 0 ? null : [...edits]);
 	emit("ranges");
 }
+
+/* Another window of the same user: its edits are ours too. */
+addEventListener("storage", ({key}) => {
+	if (supplier === null || !isKeptAs(key, draftName()))
+		return;
+	edits = new Map(recall(draftName(), []));
+	history = [];
+	emit("ranges");
+});
 
 /* Forgets the one before; returns how many drafts were found again. */
 export function openRanges(userName, code) {
@@ -83,7 +93,7 @@ function put(codein, one) {
 
 /* `gamme` undefined drops the edits of the rows. Returns how many changed. */
 export function setRange(rows, gamme) {
-	const before = [];
+	const puts = [];
 
 	for (const row of rows) {
 		const had = edits.get(row.codein);
@@ -91,25 +101,32 @@ export function setRange(rows, gamme) {
 
 		if (had?.gamme === one?.gamme)
 			continue;
-		before.push([row.codein, had]);
+		puts.push([row.codein, had]);
 		put(row.codein, one);
 	}
-	if (before.length > 0) {
-		history.push(before);
+	if (puts.length > 0) {
+		history.push({puts, decided: false});
 		keep();
 	}
-	return before.length;
+	return puts.length;
 }
 
-export function undo() {
-	const before = history.pop();
+/* What undo() would take back: a handle for doing it later. */
+export const lastStep = () => history.at(-1);
 
-	if (before === undefined)
-		return false;
-	for (const [codein, one] of before)
+/*
+ * Takes `step` back, the newest one unless another is named; returns it, or
+ * undefined when there is none. What was saved or cancelled comes back as the
+ * buyer's own edits, to be saved again.
+ */
+export function undo(step = history.at(-1)) {
+	if (!history.includes(step))
+		return undefined;
+	history = history.filter((one) => one !== step);
+	for (const [codein, one] of step.puts)
 		put(codein, one);
 	keep();
-	return true;
+	return step;
 }
 
 /* --- Save and Cancel ---------------------------------------------------- */
@@ -151,6 +168,39 @@ async function send(path, body) {
 	return data;
 }
 
+/* The same, and the articles that the supplier has no more are told apart. */
+async function sendEdits(list) {
+	try {
+		return await send("/app/save", {edits: list.map(seenEdit)});
+	} catch (error) {
+		const gone = new Set(error instanceof ApiError &&
+		    error.status === 404 ? error.details.inconnus : []);
+		const left = list.filter(({codein}) => !gone.has(codein));
+
+		if (gone.size === 0)
+			throw error;
+		return [...left.length > 0 ? await sendEdits(left) : [],
+		    ...[...gone].map((codein) => ({codein, result: "unknown",
+			codeGamme: null, gammeAValider: null}))];
+	}
+}
+
+/*
+ * Who finds done what was to be done met no conflict: someone else had the same
+ * in mind, or the answer to an earlier try was lost on the way.
+ */
+function agree(items, results, wanted) {
+	const byCode = new Map(items.map((one) => [one.codein, one]));
+
+	return results.map((result) => {
+		const done = ["conflict", "absent"].includes(result.result) &&
+		    result.gammeAValider === null &&
+		    result.codeGamme === wanted(byCode.get(result.codein));
+
+		return done ? {...result, result: "applied"} : result;
+	});
+}
+
 /* An edit that met another's change stays, with what is recorded now. */
 function settle(results) {
 	for (const result of results) {
@@ -165,24 +215,45 @@ function settle(results) {
 			    codeGamme: result.codeGamme,
 			    gammeAValider: result.gammeAValider});
 	}
-	history = [];
 	keep();
 }
+
+/* The edits that bring `to` back for what was applied. */
+function bringBack(items, results, to) {
+	const byCode = new Map(items.map((one) => [one.codein, one]));
+
+	return results.filter(({result}) => result === "applied")
+	    .map((now) => [byCode.get(now.codein), now])
+	    .filter(([one, now]) => to(one) !== now.codeGamme &&
+		(to(one) !== null || now.codeGammeServeur === null))
+	    .map(([one, now]) => [one.codein, {gamme: to(one),
+		codeGamme: now.codeGamme, gammeAValider: now.gammeAValider,
+		libelle1: one.libelle1}]);
+}
+
+/* What was decided can be taken back, what was edited before it no more. */
+function begin(puts) {
+	history = puts.length > 0 ? [{puts, decided: true}] : [];
+	emit("ranges");
+}
+
+const newRange = ({gamme}) => gamme;
+const oldRange = ({codeGamme}) => codeGamme;
 
 /* Each answers the items' results, in the server's words. */
 export async function save({mine, pending}) {
 	const results = [];
 
 	for (const part of portions(pending))
-		results.push(...await send("/app/save",
-		    {proposals: part.map(seen)}));
+		results.push(...agree(part, await send("/app/save",
+		    {proposals: part.map(seen)}), newRange));
 	for (const part of portions(mine)) {
-		const settled = await send("/app/save",
-		    {edits: part.map(seenEdit)});
+		const settled = agree(part, await sendEdits(part), newRange);
 
 		settle(settled);
 		results.push(...settled);
 	}
+	begin(bringBack([...mine, ...pending], results, oldRange));
 	await refreshPending();
 	return results;
 }
@@ -191,9 +262,13 @@ export async function cancel({mine, pending}) {
 	const results = [];
 
 	for (const part of portions(pending))
-		results.push(...await send("/app/cancel",
-		    {proposals: part.map(seen)}));
-	setRange(mine, undefined);
+		results.push(...agree(part, await send("/app/cancel",
+		    {proposals: part.map(seen)}), oldRange));
+	for (const {codein} of mine)
+		edits.delete(codein);
+	keep();
+	begin([...mine.map(({codein, ...one}) => [codein, one]),
+	    ...bringBack(pending, results, newRange)]);
 	await refreshPending();
 	return results;
 }

@@ -65,38 +65,68 @@ export class Rows {
 	}
 }
 
-/* The rows of a few articles, one by one: the buyer's own edits. */
+/* What the filters look at, as the API does. */
+const SEARCHED = ["libelle1", "codein", "gtin", "reference", "codeCentrale"];
+
+const fold = (text) => String(text ?? "").normalize("NFD")
+    .replace(/\p{M}/gu, "").toLowerCase();
+
+function fits(row, {gamme, nomenclature, search}) {
+	const text = SEARCHED.map((name) => fold(row[name])).join("\n");
+
+	return (!gamme || row.codeGamme === gamme) &&
+	    (!nomenclature || String(row.code3 ?? "").startsWith(nomenclature)) &&
+	    fold(search).split(/\s+/).every((word) => text.includes(word));
+}
+
+/*
+ * The rows of a few articles, one by one: the buyer's own edits, [codein,
+ * edit]. One that the supplier has no more is shown by what the edit knows.
+ */
 export class ChosenRows {
-	#supplier;
-	#codeins;
+	#filters;
+	#edits;
 	#fields;
 	#rows = null;
 	#abort = new AbortController();
 
-	constructor(supplier, codeins, fields) {
-		this.#supplier = supplier;
-		this.#codeins = codeins;
-		this.#fields = [...new Set([...ALWAYS, ...fields])].join(",");
+	constructor(filters, edits, fields) {
+		this.#filters = filters;
+		this.#edits = edits;
+		this.#fields = [...new Set([...ALWAYS, ...SEARCHED, "code3",
+		    ...fields])].join(",");
 	}
 
 	close() {
 		this.#abort.abort();
 	}
 
+	async #row(codein, edit) {
+		try {
+			const {data} = await get(
+			    `/api/v1/products/${encodeURIComponent(codein)}`,
+			    {fournisseur: this.#filters.fournisseur,
+				fields: this.#fields},
+			    {signal: this.#abort.signal});
+
+			return data;
+		} catch (error) {
+			if (error.status !== 404)
+				throw error;
+			return {codein, libelle1: edit.libelle1,
+			    codeGamme: edit.codeGamme};
+		}
+	}
+
 	async #load() {
-		const rows = [], left = [...this.#codeins];
+		const rows = [], left = [...this.#edits];
 		const worker = async () => {
-			for (let codein; (codein = left.pop()) !== undefined;)
-				rows.push((await get(
-				    `/api/v1/products/${
-					encodeURIComponent(codein)}`,
-				    {fournisseur: this.#supplier,
-					fields: this.#fields},
-				    {signal: this.#abort.signal})).data);
+			for (let one; (one = left.pop()) !== undefined;)
+				rows.push(await this.#row(...one));
 		};
 
 		await Promise.all(Array.from({length: 4}, worker));
-		return rows;
+		return rows.filter((row) => fits(row, this.#filters));
 	}
 
 	async page(page, {sort = "codein", order = "asc"}) {

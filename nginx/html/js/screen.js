@@ -8,14 +8,14 @@ import {changesBar} from "./changes.js";
 import {classTree} from "./classes.js";
 import {pickColumns} from "./columnpicker.js";
 import {shownColumns} from "./columns.js";
-import {debounce, el, icon, iconButton} from "./dom.js";
+import {copyText, debounce, el, icon, iconButton} from "./dom.js";
 import {filterBar} from "./filters.js";
 import * as format from "./format.js";
 import {gridLabel, makeGrid} from "./grid.js";
 import {listenKeys, openHelp} from "./keyboard.js";
 import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
-import {edited, openRanges, RANGES, refreshPending, setRange,
+import {edited, lastStep, openRanges, RANGES, refreshPending, setRange,
     undo} from "./ranges.js";
 import {ChosenRows, Rows} from "./rows.js";
 import {openSettings} from "./settings.js";
@@ -31,7 +31,7 @@ const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: ""};
 export function openScreen(host, session, logOut) {
 	let supplier = null, sums = null, source = null;
 	let filters = {...NO_FILTERS};
-	let total = null, computedAt = null, pending = new AbortController();
+	let total = null, computedAt = null, classSum = 0, pending = new AbortController();
 
 	/* --- the views ---------------------------------------------------- */
 
@@ -64,7 +64,7 @@ export function openScreen(host, session, logOut) {
 			total = null;
 		},
 	});
-	const bar = changesBar(grid, undoLast);
+	const bar = changesBar(grid, undoStep);
 	const sideButton = iconButton("tree", t("classification"), toggleSide);
 	const work = el("div.work", {}, side,
 	    el("main.center", {}, filterLine.element,
@@ -95,12 +95,14 @@ export function openScreen(host, session, logOut) {
 	function makeSource() {
 		const fields = shownColumns().map(({name}) => name);
 
-		if (filters.show === "mine")
-			return new ChosenRows(supplier.code, edited(), fields);
-		return new Rows({fournisseur: supplier.code,
-		    search: filters.search, gamme: filters.gamme,
-		    nomenclature: filters.nomenclature,
-		    aValider: filters.show === "pending" ? 1 : null}, fields);
+		const {search, gamme, nomenclature, show} = filters;
+		const asked = {fournisseur: supplier.code, search, gamme,
+		    nomenclature};
+
+		if (show === "mine")
+			return new ChosenRows(asked, edited(), fields);
+		return new Rows({...asked,
+		    aValider: show === "pending" ? 1 : null}, fields);
 	}
 
 	function showRows() {
@@ -124,7 +126,7 @@ export function openScreen(host, session, logOut) {
 		}
 		if (count === total)
 			return;
-		if (total === null && !document.activeElement?.matches("input"))
+		if (total === null && document.activeElement === document.body)
 			grid.focus();
 		total = count;
 		if (count > 0)
@@ -135,8 +137,24 @@ export function openScreen(host, session, logOut) {
 	}
 
 	function nothingText() {
-		return filters.show === "pending" ? t("nothing_pending") :
-		    filters.show === "mine" ? t("nothing_mine") : t("nothing");
+		const others = filters.search || filters.gamme ||
+		    filters.nomenclature;
+
+		return others || !filters.show ? t("nothing") :
+		    t(`nothing_${filters.show}`);
+	}
+
+	/* What all rows, or those of a class, are worth, where it is known. */
+	function turnover() {
+		const {nomenclature, ...others} = filters;
+
+		if (sums === null || Object.values(others).some((one) => one))
+			return null;
+		if (nomenclature)
+			return t("turnover_class",
+			    {value: format.compactMoney(classSum)});
+		return t(sums.outside > 0 ? "turnover_classed" : "turnover",
+		    {value: format.compactMoney(sums.totalCa)});
 	}
 
 	const anyFilter = () => Object.values(filters).some((one) => one);
@@ -151,9 +169,7 @@ export function openScreen(host, session, logOut) {
 			{n: format.integer(total), total: format.integer(all)}) :
 			t(total === 1 ? "article" : "articles",
 			    {n: format.integer(total)}),
-		    sums && !anyFilter() && t(sums.outside > 0 ?
-			"turnover_classed" : "turnover",
-			{value: format.compactMoney(sums.totalCa)}),
+		    turnover(),
 		    computedAt && t("computed_at",
 			{date: format.time(computedAt)}));
 	}
@@ -270,11 +286,16 @@ export function openScreen(host, session, logOut) {
 	}
 
 	/* The rows that a letter is for: those selected, else the cursor's. */
-	function cellKey(event, row) {
+	function cellKey(event, row, value) {
 		const letter = event.key.toUpperCase();
 		const selected = grid.selectedRows();
 		const rows = selected.length > 0 ? selected : [row];
 
+		if ((event.ctrlKey || event.metaKey) && letter === "C" &&
+		    value !== null && typeof value !== "object") {
+			copyText(String(value));
+			return true;
+		}
 		if (event.ctrlKey || event.metaKey || event.altKey)
 			return false;
 		if (RANGES.includes(letter))
@@ -289,19 +310,27 @@ export function openScreen(host, session, logOut) {
 
 		if (count > 1 && gamme !== undefined)
 			tell(plural("set_many", count, {gamme}),
-			    {action: {label: t("undo"), run: undoLast}});
+			    {action: undoAction(lastStep())});
 		return true;
 	}
 
-	function undoLast() {
-		tell(undo() ? t("undone") : t("nothing_to_undo"));
+	const undoAction = (step) => ({label: t("undo"),
+	    run: () => undoStep(step)});
+
+	/* The newest step, or the one that a notice was about. */
+	function undoStep(step) {
+		const undone = undo(step);
+
+		tell(t(undone === undefined ? "nothing_to_undo" :
+		    undone.decided ? "undone_decided" : "undone"));
 	}
 
 	on("supplier", chooseSupplier);
 	on("filter", setFilters);
-	on("class", (nomenclature) => {
+	on("class", ({code, totalCa}) => {
 		side.classList.remove("open");
-		setFilters({nomenclature});
+		classSum = totalCa;
+		setFilters({nomenclature: code});
 	});
 	on("ranges", () => grid.rangesChanged());
 	on("decided", () => {
@@ -312,14 +341,20 @@ export function openScreen(host, session, logOut) {
 	search.addEventListener("input", debounce(150, () =>
 	    setFilters({search: search.value.trim()})));
 	search.addEventListener("keydown", (event) => {
-		if (event.key === "ArrowDown" || event.key === "Enter")
+		if (event.key === "Escape" && search.value !== "") {
+			event.preventDefault();
+			search.value = "";
+			setFilters({search: ""});
+		} else if (["ArrowDown", "Enter", "Escape"].includes(event.key)) {
+			event.preventDefault();
 			grid.focus();
+		}
 	});
 	listenKeys({
 		"/": () => search.focus(),
 		F: () => picker.open(),
 		"?": openHelp,
-		"Ctrl+Z": undoLast,
+		"Ctrl+Z": () => undoStep(),
 		"Ctrl+S": () => bar.decideNow("save"),
 		Escape: () => panel.isOpen() ? panel.close() : false,
 	});

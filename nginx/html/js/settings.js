@@ -1,21 +1,16 @@
 /* settings: who is logged in, light or dark, and the API keys. */
 import {get, post, remove} from "./api.js";
 import {openDialog} from "./dialog.js";
-import {el} from "./dom.js";
+import {copyText, el} from "./dom.js";
 import * as format from "./format.js";
 import {t} from "./text.js";
 
 /* The one time that a key is seen. */
 function freshKey({name, key}) {
 	const text = el("input.secret", {readonly: true, value: key,
-	    "aria-label": t("key_name"), onfocus: () => text.select()});
+	    "aria-label": t("key_itself"), onfocus: () => text.select()});
 	const copy = el("button", {type: "button", async onclick() {
-		try {
-			await navigator.clipboard.writeText(key);
-		} catch {
-			text.select();
-			document.execCommand("copy");
-		}
+		await copyText(key);
 		copy.textContent = t("key_copied");
 	}}, t("key_copy"));
 

@@ -25,6 +25,8 @@ export function rowsState() {
 	const button = (text, run) => el("button", {type: "button",
 	    onclick: run}, text);
 
+	const bar = () => el("progress", {"aria-label": t("computing")});
+
 	function computing(since = Date.now()) {
 		const text = el("p.faint", {"aria-hidden": "true"});
 		const seconds = () => Math.round((Date.now() - since) / 1000);
@@ -33,7 +35,7 @@ export function rowsState() {
 			    {n: seconds()});
 		};
 
-		show(el("h2", {}, t("computing")), el("progress"), text);
+		show(el("h2", {}, t("computing")), bar(), text);
 		tick();
 		timer = setInterval(tick, 1000);
 	}
@@ -60,7 +62,7 @@ export function rowsState() {
 				}
 			};
 
-			show(el("h2", {}, t("computing")), el("progress"), text);
+			show(el("h2", {}, t("computing")), bar(), text);
 			tick();
 			timer = setInterval(tick, 1000);
 		}),

@@ -5,6 +5,9 @@
  */
 const PREFIX = "grid.";
 
+/* Whether the browser's own name for something is `name` here. */
+export const isKeptAs = (key, name) => key === PREFIX + name;
+
 export function recall(name, fallback = null) {
 	try {
 		const text = localStorage.getItem(PREFIX + name);
