@@ -2,13 +2,16 @@
 
     screen.py [SCRIPT]      SCRIPT is screen/screen.mjs unless given
 
-The script asks for what only we can do by a line on its output, "@ WORDS",
-and reads one line for an answer: "@ restart" ends gridapi and starts
-it again, "@ expire" ends all sessions, "@ ctl WORDS" runs gridctl.
+The supplier has 3,000 articles, with GRID_LONG=1 130,000; GRID_ARTICLES says
+otherwise. The script asks for what only we can do by a line on its output,
+"@ WORDS", and reads a line of JSON for an answer: "@ stop" and "@ start" end
+and start gridapi, "@ expire" ends all sessions, "@ ctl WORDS" runs gridctl.
 """
 
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 
@@ -17,6 +20,9 @@ from stack import BUILD, TOP, Stack
 HERE = os.path.dirname(os.path.abspath(__file__))
 GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
 PASSWORD = "grille et gammes"
+ARTICLES = os.environ.get("GRID_ARTICLES") or (
+    "130000" if os.environ.get("GRID_LONG") else "3000")
+SECONDS = 900
 
 
 def ctl(stack, *words, stdin=""):
@@ -28,8 +34,7 @@ def ctl(stack, *words, stdin=""):
 def fill(stack):
     """Demo data, the largest supplier computed; who may come in."""
     csv = stack.path("csv")
-    articles = os.environ.get("GRID_ARTICLES", "130000")
-    subprocess.run([GRIDCTL, "demo", "--out", csv, "--articles", articles,
+    subprocess.run([GRIDCTL, "demo", "--out", csv, "--articles", ARTICLES,
                     "--suppliers", "24", "--stores", "3"], check=True,
                    capture_output=True)
     ctl(stack, "init")
@@ -41,54 +46,70 @@ def fill(stack):
     return next(word for word in key.split() if word.startswith("grid_"))
 
 
-def restart(stack):
+def stop(stack):
     stack.pool.terminate()
     stack.pool.wait(40)
-    stack.start_pool()
-    return "done"
 
 
 def expire(stack):
     ctl(stack, "user", "passwd", "claire", stdin=PASSWORD + "\n")
-    return "done"
 
 
 def serve(stack, words):
-    if words[0] == "restart":
-        return restart(stack)
-    if words[0] == "expire":
-        return expire(stack)
-    return json.dumps(ctl(stack, *words[1:]))
+    acts = {"stop": stop, "start": lambda stack: stack.start_pool(),
+            "expire": expire,
+            "ctl": lambda stack: ctl(stack, *words[1:])}
+    return json.dumps(acts[words[0]](stack))
 
 
-def run(stack, key, script):
+def environment(stack, key):
     shots = os.environ.get("GRID_SCREENSHOTS") or os.path.join(
         BUILD, "tests", "system", "screenshots")
     os.makedirs(shots, exist_ok=True)
-    environment = dict(
+    return dict(
         os.environ, GRID_URL="http://127.0.0.1:%d" % stack.port,
         GRID_KEY=key, GRID_USER="claire", GRID_PASSWORD=PASSWORD,
-        GRID_SHOTS=shots)
-    browser = subprocess.Popen(["node", script], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True,
-                               env=environment)
-    for line in browser.stdout:
-        if line.startswith("@ "):
-            browser.stdin.write(serve(stack, line.split()[1:]) + "\n")
-            browser.stdin.flush()
-        else:
-            print(line, end="", flush=True)
-    return browser.wait()
+        GRID_SHOTS=shots, GRID_ARTICLES=ARTICLES,
+        GRID_CHROMIUM=shutil.which("chromium"))
+
+
+def run(stack, key, script):
+    """The script ends its browser when it is told to end."""
+    node = subprocess.Popen(["node", script], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, text=True,
+                            env=environment(stack, key))
+    try:
+        for line in node.stdout:
+            if line.startswith("@ "):
+                node.stdin.write(serve(stack, line.split()[1:]) + "\n")
+                node.stdin.flush()
+            else:
+                print(line, end="", flush=True)
+        return node.wait(30)
+    finally:
+        if node.poll() is None:
+            node.terminate()
+            node.wait(30)
+
+
+def too_long(*_):
+    raise TimeoutError("not done after %d s" % SECONDS)
 
 
 def main():
     script = sys.argv[1] if len(sys.argv) > 1 else os.path.join(
         HERE, "screen", "screen.mjs")
     html = os.environ.get("GRID_HTML") or os.path.join(BUILD, "nginx", "html")
+    signal.signal(signal.SIGALRM, too_long)
+    signal.signal(signal.SIGTERM, too_long)
+    signal.alarm(SECONDS)
     stack = Stack(html=html)
-    with_data = fill(stack)
-    with stack:
-        return run(stack, with_data, script)
+    try:
+        key = fill(stack)
+        with stack:
+            return run(stack, key, script)
+    finally:
+        shutil.rmtree(stack.folder, ignore_errors=True)
 
 
 assert os.path.isdir(TOP)

@@ -95,8 +95,8 @@ const views = {
 	label: labelView,
 	trend: trendView,
 	series: (value) => seriesView(value),
-	change: (value) => el("span" + (value > 0 ? ".up" : value < 0 ?
-	    ".down" : ""), {}, format.change(value)),
+	change: (value) => el("span" + (value >= 0.005 ? ".up" :
+	    value <= -0.005 ? ".down" : ""), {}, format.change(value)),
 };
 
 /* What AG Grid asks of a column of this kind. */

@@ -94,7 +94,7 @@ export function makeGrid(host, tell) {
 		cacheBlockSize: PAGE,
 		maxBlocksInCache: PAGES_KEPT,
 		maxConcurrentDatasourceRequests: 4,
-		infiniteInitialRowCount: 1,
+		infiniteInitialRowCount: 24,
 		cacheOverflowSize: 1,
 		rowBuffer: 8,
 		rowHeight: byFinger ? 40 : 30,

@@ -52,9 +52,8 @@ async function start() {
 	const session = await sessionNow() ?? await logIn(host);
 
 	onSessionEnd(renewer(session));
-	await describeColumns().catch(() => {
-		/* The page's own names stand in. */
-	});
+	await describeColumns().catch((error) =>
+	    tell(t("names_failed", {why: error.message}), {error: true}));
 	(await screen).openScreen(host, session, logOut);
 }
 

@@ -231,7 +231,7 @@ export function openScreen(host, session, logOut) {
 		const drafts = openRanges(session.user, supplier.code);
 
 		if (drafts > 0)
-			tell(t("drafts_back", {n: drafts}));
+			tell(plural("drafts_back", drafts));
 		bar.supplier(supplier);
 		bar.totals();
 		showRows();
@@ -359,10 +359,12 @@ export function openScreen(host, session, logOut) {
 		Escape: () => panel.isOpen() ? panel.close() : false,
 	});
 
-	setInterval(() => {
+	function lookIfSeen() {
 		if (supplier !== null && !document.hidden)
 			lookForProposals();
-	}, POLL_MS);
+	}
+	setInterval(lookIfSeen, POLL_MS);
+	addEventListener("focus", lookIfSeen);
 
 	/* --- to begin with --------------------------------------------------- */
 

@@ -47,7 +47,7 @@ export function rowsState() {
 			clear();
 			timer = setTimeout(() => computes ? computing() :
 			    show(el("p", {}, t("loading"))),
-			computes ? 350 : 250);
+			computes ? 350 : 1000);
 		},
 		/* Resolves when the wait is over. */
 		busy: (seconds) => new Promise((resolve) => {

@@ -45,6 +45,10 @@ const texts = {
 	classification: ["Classification", "Classification"],
 	all_articles: ["Tous les articles", "All articles"],
 	no_label: ["(sans libellé)", "(no label)"],
+	label_failed: ["(libellé non lu)", "(label not read)"],
+	names_failed: [
+	    "Les noms des colonnes n'ont pas pu être lus ({why}) : ce sont ceux de la page.",
+	    "The columns' names could not be read ({why}): these are the page's own."],
 	range: ["Gamme", "Range"],
 	range_all: ["Toutes", "All"],
 	show: ["Afficher", "Show"],
@@ -176,8 +180,10 @@ const texts = {
 	conflicts_lead: [
 	    "Rien n'a été écrasé. Voici ce qui est enregistré maintenant ; vos modifications restent à l'écran, à vérifier.",
 	    "Nothing was overwritten. This is what is recorded now; your edits stay on screen for you to check."],
-	conflict_saved: ["{n} autres ont été enregistrés.",
-	    "{n} others were saved."],
+	conflict_saved: ["{n} autres changements ont été faits.",
+	    "{n} other changes were made."],
+	conflict_saved_1: ["1 autre changement a été fait.",
+	    "1 other change was made."],
 	result_conflict: ["changé entre-temps", "changed meanwhile"],
 	result_absent: ["la proposition n'existe plus",
 	    "the proposal is gone"],
@@ -189,9 +195,10 @@ const texts = {
 	now: ["Maintenant", "Now"],
 	what_happened: ["Ce qui s'est passé", "What happened"],
 	also_proposed: ["{gamme} proposée", "{gamme} proposed"],
-	show_conflicts: ["Voir mes modifications", "See my edits"],
 	drafts_back: ["{n} modifications non enregistrées retrouvées.",
 	    "{n} unsaved edits found again."],
+	drafts_back_1: ["1 modification non enregistrée retrouvée.",
+	    "1 unsaved edit found again."],
 
 	/* article */
 	open_article: ["Ouvrir l'article", "Open the article"],

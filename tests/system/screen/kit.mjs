@@ -1,28 +1,36 @@
-/* kit: a browser, a page that is logged in, and what our starter does. */
+/*
+ * kit: a browser, a page that is logged in, what our starter does, and how a
+ * check is counted.
+ */
+import assert from "node:assert/strict";
 import {createRequire} from "node:module";
 import readline from "node:readline";
 
-const {GRID_MODULES, GRID_URL, GRID_USER, GRID_PASSWORD} = process.env;
+const {GRID_MODULES, GRID_URL, GRID_USER, GRID_PASSWORD, GRID_KEY, GRID_SHOTS,
+    GRID_CHROMIUM} = process.env;
 const require = createRequire(GRID_MODULES + "/x.js");
+const {chromium} = require("playwright-core");
+const {source: axeSource} = require("axe-core");
 
-export const {chromium} = require("playwright-core");
-export const axeSource = require("axe-core").source;
+export const SUPPLIER = "12345";
+export const ROWS = Number(process.env.GRID_ARTICLES);
 
 const lines = readline.createInterface({input: process.stdin});
 const answers = lines[Symbol.asyncIterator]();
 
-/* Asks screen.py: restart, expire, ctl WORDS. */
+/* Asks screen.py: stop, start, expire, ctl WORDS. */
 export async function host(...words) {
 	console.log("@ " + words.join(" "));
-	return (await answers.next()).value;
+	return JSON.parse((await answers.next()).value);
 }
 
-export const done = () => lines.close();
+/* --- browser and page ------------------------------------------------------ */
 
 export function openBrowser() {
-	return chromium.launch({executablePath: "/usr/bin/chromium",
-	    headless: true, args: ["--headless", "--no-sandbox",
-		"--disable-gpu", "--disable-quic", "--no-first-run",
+	return chromium.launch({executablePath: GRID_CHROMIUM, headless: true,
+	    ignoreDefaultArgs: ["--hide-scrollbars"],
+	    args: ["--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-quic", "--no-first-run",
 		"--disable-background-networking",
 		"--disable-component-update", "--disable-sync"]});
 }
@@ -33,6 +41,7 @@ export async function openPage(browser, options = {}) {
 	    viewport: {width: 1280, height: 720}, locale: "fr-FR", ...options});
 	const page = await context.newPage();
 
+	page.setDefaultTimeout(15000);
 	page.problems = [];
 	page.on("pageerror", (error) => page.problems.push(error.stack));
 	page.on("console", (message) => {
@@ -51,13 +60,31 @@ export async function logIn(page) {
 	await page.keyboard.press("Enter");
 }
 
-export async function chooseSupplier(page, code) {
-	await page.waitForSelector(".popup.suppliers li");
-	await page.fill(".popup input", code);
-	await page.waitForFunction(
-	    () => document.querySelectorAll(".popup li").length === 1);
+export async function logInAgain(page) {
+	await page.fill("dialog.login #password", GRID_PASSWORD);
 	await page.keyboard.press("Enter");
+	await page.waitForSelector("dialog.login", {state: "detached"});
+}
+
+/* In the box that is open: the one supplier that fits is chosen by Enter. */
+export async function chooseSupplier(page, words, code = words) {
+	await page.waitForSelector(".popup.suppliers input");
+	await page.fill(".popup input", words);
+	await page.waitForFunction((text) => {
+		const items = document.querySelectorAll(".popup li");
+
+		return items.length === 1 && items[0].textContent.includes(text);
+	}, code);
+	await page.keyboard.press("Enter");
+}
+
+export async function open(browser, options) {
+	const page = await openPage(browser, options);
+
+	await logIn(page);
+	await chooseSupplier(page, SUPPLIER);
 	await rowsDrawn(page);
+	return page;
 }
 
 /* The row at the top of the view has its label. */
@@ -72,8 +99,124 @@ export const rowsDrawn = (page) => page.waitForFunction(() => {
 export const cell = (page, row, column) => page.locator(
     `.ag-row[row-index="${row}"] .ag-cell[col-id="${column}"]`);
 
-export const total = async (page) => {
-	const text = await page.textContent(".totals");
+export const codeAt = (page, row) => cell(page, row, "codein").textContent();
 
-	return Number(text.replace(/[\s\u202f\u00a0,]/g, "").match(/^\d+/)[0]);
-};
+export const tick = (page, row) => page.locator(
+    `.ag-row[row-index="${row}"] input[type=checkbox]`).first()
+    .check({force: true});
+
+/* The bar at the foot tells this number of articles. */
+export const totalIs = (page, count) => page.waitForFunction((text) =>
+    document.querySelector(".totals").textContent
+	.replace(/(\d)[\s\u202f\u00a0,](?=\d)/g, "$1").startsWith(text),
+`${count} `);
+
+export const firstRowIs = (page, codein) => page.waitForFunction((text) =>
+    document.querySelector('.ag-row[row-index="0"]:not(.row-waits) ' +
+	".ag-cell[col-id=codein]")?.textContent === text, codein);
+
+/* --- the API ------------------------------------------------------------------ */
+
+export async function api(method, path, body, key = GRID_KEY) {
+	const reply = await fetch(GRID_URL + path, {method, headers: {
+	    "X-API-Key": key, "Content-Type": "application/json"},
+	body: body && JSON.stringify(body)});
+
+	return {status: reply.status, json: await reply.json()};
+}
+
+export const grid = async (query) => (await api("GET",
+    `/api/v1/grid?fournisseur=${SUPPLIER}&${query}`)).json;
+
+export const product = async (codein) => (await api("GET",
+    `/api/v1/products/${codein}?fournisseur=${SUPPLIER}`)).json.data;
+
+export async function propose(codein, gamme) {
+	const {status} = await api("PUT", `/api/v1/products/${codein}/gamme`,
+	    {fournisseur: SUPPLIER, gamme});
+
+	assert.equal(status, 200);
+}
+
+/* A range that differs from each of these. */
+export const another = (...not) => [..."ABCYZ"].find((g) => !not.includes(g));
+
+/* All rows are alike: axe looks at the first ones. */
+const MORE_ROWS = ".ag-row" + [0, 1, 2, 3, 4, 5].map((i) =>
+    `:not([row-index="${i}"])`).join("");
+
+/* --- checks ------------------------------------------------------------------- */
+
+/*
+ * `page` may be set anew; check() counts, shot() writes a picture, axe() finds
+ * no serious violation in light and dark, and shows both.
+ */
+export class Checks {
+	page = null;
+	passed = 0;
+	failed = 0;
+
+	/* After a few failures the rest would only wait for what cannot come. */
+	async check(name, run) {
+		const start = Date.now();
+
+		if (this.failed >= 4) {
+			this.failed++;
+			console.log(`not run: ${name}`);
+			return;
+		}
+		try {
+			await run();
+			this.passed++;
+			console.log(`ok: ${name} (${Date.now() - start} ms)`);
+		} catch (error) {
+			this.failed++;
+			console.log(`not ok: ${name}\n${error.stack}`);
+			await this.shot(`failed-${this.failed}`).catch(() =>
+			    console.log("no picture of it"));
+		}
+	}
+
+	shot(name) {
+		return this.page.screenshot({path: `${GRID_SHOTS}/${name}.png`});
+	}
+
+	async axe(name) {
+		const {page} = this;
+		const theme = await page.evaluate(() =>
+		    document.documentElement.dataset.theme);
+
+		await this.shot(name);
+		await page.evaluate(axeSource);
+		for (const wanted of ["light", "dark"]) {
+			await page.evaluate((one) => {
+				document.documentElement.dataset.theme = one;
+			}, wanted);
+			await this.#axe(`${name}, ${wanted}`);
+		}
+		await page.evaluate((one) => {
+			document.documentElement.dataset.theme = one;
+		}, theme);
+	}
+
+	async #axe(name) {
+		const violations = await this.page.evaluate(async (rest) =>
+		    (await axe.run({exclude: [[rest]]}, {
+			resultTypes: ["violations"], runOnly: ["wcag2a",
+			    "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}))
+			.violations.map(({id, impact, nodes}) => ({id, impact,
+			    html: nodes[0].html.slice(0, 160)})), MORE_ROWS);
+
+		for (const {id, impact, html} of violations)
+			console.log(`    axe, ${name}: ${impact} ${id} ${html}`);
+		assert.deepEqual(violations.filter(({impact}) =>
+		    ["serious", "critical"].includes(impact)), []);
+	}
+
+	/* The last line; ends the process. */
+	done() {
+		lines.close();
+		console.log(`${this.passed} passed, ${this.failed} failed`);
+		process.exit(this.failed === 0 ? 0 : 1);
+	}
+}
