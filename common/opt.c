@@ -25,38 +25,62 @@ struct reading {
 
 /* --- telling -------------------------------------------------------------- */
 
-/* "gridctl import" of "gridctl import [OPTION]... DIR". */
-static struct span
-program_of(const struct opt_spec *spec)
+#define PROGRAM_MAX 64
+
+/* The next word of a usage line, or all of "[--data DIR]". */
+static size_t
+usage_word(const char *at)
 {
-	const char *end = spec->usage;
+	size_t bracket = strcspn(at, "]");
 
-	for (;;) {
-		size_t word = strcspn(end, " ");
-		const char *next = end + word;
+	if (strncmp(at, "[--", 3) == 0 && at[bracket] == ']')
+		return bracket + 1;
+	return strcspn(at, " ");
+}
 
-		for (size_t i = 0; i < word; i++)
-			if (!islower((unsigned char)end[i]) &&
-			    (i == 0 || end[i] != '-'))
-				word = 0;
-		if (word == 0)
-			break;
-		end = next + (*next == ' ' ? 1 : 0);
+static bool
+is_name(const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!islower((unsigned char)word[i]) &&
+		    (i == 0 || word[i] != '-'))
+			return false;
+	return len > 0;
+}
+
+/* "gridctl import" of "gridctl [--data DIR] import [OPTION]... DIR". */
+static void
+program_of(char program[PROGRAM_MAX], const struct opt_spec *spec)
+{
+	const char *at = spec->usage;
+	size_t len = 0;
+
+	while (*at != '\0') {
+		size_t word = usage_word(at);
+
+		if (strncmp(at, "[--", 3) != 0) {
+			if (!is_name(at, word) || len + word + 2 > PROGRAM_MAX)
+				break;
+			len +=
+			    (size_t)snprintf(program + len, PROGRAM_MAX - len,
+				"%s%.*s", len > 0 ? " " : "", (int)word, at);
+		}
+		at += word;
+		at += *at == ' ' ? 1 : 0;
 	}
-	while (end > spec->usage && end[-1] == ' ')
-		end--;
-	return span_make(spec->usage, (size_t)(end - spec->usage));
+	program[len] = '\0';
 }
 
 /* The fault's text keeps a terminal safe from what is in the arguments. */
 static void
 wrong(struct reading *reading, const struct fault *fault)
 {
-	struct span program = program_of(reading->spec);
+	char program[PROGRAM_MAX];
 
+	program_of(program, reading->spec);
 	reading->result = OPT_WRONG;
-	fprintf(stderr, "%.*s: %s; try '%.*s --help'\n", SPAN_ARG(program),
-	    fault->message, SPAN_ARG(program));
+	fprintf(stderr, "%s: %s; try '%s --help'\n", program, fault->message,
+	    program);
 }
 
 #define wrong_about(reading, ...) \

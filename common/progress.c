@@ -45,6 +45,9 @@ describe(char text[TEXT_MAX], const struct progress *progress, int64_t now)
 {
 	double seconds = (double)(now - progress->start_ns) / NS_PER_SECOND;
 	double speed = seconds > 0 ? (double)progress->done / seconds : 0;
+	bool counted = progress->item != NULL;
+	uint64_t count = counted ? progress->items : progress->done;
+	const char *unit = counted ? progress->item : progress->unit;
 	char share[32] = "";
 	char left[64] = "";
 	int len;
@@ -61,8 +64,8 @@ describe(char text[TEXT_MAX], const struct progress *progress, int64_t now)
 		    (unsigned long long)wait % 60);
 	}
 	len = snprintf(text, TEXT_MAX, "%s:%s %llu %s, %.0f %s/s%s",
-	    progress->what, share, (unsigned long long)progress->done,
-	    progress->unit, speed, progress->unit, left);
+	    progress->what, share, (unsigned long long)count, unit,
+	    seconds > 0 ? (double)count / seconds : 0, unit, left);
 	return len < 0 ? 0 : len < TEXT_MAX ? (size_t)len : TEXT_MAX - 1;
 }
 
@@ -112,6 +115,15 @@ progress_at(struct progress *progress, uint64_t done)
 	else
 		log_info("%s", text);
 	progress->drawn = true;
+}
+
+void
+progress_items(
+    struct progress *progress, uint64_t done, const char *item, uint64_t items)
+{
+	progress->item = item;
+	progress->items = items;
+	progress_at(progress, done);
 }
 
 void

@@ -13,6 +13,8 @@ struct progress {
 	const char *unit; /* "rows" */
 	uint64_t total; /* 0: not known */
 	uint64_t done;
+	const char *item; /* NULL: it is the unit that a person counts in */
+	uint64_t items;
 	int64_t start_ns, last_ns;
 	bool terminal;
 	bool quiet;
@@ -25,6 +27,13 @@ void progress_begin(struct progress *progress, const char *what,
 
 /* Cheap enough for each thousand units; it looks at the clock itself. */
 void progress_at(struct progress *progress, uint64_t done);
+
+/*
+ * The same, where shares are of one thing and a person counts in another:
+ * bytes of the files, and "lines" read so far.
+ */
+void progress_items(
+    struct progress *progress, uint64_t done, const char *item, uint64_t items);
 
 /* Wipes the line. */
 void progress_end(struct progress *progress);

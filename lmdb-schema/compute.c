@@ -213,6 +213,8 @@ known(struct store *store, struct span supplier)
 	struct source *source;
 	enum err err = source_open(&source, store);
 
+	if (err == ERR_NOT_FOUND)
+		return ERR_NOT_READY;
 	if (err == ERR_OK)
 		err = source_supplier(source, supplier, &info);
 	if (err == ERR_OK && info.articles == 0)

@@ -34,7 +34,8 @@ struct compute_result {
 };
 
 /*
- *   ERR_NOT_FOUND  no such supplier, or nothing was imported
+ *   ERR_NOT_READY  nothing was imported yet
+ *   ERR_NOT_FOUND  no such supplier
  *   ERR_EXISTS     the supplier is known but has no article
  *   ERR_BUSY       all slots are taken
  *   ERR_TOO_LARGE  a sum does not fit; the log names the article

@@ -246,6 +246,38 @@ START_TEST(bad_line_is_told_with_a_hint)
 }
 END_TEST
 
+/* The command is the words before the first thing that a caller fills in. */
+static const struct {
+	const char *usage, *told;
+} commands[] = {
+    {"x DIR", "x"},
+    {"x [--data DIR] take in [OPTION]... FILE", "x take in"},
+    {"x [--data DIR]", "x"},
+    {"x make --out DIR", "x make"},
+    {"x make [--out DIR]", "x make"},
+    {"x [OPTION]... import", "x"},
+    {"x [--data", "x"},
+};
+
+START_TEST(hint_names_the_whole_command)
+{
+	struct opt_spec other = spec;
+	struct values values = defaults();
+	struct line line = {0};
+	char wanted[128];
+	int count;
+
+	other.usage = commands[_i].usage;
+	split(&line, "x a b c");
+	ck_assert_int_eq(
+	    opt_read(&values, &other, line.argc, line.argv, &count), OPT_WRONG);
+	snprintf(wanted, sizeof(wanted),
+	    "%s: unexpected operand \"c\"; try '%s --help'\n",
+	    commands[_i].told, commands[_i].told);
+	ck_assert_str_eq(written("err"), wanted);
+}
+END_TEST
+
 START_TEST(operands_may_be_as_many_as_they_like)
 {
 	struct opt_spec any = spec;
@@ -441,6 +473,8 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_loop_test(tc, good_line_is_read, 0, COUNT(good));
 	tcase_add_loop_test(tc, bad_line_is_told_with_a_hint, 0, COUNT(bad));
+	tcase_add_loop_test(
+	    tc, hint_names_the_whole_command, 0, COUNT(commands));
 	tcase_add_test(tc, operands_may_be_as_many_as_they_like);
 	tcase_add_test(tc, list_keeps_every_value_in_order);
 	tcase_add_test(tc, program_without_arguments_at_all_is_read);

@@ -144,6 +144,17 @@ START_TEST(line_tells_share_speed_and_time_left)
 }
 END_TEST
 
+START_TEST(share_of_bytes_may_be_told_in_lines)
+{
+	struct progress progress;
+
+	progress_begin(&progress, "read", "bytes", 1000, false);
+	turn_back(&progress, 10 * SECOND);
+	progress_items(&progress, 250, "lines", 40);
+	ck_assert_str_eq(logged, "read: 25 %, 40 lines, 4 lines/s, 0:30 left");
+}
+END_TEST
+
 START_TEST(quiet_work_shows_nothing)
 {
 	struct progress progress;
@@ -221,6 +232,7 @@ test_suite(void)
 	tcase_add_test(tc, long_work_is_logged_each_ten_seconds);
 	tcase_add_loop_test(tc, line_tells_share_speed_and_time_left, 0,
 	    sizeof(lines) / sizeof(lines[0]));
+	tcase_add_test(tc, share_of_bytes_may_be_told_in_lines);
 	tcase_add_test(tc, quiet_work_shows_nothing);
 	tcase_add_test(tc, terminal_line_is_redrawn_and_wiped);
 	tcase_add_test(tc, terminal_line_is_cut_to_its_width);

@@ -65,7 +65,7 @@ START_TEST(who_cannot_be_computed_is_told)
 {
 	struct compute_result none;
 
-	ck_assert_int_eq(facts_compute("BIG", &none), ERR_NOT_FOUND);
+	ck_assert_int_eq(facts_compute("BIG", &none), ERR_NOT_READY);
 	facts_import(3, 1);
 	ck_assert_int_eq(facts_compute("NONE", &none), ERR_NOT_FOUND);
 	ck_assert_int_eq(facts_compute("", &none), ERR_NOT_FOUND);

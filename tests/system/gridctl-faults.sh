@@ -261,6 +261,14 @@ take_snapshot
 dd if=/dev/urandom of="$file" bs=4096 count=2 conv=notrunc 2>/dev/null
 heals "a snapshot with noise at its head"
 
+take_snapshot
+: >"$file"
+is "compute --stale" quiet compute -q --stale
+is "heals what cannot be opened" [ "$(rows_now)" = b ]
+quiet compute --stale
+is "and is then done" grep -q 'nothing to do' "$work/out"
+quiet prune --grace 0s
+
 file=$(find "$data/facts" -name '*.mdb')
 dd if=/dev/urandom of="$file" bs=512 count=4 \
   seek=$(($(wc -c <"$file") / 1024)) conv=notrunc 2>/dev/null

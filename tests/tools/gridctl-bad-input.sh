@@ -406,6 +406,14 @@ usage "nothing to compute" grid compute
 usage "too much to compute" grid compute --all F1
 usage "no number of jobs" grid compute --all -j 0
 
+grid import >"$work/out" 2>&1
+if grep -Fq "gridctl import: an operand is missing" "$work/out" &&
+  grep -Fq "try 'gridctl import --help'" "$work/out"; then
+  ok
+else
+  not_ok "a wrong command line names its command"
+fi
+
 fails() { # NAME PATTERN COMMAND...
   name=$1
   pattern=$2
@@ -421,6 +429,11 @@ fails() { # NAME PATTERN COMMAND...
 fails "an unknown supplier" 'there is no such supplier' grid compute F9
 fails "no store" "init" "$gridctl" --data "$work/none" stat
 fails "a store that is there" 'is a data directory already' grid init
+"$gridctl" --data "$work/empty" init >"$work/out" 2>&1
+fails "nothing imported" 'nothing was imported yet' \
+  "$gridctl" --data "$work/empty" compute F1
+fails "a file that is not there" "^$work/none.csv: cannot be opened" \
+  grid network "$work/none.csv"
 fails "no snapshot" 'has no snapshot' grid dump F9
 printf 'codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,fetchedAt\n77,,,,,\n' \
   >"$work/network.csv"
@@ -429,6 +442,21 @@ fails "a bad network file" '^network\.csv:2: codeCentrale: is no central' \
 printf 'fournisseur,codein,gamme\nF1,A9,A\n' >"$work/gammes.csv"
 fails "a bad file of ranges" '^gammes\.csv:2: codein: ' \
   grid gammes import "$work/gammes.csv"
+
+# What cannot be printed in full is no success.
+if [ -c /dev/full ]; then
+  for command in stat 'stat --json' suppliers 'suppliers --json' check \
+    'check --json' 'dump F1' 'gammes export' 'key list' 'proposals list' \
+    'compute F1' '--help' 'import --help' --version; do
+    grid $command >/dev/full 2>"$work/out"
+    code=$?
+    if [ $code -eq 1 ] && [ -s "$work/out" ]; then
+      ok
+    else
+      not_ok "$command onto a full disk: exit code $code"
+    fi
+  done
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -21,7 +21,7 @@ static const struct opt_spec backup_spec = {
 };
 
 static const struct opt_spec restore_spec = {
-    .usage = "gridctl --data DIR restore FROM",
+    .usage = "gridctl [--data DIR] restore FROM",
     .about = "Makes the data directory DIR, which must not exist, from the "
 	     "backup FROM.",
     .args_min = 1,

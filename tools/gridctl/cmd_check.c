@@ -20,7 +20,7 @@ static const struct opt_row rows[] = {
 };
 
 static const struct opt_spec spec = {
-    .usage = "gridctl [--data DIR] check [--json]",
+    .usage = "gridctl [--data DIR] check [OPTION]...",
     .about = "Reads all that is stored and verifies every checksum and "
 	     "cross-reference. Exit code 0: all is whole. It may run "
 	     "while the data is in use.",

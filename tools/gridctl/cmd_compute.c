@@ -14,6 +14,7 @@
 #include "common/opt.h"
 #include "common/progress.h"
 #include "lmdb-schema/compute.h"
+#include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"
@@ -31,7 +32,7 @@ static const struct opt_row rows[] = {
     {"--all", 0, OPT_FLAG, offsetof(struct options, all), 0, 0, NULL,
 	"every supplier that has articles"},
     {"--stale", 0, OPT_FLAG, offsetof(struct options, stale), 0, 0, NULL,
-	"every snapshot that imports have overtaken"},
+	"every snapshot that imports have overtaken, or that is damaged"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, JOBS_MAX, "N",
 	"how many threads work (default: one a processor)"},
     {"--as-of", 0, OPT_TEXT, offsetof(struct options, as_of), 0, 0,
@@ -74,7 +75,9 @@ tell_failure(struct span supplier, enum err err)
 {
 	const char *why = err_text(err);
 
-	if (err == ERR_NOT_FOUND)
+	if (err == ERR_NOT_READY)
+		why = "nothing was imported yet";
+	else if (err == ERR_NOT_FOUND)
 		why = "there is no such supplier ('gridctl suppliers' lists "
 		      "them)";
 	else if (err == ERR_EXISTS)
@@ -128,29 +131,46 @@ struct many {
 	struct compute_options how;
 	struct target *targets;
 	unsigned count, room;
+	unsigned empty; /* suppliers without article, passed over */
 	struct catalog_view *catalog;
 	atomic_uint next, failed;
-	atomic_ullong rows, rows_done;
+	atomic_ullong rows, rows_done, rows_made;
 	pthread_mutex_t lock; /* the progress */
 	struct progress progress;
 	enum err err;
 };
 
-/* Without --all, only what has a snapshot that was overtaken. */
+/* True when its file is gone, cut short, or by another version. */
+static bool
+is_unusable(struct many *many, struct span supplier, uint64_t generation)
+{
+	struct snapshot *snap;
+	enum err err = snapshot_open(&snap, many->store, supplier, generation);
+
+	snapshot_close(snap);
+	return err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION;
+}
+
+/* Without --all, only what has a snapshot that was overtaken or spoilt. */
 static bool
 wanted(struct many *many, const struct source_supplier *supplier)
 {
 	struct catalog_entry entry;
-	bool stale = false;
+	bool stale;
+	enum err err;
 
-	if (supplier->articles == 0)
+	if (supplier->articles == 0) {
+		many->empty++;
 		return false;
+	}
 	if (many->options->all)
 		return true;
-	return catalog_get(many->catalog, supplier->code, &entry) == ERR_OK &&
-	    compute_is_stale(&stale, many->store, supplier->code, &entry) ==
-	    ERR_OK &&
-	    stale;
+	err = catalog_get(many->catalog, supplier->code, &entry);
+	if (err != ERR_OK)
+		return err == ERR_DAMAGED;
+	err = compute_is_stale(&stale, many->store, supplier->code, &entry);
+	return (err == ERR_OK && stale) ||
+	    is_unusable(many, supplier->code, entry.generation);
 }
 
 static enum err
@@ -224,7 +244,8 @@ work(void *context)
 		if (err != ERR_OK) {
 			tell_failure(code, err);
 			many->failed++;
-		}
+		} else
+			many->rows_made += result.entry.rows;
 		many->rows_done += many->targets[i].articles;
 		progress_at(&many->progress, many->rows_done);
 		pthread_mutex_unlock(&many->lock);
@@ -244,6 +265,21 @@ run_threads(struct many *many)
 	work(many);
 	for (int i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
+}
+
+static void
+summary(const struct many *many, double seconds)
+{
+	if (many->count == 0 && many->options->stale) {
+		puts("every snapshot is current and usable: nothing to do");
+		return;
+	}
+	printf("%u of %u suppliers computed, %s rows in %.1f s",
+	    many->count - many->failed, many->count, cmd_count(many->rows_made),
+	    seconds);
+	if (many->options->all && many->empty > 0)
+		printf("; %u without an article passed over", many->empty);
+	putchar('\n');
 }
 
 static int
@@ -269,9 +305,7 @@ compute_many(struct store *store, const struct options *options,
 		err = catalog_prune(store, GRACE_SECONDS, &pruned);
 	}
 	if (err == ERR_OK && !options->quiet)
-		printf("%u of %u suppliers computed, %s rows in %.1f s\n",
-		    many.count - many.failed, many.count, cmd_count(many.rows),
-		    (double)(date_monotonic_ns() - start) / 1e9);
+		summary(&many, (double)(date_monotonic_ns() - start) / 1e9);
 	for (unsigned i = 0; i < many.count; i++)
 		free(many.targets[i].code);
 	free(many.targets);

@@ -97,6 +97,13 @@ check_files(struct run *run)
 	    : ERR_OK;
 }
 
+static void
+show_reading(struct run *run)
+{
+	progress_items(&run->progress, run->import.bytes_done, "lines",
+	    run->import.lines_done);
+}
+
 static enum err
 read_masters(struct run *run)
 {
@@ -109,7 +116,7 @@ read_masters(struct run *run)
 			return err;
 		if (first == ERR_OK)
 			first = err;
-		progress_at(&run->progress, run->import.bytes_done);
+		show_reading(run);
 	}
 	return first == ERR_OK ? intake_seal(run->import.intake) : first;
 }
@@ -169,7 +176,7 @@ read_all_monthly(struct run *run)
 				soon.tv_nsec -= 1000000000;
 				soon.tv_sec++;
 			}
-			progress_at(&run->progress, run->import.bytes_done);
+			show_reading(run);
 		} while (pthread_timedjoin_np(threads[i], NULL, &soon) != 0);
 	}
 	return run->err;
@@ -254,9 +261,7 @@ switch_over(struct run *run)
 	return err;
 }
 
-/* --- the command
- * ----------------------------------------------------------------------------
- */
+/* --- the command -------------------------------------------------------- */
 
 static enum err
 open_base(struct run *run)

@@ -62,11 +62,17 @@ key_create(int argc, char **argv)
 
 	if (result != CMD_GO)
 		return result;
-	if (options.name == NULL || options.scope == NULL ||
-	    !access_scope(&scope, span_of(options.scope))) {
+	if (options.name == NULL || options.scope == NULL) {
 		fprintf(stderr,
 		    "gridctl key create: --name and --scope read|propose are "
 		    "needed\n");
+		return CMD_USAGE;
+	}
+	if (!access_scope(&scope, span_of(options.scope))) {
+		fprintf(stderr,
+		    "gridctl key create: --scope is read or propose, not "
+		    "\"%s\"\n",
+		    options.scope);
 		return CMD_USAGE;
 	}
 	if (!access_name_ok(span_of(options.name))) {

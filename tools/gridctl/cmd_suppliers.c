@@ -164,12 +164,11 @@ cmd_suppliers(int argc, char **argv)
 		buf_add_char(&listing.text, '\n');
 	}
 	if (err == ERR_OK)
-		err = buf_end(&listing.text);
-	if (err == ERR_OK)
-		fwrite(listing.text.data, 1, listing.text.len, stdout);
-	else
+		result = cmd_print(&listing.text, "suppliers");
+	else {
 		result = cmd_fail("suppliers", err, NULL);
-	buf_fini(&listing.text);
+		buf_fini(&listing.text);
+	}
 	store_close(listing.store);
 	return result;
 }

@@ -535,7 +535,7 @@ open_file(struct csv *csv, const char *path)
 
 	if (err != ERR_OK && err != ERR_NO_MEMORY) {
 		csv->refused = true;
-		csv_faults_add(csv->faults, csv->name, 0, NULL,
+		csv_faults_add(csv->faults, path, 0, NULL,
 		    "cannot be opened: %s", err_text(err));
 	}
 	return err;

@@ -544,6 +544,7 @@ read_records(struct reading *reading)
 		err = files[reading->file].take(reading);
 		if (++import->records[reading->file] % 4096 == 0) {
 			import->bytes_done += csv_offset(csv) - told;
+			import->lines_done += 4096;
 			told = csv_offset(csv);
 		}
 	}

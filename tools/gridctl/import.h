@@ -49,7 +49,7 @@ struct import {
 	struct codemap *gammes; /* supplier 00 codein */
 	uint8_t *gamme_values; /* by number */
 	uint32_t network_room, gamme_room;
-	atomic_ullong bytes_done;
+	atomic_ullong bytes_done, lines_done; /* about, for progress */
 };
 
 enum err import_init(struct import *import, const char *dir);

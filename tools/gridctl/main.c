@@ -26,7 +26,7 @@ static const struct cmd_row commands[] = {
     {"check", cmd_check, "verify every checksum and cross-reference"},
     {"stat", cmd_stat, "say what is stored and how large it is"},
     {"prune", cmd_prune, "remove replaced snapshots and leftovers"},
-    {"dump", cmd_dump, NULL},
+    {"dump", cmd_dump, "print a snapshot's rows as JSON lines"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -57,33 +57,46 @@ static const char about[] =
     "  --data DIR  the data directory (or $GRID_DATA)\n"
     "  --version   print the version";
 
+/* What was printed may have met a full disk, and is then not all there. */
+static int
+finish(int result)
+{
+	if ((fflush(stdout) != 0 || ferror(stdout)) && result == CMD_DONE) {
+		fprintf(stderr,
+		    "gridctl: what was printed could not be written in full: "
+		    "is the disk full?\n");
+		return CMD_FAILED;
+	}
+	return result;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct head head = {NULL, false};
 	int first = 0;
 
-	log_open("gridctl", LOG_WARN_);
+	log_open("gridctl", LOG_INFO_);
 	/* A limit on the size of files is told like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (argc > 1 && strcmp(argv[1], "--help") == 0)
-		return cmd_run_table(
-		    "gridctl", about, commands, COMMANDS, argc, argv);
+		return finish(cmd_run_table(
+		    "gridctl", about, commands, COMMANDS, argc, argv));
 	switch (opt_read_head(&head, &head_spec, argc, argv, &first)) {
 	case OPT_GO:
 		break;
 	case OPT_HELP:
-		return CMD_DONE;
+		return finish(CMD_DONE);
 	case OPT_WRONG:
 		return CMD_USAGE;
 	}
 	if (head.version) {
 		puts("gridctl " PACKAGE_VERSION);
-		return CMD_DONE;
+		return finish(CMD_DONE);
 	}
 	if (head.data != NULL)
 		cmd_set_data_dir(head.data);
 	argv[first - 1] = argv[0];
-	return cmd_run_table("gridctl", about, commands, COMMANDS,
-	    argc - first + 1, argv + first - 1);
+	return finish(cmd_run_table("gridctl", about, commands, COMMANDS,
+	    argc - first + 1, argv + first - 1));
 }
