@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/num.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/snapshot_sections.h"
 #include "lmdb-schema/store.h"
 
 struct snapshot {
@@ -290,6 +291,18 @@ section_any(struct snapshot *snap, unsigned section)
 	return found == bad ? NULL : found;
 }
 
+const struct snap_section *
+snapshot_section_row(const struct snapshot *snap, unsigned section)
+{
+	return &snap->table[section];
+}
+
+const char *
+snapshot_section(struct snapshot *snap, unsigned section)
+{
+	return section_any(snap, section);
+}
+
 /* A section that must have exactly this many bytes. */
 static inline const char *
 section_of(struct snapshot *snap, unsigned section, uint64_t bytes)
@@ -354,11 +367,17 @@ snapshot_text(struct snapshot *snap, struct span *text, const uint32_t **at)
 }
 
 bool
+snapshot_has_grams(const struct snapshot *snap)
+{
+	return snap->head->version >= 2 && grams_chunks(snap->head->rows) > 0;
+}
+
+bool
 snapshot_grams(struct snapshot *snap, struct grams *grams)
 {
 	uint32_t rows = snap->head->rows;
 
-	if (grams_chunks(rows) == 0 || snap->head->version < 2)
+	if (!snapshot_has_grams(snap))
 		return false;
 	grams->rows = rows;
 	grams->count = snap->table[SNAP_GRAMS].bytes / sizeof(*grams->lists);
@@ -456,106 +475,6 @@ snapshot_value(struct snapshot *snap, uint32_t row, unsigned column)
 	    column + ROW_FLATS);
 }
 
-/* Compares JSON text between quotes with plain text. */
-static int
-compare_codein(struct span quoted, struct span codein)
-{
-	size_t i = 0;
-
-	if (quoted.len < 2)
-		return -1;
-	quoted = span_sub(quoted, 1, quoted.len - 2);
-	for (size_t at = 0; at < quoted.len; at++, i++) {
-		unsigned char byte = (unsigned char)quoted.ptr[at];
-
-		/* A code has no control character: only \" and \\ here. */
-		if (byte == '\\' && at + 1 < quoted.len)
-			byte = (unsigned char)quoted.ptr[++at];
-		if (i == codein.len)
-			return 1;
-		if (byte != (unsigned char)codein.ptr[i])
-			return byte < (unsigned char)codein.ptr[i] ? -1 : 1;
-	}
-	return i == codein.len ? 0 : -1;
-}
-
-/* Where in [low, high) of the order the codein is, or would be. */
-static enum err
-search(struct snapshot *snap, const uint32_t *order, struct span codein,
-    uint32_t low, uint32_t high, uint32_t *place, bool *there)
-{
-	*there = false;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		struct span value =
-		    snapshot_value(snap, order[middle], COL_codein);
-		int way;
-
-		if (value.len == 0)
-			return ERR_DAMAGED;
-		way = compare_codein(value, codein);
-		if (way == 0) {
-			*there = true;
-			low = middle;
-			break;
-		}
-		if (way < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*place = low;
-	return ERR_OK;
-}
-
-enum err
-snapshot_find(struct snapshot *snap, struct span codein, uint32_t *row)
-{
-	const uint32_t *order = snapshot_by_codein(snap);
-	uint32_t place;
-	bool there;
-	enum err err;
-
-	if (order == NULL)
-		return ERR_DAMAGED;
-	err = search(snap, order, codein, 0, snap->head->rows, &place, &there);
-	if (err != ERR_OK || !there)
-		return err == ERR_OK ? ERR_NOT_FOUND : err;
-	*row = order[place];
-	return ERR_OK;
-}
-
-enum err
-snapshot_find_next(
-    struct snapshot *snap, struct span codein, uint32_t *place, uint32_t *row)
-{
-	const uint32_t *order = snapshot_by_codein(snap);
-	uint32_t rows = snap->head->rows, low = *place, step = 1;
-	bool there;
-	enum err err;
-
-	if (order == NULL)
-		return ERR_DAMAGED;
-	/* Ever larger steps, until one goes past it. */
-	while (rows - low > step) {
-		struct span value =
-		    snapshot_value(snap, order[low + step], COL_codein);
-
-		if (value.len == 0)
-			return ERR_DAMAGED;
-		if (compare_codein(value, codein) > 0)
-			break;
-		low += step;
-		step *= 2;
-	}
-	err = search(snap, order, codein, low,
-	    rows - low > step ? low + step + 1 : rows, place, &there);
-	if (err != ERR_OK || !there)
-		return err == ERR_OK ? ERR_NOT_FOUND : err;
-	*row = order[*place];
-	return ERR_OK;
-}
-
 /* --- the classification ------------------------------------------------- */
 
 bool
@@ -589,122 +508,4 @@ snapshot_class_label(
     const struct snapshot_classes *classes, const struct snap_class *class)
 {
 	return span_sub(classes->labels, class->label_at, class->label_len);
-}
-
-/* --- verification ------------------------------------------------------- */
-
-static enum err
-damaged(struct snapshot *snap, struct fault *fault, const char *what,
-    unsigned section)
-{
-	char place[128];
-
-	snprintf(place, sizeof(place), "snapshot of supplier %.*s",
-	    SPAN_ARG(snapshot_supplier(snap)));
-	fault_set(fault, place, "%s (section %u): compute the supplier again",
-	    what, section);
-	return ERR_DAMAGED;
-}
-
-static enum err
-verify_sums(struct snapshot *snap, struct fault *fault,
-    struct snapshot_verified *verified)
-{
-	for (unsigned i = SNAP_HEAD + 1; i < snap->head->sections; i++) {
-		const struct snap_section *row = &snap->table[i];
-		const char *bytes;
-
-		if (row->bytes == 0 && row->crc == 0)
-			continue;
-		bytes = section_any(snap, i);
-		if (bytes == NULL)
-			return damaged(snap, fault, "a part is missing", i);
-		if (crc32_z(0, (const Bytef *)bytes, row->bytes) != row->crc)
-			return damaged(
-			    snap, fault, "a checksum does not match", i);
-		verified->sections++;
-		verified->bytes += row->bytes;
-	}
-	return ERR_OK;
-}
-
-/* True when each row stands in it exactly once. */
-static bool
-is_permutation(const uint32_t *order, uint32_t count, uint8_t *seen)
-{
-	memset(seen, 0, count / 8 + 1);
-	for (uint32_t i = 0; i < count; i++) {
-		if (order[i] >= count ||
-		    (seen[order[i] / 8] >> order[i] % 8 & 1) != 0)
-			return false;
-		seen[order[i] / 8] |= (uint8_t)(1u << order[i] % 8);
-	}
-	return true;
-}
-
-static enum err
-verify_orders(struct snapshot *snap, struct fault *fault)
-{
-	uint32_t rows = snap->head->rows;
-	uint8_t *seen = malloc(rows / 8 + 1);
-	enum err err = seen == NULL ? ERR_NO_MEMORY : ERR_OK;
-
-	for (unsigned i = 0; i < 2 * ROW_FLATS + 1 && err == ERR_OK; i++) {
-		unsigned column = i / 2;
-		const uint32_t *order = i == 2 * ROW_FLATS
-		    ? snapshot_by_codein(snap)
-		    : snapshot_order(snap, column, i % 2 == 1);
-
-		if (order == NULL || !is_permutation(order, rows, seen))
-			err = damaged(snap, fault, "an order is broken",
-			    SNAP_ASC + column);
-	}
-	free(seen);
-	return err;
-}
-
-static enum err
-verify_rows(struct snapshot *snap, struct fault *fault)
-{
-	const int64_t *ca = snapshot_numbers(snap, COL_totalCa);
-	struct span text;
-	struct grams grams;
-	const uint32_t *at;
-
-	if (ca == NULL)
-		return damaged(snap, fault, "a column is missing", SNAP_NUMBER);
-	if (!snapshot_text(snap, &text, &at))
-		return damaged(
-		    snap, fault, "the search text is broken", SNAP_TEXT);
-	if (snap->head->version >= 2 && grams_chunks(snap->head->rows) > 0 &&
-	    (!snapshot_grams(snap, &grams) || !grams_sound(&grams)))
-		return damaged(
-		    snap, fault, "the search lists are broken", SNAP_GRAMS);
-	for (uint32_t row = 0; row < snap->head->rows; row++) {
-		if (row > 0 && (ca[row - 1] < ca[row] || at[row] < at[row - 1]))
-			return damaged(snap, fault, "the rows are out of order",
-			    SNAP_NUMBER);
-		for (unsigned i = 0; i < ROW_COLUMNS; i++)
-			if (snapshot_value(snap, row, i).len == 0)
-				return damaged(snap, fault, "a row is broken",
-				    SNAP_SLICE +
-					2 * (row >> snap->slice_shift));
-	}
-	return ERR_OK;
-}
-
-enum err
-snapshot_verify(struct snapshot *snap, struct fault *fault,
-    struct snapshot_verified *verified)
-{
-	struct snapshot_verified counts = {0, 0};
-	enum err err = verify_sums(snap, fault, &counts);
-
-	if (err == ERR_OK)
-		err = verify_orders(snap, fault);
-	if (err == ERR_OK)
-		err = verify_rows(snap, fault);
-	if (verified != NULL)
-		*verified = counts;
-	return err;
 }

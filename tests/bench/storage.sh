@@ -1,7 +1,8 @@
 #!/bin/sh
 # Import, computation and snapshots of the standard set against SQLite doing
-# the like with the same files, in one run, on this machine. Prints a table.
-# BENCH_QUICK=1 takes a tenth of it; BENCH_DIR keeps the files between runs.
+# the like with the same files, taking turns in one run, on this machine:
+# medians of BENCH_TURNS turns (3). Prints a table. BENCH_QUICK=1 takes a tenth
+# of it; BENCH_DIR keeps the files between runs.
 set -eu
 here=${abs_top_srcdir:-.}/tests/bench
 build=${abs_top_builddir:-.}
@@ -15,6 +16,7 @@ command -v "$sqlite3" >/dev/null || {
 articles=130000
 suppliers=400
 many=1000
+turns=${BENCH_TURNS:-3}
 if [ -n "${BENCH_QUICK:-}" ]; then
   articles=13000
   suppliers=40
@@ -38,6 +40,15 @@ seconds() {
   "$@"
   took=$(awk "BEGIN { printf \"%.2f\", ($(now) - $start) / 1e9 }")
 }
+# What took "a b c" so far, in $1: their median.
+median() { echo "$1" | tr ' ' '\n' | sed '/^$/d' | sort -n |
+  awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }'; }
+# cpu: leaves the seconds of processor that finished children used in $used.
+cpu() {
+  times >"$work/times" # by this shell itself: a subshell has no children yet
+  used=$(awk 'NR == 2 { gsub(/[ms]/, " ")
+    print $1 * 60 + $2 + $3 * 60 + $4 }' "$work/times")
+}
 ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
 row() { printf '%-34s %12s %12s %9s   %s\n' "$@"; }
 
@@ -48,8 +59,6 @@ cat "$csv"/*.csv >/dev/null # warm, for both
 row work gridctl sqlite3 ratio goal
 
 # --- import ------------------------------------------------------------------
-rm -rf "$data" "$work/plain.db"
-grid init >/dev/null
 {
   echo 'PRAGMA journal_mode = OFF;'
   echo 'PRAGMA synchronous = OFF;'
@@ -58,10 +67,19 @@ grid init >/dev/null
     echo ".import --csv '$csv/$file.csv' $file"
   done
 } >"$work/import.sql"
-seconds grid import -q "$csv"
-ours=$took
-seconds "$sqlite3" "$work/plain.db" <"$work/import.sql" >/dev/null
-row "import of all files, s" "$ours" "$took" "$(ratio "$took" "$ours")" \
+ours=
+theirs=
+for turn in $(seq "$turns"); do
+  rm -rf "$data" "$work/plain.db"
+  grid init >/dev/null
+  seconds grid import -q "$csv"
+  ours="$ours $took"
+  seconds "$sqlite3" "$work/plain.db" <"$work/import.sql" >/dev/null
+  theirs="$theirs $took"
+done
+ours=$(median "$ours")
+theirs=$(median "$theirs")
+row "import of all files, s" "$ours" "$theirs" "$(ratio "$theirs" "$ours")" \
   "2 times as fast"
 
 # --- the largest supplier ----------------------------------------------------
@@ -84,15 +102,18 @@ ANALYZE;
 SQL
 sed -e "s/@BIG/$big/g" -e "s/@FIRST/$first/g" -e "s/@LAST/$last/g" \
   "$here/storage.sql" >"$work/compute.sql"
-best=
-for try in 1 2 3; do
+ours=
+theirs=
+for turn in $(seq "$turns"); do
   seconds grid compute -q "$big"
-  best=$(awk "BEGIN { print (\"$best\" == \"\" || $took < \"$best\" + 0) ? \
-    $took : \"$best\" }")
+  ours="$ours $took"
+  seconds "$sqlite3" "$work/plain.db" <"$work/compute.sql" >/dev/null
+  theirs="$theirs $took"
 done
-seconds "$sqlite3" "$work/plain.db" <"$work/compute.sql" >/dev/null
-row "compute $big, published and synced, s" "$best" "$took" \
-  "$(ratio "$took" "$best")" "10 times as fast, 2 s"
+ours=$(median "$ours")
+theirs=$(median "$theirs")
+row "compute $big, published and synced, s" "$ours" "$theirs" \
+  "$(ratio "$theirs" "$ours")" "10 times as fast, 2 s"
 
 # --- its memory: what belongs to no file --------------------------------------
 "$gridctl" --data "$data" compute -q "$big" &
@@ -129,9 +150,23 @@ rm -rf "$work/data.many"
 data=$work/data.many
 grid init >/dev/null
 grid import -q "$work/csv.many"
-seconds grid compute -q --all -j 1
-one=$took
-seconds grid compute -q --all -j 2
-row "compute --all of $many, -j 2 (-j 1), s" "$took" "$one" \
-  "$(ratio "$one" "$took")" "both cores busy"
+one=
+two=
+cores=
+for turn in $(seq "$turns"); do
+  seconds grid compute -q --all -j 1
+  one="$one $took"
+  cpu
+  before=$used
+  seconds grid compute -q --all -j 2
+  cpu
+  two="$two $took"
+  cores="$cores $(awk "BEGIN { printf \"%.2f\", ($used - $before) / $took }")"
+  grid prune --grace 0s >/dev/null
+done
+one=$(median "$one")
+two=$(median "$two")
+row "compute --all of $many, -j 2 (-j 1), s" "$two" "$one" \
+  "$(ratio "$one" "$two")" "both cores busy"
+row "processors that -j 2 kept busy" "$(median "$cores")" - - "2"
 rm -rf "$work/data.many"

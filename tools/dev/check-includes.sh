@@ -38,8 +38,8 @@ rule "$all" '#include <openssl/' 'common/digest\.c' \
 rule "$all" '#include <utf8proc\.h>' 'common/fold\.c' \
   "utf8proc.h has one door: common/fold.c"
 rule "$all" '#include <ini\.h>' 'common/conf\.c' "ini.h has one door: common/conf.c"
-rule "$all" '#include <csv\.h>' 'tools/gridctl/csv\.c' \
-  "csv.h has one door: tools/gridctl/csv.c"
+rule "$all" '#include <csv\.h>' 'tools/gridctl/csv_quoted\.c' \
+  "csv.h has one door: tools/gridctl/csv_quoted.c"
 rule "$all" '#include <(fcgiapp|fcgi_stdio|fcgios)\.h>' 'fcgi/worker\.c' \
   "fcgiapp.h has one door: fcgi/worker.c"
 rule "$all" '#include <llhttp\.h>' 'tools/gridhook/http\.c' \

@@ -1,22 +1,20 @@
 /*
  * Two ways through a record, with the same outcome. Nearly all lines hold no
  * quote, no stray carriage return and no NUL: they are cut at their commas,
- * eight bytes at a time. Any other record goes to libcsv, a line at a time
- * until it says that the record is complete; libcsv calls back for each field
- * and looks at each byte, which is about ten times slower.
+ * eight bytes at a time. Any other record goes to csv_quoted.c, a line at a
+ * time until the record is complete, which is about ten times slower.
  */
 #include "tools/gridctl/csv.h"
 
-#include <csv.h>
 #include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
-#include "common/buf.h"
 #include "common/fold.h"
 #include "tools/gridctl/csv_block.h"
+#include "tools/gridctl/csv_quoted.h"
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
@@ -40,11 +38,7 @@ struct csv {
 	struct span names[CSV_COLUMNS_MAX]; /* by place */
 	struct arena *arena;
 
-	struct csv_parser parser;
-	bool parser_made;
-	struct buf text; /* fields that libcsv has found, end to end */
-	size_t ends[CSV_COLUMNS_MAX];
-	unsigned rows; /* ends of records that libcsv has seen */
+	struct csv_quoted *quoted;
 };
 
 /* The name of the file's field `i`, for a person. */
@@ -127,131 +121,68 @@ out:
 	return end;
 }
 
-/* --- libcsv ---------------------------------------------------------------*/
+/* --- the other way --------------------------------------------------------*/
 
-static int
-never(unsigned char byte)
-{
-	(void)byte;
-	return 0; /* blanks around a field are the field's */
-}
-
+/* Says why a line was refused. */
 static void
-on_field(void *text, size_t len, void *context)
+refuse_line(struct csv *csv, enum csv_quoted_state state)
 {
-	struct csv *csv = context;
-
-	if (csv->rows == 0) {
-		buf_add(&csv->text, text, len);
-		if (csv->count < CSV_COLUMNS_MAX)
-			csv->ends[csv->count] = csv->text.len;
-		csv->count++;
-	}
-}
-
-static void
-on_row(int byte, void *context)
-{
-	struct csv *csv = context;
-
-	(void)byte;
-	csv->rows++;
-}
-
-/*
- * Feeds bytes; false when libcsv met a quote where none may be, or memory is
- * out.
- */
-static bool
-feed(struct csv *csv, const char *data, size_t len)
-{
-	if (csv_parse(&csv->parser, data, len, on_field, on_row, csv) == len)
-		return true;
-	if (csv_error(&csv->parser) != CSV_EPARSE)
-		csv->err = ERR_NO_MEMORY;
-	else
+	switch (state) {
+	case CSV_QUOTED_STRAY:
 		refuse(csv, csv->count,
 		    "a quote stands where none may be (put the field in "
 		    "quotes, and write each quote in it twice)");
-	return false;
-}
-
-/*
- * Gives libcsv the line from..stop and then its end. True when all is well so
- * far; csv->rows is 1 when the record is complete.
- */
-static bool
-feed_line(struct csv *csv, size_t from, size_t stop)
-{
-	const char *line = csv->block.data + csv->block.begin + from;
-	size_t len = stop - from;
-	bool ends = csv->block.begin + stop < csv->block.end; /* by a newline */
-	bool crlf = ends && len > 0 && line[len - 1] == '\r';
-
-	if (!feed(csv, line, crlf ? len - 1 : len))
-		return false;
-	if (csv->rows > 0) {
+		break;
+	case CSV_QUOTED_RETURN:
 		refuse(csv, csv->count == 0 ? 0 : csv->count - 1,
 		    "a carriage return stands outside quotes and ends no line");
-		return false;
-	}
-	if (crlf && !feed(csv, "\r", 1))
-		return false;
-	if (csv->rows == 0 && !feed(csv, "\n", 1))
-		return false;
-	if (csv->rows == 0 && !ends) {
+		break;
+	case CSV_QUOTED_OPEN:
 		refuse(csv, csv->count, "the quoted field does not end");
-		return false;
+		break;
+	default:
+		csv->err = ERR_NO_MEMORY;
 	}
-	return true;
 }
 
 static void
 point_fields(struct csv *csv)
 {
-	const char *text = csv->text.len > 0 ? csv->text.data : "";
-	size_t start = 0;
-	unsigned i;
-
-	for (i = 0; i < csv->count && i < CSV_COLUMNS_MAX; i++) {
-		csv->fields[csv->place[i]] =
-		    span_make(text + start, csv->ends[i] - start);
-		start = csv->ends[i];
-	}
+	for (unsigned i = 0; i < csv->count && i < CSV_COLUMNS_MAX; i++)
+		csv->fields[csv->place[i]] = csv_quoted_field(csv->quoted, i);
 	csv->has_nul = true;
 	csv->has_high = true;
 }
 
-/* One record by libcsv; false when it was refused, and is used up. */
+/* One record, line by line; false when it was refused, and is used up. */
 static bool
 parse_record(struct csv *csv)
 {
+	struct csv_block *block = &csv->block;
+	enum csv_quoted_state state = CSV_QUOTED_MORE;
 	size_t from = 0, stop = 0;
 
-	/* Forgets what a refused record has left, but keeps the memory. */
-	csv_fini(&csv->parser, NULL, NULL, NULL);
-	buf_clear(&csv->text);
-	csv->count = 0;
-	csv->rows = 0;
-	for (;;) {
-		if (!csv_block_find(&csv->block, from, &stop)) {
+	csv_quoted_begin(csv->quoted);
+	while (state == CSV_QUOTED_MORE) {
+		if (from > 0)
+			block->line++;
+		if (!csv_block_find(block, from, &stop)) {
+			csv->count = csv_quoted_count(csv->quoted);
 			refuse_long(csv, from);
 			return false;
 		}
-		if (!feed_line(csv, from, stop)) {
-			csv_block_use(&csv->block, stop);
-			return false;
-		}
-		if (csv->rows > 0)
-			break;
-		csv->block.line++;
+		state = csv_quoted_line(csv->quoted,
+		    span_make(block->data + block->begin + from, stop - from),
+		    block->begin + stop < block->end);
 		from = stop + 1;
 	}
-	csv->err = buf_end(&csv->text);
-	if (csv->err != ERR_OK)
-		return false;
+	csv->count = csv_quoted_count(csv->quoted);
 	csv->len = stop;
-	csv_block_use(&csv->block, stop);
+	csv_block_use(block, stop);
+	if (state != CSV_QUOTED_DONE) {
+		refuse_line(csv, state);
+		return false;
+	}
 	point_fields(csv);
 	return true;
 }
@@ -549,14 +480,9 @@ make_parser(struct csv *csv)
 	for (i = 0; i < CSV_COLUMNS_MAX; i++)
 		csv->place[i] = i;
 	csv->arena = arena_new((size_t)2 * CSV_LINE_MAX);
-	if (csv->arena == NULL)
-		return ERR_NO_MEMORY;
-	if (csv_init(&csv->parser, CSV_STRICT | CSV_REPALL_NL) != 0)
-		return ERR_NO_MEMORY;
-	csv->parser_made = true;
-	csv_set_space_func(&csv->parser, never);
-	csv_set_blk_size(&csv->parser, 4096);
-	return ERR_OK;
+	csv->quoted = csv_quoted_new();
+	return csv->arena == NULL || csv->quoted == NULL ? ERR_NO_MEMORY
+							 : ERR_OK;
 }
 
 enum err
@@ -573,7 +499,6 @@ csv_open(struct csv **out, const char *path, const char *name,
 	csv->spec = spec;
 	csv->faults = faults;
 	csv->name = name;
-	buf_init(&csv->text, CSV_LINE_MAX);
 	err = open_file(csv, path);
 	if (err != ERR_OK)
 		goto out;
@@ -597,9 +522,7 @@ csv_close(struct csv *csv)
 	if (csv == NULL)
 		return;
 	csv_block_fini(&csv->block);
-	if (csv->parser_made)
-		csv_free(&csv->parser);
-	buf_fini(&csv->text);
+	csv_quoted_free(csv->quoted);
 	arena_free(csv->arena);
 	free(csv);
 }

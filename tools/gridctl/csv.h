@@ -1,6 +1,5 @@
 /*
- * csv: strict RFC 4180 files with a header line, record by record. The door to
- * libcsv.
+ * csv: strict RFC 4180 files with a header line, record by record.
  *
  * UTF-8, with or without a byte order mark; lines end with LF or CRLF; a field
  * in quotes may hold commas, newlines and doubled quotes. The header names the

@@ -1,0 +1,434 @@
+/*
+ * A file a line in the table, and a function for what one of its lines says.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/date.h"
+#include "common/num.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/row.h"
+#include "tools/gridctl/import_reading.h"
+
+/* --- the files, one line each ------------------------------------------- */
+
+static enum err take_supplier(struct reading *reading);
+static enum err take_store(struct reading *reading);
+static enum err take_class(struct reading *reading);
+static enum err take_article(struct reading *reading);
+static enum err take_sales(struct reading *reading);
+static enum err take_stock(struct reading *reading);
+static enum err take_receptions(struct reading *reading);
+static enum err take_position(struct reading *reading);
+static enum err take_network(struct reading *reading);
+static enum err take_gamme(struct reading *reading);
+
+const struct import_row import_rows[IMPORT_FILES] = {
+    {"suppliers.csv", take_supplier, 2, {"code", "nom"}},
+    {"stores.csv", take_store, 2, {"magasin", "nom"}},
+    {"nomenclature.csv", take_class, 2, {"code", "libelle"}},
+    {"articles.csv", take_article, 14,
+	{"fournisseur", "codein", "libelle1", "libelle2", "marque", "gtin",
+	    "reference", "codeCentrale", "code3", "pcb", "prixAchat",
+	    "prixVente", "tva", "gamme"}},
+    {"sales.csv", take_sales, 7,
+	{"fournisseur", "codein", "magasin", "mois", "quantite", "ca",
+	    "marge"}},
+    {"stock.csv", take_stock, 5,
+	{"fournisseur", "codein", "magasin", "mois", "stock"}},
+    {"receptions.csv", take_receptions, 5,
+	{"fournisseur", "codein", "magasin", "mois", "quantite"}},
+    {"positions.csv", take_position, 7,
+	{"fournisseur", "codein", "magasin", "stock", "premiereVente",
+	    "derniereVente", "derniereReception"}},
+    {"network.csv", take_network, 6,
+	{"codeCentrale", "caReseau", "qteReseau", "nbMagasinsReseau",
+	    "margePctReseau", "fetchedAt"}},
+    {"gammes.csv", take_gamme, 3, {"fournisseur", "codein", "gamme"}},
+};
+
+/* Says that a line repeats another one. */
+static enum err
+twice(struct reading *reading, unsigned column, const char *what)
+{
+	csv_fault(reading->field.csv, column,
+	    "comes twice in this file: %s \"%.*s\"", what,
+	    SPAN_ARG(reading->field.record->fields[column]));
+	return ERR_OK;
+}
+
+/* --- suppliers, stores, classification, articles ------------------------ */
+
+static enum err
+take_supplier(struct reading *reading)
+{
+	struct span code, name;
+	enum err err;
+
+	if (!field_code(&code, &reading->field, 0) ||
+	    !field_text(&name, &reading->field, 1))
+		return ERR_OK;
+	err = intake_supplier(reading->import->intake, code, name);
+	return err == ERR_EXISTS ? twice(reading, 0, "supplier") : err;
+}
+
+static enum err
+take_store(struct reading *reading)
+{
+	struct span code, name;
+	enum err err;
+
+	if (!field_code(&code, &reading->field, 0) ||
+	    !field_text(&name, &reading->field, 1))
+		return ERR_OK;
+	err = intake_store(reading->import->intake, code, name);
+	if (err == ERR_TOO_LARGE) {
+		csv_fault(reading->field.csv, 0,
+		    "is one store too many: %d "
+		    "are the most",
+		    SCHEMA_STORES_MAX);
+		return ERR_OK;
+	}
+	return err == ERR_EXISTS ? twice(reading, 0, "store") : err;
+}
+
+static bool
+all_digits(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.ptr[i] < '0' || text.ptr[i] > '9')
+			return false;
+	return true;
+}
+
+static enum err
+take_class(struct reading *reading)
+{
+	struct span code = reading->field.record->fields[0], label;
+	enum err err;
+
+	if ((code.len != 2 && code.len != 4 && code.len != 6) ||
+	    !all_digits(code)) {
+		csv_fault(reading->field.csv, 0,
+		    "is no classification code of 2, 4 or 6 digits: "
+		    "\"%.*s\"",
+		    SPAN_ARG(code));
+		return ERR_OK;
+	}
+	if (!field_text(&label, &reading->field, 1))
+		return ERR_OK;
+	err = intake_class(reading->import->intake, code, label);
+	return err == ERR_EXISTS ? twice(reading, 0, "code") : err;
+}
+
+/* The later file has the last word; the same file may not repeat itself. */
+static enum err
+put_gamme(struct import *import, struct span supplier, struct span codein,
+    uint8_t gamme)
+{
+	struct key key = key_pair(supplier, codein);
+	uint32_t number;
+	enum err err = codemap_add(import->gammes, key_span(&key), &number);
+
+	if (err == ERR_EXISTS && (gamme & GAMME_GIVEN) != 0 &&
+	    (import->gamme_values[number] & GAMME_GIVEN) != 0)
+		return ERR_EXISTS;
+	if (err != ERR_OK && err != ERR_EXISTS)
+		return err;
+	if (number >= import->gamme_room) {
+		uint32_t room = number < 512 ? 1024 : number * 2;
+		uint8_t *values = realloc(import->gamme_values, room);
+
+		if (values == NULL)
+			return ERR_NO_MEMORY;
+		import->gamme_values = values;
+		import->gamme_room = room;
+	}
+	import->gamme_values[number] = gamme;
+	return ERR_OK;
+}
+
+static enum err
+take_article(struct reading *reading)
+{
+	const struct field *field = &reading->field;
+	struct source_article article = {0};
+	struct span supplier;
+	uint8_t gamme;
+	enum err err;
+
+	if (!field_code(&supplier, field, 0) ||
+	    !field_code(&article.codein, field, 1) ||
+	    !field_text(&article.libelle1, field, 2) ||
+	    !field_text(&article.libelle2, field, 3) ||
+	    !field_text(&article.marque, field, 4) ||
+	    !field_text(&article.gtin, field, 5) ||
+	    !field_text(&article.reference, field, 6) ||
+	    !field_central(&article.code_centrale, field, 7, false) ||
+	    !field_code3(&article.code3, field, 8) ||
+	    !field_decimal(&article.pcb, field, 9) ||
+	    !field_decimal(&article.prix_achat, field, 10) ||
+	    !field_decimal(&article.prix_vente, field, 11) ||
+	    !field_decimal(&article.tva, field, 12) ||
+	    !field_gamme(&gamme, field, 13))
+		return ERR_OK;
+	err = intake_article(reading->import->intake, supplier, &article);
+	if (err == ERR_NOT_FOUND) {
+		csv_fault(field->csv, 0,
+		    "is a supplier that suppliers.csv does not have: "
+		    "\"%.*s\"",
+		    SPAN_ARG(supplier));
+		return ERR_OK;
+	}
+	if (err == ERR_EXISTS)
+		return twice(reading, 1, "this supplier's article");
+	if (err != ERR_OK)
+		return err;
+	return put_gamme(reading->import, supplier, article.codein, gamme);
+}
+
+/* --- monthly facts ------------------------------------------------------ */
+
+/* The article of columns 0 and 1; INTAKE_NONE after a fault. */
+static uint32_t
+find_article(struct reading *reading)
+{
+	struct span supplier, codein;
+	struct key key;
+
+	if (!field_code(&supplier, &reading->field, 0) ||
+	    !field_code(&codein, &reading->field, 1))
+		return INTAKE_NONE;
+	key = key_pair(supplier, codein);
+	if (span_eq(
+		key_span(&key), span_make(reading->last, reading->last_len)))
+		return reading->article;
+	reading->article =
+	    intake_find_article(reading->import->intake, supplier, codein);
+	if (reading->article != INTAKE_NONE) {
+		memcpy(reading->last, key.bytes, key.len);
+		reading->last_len = key.len;
+		return reading->article;
+	}
+	reading->last_len = 0;
+	if (!intake_has_supplier(reading->import->intake, supplier))
+		csv_fault(reading->field.csv, 0,
+		    "is an unknown supplier: \"%.*s\"", SPAN_ARG(supplier));
+	else
+		csv_fault(reading->field.csv, 1,
+		    "is no article of supplier %.*s: \"%.*s\"",
+		    SPAN_ARG(supplier), SPAN_ARG(codein));
+	return INTAKE_NONE;
+}
+
+static bool
+find_store(struct reading *reading, uint16_t *store)
+{
+	struct span code = reading->field.record->fields[2];
+	uint32_t number = intake_find_store(reading->import->intake, code);
+
+	if (number == INTAKE_NONE) {
+		csv_fault(reading->field.csv, 2,
+		    "is a store that stores.csv does not have: \"%.*s\"",
+		    SPAN_ARG(code));
+		return false;
+	}
+	*store = (uint16_t)number;
+	return true;
+}
+
+/* A monthly line: article, store, month, then `values` decimals. */
+static enum err
+take_month(struct reading *reading, enum series_kind kind, unsigned values)
+{
+	struct series_record record;
+	uint32_t article = find_article(reading);
+
+	if (article == INTAKE_NONE || !find_store(reading, &record.store) ||
+	    !field_month(&record.month, &reading->field, 3))
+		return ERR_OK;
+	for (unsigned i = 0; i < values; i++)
+		if (!field_decimal(&record.value[i], &reading->field, 4 + i))
+			return ERR_OK;
+	return intake_put(reading->import->intake, kind, article, &record);
+}
+
+static enum err
+take_sales(struct reading *reading)
+{
+	return take_month(reading, SERIES_SALES, 3);
+}
+
+static enum err
+take_stock(struct reading *reading)
+{
+	return take_month(reading, SERIES_STOCK, 1);
+}
+
+static enum err
+take_receptions(struct reading *reading)
+{
+	return take_month(reading, SERIES_RECEPTIONS, 1);
+}
+
+static enum err
+take_position(struct reading *reading)
+{
+	struct series_record record = {.month = 0};
+	uint32_t article = find_article(reading);
+
+	if (article == INTAKE_NONE || !find_store(reading, &record.store) ||
+	    !field_decimal(&record.value[POSITION_STOCK], &reading->field, 3))
+		return ERR_OK;
+	for (unsigned i = POSITION_FIRST_SALE; i < SERIES_VALUES_MAX; i++)
+		if (!field_day(&record.value[i], &reading->field, 3 + i))
+			return ERR_OK;
+	return intake_put(
+	    reading->import->intake, SERIES_POSITIONS, article, &record);
+}
+
+/* --- live values -------------------------------------------------------- */
+
+bool
+import_is_month(struct span name)
+{
+	int32_t month;
+
+	return date_month_dashed(&month, name);
+}
+
+enum err
+import_read_months(struct reading *reading)
+{
+	struct csv *csv = reading->field.csv;
+
+	reading->month_count = csv_extra_count(csv);
+	if (reading->month_count > LIVE_MONTHS_MAX) {
+		csv_faults_add(&reading->import->faults[reading->file],
+		    import_rows[reading->file].name, 1, NULL,
+		    "has %u month columns, %d are the most",
+		    reading->month_count, LIVE_MONTHS_MAX);
+		return ERR_BAD_INPUT;
+	}
+	for (unsigned i = 0; i < reading->month_count; i++)
+		date_month_dashed(&reading->months[i], csv_extra_name(csv, i));
+	return ERR_OK;
+}
+
+/* The months in order, whatever the order of the columns. */
+static bool
+take_series(struct reading *reading, struct network *network)
+{
+	network->months = 0;
+	for (unsigned i = 0; i < reading->month_count; i++) {
+		int64_t quantity;
+		unsigned at = network->months;
+
+		if (!field_decimal(&quantity, &reading->field,
+			import_rows[IMPORT_NETWORK].count + i))
+			return false;
+		if (quantity == NUM_NULL)
+			continue;
+		for (; at > 0 && network->month[at - 1] > reading->months[i];
+		     at--) {
+			network->month[at] = network->month[at - 1];
+			network->month_qte[at] = network->month_qte[at - 1];
+		}
+		network->month[at] = reading->months[i];
+		network->month_qte[at] = quantity;
+		network->months++;
+	}
+	return true;
+}
+
+static enum err
+keep_network(
+    struct import *import, uint32_t number, const struct network *network)
+{
+	size_t start = import->network_bytes.len;
+
+	if (number >= import->network_room) {
+		uint32_t room = number < 512 ? 1024 : number * 2;
+		struct span *values =
+		    reallocarray(import->network_values, room, sizeof(*values));
+
+		if (values == NULL)
+			return ERR_NO_MEMORY;
+		import->network_values = values;
+		import->network_room = room;
+	}
+	network_write(&import->network_bytes, network);
+	import->network_values[number].ptr = (const char *)start;
+	import->network_values[number].len = import->network_bytes.len - start;
+	return buf_end(&import->network_bytes);
+}
+
+/* The mean turnover of the stores that sell it. */
+static int64_t
+per_store(int64_t ca, int64_t stores)
+{
+	int64_t mean = NUM_NULL;
+
+	if (ca != NUM_NULL && stores != NUM_NULL)
+		mean = num_ratio(ca, (__int128)stores * NUM_MICRO);
+	return pack_fits(mean) ? mean : NUM_NULL;
+}
+
+static enum err
+take_network(struct reading *reading)
+{
+	const struct field *field = &reading->field;
+	struct network network;
+	struct span code;
+	uint32_t number;
+	enum err err;
+
+	if (!field_central(&code, field, 0, true) ||
+	    !field_decimal(&network.ca, field, 1) ||
+	    !field_decimal(&network.qte, field, 2) ||
+	    !field_count(&network.stores, field, 3) ||
+	    !field_decimal(&network.margin, field, 4) ||
+	    !field_instant(&network.fetched_ms, field, 5) ||
+	    !take_series(reading, &network))
+		return ERR_OK;
+	network.ca_per_store = per_store(network.ca, network.stores);
+	err = codemap_add(reading->import->networks, code, &number);
+	if (err == ERR_EXISTS)
+		return twice(reading, 0, "central code");
+	return err == ERR_OK ? keep_network(reading->import, number, &network)
+			     : err;
+}
+
+/* Without an intake, the facts that are current say what there is. */
+static bool
+is_known(struct reading *reading, struct span supplier, struct span codein)
+{
+	struct source *source = reading->import->source;
+
+	if (reading->import->intake != NULL)
+		return find_article(reading) != INTAKE_NONE;
+	if (source != NULL && source_lists(source, supplier, codein))
+		return true;
+	csv_fault(reading->field.csv, 1,
+	    "is no article of supplier %.*s: \"%.*s\"", SPAN_ARG(supplier),
+	    SPAN_ARG(codein));
+	return false;
+}
+
+static enum err
+take_gamme(struct reading *reading)
+{
+	struct span supplier, codein;
+	uint8_t gamme;
+	enum err err;
+
+	if (!field_code(&supplier, &reading->field, 0) ||
+	    !field_code(&codein, &reading->field, 1) ||
+	    !field_gamme(&gamme, &reading->field, 2) ||
+	    !is_known(reading, supplier, codein))
+		return ERR_OK;
+	err = put_gamme(reading->import, supplier, codein, gamme | GAMME_GIVEN);
+	return err == ERR_EXISTS ? twice(reading, 1, "this supplier's article")
+				 : err;
+}
