@@ -209,6 +209,14 @@ parse_stored(struct stored *out, struct span text)
 }
 
 bool
+digest_password_ok(struct span stored)
+{
+	struct stored parsed;
+
+	return parse_stored(&parsed, stored);
+}
+
+bool
 digest_password_check(const char *stored, struct span password)
 {
 	static const struct stored nobody = {

@@ -41,5 +41,8 @@ enum err digest_password_make(
     char stored[DIGEST_PASSWORD_MAX], struct span password);
 bool digest_password_check(const char *stored, struct span password);
 
+/* Whether it has that form at all: the checks of what is stored ask. */
+bool digest_password_ok(struct span stored);
+
 /* Overwrites a secret so that the compiler cannot leave it out. */
 void digest_forget(void *secret, size_t len);

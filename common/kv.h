@@ -51,23 +51,23 @@ struct kv_spec {
 	 */
 	size_t map_bytes;
 	const char *const
-	    *tables; /* names; created when missing and writable */
+	    *tables; /* names; made all at once in a file that has none */
 	unsigned table_count; /* 0: the one unnamed table, number 0 */
 	unsigned readers; /* slots for concurrent readers; 0: 1024 */
 };
 
 /*
  *   ERR_NOT_FOUND  KV_FROZEN or a read-only disk, and there is no file
- *   ERR_DAMAGED    not an environment, shorter than it says, or KV_FROZEN
- *                  without one of its tables
+ *   ERR_DAMAGED    not an environment, shorter than it says, with pages that
+ *                  cannot be walked, or without one of its tables
  *   ERR_EXISTS     KV_BUILD, and the file is there and not empty
  *   ERR_INTERNAL   this process has it open already
  *   ERR_BUSY       no reader's slot is free
  *   ERR_VERSION, ERR_DENIED, ERR_NO_SPACE, ERR_SYSTEM
  *
  * The file is measured before any page is looked at: one that was cut short
- * is ERR_DAMAGED, and never a SIGBUS. The index pages of a KV_FROZEN file are
- * looked over before they are walked (kvpages.h); a value that was spoilt is
+ * is ERR_DAMAGED, and never a SIGBUS. The index pages are looked over
+ * before they are walked (kvpages.h); a value that was spoilt is
  * not found so: who must know keeps checksums. A KV_FROZEN file may be opened
  * again, with the same tables: both get the same environment, and each closes
  * it.
@@ -154,6 +154,13 @@ void kv_walk_end(struct kv_walk *walk);
 
 /* The number of the view's last committed write: grows with each commit. */
 uint64_t kv_txn_id(const struct kv_txn *txn);
+
+/*
+ * Looks over the index pages of a KV_SHARED environment, as one reader sees
+ * them: ERR_DAMAGED when walking it could lead astray. Whoever writes is not
+ * held up. What the values say is not looked at.
+ */
+enum err kv_verify(struct kv *kv);
 
 /* Flushes all that was committed to the disk. */
 enum err kv_sync(struct kv *kv);

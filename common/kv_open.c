@@ -349,21 +349,33 @@ tables_try(struct kv *kv, bool create)
 	return code;
 }
 
+/* Tables are made all at once: a file that has some has them all. */
+static bool
+has_no_table(struct kv *kv)
+{
+	MDB_stat stat;
+
+	return mdb_env_stat(kv->env, &stat) == 0 && stat.ms_entries == 0;
+}
+
 /* As a reader first: a writer would wait for whoever is writing. */
 static enum err
 tables_open(struct kv *kv)
 {
 	int code = tables_try(kv, false);
 
-	if (code == MDB_NOTFOUND && !kv->read_only)
+	/* Another process may be making them: whoever is first makes all. */
+	if (code == MDB_NOTFOUND && !kv->read_only && has_no_table(kv))
 		code = tables_try(kv, true);
+	else if (code == MDB_NOTFOUND && !kv->read_only)
+		code = tables_try(kv, false);
 	if (code != MDB_NOTFOUND)
 		return kv_failed(kv, "opening the tables", code);
 	log_error("storage: the file lacks a table: file=%s", kv->path);
 	return ERR_DAMAGED;
 }
 
-/* An immutable file is looked over before LMDB walks it. */
+/* An immutable file is looked over before LMDB opens it. */
 static enum err
 refuse_damaged(struct kv *kv, const struct stat *st)
 {
@@ -393,6 +405,9 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 		err = env_open(kv, spec, (size_t)st->st_size);
 	if (err == ERR_OK)
 		err = refuse_cut(kv);
+	/* One that lives is looked over as a reader sees it. */
+	if (err == ERR_OK && kv->mode != KV_FROZEN && kv->mode != KV_BUILD)
+		err = kv_verify(kv);
 	if (err == ERR_OK)
 		err = tables_open(kv);
 	if (err != ERR_OK) {

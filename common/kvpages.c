@@ -177,13 +177,19 @@ check_page(struct pages *pages, uint64_t number, unsigned depth)
 }
 
 static enum err
-check_table(struct pages *pages, const unsigned char *table, unsigned depth)
+check_root(struct pages *pages, const unsigned char *table, unsigned depth)
 {
 	uint64_t root = u64_at(table + 40);
 
+	return root == NO_PAGE ? ERR_OK : check_page(pages, root, depth + 1);
+}
+
+static enum err
+check_table(struct pages *pages, const unsigned char *table, unsigned depth)
+{
 	if (u16_at(table + 4) != 0) /* none of the kinds that kv makes */
 		return ERR_DAMAGED;
-	return root == NO_PAGE ? ERR_OK : check_page(pages, root, depth + 1);
+	return check_root(pages, table, depth);
 }
 
 static enum err
@@ -195,11 +201,9 @@ check_meta(const unsigned char *meta, size_t page)
 	return ERR_OK;
 }
 
-/* LMDB uses the meta page of the later transaction. */
 static enum err
-check_newest(struct pages *pages, unsigned char *first, unsigned char *second)
+read_metas(struct pages *pages, unsigned char *first, unsigned char *second)
 {
-	const unsigned char *newest = first;
 	enum err err = read_page(pages, 0, first);
 
 	if (err == ERR_OK)
@@ -208,6 +212,16 @@ check_newest(struct pages *pages, unsigned char *first, unsigned char *second)
 		err = check_meta(first, pages->page);
 	if (err == ERR_OK)
 		err = check_meta(second, pages->page);
+	return err;
+}
+
+/* LMDB uses the meta page of the later transaction. */
+static enum err
+check_newest(struct pages *pages, unsigned char *first, unsigned char *second)
+{
+	const unsigned char *newest = first;
+	enum err err = read_metas(pages, first, second);
+
 	if (err != ERR_OK)
 		return err;
 	if (u64_at(second + 144) > u64_at(first + 144))
@@ -234,6 +248,46 @@ kvpages_check(int fd, uint64_t file_bytes)
 	if (metas == NULL)
 		return ERR_NO_MEMORY;
 	err = check_newest(&pages, metas, metas + pages.page);
+	free(metas);
+	return err;
+}
+
+/*
+ * The list of free pages is walked too: writers follow it. Pages at the end
+ * that were given back may be missing in the file, and are then in no tree.
+ */
+static enum err
+check_view(struct pages *pages, unsigned char *first, unsigned char *second,
+    uint64_t transaction)
+{
+	const unsigned char *meta = first;
+	enum err err = read_metas(pages, first, second);
+
+	if (err != ERR_OK)
+		return err;
+	if (u64_at(second + 144) == transaction)
+		meta = second;
+	if (u64_at(meta + 144) != transaction)
+		return ERR_BUSY;
+	pages->count = u64_at(meta + 136) + 1;
+	pages->visits = pages->count;
+	err = check_root(pages, meta + 40, 0);
+	return err == ERR_OK ? check_table(pages, meta + 88, 0) : err;
+}
+
+enum err
+kvpages_check_view(int fd, uint64_t transaction)
+{
+	struct pages pages = {.fd = fd, .page = (size_t)sysconf(_SC_PAGESIZE)};
+	unsigned char *metas;
+	enum err err;
+
+	if (pages.page > PAGE_MAX)
+		return ERR_DAMAGED;
+	metas = malloc(2 * pages.page);
+	if (metas == NULL)
+		return ERR_NO_MEMORY;
+	err = check_view(&pages, metas, metas + pages.page, transaction);
 	free(metas);
 	return err;
 }

@@ -1,5 +1,5 @@
 /*
- * kvpages: whether an immutable file of kv's may be walked.
+ * kvpages: whether a file of kv's may be walked.
  *
  * LMDB trusts what its pages say: one flipped byte in an index page leads it
  * outside the map, or into an assertion. This reads the two meta pages and
@@ -15,3 +15,10 @@
 
 /* ERR_DAMAGED, or why it could not be read. Nothing is logged. */
 enum err kvpages_check(int fd, uint64_t file_bytes);
+
+/*
+ * The same for a file that is written meanwhile, as the reader sees it whose
+ * view is of that transaction: its pages stay put while it reads. ERR_BUSY
+ * when later commits have overwritten where the view begins.
+ */
+enum err kvpages_check_view(int fd, uint64_t transaction);

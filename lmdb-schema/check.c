@@ -7,30 +7,16 @@
 #include "common/fs.h"
 #include "common/kv.h"
 #include "lmdb-schema/catalog.h"
+#include "lmdb-schema/checking.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/live.h"
 #include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 
-struct checking {
-	struct store *store;
-	struct check_counts *counts;
-	struct source *source; /* NULL: nothing imported, or damaged */
-	struct catalog_view *catalog;
-	struct span supplier;
-	uint64_t records[SERIES_KINDS]; /* found in the articles */
-	char folder[FS_PATH_MAX]; /* while one is listed */
-	void (*tell)(void *context, const struct fault *fault);
-	void (*at)(void *context, uint64_t bytes);
-	void *context;
-};
-
-static void tell(struct checking *checking, struct span where,
-    const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void
-tell(struct checking *checking, struct span where, const char *format, ...)
+void
+checking_tell(
+    struct checking *checking, struct span where, const char *format, ...)
 {
 	char place[256], message[512];
 	struct fault fault;
@@ -44,6 +30,19 @@ tell(struct checking *checking, struct span where, const char *format, ...)
 	fault_set(&fault, place, "%s", message);
 	checking->counts->damages++;
 	checking->tell(checking->context, &fault);
+}
+
+bool
+checking_pages(struct checking *checking, struct kv *kv, const char *file,
+    const char *help)
+{
+	enum err err = kv_verify(kv);
+
+	if (err == ERR_OK)
+		return true;
+	checking_tell(checking, span_of(file),
+	    "its pages cannot be walked (%s): %s", err_text(err), help);
+	return false;
 }
 
 /* --- facts -------------------------------------------------------------- */
@@ -64,7 +63,7 @@ check_series(struct checking *checking, const struct source_article *article)
 			checking->records[kind]++;
 		}
 		if (series_bad(&reader))
-			tell(checking, SPAN("facts"),
+			checking_tell(checking, SPAN("facts"),
 			    "a series of article %.*s of supplier %.*s is "
 			    "broken: import again",
 			    SPAN_ARG(article->codein),
@@ -89,7 +88,7 @@ check_supplier(void *context, const struct source_supplier *supplier)
 		check_series(checking, &article);
 		if (!source_lists(
 			checking->source, supplier->code, article.codein))
-			tell(checking, SPAN("facts"),
+			checking_tell(checking, SPAN("facts"),
 			    "article %.*s of supplier %.*s is not in the "
 			    "index: import again",
 			    SPAN_ARG(article.codein), SPAN_ARG(supplier->code));
@@ -98,7 +97,7 @@ check_supplier(void *context, const struct source_supplier *supplier)
 	}
 	source_walk_end(walk);
 	if (err == ERR_DAMAGED || count != supplier->articles)
-		tell(checking, SPAN("facts"),
+		checking_tell(checking, SPAN("facts"),
 		    "the articles of supplier %.*s are broken: import again",
 		    SPAN_ARG(supplier->code));
 	checking->counts->articles += count;
@@ -115,13 +114,13 @@ compare_with_header(struct checking *checking)
 
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		if (checking->records[i] != header->records[i])
-			tell(checking, SPAN("facts"),
+			checking_tell(checking, SPAN("facts"),
 			    "%llu records of %s were written, %llu are there: "
 			    "import again",
 			    (unsigned long long)header->records[i], names[i],
 			    (unsigned long long)checking->records[i]);
 	if (checking->counts->articles != header->articles)
-		tell(checking, SPAN("facts"),
+		checking_tell(checking, SPAN("facts"),
 		    "%llu articles were written, %llu are there: import again",
 		    (unsigned long long)header->articles,
 		    (unsigned long long)checking->counts->articles);
@@ -135,7 +134,7 @@ check_facts(struct checking *checking)
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK;
 	if (err == ERR_DAMAGED || err == ERR_VERSION) {
-		tell(checking, SPAN("facts"),
+		checking_tell(checking, SPAN("facts"),
 		    "the facts file cannot be read (%s): import again",
 		    err_text(err));
 		return ERR_OK;
@@ -143,7 +142,7 @@ check_facts(struct checking *checking)
 	if (err == ERR_OK)
 		err = source_verify(checking->source);
 	if (err == ERR_DAMAGED) {
-		tell(checking, SPAN("facts"),
+		checking_tell(checking, SPAN("facts"),
 		    "suppliers, stores, classification or the index are not as "
 		    "they were written: import again");
 		err = ERR_OK;
@@ -152,7 +151,7 @@ check_facts(struct checking *checking)
 		err = source_suppliers(
 		    checking->source, check_supplier, checking);
 	if (err == ERR_DAMAGED) {
-		tell(checking, SPAN("facts"),
+		checking_tell(checking, SPAN("facts"),
 		    "a supplier's record is broken: import again");
 		err = ERR_OK;
 	}
@@ -170,7 +169,7 @@ check_network(void *context, struct span code, const struct network *network)
 
 	(void)network;
 	if (!network_code_ok(code))
-		tell(checking, SPAN("live.mdb"),
+		checking_tell(checking, SPAN("live.mdb"),
 		    "central code %.*s is none: import the network again",
 		    SPAN_ARG(code));
 	checking->counts->networks++;
@@ -202,7 +201,7 @@ check_gammes(void *context, const struct source_supplier *supplier)
 
 	if (err != ERR_DAMAGED)
 		return err;
-	tell(check->checking, SPAN("live.mdb"),
+	checking_tell(check->checking, SPAN("live.mdb"),
 	    "a server range of supplier %.*s is broken: import them again",
 	    SPAN_ARG(supplier->code));
 	return ERR_OK;
@@ -212,13 +211,17 @@ static enum err
 check_live(struct checking *checking)
 {
 	struct gamme_check check = {checking, NULL};
-	enum err err = live_view_open(&check.view, checking->store);
+	enum err err;
 
+	if (!checking_pages(checking, store_live(checking->store), "live.mdb",
+		"import again into a new data directory"))
+		return ERR_OK;
+	err = live_view_open(&check.view, checking->store);
 	if (err != ERR_OK)
 		return err;
 	err = live_networks(check.view, check_network, checking);
 	if (err == ERR_DAMAGED) {
-		tell(checking, SPAN("live.mdb"),
+		checking_tell(checking, SPAN("live.mdb"),
 		    "a network record is broken: import the network again");
 		err = ERR_OK;
 	}
@@ -230,22 +233,50 @@ check_live(struct checking *checking)
 
 /* --- snapshots ---------------------------------------------------------- */
 
+/* Each figure of a catalogue's entry is in its snapshot, too. */
 static void
 compare_with_catalog(struct checking *checking, struct span supplier,
-    const struct catalog_entry *entry, struct snapshot *snap)
+    const struct catalog_entry *entry, struct snapshot *snap, uint64_t bytes)
 {
+	const struct snap_head *head = snapshot_head(snap);
+	const struct {
+		const char *what;
+		uint64_t told, is;
+	} figures[] = {
+	    {"rows", entry->rows, head->rows},
+	    {"milliseconds of its computation", (uint64_t)entry->computed_ms,
+		(uint64_t)head->computed_ms},
+	    {"as facts", entry->facts, head->facts},
+	    {"as network", entry->network, head->network},
+	    {"as ranges", entry->gamme, head->gamme},
+	    {"bytes", entry->bytes, bytes},
+	};
 	struct source_supplier info;
 
 	checking->counts->references += 2;
-	if (snapshot_rows(snap) != entry->rows)
-		tell(checking, SPAN("catalog.mdb"),
-		    "supplier %.*s: %llu rows, but its snapshot has %u: "
-		    "compute it again",
-		    SPAN_ARG(supplier), (unsigned long long)entry->rows,
-		    snapshot_rows(snap));
+	for (unsigned i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		if (figures[i].told != figures[i].is)
+			checking_tell(checking, SPAN("catalog.mdb"),
+			    "supplier %.*s: %llu %s, but its snapshot has "
+			    "%llu: compute it again",
+			    SPAN_ARG(supplier),
+			    (unsigned long long)figures[i].told,
+			    figures[i].what, (unsigned long long)figures[i].is);
 	if (checking->source != NULL &&
 	    source_supplier(checking->source, supplier, &info) == ERR_NOT_FOUND)
 		checking->counts->leftovers++;
+}
+
+static uint64_t
+file_bytes(struct checking *checking, struct span supplier, uint64_t generation)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes = 0, on_disk;
+
+	if (store_snapshot_path(
+		path, checking->store, supplier, generation, "") == ERR_OK)
+		fs_size(path, &bytes, &on_disk);
+	return bytes;
 }
 
 /* Opens it, verifies it, and lets go; the caller tells what came of it. */
@@ -262,7 +293,8 @@ verify(struct checking *checking, struct span supplier,
 		return err;
 	err = snapshot_verify(snap, fault, &verified);
 	if (err == ERR_OK && entry->facts != 0)
-		compare_with_catalog(checking, supplier, entry, snap);
+		compare_with_catalog(checking, supplier, entry, snap,
+		    file_bytes(checking, supplier, entry->generation));
 	checking->counts->snapshots++;
 	checking->counts->sections += verified.sections;
 	checking->counts->bytes += verified.bytes;
@@ -305,7 +337,7 @@ check_snapshot(
 		checking->counts->damages++;
 		checking->tell(checking->context, &fault);
 	} else
-		tell(checking, SPAN("snapshots"),
+		checking_tell(checking, SPAN("snapshots"),
 		    "supplier %.*s: %s: compute it again", SPAN_ARG(supplier),
 		    err == ERR_NOT_FOUND ? "its file is missing"
 					 : err_text(err));
@@ -324,12 +356,16 @@ check_kept(void *context, struct span supplier, uint64_t generation)
 static enum err
 check_snapshots(struct checking *checking)
 {
-	enum err err = catalog_view_open(&checking->catalog, checking->store);
+	enum err err;
 
+	if (!checking_pages(checking, store_catalog(checking->store),
+		"catalog.mdb", "restore a backup, and compute the suppliers"))
+		return ERR_OK;
+	err = catalog_view_open(&checking->catalog, checking->store);
 	if (err == ERR_OK)
 		err = catalog_each(checking->catalog, check_snapshot, checking);
 	if (err == ERR_DAMAGED) {
-		tell(checking, SPAN("catalog.mdb"),
+		checking_tell(checking, SPAN("catalog.mdb"),
 		    "an entry is broken: compute the suppliers again");
 		err = ERR_OK;
 	}
@@ -419,6 +455,8 @@ check_store(struct check_counts *counts, struct store *store,
 	if (err == ERR_OK)
 		err = check_snapshots(&checking);
 	if (err == ERR_OK)
+		err = checking_state(&checking);
+	if (err == ERR_OK && checking.catalog != NULL)
 		err = check_leftovers(&checking);
 	catalog_view_close(checking.catalog);
 	source_close(checking.source);

@@ -14,6 +14,8 @@ struct check_counts {
 	uint64_t articles; /* of the facts, each record decoded */
 	uint64_t references; /* looked up from one part in another */
 	uint64_t networks, gammes; /* live records */
+	uint64_t people; /* keys, users and sessions */
+	uint64_t proposals; /* pending, validated, and audit entries */
 	uint64_t snapshots, sections, bytes; /* verified by checksum */
 	uint64_t leftovers; /* files that nothing points to: no damage */
 	uint64_t damages;

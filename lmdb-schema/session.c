@@ -266,3 +266,27 @@ session_logout(struct store *store, struct span token)
 	id_of(id, token);
 	return state_write(store, end_one, id);
 }
+
+enum err
+session_each(struct state_view *view,
+    enum err (*each)(void *context, struct span id, struct span user),
+    void *context)
+{
+	struct kv_walk *walk = kv_walk_begin(
+	    state_view_txn(view), STATE_SESSIONS, SPAN(""), SPAN(""));
+	struct record record;
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = read_record(&record, value);
+		if (err == ERR_OK)
+			err = each(context, key, record.user);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}

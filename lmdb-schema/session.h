@@ -61,6 +61,11 @@ enum err session_logout(struct store *store, struct span token);
 enum err session_sweep(
     struct store *store, int64_t lifetime_ms, int64_t now_ms, uint64_t *swept);
 
+/* Each stored one, over or not; for the checks. */
+enum err session_each(struct state_view *view,
+    enum err (*each)(void *context, struct span id, struct span user),
+    void *context);
+
 /* For user.c: ends all of a user's. */
 struct kv_txn;
 enum err session_end_all(struct kv_txn *txn, struct span user);

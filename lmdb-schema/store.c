@@ -32,10 +32,16 @@ static const struct env {
 	const char *const *tables;
 	unsigned table_count;
 	size_t map_bytes;
+	const char *remedy; /* when it is damaged */
 } envs[ENV_COUNT] = {
-    {"live.mdb", live_tables, 4, 16 * GIB},
-    {"catalog.mdb", catalog_tables, 3, 4 * GIB},
-    {"state.mdb", state_tables, STATE_TABLES, 16 * GIB},
+    {"live.mdb", live_tables, 4, 16 * GIB,
+	"restore a backup; or remove it and the file 'store', and then "
+	"'gridctl init', import and compute --all"},
+    {"catalog.mdb", catalog_tables, 3, 4 * GIB,
+	"remove it and the file 'store', and then 'gridctl init' and "
+	"'gridctl compute --all'"},
+    {"state.mdb", state_tables, STATE_TABLES, 16 * GIB,
+	"restore a backup: keys, users and proposals are nowhere else"},
 };
 
 #define FACTS_MAP_BYTES (64 * GIB)
@@ -68,8 +74,12 @@ check_version(struct store *store, unsigned which, struct fault *fault)
 		return err;
 	err = store_number(txn, "schema", &version);
 	kv_abort(txn);
-	if (err == ERR_OK && version != SCHEMA_VERSION) {
-		err = version == 0 ? ERR_NOT_FOUND : ERR_VERSION;
+	if (err == ERR_OK && version == 0) {
+		err = ERR_NOT_FOUND;
+		fault_set(fault, envs[which].file,
+		    "has lost all that was in it: %s", envs[which].remedy);
+	} else if (err == ERR_OK && version != SCHEMA_VERSION) {
+		err = ERR_VERSION;
 		fault_set(fault, envs[which].file,
 		    "has schema version %llu, this program reads %d: use the "
 		    "version of product-grid that wrote it",
@@ -189,6 +199,9 @@ store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
 		err = open_env(store, i);
 		if (err == ERR_OK)
 			err = check_version(store, i, fault);
+		if (err == ERR_DAMAGED)
+			fault_set(fault, envs[i].file, "is damaged: %s",
+			    envs[i].remedy);
 	}
 	if (err != ERR_OK) {
 		fault_set(fault, dir, "cannot be opened: %s", err_text(err));

@@ -67,6 +67,9 @@ print_text(const struct check_counts *counts)
 	printf("%s articles, %s network products, %s server ranges read\n",
 	    cmd_count(counts->articles), cmd_count(counts->networks),
 	    cmd_count(counts->gammes));
+	printf("%s keys, users and sessions, %s proposals and audit entries "
+	       "read\n",
+	    cmd_count(counts->people), cmd_count(counts->proposals));
 	printf("%s snapshots: %s parts, %s verified by checksum\n",
 	    cmd_count(counts->snapshots), cmd_count(counts->sections),
 	    cmd_bytes(counts->bytes));
@@ -86,10 +89,11 @@ finish_json(struct checking *checking, const struct check_counts *counts)
 {
 	static const char *const names[] = {"articles", "references",
 	    "networkProducts", "serverRanges", "snapshots", "sections", "bytes",
-	    "leftovers"};
+	    "leftovers", "people", "proposals"};
 	const uint64_t values[] = {counts->articles, counts->references,
 	    counts->networks, counts->gammes, counts->snapshots,
-	    counts->sections, counts->bytes, counts->leftovers};
+	    counts->sections, counts->bytes, counts->leftovers, counts->people,
+	    counts->proposals};
 	struct jsonw *json = &checking->json;
 
 	jsonw_array_end(json);
