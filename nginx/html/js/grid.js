@@ -129,14 +129,25 @@ export function makeGrid(host, tell) {
 				tell.moved(data);
 			}
 		},
-		onCellKeyDown({event, data, value}) {
-			if (data === undefined)
-				return;
-			if (event.key === "Enter")
-				tell.opened(data);
-			else if (tell.pressed(event, data, value))
-				event.preventDefault();
-		},
+	});
+
+	/*
+	 * By the host's own event: the grid's comes later, when the next key
+	 * may have been pressed already.
+	 */
+	host.addEventListener("keydown", (event) => {
+		const at = event.target.closest(".ag-cell");
+		const index = at?.closest(".ag-row")?.getAttribute("row-index");
+		const data = index == null ? undefined :
+		    api.getDisplayedRowAtIndex(Number(index))?.data;
+
+		if (data === undefined)
+			return;
+		if (event.key === "Enter")
+			tell.opened(data);
+		else if (tell.pressed(event, data,
+		    data[at.getAttribute("col-id")]))
+			event.preventDefault();
 	});
 
 	function definitions() {

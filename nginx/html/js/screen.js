@@ -292,7 +292,7 @@ export function openScreen(host, session, logOut) {
 		const rows = selected.length > 0 ? selected : [row];
 
 		if ((event.ctrlKey || event.metaKey) && letter === "C" &&
-		    value !== null && typeof value !== "object") {
+		    value != null && typeof value !== "object") {
 			copyText(String(value));
 			return true;
 		}

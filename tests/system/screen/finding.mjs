@@ -132,9 +132,10 @@ async function scrolling(day) {
 
 		page.on("request", note);
 		await page.evaluate(() => {
-			for (const view of document.querySelectorAll(
-			    ".ag-body-viewport, .ag-body-vertical-scroll-viewport"))
-				view.scrollTop = view.scrollHeight;
+			const view = document.querySelector(
+			    ".ag-body-vertical-scroll-viewport");
+
+			view.scrollTop = view.scrollHeight;
 		});
 		await page.waitForFunction((last) => document.querySelector(
 		    `.ag-row[row-index="${last}"]:not(.row-waits) .kind-label`)

@@ -24,6 +24,8 @@ export async function host(...words) {
 	return JSON.parse((await answers.next()).value);
 }
 
+export const hangUp = () => lines.close();
+
 /* --- browser and page ------------------------------------------------------ */
 
 export function openBrowser() {
@@ -215,7 +217,7 @@ export class Checks {
 
 	/* The last line; ends the process. */
 	done() {
-		lines.close();
+		hangUp();
 		console.log(`${this.passed} passed, ${this.failed} failed`);
 		process.exit(this.failed === 0 ? 0 : 1);
 	}
