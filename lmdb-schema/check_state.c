@@ -136,16 +136,16 @@ static enum err
 count_proposals(struct state_check *check)
 {
 	struct kv_txn *txn = state_view_txn(check->view);
-	uint64_t pending, validated;
+	uint64_t pending = 0, validated = 0;
 	enum err err = kv_count(txn, STATE_PENDING, &pending);
 
 	if (err == ERR_OK)
 		err = kv_count(txn, STATE_VALIDATED, &validated);
-	if (err == ERR_OK &&
-	    pending + validated != check->checking->counts->proposals)
+	unsigned long long all = pending + validated;
+
+	if (err == ERR_OK && all != check->checking->counts->proposals)
 		checking_tell(check->checking, SPAN("state.mdb"),
-		    "%llu proposals, but their suppliers have %llu: " HELP,
-		    (unsigned long long)(pending + validated),
+		    "%llu proposals, but their suppliers have %llu: " HELP, all,
 		    (unsigned long long)check->checking->counts->proposals);
 	return err;
 }

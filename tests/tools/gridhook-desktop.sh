@@ -26,7 +26,7 @@ if [ -z "${DESKTOP_TEST_WORK:-}" ]; then
   DESKTOP_TEST_WORK=$(mktemp -d "${TMPDIR:-/tmp}/gridhook-desktop-XXXXXX") || exit 1
   export DESKTOP_TEST_WORK
   sed "s|@WORK@|$DESKTOP_TEST_WORK|" "$here/bus.conf" >"$DESKTOP_TEST_WORK/bus.conf"
-  timeout 150 dbus-run-session --config-file="$DESKTOP_TEST_WORK/bus.conf" -- \
+  timeout 450 dbus-run-session --config-file="$DESKTOP_TEST_WORK/bus.conf" -- \
     /bin/sh "$0" "$@"
   status=$?
   rm -rf "$DESKTOP_TEST_WORK"
