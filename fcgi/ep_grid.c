@@ -53,8 +53,10 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 }
 
 static enum err
-add_rows(struct call *call, struct splice *splice, const struct rowset *set)
+add_rows(struct call *call, const struct rows_view *view,
+    const struct rowset *set)
 {
+	struct splice *splice = &call->serving->splice;
 	struct pieces *body = &call->reply->body;
 
 	for (uint32_t i = 0; i < set->count; i++) {
@@ -62,7 +64,7 @@ add_rows(struct call *call, struct splice *splice, const struct rowset *set)
 		    splice_row(splice, rowset_row(set, set->first + i), body);
 
 		if (err != ERR_OK)
-			return err;
+			return rows_blame(call, view, err);
 		if (call->reply->streaming && i % 64 == 63) {
 			reply_flush_some(call->reply);
 			if (call->reply->err != ERR_OK)
@@ -111,7 +113,7 @@ send_json(struct call *call, struct rows_view *view, const struct rowset *set,
 		reply_stream(call->reply,
 		    known_length(splice, set, sizeof(start) - 1 + tail->total));
 	pieces_add(body, span_of(start));
-	err = add_rows(call, splice, set);
+	err = add_rows(call, view, set);
 	if (set->count > 0)
 		pieces_drop_last(body);
 	for (unsigned i = 1; i < tail->count; i++)
@@ -123,7 +125,8 @@ send_json(struct call *call, struct rows_view *view, const struct rowset *set,
 }
 
 static void
-send_lines(struct call *call, const struct rowset *set)
+send_lines(struct call *call, const struct rows_view *view,
+    const struct rowset *set)
 {
 	struct splice *splice = &call->serving->splice;
 	enum err err;
@@ -132,7 +135,7 @@ send_lines(struct call *call, const struct rowset *set)
 		reply_stream(call->reply, -1);
 	if (splice->form == SPLICE_CSV)
 		splice_csv_header(splice, &call->reply->body);
-	err = add_rows(call, splice, set);
+	err = add_rows(call, view, set);
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);
 }
@@ -144,6 +147,7 @@ make_query(struct call *call, struct rowset_query *query)
 
 	*query = (struct rowset_query){.gamme = params->gamme,
 	    .pending = params->pending,
+	    .raw = !params->enrich,
 	    .codes = params->codes,
 	    .code_count = 4,
 	    .sort = params->sort,
@@ -174,8 +178,9 @@ send(struct call *call, struct rows_view *view, bool computed)
 		return;
 	err = make_query(call, &query);
 	if (err == ERR_OK)
-		err = rowset_get(&set, view->pinned, view->ranges, &query,
-		    params->page, params->limit);
+		err = rows_blame(call, view,
+		    rowset_get(&set, view->pinned, view->ranges, &query,
+			params->page, params->limit));
 	if (err != ERR_OK) {
 		rows_storage_failed(call, err);
 		return;
@@ -192,7 +197,7 @@ send(struct call *call, struct rows_view *view, bool computed)
 	if (form == SPLICE_JSON)
 		send_json(call, view, &set, &pages, computed);
 	else
-		send_lines(call, &set);
+		send_lines(call, view, &set);
 	rowset_release(&set);
 }
 

@@ -56,8 +56,9 @@ add_meta(struct call *call, struct snapshot *snap,
 }
 
 static void
-send(struct call *call, struct snapshot *snap)
+send(struct call *call, struct rows_view *view)
 {
+	struct snapshot *snap = view->pinned->snap;
 	const struct params *params = &call->params;
 	struct pieces *body = &call->reply->body;
 	const uint64_t tag[] = {snapshot_head(snap)->generation};
@@ -68,7 +69,7 @@ send(struct call *call, struct snapshot *snap)
 	if (rows_not_modified(call, tag, 1, SPLICE_JSON))
 		return;
 	if (!snapshot_classes(snap, (unsigned)params->niveau, &classes)) {
-		rows_storage_failed(call, ERR_DAMAGED);
+		rows_storage_failed(call, rows_blame(call, view, ERR_DAMAGED));
 		return;
 	}
 	pieces_text(body, "{\"data\":[");
@@ -97,6 +98,6 @@ ep_nomenclatures(struct call *call)
 	if (!ready_supplier(
 		&view, call, call->params.fournisseur, 0, false, &computed))
 		return;
-	send(call, view.pinned->snap);
+	send(call, &view);
 	rows_close(&view, call);
 }

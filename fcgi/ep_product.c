@@ -50,7 +50,7 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	pieces_text(body, "{\"data\":");
 	err = splice_row(&call->serving->splice, row, body);
 	if (err != ERR_OK) {
-		rows_storage_failed(call, err);
+		rows_storage_failed(call, rows_blame(call, view, err));
 		return;
 	}
 	pieces_drop_last(body);
@@ -82,7 +82,7 @@ at_supplier(struct call *call, const struct listed *listed)
 	else if (err == ERR_NOT_FOUND)
 		absent(call, listed, "This supplier has no such article.");
 	else
-		rows_storage_failed(call, err);
+		rows_storage_failed(call, rows_blame(call, &view, err));
 	rows_close(&view, call);
 }
 
@@ -112,8 +112,10 @@ consider(struct best *best, struct call *call, struct span supplier)
 	    (best->view.pinned == NULL || ca[row] > best->ca)) {
 		rows_drop(&best->view, call);
 		*best = (struct best){view, row, ca[row]};
-	} else
+	} else {
+		rows_blame(call, &view, err);
 		rows_drop(&view, call);
+	}
 	return err;
 }
 

@@ -99,8 +99,9 @@ ask(struct search *search, struct span supplier, uint64_t generation)
 		return ERR_OK;
 	if (err != ERR_OK)
 		return err;
-	err = rowset_search(&stream->set, stream->view.pinned,
-	    stream->view.ranges, &search->query);
+	err = rows_blame(search->call, &stream->view,
+	    rowset_search(&stream->set, stream->view.pinned,
+		stream->view.ranges, &search->query));
 	search->suppliers++;
 	mix_view(search, &stream->view);
 	if (err == ERR_OK && stream->set.total > 0) {
@@ -226,7 +227,8 @@ build_heap(struct search *search)
 		return ERR_NO_MEMORY;
 	for (unsigned i = 0; i < search->count && err == ERR_OK; i++) {
 		search->heap[i] = &search->streams[i];
-		err = load(search, search->heap[i]);
+		err = rows_blame(search->call, &search->streams[i].view,
+		    load(search, search->heap[i]));
 	}
 	for (unsigned i = search->count / 2; i > 0 && err == ERR_OK; i--)
 		sift_down(search, i - 1, search->count);
@@ -258,11 +260,11 @@ merge(struct search *search, int64_t first, int64_t count)
 
 		if (i >= first)
 			err = add_row(search, top);
-		if (++top->at < top->set.total) {
-			if (err == ERR_OK)
-				err = load(search, top);
-		} else
+		if (err == ERR_OK && ++top->at < top->set.total)
+			err = load(search, top);
+		else
 			search->heap[0] = search->heap[--left];
+		rows_blame(search->call, &top->view, err);
 		sift_down(search, 0, left);
 	}
 	return err;
@@ -303,7 +305,7 @@ send(struct search *search)
 			pieces_drop_last(body);
 		pieces_text(body, "]");
 		rows_pagination(body, &pages);
-		pieces_text(body, ",\"meta\":{\"fournisseurs\":");
+		pieces_text(body, ",\"meta\":{\"nbFournisseurs\":");
 		rows_int(body, search->suppliers);
 		rows_member_bool(body, "complet", !pages.more);
 		pieces_text(body, "}}");
@@ -341,6 +343,7 @@ make_query(struct search *search)
 	enum err err;
 
 	search->query = (struct rowset_query){.gamme = params->gamme,
+	    .raw = !params->enrich,
 	    .sort = params->sort,
 	    .descending = params->descending};
 	search->column =

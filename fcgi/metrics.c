@@ -1,7 +1,9 @@
 #include "fcgi/metrics.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* Statuses are counted by these; what is none of them counts as the last. */
@@ -22,6 +24,62 @@ metrics_free(struct metrics *metrics)
 {
 	if (metrics != NULL)
 		munmap(metrics, sizeof(*metrics));
+}
+
+unsigned
+metrics_free_place(const struct metrics *metrics)
+{
+	unsigned place = 0;
+
+	while (place + 1 < METRICS_WORKERS && metrics->owners[place] != 0)
+		place++;
+	return place;
+}
+
+void
+metrics_own(struct metrics *metrics, unsigned place, pid_t pid)
+{
+	if (place + 1 < METRICS_WORKERS)
+		metrics->owners[place] = pid;
+}
+
+void
+metrics_disown(struct metrics *metrics, pid_t pid)
+{
+	for (unsigned i = 0; i + 1 < METRICS_WORKERS; i++)
+		if (metrics->owners[i] == pid) {
+			memset(&metrics->gauges[i], 0, sizeof(struct gauges));
+			metrics->owners[i] = 0;
+		}
+}
+
+static unsigned my_place = METRICS_WORKERS - 1;
+
+void
+metrics_take_place(unsigned place)
+{
+	my_place = place;
+}
+
+struct gauges *
+metrics_mine(struct metrics *metrics)
+{
+	return &metrics->gauges[my_place];
+}
+
+/* What all workers hold: the member at `offset` of each one's gauges. */
+static long long
+held(const struct metrics *metrics, size_t offset)
+{
+	long long sum = 0;
+
+	for (unsigned i = 0; i < METRICS_WORKERS; i++)
+		sum += atomic_load_explicit(
+		    (const atomic_llong *)(const void *)((const char *)&metrics
+							     ->gauges[i] +
+			offset),
+		    memory_order_relaxed);
+	return sum;
 }
 
 static void
@@ -147,15 +205,18 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 			write_histogram(buf, metrics, i, names[i]);
 	write_one(buf, "gridapi_sent_bytes_total", "counter",
 	    "Bytes of answers.", (long long)get(&metrics->bytes_out));
+	write_one(buf, "gridapi_requests_in_flight", "gauge",
+	    "Requests under way, this one included.",
+	    held(metrics, offsetof(struct gauges, requests)));
 	write_one(buf, "gridapi_snapshots_open", "gauge",
 	    "Snapshots held open by all workers.",
-	    atomic_load(&metrics->snapshots_open));
+	    held(metrics, offsetof(struct gauges, snapshots_open)));
 	write_one(buf, "gridapi_computations_running", "gauge",
 	    "On-demand computations under way.",
-	    atomic_load(&metrics->computations_running));
+	    held(metrics, offsetof(struct gauges, computations_running)));
 	write_one(buf, "gridapi_computations_waiting", "gauge",
 	    "Requests that wait for a computation.",
-	    atomic_load(&metrics->computations_waiting));
+	    held(metrics, offsetof(struct gauges, computations_waiting)));
 	write_one(buf, "gridapi_computations_total", "counter",
 	    "On-demand computations that ended well.",
 	    (long long)get(&metrics->computations_done));

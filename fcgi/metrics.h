@@ -7,12 +7,25 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "common/buf.h"
 
 #define METRICS_ENDPOINTS 32
 #define METRICS_STATUSES 8 /* see metrics_status() */
 #define METRICS_BUCKETS 16
+#define METRICS_WORKERS 1024
+
+/*
+ * What one worker holds at the moment. Each process writes its own, so that
+ * the supervisor can forget what a dead one held; a page adds them up.
+ */
+struct gauges {
+	/* On a cache line of its own: it is written at each request. */
+	_Alignas(64) atomic_llong requests;
+	atomic_llong snapshots_open;
+	atomic_llong computations_running, computations_waiting;
+};
 
 struct metrics {
 	atomic_ullong requests[METRICS_ENDPOINTS][METRICS_STATUSES];
@@ -20,16 +33,30 @@ struct metrics {
 	atomic_ullong latency[METRICS_ENDPOINTS][METRICS_BUCKETS];
 	atomic_ullong latency_sum_us[METRICS_ENDPOINTS];
 	atomic_ullong bytes_out;
-	atomic_llong snapshots_open;
-	atomic_llong computations_running, computations_waiting;
 	atomic_ullong computations_done, computations_failed;
 	atomic_ullong workers_replaced; /* died and were started again */
 	atomic_ullong requests_aborted; /* the client had gone */
+	/* The supervisor's: who has which place, 0 for nobody. */
+	pid_t owners[METRICS_WORKERS];
+	struct gauges gauges[METRICS_WORKERS];
 };
 
 /* Shared between processes, zeroed; NULL when memory is out. */
 struct metrics *metrics_new(void);
 void metrics_free(struct metrics *metrics);
+
+/*
+ * The gauges' places. The supervisor finds a free one before it forks, tells
+ * whose it is, and frees it when that process has ended, however it did. The
+ * last one is shared by all who have none, and never freed.
+ */
+unsigned metrics_free_place(const struct metrics *metrics);
+void metrics_own(struct metrics *metrics, unsigned place, pid_t pid);
+void metrics_disown(struct metrics *metrics, pid_t pid);
+
+/* This process's place from now on, and its gauges. */
+void metrics_take_place(unsigned place);
+struct gauges *metrics_mine(struct metrics *metrics);
 
 /* Counts one answer. `endpoint` is the route's number. */
 void metrics_count(

@@ -175,12 +175,12 @@ run(void *context)
 	enum err err;
 
 	free(runner);
-	server->metrics->computations_running++;
+	metrics_mine(server->metrics)->computations_running++;
 	err = start(&pid, server, job->supplier);
 	if (err == ERR_OK)
 		err = await(
 		    pid, job->supplier, server->settings->compute_timeout_s);
-	server->metrics->computations_running--;
+	metrics_mine(server->metrics)->computations_running--;
 	if (err == ERR_OK)
 		server->metrics->computations_done++;
 	else if (err != ERR_BUSY)
@@ -270,7 +270,7 @@ on_demand_compute(struct call *call, struct span supplier)
 		err = join_job(&job, server, supplier);
 	if (err == ERR_OK) {
 		table->waiting++;
-		server->metrics->computations_waiting++;
+		metrics_mine(server->metrics)->computations_waiting++;
 		while (!job->done && err == ERR_OK) {
 			wait_a_little(table);
 			if (request->gone != NULL &&
@@ -280,7 +280,7 @@ on_demand_compute(struct call *call, struct span supplier)
 		if (job->done)
 			err = job->err;
 		table->waiting--;
-		server->metrics->computations_waiting--;
+		metrics_mine(server->metrics)->computations_waiting--;
 		release_job(table, job);
 	}
 	pthread_mutex_unlock(&table->lock);

@@ -71,7 +71,8 @@ stopping(const struct pool *pool)
 /* --- starting ------------------------------------------------------------- */
 
 static void
-run_worker(struct pool *pool, const struct slot *slot, pid_t supervisor)
+run_worker(struct pool *pool, const struct slot *slot, unsigned place,
+    pid_t supervisor)
 {
 	const struct pool_job *job = pool->job;
 	struct worker_job work = {
@@ -83,6 +84,7 @@ run_worker(struct pool *pool, const struct slot *slot, pid_t supervisor)
 	    .ready = pool->ready[1],
 	};
 
+	metrics_take_place(place);
 	/* Without a supervisor nobody would ever end it. */
 	prctl(PR_SET_PDEATHSIG, WORKER_LEAVE);
 	if (getppid() != supervisor)
@@ -97,15 +99,18 @@ run_worker(struct pool *pool, const struct slot *slot, pid_t supervisor)
 static void
 start(struct pool *pool, struct slot *slot)
 {
+	struct metrics *metrics = pool->job->metrics;
+	unsigned place = metrics_free_place(metrics);
 	pid_t supervisor = getpid();
 	pid_t pid = fork();
 
 	if (pid == 0)
-		run_worker(pool, slot, supervisor);
+		run_worker(pool, slot, place, supervisor);
 	slot->ready = false;
 	slot->began = pool->now;
 	slot->due = NEVER;
 	if (pid > 0) {
+		metrics_own(metrics, place, pid);
 		slot->pid = pid;
 		return;
 	}
@@ -325,6 +330,7 @@ on_slot_death(struct pool *pool, struct slot *slot, int status)
 static void
 on_death(struct pool *pool, pid_t pid, int status)
 {
+	metrics_disown(pool->job->metrics, pid);
 	if (pid == pool->housekeeper)
 		pool->housekeeper = 0;
 	for (unsigned i = 0; i < pool->leaver_count; i++)

@@ -43,17 +43,17 @@ ranges_release(struct ranges *ranges)
 struct making {
 	struct ranges *ranges;
 	struct snapshot *snap;
-	uint8_t *server, *shown, *pending, *differs;
+	uint8_t *server, *shown, *raw, *pending, *differs;
 	uint32_t place; /* what comes is in the order of the codein */
 	enum err err;
 };
 
-/* One allocation: the struct and its four arrays. */
+/* One allocation: the struct and its five arrays. */
 static struct ranges *
 allocate(struct making *making, struct snapshot *snap)
 {
 	size_t rows = snapshot_rows(snap);
-	struct ranges *ranges = calloc(1, sizeof(*ranges) + 4 * rows);
+	struct ranges *ranges = calloc(1, sizeof(*ranges) + 5 * rows);
 	uint8_t *bytes;
 
 	if (ranges == NULL)
@@ -65,8 +65,10 @@ allocate(struct making *making, struct snapshot *snap)
 	making->shown = bytes + rows;
 	making->pending = bytes + 2 * rows;
 	making->differs = bytes + 3 * rows;
+	making->raw = bytes + 4 * rows;
 	ranges->server = making->server;
 	ranges->shown = making->shown;
+	ranges->raw = making->raw;
 	ranges->pending = making->pending;
 	ranges->differs = making->differs;
 	ranges->rows = (uint32_t)rows;
@@ -105,7 +107,7 @@ take_validated(
 	uint32_t row;
 
 	if (row_of(making, codein, &row))
-		making->shown[row] = proposal->gamme;
+		making->shown[row] = making->raw[row] = proposal->gamme;
 	return ERR_OK;
 }
 
@@ -135,6 +137,7 @@ fill(struct making *making, const uint8_t *computed, struct live_view *live,
 	else
 		err = live_gammes(live, supplier, take_server, making);
 	memcpy(making->shown, making->server, rows);
+	memcpy(making->raw, computed, rows);
 	making->place = 0;
 	if (err == ERR_OK)
 		err =

@@ -24,6 +24,7 @@ struct ranges {
 	uint32_t rows;
 	const uint8_t *server; /* by row: 0..5 */
 	const uint8_t *shown; /* codeGamme */
+	const uint8_t *raw; /* codeGamme with enrich=0: over the snapshot's */
 	const uint8_t *pending; /* gammeAValider */
 	const uint8_t *differs; /* 1: not as the snapshot has it */
 	uint32_t pending_count;

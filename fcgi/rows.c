@@ -5,7 +5,9 @@
 #include "common/date.h"
 #include "common/fold.h"
 #include "common/jsonw.h"
+#include "common/log.h"
 #include "common/num.h"
+#include "fcgi/route.h"
 #include "lmdb-schema/key.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -23,6 +25,8 @@ rows_open_known(struct rows_view *view, struct call *call, struct span supplier,
 	    &view->pinned, call->server->snapcache, supplier, generation);
 	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
 		return ERR_NOT_READY; /* a computation heals it */
+	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL)
+		err = rows_blame(call, view, ERR_DAMAGED);
 	if (err == ERR_OK)
 		err = ranges_get(&view->ranges, view->pinned->ranges,
 		    view->pinned->snap, serving->live, serving->state);
@@ -67,6 +71,27 @@ rows_drop(struct rows_view *view, struct call *call)
 	snapcache_unpin(call->server->snapcache, view->pinned);
 	view->ranges = NULL;
 	view->pinned = NULL;
+}
+
+enum err
+rows_blame(struct call *call, const struct rows_view *view, enum err err)
+{
+	struct snapshot *snap;
+	uint64_t generation;
+	bool was_current;
+
+	if (err != ERR_DAMAGED || view->pinned == NULL)
+		return err;
+	snap = view->pinned->snap;
+	generation = snapshot_head(snap)->generation;
+	if (catalog_disown(call->server->store, snapshot_supplier(snap),
+		generation, &was_current) == ERR_OK)
+		log_error("a damaged snapshot is used no more: supplier=%.*s "
+			  "generation=%016llx current=%s",
+		    SPAN_ARG(snapshot_supplier(snap)),
+		    (unsigned long long)generation,
+		    was_current ? "yes" : "no");
+	return err;
 }
 
 /* --- forms -------------------------------------------------------------------
@@ -143,8 +168,8 @@ rows_pages(int64_t page, int64_t limit, int64_t total)
 {
 	struct rows_pages pages = {page, limit, total, 0, false};
 
-	if (limit == 0)
-		pages.limit = total;
+	if (limit == 0) /* never one that limit= would refuse */
+		pages.limit = total > 0 ? total : 1;
 	if (total > 0)
 		pages.pages = limit == 0 ? 1 : (total - 1) / limit + 1;
 	pages.more = page < pages.pages;
@@ -377,7 +402,9 @@ rows_not_modified(struct call *call, const uint64_t *generations,
 	hash = rows_mix(hash, &form, sizeof(form));
 	snprintf(tag, sizeof(tag), "\"%016llx\"", (unsigned long long)hash);
 	reply_header(call->reply, "ETag", "W/%s", tag);
-	reply_header(call->reply, "Cache-Control", "private, no-cache");
+	/* What needs no key is the same for all who ask. */
+	reply_header(call->reply, "Cache-Control", "%s, no-cache",
+	    call->route->auth == ROUTE_OPEN ? "public" : "private");
 	if (call->request->if_none_match.len == 0 ||
 	    !names_tag(call->request->if_none_match, span_of(tag)))
 		return false;

@@ -36,6 +36,14 @@ void rows_close(struct rows_view *view, struct call *call);
 /* The same when nothing of it is in the answer: it is let go at once. */
 void rows_drop(struct rows_view *view, struct call *call);
 
+/*
+ * Passes `err` on. When it says that the view's snapshot is damaged, the
+ * snapshot is let go of, so that one answer fails and the next request has the
+ * supplier computed anew.
+ */
+enum err rows_blame(
+    struct call *call, const struct rows_view *view, enum err err);
+
 /* The form by the Accept header: JSON unless another one is named. */
 enum splice_form rows_form(const struct request *request);
 

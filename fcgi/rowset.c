@@ -178,6 +178,7 @@ write_key(struct buf *key, const struct ranges *ranges,
 	buf_add_u64(key, ranges == NULL ? 0 : ranges->state);
 	buf_add_char(key, (char)query->gamme);
 	buf_add_char(key, (char)query->pending);
+	buf_add_char(key, (char)query->raw);
 	buf_add_char(key, (char)query->sort);
 	buf_add_char(key, (char)query->descending);
 	for (unsigned i = 0; i < query->code_count; i++) {

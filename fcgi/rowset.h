@@ -45,6 +45,7 @@ struct rowset_query {
 	struct span words; /* folded search text; empty: none */
 	uint8_t gamme; /* ROW_GAMME_NONE: any */
 	bool pending; /* only rows with a proposal to validate */
+	bool raw; /* gamme means codeGamme as enrich=0 shows it */
 	const struct code_filter *codes;
 	unsigned code_count;
 	int sort; /* column, or -1 for COL_totalCa */

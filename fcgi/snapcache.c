@@ -80,7 +80,7 @@ free_entry(struct snapcache *cache, struct entry *entry)
 	*at = entry->chain;
 	unlink_use(cache, entry);
 	cache->count--;
-	cache->metrics->snapshots_open--;
+	metrics_mine(cache->metrics)->snapshots_open--;
 	ranges_slot_free(entry->pinned.ranges);
 	rowlists_free(entry->pinned.lists);
 	snapshot_close(entry->pinned.snap);
@@ -169,7 +169,7 @@ snapcache_pin(struct pinned **out, struct snapcache *cache,
 			entry->chain = *at;
 			*at = entry;
 			cache->count++;
-			cache->metrics->snapshots_open++;
+			metrics_mine(cache->metrics)->snapshots_open++;
 		}
 	} else
 		unlink_use(cache, entry);

@@ -208,7 +208,8 @@ gamme_of(
 	const struct ranges *ranges = splice->ranges;
 
 	if (column == COL_codeGamme)
-		return ranges->shown[today->row];
+		return splice->enrich ? ranges->shown[today->row]
+				      : ranges->raw[today->row];
 	if (column == COL_gammeAValider)
 		return ranges->pending[today->row];
 	if (splice->enrich)

@@ -237,6 +237,7 @@ static void
 serve_connection(struct thread *thread, int fd)
 {
 	FCGX_Request *fcgx = &thread->fcgx;
+	struct gauges *gauges = metrics_mine(thread->worker->job->metrics);
 	enum err err;
 
 	set_limits(fd);
@@ -245,7 +246,9 @@ serve_connection(struct thread *thread, int fd)
 	/* What is no request is closed by libfcgi, which finds no listener. */
 	if (FCGX_Accept_r(fcgx) != 0)
 		return;
+	gauges->requests++;
 	err = answer(thread, &fd);
+	gauges->requests--;
 	if (err != ERR_OK && err != ERR_CLOSED)
 		log_warn("an answer was cut off: %s", err_text(err));
 	close(fd);

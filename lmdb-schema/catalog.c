@@ -243,3 +243,27 @@ catalog_forget(struct store *store, struct span supplier)
 	kv_abort(txn);
 	return err;
 }
+
+enum err
+catalog_disown(struct store *store, struct span supplier, uint64_t generation,
+    bool *was_current)
+{
+	struct key key = key_pair_u64(supplier, generation);
+	struct catalog_entry current;
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	*was_current = false;
+	if (err != ERR_OK)
+		return err;
+	err = get_entry(txn, supplier, &current);
+	if (err == ERR_OK && current.generation == generation) {
+		*was_current = true;
+		err = kv_del(txn, CATALOG_CURRENT, supplier);
+	} else if (err == ERR_OK || err == ERR_NOT_FOUND)
+		err = kv_del(txn, CATALOG_RETIRED, key_span(&key));
+	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}

@@ -60,6 +60,14 @@ enum err catalog_publish(struct store *store, struct span supplier,
 /* Forgets a supplier's snapshots (a damaged file, a supplier that is gone). */
 enum err catalog_forget(struct store *store, struct span supplier);
 
+/*
+ * Lets go of one generation whose file turned out to be damaged: nobody opens
+ * it again, whoever does not hold it open. When it is the current one, the
+ * supplier counts as never computed. *was_current tells so. Synced.
+ */
+enum err catalog_disown(struct store *store, struct span supplier,
+    uint64_t generation, bool *was_current);
+
 /* What catalog_prune() did. */
 struct catalog_pruned {
 	uint64_t snapshots, leftovers, facts, bytes;

@@ -120,6 +120,44 @@ START_TEST(an_answer_in_no_time_is_in_the_histogram)
 }
 END_TEST
 
+/* Two workers hold something; one dies with it. */
+START_TEST(what_a_dead_worker_held_is_held_no_more)
+{
+	unsigned first = metrics_free_place(metrics), second;
+
+	metrics_own(metrics, first, 1001);
+	second = metrics_free_place(metrics);
+	metrics_own(metrics, second, 1002);
+	ck_assert_uint_ne(first, second);
+	metrics_take_place(first);
+	metrics_mine(metrics)->snapshots_open += 3;
+	metrics_mine(metrics)->requests += 2;
+	metrics_mine(metrics)->computations_running++;
+	metrics_mine(metrics)->computations_waiting++;
+	metrics_take_place(second);
+	metrics_mine(metrics)->snapshots_open += 4;
+	ck_assert(has_line("gridapi_snapshots_open 7"));
+	ck_assert(has_line("gridapi_requests_in_flight 2"));
+	metrics_disown(metrics, 1001);
+	ck_assert(has_line("gridapi_snapshots_open 4"));
+	ck_assert(has_line("gridapi_requests_in_flight 0"));
+	ck_assert(has_line("gridapi_computations_running 0"));
+	ck_assert(has_line("gridapi_computations_waiting 0"));
+	ck_assert_uint_eq(metrics_free_place(metrics), first);
+}
+END_TEST
+
+/* More processes than places: the last place is everybody's. */
+START_TEST(there_is_always_a_place)
+{
+	for (unsigned i = 0; i < METRICS_WORKERS + 5; i++)
+		metrics_own(metrics, metrics_free_place(metrics), 1000 + (pid_t)i);
+	ck_assert_uint_eq(metrics_free_place(metrics), METRICS_WORKERS - 1);
+	metrics_disown(metrics, 1010);
+	ck_assert_uint_eq(metrics_free_place(metrics), 10);
+}
+END_TEST
+
 START_TEST(processes_share_them)
 {
 	pid_t pid = fork();
@@ -166,6 +204,8 @@ test_suite(void)
 	    (int)(sizeof(statuses) / sizeof(statuses[0])));
 	tcase_add_test(tc, times_fall_into_their_buckets);
 	tcase_add_test(tc, an_answer_in_no_time_is_in_the_histogram);
+	tcase_add_test(tc, what_a_dead_worker_held_is_held_no_more);
+	tcase_add_test(tc, there_is_always_a_place);
 	tcase_add_test(tc, processes_share_them);
 	tcase_add_test(tc, each_metric_is_explained_once);
 	suite_add_tcase(suite, tc);

@@ -28,7 +28,7 @@ static void
 drop(void)
 {
 	snapcache_free(cache);
-	ck_assert_int_eq(atomic_load(&world.metrics->snapshots_open), 0);
+	ck_assert_int_eq(atomic_load(&metrics_mine(world.metrics)->snapshots_open), 0);
 	world_close();
 }
 
@@ -48,7 +48,7 @@ pin(unsigned i)
 static int
 open_now(void)
 {
-	return (int)atomic_load(&world.metrics->snapshots_open);
+	return (int)atomic_load(&metrics_mine(world.metrics)->snapshots_open);
 }
 
 START_TEST(pinned_twice_is_opened_once)

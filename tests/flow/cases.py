@@ -9,6 +9,7 @@ each request and answer as a JSON line, for other validators.
 import json
 import os
 import re
+import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -58,6 +59,23 @@ class Step:
             self.method, self.uri = line.split(" ", 1)
 
 
+def spoil(path):
+    """Breaks where the columns of a snapshot's first row begin: it opens, and
+    the damage is met when that row is read."""
+    with open(path, "r+b") as file:
+        text = file.read()
+        row = text.index(b'{"codein":"')
+        places = [text.index(b'"%s":' % name, row) - row for name in (
+            b"codein", b"codeFournisseur", b"nomFournisseur", b"libelle1")]
+        packed = struct.pack("<4H", *places)
+        assert text.count(packed) >= 1, "no table of columns in " + path
+        while packed in text:
+            place = text.index(packed)
+            text = text[:place] + b"\xff" * 8 + text[place + 8:]
+            file.seek(place)
+            file.write(b"\xff" * 8)
+
+
 class Run:
     """One case: its own data directory when it alters anything."""
 
@@ -90,6 +108,8 @@ class Run:
         elif words[0] == "cut":  # half of the newest snapshot is lost
             path = self.data.snapshots(words[1])[-1]
             os.truncate(path, os.path.getsize(path) // 2)
+        elif words[0] == "spoil":
+            spoil(self.data.snapshots(words[1])[-1])
         elif words[0] == "lose":
             os.unlink(self.data.snapshots(words[1])[-1])
         else:

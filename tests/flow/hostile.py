@@ -64,6 +64,8 @@ CHOICES = {
     "fournisseur": (b"", b"x" * 65, b"S1%00", b"%0a", b"x" * 9000),
 }
 PATHS = {
+    b"/api": LOST, b"/api?fournisseur=S1": LOST, b"/app": LOST, b"/app/": LOST,
+    b"/api/": LOST,
     b"/api/v1": LOST,
     b"/api/v1/": LOST, b"/api/v1/grid/": LOST, b"/api/v1/grid/x": LOST,
     b"/api/v1//grid": LOST, b"/api/v1/GRID": LOST, b"/api/v1/grid%00": BAD,
@@ -84,7 +86,7 @@ PATHS = {
     b"/api/v1/;grid": LOST, b"/api/v1/grid;a=b": LOST,
 }
 # Through nginx these are the pages' and not the workers'.
-DIRECT_PATHS = {b"/": LOST, b"//": LOST, b"/api": LOST, b"": LOST, b"*": LOST,
+DIRECT_PATHS = {b"/": LOST, b"//": LOST, b"": LOST, b"*": LOST,
                 b"grid": LOST, b"http://x/api/v1/grid": LOST}
 # nginx takes these paths apart before us: what it refuses is its own 400.
 RAW_PATHS = {

@@ -110,6 +110,37 @@ START_TEST(what_is_forgotten_is_not_current_any_more)
 }
 END_TEST
 
+/* Each of two generations, and one that there never was. */
+static const struct {
+	uint64_t generation;
+	bool current, first_kept, second_kept;
+} disowned[] = {
+    {100, false, false, true},
+    {200, true, true, false},
+    {300, false, true, true},
+};
+
+START_TEST(what_is_disowned_is_not_kept_and_no_other)
+{
+	struct catalog_entry entry;
+	bool was_current = true;
+
+	publish("S", 100);
+	publish("S", 200);
+	ck_assert_int_eq(catalog_disown(facts, SPAN("S"),
+			     disowned[_i].generation, &was_current),
+	    ERR_OK);
+	ck_assert(was_current == disowned[_i].current);
+	renew();
+	ck_assert_int_eq(catalog_get(view, SPAN("S"), &entry),
+	    disowned[_i].current ? ERR_NOT_FOUND : ERR_OK);
+	ck_assert(
+	    catalog_keeps(view, SPAN("S"), 100) == disowned[_i].first_kept);
+	ck_assert(
+	    catalog_keeps(view, SPAN("S"), 200) == disowned[_i].second_kept);
+}
+END_TEST
+
 static enum err
 add(void *context, struct span supplier, const struct catalog_entry *entry)
 {
@@ -195,6 +226,8 @@ test_suite(void)
 	tcase_add_test(tc, a_view_stays_as_it_was);
 	tcase_add_test(tc, what_is_replaced_is_kept);
 	tcase_add_test(tc, what_is_forgotten_is_not_current_any_more);
+	tcase_add_loop_test(
+	    tc, what_is_disowned_is_not_kept_and_no_other, 0, 3);
 	tcase_add_test(tc, all_come_in_order);
 	tcase_add_test(tc, a_damaged_entry_is_told);
 	tcase_add_test(tc, publishing_heals_a_damaged_entry);
