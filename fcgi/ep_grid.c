@@ -53,8 +53,8 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 }
 
 static enum err
-add_rows(struct call *call, const struct rows_view *view,
-    const struct rowset *set)
+add_rows(
+    struct call *call, const struct rows_view *view, const struct rowset *set)
 {
 	struct splice *splice = &call->serving->splice;
 	struct pieces *body = &call->reply->body;
@@ -125,8 +125,8 @@ send_json(struct call *call, struct rows_view *view, const struct rowset *set,
 }
 
 static void
-send_lines(struct call *call, const struct rows_view *view,
-    const struct rowset *set)
+send_lines(
+    struct call *call, const struct rows_view *view, const struct rowset *set)
 {
 	struct splice *splice = &call->serving->splice;
 	enum err err;

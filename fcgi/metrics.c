@@ -75,9 +75,8 @@ held(const struct metrics *metrics, size_t offset)
 
 	for (unsigned i = 0; i < METRICS_WORKERS; i++)
 		sum += atomic_load_explicit(
-		    (const atomic_llong *)(const void *)((const char *)&metrics
-							     ->gauges[i] +
-			offset),
+		    (const atomic_llong *)(const void
+			    *)((const char *)&metrics->gauges[i] + offset),
 		    memory_order_relaxed);
 	return sum;
 }

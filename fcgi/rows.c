@@ -89,8 +89,7 @@ rows_blame(struct call *call, const struct rows_view *view, enum err err)
 		log_error("a damaged snapshot is used no more: supplier=%.*s "
 			  "generation=%016llx current=%s",
 		    SPAN_ARG(snapshot_supplier(snap)),
-		    (unsigned long long)generation,
-		    was_current ? "yes" : "no");
+		    (unsigned long long)generation, was_current ? "yes" : "no");
 	return err;
 }
 

@@ -151,7 +151,8 @@ END_TEST
 START_TEST(there_is_always_a_place)
 {
 	for (unsigned i = 0; i < METRICS_WORKERS + 5; i++)
-		metrics_own(metrics, metrics_free_place(metrics), 1000 + (pid_t)i);
+		metrics_own(
+		    metrics, metrics_free_place(metrics), 1000 + (pid_t)i);
 	ck_assert_uint_eq(metrics_free_place(metrics), METRICS_WORKERS - 1);
 	metrics_disown(metrics, 1010);
 	ck_assert_uint_eq(metrics_free_place(metrics), 10);

@@ -58,7 +58,9 @@ START_TEST(its_end_is_told)
 	ck_assert_int_eq(compute(), ends[_i].err);
 	ck_assert_int_lt(date_monotonic_ns() - start, INT64_C(20000000000));
 	ck_assert_int_eq(
-	    (int)atomic_load(&metrics_mine(world.metrics)->computations_waiting), 0);
+	    (int)atomic_load(
+		&metrics_mine(world.metrics)->computations_waiting),
+	    0);
 }
 END_TEST
 
@@ -131,7 +133,8 @@ START_TEST(waiters_are_capped)
 	computing_is("sleep 1");
 	ck_assert_int_eq(
 	    pthread_create(&thread, NULL, compute_beside, NULL), 0);
-	while (atomic_load(&metrics_mine(world.metrics)->computations_waiting) == 0)
+	while (atomic_load(
+		   &metrics_mine(world.metrics)->computations_waiting) == 0)
 		;
 	ck_assert_int_eq(compute(), ERR_BUSY);
 	ck_assert_int_eq(pthread_join(thread, &failed), 0);

@@ -28,7 +28,8 @@ static void
 drop(void)
 {
 	snapcache_free(cache);
-	ck_assert_int_eq(atomic_load(&metrics_mine(world.metrics)->snapshots_open), 0);
+	ck_assert_int_eq(
+	    atomic_load(&metrics_mine(world.metrics)->snapshots_open), 0);
 	world_close();
 }
 
