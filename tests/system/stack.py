@@ -86,6 +86,7 @@ class Stack:
         self.options = []  # more of gridapi's command line
         self.wrapper = []  # a command that runs gridapi
         self.pass_fds = ()
+        self.directives = []  # more for nginx's server{}
         self.port = free_port()
         self.with_nginx = nginx
         self.nginx_program = find_nginx() if nginx else None
@@ -102,10 +103,21 @@ class Stack:
             ["sh", os.path.join(TOP, "tools/dev/nginx-conf.sh"), self.folder,
              "127.0.0.1:%d" % self.port, self.html, self.read_timeout],
             check=True)
+        self.add_directives()
         self.start_pool()
         if self.with_nginx:
             self.start_nginx()
         return self
+
+    def add_directives(self):
+        path = self.path("nginx/gridapi.conf")
+        with open(path) as file:
+            text = file.read()
+        mark = "\tserver_tokens off;\n"
+        assert text.count(mark) == 1
+        with open(path, "w") as file:
+            file.write(text.replace(mark, mark + "".join(
+                "\t%s;\n" % line for line in self.directives)))
 
     def arguments(self):
         words = [self.gridapi] + self.options
@@ -200,6 +212,33 @@ class Stack:
         """The worker processes; housekeeping's is one of the children too,
         but only for a moment."""
         return children(self.pool.pid)
+
+    def workers_of(self, *pools):
+        """The workers of "pages" or "slow": those that hold its socket, and
+        not the other one's too, as housekeeping's process does."""
+        return [pid for pid in self.workers()
+                if self.sockets_of(pid) in [[pool] for pool in pools]]
+
+    def sockets_of(self, pid):
+        paths = {self.settings[pool + ".socket"]: pool
+                 for pool in ("pages", "slow")}
+        with open("/proc/net/unix") as file:
+            words = [line.split() for line in file]
+        inodes = {"socket:[%s]" % line[6]: paths[line[7]] for line in words
+                  if len(line) == 8 and line[7] in paths}
+        folder = "/proc/%d/fd" % pid
+        try:
+            links = {os.readlink(os.path.join(folder, name))
+                     for name in os.listdir(folder)}
+        except OSError:
+            return []  # it has just ended
+        return sorted({inodes[link] for link in links if link in inodes})
+
+    def metric(self, name):
+        for line in self.get("/metrics").body.decode().splitlines():
+            if line.startswith(name + " "):
+                return int(line.split()[1])
+        raise AssertionError("no metric " + name)
 
     # --- asking -----------------------------------------------------------
 
