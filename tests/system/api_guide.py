@@ -1,0 +1,149 @@
+"""Every example of docs/api.md, as a reader would run it: the blocks of sh,
+python and js in turn, each named by its first line, against nginx and gridapi.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from stack import BUILD, TOP, Stack, run_tests, skip  # noqa: E402
+
+GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
+SUPPLIER = "12345"
+ROWS = 3000
+RUNNERS = {"sh": ["sh", "-eu"], "python": [sys.executable], "js": ["node"]}
+
+# What each prints, as far as it can be known.
+PRINTS = {
+    "suppliers.sh": r"(?m)^12345\t[^\t]+\t3000$",
+    "page.sh": r"^(\d+\t[^\t\n]+\t[\d.]+\t[ABCYZ]?\n){5}$",
+    "grid.py": r"^$",
+    "pages.py": r"^3000 articles, turnover \d+\.\d\d\n$",
+    "pages.mjs": r"^3000 articles\n$",
+    "classes.py": r"^(\d\d; [^;]+; \d+; [^;\n]+\n){3}$",
+    "dump.sh": r"^[\d.]+\nx-total-count: 3000\n3000\n$",
+    "dump_csv.py":
+        r"^\d+ articles of range A; columns codein,libelle1,stockActuel,pcb\n$",
+    "poll.py": r"^unchanged\n$",
+    "search.sh": r"^\d+\n(\w+\t\d+\n){3}$",
+    "article.py": r"^.+\n(\d+ stores|no network data: 404 .*)\n$",
+    "propose.py": r"^3 proposed\ninchangee\n404 \['no such article'\]\n$",
+    "propose.sh": r"^a_valider\n$",
+    "errors.sh": r"^bad_request\n.*limit.*\n$",
+}
+
+
+def blocks():
+    """Name, language and text of each."""
+    with open(os.path.join(TOP, "docs", "api.md"), encoding="utf-8") as file:
+        text = file.read()
+    for language, block in re.findall(r"(?ms)^```(\w+)\n(.*?)^```$", text):
+        name = block.split("\n")[0].lstrip("#/ ")
+        yield name, language, block
+
+
+def environment(grid, key):
+    return dict(os.environ, GRID_KEY=key, GRID_SUPPLIER=SUPPLIER,
+                GRID_URL="http://127.0.0.1:%d" % grid.port,
+                PYTHONDONTWRITEBYTECODE="1", NO_PROXY="127.0.0.1")
+
+
+def filled():
+    grid = Stack(settings={"pages.processes": 1, "slow.processes": 1})
+
+    def gridctl(*words):
+        return subprocess.run(
+            [GRIDCTL, "--data", grid.data] + list(words), check=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout.decode()
+
+    subprocess.run([GRIDCTL, "demo", "--out", grid.path("csv"), "--articles",
+                    str(ROWS), "--suppliers", "12", "--stores", "3"],
+                   check=True, stdout=subprocess.DEVNULL)
+    gridctl("init")
+    gridctl("import", grid.path("csv"))
+    gridctl("compute", "--quiet", SUPPLIER)
+    return grid, gridctl
+
+
+def run_block(name, language, block, folder, env):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(block)
+    done = subprocess.run(RUNNERS[language] + [path], cwd=folder, env=env,
+                          capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, "%s ended with %d: %s%s" % (
+        name, done.returncode, done.stdout, done.stderr)
+    assert not done.stderr, (name, done.stderr)
+    assert re.search(PRINTS[name], done.stdout), (name, done.stdout)
+
+
+def each_example_does_what_the_guide_says():
+    for program in ("curl", "jq"):
+        if shutil.which(program) is None:
+            skip(program + " is not installed")
+    grid, gridctl = filled()
+    with grid:
+        key = gridctl("key", "create", "--name", "t", "--scope",
+                      "propose").strip()
+        os.mkdir(grid.path("work"))
+        names = []
+        for name, language, block in blocks():
+            if language == "js" and shutil.which("node") is None:
+                print("   not run, without node: " + name)
+            else:
+                run_block(name, language, block, grid.path("work"),
+                          environment(grid, key))
+            names.append(name)
+        assert sorted(names) == sorted(PRINTS), names
+
+
+def the_client_tries_again_and_tells_what_will_not_mend():
+    """grid.py against a server that fails first, and errors that stay."""
+    grid, gridctl = filled()
+    with grid:
+        key = gridctl("key", "create", "--name", "t", "--scope",
+                      "read").strip()
+        os.mkdir(grid.path("work"))
+        text = {name: block for name, _, block in blocks()}
+        with open(grid.path("work/grid.py"), "w") as file:
+            file.write(text["grid.py"])
+        program = (
+            "import grid, json, sys\n"
+            "path, query, body = json.loads(sys.argv[1])\n"
+            "try:\n"
+            "    answer, _ = grid.ask(path, query, body, tries=4)\n"
+            "    print('rows', len(answer['data']))\n"
+            "except grid.GridError as error:\n"
+            "    print('error', error.status)\n")
+
+        def ask(*what):
+            return subprocess.Popen(
+                [sys.executable, "-c", program, json.dumps(what)],
+                cwd=grid.path("work"), env=environment(grid, key),
+                stdout=subprocess.PIPE, text=True)
+
+        query = {"fournisseur": SUPPLIER, "limit": 7}
+        grid.pool.terminate()  # 502 until there is a pool again
+        grid.pool.wait(30)
+        asking = ask("/grid", query, None)
+        grid.start_pool()
+        assert asking.communicate(timeout=60)[0] == "rows 7\n"
+        for status, what in (
+                (400, ("/grid", {"fournisseur": SUPPLIER, "limit": 0}, None)),
+                (404, ("/grid", {"fournisseur": "nobody"}, None)),
+                (202, ("/grid", {"fournisseur": "00042", "compute": 0}, None)),
+                (403, ("/gammes", None, {"fournisseur": SUPPLIER,
+                                         "changes": []}))):
+            asking = ask(*what)
+            assert asking.communicate(timeout=60)[0] == \
+                "error %d\n" % status, (status, what)
+
+
+if __name__ == "__main__":
+    run_tests([each_example_does_what_the_guide_says,
+               the_client_tries_again_and_tells_what_will_not_mend])
