@@ -305,7 +305,7 @@ send(struct search *search)
 			pieces_drop_last(body);
 		pieces_text(body, "]");
 		rows_pagination(body, &pages);
-		pieces_text(body, ",\"meta\":{\"nbFournisseurs\":");
+		pieces_text(body, ",\"meta\":{\"fournisseurs\":");
 		rows_int(body, search->suppliers);
 		rows_member_bool(body, "complet", !pages.more);
 		pieces_text(body, "}}");

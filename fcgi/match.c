@@ -52,10 +52,9 @@ match_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query)
 {
 	uint32_t rows = snapshot_rows(snap);
-	const uint8_t *gammes =
-	    ranges == NULL ? snapshot_gammes(snap)
-	    : query->raw   ? ranges->raw
-			   : ranges->shown;
+	const uint8_t *gammes = ranges == NULL ? snapshot_gammes(snap)
+	    : query->raw                       ? ranges->raw
+					       : ranges->shown;
 	const uint32_t *code3 = snapshot_code3(snap);
 
 	if (gammes == NULL || code3 == NULL)

@@ -1,6 +1,7 @@
 #include "fcgi/splice.h"
 
 #include "common/jsonw.h"
+#include "common/log.h"
 #include "common/num.h"
 
 #define TEXT_MAX (1u << 24)
@@ -230,6 +231,12 @@ read_network(struct splice *splice, struct today *today)
 		    span_sub(code, 1, code.len - 2), &today->network);
 	today->network_read = true;
 	today->network_known = err == ERR_OK;
+	if (err == ERR_DAMAGED) { /* not the snapshot: that one is sound */
+		log_error("a network record is damaged, gridctl network "
+			  "imports it anew: codeCentrale=%.*s",
+		    SPAN_ARG(code));
+		return ERR_INTERNAL;
+	}
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 

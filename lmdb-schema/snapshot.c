@@ -27,9 +27,15 @@ struct snapshot {
 	unsigned slice_shift; /* slice_rows = 1 << slice_shift */
 	int8_t number_place[ROW_COLUMNS];
 	_Atomic(const char *) *sections;
+	char *copies; /* room for what must be copied, `copied` bytes full */
+	size_t copied;
 };
 
-static void free_copies(struct snapshot *snap);
+/*
+ * LMDB gives a longer value pages of its own, 16 bytes from their start; this
+ * is half of the largest page that it makes.
+ */
+#define SMALL 32768
 
 /* Stands in sections[] for one that was looked at and found wanting. */
 static const char bad[1];
@@ -100,19 +106,36 @@ read_head(struct snapshot *snap)
 	return ERR_OK;
 }
 
-/* The name shifts the table off its alignment: a copy puts it right. */
+/* What a copy of a section takes, so that the next one is on its place too. */
+static size_t
+copy_room(uint64_t bytes)
+{
+	return bytes > SMALL ? 0 : (bytes + 7) & ~(size_t)7;
+}
+
+/*
+ * The name shifts the table off its alignment: a copy puts it right. Room for
+ * the sections that may need the same is got here too: a reader that finds a
+ * section wanting can then say that the file is damaged, and nothing else.
+ */
 static enum err
 copy_table(struct snapshot *snap)
 {
-	size_t bytes = snap->head->sections * sizeof(*snap->table);
-	struct snap_section *table = malloc(bytes);
+	unsigned count = snap->head->sections;
+	struct snap_section *table = calloc(count, sizeof(*table));
+	size_t room = 0;
 
 	snap->table = table;
-	snap->sections = calloc(snap->head->sections, sizeof(*snap->sections));
+	snap->sections = calloc(count, sizeof(*snap->sections));
 	if (table == NULL || snap->sections == NULL)
 		return ERR_NO_MEMORY;
-	memcpy(table, snap->name.ptr + snap->name.len, bytes);
-	return ERR_OK;
+	memcpy(table, snap->name.ptr + snap->name.len, count * sizeof(*table));
+	for (unsigned i = 0; i < count; i++)
+		room += copy_room(table[i].bytes);
+	if (room == 0)
+		return ERR_OK;
+	snap->copies = malloc(room);
+	return snap->copies == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 
 enum err
@@ -176,11 +199,11 @@ snapshot_close(struct snapshot *snap)
 {
 	if (snap == NULL)
 		return;
-	free_copies(snap);
 	kv_abort(snap->txn);
 	kv_close(snap->kv);
 	free((void *)(uintptr_t)snap->table);
 	free(snap->sections);
+	free(snap->copies);
 	pthread_mutex_destroy(&snap->lock);
 	free(snap);
 }
@@ -213,20 +236,21 @@ snapshot_name(const struct snapshot *snap)
 
 /*
  * Values of less than half a page lie between others, on any address: those
- * are copied once. Large ones are used where they are. NULL: no memory now.
+ * are copied once. Large ones are used where they are.
  */
 static const char *
-aligned(struct span value)
+aligned(struct snapshot *snap, struct span value)
 {
-	char *copy;
+	char *copy = snap->copies + snap->copied;
 
 	if (value.len == 0)
 		return "";
 	if ((uintptr_t)value.ptr % 8 == 0)
 		return value.ptr;
-	copy = malloc(value.len);
-	if (copy != NULL)
-		memcpy(copy, value.ptr, value.len);
+	if (value.len > SMALL)
+		return bad;
+	snap->copied += copy_room(value.len);
+	memcpy(copy, value.ptr, value.len);
 	return copy;
 }
 
@@ -238,7 +262,7 @@ find_section(struct snapshot *snap, unsigned section)
 	enum err err = kv_get(snap->txn, 0, key_span(&key), &value);
 
 	if (err == ERR_OK && value.len == snap->table[section].bytes)
-		return aligned(value);
+		return aligned(snap, value);
 	log_error("snapshot is damaged: supplier=%.*s section=%u error=%s",
 	    SPAN_ARG(snapshot_supplier(snap)), section,
 	    err == ERR_OK ? "wrong length" : err_text(err));
@@ -258,26 +282,7 @@ resolve(struct snapshot *snap, unsigned section)
 		    &snap->sections[section], found, memory_order_release);
 	}
 	pthread_mutex_unlock(&snap->lock);
-	/* Without memory it is looked for again the next time. */
-	return found == NULL ? bad : found;
-}
-
-/* Frees what aligned() copied: whatever is not in the map. */
-static void
-free_copies(struct snapshot *snap)
-{
-	struct span value;
-
-	for (unsigned i = 0; snap->sections != NULL && i < snap->head->sections;
-	     i++) {
-		const char *found = atomic_load(&snap->sections[i]);
-		struct key key = key_u16((uint16_t)i);
-
-		if (found != NULL && found != bad && snap->table[i].bytes > 0 &&
-		    kv_get(snap->txn, 0, key_span(&key), &value) == ERR_OK &&
-		    value.ptr != found)
-			free((void *)(uintptr_t)found);
-	}
+	return found;
 }
 
 static inline const char *

@@ -156,7 +156,7 @@ START_TEST(overlaid_row_is_the_row_computed_anew)
 	ck_assert_str_eq(
 	    row("A1", "codeGammeServeur,codeGamme,codeGammeInit,caReseau",
 		false, SPLICE_JSON),
-	    "{\"codeGammeServeur\":\"A\",\"codeGamme\":\"Z\","
+	    "{\"codeGammeServeur\":\"A\",\"codeGamme\":\"A\","
 	    "\"codeGammeInit\":\"A\",\"caReseau\":27000},");
 	memcpy(live,
 	    row("A1",

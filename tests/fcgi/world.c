@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/fs.h"
+#include "fcgi/route.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
 
@@ -194,6 +195,7 @@ world_call(void)
 	struct call call = {.serving = world.serving,
 	    .server = world.server,
 	    .request = &world.request,
+	    .route = &routes[0],
 	    .reply = &world.serving->reply};
 
 	nowhere = sink_to_buf(&world.answer);
