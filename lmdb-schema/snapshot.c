@@ -241,7 +241,7 @@ snapshot_name(const struct snapshot *snap)
 static const char *
 aligned(struct snapshot *snap, struct span value)
 {
-	char *copy = snap->copies + snap->copied;
+	char *copy;
 
 	if (value.len == 0)
 		return "";
@@ -249,6 +249,7 @@ aligned(struct snapshot *snap, struct span value)
 		return value.ptr;
 	if (value.len > SMALL)
 		return bad;
+	copy = snap->copies + snap->copied;
 	snap->copied += copy_room(value.len);
 	memcpy(copy, value.ptr, value.len);
 	return copy;
