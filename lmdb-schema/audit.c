@@ -11,33 +11,76 @@
 
 static const char last_name[] = "audit";
 
-enum err
-audit_add(struct kv_txn *txn, const struct audit_entry *entry)
+static void
+pack_entry(struct buf *value, const struct audit_entry *entry)
 {
-	struct buf value;
-	uint64_t number;
-	enum err err = store_number(txn, last_name, &number);
+	pack_add_unsigned(value,
+	    (uint64_t)(entry->when_ms == 0 ? date_now_ms() : entry->when_ms));
+	pack_add_text(value, entry->event);
+	pack_add_text(value, entry->actor);
+	pack_add_text(value, entry->supplier);
+	pack_add_text(value, entry->codein);
+	pack_add_text(value, entry->gamme);
+	pack_add_text(value, entry->before);
+}
 
-	if (err == ERR_OK)
-		err = store_set_number(txn, last_name, ++number);
+void
+audit_begin(struct audit *audit, struct kv_txn *txn)
+{
+	*audit = (struct audit){.txn = txn};
+}
+
+static enum err
+read_last(struct audit *audit)
+{
+	enum err err;
+
+	if (audit->known)
+		return ERR_OK;
+	err = store_number(audit->txn, last_name, &audit->last);
+	audit->known = err == ERR_OK;
+	return err;
+}
+
+/* Numbers only grow: each entry goes behind the last one. */
+enum err
+audit_note(struct audit *audit, const struct audit_entry *entry)
+{
+	uint64_t number;
+	struct buf value;
+	enum err err = read_last(audit);
+
 	if (err != ERR_OK)
 		return err;
-	number = htobe64(number);
+	audit->noted = true;
+	number = htobe64(++audit->last);
 	buf_init(&value, 4096);
-	pack_add_unsigned(&value,
-	    (uint64_t)(entry->when_ms == 0 ? date_now_ms() : entry->when_ms));
-	pack_add_text(&value, entry->event);
-	pack_add_text(&value, entry->actor);
-	pack_add_text(&value, entry->supplier);
-	pack_add_text(&value, entry->codein);
-	pack_add_text(&value, entry->gamme);
-	pack_add_text(&value, entry->before);
+	pack_entry(&value, entry);
 	err = buf_end(&value);
 	if (err == ERR_OK)
-		err = kv_put(txn, STATE_AUDIT,
+		err = kv_append(audit->txn, STATE_AUDIT,
 		    span_make(&number, sizeof(number)), buf_span(&value));
 	buf_fini(&value);
 	return err;
+}
+
+enum err
+audit_end(struct audit *audit)
+{
+	if (!audit->noted)
+		return ERR_OK;
+	return store_set_number(audit->txn, last_name, audit->last);
+}
+
+enum err
+audit_add(struct kv_txn *txn, const struct audit_entry *entry)
+{
+	struct audit audit;
+	enum err err;
+
+	audit_begin(&audit, txn);
+	err = audit_note(&audit, entry);
+	return err == ERR_OK ? audit_end(&audit) : err;
 }
 
 static enum err

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -37,6 +38,20 @@ struct audit_entry {
  */
 
 enum err audit_add(struct kv_txn *txn, const struct audit_entry *entry);
+
+/*
+ * Many entries in one transaction: the last number is read once and written
+ * once, by audit_end(), without which none of them counts.
+ */
+struct audit {
+	struct kv_txn *txn;
+	uint64_t last; /* the last entry's number, once it is known */
+	bool known, noted;
+};
+
+void audit_begin(struct audit *audit, struct kv_txn *txn);
+enum err audit_note(struct audit *audit, const struct audit_entry *entry);
+enum err audit_end(struct audit *audit);
 
 /* From `number` on, oldest first. */
 enum err audit_each(struct state_view *view, uint64_t number,

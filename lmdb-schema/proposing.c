@@ -26,6 +26,7 @@ proposing_begin(struct proposing *op, struct kv_txn *txn, struct store *store)
 	op->txn = txn;
 	op->now_ms = date_now_ms();
 	op->changed = false;
+	audit_begin(&op->audit, txn);
 	return live_view_open(&op->live, store);
 }
 
@@ -52,6 +53,8 @@ proposing_end(struct proposing *op, enum err err)
 {
 	if (err == ERR_OK)
 		err = proposing_mark(op);
+	if (err == ERR_OK)
+		err = audit_end(&op->audit);
 	live_view_close(op->live);
 	op->live = NULL;
 	return err;
@@ -127,7 +130,7 @@ static enum err
 tell(struct proposing *op, struct span event, const struct standing *standing,
     uint8_t gamme, uint8_t before)
 {
-	return audit_add(op->txn,
+	return audit_note(&op->audit,
 	    &(struct audit_entry){.when_ms = op->now_ms,
 		.event = event,
 		.actor = op->actor,

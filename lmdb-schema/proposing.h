@@ -18,6 +18,7 @@ struct proposing {
 	struct span supplier, actor;
 	int64_t now_ms;
 	bool changed; /* something of the present supplier */
+	struct audit audit;
 };
 
 /* How an article stands; ROW_GAMME_NONE where there is nothing. */
@@ -43,7 +44,10 @@ enum err proposing_begin(
 /* Moves the version of `supplier`, if anything of it changed. */
 enum err proposing_mark(struct proposing *op);
 
-/* Marks it, unless `err` is a failure, and lets the server's ranges go. */
+/*
+ * Unless `err` is a failure, marks it and ends the trail; lets the server's
+ * ranges go.
+ */
 enum err proposing_end(struct proposing *op, enum err err);
 
 enum err proposing_look(
