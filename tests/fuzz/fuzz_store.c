@@ -1,0 +1,107 @@
+/*
+ * A data directory from a hostile disk: damage (made.h) laid over its live,
+ * catalogue or state environment, or over its facts; the first byte says over
+ * which. It opens or is refused, and a check reads all of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/check.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/store.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/made.h"
+
+#define FILES 4
+
+static struct {
+	char path[FS_PATH_MAX];
+	struct buf sound;
+} files[FILES];
+
+static void
+begin(void)
+{
+	static const char *const ends[FILES] = {
+	    "live.mdb", "catalog.mdb", "state.mdb", ".mdb"};
+	const char *data = made_demo();
+	char facts[FS_PATH_MAX];
+
+	made_gridctl(data, "key create --name f --scope propose");
+	made_gridctl(data, "user add u <<'.'\nabcdefghijkl\n.");
+	FUZZ_CHECK(fs_path(facts, "%s/facts", data) == ERR_OK);
+	for (int i = 0; i < FILES; i++) {
+		files[i].path[0] = '\0';
+		made_find(files[i].path, i == 3 ? facts : data, ends[i]);
+		buf_init(&files[i].sound, (size_t)64 << 20);
+		FUZZ_CHECK(fs_read(&files[i].sound, files[i].path) == ERR_OK);
+	}
+}
+
+static void
+put_back(void)
+{
+	for (int i = 0; i < FILES; i++)
+		made_write(
+		    files[i].path, files[i].sound.data, files[i].sound.len);
+}
+
+static void
+damage(unsigned which, struct span patches)
+{
+	size_t len = files[which].sound.len;
+	char *file = malloc(len);
+
+	FUZZ_CHECK(file != NULL);
+	memcpy(file, files[which].sound.data, len);
+	made_damage(file, len, patches);
+	made_write(files[which].path, file, len);
+	free(file);
+}
+
+static void
+told(void *context, const struct fault *fault)
+{
+	(void)context;
+	FUZZ_CHECK(fault_is_set(fault));
+}
+
+static enum err
+pass_over(void *context, const struct source_supplier *supplier)
+{
+	*(uint64_t *)context += supplier->articles + supplier->name.len;
+	return ERR_OK;
+}
+
+static void
+read_all(struct store *store)
+{
+	struct check_counts counts = {0};
+	struct source *source;
+	uint64_t sum = 0;
+
+	if (source_open(&source, store) == ERR_OK)
+		source_suppliers(source, pass_over, &sum);
+	source_close(source);
+	check_store(&counts, store, told, NULL, NULL);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct store *store;
+	struct fault fault;
+
+	if (len == 0)
+		return 0;
+	if (files[0].sound.len == 0)
+		begin();
+	put_back();
+	damage(data[0] % FILES, span_from(span_make(data, len), 1));
+	fault_clear(&fault);
+	if (store_open(&store, made_demo(), &fault) == ERR_OK)
+		read_all(store);
+	store_close(store);
+	return 0;
+}
