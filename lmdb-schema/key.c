@@ -229,8 +229,13 @@ key_file_generation(const char *name, bool *temporary)
 	*temporary = span_ends(text, SPAN(".tmp"));
 	if (*temporary)
 		text.len -= 4;
-	if (!span_ends(text, SPAN(".mdb")) ||
-	    !key_generation(&generation, span_sub(text, 0, text.len - 4)))
+	if (span_ends(text, SPAN(".mdb")))
+		text.len -= 4;
+	else if (span_ends(text, SPAN(".gz")))
+		text.len -= 3;
+	else
+		return 0;
+	if (!key_generation(&generation, text))
 		return 0;
 	return generation;
 }

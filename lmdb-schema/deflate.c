@@ -1,0 +1,167 @@
+/*
+ * libdeflate makes whole streams. A piece is one whose last block is told not
+ * to be the last, and that is led to the end of a byte by an empty block. The
+ * bit that says "last" stands where zlib's inflate meets a block's beginning
+ * (as in zlib's own gzjoin), which also shows that the piece is sound.
+ */
+#include "lmdb-schema/deflate.h"
+
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+struct deflate {
+	struct libdeflate_compressor *packer;
+	z_stream unpacker;
+	char *unpacked;
+	size_t room;
+};
+
+struct deflate *
+deflate_new(int level)
+{
+	struct deflate *deflate = calloc(1, sizeof(*deflate));
+
+	if (deflate == NULL)
+		return NULL;
+	deflate->packer = libdeflate_alloc_compressor(level);
+	if (deflate->packer == NULL ||
+	    inflateInit2(&deflate->unpacker, -15) != Z_OK) {
+		libdeflate_free_compressor(deflate->packer);
+		free(deflate);
+		return NULL;
+	}
+	return deflate;
+}
+
+void
+deflate_free(struct deflate *deflate)
+{
+	if (deflate == NULL)
+		return;
+	inflateEnd(&deflate->unpacker);
+	libdeflate_free_compressor(deflate->packer);
+	free(deflate->unpacked);
+	free(deflate);
+}
+
+void
+deflate_stored(unsigned char head[DEFLATE_STORED_LEN], size_t len)
+{
+	head[0] = 0;
+	head[1] = (unsigned char)len;
+	head[2] = (unsigned char)(len >> 8);
+	head[3] = (unsigned char)~head[1];
+	head[4] = (unsigned char)~head[2];
+}
+
+static bool
+make_room(struct deflate *deflate, size_t len)
+{
+	char *more;
+
+	if (deflate->room >= len)
+		return true;
+	more = malloc(len);
+	if (more == NULL)
+		return false;
+	free(deflate->unpacked);
+	deflate->unpacked = more;
+	deflate->room = len;
+	return true;
+}
+
+/*
+ * Where a block begins: `unused` bits of the byte before `at` are the next
+ * block's first, or that is the first of `at`. Clears it when it says "last".
+ */
+static bool
+clear_last(unsigned char *at, unsigned unused)
+{
+	unsigned char bit = 1;
+
+	if (unused > 0) {
+		bit = (unsigned char)(0x100u >> unused);
+		at--;
+	}
+	if ((*at & bit) == 0)
+		return false;
+	*at &= (unsigned char)~bit;
+	return true;
+}
+
+/* Unpacks all of it, and clears the mark of the last block on the way. */
+static enum err
+go_through(struct deflate *deflate, unsigned char *packed, size_t len,
+    struct span text)
+{
+	z_stream *z = &deflate->unpacker;
+	bool last;
+	int code = inflateReset(z);
+
+	z->next_in = packed;
+	z->avail_in = (uInt)len;
+	z->next_out = (Bytef *)deflate->unpacked;
+	z->avail_out = (uInt)deflate->room;
+	last = clear_last(packed, 0);
+	while (code == Z_OK) {
+		code = inflate(z, Z_BLOCK);
+		if ((z->data_type & 128) == 0)
+			continue;
+		if (last)
+			break;
+		last = clear_last(z->next_in, (unsigned)z->data_type & 7);
+	}
+	if ((code != Z_OK && code != Z_STREAM_END) || z->avail_in > 0 ||
+	    z->total_out != text.len ||
+	    memcmp(deflate->unpacked, text.ptr, text.len) != 0)
+		return ERR_INTERNAL;
+	return ERR_OK;
+}
+
+/* The bits left of the last byte are zeros: an empty stored block's head. */
+static void
+end_on_byte(struct deflate *deflate, struct buf *out)
+{
+	unsigned unused = (unsigned)deflate->unpacker.data_type & 7;
+
+	if (unused == 0)
+		return;
+	if (unused < 3)
+		buf_add_char(out, '\0');
+	buf_add(out, "\0\0\xff\xff", 4);
+}
+
+enum err
+deflate_add(struct deflate *deflate, struct buf *out, struct span text)
+{
+	size_t most =
+	    libdeflate_deflate_compress_bound(deflate->packer, text.len);
+	char *packed = buf_room(out, most);
+	size_t len;
+	enum err err;
+
+	if (packed == NULL || !make_room(deflate, text.len + 1))
+		return buf_end(out) != ERR_OK ? buf_end(out) : ERR_NO_MEMORY;
+	len = libdeflate_deflate_compress(
+	    deflate->packer, text.ptr, text.len, packed, most);
+	err = go_through(deflate, (unsigned char *)packed, len, text);
+	if (err != ERR_OK)
+		return err;
+	buf_grown(out, len);
+	end_on_byte(deflate, out);
+	return buf_end(out);
+}
+
+uint32_t
+deflate_crc(uint32_t crc, const void *data, size_t len)
+{
+	return libdeflate_crc32(crc, data, len);
+}
+
+uint32_t
+deflate_crc_both(uint32_t first, uint32_t second, uint64_t len)
+{
+	return (uint32_t)crc32_combine(first, second, (z_off_t)len);
+}

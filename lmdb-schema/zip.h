@@ -1,0 +1,78 @@
+/*
+ * zip: a snapshot's rows packed, in a file beside it, so that a whole dump can
+ * be sent compressed without compressing it.
+ *
+ * snapshots/S/G.gz, which goes when G.mdb goes, is made after the snapshot is
+ * published, when somebody first asks for such a dump or an operator says
+ * `gridctl gzip`. It is never needed: without it, dumps are as they lie.
+ *
+ *	struct zip_head, struct zip_segment[segments], then the segments: 64
+ *	rows each as the snapshot has them, each row with the comma behind it
+ *	but the very last, as a piece of a deflate stream (deflate.h)
+ *
+ * All integers are little-endian. The head's checksum counts the head, itself
+ * as 0, and the table; each segment has one of its packed bytes and one of its
+ * rows. `snapshot` is the head checksum of the snapshot it was made of, which
+ * covers the checksums of all its sections: a file of another one is refused.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/snapshot.h"
+
+#define ZIP_MAGIC "GRIDGZIP"
+#define ZIP_VERSION 1
+#define ZIP_ROWS 64
+
+/* With fewer rows no file is made: nginx packs those on the way. */
+#define ZIP_ROWS_MIN 512
+
+struct zip_head {
+	char magic[8];
+	uint32_t version;
+	uint32_t crc;
+	uint32_t snapshot;
+	uint32_t rows;
+	uint32_t segments;
+	uint32_t reserved;
+	uint64_t generation;
+	uint64_t bytes; /* the whole file */
+};
+
+struct zip_segment {
+	uint64_t at;
+	uint32_t len; /* packed */
+	uint32_t packed_crc;
+	uint32_t raw_len;
+	uint32_t crc; /* of the rows */
+};
+
+struct zip; /* an open file; any number of threads may read it */
+
+/*
+ *   ERR_NOT_FOUND  there is none
+ *   ERR_DAMAGED    it is not whole, or not this snapshot's; the log says so
+ *   ERR_VERSION    of another version
+ */
+enum err zip_open(struct zip **out, struct store *store, struct snapshot *snap);
+void zip_close(struct zip *zip);
+
+uint32_t zip_segments(const struct zip *zip);
+const struct zip_segment *zip_segment(const struct zip *zip, uint32_t i);
+
+/* A segment's packed bytes; empty when they are damaged, which is logged. */
+struct span zip_bytes(const struct zip *zip, uint32_t i);
+
+/*
+ * Makes the file for a supplier's current snapshot, under the supplier's lock.
+ * *bytes is its size, 0 when the snapshot is too small to want one. One that is
+ * there and whole already is left.
+ */
+enum err zip_make(uint64_t *bytes, struct store *store, struct span supplier,
+    unsigned threads);
+
+/* Removes a damaged one, so that the next demand makes it anew. */
+void zip_discard(struct store *store, const struct snapshot *snap);
