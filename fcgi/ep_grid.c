@@ -6,6 +6,7 @@
 
 #include "fcgi/endpoint.h"
 #include "fcgi/on_demand.h"
+#include "fcgi/packed.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
 #include "lmdb-schema/key.h"
@@ -97,21 +98,20 @@ make_tail(struct pieces *tail, struct rows_view *view, const struct rowset *set,
 	pieces_text(tail, "}");
 }
 
+static const char start[] = "{\"data\":[";
+#define START_LEN (sizeof(start) - 1)
+
 static void
-send_json(struct call *call, struct rows_view *view, const struct rowset *set,
-    const struct rows_pages *pages, bool computed)
+send_plain(
+    struct call *call, const struct rowset *set, const struct pieces *tail)
 {
-	static const char start[] = "{\"data\":[";
 	struct splice *splice = &call->serving->splice;
 	struct pieces *body = &call->reply->body;
-	struct pieces *tail = &call->serving->tail;
 	enum err err;
 
-	pieces_clear(tail);
-	make_tail(tail, view, set, pages, computed);
 	if (set->count > GATHER_ROWS)
 		reply_stream(call->reply,
-		    known_length(splice, set, sizeof(start) - 1 + tail->total));
+		    known_length(splice, set, START_LEN + tail->total));
 	pieces_add(body, span_of(start));
 	err = add_rows(call, view, set);
 	if (set->count > 0)
@@ -122,6 +122,67 @@ send_json(struct call *call, struct rows_view *view, const struct rowset *set,
 		body->err = tail->err;
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);
+}
+
+/*
+ * Every row, as a whole, in the snapshot's order: such an answer can be
+ * stitched, once its rows are packed. The first who asks has that done.
+ */
+static bool
+get_packed(
+    struct call *call, struct rows_view *view, const struct rowset *set)
+{
+	struct snapshot *snap = view->pinned->snap;
+	struct serving *serving = call->serving;
+	enum err err;
+
+	if (set->order != NULL || set->count < ZIP_ROWS_MIN ||
+	    set->count != snapshot_rows(snap) || !serving->splice.all ||
+	    !rows_takes_gzip(call->request))
+		return false;
+	err = packed_get(&serving->packed, view->pinned->packed,
+	    call->server->store, snap);
+	if (err == ERR_NOT_FOUND)
+		on_demand_pack(call, snapshot_supplier(snap));
+	return err == ERR_OK;
+}
+
+static void
+send_stitched(
+    struct call *call, struct rows_view *view, const struct pieces *tail)
+{
+	struct serving *serving = call->serving;
+	struct packed *packed = serving->packed;
+	int64_t length = -1;
+	enum err err = ERR_OK;
+
+	if (splice_is_unchanged(&serving->splice))
+		length =
+		    stitch_length(packed_zip(packed), START_LEN, tail->total);
+	reply_header(call->reply, "Content-Encoding", "gzip");
+	reply_stream(call->reply, length);
+	if (!call->reply->head_only)
+		err = stitch_dump(&serving->stitch, call->reply,
+		    &serving->splice, packed_zip(packed), span_of(start), tail);
+	if (err == ERR_DAMAGED)
+		packed_discard(view->pinned->packed, packed,
+		    call->server->store, view->pinned->snap);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}
+
+static void
+send_json(struct call *call, struct rows_view *view, const struct rowset *set,
+    const struct rows_pages *pages, bool computed)
+{
+	struct pieces *tail = &call->serving->tail;
+
+	pieces_clear(tail);
+	make_tail(tail, view, set, pages, computed);
+	if (get_packed(call, view, set))
+		send_stitched(call, view, tail);
+	else
+		send_plain(call, set, tail);
 }
 
 static void
@@ -172,6 +233,8 @@ send(struct call *call, struct rows_view *view, bool computed)
 	enum err err;
 
 	rows_headers(call, form);
+	if (form == SPLICE_JSON && params->limit == 0)
+		reply_header(call->reply, "Vary", "Accept-Encoding");
 	key_generation_text(generation, head->generation);
 	reply_header(call->reply, "X-Snapshot", "%s", generation);
 	if (rows_not_modified(call, tag, 5, form))

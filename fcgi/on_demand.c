@@ -16,12 +16,14 @@
 
 #define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
 #define POLL_NS 20000000
+#define PACK_PAUSE_NS INT64_C(60000000000)
 
 /* A child under way; whoever started it reaps it, the others wait. */
 struct job {
 	struct job *next;
 	char *supplier;
 	unsigned users;
+	bool pack; /* its rows, rather than compute it */
 	bool done;
 	enum err err;
 };
@@ -31,6 +33,7 @@ struct computing_table {
 	pthread_cond_t changed;
 	struct job *jobs;
 	unsigned waiting;
+	int64_t pack_after_ns; /* the last packing failed: not before this */
 };
 
 struct computing_table *
@@ -64,20 +67,13 @@ computing_table_free(struct computing_table *table)
 
 /* In a group of its own, with signals as a shell would give them. */
 static enum err
-start(pid_t *pid, struct server *server, const char *supplier)
+spawn(pid_t *pid, char **argv)
 {
 	extern char **environ;
-	char slots[32];
-	char *argv[] = {server->settings->gridctl, (char *)"--data",
-	    server->settings->data_dir, (char *)"compute", (char *)"--quiet",
-	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--",
-	    (char *)(uintptr_t)supplier, NULL};
 	posix_spawnattr_t how;
 	sigset_t none, usual;
 	int errnum;
 
-	snprintf(slots, sizeof(slots), "%lld",
-	    (long long)server->settings->compute_slots);
 	sigemptyset(&none);
 	sigemptyset(&usual);
 	sigaddset(&usual, SIGPIPE);
@@ -98,6 +94,23 @@ start(pid_t *pid, struct server *server, const char *supplier)
 	log_error("cannot start the computation: program=%s error=%s", argv[0],
 	    strerror(errnum));
 	return ERR_INTERNAL;
+}
+
+static enum err
+start(pid_t *pid, struct server *server, const struct job *job)
+{
+	char slots[32];
+	char *compute[] = {server->settings->gridctl, (char *)"--data",
+	    server->settings->data_dir, (char *)"compute", (char *)"--quiet",
+	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--",
+	    job->supplier, NULL};
+	char *pack[] = {server->settings->gridctl, (char *)"--data",
+	    server->settings->data_dir, (char *)"gzip", (char *)"--quiet",
+	    (char *)"--jobs", (char *)"1", (char *)"--", job->supplier, NULL};
+
+	snprintf(slots, sizeof(slots), "%lld",
+	    (long long)server->settings->compute_slots);
+	return spawn(pid, job->pack ? pack : compute);
 }
 
 static enum err
@@ -163,6 +176,16 @@ release_job(struct computing_table *table, struct job *job)
 	free(job);
 }
 
+static void
+count_end(struct metrics *metrics, enum err err)
+{
+	metrics_mine(metrics)->computations_running--;
+	if (err == ERR_OK)
+		metrics->computations_done++;
+	else if (err != ERR_BUSY)
+		metrics->computations_failed++;
+}
+
 /* Its own thread, so that it is seen to its end when all clients have gone. */
 static void *
 run(void *context)
@@ -175,17 +198,17 @@ run(void *context)
 	enum err err;
 
 	free(runner);
-	metrics_mine(server->metrics)->computations_running++;
-	err = start(&pid, server, job->supplier);
+	if (!job->pack)
+		metrics_mine(server->metrics)->computations_running++;
+	err = start(&pid, server, job);
 	if (err == ERR_OK)
 		err = await(
 		    pid, job->supplier, server->settings->compute_timeout_s);
-	metrics_mine(server->metrics)->computations_running--;
-	if (err == ERR_OK)
-		server->metrics->computations_done++;
-	else if (err != ERR_BUSY)
-		server->metrics->computations_failed++;
+	if (!job->pack)
+		count_end(server->metrics, err);
 	pthread_mutex_lock(&table->lock);
+	if (job->pack && err != ERR_OK)
+		table->pack_after_ns = date_monotonic_ns() + PACK_PAUSE_NS;
 	job->done = true;
 	job->err = err;
 	pthread_cond_broadcast(&table->changed);
@@ -195,7 +218,8 @@ run(void *context)
 }
 
 static enum err
-start_job(struct job **out, struct server *server, struct span supplier)
+start_job(
+    struct job **out, struct server *server, struct span supplier, bool pack)
 {
 	struct job *job = calloc(1, sizeof(*job));
 	struct runner *runner = calloc(1, sizeof(*runner));
@@ -208,6 +232,7 @@ start_job(struct job **out, struct server *server, struct span supplier)
 	if (job != NULL && runner != NULL && job->supplier != NULL) {
 		*runner = (struct runner){server, job};
 		job->users = 2; /* the thread and the caller */
+		job->pack = pack;
 		job->next = server->computing->jobs;
 		pthread_attr_init(&detached);
 		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -227,16 +252,18 @@ start_job(struct job **out, struct server *server, struct span supplier)
 }
 
 static enum err
-join_job(struct job **out, struct server *server, struct span supplier)
+join_job(
+    struct job **out, struct server *server, struct span supplier, bool pack)
 {
 	struct computing_table *table = server->computing;
 	struct job *job = table->jobs;
 
 	while (job != NULL &&
-	    (job->done || !span_eq(span_of(job->supplier), supplier)))
+	    (job->done || job->pack != pack ||
+		!span_eq(span_of(job->supplier), supplier)))
 		job = job->next;
 	if (job == NULL)
-		return start_job(out, server, supplier);
+		return start_job(out, server, supplier, pack);
 	job->users++;
 	*out = job;
 	return ERR_OK;
@@ -267,7 +294,7 @@ on_demand_compute(struct call *call, struct span supplier)
 
 	pthread_mutex_lock(&table->lock);
 	if (table->waiting < (unsigned)server->settings->compute_waiters)
-		err = join_job(&job, server, supplier);
+		err = join_job(&job, server, supplier, false);
 	if (err == ERR_OK) {
 		table->waiting++;
 		metrics_mine(server->metrics)->computations_waiting++;
@@ -285,4 +312,18 @@ on_demand_compute(struct call *call, struct span supplier)
 	}
 	pthread_mutex_unlock(&table->lock);
 	return err;
+}
+
+void
+on_demand_pack(struct call *call, struct span supplier)
+{
+	struct server *server = call->server;
+	struct computing_table *table = server->computing;
+	struct job *job;
+
+	pthread_mutex_lock(&table->lock);
+	if (date_monotonic_ns() >= table->pack_after_ns &&
+	    join_job(&job, server, supplier, true) == ERR_OK)
+		release_job(table, job);
+	pthread_mutex_unlock(&table->lock);
 }

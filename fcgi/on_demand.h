@@ -1,6 +1,6 @@
 /*
- * on_demand: a supplier computed because somebody asks for it. `gridctl
- * compute` runs as a child, so that a crash or the time limit ends a child and
+ * on_demand: a supplier computed, or its rows packed, because somebody asks
+ * for it. `gridctl compute` or `gridctl gzip` runs as a child, so that a crash or the time limit ends a child and
  * never a worker. Requests for the same supplier share one child.
  */
 #pragma once
@@ -22,3 +22,10 @@ void computing_table_free(struct computing_table *table);
  *   ERR_INTERNAL   it failed; the log says why
  */
 enum err on_demand_compute(struct call *call, struct span supplier);
+
+/*
+ * Has a supplier's rows packed (lmdb-schema/zip.h), and does not wait for it:
+ * the next whole dump may find them. After a failure nothing is started for a
+ * minute.
+ */
+void on_demand_pack(struct call *call, struct span supplier);

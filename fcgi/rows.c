@@ -149,6 +149,30 @@ rows_form(const struct request *request)
 	return best;
 }
 
+bool
+rows_takes_gzip(const struct request *request)
+{
+	struct span coding, rest = request->accept_encoding;
+	int gzip = -1, any = -1, identity = -1;
+
+	while (span_cut(&coding, &rest, ',')) {
+		size_t end = span_find(coding, ';');
+		struct span name = span_trim(span_sub(coding, 0, end));
+		int q = (int)quality(span_from(coding, end + 1));
+
+		if (span_eq_nocase(name, SPAN("gzip")) ||
+		    span_eq_nocase(name, SPAN("x-gzip")))
+			gzip = q;
+		else if (span_eq_nocase(name, SPAN("identity")))
+			identity = q;
+		else if (span_eq(name, SPAN("*")))
+			any = q;
+	}
+	if (gzip < 0)
+		gzip = any;
+	return gzip > 0 && gzip >= identity;
+}
+
 void
 rows_headers(struct call *call, enum splice_form form)
 {

@@ -47,6 +47,9 @@ enum err rows_blame(
 /* The form by the Accept header: JSON unless another one is named. */
 enum splice_form rows_form(const struct request *request);
 
+/* True when the client reads gzip and does not like plain bytes better. */
+bool rows_takes_gzip(const struct request *request);
+
 /* Content-Type and Vary for a form. */
 void rows_headers(struct call *call, enum splice_form form);
 

@@ -190,6 +190,8 @@ server_hold(struct call *call, struct pinned *pinned)
 void
 server_release_held(struct serving *serving)
 {
+	packed_release(serving->packed);
+	serving->packed = NULL;
 	while (serving->held_count > 0)
 		snapcache_unpin(serving->server->snapcache,
 		    serving->held[--serving->held_count]);
@@ -206,6 +208,7 @@ serving_new(struct server *server)
 	reply_init(&serving->reply);
 	splice_init(&serving->splice);
 	pieces_init(&serving->tail);
+	stitch_init(&serving->stitch);
 	buf_init(&serving->message, TEXT_MAX);
 	buf_init(&serving->details, TEXT_MAX);
 	buf_init(&serving->folded, TEXT_MAX);
@@ -235,6 +238,7 @@ serving_free(struct serving *serving)
 	reply_fini(&serving->reply);
 	splice_fini(&serving->splice);
 	pieces_fini(&serving->tail);
+	stitch_fini(&serving->stitch);
 	server_release_held(serving);
 	free(serving->held);
 	buf_fini(&serving->message);

@@ -13,6 +13,7 @@
 #include "fcgi/serve.h"
 #include "fcgi/snapcache.h"
 #include "fcgi/splice.h"
+#include "fcgi/stitch.h"
 #include "lmdb-schema/access.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/live.h"
@@ -54,6 +55,8 @@ struct serving {
 	struct splice splice;
 	struct buf message, details, folded;
 	struct pieces tail; /* what stands behind the rows */
+	struct stitch stitch;
+	struct packed *packed; /* what it refers to, until it is put */
 	/* Snapshots that the answer refers to, open until it is put. */
 	struct pinned **held;
 	unsigned held_count, held_room;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/date.h"
+#include "fcgi/packed.h"
 #include "fcgi/ranges.h"
 #include "fcgi/rowset.h"
 
@@ -71,6 +72,15 @@ link_newest(struct snapcache *cache, struct entry *entry)
 }
 
 static void
+free_slots(struct entry *entry)
+{
+	ranges_slot_free(entry->pinned.ranges);
+	rowlists_free(entry->pinned.lists);
+	packed_slot_free(entry->pinned.packed);
+	free(entry);
+}
+
+static void
 free_entry(struct snapcache *cache, struct entry *entry)
 {
 	struct entry **at = bucket_of(cache, entry->generation);
@@ -81,10 +91,8 @@ free_entry(struct snapcache *cache, struct entry *entry)
 	unlink_use(cache, entry);
 	cache->count--;
 	metrics_mine(cache->metrics)->snapshots_open--;
-	ranges_slot_free(entry->pinned.ranges);
-	rowlists_free(entry->pinned.lists);
 	snapshot_close(entry->pinned.snap);
-	free(entry);
+	free_slots(entry);
 }
 
 void
@@ -122,14 +130,14 @@ new_entry(struct entry **out, struct snapcache *cache, struct span supplier,
 	entry->generation = generation;
 	entry->pinned.ranges = ranges_slot_new();
 	entry->pinned.lists = rowlists_new();
-	err = entry->pinned.ranges == NULL || entry->pinned.lists == NULL
+	entry->pinned.packed = packed_slot_new();
+	err = entry->pinned.ranges == NULL || entry->pinned.lists == NULL ||
+		entry->pinned.packed == NULL
 	    ? ERR_NO_MEMORY
 	    : snapshot_open(
 		  &entry->pinned.snap, cache->store, supplier, generation);
 	if (err != ERR_OK) {
-		ranges_slot_free(entry->pinned.ranges);
-		rowlists_free(entry->pinned.lists);
-		free(entry);
+		free_slots(entry);
 		return err;
 	}
 	*out = entry;

@@ -23,6 +23,7 @@ struct pinned {
 	struct snapshot *snap;
 	struct ranges_slot *ranges; /* ranges.c */
 	struct rowlists *lists; /* rowset.c */
+	struct packed_slot *packed; /* packed.c */
 };
 
 struct snapcache *snapcache_new(

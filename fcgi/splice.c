@@ -92,6 +92,16 @@ splice_is_plain(const struct splice *splice)
 	    !splice->network_changed && splice->form != SPLICE_CSV;
 }
 
+bool
+splice_is_unchanged(const struct splice *splice)
+{
+	const struct ranges *ranges = splice->ranges;
+
+	return !splice->network_changed &&
+	    (ranges == NULL || !splice->has_gammes ||
+		memchr(ranges->differs, 1, ranges->rows) == NULL);
+}
+
 /* --- rows as they lie --------------------------------------------------------
  */
 
@@ -416,15 +426,42 @@ csv_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 	return ERR_OK;
 }
 
+static bool
+gammes_differ(const struct splice *splice, uint32_t row)
+{
+	const struct ranges *ranges = splice->ranges;
+
+	return ranges != NULL && splice->has_gammes && row < ranges->rows &&
+	    ranges->differs[row] != 0;
+}
+
+enum err
+splice_row_differs(struct splice *splice, uint32_t row, bool *out)
+{
+	struct today today = {.row = row};
+	enum err err = ERR_OK;
+
+	*out = gammes_differ(splice, row);
+	if (!splice->network_changed)
+		return ERR_OK;
+	for (unsigned i = 0; i < ROW_COLUMNS && !*out && err == ERR_OK; i++) {
+		struct span value;
+
+		if (!is_network(i) || !columns_has(&splice->columns, i))
+			continue;
+		err = value_today(splice, &today, i, &value);
+		*out = err == ERR_OK &&
+		    !span_eq(value, snapshot_value(splice->snap, row, i));
+	}
+	return err;
+}
+
 enum err
 splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 {
 	if (splice->form == SPLICE_CSV)
 		return csv_row(splice, row, pieces);
-	if (splice->network_changed ||
-	    (splice->ranges != NULL && splice->has_gammes &&
-		row < splice->ranges->rows &&
-		splice->ranges->differs[row] != 0))
+	if (splice->network_changed || gammes_differ(splice, row))
 		return live_row(splice, row, pieces);
 	return plain_row(splice, row, pieces);
 }

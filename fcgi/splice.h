@@ -55,8 +55,17 @@ void splice_columns(struct splice *splice, const struct columns *columns);
  */
 enum err splice_row(struct splice *splice, uint32_t row, struct pieces *pieces);
 
+/*
+ * True when a row has a value of today that is not as the snapshot has it.
+ * splice_row() gives other rows as they lie there.
+ */
+enum err splice_row_differs(struct splice *splice, uint32_t row, bool *out);
+
 /* The first line of CSV. */
 void splice_csv_header(struct splice *splice, struct pieces *pieces);
 
 /* True when rows are passed on as they lie in the snapshot, all columns. */
 bool splice_is_plain(const struct splice *splice);
+
+/* True when no row can differ: cheap, so it may be false and none differ. */
+bool splice_is_unchanged(const struct splice *splice);

@@ -13,6 +13,7 @@
 #include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
+#include "lmdb-schema/zip.h"
 
 void
 checking_tell(
@@ -279,6 +280,28 @@ file_bytes(struct checking *checking, struct span supplier, uint64_t generation)
 	return bytes;
 }
 
+/* The rows packed beside a snapshot: none is fine. */
+static void
+verify_zip(struct checking *checking, struct snapshot *snap)
+{
+	struct zip *zip;
+	enum err err = zip_open(&zip, checking->store, snap);
+
+	if (err == ERR_NOT_FOUND)
+		return;
+	if (err == ERR_OK) {
+		err = zip_verify(zip);
+		checking->counts->sections += zip_head(zip)->segments;
+		checking->counts->bytes += zip_head(zip)->bytes;
+	}
+	if (err != ERR_OK)
+		checking_tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: its packed rows: %s: 'gridctl gzip' makes "
+		    "them again",
+		    SPAN_ARG(snapshot_supplier(snap)), err_text(err));
+	zip_close(zip);
+}
+
 /* Opens it, verifies it, and lets go; the caller tells what came of it. */
 static enum err
 verify(struct checking *checking, struct span supplier,
@@ -298,6 +321,8 @@ verify(struct checking *checking, struct span supplier,
 	checking->counts->snapshots++;
 	checking->counts->sections += verified.sections;
 	checking->counts->bytes += verified.bytes;
+	if (err == ERR_OK)
+		verify_zip(checking, snap);
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);
 	snapshot_close(snap);
@@ -384,6 +409,8 @@ look_at_snapshot(void *context, const char *name)
 	bool temporary;
 	uint64_t generation = key_file_generation(name, &temporary);
 
+	if (generation == 0)
+		generation = key_zip_generation(name, &temporary);
 	if (generation != 0 &&
 	    (temporary ||
 		!catalog_keeps(

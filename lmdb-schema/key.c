@@ -220,8 +220,8 @@ key_file_code(char code[KEY_FILE_MAX], const char *name)
 	return key_code_ok(found) ? found : SPAN("");
 }
 
-uint64_t
-key_file_generation(const char *name, bool *temporary)
+static uint64_t
+generation_of(const char *name, struct span suffix, bool *temporary)
 {
 	struct span text = span_of(name);
 	uint64_t generation = 0;
@@ -229,13 +229,21 @@ key_file_generation(const char *name, bool *temporary)
 	*temporary = span_ends(text, SPAN(".tmp"));
 	if (*temporary)
 		text.len -= 4;
-	if (span_ends(text, SPAN(".mdb")))
-		text.len -= 4;
-	else if (span_ends(text, SPAN(".gz")))
-		text.len -= 3;
-	else
-		return 0;
-	if (!key_generation(&generation, text))
+	if (!span_ends(text, suffix) ||
+	    !key_generation(
+		&generation, span_sub(text, 0, text.len - suffix.len)))
 		return 0;
 	return generation;
+}
+
+uint64_t
+key_file_generation(const char *name, bool *temporary)
+{
+	return generation_of(name, SPAN(".mdb"), temporary);
+}
+
+uint64_t
+key_zip_generation(const char *name, bool *temporary)
+{
+	return generation_of(name, SPAN(".gz"), temporary);
 }

@@ -63,7 +63,10 @@ void key_file_text(char text[KEY_FILE_MAX], struct span code);
 struct span key_file_code(char code[KEY_FILE_MAX], const char *name);
 
 /*
- * The generation in "019a1b2c3d4e5f60.mdb" or ".gz", or in the same with ".tmp" behind
+ * The generation in "019a1b2c3d4e5f60.mdb", or in the same with ".tmp" behind
  * it, which sets *temporary; 0 for another name.
  */
 uint64_t key_file_generation(const char *name, bool *temporary);
+
+/* The same for "019a1b2c3d4e5f60.gz", a snapshot's packed rows. */
+uint64_t key_zip_generation(const char *name, bool *temporary);

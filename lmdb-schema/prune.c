@@ -133,15 +133,32 @@ forget_retired(struct store *store, int64_t grace_ms)
 	return err;
 }
 
+/* Unless it may still be in the making. */
+static enum err
+remove_unpublished_zip(struct pruning *pruning, const char *path)
+{
+	int lock;
+	enum err err = store_lock_zip(&lock, pruning->store, false);
+
+	if (err != ERR_OK)
+		return err == ERR_BUSY ? ERR_OK : err;
+	err = remove_file(pruning, path, &pruning->pruned->leftovers);
+	close(lock);
+	return err;
+}
+
+/* A snapshot's packed rows go with it, and are not counted beside it. */
 static enum err
 prune_snapshot(void *context, const char *name)
 {
 	struct pruning *pruning = context;
 	char path[FS_PATH_MAX];
 	bool temporary;
-	uint64_t generation = key_file_generation(name, &temporary);
+	uint64_t uncounted = 0, generation,
+		 zip = key_zip_generation(name, &temporary);
 	enum err err;
 
+	generation = zip != 0 ? zip : key_file_generation(name, &temporary);
 	if (generation == 0 ||
 	    (!temporary &&
 		catalog_keeps(pruning->view, pruning->supplier, generation)))
@@ -149,9 +166,12 @@ prune_snapshot(void *context, const char *name)
 	err = fs_path(path, "%s/%s", pruning->folder, name);
 	if (err != ERR_OK)
 		return err;
+	if (zip != 0 && temporary)
+		return remove_unpublished_zip(pruning, path);
 	return remove_file(pruning, path,
-	    temporary ? &pruning->pruned->leftovers
-		      : &pruning->pruned->snapshots);
+	    zip != 0	? &uncounted
+		: temporary ? &pruning->pruned->leftovers
+			    : &pruning->pruned->snapshots);
 }
 
 /* The supplier's lock keeps a computation from being disturbed. */

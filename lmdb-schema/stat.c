@@ -8,6 +8,7 @@
 #include "lmdb-schema/compute.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
+#include "lmdb-schema/zip.h"
 
 static enum err
 count_facts(struct stat_counts *counts, struct store *store)
@@ -63,6 +64,8 @@ count_snapshot(
     void *context, struct span supplier, const struct catalog_entry *entry)
 {
 	struct snapshots *snapshots = context;
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk = 0;
 	bool stale;
 	enum err err =
 	    compute_is_stale(&stale, snapshots->store, supplier, entry);
@@ -73,7 +76,13 @@ count_snapshot(
 	snapshots->counts->stale += stale;
 	snapshots->counts->rows += entry->rows;
 	snapshots->counts->snapshot_bytes += entry->bytes;
-	return ERR_OK;
+	err = zip_path(path, snapshots->store, supplier, entry->generation, "");
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK; /* nobody asked for them yet */
+	snapshots->counts->zip_bytes += on_disk;
+	return err;
 }
 
 static enum err

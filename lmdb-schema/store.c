@@ -353,14 +353,26 @@ store_snapshot_path(char path[FS_PATH_MAX], const struct store *store,
 	    path, "%s/snapshots/%s/%s.mdb%s", store->dir, name, text, suffix);
 }
 
-enum err
-store_lock_import(int *fd, struct store *store, bool wait)
+static enum err
+lock_named(int *fd, struct store *store, const char *name, bool wait)
 {
 	char path[FS_PATH_MAX];
-	enum err err = fs_path(path, "%s/locks/import", store->dir);
+	enum err err = fs_path(path, "%s/locks/%s", store->dir, name);
 
 	*fd = -1;
 	return err == ERR_OK ? fs_lock(fd, path, wait) : err;
+}
+
+enum err
+store_lock_import(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "import", wait);
+}
+
+enum err
+store_lock_zip(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "gzip", wait);
 }
 
 enum err

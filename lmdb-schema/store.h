@@ -91,6 +91,9 @@ enum err store_lock_import(int *fd, struct store *store, bool wait);
 enum err store_lock_supplier(
     int *fd, struct store *store, struct span supplier, bool wait);
 
+/* Rows of one snapshot at a time are packed (zip.h): it takes all threads. */
+enum err store_lock_zip(int *fd, struct store *store, bool wait);
+
 /*
  * One of `slots` places for a computation, over all processes. ERR_BUSY when
  * all are taken; with `wait`, the call sleeps until one is free.

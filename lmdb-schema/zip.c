@@ -27,12 +27,12 @@ struct zip {
 };
 
 enum err
-zip_path(char path[FS_PATH_MAX], struct store *store,
-    const struct snapshot *snap, const char *suffix)
+zip_path(char path[FS_PATH_MAX], const struct store *store,
+    struct span supplier, uint64_t generation, const char *suffix)
 {
 	char snapshot[FS_PATH_MAX];
-	enum err err = store_snapshot_path(snapshot, store,
-	    snapshot_supplier(snap), snapshot_head(snap)->generation, "");
+	enum err err =
+	    store_snapshot_path(snapshot, store, supplier, generation, "");
 
 	if (err != ERR_OK)
 		return err;
@@ -120,7 +120,8 @@ zip_open(struct zip **out, struct store *store, struct snapshot *snap)
 	*out = NULL;
 	if (zip == NULL)
 		return ERR_NO_MEMORY;
-	err = zip_path(zip->path, store, snap, "");
+	err = zip_path(zip->path, store, snapshot_supplier(snap),
+		snapshot_head(snap)->generation, "");
 	if (err == ERR_OK)
 		err = map_file(zip);
 	if (err == ERR_OK)
@@ -147,12 +148,6 @@ zip_close(struct zip *zip)
 	free(zip);
 }
 
-uint32_t
-zip_segments(const struct zip *zip)
-{
-	return zip->head->segments;
-}
-
 const struct zip_segment *
 zip_segment(const struct zip *zip, uint32_t i)
 {
@@ -171,11 +166,29 @@ zip_bytes(const struct zip *zip, uint32_t i)
 	return SPAN("");
 }
 
+enum err
+zip_verify(const struct zip *zip)
+{
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < zip->head->segments; i++)
+		if (zip_bytes(zip, i).len == 0)
+			err = ERR_DAMAGED;
+	return err;
+}
+
+const struct zip_head *
+zip_head(const struct zip *zip)
+{
+	return zip->head;
+}
+
 void
 zip_discard(struct store *store, const struct snapshot *snap)
 {
 	char path[FS_PATH_MAX];
 
-	if (zip_path(path, store, snap, "") == ERR_OK)
+	if (zip_path(path, store, snapshot_supplier(snap),
+		snapshot_head(snap)->generation, "") == ERR_OK)
 		fs_unlink(path);
 }

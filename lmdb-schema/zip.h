@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/span.h"
 #include "lmdb-schema/snapshot.h"
 
@@ -37,7 +38,7 @@ struct zip_head {
 	uint32_t snapshot;
 	uint32_t rows;
 	uint32_t segments;
-	uint32_t reserved;
+	uint32_t level; /* 1 to 12 */
 	uint64_t generation;
 	uint64_t bytes; /* the whole file */
 };
@@ -60,19 +61,41 @@ struct zip; /* an open file; any number of threads may read it */
 enum err zip_open(struct zip **out, struct store *store, struct snapshot *snap);
 void zip_close(struct zip *zip);
 
-uint32_t zip_segments(const struct zip *zip);
+const struct zip_head *zip_head(const struct zip *zip);
 const struct zip_segment *zip_segment(const struct zip *zip, uint32_t i);
 
 /* A segment's packed bytes; empty when they are damaged, which is logged. */
 struct span zip_bytes(const struct zip *zip, uint32_t i);
 
+/* Reads all of it, and compares the checksums. ERR_DAMAGED: told in the log. */
+enum err zip_verify(const struct zip *zip);
+
+struct zip_options {
+	unsigned threads; /* 0 or 1: the caller's alone */
+	int level; /* 1 to 12, 0 the usual one */
+	/* Rows done so far, by one thread at a time; NULL: nobody looks. */
+	void (*at)(void *context, uint64_t done, uint64_t rows);
+	void *context;
+};
+
+struct zip_result {
+	uint64_t rows; /* 0: so few that none is wanted */
+	uint64_t raw_bytes, bytes; /* of the rows, and of the file */
+	bool made; /* false: it was there, of this level or a higher one */
+};
+
 /*
- * Makes the file for a supplier's current snapshot, under the supplier's lock.
- * *bytes is its size, 0 when the snapshot is too small to want one. One that is
- * there and whole already is left.
+ * Makes the file for a supplier's current snapshot: aside, synced, renamed. It
+ * waits while another process makes one.
+ *
+ *   ERR_NOT_FOUND  the supplier was never computed
  */
-enum err zip_make(uint64_t *bytes, struct store *store, struct span supplier,
-    unsigned threads);
+enum err zip_make(struct zip_result *result, struct store *store,
+    struct span supplier, const struct zip_options *options);
+
+/* Where it is; `suffix` is "" or ".tmp". */
+enum err zip_path(char path[FS_PATH_MAX], const struct store *store,
+    struct span supplier, uint64_t generation, const char *suffix);
 
 /* Removes a damaged one, so that the next demand makes it anew. */
 void zip_discard(struct store *store, const struct snapshot *snap);

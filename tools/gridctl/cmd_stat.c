@@ -61,6 +61,8 @@ static const struct figure {
 	true},
     {"snapshotBytes", "snapshot files",
 	offsetof(struct stat_counts, snapshot_bytes), true},
+    {"zipBytes", "  rows packed beside them",
+	offsetof(struct stat_counts, zip_bytes), true},
     {"liveBytes", "live.mdb", offsetof(struct stat_counts, live_bytes), true},
     {"catalogBytes", "catalog.mdb", offsetof(struct stat_counts, catalog_bytes),
 	true},

@@ -1,0 +1,28 @@
+/*
+ * packed: the packed rows beside a snapshot (lmdb-schema/zip.h), opened when
+ * a dump wants them, kept beside the open snapshot, shared by threads.
+ */
+#pragma once
+
+#include "common/err.h"
+#include "lmdb-schema/zip.h"
+
+struct packed_slot; /* where it is kept */
+struct packed; /* one use of it */
+
+struct packed_slot *packed_slot_new(void);
+void packed_slot_free(struct packed_slot *slot);
+
+/*
+ * ERR_NOT_FOUND when there is none, or it cannot be used: it is then removed,
+ * and the log says why. Pair with packed_release(), which takes NULL.
+ */
+enum err packed_get(struct packed **out, struct packed_slot *slot,
+    struct store *store, struct snapshot *snap);
+void packed_release(struct packed *packed);
+
+const struct zip *packed_zip(const struct packed *packed);
+
+/* It turned out damaged: nobody gets it any more, and its file is removed. */
+void packed_discard(struct packed_slot *slot, struct packed *packed,
+    struct store *store, const struct snapshot *snap);
