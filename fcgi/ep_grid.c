@@ -102,8 +102,8 @@ static const char start[] = "{\"data\":[";
 #define START_LEN (sizeof(start) - 1)
 
 static void
-send_plain(
-    struct call *call, const struct rowset *set, const struct pieces *tail)
+send_plain(struct call *call, const struct rows_view *view,
+    const struct rowset *set, const struct pieces *tail)
 {
 	struct splice *splice = &call->serving->splice;
 	struct pieces *body = &call->reply->body;
@@ -129,8 +129,7 @@ send_plain(
  * stitched, once its rows are packed. The first who asks has that done.
  */
 static bool
-get_packed(
-    struct call *call, struct rows_view *view, const struct rowset *set)
+get_packed(struct call *call, struct rows_view *view, const struct rowset *set)
 {
 	struct snapshot *snap = view->pinned->snap;
 	struct serving *serving = call->serving;
@@ -140,8 +139,8 @@ get_packed(
 	    set->count != snapshot_rows(snap) || !serving->splice.all ||
 	    !rows_takes_gzip(call->request))
 		return false;
-	err = packed_get(&serving->packed, view->pinned->packed,
-	    call->server->store, snap);
+	err = packed_get(
+	    &serving->packed, view->pinned->packed, call->server->store, snap);
 	if (err == ERR_NOT_FOUND)
 		on_demand_pack(call, snapshot_supplier(snap));
 	return err == ERR_OK;
@@ -182,7 +181,7 @@ send_json(struct call *call, struct rows_view *view, const struct rowset *set,
 	if (get_packed(call, view, set))
 		send_stitched(call, view, tail);
 	else
-		send_plain(call, set, tail);
+		send_plain(call, view, set, tail);
 }
 
 static void
@@ -232,9 +231,7 @@ send(struct call *call, struct rows_view *view, bool computed)
 	struct rowset set;
 	enum err err;
 
-	rows_headers(call, form);
-	if (form == SPLICE_JSON && params->limit == 0)
-		reply_header(call->reply, "Vary", "Accept-Encoding");
+	rows_headers(call, form, form == SPLICE_JSON && params->limit == 0);
 	key_generation_text(generation, head->generation);
 	reply_header(call->reply, "X-Snapshot", "%s", generation);
 	if (rows_not_modified(call, tag, 5, form))

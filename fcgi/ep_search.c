@@ -288,7 +288,7 @@ send(struct search *search)
 	    search->tag, live_network_generation(call->serving->live)};
 	enum err err = ERR_OK;
 
-	rows_headers(call, form);
+	rows_headers(call, form, false);
 	if (rows_not_modified(call, tag, 2, form))
 		return;
 	rows_page_headers(call, &pages, form);

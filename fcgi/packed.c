@@ -50,8 +50,7 @@ packed_zip(const struct packed *packed)
 }
 
 static enum err
-open_zip(
-    struct packed_slot *slot, struct store *store, struct snapshot *snap)
+open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap)
 {
 	struct packed *packed = calloc(1, sizeof(*packed));
 	enum err err;

@@ -174,13 +174,14 @@ rows_takes_gzip(const struct request *request)
 }
 
 void
-rows_headers(struct call *call, enum splice_form form)
+rows_headers(struct call *call, enum splice_form form, bool packed)
 {
 	static const char *const types[] = {"application/json",
 	    "application/x-ndjson", "text/csv; charset=utf-8; header=present"};
 
 	reply_header(call->reply, "Content-Type", "%s", types[form]);
-	reply_header(call->reply, "Vary", "Accept");
+	reply_header(call->reply, "Vary", "%s",
+	    packed ? "Accept, Accept-Encoding" : "Accept");
 }
 
 /* --- pages

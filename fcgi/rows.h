@@ -50,8 +50,8 @@ enum splice_form rows_form(const struct request *request);
 /* True when the client reads gzip and does not like plain bytes better. */
 bool rows_takes_gzip(const struct request *request);
 
-/* Content-Type and Vary for a form. */
-void rows_headers(struct call *call, enum splice_form form);
+/* Content-Type and Vary for a form; `packed`: it may come as gzip from here. */
+void rows_headers(struct call *call, enum splice_form form, bool packed);
 
 struct rows_pages {
 	int64_t page, limit, total, pages;

@@ -79,8 +79,7 @@ gather(struct buf *raw, const struct pieces *pieces)
 {
 	buf_clear(raw);
 	for (unsigned i = 1; i < pieces->count; i++)
-		buf_add(
-		    raw, pieces->iov[i].iov_base, pieces->iov[i].iov_len);
+		buf_add(raw, pieces->iov[i].iov_base, pieces->iov[i].iov_len);
 	if (pieces->err != ERR_OK)
 		buf_fail(raw, pieces->err);
 	return buf_span(raw);

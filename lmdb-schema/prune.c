@@ -169,7 +169,7 @@ prune_snapshot(void *context, const char *name)
 	if (zip != 0 && temporary)
 		return remove_unpublished_zip(pruning, path);
 	return remove_file(pruning, path,
-	    zip != 0	? &uncounted
+	    zip != 0        ? &uncounted
 		: temporary ? &pruning->pruned->leftovers
 			    : &pruning->pruned->snapshots);
 }

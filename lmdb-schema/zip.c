@@ -121,7 +121,7 @@ zip_open(struct zip **out, struct store *store, struct snapshot *snap)
 	if (zip == NULL)
 		return ERR_NO_MEMORY;
 	err = zip_path(zip->path, store, snapshot_supplier(snap),
-		snapshot_head(snap)->generation, "");
+	    snapshot_head(snap)->generation, "");
 	if (err == ERR_OK)
 		err = map_file(zip);
 	if (err == ERR_OK)

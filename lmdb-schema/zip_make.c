@@ -189,8 +189,8 @@ fill_head(struct zipping *zipping)
 }
 
 static enum err
-write_file(struct snapshot *snap, const char *path,
-    const struct zip_options *options)
+write_file(
+    struct snapshot *snap, const char *path, const struct zip_options *options)
 {
 	struct zipping zipping = {.snap = snap, .options = options};
 	enum err err = ERR_NO_MEMORY;

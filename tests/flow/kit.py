@@ -87,6 +87,10 @@ def as_bytes(text):
     return text if isinstance(text, bytes) else text.encode()
 
 
+class Cut(AssertionError):
+    """The answer broke off: a client sees that it is not whole."""
+
+
 class Direct:
     """serve() in a process of its own."""
 
@@ -133,7 +137,8 @@ class Direct:
         self.process.stdin.flush()
         result, length = struct.unpack("<II", self.read(8))
         answer = self.read(length)
-        assert result == 0, "serve() failed: %d, %r" % (result, uri)
+        if result != 0:
+            raise Cut("serve() failed: %d, %r" % (result, uri))
         head, _, rest = answer.partition(b"\r\n\r\n")
         lines = head.decode("utf-8").split("\r\n")
         assert lines[0].startswith("Status: "), lines[0]

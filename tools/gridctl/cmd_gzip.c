@@ -80,8 +80,8 @@ tell_failure(struct span supplier, enum err err)
 		why = "it has no snapshot: 'gridctl compute' makes one";
 	else if (err == ERR_NO_SPACE)
 		why = "the disk is full: its dumps are sent as they lie";
-	fprintf(stderr, "gridctl gzip: supplier %.*s: %s\n",
-	    SPAN_ARG(supplier), why);
+	fprintf(stderr, "gridctl gzip: supplier %.*s: %s\n", SPAN_ARG(supplier),
+	    why);
 	return CMD_FAILED;
 }
 
@@ -106,8 +106,8 @@ pack_one(struct packing *packing, struct span supplier)
 	packing->suppliers++;
 	packing->small += result.rows == 0;
 	if (!options->quiet && (result.made || !options->all))
-		summary(supplier, &result,
-		    (date_monotonic_ns() - start) / 1000000);
+		summary(
+		    supplier, &result, (date_monotonic_ns() - start) / 1000000);
 	return CMD_DONE;
 }
 
