@@ -9,7 +9,8 @@ import {t} from "./text.js";
 const SHOWN = 60;
 
 export function supplierPicker() {
-	const name = el("span.supplier-name", {}, t("supplier_choose"));
+	const name = el("span.supplier-name", {},
+	    el("span.words", {}, t("supplier_choose")));
 	const button = el("button.supplier", {type: "button",
 	    "aria-haspopup": "listbox", "aria-expanded": "false",
 	    title: t("supplier_choose")}, name, icon("down"));
@@ -112,7 +113,8 @@ export function supplierPicker() {
 
 	return {element: box, open,
 	    show(supplier) {
-		name.replaceChildren(supplier.nom ?? supplier.code,
+		name.replaceChildren(
+		    el("span.words", {}, supplier.nom ?? supplier.code),
 		    el("span.code", {}, supplier.code));
 	    }};
 }
