@@ -3,10 +3,13 @@
  * models, not each other.
  *
  *	supplier   another supplier was chosen        {code, nom}
- *	filters    what is shown changed
+ *	filter     what is shown changed              {search, gamme, show}
+ *	class      a class was chosen                 {code, totalCa}
  *	ranges     proposals or the buyer's edits changed
- *	total      how many rows the filters match
- *	article    an article is to be shown, or null
+ *	selection  other rows are selected
+ *	decided    changes were saved or cancelled
+ *	unkept     the browser does not keep the edits
+ *	theme      light or dark was turned over
  */
 const target = new EventTarget();
 

@@ -57,7 +57,7 @@ export function pickColumns(changed) {
 		const place = (name) =>
 		    shown.findIndex((one) => one.name === name);
 		const names = [...shown.map(({name}) => name),
-		    ...columnNames.filter((name) => place(name) < 0)]
+		    ...columnNames().filter((name) => place(name) < 0)]
 		    .filter((name) => column(name).label.toLowerCase()
 			.includes(wanted) || name.toLowerCase().includes(wanted));
 

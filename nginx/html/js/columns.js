@@ -89,6 +89,8 @@ const leftwards = new Set(["code", "text", "label", "range", "gamme", "day",
     "trend", "series"]);
 
 let described = {};
+/* Whether the API has a column; all, as long as nobody knows. */
+let exists = () => true;
 
 /* Takes names from the API's own description, when it has them. */
 export async function describeColumns() {
@@ -96,6 +98,8 @@ export async function describeColumns() {
 	const spec = await get("/api/v1/openapi.json", {}, {open: true});
 	const properties = spec.components?.schemas?.Product?.properties ?? {};
 
+	if (Object.keys(properties).length > 0)
+		exists = (name) => Object.hasOwn(properties, name);
 	described = Object.fromEntries(Object.entries(properties)
 	    .filter(([, of]) => typeof of[label] === "string")
 	    .map(([name, of]) => [name, of[label]]));
@@ -112,15 +116,18 @@ export function column(name) {
 	    sortable: !unsortable.has(kind), left: leftwards.has(kind)};
 }
 
-export const columnNames = Object.keys(table);
+export const columnNames = () => Object.keys(table).filter(exists);
+
+/* What was kept may be another version's. */
+const isColumn = (one) => Object.hasOwn(table, one?.name) &&
+    exists(one.name) && (one.width == null || one.width > 0);
 
 /* Which are shown, in order: [{name, width}]; kept between visits. */
 export function shownColumns() {
 	const kept = recall("columns");
+	const known = Array.isArray(kept) ? kept.filter(isColumn) : [];
 
-	if (!Array.isArray(kept) || kept.length === 0)
-		return originally.map((name) => ({name}));
-	return kept.filter(({name}) => name in table);
+	return known.length > 0 ? known : originalColumns();
 }
 
 export function keepColumns(columns) {
@@ -128,5 +135,5 @@ export function keepColumns(columns) {
 }
 
 export function originalColumns() {
-	return originally.map((name) => ({name}));
+	return originally.filter(exists).map((name) => ({name}));
 }

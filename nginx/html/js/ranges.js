@@ -30,16 +30,39 @@ export const canUndo = () => history.length > 0;
 const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];
 const draftName = () => `drafts.${user}.${supplier}`;
 
+/* What was kept, as far as it can be read. */
+function recallEdits() {
+	const kept = recall(draftName(), []);
+
+	return new Map(Array.isArray(kept) ? kept.filter((one) =>
+	    typeof one?.[0] === "string" &&
+	    [...RANGES, null].includes(one[1]?.gamme)) :
+	    []);
+}
+
+/* Told once: closing the page would lose the edits. */
+let unkept = false;
+
 function keep() {
-	remember(draftName(), edits.size === 0 ? null : [...edits]);
+	const kept = remember(draftName(),
+	    edits.size === 0 ? null : [...edits]);
+
+	if (!kept && !unkept && edits.size > 0)
+		emit("unkept");
+	unkept = !kept;
 	emit("ranges");
 }
+
+addEventListener("beforeunload", (event) => {
+	if (unkept && edits.size > 0)
+		event.preventDefault();
+});
 
 /* Another window of the same user: its edits are ours too. */
 addEventListener("storage", ({key}) => {
 	if (supplier === null || !isKeptAs(key, draftName()))
 		return;
-	edits = new Map(recall(draftName(), []));
+	edits = recallEdits();
 	history = [];
 	emit("ranges");
 });
@@ -50,7 +73,7 @@ export function openRanges(userName, code) {
 	supplier = code;
 	version = null;
 	proposals = new Map();
-	edits = new Map(recall(draftName(), []));
+	edits = recallEdits();
 	history = [];
 	emit("ranges");
 	return edits.size;

@@ -84,6 +84,9 @@ const texts = {
 	    "Other computations are running: next try in {n} s."],
 	computing_failed: ["Le fournisseur n'a pas pu être calculé.",
 	    "The supplier could not be computed."],
+	edits_unkept: [
+	    "Ce navigateur ne garde pas vos modifications : enregistrez-les avant de fermer la page.",
+	    "This browser does not keep your edits: save them before you close the page."],
 	supplier_unknown: ["Ce fournisseur n'a aucun article.",
 	    "This supplier has no article."],
 	retry: ["Réessayer", "Try again"],

@@ -5,7 +5,9 @@ import {recall, remember} from "./store.js";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 function apply() {
-	const chosen = recall("theme") ?? (dark.matches ? "dark" : "light");
+	const kept = recall("theme");
+	const chosen = kept === "dark" || kept === "light" ? kept :
+	    dark.matches ? "dark" : "light";
 
 	document.documentElement.dataset.theme = chosen;
 	emit("theme");
