@@ -130,6 +130,11 @@ export function decide(what, planned, of) {
 	});
 
 	(what === "save" ? go : back).focus();
+	/* The key that opened the window, still held, does not answer it. */
+	go.addEventListener("keydown", (event) => {
+		if (event.repeat)
+			event.preventDefault();
+	});
 	go.addEventListener("click", async () => {
 		go.disabled = true;
 		problem.textContent = t("saving");

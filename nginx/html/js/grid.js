@@ -78,6 +78,8 @@ export function makeGrid(host, tell) {
 	/* A finger needs higher rows, and taps where a mouse clicks twice. */
 	const {matches: byFinger} = matchMedia("(pointer: coarse)");
 	let rowNow = null;
+	/* Who has the rows, {source, loaded}. */
+	let rows = null;
 
 	const keep = ({finished = true, source}) => {
 		if (!finished || source === "api" || source === "gridOptionsChanged")
@@ -112,7 +114,10 @@ export function makeGrid(host, tell) {
 		    maxWidth: 40, suppressHeaderMenuButton: true},
 		onColumnMoved: keep,
 		onColumnResized: keep,
-		onSortChanged: () => tell.sorted(),
+		onSortChanged() {
+			tell.sorted();
+			toTop();
+		},
 		onSelectionChanged: () =>
 		    tell.selected(api.getSelectedNodes().length),
 		onCellClicked({event, data, column}) {
@@ -161,27 +166,52 @@ export function makeGrid(host, tell) {
 		    {sort: first.colId, order: first.sort};
 	}
 
+	async function getRows(params) {
+		const {source, loaded} = rows;
+
+		try {
+			const {rows: page, total, meta} = await source.page(
+			    params.startRow / PAGE + 1,
+			    orderOf(params.sortModel));
+
+			params.successCallback(page, total);
+			loaded(total, meta);
+		} catch (error) {
+			params.failCallback();
+			tell.failed(error);
+		}
+	}
+
+	/* The first row, and the cursor on it when it is in use. */
+	function toTop() {
+		const at = api.getFocusedCell();
+
+		api.ensureIndexVisible(0, "top");
+		if (at != null && host.contains(document.activeElement))
+			api.setFocusedCell(0, at.column);
+		else if (at != null)
+			api.clearFocusedCell();
+	}
+
 	wide.addEventListener("change", () =>
 	    api.setGridOption("columnDefs", definitions()));
 
 	return {
-		/* `source` has page(); `loaded` hears of each page that came. */
+		/*
+		 * Other rows, from the first one on. `source` has page();
+		 * `loaded` hears of each page that came.
+		 */
 		show(source, loaded) {
 			rowNow = null;
+			rows = {source, loaded};
 			api.deselectAll();
-			api.setGridOption("datasource", {async getRows(params) {
-				try {
-					const {rows, total, meta} = await source.page(
-					    params.startRow / PAGE + 1,
-					    orderOf(params.sortModel));
-
-					params.successCallback(rows, total);
-					loaded(total, meta);
-				} catch (error) {
-					params.failCallback();
-					tell.failed(error);
-				}
-			}});
+			api.setGridOption("datasource", {getRows});
+			toTop();
+		},
+		/* The same rows from another source: they stay in place. */
+		replace(source, loaded) {
+			rows = {source, loaded};
+			api.refreshInfiniteCache();
 		},
 		/* Asks anew for the pages it has, in place. */
 		refresh: () => api.refreshInfiniteCache(),

@@ -205,7 +205,7 @@ export function articlePanel(closed, step) {
 	    iconButton("down", t("next"), () => step(1)),
 	    el("span.grow"),
 	    iconButton("close", t("close"), () => close())), body);
-	let asked = null, undraw = [], row = null;
+	let asked = null, undraw = [], row = null, wanted = null;
 
 	function draw() {
 		const drawn = [];
@@ -219,7 +219,14 @@ export function articlePanel(closed, step) {
 		body.scrollTop = top;
 	}
 
-	async function show(supplier, codein) {
+	function show(supplier, codein) {
+		if (wanted === `${supplier} ${codein}`)
+			return;
+		wanted = `${supplier} ${codein}`;
+		load(supplier, codein);
+	}
+
+	async function load(supplier, codein) {
 		element.hidden = false;
 		element.classList.add("waits");
 		asked?.abort();
@@ -235,7 +242,7 @@ export function articlePanel(closed, step) {
 		} catch (error) {
 			if (error.name === "AbortError")
 				return;
-			row = null;
+			row = wanted = null;
 			element.classList.remove("waits");
 			body.replaceChildren(el("p.problem", {role: "alert"},
 			    t("article_failed", {why: error.message})));
@@ -249,7 +256,7 @@ export function articlePanel(closed, step) {
 		element.hidden = true;
 		undraw.forEach((run) => run());
 		undraw = [];
-		row = null;
+		row = wanted = null;
 		body.replaceChildren();
 		closed();
 	}
@@ -277,7 +284,7 @@ export function articlePanel(closed, step) {
 		}
 	});
 	on("decided", () => row !== null && !element.hidden &&
-	    show(row.codeFournisseur, row.codein));
+	    load(row.codeFournisseur, row.codein));
 	on("theme", () => row !== null && draw());
 
 	return {element, show, close, isOpen: () => !element.hidden,

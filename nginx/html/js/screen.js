@@ -105,14 +105,26 @@ export function openScreen(host, session, logOut) {
 		    aValider: show === "pending" ? 1 : null}, fields);
 	}
 
-	function showRows() {
-		if (supplier === null)
-			return;
+	function newSource() {
 		source?.close();
 		source = makeSource();
 		total = null;
+		return [source, loaded.bind(null, source)];
+	}
+
+	function showRows() {
+		if (supplier === null)
+			return;
+		const rows = newSource();
+
 		state.loading(!supplier.hasSnapshot);
-		grid.show(source, loaded.bind(null, source));
+		grid.show(...rows);
+	}
+
+	/* The same rows anew, where one is. */
+	function renewRows() {
+		if (supplier !== null)
+			grid.replace(...newSource());
 	}
 
 	function loaded(from, count, meta) {
@@ -179,7 +191,7 @@ export function openScreen(host, session, logOut) {
 			return;
 		if (error.replaced) {
 			tell(t("refreshed"));
-			showRows();
+			renewRows();
 			return;
 		}
 		if (error instanceof ApiError && error.status === 202) {
@@ -195,11 +207,12 @@ export function openScreen(host, session, logOut) {
 			    {error: true, action: {label: t("retry"),
 				run: grid.refresh}});
 		else if (error.status === 404)
-			state.failed(t("supplier_unknown"), error.message);
+			state.failed(t("supplier_unknown"), null,
+			    {label: t("supplier_choose"), run: picker.open});
 		else
 			state.failed(supplier.hasSnapshot ?
 			    t("rows_failed", {why: ""}) : t("computing_failed"),
-			error.message, showRows);
+			error.message, {label: t("retry"), run: showRows});
 	}
 
 	/* --- what the user does --------------------------------------------- */
@@ -255,7 +268,7 @@ export function openScreen(host, session, logOut) {
 
 	function columnsChanged() {
 		grid.columnsChanged();
-		showRows();
+		renewRows();
 	}
 
 	function toggleSide() {
@@ -282,7 +295,7 @@ export function openScreen(host, session, logOut) {
 		if (filters.show === "")
 			grid.refresh();
 		else
-			showRows();
+			renewRows();
 	}
 
 	/* The rows that a letter is for: those selected, else the cursor's. */
@@ -333,6 +346,7 @@ export function openScreen(host, session, logOut) {
 		setFilters({nomenclature: code});
 	});
 	on("ranges", () => grid.rangesChanged());
+	on("unkept", () => tell(t("edits_unkept"), {error: true}));
 	on("decided", () => {
 		grid.clearSelection();
 		lookForProposals();

@@ -70,9 +70,10 @@ export function rowsState() {
 			show(el("p", {}, text), clearFilters &&
 			    button(t("clear_filters"), clearFilters));
 		},
-		failed(title, why, again) {
-			show(el("h2", {}, title), el("p.faint", {}, why),
-			    again && button(t("retry"), again));
+		/* `act` is {label, run}. */
+		failed(title, why, act) {
+			show(el("h2", {}, title), why && el("p.faint", {}, why),
+			    button(act.label, act.run));
 		},
 	};
 }

@@ -9,6 +9,7 @@ import {faults} from "./faults.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {looks} from "./looks.mjs";
+import {odd} from "./odd.mjs";
 import {ranges} from "./ranges.mjs";
 import {settings} from "./settings.mjs";
 
@@ -24,6 +25,7 @@ await settings(day);
 await faults(day);
 await day.check("the page complained of nothing", () =>
     assert.deepEqual(day.page.problems, []));
+await odd(day, browser);
 await looks(day, browser);
 await browser.close();
 day.done();
