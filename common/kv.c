@@ -1,3 +1,9 @@
+/*
+ * A transaction keeps a cursor for each table that it has used: keys that come
+ * in order, or near one another, are then found on the page where the last
+ * one was, without a way down from the root. LMDB moves them along with what
+ * is put through them; after anything is removed they are opened anew.
+ */
 #include "common/kv.h"
 
 #include <assert.h>
@@ -19,6 +25,8 @@
 struct kv_txn {
 	struct kv *kv;
 	MDB_txn *txn;
+	MDB_cursor *cursors[KV_TABLES_MAX]; /* NULL: not used yet */
+	unsigned stale; /* a bit for each table whose cursor is to be renewed */
 	bool writer;
 	bool resting;
 	unsigned walks; /* that are not ended yet */
@@ -30,6 +38,7 @@ struct kv_walk {
 	MDB_cursor *cursor;
 	int first; /* what finding the first pair gave */
 	bool begun;
+	unsigned table;
 	size_t prefix_len;
 	char prefix[KV_KEY_MAX];
 };
@@ -154,6 +163,21 @@ kv_write(struct kv_txn **out, struct kv *kv)
 	return txn_begin(out, kv, true);
 }
 
+static void
+forget_cursor(struct kv_txn *txn, unsigned table)
+{
+	if (txn->cursors[table] != NULL)
+		mdb_cursor_close(txn->cursors[table]);
+	txn->cursors[table] = NULL;
+}
+
+static void
+forget_cursors(struct kv_txn *txn)
+{
+	for (unsigned i = 0; i < KV_TABLES_MAX; i++)
+		forget_cursor(txn, i);
+}
+
 enum err
 kv_commit(struct kv_txn *txn)
 {
@@ -165,6 +189,7 @@ kv_commit(struct kv_txn *txn)
 		return err;
 	}
 	assert(txn->walks == 0);
+	forget_cursors(txn);
 	err = kv_failed(kv, "committing", mdb_txn_commit(txn->txn));
 	free(txn);
 	return err;
@@ -176,6 +201,7 @@ kv_abort(struct kv_txn *txn)
 	if (txn == NULL)
 		return;
 	assert(txn->walks == 0);
+	forget_cursors(txn);
 	mdb_txn_abort(txn->txn);
 	free(txn);
 }
@@ -197,6 +223,7 @@ kv_renew(struct kv_txn *reader)
 	kv_rest(reader);
 	code = mdb_txn_renew(reader->txn);
 	reader->resting = code != 0;
+	reader->stale = ~0u;
 	return kv_failed(reader->kv, "reading", code);
 }
 
@@ -240,15 +267,36 @@ is_key(struct span key)
 	return key.len > 0 && key.len <= KV_KEY_MAX;
 }
 
+static int
+cursor_of(MDB_cursor **out, struct kv_txn *txn, unsigned table)
+{
+	MDB_dbi number = table_of(txn, table);
+	bool stale = (txn->stale >> table & 1) != 0;
+	int code = 0;
+
+	if (txn->cursors[table] == NULL)
+		code = mdb_cursor_open(txn->txn, number, &txn->cursors[table]);
+	else if (stale)
+		code = mdb_cursor_renew(txn->txn, txn->cursors[table]);
+	if (code != 0)
+		return code;
+	txn->stale &= ~(1u << table);
+	*out = txn->cursors[table];
+	return 0;
+}
+
 enum err
 kv_get(struct kv_txn *txn, unsigned table, struct span key, struct span *value)
 {
 	MDB_val found = {0, NULL};
 	MDB_val name = val_of(key);
+	MDB_cursor *cursor;
 	int code = MDB_NOTFOUND;
 
 	if (is_key(key))
-		code = mdb_get(txn->txn, table_of(txn, table), &name, &found);
+		code = cursor_of(&cursor, txn, table);
+	if (is_key(key) && code == 0)
+		code = mdb_cursor_get(cursor, &name, &found, MDB_SET);
 	*value = span_of_val(found);
 	return kv_failed(txn->kv, "reading", code);
 }
@@ -258,6 +306,7 @@ put(struct kv_txn *txn, unsigned table, struct span key, MDB_val *value,
     unsigned flags)
 {
 	MDB_val name = val_of(key);
+	MDB_cursor *cursor;
 	int code;
 
 	if (!is_key(key) || value->mv_size > UINT32_MAX) {
@@ -266,7 +315,9 @@ put(struct kv_txn *txn, unsigned table, struct span key, MDB_val *value,
 		    txn->kv->path, key.len, value->mv_size);
 		return ERR_TOO_LARGE;
 	}
-	code = mdb_put(txn->txn, table_of(txn, table), &name, value, flags);
+	code = cursor_of(&cursor, txn, table);
+	if (code == 0)
+		code = mdb_cursor_put(cursor, &name, value, flags);
 	/* Out of order is an answer, and the transaction is as it was. */
 	if (code != MDB_SUCCESS && code != MDB_KEYEXIST && txn->err == ERR_OK)
 		return txn->err = kv_failed(txn->kv, "writing", code);
@@ -319,12 +370,14 @@ kv_del(struct kv_txn *txn, unsigned table, struct span key)
 
 	if (!is_key(key))
 		return ERR_NOT_FOUND;
+	forget_cursor(txn, table);
 	return wrote(txn, mdb_del(txn->txn, table_of(txn, table), &name, NULL));
 }
 
 enum err
 kv_clear(struct kv_txn *txn, unsigned table)
 {
+	forget_cursor(txn, table);
 	return wrote(txn, mdb_drop(txn->txn, table_of(txn, table), 0));
 }
 
@@ -371,6 +424,7 @@ kv_walk_begin(
 	if (walk == NULL)
 		return NULL;
 	walk->txn = txn;
+	walk->table = table;
 	txn->walks++;
 	if (prefix.len > 0 && prefix.len <= KV_KEY_MAX)
 		memcpy(walk->prefix, prefix.ptr, prefix.len);
@@ -414,6 +468,7 @@ enum err
 kv_walk_del(struct kv_walk *walk)
 {
 	assert(walk->begun);
+	forget_cursor(walk->txn, walk->table);
 	return wrote(walk->txn, mdb_cursor_del(walk->cursor, 0));
 }
 
