@@ -69,23 +69,33 @@ jsonw_array_end(struct jsonw *json)
 	end(json, '[');
 }
 
-void
-jsonw_key(struct jsonw *json, const char *name)
-{
-	jsonw_key_span(json, span_of(name));
-}
-
-void
-jsonw_key_span(struct jsonw *json, struct span name)
+/* Comma before it where one is due, and the key's right to be here. */
+static inline void
+before_key(struct jsonw *json)
 {
 	assert(json->depth > 0 && !json->after_key);
 	assert(json->open[json->depth - 1] == '{');
 	if (json->need_comma)
 		buf_add_char(json->buf, ',');
-	jsonw_quote(json->buf, name);
-	buf_add_char(json->buf, ':');
 	json->after_key = true;
 	json->need_comma = true;
+}
+
+void
+jsonw_key(struct jsonw *json, const char *name)
+{
+	before_key(json);
+	buf_add_char(json->buf, '"');
+	buf_add_span(json->buf, span_of(name));
+	buf_add_text(json->buf, "\":");
+}
+
+void
+jsonw_key_span(struct jsonw *json, struct span name)
+{
+	before_key(json);
+	jsonw_quote(json->buf, name);
+	buf_add_char(json->buf, ':');
 }
 
 void

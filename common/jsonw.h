@@ -28,7 +28,10 @@ void jsonw_object_end(struct jsonw *json);
 void jsonw_array_begin(struct jsonw *json);
 void jsonw_array_end(struct jsonw *json);
 
-/* A member's name; its value comes next. */
+/*
+ * A member's name; its value comes next. `name` is a word of ours, in which
+ * nothing needs escaping; a name from elsewhere is a span.
+ */
 void jsonw_key(struct jsonw *json, const char *name);
 void jsonw_key_span(struct jsonw *json, struct span name);
 
