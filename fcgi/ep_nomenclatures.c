@@ -95,7 +95,7 @@ ep_nomenclatures(struct call *call)
 	bool computed;
 
 	/* It does not compute: an absent snapshot is a 202. */
-	if (!ready_supplier(
+	if (!ready_snapshot(
 		&view, call, call->params.fournisseur, 0, false, &computed))
 		return;
 	send(call, &view);

@@ -266,7 +266,7 @@ are_known(struct deciding *deciding)
 
 	if (deciding->edits == 0)
 		return true;
-	if (!ready_supplier(
+	if (!ready_snapshot(
 		&view, call, verdict->supplier, 0, false, &computed))
 		return false;
 	buf_clear(details);

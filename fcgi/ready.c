@@ -86,21 +86,21 @@ compute(struct rows_view *view, struct call *call, struct span supplier)
 	if (err == ERR_OK)
 		err = renew(call);
 	if (err == ERR_OK)
-		err = rows_open(view, call, supplier, 0);
+		err = rows_pin(view, call, supplier, 0);
 	if (err != ERR_OK)
 		tell_failure(call, supplier, err);
 	return err == ERR_OK;
 }
 
 bool
-ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
+ready_snapshot(struct rows_view *view, struct call *call, struct span supplier,
     uint64_t generation, bool may_compute, bool *computed)
 {
 	enum err err = check_known(call, supplier);
 
 	*computed = false;
 	if (err == ERR_OK)
-		err = rows_open(view, call, supplier, generation);
+		err = rows_pin(view, call, supplier, generation);
 	else if (err == ERR_NOT_FOUND) {
 		rows_no_supplier(call, supplier);
 		return false;
@@ -129,4 +129,19 @@ ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
 	} else
 		ready_hand_over(call);
 	return false;
+}
+
+bool
+ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation, bool may_compute, bool *computed)
+{
+	enum err err;
+
+	if (!ready_snapshot(
+		view, call, supplier, generation, may_compute, computed))
+		return false;
+	err = rows_add_ranges(view, call);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	return err == ERR_OK;
 }

@@ -12,11 +12,10 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum err
-rows_open_known(struct rows_view *view, struct call *call, struct span supplier,
+static enum err
+pin_known(struct rows_view *view, struct call *call, struct span supplier,
     uint64_t generation)
 {
-	struct serving *serving = call->serving;
 	enum err err;
 
 	view->pinned = NULL;
@@ -25,18 +24,36 @@ rows_open_known(struct rows_view *view, struct call *call, struct span supplier,
 	    &view->pinned, call->server->snapcache, supplier, generation);
 	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
 		return ERR_NOT_READY; /* a computation heals it */
-	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL)
+	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL) {
 		err = rows_blame(call, view, ERR_DAMAGED);
-	if (err == ERR_OK)
-		err = ranges_get(&view->ranges, view->pinned->ranges,
-		    view->pinned->snap, serving->live, serving->state);
+		rows_drop(view, call);
+	}
+	return err;
+}
+
+enum err
+rows_add_ranges(struct rows_view *view, struct call *call)
+{
+	struct serving *serving = call->serving;
+	enum err err = ranges_get(&view->ranges, view->pinned->ranges,
+	    view->pinned->snap, serving->live, serving->state);
+
 	if (err != ERR_OK)
 		rows_drop(view, call);
 	return err;
 }
 
 enum err
-rows_open(struct rows_view *view, struct call *call, struct span supplier,
+rows_open_known(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation)
+{
+	enum err err = pin_known(view, call, supplier, generation);
+
+	return err == ERR_OK ? rows_add_ranges(view, call) : err;
+}
+
+enum err
+rows_pin(struct rows_view *view, struct call *call, struct span supplier,
     uint64_t generation)
 {
 	struct catalog_view *catalog = call->serving->catalog;
@@ -52,7 +69,16 @@ rows_open(struct rows_view *view, struct call *call, struct span supplier,
 		generation = entry.generation;
 	} else if (!catalog_keeps(catalog, supplier, generation))
 		return ERR_NOT_FOUND;
-	return rows_open_known(view, call, supplier, generation);
+	return pin_known(view, call, supplier, generation);
+}
+
+enum err
+rows_open(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation)
+{
+	enum err err = rows_pin(view, call, supplier, generation);
+
+	return err == ERR_OK ? rows_add_ranges(view, call) : err;
 }
 
 void

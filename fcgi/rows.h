@@ -18,11 +18,19 @@ struct rows_view {
 };
 
 /*
- * Pins the current generation, or `generation` when it is not 0.
+ * Pins the current generation, or `generation` when it is not 0; without its
+ * ranges of today, for who shows none of its rows.
  *
  *   ERR_NOT_READY  never computed, or its file is damaged: compute it
  *   ERR_NOT_FOUND  that generation is not kept any more
  */
+enum err rows_pin(struct rows_view *view, struct call *call,
+    struct span supplier, uint64_t generation);
+
+/* Adds the ranges of today; a failure has let the view go. */
+enum err rows_add_ranges(struct rows_view *view, struct call *call);
+
+/* Both. */
 enum err rows_open(struct rows_view *view, struct call *call,
     struct span supplier, uint64_t generation);
 
