@@ -65,13 +65,15 @@ static enum err
 find_unknown(
     struct proposing *proposing, struct snapshot *snap, struct codemap *unknown)
 {
-	uint32_t row, number;
+	bool in_order = proposal_in_order(proposing->changes, proposing->count);
+	uint32_t row, number, place = 0;
 	enum err err = ERR_OK;
 
 	for (unsigned i = 0; i < proposing->count && err == ERR_OK; i++) {
 		struct span codein = proposing->changes[i].codein;
 
-		err = snapshot_find(snap, codein, &row);
+		err = in_order ? snapshot_find_next(snap, codein, &place, &row)
+			       : snapshot_find(snap, codein, &row);
 		if (err != ERR_NOT_FOUND)
 			continue;
 		err = codemap_add(unknown, codein, &number);
@@ -233,7 +235,7 @@ propose(struct proposing *proposing,
 	struct call *call = proposing->call;
 	struct rows_view view;
 
-	if (!ready_supplier(&view, call, proposing->supplier, 0,
+	if (!ready_snapshot(&view, call, proposing->supplier, 0,
 		proposing->compute, &proposing->computed))
 		return;
 	if ((!proposing->computed || is_still_allowed(call)) &&
@@ -337,8 +339,25 @@ out:
 
 /* --- POST ----------------------------------------------------------------- */
 
+/* False: something is wrong with it. */
+static bool
+take_change(struct proposal_change *change, const struct jsonr_value *value)
+{
+	const struct jsonr_value *codein = jsonr_member(value, "codein");
+	const struct jsonr_value *gamme = jsonr_member(value, "gamme");
+
+	if (jsonr_type(codein) != JSONR_STRING ||
+	    jsonr_type(gamme) != JSONR_STRING || jsonr_count(value) != 2)
+		return false;
+	change->codein = jsonr_as_string(codein);
+	change->gamme = row_gamme(jsonr_as_string(gamme));
+	return key_code_ok(change->codein) && change->gamme != ROW_GAMME_NONE &&
+	    change->gamme != ROW_GAMME_BAD;
+}
+
+/* Says what is wrong with it, and where. */
 static void
-read_change(
+note_change(
     struct proposing *proposing, const struct jsonr_value *value, unsigned i)
 {
 	static const char *const names[] = {"codein", "gamme"};
@@ -390,8 +409,12 @@ read_many(struct proposing *proposing, const struct jsonr_value *root)
 	if (!make_room(
 		proposing, body_array(doc, changes, "changes", 1, CHANGES_MAX)))
 		return false;
-	for (unsigned i = 0; i < proposing->count; i++)
-		read_change(proposing, jsonr_at(changes, i), i);
+	for (unsigned i = 0; i < proposing->count; i++) {
+		const struct jsonr_value *change = jsonr_at(changes, i);
+
+		if (!take_change(&proposing->changes[i], change))
+			note_change(proposing, change, i);
+	}
 	if (jsonr_issues(doc) == 0)
 		err = proposal_clashes(proposing->changes, proposing->count,
 		    note_clash, proposing);

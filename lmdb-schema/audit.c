@@ -9,6 +9,8 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"
 
+#define ENTRY_MAX 4096
+
 static const char last_name[] = "audit";
 
 static void
@@ -28,6 +30,7 @@ void
 audit_begin(struct audit *audit, struct kv_txn *txn)
 {
 	*audit = (struct audit){.txn = txn};
+	buf_init(&audit->value, ENTRY_MAX);
 }
 
 static enum err
@@ -47,28 +50,27 @@ enum err
 audit_note(struct audit *audit, const struct audit_entry *entry)
 {
 	uint64_t number;
-	struct buf value;
 	enum err err = read_last(audit);
 
 	if (err != ERR_OK)
 		return err;
 	audit->noted = true;
 	number = htobe64(++audit->last);
-	buf_init(&value, 4096);
-	pack_entry(&value, entry);
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_append(audit->txn, STATE_AUDIT,
-		    span_make(&number, sizeof(number)), buf_span(&value));
-	buf_fini(&value);
-	return err;
+	buf_clear(&audit->value);
+	pack_entry(&audit->value, entry);
+	err = buf_end(&audit->value);
+	if (err != ERR_OK)
+		return err;
+	return kv_append(audit->txn, STATE_AUDIT,
+	    span_make(&number, sizeof(number)), buf_span(&audit->value));
 }
 
 enum err
-audit_end(struct audit *audit)
+audit_end(struct audit *audit, enum err err)
 {
-	if (!audit->noted)
-		return ERR_OK;
+	buf_fini(&audit->value);
+	if (err != ERR_OK || !audit->noted)
+		return err;
 	return store_set_number(audit->txn, last_name, audit->last);
 }
 
@@ -76,11 +78,9 @@ enum err
 audit_add(struct kv_txn *txn, const struct audit_entry *entry)
 {
 	struct audit audit;
-	enum err err;
 
 	audit_begin(&audit, txn);
-	err = audit_note(&audit, entry);
-	return err == ERR_OK ? audit_end(&audit) : err;
+	return audit_end(&audit, audit_note(&audit, entry));
 }
 
 static enum err

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/err.h"
 #include "common/span.h"
 #include "lmdb-schema/state.h"
@@ -41,17 +42,19 @@ enum err audit_add(struct kv_txn *txn, const struct audit_entry *entry);
 
 /*
  * Many entries in one transaction: the last number is read once and written
- * once, by audit_end(), without which none of them counts.
+ * once, by audit_end(), without which none of them counts. It is called in
+ * any case; a failure that it is given comes back, and nothing is written.
  */
 struct audit {
 	struct kv_txn *txn;
+	struct buf value; /* an entry as it is stored */
 	uint64_t last; /* the last entry's number, once it is known */
 	bool known, noted;
 };
 
 void audit_begin(struct audit *audit, struct kv_txn *txn);
 enum err audit_note(struct audit *audit, const struct audit_entry *entry);
-enum err audit_end(struct audit *audit);
+enum err audit_end(struct audit *audit, enum err err);
 
 /* From `number` on, oldest first. */
 enum err audit_each(struct state_view *view, uint64_t number,

@@ -107,8 +107,15 @@ live_gamme(struct live_view *view, struct span supplier, struct span codein,
     uint8_t *gamme)
 {
 	struct key key = key_pair(supplier, codein);
+
+	return live_gamme_at(view, key_span(&key), gamme);
+}
+
+enum err
+live_gamme_at(struct live_view *view, struct span key, uint8_t *gamme)
+{
 	struct span value;
-	enum err err = kv_get(view->txn, LIVE_GAMMES, key_span(&key), &value);
+	enum err err = kv_get(view->txn, LIVE_GAMMES, key, &value);
 
 	*gamme = ROW_GAMME_NONE;
 	if (err == ERR_OK)

@@ -71,6 +71,9 @@ enum err live_network_raw(
 enum err live_gamme(struct live_view *view, struct span supplier,
     struct span codein, uint8_t *gamme);
 
+/* The same by key_pair(supplier, codein). */
+enum err live_gamme_at(struct live_view *view, struct span key, uint8_t *gamme);
+
 /* Each of a supplier's ranges in the order of the codein bytes. */
 enum err live_gammes(struct live_view *view, struct span supplier,
     enum err (*each)(void *context, struct span codein, uint8_t gamme),

@@ -87,6 +87,9 @@ struct proposal_result {
 	bool pending; /* deposited; else the article has that range already */
 };
 
+/* True when each codein is after the one before it: none is there twice. */
+bool proposal_in_order(const struct proposal_change *changes, unsigned count);
+
 /*
  * Calls `each` for every change that proposes another range than one before
  * it does for the same article: the places of both.

@@ -55,11 +55,12 @@ arrive(void *context, struct kv_txn *txn)
 	const struct arrive *work = context;
 	struct proposing op = {.actor = work->actor};
 	struct codemap *arrived = codemap_new();
-	enum err err = arrived == NULL ? ERR_NO_MEMORY : ERR_OK;
+	enum err err;
 
 	*work->arrived = 0;
-	if (err == ERR_OK)
-		err = proposing_begin(&op, txn, work->store);
+	if (arrived == NULL)
+		return ERR_NO_MEMORY;
+	err = proposing_begin(&op, txn, work->store);
 	if (err == ERR_OK)
 		err = collect(arrived, &op);
 	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(arrived); i++)

@@ -10,6 +10,15 @@ struct deposit {
 	int64_t *when_ms;
 };
 
+bool
+proposal_in_order(const struct proposal_change *changes, unsigned count)
+{
+	for (unsigned i = 1; i < count; i++)
+		if (span_cmp(changes[i - 1].codein, changes[i].codein) >= 0)
+			return false;
+	return true;
+}
+
 /* `first` has room for a change each: where its article came first. */
 static enum err
 find_clashes(unsigned *first, const struct proposal_change *changes,
@@ -38,9 +47,12 @@ proposal_clashes(const struct proposal_change *changes, unsigned count,
     enum err (*each)(void *context, unsigned first, unsigned again),
     void *context)
 {
-	unsigned *first = calloc(count + 1, sizeof(*first));
 	enum err err = ERR_NO_MEMORY;
+	unsigned *first;
 
+	if (proposal_in_order(changes, count))
+		return ERR_OK;
+	first = calloc(count + 1, sizeof(*first));
 	if (first != NULL)
 		err = find_clashes(first, changes, count, each, context);
 	free(first);

@@ -5,6 +5,8 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"
 
+#define PROPOSAL_MAX 1024 /* bytes of a stored one */
+
 enum err
 proposal_read(struct proposal *proposal, struct span value)
 {
@@ -26,6 +28,7 @@ proposing_begin(struct proposing *op, struct kv_txn *txn, struct store *store)
 	op->txn = txn;
 	op->now_ms = date_now_ms();
 	op->changed = false;
+	buf_init(&op->value, PROPOSAL_MAX);
 	audit_begin(&op->audit, txn);
 	return live_view_open(&op->live, store);
 }
@@ -53,8 +56,8 @@ proposing_end(struct proposing *op, enum err err)
 {
 	if (err == ERR_OK)
 		err = proposing_mark(op);
-	if (err == ERR_OK)
-		err = audit_end(&op->audit);
+	err = audit_end(&op->audit, err);
+	buf_fini(&op->value);
 	live_view_close(op->live);
 	op->live = NULL;
 	return err;
@@ -82,7 +85,8 @@ proposing_look(
 
 	standing->codein = codein;
 	standing->key = key_pair(op->supplier, codein);
-	err = live_gamme(op->live, op->supplier, codein, &standing->server);
+	err = live_gamme_at(
+	    op->live, key_span(&standing->key), &standing->server);
 	if (err == ERR_OK)
 		err = look_in(&validated, op, STATE_VALIDATED, standing);
 	if (err == ERR_OK)
@@ -101,18 +105,17 @@ static enum err
 put(struct proposing *op, unsigned table, const struct standing *standing,
     uint8_t gamme)
 {
-	struct buf value;
+	struct buf *value = &op->value;
 	enum err err;
 
-	buf_init(&value, 1024);
-	pack_add_text(&value, row_gamme_text(gamme));
-	pack_add_text(&value, op->actor);
-	pack_add_unsigned(&value, (uint64_t)op->now_ms);
-	err = buf_end(&value);
+	buf_clear(value);
+	pack_add_text(value, row_gamme_text(gamme));
+	pack_add_text(value, op->actor);
+	pack_add_unsigned(value, (uint64_t)op->now_ms);
+	err = buf_end(value);
 	if (err == ERR_OK)
 		err = kv_put(
-		    op->txn, table, key_span(&standing->key), buf_span(&value));
-	buf_fini(&value);
+		    op->txn, table, key_span(&standing->key), buf_span(value));
 	op->changed = true;
 	return err;
 }

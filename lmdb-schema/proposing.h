@@ -18,6 +18,7 @@ struct proposing {
 	struct span supplier, actor;
 	int64_t now_ms;
 	bool changed; /* something of the present supplier */
+	struct buf value; /* a proposal as it is stored */
 	struct audit audit;
 };
 
