@@ -143,40 +143,57 @@ storage_failed(struct call *call, enum err err)
 }
 
 static void
-create(struct call *call, struct span name, enum access_scope scope)
+note_taken(struct jsonr *doc)
 {
-	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
-	struct sought sought = {.found = false};
-	struct answer answer;
-	/* Names have no NUL: access_name_ok() */
-	const char *actor =
-	    arena_copy(call->serving->arena, call->subject.name).ptr;
-	enum err err = actor == NULL ? ERR_NO_MEMORY
-				     : access_key_create(call->server->store,
-					   name, scope, actor, key, id);
+	jsonr_issue(doc, "name", "is the name of a key in use");
+}
 
-	sought.id = span_of(id);
-	if (err == ERR_OK)
-		err = look_up(&sought, call);
+static void
+answer_created(struct call *call, const struct access_wish *wish,
+    struct span id, struct span key)
+{
+	struct sought sought = {.id = id};
+	struct answer answer;
+	enum err err = look_up(&sought, call);
+
 	if (err != ERR_OK) {
 		storage_failed(call, err);
 		return;
 	}
 	answer_begin(&answer, call);
 	jsonw_object_begin(&answer.json);
-	answer_text(&answer, "id", span_of(id));
-	answer_text(&answer, "name", name);
-	answer_text(&answer, "scope", span_of(access_scope_text(scope)));
+	answer_text(&answer, "id", id);
+	answer_text(&answer, "name", wish->name);
+	answer_text(&answer, "scope", span_of(access_scope_text(wish->scope)));
 	answer_time(&answer, "createdAt", sought.created_ms);
-	answer_text(&answer, "key", span_of(key));
+	answer_text(&answer, "key", key);
 	jsonw_object_end(&answer.json);
 	answer_end(&answer);
+}
+
+static void
+create(struct call *call, struct jsonr *doc, struct access_wish *wish)
+{
+	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
+	enum err err = ERR_NO_MEMORY;
+
+	/* Names have no NUL: access_name_ok() */
+	wish->actor = arena_copy(call->serving->arena, call->subject.name).ptr;
+	if (wish->actor != NULL)
+		err = access_key_create(call->server->store, wish, key, id);
+	if (err == ERR_OK)
+		answer_created(call, wish, span_of(id), span_of(key));
+	else if (err == ERR_EXISTS) {
+		/* Somebody was faster. */
+		note_taken(doc);
+		body_ok(call, doc);
+	} else
+		storage_failed(call, err);
 	digest_forget(key, sizeof(key));
 }
 
 static enum err
-read_key(struct call *call, struct jsonr *doc, struct span *name,
-    enum access_scope *scope)
+read_key(struct call *call, struct jsonr *doc, struct access_wish *wish)
 {
 	static const char *const names[] = {"name", "scope"};
 	const struct jsonr_value *root = jsonr_root(doc);
@@ -185,20 +202,21 @@ read_key(struct call *call, struct jsonr *doc, struct span *name,
 	enum err err = ERR_OK;
 
 	jsonr_only(doc, root, "", names, 2);
-	if (jsonr_want_string(doc, name, jsonr_member(root, "name"), "name")) {
-		sought.name = *name;
+	if (jsonr_want_string(
+		doc, &wish->name, jsonr_member(root, "name"), "name")) {
+		sought.name = wish->name;
 		err = access_key_each(call->serving->state, find_name, &sought);
-		if (!access_name_ok(*name))
+		if (!access_name_ok(wish->name))
 			jsonr_issue(doc, "name",
 			    "must be 1 to %d bytes of text without control "
 			    "characters",
 			    ACCESS_NAME_MAX);
 		else if (sought.found)
-			jsonr_issue(doc, "name", "is the name of a key in use");
+			note_taken(doc);
 	}
 	if (jsonr_want_string(
 		doc, &text, jsonr_member(root, "scope"), "scope") &&
-	    !access_scope(scope, text))
+	    !access_scope(&wish->scope, text))
 		jsonr_issue(doc, "scope", "must be read or propose");
 	return err;
 }
@@ -207,17 +225,16 @@ void
 ep_key_create(struct call *call)
 {
 	struct jsonr *doc = body_open(call);
-	enum access_scope scope = ACCESS_READ;
-	struct span name = SPAN("");
+	struct access_wish wish = {.scope = ACCESS_READ, .alone = true};
 	enum err err;
 
 	if (doc == NULL)
 		return;
-	err = read_key(call, doc, &name, &scope);
+	err = read_key(call, doc, &wish);
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);
 	else if (body_ok(call, doc))
-		create(call, name, scope);
+		create(call, doc, &wish);
 	jsonr_free(doc);
 }
 

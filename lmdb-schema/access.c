@@ -103,22 +103,69 @@ access_touch(struct kv_txn *txn)
 	return err;
 }
 
+/* ERR_EXISTS when a key in use has the name. */
+static enum err
+look_for_name(struct kv_txn *txn, struct span name)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_KEYS, SPAN(""), SPAN(""));
+	struct record record;
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = read_record(&record, key, value);
+		if (err == ERR_OK && record.key.revoked_ms == 0 &&
+		    span_eq(record.key.name, name))
+			err = ERR_EXISTS;
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+store_new(struct store *store, const struct record *record,
+    const struct access_wish *wish)
+{
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_state(store));
+
+	if (err != ERR_OK)
+		return err;
+	if (wish->alone)
+		err = look_for_name(txn, wish->name);
+	if (err == ERR_OK)
+		err = put_record(txn, record);
+	if (err == ERR_OK)
+		err = access_touch(txn);
+	if (err == ERR_OK)
+		err = audit_add(txn,
+		    &(struct audit_entry){.event = SPAN("key-created"),
+			.actor = span_of(wish->actor),
+			.codein = record->key.id});
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
 enum err
-access_key_create(struct store *store, struct span name,
-    enum access_scope scope, const char *actor, char key[ACCESS_KEY_MAX],
-    char id[ACCESS_ID_LEN + 1])
+access_key_create(struct store *store, const struct access_wish *wish,
+    char key[ACCESS_KEY_MAX], char id[ACCESS_ID_LEN + 1])
 {
 	char secret[ACCESS_SECRET_LEN + 1];
 	uint8_t hash[DIGEST_SHA256_LEN];
-	struct record record = {
-	    .key = {.name = name, .scope = scope, .created_ms = date_now_ms()}};
-	struct kv_txn *txn;
+	struct record record = {.key = {.name = wish->name,
+				    .scope = wish->scope,
+				    .created_ms = date_now_ms()}};
 	enum err err = digest_random_text(id, ACCESS_ID_LEN);
 
 	if (err == ERR_OK)
 		err = digest_random_text(secret, ACCESS_SECRET_LEN);
-	if (err == ERR_OK)
-		err = kv_write(&txn, store_state(store));
 	if (err != ERR_OK)
 		return err;
 	snprintf(key, ACCESS_KEY_MAX, "%s%s_%s", prefix, id, secret);
@@ -126,18 +173,7 @@ access_key_create(struct store *store, struct span name,
 	digest_sha256(hash, span_of(key));
 	record.hash = span_make(hash, sizeof(hash));
 	record.key.id = span_of(id);
-	err = put_record(txn, &record);
-	if (err == ERR_OK)
-		err = access_touch(txn);
-	if (err == ERR_OK)
-		err = audit_add(txn,
-		    &(struct audit_entry){.event = SPAN("key-created"),
-			.actor = span_of(actor),
-			.codein = record.key.id});
-	if (err == ERR_OK)
-		return kv_commit(txn);
-	kv_abort(txn);
-	return err;
+	return store_new(store, &record, wish);
 }
 
 enum err

@@ -39,10 +39,16 @@ bool access_scope(enum access_scope *scope, struct span text);
 /* 1 to ACCESS_NAME_MAX bytes of UTF-8 without control characters. */
 bool access_name_ok(struct span name);
 
+struct access_wish {
+	struct span name;
+	enum access_scope scope;
+	const char *actor;
+	bool alone; /* ERR_EXISTS when a key in use has that name */
+};
+
 /* Makes one; `key` is its only appearance, and `id` a part of it. */
-enum err access_key_create(struct store *store, struct span name,
-    enum access_scope scope, const char *actor, char key[ACCESS_KEY_MAX],
-    char id[ACCESS_ID_LEN + 1]);
+enum err access_key_create(struct store *store, const struct access_wish *wish,
+    char key[ACCESS_KEY_MAX], char id[ACCESS_ID_LEN + 1]);
 
 /* At once and for ever. ERR_NOT_FOUND; ERR_EXISTS when it is already. */
 enum err access_key_revoke(

@@ -1,5 +1,6 @@
 #include "lmdb-schema/access.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,13 +13,21 @@
 static struct state_view *view;
 static char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
 
+static enum err
+create(const char *name, bool alone, char new_key[ACCESS_KEY_MAX],
+    char new_id[ACCESS_ID_LEN + 1])
+{
+	const struct access_wish wish = {
+	    span_of(name), ACCESS_PROPOSE, "test", alone};
+
+	return access_key_create(states, &wish, new_key, new_id);
+}
+
 static void
 make(void)
 {
 	states_make();
-	ck_assert_int_eq(access_key_create(states, SPAN("robot"),
-			     ACCESS_PROPOSE, "test", key, id),
-	    ERR_OK);
+	ck_assert_int_eq(create("robot", true, key, id), ERR_OK);
 	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
 }
 
@@ -165,14 +174,57 @@ START_TEST(all_keys_are_listed)
 	char other[ACCESS_KEY_MAX], other_id[ACCESS_ID_LEN + 1];
 	unsigned count = 0;
 
-	ck_assert_int_eq(access_key_create(states, SPAN("other"), ACCESS_READ,
-			     "test", other, other_id),
-	    ERR_OK);
+	ck_assert_int_eq(create("other", true, other, other_id), ERR_OK);
 	ck_assert_int_eq(
 	    access_key_revoke(states, span_of(id), "test"), ERR_OK);
 	ck_assert_int_eq(state_view_renew(view), ERR_OK);
 	ck_assert_int_eq(access_key_each(view, count_key, &count), ERR_OK);
 	ck_assert_uint_eq(count, 2);
+}
+END_TEST
+
+/* Made in the same moment, by threads that all saw no such name. */
+static void *
+create_same(void *result)
+{
+	char other[ACCESS_KEY_MAX], other_id[ACCESS_ID_LEN + 1];
+
+	*(enum err *)result = create("one", true, other, other_id);
+	return NULL;
+}
+
+START_TEST(of_those_who_want_one_name_alone_one_gets_it)
+{
+	enum err errs[8];
+	pthread_t threads[8];
+	unsigned made = 0;
+
+	for (unsigned i = 0; i < 8; i++)
+		ck_assert_int_eq(
+		    pthread_create(&threads[i], NULL, create_same, &errs[i]),
+		    0);
+	for (unsigned i = 0; i < 8; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+		ck_assert(errs[i] == ERR_OK || errs[i] == ERR_EXISTS);
+		made += errs[i] == ERR_OK;
+	}
+	ck_assert_uint_eq(made, 1);
+}
+END_TEST
+
+START_TEST(a_name_is_free_again_once_its_key_is_revoked)
+{
+	char other[ACCESS_KEY_MAX], first[ACCESS_ID_LEN + 1];
+	char second[ACCESS_ID_LEN + 1];
+
+	ck_assert_int_eq(create("robot", true, other, second), ERR_EXISTS);
+	ck_assert_int_eq(create("robot", false, other, first), ERR_OK);
+	ck_assert_int_eq(
+	    access_key_revoke(states, span_of(id), "test"), ERR_OK);
+	ck_assert_int_eq(create("robot", true, other, second), ERR_EXISTS);
+	ck_assert_int_eq(
+	    access_key_revoke(states, span_of(first), "test"), ERR_OK);
+	ck_assert_int_eq(create("robot", true, other, second), ERR_OK);
 }
 END_TEST
 
@@ -193,6 +245,8 @@ test_suite(void)
 	    sizeof(names) / sizeof(names[0]));
 	tcase_add_test(tc, scopes_have_names);
 	tcase_add_test(tc, all_keys_are_listed);
+	tcase_add_test(tc, of_those_who_want_one_name_alone_one_gets_it);
+	tcase_add_test(tc, a_name_is_free_again_once_its_key_is_revoked);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

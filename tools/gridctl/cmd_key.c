@@ -54,7 +54,7 @@ key_create(int argc, char **argv)
 {
 	struct options options = {NULL, NULL, false};
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
-	enum access_scope scope;
+	struct access_wish wish = {.actor = "gridctl"};
 	struct store *store;
 	int args;
 	int result = cmd_options(&options, &create_spec, argc, argv, &args);
@@ -68,14 +68,15 @@ key_create(int argc, char **argv)
 		    "needed\n");
 		return CMD_USAGE;
 	}
-	if (!access_scope(&scope, span_of(options.scope))) {
+	if (!access_scope(&wish.scope, span_of(options.scope))) {
 		fprintf(stderr,
 		    "gridctl key create: --scope is read or propose, not "
 		    "\"%s\"\n",
 		    options.scope);
 		return CMD_USAGE;
 	}
-	if (!access_name_ok(span_of(options.name))) {
+	wish.name = span_of(options.name);
+	if (!access_name_ok(wish.name)) {
 		fprintf(stderr,
 		    "gridctl key create: --name: 1 to 64 bytes of text\n");
 		return CMD_USAGE;
@@ -83,8 +84,7 @@ key_create(int argc, char **argv)
 	result = cmd_open(&store, "key create");
 	if (result != CMD_DONE)
 		return result;
-	err = access_key_create(
-	    store, span_of(options.name), scope, "gridctl", key, id);
+	err = access_key_create(store, &wish, key, id);
 	if (err == ERR_OK) {
 		puts(key);
 		fprintf(stderr,
