@@ -78,6 +78,10 @@ class Pool(Stack):
     def sockets(self):
         return self.path("run/pages.sock"), self.path("run/slow.sock")
 
+    def pack(self, supplier):
+        """What the first compressed dump would have done in its wake."""
+        self.set.gridctl("gzip", "-q", supplier, data=self.data)
+
     def slow_worker(self):
         """Of the workers, the one that listens for what takes seconds."""
         return self.workers()[-1]

@@ -288,6 +288,7 @@ def dump_gzip(bench):
     ours = bench.sites["ours"]
     path = "/api/v1/grid?fournisseur=" + LARGEST
     accept = ("Accept-Encoding: gzip",)
+    bench.pool.pack(LARGEST)
     plain = bench.client.fetch(ours, path, keep=True)
     packed = bench.client.fetch(ours, path, accept, keep=True)
     if "content-encoding: gzip" not in packed["head"]:

@@ -1,6 +1,6 @@
 """Whole dumps with Accept-Encoding: gzip, against the same without it.
 
-    gzip.py [ROUNDS [SEED]]
+    packed.py [ROUNDS [SEED]]
 
 However the live values change, what is stitched of packed rows must unpack to
 the very bytes of the plain answer: one gzip member, nothing behind it. Packed

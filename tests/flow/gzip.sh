@@ -1,7 +1,0 @@
-#!/bin/sh
-# Dumps that are sent compressed, against the same as they lie: gzip.py.
-command -v python3 >/dev/null || {
-  echo "skipped: python3 is not installed"
-  exit 77
-}
-exec python3 "${abs_top_srcdir:-.}/tests/flow/gzip.py" "$@"

@@ -1,0 +1,228 @@
+"""Compressed dumps through nginx, read to their end by those who will: curl,
+Python's urllib, Node's fetch and Chromium. Those that are not installed are
+skipped by name.
+"""
+
+import glob
+import gzip
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from stack import BUILD, Stack, wait_until  # noqa: E402
+
+GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
+SUPPLIER = "12345"
+ROWS = 6000  # beyond what the pool for pages answers itself
+PATH = "/api/v1/grid?fournisseur=" + SUPPLIER
+
+NODE = """
+const [url, key] = process.argv.slice(-2);
+const answer = await fetch(url, {headers: {"X-API-Key": key}});
+const bytes = Buffer.from(await answer.arrayBuffer());
+const {createHash} = await import("node:crypto");
+console.log(answer.headers.get("content-encoding"),
+    createHash("sha256").update(bytes).digest("hex"));
+"""
+
+PAGE = """<!doctype html><title>waiting</title><body>
+<script src="dump.js"></script>"""
+SCRIPT = """
+const asked = new URLSearchParams(location.search);
+fetch(asked.get("path"), {headers: {"X-API-Key": asked.get("key")}})
+    .then(async (answer) => {
+	const sum = await crypto.subtle.digest("SHA-256",
+	    await answer.arrayBuffer());
+	const hex = [...new Uint8Array(sum)].map(
+	    (byte) => byte.toString(16).padStart(2, "0")).join("");
+	document.body.append(answer.headers.get("content-encoding") +
+	    " " + hex);
+    }).catch((error) => document.body.append("failed: " + error));
+"""
+
+
+def html_folder(stack):
+    folder = stack.path("html")
+    os.makedirs(folder)
+    for name, text in (("dump.html", PAGE), ("dump.js", SCRIPT)):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    return folder
+
+
+class Dumps(Stack):
+    def __init__(self):
+        super().__init__(settings={"pages.processes": 1})
+        self.html = html_folder(self)
+        csv = self.path("csv")
+        self.ctl("demo", "--out", csv, "--articles", str(ROWS),
+                 "--suppliers", "2", "--stores", "2")
+        self.ctl("init")
+        self.ctl("import", "--quiet", csv)
+        self.ctl("compute", "--quiet", SUPPLIER)
+        self.key = self.ctl("key", "create", "--name", "t", "--scope",
+                            "propose").strip()
+        with open(os.path.join(csv, "articles.csv")) as file:
+            self.codes = [line.split(",")[1] for line in file
+                          if line.startswith(SUPPLIER)]
+
+    def ctl(self, *words):
+        return subprocess.run([GRIDCTL, "--data", self.data] + list(words),
+                              check=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL).stdout.decode()
+
+    @property
+    def url(self):
+        return "http://127.0.0.1:%d" % self.port
+
+    def ask(self, coding=None):
+        headers = {"X-API-Key": self.key}
+        if coding:
+            headers["Accept-Encoding"] = coding
+        return self.get(PATH, headers=headers)
+
+    def packed(self):
+        return glob.glob(os.path.join(self.data, "snapshots", SUPPLIER,
+                                      "*.gz"))
+
+    def propose(self, code):
+        reply = self.get("/api/v1/products/%s/gamme" % code, "PUT",
+                         {"X-API-Key": self.key,
+                          "Content-Type": "application/json"},
+                         '{"fournisseur":"%s","gamme":"Z"}' % SUPPLIER)
+        assert reply.status == 200, reply.body
+
+
+# --- the clients: each gives the coding it saw and the sum of what it read ----
+
+
+def ask_curl(dumps, program):
+    head = dumps.path("head")
+    got = subprocess.run(
+        [program, "-sS", "--compressed", "-D", head, "-H",
+         "X-API-Key: " + dumps.key, dumps.url + PATH],
+        check=True, stdout=subprocess.PIPE, timeout=60).stdout
+    with open(head) as file:
+        coded = "content-encoding: gzip" in file.read().lower()
+    return "gzip" if coded else "none", hashlib.sha256(got).hexdigest()
+
+
+def ask_urllib(dumps, _):
+    asked = urllib.request.Request(dumps.url + PATH, headers={
+        "X-API-Key": dumps.key, "Accept-Encoding": "gzip"})
+    with urllib.request.urlopen(asked, timeout=60) as answer:
+        text = gzip.decompress(answer.read())
+        return (answer.headers["Content-Encoding"],
+                hashlib.sha256(text).hexdigest())
+
+
+def ask_node(dumps, program):
+    return subprocess.run(
+        [program, "--input-type=module", "-e", NODE, "--", dumps.url + PATH,
+         dumps.key], check=True, stdout=subprocess.PIPE,
+        timeout=60).stdout.decode().split()
+
+
+def ask_chromium(dumps, program):
+    page = "%s/dump.html?key=%s&path=%s" % (
+        dumps.url, dumps.key, PATH.replace("?", "%3F").replace("=", "%3D"))
+    text = subprocess.run(
+        [program, "--headless", "--no-sandbox", "--disable-gpu",
+         "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync",
+         "--user-data-dir=" + dumps.path("chromium"),
+         "--virtual-time-budget=60000", "--dump-dom", page],
+        check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        timeout=120).stdout.decode()
+    return text.split("</script>")[1].split("</body>")[0].split()
+
+
+CLIENTS = (("curl --compressed", "curl", ask_curl),
+           ("Python's urllib", "python3", ask_urllib),
+           ("Node's fetch", "node", ask_node),
+           ("Chromium's fetch", "chromium", ask_chromium))
+
+
+# --- what is tried --------------------------------------------------------------
+
+
+def clients_read_it_to_its_end(dumps, ask, program):
+    for changed in (False, True):
+        if changed:
+            dumps.propose(dumps.codes[0])
+            dumps.propose(dumps.codes[-1])
+        plain = dumps.ask().body
+        coding, found = ask(dumps, program)
+        assert coding == "gzip", coding
+        assert found == hashlib.sha256(plain).hexdigest(), "other bytes"
+
+
+def nginx_packs_it_no_second_time(dumps):
+    plain, packed = dumps.ask(), dumps.ask("gzip, deflate, br")
+    assert packed.headers.get_all("Content-Encoding") == ["gzip"]
+    assert gzip.decompress(packed.body) == plain.body
+    assert plain.headers["Content-Encoding"] is None
+    assert "Accept-Encoding" in plain.headers["Vary"]
+    assert "Accept-Encoding" in packed.headers["Vary"]
+
+
+def damage_cuts_the_transfer(dumps):
+    """curl tells it, and the next one is whole again."""
+    path = dumps.packed()[0]
+    with open(path, "r+b") as file:
+        file.seek(os.path.getsize(path) // 2)
+        old = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([old[0] ^ 1]))
+    got = subprocess.run(
+        ["curl", "-s", "--compressed", "-H", "X-API-Key: " + dumps.key,
+         dumps.url + PATH], stdout=subprocess.PIPE, timeout=60)
+    assert got.returncode != 0, "curl took a damaged dump for whole"
+    assert "packed rows are damaged" in dumps.log()
+    plain, again = dumps.ask().body, dumps.ask("gzip")
+    body = again.body
+    if again.headers["Content-Encoding"] == "gzip":
+        body = gzip.decompress(body)
+    assert body == plain
+    wait_until(dumps.packed, 60, "packed anew")
+    assert gzip.decompress(dumps.ask("gzip").body) == plain
+
+
+def main():
+    wanted = [("nginx packs it no second time", None,
+               lambda dumps, _: nginx_packs_it_no_second_time(dumps))]
+    skipped = []
+    for name, program, ask in CLIENTS:
+        found = shutil.which(program)
+        if not found:
+            print("skipped: %s: %s is not installed" % (name, program))
+            skipped.append(name)
+            continue
+        wanted.append((name, found, lambda dumps, program, ask=ask:
+                       clients_read_it_to_its_end(dumps, ask, program)))
+    if "curl --compressed" not in skipped:
+        wanted.append(("damage cuts the transfer", None,
+                       lambda dumps, _: damage_cuts_the_transfer(dumps)))
+    failed = 0
+    with Dumps() as dumps:
+        dumps.ask("gzip")
+        wait_until(dumps.packed, 60, "the first dump has the rows packed")
+        for name, program, test in wanted:
+            try:
+                test(dumps, program)
+                print("ok: " + name, flush=True)
+            except Exception as error:
+                failed += 1
+                print("not ok: %s: %r" % (name, error), flush=True)
+    print("%d passed, %d failed, %d skipped" % (
+        len(wanted) - failed, failed, len(skipped)))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
