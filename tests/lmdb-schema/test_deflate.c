@@ -81,7 +81,8 @@ check_member(void)
 	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
 	ck_assert_uint_eq(z.avail_in, 0);
 	ck_assert_uint_eq(z.total_out, text.len);
-	ck_assert_mem_eq(out, text.data, text.len);
+	if (text.len > 0)
+		ck_assert_mem_eq(out, text.data, text.len);
 	inflateEnd(&z);
 }
 

@@ -86,6 +86,38 @@ START_TEST(what_a_crash_left_goes)
 }
 END_TEST
 
+START_TEST(packed_rows_go_with_their_snapshot_and_are_not_counted)
+{
+	char name[64];
+
+	leave("snapshots/BIG/0000000000000001.gz");
+	leave("snapshots/BIG/0000000000000002.gz.tmp");
+	snprintf(name, sizeof(name), "snapshots/BIG/%016llx.gz",
+	    (unsigned long long)second.entry.generation);
+	leave(name);
+	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_uint_eq(pruned.snapshots, 0);
+	ck_assert_uint_eq(pruned.leftovers, 1);
+	ck_assert(!is_left("snapshots/BIG/0000000000000001.gz"));
+	ck_assert(!is_left("snapshots/BIG/0000000000000002.gz.tmp"));
+	ck_assert(is_left(name));
+}
+END_TEST
+
+START_TEST(packed_rows_in_the_making_stay)
+{
+	int lock;
+
+	leave("snapshots/BIG/0000000000000002.gz.tmp");
+	ck_assert_int_eq(store_lock_zip(&lock, facts, true), ERR_OK);
+	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert(is_left("snapshots/BIG/0000000000000002.gz.tmp"));
+	close(lock);
+	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert(!is_left("snapshots/BIG/0000000000000002.gz.tmp"));
+}
+END_TEST
+
 START_TEST(files_of_others_stay)
 {
 	leave("snapshots/BIG/notes.txt");
@@ -207,6 +239,9 @@ test_suite(void)
 	tcase_add_test(tc, after_it_only_the_current_one_is_left);
 	tcase_add_test(tc, a_snapshot_that_the_catalogue_never_knew_goes);
 	tcase_add_test(tc, what_a_crash_left_goes);
+	tcase_add_test(
+	    tc, packed_rows_go_with_their_snapshot_and_are_not_counted);
+	tcase_add_test(tc, packed_rows_in_the_making_stay);
 	tcase_add_test(tc, files_of_others_stay);
 	tcase_add_test(tc, facts_that_are_not_current_go);
 	tcase_add_test(tc, what_may_be_in_the_making_stays);
