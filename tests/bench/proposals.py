@@ -5,7 +5,9 @@ synchronous=FULL), in turns, on this machine:
     part of it alone: time and disk flushes, beside the same 10,000 upserts in
     one transaction. Against the whole counts all that is not storing: JSON in
     and out, the key, are all of them articles. SQLite is given the values
-    ready; once the upserts alone, once with a trail as ours.
+    ready; once the upserts alone, once with a trail as ours. And once it does
+    the same work behind the same nginx: tests/bench/peer_propose.c reads the
+    body, looks up each article, keeps a trail and answers the same JSON.
 
     PUT /products/{codein}/gamme by 8 clients at once, beside 8 processes with
     a connection each that upsert a row a transaction.
@@ -38,7 +40,7 @@ QUICK = os.environ.get("BENCH_QUICK", "") not in ("", "0")
 if os.environ.get("BENCH_DIR"):
     tempfile.tempdir = os.environ["BENCH_DIR"]
 from grid import Grid  # noqa: E402
-from stack import BUILD  # noqa: E402
+from stack import BUILD, Stack, wait_until  # noqa: E402
 
 CHANGES = 10000
 TURNS = 5 if QUICK else 15
@@ -51,6 +53,10 @@ SCHEMA = """
 PRAGMA journal_mode = WAL;
 CREATE TABLE pending (fournisseur TEXT, codein TEXT, gamme TEXT NOT NULL,
     author TEXT NOT NULL, at INTEGER NOT NULL,
+    PRIMARY KEY (fournisseur, codein)) WITHOUT ROWID;
+CREATE TABLE articles (fournisseur TEXT, codein TEXT, gamme TEXT,
+    PRIMARY KEY (fournisseur, codein)) WITHOUT ROWID;
+CREATE TABLE validated (fournisseur TEXT, codein TEXT, gamme TEXT NOT NULL,
     PRIMARY KEY (fournisseur, codein)) WITHOUT ROWID;
 CREATE TABLE audit (number INTEGER PRIMARY KEY, at INTEGER NOT NULL,
     event TEXT NOT NULL, actor TEXT NOT NULL, fournisseur TEXT NOT NULL,
@@ -72,7 +78,25 @@ def connect(path):
 # --- 10,000 at once ----------------------------------------------------------
 
 
-def ours(grid, bodies, turn):
+class Door(Stack):
+    """peer_propose behind the nginx that gridapi has."""
+
+    key = "none"
+
+    def __init__(self, base):
+        super().__init__()
+        self.base = base
+
+    def start_pool(self, seconds=20):
+        socket_path = self.settings["pages.socket"]
+        self.pool = subprocess.Popen(
+            [os.path.join(BUILD, "tests", "bench", "peer_propose"),
+             self.base, socket_path], stdin=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists(socket_path), seconds,
+                   "peer_propose listens")
+
+
+def post(grid, bodies, turn):
     body = bodies[turn % len(bodies)]
     connection = grid.connect(60)
     connection.connect()
@@ -215,10 +239,56 @@ def shown(count):
     return "?" if count is None else "%.1f" % count
 
 
+def make_base(path, codes):
+    base = sqlite3.connect(path)
+    base.executescript(SCHEMA)
+    base.executemany("INSERT INTO articles VALUES ('S1', ?, 'Z')",
+                     [(code,) for code in codes])
+    base.commit()
+    base.close()
+
+
+class Contender:
+    """One way to store the changes; `run` takes the turn's number and gives
+    seconds, `pids` are those whose flushes count."""
+
+    def __init__(self, name, run, pids):
+        self.name, self.run, self.pids = name, run, pids
+        self.times, self.flushes = [], None
+
+
+def measure(contenders, work):
+    for turn in range(TURNS + 2):
+        for one in contenders:
+            took = one.run(turn)
+            if turn >= 2:  # two turns to warm up
+                one.times.append(took * 1000)
+    for one in contenders:
+        if one.pids is None:
+            continue
+        count = flushes(one.pids(), work, lambda one=one: [
+            one.run(turn) for turn in range(TURNS + 2, TURNS + 6)])
+        one.flushes = None if count is None else count / 4
+
+
+def show(contenders):
+    print("\n| %d changes in one transaction, %d turns | median ms | best ms "
+          "| flushes | POST takes | the store takes |" % (CHANGES, TURNS))
+    print("|---|---|---|---|---|---|")
+    for one in contenders:
+        print("| %s | %.1f | %.1f | %s | %.2f of it | %.2f of it |" % (
+            one.name, median(one.times), min(one.times), shown(one.flushes),
+            median([a / b for a, b in zip(contenders[0].times, one.times)]),
+            median([a / b for a, b in zip(contenders[1].times, one.times)])))
+
+
 def many_at_once(work):
+    paths = [os.path.join(work, name) for name in ("plain", "trail", "door")]
     with Grid(articles=CHANGES, settings={
             "pages.processes": 2, "pages.threads": 8}) as grid:
         codes = grid.articles
+        for path in paths:
+            make_base(path, codes)
         # Recorded ranges are other than these: each change is one.
         all_z = grid.path("z.csv")
         with open(all_z, "w") as file:
@@ -228,46 +298,35 @@ def many_at_once(work):
         bodies = [json.dumps({"fournisseur": "S1", "changes": [
             {"codein": code, "gamme": gamme} for code in codes]}).encode()
             for gamme in "ABCY"]
-        paths = [os.path.join(work, name) for name in ("plain", "trail")]
-        for path in paths:
-            sqlite3.connect(path).executescript(SCHEMA)
-        bases = [connect(path) for path in paths]
+        bases = [connect(path) for path in paths[:2]]
         # Its own data directory: the two do not write the same pages.
         shutil.copytree(grid.data, os.path.join(work, "data"))
         store = Store(os.path.join(work, "data"))
-        times = [[], [], [], []]
-        for turn in range(TURNS + 2):
-            got = (ours(grid, bodies, turn), store.deposit(turn),
-                   theirs(bases[0], codes, turn, False),
-                   theirs(bases[1], codes, turn, True))
-            if turn >= 2:  # two turns to warm up
-                for kept, one in zip(times, got):
-                    kept.append(one * 1000)
+        contenders = [
+            Contender("`POST /gammes`, whole, through nginx",
+                      lambda turn: post(grid, bodies, turn), grid.workers),
+            Contender("the store's part of it, alone", store.deposit,
+                      lambda: [store.process.pid]),
+            Contender("SQLite, the upserts alone",
+                      lambda turn: theirs(bases[0], codes, turn, False), None),
+            Contender("SQLite, the upserts and an audit trail",
+                      lambda turn: theirs(bases[1], codes, turn, True), None)]
+        if os.path.exists(os.path.join(BUILD, "tests/bench/peer_propose")):
+            with Door(paths[2]) as door:
+                contenders.append(Contender(
+                    "SQLite, the whole `POST`, through nginx",
+                    lambda turn: post(door, bodies, turn),
+                    lambda: [door.pool.pid]))
+                measure(contenders, work)
+        else:
+            print("without sqlite3.h: no SQLite behind nginx")
+            measure(contenders, work)
         for base in bases:
             base.close()
-
-        def each(one, pids):
-            count = flushes(pids, work, lambda: [
-                one(turn) for turn in range(TURNS + 2, TURNS + 6)])
-            return None if count is None else count / 4
-
-        counts = [each(lambda turn: ours(grid, bodies, turn),
-                       grid.workers()),
-                  each(store.deposit, [store.process.pid])] + [
-            sqlite_flushes(path, codes, trail, work)
-            for path, trail in zip(paths, (False, True))]
+        for one, path, trail in zip(contenders[2:4], paths, (False, True)):
+            one.flushes = sqlite_flushes(path, codes, trail, work)
         store.end()
-    print("\n%d changes in one transaction, medians of %d turns" % (
-        CHANGES, TURNS))
-    names = ("POST /gammes, whole, through nginx", "its store's part, alone",
-             "SQLite, the upserts alone", "SQLite, upserts and trail")
-    print("%-40s %10s %10s %8s %9s %9s" % (
-        "", "median ms", "best ms", "flushes", "to whole", "to store"))
-    for name, kept, flushed in zip(names, times, counts):
-        print("%-40s %10.1f %10.1f %8s %9.2f %9.2f" % (
-            name, median(kept), min(kept), shown(flushed),
-            median([a / b for a, b in zip(kept, times[0])]),
-            median([a / b for a, b in zip(kept, times[1])])))
+    show(contenders)
 
 
 # --- 8 clients ---------------------------------------------------------------
@@ -368,23 +427,24 @@ def small_ones(work):
 
         count = flushes(grid.workers(), work, run)
         each = None if count is None else count / done[0]
-    print("\n%d clients, a row each transaction, medians of %d turns of %g s"
-          % (CLIENTS, PUT_TURNS, SECONDS))
-    print("%-40s %10s %10s %10s" % ("", "a second", "median ms", "p99 ms"))
-    for name, turns in zip(("PUT, through nginx",
+    print("\n| a row each transaction, %d clients, %d turns of %g s "
+          "| a second | median ms | p99 ms | PUT is |" % (
+              CLIENTS, PUT_TURNS, SECONDS))
+    print("|---|---|---|---|---|")
+    for name, turns in zip(("`PUT`, through nginx",
                             "SQLite, 8 processes, upsert and trail"), got):
-        print("%-40s %10.0f %10.2f %10.2f" % (
+        print("| %s | %.0f | %.2f | %.2f | %.2f times as fast |" % (
             (name,) + tuple(median([turn[i] for turn in turns])
-                            for i in range(3))))
-    print("PUTs to SQLite's, a turn each: %.2f; flushes a PUT: %s" % (
-        median([a[0] / b[0] for a, b in zip(*got)]),
-        "?" if each is None else "%.2f" % each))
+                            for i in range(3)) +
+            (median([a[0] / b[0] for a, b in zip(got[0], turns)]),)))
+    print("\nFlushes a PUT: %s" % ("?" if each is None else "%.2f" % each))
 
 
 def main():
     print("SQLite %s, Python %s, Linux %s, %d processors" % (
         sqlite3.sqlite_version, platform.python_version(), platform.release(),
         os.cpu_count()))
+    print("Load of the machine at the start: %.1f" % os.getloadavg()[0])
     work = tempfile.mkdtemp(prefix="grid-bench-")
     try:
         many_at_once(work)
