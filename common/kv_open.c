@@ -384,7 +384,8 @@ refuse_damaged(struct kv *kv, const struct stat *st)
 
 	if (fd < 0)
 		return kv_failed(kv, "opening", errno);
-	err = kvpages_check(fd, (uint64_t)st->st_size);
+	err = kv->mode == KV_FROZEN ? kvpages_check(fd, (uint64_t)st->st_size)
+				    : kvpages_check_head(fd);
 	close(fd);
 	if (err != ERR_OK)
 		log_error("storage: the file's pages cannot be walked: file=%s "
@@ -399,7 +400,8 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 {
 	enum err err = ERR_OK;
 
-	if (kv->mode == KV_FROZEN)
+	/* One that lives may be in the making, and shorter, just now. */
+	if (kv->mode == KV_FROZEN || st->st_size >= 2 * sysconf(_SC_PAGESIZE))
 		err = refuse_damaged(kv, st);
 	if (err == ERR_OK)
 		err = env_open(kv, spec, (size_t)st->st_size);

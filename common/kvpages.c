@@ -215,6 +215,23 @@ read_metas(struct pages *pages, unsigned char *first, unsigned char *second)
 	return err;
 }
 
+enum err
+kvpages_check_head(int fd)
+{
+	struct pages pages = {.fd = fd, .page = (size_t)sysconf(_SC_PAGESIZE)};
+	unsigned char *metas;
+	enum err err;
+
+	if (pages.page > PAGE_MAX)
+		return ERR_DAMAGED;
+	metas = malloc(2 * pages.page);
+	if (metas == NULL)
+		return ERR_NO_MEMORY;
+	err = read_metas(&pages, metas, metas + pages.page);
+	free(metas);
+	return err;
+}
+
 /* LMDB uses the meta page of the later transaction. */
 static enum err
 check_newest(struct pages *pages, unsigned char *first, unsigned char *second)

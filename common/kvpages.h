@@ -17,7 +17,14 @@
 enum err kvpages_check(int fd, uint64_t file_bytes);
 
 /*
- * The same for a file that is written meanwhile, as the reader sees it whose
+ * Only whether it begins with two meta pages of this machine's page size:
+ * LMDB believes the size that they name, and looks for the second one there,
+ * in the file or behind its end. The file has at least these two pages.
+ */
+enum err kvpages_check_head(int fd);
+
+/*
+ * As kvpages_check() does, for a file that is written meanwhile, as the reader sees it whose
  * view is of that transaction: its pages stay put while it reads. ERR_BUSY
  * when later commits have overwritten where the view begins.
  */

@@ -201,6 +201,35 @@ count_good(struct kv *kv)
 	return good;
 }
 
+/* LMDB looks for its second meta page where the newest one says. */
+START_TEST(live_file_with_other_pages_is_damaged_and_no_signal)
+{
+	static const uint32_t sizes[] = {0, 512, 8192, 0x7fffffff, 0xffffff8f};
+	struct kv *kv = open_kv("a.mdb", KV_SHARED);
+
+	put_one(kv, "k", "v");
+	kv_close(kv);
+	for (unsigned i = 0; i < 10; i++) {
+		off_t at = (off_t)(i % 2) * sysconf(_SC_PAGESIZE) + 40;
+		FILE *file = fopen(scratch_path("a.mdb"), "r+");
+		uint32_t before;
+
+		ck_assert_int_eq(fseeko(file, at, SEEK_SET), 0);
+		ck_assert_uint_eq(fread(&before, sizeof(before), 1, file), 1);
+		ck_assert_int_eq(fseeko(file, at, SEEK_SET), 0);
+		fwrite(&sizes[i / 2], sizeof(before), 1, file);
+		ck_assert_int_eq(fflush(file), 0);
+		(void)quiet_lines();
+		ck_assert_int_eq(try_open("a.mdb", KV_SHARED), ERR_DAMAGED);
+		ck_assert_int_eq(quiet_lines(), 1);
+		ck_assert_int_eq(fseeko(file, at, SEEK_SET), 0);
+		fwrite(&before, sizeof(before), 1, file);
+		ck_assert_int_eq(fclose(file), 0);
+		ck_assert_int_eq(try_open("a.mdb", KV_SHARED), ERR_OK);
+	}
+}
+END_TEST
+
 START_TEST(live_file_cut_anywhere_is_damaged_or_whole)
 {
 	struct kv *kv = open_kv("a.mdb", KV_SHARED_LAZY);
@@ -566,6 +595,7 @@ test_suite(void)
 	tcase_add_test(tc, file_that_is_there_is_not_built_over);
 	tcase_add_test(tc, immutable_file_takes_no_writer);
 	tcase_add_test(tc, cut_file_is_damaged_and_no_signal);
+	tcase_add_test(tc, live_file_with_other_pages_is_damaged_and_no_signal);
 	tcase_add_test(tc, live_file_cut_anywhere_is_damaged_or_whole);
 	tcase_add_test(tc, pages_given_back_at_the_end_are_no_damage);
 	tcase_add_test(tc, copy_holds_what_was_committed);
