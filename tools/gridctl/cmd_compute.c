@@ -62,12 +62,15 @@ static const struct opt_spec spec = {
 static void
 show_progress(void *context, uint64_t done, uint64_t total)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct progress *progress = context;
 
 	/* Threads report out of turn: one that would step back is dropped. */
+	pthread_mutex_lock(&lock);
 	progress->total = total;
 	if (done > progress->done)
 		progress_at(progress, done);
+	pthread_mutex_unlock(&lock);
 }
 
 static int
@@ -84,6 +87,9 @@ tell_failure(struct span supplier, enum err err)
 		why = "it has no article: there is nothing to compute";
 	else if (err == ERR_BUSY)
 		why = "too many computations are running: try again later";
+	else if (err == ERR_DAMAGED)
+		why = "stored data is damaged ('gridctl check' says which): "
+		      "import the facts again";
 	else if (err == ERR_NO_SPACE)
 		why = "the disk is full: its old snapshot stays current";
 	fprintf(stderr, "gridctl compute: supplier %.*s: %s\n",
