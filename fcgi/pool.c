@@ -306,6 +306,9 @@ replace(struct pool *pool, struct slot *slot)
 	if (slot->pause > PAUSE_MOST)
 		slot->pause = PAUSE_MOST;
 	atomic_fetch_add(&pool->job->metrics->workers_replaced, 1);
+	/* Until its views are let go, what is written finds no room again. */
+	if (pool->housekeeping_due > pool->now + SECOND)
+		pool->housekeeping_due = pool->now + SECOND;
 }
 
 static void
