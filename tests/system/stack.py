@@ -132,6 +132,7 @@ class Stack:
         if os.path.exists(path):
             os.unlink(path)
         notify.bind(path)
+        os.chmod(path, 0o666)  # gridapi may run as somebody else
         notify.settimeout(seconds)
         with open(self.path("log/gridapi.log"), "ab") as log:
             self.pool = subprocess.Popen(

@@ -1,0 +1,426 @@
+"""What a server suffers, one thing at a time, and what gridapi then answers:
+docs/operations.md has the same as a table.
+
+Tests that need root, or a program that is not there, say so and are left out.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from grid import GRIDCTL, Grid  # noqa: E402
+from stack import BUILD, run_tests, wait_until  # noqa: E402
+
+GRIDAPI = os.path.join(BUILD, "fcgi", "gridapi")
+ROWS = "/api/v1/grid?fournisseur=%s&limit=5"
+
+
+def leave_out(why):
+    print("left out: " + why)
+
+
+def read(grid, supplier="S1", status=200):
+    answer = grid.ask("GET", ROWS % supplier)
+    assert answer.status == status, (answer.status, answer.text)
+    return answer
+
+
+def files(grid, below, end=".mdb"):
+    return sorted(os.path.join(folder, name)
+                  for folder, _, names in os.walk(os.path.join(grid.data,
+                                                               below))
+                  for name in names if name.endswith(end))
+
+
+def start_is_refused(grid, *words):
+    """gridapi says why it cannot begin, in one line that has these words."""
+    done = subprocess.run([GRIDAPI] + grid.arguments()[1:],
+                          capture_output=True, text=True, timeout=30,
+                          check=False)
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    for word in words:
+        assert word in done.stderr, (word, done.stderr)
+    return done.stderr
+
+
+# --- files ---------------------------------------------------------------------
+
+
+def noise(path, at=0.0, length=8192):
+    with open(path, "r+b") as file:
+        size = os.path.getsize(path)
+        file.seek(int(size * at))
+        file.write(random.Random(1).randbytes(min(length, size)))
+
+
+def a_damaged_snapshot_is_told_and_computed_anew():
+    for at, length in ((0.0, 8192), (0.5, 2000)):
+        with Grid() as grid:
+            read(grid)
+            file = files(grid, "snapshots/S1")[0]
+            grid.pool.send_signal(signal.SIGTERM)
+            grid.pool.wait(20)
+            noise(file, at, length)
+            grid.start_pool()
+            answer = grid.ask("GET", ROWS % "S1")
+            # Computed on demand, or told; never rows that are not so.
+            assert answer.status in (200, 500), answer.text
+            if answer.status == 200:
+                assert len(answer.json["data"]) == 5
+            read(grid, "S2")
+            grid.ctl("compute", "--quiet", "S1")
+            assert len(read(grid).json["data"]) == 5
+            grid.ctl("prune", "--grace", "0s")
+            grid.ctl("check", "--quiet")
+
+
+def a_snapshot_that_is_cut_while_it_is_served_kills_no_one():
+    """As a disk that goes away would: truncated under the map."""
+    with Grid() as grid:
+        read(grid)
+        file = files(grid, "snapshots/S1")[0]
+        os.truncate(file, 4096)
+        for _ in range(5):
+            try:
+                grid.ask("GET", ROWS % "S1")
+            except OSError:
+                pass
+        # Whatever that cost, the others are served, and it is mended.
+        wait_until(lambda: read_quietly(grid, "S2") == 200, 20, "S2 is served")
+        grid.ctl("compute", "--quiet", "S1")
+        wait_until(lambda: read_quietly(grid, "S1") == 200, 20, "S1 is served")
+
+
+def read_quietly(grid, supplier):
+    try:
+        return grid.ask("GET", ROWS % supplier).status
+    except OSError:
+        return 0
+
+
+def damaged_environments_are_refused_with_what_to_do():
+    for name, remedy in (("live.mdb", "import"), ("catalog.mdb", "compute"),
+                         ("state.mdb", "restore")):
+        with Grid(nginx=False) as grid:
+            grid.stop()
+            noise(os.path.join(grid.data, name), 0, 12288)
+            said = start_is_refused(grid, name, "damaged")
+            assert remedy in said, (name, said)
+
+
+def damaged_facts_stop_computing_and_not_serving():
+    with Grid() as grid:
+        # In the articles' bytes; index pages are looked over when it opens.
+        file = files(grid, "facts")[0]
+        with open(file, "r+b") as facts:
+            facts.seek(facts.read().index(b"Alone"))
+            facts.write(b"xxxxx")
+        read(grid)
+        failed = grid.ctl("compute", "S3", check=False)
+        assert failed.returncode == 1 and "import" in failed.stderr, failed
+        answer = grid.ask("GET", ROWS % "S3")
+        assert answer.status == 500, answer.text
+        assert answer.code == "internal_error"
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        assert read(grid, "S3").json["data"]
+
+
+def a_file_that_may_not_be_read_is_told_by_its_name():
+    if os.getuid() != 0 or not shutil.which("setpriv"):
+        leave_out("needs root and setpriv")
+        return
+    grid = Grid()
+    grid.wrapper = ["setpriv", "--reuid=65534", "--regid=65534",
+                    "--clear-groups"]
+    subprocess.run(["chown", "-R", "65534:65534", grid.folder], check=True)
+    os.chmod(grid.data, 0o750)
+    grid.settings["pages.socket_mode"] = "666"
+    try:
+        subprocess.run(grid.wrapper + ["test", "-x", GRIDAPI], check=True)
+    except subprocess.CalledProcessError:
+        grid.stop()
+        leave_out("nobody may not enter the build folder")
+        return
+    subprocess.run(["mkdir", "-p", grid.path("run"), grid.path("log")],
+                   check=True)
+    os.chmod(grid.path("run"), 0o777)
+    with grid:
+        read(grid)
+        os.chown(grid.path("data"), 65534, 65534)
+        file = files(grid, "snapshots/S2")[0]
+        os.chmod(file, 0)
+        os.chown(file, 0, 0)
+        answer = grid.ask("GET", ROWS % "S2")
+        assert answer.status in (200, 500), answer.text
+        assert "S2" in grid.log() or answer.status == 200, grid.log()
+        read(grid)
+
+
+# --- the disk ------------------------------------------------------------------
+
+
+def a_read_only_disk_serves_what_it_has():
+    """In a mount namespace of its own."""
+    done = subprocess.run(
+        ["unshare", "-rm", sys.executable, os.path.abspath(__file__),
+         "--read-only"], capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr and not done.stdout:
+        leave_out("no mount namespace here: " + done.stderr.strip())
+        return
+    assert done.returncode == 0, done.stdout + done.stderr
+    print(done.stdout.strip())
+
+
+def read_only():
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs",
+                    "/mnt"], check=True)
+    with Grid(data="/mnt/data") as grid:
+        read(grid)
+        # The kernel refuses while files are open for writing; an error of the
+        # disk would not ask.
+        grid.pool.send_signal(signal.SIGTERM)
+        grid.pool.wait(20)
+        subprocess.run(["mount", "-o", "remount,ro", "/mnt"], check=True)
+        said = start_is_refused(grid, "/mnt/data")
+        print("starting on a read-only disk: " + said.strip().splitlines()[-1])
+        subprocess.run(["mount", "-o", "remount,rw", "/mnt"], check=True)
+        grid.start_pool()
+        read(grid)
+
+
+# --- limits of the machine -------------------------------------------------------
+
+
+class Many(threading.Thread):
+    def __init__(self, grid, times):
+        super().__init__(daemon=True)
+        self.grid, self.times, self.statuses, self.bodies = grid, times, [], []
+        self.start()
+
+    def run(self):
+        for i in range(self.times):
+            reply = self.grid.get(ROWS % ("S1", "S2", "S3")[i % 3],
+                                  headers={"X-API-Key": self.grid.key})
+            self.statuses.append(reply.status)
+            self.bodies.append(reply.body)
+
+
+def out_of_file_descriptors_is_an_answer_and_passes():
+    if not shutil.which("prlimit"):
+        leave_out("prlimit is not installed")
+        return
+    served = 0
+    for limit in (24, 32, 48):
+        grid = Grid(settings={"pages.processes": 1, "pages.threads": 16})
+        grid.wrapper = ["prlimit", "--nofile=%d:%d" % (limit, limit)]
+        try:
+            served += run_out(grid)
+        finally:
+            grid.__exit__()
+    assert served > 0
+
+
+def run_out(grid):
+    """How many were served. With too few to begin with it does not serve."""
+    try:
+        grid.start()
+    except AssertionError:
+        assert "open files" in grid.log(), grid.log()
+        return 0
+    askers = [Many(grid, 12) for _ in range(24)]
+    for asker in askers:
+        asker.join(60)
+        assert not asker.is_alive()
+        for status, body in zip(asker.statuses, asker.bodies):
+            assert status in (200, 500, 502, 503), (status, body)
+            assert status == 200 or "error" in json.loads(body), body
+    good = sum(asker.statuses.count(200) for asker in askers)
+    if good < 24 * 12:
+        assert "open files" in grid.log(), grid.log()
+    # Nobody died of it.
+    assert "killed" not in grid.log() and grid.pool.poll() is None
+    return good
+
+
+SHIM = r"""
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static const long back = 86400 * 3;
+int clock_gettime(clockid_t id, struct timespec *at)
+{
+	int result = (int)syscall(SYS_clock_gettime, id, at);
+	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
+		at->tv_sec -= back;
+	return result;
+}
+time_t time(time_t *at)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (at) *at = now.tv_sec;
+	return now.tv_sec;
+}
+"""
+
+
+def a_clock_set_back_makes_no_generation_twice():
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    with open(GRIDCTL, "rb") as program:
+        if not compiler or b"__asan_init" in program.read():
+            leave_out("needs cc, and programs without sanitizers")
+            return
+    with Grid() as grid:
+        source, shim = grid.path("shim.c"), grid.path("shim.so")
+        with open(source, "w") as file:
+            file.write(SHIM)
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", shim, source],
+                       check=True)
+        first = read(grid).json["meta"]
+        grid.put("10000", "B")
+        before = os.environ.get("LD_PRELOAD", "")
+        os.environ["LD_PRELOAD"] = shim
+        try:
+            grid.ctl("import", "--quiet", grid.path("csv"))
+            grid.ctl("compute", "--quiet", "S1")
+            grid.pool.send_signal(signal.SIGHUP)
+            grid.pool.send_signal(signal.SIGTERM)
+            grid.pool.wait(20)
+            grid.start_pool()
+        finally:
+            os.environ["LD_PRELOAD"] = before
+        second = read(grid).json["meta"]
+        assert second["snapshot"] > first["snapshot"], (
+            first, second)
+        # The computation did happen three days ago, as far as it knows.
+        assert second["computedAt"] < first["computedAt"], (first, second)
+        assert grid.put("10001", "C").status == 200
+        assert grid.row("10000")[2] == "B" and grid.row("10001")[2] == "C"
+        grid.ctl("prune", "--grace", "0s")
+        read(grid)
+        grid.ctl("check", "--quiet")
+
+
+# --- leftovers of the dead --------------------------------------------------------
+
+
+def a_stale_lock_holds_nobody_up():
+    with Grid() as grid:
+        running = subprocess.Popen(
+            [GRIDCTL, "--data", grid.data, "compute", "--quiet", "--all"])
+        time.sleep(0.01)
+        running.kill()
+        running.wait()
+        grid.pool.kill()
+        grid.pool.wait()
+        begin = time.monotonic()
+        time.sleep(0.5)
+        grid.start_pool()
+        read(grid)
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        grid.ctl("compute", "--quiet", "--all")
+        assert grid.put("10000", "B").status == 200
+        assert time.monotonic() - begin < 20
+        grid.ctl("check", "--quiet")
+
+
+def another_version_is_refused_by_a_sentence():
+    """The version stands as a number in each environment's meta table."""
+    with Grid(nginx=False) as grid:
+        grid.stop()
+        path = os.path.join(grid.data, "live.mdb")
+        with open(path, "rb") as file:
+            data = bytearray(file.read())
+        one = b"schema" + (1).to_bytes(8, "little")
+        assert one in data
+        data = data.replace(one, b"schema" + (99).to_bytes(8, "little"))
+        with open(path, "wb") as file:
+            file.write(data)
+        said = start_is_refused(grid, "version")
+        failed = grid.ctl("stat", check=False)
+        assert failed.returncode == 1 and "version" in failed.stderr, failed
+        print("told: " + said.strip().splitlines()[-1])
+
+
+# --- backup ----------------------------------------------------------------------
+
+
+class Writer(threading.Thread):
+    def __init__(self, grid):
+        super().__init__(daemon=True)
+        self.grid, self.acked, self.stop = grid, [], False
+        self.start()
+
+    def run(self):
+        turn = 0
+        while not self.stop:
+            code = self.grid.articles[turn % len(self.grid.articles)]
+            reply = self.grid.get(
+                "/api/v1/products/%s/gamme" % code, "PUT",
+                {"X-API-Key": self.grid.key,
+                 "Content-Type": "application/json"},
+                json.dumps({"fournisseur": "S1",
+                            "gamme": "ABCYZ"[turn // 7 % 5]}))
+            assert reply.status == 200, reply.body
+            self.acked.append((code, time.monotonic()))
+            turn += 1
+
+
+def a_backup_while_writing_restores_whole():
+    with Grid(articles=40) as grid:
+        writer = Writer(grid)
+        folder = tempfile.mkdtemp(prefix="grid-restored-")
+        try:
+            for turn in range(4):
+                time.sleep(0.2)
+                mark = len(grid.log_of("S1"))
+                begin = time.monotonic()
+                copy = os.path.join(folder, "copy%d" % turn)
+                back = os.path.join(folder, "back%d" % turn)
+                grid.ctl("backup", copy)
+                if turn == 1:
+                    grid.ctl("import", "--quiet", grid.path("csv"))
+                other = [GRIDCTL, "--data", back]
+                subprocess.run(other + ["restore", copy], check=True,
+                               capture_output=True)
+                subprocess.run(other + ["check", "--quiet"], check=True)
+                done = subprocess.run(
+                    other + ["proposals", "log", "--json", "S1"],
+                    check=True, capture_output=True, text=True)
+                # All that was acknowledged before the backup began is in it.
+                assert len(json.loads(done.stdout)) >= mark > 0
+                assert [a for a in writer.acked if a[1] < begin]
+        finally:
+            writer.stop = True
+            writer.join(10)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--read-only"]:
+        read_only()
+        sys.exit(0)
+    run_tests([
+        a_damaged_snapshot_is_told_and_computed_anew,
+        a_snapshot_that_is_cut_while_it_is_served_kills_no_one,
+        damaged_environments_are_refused_with_what_to_do,
+        damaged_facts_stop_computing_and_not_serving,
+        a_file_that_may_not_be_read_is_told_by_its_name,
+        a_read_only_disk_serves_what_it_has,
+        out_of_file_descriptors_is_an_answer_and_passes,
+        a_clock_set_back_makes_no_generation_twice,
+        a_stale_lock_holds_nobody_up,
+        another_version_is_refused_by_a_sentence,
+        a_backup_while_writing_restores_whole,
+    ])
