@@ -1,0 +1,391 @@
+"""tools/quickstart: its words, its file of settings, and all that it promises.
+
+The build that is being tested stands in for the one that it would make in its
+folder; GRID_LONG=1 lets it make its own.
+"""
+
+import atexit
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+from stack import BUILD, TOP, find_nginx, free_port, run_tests, skip
+
+QUICKSTART = os.path.join(TOP, "tools", "quickstart")
+OPTIONS = ("--dir", "--port", "--push-port", "--articles", "--detach",
+           "--stop", "--no-install")
+# What outside scripts read, in this order.
+NAMES = ["GRID_URL", "GRID_KEY", "GRID_KEY_READ", "GRID_SUPPLIER",
+         "GRID_USER", "GRID_PASSWORD", "GRID_DATA", "GRID_CSV", "GRIDCTL",
+         "HOOK_URL", "HOOK_SECRET", "HOOK_PATH"]
+ARTICLES = 1000
+LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
+AGAIN_SECONDS = 60  # a second run: it takes two or three on a quiet machine
+
+
+def folder_with_build():
+    folder = tempfile.mkdtemp(prefix="grid-quick-")
+    atexit.register(shutil.rmtree, folder, True)
+    atexit.register(run, "--dir", folder, "--stop")
+    if not LONG:
+        os.symlink(BUILD, os.path.join(folder, "build"))
+    return folder
+
+
+def environment():
+    """As a shell would give it: no make is above us."""
+    return {name: value for name, value in os.environ.items()
+            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "NGINX")}
+
+
+def run(*words, seconds=900):
+    return subprocess.run([QUICKSTART] + list(words), env=environment(),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=seconds,
+                          universal_newlines=True, cwd=os.path.dirname(BUILD))
+
+
+class Quick:
+    """One folder, started once for all the tests that only look."""
+
+    started = None
+
+    def __init__(self):
+        self.folder = folder_with_build()
+        self.port, self.push_port = free_port(), free_port()
+
+    def words(self, *more):
+        return ["--dir", self.folder, "--port", str(self.port), "--push-port",
+                str(self.push_port), "--articles", str(ARTICLES),
+                "--no-install"] + list(more)
+
+    def start(self):
+        done = run(*self.words("--detach"))
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.said = done.stdout
+        return self
+
+    def env(self):
+        with open(os.path.join(self.folder, "quickstart.env")) as file:
+            return dict(line.rstrip("\n").split("=", 1) for line in file)
+
+    def pids(self):
+        found = {}
+        for name in ("nginx", "gridapi", "gridhook"):
+            try:
+                with open(os.path.join(self.folder, "run",
+                                       name + ".pid")) as file:
+                    found[name] = int(file.read())
+            except FileNotFoundError:
+                pass
+        return found
+
+
+def quick():
+    if Quick.started is None:
+        Quick.started = Quick().start()
+    return Quick.started
+
+
+def ask(url, key=None, method="GET", body=None, headers=None):
+    headers = dict(headers or {})
+    if key:
+        headers["X-API-Key"] = key
+    if body is not None:
+        body = json.dumps(body).encode()
+        headers["Content-Type"] = "application/json"
+    request = urllib.request.Request(url, body, headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return reply.status, reply.read(), reply.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read(), error.headers
+
+
+def get(path, key="GRID_KEY_READ"):
+    env = quick().env()
+    status, body, _ = ask(env["GRID_URL"] + "/api/v1" + path, env[key])
+    return status, json.loads(body)
+
+
+def listening(port):
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0
+
+
+def processes_of(folder):
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as file:
+                line = file.read().decode("utf-8", "replace")
+        except OSError:
+            continue
+        if folder + "/" in line:
+            found.append((name, line.replace("\0", " ")))
+    return found
+
+
+# --- words ------------------------------------------------------------------
+
+
+def help_names_every_option():
+    for word in ("--help", "-h"):
+        done = run(word, seconds=10)
+        assert done.returncode == 0 and done.stderr == "", done
+        for option in OPTIONS:
+            assert re.search(r"^  %s\b" % option, done.stdout, re.M), option
+        assert "8080" in done.stdout and "7842" in done.stdout
+        assert "130000" in done.stdout
+
+
+def wrong_words_are_usage_errors():
+    for words, told in (
+            (["--nothing"], "--nothing"), (["here"], "here"),
+            (["--port"], "--port"), (["--port", "0"], "--port"),
+            (["--port", "65536"], "--port"), (["--port", "x"], "--port"),
+            (["--port="], "--port"), (["--push-port", "-1"], "--push-port"),
+            (["--articles", "10"], "--articles"),
+            (["--articles", "1e6"], "--articles"), (["--dir", ""], "--dir"),
+            (["--port", "7842"], "--push-port")):
+        done = run(*words, seconds=10)
+        assert done.returncode == 2, (words, done)
+        assert told in done.stderr and done.stdout == "", (words, done)
+
+
+def stop_of_nothing_is_told():
+    done = run("--stop", "--dir", "/nonexistent/grid", seconds=10)
+    assert done.returncode == 1 and "/nonexistent/grid" in done.stderr, done
+
+
+def folder_that_settings_cannot_name_is_refused():
+    parent = tempfile.mkdtemp(prefix="grid-quick-")
+    atexit.register(shutil.rmtree, parent, True)
+    for name, told in (("a b", "blanks"), ("x" * 100, "too long")):
+        done = run("--no-install", "--dir", os.path.join(parent, name),
+                   seconds=10)
+        assert done.returncode == 1 and told in done.stderr, done
+
+
+def taken_port_is_told_before_anything_is_built():
+    folder = tempfile.mkdtemp(prefix="grid-quick-")
+    atexit.register(shutil.rmtree, folder, True)
+    for option, other in (("--port", "--push-port"), ("--push-port", "--port")):
+        with socket.socket() as sock:
+            sock.bind(("127.0.0.1", 0))
+            sock.listen(1)
+            port = str(sock.getsockname()[1])
+            done = run("--no-install", "--dir", folder, option, port, other,
+                       str(free_port()), seconds=20)
+        assert done.returncode == 1, done
+        assert "port %s is taken" % port in done.stderr, done
+        assert done.stdout == "", done
+    assert not os.path.exists(os.path.join(folder, "build"))
+
+
+# --- what a run leaves ------------------------------------------------------
+
+
+def settings_file_has_the_promised_names():
+    env = quick().env()
+    assert list(env) == NAMES, list(env)
+    assert all(env.values()), env
+    assert env["GRID_URL"] == "http://127.0.0.1:%d" % quick().port
+    assert env["HOOK_URL"] == "http://127.0.0.1:%d" % quick().push_port
+    path = os.path.join(quick().folder, "quickstart.env")
+    assert os.stat(path).st_mode & 0o077 == 0, "others may read the keys"
+    shell = subprocess.run(
+        ["sh", "-eu", "-c", '. "$0"; printf %s "$GRID_KEY"', path],
+        stdout=subprocess.PIPE, check=True)
+    assert shell.stdout.decode() == env["GRID_KEY"]
+
+
+def both_keys_have_their_scopes():
+    env = quick().env()
+    status, body = get("/grid?fournisseur=%s&limit=1&fields=codein,codeGamme" %
+                       env["GRID_SUPPLIER"])
+    assert status == 200, body
+    row = body["data"][0]
+    path = "/api/v1/products/%s/gamme" % row["codein"]
+    change = {"gamme": "A" if row["codeGamme"] != "A" else "B",
+              "fournisseur": env["GRID_SUPPLIER"]}
+    for key, want in (("GRID_KEY_READ", 403), ("GRID_KEY", 200)):
+        status, body, _ = ask(env["GRID_URL"] + path, env[key], "PUT", change)
+        assert status == want, (key, status, body)
+    status, body, headers = ask(env["GRID_URL"] + "/api/v1/fournisseurs")
+    assert status == 401 and headers["WWW-Authenticate"], (status, body)
+
+
+def largest_and_half_of_the_suppliers_are_computed():
+    env = quick().env()
+    status, body = get("/fournisseurs")
+    assert status == 200
+    known = body["data"]
+    assert len(known) == 400, len(known)
+    ready = [one for one in known if one["hasSnapshot"]]
+    assert abs(len(ready) - len(known) / 2) <= 10, len(ready)
+    listed = subprocess.run(
+        [env["GRIDCTL"], "--data", env["GRID_DATA"], "suppliers"],
+        stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+    articles = {line.split()[0]: int(line.split()[1].replace(",", ""))
+                for line in listed[1:]}
+    assert articles.keys() == {one["code"] for one in known}
+    assert articles[env["GRID_SUPPLIER"]] == max(articles.values()) == ARTICLES
+    mine = [one for one in known if one["code"] == env["GRID_SUPPLIER"]][0]
+    assert mine["hasSnapshot"] and mine["rowCount"] == ARTICLES, mine
+    later = [one["code"] for one in known
+             if not one["hasSnapshot"] and articles[one["code"]] > 0]
+    assert len(later) >= 10, len(later)
+    assert 0 in articles.values()
+    status, body = get("/grid?fields=codein&limit=1&fournisseur=" + later[0])
+    assert status == 200 and body["meta"]["computedOnDemand"] is True, body
+
+
+def data_and_programs_are_where_it_says():
+    env = quick().env()
+    assert os.path.exists(os.path.join(env["GRID_CSV"], "articles.csv"))
+    done = subprocess.run([env["GRIDCTL"], "--data", env["GRID_DATA"], "stat"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert done.returncode == 0, done.stdout
+
+
+def user_may_sign_in():
+    env = quick().env()
+    status, body, headers = ask(
+        env["GRID_URL"] + "/app/session", method="POST",
+        body={"user": env["GRID_USER"], "password": env["GRID_PASSWORD"]},
+        headers={"Origin": env["GRID_URL"], "Sec-Fetch-Site": "same-origin"})
+    assert status in (200, 201, 204), (status, body)
+    assert "HttpOnly" in headers["Set-Cookie"], headers
+
+
+def pages_and_push_server_answer():
+    env = quick().env()
+    for path, told in (("/", b"<html"), ("/docs/", b"openapi.json"),
+                       ("/api/v1/openapi.json", b'"3.1.0"')):
+        status, body, _ = ask(env["GRID_URL"] + path)
+        assert status == 200 and told in body, (path, status, body[:300])
+    status, _, _ = ask(env["HOOK_URL"] + env["HOOK_PATH"], method="POST",
+                       body={})
+    assert status in (400, 401, 403), status
+
+
+def three_things_to_try_work_as_printed():
+    lines = [line.strip() for line in quick().said.splitlines()]
+    start = [line for line in lines if line.startswith(". /")]
+    tries = [line for line in lines if line.startswith("curl ")]
+    assert len(start) == 1 and len(tries) == 3, quick().said
+    env = quick().env()
+    assert env["GRID_KEY"] in quick().said
+    assert env["GRID_URL"] + "/api/v1" in quick().said
+    for line in tries:
+        done = subprocess.run(
+            ["sh", "-euc", start[0] + "\n" + line.replace(
+                "curl ", "curl -sf ", 1)], stdout=subprocess.PIPE, check=True)
+        assert json.loads(done.stdout.decode())["data"], line
+
+
+# --- again, elsewhere, and the end -------------------------------------------
+
+
+def second_run_keeps_all_and_takes_seconds():
+    before, pids = quick().env(), quick().pids()
+    began = time.monotonic()
+    quick().start()
+    took = time.monotonic() - began
+    assert took < AGAIN_SECONDS, "it took %.1f s" % took
+    assert quick().env() == before
+    assert quick().pids().keys() == pids.keys()
+    assert not set(quick().pids().values()) & set(pids.values())
+    status, _ = get("/fournisseurs?withData=1", "GRID_KEY")
+    assert status == 200
+
+
+def second_run_may_move_to_another_port():
+    old = quick().port
+    quick().port = free_port()
+    quick().start()
+    assert not listening(old)
+    assert quick().env()["GRID_URL"].endswith(":%d" % quick().port)
+    assert get("/fournisseurs")[0] == 200
+
+
+def nothing_listens_elsewhere_than_on_loopback():
+    hexes = {"%04X" % quick().port, "%04X" % quick().push_port}
+    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(name) as file:
+            for line in list(file)[1:]:
+                words = line.split()
+                address, port = words[1].split(":")
+                if words[3] == "0A" and port in hexes:
+                    assert address == "0100007F", line
+
+
+def stop_ends_all_and_may_be_said_twice():
+    folder = quick().folder
+    assert processes_of(folder)
+    done = run("--dir", folder, "--stop", seconds=60)
+    assert done.returncode == 0, done
+    for name in ("nginx", "gridapi", "gridhook"):
+        assert name in done.stdout, done.stdout
+    assert not listening(quick().port) and not listening(quick().push_port)
+    assert processes_of(folder) == []
+    done = run("--dir", folder, "--stop", seconds=60)
+    assert done.returncode == 0 and "nothing ran" in done.stdout, done
+
+
+def in_front_it_runs_until_it_is_interrupted():
+    with subprocess.Popen([QUICKSTART] + quick().words(), env=environment(),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True,
+                          universal_newlines=True) as process:
+        said = ""
+        for line in process.stdout:
+            said += line
+            if "Ctrl-C ends it" in line:
+                break
+        try:
+            assert "Ctrl-C ends it" in said, said
+            assert get("/fournisseurs")[0] == 200
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            process.stdout.read()
+        assert process.wait(60) == 130
+    assert not listening(quick().port) and not listening(quick().push_port)
+    assert processes_of(quick().folder) == []
+
+
+def main():
+    find_nginx()
+    for program in ("curl", "flock", "bash"):
+        if not shutil.which(program):
+            skip(program + " is not installed")
+    if os.path.exists(os.path.join(TOP, "config.status")):
+        skip("the source folder is configured itself, which it refuses")
+    if not os.path.exists(os.path.join(BUILD, "config.status")):
+        skip("%s is no build folder" % BUILD)
+    run_tests([
+        help_names_every_option, wrong_words_are_usage_errors,
+        stop_of_nothing_is_told, folder_that_settings_cannot_name_is_refused,
+        taken_port_is_told_before_anything_is_built,
+        settings_file_has_the_promised_names, both_keys_have_their_scopes,
+        largest_and_half_of_the_suppliers_are_computed,
+        data_and_programs_are_where_it_says, user_may_sign_in,
+        pages_and_push_server_answer, three_things_to_try_work_as_printed,
+        second_run_keeps_all_and_takes_seconds,
+        second_run_may_move_to_another_port,
+        nothing_listens_elsewhere_than_on_loopback,
+        stop_ends_all_and_may_be_said_twice,
+        in_front_it_runs_until_it_is_interrupted])
+
+
+if __name__ == "__main__":
+    main()
