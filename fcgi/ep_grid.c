@@ -11,15 +11,6 @@
 #include "fcgi/rows.h"
 #include "lmdb-schema/key.h"
 
-/* Rows beyond these are streamed rather than gathered first. */
-#define GATHER_ROWS 2048
-
-/*
- * Answers of more rows belong to the slow pool: many at once must not take the
- * threads that serve pages, and nginx must not compress them.
- */
-#define DUMP_ROWS 5000
-
 static void
 add_warning(struct pieces *body, const struct rows_pages *pages, uint32_t shown)
 {
@@ -61,16 +52,13 @@ add_rows(
 	struct pieces *body = &call->reply->body;
 
 	for (uint32_t i = 0; i < set->count; i++) {
-		enum err err =
-		    splice_row(splice, rowset_row(set, set->first + i), body);
+		enum err err;
 
+		if (!rows_flush(call, i))
+			break; /* the reply has kept the failure */
+		err = splice_row(splice, rowset_row(set, set->first + i), body);
 		if (err != ERR_OK)
 			return rows_blame(call, view, err);
-		if (call->reply->streaming && i % 64 == 63) {
-			reply_flush_some(call->reply);
-			if (call->reply->err != ERR_OK)
-				return ERR_OK; /* it has kept the failure */
-		}
 	}
 	return ERR_OK;
 }
@@ -109,7 +97,7 @@ send_plain(struct call *call, const struct rows_view *view,
 	struct pieces *body = &call->reply->body;
 	enum err err;
 
-	if (set->count > GATHER_ROWS)
+	if (set->count > ROWS_GATHERED)
 		reply_stream(call->reply,
 		    known_length(splice, set, START_LEN + tail->total));
 	pieces_add(body, span_of(start));
@@ -191,7 +179,7 @@ send_lines(
 	struct splice *splice = &call->serving->splice;
 	enum err err;
 
-	if (set->count > GATHER_ROWS)
+	if (set->count > ROWS_GATHERED)
 		reply_stream(call->reply, -1);
 	if (splice->form == SPLICE_CSV)
 		splice_csv_header(splice, &call->reply->body);
@@ -245,7 +233,7 @@ send(struct call *call, struct rows_view *view, bool computed)
 		rows_storage_failed(call, err);
 		return;
 	}
-	if (set.count > DUMP_ROWS && !call->request->slow_pool) {
+	if (set.count > ROWS_DUMP && !call->request->slow_pool) {
 		rowset_release(&set);
 		ready_hand_over(call);
 		return;

@@ -258,8 +258,11 @@ merge(struct search *search, int64_t first, int64_t count)
 	     i++) {
 		struct stream *top = search->heap[0];
 
-		if (i >= first)
+		if (i >= first) {
+			if (!rows_flush(search->call, i - first))
+				break; /* the reply has kept the failure */
 			err = add_row(search, top);
+		}
 		if (err == ERR_OK && ++top->at < top->set.total)
 			err = load(search, top);
 		else
@@ -273,6 +276,17 @@ merge(struct search *search, int64_t first, int64_t count)
 /* --- the answer
  * -------------------------------------------------------------------- */
 
+/* How many rows the page shows, and how many come before it. */
+static int64_t
+page_of(int64_t *first, const struct rows_pages *pages)
+{
+	__int128 before = (__int128)(pages->page - 1) * pages->limit;
+
+	*first = before < pages->total ? (int64_t)before : pages->total;
+	return pages->total - *first < pages->limit ? pages->total - *first
+						    : pages->limit;
+}
+
 static void
 send(struct search *search)
 {
@@ -283,7 +297,7 @@ send(struct search *search)
 	    call->params.limit == 0 ? DEFAULT_LIMIT : call->params.limit;
 	struct rows_pages pages =
 	    rows_pages(call->params.page, limit, search->total);
-	__int128 first = (__int128)(pages.page - 1) * limit;
+	int64_t first, count;
 	const uint64_t tag[] = {
 	    search->tag, live_network_generation(call->serving->live)};
 	enum err err = ERR_OK;
@@ -291,17 +305,25 @@ send(struct search *search)
 	rows_headers(call, form, false);
 	if (rows_not_modified(call, tag, 2, form))
 		return;
+	count = page_of(&first, &pages);
+	/* To pass over many rows takes as long as to show them. */
+	if (count > 0 && first + count > ROWS_DUMP &&
+	    !call->request->slow_pool) {
+		ready_hand_over(call);
+		return;
+	}
 	rows_page_headers(call, &pages, form);
 	splice_columns(&call->serving->splice, &call->params.fields);
+	if (count > ROWS_GATHERED)
+		reply_stream(call->reply, -1);
 	if (form == SPLICE_JSON)
 		pieces_text(body, "{\"data\":[");
 	else if (form == SPLICE_CSV)
 		splice_csv_header(&call->serving->splice, body);
-	if (first < search->total)
-		err = merge(search, (int64_t)first,
-		    limit < search->total ? limit : search->total);
+	if (count > 0)
+		err = merge(search, first, count);
 	if (form == SPLICE_JSON) {
-		if (first < search->total)
+		if (count > 0)
 			pieces_drop_last(body);
 		pieces_text(body, "]");
 		rows_pagination(body, &pages);

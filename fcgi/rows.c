@@ -119,6 +119,14 @@ rows_blame(struct call *call, const struct rows_view *view, enum err err)
 	return err;
 }
 
+bool
+rows_flush(struct call *call, int64_t nth)
+{
+	if (call->reply->streaming && nth % 64 == 0)
+		reply_flush_some(call->reply);
+	return call->reply->err == ERR_OK;
+}
+
 /* --- forms -------------------------------------------------------------------
  */
 

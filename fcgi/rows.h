@@ -52,6 +52,22 @@ void rows_drop(struct rows_view *view, struct call *call);
 enum err rows_blame(
     struct call *call, const struct rows_view *view, enum err err);
 
+/* Answers of more rows are streamed rather than gathered first. */
+#define ROWS_GATHERED 2048
+
+/*
+ * What takes more rows than these belongs to the slow pool: many at once must
+ * not take the threads that serve pages, and nginx must not compress them.
+ */
+#define ROWS_DUMP 5000
+
+/*
+ * While streaming: puts what has been gathered, when it is worth a call. Said
+ * before the `nth` row is added and not behind it, so that the comma behind
+ * the last row can still be taken back. False when the client has gone.
+ */
+bool rows_flush(struct call *call, int64_t nth);
+
 /* The form by the Accept header: JSON unless another one is named. */
 enum splice_form rows_form(const struct request *request);
 

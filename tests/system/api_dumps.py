@@ -26,7 +26,9 @@ from stack import BUILD, Stack, run_tests, wait_until  # noqa: E402
 
 GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
 LARGE = "12345"  # the demo data's largest supplier
-ROWS = 8000  # above what the pages pool hands over to the slow one
+# Above what the pages pool hands over to the slow one, and a multiple of what
+# is put at once: no answer may end between a row and its comma.
+ROWS = 8192
 FORMS = ("application/json", "application/x-ndjson", "text/csv")
 MEGABYTE = 1 << 20
 
@@ -127,6 +129,56 @@ def kill(pids):
     assert pids
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
+
+
+# --- whole answers ------------------------------------------------------------
+
+
+def rows_of(reply, accept):
+    text = reply.body.decode()
+    if accept == FORMS[0]:
+        return json.loads(text)["data"]
+    if accept == FORMS[1]:
+        return [json.loads(line) for line in text.splitlines()]
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def a_page_of_any_length_is_whole():
+    lengths = (2048, 2049, 2112, 2304, 2560, 5000, 5120, ROWS - 1, ROWS)
+    with Dumping() as grid:
+        for accept in FORMS:
+            for query in ({}, {"fields": "libelle1"}, {"sort": "libelle1"}):
+                whole = rows_of(grid.rows(accept=accept, **query), accept)
+                assert len(whole) == ROWS, (accept, query, len(whole))
+                for limit in lengths if accept == FORMS[0] else lengths[:3]:
+                    reply = grid.rows(accept=accept, limit=limit, **query)
+                    assert rows_of(reply, accept) == whole[:limit], (
+                        accept, query, limit)
+
+
+def a_long_page_of_a_search_is_whole():
+    with Dumping({"pages.threads": 1}) as grid:
+        def search(accept, **query):
+            reply = grid.get("/api/v1/products/search?q=0" + "".join(
+                "&%s=%s" % pair for pair in query.items()),
+                headers=grid.headers(accept), timeout=120)
+            assert reply.status == 200, reply.body
+            return reply
+
+        for accept in FORMS:
+            for query in ({"fields": "codein,libelle1"},
+                          {"sort": "libelle1", "fields": "network"}):
+                whole = rows_of(search(accept, limit=10 ** 18, **query),
+                                accept)
+                assert len(whole) > 5120, len(whole)
+                for limit in (2112, 2560, 5120, len(whole)):
+                    got = rows_of(search(accept, limit=limit, **query), accept)
+                    assert got == whole[:limit], (accept, query, limit)
+                    page = (len(whole) + limit - 1) // limit
+                    got = rows_of(search(accept, limit=limit, page=page,
+                                         **query), accept)
+                    assert got == whole[(page - 1) * limit:], (
+                        accept, query, limit, page)
 
 
 # --- workers that die ---------------------------------------------------------
@@ -366,6 +418,14 @@ def no_worker_grows(grid, supplier, rows):
             sizes.append(size)
             if accept == FORMS[0]:
                 assert b'"total":%d,' % rows in end, end
+    # What a search finds is put as it comes, too.
+    for accept in FORMS:
+        reply = grid.get(
+            "/api/v1/products/search?q=0&limit=1000000000&fournisseur=" +
+            supplier + "&fields=sales12m,stock12m,receptions12m,trend,"
+            "sales12mByStore,stock12mByStore,receptions12mByStore,network",
+            headers=grid.headers(accept), timeout=120)
+        assert reply.status == 200 and len(reply.body) > 500 * rows
     watch.done = True
     watch.join()
     grown = max(watch.most[pid] - before[pid] for pid in before)
@@ -410,6 +470,8 @@ def a_large_dump_takes_no_memory():
 
 
 TESTS = [
+    a_page_of_any_length_is_whole,
+    a_long_page_of_a_search_is_whole,
     a_killed_worker_cuts_its_dump_in_each_form,
     a_worker_that_dies_computing_leaves_nothing_behind,
     slow_readers_of_dumps_leave_pages_alone,
