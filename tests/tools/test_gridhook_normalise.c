@@ -168,6 +168,14 @@ static const struct {
 	1, 0,
 	"{\"source\":\"grafana\",\"priority\":\"normal\",\"status\":"
 	"\"resolved\"}"},
+    {"{\"receiver\":\"r\",\"alerts\":[{\"status\":\"firing\",\"lab"
+     "els\":{\"alertname\":\"A\"},\"annotations\":{\"summary\":\"s"
+     "\",\"description\":\"d\"}}]}",
+	1, 0, "{\"title\":\"A\",\"text\":\"s\\nd\"}"},
+    {"{\"receiver\":\"r\",\"alerts\":[{\"status\":\"firing\",\"lab"
+     "els\":{\"alertname\":\"A\"},\"annotations\":{\"summary\":\"s"
+     "\",\"description\":\"s\"}}]}",
+	1, 0, "{\"title\":\"A\",\"text\":\"s\"}"},
     {"{\"receiver\":\"r\",\"alerts\":[]}", 1, 0, "{\"kind\":\"message\"}"},
     {"{\"heartbeat\":{\"status\":0,\"msg\":\"m\"},\"monitor\":{\"name\":"
      "\"site\",\"url\":\"https://s.example\"},\"msg\":\"[site] down\"}",
@@ -199,6 +207,19 @@ static const struct {
 	1, 0,
 	"{\"kind\":\"code\",\"source\":\"gitlab\",\"title\":\"g/p: pipeline\","
 	"\"status\":\"error\"}"},
+    {"{\"object_kind\":\"push\",\"ref\":\"refs/heads/m\",\"user_us"
+     "ername\":\"u\",\"project\":{\"path_with_namespace\":\"g/p\"}"
+     ",\"commits\":[{\"title\":\"Mend it\",\"message\":\"Mend it\\"
+     "n\"},{\"title\":\"b\"}]}",
+	1, 0, "{\"title\":\"g/p: push by u\",\"text\":\"Mend it\"}"},
+    {"{\"object_kind\":\"build\",\"build_name\":\"test\",\"build_i"
+     "d\":7,\"build_status\":\"failed\",\"build_failure_reason\":"
+     "\"script_failure\",\"project_id\":3,\"project_name\":\"g/p\""
+     "}",
+	1, 0,
+	"{\"status\":\"error\",\"job\":{\"id\":\"7\",\"name\":\"test"
+	"\",\"exit_code\":null,\"duration_ms\":null,\"error\":\"scrip"
+	"t_failure\",\"next_run\":null}}"},
     /* chats */
     {"{\"text\":\"t\",\"username\":\"bot\",\"attachments\":[{\"title\":"
      "\"a\",\"text\":\"b\"},{\"fallback\":\"c\"}]}",
@@ -208,6 +229,25 @@ static const struct {
     {"{\"content\":\"c\",\"embeds\":[{\"title\":\"t\",\"description\":"
      "\"d\"}]}",
 	1, 0, "{\"source\":\"discord\",\"text\":\"c\\nt\\nd\"}"},
+    {"{\"attachments\":[{\"title\":\"a\",\"title_link\":\"https://"
+     "a.example/1\",\"fields\":[{\"title\":\"Priority\",\"value\":"
+     "\"High\"},{\"value\":\"x\"}]}]}",
+	1, 0,
+	"{\"text\":\"a\\nPriority: High\\nx\",\"url\":\"https://a.exa"
+	"mple/1\"}"},
+    {"{\"blocks\":[{\"type\":\"header\",\"text\":{\"type\":\"plain"
+     "_text\",\"text\":\"h\"}},{\"type\":\"section\",\"fields\":[{"
+     "\"type\":\"mrkdwn\",\"text\":\"f\"},{\"type\":\"mrkdwn\",\"t"
+     "ext\":\"g\"}]},{\"type\":\"context\",\"elements\":[{\"type\""
+     ":\"mrkdwn\",\"text\":\"by Ann\"}]},{\"type\":\"rich_text\","
+     "\"elements\":[{\"type\":\"rich_text_section\",\"elements\":["
+     "{\"type\":\"text\",\"text\":\"r\"}]}]}]}",
+	1, 0, "{\"text\":\"h\\nf\\ng\\nby Ann\\nr\"}"},
+    {"{\"embeds\":[{\"title\":\"t\",\"url\":\"https://e.example/\""
+     ",\"fields\":[{\"name\":\"n\",\"value\":\"v\"}]}]}",
+	1, 0,
+	"{\"text\":\"t\\nhttps://e.example/\\nn: v\",\"url\":\"https:"
+	"//e.example/\"}"},
     {"{\"topic\":\"doors\",\"message\":\"m\",\"title\":\"t\",\"priority\":5,"
      "\"click\":\"https://c.example\"}",
 	1, 0,
@@ -226,6 +266,9 @@ static const struct {
 	"{\"source\":\"home-assistant\",\"tags\":[\"g\"],\"priority\":"
 	"\"high\"}"},
     {"{\"text\":\"wake\",\"mode\":\"now\"}", 1, 0, "{\"text\":\"wake\"}"},
+    {"{\"type\":\"payment.ok\",\"data\":{\"amount\":5}}", 1, 0,
+	"{\"title\":\"payment.ok\",\"text\":\"{\\\"type\\\":\\\"payme"
+	"nt.ok\\\",\\\"data\\\":{\\\"amount\\\":5}}\"}"},
     /* CloudEvents */
     {"{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"/s\",\"type\":"
      "\"t\",\"subject\":\"sub\",\"data\":{\"text\":\"x\"}}",

@@ -1,10 +1,12 @@
 /* Chat and notification services, and those that speak as they do. */
 #include "tools/gridhook/family_inner.h"
 
+#define PARTS_DEPTH 4
+
 static const struct take slack_takes[] = {
     {FIELD_SOURCE, "username|channel|source"},
     {FIELD_TITLE, "title"},
-    {FIELD_URL, "attachments.title_link"},
+    {FIELD_URL, "attachments.0.title_link"},
     {FIELD_PRIORITY, "priority"},
     {FIELD_END, NULL},
 };
@@ -17,7 +19,31 @@ knows_slack(struct jval object, const struct hints *hints)
 	    jval_type(jval_member(object, "blocks")) == JARRAY;
 }
 
-/* Adds these members of each element, a line each. */
+/*
+ * Adds a table's fields, "Priority: high", and what stands in a row: each a
+ * line, rows in rows as well.
+ */
+static void
+join_parts(struct joined *joined, struct jval array, unsigned depth,
+    struct arena *arena)
+{
+	struct jwalk walk = jwalk_begin(array);
+	struct jval name, each;
+	struct span label;
+
+	if (jval_type(array) != JARRAY || depth == 0)
+		return;
+	while (jwalk_next(&walk, &name, &each)) {
+		label = family_text_at(each, "title|name", arena);
+		family_join(joined, "\n", label);
+		family_join(joined, label.len > 0 ? ": " : "\n",
+		    family_text_at(each, "value|text.text|text", arena));
+		join_parts(
+		    joined, jval_member(each, "elements"), depth - 1, arena);
+	}
+}
+
+/* Adds these members of each element, a line each, and its parts. */
 static void
 join_each(struct joined *joined, struct jval array, const char *const *members,
     struct arena *arena)
@@ -32,6 +58,10 @@ join_each(struct joined *joined, struct jval array, const char *const *members,
 		for (i = 0; members[i] != NULL; i++)
 			family_join(joined, "\n",
 			    family_text_at(each, members[i], arena));
+		join_parts(
+		    joined, jval_member(each, "fields"), PARTS_DEPTH, arena);
+		join_parts(
+		    joined, jval_member(each, "elements"), PARTS_DEPTH, arena);
 	}
 }
 
@@ -59,6 +89,7 @@ mend_slack(struct event *event, struct jval object, const struct hints *hints,
 
 static const struct take discord_takes[] = {
     {FIELD_SOURCE, "username|source"},
+    {FIELD_URL, "embeds.0.url"},
     {FIELD_END, NULL},
 };
 

@@ -4,12 +4,13 @@
 static const struct take github_takes[] = {
     {FIELD_TEXT,
 	"workflow_run.display_title|check_run.name|head_commit.message|"
+	"commits.0.message|"
 	"review.body|comment.body|pull_request.title|issue.title|release.name|"
 	"discussion.title|description|zen|ref"},
     {FIELD_URL,
 	"workflow_run.html_url|check_run.html_url|review.html_url|"
 	"comment.html_url|pull_request.html_url|issue.html_url|"
-	"release.html_url|compare|repository.html_url"},
+	"release.html_url|compare|compare_url|repository.html_url"},
     {FIELD_STATUS, "workflow_run.conclusion|check_run.conclusion|state"},
     {FIELD_END, NULL},
 };
@@ -56,6 +57,7 @@ mend_github(struct event *event, struct jval object, const struct hints *hints,
 static const struct take gitlab_takes[] = {
     {FIELD_TEXT,
 	"object_attributes.title|object_attributes.note|commit.message|"
+	"commits.0.title|commits.0.message|"
 	"build_name|object_attributes.detailed_status|"
 	"object_attributes.status|ref|message"},
     {FIELD_URL, "object_attributes.url|project.web_url"},
@@ -100,6 +102,8 @@ mend_gitlab(struct event *event, struct jval object, const struct hints *hints,
 		    object, "object_attributes.id|build_id", arena);
 		event->job_name = family_text_at(
 		    object, "build_name|object_attributes.name", arena);
+		event->job_error =
+		    family_text_at(object, "build_failure_reason", arena);
 		family_fail_job(event);
 	}
 }

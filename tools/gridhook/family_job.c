@@ -112,6 +112,22 @@ static const struct take alert_takes[] = {
     {FIELD_END, NULL},
 };
 
+/* What is wrong, and what that means, where both are told. */
+static void
+add_description(struct event *event, struct jval object, struct arena *arena)
+{
+	struct span more =
+	    family_text_at(object, "annotations.description", arena);
+	struct joined joined;
+
+	if (more.len == 0 || span_eq(more, event->text) ||
+	    !family_join_begin(&joined, arena))
+		return;
+	family_join(&joined, "", event->text);
+	family_join(&joined, "\n", more);
+	event->text = buf_span(&joined.buf);
+}
+
 static void
 mend_alert(struct event *event, struct jval object, const struct hints *hints,
     struct arena *arena)
@@ -121,6 +137,7 @@ mend_alert(struct event *event, struct jval object, const struct hints *hints,
 	struct joined joined;
 
 	(void)hints;
+	add_description(event, object, arena);
 	if (event->status == STATUS_RESOLVED)
 		event->priority = PRIORITY_NORMAL;
 	else if (event->priority == PRIORITY_UNSET)

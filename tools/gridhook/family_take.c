@@ -14,6 +14,17 @@
 /* --- reading members ------------------------------------------------------ */
 
 static struct jval
+first_of(struct jval array)
+{
+	struct jwalk walk = jwalk_begin(array);
+	struct jval name, first;
+
+	if (jwalk_next(&walk, &name, &first))
+		return first;
+	return (struct jval){array.doc, NULL};
+}
+
+static struct jval
 pick_path(struct jval object, struct span path)
 {
 	struct span name;
@@ -22,7 +33,10 @@ pick_path(struct jval object, struct span path)
 	while (!jval_is_absent(object) && span_cut(&name, &path, '.')) {
 		if (!span_copy(text, sizeof(text), name))
 			return (struct jval){object.doc, NULL};
-		object = jval_member(object, text);
+		if (jval_type(object) == JARRAY && span_eq(name, SPAN("0")))
+			object = first_of(object);
+		else
+			object = jval_member(object, text);
 	}
 	if (jval_type(object) == JNULL)
 		object.node = NULL;

@@ -147,6 +147,7 @@ static void
 add_object(struct push *push, struct jval object, const struct family *family)
 {
 	struct event *event = add(push);
+	struct jval kind;
 
 	if (event == NULL)
 		return;
@@ -159,6 +160,9 @@ add_object(struct push *push, struct jval object, const struct family *family)
 		event->text = family_text(object, push->arena);
 		event->truncated = event->text.len > GENERIC_TEXT_MAX;
 		event->text = span_sub(event->text, 0, GENERIC_TEXT_MAX);
+		kind = family_pick(object, "type|event_type|event|action");
+		/* What it calls itself heads what nobody can read. */
+		event->title = jval_text(kind, push->arena);
 	}
 	event->data = keep_data(object, push->arena);
 	end(event, push, family->name);
