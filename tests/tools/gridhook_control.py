@@ -64,8 +64,8 @@ def start_stops_the_previous_server_first():
 
 
 def invalid_ports_are_told():
-    for port in ("0", "65536", "-1", "70000", "abc", "", "80.5", "1e3", " 80", "99999999999999999999", "0x50"):
-        with Hook() as hook:
+    with Hook() as hook:
+        for port in ("0", "65536", "-1", "70000", "abc", "", "80.5", "1e3", " 80", "99999999999999999999", "0x50"):
             code, state, error = ctl(hook, "start", "--port", port)
             equal((code, state["listening"]), (1, False), port)
             assert "Invalid port" in state["error"] and "Invalid port" in error, state
@@ -77,8 +77,6 @@ def invalid_ports_are_told():
                 pass
             code, state, _ = ctl(hook, "start")
             equal((code, state["listening"], "error" in state), (0, True, False))
-            if port not in ("0", "abc"):
-                break
 
 
 def a_start_without_host_and_port_is_as_the_settings_have_it():

@@ -1,6 +1,7 @@
 """Every rule of the endpoints, on raw sockets: what a library would get wrong."""
 import json
 import os
+import signal
 import socket
 import time
 
@@ -430,6 +431,29 @@ def over_the_cap_connections_wait_their_turn():
             # It is idle now, and gives way to the next one.
             equal(hook.ask("GET", "/health").status, 200)
             equal(sock.recv(10), b"")
+
+
+def silent_connections_give_way():
+    """Many that say nothing hold nobody up; what has been said is heard."""
+    with Hook({"limits": {"connections": "8"}}) as hook:
+        silent = [hook.connect() for _ in range(20)]
+        began = time.monotonic()
+        equal(hook.ask("GET", "/health").status, 200)
+        assert time.monotonic() - began < 5
+        for sock in silent:
+            sock.close()
+        first = hook.connect()
+        others = [hook.connect() for _ in range(7)]
+        time.sleep(0.3)
+        hook.process.send_signal(signal.SIGSTOP)
+        first.sendall(head(hook, "GET /health HTTP/1.1"))
+        last = hook.connect()
+        last.sendall(head(hook, "GET /health HTTP/1.1"))
+        hook.process.send_signal(signal.SIGCONT)
+        equal(read_answer(first).status, 200, "the oldest had begun")
+        equal(read_answer(last).status, 200)
+        for sock in others + [first, last]:
+            sock.close()
 
 
 def one_address_has_a_cap():

@@ -37,7 +37,6 @@ struct conn {
 	size_t out_done;
 	int64_t idle_since_ns;
 	uint64_t lingered;
-	bool served; /* a request, at least */
 	bool got_all; /* the request was read to its end */
 	bool closing; /* after the answer */
 	bool old; /* HTTP/1.0 style: the sender wants to hear keep-alive */
@@ -388,7 +387,6 @@ next_request(struct conn *conn)
 
 	http_next(conn->http);
 	conn->state = CONN_READ;
-	conn->served = true;
 	conn->got_all = false;
 	conn->idle_since_ns = date_monotonic_ns();
 	deadline(conn, conn->host->limits->idle_ms);
@@ -540,6 +538,14 @@ bool
 conn_is_idle(const struct conn *conn, int64_t *since_ns)
 {
 	*since_ns = conn->idle_since_ns;
-	return conn->served && conn->state == CONN_READ &&
-	    !http_has_begun(conn->http) && !conn->running;
+	return conn->state == CONN_READ && !http_has_begun(conn->http) &&
+	    !conn->running;
+}
+
+bool
+conn_has_input(const struct conn *conn)
+{
+	char byte;
+
+	return recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }

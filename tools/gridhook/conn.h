@@ -59,8 +59,14 @@ const char *conn_peer(const struct conn *conn);
 bool conn_is_from(
     const struct conn *conn, const struct sockaddr_storage *address);
 
-/* Between two requests, and since when; for whoever needs its place. */
+/*
+ * Before its first request or between two, and since when; for whoever needs
+ * its place.
+ */
 bool conn_is_idle(const struct conn *conn, int64_t *since_ns);
+
+/* A request has come, but has not been looked at. */
+bool conn_has_input(const struct conn *conn);
 
 /* Answers the request. The body is copied. */
 void conn_reply(struct conn *conn, const struct reply *reply);

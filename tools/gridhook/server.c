@@ -95,7 +95,7 @@ set_limits(struct server *server)
 
 /* --- letting in ----------------------------------------------------------- */
 
-/* The one that has been between two requests for longest, or NULL. */
+/* The one that has asked for nothing for longest, or NULL. */
 static struct conn *
 oldest_idle(struct server *server, const struct sockaddr_storage *address)
 {
@@ -107,6 +107,8 @@ oldest_idle(struct server *server, const struct sockaddr_storage *address)
 		if (!conn_is_idle(server->conns[i], &since) || since >= least)
 			continue;
 		if (address != NULL && !conn_is_from(server->conns[i], address))
+			continue;
+		if (conn_has_input(server->conns[i]))
 			continue;
 		oldest = server->conns[i];
 		least = since;
