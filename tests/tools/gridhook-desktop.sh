@@ -117,12 +117,12 @@ has_backend() { # BLOCK BACKEND...
   done
 }
 
-# Runs COMMAND again and again until it is true, for 5 seconds at the most.
+# Runs COMMAND again and again until it is true, for 20 seconds at the most.
 until_true() {
   tries=0
   until "$@" >/dev/null 2>&1; do
     tries=$((tries + 1))
-    [ $tries -lt 100 ] || return 1
+    [ $tries -lt 400 ] || return 1
     sleep 0.05
   done
 }
