@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -220,6 +221,32 @@ START_TEST(more_than_may_run_wait_their_turn)
 }
 END_TEST
 
+START_TEST(too_few_descriptors_cost_a_call_and_no_more)
+{
+	struct rlimit was, low;
+	int wanted = 0, lowest = dup(STDIN_FILENO), more;
+
+	ck_assert_int_ge(lowest, 0);
+	close(lowest);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &was), 0);
+	open_pool(program, 1);
+	low = was;
+	for (more = 0; more < 8; more++) {
+		low.rlim_cur = (rlim_t)(lowest + more);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+		start("echo", SPAN("1"), 5000);
+		run_until(++wanted);
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &was), 0);
+		ck_assert_msg(strstr(last, "timed out") == NULL, "%s", last);
+		start("echo", SPAN("2"), 5000);
+		run_until(++wanted);
+		ck_assert_str_eq(last, "[{\"type\":\"text\",\"text\":\"2\"}]");
+	}
+	ck_assert_int_gt(errors, 0);
+	ck_assert_int_lt(errors, 8);
+}
+END_TEST
+
 START_TEST(missing_program_is_told)
 {
 	open_pool(scratch_path("none"), 1);
@@ -246,6 +273,7 @@ test_suite(void)
 	tcase_add_test(tc, deadline_answers_at_once_and_ends_the_children_too);
 	tcase_add_test(tc, cancelled_one_ends_and_says_nothing);
 	tcase_add_test(tc, more_than_may_run_wait_their_turn);
+	tcase_add_test(tc, too_few_descriptors_cost_a_call_and_no_more);
 	tcase_add_test(tc, missing_program_is_told);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -337,6 +337,20 @@ watch(struct helper *helper, struct pipes *pipes)
 	    loop_add(loop, &helper->exit, EPOLLIN) == ERR_OK;
 }
 
+/* One whose end would not be told is ended here and now. */
+static void
+give_up(struct helper *helper)
+{
+	log_error("helper cannot be watched: tool=%s reason=%s", helper->name,
+	    strerror(errno));
+	kill_group(helper);
+	while (waitpid(helper->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	helper->pool->running--;
+	answer_error(helper, "The helper process cannot be started.");
+	destroy(helper);
+}
+
 static void
 run(struct helper *helper)
 {
@@ -364,7 +378,7 @@ run(struct helper *helper)
 	if (watch(helper, &pipes))
 		loop_timer_set(pool->loop, &helper->timer, helper->deadline_ms);
 	else
-		loop_timer_set(pool->loop, &helper->timer, 0);
+		give_up(helper);
 	close_pair(pipes.in);
 	close_pair(pipes.out);
 }
