@@ -274,7 +274,7 @@ def send_makes_a_push():
         equal(code, 0, error)
         event = window.event()["event"]
         equal((event["source"], event["title"], event["text"], event["priority"], event["tags"], event["url"]),
-              ("backup", "Done", "h\u00e9llo \"x\"\n", "high", ["a", "b"], "https://x.example/"))
+              ("backup", "Done", "h\u00e9llo \"x\"", "high", ["a", "b"], "https://x.example/"))
         code, _, error = hook.run("send", "--unit", "backup.service", "--result", "exit-code", "--exit-status", "3",
                                   "--source", "systemd", stdin=b"last lines")
         equal(code, 0, error)

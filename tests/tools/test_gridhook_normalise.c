@@ -220,8 +220,6 @@ static const struct {
 	"{\"status\":\"error\",\"job\":{\"id\":\"7\",\"name\":\"test"
 	"\",\"exit_code\":null,\"duration_ms\":null,\"error\":\"scrip"
 	"t_failure\",\"next_run\":null}}"},
-    {"{\"text\":\" a\\n b \\n \\n\"}", 1, 0, "{\"text\":\" a\\n b\"}"},
-    {"{\"text\":\"\\n\"}", 1, 0, "{\"text\":\"\"}"},
     /* chats */
     {"{\"text\":\"t\",\"username\":\"bot\",\"attachments\":[{\"title\":"
      "\"a\",\"text\":\"b\"},{\"fallback\":\"c\"}]}",

@@ -74,6 +74,9 @@ read_text(struct buf *text, const struct options *options)
 	else if (!isatty(STDIN_FILENO)) {
 		while ((got = fread(bytes, 1, sizeof(bytes), stdin)) > 0)
 			buf_add(text, bytes, got);
+		/* What a command writes ends with a newline. */
+		while (text->len > 0 && text->data[text->len - 1] == '\n')
+			text->len--;
 	}
 	return buf_end(text);
 }

@@ -87,10 +87,6 @@ event_finish(struct event *event, struct arena *arena)
 	event->title = one_line(event->title, EVENT_TITLE_MAX, arena);
 	event->truncated |= event->text.len > EVENT_TEXT_MAX;
 	event->text = shown(event->text, EVENT_TEXT_MAX, arena);
-	/* What a command writes ends with a newline. */
-	while (event->text.len > 0 &&
-	    strchr(" \t\n", event->text.ptr[event->text.len - 1]) != NULL)
-		event->text.len--;
 	event->job_id = one_line(event->job_id, EVENT_TITLE_MAX, arena);
 	event->job_name = one_line(event->job_name, EVENT_TITLE_MAX, arena);
 	event->job_error = shown(event->job_error, EVENT_TEXT_MAX, arena);
