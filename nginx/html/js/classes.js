@@ -31,12 +31,18 @@ export function classTree() {
 		item?.focus();
 	}
 
-	function choose(item) {
+	function mark(item) {
 		for (const one of tree.querySelectorAll("[aria-selected=true]"))
 			one.setAttribute("aria-selected", "false");
-		item.setAttribute("aria-selected", "true");
+		item?.setAttribute("aria-selected", "true");
+	}
+
+	function choose(item) {
+		mark(item);
 		emit("class", worth.get(item));
 	}
+
+	const itemOf = (code) => tree.querySelector(`[data-code="${code}"]`);
 
 	async function toggle(item, open) {
 		const was = item.getAttribute("aria-expanded");
@@ -137,11 +143,16 @@ export function classTree() {
 			    "true");
 			return {totalCa: sum("totalCa"), outside};
 		},
-		/* Back to all, without telling anyone. */
-		reset() {
-			for (const item of tree.querySelectorAll("[role=treeitem]"))
-				item.setAttribute("aria-selected",
-				    String(item.dataset.code === ""));
+		/*
+		 * Marks a class, "" for all, without telling anyone; those that
+		 * it is in open. Returns what it is worth, 0 when there is none.
+		 */
+		async select(code) {
+			for (let n = 2; n < code.length; n += 2)
+				if (itemOf(code.slice(0, n)) !== null)
+					await toggle(itemOf(code.slice(0, n)), true);
+			mark(itemOf(code));
+			return worth.get(itemOf(code))?.totalCa ?? 0;
 		},
 	};
 }

@@ -43,10 +43,12 @@ export function filterBar(openColumns) {
 	return {
 		element: el("div.filters", {}, range, show,
 		    el("span.grow"), columns),
-		reset() {
-			for (const input of [range, show].map((set) =>
-			    set.querySelector("input")))
-				input.checked = true;
+		/* As it is, without telling anyone. */
+		show(filters) {
+			for (const set of [range, show])
+				for (const input of set.elements)
+					input.checked = input.value ===
+					    filters[input.name];
 		},
 	};
 }

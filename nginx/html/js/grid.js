@@ -219,6 +219,20 @@ export function makeGrid(host, tell) {
 		    api.setGridOption("columnDefs", definitions()),
 		rangesChanged: () => api.refreshCells(
 		    {columns: ["codein", "codeGamme"], force: true}),
+		/* "name", or "-name" for the highest first; "" for none. */
+		sorting() {
+			const by = api.getColumnState().find(({sort}) => sort);
+
+			return by === undefined ? "" :
+			    (by.sort === "desc" ? "-" : "") + by.colId;
+		},
+		sortBy(order) {
+			const colId = order.replace("-", "");
+
+			api.applyColumnState({defaultState: {sort: null},
+			    state: order === "" ? [] : [{colId,
+				sort: order === colId ? "asc" : "desc"}]});
+		},
 		selectedRows: () => api.getSelectedNodes().map(({data}) => data),
 		clearSelection: () => api.deselectAll(),
 		focus() {

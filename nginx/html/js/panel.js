@@ -220,9 +220,9 @@ export function articlePanel(closed, step) {
 	}
 
 	function show(supplier, codein) {
-		if (wanted === `${supplier} ${codein}`)
+		if (wanted === codein)
 			return;
-		wanted = `${supplier} ${codein}`;
+		wanted = codein;
 		load(supplier, codein);
 	}
 
@@ -288,5 +288,5 @@ export function articlePanel(closed, step) {
 	on("theme", () => row !== null && draw());
 
 	return {element, show, close, isOpen: () => !element.hidden,
-	    row: () => row};
+	    codein: () => wanted};
 }

@@ -15,6 +15,7 @@ import {gridLabel, makeGrid} from "./grid.js";
 import {listenKeys, openHelp} from "./keyboard.js";
 import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
+import {keepPlace, onPlace, placeNow} from "./place.js";
 import {edited, lastStep, openRanges, RANGES, refreshPending, setRange,
     undo} from "./ranges.js";
 import {ChosenRows, Rows} from "./rows.js";
@@ -31,7 +32,10 @@ const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: ""};
 export function openScreen(host, session, logOut) {
 	let supplier = null, sums = null, source = null;
 	let filters = {...NO_FILTERS};
-	let total = null, computedAt = null, classSum = 0, pending = new AbortController();
+	let total = null, computedAt = null, classSum = 0;
+	let pending = new AbortController();
+	let going = false; /* to a place that the address names already */
+	let goes = 0;
 
 	/* --- the views ---------------------------------------------------- */
 
@@ -47,21 +51,27 @@ export function openScreen(host, session, logOut) {
 	const panel = articlePanel(() => {
 		work.classList.remove("with-panel");
 		grid.focus();
+		notePlace(false);
 	}, (by) => grid.step(by));
 	const filterLine = filterBar(() => pickColumns(columnsChanged));
 	const grid = makeGrid(gridHost, {
 		failed: rowsFailed,
-		opened(row) {
-			work.classList.add("with-panel");
-			side.classList.remove("open");
-			panel.show(supplier.code, row.codein);
+		opened({codein}) {
+			openArticle(codein);
+			notePlace(true);
 		},
-		moved: debounce(90, (row) => panel.isOpen() &&
-		    panel.show(supplier.code, row.codein)),
+		moved: debounce(90, ({codein}) => {
+			if (panel.isOpen()) {
+				panel.show(supplier.code, codein);
+				notePlace(false);
+			}
+		}),
 		selected: () => emit("selection"),
 		pressed: cellKey,
-		sorted: () => {
+		sorted() {
 			total = null;
+			if (supplier !== null)
+				notePlace(true);
 		},
 	});
 	const bar = changesBar(grid, undoStep);
@@ -217,10 +227,22 @@ export function openScreen(host, session, logOut) {
 
 	/* --- what the user does --------------------------------------------- */
 
+	function notePlace(step) {
+		if (!going)
+			keepPlace({supplier: supplier.code, ...filters,
+			    sort: grid.sorting(), article: panel.codein()}, step);
+	}
+
+	function openArticle(codein) {
+		work.classList.add("with-panel");
+		side.classList.remove("open");
+		panel.show(supplier.code, codein);
+	}
+
 	async function openTree() {
 		try {
 			sums = await tree.open(supplier.code);
-			tellTotals();
+			await showClass();
 		} catch (error) {
 			/* 202: it comes with the computed rows. */
 			if (error.status !== 202)
@@ -229,14 +251,19 @@ export function openScreen(host, session, logOut) {
 		}
 	}
 
-	function chooseSupplier(chosen) {
+	async function showClass() {
+		classSum = await tree.select(filters.nomenclature);
+		tellTotals();
+	}
+
+	function chooseSupplier(chosen, wanted = NO_FILTERS) {
+		panel.close();
 		supplier = chosen;
 		sums = computedAt = null;
-		filters = {...NO_FILTERS};
-		search.value = "";
+		filters = {...wanted};
+		search.value = filters.search;
 		search.disabled = false;
-		filterLine.reset();
-		panel.close();
+		filterLine.show(filters);
 		tree.clear();
 		picker.show(supplier);
 		remember("supplier", supplier.code);
@@ -252,18 +279,53 @@ export function openScreen(host, session, logOut) {
 		if (supplier.hasSnapshot)
 			openTree();
 		lookForProposals();
+		notePlace(true);
 	}
 
-	function setFilters(some) {
+	function setFilters(some, step = true) {
 		filters = {...filters, ...some};
 		showRows();
+		notePlace(step);
 	}
 
-	function clearFilters() {
-		search.value = "";
-		filterLine.reset();
-		tree.reset();
-		setFilters(NO_FILTERS);
+	/* The same, and the views are to show it. */
+	function showFilters(wanted) {
+		search.value = wanted.search;
+		filterLine.show(wanted);
+		setFilters(wanted);
+		showClass();
+	}
+
+	const clearFilters = () => showFilters(NO_FILTERS);
+
+	/* A word that is being typed is one step. */
+	function setSearch(text) {
+		setFilters({search: text}, text === "" || filters.search === "");
+	}
+
+	const differs = (wanted) => Object.keys(NO_FILTERS)
+	    .some((name) => wanted[name] !== filters[name]);
+
+	/* A place that the address named. */
+	async function goTo({supplier: code, sort, article, ...wanted}) {
+		const mine = ++goes;
+		const found = code === supplier?.code ? supplier :
+		    await findSupplier(code);
+
+		if (found === null || mine !== goes)
+			return found !== null;
+		going = true;
+		grid.sortBy(sort);
+		if (found !== supplier)
+			chooseSupplier(found, wanted);
+		else if (differs(wanted))
+			showFilters(wanted);
+		if (article !== "")
+			openArticle(article);
+		else
+			panel.close();
+		going = false;
+		return true;
 	}
 
 	function columnsChanged() {
@@ -353,12 +415,12 @@ export function openScreen(host, session, logOut) {
 		refreshRows();
 	});
 	search.addEventListener("input", debounce(150, () =>
-	    setFilters({search: search.value.trim()})));
+	    setSearch(search.value.trim())));
 	search.addEventListener("keydown", (event) => {
 		if (event.key === "Escape" && search.value !== "") {
 			event.preventDefault();
 			search.value = "";
-			setFilters({search: ""});
+			setSearch("");
 		} else if (["ArrowDown", "Enter", "Escape"].includes(event.key)) {
 			event.preventDefault();
 			grid.focus();
@@ -383,16 +445,17 @@ export function openScreen(host, session, logOut) {
 	/* --- to begin with --------------------------------------------------- */
 
 	async function begin() {
-		const last = recall("supplier");
-		const found = last === null ? null : await findSupplier(last);
+		const last = {...NO_FILTERS, sort: "", article: "",
+		    supplier: recall("supplier")};
 
-		if (found !== null)
-			chooseSupplier(found);
+		if (await goTo(placeNow()) || await goTo(last))
+			notePlace(false);
 		else {
 			state.nothing(t("welcome"));
 			picker.open();
 		}
 		bar.update();
+		onPlace(goTo);
 	}
 
 	begin();

@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import {article} from "./article.mjs";
+import {back} from "./back.mjs";
 import {faults} from "./faults.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
@@ -25,6 +26,7 @@ await settings(day);
 await faults(day);
 await day.check("the page complained of nothing", () =>
     assert.deepEqual(day.page.problems, []));
+await back(day, browser);
 await odd(day, browser);
 await looks(day, browser);
 await browser.close();

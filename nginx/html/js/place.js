@@ -1,0 +1,59 @@
+/*
+ * place: what is shown, in the page's address, so that Back, a reload and a
+ * link sent to a colleague come to the same:
+ *
+ *	#12345?gamme=A&nomenclature=1020&sort=-totalQuantite&article=01012384
+ */
+const FORMS = {
+	search: /^[^\p{Cc}]{0,120}$/u,
+	gamme: /^[ABCYZ]$/,
+	nomenclature: /^(\d\d){1,3}$/,
+	show: /^(pending|mine)$/,
+	sort: /^-?\w{1,40}$/,
+	article: /^[^\p{Cc}]{1,64}$/u,
+};
+
+function decoded(text) {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		return "";
+	}
+}
+
+/* {supplier, search, gamme, …}; "" for what is not said, or makes no sense. */
+export function placeNow() {
+	const [code, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
+	const asked = new URLSearchParams(query);
+	const place = {supplier: decoded(code)};
+
+	for (const [name, form] of Object.entries(FORMS)) {
+		const value = asked.get(name) ?? "";
+
+		place[name] = form.test(value) ? value : "";
+	}
+	return place;
+}
+
+/*
+ * `step` makes it one that Back takes back; else it corrects the last. An
+ * address that says nothing yet is nothing to go back to.
+ */
+export function keepPlace({supplier, ...rest}, step) {
+	const query = new URLSearchParams(Object.entries(rest)
+	    .filter(([name, value]) => name in FORMS && value));
+	const hash = `#${encodeURIComponent(supplier)}${
+	    query.size > 0 ? `?${query}` : ""}`;
+
+	if (hash === location.hash)
+		return;
+	if (step && location.hash !== "")
+		history.pushState(null, "", hash);
+	else
+		history.replaceState(null, "", hash);
+}
+
+/* Back, Forward, or another address by hand. */
+export function onPlace(run) {
+	addEventListener("popstate", () => run(placeNow()));
+}
