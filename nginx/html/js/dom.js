@@ -73,6 +73,9 @@ export function iconButton(name, label, onclick) {
 	    title: label, onclick}, icon(name));
 }
 
+/* What was typed, or pasted out of a table with its tabs. */
+export const typed = (input) => input.value.replace(/\p{Cc}+/gu, " ").trim();
+
 /* Where the browser refuses its clipboard (no TLS), by a selection. */
 export async function copyText(text) {
 	try {

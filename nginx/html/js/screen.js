@@ -8,7 +8,7 @@ import {changesBar} from "./changes.js";
 import {classTree} from "./classes.js";
 import {pickColumns} from "./columnpicker.js";
 import {shownColumns} from "./columns.js";
-import {copyText, debounce, el, icon, iconButton} from "./dom.js";
+import {copyText, debounce, el, icon, iconButton, typed} from "./dom.js";
 import {filterBar} from "./filters.js";
 import * as format from "./format.js";
 import {gridLabel, makeGrid} from "./grid.js";
@@ -415,7 +415,7 @@ export function openScreen(host, session, logOut) {
 		refreshRows();
 	});
 	search.addEventListener("input", debounce(150, () =>
-	    setSearch(search.value.trim())));
+	    setSearch(typed(search))));
 	search.addEventListener("keydown", (event) => {
 		if (event.key === "Escape" && search.value !== "") {
 			event.preventDefault();

@@ -1,7 +1,7 @@
 /* suppliers: the box in which a supplier is looked for and chosen. */
 import {get} from "./api.js";
 import {emit} from "./bus.js";
-import {debounce, el, icon} from "./dom.js";
+import {debounce, el, icon, typed} from "./dom.js";
 import * as format from "./format.js";
 import {tell} from "./notice.js";
 import {t} from "./text.js";
@@ -52,7 +52,7 @@ export function supplierPicker() {
 		asked = new AbortController();
 		try {
 			const {data, meta} = await get("/api/v1/fournisseurs",
-			    {search: input.value.trim(), limit: SHOWN},
+			    {search: typed(input), limit: SHOWN},
 			    {signal: asked.signal});
 			const left = meta.total - data.length;
 
@@ -121,6 +121,8 @@ export function supplierPicker() {
 
 /* The supplier of the last visit, if it is still there. */
 export async function findSupplier(code) {
+	if (typeof code !== "string" || code === "")
+		return null;
 	try {
 		const {data} = await get("/api/v1/fournisseurs", {search: code});
 

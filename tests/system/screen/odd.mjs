@@ -65,6 +65,18 @@ async function places(day, page) {
 	});
 }
 
+async function pasted(day, page) {
+	await day.check("what is pasted out of a table is searched for",
+	    async () => {
+		const {pagination} = await grid("search=chocolat+noir&limit=1");
+
+		await page.fill(".search-box input", "chocolat\tnoir\t");
+		await totalIs(page, pagination.total);
+		await page.fill(".search-box input", "");
+		await totalIs(page, ROWS);
+	});
+}
+
 const PLACES = ["columns", `drafts.claire.${SUPPLIER}`, "supplier", "theme"];
 const NONSENSE = ['"x"', "[1,null]", '{"a":1}', '[{"name":"toString"}]',
 	'[["1"],["2",null],["3",{"gamme":"Q"}]]', "not json", "7"];
@@ -256,6 +268,7 @@ export async function odd(day, browser) {
 
 	await places(day, page);
 	await hands(day, page);
+	await pasted(day, page);
 	assert.deepEqual(page.problems, []);
 	await page.context().close();
 	await kept(day, browser);
