@@ -1,6 +1,8 @@
 #include "lmdb-schema/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/date.h"
 #include "common/kv.h"
@@ -235,6 +237,62 @@ START_TEST(an_unknown_user_takes_as_long)
 }
 END_TEST
 
+struct met {
+	unsigned count, stop_at;
+	char users[64];
+};
+
+static enum err
+meet(void *context, struct span id, struct span user)
+{
+	struct met *met = context;
+	size_t len = strlen(met->users);
+
+	ck_assert_uint_eq(id.len, DIGEST_SHA256_LEN);
+	snprintf(met->users + len, sizeof(met->users) - len, "%.*s ",
+	    SPAN_ARG(user));
+	return ++met->count == met->stop_at ? ERR_BUSY : ERR_OK;
+}
+
+START_TEST(each_session_is_met_over_or_not)
+{
+	struct met met = {.count = 0};
+	char other[SESSION_TOKEN_LEN + 1];
+
+	/* Just before it is over: else logging in would sweep it up. */
+	ck_assert_int_eq(
+	    session_login(states, SPAN("marie"), SPAN("long enough"), LIFE_MS,
+		START_MS + LIFE_MS - 1, other),
+	    ERR_OK);
+	ck_assert_int_eq(state_view_renew(view), ERR_OK);
+	ck_assert_int_eq(session_each(view, meet, &met), ERR_OK);
+	ck_assert_str_eq(met.users, "marie marie ");
+	met = (struct met){.stop_at = 1};
+	ck_assert_int_eq(session_each(view, meet, &met), ERR_BUSY);
+	ck_assert_uint_eq(met.count, 1);
+	ck_assert_int_eq(session_logout(states, span_of(token)), ERR_OK);
+	ck_assert_int_eq(session_logout(states, span_of(other)), ERR_OK);
+	ck_assert_int_eq(state_view_renew(view), ERR_OK);
+	met = (struct met){.count = 0};
+	ck_assert_int_eq(session_each(view, meet, &met), ERR_OK);
+	ck_assert_uint_eq(met.count, 0);
+}
+END_TEST
+
+START_TEST(a_broken_session_stops_the_walk)
+{
+	struct met met = {.count = 0};
+	struct kv_txn *txn;
+
+	ck_assert_int_eq(kv_write(&txn, store_state(states)), ERR_OK);
+	ck_assert_int_eq(
+	    kv_put(txn, STATE_SESSIONS, SPAN("x"), SPAN("\xff")), ERR_OK);
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+	ck_assert_int_eq(state_view_renew(view), ERR_OK);
+	ck_assert_int_eq(session_each(view, meet, &met), ERR_DAMAGED);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -255,6 +313,8 @@ test_suite(void)
 	    tc, password_and_removal_end_a_users_sessions_only, 0, 2);
 	tcase_add_test(tc, what_is_over_is_swept_up);
 	tcase_add_test(tc, an_unknown_user_takes_as_long);
+	tcase_add_test(tc, each_session_is_met_over_or_not);
+	tcase_add_test(tc, a_broken_session_stops_the_walk);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

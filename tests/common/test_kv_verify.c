@@ -1,0 +1,171 @@
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/kv.h"
+#include "tests/common/kv_help.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+#define PAGE 4096
+#define KEYS 600
+
+static struct kv *kv;
+
+static void
+fill_from(unsigned first)
+{
+	static char value[300];
+	struct kv_txn *txn;
+	char key[16];
+
+	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
+	for (unsigned i = first; i < KEYS; i += 3) {
+		int len = snprintf(key, sizeof(key), "key %05u", i);
+
+		ck_assert_int_eq(kv_put(txn, 0, span_make(key, (size_t)len),
+				     span_make(value, i % sizeof(value))),
+		    ERR_OK);
+	}
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+}
+
+/* Several commits, so that there are free pages among those in use. */
+static void
+make(void)
+{
+	scratch_make();
+	kv = open_kv("a.mdb", KV_SHARED_LAZY);
+	for (unsigned i = 0; i < 6; i++)
+		fill_from(i % 3);
+	ck_assert_int_eq(kv_sync(kv), ERR_OK);
+}
+
+static void
+drop(void)
+{
+	kv_close(kv);
+	scratch_remove();
+}
+
+START_TEST(what_was_written_is_whole)
+{
+	ck_assert_int_eq(kv_verify(kv), ERR_OK);
+	fill_from(0);
+	ck_assert_int_eq(kv_verify(kv), ERR_OK);
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
+START_TEST(an_empty_environment_is_whole)
+{
+	struct kv *empty = open_kv("b.mdb", KV_SHARED);
+
+	ck_assert_int_eq(kv_verify(empty), ERR_OK);
+	kv_close(empty);
+}
+END_TEST
+
+/* Writes `len` bytes of a page, and gives back those that were there. */
+static void
+swap(int fd, off_t at, char *bytes, size_t len)
+{
+	char old[PAGE];
+
+	ck_assert_int_eq(pread(fd, old, len, at), (ssize_t)len);
+	ck_assert_int_eq(pwrite(fd, bytes, len, at), (ssize_t)len);
+	memcpy(bytes, old, len);
+}
+
+/*
+ * Each page in turn, while it is open: one in use is told; a free one or a
+ * value's is not what is looked at.
+ */
+START_TEST(a_page_that_was_overwritten_is_told)
+{
+	int fd = open(scratch_path("a.mdb"), O_RDWR | O_CLOEXEC);
+	unsigned damaged = 0, whole = 0;
+
+	for (off_t at = 2 * PAGE; at < size_of("a.mdb"); at += PAGE) {
+		char bytes[64];
+		enum err err;
+
+		(void)quiet_lines();
+		memset(bytes, 0xff, sizeof(bytes));
+		swap(fd, at, bytes, sizeof(bytes));
+		err = kv_verify(kv);
+		swap(fd, at, bytes, sizeof(bytes));
+		ck_assert(err == ERR_OK || err == ERR_DAMAGED);
+		ck_assert_int_eq(quiet_lines(), err == ERR_OK ? 0 : 1);
+		damaged += err != ERR_OK;
+		whole += err == ERR_OK;
+	}
+	close(fd);
+	/* 600 values of 150 bytes in the mean take 25 pages or more. */
+	ck_assert_uint_ge(damaged, 25);
+	ck_assert_uint_ge(whole, 1);
+	ck_assert_int_eq(kv_verify(kv), ERR_OK);
+}
+END_TEST
+
+static atomic_bool done;
+
+static void *
+write_on(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < 300; i++)
+		fill_from(i % 3);
+	atomic_store(&done, true);
+	return NULL;
+}
+
+START_TEST(a_writer_meanwhile_is_no_damage)
+{
+	pthread_t writer;
+	unsigned looked = 0;
+
+	atomic_store(&done, false);
+	ck_assert_int_eq(pthread_create(&writer, NULL, write_on, NULL), 0);
+	do {
+		enum err err = kv_verify(kv);
+
+		/* Busy: for a hundred looks the writer was always faster. */
+		ck_assert(err == ERR_OK || err == ERR_BUSY);
+		looked += err == ERR_OK;
+	} while (!atomic_load(&done));
+	ck_assert_int_eq(pthread_join(writer, NULL), 0);
+	ck_assert_uint_ge(looked, 1);
+	ck_assert_int_eq(kv_verify(kv), ERR_OK);
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
+START_TEST(a_file_that_is_gone_is_told)
+{
+	ck_assert_int_eq(unlink(scratch_path("a.mdb")), 0);
+	ck_assert_int_eq(kv_verify(kv), ERR_NOT_FOUND);
+	ck_assert_int_eq(quiet_lines(), 1);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("kv_verify");
+	TCase *tc = tcase_create("kv_verify");
+
+	tcase_add_checked_fixture(tc, make, drop);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, what_was_written_is_whole);
+	tcase_add_test(tc, an_empty_environment_is_whole);
+	tcase_add_test(tc, a_page_that_was_overwritten_is_told);
+	tcase_add_test(tc, a_writer_meanwhile_is_no_damage);
+	tcase_add_test(tc, a_file_that_is_gone_is_told);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
