@@ -10,7 +10,7 @@ packages_of() {
   build)
     echo gcc make autoconf automake pkg-config libfcgi-dev libjansson-dev \
       liblmdb-dev libssl-dev libinih-dev libcsv-dev libutf8proc-dev \
-      zlib1g-dev libdeflate-dev node-llhttp libncurses-dev
+      zlib1g-dev node-llhttp libncurses-dev xz-utils
     ;;
   test)
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
@@ -35,7 +35,7 @@ packages_of() {
   bench)
     # The client, then what is measured beside the programs.
     echo python3 wrk webhook nginx-light postgresql-15 libpq-dev sqlite3 \
-      libsqlite3-dev
+      libsqlite3-dev strace
     ;;
   *) return 1 ;;
   esac

@@ -22,8 +22,10 @@ static const struct opt_row rows[] = {
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] check [OPTION]...",
     .about = "Reads all that is stored and verifies every checksum and "
-	     "cross-reference. Exit code 0: all is whole. It may run "
-	     "while the data is in use.",
+	     "cross-reference: facts, live.mdb, state.mdb and catalog.mdb, "
+	     "page by page and record by record, and each snapshot. Each "
+	     "damage is told with what mends it. Exit code 0: all is whole. "
+	     "It may run while the data is in use: nobody is held up.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
 };
