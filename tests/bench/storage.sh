@@ -50,13 +50,15 @@ cpu() {
     print $1 * 60 + $2 + $3 * 60 + $4 }' "$work/times")
 }
 ratio() { awk "BEGIN { printf \"%.1f\", $1 / $2 }"; }
-row() { printf '%-34s %12s %12s %9s   %s\n' "$@"; }
+row() { printf '| %s | %s | %s | %s | %s |\n' "$@"; }
 
 [ -s "$csv/articles.csv" ] ||
   "$gridctl" demo --out "$csv" --articles $articles --suppliers $suppliers \
     --stores 6 >/dev/null
 cat "$csv"/*.csv >/dev/null # warm, for both
-row work gridctl sqlite3 ratio goal
+echo "load of the machine at the start: $(cut -d' ' -f1 /proc/loadavg)"
+row work gridctl SQLite ratio goal
+echo "|---|---|---|---|---|"
 
 # --- import ------------------------------------------------------------------
 {
