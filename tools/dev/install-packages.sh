@@ -10,7 +10,7 @@ packages_of() {
   build)
     echo gcc make autoconf automake pkg-config libfcgi-dev libjansson-dev \
       liblmdb-dev libssl-dev libinih-dev libcsv-dev libutf8proc-dev \
-      zlib1g-dev node-llhttp libncurses-dev xz-utils
+      zlib1g-dev libdeflate-dev node-llhttp libncurses-dev xz-utils
     ;;
   test)
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
