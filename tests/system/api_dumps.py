@@ -110,6 +110,9 @@ class Dumping(Stack):
             "requests_in_flight", "snapshots_open", "computations_running",
             "computations_waiting")}
 
+    def await_gauges(self, wanted):
+        wait_until(lambda: self.gauges() == wanted, 10, str(wanted))
+
 
 def is_cut(response, got):
     """Reads to the end; true when a client can tell that it is none."""
@@ -192,15 +195,15 @@ def a_killed_worker_cuts_its_dump_in_each_form():
         for deaths, form in enumerate(FORMS, 1):
             _, response, begun = grid.begin(form)
             assert begun
-            before = grid.gauges()
-            assert before["requests_in_flight"] == 2, before
-            assert before["snapshots_open"] == 2, before  # one in each pool
+            # One snapshot in each pool. A request is in flight until its
+            # worker has let go of it, a moment after its answer is here.
+            grid.await_gauges(wanted | {"requests_in_flight": 2,
+                                        "snapshots_open": 2})
             kill(grid.workers_of("slow"))
             assert is_cut(response, len(begun)), "it looked whole: " + form
             wait_until(lambda: grid.metric("gridapi_workers_replaced_total")
                        == deaths, 5, "the death is noticed")
-            after = grid.gauges()
-            assert after == wanted, after
+            grid.await_gauges(wanted)
             wait_until(lambda: grid.workers_of("slow"), 10, "one is there")
             reply = grid.rows(accept=form, limit=5500, fields="codein")
             assert reply.status == 200, reply.status
@@ -226,10 +229,9 @@ def a_worker_that_dies_computing_leaves_nothing_behind():
         assert error["code"] == "internal_error", error
         wait_until(lambda: grid.metric("gridapi_workers_replaced_total") == 1,
                    5, "the death is noticed")
-        gauges = grid.gauges()
-        assert gauges["computations_running"] == 0, gauges
-        assert gauges["computations_waiting"] == 0, gauges
-        assert gauges["requests_in_flight"] == 1, gauges
+        grid.await_gauges(grid.gauges() | {
+            "computations_running": 0, "computations_waiting": 0,
+            "requests_in_flight": 1})
         reply = grid.rows(supplier, fields="codein")
         assert reply.status == 200, reply.body[:200]
 

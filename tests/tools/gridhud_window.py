@@ -427,7 +427,10 @@ def killed_in_a_burst_nothing_is_lost_and_nothing_twice():
         summed = [line for line in hud.said() if "while you were away" in line]
         assert len(summed) <= kills, summed
         # The last start after all is in: nothing is new, so nothing is said.
-        before = len(hud.said())
+        before = -1
+        while before != len(hud.said()):  # the summary before is still to come
+            before = len(hud.said())
+            time.sleep(3)
         hud.kill()
         hud.start()
         hud.wait(str(count - 1))
