@@ -4,7 +4,7 @@
 set -u
 
 # The one place where packages are named.
-groups="build test serve page screen desktop bench"
+groups="build test serve page screen desktop bench release"
 packages_of() {
   case $1 in
   build)
@@ -32,6 +32,8 @@ packages_of() {
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
       xdg-utils util-linux jq xterm fonts-jetbrains-mono librsvg2-bin
     ;;
+  # A Debian package, and a bare Debian to try everything in.
+  release) echo debhelper dpkg-dev lintian debootstrap ;;
   bench)
     # The client, then what is measured beside the programs.
     echo python3 wrk webhook nginx-light postgresql-15 libpq-dev sqlite3 \
