@@ -15,6 +15,7 @@
 #include "fcgi/server.h"
 
 #define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
+#define CHILD_LATE 4 /* --limit: it has ended itself */
 #define POLL_NS 20000000
 #define PACK_PAUSE_NS INT64_C(60000000000)
 
@@ -80,6 +81,7 @@ spawn(pid_t *pid, char **argv)
 	sigaddset(&usual, SIGTERM);
 	sigaddset(&usual, SIGINT);
 	sigaddset(&usual, SIGHUP);
+	sigaddset(&usual, SIGALRM);
 	posix_spawnattr_init(&how);
 	posix_spawnattr_setsigmask(&how, &none);
 	posix_spawnattr_setsigdefault(&how, &usual);
@@ -99,17 +101,21 @@ spawn(pid_t *pid, char **argv)
 static enum err
 start(pid_t *pid, struct server *server, const struct job *job)
 {
-	char slots[32];
+	char slots[32], limit[32];
 	char *compute[] = {server->settings->gridctl, (char *)"--data",
 	    server->settings->data_dir, (char *)"compute", (char *)"--quiet",
-	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--",
-	    job->supplier, NULL};
+	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--limit",
+	    limit, (char *)"--", job->supplier, NULL};
 	char *pack[] = {server->settings->gridctl, (char *)"--data",
 	    server->settings->data_dir, (char *)"gzip", (char *)"--quiet",
-	    (char *)"--jobs", (char *)"1", (char *)"--", job->supplier, NULL};
+	    (char *)"--jobs", (char *)"1", (char *)"--limit", limit,
+	    (char *)"--", job->supplier, NULL};
 
 	snprintf(slots, sizeof(slots), "%lld",
 	    (long long)server->settings->compute_slots);
+	/* It keeps to it by itself when this process is killed. */
+	snprintf(limit, sizeof(limit), "%lld",
+	    (long long)server->settings->compute_timeout_s);
 	return spawn(pid, job->pack ? pack : compute);
 }
 
@@ -120,6 +126,8 @@ result_of(int status, const char *supplier)
 		return ERR_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_BUSY)
 		return ERR_BUSY;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_LATE)
+		return ERR_TIMED_OUT;
 	log_error("computation failed: supplier=%s %s=%d", supplier,
 	    WIFSIGNALED(status) ? "signal" : "exit",
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));

@@ -43,6 +43,7 @@ static const struct {
 } ends[] = {
     {"exit 0", ERR_OK},
     {"exit 3", ERR_BUSY},
+    {"exit 4", ERR_TIMED_OUT},
     {"exit 1", ERR_INTERNAL},
     {"kill -9 $$", ERR_INTERNAL},
     {"sleep 30", ERR_TIMED_OUT},
@@ -86,8 +87,8 @@ START_TEST(arguments_name_data_and_supplier)
 	ck_assert_int_eq(fs_read(&said, scratch_path("said")), ERR_OK);
 	buf_add_char(&said, '\0');
 	ck_assert_ptr_nonnull(strstr(said.data, scratch_path("data")));
-	ck_assert_ptr_nonnull(
-	    strstr(said.data, "compute --quiet --no-wait --slots 4 -- S3\n"));
+	ck_assert_ptr_nonnull(strstr(said.data,
+	    "compute --quiet --no-wait --slots 4 --limit 300 -- S3\n"));
 	buf_fini(&said);
 }
 END_TEST

@@ -6,6 +6,7 @@ and computed, and only read.
 """
 
 import csv
+import fcntl
 import http.client
 import io
 import json
@@ -234,6 +235,54 @@ def a_worker_that_dies_computing_leaves_nothing_behind():
             "requests_in_flight": 1})
         reply = grid.rows(supplier, fields="codein")
         assert reply.status == 200, reply.body[:200]
+
+
+def computations_of(data):
+    """The pids of gridctl compute on this data directory."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % name, "rb") as file:
+                words = file.read().decode("utf-8", "replace").split("\0")
+        except OSError:
+            continue
+        if data in words and "compute" in words:
+            found.append(int(name))
+    return found
+
+
+def an_orphaned_computation_keeps_to_its_limit():
+    with Dumping({"compute.timeout": 3}) as grid:
+        supplier = Filled.small[1]
+        # It waits for whoever computes the same, as long as that takes.
+        path = os.path.join(grid.data, "locks", "compute-" + supplier)
+        with open(path, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            asker = threading.Thread(target=lambda: grid.rows(supplier))
+            asker.start()
+            wait_until(lambda: computations_of(grid.data), 10, "it has begun")
+            kill(grid.workers_of("slow"))
+            asker.join(20)
+            assert computations_of(grid.data), "it went with its worker"
+            wait_until(lambda: not computations_of(grid.data), 10,
+                       "the orphan ends")
+        reply = grid.rows(supplier, fields="codein")
+        assert reply.status == 200, reply.body[:200]
+
+
+def a_computation_is_ended_at_its_limit():
+    with Dumping({"compute.timeout": 1}) as grid:
+        supplier = Filled.small[2]
+        path = os.path.join(grid.data, "locks", "compute-" + supplier)
+        with open(path, "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            reply = grid.rows(supplier)
+            assert reply.status == 500, reply.status
+            error = json.loads(reply.body)["error"]
+            assert error["code"] == "internal_error", error
+            assert "longer than 1 seconds" in error["message"], error
+            assert not computations_of(grid.data)
+        assert grid.rows(supplier, fields="codein").status == 200
 
 
 # --- what happens beside ------------------------------------------------------
@@ -476,6 +525,8 @@ TESTS = [
     a_long_page_of_a_search_is_whole,
     a_killed_worker_cuts_its_dump_in_each_form,
     a_worker_that_dies_computing_leaves_nothing_behind,
+    an_orphaned_computation_keeps_to_its_limit,
+    a_computation_is_ended_at_its_limit,
     slow_readers_of_dumps_leave_pages_alone,
     twice_as_many_slow_requests_as_threads_leave_pages_alone,
     who_finds_no_place_to_wait_is_told_to_come_back,

@@ -1,8 +1,10 @@
 #include "tools/gridctl/cmd.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/jsonw.h"
 #include "common/opt.h"
@@ -39,6 +41,32 @@ cmd_open(struct store **store, const char *command)
 	fault_clear(&fault);
 	err = store_open(store, cmd_data_dir(), &fault);
 	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, &fault);
+}
+
+static char late_text[80];
+
+static void
+end_late(int number)
+{
+	ssize_t written = write(STDERR_FILENO, late_text, strlen(late_text));
+
+	(void)number;
+	(void)written; /* there is nobody else to tell */
+	_exit(CMD_LATE);
+}
+
+void
+cmd_end_after(const char *command, int64_t seconds)
+{
+	struct sigaction action = {.sa_handler = end_late};
+
+	if (seconds == 0)
+		return;
+	snprintf(late_text, sizeof(late_text),
+	    "gridctl %s: not done after %lld seconds: ended\n", command,
+	    (long long)seconds);
+	sigaction(SIGALRM, &action, NULL);
+	alarm((unsigned)seconds);
 }
 
 int

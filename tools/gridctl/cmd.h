@@ -18,6 +18,7 @@ struct store;
 #define CMD_FAILED 1
 #define CMD_USAGE 2
 #define CMD_BUSY 3 /* compute --no-wait: all places are taken */
+#define CMD_LATE 4 /* --limit: its time is over */
 
 int cmd_backup(int argc, char **argv);
 int cmd_check(int argc, char **argv);
@@ -52,6 +53,13 @@ void cmd_set_data_dir(const char *dir);
 
 /* Opens the store; on failure it has said why and gives CMD_FAILED. */
 int cmd_open(struct store **store, const char *command);
+
+/*
+ * Ends the program after so many seconds, whatever it is doing then, with a
+ * word and CMD_LATE: a limit that holds also when nobody is left to keep it. 0
+ * is no limit. What it was making is dropped, as when it is killed.
+ */
+void cmd_end_after(const char *command, int64_t seconds);
 
 /*
  * "gridctl import: PLACE: MESSAGE", or the code's own text where the fault is

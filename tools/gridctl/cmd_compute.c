@@ -24,7 +24,7 @@
 
 struct options {
 	bool all, stale, no_wait, quiet;
-	int64_t jobs, slots;
+	int64_t jobs, slots, limit;
 	const char *as_of;
 };
 
@@ -42,6 +42,8 @@ static const struct opt_row rows[] = {
 	"computations at once on this machine (default 4)"},
     {"--no-wait", 0, OPT_FLAG, offsetof(struct options, no_wait), 0, 0, NULL,
 	"exit with 3 when all slots are taken"},
+    {"--limit", 0, OPT_INT, offsetof(struct options, limit), 1, 86400, "N",
+	"exit with 4 after N seconds, done or not"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -354,6 +356,7 @@ cmd_compute(int argc, char **argv)
 		return usage("--as-of: not a date like 2025-12-31");
 	how.slots = (unsigned)options.slots;
 	how.wait = !options.no_wait;
+	cmd_end_after("compute", options.limit);
 	result = cmd_open(&store, "compute");
 	if (result != CMD_DONE)
 		return result;

@@ -13,7 +13,7 @@
 
 struct options {
 	bool all, quiet;
-	int64_t jobs, level;
+	int64_t jobs, level, limit;
 };
 
 static const struct opt_row rows[] = {
@@ -23,6 +23,8 @@ static const struct opt_row rows[] = {
 	"1 is fast, 12 is small (default 6)"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, 64, "N",
 	"how many threads work (default: one a processor)"},
+    {"--limit", 0, OPT_INT, offsetof(struct options, limit), 1, 86400, "N",
+	"exit with 4 after N seconds, done or not"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -160,6 +162,7 @@ cmd_gzip(int argc, char **argv)
 		    "gzip --help'\n");
 		return CMD_USAGE;
 	}
+	cmd_end_after("gzip", options.limit);
 	result = cmd_open(&packing.store, "gzip");
 	if (result != CMD_DONE)
 		return result;
