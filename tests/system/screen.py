@@ -22,7 +22,7 @@ GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
 PASSWORD = "grille et gammes"
 ARTICLES = os.environ.get("GRID_ARTICLES") or (
     "130000" if os.environ.get("GRID_LONG") else "3000")
-SECONDS = 900
+SECONDS = 1800
 
 
 def ctl(stack, *words, stdin=""):

@@ -43,7 +43,8 @@ export async function openPage(browser, options = {}) {
 	    viewport: {width: 1280, height: 720}, locale: "fr-FR", ...options});
 	const page = await context.newPage();
 
-	page.setDefaultTimeout(15000);
+	/* Long, for a machine that has much else to do. */
+	page.setDefaultTimeout(60000);
 	page.problems = [];
 	page.on("pageerror", (error) => page.problems.push(error.stack));
 	page.on("console", (message) => {
