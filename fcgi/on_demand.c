@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #define CHILD_LATE 4 /* --limit: it has ended itself */
 #define POLL_NS 20000000
 #define PACK_PAUSE_NS INT64_C(60000000000)
+#define PACK_NICE 10
 
 /* A child under way; whoever started it reaps it, the others wait. */
 struct job {
@@ -209,6 +211,10 @@ run(void *context)
 	if (!job->pack)
 		metrics_mine(server->metrics)->computations_running++;
 	err = start(&pid, server, job);
+	/* Nobody waits for what packs: it leaves the processors to pages. */
+	if (err == ERR_OK && job->pack &&
+	    setpriority(PRIO_PROCESS, (id_t)pid, PACK_NICE) != 0)
+		log_debug("packing keeps its priority");
 	if (err == ERR_OK)
 		err = await(
 		    pid, job->supplier, server->settings->compute_timeout_s);
