@@ -12,7 +12,8 @@ command -v debootstrap >/dev/null ||
 mirror=${GRID_MIRROR:-$(grep -hoE 'https?://[^ ]*/debian/?$' \
   /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | grep -v snapshot |
   head -n 1)}
-mirror=${mirror:-http://deb.debian.org/debian}
+[ -n "$mirror" ] ||
+  { echo "skipped: apt has no mirror written down: name one in GRID_MIRROR"; exit 77; }
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/grid-fresh-XXXXXX") || exit 1
 root=$work/root
 clean() {
