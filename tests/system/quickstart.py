@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -364,6 +365,9 @@ def in_front_it_runs_until_it_is_interrupted():
 
 
 def main():
+    # Whoever ends the test ends what it has started, too.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
     find_nginx()
     for program in ("curl", "flock", "bash"):
         if not shutil.which(program):
