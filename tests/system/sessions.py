@@ -155,6 +155,30 @@ def sessions_end_with_the_password_and_the_user():
         must(grid.app(session, "GET", "/session"), 401, "unauthorized")
 
 
+def a_session_is_its_own_users_alone():
+    with Grid() as grid:
+        grid.ctl("user", "add", "paul", stdin=PASSWORD + "\n")
+        marie, paul = grid.login(), grid.login("paul")
+        one, two = grid.articles[:2]
+        must(grid.put(one, "B", key="", headers=marie), 200)
+        must(grid.put(two, "C", key="", headers=paul), 200)
+        # Of two in one request the first decides, as browsers send them.
+        both = {"Cookie": marie["Cookie"] + "; " + paul["Cookie"]}
+        assert must(grid.app(both, "GET", "/session"),
+                    200).json["data"]["user"] == "marie"
+        # What ends one's session leaves the other's.
+        must(grid.app(paul, "DELETE", "/session"), 200)
+        must(grid.app(paul, "GET", "/session"), 401, "unauthorized")
+        assert must(grid.app(marie, "GET", "/session"),
+                    200).json["data"]["user"] == "marie"
+        paul = grid.login("paul")
+        grid.ctl("user", "passwd", "paul", stdin="another password\n")
+        must(grid.put(two, "B", key="", headers=paul), 401, "unauthorized")
+        must(grid.app(marie, "GET", "/session"), 200)
+        assert [(e["codein"], e["actor"]) for e in grid.log_of("S1")] == [
+            (one, "marie"), (two, "paul")]
+
+
 def too_many_attempts_are_held_up():
     with Grid() as grid:
         grid.ctl("user", "add", "paul", stdin=PASSWORD + "\n")
@@ -391,6 +415,7 @@ if __name__ == "__main__":
         another_sites_pages_are_refused,
         a_session_ends_when_it_is_not_used,
         sessions_end_with_the_password_and_the_user,
+        a_session_is_its_own_users_alone,
         too_many_attempts_are_held_up,
         bad_logins_are_told_the_same,
         a_buyer_saves_cancels_and_edits_in_one_call,
