@@ -103,9 +103,10 @@ access_touch(struct kv_txn *txn)
 	return err;
 }
 
-/* ERR_EXISTS when a key in use has the name. */
 static enum err
-look_for_name(struct kv_txn *txn, struct span name)
+each_key(struct kv_txn *txn,
+    enum err (*each)(void *context, const struct access_key *key),
+    void *context)
 {
 	struct kv_walk *walk =
 	    kv_walk_begin(txn, STATE_KEYS, SPAN(""), SPAN(""));
@@ -117,9 +118,8 @@ look_for_name(struct kv_txn *txn, struct span name)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = read_record(&record, key, value);
-		if (err == ERR_OK && record.key.revoked_ms == 0 &&
-		    span_eq(record.key.name, name))
-			err = ERR_EXISTS;
+		if (err == ERR_OK)
+			err = each(context, &record.key);
 		if (err != ERR_OK)
 			break;
 	}
@@ -127,17 +127,28 @@ look_for_name(struct kv_txn *txn, struct span name)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+/* ERR_EXISTS when a key in use has the name. */
+static enum err
+refuse_name(void *name, const struct access_key *key)
+{
+	return key->revoked_ms == 0 &&
+		span_eq(key->name, *(const struct span *)name)
+	    ? ERR_EXISTS
+	    : ERR_OK;
+}
+
 static enum err
 store_new(struct store *store, const struct record *record,
     const struct access_wish *wish)
 {
+	struct span name = wish->name;
 	struct kv_txn *txn;
 	enum err err = kv_write(&txn, store_state(store));
 
 	if (err != ERR_OK)
 		return err;
 	if (wish->alone)
-		err = look_for_name(txn, wish->name);
+		err = each_key(txn, refuse_name, &name);
 	if (err == ERR_OK)
 		err = put_record(txn, record);
 	if (err == ERR_OK)
@@ -251,23 +262,7 @@ access_key_each(struct state_view *view,
     enum err (*each)(void *context, const struct access_key *key),
     void *context)
 {
-	struct kv_walk *walk =
-	    kv_walk_begin(state_view_txn(view), STATE_KEYS, SPAN(""), SPAN(""));
-	struct record record;
-	struct span key, value;
-	enum err err;
-
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
-	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		err = read_record(&record, key, value);
-		if (err == ERR_OK)
-			err = each(context, &record.key);
-		if (err != ERR_OK)
-			break;
-	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return each_key(state_view_txn(view), each, context);
 }
 
 static enum err
