@@ -5,6 +5,10 @@ import {t} from "./text.js";
 
 let count = 0;
 
+/* Whether a window is open: what is below it stays as it is. */
+export const isDialogOpen = () =>
+    document.querySelector("dialog[open]") !== null;
+
 /*
  * Opens one with a title and content, `actions` at its foot. Resolves when it
  * is closed, with the value given to close(value), else undefined.

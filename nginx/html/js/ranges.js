@@ -173,7 +173,8 @@ export function plan(codeins) {
 		if (!one && proposed)
 			pending.push({codein, ...proposed});
 	}
-	return {mine, pending, over, count: mine.length + pending.length};
+	return {supplier, mine, pending, over,
+	    count: mine.length + pending.length};
 }
 
 const seen = ({codein, gamme, codeGamme}) => ({codein, gamme, codeGamme});
@@ -185,16 +186,17 @@ function* portions(list) {
 		yield list.slice(at, at + MOST_AT_ONCE);
 }
 
-async function send(path, body) {
-	const {data} = await post(path, {fournisseur: supplier, ...body});
+async function send(path, code, body) {
+	const {data} = await post(path, {fournisseur: code, ...body});
 
 	return data;
 }
 
 /* The same, and the articles that the supplier has no more are told apart. */
-async function sendEdits(list) {
+async function sendEdits(code, list) {
 	try {
-		return await send("/app/save", {edits: list.map(seenEdit)});
+		return await send("/app/save", code,
+		    {edits: list.map(seenEdit)});
 	} catch (error) {
 		const gone = new Set(error instanceof ApiError &&
 		    error.status === 404 ? error.details.inconnus : []);
@@ -202,7 +204,7 @@ async function sendEdits(list) {
 
 		if (gone.size === 0)
 			throw error;
-		return [...left.length > 0 ? await sendEdits(left) : [],
+		return [...left.length > 0 ? await sendEdits(code, left) : [],
 		    ...[...gone].map((codein) => ({codein, result: "unknown",
 			codeGamme: null, gammeAValider: null}))];
 	}
@@ -264,34 +266,39 @@ const newRange = ({gamme}) => gamme;
 const oldRange = ({codeGamme}) => codeGamme;
 
 /* Each answers the items' results, in the server's words. */
-export async function save({mine, pending}) {
+export async function save({supplier: code, mine, pending}) {
 	const results = [];
 
 	for (const part of portions(pending))
-		results.push(...agree(part, await send("/app/save",
+		results.push(...agree(part, await send("/app/save", code,
 		    {proposals: part.map(seen)}), newRange));
 	for (const part of portions(mine)) {
-		const settled = agree(part, await sendEdits(part), newRange);
+		const settled = agree(part, await sendEdits(code, part),
+		    newRange);
 
-		settle(settled);
+		if (code === supplier)
+			settle(settled);
 		results.push(...settled);
 	}
-	begin(bringBack([...mine, ...pending], results, oldRange));
+	if (code === supplier)
+		begin(bringBack([...mine, ...pending], results, oldRange));
 	await refreshPending();
 	return results;
 }
 
-export async function cancel({mine, pending}) {
+export async function cancel({supplier: code, mine, pending}) {
 	const results = [];
 
 	for (const part of portions(pending))
-		results.push(...agree(part, await send("/app/cancel",
+		results.push(...agree(part, await send("/app/cancel", code,
 		    {proposals: part.map(seen)}), oldRange));
-	for (const {codein} of mine)
-		edits.delete(codein);
-	keep();
-	begin([...mine.map(({codein, ...one}) => [codein, one]),
-	    ...bringBack(pending, results, newRange)]);
+	if (code === supplier) {
+		for (const {codein} of mine)
+			edits.delete(codein);
+		keep();
+		begin([...mine.map(({codein, ...one}) => [codein, one]),
+		    ...bringBack(pending, results, newRange)]);
+	}
 	await refreshPending();
 	return results;
 }

@@ -8,6 +8,7 @@ import {changesBar} from "./changes.js";
 import {classTree} from "./classes.js";
 import {pickColumns} from "./columnpicker.js";
 import {shownColumns} from "./columns.js";
+import {isDialogOpen} from "./dialog.js";
 import {copyText, debounce, el, icon, iconButton, typed} from "./dom.js";
 import {filterBar} from "./filters.js";
 import * as format from "./format.js";
@@ -455,7 +456,9 @@ export function openScreen(host, session, logOut) {
 			picker.open();
 		}
 		bar.update();
-		onPlace(goTo);
+		/* Below an open window nothing moves: it was asked about this. */
+		onPlace((place) => isDialogOpen() ? notePlace(true) :
+		    goTo(place));
 	}
 
 	begin();

@@ -1,7 +1,7 @@
 /* back: the page's address keeps what is shown; Back and Forward go there. */
 import assert from "node:assert/strict";
-import {cell, firstRowIs, grid, open, ROWS, rowsDrawn, SUPPLIER,
-    totalIs} from "./kit.mjs";
+import {another, cell, codeAt, firstRowIs, grid, open, product, ROWS,
+    rowsDrawn, SUPPLIER, totalIs} from "./kit.mjs";
 
 const totalOf = async (query) => (await grid(`${query}&limit=1`))
     .pagination.total;
@@ -84,6 +84,25 @@ export async function back(day, browser) {
 		await page.waitForSelector(".panel .plot canvas");
 		assert.deepEqual(await chosen(page), there);
 		await page.keyboard.press("Escape");
+	});
+	await day.check("Back moves nothing below an open window",
+	    async () => {
+		const codein = await codeAt(page, 0);
+		const {codeGamme} = await product(codein);
+		const at = page.url();
+
+		await page.keyboard.press("Escape");
+		await cell(page, 0, "libelle1").click();
+		await page.keyboard.press(another(codeGamme));
+		await page.keyboard.press("Control+s");
+		await page.waitForSelector("dialog[open]");
+		await page.goBack();
+		await page.waitForFunction((url) => location.href === url, at);
+		assert.deepEqual(await chosen(page), {...there, article: ""});
+		await page.click("dialog footer .primary");
+		await page.waitForSelector("dialog", {state: "detached"});
+		assert.equal((await product(codein)).codeGamme,
+		    another(codeGamme));
 	});
 	await day.check("an address that makes no sense is passed over",
 	    async () => {
