@@ -4,7 +4,9 @@
  *
  *	GRID_LONG=1 tests/system/screen.sh tests/bench/screen.mjs
  *
- * prints each figure beside what it must stay below.
+ * prints each figure beside what it must stay below. What the page's own
+ * thread computes is told as well: that does not depend on what else runs on
+ * the machine.
  */
 import {chooseSupplier, hangUp, logIn, openBrowser, openPage, ROWS, rowsDrawn,
     SUPPLIER} from "../system/screen/kit.mjs";
@@ -30,6 +32,7 @@ async function comeBack(context) {
 	await context.clearCookies();
 	const page = await context.newPage();
 
+	page.setDefaultTimeout(60000);
 	await page.goto(process.env.GRID_URL);
 	await page.waitForSelector(".login-card");
 	await page.fill("#user", process.env.GRID_USER);
@@ -90,12 +93,31 @@ function inPage() {
 	});
 }
 
-async function jumps(page) {
-	const took = [];
+/* What the page's thread computed so far, waiting left out, in ms. */
+async function cpuClock(page) {
+	const session = await page.context().newCDPSession(page);
 
-	for (let i = 0; i < JUMPS; i++)
+	await session.send("Performance.enable", {timeDomain: "threadTicks"});
+	return async () => {
+		const {metrics} = await session.send("Performance.getMetrics");
+
+		return metrics.find(({name}) => name === "TaskDuration")
+		    .value * 1000;
+	};
+}
+
+async function jumps(page, cpu) {
+	const took = [], computed = [];
+
+	for (let i = 0; i < JUMPS; i++) {
+		const before = await cpu();
+
 		took.push(await page.evaluate((row) => jump(row),
 		    (i * 48271 + 7919) % (ROWS - 40)));
+		computed.push(await cpu() - before);
+	}
+	tell("a jump: what the page computes for it, median",
+	    median(computed), "ms", 150);
 	tell("jump to any place until all rows are drawn, median",
 	    median(took), "ms", 150);
 	tell("the slowest jump", Math.max(...took), "ms", 1000);
@@ -108,12 +130,29 @@ const longest = (page) => page.evaluate(() => {
 	return most;
 });
 
+/* A turn of the wheel and the frames after it hold every task it makes. */
+async function turns(page, cpu) {
+	let most = 0;
+
+	for (let i = 0; i < 60; i++) {
+		const before = await cpu();
+
+		await page.mouse.wheel(0, 400);
+		await page.evaluate(() => new Promise((done) =>
+		    requestAnimationFrame(() => requestAnimationFrame(done))));
+		most = Math.max(most, await cpu() - before);
+	}
+	tell("a turn of the wheel: most that the page computes", most,
+	    "ms", 100);
+}
+
 /* By the wheel, row after row, and by the scroll bar, as fast as it goes. */
-async function scrolling(page) {
+async function scrolling(page, cpu) {
 	await page.evaluate(() => jump(0));
 	await page.waitForTimeout(300);
-	await longest(page);
 	await page.mouse.move(700, 400);
+	await turns(page, cpu);
+	await longest(page);
 	for (let i = 0; i < 200; i++)
 		await page.mouse.wheel(0, 400);
 	await page.waitForTimeout(500);
@@ -171,8 +210,10 @@ const page = await logins(first.context());
 
 await first.close();
 await page.evaluate(inPage);
-await jumps(page);
-await scrolling(page);
+const cpu = await cpuClock(page);
+
+await jumps(page, cpu);
+await scrolling(page, cpu);
 await memory(page);
 await browser.close();
 hangUp();
