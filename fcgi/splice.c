@@ -316,10 +316,8 @@ value_today(struct splice *splice, struct today *today, unsigned column,
 }
 
 static enum err
-live_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+live_row(struct splice *splice, struct today *today, struct pieces *pieces)
 {
-	struct today today = {.row = row};
-
 	pieces_text(pieces, "{");
 	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
 		struct span value;
@@ -327,7 +325,7 @@ live_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 
 		if (!columns_has(&splice->columns, i))
 			continue;
-		err = value_today(splice, &today, i, &value);
+		err = value_today(splice, today, i, &value);
 		if (err != ERR_OK)
 			return err;
 		pieces_text(pieces, "\"");
@@ -435,33 +433,57 @@ gammes_differ(const struct splice *splice, uint32_t row)
 	    ranges->differs[row] != 0;
 }
 
-enum err
-splice_row_differs(struct splice *splice, uint32_t row, bool *out)
+/* The network's object says all that its flat copies say. */
+static bool
+tells_network(const struct splice *splice, unsigned column)
 {
-	struct today today = {.row = row};
+	if (columns_has(&splice->columns, COL_network))
+		return column == COL_network;
+	return is_network(column) && columns_has(&splice->columns, column);
+}
+
+static enum err
+row_differs(struct splice *splice, struct today *today, bool *out)
+{
 	enum err err = ERR_OK;
 
-	*out = gammes_differ(splice, row);
+	*out = gammes_differ(splice, today->row);
 	if (!splice->network_changed)
 		return ERR_OK;
 	for (unsigned i = 0; i < ROW_COLUMNS && !*out && err == ERR_OK; i++) {
 		struct span value;
 
-		if (!is_network(i) || !columns_has(&splice->columns, i))
+		if (!tells_network(splice, i))
 			continue;
-		err = value_today(splice, &today, i, &value);
+		err = value_today(splice, today, i, &value);
 		*out = err == ERR_OK &&
-		    !span_eq(value, snapshot_value(splice->snap, row, i));
+		    !span_eq(
+			value, snapshot_value(splice->snap, today->row, i));
 	}
 	return err;
 }
 
 enum err
+splice_row_differs(struct splice *splice, uint32_t row, bool *out)
+{
+	struct today today = {.row = row};
+
+	return row_differs(splice, &today, out);
+}
+
+enum err
 splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 {
+	struct today today = {.row = row};
+	bool differs;
+	enum err err;
+
 	if (splice->form == SPLICE_CSV)
 		return csv_row(splice, row, pieces);
-	if (splice->network_changed || gammes_differ(splice, row))
-		return live_row(splice, row, pieces);
+	err = row_differs(splice, &today, &differs);
+	if (err != ERR_OK)
+		return err;
+	if (differs)
+		return live_row(splice, &today, pieces);
 	return plain_row(splice, row, pieces);
 }
