@@ -145,6 +145,12 @@ def legacy_methods():
         for method in ("GET", "DELETE", "PUT", "HEAD", "OPTIONS"):
             answer = hook.ask(method, "/mcp")
             equal((answer.status, answer.headers["allow"]), (405, "POST"), method)
+            if method != "HEAD":
+                equal((answer.json()["jsonrpc"], answer.json()["error"]["code"]), ("2.0", -32600), method)
+        for method in ("PUT", "PATCH", "DELETE", "GET", "REPORT"):
+            answer = hook.ask(method, "/mcp", json.dumps(request("ping")), [JSON])
+            equal((answer.status, answer.json()), (200, {"jsonrpc": "2.0", "id": 1, "result": {}}), method)
+            equal(hook.ask(method, "/mcp", b"x" * (2 * 1024 * 1024 + 1), [JSON]).status, 413, method)
         equal(hook.ask("POST", "/mcp?x=1", json.dumps(request("ping")), [JSON]).status, 200)
 
 

@@ -228,8 +228,6 @@ conn_reply_error(struct conn *conn, int status, const char *message)
 	if (status == 401)
 		snprintf(headers, sizeof(headers),
 		    "WWW-Authenticate: Bearer realm=\"gridhook\"\r\n");
-	if (status == 405)
-		snprintf(headers, sizeof(headers), "Allow: POST\r\n");
 	conn_reply(conn,
 	    &(struct reply){.status = status,
 		.body = buf_span(&body),

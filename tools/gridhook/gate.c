@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "tools/gridhook/mcp.h"
 #include "tools/gridhook/push.h"
+#include "tools/gridhook/rpc.h"
 
 #define PUSH_ID_LEN 12
 
@@ -177,6 +178,33 @@ log_refusal(struct conn *conn, const char *what)
 	    SPAN_ARG(span_sub(path, 0, 200)));
 }
 
+/* A message is one by any method; what brings none is a GET for a stream. */
+static bool
+may_hold_message(struct conn *conn)
+{
+	const struct http *http = conn_http(conn);
+
+	return http_method(http) == METHOD_POST || http_has_body(http);
+}
+
+static void
+refuse_method(struct conn *conn)
+{
+	const struct jval none = {NULL, NULL};
+	struct jsonw json;
+	struct buf body;
+
+	buf_init(&body, 65536);
+	jsonw_init(&json, &body);
+	rpc_error(&json, none, RPC_INVALID_REQUEST,
+	    "Method Not Allowed: a message is wanted, by POST", SPAN(""));
+	conn_reply(conn,
+	    &(struct reply){.status = 405,
+		.body = buf_span(&body),
+		.headers = "Allow: POST\r\n"});
+	buf_fini(&body);
+}
+
 void
 gate_head(struct gate *gate, struct conn *conn)
 {
@@ -194,9 +222,8 @@ gate_head(struct gate *gate, struct conn *conn)
 	} else if (!secret_is_right(settings, conn)) {
 		log_refusal(conn, "unauthorized");
 		conn_reply_error(conn, 401, "Unauthorized");
-	} else if (endpoint == TOOLS &&
-	    http_method(conn_http(conn)) != METHOD_POST)
-		conn_reply_error(conn, 405, "Method Not Allowed");
+	} else if (endpoint == TOOLS && !may_hold_message(conn))
+		refuse_method(conn);
 	else if (http_body_is_too_large(conn_http(conn)))
 		conn_reply_error(conn, 413, "Payload too large");
 }
