@@ -48,7 +48,7 @@ year=$(sed -n 's/^Copyright (c) \([0-9]*\) .*/\1/p' "$top/LICENSE")
   echo
   sed -n '/^  \* /,$p' "$top/NEWS"
   echo
-  echo " -- Product Grid maintainers <product-grid@localhost>  $(date -R -u -r "$top/NEWS")"
+  echo " -- Product Grid maintainers <product-grid@packages.example.org>  $(date -R -u -r "$top/NEWS")"
 } >"$source/debian/changelog"
 
 # --- the package -----------------------------------------------------------------
@@ -58,7 +58,7 @@ package=$(ls "$out"/product-grid_"$version"_*.deb) || fail "no package" build.lo
 passed=1
 echo "ok: ${package##*/}, $(stat -c %s "$package") bytes"
 if command -v lintian >/dev/null; then
-  # No bug of Debian's asked for this package, and programs are optimised as one.
+  # No bug of Debian's asked for this package.
   if lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs \
     "$package" >"$out/lintian.log" 2>&1; then
     passed=2
