@@ -34,10 +34,10 @@ enum { NODE_LARGE = 1, NODE_TABLE = 2, NODE_DUPLICATES = 4 };
 
 struct pages {
 	int fd;
-	uint64_t bytes; /* of the file */
 	size_t page; /* bytes of a page */
 	uint64_t count; /* pages in use */
 	uint64_t visits; /* left: no page is visited twice in a tree */
+	unsigned char *first, *second; /* the meta pages */
 };
 
 static uint16_t
@@ -201,49 +201,55 @@ check_meta(const unsigned char *meta, size_t page)
 	return ERR_OK;
 }
 
+/* Opens both meta pages, and looks them over. */
 static enum err
-read_metas(struct pages *pages, unsigned char *first, unsigned char *second)
+pages_init(struct pages *pages, int fd)
 {
-	enum err err = read_page(pages, 0, first);
+	enum err err;
 
+	*pages =
+	    (struct pages){.fd = fd, .page = (size_t)sysconf(_SC_PAGESIZE)};
+	if (pages->page > PAGE_MAX)
+		return ERR_DAMAGED;
+	pages->first = malloc(2 * pages->page);
+	if (pages->first == NULL)
+		return ERR_NO_MEMORY;
+	pages->second = pages->first + pages->page;
+	err = read_page(pages, 0, pages->first);
 	if (err == ERR_OK)
-		err = read_page(pages, 1, second);
+		err = read_page(pages, 1, pages->second);
 	if (err == ERR_OK)
-		err = check_meta(first, pages->page);
+		err = check_meta(pages->first, pages->page);
 	if (err == ERR_OK)
-		err = check_meta(second, pages->page);
+		err = check_meta(pages->second, pages->page);
 	return err;
+}
+
+static void
+pages_fini(struct pages *pages)
+{
+	free(pages->first);
 }
 
 enum err
 kvpages_check_head(int fd)
 {
-	struct pages pages = {.fd = fd, .page = (size_t)sysconf(_SC_PAGESIZE)};
-	unsigned char *metas;
-	enum err err;
+	struct pages pages;
+	enum err err = pages_init(&pages, fd);
 
-	if (pages.page > PAGE_MAX)
-		return ERR_DAMAGED;
-	metas = malloc(2 * pages.page);
-	if (metas == NULL)
-		return ERR_NO_MEMORY;
-	err = read_metas(&pages, metas, metas + pages.page);
-	free(metas);
+	pages_fini(&pages);
 	return err;
 }
 
 /* LMDB uses the meta page of the later transaction. */
 static enum err
-check_newest(struct pages *pages, unsigned char *first, unsigned char *second)
+check_newest(struct pages *pages, uint64_t file_bytes)
 {
-	const unsigned char *newest = first;
-	enum err err = read_metas(pages, first, second);
+	const unsigned char *newest = pages->first;
 
-	if (err != ERR_OK)
-		return err;
-	if (u64_at(second + 144) > u64_at(first + 144))
-		newest = second;
-	if (u64_at(newest + 136) >= pages->bytes / pages->page)
+	if (u64_at(pages->second + 144) > u64_at(pages->first + 144))
+		newest = pages->second;
+	if (u64_at(newest + 136) >= file_bytes / pages->page)
 		return ERR_DAMAGED;
 	pages->count = u64_at(newest + 136) + 1;
 	pages->visits = pages->count;
@@ -253,19 +259,12 @@ check_newest(struct pages *pages, unsigned char *first, unsigned char *second)
 enum err
 kvpages_check(int fd, uint64_t file_bytes)
 {
-	struct pages pages = {.fd = fd,
-	    .bytes = file_bytes,
-	    .page = (size_t)sysconf(_SC_PAGESIZE)};
-	unsigned char *metas;
-	enum err err;
+	struct pages pages;
+	enum err err = pages_init(&pages, fd);
 
-	if (pages.page > PAGE_MAX || file_bytes < 2 * pages.page)
-		return ERR_DAMAGED;
-	metas = malloc(2 * pages.page);
-	if (metas == NULL)
-		return ERR_NO_MEMORY;
-	err = check_newest(&pages, metas, metas + pages.page);
-	free(metas);
+	if (err == ERR_OK)
+		err = check_newest(&pages, file_bytes);
+	pages_fini(&pages);
 	return err;
 }
 
@@ -274,16 +273,13 @@ kvpages_check(int fd, uint64_t file_bytes)
  * that were given back may be missing in the file, and are then in no tree.
  */
 static enum err
-check_view(struct pages *pages, unsigned char *first, unsigned char *second,
-    uint64_t transaction)
+check_view(struct pages *pages, uint64_t transaction)
 {
-	const unsigned char *meta = first;
-	enum err err = read_metas(pages, first, second);
+	const unsigned char *meta = pages->first;
+	enum err err;
 
-	if (err != ERR_OK)
-		return err;
-	if (u64_at(second + 144) == transaction)
-		meta = second;
+	if (u64_at(pages->second + 144) == transaction)
+		meta = pages->second;
 	if (u64_at(meta + 144) != transaction)
 		return ERR_BUSY;
 	pages->count = u64_at(meta + 136) + 1;
@@ -295,16 +291,11 @@ check_view(struct pages *pages, unsigned char *first, unsigned char *second,
 enum err
 kvpages_check_view(int fd, uint64_t transaction)
 {
-	struct pages pages = {.fd = fd, .page = (size_t)sysconf(_SC_PAGESIZE)};
-	unsigned char *metas;
-	enum err err;
+	struct pages pages;
+	enum err err = pages_init(&pages, fd);
 
-	if (pages.page > PAGE_MAX)
-		return ERR_DAMAGED;
-	metas = malloc(2 * pages.page);
-	if (metas == NULL)
-		return ERR_NO_MEMORY;
-	err = check_view(&pages, metas, metas + pages.page, transaction);
-	free(metas);
+	if (err == ERR_OK)
+		err = check_view(&pages, transaction);
+	pages_fini(&pages);
 	return err;
 }
