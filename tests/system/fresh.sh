@@ -50,7 +50,14 @@ step "a bare Debian 12" debootstrap --variant=minbase bookworm "$root" "$mirror"
 [ $failed -eq 0 ] || finish
 mount -t proc proc "$root/proc" && mount --bind /dev "$root/dev" ||
   { echo "skipped: mounts are not allowed here"; exit 77; }
+# What this machine needs to reach the network: names, certificates, settings.
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null
+mkdir -p "$root/usr/local/share/ca-certificates"
+cp /usr/local/share/ca-certificates/* "$root/usr/local/share/ca-certificates" \
+  2>/dev/null
+for file in /etc/npmrc /root/.npmrc; do
+  [ ! -e "$file" ] || cp "$file" "$root$file"
+done
 # As a clone has it: what is built here stays behind.
 mkdir "$root/src"
 copy() {
