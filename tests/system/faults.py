@@ -85,6 +85,16 @@ def a_damaged_snapshot_is_told_and_computed_anew():
 
 def a_snapshot_that_is_cut_while_it_is_served_kills_no_one():
     """As a disk that goes away would: truncated under the map."""
+    # The worker that reads there dies of SIGBUS, and is replaced: no finding.
+    options = os.environ.get("ASAN_OPTIONS", "")
+    os.environ["ASAN_OPTIONS"] = options + ":handle_sigbus=0"
+    try:
+        cut_while_served()
+    finally:
+        os.environ["ASAN_OPTIONS"] = options
+
+
+def cut_while_served():
     with Grid() as grid:
         read(grid)
         file = files(grid, "snapshots/S1")[0]
