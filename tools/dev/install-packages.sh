@@ -14,7 +14,7 @@ packages_of() {
     ;;
   test)
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
-      valgrind mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
+      valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
       espeak-ng desktop-file-utils
     ;;
   serve) echo nginx-light curl openssl ca-certificates ;;
