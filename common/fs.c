@@ -215,6 +215,25 @@ fs_write_all(int fd, const void *data, size_t len)
 	return ERR_OK;
 }
 
+enum err
+fs_write_at(int fd, const void *data, size_t len, uint64_t offset)
+{
+	const char *at = data;
+
+	while (len > 0) {
+		ssize_t done = pwrite(fd, at, len, (off_t)offset);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return err_from_errno(errno);
+		at += done;
+		len -= (size_t)done;
+		offset += (uint64_t)done;
+	}
+	return ERR_OK;
+}
+
 /* One piece of the file: 1 when there may be more, 0 at its end, -1 failed. */
 static int
 read_piece(struct buf *buf, int fd)

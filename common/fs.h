@@ -63,3 +63,6 @@ enum err fs_lock(int *fd, const char *path, bool wait);
 
 /* All of it, through partial transfers and EINTR; errors are not logged. */
 enum err fs_write_all(int fd, const void *data, size_t len);
+
+/* The same from `offset` on; the place that fs_write_all writes at stays. */
+enum err fs_write_at(int fd, const void *data, size_t len, uint64_t offset);

@@ -63,15 +63,7 @@ put(struct zipping *zipping, struct zip_segment *segment, struct span bytes)
 	segment->at = zipping->end;
 	zipping->end += bytes.len;
 	pthread_mutex_unlock(&zipping->lock);
-	for (size_t done = 0; done < bytes.len;) {
-		ssize_t got = pwrite(zipping->fd, bytes.ptr + done,
-		    bytes.len - done, (off_t)(segment->at + done));
-
-		if (got < 0 && errno != EINTR)
-			return err_from_errno(errno);
-		done += got < 0 ? 0 : (size_t)got;
-	}
-	return ERR_OK;
+	return fs_write_at(zipping->fd, bytes.ptr, bytes.len, segment->at);
 }
 
 static enum err

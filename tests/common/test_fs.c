@@ -439,6 +439,23 @@ START_TEST(all_is_written_through_a_pipe_that_takes_little)
 }
 END_TEST
 
+START_TEST(what_is_written_at_a_place_leaves_the_rest)
+{
+	char got[9] = "";
+	int fd = open(scratch_path("places"), O_RDWR | O_CREAT, 0600);
+
+	ck_assert_int_eq(fs_write_at(fd, "3456", 4, 3), ERR_OK);
+	ck_assert_int_eq(fs_write_all(fd, "012", 3), ERR_OK);
+	ck_assert_int_eq(fs_write_at(fd, "7", 1, 7), ERR_OK);
+	ck_assert_int_eq(pread(fd, got, sizeof(got), 0), 8);
+	ck_assert_str_eq(got, "01234567");
+	close(fd);
+	ck_assert_int_eq(fs_write_at(-1, "x", 1, 0), ERR_SYSTEM);
+	ck_assert_int_eq(fs_write_at(-1, "", 0, 0), ERR_OK);
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -449,6 +466,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, path_that_does_not_fit_is_refused);
+	tcase_add_test(tc, what_is_written_at_a_place_leaves_the_rest);
 	tcase_add_test(tc, folders_are_made_with_their_parents);
 	tcase_add_test(tc, names_come_sorted_and_may_be_stopped);
 	tcase_add_test(tc, tree_is_removed_but_nothing_behind_a_link);

@@ -41,21 +41,12 @@ struct job {
 static enum err
 write_at(int fd, struct span text, uint64_t offset, const char *file)
 {
-	ssize_t put;
+	enum err err = fs_write_at(fd, text.ptr, text.len, offset);
 
-	while (text.len > 0) {
-		put = pwrite(fd, text.ptr, text.len, (off_t)offset);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0) {
-			log_error("cannot write: file=%s cause=%s", file,
-			    strerror(errno));
-			return err_from_errno(errno);
-		}
-		text = span_from(text, put);
-		offset += put;
-	}
-	return ERR_OK;
+	if (err != ERR_OK)
+		log_error(
+		    "cannot write: file=%s cause=%s", file, strerror(errno));
+	return err;
 }
 
 /* Takes the places behind the chunks before; the lock is held. */
