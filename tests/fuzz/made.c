@@ -54,7 +54,7 @@ made_gridctl(const char *data, const char *words)
 	FILE *pipe;
 
 	snprintf(command, sizeof(command),
-	    "%s/tools/gridctl/gridctl --data %s %s 2>/dev/null",
+	    "%s/tools/gridctl/gridctl --data %s %s",
 	    variable("abs_top_builddir"), data, words);
 	pipe = popen(command, "r");
 	FUZZ_CHECK(pipe != NULL);

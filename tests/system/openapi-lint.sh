@@ -17,8 +17,6 @@ skip() {
 command -v python3 >/dev/null || skip "python3 is not installed"
 [ -x "$build/tests/fcgi/once" ] || skip "tests/fcgi/once is not built"
 
-# Installed once in the build's folder, beside the lock file it was made from.
-modules=$build/tests/system/npm
 work=$(mktemp -d "${TMPDIR:-/tmp}/grid-lint-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -48,16 +46,11 @@ note "docs/openapi.json is what gridapi gives (tools/dev/openapi.sh)" \
   cmp "$work/now.json" "$document"
 
 command -v "$npm" >/dev/null || finish ", 7 skipped (npm is not installed)"
-mkdir -p "$modules"
-if ! cmp -s "$here/npm/package-lock.json" "$modules/installed.json"; then
-  cp "$here/npm/package.json" "$here/npm/package-lock.json" "$modules"
-  (cd "$modules" && timeout 300 "$npm" ci --ignore-scripts --no-audit \
-    --no-fund) >"$work/npm" 2>&1 || {
-    tail -n 3 "$work/npm"
-    finish ", 7 skipped (npm ci failed: no network?)"
-  }
-  cp "$here/npm/package-lock.json" "$modules/installed.json"
-fi
+. "${abs_top_srcdir:-.}/tests/support/npm.sh"
+npm_ready "$here/npm" openapi >"$work/npm" 2>&1 || {
+  tail -n 3 "$work/npm"
+  finish ", 7 skipped (npm ci failed: no network?)"
+}
 bin=$modules/node_modules/.bin
 cp "$here/npm/redocly.yaml" "$here/npm/spectral.yaml" "$here/npm/answers.mjs" \
   "$modules"

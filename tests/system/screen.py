@@ -64,7 +64,7 @@ def serve(stack, words):
 
 def environment(stack, key):
     shots = os.environ.get("GRID_SCREENSHOTS") or os.path.join(
-        BUILD, "tests", "system", "screenshots")
+        BUILD, "tests", "screenshots")
     os.makedirs(shots, exist_ok=True)
     return dict(
         os.environ, GRID_URL="http://127.0.0.1:%d" % stack.port,

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The Grid screen in headless Chromium, against nginx and gridapi with demo
 # data. Closes with "N passed, N failed". Screenshots, for a person to look at,
-# go to $GRID_SCREENSHOTS, or to tests/system/screenshots in the build's folder.
+# go to $GRID_SCREENSHOTS, or to tests/screenshots in the build's folder.
 set -u
 here=${abs_top_srcdir:-.}/tests/system
 build=${abs_top_builddir:-.}
@@ -17,14 +17,7 @@ command -v chromium >/dev/null || skip "chromium is not installed"
 [ -f "${GRID_HTML:-$build/nginx/html}/app.js" ] ||
   skip "the Grid screen is not built (configure --without-screen)"
 
-# Installed once in the build's folder, as locked.
-modules=$build/tests/system/screen
-mkdir -p "$modules"
-if ! cmp -s "$here/screen/package-lock.json" "$modules/installed.json"; then
-  cp -f "$here/screen/package.json" "$here/screen/package-lock.json" "$modules/"
-  (cd "$modules" &&
-    "$npm" ci --ignore-scripts --no-audit --no-fund --silent) ||
-    skip "npm could not install what drives the browser"
-  cp "$here/screen/package-lock.json" "$modules/installed.json"
-fi
+. "${abs_top_srcdir:-.}/tests/support/npm.sh"
+npm_ready "$here/screen" screen ||
+  skip "npm could not install what drives the browser"
 GRID_MODULES=$modules/node_modules exec python3 "$here/screen.py" "$@"
