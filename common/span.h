@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct span {
@@ -18,6 +19,8 @@ struct span {
 
 /* For printf's "%.*s": printf("%.*s", SPAN_ARG(name)). */
 #define SPAN_ARG(span) (int)(span).len, (span).ptr
+
+#define SPAN_LINE 64 /* bytes that a processor fetches at once */
 
 static inline struct span
 span_of(const char *text) /* NULL gives the empty span */
@@ -36,6 +39,19 @@ span_eq(struct span a, struct span b)
 {
 	return a.len == b.len &&
 	    (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/*
+ * Has the processor fetch the cache lines that hold these bytes; nobody waits
+ * for them. It is a hint: bytes that are not there do no harm.
+ */
+static inline void
+span_expect(struct span bytes)
+{
+	const char *line = bytes.ptr - (uintptr_t)bytes.ptr % SPAN_LINE;
+
+	for (; line < bytes.ptr + bytes.len; line += SPAN_LINE)
+		__builtin_prefetch(line);
 }
 
 /* Bytewise order; a prefix comes before what it begins. */

@@ -11,6 +11,8 @@
 #include "fcgi/rows.h"
 #include "lmdb-schema/key.h"
 
+#define ROWS_AHEAD 8
+
 static void
 add_warning(struct pieces *body, const struct rows_pages *pages, uint32_t shown)
 {
@@ -44,6 +46,21 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 	pieces_text(body, "}");
 }
 
+static void
+expect_row(struct splice *splice, const struct rowset *set, int64_t i,
+    enum splice_step step)
+{
+	if (i >= 0 && i < set->count)
+		splice_expect(
+		    splice, rowset_row(set, set->first + (uint32_t)i), step);
+}
+
+/*
+ * Rows of a sorted page lie anywhere in hundreds of megabytes. While one is
+ * added, the text of the row ROWS_AHEAD places on is on its way, and so are
+ * the offsets of the one twice as far: to wait for many takes as long as to
+ * wait for one.
+ */
 static enum err
 add_rows(
     struct call *call, const struct rows_view *view, const struct rowset *set)
@@ -51,12 +68,17 @@ add_rows(
 	struct splice *splice = &call->serving->splice;
 	struct pieces *body = &call->reply->body;
 
-	for (uint32_t i = 0; i < set->count; i++) {
+	for (int64_t i = -2 * ROWS_AHEAD; i < set->count; i++) {
 		enum err err;
 
+		expect_row(splice, set, i + 2 * ROWS_AHEAD, SPLICE_OFFSETS);
+		expect_row(splice, set, i + ROWS_AHEAD, SPLICE_TEXT);
+		if (i < 0)
+			continue;
 		if (!rows_flush(call, i))
 			break; /* the reply has kept the failure */
-		err = splice_row(splice, rowset_row(set, set->first + i), body);
+		err = splice_row(
+		    splice, rowset_row(set, set->first + (uint32_t)i), body);
 		if (err != ERR_OK)
 			return rows_blame(call, view, err);
 	}

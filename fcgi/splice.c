@@ -168,6 +168,36 @@ refer_all(struct splice *splice, const struct snapshot_part *flat,
 	return true;
 }
 
+/* What copy_flat() will read, each cache line once. */
+static void
+expect_flat(const struct splice *splice, const struct snapshot_part *part)
+{
+	const uint16_t *off = part->off.flat;
+	const char *line = NULL;
+
+	for (unsigned i = 0; i < splice->flat_runs; i++) {
+		const char *at = part->json + off[splice->flat[i].first];
+		const char *end = part->json + off[splice->flat[i].last + 1];
+
+		at -= (uintptr_t)at % SPAN_LINE;
+		for (at = at > line ? at : line; at < end; at += SPAN_LINE)
+			__builtin_prefetch(at);
+		line = at;
+	}
+}
+
+void
+splice_expect(struct splice *splice, uint32_t row, enum splice_step step)
+{
+	struct snapshot_part flat;
+
+	if (step == SPLICE_OFFSETS)
+		snapshot_expect(splice->snap, row, splice->map_runs > 0);
+	/* Whole rows are referred to, and maps mostly: the kernel reads them. */
+	else if (!splice->all && snapshot_flat(splice->snap, row, &flat))
+		expect_flat(splice, &flat);
+}
+
 /* The comma behind the last member becomes the brace. */
 static void
 close_row(struct splice *splice, struct pieces *pieces)

@@ -50,6 +50,15 @@ void splice_begin(struct splice *splice, struct snapshot *snap,
 void splice_columns(struct splice *splice, const struct columns *columns);
 
 /*
+ * Has the processor fetch what splice_row() will read of a row, in two steps,
+ * as the second needs what the first has brought: where the columns stand, and
+ * their text.
+ */
+enum splice_step { SPLICE_OFFSETS, SPLICE_TEXT };
+
+void splice_expect(struct splice *splice, uint32_t row, enum splice_step step);
+
+/*
  * Adds a row with its separator behind it: a comma in JSON, a newline
  * elsewhere. ERR_DAMAGED when the snapshot is.
  */

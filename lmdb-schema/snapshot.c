@@ -439,6 +439,20 @@ snapshot_maps(struct snapshot *snap, uint32_t row, struct snapshot_part *part)
 	return true;
 }
 
+void
+snapshot_expect(struct snapshot *snap, uint32_t row, bool with_maps)
+{
+	const struct snap_flat *flats = array(snap, SNAP_FLATS, sizeof(*flats));
+	const struct snap_maps *maps = array(snap, SNAP_MAPS, sizeof(*maps));
+
+	if (row >= snap->head->rows)
+		return;
+	if (flats != NULL)
+		span_expect(span_make(flats + row, sizeof(*flats)));
+	if (with_maps && maps != NULL)
+		span_expect(span_make(maps + row, sizeof(*maps)));
+}
+
 int64_t
 snapshot_rows_bytes(const struct snapshot *snap)
 {

@@ -64,6 +64,12 @@ bool snapshot_flat(
 bool snapshot_maps(
     struct snapshot *snap, uint32_t row, struct snapshot_part *part);
 
+/*
+ * Has the processor fetch the offsets that snapshot_flat(), and `with_maps`
+ * snapshot_maps(), will look at: for who knows some rows ahead which he wants.
+ */
+void snapshot_expect(struct snapshot *snap, uint32_t row, bool with_maps);
+
 /* Bytes of all rows as JSON, each with the comma behind it. */
 int64_t snapshot_rows_bytes(const struct snapshot *snap);
 

@@ -2,6 +2,7 @@
 #include "fcgi/splice.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/fs.h"
 #include "tests/fcgi/world.h"
@@ -113,6 +114,24 @@ START_TEST(csv_header_names_the_columns)
 }
 END_TEST
 
+/* Also of a row that is not there: what is read ahead is only a hint. */
+START_TEST(expecting_a_row_changes_nothing)
+{
+	static const uint32_t numbers[] = {0, 1, 1000, UINT32_MAX};
+	struct span before =
+	    span_of(row("A1", shapes[_i].columns, true, SPLICE_JSON));
+	char *kept = span_dup(before);
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		splice_expect(&splice, numbers[i], SPLICE_OFFSETS);
+		splice_expect(&splice, numbers[i], SPLICE_TEXT);
+	}
+	ck_assert_str_eq(
+	    row("A1", shapes[_i].columns, true, SPLICE_JSON), kept);
+	free(kept);
+}
+END_TEST
+
 START_TEST(unchanged_whole_rows_are_referred_to)
 {
 	row("A1", "", true, SPLICE_JSON);
@@ -196,6 +215,8 @@ test_suite(void)
 	tcase_add_test(tc, line_form_ends_with_a_newline);
 	tcase_add_test(tc, csv_doubles_quotes_and_leaves_null_empty);
 	tcase_add_test(tc, csv_header_names_the_columns);
+	tcase_add_loop_test(tc, expecting_a_row_changes_nothing, 0,
+	    sizeof(shapes) / sizeof(shapes[0]));
 	tcase_add_test(tc, unchanged_whole_rows_are_referred_to);
 	suite_add_tcase(suite, tc);
 	tcase_add_unchecked_fixture(changed, world_make, world_remove);
