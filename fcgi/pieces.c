@@ -53,7 +53,7 @@ next_chunk(struct pieces *pieces)
 		if (chunks == NULL)
 			return fail(pieces, ERR_NO_MEMORY);
 		pieces->chunks = chunks;
-		chunks[next] = malloc(PIECES_CHUNK);
+		chunks[next] = malloc(PIECES_CHUNK + PIECES_SPARE);
 		if (chunks[next] == NULL)
 			return fail(pieces, ERR_NO_MEMORY);
 		pieces->chunk_count++;

@@ -16,6 +16,7 @@
 #include "common/span.h"
 
 #define PIECES_CHUNK (64 * 1024)
+#define PIECES_SPARE 64 /* bytes behind a chunk that nobody reads */
 #define PIECES_SMALL 256 /* copied rather than referred to */
 
 struct pieces {
@@ -37,7 +38,8 @@ void pieces_clear(struct pieces *pieces);
 
 /*
  * Room for `len` bytes, at most PIECES_CHUNK, copied by the caller; NULL after
- * a failure. pieces_used() says how many were.
+ * a failure. pieces_used() says how many were. The PIECES_SPARE bytes behind
+ * may be written too, and mean nothing.
  */
 char *pieces_room(struct pieces *pieces, size_t len);
 void pieces_used(struct pieces *pieces, char *start, size_t len);

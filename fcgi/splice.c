@@ -5,6 +5,7 @@
 #include "common/num.h"
 
 #define TEXT_MAX (1u << 24)
+#define STEP 32 /* bytes, no more than PIECES_SPARE */
 
 static bool
 is_gamme(unsigned column)
@@ -105,17 +106,41 @@ splice_is_unchanged(const struct splice *splice)
 /* --- rows as they lie --------------------------------------------------------
  */
 
-/* The runs of one part, each with a comma behind it. */
+/*
+ * Copies in whole steps, which for the twenty bytes of a value takes a third
+ * of memcpy()'s time. What is read beyond them must be there.
+ */
+static char *
+copy_steps(char *to, const char *from, size_t len)
+{
+	for (size_t at = 0; at < len; at += STEP)
+		memcpy(to + at, from + at, STEP);
+	return to + len;
+}
+
+/* The comma behind the last member becomes the brace. */
+static char *
+end_row(const struct splice *splice, char *to)
+{
+	to[-1] = '}';
+	*to++ = splice->form == SPLICE_JSON ? ',' : '\n';
+	return to;
+}
+
+/*
+ * The runs of the scalars, each with a comma behind it. When no maps follow,
+ * that ends the row. What a step writes too much is written over by the next
+ * run, or lies in the pieces' spare bytes; what it reads is still the row's.
+ */
 static bool
 copy_flat(struct splice *splice, const struct snapshot_part *part,
     struct pieces *pieces)
 {
 	const uint16_t *off = part->off.flat;
-	uint32_t most = off[ROW_FLATS];
+	uint32_t most = off[ROW_FLATS], done = 1; /* behind the brace */
 	char *start, *to;
-	size_t len = 1 + splice->flat_runs + most;
 
-	start = to = pieces_room(pieces, len);
+	start = to = pieces_room(pieces, 2 + most);
 	if (to == NULL)
 		return true; /* the pieces keep the failure */
 	*to++ = '{';
@@ -123,11 +148,17 @@ copy_flat(struct splice *splice, const struct snapshot_part *part,
 		uint32_t from = off[splice->flat[i].first];
 		uint32_t end = off[splice->flat[i].last + 1];
 
-		if (end > most || from >= end)
+		/* Offsets that go back would make the row longer than it is. */
+		if (from < done || from >= end || end > most)
 			return false;
-		memcpy(to, part->json + from, end - from);
-		to += end - from;
+		done = end;
+		if (end + STEP <= most)
+			to = copy_steps(to, part->json + from, end - from);
+		else
+			to = mempcpy(to, part->json + from, end - from);
 	}
+	if (splice->map_runs == 0)
+		to = end_row(splice, to);
 	pieces_used(pieces, start, (size_t)(to - start));
 	return true;
 }
@@ -224,9 +255,10 @@ plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 	}
 	if (!copy_flat(splice, &flat, pieces))
 		return ERR_DAMAGED;
-	if (splice->map_runs > 0 &&
-	    (!snapshot_maps(splice->snap, row, &maps) ||
-		!copy_maps(splice, &maps, pieces)))
+	if (splice->map_runs == 0)
+		return ERR_OK;
+	if (!snapshot_maps(splice->snap, row, &maps) ||
+	    !copy_maps(splice, &maps, pieces))
 		return ERR_DAMAGED;
 	close_row(splice, pieces);
 	return ERR_OK;
@@ -501,19 +533,27 @@ splice_row_differs(struct splice *splice, uint32_t row, bool *out)
 	return row_differs(splice, &today, out);
 }
 
-enum err
-splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+/* A row that today's values may have changed. */
+static enum err
+row_today(struct splice *splice, uint32_t row, struct pieces *pieces)
 {
 	struct today today = {.row = row};
 	bool differs;
-	enum err err;
+	enum err err = row_differs(splice, &today, &differs);
 
-	if (splice->form == SPLICE_CSV)
-		return csv_row(splice, row, pieces);
-	err = row_differs(splice, &today, &differs);
 	if (err != ERR_OK)
 		return err;
 	if (differs)
 		return live_row(splice, &today, pieces);
+	return plain_row(splice, row, pieces);
+}
+
+enum err
+splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	if (splice->form == SPLICE_CSV)
+		return csv_row(splice, row, pieces);
+	if (splice->network_changed || gammes_differ(splice, row))
+		return row_today(splice, row, pieces);
 	return plain_row(splice, row, pieces);
 }
