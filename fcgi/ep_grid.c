@@ -243,7 +243,7 @@ send(struct call *call, struct rows_view *view, bool computed)
 
 	rows_headers(call, form, form == SPLICE_JSON && params->limit == 0);
 	key_generation_text(generation, head->generation);
-	reply_header(call->reply, "X-Snapshot", "%s", generation);
+	reply_header_text(call->reply, "X-Snapshot", span_of(generation));
 	if (rows_not_modified(call, tag, 5, form))
 		return;
 	err = make_query(call, &query);

@@ -6,6 +6,7 @@
 
 #include "common/date.h"
 #include "common/jsonw.h"
+#include "common/num.h"
 
 #define HEAD_MAX 16384
 #define FLUSH_PIECES 512
@@ -82,6 +83,19 @@ reply_restart(struct reply *reply)
 }
 
 void
+reply_header_text(struct reply *reply, const char *name, struct span value)
+{
+	struct buf *head = &reply->head;
+
+	assert(memchr(value.ptr, '\n', value.len) == NULL &&
+	    memchr(value.ptr, '\r', value.len) == NULL);
+	buf_add_span(head, span_of(name));
+	buf_add_text(head, ": ");
+	buf_add_span(head, value);
+	buf_add_text(head, "\r\n");
+}
+
+void
 reply_header(struct reply *reply, const char *name, const char *format, ...)
 {
 	char value[2048];
@@ -95,9 +109,16 @@ reply_header(struct reply *reply, const char *name, const char *format, ...)
 		buf_fail(&reply->head, ERR_TOO_LARGE);
 		return;
 	}
-	assert(memchr(value, '\n', (size_t)len) == NULL &&
-	    memchr(value, '\r', (size_t)len) == NULL);
-	buf_addf(&reply->head, "%s: %s\r\n", name, value);
+	reply_header_text(reply, name, span_make(value, (size_t)len));
+}
+
+static void
+header_int(struct reply *reply, const char *name, int64_t value)
+{
+	char text[NUM_TEXT_MAX];
+
+	reply_header_text(
+	    reply, name, span_make(text, num_int_text(text, value)));
 }
 
 /* Letters, digits and the like: nothing that could end a header line. */
@@ -118,8 +139,7 @@ add_common(struct reply *reply)
 	int64_t took_us = (date_monotonic_ns() - request->start_ns) / 1000;
 
 	if (is_plain(request->request_id))
-		reply_header(reply, "X-Request-Id", "%.*s",
-		    SPAN_ARG(request->request_id));
+		reply_header_text(reply, "X-Request-Id", request->request_id);
 	if (request->start_ns != 0)
 		reply_header(reply, "Server-Timing", "app;dur=%lld.%03lld",
 		    (long long)(took_us / 1000), (long long)(took_us % 1000));
@@ -185,8 +205,7 @@ reply_stream(struct reply *reply, int64_t length)
 {
 	if (length >= 0 && !reply->has_length) {
 		reply->has_length = true;
-		reply_header(
-		    reply, "Content-Length", "%lld", (long long)length);
+		header_int(reply, "Content-Length", length);
 	}
 	note(reply, put_head(reply));
 	reply->streaming = true;
@@ -215,8 +234,8 @@ reply_end(struct reply *reply)
 	if (!reply->streaming) {
 		if (!reply->has_length && reply->status != 304 &&
 		    reply->status != 204)
-			reply_header(
-			    reply, "Content-Length", "%zu", reply->body.total);
+			header_int(reply, "Content-Length",
+			    (int64_t)reply->body.total);
 		note(reply, put_head(reply));
 		reply->streaming = true;
 	} else if (!reply->head_only)

@@ -44,7 +44,12 @@ void reply_begin(
 /* Forgets all that was made; false when bytes are out already. */
 bool reply_restart(struct reply *reply);
 
-/* "Name: value"; line breaks in the value are our own mistake and assert. */
+/*
+ * "Name: value"; line breaks in the value are our own mistake and assert. The
+ * first takes the value as it is, which costs a tenth of printf's way.
+ */
+void reply_header_text(
+    struct reply *reply, const char *name, struct span value);
 void reply_header(struct reply *reply, const char *name, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
 

@@ -10,6 +10,11 @@
 #include "fcgi/route.h"
 #include "lmdb-schema/key.h"
 
+/* The longest address that pages are linked by, as it came and as it goes. */
+#define LINK_URI_MAX 1024
+#define LINK_BASE_MAX (3 * LINK_URI_MAX + 8)
+#define LINK_MAX 2000
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static enum err
@@ -213,9 +218,9 @@ rows_headers(struct call *call, enum splice_form form, bool packed)
 	static const char *const types[] = {"application/json",
 	    "application/x-ndjson", "text/csv; charset=utf-8; header=present"};
 
-	reply_header(call->reply, "Content-Type", "%s", types[form]);
-	reply_header(call->reply, "Vary", "%s",
-	    packed ? "Accept, Accept-Encoding" : "Accept");
+	reply_header_text(call->reply, "Content-Type", span_of(types[form]));
+	reply_header_text(call->reply, "Vary",
+	    packed ? SPAN("Accept, Accept-Encoding") : SPAN("Accept"));
 }
 
 /* --- pages
@@ -331,73 +336,112 @@ rows_pagination(struct pieces *body, const struct rows_pages *pages)
 	pieces_text(body, "}");
 }
 
-/* Raw text of an address, with what a link may not hold as %XX. */
-static void
-add_raw(struct buf *links, struct span raw)
+/* True for what a link may hold as it is; all else stands in it as %XX. */
+static bool
+stands_in_link(char c)
 {
-	static const char other[] = "<>\"\\^`{|}";
-
-	for (size_t i = 0; i < raw.len; i++) {
-		char c = raw.ptr[i];
-
-		if (c <= ' ' || c > '~' ||
-		    memchr(other, c, sizeof(other) - 1) != NULL)
-			buf_addf(links, "%%%02X", (unsigned char)c);
-		else
-			buf_add_char(links, c);
+	switch (c) {
+	case '<':
+	case '>':
+	case '"':
+	case '\\':
+	case '^':
+	case '`':
+	case '{':
+	case '|':
+	case '}':
+		return false;
+	default:
+		return c > ' ' && c <= '~';
 	}
 }
 
-/* One link: the request's own query with another page. */
-static void
-add_link(struct buf *links, struct call *call, int64_t page, const char *rel)
+/* Up to three bytes of link for each byte of the address. */
+static char *
+add_raw(char *to, struct span raw)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < raw.len; i++) {
+		unsigned char c = (unsigned char)raw.ptr[i];
+
+		if (stands_in_link(raw.ptr[i])) {
+			*to++ = raw.ptr[i];
+			continue;
+		}
+		*to++ = '%';
+		*to++ = digits[c >> 4];
+		*to++ = digits[c & 15];
+	}
+	return to;
+}
+
+/* The request's address without the page, ready for one: "/path?q=a&page=". */
+static struct span
+link_base(char base[LINK_BASE_MAX], struct call *call)
 {
 	const struct query *query = &call->query;
 	struct span uri = call->request->uri;
 	struct span raw, rest = query->raw;
 	unsigned place = 0;
-	bool first = true;
+	char *to = add_raw(base, span_sub(uri, 0, span_find(uri, '?')));
+	char sign = '?';
 
-	if (links->len > 0)
-		buf_add_text(links, ", ");
-	buf_add_char(links, '<');
-	add_raw(links, span_sub(uri, 0, span_find(uri, '?')));
 	/* The pairs stand in the order of the raw pieces that are not empty. */
 	while (span_cut(&raw, &rest, '&')) {
 		if (raw.len == 0 ||
 		    span_eq(query->pairs[place++].name, SPAN("page")))
 			continue;
-		buf_add_char(links, first ? '?' : '&');
-		add_raw(links, raw);
-		first = false;
+		*to++ = sign;
+		to = add_raw(to, raw);
+		sign = '&';
 	}
-	buf_addf(links, "%cpage=%lld>; rel=\"%s\"", first ? '?' : '&',
-	    (long long)page, rel);
+	*to++ = sign;
+	to = mempcpy(to, "page=", 5);
+	return span_make(base, (size_t)(to - base));
+}
+
+static void
+add_link(struct buf *head, struct span base, int64_t page, struct span rel)
+{
+	char text[NUM_TEXT_MAX];
+
+	buf_add_char(head, '<');
+	buf_add_span(head, base);
+	buf_add(head, text, num_int_text(text, page));
+	buf_add_text(head, ">; rel=\"");
+	buf_add_span(head, rel);
+	buf_add_char(head, '"');
 }
 
 static void
 link_header(struct call *call, const struct rows_pages *pages)
 {
-	struct buf links;
+	struct buf *head = &call->reply->head;
+	char text[LINK_BASE_MAX];
+	struct span base;
 
 	/* A raw query may be long, or hold what no header may. */
-	if (pages->pages < 1 || call->request->uri.len > 1024)
+	if (pages->pages < 1 || call->request->uri.len > LINK_URI_MAX)
 		return;
-	buf_init(&links, 8192);
-	add_link(&links, call, 1, "first");
-	if (pages->page > 1)
-		add_link(&links, call,
+	base = link_base(text, call);
+	if (base.len > LINK_MAX)
+		return;
+	buf_add_text(head, "Link: ");
+	add_link(head, base, 1, SPAN("first"));
+	if (pages->page > 1) {
+		buf_add_text(head, ", ");
+		add_link(head, base,
 		    pages->page > pages->pages ? pages->pages : pages->page - 1,
-		    "prev");
-	if (pages->more)
-		add_link(&links, call, pages->page + 1, "next");
-	add_link(&links, call, pages->pages, "last");
-	if (buf_end(&links) == ERR_OK) {
-		buf_add_text(&call->reply->head, "Link: ");
-		buf_add_span(&call->reply->head, buf_span(&links));
-		buf_add_text(&call->reply->head, "\r\n");
+		    SPAN("prev"));
 	}
-	buf_fini(&links);
+	if (pages->more) {
+		buf_add_text(head, ", ");
+		add_link(head, base, pages->page + 1, SPAN("next"));
+	}
+	buf_add_text(head, ", ");
+	add_link(head, base, pages->pages, SPAN("last"));
+	buf_add_text(head, "\r\n");
 }
 
 void
@@ -452,19 +496,22 @@ bool
 rows_not_modified(struct call *call, const uint64_t *generations,
     unsigned count, enum splice_form form)
 {
-	char tag[32];
+	char text[] = "W/\"0123456789abcdef\"";
+	struct span tag = span_from(span_of(text), 2);
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
 	hash = rows_mix(hash, generations, count * sizeof(*generations));
 	hash = rows_mix(hash, call->request->uri.ptr, call->request->uri.len);
 	hash = rows_mix(hash, &form, sizeof(form));
-	snprintf(tag, sizeof(tag), "\"%016llx\"", (unsigned long long)hash);
-	reply_header(call->reply, "ETag", "W/%s", tag);
+	key_generation_text(text + 3, hash);
+	text[3 + KEY_GENERATION_LEN] = '"';
+	reply_header_text(call->reply, "ETag", span_of(text));
 	/* What needs no key is the same for all who ask. */
-	reply_header(call->reply, "Cache-Control", "%s, no-cache",
-	    call->route->auth == ROUTE_OPEN ? "public" : "private");
+	reply_header_text(call->reply, "Cache-Control",
+	    call->route->auth == ROUTE_OPEN ? SPAN("public, no-cache")
+					    : SPAN("private, no-cache"));
 	if (call->request->if_none_match.len == 0 ||
-	    !names_tag(call->request->if_none_match, span_of(tag)))
+	    !names_tag(call->request->if_none_match, tag))
 		return false;
 	call->reply->status = 304;
 	return true;

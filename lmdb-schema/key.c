@@ -149,8 +149,11 @@ key_of_u64(uint64_t value)
 void
 key_generation_text(char text[KEY_GENERATION_LEN + 1], uint64_t gen)
 {
-	snprintf(
-	    text, KEY_GENERATION_LEN + 1, "%016llx", (unsigned long long)gen);
+	static const char digits[] = "0123456789abcdef";
+
+	for (unsigned i = KEY_GENERATION_LEN; i-- > 0; gen >>= 4)
+		text[i] = digits[gen & 15];
+	text[KEY_GENERATION_LEN] = '\0';
 }
 
 bool
