@@ -1,7 +1,7 @@
 /*
  * EVP_sha256() looks its implementation up at each use, under a lock;
- * EVP_MD_fetch() does it once. Contexts are made a call: a digest here is of
- * a key or a token, a few a request.
+ * EVP_MD_fetch() does it once. A context takes three allocations: each thread
+ * keeps one, and OpenSSL wipes what was hashed when it gives the digest.
  */
 #include "common/digest.h"
 
@@ -26,26 +26,56 @@
 #define HASH_LEN 32
 
 static EVP_MD *sha256;
-static pthread_once_t sha256_once = PTHREAD_ONCE_INIT;
+static pthread_key_t context_key; /* of each thread its EVP_MD_CTX */
+static bool has_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void
-fetch_sha256(void)
+free_context(void *context)
+{
+	EVP_MD_CTX_free(context);
+}
+
+static void
+prepare(void)
 {
 	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+	has_key = pthread_key_create(&context_key, free_context) == 0;
+}
+
+/* The thread's context, made when it first needs one. */
+static EVP_MD_CTX *
+own_context(void)
+{
+	EVP_MD_CTX *context = pthread_getspecific(context_key);
+
+	if (context == NULL) {
+		context = EVP_MD_CTX_new();
+		if (context != NULL &&
+		    pthread_setspecific(context_key, context) != 0) {
+			EVP_MD_CTX_free(context);
+			context = NULL;
+		}
+	}
+	return context;
 }
 
 void
 digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data)
 {
+	EVP_MD_CTX *context;
 	unsigned len = 0;
-	int done;
+	bool done;
 
-	pthread_once(&sha256_once, fetch_sha256);
+	pthread_once(&once, prepare);
 	/* A wrong or missing hash must never be compared with anything. */
-	assert(sha256 != NULL);
-	done = EVP_Digest(
-	    data.len == 0 ? "" : data.ptr, data.len, out, &len, sha256, NULL);
-	assert(done == 1 && len == DIGEST_SHA256_LEN);
+	assert(sha256 != NULL && has_key);
+	context = own_context();
+	assert(context != NULL);
+	done = EVP_DigestInit_ex(context, sha256, NULL) == 1 &&
+	    EVP_DigestUpdate(context, data.ptr, data.len) == 1 &&
+	    EVP_DigestFinal_ex(context, out, &len) == 1;
+	assert(done && len == DIGEST_SHA256_LEN);
 }
 
 void
