@@ -12,7 +12,27 @@
 
 struct live_view {
 	struct kv_txn *txn;
+	/* What every request asks for, read once for each commit. */
+	uint64_t facts, network;
+	uint64_t commit; /* that they are of */
 };
+
+#define NO_COMMIT UINT64_MAX
+
+/* A number that cannot be read is 0, and is tried again; the log says so. */
+static void
+read_numbers(struct live_view *view)
+{
+	uint64_t commit = kv_txn_id(view->txn);
+
+	if (commit == view->commit)
+		return;
+	view->facts = view->network = 0;
+	view->commit = NO_COMMIT;
+	if (store_number(view->txn, "facts", &view->facts) == ERR_OK &&
+	    store_number(view->txn, "network", &view->network) == ERR_OK)
+		view->commit = commit;
+}
 
 enum err
 live_view_open(struct live_view **out, struct store *store)
@@ -28,6 +48,8 @@ live_view_open(struct live_view **out, struct store *store)
 		free(view);
 		return err;
 	}
+	view->commit = NO_COMMIT;
+	read_numbers(view);
 	*out = view;
 	return ERR_OK;
 }
@@ -50,28 +72,23 @@ live_view_rest(struct live_view *view)
 enum err
 live_view_renew(struct live_view *view)
 {
-	return kv_renew(view->txn);
-}
+	enum err err = kv_renew(view->txn);
 
-static uint64_t
-number_of(struct live_view *view, const char *name)
-{
-	uint64_t number = 0;
-
-	store_number(view->txn, name, &number); /* logged there; 0 then */
-	return number;
+	if (err == ERR_OK)
+		read_numbers(view);
+	return err;
 }
 
 uint64_t
 live_facts(struct live_view *view)
 {
-	return number_of(view, "facts");
+	return view->facts;
 }
 
 uint64_t
 live_network_generation(struct live_view *view)
 {
-	return number_of(view, "network");
+	return view->network;
 }
 
 uint64_t
