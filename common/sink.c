@@ -18,7 +18,7 @@ put_in_buf(struct sink *sink, struct iovec *pieces, int count)
 struct sink
 sink_to_buf(struct buf *buf)
 {
-	return (struct sink){put_in_buf, buf};
+	return (struct sink){.put = put_in_buf, .to = buf};
 }
 
 /* Steps over `done` bytes; empty pieces in front go as well. */
@@ -69,7 +69,7 @@ put_to_fd(struct sink *sink, struct iovec *pieces, int count)
 struct sink
 sink_to_fd(int fd)
 {
-	return (struct sink){put_to_fd, (void *)(intptr_t)fd};
+	return (struct sink){.put = put_to_fd, .to = (void *)(intptr_t)fd};
 }
 
 enum err

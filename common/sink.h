@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/uio.h>
 
 #include "common/buf.h"
@@ -16,6 +17,7 @@ struct sink {
 	 */
 	enum err (*put)(struct sink *sink, struct iovec *pieces, int count);
 	void *to; /* the maker's own */
+	bool last; /* what is put next ends it: nothing waits for more */
 };
 
 /* Into a buffer, which must outlive the sink. */

@@ -25,9 +25,11 @@ struct batch {
 	struct iovec pieces[PIECES];
 	int count;
 	unsigned char heads[HEADS][HEAD_LEN];
+	unsigned char end[END_LEN];
 	int head_count;
 	size_t room; /* content that the last head still announces */
 	size_t left; /* content that no head has announced */
+	size_t spare; /* bytes at its end that may be lost */
 };
 
 static void
@@ -51,9 +53,23 @@ err_of_send(int errnum)
 	return err_from_errno(errnum);
 }
 
-/* All of it, through partial writes; a peer that has gone raises no signal. */
+static size_t
+bytes_of(const struct iovec *pieces, int count)
+{
+	size_t len = 0;
+
+	for (int i = 0; i < count; i++)
+		len += pieces[i].iov_len;
+	return len;
+}
+
+/*
+ * All of it, through partial writes; a peer that has gone raises no signal. It
+ * may go before the last `spare` bytes: who knew the length of the answer
+ * hangs up behind the last byte of that.
+ */
 static enum err
-send_all(int fd, struct iovec *pieces, int count)
+send_all(int fd, struct iovec *pieces, int count, size_t spare)
 {
 	while (count > 0) {
 		struct msghdr message = {
@@ -62,6 +78,9 @@ send_all(int fd, struct iovec *pieces, int count)
 
 		if (done < 0 && errno == EINTR)
 			continue;
+		if (done < 0 && errno == EPIPE &&
+		    bytes_of(pieces, count) <= spare)
+			return ERR_OK;
 		if (done < 0)
 			return err_of_send(errno);
 		while (count > 0 && pieces->iov_len <= (size_t)done) {
@@ -83,7 +102,8 @@ batch_send(struct batch *batch)
 	struct record *record = batch->record;
 
 	if (record->err == ERR_OK && batch->count > 0)
-		record->err = send_all(record->fd, batch->pieces, batch->count);
+		record->err = send_all(
+		    record->fd, batch->pieces, batch->count, batch->spare);
 	batch->count = 0;
 	batch->head_count = 0;
 }
@@ -124,10 +144,30 @@ batch_add(struct batch *batch, char *ptr, size_t len)
 	}
 }
 
+/* The end of STDOUT and of the request. */
+static void
+write_end(unsigned char *end, unsigned id)
+{
+	memset(end, 0, END_LEN);
+	write_head(end, TYPE_STDOUT, id, 0);
+	write_head(end + HEAD_LEN, TYPE_END, id, HEAD_LEN);
+}
+
+static void
+batch_end(struct batch *batch)
+{
+	if (batch->count == PIECES)
+		batch_send(batch);
+	write_end(batch->end, batch->record->id);
+	batch_piece(batch, batch->end, END_LEN);
+	batch->spare = END_LEN;
+	batch->record->ended = true;
+}
+
 /* What is held and the pieces behind it, as records. */
 static void
-send_pieces(
-    struct record *record, const struct iovec *pieces, int count, size_t len)
+send_pieces(struct record *record, const struct iovec *pieces, int count,
+    size_t len, bool last)
 {
 	struct batch batch;
 
@@ -135,10 +175,13 @@ send_pieces(
 	batch.count = 0;
 	batch.head_count = 0;
 	batch.room = 0;
+	batch.spare = 0;
 	batch.left = record->held_len + len;
 	batch_add(&batch, record->held, record->held_len);
 	for (int i = 0; i < count; i++)
 		batch_add(&batch, pieces[i].iov_base, pieces[i].iov_len);
+	if (last)
+		batch_end(&batch);
 	batch_send(&batch);
 	record->held_len = 0;
 }
@@ -159,17 +202,15 @@ static enum err
 put(struct sink *sink, struct iovec *pieces, int count)
 {
 	struct record *record = sink->to;
-	size_t len = 0;
+	size_t len = bytes_of(pieces, count);
 
 	if (record->err != ERR_OK)
 		return record->err;
-	for (int i = 0; i < count; i++)
-		len += pieces[i].iov_len;
 	record->bytes += len;
-	if (len <= RECORD_MAX - record->held_len)
+	if (!sink->last && len <= RECORD_MAX - record->held_len)
 		hold(record, pieces, count);
 	else
-		send_pieces(record, pieces, count, len);
+		send_pieces(record, pieces, count, len, sink->last);
 	return record->err;
 }
 
@@ -197,35 +238,19 @@ record_begin(struct record *record, int fd, unsigned request_id)
 	record->err = ERR_OK;
 	record->bytes = 0;
 	record->held_len = 0;
+	record->ended = false;
 }
 
 struct sink
 record_sink(struct record *record)
 {
-	return (struct sink){put, record};
+	return (struct sink){.put = put, .to = record};
 }
 
 enum err
 record_end(struct record *record)
 {
-	unsigned char head[HEAD_LEN];
-	unsigned char end[END_LEN] = {0};
-	struct iovec pieces[] = {{head, HEAD_LEN},
-	    {record->held, record->held_len}, {end, sizeof(end)}};
-	bool held = record->held_len > 0;
-
-	if (record->err != ERR_OK)
-		return record->err;
-	write_head(head, TYPE_STDOUT, record->id, record->held_len);
-	write_head(end, TYPE_STDOUT, record->id, 0);
-	write_head(end + HEAD_LEN, TYPE_END, record->id, HEAD_LEN);
-	if (held)
-		record->err = send_all(record->fd, pieces, 3);
-	else
-		record->err = send_all(record->fd, pieces + 2, 1);
-	/* Who knew the length has hung up behind the last byte of it. */
-	if (!held && record->err == ERR_CLOSED)
-		record->err = ERR_OK;
-	record->held_len = 0;
+	if (record->err == ERR_OK && !record->ended)
+		send_pieces(record, NULL, 0, 0, true);
 	return record->err;
 }

@@ -24,6 +24,7 @@ struct record {
 	uint64_t bytes; /* of the answer, that were put */
 	char *held; /* RECORD_MAX bytes, reused for the next answer */
 	size_t held_len;
+	bool ended; /* the end is out */
 };
 
 /* ERR_NO_MEMORY. Done once; the connection is given at record_begin(). */
@@ -34,14 +35,15 @@ void record_fini(struct record *record);
 void record_begin(struct record *record, int fd, unsigned request_id);
 
 /*
- * Where the answer is put; the record must outlive it. ERR_CLOSED when the
+ * Where the answer is put; the record must outlive it. What is put with
+ * `last` goes out at once, uncopied, and the end with it. ERR_CLOSED when the
  * peer has gone, ERR_TIMED_OUT when it took nothing for as long as the
  * socket's limit for sending says.
  */
 struct sink record_sink(struct record *record);
 
 /*
- * Sends what is held, and the end. The first failure of all, if there was
+ * Sends what is held, and the end, unless that is out. The first failure of all, if there was
  * one; then no end was sent.
  */
 enum err record_end(struct record *record);

@@ -231,6 +231,7 @@ reply_end(struct reply *reply)
 	note(reply, reply->body.err);
 	if (reply->err != ERR_OK)
 		return reply->err;
+	reply->out->last = true;
 	if (!reply->streaming) {
 		if (!reply->has_length && reply->status != 304 &&
 		    reply->status != 204)

@@ -234,6 +234,30 @@ START_TEST(pieces_of_any_size_come_out_in_order)
 }
 END_TEST
 
+/* It needs no record_end(), which then sends nothing. */
+START_TEST(what_is_put_last_brings_its_end)
+{
+	size_t size = sizes[_i];
+	unsigned char *data = calloc(1, size + 1);
+	struct reading reading;
+
+	ck_assert_ptr_nonnull(data);
+	memset(data, 7, size);
+	read_beside();
+	ck_assert_int_eq(sink_put(&out, SPAN("held")), ERR_OK);
+	out.last = true;
+	ck_assert_int_eq(sink_put(&out, span_make(data, size)), ERR_OK);
+	ck_assert_int_eq(record_end(&record), ERR_OK);
+	hang_up();
+	reading = read_records();
+	ck_assert(reading.ended);
+	ck_assert_uint_eq(reading.content, size + 4);
+	ck_assert_uint_eq(reading.sum,
+	    sum_of(sum_of(0, (const unsigned char *)"held", 4), data, size));
+	free(data);
+}
+END_TEST
+
 /* A send buffer that is small and a reader that comes late. */
 START_TEST(partial_writes_are_gone_on_with)
 {
@@ -334,6 +358,8 @@ test_suite(void)
 	tcase_add_test(tc, a_short_answer_is_one_record_and_its_end);
 	tcase_add_test(tc, an_empty_answer_is_an_end_only);
 	tcase_add_loop_test(tc, answers_of_every_size_come_out_whole, 0,
+	    (int)(sizeof(sizes) / sizeof(sizes[0])));
+	tcase_add_loop_test(tc, what_is_put_last_brings_its_end, 0,
 	    (int)(sizeof(sizes) / sizeof(sizes[0])));
 	tcase_add_test(tc, pieces_of_any_size_come_out_in_order);
 	tcase_add_test(tc, partial_writes_are_gone_on_with);

@@ -140,7 +140,7 @@ put_late(struct sink *sink, struct iovec *pieces, int count)
 
 START_TEST(rows_stay_open_until_they_are_put)
 {
-	struct sink sink = {put_late, &world.answer};
+	struct sink sink = {.put = put_late, .to = &world.answer};
 
 	serving_free(world.serving);
 	server_close(world.server);
@@ -172,7 +172,7 @@ refuse(struct sink *sink, struct iovec *pieces, int count)
 
 START_TEST(client_that_left_is_counted)
 {
-	struct sink sink = {refuse, NULL};
+	struct sink sink = {.put = refuse};
 
 	world.request.uri = span_of(uris[3]);
 	ck_assert_int_eq(
