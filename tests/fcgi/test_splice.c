@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/fs.h"
+#include "lmdb-schema/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -114,6 +115,65 @@ START_TEST(csv_header_names_the_columns)
 }
 END_TEST
 
+/* The file of S1's snapshot with one offset of A1's scalars altered. */
+static const char *
+altered(unsigned column, uint16_t offset)
+{
+	struct snapshot *snap = view.pinned->snap;
+	size_t len = (ROW_FLATS + 1) * sizeof(offset);
+	struct snapshot_part part;
+	char path[FS_PATH_MAX];
+	uint32_t number;
+	struct buf file;
+	char *at;
+
+	ck_assert_int_eq(store_snapshot_path(path, world.server->store,
+			     SPAN("S1"), snapshot_head(snap)->generation, ""),
+	    ERR_OK);
+	buf_init(&file, 1u << 26);
+	ck_assert_int_eq(fs_read(&file, path), ERR_OK);
+	ck_assert_int_eq(snapshot_find(snap, SPAN("A1"), &number), ERR_OK);
+	ck_assert(snapshot_flat(snap, number, &part));
+	at = memmem(file.data, file.len, part.off.flat, len);
+	ck_assert_ptr_nonnull(at);
+	memcpy(at + column * sizeof(offset), &offset, sizeof(offset));
+	scratch_write("altered.mdb", file.data, file.len);
+	buf_fini(&file);
+	return scratch_path("altered.mdb");
+}
+
+static const struct {
+	unsigned column;
+	uint16_t offset;
+} damages[] = {
+    {COL_codein, 0}, /* before the first column */
+    {COL_totalCa, 1}, /* back to where another was copied from */
+    {COL_totalCa + 1, 60000}, /* beyond the end */
+    {COL_totalCa + 1, 2}, /* nothing left of it */
+};
+
+START_TEST(columns_that_do_not_follow_one_another_are_damage)
+{
+	struct columns columns = {{0, 0}};
+	struct snapshot *snap;
+	uint32_t number;
+
+	ck_assert_int_eq(snapshot_open_file(&snap,
+			     altered(damages[_i].column, damages[_i].offset)),
+	    ERR_OK);
+	columns_add(&columns, COL_codein);
+	columns_add(&columns, COL_totalCa);
+	splice_begin(&splice, snap, NULL, world.serving->live, false, &columns,
+	    SPLICE_JSON);
+	ck_assert_int_eq(
+	    snapshot_find(view.pinned->snap, SPAN("A1"), &number), ERR_OK);
+	splice_expect(&splice, number, SPLICE_OFFSETS);
+	splice_expect(&splice, number, SPLICE_TEXT);
+	ck_assert_int_eq(splice_row(&splice, number, &pieces), ERR_DAMAGED);
+	snapshot_close(snap);
+}
+END_TEST
+
 /* Also of a row that is not there: what is read ahead is only a hint. */
 START_TEST(expecting_a_row_changes_nothing)
 {
@@ -218,6 +278,9 @@ test_suite(void)
 	tcase_add_loop_test(tc, expecting_a_row_changes_nothing, 0,
 	    sizeof(shapes) / sizeof(shapes[0]));
 	tcase_add_test(tc, unchanged_whole_rows_are_referred_to);
+	tcase_add_loop_test(tc,
+	    columns_that_do_not_follow_one_another_are_damage, 0,
+	    sizeof(damages) / sizeof(damages[0]));
 	suite_add_tcase(suite, tc);
 	tcase_add_unchecked_fixture(changed, world_make, world_remove);
 	tcase_add_checked_fixture(changed, make, drop);
