@@ -241,9 +241,7 @@ add_row(struct search *search, struct stream *stream)
 	struct call *call = search->call;
 	struct splice *splice = &call->serving->splice;
 
-	splice_begin(splice, stream->view.pinned->snap, stream->view.ranges,
-	    call->serving->live, call->params.enrich, &call->params.fields,
-	    rows_form(call->request));
+	splice_turn(splice, stream->view.pinned->snap, stream->view.ranges);
 	return splice_row(splice, stream->row, &call->reply->body);
 }
 
@@ -251,15 +249,20 @@ add_row(struct search *search, struct stream *stream)
 static enum err
 merge(struct search *search, int64_t first, int64_t count)
 {
+	struct call *call = search->call;
+	const struct rows_view *any = &search->streams[0].view;
 	unsigned left = search->count;
 	enum err err = build_heap(search);
 
+	splice_begin(&call->serving->splice, any->pinned->snap, any->ranges,
+	    call->serving->live, call->params.enrich, &call->params.fields,
+	    rows_form(call->request));
 	for (int64_t i = 0; i < first + count && left > 0 && err == ERR_OK;
 	     i++) {
 		struct stream *top = search->heap[0];
 
 		if (i >= first) {
-			if (!rows_flush(search->call, i - first))
+			if (!rows_flush(call, i - first))
 				break; /* the reply has kept the failure */
 			err = add_row(search, top);
 		}
@@ -267,7 +270,7 @@ merge(struct search *search, int64_t first, int64_t count)
 			err = load(search, top);
 		else
 			search->heap[0] = search->heap[--left];
-		rows_blame(search->call, &top->view, err);
+		rows_blame(call, &top->view, err);
 		sift_down(search, 0, left);
 	}
 	return err;

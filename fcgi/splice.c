@@ -76,14 +76,22 @@ splice_begin(struct splice *splice, struct snapshot *snap,
     const struct columns *columns, enum splice_form form)
 {
 	splice_columns(splice, columns);
-	splice->snap = snap;
-	splice->ranges = ranges;
 	splice->enrich = enrich;
 	splice->live = enrich ? live : NULL;
 	splice->form = form;
+	if (splice->live != NULL)
+		splice->network = live_network_generation(splice->live);
+	splice_turn(splice, snap, ranges);
+}
+
+void
+splice_turn(
+    struct splice *splice, struct snapshot *snap, const struct ranges *ranges)
+{
+	splice->snap = snap;
+	splice->ranges = ranges;
 	splice->network_changed = splice->live != NULL && splice->has_network &&
-	    live_network_generation(splice->live) !=
-		snapshot_head(snap)->network;
+	    splice->network != snapshot_head(snap)->network;
 }
 
 bool

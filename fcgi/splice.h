@@ -32,6 +32,7 @@ struct splice {
 	unsigned flat_runs, map_runs;
 	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
 	struct buf text; /* for live values and CSV */
+	uint64_t network; /* the generation of today's */
 	bool network_changed, has_gammes, has_network;
 };
 
@@ -45,6 +46,10 @@ void splice_fini(struct splice *splice);
 void splice_begin(struct splice *splice, struct snapshot *snap,
     const struct ranges *ranges, struct live_view *live, bool enrich,
     const struct columns *columns, enum splice_form form);
+
+/* The next rows are of another snapshot; all else is as it was begun. */
+void splice_turn(
+    struct splice *splice, struct snapshot *snap, const struct ranges *ranges);
 
 /* Chooses the columns alone, for a header before any snapshot. */
 void splice_columns(struct splice *splice, const struct columns *columns);
