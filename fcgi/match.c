@@ -8,7 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD 12 /* rows whose text is on its way */
+#include "fcgi/words.h"
+
+/* Haystacks whose lists are on their way; rows whose text is. */
+#define HAYS_AHEAD 8
+#define ROWS_AHEAD 12
+
+/* Grams that are asked of each, when there are many. */
+#define GRAMS_EACH 3
+
+#define ROOM_MIN 1024
 
 /* --- by columns -------------------------------------------------------- */
 
@@ -47,14 +56,22 @@ has_code(const struct rowset_query *query, unsigned i)
 	return query->codes[i].code != PARAMS_NO_CODE;
 }
 
+/* Those that the filter means; NULL when they are damaged. */
+static const uint8_t *
+gammes_of(struct snapshot *snap, const struct ranges *ranges,
+    const struct rowset_query *query)
+{
+	if (ranges == NULL)
+		return snapshot_gammes(snap);
+	return query->raw ? ranges->raw : ranges->shown;
+}
+
 enum err
 match_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query)
 {
 	uint32_t rows = snapshot_rows(snap);
-	const uint8_t *gammes = ranges == NULL ? snapshot_gammes(snap)
-	    : query->raw                       ? ranges->raw
-					       : ranges->shown;
+	const uint8_t *gammes = gammes_of(snap, ranges, query);
 	const uint32_t *code3 = snapshot_code3(snap);
 
 	if (gammes == NULL || code3 == NULL)
@@ -80,148 +97,192 @@ asks_columns(const struct rowset_query *query)
 	return query->gamme != ROW_GAMME_NONE || query->pending;
 }
 
-static enum err
-keep_matching(struct matches *out, struct snapshot *snap,
+/* One row of a few, where a mask of all would be more work. */
+static bool
+row_matches(uint32_t row, const uint8_t *gammes, const uint32_t *code3,
     const struct ranges *ranges, const struct rowset_query *query)
 {
-	uint8_t *mask;
-	uint32_t kept = 0;
-	enum err err;
+	for (unsigned i = 0; i < query->code_count; i++) {
+		const struct code_filter *filter = &query->codes[i];
 
-	if (!asks_columns(query) || out->count == 0)
+		if (has_code(query, i) &&
+		    code3[row] - filter->code * filter->divisor >=
+			filter->divisor)
+			return false;
+	}
+	if (query->gamme != ROW_GAMME_NONE && gammes[row] != query->gamme)
+		return false;
+	return !query->pending ||
+	    (ranges != NULL && ranges->pending[row] != ROW_GAMME_NONE);
+}
+
+enum err
+match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	const uint8_t *gammes;
+	const uint32_t *code3;
+	uint32_t kept = 0;
+
+	if (!asks_columns(query))
 		return ERR_OK;
-	mask = malloc(snapshot_rows(snap) + 1u);
-	if (mask == NULL)
-		return ERR_NO_MEMORY;
-	err = match_mask(mask, snap, ranges, query);
-	for (uint32_t i = 0; i < out->count && err == ERR_OK; i++)
-		if (mask[out->rows[i]] != 0)
-			out->rows[kept++] = out->rows[i];
-	out->count = kept;
-	free(mask);
-	return err;
+	code3 = snapshot_code3(snap);
+	gammes = gammes_of(snap, ranges, query);
+	if (gammes == NULL || code3 == NULL)
+		return ERR_DAMAGED;
+	for (uint32_t i = 0; i < *count; i++) {
+		rows[kept] = rows[i];
+		kept += row_matches(rows[i], gammes, code3, ranges, query);
+	}
+	*count = kept;
+	return ERR_OK;
 }
 
 /* --- by words ------------------------------------------------------------ */
 
-typedef unsigned char bytes16 __attribute__((vector_size(16)));
-
-/* The first place where `word` may begin: its first and last byte are there. */
-static const char *
-find_ends(const char *from, const char *stop, struct span word)
+enum err
+haystack_of(struct haystack *hay, struct snapshot *snap)
 {
-	size_t gap = word.len - 1;
-	bytes16 first = (bytes16){0} + (unsigned char)word.ptr[0];
-	bytes16 last = (bytes16){0} + (unsigned char)word.ptr[gap];
-
-	for (; stop - from >= 16; from += 16) {
-		bytes16 here, there;
-		uint64_t both[2];
-
-		memcpy(&here, from, sizeof(here));
-		memcpy(&there, from + gap, sizeof(there));
-		here = (bytes16)((here == first) & (there == last));
-		memcpy(both, &here, sizeof(both));
-		if (both[0] != 0)
-			return from + __builtin_ctzll(both[0]) / 8;
-		if (both[1] != 0)
-			return from + 8 + __builtin_ctzll(both[1]) / 8;
-	}
-	for (; from < stop; from++)
-		if (from[0] == word.ptr[0] && from[gap] == word.ptr[gap])
-			return from;
-	return NULL;
+	hay->rows = snapshot_rows(snap);
+	hay->has_grams = snapshot_grams(snap, &hay->grams);
+	return snapshot_text(snap, &hay->text, &hay->at) ? ERR_OK : ERR_DAMAGED;
 }
 
-/*
- * memmem() makes a table for each call, too much for a row's text, and looks
- * for two bytes one by one. This compares 16 places at once by two bytes each.
- */
-static const char *
-find_word(const char *from, const char *end, struct span word)
-{
-	const char *stop; /* where it can begin no more */
+/* What is asked, and what has been found of it. */
+struct asking {
+	struct words words;
+	bool by_grams;
+	struct grams_asked grams;
+	const struct haystack *hays;
+	unsigned count;
+	struct match_rows *out;
+	struct match_slice *slices;
+};
 
-	if (word.len == 1)
-		return memchr(from, word.ptr[0], (size_t)(end - from));
-	if ((size_t)(end - from) < word.len)
-		return NULL;
-	stop = end - word.len + 1;
-	for (; (from = find_ends(from, stop, word)) != NULL; from++)
-		if (memcmp(from, word.ptr, word.len) == 0)
-			return from;
-	return NULL;
+static enum err
+need_room(struct match_rows *out, size_t more)
+{
+	size_t room = out->room == 0 ? ROOM_MIN : out->room;
+	uint32_t *rows;
+
+	if (out->room - out->used >= more)
+		return ERR_OK;
+	while (room - out->used < more)
+		room *= 2;
+	rows = reallocarray(out->rows, room, sizeof(*rows));
+	if (rows == NULL)
+		return ERR_NO_MEMORY;
+	out->rows = rows;
+	out->room = room;
+	return ERR_OK;
 }
 
-static bool
-holds_all(const char *text, const char *end, struct span words)
+/* False: this row, or its text, is not there. */
+static inline bool
+row_text(struct span *text, const struct haystack *hay, uint32_t row)
 {
-	struct span word;
-
-	while (span_cut(&word, &words, ' '))
-		if (word.len > 0 && find_word(text, end, word) == NULL)
-			return false;
+	if (row >= hay->rows || hay->at[row] > hay->at[row + 1] ||
+	    hay->at[row + 1] > hay->text.len)
+		return false;
+	*text = span_make(
+	    hay->text.ptr + hay->at[row], hay->at[row + 1] - hay->at[row]);
 	return true;
 }
 
 /*
- * The texts of the rows that come next are asked for ahead: each lies
- * somewhere else, and to wait for it would be most of the work.
+ * Goes ahead over the rows that are to be looked at, and has fetched where
+ * their text begins, or the text: each lies somewhere else, and to wait for it
+ * would be most of the work.
  */
+struct scout {
+	bool text;
+	unsigned slice;
+	uint32_t at;
+};
+
 static inline void
-fetch_ahead(const struct matches *out, uint32_t i, uint32_t rows,
-    const char *text, const uint32_t *at)
+scout_next(struct scout *scout, const struct asking *asking)
 {
+	const struct match_slice *slice = &asking->slices[scout->slice];
+	const struct haystack *hay;
 	uint32_t row;
 
-	if (i + AHEAD >= out->count)
-		return;
-	row = out->rows[i + AHEAD];
-	if (row < rows) {
-		__builtin_prefetch(text + at[row]);
-		__builtin_prefetch(text + at[row] + 64);
+	while (scout->slice < asking->count &&
+	    (slice->looked || scout->at >= slice->count)) {
+		scout->slice++;
+		scout->at = 0;
+		slice++;
 	}
+	if (scout->slice == asking->count)
+		return;
+	hay = &asking->hays[scout->slice];
+	row = asking->out->rows[slice->first + scout->at++];
+	if (row >= hay->rows)
+		return;
+	if (!scout->text)
+		__builtin_prefetch(hay->at + row);
+	else {
+		__builtin_prefetch(hay->text.ptr + hay->at[row]);
+		__builtin_prefetch(hay->text.ptr + hay->at[row] + 64);
+	}
+}
+
+/* Two of them: the second needs what the first has brought. */
+struct scouts {
+	struct scout far, near;
+};
+
+static void
+scouts_begin(struct scouts *scouts, const struct asking *asking)
+{
+	*scouts = (struct scouts){.near = {.text = true}};
+	for (unsigned i = 0; i < 2 * ROWS_AHEAD; i++)
+		scout_next(&scouts->far, asking);
+	for (unsigned i = 0; i < ROWS_AHEAD; i++)
+		scout_next(&scouts->near, asking);
 }
 
 /* Keeps the rows that hold every word. */
 static enum err
-look(struct matches *out, struct snapshot *snap, struct span words)
+look(struct asking *asking, unsigned which, struct scouts *scouts)
 {
-	uint32_t rows = snapshot_rows(snap), kept = 0;
-	struct span text;
-	const uint32_t *at;
+	const struct haystack *hay = &asking->hays[which];
+	struct match_slice *slice = &asking->slices[which];
+	uint32_t *rows = asking->out->rows + slice->first;
+	const char *limit = hay->text.ptr + hay->text.len;
+	uint32_t kept = 0;
 
-	if (!snapshot_text(snap, &text, &at))
-		return ERR_DAMAGED;
-	for (uint32_t i = 0; i < out->count; i++) {
-		uint32_t row = out->rows[i];
+	for (uint32_t i = 0; i < slice->count; i++) {
+		uint32_t row = rows[i];
+		struct span text;
 
-		fetch_ahead(out, i, rows, text.ptr, at);
-		if (row >= rows || at[row] > at[row + 1] ||
-		    at[row + 1] > text.len)
+		if (scouts != NULL) {
+			scout_next(&scouts->far, asking);
+			scout_next(&scouts->near, asking);
+		}
+		if (!row_text(&text, hay, row))
 			return ERR_DAMAGED;
-		out->rows[kept] = row;
-		kept += holds_all(
-		    text.ptr + at[row], text.ptr + at[row + 1], words);
+		rows[kept] = row;
+		kept += words_in(text, limit, &asking->words);
 	}
-	out->count = kept;
+	slice->count = kept;
 	return ERR_OK;
 }
 
-/* Those that the grams name, looked at. */
+/* The rows that the grams have named. */
 static enum err
-by_grams(struct matches *out, struct snapshot *snap, const struct grams *grams,
-    const struct grams_asked *asked, uint32_t most, struct span words)
+look_all(struct asking *asking, unsigned *blame)
 {
-	enum err err;
+	struct scouts scouts;
+	enum err err = ERR_OK;
 
-	if (most == 0)
-		return ERR_OK;
-	out->rows = malloc(most * sizeof(*out->rows));
-	if (out->rows == NULL)
-		return ERR_NO_MEMORY;
-	err = grams_find(out->rows, &out->count, grams, asked);
-	return err == ERR_OK ? look(out, snap, words) : err;
+	scouts_begin(&scouts, asking);
+	for (unsigned i = 0; i < asking->count && err == ERR_OK; i++) {
+		*blame = i;
+		if (!asking->slices[i].looked)
+			err = look(asking, i, &scouts);
+	}
+	return err;
 }
 
 /* The row whose text holds the place: the last one that begins at or before. */
@@ -247,85 +308,154 @@ row_at(const uint32_t *at, uint32_t low, uint32_t rows, size_t place)
 }
 
 static void
-scan(struct matches *out, uint32_t rows, struct span text, const uint32_t *at,
-    struct span word)
+scan(struct match_rows *out, const struct haystack *hay, struct span word)
 {
-	const char *from = text.ptr, *end = text.ptr + text.len;
+	const char *end = hay->text.ptr + hay->text.len, *from = hay->text.ptr;
 	uint32_t next = 0;
 	const char *hit;
 
-	while (next < rows && (hit = find_word(from, end, word)) != NULL) {
-		uint32_t row = row_at(at, next, rows, (size_t)(hit - text.ptr));
+	while (next < hay->rows &&
+	    (hit = words_find(
+		 span_make(from, (size_t)(end - from)), end, word)) != NULL) {
+		uint32_t row = row_at(
+		    hay->at, next, hay->rows, (size_t)(hit - hay->text.ptr));
 
-		out->rows[out->count++] = row;
+		out->rows[out->used++] = row;
 		next = row + 1;
-		from = text.ptr + at[next];
+		from = hay->text.ptr + hay->at[next];
 	}
 }
 
 static bool
-places_fit(struct span text, const uint32_t *at, uint32_t rows)
+places_fit(const struct haystack *hay)
 {
-	for (uint32_t i = 0; i < rows; i++)
-		if (at[i] > at[i + 1])
+	for (uint32_t i = 0; i < hay->rows; i++)
+		if (hay->at[i] > hay->at[i + 1])
 			return false;
-	return at[rows] == text.len;
+	return hay->at[hay->rows] == hay->text.len;
 }
 
 /* The longest word first: it has the fewest hits. */
 static enum err
-by_scan(struct matches *out, struct snapshot *snap, struct span words)
+by_scan(struct asking *asking, unsigned which)
 {
-	struct span text, word, rest = words, longest = SPAN("");
-	uint32_t rows = snapshot_rows(snap);
-	const uint32_t *at;
+	const struct haystack *hay = &asking->hays[which];
+	struct match_slice *slice = &asking->slices[which];
+	enum err err = need_room(asking->out, hay->rows + (size_t)1);
 
-	if (!snapshot_text(snap, &text, &at) || !places_fit(text, at, rows))
-		return ERR_DAMAGED;
-	out->rows = malloc((rows + 1u) * sizeof(*out->rows));
-	if (out->rows == NULL)
-		return ERR_NO_MEMORY;
-	while (span_cut(&word, &rest, ' '))
-		if (word.len > longest.len)
-			longest = word;
-	scan(out, rows, text, at, longest);
-	if (longest.len == words.len)
-		return ERR_OK;
-	return look(out, snap, words);
-}
-
-/* Grams that a good part of the rows have save nothing. */
-static enum err
-by_words(struct matches *out, struct snapshot *snap, struct span words)
-{
-	struct grams_asked asked;
-	struct grams grams;
-	uint32_t most;
-	enum err err;
-
-	if (!grams_ask(&asked, words) || !snapshot_grams(snap, &grams))
-		return by_scan(out, snap, words);
-	err = grams_most(&most, &grams, &asked);
 	if (err != ERR_OK)
 		return err;
-	if (most > grams.rows / 4)
-		return by_scan(out, snap, words);
-	return by_grams(out, snap, &grams, &asked, most, words);
+	if (!places_fit(hay))
+		return ERR_DAMAGED;
+	scan(asking->out, hay, asking->words.longest);
+	slice->count = (uint32_t)(asking->out->used - slice->first);
+	slice->looked = true;
+	return words_single(&asking->words) ? ERR_OK
+					    : look(asking, which, NULL);
+}
+
+/* The rows to look at, or by a scan those that match. */
+static enum err
+search(struct asking *asking, unsigned which)
+{
+	const struct haystack *hay = &asking->hays[which];
+	struct match_slice *slice = &asking->slices[which];
+	uint32_t most = 0;
+	enum err err = ERR_OK;
+
+	*slice = (struct match_slice){.first = asking->out->used};
+	if (!asking->by_grams || !hay->has_grams)
+		return by_scan(asking, which);
+	err = grams_most(&most, &hay->grams, &asking->grams);
+	if (err != ERR_OK || most == 0)
+		return err;
+	/* Grams that a good part of the rows have save nothing. */
+	if (most > hay->rows / 4)
+		return by_scan(asking, which);
+	err = need_room(asking->out, most);
+	if (err == ERR_OK)
+		err = grams_find(asking->out->rows + slice->first,
+		    &slice->count, &hay->grams, &asking->grams);
+	asking->out->used += slice->count;
+	return err;
+}
+
+/* Has what search() will read fetched, in two steps. */
+static void
+expect(const struct asking *asking, unsigned which)
+{
+	const struct haystack *hays = asking->hays;
+
+	if (!asking->by_grams)
+		return;
+	if (which < asking->count && hays[which].has_grams)
+		grams_expect_places(&hays[which].grams, &asking->grams);
+	if (which < HAYS_AHEAD)
+		return;
+	which -= HAYS_AHEAD;
+	if (which < asking->count && hays[which].has_grams)
+		grams_expect_lists(&hays[which].grams, &asking->grams);
+}
+
+/* What is rare in the largest is taken to be rare in all. */
+static void
+ask_fewest(struct asking *asking)
+{
+	const struct haystack *largest = asking->hays;
+
+	if (asking->count < 2 || !asking->by_grams)
+		return;
+	for (unsigned i = 0; i < asking->count; i++)
+		if (asking->hays[i].rows > largest->rows)
+			largest = &asking->hays[i];
+	if (largest->has_grams)
+		grams_ask_fewest(&asking->grams, &largest->grams, GRAMS_EACH);
+}
+
+enum err
+match_each(struct match_rows *out, struct match_slice *slices,
+    const struct haystack *hays, unsigned count, struct span words,
+    unsigned *blame)
+{
+	struct asking asking = {
+	    .hays = hays, .count = count, .out = out, .slices = slices};
+	enum err err = ERR_OK;
+
+	*out = (struct match_rows){NULL, 0, 0};
+	*blame = 0;
+	words_split(&asking.words, words);
+	asking.by_grams = grams_ask(&asking.grams, words);
+	ask_fewest(&asking);
+	if (count > 1) /* one is not worth it */
+		for (unsigned i = 0; i < 2 * HAYS_AHEAD; i++)
+			expect(&asking, i);
+	for (unsigned i = 0; i < count && err == ERR_OK; i++) {
+		if (count > 1)
+			expect(&asking, i + 2 * HAYS_AHEAD);
+		*blame = i;
+		err = search(&asking, i);
+	}
+	return err == ERR_OK ? look_all(&asking, blame) : err;
 }
 
 enum err
 match_words(struct matches *out, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query)
 {
-	enum err err;
+	struct match_rows rows = {NULL, 0, 0};
+	struct match_slice slice = {0, 0, false};
+	struct haystack hay;
+	unsigned blame;
+	enum err err = haystack_of(&hay, snap);
 
-	*out = (struct matches){NULL, 0};
-	err = by_words(out, snap, query->words);
 	if (err == ERR_OK)
-		err = keep_matching(out, snap, ranges, query);
-	if (err != ERR_OK || out->count == 0) {
-		free(out->rows);
+		err = match_each(&rows, &slice, &hay, 1, query->words, &blame);
+	if (err == ERR_OK)
+		err = match_keep(rows.rows, &slice.count, snap, ranges, query);
+	if (err != ERR_OK || slice.count == 0) {
+		free(rows.rows);
 		*out = (struct matches){NULL, 0};
-	}
+	} else
+		*out = (struct matches){rows.rows, slice.count};
 	return err;
 }

@@ -12,21 +12,11 @@
 
 #include "lmdb-schema/snapfile.h"
 
-#define BITS_MIN 10
-#define BITS_MAX 16
-
 /* A list of at most so many times what is left is worth crossing with it. */
 #define WORTH 16
 
-unsigned
-grams_bits(uint32_t rows)
-{
-	unsigned bits = BITS_MIN;
-
-	while (bits < BITS_MAX && (UINT32_C(1) << bits) / 8 < rows)
-		bits++;
-	return bits;
-}
+/* To look at so many rows costs no more than to fetch another list. */
+#define FEW 4
 
 /* The first 32 bits are for all sizes: each takes as many as it has. */
 static inline uint32_t
@@ -205,12 +195,14 @@ get_list(
 	return true;
 }
 
-/* A chunk's lists, the shortest first. */
+/* A chunk's lists, the shortest first; as many as are worth it. */
 static bool
-get_lists(struct list *lists, const struct grams *grams, uint32_t chunk,
-    const struct grams_asked *asked)
+get_lists(struct list *lists, unsigned *count, const struct grams *grams,
+    uint32_t chunk, const struct grams_asked *asked)
 {
-	for (unsigned i = 0; i < asked->count; i++) {
+	unsigned i = 0;
+
+	do {
 		struct list list;
 		unsigned at = i;
 
@@ -219,8 +211,45 @@ get_lists(struct list *lists, const struct grams *grams, uint32_t chunk,
 		for (; at > 0 && lists[at - 1].count > list.count; at--)
 			lists[at] = lists[at - 1];
 		lists[at] = list;
-	}
+	} while (++i < asked->count && lists[0].count > FEW);
+	*count = i;
 	return true;
+}
+
+/* How many rows of the sample have it. */
+static uint32_t
+weigh(const struct grams *sample, uint32_t hash)
+{
+	uint32_t weight = 0;
+
+	for (uint32_t i = 0; i < grams_chunks(sample->rows); i++) {
+		struct list list;
+
+		if (get_list(&list, sample, i, hash))
+			weight += list.count;
+	}
+	return weight;
+}
+
+void
+grams_ask_fewest(
+    struct grams_asked *asked, const struct grams *sample, unsigned most)
+{
+	uint32_t weights[GRAMS_ASKED_MAX];
+
+	for (unsigned i = 0; i < asked->count; i++) {
+		uint32_t hash = asked->hash[i], weight = weigh(sample, hash);
+		unsigned at = i;
+
+		for (; at > 0 && weights[at - 1] > weight; at--) {
+			weights[at] = weights[at - 1];
+			asked->hash[at] = asked->hash[at - 1];
+		}
+		weights[at] = weight;
+		asked->hash[at] = hash;
+	}
+	if (asked->count > most)
+		asked->count = most;
 }
 
 enum err
@@ -232,7 +261,7 @@ grams_most(
 		uint32_t least = UINT32_MAX;
 		struct list list;
 
-		for (unsigned k = 0; k < asked->count && least > 0; k++) {
+		for (unsigned k = 0; k < asked->count && least > FEW; k++) {
 			if (!get_list(&list, grams, i, asked->hash[k]))
 				return ERR_DAMAGED;
 			if (list.count < least)
@@ -286,13 +315,52 @@ grams_find(uint32_t *rows, uint32_t *count, const struct grams *grams,
 	*count = 0;
 	for (uint32_t i = 0; i < grams_chunks(grams->rows); i++) {
 		uint32_t base = i * GRAMS_CHUNK;
+		unsigned list_count;
 
-		if (!get_lists(lists, grams, i, asked))
+		if (!get_lists(lists, &list_count, grams, i, asked))
 			return ERR_DAMAGED;
-		*count +=
-		    find_in_chunk(rows + *count, base, lists, asked->count);
+		*count += find_in_chunk(rows + *count, base, lists, list_count);
 	}
 	return ERR_OK;
+}
+
+/* Where the lists of grams from..to begin. */
+static inline void
+expect_places(const struct grams *grams, const struct grams_asked *asked,
+    unsigned from, unsigned to)
+{
+	unsigned bits = grams_bits(grams->rows);
+	const uint32_t *at = grams->at;
+
+	for (uint32_t i = 0; i < grams_chunks(grams->rows); i++) {
+		for (unsigned k = from; k < to; k++)
+			__builtin_prefetch(
+			    at + (asked->hash[k] >> (32 - bits)));
+		at += ((size_t)1 << bits) + 1;
+	}
+}
+
+void
+grams_expect_places(const struct grams *grams, const struct grams_asked *asked)
+{
+	expect_places(grams, asked, 0, 1);
+}
+
+void
+grams_expect_lists(const struct grams *grams, const struct grams_asked *asked)
+{
+	bool more = false;
+
+	for (uint32_t i = 0; i < grams_chunks(grams->rows); i++) {
+		struct list list;
+
+		if (!get_list(&list, grams, i, asked->hash[0]))
+			return;
+		__builtin_prefetch(list.rows);
+		more |= list.count > FEW;
+	}
+	if (more)
+		expect_places(grams, asked, 1, asked->count);
 }
 
 bool

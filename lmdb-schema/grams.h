@@ -40,8 +40,21 @@ grams_chunks(uint32_t rows)
 	return rows < GRAMS_ROWS_MIN ? 0 : (rows - 1) / GRAMS_CHUNK + 1;
 }
 
-/* Lists in a chunk, as a power of two. */
-unsigned grams_bits(uint32_t rows);
+/*
+ * Lists in a chunk, as a power of two: eight times the rows, within bounds.
+ * Asked for at every look-up, so it is done without a loop.
+ */
+#define GRAMS_BITS_MIN 10
+#define GRAMS_BITS_MAX 16
+static inline unsigned
+grams_bits(uint32_t rows)
+{
+	if (rows > UINT32_C(1) << (GRAMS_BITS_MAX - 4))
+		return GRAMS_BITS_MAX;
+	if (rows <= UINT32_C(1) << (GRAMS_BITS_MIN - 3))
+		return GRAMS_BITS_MIN;
+	return 32 - (unsigned)__builtin_clz(rows - 1) + 3;
+}
 
 /* Entries of SNAP_GRAM_AT. */
 static inline uint64_t
@@ -80,6 +93,14 @@ struct grams_asked {
 bool grams_ask(struct grams_asked *asked, struct span words);
 
 /*
+ * Leaves of what is asked no more than `most`: those that fewest rows of a
+ * snapshot have, which is to be a large one. For who asks many snapshots, each
+ * of them somewhere else in memory.
+ */
+void grams_ask_fewest(
+    struct grams_asked *asked, const struct grams *sample, unsigned most);
+
+/*
  * Rows that may hold all words. grams_most() bounds how many; grams_find()
  * writes them, ascending, into `rows`. ERR_DAMAGED when a list cannot be; in
  * a damaged file a row may still be one that is not there.
@@ -88,6 +109,16 @@ enum err grams_most(
     uint32_t *most, const struct grams *grams, const struct grams_asked *asked);
 enum err grams_find(uint32_t *rows, uint32_t *count, const struct grams *grams,
     const struct grams_asked *asked);
+
+/*
+ * Has the processor fetch what the two will read, for who has something else
+ * to do meanwhile: first where the lists begin; then, when that is there, the
+ * lists' beginnings. In a damaged file they do nothing.
+ */
+void grams_expect_places(
+    const struct grams *grams, const struct grams_asked *asked);
+void grams_expect_lists(
+    const struct grams *grams, const struct grams_asked *asked);
 
 /* Whether each list is ascending and in its place: for a check of all. */
 bool grams_sound(const struct grams *grams);

@@ -278,6 +278,106 @@ START_TEST(word_is_found_at_every_place_and_length)
 }
 END_TEST
 
+/* --- many at once ----------------------------------------------------------- */
+
+#define HAYS 40
+
+/* One with few rows, with many, without grams; over and over. */
+static void
+make_hays(struct haystack *hays, struct snapshot **snaps, bool break_last)
+{
+	static const uint32_t sizes[] = {1, 90, 300, 5000, 20};
+
+	for (unsigned i = 0; i < HAYS; i++) {
+		bool last = i == HAYS - 1;
+
+		make_text(last ? 300 : sizes[i % 5] + i);
+		write_snapshot(
+		    rows >= GRAMS_ROWS_MIN && i % 7 != 3, break_last && last);
+		snaps[i] = snap;
+		snap = NULL;
+		ck_assert_int_eq(haystack_of(&hays[i], snaps[i]), ERR_OK);
+		buf_fini(&text);
+		free(at);
+	}
+	make_text(1); /* for drop(), and for add_part() */
+}
+
+static void
+close_hays(struct snapshot **snaps)
+{
+	for (unsigned i = 0; i < HAYS; i++)
+		snapshot_close(snaps[i]);
+}
+
+static void
+check_each(struct haystack *hays, struct snapshot **snaps, struct span asked)
+{
+	struct rowset_query query = {.sort = -1, .words = asked};
+	struct match_slice slices[HAYS];
+	struct match_rows found;
+	struct matches alone;
+	unsigned blame;
+
+	ck_assert_int_eq(
+	    match_each(&found, slices, hays, HAYS, asked, &blame), ERR_OK);
+	for (unsigned i = 0; i < HAYS; i++) {
+		ck_assert_int_eq(
+		    match_words(&alone, snaps[i], NULL, &query), ERR_OK);
+		ck_assert_msg(slices[i].count == alone.count,
+		    "\"%.*s\": %u, not %u", SPAN_ARG(asked), slices[i].count,
+		    alone.count);
+		ck_assert(alone.count == 0 ||
+		    memcmp(found.rows + slices[i].first, alone.rows,
+			alone.count * sizeof(*alone.rows)) == 0);
+		free(alone.rows);
+	}
+	free(found.rows);
+}
+
+START_TEST(many_are_searched_as_each_alone)
+{
+	static const char *const some[] = {"yaourt", "lait", "creme brulee",
+	    "12", "a", "300", "zzz", "e", "oeuf straße", "ref-1", "yaourt zzz",
+	    "demi-ecreme", "3 lait 1"};
+	struct haystack hays[HAYS];
+	struct snapshot *snaps[HAYS];
+	struct buf asked;
+
+	make_hays(hays, snaps, false);
+	for (unsigned i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+		check_each(hays, snaps, span_of(some[i]));
+	buf_init(&asked, 10000);
+	for (unsigned i = 0; i < 200; i++) {
+		buf_clear(&asked);
+		for (unsigned k = pick(3) + 1; k > 0; k--)
+			add_part(&asked);
+		check_each(hays, snaps, buf_span(&asked));
+	}
+	buf_fini(&asked);
+	close_hays(snaps);
+}
+END_TEST
+
+START_TEST(the_damaged_one_of_many_is_named)
+{
+	struct haystack hays[HAYS];
+	struct snapshot *snaps[HAYS];
+	struct match_slice slices[HAYS];
+	struct match_rows found;
+	unsigned blame;
+
+	make_hays(hays, snaps, true);
+	quiet_begin();
+	ck_assert_int_eq(
+	    match_each(&found, slices, hays, HAYS, SPAN("3000"), &blame),
+	    ERR_DAMAGED);
+	ck_assert_uint_eq(blame, HAYS - 1);
+	free(found.rows);
+	close_hays(snaps);
+}
+END_TEST
+
 START_TEST(lists_of_rows_that_are_not_there_are_damage)
 {
 	struct rowset_query query = {.sort = -1, .words = SPAN("yaourt")};
@@ -305,6 +405,8 @@ test_suite(void)
 	tcase_add_loop_test(
 	    tc, few_rows_are_searched, 0, sizeof(few) / sizeof(few[0]));
 	tcase_add_test(tc, word_is_found_at_every_place_and_length);
+	tcase_add_test(tc, many_are_searched_as_each_alone);
+	tcase_add_test(tc, the_damaged_one_of_many_is_named);
 	tcase_add_test(tc, lists_of_rows_that_are_not_there_are_damage);
 	suite_add_tcase(suite, tc);
 	return suite;

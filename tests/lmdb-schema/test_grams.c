@@ -104,6 +104,24 @@ START_TEST(long_questions_are_cut)
 }
 END_TEST
 
+/* "lai" is in every row, "xyz" in each thousandth. */
+START_TEST(grams_of_the_fewest_rows_are_left)
+{
+	struct grams_asked asked, rare;
+
+	make_rows(MANY);
+	ck_assert(grams_ask(&rare, SPAN("xyz")));
+	ck_assert(grams_ask(&asked, SPAN("lait xyz")));
+	ck_assert_uint_eq(asked.count, 3);
+	grams_ask_fewest(&asked, &grams, 5);
+	ck_assert_uint_eq(asked.count, 3);
+	ck_assert_uint_eq(asked.hash[0], rare.hash[0]);
+	grams_ask_fewest(&asked, &grams, 1);
+	ck_assert_uint_eq(asked.count, 1);
+	ck_assert_uint_eq(asked.hash[0], rare.hash[0]);
+}
+END_TEST
+
 START_TEST(few_rows_have_none)
 {
 	ck_assert_uint_eq(grams_chunks(GRAMS_ROWS_MIN - 1), 0);
@@ -164,6 +182,7 @@ test_suite(void)
 	tcase_add_test(tc, rows_that_hold_a_word_are_found_in_every_chunk);
 	tcase_add_test(tc, no_gram_reaches_over_a_blank_or_an_end);
 	tcase_add_test(tc, long_questions_are_cut);
+	tcase_add_test(tc, grams_of_the_fewest_rows_are_left);
 	tcase_add_test(tc, few_rows_have_none);
 	tcase_add_test(tc, broken_lists_are_damage);
 	suite_add_tcase(suite, tc);
