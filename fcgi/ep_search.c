@@ -9,18 +9,20 @@
 #include "common/fold.h"
 #include "common/num.h"
 #include "fcgi/endpoint.h"
+#include "fcgi/match.h"
 #include "fcgi/ready.h"
-#include "fcgi/rows.h"
+#include "fcgi/roster.h"
 #include "lmdb-schema/order.h"
 
 #define DEFAULT_LIMIT 100
 
 /* One supplier's matches, and how far the merge has come in them. */
 struct stream {
-	struct rows_view view;
-	struct rowset set;
-	uint32_t at;
+	const struct rows_view *view;
+	const uint32_t *rows; /* in the order asked for */
+	uint32_t count, at;
 	uint32_t row; /* the one at `at` */
+	const int64_t *numbers; /* the column, when it is one of numbers */
 	int64_t number; /* its sort value */
 	struct buf text; /* the same for text columns, folded */
 	bool null;
@@ -31,93 +33,147 @@ struct search {
 	struct rowset_query query;
 	unsigned column; /* that is sorted by */
 	struct stream *streams;
-	unsigned count, room;
+	unsigned count;
+	uint32_t **found; /* the streams' rows, of each part of the roster */
+	unsigned parts;
 	struct stream **heap;
 	int64_t total;
 	int64_t suppliers; /* asked */
 	uint64_t tag; /* of all that they showed */
 };
 
-/* --- gathering
- * ---------------------------------------------------------------- */
+/* --- gathering ------------------------------------------------------------ */
 
-static struct stream *
-new_stream(struct search *search)
+/* Room for so many streams more. */
+static enum err
+need_streams(struct search *search, unsigned more)
 {
 	struct stream *streams;
 
-	if (search->count == search->room) {
-		unsigned room = search->room == 0 ? 64 : search->room * 2;
-
-		streams = reallocarray(search->streams, room, sizeof(*streams));
-		if (streams == NULL)
-			return NULL;
-		search->streams = streams;
-		search->room = room;
-	}
-	memset(&search->streams[search->count], 0, sizeof(struct stream));
-	buf_init(&search->streams[search->count].text, 1 << 16);
-	return &search->streams[search->count];
+	if (more == 0)
+		return ERR_OK;
+	streams = reallocarray(
+	    search->streams, search->count + more, sizeof(*streams));
+	if (streams == NULL)
+		return ERR_NO_MEMORY;
+	search->streams = streams;
+	return ERR_OK;
 }
 
-static void
-close_stream(struct search *search, struct stream *stream)
-{
-	rowset_release(&stream->set);
-	rows_close(&stream->view, search->call);
-	buf_fini(&stream->text);
-}
-
-static void
-mix_view(struct search *search, const struct rows_view *view)
-{
-	const uint64_t parts[] = {snapshot_head(view->pinned->snap)->generation,
-	    view->ranges == NULL ? 0 : view->ranges->gamme,
-	    view->ranges == NULL ? 0 : view->ranges->state};
-
-	search->tag = rows_mix(search->tag, parts, sizeof(parts));
-}
-
-/*
- * Those without a match are closed at once. `generation` is what the catalogue
- * has, or 0 to ask it.
- */
+/* What one supplier has, in the order asked for, as a stream. */
 static enum err
-ask(struct search *search, struct span supplier, uint64_t generation)
+add_stream(struct search *search, const struct rows_view *view, uint32_t *rows,
+    uint32_t count)
 {
-	struct stream *stream = new_stream(search);
+	struct stream *stream = &search->streams[search->count];
+	struct snapshot *snap = view->pinned->snap;
+	enum err err =
+	    match_keep(rows, &count, snap, view->ranges, &search->query);
+
+	if (err == ERR_OK && count > 1)
+		err = rowset_order(rows, count, snap, &search->query);
+	if (err != ERR_OK || count == 0)
+		return err;
+	memset(stream, 0, sizeof(*stream));
+	buf_init(&stream->text, 1 << 16);
+	stream->view = view;
+	stream->rows = rows;
+	stream->count = count;
+	search->count++;
+	search->total += count;
+	return ERR_OK;
+}
+
+/* The streams of those that have a match. */
+static enum err
+add_streams(struct search *search, const struct roster *roster,
+    const struct match_slice *slices, uint32_t *rows)
+{
+	unsigned more = 0;
 	enum err err;
 
-	if (stream == NULL)
+	for (unsigned i = 0; i < roster->count; i++)
+		more += slices[i].count > 0;
+	err = need_streams(search, more);
+	for (unsigned i = 0; i < roster->count && err == ERR_OK; i++)
+		if (slices[i].count > 0)
+			err = rows_blame(search->call, &roster->views[i],
+			    add_stream(search, &roster->views[i],
+				rows + slices[i].first, slices[i].count));
+	return err;
+}
+
+/* The rows are kept until the search ends. */
+static enum err
+keep_rows(struct search *search, uint32_t *rows)
+{
+	uint32_t **found = reallocarray(
+	    search->found, search->parts + 1, sizeof(*search->found));
+
+	if (found == NULL) {
+		free(rows);
 		return ERR_NO_MEMORY;
-	if (generation == 0)
-		err = rows_open(&stream->view, search->call, supplier, 0);
-	else
-		err = rows_open_known(
-		    &stream->view, search->call, supplier, generation);
-	if (err == ERR_NOT_READY)
-		return ERR_OK;
-	if (err != ERR_OK)
-		return err;
-	err = rows_blame(search->call, &stream->view,
-	    rowset_search(&stream->set, stream->view.pinned,
-		stream->view.ranges, &search->query));
-	search->suppliers++;
-	mix_view(search, &stream->view);
-	if (err == ERR_OK && stream->set.total > 0) {
-		search->total += stream->set.total;
-		search->count++;
-		return ERR_OK;
 	}
-	rowset_release(&stream->set);
-	rows_drop(&stream->view, search->call);
+	search->found = found;
+	found[search->parts++] = rows;
+	return ERR_OK;
+}
+
+static enum err
+ask(struct search *search, const struct roster *roster)
+{
+	struct match_slice *slices = calloc(roster->count + 1, sizeof(*slices));
+	struct match_rows rows = {NULL, 0, 0};
+	unsigned blame = 0;
+	enum err err, kept;
+
+	if (slices == NULL)
+		return ERR_NO_MEMORY;
+	err = match_each(&rows, slices, roster->hays, roster->count,
+	    search->query.words, &blame);
+	if (err != ERR_OK && roster->count > 0)
+		rows_blame(search->call, &roster->views[blame], err);
+	kept = keep_rows(search, rows.rows);
+	if (err == ERR_OK)
+		err = kept;
+	if (err == ERR_OK)
+		err = add_streams(search, roster, slices, rows.rows);
+	free(slices);
+	search->suppliers += roster->count;
+	search->tag = rows_mix(search->tag, &roster->tag, sizeof(roster->tag));
+	return err;
+}
+
+/* Rows of it may be in the answer when it has a match. */
+static enum err
+ask_part(struct search *search, struct roster *roster)
+{
+	unsigned before = search->count;
+	enum err err = ask(search, roster);
+
+	if (search->count > before)
+		roster_hold(roster, search->call);
+	else
+		roster_release(roster);
 	return err;
 }
 
 static enum err
-ask_each(void *context, struct span supplier, const struct catalog_entry *entry)
+ask_all(struct search *search)
 {
-	return ask(context, supplier, entry->generation);
+	unsigned from = 0;
+	enum err err;
+
+	do {
+		struct roster *roster;
+
+		err = roster_all(&roster, search->call, from);
+		if (err != ERR_OK)
+			return err;
+		from = roster->next;
+		err = ask_part(search, roster);
+	} while (err == ERR_OK && from > 0);
+	return err;
 }
 
 /* --- the merge
@@ -141,18 +197,14 @@ fold_json(struct buf *out, struct span json, struct buf *plain)
 static enum err
 load(struct search *search, struct stream *stream)
 {
-	struct snapshot *snap = stream->view.pinned->snap;
+	struct snapshot *snap = stream->view->pinned->snap;
 	struct span value;
 
-	stream->row = rowset_row(&stream->set, stream->at);
-	if (stream->row >= snapshot_rows(snap))
-		return ERR_DAMAGED;
+	stream->row = stream->rows[stream->at];
 	if (row_is_number(search->column)) {
-		const int64_t *numbers = snapshot_numbers(snap, search->column);
-
-		if (numbers == NULL)
+		if (stream->numbers == NULL)
 			return ERR_DAMAGED;
-		stream->number = numbers[stream->row];
+		stream->number = stream->numbers[stream->row];
 		stream->null = stream->number == NUM_NULL;
 		return ERR_OK;
 	}
@@ -170,7 +222,7 @@ static struct span
 codein_of(const struct stream *stream)
 {
 	struct span json =
-	    snapshot_value(stream->view.pinned->snap, stream->row, COL_codein);
+	    snapshot_value(stream->view->pinned->snap, stream->row, COL_codein);
 
 	return span_sub(json, 1, json.len < 2 ? 0 : json.len - 2);
 }
@@ -217,6 +269,20 @@ sift_down(struct search *search, unsigned at, unsigned count)
 	}
 }
 
+/* Each stream's first number lies elsewhere: all are asked for at once. */
+static void
+find_numbers(struct search *search)
+{
+	for (unsigned i = 0; i < search->count; i++) {
+		struct stream *stream = &search->streams[i];
+
+		stream->numbers = snapshot_numbers(
+		    stream->view->pinned->snap, search->column);
+		if (stream->numbers != NULL)
+			__builtin_prefetch(stream->numbers + stream->rows[0]);
+	}
+}
+
 static enum err
 build_heap(struct search *search)
 {
@@ -225,9 +291,11 @@ build_heap(struct search *search)
 	search->heap = calloc(search->count + 1, sizeof(*search->heap));
 	if (search->heap == NULL)
 		return ERR_NO_MEMORY;
+	if (row_is_number(search->column))
+		find_numbers(search);
 	for (unsigned i = 0; i < search->count && err == ERR_OK; i++) {
 		search->heap[i] = &search->streams[i];
-		err = rows_blame(search->call, &search->streams[i].view,
+		err = rows_blame(search->call, search->streams[i].view,
 		    load(search, search->heap[i]));
 	}
 	for (unsigned i = search->count / 2; i > 0 && err == ERR_OK; i--)
@@ -241,7 +309,7 @@ add_row(struct search *search, struct stream *stream)
 	struct call *call = search->call;
 	struct splice *splice = &call->serving->splice;
 
-	splice_turn(splice, stream->view.pinned->snap, stream->view.ranges);
+	splice_turn(splice, stream->view->pinned->snap, stream->view->ranges);
 	return splice_row(splice, stream->row, &call->reply->body);
 }
 
@@ -250,7 +318,7 @@ static enum err
 merge(struct search *search, int64_t first, int64_t count)
 {
 	struct call *call = search->call;
-	const struct rows_view *any = &search->streams[0].view;
+	const struct rows_view *any = search->streams[0].view;
 	unsigned left = search->count;
 	enum err err = build_heap(search);
 
@@ -266,11 +334,11 @@ merge(struct search *search, int64_t first, int64_t count)
 				break; /* the reply has kept the failure */
 			err = add_row(search, top);
 		}
-		if (err == ERR_OK && ++top->at < top->set.total)
+		if (err == ERR_OK && ++top->at < top->count)
 			err = load(search, top);
 		else
 			search->heap[0] = search->heap[--left];
-		rows_blame(call, &top->view, err);
+		rows_blame(call, top->view, err);
 		sift_down(search, 0, left);
 	}
 	return err;
@@ -346,10 +414,11 @@ gather(struct search *search)
 	struct call *call = search->call;
 	struct shared_source *source;
 	struct source_supplier info;
+	struct roster *roster;
 	enum err err;
 
 	if (call->params.fournisseur.len == 0)
-		return catalog_each(call->serving->catalog, ask_each, search);
+		return ask_all(search);
 	err = server_source(&source, call);
 	if (err == ERR_OK)
 		err = source_supplier(
@@ -357,7 +426,9 @@ gather(struct search *search)
 	if (err == ERR_OK && info.articles == 0)
 		err = ERR_NOT_FOUND;
 	server_release_source(source);
-	return err == ERR_OK ? ask(search, call->params.fournisseur, 0) : err;
+	if (err == ERR_OK)
+		err = roster_one(&roster, call, call->params.fournisseur);
+	return err == ERR_OK ? ask_part(search, roster) : err;
 }
 
 static bool
@@ -401,7 +472,10 @@ ep_search(struct call *call)
 	else
 		rows_storage_failed(call, err);
 	for (unsigned i = 0; i < search.count; i++)
-		close_stream(&search, &search.streams[i]);
+		buf_fini(&search.streams[i].text);
+	for (unsigned i = 0; i < search.parts; i++)
+		free(search.found[i]);
+	free(search.found);
 	free(search.streams);
 	free(search.heap);
 }

@@ -79,29 +79,28 @@ list_rows(uint32_t *out, const uint8_t *mask, const uint32_t *order,
 	return count;
 }
 
-/* Rows that match in the order asked for; `found` is taken. */
-static enum err
-put_in_order(struct matches *found, const uint32_t *order, uint32_t rows)
+enum err
+rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
+    const struct rowset_query *query)
 {
+	const uint32_t *order;
+	uint32_t all;
 	uint8_t *mask;
-	uint32_t *ordered;
+	enum err err = order_of(&order, snap, query);
 
-	if (order == NULL || found->count < 2)
-		return ERR_OK;
-	mask = calloc(rows, 1);
-	ordered = malloc((found->count + 1u) * sizeof(*ordered));
-	if (mask == NULL || ordered == NULL) {
-		free(mask);
-		free(ordered);
+	if (err != ERR_OK || order == NULL || count < 2)
+		return err;
+	all = snapshot_rows(snap);
+	mask = calloc(all, 1);
+	if (mask == NULL)
 		return ERR_NO_MEMORY;
-	}
-	for (uint32_t i = 0; i < found->count; i++)
-		mask[found->rows[i]] = 1;
-	found->count = list_rows(ordered, mask, order, rows, found->count);
-	free(found->rows);
-	found->rows = ordered;
+	for (uint32_t i = 0; i < count; i++)
+		mask[rows[i]] = 1;
+	/* Each row stands in the order once, so all come again. */
+	if (list_rows(rows, mask, order, all, count) != count)
+		err = ERR_DAMAGED;
 	free(mask);
-	return ERR_OK;
+	return err;
 }
 
 static enum err
@@ -138,15 +137,18 @@ find_rows(struct matches *found, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query)
 {
 	const uint32_t *order;
-	enum err err = order_of(&order, snap, query);
+	enum err err;
 
-	if (err == ERR_OK && query->words.len > 0) {
+	if (query->words.len > 0) {
 		err = match_words(found, snap, ranges, query);
-		if (err == ERR_OK)
-			err = put_in_order(found, order, snapshot_rows(snap));
-	} else if (err == ERR_OK)
-		err = find_by_columns(found, snap, ranges, query, order);
-	return err;
+		return err == ERR_OK
+		    ? rowset_order(found->rows, found->count, snap, query)
+		    : err;
+	}
+	err = order_of(&order, snap, query);
+	return err == ERR_OK
+	    ? find_by_columns(found, snap, ranges, query, order)
+	    : err;
 }
 
 /* Takes what was found. */
@@ -309,25 +311,6 @@ rowset_get(struct rowset *set, struct pinned *pinned,
 	}
 	if (err == ERR_OK)
 		cut_page(set, page, limit);
-	return err;
-}
-
-enum err
-rowset_search(struct rowset *set, struct pinned *pinned,
-    const struct ranges *ranges, const struct rowset_query *query)
-{
-	struct matches found = {NULL, 0};
-	enum err err;
-
-	memset(set, 0, sizeof(*set));
-	err = find_rows(&found, pinned->snap, ranges, query);
-	if (err == ERR_OK && found.count > 0)
-		err = make_list(&set->list, &found);
-	if (set->list != NULL) {
-		set->total = set->count = set->list->count;
-		set->order = set->list->rows;
-	}
-	free(found.rows);
 	return err;
 }
 

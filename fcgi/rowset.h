@@ -58,11 +58,10 @@ enum err rowset_get(struct rowset *set, struct pinned *pinned,
     int64_t limit);
 
 /*
- * All that match, found anew and not kept: for many snapshots at a time, whose
- * kept lists would be more to look through. `query` has words.
+ * Brings rows of one snapshot, which are ascending, into the order asked for.
  */
-enum err rowset_search(struct rowset *set, struct pinned *pinned,
-    const struct ranges *ranges, const struct rowset_query *query);
+enum err rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
+    const struct rowset_query *query);
 
 void rowset_release(struct rowset *set);
 

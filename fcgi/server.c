@@ -6,6 +6,7 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "fcgi/on_demand.h"
+#include "fcgi/roster.h"
 #include "lmdb-schema/attempts.h"
 #include "lmdb-schema/store.h"
 
@@ -34,8 +35,10 @@ server_open(struct server **out, const struct settings *settings,
 	if (err == ERR_OK) {
 		server->snapcache = snapcache_new(
 		    server->store, (unsigned)settings->snapshots_open, metrics);
+		server->roster = roster_slot_new();
 		server->computing = computing_table_new();
-		if (server->snapcache == NULL || server->computing == NULL)
+		if (server->snapcache == NULL || server->roster == NULL ||
+		    server->computing == NULL)
 			err = ERR_NO_MEMORY;
 	}
 	if (err != ERR_OK) {
@@ -78,6 +81,7 @@ server_close(struct server *server)
 	if (server->store != NULL)
 		write_uses(server);
 	server_release_source(server->source);
+	roster_slot_free(server->roster);
 	snapcache_free(server->snapcache);
 	computing_table_free(server->computing);
 	attempts_close(server->attempts);
@@ -96,6 +100,7 @@ server_tick(struct server *server)
 		return;
 	server->ticked_ns = now;
 	write_uses(server);
+	roster_slot_tick(server->roster, IDLE_SECONDS);
 	snapcache_tick(server->snapcache, IDLE_SECONDS);
 }
 
@@ -188,10 +193,36 @@ server_hold(struct call *call, struct pinned *pinned)
 }
 
 void
+server_hold_roster(struct call *call, struct roster *roster)
+{
+	struct serving *serving = call->serving;
+
+	if (roster == NULL)
+		return;
+	if (serving->roster_count == serving->roster_room) {
+		unsigned room = serving->roster_room * 2 + 4;
+		struct roster **rosters = reallocarray(
+		    serving->rosters, room, sizeof(struct roster *));
+
+		if (rosters == NULL) {
+			/* What refers to it must not go out. */
+			call->reply->body.err = ERR_NO_MEMORY;
+			roster_release(roster);
+			return;
+		}
+		serving->rosters = rosters;
+		serving->roster_room = room;
+	}
+	serving->rosters[serving->roster_count++] = roster;
+}
+
+void
 server_release_held(struct serving *serving)
 {
 	packed_release(serving->packed);
 	serving->packed = NULL;
+	while (serving->roster_count > 0)
+		roster_release(serving->rosters[--serving->roster_count]);
 	while (serving->held_count > 0)
 		snapcache_unpin(serving->server->snapcache,
 		    serving->held[--serving->held_count]);
@@ -241,6 +272,7 @@ serving_free(struct serving *serving)
 	stitch_fini(&serving->stitch);
 	server_release_held(serving);
 	free(serving->held);
+	free(serving->rosters);
 	buf_fini(&serving->message);
 	buf_fini(&serving->details);
 	buf_fini(&serving->folded);

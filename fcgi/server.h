@@ -27,6 +27,7 @@ struct server {
 	struct metrics *metrics;
 	struct store *store;
 	struct snapcache *snapcache;
+	struct roster_slot *roster; /* roster.c */
 	/* The current facts, opened anew when an import has replaced them. */
 	pthread_mutex_t source_lock;
 	struct shared_source *source;
@@ -60,6 +61,8 @@ struct serving {
 	/* Snapshots that the answer refers to, open until it is put. */
 	struct pinned **held;
 	unsigned held_count, held_room;
+	struct roster **rosters; /* the same */
+	unsigned roster_count, roster_room;
 };
 
 /* Who calls. */
@@ -93,6 +96,10 @@ void server_release_source(struct shared_source *source);
 
 /* Keeps a snapshot open until the answer is put; NULL is fine. */
 void server_hold(struct call *call, struct pinned *pinned);
+
+/* Keeps a roster until then. */
+struct roster;
+void server_hold_roster(struct call *call, struct roster *roster);
 
 /* The answer is put. */
 void server_release_held(struct serving *serving);

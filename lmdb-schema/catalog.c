@@ -56,6 +56,12 @@ catalog_view_renew(struct catalog_view *view)
 	return kv_renew(view->txn);
 }
 
+uint64_t
+catalog_view_version(const struct catalog_view *view)
+{
+	return kv_txn_id(view->txn);
+}
+
 static enum err
 read_entry(struct catalog_entry *entry, struct span value)
 {
@@ -106,6 +112,12 @@ catalog_keeps(
 	return key_code_ok(supplier) &&
 	    kv_get(view->txn, CATALOG_RETIRED, key_span(&key), &value) ==
 	    ERR_OK;
+}
+
+enum err
+catalog_count(struct catalog_view *view, uint64_t *count)
+{
+	return kv_count(view->txn, CATALOG_CURRENT, count);
 }
 
 enum err

@@ -28,6 +28,9 @@ void catalog_view_close(struct catalog_view *view);
 void catalog_view_rest(struct catalog_view *view);
 enum err catalog_view_renew(struct catalog_view *view);
 
+/* Grows with each commit: while it is the same, so is all that is stored. */
+uint64_t catalog_view_version(const struct catalog_view *view);
+
 /* ERR_NOT_FOUND: never computed. */
 enum err catalog_get(struct catalog_view *view, struct span supplier,
     struct catalog_entry *entry);
@@ -35,6 +38,9 @@ enum err catalog_get(struct catalog_view *view, struct span supplier,
 /* True when that generation is current or still kept. */
 bool catalog_keeps(
     struct catalog_view *view, struct span supplier, uint64_t generation);
+
+/* How many suppliers have a current generation. */
+enum err catalog_count(struct catalog_view *view, uint64_t *count);
 
 enum err catalog_each(struct catalog_view *view,
     enum err (*each)(

@@ -23,7 +23,7 @@ struct live_view {
 static void
 read_numbers(struct live_view *view)
 {
-	uint64_t commit = kv_txn_id(view->txn);
+	uint64_t commit = live_view_version(view);
 
 	if (commit == view->commit)
 		return;
@@ -77,6 +77,12 @@ live_view_renew(struct live_view *view)
 	if (err == ERR_OK)
 		read_numbers(view);
 	return err;
+}
+
+uint64_t
+live_view_version(const struct live_view *view)
+{
+	return kv_txn_id(view->txn);
 }
 
 uint64_t

@@ -51,6 +51,9 @@ void live_view_close(struct live_view *view);
 void live_view_rest(struct live_view *view);
 enum err live_view_renew(struct live_view *view);
 
+/* Grows with each commit: while it is the same, so is all that is stored. */
+uint64_t live_view_version(const struct live_view *view);
+
 /* Generations; 0 when nothing was ever imported. */
 uint64_t live_facts(struct live_view *view);
 uint64_t live_network_generation(struct live_view *view);

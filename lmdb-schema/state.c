@@ -51,6 +51,12 @@ state_view_renew(struct state_view *view)
 	return kv_renew(view->txn);
 }
 
+uint64_t
+state_view_version(const struct state_view *view)
+{
+	return kv_txn_id(view->txn);
+}
+
 struct kv_txn *
 state_view_txn(struct state_view *view)
 {

@@ -53,6 +53,9 @@ void state_view_close(struct state_view *view);
 void state_view_rest(struct state_view *view);
 enum err state_view_renew(struct state_view *view);
 
+/* Grows with each commit: while it is the same, so is all that is stored. */
+uint64_t state_view_version(const struct state_view *view);
+
 /* For lmdb-schema's own files only. */
 struct kv_txn *state_view_txn(struct state_view *view);
 
