@@ -248,7 +248,8 @@ look(struct asking *asking, unsigned which, struct scouts *scouts)
 {
 	const struct haystack *hay = &asking->hays[which];
 	struct match_slice *slice = &asking->slices[which];
-	uint32_t *rows = asking->out->rows + slice->first;
+	uint32_t *rows =
+	    slice->count == 0 ? NULL : asking->out->rows + slice->first;
 	const char *limit = hay->text.ptr + hay->text.len;
 	uint32_t kept = 0;
 
