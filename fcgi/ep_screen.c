@@ -293,8 +293,36 @@ are_known(struct deciding *deciding)
 
 /* --- what came of it ------------------------------------------------------ */
 
+/* Who made it so: only for a range that has not changed again since. */
 static void
-answer_decided(struct deciding *deciding)
+answer_who(struct answer *answer, const char *by, const char *at,
+    const struct proposal *made, uint8_t gamme)
+{
+	if (made->gamme != gamme)
+		return;
+	answer_text(answer, by, made->author);
+	answer_time(answer, at, made->when_ms);
+}
+
+/* A buyer whose wish was not met wants to know who was faster, and when. */
+static void
+answer_others(struct deciding *deciding, struct answer *answer,
+    struct span codein, const struct proposal_decided *decided)
+{
+	struct state_view *state = deciding->call->serving->state;
+	struct span supplier = deciding->verdict.supplier;
+	struct proposal made;
+
+	if (proposal_validated_of(state, supplier, codein, &made) == ERR_OK)
+		answer_who(
+		    answer, "savedBy", "savedAt", &made, decided->recorded);
+	if (proposal_pending_of(state, supplier, codein, &made) == ERR_OK)
+		answer_who(answer, "proposedBy", "proposedAt", &made,
+		    decided->pending);
+}
+
+static void
+answer_one(struct deciding *deciding, struct answer *answer, unsigned i)
 {
 	static const struct span results[] = {
 	    [PROPOSAL_APPLIED] = {"applied", 7},
@@ -302,22 +330,31 @@ answer_decided(struct deciding *deciding)
 	    [PROPOSAL_ABSENT] = {"absent", 6},
 	    [PROPOSAL_REFUSED] = {"refused", 7},
 	};
+	const struct proposal_decided *decided = &deciding->decided[i];
+	struct span codein = deciding->decisions[i].codein;
+
+	jsonw_object_begin(&answer->json);
+	answer_text(answer, "codein", codein);
+	answer_text(answer, "result", results[decided->outcome]);
+	answer_gamme(answer, "codeGammeServeur", decided->server);
+	answer_gamme(answer, "codeGamme", decided->recorded);
+	answer_gamme(answer, "gammeAValider", decided->pending);
+	if (decided->outcome != PROPOSAL_APPLIED)
+		answer_others(deciding, answer, codein, decided);
+	jsonw_object_end(&answer->json);
+}
+
+static void
+answer_decided(struct deciding *deciding)
+{
 	unsigned counts[4] = {0, 0, 0, 0};
 	struct answer answer;
 
 	answer_begin(&answer, deciding->call);
 	jsonw_array_begin(&answer.json);
 	for (unsigned i = 0; i < deciding->verdict.count; i++) {
-		const struct proposal_decided *decided = &deciding->decided[i];
-
-		counts[decided->outcome]++;
-		jsonw_object_begin(&answer.json);
-		answer_text(&answer, "codein", deciding->decisions[i].codein);
-		answer_text(&answer, "result", results[decided->outcome]);
-		answer_gamme(&answer, "codeGammeServeur", decided->server);
-		answer_gamme(&answer, "codeGamme", decided->recorded);
-		answer_gamme(&answer, "gammeAValider", decided->pending);
-		jsonw_object_end(&answer.json);
+		counts[deciding->decided[i].outcome]++;
+		answer_one(deciding, &answer, i);
 	}
 	jsonw_array_end(&answer.json);
 	jsonw_key(&answer.json, "meta");

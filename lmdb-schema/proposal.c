@@ -60,22 +60,43 @@ proposal_validated(struct state_view *view, struct span supplier,
 	return each_of(view, STATE_VALIDATED, supplier, each, context);
 }
 
+static enum err
+one_of(struct state_view *view, unsigned table, struct span supplier,
+    struct span codein, struct proposal *proposal)
+{
+	struct key key = key_pair(supplier, codein);
+	struct span value;
+	enum err err =
+	    kv_get(state_view_txn(view), table, key_span(&key), &value);
+
+	return err == ERR_OK ? proposal_read(proposal, value) : err;
+}
+
+enum err
+proposal_pending_of(struct state_view *view, struct span supplier,
+    struct span codein, struct proposal *proposal)
+{
+	return one_of(view, STATE_PENDING, supplier, codein, proposal);
+}
+
+enum err
+proposal_validated_of(struct state_view *view, struct span supplier,
+    struct span codein, struct proposal *proposal)
+{
+	return one_of(view, STATE_VALIDATED, supplier, codein, proposal);
+}
+
 enum err
 proposal_recorded(struct state_view *view, struct live_view *live,
     struct span supplier, struct span codein, uint8_t *server,
     uint8_t *recorded)
 {
-	struct key key = key_pair(supplier, codein);
 	struct proposal validated;
-	struct span value;
 	enum err err = live_gamme(live, supplier, codein, server);
 
 	*recorded = *server;
 	if (err == ERR_OK)
-		err = kv_get(state_view_txn(view), STATE_VALIDATED,
-		    key_span(&key), &value);
-	if (err == ERR_OK)
-		err = proposal_read(&validated, value);
+		err = proposal_validated_of(view, supplier, codein, &validated);
 	if (err == ERR_OK)
 		*recorded = validated.gamme;
 	return err == ERR_NOT_FOUND ? ERR_OK : err;

@@ -49,6 +49,12 @@ enum err proposal_validated(struct state_view *view, struct span supplier,
 	void *context, struct span codein, const struct proposal *proposal),
     void *context);
 
+/* One article's. ERR_NOT_FOUND when it has none. */
+enum err proposal_pending_of(struct state_view *view, struct span supplier,
+    struct span codein, struct proposal *proposal);
+enum err proposal_validated_of(struct state_view *view, struct span supplier,
+    struct span codein, struct proposal *proposal);
+
 /* An article's range at the server, and the recorded one. */
 struct live_view;
 enum err proposal_recorded(struct state_view *view, struct live_view *live,
