@@ -5,7 +5,8 @@
 The supplier has 3,000 articles, with GRID_LONG=1 130,000; GRID_ARTICLES says
 otherwise. The script asks for what only we can do by a line on its output,
 "@ WORDS", and reads a line of JSON for an answer: "@ stop" and "@ start" end
-and start gridapi, "@ expire" ends all sessions, "@ ctl WORDS" runs gridctl.
+and start gridapi, "@ expire" ends all of claire's sessions, "@ user NAME" lets
+one more in, with the same password, "@ ctl WORDS" runs gridctl.
 """
 
 import json
@@ -58,6 +59,8 @@ def expire(stack):
 def serve(stack, words):
     acts = {"stop": stop, "start": lambda stack: stack.start_pool(),
             "expire": expire,
+            "user": lambda stack: ctl(stack, "user", "add", words[1],
+                                      stdin=PASSWORD + "\n"),
             "ctl": lambda stack: ctl(stack, *words[1:])}
     return json.dumps(acts[words[0]](stack))
 

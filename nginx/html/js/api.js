@@ -12,6 +12,7 @@ import {t} from "./text.js";
 export class ApiError extends Error {
 	constructor(status, error, retryAfter = 0) {
 		super(error?.message ?? t("unreachable"));
+		this.said = error?.message ?? ""; /* by the server */
 		this.status = status;
 		this.code = error?.code ?? "internal_error";
 		this.details = error?.details ?? {};

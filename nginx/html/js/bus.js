@@ -7,6 +7,7 @@
  *	class      a class was chosen                 {code, totalCa}
  *	ranges     proposals or the buyer's edits changed
  *	selection  other rows are selected
+ *	recorded   the server said what is recorded now: Map codein -> ranges
  *	decided    changes were saved or cancelled
  *	unkept     the browser does not keep the edits
  *	theme      light or dark was turned over

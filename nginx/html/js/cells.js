@@ -6,7 +6,8 @@ import {t} from "./text.js";
 
 const ARROWS = {up: "↗", down: "↘", flat: "→"};
 
-function chip(gamme, kind, title) {
+/* A range as it stands in a cell; "∅" for none. */
+export function chip(gamme, kind = gamme == null ? ".none" : "", title = null) {
 	return el(`span.gamme${kind}`, {title}, gamme ?? "∅");
 }
 
@@ -34,9 +35,8 @@ function waitsInWords(proposed, one) {
 /* The recorded range, then what is proposed, then the buyer's own word. */
 export function rangeView(row) {
 	const proposed = proposal(row.codein), one = edit(row.codein);
-	const view = el("span.ranges", {}, chip(row.codeGamme,
-	    row.codeGamme == null ? ".none" : "", row.codeGamme == null ?
-	    t("no_range") : null));
+	const view = el("span.ranges", {}, chip(row.codeGamme, undefined,
+	    row.codeGamme == null ? t("no_range") : null));
 
 	if (proposed || one)
 		view.append(el("span.arrow", {"aria-hidden": "true"}, "→"),

@@ -5,15 +5,17 @@
 import {get} from "./api.js";
 import {emit} from "./bus.js";
 import {el, icon} from "./dom.js";
+import {complain} from "./errors.js";
 import * as format from "./format.js";
-import {tell} from "./notice.js";
 import {t} from "./text.js";
 
 export function classTree() {
 	const tree = el("ul.tree", {role: "tree",
 	    "aria-label": t("classification")});
 	const worth = new WeakMap(); /* item -> {code, totalCa} */
+	const filling = new WeakMap(); /* item -> promise of its classes */
 	let supplier = null;
+	let selects = 0; /* the last one counts, however answers come */
 
 	async function load(level, parent) {
 		const {data, meta} = await get("/api/v1/nomenclatures",
@@ -38,30 +40,39 @@ export function classTree() {
 	}
 
 	function choose(item) {
+		selects++;
 		mark(item);
 		emit("class", worth.get(item));
 	}
 
 	const itemOf = (code) => tree.querySelector(`[data-code="${code}"]`);
 
+	/* Resolves when its classes are there, where they are to be seen. */
 	async function toggle(item, open) {
 		const was = item.getAttribute("aria-expanded");
 
-		if (was === null || was === String(open))
+		if (was === null)
 			return;
 		item.setAttribute("aria-expanded", String(open));
-		const group = item.querySelector("ul");
+		if (open && !filling.has(item))
+			filling.set(item, fill(item, item.querySelector("ul"))
+			    .then((done) => done || filling.delete(item)));
+		if (open)
+			await filling.get(item);
+	}
 
-		if (!open || group.childElementCount > 0)
-			return;
+	/* Returns whether they could be had. */
+	async function fill(item, group) {
 		try {
 			const level = item.dataset.code.length / 2 + 1;
 			const {data} = await load(level, item.dataset.code);
 
 			group.replaceChildren(...data.map(node));
+			return true;
 		} catch (error) {
 			item.setAttribute("aria-expanded", "false");
-			tell(t("failed", {why: error.message}), {error: true});
+			complain(t("classes_failed"), error);
+			return false;
 		}
 	}
 
@@ -145,12 +156,17 @@ export function classTree() {
 		},
 		/*
 		 * Marks a class, "" for all, without telling anyone; those that
-		 * it is in open. Returns what it is worth, 0 when there is none.
+		 * it is in open. Returns what it is worth, 0 when there is none,
+		 * null when another one was selected meanwhile.
 		 */
 		async select(code) {
+			const mine = ++selects;
+
 			for (let n = 2; n < code.length; n += 2)
 				if (itemOf(code.slice(0, n)) !== null)
 					await toggle(itemOf(code.slice(0, n)), true);
+			if (mine !== selects)
+				return null;
 			mark(itemOf(code));
 			return worth.get(itemOf(code))?.totalCa ?? 0;
 		},

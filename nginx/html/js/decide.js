@@ -4,13 +4,15 @@
  */
 import {isUnsure} from "./api.js";
 import {emit} from "./bus.js";
+import {chip} from "./cells.js";
 import {columnName} from "./columns.js";
 import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
+import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {articleName} from "./labels.js";
 import {tell} from "./notice.js";
-import {cancel, lastStep, save} from "./ranges.js";
+import {cancel, edit, lastStep, plan, save, setRange} from "./ranges.js";
 import {plural, t} from "./text.js";
 
 const LISTED = 50;
@@ -64,50 +66,91 @@ function explain(what, planned, bySelection, supplier) {
 	];
 }
 
-function conflictRow(one, planned, supplier) {
-	const also = one.gammeAValider == null ? "" :
-	    ` (${t("also_proposed", {gamme: one.gammeAValider})})`;
+/* What stands there now, by whom and since when, as far as it is known. */
+function nowOf({codeGamme, savedBy, savedAt, gammeAValider, proposedBy,
+    proposedAt}) {
+	const who = (name, author, at) => author && el("span.faint", {},
+	    t(name, {author, date: format.time(at)}));
 
+	return [el("div.now", {}, chip(codeGamme), who("saved_by", savedBy,
+	    savedAt)), gammeAValider && el("div.now", {},
+	    chip(gammeAValider, ".api"), who("proposed_by", proposedBy,
+		proposedAt))].filter((part) => part);
+}
+
+function conflictRow(one, planned, supplier) {
 	return el("tr", {},
 	    el("th", {scope: "row"}, articleName(supplier.code, planned)),
-	    el("td", {}, planned.gamme ?? "∅"),
-	    el("td", {}, (one.codeGamme ?? "∅") + also),
+	    el("td", {}, chip(planned.gamme, ".mine")),
+	    el("td", {}, nowOf(one)),
 	    el("td", {}, t(`result_${one.result}`)));
 }
 
+/*
+ * What becomes of the buyer's own edits that were in others' way: theirs stays,
+ * or one's own is saved after all, each for all of them at once.
+ */
+function choices(edits, of, window) {
+	if (edits.length === 0)
+		return [];
+	return [
+		el("button", {type: "button", onclick() {
+			window().close();
+			setRange(edits, undefined);
+			tell(plural("theirs_kept", edits.length),
+			    {action: undoOf(lastStep(), of)});
+		}}, t("keep_theirs")),
+		el("button", {type: "button", onclick() {
+			window().close();
+			decide("save", plan(edits.map(({codein}) => codein)),
+			    {...of, bySelection: true});
+		}}, t("save_mine")),
+		el("button.primary", {type: "button",
+		    onclick: () => window().close()}, t("decide_later")),
+	];
+}
+
 /* What was changed by others meanwhile: nothing of it was overwritten. */
-function tellConflicts(planned, results, supplier) {
+function tellConflicts(planned, results, of) {
 	const conflicts = results.filter(({result}) => result !== "applied");
 	const applied = results.length - conflicts.length;
 	const byCode = new Map([...planned.mine, ...planned.pending]
 	    .map((one) => [one.codein, one]));
+	const left = conflicts.filter(({codein}) => edit(codein));
 	const head = [columnName("libelle1"), t("wanted"), t("now"),
 	    t("what_happened")];
-
-	openDialog({title: plural("conflicts_title", conflicts.length),
-	    wide: true, content: [el("p", {}, t("conflicts_lead")),
-		applied > 0 ? el("p", {}, plural("conflict_saved", applied)) :
-		    null,
-		el("table.plain", {},
-		    el("thead", {}, el("tr", {}, head.map((text) =>
-			el("th", {scope: "col"}, text)))),
-		    el("tbody", {}, conflicts.slice(0, LISTED).map((one) =>
-			conflictRow(one, byCode.get(one.codein), supplier)))),
-		conflicts.length > LISTED ? el("p.faint", {}, t("and_more",
-		    {n: format.integer(conflicts.length - LISTED)})) : null]});
+	const window = openDialog({
+		title: plural("conflicts_title", conflicts.length),
+		wide: true,
+		content: [
+			el("p", {}, t("conflicts_lead")),
+			applied > 0 && el("p", {},
+			    plural("conflict_saved", applied)),
+			el("table.plain", {},
+			    el("thead", {}, el("tr", {}, head.map((text) =>
+				el("th", {scope: "col"}, text)))),
+			    el("tbody", {}, conflicts.slice(0, LISTED)
+				.map((one) => conflictRow(one,
+				    byCode.get(one.codein), of.supplier)))),
+			conflicts.length > LISTED && el("p.faint", {},
+			    t("and_more", {n: format.integer(
+				conflicts.length - LISTED)})),
+			left.length > 0 && el("p", {},
+			    plural("conflict_yours", left.length)),
+		].filter((part) => part),
+		actions: choices(left, of, () => window)});
 }
 
-/* Undo stays possible for as long as its notice is read. */
-function report(what, planned, results, {supplier, undoStep}) {
-	const lost = results.filter(({result}) => result !== "applied").length;
-	const step = lastStep();
+const undoOf = (step, {undoStep}) => step && {label: t("undo"),
+    run: () => undoStep(step)};
 
-	if (lost > 0)
-		tellConflicts(planned, results, supplier);
+/* Undo stays possible for as long as its notice is read. */
+function report(what, planned, results, of) {
+	if (results.some(({result}) => result !== "applied"))
+		tellConflicts(planned, results, of);
 	else
 		tell(plural(what === "save" ? "saved" : "canceled",
-		    planned.count), {action: step && {label: t("undo"),
-		    run: () => undoStep(step)}});
+		    planned.count), {action: undoOf(lastStep(), of)});
 }
 
 /*
@@ -147,8 +190,14 @@ export function decide(what, planned, of) {
 		} catch (error) {
 			/* It may have been done: ask for what is there now. */
 			emit("decided");
-			problem.textContent = isUnsure(error) ? t("unsure") :
-			    t("failed", {why: error.message});
+			const why = isUnsure(error) ? [t("unsure")] :
+			    reasons(t(`${what}_failed`), error);
+
+			/* Who closed the window meanwhile is told as well. */
+			if (window.dialog.isConnected)
+				problem.replaceChildren(...why);
+			else
+				tell(why, {error: true});
 			go.disabled = false;
 		}
 	});

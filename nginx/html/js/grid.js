@@ -39,6 +39,12 @@ const rowClassRules = {
 	"row-waits": ({data}) => data === undefined,
 };
 
+/* A column that the rows in sight have not got yet: no value is another thing. */
+const waitRules = {
+	"cell-waits": ({data, colDef}) => data !== undefined &&
+	    !(colDef.field in data),
+};
+
 /* A change that waits is seen at the row's edge, too. */
 const edgeRules = {
 	"edge-api": ({data}) => data !== undefined &&
@@ -60,13 +66,13 @@ function definition({name, width}, wide) {
 		lockPinned: true,
 		cellClass: `kind-${of.kind}` + (of.left ? "" : " right"),
 		headerClass: of.left ? "" : "right",
-		cellClassRules: name === "codein" ? edgeRules : undefined,
+		cellClassRules: name === "codein" ? edgeRules : waitRules,
 	};
 }
 
 /*
  * Makes the grid in `host`. `tell` has what the grid says:
- *	failed(error)     a page could not be had
+ *	failed(error, source)   a page of this source could not be had
  *	opened(row)       Enter, or two clicks
  *	moved(row)        the cursor is on another row
  *	selected(count)   which rows are chosen has changed
@@ -178,7 +184,7 @@ export function makeGrid(host, tell) {
 			loaded(total, meta);
 		} catch (error) {
 			params.failCallback();
-			tell.failed(error);
+			tell.failed(error, source);
 		}
 	}
 
@@ -217,6 +223,12 @@ export function makeGrid(host, tell) {
 		refresh: () => api.refreshInfiniteCache(),
 		columnsChanged: () =>
 		    api.setGridOption("columnDefs", definitions()),
+		/* Map codein -> ranges, laid over the rows at hand. */
+		recorded(now) {
+			for (const [codein, ranges] of now)
+				Object.assign(api.getRowNode(codein)?.data ?? {},
+				    ranges);
+		},
 		rangesChanged: () => api.refreshCells(
 		    {columns: ["codein", "codeGamme"], force: true}),
 		/* "name", or "-name" for the highest first; "" for none. */

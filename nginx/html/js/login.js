@@ -4,6 +4,7 @@
  */
 import {ask} from "./api.js";
 import {el} from "./dom.js";
+import {reasons} from "./errors.js";
 import {placeNotices} from "./notice.js";
 import {t} from "./text.js";
 
@@ -19,7 +20,7 @@ function wordsFor(error) {
 		return t("login_wrong");
 	if (error.status === 429)
 		return t("login_wait");
-	return error.message;
+	return reasons("", error);
 }
 
 /* A window that only a login closes; the old one comes back after it. */
@@ -86,7 +87,8 @@ export function logIn(host, {lead = t("login_lead"), known = ""} = {}) {
 				gone();
 				resolve(data);
 			} catch (error) {
-				problem.textContent = wordsFor(error);
+				problem.replaceChildren(
+				    ...[wordsFor(error)].flat());
 				password.value = "";
 				password.focus();
 			} finally {

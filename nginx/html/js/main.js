@@ -1,6 +1,7 @@
 /* main: who is it? Then the screen. */
 import {ask, onSessionEnd, remove} from "./api.js";
 import {describeColumns} from "./columns.js";
+import {complain} from "./errors.js";
 import {placeNotices, tell} from "./notice.js";
 import {logIn} from "./login.js";
 import {language, t} from "./text.js";
@@ -13,7 +14,7 @@ async function sessionNow() {
 		return (await ask("GET", "/app/session", {open: true})).data;
 	} catch (error) {
 		if (error.status !== 401)
-			tell(t("failed", {why: error.message}), {error: true});
+			complain(t("session_failed"), error);
 		return null;
 	}
 }
@@ -30,6 +31,8 @@ function renewer(session) {
 				return;
 			tell(t("login_other"));
 			location.reload();
+			/* What the first one asked for is asked no more. */
+			return new Promise(() => {});
 		});
 		return renewed;
 	};
@@ -53,7 +56,7 @@ async function start() {
 
 	onSessionEnd(renewer(session));
 	await describeColumns().catch((error) =>
-	    tell(t("names_failed", {why: error.message}), {error: true}));
+	    complain(t("names_failed"), error));
 	(await screen).openScreen(host, session, logOut);
 }
 

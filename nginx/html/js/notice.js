@@ -18,10 +18,15 @@ export function placeNotices() {
 	(windows[windows.length - 1] ?? document.body).append(line, list);
 }
 
-/* `action` is {label, run}. Errors stay until they are closed. */
-export function tell(text, {error = false, action = null} = {}) {
-	const note = el("div.notice" + (error ? ".error" : ""), {},
-	    el("span", {}, text));
+/*
+ * `text` may have elements; `action` is {label, run}. Errors stay until they
+ * are closed; one takes the place of an older one `about` the same. Returns
+ * what takes it back.
+ */
+export function tell(text, {error = false, action = null, about = null} = {}) {
+	const note = el("div.notice" + (error ? ".error" : ""),
+	    {"data-about": about},
+	    el("span.words", {}, [text].flat()));
 	const drop = () => note.remove();
 
 	if (action !== null)
@@ -33,6 +38,8 @@ export function tell(text, {error = false, action = null} = {}) {
 	    "aria-label": t("close"), onclick: drop}, "×"));
 	while (list.childElementCount > 3)
 		list.firstElementChild.remove();
+	if (about !== null)
+		list.querySelector(`[data-about=${about}]`)?.remove();
 	list.append(note);
 	if (!error)
 		setTimeout(drop, 7000);

@@ -5,7 +5,9 @@ import {rangeView, seriesView, trendView} from "./cells.js";
 import {fittedLine, monthChart} from "./charts.js";
 import {columnName} from "./columns.js";
 import {el, iconButton} from "./dom.js";
+import {reasons} from "./errors.js";
 import * as format from "./format.js";
+import {freshen, moment} from "./fresh.js";
 import {edit, proposal, RANGES, setRange} from "./ranges.js";
 import {t} from "./text.js";
 
@@ -205,7 +207,7 @@ export function articlePanel(closed, step) {
 	    iconButton("down", t("next"), () => step(1)),
 	    el("span.grow"),
 	    iconButton("close", t("close"), () => close())), body);
-	let asked = null, undraw = [], row = null, wanted = null;
+	let asked = null, undraw = [], row = null, wanted = null, of = null;
 
 	function draw() {
 		const drawn = [];
@@ -223,29 +225,39 @@ export function articlePanel(closed, step) {
 		if (wanted === codein)
 			return;
 		wanted = codein;
-		load(supplier, codein);
+		of = supplier;
+		load();
 	}
 
-	async function load(supplier, codein) {
+	/* While another article is on its way, nothing is done to the old one. */
+	function wait(on) {
+		element.classList.toggle("waits", on);
+		body.inert = on && row?.codein !== wanted;
+	}
+
+	async function load() {
+		const now = moment();
+
 		element.hidden = false;
-		element.classList.add("waits");
+		wait(true);
 		asked?.abort();
 		asked = new AbortController();
 		try {
 			const {data} = await get(
-			    `/api/v1/products/${encodeURIComponent(codein)}`,
-			    {fournisseur: supplier}, {signal: asked.signal});
+			    `/api/v1/products/${encodeURIComponent(wanted)}`,
+			    {fournisseur: of}, {signal: asked.signal});
 
+			freshen([data], now);
 			row = data;
 			draw();
-			element.classList.remove("waits");
+			wait(false);
 		} catch (error) {
 			if (error.name === "AbortError")
 				return;
 			row = wanted = null;
-			element.classList.remove("waits");
+			wait(false);
 			body.replaceChildren(el("p.problem", {role: "alert"},
-			    t("article_failed", {why: error.message})));
+			    reasons(t("article_failed"), error)));
 		}
 	}
 
@@ -264,7 +276,8 @@ export function articlePanel(closed, step) {
 	element.addEventListener("keydown", (event) => {
 		const letter = event.key.toUpperCase();
 
-		if (row === null || !RANGES.includes(letter) ||
+		if (row === null || row.codein !== wanted ||
+		    !RANGES.includes(letter) ||
 		    event.ctrlKey || event.metaKey || event.altKey)
 			return;
 		event.preventDefault();
@@ -283,8 +296,9 @@ export function articlePanel(closed, step) {
 				    ?.focus();
 		}
 	});
-	on("decided", () => row !== null && !element.hidden &&
-	    load(row.codeFournisseur, row.codein));
+	on("recorded", (now) => row !== null &&
+	    Object.assign(row, now.get(row.codein)));
+	on("decided", () => wanted !== null && load());
 	on("theme", () => row !== null && draw());
 
 	return {element, show, close, isOpen: () => !element.hidden,

@@ -8,6 +8,7 @@
  */
 import {ApiError, get, post} from "./api.js";
 import {emit} from "./bus.js";
+import {forgetRecorded, moment, noteRecorded} from "./fresh.js";
 import {isKeptAs, recall, remember} from "./store.js";
 
 export const RANGES = ["A", "B", "C", "Y", "Z"];
@@ -16,6 +17,7 @@ const MOST_AT_ONCE = 5000;
 let user = null, supplier = null;
 let version = null;
 let proposals = new Map(); /* codein -> {gamme, codeGamme, author, at} */
+let knownAt = 0; /* when the proposals were asked for */
 let edits = new Map(); /* codein -> {gamme, codeGamme, gammeAValider} */
 /* Each {puts: [[codein, edit to come back], …], decided}, the newest last. */
 let history = [];
@@ -73,22 +75,27 @@ export function openRanges(userName, code) {
 	supplier = code;
 	version = null;
 	proposals = new Map();
+	knownAt = moment();
 	edits = recallEdits();
 	history = [];
+	forgetRecorded();
 	emit("ranges");
 	return edits.size;
 }
 
 /* Asks for the proposals; true when something changed since. */
 export async function refreshPending(signal) {
-	const asked = supplier;
-	const answer = await get("/app/pending", {fournisseur: asked},
+	const code = supplier, asked = moment();
+	const answer = await get("/app/pending", {fournisseur: code},
 	    {signal});
 
-	if (asked !== supplier || answer.meta.version === version)
+	/* One that was asked for before is older, whenever it comes. */
+	if (code !== supplier || asked < knownAt ||
+	    answer.meta.version === version)
 		return false;
 	const first = version === null;
 
+	knownAt = asked;
 	version = answer.meta.version;
 	proposals = new Map(answer.data.map((one) => [one.codein, one]));
 	emit("ranges");
@@ -186,9 +193,25 @@ function* portions(list) {
 		yield list.slice(at, at + MOST_AT_ONCE);
 }
 
+/* What an answer says of proposals is newer than those that are known. */
+function settleProposals(items) {
+	knownAt = moment();
+	for (const {codein, codeGamme, gammeAValider, proposedBy, proposedAt}
+	    of items)
+		if (gammeAValider === null)
+			proposals.delete(codein);
+		else
+			proposals.set(codein, {gamme: gammeAValider,
+			    codeGamme, author: proposedBy, at: proposedAt});
+}
+
 async function send(path, code, body) {
 	const {data} = await post(path, {fournisseur: code, ...body});
 
+	if (code === supplier) {
+		settleProposals(data);
+		noteRecorded(data);
+	}
 	return data;
 }
 
@@ -226,19 +249,24 @@ function agree(items, results, wanted) {
 	});
 }
 
-/* An edit that met another's change stays, with what is recorded now. */
-function settle(results) {
-	for (const result of results) {
-		const one = edits.get(result.codein);
+/*
+ * An edit that met another's change stays, with what is recorded now; so does
+ * one that another window made while this one was being saved.
+ */
+function settle(items, results) {
+	const sent = new Map(items.map(({codein, gamme}) => [codein, gamme]));
+
+	for (const {codein, result, codeGamme, gammeAValider} of results) {
+		const one = edits.get(codein);
+		const applied = result === "applied";
 
 		if (one === undefined)
 			continue;
-		if (result.result === "applied")
-			edits.delete(result.codein);
+		if (applied && one.gamme === sent.get(codein))
+			edits.delete(codein);
 		else
-			edits.set(result.codein, {...one, conflict: true,
-			    codeGamme: result.codeGamme,
-			    gammeAValider: result.gammeAValider});
+			edits.set(codein, {...one, conflict: !applied,
+			    codeGamme, gammeAValider});
 	}
 	keep();
 }
@@ -277,12 +305,11 @@ export async function save({supplier: code, mine, pending}) {
 		    newRange);
 
 		if (code === supplier)
-			settle(settled);
+			settle(part, settled);
 		results.push(...settled);
 	}
 	if (code === supplier)
 		begin(bringBack([...mine, ...pending], results, oldRange));
-	await refreshPending();
 	return results;
 }
 
@@ -293,12 +320,12 @@ export async function cancel({supplier: code, mine, pending}) {
 		results.push(...agree(part, await send("/app/cancel", code,
 		    {proposals: part.map(seen)}), oldRange));
 	if (code === supplier) {
-		for (const {codein} of mine)
-			edits.delete(codein);
+		for (const {codein, gamme} of mine)
+			if (edits.get(codein)?.gamme === gamme)
+				edits.delete(codein);
 		keep();
 		begin([...mine.map(({codein, ...one}) => [codein, one]),
 		    ...bringBack(pending, results, newRange)]);
 	}
-	await refreshPending();
 	return results;
 }

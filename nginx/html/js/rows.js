@@ -5,10 +5,10 @@
  * it is no longer kept; then all begin anew.
  */
 import {ApiError, get} from "./api.js";
+import {freshen, moment} from "./fresh.js";
 
 /* What each row needs whatever is shown. */
-const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur",
-    "gammeAValider"];
+const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur"];
 
 export const PAGE = 100;
 
@@ -28,10 +28,14 @@ export class Rows {
 		this.#abort.abort();
 	}
 
-	#ask(page, order, snapshot) {
-		return get("/api/v1/grid", {...this.#filters, ...order, page,
-		    limit: PAGE, fields: this.#fields, snapshot},
-		{signal: this.#abort.signal});
+	async #ask(page, order, snapshot) {
+		const asked = moment();
+		const answer = await get("/api/v1/grid", {...this.#filters,
+		    ...order, page, limit: PAGE, fields: this.#fields,
+		    snapshot}, {signal: this.#abort.signal});
+
+		freshen(answer.data, asked);
+		return answer;
 	}
 
 	/* {rows, total, meta}; order is {sort, order}. Pages count from 1. */
@@ -94,7 +98,7 @@ export class ChosenRows {
 		this.#filters = filters;
 		this.#edits = edits;
 		this.#fields = [...new Set([...ALWAYS, ...SEARCHED, "code3",
-		    ...fields])].join(",");
+		    ...fields])];
 	}
 
 	close() {
@@ -102,19 +106,23 @@ export class ChosenRows {
 	}
 
 	async #row(codein, edit) {
+		const asked = moment();
+
 		try {
 			const {data} = await get(
 			    `/api/v1/products/${encodeURIComponent(codein)}`,
 			    {fournisseur: this.#filters.fournisseur,
-				fields: this.#fields},
+				fields: this.#fields.join(",")},
 			    {signal: this.#abort.signal});
 
+			freshen([data], asked);
 			return data;
 		} catch (error) {
 			if (error.status !== 404)
 				throw error;
-			return {codein, libelle1: edit.libelle1,
-			    codeGamme: edit.codeGamme};
+			return {...Object.fromEntries(this.#fields.map(
+			    (name) => [name, null])), codein,
+			libelle1: edit.libelle1, codeGamme: edit.codeGamme};
 		}
 	}
 

@@ -10,6 +10,7 @@ import {pickColumns} from "./columnpicker.js";
 import {shownColumns} from "./columns.js";
 import {isDialogOpen} from "./dialog.js";
 import {copyText, debounce, el, icon, iconButton, typed} from "./dom.js";
+import {complain, reasons} from "./errors.js";
 import {filterBar} from "./filters.js";
 import * as format from "./format.js";
 import {gridLabel, makeGrid} from "./grid.js";
@@ -35,6 +36,8 @@ export function openScreen(host, session, logOut) {
 	let filters = {...NO_FILTERS};
 	let total = null, computedAt = null, classSum = 0;
 	let pending = new AbortController();
+	let untell = null; /* what takes back that proposals cannot be had */
+	let arriving = false; /* other rows, from the first one on */
 	let going = false; /* to a place that the address names already */
 	let goes = 0;
 
@@ -106,9 +109,8 @@ export function openScreen(host, session, logOut) {
 	function makeSource() {
 		const fields = shownColumns().map(({name}) => name);
 
-		const {search, gamme, nomenclature, show} = filters;
-		const asked = {fournisseur: supplier.code, search, gamme,
-		    nomenclature};
+		const {show, ...others} = filters;
+		const asked = {fournisseur: supplier.code, ...others};
 
 		if (show === "mine")
 			return new ChosenRows(asked, edited(), fields);
@@ -129,6 +131,7 @@ export function openScreen(host, session, logOut) {
 		const rows = newSource();
 
 		state.loading(!supplier.hasSnapshot);
+		arriving = true;
 		grid.show(...rows);
 	}
 
@@ -149,8 +152,10 @@ export function openScreen(host, session, logOut) {
 		}
 		if (count === total)
 			return;
-		if (total === null && document.activeElement === document.body)
+		/* Not for rows that stay in place: the cursor may be far away. */
+		if (arriving && document.activeElement === document.body)
 			grid.focus();
+		arriving = false;
 		total = count;
 		if (count > 0)
 			state.clear();
@@ -197,33 +202,31 @@ export function openScreen(host, session, logOut) {
 			{date: format.time(computedAt)}));
 	}
 
-	async function rowsFailed(error) {
-		if (error.name === "AbortError")
+	async function rowsFailed(error, from) {
+		if (from !== source || error.name === "AbortError")
 			return;
 		if (error.replaced) {
 			tell(t("refreshed"));
 			renewRows();
+			openTree();
 			return;
 		}
 		if (error instanceof ApiError && error.status === 202) {
-			const waited = source;
-
 			await state.busy(error.retryAfter || 3);
-			if (waited === source)
+			if (from === source)
 				showRows();
 			return;
 		}
 		if (total !== null)
-			tell(t("rows_failed", {why: error.message}),
-			    {error: true, action: {label: t("retry"),
-				run: grid.refresh}});
+			complain(t("rows_failed"), error, {about: "rows",
+			    action: {label: t("retry"), run: grid.refresh}});
 		else if (error.status === 404)
 			state.failed(t("supplier_unknown"), null,
 			    {label: t("supplier_choose"), run: picker.open});
 		else
 			state.failed(supplier.hasSnapshot ?
-			    t("rows_failed", {why: ""}) : t("computing_failed"),
-			error.message, {label: t("retry"), run: showRows});
+			    t("rows_failed") : t("computing_failed"),
+			reasons("", error), {label: t("retry"), run: showRows});
 	}
 
 	/* --- what the user does --------------------------------------------- */
@@ -241,19 +244,28 @@ export function openScreen(host, session, logOut) {
 	}
 
 	async function openTree() {
+		const of = supplier;
+
 		try {
-			sums = await tree.open(supplier.code);
+			const found = await tree.open(of.code);
+
+			if (of !== supplier)
+				return;
+			sums = found;
 			await showClass();
 		} catch (error) {
 			/* 202: it comes with the computed rows. */
-			if (error.status !== 202)
-				tell(t("failed", {why: error.message}),
-				    {error: true});
+			if (of === supplier && error.status !== 202)
+				complain(t("classes_failed"), error);
 		}
 	}
 
 	async function showClass() {
-		classSum = await tree.select(filters.nomenclature);
+		const worth = await tree.select(filters.nomenclature);
+
+		if (worth === null)
+			return;
+		classSum = worth;
 		tellTotals();
 	}
 
@@ -347,10 +359,11 @@ export function openScreen(host, session, logOut) {
 		try {
 			if (await refreshPending(pending.signal))
 				refreshRows();
+			untell?.();
+			untell = null;
 		} catch (error) {
 			if (error.name !== "AbortError")
-				tell(t("failed", {why: error.message}),
-				    {error: true});
+				untell ??= complain(t("pending_failed"), error);
 		}
 	}
 
@@ -408,6 +421,7 @@ export function openScreen(host, session, logOut) {
 		classSum = totalCa;
 		setFilters({nomenclature: code});
 	});
+	on("recorded", grid.recorded);
 	on("ranges", () => grid.rangesChanged());
 	on("unkept", () => tell(t("edits_unkept"), {error: true}));
 	on("decided", () => {

@@ -2,6 +2,7 @@
 import {get, post, remove} from "./api.js";
 import {openDialog} from "./dialog.js";
 import {copyText, el} from "./dom.js";
+import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {t} from "./text.js";
 
@@ -57,13 +58,12 @@ function keysPart() {
 	    ["read", "propose"].map((value) =>
 		el("option", {value}, t(`scope_${value}`))));
 
-	async function attempt(run) {
+	async function attempt(what, run) {
 		problem.textContent = "";
 		try {
 			await run();
 		} catch (error) {
-			problem.textContent = t("failed",
-			    {why: error.message});
+			problem.replaceChildren(...reasons(t(what), error));
 		}
 	}
 
@@ -76,7 +76,7 @@ function keysPart() {
 			t("key_none")))]);
 	}
 
-	const revoke = (key) => attempt(async () => {
+	const revoke = (key) => attempt("key_not_revoked", async () => {
 		if (await sure(key)) {
 			await remove(`/app/keys/${encodeURIComponent(key.id)}`);
 			await list();
@@ -89,7 +89,7 @@ function keysPart() {
 			name.focus();
 			return;
 		}
-		attempt(async () => {
+		attempt("key_not_made", async () => {
 			const {data} = await post("/app/keys", {
 			    name: name.value.trim(), scope: scope.value});
 
@@ -99,7 +99,7 @@ function keysPart() {
 		});
 	};
 
-	attempt(list);
+	attempt("keys_failed", list);
 	return el("section", {}, el("h3", {}, t("keys")),
 	    el("p.faint", {}, t("keys_lead")),
 	    el("form.row", {onsubmit: create, novalidate: true},

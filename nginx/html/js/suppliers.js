@@ -2,8 +2,8 @@
 import {get} from "./api.js";
 import {emit} from "./bus.js";
 import {debounce, el, icon, typed} from "./dom.js";
+import {complain, reasons} from "./errors.js";
 import * as format from "./format.js";
-import {tell} from "./notice.js";
 import {t} from "./text.js";
 
 const SHOWN = 60;
@@ -64,8 +64,8 @@ export function supplierPicker() {
 			mark(0);
 		} catch (error) {
 			if (error.name !== "AbortError")
-				more.textContent = t("failed",
-				    {why: error.message});
+				more.replaceChildren(...reasons(
+				    t("suppliers_failed"), error));
 		}
 	}
 
@@ -128,7 +128,7 @@ export async function findSupplier(code) {
 
 		return data.find((one) => one.code === code) ?? null;
 	} catch (error) {
-		tell(t("failed", {why: error.message}), {error: true});
+		complain(t("suppliers_failed"), error);
 		return null;
 	}
 }

@@ -44,7 +44,7 @@ export async function openPage(browser, options = {}) {
 	const page = await context.newPage();
 
 	/* Long, for a machine that has much else to do. */
-	page.setDefaultTimeout(60000);
+	page.setDefaultTimeout(Number(process.env.GRID_PATIENCE_MS ?? 60000));
 	page.problems = [];
 	page.on("pageerror", (error) => page.problems.push(error.stack));
 	page.on("console", (message) => {

@@ -58,6 +58,7 @@ async function places(day, page) {
 		assert.ok(Math.abs(await topRow(page) - far) <= 1);
 		await page.evaluate(() =>
 		    productGrid.grid.ensureColumnVisible("marque"));
+		await page.waitForSelector(".cell-waits", {state: "detached"});
 		const text = await cell(page, far, "marque").textContent();
 		const {marque} = await product(await codeAt(page, far));
 

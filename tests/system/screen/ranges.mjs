@@ -136,7 +136,7 @@ export async function ranges(day) {
 		await page.click("dialog footer .primary");
 		await page.waitForSelector("dialog tbody td");
 		assert.match(await page.textContent("dialog tbody"),
-		    new RegExp(`${theirs} proposée`));
+		    new RegExp(`${theirs}Proposée par agent-gammes, .*\\d{4}`));
 		assert.equal((await product(codes[4])).gammeAValider, theirs);
 		await page.keyboard.press("Escape");
 		await page.waitForSelector(".gamme.conflict");

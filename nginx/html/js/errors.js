@@ -1,0 +1,34 @@
+/*
+ * errors: what went wrong, in the page's words by the code of the API's error;
+ * what the server says about it stands behind, in its own language.
+ */
+import {ApiError, isUnsure} from "./api.js";
+import {el} from "./dom.js";
+import {tell} from "./notice.js";
+import {t} from "./text.js";
+
+const BY_CODE = new Set(["unauthorized", "forbidden", "bad_request",
+    "not_found", "not_ready", "internal_error"]);
+
+function words(error) {
+	if (isUnsure(error))
+		return t("unreachable");
+	if (error.status === 429)
+		return t("error_too_many");
+	return t(BY_CODE.has(error.code) ? `error_${error.code}` :
+	    "error_other");
+}
+
+function said(error) {
+	const text = error instanceof ApiError ? error.said : String(error);
+
+	return text && el("span.said", {lang: "en"}, text);
+}
+
+/* `lead`, "" for none, says what could not be done. To stand in an element. */
+export const reasons = (lead, error) =>
+    [`${lead} ${words(error)}`.trim(), said(error)].filter((part) => part);
+
+/* The same as a notice that stays; `options` are those of tell(). */
+export const complain = (lead, error, options = {}) =>
+    tell(reasons(lead, error), {error: true, ...options});
