@@ -1,5 +1,5 @@
 /* cells: how a value looks in the grid, by the kind of its column. */
-import {el, icon, svg} from "./dom.js";
+import {el, svg} from "./dom.js";
 import * as format from "./format.js";
 import {edit, proposal} from "./ranges.js";
 import {t} from "./text.js";
@@ -57,6 +57,10 @@ export function trendView(trend) {
 	" ", trend.label);
 }
 
+/* Copied for each row: cheaper than to make it while one scrolls. */
+const noBars = svg("svg", {class: "bars", viewBox: "0 0 100 22", width: 100,
+    height: 22, "aria-hidden": "true"}, svg("path"));
+
 /*
  * Twelve bars; their figures are in the article panel. `highest` is what the
  * full height stands for, when it is not the series' own highest.
@@ -68,19 +72,21 @@ export function seriesView(series, highest) {
 	if (most <= 0)
 		return el("span.faint", {}, "–");
 	const path = values.map((value, i) => {
-		const height = Math.max(Math.max(value, 0) / most * 20, 0.6);
+		const height = Math.max(Math.max(value, 0) / most * 20, 0.6)
+		    .toFixed(1);
 
-		return `M${i * 8.5} 21v${-height}h6v${height}z`;
+		return `M${i * 8.5} 21v-${height}h6v${height}z`;
 	}).join("");
+	const view = noBars.cloneNode(true);
 
-	return svg("svg", {class: "bars", viewBox: "0 0 100 22", width: 100,
-	    height: 22, "aria-hidden": "true"}, svg("path", {d: path}));
+	view.firstChild.setAttribute("d", path);
+	return view;
 }
 
 /* The way to the article for a mouse or a finger; the keyboard has Enter. */
 function labelView(value) {
 	return el("span.labelled", {}, el("span.words", {title: value}, value),
-	    el("span.open", {title: t("open_article")}, icon("open")));
+	    el("span.open", {title: t("open_article")}));
 }
 
 const formats = {

@@ -66,24 +66,28 @@ function explain(what, planned, bySelection, supplier) {
 	];
 }
 
-/* What stands there now, by whom and since when, as far as it is known. */
-function nowOf({codeGamme, savedBy, savedAt, gammeAValider, proposedBy,
-    proposedAt}) {
-	const who = (name, author, at) => author && el("span.faint", {},
-	    t(name, {author, date: format.time(at)}));
+const by = (name, author, at) => author && el("span.faint", {},
+    t(name, {author, date: format.time(at)}));
 
-	return [el("div.now", {}, chip(codeGamme), who("saved_by", savedBy,
-	    savedAt)), gammeAValider && el("div.now", {},
-	    chip(gammeAValider, ".api"), who("proposed_by", proposedBy,
-		proposedAt))].filter((part) => part);
+/* What stands there now, by whom and since when, as far as it is known. */
+function nowOf({result, codeGamme, savedBy, savedAt, gammeAValider, proposedBy,
+    proposedAt}) {
+	return [
+		el("div.now", {}, chip(codeGamme),
+		    by("saved_by", savedBy, savedAt)),
+		gammeAValider && el("div.now", {},
+		    el("span.proposal", {}, chip(gammeAValider, ".api")),
+		    by("proposed_by", proposedBy, proposedAt)),
+		result !== "conflict" && el("div.faint", {},
+		    t(`result_${result}`)),
+	].filter((part) => part);
 }
 
 function conflictRow(one, planned, supplier) {
 	return el("tr", {},
 	    el("th", {scope: "row"}, articleName(supplier.code, planned)),
 	    el("td", {}, chip(planned.gamme, ".mine")),
-	    el("td", {}, nowOf(one)),
-	    el("td", {}, t(`result_${one.result}`)));
+	    el("td", {}, nowOf(one)));
 }
 
 /*
@@ -117,8 +121,7 @@ function tellConflicts(planned, results, of) {
 	const byCode = new Map([...planned.mine, ...planned.pending]
 	    .map((one) => [one.codein, one]));
 	const left = conflicts.filter(({codein}) => edit(codein));
-	const head = [columnName("libelle1"), t("wanted"), t("now"),
-	    t("what_happened")];
+	const head = [columnName("libelle1"), t("wanted"), t("now")];
 	const window = openDialog({
 		title: plural("conflicts_title", conflicts.length),
 		wide: true,

@@ -106,6 +106,7 @@ export function makeGrid(host, tell) {
 		cacheOverflowSize: 1,
 		rowBuffer: 3,
 		animateRows: false,
+		suppressRowTransform: true,
 		rowHeight: byFinger ? 40 : 30,
 		headerHeight: 42,
 		rowClassRules,

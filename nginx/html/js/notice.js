@@ -46,6 +46,11 @@ export function tell(text, {error = false, action = null, about = null} = {}) {
 	return drop;
 }
 
+function showLine(shown) {
+	line.hidden = !shown;
+	document.body.classList.toggle("offline", shown);
+}
+
 let waiting = null;
 
 /* Waits, told second by second; a button ends the wait. All wait as one. */
@@ -75,13 +80,13 @@ function countDown(seconds) {
 		addEventListener("online", done);
 		line.replaceChildren(text, el("button.link",
 		    {type: "button", onclick: done}, t("retry")));
-		line.hidden = false;
+		showLine(true);
 	});
 }
 
 export function connected() {
 	if (line.hidden)
 		return;
-	line.hidden = true;
+	showLine(false);
 	tell(t("online"));
 }
