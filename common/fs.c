@@ -56,12 +56,15 @@ static enum err
 make_one(const char *path)
 {
 	struct stat st;
+	int code;
 
 	if (mkdir(path, 0750) == 0)
 		return ERR_OK;
+	code = errno;
 	/* On a read-only disk even an existing one may say EROFS. */
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
 		return ERR_OK;
+	errno = code;
 	return failed("making a folder", path);
 }
 

@@ -218,6 +218,14 @@ copy_all(struct copying *copying, const char *dir)
 	return err;
 }
 
+static enum err
+refuse(void *context, const char *name)
+{
+	(void)context;
+	(void)name;
+	return ERR_EXISTS;
+}
+
 enum err
 store_copy(const char *from, const char *to, struct copy_counts *counts,
     struct fault *fault)
@@ -227,9 +235,10 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 	enum err err;
 
 	memset(counts, 0, sizeof(*counts));
-	if (access(to, F_OK) == 0 && rmdir(to) != 0) {
-		fault_set(
-		    fault, to, "exists already: name a folder that does not");
+	if (access(to, F_OK) == 0 && fs_list(to, refuse, NULL) != ERR_OK) {
+		fault_set(fault, to,
+		    "exists already: name a folder that does not, or an empty "
+		    "one");
 		return ERR_EXISTS;
 	}
 	err = store_open(&copying.from, from, fault);

@@ -10,6 +10,7 @@
 #include "common/opt.h"
 #include "lmdb-schema/proposal.h"
 #include "lmdb-schema/store.h"
+#include "tools/gridctl/owner.h"
 
 #ifndef GRID_DATA_DIR
 #define GRID_DATA_DIR "/var/lib/product-grid"
@@ -77,6 +78,12 @@ cmd_fail(const char *command, enum err err, const struct fault *fault)
 		    fault->place[0] == '\0' ? "" : ": ", fault->message);
 	else
 		fprintf(stderr, "gridctl %s: %s\n", command, err_text(err));
+	/* Root may do everything, and would wonder. */
+	if (err == ERR_DENIED && owner_name() != NULL)
+		fprintf(stderr,
+		    "gridctl %s: it was done as %s, who owns %s: that user "
+		    "must be allowed to do this\n",
+		    command, owner_name(), cmd_data_dir());
 	return CMD_FAILED;
 }
 

@@ -51,7 +51,7 @@ import_has(const struct import *import, enum import_file file)
 	char path[FS_PATH_MAX];
 
 	return file_path(path, import, file) == ERR_OK &&
-	    access(path, F_OK) == 0;
+	    eaccess(path, F_OK) == 0;
 }
 
 uint64_t

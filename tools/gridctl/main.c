@@ -9,6 +9,7 @@
 #include "common/opt.h"
 #include "config.h"
 #include "tools/gridctl/cmd.h"
+#include "tools/gridctl/owner.h"
 
 static const struct cmd_row commands[] = {
     {"init", cmd_init, "make an empty data directory"},
@@ -71,6 +72,24 @@ finish(int result)
 	return result;
 }
 
+/* Whether a command has nothing to do with the data directory. */
+static bool
+is_apart(const char *command)
+{
+	return command == NULL || strcmp(command, "demo") == 0;
+}
+
+static int
+become_owner(void)
+{
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = owner_become(cmd_data_dir(), &fault);
+	return err == ERR_OK ? CMD_DONE : cmd_fail("--data", err, &fault);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -97,6 +116,8 @@ main(int argc, char **argv)
 	}
 	if (head.data != NULL)
 		cmd_set_data_dir(head.data);
+	if (!is_apart(argv[first]) && become_owner() != CMD_DONE)
+		return CMD_FAILED;
 	argv[first - 1] = argv[0];
 	return finish(cmd_run_table("gridctl", about, commands, COMMANDS,
 	    argc - first + 1, argv + first - 1));

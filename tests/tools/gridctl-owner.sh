@@ -1,0 +1,81 @@
+#!/bin/bash
+# Root's gridctl on a data directory of another user: what it makes is that
+# user's, so that gridapi may write it. Needs root. Closes with
+# "N passed, N failed".
+set -u
+[ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }
+id nobody >/dev/null 2>&1 || { echo "skipped: no user nobody"; exit 77; }
+command -v setpriv >/dev/null || { echo "skipped: setpriv is missing"; exit 77; }
+gridctl=${abs_top_builddir:-.}/tools/gridctl/gridctl
+work=$(mktemp -d "${TMPDIR:-/tmp}/grid-owner-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+chmod 711 "$work"
+# Where only root can look, as a home of root's is.
+install -m 755 "$gridctl" "$work/gridctl"
+passed=0
+failed=0
+is() { # NAME COMMAND...: the command succeeds
+  local name=$1
+  shift
+  if "$@" >"$work/out" 2>&1; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $name"
+    sed 's/^/    /' "$work/out" | tail -n 8
+  fi
+}
+root() { "$work/gridctl" --data "$work/data" "$@"; }
+nobody() {
+  setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups \
+    "$work/gridctl" --data "$work/data" "$@"
+}
+none_of_roots() { # FOLDER
+  local found
+  found=$(find "$1" ! -user nobody)
+  [ -z "$found" ] || { echo "$found"; return 1; }
+}
+
+install -d -o nobody -g "$(id -gn nobody)" -m 750 "$work/data"
+root demo --out "$work/csv" --articles 200 --suppliers 4 --stores 2 \
+  >"$work/out" 2>&1
+is "demo has no data directory, and is root's" [ -O "$work/csv/sales.csv" ]
+supplier=$(tail -n +2 "$work/csv/suppliers.csv" | head -n 1 | cut -d, -f1)
+is "init" root init
+is "import" root import "$work/csv"
+is "network" root network "$work/csv/network.csv"
+is "compute" root compute --quiet "$supplier"
+is "key" root key create --name owner --scope propose
+is "stat, which opens everything" root stat
+is "nothing of it is root's" none_of_roots "$work/data"
+chown -R nobody "$work/csv"
+is "the owner can go on: import" nobody import "$work/csv"
+is "compute" nobody compute --quiet --all
+is "key" nobody key create --name owner2 --scope read
+is "prune" nobody prune --grace 0s
+is "check" nobody check
+
+# What root may read can be taken in; what the owner may not write is told,
+# with whose permission it was.
+mkdir -m 700 "$work/secret" && cp "$work"/csv/*.csv "$work/secret"
+is "a folder that only root may read" root import "$work/secret"
+root backup "$work/secret/backup" >"$work/told" 2>&1
+is "one that the owner may not write is refused" [ $? -eq 1 ]
+is "in words that name the user" grep -q "done as nobody" "$work/told"
+
+# A copy into an empty folder of the owner's.
+install -d -o nobody -m 750 "$work/backup" "$work/again"
+is "backup" root backup "$work/backup"
+is "is the owner's" none_of_roots "$work/backup"
+is "restore" "$work/gridctl" --data "$work/again" restore "$work/backup"
+is "is the owner's, too" none_of_roots "$work/again"
+is "and whole" "$work/gridctl" --data "$work/again" check
+is "a folder with something in it is refused" \
+  bash -c "! '$work/gridctl' --data '$work/again' restore '$work/backup'"
+
+# Root's own folder stays root's.
+is "a folder of root's own" "$work/gridctl" --data "$work/mine" init
+is "stays root's" [ -O "$work/mine/state.mdb" ]
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,74 @@
+#include "tools/gridctl/owner.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static char became[64];
+
+/* Of all that root may, reading any file is kept: CSV files of root's own. */
+static int
+keep_reading(void)
+{
+	struct __user_cap_header_struct head = {
+	    .version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {
+	    {.effective = 1U << CAP_DAC_READ_SEARCH,
+		.permitted = 1U << CAP_DAC_READ_SEARCH}};
+
+	return (int)syscall(SYS_capset, &head, sets);
+}
+
+/* The groups first: who is root no more cannot set them. */
+static int
+become(uid_t user, gid_t group)
+{
+	const struct passwd *entry = getpwuid(user);
+
+	if (entry == NULL) {
+		snprintf(became, sizeof(became), "%lu", (unsigned long)user);
+		if (setgroups(1, &group) != 0)
+			return -1;
+	} else {
+		snprintf(became, sizeof(became), "%s", entry->pw_name);
+		group = entry->pw_gid;
+		if (initgroups(entry->pw_name, group) != 0)
+			return -1;
+	}
+	if (setresgid(group, group, group) != 0 ||
+	    prctl(PR_SET_KEEPCAPS, 1) != 0 || setresuid(user, user, user) != 0)
+		return -1;
+	return keep_reading();
+}
+
+enum err
+owner_become(const char *dir, struct fault *fault)
+{
+	struct stat st;
+	int errnum;
+
+	if (geteuid() != 0 || stat(dir, &st) != 0 || st.st_uid == 0)
+		return ERR_OK;
+	if (become(st.st_uid, st.st_gid) == 0)
+		return ERR_OK;
+	errnum = errno;
+	fault_set(fault, dir,
+	    "belongs to the user %s, and root cannot become that user: %s; "
+	    "run gridctl as that user",
+	    became, strerror(errnum));
+	became[0] = '\0';
+	return err_from_errno(errnum);
+}
+
+const char *
+owner_name(void)
+{
+	return became[0] == '\0' ? NULL : became;
+}
