@@ -22,6 +22,8 @@ enum err {
 	ERR_DAMAGED, /* our own stored bytes are not what we wrote */
 	ERR_VERSION, /* stored by a version that we cannot read */
 	ERR_NO_SPACE, /* disk or quota full */
+	ERR_NO_FILES, /* no descriptor is left to open one with */
+	ERR_READ_ONLY, /* the disk takes no writes */
 	ERR_TIMED_OUT,
 	ERR_CLOSED, /* the peer has gone */
 	ERR_SYSTEM, /* any other refusal of the operating system */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/openfiles.h"
 
 #define CHUNK_BYTES 65536
 #define LOCK_MODE 0640
@@ -22,9 +23,11 @@
 static enum err
 failed(const char *doing, const char *path)
 {
+	char why[OPENFILES_TEXT_MAX];
 	int code = errno;
 
-	log_error("%s failed: %s: path=%s", doing, strerror(code), path);
+	log_error(
+	    "%s failed: %s: path=%s", doing, openfiles_why(why, code), path);
 	return err_from_errno(code);
 }
 

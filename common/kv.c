@@ -19,6 +19,7 @@
 #include "common/fs.h"
 #include "common/kv_env.h"
 #include "common/log.h"
+#include "common/openfiles.h"
 
 #define COPY_MODE 0640
 
@@ -107,14 +108,16 @@ is_out_of_space(const char *path)
 enum err
 kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
 {
+	char why[OPENFILES_TEXT_MAX];
+
 	if (code == MDB_SUCCESS || code == MDB_NOTFOUND || code == MDB_KEYEXIST)
 		return fold_code(code);
 	if (code == EIO && is_out_of_space(path))
 		code = ENOSPC;
 	if (code == MDB_PANIC && atomic_exchange(&kv->told_panic, true))
 		return fold_code(code);
-	log_error(
-	    "storage: %s failed: %s: file=%s", doing, mdb_strerror(code), path);
+	log_error("storage: %s failed: %s: file=%s", doing,
+	    code > 0 ? openfiles_why(why, code) : mdb_strerror(code), path);
 	return fold_code(code);
 }
 

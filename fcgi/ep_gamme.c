@@ -153,15 +153,7 @@ deposit(struct proposing *proposing)
 
 	if (err == ERR_OK)
 		return true;
-	if (err == ERR_NO_SPACE)
-		reply_fail(call->reply, 500, CODE_INTERNAL,
-		    "The server's disk is full. Nothing was proposed; the "
-		    "request can be repeated when there is room.");
-	else
-		reply_fail(call->reply, 500, CODE_INTERNAL,
-		    "The proposal could not be stored (%s). Nothing was "
-		    "proposed; the server's log says more.",
-		    err_text(err));
+	rows_write_failed(call, err);
 	return false;
 }
 

@@ -134,15 +134,6 @@ look_up(struct sought *sought, struct call *call)
 }
 
 static void
-storage_failed(struct call *call, enum err err)
-{
-	reply_fail(call->reply, 500, CODE_INTERNAL,
-	    "It could not be stored (%s): look again before you repeat it; "
-	    "the server's log says more.",
-	    err_text(err));
-}
-
-static void
 note_taken(struct jsonr *doc)
 {
 	jsonr_issue(doc, "name", "is the name of a key in use");
@@ -157,7 +148,7 @@ answer_created(struct call *call, const struct access_wish *wish,
 	enum err err = look_up(&sought, call);
 
 	if (err != ERR_OK) {
-		storage_failed(call, err);
+		rows_write_failed(call, err);
 		return;
 	}
 	answer_begin(&answer, call);
@@ -188,7 +179,7 @@ create(struct call *call, struct jsonr *doc, struct access_wish *wish)
 		note_taken(doc);
 		body_ok(call, doc);
 	} else
-		storage_failed(call, err);
+		rows_write_failed(call, err);
 	digest_forget(key, sizeof(key));
 }
 
@@ -260,7 +251,7 @@ ep_key_revoke(struct call *call)
 	if (err == ERR_OK || err == ERR_EXISTS)
 		err = look_up(&sought, call);
 	if (err != ERR_OK) {
-		storage_failed(call, err);
+		rows_write_failed(call, err);
 		return;
 	}
 	answer_begin(&answer, call);

@@ -405,10 +405,7 @@ decide(struct deciding *deciding)
 	else if (err == ERR_BUSY)
 		refuse_all(deciding);
 	else
-		reply_fail(call->reply, 500, CODE_INTERNAL,
-		    "It could not be stored (%s). Look again before you "
-		    "repeat it; the server's log says more.",
-		    err_text(err));
+		rows_write_failed(call, err);
 }
 
 static void

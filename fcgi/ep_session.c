@@ -85,10 +85,7 @@ log_in(struct call *call, struct span user, struct span password)
 		reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 		    "The name or the password is not right.");
 	else
-		reply_fail(call->reply, 500, CODE_INTERNAL,
-		    "The session could not be opened (%s); the server's log "
-		    "says more.",
-		    err_text(err));
+		rows_write_failed(call, err);
 	digest_forget(token, sizeof(token));
 }
 

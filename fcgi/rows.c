@@ -548,3 +548,22 @@ rows_storage_failed(struct call *call, enum err err)
 	    "the server's log says more.",
 	    err_text(err));
 }
+
+void
+rows_write_failed(struct call *call, enum err err)
+{
+	if (err == ERR_NO_SPACE)
+		reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The server's disk is full. Nothing was stored; the "
+		    "request can be repeated when there is room.");
+	else if (err == ERR_READ_ONLY)
+		reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The server's disk takes no writes at present. Nothing was "
+		    "stored; the request can be repeated when it does. What "
+		    "is there can be read.");
+	else
+		reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "It could not be stored (%s): look again before you repeat "
+		    "it; the server's log says more.",
+		    err_text(err));
+}

@@ -122,3 +122,9 @@ void rows_no_supplier(struct call *call, struct span supplier);
 
 /* 500 for damaged or unreadable storage; the log has said why. */
 void rows_storage_failed(struct call *call, enum err err);
+
+/*
+ * The same for what was to be stored, all or nothing: that nothing was, and
+ * what must change before it can be. Where that is not sure, to look again.
+ */
+void rows_write_failed(struct call *call, enum err err);

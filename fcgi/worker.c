@@ -31,6 +31,7 @@
 #include "common/buf.h"
 #include "common/date.h"
 #include "common/log.h"
+#include "common/openfiles.h"
 #include "fcgi/record.h"
 #include "fcgi/request.h"
 #include "fcgi/serve.h"
@@ -74,6 +75,8 @@ struct thread {
 static bool
 accept_again(int errnum)
 {
+	char why[OPENFILES_TEXT_MAX];
+
 	switch (errnum) {
 	case EINTR:
 	case ECONNABORTED:
@@ -83,9 +86,8 @@ accept_again(int errnum)
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-		log_error("no connection can be accepted: %s; raise the limit "
-			  "of open files or memory",
-		    strerror(errnum));
+		log_error("no connection can be accepted: %s",
+		    openfiles_why(why, errnum));
 		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
 		return true;
 	default:
@@ -375,6 +377,7 @@ run_threads(struct worker *worker, struct thread *threads, unsigned count)
 static int
 open_and_run(struct worker *worker, struct thread *threads, unsigned count)
 {
+	char why[OPENFILES_TEXT_MAX];
 	int result = WORKER_FAILED;
 	unsigned opened = 0;
 
@@ -383,8 +386,8 @@ open_and_run(struct worker *worker, struct thread *threads, unsigned count)
 	if (opened == count)
 		result = run_threads(worker, threads, count);
 	else
-		log_error(
-		    "a worker's threads cannot be set up: %s", strerror(errno));
+		log_error("a worker's threads cannot be set up: %s",
+		    openfiles_why(why, errno));
 	for (unsigned i = 0; i <= opened && i < count; i++)
 		thread_close(&threads[i]);
 	return result;

@@ -157,7 +157,8 @@ snapshot_open_file(struct snapshot **out, const char *path)
 	if (err == ERR_OK)
 		err = copy_table(snap);
 	if (err != ERR_OK) {
-		if (err != ERR_NOT_FOUND)
+		/* Whatever else it was passes, and has been told. */
+		if (err == ERR_DAMAGED || err == ERR_VERSION)
 			log_error("snapshot cannot be used, its supplier is to "
 				  "be computed again: file=%s error=%s",
 			    path, err_text(err));
