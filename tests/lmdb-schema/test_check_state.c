@@ -9,38 +9,18 @@
 #include "lmdb-schema/session.h"
 #include "lmdb-schema/user.h"
 #include "tests/lmdb-schema/states.h"
+#include "tests/lmdb-schema/told.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
 #define DAY_MS INT64_C(86400000)
 
-static struct check_counts counts;
-static char told[4096];
-
-static void
-tell(void *context, const struct fault *fault)
-{
-	size_t len = strlen(told);
-
-	(void)context;
-	snprintf(told + len, sizeof(told) - len, "%s: %s\n", fault->place,
-	    fault->message);
-}
-
-static void
-check(void)
-{
-	told[0] = '\0';
-	ck_assert_int_eq(
-	    check_store(&counts, states, tell, NULL, NULL), ERR_OK);
-}
-
 static void
 must_tell(const char *words)
 {
-	check();
-	ck_assert_uint_eq(counts.damages, 1);
-	ck_assert_msg(strstr(told, words) != NULL, "told: %s", told);
+	told_check(states);
+	ck_assert_uint_eq(told_counts.damages, 1);
+	told_must_have(words);
 	ck_assert_msg(strstr(told, "state.mdb") == told, "told: %s", told);
 }
 
@@ -82,14 +62,14 @@ spoil(unsigned table, struct span key, const struct span *value)
 
 START_TEST(a_healthy_state_is_whole_and_counted)
 {
-	check();
+	told_check(states);
 	ck_assert_str_eq(told, "");
-	ck_assert_uint_eq(counts.damages, 0);
-	ck_assert_uint_eq(counts.people, 3);
+	ck_assert_uint_eq(told_counts.damages, 0);
+	ck_assert_uint_eq(told_counts.people, 3);
 	/* The pending one, the validated one, and what the trail says: a key,
 	 * a user, two proposed, one validated. */
-	ck_assert_uint_eq(counts.proposals, 2 + 5);
-	ck_assert_uint_eq(counts.references, 1);
+	ck_assert_uint_eq(told_counts.proposals, 2 + 5);
+	ck_assert_uint_eq(told_counts.references, 1);
 }
 END_TEST
 
