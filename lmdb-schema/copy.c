@@ -235,7 +235,7 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 	enum err err;
 
 	memset(counts, 0, sizeof(*counts));
-	if (access(to, F_OK) == 0 && fs_list(to, refuse, NULL) != ERR_OK) {
+	if (eaccess(to, F_OK) == 0 && fs_list(to, refuse, NULL) != ERR_OK) {
 		fault_set(fault, to,
 		    "exists already: name a folder that does not, or an empty "
 		    "one");

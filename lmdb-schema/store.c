@@ -158,7 +158,7 @@ is_marked(const char *dir)
 {
 	char path[FS_PATH_MAX];
 
-	return marker_path(path, dir) == ERR_OK && access(path, F_OK) == 0;
+	return marker_path(path, dir) == ERR_OK && eaccess(path, F_OK) == 0;
 }
 
 enum err

@@ -32,8 +32,10 @@ packages_of() {
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
       xdg-utils util-linux jq xterm fonts-jetbrains-mono librsvg2-bin
     ;;
-  # A Debian package, and a bare Debian to try everything in.
-  release) echo debhelper dpkg-dev lintian debootstrap ;;
+  # A Debian package, and a bare Debian, in a folder or booted, to try it in.
+  release)
+    echo debhelper dpkg-dev lintian debootstrap qemu-system-x86 e2fsprogs
+    ;;
   bench)
     # The client, then what is measured beside the programs.
     echo python3 wrk webhook nginx-light postgresql-15 libpq-dev sqlite3 \
