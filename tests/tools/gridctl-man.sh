@@ -47,6 +47,28 @@ for command in $(commands '') dump; do
     compare "$command"
   fi
 done
+# The short form is the long one, for gridctl, its tables and its commands.
+for command in '' gammes key import '--data /nowhere'; do
+  # shellcheck disable=SC2086
+  if [ "$("$gridctl" $command -h)" = "$("$gridctl" $command --help)" ] &&
+    "$gridctl" $command -h | grep -qi '^usage: gridctl'; then
+    passed=$((passed + 1))
+  else
+    echo "not ok: gridctl $command -h is not gridctl $command --help"
+    failed=$((failed + 1))
+  fi
+done
+# Each exit code that cmd.h names stands under EXIT STATUS.
+for code in $(sed -n 's/^#define CMD_[A-Z]* \([0-9]\).*/\1/p' \
+  "${abs_top_srcdir:-.}/tools/gridctl/cmd.h"); do
+  if sed -n '/^\.Sh EXIT STATUS/,/^\.Sh EXAMPLES/p' "$page" |
+    grep -q "^$code when"; then
+    passed=$((passed + 1))
+  else
+    echo "not ok: exit code $code is not under EXIT STATUS"
+    failed=$((failed + 1))
+  fi
+done
 if [ $passed -lt 10 ]; then
   echo "not ok: only $passed commands were found"
   failed=$((failed + 1))

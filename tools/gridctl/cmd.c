@@ -213,13 +213,20 @@ print_table(FILE *file, const char *program, const char *about,
 }
 
 int
+cmd_help_table(const char *program, const char *about,
+    const struct cmd_row *rows, unsigned count)
+{
+	print_table(stdout, program, about, rows, count);
+	return CMD_DONE;
+}
+
+int
 cmd_run_table(const char *program, const char *about,
     const struct cmd_row *rows, unsigned count, int argc, char **argv)
 {
-	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
-		print_table(stdout, program, about, rows, count);
-		return CMD_DONE;
-	}
+	if (argc > 1 &&
+	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return cmd_help_table(program, about, rows, count);
 	if (argc < 2) {
 		print_table(stderr, program, about, rows, count);
 		return CMD_USAGE;

@@ -96,6 +96,10 @@ struct cmd_row {
 	const char *summary; /* NULL: not shown in help */
 };
 
+/* Prints the table as help. CMD_DONE. */
+int cmd_help_table(const char *program, const char *about,
+    const struct cmd_row *rows, unsigned count);
+
 /*
  * Runs the row that argv[1] names, with its name first in what it gets. Help
  * and wrong names are told here.

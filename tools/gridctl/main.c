@@ -3,7 +3,6 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "common/opt.h"
@@ -35,7 +34,7 @@ static const struct cmd_row commands[] = {
 
 struct head {
 	const char *data;
-	bool version;
+	bool version, help;
 };
 
 static const struct opt_row head_rows[] = {
@@ -43,13 +42,15 @@ static const struct opt_row head_rows[] = {
 	"the data directory (or $GRID_DATA)"},
     {"--version", 0, OPT_FLAG, offsetof(struct head, version), 0, 0, NULL,
 	"print the version"},
+    {"--help", 'h', OPT_FLAG, offsetof(struct head, help), 0, 0, NULL,
+	"list the commands"},
 };
 
 static const struct opt_spec head_spec = {
     .usage = "gridctl [--data DIR] COMMAND [OPTION]...",
     .about = "The operator's tool of the product grid.",
     .rows = head_rows,
-    .count = 2,
+    .count = sizeof(head_rows) / sizeof(head_rows[0]),
     .args_min = 0,
     .args_max = -1,
 };
@@ -93,23 +94,17 @@ become_owner(void)
 int
 main(int argc, char **argv)
 {
-	struct head head = {NULL, false};
+	struct head head = {.data = NULL};
 	int first = 0;
 
 	log_open("gridctl", LOG_INFO_);
 	/* A limit on the size of files is told like a full disk. */
 	signal(SIGXFSZ, SIG_IGN);
-	if (argc > 1 && strcmp(argv[1], "--help") == 0)
-		return finish(cmd_run_table(
-		    "gridctl", about, commands, COMMANDS, argc, argv));
-	switch (opt_read_head(&head, &head_spec, argc, argv, &first)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return finish(CMD_DONE);
-	case OPT_WRONG:
+	if (opt_read_head(&head, &head_spec, argc, argv, &first) != OPT_GO)
 		return CMD_USAGE;
-	}
+	if (head.help)
+		return finish(
+		    cmd_help_table("gridctl", about, commands, COMMANDS));
 	if (head.version) {
 		puts("gridctl " PACKAGE_VERSION);
 		return finish(CMD_DONE);
