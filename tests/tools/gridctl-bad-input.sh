@@ -435,6 +435,20 @@ fails "nothing imported" 'nothing was imported yet' \
 fails "a file that is not there" "^$work/none.csv: cannot be opened" \
   grid network "$work/none.csv"
 fails "no snapshot" 'has no snapshot' grid dump F9
+for command in 'proposals list' 'proposals list --json' 'proposals log'; do
+  fails "$command of an unknown supplier" \
+    "^gridctl ${command% --json}: F9: there is no such supplier" grid $command F9
+  [ "$(wc -l <"$work/out")" -eq 1 ] || not_ok "$command prints more than that"
+  fails "$command of an empty name" 'there is no such supplier' \
+    grid $command ''
+  fails "$command with nothing imported" 'there is no such supplier' \
+    "$gridctl" --data "$work/empty" $command F1
+  if grid $command F1 >"$work/out" 2>&1 && [ -s "$work/out" ]; then
+    ok
+  else
+    not_ok "$command of a supplier without proposals"
+  fi
+done
 printf 'codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,fetchedAt\n77,,,,,\n' \
   >"$work/network.csv"
 fails "a bad network file" '^network\.csv:2: codeCentrale: is no central' \

@@ -9,6 +9,7 @@
 #include "common/opt.h"
 #include "lmdb-schema/audit.h"
 #include "lmdb-schema/proposal.h"
+#include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -87,6 +88,7 @@ struct listing {
 	struct buf text;
 	struct jsonw json;
 	const struct options *options;
+	const char *named; /* the supplier that was asked for; NULL: all */
 	struct span supplier, codein; /* empty: all */
 };
 
@@ -144,7 +146,7 @@ list_all(struct listing *listing)
 	if (!listing->options->json)
 		buf_addf(&listing->text, "%-10s %-12s %-5s  %-24s  %s\n",
 		    "supplier", "codein", "range", "when", "author");
-	if (listing->supplier.len > 0)
+	if (listing->named != NULL)
 		return list_supplier(listing, listing->supplier, NULL);
 	return proposal_suppliers(listing->view, list_supplier, listing);
 }
@@ -203,6 +205,36 @@ log_all(struct listing *listing)
 	    add_entry, listing);
 }
 
+/* One that the facts name, or whose ranges have ever changed. */
+static enum err
+is_known(const struct listing *listing, struct store *store)
+{
+	struct source_supplier supplier;
+	struct source *source;
+	enum err err;
+
+	if (proposal_version(listing->view, listing->supplier) != 0)
+		return ERR_OK;
+	err = source_open(&source, store);
+	if (err == ERR_OK)
+		err = source_supplier(source, listing->supplier, &supplier);
+	source_close(source);
+	return err;
+}
+
+static int
+tell_failure(const char *command, const struct listing *listing, enum err err)
+{
+	struct fault fault;
+
+	fault_clear(&fault);
+	if (err == ERR_NOT_FOUND && listing->named != NULL)
+		fault_set(&fault, listing->named,
+		    "there is no such supplier ('gridctl suppliers' lists "
+		    "them)");
+	return cmd_fail(command, err, &fault);
+}
+
 static int
 show(const char *command, struct listing *listing,
     enum err (*fill)(struct listing *listing))
@@ -213,11 +245,14 @@ show(const char *command, struct listing *listing,
 
 	if (result != CMD_DONE)
 		return result;
+	listing->supplier = span_of(listing->named);
 	buf_init(&listing->text, (size_t)1 << 34);
 	jsonw_init(&listing->json, &listing->text);
 	if (listing->options->json)
 		jsonw_array_begin(&listing->json);
 	err = state_view_open(&listing->view, store);
+	if (err == ERR_OK && listing->named != NULL)
+		err = is_known(listing, store);
 	if (err == ERR_OK)
 		err = fill(listing);
 	state_view_close(listing->view);
@@ -226,8 +261,10 @@ show(const char *command, struct listing *listing,
 		jsonw_array_end(&listing->json);
 		buf_add_char(&listing->text, '\n');
 	}
-	buf_fail(&listing->text, err);
-	return cmd_print(&listing->text, command);
+	if (err == ERR_OK)
+		return cmd_print(&listing->text, command);
+	buf_fini(&listing->text);
+	return tell_failure(command, listing, err);
 }
 
 static int
@@ -240,7 +277,7 @@ proposals_list(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	if (args > 0)
-		listing.supplier = span_of(argv[1]);
+		listing.named = argv[1];
 	return show("proposals list", &listing, list_all);
 }
 
@@ -254,7 +291,7 @@ proposals_log(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	if (args > 0)
-		listing.supplier = span_of(argv[1]);
+		listing.named = argv[1];
 	listing.codein = span_of(options.codein);
 	return show("proposals log", &listing, log_all);
 }
