@@ -82,9 +82,29 @@ find_unknown(
 	return err;
 }
 
+/* Why; with what to do where an import has brought some of them since. */
 static void
-tell_unknown(struct call *call, const struct codemap *unknown)
+say_unknown(struct buf *why, const struct proposing *proposing,
+    const struct codemap *unknown)
 {
+	unsigned count =
+	    listed_count(proposing->call, proposing->supplier, unknown);
+	char what[32], text[LISTED_TEXT_MAX];
+
+	buf_add_text(why,
+	    "This supplier does not have every one of these articles: "
+	    "details.inconnus names those it has not. Nothing was proposed.");
+	if (count == 0)
+		return;
+	snprintf(what, sizeof(what), " %u of them", count);
+	buf_add_span(why, listed_not_yet(text, what, proposing->supplier));
+}
+
+static void
+tell_unknown(struct proposing *proposing, const struct codemap *unknown)
+{
+	struct call *call = proposing->call;
+	struct buf why;
 	struct jsonw json;
 	struct buf details;
 
@@ -97,14 +117,15 @@ tell_unknown(struct call *call, const struct codemap *unknown)
 		jsonw_string(&json, codemap_code(unknown, i));
 	jsonw_array_end(&json);
 	jsonw_object_end(&json);
+	buf_init(&why, 2 * LISTED_TEXT_MAX);
+	say_unknown(&why, proposing, unknown);
+	buf_fail(&details, buf_end(&why));
 	if (jsonw_end(&json) == ERR_OK)
-		reply_error(call->reply, 404, CODE_NOT_FOUND,
-		    SPAN("This supplier does not have every one of these "
-			 "articles: details.inconnus names those it has not. "
-			 "Nothing was proposed."),
+		reply_error(call->reply, 404, CODE_NOT_FOUND, buf_span(&why),
 		    buf_span(&details));
 	else
 		rows_storage_failed(call, jsonw_end(&json));
+	buf_fini(&why);
 	buf_fini(&details);
 }
 
@@ -120,7 +141,7 @@ are_known(struct proposing *proposing, struct snapshot *snap)
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);
 	else if (codemap_count(unknown) > 0) {
-		tell_unknown(call, unknown);
+		tell_unknown(proposing, unknown);
 		err = ERR_NOT_FOUND;
 	}
 	codemap_free(unknown);

@@ -9,7 +9,7 @@
 
 /* 404; when other suppliers list it, they are named. */
 static void
-absent(struct call *call, const struct listed *listed, const char *why)
+absent(struct call *call, const struct listed *listed, struct span why)
 {
 	struct buf *details = &call->serving->details;
 
@@ -23,8 +23,19 @@ absent(struct call *call, const struct listed *listed, const char *why)
 		rows_storage_failed(call, buf_end(details));
 		return;
 	}
-	reply_error(
-	    call->reply, 404, CODE_NOT_FOUND, span_of(why), buf_span(details));
+	reply_error(call->reply, 404, CODE_NOT_FOUND, why, buf_span(details));
+}
+
+/* 404 of a snapshot that does not have the article. */
+static void
+absent_at(struct call *call, const struct listed *listed, struct span supplier)
+{
+	char text[LISTED_TEXT_MAX];
+
+	absent(call, listed,
+	    listed_has(listed, supplier)
+		? listed_not_yet(text, "This article", supplier)
+		: SPAN("This supplier has no such article."));
 }
 
 static void
@@ -80,7 +91,7 @@ at_supplier(struct call *call, const struct listed *listed)
 	if (err == ERR_OK)
 		send(call, &view, row, listed, computed);
 	else if (err == ERR_NOT_FOUND)
-		absent(call, listed, "This supplier has no such article.");
+		absent_at(call, listed, call->params.fournisseur);
 	else
 		rows_storage_failed(call, rows_blame(call, &view, err));
 	rows_close(&view, call);
@@ -119,26 +130,39 @@ consider(struct best *best, struct call *call, struct span supplier)
 	return err;
 }
 
+/* Naming a supplier helps where that has one computed that has none yet. */
+static void
+absent_anywhere(
+    struct call *call, const struct listed *listed, bool may_be_computed)
+{
+	if (listed->count == 0)
+		absent(call, listed, SPAN("There is no such article."));
+	else if (may_be_computed)
+		absent(call, listed,
+		    SPAN("This article is in no computed snapshot: name one "
+			 "of its suppliers with fournisseur."));
+	else
+		absent_at(call, listed, listed->codes[0]);
+}
+
 /* Among the suppliers with a snapshot, the row that sells most. */
 static void
 anywhere(struct call *call, const struct listed *listed)
 {
 	struct best best = {.view = {NULL, NULL}};
+	bool may_be_computed = false;
 	enum err err = ERR_OK;
 
 	for (unsigned i = 0; i < listed->count && err == ERR_OK; i++) {
 		err = consider(&best, call, listed->codes[i]);
+		may_be_computed = may_be_computed || err == ERR_NOT_READY;
 		if (err == ERR_NOT_READY || err == ERR_NOT_FOUND)
 			err = ERR_OK;
 	}
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);
 	else if (best.view.pinned == NULL)
-		absent(call, listed,
-		    listed->count == 0
-			? "There is no such article."
-			: "This article is in no computed snapshot: name one "
-			  "of its suppliers with fournisseur.");
+		absent_anywhere(call, listed, may_be_computed);
 	else
 		send(call, &best.view, best.row, listed, false);
 	rows_close(&best.view, call);

@@ -1,5 +1,7 @@
 #include "fcgi/listed.h"
 
+#include <stdio.h>
+
 #include "common/jsonw.h"
 
 static enum err
@@ -34,6 +36,43 @@ listed_find(struct listed **out, struct call *call)
 	err = source_where(source->source, call->path[0], add_listed, listed);
 	server_release_source(source);
 	return err;
+}
+
+bool
+listed_has(const struct listed *listed, struct span supplier)
+{
+	for (unsigned i = 0; i < listed->count; i++)
+		if (span_eq(listed->codes[i], supplier))
+			return true;
+	return false;
+}
+
+unsigned
+listed_count(
+    struct call *call, struct span supplier, const struct codemap *codeins)
+{
+	struct shared_source *source;
+	unsigned count = 0;
+
+	if (server_source(&source, call) != ERR_OK)
+		return 0;
+	for (uint32_t i = 0; i < codemap_count(codeins); i++)
+		count += source_lists(
+		    source->source, supplier, codemap_code(codeins, i));
+	server_release_source(source);
+	return count;
+}
+
+struct span
+listed_not_yet(
+    char text[LISTED_TEXT_MAX], const char *what, struct span supplier)
+{
+	snprintf(text, LISTED_TEXT_MAX,
+	    "%s came with an import that the snapshot of supplier %.*s does "
+	    "not have yet: have it computed (gridctl compute %.*s), or wait "
+	    "for the timer that does so.",
+	    what, SPAN_ARG(supplier), SPAN_ARG(supplier));
+	return span_of(text);
 }
 
 void
