@@ -78,6 +78,25 @@ def withdrawing_and_rejecting_leave_nothing():
         assert grid.row(codein) == ("A", "A", None)
 
 
+def a_supplier_that_the_facts_have_no_more_is_still_known():
+    with Grid() as grid:
+        codein = grid.articles[0]
+        grid.put(codein, "B")
+        with open(grid.path("csv/suppliers.csv"), "w") as file:
+            file.write("code,nom\nS9,Neuf\n")
+        with open(grid.path("csv/articles.csv")) as file:
+            head, row = file.readlines()[:2]
+        with open(grid.path("csv/articles.csv"), "w") as file:
+            file.write(head + row.replace("S1,", "S9,"))
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        assert codein in grid.ctl("proposals", "list", "S1")
+        assert "proposed" in grid.ctl("proposals", "log", "S1")
+        assert "S2" not in grid.ctl("suppliers")
+        done = grid.ctl("proposals", "list", "S2", check=False)
+        assert done.returncode == 1 and done.stdout == "", done
+        assert "S2: there is no such supplier" in done.stderr, done
+
+
 def the_filter_means_what_the_rows_show():
     with Grid() as grid:
         codein = grid.articles[0]
@@ -286,6 +305,7 @@ if __name__ == "__main__":
         a_proposal_goes_its_whole_way,
         a_post_tells_each_result_and_the_sums,
         withdrawing_and_rejecting_leave_nothing,
+        a_supplier_that_the_facts_have_no_more_is_still_known,
         the_filter_means_what_the_rows_show,
         a_tag_changes_with_a_proposal,
         a_supplier_is_named_when_there_are_several,
