@@ -343,10 +343,16 @@ def stop_ends_all_and_may_be_said_twice():
     assert done.returncode == 0 and "nothing ran" in done.stdout, done
 
 
+def heed_interrupts():
+    """Who was started behind a shell's & has them ignored, and hands that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def in_front_it_runs_until_it_is_interrupted():
     with subprocess.Popen([QUICKSTART] + quick().words(), env=environment(),
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, start_new_session=True,
+                          preexec_fn=heed_interrupts,
                           universal_newlines=True) as process:
         said = ""
         for line in process.stdout:
