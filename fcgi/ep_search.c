@@ -4,6 +4,7 @@
  * Each supplier's matches come in the order asked for; the page is cut out of
  * their merge. The total is exact: every supplier is asked.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/fold.h"
@@ -39,6 +40,7 @@ struct search {
 	struct stream **heap;
 	int64_t total;
 	int64_t suppliers; /* asked */
+	int64_t absent; /* that could not be asked: never computed */
 	uint64_t tag; /* of all that they showed */
 };
 
@@ -140,6 +142,7 @@ ask(struct search *search, const struct roster *roster)
 		err = add_streams(search, roster, slices, rows.rows);
 	free(slices);
 	search->suppliers += roster->count;
+	search->absent += roster->absent;
 	search->tag = rows_mix(search->tag, &roster->tag, sizeof(roster->tag));
 	return err;
 }
@@ -359,6 +362,27 @@ page_of(int64_t *first, const struct rows_pages *pages)
 }
 
 static void
+add_meta(struct pieces *body, const struct search *search,
+    const struct rows_pages *pages)
+{
+	char text[160];
+
+	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
+	rows_int(body, search->suppliers);
+	rows_member_int(body, "sansSnapshot", search->absent);
+	rows_member_bool(body, "complet", !pages->more);
+	if (search->absent > 0) {
+		snprintf(text, sizeof(text),
+		    "%lld fournisseur(s) sans snapshot : leurs articles n'ont "
+		    "pas été cherchés ; /grid les calcule un "
+		    "par un.",
+		    (long long)search->absent);
+		rows_member_text(body, "avertissement", span_of(text));
+	}
+	pieces_text(body, "}}");
+}
+
+static void
 send(struct search *search)
 {
 	struct call *call = search->call;
@@ -398,10 +422,7 @@ send(struct search *search)
 			pieces_drop_last(body);
 		pieces_text(body, "]");
 		rows_pagination(body, &pages);
-		pieces_text(body, ",\"meta\":{\"fournisseurs\":");
-		rows_int(body, search->suppliers);
-		rows_member_bool(body, "complet", !pages.more);
-		pieces_text(body, "}}");
+		add_meta(body, search, &pages);
 	}
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);

@@ -168,6 +168,44 @@ add_entry(
 	return ERR_OK;
 }
 
+struct counting {
+	struct catalog_view *catalog;
+	int64_t absent;
+};
+
+static enum err
+count_absent(void *context, const struct source_supplier *supplier)
+{
+	struct counting *counting = context;
+	struct catalog_entry entry;
+	enum err err;
+
+	if (supplier->articles == 0)
+		return ERR_OK;
+	err = catalog_get(counting->catalog, supplier->code, &entry);
+	counting->absent += err == ERR_NOT_FOUND;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+/* Whose articles nobody can find yet. */
+static enum err
+add_absent(struct roster *roster, struct call *call)
+{
+	struct counting counting = {.catalog = call->serving->catalog};
+	struct shared_source *source;
+	enum err err = server_source(&source, call);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK; /* nothing imported */
+	if (err == ERR_OK)
+		err = source_suppliers(source->source, count_absent, &counting);
+	server_release_source(source);
+	roster->absent = counting.absent;
+	roster->tag =
+	    rows_mix(roster->tag, &counting.absent, sizeof(counting.absent));
+	return err;
+}
+
 static enum err
 make(struct roster **out, struct call *call, unsigned from, unsigned room)
 {
@@ -177,6 +215,8 @@ make(struct roster **out, struct call *call, unsigned from, unsigned room)
 	making.from = from;
 	if (err == ERR_OK)
 		err = catalog_each(call->serving->catalog, add_entry, &making);
+	if (err == ERR_OK && from == 0)
+		err = add_absent(&making.kept->roster, call);
 	return end(out, &making, err);
 }
 
@@ -264,5 +304,7 @@ roster_one(struct roster **out, struct call *call, struct span supplier)
 
 	if (err == ERR_OK)
 		err = add(&making, supplier, 0);
+	if (err == ERR_OK)
+		making.kept->roster.absent = making.kept->roster.count == 0;
 	return end(out, &making, err);
 }

@@ -23,6 +23,8 @@ struct roster {
 	struct haystack *hays; /* of the same */
 	uint64_t tag; /* of all that they show */
 	unsigned next; /* where the part after it begins; 0: it was the last */
+	int64_t
+	    absent; /* with articles, and never computed; in the first part */
 };
 
 struct roster_slot; /* where the last one is kept */

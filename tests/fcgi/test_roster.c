@@ -47,6 +47,7 @@ START_TEST(all_that_were_computed_are_on_it)
 
 	ck_assert_uint_eq(roster->count, 3);
 	ck_assert_uint_eq(roster->next, 0);
+	ck_assert_int_eq(roster->absent, 1); /* S3; S4 has no article */
 	ck_assert(is_of(roster, 0, "S1"));
 	ck_assert(is_of(roster, 1, "S2"));
 	ck_assert(is_of(roster, 2, "S5"));
