@@ -1,5 +1,6 @@
 #include "tests/fuzz/made.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,18 @@ make_root(void)
 	atexit(remove_root);
 }
 
+/* Through the fuzzer's own alarm, which interrupts what takes long. */
+static bool
+next_line(char *line, int room, FILE *pipe)
+{
+	while (fgets(line, room, pipe) == NULL) {
+		if (!ferror(pipe) || errno != EINTR)
+			return false;
+		clearerr(pipe);
+	}
+	return true;
+}
+
 struct span
 made_gridctl(const char *data, const char *words)
 {
@@ -59,7 +72,7 @@ made_gridctl(const char *data, const char *words)
 	pipe = popen(command, "r");
 	FUZZ_CHECK(pipe != NULL);
 	said[0] = '\0';
-	while (fgets(line, sizeof(line), pipe) != NULL)
+	while (next_line(line, sizeof(line), pipe))
 		if (said[0] == '\0')
 			memcpy(said, line, sizeof(said));
 	if (pclose(pipe) != 0) {
