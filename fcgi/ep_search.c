@@ -29,14 +29,19 @@ struct stream {
 	bool null;
 };
 
+/* Of each part of the roster. */
+struct found {
+	uint32_t *rows;
+	struct found *before;
+};
+
 struct search {
 	struct call *call;
 	struct rowset_query query;
 	unsigned column; /* that is sorted by */
 	struct stream *streams;
-	unsigned count;
-	uint32_t **found; /* the streams' rows, of each part of the roster */
-	unsigned parts;
+	unsigned count, room;
+	struct found *found; /* the streams' rows */
 	struct stream **heap;
 	int64_t total;
 	int64_t suppliers; /* asked */
@@ -46,19 +51,26 @@ struct search {
 
 /* --- gathering ------------------------------------------------------------ */
 
-/* Room for so many streams more. */
+/* Room for so many streams more; the old ones go with the request. */
 static enum err
 need_streams(struct search *search, unsigned more)
 {
+	unsigned room = search->count + more;
 	struct stream *streams;
 
-	if (more == 0)
+	if (room <= search->room)
 		return ERR_OK;
-	streams = reallocarray(
-	    search->streams, search->count + more, sizeof(*streams));
+	if (search->count > 0)
+		room *= 2; /* there will be further parts */
+	streams =
+	    arena_array(search->call->serving->arena, room, sizeof(*streams));
 	if (streams == NULL)
 		return ERR_NO_MEMORY;
+	if (search->count > 0)
+		memcpy(
+		    streams, search->streams, search->count * sizeof(*streams));
 	search->streams = streams;
+	search->room = room;
 	return ERR_OK;
 }
 
@@ -109,22 +121,23 @@ add_streams(struct search *search, const struct roster *roster,
 static enum err
 keep_rows(struct search *search, uint32_t *rows)
 {
-	uint32_t **found = reallocarray(
-	    search->found, search->parts + 1, sizeof(*search->found));
+	struct found *found =
+	    arena_alloc(search->call->serving->arena, sizeof(*found));
 
 	if (found == NULL) {
 		free(rows);
 		return ERR_NO_MEMORY;
 	}
+	*found = (struct found){rows, search->found};
 	search->found = found;
-	found[search->parts++] = rows;
 	return ERR_OK;
 }
 
 static enum err
 ask(struct search *search, const struct roster *roster)
 {
-	struct match_slice *slices = calloc(roster->count + 1, sizeof(*slices));
+	struct match_slice *slices = arena_array(search->call->serving->arena,
+	    roster->count + (size_t)1, sizeof(*slices));
 	struct match_rows rows = {NULL, 0, 0};
 	unsigned blame = 0;
 	enum err err, kept;
@@ -140,7 +153,6 @@ ask(struct search *search, const struct roster *roster)
 		err = kept;
 	if (err == ERR_OK)
 		err = add_streams(search, roster, slices, rows.rows);
-	free(slices);
 	search->suppliers += roster->count;
 	search->absent += roster->absent;
 	search->tag = rows_mix(search->tag, &roster->tag, sizeof(roster->tag));
@@ -291,7 +303,8 @@ build_heap(struct search *search)
 {
 	enum err err = ERR_OK;
 
-	search->heap = calloc(search->count + 1, sizeof(*search->heap));
+	search->heap = arena_array(search->call->serving->arena,
+	    search->count + (size_t)1, sizeof(*search->heap));
 	if (search->heap == NULL)
 		return ERR_NO_MEMORY;
 	if (row_is_number(search->column))
@@ -494,9 +507,6 @@ ep_search(struct call *call)
 		rows_storage_failed(call, err);
 	for (unsigned i = 0; i < search.count; i++)
 		buf_fini(&search.streams[i].text);
-	for (unsigned i = 0; i < search.parts; i++)
-		free(search.found[i]);
-	free(search.found);
-	free(search.streams);
-	free(search.heap);
+	for (; search.found != NULL; search.found = search.found->before)
+		free(search.found->rows);
 }

@@ -5,6 +5,7 @@
  */
 #include "fcgi/match.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,36 +196,44 @@ row_text(struct span *text, const struct haystack *hay, uint32_t row)
  * would be most of the work.
  */
 struct scout {
-	bool text;
-	unsigned slice;
-	uint32_t at;
+	const uint32_t *row;
+	uint32_t left; /* of the haystack's; 0: of none */
+	unsigned which;
+	const struct haystack *hay;
 };
 
-static inline void
-scout_next(struct scout *scout, const struct asking *asking)
+/* To the next haystack that has some. */
+static void
+scout_move(struct scout *scout, const struct asking *asking)
 {
-	const struct match_slice *slice = &asking->slices[scout->slice];
-	const struct haystack *hay;
+	while (scout->left == 0 && ++scout->which < asking->count) {
+		const struct match_slice *slice = &asking->slices[scout->which];
+
+		if (slice->looked || slice->count == 0)
+			continue;
+		scout->row = asking->out->rows + slice->first;
+		scout->left = slice->count;
+		scout->hay = &asking->hays[scout->which];
+	}
+}
+
+static inline void
+scout_next(struct scout *scout, const struct asking *asking, bool text)
+{
+	const struct haystack *hay = scout->hay;
 	uint32_t row;
 
-	while (scout->slice < asking->count &&
-	    (slice->looked || scout->at >= slice->count)) {
-		scout->slice++;
-		scout->at = 0;
-		slice++;
-	}
-	if (scout->slice == asking->count)
+	if (scout->left == 0)
 		return;
-	hay = &asking->hays[scout->slice];
-	row = asking->out->rows[slice->first + scout->at++];
-	if (row >= hay->rows)
-		return;
-	if (!scout->text)
+	row = *scout->row++;
+	if (row < hay->rows && !text)
 		__builtin_prefetch(hay->at + row);
-	else {
+	else if (row < hay->rows) {
 		__builtin_prefetch(hay->text.ptr + hay->at[row]);
 		__builtin_prefetch(hay->text.ptr + hay->at[row] + 64);
 	}
+	if (--scout->left == 0)
+		scout_move(scout, asking);
 }
 
 /* Two of them: the second needs what the first has brought. */
@@ -235,11 +244,13 @@ struct scouts {
 static void
 scouts_begin(struct scouts *scouts, const struct asking *asking)
 {
-	*scouts = (struct scouts){.near = {.text = true}};
+	*scouts = (struct scouts){{.which = UINT_MAX}, {.which = UINT_MAX}};
+	scout_move(&scouts->far, asking);
+	scout_move(&scouts->near, asking);
 	for (unsigned i = 0; i < 2 * ROWS_AHEAD; i++)
-		scout_next(&scouts->far, asking);
+		scout_next(&scouts->far, asking, false);
 	for (unsigned i = 0; i < ROWS_AHEAD; i++)
-		scout_next(&scouts->near, asking);
+		scout_next(&scouts->near, asking, true);
 }
 
 /* Keeps the rows that hold every word. */
@@ -258,8 +269,8 @@ look(struct asking *asking, unsigned which, struct scouts *scouts)
 		struct span text;
 
 		if (scouts != NULL) {
-			scout_next(&scouts->far, asking);
-			scout_next(&scouts->near, asking);
+			scout_next(&scouts->far, asking, false);
+			scout_next(&scouts->near, asking, true);
 		}
 		if (!row_text(&text, hay, row))
 			return ERR_DAMAGED;
