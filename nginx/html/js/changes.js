@@ -66,7 +66,12 @@ export function changesBar(grid, undoStep) {
 			supplier = one;
 			update();
 		},
+		/* Not for what is shown now: that is on its way. */
+		outdated() {
+			totals.classList.add("outdated");
+		},
 		totals(...parts) {
+			totals.classList.remove("outdated");
 			totals.replaceChildren(...parts.filter((part) => part)
 			    .map((part) => el("span.part", {}, part)));
 		},

@@ -129,9 +129,9 @@ function tellConflicts(planned, results, of) {
 			el("p", {}, t("conflicts_lead")),
 			applied > 0 && el("p", {},
 			    plural("conflict_saved", applied)),
-			el("table.plain", {},
+			el("table.plain.conflicts", {},
 			    el("thead", {}, el("tr", {}, head.map((text) =>
-				el("th", {scope: "col"}, text)))),
+				el("th.nowrap", {scope: "col"}, text)))),
 			    el("tbody", {}, conflicts.slice(0, LISTED)
 				.map((one) => conflictRow(one,
 				    byCode.get(one.codein), of.supplier)))),
@@ -142,6 +142,8 @@ function tellConflicts(planned, results, of) {
 			    plural("conflict_yours", left.length)),
 		].filter((part) => part),
 		actions: choices(left, of, () => window)});
+
+	window.dialog.querySelector("footer .primary")?.focus();
 }
 
 const undoOf = (step, {undoStep}) => step && {label: t("undo"),

@@ -19,8 +19,13 @@ function words(error) {
 	    "error_other");
 }
 
+/* What is wrong with a body is more than that something is. */
+const issuesOf = ({issues}) => Array.isArray(issues) && issues
+    .map(({path, message}) => `${path}: ${message}`).join("; ");
+
 function said(error) {
-	const text = error instanceof ApiError ? error.said : String(error);
+	const text = error instanceof ApiError ?
+	    issuesOf(error.details) || error.said : String(error);
 
 	return text && el("span.said", {lang: "en"}, text);
 }

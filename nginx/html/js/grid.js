@@ -14,6 +14,7 @@ import {cellOptions} from "./cells.js";
 import {column, keepColumns, shownColumns} from "./columns.js";
 import {edit, proposal} from "./ranges.js";
 import {PAGE} from "./rows.js";
+import {tabOut} from "./tabbing.js";
 import {french, t} from "./text.js";
 
 ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
@@ -125,6 +126,12 @@ export function makeGrid(host, tell) {
 			tell.sorted();
 			toTop();
 		},
+		/* From behind, to the cursor: not to the last row of all. */
+		focusGridInnerElement({fromBottom}) {
+			if (fromBottom)
+				focus();
+			return fromBottom === true;
+		},
 		onSelectionChanged: () =>
 		    tell.selected(api.getSelectedNodes().length),
 		onCellClicked({event, data, column}) {
@@ -163,6 +170,9 @@ export function makeGrid(host, tell) {
 			event.preventDefault();
 	});
 
+	tabOut(host, (at) => api.setFocusedHeader(
+	    at?.getAttribute("col-id") ?? api.getAllDisplayedColumns()[0]));
+
 	function definitions() {
 		return shownColumns().map((one) => definition(one, wide.matches));
 	}
@@ -187,6 +197,18 @@ export function makeGrid(host, tell) {
 			params.failCallback();
 			tell.failed(error, source);
 		}
+	}
+
+	/* The cursor's cell, else the first. */
+	function focus() {
+		const [first] = api.getColumnState()
+		    .filter(({colId}) => !colId.startsWith("ag-"));
+		const at = api.getFocusedCell();
+
+		if (at != null)
+			api.setFocusedCell(at.rowIndex, at.column);
+		else if (first !== undefined)
+			api.setFocusedCell(0, first.colId);
 	}
 
 	/* The first row, and the cursor on it when it is in use. */
@@ -248,16 +270,7 @@ export function makeGrid(host, tell) {
 		},
 		selectedRows: () => api.getSelectedNodes().map(({data}) => data),
 		clearSelection: () => api.deselectAll(),
-		focus() {
-			const [first] = api.getColumnState()
-			    .filter(({colId}) => !colId.startsWith("ag-"));
-			const at = api.getFocusedCell();
-
-			if (at != null)
-				api.setFocusedCell(at.rowIndex, at.column);
-			else if (first !== undefined)
-				api.setFocusedCell(0, first.colId);
-		},
+		focus,
 		/* The row before or after the cursor's, brought into sight. */
 		step(by) {
 			const at = api.getFocusedCell();

@@ -131,6 +131,7 @@ export function openScreen(host, session, logOut) {
 		const rows = newSource();
 
 		state.loading(!supplier.hasSnapshot);
+		bar.outdated();
 		arriving = true;
 		grid.show(...rows);
 	}
@@ -217,6 +218,8 @@ export function openScreen(host, session, logOut) {
 				showRows();
 			return;
 		}
+		if (total === null)
+			bar.totals();
 		if (total !== null)
 			complain(t("rows_failed"), error, {about: "rows",
 			    action: {label: t("retry"), run: grid.refresh}});

@@ -52,6 +52,7 @@ function keysPart() {
 	const body = el("tbody");
 	const problem = el("p.problem", {role: "alert"});
 	const fresh = el("div");
+	let inUse = new Set(); /* names */
 	const name = el("input", {id: "key-name", maxlength: 100,
 	    autocomplete: "off"});
 	const scope = el("select", {id: "key-scope"},
@@ -70,6 +71,8 @@ function keysPart() {
 	async function list() {
 		const {data} = await get("/app/keys");
 
+		inUse = new Set(data.filter((key) => !key.revokedAt)
+		    .map((key) => key.name));
 		body.replaceChildren(...data.length > 0 ?
 		    data.map((key) => keyRow(key, revoke)) :
 		    [el("tr", {}, el("td.faint", {colspan: 5},
@@ -84,14 +87,18 @@ function keysPart() {
 	});
 	const create = (event) => {
 		event.preventDefault();
-		if (name.value.trim() === "") {
-			problem.textContent = t("key_name_needed");
+		const wanted = name.value.trim();
+		const wrong = wanted === "" ? "key_name_needed" :
+		    inUse.has(wanted) ? "key_name_taken" : null;
+
+		if (wrong !== null) {
+			problem.textContent = t(wrong);
 			name.focus();
 			return;
 		}
 		attempt("key_not_made", async () => {
 			const {data} = await post("/app/keys", {
-			    name: name.value.trim(), scope: scope.value});
+			    name: wanted, scope: scope.value});
 
 			fresh.replaceChildren(freshKey(data));
 			name.value = "";

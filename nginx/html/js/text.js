@@ -229,8 +229,8 @@ const texts = {
 	    "{n} of your edits dropped: their choice stays."],
 	theirs_kept_1: ["Votre modification est oubliée : leur choix reste.",
 	    "Your edit is dropped: their choice stays."],
-	saved_by: ["enregistrée par {author}, {date}",
-	    "saved by {author}, {date}"],
+	saved_by: ["Enregistrée par {author}, {date}",
+	    "Saved by {author}, {date}"],
 	result_absent: ["la proposition n'existe plus",
 	    "the proposal is gone"],
 	result_refused: ["refusé : le serveur a une gamme",
@@ -314,6 +314,8 @@ const texts = {
 	key_not_revoked: ["La clé n'a pas été révoquée.",
 	    "The key was not revoked."],
 	key_none: ["Aucune clé.", "No key."],
+	key_name_taken: ["Ce nom est celui d'une clé en service : choisissez-en un autre.",
+	    "A key in use has this name: choose another."],
 	key_name_needed: ["Donnez un nom à la clé.", "Give the key a name."],
 
 	/* keyboard */

@@ -247,6 +247,37 @@ async function hands(day, page) {
 		assert.equal((await product(codein)).codeGamme,
 		    another(codeGamme));
 	});
+	await day.check("Tab leaves the grid, Shift+Tab goes to the column's head",
+	    async () => {
+		const at = () => page.evaluate(() => {
+			const one = document.activeElement;
+
+			return one.closest(".ag-header-cell")?.getAttribute(
+			    "col-id") ?? (one.closest(".ag-row") === null ?
+			    one.tagName : one.getAttribute("col-id"));
+		});
+
+		await page.evaluate(() =>
+		    productGrid.grid.ensureColumnVisible("codeGamme"));
+		await cell(page, 3, "codeGamme").click();
+		await page.keyboard.press("Tab");
+		assert.ok(["A", "BUTTON"].includes(await at()), await at());
+		await page.focus(".foot button.ghost");
+		await page.keyboard.press("Shift+Tab");
+		assert.equal(await at(), "codeGamme");
+		await page.waitForTimeout(200);
+		assert.equal(await topRow(page), 0);
+		await page.keyboard.press("Shift+Tab");
+		assert.equal(await at(), "codeGamme");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(
+		    ".ag-header-cell[col-id=codeGamme][aria-sort=descending]");
+		await page.keyboard.press("Enter");
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(
+		    ".ag-header-cell[col-id=codeGamme][aria-sort=none]");
+		await rowsDrawn(page);
+	});
 	await day.check("an article is asked for once, however it is opened",
 	    async () => {
 		let asked = 0;

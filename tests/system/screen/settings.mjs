@@ -1,6 +1,6 @@
 /* settings: API keys, and the window of shortcuts. */
 import assert from "node:assert/strict";
-import {api} from "./kit.mjs";
+import {api, host} from "./kit.mjs";
 
 export async function settings(day) {
 	const {page} = day;
@@ -34,12 +34,26 @@ export async function settings(day) {
 		assert.equal((await suppliers(key)).status, 401);
 		await page.keyboard.press("Escape");
 	});
-	await day.check("a name that is taken is told in the window",
+	await day.check("a name that is taken is told in the page's words",
 	    async () => {
+		const problem = page.locator("dialog .problem");
+
 		await page.click("header.top button.quiet");
+		await page.waitForSelector("table.keys tbody th");
 		await page.fill("#key-name", "agent-gammes");
 		await page.click("form.row .primary");
-		await page.waitForSelector(".problem:not(:empty)");
+		assert.match(await problem.textContent(), /d'une clé en service/);
+		/* Taken since the list was read: the server says what is wrong. */
+		await host("ctl", "key", "create", "--name", "entre-temps",
+		    "--scope", "read");
+		await page.fill("#key-name", "entre-temps");
+		await page.click("form.row .primary");
+		await problem.locator(".said").waitFor();
+		assert.match(await problem.textContent(),
+		    /^La clé n'a pas été créée\. Le serveur n'accepte pas/);
+		assert.match(await problem.locator(".said").textContent(),
+		    /^name: .*in use/);
+		await day.axe("key-refused");
 		await page.keyboard.press("Escape");
 	});
 	await day.check("? lists the shortcuts", async () => {
