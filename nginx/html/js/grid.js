@@ -211,12 +211,17 @@ export function makeGrid(host, tell) {
 			api.setFocusedCell(0, first.colId);
 	}
 
-	/* The first row, and the cursor on it when it is in use. */
+	/*
+	 * The first row, and the cursor on it when it is in use; who sorts by
+	 * the keyboard stays at the column's head.
+	 */
 	function toTop() {
 		const at = api.getFocusedCell();
+		const active = document.activeElement;
 
 		api.ensureIndexVisible(0, "top");
-		if (at != null && host.contains(document.activeElement))
+		if (at != null && host.contains(active) &&
+		    !active.closest(".ag-header"))
 			api.setFocusedCell(0, at.column);
 		else if (at != null)
 			api.clearFocusedCell();

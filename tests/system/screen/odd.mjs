@@ -271,7 +271,7 @@ async function hands(day, page) {
 		assert.equal(await at(), "codeGamme");
 		await page.keyboard.press("Enter");
 		await page.waitForSelector(
-		    ".ag-header-cell[col-id=codeGamme][aria-sort=descending]");
+		    ".ag-header-cell[col-id=codeGamme][aria-sort=ascending]");
 		await page.keyboard.press("Enter");
 		await page.keyboard.press("Enter");
 		await page.waitForSelector(
