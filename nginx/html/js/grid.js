@@ -15,6 +15,7 @@ import {column, keepColumns, shownColumns} from "./columns.js";
 import {edit, proposal} from "./ranges.js";
 import {PAGE} from "./rows.js";
 import {tabOut} from "./tabbing.js";
+import {tickColumn} from "./ticks.js";
 import {french, t} from "./text.js";
 
 ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
@@ -28,12 +29,8 @@ const PINNED = new Set(["codein", "libelle1"]);
 const localeText = french ? {
 	ariaRowSelect: "Espace pour choisir la ligne",
 	ariaRowDeselect: "Espace pour ne plus choisir la ligne",
-	ariaRowToggleSelection: "Espace pour choisir la ligne ou non",
 	ariaSortableColumn: "Entrée pour trier",
 	ariaColumn: "Colonne",
-	ariaChecked: "choisie",
-	ariaUnchecked: "non choisie",
-	ariaSelectionColumn: "Choix",
 } : {};
 
 const rowClassRules = {
@@ -84,6 +81,7 @@ export function makeGrid(host, tell) {
 	const wide = matchMedia("(min-width: 900px)");
 	/* A finger needs higher rows, and taps where a mouse clicks twice. */
 	const {matches: byFinger} = matchMedia("(pointer: coarse)");
+	const ticks = tickColumn(host, () => api);
 	let rowNow = null;
 	/* Who has the rows, {source, loaded}. */
 	let rows = null;
@@ -116,10 +114,8 @@ export function makeGrid(host, tell) {
 		suppressMovableColumns: false,
 		suppressDragLeaveHidesColumns: true,
 		suppressOverlays: ["loading", "noRows"],
-		rowSelection: {mode: "multiRow", checkboxes: true,
+		rowSelection: {mode: "multiRow", checkboxes: false,
 		    headerCheckbox: false, enableClickSelection: false},
-		selectionColumnDef: {pinned: "left", width: 40, minWidth: 40,
-		    maxWidth: 40, suppressHeaderMenuButton: true},
 		onColumnMoved: keep,
 		onColumnResized: keep,
 		onSortChanged() {
@@ -132,8 +128,10 @@ export function makeGrid(host, tell) {
 				focus();
 			return fromBottom === true;
 		},
-		onSelectionChanged: () =>
-		    tell.selected(api.getSelectedNodes().length),
+		onSelectionChanged() {
+			ticks.show();
+			tell.selected(api.getSelectedNodes().length);
+		},
 		onCellClicked({event, data, column}) {
 			if (data && (event.target.closest(".open") ||
 			    (byFinger && column.getColId() === "libelle1")))
@@ -174,7 +172,8 @@ export function makeGrid(host, tell) {
 	    at?.getAttribute("col-id") ?? api.getAllDisplayedColumns()[0]));
 
 	function definitions() {
-		return shownColumns().map((one) => definition(one, wide.matches));
+		return [ticks.definition, ...shownColumns().map((one) =>
+		    definition(one, wide.matches))];
 	}
 	function orderOf(sortModel) {
 		const [first] = sortModel;
@@ -239,6 +238,7 @@ export function makeGrid(host, tell) {
 			rowNow = null;
 			rows = {source, loaded};
 			api.deselectAll();
+			ticks.forget();
 			api.setGridOption("datasource", {getRows});
 			toTop();
 		},

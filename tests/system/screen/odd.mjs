@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import {another, cell, chooseSupplier, codeAt, grid, logIn, open, openPage,
-    product, rowsDrawn, ROWS, SUPPLIER, totalIs} from "./kit.mjs";
+    product, rowsDrawn, ROWS, SUPPLIER, tick, totalIs} from "./kit.mjs";
 
 const topRow = (page) => page.evaluate(() => Math.min(...[
     ...document.querySelectorAll(".ag-row")]
@@ -246,6 +246,26 @@ async function hands(day, page) {
 		await page.waitForSelector("dialog", {state: "detached"});
 		assert.equal((await product(codein)).codeGamme,
 		    another(codeGamme));
+	});
+	await day.check("rows are chosen by the mouse, by Shift and by Space",
+	    async () => {
+		const chosen = (count) => page.waitForFunction((n) =>
+		    productGrid.grid.getSelectedNodes().length === n &&
+		    document.querySelectorAll("input.tick:checked").length ===
+			n, count);
+
+		await tick(page, 1);
+		await chosen(1);
+		await page.locator('.ag-row[row-index="5"] input.tick')
+		    .click({modifiers: ["Shift"]});
+		await chosen(5);
+		await cell(page, 7, "libelle1").click();
+		await page.keyboard.press("Space");
+		await chosen(6);
+		await page.keyboard.press("Space");
+		await chosen(5);
+		await page.click(".foot .counts button.link");
+		await chosen(0);
 	});
 	await day.check("Tab leaves the grid, Shift+Tab goes to the column's head",
 	    async () => {
