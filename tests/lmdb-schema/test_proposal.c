@@ -141,6 +141,44 @@ START_TEST(another_author_takes_a_proposal_over)
 }
 END_TEST
 
+/* One of the two readers of a single article; no `author`: there is none. */
+static void
+check_made(enum err (*of)(struct state_view *view, struct span supplier,
+	       struct span codein, struct proposal *proposal),
+    const char *codein, char letter, const char *author)
+{
+	struct proposal made;
+	struct state_view *view;
+
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	if (author == NULL) {
+		ck_assert_int_eq(
+		    of(view, SPAN("S"), span_of(codein), &made), ERR_NOT_FOUND);
+	} else {
+		ck_assert_int_eq(
+		    of(view, SPAN("S"), span_of(codein), &made), ERR_OK);
+		ck_assert_int_eq(made.gamme, states_code(letter));
+		ck_assert(span_eq(made.author, span_of(author)));
+		ck_assert_int_gt(made.when_ms, 0);
+	}
+	state_view_close(view);
+}
+
+START_TEST(one_article_tells_who_proposed_and_who_saved)
+{
+	states_server("S", "1", 'A');
+	check_made(proposal_pending_of, "1", '-', NULL);
+	check_made(proposal_validated_of, "1", '-', NULL);
+	ck_assert(states_propose("agent", "1", 'B'));
+	check_made(proposal_pending_of, "1", 'B', "agent");
+	check_made(proposal_validated_of, "1", '-', NULL);
+	ck_assert_int_eq(
+	    states_decide(PROPOSAL_SAVE, "1", '-'), PROPOSAL_APPLIED);
+	check_made(proposal_pending_of, "1", '-', NULL);
+	check_made(proposal_validated_of, "1", 'B', "buyer");
+}
+END_TEST
+
 /* --- many ----------------------------------------------------------------- */
 
 static enum err
@@ -282,6 +320,7 @@ test_suite(void)
 	tcase_add_loop_test(tc, an_article_lives_by_the_table, 0,
 	    sizeof(lives) / sizeof(lives[0]));
 	tcase_add_test(tc, a_result_tells_what_was_recorded);
+	tcase_add_test(tc, one_article_tells_who_proposed_and_who_saved);
 	tcase_add_test(tc, another_author_takes_a_proposal_over);
 	tcase_add_test(tc, clashing_changes_are_named_and_nothing_is_done);
 	tcase_add_loop_test(tc, what_is_no_code_or_range_is_refused, 0,
