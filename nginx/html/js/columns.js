@@ -73,8 +73,8 @@ const table = {
 
 const widths = {
 	code: 104, text: 150, label: 264, range: 126, gamme: 84, money: 100,
-	price: 92, percent: 84, change: 92, points: 92, decimal: 84,
-	tenths: 100, quantity: 98, integer: 92, day: 104, trend: 92,
+	price: 92, percent: 84, change: 106, points: 92, decimal: 84,
+	tenths: 118, quantity: 104, integer: 106, day: 104, trend: 92,
 	series: 122,
 };
 

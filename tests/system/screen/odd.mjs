@@ -277,6 +277,8 @@ async function hands(day, page) {
 			    one.tagName : one.getAttribute("col-id"));
 		});
 
+		if (await page.isVisible(".panel"))
+			await page.click(".panel-tools button:last-child");
 		await page.evaluate(() =>
 		    productGrid.grid.ensureColumnVisible("codeGamme"));
 		await cell(page, 3, "codeGamme").click();

@@ -68,6 +68,13 @@ async function saveRow(page, row) {
 
 const gone = (page) => page.waitForSelector("dialog", {state: "detached"});
 
+async function toTop(page) {
+	await page.evaluate(() =>
+	    productGrid.grid.ensureIndexVisible(0, "top"));
+	await page.waitForSelector(
+	    '.ag-row[row-index="4"]:not(.row-waits) .words');
+}
+
 /* The article of a row, and a range that it has not. */
 async function articleAt(page, row) {
 	const codein = await codeAt(page, row);
@@ -269,6 +276,7 @@ async function rowsOf(day, page) {
 		await page.waitForSelector(
 		    `.ag-row[row-index="${row}"]:not(.row-waits) .words`);
 		assert.equal(await page.locator(".notice.error").count(), 0);
+		await toTop(page);
 	});
 	await day.check("a generation that is gone is left in one step",
 	    async () => {
@@ -301,9 +309,7 @@ async function rowsOf(day, page) {
 		assert.equal(asked.size, 1);
 		page.off("request", note);
 		await page.unroute(GRID, old);
-		await page.evaluate(() =>
-		    productGrid.grid.ensureIndexVisible(0, "top"));
-		await rowsDrawn(page);
+		await toTop(page);
 	});
 }
 
