@@ -137,7 +137,8 @@ export function makeGrid(host, tell) {
 			    (byFinger && column.getColId() === "libelle1")))
 				tell.opened(data);
 		},
-		onCellDoubleClicked: ({data}) => data && tell.opened(data),
+		onCellDoubleClicked: ({data, colDef}) =>
+		    data && colDef.field && tell.opened(data),
 		onCellFocused({rowIndex}) {
 			const data = rowIndex == null ? undefined :
 			    api.getDisplayedRowAtIndex(rowIndex)?.data;

@@ -21,6 +21,8 @@ export function tickColumn(host, api) {
 		api().setNodesSelected({newValue: on,
 		    nodes: nodes.filter((node) => node?.data !== undefined)});
 		last = index;
+		/* The cell, not the box: Space is for one of the two. */
+		api().setFocusedCell(index, COLUMN);
 	}
 
 	function box(node) {
