@@ -220,7 +220,7 @@ async function rowsOf(day, page) {
 		assert.equal(await cell(page, 0, "reference").textContent(),
 		    reference ?? "");
 		await page.evaluate(() =>
-		    productGrid.grid.ensureColumnVisible("codein"));
+		    productGrid.grid.ensureColumnVisible("codeGamme"));
 	});
 	await day.check("of filters the last one counts, however answers come",
 	    async () => {
