@@ -2,6 +2,9 @@
 # booted by qemu without a network and without the processor's help.
 #
 #	machine_needed           ends with 77 where that cannot be done
+#	machine_begin NAME       makes the folder $work and the package $deb, which
+#	                         GRID_DEB may name: one that is built already
+#	machine_give_up WHAT LOG ends with 1
 #	machine_tree FOLDER [PACKAGE.deb...]
 #	                         a bare Debian, with all that the packages need
 #	                         laid ready for apt, and none of it installed
@@ -32,6 +35,26 @@ machine_needed() {
     echo "skipped: apt has no mirror written down: name one in GRID_MIRROR"
     exit 77
   }
+}
+
+machine_give_up() { # WHAT LOG
+  echo "not ok: $1"
+  tail -n 40 "$2"
+  echo "0 passed, 1 failed"
+  exit 1
+}
+
+machine_begin() { # NAME
+  work=$(mktemp -d "${TMPDIR:-/var/tmp}/grid-$1-XXXXXX") || exit 1
+  trap 'rm -rf --one-file-system "$work"' EXIT
+  trap 'exit 1' HUP INT TERM
+  deb=${GRID_DEB:-}
+  [ -z "$deb" ] || return 0
+  "$top/tools/dev/deb.sh" "$work/deb" >"$work/log" 2>&1 || {
+    [ $? -ne 77 ] || { cat "$work/log"; exit 77; }
+    machine_give_up "the package" "$work/log"
+  }
+  deb=$(echo "$work"/deb/product-grid_*.deb)
 }
 
 machine_inside() { # FOLDER COMMAND...

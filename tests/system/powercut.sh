@@ -3,45 +3,29 @@
 # computations on a disk whose writes and flushes qemu logs in their order; then
 # tests/system/powercut.py makes the disk as a cut at some place of that log
 # would have left it, many times, and looks for what was acknowledged. Long: only
-# with GRID_LONG=1, as root, with a mirror within reach. GRID_DEB names a package
-# that is built already, GRID_CUTS how many cuts (100), GRID_SEED where.
+# with GRID_LONG=1, as root, with a mirror within reach. GRID_CUTS is
+# how many cuts (100), GRID_SEED where.
 set -u
 top=$(cd "${abs_top_srcdir:-$(dirname "$0")/../..}" && pwd)
 build=$(cd "${abs_top_builddir:-$top}" && pwd)
 . "$top/tests/system/machine.sh"
 machine_needed
 command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
-work=$(mktemp -d "${TMPDIR:-/var/tmp}/grid-powercut-XXXXXX") || exit 1
-trap 'rm -rf --one-file-system "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-give_up() {
-  echo "not ok: $1"
-  tail -n 40 "$2"
-  echo "0 passed, 1 failed"
-  exit 1
-}
+machine_begin powercut
 
-deb=${GRID_DEB:-}
-if [ -z "$deb" ]; then
-  "$top/tools/dev/deb.sh" "$work/deb" >"$work/log" 2>&1 || {
-    [ $? -ne 77 ] || { cat "$work/log"; exit 77; }
-    give_up "the package" "$work/log"
-  }
-  deb=$(echo "$work"/deb/product-grid_*.deb)
-fi
 install_all() {
   machine_tree "$work/root" "$deb" &&
     machine_inside "$work/root" apt-get -q install "/root/${deb##*/}" &&
     machine_unit "$work/root" "$top/tests/system/powercut_inside.sh" &&
     machine_image "$work/root" "$work/disk" 4G
 }
-install_all >"$work/log" 2>&1 || give_up "a bare Debian 12" "$work/log"
+install_all >"$work/log" 2>&1 || machine_give_up "a bare Debian 12" "$work/log"
 rm -rf --one-file-system "$work/root"
 
 # The file system has the first part; what lies behind it takes the marks.
 truncate -s 512M "$work/data" && mkfs.ext4 -q -E lazy_itable_init=0 \
   "$work/data" 384M && cp --sparse=always "$work/data" "$work/before" ||
-  give_up "a disk" "$work/log"
+  machine_give_up "a disk" "$work/log"
 : >"$work/writes"
 machine_boot 3600 "$work/told" "$work/disk" \
   -blockdev "driver=file,node-name=below,filename=$work/data" \
@@ -49,7 +33,7 @@ machine_boot 3600 "$work/told" "$work/disk" \
   -blockdev driver=blklogwrites,node-name=logged,file=below,log=log \
   -device virtio-blk-pci,drive=logged,write-cache=on,addr=9 >"$work/log" 2>&1
 grep -aq '^done' "$work/told" ||
-  { cat "$work/told.console" >>"$work/told"; give_up "the load" "$work/told"; }
+  { cat "$work/told.console" >>"$work/told"; machine_give_up "the load" "$work/told"; }
 rm -f "$work/disk"
 [ -z "${GRID_KEEP:-}" ] || cp --sparse=always "$work"/{before,writes,told} "$GRID_KEEP"
 abs_top_builddir=$build python3 "$top/tests/system/powercut.py" \

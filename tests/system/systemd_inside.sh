@@ -1,0 +1,348 @@
+# What systemd.sh does in its machine, as a unit; told on the second serial line.
+# The first boot installs, starts and strains; the second has it all come up by
+# itself, and takes the package away.
+cd /test || exit 1
+url=http://127.0.0.1:8080
+data=/var/lib/product-grid
+
+ok() { echo "ok: $1"; }
+not_ok() { # NAME [FILE with what was said]
+  echo "not ok: $1"
+  [ ! -s "${2:-/dev/null}" ] || tail -n 15 "$2" | sed 's/^/    /'
+}
+is() { # NAME COMMAND...: the command succeeds
+  local name=$1
+  shift
+  if timeout 900 "$@" >/test/out 2>&1; then ok "$name"; else
+    not_ok "$name" /test/out
+  fi
+}
+say() { # NAME COMMAND...: the same for a function
+  local name=$1
+  shift
+  if "$@" >/test/out 2>&1; then ok "$name"; else not_ok "$name" /test/out; fi
+}
+soon() { # COMMAND...: within minutes, as this machine is slow
+  local i
+  for ((i = 0; i < 600; i++)); do
+    "$@" && return
+    sleep 0.5
+  done
+  return 1
+}
+page() { # PATH [MORE]: the body, when it is a 200
+  local path=$1
+  shift
+  curl -sS --fail-with-body --max-time 240 -H "X-API-Key: $key" "$@" "$url/api/v1$path"
+}
+# A bare Debian has neither ps nor pgrep.
+pids_of() { # PROGRAM...
+  local program comm
+  for program in "$@"; do
+    for comm in /proc/[0-9]*/comm; do
+      read -r name 2>/dev/null <"$comm" && [ "$name" = "$program" ] &&
+        comm=${comm%/comm} && echo "${comm#/proc/}"
+    done
+  done
+}
+children_of() { cat "/proc/$1/task/$1/children"; }
+nobody_is_root() { # PROGRAM...: they run, and none of them as root
+  local pid
+  [ -n "$(pids_of "$1")" ] || { echo "no $1 runs"; return 1; }
+  for pid in $(pids_of "$@"); do
+    [ "$(stat -c %U "/proc/$pid")" != root ] ||
+      { echo "$pid is root"; return 1; }
+  done
+}
+main_pid() { systemctl show -p MainPID --value "$1"; }
+has() { [[ $(systemctl show -p "$2" --value "$1") == "$3" ]]; }
+no_file() { # what find prints is wrong
+  local found
+  found=$(find "$@")
+  [ -z "$found" ] || { ls -ld $found; return 1; }
+}
+nothing_failed() {
+  [ -z "$(systemctl --failed --no-legend --plain)" ] ||
+    { systemctl --failed --no-pager; journalctl -b -p warning --no-pager -n 30; return 1; }
+}
+# A denied system call kills where strict() has said so; else it is an EPERM,
+# which is told by whoever met it.
+nothing_denied() {
+  journalctl -b --no-pager -o cat -u 'grid*' -k |
+    grep -aiE 'SIGSYS|seccomp|status=31/|not permitted|permission denied|read-only file' >/test/denied
+  [ ! -s /test/denied ] || { cat /test/denied; return 1; }
+}
+
+# --- load -----------------------------------------------------------------------
+load_begin() { # NAME
+  local i
+  rm -f /test/load.*
+  for i in 1 2 3 4; do
+    while [ ! -e /test/load.end ]; do
+      curl -s -o /dev/null -w '%{http_code}\n' --max-time 240 -H "X-API-Key: $key" \
+        "$url/api/v1/grid?fournisseur=$supplier&limit=20&page=$i"
+    done >/test/load.$i &
+  done
+  sleep 2
+}
+load_end() { # every answer was a 200, and there were some
+  local asked good
+  sleep 2
+  touch /test/load.end
+  wait
+  asked=$(cat /test/load.? | wc -l)
+  good=$(cat /test/load.? | grep -c '^200$')
+  echo "$good of $asked: $(cat /test/load.? | sort | uniq -c | paste -sd' ')"
+  [ "$asked" -gt 20 ] && [ "$good" -eq "$asked" ]
+}
+restart_thrice() {
+  local i before
+  load_begin
+  for i in 1 2 3; do
+    before=$(main_pid gridapi)
+    systemctl restart gridapi || return
+    [ "$(main_pid gridapi)" != "$before" ] || { echo "the same process"; return 1; }
+    sleep 4
+  done
+  load_end
+}
+reload_thrice() {
+  local i
+  load_begin
+  for i in 1 2 3; do
+    systemctl reload gridapi || return
+    sleep 2
+  done
+  load_end
+}
+
+# --- faults ----------------------------------------------------------------------
+workers() { children_of "$(main_pid gridapi)" | tr ' ' '\n' | grep . | sort; }
+worker_comes_back() {
+  local before victim
+  before=$(workers)
+  victim=$(echo "$before" | head -n 1)
+  kill -9 "$victim"
+  again() { [ "$(workers | wc -l)" -ge "$(echo "$before" | wc -l)" ] &&
+    ! workers | grep -qx "$victim"; }
+  soon again && page "/grid?fournisseur=$supplier&limit=1"
+}
+supervisor_comes_back() {
+  local before
+  before=$(main_pid gridapi)
+  kill -9 "$before"
+  # Nothing is refused meanwhile: systemd has the sockets.
+  page "/grid?fournisseur=$supplier&limit=1" || return
+  [ "$(main_pid gridapi)" != "$before" ] && systemctl is-active gridapi
+}
+# Denied system calls end the program instead of being an error.
+strict() {
+  local unit
+  for unit in gridapi gridctl-stale gridctl-prune gridhook; do
+    mkdir -p "/run/systemd/system/$unit.service.d"
+    printf '[Service]\nSystemCallErrorNumber=kill\n' \
+      >"/run/systemd/system/$unit.service.d/strict.conf"
+  done
+  systemctl daemon-reload && systemctl restart gridapi gridhook
+}
+lenient() {
+  rm -rf /run/systemd/system/*.service.d/strict.conf
+  systemctl daemon-reload && systemctl restart gridapi gridhook
+}
+everything_once() { # each thing that a service does
+  local codein
+  page "/grid?fournisseur=$supplier&limit=5&sort=libelle1&search=a" >/dev/null &&
+    page "/grid?fournisseur=$supplier" --compressed >/dev/null &&
+    page "/fournisseurs?withData=1" >/dev/null &&
+    page "/nomenclatures?fournisseur=$supplier" >/dev/null || return
+  codein=$(page "/grid?fournisseur=$supplier&limit=1&fields=codein" |
+    sed 's/.*"codein":"\([^"]*\)".*/\1/')
+  page "/products/$codein" >/dev/null &&
+    page "/products/$codein/gamme" -X PUT -H 'Content-Type: application/json' \
+      -d "{\"gamme\":\"$1\",\"fournisseur\":\"$supplier\"}" || return
+  curl -sS --fail-with-body --max-time 240 -d '{"source":"t","title":"'"$1"'"}' \
+    http://127.0.0.1:7842/assistant/hook &&
+    curl -sS --fail-with-body "http://127.0.0.1:8080/metrics" >/dev/null &&
+    curl -sS --fail-with-body "http://127.0.0.1:8080/readyz" >/dev/null
+}
+on_demand() { # of a supplier that was not computed yet
+  page "/grid?fournisseur=$1&limit=1" >/test/on_demand || return
+  grep -q '"computedOnDemand":true' /test/on_demand || { cat /test/on_demand; return 1; }
+}
+as_its_user() { # COMMAND...: what was made belongs to whom it should
+  "$@" && no_file $data ! -user product-grid
+}
+
+first_boot() {
+  local i unit
+  cp /root/product-grid_*.deb . || return
+  mv product-grid_*+1_*.deb /root/newer.deb
+  cat documented.sh | sed 's/^/    /'
+  for i in 1 2; do
+    is "documented: $(sed -n "${i}s/^ *//p" documented.sh)" \
+      sh -ec "$(sed -n "${i}p" documented.sh)"
+  done
+  is "there are no more lines than that" [ "$(wc -l <documented.sh)" -eq 2 ]
+  for unit in product-grid.target gridapi.service gridapi-pages.socket \
+    gridapi-slow.socket gridctl-stale.timer gridctl-prune.timer nginx.service; do
+    is "$unit is active" systemctl is-active "$unit"
+  done
+  is "gridhook is not, before it is asked for" \
+    sh -c '! systemctl is-active gridhook'
+  is "nginx answers for it, without a key: 401" sh -c \
+    "curl -s -o /dev/null -w '%{http_code}' $url/api/v1/fournisseurs | grep -qx 401"
+
+  # --- data, by root's gridctl -----------------------------------------------
+  is "demo data" gridctl demo --out /srv/csv --articles 2000 --suppliers 6 --stores 3
+  supplier=$(cut -d, -f1 /srv/csv/articles.csv | tail -n +2 | sort | uniq -c |
+    sort -rn | awk 'NR == 1 { print $2 }')
+  others=$(cut -d, -f1 /srv/csv/articles.csv | tail -n +2 | sort -u |
+    grep -vx "$supplier")
+  is "import" gridctl import /srv/csv
+  is "network" gridctl network /srv/csv/network.csv
+  is "compute" gridctl compute "$supplier"
+  gridctl key create --name test --scope propose >/test/key 2>&1
+  key=$(grep -oE 'grid_[A-Za-z0-9_-]+' /test/key | head -n 1)
+  is "a key" test -n "$key"
+  printf 'key=%s\nsupplier=%s\n' "$key" "$supplier" >/test/known
+  say "a page through nginx" page "/grid?fournisseur=$supplier&limit=5"
+  # A package that was built without npm has none.
+  [ ! -e /usr/share/product-grid/html/screen ] || not_ok "the screen's place"
+  [ ! -e /usr/share/product-grid/html/index.html ] ||
+    is "the Grid screen" sh -c "curl -sf $url/ | grep -q '<html'"
+
+  # --- the units as systemd sees them -----------------------------------------
+  for unit in gridapi.service gridapi-pages.socket gridapi-slow.socket \
+    gridctl-stale.service gridctl-prune.service gridctl-stale.timer \
+    gridctl-prune.timer gridhook.service product-grid.target; do
+    say "systemd-analyze verify $unit" verify "$unit"
+  done
+  for unit in gridapi gridctl-stale gridctl-prune gridhook; do
+    systemctl start "$unit" 2>/dev/null
+    echo "figure: $(systemd-analyze security "$unit" 2>/dev/null | tail -n 1 | tr -d '→' | iconv -c -t ascii)"
+  done
+  is "gridapi is sealed" systemd-analyze security --threshold=12 gridapi
+  is "gridctl-stale is sealed" systemd-analyze security --threshold=12 gridctl-stale
+  is "gridhook is sealed" systemd-analyze security --threshold=25 gridhook
+  say "gridapi is not root" nobody_is_root gridapi
+  say "gridhook is not root" nobody_is_root gridhook
+
+  # --- everything it does, with denied system calls deadly ----------------------
+  is "gridhook starts" systemctl enable --now gridhook
+  say "denied system calls are deadly now" strict
+  say "everything once" everything_once A
+  set -- $others
+  say "a supplier is computed on demand" on_demand "$1"
+  is "a sync" gridctl import --merge /srv/csv
+  say "compute --stale as its user" as_its_user systemctl start gridctl-stale.service
+  say "prune as its user" as_its_user systemctl start gridctl-prune.service
+  say "compute --stale ended well" has gridctl-stale Result success
+  say "prune ended well" has gridctl-prune Result success
+  is "the timers wait for their time" sh -c \
+    '[ $(systemctl list-timers --no-legend gridctl-stale.timer gridctl-prune.timer | grep -vc "^n/a\|^-") -eq 2 ]'
+  say "no system call was denied" nothing_denied
+  say "and lenient again" lenient
+  say "everything once more" everything_once B
+
+  # --- modes ----------------------------------------------------------------------
+  say "files of the data are 0640" no_file $data -type f ! -perm 0640
+  say "its folders are 0750" no_file $data -type d ! -perm 0750
+  say "gridhook's are its own" no_file /var/lib/gridhook ! -user gridhook
+  say "and closed to others" no_file /var/lib/gridhook -perm /007
+  is "the sockets are nginx's group's, 0660" sh -c \
+    "stat -c '%a %U %G' /run/product-grid/*.sock | sort -u | grep -qx '660 product-grid www-data'"
+  is "and nobody else reaches them" sh -c \
+    "! setpriv --reuid=nobody --regid=nogroup --clear-groups curl -s --unix-socket /run/product-grid/pages.sock http://x/"
+  is "gridctl check" gridctl check
+
+  # --- deaths, restarts, reloads ------------------------------------------------
+  say "a killed worker comes back" worker_comes_back
+  say "a killed supervisor comes back, and nothing is refused" supervisor_comes_back
+  say "three restarts under load lose nothing" restart_thrice
+  echo "figure: restarts: $(tail -n 1 /test/out)"
+  say "three reloads under load lose nothing" reload_thrice
+  echo "figure: reloads: $(tail -n 1 /test/out)"
+
+  # --- upgrade ----------------------------------------------------------------------
+  sed -i 's/^#processes = .*/processes = 3/' /etc/product-grid/gridapi.conf
+  echo '# mine' >>/etc/nginx/sites-available/product-grid
+  say "an upgrade under load loses nothing" upgrade
+  echo "figure: upgrade: $(tail -n 1 /test/out)"
+  is "the new version is there" sh -c \
+    "dpkg-query -W -f '\${Version}' product-grid | grep -q '+1$'"
+  is "and runs" sh -c "! readlink /proc/$(main_pid gridapi)/exe | grep deleted"
+  is "gridhook too" sh -c "! readlink /proc/$(main_pid gridhook)/exe | grep deleted"
+  is "settings that were edited stay" grep -q '^processes = 3' /etc/product-grid/gridapi.conf
+  is "and hold" [ "$(workers | wc -l)" -ge 4 ]
+  is "the site that was edited stays" grep -q '^# mine' /etc/nginx/sites-available/product-grid
+  say "everything once, upgraded" everything_once C
+  is "and back to the older one" apt-get install --allow-downgrades ./product-grid_*.deb
+  say "everything once, downgraded" everything_once A
+
+  # --- stopping ---------------------------------------------------------------------
+  say "one command stops it all, soon" stops
+  is "and starts it again" systemctl start product-grid.target
+  say "a page" soon page "/grid?fournisseur=$supplier&limit=1"
+  say "nothing failed" nothing_failed
+  say "nothing was denied" nothing_denied
+}
+verify() {
+  systemd-analyze verify --man=no "$1" 2>&1 | tee /test/verify
+  [ ! -s /test/verify ]
+}
+upgrade() {
+  local before socket
+  socket=$(stat -c %i /run/product-grid/pages.sock)
+  before=$(main_pid gridapi)
+  load_begin
+  apt-get install /root/newer.deb >/test/apt 2>&1 || { cat /test/apt; return 1; }
+  [ "$(main_pid gridapi)" != "$before" ] || { echo "gridapi was not restarted"; cat /test/apt; touch /test/load.end; wait; return 1; }
+  [ "$(stat -c %i /run/product-grid/pages.sock)" = "$socket" ] || echo "the socket is another"
+  load_end
+}
+stops() {
+  local begun=$SECONDS unit
+  systemctl stop product-grid.target || return
+  for unit in gridapi.service gridapi-pages.socket gridapi-slow.socket \
+    gridctl-stale.timer gridctl-prune.timer; do
+    soon has "$unit" ActiveState inactive || { systemctl status "$unit"; return 1; }
+    has "$unit" Result success || { systemctl status "$unit"; return 1; }
+  done
+  [ -z "$(pids_of gridapi)" ] || { echo "gridapi runs"; return 1; }
+  echo "$((SECONDS - begun)) s"
+  [ $((SECONDS - begun)) -lt 45 ] # TimeoutStopSec
+}
+
+second_boot() {
+  . /test/known
+  say "after a boot it serves by itself" soon page "/grid?fournisseur=$supplier&limit=5"
+  is "gridhook too" systemctl is-active gridhook
+  say "everything once" everything_once B
+  is "gridctl check" gridctl check
+  is "the last shutdown ended it in time" sh -c \
+    "! journalctl -b -1 --no-pager -o cat | grep -E 'grid.*(timed out|SIGKILL|Failed with result)' | grep -v status=9/KILL | grep -v \"result 'signal'\""
+
+  # --- away -----------------------------------------------------------------------
+  is "apt remove" apt-get remove product-grid
+  is "nothing of it runs" [ -z "$(pids_of gridapi gridhook)" ]
+  is "the data stays" test -s $data/state.mdb
+  is "settings stay" test -s /etc/product-grid/gridapi.conf
+  is "nginx is content" nginx -t
+  is "it can be installed again" apt-get install ./product-grid_*.deb
+  is "and started by the same command" sh -ec "$(sed -n 2p documented.sh)"
+  say "with all that was there" soon page "/grid?fournisseur=$supplier&limit=5"
+  is "apt purge" apt-get purge product-grid
+  say "settings and site are gone" no_file /etc -name '*product-grid*' -o -name 'gridapi*'
+  say "and the units' links" no_file /etc/systemd /var/lib/systemd/deb-systemd-helper-enabled -name '*grid*' ! -name 'grid-test*'
+  is "the data stays still" test -s $data/state.mdb
+  is "nginx is content" nginx -t
+  is "and serves the others" sh -c "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1/ | grep -qx 200"
+  systemctl reset-failed 'nginx*' 2>/dev/null
+  say "nothing failed" nothing_failed
+  say "nothing was denied" nothing_denied
+}
+
+if [ ! -e /test/known ]; then first_boot; else second_boot; fi
+echo "done"
+sync
+systemctl poweroff
