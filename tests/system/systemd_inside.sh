@@ -81,6 +81,7 @@ load_begin() { # NAME
     while [ ! -e /test/load.end ]; do
       curl -s -o /dev/null -w '%{http_code}\n' --max-time 240 -H "X-API-Key: $key" \
         "$url/api/v1/grid?fournisseur=$supplier&limit=20&page=$i"
+      sleep 0.3 # apt is to come to its end, too
     done >/test/load.$i &
   done
   sleep 2
