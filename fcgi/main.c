@@ -29,7 +29,7 @@ static const struct opt_row rows[] = {
     {"--set", 's', OPT_LIST, AT(sets), 0, 0, "SECTION.NAME=VALUE",
 	"override one setting; may be given many times"},
     {"--check", 0, OPT_FLAG, AT(check), 0, 0, NULL,
-	"check the settings and the data directory, and exit"},
+	"check the settings, gridctl and the data directory, and exit"},
     {"--print-settings", 0, OPT_FLAG, AT(print_settings), 0, 0, NULL,
 	"print a settings file with every setting at its default"},
     {"--version", 0, OPT_FLAG, AT(version), 0, 0, NULL, "print the version"},
@@ -97,6 +97,8 @@ read_settings(struct settings *settings, const struct options *options,
 		    settings, settings_rows, settings_count, config, fault);
 	for (int i = 0; i < options->sets.count && err == ERR_OK; i++)
 		err = override(settings, options->sets.items[i], fault);
+	if (err == ERR_OK)
+		err = settings_check(settings, fault);
 	return err;
 }
 
@@ -149,7 +151,9 @@ check(const struct settings *settings, struct metrics *metrics)
 	enum err err;
 
 	fault_clear(&fault);
-	err = server_open(&server, settings, metrics, &fault);
+	err = settings_check_gridctl(settings, &fault);
+	if (err == ERR_OK)
+		err = server_open(&server, settings, metrics, &fault);
 	server_close(server);
 	if (err != ERR_OK) {
 		tell(&fault, err);

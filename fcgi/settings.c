@@ -1,6 +1,11 @@
 #include "fcgi/settings.h"
 
 #include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/span.h"
 
 #ifndef GRID_DATA_DIR
 #define GRID_DATA_DIR "/var/lib/product-grid"
@@ -66,3 +71,68 @@ const struct conf_row settings_rows[] = {
 };
 
 const size_t settings_count = sizeof(settings_rows) / sizeof(settings_rows[0]);
+
+/* --- what the table cannot say -------------------------------------------- */
+
+static bool
+only_has(struct span text, const char *good)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.ptr[i] == '\0' || strchr(good, text.ptr[i]) == NULL)
+			return false;
+	return true;
+}
+
+#define LETTERS \
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_"
+
+static bool
+is_public_url(struct span url)
+{
+	static const struct span schemes[] = {{"https://", 8}, {"http://", 7}};
+	struct span rest = {NULL, 0}, host;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (span_starts(url, schemes[i]))
+			rest = span_from(url, schemes[i].len);
+	host = span_sub(rest, 0, span_find(rest, '/'));
+	return host.len > 0 && host.ptr[0] != ':' &&
+	    only_has(host, LETTERS "[:]") &&
+	    only_has(span_from(rest, host.len), LETTERS "/~%");
+}
+
+enum err
+settings_check(const struct settings *settings, struct fault *fault)
+{
+	struct span url = span_of(settings->public_url);
+
+	if (url.len == 0 || is_public_url(url))
+		return ERR_OK;
+	fault_set(fault, "[api] public_url",
+	    "is no address such as https://grid.example.net (http:// or "
+	    "https://, a host, no query): \"%s\"; empty is the one that "
+	    "callers use",
+	    settings->public_url);
+	return ERR_BAD_INPUT;
+}
+
+enum err
+settings_check_gridctl(const struct settings *settings, struct fault *fault)
+{
+	struct stat found;
+	const char *why = NULL;
+
+	if (stat(settings->gridctl, &found) != 0)
+		why = "is not there, or cannot be reached";
+	else if (!S_ISREG(found.st_mode))
+		why = "is no file";
+	else if (access(settings->gridctl, X_OK) != 0)
+		why = "may not be executed";
+	if (why == NULL)
+		return ERR_OK;
+	fault_set(fault, "[compute] gridctl",
+	    "%s: \"%s\"; no supplier could be computed on demand: name the "
+	    "installed gridctl",
+	    why, settings->gridctl);
+	return ERR_BAD_INPUT;
+}

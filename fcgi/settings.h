@@ -34,5 +34,15 @@ struct settings {
 	int log_level;
 };
 
+/*
+ * What the table cannot say: ERR_BAD_INPUT and a fault for an api.public_url
+ * that is no http or https address with a host and without query.
+ */
+enum err settings_check(const struct settings *settings, struct fault *fault);
+
+/* Whether compute.gridctl can be run; what else the fault says. */
+enum err settings_check_gridctl(
+    const struct settings *settings, struct fault *fault);
+
 extern const struct conf_row settings_rows[];
 extern const size_t settings_count;

@@ -44,7 +44,7 @@ compare "the options" "$program" "$page"
 # What the settings file cannot be is told by the program itself.
 "$gridapi" --print-settings >"${TMPDIR:-/tmp}/gridapi-man-$$"
 said=$("$gridapi" --config "${TMPDIR:-/tmp}/gridapi-man-$$" \
-  --set data.dir=/nonexistent --check 2>&1)
+  --set compute.gridctl=/bin/sh --set data.dir=/nonexistent --check 2>&1)
 rm -f "${TMPDIR:-/tmp}/gridapi-man-$$"
 case $said in
 */nonexistent*) passed=$((passed + 1)) ;;
@@ -53,6 +53,21 @@ case $said in
   echo "not ok: the printed settings are no settings file: $said"
   ;;
 esac
+
+# --check looks at what the table of settings cannot.
+checked() { # checked NAME PATTERN SETTING
+  said=$("$gridapi" --set data.dir=/nonexistent --set "$3" --check 2>&1)
+  if [ $? -eq 1 ] && echo "$said" | grep -qF "$2"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $1: $said"
+  fi
+}
+checked "an address without host" '[api] public_url: is no address' \
+  api.public_url=grid
+checked "a gridctl that is not there" '[compute] gridctl: is not there' \
+  compute.gridctl=/nonexistent
 
 if command -v mandoc >/dev/null; then
   for page in gridapi.8 gridapi.conf.5; do

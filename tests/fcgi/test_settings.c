@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/fs.h"
 #include "common/log.h"
@@ -104,6 +105,70 @@ START_TEST(limits_are_kept)
 }
 END_TEST
 
+static const struct {
+	const char *url;
+	bool good;
+} urls[] = {
+    {"", true},
+    {"https://grid.example.net", true},
+    {"http://grid.example.net:8080/", true},
+    {"http://[::1]:8080", true},
+    {"https://example.net/tools/grid", true},
+    {"grid", false},
+    {"grid.example.net", false},
+    {"ftp://x/y?z", false},
+    {"https://", false},
+    {"https:///grid", false},
+    {"http://:80", false},
+    {"https://example.net/grid?a=1", false},
+    {"https://example.net?a=1", false},
+    {"https://example.net/#top", false},
+    {"https://user@example.net", false},
+    {"https://example .net", false},
+    {"https://example.net\n", false},
+};
+
+START_TEST(public_url_is_an_address)
+{
+	ck_assert_int_eq(conf_set(&settings, settings_rows, settings_count,
+			     "api", "public_url", urls[_i].url, &fault),
+	    ERR_OK);
+	ck_assert_int_eq(settings_check(&settings, &fault),
+	    urls[_i].good ? ERR_OK : ERR_BAD_INPUT);
+	ck_assert(fault_is_set(&fault) == !urls[_i].good);
+	if (!urls[_i].good)
+		ck_assert_str_eq(fault.place, "[api] public_url");
+}
+END_TEST
+
+static enum err
+check_gridctl(const char *path)
+{
+	fault_clear(&fault);
+	ck_assert_int_eq(conf_set(&settings, settings_rows, settings_count,
+			     "compute", "gridctl", path, &fault),
+	    ERR_OK);
+	return settings_check_gridctl(&settings, &fault);
+}
+
+START_TEST(gridctl_is_a_program)
+{
+	const char *path = scratch_path("gridctl");
+
+	ck_assert_int_eq(check_gridctl(path), ERR_BAD_INPUT);
+	ck_assert_str_eq(fault.place, "[compute] gridctl");
+	ck_assert_ptr_nonnull(strstr(fault.message, "is not there"));
+	scratch_text("gridctl", "#!/bin/sh\n");
+	ck_assert_int_eq(chmod(path, 0640), 0);
+	ck_assert_int_eq(check_gridctl(path), ERR_BAD_INPUT);
+	ck_assert_ptr_nonnull(strstr(fault.message, "may not be executed"));
+	ck_assert_int_eq(chmod(path, 0750), 0);
+	ck_assert_int_eq(check_gridctl(path), ERR_OK);
+	ck_assert_int_eq(check_gridctl("/"), ERR_BAD_INPUT);
+	ck_assert_ptr_nonnull(strstr(fault.message, "is no file"));
+}
+END_TEST
+
 START_TEST(no_setting_is_there_twice)
 {
 	for (size_t i = 0; i < settings_count; i++)
@@ -164,6 +229,9 @@ test_suite(void)
 	tcase_add_test(tc, what_is_printed_can_be_read);
 	tcase_add_loop_test(
 	    tc, limits_are_kept, 0, (int)(sizeof(values) / sizeof(values[0])));
+	tcase_add_loop_test(tc, public_url_is_an_address, 0,
+	    (int)(sizeof(urls) / sizeof(urls[0])));
+	tcase_add_test(tc, gridctl_is_a_program);
 	tcase_add_test(tc, no_setting_is_there_twice);
 	tcase_add_test(tc, the_man_page_lists_every_setting);
 	suite_add_tcase(suite, tc);
