@@ -125,8 +125,6 @@ take_base(struct intake *intake)
 		err = source_classes(intake->base, take_class, intake);
 	if (err == ERR_OK)
 		err = source_suppliers(intake->base, take_supplier, intake);
-	for (unsigned i = 0; i < SERIES_KINDS; i++)
-		intake->newest[i] = header->newest_month;
 	return err;
 }
 
@@ -288,6 +286,12 @@ enum err
 intake_end_series(struct intake *intake, enum series_kind kind)
 {
 	return spool_seal(intake->spools[kind]);
+}
+
+int32_t
+intake_newest(const struct intake *intake, enum series_kind kind)
+{
+	return intake->newest[kind];
 }
 
 uint32_t

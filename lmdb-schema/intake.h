@@ -74,6 +74,9 @@ enum err intake_write(struct intake *intake, const char *path,
     struct intake_twice *twice, void (*at)(void *context, uint64_t done),
     void *context);
 
+/* The newest month that was put, what the base has left aside; 0: none. */
+int32_t intake_newest(const struct intake *intake, enum series_kind kind);
+
 /* Articles in all, those of the base included. */
 uint32_t intake_articles(const struct intake *intake);
 

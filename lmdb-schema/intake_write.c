@@ -378,7 +378,9 @@ write_header(struct writing *writing)
 	struct buf *buf = &writing->record;
 	enum err err;
 
-	header->newest_month = 0;
+	header->newest_month = intake->base == NULL
+	    ? 0
+	    : source_header(intake->base)->newest_month;
 	for (unsigned i = 0; i < SERIES_KINDS; i++) {
 		if (intake->newest[i] > header->newest_month)
 			header->newest_month = intake->newest[i];

@@ -33,7 +33,7 @@ struct intake {
 	uint16_t *store_number; /* by number in `stores` */
 	uint16_t *base_store; /* the base's number -> the new one */
 	struct spool *spools[SERIES_KINDS];
-	int32_t newest[SERIES_KINDS];
+	int32_t newest[SERIES_KINDS]; /* put now; 0: none */
 	uint64_t *supplier_articles; /* by number in `suppliers` */
 	struct source_header header;
 	bool sealed;

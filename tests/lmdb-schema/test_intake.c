@@ -253,6 +253,8 @@ START_TEST(a_merge_adds_and_replaces_and_renumbers_stores)
 	facts_put(intake, SERIES_SALES, "S", "1", "A", FACTS_MONTH + 1, 7 * M);
 	facts_put(intake, SERIES_SALES, "S", "15", "A", FACTS_MONTH, 6 * M);
 	facts_end_series(intake);
+	ck_assert_int_eq(intake_newest(intake, SERIES_SALES), FACTS_MONTH + 1);
+	ck_assert_int_eq(intake_newest(intake, SERIES_STOCK), 0);
 	end_merge(intake);
 	ck_assert_str_eq(series_text("1", SERIES_SALES),
 	    "A/1=7 B/-1=2 C/0=5 D/-1=1 D/0=30 ");

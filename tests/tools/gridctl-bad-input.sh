@@ -386,6 +386,55 @@ fi
 # --- the period ------------------------------------------------------------
 grid compute -q --as-of 2025-11-30 F1 >"$work/out" 2>&1
 has "--as-of ends the period" '"sales12m":\{\}.*"stock12m":\{"202511":30\}'
+# A month that lies ahead is taken in, and told; the present one is none.
+this=$(date -u +%Y%m)
+next=$(date -u -d "$(date -u +%Y-%m-15) +1 month" +%Y%m)
+ahead() { # NAME LINES PATTERN OPTION...: LINES of the import say PATTERN
+  name=$1
+  lines=$2
+  pattern=$3
+  shift 3
+  if grid import -q "$@" "$work/csv" >"$work/out" 2>&1 &&
+    [ "$(wc -l <"$work/out")" -eq "$lines" ] &&
+    [ "$(grep -Ec "$pattern" "$work/out")" -eq "$lines" ]; then
+    ok
+  else
+    not_ok "$name"
+  fi
+}
+plain
+echo "F1,A1,001,$this,1,1,1" >>"$work/csv/sales.csv"
+ahead "the present month is no month ahead" 0 none
+if grid compute -q F1 >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then
+  ok
+else
+  not_ok "compute says nothing of the present month"
+fi
+echo "F1,A1,001,210012,1,1,1" >>"$work/csv/sales.csv"
+echo "F1,A1,002,$next,1" >>"$work/csv/stock.csv"
+ahead "each file with a month ahead is told" 2 \
+  "^gridctl import: warning: (sales\.csv: month 210012|stock\.csv: month $next) lies ahead, and the 12 months of all rows end"
+for what in F1 --all --stale; do
+  if grid compute -q $what >"$work/out" 2>&1 &&
+    [ "$(grep -c 'warn.*the newest month of the facts lies ahead.*month=210012 today=' "$work/out")" -eq 1 ]; then
+    ok
+  else
+    not_ok "compute $what logs one line of a month ahead"
+  fi
+done
+if grid compute -q --as-of 2025-12-31 F1 >"$work/out" 2>&1 &&
+  [ ! -s "$work/out" ]; then
+  ok
+else
+  not_ok "with --as-of no month lies ahead"
+fi
+plain
+rm "$work/csv/sales.csv"
+ahead "a merge tells the month that was there" 1 \
+  '^gridctl import: warning: facts of an earlier import: month 210012 lies' \
+  --merge
+plain
+ahead "a whole import without it mends it" 0 none
 usage() { # NAME COMMAND...
   name=$1
   shift

@@ -131,6 +131,12 @@ cmd_time(char text[DATE_TEXT_MAX], int64_t ms)
 		date_instant_text(text, ms);
 }
 
+bool
+cmd_lies_ahead(int32_t month)
+{
+	return month > date_month_of_day(date_day_from_ms(date_now_ms()));
+}
+
 void
 cmd_json_time(struct jsonw *json, const char *name, int64_t ms)
 {

@@ -76,6 +76,9 @@ int cmd_arrive(struct store *store, const char *command, bool quiet);
 /* "2026-01-31T09:00:00.250Z", or "-" for 0. */
 void cmd_time(char text[DATE_TEXT_MAX], int64_t ms);
 
+/* True when the month lies after the present one, by UTC. */
+bool cmd_lies_ahead(int32_t month);
+
 /* A member that is such a time, or null. */
 struct jsonw;
 void cmd_json_time(struct jsonw *json, const char *name, int64_t ms);

@@ -324,6 +324,28 @@ compute_many(struct store *store, const struct options *options,
 
 /* --- the command -------------------------------------------------------- */
 
+/* Once a command, whatever it computes: all suppliers have the same months. */
+static void
+warn_ahead(struct store *store)
+{
+	struct source *source;
+	char month[DATE_TEXT_MAX], now[DATE_TEXT_MAX];
+	int32_t newest;
+
+	if (source_open(&source, store) != ERR_OK)
+		return; /* computing tells why */
+	newest = source_header(source)->newest_month;
+	source_close(source);
+	if (!cmd_lies_ahead(newest))
+		return;
+	date_month_text(month, newest);
+	date_day_text(now, date_day_from_ms(date_now_ms()));
+	log_warn("the newest month of the facts lies ahead, and the 12 months "
+		 "of all rows end there (import again, or compute --as-of): "
+		 "month=%s today=%s",
+	    month, now);
+}
+
 static int
 usage(const char *why)
 {
@@ -360,6 +382,8 @@ cmd_compute(int argc, char **argv)
 	result = cmd_open(&store, "compute");
 	if (result != CMD_DONE)
 		return result;
+	if (options.as_of == NULL)
+		warn_ahead(store);
 	result = args == 1 ? compute_one(store, span_of(argv[1]), &options, how)
 			   : compute_many(store, &options, how);
 	store_close(store);

@@ -318,6 +318,43 @@ summary(const struct run *run, double seconds)
 	    cmd_bytes(run->bytes_total), seconds);
 }
 
+/* Behind a mistyped month the rows of all suppliers have next to nothing. */
+static void
+warn_ahead(const char *where, int32_t month)
+{
+	char text[DATE_TEXT_MAX];
+
+	date_month_text(text, month);
+	fprintf(stderr,
+	    "gridctl import: warning: %s: month %s lies ahead, and the 12 "
+	    "months of all rows end with the newest: if it is a mistake, mend "
+	    "the file and import the whole folder again, without --merge\n",
+	    where, text);
+}
+
+/* Of this import's files, each; what a merge found is told when it is newer. */
+static void
+warn(const struct run *run)
+{
+	static const enum series_kind kinds[] = {
+	    SERIES_SALES, SERIES_STOCK, SERIES_RECEPTIONS};
+	int32_t newest = intake_header(run->import.intake)->newest_month;
+	bool told = false;
+
+	if (!cmd_lies_ahead(newest))
+		return;
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		int32_t month = intake_newest(run->import.intake, kinds[i]);
+
+		if (!cmd_lies_ahead(month))
+			continue;
+		warn_ahead(import_file_name(IMPORT_SALES + i), month);
+		told = told || month == newest;
+	}
+	if (!told)
+		warn_ahead("facts of an earlier import", newest);
+}
+
 static int
 tell(struct run *run, enum err err)
 {
@@ -354,8 +391,12 @@ import_locked(
 		err = import_now(&run);
 	if (err != ERR_OK)
 		result = tell(&run, err);
-	else if (!options->quiet)
-		summary(&run, (double)(date_monotonic_ns() - start) / 1e9);
+	else {
+		if (!options->quiet)
+			summary(
+			    &run, (double)(date_monotonic_ns() - start) / 1e9);
+		warn(&run);
+	}
 	import_fini(&run.import);
 	intake_free(run.import.intake);
 	source_close(run.base);
