@@ -292,6 +292,23 @@ def send_makes_a_push():
         equal(hook.run("send", "--text", "x", "--url", "https://x.example/")[0], 1)
 
 
+def send_refuses_what_no_receiver_understands():
+    with Hook() as hook:
+        window = hook.window()
+        for option, value in (("--priority", "bogus"), ("--priority", "11"), ("--status", "bogus"),
+                              ("--exit-status", "x"), ("--exit-status", "1x"), ("--exit-status", "\x1b[2Jterm")):
+            code, out, error = hook.run("send", "--text", "x", "--job", "b", option, value)
+            equal((code, out), (2, ""), (option, value))
+            assert error.startswith("gridhook send: %s is " % option) and "--help" in error, error
+            assert "\x1b" not in error, error
+        for option, value in (("--priority", "HIGH"), ("--priority", ""), ("--priority", "7"), ("--status", "failed"),
+                              ("--exit-status", "TERM"), ("--exit-status", "RTMIN+1"), ("--exit-status", "137"),
+                              ("--exit-status", "")):
+            code, _, error = hook.run("send", "--text", "x", "--job", "b", option, value)
+            equal((code, error), (0, ""), (option, value))
+            equal(window.event()["event"]["text"], "x", (option, value))
+
+
 def chat_loop_of_the_documentation_works():
     """docs/chat-loop.py against a model that is a stub on loopback."""
     script = os.path.join(os.environ.get("abs_top_srcdir", "."), "docs", "chat-loop.py")

@@ -1,13 +1,16 @@
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/date.h"
+#include "common/num.h"
 #include "common/opt.h"
 #include "tools/gridhook/client.h"
 #include "tools/gridhook/cmd.h"
+#include "tools/gridhook/family.h"
 #include "tools/gridhook/settings.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
@@ -42,7 +45,8 @@ static const struct opt_row rows[] = {
 	"how it went: ok, error, skipped"},
     {"--result", 0, OPT_TEXT, AT(result), 0, 0, "WORD",
 	"systemd's $SERVICE_RESULT"},
-    {"--exit-status", 0, OPT_TEXT, AT(exit_status), 0, 0, "N", "its exit code"},
+    {"--exit-status", 0, OPT_TEXT, AT(exit_status), 0, 0, "N",
+	"its exit code, or the signal that ended it, such as TERM"},
     {"--error", 0, OPT_TEXT, AT(error), 0, 0, "TEXT", "what went wrong"},
     {"--url", 0, OPT_TEXT, AT(url), 0, 0, "URL",
 	"where to (default: GRIDHOOK_URL, else the push path of the "
@@ -62,6 +66,75 @@ static const struct opt_spec spec = {
     .args_min = 0,
     .args_max = 0,
 };
+
+/* --- values that the receiver would not understand ------------------------ */
+
+static bool
+is_priority(struct span text)
+{
+	return family_priority(text) != PRIORITY_UNSET;
+}
+
+static bool
+is_status(struct span text)
+{
+	return family_status(text) != STATUS_NONE;
+}
+
+/* systemd's $EXIT_STATUS is a signal's name where one has ended the service. */
+static bool
+is_exit_status(struct span text)
+{
+	int64_t number;
+
+	if (num_int(&number, text, INT32_MIN, INT32_MAX) ||
+	    span_starts(text, SPAN("RTMIN")) ||
+	    span_starts(text, SPAN("RTMAX")))
+		return true;
+	for (int i = 1; i < NSIG; i++) {
+		const char *name = sigabbrev_np(i);
+
+		if (name != NULL && span_eq(text, span_of(name)))
+			return true;
+	}
+	return false;
+}
+
+/* What is empty is left out of the push, so that "$1" may be unset. */
+static bool
+are_understood(const struct options *options)
+{
+	const struct {
+		const char *name, *text, *wanted;
+		bool (*fits)(struct span text);
+	} checks[] = {
+	    {"--priority", options->priority,
+		"min, low, normal, high or critical", is_priority},
+	    {"--status", options->status,
+		"a word such as ok, warning, error, skipped or cancelled",
+		is_status},
+	    {"--exit-status", options->exit_status,
+		"a whole number, or the name of a signal such as TERM",
+		is_exit_status},
+	};
+
+	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+		struct span text = span_of(checks[i].text);
+		struct fault fault = {.place = ""};
+
+		if (text.len == 0 || checks[i].fits(text))
+			continue;
+		fault_set(&fault, checks[i].name, "is %s, not \"%s\"",
+		    checks[i].wanted, checks[i].text);
+		fprintf(stderr,
+		    "gridhook send: %s %s; try 'gridhook send --help'\n",
+		    fault.place, fault.message);
+		return false;
+	}
+	return true;
+}
+
+/* --- the push ------------------------------------------------------------- */
 
 static enum err
 read_text(struct buf *text, const struct options *options)
@@ -222,6 +295,8 @@ cmd_send(const char *config, int argc, char **argv)
 	default:
 		break;
 	}
+	if (!are_understood(&options))
+		return OPT_USAGE;
 	if (settings_load(&settings, config, &fault) != ERR_OK)
 		fprintf(
 		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);

@@ -69,3 +69,6 @@ struct span family_text(struct jval value, struct arena *arena);
 
 /* "high", "urgent", "5" of `top`; PRIORITY_UNSET when it is none. */
 enum event_priority family_priority(struct span word);
+
+/* "failed", "success"; STATUS_NONE for what is no such word. */
+enum event_status family_status(struct span word);

@@ -208,6 +208,13 @@ family_priority(struct span word)
 	    priority_words, COUNT(priority_words), word);
 }
 
+enum event_status
+family_status(struct span word)
+{
+	return (enum event_status)word_value(
+	    status_words, COUNT(status_words), word);
+}
+
 /* --- one field ------------------------------------------------------------ */
 
 static enum event_priority
@@ -315,8 +322,6 @@ static void
 take(struct event *event, enum field field, struct jval value,
     struct arena *arena)
 {
-	struct span text = SPAN("");
-
 	switch (field) {
 	case FIELD_SOURCE:
 		if (event->source.len == 0)
@@ -333,9 +338,7 @@ take(struct event *event, enum field field, struct jval value,
 			COUNT(severity_words), family_text(value, arena));
 		break;
 	case FIELD_STATUS:
-		text = family_text(value, arena);
-		event->status = (enum event_status)word_value(
-		    status_words, COUNT(status_words), text);
+		event->status = family_status(family_text(value, arena));
 		break;
 	case FIELD_TIME:
 		event->has_time = time_of(value, &event->time_ms, arena);
