@@ -187,6 +187,18 @@ def secret_comes_from_file_credential_or_environment():
         assert "chmod 600" in check(conf="secret_file = %s\n" % path)[2]
 
 
+def check_warns_of_an_open_door():
+    for host, secret, warns in (("0.0.0.0", None, True), ("::", None, True), ("127.0.0.1", None, False),
+                                ("", None, False), ("0.0.0.0", "s3cret", False)):
+        hook = Hook(start=False)
+        with hook:
+            with open(hook.config, "w", encoding="utf-8") as file:
+                file.write("[server]\nhost = %s\n" % host)
+            code, out, error = hook.run("--check", env={"GRIDHOOK_SECRET": secret} if secret else {})
+            equal((code, out.startswith("settings are fine: ")), (0, True), error)
+            equal("anybody on the network can push" in error, warns, (host, secret, error))
+
+
 def check_names_what_is_wrong():
     hook = Hook(start=False)
     with hook:

@@ -84,6 +84,7 @@ check(const struct head *head)
 		fprintf(
 		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
 	else if (settings_push_path(path, &settings) == ERR_OK) {
+		settings_warn_exposed(&settings);
 		printf("settings are fine: %s port %lld, push path %s, "
 		       "secret %s\n",
 		    settings_host(&settings), (long long)settings.port, path,

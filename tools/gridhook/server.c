@@ -310,13 +310,6 @@ bind_port(struct server *server)
 	return err;
 }
 
-static bool
-is_loopback(const char *host)
-{
-	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
-	    strcmp(host, "localhost") == 0;
-}
-
 static void
 tell_listening(const struct server *server)
 {
@@ -325,10 +318,7 @@ tell_listening(const struct server *server)
 	log_info("listening: host=%s port=%lld secret=%s", host,
 	    (long long)server->port,
 	    server->settings->has_secret ? "yes" : "no");
-	if (!server->settings->has_secret && !is_loopback(host))
-		log_warn("anybody on the network can push and use the tools: "
-			 "no secret is set: host=%s",
-		    host);
+	settings_warn_exposed(server->settings);
 }
 
 enum err

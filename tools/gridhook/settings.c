@@ -331,6 +331,24 @@ settings_host(const struct settings *settings)
 	return settings->has_secret ? "0.0.0.0" : "127.0.0.1";
 }
 
+static bool
+is_loopback(const char *host)
+{
+	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
+	    strcmp(host, "localhost") == 0;
+}
+
+void
+settings_warn_exposed(const struct settings *settings)
+{
+	const char *host = settings_host(settings);
+
+	if (!settings->has_secret && !is_loopback(host))
+		log_warn("anybody on the network can push and use the tools: "
+			 "no secret is set: host=%s",
+		    host);
+}
+
 enum err
 settings_push_path(char path[FS_PATH_MAX], const struct settings *settings)
 {

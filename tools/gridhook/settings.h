@@ -74,6 +74,9 @@ void settings_print(FILE *file);
 /* The address to listen on: the host that is set, or by the secret. */
 const char *settings_host(const struct settings *settings);
 
+/* Logs a warning when that is no loopback address and no secret is set. */
+void settings_warn_exposed(const struct settings *settings);
+
 /* "/assistant/hook" */
 enum err settings_push_path(
     char path[FS_PATH_MAX], const struct settings *settings);
