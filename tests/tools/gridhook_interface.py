@@ -274,6 +274,8 @@ def slow_window_is_cut_off_and_loses_nothing():
 def oldest_go_and_the_loss_is_told():
     with Hook({"store": {"keep_events": "10"}}) as hook:
         hook.push(["a%d" % i for i in range(30)])
+        status = hook.tool("get_app_status")["structuredContent"]
+        equal((status["stored_events"], status["pending_events"]), (10, 10))
         window = hook.window()
         got = [window.event() for _ in range(10)]
         equal(got[0]["event"]["source"], "gridhook")

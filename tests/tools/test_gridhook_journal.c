@@ -2,7 +2,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "common/log.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
@@ -129,6 +131,70 @@ START_TEST(unread_events_that_go_are_counted)
 }
 END_TEST
 
+static unsigned lines;
+
+static void
+count_line(enum log_level level, const char *line)
+{
+	if (level == LOG_WARN_ && strstr(line, "unread events are being") &&
+	    strstr(line, "keep_events=10 "))
+		lines++;
+}
+
+static void
+add_many(int count)
+{
+	for (int i = 0; i < count; i++) {
+		add("x", NULL);
+		commit();
+	}
+}
+
+START_TEST(each_run_of_drops_is_one_line_of_the_log)
+{
+	lines = 0;
+	log_open("test", LOG_WARN_);
+	log_catch(count_line);
+	add_many(10);
+	ck_assert_uint_eq(lines, 0);
+	add_many(15);
+	ck_assert_uint_eq(lines, 1);
+	reopen();
+	add_many(5);
+	ck_assert_uint_eq(lines, 1);
+	journal_ack(journal, 30);
+	add_many(10); /* read ones go */
+	ck_assert_uint_eq(lines, 1);
+	add_many(5);
+	ck_assert_uint_eq(lines, 2);
+	log_catch(NULL);
+	log_open("test", LOG_ERROR_);
+}
+END_TEST
+
+START_TEST(pending_events_are_those_that_are_there)
+{
+	ck_assert_uint_eq(journal_pending(journal), 0);
+	add_many(7);
+	journal_ack(journal, 3);
+	ck_assert_uint_eq(journal_pending(journal), 4);
+	add_many(8); /* the notice, and 7 to 15 */
+	ck_assert_uint_eq(journal_first(journal), 4);
+	ck_assert_uint_eq(journal_count(journal), 10);
+	ck_assert_uint_eq(journal_pending(journal), 10);
+	journal_ack(journal, 4); /* the notice */
+	ck_assert_uint_eq(journal_pending(journal), 9);
+	journal_ack(journal, 14);
+	ck_assert_uint_eq(journal_pending(journal), 1);
+	add("not committed yet", NULL);
+	ck_assert_uint_eq(journal_pending(journal), 1);
+	commit();
+	ck_assert_uint_eq(journal_pending(journal), 2);
+	journal_ack(journal, 16);
+	ck_assert_uint_eq(journal_pending(journal), 0);
+}
+END_TEST
+
 START_TEST(acknowledgements_only_grow)
 {
 	add("a", NULL);
@@ -211,6 +277,8 @@ test_suite(void)
 	tcase_add_test(tc, events_are_there_once_committed_and_after_a_restart);
 	tcase_add_test(tc, numbers_go_on_when_all_events_have_gone);
 	tcase_add_test(tc, unread_events_that_go_are_counted);
+	tcase_add_test(tc, each_run_of_drops_is_one_line_of_the_log);
+	tcase_add_test(tc, pending_events_are_those_that_are_there);
 	tcase_add_test(tc, acknowledgements_only_grow);
 	tcase_add_test(tc, same_key_is_a_duplicate);
 	tcase_add_test(tc, second_opener_is_refused);

@@ -148,9 +148,8 @@ tell_status(struct calls *calls, struct jsonw *json)
 	    calls->relay != NULL && relay_has_window(calls->relay));
 	if (journal != NULL) {
 		put_int(json, "stored_events", (int64_t)journal_count(journal));
-		put_int(json, "pending_events",
-		    (int64_t)(journal_next(journal) - 1 -
-			journal_acked(journal)));
+		put_int(
+		    json, "pending_events", (int64_t)journal_pending(journal));
 	}
 	if (calls->relay != NULL)
 		put_int(json, "unread", relay_unread(calls->relay));

@@ -82,6 +82,20 @@ journal_is_pending(const struct journal *journal)
 	return journal->txn != NULL || journal->failed != ERR_OK;
 }
 
+/* Once a run: it lasts until the notice of it was read, and has gone. */
+static void
+tell_dropping(const struct journal *journal)
+{
+	const struct journal_spec *spec = &journal->spec;
+
+	if (journal->now.runs != journal->stored.runs)
+		log_warn("unread events are being dropped, the oldest first: "
+			 "no window reads them, and [store] keeps no more: "
+			 "keep_events=%" PRId64 " keep_bytes=%" PRId64
+			 " keep_age=%" PRId64 "s",
+		    spec->keep_events, spec->keep_bytes, spec->keep_ms / 1000);
+}
+
 enum err
 journal_commit(struct journal *journal)
 {
@@ -98,6 +112,7 @@ journal_commit(struct journal *journal)
 		kv_abort(journal->txn);
 	journal->txn = NULL;
 	if (err == ERR_OK) {
+		tell_dropping(journal);
 		journal->stored = journal->now;
 		journal->acked_stored = journal->acked;
 	} else {
@@ -314,6 +329,41 @@ journal_count(const struct journal *journal)
 		return 0;
 	if (kv_count(txn, EVENTS, &count) != ERR_OK)
 		count = 0;
+	kv_abort(txn);
+	return count;
+}
+
+/* The number of the first event from `from` on; 0 when there is none. */
+static uint64_t
+first_from(struct kv_txn *txn, uint64_t from)
+{
+	struct number_key at;
+	struct kv_walk *walk;
+	struct span key, record;
+	uint64_t seq = 0;
+
+	walk = kv_walk_begin(txn, EVENTS, SPAN(""), journal_key(&at, from));
+	if (walk != NULL && kv_walk_next(walk, &key, &record) == ERR_OK)
+		seq = journal_number(key);
+	kv_walk_end(walk);
+	return seq;
+}
+
+/* Numbers are missing in one place only: behind the notice of a drop. */
+uint64_t
+journal_pending(const struct journal *journal)
+{
+	struct kv_txn *txn;
+	uint64_t count = 0, first, second;
+
+	if (kv_read(&txn, journal->kv) != ERR_OK)
+		return 0;
+	first = first_from(txn, journal->acked + 1);
+	second = first == 0 ? 0 : first_from(txn, first + 1);
+	if (first != 0)
+		count = 1;
+	if (second != 0)
+		count += journal->stored.next - second;
 	kv_abort(txn);
 	return count;
 }

@@ -7,7 +7,8 @@
  * names the store: another epoch is another sequence.
  *
  * Kept: the newest `keep_events`, of at most `keep_ms` and `keep_bytes`. What
- * goes unread is counted in one event that says so, so a loss is never silent.
+ * goes unread is counted in one event that says so, and the log has a line when
+that begins, so a loss is never silent.
  */
 #pragma once
 
@@ -43,8 +44,9 @@ uint64_t journal_next(const struct journal *journal);
 /* All up to here have been handled by a window. */
 uint64_t journal_acked(const struct journal *journal);
 
-/* Events kept. */
+/* Events kept, and those of them that no window has handled. */
 uint64_t journal_count(const struct journal *journal);
+uint64_t journal_pending(const struct journal *journal);
 
 /*
  * Adds an event to the round. place->push, index and count are the caller's;

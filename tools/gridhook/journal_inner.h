@@ -32,6 +32,7 @@ struct counts {
 	uint64_t bytes; /* of all records */
 	uint64_t history_first, history_next;
 	uint64_t dropped; /* unread ones that went; told by record `first` */
+	uint64_t runs; /* of such drops, since this process began */
 };
 
 struct journal {

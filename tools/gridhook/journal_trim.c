@@ -72,6 +72,7 @@ drop_oldest(struct journal *journal)
 	if (err != ERR_OK)
 		return err;
 	now->first = seq;
+	now->runs += now->dropped == 0;
 	now->dropped += now->dropped == 0 ? 2 : 1;
 	err = remove_event(journal, second, behind.len);
 	if (err == ERR_OK)
