@@ -484,6 +484,14 @@ fails "nothing imported" 'nothing was imported yet' \
 fails "a file that is not there" "^$work/none.csv: cannot be opened" \
   grid network "$work/none.csv"
 fails "no snapshot" 'has no snapshot' grid dump F9
+fails "a folder for a file" "^$work/csv: cannot be read: it is a folder" \
+  grid network "$work/csv"
+fails "a restore from nowhere" \
+  '^gridctl restore: /nonexistent: is no backup.*gridctl backup' \
+  "$gridctl" --data "$work/restored" restore /nonexistent
+fails "an export to nowhere" \
+  "^gridctl gammes export: $work/none/x.csv: cannot be written .*folder" \
+  grid gammes export -o "$work/none/x.csv"
 for command in 'proposals list' 'proposals list --json' 'proposals log'; do
   fails "$command of an unknown supplier" \
     "^gridctl ${command% --json}: F9: there is no such supplier" grid $command F9

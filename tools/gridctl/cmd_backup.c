@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/fs.h"
 #include "common/opt.h"
 #include "lmdb-schema/copy.h"
 #include "lmdb-schema/store.h"
@@ -48,6 +49,25 @@ copy(const char *command, const char *from, const char *to)
 	return CMD_DONE;
 }
 
+/* The file that is written last of all; else the advice would be to make one.
+ */
+static bool
+is_backup(const char *from)
+{
+	char path[FS_PATH_MAX];
+	struct fault fault;
+
+	if (fs_path(path, "%s/store", from) == ERR_OK &&
+	    access(path, F_OK) == 0)
+		return true;
+	fault_clear(&fault);
+	fault_set(&fault, from,
+	    "is no backup, or none that was completed: name a folder that "
+	    "'gridctl backup' has made");
+	cmd_fail("restore", ERR_NOT_FOUND, &fault);
+	return false;
+}
+
 static int
 run(const char *command, const struct opt_spec *spec, int argc, char **argv,
     bool restore)
@@ -62,8 +82,10 @@ run(const char *command, const struct opt_spec *spec, int argc, char **argv,
 	case OPT_WRONG:
 		return CMD_USAGE;
 	}
-	return restore ? copy(command, argv[1], cmd_data_dir())
-		       : copy(command, cmd_data_dir(), argv[1]);
+	if (!restore)
+		return copy(command, cmd_data_dir(), argv[1]);
+	return is_backup(argv[1]) ? copy(command, argv[1], cmd_data_dir())
+				  : CMD_FAILED;
 }
 
 int

@@ -167,13 +167,22 @@ static int
 write_out(struct buf *text, const char *path)
 {
 	enum err err = buf_end(text);
+	struct fault fault;
 
 	if (err == ERR_OK && path == NULL)
 		return cmd_print(text, "gammes export");
-	if (err == ERR_OK)
+	fault_clear(&fault);
+	if (err == ERR_OK) {
 		err = fs_replace(path, buf_span(text), 0640);
+		fault_set(&fault, path,
+		    "cannot be written (%s)%s; what was there is still there",
+		    err_text(err),
+		    err == ERR_NOT_FOUND ? ": make its folder, or name another"
+					 : "");
+	}
 	buf_fini(text);
-	return err == ERR_OK ? CMD_DONE : cmd_fail("gammes export", err, NULL);
+	return err == ERR_OK ? CMD_DONE
+			     : cmd_fail("gammes export", err, &fault);
 }
 
 static int

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/date.h"
@@ -118,6 +119,14 @@ kind_of(enum import_file file)
 	}
 }
 
+static bool
+is_folder(const char *path)
+{
+	struct stat found;
+
+	return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 enum err
 import_read_path(struct import *import, enum import_file file, const char *path)
 {
@@ -129,11 +138,16 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 	enum err err;
 
 	import->there[file] = true;
+	if (is_folder(path)) {
+		csv_faults_add(&import->faults[file], path, 0, NULL,
+		    "cannot be read: it is a folder, and a CSV file is wanted");
+		return ERR_BAD_INPUT;
+	}
 	err = csv_open(&reading.field.csv, path, name == NULL ? path : name + 1,
 	    &spec, &import->faults[file]);
 	if (err == ERR_SYSTEM && import->faults[file].count == 0)
-		csv_faults_add(&import->faults[file], import_rows[file].name, 0,
-		    NULL, "cannot be read: %s", err_text(err));
+		csv_faults_add(&import->faults[file], path, 0, NULL,
+		    "cannot be read: %s", err_text(err));
 	if (err == ERR_OK && file == IMPORT_NETWORK)
 		err = import_read_months(&reading);
 	if (err == ERR_OK)

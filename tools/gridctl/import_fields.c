@@ -75,7 +75,8 @@ field_decimal(int64_t *out, const struct field *field, unsigned column)
 		    "is not a number (digits, a point before at most six "
 		    "decimals)");
 	if (!pack_fits(*out))
-		return refuse(field, column, "is too large a number");
+		return refuse(field, column,
+		    "is too large a number (576460752303 is the most)");
 	return true;
 }
 
