@@ -343,6 +343,18 @@ is_gone(struct checking *checking, struct span supplier, uint64_t generation)
 	return gone;
 }
 
+/* Computing again leaves a replaced one as it is, until its time is over. */
+static void
+tell_snapshot(struct checking *checking, struct span supplier, enum err err,
+    bool replaced)
+{
+	checking_tell(checking, SPAN("snapshots"), "supplier %.*s: %s%s: %s",
+	    SPAN_ARG(supplier), replaced ? "of a replaced snapshot, " : "",
+	    err == ERR_NOT_FOUND ? "its file is missing" : err_text(err),
+	    replaced ? "'gridctl prune --grace 0s' forgets it"
+		     : "compute it again");
+}
+
 static enum err
 check_snapshot(
     void *context, struct span supplier, const struct catalog_entry *entry)
@@ -362,10 +374,7 @@ check_snapshot(
 		checking->counts->damages++;
 		checking->tell(checking->context, &fault);
 	} else
-		checking_tell(checking, SPAN("snapshots"),
-		    "supplier %.*s: %s: compute it again", SPAN_ARG(supplier),
-		    err == ERR_NOT_FOUND ? "its file is missing"
-					 : err_text(err));
+		tell_snapshot(checking, supplier, err, entry->facts == 0);
 	return ERR_OK;
 }
 
@@ -448,19 +457,27 @@ look_at_facts(void *context, const char *name)
 	return err;
 }
 
+/* A folder that is gone has nothing left over; what it had is told before. */
+static enum err
+look_into(struct checking *checking, const char *folder,
+    enum err (*each)(void *context, const char *name))
+{
+	char path[FS_PATH_MAX];
+	enum err err =
+	    fs_path(path, "%s/%s", store_dir(checking->store), folder);
+
+	if (err == ERR_OK)
+		err = fs_list(path, each, checking);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 static enum err
 check_leftovers(struct checking *checking)
 {
-	char path[FS_PATH_MAX];
-	enum err err = fs_path(path, "%s/facts", store_dir(checking->store));
+	enum err err = look_into(checking, "facts", look_at_facts);
 
-	if (err == ERR_OK)
-		err = fs_list(path, look_at_facts, checking);
-	if (err == ERR_OK)
-		err = fs_path(path, "%s/snapshots", store_dir(checking->store));
-	if (err == ERR_OK)
-		err = fs_list(path, list_folder, checking);
-	return err;
+	return err == ERR_OK ? look_into(checking, "snapshots", list_folder)
+			     : err;
 }
 
 enum err

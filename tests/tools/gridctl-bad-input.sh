@@ -514,6 +514,37 @@ printf 'fournisseur,codein,gamme\nF1,A9,A\n' >"$work/gammes.csv"
 fails "a bad file of ranges" '^gammes\.csv:2: codein: ' \
   grid gammes import "$work/gammes.csv"
 
+# --- folders that are lost ----------------------------------------------------
+plain
+grid import -q "$work/csv"
+grid compute -q --all
+grid compute -q F1
+rm -r "$work/data/snapshots"
+fails "a lost folder of snapshots" \
+  'supplier F2: its file is missing: compute it again' grid check
+if grep -Eq '^[0-9]+ damages' "$work/out" && ! grep -q 'check: ' "$work/out" &&
+  grep -q 'F1: of a replaced snapshot, .*prune --grace 0s' "$work/out"; then
+  ok
+else
+  not_ok "check goes on to its end without a folder of snapshots"
+fi
+if grid compute -q --stale >"$work/out" 2>&1 &&
+  grid prune --grace 0s >"$work/out" 2>&1 && grid check -q >"$work/out" 2>&1
+then
+  ok
+else
+  not_ok "what check says to do makes the snapshots whole again"
+fi
+rm -r "$work/data/facts"
+fails "a lost folder of facts" 'the facts file cannot be read.*import again' \
+  grid check
+if ! grep -q 'check: ' "$work/out" && grid import -q "$work/csv" 2>"$work/out" &&
+  grid check -q >"$work/out" 2>&1; then
+  ok
+else
+  not_ok "an import makes the folder of facts again"
+fi
+
 # What cannot be printed in full is no success.
 if [ -c /dev/full ]; then
   for command in stat 'stat --json' suppliers 'suppliers --json' check \

@@ -425,7 +425,9 @@ cmd_import(int argc, char **argv)
 	result = cmd_open(&store, "import");
 	if (result != CMD_DONE)
 		return result;
-	err = store_lock_import(&lock, store, false);
+	err = store_prepare(cmd_data_dir()); /* one may have been lost */
+	if (err == ERR_OK)
+		err = store_lock_import(&lock, store, false);
 	if (err == ERR_OK) {
 		/* A crash may have come after the one before. */
 		result = cmd_arrive(store, "import", true);
