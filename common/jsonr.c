@@ -118,6 +118,11 @@ check_limits(
 	unsigned depth = limits->depth == 0 ? DEPTH_MAX : limits->depth;
 
 	assert(depth <= DEPTH_MAX);
+	if (span_starts(text, SPAN("\xef\xbb\xbf"))) {
+		fault_set(fault, "JSON, line 1, column 1",
+		    "begins with a byte order mark (EF BB BF): leave it out");
+		return ERR_BAD_INPUT;
+	}
 	if (text.len > limits->bytes) {
 		fault_set(fault, "JSON", "has %zu bytes, more than %zu",
 		    text.len, limits->bytes);
@@ -131,6 +136,21 @@ check_limits(
 	return ERR_OK;
 }
 
+/* jansson's words, but for those that advise its own callers. */
+static const char *
+words_of(const json_error_t *error)
+{
+	switch (json_error_code(error)) {
+	case json_error_null_character:
+		return "a text has \\u0000 in it: no character may be NUL here";
+	case json_error_null_byte_in_key:
+		return "a member's name has \\u0000 in it: no character may be "
+		       "NUL here";
+	default:
+		return error->text;
+	}
+}
+
 /* jansson says nothing at all when an allocation fails. */
 static enum err
 explain(const json_error_t *error, struct fault *fault)
@@ -142,7 +162,7 @@ explain(const json_error_t *error, struct fault *fault)
 		return ERR_NO_MEMORY;
 	snprintf(place, sizeof(place), "JSON, line %d, column %d", error->line,
 	    error->column);
-	fault_set(fault, place, "%s", error->text);
+	fault_set(fault, place, "%s", words_of(error));
 	return ERR_BAD_INPUT;
 }
 

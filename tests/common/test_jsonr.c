@@ -124,6 +124,27 @@ START_TEST(what_is_not_json_is_refused)
 }
 END_TEST
 
+static const struct {
+	struct span text;
+	const char *words;
+} told[] = {
+    {{"{\"a\":\"b\\u0000\"}", 15}, "a text has \\u0000 in it"},
+    {{"{\"a\\u0000b\":1}", 14}, "a member's name has \\u0000 in it"},
+    {{"\xef\xbb\xbf{}", 5}, "begins with a byte order mark"},
+    {{"\xef\xbb\xbf", 3}, "begins with a byte order mark"},
+};
+
+START_TEST(what_is_told_is_meant_for_a_person)
+{
+	ck_assert_int_eq(
+	    jsonr_parse(&doc, told[_i].text, &limits, &fault), ERR_BAD_INPUT);
+	ck_assert_msg(
+	    strstr(fault.message, told[_i].words) != NULL, "%s", fault.message);
+	ck_assert_ptr_null(strstr(fault.message, "JSON_"));
+	ck_assert_ptr_nonnull(strstr(fault.place, "JSON, line 1, column "));
+}
+END_TEST
+
 START_TEST(a_member_given_twice_is_named)
 {
 	jsonr_parse(&doc, SPAN("{\"a\":1,\n \"a\":2}"), &limits, &fault);
@@ -519,6 +540,8 @@ test_suite(void)
 	tcase_add_checked_fixture(in, open_doc, close_doc);
 	tcase_add_loop_test(
 	    in, what_is_not_json_is_refused, 0, COUNT(malformed));
+	tcase_add_loop_test(
+	    in, what_is_told_is_meant_for_a_person, 0, COUNT(told));
 	tcase_add_test(in, a_member_given_twice_is_named);
 	tcase_add_loop_test(in, a_value_has_its_type_and_is_written_compactly,
 	    0, COUNT(values));
