@@ -301,7 +301,20 @@ kv_get(struct kv_txn *txn, unsigned table, struct span key, struct span *value)
 	if (is_key(key) && code == 0)
 		code = mdb_cursor_get(cursor, &name, &found, MDB_SET);
 	*value = span_of_val(found);
-	return kv_failed(txn->kv, "reading", code);
+	if (code != 0)
+		return kv_failed(txn->kv, "reading", code);
+	return kv_take_sum(txn->kv, table, key, value);
+}
+
+static enum err
+refuse_pair(const struct kv_txn *txn, struct span key, size_t len)
+{
+	if (is_key(key) && len <= UINT32_MAX - KV_SUM_BYTES)
+		return ERR_OK;
+	log_error("storage: a pair is out of bounds: file=%s key_bytes=%zu "
+		  "value_bytes=%zu",
+	    txn->kv->path, key.len, len);
+	return ERR_TOO_LARGE;
 }
 
 static enum err
@@ -312,12 +325,6 @@ put(struct kv_txn *txn, unsigned table, struct span key, MDB_val *value,
 	MDB_cursor *cursor;
 	int code;
 
-	if (!is_key(key) || value->mv_size > UINT32_MAX) {
-		log_error("storage: a pair is out of bounds: file=%s "
-			  "key_bytes=%zu value_bytes=%zu",
-		    txn->kv->path, key.len, value->mv_size);
-		return ERR_TOO_LARGE;
-	}
 	code = cursor_of(&cursor, txn, table);
 	if (code == 0)
 		code = mdb_cursor_put(cursor, &name, value, flags);
@@ -327,21 +334,42 @@ put(struct kv_txn *txn, unsigned table, struct span key, MDB_val *value,
 	return txn->err != ERR_OK ? txn->err : fold_code(code);
 }
 
+/* With its sum behind it, when sums are kept. */
+static enum err
+put_value(struct kv_txn *txn, unsigned table, struct span key,
+    struct span value, unsigned flags)
+{
+	MDB_val val = val_of(value);
+	uint32_t sum;
+	enum err err = refuse_pair(txn, key, value.len);
+
+	if (err != ERR_OK)
+		return err;
+	if (txn->kv->sum == NULL)
+		return put(txn, table, key, &val, flags);
+	/* First: what is lent from the same page may move when it is put. */
+	sum = kv_sum_of(txn->kv, key, value);
+	val.mv_size += KV_SUM_BYTES;
+	err = put(txn, table, key, &val, flags | MDB_RESERVE);
+	if (err != ERR_OK)
+		return err;
+	if (value.len > 0)
+		memmove(val.mv_data, value.ptr, value.len);
+	memcpy((char *)val.mv_data + value.len, &sum, KV_SUM_BYTES);
+	return ERR_OK;
+}
+
 enum err
 kv_put(struct kv_txn *txn, unsigned table, struct span key, struct span value)
 {
-	MDB_val val = val_of(value);
-
-	return put(txn, table, key, &val, 0);
+	return put_value(txn, table, key, value, 0);
 }
 
 enum err
 kv_append(
     struct kv_txn *txn, unsigned table, struct span key, struct span value)
 {
-	MDB_val val = val_of(value);
-
-	return put(txn, table, key, &val, MDB_APPEND);
+	return put_value(txn, table, key, value, MDB_APPEND);
 }
 
 enum err
@@ -349,7 +377,11 @@ kv_reserve(struct kv_txn *txn, unsigned table, struct span key, size_t len,
     void **room)
 {
 	MDB_val val = {len, NULL};
-	enum err err = put(txn, table, key, &val, MDB_RESERVE);
+	enum err err = refuse_pair(txn, key, len);
+
+	assert(txn->kv->sum == NULL); /* of what is not there yet */
+	if (err == ERR_OK)
+		err = put(txn, table, key, &val, MDB_RESERVE);
 
 	*room = err == ERR_OK ? val.mv_data : NULL;
 	return err;
@@ -464,7 +496,7 @@ kv_walk_next(struct kv_walk *walk, struct span *key, struct span *value)
 		return kv_failed(walk->txn->kv, "reading", code);
 	*key = span_of_val(k);
 	*value = span_of_val(v);
-	return ERR_OK;
+	return kv_take_sum(walk->txn->kv, walk->table, *key, value);
 }
 
 enum err

@@ -68,12 +68,37 @@ struct kv_spec {
  * The file is measured before any page is looked at: one that was cut short
  * is ERR_DAMAGED, and never a SIGBUS. The index pages are looked over
  * before they are walked (kvpages.h); a value that was spoilt is
- * not found so: who must know keeps checksums. A KV_FROZEN file may be opened
+ * not found so: that is what kv_keep_sums() is for. A KV_FROZEN file may be opened
  * again, with the same tables: both get the same environment, and each closes
  * it.
  */
 enum err kv_open(struct kv **out, const struct kv_spec *spec);
 void kv_close(struct kv *kv);
+
+/*
+ * Checksums, for an environment whose values can be overwritten and so have
+ * none of their own: from now on each value is followed on the disk by four
+ * bytes, which kv_put() and kv_append() add and which nobody sees. They are
+ * `sum` of the key and then the value, little-endian; `sum` goes on from the
+ * sum before it, 0 at the beginning, as zlib's crc32_z() does. Whoever reads
+ * a pair that has changed since is told ERR_DAMAGED; the log names it, once
+ * when it is met again and again.
+ *
+ * To be called before anything else is read or put, and in each process alike:
+ * nothing in the file says so. Such an environment has no kv_reserve().
+ */
+void kv_keep_sums(struct kv *kv,
+    uint32_t (*sum)(uint32_t sum, const void *bytes, size_t len));
+
+/*
+ * A key for a person: as it is, but bytes that are no ASCII letters, digits or
+ * signs as \xNN. A long one ends in "...".
+ */
+#define KV_KEY_TEXT_MAX 200
+void kv_key_text(char text[KV_KEY_TEXT_MAX], struct span key);
+
+/* A table's name; "" for the unnamed one. */
+const char *kv_table_name(const struct kv *kv, unsigned table);
 
 /*
  * A reader never blocks and is never blocked. ERR_BUSY when all slots are
@@ -101,7 +126,10 @@ void kv_abort(struct kv_txn *txn);
 void kv_rest(struct kv_txn *reader);
 enum err kv_renew(struct kv_txn *reader);
 
-/* The value, borrowed until the transaction ends. ERR_NOT_FOUND is quiet. */
+/*
+ * The value, borrowed until the transaction ends. ERR_NOT_FOUND is quiet;
+ * ERR_DAMAGED is also that of kv_keep_sums().
+ */
 enum err kv_get(
     struct kv_txn *txn, unsigned table, struct span key, struct span *value);
 
@@ -142,8 +170,9 @@ enum err kv_count(struct kv_txn *txn, unsigned table, uint64_t *count);
  *		...
  *	kv_walk_end(walk);	/- ERR_NOT_FOUND was the end -/
  *
- * The writer may kv_walk_del() the pair it stands on and go on. A walk ends
- * before its transaction does.
+ * ERR_DAMAGED with a key is about that pair alone: the walk may go on. The
+ * writer may kv_walk_del() the pair it stands on and go on. A walk ends before
+ * its transaction does.
  */
 struct kv_walk *kv_walk_begin(
     struct kv_txn *txn, unsigned table, struct span prefix, struct span from);

@@ -1,5 +1,5 @@
 /*
- * kv_env: what kv.c and kv_open.c share. Nobody else includes it.
+ * kv_env: what kv*.c share. Nobody else includes it.
  */
 #pragma once
 
@@ -19,6 +19,8 @@ struct kv {
 	enum kv_mode mode;
 	bool read_only;
 	atomic_bool told_panic;
+	uint32_t (*sum)(uint32_t sum, const void *bytes, size_t len);
+	atomic_uint told_sum; /* of the last record told to be damaged */
 
 	/* In the list of open environments. */
 	struct kv *next;
@@ -27,6 +29,18 @@ struct kv {
 	dev_t dev;
 	ino_t ino;
 };
+
+#define KV_SUM_BYTES sizeof(uint32_t)
+
+/* The sum of a pair, as it is stored; only where sums are kept. */
+uint32_t kv_sum_of(const struct kv *kv, struct span key, struct span value);
+
+/*
+ * Takes the sum off the end of what is stored, and compares. ERR_DAMAGED is
+ * told, and *value is empty then. Without sums *value is as it was.
+ */
+enum err kv_take_sum(
+    struct kv *kv, unsigned table, struct span key, struct span *value);
 
 /*
  * The code that stands for LMDB's. What is neither success nor an answer (not
