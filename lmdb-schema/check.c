@@ -46,6 +46,12 @@ checking_pages(struct checking *checking, struct kv *kv, const char *file,
 	return false;
 }
 
+bool
+checking_broken(struct checking *checking, enum err err)
+{
+	return err == ERR_DAMAGED && !checking->spoilt;
+}
+
 /* --- facts -------------------------------------------------------------- */
 
 static void
@@ -200,12 +206,12 @@ check_gammes(void *context, const struct source_supplier *supplier)
 	enum err err = live_gammes(
 	    check->view, supplier->code, count_gamme, check->checking);
 
-	if (err != ERR_DAMAGED)
-		return err;
-	checking_tell(check->checking, SPAN("live.mdb"),
-	    "a server range of supplier %.*s is broken: import them again",
-	    SPAN_ARG(supplier->code));
-	return ERR_OK;
+	if (checking_broken(check->checking, err))
+		checking_tell(check->checking, SPAN("live.mdb"),
+		    "a server range of supplier %.*s is broken: import them "
+		    "again",
+		    SPAN_ARG(supplier->code));
+	return err == ERR_DAMAGED ? ERR_OK : err;
 }
 
 static enum err
@@ -217,15 +223,17 @@ check_live(struct checking *checking)
 	if (!checking_pages(checking, store_live(checking->store), "live.mdb",
 		"import again into a new data directory"))
 		return ERR_OK;
-	err = live_view_open(&check.view, checking->store);
+	err = checking_sums(checking, CHECKING_LIVE);
+	if (err == ERR_OK)
+		err = live_view_open(&check.view, checking->store);
 	if (err != ERR_OK)
 		return err;
 	err = live_networks(check.view, check_network, checking);
-	if (err == ERR_DAMAGED) {
+	if (checking_broken(checking, err))
 		checking_tell(checking, SPAN("live.mdb"),
 		    "a network record is broken: import the network again");
+	if (err == ERR_DAMAGED)
 		err = ERR_OK;
-	}
 	if (err == ERR_OK && checking->source != NULL)
 		err = source_suppliers(checking->source, check_gammes, &check);
 	live_view_close(check.view);
@@ -395,18 +403,18 @@ check_snapshots(struct checking *checking)
 	if (!checking_pages(checking, store_catalog(checking->store),
 		"catalog.mdb", "restore a backup, and compute the suppliers"))
 		return ERR_OK;
-	err = catalog_view_open(&checking->catalog, checking->store);
+	err = checking_sums(checking, CHECKING_CATALOG);
+	if (err == ERR_OK)
+		err = catalog_view_open(&checking->catalog, checking->store);
 	if (err == ERR_OK)
 		err = catalog_each(checking->catalog, check_snapshot, checking);
-	if (err == ERR_DAMAGED) {
+	if (checking_broken(checking, err))
 		checking_tell(checking, SPAN("catalog.mdb"),
 		    "an entry is broken: compute the suppliers again");
-		err = ERR_OK;
-	}
-	if (err == ERR_OK)
+	if (err == ERR_OK || err == ERR_DAMAGED)
 		err =
 		    catalog_each_kept(checking->catalog, check_kept, checking);
-	return err;
+	return err == ERR_DAMAGED && checking->spoilt ? ERR_OK : err;
 }
 
 /* --- leftovers ----------------------------------------------------------- */
@@ -452,9 +460,10 @@ look_at_facts(void *context, const char *name)
 		 generation = key_file_generation(name, &temporary);
 	enum err err = source_current(&current, checking->store);
 
-	if (generation != 0 && (temporary || generation != current))
+	if (err == ERR_OK && generation != 0 &&
+	    (temporary || generation != current))
 		checking->counts->leftovers++;
-	return err;
+	return err == ERR_DAMAGED ? ERR_OK : err; /* which has been told */
 }
 
 /* A folder that is gone has nothing left over; what it had is told before. */

@@ -177,14 +177,16 @@ checking_state(struct checking *checking)
 	if (!checking_pages(
 		checking, store_state(checking->store), "state.mdb", HELP))
 		return ERR_OK;
-	err = state_view_open(&check.view, checking->store);
+	err = checking_sums(checking, CHECKING_STATE);
+	if (err == ERR_OK)
+		err = state_view_open(&check.view, checking->store);
 	for (unsigned i = 0; i < 2 && err == ERR_OK; i++) {
 		err = parts[i].run(&check);
-		if (err != ERR_DAMAGED)
-			continue;
-		checking_tell(checking, SPAN("state.mdb"),
-		    "%s cannot be read: " HELP, parts[i].what);
-		err = ERR_OK;
+		if (checking_broken(checking, err))
+			checking_tell(checking, SPAN("state.mdb"),
+			    "%s cannot be read: " HELP, parts[i].what);
+		if (err == ERR_DAMAGED)
+			err = ERR_OK;
 	}
 	state_view_close(check.view);
 	return err;

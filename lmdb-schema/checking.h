@@ -21,6 +21,7 @@ struct checking {
 	struct span supplier;
 	uint64_t records[SERIES_KINDS]; /* found in the articles */
 	char folder[FS_PATH_MAX]; /* while one is listed */
+	bool spoilt; /* the last of checking_sums() found something */
 	void (*tell)(void *context, const struct fault *fault);
 	void (*at)(void *context, uint64_t bytes);
 	void *context;
@@ -33,6 +34,16 @@ void checking_tell(struct checking *checking, struct span where,
 /* False, and told, when an environment cannot be walked; `help`: what to do. */
 bool checking_pages(struct checking *checking, struct kv *kv, const char *file,
     const char *help);
+
+/*
+ * Every record of every table of an environment against its checksum, each
+ * damage told by its name and with what mends it: check_sums.c.
+ */
+enum checking_env { CHECKING_LIVE, CHECKING_CATALOG, CHECKING_STATE };
+enum err checking_sums(struct checking *checking, enum checking_env which);
+
+/* Whether `err` is a damage that checking_sums() has not told already. */
+bool checking_broken(struct checking *checking, enum err err);
 
 /* Keys, users, sessions, proposals, the audit trail: check_state.c. */
 enum err checking_state(struct checking *checking);

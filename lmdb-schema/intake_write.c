@@ -406,7 +406,8 @@ write_header(struct writing *writing)
 		err = kv_put(
 		    writing->txn, FACTS_META, SPAN("header"), buf_span(buf));
 	if (err == ERR_OK)
-		err = store_set_number(writing->txn, "schema", SCHEMA_VERSION);
+		err = store_set_number(
+		    writing->txn, "schema", SCHEMA_FACTS_VERSION);
 	return err;
 }
 

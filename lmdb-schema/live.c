@@ -19,7 +19,16 @@ struct live_view {
 
 #define NO_COMMIT UINT64_MAX
 
-/* A number that cannot be read is 0, and is tried again; the log says so. */
+static uint64_t
+number_of(struct live_view *view, const char *name)
+{
+	uint64_t number;
+
+	return store_number(view->txn, name, &number) == ERR_OK ? number
+								: LIVE_UNKNOWN;
+}
+
+/* One that cannot be read is tried again; the log has said so. */
 static void
 read_numbers(struct live_view *view)
 {
@@ -27,11 +36,12 @@ read_numbers(struct live_view *view)
 
 	if (commit == view->commit)
 		return;
-	view->facts = view->network = 0;
-	view->commit = NO_COMMIT;
-	if (store_number(view->txn, "facts", &view->facts) == ERR_OK &&
-	    store_number(view->txn, "network", &view->network) == ERR_OK)
-		view->commit = commit;
+	view->facts = number_of(view, "facts");
+	view->network = number_of(view, "network");
+	view->commit =
+	    view->facts == LIVE_UNKNOWN || view->network == LIVE_UNKNOWN
+	    ? NO_COMMIT
+	    : commit;
 }
 
 enum err
@@ -101,10 +111,12 @@ uint64_t
 live_gamme_generation(struct live_view *view, struct span supplier)
 {
 	struct span value;
+	enum err err = ERR_NOT_FOUND;
 
-	if (!key_code_ok(supplier) ||
-	    kv_get(view->txn, LIVE_GAMMEGEN, supplier, &value) != ERR_OK)
-		return 0;
+	if (key_code_ok(supplier))
+		err = kv_get(view->txn, LIVE_GAMMEGEN, supplier, &value);
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? 0 : LIVE_UNKNOWN;
 	return key_value_u64(value);
 }
 
@@ -260,9 +272,12 @@ live_clear_networks(struct live_change *change)
 	return kv_clear(change->txn, LIVE_NETWORK);
 }
 
-/* Whoever had a range may have lost it: all suppliers change. */
-enum err
-live_clear_gammes(struct live_change *change)
+/*
+ * Marks each supplier whose ranges have a generation; with `damaged`, those
+ * whose generation cannot be read, so that any change mends it.
+ */
+static enum err
+add_suppliers(struct live_change *change, bool damaged)
 {
 	struct kv_walk *walk =
 	    kv_walk_begin(change->txn, LIVE_GAMMEGEN, SPAN(""), SPAN(""));
@@ -272,15 +287,31 @@ live_clear_gammes(struct live_change *change)
 
 	while (err == ERR_OK) {
 		err = kv_walk_next(walk, &key, &value);
-		if (err == ERR_OK) {
+		if (err == ERR_OK && damaged)
+			continue;
+		if (err == ERR_OK || (err == ERR_DAMAGED && key.len > 0)) {
 			err = codemap_add(change->suppliers, key, &number);
 			err = err == ERR_EXISTS ? ERR_OK : err;
 		}
 	}
 	kv_walk_end(walk);
-	if (err != ERR_NOT_FOUND)
-		return err;
-	return kv_clear(change->txn, LIVE_GAMMES);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+/* Whoever had a range may have lost it: all suppliers change. */
+enum err
+live_clear_gammes(struct live_change *change)
+{
+	enum err err = add_suppliers(change, false);
+
+	return err == ERR_OK ? kv_clear(change->txn, LIVE_GAMMES) : err;
+}
+
+/* After a kv_get() of what is to be replaced: a damaged one heals by it. */
+static bool
+may_put(enum err err)
+{
+	return err == ERR_OK || err == ERR_NOT_FOUND || err == ERR_DAMAGED;
 }
 
 enum err
@@ -299,7 +330,7 @@ live_put_network(
 		change->counts.networks_same++;
 		return ERR_OK;
 	}
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
+	if (!may_put(err))
 		return err;
 	change->counts.networks++;
 	return kv_put(
@@ -316,11 +347,11 @@ live_put_gamme(struct live_change *change, struct span supplier,
 	enum err err = kv_get(change->txn, LIVE_GAMMES, key_span(&key), &old);
 
 	assert(gamme <= ROW_GAMMES);
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
+	if (!may_put(err))
 		return err;
 	if (err == ERR_NOT_FOUND)
 		old = SPAN("");
-	if (span_eq(old, value)) {
+	if (err != ERR_DAMAGED && span_eq(old, value)) {
 		change->counts.gammes_same++;
 		return ERR_OK;
 	}
@@ -345,7 +376,7 @@ mark_suppliers(struct live_change *change)
 		struct key value;
 
 		err = kv_get(change->txn, LIVE_GAMMEGEN, supplier, &old);
-		if (err != ERR_OK && err != ERR_NOT_FOUND)
+		if (!may_put(err))
 			return err;
 		value = key_of_u64(key_generation_next(
 		    err == ERR_OK ? key_value_u64(old) : 0));
@@ -355,19 +386,31 @@ mark_suppliers(struct live_change *change)
 	return err;
 }
 
+/* One that is damaged is 0 here: the clock is beyond what it was. */
+static enum err
+mark_network(struct live_change *change)
+{
+	uint64_t last;
+	enum err err = store_number(change->txn, "network", &last);
+
+	if (!may_put(err))
+		return err;
+	if (err == ERR_OK && change->counts.networks == 0 &&
+	    !change->networks_cleared)
+		return ERR_OK;
+	return store_set_number(
+	    change->txn, "network", key_generation_next(last));
+}
+
 enum err
 live_change_commit(struct live_change *change)
 {
-	uint64_t last;
-	enum err err = mark_suppliers(change);
+	enum err err = add_suppliers(change, true);
 
-	if (err == ERR_OK &&
-	    (change->counts.networks > 0 || change->networks_cleared)) {
-		err = store_number(change->txn, "network", &last);
-		if (err == ERR_OK)
-			err = store_set_number(
-			    change->txn, "network", key_generation_next(last));
-	}
+	if (err == ERR_OK)
+		err = mark_suppliers(change);
+	if (err == ERR_OK)
+		err = mark_network(change);
 	if (err == ERR_OK)
 		err = kv_commit(change->txn);
 	else

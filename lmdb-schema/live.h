@@ -54,7 +54,12 @@ enum err live_view_renew(struct live_view *view);
 /* Grows with each commit: while it is the same, so is all that is stored. */
 uint64_t live_view_version(const struct live_view *view);
 
-/* Generations; 0 when nothing was ever imported. */
+/*
+ * Generations; 0 when nothing was ever imported. LIVE_UNKNOWN, which no
+ * generation is, when the record cannot be read (which has been logged): what
+ * was made of an older one is then not taken for what is current.
+ */
+#define LIVE_UNKNOWN UINT64_MAX
 uint64_t live_facts(struct live_view *view);
 uint64_t live_network_generation(struct live_view *view);
 uint64_t live_gamme_generation(struct live_view *view, struct span supplier);

@@ -7,13 +7,7 @@
 uint64_t
 proposal_version(struct state_view *view, struct span supplier)
 {
-	struct span value;
-
-	if (!key_code_ok(supplier) ||
-	    kv_get(state_view_txn(view), STATE_VERSIONS, supplier, &value) !=
-		ERR_OK)
-		return 0;
-	return key_value_u64(value);
+	return proposing_version(state_view_txn(view), supplier);
 }
 
 static enum err
@@ -142,7 +136,9 @@ proposal_suppliers(struct state_view *view,
 
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
-	while ((err = kv_walk_next(walk, &supplier, &value)) == ERR_OK) {
+	/* Of one that is damaged it is known as well that there is one. */
+	while ((err = kv_walk_next(walk, &supplier, &value)) == ERR_OK ||
+	    (err == ERR_DAMAGED && supplier.len > 0)) {
 		err = proposal_count(view, supplier, &counts);
 		if (err == ERR_OK && counts.pending + counts.validated > 0)
 			err = each(context, supplier, &counts);

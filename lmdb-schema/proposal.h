@@ -36,7 +36,12 @@ struct proposal {
 	int64_t when_ms;
 };
 
-/* The generation of the last change of a supplier's; 0: there never was one. */
+/*
+ * The generation of the last change of a supplier's; 0: there never was one.
+ * PROPOSAL_VERSION_UNKNOWN, which no generation is, when the record cannot be
+ * read (which has been logged).
+ */
+#define PROPOSAL_VERSION_UNKNOWN UINT64_MAX
 uint64_t proposal_version(struct state_view *view, struct span supplier);
 
 /* Each of a supplier's in the order of the codein bytes. */

@@ -162,14 +162,11 @@ decide_rest(uint64_t *count, struct proposing *op,
 static bool
 has_moved_on(struct kv_txn *txn, const struct proposal_verdict *verdict)
 {
-	struct span value;
-	uint64_t version = 0;
-
 	if (verdict->rest == PROPOSAL_KEEP || verdict->seen_version == 0)
 		return false;
-	if (kv_get(txn, STATE_VERSIONS, verdict->supplier, &value) == ERR_OK)
-		version = key_value_u64(value);
-	return version != verdict->seen_version;
+	/* Also when it is unknown: whatever is written makes it known. */
+	return proposing_version(txn, verdict->supplier) !=
+	    verdict->seen_version;
 }
 
 static enum err

@@ -22,6 +22,19 @@ proposal_read(struct proposal *proposal, struct span value)
 	return ERR_OK;
 }
 
+uint64_t
+proposing_version(struct kv_txn *txn, struct span supplier)
+{
+	struct span value;
+	enum err err = ERR_NOT_FOUND;
+
+	if (key_code_ok(supplier))
+		err = kv_get(txn, STATE_VERSIONS, supplier, &value);
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? 0 : PROPOSAL_VERSION_UNKNOWN;
+	return key_value_u64(value);
+}
+
 enum err
 proposing_begin(struct proposing *op, struct kv_txn *txn, struct store *store)
 {
@@ -44,7 +57,8 @@ proposing_mark(struct proposing *op)
 		return ERR_OK;
 	op->changed = false;
 	err = kv_get(op->txn, STATE_VERSIONS, op->supplier, &old);
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
+	/* One that is damaged is as good as none: the clock is beyond it. */
+	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
 		return err;
 	value = key_of_u64(
 	    key_generation_next(err == ERR_OK ? key_value_u64(old) : 0));

@@ -39,6 +39,9 @@ standing_recorded(const struct standing *standing)
 
 enum err proposal_read(struct proposal *proposal, struct span value);
 
+/* proposal_version(), as a transaction sees it. */
+uint64_t proposing_version(struct kv_txn *txn, struct span supplier);
+
 enum err proposing_begin(
     struct proposing *op, struct kv_txn *txn, struct store *store);
 

@@ -119,9 +119,11 @@ forget_retired(struct store *store, int64_t grace_ms)
 		int64_t since;
 
 		err = kv_walk_next(walk, &key, &value);
-		if (err != ERR_OK)
+		/* Whoever cannot tell since when has been retired for ever. */
+		if (err != ERR_OK && (err != ERR_DAMAGED || key.len == 0))
 			break;
-		since = (int64_t)key_value_u64(value);
+		since = err == ERR_OK ? (int64_t)key_value_u64(value) : 0;
+		err = ERR_OK;
 		/* A clock that was set back must not keep files for ever. */
 		if (now - since >= grace_ms || since > now + grace_ms)
 			err = kv_walk_del(walk);

@@ -23,13 +23,28 @@
  * supplier's code with all but letters, digits, '-' and '_' as %XX; G is 16
  * lower-case hex digits.
  *
+ * What can be overwritten (live, catalog, state) ends with a checksum: each
+ * value below is followed by a u32, the CRC-32 of zlib over the key's bytes and
+ * then the value's. kv_keep_sums() adds and compares it; nobody else sees it.
+ * The others are guarded as a whole, or by blocks.
+ *
+ *	Example: in live's gammes, supplier S has article A1 in range A:
+ *	  key 53 00 41 31 | value 41 | sum 45 D3 4F 0F
+ *
+ * The exception is how it is known that there are checksums. "schema" below is
+ * version 2's:
+ *	  value 02 00 00 00 | sum 32 B9 AB FB
+ * In version 1 it is u64 1, 01 00 00 00 00 00 00 00, and there are none: such
+ * an environment is read and written so for good. What a version 1 program
+ * reads as one u64 is a version it does not know, so it refuses.
+ *
  * A generation is a 64-bit number, larger than any before it: the clock in
  * microseconds, or the last one plus 1. A store made anew or restored
  * therefore never repeats one, and it may stand in an ETag.
  *
  * ---- live.mdb: written by gridctl import, network, gammes; read by all ------
  *
- *	meta      "schema"    u64 SCHEMA_VERSION
+ *	meta      "schema"    u32 SCHEMA_VERSION
  *	          "facts"     u64 generation of the current facts file
  *	                      (absent: nothing imported yet)
  *	          "network"   u64 generation of the last network import
@@ -46,7 +61,7 @@
  *
  * ---- facts/G.mdb: written by gridctl import; read by compute, gridapi --------
  *
- *	meta      "schema"    u64
+ *	meta      "schema"    u64 SCHEMA_FACTS_VERSION
  *	          "header"    packed: unsigned newest month; unsigned counts of
  *	                      suppliers, stores, classification entries,
  *	                      articles, position, sales, stock and reception
@@ -83,7 +98,7 @@
  *
  * ---- catalog.mdb: written by compute and prune; read by all ------------------
  *
- *	meta      "schema"    u64
+ *	meta      "schema"    u32 SCHEMA_VERSION
  *	current   supplier -> packed: unsigned generation, computedAt ms, rows,
  *	            facts, network and gamme generation it was made from,
  *	            bytes of the file
@@ -95,7 +110,12 @@
  */
 #pragma once
 
-#define SCHEMA_VERSION 1
+/* Of live, catalog and state: written, and the older form read as well. */
+#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION_PLAIN 1
+
+/* Of the facts. */
+#define SCHEMA_FACTS_VERSION 1
 
 /* Longest code (supplier, article, store, central): bytes. */
 #define SCHEMA_CODE_MAX 64

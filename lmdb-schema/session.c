@@ -83,9 +83,13 @@ sweep_up(void *context, struct kv_txn *txn)
 	enum err err;
 
 	sweep->swept = 0;
-	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		err = read_record(&record, value);
-		if (err == ERR_OK && is_swept(sweep, &record)) {
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK ||
+	    (err == ERR_DAMAGED && key.len > 0)) {
+		if (err == ERR_OK)
+			err = read_record(&record, value);
+		/* Whose session is damaged logs in again. */
+		if (err == ERR_DAMAGED ||
+		    (err == ERR_OK && is_swept(sweep, &record))) {
 			sweep->swept++;
 			err = kv_walk_del(walk);
 		}

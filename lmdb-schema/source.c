@@ -55,7 +55,7 @@ read_header(struct source *source)
 	uint64_t version;
 	enum err err = store_number(source->txn, "schema", &version);
 
-	if (err == ERR_OK && version != SCHEMA_VERSION)
+	if (err == ERR_OK && version != SCHEMA_FACTS_VERSION)
 		err = ERR_VERSION;
 	if (err == ERR_OK)
 		err = kv_get(source->txn, FACTS_META, SPAN("header"), &value);

@@ -2,7 +2,7 @@
  * state: what the API itself keeps, in state.mdb. Every acknowledged write is
  * on disk before the answer.
  *
- *	meta       "schema"   u64 SCHEMA_VERSION
+ *	meta       "schema"   u32 SCHEMA_VERSION
  *	           "access"   u64 generation of the last change of keys, users
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),

@@ -1,11 +1,13 @@
 #include "lmdb-schema/store.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/schema.h"
 #include "lmdb-schema/state.h"
@@ -62,47 +64,101 @@ open_env(struct store *store, unsigned which)
 	return err;
 }
 
-/* Each environment's first table is meta, and names its schema. */
+/* --- versions ------------------------------------------------------------- */
+
+/*
+ * Each environment's first table is meta, and names its schema: eight bytes in
+ * any version. In the first they are the number 1; since then a u32 and the
+ * record's sum, which an older program takes for a version that it does not
+ * know. So what is not exactly 1 must match its sum.
+ */
+static const char version_name[] = "schema";
+
+/* 0 when there is none. From here on the environment keeps sums, or not. */
+static enum err
+find_version(struct kv *kv, uint64_t *version)
+{
+	struct kv_txn *txn;
+	struct span value;
+	uint32_t number = 0;
+	enum err err = kv_read(&txn, kv);
+
+	*version = 0;
+	if (err != ERR_OK)
+		return err;
+	err = kv_get(txn, 0, span_of(version_name), &value);
+	if (err == ERR_OK && key_value_u64(value) == SCHEMA_VERSION_PLAIN)
+		*version = SCHEMA_VERSION_PLAIN;
+	else {
+		kv_keep_sums(kv, deflate_crc);
+		if (err == ERR_OK)
+			err = kv_get(txn, 0, span_of(version_name), &value);
+		if (err == ERR_OK && value.len == sizeof(number))
+			memcpy(&number, value.ptr, sizeof(number));
+		if (err == ERR_OK)
+			*version = le32toh(number);
+	}
+	kv_abort(txn);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 static enum err
 check_version(struct store *store, unsigned which, struct fault *fault)
 {
-	struct kv_txn *txn;
 	uint64_t version;
-	enum err err = kv_read(&txn, store->envs[which]);
+	enum err err = find_version(store->envs[which], &version);
 
-	if (err != ERR_OK)
-		return err;
-	err = store_number(txn, "schema", &version);
-	kv_abort(txn);
 	if (err == ERR_OK && version == 0) {
 		err = ERR_NOT_FOUND;
 		fault_set(fault, envs[which].file,
 		    "has lost all that was in it: %s", envs[which].remedy);
-	} else if (err == ERR_OK && version != SCHEMA_VERSION) {
+	} else if (err == ERR_OK && version != SCHEMA_VERSION &&
+	    version != SCHEMA_VERSION_PLAIN) {
 		err = ERR_VERSION;
 		fault_set(fault, envs[which].file,
-		    "has schema version %llu, this program reads %d: use the "
-		    "version of product-grid that wrote it",
-		    (unsigned long long)version, SCHEMA_VERSION);
+		    "has schema version %llu, this program reads %d and %d: "
+		    "use the version of product-grid that wrote it",
+		    (unsigned long long)version, SCHEMA_VERSION_PLAIN,
+		    SCHEMA_VERSION);
 	}
 	return err;
 }
 
 static enum err
-write_version(struct store *store, unsigned which)
+write_version(struct kv *kv)
 {
+	const uint32_t number = htole32(SCHEMA_VERSION);
 	struct kv_txn *txn;
-	enum err err = kv_write(&txn, store->envs[which]);
+	enum err err = kv_write(&txn, kv);
 
 	if (err != ERR_OK)
 		return err;
-	err = store_set_number(txn, "schema", SCHEMA_VERSION);
+	err = kv_put(
+	    txn, 0, span_of(version_name), span_make(&number, sizeof(number)));
 	if (err != ERR_OK) {
 		kv_abort(txn);
 		return err;
 	}
 	return kv_commit(txn);
 }
+
+/* One that was there before keeps its version, and so the form of its values.
+ */
+static enum err
+complete_env(struct store *store, unsigned which, struct fault *fault)
+{
+	uint64_t version;
+	enum err err = open_env(store, which);
+
+	if (err == ERR_OK)
+		err = find_version(store->envs[which], &version);
+	if (err != ERR_OK)
+		return err;
+	return version == 0 ? write_version(store->envs[which])
+			    : check_version(store, which, fault);
+}
+
+/* --- the directory -------------------------------------------------------- */
 
 static enum err
 new_store(struct store **out, const char *dir)
@@ -174,11 +230,8 @@ store_create(const char *dir, struct fault *fault)
 	err = store_prepare(dir);
 	if (err == ERR_OK)
 		err = new_store(&store, dir);
-	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++) {
-		err = open_env(store, i);
-		if (err == ERR_OK)
-			err = write_version(store, i);
-	}
+	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++)
+		err = complete_env(store, i, fault);
 	if (err == ERR_OK)
 		err = store_mark(dir);
 	if (err != ERR_OK)

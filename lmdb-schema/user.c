@@ -112,6 +112,9 @@ alter(const struct work *work, struct kv_txn *txn)
 			return put_record(txn, work, date_now_ms());
 		return err == ERR_OK ? ERR_EXISTS : err;
 	}
+	/* Who cannot be read can still be removed, and then added again. */
+	if (err == ERR_DAMAGED && work->change == REMOVE)
+		err = ERR_OK;
 	if (err != ERR_OK)
 		return err;
 	if (work->change == PASSWD)

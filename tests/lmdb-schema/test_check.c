@@ -1,6 +1,5 @@
 #include "lmdb-schema/check.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -8,7 +7,9 @@
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/told.h"
+#include "tests/support/flip.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
@@ -46,6 +47,9 @@ START_TEST(a_healthy_store_is_whole_and_counted)
 	ck_assert_uint_gt(told_counts.sections, 100);
 	ck_assert_uint_gt(told_counts.references, 63);
 	ck_assert_uint_gt(told_counts.bytes, 10000);
+	/* 3 of live's meta, a product, a range and its generation; one of the
+	 * catalogue's meta, an entry; one of the state's meta. */
+	ck_assert_uint_eq(told_counts.records, 6 + 2 + 1);
 	ck_assert_uint_eq(told_counts.leftovers, 0);
 }
 END_TEST
@@ -88,32 +92,12 @@ START_TEST(a_missing_snapshot_is_told)
 }
 END_TEST
 
-/* Changes one byte in the middle of something that is found by its bytes. */
-static void
-flip(const char *path, struct span text)
-{
-	struct buf buf;
-	char *at;
-	int fd;
-
-	buf_init(&buf, (size_t)1 << 28);
-	ck_assert_int_eq(fs_read(&buf, path), ERR_OK);
-	at = memmem(buf.data, buf.len, text.ptr, text.len);
-	ck_assert_ptr_nonnull(at);
-	at += text.len / 2;
-	*at ^= 1;
-	fd = open(path, O_WRONLY);
-	ck_assert_int_eq(pwrite(fd, at, 1, at - buf.data), 1);
-	close(fd);
-	buf_fini(&buf);
-}
-
 START_TEST(a_flipped_bit_in_a_snapshot_is_told)
 {
 	char path[FS_PATH_MAX];
 
 	snapshot_file(path);
-	flip(path, SPAN("\"moyenneMensuelle\""));
+	flip(path, SPAN("\"moyenneMensuelle\""), 8);
 	must_tell("checksum");
 }
 END_TEST
@@ -134,7 +118,7 @@ START_TEST(a_flipped_bit_in_the_facts_is_told)
 	char path[FS_PATH_MAX];
 
 	facts_file(path);
-	flip(path, _i == 4 ? span_make(texts[4], 11) : span_of(texts[_i]));
+	flip(path, _i == 4 ? span_make(texts[4], 11) : span_of(texts[_i]), 5);
 	must_tell("import again");
 }
 END_TEST
@@ -199,6 +183,47 @@ START_TEST(a_catalogue_that_counts_wrong_is_told)
 }
 END_TEST
 
+/* The record is named once, and nothing else is told of that environment. */
+static void
+look(const char *table, struct span key)
+{
+	char text[KV_KEY_TEXT_MAX], words[KV_KEY_TEXT_MAX + 64];
+
+	kv_key_text(text, key);
+	snprintf(words, sizeof(words),
+	    "record %s of table %s does not match its checksum", text, table);
+	told_check(facts);
+	ck_assert_msg(strstr(told, words) != NULL, "for %s: %s", words, told);
+	ck_assert_ptr_null(strstr(told, "broken"));
+}
+
+static const struct {
+	struct kv *(*kv)(struct store *store);
+	const char *file;
+	unsigned tables;
+} environments[] = {
+    {store_live, "live.mdb", LIVE_GAMMEGEN + 1},
+    {store_catalog, "catalog.mdb", CATALOG_RETIRED + 1},
+};
+
+/* Each table has a record; with another computation, the retired ones too. */
+START_TEST(a_flipped_bit_in_any_value_is_told_by_its_record)
+{
+	struct compute_result second;
+	char path[FS_PATH_MAX];
+
+	quiet_begin();
+	ck_assert_int_eq(facts_compute("BIG", &second), ERR_OK);
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", facts_dir(), environments[_i].file), ERR_OK);
+	for (unsigned i = 0; i < environments[_i].tables; i++)
+		ck_assert_uint_gt(
+		    spoil_each(environments[_i].kv(facts), i, path, look), 4);
+	told_check(facts);
+	ck_assert_str_eq(told, "");
+}
+END_TEST
+
 START_TEST(leftovers_are_counted_and_are_no_damage)
 {
 	static const char *const names[] = {
@@ -252,6 +277,8 @@ test_suite(void)
 	tcase_add_test(tc, a_broken_range_is_told);
 	tcase_add_test(tc, a_broken_catalogue_entry_is_told);
 	tcase_add_test(tc, a_catalogue_that_counts_wrong_is_told);
+	tcase_add_loop_test(
+	    tc, a_flipped_bit_in_any_value_is_told_by_its_record, 0, 2);
 	tcase_add_test(tc, leftovers_are_counted_and_are_no_damage);
 	tcase_add_test(tc, a_kept_snapshot_is_verified_too);
 	suite_add_tcase(suite, tc);

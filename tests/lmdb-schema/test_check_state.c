@@ -8,10 +8,12 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/session.h"
 #include "lmdb-schema/user.h"
+#include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/lmdb-schema/told.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
+#include "tests/support/scratch.h"
 
 #define DAY_MS INT64_C(86400000)
 
@@ -143,6 +145,28 @@ START_TEST(an_entry_missing_in_the_trail_is_told)
 }
 END_TEST
 
+static void
+look(const char *table, struct span key)
+{
+	char text[KV_KEY_TEXT_MAX], words[KV_KEY_TEXT_MAX + 64];
+
+	kv_key_text(text, key);
+	snprintf(words, sizeof(words),
+	    "record %s of table %s does not match its checksum", text, table);
+	must_tell(words);
+}
+
+/* Each record of each table: none is told twice, or by another's name. */
+START_TEST(a_flipped_bit_in_any_value_is_told_by_its_record)
+{
+	ck_assert_uint_gt(spoil_each(store_state(states), (unsigned)_i,
+			      scratch_path("data/state.mdb"), look),
+	    4);
+	told_check(states);
+	ck_assert_str_eq(told, "");
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -159,6 +183,8 @@ test_suite(void)
 	tcase_add_test(tc, a_proposal_without_author_is_told);
 	tcase_add_test(tc, a_session_of_nobody_is_told);
 	tcase_add_test(tc, an_entry_missing_in_the_trail_is_told);
+	tcase_add_loop_test(tc,
+	    a_flipped_bit_in_any_value_is_told_by_its_record, 0, STATE_TABLES);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -1,12 +1,16 @@
+#include <endian.h>
 #include <errno.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "common/fs.h"
 #include "lmdb-schema/schema.h"
+#include "lmdb-schema/state.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/support/flip.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -72,19 +76,216 @@ START_TEST(a_folder_that_is_no_store_is_told)
 }
 END_TEST
 
-START_TEST(another_version_is_told_and_not_touched)
+static void
+put_version(struct kv *kv, uint32_t version)
 {
+	const uint32_t number = htole32(version);
 	struct kv_txn *txn;
 
-	ck_assert_int_eq(kv_write(&txn, store_live(facts)), ERR_OK);
+	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
 	ck_assert_int_eq(
-	    store_set_number(txn, "schema", SCHEMA_VERSION + 1), ERR_OK);
+	    kv_put(txn, 0, SPAN("schema"), span_make(&number, sizeof(number))),
+	    ERR_OK);
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+}
+
+static void
+must_refuse(enum err err, const char *words)
+{
+	fault_clear(&fault);
+	ck_assert_int_eq(store_open(&facts, facts_dir(), &fault), err);
+	ck_assert_ptr_null(facts);
+	ck_assert_msg(
+	    strstr(fault.message, words) != NULL, "told: %s", fault.message);
+}
+
+START_TEST(another_version_is_told_and_not_touched)
+{
+	put_version(store_live(facts), SCHEMA_VERSION + 1);
+	facts_close();
+	must_refuse(ERR_VERSION, "version 3, this program reads 1 and 2");
+}
+END_TEST
+
+/* --- with and without checksums ------------------------------------------- */
+
+static const char *const env_files[] = {"live.mdb", "catalog.mdb", "state.mdb"};
+
+static struct kv *
+env_of(unsigned which)
+{
+	return which == 0 ? store_live(facts)
+	    : which == 1  ? store_catalog(facts)
+			  : store_state(facts);
+}
+
+/* The bytes behind a key of table 0, as they are on the disk. */
+static void
+raw_value(struct buf *out, unsigned which, const char *key)
+{
+	const char *const names[] = {"meta"};
+	char path[FS_PATH_MAX];
+	struct kv_spec spec = {.path = path,
+	    .mode = KV_SHARED,
+	    .map_bytes = (size_t)1 << 26,
+	    .tables = names,
+	    .table_count = 1};
+	struct kv *kv;
+	struct kv_txn *txn;
+	struct span value;
+
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", facts_dir(), env_files[which]), ERR_OK);
+	ck_assert_int_eq(kv_open(&kv, &spec), ERR_OK);
+	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
+	ck_assert_int_eq(kv_get(txn, 0, span_of(key), &value), ERR_OK);
+	buf_init(out, 64);
+	buf_add_span(out, value);
+	ck_assert_int_eq(buf_end(out), ERR_OK);
+	kv_abort(txn);
+	kv_close(kv);
+}
+
+/* schema.h's worked examples. */
+START_TEST(values_are_followed_by_the_crc_of_key_and_value)
+{
+	static const char schema[] = "\x02\0\0\0\x32\xb9\xab\xfb";
+	struct buf got;
+	uint32_t crc, kept;
+
+	facts_close();
+	raw_value(&got, (unsigned)_i, "schema");
+	ck_assert_uint_eq(got.len, 8);
+	crc = (uint32_t)crc32_z(0, (const Bytef *)"schema", 6);
+	crc = (uint32_t)crc32_z(crc, (const Bytef *)"\x02\0\0\0", 4);
+	memcpy(&kept, got.data + 4, sizeof(kept));
+	ck_assert_uint_eq(le32toh(kept), crc);
+	ck_assert_mem_eq(got.data, schema, 8);
+	buf_fini(&got);
+	facts_open();
+}
+END_TEST
+
+START_TEST(a_range_on_the_disk_is_as_the_schema_says)
+{
+	static const char pair[] = "S\0A1A"
+				   "\x45\xd3\x4f\x0f";
+	char path[FS_PATH_MAX];
+	struct buf file;
+
+	facts_gamme("S", "A1", 1);
+	ck_assert_int_eq(fs_path(path, "%s/live.mdb", facts_dir()), ERR_OK);
+	buf_init(&file, (size_t)1 << 28);
+	ck_assert_int_eq(fs_read(&file, path), ERR_OK);
+	ck_assert_ptr_nonnull(
+	    memmem(file.data, file.len, pair, sizeof(pair) - 1));
+	buf_fini(&file);
+}
+END_TEST
+
+/* As the version before made it: nothing is in it but the number 1. */
+static void
+make_plain(unsigned which)
+{
+	char path[FS_PATH_MAX];
+	const char *const *tables = NULL;
+	static const char *const live[] = {
+	    "meta", "network", "gammes", "gammegen"};
+	static const char *const catalog[] = {"meta", "current", "retired"};
+	struct kv_spec spec = {.path = path,
+	    .mode = KV_SHARED,
+	    .map_bytes = (size_t)1 << 26,
+	    .table_count = which == 0 ? 4
+		: which == 1          ? 3
+				      : STATE_TABLES};
+	struct kv *kv;
+	struct kv_txn *txn;
+
+	tables = which == 0 ? live : which == 1 ? catalog : state_tables;
+	spec.tables = tables;
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", facts_dir(), env_files[which]), ERR_OK);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(kv_open(&kv, &spec), ERR_OK);
+	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
+	ck_assert_int_eq(
+	    store_set_number(txn, "schema", SCHEMA_VERSION_PLAIN), ERR_OK);
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+	kv_close(kv);
+}
+
+START_TEST(an_environment_of_the_version_before_goes_on_without_sums)
+{
+	static const char number[] = {7, 0, 0, 0, 0, 0, 0, 0};
+	struct kv_txn *txn;
+	struct buf got;
+	uint64_t back;
+
+	facts_close();
+	make_plain((unsigned)_i);
+	facts_open();
+	ck_assert_int_eq(kv_write(&txn, env_of((unsigned)_i)), ERR_OK);
+	ck_assert_int_eq(store_set_number(txn, "x", 7), ERR_OK);
 	ck_assert_int_eq(kv_commit(txn), ERR_OK);
 	facts_close();
-	fault_clear(&fault);
-	ck_assert_int_eq(store_open(&facts, facts_dir(), &fault), ERR_VERSION);
-	ck_assert_ptr_null(facts);
-	ck_assert_ptr_nonnull(strstr(fault.message, "version 2"));
+	raw_value(&got, (unsigned)_i, "x");
+	ck_assert_uint_eq(got.len, 8);
+	ck_assert_mem_eq(got.data, number, 8);
+	buf_fini(&got);
+	facts_open();
+	ck_assert_int_eq(kv_read(&txn, env_of((unsigned)_i)), ERR_OK);
+	ck_assert_int_eq(store_number(txn, "x", &back), ERR_OK);
+	ck_assert_uint_eq(back, 7);
+	kv_abort(txn);
+}
+END_TEST
+
+/* gridctl init, after something else was removed together with the marker. */
+START_TEST(completing_a_store_keeps_the_version_of_what_is_there)
+{
+	char path[FS_PATH_MAX];
+	struct buf got;
+
+	facts_close();
+	make_plain(2);
+	ck_assert_int_eq(fs_path(path, "%s/store", facts_dir()), ERR_OK);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(fs_path(path, "%s/live.mdb", facts_dir()), ERR_OK);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(store_create(facts_dir(), &fault), ERR_OK);
+	raw_value(&got, 2, "schema");
+	ck_assert_mem_eq(got.data, "\1\0\0\0\0\0\0\0", 8);
+	buf_fini(&got);
+	raw_value(&got, 0, "schema");
+	ck_assert_mem_eq(got.data, "\2\0\0\0", 4);
+	buf_fini(&got);
+	facts_open();
+}
+END_TEST
+
+/* Also when the flip makes a 2 of it, or the 1 that has no sums. */
+START_TEST(a_flipped_bit_in_the_version_is_told)
+{
+	static const struct {
+		const char *record; /* what is on the disk */
+		size_t at;
+	} cases[] = {
+	    {"schema\2\0\0\0", 6},
+	    {"schema\2\0\0\0", 8},
+	    {"schema\2\0\0\0", 10},
+	    {"schema\2\0\0\0", 13},
+	    {"schema\1\0\0\0", 7},
+	    {"schema\1\0\0\0", 13},
+	};
+	char path[FS_PATH_MAX];
+
+	facts_close();
+	if (cases[_i].record[6] == 1)
+		make_plain(0);
+	ck_assert_int_eq(fs_path(path, "%s/live.mdb", facts_dir()), ERR_OK);
+	flip(path, span_make(cases[_i].record, 10), cases[_i].at);
+	quiet_begin();
+	must_refuse(ERR_DAMAGED, "restore a backup");
 }
 END_TEST
 
@@ -231,6 +432,14 @@ test_suite(void)
 	tcase_add_test(tc, a_half_made_store_is_completed);
 	tcase_add_test(tc, a_folder_that_is_no_store_is_told);
 	tcase_add_test(tc, another_version_is_told_and_not_touched);
+	tcase_add_loop_test(
+	    tc, values_are_followed_by_the_crc_of_key_and_value, 0, 3);
+	tcase_add_test(tc, a_range_on_the_disk_is_as_the_schema_says);
+	tcase_add_loop_test(tc,
+	    an_environment_of_the_version_before_goes_on_without_sums, 0, 3);
+	tcase_add_test(
+	    tc, completing_a_store_keeps_the_version_of_what_is_there);
+	tcase_add_loop_test(tc, a_flipped_bit_in_the_version_is_told, 0, 6);
 	tcase_add_loop_test(
 	    tc, an_environment_that_is_no_environment_is_told, 0, 3);
 	tcase_add_test(tc, a_store_cannot_be_made_where_a_file_is);

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -125,6 +126,56 @@ def damaged_environments_are_refused_with_what_to_do():
             noise(os.path.join(grid.data, name), 0, 12288)
             said = start_is_refused(grid, name, "damaged")
             assert remedy in said, (name, said)
+
+
+def flip(path, text):
+    """A bit of the byte behind `text`, also in older copies of its page."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        at = data.find(text)
+        assert at >= 0, text
+        while at >= 0:
+            place = at + len(text)
+            file.seek(place)
+            file.write(bytes([data[place] ^ 1]))
+            at = data.find(text, place)
+
+
+def a_flipped_bit_is_never_another_figure():
+    with Grid() as grid:
+        csv, network = grid.path("csv/articles.csv"), grid.path("network.csv")
+        with open(csv, encoding="utf-8") as file:
+            text = file.read()
+        assert ",Alone,,,,,," in text
+        with open(csv, "w", encoding="utf-8") as file:
+            file.write(text.replace(",Alone,,,,,,", ",Alone,,,,,100001,"))
+        with open(network, "w", encoding="utf-8") as file:
+            file.write("codeCentrale,caReseau\n100001,10433.32\n")
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        grid.ctl("compute", "--quiet", "S3")
+        grid.ctl("network", "--quiet", network)
+        product = "/api/v1/network/100001"
+        page = ROWS % "S3" + "&enrich=1&fields=codein,caReseau"
+
+        def right():
+            assert grid.ask("GET", product).json["data"]["caReseau"] == 10433.32
+            assert grid.ask("GET", page).json["data"][0]["caReseau"] == 10433.32
+        right()
+        flip(os.path.join(grid.data, "live.mdb"), b"100001")
+        failed = grid.ctl("check", check=False)
+        assert failed.returncode == 1, failed
+        assert ("record 100001 of table network does not match its checksum: "
+                "import the network again" in failed.stderr), failed
+        for uri in (product, page):
+            answer = grid.ask("GET", uri)
+            assert answer.status == 500, answer.text
+            assert "10433" not in answer.text and "caReseau" not in answer.text
+        wait_until(lambda: "table=network key=100001" in grid.log(), 10,
+                   "the log names the record")
+        assert read(grid).json["data"]  # the others are served
+        grid.ctl("network", "--quiet", network)
+        right()
+        grid.ctl("check")
 
 
 def damaged_facts_stop_computing_and_not_serving():
@@ -454,9 +505,12 @@ def another_version_is_refused_by_a_sentence():
         path = os.path.join(grid.data, "live.mdb")
         with open(path, "rb") as file:
             data = bytearray(file.read())
-        one = b"schema" + (1).to_bytes(8, "little")
-        assert one in data
-        data = data.replace(one, b"schema" + (99).to_bytes(8, "little"))
+
+        def record(version):  # and the sum behind it
+            pair = b"schema" + version.to_bytes(4, "little")
+            return pair + zlib.crc32(pair).to_bytes(4, "little")
+        assert record(2) in data
+        data = data.replace(record(2), record(99))
         with open(path, "wb") as file:
             file.write(data)
         said = start_is_refused(grid, "version")
@@ -527,6 +581,7 @@ if __name__ == "__main__":
         a_damaged_snapshot_is_told_and_computed_anew,
         a_snapshot_that_is_cut_while_it_is_served_kills_no_one,
         damaged_environments_are_refused_with_what_to_do,
+        a_flipped_bit_is_never_another_figure,
         damaged_facts_stop_computing_and_not_serving,
         a_file_that_may_not_be_read_is_told_by_its_name,
         a_read_only_disk_serves_what_it_has,
