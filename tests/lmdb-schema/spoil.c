@@ -50,3 +50,21 @@ spoil_each(struct kv *kv, unsigned table, const char *path,
 	buf_fini(&pair);
 	return bytes;
 }
+
+void
+spoil_one(struct kv *kv, unsigned table, const char *path, struct span key)
+{
+	struct kv_txn *txn;
+	struct span value;
+	struct buf pair;
+
+	buf_init(&pair, 1 << 16);
+	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
+	ck_assert_int_eq(kv_get(txn, table, key, &value), ERR_OK);
+	buf_add_span(&pair, key);
+	buf_add_span(&pair, value);
+	ck_assert_int_eq(buf_end(&pair), ERR_OK);
+	kv_abort(txn);
+	flip(path, buf_span(&pair), key.len);
+	buf_fini(&pair);
+}

@@ -6,6 +6,10 @@
 
 #include "common/kv.h"
 
+/* Flips a bit of the value of `key`, or of its checksum when that is empty. */
+void spoil_one(
+    struct kv *kv, unsigned table, const char *path, struct span key);
+
 /*
  * For each byte of each value of `table`, its checksum too: flips a bit of it
  * in `path`, calls `look`, and flips it back. How many bytes that were.

@@ -1,10 +1,14 @@
 #include "lmdb-schema/live.h"
+#include "common/fs.h"
 
 #include <stdio.h>
 
 #include "common/num.h"
+#include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/spoil.h"
+#include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
 static struct live_view *view;
@@ -296,6 +300,67 @@ START_TEST(a_damaged_product_is_told)
 }
 END_TEST
 
+static void
+spoil(unsigned table, struct span key)
+{
+	char path[FS_PATH_MAX];
+
+	ck_assert_int_eq(fs_path(path, "%s/live.mdb", facts_dir()), ERR_OK);
+	spoil_one(store_live(facts), table, path, key);
+	/* A view that has read a generation keeps it until the next commit. */
+	live_view_close(view);
+	ck_assert_int_eq(live_view_open(&view, facts), ERR_OK);
+}
+
+START_TEST(a_generation_that_is_damaged_is_unknown_and_any_change_mends_it)
+{
+	uint64_t network, ranges;
+
+	quiet_begin();
+	facts_gamme("S", "A", 1);
+	facts_network("100001", 1);
+	renew();
+	network = live_network_generation(view);
+	ranges = live_gamme_generation(view, SPAN("S"));
+	spoil(LIVE_META, SPAN("network"));
+	spoil(LIVE_GAMMEGEN, SPAN("S"));
+	ck_assert_uint_eq(live_network_generation(view), LIVE_UNKNOWN);
+	ck_assert_uint_eq(live_gamme_generation(view, SPAN("S")), LIVE_UNKNOWN);
+	ck_assert_uint_eq(live_gamme_generation(view, SPAN("T")), 0);
+	facts_network("100001", 1); /* the same as before */
+	renew();
+	ck_assert_uint_gt(live_network_generation(view), network);
+	ck_assert_uint_lt(live_network_generation(view), LIVE_UNKNOWN);
+	ck_assert_uint_gt(live_gamme_generation(view, SPAN("S")), ranges);
+	ck_assert_uint_lt(live_gamme_generation(view, SPAN("S")), LIVE_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_damaged_record_is_mended_by_what_it_was)
+{
+	struct key key = key_pair(SPAN("S"), SPAN("A"));
+	struct network network;
+	uint8_t code;
+
+	quiet_begin();
+	facts_gamme("S", "A", 1);
+	facts_network("100001", 7);
+	renew();
+	spoil(LIVE_GAMMES, key_span(&key));
+	spoil(LIVE_NETWORK, SPAN("100001"));
+	ck_assert_int_eq(
+	    live_gamme(view, SPAN("S"), SPAN("A"), &code), ERR_DAMAGED);
+	ck_assert_int_eq(
+	    live_network(view, SPAN("100001"), &network), ERR_DAMAGED);
+	facts_gamme("S", "A", 1);
+	facts_network("100001", 7);
+	renew();
+	ck_assert_uint_eq(gamme("S", "A"), 1);
+	ck_assert_int_eq(live_network(view, SPAN("100001"), &network), ERR_OK);
+	ck_assert_int_eq(network.ca, 7);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -315,6 +380,9 @@ test_suite(void)
 	tcase_add_test(tc, clearing_the_network_forgets_it);
 	tcase_add_test(tc, a_damaged_range_is_told);
 	tcase_add_test(tc, a_damaged_product_is_told);
+	tcase_add_test(tc,
+	    a_generation_that_is_damaged_is_unknown_and_any_change_mends_it);
+	tcase_add_test(tc, a_damaged_record_is_mended_by_what_it_was);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -1,10 +1,14 @@
 #include "lmdb-schema/proposal.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/state.h"
+#include "tests/lmdb-schema/spoil.h"
 
 #include <stdio.h>
 
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
+#include "tests/support/scratch.h"
 
 /* --- one article ---------------------------------------------------------- */
 
@@ -308,6 +312,38 @@ START_TEST(suppliers_with_something_are_counted)
 }
 END_TEST
 
+START_TEST(a_damaged_version_is_unknown_until_something_changes)
+{
+	uint64_t version;
+
+	quiet_begin();
+	ck_assert(states_propose("robot", "1", 'A'));
+	version = states_version("S");
+	spoil_one(store_state(states), STATE_VERSIONS,
+	    scratch_path("data/state.mdb"), SPAN("S"));
+	ck_assert_uint_eq(states_version("S"), PROPOSAL_VERSION_UNKNOWN);
+	ck_assert(states_propose("robot", "2", 'B'));
+	ck_assert_uint_gt(states_version("S"), version);
+	ck_assert_uint_lt(states_version("S"), PROPOSAL_VERSION_UNKNOWN);
+}
+END_TEST
+
+START_TEST(a_damaged_proposal_is_no_other_proposal)
+{
+	struct key key = key_pair(SPAN("S"), SPAN("1"));
+	struct proposal_counts counts;
+	struct state_view *view;
+
+	quiet_begin();
+	ck_assert(states_propose("robot", "1", 'A'));
+	spoil_one(store_state(states), STATE_PENDING,
+	    scratch_path("data/state.mdb"), key_span(&key));
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(proposal_count(view, SPAN("S"), &counts), ERR_DAMAGED);
+	state_view_close(view);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -328,6 +364,9 @@ test_suite(void)
 	tcase_add_test(tc, suppliers_are_apart);
 	tcase_add_test(tc, version_moves_when_something_changed_and_only_then);
 	tcase_add_test(tc, suppliers_with_something_are_counted);
+	tcase_add_test(
+	    tc, a_damaged_version_is_unknown_until_something_changes);
+	tcase_add_test(tc, a_damaged_proposal_is_no_other_proposal);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -5,6 +5,8 @@
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/spoil.h"
+#include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
 static struct catalog_pruned pruned;
@@ -228,6 +230,21 @@ START_TEST(a_supplier_that_is_gone_is_kept_for_the_grace_time)
 }
 END_TEST
 
+START_TEST(a_damaged_record_of_a_replaced_one_goes_with_its_file)
+{
+	struct key key = key_pair_u64(SPAN("BIG"), first.entry.generation);
+	char path[FS_PATH_MAX];
+
+	quiet_begin();
+	ck_assert_int_eq(fs_path(path, "%s/catalog.mdb", facts_dir()), ERR_OK);
+	spoil_one(store_catalog(facts), CATALOG_RETIRED, path, key_span(&key));
+	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_uint_eq(pruned.snapshots, 1);
+	ck_assert(!is_there(first.entry.generation));
+	ck_assert(is_there(second.entry.generation));
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -249,6 +266,8 @@ test_suite(void)
 	tcase_add_test(tc, a_clock_that_was_set_back_keeps_nothing_for_ever);
 	tcase_add_test(tc, odd_codes_have_folders_too);
 	tcase_add_test(tc, a_supplier_that_is_gone_is_kept_for_the_grace_time);
+	tcase_add_test(
+	    tc, a_damaged_record_of_a_replaced_one_goes_with_its_file);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "common/date.h"
+#include "common/digest.h"
 #include "common/kv.h"
+#include "lmdb-schema/state.h"
 #include "lmdb-schema/user.h"
+#include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
+#include "tests/support/scratch.h"
 
 #define LIFE_MS INT64_C(43200000)
 #define START_MS INT64_C(1700000000000)
@@ -293,6 +297,25 @@ START_TEST(a_broken_session_stops_the_walk)
 }
 END_TEST
 
+START_TEST(a_damaged_session_ends_and_keeps_nobody_from_logging_in)
+{
+	struct session session;
+	uint8_t id[DIGEST_SHA256_LEN];
+	char other[SESSION_TOKEN_LEN + 1];
+
+	quiet_begin();
+	digest_sha256(id, span_of(token));
+	spoil_one(store_state(states), STATE_SESSIONS,
+	    scratch_path("data/state.mdb"), span_make(id, sizeof(id)));
+	ck_assert_int_eq(check(&session, token, START_MS), ERR_DAMAGED);
+	ck_assert_int_eq(session_login(states, SPAN("marie"),
+			     SPAN("long enough"), LIFE_MS, START_MS, other),
+	    ERR_OK);
+	ck_assert_int_eq(check(&session, other, START_MS), ERR_OK);
+	ck_assert_int_eq(check(&session, token, START_MS), ERR_DENIED);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -315,6 +338,8 @@ test_suite(void)
 	tcase_add_test(tc, an_unknown_user_takes_as_long);
 	tcase_add_test(tc, each_session_is_met_over_or_not);
 	tcase_add_test(tc, a_broken_session_stops_the_walk);
+	tcase_add_test(
+	    tc, a_damaged_session_ends_and_keeps_nobody_from_logging_in);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -5,9 +5,12 @@
 
 #include "lmdb-schema/access.h"
 #include "lmdb-schema/session.h"
+#include "lmdb-schema/state.h"
+#include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
+#include "tests/support/scratch.h"
 
 #define HOUR_MS INT64_C(3600000)
 
@@ -116,6 +119,24 @@ START_TEST(users_come_in_order_and_move_the_generation)
 }
 END_TEST
 
+START_TEST(a_damaged_user_can_be_removed_and_added_again)
+{
+	quiet_begin();
+	ck_assert_int_eq(
+	    user_add(states, SPAN("anne"), SPAN("long enough"), "test"),
+	    ERR_OK);
+	spoil_one(store_state(states), STATE_USERS,
+	    scratch_path("data/state.mdb"), SPAN("anne"));
+	ck_assert_int_eq(
+	    user_add(states, SPAN("anne"), SPAN("long enough"), "test"),
+	    ERR_DAMAGED);
+	ck_assert_int_eq(user_remove(states, SPAN("anne"), "test"), ERR_OK);
+	ck_assert_int_eq(
+	    user_add(states, SPAN("anne"), SPAN("long enough"), "test"),
+	    ERR_OK);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -132,6 +153,7 @@ test_suite(void)
 	tcase_add_test(tc, a_new_password_ends_the_old_one);
 	tcase_add_test(tc, who_is_removed_is_nobody);
 	tcase_add_test(tc, users_come_in_order_and_move_the_generation);
+	tcase_add_test(tc, a_damaged_user_can_be_removed_and_added_again);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

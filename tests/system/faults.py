@@ -150,7 +150,8 @@ def a_flipped_bit_is_never_another_figure():
         with open(csv, "w", encoding="utf-8") as file:
             file.write(text.replace(",Alone,,,,,,", ",Alone,,,,,100001,"))
         with open(network, "w", encoding="utf-8") as file:
-            file.write("codeCentrale,caReseau\n100001,10433.32\n")
+            file.write("codeCentrale,caReseau,qteReseau,nbMagasinsReseau,"
+                       "margePctReseau,fetchedAt\n100001,10433.32,,,,\n")
         grid.ctl("import", "--quiet", grid.path("csv"))
         grid.ctl("compute", "--quiet", "S3")
         grid.ctl("network", "--quiet", network)

@@ -72,6 +72,8 @@ print_text(const struct check_counts *counts)
 	printf("%s keys, users and sessions, %s proposals and audit entries "
 	       "read\n",
 	    cmd_count(counts->people), cmd_count(counts->proposals));
+	printf("%s records of live.mdb, catalog.mdb and state.mdb read\n",
+	    cmd_count(counts->records));
 	printf("%s snapshots: %s parts, %s verified by checksum\n",
 	    cmd_count(counts->snapshots), cmd_count(counts->sections),
 	    cmd_bytes(counts->bytes));
@@ -91,11 +93,11 @@ finish_json(struct checking *checking, const struct check_counts *counts)
 {
 	static const char *const names[] = {"articles", "references",
 	    "networkProducts", "serverRanges", "snapshots", "sections", "bytes",
-	    "leftovers", "people", "proposals"};
+	    "leftovers", "people", "proposals", "records"};
 	const uint64_t values[] = {counts->articles, counts->references,
 	    counts->networks, counts->gammes, counts->snapshots,
 	    counts->sections, counts->bytes, counts->leftovers, counts->people,
-	    counts->proposals};
+	    counts->proposals, counts->records};
 	struct jsonw *json = &checking->json;
 
 	jsonw_array_end(json);
