@@ -220,7 +220,7 @@ write_facts(struct run *run)
 	enum err err = source_current(&last, run->store);
 
 	run->generation = key_generation_next(last);
-	if (err == ERR_OK || err == ERR_DAMAGED) /* it is about to be replaced */
+	if (err == ERR_OK || err == ERR_DAMAGED) /* replaced in a moment */
 		err = store_facts_path(path, run->store, run->generation, "");
 	if (err == ERR_OK)
 		err = store_facts_path(
