@@ -83,6 +83,7 @@ export function makeGrid(host, tell) {
 	const {matches: byFinger} = matchMedia("(pointer: coarse)");
 	const ticks = tickColumn(host, () => api);
 	let rowNow = null;
+	let pressed = null; /* the article that a click was on */
 	/* Who has the rows, {source, loaded}. */
 	let rows = null;
 
@@ -133,12 +134,16 @@ export function makeGrid(host, tell) {
 			tell.selected(api.getSelectedNodes().length);
 		},
 		onCellClicked({event, data, column}) {
+			if (event.detail === 1)
+				pressed = data?.codein;
 			if (data && (event.target.closest(".open") ||
 			    (byFinger && column.getColId() === "libelle1")))
 				tell.opened(data);
 		},
+		/* Two clicks here: not one on a window that it closed, too. */
 		onCellDoubleClicked: ({data, colDef}) =>
-		    data && colDef.field && tell.opened(data),
+		    data && data.codein === pressed && colDef.field &&
+		    tell.opened(data),
 		onCellFocused({rowIndex}) {
 			const data = rowIndex == null ? undefined :
 			    api.getDisplayedRowAtIndex(rowIndex)?.data;

@@ -246,6 +246,8 @@ async function hands(day, page) {
 		await page.waitForSelector("dialog", {state: "detached"});
 		assert.equal((await product(codein)).codeGamme,
 		    another(codeGamme));
+		/* The second click went to a row behind the window. */
+		assert.ok(await page.isHidden(".panel"));
 	});
 	await day.check("rows are chosen by the mouse, by Shift and by Space",
 	    async () => {
