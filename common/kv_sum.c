@@ -51,7 +51,10 @@ kv_sum_of(const struct kv *kv, struct span key, struct span value)
 {
 	uint32_t sum = kv->sum(0, key.ptr, key.len);
 
-	return htole32(kv->sum(sum, value.ptr, value.len));
+	/* Nothing may be asked of a pointer that is not there. */
+	if (value.len > 0)
+		sum = kv->sum(sum, value.ptr, value.len);
+	return htole32(sum);
 }
 
 /* A page that is asked for all day long would fill the log. */

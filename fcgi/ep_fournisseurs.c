@@ -63,7 +63,8 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	    catalog_get(call->serving->catalog, supplier->code, &entry);
 	bool there = err == ERR_OK;
 
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
+	/* What stands behind a damaged entry is to be computed again. */
+	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
 		return err;
 	if ((call->params.with_data && !there) || !matches(listing, supplier))
 		return buf_end(&listing->folded);
@@ -107,7 +108,7 @@ not_modified(struct call *call)
 	enum err err = catalog_each(call->serving->catalog, mix_entry, &tag);
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (err == ERR_OK)
+	if (err == ERR_OK || err == ERR_DAMAGED)
 		return rows_not_modified(call, &tag, 1, SPLICE_JSON);
 	rows_storage_failed(call, err);
 	return true;

@@ -166,10 +166,12 @@ ask_part(struct search *search, struct roster *roster)
 	unsigned before = search->count;
 	enum err err = ask(search, roster);
 
-	if (search->count > before)
-		roster_hold(roster, search->call);
-	else
-		roster_release(roster);
+	if (search->count > before) {
+		enum err held = roster_hold(roster, search->call);
+
+		return err == ERR_OK ? held : err;
+	}
+	roster_release(roster);
 	return err;
 }
 

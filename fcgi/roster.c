@@ -53,10 +53,10 @@ roster_release(struct roster *roster)
 	free(kept);
 }
 
-void
+enum err
 roster_hold(struct roster *roster, struct call *call)
 {
-	server_hold_roster(call, roster);
+	return server_hold_roster(call, roster);
 }
 
 void
@@ -114,9 +114,13 @@ static enum err
 end(struct roster **out, struct making *making, enum err err)
 {
 	*out = NULL;
-	if (err == ERR_OK)
-		*out = &making->kept->roster;
-	else if (making->kept != NULL)
+	if (err == ERR_OK) {
+		struct roster *roster = &making->kept->roster;
+
+		roster->tag = rows_mix(
+		    roster->tag, &roster->absent, sizeof(roster->absent));
+		*out = roster;
+	} else if (making->kept != NULL)
 		roster_release(&making->kept->roster);
 	return err;
 }
@@ -141,15 +145,29 @@ add(struct making *making, struct span supplier, uint64_t generation)
 	    ? rows_open(view, making->call, supplier, 0)
 	    : rows_open_known(view, making->call, supplier, generation);
 
-	if (err == ERR_NOT_READY)
-		return ERR_OK;
 	if (err != ERR_OK)
 		return err;
 	err = rows_blame(making->call, view,
 	    haystack_of(&roster->hays[roster->count], view->pinned->snap));
+	if (err != ERR_OK) {
+		rows_drop(view, making->call);
+		return err;
+	}
 	roster->count++;
 	mix(roster, view);
-	return err;
+	return ERR_OK;
+}
+
+/* One supplier's damage does not stop a search through the others. */
+static enum err
+add_or_count(struct making *making, struct span supplier, uint64_t generation)
+{
+	enum err err = add(making, supplier, generation);
+
+	if (err != ERR_NOT_READY && err != ERR_DAMAGED)
+		return err;
+	making->kept->roster.absent++;
+	return ERR_OK;
 }
 
 static enum err
@@ -162,7 +180,7 @@ add_entry(
 	if (place < making->from)
 		return ERR_OK;
 	if (place - making->from < making->room)
-		return add(making, supplier, entry->generation);
+		return add_or_count(making, supplier, entry->generation);
 	if (making->kept->roster.next == 0)
 		making->kept->roster.next = place;
 	return ERR_OK;
@@ -183,11 +201,16 @@ count_absent(void *context, const struct source_supplier *supplier)
 	if (supplier->articles == 0)
 		return ERR_OK;
 	err = catalog_get(counting->catalog, supplier->code, &entry);
-	counting->absent += err == ERR_NOT_FOUND;
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	if (err != ERR_NOT_FOUND && err != ERR_DAMAGED)
+		return err;
+	counting->absent++;
+	return ERR_OK;
 }
 
-/* Whose articles nobody can find yet. */
+/*
+ * Whose articles nobody can find yet. Only the facts know them: without these
+ * a search goes on, as pages do, and the log has said what is wrong.
+ */
 static enum err
 add_absent(struct roster *roster, struct call *call)
 {
@@ -195,15 +218,21 @@ add_absent(struct roster *roster, struct call *call)
 	struct shared_source *source;
 	enum err err = server_source(&source, call);
 
-	if (err == ERR_NOT_FOUND)
-		return ERR_OK; /* nothing imported */
 	if (err == ERR_OK)
 		err = source_suppliers(source->source, count_absent, &counting);
 	server_release_source(source);
-	roster->absent = counting.absent;
-	roster->tag =
-	    rows_mix(roster->tag, &counting.absent, sizeof(counting.absent));
-	return err;
+	roster->absent += counting.absent;
+	return err == ERR_NO_MEMORY || err == ERR_NO_FILES ? err : ERR_OK;
+}
+
+/* Of all that is there: a damaged entry has no supplier to look at. */
+static enum err
+add_entries(struct making *making)
+{
+	enum err err =
+	    catalog_each(making->call->serving->catalog, add_entry, making);
+
+	return err == ERR_DAMAGED ? ERR_OK : err;
 }
 
 static enum err
@@ -214,7 +243,7 @@ make(struct roster **out, struct call *call, unsigned from, unsigned room)
 
 	making.from = from;
 	if (err == ERR_OK)
-		err = catalog_each(call->serving->catalog, add_entry, &making);
+		err = add_entries(&making);
 	if (err == ERR_OK && from == 0)
 		err = add_absent(&making.kept->roster, call);
 	return end(out, &making, err);
@@ -304,7 +333,9 @@ roster_one(struct roster **out, struct call *call, struct span supplier)
 
 	if (err == ERR_OK)
 		err = add(&making, supplier, 0);
-	if (err == ERR_OK)
-		making.kept->roster.absent = making.kept->roster.count == 0;
+	if (err == ERR_NOT_READY) {
+		making.kept->roster.absent = 1;
+		err = ERR_OK;
+	}
 	return end(out, &making, err);
 }

@@ -23,8 +23,7 @@ struct roster {
 	struct haystack *hays; /* of the same */
 	uint64_t tag; /* of all that they show */
 	unsigned next; /* where the part after it begins; 0: it was the last */
-	int64_t
-	    absent; /* with articles, and never computed; in the first part */
+	int64_t absent; /* suppliers with articles that are not on it */
 };
 
 struct roster_slot; /* where the last one is kept */
@@ -37,8 +36,9 @@ void roster_slot_tick(struct roster_slot *slot, int64_t seconds);
 
 /*
  * All suppliers that were computed, from the part `from` on, which is 0 or a
- * roster's `next`. Those whose file cannot be used are left out. Pair with
- * roster_release() or roster_hold().
+ * roster's `next`. Those whose file or ranges cannot be used are left out, and
+ * counted as absent; so are, in the first part, those that were never
+ * computed. Pair with roster_release() or roster_hold().
  */
 enum err roster_all(struct roster **out, struct call *call, unsigned from);
 
@@ -48,5 +48,8 @@ enum err roster_one(
 
 void roster_release(struct roster *roster); /* NULL is fine */
 
-/* The same when the answer is put: rows of it are in that. */
-void roster_hold(struct roster *roster, struct call *call);
+/*
+ * The same when the answer is put: rows of it are in that. ERR_NO_MEMORY: it
+ * was released at once, and must not be used any more.
+ */
+enum err roster_hold(struct roster *roster, struct call *call);

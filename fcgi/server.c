@@ -192,28 +192,27 @@ server_hold(struct call *call, struct pinned *pinned)
 	serving->held[serving->held_count++] = pinned;
 }
 
-void
+enum err
 server_hold_roster(struct call *call, struct roster *roster)
 {
 	struct serving *serving = call->serving;
 
 	if (roster == NULL)
-		return;
+		return ERR_OK;
 	if (serving->roster_count == serving->roster_room) {
 		unsigned room = serving->roster_room * 2 + 4;
 		struct roster **rosters = reallocarray(
 		    serving->rosters, room, sizeof(struct roster *));
 
 		if (rosters == NULL) {
-			/* What refers to it must not go out. */
-			call->reply->body.err = ERR_NO_MEMORY;
 			roster_release(roster);
-			return;
+			return ERR_NO_MEMORY;
 		}
 		serving->rosters = rosters;
 		serving->roster_room = room;
 	}
 	serving->rosters[serving->roster_count++] = roster;
+	return ERR_OK;
 }
 
 void

@@ -97,9 +97,9 @@ void server_release_source(struct shared_source *source);
 /* Keeps a snapshot open until the answer is put; NULL is fine. */
 void server_hold(struct call *call, struct pinned *pinned);
 
-/* Keeps a roster until then. */
+/* Keeps a roster until then; ERR_NO_MEMORY has released it. */
 struct roster;
-void server_hold_roster(struct call *call, struct roster *roster);
+enum err server_hold_roster(struct call *call, struct roster *roster);
 
 /* The answer is put. */
 void server_release_held(struct serving *serving);

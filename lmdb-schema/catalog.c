@@ -129,20 +129,25 @@ catalog_each(struct catalog_view *view,
 	struct kv_walk *walk =
 	    kv_walk_begin(view->txn, CATALOG_CURRENT, SPAN(""), SPAN(""));
 	struct catalog_entry entry;
-	struct span key, value;
-	enum err err;
+	enum err err, spoilt = ERR_OK;
 
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
-	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		err = read_entry(&entry, value);
+	do {
+		struct span key, value;
+
+		err = kv_walk_next(walk, &key, &value);
+		if (err == ERR_OK)
+			err = read_entry(&entry, value);
 		if (err == ERR_OK)
 			err = each(context, key, &entry);
-		if (err != ERR_OK)
-			break;
-	}
+		else if (err == ERR_DAMAGED && key.len > 0) {
+			spoilt = err;
+			err = ERR_OK;
+		}
+	} while (err == ERR_OK);
 	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return err == ERR_NOT_FOUND ? spoilt : err;
 }
 
 enum err

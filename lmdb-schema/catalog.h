@@ -42,6 +42,11 @@ bool catalog_keeps(
 /* How many suppliers have a current generation. */
 enum err catalog_count(struct catalog_view *view, uint64_t *count);
 
+/*
+ * Each entry. ERR_DAMAGED when one cannot be read (the log names it), or what
+ * `each` gave but ERR_OK; the entries that are whole have all been visited in
+ * the first case.
+ */
 enum err catalog_each(struct catalog_view *view,
     enum err (*each)(
 	void *context, struct span supplier, const struct catalog_entry *entry),

@@ -2,8 +2,11 @@
  * test_serve.c's and the flow's. */
 #include "fcgi/roster.h"
 
+#include "common/fs.h"
 #include "lmdb-schema/live.h"
+#include "lmdb-schema/store.h"
 #include "tests/fcgi/world.h"
+#include "tests/lmdb-schema/spoil.h"
 #include "tests/support/run.h"
 
 static struct call call;
@@ -128,8 +131,45 @@ START_TEST(one_supplier_has_one_of_its_own)
 	roster_release(roster);
 	ck_assert_int_eq(roster_one(&roster, &call, SPAN("S3")), ERR_OK);
 	ck_assert_uint_eq(roster->count, 0);
+	ck_assert_int_eq(roster->absent, 1);
 	roster_release(roster);
 	end();
+}
+END_TEST
+
+/* On the disk, and read by nobody before. */
+static void
+spoil(struct kv *kv, unsigned table, const char *file, const char *key)
+{
+	char path[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", world.settings.data_dir, file), ERR_OK);
+	spoil_one(kv, table, path, span_of(key));
+	world_close();
+	world_open();
+}
+
+/* The last one: what it spoils stays so. */
+START_TEST(damage_of_one_record_stops_no_search)
+{
+	struct roster *roster;
+
+	spoil(store_live(world.server->store), LIVE_META, "live.mdb", "facts");
+	roster = get(0);
+	ck_assert_uint_eq(roster->count, 3);
+	ck_assert_int_eq(roster->absent, 0); /* nobody knows */
+	roster_release(roster);
+	end();
+	spoil(store_catalog(world.server->store), CATALOG_CURRENT,
+	    "catalog.mdb", "S2");
+	roster = get(0);
+	ck_assert_uint_eq(roster->count, 2);
+	ck_assert(is_of(roster, 0, "S1"));
+	ck_assert(is_of(roster, 1, "S5"));
+	roster_release(roster);
+	end();
+	ck_assert_int_eq(world_ask("/api/v1/products/search?q=a"), 200);
 }
 END_TEST
 
@@ -147,6 +187,7 @@ test_suite(void)
 	tcase_add_test(tc, one_that_is_held_stays_until_the_answer_is_put);
 	tcase_add_test(tc, one_supplier_has_one_of_its_own);
 	tcase_add_test(tc, same_one_serves_until_something_is_written);
+	tcase_add_test(tc, damage_of_one_record_stops_no_search);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

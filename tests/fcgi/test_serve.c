@@ -17,6 +17,7 @@ static const char *const uris[] = {
     "/api/v1/grid?fournisseur=S1&fields=codein,libelle1&limit=3",
     "/api/v1/grid?fournisseur=S1&gamme=A&search=e&sort=libelle1",
     "/api/v1/products/search?q=a&sort=libelle1",
+    "/api/v1/products/search?q=a&fournisseur=S1",
     "/api/v1/products/A1",
     "/api/v1/products/C1",
     "/api/v1/network/100001",
