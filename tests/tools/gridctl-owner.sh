@@ -60,9 +60,26 @@ is "check" nobody check
 # with whose permission it was.
 mkdir -m 700 "$work/secret" && cp "$work"/csv/*.csv "$work/secret"
 is "a folder that only root may read" root import "$work/secret"
+is "a file that only root may read" root network "$work/secret/network.csv"
+is "and ranges" root gammes import "$work/secret/gammes.csv"
 root backup "$work/secret/backup" >"$work/told" 2>&1
 is "one that the owner may not write is refused" [ $? -eq 1 ]
 is "in words that name the user" grep -q "done as nobody" "$work/told"
+
+# Only those commands that are given files read with root's eyes: what the owner
+# leads another one to stays as closed to him as it was.
+stored=$(find "$work/data/snapshots" -name '*.mdb' | sort | head -n 1)
+folder=$(dirname "$stored")
+mkdir -m 700 "$work/closed"
+echo "a secret of root" >"$work/closed/$(basename "$stored")"
+mv "$folder" "$work/data/aside"
+ln -s "$work/closed" "$folder"
+install -d -o nobody -m 750 "$work/stolen"
+root backup "$work/stolen" >"$work/told" 2>&1
+is "a backup holds nothing that only root may read" \
+  bash -c "! grep -rq 'a secret of root' '$work/stolen'"
+rm "$folder"
+mv "$work/data/aside" "$folder"
 
 # A copy into an empty folder of the owner's.
 install -d -o nobody -m 750 "$work/backup" "$work/again"

@@ -3,6 +3,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/log.h"
 #include "common/opt.h"
@@ -80,14 +81,24 @@ is_apart(const char *command)
 	return command == NULL || strcmp(command, "demo") == 0;
 }
 
+/* Whether a command is given files, which can be anybody's. */
+static bool
+is_given_files(char *const *argv)
+{
+	if (strcmp(argv[0], "gammes") == 0)
+		return argv[1] != NULL && strcmp(argv[1], "import") == 0;
+	return strcmp(argv[0], "import") == 0 ||
+	    strcmp(argv[0], "network") == 0;
+}
+
 static int
-become_owner(void)
+become_owner(char *const *argv)
 {
 	struct fault fault;
 	enum err err;
 
 	fault_clear(&fault);
-	err = owner_become(cmd_data_dir(), &fault);
+	err = owner_become(cmd_data_dir(), is_given_files(argv), &fault);
 	return err == ERR_OK ? CMD_DONE : cmd_fail("--data", err, &fault);
 }
 
@@ -111,7 +122,7 @@ main(int argc, char **argv)
 	}
 	if (head.data != NULL)
 		cmd_set_data_dir(head.data);
-	if (!is_apart(argv[first]) && become_owner() != CMD_DONE)
+	if (!is_apart(argv[first]) && become_owner(argv + first) != CMD_DONE)
 		return CMD_FAILED;
 	argv[first - 1] = argv[0];
 	return finish(cmd_run_table("gridctl", about, commands, COMMANDS,

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -13,22 +14,22 @@
 
 static char became[64];
 
-/* Of all that root may, reading any file is kept: CSV files of root's own. */
+/* Of all that root may, reading any file is kept, or nothing at all. */
 static int
-keep_reading(void)
+keep_reading(bool reading)
 {
+	const uint32_t kept = reading ? 1U << CAP_DAC_READ_SEARCH : 0;
 	struct __user_cap_header_struct head = {
 	    .version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {
-	    {.effective = 1U << CAP_DAC_READ_SEARCH,
-		.permitted = 1U << CAP_DAC_READ_SEARCH}};
+	    {.effective = kept, .permitted = kept}};
 
 	return (int)syscall(SYS_capset, &head, sets);
 }
 
 /* The groups first: who is root no more cannot set them. */
 static int
-become(uid_t user, gid_t group)
+become(uid_t user, gid_t group, bool reading)
 {
 	const struct passwd *entry = getpwuid(user);
 
@@ -45,18 +46,18 @@ become(uid_t user, gid_t group)
 	if (setresgid(group, group, group) != 0 ||
 	    prctl(PR_SET_KEEPCAPS, 1) != 0 || setresuid(user, user, user) != 0)
 		return -1;
-	return keep_reading();
+	return keep_reading(reading);
 }
 
 enum err
-owner_become(const char *dir, struct fault *fault)
+owner_become(const char *dir, bool reading, struct fault *fault)
 {
 	struct stat st;
 	int errnum;
 
 	if (geteuid() != 0 || stat(dir, &st) != 0 || st.st_uid == 0)
 		return ERR_OK;
-	if (become(st.st_uid, st.st_gid) == 0)
+	if (become(st.st_uid, st.st_gid, reading) == 0)
 		return ERR_OK;
 	errnum = errno;
 	fault_set(fault, dir,

@@ -4,16 +4,21 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/err.h"
 
 /*
  * When this is root, and `dir` is another user's, becomes that user for good,
- * with all its groups. It may still read what root may, as the CSV files that
- * it is given can be anybody's; it writes as that user. Any other user, a folder of root's own or one that is
+ * with all its groups. Any other user, a folder of root's own or one that is
  * not there changes nothing. Before anything of `dir` is opened, and before
  * there are threads.
+ *
+ * `reading` is for a command that is given files, as they can be anybody's: it
+ * may still read what root may, and writes as that user. Others must not: what
+ * they read is the user's to arrange, and he could lead them to any file.
  */
-enum err owner_become(const char *dir, struct fault *fault);
+enum err owner_become(const char *dir, bool reading, struct fault *fault);
 
 /* The name of the user that this has become; NULL when it has not. */
 const char *owner_name(void);
