@@ -65,17 +65,44 @@ copy_bytes(int from, int to)
 	}
 }
 
+/*
+ * No link, which could lead to a file that is only ours to read, and nothing
+ * that opening or reading would wait for: `*fd` is then -1.
+ */
+static enum err
+open_regular(int *fd, struct stat *st, const char *path, struct fault *fault)
+{
+	int errnum = 0;
+
+	*fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0 || fstat(*fd, st) != 0)
+		errnum = errno;
+	else if (S_ISREG(st->st_mode))
+		return ERR_OK;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	if (errnum != 0 && errnum != ELOOP && errnum != ENXIO)
+		return err_from_errno(errnum);
+	fault_set(fault, path,
+	    "is no regular file, but a link or the like, and is not copied: "
+	    "put back what was there, or remove it and compute or import "
+	    "again");
+	return ERR_DAMAGED;
+}
+
 /* Immutable files: a link would do on one disk, but a backup is a copy. */
 static enum err
 copy_file(struct copying *copying, const char *from, const char *to)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = -1, errnum = 0;
-	struct stat st = {0};
+	int in, out, errnum = 0;
+	struct stat st;
+	enum err err = open_regular(&in, &st, from, copying->fault);
 
-	if (in < 0)
-		return err_from_errno(errno);
+	if (err != ERR_OK)
+		return err;
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-	if (out < 0 || fstat(in, &st) != 0)
+	if (out < 0)
 		errnum = errno;
 	if (errnum == 0)
 		errnum = copy_bytes(in, out);

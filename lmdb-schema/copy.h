@@ -18,6 +18,7 @@ struct copy_counts {
  *
  *   ERR_EXISTS     there is something at `to`
  *   ERR_NOT_FOUND  `from` is no data directory
+ *   ERR_DAMAGED    in `from` a link, or no file at all, where one should be
  */
 enum err store_copy(const char *from, const char *to,
     struct copy_counts *counts, struct fault *fault);

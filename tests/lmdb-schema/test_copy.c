@@ -1,6 +1,7 @@
 #include "lmdb-schema/copy.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -114,6 +115,37 @@ START_TEST(a_snapshot_that_is_gone_is_left_out)
 }
 END_TEST
 
+/* Who may write there could lead whoever copies to any file of his. */
+START_TEST(only_a_regular_file_is_copied)
+{
+	char path[FS_PATH_MAX];
+
+	facts_open();
+	ck_assert_int_eq(store_snapshot_path(path, facts, SPAN("SMALL"),
+			     result.entry.generation, ""),
+	    ERR_OK);
+	facts_close();
+	scratch_text("elsewhere", "not his");
+	ck_assert_int_eq(unlink(path), 0);
+	switch (_i) {
+	case 0:
+		ck_assert_int_eq(symlink(scratch_path("elsewhere"), path), 0);
+		break;
+	case 1: /* nobody writes to it: opening it must not wait */
+		ck_assert_int_eq(mkfifo(path, 0600), 0);
+		break;
+	default:
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+	}
+	ck_assert_int_eq(
+	    store_copy(facts_dir(), scratch_path("copy"), &counts, &fault),
+	    ERR_DAMAGED);
+	ck_assert_str_eq(fault.place, path);
+	ck_assert_ptr_nonnull(strstr(fault.message, "no regular file"));
+	ck_assert_int_ne(access(scratch_path("copy"), F_OK), 0);
+}
+END_TEST
+
 /* Another process has it open, and computes again and again. */
 START_TEST(a_store_in_use_can_be_copied)
 {
@@ -168,6 +200,7 @@ test_suite(void)
 	tcase_add_test(tc, nothing_that_is_there_is_written_over);
 	tcase_add_test(tc, what_is_no_store_is_not_copied);
 	tcase_add_test(tc, a_snapshot_that_is_gone_is_left_out);
+	tcase_add_loop_test(tc, only_a_regular_file_is_copied, 0, 3);
 	tcase_add_test(tc, a_store_in_use_can_be_copied);
 	tcase_add_test(tc, a_full_disk_leaves_no_copy);
 	suite_add_tcase(suite, tc);

@@ -80,6 +80,14 @@ is "a backup holds nothing that only root may read" \
   bash -c "! grep -rq 'a secret of root' '$work/stolen'"
 rm "$folder"
 mv "$work/data/aside" "$folder"
+mv "$stored" "$work/data/aside"
+ln -s "$work/closed/$(basename "$stored")" "$stored"
+install -d -o nobody -m 750 "$work/linked"
+root backup "$work/linked" >"$work/told" 2>&1
+is "a link where a snapshot should be is refused" \
+  grep -q "^gridctl backup: $stored: is no regular file" "$work/told"
+rm "$stored"
+mv "$work/data/aside" "$stored"
 
 # A copy into an empty folder of the owner's.
 install -d -o nobody -m 750 "$work/backup" "$work/again"
