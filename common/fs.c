@@ -178,14 +178,20 @@ static enum err
 remove_at(int parent, const char *name)
 {
 	enum err err;
-	int fd;
+	int fd, code;
 
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return ERR_OK;
-	if (errno != EISDIR && errno != EPERM)
+	/* In a folder that we may not write to, each one is EACCES. */
+	code = errno;
+	if (code != EISDIR && code != EPERM && code != EACCES)
 		return failed("removing a file", name);
 	fd = openat(
 	    parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOTDIR) {
+		errno = code;
+		return failed("removing a file", name);
+	}
 	if (fd < 0)
 		return failed("opening a folder", name);
 	err = empty_folder(fd, name);
@@ -199,6 +205,16 @@ enum err
 fs_remove_tree(const char *path)
 {
 	return remove_at(AT_FDCWD, path);
+}
+
+enum err
+fs_empty(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return failed_or_missing("opening a folder", path);
+	return empty_folder(fd, path);
 }
 
 /* --- files ---------------------------------------------------------------- */

@@ -42,8 +42,14 @@ enum err fs_sync_folder(const char *path);
 /* Unlinks; a file that is not there is fine. */
 enum err fs_unlink(const char *path);
 
-/* Removes a folder and all in it; does not follow links. */
+/*
+ * Removes a folder and all in it; does not follow links. What is in it goes
+ * even where the folder itself may not be removed, which is a failure then.
+ */
 enum err fs_remove_tree(const char *path);
+
+/* Removes all that is in a folder, which stays. ERR_NOT_FOUND is quiet. */
+enum err fs_empty(const char *path);
 
 /* Calls `each` with every name in the folder but "." and "..", sorted. */
 enum err fs_list(const char *path,

@@ -15,6 +15,8 @@
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
+#define NOBODY 65534 /* any user but root */
+
 static bool
 exists(const char *name)
 {
@@ -124,6 +126,68 @@ START_TEST(tree_is_removed_but_nothing_behind_a_link)
 	ck_assert_int_eq(fs_remove_tree(scratch_path("none")), ERR_OK);
 	check_names("kept ");
 	ck_assert(holds("kept/in/file", SPAN("kept")));
+}
+END_TEST
+
+/* As whoever may not write to the folder "parent", but to "parent/own". */
+static void
+stand_in_a_closed_parent(void)
+{
+	const char *own = scratch_path("parent/own");
+
+	ck_assert_int_eq(fs_mkdir(own), ERR_OK);
+	ck_assert_int_eq(fs_mkdir(scratch_path("parent/own/deep")), ERR_OK);
+	scratch_text("parent/file", "");
+	scratch_text("parent/own/file", "");
+	scratch_text("parent/own/deep/file", "");
+	ck_assert_int_eq(chmod(scratch_dir(), 0711), 0);
+	ck_assert_int_eq(chmod(scratch_path("parent"), 0555), 0);
+	if (geteuid() != 0)
+		return;
+	ck_assert_int_eq(chown(own, NOBODY, NOBODY), 0);
+	ck_assert_int_eq(
+	    chown(scratch_path("parent/own/deep"), NOBODY, NOBODY), 0);
+	ck_assert_int_eq(seteuid(NOBODY), 0);
+}
+
+static void
+stand_up(void)
+{
+	ck_assert_int_eq(seteuid(getuid()), 0);
+	ck_assert_int_eq(chmod(scratch_path("parent"), 0755), 0);
+}
+
+START_TEST(tree_in_a_folder_that_is_not_ours_is_emptied)
+{
+	enum err err, file_err;
+
+	stand_in_a_closed_parent();
+	err = fs_remove_tree(scratch_path("parent/own"));
+	file_err = fs_remove_tree(scratch_path("parent/file"));
+	stand_up();
+	ck_assert_int_eq(err, ERR_DENIED);
+	ck_assert(exists("parent/own"));
+	ck_assert(!exists("parent/own/file"));
+	ck_assert(!exists("parent/own/deep"));
+	ck_assert_int_eq(file_err, ERR_DENIED);
+	ck_assert(exists("parent/file"));
+	ck_assert_int_eq(quiet_lines(), 2);
+}
+END_TEST
+
+START_TEST(emptied_folder_stays)
+{
+	enum err err;
+
+	stand_in_a_closed_parent();
+	err = fs_empty(scratch_path("parent/own"));
+	stand_up();
+	ck_assert_int_eq(err, ERR_OK);
+	ck_assert_int_eq(rmdir(scratch_path("parent/own")), 0);
+	ck_assert_int_eq(quiet_lines(), 0);
+	ck_assert_int_eq(fs_empty(scratch_path("none")), ERR_NOT_FOUND);
+	ck_assert_int_ne(fs_empty(scratch_path("parent/file")), ERR_OK);
+	ck_assert_int_eq(quiet_lines(), 1);
 }
 END_TEST
 
@@ -470,6 +534,8 @@ test_suite(void)
 	tcase_add_test(tc, folders_are_made_with_their_parents);
 	tcase_add_test(tc, names_come_sorted_and_may_be_stopped);
 	tcase_add_test(tc, tree_is_removed_but_nothing_behind_a_link);
+	tcase_add_test(tc, tree_in_a_folder_that_is_not_ours_is_emptied);
+	tcase_add_test(tc, emptied_folder_stays);
 	tcase_add_loop_test(
 	    tc, file_is_read_up_to_the_ceiling_and_no_further, 0, 6);
 	tcase_add_test(tc, missing_file_is_quiet_and_a_folder_is_not_a_file);
