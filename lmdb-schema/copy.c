@@ -258,11 +258,12 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
     struct fault *fault)
 {
 	struct copying copying = {.counts = counts, .fault = fault};
+	const bool there = eaccess(to, F_OK) == 0;
 	int lock = -1;
 	enum err err;
 
 	memset(counts, 0, sizeof(*counts));
-	if (eaccess(to, F_OK) == 0 && fs_list(to, refuse, NULL) != ERR_OK) {
+	if (there && fs_list(to, refuse, NULL) != ERR_OK) {
 		fault_set(fault, to,
 		    "exists already: name a folder that does not, or an empty "
 		    "one");
@@ -274,7 +275,7 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 	if (err == ERR_OK) {
 		err = copy_all(&copying, to);
 		if (err != ERR_OK)
-			fs_remove_tree(to);
+			(void)(there ? fs_empty(to) : fs_remove_tree(to));
 	}
 	if (err != ERR_OK)
 		fault_set(fault, to, "could not be written: %s", err_text(err));

@@ -13,8 +13,7 @@ struct copy_counts {
 };
 
 /*
- * `to` must not exist, or be an empty folder. What a failure leaves behind is
- * removed again.
+ * `to` must not exist, or be an empty folder, and is so again after a failure.
  *
  *   ERR_EXISTS     there is something at `to`
  *   ERR_NOT_FOUND  `from` is no data directory

@@ -188,6 +188,20 @@ START_TEST(a_full_disk_leaves_no_copy)
 }
 END_TEST
 
+START_TEST(a_folder_that_was_there_is_left_empty)
+{
+	enum err err;
+
+	ck_assert_int_eq(mkdir(scratch_path("copy"), 0750), 0);
+	quiet_begin();
+	limit_files(20000);
+	err = store_copy(facts_dir(), scratch_path("copy"), &counts, &fault);
+	limit_end();
+	ck_assert_int_eq(err, ERR_NO_SPACE);
+	ck_assert_int_eq(rmdir(scratch_path("copy")), 0); /* there, empty */
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -203,6 +217,7 @@ test_suite(void)
 	tcase_add_loop_test(tc, only_a_regular_file_is_copied, 0, 3);
 	tcase_add_test(tc, a_store_in_use_can_be_copied);
 	tcase_add_test(tc, a_full_disk_leaves_no_copy);
+	tcase_add_test(tc, a_folder_that_was_there_is_left_empty);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -91,7 +91,14 @@ mv "$work/data/aside" "$stored"
 
 # A copy into an empty folder of the owner's.
 install -d -o nobody -m 750 "$work/backup" "$work/again"
-is "backup" root backup "$work/backup"
+# The folder is his, the one above it is not: what a full disk leaves behind.
+(ulimit -f 8; root backup "$work/backup" >"$work/told" 2>&1)
+is "one that fails" [ $? -eq 1 ]
+is "leaves the folder" [ -d "$work/backup" ]
+is "and nothing in it" rmdir "$work/backup"
+install -d -o nobody -m 750 "$work/backup"
+(ulimit -f 8; root backup "$work/backup" >"$work/told" 2>&1)
+is "backup, after one that failed" root backup "$work/backup"
 is "is the owner's" none_of_roots "$work/backup"
 is "restore" "$work/gridctl" --data "$work/again" restore "$work/backup"
 is "is the owner's, too" none_of_roots "$work/again"
