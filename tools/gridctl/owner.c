@@ -14,17 +14,24 @@
 
 static char became[64];
 
-/* Of all that root may, reading any file is kept, or nothing at all. */
+/*
+ * Of all that root may, reading any file is kept, or nothing at all. Root of a
+ * container may lack it: it then reads what the user may.
+ */
 static int
 keep_reading(bool reading)
 {
-	const uint32_t kept = reading ? 1U << CAP_DAC_READ_SEARCH : 0;
+	const uint32_t wanted = reading ? 1U << CAP_DAC_READ_SEARCH : 0;
 	struct __user_cap_header_struct head = {
 	    .version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {
-	    {.effective = kept, .permitted = kept}};
+	struct __user_cap_data_struct had[_LINUX_CAPABILITY_U32S_3];
+	struct __user_cap_data_struct kept[_LINUX_CAPABILITY_U32S_3] = {{0}};
 
-	return (int)syscall(SYS_capset, &head, sets);
+	if (syscall(SYS_capget, &head, had) != 0)
+		return -1;
+	kept[0].permitted = had[0].permitted & wanted;
+	kept[0].effective = kept[0].permitted;
+	return (int)syscall(SYS_capset, &head, kept);
 }
 
 /* The groups first: who is root no more cannot set them. */

@@ -15,8 +15,9 @@
  * there are threads.
  *
  * `reading` is for a command that is given files, as they can be anybody's: it
- * may still read what root may, and writes as that user. Others must not: what
- * they read is the user's to arrange, and he could lead them to any file.
+ * may still read what root may, unless this root may not read everything, and
+ * writes as that user. Others must not: what they read is the user's to
+ * arrange, and he could lead them to any file.
  */
 enum err owner_become(const char *dir, bool reading, struct fault *fault);
 
