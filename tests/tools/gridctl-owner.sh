@@ -110,6 +110,21 @@ is "is the owner's" none_of_roots "$work/backup"
 is "restore" "$work/gridctl" --data "$work/again" restore "$work/backup"
 is "is the owner's, too" none_of_roots "$work/again"
 is "and whole" "$work/gridctl" --data "$work/again" check
+cp -a "$work/backup" "$work/roots"
+chown -R 0:0 "$work/roots"
+install -d -o nobody -m 750 "$work/third"
+third() { "$work/gridctl" --data "$work/third" restore "$work/roots"; }
+third >"$work/told" 2>&1
+is "a backup of root's own is refused" [ $? -eq 1 ]
+is "not as one that was never completed" \
+  grep -q "^gridctl restore: $work/roots: may not be read" "$work/told"
+is "with whose permission it was" grep -q "done as nobody" "$work/told"
+chmod 755 "$work/roots"
+third >"$work/told" 2>&1
+is "nor when the files alone are closed" \
+  grep -q "^gridctl restore: $work/roots: may not be read" "$work/told"
+chown -R nobody "$work/roots"
+is "once it is his, it is restored" third
 is "a folder with something in it is refused" \
   bash -c "! '$work/gridctl' --data '$work/again' restore '$work/backup'"
 

@@ -4,6 +4,7 @@
  * files that the copies point to. Imports wait meanwhile. The copy counts as a
  * data directory only when its marker is written, last of all.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -49,28 +50,44 @@ copy(const char *command, const char *from, const char *to)
 	return CMD_DONE;
 }
 
-/* The file that is written last of all; else the advice would be to make one.
+/*
+ * By the file that is written last of all: without it, store_open() would
+ * advise to make a data directory there.
  */
-static bool
-is_backup(const char *from)
+static enum err
+check_backup(const char *from, struct fault *fault)
 {
 	char path[FS_PATH_MAX];
-	struct fault fault;
+	enum err err = fs_path(path, "%s/store", from);
 
-	if (fs_path(path, "%s/store", from) == ERR_OK &&
-	    access(path, F_OK) == 0)
-		return true;
-	fault_clear(&fault);
-	fault_set(&fault, from,
+	if (err == ERR_OK && eaccess(path, R_OK) == 0)
+		return ERR_OK;
+	if (err == ERR_OK && errno == EACCES) {
+		fault_set(fault, from,
+		    "may not be read: 'chown -R' gives it to the user whom "
+		    "the data directory belongs to");
+		return ERR_DENIED;
+	}
+	fault_set(fault, from,
 	    "is no backup, or none that was completed: name a folder that "
 	    "'gridctl backup' has made");
-	cmd_fail("restore", ERR_NOT_FOUND, &fault);
-	return false;
+	return ERR_NOT_FOUND;
 }
 
 static int
-run(const char *command, const struct opt_spec *spec, int argc, char **argv,
-    bool restore)
+restore_from(const char *from)
+{
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = check_backup(from, &fault);
+	return err == ERR_OK ? copy("restore", from, cmd_data_dir())
+			     : cmd_fail("restore", err, &fault);
+}
+
+static int
+run(const struct opt_spec *spec, int argc, char **argv, bool restore)
 {
 	int args;
 
@@ -82,20 +99,18 @@ run(const char *command, const struct opt_spec *spec, int argc, char **argv,
 	case OPT_WRONG:
 		return CMD_USAGE;
 	}
-	if (!restore)
-		return copy(command, cmd_data_dir(), argv[1]);
-	return is_backup(argv[1]) ? copy(command, argv[1], cmd_data_dir())
-				  : CMD_FAILED;
+	return restore ? restore_from(argv[1])
+		       : copy("backup", cmd_data_dir(), argv[1]);
 }
 
 int
 cmd_backup(int argc, char **argv)
 {
-	return run("backup", &backup_spec, argc, argv, false);
+	return run(&backup_spec, argc, argv, false);
 }
 
 int
 cmd_restore(int argc, char **argv)
 {
-	return run("restore", &restore_spec, argc, argv, true);
+	return run(&restore_spec, argc, argv, true);
 }
