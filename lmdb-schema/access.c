@@ -99,8 +99,8 @@ access_touch(struct kv_txn *txn)
 
 	if (err != ERR_OK && err != ERR_DAMAGED)
 		return err;
-	/* 0 when it was damaged: the clock is beyond it. */
-	return store_set_number(txn, "access", key_generation_next(last));
+	return store_set_number(txn, "access",
+	    key_generation_next(err == ERR_OK ? last : key_generation_lost()));
 }
 
 static enum err

@@ -185,6 +185,20 @@ key_generation_next(uint64_t last)
 	return now > last ? now : last + 1;
 }
 
+uint64_t
+key_generation_lost(void)
+{
+	return (uint64_t)date_now_ms() * 1000 + 999;
+}
+
+uint64_t
+key_generation_last(enum err err, struct span value)
+{
+	if (err == ERR_DAMAGED)
+		return key_generation_lost();
+	return err == ERR_OK ? key_value_u64(value) : 0;
+}
+
 void
 key_file_text(char text[KEY_FILE_MAX], struct span code)
 {

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "common/span.h"
 #include "lmdb-schema/schema.h"
 
@@ -54,6 +55,12 @@ bool key_generation(uint64_t *gen, struct span text);
 
 /* A generation after `last`: the clock in microseconds, or last + 1. */
 uint64_t key_generation_next(uint64_t last);
+
+/* In the place of a `last` that is lost: later than all of this moment. */
+uint64_t key_generation_lost(void);
+
+/* The `last` that kv_get() gave, lost when it is damaged, 0 when not there. */
+uint64_t key_generation_last(enum err err, struct span value);
 
 /* A code as part of a file name. */
 #define KEY_FILE_MAX (3 * SCHEMA_CODE_MAX + 1)

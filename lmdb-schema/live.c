@@ -378,15 +378,14 @@ mark_suppliers(struct live_change *change)
 		err = kv_get(change->txn, LIVE_GAMMEGEN, supplier, &old);
 		if (!may_put(err))
 			return err;
-		value = key_of_u64(key_generation_next(
-		    err == ERR_OK ? key_value_u64(old) : 0));
+		value = key_of_u64(
+		    key_generation_next(key_generation_last(err, old)));
 		err = kv_put(
 		    change->txn, LIVE_GAMMEGEN, supplier, key_span(&value));
 	}
 	return err;
 }
 
-/* One that is damaged is 0 here: the clock is beyond what it was. */
 static enum err
 mark_network(struct live_change *change)
 {
@@ -398,8 +397,8 @@ mark_network(struct live_change *change)
 	if (err == ERR_OK && change->counts.networks == 0 &&
 	    !change->networks_cleared)
 		return ERR_OK;
-	return store_set_number(
-	    change->txn, "network", key_generation_next(last));
+	return store_set_number(change->txn, "network",
+	    key_generation_next(err == ERR_OK ? last : key_generation_lost()));
 }
 
 enum err

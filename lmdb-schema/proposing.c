@@ -57,11 +57,10 @@ proposing_mark(struct proposing *op)
 		return ERR_OK;
 	op->changed = false;
 	err = kv_get(op->txn, STATE_VERSIONS, op->supplier, &old);
-	/* One that is damaged is as good as none: the clock is beyond it. */
+	/* One that is damaged is as good as none. */
 	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
 		return err;
-	value = key_of_u64(
-	    key_generation_next(err == ERR_OK ? key_value_u64(old) : 0));
+	value = key_of_u64(key_generation_next(key_generation_last(err, old)));
 	return kv_put(op->txn, STATE_VERSIONS, op->supplier, key_span(&value));
 }
 

@@ -168,6 +168,16 @@ START_TEST(generations_grow_also_when_the_clock_does_not)
 }
 END_TEST
 
+START_TEST(a_generation_after_a_lost_one_is_new)
+{
+	uint64_t last = key_generation_next(0);
+
+	for (int i = 0; i < 500; i++)
+		last = key_generation_next(last);
+	ck_assert_uint_gt(key_generation_next(key_generation_lost()), last);
+}
+END_TEST
+
 static const struct {
 	const char *code, *file;
 } files[] = {
@@ -214,6 +224,7 @@ test_suite(void)
 	tcase_add_test(tc, numbers_of_another_length_are_0);
 	tcase_add_test(tc, values_are_little_endian);
 	tcase_add_test(tc, a_generations_text_reads_back);
+	tcase_add_test(tc, a_generation_after_a_lost_one_is_new);
 	tcase_add_loop_test(tc, what_is_no_generation_is_refused, 0,
 	    sizeof(no_generations) / sizeof(no_generations[0]));
 	tcase_add_test(tc, generations_grow_also_when_the_clock_does_not);
