@@ -485,7 +485,8 @@ def no_worker_grows(grid, supplier, rows):
                         grown / MEGABYTE))
     assert min(sizes) > 2000 * rows, sizes
     assert grown <= 16 * MEGABYTE, grown
-    assert set(before) == set(grid.workers_of("pages", "slow"))
+    after = grid.workers_of("pages", "slow")
+    assert set(before) == set(after), (set(before), set(after))
 
 
 def a_dump_takes_no_memory():

@@ -50,6 +50,23 @@ def children(pid):
         return [int(word) for word in file.read().split()]
 
 
+def links_of(folder):
+    """Where the links of a folder of /proc lead that a process changes
+    meanwhile: what has gone before it could be read is left out, and only
+    that."""
+    links = set()
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return links  # the process has ended
+    for name in names:
+        try:
+            links.add(os.readlink(os.path.join(folder, name)))
+        except OSError:
+            pass  # a file closed since the folder was listed
+    return links
+
+
 def wait_until(true, seconds, what):
     """Asks again and again; the last answer is an error."""
     end = time.monotonic() + seconds
@@ -83,6 +100,7 @@ class Stack:
         self.settings.update(settings or {})
         self.html = html or os.path.join(TOP, "nginx", "html")
         self.read_timeout = read_timeout
+        self.inodes = {}  # of the pools' sockets, as /proc names them
         self.options = []  # more of gridapi's command line
         self.wrapper = []  # a command that runs gridapi
         self.pass_fds = ()
@@ -225,15 +243,14 @@ class Stack:
                  for pool in ("pages", "slow")}
         with open("/proc/net/unix") as file:
             words = [line.split() for line in file]
-        inodes = {"socket:[%s]" % line[6]: paths[line[7]] for line in words
-                  if len(line) == 8 and line[7] in paths}
-        folder = "/proc/%d/fd" % pid
-        try:
-            links = {os.readlink(os.path.join(folder, name))
-                     for name in os.listdir(folder)}
-        except OSError:
-            return []  # it has just ended
-        return sorted({inodes[link] for link in links if link in inodes})
+        # Kept, as a look at the whole machine's table may miss a line of it
+        # while others come and go.
+        self.inodes.update(
+            {"socket:[%s]" % line[6]: paths[line[7]] for line in words
+             if len(line) == 8 and line[7] in paths})
+        return sorted({self.inodes[link]
+                       for link in links_of("/proc/%d/fd" % pid)
+                       if link in self.inodes})
 
     def metric(self, name):
         for line in self.get("/metrics").body.decode().splitlines():
