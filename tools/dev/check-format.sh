@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every C file stands as clang-format (Debian 12's, version 14) puts it.
+# Every C file stands as clang-format (Debian 12's, version 14) puts it, and
+# NEWS, of which the package makes its changelog, in lines of 80 columns.
 # Closes with "N passed, N failed". tools/dev/check-format.sh --fix mends them.
 set -u
 cd "${abs_top_srcdir:-.}" || exit 1
@@ -29,5 +30,12 @@ for file in $files; do
     echo "not ok: $file (tools/dev/check-format.sh --fix mends it)"
   fi
 done
+long=$(awk 'length > 80 { print FILENAME ":" FNR ": " length " columns" }' NEWS)
+if [ -z "$long" ]; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo "not ok: $long"
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
