@@ -17,7 +17,7 @@ struct check_counts {
 	uint64_t people; /* keys, users and sessions */
 	uint64_t proposals; /* pending, validated, and audit entries */
 	uint64_t snapshots, sections, bytes; /* verified by checksum */
-	uint64_t records; /* of live, catalogue and state, by checksum */
+	uint64_t records; /* of live, catalogue and state, with their sums */
 	uint64_t leftovers; /* files that nothing points to: no damage */
 	uint64_t damages;
 };

@@ -1,10 +1,13 @@
 /*
  * A data directory from a hostile disk: damage (made.h) laid over its live,
- * catalogue or state environment, or over its facts; the first byte says over
- * which. It opens or is refused, and a check reads all of it.
+ * catalogue or state environment, over its facts, or over one of the first
+ * three as version 1 kept it, where no checksum stands before the decoders;
+ * the first byte says over which. It opens or is refused, and a check reads
+ * all of it.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/check.h"
@@ -12,37 +15,62 @@
 #include "lmdb-schema/store.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
+#include "tests/lmdb-schema/plain.h"
 
-#define FILES 4
+#define FACTS PLAIN_FILES /* after the environments */
+#define SOUND (FACTS + 1)
+#define FILES (SOUND + PLAIN_FILES)
 
+/* The last have the paths of the first, and other contents. */
 static struct {
 	char path[FS_PATH_MAX];
 	struct buf sound;
 } files[FILES];
 
 static void
+keep(unsigned which, const char *path)
+{
+	buf_init(&files[which].sound, (size_t)64 << 20);
+	FUZZ_CHECK(fs_read(&files[which].sound, path) == ERR_OK);
+}
+
+static void
+keep_plain(unsigned which)
+{
+	char plain[FS_PATH_MAX];
+
+	FUZZ_CHECK(fs_path(plain, "%s/plain.tmp", made_demo()) == ERR_OK);
+	FUZZ_CHECK(plain_copy(which, files[which].path, plain) == ERR_OK);
+	keep(SOUND + which, plain);
+	FUZZ_CHECK(unlink(plain) == 0);
+	memcpy(files[SOUND + which].path, files[which].path, FS_PATH_MAX);
+}
+
+static void
 begin(void)
 {
-	static const char *const ends[FILES] = {
-	    "live.mdb", "catalog.mdb", "state.mdb", ".mdb"};
 	const char *data = made_demo();
 	char facts[FS_PATH_MAX];
 
 	made_gridctl(data, "key create --name f --scope propose");
 	made_gridctl(data, "user add u <<'.'\nabcdefghijkl\n.");
 	FUZZ_CHECK(fs_path(facts, "%s/facts", data) == ERR_OK);
-	for (int i = 0; i < FILES; i++) {
+	for (unsigned i = 0; i < SOUND; i++) {
 		files[i].path[0] = '\0';
-		made_find(files[i].path, i == 3 ? facts : data, ends[i]);
-		buf_init(&files[i].sound, (size_t)64 << 20);
-		FUZZ_CHECK(fs_read(&files[i].sound, files[i].path) == ERR_OK);
+		if (i == FACTS)
+			made_find(files[i].path, facts, ".mdb");
+		else
+			made_find(files[i].path, data, plain_files[i]);
+		keep(i, files[i].path);
 	}
+	for (unsigned i = 0; i < PLAIN_FILES; i++)
+		keep_plain(i);
 }
 
 static void
 put_back(void)
 {
-	for (int i = 0; i < FILES; i++)
+	for (unsigned i = 0; i < SOUND; i++)
 		made_write(
 		    files[i].path, files[i].sound.data, files[i].sound.len);
 }

@@ -7,6 +7,7 @@
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/plain.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/told.h"
 #include "tests/support/flip.h"
@@ -51,6 +52,31 @@ START_TEST(a_healthy_store_is_whole_and_counted)
 	 * catalogue's meta, an entry; one of the state's meta. */
 	ck_assert_uint_eq(told_counts.records, 6 + 2 + 1);
 	ck_assert_uint_eq(told_counts.leftovers, 0);
+}
+END_TEST
+
+START_TEST(a_store_of_the_version_before_is_whole_and_counted)
+{
+	char path[FS_PATH_MAX], plain[FS_PATH_MAX];
+
+	facts_close();
+	for (unsigned i = 0; i < PLAIN_FILES; i++) {
+		ck_assert_int_eq(
+		    fs_path(path, "%s/%s", facts_dir(), plain_files[i]),
+		    ERR_OK);
+		ck_assert_int_eq(fs_path(plain, "%s.plain", path), ERR_OK);
+		ck_assert_int_eq(plain_copy(i, path, plain), ERR_OK);
+		ck_assert_int_eq(rename(plain, path), 0);
+	}
+	facts_open();
+	told_check(facts);
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(told_counts.damages, 0);
+	ck_assert_uint_eq(told_counts.articles, 63);
+	ck_assert_uint_eq(told_counts.networks, 1);
+	ck_assert_uint_eq(told_counts.gammes, 1);
+	ck_assert_uint_eq(told_counts.snapshots, 1);
+	ck_assert_uint_eq(told_counts.records, 6 + 2 + 1);
 }
 END_TEST
 
@@ -266,6 +292,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, make, facts_remove);
 	tcase_add_test(tc, a_healthy_store_is_whole_and_counted);
+	tcase_add_test(tc, a_store_of_the_version_before_is_whole_and_counted);
 	tcase_add_test(tc, an_empty_store_is_whole);
 	tcase_add_test(tc, a_cut_snapshot_is_told);
 	tcase_add_test(tc, a_missing_snapshot_is_told);
