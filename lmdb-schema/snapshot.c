@@ -471,7 +471,8 @@ value_of(const char *json, uint32_t start, uint32_t end, uint32_t most,
 {
 	uint32_t name = (uint32_t)row_info[column].name.len + 3;
 
-	if (end > most || start + name + 1 > end)
+	/* Damaged ones may be near 2^32: nothing is added to them. */
+	if (end > most || start > end || end - start < name + 1)
 		return SPAN("");
 	return span_make(json + start + name, end - start - name - 1);
 }

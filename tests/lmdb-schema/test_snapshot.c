@@ -551,6 +551,34 @@ START_TEST(a_flipped_bit_in_any_section_is_damage)
 }
 END_TEST
 
+/* Near 2^32 the length of a column's name is all that is left to add. */
+START_TEST(a_value_at_an_offset_that_is_none_is_not_given)
+{
+	static const uint32_t places[] = {
+	    UINT32_MAX, UINT32_MAX - 7, UINT32_MAX - 30, INT32_MAX};
+	char *bytes = read_file();
+	unsigned column = ROW_FLATS + (unsigned)_i;
+	struct snapshot_part part;
+	struct snapshot *other;
+	size_t at;
+
+	ck_assert(snapshot_maps(snap, 1, &part));
+	at = place_of(bytes, part.off.maps,
+		 (ROW_MAPCOUNT + 1) * sizeof(*part.off.maps)) +
+	    (unsigned)_i * sizeof(*part.off.maps);
+	for (unsigned i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		memcpy(bytes + at, &places[i], sizeof(places[i]));
+		scratch_write("offset.mdb", bytes, file_len);
+		ck_assert_int_eq(
+		    snapshot_open_file(&other, scratch_path("offset.mdb")),
+		    ERR_OK);
+		ck_assert_uint_eq(snapshot_value(other, 1, column).len, 0);
+		snapshot_close(other);
+	}
+	free(bytes);
+}
+END_TEST
+
 /* LMDB trusts its pages: these must be looked at before it walks them. */
 START_TEST(noise_where_lmdb_keeps_its_own_never_crashes)
 {
@@ -726,6 +754,8 @@ test_suite(void)
 	tcase_add_checked_fixture(few, make_few, drop);
 	tcase_add_test(few, a_cut_short_file_is_damaged);
 	tcase_add_loop_test(few, a_flipped_bit_in_any_section_is_damage, 0, 12);
+	tcase_add_loop_test(few, a_value_at_an_offset_that_is_none_is_not_given,
+	    0, ROW_MAPCOUNT);
 	tcase_add_test(few, noise_where_lmdb_keeps_its_own_never_crashes);
 	tcase_add_test(few, noise_in_the_index_pages_never_crashes);
 	tcase_add_test(few, another_version_is_told);
