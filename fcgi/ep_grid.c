@@ -58,8 +58,8 @@ expect_row(struct splice *splice, const struct rowset *set, int64_t i,
 /*
  * Rows of a sorted page lie anywhere in hundreds of megabytes. While one is
  * added, the text of the row ROWS_AHEAD places on is on its way, and so are
- * the offsets of the one twice as far: to wait for many takes as long as to
- * wait for one.
+ * the offsets of the one twice as far, or what is kept of it: to wait for many
+ * takes as long as to wait for one.
  */
 static enum err
 add_rows(
@@ -68,9 +68,12 @@ add_rows(
 	struct splice *splice = &call->serving->splice;
 	struct pieces *body = &call->reply->body;
 
-	for (int64_t i = -2 * ROWS_AHEAD; i < set->count; i++) {
+	for (int64_t i = -3 * ROWS_AHEAD; i < set->count; i++) {
 		enum err err;
 
+		if (splice->kept != NULL)
+			expect_row(
+			    splice, set, i + 3 * ROWS_AHEAD, SPLICE_KEPT);
 		expect_row(splice, set, i + 2 * ROWS_AHEAD, SPLICE_OFFSETS);
 		expect_row(splice, set, i + ROWS_AHEAD, SPLICE_TEXT);
 		if (i < 0)
@@ -264,10 +267,13 @@ send(struct call *call, struct rows_view *view, bool computed)
 	rows_page_headers(call, &pages, form);
 	splice_begin(&call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->live, params->enrich, &params->fields, form);
+	if (set.count <= ROWS_GATHERED)
+		splice_keep(&call->serving->splice, call->server->excerpts);
 	if (form == SPLICE_JSON)
 		send_json(call, view, &set, &pages, computed);
 	else
 		send_lines(call, view, &set);
+	splice_release(&call->serving->splice);
 	rowset_release(&set);
 }
 

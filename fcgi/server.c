@@ -35,10 +35,11 @@ server_open(struct server **out, const struct settings *settings,
 	if (err == ERR_OK) {
 		server->snapcache = snapcache_new(
 		    server->store, (unsigned)settings->snapshots_open, metrics);
+		server->excerpts = excerpts_new(EXCERPTS_BYTES);
 		server->roster = roster_slot_new();
 		server->computing = computing_table_new();
-		if (server->snapcache == NULL || server->roster == NULL ||
-		    server->computing == NULL)
+		if (server->snapcache == NULL || server->excerpts == NULL ||
+		    server->roster == NULL || server->computing == NULL)
 			err = ERR_NO_MEMORY;
 	}
 	if (err != ERR_OK) {
@@ -82,6 +83,7 @@ server_close(struct server *server)
 		write_uses(server);
 	server_release_source(server->source);
 	roster_slot_free(server->roster);
+	excerpts_free(server->excerpts);
 	snapcache_free(server->snapcache);
 	computing_table_free(server->computing);
 	attempts_close(server->attempts);
@@ -101,6 +103,7 @@ server_tick(struct server *server)
 	server->ticked_ns = now;
 	write_uses(server);
 	roster_slot_tick(server->roster, IDLE_SECONDS);
+	excerpts_tick(server->excerpts, IDLE_SECONDS);
 	snapcache_tick(server->snapcache, IDLE_SECONDS);
 }
 

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "common/arena.h"
+#include "fcgi/excerpts.h"
 #include "fcgi/params.h"
 #include "fcgi/query.h"
 #include "fcgi/reply.h"
@@ -27,6 +28,7 @@ struct server {
 	struct metrics *metrics;
 	struct store *store;
 	struct snapcache *snapcache;
+	struct excerpts *excerpts;
 	struct roster_slot *roster; /* roster.c */
 	/* The current facts, opened anew when an import has replaced them. */
 	pthread_mutex_t source_lock;

@@ -29,6 +29,7 @@ splice_init(struct splice *splice)
 void
 splice_fini(struct splice *splice)
 {
+	splice_release(splice);
 	buf_fini(&splice->text);
 }
 
@@ -88,10 +89,26 @@ void
 splice_turn(
     struct splice *splice, struct snapshot *snap, const struct ranges *ranges)
 {
+	splice_release(splice);
 	splice->snap = snap;
 	splice->ranges = ranges;
 	splice->network_changed = splice->live != NULL && splice->has_network &&
 	    splice->network != snapshot_head(snap)->network;
+}
+
+void
+splice_keep(struct splice *splice, struct excerpts *excerpts)
+{
+	if (!splice->all && splice->map_runs == 0 && splice->form != SPLICE_CSV)
+		splice->kept =
+		    excerpts_get(excerpts, splice->snap, &splice->columns);
+}
+
+void
+splice_release(struct splice *splice)
+{
+	excerpt_release(splice->kept);
+	splice->kept = NULL;
 }
 
 bool
@@ -126,12 +143,18 @@ copy_steps(char *to, const char *from, size_t len)
 	return to + len;
 }
 
+static char
+separator(const struct splice *splice)
+{
+	return splice->form == SPLICE_JSON ? ',' : '\n';
+}
+
 /* The comma behind the last member becomes the brace. */
 static char *
 end_row(const struct splice *splice, char *to)
 {
 	to[-1] = '}';
-	*to++ = splice->form == SPLICE_JSON ? ',' : '\n';
+	*to++ = separator(splice);
 	return to;
 }
 
@@ -141,7 +164,7 @@ end_row(const struct splice *splice, char *to)
  * run, or lies in the pieces' spare bytes; what it reads is still the row's.
  */
 static bool
-copy_flat(struct splice *splice, const struct snapshot_part *part,
+copy_flat(struct splice *splice, uint32_t row, const struct snapshot_part *part,
     struct pieces *pieces)
 {
 	const uint16_t *off = part->off.flat;
@@ -167,6 +190,9 @@ copy_flat(struct splice *splice, const struct snapshot_part *part,
 	}
 	if (splice->map_runs == 0)
 		to = end_row(splice, to);
+	if (splice->kept != NULL)
+		excerpt_keep(splice->kept, row,
+		    span_make(start, (size_t)(to - start) - 1));
 	pieces_used(pieces, start, (size_t)(to - start));
 	return true;
 }
@@ -225,15 +251,34 @@ expect_flat(const struct splice *splice, const struct snapshot_part *part)
 	}
 }
 
+/* True when that is all that there is to do in this step. */
+static bool
+expect_kept(const struct splice *splice, uint32_t row, enum splice_step step)
+{
+	struct span text;
+
+	if (step == SPLICE_KEPT) {
+		excerpt_expect(splice->kept, row);
+		return true;
+	}
+	text = excerpt_row(splice->kept, row);
+	if (step == SPLICE_OFFSETS)
+		span_expect(text);
+	return text.len > 0;
+}
+
 void
 splice_expect(struct splice *splice, uint32_t row, enum splice_step step)
 {
 	struct snapshot_part flat;
 
+	if (splice->kept != NULL && expect_kept(splice, row, step))
+		return;
 	if (step == SPLICE_OFFSETS)
 		snapshot_expect(splice->snap, row, splice->map_runs > 0);
 	/* Whole rows are referred to, and maps mostly: the kernel reads them. */
-	else if (!splice->all && snapshot_flat(splice->snap, row, &flat))
+	else if (step == SPLICE_TEXT && !splice->all &&
+	    snapshot_flat(splice->snap, row, &flat))
 		expect_flat(splice, &flat);
 }
 
@@ -248,11 +293,31 @@ close_row(struct splice *splice, struct pieces *pieces)
 		pieces_text(pieces, "}\n");
 }
 
+/* A row as it was shown before. */
+static bool
+add_kept(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct span text = excerpt_row(splice->kept, row);
+	char *start, *to;
+
+	if (text.len == 0)
+		return false;
+	start = pieces_room(pieces, text.len + 1);
+	if (start == NULL)
+		return true; /* the pieces keep the failure */
+	to = mempcpy(start, text.ptr, text.len);
+	*to++ = separator(splice);
+	pieces_used(pieces, start, (size_t)(to - start));
+	return true;
+}
+
 static enum err
 plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 {
 	struct snapshot_part flat, maps;
 
+	if (splice->kept != NULL && add_kept(splice, row, pieces))
+		return ERR_OK;
 	if (!snapshot_flat(splice->snap, row, &flat))
 		return ERR_DAMAGED;
 	if (splice->all) {
@@ -261,7 +326,7 @@ plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 		refer_all(splice, &flat, &maps, pieces);
 		return ERR_OK;
 	}
-	if (!copy_flat(splice, &flat, pieces))
+	if (!copy_flat(splice, row, &flat, pieces))
 		return ERR_DAMAGED;
 	if (splice->map_runs == 0)
 		return ERR_OK;

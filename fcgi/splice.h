@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fcgi/excerpts.h"
 #include "fcgi/params.h"
 #include "fcgi/pieces.h"
 #include "fcgi/ranges.h"
@@ -32,6 +33,7 @@ struct splice {
 	unsigned flat_runs, map_runs;
 	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
 	struct buf text; /* for live values and CSV */
+	struct excerpt *kept; /* rows with these columns, or NULL */
 	uint64_t network; /* the generation of today's */
 	bool network_changed, has_gammes, has_network;
 };
@@ -51,15 +53,23 @@ void splice_begin(struct splice *splice, struct snapshot *snap,
 void splice_turn(
     struct splice *splice, struct snapshot *snap, const struct ranges *ranges);
 
+/*
+ * From here on to splice_release(), or to the next row of another snapshot,
+ * rows are kept in `excerpts`, and taken from there when they are; only those
+ * of few scalars, in JSON, are.
+ */
+void splice_keep(struct splice *splice, struct excerpts *excerpts);
+void splice_release(struct splice *splice);
+
 /* Chooses the columns alone, for a header before any snapshot. */
 void splice_columns(struct splice *splice, const struct columns *columns);
 
 /*
- * Has the processor fetch what splice_row() will read of a row, in two steps,
- * as the second needs what the first has brought: where the columns stand, and
- * their text.
+ * Has the processor fetch what splice_row() will read of a row, in steps, each
+ * of which needs what the one before has brought: whether it is kept, and where;
+ * where its columns stand, or what is kept of it; the columns' text.
  */
-enum splice_step { SPLICE_OFFSETS, SPLICE_TEXT };
+enum splice_step { SPLICE_KEPT, SPLICE_OFFSETS, SPLICE_TEXT };
 
 void splice_expect(struct splice *splice, uint32_t row, enum splice_step step);
 

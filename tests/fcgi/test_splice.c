@@ -183,12 +183,75 @@ START_TEST(expecting_a_row_changes_nothing)
 	char *kept = span_dup(before);
 
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		splice_expect(&splice, numbers[i], SPLICE_KEPT);
 		splice_expect(&splice, numbers[i], SPLICE_OFFSETS);
 		splice_expect(&splice, numbers[i], SPLICE_TEXT);
 	}
 	ck_assert_str_eq(
 	    row("A1", shapes[_i].columns, true, SPLICE_JSON), kept);
 	free(kept);
+}
+END_TEST
+
+/* The text of a row, put after the last one of a page. */
+static const char *
+next_row(uint32_t number)
+{
+	const struct iovec *last;
+
+	for (int step = SPLICE_KEPT; step <= SPLICE_TEXT; step++)
+		splice_expect(&splice, number, (enum splice_step)step);
+	pieces_clear(&pieces);
+	ck_assert_int_eq(splice_row(&splice, number, &pieces), ERR_OK);
+	ck_assert_uint_eq(pieces.count, 2);
+	last = &pieces.iov[1];
+	memcpy(text, last->iov_base, last->iov_len);
+	text[last->iov_len] = '\0';
+	return text;
+}
+
+START_TEST(kept_row_is_the_row_as_it_was_shown_before)
+{
+	static const enum splice_form forms[] = {
+	    SPLICE_JSON, SPLICE_JSON, SPLICE_NDJSON, SPLICE_JSON};
+	struct excerpts *excerpts = excerpts_new(EXCERPTS_BYTES);
+	const char *names = "codein,libelle1,totalCa";
+	uint32_t number;
+
+	ck_assert_ptr_nonnull(excerpts);
+	ck_assert_int_eq(
+	    snapshot_find(view.pinned->snap, SPAN("A1"), &number), ERR_OK);
+	for (unsigned i = 0; i < 4; i++) {
+		char *plain =
+		    span_dup(span_of(row("A1", names, true, forms[i])));
+
+		splice_keep(&splice, excerpts);
+		ck_assert_ptr_nonnull(splice.kept);
+		ck_assert(
+		    (excerpt_row(splice.kept, number).len > 0) == (i > 1));
+		ck_assert_str_eq(next_row(number), plain);
+		free(plain);
+	}
+	splice_release(&splice);
+	excerpts_free(excerpts);
+}
+END_TEST
+
+START_TEST(whole_rows_maps_and_csv_are_not_kept)
+{
+	struct excerpts *excerpts = excerpts_new(EXCERPTS_BYTES);
+
+	ck_assert_ptr_nonnull(excerpts);
+	row("A1", "", true, SPLICE_JSON);
+	splice_keep(&splice, excerpts);
+	ck_assert_ptr_null(splice.kept);
+	row("A1", "codein,sales12m", true, SPLICE_JSON);
+	splice_keep(&splice, excerpts);
+	ck_assert_ptr_null(splice.kept);
+	row("A1", "codein", true, SPLICE_CSV);
+	splice_keep(&splice, excerpts);
+	ck_assert_ptr_null(splice.kept);
+	excerpts_free(excerpts);
 }
 END_TEST
 
@@ -277,6 +340,8 @@ test_suite(void)
 	tcase_add_test(tc, csv_header_names_the_columns);
 	tcase_add_loop_test(tc, expecting_a_row_changes_nothing, 0,
 	    sizeof(shapes) / sizeof(shapes[0]));
+	tcase_add_test(tc, kept_row_is_the_row_as_it_was_shown_before);
+	tcase_add_test(tc, whole_rows_maps_and_csv_are_not_kept);
 	tcase_add_test(tc, unchanged_whole_rows_are_referred_to);
 	tcase_add_loop_test(tc,
 	    columns_that_do_not_follow_one_another_are_damage, 0,
