@@ -18,7 +18,8 @@ import time
 import urllib.error
 import urllib.request
 
-from stack import BUILD, TOP, find_nginx, free_port, run_tests, skip
+from stack import (BUILD, TOP, find_nginx, free_port, run_tests, skip,
+                   wait_until)
 
 QUICKSTART = os.path.join(TOP, "tools", "quickstart")
 OPTIONS = ("--dir", "--port", "--push-port", "--articles", "--detach",
@@ -330,6 +331,19 @@ def nothing_listens_elsewhere_than_on_loopback():
                     assert address == "0100007F", line
 
 
+def what_was_killed_is_started_again_without_noise():
+    """The pid files of the dead are still there: that is nothing to tell."""
+    pids = quick().pids()
+    for name in ("gridapi", "gridhook"):
+        os.kill(pids[name], signal.SIGKILL)
+    wait_until(lambda: len(processes_of(quick().folder)) == 1 and
+               not os.path.exists("/proc/%d" % pids["gridapi"]), 20,
+               "only nginx runs")
+    done = run(*quick().words("--detach"), seconds=AGAIN_SECONDS)
+    assert done.returncode == 0 and done.stderr == "", done
+    assert get("/fournisseurs")[0] == 200
+
+
 def stop_ends_all_and_may_be_said_twice():
     folder = quick().folder
     assert processes_of(folder)
@@ -393,6 +407,7 @@ def main():
         second_run_keeps_all_and_takes_seconds,
         second_run_may_move_to_another_port,
         nothing_listens_elsewhere_than_on_loopback,
+        what_was_killed_is_started_again_without_noise,
         stop_ends_all_and_may_be_said_twice,
         in_front_it_runs_until_it_is_interrupted])
 
