@@ -545,6 +545,18 @@ else
   not_ok "an import makes the folder of facts again"
 fi
 
+# An empty --data is a variable that nobody has set: never the directory that
+# is meant where there is no --data.
+for command in stat suppliers; do
+  GRID_DATA=$work/data "$gridctl" --data '' $command >"$work/out" 2>&1
+  code=$?
+  if [ $code -eq 2 ] && grep -q -e '--data needs a folder' "$work/out"; then
+    ok
+  else
+    not_ok "an empty --data for $command: exit code $code"
+  fi
+done
+
 # What cannot be printed in full is no success.
 if [ -c /dev/full ]; then
   for command in stat 'stat --json' suppliers 'suppliers --json' check \

@@ -120,6 +120,12 @@ main(int argc, char **argv)
 		puts("gridctl " PACKAGE_VERSION);
 		return finish(CMD_DONE);
 	}
+	if (head.data != NULL && *head.data == '\0') {
+		fprintf(stderr,
+		    "gridctl: --data needs a folder, and is given an empty "
+		    "text; try 'gridctl --help'\n");
+		return CMD_USAGE;
+	}
 	if (head.data != NULL)
 		cmd_set_data_dir(head.data);
 	if (!is_apart(argv[first]) && become_owner(argv + first) != CMD_DONE)
