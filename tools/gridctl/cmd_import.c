@@ -68,20 +68,34 @@ struct run {
 
 /* --- masters ------------------------------------------------------------ */
 
+/* A folder that is not there is told apart from one without such files. */
+static enum err
+check_folder(struct run *run)
+{
+	struct csv_faults *faults = &run->import.faults[0];
+	uint64_t bytes, on_disk;
+	enum err err = fs_size(run->import.dir, &bytes, &on_disk);
+
+	for (unsigned i = 0; i < IMPORT_FILES; i++)
+		if (import_has(&run->import, i))
+			return ERR_OK;
+	if (err != ERR_OK)
+		csv_faults_add(faults, run->import.dir, 0, NULL,
+		    "cannot be opened: %s", err_text(err));
+	else
+		csv_faults_add(faults, run->import.dir, 0, NULL,
+		    "has none of the CSV files of an import");
+	return ERR_BAD_INPUT;
+}
+
 static enum err
 check_files(struct run *run)
 {
 	static const enum import_file needed[] = {
 	    IMPORT_SUPPLIERS, IMPORT_ARTICLES};
-	unsigned there = 0;
 
-	for (unsigned i = 0; i < IMPORT_FILES; i++)
-		there += import_has(&run->import, i);
-	if (there == 0) {
-		csv_faults_add(&run->import.faults[0], run->import.dir, 0, NULL,
-		    "has none of the CSV files of an import");
+	if (check_folder(run) != ERR_OK)
 		return ERR_BAD_INPUT;
-	}
 	if (run->options->merge)
 		return ERR_OK;
 	for (unsigned i = 0; i < 2; i++)

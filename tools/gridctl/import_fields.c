@@ -62,19 +62,35 @@ field_text(struct span *out, const struct field *field, unsigned column)
 	return true;
 }
 
+/* What is none only for its size: the last digit of its whole part and what
+ * is behind are one. */
+static bool
+is_too_large(struct span text)
+{
+	size_t first = text.len > 0 && text.ptr[0] == '-';
+	size_t end = first;
+	int64_t rest;
+
+	while (end < text.len && text.ptr[end] >= '0' && text.ptr[end] <= '9')
+		end++;
+	return end > first && num_decimal(&rest, span_from(text, end - 1));
+}
+
 bool
 field_decimal(int64_t *out, const struct field *field, unsigned column)
 {
 	struct span text = text_of(field, column);
+	bool is_read;
 
 	*out = NUM_NULL;
 	if (text.len == 0)
 		return true;
-	if (!num_decimal(out, text))
+	is_read = num_decimal(out, text);
+	if (!is_read && !is_too_large(text))
 		return refuse(field, column,
 		    "is not a number (digits, a point before at most six "
 		    "decimals)");
-	if (!pack_fits(*out))
+	if (!is_read || !pack_fits(*out))
 		return refuse(field, column,
 		    "is too large a number (576460752303 is the most)");
 	return true;
