@@ -45,7 +45,7 @@ struct search {
 	struct stream **heap;
 	int64_t total;
 	int64_t suppliers; /* asked */
-	int64_t absent; /* that could not be asked: never computed */
+	int64_t absent; /* never computed, or not to be read */
 	uint64_t tag; /* of all that they showed */
 };
 

@@ -171,51 +171,54 @@ server_source(struct shared_source **out, struct call *call)
 	return err;
 }
 
-void
-server_hold(struct call *call, struct pinned *pinned)
-{
-	struct serving *serving = call->serving;
+/* What an answer refers to: one of the two. */
+struct held {
+	struct pinned *pinned;
+	struct roster *roster;
+};
 
-	if (pinned == NULL)
-		return;
+static void
+let_go(struct serving *serving, struct held held)
+{
+	snapcache_unpin(serving->server->snapcache, held.pinned);
+	roster_release(held.roster);
+}
+
+/* ERR_NO_MEMORY has let it go. */
+static enum err
+hold(struct serving *serving, struct held one)
+{
 	if (serving->held_count == serving->held_room) {
 		unsigned room = serving->held_room * 2 + 8;
-		struct pinned **held =
-		    reallocarray(serving->held, room, sizeof(struct pinned *));
+		struct held *held =
+		    reallocarray(serving->held, room, sizeof(*held));
 
 		if (held == NULL) {
-			/* What refers to it must not go out. */
-			call->reply->body.err = ERR_NO_MEMORY;
-			snapcache_unpin(call->server->snapcache, pinned);
-			return;
+			let_go(serving, one);
+			return ERR_NO_MEMORY;
 		}
 		serving->held = held;
 		serving->held_room = room;
 	}
-	serving->held[serving->held_count++] = pinned;
+	serving->held[serving->held_count++] = one;
+	return ERR_OK;
+}
+
+void
+server_hold(struct call *call, struct pinned *pinned)
+{
+	/* What refers to one that was let go must not go out. */
+	if (pinned != NULL &&
+	    hold(call->serving, (struct held){.pinned = pinned}) != ERR_OK)
+		call->reply->body.err = ERR_NO_MEMORY;
 }
 
 enum err
 server_hold_roster(struct call *call, struct roster *roster)
 {
-	struct serving *serving = call->serving;
-
-	if (roster == NULL)
-		return ERR_OK;
-	if (serving->roster_count == serving->roster_room) {
-		unsigned room = serving->roster_room * 2 + 4;
-		struct roster **rosters = reallocarray(
-		    serving->rosters, room, sizeof(struct roster *));
-
-		if (rosters == NULL) {
-			roster_release(roster);
-			return ERR_NO_MEMORY;
-		}
-		serving->rosters = rosters;
-		serving->roster_room = room;
-	}
-	serving->rosters[serving->roster_count++] = roster;
-	return ERR_OK;
+	return roster == NULL
+	    ? ERR_OK
+	    : hold(call->serving, (struct held){.roster = roster});
 }
 
 void
@@ -223,11 +226,8 @@ server_release_held(struct serving *serving)
 {
 	packed_release(serving->packed);
 	serving->packed = NULL;
-	while (serving->roster_count > 0)
-		roster_release(serving->rosters[--serving->roster_count]);
 	while (serving->held_count > 0)
-		snapcache_unpin(serving->server->snapcache,
-		    serving->held[--serving->held_count]);
+		let_go(serving, serving->held[--serving->held_count]);
 }
 
 struct serving *
@@ -274,7 +274,6 @@ serving_free(struct serving *serving)
 	stitch_fini(&serving->stitch);
 	server_release_held(serving);
 	free(serving->held);
-	free(serving->rosters);
 	buf_fini(&serving->message);
 	buf_fini(&serving->details);
 	buf_fini(&serving->folded);

@@ -60,11 +60,9 @@ struct serving {
 	struct pieces tail; /* what stands behind the rows */
 	struct stitch stitch;
 	struct packed *packed; /* what it refers to, until it is put */
-	/* Snapshots that the answer refers to, open until it is put. */
-	struct pinned **held;
+	/* Snapshots and rosters that the answer refers to, until it is put. */
+	struct held *held;
 	unsigned held_count, held_room;
-	struct roster **rosters; /* the same */
-	unsigned roster_count, roster_room;
 };
 
 /* Who calls. */
