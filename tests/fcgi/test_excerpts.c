@@ -14,6 +14,7 @@ static struct excerpts *excerpts;
 static struct call call;
 static struct rows_view view;
 static const struct columns some = {{5, 0}}, others = {{6, 0}};
+static char longest[EXCERPT_MAX];
 
 static void
 make(void)
@@ -23,6 +24,7 @@ make(void)
 	view = world_view(&call, "S1");
 	excerpts = excerpts_new(MOST);
 	ck_assert_ptr_nonnull(excerpts);
+	memset(longest, 'x', sizeof(longest));
 }
 
 static void
@@ -113,15 +115,13 @@ END_TEST
 START_TEST(a_full_list_keeps_what_it_has)
 {
 	struct excerpt *list = get(&some);
-	char text[EXCERPT_MAX];
 
-	memset(text, 'x', sizeof(text));
 	keep(list, 0, SPAN("first"));
 	for (unsigned i = 0; i < 10; i++)
-		keep(list, 1, span_make(text, sizeof(text)));
+		keep(list, 1, span_make(longest, sizeof(longest)));
 	check_row(list, 0, "first");
-	ck_assert_uint_eq(excerpt_row(list, 1).len, sizeof(text));
-	keep(list, 2, span_make(text, sizeof(text)));
+	ck_assert_uint_eq(excerpt_row(list, 1).len, sizeof(longest));
+	keep(list, 2, span_make(longest, sizeof(longest)));
 	check_row(list, 2, "");
 	excerpt_release(list);
 }
@@ -216,22 +216,20 @@ END_TEST
 START_TEST(lists_together_have_a_ceiling)
 {
 	struct excerpt *first = get(&some), *second = get(&others);
-	char text[EXCERPT_MAX];
 
-	memset(text, 'x', sizeof(text));
-	keep(first, 0, span_make(text, sizeof(text)));
-	keep(first, 1, span_make(text, sizeof(text)));
-	keep(second, 0, span_make(text, sizeof(text)));
+	keep(first, 0, span_make(longest, sizeof(longest)));
+	keep(first, 1, span_make(longest, sizeof(longest)));
+	keep(second, 0, span_make(longest, sizeof(longest)));
 	excerpt_release(first);
 	excerpt_release(second);
 	first = get(&some); /* there is room for one more */
-	ck_assert_uint_eq(excerpt_row(first, 1).len, sizeof(text));
+	ck_assert_uint_eq(excerpt_row(first, 1).len, sizeof(longest));
 	excerpt_release(first);
 	second = get(&others);
-	keep(second, 1, span_make(text, sizeof(text)));
+	keep(second, 1, span_make(longest, sizeof(longest)));
 	excerpt_release(second);
 	second = get(&others); /* the first one went */
-	ck_assert_uint_eq(excerpt_row(second, 1).len, sizeof(text));
+	ck_assert_uint_eq(excerpt_row(second, 1).len, sizeof(longest));
 	excerpt_release(second);
 	first = get(&some);
 	check_row(first, 1, "");
@@ -242,11 +240,9 @@ END_TEST
 START_TEST(the_only_list_begins_anew_beyond_the_ceiling)
 {
 	struct excerpt *list = get(&some);
-	char text[EXCERPT_MAX];
 
-	memset(text, 'x', sizeof(text));
 	for (unsigned i = 0; i < 4; i++)
-		keep(list, 0, span_make(text, sizeof(text)));
+		keep(list, 0, span_make(longest, sizeof(longest)));
 	excerpt_release(list);
 	list = get(&some);
 	check_row(list, 0, "");
