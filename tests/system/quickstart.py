@@ -311,6 +311,19 @@ def second_run_keeps_all_and_takes_seconds():
     assert status == 200
 
 
+def second_run_without_a_number_keeps_what_is_there():
+    """What was imported, proposed and saved there since is somebody's work."""
+    before = quick().env()
+    words = quick().words("--detach")
+    at = words.index("--articles")
+    done = run(*(words[:at] + words[at + 2:]), seconds=AGAIN_SECONDS)
+    assert done.returncode == 0 and "demo data" not in done.stdout, done
+    assert quick().env() == before
+    status, answer = get("/grid?limit=1&fields=codein&fournisseur=" +
+                         before["GRID_SUPPLIER"])
+    assert status == 200 and answer["pagination"]["total"] == ARTICLES, answer
+
+
 def second_run_may_move_to_another_port():
     old = quick().port
     quick().port = free_port()
@@ -405,6 +418,7 @@ def main():
         data_and_programs_are_where_it_says, user_may_sign_in,
         pages_and_push_server_answer, three_things_to_try_work_as_printed,
         second_run_keeps_all_and_takes_seconds,
+        second_run_without_a_number_keeps_what_is_there,
         second_run_may_move_to_another_port,
         nothing_listens_elsewhere_than_on_loopback,
         what_was_killed_is_started_again_without_noise,
