@@ -107,25 +107,32 @@ wait_for_work(struct thread *thread)
 		log_error("epoll_wait failed: %s", strerror(errno));
 }
 
-/* The next connection, or -1 when the thread shall end. */
+/*
+ * The next connection, or -1 when the thread shall end. Who has waited accepts
+ * even when it is to leave: the connection that woke it wakes no other, and
+ * would wait for the next one to come.
+ */
 static int
 next_connection(struct thread *thread)
 {
 	struct worker *worker = thread->worker;
+	bool waited = false;
 
 	for (;;) {
 		enum stop stop = atomic_load(&worker->stop);
 		int fd;
 
-		if (stop == STOP_LEAVE)
+		if (stop == STOP_LEAVE && !waited)
 			return -1;
-		if (stop == STOP_NOT)
+		if (stop == STOP_NOT) {
 			wait_for_work(thread);
+			waited = true;
+		}
 		fd = accept4(worker->job->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
 			return fd;
 		if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			if (stop == STOP_LAST_CALL)
+			if (stop != STOP_NOT)
 				return -1;
 		} else if (!accept_again(errno))
 			_exit(WORKER_FAILED);
