@@ -206,7 +206,7 @@ def calls(pages):
     def lines():
         with open(log, errors="replace") as file:
             return file.read()
-    wait_until(lambda: ended.search(lines()), 20, "strace has written all")
+    wait_until(lambda: ended.search(lines()), "strace has written all")
     counts = max(calls_of_requests(lines().splitlines()).values(), key=len)
     each = WARM + COUNTED
     assert len(counts) == each * len(pages) + 1, counts

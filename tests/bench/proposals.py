@@ -92,8 +92,8 @@ class Door(Stack):
         self.pool = subprocess.Popen(
             [os.path.join(BUILD, "tests", "bench", "peer_propose"),
              self.base, socket_path], stdin=subprocess.DEVNULL)
-        wait_until(lambda: os.path.exists(socket_path), seconds,
-                   "peer_propose listens")
+        wait_until(lambda: os.path.exists(socket_path),
+                   "peer_propose listens", seconds)
 
 
 def post(grid, bodies, turn):

@@ -49,7 +49,7 @@ class Program:
         before = [argument] if argument else []
         self.process = start([os.path.join(PROGRAMS, words[0])] + before +
                              [self.socket] + list(words[1:]))
-        wait_until(self.listens, 20, name + " listens")
+        wait_until(self.listens, name + " listens")
 
     def listens(self):
         assert self.process.poll() is None, "it has ended: " + self.socket
@@ -156,7 +156,7 @@ class Front:
                  "-c", self.folder + "/nginx/nginx.conf",
                  "-g", "daemon off;"], env=Stack.nginx_environment())
         for site in self.sites:
-            wait_until(lambda: self.connects(site), 10, "nginx listens")
+            wait_until(lambda: self.connects(site), "nginx listens")
 
     def connects(self, site):
         assert self.process.poll() is None, "nginx has ended"

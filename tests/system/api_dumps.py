@@ -112,7 +112,7 @@ class Dumping(Stack):
             "computations_waiting")}
 
     def await_gauges(self, wanted):
-        wait_until(lambda: self.gauges() == wanted, 10, str(wanted))
+        wait_until(lambda: self.gauges() == wanted, str(wanted))
 
 
 def is_cut(response, got):
@@ -203,9 +203,9 @@ def a_killed_worker_cuts_its_dump_in_each_form():
             kill(grid.workers_of("slow"))
             assert is_cut(response, len(begun)), "it looked whole: " + form
             wait_until(lambda: grid.metric("gridapi_workers_replaced_total")
-                       == deaths, 5, "the death is noticed")
+                       == deaths, "the death is noticed")
             grid.await_gauges(wanted)
-            wait_until(lambda: grid.workers_of("slow"), 10, "one is there")
+            wait_until(lambda: grid.workers_of("slow"), "one is there")
             reply = grid.rows(accept=form, limit=5500, fields="codein")
             assert reply.status == 200, reply.status
             assert len(reply.body) > 5500 * 6
@@ -221,7 +221,7 @@ def a_worker_that_dies_computing_leaves_nothing_behind():
             grid.rows(supplier, fields="codein")))
         asker.start()
         wait_until(lambda: grid.metric("gridapi_computations_running") == 1,
-                   10, "it is being computed")
+                   "it is being computed")
         assert grid.metric("gridapi_computations_waiting") == 1
         kill(grid.workers_of("slow"))
         asker.join(20)
@@ -229,7 +229,7 @@ def a_worker_that_dies_computing_leaves_nothing_behind():
         error = json.loads(replies[0].body)["error"]
         assert error["code"] == "internal_error", error
         wait_until(lambda: grid.metric("gridapi_workers_replaced_total") == 1,
-                   5, "the death is noticed")
+                   "the death is noticed")
         grid.await_gauges(grid.gauges() | {
             "computations_running": 0, "computations_waiting": 0,
             "requests_in_flight": 1})
@@ -260,11 +260,11 @@ def an_orphaned_computation_keeps_to_its_limit():
             fcntl.flock(lock, fcntl.LOCK_EX)
             asker = threading.Thread(target=lambda: grid.rows(supplier))
             asker.start()
-            wait_until(lambda: computations_of(grid.data), 10, "it has begun")
+            wait_until(lambda: computations_of(grid.data), "it has begun")
             kill(grid.workers_of("slow"))
             asker.join(20)
             assert computations_of(grid.data), "it went with its worker"
-            wait_until(lambda: not computations_of(grid.data), 10,
+            wait_until(lambda: not computations_of(grid.data),
                        "the orphan ends")
         reply = grid.rows(supplier, fields="codein")
         assert reply.status == 200, reply.body[:200]
@@ -324,7 +324,7 @@ def slow_readers_of_dumps_leave_pages_alone():
             turns.append(beside / alone)
             # nginx has taken what the worker gave; nobody is held.
             wait_until(lambda: grid.metric("gridapi_requests_in_flight") == 1,
-                       20, "no worker is held by a slow reader")
+                       "no worker is held by a slow reader")
             while readers:
                 readers.pop().close()
         print("   a page beside 4 slow readers of a dump takes %.2f times as "
@@ -345,7 +345,7 @@ def twice_as_many_slow_requests_as_threads_leave_pages_alone():
         for asker in askers:
             asker.start()
         wait_until(lambda: grid.metric("gridapi_computations_running") == 3,
-                   10, "three are being computed")
+                   "three are being computed")
         beside = page_times(grid, 60)
         assert not replies, "they were computed too soon to say anything"
         for asker in askers:
@@ -367,7 +367,7 @@ def who_finds_no_place_to_wait_is_told_to_come_back():
         for asker in first:
             asker.start()
         wait_until(lambda: grid.metric("gridapi_computations_waiting") == 2,
-                   10, "two wait")
+                   "two wait")
         begin = time.monotonic()
         reply = grid.rows(Filled.small[2])
         assert time.monotonic() - begin < 0.8

@@ -189,7 +189,7 @@ def damage_cuts_the_transfer(dumps):
     if again.headers["Content-Encoding"] == "gzip":
         body = gzip.decompress(body)
     assert body == plain
-    wait_until(dumps.packed, 60, "packed anew")
+    wait_until(dumps.packed, "packed anew")
     assert gzip.decompress(dumps.ask("gzip").body) == plain
 
 
@@ -211,7 +211,7 @@ def main():
     failed = 0
     with Dumps() as dumps:
         dumps.ask("gzip")
-        wait_until(dumps.packed, 60, "the first dump has the rows packed")
+        wait_until(dumps.packed, "the first dump has the rows packed")
         for name, program, test in wanted:
             try:
                 test(dumps, program)

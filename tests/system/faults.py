@@ -106,9 +106,9 @@ def cut_while_served():
             except OSError:
                 pass
         # Whatever that cost, the others are served, and it is mended.
-        wait_until(lambda: read_quietly(grid, "S2") == 200, 20, "S2 is served")
+        wait_until(lambda: read_quietly(grid, "S2") == 200, "S2 is served")
         grid.ctl("compute", "--quiet", "S1")
-        wait_until(lambda: read_quietly(grid, "S1") == 200, 20, "S1 is served")
+        wait_until(lambda: read_quietly(grid, "S1") == 200, "S1 is served")
 
 
 def read_quietly(grid, supplier):
@@ -171,7 +171,7 @@ def a_flipped_bit_is_never_another_figure():
             answer = grid.ask("GET", uri)
             assert answer.status == 500, answer.text
             assert "10433" not in answer.text and "caReseau" not in answer.text
-        wait_until(lambda: "table=network key=100001" in grid.log(), 10,
+        wait_until(lambda: "table=network key=100001" in grid.log(),
                    "the log names the record")
         assert read(grid).json["data"]  # the others are served
         grid.ctl("network", "--quiet", network)

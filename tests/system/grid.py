@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 
-from stack import BUILD, Stack
+from stack import BUILD, PATIENCE, Stack
 
 GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
 PASSWORD = "correct horse battery"
@@ -89,7 +89,7 @@ class Grid(Stack):
     # --- asking ------------------------------------------------------------
 
     def ask(self, method, path, body=None, key=None, headers=None,
-            timeout=30):
+            timeout=PATIENCE):
         """Over one connection that is kept; opened anew when it broke."""
         headers = dict(headers or {})
         if key != "":

@@ -198,7 +198,7 @@ def a_client_that_never_reads_holds_no_worker():
         time.sleep(0.3)
         slowest = pages_are_served(grid, 50, 3.0)
         # nginx lets them go when they took nothing for send_timeout.
-        wait_until(lambda: sum(let_go(grid)) == 20, 60, "nginx let them go")
+        wait_until(lambda: sum(let_go(grid)) == 20, "nginx let them go")
         assert let_go(grid)[0] >= 10, let_go(grid)
         for sock in socks:
             sock.close()

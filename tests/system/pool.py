@@ -128,10 +128,10 @@ def a_killed_worker_cuts_its_answer_and_is_replaced():
             raise AssertionError("it looked whole")
         except (http.client.IncompleteRead, ConnectionError):
             pass
-        wait_until(lambda: grid.get("/api/v1/ok/5").status == 200, 5,
+        wait_until(lambda: grid.get("/api/v1/ok/5").status == 200,
                    "the next request works")
         wait_until(lambda: metric(grid, "gridapi_workers_replaced_total") == 3,
-                   5, "all three deaths are noticed")
+                   "all three deaths are noticed")
         assert grid.log().count("a worker was killed") == 3
 
 
@@ -213,9 +213,9 @@ def sighup_replaces_all_and_loses_nothing():
         long = Asker(grid, "/api/v1/slow/1500")
         time.sleep(0.3)
         grid.pool.send_signal(signal.SIGHUP)
-        wait_until(lambda: "all workers were replaced" in grid.log(), 10,
+        wait_until(lambda: "all workers were replaced" in grid.log(),
                    "all are replaced")
-        wait_until(lambda: not before & set(grid.workers()), 10,
+        wait_until(lambda: not before & set(grid.workers()),
                    "the old ones have left")
         for asker in askers:
             asker.stop = True
@@ -242,15 +242,15 @@ def sighup_reads_the_settings_again():
         with open(config, "w") as file:
             file.write("[api]\nbody_max = 4K\n")
         grid.pool.send_signal(signal.SIGHUP)
-        wait_until(lambda: "all workers were replaced" in grid.log(), 10,
+        wait_until(lambda: "all workers were replaced" in grid.log(),
                    "all are replaced")
         wait_until(lambda: grid.get("/api/v1/body", "POST",
-                                    body=b"a" * 3000).status == 200, 5,
+                                    body=b"a" * 3000).status == 200,
                    "the new ceiling holds")
         with open(config, "w") as file:
             file.write("[api]\nbody_max = much\n")
         grid.pool.send_signal(signal.SIGHUP)
-        wait_until(lambda: "the settings stay as they were" in grid.log(), 5,
+        wait_until(lambda: "the settings stay as they were" in grid.log(),
                    "a bad file is told")
         assert grid.get("/api/v1/body", "POST",
                         body=b"a" * 3000).status == 200
@@ -290,7 +290,7 @@ def workers_do_not_outlive_their_supervisor():
         grid.pool.kill()
         grid.pool.wait()
         wait_until(lambda: not any(os.path.exists("/proc/%d" % pid)
-                                   for pid in workers), 5, "they have ended")
+                                   for pid in workers), "they have ended")
         # The sockets' files are left, and are no obstacle.
         grid.start_pool()
         assert grid.get("/api/v1/ok/5").status == 200
@@ -435,7 +435,7 @@ def the_log_tells_requests_and_no_keys():
         grid.get("/api/v1/ok/5", headers={"Authorization": "Bearer " + key})
         path = grid.path("log/access.log")
         wait_until(lambda: os.path.getsize(path) > 0 and
-                   open(path).read().count("\n") >= 3, 5, "lines are there")
+                   open(path).read().count("\n") >= 3, "lines are there")
         text = open(path).read()
         assert key not in text and "0123456789abcdef0123" not in text
         for line in text.splitlines():

@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid, GRIDCTL, write  # noqa: E402
 from proposals import must  # noqa: E402
-from stack import children, run_tests, wait_until  # noqa: E402
+from stack import children, has_ended, run_tests, wait_until  # noqa: E402
 
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
 KILLS = int(os.environ.get("GRID_KILLS", "100" if LONG else "12"))
@@ -95,16 +95,6 @@ def kill_worker(grid, dice):
         kill(dice.choice(workers))
 
 
-def has_ended(pid):
-    """With its last thread: until then its sockets are open."""
-    try:
-        with open("/proc/%d/stat" % pid) as file:
-            state = file.read().rsplit(")", 1)[1].split()[0]
-        return state in "ZX" and len(os.listdir("/proc/%d/task" % pid)) < 2
-    except OSError:
-        return True
-
-
 def kill_supervisor(grid, _):
     """With all its workers, as systemd would: held first, so that it makes
     no new one meanwhile."""
@@ -113,7 +103,7 @@ def kill_supervisor(grid, _):
     for pid in pids:
         kill(pid)
     grid.pool.wait()
-    wait_until(lambda: all(map(has_ended, pids)), 10, "the pool is gone")
+    wait_until(lambda: all(map(has_ended, pids)), "the pool is gone")
     grid.start_pool()
 
 
@@ -122,7 +112,7 @@ def kill_nginx(grid, _):
     for pid in pids:
         kill(pid)
     grid.nginx.wait()
-    wait_until(lambda: all(map(has_ended, pids)), 10, "nginx is gone")
+    wait_until(lambda: all(map(has_ended, pids)), "nginx is gone")
     grid.start_nginx()
 
 

@@ -9,6 +9,8 @@ started is ended, also when a test fails. Without nginx the test is skipped.
 
 import http.client
 import os
+import random
+import re
 import shutil
 import signal
 import socket
@@ -21,6 +23,11 @@ import traceback
 TOP = os.environ.get("abs_top_srcdir") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ.get("abs_top_builddir") or TOP
+
+
+# How long what must happen may take: much longer than it ever does, so that a
+# slow or busy machine fails no test.
+PATIENCE = 60
 
 
 def skip(reason):
@@ -38,16 +45,48 @@ def find_nginx():
     return path
 
 
+def ports_of_servers():
+    """Those that the kernel gives to nobody by itself: none of them becomes
+    a connection's own end before whoever asked for it listens there."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        low, high = (int(word) for word in file.read().split())
+    return range(10240, low) if low > 12000 else range(high + 1, 65536)
+
+
+given_ports = set()
+
+
 def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """Never the same one twice."""
+    ports = [port for port in ports_of_servers() if port not in given_ports]
+    for port in random.sample(ports, min(len(ports), 100)) + [0]:
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                sock.bind(("127.0.0.1", port))
+            except OSError:
+                continue  # somebody's
+            port = sock.getsockname()[1]
+            given_ports.add(port)
+            return port
+    raise AssertionError("no port is free")
 
 
 def children(pid):
     """The pids of a process's children."""
     with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
         return [int(word) for word in file.read().split()]
+
+
+def has_ended(pid):
+    """With its last thread: until then its sockets are open. Who shall reap
+    it need not have."""
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            state = file.read().rsplit(")", 1)[1].split()[0]
+        return state in "ZX" and len(os.listdir("/proc/%d/task" % pid)) < 2
+    except OSError:
+        return True
 
 
 def links_of(folder):
@@ -67,12 +106,14 @@ def links_of(folder):
     return links
 
 
-def wait_until(true, seconds, what):
-    """Asks again and again; the last answer is an error."""
+def wait_until(true, what, seconds=PATIENCE):
+    """Asks again and again; the last answer is an error. `what` may be a
+    function, that tells how it stands then."""
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
-            raise AssertionError("not within %g s: %s" % (seconds, what))
+            raise AssertionError("not within %g s: %s" % (
+                seconds, what() if callable(what) else what))
         time.sleep(0.02)
 
 
@@ -128,14 +169,19 @@ class Stack:
         return self
 
     def add_directives(self):
+        """Each instead of the one of its name that is there, if any."""
         path = self.path("nginx/gridapi.conf")
         with open(path) as file:
             text = file.read()
         mark = "\tserver_tokens off;\n"
         assert text.count(mark) == 1
+        for line in self.directives:
+            text, count = re.subn(r"(?m)^\t%s .*;\n" % line.split()[0], "",
+                                  text)
+            assert count < 2, line
+            text = text.replace(mark, mark + "\t%s;\n" % line)
         with open(path, "w") as file:
-            file.write(text.replace(mark, mark + "".join(
-                "\t%s;\n" % line for line in self.directives)))
+            file.write(text)
 
     def arguments(self):
         words = [self.gridapi] + self.options
@@ -143,7 +189,7 @@ class Stack:
             words += ["--set", "%s=%s" % (name, value)]
         return words
 
-    def start_pool(self, seconds=20):
+    def start_pool(self):
         """Starts gridapi and waits until it tells systemd that it serves."""
         notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         path = self.path("run/notify.sock")
@@ -151,20 +197,27 @@ class Stack:
             os.unlink(path)
         notify.bind(path)
         os.chmod(path, 0o666)  # gridapi may run as somebody else
-        notify.settimeout(seconds)
+        notify.settimeout(0.1)
         with open(self.path("log/gridapi.log"), "ab") as log:
             self.pool = subprocess.Popen(
                 self.wrapper + self.arguments(), stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, pass_fds=self.pass_fds,
                 env=dict(os.environ, NOTIFY_SOCKET=path))
         try:
-            said = notify.recv(4096)
-        except socket.timeout:
-            self.stop()
-            raise AssertionError("gridapi did not serve:\n" + self.log())
+            said = self.first_word(notify)
         finally:
             notify.close()
         assert said == b"READY=1", said
+
+    def first_word(self, notify):
+        end = time.monotonic() + PATIENCE
+        while self.pool.poll() is None and time.monotonic() < end:
+            try:
+                return notify.recv(4096)
+            except socket.timeout:
+                pass
+        self.stop()
+        raise AssertionError("gridapi did not serve:\n" + self.log())
 
     def start_nginx(self):
         self.nginx = subprocess.Popen(
@@ -172,7 +225,7 @@ class Stack:
              "-e", self.path("log/nginx.log"),
              "-c", self.path("nginx/nginx.conf"), "-g", "daemon off;"],
             stdin=subprocess.DEVNULL, env=self.nginx_environment())
-        wait_until(self.connects, 10, "nginx listens")
+        wait_until(self.connects, "nginx listens")
 
     @staticmethod
     def nginx_environment():
@@ -252,6 +305,16 @@ class Stack:
                        for link in links_of("/proc/%d/fd" % pid)
                        if link in self.inodes})
 
+    def connections_to(self, pool):
+        """How many a pool's socket has: those that a worker serves, and those
+        that queue there."""
+        with open("/proc/net/unix") as file:
+            words = [line.split() for line in file]
+        path = self.settings[pool + ".socket"]
+        # Flags are 00010000 for who listens.
+        return sum(line[-1] == path and line[3] == "00000000"
+                   for line in words if len(line) > 6)
+
     def metric(self, name):
         for line in self.get("/metrics").body.decode().splitlines():
             if line.startswith(name + " "):
@@ -260,11 +323,12 @@ class Stack:
 
     # --- asking -----------------------------------------------------------
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=PATIENCE):
         return http.client.HTTPConnection("127.0.0.1", self.port,
                                           timeout=timeout)
 
-    def get(self, path, method="GET", headers=None, body=None, timeout=30):
+    def get(self, path, method="GET", headers=None, body=None,
+            timeout=PATIENCE):
         connection = self.connect(timeout)
         try:
             connection.request(method, path, body=body, headers=headers or {})
@@ -273,7 +337,7 @@ class Stack:
         finally:
             connection.close()
 
-    def raw(self, data, timeout=10):
+    def raw(self, data, timeout=PATIENCE):
         """What nginx answers to these very bytes, as status and body."""
         with socket.create_connection(("127.0.0.1", self.port),
                                       timeout) as sock:
