@@ -6,6 +6,8 @@
  *	/api/v1/ok/BYTES       that many bytes
  *	/api/v1/sleep/MS       answers after that time
  *	/api/v1/slow/MS        the same, in the slow pool
+ *	/api/v1/gate/MS        in the slow pool, too: waits for the file "go" in
+ *	                       the data directory, and for MS at the most
  *	/api/v1/stream/MB      as fast as they are taken; no length is told
  *	/api/v1/drip/MS        64 KB every MS milliseconds, without an end
  *	/api/v1/fail/BYTES     that many bytes, then a failure
@@ -25,6 +27,7 @@
 #define CHUNK (64 << 10)
 
 struct server {
+	const struct settings *settings;
 	struct metrics *metrics;
 };
 
@@ -48,6 +51,7 @@ server_open(struct server **out, const struct settings *settings,
 	*out = calloc(1, sizeof(**out));
 	if (*out == NULL)
 		return ERR_NO_MEMORY;
+	(*out)->settings = settings;
 	(*out)->metrics = metrics;
 	return ERR_OK;
 }
@@ -129,18 +133,27 @@ put_bytes(struct serving *serving, int64_t count)
 	return err;
 }
 
-/* In steps, so that a client that leaves is noticed. */
+/*
+ * In steps, so that a client that leaves is noticed; not for so long when the
+ * file is there, or comes.
+ */
 static enum err
-sleep_ms(struct serving *serving, int64_t ms)
+sleep_until(struct serving *serving, int64_t ms, const char *file)
 {
 	const struct request *request = serving->request;
 
-	for (; ms > 0; ms -= 20) {
+	for (; ms > 0 && (file == NULL || access(file, F_OK) != 0); ms -= 20) {
 		nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
 		if (request->gone(request->connection))
 			return ERR_CLOSED;
 	}
 	return ERR_OK;
+}
+
+static enum err
+sleep_ms(struct serving *serving, int64_t ms)
+{
+	return sleep_until(serving, ms, NULL);
 }
 
 static enum err
@@ -161,12 +174,32 @@ do_sleep(struct serving *serving)
 }
 
 static enum err
-do_slow(struct serving *serving)
+hand_over(struct serving *serving)
 {
-	if (serving->request->slow_pool)
-		return do_sleep(serving);
 	return sink_put(serving->out,
 	    SPAN("Status: 200 OK\r\nX-Accel-Redirect: @slow\r\n\r\n"));
+}
+
+static enum err
+do_slow(struct serving *serving)
+{
+	return serving->request->slow_pool ? do_sleep(serving)
+					   : hand_over(serving);
+}
+
+static enum err
+do_gate(struct serving *serving)
+{
+	char file[4096];
+	enum err err;
+
+	if (!serving->request->slow_pool)
+		return hand_over(serving);
+	snprintf(
+	    file, sizeof(file), "%s/go", serving->server->settings->data_dir);
+	err = sleep_until(serving, serving->number, file);
+	return err == ERR_OK ? put_text(serving, "200 OK", "{\"passed\":1}")
+			     : err;
 }
 
 static enum err
@@ -263,6 +296,7 @@ static const struct route {
     {{"/api/v1/ok/", 11}, do_ok},
     {{"/api/v1/sleep/", 14}, do_sleep},
     {{"/api/v1/slow/", 13}, do_slow},
+    {{"/api/v1/gate/", 13}, do_gate},
     {{"/api/v1/stream/", 15}, do_stream},
     {{"/api/v1/drip/", 13}, do_drip},
     {{"/api/v1/fail/", 13}, do_fail},
