@@ -5,36 +5,39 @@ and refusals_are_counted_and_slowed_down.
     GRID_IDLE=10000     idle connections (default 10000 or what ulimit allows)
 """
 
+import http.client
 import json
 import os
 import re
 import resource
 import socket
+import statistics
 import sys
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid  # noqa: E402
-from stack import run_tests, wait_until  # noqa: E402
+from stack import PATIENCE, run_tests, wait_until  # noqa: E402
 
 ROWS = "/api/v1/grid?fournisseur=S1&limit=5"
 
 
 def connect(grid):
-    return socket.create_connection(("127.0.0.1", grid.port), 30)
+    return socket.create_connection(("127.0.0.1", grid.port), PATIENCE)
 
 
 def pages_are_served(grid, count=50, most=1.0):
-    """The slowest of some pages, in seconds; none fails."""
-    slowest = 0
+    """The slowest of some pages, in seconds; none fails. Not that one is
+    judged, which may have met a machine that did something else."""
+    times = []
     for _ in range(count):
         begin = time.monotonic()
         answer = grid.ask("GET", ROWS)
         assert answer.status == 200, answer.text
-        slowest = max(slowest, time.monotonic() - begin)
-    assert slowest < most, slowest
-    return slowest
+        times.append(time.monotonic() - begin)
+    assert statistics.median(times) < most, times
+    return max(times)
 
 
 def ended_within(sock, seconds):
@@ -54,25 +57,13 @@ def ended_within(sock, seconds):
             seconds, said[:200])) from None
 
 
-def shortened(grid, **timeouts):
-    """The site file's own limits, with shorter times: a test is short."""
-    path = grid.path("nginx/gridapi.conf")
-    with open(path) as file:
-        text = file.read()
-    for name, value in timeouts.items():
-        text, count = re.subn(r"(\t%s) \S+;" % name, r"\1 %s;" % value, text)
-        assert count == 1, (name, count)
-    with open(path, "w") as file:
-        file.write(text)
-
-
 class Short(Grid):
     """nginx gives up on a slow sender after a second, not after 15 or 30."""
 
-    def start_nginx(self):
-        shortened(self, client_header_timeout="1s", client_body_timeout="1s",
-                  send_timeout="1s")
-        super().start_nginx()
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.directives = ["client_header_timeout 1s",
+                           "client_body_timeout 1s", "send_timeout 1s"]
 
 
 def slow_heads_and_bodies_are_ended_and_hold_up_nobody():
@@ -94,7 +85,7 @@ def slow_heads_and_bodies_are_ended_and_hold_up_nobody():
                     pass
             slowest = max(slowest, pages_are_served(grid, 5))
         for i, sock in enumerate(socks):
-            said = ended_within(sock, 10)
+            said = ended_within(sock, PATIENCE)
             assert i % 2 == 0 or said == b"" or b" 408 " in said, said[:80]
             sock.close()
         print("300 slow senders: the slowest page took %.0f ms" %
@@ -119,7 +110,7 @@ def many_idle_connections_cost_nothing_but_their_number():
                       (count, slowest * 1000))
                 # They are known to nginx: one that speaks is answered.
                 socks[0].sendall(b"GET /nothing HTTP/1.0\r\n\r\n")
-                assert b"404" in ended_within(socks[0], 10)
+                assert b"404" in ended_within(socks[0], PATIENCE)
                 assert len(grid.log().splitlines()) < 20, grid.log()
             finally:
                 for sock in socks:
@@ -138,7 +129,7 @@ def raise_connections(grid, count):
     with open(path, "w") as file:
         file.write(text)
     grid.nginx.terminate()
-    grid.nginx.wait(20)
+    grid.nginx.wait(PATIENCE)
     grid.start_nginx()
 
 
@@ -151,11 +142,19 @@ def connections_beyond_the_limit_are_refused_and_pages_come_back():
                 socks.append(connect(grid))
             except OSError:
                 break
+        wait_until(lambda: "worker_connections are not enough" in
+                   grid.nginx_log(), "nginx has too many")
         for sock in socks:
             sock.close()
-        time.sleep(0.3)
+        wait_until(lambda: is_served(grid), "pages come back")
         pages_are_served(grid, 20)
-        assert "worker_connections are not enough" in grid.nginx_log()
+
+
+def is_served(grid):
+    try:
+        return grid.ask("GET", ROWS).status == 200
+    except (OSError, http.client.HTTPException):
+        return False
 
 
 def set_to(grid, connections):
@@ -166,7 +165,7 @@ def set_to(grid, connections):
         file.write(re.sub(r"worker_connections \d+", "worker_connections %d" %
                           connections, text))
     grid.nginx.terminate()
-    grid.nginx.wait(20)
+    grid.nginx.wait(PATIENCE)
     grid.start_nginx()
 
 
@@ -198,7 +197,8 @@ def a_client_that_never_reads_holds_no_worker():
         time.sleep(0.3)
         slowest = pages_are_served(grid, 50, 3.0)
         # nginx lets them go when they took nothing for send_timeout.
-        wait_until(lambda: sum(let_go(grid)) == 20, "nginx let them go")
+        wait_until(lambda: sum(let_go(grid)) == 20,
+                   lambda: "nginx let them go: %d, %d" % let_go(grid))
         assert let_go(grid)[0] >= 10, let_go(grid)
         for sock in socks:
             sock.close()

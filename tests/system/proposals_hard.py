@@ -19,7 +19,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid, GRIDCTL, write  # noqa: E402
 from proposals import must  # noqa: E402
-from stack import children, has_ended, run_tests, wait_until  # noqa: E402
+from stack import (PATIENCE, children, has_ended, run_tests,  # noqa: E402
+                   wait_until)
 
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
 KILLS = int(os.environ.get("GRID_KILLS", "100" if LONG else "12"))
@@ -157,18 +158,25 @@ def what_was_acknowledged_survives_kills():
         clients = [Client(grid, "one"), Client(grid, "two")]
         for client in clients:
             client.start()
+        def acknowledged():
+            return sum(len(client.noted) for client in clients)
+
         for number in range(KILLS):
+            before = acknowledged()
             time.sleep(dice.uniform(0.02, 0.25))
+            # However slow the machine is, each kill meets somebody's work.
+            wait_until(lambda: acknowledged() > before + 1 or any(
+                client.wrong for client in clients), "they go on")
             dice.choices([kill_worker, kill_supervisor, kill_nginx],
                          [8, 1, 1])[0](grid, dice)
         time.sleep(0.3)
         for client in clients:
             client.stop = True
         for client in clients:
-            client.join(30)
+            client.join(PATIENCE)
             assert not client.wrong, client.wrong[:3]
         stored = check_acknowledged(grid, clients)
-        noted = sum(len(client.noted) for client in clients)
+        noted = acknowledged()
         assert noted > KILLS, noted
         print("%d kills: %d acknowledged and all there, %d stored, "
               "%d refused, %d cut" % (
@@ -194,7 +202,7 @@ class Post(threading.Thread):
         self.start()
 
     def run(self):
-        connection = self.grid.connect(60)
+        connection = self.grid.connect()
         connection.request("POST", "/api/v1/gammes", json.dumps(
             {"fournisseur": "S3",
              "changes": [{"codein": "30000", "gamme": "A"}]}),
@@ -205,37 +213,48 @@ class Post(threading.Thread):
 
 def a_slow_computation_holds_up_no_page_and_ends_at_its_limit():
     grid = Grid(settings={"compute.timeout": "2"})
-    program(grid, "exec sleep 60\n")
+    program(grid, "exec sleep 600\n")
     with grid:
-        begin = time.monotonic()
-        post = Post(grid, grid.key)
-        longest = 0
-        pages = 0
-        while post.answer is None and time.monotonic() < begin + 20:
-            start = time.monotonic()
-            grid.rows()
-            longest = max(longest, time.monotonic() - start)
-            pages += 1
-        status, body = post.answer
-        took = time.monotonic() - begin
-        assert status == 500 and body["error"]["code"] == "internal_error"
-        assert "2 seconds" in body["error"]["message"], body
-        assert 1.9 < took < 5, took
-        assert longest < 1 and pages > 50, (longest, pages)
-        assert grid.log_of("S3") == []
+        for _ in range(5):
+            begin = time.monotonic()
+            post = Post(grid, grid.key)
+            times = pages_until(grid, post)
+            status, body = post.answer
+            assert status == 500 and body["error"]["code"] == "internal_error"
+            assert "2 seconds" in body["error"]["message"], body
+            assert time.monotonic() - begin > 1.9
+            assert grid.log_of("S3") == []
+            if len(times) > 50:
+                break  # else this machine was too slow to tell
+        # One that was held up would not be among them.
+        assert len(times) > 50, times
         print("%d pages meanwhile, the longest %.1f ms" % (
-            pages, longest * 1000))
+            len(times), max(times) * 1000))
+
+
+def pages_until(grid, post):
+    """How long each page took that was there before the post's answer."""
+    times = []
+    while post.is_alive():
+        start = time.monotonic()
+        grid.rows()
+        if post.answer is None:
+            times.append(time.monotonic() - start)
+    return times
 
 
 def a_key_revoked_during_the_computation_proposes_nothing():
     grid = Grid()
-    program(grid, "sleep 1; exec %s \"$@\"\n" % GRIDCTL)
+    begun, go = grid.path("begun"), grid.path("go")
+    program(grid, ": >%s; while [ -e %s ] && [ ! -e %s ]; do sleep 0.05; done; "
+            "exec %s \"$@\"\n" % (begun, begun, go, GRIDCTL))
     with grid:
         key = grid.make_key("late", "propose")
         post = Post(grid, key)
-        time.sleep(0.3)
+        wait_until(lambda: os.path.exists(begun), "it is being computed")
         grid.ctl("key", "revoke", key.split("_")[1])
-        post.join(30)
+        write(go, [])
+        post.join(PATIENCE)
         assert post.answer[0] == 401, post.answer
         assert grid.log_of("S3") == []
         must(grid.post([("30000", "A")], "S3"), 200)
