@@ -4,9 +4,8 @@ import os
 import socket
 import stat
 import threading
-import time
 
-from gridhook_kit import Hook, Window, equal, run
+from gridhook_kit import PATIENCE, Hook, Window, equal, run
 
 
 def texts(lines):
@@ -185,7 +184,7 @@ def calls_are_relayed():
             thread = threading.Thread(target=lambda: done.append(hook.tool(name, arguments)))
             thread.start()
             seen = answer(line)
-            thread.join(10)
+            thread.join(PATIENCE)
             return seen, done.pop()
 
         content = [{"type": "text", "text": "spoken"}]
@@ -215,11 +214,9 @@ def window_that_goes_fails_its_calls():
         thread = threading.Thread(target=lambda: done.append(hook.tool("speak_text", {"text": "x"})))
         thread.start()
         window.wait("call")
-        began = time.monotonic()
         window.close()
-        thread.join(10)
-        assert time.monotonic() - began < 2
-        assert done[0]["isError"] and "went away" in done[0]["content"][0]["text"], done
+        thread.join(PATIENCE)  # and not for the two minutes that it may take
+        assert done and done[0]["isError"] and "went away" in done[0]["content"][0]["text"], done
 
 
 def caller_who_leaves_is_told_to_the_window():
@@ -250,7 +247,7 @@ def window_tells_its_state_and_what_was_said():
         thread.start()
         equal(window.wait("call")["name"], "get_conversation_history", "the window said that it answers this")
         window.close()
-        thread.join(10)
+        thread.join(PATIENCE)
         history = hook.tool("get_conversation_history")["structuredContent"]["messages"]
         equal([(m["role"], m["text"]) for m in history], [("user", "hello there")])
 

@@ -5,6 +5,7 @@ A test script defines functions, passes them to run(), and closes with
 """
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -18,12 +19,34 @@ import traceback
 BUILD = os.environ.get("abs_top_builddir", ".")
 PROGRAM = os.environ.get("GRIDHOOK", os.path.join(BUILD, "tools/gridhook/gridhook"))
 SECRET = "s3cret"
+PATIENCE = 60  # much longer than what must happen ever takes
+
+
+def ports_of_servers():
+    """Those that the kernel gives to nobody by itself: while a server is away,
+    no connection has its port."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        low, high = (int(word) for word in file.read().split())
+    return range(10240, low) if low > 12000 else range(high + 1, 65536)
+
+
+given_ports = set()
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """Never the same one twice."""
+    ports = [port for port in ports_of_servers() if port not in given_ports]
+    for port in random.sample(ports, min(len(ports), 100)) + [0]:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue  # somebody's
+            port = probe.getsockname()[1]
+            given_ports.add(port)
+            return port
+    raise AssertionError("no port is free")
 
 
 class Skip(Exception):
@@ -76,7 +99,7 @@ class Hook:
         return self
 
     def wait_listening(self):
-        end = time.monotonic() + 20
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if self.process.poll() is not None:
                 raise AssertionError("gridhook ended: " + self.log())
@@ -91,13 +114,8 @@ class Hook:
         with open(self.log_path, "rb") as file:
             return file.read().decode("utf-8", "replace")
 
-    def wait_log(self, text, seconds=5):
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if text in self.log():
-                return
-            time.sleep(0.02)
-        raise AssertionError("not in the log: %r\n%s" % (text, self.log()))
+    def wait_log(self, text):
+        wait_until(lambda: text in self.log(), lambda: "not in the log: %r\n%s" % (text, self.log()))
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -107,7 +125,7 @@ class Hook:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10)
+                self.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self.process.kill()
                 self.process.wait()
@@ -133,16 +151,28 @@ class Hook:
         full = self.environment()
         full.update(env or {})
         done = subprocess.run([PROGRAM, "--config", self.config] + list(args), input=stdin,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, env=full,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE, env=full,
                               stdin=None if stdin is not None else subprocess.DEVNULL)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     # --- HTTP ---------------------------------------------------------------
 
     def connect(self):
-        sock = socket.create_connection(("127.0.0.1", self.port), 10)
-        sock.settimeout(15)
-        return sock
+        return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+
+    def connections(self):
+        """(how many there are, how many of them the server has, how many it has read all of)"""
+        rows = []
+        with open("/proc/net/tcp", encoding="ascii") as file:
+            for words in (line.split() for line in list(file)[1:]):
+                # Its end, established or left by the other; who was not accepted has no inode.
+                if words[1].endswith(":%04X" % self.port) and words[3] in ("01", "08"):
+                    rows.append((words[9] != "0", words[4].endswith(":00000000")))
+        return len(rows), sum(taken for taken, _ in rows), sum(taken and read for taken, read in rows)
+
+    def wait_read(self, count):
+        """So many connections are there, and all that came on them was read."""
+        wait_until(lambda: self.connections() == (count,) * 3, lambda: "read of %d: %r" % (count, self.connections()))
 
     def raw(self, data):
         """Sends bytes as they are; gives the first answer."""
@@ -233,7 +263,7 @@ class Window:
 
     def __init__(self, path, client="test", epoch=None, ack=None, caps=(), proto=1, hello=True):
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(10)
+        self.sock.settimeout(PATIENCE)
         self.sock.connect(path)
         self.data = b""
         self.welcome = None
@@ -278,13 +308,22 @@ class Window:
         except (socket.timeout, TimeoutError):
             pass
         finally:
-            self.sock.settimeout(10)
+            self.sock.settimeout(PATIENCE)
 
     def ack(self, seq):
         self.send({"t": "ack", "seq": seq})
 
     def close(self):
         self.sock.close()
+
+
+def wait_until(true, what):
+    """Asks again and again; `what` is told, or tells, when it does not come."""
+    end = time.monotonic() + PATIENCE
+    while not true():
+        if time.monotonic() > end:
+            raise AssertionError(what() if callable(what) else "not in time: " + what)
+        time.sleep(0.02)
 
 
 def executable(folder, name, text):

@@ -4,7 +4,7 @@ import json
 import os
 import time
 
-from gridhook_kit import SECRET, Hook, Window, equal, executable, read_answer, run
+from gridhook_kit import PATIENCE, SECRET, Hook, Window, equal, executable, read_answer, run, wait_until
 
 MODERN = "2026-07-28"
 LEGACY = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
@@ -34,7 +34,9 @@ elif name == "clipboard_get":
 elif name == "find_files":
     if args["query"] == "hang":
         child = subprocess.Popen(["sleep", "1000"])
-        open(os.environ["PIDS"], "w").write("%d %d" % (os.getpid(), child.pid))
+        with open(os.environ["PIDS"] + "-part", "w") as file:
+            file.write("%d %d" % (os.getpid(), child.pid))
+        os.rename(os.environ["PIDS"] + "-part", os.environ["PIDS"])
         time.sleep(1000)
     elif args["query"] == "garbage":
         sys.stdout.write("no json")
@@ -46,7 +48,9 @@ elif name == "find_files":
         pass
     elif args["query"] == "holds":
         if os.fork() == 0:
-            time.sleep(5)
+            # Until the test has its answer, or has ended.
+            while os.path.exists(os.environ["PIDS"] + "-hold"):
+                time.sleep(0.05)
             os._exit(0)
         say(text("held"))
         os._exit(0)
@@ -337,9 +341,11 @@ def helper_trouble_is_a_tool_error():
             equal(result["isError"], True, query)
             assert "gave no answer" in result["content"][0]["text"]
         equal(hook.tool("find_files", {"query": "failed"})["content"][0]["text"], "No display is available.")
-        began = time.monotonic()
+        hold = hook.env["PIDS"] + "-hold"
+        with open(hold, "wb"):
+            pass
         equal(hook.tool("find_files", {"query": "holds"})["content"][0]["text"], "held")
-        assert time.monotonic() - began < 3, "waited for whoever holds the pipe"
+        os.unlink(hold)
     with Hook({"tools": {"helper": "/nonexistent/helper"}}) as hook:
         result = hook.tool("lock_session")
         assert result["isError"] and "not installed" in result["content"][0]["text"]
@@ -353,6 +359,13 @@ def gone(pid):
         return True
 
 
+def numbers_in(path):
+    """The ids that the helper wrote."""
+    wait_until(lambda: os.path.exists(path), "ids in " + path)
+    with open(path, encoding="utf-8") as file:
+        return [int(n) for n in file.read().split()]
+
+
 def a_caller_who_leaves_ends_the_work():
     with helped() as hook:
         pids = hook.env["PIDS"]
@@ -360,16 +373,10 @@ def a_caller_who_leaves_ends_the_work():
         sock = hook.connect()
         sock.sendall(("POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                       "Content-Length: %d\r\n\r\n%s" % (len(body), body)).encode())
-        end = time.monotonic() + 5
-        while time.monotonic() < end and not (os.path.exists(pids) and " " in open(pids, encoding="utf-8").read()):
-            time.sleep(0.02)
-        numbers = [int(n) for n in open(pids, encoding="utf-8").read().split()]
+        numbers = numbers_in(pids)
         equal(hook.ask("GET", "/health").status, 200, "meanwhile")
         sock.close()
-        end = time.monotonic() + 5
-        while time.monotonic() < end and not all(gone(n) for n in numbers):
-            time.sleep(0.02)
-        assert all(gone(n) for n in numbers), "helper or its child still runs"
+        wait_until(lambda: all(gone(n) for n in numbers), "helper and its child end")
         hook.wait_log("tool call cancelled: name=find_files")
 
 
@@ -377,11 +384,10 @@ def deadline_kills_the_whole_group():
     with helped() as hook:
         began = time.monotonic()
         result = hook.tool("find_files", {"query": "hang"})
-        assert 9 < time.monotonic() - began < 13
+        assert time.monotonic() - began > 9
         assert result["isError"] and "timed out after 10000 ms" in result["content"][0]["text"], result
-        numbers = [int(n) for n in open(hook.env["PIDS"], encoding="utf-8").read().split()]
-        time.sleep(0.3)
-        assert all(gone(n) for n in numbers)
+        numbers = numbers_in(hook.env["PIDS"])
+        wait_until(lambda: all(gone(n) for n in numbers), "helper and its child end")
 
 
 def calls_have_a_pace_by_kind():
@@ -393,11 +399,11 @@ def calls_have_a_pace_by_kind():
                          b"Content-Length: %d\r\n\r\n" % len(body) + body)
             equal(read_answer(sock).json()["result"]["isError"], False, "burst %d" % i)
         sock.close()
-        # At once: one after the other may be slower than the pace.
-        locks = [request("tools/call", {"name": "lock_session"}, i) for i in range(12)]
+        # At once, and many: one after the other may be slower than the pace.
+        locks = [request("tools/call", {"name": "lock_session"}, i) for i in range(40)]
         results = [answer["result"] for answer in hook.rpc(locks).json()]
         refused = [r for r in results if r["isError"]]
-        assert 3 <= len(refused) <= 9, len(refused)
+        assert 3 <= len(refused) <= 35, results
         assert "Too many calls" in refused[0]["content"][0]["text"]
         time.sleep(0.7)
         equal(hook.tool("lock_session")["isError"], False, "later")
@@ -476,7 +482,7 @@ def long_messages_fit_into_the_history():
         one = request("tools/call", {"name": "get_conversation_history", "arguments": {"limit": 200}})
         began = time.monotonic()
         answers = hook.rpc([dict(one, id=i) for i in range(100)]).json()
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < PATIENCE
         kinds = ["result" in a for a in answers]
         equal(len(kinds), 100)
         assert kinds[0] and kinds == sorted(kinds, reverse=True) and kinds.count(True) < 20, kinds
