@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from gridhook_kit import Hook, Skip, equal, executable, run  # noqa: F401
+from gridhook_kit import PATIENCE, Hook, Skip, equal, executable, run  # noqa: F401
 
 BUILD = os.environ.get("abs_top_builddir", ".")
 PROGRAM = os.path.abspath(os.path.join(BUILD, "tools/gridhud/gridhud"))
@@ -29,7 +29,11 @@ cp "%(folder)s/silence.wav" "$6"
 PLAYER = r"""#!/bin/sh
 echo "$0" >>"%(folder)s/played"
 seconds=$(cat "%(folder)s/lasts" 2>/dev/null)
-[ -z "$seconds" ] || sleep "$seconds"
+case ${seconds:-0} in
+0) ;;
+ever) while [ -d "%(folder)s" ]; do sleep 0.1; done ;;
+*) sleep "$seconds" ;;
+esac
 """
 
 SILENCE = (b"RIFF\x34\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"
@@ -129,7 +133,7 @@ class Hud:
 
     def tmux(self, *args, check=False):
         done = subprocess.run(["tmux", "-S", self.tmux_socket] + list(args), stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, env=self.environment(), timeout=20)
+                              stderr=subprocess.PIPE, env=self.environment(), timeout=PATIENCE)
         if check and done.returncode != 0:
             raise AssertionError("tmux: " + done.stderr.decode())
         return done.stdout.decode()
@@ -159,19 +163,19 @@ class Hud:
     def title(self):
         return self.tmux("display-message", "-p", "#{pane_title}").strip()
 
-    def wait(self, text, seconds=10):
-        return self.until(lambda: text in self.screen(), "not on the screen: %r" % text, seconds)
+    def wait(self, text):
+        return self.until(lambda: text in self.screen(), "not on the screen: %r" % text)
 
-    def wait_gone(self, text, seconds=10):
-        return self.until(lambda: text not in self.screen(), "still on the screen: %r" % text, seconds)
+    def wait_gone(self, text):
+        return self.until(lambda: text not in self.screen(), "still on the screen: %r" % text)
 
-    def until(self, condition, what, seconds=10):
-        end = time.monotonic() + seconds
+    def until(self, condition, what):
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if condition():
                 return
             time.sleep(0.03)
-        raise AssertionError("%s\n%s\n%s" % (what, self.screen(), self.log()))
+        raise AssertionError("%s\n%s\n%s" % (what() if callable(what) else what, self.screen(), self.log()))
 
     def log(self):
         try:
@@ -191,11 +195,12 @@ class Hud:
         """What would have been heard until now, without voice and rate."""
         return [line.split("|", 2)[2].strip() for line in self.lines_of("said")]
 
-    def wait_said(self, *texts, seconds=15):
-        self.until(lambda: self.said() == list(texts), "said otherwise: %r, not %r" % (self.said(), list(texts)),
-                   seconds) if self.said() != list(texts) else None
+    def wait_said(self, *texts):
+        self.until(lambda: self.said() == list(texts),
+                   lambda: "said otherwise: %r, not %r" % (self.said(), list(texts)))
 
     def speech_lasts(self, seconds):
+        """Each player from now on; "ever": until it is ended, or the test is over."""
         with open(os.path.join(self.folder, "lasts"), "w", encoding="utf-8") as file:
             file.write(str(seconds))
 
@@ -205,9 +210,9 @@ class Hud:
 
     def wait_end(self):
         if self.plain:
-            self.process.wait(10)
+            self.process.wait(PATIENCE)
             return
-        end = time.monotonic() + 10
+        end = time.monotonic() + PATIENCE
         while self.tmux("list-sessions").strip():
             if time.monotonic() > end:
                 raise AssertionError("gridhud has not ended")
@@ -217,7 +222,7 @@ class Hud:
         if self.plain:
             if self.process is not None and self.process.poll() is None:
                 self.process.terminate()
-                equal(self.process.wait(10), 0, "exit code")
+                equal(self.process.wait(PATIENCE), 0, "exit code")
         else:
             self.tmux("kill-server")
 

@@ -12,7 +12,7 @@ import termios
 import threading
 import time
 
-from gridhud_kit import Hook, Hud, Skip, equal, has_screen, run
+from gridhud_kit import PATIENCE, Hook, Hud, Skip, equal, has_screen, run
 
 FAILED = {"job": "backup", "status": "error", "error": "no space left. Sorry.", "source": "cron"}
 
@@ -60,12 +60,17 @@ def strict_quiet_hours_leave_failures_only():
 
 
 def quiet_hours_end_while_it_runs():
-    with Hook() as hook, Hud(hook, {"quiet": {"hours": "22:00-07:00"}}, now="06:59:57") as hud:
-        push(hook, "too early")
-        hud.wait("quiet hours")
-        hud.wait_gone("quiet hours")
-        push(hook, "good morning")
-        hud.wait_said("chat: good morning")
+    for before in (3, 15, 40):  # seconds; it may take some until it is there
+        with Hook() as hook, Hud(hook, {"quiet": {"hours": "22:00-07:00"}}, now="06:59:%d" % (60 - before)) as hud:
+            push(hook, "too early")
+            hud.wait("too early")
+            if "quiet hours" not in hud.screen():
+                continue
+            hud.wait_gone("quiet hours")
+            push(hook, "good morning")
+            hud.wait_said("chat: good morning")
+            return
+    raise AssertionError("it is never quiet")
 
 
 def priority_words_raise_and_are_highlighted():
@@ -138,7 +143,7 @@ def alert_stays_until_acknowledged():
 
 def speech_is_stopped_by_s():
     with Hook() as hook, Hud(hook) as hud:
-        hud.speech_lasts(30)
+        hud.speech_lasts("ever")
         push(hook, "long")
         push(hook, "waits")
         hud.wait("● speaking")
@@ -161,10 +166,13 @@ def night_theme_follows_the_clock():
     assert "234" in grounds["23:00"] and "255" not in grounds["23:00"], grounds
     with Hook() as hook, Hud(hook, {"window": {"theme": "day"}}, now="23:00") as hud:
         assert "48;5;255" in hud.screen("-e")
-    with Hook() as hook, Hud(hook, now="19:59:57") as hud:
-        assert "48;5;255" in hud.screen("-e")
-        hud.until(lambda: "48;5;234" in hud.screen("-e"), "night has not come")
-        
+    for before in (3, 15, 40):  # seconds; it may take some until it is there
+        with Hook() as hook, Hud(hook, now="19:59:%d" % (60 - before)) as hud:
+            if "48;5;255" in hud.screen("-e"):
+                hud.until(lambda: "48;5;234" in hud.screen("-e"), "night has not come")
+                break
+    else:
+        raise AssertionError("it is never day")
     with Hook() as hook, Hud(hook, env={"NO_COLOR": "1"}) as hud:
         assert not re.search(r"[34]8;5", hud.screen("-e"))
 
@@ -245,15 +253,15 @@ def relayed_tools_are_answered():
         equal(result["isError"], False)
         equal([line.split("|")[:2] for line in hud.lines_of("said")], [["fr", "200"]])
         equal(hud.said(), ["Hello there"])
-        hud.speech_lasts(30)
+        hud.speech_lasts("ever")
         equal(hook.tool("speak_text", {"text": "long"})["isError"], False)
         hud.wait("● speaking")
         done = []
         thread = threading.Thread(target=lambda: done.append(hook.tool("speak_text", {"text": "x", "wait": True})))
         thread.start()
-        time.sleep(0.3)
-        hud.keys("s")
-        thread.join(10)
+        while thread.is_alive():  # until it stops what waits, too
+            hud.keys("s")
+            thread.join(0.3)
         equal(done[0]["isError"], True)
         assert "stopped" in done[0]["content"][0]["text"], done
         equal(hook.tool("set_hud_state", {"state": "thinking", "label": "counting sheep"})["isError"], False)
@@ -301,16 +309,24 @@ def settings_are_shown_and_reread():
         hud.wait("speech off")
 
 
+def keys_are_read(hud):
+    """All until now: the help that the last one asks for is there."""
+    hud.keys("?")
+    hud.wait("forget the search")
+    hud.keys("Escape")
+    hud.wait_gone("forget the search")
+
+
 def focus_decides_what_is_unread():
     with Hook() as hook, Hud(hook) as hud:
         # As a terminal tells it; tmux hands the bytes on.
         hud.keys("-H", "1b", "5b", "49")
-        time.sleep(0.2)
+        keys_are_read(hud)
         push(hook, "seen at once")
         hud.wait("seen at once")
         assert "unread" not in hud.screen(), hud.screen()
         hud.keys("-H", "1b", "5b", "4f")
-        time.sleep(0.2)
+        keys_are_read(hud)
         push(hook, "not seen")
         hud.wait("1 unread")
         hud.keys("-H", "1b", "5b", "49")
@@ -376,7 +392,7 @@ def summary_is_silent_in_quiet_hours_without_failures():
 
 def failure_that_was_not_spoken_is_named_after_a_crash():
     with Hook() as hook, Hud(hook) as hud:
-        hud.speech_lasts(30)
+        hud.speech_lasts("ever")
         push(hook, "long one")
         hook.push(FAILED)
         hud.wait("no space left")
@@ -403,25 +419,26 @@ def history_numbers(hud):
 
 
 def killed_in_a_burst_nothing_is_lost_and_nothing_twice():
-    count = 3000
-    with Hook({"store": {"keep_events": "5000"}}) as hook, Hud(hook, {"speech": {"burst_time": "2"}}) as hud:
+    kills, sent, over = 8, [], threading.Event()
+    with Hook({"store": {"keep_events": "50000"}}) as hook, Hud(hook, {"speech": {"burst_time": "2"}}) as hud:
         def pushing():
-            for i in range(0, count, 10):
-                equal(hook.push([{"source": "s", "text": str(n)} for n in range(i, i + 10)]).status, 200)
-                time.sleep(0.005)
+            while not over.is_set():
+                first = len(sent)
+                sent.extend(range(first, first + 10))
+                equal(hook.push([{"source": "s", "text": str(n)} for n in sent[first:]]).status, 200)
+                time.sleep(0.005 if first < 3000 else 0.02)
 
         thread = threading.Thread(target=pushing)
         thread.start()
-        kills = 0
-        while thread.is_alive() and kills < 12:
+        for _ in range(kills):
             time.sleep(0.12)
             hud.kill()
-            kills += 1
             hud.start(wait=False)
             time.sleep(0.1)
+        over.set()
         thread.join()
-        assert kills >= 3, "the burst was over too soon"
-        hud.until(lambda: hud.screen().rstrip() and len(history_numbers(hud)) >= count, "not all came", 20)
+        count = len(sent)
+        hud.until(lambda: hud.screen().rstrip() and len(history_numbers(hud)) >= count, "not all came")
         equal(history_numbers(hud), list(range(count)))
         hud.wait(str(count - 1))
         summed = [line for line in hud.said() if "while you were away" in line]
@@ -444,7 +461,7 @@ def ten_thousand_messages_scroll_and_search():
         for i in range(0, 10000, 250):
             equal(hook.push([{"source": "job %d" % (n % 20), "title": "Title %d" % n, "text": text % n}
                              for n in range(i, i + 250)]).status, 200)
-        hud.wait("number 9999.", 60)
+        hud.wait("number 9999.")
         times, work = {}, {}
 
         def timed(what, keys, want):
@@ -453,7 +470,7 @@ def ten_thousand_messages_scroll_and_search():
             for key in keys:
                 hud.keys(*key)
             while want not in hud.screen():
-                if time.monotonic() - began > 10:
+                if time.monotonic() - began > PATIENCE:
                     raise AssertionError("%s: %r is not on\n%s" % (what, want, hud.screen()))
             times[what] = time.monotonic() - began
             work[what] = hud.cpu_seconds() - before
@@ -502,7 +519,7 @@ def window_ends_with_its_terminal():
                     os.kill(int(hud.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
                 else:
                     os.kill(pid, signal.SIGHUP if how == "hangup" else signal.SIGTERM)
-                end = time.monotonic() + 5
+                end = time.monotonic() + PATIENCE
                 while runs(pid) and time.monotonic() < end:
                     time.sleep(0.02)
                 still = runs(pid)
@@ -528,7 +545,7 @@ def window_ends_with_its_terminal():
                     seen += os.read(outer, 65536)
                 os.close(outer)
                 try:
-                    equal(process.wait(5), 0)
+                    equal(process.wait(PATIENCE), 0)
                 finally:
                     process.kill()
 
@@ -537,15 +554,22 @@ def waiting_costs_nothing():
     with Hook() as hook, Hud(hook) as hud:
         push(hook, "text")
         hud.wait("text")
-        time.sleep(0.5)
-        before = hud.cpu_seconds()
-        time.sleep(2)
-        assert hud.cpu_seconds() - before < 0.1, "attached"
+        comes_to_rest(hud, "attached")
         hook.kill()
         hud.wait("gridhook is not running")
+        comes_to_rest(hud, "alone")
+
+
+def comes_to_rest(hud, when):
+    """What it has begun may last a while, when others are busy here."""
+    used = []
+    while len(used) < 5:
         before = hud.cpu_seconds()
         time.sleep(2)
-        assert hud.cpu_seconds() - before < 0.1, "alone"
+        used.append(hud.cpu_seconds() - before)
+        if used[-1] < 0.1:
+            return
+    raise AssertionError("%s: %r s of work in 2 s each" % (when, used))
 
 
 def newer_window_takes_over_and_gives_back():
