@@ -141,7 +141,7 @@ def processes_of(folder):
 
 def help_names_every_option():
     for word in ("--help", "-h"):
-        done = run(word, seconds=10)
+        done = run(word, seconds=60)
         assert done.returncode == 0 and done.stderr == "", done
         for option in OPTIONS:
             assert re.search(r"^  %s\b" % option, done.stdout, re.M), option
@@ -158,13 +158,13 @@ def wrong_words_are_usage_errors():
             (["--articles", "10"], "--articles"),
             (["--articles", "1e6"], "--articles"), (["--dir", ""], "--dir"),
             (["--port", "7842"], "--push-port")):
-        done = run(*words, seconds=10)
+        done = run(*words, seconds=60)
         assert done.returncode == 2, (words, done)
         assert told in done.stderr and done.stdout == "", (words, done)
 
 
 def stop_of_nothing_is_told():
-    done = run("--stop", "--dir", "/nonexistent/grid", seconds=10)
+    done = run("--stop", "--dir", "/nonexistent/grid", seconds=60)
     assert done.returncode == 1 and "/nonexistent/grid" in done.stderr, done
 
 
@@ -173,7 +173,7 @@ def folder_that_settings_cannot_name_is_refused():
     atexit.register(shutil.rmtree, parent, True)
     for name, told in (("a b", "blanks"), ("x" * 100, "too long")):
         done = run("--no-install", "--dir", os.path.join(parent, name),
-                   seconds=10)
+                   seconds=60)
         assert done.returncode == 1 and told in done.stderr, done
 
 
@@ -186,7 +186,7 @@ def taken_port_is_told_before_anything_is_built():
             sock.listen(1)
             port = str(sock.getsockname()[1])
             done = run("--no-install", "--dir", folder, option, port, other,
-                       str(free_port()), seconds=20)
+                       str(free_port()), seconds=60)
         assert done.returncode == 1, done
         assert "port %s is taken" % port in done.stderr, done
         assert done.stdout == "", done

@@ -23,7 +23,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid  # noqa: E402
-from stack import children, run_tests, wait_until  # noqa: E402
+from stack import has_ended, run_tests, wait_until  # noqa: E402
 
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
 SECONDS = float(os.environ.get("GRID_SOAK", "7200" if LONG else "15"))
@@ -68,14 +68,21 @@ class Clock:
     """When workers were killed: who asked then may have been cut."""
 
     def __init__(self):
-        self.kills = []
+        self.kills = []  # [from, until]: before the signal, after the end
         self.end = time.monotonic() + SECONDS
+
+    def begin_kill(self):
+        self.kills.append([time.monotonic(), float("inf")])
+
+    def end_kill(self):
+        self.kills[-1][1] = time.monotonic()
 
     def over(self):
         return time.monotonic() > self.end
 
     def excuses(self, begin, end):
-        return any(begin - 1 <= at <= end + 0.1 for at in self.kills)
+        return any(begin - 1 <= until and since <= end + 0.1
+                   for since, until in self.kills)
 
 
 class Client(threading.Thread):
@@ -251,11 +258,14 @@ class Killer(Client):
         if self.asked % 3 == 2:
             self.grid.pool.send_signal(signal.SIGHUP)
         elif workers:
-            self.clock.kills.append(time.monotonic())
+            victim = self.dice.choice(workers)
+            self.clock.begin_kill()
             try:
-                os.kill(self.dice.choice(workers), signal.SIGKILL)
+                os.kill(victim, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+            wait_until(lambda: has_ended(victim), "a killed worker ends")
+            self.clock.end_kill()
         self.asked += 1
 
 
