@@ -367,7 +367,7 @@ test_suite(void)
 	TCase *days_case = tcase_create("days and months");
 	TCase *instants_case = tcase_create("instants");
 
-	tcase_set_timeout(days_case, 60);
+	tcase_set_timeout(days_case, 300);
 	tcase_add_test(days_case, every_day_comes_back);
 	tcase_add_test(days_case, every_month_comes_back);
 	tcase_add_loop_test(
@@ -383,7 +383,7 @@ test_suite(void)
 	    0, COUNT(no_months));
 	suite_add_tcase(suite, days_case);
 
-	tcase_set_timeout(instants_case, 60);
+	tcase_set_timeout(instants_case, 300);
 	tcase_add_loop_test(
 	    instants_case, instants_are_read, 0, COUNT(instants));
 	tcase_add_loop_test(instants_case, what_is_no_instant_is_refused, 0,

@@ -224,7 +224,7 @@ test_suite(void)
 	TCase *tc = tcase_create("digest");
 
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(
 	    tc, sha256_gives_the_standards_examples, 0, COUNT(hashes));
 	tcase_add_test(tc, sha256_of_no_pointer_is_that_of_nothing);

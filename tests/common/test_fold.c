@@ -424,7 +424,7 @@ test_suite(void)
 	suite_add_tcase(suite, tables);
 
 	tcase_add_checked_fixture(all, open_bufs, close_bufs);
-	tcase_set_timeout(all, 60);
+	tcase_set_timeout(all, 300);
 	tcase_add_test(
 	    all, every_character_folds_as_utf8proc_says_and_once_is_enough);
 	tcase_add_test(all, every_character_folds_between_others);

@@ -528,7 +528,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, path_that_does_not_fit_is_refused);
 	tcase_add_test(tc, what_is_written_at_a_place_leaves_the_rest);
 	tcase_add_test(tc, folders_are_made_with_their_parents);

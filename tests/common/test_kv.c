@@ -429,7 +429,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, what_is_committed_is_there_after_reopening,
 	    KV_SHARED, KV_BUILD + 1);
 	tcase_add_test(tc, what_is_aborted_is_not_there);

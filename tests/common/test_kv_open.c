@@ -586,7 +586,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, immutable_file_without_its_table_is_damaged);
 	tcase_add_test(tc, second_opening_of_a_live_file_is_refused);
 	tcase_add_test(tc, immutable_file_is_shared_until_its_last_user_closes);

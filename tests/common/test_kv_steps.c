@@ -217,7 +217,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, every_step_finds_what_the_steps_before_left,
 	    KV_SHARED_LAZY, KV_BUILD + 1);
 	suite_add_tcase(suite, tc);

@@ -160,7 +160,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, what_was_written_is_whole);
 	tcase_add_test(tc, an_empty_environment_is_whole);
 	tcase_add_test(tc, a_page_that_was_overwritten_is_told);

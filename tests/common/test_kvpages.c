@@ -216,7 +216,7 @@ test_suite(void)
 	Suite *suite = suite_create("kvpages");
 	TCase *tc = tcase_create("kvpages");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_add_test(tc, what_was_written_may_be_walked);

@@ -564,7 +564,7 @@ test_suite(void)
 	tcase_add_test(in, a_number_ends_where_its_span_does);
 	suite_add_tcase(suite, in);
 
-	tcase_set_timeout(out, 60);
+	tcase_set_timeout(out, 300);
 	tcase_add_loop_test(
 	    out, a_decimal_has_the_shortest_exact_text, 0, COUNT(texts));
 	tcase_add_test(out, an_int_has_the_text_that_printf_gives);
@@ -575,7 +575,7 @@ test_suite(void)
 	tcase_add_test(out, every_pair_of_digits_is_itself);
 	suite_add_tcase(suite, out);
 
-	tcase_set_timeout(sum, 60);
+	tcase_set_timeout(sum, 300);
 	tcase_add_loop_test(
 	    sum, a_ratio_is_rounded_half_away_from_zero, 0, COUNT(ratios));
 	tcase_add_test(sum, ratios_are_what_wide_arithmetic_gives);

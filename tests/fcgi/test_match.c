@@ -397,7 +397,7 @@ test_suite(void)
 	Suite *suite = suite_create("match");
 	TCase *tc = tcase_create("match");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, grams_find_what_a_scan_finds);
 	tcase_add_test(tc, without_grams_the_scan_finds_the_same);

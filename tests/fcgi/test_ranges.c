@@ -138,7 +138,7 @@ test_suite(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_unchecked_fixture(changed, world_make, world_remove);
 	tcase_add_checked_fixture(changed, make, drop);
-	tcase_set_timeout(changed, 60);
+	tcase_set_timeout(changed, 300);
 	tcase_add_test(changed, imported_ranges_differ_where_they_do);
 	tcase_add_test(changed, they_are_worked_out_once_and_shared);
 	tcase_add_test(changed, they_outlive_their_replacement);

@@ -354,7 +354,7 @@ test_suite(void)
 	TCase *tc = tcase_create("record");
 
 	tcase_add_checked_fixture(tc, open_both, close_both);
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, a_short_answer_is_one_record_and_its_end);
 	tcase_add_test(tc, an_empty_answer_is_an_end_only);
 	tcase_add_loop_test(tc, answers_of_every_size_come_out_whole, 0,

@@ -179,7 +179,7 @@ test_suite(void)
 	Suite *suite = suite_create("roster");
 	TCase *tc = tcase_create("roster");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_unchecked_fixture(tc, world_make, world_remove);
 	tcase_add_checked_fixture(tc, world_open, world_close);
 	tcase_add_test(tc, all_that_were_computed_are_on_it);

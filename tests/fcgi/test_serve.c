@@ -223,7 +223,7 @@ test_suite(void)
 
 	tcase_add_unchecked_fixture(tc, world_make, world_remove);
 	tcase_add_checked_fixture(tc, world_open, world_close);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, page_keeps_its_allocation_budget, 0,
 	    sizeof(budgets) / sizeof(budgets[0]));
 	tcase_add_loop_test(tc, each_allocation_may_fail, 0, URIS);

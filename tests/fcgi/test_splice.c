@@ -349,7 +349,7 @@ test_suite(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_unchecked_fixture(changed, world_make, world_remove);
 	tcase_add_checked_fixture(changed, make, drop);
-	tcase_set_timeout(changed, 60);
+	tcase_set_timeout(changed, 300);
 	tcase_add_test(changed, overlaid_row_is_the_row_computed_anew);
 	suite_add_tcase(suite, changed);
 	return suite;

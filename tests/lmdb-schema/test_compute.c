@@ -13,6 +13,7 @@
 #include "lmdb-schema/snapshot.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/limit.h"
+#include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -301,6 +302,18 @@ snapshots_there(void)
 	return count;
 }
 
+/* Nobody computes before it is closed. */
+static int
+hold_back(void)
+{
+	char path[FS_PATH_MAX];
+	int lock;
+
+	snprintf(path, sizeof(path), "%s/locks/compute-BIG", facts_dir());
+	ck_assert_int_eq(fs_lock(&lock, path, true), ERR_OK);
+	return lock;
+}
+
 /* A process of its own: 0 it worked, 1 another one did, 2 a failure. */
 static pid_t
 start_process(int gate)
@@ -321,7 +334,7 @@ start_process(int gate)
 
 START_TEST(two_processes_at_once_do_the_work_once)
 {
-	int gate[2], status, worked = 0;
+	int gate[2], lock, status, worked = 0;
 	pid_t pids[2];
 
 	facts_import(8000, 1);
@@ -329,8 +342,11 @@ START_TEST(two_processes_at_once_do_the_work_once)
 	ck_assert_int_eq(pipe(gate), 0);
 	for (unsigned i = 0; i < 2; i++)
 		pids[i] = start_process(gate[0]);
-	usleep(100000);
+	lock = hold_back();
 	ck_assert_int_eq(write(gate[1], "go", 2), 2);
+	for (unsigned i = 0; i < 2; i++)
+		process_waits(pids[i], 1);
+	close(lock);
 	for (unsigned i = 0; i < 2; i++) {
 		ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
 		ck_assert(WIFEXITED(status));
@@ -345,14 +361,11 @@ START_TEST(two_processes_at_once_do_the_work_once)
 }
 END_TEST
 
-static pthread_barrier_t barrier;
-
 static void *
 compute_thread(void *context)
 {
 	struct compute_result *mine = context;
 
-	pthread_barrier_wait(&barrier);
 	if (compute_supplier(mine, facts, SPAN("BIG"), &options) != ERR_OK)
 		mine->entry.generation = 0;
 	return NULL;
@@ -363,13 +376,16 @@ START_TEST(four_threads_at_once_do_the_work_once)
 	struct compute_result results[4];
 	pthread_t threads[4];
 	unsigned worked = 0;
+	int lock;
 
 	facts_import(8000, 1);
-	pthread_barrier_init(&barrier, NULL, 4);
+	lock = hold_back();
 	for (unsigned i = 0; i < 4; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL,
 				     compute_thread, &results[i]),
 		    0);
+	process_waits(getpid(), 4);
+	close(lock);
 	for (unsigned i = 0; i < 4; i++) {
 		pthread_join(threads[i], NULL);
 		worked += !results[i].shared;
@@ -377,7 +393,6 @@ START_TEST(four_threads_at_once_do_the_work_once)
 		ck_assert_uint_eq(
 		    results[i].entry.generation, results[0].entry.generation);
 	}
-	pthread_barrier_destroy(&barrier);
 	ck_assert_uint_eq(worked, 1);
 	ck_assert_uint_eq(snapshots_there(), 1);
 }
@@ -486,7 +501,7 @@ test_suite(void)
 	Suite *suite = suite_create("compute");
 	TCase *tc = tcase_create("compute");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, make, facts_remove);
 	tcase_add_test(tc, who_cannot_be_computed_is_told);
 	tcase_add_test(tc, the_number_of_threads_changes_no_byte);

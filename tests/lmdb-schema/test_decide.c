@@ -217,7 +217,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, a_decision_is_applied_or_told_why_not, 0,
 	    sizeof(decisions) / sizeof(decisions[0]));
 	tcase_add_test(tc, a_conflict_leaves_the_others_applied);

@@ -168,7 +168,7 @@ test_suite(void)
 	TCase *tc = tcase_create("order");
 	int sizes = sizeof(counts) / sizeof(counts[0]);
 
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, numbers_sort_as_qsort_sorts_them, 0, sizes);
 	tcase_add_test(tc, the_largest_and_smallest_numbers_sort);
 	tcase_add_test(tc, nothing_but_nulls_keeps_its_order);

@@ -352,7 +352,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, states_make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, an_article_lives_by_the_table, 0,
 	    sizeof(lives) / sizeof(lives[0]));
 	tcase_add_test(tc, a_result_tells_what_was_recorded);

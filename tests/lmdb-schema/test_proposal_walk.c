@@ -351,7 +351,7 @@ test_suite(void)
 	TCase *tc = tcase_create("proposal_walk");
 
 	tcase_add_checked_fixture(tc, states_make, states_remove);
-	tcase_set_timeout(tc, 240);
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, every_step_is_as_the_table_says);
 	suite_add_tcase(suite, tc);
 	return suite;

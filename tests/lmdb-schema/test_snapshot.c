@@ -735,7 +735,7 @@ test_suite(void)
 	TCase *tc = tcase_create("whole");
 	TCase *few = tcase_create("damaged");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, the_head_says_what_it_was_made_from);
 	tcase_add_test(tc, rows_stand_by_turnover_then_code);
@@ -750,7 +750,7 @@ test_suite(void)
 	tcase_add_test(tc, a_whole_snapshot_verifies);
 	tcase_add_test(tc, a_pinned_generation_outlives_its_file);
 	tcase_add_test(tc, threads_share_one);
-	tcase_set_timeout(few, 120);
+	tcase_set_timeout(few, 300);
 	tcase_add_checked_fixture(few, make_few, drop);
 	tcase_add_test(few, a_cut_short_file_is_damaged);
 	tcase_add_loop_test(few, a_flipped_bit_in_any_section_is_damage, 0, 12);

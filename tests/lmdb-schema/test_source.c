@@ -369,7 +369,7 @@ test_suite(void)
 	Suite *suite = suite_create("source");
 	TCase *tc = tcase_create("source");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(
 	    tc, a_suppliers_articles_come_in_the_order_of_their_codes);

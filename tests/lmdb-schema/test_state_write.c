@@ -285,7 +285,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, states_make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, threads_that_share_commits_keep_an_order);
 	tcase_add_test(tc, one_that_fails_takes_nobody_with_it);
 	tcase_add_test(tc, killed_writers_lose_nothing_that_was_acknowledged);

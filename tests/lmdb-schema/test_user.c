@@ -145,7 +145,7 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, states_make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_test(tc, a_user_is_who_knows_the_password);
 	tcase_add_loop_test(tc,
 	    names_and_passwords_that_will_not_do_are_refused, 0,

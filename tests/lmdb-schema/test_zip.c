@@ -286,7 +286,7 @@ test_suite(void)
 	Suite *suite = suite_create("zip");
 	TCase *tc = tcase_create("zip");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_loop_test(
 	    tc, segments_are_the_rows_by_any_number_of_threads, 0, 4);

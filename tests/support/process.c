@@ -2,6 +2,7 @@
 
 #include <check.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,4 +57,28 @@ process_kill(pid_t pid)
 	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFSIGNALED(status));
+}
+
+static unsigned
+lock_waiters(pid_t pid)
+{
+	FILE *file = fopen("/proc/locks", "r");
+	unsigned count = 0;
+	char line[256];
+	int owner;
+
+	ck_assert_ptr_nonnull(file);
+	while (fgets(line, sizeof(line), file) != NULL)
+		count +=
+		    sscanf(line, "%*d: -> FLOCK %*s %*s %d", &owner) == 1 &&
+		    owner == pid;
+	fclose(file);
+	return count;
+}
+
+void
+process_waits(pid_t pid, unsigned threads)
+{
+	while (lock_waiters(pid) < threads)
+		usleep(1000);
 }

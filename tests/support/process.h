@@ -15,5 +15,11 @@ int process_run(int (*work)(void));
  */
 pid_t process_start(int (*work)(void));
 
+/*
+ * Comes back once so many of its threads wait for locks of files (flock), as
+ * the kernel tells it; a test that waits too long is ended by its time limit.
+ */
+void process_waits(pid_t pid, unsigned threads);
+
 /* Kills it at once, with SIGKILL, and waits until it has gone. */
 void process_kill(pid_t pid);

@@ -578,7 +578,7 @@ test_suite(void)
 	TCase *tc = tcase_create("csv");
 
 	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(
 	    tc, good_file_is_read, 0, sizeof(good) / sizeof(good[0]));
 	tcase_add_loop_test(tc, bad_file_is_told_with_line_and_column, 0,

@@ -670,7 +670,7 @@ test_suite(void)
 	TCase *tc = tcase_create("demo");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, rows_are_sorted_and_none_comes_twice, 0,
 	    sizeof(keyed) / sizeof(keyed[0]));
 	tcase_add_test(tc, network_and_labels_come_once);

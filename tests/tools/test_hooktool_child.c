@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/date.h"
 #include "tools/gridhook/tool/child.h"
 
 static struct fault fault;
@@ -29,7 +28,7 @@ START_TEST(much_input_comes_back_whole)
 	const char *argv[] = {"cat", NULL};
 	size_t len = 1000000;
 	char *text = malloc(len);
-	struct child_spec spec = {.argv = argv, .timeout_ms = 5000};
+	struct child_spec spec = {.argv = argv, .timeout_ms = 60000};
 	int status = 1;
 
 	ck_assert_ptr_nonnull(text);
@@ -47,7 +46,7 @@ START_TEST(a_program_that_reads_nothing_is_no_trouble)
 {
 	const char *argv[] = {"false", NULL};
 	struct child_spec spec = {
-	    .argv = argv, .input = SPAN("unread"), .timeout_ms = 5000};
+	    .argv = argv, .input = SPAN("unread"), .timeout_ms = 60000};
 	int status = 0;
 
 	signal(SIGPIPE, SIG_IGN);
@@ -59,7 +58,7 @@ END_TEST
 START_TEST(a_program_that_is_not_there_is_told)
 {
 	const char *argv[] = {"no-such-program-here", NULL};
-	struct child_spec spec = {.argv = argv, .timeout_ms = 5000};
+	struct child_spec spec = {.argv = argv, .timeout_ms = 60000};
 	int status;
 
 	ck_assert_int_eq(
@@ -73,15 +72,13 @@ END_TEST
 
 START_TEST(a_program_that_hangs_is_ended)
 {
-	const char *argv[] = {"sleep", "30", NULL};
+	const char *argv[] = {"sleep", "1000", NULL};
 	struct child_spec spec = {.argv = argv, .timeout_ms = 200};
-	int64_t start = date_monotonic_ns();
 	int status;
 
 	ck_assert_int_eq(
 	    child_run(&spec, &out, &status, &fault), ERR_TIMED_OUT);
 	ck_assert_int_eq(status, 128 + SIGKILL);
-	ck_assert_int_lt(date_monotonic_ns() - start, 3000000000);
 	ck_assert_str_eq(fault.message, "timed out after 200 ms: sleep");
 }
 END_TEST
@@ -89,7 +86,7 @@ END_TEST
 START_TEST(output_beyond_the_ceiling_ends_it)
 {
 	const char *argv[] = {"yes", NULL};
-	struct child_spec spec = {.argv = argv, .timeout_ms = 5000};
+	struct child_spec spec = {.argv = argv, .timeout_ms = 60000};
 	int status;
 
 	ck_assert_int_eq(
@@ -102,7 +99,7 @@ END_TEST
 START_TEST(it_gets_none_of_our_descriptors)
 {
 	const char *argv[] = {"sh", "-c", "ls /proc/self/fd | wc -l", NULL};
-	struct child_spec spec = {.argv = argv, .timeout_ms = 5000};
+	struct child_spec spec = {.argv = argv, .timeout_ms = 60000};
 	int status, leak = open("/dev/null", O_RDONLY);
 
 	ck_assert_int_ge(leak, 0);
@@ -119,10 +116,10 @@ END_TEST
 START_TEST(what_is_started_for_good_is_watched_for_a_moment)
 {
 	const char *quick[] = {"sh", "-c", "exit 3", NULL};
-	const char *slow[] = {"sleep", "0.5", NULL};
+	const char *slow[] = {"sleep", "5", NULL};
 	int status;
 
-	ck_assert_int_eq(child_start(quick, 3000, &status, &fault), ERR_OK);
+	ck_assert_int_eq(child_start(quick, 60000, &status, &fault), ERR_OK);
 	ck_assert_int_eq(status, 3);
 	ck_assert_int_eq(child_start(slow, 50, &status, &fault), ERR_OK);
 	ck_assert_int_eq(status, CHILD_RUNNING);
