@@ -64,7 +64,7 @@ END
   tries=0
   until curl -s -o /dev/null "http://127.0.0.1:$port/health"; do
     tries=$((tries + 1))
-    [ $tries -lt 100 ] || { cat "$scratch/$1.log"; exit 1; }
+    [ $tries -lt 1200 ] || { cat "$scratch/$1.log"; exit 1; }
     sleep 0.05
   done
 }

@@ -117,12 +117,12 @@ has_backend() { # BLOCK BACKEND...
   done
 }
 
-# Runs COMMAND again and again until it is true, for 20 seconds at the most.
+# Runs COMMAND again and again until it is true, for a minute at the most.
 until_true() {
   tries=0
   until "$@" >/dev/null 2>&1; do
     tries=$((tries + 1))
-    [ $tries -lt 400 ] || return 1
+    [ $tries -lt 1200 ] || return 1
     sleep 0.05
   done
 }
@@ -149,7 +149,7 @@ start_x() {
 
 # call TOOL ARGUMENTS [SETTINGS]: the result in result.json
 call() {
-  printf '%s' "$2" | GRIDHOOK_TOOL_SETTINGS="${3:-}" timeout 20 "$tool" "$1" \
+  printf '%s' "$2" | GRIDHOOK_TOOL_SETTINGS="${3:-}" timeout 60 "$tool" "$1" \
     >result.json 2>stderr.log
   code=$?
   [ $code -eq 0 ] || {
@@ -164,7 +164,16 @@ text() { jq -r '.content[0].text // ""' result.json; }
 works() {
   name=$1
   shift
-  if call "$@" && jq -e '.isError == false' result.json >/dev/null; then
+  # A peer that needs two seconds on a busy machine is not what is tried.
+  for try in 1 2 3; do
+    call "$@"
+    called=$?
+    case $(text) in
+    *"timed out after "*) ;;
+    *) break ;;
+    esac
+  done
+  if [ $called -eq 0 ] && jq -e '.isError == false' result.json >/dev/null; then
     ok "$name"
   else
     not_ok "$name"
@@ -183,6 +192,18 @@ fails() {
     esac
   fi
   not_ok "$name: not \"$beginning...\""
+}
+# fails_soon NAME BEGINNING TOOL ARGUMENTS ...: for what the tool watches for a
+# moment only, which may be over before it has come to its end
+fails_soon() {
+  name=$1 beginning=$2
+  shift 2
+  refused() { call "$@" && jq -e '.isError == true' result.json; }
+  until_true refused "$@"
+  case $(text) in
+  "$beginning"*) ok "$name" ;;
+  *) not_ok "$name: not \"$beginning...\"" ;;
+  esac
 }
 # is NAME EXPECTED GOT
 is() {

@@ -142,8 +142,9 @@ bus_lock() {
   chmod +x locker
   works "the owner's command locks" lock_session '{}' \
     "{\"lock_command\":[\"$work/locker\",\"--fast now\"]}"
+  until_true test -s locked-by
   is "with its arguments" "1:--fast now" "$(cat locked-by)"
-  fails "one that fails is told" "the lock command false ended" \
+  fails_soon "one that fails is told" "the lock command false ended" \
     lock_session '{}' '{"lock_command":["false"]}'
   mock session saver.log org.freedesktop.ScreenSaver /org/freedesktop/ScreenSaver \
     org.freedesktop.ScreenSaver Lock

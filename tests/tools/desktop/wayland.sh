@@ -68,16 +68,16 @@ way_clipboard() {
   is "and has no text" false "$(jq .structuredContent.has_text result.json)"
   works "a text is set" clipboard_set '{"text":"Grüße, 日本 🙂\nzwei"}'
   is "wl-paste reads it" 'Grüße, 日本 🙂
-zwei' "$(timeout 5 ./way-run wl-paste -n)"
+zwei' "$(timeout 30 ./way-run wl-paste -n)"
   works "so do we" clipboard_get '{}'
   is "the same" 'Grüße, 日本 🙂
 zwei' "$(jq -r .structuredContent.text result.json)"
   head -c 1000000 /dev/zero | tr '\0' 'm' >million
   works "a million characters" clipboard_set "{\"text\":\"$(cat million)\"}"
   is "all arrive" "$(cksum <million)" \
-    "$(timeout 5 ./way-run wl-paste -n | cksum)"
+    "$(timeout 30 ./way-run wl-paste -n | cksum)"
   head -c 2000000 /dev/zero | tr '\0' 'y' |
-    timeout 5 ./way-run wl-copy >/dev/null 2>&1
+    timeout 30 ./way-run wl-copy >/dev/null 2>&1
   works "two million bytes of wl-copy's" clipboard_get '{}'
   is "are cut at the limit, and that is told" "1048576.true" \
     "$(jq -r '.structuredContent | "\(.text | length).\(.truncated)"' result.json)"
