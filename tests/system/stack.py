@@ -9,7 +9,6 @@ started is ended, also when a test fails. Without nginx the test is skipped.
 
 import http.client
 import os
-import random
 import re
 import shutil
 import signal
@@ -23,11 +22,9 @@ import traceback
 TOP = os.environ.get("abs_top_srcdir") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ.get("abs_top_builddir") or TOP
-
-
-# How long what must happen may take: much longer than it ever does, so that a
-# slow or busy machine fails no test.
-PATIENCE = 60
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(TOP, "tests", "support"))
+from patience import PATIENCE, free_port, wait_until  # noqa: E402,F401
 
 
 def skip(reason):
@@ -43,33 +40,6 @@ def find_nginx():
     if not path:
         skip("nginx is not installed")
     return path
-
-
-def ports_of_servers():
-    """Those that the kernel gives to nobody by itself: none of them becomes
-    a connection's own end before whoever asked for it listens there."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
-        low, high = (int(word) for word in file.read().split())
-    return range(10240, low) if low > 12000 else range(high + 1, 65536)
-
-
-given_ports = set()
-
-
-def free_port():
-    """Never the same one twice."""
-    ports = [port for port in ports_of_servers() if port not in given_ports]
-    for port in random.sample(ports, min(len(ports), 100)) + [0]:
-        with socket.socket() as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                sock.bind(("127.0.0.1", port))
-            except OSError:
-                continue  # somebody's
-            port = sock.getsockname()[1]
-            given_ports.add(port)
-            return port
-    raise AssertionError("no port is free")
 
 
 def children(pid):
@@ -104,17 +74,6 @@ def links_of(folder):
         except OSError:
             pass  # a file closed since the folder was listed
     return links
-
-
-def wait_until(true, what, seconds=PATIENCE):
-    """Asks again and again; the last answer is an error. `what` may be a
-    function, that tells how it stands then."""
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            raise AssertionError("not within %g s: %s" % (
-                seconds, what() if callable(what) else what))
-        time.sleep(0.02)
 
 
 class Reply:

@@ -5,7 +5,6 @@ A test script defines functions, passes them to run(), and closes with
 """
 import json
 import os
-import random
 import shutil
 import signal
 import socket
@@ -16,37 +15,13 @@ import tempfile
 import time
 import traceback
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from patience import PATIENCE, free_port, wait_until  # noqa: E402,F401
+
 BUILD = os.environ.get("abs_top_builddir", ".")
 PROGRAM = os.environ.get("GRIDHOOK", os.path.join(BUILD, "tools/gridhook/gridhook"))
 SECRET = "s3cret"
-PATIENCE = 60  # much longer than what must happen ever takes
-
-
-def ports_of_servers():
-    """Those that the kernel gives to nobody by itself: while a server is away,
-    no connection has its port."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
-        low, high = (int(word) for word in file.read().split())
-    return range(10240, low) if low > 12000 else range(high + 1, 65536)
-
-
-given_ports = set()
-
-
-def free_port():
-    """Never the same one twice."""
-    ports = [port for port in ports_of_servers() if port not in given_ports]
-    for port in random.sample(ports, min(len(ports), 100)) + [0]:
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue  # somebody's
-            port = probe.getsockname()[1]
-            given_ports.add(port)
-            return port
-    raise AssertionError("no port is free")
 
 
 class Skip(Exception):
@@ -315,15 +290,6 @@ class Window:
 
     def close(self):
         self.sock.close()
-
-
-def wait_until(true, what):
-    """Asks again and again; `what` is told, or tells, when it does not come."""
-    end = time.monotonic() + PATIENCE
-    while not true():
-        if time.monotonic() > end:
-            raise AssertionError(what() if callable(what) else "not in time: " + what)
-        time.sleep(0.02)
 
 
 def executable(folder, name, text):
