@@ -216,15 +216,16 @@ live_networks(struct live_view *view,
 struct live_change {
 	struct kv_txn *txn;
 	struct codemap *suppliers; /* whose ranges changed */
+	struct codemap *networks; /* that were put */
 	struct buf value;
 	struct live_counts counts;
-	bool networks_cleared;
 };
 
 static void
 change_free(struct live_change *change)
 {
 	codemap_free(change->suppliers);
+	codemap_free(change->networks);
 	buf_fini(&change->value);
 	free(change);
 }
@@ -240,7 +241,8 @@ live_change_begin(struct live_change **out, struct store *store)
 		return ERR_NO_MEMORY;
 	buf_init(&change->value, 64 * 1024);
 	change->suppliers = codemap_new();
-	if (change->suppliers != NULL)
+	change->networks = codemap_new();
+	if (change->suppliers != NULL && change->networks != NULL)
 		err = kv_write(&change->txn, store_live(store));
 	if (err != ERR_OK) {
 		change_free(change);
@@ -263,13 +265,6 @@ enum err
 live_set_facts(struct live_change *change, uint64_t generation)
 {
 	return store_set_number(change->txn, "facts", generation);
-}
-
-enum err
-live_clear_networks(struct live_change *change)
-{
-	change->networks_cleared = true;
-	return kv_clear(change->txn, LIVE_NETWORK);
 }
 
 /*
@@ -319,8 +314,11 @@ live_put_network(
     struct live_change *change, struct span code, const struct network *network)
 {
 	struct span old;
-	enum err err;
+	uint32_t number;
+	enum err err = codemap_add(change->networks, code, &number);
 
+	if (err != ERR_OK && err != ERR_EXISTS)
+		return err;
 	buf_clear(&change->value);
 	network_write(&change->value, network);
 	err = buf_end(&change->value);
@@ -335,6 +333,28 @@ live_put_network(
 	change->counts.networks++;
 	return kv_put(
 	    change->txn, LIVE_NETWORK, code, buf_span(&change->value));
+}
+
+enum err
+live_forget_networks(struct live_change *change)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(change->txn, LIVE_NETWORK, SPAN(""), SPAN(""));
+	struct span key, value;
+	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	while (err == ERR_OK) {
+		err = kv_walk_next(walk, &key, &value);
+		if (err == ERR_DAMAGED && key.len > 0)
+			err = ERR_OK; /* of one that goes, or was put */
+		if (err == ERR_OK &&
+		    codemap_find(change->networks, key) == CODEMAP_NONE) {
+			err = kv_walk_del(walk);
+			change->counts.networks_gone++;
+		}
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
 enum err
@@ -395,7 +415,7 @@ mark_network(struct live_change *change)
 	if (!may_put(err))
 		return err;
 	if (err == ERR_OK && change->counts.networks == 0 &&
-	    !change->networks_cleared)
+	    change->counts.networks_gone == 0)
 		return ERR_OK;
 	return store_set_number(change->txn, "network",
 	    key_generation_next(err == ERR_OK ? last : key_generation_lost()));

@@ -106,9 +106,11 @@ void live_change_abort(struct live_change *change);
 
 enum err live_set_facts(struct live_change *change, uint64_t generation);
 
-/* Forgets all metrics, or all ranges. */
-enum err live_clear_networks(struct live_change *change);
+/* Forgets all ranges. */
 enum err live_clear_gammes(struct live_change *change);
+
+/* Forgets each product's metrics that this change has not put. */
+enum err live_forget_networks(struct live_change *change);
 
 /* What is the same already changes nothing, and no generation. */
 enum err live_put_network(struct live_change *change, struct span code,
@@ -118,6 +120,7 @@ enum err live_put_gamme(struct live_change *change, struct span supplier,
 
 /* What this change has altered so far. */
 struct live_counts {
-	uint64_t networks, networks_same, gammes, gammes_same;
+	uint64_t networks, networks_same, networks_gone;
+	uint64_t gammes, gammes_same;
 };
 struct live_counts live_change_counts(const struct live_change *change);

@@ -239,23 +239,76 @@ count(void *context, struct span code, const struct network *network)
 	return ERR_OK;
 }
 
-START_TEST(clearing_the_network_forgets_it)
+static uint64_t
+network_generation(void)
+{
+	renew();
+	return live_network_generation(view);
+}
+
+/* All that it has is put again, but those who are left out. */
+static struct live_counts
+replace_networks(const char *const *codes, unsigned count)
 {
 	struct live_change *change;
+	struct live_counts counts;
+	struct network network;
+
+	renew();
+	ck_assert_int_eq(live_network(view, SPAN("100001"), &network), ERR_OK);
+	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	for (unsigned i = 0; i < count; i++)
+		ck_assert_int_eq(
+		    live_put_network(change, span_of(codes[i]), &network),
+		    ERR_OK);
+	ck_assert_int_eq(live_forget_networks(change), ERR_OK);
+	counts = live_change_counts(change);
+	ck_assert_int_eq(live_change_commit(change), ERR_OK);
+	return counts;
+}
+
+START_TEST(products_that_are_not_put_are_forgotten)
+{
+	static const char *const codes[] = {"100001", "100003"};
 	unsigned products = 0;
+	struct live_counts counts;
+	struct network network;
+	uint64_t generation;
 
 	facts_network("100001", 1);
 	facts_network("100002", 1);
-	renew();
+	generation = network_generation();
+	counts = replace_networks(codes, 2);
+	ck_assert_uint_eq(counts.networks, 1);
+	ck_assert_uint_eq(counts.networks_same, 1);
+	ck_assert_uint_eq(counts.networks_gone, 1);
+	ck_assert_uint_gt(network_generation(), generation);
 	ck_assert_int_eq(live_networks(view, count, &products), ERR_OK);
 	ck_assert_uint_eq(products, 2);
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
-	ck_assert_int_eq(live_clear_networks(change), ERR_OK);
-	ck_assert_int_eq(live_change_commit(change), ERR_OK);
-	renew();
+	ck_assert_int_eq(
+	    live_network(view, SPAN("100002"), &network), ERR_NOT_FOUND);
+	counts = replace_networks(NULL, 0);
+	ck_assert_uint_eq(counts.networks_gone, 2);
 	products = 0;
+	renew();
 	ck_assert_int_eq(live_networks(view, count, &products), ERR_OK);
 	ck_assert_uint_eq(products, 0);
+}
+END_TEST
+
+START_TEST(the_same_products_again_change_nothing)
+{
+	static const char *const codes[] = {"100001", "100002"};
+	struct live_counts counts;
+	uint64_t generation;
+
+	facts_network("100001", 1);
+	facts_network("100002", 1);
+	generation = network_generation();
+	counts = replace_networks(codes, 2);
+	ck_assert_uint_eq(counts.networks_same, 2);
+	ck_assert_uint_eq(counts.networks_gone, 0);
+	ck_assert_uint_eq(network_generation(), generation);
 }
 END_TEST
 
@@ -377,7 +430,8 @@ test_suite(void)
 	tcase_add_test(tc, a_suppliers_ranges_come_in_order_and_no_others);
 	tcase_add_test(tc, a_callbacks_failure_ends_the_walk);
 	tcase_add_test(tc, clearing_ranges_changes_every_supplier_that_had_one);
-	tcase_add_test(tc, clearing_the_network_forgets_it);
+	tcase_add_test(tc, products_that_are_not_put_are_forgotten);
+	tcase_add_test(tc, the_same_products_again_change_nothing);
 	tcase_add_test(tc, a_damaged_range_is_told);
 	tcase_add_test(tc, a_damaged_product_is_told);
 	tcase_add_test(tc,

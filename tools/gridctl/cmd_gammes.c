@@ -97,7 +97,7 @@ static int
 gammes_import(int argc, char **argv)
 {
 	struct options options = {NULL, false};
-	struct live_counts counts = {0, 0, 0, 0};
+	struct live_counts counts = {0};
 	struct import import;
 	struct store *store;
 	int args, result, lock;

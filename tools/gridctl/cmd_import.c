@@ -263,11 +263,11 @@ switch_over(struct run *run)
 	err = live_set_facts(change, run->generation);
 	if (err == ERR_OK && !run->options->merge)
 		err = live_clear_gammes(change);
-	if (err == ERR_OK && !run->options->merge &&
-	    run->import.there[IMPORT_NETWORK])
-		err = live_clear_networks(change);
 	if (err == ERR_OK)
 		err = import_live(&run->import, change);
+	if (err == ERR_OK && !run->options->merge &&
+	    run->import.there[IMPORT_NETWORK])
+		err = live_forget_networks(change);
 	run->counts = live_change_counts(change);
 	if (err == ERR_OK)
 		return live_change_commit(change);

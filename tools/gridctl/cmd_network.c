@@ -41,10 +41,9 @@ take_in(struct import *import, struct store *store, const char *file,
 		err = live_change_begin(&change, store);
 	if (err != ERR_OK)
 		return err;
-	if (replace)
-		err = live_clear_networks(change);
-	if (err == ERR_OK)
-		err = import_live(import, change);
+	err = import_live(import, change);
+	if (err == ERR_OK && replace)
+		err = live_forget_networks(change);
 	*counts = live_change_counts(change);
 	if (err == ERR_OK)
 		return live_change_commit(change);
@@ -52,11 +51,21 @@ take_in(struct import *import, struct store *store, const char *file,
 	return err;
 }
 
+static void
+summary(const struct live_counts *counts, bool replace)
+{
+	printf("%s products changed, %s were the same",
+	    cmd_count(counts->networks), cmd_count(counts->networks_same));
+	if (replace)
+		printf(", %s forgotten", cmd_count(counts->networks_gone));
+	printf("\n");
+}
+
 int
 cmd_network(int argc, char **argv)
 {
 	struct options options = {false, false};
-	struct live_counts counts = {0, 0, 0, 0};
+	struct live_counts counts = {0};
 	struct import import;
 	struct store *store;
 	int args, result;
@@ -84,9 +93,7 @@ cmd_network(int argc, char **argv)
 	} else if (err != ERR_OK)
 		result = cmd_fail("network", err, NULL);
 	else if (!options.quiet)
-		printf("%s products changed, %s were the same\n",
-		    cmd_count(counts.networks),
-		    cmd_count(counts.networks_same));
+		summary(&counts, options.replace);
 	import_fini(&import);
 	store_close(store);
 	return result;
