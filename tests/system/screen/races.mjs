@@ -29,7 +29,7 @@ async function hold(page, path, some = () => true) {
 	return {
 		async holds(count) {
 			for (let i = 0; waiting.length < count; i++) {
-				assert.ok(i < 600, `no ${count} answers wait`);
+				assert.ok(i < 1200, `${waiting.length} wait, not ${count}`);
 				await page.waitForTimeout(50);
 			}
 		},
