@@ -16,7 +16,7 @@ struct serving; /* one of its threads: views and buffers kept between requests
 
 /*
  * Opens the store; call after fork(). `settings` and `metrics` must outlive
- * the server. The fault says what is wrong with the data directory.
+ * the server. On failure `fault` says where and why, always.
  */
 enum err server_open(struct server **out, const struct settings *settings,
     struct metrics *metrics, struct fault *fault);

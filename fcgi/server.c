@@ -43,6 +43,9 @@ server_open(struct server **out, const struct settings *settings,
 			err = ERR_NO_MEMORY;
 	}
 	if (err != ERR_OK) {
+		if (!fault_is_set(fault))
+			fault_set(fault, settings->data_dir,
+			    "cannot be served: %s", err_text(err));
 		server_close(server);
 		return err;
 	}

@@ -253,6 +253,8 @@ def read_only():
         grid.pool.wait(PATIENCE)
         subprocess.run(["mount", "-o", "remount,ro", "/mnt"], check=True)
         said = start_is_refused(grid, "/mnt/data")
+        # No line leaves out what it is about.
+        assert ": :" not in said, said
         print("starting on a read-only disk: " + said.strip().splitlines()[-1])
         subprocess.run(["mount", "-o", "remount,rw", "/mnt"], check=True)
         grid.start_pool()

@@ -350,7 +350,7 @@ def what_was_killed_is_started_again_without_noise():
     for name in ("gridapi", "gridhook"):
         os.kill(pids[name], signal.SIGKILL)
     wait_until(lambda: len(processes_of(quick().folder)) == 1 and
-               not os.path.exists("/proc/%d" % pids["gridapi"]), 20,
+               not os.path.exists("/proc/%d" % pids["gridapi"]),
                "only nginx runs")
     done = run(*quick().words("--detach"), seconds=AGAIN_SECONDS)
     assert done.returncode == 0 and done.stderr == "", done
