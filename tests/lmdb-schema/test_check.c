@@ -36,7 +36,9 @@ must_tell(const char *words)
 	told_must_have(words);
 }
 
-START_TEST(a_healthy_store_is_whole_and_counted)
+/* With all that make() has put into it. */
+static void
+must_be_whole(void)
 {
 	told_check(facts);
 	ck_assert_str_eq(told, "");
@@ -45,12 +47,17 @@ START_TEST(a_healthy_store_is_whole_and_counted)
 	ck_assert_uint_eq(told_counts.networks, 1);
 	ck_assert_uint_eq(told_counts.gammes, 1);
 	ck_assert_uint_eq(told_counts.snapshots, 1);
-	ck_assert_uint_gt(told_counts.sections, 100);
-	ck_assert_uint_gt(told_counts.references, 63);
-	ck_assert_uint_gt(told_counts.bytes, 10000);
 	/* 3 of live's meta, a product, a range and its generation; one of the
 	 * catalogue's meta, an entry; one of the state's meta. */
 	ck_assert_uint_eq(told_counts.records, 6 + 2 + 1);
+}
+
+START_TEST(a_healthy_store_is_whole_and_counted)
+{
+	must_be_whole();
+	ck_assert_uint_gt(told_counts.sections, 100);
+	ck_assert_uint_gt(told_counts.references, 63);
+	ck_assert_uint_gt(told_counts.bytes, 10000);
 	ck_assert_uint_eq(told_counts.leftovers, 0);
 }
 END_TEST
@@ -69,14 +76,7 @@ START_TEST(a_store_of_the_version_before_is_whole_and_counted)
 		ck_assert_int_eq(rename(plain, path), 0);
 	}
 	facts_open();
-	told_check(facts);
-	ck_assert_str_eq(told, "");
-	ck_assert_uint_eq(told_counts.damages, 0);
-	ck_assert_uint_eq(told_counts.articles, 63);
-	ck_assert_uint_eq(told_counts.networks, 1);
-	ck_assert_uint_eq(told_counts.gammes, 1);
-	ck_assert_uint_eq(told_counts.snapshots, 1);
-	ck_assert_uint_eq(told_counts.records, 6 + 2 + 1);
+	must_be_whole();
 }
 END_TEST
 
