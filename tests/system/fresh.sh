@@ -2,7 +2,8 @@
 # A bare Debian 12 in a folder, made by debootstrap, and this tree in it: both
 # commands of the README. Long: only with GRID_LONG=1, as root, and with a
 # mirror within reach. GRID_MIRROR names another one, GRID_FRESH=quickstart
-# leaves tools/check out. Closes with "N passed, N failed".
+# leaves tools/check out, GRID_KEEP is a folder for the log of what failed.
+# Closes with "N passed, N failed".
 set -u
 top=$(cd "${abs_top_srcdir:-$(dirname "$0")/../..}" && pwd)
 [ -n "${GRID_LONG:-}" ] || { echo "skipped: only with GRID_LONG=1"; exit 77; }
@@ -18,7 +19,8 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/grid-fresh-XXXXXX") || exit 1
 root=$work/root
 clean() {
   chroot "$root" /src/tools/quickstart --dir /srv/grid --stop >/dev/null 2>&1
-  umount "$root/proc" "$root/dev" 2>/dev/null
+  umount "$root/proc" 2>/dev/null
+  umount -R "$root/dev" 2>/dev/null
   # Never through a mount that stayed.
   mountpoint -q "$root/dev" || rm -rf --one-file-system "$work"
 }
@@ -35,7 +37,9 @@ step() { # step NAME COMMAND...
   else
     failed=$((failed + 1))
     echo "not ok: $name"
+    grep -nE 'not ok|^ *FAIL|[^0-9][1-9][0-9]* failed' "$work/log" | head -n 100
     tail -n 40 "$work/log"
+    [ -z "${GRID_KEEP:-}" ] || cp "$work/log" "$GRID_KEEP/fresh.log"
   fi
 }
 finish() {
@@ -48,7 +52,9 @@ inside() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 
 step "a bare Debian 12" debootstrap --variant=minbase bookworm "$root" "$mirror"
 [ $failed -eq 0 ] || finish
-mount -t proc proc "$root/proc" && mount --bind /dev "$root/dev" ||
+# With all that is mounted below /dev: terminals, and memory that is shared.
+mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+  mount --make-rslave "$root/dev" ||
   { echo "skipped: mounts are not allowed here"; exit 77; }
 # What this machine needs to reach the network: names, certificates, settings.
 cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null
