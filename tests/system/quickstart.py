@@ -5,9 +5,11 @@ folder; GRID_LONG=1 lets it make its own.
 """
 
 import atexit
+import csv
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -76,8 +78,10 @@ class Quick:
         return self
 
     def env(self):
+        """As a shell reads it."""
         with open(os.path.join(self.folder, "quickstart.env")) as file:
-            return dict(line.rstrip("\n").split("=", 1) for line in file)
+            return dict("".join(shlex.split(line)).split("=", 1)
+                        for line in file)
 
     def pids(self):
         found = {}
@@ -357,6 +361,27 @@ def what_was_killed_is_started_again_without_noise():
     assert get("/fournisseurs")[0] == 200
 
 
+def an_own_import_may_have_any_code():
+    """The largest supplier's code is asked for, and written down."""
+    env = quick().env()
+    code = "L'eau & Cie 1%"
+    with open(os.path.join(env["GRID_CSV"], "articles.csv")) as file:
+        head, row = list(csv.reader(file))[:2]
+    folder = os.path.join(quick().folder, "own")
+    os.mkdir(folder)
+    with open(os.path.join(folder, "suppliers.csv"), "w") as file:
+        csv.writer(file).writerows([["code", "nom"], [code, "Sources, 12 unis"]])
+    with open(os.path.join(folder, "articles.csv"), "w") as file:
+        csv.writer(file).writerows([head] + [
+            [code, "OWN%d" % i] + row[2:] for i in range(ARTICLES + 1)])
+    subprocess.run([env["GRIDCTL"], "--data", env["GRID_DATA"], "import",
+                    "--merge", "--quiet", folder], check=True)
+    assert run("--dir", quick().folder, "--stop").returncode == 0
+    quick().start()
+    assert quick().env()["GRID_SUPPLIER"] == code, quick().env()
+    three_things_to_try_work_as_printed()
+
+
 def stop_ends_all_and_may_be_said_twice():
     folder = quick().folder
     assert processes_of(folder)
@@ -422,6 +447,7 @@ def main():
         second_run_may_move_to_another_port,
         nothing_listens_elsewhere_than_on_loopback,
         what_was_killed_is_started_again_without_noise,
+        an_own_import_may_have_any_code,
         stop_ends_all_and_may_be_said_twice,
         in_front_it_runs_until_it_is_interrupted])
 
