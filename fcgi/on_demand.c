@@ -32,7 +32,10 @@ struct job {
 };
 
 struct computing_table {
+	const struct settings *settings;
+	struct metrics *metrics;
 	pthread_mutex_t lock;
+	unsigned users; /* the server, and each thread that awaits a child */
 	pthread_cond_t changed;
 	struct job *jobs;
 	unsigned waiting;
@@ -40,13 +43,16 @@ struct computing_table {
 };
 
 struct computing_table *
-computing_table_new(void)
+computing_table_new(const struct settings *settings, struct metrics *metrics)
 {
 	struct computing_table *table = calloc(1, sizeof(*table));
 	pthread_condattr_t monotonic;
 
 	if (table == NULL)
 		return NULL;
+	table->settings = settings;
+	table->metrics = metrics;
+	table->users = 1;
 	pthread_condattr_init(&monotonic);
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_mutex_init(&table->lock, NULL);
@@ -58,7 +64,14 @@ computing_table_new(void)
 void
 computing_table_free(struct computing_table *table)
 {
+	unsigned users;
+
 	if (table == NULL)
+		return;
+	pthread_mutex_lock(&table->lock);
+	users = --table->users;
+	pthread_mutex_unlock(&table->lock);
+	if (users > 0)
 		return;
 	pthread_mutex_destroy(&table->lock);
 	pthread_cond_destroy(&table->changed);
@@ -101,23 +114,22 @@ spawn(pid_t *pid, char **argv)
 }
 
 static enum err
-start(pid_t *pid, struct server *server, const struct job *job)
+start(pid_t *pid, const struct settings *settings, const struct job *job)
 {
 	char slots[32], limit[32];
-	char *compute[] = {server->settings->gridctl, (char *)"--data",
-	    server->settings->data_dir, (char *)"compute", (char *)"--quiet",
+	char *compute[] = {settings->gridctl, (char *)"--data",
+	    settings->data_dir, (char *)"compute", (char *)"--quiet",
 	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--limit",
 	    limit, (char *)"--", job->supplier, NULL};
-	char *pack[] = {server->settings->gridctl, (char *)"--data",
-	    server->settings->data_dir, (char *)"gzip", (char *)"--quiet",
-	    (char *)"--jobs", (char *)"1", (char *)"--limit", limit,
-	    (char *)"--", job->supplier, NULL};
+	char *pack[] = {settings->gridctl, (char *)"--data", settings->data_dir,
+	    (char *)"gzip", (char *)"--quiet", (char *)"--jobs", (char *)"1",
+	    (char *)"--limit", limit, (char *)"--", job->supplier, NULL};
 
-	snprintf(slots, sizeof(slots), "%lld",
-	    (long long)server->settings->compute_slots);
+	snprintf(
+	    slots, sizeof(slots), "%lld", (long long)settings->compute_slots);
 	/* It keeps to it by itself when this process is killed. */
 	snprintf(limit, sizeof(limit), "%lld",
-	    (long long)server->settings->compute_timeout_s);
+	    (long long)settings->compute_timeout_s);
 	return spawn(pid, job->pack ? pack : compute);
 }
 
@@ -168,7 +180,7 @@ await(pid_t pid, const char *supplier, int64_t limit_s)
  * -------------------------------------------------------------------- */
 
 struct runner {
-	struct server *server;
+	struct computing_table *table;
 	struct job *job;
 };
 
@@ -196,30 +208,32 @@ count_end(struct metrics *metrics, enum err err)
 		metrics->computations_failed++;
 }
 
-/* Its own thread, so that it is seen to its end when all clients have gone. */
+/*
+ * Its own thread, so that it is seen to its end when all clients have gone, and
+ * the server, too: what it needs is in the table.
+ */
 static void *
 run(void *context)
 {
 	struct runner *runner = context;
-	struct server *server = runner->server;
+	struct computing_table *table = runner->table;
 	struct job *job = runner->job;
-	struct computing_table *table = server->computing;
 	pid_t pid;
 	enum err err;
 
 	free(runner);
 	if (!job->pack)
-		metrics_mine(server->metrics)->computations_running++;
-	err = start(&pid, server, job);
+		metrics_mine(table->metrics)->computations_running++;
+	err = start(&pid, table->settings, job);
 	/* Nobody waits for what packs: it leaves the processors to pages. */
 	if (err == ERR_OK && job->pack &&
 	    setpriority(PRIO_PROCESS, (id_t)pid, PACK_NICE) != 0)
 		log_debug("packing keeps its priority");
 	if (err == ERR_OK)
 		err = await(
-		    pid, job->supplier, server->settings->compute_timeout_s);
+		    pid, job->supplier, table->settings->compute_timeout_s);
 	if (!job->pack)
-		count_end(server->metrics, err);
+		count_end(table->metrics, err);
 	pthread_mutex_lock(&table->lock);
 	if (job->pack && err != ERR_OK)
 		table->pack_after_ns = date_monotonic_ns() + PACK_PAUSE_NS;
@@ -228,12 +242,13 @@ run(void *context)
 	pthread_cond_broadcast(&table->changed);
 	release_job(table, job);
 	pthread_mutex_unlock(&table->lock);
+	computing_table_free(table);
 	return NULL;
 }
 
 static enum err
-start_job(
-    struct job **out, struct server *server, struct span supplier, bool pack)
+start_job(struct job **out, struct computing_table *table, struct span supplier,
+    bool pack)
 {
 	struct job *job = calloc(1, sizeof(*job));
 	struct runner *runner = calloc(1, sizeof(*runner));
@@ -244,10 +259,10 @@ start_job(
 	if (job != NULL)
 		job->supplier = span_dup(supplier);
 	if (job != NULL && runner != NULL && job->supplier != NULL) {
-		*runner = (struct runner){server, job};
+		*runner = (struct runner){table, job};
 		job->users = 2; /* the thread and the caller */
 		job->pack = pack;
-		job->next = server->computing->jobs;
+		job->next = table->jobs;
 		pthread_attr_init(&detached);
 		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 		errnum = pthread_create(&thread, &detached, run, runner);
@@ -260,16 +275,16 @@ start_job(
 		free(runner);
 		return ERR_NO_MEMORY;
 	}
-	server->computing->jobs = job;
+	table->users++;
+	table->jobs = job;
 	*out = job;
 	return ERR_OK;
 }
 
 static enum err
-join_job(
-    struct job **out, struct server *server, struct span supplier, bool pack)
+join_job(struct job **out, struct computing_table *table, struct span supplier,
+    bool pack)
 {
-	struct computing_table *table = server->computing;
 	struct job *job = table->jobs;
 
 	while (job != NULL &&
@@ -277,7 +292,7 @@ join_job(
 		!span_eq(span_of(job->supplier), supplier)))
 		job = job->next;
 	if (job == NULL)
-		return start_job(out, server, supplier, pack);
+		return start_job(out, table, supplier, pack);
 	job->users++;
 	*out = job;
 	return ERR_OK;
@@ -301,17 +316,16 @@ enum err
 on_demand_compute(struct call *call, struct span supplier)
 {
 	const struct request *request = call->request;
-	struct server *server = call->server;
-	struct computing_table *table = server->computing;
+	struct computing_table *table = call->server->computing;
 	struct job *job = NULL;
 	enum err err = ERR_BUSY;
 
 	pthread_mutex_lock(&table->lock);
-	if (table->waiting < (unsigned)server->settings->compute_waiters)
-		err = join_job(&job, server, supplier, false);
+	if (table->waiting < (unsigned)table->settings->compute_waiters)
+		err = join_job(&job, table, supplier, false);
 	if (err == ERR_OK) {
 		table->waiting++;
-		metrics_mine(server->metrics)->computations_waiting++;
+		metrics_mine(table->metrics)->computations_waiting++;
 		while (!job->done && err == ERR_OK) {
 			wait_a_little(table);
 			if (request->gone != NULL &&
@@ -321,7 +335,7 @@ on_demand_compute(struct call *call, struct span supplier)
 		if (job->done)
 			err = job->err;
 		table->waiting--;
-		metrics_mine(server->metrics)->computations_waiting--;
+		metrics_mine(table->metrics)->computations_waiting--;
 		release_job(table, job);
 	}
 	pthread_mutex_unlock(&table->lock);
@@ -331,13 +345,12 @@ on_demand_compute(struct call *call, struct span supplier)
 void
 on_demand_pack(struct call *call, struct span supplier)
 {
-	struct server *server = call->server;
-	struct computing_table *table = server->computing;
+	struct computing_table *table = call->server->computing;
 	struct job *job;
 
 	pthread_mutex_lock(&table->lock);
 	if (date_monotonic_ns() >= table->pack_after_ns &&
-	    join_job(&job, server, supplier, true) == ERR_OK)
+	    join_job(&job, table, supplier, true) == ERR_OK)
 		release_job(table, job);
 	pthread_mutex_unlock(&table->lock);
 }

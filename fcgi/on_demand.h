@@ -1,7 +1,8 @@
 /*
  * on_demand: a supplier computed, or its rows packed, because somebody asks
- * for it. `gridctl compute` or `gridctl gzip` runs as a child, so that a crash or the time limit ends a child and
- * never a worker. Requests for the same supplier share one child.
+ * for it. `gridctl compute` or `gridctl gzip` runs as a child, so that a crash
+ * or the time limit ends a child and never a worker. Requests for the same
+ * supplier share one child.
  */
 #pragma once
 
@@ -10,8 +11,15 @@
 
 struct call;
 struct computing_table;
+struct metrics;
+struct settings;
 
-struct computing_table *computing_table_new(void);
+/*
+ * `settings` and `metrics` must outlive the children: computing_table_free()
+ * does not wait for those that are under way, and they go on.
+ */
+struct computing_table *computing_table_new(
+    const struct settings *settings, struct metrics *metrics);
 void computing_table_free(struct computing_table *table);
 
 /*

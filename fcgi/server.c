@@ -37,7 +37,7 @@ server_open(struct server **out, const struct settings *settings,
 		    server->store, (unsigned)settings->snapshots_open, metrics);
 		server->excerpts = excerpts_new(EXCERPTS_BYTES);
 		server->roster = roster_slot_new();
-		server->computing = computing_table_new();
+		server->computing = computing_table_new(settings, metrics);
 		if (server->snapcache == NULL || server->excerpts == NULL ||
 		    server->roster == NULL || server->computing == NULL)
 			err = ERR_NO_MEMORY;

@@ -98,6 +98,7 @@ gated(const char *first)
 {
 	static char script[1024];
 
+	unlink(scratch_path("go")); /* of the test before */
 	snprintf(script, sizeof(script),
 	    "%s; while [ ! -e %s ] && [ -e %s ]; do sleep 0.05; done", first,
 	    scratch_path("go"), scratch_dir());
@@ -194,6 +195,22 @@ START_TEST(client_that_left_does_not_end_it)
 }
 END_TEST
 
+/* A worker that is told to leave has its server closed, whatever is computed. */
+START_TEST(closing_the_server_leaves_it_alone)
+{
+	computing_is(gated(":"));
+	world.request.gone = gone;
+	ck_assert_int_eq(compute(), ERR_CLOSED);
+	serving_free(world.serving);
+	server_close(world.server);
+	world.serving = NULL;
+	world.server = NULL;
+	open_gate();
+	while (atomic_load(&world.metrics->computations_done) == 0)
+		usleep(1000);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -210,6 +227,7 @@ test_suite(void)
 	tcase_add_test(tc, who_asks_for_the_same_shares_one_child);
 	tcase_add_test(tc, waiters_are_capped);
 	tcase_add_test(tc, client_that_left_does_not_end_it);
+	tcase_add_test(tc, closing_the_server_leaves_it_alone);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
