@@ -7,8 +7,10 @@
  * Readers take no lock: a place is stored when its text is. Two threads may
  * keep the same row at once; then it is there twice, and the later one stands.
  *
- * Room for as much as a list may ever hold is asked for at once: pages that
- * nobody has written to take no memory.
+ * Room for as much text as a list may ever hold is mapped when there is a first
+ * one: pages that nobody has written to take no memory. It comes from the
+ * kernel and goes back there. malloc() would keep what was freed for the next
+ * to ask, in each thread's heap, and the ceiling would know nothing of that.
  */
 #include "fcgi/excerpts.h"
 
@@ -17,6 +19,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/date.h"
 #include "lmdb-schema/snapfile.h"
@@ -39,7 +42,7 @@ struct excerpt {
 	int64_t used_ns;
 	uint32_t rows;
 	_Atomic uint32_t *at;
-	char *text;
+	_Atomic(char *) text; /* NULL until there is some */
 	size_t room;
 	atomic_size_t full; /* bytes; beyond `room` when somebody found none */
 };
@@ -68,8 +71,9 @@ excerpt_release(struct excerpt *excerpt)
 {
 	if (excerpt == NULL || atomic_fetch_sub(&excerpt->users, 1) != 1)
 		return;
+	if (atomic_load(&excerpt->text) != NULL)
+		munmap(atomic_load(&excerpt->text), excerpt->room);
 	free(excerpt->at);
-	free(excerpt->text);
 	free(excerpt);
 }
 
@@ -107,8 +111,7 @@ new_list(
 	room = (size_t)list->rows * (EXCERPT_MAX + 1);
 	list->room = room < most ? room : most;
 	list->at = calloc(list->rows + 1u, sizeof(*list->at));
-	list->text = malloc(list->room + 1);
-	if (list->at != NULL && list->text != NULL)
+	if (list->at != NULL)
 		return list;
 	excerpt_release(list);
 	return NULL;
@@ -218,14 +221,39 @@ excerpt_row(const struct excerpt *excerpt, uint32_t row)
 	if (row >= excerpt->rows)
 		return SPAN("");
 	at = atomic_load_explicit(&excerpt->at[row], memory_order_acquire);
+	if ((at & EXCERPT_MAX) == 0)
+		return SPAN("");
 	return span_make(
-	    excerpt->text + (size_t)(at >> LEN_BITS) * UNIT, at & EXCERPT_MAX);
+	    atomic_load_explicit(&excerpt->text, memory_order_relaxed) +
+		(size_t)(at >> LEN_BITS) * UNIT,
+	    at & EXCERPT_MAX);
+}
+
+/* Where all of its text goes; NULL when there is no memory. */
+static char *
+text_of(struct excerpt *list)
+{
+	char *text = atomic_load(&list->text), *others = NULL;
+
+	if (text != NULL)
+		return text;
+	text = mmap(NULL, list->room, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (text == MAP_FAILED)
+		return NULL;
+	/* A huge page would take 2 MB for a row; where refused, it may. */
+	madvise(text, list->room, MADV_NOHUGEPAGE);
+	if (atomic_compare_exchange_strong(&list->text, &others, text))
+		return text;
+	munmap(text, list->room);
+	return others;
 }
 
 void
 excerpt_keep(struct excerpt *excerpt, uint32_t row, struct span text)
 {
 	size_t len = (text.len + UNIT - 1) / UNIT * UNIT, place;
+	char *to;
 
 	if (row >= excerpt->rows || text.len > EXCERPT_MAX ||
 	    atomic_load(&excerpt->full) >= excerpt->room)
@@ -236,10 +264,13 @@ excerpt_keep(struct excerpt *excerpt, uint32_t row, struct span text)
 		    &excerpt->at[row], SEEN, memory_order_relaxed);
 		return;
 	}
+	to = text_of(excerpt);
+	if (to == NULL)
+		return;
 	place = atomic_fetch_add(&excerpt->full, len);
 	if (place + len > excerpt->room)
 		return;
-	memcpy(excerpt->text + place, text.ptr, text.len);
+	memcpy(to + place, text.ptr, text.len);
 	atomic_store_explicit(&excerpt->at[row],
 	    (uint32_t)(place / UNIT << LEN_BITS | text.len),
 	    memory_order_release);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
@@ -15,6 +16,18 @@ static struct call call;
 static struct rows_view view;
 static const struct columns some = {{5, 0}}, others = {{6, 0}};
 static char longest[EXCERPT_MAX];
+
+/* The rows that the snapshot pretends to have; 0: those that it has. */
+static uint32_t pretended;
+
+uint32_t __real_snapshot_rows(const struct snapshot *snap);
+uint32_t __wrap_snapshot_rows(const struct snapshot *snap);
+
+uint32_t
+__wrap_snapshot_rows(const struct snapshot *snap)
+{
+	return pretended != 0 ? pretended : __real_snapshot_rows(snap);
+}
 
 static void
 make(void)
@@ -30,6 +43,7 @@ make(void)
 static void
 drop(void)
 {
+	pretended = 0;
 	excerpts_free(excerpts);
 	rows_close(&view, &call);
 	world_close();
@@ -252,6 +266,80 @@ START_TEST(the_only_list_begins_anew_beyond_the_ceiling)
 }
 END_TEST
 
+/* Bytes of memory that this process has. */
+static size_t
+resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	size_t pages = 0;
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%*u %zu", &pages), 1);
+	fclose(file);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+/* Fills a list for each of some lists of fields. */
+static void *
+fill_lists(void *arg)
+{
+	const uint64_t *first = arg;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct columns columns = {{*first + i, 0}};
+
+		pthread_mutex_lock(&turn);
+		for (uint32_t row = 0; row < pretended; row++) {
+			struct excerpt *list = get(&columns);
+
+			keep(list, row, span_make(longest, sizeof(longest)));
+			excerpt_release(list);
+		}
+		pthread_mutex_unlock(&turn);
+	}
+	return NULL;
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_SHADOW 1
+#elif defined(__has_feature)
+#define HAS_SHADOW __has_feature(address_sanitizer)
+#else
+#define HAS_SHADOW 0
+#endif
+
+/*
+ * Each thread has a heap of its own, which keeps what was freed. What the
+ * address sanitizer notes of memory that has gone is more than that.
+ */
+START_TEST(the_ceiling_is_that_of_the_processs_memory)
+{
+	const size_t slack = (size_t)(HAS_SHADOW ? 512 : 12) << 20;
+	uint64_t first[8];
+	pthread_t threads[8];
+	size_t before;
+
+	pretended = 30000;
+	excerpts_free(excerpts);
+	excerpts = excerpts_new(EXCERPTS_BYTES);
+	ck_assert_ptr_nonnull(excerpts);
+	before = resident();
+	for (unsigned i = 0; i < 8; i++) {
+		first[i] = 1 + 3 * i;
+		ck_assert_int_eq(
+		    pthread_create(&threads[i], NULL, fill_lists, &first[i]),
+		    0);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_uint_le(resident(), before + EXCERPTS_BYTES + slack);
+	excerpts_tick(excerpts, -1);
+	ck_assert_uint_le(resident(), before + slack);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -266,6 +354,7 @@ test_suite(void)
 	tcase_add_test(tc, a_full_list_keeps_what_it_has);
 	tcase_add_test(tc, least_recently_used_list_goes_and_its_user_keeps_it);
 	tcase_add_test(tc, lists_together_have_a_ceiling);
+	tcase_add_test(tc, the_ceiling_is_that_of_the_processs_memory);
 	tcase_add_test(tc, the_only_list_begins_anew_beyond_the_ceiling);
 	tcase_add_test(tc, snapshot_of_too_many_rows_has_no_list);
 	tcase_add_test(tc, idle_lists_go);
