@@ -23,8 +23,11 @@ server_open(struct server **out, const struct settings *settings,
 	enum err err;
 
 	*out = NULL;
-	if (server == NULL)
+	if (server == NULL) {
+		fault_set(fault, settings->data_dir, "cannot be served: %s",
+		    err_text(ERR_NO_MEMORY));
 		return ERR_NO_MEMORY;
+	}
 	server->settings = settings;
 	server->metrics = metrics;
 	pthread_mutex_init(&server->source_lock, NULL);
@@ -43,9 +46,9 @@ server_open(struct server **out, const struct settings *settings,
 			err = ERR_NO_MEMORY;
 	}
 	if (err != ERR_OK) {
-		if (!fault_is_set(fault))
-			fault_set(fault, settings->data_dir,
-			    "cannot be served: %s", err_text(err));
+		/* The first one stays: what the store says is closer. */
+		fault_set(fault, settings->data_dir, "cannot be served: %s",
+		    err_text(err));
 		server_close(server);
 		return err;
 	}

@@ -116,6 +116,36 @@ START_TEST(each_allocation_may_fail)
 }
 END_TEST
 
+START_TEST(a_server_that_cannot_be_opened_says_where_and_why)
+{
+	unsigned long nth = 1;
+	struct fault fault;
+	enum err err;
+
+	serving_free(world.serving);
+	world.serving = NULL;
+	server_close(world.server);
+	for (;; nth++) {
+		fault_clear(&fault);
+		failing_begin(nth);
+		err = server_open(
+		    &world.server, &world.settings, world.metrics, &fault);
+		if (failing_end() < nth)
+			break;
+		ck_assert_int_eq(err, ERR_NO_MEMORY);
+		ck_assert_str_ne(fault.place, "");
+		ck_assert_str_ne(fault.message, "");
+		failing_begin(nth);
+		err = server_open(
+		    &world.server, &world.settings, world.metrics, NULL);
+		failing_end();
+		ck_assert_int_eq(err, ERR_NO_MEMORY);
+	}
+	ck_assert_int_eq(err, ERR_OK);
+	ck_assert_uint_gt(nth, 4);
+}
+END_TEST
+
 /* --- the rows' life ----------------------------------------------------------
  */
 
@@ -227,6 +257,7 @@ test_suite(void)
 	tcase_add_loop_test(tc, page_keeps_its_allocation_budget, 0,
 	    sizeof(budgets) / sizeof(budgets[0]));
 	tcase_add_loop_test(tc, each_allocation_may_fail, 0, URIS);
+	tcase_add_test(tc, a_server_that_cannot_be_opened_says_where_and_why);
 	tcase_add_test(tc, rows_stay_open_until_they_are_put);
 	tcase_add_test(tc, client_that_left_is_counted);
 	tcase_add_test(tc, absent_snapshot_goes_to_the_slow_pool);
