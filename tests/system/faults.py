@@ -276,6 +276,7 @@ class Disk:
         os.truncate(self.image, 128 << 20)
         self.run("mkfs.ext4", "-qF", self.image)
         self.mounted = False
+        self.trigger = None
 
     @staticmethod
     def run(*words):
@@ -286,6 +287,9 @@ class Disk:
         self.run("mount", "-o", "loop,errors=remount-ro", self.image,
                  self.folder)
         self.mounted = True
+        device = os.path.basename(self.run("findmnt", "-no", "SOURCE",
+                                           self.folder))
+        self.trigger = "/sys/fs/ext4/%s/trigger_fs_error" % device
 
     def unmount(self):
         if self.mounted:
@@ -293,9 +297,7 @@ class Disk:
             self.run("umount", self.folder)
 
     def fail(self):
-        device = os.path.basename(self.run("findmnt", "-no", "SOURCE",
-                                           self.folder))
-        with open("/sys/fs/ext4/%s/trigger_fs_error" % device, "w") as file:
+        with open(self.trigger, "w") as file:
             file.write("a test")
 
     def __enter__(self):
@@ -317,6 +319,9 @@ def a_disk_that_turns_read_only_is_read_and_takes_no_writes():
             disk.mount()
         except subprocess.CalledProcessError as error:
             leave_out("no disk in a file here: " + error.stderr.strip())
+            return
+        if not os.path.exists(disk.trigger):
+            leave_out("no way to have the disk fail here: " + disk.trigger)
             return
         with Grid(data=disk.folder + "/data") as grid:
             try:

@@ -19,7 +19,7 @@ work=$(mktemp -d "${TMPDIR:-/var/tmp}/grid-fresh-XXXXXX") || exit 1
 root=$work/root
 clean() {
   chroot "$root" /src/tools/quickstart --dir /srv/grid --stop >/dev/null 2>&1
-  umount "$root/proc" 2>/dev/null
+  umount "$root/proc" "$root/sys" 2>/dev/null
   umount -R "$root/dev" 2>/dev/null
   # Never through a mount that stayed.
   mountpoint -q "$root/dev" || rm -rf --one-file-system "$work"
@@ -53,7 +53,8 @@ inside() { chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin \
 step "a bare Debian 12" debootstrap --variant=minbase bookworm "$root" "$mirror"
 [ $failed -eq 0 ] || finish
 # With all that is mounted below /dev: terminals, and memory that is shared.
-mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+mount -t proc proc "$root/proc" && mount -t sysfs sysfs "$root/sys" &&
+  mount --rbind /dev "$root/dev" &&
   mount --make-rslave "$root/dev" ||
   { echo "skipped: mounts are not allowed here"; exit 77; }
 # What this machine needs to reach the network: names, certificates, settings.
