@@ -414,6 +414,29 @@ START_TEST(a_damaged_record_is_mended_by_what_it_was)
 }
 END_TEST
 
+START_TEST(damaged_products_are_replaced_or_forgotten)
+{
+	static const char *const codes[] = {"100001", "100002"};
+	struct live_counts counts;
+	unsigned products = 0;
+
+	facts_network("100001", 1);
+	facts_network("100002", 1);
+	facts_network("100003", 1);
+	spoil(LIVE_NETWORK, SPAN("100002"));
+	spoil(LIVE_NETWORK, SPAN("100003"));
+	ck_assert_int_eq(live_networks(view, count, &products), ERR_DAMAGED);
+	counts = replace_networks(codes, 2);
+	ck_assert_uint_eq(counts.networks, 1);
+	ck_assert_uint_eq(counts.networks_same, 1);
+	ck_assert_uint_eq(counts.networks_gone, 1);
+	products = 0;
+	renew();
+	ck_assert_int_eq(live_networks(view, count, &products), ERR_OK);
+	ck_assert_uint_eq(products, 2);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -437,6 +460,7 @@ test_suite(void)
 	tcase_add_test(tc,
 	    a_generation_that_is_damaged_is_unknown_and_any_change_mends_it);
 	tcase_add_test(tc, a_damaged_record_is_mended_by_what_it_was);
+	tcase_add_test(tc, damaged_products_are_replaced_or_forgotten);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
