@@ -109,25 +109,22 @@ wait_for_work(struct thread *thread)
 
 /*
  * The next connection, or -1 when the thread shall end. Who has waited accepts
- * even when it is to leave: the connection that woke it wakes no other, and
- * would wait for the next one to come.
+ * before it looks whether it is to leave: the connection that woke it wakes no
+ * other, and would wait for the next one to come.
  */
 static int
 next_connection(struct thread *thread)
 {
 	struct worker *worker = thread->worker;
-	bool waited = false;
 
 	for (;;) {
 		enum stop stop = atomic_load(&worker->stop);
 		int fd;
 
-		if (stop == STOP_LEAVE && !waited)
+		if (stop == STOP_LEAVE)
 			return -1;
-		if (stop == STOP_NOT) {
+		if (stop == STOP_NOT)
 			wait_for_work(thread);
-			waited = true;
-		}
 		fd = accept4(worker->job->listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd >= 0)
 			return fd;

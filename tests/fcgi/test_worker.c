@@ -15,7 +15,7 @@
 #include "tests/support/scratch.h"
 
 #define ROUNDS 60
-#define PATIENCE_MS 10000
+#define PATIENCE_MS 60000
 
 /* --- nobody is served here: who is accepted is let go --------------------- */
 
