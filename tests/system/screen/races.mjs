@@ -15,12 +15,15 @@ const GRID = "**/api/v1/grid?*", PRODUCT = "**/api/v1/products/*";
  */
 async function hold(page, path, some = () => true) {
 	const waiting = [];
+	let held = true;
 	const handler = async (route) => {
 		if (!some(route.request()))
 			return route.fallback();
 		const response = await route.fetch();
 
-		await new Promise((go) => waiting.push(go));
+		/* One that was under way when all were let go is not held. */
+		if (held)
+			await new Promise((go) => waiting.push(go));
 		/* The page may want it no more. */
 		return route.fulfill({response}).catch(() => {});
 	};
@@ -34,6 +37,7 @@ async function hold(page, path, some = () => true) {
 			}
 		},
 		async letGo() {
+			held = false;
 			await page.unroute(path, handler);
 			for (const go of waiting.splice(0).reverse())
 				go();
