@@ -19,7 +19,8 @@ import zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import GRIDCTL, Grid  # noqa: E402
-from stack import BUILD, PATIENCE, run_tests, wait_until  # noqa: E402
+from stack import (BUILD, PATIENCE, is_sanitized,  # noqa: E402
+                   run_tests, wait_until)
 
 GRIDAPI = os.path.join(BUILD, "fcgi", "gridapi")
 ROWS = "/api/v1/grid?fournisseur=%s&limit=5"
@@ -448,10 +449,9 @@ time_t time(time_t *at)
 
 def a_clock_set_back_makes_no_generation_twice():
     compiler = shutil.which("cc") or shutil.which("gcc")
-    with open(GRIDCTL, "rb") as program:
-        if not compiler or b"__asan_init" in program.read():
-            leave_out("needs cc, and programs without sanitizers")
-            return
+    if not compiler or is_sanitized(GRIDCTL):
+        leave_out("needs cc, and programs without sanitizers")
+        return
     with Grid() as grid:
         source, shim = grid.path("shim.c"), grid.path("shim.so")
         with open(source, "w") as file:

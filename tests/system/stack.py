@@ -59,6 +59,13 @@ def has_ended(pid):
         return True
 
 
+def is_sanitized(program):
+    """Whether the address sanitizer is in it: its memory is then not what
+    others would take."""
+    with open(program, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 def links_of(folder):
     """Where the links of a folder of /proc lead that a process changes
     meanwhile: what has gone before it could be read is left out, and only
