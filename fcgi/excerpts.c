@@ -96,9 +96,6 @@ new_list(
 	struct excerpt *list;
 	size_t room;
 
-	/* The places of so many rows leave little for their text. */
-	if (snapshot_rows(snap) > most / 2 / sizeof(*list->at))
-		return NULL;
 	list = calloc(1, sizeof(*list));
 	if (list == NULL)
 		return NULL;
@@ -177,9 +174,12 @@ struct excerpt *
 excerpts_get(struct excerpts *excerpts, const struct snapshot *snap,
     const struct columns *columns)
 {
-	struct excerpt *list = NULL;
+	struct excerpt *list;
 	unsigned place = 0;
 
+	/* The places of so many rows leave little for their text. */
+	if (snapshot_rows(snap) > excerpts->most / 2 / sizeof(*list->at))
+		return NULL;
 	pthread_mutex_lock(&excerpts->lock);
 	/* The one that is asked for may go too, and begins anew. */
 	while (bytes_of(excerpts) >= excerpts->most)

@@ -171,6 +171,27 @@ START_TEST(snapshot_of_too_many_rows_has_no_list)
 }
 END_TEST
 
+START_TEST(snapshot_of_too_many_rows_takes_nobodys_place)
+{
+	struct excerpt *first = get(&some);
+
+	keep(first, 0, SPAN("first"));
+	excerpt_release(first);
+	/* All places are taken, and the first is the oldest. */
+	for (uint64_t i = 0; i < 7; i++) {
+		struct columns columns = {{0, i + 1}};
+
+		excerpt_release(get(&columns));
+	}
+	pretended = UINT32_MAX;
+	ck_assert_ptr_null(excerpts_get(excerpts, view.pinned->snap, &others));
+	pretended = 0;
+	first = get(&some);
+	check_row(first, 0, "first");
+	excerpt_release(first);
+}
+END_TEST
+
 START_TEST(idle_lists_go)
 {
 	struct excerpt *list = get(&some);
@@ -357,6 +378,7 @@ test_suite(void)
 	tcase_add_test(tc, the_ceiling_is_that_of_the_processs_memory);
 	tcase_add_test(tc, the_only_list_begins_anew_beyond_the_ceiling);
 	tcase_add_test(tc, snapshot_of_too_many_rows_has_no_list);
+	tcase_add_test(tc, snapshot_of_too_many_rows_takes_nobodys_place);
 	tcase_add_test(tc, idle_lists_go);
 	tcase_add_test(tc, threads_share_a_list);
 	suite_add_tcase(suite, tc);
