@@ -1,7 +1,10 @@
 #include "tests/lmdb-schema/plain.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "common/fs.h"
 #include "common/kv.h"
 #include "lmdb-schema/schema.h"
 #include "lmdb-schema/state.h"
@@ -81,5 +84,20 @@ plain_copy(unsigned which, const char *from, const char *to)
 		kv_close(out);
 	}
 	kv_close(in);
+	return err;
+}
+
+enum err
+plain_make(unsigned which, const char *dir)
+{
+	char path[FS_PATH_MAX], plain[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/%s", dir, plain_files[which]);
+
+	if (err == ERR_OK)
+		err = fs_path(plain, "%s.plain", path);
+	if (err == ERR_OK)
+		err = plain_copy(which, path, plain);
+	if (err == ERR_OK && rename(plain, path) != 0)
+		err = err_from_errno(errno);
 	return err;
 }

@@ -15,3 +15,6 @@ extern const char *const plain_files[PLAIN_FILES]; /* below a data directory */
  * closed, has into `to`, which is not there yet.
  */
 enum err plain_copy(unsigned which, const char *from, const char *to);
+
+/* The same in place: plain_files[which] of the data directory `dir`. */
+enum err plain_make(unsigned which, const char *dir);

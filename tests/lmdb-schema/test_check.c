@@ -64,17 +64,9 @@ END_TEST
 
 START_TEST(a_store_of_the_version_before_is_whole_and_counted)
 {
-	char path[FS_PATH_MAX], plain[FS_PATH_MAX];
-
 	facts_close();
-	for (unsigned i = 0; i < PLAIN_FILES; i++) {
-		ck_assert_int_eq(
-		    fs_path(path, "%s/%s", facts_dir(), plain_files[i]),
-		    ERR_OK);
-		ck_assert_int_eq(fs_path(plain, "%s.plain", path), ERR_OK);
-		ck_assert_int_eq(plain_copy(i, path, plain), ERR_OK);
-		ck_assert_int_eq(rename(plain, path), 0);
-	}
+	for (unsigned i = 0; i < PLAIN_FILES; i++)
+		ck_assert_int_eq(plain_make(i, facts_dir()), ERR_OK);
 	facts_open();
 	must_be_whole();
 }

@@ -10,6 +10,7 @@
 #include "lmdb-schema/schema.h"
 #include "lmdb-schema/state.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/plain.h"
 #include "tests/support/flip.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -183,37 +184,6 @@ START_TEST(a_range_on_the_disk_is_as_the_schema_says)
 }
 END_TEST
 
-/* As the version before made it: nothing is in it but the number 1. */
-static void
-make_plain(unsigned which)
-{
-	char path[FS_PATH_MAX];
-	const char *const *tables = NULL;
-	static const char *const live[] = {
-	    "meta", "network", "gammes", "gammegen"};
-	static const char *const catalog[] = {"meta", "current", "retired"};
-	struct kv_spec spec = {.path = path,
-	    .mode = KV_SHARED,
-	    .map_bytes = (size_t)1 << 26,
-	    .table_count = which == 0 ? 4
-		: which == 1          ? 3
-				      : STATE_TABLES};
-	struct kv *kv;
-	struct kv_txn *txn;
-
-	tables = which == 0 ? live : which == 1 ? catalog : state_tables;
-	spec.tables = tables;
-	ck_assert_int_eq(
-	    fs_path(path, "%s/%s", facts_dir(), env_files[which]), ERR_OK);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(kv_open(&kv, &spec), ERR_OK);
-	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
-	ck_assert_int_eq(
-	    store_set_number(txn, "schema", SCHEMA_VERSION_PLAIN), ERR_OK);
-	ck_assert_int_eq(kv_commit(txn), ERR_OK);
-	kv_close(kv);
-}
-
 START_TEST(an_environment_of_the_version_before_goes_on_without_sums)
 {
 	static const char number[] = {7, 0, 0, 0, 0, 0, 0, 0};
@@ -222,7 +192,7 @@ START_TEST(an_environment_of_the_version_before_goes_on_without_sums)
 	uint64_t back;
 
 	facts_close();
-	make_plain((unsigned)_i);
+	ck_assert_int_eq(plain_make((unsigned)_i, facts_dir()), ERR_OK);
 	facts_open();
 	ck_assert_int_eq(kv_write(&txn, env_of((unsigned)_i)), ERR_OK);
 	ck_assert_int_eq(store_set_number(txn, "x", 7), ERR_OK);
@@ -247,7 +217,7 @@ START_TEST(completing_a_store_keeps_the_version_of_what_is_there)
 	struct buf got;
 
 	facts_close();
-	make_plain(2);
+	ck_assert_int_eq(plain_make(2, facts_dir()), ERR_OK);
 	ck_assert_int_eq(fs_path(path, "%s/store", facts_dir()), ERR_OK);
 	ck_assert_int_eq(unlink(path), 0);
 	ck_assert_int_eq(fs_path(path, "%s/live.mdb", facts_dir()), ERR_OK);
@@ -281,7 +251,7 @@ START_TEST(a_flipped_bit_in_the_version_is_told)
 
 	facts_close();
 	if (cases[_i].record[6] == 1)
-		make_plain(0);
+		ck_assert_int_eq(plain_make(0, facts_dir()), ERR_OK);
 	ck_assert_int_eq(fs_path(path, "%s/live.mdb", facts_dir()), ERR_OK);
 	flip(path, span_make(cases[_i].record, 10), cases[_i].at);
 	quiet_begin();
