@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fcgi/words.h"
+#include "common/words.h"
 
 /* Haystacks whose lists are on their way; rows whose text is. */
 #define HAYS_AHEAD 8
@@ -297,28 +297,6 @@ look_all(struct asking *asking, unsigned *blame)
 	return err;
 }
 
-/* The row whose text holds the place: the last one that begins at or before. */
-static uint32_t
-row_at(const uint32_t *at, uint32_t low, uint32_t rows, size_t place)
-{
-	uint32_t high = low + 1, step = 1;
-
-	while (high < rows && at[high] <= place) {
-		low = high;
-		high = rows - low > step ? low + step : rows;
-		step *= 2;
-	}
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (at[middle] <= place)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void
 scan(struct match_rows *out, const struct haystack *hay, struct span word)
 {
@@ -329,7 +307,7 @@ scan(struct match_rows *out, const struct haystack *hay, struct span word)
 	while (next < hay->rows &&
 	    (hit = words_find(
 		 span_make(from, (size_t)(end - from)), end, word)) != NULL) {
-		uint32_t row = row_at(
+		uint32_t row = words_which(
 		    hay->at, next, hay->rows, (size_t)(hit - hay->text.ptr));
 
 		out->rows[out->used++] = row;

@@ -4,7 +4,7 @@
  * the first and the last of the word. What stands behind a text may be read
  * up to a limit, so that a text's end needs no bytes one by one.
  */
-#include "fcgi/words.h"
+#include "common/words.h"
 
 #include <stdint.h>
 
@@ -107,6 +107,27 @@ const char *
 words_find(struct span text, const char *limit, struct span word)
 {
 	return find(text, limit, word);
+}
+
+uint32_t
+words_which(const uint32_t *at, uint32_t low, uint32_t count, size_t place)
+{
+	uint32_t high = low + 1, step = 1;
+
+	while (high < count && at[high] <= place) {
+		low = high;
+		high = count - low > step ? low + step : count;
+		step *= 2;
+	}
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (at[middle] <= place)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 bool

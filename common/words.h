@@ -5,6 +5,8 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "common/span.h"
 
@@ -32,6 +34,14 @@ words_single(const struct words *words)
  * `limit` is as far as may be read: the end of `text`, or behind it.
  */
 const char *words_find(struct span text, const char *limit, struct span word);
+
+/*
+ * Of `count` texts behind one another, which begin at at[], the one that holds
+ * the place; `low` is one that begins at or before it. Quickest when they are
+ * near one another.
+ */
+uint32_t words_which(
+    const uint32_t *at, uint32_t low, uint32_t count, size_t place);
 
 /* Whether `text` holds each of them. */
 bool words_in(struct span text, const char *limit, const struct words *words);
