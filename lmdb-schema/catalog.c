@@ -284,3 +284,29 @@ catalog_disown(struct store *store, struct span supplier, uint64_t generation,
 	kv_abort(txn);
 	return err;
 }
+
+enum err
+catalog_note_words(struct store *store, uint64_t generation)
+{
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = store_set_number(txn, "words", generation);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+/* A number that cannot be read is none: the file is then opened anew. */
+uint64_t
+catalog_words(struct catalog_view *view)
+{
+	uint64_t generation;
+
+	return store_number(view->txn, "words", &generation) == ERR_OK
+	    ? generation
+	    : 0;
+}

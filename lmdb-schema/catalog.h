@@ -79,6 +79,13 @@ enum err catalog_forget(struct store *store, struct span supplier);
 enum err catalog_disown(struct store *store, struct span supplier,
     uint64_t generation, bool *was_current);
 
+/*
+ * That there is a new wordbook, of which generation: the version of all views
+ * grows by it, so that who has the old one open looks. 0: there was none yet.
+ */
+enum err catalog_note_words(struct store *store, uint64_t generation);
+uint64_t catalog_words(struct catalog_view *view);
+
 /* What catalog_prune() did. */
 struct catalog_pruned {
 	uint64_t snapshots, leftovers, facts, bytes;

@@ -18,18 +18,8 @@
 /* To look at so many rows costs no more than to fetch another list. */
 #define FEW 4
 
-/* The first 32 bits are for all sizes: each takes as many as it has. */
-static inline uint32_t
-hash_of(const unsigned char *bytes)
-{
-	uint32_t gram =
-	    bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16;
-
-	return gram * UINT32_C(0x9e3779b1);
-}
-
 static inline bool
-parts(unsigned char byte)
+parts(char byte)
 {
 	return byte == ' ' || byte == SNAP_TEXT_END;
 }
@@ -54,8 +44,7 @@ walk_chunk(struct making *making, uint32_t first, uint32_t end, uint32_t *at,
 {
 	memset(making->last, 0, making->lists * sizeof(*making->last));
 	for (uint32_t row = first; row < end; row++) {
-		const unsigned char *text =
-		    (const unsigned char *)making->text.ptr;
+		const char *text = making->text.ptr;
 		uint32_t i = making->text_at[row];
 		uint32_t stop = making->text_at[row + 1];
 
@@ -65,7 +54,7 @@ walk_chunk(struct making *making, uint32_t first, uint32_t end, uint32_t *at,
 			if (parts(text[i]) || parts(text[i + 1]) ||
 			    parts(text[i + 2]))
 				continue;
-			list = hash_of(text + i) >> making->shift;
+			list = grams_hash(text + i) >> making->shift;
 			if (making->last[list] == row - first + 1)
 				continue;
 			making->last[list] = row - first + 1;
@@ -162,13 +151,13 @@ grams_made_fini(struct grams_made *made)
 bool
 grams_ask(struct grams_asked *asked, struct span words)
 {
-	const unsigned char *text = (const unsigned char *)words.ptr;
+	const char *text = words.ptr;
 
 	asked->count = 0;
 	for (size_t i = 0; i + 3 <= words.len; i++)
 		if (!parts(text[i]) && !parts(text[i + 1]) &&
 		    !parts(text[i + 2]) && asked->count < GRAMS_ASKED_MAX)
-			asked->hash[asked->count++] = hash_of(text + i);
+			asked->hash[asked->count++] = grams_hash(text + i);
 	return asked->count > 0;
 }
 

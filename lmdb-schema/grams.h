@@ -40,6 +40,16 @@ grams_chunks(uint32_t rows)
 	return rows < GRAMS_ROWS_MIN ? 0 : (rows - 1) / GRAMS_CHUNK + 1;
 }
 
+/* Three bytes, for lists of all sizes: each takes as many bits as it has. */
+static inline uint32_t
+grams_hash(const char *bytes)
+{
+	const unsigned char *byte = (const unsigned char *)bytes;
+
+	return (byte[0] | (uint32_t)byte[1] << 8 | (uint32_t)byte[2] << 16) *
+	    UINT32_C(0x9e3779b1);
+}
+
 /*
  * Lists in a chunk, as a power of two: eight times the rows, within bounds.
  * Asked for at every look-up, so it is done without a loop.

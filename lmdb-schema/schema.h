@@ -10,6 +10,8 @@
  *	snapshots/S/G.mdb
  *	              supplier S as computed in generation G, immutable
  *	state.mdb     keys, users, sessions, proposals, validated changes, audit
+ *	words.idx     all suppliers' words, for searches across them; can be
+ *	              made from the snapshots at any time: wordbook.h
  *	locks/        empty files to flock: import, compute-S, slot-0 …
  *	*.tmp         being written; what a crash leaves is swept up
  *
@@ -99,6 +101,8 @@
  * ---- catalog.mdb: written by compute and prune; read by all ------------------
  *
  *	meta      "schema"    u32 SCHEMA_VERSION
+ *	          "words"     u64 generation of words.idx: says only that there
+ *	                      is a new one (absent: none was made)
  *	current   supplier -> packed: unsigned generation, computedAt ms, rows,
  *	            facts, network and gamme generation it was made from,
  *	            bytes of the file

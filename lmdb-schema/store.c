@@ -429,6 +429,12 @@ store_lock_zip(int *fd, struct store *store, bool wait)
 }
 
 enum err
+store_lock_words(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "words", wait);
+}
+
+enum err
 store_lock_supplier(
     int *fd, struct store *store, struct span supplier, bool wait)
 {

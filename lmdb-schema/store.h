@@ -94,6 +94,9 @@ enum err store_lock_supplier(
 /* Rows of one snapshot at a time are packed (zip.h): it takes all threads. */
 enum err store_lock_zip(int *fd, struct store *store, bool wait);
 
+/* One process at a time makes the wordbook. */
+enum err store_lock_words(int *fd, struct store *store, bool wait);
+
 /*
  * One of `slots` places for a computation, over all processes. ERR_BUSY when
  * all are taken; with `wait`, the call sleeps until one is free.

@@ -1,0 +1,533 @@
+/*
+ * All snapshots -> rows and words -> ranks -> the words' lists -> the grams'
+ * -> the file. Lists are made by counting, then by writing each row, or word,
+ * where the count says; those come in order, so the lists are sorted.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/date.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/deflate.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/store.h"
+#include "lmdb-schema/wordbook_making.h"
+
+uint32_t
+wordbook_crc(const void *bytes, size_t len)
+{
+	return deflate_crc(0, bytes, len);
+}
+
+uint32_t
+wordbook_head_crc(
+    const struct wordbook_head *head, const struct wordbook_supplier *suppliers)
+{
+	struct wordbook_head copy = *head;
+
+	copy.crc = 0;
+	return deflate_crc(deflate_crc(0, &copy, sizeof(copy)), suppliers,
+	    head->suppliers * sizeof(*suppliers));
+}
+
+/* Lists behind one another. */
+struct lists {
+	uint32_t *at; /* [count + 1] */
+	uint32_t *items;
+};
+
+struct making {
+	struct store *store;
+	const struct wordbook_options *options;
+	struct wordbook_result *result;
+	struct wordbook_rowset set;
+	uint32_t *by_rank; /* which of set's rows has the rank */
+	struct lists words; /* ranks, by word */
+	struct lists grams; /* words, by gram */
+	struct wordbook_head head;
+	uint64_t end; /* of what was written */
+	int fd;
+};
+
+static void
+tell(struct making *making)
+{
+	if (making->options->at != NULL)
+		making->options->at(making->options->context, making->set.rows,
+		    making->result->rows);
+}
+
+/* --- suppliers ------------------------------------------------------------ */
+
+static enum err
+note_supplier(
+    void *context, struct span code, const struct catalog_entry *entry)
+{
+	struct making *making = context;
+	struct wordbook_rowset *set = &making->set;
+	struct wordbook_supplier *bigger = reallocarray(
+	    set->suppliers, set->supplier_count + 1u, sizeof(*bigger));
+
+	if (bigger == NULL)
+		return ERR_NO_MEMORY;
+	set->suppliers = bigger;
+	bigger += set->supplier_count++;
+	memset(bigger, 0, sizeof(*bigger));
+	bigger->generation = entry->generation;
+	bigger->code_len = (uint32_t)code.len;
+	memcpy(bigger->code, code.ptr, code.len);
+	making->result->rows += entry->rows;
+	return ERR_OK;
+}
+
+static enum err
+note_suppliers(struct making *making)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, making->store);
+
+	if (err == ERR_OK)
+		err = catalog_each(view, note_supplier, making);
+	catalog_view_close(view);
+	/* The log has named the entry that cannot be read. */
+	return err == ERR_DAMAGED ? ERR_OK : err;
+}
+
+/* True when the file is of all these generations already, and of no others. */
+static bool
+is_there(const struct making *making, struct wordbook *book)
+{
+	const struct wordbook_rowset *set = &making->set;
+
+	if (wordbook_head(book)->suppliers != set->supplier_count)
+		return false;
+	for (uint32_t i = 0; i < set->supplier_count; i++)
+		if (wordbook_supplier(book, i)->generation !=
+			set->suppliers[i].generation ||
+		    !span_eq(wordbook_code(book, i),
+			span_make(set->suppliers[i].code,
+			    set->suppliers[i].code_len)))
+			return false;
+	return true;
+}
+
+/* Whether there is what its rows are put in order by. */
+static bool
+has_order(struct snapshot *snap)
+{
+	bool has = snapshot_numbers(snap, COL_totalCa) != NULL;
+
+	for (uint32_t i = 0; i < snapshot_rows(snap) && has; i++)
+		has = snapshot_value(snap, i, COL_codein).len >= 2;
+	return has;
+}
+
+static enum err
+take_supplier(struct making *making, uint32_t number)
+{
+	struct wordbook_rowset *set = &making->set;
+	struct wordbook_supplier *supplier = &set->suppliers[number];
+	struct snapshot *snap;
+	enum err err = snapshot_open(&snap, making->store,
+	    span_make(supplier->code, supplier->code_len),
+	    supplier->generation);
+
+	if (err != ERR_OK)
+		return err;
+	set->snaps[number] = snap;
+	set->first[number] = set->rows;
+	supplier->rows = snapshot_rows(snap);
+	err = has_order(snap) ? wordbook_take_words(set, snap) : ERR_DAMAGED;
+	tell(making);
+	return err;
+}
+
+/* Those that cannot be read are left out: searches ask them as before. */
+static enum err
+take_suppliers(struct making *making)
+{
+	struct wordbook_rowset *set = &making->set;
+	uint32_t all = set->supplier_count, kept = 0;
+	enum err err = ERR_OK;
+
+	set->words = codemap_new();
+	set->snaps = calloc(all + 1u, sizeof(struct snapshot *));
+	set->first = calloc(all + 1u, sizeof(*set->first));
+	if (set->words == NULL || set->snaps == NULL || set->first == NULL)
+		return ERR_NO_MEMORY;
+	for (uint32_t i = 0; i < all && err == ERR_OK; i++) {
+		set->suppliers[kept] = set->suppliers[i];
+		err = take_supplier(making, kept);
+		if (err == ERR_DAMAGED || err == ERR_NOT_FOUND ||
+		    err == ERR_VERSION) {
+			snapshot_close(set->snaps[kept]);
+			set->snaps[kept] = NULL;
+			err = ERR_OK;
+			making->result->left_out++;
+		} else
+			kept++;
+	}
+	set->supplier_count = kept;
+	return err;
+}
+
+/* --- lists ---------------------------------------------------------------- */
+
+/* Lengths at at[1..count] into beginnings, with room for what they add up to. */
+static enum err
+begin_lists(struct lists *lists, uint32_t count)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t len = lists->at[i];
+
+		lists->at[i] = (uint32_t)total;
+		total += len;
+		if (total > UINT32_MAX)
+			return ERR_TOO_LARGE;
+	}
+	lists->at[count] = (uint32_t)total;
+	lists->items = malloc((total + 1) * sizeof(*lists->items));
+	return lists->items == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
+/* Each beginning has moved to where the next list began. */
+static void
+end_lists(struct lists *lists, uint32_t count)
+{
+	memmove(lists->at + 1, lists->at, count * sizeof(*lists->at));
+	lists->at[0] = 0;
+}
+
+/* For each word the ranks of its rows. */
+static enum err
+list_rows(struct making *making)
+{
+	const struct wordbook_rowset *set = &making->set;
+	uint32_t words = codemap_count(set->words);
+	struct lists *lists = &making->words;
+	enum err err;
+
+	lists->at = calloc(words + 1u, sizeof(*lists->at));
+	if (lists->at == NULL)
+		return ERR_NO_MEMORY;
+	for (uint64_t i = 0; i < set->use_count; i++)
+		lists->at[set->uses[i]]++;
+	err = begin_lists(lists, words);
+	for (uint32_t rank = 0; rank < set->rows && err == ERR_OK; rank++) {
+		uint32_t row = making->by_rank[rank];
+
+		for (uint32_t i = set->use_at[row]; i < set->use_at[row + 1];
+		     i++)
+			lists->items[lists->at[set->uses[i]]++] = rank;
+	}
+	if (err == ERR_OK)
+		end_lists(lists, words);
+	return err;
+}
+
+/*
+ * Each gram of each word, once: counted in at[], or when there are items,
+ * written where at[] says, which moves on.
+ */
+static void
+walk_grams(struct making *making, uint32_t *last)
+{
+	const struct wordbook_rowset *set = &making->set;
+	struct lists *grams = &making->grams;
+
+	memset(last, 0, WORDBOOK_GRAM_LISTS * sizeof(*last));
+	for (uint32_t i = 0; i < codemap_count(set->words); i++) {
+		struct span word = codemap_code(set->words, i);
+
+		for (size_t k = 0; k + 3 <= word.len; k++) {
+			uint32_t gram = wordbook_gram(word.ptr + k);
+
+			if (last[gram] == i + 1)
+				continue;
+			last[gram] = i + 1;
+			if (grams->items != NULL)
+				grams->items[grams->at[gram]] = i;
+			grams->at[gram]++;
+		}
+	}
+}
+
+/* For each gram the words that have it. */
+static enum err
+list_words(struct making *making)
+{
+	struct lists *grams = &making->grams;
+	uint32_t *last = malloc(WORDBOOK_GRAM_LISTS * sizeof(*last));
+	enum err err = ERR_NO_MEMORY;
+
+	grams->at = calloc(WORDBOOK_GRAM_LISTS + 1u, sizeof(*grams->at));
+	if (last != NULL && grams->at != NULL) {
+		walk_grams(making, last);
+		err = begin_lists(grams, WORDBOOK_GRAM_LISTS);
+	}
+	if (err == ERR_OK) {
+		walk_grams(making, last);
+		end_lists(grams, WORDBOOK_GRAM_LISTS);
+	}
+	free(last);
+	return err;
+}
+
+/* --- the file ------------------------------------------------------------- */
+
+/* A section, and zeros up to where the next one may begin. */
+static enum err
+put(struct making *making, unsigned number, const void *bytes, uint64_t len)
+{
+	static const char zeros[WORDBOOK_ALIGN];
+	struct wordbook_section *section = &making->head.section[number];
+	uint64_t rest =
+	    (WORDBOOK_ALIGN - len % WORDBOOK_ALIGN) % WORDBOOK_ALIGN;
+	enum err err;
+
+	section->at = making->end;
+	section->bytes = len;
+	section->crc = wordbook_crc(bytes, len);
+	err = fs_write_at(making->fd, bytes, len, making->end);
+	if (err == ERR_OK)
+		err = fs_write_at(making->fd, zeros, rest, making->end + len);
+	making->end += len + rest;
+	return err;
+}
+
+static enum err
+put_lists(struct making *making, unsigned items, unsigned at,
+    const struct lists *lists, uint32_t count)
+{
+	enum err err = put(making, items, lists->items,
+	    (uint64_t)lists->at[count] * sizeof(*lists->items));
+
+	return err == ERR_OK ? put(making, at, lists->at,
+				   (count + UINT64_C(1)) * sizeof(*lists->at))
+			     : err;
+}
+
+static enum err
+put_rows(struct making *making)
+{
+	const struct wordbook_rowset *set = &making->set;
+	struct wordbook_row *rows = malloc((set->rows + 1u) * sizeof(*rows));
+	uint32_t *supplier = malloc((set->rows + 1u) * sizeof(*supplier));
+	enum err err = ERR_NO_MEMORY;
+
+	if (rows != NULL && supplier != NULL) {
+		for (uint32_t i = 0; i < set->supplier_count; i++)
+			for (uint32_t k = 0; k < set->suppliers[i].rows; k++)
+				supplier[set->first[i] + k] = i;
+		for (uint32_t rank = 0; rank < set->rows; rank++) {
+			uint32_t row = making->by_rank[rank];
+
+			rows[rank] = (struct wordbook_row){
+			    supplier[row], row - set->first[supplier[row]]};
+		}
+		err =
+		    put(making, WORDBOOK_ROWS, rows, set->rows * sizeof(*rows));
+	}
+	free(rows);
+	free(supplier);
+	return err;
+}
+
+static enum err
+put_text(struct making *making)
+{
+	const struct codemap *map = making->set.words;
+	uint32_t words = codemap_count(map);
+	uint32_t *at = malloc((words + 1u) * sizeof(*at));
+	struct buf text;
+	enum err err = ERR_NO_MEMORY;
+
+	buf_init(&text, UINT32_MAX);
+	for (uint32_t i = 0; i < words && at != NULL; i++) {
+		at[i] = (uint32_t)text.len;
+		buf_add_span(&text, codemap_code(map, i));
+		buf_add_char(&text, SNAP_TEXT_END);
+	}
+	if (at != NULL) {
+		at[words] = (uint32_t)text.len;
+		err = buf_end(&text);
+	}
+	if (err == ERR_OK)
+		err = put(making, WORDBOOK_TEXT, text.data, text.len);
+	if (err == ERR_OK)
+		err = put(making, WORDBOOK_TEXT_AT, at,
+		    (words + UINT64_C(1)) * sizeof(*at));
+	buf_fini(&text);
+	free(at);
+	return err;
+}
+
+static void
+fill_head(struct making *making, uint64_t generation)
+{
+	struct wordbook_head *head = &making->head;
+
+	memcpy(head->magic, WORDBOOK_MAGIC, sizeof(head->magic));
+	head->version = WORDBOOK_VERSION;
+	head->generation = generation;
+	head->made_ms = date_now_ms();
+	head->suppliers = making->set.supplier_count;
+	head->rows = making->set.rows;
+	head->words = codemap_count(making->set.words);
+	making->end =
+	    sizeof(*head) + WORDBOOK_ALIGN - sizeof(*head) % WORDBOOK_ALIGN;
+}
+
+/* The head comes last: until then the file is not one. */
+static enum err
+write_file(struct making *making)
+{
+	const struct wordbook_rowset *set = &making->set;
+	struct wordbook_head *head = &making->head;
+	enum err err = put(making, WORDBOOK_SUPPLIERS, set->suppliers,
+	    set->supplier_count * sizeof(*set->suppliers));
+
+	if (err == ERR_OK)
+		err = put_rows(making);
+	if (err == ERR_OK)
+		err = put_text(making);
+	if (err == ERR_OK)
+		err = put_lists(making, WORDBOOK_LISTS, WORDBOOK_LIST_AT,
+		    &making->words, head->words);
+	if (err == ERR_OK)
+		err = put_lists(making, WORDBOOK_GRAMS, WORDBOOK_GRAM_AT,
+		    &making->grams, WORDBOOK_GRAM_LISTS);
+	head->bytes = making->end;
+	head->crc = wordbook_head_crc(head, set->suppliers);
+	if (err == ERR_OK)
+		err = fs_write_at(making->fd, head, sizeof(*head), 0);
+	if (err == ERR_OK && fsync(making->fd) != 0)
+		err = err_from_errno(errno);
+	return err;
+}
+
+static enum err
+write_aside(struct making *making, const char *path)
+{
+	enum err err;
+
+	making->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	if (making->fd < 0)
+		return err_from_errno(errno);
+	err = write_file(making);
+	close(making->fd);
+	return err;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+static void
+fini(struct making *making)
+{
+	struct wordbook_rowset *set = &making->set;
+
+	for (uint32_t i = 0; set->snaps != NULL && i < set->supplier_count; i++)
+		snapshot_close(set->snaps[i]);
+	codemap_free(set->words);
+	free(set->suppliers);
+	free(set->snaps);
+	free(set->first);
+	free(set->uses);
+	free(set->use_at);
+	free(set->last);
+	free(making->by_rank);
+	free(making->words.at);
+	free(making->words.items);
+	free(making->grams.at);
+	free(making->grams.items);
+}
+
+static enum err
+make_file(struct making *making, uint64_t generation)
+{
+	char path[FS_PATH_MAX], temporary[FS_PATH_MAX];
+	enum err err = wordbook_path(path, making->store, "");
+
+	if (err == ERR_OK)
+		err = wordbook_path(temporary, making->store, ".tmp");
+	if (err == ERR_OK)
+		err = take_suppliers(making);
+	if (err == ERR_OK)
+		err = wordbook_rank(&making->by_rank, &making->set);
+	if (err == ERR_OK)
+		err = list_rows(making);
+	if (err == ERR_OK)
+		err = list_words(making);
+	if (err != ERR_OK)
+		return err;
+	fill_head(making, generation);
+	err = write_aside(making, temporary);
+	if (err == ERR_OK)
+		err = fs_publish(temporary, path);
+	if (err != ERR_OK)
+		fs_unlink(temporary);
+	return err;
+}
+
+static void
+fill_result(struct wordbook_result *result, const struct wordbook_head *head)
+{
+	result->suppliers = head->suppliers;
+	result->rows = head->rows;
+	result->words = head->words;
+	result->bytes = head->bytes;
+}
+
+/* What is there counts when it is whole, and of the present generations. */
+static enum err
+make_unless_there(struct making *making)
+{
+	struct wordbook *book;
+	uint64_t last = 0;
+	bool there;
+	enum err err = wordbook_open(&book, making->store);
+
+	if (err == ERR_OK) {
+		last = wordbook_head(book)->generation;
+		there =
+		    is_there(making, book) && wordbook_verify(book) == ERR_OK;
+		if (there)
+			fill_result(making->result, wordbook_head(book));
+		wordbook_close(book);
+		if (there)
+			return ERR_OK;
+	} else if (err == ERR_NO_MEMORY)
+		return err;
+	err = make_file(making, key_generation_next(last));
+	if (err != ERR_OK)
+		return err;
+	making->result->made = true;
+	fill_result(making->result, &making->head);
+	return catalog_note_words(making->store, making->head.generation);
+}
+
+enum err
+wordbook_make(struct wordbook_result *result, struct store *store,
+    const struct wordbook_options *options)
+{
+	struct making making = {
+	    .store = store, .options = options, .result = result};
+	int lock = -1;
+	enum err err = store_lock_words(&lock, store, true);
+
+	memset(result, 0, sizeof(*result));
+	if (err == ERR_OK)
+		err = note_suppliers(&making);
+	if (err == ERR_OK)
+		err = make_unless_there(&making);
+	fini(&making);
+	if (lock >= 0)
+		close(lock);
+	return err;
+}
