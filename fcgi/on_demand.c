@@ -18,15 +18,21 @@
 #define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
 #define CHILD_LATE 4 /* --limit: it has ended itself */
 #define POLL_NS 20000000
-#define PACK_PAUSE_NS INT64_C(60000000000)
-#define PACK_NICE 10
+#define PAUSE_NS INT64_C(60000000000)
+#define LATER_NICE 10
+
+enum kind {
+	COMPUTE,
+	PACK, /* its rows */
+	INDEX /* of all suppliers: "" */
+};
 
 /* A child under way; whoever started it reaps it, the others wait. */
 struct job {
 	struct job *next;
 	char *supplier;
 	unsigned users;
-	bool pack; /* its rows, rather than compute it */
+	enum kind kind;
 	bool done;
 	enum err err;
 };
@@ -39,7 +45,7 @@ struct computing_table {
 	pthread_cond_t changed;
 	struct job *jobs;
 	unsigned waiting;
-	int64_t pack_after_ns; /* the last packing failed: not before this */
+	int64_t after_ns[INDEX + 1]; /* none of that kind before this */
 };
 
 struct computing_table *
@@ -124,13 +130,17 @@ start(pid_t *pid, const struct settings *settings, const struct job *job)
 	char *pack[] = {settings->gridctl, (char *)"--data", settings->data_dir,
 	    (char *)"gzip", (char *)"--quiet", (char *)"--jobs", (char *)"1",
 	    (char *)"--limit", limit, (char *)"--", job->supplier, NULL};
+	char *index[] = {settings->gridctl, (char *)"--data",
+	    settings->data_dir, (char *)"index", (char *)"--quiet",
+	    (char *)"--limit", limit, NULL};
+	char **const commands[] = {compute, pack, index};
 
 	snprintf(
 	    slots, sizeof(slots), "%lld", (long long)settings->compute_slots);
 	/* It keeps to it by itself when this process is killed. */
 	snprintf(limit, sizeof(limit), "%lld",
 	    (long long)settings->compute_timeout_s);
-	return spawn(pid, job->pack ? pack : compute);
+	return spawn(pid, commands[job->kind]);
 }
 
 static enum err
@@ -222,21 +232,21 @@ run(void *context)
 	enum err err;
 
 	free(runner);
-	if (!job->pack)
+	if (job->kind == COMPUTE)
 		metrics_mine(table->metrics)->computations_running++;
 	err = start(&pid, table->settings, job);
-	/* Nobody waits for what packs: it leaves the processors to pages. */
-	if (err == ERR_OK && job->pack &&
-	    setpriority(PRIO_PROCESS, (id_t)pid, PACK_NICE) != 0)
-		log_debug("packing keeps its priority");
+	/* Nobody waits for the others: they leave the processors to pages. */
+	if (err == ERR_OK && job->kind != COMPUTE &&
+	    setpriority(PRIO_PROCESS, (id_t)pid, LATER_NICE) != 0)
+		log_debug("a child keeps its priority");
 	if (err == ERR_OK)
-		err = await(
-		    pid, job->supplier, table->settings->compute_timeout_s);
-	if (!job->pack)
+		err = await(pid, job->kind == INDEX ? "(all)" : job->supplier,
+		    table->settings->compute_timeout_s);
+	if (job->kind == COMPUTE)
 		count_end(table->metrics, err);
 	pthread_mutex_lock(&table->lock);
-	if (job->pack && err != ERR_OK)
-		table->pack_after_ns = date_monotonic_ns() + PACK_PAUSE_NS;
+	if (job->kind == INDEX || (job->kind == PACK && err != ERR_OK))
+		table->after_ns[job->kind] = date_monotonic_ns() + PAUSE_NS;
 	job->done = true;
 	job->err = err;
 	pthread_cond_broadcast(&table->changed);
@@ -248,7 +258,7 @@ run(void *context)
 
 static enum err
 start_job(struct job **out, struct computing_table *table, struct span supplier,
-    bool pack)
+    enum kind kind)
 {
 	struct job *job = calloc(1, sizeof(*job));
 	struct runner *runner = calloc(1, sizeof(*runner));
@@ -261,7 +271,7 @@ start_job(struct job **out, struct computing_table *table, struct span supplier,
 	if (job != NULL && runner != NULL && job->supplier != NULL) {
 		*runner = (struct runner){table, job};
 		job->users = 2; /* the thread and the caller */
-		job->pack = pack;
+		job->kind = kind;
 		job->next = table->jobs;
 		pthread_attr_init(&detached);
 		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
@@ -283,16 +293,16 @@ start_job(struct job **out, struct computing_table *table, struct span supplier,
 
 static enum err
 join_job(struct job **out, struct computing_table *table, struct span supplier,
-    bool pack)
+    enum kind kind)
 {
 	struct job *job = table->jobs;
 
 	while (job != NULL &&
-	    (job->done || job->pack != pack ||
+	    (job->done || job->kind != kind ||
 		!span_eq(span_of(job->supplier), supplier)))
 		job = job->next;
 	if (job == NULL)
-		return start_job(out, table, supplier, pack);
+		return start_job(out, table, supplier, kind);
 	job->users++;
 	*out = job;
 	return ERR_OK;
@@ -322,7 +332,7 @@ on_demand_compute(struct call *call, struct span supplier)
 
 	pthread_mutex_lock(&table->lock);
 	if (table->waiting < (unsigned)table->settings->compute_waiters)
-		err = join_job(&job, table, supplier, false);
+		err = join_job(&job, table, supplier, COMPUTE);
 	if (err == ERR_OK) {
 		table->waiting++;
 		metrics_mine(table->metrics)->computations_waiting++;
@@ -342,15 +352,28 @@ on_demand_compute(struct call *call, struct span supplier)
 	return err;
 }
 
-void
-on_demand_pack(struct call *call, struct span supplier)
+/* Has it begun, unless it was in vain just now. */
+static void
+begin_later(struct call *call, struct span supplier, enum kind kind)
 {
 	struct computing_table *table = call->server->computing;
 	struct job *job;
 
 	pthread_mutex_lock(&table->lock);
-	if (date_monotonic_ns() >= table->pack_after_ns &&
-	    join_job(&job, table, supplier, true) == ERR_OK)
+	if (date_monotonic_ns() >= table->after_ns[kind] &&
+	    join_job(&job, table, supplier, kind) == ERR_OK)
 		release_job(table, job);
 	pthread_mutex_unlock(&table->lock);
+}
+
+void
+on_demand_pack(struct call *call, struct span supplier)
+{
+	begin_later(call, supplier, PACK);
+}
+
+void
+on_demand_index(struct call *call)
+{
+	begin_later(call, SPAN(""), INDEX);
 }

@@ -1,8 +1,8 @@
 /*
- * on_demand: a supplier computed, or its rows packed, because somebody asks
- * for it. `gridctl compute` or `gridctl gzip` runs as a child, so that a crash
- * or the time limit ends a child and never a worker. Requests for the same
- * supplier share one child.
+ * on_demand: a supplier computed, its rows packed, or the wordbook made,
+ * because somebody asks for it. `gridctl compute`, `gzip` or `index` runs as a
+ * child, so that a crash or the time limit ends a child and never a worker.
+ * Requests for the same supplier share one child.
  */
 #pragma once
 
@@ -37,3 +37,9 @@ enum err on_demand_compute(struct call *call, struct span supplier);
  * minute.
  */
 void on_demand_pack(struct call *call, struct span supplier);
+
+/*
+ * Has the wordbook made (lmdb-schema/wordbook.h), and does not wait for it
+ * either. Not more often than once a minute.
+ */
+void on_demand_index(struct call *call);

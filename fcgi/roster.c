@@ -1,29 +1,18 @@
 #include "fcgi/roster.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "common/date.h"
+#include "fcgi/on_demand.h"
+#include "fcgi/roster_kept.h"
 
 /* Suppliers in a part, when all are more than may be open. */
 #define PART 64
 
-/* The versions of the views that a request has. */
-struct versions {
-	uint64_t catalog, live, state;
-};
-
-struct kept {
-	struct roster roster; /* first: a roster is its kept */
-	atomic_uint users;
-	struct versions versions;
-	struct snapcache *snapcache;
-};
-
 struct roster_slot {
 	pthread_mutex_t lock;
 	struct kept *present; /* one use of it is the slot's own */
+	struct wordbook *book; /* and of this one */
 	int64_t used_ns;
 };
 
@@ -37,6 +26,14 @@ roster_slot_new(void)
 	return slot;
 }
 
+static void
+close_view(struct kept *kept, struct rows_view *view)
+{
+	ranges_release(view->ranges);
+	if (view->pinned != NULL)
+		snapcache_unpin(kept->snapcache, view->pinned);
+}
+
 void
 roster_release(struct roster *roster)
 {
@@ -44,12 +41,18 @@ roster_release(struct roster *roster)
 
 	if (kept == NULL || atomic_fetch_sub(&kept->users, 1) != 1)
 		return;
-	for (unsigned i = 0; i < roster->count; i++) {
-		ranges_release(roster->views[i].ranges);
-		snapcache_unpin(kept->snapcache, roster->views[i].pinned);
-	}
+	for (unsigned i = 0; i < roster->count; i++)
+		close_view(kept, &roster->views[i]);
+	wordbook_close(roster->book);
+	pthread_mutex_destroy(&kept->lock);
 	free(roster->views);
 	free(roster->hays);
+	free(roster->loose);
+	free(roster->place);
+	free(roster->there);
+	free(kept->open);
+	free(kept->generations);
+	free(kept->codes);
 	free(kept);
 }
 
@@ -66,6 +69,7 @@ roster_slot_free(struct roster_slot *slot)
 		return;
 	if (slot->present != NULL)
 		roster_release(&slot->present->roster);
+	wordbook_close(slot->book);
 	pthread_mutex_destroy(&slot->lock);
 	free(slot);
 }
@@ -74,179 +78,42 @@ void
 roster_slot_tick(struct roster_slot *slot, int64_t seconds)
 {
 	struct kept *old = NULL;
+	struct wordbook *book = NULL;
 
 	pthread_mutex_lock(&slot->lock);
 	if (slot->used_ns < date_monotonic_ns() - seconds * 1000000000) {
 		old = slot->present;
+		book = slot->book;
 		slot->present = NULL;
+		slot->book = NULL;
 	}
 	pthread_mutex_unlock(&slot->lock);
 	if (old != NULL)
 		roster_release(&old->roster);
+	wordbook_close(book);
 }
 
-/* --- making --------------------------------------------------------------- */
-
-struct making {
-	struct call *call;
-	struct kept *kept;
-	unsigned from, room, seen; /* entries of the catalogue */
-};
-
-static enum err
-begin(struct making *making, struct call *call, unsigned room)
+enum err
+roster_view(const struct rows_view **out, struct roster *roster,
+    struct call *call, unsigned place)
 {
-	struct kept *kept = calloc(1, sizeof(*kept));
+	struct kept *kept = (struct kept *)roster;
+	struct rows_view *view = &roster->views[place];
+	enum err err = ERR_OK;
 
-	*making = (struct making){.call = call, .kept = kept, .room = room};
-	if (kept == NULL)
-		return ERR_NO_MEMORY;
-	atomic_init(&kept->users, 1);
-	kept->snapcache = call->server->snapcache;
-	kept->roster.views = calloc(room + 1u, sizeof(struct rows_view));
-	kept->roster.hays = calloc(room + 1u, sizeof(struct haystack));
-	return kept->roster.views == NULL || kept->roster.hays == NULL
-	    ? ERR_NO_MEMORY
-	    : ERR_OK;
-}
-
-static enum err
-end(struct roster **out, struct making *making, enum err err)
-{
-	*out = NULL;
-	if (err == ERR_OK) {
-		struct roster *roster = &making->kept->roster;
-
-		roster->tag = rows_mix(
-		    roster->tag, &roster->absent, sizeof(roster->absent));
-		*out = roster;
-	} else if (making->kept != NULL)
-		roster_release(&making->kept->roster);
-	return err;
-}
-
-static void
-mix(struct roster *roster, const struct rows_view *view)
-{
-	const uint64_t parts[] = {snapshot_head(view->pinned->snap)->generation,
-	    view->ranges == NULL ? 0 : view->ranges->gamme,
-	    view->ranges == NULL ? 0 : view->ranges->state};
-
-	roster->tag = rows_mix(roster->tag, parts, sizeof(parts));
-}
-
-/* `generation` is what the catalogue has, or 0 to ask it. */
-static enum err
-add(struct making *making, struct span supplier, uint64_t generation)
-{
-	struct roster *roster = &making->kept->roster;
-	struct rows_view *view = &roster->views[roster->count];
-	enum err err = generation == 0
-	    ? rows_open(view, making->call, supplier, 0)
-	    : rows_open_known(view, making->call, supplier, generation);
-
-	if (err != ERR_OK)
-		return err;
-	err = rows_blame(making->call, view,
-	    haystack_of(&roster->hays[roster->count], view->pinned->snap));
-	if (err != ERR_OK) {
-		rows_drop(view, making->call);
-		return err;
+	*out = view;
+	if (atomic_load_explicit(&kept->open[place], memory_order_acquire))
+		return ERR_OK;
+	pthread_mutex_lock(&kept->lock);
+	if (!atomic_load_explicit(&kept->open[place], memory_order_relaxed)) {
+		err = rows_open_known(
+		    view, call, kept->codes[place], kept->generations[place]);
+		if (err == ERR_OK)
+			atomic_store_explicit(
+			    &kept->open[place], 1, memory_order_release);
 	}
-	roster->count++;
-	mix(roster, view);
-	return ERR_OK;
-}
-
-/* One supplier's damage does not stop a search through the others. */
-static enum err
-add_or_count(struct making *making, struct span supplier, uint64_t generation)
-{
-	enum err err = add(making, supplier, generation);
-
-	if (err != ERR_NOT_READY && err != ERR_DAMAGED)
-		return err;
-	making->kept->roster.absent++;
-	return ERR_OK;
-}
-
-static enum err
-add_entry(
-    void *context, struct span supplier, const struct catalog_entry *entry)
-{
-	struct making *making = context;
-	unsigned place = making->seen++;
-
-	if (place < making->from)
-		return ERR_OK;
-	if (place - making->from < making->room)
-		return add_or_count(making, supplier, entry->generation);
-	if (making->kept->roster.next == 0)
-		making->kept->roster.next = place;
-	return ERR_OK;
-}
-
-struct counting {
-	struct catalog_view *catalog;
-	int64_t absent;
-};
-
-static enum err
-count_absent(void *context, const struct source_supplier *supplier)
-{
-	struct counting *counting = context;
-	struct catalog_entry entry;
-	enum err err;
-
-	if (supplier->articles == 0)
-		return ERR_OK;
-	err = catalog_get(counting->catalog, supplier->code, &entry);
-	if (err != ERR_NOT_FOUND && err != ERR_DAMAGED)
-		return err;
-	counting->absent++;
-	return ERR_OK;
-}
-
-/*
- * Whose articles nobody can find yet. Only the facts know them: without these
- * a search goes on, as pages do, and the log has said what is wrong.
- */
-static enum err
-add_absent(struct roster *roster, struct call *call)
-{
-	struct counting counting = {.catalog = call->serving->catalog};
-	struct shared_source *source;
-	enum err err = server_source(&source, call);
-
-	if (err == ERR_OK)
-		err = source_suppliers(source->source, count_absent, &counting);
-	server_release_source(source);
-	roster->absent += counting.absent;
-	return err == ERR_NO_MEMORY || err == ERR_NO_FILES ? err : ERR_OK;
-}
-
-/* Of all that is there: a damaged entry has no supplier to look at. */
-static enum err
-add_entries(struct making *making)
-{
-	enum err err =
-	    catalog_each(making->call->serving->catalog, add_entry, making);
-
-	return err == ERR_DAMAGED ? ERR_OK : err;
-}
-
-static enum err
-make(struct roster **out, struct call *call, unsigned from, unsigned room)
-{
-	struct making making;
-	enum err err = begin(&making, call, room);
-
-	making.from = from;
-	if (err == ERR_OK)
-		err = add_entries(&making);
-	if (err == ERR_OK && from == 0)
-		err = add_absent(&making.kept->roster, call);
-	return end(out, &making, err);
+	pthread_mutex_unlock(&kept->lock);
+	return err;
 }
 
 /* --- one that is kept ------------------------------------------------------ */
@@ -302,6 +169,49 @@ keep(struct roster_slot *slot, struct roster *roster,
 		roster_release(&old->roster);
 }
 
+/* --- the book ------------------------------------------------------------- */
+
+/* The slot's, when it is the one that the catalogue names; opened otherwise. */
+static struct wordbook *
+take_book(struct roster_slot *slot, struct call *call)
+{
+	uint64_t generation = catalog_words(call->serving->catalog);
+	struct wordbook *book = NULL;
+	enum err err = ERR_OK;
+
+	if (generation == 0)
+		return NULL;
+	pthread_mutex_lock(&slot->lock);
+	if (slot->book == NULL ||
+	    wordbook_head(slot->book)->generation != generation) {
+		wordbook_close(slot->book);
+		err = wordbook_open(&slot->book, call->server->store);
+	}
+	if (slot->book != NULL)
+		book = wordbook_share(slot->book);
+	pthread_mutex_unlock(&slot->lock);
+	if (err == ERR_DAMAGED || err == ERR_VERSION)
+		wordbook_discard(call->server->store);
+	return book;
+}
+
+/* --- all suppliers -------------------------------------------------------- */
+
+static enum err
+make_and_keep(struct roster **out, struct call *call, uint64_t suppliers,
+    struct wordbook *book)
+{
+	struct versions versions = versions_of(call->serving);
+	enum err err = roster_make(out, call, 0, (unsigned)suppliers, book);
+
+	if (err != ERR_OK)
+		return err;
+	keep(call->server->roster, *out, &versions);
+	if (roster_wants_book(*out))
+		on_demand_index(call);
+	return ERR_OK;
+}
+
 enum err
 roster_all(struct roster **out, struct call *call, unsigned from)
 {
@@ -317,25 +227,20 @@ roster_all(struct roster **out, struct call *call, unsigned from)
 	if (err != ERR_OK)
 		return err;
 	if (suppliers > most)
-		return make(
-		    out, call, from, most < PART ? (unsigned)most : PART);
-	err = make(out, call, 0, (unsigned)suppliers);
-	if (err == ERR_OK)
-		keep(server->roster, *out, &versions);
-	return err;
+		return roster_make(
+		    out, call, from, most < PART ? (unsigned)most : PART, NULL);
+	return make_and_keep(
+	    out, call, suppliers, take_book(server->roster, call));
 }
 
 enum err
-roster_one(struct roster **out, struct call *call, struct span supplier)
+roster_plain(struct roster **out, struct call *call, bool damaged)
 {
-	struct making making;
-	enum err err = begin(&making, call, 1);
+	uint64_t suppliers;
+	enum err err = catalog_count(call->serving->catalog, &suppliers);
 
-	if (err == ERR_OK)
-		err = add(&making, supplier, 0);
-	if (err == ERR_NOT_READY) {
-		making.kept->roster.absent = 1;
-		err = ERR_OK;
-	}
-	return end(out, &making, err);
+	*out = NULL;
+	if (damaged)
+		wordbook_discard(call->server->store);
+	return err == ERR_OK ? make_and_keep(out, call, suppliers, NULL) : err;
 }

@@ -1,14 +1,18 @@
 /*
- * roster: the snapshots of all suppliers, open, with what a search through all
- * of them looks at, in arrays.
+ * roster: all suppliers that a search across them asks, and what it looks at.
+ *
+ * Most are in the wordbook (lmdb-schema/wordbook.h), which answers for all of
+ * them at once; their snapshots are opened when a row of theirs is shown. The
+ * others, whose snapshot is newer, are open, with what a search looks at in an
+ * array.
  *
  * To find each in the catalogue, in the cache and in its own file is most of
- * such a search. So the roster of one is kept for the next, and shared by
- * threads, as long as nobody has written to the catalogue, to what is imported
- * or to the proposals; it is then made anew, which costs what it saved.
+ * a search. So the roster of one is kept for the next, and shared by threads,
+ * as long as nobody has written to the catalogue, to what is imported or to
+ * the proposals; it is then made anew, which costs what it saved.
  *
  * It keeps as many snapshots open as the cache may have. With more suppliers
- * than those it comes in parts, each made for one use.
+ * than those it comes in parts, each made for one use, and without the book.
  */
 #pragma once
 
@@ -16,11 +20,20 @@
 
 #include "fcgi/match.h"
 #include "fcgi/rows.h"
+#include "lmdb-schema/wordbook.h"
+
+#define ROSTER_NOWHERE UINT32_MAX
 
 struct roster {
-	unsigned count;
-	struct rows_view *views; /* in the order of the suppliers' codes */
-	struct haystack *hays; /* of the same */
+	unsigned count; /* suppliers; in the order of their codes */
+	struct rows_view *views; /* of each; get at one by roster_view() */
+	/* Those that the book does not answer for, and their places above. */
+	struct haystack *hays;
+	unsigned *loose;
+	unsigned loose_count;
+	struct wordbook *book; /* NULL: there is none, all are loose */
+	uint32_t *place; /* by the book's number: above, or ROSTER_NOWHERE */
+	uint64_t *there; /* by rank: whose supplier has a place; NULL: all */
 	uint64_t tag; /* of all that they show */
 	unsigned next; /* where the part after it begins; 0: it was the last */
 	int64_t absent; /* suppliers with articles that are not on it */
@@ -39,12 +52,24 @@ void roster_slot_tick(struct roster_slot *slot, int64_t seconds);
  * roster's `next`. Those whose file or ranges cannot be used are left out, and
  * counted as absent; so are, in the first part, those that were never
  * computed. Pair with roster_release() or roster_hold().
+ *
+ * Has the book made anew when too many are not in it.
  */
 enum err roster_all(struct roster **out, struct call *call, unsigned from);
+
+/*
+ * The same without the book, when a supplier that is in it could not be opened
+ * or the book is `damaged`, which removes it; kept for those who come next.
+ */
+enum err roster_plain(struct roster **out, struct call *call, bool damaged);
 
 /* Of one supplier; empty when it was never computed. */
 enum err roster_one(
     struct roster **out, struct call *call, struct span supplier);
+
+/* The view at a place, opened when it was not; good as long as the roster. */
+enum err roster_view(const struct rows_view **out, struct roster *roster,
+    struct call *call, unsigned place);
 
 void roster_release(struct roster *roster); /* NULL is fine */
 

@@ -73,22 +73,39 @@ START_TEST(program_that_is_not_there_is_a_failure)
 }
 END_TEST
 
-START_TEST(arguments_name_data_and_supplier)
+/* Adds its arguments to the file "said". */
+static const char *
+says_its_arguments(void)
 {
-	char script[512];
+	static char script[512];
+
+	unlink(scratch_path("said"));
+	snprintf(
+	    script, sizeof(script), "echo \"$@\" >>%s", scratch_path("said"));
+	return script;
+}
+
+/* The whole of it is a line that ends so. */
+static void
+must_have_said(const char *words)
+{
+	char line[1024];
 	struct buf said;
 
 	snprintf(
-	    script, sizeof(script), "echo \"$@\" >%s", scratch_path("said"));
-	computing_is(script);
-	ck_assert_int_eq(compute(), ERR_OK);
+	    line, sizeof(line), "--data %s %s\n", scratch_path("data"), words);
 	buf_init(&said, 4096);
 	ck_assert_int_eq(fs_read(&said, scratch_path("said")), ERR_OK);
 	buf_add_char(&said, '\0');
-	ck_assert_ptr_nonnull(strstr(said.data, scratch_path("data")));
-	ck_assert_ptr_nonnull(strstr(said.data,
-	    "compute --quiet --no-wait --slots 4 --limit 300 -- S3\n"));
+	ck_assert_str_eq(said.data, line);
 	buf_fini(&said);
+}
+
+START_TEST(arguments_name_data_and_supplier)
+{
+	computing_is(says_its_arguments());
+	ck_assert_int_eq(compute(), ERR_OK);
+	must_have_said("compute --quiet --no-wait --slots 4 --limit 300 -- S3");
 }
 END_TEST
 
@@ -195,6 +212,31 @@ START_TEST(client_that_left_does_not_end_it)
 }
 END_TEST
 
+/* Whoever finds that it is time asks; nobody waits for it. */
+START_TEST(the_index_is_made_once_in_a_while)
+{
+	struct call call = {.server = world.server,
+	    .serving = world.serving,
+	    .request = &world.request};
+	struct stat st;
+
+	computing_is(gated(says_its_arguments()));
+	for (unsigned i = 0; i < 3; i++)
+		on_demand_index(&call);
+	while (stat(scratch_path("said"), &st) != 0 || st.st_size == 0)
+		usleep(1000);
+	open_gate();
+	/* While it ends, and when it has ended: none begins. */
+	for (unsigned i = 0; i < 100; i++) {
+		on_demand_index(&call);
+		usleep(2000);
+	}
+	must_have_said("index --quiet --limit 300");
+	ck_assert_int_eq(
+	    (int)atomic_load(&world.metrics->computations_done), 0);
+}
+END_TEST
+
 /* A worker that is told to leave has its server closed, whatever is computed. */
 START_TEST(closing_the_server_leaves_it_alone)
 {
@@ -227,6 +269,7 @@ test_suite(void)
 	tcase_add_test(tc, who_asks_for_the_same_shares_one_child);
 	tcase_add_test(tc, waiters_are_capped);
 	tcase_add_test(tc, client_that_left_does_not_end_it);
+	tcase_add_test(tc, the_index_is_made_once_in_a_while);
 	tcase_add_test(tc, closing_the_server_leaves_it_alone);
 	suite_add_tcase(suite, tc);
 	return suite;
