@@ -28,6 +28,7 @@ int cmd_dump(int argc, char **argv);
 int cmd_gammes(int argc, char **argv);
 int cmd_gzip(int argc, char **argv);
 int cmd_import(int argc, char **argv);
+int cmd_index(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_key(int argc, char **argv);
 int cmd_network(int argc, char **argv);

@@ -19,6 +19,7 @@ static const struct cmd_row commands[] = {
     {"gammes", cmd_gammes, "import server ranges, export validated changes"},
     {"compute", cmd_compute, "compute suppliers and publish their snapshots"},
     {"gzip", cmd_gzip, "pack snapshots' rows for compressed dumps"},
+    {"index", cmd_index, "make the index of all suppliers' words"},
     {"suppliers", cmd_suppliers, "list the suppliers and their snapshots"},
     {"key", cmd_key, "create, list and revoke API keys"},
     {"user", cmd_user, "add, change, list and remove the screen's users"},
