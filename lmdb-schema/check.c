@@ -485,8 +485,9 @@ check_leftovers(struct checking *checking)
 {
 	enum err err = look_into(checking, "facts", look_at_facts);
 
-	return err == ERR_OK ? look_into(checking, "snapshots", list_folder)
-			     : err;
+	if (err == ERR_OK)
+		err = look_into(checking, "snapshots", list_folder);
+	return err == ERR_OK ? checking_words_left(checking) : err;
 }
 
 enum err
@@ -507,6 +508,8 @@ check_store(struct check_counts *counts, struct store *store,
 		err = check_live(&checking);
 	if (err == ERR_OK)
 		err = check_snapshots(&checking);
+	if (err == ERR_OK && checking.catalog != NULL)
+		err = checking_words(&checking);
 	if (err == ERR_OK)
 		err = checking_state(&checking);
 	if (err == ERR_OK && checking.catalog != NULL)

@@ -47,3 +47,10 @@ bool checking_broken(struct checking *checking, enum err err);
 
 /* Keys, users, sessions, proposals, the audit trail: check_state.c. */
 enum err checking_state(struct checking *checking);
+
+/*
+ * The wordbook, which need not be there; and what is left of making one, which
+ * counts also while it is made: check_words.c.
+ */
+enum err checking_words(struct checking *checking);
+enum err checking_words_left(struct checking *checking);

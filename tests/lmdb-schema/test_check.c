@@ -1,11 +1,13 @@
 #include "lmdb-schema/check.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "common/fs.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/wordbook.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/lmdb-schema/plain.h"
 #include "tests/lmdb-schema/spoil.h"
@@ -242,22 +244,92 @@ START_TEST(a_flipped_bit_in_any_value_is_told_by_its_record)
 }
 END_TEST
 
+static void
+make_words(char path[FS_PATH_MAX])
+{
+	struct wordbook_options options = {.at = NULL};
+	struct wordbook_result made;
+
+	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
+	ck_assert_int_eq(wordbook_path(path, facts, ""), ERR_OK);
+}
+
+START_TEST(the_words_of_all_suppliers_are_verified_when_they_are_there)
+{
+	struct check_counts before;
+	char path[FS_PATH_MAX];
+
+	told_check(facts);
+	before = told_counts;
+	make_words(path);
+	told_check(facts);
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(
+	    told_counts.sections, before.sections + WORDBOOK_SECTIONS);
+	ck_assert_uint_gt(told_counts.bytes, before.bytes);
+	ck_assert_uint_eq(told_counts.references, before.references + 1);
+	/* One that is of an older snapshot is as good as none. */
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	told_check(facts);
+	ck_assert_str_eq(told, "");
+	ck_assert_uint_eq(told_counts.references, before.references);
+}
+END_TEST
+
+/* In its head, in its last list, cut, and empty. */
+START_TEST(damaged_words_are_told)
+{
+	static const off_t places[] = {20, 5000, 300, 0};
+	char path[FS_PATH_MAX], byte;
+	int fd;
+
+	make_words(path);
+	if (_i >= 2)
+		ck_assert_int_eq(truncate(path, places[_i]), 0);
+	else {
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		ck_assert_int_eq(pread(fd, &byte, 1, places[_i]), 1);
+		byte ^= 1;
+		ck_assert_int_eq(pwrite(fd, &byte, 1, places[_i]), 1);
+		close(fd);
+	}
+	must_tell("words.idx: ");
+	must_tell("'gridctl index' makes it again");
+	make_words(path);
+	told_check(facts);
+	ck_assert_str_eq(told, "");
+}
+END_TEST
+
+START_TEST(words_of_other_rows_than_the_snapshot_has_are_told)
+{
+	struct catalog_entry entry = result.entry;
+	char path[FS_PATH_MAX];
+
+	make_words(path);
+	entry.rows++;
+	ck_assert_int_eq(catalog_publish(facts, SPAN("BIG"), &entry), ERR_OK);
+	must_tell("words.idx: supplier BIG: 60 rows, but its snapshot has 61");
+}
+END_TEST
+
 START_TEST(leftovers_are_counted_and_are_no_damage)
 {
 	static const char *const names[] = {
 	    "snapshots/BIG/0000000000000002.mdb.tmp",
 	    "snapshots/BIG/0000000000000003.mdb",
-	    "facts/0000000000000003.mdb.tmp", "facts/0000000000000004.mdb"};
+	    "facts/0000000000000003.mdb.tmp", "facts/0000000000000004.mdb",
+	    "words.idx.tmp"};
 	char path[FS_PATH_MAX];
 
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		ck_assert_int_eq(
 		    fs_path(path, "%s/%s", facts_dir(), names[i]), ERR_OK);
 		ck_assert_int_eq(fs_replace(path, SPAN("x"), 0640), ERR_OK);
 	}
 	told_check(facts);
 	ck_assert_str_eq(told, "");
-	ck_assert_uint_eq(told_counts.leftovers, 4);
+	ck_assert_uint_eq(told_counts.leftovers, 5);
 }
 END_TEST
 
@@ -298,6 +370,10 @@ test_suite(void)
 	tcase_add_test(tc, a_catalogue_that_counts_wrong_is_told);
 	tcase_add_loop_test(
 	    tc, a_flipped_bit_in_any_value_is_told_by_its_record, 0, 2);
+	tcase_add_test(
+	    tc, the_words_of_all_suppliers_are_verified_when_they_are_there);
+	tcase_add_loop_test(tc, damaged_words_are_told, 0, 4);
+	tcase_add_test(tc, words_of_other_rows_than_the_snapshot_has_are_told);
 	tcase_add_test(tc, leftovers_are_counted_and_are_no_damage);
 	tcase_add_test(tc, a_kept_snapshot_is_verified_too);
 	suite_add_tcase(suite, tc);
