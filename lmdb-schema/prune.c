@@ -14,6 +14,7 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
+#include "lmdb-schema/wordbook.h"
 
 struct pruning {
 	struct store *store;
@@ -135,12 +136,13 @@ forget_retired(struct store *store, int64_t grace_ms)
 	return err;
 }
 
-/* Unless it may still be in the making. */
+/* Unless it may still be in the making, by whoever has that lock. */
 static enum err
-remove_unpublished_zip(struct pruning *pruning, const char *path)
+remove_unpublished(struct pruning *pruning, const char *path,
+    enum err (*take_lock)(int *fd, struct store *store, bool wait))
 {
 	int lock;
-	enum err err = store_lock_zip(&lock, pruning->store, false);
+	enum err err = take_lock(&lock, pruning->store, false);
 
 	if (err != ERR_OK)
 		return err == ERR_BUSY ? ERR_OK : err;
@@ -169,7 +171,7 @@ prune_snapshot(void *context, const char *name)
 	if (err != ERR_OK)
 		return err;
 	if (zip != 0 && temporary)
-		return remove_unpublished_zip(pruning, path);
+		return remove_unpublished(pruning, path, store_lock_zip);
 	return remove_file(pruning, path,
 	    zip != 0        ? &uncounted
 		: temporary ? &pruning->pruned->leftovers
@@ -244,6 +246,17 @@ prune_facts(struct pruning *pruning)
 	return err;
 }
 
+static enum err
+prune_words(struct pruning *pruning)
+{
+	char path[FS_PATH_MAX];
+	enum err err = wordbook_path(path, pruning->store, ".tmp");
+
+	return err == ERR_OK
+	    ? remove_unpublished(pruning, path, store_lock_words)
+	    : err;
+}
+
 enum err
 catalog_prune(
     struct store *store, int64_t grace_seconds, struct catalog_pruned *pruned)
@@ -262,6 +275,8 @@ catalog_prune(
 		err = fs_list(path, prune_folder, &pruning);
 	if (err == ERR_OK)
 		err = prune_facts(&pruning);
+	if (err == ERR_OK)
+		err = prune_words(&pruning);
 	return err;
 }
 

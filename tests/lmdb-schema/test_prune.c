@@ -120,6 +120,24 @@ START_TEST(packed_rows_in_the_making_stay)
 }
 END_TEST
 
+START_TEST(words_in_the_making_stay)
+{
+	int lock;
+
+	leave("words.idx");
+	leave("words.idx.tmp");
+	ck_assert_int_eq(store_lock_words(&lock, facts, true), ERR_OK);
+	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_uint_eq(pruned.leftovers, 0);
+	ck_assert(is_left("words.idx.tmp"));
+	close(lock);
+	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_uint_eq(pruned.leftovers, 1);
+	ck_assert(!is_left("words.idx.tmp"));
+	ck_assert(is_left("words.idx"));
+}
+END_TEST
+
 START_TEST(files_of_others_stay)
 {
 	leave("snapshots/BIG/notes.txt");
@@ -259,6 +277,7 @@ test_suite(void)
 	tcase_add_test(
 	    tc, packed_rows_go_with_their_snapshot_and_are_not_counted);
 	tcase_add_test(tc, packed_rows_in_the_making_stay);
+	tcase_add_test(tc, words_in_the_making_stay);
 	tcase_add_test(tc, files_of_others_stay);
 	tcase_add_test(tc, facts_that_are_not_current_go);
 	tcase_add_test(tc, what_may_be_in_the_making_stays);
