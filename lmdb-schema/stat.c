@@ -8,6 +8,7 @@
 #include "lmdb-schema/compute.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
+#include "lmdb-schema/wordbook.h"
 #include "lmdb-schema/zip.h"
 
 static enum err
@@ -57,7 +58,27 @@ count_table(uint64_t *count, struct kv *kv, unsigned table)
 struct snapshots {
 	struct stat_counts *counts;
 	struct store *store;
+	struct wordbook *book; /* NULL: none that can be used */
+	uint32_t next; /* of its suppliers, which come in the same order */
 };
+
+static bool
+is_indexed(struct snapshots *snapshots, struct span supplier,
+    const struct catalog_entry *entry)
+{
+	const struct wordbook *book = snapshots->book;
+	int order = -1;
+
+	while (book != NULL &&
+	    snapshots->next < wordbook_head(book)->suppliers && order < 0) {
+		order =
+		    span_cmp(wordbook_code(book, snapshots->next), supplier);
+		snapshots->next += order < 0;
+	}
+	return order == 0 &&
+	    wordbook_supplier(book, snapshots->next)->generation ==
+	    entry->generation;
+}
 
 static enum err
 count_snapshot(
@@ -75,6 +96,7 @@ count_snapshot(
 	snapshots->counts->snapshots++;
 	snapshots->counts->stale += stale;
 	snapshots->counts->rows += entry->rows;
+	snapshots->counts->indexed += is_indexed(snapshots, supplier, entry);
 	snapshots->counts->snapshot_bytes += entry->bytes;
 	err = zip_path(path, snapshots->store, supplier, entry->generation, "");
 	if (err == ERR_OK)
@@ -88,12 +110,17 @@ count_snapshot(
 static enum err
 count_snapshots(struct stat_counts *counts, struct store *store)
 {
-	struct snapshots snapshots = {counts, store};
+	struct snapshots snapshots = {.counts = counts, .store = store};
 	struct catalog_view *view;
 	enum err err = catalog_view_open(&view, store);
 
+	/* Without it, or with one that the log calls damaged, none is in it. */
+	if (err == ERR_OK &&
+	    wordbook_open(&snapshots.book, store) == ERR_NO_MEMORY)
+		err = ERR_NO_MEMORY;
 	if (err == ERR_OK)
 		err = catalog_each(view, count_snapshot, &snapshots);
+	wordbook_close(snapshots.book);
 	catalog_view_close(view);
 	return err;
 }
@@ -106,6 +133,14 @@ measure(uint64_t *on_disk, struct store *store, const char *name)
 	enum err err = fs_path(path, "%s/%s", store_dir(store), name);
 
 	return err == ERR_OK ? fs_size(path, &bytes, on_disk) : err;
+}
+
+static enum err
+measure_words(uint64_t *on_disk, struct store *store)
+{
+	enum err err = measure(on_disk, store, "words.idx");
+
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
 enum err
@@ -126,6 +161,8 @@ stat_collect(struct stat_counts *counts, struct store *store)
 		    &counts->retired, store_catalog(store), CATALOG_RETIRED);
 	if (err == ERR_OK)
 		err = count_snapshots(counts, store);
+	if (err == ERR_OK)
+		err = measure_words(&counts->words_bytes, store);
 	if (err == ERR_OK)
 		err = measure(&counts->live_bytes, store, "live.mdb");
 	if (err == ERR_OK)

@@ -1,6 +1,10 @@
 #include "lmdb-schema/stat.h"
 
+#include <unistd.h>
+
+#include "lmdb-schema/wordbook.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
 static struct stat_counts counts;
@@ -49,6 +53,42 @@ START_TEST(what_is_there_is_counted)
 }
 END_TEST
 
+static void
+must_be_indexed(uint64_t snapshots)
+{
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.indexed, snapshots);
+}
+
+START_TEST(snapshots_are_in_the_index_until_they_are_computed_again)
+{
+	struct compute_result result;
+	struct wordbook_result made;
+	struct wordbook_options options = {.at = NULL};
+	char path[FS_PATH_MAX];
+
+	facts_import(100, 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	must_be_indexed(0);
+	ck_assert_uint_eq(counts.words_bytes, 0);
+	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
+	must_be_indexed(1);
+	ck_assert_uint_ge(counts.words_bytes, 4096);
+	ck_assert_int_eq(facts_compute("SMALL", &result), ERR_OK);
+	must_be_indexed(1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	must_be_indexed(0);
+	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
+	must_be_indexed(2);
+	/* Damaged: its bytes are there, and nothing is in it. */
+	quiet_begin();
+	ck_assert_int_eq(wordbook_path(path, facts, ""), ERR_OK);
+	ck_assert_int_eq(truncate(path, 100), 0);
+	must_be_indexed(0);
+	ck_assert_int_gt(quiet_lines(), 0);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -58,6 +98,8 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, facts_make, facts_remove);
 	tcase_add_test(tc, an_empty_store_holds_nothing);
 	tcase_add_test(tc, what_is_there_is_counted);
+	tcase_add_test(
+	    tc, snapshots_are_in_the_index_until_they_are_computed_again);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
