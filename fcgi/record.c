@@ -16,6 +16,9 @@
 enum { VERSION = 1, TYPE_END = 3, TYPE_STDOUT = 6 };
 enum { HEAD_LEN = 8, END_LEN = 3 * HEAD_LEN };
 
+/* What the room that a socket has from the kernel takes at once, surely. */
+#define AT_ONCE ((size_t)64 << 10)
+
 /* Records, and pieces of them, that one system call takes at most. */
 #define HEADS 64
 #define PIECES 512
@@ -63,18 +66,42 @@ bytes_of(const struct iovec *pieces, int count)
 	return len;
 }
 
+static void
+let_wait(struct record *record)
+{
+	record->may_wait = true;
+	if (record->before_wait != NULL)
+		record->before_wait(record->fd);
+}
+
+/* Without waiting, as long as nobody has set for how long. */
+static ssize_t
+send_some(struct record *record, struct iovec *pieces, int count)
+{
+	struct msghdr message = {
+	    .msg_iov = pieces, .msg_iovlen = (size_t)count};
+	ssize_t done = -1;
+
+	if (!record->may_wait) {
+		done =
+		    sendmsg(record->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (done >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+			return done;
+		let_wait(record);
+	}
+	return sendmsg(record->fd, &message, MSG_NOSIGNAL);
+}
+
 /*
  * All of it, through partial writes; a peer that has gone raises no signal. It
  * may go before the last `spare` bytes: who knew the length of the answer
  * hangs up behind the last byte of that.
  */
 static enum err
-send_all(int fd, struct iovec *pieces, int count, size_t spare)
+send_all(struct record *record, struct iovec *pieces, int count, size_t spare)
 {
 	while (count > 0) {
-		struct msghdr message = {
-		    .msg_iov = pieces, .msg_iovlen = (size_t)count};
-		ssize_t done = sendmsg(fd, &message, MSG_NOSIGNAL);
+		ssize_t done = send_some(record, pieces, count);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -102,8 +129,8 @@ batch_send(struct batch *batch)
 	struct record *record = batch->record;
 
 	if (record->err == ERR_OK && batch->count > 0)
-		record->err = send_all(
-		    record->fd, batch->pieces, batch->count, batch->spare);
+		record->err =
+		    send_all(record, batch->pieces, batch->count, batch->spare);
 	batch->count = 0;
 	batch->head_count = 0;
 }
@@ -207,6 +234,8 @@ put(struct sink *sink, struct iovec *pieces, int count)
 	if (record->err != ERR_OK)
 		return record->err;
 	record->bytes += len;
+	if (record->bytes > AT_ONCE && !record->may_wait)
+		let_wait(record);
 	if (!sink->last && len <= RECORD_MAX - record->held_len)
 		hold(record, pieces, count);
 	else
@@ -239,6 +268,7 @@ record_begin(struct record *record, int fd, unsigned request_id)
 	record->bytes = 0;
 	record->held_len = 0;
 	record->ended = false;
+	record->may_wait = false;
 }
 
 struct sink

@@ -25,6 +25,13 @@ struct record {
 	char *held; /* RECORD_MAX bytes, reused for the next answer */
 	size_t held_len;
 	bool ended; /* the end is out */
+	/*
+	 * Called once an answer, before the first send that may have to wait:
+	 * to set how long, and the socket's room. NULL: nothing is to be set.
+	 * An answer that fits at once, as most do, does without.
+	 */
+	void (*before_wait)(int fd);
+	bool may_wait; /* it was called */
 };
 
 /* ERR_NO_MEMORY. Done once; the connection is given at record_begin(). */

@@ -136,15 +136,21 @@ next_connection(struct thread *thread)
 	}
 }
 
+/* Where a limit is refused, the connection works all the same. */
 static void
-set_limits(int fd)
+limit_receiving(int fd)
 {
 	static const struct timeval receive = {.tv_sec = RECEIVE_S};
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &receive, sizeof(receive));
+}
+
+static void
+limit_sending(int fd)
+{
 	static const struct timeval send = {.tv_sec = SEND_S};
 	static const int bytes = SEND_BUFFER;
 
-	/* Where one is refused, the connection works all the same. */
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &receive, sizeof(receive));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &send, sizeof(send));
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
@@ -248,7 +254,7 @@ serve_connection(struct thread *thread, int fd)
 	struct gauges *gauges = metrics_mine(thread->worker->job->metrics);
 	enum err err;
 
-	set_limits(fd);
+	limit_receiving(fd);
 	fcgx->ipcFd = fd;
 	fcgx->keepConnection = 1; /* or it would be closed as the last one's */
 	/* What is no request is closed by libfcgi, which finds no listener. */
@@ -302,8 +308,10 @@ thread_open(struct thread *thread, struct worker *worker)
 	thread->epoll = -1;
 	/* One step more, so that what is too long is seen to be so. */
 	buf_init(&thread->body, (size_t)most + BODY_STEP);
-	return record_init(&thread->record) == ERR_OK &&
-	    FCGX_InitRequest(&thread->fcgx, -1, 0) == 0 && watch(thread) &&
+	if (record_init(&thread->record) != ERR_OK)
+		return false;
+	thread->record.before_wait = limit_sending;
+	return FCGX_InitRequest(&thread->fcgx, -1, 0) == 0 && watch(thread) &&
 	    (thread->serving = serving_new(worker->server)) != NULL;
 }
 

@@ -24,14 +24,19 @@ static const struct responder *responder;
 static int listener;
 
 static void
+make_room(int fd)
+{
+	static const int bytes = SEND_BUFFER;
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+static void
 serve_one(void *own, FCGX_Request *request, struct record *record)
 {
 	struct sink out = record_sink(record);
 	int64_t start_ns = date_monotonic_ns();
-	int bytes = SEND_BUFFER;
 
-	setsockopt(
-	    request->ipcFd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	record_begin(record, request->ipcFd, (unsigned)request->requestId);
 	if (responder->answer(own,
 		span_of(FCGX_GetParam("REQUEST_URI", request->envp)), start_ns,
@@ -53,6 +58,7 @@ serve(void *arg)
 	if (own == NULL || FCGX_InitRequest(&request, listener, 0) != 0 ||
 	    record_init(&record) != ERR_OK)
 		exit(1);
+	record.before_wait = make_room;
 	while (FCGX_Accept_r(&request) == 0)
 		serve_one(own, &request, &record);
 	return NULL;

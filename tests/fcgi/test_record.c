@@ -330,6 +330,60 @@ START_TEST(a_peer_that_takes_nothing_is_given_up)
 }
 END_TEST
 
+static int waits;
+static bool reads_late;
+
+static void
+count_wait(int fd)
+{
+	ck_assert_int_eq(fd, near);
+	if (waits++ == 0 && reads_late)
+		read_beside();
+}
+
+/* Sizes of an answer, the socket's room, and whether limits are set for it. */
+static const struct {
+	size_t size;
+	int room; /* 0: the kernel's own */
+	int waits;
+} sendings[] = {
+    {0, 0, 0}, {30000, 0, 0}, {60000, 0, 0}, {100000, 0, 1}, {500000, 0, 1},
+    {60000, 4096, 1}, /* by what the kernel says */
+};
+
+START_TEST(limits_are_set_once_and_only_for_what_may_wait)
+{
+	size_t size = sendings[_i].size;
+	char *data = calloc(1, size + 1);
+	struct reading reading;
+
+	ck_assert_ptr_nonnull(data);
+	if (sendings[_i].room != 0)
+		setsockopt(near, SOL_SOCKET, SO_SNDBUF, &sendings[_i].room,
+		    sizeof(sendings[_i].room));
+	waits = 0;
+	record.before_wait = count_wait;
+	reads_late = sendings[_i].waits > 0;
+	if (!reads_late)
+		read_beside();
+	/* Half of it is held back, the rest comes with the end. */
+	ck_assert_int_eq(sink_put(&out, span_make(data, size / 2)), ERR_OK);
+	out.last = true;
+	ck_assert_int_eq(
+	    sink_put(&out, span_make(data, size - size / 2)), ERR_OK);
+	ck_assert_int_eq(record_end(&record), ERR_OK);
+	ck_assert_int_eq(waits, sendings[_i].waits);
+	/* The next answer is another connection's. */
+	record_begin(&record, near, ID);
+	ck_assert(!record.may_wait);
+	hang_up();
+	reading = read_records();
+	ck_assert(reading.ended);
+	ck_assert_uint_eq(reading.content, size);
+	free(data);
+}
+END_TEST
+
 START_TEST(a_failed_answer_has_no_end)
 {
 	char *data = calloc(1, 100000);
@@ -366,6 +420,8 @@ test_suite(void)
 	tcase_add_test(tc, a_peer_that_has_gone_is_told_without_a_signal);
 	tcase_add_test(tc, a_peer_may_leave_before_the_end_of_a_long_answer);
 	tcase_add_test(tc, a_peer_that_takes_nothing_is_given_up);
+	tcase_add_loop_test(tc, limits_are_set_once_and_only_for_what_may_wait,
+	    0, (int)(sizeof(sendings) / sizeof(sendings[0])));
 	tcase_add_test(tc, a_failed_answer_has_no_end);
 	suite_add_tcase(suite, tc);
 	return suite;
