@@ -11,7 +11,7 @@
 #include "fcgi/rows.h"
 #include "lmdb-schema/key.h"
 
-#define ROWS_AHEAD 8
+#define BATCH 8 /* rows that are expected together */
 
 static void
 add_warning(struct pieces *body, const struct rows_pages *pages, uint32_t shown)
@@ -46,42 +46,75 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 	pieces_text(body, "}");
 }
 
+/* Rows of a page that follow one another. */
+struct batch {
+	const uint32_t *rows;
+	unsigned count;
+	uint32_t own[BATCH]; /* where there is no list of them */
+};
+
+/* Those from place `from` of the page on; none before its first. */
 static void
-expect_row(struct splice *splice, const struct rowset *set, int64_t i,
+batch_take(struct batch *batch, const struct rowset *set, int64_t from)
+{
+	uint32_t first = set->first + (uint32_t)from;
+
+	batch->count = 0;
+	if (from < 0 || from >= set->count)
+		return;
+	batch->count =
+	    set->count - from < BATCH ? set->count - (uint32_t)from : BATCH;
+	batch->rows = set->order == NULL ? batch->own : set->order + first;
+	if (set->order == NULL)
+		for (unsigned i = 0; i < BATCH; i++)
+			batch->own[i] = first + i;
+}
+
+static void
+expect_batch(struct splice *splice, const struct rowset *set, int64_t from,
     enum splice_step step)
 {
-	if (i >= 0 && i < set->count)
-		splice_expect(
-		    splice, rowset_row(set, set->first + (uint32_t)i), step);
+	struct batch batch;
+
+	batch_take(&batch, set, from);
+	if (batch.count > 0)
+		splice_expect(splice, batch.rows, batch.count, step);
+}
+
+static enum err
+add_batch(struct call *call, const struct rowset *set, int64_t from)
+{
+	struct batch batch;
+	enum err err = ERR_OK;
+
+	batch_take(&batch, set, from);
+	for (unsigned i = 0; i < batch.count && err == ERR_OK; i++)
+		err = splice_row(
+		    &call->serving->splice, batch.rows[i], &call->reply->body);
+	return err;
 }
 
 /*
- * Rows of a sorted page lie anywhere in hundreds of megabytes. While one is
- * added, the text of the row ROWS_AHEAD places on is on its way, and so are
- * the offsets of the one twice as far, or what is kept of it: to wait for many
- * takes as long as to wait for one.
+ * Rows of a sorted page lie anywhere in hundreds of megabytes. While a batch is
+ * added, the text of the one behind it is on its way, and so are the offsets of
+ * the next but one, or what is kept of it: to wait for many takes as long as to
+ * wait for one.
  */
 static enum err
 add_rows(
     struct call *call, const struct rows_view *view, const struct rowset *set)
 {
 	struct splice *splice = &call->serving->splice;
-	struct pieces *body = &call->reply->body;
 
-	for (int64_t i = -3 * ROWS_AHEAD; i < set->count; i++) {
+	for (int64_t i = -3 * BATCH; i < set->count; i += BATCH) {
 		enum err err;
 
-		if (splice->kept != NULL)
-			expect_row(
-			    splice, set, i + 3 * ROWS_AHEAD, SPLICE_KEPT);
-		expect_row(splice, set, i + 2 * ROWS_AHEAD, SPLICE_OFFSETS);
-		expect_row(splice, set, i + ROWS_AHEAD, SPLICE_TEXT);
-		if (i < 0)
-			continue;
+		expect_batch(splice, set, i + 3 * BATCH, SPLICE_KEPT);
+		expect_batch(splice, set, i + 2 * BATCH, SPLICE_OFFSETS);
+		expect_batch(splice, set, i + BATCH, SPLICE_TEXT);
 		if (!rows_flush(call, i))
 			break; /* the reply has kept the failure */
-		err = splice_row(
-		    splice, rowset_row(set, set->first + (uint32_t)i), body);
+		err = add_batch(call, set, i);
 		if (err != ERR_OK)
 			return rows_blame(call, view, err);
 	}

@@ -277,8 +277,10 @@ excerpt_keep(struct excerpt *excerpt, uint32_t row, struct span text)
 }
 
 void
-excerpt_expect(const struct excerpt *excerpt, uint32_t row)
+excerpt_expect(
+    const struct excerpt *excerpt, const uint32_t *rows, unsigned count)
 {
-	if (row < excerpt->rows)
-		__builtin_prefetch(&excerpt->at[row]);
+	for (unsigned i = 0; i < count; i++)
+		if (rows[i] < excerpt->rows)
+			__builtin_prefetch(&excerpt->at[rows[i]]);
 }

@@ -48,4 +48,5 @@ struct span excerpt_row(const struct excerpt *excerpt, uint32_t row);
 void excerpt_keep(struct excerpt *excerpt, uint32_t row, struct span text);
 
 /* Has the processor fetch what excerpt_row() will look at. */
-void excerpt_expect(const struct excerpt *excerpt, uint32_t row);
+void excerpt_expect(
+    const struct excerpt *excerpt, const uint32_t *rows, unsigned count);

@@ -84,31 +84,23 @@ add_vector(struct pieces *pieces, const void *data, size_t len)
 }
 
 char *
-pieces_room(struct pieces *pieces, size_t len)
+pieces_room_slow(struct pieces *pieces)
 {
-	if (pieces->err != ERR_OK)
-		return NULL;
-	if ((size_t)(pieces->end - pieces->at) < len && !next_chunk(pieces))
-		return NULL;
-	return pieces->at;
+	return pieces->err == ERR_OK && next_chunk(pieces) ? pieces->at : NULL;
 }
 
 void
-pieces_used(struct pieces *pieces, char *start, size_t len)
+pieces_used_slow(struct pieces *pieces, char *start, size_t len)
 {
 	if (len == 0)
 		return;
 	pieces->at = start + len;
-	if (start == pieces->last_end && pieces->count > 1) {
-		pieces->iov[pieces->count - 1].iov_len += len;
-		pieces->total += len;
-		pieces->last_end = pieces->at;
-	} else if (add_vector(pieces, start, len))
+	if (add_vector(pieces, start, len))
 		pieces->last_end = pieces->at;
 }
 
 void
-pieces_copy(struct pieces *pieces, const void *data, size_t len)
+pieces_copy_slow(struct pieces *pieces, const void *data, size_t len)
 {
 	const char *from = data;
 

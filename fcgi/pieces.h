@@ -41,11 +41,12 @@ void pieces_clear(struct pieces *pieces);
  * a failure. pieces_used() says how many were. The PIECES_SPARE bytes behind
  * may be written too, and mean nothing.
  */
-char *pieces_room(struct pieces *pieces, size_t len);
-void pieces_used(struct pieces *pieces, char *start, size_t len);
+static inline char *pieces_room(struct pieces *pieces, size_t len);
+static inline void pieces_used(struct pieces *pieces, char *start, size_t len);
 
 /* Copies, whatever the length. */
-void pieces_copy(struct pieces *pieces, const void *data, size_t len);
+static inline void pieces_copy(
+    struct pieces *pieces, const void *data, size_t len);
 
 /* Refers to bytes that outlive the answer; copies when they are few. */
 void pieces_refer(struct pieces *pieces, const void *data, size_t len);
@@ -61,3 +62,42 @@ pieces_add(struct pieces *pieces, struct span text)
 
 /* Takes the last byte back: the comma behind the last row. */
 void pieces_drop_last(struct pieces *pieces);
+
+/* --- inline: what fits into the chunk, behind what was copied last -------- */
+
+char *pieces_room_slow(struct pieces *pieces);
+void pieces_used_slow(struct pieces *pieces, char *start, size_t len);
+void pieces_copy_slow(struct pieces *pieces, const void *data, size_t len);
+
+static inline char *
+pieces_room(struct pieces *pieces, size_t len)
+{
+	if (pieces->err == ERR_OK && len <= (size_t)(pieces->end - pieces->at))
+		return pieces->at;
+	return pieces_room_slow(pieces);
+}
+
+static inline void
+pieces_used(struct pieces *pieces, char *start, size_t len)
+{
+	if (start != pieces->last_end || pieces->count < 2) {
+		pieces_used_slow(pieces, start, len);
+		return;
+	}
+	pieces->iov[pieces->count - 1].iov_len += len;
+	pieces->total += len;
+	pieces->at = pieces->last_end = start + len;
+}
+
+static inline void
+pieces_copy(struct pieces *pieces, const void *data, size_t len)
+{
+	if (pieces->err == ERR_OK && len > 0 &&
+	    len <= (size_t)(pieces->end - pieces->at)) {
+		char *to = pieces->at;
+
+		memcpy(to, data, len);
+		pieces_used(pieces, to, len);
+	} else
+		pieces_copy_slow(pieces, data, len);
+}

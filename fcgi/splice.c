@@ -251,35 +251,46 @@ expect_flat(const struct splice *splice, const struct snapshot_part *part)
 	}
 }
 
-/* True when that is all that there is to do in this step. */
-static bool
-expect_kept(const struct splice *splice, uint32_t row, enum splice_step step)
+/* A row's text as it was shown before; empty: it is not kept. */
+static struct span
+kept_text(const struct splice *splice, uint32_t row)
 {
-	struct span text;
-
-	if (step == SPLICE_KEPT) {
-		excerpt_expect(splice->kept, row);
-		return true;
-	}
-	text = excerpt_row(splice->kept, row);
-	if (step == SPLICE_OFFSETS)
-		span_expect(text);
-	return text.len > 0;
+	return splice->kept == NULL ? SPAN("") : excerpt_row(splice->kept, row);
 }
 
-void
-splice_expect(struct splice *splice, uint32_t row, enum splice_step step)
+static void
+expect_offsets(struct splice *splice, uint32_t row)
+{
+	struct span text = kept_text(splice, row);
+
+	if (text.len > 0)
+		span_expect(text);
+	else
+		snapshot_expect(splice->snap, row, splice->map_runs > 0);
+}
+
+static void
+expect_text(struct splice *splice, uint32_t row)
 {
 	struct snapshot_part flat;
 
-	if (splice->kept != NULL && expect_kept(splice, row, step))
-		return;
-	if (step == SPLICE_OFFSETS)
-		snapshot_expect(splice->snap, row, splice->map_runs > 0);
-	/* Whole rows are referred to, and maps mostly: the kernel reads them. */
-	else if (step == SPLICE_TEXT && !splice->all &&
+	if (kept_text(splice, row).len == 0 &&
 	    snapshot_flat(splice->snap, row, &flat))
 		expect_flat(splice, &flat);
+}
+
+void
+splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
+    enum splice_step step)
+{
+	if (step == SPLICE_KEPT && splice->kept != NULL)
+		excerpt_expect(splice->kept, rows, count);
+	for (unsigned i = 0; step == SPLICE_OFFSETS && i < count; i++)
+		expect_offsets(splice, rows[i]);
+	/* Whole rows are referred to, and maps mostly: the kernel reads them. */
+	for (unsigned i = 0; step == SPLICE_TEXT && !splice->all && i < count;
+	     i++)
+		expect_text(splice, rows[i]);
 }
 
 /* The comma behind the last member becomes the brace. */
@@ -293,31 +304,23 @@ close_row(struct splice *splice, struct pieces *pieces)
 		pieces_text(pieces, "}\n");
 }
 
-/* A row as it was shown before. */
-static bool
-add_kept(struct splice *splice, uint32_t row, struct pieces *pieces)
+static void
+add_kept(struct splice *splice, struct span text, struct pieces *pieces)
 {
-	struct span text = excerpt_row(splice->kept, row);
-	char *start, *to;
+	char *start = pieces_room(pieces, text.len + 1);
 
-	if (text.len == 0)
-		return false;
-	start = pieces_room(pieces, text.len + 1);
 	if (start == NULL)
-		return true; /* the pieces keep the failure */
-	to = mempcpy(start, text.ptr, text.len);
-	*to++ = separator(splice);
-	pieces_used(pieces, start, (size_t)(to - start));
-	return true;
+		return; /* the pieces keep the failure */
+	memcpy(start, text.ptr, text.len);
+	start[text.len] = separator(splice);
+	pieces_used(pieces, start, text.len + 1);
 }
 
 static enum err
-plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+stored_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 {
 	struct snapshot_part flat, maps;
 
-	if (splice->kept != NULL && add_kept(splice, row, pieces))
-		return ERR_OK;
 	if (!snapshot_flat(splice->snap, row, &flat))
 		return ERR_DAMAGED;
 	if (splice->all) {
@@ -334,6 +337,17 @@ plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 	    !copy_maps(splice, &maps, pieces))
 		return ERR_DAMAGED;
 	close_row(splice, pieces);
+	return ERR_OK;
+}
+
+static enum err
+plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct span text = kept_text(splice, row);
+
+	if (text.len == 0)
+		return stored_row(splice, row, pieces);
+	add_kept(splice, text, pieces);
 	return ERR_OK;
 }
 

@@ -65,13 +65,15 @@ void splice_release(struct splice *splice);
 void splice_columns(struct splice *splice, const struct columns *columns);
 
 /*
- * Has the processor fetch what splice_row() will read of a row, in steps, each
- * of which needs what the one before has brought: whether it is kept, and where;
- * where its columns stand, or what is kept of it; the columns' text.
+ * Has the processor fetch what splice_row() will read of some rows, in steps,
+ * each of which needs what the one before has brought: whether they are kept,
+ * and where; where their columns stand, or what is kept of them; the columns'
+ * text.
  */
 enum splice_step { SPLICE_KEPT, SPLICE_OFFSETS, SPLICE_TEXT };
 
-void splice_expect(struct splice *splice, uint32_t row, enum splice_step step);
+void splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
+    enum splice_step step);
 
 /*
  * Adds a row with its separator behind it: a comma in JSON, a newline

@@ -167,8 +167,8 @@ START_TEST(columns_that_do_not_follow_one_another_are_damage)
 	    SPLICE_JSON);
 	ck_assert_int_eq(
 	    snapshot_find(view.pinned->snap, SPAN("A1"), &number), ERR_OK);
-	splice_expect(&splice, number, SPLICE_OFFSETS);
-	splice_expect(&splice, number, SPLICE_TEXT);
+	splice_expect(&splice, &number, 1, SPLICE_OFFSETS);
+	splice_expect(&splice, &number, 1, SPLICE_TEXT);
 	ck_assert_int_eq(splice_row(&splice, number, &pieces), ERR_DAMAGED);
 	snapshot_close(snap);
 }
@@ -182,11 +182,10 @@ START_TEST(expecting_a_row_changes_nothing)
 	    span_of(row("A1", shapes[_i].columns, true, SPLICE_JSON));
 	char *kept = span_dup(before);
 
-	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		splice_expect(&splice, numbers[i], SPLICE_KEPT);
-		splice_expect(&splice, numbers[i], SPLICE_OFFSETS);
-		splice_expect(&splice, numbers[i], SPLICE_TEXT);
-	}
+	for (int step = SPLICE_KEPT; step <= SPLICE_TEXT; step++)
+		splice_expect(&splice, numbers,
+		    sizeof(numbers) / sizeof(numbers[0]),
+		    (enum splice_step)step);
 	ck_assert_str_eq(
 	    row("A1", shapes[_i].columns, true, SPLICE_JSON), kept);
 	free(kept);
@@ -200,7 +199,7 @@ next_row(uint32_t number)
 	const struct iovec *last;
 
 	for (int step = SPLICE_KEPT; step <= SPLICE_TEXT; step++)
-		splice_expect(&splice, number, (enum splice_step)step);
+		splice_expect(&splice, &number, 1, (enum splice_step)step);
 	pieces_clear(&pieces);
 	ck_assert_int_eq(splice_row(&splice, number, &pieces), ERR_OK);
 	ck_assert_uint_eq(pieces.count, 2);
