@@ -273,12 +273,20 @@ static void (*const readers[])(struct trouble *trouble,
     [PARAM_GENERATION] = read_generation,
 };
 
+/* The first letter tells most of them apart, without their length. */
+static bool
+is_named(const struct param_info *info, struct span name)
+{
+	return name.len > 0 && name.ptr[0] == info->name[0] &&
+	    span_eq(name, span_of(info->name));
+}
+
 static const struct param_info *
 find(struct span name, enum params_use use)
 {
 	for (unsigned i = 0; i < param_count; i++)
 		if ((param_infos[i].uses & use) != 0 &&
-		    span_eq(name, span_of(param_infos[i].name)))
+		    is_named(&param_infos[i], name))
 			return &param_infos[i];
 	return NULL;
 }
