@@ -14,22 +14,32 @@ hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Undoes %XX, and '+' where it stands for a blank. NULL: what is wrong. */
+/* Bytes that may mean something else, or not be allowed. */
+static const bool special[256] = {
+    [0 ... 0x1f] = true,
+    ['%'] = true,
+    ['+'] = true,
+    [0x7f ... 0xff] = true,
+};
+
+/* True for what is its own decoded form, and as it may be. */
+static bool
+is_plain(struct span raw)
+{
+	for (size_t i = 0; i < raw.len; i++)
+		if (special[(unsigned char)raw.ptr[i]])
+			return false;
+	return true;
+}
+
+/* Undoes %XX, and '+' where it stands for a blank. What is wrong, or NULL. */
 static const char *
 decode(struct span *out, struct span raw, bool plus, struct arena *arena)
 {
 	char *to;
 	size_t len = 0;
-	bool plain = true;
 
-	for (size_t i = 0; i < raw.len; i++)
-		if (raw.ptr[i] == '%' || (plus && raw.ptr[i] == '+') ||
-		    (unsigned char)raw.ptr[i] < 0x20 ||
-		    (unsigned char)raw.ptr[i] > 0x7e)
-			plain = false;
 	*out = raw;
-	if (plain)
-		return NULL;
 	to = arena_alloc(arena, raw.len + 1);
 	if (to == NULL)
 		return "is too long";
@@ -69,8 +79,12 @@ check_text(struct span text)
 static const char *
 take(struct span *out, struct span raw, bool plus, struct arena *arena)
 {
-	const char *wrong = decode(out, raw, plus, arena);
+	const char *wrong;
 
+	*out = raw;
+	if (is_plain(raw))
+		return NULL;
+	wrong = decode(out, raw, plus, arena);
 	return wrong == NULL ? check_text(*out) : wrong;
 }
 
