@@ -253,3 +253,9 @@ jsonw_escape(struct buf *buf, struct span text)
 			escape_byte(buf, (unsigned char)text.ptr[at++]);
 	}
 }
+
+bool
+jsonw_is_plain(struct span text)
+{
+	return plain_run(text.ptr, text.len) == text.len;
+}

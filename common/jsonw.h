@@ -55,3 +55,6 @@ enum err jsonw_end(struct jsonw *json);
  */
 void jsonw_quote(struct buf *buf, struct span text);
 void jsonw_escape(struct buf *buf, struct span text);
+
+/* True for text that stands between quotes as it is: nothing to escape. */
+bool jsonw_is_plain(struct span text);

@@ -2,8 +2,6 @@
  * GET /grid: rows of one supplier. A supplier without snapshot is computed, by
  * the slow pool.
  */
-#include <stdio.h>
-
 #include "fcgi/endpoint.h"
 #include "fcgi/on_demand.h"
 #include "fcgi/packed.h"
@@ -16,13 +14,13 @@
 static void
 add_warning(struct pieces *body, const struct rows_pages *pages, uint32_t shown)
 {
-	char text[256];
-
-	snprintf(text, sizeof(text),
-	    "%u lignes obtenues sur %lld : omettre limit pour obtenir toutes "
-	    "les lignes en un appel, ou demander les pages suivantes.",
-	    shown, (long long)pages->total);
-	rows_member_text(body, "avertissement", span_of(text));
+	pieces_text(body, ",\"avertissement\":\"");
+	rows_int(body, shown);
+	pieces_text(body, " lignes obtenues sur ");
+	rows_int(body, pages->total);
+	pieces_text(body,
+	    " : omettre limit pour obtenir toutes les lignes en un appel, ou "
+	    "demander les pages suivantes.\"");
 }
 
 static void

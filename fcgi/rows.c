@@ -264,23 +264,12 @@ rows_member_bool(struct pieces *body, const char *name, bool value)
 	pieces_add(body, value ? SPAN("\":true") : SPAN("\":false"));
 }
 
-/* True when it stands in JSON as it is. */
-static bool
-needs_no_escape(struct span text)
-{
-	for (size_t i = 0; i < text.len; i++)
-		if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == '"' ||
-		    text.ptr[i] == '\\')
-			return false;
-	return fold_is_utf8(text);
-}
-
 void
 rows_quote(struct pieces *body, struct span text)
 {
 	struct buf quoted;
 
-	if (needs_no_escape(text)) {
+	if (jsonw_is_plain(text)) {
 		pieces_text(body, "\"");
 		pieces_add(body, text);
 		pieces_text(body, "\"");
@@ -336,25 +325,20 @@ rows_pagination(struct pieces *body, const struct rows_pages *pages)
 	pieces_text(body, "}");
 }
 
-/* True for what a link may hold as it is; all else stands in it as %XX. */
-static bool
-stands_in_link(char c)
-{
-	switch (c) {
-	case '<':
-	case '>':
-	case '"':
-	case '\\':
-	case '^':
-	case '`':
-	case '{':
-	case '|':
-	case '}':
-		return false;
-	default:
-		return c > ' ' && c <= '~';
-	}
-}
+/* What a link may not hold as it is stands in it as %XX. */
+static const bool escaped_in_link[256] = {
+    [0 ... ' '] = true,
+    ['<'] = true,
+    ['>'] = true,
+    ['"'] = true,
+    ['\\'] = true,
+    ['^'] = true,
+    ['`'] = true,
+    ['{'] = true,
+    ['|'] = true,
+    ['}'] = true,
+    [0x7f ... 0xff] = true,
+};
 
 /* Up to three bytes of link for each byte of the address. */
 static char *
@@ -365,8 +349,8 @@ add_raw(char *to, struct span raw)
 	for (size_t i = 0; i < raw.len; i++) {
 		unsigned char c = (unsigned char)raw.ptr[i];
 
-		if (stands_in_link(raw.ptr[i])) {
-			*to++ = raw.ptr[i];
+		if (!escaped_in_link[c]) {
+			*to++ = (char)c;
 			continue;
 		}
 		*to++ = '%';

@@ -289,6 +289,7 @@ check_escape(struct span text)
 	buf_clear(&buf);
 	jsonw_escape(&buf, text);
 	run_must(span_eq(buf_span(&buf), buf_span(&slow)));
+	run_must(jsonw_is_plain(text) == span_eq(text, buf_span(&slow)));
 	buf_fini(&slow);
 }
 
