@@ -14,32 +14,41 @@
 
 static const struct status {
 	int status;
-	const char *text;
+	const char *line;
 } statuses[] = {
-    {200, "OK"},
-    {202, "Accepted"},
-    {204, "No Content"},
-    {304, "Not Modified"},
-    {400, "Bad Request"},
-    {401, "Unauthorized"},
-    {403, "Forbidden"},
-    {404, "Not Found"},
-    {405, "Method Not Allowed"},
-    {409, "Conflict"},
-    {413, "Content Too Large"},
-    {415, "Unsupported Media Type"},
-    {429, "Too Many Requests"},
-    {500, "Internal Server Error"},
-    {503, "Service Unavailable"},
+#define STATUS(number, text) \
+	{ \
+		number, "Status: " #number " " text "\r\n" \
+	}
+    STATUS(200, "OK"),
+    STATUS(202, "Accepted"),
+    STATUS(204, "No Content"),
+    STATUS(304, "Not Modified"),
+    STATUS(400, "Bad Request"),
+    STATUS(401, "Unauthorized"),
+    STATUS(403, "Forbidden"),
+    STATUS(404, "Not Found"),
+    STATUS(405, "Method Not Allowed"),
+    STATUS(409, "Conflict"),
+    STATUS(413, "Content Too Large"),
+    STATUS(415, "Unsupported Media Type"),
+    STATUS(429, "Too Many Requests"),
+    STATUS(500, "Internal Server Error"),
+    STATUS(503, "Service Unavailable"),
+#undef STATUS
 };
 
-static const char *
-status_text(int status)
+/* Each status that is set anywhere stands in the table. */
+static struct span
+status_line(int status)
 {
-	for (unsigned i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
-		if (statuses[i].status == status)
-			return statuses[i].text;
-	return "Unknown";
+	unsigned i = 0;
+
+	while (statuses[i].status != status) {
+		i++;
+		assert(i < sizeof(statuses) / sizeof(statuses[0]));
+	}
+	return span_of(statuses[i].line);
 }
 
 void
@@ -131,18 +140,33 @@ is_plain(struct span text)
 	return text.len > 0 && text.len <= 64;
 }
 
+/* "app;dur=0.042": in milliseconds, with all of three decimals. */
+static void
+add_timing(struct reply *reply, int64_t took_us)
+{
+	char text[8 + NUM_TEXT_MAX + 4] = "app;dur=";
+	char *to = text + 8;
+	unsigned fraction = (unsigned)(took_us % 1000);
+
+	to += num_int_text(to, took_us / 1000);
+	*to++ = '.';
+	*to++ = (char)('0' + fraction / 100);
+	num_put_pair(to, fraction % 100);
+	reply_header_text(
+	    reply, "Server-Timing", span_make(text, (size_t)(to + 2 - text)));
+}
+
 /* What every answer carries. */
 static void
 add_common(struct reply *reply)
 {
 	const struct request *request = reply->request;
-	int64_t took_us = (date_monotonic_ns() - request->start_ns) / 1000;
 
 	if (is_plain(request->request_id))
 		reply_header_text(reply, "X-Request-Id", request->request_id);
 	if (request->start_ns != 0)
-		reply_header(reply, "Server-Timing", "app;dur=%lld.%03lld",
-		    (long long)(took_us / 1000), (long long)(took_us % 1000));
+		add_timing(
+		    reply, (date_monotonic_ns() - request->start_ns) / 1000);
 }
 
 /* The head, finished: the status line before what was gathered of it. */
@@ -150,17 +174,15 @@ static enum err
 finish_head(struct reply *reply)
 {
 	struct buf *head = &reply->head;
-	char status[64];
-	size_t len = (size_t)snprintf(status, sizeof(status),
-	    "Status: %d %s\r\n", reply->status, status_text(reply->status));
+	struct span status = status_line(reply->status);
 
 	add_common(reply);
 	buf_add_text(head, "\r\n");
-	if (buf_room(head, len) == NULL)
+	if (buf_room(head, status.len) == NULL)
 		return buf_end(head);
-	memmove(head->data + len, head->data, head->len);
-	memcpy(head->data, status, len);
-	buf_grown(head, len);
+	memmove(head->data + status.len, head->data, head->len);
+	memcpy(head->data, status.ptr, status.len);
+	buf_grown(head, status.len);
 	return ERR_OK;
 }
 
