@@ -70,6 +70,21 @@ columns_any(const struct columns *columns)
 	return (columns->bits[0] | columns->bits[1]) != 0;
 }
 
+/* The first one from `column` on, or beyond all. */
+static inline unsigned
+columns_next(const struct columns *columns, unsigned column)
+{
+	for (unsigned word = column / 64; word < 2; word++) {
+		uint64_t left = columns->bits[word];
+
+		if (word == column / 64)
+			left = left >> column % 64 << column % 64;
+		if (left != 0)
+			return word * 64 + (unsigned)__builtin_ctzll(left);
+	}
+	return 128;
+}
+
 static inline void
 columns_add(struct columns *columns, unsigned column)
 {

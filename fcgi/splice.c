@@ -39,9 +39,8 @@ make_runs(struct splice_run *runs, const struct columns *columns, unsigned from,
 {
 	unsigned count = 0;
 
-	for (unsigned i = from; i < to; i++) {
-		if (!columns_has(columns, i))
-			continue;
+	for (unsigned i = columns_next(columns, from); i < to;
+	     i = columns_next(columns, i + 1)) {
 		if (count > 0 && runs[count - 1].last + 1u == i)
 			runs[count - 1].last = (uint16_t)i;
 		else
@@ -64,11 +63,11 @@ splice_columns(struct splice *splice, const struct columns *columns)
 	splice->map_runs =
 	    make_runs(splice->map, &splice->columns, ROW_FLATS, ROW_COLUMNS);
 	splice->has_gammes = splice->has_network = false;
-	for (unsigned i = 0; i < ROW_COLUMNS; i++)
-		if (columns_has(&splice->columns, i)) {
-			splice->has_gammes |= is_gamme(i);
-			splice->has_network |= is_network(i);
-		}
+	for (unsigned i = columns_next(&splice->columns, 0); i < ROW_COLUMNS;
+	     i = columns_next(&splice->columns, i + 1)) {
+		splice->has_gammes |= is_gamme(i);
+		splice->has_network |= is_network(i);
+	}
 }
 
 void
