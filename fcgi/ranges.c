@@ -7,9 +7,17 @@
 
 #include "lmdb-schema/proposal.h"
 
+#define NO_COMMIT UINT64_MAX
+
+/* What a store has last said of the supplier, and at which of its commits. */
+struct said {
+	uint64_t commit, generation;
+};
+
 struct ranges_slot {
 	pthread_mutex_t lock;
 	struct ranges *present; /* one use of it is the slot's own */
+	struct said gamme, state;
 };
 
 struct ranges_slot *
@@ -17,8 +25,10 @@ ranges_slot_new(void)
 {
 	struct ranges_slot *slot = calloc(1, sizeof(*slot));
 
-	if (slot != NULL)
-		pthread_mutex_init(&slot->lock, NULL);
+	if (slot == NULL)
+		return NULL;
+	pthread_mutex_init(&slot->lock, NULL);
+	slot->gamme.commit = slot->state.commit = NO_COMMIT;
 	return slot;
 }
 
@@ -176,32 +186,65 @@ make(struct ranges **out, struct snapshot *snap, uint64_t gamme,
 	return err;
 }
 
+/* Asked once for each commit; one that cannot be read is asked again. */
+static void
+ask(struct ranges_slot *slot, struct span supplier, struct live_view *live,
+    struct state_view *state)
+{
+	uint64_t commit = live_view_version(live);
+
+	if (slot->gamme.commit != commit) {
+		slot->gamme.generation = live_gamme_generation(live, supplier);
+		slot->gamme.commit =
+		    slot->gamme.generation == LIVE_UNKNOWN ? NO_COMMIT : commit;
+	}
+	commit = state_view_version(state);
+	if (slot->state.commit != commit) {
+		slot->state.generation = proposal_version(state, supplier);
+		slot->state.commit =
+		    slot->state.generation == PROPOSAL_VERSION_UNKNOWN
+		    ? NO_COMMIT
+		    : commit;
+	}
+}
+
+/* Makes them anew when they are of other generations. */
+static enum err
+bring_up(struct ranges_slot *slot, struct snapshot *snap,
+    struct live_view *live, struct state_view *state)
+{
+	uint64_t gamme = slot->gamme.generation;
+	uint64_t version = slot->state.generation;
+	struct ranges *fresh = NULL;
+	enum err err;
+
+	if (slot->present != NULL && slot->present->gamme == gamme &&
+	    slot->present->state == version)
+		return ERR_OK;
+	err = make(&fresh, snap, gamme, version, live, state);
+	if (err != ERR_OK)
+		return err;
+	ranges_release(slot->present);
+	slot->present = fresh;
+	return ERR_OK;
+}
+
 enum err
 ranges_get(struct ranges **out, struct ranges_slot *slot, struct snapshot *snap,
     struct live_view *live, struct state_view *state)
 {
-	struct span supplier = snapshot_supplier(snap);
-	uint64_t gamme = live_gamme_generation(live, supplier);
-	uint64_t version = proposal_version(state, supplier);
 	enum err err = ERR_OK;
 
 	*out = NULL;
-	if (gamme == snapshot_head(snap)->gamme && version == 0)
-		return ERR_OK;
 	pthread_mutex_lock(&slot->lock);
-	if (slot->present == NULL || slot->present->gamme != gamme ||
-	    slot->present->state != version) {
-		struct ranges *fresh = NULL;
-
-		err = make(&fresh, snap, gamme, version, live, state);
+	ask(slot, snapshot_supplier(snap), live, state);
+	if (slot->gamme.generation != snapshot_head(snap)->gamme ||
+	    slot->state.generation != 0) {
+		err = bring_up(slot, snap, live, state);
 		if (err == ERR_OK) {
-			ranges_release(slot->present);
-			slot->present = fresh;
+			*out = slot->present;
+			atomic_fetch_add(&slot->present->users, 1);
 		}
-	}
-	if (err == ERR_OK) {
-		*out = slot->present;
-		atomic_fetch_add(&slot->present->users, 1);
 	}
 	pthread_mutex_unlock(&slot->lock);
 	return err;

@@ -1,6 +1,7 @@
 #include "lmdb-schema/catalog.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/buf.h"
@@ -13,8 +14,15 @@
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 
+#define NO_COMMIT UINT64_MAX
+
 struct catalog_view {
 	struct kv_txn *txn;
+	/* The entry that was asked for last: pages are of one supplier. */
+	uint64_t commit; /* that it is of */
+	char supplier[SCHEMA_CODE_MAX];
+	size_t supplier_len;
+	struct catalog_entry entry;
 };
 
 enum err
@@ -31,6 +39,7 @@ catalog_view_open(struct catalog_view **out, struct store *store)
 		free(view);
 		return err;
 	}
+	view->commit = NO_COMMIT;
 	*out = view;
 	return ERR_OK;
 }
@@ -94,7 +103,22 @@ enum err
 catalog_get(struct catalog_view *view, struct span supplier,
     struct catalog_entry *entry)
 {
-	return get_entry(view->txn, supplier, entry);
+	uint64_t commit = catalog_view_version(view);
+	enum err err;
+
+	if (view->commit == commit &&
+	    span_eq(supplier, span_make(view->supplier, view->supplier_len))) {
+		*entry = view->entry;
+		return ERR_OK;
+	}
+	err = get_entry(view->txn, supplier, entry);
+	if (err != ERR_OK)
+		return err;
+	memcpy(view->supplier, supplier.ptr, supplier.len);
+	view->supplier_len = supplier.len;
+	view->entry = *entry;
+	view->commit = commit;
+	return ERR_OK;
 }
 
 bool

@@ -105,6 +105,27 @@ START_TEST(they_are_worked_out_once_and_shared)
 }
 END_TEST
 
+static uint8_t
+server_range(const char *codein)
+{
+	uint32_t row = row_of(codein);
+
+	return view.ranges == NULL ? snapshot_gammes(view.pinned->snap)[row]
+				   : view.ranges->server[row];
+}
+
+/* Also when another supplier's change came between. */
+START_TEST(each_change_is_seen)
+{
+	import("fournisseur,codein,gamme\nS1,A1,C\nS2,A1,C\n");
+	ck_assert_uint_eq(server_range("A1"), row_gamme(SPAN("C")));
+	import("fournisseur,codein,gamme\nS1,A1,C\nS2,A1,Y\n");
+	ck_assert_uint_eq(server_range("A1"), row_gamme(SPAN("C")));
+	import("fournisseur,codein,gamme\nS1,A1,Y\nS2,A1,Y\n");
+	ck_assert_uint_eq(server_range("A1"), row_gamme(SPAN("Y")));
+}
+END_TEST
+
 START_TEST(they_outlive_their_replacement)
 {
 	struct ranges *held;
@@ -141,6 +162,7 @@ test_suite(void)
 	tcase_set_timeout(changed, 300);
 	tcase_add_test(changed, imported_ranges_differ_where_they_do);
 	tcase_add_test(changed, they_are_worked_out_once_and_shared);
+	tcase_add_test(changed, each_change_is_seen);
 	tcase_add_test(changed, they_outlive_their_replacement);
 	suite_add_tcase(suite, changed);
 	return suite;

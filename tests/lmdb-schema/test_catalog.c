@@ -71,6 +71,36 @@ START_TEST(what_is_published_reads_back)
 }
 END_TEST
 
+static uint64_t
+generation_of(const char *supplier)
+{
+	struct catalog_entry entry;
+
+	return catalog_get(view, span_of(supplier), &entry) == ERR_OK
+	    ? entry.generation
+	    : 0;
+}
+
+START_TEST(what_was_asked_for_last_is_as_it_is_now)
+{
+	publish("S", 100);
+	publish("ST", 200);
+	ck_assert_uint_eq(generation_of("S"), 100);
+	ck_assert_uint_eq(generation_of("S"), 100);
+	ck_assert_uint_eq(generation_of("ST"), 200);
+	ck_assert_uint_eq(generation_of("s"), 0);
+	ck_assert_uint_eq(generation_of(""), 0);
+	ck_assert_uint_eq(generation_of("ST"), 200);
+	publish("ST", 201);
+	ck_assert_uint_eq(generation_of("ST"), 201);
+	ck_assert_int_eq(catalog_forget(facts, SPAN("ST")), ERR_OK);
+	ck_assert_uint_eq(generation_of("ST"), 201);
+	renew();
+	ck_assert_uint_eq(generation_of("ST"), 0);
+	ck_assert_uint_eq(generation_of("S"), 100);
+}
+END_TEST
+
 START_TEST(a_view_stays_as_it_was)
 {
 	struct catalog_entry entry;
@@ -223,6 +253,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, a_supplier_that_was_never_computed_is_not_found);
 	tcase_add_test(tc, what_is_published_reads_back);
+	tcase_add_test(tc, what_was_asked_for_last_is_as_it_is_now);
 	tcase_add_test(tc, a_view_stays_as_it_was);
 	tcase_add_test(tc, what_is_replaced_is_kept);
 	tcase_add_test(tc, what_is_forgotten_is_not_current_any_more);
