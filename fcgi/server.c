@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/date.h"
+#include "common/digest.h"
 #include "common/log.h"
 #include "fcgi/on_demand.h"
 #include "fcgi/roster.h"
@@ -279,6 +280,7 @@ serving_free(struct serving *serving)
 	pieces_fini(&serving->tail);
 	stitch_fini(&serving->stitch);
 	server_release_held(serving);
+	digest_forget(&serving->key, sizeof(serving->key));
 	free(serving->held);
 	buf_fini(&serving->message);
 	buf_fini(&serving->details);

@@ -48,11 +48,21 @@ struct shared_source {
 	struct source *source;
 };
 
+/* The key that was found good last, and of which commit of the state. */
+struct known_key {
+	uint64_t commit;
+	char text[ACCESS_KEY_MAX]; /* empty: none */
+	size_t text_len;
+	char id[ACCESS_ID_LEN + 1], name[ACCESS_NAME_MAX + 1];
+	bool may_propose;
+};
+
 struct serving {
 	struct server *server;
 	struct live_view *live;
 	struct catalog_view *catalog;
 	struct state_view *state;
+	struct known_key key; /* auth.c */
 	struct arena *arena;
 	struct reply reply;
 	struct splice splice;

@@ -59,6 +59,61 @@ START_TEST(who_calls_is_known_by_the_key)
 }
 END_TEST
 
+static struct subject subject;
+
+/* Who calls with this key, through views of now. */
+static enum err
+who_has(const char *key)
+{
+	struct call call;
+	enum err err;
+
+	live_view_rest(world.serving->live);
+	catalog_view_rest(world.serving->catalog);
+	state_view_rest(world.serving->state);
+	world.request.api_key = span_of(key);
+	call = world_call();
+	err = auth_subject(&call);
+	subject = call.subject;
+	return err;
+}
+
+/* Keys are remembered when they were good; of now is what they may do. */
+START_TEST(a_key_is_what_it_is_now)
+{
+	static const struct access_wish wish = {
+	    .name = {"other", 5}, .scope = ACCESS_PROPOSE, .actor = "test"};
+	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
+	char *last = key;
+
+	ck_assert_int_eq(who_has(world_key()), ERR_OK);
+	ck_assert_int_eq(
+	    access_key_create(world.server->store, &wish, key, id), ERR_OK);
+	last += strlen(key) - 1;
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(who_has(key), ERR_OK);
+		ck_assert(span_eq(subject.name, SPAN("other")));
+		ck_assert(span_eq(subject.id, span_of(id)));
+		ck_assert(subject.may_propose);
+		*last ^= 1;
+		ck_assert_int_eq(who_has(key), ERR_DENIED);
+		ck_assert_int_eq(subject.kind, SUBJECT_NOBODY);
+		*last ^= 1;
+		if (i == 0)
+			continue; /* then it is still the one of before */
+		ck_assert_int_eq(who_has(world_key()), ERR_OK);
+		ck_assert(span_eq(subject.name, SPAN("test")));
+		ck_assert(!subject.may_propose);
+	}
+	ck_assert_int_eq(who_has(key), ERR_OK);
+	ck_assert_int_eq(
+	    access_key_revoke(world.server->store, span_of(id), "test"),
+	    ERR_OK);
+	ck_assert_int_eq(who_has(key), ERR_DENIED);
+	ck_assert_int_eq(who_has(world_key()), ERR_OK);
+}
+END_TEST
+
 START_TEST(refusal_is_the_same_whatever_was_wrong)
 {
 	char first[1024];
@@ -105,6 +160,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, world_open, world_close);
 	tcase_add_loop_test(tc, who_calls_is_known_by_the_key, 0,
 	    sizeof(callers) / sizeof(callers[0]));
+	tcase_add_test(tc, a_key_is_what_it_is_now);
 	tcase_add_test(tc, refusal_is_the_same_whatever_was_wrong);
 	tcase_add_test(tc, use_is_noted_once_a_key_and_written_later);
 	tcase_add_test(tc, uncounted_refusal_is_handed_to_nginx);
