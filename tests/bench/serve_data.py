@@ -64,6 +64,7 @@ class Set:
         self.gridctl("init")
         self.gridctl("import", "-q", self.csv)
         self.gridctl("compute", "-q", "--all")
+        self.gridctl("index", "-q")
         with open(mark, "w") as file:
             file.write(wanted)
 
@@ -84,6 +85,8 @@ class Set:
                 shutil.copytree(source, target, copy_function=link)
             elif os.path.isdir(source):
                 shutil.copytree(source, target)
+            elif name == "words.idx":
+                link(source, target)
             else:
                 shutil.copy2(source, target)
         return folder
