@@ -217,6 +217,9 @@ find_word(uint64_t *set, const struct wordbook *book, struct span word)
 	struct finding finding = {.book = book, .set = set, .word = word};
 
 	memset(set, 0, wordbook_set(book->head->rows) * sizeof(*set));
+	/* The text of all words has it behind each: that is no part of them. */
+	if (memchr(word.ptr, SNAP_TEXT_END, word.len) != NULL)
+		return ERR_OK;
 	if (word.len < 3)
 		by_scan(&finding);
 	else

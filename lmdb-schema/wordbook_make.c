@@ -28,10 +28,14 @@ wordbook_head_crc(
     const struct wordbook_head *head, const struct wordbook_supplier *suppliers)
 {
 	struct wordbook_head copy = *head;
+	uint32_t crc;
 
 	copy.crc = 0;
-	return deflate_crc(deflate_crc(0, &copy, sizeof(copy)), suppliers,
-	    head->suppliers * sizeof(*suppliers));
+	crc = deflate_crc(0, &copy, sizeof(copy));
+	/* Of none there is no address either, and that would begin anew. */
+	return head->suppliers == 0
+	    ? crc
+	    : deflate_crc(crc, suppliers, head->suppliers * sizeof(*suppliers));
 }
 
 /* Lists behind one another. */
@@ -49,6 +53,7 @@ struct making {
 	struct lists words; /* ranks, by word */
 	struct lists grams; /* words, by gram */
 	struct wordbook_head head;
+	uint64_t noted; /* generation that the catalogue tells of */
 	uint64_t end; /* of what was written */
 	int fd;
 };
@@ -90,8 +95,10 @@ note_suppliers(struct making *making)
 	struct catalog_view *view;
 	enum err err = catalog_view_open(&view, making->store);
 
-	if (err == ERR_OK)
+	if (err == ERR_OK) {
+		making->noted = catalog_words(view);
 		err = catalog_each(view, note_supplier, making);
+	}
 	catalog_view_close(view);
 	/* The log has named the entry that cannot be read. */
 	return err == ERR_DAMAGED ? ERR_OK : err;
@@ -484,24 +491,35 @@ fill_result(struct wordbook_result *result, const struct wordbook_head *head)
 	result->bytes = head->bytes;
 }
 
+/* Unless it has been told: whoever made it may have died before. */
+static enum err
+note_words(struct making *making, uint64_t generation)
+{
+	return making->noted == generation
+	    ? ERR_OK
+	    : catalog_note_words(making->store, generation);
+}
+
 /* What is there counts when it is whole, and of the present generations. */
 static enum err
 make_unless_there(struct making *making)
 {
 	struct wordbook *book;
-	uint64_t last = 0;
+	uint64_t last = making->noted, generation;
 	bool there;
 	enum err err = wordbook_open(&book, making->store);
 
 	if (err == ERR_OK) {
-		last = wordbook_head(book)->generation;
+		generation = wordbook_head(book)->generation;
+		if (last < generation)
+			last = generation;
 		there =
 		    is_there(making, book) && wordbook_verify(book) == ERR_OK;
 		if (there)
 			fill_result(making->result, wordbook_head(book));
 		wordbook_close(book);
 		if (there)
-			return ERR_OK;
+			return note_words(making, generation);
 	} else if (err == ERR_NO_MEMORY)
 		return err;
 	err = make_file(making, key_generation_next(last));
@@ -509,7 +527,7 @@ make_unless_there(struct making *making)
 		return err;
 	making->result->made = true;
 	fill_result(making->result, &making->head);
-	return catalog_note_words(making->store, making->head.generation);
+	return note_words(making, making->head.generation);
 }
 
 enum err
