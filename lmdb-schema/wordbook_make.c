@@ -288,6 +288,15 @@ list_words(struct making *making)
 
 /* --- the file ------------------------------------------------------------- */
 
+/* A limit of the file's size is no other than a full disk. */
+static enum err
+write_at(int fd, const void *bytes, uint64_t len, uint64_t at)
+{
+	enum err err = fs_write_at(fd, bytes, len, at);
+
+	return err == ERR_TOO_LARGE ? ERR_NO_SPACE : err;
+}
+
 /* A section, and zeros up to where the next one may begin. */
 static enum err
 put(struct making *making, unsigned number, const void *bytes, uint64_t len)
@@ -301,9 +310,9 @@ put(struct making *making, unsigned number, const void *bytes, uint64_t len)
 	section->at = making->end;
 	section->bytes = len;
 	section->crc = wordbook_crc(bytes, len);
-	err = fs_write_at(making->fd, bytes, len, making->end);
+	err = write_at(making->fd, bytes, len, making->end);
 	if (err == ERR_OK)
-		err = fs_write_at(making->fd, zeros, rest, making->end + len);
+		err = write_at(making->fd, zeros, rest, making->end + len);
 	making->end += len + rest;
 	return err;
 }
@@ -413,7 +422,7 @@ write_file(struct making *making)
 	head->bytes = making->end;
 	head->crc = wordbook_head_crc(head, set->suppliers);
 	if (err == ERR_OK)
-		err = fs_write_at(making->fd, head, sizeof(*head), 0);
+		err = write_at(making->fd, head, sizeof(*head), 0);
 	if (err == ERR_OK && fsync(making->fd) != 0)
 		err = err_from_errno(errno);
 	return err;

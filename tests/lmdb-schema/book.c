@@ -89,8 +89,8 @@ book_path(const char *suffix)
 static struct snapshot *snaps[SNAPS];
 static const struct wordbook *snaps_of;
 
-void
-book_close_snapshots(void)
+static void
+close_snapshots(void)
 {
 	for (unsigned i = 0; i < SNAPS; i++) {
 		snapshot_close(snaps[i]);
@@ -99,12 +99,20 @@ book_close_snapshots(void)
 	snaps_of = NULL;
 }
 
+void
+book_close(struct wordbook **book)
+{
+	close_snapshots();
+	wordbook_close(*book);
+	*book = NULL;
+}
+
 static struct snapshot *
 snapshot_of(const struct wordbook *book, uint32_t supplier)
 {
 	run_must(supplier < SNAPS);
 	if (snaps_of != book)
-		book_close_snapshots();
+		close_snapshots();
 	snaps_of = book;
 	if (snaps[supplier] == NULL)
 		ck_assert_int_eq(

@@ -24,7 +24,7 @@ const char *book_path(const char *suffix);
 
 /*
  * The one that is there, which must be whole: its ranks are those of a plain
- * sort of all its snapshots' rows. The caller closes it.
+ * sort of all its snapshots' rows. Pair with book_close().
  */
 struct wordbook *book_open(void);
 
@@ -40,5 +40,5 @@ const char *book_at(const struct wordbook *book, uint32_t rank);
 /* The folded search text of one of its rows. */
 struct span book_text(const struct wordbook *book, uint32_t rank);
 
-/* Lets go of the snapshots that were looked into. */
-void book_close_snapshots(void);
+/* Closes it, and the snapshots that were looked into; NULL then, and before. */
+void book_close(struct wordbook **book);

@@ -28,9 +28,7 @@ make(void)
 static void
 drop(void)
 {
-	book_close_snapshots();
-	wordbook_close(book);
-	book = NULL;
+	book_close(&book);
 	facts_remove();
 }
 
@@ -326,14 +324,13 @@ START_TEST(an_open_one_stays_while_it_is_replaced)
 
 	ck_assert_int_eq(facts_compute("S2", &computed), ERR_OK);
 	ck_assert(book_make().made);
-	wordbook_close(book);
+	book_close(&book);
 	ck_assert_uint_eq(book_find(old, SPAN("lait")), found);
 	ck_assert_int_eq(wordbook_verify(old), ERR_OK);
-	book_close_snapshots();
 	book = book_open();
 	ck_assert_uint_gt(
 	    wordbook_head(book)->generation, wordbook_head(old)->generation);
-	wordbook_close(old);
+	book_close(&old);
 }
 END_TEST
 
