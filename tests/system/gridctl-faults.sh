@@ -115,10 +115,23 @@ kill_in() {
   [ $? -eq 137 ] && killed=$((killed + 1))
 }
 
+# The index of words, of this snapshot or of the one before: never half of one.
+index_now() {
+  grid stat --json | sed 's/.*"snapshotsIndexed":\([0-9]*\).*/\1/'
+}
+index_whole() { quiet index && quiet check -q && [ "$(index_now)" = 1 ]; }
+# What is to be made anew, each time it is tried.
+spoil_index() { quiet compute -q "$big"; }
+
+quiet index
+is "the index of words" [ "$(index_now)" = 1 ]
+quiet index
+is "is then up to date" grep -q '^index: up to date: 1 suppliers' "$work/out"
 import_ms=$(time_of import -q "$work/a")
 compute_ms=$(time_of compute -q "$big")
+index_ms=$(time_of index -q)
 tries=0
-while [ $killed -lt $((kills * 2)) ] && [ $tries -lt $((kills * 5)) ]; do
+while [ $killed -lt $((kills * 3)) ] && [ $tries -lt $((kills * 5)) ]; do
   tries=$((tries + 1))
   rows_before=$(rows_now)
   facts_before=$(facts_now)
@@ -137,12 +150,16 @@ while [ $killed -lt $((kills * 2)) ] && [ $tries -lt $((kills * 5)) ]; do
   *) not_ok "killed compute: rows of $(rows_now), facts $facts" ;;
   esac
   is "killed compute: the store is whole" whole
+  spoil_index
+  kill_in "$index_ms" index -q || index_ms=$((index_ms * 3 / 4 + 1))
+  is "killed index: the store is whole" whole
 done
 echo "killed $killed times in $tries rounds"
-is "enough of them met it running" [ $killed -ge $((kills * 2)) ]
+is "enough of them met it running" [ $killed -ge $((kills * 3)) ]
 is "an import after all that" quiet import -q "$work/b"
 is "a compute after all that" quiet compute -q "$big"
 is "has the new rows" [ "$(rows_now)" = b ]
+is "an index after all that" index_whole
 quiet prune --grace 0s
 is "and nothing is left over" \
   [ "$(grid check --json | sed 's/.*"leftovers":\([0-9]*\).*/\1/')" = 0 ]
@@ -176,8 +193,22 @@ for blocks in 1 8 64 $((kb / 4)) $((kb / 2)); do
     [ "$(rows_now)" = b ]
   is "the store is whole" whole
 done
+# The index has a megabyte and more; a limit of one block is in the way of all.
+spoil_index
+for blocks in 1 8 512; do
+  (
+    ulimit -f $blocks
+    "$gridctl" --data "$data" index
+  ) >"$work/out" 2>&1
+  code=$?
+  is "index with $blocks blocks: exit code $code" [ $code -eq 1 ]
+  is "index with $blocks blocks says why" grep -q 'the disk is full' "$work/out"
+  is "index with $blocks blocks: the store is whole" whole
+done
 left=$(find "$data" -name '*.tmp')
 is "no temporary file is left: $left" [ -z "$left" ]
+is "an index when there is room again" index_whole
+quiet prune --grace 0s
 
 # A backup may go to another disk.
 if [ -w /dev/shm ] && [ "$(stat -c %d /dev/shm)" != "$(stat -c %d "$data")" ]
@@ -193,7 +224,8 @@ then
 fi
 
 # A small disk of its own, where that is allowed.
-need_kb=$(du -sk "$data" | cut -f1)
+# The index of words is in no backup.
+need_kb=$(du -sk --exclude=words.idx "$data" | cut -f1)
 mkdir "$work/small"
 if mount -t tmpfs -o "size=$((need_kb + 700))k" none "$work/small" \
   2>/dev/null; then
@@ -212,6 +244,10 @@ if mount -t tmpfs -o "size=$((need_kb + 700))k" none "$work/small" \
     is "compute on a full disk: exit code $code" [ $code -eq 1 ]
     is "says why" grep -q 'the disk is full' "$work/out"
     is "the rows are the old ones" [ "$(rows_now)" = b ]
+    quiet index
+    code=$?
+    is "index on a full disk: exit code $code" [ $code -eq 1 ]
+    is "says why" grep -q 'the disk is full' "$work/out"
     is "the store is whole" whole
     # The second time there is no room for a single page.
     dd if=/dev/zero of="$work/small/fill" bs=4k >/dev/null 2>&1
@@ -271,6 +307,19 @@ is "heals what cannot be opened" [ "$(rows_now)" = b ]
 quiet compute --stale
 is "and is then done" grep -q 'nothing to do' "$work/out"
 quiet prune --grace 0s
+
+dd if=/dev/urandom of="$data/words.idx" bs=512 count=1 seek=200 \
+  conv=notrunc 2>/dev/null
+quiet check
+is "noise in the index of words is told" [ $? -eq 1 ]
+is "and what to do" grep -q "^damaged: words.idx: .*'gridctl index'" "$work/out"
+is "which heals it" index_whole
+truncate -s 1000 "$data/words.idx"
+quiet check
+is "a cut index of words is told" [ $? -eq 1 ]
+is "and is made anew" index_whole
+rm "$data/words.idx"
+is "one that is gone is no damage" whole
 
 file=$(find "$data/facts" -name '*.mdb')
 dd if=/dev/urandom of="$file" bs=512 count=4 \
