@@ -22,8 +22,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import serve_works as works  # noqa: E402
 from serve_data import GROWTH, Set  # noqa: E402
-from serve_kit import (TOP, Client, Front, Pool, Program,  # noqa: E402
-                       find_nginx)
+from serve_kit import (TOP, Client, Front, InMemory, Pool,  # noqa: E402
+                       Program, find_nginx)
 from serve_peers import PEERS, Tables  # noqa: E402
 from serve_table import Table  # noqa: E402
 
@@ -74,7 +74,15 @@ class Bench:
                 self.peer_sites[peer.name] = front.site(
                     peer.name, stack.enter_context(peer.program()))
             front.serve()
+            self.hold(stack, folder)
             yield
+
+    def hold(self, stack, folder):
+        """What is measured is serving from memory, for all of them."""
+        held = stack.enter_context(InMemory(folder))
+        if held.trouble:
+            self.table.note("Files were not kept in memory: %s." %
+                            held.trouble)
 
     def start_peers(self, stack, folder, peers, by_supplier):
         if not peers or not self.peers:
@@ -105,6 +113,7 @@ class Bench:
                 self.growth_sites[a_set.options["articles"]] = front.site(
                     "growth", pool)
             front.serve()
+            self.hold(stack, folder)
             yield
 
 
