@@ -7,6 +7,8 @@
  */
 #include "fcgi/serve.h"
 
+#include <string.h>
+
 #include "common/date.h"
 #include "common/log.h"
 #include "fcgi/auth.h"
@@ -155,12 +157,14 @@ note_end(struct call *call, enum err err)
 enum err
 serve(struct serving *serving, const struct request *request, struct sink *out)
 {
-	struct call call = {.serving = serving,
-	    .server = serving->server,
-	    .request = request,
-	    .reply = &serving->reply};
+	struct call call;
 	enum err err;
 
+	memset(&call, 0, offsetof(struct call, query));
+	call.serving = serving;
+	call.server = serving->server;
+	call.request = request;
+	call.reply = &serving->reply;
 	arena_reset(serving->arena);
 	reply_begin(&serving->reply, out, request);
 	run_steps(&call);

@@ -92,12 +92,13 @@ struct call {
 	struct server *server;
 	const struct request *request;
 	const struct route *route;
-	struct query query;
-	struct params params;
 	struct subject subject;
 	struct span path[2]; /* what {…} in the route's path stands for */
 	struct reply *reply;
 	bool handed_over; /* nginx is to ask again elsewhere */
+	/* Two kilobytes that their steps fill: not cleared before. */
+	struct query query;
+	struct params params;
 };
 
 /* The current facts; pair with server_release_source(). */
