@@ -73,6 +73,18 @@ book_make(void)
 	return result;
 }
 
+uint64_t
+book_noted(void)
+{
+	struct catalog_view *view;
+	uint64_t generation;
+
+	ck_assert_int_eq(catalog_view_open(&view, facts), ERR_OK);
+	generation = catalog_words(view);
+	catalog_view_close(view);
+	return generation;
+}
+
 const char *
 book_path(const char *suffix)
 {

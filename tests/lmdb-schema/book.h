@@ -19,6 +19,9 @@ void book_import(const struct book_row *rows, unsigned count);
 /* Makes the wordbook, which must be possible. */
 struct wordbook_result book_make(void);
 
+/* The generation that the catalogue tells of. */
+uint64_t book_noted(void);
+
 /* Where it is. */
 const char *book_path(const char *suffix);
 

@@ -7,7 +7,7 @@
 #include "common/fs.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/wordbook.h"
+#include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/lmdb-schema/plain.h"
 #include "tests/lmdb-schema/spoil.h"
@@ -244,24 +244,13 @@ START_TEST(a_flipped_bit_in_any_value_is_told_by_its_record)
 }
 END_TEST
 
-static void
-make_words(char path[FS_PATH_MAX])
-{
-	struct wordbook_options options = {.at = NULL};
-	struct wordbook_result made;
-
-	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
-	ck_assert_int_eq(wordbook_path(path, facts, ""), ERR_OK);
-}
-
 START_TEST(the_words_of_all_suppliers_are_verified_when_they_are_there)
 {
 	struct check_counts before;
-	char path[FS_PATH_MAX];
 
 	told_check(facts);
 	before = told_counts;
-	make_words(path);
+	book_make();
 	told_check(facts);
 	ck_assert_str_eq(told, "");
 	ck_assert_uint_eq(
@@ -280,14 +269,14 @@ END_TEST
 START_TEST(damaged_words_are_told)
 {
 	static const off_t places[] = {20, 5000, 300, 0};
-	char path[FS_PATH_MAX], byte;
+	char byte;
 	int fd;
 
-	make_words(path);
+	book_make();
 	if (_i >= 2)
-		ck_assert_int_eq(truncate(path, places[_i]), 0);
+		ck_assert_int_eq(truncate(book_path(""), places[_i]), 0);
 	else {
-		fd = open(path, O_RDWR | O_CLOEXEC);
+		fd = open(book_path(""), O_RDWR | O_CLOEXEC);
 		ck_assert_int_eq(pread(fd, &byte, 1, places[_i]), 1);
 		byte ^= 1;
 		ck_assert_int_eq(pwrite(fd, &byte, 1, places[_i]), 1);
@@ -295,7 +284,7 @@ START_TEST(damaged_words_are_told)
 	}
 	must_tell("words.idx: ");
 	must_tell("'gridctl index' makes it again");
-	make_words(path);
+	book_make();
 	told_check(facts);
 	ck_assert_str_eq(told, "");
 }
@@ -304,9 +293,8 @@ END_TEST
 START_TEST(words_of_other_rows_than_the_snapshot_has_are_told)
 {
 	struct catalog_entry entry = result.entry;
-	char path[FS_PATH_MAX];
 
-	make_words(path);
+	book_make();
 	entry.rows++;
 	ck_assert_int_eq(catalog_publish(facts, SPAN("BIG"), &entry), ERR_OK);
 	must_tell("words.idx: supplier BIG: 60 rows, but its snapshot has 61");

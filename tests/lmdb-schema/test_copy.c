@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include "common/fs.h"
-#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/check.h"
 #include "lmdb-schema/snapshot.h"
-#include "lmdb-schema/wordbook.h"
+#include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/limit.h"
 #include "tests/support/quiet.h"
@@ -178,40 +177,27 @@ START_TEST(a_store_in_use_can_be_copied)
 }
 END_TEST
 
-static uint64_t
-words_noted(void)
-{
-	struct catalog_view *view;
-	uint64_t generation;
-
-	ck_assert_int_eq(catalog_view_open(&view, facts), ERR_OK);
-	generation = catalog_words(view);
-	catalog_view_close(view);
-	return generation;
-}
-
 /* The catalogue in the copy names a generation that only a new one passes. */
 START_TEST(the_words_are_not_copied_and_can_be_made_anew)
 {
-	struct wordbook_options options = {.at = NULL};
 	struct wordbook_result made;
 	struct wordbook *book;
 	uint64_t noted;
 
 	facts_open();
-	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
-	noted = words_noted();
+	book_make();
+	noted = book_noted();
 	facts_close();
 	ck_assert_int_eq(
 	    store_copy(facts_dir(), scratch_path("copy"), &counts, &fault),
 	    ERR_OK);
 	open_copy(2);
 	ck_assert_int_eq(wordbook_open(&book, facts), ERR_NOT_FOUND);
-	ck_assert_uint_eq(words_noted(), noted);
-	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
+	ck_assert_uint_eq(book_noted(), noted);
+	made = book_make();
 	ck_assert(made.made);
 	ck_assert_uint_eq(made.suppliers, 2);
-	ck_assert_uint_gt(words_noted(), noted);
+	ck_assert_uint_gt(book_noted(), noted);
 	store_close(facts);
 	open_copy(2);
 }

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "lmdb-schema/wordbook.h"
+#include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -63,27 +63,23 @@ must_be_indexed(uint64_t snapshots)
 START_TEST(snapshots_are_in_the_index_until_they_are_computed_again)
 {
 	struct compute_result result;
-	struct wordbook_result made;
-	struct wordbook_options options = {.at = NULL};
-	char path[FS_PATH_MAX];
 
 	facts_import(100, 1);
 	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
 	must_be_indexed(0);
 	ck_assert_uint_eq(counts.words_bytes, 0);
-	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
+	book_make();
 	must_be_indexed(1);
 	ck_assert_uint_ge(counts.words_bytes, 4096);
 	ck_assert_int_eq(facts_compute("SMALL", &result), ERR_OK);
 	must_be_indexed(1);
 	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
 	must_be_indexed(0);
-	ck_assert_int_eq(wordbook_make(&made, facts, &options), ERR_OK);
+	book_make();
 	must_be_indexed(2);
 	/* Damaged: its bytes are there, and nothing is in it. */
 	quiet_begin();
-	ck_assert_int_eq(wordbook_path(path, facts, ""), ERR_OK);
-	ck_assert_int_eq(truncate(path, 100), 0);
+	ck_assert_int_eq(truncate(book_path(""), 100), 0);
 	must_be_indexed(0);
 	ck_assert_int_gt(quiet_lines(), 0);
 }

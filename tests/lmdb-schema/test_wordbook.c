@@ -267,28 +267,16 @@ END_TEST
 
 /* --- again ---------------------------------------------------------------- */
 
-static uint64_t
-words_noted(void)
-{
-	struct catalog_view *view;
-	uint64_t generation;
-
-	ck_assert_int_eq(catalog_view_open(&view, facts), ERR_OK);
-	generation = catalog_words(view);
-	catalog_view_close(view);
-	return generation;
-}
-
 START_TEST(it_is_made_anew_only_when_a_generation_has_changed)
 {
 	uint64_t generation = wordbook_head(book)->generation;
 
-	ck_assert_uint_eq(words_noted(), generation);
+	ck_assert_uint_eq(book_noted(), generation);
 	ck_assert(!book_make().made);
-	ck_assert_uint_eq(words_noted(), generation);
+	ck_assert_uint_eq(book_noted(), generation);
 	ck_assert_int_eq(facts_compute("S2", &computed), ERR_OK);
 	ck_assert(book_make().made);
-	ck_assert_uint_gt(words_noted(), generation);
+	ck_assert_uint_gt(book_noted(), generation);
 	ck_assert(!book_make().made);
 	ck_assert_int_eq(catalog_forget(facts, SPAN("S10")), ERR_OK);
 	ck_assert(book_make().made);
@@ -302,7 +290,7 @@ START_TEST(one_that_nobody_was_told_of_is_told_of_when_it_is_met)
 {
 	ck_assert_int_eq(catalog_note_words(facts, 1), ERR_OK);
 	ck_assert(!book_make().made);
-	ck_assert_uint_eq(words_noted(), wordbook_head(book)->generation);
+	ck_assert_uint_eq(book_noted(), wordbook_head(book)->generation);
 }
 END_TEST
 
@@ -313,7 +301,7 @@ START_TEST(a_new_one_has_a_larger_number_than_any_before)
 	ck_assert_int_eq(catalog_note_words(facts, far), ERR_OK);
 	ck_assert_int_eq(unlink(book_path("")), 0);
 	ck_assert(book_make().made);
-	ck_assert_uint_gt(words_noted(), far);
+	ck_assert_uint_gt(book_noted(), far);
 }
 END_TEST
 
