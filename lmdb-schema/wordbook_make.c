@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/arena.h"
 #include "common/buf.h"
 #include "common/date.h"
 #include "lmdb-schema/catalog.h"
@@ -122,17 +123,7 @@ is_there(const struct making *making, struct wordbook *book)
 	return true;
 }
 
-/* Whether there is what its rows are put in order by. */
-static bool
-has_order(struct snapshot *snap)
-{
-	bool has = snapshot_numbers(snap, COL_totalCa) != NULL;
-
-	for (uint32_t i = 0; i < snapshot_rows(snap) && has; i++)
-		has = snapshot_value(snap, i, COL_codein).len >= 2;
-	return has;
-}
-
+/* The snapshot is open only meanwhile: there may be more than open files. */
 static enum err
 take_supplier(struct making *making, uint32_t number)
 {
@@ -145,10 +136,12 @@ take_supplier(struct making *making, uint32_t number)
 
 	if (err != ERR_OK)
 		return err;
-	set->snaps[number] = snap;
 	set->first[number] = set->rows;
 	supplier->rows = snapshot_rows(snap);
-	err = has_order(snap) ? wordbook_take_words(set, snap) : ERR_DAMAGED;
+	err = wordbook_take_order(set, snap);
+	if (err == ERR_OK)
+		err = wordbook_take_words(set, snap);
+	snapshot_close(snap);
 	tell(making);
 	return err;
 }
@@ -162,17 +155,14 @@ take_suppliers(struct making *making)
 	enum err err = ERR_OK;
 
 	set->words = codemap_new();
-	set->snaps = calloc(all + 1u, sizeof(struct snapshot *));
 	set->first = calloc(all + 1u, sizeof(*set->first));
-	if (set->words == NULL || set->snaps == NULL || set->first == NULL)
+	if (set->words == NULL || set->first == NULL)
 		return ERR_NO_MEMORY;
 	for (uint32_t i = 0; i < all && err == ERR_OK; i++) {
 		set->suppliers[kept] = set->suppliers[i];
 		err = take_supplier(making, kept);
 		if (err == ERR_DAMAGED || err == ERR_NOT_FOUND ||
 		    err == ERR_VERSION) {
-			snapshot_close(set->snaps[kept]);
-			set->snaps[kept] = NULL;
 			err = ERR_OK;
 			making->result->left_out++;
 		} else
@@ -448,15 +438,15 @@ fini(struct making *making)
 {
 	struct wordbook_rowset *set = &making->set;
 
-	for (uint32_t i = 0; set->snaps != NULL && i < set->supplier_count; i++)
-		snapshot_close(set->snaps[i]);
+	arena_free(set->arena);
 	codemap_free(set->words);
 	free(set->suppliers);
-	free(set->snaps);
 	free(set->first);
 	free(set->uses);
 	free(set->use_at);
 	free(set->last);
+	free(set->turnovers);
+	free(set->codes);
 	free(making->by_rank);
 	free(making->words.at);
 	free(making->words.items);

@@ -40,7 +40,6 @@ wordbook_gram(const char *bytes)
  */
 struct wordbook_rowset {
 	struct wordbook_supplier *suppliers;
-	struct snapshot **snaps; /* of the same */
 	uint32_t *first; /* of the same: its first row's number */
 	uint32_t supplier_count;
 	uint32_t rows;
@@ -50,9 +49,19 @@ struct wordbook_rowset {
 	uint32_t *use_at; /* [rows + 1] */
 	uint64_t use_count, use_room, row_room, last_room;
 	uint32_t *last; /* by word: the row that was seen last in it, + 1 */
+	int64_t *turnovers; /* [rows] */
+	struct span *codes; /* [rows]: codein as it was given */
+	struct arena *arena; /* has their bytes */
+	uint64_t order_room;
 };
 
-/* Adds the words of a supplier whose snapshot is the last one in `snaps`. */
+/*
+ * Take what the order of a supplier's rows goes by, and then its words, after
+ * which the set has its rows. ERR_DAMAGED, of either: it has them not. Nothing
+ * is kept of the snapshot: there may be more suppliers than open files.
+ */
+enum err wordbook_take_order(
+    struct wordbook_rowset *set, struct snapshot *snap);
 enum err wordbook_take_words(
     struct wordbook_rowset *set, struct snapshot *snap);
 

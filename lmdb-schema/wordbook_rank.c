@@ -4,80 +4,100 @@
  * stable, so the second one keeps what the first has done.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/arena.h"
 #include "lmdb-schema/order.h"
 #include "lmdb-schema/wordbook_making.h"
 
-#define UNPACKED_MAX ((size_t)1 << 30)
+#define CODES_MAX ((size_t)4 << 30)
 
-struct ranking {
-	const struct wordbook_rowset *set;
-	struct arena *arena; /* codes that had to be unpacked */
+/* --- what it goes by ------------------------------------------------------ */
+
+/* Room for so many rows more. */
+static enum err
+reserve(struct wordbook_rowset *set, uint32_t more)
+{
+	uint64_t room = set->order_room == 0 ? 1024 : set->order_room;
+	int64_t *turnovers;
 	struct span *codes;
-	int64_t *values, *sorted; /* the second in the order of the codes */
-	uint32_t *by_code, *by_value, *spare;
-};
+
+	if (set->arena == NULL)
+		set->arena = arena_new(CODES_MAX);
+	if (set->arena == NULL)
+		return ERR_NO_MEMORY;
+	if ((uint64_t)set->rows + more <= set->order_room)
+		return ERR_OK;
+	while (room < (uint64_t)set->rows + more)
+		room *= 2;
+	turnovers = reallocarray(set->turnovers, room, sizeof(*turnovers));
+	if (turnovers != NULL)
+		set->turnovers = turnovers;
+	codes = reallocarray(set->codes, room, sizeof(*codes));
+	if (codes != NULL)
+		set->codes = codes;
+	if (turnovers == NULL || codes == NULL)
+		return ERR_NO_MEMORY;
+	set->order_room = room;
+	return ERR_OK;
+}
 
 /* As it was given: a code's JSON has no other escape than \" and \\. */
 static enum err
-unpack(struct span *code, struct arena *arena)
+take_code(struct span *code, struct arena *arena, struct span json)
 {
-	char *plain = arena_alloc(arena, code->len);
+	char *plain;
 	size_t len = 0;
 
+	if (json.len < 2 || json.len > 2 * SCHEMA_CODE_MAX + 2)
+		return ERR_DAMAGED;
+	plain = arena_alloc(arena, json.len);
 	if (plain == NULL)
 		return ERR_NO_MEMORY;
-	for (size_t i = 0; i < code->len; i++) {
-		if (code->ptr[i] == '\\' && i + 1 < code->len)
+	json = span_sub(json, 1, json.len - 2);
+	for (size_t i = 0; i < json.len; i++) {
+		if (json.ptr[i] == '\\' && i + 1 < json.len)
 			i++;
-		plain[len++] = code->ptr[i];
+		plain[len++] = json.ptr[i];
 	}
 	*code = span_make(plain, len);
 	return ERR_OK;
 }
 
-static enum err
-read_code(struct ranking *ranking, struct snapshot *snap, uint32_t row,
-    struct span *code)
+enum err
+wordbook_take_order(struct wordbook_rowset *set, struct snapshot *snap)
 {
-	struct span json = snapshot_value(snap, row, COL_codein);
+	const int64_t *turnovers = snapshot_numbers(snap, COL_totalCa);
+	uint32_t rows = snapshot_rows(snap);
+	enum err err = turnovers == NULL ? ERR_DAMAGED : reserve(set, rows);
 
-	if (json.len < 2)
-		return ERR_DAMAGED;
-	*code = span_sub(json, 1, json.len - 2);
-	if (memchr(code->ptr, '\\', code->len) == NULL)
-		return ERR_OK;
-	return unpack(code, ranking->arena);
-}
-
-static enum err
-read_supplier(struct ranking *ranking, uint32_t number)
-{
-	struct snapshot *snap = ranking->set->snaps[number];
-	uint32_t first = ranking->set->first[number];
-	const int64_t *values = snapshot_numbers(snap, COL_totalCa);
-	enum err err = values == NULL ? ERR_DAMAGED : ERR_OK;
-
-	for (uint32_t i = 0; i < snapshot_rows(snap) && err == ERR_OK; i++) {
-		ranking->values[first + i] = values[i];
-		err = read_code(ranking, snap, i, &ranking->codes[first + i]);
+	for (uint32_t i = 0; i < rows && err == ERR_OK; i++) {
+		set->turnovers[set->rows + i] = turnovers[i];
+		err = take_code(&set->codes[set->rows + i], set->arena,
+		    snapshot_value(snap, i, COL_codein));
 	}
 	return err;
 }
+
+/* --- ranks ---------------------------------------------------------------- */
+
+struct ranking {
+	const struct wordbook_rowset *set;
+	int64_t *sorted; /* turnovers in the order of the codes */
+	uint32_t *by_code, *by_value, *spare;
+};
 
 static enum err
 sort(uint32_t *by_rank, struct ranking *ranking)
 {
 	uint32_t rows = ranking->set->rows;
-	enum err err =
-	    order_texts(ranking->by_code, ranking->spare, ranking->codes, rows);
+	enum err err = order_texts(
+	    ranking->by_code, ranking->spare, ranking->set->codes, rows);
 
 	if (err != ERR_OK)
 		return err;
 	for (uint32_t i = 0; i < rows; i++)
-		ranking->sorted[i] = ranking->values[ranking->by_code[i]];
+		ranking->sorted[i] =
+		    ranking->set->turnovers[ranking->by_code[i]];
 	err = order_numbers(
 	    ranking->spare, ranking->by_value, ranking->sorted, rows);
 	for (uint32_t i = 0; i < rows && err == ERR_OK; i++)
@@ -88,17 +108,12 @@ sort(uint32_t *by_rank, struct ranking *ranking)
 static bool
 allocate(struct ranking *ranking, uint32_t rows)
 {
-	ranking->arena = arena_new(UNPACKED_MAX);
-	ranking->codes = malloc((rows + 1u) * sizeof(*ranking->codes));
-	ranking->values = malloc((rows + 1u) * sizeof(*ranking->values));
 	ranking->sorted = malloc((rows + 1u) * sizeof(*ranking->sorted));
 	ranking->by_code = malloc((rows + 1u) * sizeof(uint32_t));
 	ranking->by_value = malloc((rows + 1u) * sizeof(uint32_t));
 	ranking->spare = malloc((rows + 1u) * sizeof(uint32_t));
-	return ranking->arena != NULL && ranking->codes != NULL &&
-	    ranking->values != NULL && ranking->sorted != NULL &&
-	    ranking->by_code != NULL && ranking->by_value != NULL &&
-	    ranking->spare != NULL;
+	return ranking->sorted != NULL && ranking->by_code != NULL &&
+	    ranking->by_value != NULL && ranking->spare != NULL;
 }
 
 enum err
@@ -110,13 +125,8 @@ wordbook_rank(uint32_t **by_rank, const struct wordbook_rowset *set)
 	*by_rank = malloc((set->rows + 1u) * sizeof(**by_rank));
 	if (*by_rank == NULL)
 		err = ERR_NO_MEMORY;
-	for (uint32_t i = 0; i < set->supplier_count && err == ERR_OK; i++)
-		err = read_supplier(&ranking, i);
 	if (err == ERR_OK)
 		err = sort(*by_rank, &ranking);
-	arena_free(ranking.arena);
-	free(ranking.codes);
-	free(ranking.values);
 	free(ranking.sorted);
 	free(ranking.by_code);
 	free(ranking.by_value);

@@ -1,8 +1,10 @@
 /* tests/lmdb-schema/test_wordbook.c: what is in a wordbook, and found in it */
 #include "lmdb-schema/wordbook.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/buf.h"
@@ -103,6 +105,47 @@ START_TEST(ranks_are_those_of_a_search_without_another_order)
 
 	for (uint32_t i = 0; i < FEW; i++)
 		ck_assert_str_eq(book_at(book, i), ranks[i]);
+}
+END_TEST
+
+#define MANY 60
+
+/* Files of this process: those that are open, and ten more. */
+static void
+limit_open_files(struct rlimit *before)
+{
+	struct rlimit limit;
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, before), 0);
+	limit = *before;
+	limit.rlim_cur = (rlim_t)fd + 10;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+START_TEST(there_may_be_more_suppliers_than_open_files)
+{
+	struct wordbook_options options = {.at = NULL};
+	struct wordbook_result result;
+	struct book_row rows[MANY];
+	char codes[MANY][8];
+	struct rlimit before;
+	enum err err;
+
+	for (unsigned i = 0; i < MANY; i++) {
+		snprintf(codes[i], sizeof(codes[i]), "S%u", i);
+		rows[i] = (struct book_row){codes[i], "A", "Lait", NUM_MICRO};
+	}
+	book_import(rows, MANY);
+	limit_open_files(&before);
+	err = wordbook_make(&result, facts, &options);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert_int_eq(err, ERR_OK);
+	ck_assert_uint_eq(result.suppliers, MANY);
+	book = book_open();
+	ck_assert_uint_eq(book_find(book, SPAN("lait")), MANY);
 }
 END_TEST
 
@@ -365,6 +408,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, of_no_supplier_there_is_one_with_nothing_in_it);
 	tcase_add_test(tc, of_one_supplier_it_has_all_rows);
+	tcase_add_test(tc, there_may_be_more_suppliers_than_open_files);
 	tcase_add_test(
 	    tc, any_words_in_any_texts_are_found_as_by_reading_them_all);
 	suite_add_tcase(suite, tc);
