@@ -282,14 +282,19 @@ void
 splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
     enum splice_step step)
 {
-	if (step == SPLICE_KEPT && splice->kept != NULL)
-		excerpt_expect(splice->kept, rows, count);
-	for (unsigned i = 0; step == SPLICE_OFFSETS && i < count; i++)
-		expect_offsets(splice, rows[i]);
+	if (step == SPLICE_KEPT) {
+		if (splice->kept != NULL)
+			excerpt_expect(splice->kept, rows, count);
+		return;
+	}
 	/* Whole rows are referred to, and maps mostly: the kernel reads them. */
-	for (unsigned i = 0; step == SPLICE_TEXT && !splice->all && i < count;
-	     i++)
-		expect_text(splice, rows[i]);
+	if (step == SPLICE_TEXT && splice->all)
+		return;
+	for (unsigned i = 0; i < count; i++)
+		if (step == SPLICE_OFFSETS)
+			expect_offsets(splice, rows[i]);
+		else
+			expect_text(splice, rows[i]);
 }
 
 /* The comma behind the last member becomes the brace. */
