@@ -30,7 +30,6 @@ forget(struct across *across)
 		buf_fini(&across->streams[i].text);
 	for (; across->found != NULL; across->found = across->found->before)
 		free(across->found->rows);
-	free(across->set);
 	across->set = NULL;
 	across->set_count = 0;
 	across->roster = NULL;
@@ -129,49 +128,29 @@ is_by_rank(const struct across *across)
 	    across->column == COL_totalCa && across->query.descending;
 }
 
-/*
- * How many bits there are. Not one instruction on every processor; this is
- * turned into those that count two at once.
- */
-static uint64_t
-count_bits(const uint64_t *set, size_t size)
-{
-	uint64_t count = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		uint64_t x = set[i];
-
-		x -= x >> 1 & UINT64_C(0x5555555555555555);
-		x = (x & UINT64_C(0x3333333333333333)) +
-		    (x >> 2 & UINT64_C(0x3333333333333333));
-		x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-		/* Its bytes are 8 at most; add them up. */
-		x += x >> 8;
-		x += x >> 16;
-		x += x >> 32;
-		count += x & 0xff;
-	}
-	return count;
-}
-
 static enum err
 search_book(struct across *across, struct roster *roster)
 {
-	size_t size = wordbook_set(wordbook_head(roster->book)->rows);
+	uint32_t rows = wordbook_head(roster->book)->rows;
+	size_t size = wordbook_set(rows);
+	struct buf *set = &across->call->serving->ranks;
 	struct words words;
 	enum err err;
 
-	across->set = malloc((size + 1) * sizeof(*across->set));
+	buf_clear(set);
+	across->set = (uint64_t *)(void *)buf_room(
+	    set, (size + 1) * sizeof(*across->set));
 	if (across->set == NULL)
-		return ERR_NO_MEMORY;
+		return buf_end(set);
 	across->roster = roster;
 	words_split(&words, across->query.words);
-	err = wordbook_find(across->set, roster->book, &words);
-	if (err != ERR_OK)
+	err = wordbook_find(
+	    across->set, &across->set_count, roster->book, &words);
+	if (err != ERR_OK || roster->there == NULL)
 		return err;
-	for (size_t i = 0; i < size && roster->there != NULL; i++)
+	for (size_t i = 0; i < size; i++)
 		across->set[i] &= roster->there[i];
-	across->set_count = (uint32_t)count_bits(across->set, size);
+	across->set_count = wordbook_count(across->set, rows);
 	return ERR_OK;
 }
 

@@ -25,7 +25,7 @@ struct across {
 	bool plain; /* without the book: it was of no use */
 	bool damaged; /* because it cannot be what was written */
 	struct roster *roster; /* the one that has the book */
-	uint64_t *set; /* what was found in it, by rank */
+	uint64_t *set; /* what was found in it; the thread's */
 	uint32_t set_count;
 	struct stream *streams;
 	unsigned count, room;

@@ -196,7 +196,12 @@ open_rank(struct across *across, uint32_t rank)
 		return err;
 	across->damaged |= wordbook_rows(across->roster->book)[rank].row >=
 	    snapshot_rows(view->pinned->snap);
-	return across->damaged ? ERR_DAMAGED : ERR_OK;
+	if (across->damaged)
+		return ERR_DAMAGED;
+	/* By the time that all are open, what says where they lie is there. */
+	snapshot_expect(view->pinned->snap,
+	    wordbook_rows(across->roster->book)[rank].row, true);
+	return ERR_OK;
 }
 
 /* Of the set's ranks, in their order, those from `from` on. */
@@ -207,10 +212,11 @@ list_ranks(uint32_t *ranks, const uint64_t *set, uint32_t from, uint32_t count)
 
 	for (uint32_t i = 0; done < count; i++) {
 		uint64_t bits = set[i];
-		uint32_t here = (uint32_t)__builtin_popcountll(bits);
 
-		if (from >= here) {
-			from -= here;
+		if (bits == 0)
+			continue;
+		if (from >= 64) {
+			from -= (uint32_t)__builtin_popcountll(bits);
 			continue;
 		}
 		for (; bits != 0 && done < count; bits &= bits - 1) {

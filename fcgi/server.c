@@ -13,6 +13,7 @@
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define TEXT_MAX (1u << 20)
+#define RANKS_MAX ((size_t)1 << 30)
 #define IDLE_SECONDS 3600
 #define WRITE_USES_NS INT64_C(60000000000)
 
@@ -252,6 +253,7 @@ serving_new(struct server *server)
 	buf_init(&serving->message, TEXT_MAX);
 	buf_init(&serving->details, TEXT_MAX);
 	buf_init(&serving->folded, TEXT_MAX);
+	buf_init(&serving->ranks, RANKS_MAX);
 	serving->arena = arena_new(ARENA_MAX);
 	if (serving->arena == NULL ||
 	    live_view_open(&serving->live, server->store) != ERR_OK ||
@@ -285,5 +287,6 @@ serving_free(struct serving *serving)
 	buf_fini(&serving->message);
 	buf_fini(&serving->details);
 	buf_fini(&serving->folded);
+	buf_fini(&serving->ranks);
 	free(serving);
 }

@@ -67,6 +67,7 @@ struct serving {
 	struct reply reply;
 	struct splice splice;
 	struct buf message, details, folded;
+	struct buf ranks; /* that a search across suppliers has found */
 	struct pieces tail; /* what stands behind the rows */
 	struct stitch stitch;
 	struct packed *packed; /* what it refers to, until it is put */

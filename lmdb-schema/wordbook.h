@@ -126,13 +126,16 @@ wordbook_set(uint32_t rows)
 	return ((size_t)rows + 63) / 64;
 }
 
+/* How many of the bits are set. */
+uint32_t wordbook_count(const uint64_t *set, uint32_t rows);
+
 /*
  * Sets the bits of the rows that hold all the words, and clears the others:
- * rank r is bit r % 64 of set[r / 64]. There is a word. ERR_DAMAGED: the set
- * is not to be used.
+ * rank r is bit r % 64 of set[r / 64]; *count is how many are set. There is a
+ * word. ERR_DAMAGED: the set is not to be used.
  */
-enum err wordbook_find(
-    uint64_t *set, const struct wordbook *book, const struct words *words);
+enum err wordbook_find(uint64_t *set, uint32_t *count,
+    const struct wordbook *book, const struct words *words);
 
 /* Reads all of it: checksums, places, orders. ERR_DAMAGED: the log says what. */
 enum err wordbook_verify(const struct wordbook *book);

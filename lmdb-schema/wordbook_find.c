@@ -21,6 +21,7 @@
 struct finding {
 	const struct wordbook *book;
 	uint64_t *set;
+	uint32_t count; /* of the bits that are set */
 	struct span word;
 	enum err err;
 };
@@ -33,6 +34,7 @@ add_rows(struct finding *finding, uint32_t number)
 	const struct wordbook *book = finding->book;
 	uint32_t from = book->list_at[number], to = book->list_at[number + 1];
 	uint32_t rows = book->head->rows;
+	uint64_t *set = finding->set;
 
 	if (from > to || to > book->list_count) {
 		finding->err = ERR_DAMAGED;
@@ -45,7 +47,8 @@ add_rows(struct finding *finding, uint32_t number)
 			finding->err = ERR_DAMAGED;
 			return;
 		}
-		finding->set[rank / 64] |= UINT64_C(1) << rank % 64;
+		finding->count += !(set[rank / 64] >> rank % 64 & 1);
+		set[rank / 64] |= UINT64_C(1) << rank % 64;
 	}
 }
 
@@ -149,23 +152,28 @@ cross(uint32_t *words, uint32_t count, struct list list)
 	return kept;
 }
 
-/* Has the processor fetch what the words some steps ahead will need. */
-static void
-expect(const struct wordbook *book, const uint32_t *words, uint32_t count,
+/*
+ * Has the processor fetch what the word that comes in so many steps will need:
+ * first its places, and when those are there, what is at them.
+ */
+static inline void
+expect_places(const struct wordbook *book, const uint32_t *words,
+    uint32_t count, uint32_t i)
+{
+	if (i >= count || words[i] >= book->head->words)
+		return;
+	__builtin_prefetch(book->text_at + words[i]);
+	__builtin_prefetch(book->list_at + words[i]);
+}
+
+static inline void
+expect_text(const struct wordbook *book, const uint32_t *words, uint32_t count,
     uint32_t i)
 {
-	uint32_t all = book->head->words;
-
-	if (i + 2 * AHEAD < count && words[i + 2 * AHEAD] < all) {
-		__builtin_prefetch(book->text_at + words[i + 2 * AHEAD]);
-		__builtin_prefetch(book->list_at + words[i + 2 * AHEAD]);
-	}
-	if (i + AHEAD < count && words[i + AHEAD] < all) {
-		__builtin_prefetch(
-		    book->text.ptr + book->text_at[words[i + AHEAD]]);
-		__builtin_prefetch(
-		    book->lists + book->list_at[words[i + AHEAD]]);
-	}
+	if (i >= count || words[i] >= book->head->words)
+		return;
+	__builtin_prefetch(book->text.ptr + book->text_at[words[i]]);
+	__builtin_prefetch(book->lists + book->list_at[words[i]]);
 }
 
 static void
@@ -174,10 +182,15 @@ look(struct finding *finding, const uint32_t *words, uint32_t count)
 	const struct wordbook *book = finding->book;
 	const char *limit = book->text.ptr + book->text.len;
 
+	for (uint32_t i = 0; i < 2 * AHEAD; i++)
+		expect_places(book, words, count, i);
+	for (uint32_t i = 0; i < AHEAD; i++)
+		expect_text(book, words, count, i);
 	for (uint32_t i = 0; i < count && finding->err == ERR_OK; i++) {
 		struct span text;
 
-		expect(book, words, count, i);
+		expect_places(book, words, count, i + 2 * AHEAD);
+		expect_text(book, words, count, i + AHEAD);
 		if (!get_text(&text, book, words[i]))
 			finding->err = ERR_DAMAGED;
 		else if (words_find(text, limit, finding->word) != NULL)
@@ -211,12 +224,39 @@ by_grams(struct finding *finding)
 
 /* --- all words ------------------------------------------------------------ */
 
+/*
+ * Counting bits is not one instruction on every processor; this is turned into
+ * those that do it for two or more at once.
+ */
+uint32_t
+wordbook_count(const uint64_t *set, uint32_t rows)
+{
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < wordbook_set(rows); i++) {
+		uint64_t x = set[i];
+
+		x -= x >> 1 & UINT64_C(0x5555555555555555);
+		x = (x & UINT64_C(0x3333333333333333)) +
+		    (x >> 2 & UINT64_C(0x3333333333333333));
+		x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+		/* Its bytes are 8 at most: add them up. */
+		x += x >> 8;
+		x += x >> 16;
+		x += x >> 32;
+		count += x & 0xff;
+	}
+	return (uint32_t)count;
+}
+
 static enum err
-find_word(uint64_t *set, const struct wordbook *book, struct span word)
+find_word(uint64_t *set, uint32_t *count, const struct wordbook *book,
+    struct span word)
 {
 	struct finding finding = {.book = book, .set = set, .word = word};
 
 	memset(set, 0, wordbook_set(book->head->rows) * sizeof(*set));
+	*count = 0;
 	/* The text of all words has it behind each: that is no part of them. */
 	if (memchr(word.ptr, SNAP_TEXT_END, word.len) != NULL)
 		return ERR_OK;
@@ -224,36 +264,38 @@ find_word(uint64_t *set, const struct wordbook *book, struct span word)
 		by_scan(&finding);
 	else
 		by_grams(&finding);
+	*count = finding.count;
 	return finding.err;
 }
 
-/* Leaves the rows that hold this word, too. */
+/* Leaves the rows that hold this word, too; `done` is the one that was first. */
 static enum err
 narrow(uint64_t *set, uint64_t *other, const struct wordbook *book,
     struct span word, struct span done)
 {
+	uint32_t count;
 	enum err err;
 
-	if (word.ptr == done.ptr) /* it was the first */
+	if (word.ptr == done.ptr)
 		return ERR_OK;
-	err = find_word(other, book, word);
+	err = find_word(other, &count, book, word);
 	for (size_t i = 0; i < wordbook_set(book->head->rows); i++)
 		set[i] &= other[i];
 	return err;
 }
 
 enum err
-wordbook_find(
-    uint64_t *set, const struct wordbook *book, const struct words *words)
+wordbook_find(uint64_t *set, uint32_t *count, const struct wordbook *book,
+    const struct words *words)
 {
-	size_t bytes = wordbook_set(book->head->rows) * sizeof(*set);
+	uint32_t rows = book->head->rows;
 	struct span word, rest = words->rest;
 	uint64_t *other;
-	enum err err = find_word(set, book, words->longest);
+	enum err err = find_word(set, count, book, words->longest);
 
-	if (err != ERR_OK || words_single(words))
+	if (err != ERR_OK || *count == 0 || words_single(words))
 		return err;
-	other = malloc(bytes + 1);
+	other = malloc((wordbook_set(rows) + 1) * sizeof(*other));
 	if (other == NULL)
 		return ERR_NO_MEMORY;
 	for (unsigned i = 0; i < words->count && err == ERR_OK; i++)
@@ -261,6 +303,7 @@ wordbook_find(
 	while (err == ERR_OK && span_cut(&word, &rest, ' '))
 		if (word.len > 0)
 			err = narrow(set, other, book, word, words->longest);
+	*count = wordbook_count(set, rows);
 	free(other);
 	return err;
 }

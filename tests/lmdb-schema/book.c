@@ -238,11 +238,12 @@ book_find(const struct wordbook *book, struct span question)
 	uint64_t *set = malloc((words_of_set + 1) * sizeof(*set));
 	struct words words;
 	unsigned found = 0;
+	uint32_t count;
 
 	/* What was there before must not show. */
 	memset(set, 0xa5, words_of_set * sizeof(*set));
 	words_split(&words, question);
-	ck_assert_int_eq(wordbook_find(set, book, &words), ERR_OK);
+	ck_assert_int_eq(wordbook_find(set, &count, book, &words), ERR_OK);
 	for (uint32_t rank = 0; rank < rows; rank++) {
 		struct span text = book_text(book, rank);
 		bool has = (set[rank / 64] >> rank % 64 & 1) != 0;
@@ -255,5 +256,6 @@ book_find(const struct wordbook *book, struct span question)
 	for (size_t i = rows; i < words_of_set * 64; i++)
 		run_must((set[i / 64] >> i % 64 & 1) == 0);
 	free(set);
+	ck_assert_uint_eq(count, found);
 	return found;
 }

@@ -177,13 +177,16 @@ START_TEST(what_ends_a_word_is_in_none)
 	static const char *const questions[] = {
 	    "\x1f", "t\x1f", "\x1fz", "lait\x1f", "it\x1f", "lait \x1f"};
 	uint64_t set[1];
+	uint32_t count;
 	struct words words;
 
 	for (unsigned i = 0; i < sizeof(questions) / sizeof(questions[0]);
 	     i++) {
 		words_split(&words, span_of(questions[i]));
-		ck_assert_int_eq(wordbook_find(set, book, &words), ERR_OK);
+		ck_assert_int_eq(
+		    wordbook_find(set, &count, book, &words), ERR_OK);
 		ck_assert_uint_eq(set[0], 0);
+		ck_assert_uint_eq(count, 0);
 	}
 }
 END_TEST

@@ -101,13 +101,14 @@ look_for_words(void)
 	    "10000", "article c0", "nowhere", "c\"000003 n"};
 	uint64_t *set = calloc(wordbook_set(head.rows) + 1, sizeof(*set));
 	struct words words;
+	uint32_t count;
 
 	for (unsigned i = 0; i < sizeof(questions) / sizeof(questions[0]);
 	     i++) {
 		enum err err;
 
 		words_split(&words, span_of(questions[i]));
-		err = wordbook_find(set, book, &words);
+		err = wordbook_find(set, &count, book, &words);
 		run_must(err == ERR_OK || err == ERR_DAMAGED);
 	}
 	free(set);
@@ -379,6 +380,7 @@ read_thread(void *context)
 	struct words words;
 	struct wordbook *mine;
 	uint64_t set[8];
+	uint32_t count;
 
 	words_split(&words, SPAN("article"));
 	while (!over) {
@@ -386,7 +388,7 @@ read_thread(void *context)
 
 		if (wordbook_open(&mine, facts) != ERR_OK ||
 		    wordbook_set(wordbook_head(mine)->rows) > 8 ||
-		    wordbook_find(set, mine, &words) != ERR_OK)
+		    wordbook_find(set, &count, mine, &words) != ERR_OK)
 			++*wrong;
 		for (unsigned i = 0; i < 2; i++)
 			found += (unsigned)__builtin_popcountll(set[i]);
