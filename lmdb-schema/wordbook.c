@@ -266,12 +266,11 @@ lists_fit(
 	return true;
 }
 
-/* Each row of each supplier once, in its own order. */
+/* Each row of each supplier once, in its own order; next[] is all 0. */
 static bool
-rows_fit(const struct wordbook *book)
+rows_fit(const struct wordbook *book, uint32_t *next)
 {
-	uint32_t *next = calloc(book->head->suppliers + 1u, sizeof(*next));
-	bool fit = next != NULL;
+	bool fit = true;
 
 	for (uint32_t i = 0; i < book->head->rows && fit; i++) {
 		const struct wordbook_row *row = &book->rows[i];
@@ -283,7 +282,6 @@ rows_fit(const struct wordbook *book)
 	}
 	for (uint32_t i = 0; i < book->head->suppliers && fit; i++)
 		fit = next[i] == book->suppliers[i].rows;
-	free(next);
 	return fit;
 }
 
@@ -291,14 +289,18 @@ enum err
 wordbook_verify(const struct wordbook *book)
 {
 	const struct wordbook_head *head = book->head;
+	uint32_t *next = calloc(head->suppliers + 1u, sizeof(*next));
 	const char *wrong = NULL;
 
+	if (next == NULL)
+		return ERR_NO_MEMORY;
 	for (unsigned i = 0; i < WORDBOOK_SECTIONS; i++)
 		if (wordbook_crc(section_of(book, i), head->section[i].bytes) !=
 		    head->section[i].crc)
 			wrong = "a checksum";
-	if (wrong == NULL && !rows_fit(book))
+	if (wrong == NULL && !rows_fit(book, next))
 		wrong = "the order of the rows";
+	free(next);
 	if (wrong == NULL &&
 	    (!places_fit(book->text_at, head->words, book->text.len) ||
 		!places_fit(book->list_at, head->words, book->list_count) ||

@@ -11,6 +11,7 @@
 #include "common/buf.h"
 #include "common/fs.h"
 #include "lmdb-schema/store.h"
+#include "tests/fcgi/failing.h"
 #include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/limit.h"
@@ -333,6 +334,74 @@ START_TEST(a_death_leaves_the_old_one)
 }
 END_TEST
 
+/* --- memory --------------------------------------------------------------- */
+
+START_TEST(each_allocation_may_fail_in_making_it)
+{
+	struct wordbook_options options = {.at = NULL};
+	struct wordbook_result result;
+	unsigned long nth = 0;
+	enum err err = ERR_NO_MEMORY;
+
+	for (change(); err != ERR_OK;) {
+		failing_begin(++nth);
+		err = wordbook_make(&result, facts, &options);
+		if (failing_end() < nth)
+			break; /* it takes no more than that */
+		ck_assert_msg(
+		    err == ERR_NO_MEMORY, "allocation %lu: %d", nth, (int)err);
+		ck_assert(access(book_path(".tmp"), F_OK) != 0);
+		/* The old one, or the new one that nobody was told of yet. */
+		book = book_open();
+		ck_assert_uint_eq(book_find(book, SPAN("article")), 123);
+		book_close(&book);
+	}
+	ck_assert_int_eq(err, ERR_OK);
+	ck_assert_uint_gt(nth, 20);
+	ck_assert_uint_eq(result.left_out, 0);
+	book = book_open();
+	ck_assert_uint_gt(wordbook_head(book)->generation, head.generation);
+	ck_assert_uint_eq(book_noted(), wordbook_head(book)->generation);
+}
+END_TEST
+
+static enum err
+use(void)
+{
+	struct words words;
+	uint32_t count;
+	uint64_t set[8];
+	enum err err = wordbook_open(&book, facts);
+
+	words_split(&words, SPAN("article c0 n"));
+	if (err == ERR_OK)
+		err = wordbook_find(set, &count, book, &words);
+	if (err == ERR_OK)
+		err = wordbook_verify(book);
+	wordbook_close(book);
+	book = NULL;
+	return err;
+}
+
+START_TEST(each_allocation_may_fail_in_using_it)
+{
+	unsigned long nth = 0;
+
+	for (;;) {
+		enum err err;
+
+		failing_begin(++nth);
+		err = use();
+		if (failing_end() < nth)
+			break;
+		ck_assert_msg(
+		    err == ERR_NO_MEMORY, "allocation %lu: %d", nth, (int)err);
+	}
+	ck_assert_uint_gt(nth, 3);
+	ck_assert_int_eq(use(), ERR_OK);
+}
+END_TEST
+
 /* --- two at once ---------------------------------------------------------- */
 
 static void *
@@ -439,6 +508,8 @@ test_suite(void)
 	tcase_add_test(tc, a_bit_of_a_snapshot_keeps_nobody_else_out);
 	tcase_add_loop_test(tc, a_full_disk_leaves_the_old_one, 0, LIMITS);
 	tcase_add_loop_test(tc, a_death_leaves_the_old_one, 0, LIMITS + 1);
+	tcase_add_test(tc, each_allocation_may_fail_in_making_it);
+	tcase_add_test(tc, each_allocation_may_fail_in_using_it);
 	tcase_add_test(tc, two_makers_at_once_do_the_work_once);
 	tcase_add_test(tc, readers_see_a_whole_one_while_it_is_replaced);
 	suite_add_tcase(suite, tc);
