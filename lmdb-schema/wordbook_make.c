@@ -3,60 +3,23 @@
  * -> the file. Lists are made by counting, then by writing each row, or word,
  * where the count says; those come in order, so the lists are sorted.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/arena.h"
-#include "common/buf.h"
-#include "common/date.h"
 #include "lmdb-schema/catalog.h"
-#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store.h"
 #include "lmdb-schema/wordbook_making.h"
-
-uint32_t
-wordbook_crc(const void *bytes, size_t len)
-{
-	return deflate_crc(0, bytes, len);
-}
-
-uint32_t
-wordbook_head_crc(
-    const struct wordbook_head *head, const struct wordbook_supplier *suppliers)
-{
-	struct wordbook_head copy = *head;
-	uint32_t crc;
-
-	copy.crc = 0;
-	crc = deflate_crc(0, &copy, sizeof(copy));
-	/* Of none there is no address either, and that would begin anew. */
-	return head->suppliers == 0
-	    ? crc
-	    : deflate_crc(crc, suppliers, head->suppliers * sizeof(*suppliers));
-}
-
-/* Lists behind one another. */
-struct lists {
-	uint32_t *at; /* [count + 1] */
-	uint32_t *items;
-};
 
 struct making {
 	struct store *store;
 	const struct wordbook_options *options;
 	struct wordbook_result *result;
 	struct wordbook_rowset set;
-	uint32_t *by_rank; /* which of set's rows has the rank */
-	struct lists words; /* ranks, by word */
-	struct lists grams; /* words, by gram */
-	struct wordbook_head head;
+	struct wordbook_content content; /* its rows are `set` */
 	uint64_t noted; /* generation that the catalogue tells of */
-	uint64_t end; /* of what was written */
-	int fd;
 };
 
 static void
@@ -176,7 +139,7 @@ take_suppliers(struct making *making)
 
 /* Lengths at at[1..count] into beginnings, with room for what they add up to. */
 static enum err
-begin_lists(struct lists *lists, uint32_t count)
+begin_lists(struct wordbook_lists *lists, uint32_t count)
 {
 	uint64_t total = 0;
 
@@ -195,7 +158,7 @@ begin_lists(struct lists *lists, uint32_t count)
 
 /* Each beginning has moved to where the next list began. */
 static void
-end_lists(struct lists *lists, uint32_t count)
+end_lists(struct wordbook_lists *lists, uint32_t count)
 {
 	memmove(lists->at + 1, lists->at, count * sizeof(*lists->at));
 	lists->at[0] = 0;
@@ -207,7 +170,7 @@ list_rows(struct making *making)
 {
 	const struct wordbook_rowset *set = &making->set;
 	uint32_t words = codemap_count(set->words);
-	struct lists *lists = &making->words;
+	struct wordbook_lists *lists = &making->content.words;
 	enum err err;
 
 	lists->at = calloc(words + 1u, sizeof(*lists->at));
@@ -217,7 +180,7 @@ list_rows(struct making *making)
 		lists->at[set->uses[i]]++;
 	err = begin_lists(lists, words);
 	for (uint32_t rank = 0; rank < set->rows && err == ERR_OK; rank++) {
-		uint32_t row = making->by_rank[rank];
+		uint32_t row = making->content.by_rank[rank];
 
 		for (uint32_t i = set->use_at[row]; i < set->use_at[row + 1];
 		     i++)
@@ -236,7 +199,7 @@ static void
 walk_grams(struct making *making, uint32_t *last)
 {
 	const struct wordbook_rowset *set = &making->set;
-	struct lists *grams = &making->grams;
+	struct wordbook_lists *grams = &making->content.grams;
 
 	memset(last, 0, WORDBOOK_GRAM_LISTS * sizeof(*last));
 	for (uint32_t i = 0; i < codemap_count(set->words); i++) {
@@ -259,7 +222,7 @@ walk_grams(struct making *making, uint32_t *last)
 static enum err
 list_words(struct making *making)
 {
-	struct lists *grams = &making->grams;
+	struct wordbook_lists *grams = &making->content.grams;
 	uint32_t *last = malloc(WORDBOOK_GRAM_LISTS * sizeof(*last));
 	enum err err = ERR_NO_MEMORY;
 
@@ -273,161 +236,6 @@ list_words(struct making *making)
 		end_lists(grams, WORDBOOK_GRAM_LISTS);
 	}
 	free(last);
-	return err;
-}
-
-/* --- the file ------------------------------------------------------------- */
-
-/* A limit of the file's size is no other than a full disk. */
-static enum err
-write_at(int fd, const void *bytes, uint64_t len, uint64_t at)
-{
-	enum err err = fs_write_at(fd, bytes, len, at);
-
-	return err == ERR_TOO_LARGE ? ERR_NO_SPACE : err;
-}
-
-/* A section, and zeros up to where the next one may begin. */
-static enum err
-put(struct making *making, unsigned number, const void *bytes, uint64_t len)
-{
-	static const char zeros[WORDBOOK_ALIGN];
-	struct wordbook_section *section = &making->head.section[number];
-	uint64_t rest =
-	    (WORDBOOK_ALIGN - len % WORDBOOK_ALIGN) % WORDBOOK_ALIGN;
-	enum err err;
-
-	section->at = making->end;
-	section->bytes = len;
-	section->crc = wordbook_crc(bytes, len);
-	err = write_at(making->fd, bytes, len, making->end);
-	if (err == ERR_OK)
-		err = write_at(making->fd, zeros, rest, making->end + len);
-	making->end += len + rest;
-	return err;
-}
-
-static enum err
-put_lists(struct making *making, unsigned items, unsigned at,
-    const struct lists *lists, uint32_t count)
-{
-	enum err err = put(making, items, lists->items,
-	    (uint64_t)lists->at[count] * sizeof(*lists->items));
-
-	return err == ERR_OK ? put(making, at, lists->at,
-				   (count + UINT64_C(1)) * sizeof(*lists->at))
-			     : err;
-}
-
-static enum err
-put_rows(struct making *making)
-{
-	const struct wordbook_rowset *set = &making->set;
-	struct wordbook_row *rows = malloc((set->rows + 1u) * sizeof(*rows));
-	uint32_t *supplier = malloc((set->rows + 1u) * sizeof(*supplier));
-	enum err err = ERR_NO_MEMORY;
-
-	if (rows != NULL && supplier != NULL) {
-		for (uint32_t i = 0; i < set->supplier_count; i++)
-			for (uint32_t k = 0; k < set->suppliers[i].rows; k++)
-				supplier[set->first[i] + k] = i;
-		for (uint32_t rank = 0; rank < set->rows; rank++) {
-			uint32_t row = making->by_rank[rank];
-
-			rows[rank] = (struct wordbook_row){
-			    supplier[row], row - set->first[supplier[row]]};
-		}
-		err =
-		    put(making, WORDBOOK_ROWS, rows, set->rows * sizeof(*rows));
-	}
-	free(rows);
-	free(supplier);
-	return err;
-}
-
-static enum err
-put_text(struct making *making)
-{
-	const struct codemap *map = making->set.words;
-	uint32_t words = codemap_count(map);
-	uint32_t *at = malloc((words + 1u) * sizeof(*at));
-	struct buf text;
-	enum err err = ERR_NO_MEMORY;
-
-	buf_init(&text, UINT32_MAX);
-	for (uint32_t i = 0; i < words && at != NULL; i++) {
-		at[i] = (uint32_t)text.len;
-		buf_add_span(&text, codemap_code(map, i));
-		buf_add_char(&text, SNAP_TEXT_END);
-	}
-	if (at != NULL) {
-		at[words] = (uint32_t)text.len;
-		err = buf_end(&text);
-	}
-	if (err == ERR_OK)
-		err = put(making, WORDBOOK_TEXT, text.data, text.len);
-	if (err == ERR_OK)
-		err = put(making, WORDBOOK_TEXT_AT, at,
-		    (words + UINT64_C(1)) * sizeof(*at));
-	buf_fini(&text);
-	free(at);
-	return err;
-}
-
-static void
-fill_head(struct making *making, uint64_t generation)
-{
-	struct wordbook_head *head = &making->head;
-
-	memcpy(head->magic, WORDBOOK_MAGIC, sizeof(head->magic));
-	head->version = WORDBOOK_VERSION;
-	head->generation = generation;
-	head->made_ms = date_now_ms();
-	head->suppliers = making->set.supplier_count;
-	head->rows = making->set.rows;
-	head->words = codemap_count(making->set.words);
-	making->end =
-	    sizeof(*head) + WORDBOOK_ALIGN - sizeof(*head) % WORDBOOK_ALIGN;
-}
-
-/* The head comes last: until then the file is not one. */
-static enum err
-write_file(struct making *making)
-{
-	const struct wordbook_rowset *set = &making->set;
-	struct wordbook_head *head = &making->head;
-	enum err err = put(making, WORDBOOK_SUPPLIERS, set->suppliers,
-	    set->supplier_count * sizeof(*set->suppliers));
-
-	if (err == ERR_OK)
-		err = put_rows(making);
-	if (err == ERR_OK)
-		err = put_text(making);
-	if (err == ERR_OK)
-		err = put_lists(making, WORDBOOK_LISTS, WORDBOOK_LIST_AT,
-		    &making->words, head->words);
-	if (err == ERR_OK)
-		err = put_lists(making, WORDBOOK_GRAMS, WORDBOOK_GRAM_AT,
-		    &making->grams, WORDBOOK_GRAM_LISTS);
-	head->bytes = making->end;
-	head->crc = wordbook_head_crc(head, set->suppliers);
-	if (err == ERR_OK)
-		err = write_at(making->fd, head, sizeof(*head), 0);
-	if (err == ERR_OK && fsync(making->fd) != 0)
-		err = err_from_errno(errno);
-	return err;
-}
-
-static enum err
-write_aside(struct making *making, const char *path)
-{
-	enum err err;
-
-	making->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-	if (making->fd < 0)
-		return err_from_errno(errno);
-	err = write_file(making);
-	close(making->fd);
 	return err;
 }
 
@@ -447,15 +255,15 @@ fini(struct making *making)
 	free(set->last);
 	free(set->turnovers);
 	free(set->codes);
-	free(making->by_rank);
-	free(making->words.at);
-	free(making->words.items);
-	free(making->grams.at);
-	free(making->grams.items);
+	free(making->content.by_rank);
+	free(making->content.words.at);
+	free(making->content.words.items);
+	free(making->content.grams.at);
+	free(making->content.grams.items);
 }
 
 static enum err
-make_file(struct making *making, uint64_t generation)
+make_file(struct making *making, struct wordbook_head *head)
 {
 	char path[FS_PATH_MAX], temporary[FS_PATH_MAX];
 	enum err err = wordbook_path(path, making->store, "");
@@ -465,15 +273,14 @@ make_file(struct making *making, uint64_t generation)
 	if (err == ERR_OK)
 		err = take_suppliers(making);
 	if (err == ERR_OK)
-		err = wordbook_rank(&making->by_rank, &making->set);
+		err = wordbook_rank(&making->content.by_rank, &making->set);
 	if (err == ERR_OK)
 		err = list_rows(making);
 	if (err == ERR_OK)
 		err = list_words(making);
 	if (err != ERR_OK)
 		return err;
-	fill_head(making, generation);
-	err = write_aside(making, temporary);
+	err = wordbook_write(temporary, head, &making->content);
 	if (err == ERR_OK)
 		err = fs_publish(temporary, path);
 	if (err != ERR_OK)
@@ -504,6 +311,7 @@ static enum err
 make_unless_there(struct making *making)
 {
 	struct wordbook *book;
+	struct wordbook_head head = {.generation = 0};
 	uint64_t last = making->noted, generation;
 	bool there;
 	enum err err = wordbook_open(&book, making->store);
@@ -521,12 +329,13 @@ make_unless_there(struct making *making)
 			return note_words(making, generation);
 	} else if (err == ERR_NO_MEMORY)
 		return err;
-	err = make_file(making, key_generation_next(last));
+	head.generation = key_generation_next(last);
+	err = make_file(making, &head);
 	if (err != ERR_OK)
 		return err;
 	making->result->made = true;
-	fill_result(making->result, &making->head);
-	return note_words(making, making->head.generation);
+	fill_result(making->result, &head);
+	return note_words(making, head.generation);
 }
 
 enum err
@@ -538,6 +347,7 @@ wordbook_make(struct wordbook_result *result, struct store *store,
 	int lock = -1;
 	enum err err = store_lock_words(&lock, store, true);
 
+	making.content.set = &making.set;
 	memset(result, 0, sizeof(*result));
 	if (err == ERR_OK)
 		err = note_suppliers(&making);

@@ -44,8 +44,7 @@ struct wordbook_rowset {
 	uint32_t supplier_count;
 	uint32_t rows;
 	struct codemap *words;
-	uint32_t
-	    *uses; /* words, of one row behind those of another, once each */
+	uint32_t *uses; /* each row's words, once each, row by row */
 	uint32_t *use_at; /* [rows + 1] */
 	uint64_t use_count, use_room, row_room, last_room;
 	uint32_t *last; /* by word: the row that was seen last in it, + 1 */
@@ -67,3 +66,21 @@ enum err wordbook_take_words(
 
 /* Which row has which rank, from 0 on; the caller's to free. */
 enum err wordbook_rank(uint32_t **by_rank, const struct wordbook_rowset *set);
+
+/* Lists behind one another. */
+struct wordbook_lists {
+	uint32_t *at; /* [count + 1] */
+	uint32_t *items;
+};
+
+/* All that a file is made of. */
+struct wordbook_content {
+	const struct wordbook_rowset *set;
+	uint32_t *by_rank; /* which of its rows has the rank */
+	struct wordbook_lists words; /* ranks, by word */
+	struct wordbook_lists grams; /* words, by gram */
+};
+
+/* Writes and syncs a file; of the head only the generation is given. */
+enum err wordbook_write(const char *path, struct wordbook_head *head,
+    const struct wordbook_content *content);
