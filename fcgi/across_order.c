@@ -277,6 +277,8 @@ across_seek(struct across *across, int64_t first, int64_t count)
 	bool alone = across->count == 1;
 	enum err err = ERR_OK;
 
+	if (count == 0) /* nothing is shown: nobody need be opened */
+		return ERR_OK;
 	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
 		struct stream *stream = &across->streams[i];
 		int64_t end = first + count;
@@ -289,11 +291,10 @@ across_seek(struct across *across, int64_t first, int64_t count)
 		else if (alone)
 			stream->at = (uint32_t)first;
 	}
-	if (err == ERR_OK && count > 0)
+	if (err == ERR_OK)
 		err = build_heap(across);
 	across->left = across->count;
-	for (int64_t i = 0; i < first && !alone && count > 0 && err == ERR_OK;
-	     i++)
+	for (int64_t i = 0; i < first && !alone && err == ERR_OK; i++)
 		err = step(across);
 	return err;
 }

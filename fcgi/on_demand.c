@@ -19,6 +19,8 @@
 #define CHILD_LATE 4 /* --limit: it has ended itself */
 #define POLL_NS 20000000
 #define PAUSE_NS INT64_C(60000000000)
+#define LONG_PAUSE_NS (10 * PAUSE_NS) /* when an index could not be made */
+#define INDEX_LIMIT_S 600 /* it reads all snapshots, from a disk maybe */
 #define LATER_NICE 10
 
 enum kind {
@@ -119,6 +121,15 @@ spawn(pid_t *pid, char **argv)
 	return ERR_INTERNAL;
 }
 
+static int64_t
+limit_of(const struct settings *settings, const struct job *job)
+{
+	int64_t limit = settings->compute_timeout_s;
+
+	return job->kind == INDEX && limit < INDEX_LIMIT_S ? INDEX_LIMIT_S
+							   : limit;
+}
+
 static enum err
 start(pid_t *pid, const struct settings *settings, const struct job *job)
 {
@@ -138,8 +149,8 @@ start(pid_t *pid, const struct settings *settings, const struct job *job)
 	snprintf(
 	    slots, sizeof(slots), "%lld", (long long)settings->compute_slots);
 	/* It keeps to it by itself when this process is killed. */
-	snprintf(limit, sizeof(limit), "%lld",
-	    (long long)settings->compute_timeout_s);
+	snprintf(
+	    limit, sizeof(limit), "%lld", (long long)limit_of(settings, job));
 	return spawn(pid, commands[job->kind]);
 }
 
@@ -218,6 +229,15 @@ count_end(struct metrics *metrics, enum err err)
 		metrics->computations_failed++;
 }
 
+/* How long no other one of the kind is begun. */
+static int64_t
+pause_after(enum kind kind, enum err err)
+{
+	if (kind == INDEX)
+		return err == ERR_OK ? PAUSE_NS : LONG_PAUSE_NS;
+	return kind == PACK && err != ERR_OK ? PAUSE_NS : 0;
+}
+
 /*
  * Its own thread, so that it is seen to its end when all clients have gone, and
  * the server, too: what it needs is in the table.
@@ -241,12 +261,12 @@ run(void *context)
 		log_debug("a child keeps its priority");
 	if (err == ERR_OK)
 		err = await(pid, job->kind == INDEX ? "(all)" : job->supplier,
-		    table->settings->compute_timeout_s);
+		    limit_of(table->settings, job));
 	if (job->kind == COMPUTE)
 		count_end(table->metrics, err);
 	pthread_mutex_lock(&table->lock);
-	if (job->kind == INDEX || (job->kind == PACK && err != ERR_OK))
-		table->after_ns[job->kind] = date_monotonic_ns() + PAUSE_NS;
+	table->after_ns[job->kind] =
+	    date_monotonic_ns() + pause_after(job->kind, err);
 	job->done = true;
 	job->err = err;
 	pthread_cond_broadcast(&table->changed);

@@ -40,6 +40,7 @@ void on_demand_pack(struct call *call, struct span supplier);
 
 /*
  * Has the wordbook made (lmdb-schema/wordbook.h), and does not wait for it
- * either. Not more often than once a minute.
+ * either. After one has ended, none is begun by this worker for a minute, and
+ * for ten when it could not be made.
  */
 void on_demand_index(struct call *call);

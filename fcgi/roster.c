@@ -171,6 +171,28 @@ keep(struct roster_slot *slot, struct roster *roster,
 
 /* --- the book ------------------------------------------------------------- */
 
+static void *
+warm(void *context)
+{
+	wordbook_warm(context);
+	wordbook_close(context);
+	return NULL;
+}
+
+/* Searches need not wait for it. */
+static void
+warm_beside(struct wordbook *book)
+{
+	pthread_attr_t detached;
+	pthread_t thread;
+
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &detached, warm, wordbook_share(book)) != 0)
+		wordbook_close(book);
+	pthread_attr_destroy(&detached);
+}
+
 /* The slot's, when it is the one that the catalogue names; opened otherwise. */
 static struct wordbook *
 take_book(struct roster_slot *slot, struct call *call)
@@ -186,6 +208,8 @@ take_book(struct roster_slot *slot, struct call *call)
 	    wordbook_head(slot->book)->generation != generation) {
 		wordbook_close(slot->book);
 		err = wordbook_open(&slot->book, call->server->store);
+		if (err == ERR_OK)
+			warm_beside(slot->book);
 	}
 	if (slot->book != NULL)
 		book = wordbook_share(slot->book);

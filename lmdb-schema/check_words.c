@@ -44,8 +44,8 @@ checking_words(struct checking *checking)
 		compare_with_words(checking, book);
 	else if (err != ERR_NO_MEMORY)
 		checking_tell(checking, SPAN("words.idx"),
-		    "%s: searches do without it: 'gridctl index' makes it "
-		    "again",
+		    "%s: searches may miss rows, or find others, until "
+		    "'gridctl index' makes it again",
 		    err_text(err));
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);

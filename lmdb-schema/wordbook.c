@@ -204,6 +204,22 @@ wordbook_close(struct wordbook *book)
 	free(book);
 }
 
+void
+wordbook_warm(const struct wordbook *book)
+{
+	void *map = (void *)(uintptr_t)book->map;
+
+#ifdef MADV_POPULATE_READ
+	if (madvise(map, book->bytes, MADV_POPULATE_READ) == 0)
+		return;
+#endif
+	/* An older kernel; that it does not help either does no harm. */
+	if (madvise(map, book->bytes, MADV_WILLNEED) != 0)
+		log_debug("the index of all suppliers' words is not read "
+			  "ahead: error=%s",
+		    strerror(errno));
+}
+
 /* --- what is in it -------------------------------------------------------- */
 
 const struct wordbook_head *

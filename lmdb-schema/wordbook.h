@@ -111,6 +111,13 @@ enum err wordbook_open(struct wordbook **out, struct store *store);
 struct wordbook *wordbook_share(struct wordbook *book);
 void wordbook_close(struct wordbook *book);
 
+/*
+ * Has all of it at hand, which may take as long as to read it from the disk:
+ * a search touches it in ten thousand places, and each page that is met for
+ * the first time costs a microsecond.
+ */
+void wordbook_warm(const struct wordbook *book);
+
 const struct wordbook_head *wordbook_head(const struct wordbook *book);
 const struct wordbook_supplier *wordbook_supplier(
     const struct wordbook *book, uint32_t number);

@@ -38,9 +38,12 @@ note_supplier(
 {
 	struct making *making = context;
 	struct wordbook_rowset *set = &making->set;
-	struct wordbook_supplier *bigger = reallocarray(
-	    set->suppliers, set->supplier_count + 1u, sizeof(*bigger));
+	struct wordbook_supplier *bigger;
 
+	if (!key_code_ok(code)) /* a damaged entry: nobody has such a code */
+		return ERR_OK;
+	bigger = reallocarray(
+	    set->suppliers, set->supplier_count + 1u, sizeof(*bigger));
 	if (bigger == NULL)
 		return ERR_NO_MEMORY;
 	set->suppliers = bigger;
@@ -50,6 +53,48 @@ note_supplier(
 	bigger->code_len = (uint32_t)code.len;
 	memcpy(bigger->code, code.ptr, code.len);
 	making->result->rows += entry->rows;
+	return ERR_OK;
+}
+
+static enum err
+open_snapshot(struct snapshot **snap, struct store *store,
+    const struct wordbook_supplier *supplier)
+{
+	return snapshot_open(snap, store,
+	    span_make(supplier->code, supplier->code_len),
+	    supplier->generation);
+}
+
+/* What is wrong with one supplier's file keeps nobody else out. */
+static bool
+is_left_out(struct making *making, enum err err)
+{
+	bool left_out =
+	    err == ERR_DAMAGED || err == ERR_NOT_FOUND || err == ERR_VERSION;
+
+	making->result->left_out += left_out;
+	return left_out;
+}
+
+/* Those that cannot even be opened are not to be in what is there, either. */
+static enum err
+leave_out(struct making *making)
+{
+	struct wordbook_rowset *set = &making->set;
+	uint32_t all = set->supplier_count, kept = 0;
+
+	for (uint32_t i = 0; i < all; i++) {
+		struct snapshot *snap;
+		enum err err =
+		    open_snapshot(&snap, making->store, &set->suppliers[i]);
+
+		snapshot_close(snap);
+		if (err == ERR_OK)
+			set->suppliers[kept++] = set->suppliers[i];
+		else if (!is_left_out(making, err))
+			return err;
+	}
+	set->supplier_count = kept;
 	return ERR_OK;
 }
 
@@ -65,7 +110,7 @@ note_suppliers(struct making *making)
 	}
 	catalog_view_close(view);
 	/* The log has named the entry that cannot be read. */
-	return err == ERR_DAMAGED ? ERR_OK : err;
+	return err == ERR_OK || err == ERR_DAMAGED ? leave_out(making) : err;
 }
 
 /* True when the file is of all these generations already, and of no others. */
@@ -93,9 +138,7 @@ take_supplier(struct making *making, uint32_t number)
 	struct wordbook_rowset *set = &making->set;
 	struct wordbook_supplier *supplier = &set->suppliers[number];
 	struct snapshot *snap;
-	enum err err = snapshot_open(&snap, making->store,
-	    span_make(supplier->code, supplier->code_len),
-	    supplier->generation);
+	enum err err = open_snapshot(&snap, making->store, supplier);
 
 	if (err != ERR_OK)
 		return err;
@@ -124,11 +167,9 @@ take_suppliers(struct making *making)
 	for (uint32_t i = 0; i < all && err == ERR_OK; i++) {
 		set->suppliers[kept] = set->suppliers[i];
 		err = take_supplier(making, kept);
-		if (err == ERR_DAMAGED || err == ERR_NOT_FOUND ||
-		    err == ERR_VERSION) {
+		if (is_left_out(making, err))
 			err = ERR_OK;
-			making->result->left_out++;
-		} else
+		else
 			kept++;
 	}
 	set->supplier_count = kept;

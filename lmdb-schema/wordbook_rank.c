@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/arena.h"
+#include "common/num.h"
 #include "lmdb-schema/order.h"
 #include "lmdb-schema/wordbook_making.h"
 
@@ -63,6 +64,17 @@ take_code(struct span *code, struct arena *arena, struct span json)
 	return ERR_OK;
 }
 
+/* A snapshot's rows stand in the order of the ranks; this one and the next. */
+static bool
+in_order(const int64_t *turnovers, const struct span *codes)
+{
+	if (turnovers[0] == turnovers[1])
+		return span_cmp(codes[0], codes[1]) < 0;
+	return turnovers[1] == NUM_NULL ||
+	    (turnovers[0] != NUM_NULL && turnovers[0] > turnovers[1]);
+}
+
+/* Ranks would have rows that are not in their order out of it for good. */
 enum err
 wordbook_take_order(struct wordbook_rowset *set, struct snapshot *snap)
 {
@@ -74,6 +86,10 @@ wordbook_take_order(struct wordbook_rowset *set, struct snapshot *snap)
 		set->turnovers[set->rows + i] = turnovers[i];
 		err = take_code(&set->codes[set->rows + i], set->arena,
 		    snapshot_value(snap, i, COL_codein));
+		if (err == ERR_OK && i > 0 &&
+		    !in_order(
+			&turnovers[i - 1], &set->codes[set->rows + i - 1]))
+			err = ERR_DAMAGED;
 	}
 	return err;
 }

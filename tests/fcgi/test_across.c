@@ -179,6 +179,17 @@ START_TEST(a_snapshot_is_opened_when_a_row_of_it_is_shown)
 }
 END_TEST
 
+START_TEST(page_behind_the_last_opens_nobody)
+{
+	make_book();
+	world_gridctl("compute S2");
+	begin_anew();
+	ck_assert_int_eq(
+	    world_ask("/api/v1/products/search?q=a&page=1000000"), 200);
+	ck_assert_int_eq(open_now(), 1); /* S2, which is newer */
+}
+END_TEST
+
 /* Where S5's snapshot is. */
 static enum err
 note_path(void *context, const char *name)
@@ -192,7 +203,11 @@ note_path(void *context, const char *name)
 
 START_TEST(who_cannot_be_opened_is_left_out_as_without_the_book)
 {
+	static const struct wordbook_options options;
 	char folder[FS_PATH_MAX], path[FS_PATH_MAX] = "", away[FS_PATH_MAX];
+	struct wordbook_result result;
+	struct roster *roster;
+	struct call call;
 
 	ck_assert_int_eq(
 	    fs_path(folder, "%s/snapshots/S5", world.settings.data_dir),
@@ -213,6 +228,16 @@ START_TEST(who_cannot_be_opened_is_left_out_as_without_the_book)
 	fs_unlink(book_path());
 	begin_anew();
 	ask_all(false);
+	/* A new one does not name it: nobody comes upon it any more. */
+	ck_assert_int_eq(
+	    wordbook_make(&result, world.server->store, &options), ERR_OK);
+	ck_assert_uint_eq(result.left_out, 1);
+	begin_anew();
+	ask_all(false);
+	call = world_call();
+	ck_assert_int_eq(roster_all(&roster, &call, 0), ERR_OK);
+	ck_assert_ptr_nonnull(roster->book);
+	roster_release(roster);
 	ck_assert_int_eq(rename(away, path), 0);
 }
 END_TEST
@@ -279,6 +304,7 @@ test_suite(void)
 	tcase_add_test(tc, a_book_made_meanwhile_is_used);
 	tcase_add_test(tc, who_is_newer_than_the_book_is_asked_himself);
 	tcase_add_test(tc, a_snapshot_is_opened_when_a_row_of_it_is_shown);
+	tcase_add_test(tc, page_behind_the_last_opens_nobody);
 	tcase_add_test(
 	    tc, who_cannot_be_opened_is_left_out_as_without_the_book);
 	tcase_add_loop_test(tc, a_damaged_book_is_removed_and_not_believed, 0,

@@ -231,7 +231,7 @@ START_TEST(the_index_is_made_once_in_a_while)
 		on_demand_index(&call);
 		usleep(2000);
 	}
-	must_have_said("index --quiet --limit 300");
+	must_have_said("index --quiet --limit 600");
 	ck_assert_int_eq(
 	    (int)atomic_load(&world.metrics->computations_done), 0);
 }

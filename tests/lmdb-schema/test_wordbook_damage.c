@@ -10,10 +10,13 @@
 
 #include "common/buf.h"
 #include "common/fs.h"
+#include "common/kv.h"
+#include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/store.h"
 #include "tests/fcgi/failing.h"
 #include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/support/flip.h"
 #include "tests/support/limit.h"
 #include "tests/support/process.h"
 #include "tests/support/quiet.h"
@@ -213,6 +216,66 @@ START_TEST(a_supplier_whose_snapshot_is_damaged_is_left_out)
 	book = book_open();
 	ck_assert(span_eq(wordbook_code(book, 0), SPAN("SMALL")));
 	ck_assert_uint_eq(book_find(book, SPAN("article")), 3);
+}
+END_TEST
+
+START_TEST(who_broke_since_is_left_out_of_a_new_one)
+{
+	struct wordbook_result result;
+
+	ck_assert_int_eq(unlink(snapshot_file("BIG", &big)), 0);
+	result = book_make();
+	ck_assert(result.made);
+	ck_assert_uint_eq(result.left_out, 1);
+	ck_assert_uint_eq(result.suppliers, 1);
+	result = book_make();
+	ck_assert(!result.made);
+	ck_assert_uint_eq(result.left_out, 1);
+}
+END_TEST
+
+START_TEST(rows_out_of_their_order_are_left_out)
+{
+	struct snapshot *snap;
+	struct wordbook_result result;
+	char numbers[32];
+
+	ck_assert_int_eq(
+	    snapshot_open(&snap, facts, SPAN("BIG"), big.entry.generation),
+	    ERR_OK);
+	memcpy(numbers, snapshot_numbers(snap, COL_totalCa), sizeof(numbers));
+	snapshot_close(snap);
+	/* The second row has now far more than the first. */
+	flip(snapshot_file("BIG", &big), span_make(numbers, sizeof(numbers)),
+	    8 + 6);
+	ck_assert_int_eq(unlink(book_path("")), 0);
+	result = book_make();
+	ck_assert_uint_eq(result.left_out, 1);
+	book = book_open();
+	ck_assert(span_eq(wordbook_code(book, 0), SPAN("SMALL")));
+}
+END_TEST
+
+/* No program stores it: a damaged entry of a store without checksums. */
+START_TEST(an_entry_that_is_no_code_is_passed_over)
+{
+	char code[300], value[200];
+	struct kv_txn *txn;
+	struct span entry;
+
+	memset(code, 'x', sizeof(code));
+	ck_assert_int_eq(kv_write(&txn, store_catalog(facts)), ERR_OK);
+	ck_assert_int_eq(
+	    kv_get(txn, CATALOG_CURRENT, SPAN("BIG"), &entry), ERR_OK);
+	ck_assert_uint_le(entry.len, sizeof(value));
+	memcpy(value, entry.ptr, entry.len);
+	ck_assert_int_eq(
+	    kv_put(txn, CATALOG_CURRENT, span_make(code, sizeof(code)),
+		span_make(value, entry.len)),
+	    ERR_OK);
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+	ck_assert_int_eq(unlink(book_path("")), 0);
+	ck_assert_uint_eq(book_make().suppliers, 2);
 }
 END_TEST
 
@@ -505,6 +568,9 @@ test_suite(void)
 	tcase_add_test(tc, what_is_no_file_is_refused);
 	tcase_add_loop_test(
 	    tc, a_supplier_whose_snapshot_is_damaged_is_left_out, 0, 2);
+	tcase_add_test(tc, who_broke_since_is_left_out_of_a_new_one);
+	tcase_add_test(tc, rows_out_of_their_order_are_left_out);
+	tcase_add_test(tc, an_entry_that_is_no_code_is_passed_over);
 	tcase_add_test(tc, a_bit_of_a_snapshot_keeps_nobody_else_out);
 	tcase_add_loop_test(tc, a_full_disk_leaves_the_old_one, 0, LIMITS);
 	tcase_add_loop_test(tc, a_death_leaves_the_old_one, 0, LIMITS + 1);
