@@ -30,8 +30,10 @@ def search(word):
         {"q": word, "limit": 100, "fields": FIELDS}, safe=",")
 
 
-def floor_path(size):
-    return "/api/v1/floor/%d" % size
+def floor_path(size, number=None):
+    """With a number its bytes are of their own, as those of rows are."""
+    return "/api/v1/floor/%d" % size + (
+        "" if number is None else "/%d" % number)
 
 
 # --- what is shared -----------------------------------------------------------
@@ -60,18 +62,24 @@ def take_turns(bench, asked, connections=8, measure="rate"):
     return seen
 
 
-def contenders(bench, paths, site=None, peers=True):
-    site = site or bench.sites["ours"]
+def contenders(bench, paths):
+    site = bench.sites["ours"]
     asked = {"ours": (site, paths),
              "floor": (bench.sites["floor"], floor_paths(bench, paths, site))}
-    if peers:
-        asked.update({name: (peer, paths)
-                      for name, peer in bench.peer_sites.items()})
+    asked.update({name: (peer, paths)
+                  for name, peer in bench.peer_sites.items()})
     return asked
 
 
-def pages(bench, title, paths, least, **options):
-    seen = take_turns(bench, contenders(bench, paths, **options))
+def pages(bench, title, paths, least, beside=None):
+    """`beside`: {what it is: (site, paths)}, whose rates stand in the title."""
+    asked = contenders(bench, paths)
+    asked.update(beside or {})
+    seen = take_turns(bench, asked)
+    told = ["%s: %s" % (name, "{:,.0f}".format(statistics.median(seen[name])))
+            for name in beside or {}]
+    if told:
+        title += " (" + "; ".join(told) + ")"
     share = statistics.median(seen["ours"]) / statistics.median(seen["floor"])
     bench.table.add(title, "answers/s", seen,
                     "%d %% of the floor" % (least * 100), share >= least)
@@ -147,8 +155,12 @@ def page_of_ten(bench):
 
 def page_of_all(bench):
     paths = page_paths(bench)
-    size = len(bench.client.ask(bench.sites["ours"], paths[0])[1])
-    pages(bench, "page of 100 full rows (%d KB)" % (size // 1000), paths, 0.85)
+    sizes = [len(bench.client.ask(bench.sites["ours"], path)[1])
+             for path in paths]
+    various = [floor_path(size, number) for number, size in enumerate(sizes)]
+    pages(bench, "page of 100 full rows, %d KB" % (sizes[0] // 1000), paths,
+          0.85, {"a floor of as many different bytes":
+                 (bench.sites["floor"], various)})
 
 
 def deep_page(bench):
@@ -216,10 +228,21 @@ def search_sites(bench):
     return dict({"ours": bench.sites["ours"]}, **bench.peer_sites)
 
 
+def ask_others(bench, make_path, count, supplier=None):
+    """As many other words before, untimed: what a server costs that has just
+    begun is told by the cold start."""
+    for word in bench.set.words(count, supplier, seed=3):
+        for site in search_sites(bench).values():
+            bench.client.ask(site, make_path(word))
+
+
 def search_within(bench):
-    paths = [grid(fields=FIELDS, search=word)
-             for word in bench.set.words(bench.searches // 3, LARGEST)]
-    seen = ask_times(bench, search_sites(bench), paths)
+    def path(word):
+        return grid(fields=FIELDS, search=word)
+    count = bench.searches // 3
+    ask_others(bench, path, count, LARGEST)
+    seen = ask_times(bench, search_sites(bench), [
+        path(word) for word in bench.set.words(count, LARGEST)])
     report_search(bench, "search inside the supplier, exact total", seen, 1.5,
                   None)
 
@@ -227,6 +250,7 @@ def search_within(bench):
 def search_across(bench):
     words = bench.set.words(bench.searches + 20)
     checked = same_answers(bench, [search(word) for word in words[-20:]])
+    ask_others(bench, search, bench.searches)
     seen = ask_times(bench, search_sites(bench),
                      [search(word) for word in words[:-20]])
     report_search(bench, "/products/search over {:,} articles, exact total"
@@ -260,14 +284,17 @@ def dump_identity(bench):
         file.write(whole["body"])
     asked = {"ours": (ours, path, ()),
              "floor": (floor, floor_path(whole["bytes"]), ()),
+             "various": (floor, floor_path(whole["bytes"], 0), ()),
              "file": (ours, "/dump.json", ())}
     with Watch(bench.pool.slow_worker()) as watch:
         seen = fetch_turns(bench, asked)
     share = statistics.median(speeds(seen["ours"])) / \
         statistics.median(speeds(seen["floor"]))
     size = "{:,.0f} MB".format(whole["bytes"] / 1e6)
-    bench.table.add("full dump of %s, identity (nginx from a file: %s)" %
-                    (size, short_speed(seen["file"])), "MB/s",
+    bench.table.add("full dump of %s, identity (nginx from a file: %s; a "
+                    "floor of different bytes: %s)" %
+                    (size, short_speed(seen["file"]),
+                     short_speed(seen["various"])), "MB/s",
                     {"ours": speeds(seen["ours"]),
                      "floor": speeds(seen["floor"])},
                     "85 % of the floor", share >= 0.85)
