@@ -25,13 +25,14 @@ static enum err
 begin(struct making *making, struct call *call, unsigned room)
 {
 	struct kept *kept = calloc(1, sizeof(*kept));
-	struct roster *roster = &kept->roster;
+	struct roster *roster;
 
 	*making = (struct making){.call = call, .kept = kept, .room = room};
 	if (kept == NULL)
 		return ERR_NO_MEMORY;
 	atomic_init(&kept->users, 1);
 	pthread_mutex_init(&kept->lock, NULL);
+	roster = &kept->roster;
 	kept->snapcache = call->server->snapcache;
 	roster->views = calloc(room + 1u, sizeof(struct rows_view));
 	roster->hays = calloc(room + 1u, sizeof(struct haystack));
