@@ -83,18 +83,21 @@ async function sessions(day) {
 	await day.check("it ends below an open window: that one goes on, too",
 	    async () => {
 		const asked = /\/(api|app)\//, held = [];
+		let holding = true;
 
 		await page.keyboard.press("Control+s");
 		await page.waitForSelector("dialog[open]");
 		/* Save is to find it out, not what the page asks of its own. */
 		await page.route(asked, (route) =>
-		    route.request().method() === "GET" ? held.push(route) :
-			route.continue());
+		    holding && route.request().method() === "GET" ?
+			held.push(route) : route.continue());
 		await host("expire");
 		await page.click("dialog footer .primary");
 		await page.waitForSelector("dialog.login");
-		await page.unroute(asked);
+		/* In this order: whoever is held is let go once, by us. */
+		holding = false;
 		await Promise.all(held.map((route) => route.continue()));
+		await page.unroute(asked);
 		await logInAgain(page);
 		await page.waitForSelector("dialog", {state: "detached"});
 		assert.equal(await page.textContent(".foot .counts"), "");
