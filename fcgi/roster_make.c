@@ -118,20 +118,14 @@ add_or_count(struct making *making, struct span supplier, uint64_t generation)
 	return ERR_OK;
 }
 
-/* True when the book is of this generation; both come in the same order. */
+/* Both come in the order of the codes. */
 static bool
 is_in_book(struct making *making, struct span supplier, uint64_t generation)
 {
 	const struct wordbook *book = making->kept->roster.book;
-	uint32_t all = book == NULL ? 0 : wordbook_head(book)->suppliers;
-	int way = 1;
 
-	while (making->in_book < all &&
-	    (way = span_cmp(wordbook_code(book, making->in_book), supplier)) <
-		0)
-		making->in_book++;
-	return making->in_book < all && way == 0 &&
-	    wordbook_supplier(book, making->in_book)->generation == generation;
+	return book != NULL &&
+	    wordbook_has(book, &making->in_book, supplier, generation);
 }
 
 static void

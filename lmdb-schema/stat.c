@@ -62,24 +62,6 @@ struct snapshots {
 	uint32_t next; /* of its suppliers, which come in the same order */
 };
 
-static bool
-is_indexed(struct snapshots *snapshots, struct span supplier,
-    const struct catalog_entry *entry)
-{
-	const struct wordbook *book = snapshots->book;
-	int order = -1;
-
-	while (book != NULL &&
-	    snapshots->next < wordbook_head(book)->suppliers && order < 0) {
-		order =
-		    span_cmp(wordbook_code(book, snapshots->next), supplier);
-		snapshots->next += order < 0;
-	}
-	return order == 0 &&
-	    wordbook_supplier(book, snapshots->next)->generation ==
-	    entry->generation;
-}
-
 static enum err
 count_snapshot(
     void *context, struct span supplier, const struct catalog_entry *entry)
@@ -96,7 +78,9 @@ count_snapshot(
 	snapshots->counts->snapshots++;
 	snapshots->counts->stale += stale;
 	snapshots->counts->rows += entry->rows;
-	snapshots->counts->indexed += is_indexed(snapshots, supplier, entry);
+	snapshots->counts->indexed += snapshots->book != NULL &&
+	    wordbook_has(
+		snapshots->book, &snapshots->next, supplier, entry->generation);
 	snapshots->counts->snapshot_bytes += entry->bytes;
 	err = zip_path(path, snapshots->store, supplier, entry->generation, "");
 	if (err == ERR_OK)

@@ -63,7 +63,7 @@ sections_fit(const struct wordbook *book)
 	return true;
 }
 
-/* The codes are looked up by halves: each must be one, and in its place. */
+/* Walks go by the order of the codes: each must be one, and in its place. */
 static bool
 suppliers_fit(const struct wordbook *book)
 {
@@ -240,6 +240,19 @@ wordbook_code(const struct wordbook *book, uint32_t number)
 	const struct wordbook_supplier *supplier = &book->suppliers[number];
 
 	return span_make(supplier->code, supplier->code_len);
+}
+
+bool
+wordbook_has(const struct wordbook *book, uint32_t *number,
+    struct span supplier, uint64_t generation)
+{
+	int way = 1;
+
+	while (*number < book->head->suppliers &&
+	    (way = span_cmp(wordbook_code(book, *number), supplier)) < 0)
+		++*number;
+	return *number < book->head->suppliers && way == 0 &&
+	    book->suppliers[*number].generation == generation;
 }
 
 const struct wordbook_row *

@@ -123,6 +123,13 @@ const struct wordbook_supplier *wordbook_supplier(
     const struct wordbook *book, uint32_t number);
 struct span wordbook_code(const struct wordbook *book, uint32_t number);
 
+/*
+ * For a walk over suppliers in the order of their codes: whether the book is
+ * of this one's generation. *number, 0 at first, goes on to where he is in it.
+ */
+bool wordbook_has(const struct wordbook *book, uint32_t *number,
+    struct span supplier, uint64_t generation);
+
 /* By rank. What it says of a damaged file's row may be out of all bounds. */
 const struct wordbook_row *wordbook_rows(const struct wordbook *book);
 
