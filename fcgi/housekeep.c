@@ -56,8 +56,9 @@ work(const struct settings *settings)
 }
 
 pid_t
-housekeep_start(const struct settings *settings)
+housekeep_start(const struct settings *settings, const struct listen *listen)
 {
+	pid_t supervisor = getpid();
 	pid_t pid = fork();
 	sigset_t none;
 
@@ -65,9 +66,13 @@ housekeep_start(const struct settings *settings)
 		log_error("no process for housekeeping: %s", strerror(errno));
 	if (pid != 0)
 		return pid < 0 ? 0 : pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != supervisor)
+		_exit(1);
+	for (int i = 0; i < LISTEN_COUNT; i++)
+		close(listen->fds[i]);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(LONGEST_S);
 	if (nice(NICE) == -1)
 		log_debug("housekeeping keeps its priority");

@@ -7,12 +7,15 @@
 
 #include <sys/types.h>
 
+#include "fcgi/listen.h"
 #include "fcgi/settings.h"
 
 #define HOUSEKEEP_EVERY_S 60
 
 /*
  * Does it in a child process, so that the supervisor never opens the store.
- * The child's pid, or 0 when there is none; its failures are logged.
+ * The child has no listener open, and ends with the supervisor. Its pid, or 0
+ * when there is none; its failures are logged.
  */
-pid_t housekeep_start(const struct settings *settings);
+pid_t housekeep_start(
+    const struct settings *settings, const struct listen *listen);

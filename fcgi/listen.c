@@ -2,17 +2,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/num.h"
 #include "common/span.h"
 
 #define FIRST_FD 3 /* systemd's SD_LISTEN_FDS_START */
+
+/* How long a socket that is served is given to become a leftover. */
+#define PROBES 40
+#define PROBE_MS 50
 
 static const char *const names[LISTEN_COUNT] = {"pages", "slow"};
 
@@ -104,11 +110,72 @@ address_of(struct sockaddr_un *address, const char *path, struct fault *fault)
 	return ERR_OK;
 }
 
+static enum err
+refused(const char *path, const char *what, struct fault *fault)
+{
+	enum err err = err_from_errno(errno);
+
+	fault_set(fault, path, "cannot %s: %s", what, strerror(errno));
+	return err;
+}
+
+/*
+ * Whoever called listen() may have been killed; its workers hold the socket
+ * until they have answered what is under way.
+ */
+static bool
+listener_has_died(int connection)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &len) ==
+	    0 &&
+	    peer.pid > 0 &&
+	    (peer.pid == getpid() ||
+		(kill(peer.pid, 0) != 0 && errno == ESRCH));
+}
+
+static enum err
+probe(bool *served, const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return ERR_SYSTEM;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) ==
+	    0)
+		*served = !listener_has_died(fd);
+	else
+		*served = errno == EAGAIN; /* its queue is full */
+	close(fd);
+	return ERR_OK;
+}
+
+/*
+ * True when the socket is served, and still is after some time: a supervisor
+ * that was killed, and that its parent has not looked after yet, looks alive
+ * until its workers have noticed that they are alone.
+ */
+static enum err
+is_served(bool *served, const struct sockaddr_un *address)
+{
+	static const struct timespec pause = {.tv_nsec = PROBE_MS * 1000000};
+	enum err err = probe(served, address);
+
+	for (int i = 0; i < PROBES && err == ERR_OK && *served; i++) {
+		nanosleep(&pause, NULL);
+		err = probe(served, address);
+	}
+	return err;
+}
+
 /* A socket without a listener refuses; then its file is only a leftover. */
 static enum err
-clear_leftover(int fd, const struct sockaddr_un *address, struct fault *fault)
+clear_leftover(const struct sockaddr_un *address, struct fault *fault)
 {
 	struct stat st;
+	bool served;
 
 	if (lstat(address->sun_path, &st) != 0)
 		return ERR_OK;
@@ -118,9 +185,9 @@ clear_leftover(int fd, const struct sockaddr_un *address, struct fault *fault)
 		    "another path");
 		return ERR_EXISTS;
 	}
-	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) ==
-		0 ||
-	    errno == EAGAIN) {
+	if (is_served(&served, address) != ERR_OK)
+		return refused(address->sun_path, "be probed", fault);
+	if (served) {
 		fault_set(fault, address->sun_path,
 		    "is served by another process: is gridapi running?");
 		return ERR_BUSY;
@@ -135,15 +202,6 @@ mode_of(int64_t digits)
 {
 	return (mode_t)(digits / 100 % 8 * 64 + digits / 10 % 8 * 8 +
 	    digits % 10 % 8);
-}
-
-static enum err
-refused(const char *path, const char *what, struct fault *fault)
-{
-	enum err err = err_from_errno(errno);
-
-	fault_set(fault, path, "cannot %s: %s", what, strerror(errno));
-	return err;
 }
 
 /* No one may connect before the mode is what it shall be. */
@@ -166,24 +224,21 @@ open_path(int *out, char **path_out, const char *path, int64_t mode,
 {
 	struct sockaddr_un address;
 	enum err err = address_of(&address, path, fault);
-	int probe, fd;
+	int fd;
 
 	if (err != ERR_OK)
 		return err;
-	probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (probe < 0 || fd < 0)
+	if (fd < 0)
 		err = refused(path, "be made", fault);
 	if (err == ERR_OK)
-		err = clear_leftover(probe, &address, fault);
+		err = clear_leftover(&address, fault);
 	if (err == ERR_OK && bind_path(fd, &address, mode_of(mode)) != ERR_OK)
 		err = refused(path, "be bound", fault);
 	if (err == ERR_OK && listen(fd, (int)backlog) != 0)
 		err = refused(path, "be listened on", fault);
 	if (err == ERR_OK && (*path_out = strdup(path)) == NULL)
 		err = ERR_NO_MEMORY;
-	if (probe >= 0)
-		close(probe);
 	if (err != ERR_OK && fd >= 0)
 		close(fd);
 	else

@@ -19,8 +19,9 @@ struct listen {
 
 /*
  * Takes LISTEN_FDS (two, by the names "pages" and "slow", else in that order),
- * or else binds the settings' paths. A file that a crash left is replaced;
- * ERR_BUSY when somebody still listens there.
+ * or else binds the settings' paths. A file that a crash left is replaced, also
+ * while workers whose supervisor was killed finish what is under way there;
+ * ERR_BUSY, after two seconds, when another gridapi listens there.
  */
 enum err listen_open(struct listen *listen, const struct settings *settings,
     struct fault *fault);

@@ -80,6 +80,8 @@ run_worker(struct pool *pool, const struct slot *slot, unsigned place,
 	    .metrics = job->metrics,
 	    .listener =
 		job->listen->fds[slot->slow ? LISTEN_SLOW : LISTEN_PAGES],
+	    .handed_over = job->listen->handed_over,
+	    .supervisor = supervisor,
 	    .slow = slot->slow,
 	    .ready = pool->ready[1],
 	};
@@ -370,7 +372,8 @@ housekeep(struct pool *pool)
 		return;
 	pool->housekeeping_due = pool->now + HOUSEKEEP_EVERY_S * SECOND;
 	if (pool->housekeeper == 0)
-		pool->housekeeper = housekeep_start(pool->job->settings);
+		pool->housekeeper =
+		    housekeep_start(pool->job->settings, pool->job->listen);
 }
 
 static bool

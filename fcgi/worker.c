@@ -327,9 +327,39 @@ thread_close(struct thread *thread)
 
 /* --- the process ---------------------------------------------------------- */
 
+static bool
+is_orphan(const struct worker_job *job)
+{
+	return job->supervisor > 0 && getppid() != job->supervisor;
+}
+
+/*
+ * No supervisor is there to end this process after a time, or to let a new one
+ * have the socket's path: shutdown() works on the socket itself, so that every
+ * connection from now on is refused, whichever process still has it open.
+ */
+static enum stop
+leave_as_orphan(const struct worker_job *job)
+{
+	unsigned most = (unsigned)job->settings->drain_s;
+	sigset_t alarms;
+
+	log_error("the supervisor has died: requests under way have %u s",
+	    most > 0 ? most : 1);
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
+	alarm(most > 0 ? most : 1); /* which kills */
+	if (job->handed_over)
+		return STOP_LEAVE;
+	if (shutdown(job->listener, SHUT_RDWR) != 0)
+		log_error("the listener stays open: %s", strerror(errno));
+	return STOP_LAST_CALL;
+}
+
 /* Housekeeping in turns, until a signal says how to stop. */
 static enum stop
-wait_for_signal(struct server *server)
+wait_for_signal(const struct worker_job *job, struct server *server)
 {
 	static const struct timespec tick = {.tv_sec = TICK_S};
 	sigset_t set;
@@ -340,7 +370,8 @@ wait_for_signal(struct server *server)
 	for (;;) {
 		switch (sigtimedwait(&set, NULL, &tick)) {
 		case WORKER_LEAVE:
-			return STOP_LEAVE;
+			return is_orphan(job) ? leave_as_orphan(job)
+					      : STOP_LEAVE;
 		case WORKER_LAST_CALL:
 			return STOP_LAST_CALL;
 		default:
@@ -374,7 +405,8 @@ run_threads(struct worker *worker, struct thread *threads, unsigned count)
 		started++;
 	if (started == count) {
 		tell_ready(worker->job);
-		atomic_store(&worker->stop, wait_for_signal(worker->server));
+		atomic_store(&worker->stop,
+		    wait_for_signal(worker->job, worker->server));
 	} else {
 		log_error(
 		    "only %u of %u threads could be started", started, count);

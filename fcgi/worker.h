@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "fcgi/metrics.h"
 #include "fcgi/settings.h"
@@ -25,9 +26,16 @@ struct worker_job {
 	const struct settings *settings;
 	struct metrics *metrics;
 	int listener; /* non-blocking, shared with other workers */
+	bool handed_over; /* the listener is systemd's, which keeps it */
+	pid_t supervisor; /* whose death ends the worker; 0: nobody's */
 	bool slow; /* which of the two pools */
 	int ready; /* a pipe: the pid is written when it serves; -1: none */
 };
 
-/* Serves until told to end; all signals must be blocked. */
+/*
+ * Serves until told to end; all signals must be blocked. The caller has
+ * WORKER_LEAVE sent when the supervisor dies (PR_SET_PDEATHSIG). Then nothing
+ * more can connect to the listener, unless it is systemd's; those that queue
+ * are served, and after the setting `drain` the worker is dead in any case.
+ */
 int worker_run(const struct worker_job *job);

@@ -328,6 +328,44 @@ def workers_do_not_outlive_their_supervisor():
         assert grid.get("/api/v1/ok/5").status == 200
 
 
+def a_killed_supervisor_leaves_nobody_and_no_obstacle():
+    """Under load, and with a request in each pool that nobody answers: the
+    next gridapi serves at once, all that the one before began has ended."""
+    rounds = 20
+    with stack(settings={"pages.drain": 1}) as grid:
+        askers = [Asker(grid, "/api/v1/ok/70000", times=-1)
+                  for _ in range(3)]
+        before, slowest = set(), 0
+        for number in range(rounds):
+            served = len(askers[0].statuses) + len(askers[0].errors)
+            held = Asker(grid, GATE)
+            under_way(grid, 1)
+            workers = grid.workers()
+            before.update(workers)
+            grid.pool.kill()
+            if number % 2:  # nobody has looked after the dead one yet
+                old, begin = grid.pool, time.monotonic()
+                grid.start_pool()
+                old.wait()
+            else:
+                grid.pool.wait()
+                begin = time.monotonic()
+                grid.start_pool()
+            slowest = max(slowest, time.monotonic() - begin)
+            assert worker_pid(grid) not in before
+            held.join(PATIENCE)
+            assert held.statuses == [502], (held.statuses, held.errors)
+            wait_until(lambda: all(map(has_ended, workers)), "they end")
+            wait_until(lambda: len(askers[0].statuses) > served, "load")
+        for asker in askers:
+            asker.stop = True
+            asker.join(PATIENCE)
+            assert set(asker.statuses) <= {200, 502}, set(asker.statuses)
+        assert grid.log().count("serving: ") == rounds + 1
+        print("   %d supervisors killed, the next one served after at most "
+              "%.0f ms" % (rounds, slowest * 1000))
+
+
 def what_cannot_start_says_why_and_ends():
     with stack() as grid:
         again = subprocess.run(grid.arguments(), capture_output=True,
@@ -500,6 +538,7 @@ run_tests([
     sigterm_finishes_what_is_under_way,
     draining_is_bounded,
     workers_do_not_outlive_their_supervisor,
+    a_killed_supervisor_leaves_nobody_and_no_obstacle,
     what_cannot_start_says_why_and_ends,
     sockets_of_systemd_are_taken_and_kept,
     nginx_errors_are_json,
