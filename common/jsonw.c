@@ -254,6 +254,59 @@ jsonw_escape(struct buf *buf, struct span text)
 	}
 }
 
+/* The byte that four hexadecimal digits name: no escape of ours is above it. */
+static char
+hex_byte(const char *digits)
+{
+	unsigned value = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		char c = digits[i];
+
+		value = value << 4 |
+		    (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+	}
+	return (char)value;
+}
+
+char
+jsonw_escaped_byte(struct span text, size_t *at)
+{
+	static const char bytes[256] = {['b'] = '\b',
+	    ['t'] = '\t',
+	    ['n'] = '\n',
+	    ['f'] = '\f',
+	    ['r'] = '\r'};
+	char letter, byte;
+
+	if (*at + 1 >= text.len)
+		return text.ptr[(*at)++];
+	letter = text.ptr[*at + 1];
+	*at += 2;
+	if (letter == 'u' && text.len - *at >= 4) {
+		*at += 4;
+		return hex_byte(text.ptr + *at - 4);
+	}
+	byte = bytes[(unsigned char)letter];
+	return byte == '\0' ? letter : byte;
+}
+
+void
+jsonw_unquote(struct buf *buf, struct span quoted)
+{
+	struct span text = jsonw_inside(quoted);
+	size_t at = 0;
+
+	while (at < text.len) {
+		size_t run = span_find(span_from(text, at), '\\');
+
+		buf_add(buf, text.ptr + at, run);
+		at += run;
+		if (at < text.len)
+			buf_add_char(buf, jsonw_escaped_byte(text, &at));
+	}
+}
+
 bool
 jsonw_is_plain(struct span text)
 {

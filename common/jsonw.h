@@ -58,3 +58,29 @@ void jsonw_escape(struct buf *buf, struct span text);
 
 /* True for text that stands between quotes as it is: nothing to escape. */
 bool jsonw_is_plain(struct span text);
+
+/*
+ * The way back, for what jsonw_quote() wrote and a file kept. Anything else
+ * gives some text; no byte beyond the span is read.
+ *
+ * The text between the quotes, still escaped.
+ */
+static inline struct span
+jsonw_inside(struct span quoted)
+{
+	return span_sub(quoted, 1, quoted.len < 2 ? 0 : quoted.len - 2);
+}
+
+char jsonw_escaped_byte(struct span text, size_t *at);
+
+/* One byte of that as it was; *at, below text.len, moves behind it. */
+static inline char
+jsonw_plain_byte(struct span text, size_t *at)
+{
+	if (text.ptr[*at] == '\\')
+		return jsonw_escaped_byte(text, at);
+	return text.ptr[(*at)++];
+}
+
+/* Appends all of a quoted string as it was before. */
+void jsonw_unquote(struct buf *buf, struct span quoted);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "common/fold.h"
+#include "common/jsonw.h"
 #include "common/num.h"
 #include "fcgi/across.h"
 #include "fcgi/crossing.h"
@@ -11,11 +12,7 @@ static void
 fold_json(struct buf *out, struct span json, struct buf *plain)
 {
 	buf_clear(plain);
-	for (size_t i = 1; i + 1 < json.len; i++) {
-		if (json.ptr[i] == '\\' && i + 2 < json.len)
-			i++;
-		buf_add_char(plain, json.ptr[i]);
-	}
+	jsonw_unquote(plain, json);
 	buf_clear(out);
 	fold_add(out, buf_span(plain));
 }
@@ -76,27 +73,22 @@ load(struct across *across, struct stream *stream)
 static struct span
 codein_of(const struct stream *stream)
 {
-	struct span json =
-	    snapshot_value(stream->view->pinned->snap, stream->row, COL_codein);
-
-	return span_sub(json, 1, json.len < 2 ? 0 : json.len - 2);
+	return jsonw_inside(snapshot_value(
+	    stream->view->pinned->snap, stream->row, COL_codein));
 }
 
-/* As the codes were given: their JSON has but \" and \\ for a byte. */
+/* As the codes were given. */
 static int
 compare_codes(struct span a, struct span b)
 {
 	size_t i = 0, k = 0;
 
-	for (; i < a.len && k < b.len; i++, k++) {
-		if (a.ptr[i] == '\\' && i + 1 < a.len)
-			i++;
-		if (b.ptr[k] == '\\' && k + 1 < b.len)
-			k++;
-		if (a.ptr[i] != b.ptr[k])
-			return (unsigned char)a.ptr[i] < (unsigned char)b.ptr[k]
-			    ? -1
-			    : 1;
+	while (i < a.len && k < b.len) {
+		unsigned char of_a = (unsigned char)jsonw_plain_byte(a, &i);
+		unsigned char of_b = (unsigned char)jsonw_plain_byte(b, &k);
+
+		if (of_a != of_b)
+			return of_a < of_b ? -1 : 1;
 	}
 	return (i < a.len) - (k < b.len);
 }

@@ -517,18 +517,13 @@ splice_csv_header(struct splice *splice, struct pieces *pieces)
 static void
 add_csv_string(struct pieces *pieces, struct span json)
 {
-	pieces_text(pieces, "\"");
-	for (size_t i = 1; i + 1 < json.len; i++) {
-		char byte = json.ptr[i];
+	struct span text = jsonw_inside(json);
+	size_t at = 0;
 
-		if (byte == '\\' && i + 2 < json.len) {
-			byte = json.ptr[++i];
-			/* The only escapes that a row can hold. */
-			byte = byte == 'n' ? '\n'
-			    : byte == 't'  ? '\t'
-			    : byte == 'r'  ? '\r'
-					   : byte;
-		}
+	pieces_text(pieces, "\"");
+	while (at < text.len) {
+		char byte = jsonw_plain_byte(text, &at);
+
 		if (byte == '"')
 			pieces_text(pieces, "\"\"");
 		else

@@ -4,21 +4,18 @@
  */
 #include "lmdb-schema/snapshot.h"
 
+#include "common/jsonw.h"
+
 /* Compares JSON text between quotes with plain text. */
 static int
 compare_codein(struct span quoted, struct span codein)
 {
+	struct span text = jsonw_inside(quoted);
 	size_t i = 0;
 
-	if (quoted.len < 2)
-		return -1;
-	quoted = span_sub(quoted, 1, quoted.len - 2);
-	for (size_t at = 0; at < quoted.len; at++, i++) {
-		unsigned char byte = (unsigned char)quoted.ptr[at];
+	for (size_t at = 0; at < text.len; i++) {
+		unsigned char byte = (unsigned char)jsonw_plain_byte(text, &at);
 
-		/* A code has no control character: only \" and \\ here. */
-		if (byte == '\\' && at + 1 < quoted.len)
-			byte = (unsigned char)quoted.ptr[++at];
 		if (i == codein.len)
 			return 1;
 		if (byte != (unsigned char)codein.ptr[i])

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/arena.h"
+#include "common/jsonw.h"
 #include "common/num.h"
 #include "lmdb-schema/order.h"
 #include "lmdb-schema/wordbook_making.h"
@@ -42,7 +43,7 @@ reserve(struct wordbook_rowset *set, uint32_t more)
 	return ERR_OK;
 }
 
-/* As it was given: a code's JSON has no other escape than \" and \\. */
+/* As it was given. */
 static enum err
 take_code(struct span *code, struct arena *arena, struct span json)
 {
@@ -54,12 +55,9 @@ take_code(struct span *code, struct arena *arena, struct span json)
 	plain = arena_alloc(arena, json.len);
 	if (plain == NULL)
 		return ERR_NO_MEMORY;
-	json = span_sub(json, 1, json.len - 2);
-	for (size_t i = 0; i < json.len; i++) {
-		if (json.ptr[i] == '\\' && i + 1 < json.len)
-			i++;
-		plain[len++] = json.ptr[i];
-	}
+	json = jsonw_inside(json);
+	for (size_t at = 0; at < json.len;)
+		plain[len++] = jsonw_plain_byte(json, &at);
 	*code = span_make(plain, len);
 	return ERR_OK;
 }

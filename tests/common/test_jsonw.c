@@ -342,6 +342,55 @@ forks(void)
 	return mode == NULL || strcmp(mode, "no") != 0;
 }
 
+START_TEST(what_was_quoted_comes_back)
+{
+	char all[0x80];
+	struct buf plain;
+	struct span text;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < sizeof(all); i++)
+		all[i] = (char)i;
+	buf_init(&plain, 1 << 16);
+	jsonw_quote(&buf, span_make(all, sizeof(all)));
+	jsonw_unquote(&plain, buf_span(&buf));
+	ck_assert_int_eq(buf_end(&plain), ERR_OK);
+	ck_assert(span_eq(buf_span(&plain), span_make(all, sizeof(all))));
+	text = jsonw_inside(buf_span(&buf));
+	for (unsigned i = 0; i < sizeof(all); i++)
+		ck_assert_int_eq(jsonw_plain_byte(text, &at), all[i]);
+	ck_assert_uint_eq(at, text.len);
+	buf_fini(&plain);
+}
+END_TEST
+
+static const struct {
+	struct span quoted, plain;
+} unquoted[] = {
+    {{"\"\"", 2}, {"", 0}},
+    {{"\"", 1}, {"", 0}},
+    {{"", 0}, {"", 0}},
+    {{"\"\\\"", 3}, {"\\", 1}},
+    {{"\"a\\u00\"", 7}, {"au00", 4}},
+    {{"\"\\/\"", 4}, {"/", 1}},
+    {{"\"\xc3\xa9\\t\"", 6}, {"\xc3\xa9\t", 3}},
+};
+
+START_TEST(what_nobody_quoted_is_read_to_its_end)
+{
+	char *text = span_dup(unquoted[_i].quoted);
+	struct buf plain;
+
+	ck_assert_ptr_nonnull(text);
+	buf_init(&plain, 1 << 16);
+	jsonw_unquote(&plain, span_make(text, unquoted[_i].quoted.len));
+	ck_assert_msg(span_eq(buf_span(&plain), unquoted[_i].plain), "%d: %.*s",
+	    _i, SPAN_ARG(buf_span(&plain)));
+	buf_fini(&plain);
+	free(text);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -366,6 +415,9 @@ test_suite(void)
 	tcase_add_test(text, every_byte_at_every_place_is_seen);
 	tcase_add_test(
 	    text, any_bytes_are_escaped_alike_in_bulk_and_one_by_one);
+	tcase_add_test(text, what_was_quoted_comes_back);
+	tcase_add_loop_test(
+	    text, what_nobody_quoted_is_read_to_its_end, 0, COUNT(unquoted));
 	suite_add_tcase(suite, text);
 	return suite;
 }
