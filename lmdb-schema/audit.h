@@ -28,7 +28,8 @@ struct audit_entry {
  *	event      gamme             before
  *	proposed   proposed          recorded
  *	replaced   proposed          the older proposal, which is gone
- *	withdrawn  was pending       recorded, and proposed once more
+ *	withdrawn  was pending       recorded: proposed as such once more, or
+ *	                             the same, come with an import
  *	validated  was pending       recorded until then
  *	rejected   was pending       recorded
  *	edited     now recorded      recorded until then

@@ -4,7 +4,8 @@
  *
  *	none -> pending -> validated     a range differs from the recorded one;
  *	          |                      a buyer saves it
- *	          +-> none               withdrawn: proposed as recorded again
+ *	          +-> none               withdrawn: proposed as recorded again,
+ *	          |                      or recorded as proposed by an import
  *	          +-> rejected           a buyer cancels it
  *
  * The recorded range of an article is its validated change, else its server
@@ -179,12 +180,16 @@ enum err proposal_decide(struct store *store,
     const struct proposal_verdict *verdict, struct proposal_decided *decided,
     uint64_t *rest);
 
-/* --- arriving ----------------------------------------------------------- */
+/* --- settling ----------------------------------------------------------- */
 
 /*
- * Retires the validated changes that the server has by now. May be called at
- * any time and again; after each import, and before the next for one that a
- * crash cut short.
+ * Settles what an import has changed: retires the validated changes that the
+ * server has by now, and withdraws what is pending and recorded by now. May be
+ * called at any time and again; after each import, and before the next for one
+ * that a crash cut short.
  */
-enum err proposal_arrive(
-    struct store *store, struct span actor, uint64_t *arrived);
+struct proposal_settled {
+	uint64_t arrived, withdrawn;
+};
+enum err proposal_settle(
+    struct store *store, struct span actor, struct proposal_settled *settled);

@@ -181,7 +181,8 @@ START_TEST(arrival_goes_over_all_suppliers)
 	    PROPOSAL_EDIT, SPAN("1"), 5, PROPOSAL_ANY, PROPOSAL_ANY};
 	static const char *const suppliers[] = {"A", "B", "C"};
 	struct proposal_decided decided;
-	uint64_t rest, arrived, versions[3];
+	struct proposal_settled settled;
+	uint64_t rest, versions[3];
 
 	for (unsigned i = 0; i < 3; i++) {
 		struct proposal_verdict verdict = {
@@ -197,8 +198,9 @@ START_TEST(arrival_goes_over_all_suppliers)
 	states_server("A", "1", 'Z');
 	states_server("C", "1", 'Z');
 	ck_assert_int_eq(
-	    proposal_arrive(states, SPAN("import"), &arrived), ERR_OK);
-	ck_assert_uint_eq(arrived, 2);
+	    proposal_settle(states, SPAN("import"), &settled), ERR_OK);
+	ck_assert_uint_eq(settled.arrived, 2);
+	ck_assert_uint_eq(settled.withdrawn, 0);
 	for (unsigned i = 0; i < 3; i++) {
 		bool moved = states_version(suppliers[i]) != versions[i];
 

@@ -16,7 +16,7 @@
  * then. */
 static const struct {
 	const char *steps; /* "pX" proposes, s saves, c cancels, "eX" edits,
-			      "iX" imports, t retires */
+			      "iX" imports, t settles */
 	const char *pending, *validated, *audit;
 } lives[] = {
     {"pB", "1=Bkey ", "", "proposed key S 1 B A\n"},
@@ -46,7 +46,16 @@ static const struct {
     {"pBsiBtt", "", "",
 	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
 	"arrived import S 1 B B\n"},
-    {"pBiBt", "1=Bkey ", "", "proposed key S 1 B A\n"},
+    {"pBiBt", "", "", "proposed key S 1 B A\nwithdrawn import S 1 B B\n"},
+    {"pBiBtt", "", "", "proposed key S 1 B A\nwithdrawn import S 1 B B\n"},
+    {"pBiCt", "1=Bkey ", "", "proposed key S 1 B A\n"},
+    {"i-pBiBt", "", "", "proposed key S 1 B -\nwithdrawn import S 1 B B\n"},
+    /* What is recorded is C until C arrives, whatever the server says. */
+    {"eCpBiBt", "1=Bkey ", "1=Cbuyer ",
+	"edited buyer S 1 C A\nproposed key S 1 B C\n"},
+    {"eCpBiCt", "1=Bkey ", "",
+	"edited buyer S 1 C A\nproposed key S 1 B C\n"
+	"arrived import S 1 C C\n"},
     {"pBiBs", "", "", "proposed key S 1 B A\nvalidated buyer S 1 B B\n"},
     {"eB", "", "1=Bbuyer ", "edited buyer S 1 B A\n"},
     {"eA", "", "", ""},
@@ -67,7 +76,7 @@ static const struct {
 static void
 walk_life(const char *step)
 {
-	uint64_t arrived;
+	struct proposal_settled settled;
 
 	for (; *step != '\0'; step++)
 		switch (*step) {
@@ -88,7 +97,7 @@ walk_life(const char *step)
 			break;
 		default:
 			ck_assert_int_eq(
-			    proposal_arrive(states, SPAN("import"), &arrived),
+			    proposal_settle(states, SPAN("import"), &settled),
 			    ERR_OK);
 		}
 }
@@ -262,7 +271,8 @@ END_TEST
 
 START_TEST(version_moves_when_something_changed_and_only_then)
 {
-	uint64_t version = 0, arrived;
+	uint64_t version = 0;
+	struct proposal_settled settled;
 	static const struct {
 		const char *steps;
 		bool moves;
@@ -278,8 +288,9 @@ START_TEST(version_moves_when_something_changed_and_only_then)
 		version = states_version("S");
 	}
 	ck_assert_int_eq(
-	    proposal_arrive(states, SPAN("import"), &arrived), ERR_OK);
-	ck_assert_uint_eq(arrived, 0);
+	    proposal_settle(states, SPAN("import"), &settled), ERR_OK);
+	ck_assert_uint_eq(settled.arrived, 0);
+	ck_assert_uint_eq(settled.withdrawn, 0);
 }
 END_TEST
 

@@ -110,7 +110,7 @@ model_edit(struct article *article, char gamme)
 }
 
 static void
-model_arrive(void)
+model_settle(void)
 {
 	for (unsigned i = 0; i < ARTICLES; i++) {
 		struct article *article = &model[i];
@@ -121,6 +121,16 @@ model_arrive(void)
 		article->validated = '-';
 		note("arrived", "import", article, article->server,
 		    article->server);
+	}
+	for (unsigned i = 0; i < ARTICLES; i++) {
+		struct article *article = &model[i];
+
+		if (article->pending == '-' ||
+		    article->pending != recorded(article))
+			continue;
+		note("withdrawn", "import", article, article->pending,
+		    article->pending);
+		article->pending = '-';
 	}
 }
 
@@ -264,7 +274,7 @@ decide_all(void)
 		    &model[i], save ? PROPOSAL_SAVE : PROPOSAL_CANCEL, '-');
 }
 
-/* A crash may come between an import and what retires its changes. */
+/* A crash may come between an import and what settles its changes. */
 static void
 import(void)
 {
@@ -281,13 +291,13 @@ import(void)
 }
 
 static void
-arrive(void)
+settle(void)
 {
-	uint64_t arrived;
+	struct proposal_settled settled;
 
 	ck_assert_int_eq(
-	    proposal_arrive(states, SPAN("import"), &arrived), ERR_OK);
-	model_arrive();
+	    proposal_settle(states, SPAN("import"), &settled), ERR_OK);
+	model_settle();
 }
 
 static void
@@ -302,7 +312,7 @@ static const struct {
 	void (*run)(void);
 	unsigned until;
 } steps[] = {{propose, 16}, {decide, 25}, {decide_all, 26}, {import, 29},
-    {arrive, 31}, {reopen, 32}};
+    {settle, 31}, {reopen, 32}};
 
 static void
 step(void)

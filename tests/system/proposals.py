@@ -49,6 +49,23 @@ def a_proposal_goes_its_whole_way():
                     ("arrived", "gridctl")]
 
 
+def an_import_of_the_proposed_range_withdraws_the_proposal():
+    with Grid() as grid:
+        same, other = grid.articles[0], grid.articles[1]
+        must(grid.post([(same, "C"), (other, "C")]), 200)
+        path = grid.path("ranges.csv")
+        with open(path, "w") as file:
+            file.write("fournisseur,codein,gamme\nS1,%s,C\nS1,%s,Y\n" % (
+                same, other))
+        said = grid.ctl("gammes", "import", path)
+        assert "1 proposals are withdrawn" in said, said
+        assert grid.row(same) == ("C", "C", None)
+        assert grid.row(other) == ("Y", "Y", "C")
+        assert [(entry["event"], entry["actor"], entry["gamme"]) for entry in
+                grid.log_of("--codein", same, "S1")] == [
+                    ("proposed", "robot", "C"), ("withdrawn", "gridctl", "C")]
+
+
 def a_post_tells_each_result_and_the_sums():
     with Grid() as grid:
         one, two, none = grid.articles[0], grid.articles[1], grid.articles[5]
@@ -303,6 +320,7 @@ def explained_by_the_trail(grid):
 if __name__ == "__main__":
     run_tests([
         a_proposal_goes_its_whole_way,
+        an_import_of_the_proposed_range_withdraws_the_proposal,
         a_post_tells_each_result_and_the_sums,
         withdrawing_and_rejecting_leave_nothing,
         a_supplier_that_the_facts_have_no_more_is_still_known,

@@ -102,23 +102,27 @@ cmd_options(
 }
 
 int
-cmd_arrive(struct store *store, const char *command, bool quiet)
+cmd_settle(struct store *store, const char *command, bool quiet)
 {
 	struct fault fault;
-	uint64_t arrived;
-	enum err err = proposal_arrive(store, SPAN("gridctl"), &arrived);
+	struct proposal_settled settled;
+	enum err err = proposal_settle(store, SPAN("gridctl"), &settled);
 
 	if (err != ERR_OK) {
 		fault_clear(&fault);
 		fault_set(&fault, cmd_data_dir(),
-		    "validated changes that have arrived could not be retired "
-		    "(%s): the next import will do it",
+		    "changes and proposals that the import settles could not "
+		    "be (%s): the next import will do it",
 		    err_text(err));
 		return cmd_fail(command, err, &fault);
 	}
-	if (arrived > 0 && !quiet)
-		printf(
-		    "%s validated changes have arrived\n", cmd_count(arrived));
+	if (settled.arrived > 0 && !quiet)
+		printf("%s validated changes have arrived\n",
+		    cmd_count(settled.arrived));
+	if (settled.withdrawn > 0 && !quiet)
+		printf("%s proposals are withdrawn: the server has their range "
+		       "by now\n",
+		    cmd_count(settled.withdrawn));
 	return CMD_DONE;
 }
 

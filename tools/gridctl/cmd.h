@@ -69,10 +69,11 @@ void cmd_end_after(const char *command, int64_t seconds);
 int cmd_fail(const char *command, enum err err, const struct fault *fault);
 
 /*
- * Retires the validated changes that the server has by now; says how many,
- * unless `quiet`. CMD_DONE, or CMD_FAILED.
+ * Retires the validated changes that the server has by now, and withdraws the
+ * proposals of ranges that are recorded by now; says how many, unless `quiet`.
+ * CMD_DONE, or CMD_FAILED.
  */
-int cmd_arrive(struct store *store, const char *command, bool quiet);
+int cmd_settle(struct store *store, const char *command, bool quiet);
 
 /* "2026-01-31T09:00:00.250Z", or "-" for 0. */
 void cmd_time(char text[DATE_TEXT_MAX], int64_t ms);

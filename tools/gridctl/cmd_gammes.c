@@ -114,7 +114,7 @@ gammes_import(int argc, char **argv)
 		err = store_lock_import(&lock, store, true);
 	if (err == ERR_OK) {
 		/* A crash may have come after the one before. */
-		result = cmd_arrive(store, "gammes import", true);
+		result = cmd_settle(store, "gammes import", true);
 		if (result == CMD_DONE)
 			err = take_in(&import, store, argv[1], &counts);
 		close(lock);
@@ -122,7 +122,7 @@ gammes_import(int argc, char **argv)
 	if (result == CMD_DONE)
 		result = tell(&import, err, &counts, options.quiet);
 	if (result == CMD_DONE)
-		result = cmd_arrive(store, "gammes import", options.quiet);
+		result = cmd_settle(store, "gammes import", options.quiet);
 	import_fini(&import);
 	store_close(store);
 	return result;
