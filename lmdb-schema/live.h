@@ -35,6 +35,12 @@ bool network_code_ok(struct span code);
 void network_write(struct buf *buf, const struct network *network);
 enum err network_read(struct network *network, struct span value);
 
+/*
+ * Of the series, the year that ends with its newest month is shown: the place
+ * of the first such month. What is older is kept, and shown nowhere.
+ */
+unsigned network_first_shown(const struct network *network);
+
 /* The object that the API shows, and its series alone ("null" without). */
 void network_json(struct buf *buf, const struct network *network);
 void network_months_json(struct buf *buf, const struct network *network);

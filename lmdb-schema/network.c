@@ -75,19 +75,32 @@ add_decimal(struct buf *buf, int64_t micro)
 		num_add_decimal(buf, micro);
 }
 
+unsigned
+network_first_shown(const struct network *network)
+{
+	unsigned first = network->months;
+
+	while (first > 0 &&
+	    network->month[first - 1] >
+		network->month[network->months - 1] - SCHEMA_MONTHS)
+		first--;
+	return first;
+}
+
 void
 network_months_json(struct buf *buf, const struct network *network)
 {
+	unsigned first = network_first_shown(network);
 	char text[DATE_TEXT_MAX];
 
 	if (network->months == 0) {
 		buf_add_text(buf, "null");
 		return;
 	}
-	for (unsigned i = 0; i < network->months; i++) {
+	for (unsigned i = first; i < network->months; i++) {
 		size_t len = date_month_dashed_text(text, network->month[i]);
 
-		buf_add_char(buf, i == 0 ? '{' : ',');
+		buf_add_char(buf, i == first ? '{' : ',');
 		buf_add_char(buf, '"');
 		buf_add(buf, text, len);
 		buf_add_text(buf, "\":");

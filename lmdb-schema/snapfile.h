@@ -50,15 +50,15 @@
 
 /*
  * Raised when a file of this kind says something that a program of the version
- * before would misread or miss. Files from SNAP_VERSION_OLDEST on are read:
+ * before would misread or miss, or when rows made before say what is not so:
  *
  *	1  without grams: searches look through all the text
  *	2  with them
+ *	3  the network's curve and its trend are of a year, no longer
  *
  * A file of another version counts as not computed, and is computed again.
  */
-#define SNAP_VERSION 2
-#define SNAP_VERSION_OLDEST 1
+#define SNAP_VERSION 3
 
 #define SNAP_NO_CODE UINT32_MAX
 #define SNAP_TEXT_END '\x1f'

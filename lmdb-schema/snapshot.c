@@ -97,7 +97,7 @@ read_head(struct snapshot *snap)
 	head = (const struct snap_head *)(const void *)value.ptr;
 	if (memcmp(head->magic, SNAP_MAGIC, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
-	if (head->version < SNAP_VERSION_OLDEST || head->version > SNAP_VERSION)
+	if (head->version != SNAP_VERSION)
 		return ERR_VERSION;
 	if (!head_fits(head, value))
 		return ERR_DAMAGED;
@@ -376,7 +376,7 @@ snapshot_text(struct snapshot *snap, struct span *text, const uint32_t **at)
 bool
 snapshot_has_grams(const struct snapshot *snap)
 {
-	return snap->head->version >= 2 && grams_chunks(snap->head->rows) > 0;
+	return grams_chunks(snap->head->rows) > 0;
 }
 
 bool

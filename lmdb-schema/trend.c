@@ -98,11 +98,13 @@ void
 trend_network_json(struct buf *buf, const struct network *network)
 {
 	struct trend trend;
+	unsigned first;
 
 	if (network == NULL || network->months == 0) {
 		buf_add_text(buf, "null");
 		return;
 	}
-	trend = trend_of(network->month_qte, network->months);
+	first = network_first_shown(network);
+	trend = trend_of(network->month_qte + first, network->months - first);
 	trend_json(buf, &trend);
 }

@@ -26,5 +26,5 @@ struct trend trend_of(const int64_t *quantities, unsigned count);
 /* {"direction":"up","pct":0.23,"label":"+23 %","monthsUsed":12} */
 void trend_json(struct buf *buf, const struct trend *trend);
 
-/* The trend object for a product, or "null" when it has no series. */
+/* Of the months that are shown; "null" when the product has no series. */
 void trend_network_json(struct buf *buf, const struct network *network);

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "common/date.h"
 #include "common/num.h"
 #include "lmdb-schema/live.h"
@@ -149,6 +151,40 @@ START_TEST(it_is_shown_as_this_object)
 }
 END_TEST
 
+static const struct {
+	unsigned months;
+	int32_t month[16]; /* after January 2024 */
+	const char *first; /* that is shown; NULL: no series */
+	unsigned shown;
+} curves[] = {
+    {0, {0}, NULL, 0},
+    {1, {5}, "2024-06", 1},
+    {12, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, "2024-01", 12},
+    {13, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, "2024-02", 12},
+    /* with gaps, too, it is a year: no month of the year before */
+    {4, {0, 1, 11, 12}, "2024-02", 3},
+    {3, {0, 11, 23}, "2025-12", 1},
+    {3, {0, 12, 23}, "2025-01", 2},
+};
+
+START_TEST(the_curve_is_the_year_that_ends_with_its_newest_month)
+{
+	struct network network = {.months = curves[_i].months};
+	unsigned shown = 0;
+	char start[16];
+
+	for (unsigned i = 0; i < network.months; i++)
+		network.month[i] = 2024 * 12 + curves[_i].month[i];
+	network_months_json(&buf, &network);
+	for (size_t i = 0; i < buf.len; i++)
+		shown += buf.data[i] == ':';
+	ck_assert_uint_eq(shown, curves[_i].shown);
+	snprintf(start, sizeof(start), "{\"%s\"", curves[_i].first);
+	ck_assert(span_starts(buf_span(&buf),
+	    curves[_i].first == NULL ? SPAN("null") : span_of(start)));
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_null)
 {
 	struct network network = {.ca = NUM_NULL,
@@ -183,6 +219,9 @@ test_suite(void)
 	tcase_add_test(tc, cut_short_bytes_are_damaged);
 	tcase_add_test(tc, random_bytes_never_make_months_beyond_the_array);
 	tcase_add_test(tc, it_is_shown_as_this_object);
+	tcase_add_loop_test(tc,
+	    the_curve_is_the_year_that_ends_with_its_newest_month, 0,
+	    sizeof(curves) / sizeof(curves[0]));
 	tcase_add_test(tc, what_is_not_known_is_null);
 	suite_add_tcase(suite, tc);
 	return suite;
