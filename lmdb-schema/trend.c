@@ -11,7 +11,9 @@
  *
  *	pct = slope·(n-1) / start = 2n(n-1)·P / (2·Q·S - n(n-1)·P)
  *
- * and the line starts above 0 when that divisor is.
+ * and the line starts above 0 when that divisor is. Where it does not, the
+ * variation is measured by the mean, S/n, without its sign: a start of 0 or
+ * less divides nothing, but the line still leads somewhere.
  */
 static void
 fit(struct trend *trend, const int64_t *y, unsigned n)
@@ -27,11 +29,12 @@ fit(struct trend *trend, const int64_t *y, unsigned n)
 	    (__int128)(n * (n - 1) / 2) * (n * (n - 1) / 2);
 	top = (__int128)2 * n * (n - 1) * p;
 	bottom = 2 * q * sum - (__int128)n * (n - 1) * p;
-	if (bottom <= 0)
-		return;
-	trend->pct = num_ratio(top, bottom);
-	if (trend->pct == NUM_NULL)
-		return;
+	if (bottom > 0)
+		trend->pct = num_ratio(top, bottom);
+	else
+		bottom = 2 * q * (sum < 0 ? -sum : sum);
+	if (bottom == 0)
+		return; /* a mean of 0: there is nothing to measure by */
 	if (top * 100 > bottom * 8)
 		trend->direction = TREND_UP;
 	else if (top * 100 < bottom * -8)
@@ -58,10 +61,11 @@ trend_of(const int64_t *quantities, unsigned count)
 static void
 add_label(struct buf *buf, const struct trend *trend)
 {
+	static const char *const words[] = {"stable", "en hausse", "en baisse"};
 	int64_t percent;
 
-	if (trend->direction == TREND_FLAT) {
-		buf_add_text(buf, "stable");
+	if (trend->direction == TREND_FLAT || trend->pct == NUM_NULL) {
+		buf_add_span(buf, span_of(words[trend->direction]));
 		return;
 	}
 	/* Millionths to hundredths, half away from zero. */

@@ -48,13 +48,18 @@ export function rangeView(row) {
 	return view;
 }
 
+/* A trend without percentage says its direction in words. */
+export function trendText(trend) {
+	return trend.pct == null ? t(trend.direction) : trend.label;
+}
+
 export function trendView(trend) {
 	if (trend == null)
 		return el("span.faint", {}, "–");
 	return el(`span.trend.${trend.direction}`, {
 	    title: t(trend.direction)},
 	el("span", {"aria-hidden": "true"}, ARROWS[trend.direction]),
-	" ", trend.label);
+	" ", trendText(trend));
 }
 
 /* Copied for each row: cheaper than to make it while one scrolls. */

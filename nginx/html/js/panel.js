@@ -1,7 +1,7 @@
 /* panel: one article beside the grid: figures, months, stores, network. */
 import {get} from "./api.js";
 import {on} from "./bus.js";
-import {rangeView, seriesView, trendView} from "./cells.js";
+import {rangeView, seriesView, trendText, trendView} from "./cells.js";
 import {fittedLine, monthChart} from "./charts.js";
 import {columnName} from "./columns.js";
 import {el, iconButton} from "./dom.js";
@@ -160,19 +160,16 @@ function networkPart(row, drawn) {
 		    el("p.faint", {}, t("network_none")));
 	const host = el("div.chart");
 	const values = keys.map((k) => series[k]);
-	const fitted = keys.slice(-12);
 
 	if (keys.length > 0)
 		drawn.push(() => monthChart(host, {
 			label: `${t("network_quantity")}, ${t("trend")} ${
-			    trend?.label ?? ""}`, months: keys, series: [
+			    trendText(trend)}`, months: keys, series: [
 				{label: t("network"), values, form: "line",
 				    colour: "ink-network"},
 				{label: t("trend"), form: "dash",
 				    colour: "ink-trend",
-				    values: [...Array(keys.length -
-					fitted.length).fill(null),
-				    ...fittedLine(values.slice(-12))]},
+				    values: fittedLine(values)},
 			]}));
 	return section(t("network"), presence(network),
 	    el("p.trend-line", {}, t("trend"), " ", trendView(trend)), host,
