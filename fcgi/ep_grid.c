@@ -39,6 +39,7 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 		add_warning(body, pages, set->count);
 	rows_member_text(body, "snapshot", span_of(generation));
 	rows_member_time(body, "computedAt", head->computed_ms);
+	rows_member_day(body, "donneesAu", head->as_of_day);
 	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
 	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
 	pieces_text(body, "}");

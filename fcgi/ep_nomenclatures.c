@@ -52,6 +52,7 @@ add_meta(struct call *call, struct snapshot *snap,
 	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
 	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
 	rows_member_time(body, "computedAt", snapshot_head(snap)->computed_ms);
+	rows_member_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
 	pieces_text(body, "}}");
 }
 

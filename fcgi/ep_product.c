@@ -72,6 +72,7 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	if (buf_end(codes) != ERR_OK)
 		body->err = buf_end(codes);
 	rows_member_time(body, "computedAt", head->computed_ms);
+	rows_member_day(body, "donneesAu", head->as_of_day);
 	rows_member_bool(body, "computedOnDemand", computed);
 	pieces_text(body, "}}");
 }

@@ -314,6 +314,14 @@ rows_member_time(struct pieces *body, const char *name, int64_t ms)
 }
 
 void
+rows_member_day(struct pieces *body, const char *name, int32_t day)
+{
+	char text[DATE_TEXT_MAX];
+
+	rows_member_text(body, name, span_make(text, date_day_text(text, day)));
+}
+
+void
 rows_pagination(struct pieces *body, const struct rows_pages *pages)
 {
 	pieces_text(body, ",\"pagination\":{\"page\":");

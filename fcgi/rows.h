@@ -114,6 +114,8 @@ void rows_member_int(struct pieces *body, const char *name, int64_t value);
 void rows_member_bool(struct pieces *body, const char *name, bool value);
 void rows_member_time(struct pieces *body, const char *name, int64_t ms);
 
+void rows_member_day(struct pieces *body, const char *name, int32_t day);
+
 /* The folded words of a search text, borrowed from the call. */
 enum err rows_words(struct span *words, struct call *call, struct span text);
 
