@@ -1,6 +1,7 @@
 /* cells: how a value looks in the grid, by the kind of its column. */
 import {el, svg} from "./dom.js";
 import * as format from "./format.js";
+import {monthKeys} from "./period.js";
 import {edit, proposal} from "./ranges.js";
 import {t} from "./text.js";
 
@@ -67,11 +68,11 @@ const noBars = svg("svg", {class: "bars", viewBox: "0 0 100 22", width: 100,
     height: 22, "aria-hidden": "true"}, svg("path"));
 
 /*
- * Twelve bars; their figures are in the article panel. `highest` is what the
+ * Twelve bars, a month each; their figures are in the article panel. `highest` is what the
  * full height stands for, when it is not the series' own highest.
  */
 export function seriesView(series, highest) {
-	const values = Object.keys(series ?? {}).sort().map((k) => series[k]);
+	const values = monthKeys(series).map((key) => series?.[key] ?? 0);
 	const most = highest ?? Math.max(...values, 0);
 
 	if (most <= 0)
@@ -109,6 +110,25 @@ const views = {
 	change: (value) => el("span" + (value >= 0.005 ? ".up" :
 	    value <= -0.005 ? ".down" : ""), {}, format.change(value)),
 };
+
+const PERCENTS = new Set(["percent", "change", "points"]);
+
+/* What a copy of a cell holds: text and numbers as a spreadsheet takes them. */
+export function copied(kind, value) {
+	if (value == null)
+		return "";
+	if (kind === "trend")
+		return value.label;
+	if (kind === "series")
+		return monthKeys(value).map((key) =>
+		    format.forSheet(value[key] ?? 0)).join("\t");
+	if (kind === "day")
+		return format.day(value);
+	if (typeof value !== "number")
+		return String(value);
+	return PERCENTS.has(kind) ? format.percentForSheet(value) :
+	    format.forSheet(value);
+}
 
 /* What AG Grid asks of a column of this kind. */
 export function cellOptions(kind) {

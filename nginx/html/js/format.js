@@ -36,6 +36,16 @@ export const compact = number({notation: "compact",
 export const compactMoney = number({style: "currency", currency: "EUR",
     notation: "compact", maximumFractionDigits: 1});
 
+const plain = new Intl.NumberFormat(language,
+    {useGrouping: false, maximumFractionDigits: 6});
+const plainPercent = new Intl.NumberFormat(language,
+    {style: "percent", useGrouping: false, maximumFractionDigits: 4});
+
+/* As a spreadsheet in this language reads a number: no groups, no currency. */
+export const forSheet = (value) => plain.format(value);
+export const percentForSheet = (value) =>
+    plainPercent.format(value).replace(/\s/g, "");
+
 const dayFormat = new Intl.DateTimeFormat(language,
     {day: "2-digit", month: "2-digit", year: "numeric", timeZone: "UTC"});
 const timeFormat = new Intl.DateTimeFormat(language,

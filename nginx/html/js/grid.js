@@ -74,7 +74,8 @@ function definition({name, width}, wide) {
  *	opened(row)       Enter, or two clicks
  *	moved(row)        the cursor is on another row
  *	selected(count)   which rows are chosen has changed
- *	pressed(event, row, value)   another key in a cell; true when taken
+ *	pressed(event, row, name)   another key in a column's cell; true
+ *	                            when taken
  *	sorted()
  */
 export function makeGrid(host, tell) {
@@ -112,6 +113,8 @@ export function makeGrid(host, tell) {
 		rowClassRules,
 		localeText,
 		suppressCellFocus: false,
+		/* The API sorts by one column: two are not shown as if it did. */
+		suppressMultiSort: true,
 		suppressMovableColumns: false,
 		suppressDragLeaveHidesColumns: true,
 		suppressOverlays: ["loading", "noRows"],
@@ -169,8 +172,7 @@ export function makeGrid(host, tell) {
 			return;
 		if (event.key === "Enter")
 			tell.opened(data);
-		else if (tell.pressed(event, data,
-		    data[at.getAttribute("col-id")]))
+		else if (tell.pressed(event, data, at.getAttribute("col-id")))
 			event.preventDefault();
 	});
 
@@ -212,8 +214,11 @@ export function makeGrid(host, tell) {
 
 		if (at != null)
 			api.setFocusedCell(at.rowIndex, at.column);
-		else if (first !== undefined)
+		else if (first !== undefined) {
+			/* The page's own act: the buyer has not moved. */
+			rowNow = api.getDisplayedRowAtIndex(0)?.data?.codein;
 			api.setFocusedCell(0, first.colId);
+		}
 	}
 
 	/*

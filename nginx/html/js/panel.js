@@ -8,6 +8,7 @@ import {el, iconButton} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {freshen, moment} from "./fresh.js";
+import {monthKeys, periodUntil} from "./period.js";
 import {edit, proposal, RANGES, setRange} from "./ranges.js";
 import {t} from "./text.js";
 
@@ -82,9 +83,7 @@ function key(row) {
 
 function months(row, drawn) {
 	const host = el("div.chart");
-	const keys = [...new Set([...Object.keys(row.sales12m),
-	    ...Object.keys(row.stock12m), ...Object.keys(row.receptions12m)])]
-	    .sort();
+	const keys = monthKeys(row.sales12m, row.stock12m, row.receptions12m);
 	const values = (map, none) => keys.map((k) => map[k] ?? none);
 
 	drawn.push(() => monthChart(host, {label: t("months12"), months: keys,
@@ -101,10 +100,6 @@ function months(row, drawn) {
 
 const sum = (map) => Object.values(map ?? {}).reduce((a, b) => a + b, 0);
 const latest = (map) => map?.[Object.keys(map).sort().at(-1)] ?? null;
-
-/* A store's months, those without a sale too: they stand below each other. */
-const inAllMonths = (all, some) => Object.fromEntries(
-    Object.keys(all).map((month) => [month, some?.[month] ?? 0]));
 
 function meter(value, most) {
 	const bar = el("span.fill");
@@ -134,8 +129,8 @@ function stores(row) {
 		el(`th${kind}`, {scope: "col"}, text)))),
 	    el("tbody", {}, list.map((one) => el("tr", {},
 		el("th.code", {scope: "row"}, one.code),
-		el("td.wide", {}, seriesView(inAllMonths(row.sales12m,
-		    row.sales12mByStore[one.code]), most)),
+		el("td.wide", {}, seriesView(
+		    row.sales12mByStore[one.code], most)),
 		el("td.right", {}, format.integer(one.sold)),
 		el("td.right", {}, format.integer(one.got)),
 		el("td.right" + (one.stock <= 0 ? ".out" : ""), {},
@@ -240,21 +235,26 @@ export function articlePanel(closed, step) {
 		asked?.abort();
 		asked = new AbortController();
 		try {
-			const {data} = await get(
+			const {data, meta} = await get(
 			    `/api/v1/products/${encodeURIComponent(wanted)}`,
 			    {fournisseur: of}, {signal: asked.signal});
 
 			freshen([data], now);
 			row = data;
+			periodUntil(meta.donneesAu);
 			draw();
 			wait(false);
 		} catch (error) {
 			if (error.name === "AbortError")
 				return;
+			const why = error.status === 404 ?
+			    t("article_not_there", {codein: wanted}) :
+			    reasons(t("article_failed"), error);
+
 			row = wanted = null;
 			wait(false);
 			body.replaceChildren(el("p.problem", {role: "alert"},
-			    reasons(t("article_failed"), error)));
+			    why));
 		}
 	}
 

@@ -6,6 +6,7 @@
  */
 import {ApiError, get} from "./api.js";
 import {freshen, moment} from "./fresh.js";
+import {periodUntil} from "./period.js";
 
 /* What each row needs whatever is shown. */
 const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur"];
@@ -35,6 +36,7 @@ export class Rows {
 		    snapshot}, {signal: this.#abort.signal});
 
 		freshen(answer.data, asked);
+		periodUntil(answer.meta.donneesAu);
 		return answer;
 	}
 

@@ -4,10 +4,11 @@
  */
 import {ApiError} from "./api.js";
 import {emit, on} from "./bus.js";
+import {copied} from "./cells.js";
 import {changesBar} from "./changes.js";
 import {classTree} from "./classes.js";
 import {pickColumns} from "./columnpicker.js";
-import {shownColumns} from "./columns.js";
+import {column, columnNames, shownColumns} from "./columns.js";
 import {isDialogOpen} from "./dialog.js";
 import {copyText, debounce, el, icon, iconButton, typed} from "./dom.js";
 import {complain, reasons} from "./errors.js";
@@ -34,7 +35,7 @@ const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: ""};
 export function openScreen(host, session, logOut) {
 	let supplier = null, sums = null, source = null;
 	let filters = {...NO_FILTERS};
-	let total = null, computedAt = null, classSum = 0;
+	let total = null, dated = null, classSum = 0;
 	let pending = new AbortController();
 	let untell = null; /* what takes back that proposals cannot be had */
 	let arriving = false; /* other rows, from the first one on */
@@ -146,7 +147,7 @@ export function openScreen(host, session, logOut) {
 		if (from !== source)
 			return;
 		if (meta?.computedAt)
-			computedAt = meta.computedAt;
+			dated = meta;
 		if (!supplier.hasSnapshot) {
 			supplier.hasSnapshot = true;
 			openTree();
@@ -199,8 +200,9 @@ export function openScreen(host, session, logOut) {
 			t(total === 1 ? "article" : "articles",
 			    {n: format.integer(total)}),
 		    turnover(),
-		    computedAt && t("computed_at",
-			{date: format.time(computedAt)}));
+		    dated && el("span", {title: t("computed_at",
+			{date: format.time(dated.computedAt)})},
+		    t("data_until", {date: format.day(dated.donneesAu)})));
 	}
 
 	async function rowsFailed(error, from) {
@@ -273,9 +275,14 @@ export function openScreen(host, session, logOut) {
 	}
 
 	function chooseSupplier(chosen, wanted = NO_FILTERS) {
+		const before = going;
+
+		/* The place that Back comes to keeps its article. */
+		going = true;
 		panel.close();
+		going = before;
 		supplier = chosen;
-		sums = computedAt = null;
+		sums = dated = null;
 		filters = {...wanted};
 		search.value = filters.search;
 		search.disabled = false;
@@ -322,14 +329,29 @@ export function openScreen(host, session, logOut) {
 	const differs = (wanted) => Object.keys(NO_FILTERS)
 	    .some((name) => wanted[name] !== filters[name]);
 
-	/* A place that the address named. */
+	/* The rows stay; the address says again what they are. */
+	function tellUnknown(code) {
+		tell(t("supplier_not_there", {code}), {error: true,
+		    about: "supplier"});
+		notePlace(false);
+	}
+
+	/*
+	 * A place that the address named. False when there is no such supplier,
+	 * or when suppliers could not be asked for, which has been told.
+	 */
 	async function goTo({supplier: code, sort, article, ...wanted}) {
 		const mine = ++goes;
 		const found = code === supplier?.code ? supplier :
 		    await findSupplier(code);
 
-		if (found === null || mine !== goes)
-			return found !== null;
+		if (mine !== goes)
+			return true;
+		if (found == null) {
+			if (found === null && code !== "" && supplier !== null)
+				tellUnknown(code);
+			return false;
+		}
 		going = true;
 		grid.sortBy(sort);
 		if (found !== supplier)
@@ -378,14 +400,14 @@ export function openScreen(host, session, logOut) {
 	}
 
 	/* The rows that a letter is for: those selected, else the cursor's. */
-	function cellKey(event, row, value) {
+	function cellKey(event, row, name) {
 		const letter = event.key.toUpperCase();
 		const selected = grid.selectedRows();
 		const rows = selected.length > 0 ? selected : [row];
 
 		if ((event.ctrlKey || event.metaKey) && letter === "C" &&
-		    value != null && typeof value !== "object") {
-			copyText(String(value));
+		    columnNames().includes(name)) {
+			copyText(copied(column(name).kind, row[name]));
 			return true;
 		}
 		if (event.ctrlKey || event.metaKey || event.altKey)
@@ -463,11 +485,18 @@ export function openScreen(host, session, logOut) {
 	/* --- to begin with --------------------------------------------------- */
 
 	async function begin() {
+		const asked = placeNow();
 		const last = {...NO_FILTERS, sort: "", article: "",
 		    supplier: recall("supplier")};
 
-		if (await goTo(placeNow()) || await goTo(last))
+		/* A link to a supplier that is gone shows no other instead. */
+		if (await goTo(asked) ||
+		    (asked.supplier === "" && await goTo(last)))
 			notePlace(false);
+		else if (asked.supplier !== "")
+			state.failed(t("supplier_not_there",
+			    {code: asked.supplier}), t("supplier_link"),
+			{label: t("supplier_choose"), run: picker.open});
 		else {
 			state.nothing(t("welcome"));
 			picker.open();

@@ -119,7 +119,10 @@ export function supplierPicker() {
 	    }};
 }
 
-/* The supplier of the last visit, if it is still there. */
+/*
+ * The supplier of this code; null when there is none, undefined when nobody
+ * could say, which has been told.
+ */
 export async function findSupplier(code) {
 	if (typeof code !== "string" || code === "")
 		return null;
@@ -129,6 +132,6 @@ export async function findSupplier(code) {
 		return data.find((one) => one.code === code) ?? null;
 	} catch (error) {
 		complain(t("suppliers_failed"), error);
-		return null;
+		return undefined;
 	}
 }

@@ -30,13 +30,13 @@ export async function article(day) {
 		await page.keyboard.press("Enter");
 		await page.waitForSelector(".panel .plot canvas");
 		const row = await product(await codeAt(page, at));
-		const months = Object.keys(row.sales12m).sort();
+		const months = Object.keys(row.stock12m).sort();
 		const network = Object.keys(row.qteReseauByMonth).sort();
 
 		assert.equal(await page.textContent(".article-head h2"),
 		    row.libelle1);
 		assert.deepEqual((await figures(page, 0)).map(([sold]) => sold),
-		    months.map((month) => rounded(row.sales12m[month])));
+		    months.map((month) => rounded(row.sales12m[month] ?? 0)));
 		assert.deepEqual((await figures(page, 1)).map(([qty]) => qty),
 		    network.map((month) => rounded(row.qteReseauByMonth[month])));
 		assert.ok((await page.textContent(".trend-line"))

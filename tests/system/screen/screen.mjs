@@ -11,6 +11,7 @@ import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {looks} from "./looks.mjs";
 import {odd} from "./odd.mjs";
+import {places} from "./places.mjs";
 import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
 import {settings} from "./settings.mjs";
@@ -28,6 +29,7 @@ await faults(day);
 await day.check("the page complained of nothing", () =>
     assert.deepEqual(day.page.problems, []));
 await back(day, browser);
+await places(day, browser);
 await odd(day, browser);
 await races(day, browser);
 await looks(day, browser);

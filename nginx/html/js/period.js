@@ -1,0 +1,32 @@
+/*
+ * period: the twelve months that the rows at hand are about. A month without
+ * a figure has no key in a row's maps, and its place in a drawing all the same.
+ */
+const MONTHS = 12;
+let until = null; /* the last of them, counted from year 0 */
+
+const counted = (key) => key.slice(0, 4) * 12 + Number(key.slice(-2)) - 1;
+
+function keyOf(month, dash) {
+	const year = String(Math.floor(month / 12)).padStart(4, "0");
+
+	return year + dash + String(month % 12 + 1).padStart(2, "0");
+}
+
+/* The figures stand for this day, "2026-10-31"; null: not known. */
+export function periodUntil(day) {
+	until = day == null ? null : counted(day.slice(0, 7));
+}
+
+/*
+ * The keys of the twelve months, as those of `maps` are written: "202610" or
+ * "2026-10". Where a map goes on longer, they end with its last month.
+ */
+export function monthKeys(...maps) {
+	const keys = maps.flatMap((map) => Object.keys(map ?? {}));
+	const last = Math.max(until ?? -1, ...keys.map(counted));
+	const dash = keys[0]?.includes("-") ? "-" : "";
+
+	return last < 0 ? [] : Array.from({length: MONTHS},
+	    (_, i) => keyOf(last - MONTHS + 1 + i, dash));
+}
