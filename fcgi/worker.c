@@ -5,9 +5,10 @@
  *   in there exclusively, so that one connection wakes one thread. It waits
  *   before it accepts, also when it has just served: to accept in vain costs
  *   the kernel ten times as much, as it makes the socket first.
- * - It accepts by itself and lends the connection to libfcgi, which parses.
- *   libfcgi's own accept would hand the descriptor on to every program that
- *   is started meanwhile, and has a race in its shutdown.
+ * - It accepts by itself: libfcgi's own accept would hand the descriptor on to
+ *   every program that is started meanwhile, and has a race in its shutdown.
+ * - It reads and checks the records by itself, too (see incoming.h). libfcgi
+ *   parses a head that was found sound, from a file in memory.
  * - The answer does not pass through libfcgi (see record.h). Then the thread
  *   closes: nginx is told to keep connections only so that it asks for an
  *   end, by which it tells a whole answer from a cut one. It never reuses
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <time.h>
@@ -33,16 +35,15 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "common/openfiles.h"
+#include "fcgi/incoming.h"
 #include "fcgi/record.h"
 #include "fcgi/request.h"
 #include "fcgi/serve.h"
 
 #define TICK_S 5
-#define BODY_STEP ((size_t)16 << 10)
 #define BODY_KEEP ((size_t)64 << 10) /* memory a thread keeps for bodies */
 
-/* nginx takes and gives at once; a peer that does not is ill. */
-#define RECEIVE_S 30
+/* nginx takes at once; a peer that does not is ill. */
 #define SEND_S 310
 
 /* Long answers leave in fewer turns; no more than net.core.wmem_max. */
@@ -63,6 +64,8 @@ struct thread {
 	pthread_t id;
 	int epoll;
 	FCGX_Request fcgx;
+	int head; /* a file in memory, from which libfcgi reads */
+	struct incoming incoming;
 	struct record record;
 	struct buf body;
 };
@@ -138,14 +141,6 @@ next_connection(struct thread *thread)
 
 /* Where a limit is refused, the connection works all the same. */
 static void
-limit_receiving(int fd)
-{
-	static const struct timeval receive = {.tv_sec = RECEIVE_S};
-
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &receive, sizeof(receive));
-}
-
-static void
 limit_sending(int fd)
 {
 	static const struct timeval send = {.tv_sec = SEND_S};
@@ -179,65 +174,38 @@ take_params(struct request *request, char **envp)
 	}
 }
 
-/* Reads what is left of a body whose ceiling was reached. */
-static void
-drain(FCGX_Stream *in)
-{
-	char rest[4096];
-
-	while (FCGX_GetStr(rest, sizeof(rest), in) == (int)sizeof(rest))
-		;
-}
-
 /* Reads the body to its end, also when it is longer than what is kept. */
 static enum err
 take_body(struct thread *thread, struct request *request)
 {
-	FCGX_Stream *in = thread->fcgx.in;
 	struct buf *body = &thread->body;
-	int len = (int)BODY_STEP;
+	enum err err;
 
 	buf_clear(body);
-	while (len == (int)BODY_STEP) {
-		char *room = buf_room(body, BODY_STEP);
-
-		if (room == NULL)
-			break;
-		len = FCGX_GetStr(room, (int)BODY_STEP, in);
-		buf_grown(body, (size_t)len);
-	}
-	if (body->err == ERR_NO_MEMORY)
-		return ERR_NO_MEMORY;
-	if (body->err != ERR_OK || body->len > body->max - BODY_STEP) {
-		drain(in);
+	err = incoming_body(&thread->incoming, body);
+	if (err != ERR_OK || body->err == ERR_NO_MEMORY)
+		return err != ERR_OK ? err : ERR_NO_MEMORY;
+	if (body->err != ERR_OK) {
 		request->body_too_large = true;
 		buf_clear(body);
 	}
 	request->body = buf_span(body);
-	return FCGX_GetError(in) == 0 ? ERR_OK : ERR_CLOSED;
+	return ERR_OK;
 }
 
-/* ERR_OK when the answer went out whole; else the connection is to be cut. */
+/* ERR_OK when it went out whole; else the connection is to be cut. */
 static enum err
-answer(struct thread *thread, int *connection)
+answer(struct thread *thread, struct request *request, int *connection)
 {
 	const struct worker_job *job = thread->worker->job;
-	struct request request;
 	struct sink out = record_sink(&thread->record);
 	enum err err;
 
-	request_init(&request);
-	request.start_ns = date_monotonic_ns();
-	request.slow_pool = job->slow;
-	request.gone = has_gone;
-	request.connection = connection;
-	take_params(&request, thread->fcgx.envp);
-	err = take_body(thread, &request);
-	if (err != ERR_OK)
-		return err;
-	record_begin(
-	    &thread->record, *connection, (unsigned)thread->fcgx.requestId);
-	err = serve(thread->serving, &request, &out);
+	request->slow_pool = job->slow;
+	request->gone = has_gone;
+	request->connection = connection;
+	record_begin(&thread->record, *connection, thread->incoming.id);
+	err = serve(thread->serving, request, &out);
 	if (err != ERR_OK)
 		return err; /* which serve() has counted */
 	err = record_end(&thread->record);
@@ -247,27 +215,86 @@ answer(struct thread *thread, int *connection)
 	return err;
 }
 
+static enum err
+head_open(struct thread *thread)
+{
+	thread->head = memfd_create("request", MFD_CLOEXEC);
+	return thread->head >= 0 ? ERR_OK : ERR_SYSTEM;
+}
+
+/* libfcgi makes its parameters of the head, which was found sound. */
+static enum err
+parse(struct thread *thread)
+{
+	FCGX_Request *fcgx = &thread->fcgx;
+	struct span head = thread->incoming.head;
+
+	if (pwrite(thread->head, head.ptr, head.len, 0) != (ssize_t)head.len ||
+	    lseek(thread->head, 0, SEEK_SET) != 0)
+		return ERR_SYSTEM;
+	fcgx->ipcFd = thread->head;
+	fcgx->keepConnection = 1; /* or it would be closed as the last one's */
+	if (FCGX_Accept_r(fcgx) == 0)
+		return ERR_OK;
+	/* Then libfcgi has closed it, and finds no listener. */
+	return head_open(thread) == ERR_OK ? ERR_INTERNAL : ERR_SYSTEM;
+}
+
+static void
+tell_failure(const struct thread *thread, enum err err)
+{
+	switch (err) {
+	case ERR_OK:
+	case ERR_CLOSED:
+		break;
+	case ERR_BAD_INPUT:
+		log_warn("a connection was closed: no request that nginx would "
+			 "send: %s",
+		    thread->incoming.why);
+		break;
+	case ERR_TIMED_OUT:
+		log_warn("a connection was closed: its request did not arrive "
+			 "in time");
+		break;
+	default:
+		log_error("a connection was closed: %s", err_text(err));
+	}
+}
+
+static void
+serve_request(struct thread *thread, int *connection)
+{
+	struct gauges *gauges = metrics_mine(thread->worker->job->metrics);
+	struct request request;
+	enum err err;
+
+	gauges->requests++;
+	request_init(&request);
+	request.start_ns = date_monotonic_ns();
+	take_params(&request, thread->fcgx.envp);
+	err = take_body(thread, &request);
+	tell_failure(thread, err);
+	if (err == ERR_OK) {
+		err = answer(thread, &request, connection);
+		if (err != ERR_OK && err != ERR_CLOSED)
+			log_warn("an answer was cut off: %s", err_text(err));
+	}
+	gauges->requests--;
+}
+
 static void
 serve_connection(struct thread *thread, int fd)
 {
-	FCGX_Request *fcgx = &thread->fcgx;
-	struct gauges *gauges = metrics_mine(thread->worker->job->metrics);
-	enum err err;
+	enum err err = incoming_head(&thread->incoming, fd);
 
-	limit_receiving(fd);
-	fcgx->ipcFd = fd;
-	fcgx->keepConnection = 1; /* or it would be closed as the last one's */
-	/* What is no request is closed by libfcgi, which finds no listener. */
-	if (FCGX_Accept_r(fcgx) != 0)
-		return;
-	gauges->requests++;
-	err = answer(thread, &fd);
-	gauges->requests--;
-	if (err != ERR_OK && err != ERR_CLOSED)
-		log_warn("an answer was cut off: %s", err_text(err));
+	if (err == ERR_OK)
+		err = parse(thread);
+	tell_failure(thread, err);
+	if (err == ERR_OK)
+		serve_request(thread, &fd);
 	close(fd);
-	fcgx->ipcFd = -1;
-	FCGX_Free(fcgx, 0);
+	thread->fcgx.ipcFd = -1;
+	FCGX_Free(&thread->fcgx, 0);
 	if (thread->body.cap > BODY_KEEP)
 		buf_fini(&thread->body);
 }
@@ -302,13 +329,12 @@ watch(struct thread *thread)
 static bool
 thread_open(struct thread *thread, struct worker *worker)
 {
-	int64_t most = worker->job->settings->body_bytes;
-
 	thread->worker = worker;
-	thread->epoll = -1;
-	/* One step more, so that what is too long is seen to be so. */
-	buf_init(&thread->body, (size_t)most + BODY_STEP);
-	if (record_init(&thread->record) != ERR_OK)
+	thread->epoll = thread->head = -1;
+	buf_init(&thread->body, (size_t)worker->job->settings->body_bytes);
+	if (incoming_init(&thread->incoming) != ERR_OK ||
+	    record_init(&thread->record) != ERR_OK ||
+	    head_open(thread) != ERR_OK)
 		return false;
 	thread->record.before_wait = limit_sending;
 	return FCGX_InitRequest(&thread->fcgx, -1, 0) == 0 && watch(thread) &&
@@ -320,7 +346,10 @@ thread_close(struct thread *thread)
 {
 	serving_free(thread->serving);
 	record_fini(&thread->record);
+	incoming_fini(&thread->incoming);
 	buf_fini(&thread->body);
+	if (thread->head >= 0)
+		close(thread->head);
 	if (thread->epoll >= 0)
 		close(thread->epoll);
 }

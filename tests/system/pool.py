@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import statistics
+import struct
 import subprocess
 import sys
 import threading
@@ -421,6 +422,94 @@ def sockets_of_systemd_are_taken_and_kept():
         assert waiting.statuses == [200], (waiting.statuses, waiting.errors)
 
 
+# --- peers that are no nginx --------------------------------------------------
+
+BEGIN = b"\1\1\0\1\0\x08\0\0" + b"\0\1\1\0\0\0\0\0"
+END_PARAMS = b"\1\4\0\1\0\0\0\0"
+
+
+def record(kind, content, number=1, padding=0):
+    return struct.pack(">BBHHBB", 1, kind, number, len(content), padding,
+                       0) + content + b"\0" * padding
+
+
+def pair(name, value):
+    return struct.pack(">II", 1 << 31 | len(name), 1 << 31 | len(value)) + \
+        name + value
+
+
+GOOD_HEAD = BEGIN + record(4, pair(b"REQUEST_URI", b"/api/v1/ok/5") +
+                           pair(b"REQUEST_METHOD", b"GET")) + END_PARAMS
+# One name of a management record, again and again, and lengths of 2 GB: what
+# libfcgi itself takes for granted.
+MANAGEMENT = record(9, b"\x0e\0FCGI_MAX_CONNS" * 400, number=0)
+HOSTILE = [
+    BEGIN + record(4, struct.pack(">II", length, length) + b"NAME") +
+    END_PARAMS for length in (0xffffffff, 0xc0000000, 0x80ffffff)
+] + [
+    MANAGEMENT,
+    GOOD_HEAD + record(5, b"part") + MANAGEMENT,
+    GOOD_HEAD + record(9, b"\xff" * 8, number=0),
+    BEGIN + record(4, pair(b"N", b"v" * 65000)) * 400 + END_PARAMS,
+    BEGIN * 1000,
+    b"\1\1\0\1\xff\xff\xff\0" + b"x" * 70000,
+    b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    bytes(range(256)) * 100,
+]
+
+
+def peer(grid, pool, data=b""):
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(PATIENCE)
+    sock.connect(grid.settings[pool + ".socket"])
+    try:
+        sock.sendall(data)
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # it was closed before all was sent
+    return sock
+
+
+def closed_without_an_answer(sock):
+    try:
+        return sock.recv(1000) == b""
+    except ConnectionResetError:
+        return True
+    finally:
+        sock.close()
+
+
+def records_that_nginx_does_not_send_close_the_connection():
+    with stack() as grid:
+        workers = grid.workers_of("pages", "slow")
+        sock = peer(grid, "pages", GOOD_HEAD + record(5, b""))
+        assert b"xxxxx" in sock.recv(1000)
+        sock.close()
+        for pool in ("pages", "slow"):
+            for data in HOSTILE:
+                assert closed_without_an_answer(peer(grid, pool, data)), \
+                    data[:40]
+        assert grid.workers_of("pages", "slow") == workers
+        assert metric(grid, "gridapi_workers_replaced_total") == 0
+        assert grid.log().count("no request that nginx would send") == \
+            2 * len(HOSTILE)
+        assert grid.get("/api/v1/ok/5").status == 200
+
+
+def half_a_request_holds_no_thread():
+    halves = [b"", BEGIN, GOOD_HEAD[:40],
+              GOOD_HEAD + record(5, b"part")[:10]]
+    with stack() as grid:
+        begin = time.monotonic()
+        socks = [peer(grid, "pages", data) for data in halves]
+        # All threads for pages. Whoever waits is served afterwards.
+        assert grid.get("/api/v1/ok/5").status == 200
+        for sock in socks:
+            assert closed_without_an_answer(sock)
+        waited = time.monotonic() - begin
+        assert 4 < waited < 28, waited
+        assert grid.log().count("did not arrive in time") == len(halves)
+
+
 # --- nginx --------------------------------------------------------------------
 
 
@@ -541,6 +630,8 @@ run_tests([
     a_killed_supervisor_leaves_nobody_and_no_obstacle,
     what_cannot_start_says_why_and_ends,
     sockets_of_systemd_are_taken_and_kept,
+    records_that_nginx_does_not_send_close_the_connection,
+    half_a_request_holds_no_thread,
     nginx_errors_are_json,
     a_worker_that_says_nothing_in_time_is_an_error,
     refusals_are_counted_and_slowed_down,
