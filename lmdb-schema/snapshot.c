@@ -8,11 +8,11 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "common/kv.h"
 #include "common/log.h"
 #include "common/num.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot_sections.h"
 #include "lmdb-schema/store.h"
@@ -53,13 +53,12 @@ static uint32_t
 head_crc(struct span value)
 {
 	static const uint32_t zero = 0;
-	const Bytef *bytes = (const Bytef *)value.ptr;
 	size_t at = offsetof(struct snap_head, crc);
-	uLong crc = crc32_z(0, bytes, at);
+	uint32_t crc = deflate_crc(0, value.ptr, at);
 
-	crc = crc32_z(crc, (const Bytef *)&zero, sizeof(zero));
+	crc = deflate_crc(crc, &zero, sizeof(zero));
 	at += sizeof(zero);
-	return (uint32_t)crc32_z(crc, bytes + at, value.len - at);
+	return deflate_crc(crc, value.ptr + at, value.len - at);
 }
 
 static bool

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/snapshot_sections.h"
 
@@ -37,7 +37,7 @@ verify_sums(struct snapshot *snap, struct fault *fault,
 		bytes = snapshot_section(snap, i);
 		if (bytes == NULL)
 			return damaged(snap, fault, "a part is missing", i);
-		if (crc32_z(0, (const Bytef *)bytes, row->bytes) != row->crc)
+		if (deflate_crc(0, bytes, row->bytes) != row->crc)
 			return damaged(
 			    snap, fault, "a checksum does not match", i);
 		verified->sections++;

@@ -3,11 +3,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "common/fs.h"
 #include "common/kv.h"
 #include "common/log.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store.h"
 
@@ -142,7 +142,7 @@ void
 snapwrite_put(
     struct snapwrite *write, unsigned section, const void *data, size_t len)
 {
-	uint32_t crc = (uint32_t)crc32_z(0, data, len);
+	uint32_t crc = deflate_crc(0, data, len);
 
 	pthread_mutex_lock(&write->lock);
 	put_locked(write, section, data, len);
@@ -169,7 +169,7 @@ put_head(struct snapwrite *write)
 	memcpy(at, write->name, write->head.name_len);
 	at += write->head.name_len;
 	memcpy(at, write->sections, table);
-	crc = (uint32_t)crc32_z(0, (const Bytef *)bytes, len);
+	crc = deflate_crc(0, bytes, len);
 	memcpy(bytes + offsetof(struct snap_head, crc), &crc, sizeof(crc));
 	put_locked(write, SNAP_HEAD, bytes, len);
 	free(bytes);

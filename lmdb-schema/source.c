@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "common/kv.h"
 #include "common/log.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"
@@ -345,7 +345,7 @@ source_block_crc(struct span block)
 {
 	struct span rest = span_from(block, sizeof(uint32_t));
 
-	return htole32((uint32_t)crc32_z(0, (const Bytef *)rest.ptr, rest.len));
+	return htole32(deflate_crc(0, rest.ptr, rest.len));
 }
 
 uint32_t
@@ -354,11 +354,10 @@ source_pair_crc(uint32_t crc, struct span key, struct span value)
 	uint32_t lengths[2] = {
 	    htole32((uint32_t)key.len), htole32((uint32_t)value.len)};
 
-	crc = (uint32_t)crc32_z(crc, (const Bytef *)lengths, sizeof(lengths));
-	crc = (uint32_t)crc32_z(crc, (const Bytef *)key.ptr, key.len);
+	crc = deflate_crc(crc, lengths, sizeof(lengths));
+	crc = deflate_crc(crc, key.ptr, key.len);
 	if (value.len > 0)
-		crc =
-		    (uint32_t)crc32_z(crc, (const Bytef *)value.ptr, value.len);
+		crc = deflate_crc(crc, value.ptr, value.len);
 	return crc;
 }
 

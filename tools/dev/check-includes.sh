@@ -33,6 +33,8 @@ all="common lmdb-schema fcgi tools"
 rule "$all" '#include <lmdb\.h>' 'common/kv(_open)?\.c' "lmdb.h has one door: common/kv*.c"
 rule "$all" '#include <libdeflate\.h>' 'lmdb-schema/deflate\.c' \
   "libdeflate.h has one door: lmdb-schema/deflate.c"
+rule "$all" '#include <zlib\.h>' 'lmdb-schema/deflate\.c' \
+  "zlib.h has one door: lmdb-schema/deflate.c"
 rule "$all" '#include <jansson\.h>' 'common/jsonr\.c' \
   "jansson.h has one door: common/jsonr.c"
 rule "$all" '#include <openssl/' 'common/digest\.c' \
