@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/prune.h"
 #include "lmdb-schema/store.h"
 
 /* A computation may just be using the processor: this can wait. */
@@ -17,8 +17,8 @@
 static int
 prune(struct store *store, int64_t grace_s)
 {
-	struct catalog_pruned pruned;
-	enum err err = catalog_prune(store, grace_s, &pruned);
+	struct pruned pruned;
+	enum err err = prune_all(store, grace_s, &pruned);
 
 	if (err != ERR_OK) {
 		log_error("old snapshots were not removed: %s", err_text(err));

@@ -11,7 +11,6 @@
 #include "common/log.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
-#include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 
 #define NO_COMMIT UINT64_MAX

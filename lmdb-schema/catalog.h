@@ -85,21 +85,3 @@ enum err catalog_disown(struct store *store, struct span supplier,
  */
 enum err catalog_note_words(struct store *store, uint64_t generation);
 uint64_t catalog_words(struct catalog_view *view);
-
-/* What catalog_prune() did. */
-struct catalog_pruned {
-	uint64_t snapshots, leftovers, facts, bytes;
-};
-
-/*
- * Removes the files of generations replaced more than `grace_seconds` ago (a
- * supplier that the facts have no more is replaced by nothing), of facts that
- * are not current, and what crashes have left. Never what may still
- * be in the making.
- */
-enum err catalog_prune(
-    struct store *store, int64_t grace_seconds, struct catalog_pruned *pruned);
-
-/* The same for one supplier's snapshots only. */
-enum err catalog_prune_supplier(struct store *store, struct span supplier,
-    int64_t grace_seconds, struct catalog_pruned *pruned);

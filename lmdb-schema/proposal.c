@@ -3,6 +3,7 @@
 #include "common/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/proposing.h"
+#include "lmdb-schema/store.h"
 
 uint64_t
 proposal_version(struct state_view *view, struct span supplier)

@@ -1,6 +1,7 @@
 #include "common/kv.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/proposing.h"
+#include "lmdb-schema/store.h"
 
 struct decide {
 	struct store *store;

@@ -1,7 +1,9 @@
 /*
- * catalog_prune(): which files nobody needs any more. A file goes only when
- * the catalogue does not name it and whoever could be making it holds no lock.
+ * A file goes only when the catalogue does not name it and no process that
+ * could be making it holds a lock.
  */
+#include "lmdb-schema/prune.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -18,7 +20,7 @@
 
 struct pruning {
 	struct store *store;
-	struct catalog_pruned *pruned;
+	struct pruned *pruned;
 	struct catalog_view *view; /* while a supplier's folder is listed */
 	struct span supplier;
 	char folder[FS_PATH_MAX];
@@ -180,7 +182,7 @@ prune_snapshot(void *context, const char *name)
 
 /* The supplier's lock keeps a computation from being disturbed. */
 static enum err
-prune_supplier(struct pruning *pruning, struct span supplier)
+sweep_supplier(struct pruning *pruning, struct span supplier)
 {
 	int lock;
 	enum err err =
@@ -206,7 +208,7 @@ prune_folder(void *context, const char *name)
 	char code[KEY_FILE_MAX];
 	struct span supplier = key_file_code(code, name);
 
-	return supplier.len == 0 ? ERR_OK : prune_supplier(context, supplier);
+	return supplier.len == 0 ? ERR_OK : sweep_supplier(context, supplier);
 }
 
 static enum err
@@ -258,8 +260,7 @@ prune_words(struct pruning *pruning)
 }
 
 enum err
-catalog_prune(
-    struct store *store, int64_t grace_seconds, struct catalog_pruned *pruned)
+prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
 {
 	struct pruning pruning = {.store = store, .pruned = pruned};
 	char path[FS_PATH_MAX];
@@ -281,13 +282,13 @@ catalog_prune(
 }
 
 enum err
-catalog_prune_supplier(struct store *store, struct span supplier,
-    int64_t grace_seconds, struct catalog_pruned *pruned)
+prune_supplier(struct store *store, struct span supplier, int64_t grace_seconds,
+    struct pruned *pruned)
 {
 	struct pruning pruning = {.store = store, .pruned = pruned};
 	enum err err;
 
 	memset(pruned, 0, sizeof(*pruned));
 	err = forget_retired(store, grace_seconds * 1000);
-	return err == ERR_OK ? prune_supplier(&pruning, supplier) : err;
+	return err == ERR_OK ? sweep_supplier(&pruning, supplier) : err;
 }

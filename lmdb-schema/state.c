@@ -4,9 +4,7 @@
 
 #include "common/kv.h"
 #include "lmdb-schema/store.h"
-
-const char *const state_tables[STATE_TABLES] = {"meta", "keys", "users",
-    "sessions", "pending", "validated", "audit", "versions"};
+#include "lmdb-schema/write_queue.h"
 
 struct state_view {
 	struct kv_txn *txn;
@@ -61,4 +59,12 @@ struct kv_txn *
 state_view_txn(struct state_view *view)
 {
 	return view->txn;
+}
+
+enum err
+state_write(struct store *store,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context)
+{
+	return write_queue_run(
+	    store_state_queue(store), store_state(store), work, context);
 }

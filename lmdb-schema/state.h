@@ -26,20 +26,6 @@
 
 #include "common/err.h"
 
-enum {
-	STATE_META,
-	STATE_KEYS,
-	STATE_USERS,
-	STATE_SESSIONS,
-	STATE_PENDING,
-	STATE_VALIDATED,
-	STATE_AUDIT,
-	STATE_VERSIONS,
-	STATE_TABLES
-};
-
-extern const char *const state_tables[STATE_TABLES];
-
 struct store;
 struct kv_txn;
 
@@ -61,15 +47,8 @@ struct kv_txn *state_view_txn(struct state_view *view);
 
 /*
  * For lmdb-schema's own files only. Runs `work` in a write transaction: with
- * ERR_OK all it wrote is on disk, else nothing of it is stored. What other
- * threads bring while one waits for the disk goes into one commit after it,
- * so several pay for one flush. `work` may be called more than once, each
- * time on a state without its former writing.
+ * ERR_OK all it wrote is on disk, else nothing of it is stored; see
+ * write_queue_run(). `work` may be called more than once.
  */
 enum err state_write(struct store *store,
     enum err (*work)(void *context, struct kv_txn *txn), void *context);
-
-/* The queue behind it, which the store owns. NULL when memory is out. */
-struct state_queue;
-struct state_queue *state_queue_new(void);
-void state_queue_free(struct state_queue *queue);

@@ -10,14 +10,14 @@
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/schema.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/write_queue.h"
 
 enum { ENV_LIVE, ENV_CATALOG, ENV_STATE, ENV_COUNT };
 
 struct store {
 	char *dir;
 	struct kv *envs[ENV_COUNT];
-	struct state_queue *state_queue;
+	struct write_queue *state_queue;
 };
 
 static const char *const live_tables[] = {
@@ -25,6 +25,8 @@ static const char *const live_tables[] = {
 static const char *const catalog_tables[] = {"meta", "current", "retired"};
 static const char *const facts_tables[] = {
     "meta", "suppliers", "stores", "classes", "where", "articles"};
+const char *const state_tables[STATE_TABLES] = {"meta", "keys", "users",
+    "sessions", "pending", "validated", "audit", "versions"};
 
 #define GIB ((size_t)1 << 30)
 
@@ -169,7 +171,7 @@ new_store(struct store **out, const char *dir)
 	if (store == NULL)
 		return ERR_NO_MEMORY;
 	store->dir = strdup(dir);
-	store->state_queue = state_queue_new();
+	store->state_queue = write_queue_new();
 	return store->dir == NULL || store->state_queue == NULL ? ERR_NO_MEMORY
 								: ERR_OK;
 }
@@ -283,7 +285,7 @@ store_close(struct store *store)
 		return;
 	for (unsigned i = 0; i < ENV_COUNT; i++)
 		kv_close(store->envs[i]);
-	state_queue_free(store->state_queue);
+	write_queue_free(store->state_queue);
 	free(store->dir);
 	free(store);
 }
@@ -322,7 +324,7 @@ store_state(struct store *store)
 	return store->envs[ENV_STATE];
 }
 
-struct state_queue *
+struct write_queue *
 store_state_queue(struct store *store)
 {
 	return store->state_queue;

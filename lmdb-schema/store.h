@@ -18,7 +18,7 @@
 
 struct store;
 
-/* Tables of live.mdb, catalog.mdb, facts/G.mdb. */
+/* Tables of live.mdb, catalog.mdb, facts/G.mdb, state.mdb (state.h). */
 enum { LIVE_META, LIVE_NETWORK, LIVE_GAMMES, LIVE_GAMMEGEN };
 enum { CATALOG_META, CATALOG_CURRENT, CATALOG_RETIRED };
 enum {
@@ -29,6 +29,19 @@ enum {
 	FACTS_WHERE,
 	FACTS_ARTICLES
 };
+enum {
+	STATE_META,
+	STATE_KEYS,
+	STATE_USERS,
+	STATE_SESSIONS,
+	STATE_PENDING,
+	STATE_VALIDATED,
+	STATE_AUDIT,
+	STATE_VERSIONS,
+	STATE_TABLES
+};
+
+extern const char *const state_tables[STATE_TABLES];
 
 /*
  * Makes an empty data directory, or completes one that a crash left half
@@ -65,7 +78,7 @@ int store_reap(struct store *store);
 struct kv *store_live(struct store *store);
 struct kv *store_catalog(struct store *store);
 struct kv *store_state(struct store *store);
-struct state_queue *store_state_queue(struct store *store);
+struct write_queue *store_state_queue(struct store *store);
 
 /* Opens a facts file in the making, or one that is finished. */
 enum err store_facts_create(struct kv **out, const char *path);

@@ -4,12 +4,13 @@
 #include "common/fs.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/prune.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
-static struct catalog_pruned pruned;
+static struct pruned pruned;
 static struct compute_result first, second;
 
 static void
@@ -52,7 +53,7 @@ is_left(const char *name)
 
 START_TEST(a_replaced_snapshot_is_kept_for_the_grace_time)
 {
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 0);
 	ck_assert(is_there(first.entry.generation));
 }
@@ -60,7 +61,7 @@ END_TEST
 
 START_TEST(after_it_only_the_current_one_is_left)
 {
-	ck_assert_int_eq(catalog_prune(facts, 0, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 0, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 1);
 	ck_assert_uint_gt(pruned.bytes, 0);
 	ck_assert(!is_there(first.entry.generation));
@@ -71,7 +72,7 @@ END_TEST
 START_TEST(a_snapshot_that_the_catalogue_never_knew_goes)
 {
 	leave("snapshots/BIG/0000000000000001.mdb");
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 1);
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.mdb"));
 }
@@ -81,7 +82,7 @@ START_TEST(what_a_crash_left_goes)
 {
 	leave("snapshots/BIG/0000000000000002.mdb.tmp");
 	leave("facts/0000000000000003.mdb.tmp");
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.leftovers, 2);
 	ck_assert(!is_left("snapshots/BIG/0000000000000002.mdb.tmp"));
 	ck_assert(!is_left("facts/0000000000000003.mdb.tmp"));
@@ -97,7 +98,7 @@ START_TEST(packed_rows_go_with_their_snapshot_and_are_not_counted)
 	snprintf(name, sizeof(name), "snapshots/BIG/%016llx.gz",
 	    (unsigned long long)second.entry.generation);
 	leave(name);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 0);
 	ck_assert_uint_eq(pruned.leftovers, 1);
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.gz"));
@@ -112,10 +113,10 @@ START_TEST(packed_rows_in_the_making_stay)
 
 	leave("snapshots/BIG/0000000000000002.gz.tmp");
 	ck_assert_int_eq(store_lock_zip(&lock, facts, true), ERR_OK);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert(is_left("snapshots/BIG/0000000000000002.gz.tmp"));
 	close(lock);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert(!is_left("snapshots/BIG/0000000000000002.gz.tmp"));
 }
 END_TEST
@@ -127,11 +128,11 @@ START_TEST(words_in_the_making_stay)
 	leave("words.idx");
 	leave("words.idx.tmp");
 	ck_assert_int_eq(store_lock_words(&lock, facts, true), ERR_OK);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.leftovers, 0);
 	ck_assert(is_left("words.idx.tmp"));
 	close(lock);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.leftovers, 1);
 	ck_assert(!is_left("words.idx.tmp"));
 	ck_assert(is_left("words.idx"));
@@ -143,7 +144,7 @@ START_TEST(files_of_others_stay)
 	leave("snapshots/BIG/notes.txt");
 	leave("facts/readme");
 	leave("snapshots/BIG/xyz.mdb");
-	ck_assert_int_eq(catalog_prune(facts, 0, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 0, &pruned), ERR_OK);
 	ck_assert(is_left("snapshots/BIG/notes.txt"));
 	ck_assert(is_left("snapshots/BIG/xyz.mdb"));
 	ck_assert(is_left("facts/readme"));
@@ -157,7 +158,7 @@ START_TEST(facts_that_are_not_current_go)
 
 	ck_assert_int_eq(source_current(&old, facts), ERR_OK);
 	facts_import(5, 2);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.facts, 1);
 	ck_assert_int_eq(store_facts_path(path, facts, old, ""), ERR_OK);
 	ck_assert_int_ne(access(path, F_OK), 0);
@@ -174,7 +175,7 @@ START_TEST(what_may_be_in_the_making_stays)
 	ck_assert_int_eq(
 	    store_lock_supplier(&lock, facts, SPAN("BIG"), false), ERR_OK);
 	ck_assert_int_eq(store_lock_import(&import, facts, false), ERR_OK);
-	ck_assert_int_eq(catalog_prune(facts, 0, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 0, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.leftovers, 0);
 	ck_assert(is_left("snapshots/BIG/0000000000000002.mdb.tmp"));
 	ck_assert(is_left("facts/0000000000000003.mdb.tmp"));
@@ -188,7 +189,7 @@ START_TEST(one_supplier_can_be_pruned_alone)
 	leave("snapshots/BIG/0000000000000002.mdb.tmp");
 	leave("facts/0000000000000003.mdb.tmp");
 	ck_assert_int_eq(
-	    catalog_prune_supplier(facts, SPAN("BIG"), 0, &pruned), ERR_OK);
+	    prune_supplier(facts, SPAN("BIG"), 0, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 1);
 	ck_assert_uint_eq(pruned.leftovers, 1);
 	ck_assert(is_left("facts/0000000000000003.mdb.tmp"));
@@ -206,7 +207,7 @@ START_TEST(a_clock_that_was_set_back_keeps_nothing_for_ever)
 	    kv_put(txn, CATALOG_RETIRED, key_span(&key), key_span(&when)),
 	    ERR_OK);
 	ck_assert_int_eq(kv_commit(txn), ERR_OK);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 1);
 }
 END_TEST
@@ -223,7 +224,7 @@ START_TEST(odd_codes_have_folders_too)
 	facts_end(intake);
 	ck_assert_int_eq(facts_compute("A/.. %2F", &result), ERR_OK);
 	ck_assert_int_eq(facts_compute("A/.. %2F", &result), ERR_OK);
-	ck_assert_int_eq(catalog_prune(facts, 0, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 0, &pruned), ERR_OK);
 	/* one of them, and both of BIG, which the facts have no more */
 	ck_assert_uint_eq(pruned.snapshots, 3);
 }
@@ -238,12 +239,12 @@ START_TEST(a_supplier_that_is_gone_is_kept_for_the_grace_time)
 	ck_assert_int_eq(intake_seal(intake), ERR_OK);
 	facts_end_series(intake);
 	facts_end(intake);
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 0);
 	ck_assert_int_eq(
 	    catalog_current(facts, SPAN("BIG"), &entry), ERR_NOT_FOUND);
 	ck_assert(is_there(second.entry.generation));
-	ck_assert_int_eq(catalog_prune(facts, 0, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 0, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 2);
 }
 END_TEST
@@ -256,7 +257,7 @@ START_TEST(a_damaged_record_of_a_replaced_one_goes_with_its_file)
 	quiet_begin();
 	ck_assert_int_eq(fs_path(path, "%s/catalog.mdb", facts_dir()), ERR_OK);
 	spoil_one(store_catalog(facts), CATALOG_RETIRED, path, key_span(&key));
-	ck_assert_int_eq(catalog_prune(facts, 900, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 1);
 	ck_assert(!is_there(first.entry.generation));
 	ck_assert(is_there(second.entry.generation));

@@ -10,6 +10,7 @@
 #include "common/fs.h"
 #include "common/jsonr.h"
 #include "common/num.h"
+#include "lmdb-schema/prune.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
@@ -331,14 +332,14 @@ sum_of(struct snapshot *which)
 
 START_TEST(a_pinned_generation_outlives_its_file)
 {
-	struct catalog_pruned pruned;
+	struct pruned pruned;
 	struct compute_result second;
 	struct snapshot *none;
 	uint32_t before = sum_of(snap);
 
 	facts_import(20, 9);
 	ck_assert_int_eq(facts_compute("BIG", &second), ERR_OK);
-	ck_assert_int_eq(catalog_prune(facts, 0, &pruned), ERR_OK);
+	ck_assert_int_eq(prune_all(facts, 0, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 1);
 	ck_assert_int_eq(
 	    snapshot_open(&none, facts, SPAN("BIG"), result.entry.generation),

@@ -16,6 +16,7 @@
 #include "lmdb-schema/compute.h"
 #include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/source.h"
+#include "lmdb-schema/prune.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -105,7 +106,7 @@ compute_one(struct store *store, struct span supplier,
 {
 	struct progress progress;
 	struct compute_result result;
-	struct catalog_pruned pruned;
+	struct pruned pruned;
 	enum err err;
 
 	progress_begin(&progress, "compute", "rows", 0, options->quiet);
@@ -121,7 +122,7 @@ compute_one(struct store *store, struct span supplier,
 		    cmd_count(result.entry.rows), cmd_bytes(result.entry.bytes),
 		    result.shared ? "computed by another process" : "computed",
 		    (long long)result.ms);
-	catalog_prune_supplier(store, supplier, GRACE_SECONDS, &pruned);
+	prune_supplier(store, supplier, GRACE_SECONDS, &pruned);
 	return CMD_DONE;
 }
 
@@ -295,7 +296,7 @@ compute_many(struct store *store, const struct options *options,
     struct compute_options how)
 {
 	struct many many = {.store = store, .options = options, .how = how};
-	struct catalog_pruned pruned;
+	struct pruned pruned;
 	int64_t start = date_monotonic_ns();
 	enum err err;
 
@@ -310,7 +311,7 @@ compute_many(struct store *store, const struct options *options,
 		    options->quiet);
 		run_threads(&many);
 		progress_end(&many.progress);
-		err = catalog_prune(store, GRACE_SECONDS, &pruned);
+		err = prune_all(store, GRACE_SECONDS, &pruned);
 	}
 	if (err == ERR_OK && !options->quiet)
 		summary(&many, (double)(date_monotonic_ns() - start) / 1e9);

@@ -17,8 +17,8 @@
 #include "common/log.h"
 #include "common/opt.h"
 #include "common/progress.h"
-#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/prune.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/import.h"
@@ -422,7 +422,7 @@ int
 cmd_import(int argc, char **argv)
 {
 	struct options options = {false, false};
-	struct catalog_pruned pruned;
+	struct pruned pruned;
 	struct store *store;
 	struct fault fault;
 	int args, lock, result;
@@ -451,7 +451,7 @@ cmd_import(int argc, char **argv)
 			result = cmd_settle(store, "import", options.quiet);
 		close(lock);
 		/* What this replaced, and what a killed one has left. */
-		catalog_prune(store, GRACE_SECONDS, &pruned);
+		prune_all(store, GRACE_SECONDS, &pruned);
 	} else {
 		fault_clear(&fault);
 		if (err == ERR_BUSY)

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "common/opt.h"
-#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/prune.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -28,7 +28,7 @@ int
 cmd_prune(int argc, char **argv)
 {
 	struct options options = {15 * 60};
-	struct catalog_pruned pruned;
+	struct pruned pruned;
 	struct store *store;
 	int args, result;
 	enum err err;
@@ -44,7 +44,7 @@ cmd_prune(int argc, char **argv)
 	result = cmd_open(&store, "prune");
 	if (result != CMD_DONE)
 		return result;
-	err = catalog_prune(store, options.grace, &pruned);
+	err = prune_all(store, options.grace, &pruned);
 	if (err != ERR_OK)
 		result = cmd_fail("prune", err, NULL);
 	else

@@ -1,19 +1,19 @@
 /*
- * One flush for several writers: whoever finds nobody at work leads. He waits
- * for the environment, takes all that has queued up by then, runs it in one
- * transaction and wakes the others. Those who come while he waits for the disk
+ * The thread that finds nobody at work leads: it waits for the environment,
+ * takes all jobs that have queued up by then, runs them in one transaction and
+ * wakes the other threads. Jobs that come while the leader waits for the disk
  * are the next batch, so a batch grows as the disk is slow and no timer is
  * needed.
  *
  * Between processes LMDB's own lock takes turns; nothing is shared there.
  */
+#include "lmdb-schema/write_queue.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/kv.h"
-#include "lmdb-schema/state.h"
-#include "lmdb-schema/store.h"
 
 struct job {
 	enum err (*work)(void *context, struct kv_txn *txn);
@@ -23,17 +23,17 @@ struct job {
 	struct job *next;
 };
 
-struct state_queue {
+struct write_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job *first, **last;
 	bool led; /* somebody is at work */
 };
 
-struct state_queue *
-state_queue_new(void)
+struct write_queue *
+write_queue_new(void)
 {
-	struct state_queue *queue = calloc(1, sizeof(*queue));
+	struct write_queue *queue = calloc(1, sizeof(*queue));
 
 	if (queue == NULL)
 		return NULL;
@@ -44,7 +44,7 @@ state_queue_new(void)
 }
 
 void
-state_queue_free(struct state_queue *queue)
+write_queue_free(struct write_queue *queue)
 {
 	if (queue == NULL)
 		return;
@@ -54,7 +54,7 @@ state_queue_free(struct state_queue *queue)
 }
 
 static struct job *
-take_all(struct state_queue *queue)
+take_all(struct write_queue *queue)
 {
 	struct job *batch;
 
@@ -94,7 +94,7 @@ run_alone(struct job *job, struct kv *kv)
 
 /* One that fails must not take the others with it: then each goes alone. */
 static struct job *
-lead(struct state_queue *queue, struct kv *kv)
+lead(struct write_queue *queue, struct kv *kv)
 {
 	struct kv_txn *txn;
 	enum err err = kv_write(&txn, kv);
@@ -112,7 +112,7 @@ lead(struct state_queue *queue, struct kv *kv)
 }
 
 static void
-finish(struct state_queue *queue, struct job *batch)
+finish(struct write_queue *queue, struct job *batch)
 {
 	pthread_mutex_lock(&queue->lock);
 	while (batch != NULL) {
@@ -128,7 +128,7 @@ finish(struct state_queue *queue, struct job *batch)
 
 /* True when this thread is to lead; false when its job was done by another. */
 static bool
-enqueue(struct state_queue *queue, struct job *job)
+enqueue(struct write_queue *queue, struct job *job)
 {
 	pthread_mutex_lock(&queue->lock);
 	*queue->last = job;
@@ -142,13 +142,12 @@ enqueue(struct state_queue *queue, struct job *job)
 }
 
 enum err
-state_write(struct store *store,
+write_queue_run(struct write_queue *queue, struct kv *kv,
     enum err (*work)(void *context, struct kv_txn *txn), void *context)
 {
-	struct state_queue *queue = store_state_queue(store);
 	struct job job = {.work = work, .context = context};
 
 	if (enqueue(queue, &job))
-		finish(queue, lead(queue, store_state(store)));
+		finish(queue, lead(queue, kv));
 	return job.err;
 }
