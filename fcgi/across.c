@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/arena.h"
 #include "common/words.h"
 #include "fcgi/crossing.h"
 #include "fcgi/match.h"
+#include "fcgi/shared_source.h"
+#include "lmdb-schema/source.h"
 
 struct found {
 	uint32_t *rows;
@@ -396,13 +399,13 @@ ask_one(struct across *across, struct span supplier)
 	struct shared_source *source;
 	struct source_supplier info;
 	struct roster *roster;
-	enum err err = server_source(&source, call);
+	enum err err = shared_source_get(&source, call);
 
 	if (err == ERR_OK)
 		err = source_supplier(source->source, supplier, &info);
 	if (err == ERR_OK && info.articles == 0)
 		err = ERR_NOT_FOUND;
-	server_release_source(source);
+	shared_source_release(source);
 	if (err == ERR_OK)
 		err = roster_one(&roster, call, supplier);
 	return err == ERR_OK ? ask_part(across, roster) : err;

@@ -1,6 +1,7 @@
 /* The streams, merged; and the book's, opened as far as a page reaches. */
 #include <stdlib.h>
 
+#include "common/arena.h"
 #include "common/fold.h"
 #include "common/jsonw.h"
 #include "common/num.h"

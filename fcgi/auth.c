@@ -1,10 +1,14 @@
 #include "fcgi/auth.h"
 
+#include "common/arena.h"
 #include "common/date.h"
 #include "common/digest.h"
 #include "common/log.h"
-#include "fcgi/server.h"
+#include "fcgi/call.h"
+#include "fcgi/key_uses.h"
+#include "fcgi/settings.h"
 #include "lmdb-schema/session.h"
+#include "lmdb-schema/state.h"
 
 /* How much of it is right does not show in the time that it takes. */
 static bool
@@ -52,7 +56,7 @@ by_key(struct call *call, struct span text)
 	call->subject.name = span_of(known->name);
 	call->subject.id = span_of(known->id);
 	call->subject.may_propose = known->may_propose;
-	server_note_use(call->server, call->subject.id);
+	key_uses_note(call->server->uses, call->subject.id);
 	return ERR_OK;
 }
 

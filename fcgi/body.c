@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/date.h"
+#include "fcgi/settings.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/jsonr.h"
 #include "common/jsonw.h"
-#include "fcgi/server.h"
+#include "fcgi/call.h"
 
 /*
  * The body as an object, its members not yet looked at. NULL: the answer is

@@ -2,6 +2,11 @@
 #include "common/fold.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/rows.h"
+#include "fcgi/shared_source.h"
+#include "fcgi/splice.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/source.h"
 
 struct listing {
 	struct call *call;
@@ -79,13 +84,13 @@ static enum err
 list(struct listing *listing)
 {
 	struct shared_source *source;
-	enum err err = server_source(&source, listing->call);
+	enum err err = shared_source_get(&source, listing->call);
 
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK; /* nothing imported: nobody there */
 	if (err == ERR_OK)
 		err = source_suppliers(source->source, add_supplier, listing);
-	server_release_source(source);
+	shared_source_release(source);
 	return err;
 }
 

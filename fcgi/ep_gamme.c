@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "common/arena.h"
 #include "fcgi/auth.h"
 #include "fcgi/body.h"
 #include "fcgi/endpoint.h"

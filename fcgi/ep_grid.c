@@ -2,12 +2,13 @@
  * GET /grid: rows of one supplier. A supplier without snapshot is computed, by
  * the slow pool.
  */
+#include "fcgi/dump.h"
 #include "fcgi/endpoint.h"
-#include "fcgi/on_demand.h"
-#include "fcgi/packed.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
+#include "fcgi/splice.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/live.h"
 
 #define BATCH 8 /* rows that are expected together */
 
@@ -89,7 +90,7 @@ add_batch(struct call *call, const struct rowset *set, int64_t from)
 	batch_take(&batch, set, from);
 	for (unsigned i = 0; i < batch.count && err == ERR_OK; i++)
 		err = splice_row(
-		    &call->serving->splice, batch.rows[i], &call->reply->body);
+		    call->serving->splice, batch.rows[i], &call->reply->body);
 	return err;
 }
 
@@ -103,7 +104,7 @@ static enum err
 add_rows(
     struct call *call, const struct rows_view *view, const struct rowset *set)
 {
-	struct splice *splice = &call->serving->splice;
+	struct splice *splice = call->serving->splice;
 
 	for (int64_t i = -3 * BATCH; i < set->count; i += BATCH) {
 		enum err err;
@@ -150,7 +151,7 @@ static void
 send_plain(struct call *call, const struct rows_view *view,
     const struct rowset *set, const struct pieces *tail)
 {
-	struct splice *splice = &call->serving->splice;
+	struct splice *splice = call->serving->splice;
 	struct pieces *body = &call->reply->body;
 	enum err err;
 
@@ -169,62 +170,17 @@ send_plain(struct call *call, const struct rows_view *view,
 		rows_storage_failed(call, err);
 }
 
-/*
- * Every row, as a whole, in the snapshot's order: such an answer can be
- * stitched, once its rows are packed. The first who asks has that done.
- */
-static bool
-get_packed(struct call *call, struct rows_view *view, const struct rowset *set)
-{
-	struct snapshot *snap = view->pinned->snap;
-	struct serving *serving = call->serving;
-	enum err err;
-
-	if (set->order != NULL || set->count < ZIP_ROWS_MIN ||
-	    set->count != snapshot_rows(snap) || !serving->splice.all ||
-	    !rows_takes_gzip(call->request))
-		return false;
-	err = packed_get(
-	    &serving->packed, view->pinned->packed, call->server->store, snap);
-	if (err == ERR_NOT_FOUND)
-		on_demand_pack(call, snapshot_supplier(snap));
-	return err == ERR_OK;
-}
-
-static void
-send_stitched(
-    struct call *call, struct rows_view *view, const struct pieces *tail)
-{
-	struct serving *serving = call->serving;
-	struct packed *packed = serving->packed;
-	int64_t length = -1;
-	enum err err = ERR_OK;
-
-	if (splice_is_unchanged(&serving->splice))
-		length =
-		    stitch_length(packed_zip(packed), START_LEN, tail->total);
-	reply_header(call->reply, "Content-Encoding", "gzip");
-	reply_stream(call->reply, length);
-	if (!call->reply->head_only)
-		err = stitch_dump(&serving->stitch, call->reply,
-		    &serving->splice, packed_zip(packed), span_of(start), tail);
-	if (err == ERR_DAMAGED)
-		packed_discard(view->pinned->packed, packed,
-		    call->server->store, view->pinned->snap);
-	if (err != ERR_OK)
-		rows_storage_failed(call, err);
-}
-
 static void
 send_json(struct call *call, struct rows_view *view, const struct rowset *set,
     const struct rows_pages *pages, bool computed)
 {
 	struct pieces *tail = &call->serving->tail;
+	struct packed *packed;
 
 	pieces_clear(tail);
 	make_tail(tail, view, set, pages, computed);
-	if (get_packed(call, view, set))
-		send_stitched(call, view, tail);
+	if (dump_get(&packed, call, view, set))
+		dump_send(call, view, packed, span_of(start), tail);
 	else
 		send_plain(call, view, set, tail);
 }
@@ -233,7 +189,7 @@ static void
 send_lines(
     struct call *call, const struct rows_view *view, const struct rowset *set)
 {
-	struct splice *splice = &call->serving->splice;
+	struct splice *splice = call->serving->splice;
 	enum err err;
 
 	if (set->count > ROWS_GATHERED)
@@ -297,15 +253,15 @@ send(struct call *call, struct rows_view *view, bool computed)
 	}
 	pages = rows_pages(params->page, params->limit, set.total);
 	rows_page_headers(call, &pages, form);
-	splice_begin(&call->serving->splice, view->pinned->snap, view->ranges,
+	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->live, params->enrich, &params->fields, form);
 	if (set.count <= ROWS_GATHERED)
-		splice_keep(&call->serving->splice, call->server->excerpts);
+		splice_keep(call->serving->splice, call->server->excerpts);
 	if (form == SPLICE_JSON)
 		send_json(call, view, &set, &pages, computed);
 	else
 		send_lines(call, view, &set);
-	splice_release(&call->serving->splice);
+	splice_release(call->serving->splice);
 	rowset_release(&set);
 }
 

@@ -1,11 +1,13 @@
 /* /app/keys: the API keys in the settings of the application. */
 #include <stdlib.h>
 
+#include "common/arena.h"
 #include "common/digest.h"
 #include "fcgi/body.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/rows.h"
 #include "lmdb-schema/access.h"
+#include "lmdb-schema/state.h"
 
 #define KEYS_MAX 100000
 

@@ -1,6 +1,8 @@
 /* GET /network/{codeCentrale}: one product's metrics in the network. */
 #include "fcgi/endpoint.h"
 #include "fcgi/rows.h"
+#include "fcgi/splice.h"
+#include "lmdb-schema/live.h"
 
 void
 ep_network(struct call *call)

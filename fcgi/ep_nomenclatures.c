@@ -8,6 +8,7 @@
 #include "fcgi/endpoint.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
+#include "fcgi/splice.h"
 
 static void
 class_code(char text[8], const struct snap_class *class, int64_t level)

@@ -6,6 +6,8 @@
 #include "fcgi/endpoint.h"
 #include "fcgi/openapi.h"
 #include "fcgi/rows.h"
+#include "fcgi/settings.h"
+#include "fcgi/splice.h"
 
 #define DOCUMENT_MAX (4u << 20)
 

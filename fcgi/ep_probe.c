@@ -1,7 +1,9 @@
 /* GET /healthz, /readyz, /metrics: for probes and for Prometheus. */
 #include "fcgi/endpoint.h"
+#include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/rows.h"
+#include "fcgi/shared_source.h"
 
 void
 ep_healthz(struct call *call)
@@ -15,7 +17,7 @@ void
 ep_readyz(struct call *call)
 {
 	struct shared_source *source = NULL;
-	enum err err = server_source(&source, call);
+	enum err err = shared_source_get(&source, call);
 
 	if (err != ERR_OK && err != ERR_NOT_FOUND) {
 		reply_fail(call->reply, 503, CODE_INTERNAL,
@@ -26,7 +28,7 @@ ep_readyz(struct call *call)
 	pieces_text(&call->reply->body, "{\"ok\":true,\"imported\":");
 	pieces_add(
 	    &call->reply->body, err == ERR_OK ? SPAN("true}") : SPAN("false}"));
-	server_release_source(source);
+	shared_source_release(source);
 }
 
 void

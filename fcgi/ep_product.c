@@ -6,6 +6,8 @@
 #include "fcgi/listed.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
+#include "fcgi/splice.h"
+#include "lmdb-schema/live.h"
 
 /* 404; when other suppliers list it, they are named. */
 static void
@@ -55,11 +57,11 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (rows_not_modified(call, tag, 6, SPLICE_JSON))
 		return;
-	splice_begin(&call->serving->splice, view->pinned->snap, view->ranges,
+	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->live, call->params.enrich, &call->params.fields,
 	    SPLICE_JSON);
 	pieces_text(body, "{\"data\":");
-	err = splice_row(&call->serving->splice, row, body);
+	err = splice_row(call->serving->splice, row, body);
 	if (err != ERR_OK) {
 		rows_storage_failed(call, rows_blame(call, view, err));
 		return;

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "common/arena.h"
 #include "fcgi/body.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/ready.h"
@@ -11,6 +12,7 @@
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/proposal.h"
+#include "lmdb-schema/state.h"
 
 #define ITEMS_MAX 10000
 

@@ -8,6 +8,8 @@
 #include "fcgi/across.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/ready.h"
+#include "fcgi/splice.h"
+#include "lmdb-schema/live.h"
 
 #define DEFAULT_LIMIT 100
 
@@ -92,7 +94,7 @@ static enum err
 add_rows(struct search *search)
 {
 	struct call *call = search->call;
-	struct splice *splice = &call->serving->splice;
+	struct splice *splice = call->serving->splice;
 	enum err err = ERR_OK;
 
 	for (int64_t i = 0; i < search->count && err == ERR_OK; i++) {
@@ -134,13 +136,13 @@ send(struct search *search)
 		return;
 	}
 	rows_page_headers(call, &search->pages, form);
-	splice_columns(&call->serving->splice, &call->params.fields);
+	splice_columns(call->serving->splice, &call->params.fields);
 	if (search->count > ROWS_GATHERED)
 		reply_stream(call->reply, -1);
 	if (form == SPLICE_JSON)
 		pieces_text(body, "{\"data\":[");
 	else if (form == SPLICE_CSV)
-		splice_csv_header(&call->serving->splice, body);
+		splice_csv_header(call->serving->splice, body);
 	err = add_rows(search);
 	if (form == SPLICE_JSON) {
 		if (search->count > 0)

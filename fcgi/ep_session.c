@@ -3,11 +3,13 @@
  * long as the browser runs; how long the session lasts is the server's matter.
  */
 #include "common/date.h"
+#include "common/digest.h"
 #include "fcgi/auth.h"
 #include "fcgi/body.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
+#include "fcgi/settings.h"
 #include "lmdb-schema/attempts.h"
 #include "lmdb-schema/session.h"
 

@@ -2,7 +2,10 @@
 
 #include <stdio.h>
 
+#include "common/arena.h"
 #include "common/jsonw.h"
+#include "fcgi/shared_source.h"
+#include "lmdb-schema/source.h"
 
 static enum err
 add_listed(void *context, struct span supplier)
@@ -30,11 +33,11 @@ listed_find(struct listed **out, struct call *call)
 		return ERR_NO_MEMORY;
 	listed->call = call;
 	listed->count = 0;
-	err = server_source(&source, call);
+	err = shared_source_get(&source, call);
 	if (err != ERR_OK)
 		return err == ERR_NOT_FOUND ? ERR_OK : err;
 	err = source_where(source->source, call->path[0], add_listed, listed);
-	server_release_source(source);
+	shared_source_release(source);
 	return err;
 }
 
@@ -54,12 +57,12 @@ listed_count(
 	struct shared_source *source;
 	unsigned count = 0;
 
-	if (server_source(&source, call) != ERR_OK)
+	if (shared_source_get(&source, call) != ERR_OK)
 		return 0;
 	for (uint32_t i = 0; i < codemap_count(codeins); i++)
 		count += source_lists(
 		    source->source, supplier, codemap_code(codeins, i));
-	server_release_source(source);
+	shared_source_release(source);
 	return count;
 }
 

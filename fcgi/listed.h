@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "fcgi/server.h"
+#include "fcgi/call.h"
 #include "lmdb-schema/codemap.h"
 
 #define LISTED_MAX 1024

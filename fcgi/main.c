@@ -12,7 +12,7 @@
 #include "fcgi/listen.h"
 #include "fcgi/metrics.h"
 #include "fcgi/pool.h"
-#include "fcgi/serve.h"
+#include "fcgi/server.h"
 #include "fcgi/settings.h"
 
 struct options {

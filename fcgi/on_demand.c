@@ -13,7 +13,9 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "fcgi/server.h"
+#include "fcgi/call.h"
+#include "fcgi/metrics.h"
+#include "fcgi/settings.h"
 
 #define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
 #define CHILD_LATE 4 /* --limit: it has ended itself */

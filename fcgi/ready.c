@@ -2,6 +2,12 @@
 
 #include "fcgi/on_demand.h"
 #include "fcgi/rows.h"
+#include "fcgi/settings.h"
+#include "fcgi/shared_source.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/source.h"
+#include "lmdb-schema/state.h"
 
 #define RETRY_SECONDS 5
 
@@ -19,14 +25,14 @@ check_known(struct call *call, struct span supplier)
 {
 	struct shared_source *source;
 	struct source_supplier info = {.articles = 0};
-	enum err err = server_source(&source, call);
+	enum err err = shared_source_get(&source, call);
 
 	if (err != ERR_OK)
 		return err;
 	err = source_supplier(source->source, supplier, &info);
 	if (err == ERR_OK && info.articles == 0)
 		err = ERR_NOT_FOUND;
-	server_release_source(source);
+	shared_source_release(source);
 	return err;
 }
 

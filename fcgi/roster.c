@@ -5,6 +5,10 @@
 #include "common/date.h"
 #include "fcgi/on_demand.h"
 #include "fcgi/roster_kept.h"
+#include "fcgi/settings.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/state.h"
 
 /* Suppliers in a part, when all are more than may be open. */
 #define PART 64
@@ -56,10 +60,18 @@ roster_release(struct roster *roster)
 	free(kept);
 }
 
+static void
+release_held(void *owner, void *roster)
+{
+	(void)owner;
+	roster_release(roster);
+}
+
 enum err
 roster_hold(struct roster *roster, struct call *call)
 {
-	return server_hold_roster(call, roster);
+	return roster == NULL ? ERR_OK
+			      : call_hold(call, release_held, NULL, roster);
 }
 
 void

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 
 #include "fcgi/roster_kept.h"
+#include "fcgi/shared_source.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
 #include "lmdb-schema/proposal.h"
+#include "lmdb-schema/source.h"
 
 /*
  * From so many suppliers on the book is wanted, and made anew when so many, or
@@ -192,11 +196,11 @@ add_absent(struct roster *roster, struct call *call)
 {
 	struct counting counting = {.catalog = call->serving->catalog};
 	struct shared_source *source;
-	enum err err = server_source(&source, call);
+	enum err err = shared_source_get(&source, call);
 
 	if (err == ERR_OK)
 		err = source_suppliers(source->source, count_absent, &counting);
-	server_release_source(source);
+	shared_source_release(source);
 	roster->absent += counting.absent;
 	return err == ERR_NO_MEMORY || err == ERR_NO_FILES ? err : ERR_OK;
 }

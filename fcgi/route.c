@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "fcgi/endpoint.h"
-#include "fcgi/server.h"
+#include "fcgi/call.h"
+#include "fcgi/metrics.h"
 
 #define API "/api/v1"
 #define APP "/app"

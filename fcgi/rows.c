@@ -8,6 +8,8 @@
 #include "common/log.h"
 #include "common/num.h"
 #include "fcgi/route.h"
+#include "fcgi/splice.h"
+#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
 
 /* The longest address that pages are linked by, as it came and as it goes. */
@@ -86,11 +88,21 @@ rows_open(struct rows_view *view, struct call *call, struct span supplier,
 	return err == ERR_OK ? rows_add_ranges(view, call) : err;
 }
 
+static void
+unpin(void *cache, void *pinned)
+{
+	snapcache_unpin(cache, pinned);
+}
+
 void
 rows_close(struct rows_view *view, struct call *call)
 {
 	ranges_release(view->ranges);
-	server_hold(call, view->pinned);
+	/* What refers to rows that were let go must not go out. */
+	if (view->pinned != NULL &&
+	    call_hold(call, unpin, call->server->snapcache, view->pinned) !=
+		ERR_OK)
+		call->reply->body.err = ERR_NO_MEMORY;
 	view->ranges = NULL;
 	view->pinned = NULL;
 }

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 #include "fcgi/rowset.h"
-#include "fcgi/server.h"
+#include "fcgi/call.h"
+#include "fcgi/splice.h"
 
 /* A supplier's snapshot as this request sees it. */
 struct rows_view {

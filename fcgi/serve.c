@@ -9,12 +9,17 @@
 
 #include <string.h>
 
+#include "common/arena.h"
 #include "common/date.h"
 #include "common/log.h"
 #include "fcgi/auth.h"
+#include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/rows.h"
-#include "fcgi/server.h"
+#include "fcgi/call.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/state.h"
 
 static enum err
 take_views(struct serving *serving)
@@ -169,7 +174,7 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	reply_begin(&serving->reply, out, request);
 	run_steps(&call);
 	err = reply_end(&serving->reply);
-	server_release_held(serving);
+	call_release_held(serving);
 	rest_views(serving);
 	note_end(&call, err);
 	return err;

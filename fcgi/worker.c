@@ -35,10 +35,12 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "common/openfiles.h"
+#include "common/sink.h"
 #include "fcgi/incoming.h"
 #include "fcgi/record.h"
 #include "fcgi/request.h"
 #include "fcgi/serve.h"
+#include "fcgi/server.h"
 
 #define TICK_S 5
 #define BODY_KEEP ((size_t)64 << 10) /* memory a thread keeps for bodies */

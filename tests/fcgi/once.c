@@ -17,6 +17,7 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "fcgi/serve.h"
+#include "fcgi/server.h"
 
 #define ANSWER_MAX ((size_t)4 << 30)
 

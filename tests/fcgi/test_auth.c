@@ -3,6 +3,11 @@
 
 #include <stdio.h>
 
+#include "fcgi/key_uses.h"
+#include "fcgi/server.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
+#include "lmdb-schema/state.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 
@@ -134,10 +139,10 @@ START_TEST(use_is_noted_once_a_key_and_written_later)
 {
 	for (unsigned i = 0; i < 3; i++)
 		ck_assert_int_eq(world_ask("/api/v1/fournisseurs"), 200);
-	ck_assert_uint_eq(world.server->use_count, 1);
-	ck_assert_int_gt(world.server->uses[0].used_ms, 0);
+	ck_assert_uint_eq(world.server->uses->count, 1);
+	ck_assert_int_gt(world.server->uses->uses[0].used_ms, 0);
 	server_tick(world.server);
-	ck_assert_uint_eq(world.server->use_count, 0);
+	ck_assert_uint_eq(world.server->uses->count, 0);
 }
 END_TEST
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
+#include "fcgi/server.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"

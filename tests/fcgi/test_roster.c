@@ -3,6 +3,7 @@
 #include "fcgi/roster.h"
 
 #include "common/fs.h"
+#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/live.h"
 #include "lmdb-schema/store.h"
 #include "tests/fcgi/world.h"
@@ -38,7 +39,7 @@ is_of(const struct roster *roster, unsigned i, const char *supplier)
 static void
 end(void)
 {
-	server_release_held(world.serving);
+	call_release_held(world.serving);
 	live_view_rest(world.serving->live);
 	catalog_view_rest(world.serving->catalog);
 	state_view_rest(world.serving->state);

@@ -1,7 +1,7 @@
 /* tests/fcgi/test_route.c: fcgi/route.h */
 #include "fcgi/route.h"
 
-#include "fcgi/server.h"
+#include "fcgi/call.h"
 #include "tests/support/run.h"
 
 static struct arena *arena;

@@ -1,6 +1,7 @@
 /* tests/fcgi/test_serve.c: fcgi/serve.h: what holds for whole requests; what
  * each endpoint answers is in tests/flow. */
 #include "fcgi/serve.h"
+#include "fcgi/server.h"
 
 #include <stdio.h>
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/fs.h"
+#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fcgi/serve.h"
+#include "fcgi/server.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 

@@ -6,6 +6,10 @@
 
 #include "common/fs.h"
 #include "fcgi/route.h"
+#include "fcgi/serve.h"
+#include "fcgi/server.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/live.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
 

@@ -9,7 +9,8 @@
 #pragma once
 
 #include "fcgi/rows.h"
-#include "fcgi/server.h"
+#include "fcgi/settings.h"
+#include "fcgi/call.h"
 
 struct world {
 	struct settings settings;

@@ -12,6 +12,7 @@
 #include "common/date.h"
 #include "common/jsonr.h"
 #include "fcgi/serve.h"
+#include "fcgi/server.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 

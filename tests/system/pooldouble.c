@@ -23,6 +23,7 @@
 
 #include "common/num.h"
 #include "fcgi/serve.h"
+#include "fcgi/server.h"
 
 #define CHUNK (64 << 10)
 

@@ -1,0 +1,42 @@
+#include "fcgi/call.h"
+
+#include <stdlib.h>
+
+/* What an answer refers to. */
+struct held {
+	void (*release)(void *owner, void *what);
+	void *owner, *what;
+};
+
+enum err
+call_hold(struct call *call, void (*release)(void *owner, void *what),
+    void *owner, void *what)
+{
+	struct serving *serving = call->serving;
+
+	if (serving->held_count == serving->held_room) {
+		unsigned room = serving->held_room * 2 + 8;
+		struct held *held =
+		    reallocarray(serving->held, room, sizeof(*held));
+
+		if (held == NULL) {
+			release(owner, what);
+			return ERR_NO_MEMORY;
+		}
+		serving->held = held;
+		serving->held_room = room;
+	}
+	serving->held[serving->held_count++] =
+	    (struct held){release, owner, what};
+	return ERR_OK;
+}
+
+void
+call_release_held(struct serving *serving)
+{
+	while (serving->held_count > 0) {
+		struct held *held = &serving->held[--serving->held_count];
+
+		held->release(held->owner, held->what);
+	}
+}

@@ -1,0 +1,115 @@
+/*
+ * call: one request on its way, as each of its steps sees it: what was asked,
+ * who asks, the answer in the making, and what the worker process and the
+ * thread keep for it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/span.h"
+#include "fcgi/params.h"
+#include "fcgi/pieces.h"
+#include "fcgi/query.h"
+#include "fcgi/reply.h"
+#include "fcgi/request.h"
+#include "lmdb-schema/access.h"
+
+struct arena;
+struct attempts;
+struct catalog_view;
+struct computing_table;
+struct excerpts;
+struct key_uses;
+struct live_view;
+struct metrics;
+struct roster_slot;
+struct route;
+struct settings;
+struct snapcache;
+struct source_slot;
+struct splice;
+struct state_view;
+struct stitch;
+struct store;
+
+/* What the threads of a worker process share; server.c makes it. */
+struct server {
+	const struct settings *settings;
+	struct metrics *metrics;
+	struct store *store;
+	struct snapcache *snapcache;
+	struct excerpts *excerpts;
+	struct roster_slot *roster;
+	struct computing_table *computing; /* on_demand.c */
+	struct attempts *attempts; /* to log in */
+	struct source_slot *source; /* shared_source.c */
+	struct key_uses *uses;
+};
+
+/* The key that was found good last, and of which commit of the state. */
+struct known_key {
+	uint64_t commit;
+	char text[ACCESS_KEY_MAX]; /* empty: none */
+	size_t text_len;
+	char id[ACCESS_ID_LEN + 1], name[ACCESS_NAME_MAX + 1];
+	bool may_propose;
+};
+
+/* What a thread keeps between requests. */
+struct serving {
+	struct server *server;
+	struct live_view *live;
+	struct catalog_view *catalog;
+	struct state_view *state;
+	struct known_key key; /* auth.c */
+	struct arena *arena;
+	struct reply reply;
+	struct splice *splice;
+	struct stitch *stitch;
+	struct buf message, details, folded;
+	struct buf ranks; /* that a search across suppliers has found */
+	struct pieces tail; /* what stands behind the rows */
+	/* What the answer refers to, until it is put: see call_hold(). */
+	struct held *held;
+	unsigned held_count, held_room;
+};
+
+/* Who calls. */
+enum subject_kind { SUBJECT_NOBODY, SUBJECT_KEY, SUBJECT_USER };
+
+struct subject {
+	enum subject_kind kind;
+	struct span name; /* recorded as the author of proposals */
+	struct span id; /* a key's id */
+	bool may_propose;
+	int64_t expires_ms; /* a user's session */
+};
+
+struct call {
+	struct serving *serving;
+	struct server *server;
+	const struct request *request;
+	const struct route *route;
+	struct subject subject;
+	struct span path[2]; /* what {…} in the route's path stands for */
+	struct reply *reply;
+	bool handed_over; /* nginx is to ask again elsewhere */
+	/* Two kilobytes that their steps fill: not cleared before. */
+	struct query query;
+	struct params params;
+};
+
+/*
+ * Keeps `what` until the answer is put: `release` is then called with both.
+ * ERR_NO_MEMORY has called it at once: what refers to it must not go out.
+ */
+enum err call_hold(struct call *call, void (*release)(void *owner, void *what),
+    void *owner, void *what);
+
+/* The answer is put. */
+void call_release_held(struct serving *serving);

@@ -1,0 +1,28 @@
+/*
+ * dump: all rows of a supplier as one gzip member, put together of rows that
+ * were packed beforehand (packed.h, stitch.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/span.h"
+
+struct call;
+struct packed;
+struct pieces;
+struct rows_view;
+struct rowset;
+
+/*
+ * True when the answer can be a dump: every row, as a whole, in the snapshot's
+ * order, for a client that takes gzip, and the rows are packed. They are then
+ * held until the answer is put. The first such request for rows that are not
+ * packed has that done, and gets false.
+ */
+bool dump_get(struct packed **out, struct call *call,
+    const struct rows_view *view, const struct rowset *set);
+
+/* Sends it, between `start` and `tail`; a failure is answered or logged. */
+void dump_send(struct call *call, const struct rows_view *view,
+    struct packed *packed, struct span start, const struct pieces *tail);

@@ -1,0 +1,59 @@
+#include "fcgi/key_uses.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/date.h"
+
+struct key_uses *
+key_uses_new(void)
+{
+	struct key_uses *uses = calloc(1, sizeof(*uses));
+
+	if (uses != NULL)
+		pthread_mutex_init(&uses->lock, NULL);
+	return uses;
+}
+
+void
+key_uses_free(struct key_uses *uses)
+{
+	if (uses == NULL)
+		return;
+	pthread_mutex_destroy(&uses->lock);
+	free(uses);
+}
+
+void
+key_uses_note(struct key_uses *uses, struct span id)
+{
+	int64_t now = date_now_ms();
+	unsigned i = 0;
+
+	pthread_mutex_lock(&uses->lock);
+	while (i < uses->count && !span_eq(id, span_of(uses->uses[i].id)))
+		i++;
+	if (i < KEY_USES_MAX &&
+	    (i < uses->count ||
+		span_copy(uses->uses[i].id, sizeof(uses->uses[i].id), id))) {
+		uses->uses[i].used_ms = now;
+		if (i == uses->count)
+			uses->count++;
+	}
+	pthread_mutex_unlock(&uses->lock);
+}
+
+void
+key_uses_write(struct key_uses *uses, struct store *store)
+{
+	struct access_use copy[KEY_USES_MAX];
+	unsigned count;
+
+	pthread_mutex_lock(&uses->lock);
+	count = uses->count;
+	memcpy(copy, uses->uses, count * sizeof(*copy));
+	uses->count = 0;
+	pthread_mutex_unlock(&uses->lock);
+	if (count > 0)
+		access_note_uses(store, copy, count); /* logged there */
+}

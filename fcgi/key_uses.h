@@ -1,0 +1,30 @@
+/*
+ * key_uses: when each API key was used last, gathered until it is worth a
+ * transaction.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "common/span.h"
+#include "lmdb-schema/access.h"
+
+#define KEY_USES_MAX 256
+
+struct key_uses {
+	pthread_mutex_t lock;
+	struct access_use uses[KEY_USES_MAX];
+	unsigned count;
+};
+
+struct key_uses *key_uses_new(void); /* NULL when memory is out */
+void key_uses_free(struct key_uses *uses); /* NULL is fine */
+
+/*
+ * Notes that a key was used now. More keys than fit stay unnoted until the
+ * others are written.
+ */
+void key_uses_note(struct key_uses *uses, struct span id);
+
+/* Stores what was noted, and forgets it; a failure is logged. */
+void key_uses_write(struct key_uses *uses, struct store *store);
