@@ -3,7 +3,6 @@
 #include "common/arena.h"
 #include "common/date.h"
 #include "common/digest.h"
-#include "common/log.h"
 #include "fcgi/call.h"
 #include "fcgi/key_uses.h"
 #include "fcgi/settings.h"

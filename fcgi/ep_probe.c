@@ -1,8 +1,10 @@
 /* GET /healthz, /readyz, /metrics: for probes and for Prometheus. */
+#include "fcgi/call.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/metrics.h"
+#include "fcgi/pieces.h"
+#include "fcgi/reply.h"
 #include "fcgi/route.h"
-#include "fcgi/rows.h"
 #include "fcgi/shared_source.h"
 
 void

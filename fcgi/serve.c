@@ -11,7 +11,6 @@
 
 #include "common/arena.h"
 #include "common/date.h"
-#include "common/log.h"
 #include "fcgi/auth.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"

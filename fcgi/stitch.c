@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#include "common/log.h"
-
 /* A segment has 64 rows; a row's maps end below 4 GB, usual ones at 10 KB. */
 #define RAW_MAX ((size_t)1 << 30)
 #define LEVEL 1

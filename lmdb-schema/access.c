@@ -7,7 +7,6 @@
 #include "common/digest.h"
 #include "common/fold.h"
 #include "common/kv.h"
-#include "common/log.h"
 #include "lmdb-schema/audit.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"

@@ -6,9 +6,7 @@
 
 #include "common/buf.h"
 #include "common/date.h"
-#include "common/fs.h"
 #include "common/kv.h"
-#include "common/log.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"

@@ -8,7 +8,6 @@
 #include "lmdb-schema/checking.h"
 #include "lmdb-schema/proposal.h"
 #include "lmdb-schema/session.h"
-#include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 #include "lmdb-schema/user.h"
 

@@ -5,7 +5,6 @@
  */
 #include "common/kv.h"
 #include "lmdb-schema/checking.h"
-#include "lmdb-schema/state.h"
 #include "lmdb-schema/store.h"
 
 #define BACKUP "restore a backup"

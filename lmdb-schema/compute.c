@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "common/date.h"
-#include "common/log.h"
 #include "lmdb-schema/computing.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store.h"

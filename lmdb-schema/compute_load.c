@@ -1,7 +1,5 @@
 #include <stdlib.h>
 
-#include "common/kv.h"
-#include "common/log.h"
 #include "common/num.h"
 #include "lmdb-schema/computing.h"
 

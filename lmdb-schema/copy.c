@@ -11,7 +11,6 @@
 #include "common/kv.h"
 #include "common/log.h"
 #include "lmdb-schema/catalog.h"
-#include "lmdb-schema/key.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"
 

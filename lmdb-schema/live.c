@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "common/kv.h"
-#include "common/log.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"

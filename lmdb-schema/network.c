@@ -1,6 +1,5 @@
 /* The stored and the shown form of the network's metrics. */
 #include "common/date.h"
-#include "common/jsonw.h"
 #include "common/num.h"
 #include "lmdb-schema/live.h"
 #include "lmdb-schema/pack.h"

@@ -10,7 +10,6 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "common/kv.h"
-#include "common/log.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "common/date.h"
-#include "common/num.h"
 #include "lmdb-schema/schema.h"
 
 #define GROUP_MAX (1u << 20)

@@ -11,7 +11,6 @@
 
 #include "common/kv.h"
 #include "common/log.h"
-#include "common/num.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot_sections.h"

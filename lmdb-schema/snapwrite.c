@@ -6,7 +6,6 @@
 
 #include "common/fs.h"
 #include "common/kv.h"
-#include "common/log.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store.h"

@@ -1,6 +1,5 @@
 #include "lmdb-schema/trend.h"
 
-#include "common/jsonw.h"
 #include "common/num.h"
 
 #define MONTHS 12

@@ -1,3 +1,4 @@
+#include "common/kv.h"
 #include "common/kvpages.h"
 
 #include <fcntl.h>
@@ -6,7 +7,6 @@
 #include <unistd.h>
 
 #include "common/fs.h"
-#include "tests/common/kv_help.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"

@@ -13,7 +13,6 @@
 #include "lmdb-schema/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
-#include "tests/support/scratch.h"
 
 static const char *const words[] = {"a", "e", "la", "lait", "ait", "bio", "0",
     "00", "1%200", "zzz", "a%20e%20i", "lait%20lait", "chocolat%20noir"};

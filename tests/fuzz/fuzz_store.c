@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/check.h"
 #include "lmdb-schema/source.h"
 #include "lmdb-schema/store.h"

@@ -7,7 +7,6 @@
 #include "common/fs.h"
 #include "common/kv.h"
 #include "lmdb-schema/schema.h"
-#include "lmdb-schema/state.h"
 #include "lmdb-schema/store.h"
 
 const char *const plain_files[PLAIN_FILES] = {

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "lmdb-schema/key.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/run.h"
 

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/digest.h"
 #include "common/kv.h"
 #include "lmdb-schema/access.h"
 #include "lmdb-schema/check.h"

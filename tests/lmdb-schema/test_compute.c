@@ -16,7 +16,6 @@
 #include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
-#include "tests/support/scratch.h"
 
 static struct compute_result result;
 static struct compute_options options;

@@ -8,7 +8,6 @@
 
 #include "common/fs.h"
 #include "lmdb-schema/check.h"
-#include "lmdb-schema/snapshot.h"
 #include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/limit.h"

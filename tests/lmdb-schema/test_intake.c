@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/fs.h"
 #include "common/num.h"
 #include "lmdb-schema/schema.h"
 #include "tests/lmdb-schema/facts.h"

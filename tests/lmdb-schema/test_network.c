@@ -1,6 +1,5 @@
 #include <stdio.h>
 
-#include "common/date.h"
 #include "common/num.h"
 #include "lmdb-schema/live.h"
 #include "lmdb-schema/schema.h"

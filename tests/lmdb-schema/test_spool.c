@@ -1,6 +1,5 @@
 #include "lmdb-schema/spool.h"
 
-#include "common/num.h"
 #include "tests/support/limit.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"

@@ -8,7 +8,6 @@
 
 #include "common/fs.h"
 #include "lmdb-schema/schema.h"
-#include "lmdb-schema/state.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/lmdb-schema/plain.h"
 #include "tests/support/flip.h"

@@ -8,7 +8,6 @@
 
 #include "common/buf.h"
 #include "lmdb-schema/deflate.h"
-#include "lmdb-schema/store.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"

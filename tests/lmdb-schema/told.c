@@ -1,9 +1,8 @@
 #include "tests/lmdb-schema/told.h"
 
+#include <check.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "tests/support/run.h"
 
 char told[4096];
 struct check_counts told_counts;

@@ -1,67 +1,145 @@
 #!/bin/sh
-# Who may include whom (docs/architecture.md): nothing points upwards, and each
-# outside library has one door. Closes with "N passed, N failed".
+# Which folder may include which (docs/architecture.md): nothing points upwards,
+# and each outside library has one door. tools/dev/stale-includes.py then names
+# includes that their file has no use for. Closes with "N passed, N failed".
 set -u
 cd "${abs_top_srcdir:-.}" || exit 1
 passed=0
 failed=0
 
-# rule WHERE PATTERN REASON: no file of WHERE may have a line like PATTERN.
+# A layer is a folder, without its subfolders, or the files that stand between
+# its name and the colon. It may include itself, the layers behind the colon, and
+# what those may. The first line that fits a file has it.
+layers='
+common :
+lmdb-schema : common
+fcgi : lmdb-schema
+tools/gridctl : lmdb-schema
+tools/gridhook/tool : common
+tools/gridhook : common
+tools/gridhud : common
+'
+# End of the layers.
+
+# Each include of ours as "FILE:LINE INCLUDED"; what the build makes is no file.
+includes() {
+  grep -rnE --include='*.[ch]' '^#include "' common lmdb-schema fcgi tools |
+    sed -E 's/^([^:]*:[0-9]*):#include "([^"]*)".*/\1 \2/' |
+    grep -v ' config\.h$'
+}
+
+# One line for each layer: "ok NAME", or "bad NAME" and the includes at fault.
+by_layer() {
+  awk -v layers="$layers" '
+    function fits(file, pattern) {
+      gsub(/\./, "[.]", pattern)
+      gsub(/\*/, "[^/]*", pattern)
+      return file ~ "^" pattern "$"
+    }
+    function layer_of(file, i, j, n, patterns) {
+      if (file in known)
+        return known[file]
+      for (i = 1; i <= count; i++) {
+        n = split(files[i], patterns, " ")
+        for (j = 1; j <= n; j++)
+          if (fits(file, patterns[j]))
+            return known[file] = names[i]
+      }
+      return known[file] = ""
+    }
+    BEGIN {
+      total = split(layers, lines, "\n")
+      for (l = 1; l <= total; l++) {
+        n = split(lines[l], words, " ")
+        if (n == 0)
+          continue
+        name = names[++count] = words[1]
+        for (i = 2; words[i] != ":"; i++)
+          files[count] = files[count] " " words[i]
+        if (files[count] == "")
+          files[count] = name "/*"
+        may[name, name] = 1
+        # What those below may include was said further up.
+        for (i++; i <= n; i++)
+          for (k = 1; k <= count; k++)
+            if ((words[i], names[k]) in may)
+              may[name, names[k]] = 1
+      }
+    }
+    {
+      file = $1
+      sub(/:.*/, "", file)
+      from = layer_of(file)
+      to = layer_of($2)
+      if (from == "" || to == "")
+        faults["(no layer)"] = faults["(no layer)"] "\n" $1 ": " $2
+      else if (!((from, to) in may))
+        faults[from] = faults[from] "\n" $1 ": " $2 " is of " to
+    }
+    END {
+      for (i = 1; i <= count; i++)
+        if (!(names[i] in faults))
+          print "ok " names[i]
+      for (name in faults)
+        print "bad " name faults[name]
+    }'
+}
+
+report=$(includes | by_layer)
+passed=$(echo "$report" | grep -c '^ok ')
+failed=$(echo "$report" | grep -c '^bad ')
+echo "$report" | sed -n '/^ok /d; s/^bad \(.*\)/not ok: an include points upwards: \1/; p'
+
+all="common lmdb-schema fcgi tools"
+
+# rule WORD PATTERN DOORS: only the files DOORS of the tree may have a line like
+# PATTERN; * stands for a part of a name.
 rule() {
-  hits=$(grep -rnE --include='*.[ch]' --include='*.def' "$2" $1 2>/dev/null |
-    grep -vE "^($3):")
+  doors=$(echo "$3" | sed 's/\./\\./g; s/\*/[^:\/]*/g; s/ /|/g')
+  hits=$(grep -rnE --include='*.[ch]' --include='*.def' "$2" $all 2>/dev/null |
+    grep -vE "^(${doors:--}):")
   if [ -n "$hits" ]; then
     failed=$((failed + 1))
-    printf 'not ok: %s\n%s\n' "$4" "$hits"
+    printf 'not ok: %s\n%s\n' "$1" "$hits"
   else
     passed=$((passed + 1))
   fi
 }
 
-none='-'
-own='#include "(lmdb-schema|fcgi|tools|tests|nginx)/'
-rule common "$own" "$none" "common includes nothing else of ours"
-rule lmdb-schema '#include "(fcgi|tools|tests|nginx)/' "$none" \
-  "lmdb-schema includes common only"
-rule fcgi '#include "(tools|tests|nginx)/' "$none" "fcgi never meets tools"
-rule tools/gridctl '#include "(fcgi|tests|tools/gridh)' "$none" \
-  "gridctl never meets fcgi or the desktop tools"
-rule "tools/gridhook tools/gridhud" '#include "(lmdb-schema|fcgi|tests|tools/gridctl)/' \
-  "$none" "gridhook and gridhud share only common"
+# door NAME HEADER FILES: where alone the headers of an outside library stand.
+door() {
+  rule "$1 has one door: $3" "#include <$2" "$3"
+}
 
-all="common lmdb-schema fcgi tools"
-rule "$all" '#include <lmdb\.h>' 'common/kv(_open)?\.c' "lmdb.h has one door: common/kv*.c"
-rule "$all" '#include <libdeflate\.h>' 'lmdb-schema/deflate\.c' \
-  "libdeflate.h has one door: lmdb-schema/deflate.c"
-rule "$all" '#include <zlib\.h>' 'lmdb-schema/deflate\.c' \
-  "zlib.h has one door: lmdb-schema/deflate.c"
-rule "$all" '#include <jansson\.h>' 'common/jsonr\.c' \
-  "jansson.h has one door: common/jsonr.c"
-rule "$all" '#include <openssl/' 'common/digest\.c' \
-  "openssl has one door: common/digest.c"
-rule "$all" '#include <utf8proc\.h>' 'common/fold\.c' \
-  "utf8proc.h has one door: common/fold.c"
-rule "$all" '#include <ini\.h>' 'common/conf\.c' "ini.h has one door: common/conf.c"
-rule "$all" '#include <csv\.h>' 'tools/gridctl/csv_quoted\.c' \
-  "csv.h has one door: tools/gridctl/csv_quoted.c"
-rule "$all" '#include <(fcgiapp|fcgi_stdio|fcgios)\.h>' 'fcgi/worker\.c' \
-  "fcgiapp.h has one door: fcgi/worker.c"
-rule "$all" '#include <llhttp\.h>' 'tools/gridhook/http\.c' \
-  "llhttp.h has one door: tools/gridhook/http.c"
 desk=tools/gridhook/tool
-rule "$all" '#include <xcb/' "$desk/x11(_[a-z]+)?\.[ch]" \
-  "libxcb has one door: $desk/x11*"
-rule "$all" '#include <systemd/' "$desk/bus\.c" \
-  "sd-bus has one door: $desk/bus.c"
-rule "$all" '#include <png\.h>' "$desk/picture_png\.c" \
-  "png.h has one door: $desk/picture_png.c"
-rule "$all" '#include <jpeglib\.h>' "$desk/picture_jpeg\.c" \
-  "jpeglib.h has one door: $desk/picture_jpeg.c"
-rule "$all" '#include <(ncurses|curses)\.h>' 'tools/gridhud/term(_[a-z]+)?\.c' \
-  "ncurses.h has one door: tools/gridhud/term*.c"
-rule "$all" '(^|[^a-z_])(strcpy|strcat|sprintf|strtok|atoi|gmtime|localtime)\(' \
-  "$none" "not used: strcpy strcat sprintf strtok atoi gmtime localtime"
-rule "$all" '^[ 	]*//|[;{}][ 	]*//' "$none" "comments are /* */"
+door lmdb 'lmdb\.h>' "common/kv.c common/kv_open.c"
+door libdeflate 'libdeflate\.h>' "lmdb-schema/deflate.c"
+door zlib 'zlib\.h>' "lmdb-schema/deflate.c"
+door jansson 'jansson\.h>' "common/jsonr.c"
+door openssl 'openssl/' "common/digest.c"
+door utf8proc 'utf8proc\.h>' "common/fold.c"
+door inih 'ini\.h>' "common/conf.c"
+door libcsv 'csv\.h>' "tools/gridctl/csv_quoted.c"
+door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/worker.c"
+door llhttp 'llhttp\.h>' "tools/gridhook/http.c"
+door libxcb 'xcb/' "$desk/x11*.c $desk/x11_door.h"
+door sd-bus 'systemd/' "$desk/bus.c"
+door libpng 'png\.h>' "$desk/picture_png.c"
+door libjpeg 'jpeglib\.h>' "$desk/picture_jpeg.c"
+door ncurses '(ncurses|curses)\.h>' "tools/gridhud/term*.c"
+rule "not used: strcpy strcat sprintf strtok atoi gmtime localtime" \
+  '(^|[^a-z_])(strcpy|strcat|sprintf|strtok|atoi|gmtime|localtime)\(' ""
+rule "comments are /* */" '^[ 	]*//|[;{}][ 	]*//' ""
+
+if command -v python3 >/dev/null; then
+  stale=$(python3 tools/dev/stale-includes.py)
+  if [ -z "$stale" ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'not ok: includes without a use\n%s\n' "$stale"
+  fi
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

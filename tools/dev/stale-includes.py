@@ -5,9 +5,10 @@
 
 An include is used when its file has a word that the header declares: a
 function, macro, constant, variable, a struct with its members, or the tag of a
-struct that the header's own .c file defines. What a header merely passes on by
-its own includes does not count: a file includes what it uses. The first include
-of NAME.c or NAME_part.c may be its own header without a use.
+struct that the header's own .c file defines. What a .c file gets through another
+header does not count as a use of that header. A header's include also counts as
+used when a file that includes the header relies on it. The first include of
+NAME.c or NAME_part.c may be its own header without a use.
 
 Prints a line for each include that is stale; exits with 1 when there is one.
 """
@@ -48,12 +49,14 @@ class File:
             r"\b(?:struct|union|enum)\s+(\w+)\s*\{", self.code))
         self.names = set()
         self.members = set()
+        self.prefixes = set()
         if path.endswith(".h"):
             self.declare()
 
     def declare(self):
         self.names |= set(re.findall(r"^#\s*define\s+(\w+)", self.code, re.M))
         code = re.sub(r"^#(?:\\\n|.)*$", "", self.code, flags=re.M)
+        code = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", code, flags=re.S)
         self.names |= self.defined
         # Bodies: constants of enums, members of structs and unions.
         while True:
@@ -74,6 +77,8 @@ class File:
         while re.search(r"\{[^{}]*\}", code):
             code = re.sub(r"\{[^{}]*\}", ";", code)
         self.forward = set(re.findall(r"\bstruct\s+(\w+)\s*;", code))
+        # COL_##name makes words that begin so.
+        self.prefixes |= set(re.findall(r"(\w+)##", self.code))
         self.names |= set(re.findall(r"\b(\w+)\s*\((?!\*)", code)) - KEYWORDS
         for kind in re.findall(r"\bextern\b([^;]*);", code):
             variable = re.search(r"(\w+)\s*(?:\[.*)?$", kind.strip(), re.S)
@@ -94,13 +99,21 @@ def own_header(file, include):
         or stem(file).startswith(stem(include) + "_"))
 
 
+def passed_on(files, path, header):
+    """Whether a file that includes path, but not header, has a use for it."""
+    return any(path in file.includes and header.path not in file.includes
+               and header.names & file.words for file in files.values())
+
+
 def main():
     files = {path: File(path) for path in sources()}
     # A struct that is only named in a header is its own when the files behind
-    # the header define it.
+    # the header define it, or nobody does.
+    defined = set().union(*(file.defined for file in files.values()))
     for path, file in files.items():
         if not path.endswith(".h"):
             continue
+        file.names |= file.forward - defined
         for other in files.values():
             if other.path != path and own_header(other.path, path):
                 file.names |= file.forward & other.defined
@@ -115,11 +128,16 @@ def main():
                 continue
             if header.names & file.words:
                 continue
+            if any(word.startswith(prefix) for prefix in header.prefixes
+                   for word in file.words):
+                continue
             # A member that another header of the file has, too, tells nothing.
             others = set().union(file.defined, *(
                 files[name].members for name in file.includes
                 if name != include and name in files))
             if (header.members & file.members_used) - others:
+                continue
+            if path.endswith(".h") and passed_on(files, path, header):
                 continue
             print(f'{path}: #include "{include}" is stale')
             stale += 1

@@ -11,7 +11,6 @@
 #include "common/fs.h"
 #include "common/opt.h"
 #include "lmdb-schema/copy.h"
-#include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"
 
 static const struct opt_spec backup_spec = {

@@ -8,7 +8,6 @@
 #include "common/num.h"
 #include "common/opt.h"
 #include "lmdb-schema/catalog.h"
-#include "lmdb-schema/rowjson.h"
 #include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"

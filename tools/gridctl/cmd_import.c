@@ -14,7 +14,6 @@
 
 #include "common/date.h"
 #include "common/fs.h"
-#include "common/log.h"
 #include "common/opt.h"
 #include "common/progress.h"
 #include "lmdb-schema/key.h"

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/date.h"
 #include "common/opt.h"
 #include "lmdb-schema/store.h"
 #include "tools/gridctl/cmd.h"

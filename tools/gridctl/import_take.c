@@ -8,7 +8,6 @@
 #include "common/num.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
-#include "lmdb-schema/row.h"
 #include "tools/gridctl/import_reading.h"
 
 /* --- the files, one line each ------------------------------------------- */

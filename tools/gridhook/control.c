@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/date.h"
-#include "common/log.h"
 #include "tools/gridhook/lines.h"
 
 #define LINE_MAX_BYTES ((size_t)4 << 20)

@@ -12,9 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/log.h"
 #include "tools/gridhud/child.h"
-#include "tools/gridhud/text.h"
 
 #define LOOK_MS 1000 /* between looks at the settings file */
 #define READ_MAX 65536

@@ -8,7 +8,6 @@
 #include "common/log.h"
 #include "tools/gridhud/app.h"
 #include "tools/gridhud/policy.h"
-#include "tools/gridhud/text.h"
 
 #define AWAY_WAIT_MS 2000
 #define CLAIM_TRIES 50

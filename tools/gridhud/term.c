@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/log.h"
 #include "tools/gridhud/term_screen.h"
 #include "tools/gridhud/text.h"
 
