@@ -1,0 +1,79 @@
+#!/bin/sh
+# Comments name what they speak of: none opens with a bare pronoun or relative
+# ("What is left", "Those that wait", "It is read once"). Names each that does.
+#
+#	tools/dev/check-words.sh [--report] [FILE...]
+#
+# With --report it counts them by folder, and fails for none. Closes with
+# "N passed, N failed": the files without and with such comments.
+set -u
+cd "${abs_top_srcdir:-.}" || exit 1
+report=
+if [ "${1:-}" = --report ]; then
+  report=yes
+  shift
+fi
+[ $# -gt 0 ] ||
+  set -- $(find common lmdb-schema fcgi tools tests -name '*.[ch]' -o \
+    -name '*.def' | sort)
+
+awk -v report="$report" '
+  BEGIN {
+    # The words, then what may stand behind one of them all the same.
+    split("What Who Whoever Whom Whose Which One Ones It Its They Them Their " \
+      "Those These This That He His Him She Her Others Neither", list, " ")
+    for (i in list)
+      bare[list[i]] = 1
+    allowed = "^(This (file|function|header|struct|table|test|program)|" \
+      "One (byte|bit|line|row|file|thread|call|request|word|page|of) |" \
+      "These? [a-z]+ )"
+  }
+  FNR == 1 {
+    if (FILENAME in seen == 0)
+      files[++count] = FILENAME
+    seen[FILENAME] = 1
+    inside = 0
+  }
+  {
+    text = ""
+    if (inside == 1) {
+      text = $0
+      sub("^[ \t]*[*]+[ \t]*", "", text)
+      if (text != "")
+        inside = 2
+    } else if (match($0, "/[*]+")) {
+      text = substr($0, RSTART + RLENGTH)
+      sub("^[ \t]+", "", text)
+      inside = text == "" ? 1 : 2
+    }
+    if (index($0, "*/"))
+      inside = 0
+    if (text == "")
+      next
+    split(text, words, "[^A-Za-z]")
+    if (words[1] in bare && text !~ allowed) {
+      bad[FILENAME]++
+      total++
+      if (!report)
+        printf "not ok: %s:%d: %s\n", FILENAME, FNR, text
+      folder = FILENAME
+      sub("/[^/]*$", "", folder)
+      by[folder]++
+    }
+  }
+  END {
+    for (i = 1; i <= count; i++)
+      if (files[i] in bad)
+        failed++
+      else
+        passed++
+    if (report) {
+      for (folder in by)
+        printf "%5d %s\n", by[folder], folder | "sort -k2"
+      close("sort -k2")
+      printf "%d comments open with a bare pronoun or relative\n", total
+      exit 0
+    }
+    printf "%d passed, %d failed\n", passed, failed
+    exit failed > 0
+  }' "$@"
