@@ -1,6 +1,8 @@
 /*
  * changes: the bar at the foot: how many rows, how many changes wait, and
- * Save and Cancel for the selection, or for all when nothing is selected.
+ * Save and Cancel for the selection; without one for the changes that the
+ * filters show; where they show none, or there are no filters, for all of the
+ * supplier.
  */
 import {on} from "./bus.js";
 import {el, icon} from "./dom.js";
@@ -9,8 +11,11 @@ import {canUndo, plan} from "./ranges.js";
 import {plural, t} from "./text.js";
 import * as format from "./format.js";
 
-/* `grid` tells the selection; `undoStep` takes back a step, or the last. */
-export function changesBar(grid, undoStep) {
+/*
+ * `grid` tells the selection; `undoStep` takes back a step, or the last;
+ * `shown` promises the changed articles that the filters show, null for all.
+ */
+export function changesBar(grid, undoStep, shown) {
 	const totals = el("div.totals", {role: "status"});
 	const counts = el("div.counts");
 	const save = el("button.primary", {type: "button",
@@ -23,6 +28,10 @@ export function changesBar(grid, undoStep) {
 	const element = el("footer.foot", {}, totals, counts, back, cancel, save);
 	let supplier = null;
 
+	/* The changed articles that the filters show; null: all of them. */
+	let within = null;
+	let looks = 0, looking = null; /* a promise while nobody knows */
+
 	const selection = () => {
 		const rows = grid.selectedRows();
 
@@ -30,14 +39,50 @@ export function changesBar(grid, undoStep) {
 		    rows.map(({codein}) => codein);
 	};
 
-	function decideNow(what) {
-		decide(what, plan(selection()), {supplier, undoStep,
-		    bySelection: selection() !== null});
+	/* What Save and Cancel are about, and for which articles. */
+	function scope() {
+		const chosen = selection();
+
+		if (chosen !== null)
+			return {name: "selection", codeins: chosen};
+		return within?.length > 0 ? {name: "shown", codeins: within} :
+		    {name: "all", codeins: null};
+	}
+
+	async function decideNow(what) {
+		if (selection() === null)
+			await looking;
+		const {name, codeins} = scope();
+
+		decide(what, plan(codeins), {supplier, undoStep, scope: name});
+	}
+
+	/*
+	 * Other filters, or other changes: which of them are shown? Where that
+	 * cannot be had, the window says that it is about all.
+	 */
+	async function find(mine) {
+		const codeins = await shown().catch(() => null);
+
+		if (mine !== looks)
+			return looking;
+		within = codeins;
+		looking = null;
+		update();
+	}
+
+	function look() {
+		looking = find(++looks);
+		update();
 	}
 
 	function update() {
 		const chosen = selection();
-		const {count} = plan(chosen), all = plan(null);
+		const {name, codeins} = scope();
+		const waits = looking !== null && name !== "selection";
+		const {count} = plan(codeins), all = plan(null);
+		const n = waits ? "…" : format.integer(count);
+		const suffix = name === "shown" ? "_shown" : "_n";
 		const parts = [];
 
 		if (chosen !== null)
@@ -52,16 +97,16 @@ export function changesBar(grid, undoStep) {
 			parts.push(el("span.part.mine", {},
 			    plural("count_mine", all.mine.length)));
 		counts.replaceChildren(...parts);
-		save.textContent = t("save_n", {n: format.integer(count)});
-		cancel.textContent = t("cancel_n", {n: format.integer(count)});
-		save.disabled = cancel.disabled = count === 0;
+		save.textContent = t(`save${suffix}`, {n});
+		cancel.textContent = t(`cancel${suffix}`, {n});
+		save.disabled = cancel.disabled = waits || count === 0;
 		back.disabled = !canUndo();
 	}
 
-	on("ranges", update);
+	on("ranges", look);
 	on("selection", update);
 	return {
-		element, update, decideNow,
+		element, update, look, decideNow,
 		supplier(one) {
 			supplier = one;
 			update();

@@ -31,7 +31,9 @@ function listRows({mine, pending}, supplier) {
 	    ...pending.map((one) => [one, one.author])];
 	const rows = all.slice(0, LISTED).map(([one, who]) => el("tr", {},
 	    el("td", {}, articleName(supplier.code, one)),
-	    el("td.nowrap", {}, `${one.codeGamme ?? "∅"} → ${one.gamme ?? "∅"}`),
+	    el("td.nowrap", {}, keepsRange(one) ? t("kept_over",
+		{gamme: one.codeGamme ?? "∅", proposed: one.gammeAValider}) :
+		`${one.codeGamme ?? "∅"} → ${one.gamme ?? "∅"}`),
 	    el("td.faint", {}, who)));
 
 	if (all.length > LISTED)
@@ -50,17 +52,25 @@ function listOf(planned, supplier) {
 	}}, el("summary", {}, t("detail")), el("table.plain", {}, body));
 }
 
-function explain(what, planned, bySelection, supplier) {
+/* An edit back to the recorded range does no more than reject a proposal. */
+const keepsRange = ({gamme, codeGamme, gammeAValider}) =>
+    gamme === codeGamme && gammeAValider != null;
+
+function explain(what, planned, {scope, supplier}) {
 	const name = supplier.nom ?? supplier.code;
+	const saves = what === "save";
+	const kept = saves ? planned.mine.filter(keepsRange) : [];
+	const keeps = new Set(kept.map(({codein}) => codein));
+	const others = (list) => list.filter(({codein}) => !keeps.has(codein));
 
 	return [
-		el("p", {}, bySelection ? t("scope_selection") :
-		    t("scope_all", {name})),
+		el("p", {}, t(`scope_${scope}`, {name})),
 		el("ul.parts", {},
 		    part(`part_pending_${what}`, planned.pending, "api"),
-		    part(`part_mine_${what}`, planned.mine, "mine"),
-		    what === "save" ? part("part_over", planned.over, "over") :
-			null),
+		    part(`part_mine_${what}`, others(planned.mine), "mine"),
+		    saves ? part("part_over", others(planned.over), "over") :
+			null,
+		    part("part_kept", kept, "over")),
 		el("p.faint", {}, t("only_seen")),
 		listOf(planned, supplier),
 	];
@@ -107,7 +117,7 @@ function choices(edits, of, window) {
 		el("button", {type: "button", onclick() {
 			window().close();
 			decide("save", plan(edits.map(({codein}) => codein)),
-			    {...of, bySelection: true});
+			    {...of, scope: "selection"});
 		}}, t("save_mine")),
 		el("button.primary", {type: "button",
 		    onclick: () => window().close()}, t("decide_later")),
@@ -146,6 +156,16 @@ function tellConflicts(planned, results, of) {
 	window.dialog.querySelector("footer .primary")?.focus();
 }
 
+/* From what is shown to all of the supplier: another window, to look at. */
+function widen(what, of, close) {
+	const all = plan(null);
+
+	return el("button.widen", {type: "button", onclick() {
+		close();
+		decide(what, all, {...of, scope: "all"});
+	}}, t("scope_widen", {n: format.integer(all.count)}));
+}
+
 const undoOf = (step, {undoStep}) => step && {label: t("undo"),
     run: () => undoStep(step)};
 
@@ -159,8 +179,8 @@ function report(what, planned, results, of) {
 }
 
 /*
- * Save or Cancel what plan() made, `of` {supplier, bySelection, undoStep}: the
- * last one takes a step back.
+ * Save or Cancel what plan() made, `of` {supplier, scope, undoStep}: scope says
+ * what it was made of, "selection", "shown" or "all"; undoStep takes a step back.
  */
 export function decide(what, planned, of) {
 	if (planned.count === 0)
@@ -172,9 +192,10 @@ export function decide(what, planned, of) {
 	    onclick: () => window.close()}, t("go_back"));
 	const window = openDialog({
 		title: plural(`${what}_title`, planned.count),
-		content: [...explain(what, planned, of.bySelection,
-		    of.supplier), problem],
-		actions: [back, go],
+		content: [...explain(what, planned, of), problem],
+		actions: [of.scope === "shown" ? widen(what, of,
+		    () => window.close()) : null, back, go]
+		    .filter((one) => one !== null),
 	});
 
 	(what === "save" ? go : back).focus();

@@ -7,8 +7,7 @@
 import {
 	CellApiModule, CellStyleModule, ColumnApiModule, createGrid,
 	EventApiModule, InfiniteRowModelModule, LocaleModule, ModuleRegistry,
-	RenderApiModule, RowApiModule, RowSelectionModule, RowStyleModule,
-	ScrollApiModule,
+	RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule,
 } from "ag-grid-community";
 import {cellOptions} from "./cells.js";
 import {column, keepColumns, shownColumns} from "./columns.js";
@@ -20,15 +19,12 @@ import {french, t} from "./text.js";
 
 ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
     ColumnApiModule, EventApiModule, InfiniteRowModelModule, LocaleModule,
-    RenderApiModule, RowApiModule, RowSelectionModule, RowStyleModule,
-    ScrollApiModule]);
+    RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule]);
 
 const PAGES_KEPT = 40;
 const PINNED = new Set(["codein", "libelle1"]);
 
 const localeText = french ? {
-	ariaRowSelect: "Espace pour choisir la ligne",
-	ariaRowDeselect: "Espace pour ne plus choisir la ligne",
 	ariaSortableColumn: "Entrée pour trier",
 	ariaColumn: "Colonne",
 } : {};
@@ -73,7 +69,8 @@ function definition({name, width}, wide) {
  *	failed(error, source)   a page of this source could not be had
  *	opened(row)       Enter, or two clicks
  *	moved(row)        the cursor is on another row
- *	selected(count)   which rows are chosen has changed
+ *	selected()        other rows are chosen
+ *	unchosen(error)   rows to choose could not be had
  *	pressed(event, row, name)   another key in a column's cell; true
  *	                            when taken
  *	sorted()
@@ -82,7 +79,10 @@ export function makeGrid(host, tell) {
 	const wide = matchMedia("(min-width: 900px)");
 	/* A finger needs higher rows, and taps where a mouse clicks twice. */
 	const {matches: byFinger} = matchMedia("(pointer: coarse)");
-	const ticks = tickColumn(host, () => api);
+	const ticks = tickColumn(host, {api: () => api,
+	    slice: (from, to) => rows.source.slice(from, to,
+		orderOf(sorts())),
+	    changed: tell.selected, failed: tell.unchosen});
 	let rowNow = null;
 	let pressed = null; /* the article that a click was on */
 	/* Who has the rows, {source, loaded}. */
@@ -110,7 +110,7 @@ export function makeGrid(host, tell) {
 		suppressRowTransform: true,
 		rowHeight: byFinger ? 40 : 30,
 		headerHeight: 42,
-		rowClassRules,
+		rowClassRules: {...rowClassRules, ...ticks.rowClassRules},
 		localeText,
 		suppressCellFocus: false,
 		/* The API sorts by one column: two are not shown as if it did. */
@@ -118,8 +118,6 @@ export function makeGrid(host, tell) {
 		suppressMovableColumns: false,
 		suppressDragLeaveHidesColumns: true,
 		suppressOverlays: ["loading", "noRows"],
-		rowSelection: {mode: "multiRow", checkboxes: false,
-		    headerCheckbox: false, enableClickSelection: false},
 		onColumnMoved: keep,
 		onColumnResized: keep,
 		onSortChanged() {
@@ -131,10 +129,6 @@ export function makeGrid(host, tell) {
 			if (fromBottom)
 				focus();
 			return fromBottom === true;
-		},
-		onSelectionChanged() {
-			ticks.show();
-			tell.selected(api.getSelectedNodes().length);
 		},
 		onCellClicked({event, data, column}) {
 			if (event.detail === 1)
@@ -172,6 +166,8 @@ export function makeGrid(host, tell) {
 			return;
 		if (event.key === "Enter")
 			tell.opened(data);
+		else if (ticks.pressed(event, Number(index)))
+			event.preventDefault();
 		else if (tell.pressed(event, data, at.getAttribute("col-id")))
 			event.preventDefault();
 	});
@@ -183,6 +179,8 @@ export function makeGrid(host, tell) {
 		return [ticks.definition, ...shownColumns().map((one) =>
 		    definition(one, wide.matches))];
 	}
+	const sorts = () => api.getColumnState().filter(({sort}) => sort);
+
 	function orderOf(sortModel) {
 		const [first] = sortModel;
 
@@ -248,8 +246,7 @@ export function makeGrid(host, tell) {
 		show(source, loaded) {
 			rowNow = null;
 			rows = {source, loaded};
-			api.deselectAll();
-			ticks.forget();
+			ticks.clear();
 			api.setGridOption("datasource", {getRows});
 			toTop();
 		},
@@ -267,6 +264,7 @@ export function makeGrid(host, tell) {
 			for (const [codein, ranges] of now)
 				Object.assign(api.getRowNode(codein)?.data ?? {},
 				    ranges);
+			ticks.recorded(now);
 		},
 		rangesChanged: () => api.refreshCells(
 		    {columns: ["codein", "codeGamme"], force: true}),
@@ -284,8 +282,8 @@ export function makeGrid(host, tell) {
 			    state: order === "" ? [] : [{colId,
 				sort: order === colId ? "asc" : "desc"}]});
 		},
-		selectedRows: () => api.getSelectedNodes().map(({data}) => data),
-		clearSelection: () => api.deselectAll(),
+		selectedRows: ticks.rows,
+		clearSelection: ticks.clear,
 		focus,
 		/* The row before or after the cursor's, brought into sight. */
 		step(by) {

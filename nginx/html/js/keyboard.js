@@ -13,6 +13,7 @@ const keys = () => [
 	[[t("key_delete")], "k_drop"],
 	[["Ctrl+Z"], "k_undo"],
 	[[t("key_space")], "k_select"],
+	[["Ctrl+A"], "select_all"],
 	[["Ctrl+S"], "k_save"],
 	[["Ctrl+C"], "k_copy"],
 	[["?"], "k_help"],

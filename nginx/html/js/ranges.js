@@ -29,7 +29,8 @@ export const editCount = () => edits.size;
 export const edited = () => [...edits];
 export const canUndo = () => history.length > 0;
 
-const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];
+/* The articles that have a proposal or an edit. */
+export const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];
 const draftName = () => `drafts.${user}.${supplier}`;
 
 /* What was kept, as far as it can be read. */

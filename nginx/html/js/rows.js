@@ -12,6 +12,7 @@ import {periodUntil} from "./period.js";
 const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur"];
 
 export const PAGE = 100;
+const SLICE = 5000; /* rows at once, where few columns are wanted */
 
 export class Rows {
 	#filters;
@@ -29,11 +30,11 @@ export class Rows {
 		this.#abort.abort();
 	}
 
-	async #ask(page, order, snapshot) {
+	async #ask(page, order, snapshot, limit = PAGE, fields = this.#fields) {
 		const asked = moment();
 		const answer = await get("/api/v1/grid", {...this.#filters,
-		    ...order, page, limit: PAGE, fields: this.#fields,
-		    snapshot}, {signal: this.#abort.signal});
+		    ...order, page, limit, fields, snapshot},
+		{signal: this.#abort.signal});
 
 		freshen(answer.data, asked);
 		periodUntil(answer.meta.donneesAu);
@@ -59,9 +60,22 @@ export class Rows {
 		    meta: answer.meta};
 	}
 
-	async #within(page, order, snapshot) {
+	/* Rows from place `from` to before `to`, with what ALWAYS comes. */
+	async slice(from, to, order) {
+		const {meta} = await this.#first;
+		const first = Math.floor(from / SLICE);
+		const pages = [];
+
+		for (let page = first; page * SLICE < to; page++)
+			pages.push(await this.#within(page + 1, order,
+			    meta.snapshot, SLICE, ALWAYS.join(",")));
+		return pages.flatMap(({data}) => data)
+		    .slice(from - first * SLICE, to - first * SLICE);
+	}
+
+	async #within(page, order, snapshot, ...how) {
 		try {
-			return await this.#ask(page, order, snapshot);
+			return await this.#ask(page, order, snapshot, ...how);
 		} catch (error) {
 			/* The generation is gone: the caller begins anew. */
 			if (error instanceof ApiError && error.status === 404)
@@ -139,12 +153,20 @@ export class ChosenRows {
 		return rows.filter((row) => fits(row, this.#filters));
 	}
 
-	async page(page, {sort = "codein", order = "asc"}) {
+	async #sorted({sort = "codein", order = "asc"}) {
 		this.#rows ??= this.#load();
-		const rows = [...await this.#rows].sort(by(sort, order));
+		return [...await this.#rows].sort(by(sort, order));
+	}
+
+	async page(page, order) {
+		const rows = await this.#sorted(order);
 
 		return {rows: rows.slice((page - 1) * PAGE, page * PAGE),
 		    total: rows.length, meta: null};
+	}
+
+	async slice(from, to, order) {
+		return (await this.#sorted(order)).slice(from, to);
 	}
 }
 

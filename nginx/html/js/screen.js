@@ -2,7 +2,7 @@
  * screen: the page where buyers work. It puts the views together and decides
  * which rows the grid shows; what each view looks like is in its own file.
  */
-import {ApiError} from "./api.js";
+import {ApiError, get} from "./api.js";
 import {emit, on} from "./bus.js";
 import {copied} from "./cells.js";
 import {changesBar} from "./changes.js";
@@ -19,8 +19,8 @@ import {listenKeys, openHelp} from "./keyboard.js";
 import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
 import {keepPlace, onPlace, placeNow} from "./place.js";
-import {edited, lastStep, openRanges, RANGES, refreshPending, setRange,
-    undo} from "./ranges.js";
+import {changed, edit, edited, lastStep, openRanges, proposal, RANGES,
+    refreshPending, setRange, undo} from "./ranges.js";
 import {ChosenRows, Rows} from "./rows.js";
 import {openSettings} from "./settings.js";
 import {rowsState} from "./state.js";
@@ -36,6 +36,7 @@ export function openScreen(host, session, logOut) {
 	let supplier = null, sums = null, source = null;
 	let filters = {...NO_FILTERS};
 	let total = null, dated = null, classSum = 0;
+	let matching = null; /* promises the codes of all rows of the filters */
 	let pending = new AbortController();
 	let untell = null; /* what takes back that proposals cannot be had */
 	let arriving = false; /* other rows, from the first one on */
@@ -72,6 +73,8 @@ export function openScreen(host, session, logOut) {
 			}
 		}),
 		selected: () => emit("selection"),
+		unchosen: (error) => error.name === "AbortError" ||
+		    complain(t("choose_failed"), error, {about: "choice"}),
 		pressed: cellKey,
 		sorted() {
 			total = null;
@@ -79,7 +82,7 @@ export function openScreen(host, session, logOut) {
 				notePlace(true);
 		},
 	});
-	const bar = changesBar(grid, undoStep);
+	const bar = changesBar(grid, undoStep, changedAndShown);
 	const sideButton = iconButton("tree", t("classification"), toggleSide);
 	const work = el("div.work", {}, side,
 	    el("main.center", {}, filterLine.element,
@@ -119,6 +122,36 @@ export function openScreen(host, session, logOut) {
 		    aValider: show === "pending" ? 1 : null}, fields);
 	}
 
+	/* The codes that the filters leave, asked for once and when wanted. */
+	async function codesOf(asked) {
+		const {data} = await get("/api/v1/grid",
+		    {fournisseur: supplier.code, ...asked, fields: "codein"});
+
+		return new Set(data.map(({codein}) => codein));
+	}
+
+	/* The changed articles among the rows of the filters; null: all are. */
+	async function changedAndShown() {
+		const {show, ...others} = filters;
+		const all = changed();
+
+		if (supplier === null || !anyFilter())
+			return null;
+		if (all.length === 0)
+			return [];
+		if (Object.values(others).some((one) => one))
+			matching ??= codesOf(others);
+		const codes = await matching?.catch((error) => {
+			matching = null;
+			throw error;
+		});
+
+		return all.filter((codein) =>
+		    (codes === undefined || codes.has(codein)) &&
+		    (show !== "pending" || proposal(codein) !== undefined) &&
+		    (show !== "mine" || edit(codein) !== undefined));
+	}
+
 	function newSource() {
 		source?.close();
 		source = makeSource();
@@ -133,6 +166,8 @@ export function openScreen(host, session, logOut) {
 
 		state.loading(!supplier.hasSnapshot);
 		bar.outdated();
+		matching = null;
+		bar.look();
 		arriving = true;
 		grid.show(...rows);
 	}
@@ -451,6 +486,7 @@ export function openScreen(host, session, logOut) {
 	on("unkept", () => tell(t("edits_unkept"), {error: true}));
 	on("decided", () => {
 		grid.clearSelection();
+		matching = null;
 		lookForProposals();
 		refreshRows();
 	});
@@ -508,5 +544,5 @@ export function openScreen(host, session, logOut) {
 	}
 
 	begin();
-	window.productGrid = {grid: grid.api};
+	window.productGrid = {grid: grid.api, chosen: grid.selectedRows};
 }

@@ -252,7 +252,7 @@ async function hands(day, page) {
 	await day.check("rows are chosen by the mouse, by Shift and by Space",
 	    async () => {
 		const chosen = (count) => page.waitForFunction((n) =>
-		    productGrid.grid.getSelectedNodes().length === n &&
+		    productGrid.chosen().length === n &&
 		    document.querySelectorAll("input.tick:checked").length ===
 			n, count);
 

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import {article} from "./article.mjs";
 import {back} from "./back.mjs";
+import {choosing} from "./choosing.mjs";
 import {faults} from "./faults.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
@@ -29,6 +30,7 @@ await faults(day);
 await day.check("the page complained of nothing", () =>
     assert.deepEqual(day.page.problems, []));
 await back(day, browser);
+await choosing(day, browser);
 await places(day, browser);
 await odd(day, browser);
 await races(day, browser);
