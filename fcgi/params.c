@@ -56,8 +56,8 @@ const struct param_info param_infos[] = {
     {"fields", PARAM_FIELDS, ROWS, 0, AT(fields), 0, 0, NULL,
 	"Columns to show, separated by commas; codein is always there"},
     {"enrich", PARAM_FLAG, ROWS, 0, AT(enrich), 0, 1, "1",
-	"1 re-reads network and codeGammeServeur now, 0 serves them as they "
-	"were computed"},
+	"1 re-reads network and codeGammeServeur, and all that follows from "
+	"them, now; 0 serves all as it was computed"},
     {"page", PARAM_INT, LISTS | USE_FOURNISSEURS, 0, AT(page), 1, MANY, "1",
 	"Page, from 1"},
     {"limit", PARAM_INT, LISTS | USE_FOURNISSEURS, 0, AT(limit), 1, MANY, NULL,

@@ -3,6 +3,7 @@
 #include "common/jsonw.h"
 #include "common/log.h"
 #include "common/num.h"
+#include "lmdb-schema/trend.h"
 
 #define TEXT_MAX (1u << 24)
 #define STEP 32 /* bytes, no more than PIECES_SPARE */
@@ -404,45 +405,58 @@ read_network(struct splice *splice, struct today *today)
 }
 
 static void
-add_decimal(struct buf *buf, int64_t micro)
+add_number(struct buf *buf, unsigned column, int64_t number)
 {
-	if (micro == NUM_NULL)
+	if (number == NUM_NULL)
 		buf_add_text(buf, "null");
+	else if (row_info[column].type == ROW_INTEGER)
+		num_add_int(buf, number);
 	else
-		num_add_decimal(buf, micro);
+		num_add_decimal(buf, number);
 }
 
-static void
-add_network(struct buf *buf, const struct today *today, unsigned column)
+/* The article's own margin rate: only the gap to the network's asks for it. */
+static enum err
+own_margin(
+    struct splice *splice, uint32_t row, unsigned column, int64_t *margin)
 {
-	const struct network *network = &today->network;
+	const int64_t *margins;
 
-	if (!today->network_known) {
+	*margin = NUM_NULL;
+	if (column != COL_ecartMargeReseau)
+		return ERR_OK;
+	margins = snapshot_numbers(splice->snap, COL_tauxMarge);
+	if (margins == NULL || row >= snapshot_rows(splice->snap))
+		return ERR_DAMAGED;
+	*margin = margins[row];
+	return ERR_OK;
+}
+
+static enum err
+add_network(struct splice *splice, const struct today *today, unsigned column)
+{
+	const struct network *network =
+	    today->network_known ? &today->network : NULL;
+	struct buf *buf = &splice->text;
+	int64_t margin;
+	enum err err;
+
+	buf_clear(buf);
+	if (column < ROW_FLATS) {
+		err = own_margin(splice, today->row, column, &margin);
+		if (err != ERR_OK)
+			return err;
+		add_number(
+		    buf, column, network_number(network, column, margin));
+	} else if (network == NULL)
 		buf_add_text(buf, "null");
-		return;
-	}
-	switch (column) {
-	case COL_caReseau:
-		add_decimal(buf, network->ca);
-		break;
-	case COL_qteReseau:
-		add_decimal(buf, network->qte);
-		break;
-	case COL_nbMagasinsReseau:
-		if (network->stores == NUM_NULL)
-			buf_add_text(buf, "null");
-		else
-			num_add_int(buf, network->stores);
-		break;
-	case COL_caParMagasinReseau:
-		add_decimal(buf, network->ca_per_store);
-		break;
-	case COL_margePctReseau:
-		add_decimal(buf, network->margin);
-		break;
-	default:
+	else if (column == COL_network)
 		network_json(buf, network);
-	}
+	else if (column == COL_trend)
+		trend_network_json(buf, network);
+	else
+		network_months_json(buf, network);
+	return buf_end(buf);
 }
 
 /* A column's JSON value of today, in the snapshot or in splice->text. */
@@ -459,10 +473,10 @@ value_today(struct splice *splice, struct today *today, unsigned column,
 	if (splice->network_changed && is_network(column)) {
 		if (!today->network_read)
 			err = read_network(splice, today);
-		buf_clear(&splice->text);
-		add_network(&splice->text, today, column);
+		if (err == ERR_OK)
+			err = add_network(splice, today, column);
 		*value = buf_span(&splice->text);
-		return err == ERR_OK ? buf_end(&splice->text) : err;
+		return err;
 	}
 	*value = snapshot_value(splice->snap, today->row, column);
 	return value->len == 0 ? ERR_DAMAGED : ERR_OK;
@@ -581,7 +595,7 @@ gammes_differ(const struct splice *splice, uint32_t row)
 	    ranges->differs[row] != 0;
 }
 
-/* The network's object says all that its flat copies say. */
+/* All that follows from the network does from what its object shows. */
 static bool
 tells_network(const struct splice *splice, unsigned column)
 {

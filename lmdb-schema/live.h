@@ -36,6 +36,14 @@ void network_write(struct buf *buf, const struct network *network);
 enum err network_read(struct network *network, struct span value);
 
 /*
+ * What a scalar column of row.def says of the network: micro for decimals,
+ * NUM_NULL for null. `network` NULL: it does not know the article, whose own
+ * tauxMarge is `margin`.
+ */
+int64_t network_number(
+    const struct network *network, unsigned column, int64_t margin);
+
+/*
  * Of the series, the year that ends with its newest month is shown: the place
  * of the first such month. What is older is kept, and shown nowhere.
  */

@@ -3,6 +3,7 @@
 #include "common/num.h"
 #include "lmdb-schema/live.h"
 #include "lmdb-schema/pack.h"
+#include "lmdb-schema/row.h"
 #include "lmdb-schema/schema.h"
 
 bool
@@ -63,6 +64,38 @@ network_read(struct network *network, struct span value)
 		network->month_qte[i] = unpack_decimal(&from);
 	}
 	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
+}
+
+int64_t
+network_number(const struct network *network, unsigned column, int64_t margin)
+{
+	int64_t gap;
+
+	if (network == NULL)
+		return NUM_NULL;
+	switch (column) {
+	case COL_caReseau:
+		return network->ca;
+	case COL_qteReseau:
+		return network->qte;
+	case COL_nbMagasinsReseau:
+		return network->stores;
+	case COL_caParMagasinReseau:
+		return network->ca_per_store;
+	case COL_margePctReseau:
+		return network->margin;
+	case COL_presenceReseauPct:
+		return network->stores == NUM_NULL
+		    ? NUM_NULL
+		    : num_ratio(network->stores, SCHEMA_NETWORK_STORES);
+	case COL_ecartMargeReseau:
+		return margin != NUM_NULL && network->margin != NUM_NULL &&
+			num_add(&gap, margin, -network->margin)
+		    ? gap
+		    : NUM_NULL;
+	default:
+		return NUM_NULL;
+	}
 }
 
 static void

@@ -206,16 +206,6 @@ unit_margin(const struct source_article *article)
 }
 
 static int64_t
-minus(int64_t a, int64_t b)
-{
-	int64_t result;
-
-	if (a == NUM_NULL || b == NUM_NULL || !num_add(&result, a, -b))
-		return NUM_NULL;
-	return result;
-}
-
-static int64_t
 times(int64_t a, int64_t b)
 {
 	return a == NUM_NULL || b == NUM_NULL ? NUM_NULL : num_times(a, b);
@@ -280,23 +270,14 @@ set_master(struct row_numbers *out, const struct rowcalc_places *places,
 	SET(margeUnitaire, unit_margin(article));
 }
 
+/* tauxMarge is set already. */
 static void
 set_network(struct row_numbers *out, const struct rowcalc_places *places,
     const struct network *network)
 {
-	bool known = network != NULL;
-
-	SET(caReseau, known ? network->ca : NUM_NULL);
-	SET(qteReseau, known ? network->qte : NUM_NULL);
-	SET(nbMagasinsReseau, known ? network->stores : NUM_NULL);
-	SET(caParMagasinReseau, known ? network->ca_per_store : NUM_NULL);
-	SET(margePctReseau, known ? network->margin : NUM_NULL);
-	SET(presenceReseauPct,
-	    known && network->stores != NUM_NULL
-		? num_ratio(network->stores, SCHEMA_NETWORK_STORES)
-		: NUM_NULL);
-	SET(ecartMargeReseau,
-	    minus(GET(tauxMarge), known ? network->margin : NUM_NULL));
+	for (unsigned i = COL_caReseau; i <= COL_ecartMargeReseau; i++)
+		out->number[places->of[i]] =
+		    network_number(network, i, GET(tauxMarge));
 }
 
 enum err

@@ -268,60 +268,143 @@ START_TEST(unchanged_whole_rows_are_referred_to)
 }
 END_TEST
 
-/* What a live row says must be what a row computed anew says. */
-START_TEST(overlaid_row_is_the_row_computed_anew)
+/* gridctl changes the data: what was read before is let go of. */
+static void
+change(const char *words)
 {
-	static char live[1 << 16];
-
 	rows_close(&view, &call);
-	scratch_text("g.csv", "fournisseur,codein,gamme\nS1,A1,Z\n");
-	scratch_text("n.csv",
-	    "codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,"
-	    "fetchedAt,2025-01\n100001,30000.5,9100,200,0.25,,170\n");
-	call = world_call();
 	live_view_rest(world.serving->live);
 	catalog_view_rest(world.serving->catalog);
 	state_view_rest(world.serving->state);
-	{
-		char words[2 * FS_PATH_MAX];
+	world_gridctl(words);
+	call = world_call();
+	view = world_view(&call, "S1");
+}
 
-		snprintf(words, sizeof(words), "gammes import %s",
-		    scratch_path("g.csv"));
-		world_gridctl(words);
-		snprintf(
-		    words, sizeof(words), "network %s", scratch_path("n.csv"));
-		world_gridctl(words);
+static void
+take_in(const char *command, const char *csv)
+{
+	char words[2 * FS_PATH_MAX];
+
+	scratch_text("in.csv", csv);
+	snprintf(
+	    words, sizeof(words), "%s %s", command, scratch_path("in.csv"));
+	change(words);
+}
+
+#define HEAD \
+	"codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau," \
+	"fetchedAt"
+
+/* What may happen to the network's file: 100001 is A1's, 100002 is A2's. */
+static const char *const networks[] = {
+    HEAD ",2025-01\n100001,30000.5,9100,200,0.25,,170\n",
+    HEAD "\n100001,27000,9000,270,0.32,2025-03-01T04:00:00Z\n",
+    HEAD "\n100001,,,,,\n100002,5400,4500,100,-0.2,\n",
+    HEAD ",2025-01,2025-02\n100001,1,1,1,0.32,,0,60\n"
+	 "100002,5400,4500,135,0.2,,-50,-100\n",
+    HEAD ",2023-02,2023-03,2023-04,2023-05,2023-06,2023-07,2023-08,2023-09,"
+	 "2023-10,2023-11,2023-12,2024-01,2024-02,2024-03,2024-04,2024-05,"
+	 "2024-06,2024-07,2024-08,2024-09,2024-10,2024-11,2024-12,2025-01\n"
+	 "100001,1,300,5,0.1,,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,"
+	 "20,21,22,23,24\n"
+	 "100002,1,300,5,0.1,,,2,3,,5,6,7,8,9,10,11,12,13,14,,16,17,18,,20,,"
+	 "22,,\n",
+    HEAD "\n100004,1,2,3,0.1,\n",
+};
+
+static const char *const live_columns =
+    "caReseau,qteReseau,nbMagasinsReseau,caParMagasinReseau,margePctReseau,"
+    "presenceReseauPct,ecartMargeReseau,network,trend,qteReseauByMonth";
+
+/* Whole rows in each form, and each live column alone. */
+#define TEXTS_MAX 128
+static char *texts[TEXTS_MAX];
+
+static unsigned
+take_texts(char **to, bool enrich)
+{
+	static const char *const codes[] = {"A1", "A2", "A3", "A4"};
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct span name, rest = span_of(live_columns);
+
+		for (int form = SPLICE_JSON; form <= SPLICE_CSV; form++)
+			to[count++] = span_dup(span_of(
+			    row(codes[i], "", enrich, (enum splice_form)form)));
+		while (span_cut(&name, &rest, ',')) {
+			char *alone = span_dup(name);
+
+			to[count++] = span_dup(
+			    span_of(row(codes[i], alone, enrich, SPLICE_JSON)));
+			free(alone);
+		}
 	}
-	call = world_call();
-	view = world_view(&call, "S1");
+	ck_assert_uint_le(count, TEXTS_MAX);
+	return count;
+}
+
+static void
+must_be_the_same(char **was, bool enrich)
+{
+	static char *now[TEXTS_MAX];
+	unsigned count = take_texts(now, enrich);
+
+	for (unsigned i = 0; i < count; i++) {
+		ck_assert_str_eq(now[i], was[i]);
+		free(now[i]);
+	}
+}
+
+static void
+drop_texts(char **from)
+{
+	for (unsigned i = 0; i < TEXTS_MAX; i++) {
+		free(from[i]);
+		from[i] = NULL;
+	}
+}
+
+/*
+ * After `gridctl network` a row with enrich=1 is the one that would be
+ * computed now, to the byte, and with enrich=0 the one that was computed.
+ */
+START_TEST(all_that_follows_from_the_network_is_of_one_moment)
+{
+	static char *before[TEXTS_MAX];
+
+	take_texts(before, false);
+	take_in("network --replace", networks[_i]);
+	must_be_the_same(before, false);
+	take_texts(texts, true);
+	ck_assert(!splice_is_unchanged(&splice));
+	ck_assert_str_ne(texts[0], before[0]);
+	change("compute S1");
+	must_be_the_same(texts, true);
+	ck_assert(splice_is_unchanged(&splice));
+	must_be_the_same(texts, false);
+	drop_texts(texts);
+	drop_texts(before);
+}
+END_TEST
+
+START_TEST(overlaid_ranges_are_those_of_a_row_computed_anew)
+{
+	static char *before[TEXTS_MAX];
+
+	take_texts(before, false);
+	take_in("gammes import",
+	    "fournisseur,codein,gamme\nS1,A1,Z\nS1,A2,\nS1,A4,A\n");
 	ck_assert_ptr_nonnull(view.ranges);
-	ck_assert_str_eq(
-	    row("A1", "codeGammeServeur,codeGamme,codeGammeInit,caReseau",
-		false, SPLICE_JSON),
-	    "{\"codeGammeServeur\":\"A\",\"codeGamme\":\"A\","
-	    "\"codeGammeInit\":\"A\",\"caReseau\":27000},");
-	memcpy(live,
-	    row("A1",
-		"codein,libelle1,codeGammeServeur,codeGamme,codeGammeInit,"
-		"caReseau,qteReseau,nbMagasinsReseau,caParMagasinReseau,"
-		"margePctReseau,network,sales12mByStore",
-		true, SPLICE_JSON),
-	    sizeof(live));
-	rows_close(&view, &call);
-	world_gridctl("compute S1");
-	live_view_rest(world.serving->live);
-	catalog_view_rest(world.serving->catalog);
-	state_view_rest(world.serving->state);
-	call = world_call();
-	view = world_view(&call, "S1");
+	must_be_the_same(before, false);
+	take_texts(texts, true);
+	ck_assert_str_ne(texts[0], before[0]);
+	change("compute S1");
 	ck_assert_ptr_null(view.ranges);
-	ck_assert_str_eq(
-	    row("A1",
-		"codein,libelle1,codeGammeServeur,codeGamme,codeGammeInit,"
-		"caReseau,qteReseau,nbMagasinsReseau,caParMagasinReseau,"
-		"margePctReseau,network,sales12mByStore",
-		true, SPLICE_JSON),
-	    live);
+	must_be_the_same(texts, true);
+	drop_texts(texts);
+	drop_texts(before);
 }
 END_TEST
 
@@ -350,7 +433,11 @@ test_suite(void)
 	tcase_add_unchecked_fixture(changed, world_make, world_remove);
 	tcase_add_checked_fixture(changed, make, drop);
 	tcase_set_timeout(changed, 300);
-	tcase_add_test(changed, overlaid_row_is_the_row_computed_anew);
+	tcase_add_loop_test(changed,
+	    all_that_follows_from_the_network_is_of_one_moment, 0,
+	    sizeof(networks) / sizeof(networks[0]));
+	tcase_add_test(
+	    changed, overlaid_ranges_are_those_of_a_row_computed_anew);
 	suite_add_tcase(suite, changed);
 	return suite;
 }

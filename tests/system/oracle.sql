@@ -152,6 +152,11 @@ CREATE TABLE series AS
     json_each(record.json) month
   WHERE month.value <> '';
 CREATE INDEX series_code ON series (codeCentrale, month);
+-- The year that ends with the newest month is shown.
+DELETE FROM series WHERE
+  substr(month, 1, 4) * 12 + substr(month, 6) <= -12 + (
+    SELECT max(substr(newest.month, 1, 4) * 12 + substr(newest.month, 6))
+    FROM series newest WHERE newest.codeCentrale = series.codeCentrale);
 
 CREATE TABLE n AS SELECT codeCentrale,
   @MICRO(caReseau) / 10000 ca, @MICRO(qteReseau) / 1000 q,
@@ -163,19 +168,18 @@ CREATE TABLE n AS SELECT codeCentrale,
   FROM network_csv;
 CREATE UNIQUE INDEX n_code ON n (codeCentrale);
 
--- Least squares over the last twelve, x = 0, 1, ... With n values, S their sum
+-- Where it does not start above 0, `mean` is in the place of its first value.
+-- Least squares over these months, x = 0, 1, ... With n values, S their sum
 -- and N = n * sum(x * y) - sum(x) * S, the line goes from its first value by
 -- 12 * N / (n * (n + 1) * S - 6 * N) of it.
 CREATE TABLE fit AS
   SELECT codeCentrale, n, 12 * slope top,
-    n * (n + 1) * total - 6 * slope bottom
+    n * (n + 1) * total - 6 * slope bottom, n * (n + 1) * abs(total) mean
   FROM (SELECT codeCentrale, count(*) n, sum(q) total,
     count(*) * sum(x * q) - sum(x) * sum(q) slope
     FROM (SELECT codeCentrale, q,
         row_number() OVER (PARTITION BY codeCentrale ORDER BY month) - 1 x
-      FROM (SELECT codeCentrale, month, q, row_number() OVER
-          (PARTITION BY codeCentrale ORDER BY month DESC) back FROM series)
-      WHERE back <= 12)
+      FROM series)
     GROUP BY codeCentrale);
 
 -- --- what is expected ------------------------------------------------------
@@ -308,12 +312,17 @@ INSERT INTO words SELECT f, c, 'derniereReception', reception FROM total;
 INSERT INTO words SELECT f, c, 'network.fetchedAt', fetchedAt
   FROM a JOIN n ON centrale = codeCentrale;
 INSERT INTO words SELECT f, c, 'trend.direction', CASE
-  WHEN n < 2 OR bottom <= 0 THEN 'flat' WHEN top * 100 > bottom * 8 THEN 'up'
-  WHEN top * 100 < bottom * -8 THEN 'down' ELSE 'flat' END
+  WHEN n < 2 OR (bottom <= 0 AND mean = 0) THEN 'flat'
+  WHEN top * 100 > CASE WHEN bottom > 0 THEN bottom ELSE mean END * 8 THEN 'up'
+  WHEN top * 100 < CASE WHEN bottom > 0 THEN bottom ELSE mean END * -8
+  THEN 'down' ELSE 'flat' END
   FROM a JOIN fit ON centrale = codeCentrale;
-INSERT INTO words SELECT f, c, 'trend.label', CASE words.v
-  WHEN 'flat' THEN 'stable' WHEN 'up' THEN '+' ELSE char(0x2212) END ||
-  CASE words.v WHEN 'flat' THEN ''
+INSERT INTO words SELECT f, c, 'trend.label', CASE
+  WHEN words.v = 'flat' THEN 'stable'
+  WHEN number.v IS NULL AND words.v = 'up' THEN 'en hausse'
+  WHEN number.v IS NULL THEN 'en baisse'
+  WHEN words.v = 'up' THEN '+' ELSE char(0x2212) END ||
+  CASE WHEN words.v = 'flat' OR number.v IS NULL THEN ''
     ELSE ((abs(number.v) + 5000) / 10000) || ' %' END
   FROM words JOIN number USING (f, c)
   WHERE words.path = 'trend.direction' AND number.path = 'trend.pct';

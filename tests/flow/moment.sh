@@ -1,0 +1,7 @@
+#!/bin/sh
+# All that follows from the network's metrics is of one moment: moment.py.
+command -v python3 >/dev/null || {
+  echo "skipped: python3 is not installed"
+  exit 77
+}
+exec python3 "${abs_top_srcdir:-.}/tests/flow/moment.py" "$@"
