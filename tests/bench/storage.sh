@@ -84,8 +84,14 @@ theirs=$(median "$theirs")
 row "import of all files, s" "$ours" "$theirs" "$(ratio "$theirs" "$ours")" \
   "2 times as fast"
 
+# One line an article: a label may have line ends, and no code of five digits
+# stands behind one.
+suppliers() {
+  sed -n 's/^\([0-9]\{5\}\),.*/\1/p' "$csv/articles.csv"
+}
+
 # --- the largest supplier ----------------------------------------------------
-big=$(cut -d, -f1 "$csv/articles.csv" | sed 1d | sort | uniq -c | sort -rn |
+big=$(suppliers | sort | uniq -c | sort -rn |
   awk 'NR == 1 { print $2 }')
 last=$(grid stat --json | sed 's/.*"newestMonth":"\([0-9-]*\)".*/\1/')
 first=$(date -d "$last-01 -11 months" +%Y%m)
@@ -131,7 +137,7 @@ wait $pid
 row "its private memory (anonymous), MB" "$((most / 1024))" - - "under 256"
 
 # --- the snapshot ------------------------------------------------------------
-small=$(cut -d, -f1 "$csv/articles.csv" | sed 1d | sort | uniq -c | sort -n |
+small=$(suppliers | sort | uniq -c | sort -n |
   awk 'NR == 1 { print $2 }')
 grid compute -q "$small"
 "$opener" "$data" "$big" 2000 >"$work/open.big"

@@ -25,7 +25,8 @@ trap 'exit 1' HUP INT TERM
 
 # All suppliers that have an article, with a 0x1f behind what is put in front.
 separator=$(printf '\037')
-cut -d, -f1 "$work/csv/articles.csv" | sed 1d | sort -u >"$work/tested"
+sed -n 's/^\([0-9]\{5\}\),.*/\1/p' "$work/csv/articles.csv" | sort -u \
+  >"$work/tested"
 : >"$work/rows.txt"
 : >"$work/tree.txt"
 while read -r supplier; do

@@ -195,10 +195,10 @@ first_boot() {
 
   # --- data, by root's gridctl -----------------------------------------------
   is "demo data" gridctl demo --out /srv/csv --articles 2000 --suppliers 6 --stores 3
-  supplier=$(cut -d, -f1 /srv/csv/articles.csv | tail -n +2 | sort | uniq -c |
-    sort -rn | awk 'NR == 1 { print $2 }')
-  others=$(cut -d, -f1 /srv/csv/articles.csv | tail -n +2 | sort -u |
-    grep -vx "$supplier")
+  listed=$(sed -n 's/^\([0-9]\{5\}\),.*/\1/p' /srv/csv/articles.csv)
+  supplier=$(echo "$listed" | sort | uniq -c | sort -rn |
+    awk 'NR == 1 { print $2 }')
+  others=$(echo "$listed" | sort -u | grep -vx "$supplier")
   is "import" gridctl import /srv/csv
   is "network" gridctl network /srv/csv/network.csv
   is "compute" gridctl compute "$supplier"

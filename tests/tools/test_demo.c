@@ -16,7 +16,8 @@
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/csv.h"
 
-#define COLUMNS 14
+#define COLUMNS 30 /* METRICS and 24 months of network.csv are the most */
+#define METRICS 6
 #define ARTICLES 320
 #define SUPPLIERS 20
 #define STORES 3
@@ -85,7 +86,7 @@ load(struct table *table, enum demo_file file)
 	ck_assert_ptr_nonnull(table->rows);
 	for (table->count = 0; csv_next(csv, &record); table->count++) {
 		ck_assert_uint_lt(table->count, totals.rows[file]);
-		for (i = 0; i < spec.count; i++)
+		for (i = 0; i < spec.count + csv_extra_count(csv); i++)
 			table->rows[table->count][i] =
 			    arena_copy(table->arena, record.fields[i]);
 	}
@@ -528,6 +529,57 @@ START_TEST(some_things_are_missing)
 }
 END_TEST
 
+static unsigned
+count_with(unsigned column, char byte)
+{
+	const struct table *articles = &tables[DEMO_ARTICLES_CSV];
+	unsigned count = 0;
+
+	for (size_t i = 0; i < articles->count; i++)
+		count += span_find(articles->rows[i][column], byte) <
+		    articles->rows[i][column].len;
+	return count;
+}
+
+START_TEST(labels_have_what_people_paste)
+{
+	ck_assert_uint_gt(
+	    count_with(2 + (unsigned)_i / 3, "\"\t\n"[_i % 3]), 0);
+}
+END_TEST
+
+/* How many months each product of the network has. */
+START_TEST(series_are_longer_than_a_year_and_shorter)
+{
+	const struct table *network = &tables[DEMO_NETWORK_CSV];
+	unsigned of[25] = {0}, gaps = 0, returned = 0;
+
+	for (size_t i = 0; i < network->count; i++) {
+		const struct span *row = network->rows[i];
+		unsigned months = 0, first = 24;
+
+		for (unsigned m = 0; m < 24; m++) {
+			struct span text = row[METRICS + m];
+
+			months += text.len > 0;
+			if (text.len > 0 && first == 24)
+				first = m;
+			returned += span_starts(text, SPAN("-"));
+		}
+		of[months]++;
+		gaps += months > 0 && months < 24 - first;
+	}
+	ck_assert_uint_gt(of[0], 0);
+	ck_assert_uint_gt(of[13], network->count / 2);
+	ck_assert_uint_gt(of[24], 10);
+	ck_assert_uint_gt(gaps, 10);
+	ck_assert_uint_gt(returned, 0);
+	for (unsigned i = 1; i < 12; i++)
+		of[12] += of[i];
+	ck_assert_uint_gt(of[12], 10);
+}
+END_TEST
+
 /* --- bytes ----------------------------------------------------------------*/
 
 static void
@@ -587,7 +639,7 @@ START_TEST(bytes_are_those_of_any_other_machine)
 
 	digest_file(hex, "a", DEMO_ARTICLES_CSV, false);
 	ck_assert_str_eq(hex,
-	    "4de730f316bd27183ea1c01d54cf82eeeb4f2546e4c2063bc9dac4644e9c2472");
+	    "9a100d476aeb11b3db5682ee089a24a6ec4b2043beb13f27cdf1285c5d610b3a");
 	digest_file(hex, "a", DEMO_SALES_CSV, false);
 	ck_assert_str_eq(hex,
 	    "ff3ffc583dc07e90f5430395c24b4bcb69051d42f9d288fa572fd1b027d64a92");
@@ -688,6 +740,8 @@ test_suite(void)
 	tcase_add_test(tc, smallest_set_can_be_made);
 	tcase_add_test(tc, some_articles_are_listed_at_several_suppliers);
 	tcase_add_test(tc, some_things_are_missing);
+	tcase_add_loop_test(tc, labels_have_what_people_paste, 0, 6);
+	tcase_add_test(tc, series_are_longer_than_a_year_and_shorter);
 	tcase_add_test(tc, same_seed_gives_the_same_bytes_and_another_does_not);
 	tcase_add_test(tc, bytes_are_those_of_any_other_machine);
 	tcase_add_test(tc, disorder_has_the_same_lines_and_a_seed_of_its_own);

@@ -6,7 +6,9 @@ csv_write_field(struct buf *buf, struct span text)
 	size_t i;
 
 	if (span_find(text, ',') == text.len &&
-	    span_find(text, '"') == text.len) {
+	    span_find(text, '"') == text.len &&
+	    span_find(text, '\n') == text.len &&
+	    span_find(text, '\r') == text.len) {
 		buf_add_span(buf, text);
 		return;
 	}

@@ -413,22 +413,49 @@ demo_position_make(struct demo_position *position, const struct demo_plan *plan,
 
 /* --- the network ----------------------------------------------------------*/
 
-static void
-draw_months(struct demo_network *network, const struct demo_product *product,
-    struct demo_random *random)
-{
-	int i, m;
+_Static_assert(DEMO_NETWORK_MONTHS == DEMO_MONTHS, "one number for a month");
 
-	for (i = 0; i < DEMO_NETWORK_MONTHS; i++) {
-		m = DEMO_MONTHS - DEMO_NETWORK_MONTHS + i;
-		network->months[i] = -1;
-		if (m < product->first_month || demo_chance(random, 1))
-			continue;
-		network->months[i] = demand(product, m, 900) * network->stores /
-		    1000 * demo_between(random, 880, 1120);
-		if (!product->kind->by_weight)
-			network->months[i] = network->months[i] / 1000 * 1000;
+static int64_t
+draw_month(const struct demo_network *network,
+    const struct demo_product *product, int m, struct demo_random *random)
+{
+	int64_t sold;
+
+	if (m < product->first_month || demo_chance(random, 1))
+		return DEMO_NULL;
+	sold = demand(product, m, 900) * network->stores / 1000 *
+	    demo_between(random, 880, 1120);
+	return product->kind->by_weight ? sold : sold / 1000 * 1000;
+}
+
+/*
+ * Most are known for 13 months, some for two years, a few for none; and a few
+ * have a month in which more came back than was sold.
+ */
+static void
+draw_months(struct demo_network *network, const struct demo_plan *plan,
+    const struct demo_product *product, struct demo_random *random)
+{
+	struct demo_random more =
+	    demo_random(plan->seed, DEMO_OF_NETWORK, product->id, 1);
+	int usual = DEMO_NETWORK_MONTHS - DEMO_NETWORK_USUAL, m;
+
+	for (m = 0; m < usual; m++)
+		network->months[m] = DEMO_NULL;
+	for (; m < DEMO_NETWORK_MONTHS; m++)
+		network->months[m] = draw_month(network, product, m, random);
+	if (demo_chance(random, 1)) {
+		for (m = 0; m < DEMO_NETWORK_MONTHS; m++)
+			network->months[m] = DEMO_NULL;
+		return;
 	}
+	if (demo_chance(&more, 12))
+		for (m = 0; m < usual; m++)
+			network->months[m] =
+			    draw_month(network, product, m, &more);
+	if (demo_chance(&more, 1))
+		network->months[DEMO_MONTHS - 1] =
+		    -1000 * demo_between(&more, 1, 9);
 }
 
 void
@@ -445,12 +472,9 @@ demo_network_make(struct demo_network *network, const struct demo_plan *plan,
 	if (!network->known)
 		return;
 	network->stores = 1 + demo_below(&random, 270);
-	draw_months(network, product, &random);
-	if (demo_chance(&random, 1))
-		for (i = 0; i < DEMO_NETWORK_MONTHS; i++)
-			network->months[i] = -1;
-	for (i = 1; i < DEMO_NETWORK_MONTHS; i++)
-		if (network->months[i] > 0)
+	draw_months(network, plan, product, &random);
+	for (i = DEMO_NETWORK_MONTHS - 12; i < DEMO_NETWORK_MONTHS; i++)
+		if (network->months[i] != DEMO_NULL)
 			network->quantity += network->months[i];
 	price = price * demo_between(&random, 960, 1040) / 1000;
 	network->ca = rounded(network->quantity * price, 1000);

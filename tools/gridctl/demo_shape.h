@@ -12,7 +12,8 @@
 #include "tools/gridctl/demo_words.h"
 
 #define DEMO_MONTHS 24
-#define DEMO_NETWORK_MONTHS 13
+#define DEMO_NETWORK_MONTHS 24
+#define DEMO_NETWORK_USUAL 13 /* the newest, that most have */
 #define DEMO_LAST_MONTH (2026 * 12 + 10 - 1) /* October 2026, as in date.h */
 #define DEMO_FIRST_MONTH (DEMO_LAST_MONTH - DEMO_MONTHS + 1)
 
@@ -58,6 +59,8 @@ struct demo_position {
 	int32_t first_sale, last_sale, last_reception;
 };
 
+#define DEMO_NULL INT64_MIN
+
 /* What a chain of 270 stores reports of it. */
 struct demo_network {
 	bool known;
@@ -65,7 +68,8 @@ struct demo_network {
 	int64_t quantity; /* thousandths; the last twelve months */
 	uint32_t stores;
 	int64_t margin; /* ten-thousandths */
-	int64_t months[DEMO_NETWORK_MONTHS]; /* thousandths; -1: null */
+	/* Thousandths, some returned rather than sold; DEMO_NULL: null. */
+	int64_t months[DEMO_NETWORK_MONTHS];
 };
 
 void demo_product_make(

@@ -380,7 +380,8 @@ const struct demo_kind demo_kinds[] = {
     {"702010", "Papeterie", DEMO_SCHOOL, 200, 99, 1490, false,
 	"Cahier|Classeur|Stylos-bille|Feuilles simples|Trousse|Agenda|"
 	"Crayons de couleur",
-	"grands carreaux|petits carreaux|24x32|bleu|assortis|21x29,7",
+	"grands carreaux|petits carreaux|24x32|bleu|assortis|21x29,7|"
+	"petits carreaux,\nmarge rouge|couverture\tpolypro",
 	"96 p.|192 p.|x4|x12|x100|x1"},
     {"702020", "Piles et ampoules", DEMO_YEAR_END, 200, 249, 1490, false,
 	"Piles alcalines|Ampoule LED|Piles rechargeables|Rallonge|Multiprise",
@@ -407,7 +408,8 @@ const char demo_notes[] =
     "Pêche durable|Élaboré dans l'Ain|Œuvre d'artisans|Le \"vrai\" goût|"
     "À conserver entre 0 et 4 °C|Emballage recyclable|Fabriqué en Bretagne|"
     "Goût d'autrefois|1er prix|Sélection du chef de rayon|"
-    "Convient aux végétariens|Teneur garantie, voir au dos";
+    "Convient aux végétariens|Teneur garantie, voir au dos|"
+    "Lot de 3\t+ 1 offert|Recette \"d'antan\",\nau beurre de baratte";
 
 const char demo_towns[] =
     "Orléans|Saint-Étienne|L'Haÿ-les-Roses|Angoulême|Béziers|Châteauroux|"

@@ -1,7 +1,8 @@
 /*
  * demo_words: what a French grocer sells, in words: the classification with
  * its labels, brands, towns and suppliers' names. Made up, but of the kind
- * that real files hold: accents, ligatures, apostrophes, commas and quotes.
+ * that real files hold: accents, ligatures, apostrophes, commas and quotes, and
+ * the tabs and line ends that come along when a label is pasted.
  *
  * A `const char *` with '|' in it is a list; see demo_draw().
  */

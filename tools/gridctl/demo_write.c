@@ -449,7 +449,7 @@ write_network(struct demo_texts *texts, const struct demo_plan *plan,
 	to += 4;
 	for (i = 0; i < DEMO_NETWORK_MONTHS; i++) {
 		*to++ = ',';
-		if (network.months[i] >= 0)
+		if (network.months[i] != DEMO_NULL)
 			to = put_quantity(to, network.months[i], by_weight);
 	}
 	*to++ = '\n';
