@@ -44,6 +44,7 @@ app org.test.Editor Editor "$work/logger \"a b\\\\\\\\c\" --title=%c %i -- %F" \
   "Name[de]=Schreiber" Icon=ed "Keywords=write;"
 app plain Plain "$work/logger plain %u"
 app shell Shell "$work/logger \$(id) \`id\` ; touch $work/owned"
+app script Script "sh -c \"$work/logger %u\""
 app inner Inner "$work/logger in-terminal" Terminal=true
 app gone Gone "$work/logger gone" Hidden=true
 app stay Stay "$work/logger --stay"
@@ -93,6 +94,14 @@ works "with it they are passed" \
 logged "as they are" '[plain][/a $(id) b]'
 fails "but no options" "not allowed: args" \
   open_app '{"name":"plain","args":["--exec"]}' '{"app_args":true}'
+fails "nor a part of a script" "not supported: the Exec line" \
+  open_app "{\"name\":\"script\",\"args\":[\"; touch $work/owned\"]}" \
+  '{"app_args":true}'
+is "and nothing ran" no "$([ -e owned ] && echo yes || echo no)"
+works "which starts without them" open_app '{"name":"script"}'
+logged "with nothing in its place" ''
+fails "an application that takes none gets none" "not allowed: this application takes no arguments" \
+  open_app '{"name":"missing","args":["x"]}' '{"app_args":true}'
 fails "an owner's list binds" "not allowed: application plain.desktop" \
   open_app '{"name":"plain"}' '{"app_allow":["org.test.Editor.desktop"]}'
 works "and lets through" open_app '{"name":"editor"}' \

@@ -4,8 +4,14 @@
  * which the specification leaves out, are in real entries all the same, and
  * mean what GLib takes them for. A field code that stands for several
  * arguments, or none, is only read as one where it is a whole argument.
+ *
+ * The specification leaves open what a field code means in a quoted argument.
+ * Such arguments are often scripts (sh -c "view %u"), so nothing is put into
+ * them: a code is left out, and a caller's texts are refused.
  */
 #include "tools/gridhook/tool/exec.h"
+
+#include <string.h>
 
 #include "common/arena.h"
 #include "common/buf.h"
@@ -20,7 +26,10 @@ struct expansion {
 	struct fault *fault;
 	struct buf arg; /* the argument being made */
 	bool open; /* there is one, be it empty */
+	bool quoted; /* some of it stood in quotes or behind a backslash */
+	bool holds_text; /* of the caller's */
 	bool takes_args; /* the line had a code for them */
+	bool has_shell; /* an argument before this one is a shell */
 	const char **argv;
 	size_t count;
 };
@@ -33,6 +42,30 @@ refuse(struct expansion *x, const char *why)
 	return ERR_BAD_INPUT;
 }
 
+static bool
+is_shell(const char *program)
+{
+	static const char *const shells[] = {"ash", "bash", "busybox", "csh",
+	    "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"};
+	const char *slash = strrchr(program, '/');
+	size_t i;
+
+	for (i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+		if (strcmp(slash == NULL ? program : slash + 1, shells[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The argument behind "sh -c", "env X=1 bash -lc" and the like. */
+static bool
+is_script(const struct expansion *x)
+{
+	const char *before = x->count == 0 ? "" : x->argv[x->count - 1];
+
+	return x->has_shell && before[0] == '-' && strchr(before, 'c') != NULL;
+}
+
 static enum err
 push(struct expansion *x, struct span arg)
 {
@@ -43,8 +76,18 @@ push(struct expansion *x, struct span arg)
 	copy = arena_copy(x->arena, arg);
 	if (copy.ptr == NULL)
 		return ERR_NO_MEMORY;
+	x->has_shell |= is_shell(copy.ptr);
 	x->argv[x->count++] = copy.ptr;
 	return ERR_OK;
+}
+
+/* One that is, or ends in, a text of the caller's. */
+static enum err
+push_text(struct expansion *x, struct span arg)
+{
+	if (is_script(x))
+		return refuse(x, "would have a shell run what is passed to it");
+	return push(x, arg);
 }
 
 static enum err
@@ -52,10 +95,16 @@ end_arg(struct expansion *x)
 {
 	enum err err = buf_end(&x->arg);
 
-	if (err == ERR_OK && x->open)
+	if (err == ERR_OK && x->holds_text && x->quoted)
+		err = refuse(x, "has a field code in a quoted argument");
+	if (err == ERR_OK && x->holds_text)
+		err = push_text(x, buf_span(&x->arg));
+	else if (err == ERR_OK && x->open)
 		err = push(x, buf_span(&x->arg));
 	buf_clear(&x->arg);
 	x->open = false;
+	x->quoted = false;
+	x->holds_text = false;
 	return err;
 }
 
@@ -72,7 +121,7 @@ push_files(struct expansion *x, size_t most)
 		return ERR_TOO_LARGE;
 	}
 	for (i = 0; err == ERR_OK && i < x->fields->args_count; i++)
-		err = push(x, x->fields->args[i]);
+		err = push_text(x, x->fields->args[i]);
 	return err;
 }
 
@@ -114,14 +163,33 @@ add_code(struct expansion *x, char code)
 		x->takes_args = true;
 		if (x->fields->args_count > 1)
 			return push_files(x, 1);
-		if (x->fields->args_count == 1)
+		if (x->fields->args_count == 1) {
 			buf_add_span(&x->arg, x->fields->args[0]);
+			x->holds_text = true;
+		}
 		return ERR_OK;
 	default:
 		if (is_deprecated(code))
 			return ERR_OK;
 		return refuse(x, "has a field code that is not known here");
 	}
+}
+
+/* A code in quotes: left out, where it would not be a caller's text. */
+static enum err
+quoted_code(struct expansion *x, char code)
+{
+	if (code == '%')
+		buf_add_char(&x->arg, '%');
+	else if (code != '\0' && strchr("fFuU", code) != NULL) {
+		if (x->fields->args_count > 0)
+			return refuse(
+			    x, "has a field code in a quoted argument");
+		x->takes_args = true;
+	} else if (code == '\0' ||
+	    (strchr("cki", code) == NULL && !is_deprecated(code)))
+		return refuse(x, "has a field code that is not known here");
+	return ERR_OK;
 }
 
 /* A code that is an argument by itself. */
@@ -172,6 +240,7 @@ read_quoted(struct expansion *x)
 	enum err err = ERR_OK;
 
 	x->open = true;
+	x->quoted = true;
 	x->line = span_from(x->line, 1);
 	while (err == ERR_OK && x->line.len > 0 && x->line.ptr[0] != quote) {
 		char byte = x->line.ptr[0];
@@ -183,7 +252,7 @@ read_quoted(struct expansion *x)
 			buf_add_char(&x->arg, next);
 			used = 2;
 		} else if (byte == '%') {
-			err = add_code(x, next);
+			err = quoted_code(x, next);
 			used = 2;
 		} else
 			buf_add_char(&x->arg, byte);
@@ -201,8 +270,10 @@ read_plain(struct expansion *x)
 	size_t used = 1;
 
 	x->open = true;
-	if (x->line.ptr[0] == '\\' && x->line.len > 1)
+	if (x->line.ptr[0] == '\\' && x->line.len > 1) {
 		used = 2; /* the next one as it is */
+		x->quoted = true;
+	}
 	buf_add_char(&x->arg, x->line.ptr[used - 1]);
 	x->line = span_from(x->line, used);
 	return ERR_OK;
@@ -245,8 +316,12 @@ exec_expand(const char ***out, struct span line,
 	err = read_line(&x);
 	if (err == ERR_OK && x.count == 0)
 		err = refuse(&x, "is empty");
-	if (err == ERR_OK && !x.takes_args)
-		err = push_files(&x, SIZE_MAX);
+	if (err == ERR_OK && !x.takes_args && fields->args_count > 0) {
+		fault_set(fault, "args",
+		    "not allowed: this application takes no arguments: its "
+		    "Exec line has no field code for them");
+		err = ERR_TOO_LARGE;
+	}
 	if (err == ERR_OK)
 		*out = x.argv;
 	buf_fini(&x.arg);

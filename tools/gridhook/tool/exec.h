@@ -15,16 +15,18 @@ struct exec_fields {
 	struct span icon; /* %i: "--icon" and this, or nothing */
 	struct span path; /* %k: the entry's file */
 	/*
-	 * %f, %F, %u, %U: files or URLs to open. %f and %u take one. Where
-	 * the line has none of the four, they follow at the end.
+	 * %f, %F, %u, %U: a caller's files or URLs to open. %f and %u take
+	 * one. Each becomes one argument, or the end of one ("--file=%f").
 	 */
 	const struct span *args;
 	size_t args_count;
 };
 
 /*
- *   ERR_BAD_INPUT  an unknown field code, a quote left open, an empty line
- *   ERR_TOO_LARGE  more files than the line takes
+ *   ERR_BAD_INPUT  an unknown field code, a quote left open, an empty line;
+ *                  or texts that would go into a quoted argument, or to a
+ *                  shell as its script
+ *   ERR_TOO_LARGE  more texts than the line takes, which may be none
  *
  * The vector is NULL-ended and lives in `arena`.
  */
