@@ -6,7 +6,7 @@ set -u
 top=${abs_top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 seconds=${1:?usage: tests/fuzz/run.sh SECONDS [NAME]...}
 shift
-[ $# -gt 0 ] || set -- tests/fuzz/fuzz_*_*[a-z]
+[ $# -gt 0 ] || set -- tests/fuzz/fuzz_*[a-z]
 passed=0
 failed=0
 for target in "$@"; do

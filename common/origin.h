@@ -1,0 +1,45 @@
+/*
+ * origin: the authority of an address ("grid.example:8443") and the origin of
+ * a web page ("https://grid.example:8443"), as headers carry them.
+ *
+ * Both are read strictly, since who may in depends on them: the whole text
+ * must be one. A host is a name of letters, digits, '-', '_' and inner points,
+ * an IPv4 address among them, or an IPv6 address in brackets. A port is a
+ * number from 1 to 65535 without sign or leading zeros. There is no user, no
+ * path, no blank, no second value behind a comma, and nothing is decoded.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/span.h"
+
+struct authority {
+	struct span host; /* as written; an IPv6 address with its brackets */
+	unsigned port; /* 0: none is written */
+};
+
+struct origin {
+	struct span scheme;
+	struct authority at;
+};
+
+/* False, and *out is zero, when the text is none. It is borrowed. */
+bool authority_read(struct authority *out, struct span text);
+bool origin_read(struct origin *out, struct span text);
+
+/* 80 for http, 443 for https, else 0. */
+unsigned origin_default_port(struct span scheme);
+
+/*
+ * Same host, ASCII case ignored, and same port, where `standard` stands for
+ * one that is not written.
+ */
+bool authority_same(
+    const struct authority *a, const struct authority *b, unsigned standard);
+
+/* The same with the same scheme, and its standard port. */
+bool origin_same(const struct origin *a, const struct origin *b);
+
+/* "localhost", "127.0.0.1" or "[::1]". */
+bool authority_is_loopback(const struct authority *at);
