@@ -110,10 +110,15 @@ def without_secret_nothing_is_asked():
         equal(hook.push({}).status, 200)
         equal(hook.push({}, headers=["X-Service-Secret: whatever"]).status, 200)
         equal(hook.rpc({"jsonrpc": "2.0", "id": 1, "method": "ping"}).status, 200)
+        for kind in ("application/x-www-form-urlencoded", "text/plain", "", "application/json"):
+            equal(hook.push({}, headers=["Content-Type: " + kind]).status, 200, "a push may be of any type: " + kind)
         assert "listening: host=127.0.0.1" in hook.log()
     with Hook(secret=SECRET) as hook:
         assert "listening: host=0.0.0.0" in hook.log()
         assert "no secret" not in hook.log()
+        hook.wait_log("the secret is short enough to be guessed: characters=6 wanted=16 host=0.0.0.0")
+    with Hook(secret="0123456789abcdef") as hook:
+        assert "short" not in hook.log()
     with Hook({"server": {"host": "0.0.0.0"}}) as hook:
         hook.wait_log("no secret is set: host=0.0.0.0")
 
@@ -386,6 +391,21 @@ def slow_senders_are_cut_off_in_total_time():
             assert time.monotonic() - began > 0.8
 
 
+def body_lasts_while_it_comes():
+    """Over three times the time that it may stand still."""
+    body = b'"' + b"x" * (700 * 1024) + b'"'
+    with Hook({"limits": {"body": "2s"}}) as hook:
+        with hook.connect() as sock:
+            sock.sendall(head(hook, "POST /assistant/hook HTTP/1.1", "Content-Length: %d" % len(body)))
+            began, sent = time.monotonic(), 0
+            while sent < len(body):
+                due = min(len(body), int(len(body) * (time.monotonic() - began) / 6) + 1)
+                sock.sendall(body[sent:due])
+                sent = due
+                time.sleep(0.01)
+            equal(read_answer(sock).json(), {"ok": True, "events": 1})
+
+
 def one_stalled_client_does_not_hold_up_the_rest():
     with Hook() as hook:
         stalled = []
@@ -418,7 +438,7 @@ def over_the_cap_connections_wait_their_turn():
         busy = []
         for _ in range(8):
             sock = hook.connect()
-            sock.sendall(b"POST ")
+            sock.sendall(head(hook, "POST /assistant/hook HTTP/1.1", "Content-Length: 9") + b"{")
             busy.append(sock)
         hook.wait_read(8)
         with hook.connect() as sock:
@@ -464,7 +484,8 @@ def one_address_has_a_cap():
         busy = []
         for _ in range(6):
             sock = socket.create_connection((address, hook.port), PATIENCE)
-            sock.sendall(b"POST ")
+            sock.sendall(head(hook, "POST /assistant/hook HTTP/1.1", "X-Service-Secret: " + SECRET,
+                              "Content-Length: 9") + b"{")
             busy.append(sock)
         hook.wait_read(6)
         with socket.create_connection((address, hook.port), PATIENCE) as sock:
@@ -479,32 +500,83 @@ def one_address_has_a_cap():
 
 def foreign_pages_are_refused():
     ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
-    with Hook({"server": {"allowed_origins": "https://desk.example", "allowed_hosts": "desk.example"}}) as hook:
-        def ask(path, body, host, origin):
-            lines = ["POST %s HTTP/1.1" % path, "Host: " + host, "Content-Length: %d" % len(body)]
+    listed = "https://desk.example, http://localhost:3000 moz-extension://0a-1b"
+    with Hook({"server": {"allowed_origins": listed, "allowed_hosts": "desk.example other.example:81"}}) as hook:
+        def ask(path, body, host, origin, *more, target=""):
+            lines = ["POST %s%s HTTP/1.1" % (target, path), "Host: " + host, "Content-Length: %d" % len(body),
+                     "Content-Type: application/json"] + list(more)
             if origin is not None:
                 lines.append("Origin: " + origin)
             return hook.raw(("\r\n".join(lines) + "\r\n\r\n" + body).encode())
 
         port = ":%d" % hook.port
         good = [("localhost", None), ("localhost" + port, "http://localhost:3000"), ("127.0.0.1" + port, None),
-                ("[::1]" + port, None), ("LOCALHOST", "http://127.0.0.1"), ("desk.example", "https://desk.example"),
-                ("desk.example:80", None), ("localhost", "http://[::1]:99")]
+                ("[::1]" + port, None), ("LOCALHOST", "http://127.0.0.1" + port),
+                ("desk.example", "https://desk.example"), ("desk.example:80", "https://DESK.example:443"),
+                ("localhost", "http://[::1]" + port), ("localhost" + port, "HTTP://LocalHost" + port),
+                ("other.example:81", "moz-extension://0a-1b")]
         bad = [("evil.example", None), ("evil.example" + port, "http://evil.example"),
                ("localhost", "http://evil.example"), ("localhost", "null"), ("localhost", ""),
                ("localhost.evil.example", None), ("localhost", "http://localhost.evil.example"),
                ("localhost", "file://"), ("localhost", "http://localhost@evil.example"),
-               ("127.0.0.1.evil.example", None), ("localhost", "https://desk.example.evil")]
+               ("127.0.0.1.evil.example", None), ("localhost", "https://desk.example.evil"),
+               # Pages of other ports and schemes of this machine.
+               ("localhost", "http://localhost:8000"), ("localhost", "http://localhost"),
+               ("localhost", "https://localhost" + port), ("localhost", "https://127.0.0.1"),
+               ("localhost", "http://desk.example"), ("localhost", "https://desk.example:444"),
+               ("localhost", "http://127.0.0.2" + port), ("localhost", "http://localhost." + port),
+               # What is no origin, though it begins like one of ours.
+               ("localhost", "http://127.0.0.1%s.evil.example" % port),
+               ("localhost", "http://127.0.0.1%s@evil.example" % port),
+               ("localhost", "http://localhost:/, http://evil.com"), ("localhost", "http://localhost:+" + port[1:]),
+               ("localhost", "http://localhost%s/" % port), ("localhost", "http://localhost%s/x" % port),
+               ("localhost", "http://localhost%s#x" % port), ("localhost", "http://localhost%s?x" % port),
+               ("localhost", "http://localhost%s, http://localhost%s" % (port, port)),
+               ("localhost", "http://localhost%s http://evil" % port), ("localhost", "http:localhost" + port),
+               ("localhost", "http://localhost:0" + port[1:]), ("localhost", "localhost" + port),
+               ("localhost", "http://x@localhost" + port), ("localhost", "http://[::1" + port),
+               # And no host.
+               ("localhost%s.evil.com" % port, None), ("localhost%s@evil.com" % port, None), ("localhost:", None),
+               ("localhost:x", None), ("localhost:+80", None), ("localhost:99999", None), ("localhost/x", None),
+               ("evil.com@localhost", None), ("localhost, evil.com", None), ("localhost.", None), ("[::1", None),
+               ("[::1]evil.com", None), ("::1", None), ("", None), ("other.example", None), ("other.example:82", None)]
         for path, body in (("/assistant/hook", "{}"), ("/mcp", ping)):
             for host, origin in good:
                 equal(ask(path, body, host, origin).status, 200, "%s %s" % (host, origin))
             for host, origin in bad:
                 error(ask(path, body, host, origin), 403, "Forbidden")
+            # Two headers, and an older browser that sends none.
+            own = "http://localhost" + port
+            error(ask(path, body, "localhost", own, "Origin: http://evil.example"), 403, "Forbidden")
+            error(ask(path, body, "localhost", own, "Origin: " + own), 403, "Forbidden")
+            for site, status in (("cross-site", 403), ("same-site", 403), ("x", 403), ("", 403), ("none", 200),
+                                 ("same-origin", 200)):
+                equal(ask(path, body, "localhost", None, "Sec-Fetch-Site: " + site).status, status, site)
+            # The host of an absolute address counts, and is that of the header.
+            for target, host, status in (("localhost" + port, "localhost" + port, 200), ("LOCALHOST", "localhost:80", 200),
+                                         ("localhost", "localhost" + port, 403), ("evil.example", "localhost", 403),
+                                         ("localhost", "evil.example", 403), ("evil.example", "evil.example", 403),
+                                         ("evil@localhost", "localhost", 403), ("localhost:x", "localhost:x", 403),
+                                         ("desk.example", "desk.example", 200), ("", "localhost", 403)):
+                answer = ask(path, body, host, None, target="http://" + target)
+                equal(answer.status, status, "%s %s" % (target, host))
+        hook.wait_log("origin=http://evil.example host=localhost\n")
         equal(hook.raw(b"GET /health HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil\r\n\r\n").status, 200)
         equal(hook.raw(b"POST /x HTTP/1.1\r\nHost: evil.example\r\n\r\n").status, 404)
     with Hook({"server": {"check_origin": "no"}}) as hook:
         data = b"POST /assistant/hook HTTP/1.1\r\nHost: evil\r\nOrigin: http://evil\r\nContent-Length: 2\r\n\r\n{}"
         equal(hook.raw(data).status, 200)
+
+
+def lists_of_origins_and_hosts_are_checked():
+    for name, value in (("allowed_origins", "https://desk.example/"), ("allowed_origins", "desk.example"),
+                        ("allowed_origins", "null"), ("allowed_hosts", "http://desk.example"),
+                        ("allowed_hosts", "a, b:x")):
+        hook = Hook({"server": {name: value}}, start=False)
+        with hook:
+            code, _, told = hook.run("--check")
+            equal(code, 1, value)
+            assert "[server] %s" % name in told and value.split()[-1] in told, told
 
 
 def a_full_disk_is_told_and_stores_nothing():

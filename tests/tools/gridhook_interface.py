@@ -225,7 +225,8 @@ def caller_who_leaves_is_told_to_the_window():
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
                            "params": {"name": "speak_text", "arguments": {"text": "x"}}}).encode()
         sock = hook.connect()
-        sock.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        sock.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                     b"Content-Length: %d\r\n\r\n" % len(body) + body)
         call = window.wait("call")
         sock.close()
         equal(window.wait("cancel")["id"], call["id"])

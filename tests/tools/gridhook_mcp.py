@@ -2,6 +2,8 @@
 import base64
 import json
 import os
+import re
+import socket
 import time
 
 from gridhook_kit import PATIENCE, SECRET, Hook, Window, equal, executable, read_answer, run, wait_until
@@ -11,6 +13,7 @@ LEGACY = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
 VERSION = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
 JSON = "Content-Type: application/json"
+CONN_PROGRESS = 65536
 
 TOOLS = ["get_app_status", "get_conversation_history", "capture_screen", "clipboard_get", "clipboard_set",
          "find_files", "notify_user", "show_message", "set_hud_state", "speak_text", "media_key", "open_app",
@@ -66,9 +69,9 @@ else:
 '''
 
 
-def helped(settings=None, **more):
+def helped(settings=None, limits=None, **more):
     """A gridhook whose helper is a script."""
-    hook = Hook(start=False, **more)
+    hook = Hook({"limits": limits or {}}, start=False, **more)
     path = executable(hook.folder, "helper", HELPER)
     with open(hook.config, "a", encoding="utf-8") as file:
         file.write("[tools]\nhelper = %s\n" % path)
@@ -201,11 +204,14 @@ def broken_messages():
         equal(hook.rpc({"jsonrpc": "2.0", "id": 1, "result": {}}).status, 202, "a response")
         equal(hook.rpc({"jsonrpc": "2.0", "method": "anything/at/all"}).status, 202)
         equal(hook.rpc(b"\xef\xbb\xbf" + json.dumps(request("ping")).encode()).status, 200, "byte order mark")
-        answer = hook.rpc(request("ping"), ["Content-Type: text/plain"])
-        equal(answer.status, 415)
+        for headers in (["Content-Type: text/plain"], ["Content-Type:"], ["Content-Type: application/jsonp"],
+                        ["Content-Type: application/x-www-form-urlencoded"], []):
+            equal(hook.rpc(request("ping"), headers).status, 415, repr(headers))
         for kind in ("application/json; charset=utf-8", "Application/JSON", "application/json ;x=y"):
             equal(hook.rpc(request("ping"), ["Content-Type: " + kind]).status, 200, kind)
-        equal(hook.rpc(request("ping"), []).status, 200, "no type")
+    with Hook(secret=SECRET) as hook:
+        equal(hook.rpc(request("ping"), []).status, 200, "no type, but the secret")
+        equal(hook.rpc(request("ping"), ["Content-Type: text/plain"]).status, 415)
 
 
 def batches_are_of_one_old_revision():
@@ -463,6 +469,48 @@ def a_handler_that_fails_is_a_500_with_its_message():
         equal(list(answer.json()), ["error"])
         assert isinstance(answer.json()["error"], str) and answer.json()["error"], answer
         equal(answer.headers["content-type"], "application/json")
+        equal(hook.rpc(request("ping")).json()["result"], {}, "it goes on")
+
+
+def answer_lasts_while_it_is_taken():
+    """31 MB over twice the time that an answer may stand still."""
+    with helped(limits={"write": "3s"}) as hook:
+        huge = request("tools/call", {"name": "find_files", "arguments": {"query": "huge"}})
+        body = json.dumps([huge, huge]).encode()
+        head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n%s\r\nContent-Length: %d\r\n\r\n" % (JSON.encode(), len(body))
+
+        def asked():
+            sock = socket.socket()
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+            sock.settimeout(PATIENCE)
+            sock.connect(("127.0.0.1", hook.port))
+            sock.sendall(head + body)
+            return sock
+
+        with asked() as slow:
+            got = slow.recv(4096)
+            want = int(re.search(rb"content-length: (\d+)", got, re.I)[1]) + got.index(b"\r\n\r\n") + 4
+            began, size = time.monotonic(), len(got)
+            while size < want:
+                # As much as is due by now: all of it in 7 seconds.
+                due = min(want, int(want * (time.monotonic() - began) / 7) + 1)
+                while size < due:
+                    piece = slow.recv(min(due - size, 1 << 20))
+                    assert piece, "cut after %d of %d bytes, %.1f s" % (size, want, time.monotonic() - began)
+                    size += len(piece)
+                time.sleep(0.01)
+        with asked() as stalled, asked() as dripping:
+            stalled.recv(1)
+            taken, many = 0, 2 * CONN_PROGRESS
+            while hook.connections()[0] > 0:
+                # Enough for a while, then a few bytes at a time.
+                if taken < many:
+                    taken += len(dripping.recv(min(many - taken, 4096)))
+                else:
+                    dripping.recv(100)
+                    time.sleep(0.05)
+                assert time.monotonic() - began < 2 * PATIENCE, "who takes nothing is still there"
+        hook.wait_log("answer not taken: remote=")
         equal(hook.rpc(request("ping")).json()["result"], {}, "it goes on")
 
 

@@ -1,13 +1,13 @@
 #include "tools/gridhook/conn.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +21,7 @@
 
 enum conn_state {
 	CONN_READ, /* a request is coming in, or awaited */
+	CONN_HELD, /* its head has come, and is looked at later */
 	CONN_WAIT, /* it is with the server */
 	CONN_WRITE,
 	CONN_LINGER /* all is said; the sender may finish speaking */
@@ -35,17 +36,24 @@ struct conn {
 	struct buf rest; /* came with a request, and belongs to the next one */
 	struct buf out;
 	size_t out_done;
-	int64_t idle_since_ns;
+	int64_t since_ns; /* idle, or asking, or answering */
+	size_t moved, moved_before; /* bytes of the body or of the answer */
 	uint64_t lingered;
 	bool got_all; /* the request was read to its end */
 	bool closing; /* after the answer */
 	bool old; /* HTTP/1.0 style: the sender wants to hear keep-alive */
 	bool running, dead;
+	bool let_in; /* this request: its head was looked at and is fine */
+	bool was_held; /* this request */
+	bool trusted;
+	bool user_asked;
+	enum err user_err;
+	uid_t user;
 	void (*left)(void *arg);
 	void *left_arg;
 	bool left_half;
-	struct sockaddr_storage address;
-	char peer[CONN_PEER_MAX];
+	struct sockaddr_storage address, own_address;
+	char peer[ADDRESS_TEXT_MAX];
 };
 
 static const struct status {
@@ -63,6 +71,7 @@ static const struct status {
     {413, "Payload Too Large"},
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
+    {429, "Too Many Requests"},
     {431, "Request Header Fields Too Large"},
     {500, "Internal Server Error"},
     {503, "Service Unavailable"},
@@ -79,23 +88,6 @@ status_text(int code)
 			return statuses[i].text;
 	}
 	return "Error";
-}
-
-static void
-name_peer(struct conn *conn)
-{
-	const struct sockaddr *address = (struct sockaddr *)&conn->address;
-	char host[INET6_ADDRSTRLEN], port[8];
-	bool six = address->sa_family == AF_INET6;
-
-	if (getnameinfo(address,
-		six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in),
-		host, sizeof(host), port, sizeof(port),
-		NI_NUMERICHOST | NI_NUMERICSERV) != 0)
-		snprintf(conn->peer, sizeof(conn->peer), "unknown");
-	else
-		snprintf(conn->peer, sizeof(conn->peer), "%s%s%s:%s",
-		    six ? "[" : "", host, six ? "]" : "", port);
 }
 
 static void
@@ -133,7 +125,7 @@ listen_for(struct conn *conn)
 		events = EPOLLIN;
 	else if (conn->state == CONN_WRITE)
 		events = EPOLLOUT;
-	else if (conn->left_half)
+	else if (conn->state == CONN_WAIT && conn->left_half)
 		events = EPOLLRDHUP;
 	if (loop_change(conn->host->loop, &conn->io, events) != ERR_OK)
 		conn->dead = true;
@@ -143,6 +135,46 @@ static void
 deadline(struct conn *conn, int64_t ms)
 {
 	loop_timer_set(conn->host->loop, &conn->timer, ms);
+}
+
+/* --- progress ------------------------------------------------------------- */
+
+/* A body or an answer begins to move. */
+static void
+begin_moving(struct conn *conn, int64_t ms)
+{
+	conn->moved = 0;
+	conn->moved_before = 0;
+	deadline(conn, ms);
+}
+
+/* What the kernel still holds was not taken by anybody. */
+static size_t
+bytes_taken(const struct conn *conn)
+{
+	int held = 0;
+
+	if (ioctl(conn->io.fd, SIOCOUTQ, &held) != 0 || held < 0 ||
+	    (size_t)held > conn->out_done)
+		return 0;
+	return conn->out_done - (size_t)held;
+}
+
+/* True, and there is a new deadline, when enough has moved since the last. */
+static bool
+goes_on(struct conn *conn)
+{
+	bool writes = conn->state == CONN_WRITE;
+
+	if (writes)
+		conn->moved = bytes_taken(conn);
+	if (conn->moved < conn->moved_before + CONN_PROGRESS)
+		return false;
+	conn->moved_before = conn->moved;
+	deadline(conn,
+	    writes ? conn->host->limits->write_ms
+		   : conn->host->limits->body_ms);
+	return true;
 }
 
 /* --- writing -------------------------------------------------------------- */
@@ -208,7 +240,9 @@ conn_reply(struct conn *conn, const struct reply *reply)
 		    err_text(buf_end(&conn->out)));
 		conn->dead = true;
 	}
-	deadline(conn, conn->host->limits->write_ms);
+	if (!conn->let_in)
+		conn->since_ns = date_monotonic_ns();
+	begin_moving(conn, conn->host->limits->write_ms);
 	run(conn);
 }
 
@@ -247,6 +281,13 @@ conn_wait(struct conn *conn, void (*left)(void *arg), void *arg, bool half)
 	loop_timer_stop(&conn->timer);
 }
 
+void
+conn_hold(struct conn *conn, int64_t ms)
+{
+	conn->state = CONN_HELD;
+	deadline(conn, ms);
+}
+
 /* --- reading -------------------------------------------------------------- */
 
 static void
@@ -265,8 +306,9 @@ bad_request(struct conn *conn, enum http_step step)
 	};
 	size_t i;
 
-	log_info("request refused: remote=%s reason=%s", conn->peer,
-	    http_why(conn->http));
+	if (conn->host->may_log(conn->host->arg, conn))
+		log_info("request refused: remote=%s reason=%s", conn->peer,
+		    http_why(conn->http));
 	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		if (answers[i].step == step)
 			conn_reply_error(
@@ -294,15 +336,27 @@ got_head(struct conn *conn)
 
 	conn->old = http_is_old(conn->http);
 	conn->host->head(conn->host->arg, conn);
-	if (conn->dead)
+	if (conn->dead || conn->state == CONN_HELD)
 		return HTTP_MORE;
+	conn->let_in = conn->state == CONN_READ;
 	if (!http_has_body(conn->http))
 		return http_feed(conn->http, SPAN(""), &used);
 	if (conn->state == CONN_READ) {
-		deadline(conn, conn->host->limits->body_ms);
+		begin_moving(conn, conn->host->limits->body_ms);
 		say_continue(conn);
 	}
 	return HTTP_MORE;
+}
+
+static void
+act(struct conn *conn, enum http_step step)
+{
+	if (step == HTTP_GOT_ALL) {
+		conn->got_all = true;
+		if (conn->state == CONN_READ && !conn->dead)
+			conn->host->request(conn->host->arg, conn);
+	} else if (step != HTTP_MORE && conn->state == CONN_READ)
+		bad_request(conn, step);
 }
 
 static void
@@ -314,16 +368,14 @@ feed(struct conn *conn, struct span *bytes)
 
 	step = http_feed(conn->http, *bytes, &used);
 	*bytes = span_from(*bytes, used);
-	if (!begun && http_has_begun(conn->http))
+	conn->moved += used;
+	if (!begun && http_has_begun(conn->http)) {
+		conn->since_ns = date_monotonic_ns();
 		deadline(conn, conn->host->limits->head_ms);
+	}
 	if (step == HTTP_GOT_HEAD)
 		step = got_head(conn);
-	if (step == HTTP_GOT_ALL) {
-		conn->got_all = true;
-		if (conn->state == CONN_READ && !conn->dead)
-			conn->host->request(conn->host->arg, conn);
-	} else if (step != HTTP_MORE && conn->state == CONN_READ)
-		bad_request(conn, step);
+	act(conn, step);
 }
 
 /* What the answered request left over waits for its turn. */
@@ -374,6 +426,7 @@ finish(struct conn *conn)
 	}
 	shutdown(conn->io.fd, SHUT_WR);
 	conn->state = CONN_LINGER;
+	conn->let_in = false;
 	buf_fini(&conn->out);
 	deadline(conn, conn->host->limits->linger_ms);
 }
@@ -386,7 +439,9 @@ next_request(struct conn *conn)
 	http_next(conn->http);
 	conn->state = CONN_READ;
 	conn->got_all = false;
-	conn->idle_since_ns = date_monotonic_ns();
+	conn->let_in = false;
+	conn->was_held = false;
+	conn->since_ns = date_monotonic_ns();
 	deadline(conn, conn->host->limits->idle_ms);
 	if (conn->out.cap > KEEP_SIZE)
 		buf_fini(&conn->out);
@@ -458,14 +513,42 @@ on_ready(struct loop_io *io, uint32_t events)
 	run(conn);
 }
 
+/* The head once more, and then what had come in behind it. */
+static void
+look_again(struct conn *conn)
+{
+	struct buf rest = conn->rest;
+
+	conn->state = CONN_READ;
+	conn->was_held = true;
+	conn->running = true;
+	buf_init(&conn->rest, READ_SIZE);
+	act(conn, got_head(conn));
+	take(conn, buf_span(&rest));
+	buf_fini(&rest);
+	conn->running = false;
+	run(conn);
+}
+
 static void
 on_deadline(struct loop_timer *timer)
 {
 	struct conn *conn =
 	    (struct conn *)((char *)timer - offsetof(struct conn, timer));
 
+	if (conn->state == CONN_HELD) {
+		look_again(conn);
+		return;
+	}
+	if ((conn->state == CONN_WRITE || conn->let_in) && goes_on(conn))
+		return;
+	if (conn->state == CONN_WRITE &&
+	    conn->host->may_log(conn->host->arg, conn))
+		log_info("answer not taken: remote=%s bytes=%zu of=%zu",
+		    conn->peer, conn->moved, conn->out.len);
 	if (conn->state == CONN_READ && http_has_begun(conn->http)) {
-		log_info("request too slow: remote=%s", conn->peer);
+		if (conn->host->may_log(conn->host->arg, conn))
+			log_info("request too slow: remote=%s", conn->peer);
 		conn_reply_error(conn, 408, "Request Timeout");
 		return;
 	}
@@ -477,6 +560,7 @@ conn_open(const struct conn_host *host, int fd,
     const struct sockaddr_storage *address)
 {
 	struct conn *conn = calloc(1, sizeof(*conn));
+	socklen_t len = sizeof(conn->own_address);
 	int on = 1;
 
 	if (conn == NULL) {
@@ -489,7 +573,10 @@ conn_open(const struct conn_host *host, int fd,
 	conn->address = *address;
 	buf_init(&conn->rest, READ_SIZE);
 	buf_init(&conn->out, OUT_MAX);
-	name_peer(conn);
+	address_text(conn->peer, address);
+	if (getsockname(fd, (struct sockaddr *)&conn->own_address, &len) != 0)
+		conn->own_address.ss_family = AF_INET;
+	address_unmap(&conn->own_address);
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	conn->http = http_new(host->limits->body_max);
 	if (conn->http == NULL ||
@@ -499,7 +586,7 @@ conn_open(const struct conn_host *host, int fd,
 		free(conn);
 		return NULL;
 	}
-	conn->idle_since_ns = date_monotonic_ns();
+	conn->since_ns = date_monotonic_ns();
 	deadline(conn, host->limits->first_byte_ms);
 	return conn;
 }
@@ -516,34 +603,65 @@ conn_peer(const struct conn *conn)
 	return conn->peer;
 }
 
-bool
-conn_is_from(const struct conn *conn, const struct sockaddr_storage *address)
+const struct sockaddr_storage *
+conn_address(const struct conn *conn)
 {
-	const struct sockaddr_in6 *a6 = (const void *)&conn->address;
-	const struct sockaddr_in6 *b6 = (const void *)address;
-	const struct sockaddr_in *a4 = (const void *)&conn->address;
-	const struct sockaddr_in *b4 = (const void *)address;
-
-	if (conn->address.ss_family != address->ss_family)
-		return false;
-	if (address->ss_family == AF_INET6)
-		return memcmp(&a6->sin6_addr, &b6->sin6_addr,
-			   sizeof(a6->sin6_addr)) == 0;
-	return a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return &conn->address;
 }
 
-bool
-conn_is_idle(const struct conn *conn, int64_t *since_ns)
+const struct sockaddr_storage *
+conn_own_address(const struct conn *conn)
 {
-	*since_ns = conn->idle_since_ns;
-	return conn->state == CONN_READ && !http_has_begun(conn->http) &&
-	    !conn->running;
+	return &conn->own_address;
 }
 
-bool
-conn_has_input(const struct conn *conn)
+enum err
+conn_user(struct conn *conn, uid_t *out)
+{
+	if (!conn->user_asked) {
+		conn->user_err = address_user(
+		    &conn->user, &conn->address, &conn->own_address);
+		conn->user_asked = true;
+	}
+	*out = conn->user;
+	return conn->user_err;
+}
+
+static bool
+has_input(const struct conn *conn)
 {
 	char byte;
 
 	return recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
+enum conn_worth
+conn_worth(const struct conn *conn, int64_t *since_ns)
+{
+	*since_ns = conn->since_ns;
+	if (conn->running || conn->let_in)
+		return CONN_BUSY;
+	if (conn->state == CONN_READ && has_input(conn))
+		return CONN_UNREAD;
+	return conn->state == CONN_READ && !http_has_begun(conn->http)
+	    ? CONN_IDLE
+	    : CONN_ASKING;
+}
+
+void
+conn_trust(struct conn *conn)
+{
+	conn->trusted = true;
+}
+
+bool
+conn_is_trusted(const struct conn *conn)
+{
+	return conn->trusted;
+}
+
+bool
+conn_was_held(const struct conn *conn)
+{
+	return conn->was_held;
 }

@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/origin.h"
 #include "tools/gridhook/mcp.h"
 #include "tools/gridhook/push.h"
 #include "tools/gridhook/rpc.h"
@@ -66,80 +68,199 @@ endpoint_of(const struct settings *settings, struct conn *conn)
 
 /* --- who may -------------------------------------------------------------- */
 
+/* Our own pages are at our port, by a name of this machine or its address. */
 static bool
-is_loopback_name(struct span host)
+is_own_origin(const struct settings *settings, struct conn *conn,
+    const struct origin *origin)
 {
-	static const char *const names[] = {
-	    "localhost", "127.0.0.1", "[::1]", "::1"};
-	size_t i;
+	const struct sockaddr_storage *own = conn_own_address(conn);
+	char text[ADDRESS_TEXT_MAX];
+	struct authority literal;
+	unsigned port = origin->at.port == 0 ? 80 : origin->at.port;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (span_eq_nocase(host, span_of(names[i])))
+	address_text(text, own);
+	return span_eq_nocase(origin->scheme, SPAN("http")) &&
+	    port == address_port(own) &&
+	    (authority_is_loopback(&origin->at) ||
+		span_eq_nocase(
+		    origin->at.host, span_of(settings_host(settings))) ||
+		(authority_read(&literal, span_of(text)) &&
+		    span_eq_nocase(origin->at.host, literal.host)));
+}
+
+static bool
+is_listed_origin(const struct settings *settings, const struct origin *origin)
+{
+	const char *list = settings->allowed_origins;
+	struct origin listed;
+	struct span item;
+
+	while (settings_list_next(&item, &list)) {
+		if (origin_read(&listed, item) && origin_same(&listed, origin))
 			return true;
 	}
 	return false;
 }
 
-/* "[::1]:80", "a.example:80" and "a.example" without the port. */
-static struct span
-without_port(struct span host)
-{
-	size_t end = 0;
-
-	if (host.len > 0 && host.ptr[0] == '[')
-		end = span_find(host, ']');
-	return span_sub(host, 0, end + span_find(span_from(host, end), ':'));
-}
-
+/*
+ * Programs send no Origin. Web pages do, and where an old browser leaves it
+ * out, a newer header may tell.
+ */
 static bool
 origin_is_fine(const struct settings *settings, struct conn *conn)
 {
-	struct span origin = http_header(conn_http(conn), "origin");
-	struct span host = origin;
+	struct span text = http_header(conn_http(conn), "origin");
+	struct span site = http_header(conn_http(conn), "sec-fetch-site");
+	struct origin origin;
 
-	if (origin.ptr == NULL ||
-	    settings_list_has(settings->allowed_origins, origin))
-		return true;
-	if (span_starts(origin, SPAN("http://")))
-		host = span_from(origin, 7);
-	else if (span_starts(origin, SPAN("https://")))
-		host = span_from(origin, 8);
-	else
-		return false;
-	return is_loopback_name(without_port(host));
+	if (text.ptr == NULL)
+		return site.ptr == NULL || span_eq(site, SPAN("none")) ||
+		    span_eq(site, SPAN("same-origin"));
+	return origin_read(&origin, text) &&
+	    (is_own_origin(settings, conn, &origin) ||
+		is_listed_origin(settings, &origin));
+}
+
+static bool
+is_listed_host(const struct settings *settings, const struct authority *at)
+{
+	const char *list = settings->allowed_hosts;
+	struct authority listed;
+	struct span item;
+
+	while (settings_list_next(&item, &list)) {
+		if (authority_read(&listed, item) &&
+		    span_eq_nocase(listed.host, at->host) &&
+		    (listed.port == 0 || listed.port == at->port))
+			return true;
+	}
+	return false;
 }
 
 /* Only a page of the same machine can name another host than ours. */
 static bool
-host_is_fine(const struct settings *settings, struct conn *conn)
+is_own_host(const struct settings *settings, struct span text)
 {
-	struct span host = without_port(http_header(conn_http(conn), "host"));
 	struct span listening = span_of(settings_host(settings));
+	struct authority at;
 
-	if (!is_loopback_name(listening) &&
-	    !span_starts(listening, SPAN("127.")))
-		return true;
-	return host.ptr == NULL || is_loopback_name(host) ||
-	    span_eq_nocase(host, listening) ||
-	    settings_list_has(settings->allowed_hosts, host);
+	return authority_read(&at, text) &&
+	    (authority_is_loopback(&at) || span_eq_nocase(at.host, listening) ||
+		is_listed_host(settings, &at));
 }
 
+/* The host of an absolute address must be that of the header as well. */
 static bool
-secret_is_right(const struct settings *settings, struct conn *conn)
+host_is_fine(const struct settings *settings, struct conn *conn)
+{
+	struct span header = http_header(conn_http(conn), "host");
+	struct span target = http_authority(conn_http(conn));
+	struct authority a, b;
+
+	if (target.ptr != NULL && header.ptr != NULL &&
+	    !(authority_read(&a, target) && authority_read(&b, header) &&
+		authority_same(&a, &b, 80)))
+		return false;
+	if (!settings_is_loopback(settings))
+		return true;
+	return (header.ptr == NULL || is_own_host(settings, header)) &&
+	    (target.ptr == NULL || is_own_host(settings, target));
+}
+
+/*
+ * Without a secret: of this machine only our user's programs, and root's. What
+ * came over loopback and cannot be told is refused. NULL, or what is wrong.
+ */
+static const char *
+user_fault(const struct settings *settings, struct conn *conn)
+{
+	uid_t user;
+	enum err err;
+
+	if (!settings_wants_user(settings))
+		return NULL;
+	err = conn_user(conn, &user);
+	if (err == ERR_OK)
+		return user == geteuid() || user == 0
+		    ? NULL
+		    : "another user's program ([server] same_user)";
+	if (!address_is_loopback(conn_address(conn)) &&
+	    !address_is_loopback(conn_own_address(conn)))
+		return NULL;
+	if (err == ERR_NOT_FOUND)
+		return "a program whose user cannot be told ([server] "
+		       "same_user): it has closed its socket, or is in "
+		       "another network namespace";
+	return "a program whose user cannot be told ([server] same_user): "
+	       "neither sock_diag nor /proc/self/net/tcp can be read";
+}
+
+/* --- the secret ----------------------------------------------------------- */
+
+/* What was sent as the secret; .ptr NULL when nothing was. */
+static struct span
+secret_given(struct conn *conn)
 {
 	struct span given = http_header(conn_http(conn), "x-service-secret");
 	struct span scheme = SPAN("Bearer ");
 
-	if (!settings->has_secret)
-		return true;
-	if (given.ptr == NULL) {
-		given = http_header(conn_http(conn), "authorization");
-		if (given.ptr == NULL || given.len < scheme.len ||
-		    !span_eq_nocase(span_sub(given, 0, scheme.len), scheme))
-			return false;
-		given = span_trim(span_from(given, scheme.len));
+	if (given.ptr != NULL)
+		return given;
+	given = http_header(conn_http(conn), "authorization");
+	if (given.ptr == NULL || given.len < scheme.len ||
+	    !span_eq_nocase(span_sub(given, 0, scheme.len), scheme))
+		return span_make(NULL, 0);
+	return span_trim(span_from(given, scheme.len));
+}
+
+static struct guard_who
+who_is(struct conn *conn)
+{
+	struct guard_who who = {
+	    .address = conn_address(conn), .peer = conn_peer(conn)};
+
+	who.known = conn_user(conn, &who.uid) == ERR_OK;
+	return who;
+}
+
+enum verdict { SECRET_FINE, SECRET_WRONG, SECRET_LATER, SECRET_TOO_MANY };
+
+/*
+ * A secret is looked at in its turn, unless one on the same connection was
+ * right already. What brings none guesses nothing.
+ */
+static enum verdict
+judge_secret(struct gate *gate, struct conn *conn)
+{
+	struct span given = secret_given(conn);
+	struct guard *guard = gate->spec.guard;
+	bool held = conn_was_held(conn);
+	struct guard_who who;
+	int64_t wait = 0;
+
+	if (given.ptr == NULL)
+		return SECRET_WRONG;
+	if (!held && !conn_is_trusted(conn) && guard_is_alert(guard)) {
+		who = who_is(conn);
+		wait = guard_wait(guard, &who);
 	}
-	return digest_equal_text(given, span_of(settings->secret));
+	if (wait > 0)
+		conn_hold(conn, wait);
+	if (wait != 0)
+		return wait > 0 ? SECRET_LATER : SECRET_TOO_MANY;
+	if (digest_equal_text(given, span_of(gate->spec.settings->secret))) {
+		conn_trust(conn);
+		if (held) {
+			who = who_is(conn);
+			guard_right(guard, &who);
+		}
+		return SECRET_FINE;
+	}
+	if (!held) {
+		who = who_is(conn);
+		guard_wrong(guard, &who);
+	}
+	return SECRET_WRONG;
 }
 
 /* --- refusals, before a body is read -------------------------------------- */
@@ -170,12 +291,67 @@ answer_health(const struct settings *settings, struct conn *conn)
 }
 
 static void
-log_refusal(struct conn *conn, const char *what)
+log_refusal(struct gate *gate, struct conn *conn, const char *what)
 {
 	struct span path = http_path(conn_http(conn));
 
-	log_warn("%s: remote=%s path=%.*s", what, conn_peer(conn),
-	    SPAN_ARG(span_sub(path, 0, 200)));
+	if (gate_may_log(gate, conn))
+		log_warn("%s: remote=%s path=%.*s", what, conn_peer(conn),
+		    SPAN_ARG(span_sub(path, 0, 200)));
+}
+
+static void
+refuse_page(struct gate *gate, struct conn *conn)
+{
+	struct span origin, host;
+
+	if (gate_may_log(gate, conn)) {
+		origin = http_header(conn_http(conn), "origin");
+		host = http_header(conn_http(conn), "host");
+		log_warn("foreign origin or host ([server] allowed_origins, "
+			 "allowed_hosts): remote=%s origin=%.*s host=%.*s",
+		    conn_peer(conn), SPAN_ARG(span_sub(origin, 0, 200)),
+		    SPAN_ARG(span_sub(host, 0, 200)));
+	}
+	conn_reply_error(conn, 403, "Forbidden");
+}
+
+/* False, and it is answered, for another user's program. */
+static bool
+let_user_pass(struct gate *gate, struct conn *conn)
+{
+	const char *fault = user_fault(gate->spec.settings, conn);
+
+	if (fault == NULL)
+		return true;
+	log_refusal(gate, conn, fault);
+	conn_reply_error(conn, 403,
+	    "Forbidden: gridhook has no secret, so only programs of its own "
+	    "user may use it");
+	return false;
+}
+
+/* False, and it is answered or waits, without the secret. */
+static bool
+let_secret_pass(struct gate *gate, struct conn *conn)
+{
+	if (!gate->spec.settings->has_secret)
+		return true;
+	switch (judge_secret(gate, conn)) {
+	case SECRET_FINE:
+		return true;
+	case SECRET_LATER:
+		return false;
+	case SECRET_TOO_MANY:
+		log_refusal(gate, conn, "too many secrets to look at");
+		conn_reply_error(conn, 429, "Too Many Requests");
+		return false;
+	case SECRET_WRONG:
+	default:
+		log_refusal(gate, conn, "unauthorized");
+		conn_reply_error(conn, 401, "Unauthorized");
+		return false;
+	}
 }
 
 /* A message is one by any method; what brings none is a GET for a stream. */
@@ -205,6 +381,24 @@ refuse_method(struct conn *conn)
 	buf_fini(&body);
 }
 
+bool
+gate_may_log(struct gate *gate, struct conn *conn)
+{
+	const struct guard_who who = who_is(conn);
+
+	return guard_may_log(gate->spec.guard, &who);
+}
+
+bool
+gate_may_log_address(struct gate *gate, const struct sockaddr_storage *address)
+{
+	char peer[ADDRESS_TEXT_MAX];
+	const struct guard_who who = {.address = address, .peer = peer};
+
+	address_text(peer, address);
+	return guard_may_log(gate->spec.guard, &who);
+}
+
 void
 gate_head(struct gate *gate, struct conn *conn)
 {
@@ -216,13 +410,11 @@ gate_head(struct gate *gate, struct conn *conn)
 	else if (endpoint == NOWHERE)
 		conn_reply_error(conn, 404, "Not Found");
 	else if (settings->check_origin &&
-	    !(origin_is_fine(settings, conn) && host_is_fine(settings, conn))) {
-		log_refusal(conn, "foreign origin or host");
-		conn_reply_error(conn, 403, "Forbidden");
-	} else if (!secret_is_right(settings, conn)) {
-		log_refusal(conn, "unauthorized");
-		conn_reply_error(conn, 401, "Unauthorized");
-	} else if (endpoint == TOOLS && !may_hold_message(conn))
+	    !(origin_is_fine(settings, conn) && host_is_fine(settings, conn)))
+		refuse_page(gate, conn);
+	else if (!let_user_pass(gate, conn) || !let_secret_pass(gate, conn))
+		return;
+	else if (endpoint == TOOLS && !may_hold_message(conn))
 		refuse_method(conn);
 	else if (http_body_is_too_large(conn_http(conn)))
 		conn_reply_error(conn, 413, "Payload too large");
@@ -373,6 +565,13 @@ answer_tools(struct gate *gate, struct conn *conn)
 	struct errand *errand = calloc(1, sizeof(*errand));
 	struct mcp_post *post;
 
+	/*
+	 * Pages of other sites can post without asking first, but not JSON.
+	 * Where there is no secret that they would have to know, this counts.
+	 */
+	if (headers.content_type.ptr == NULL &&
+	    !gate->spec.settings->has_secret)
+		headers.content_type = SPAN("");
 	if (errand == NULL) {
 		conn_reply_error(conn, 500, "out of memory");
 		return;

@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "tools/gridhook/call.h"
 #include "tools/gridhook/conn.h"
+#include "tools/gridhook/guard.h"
 #include "tools/gridhook/journal.h"
 #include "tools/gridhook/relay.h"
 #include "tools/gridhook/settings.h"
@@ -21,6 +22,7 @@ struct gate_spec {
 	struct journal *journal;
 	struct relay *relay;
 	struct calls *calls;
+	struct guard *guard;
 };
 
 /* The members of *spec are kept by pointer. */
@@ -29,6 +31,11 @@ void gate_close(struct gate *gate);
 
 /* A request's head is there: refused, answered, or its body may come. */
 void gate_head(struct gate *gate, struct conn *conn);
+
+/* Whether one more refusal of theirs gets a line in the log. */
+bool gate_may_log(struct gate *gate, struct conn *conn);
+bool gate_may_log_address(
+    struct gate *gate, const struct sockaddr_storage *address);
 
 /* The whole request is there. */
 void gate_request(struct gate *gate, struct conn *conn);

@@ -355,18 +355,37 @@ http_method(const struct http *http)
 	}
 }
 
-struct span
-http_target(const struct http *http)
+/* What follows "http://" in the target; .ptr NULL where there is none. */
+static struct span
+after_scheme(const struct http *http)
 {
 	struct span target = span_make(http->head.data, http->target_len);
 	struct span scheme = SPAN("http://");
 
 	if (target.len < scheme.len ||
 	    !span_eq_nocase(span_sub(target, 0, scheme.len), scheme))
-		return target;
-	target = span_from(target, scheme.len);
-	target = span_from(target, span_find(target, '/'));
-	return target.len == 0 ? SPAN("/") : target;
+		return span_make(NULL, 0);
+	return span_from(target, scheme.len);
+}
+
+struct span
+http_target(const struct http *http)
+{
+	struct span rest = after_scheme(http);
+
+	if (rest.ptr == NULL)
+		return span_make(http->head.data, http->target_len);
+	rest = span_from(rest, span_find(rest, '/'));
+	return rest.len == 0 ? SPAN("/") : rest;
+}
+
+struct span
+http_authority(const struct http *http)
+{
+	struct span rest = after_scheme(http);
+
+	return rest.ptr == NULL ? rest
+				: span_sub(rest, 0, span_find(rest, '/'));
 }
 
 struct span

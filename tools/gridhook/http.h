@@ -63,6 +63,12 @@ enum http_method http_method(const struct http *http);
 /* As sent, never decoded; of an absolute address only the path and on. */
 struct span http_target(const struct http *http);
 
+/*
+ * "a.example:80" of an absolute address, which RFC 9112 puts above Host; .ptr
+ * NULL where there is none.
+ */
+struct span http_authority(const struct http *http);
+
 /* The target up to the '?', and what stands behind it. */
 struct span http_path(const struct http *http);
 struct span http_query(const struct http *http);

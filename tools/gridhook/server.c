@@ -11,12 +11,14 @@
 
 #include "common/log.h"
 #include "common/num.h"
+#include "tools/gridhook/address.h"
 
 #define BODY_MAX ((size_t)2 << 20)
 #define LINGER_BYTES ((uint64_t)256 << 20)
 #define BACKLOG 512
 #define ACCEPTS 64 /* a round, so that others get their turn */
 #define CONNS_MAX 1024
+#define RETRY_MS 20
 
 struct server {
 	struct loop_io listener;
@@ -28,7 +30,8 @@ struct server {
 	struct conn *conns[CONNS_MAX];
 	unsigned conn_count;
 	int64_t port;
-	bool full; /* nobody is let in until somebody leaves */
+	bool full; /* the others wait in the kernel's queue */
+	struct loop_timer retry; /* while full: a place may be worth less now */
 	char error[256];
 	void (*changed)(void *arg);
 	void *changed_arg;
@@ -39,6 +42,31 @@ tell_change(struct server *server)
 {
 	if (server->changed != NULL)
 		server->changed(server->changed_arg);
+}
+
+static void
+look_for_room(struct server *server)
+{
+	loop_timer_stop(&server->retry);
+	if (!server->full || server->listener.fd < 0)
+		return;
+	server->full = false;
+	loop_change(server->loop, &server->listener, EPOLLIN);
+}
+
+static void
+on_retry(struct loop_timer *timer)
+{
+	look_for_room(
+	    (struct server *)((char *)timer - offsetof(struct server, retry)));
+}
+
+static void
+wait_for_room(struct server *server)
+{
+	server->full = true;
+	loop_change(server->loop, &server->listener, 0);
+	loop_timer_set(server->loop, &server->retry, RETRY_MS);
 }
 
 static void
@@ -54,10 +82,7 @@ on_gone(void *arg, struct conn *conn)
 	if (i == server->conn_count)
 		return;
 	server->conns[i] = server->conns[--server->conn_count];
-	if (server->full && server->listener.fd >= 0) {
-		server->full = false;
-		loop_change(server->loop, &server->listener, EPOLLIN);
-	}
+	look_for_room(server);
 }
 
 static void
@@ -74,6 +99,14 @@ on_request(void *arg, struct conn *conn)
 	const struct server *server = arg;
 
 	gate_request(server->gate, conn);
+}
+
+static bool
+may_log(void *arg, struct conn *conn)
+{
+	const struct server *server = arg;
+
+	return gate_may_log(server->gate, conn);
 }
 
 static void
@@ -95,25 +128,51 @@ set_limits(struct server *server)
 
 /* --- letting in ----------------------------------------------------------- */
 
-/* The one that has asked for nothing for longest, or NULL. */
-static struct conn *
-oldest_idle(struct server *server, const struct sockaddr_storage *address)
+/* All of 127.0.0.0/8 and ::1 is one sender's. */
+static bool
+is_from(const struct conn *conn, const struct sockaddr_storage *address)
 {
-	struct conn *oldest = NULL;
-	int64_t since, least = INT64_MAX;
+	const struct sockaddr_storage *other = conn_address(conn);
+
+	return address_same_host(other, address) ||
+	    (address_is_loopback(other) && address_is_loopback(address));
+}
+
+/*
+ * The one whose place is worth least, `most` at most, and of those the one for
+ * longest; only of this address, when one is given. NULL: there is none.
+ */
+static struct conn *
+least_worth(const struct server *server, enum conn_worth most,
+    const struct sockaddr_storage *address)
+{
+	struct conn *conn, *least = NULL;
+	int64_t since, least_since = INT64_MAX;
+	enum conn_worth worth;
 	unsigned i;
 
 	for (i = 0; i < server->conn_count; i++) {
-		if (!conn_is_idle(server->conns[i], &since) || since >= least)
+		conn = server->conns[i];
+		if (address != NULL && !is_from(conn, address))
 			continue;
-		if (address != NULL && !conn_is_from(server->conns[i], address))
+		worth = conn_worth(conn, &since);
+		if (worth > most || (worth == most && since >= least_since))
 			continue;
-		if (conn_has_input(server->conns[i]))
-			continue;
-		oldest = server->conns[i];
-		least = since;
+		least = conn;
+		most = worth;
+		least_since = since;
 	}
-	return oldest;
+	return least;
+}
+
+static unsigned
+count_from(const struct server *server, const struct sockaddr_storage *address)
+{
+	unsigned i, count = 0;
+
+	for (i = 0; i < server->conn_count; i++)
+		count += is_from(server->conns[i], address);
+	return count;
 }
 
 static bool
@@ -122,22 +181,43 @@ has_room(const struct server *server)
 	return server->conn_count < (unsigned)server->settings->connections;
 }
 
+/*
+ * True when the next one can be let in: there is room, or a place to take
+ * from somebody once it is known whose the new one is.
+ */
 static bool
-make_room(struct server *server)
+can_let_in(struct server *server)
 {
-	struct conn *idle;
+	if (has_room(server) || least_worth(server, CONN_ASKING, NULL) != NULL)
+		return true;
+	wait_for_room(server);
+	return false;
+}
+
+/*
+ * Whoever holds half of all places makes room among his own: one address
+ * takes no place from the others, but where it is an idle one's.
+ */
+static bool
+make_room(struct server *server, const struct sockaddr_storage *address)
+{
+	unsigned most = (unsigned)server->settings->connections;
+	struct conn *least = NULL;
 
 	if (has_room(server))
 		return true;
-	idle = oldest_idle(server, NULL);
-	if (idle != NULL) {
-		conn_close(idle);
-		return true;
+	if (count_from(server, address) * 2 >= most) {
+		least = least_worth(server, CONN_ASKING, address);
+		if (least == NULL)
+			least = least_worth(server, CONN_IDLE, NULL);
+		if (least == NULL)
+			least = least_worth(server, CONN_UNREAD, address);
 	}
-	/* The others wait in the kernel's queue. */
-	server->full = true;
-	loop_change(server->loop, &server->listener, 0);
-	return false;
+	if (least == NULL)
+		least = least_worth(server, CONN_ASKING, NULL);
+	if (least != NULL)
+		conn_close(least);
+	return least != NULL;
 }
 
 /*
@@ -145,48 +225,41 @@ make_room(struct server *server)
  * hundred things at once is not to be turned away.
  */
 static bool
-is_local(const struct sockaddr_storage *address)
-{
-	const struct sockaddr_in6 *six = (const void *)address;
-	const struct sockaddr_in *four = (const void *)address;
-
-	if (address->ss_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
-	return ntohl(four->sin_addr.s_addr) >> 24 == 127;
-}
-
-static bool
 may_enter(struct server *server, const struct sockaddr_storage *address)
 {
-	struct conn *idle;
-	unsigned i, count = 0;
+	struct conn *least;
 
-	if (is_local(address))
+	if (address_is_loopback(address) ||
+	    count_from(server, address) <
+		(unsigned)server->settings->per_address)
 		return true;
-	for (i = 0; i < server->conn_count; i++)
-		count += conn_is_from(server->conns[i], address);
-	if (count < (unsigned)server->settings->per_address)
-		return true;
-	idle = oldest_idle(server, address);
-	if (idle == NULL)
+	least = least_worth(server, CONN_ASKING, address);
+	if (least == NULL)
 		return false;
-	conn_close(idle);
+	conn_close(least);
 	return true;
 }
 
 static void
-let_in(struct server *server, int fd, const struct sockaddr_storage *address)
+let_in(struct server *server, int fd, struct sockaddr_storage *address)
 {
 	struct conn *conn;
+	uid_t user;
 
-	if (!may_enter(server, address)) {
-		log_warn("too many connections from one address");
+	address_unmap(address);
+	if (!may_enter(server, address) || !make_room(server, address)) {
+		if (gate_may_log_address(server->gate, address))
+			log_warn("too many connections from one address");
 		close(fd);
 		return;
 	}
 	conn = conn_open(&server->host, fd, address);
-	if (conn != NULL)
-		server->conns[server->conn_count++] = conn;
+	if (conn == NULL)
+		return;
+	server->conns[server->conn_count++] = conn;
+	/* At once: a socket that is closed meanwhile has no user any more. */
+	if (settings_wants_user(server->settings))
+		conn_user(conn, &user);
 }
 
 static void
@@ -205,6 +278,7 @@ accept_failed(struct server *server, int errnum)
 	static const int passing[] = {EAGAIN, EINTR, ECONNABORTED, EPROTO,
 	    ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
 	    ENETUNREACH};
+	struct conn *least;
 	size_t i;
 
 	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
@@ -217,12 +291,11 @@ accept_failed(struct server *server, int errnum)
 		return;
 	}
 	log_error("no more connections: reason=%s", strerror(errnum));
-	if (oldest_idle(server, NULL) != NULL)
-		conn_close(oldest_idle(server, NULL));
-	else if (server->conn_count > 0) {
-		server->full = true;
-		loop_change(server->loop, &server->listener, 0);
-	}
+	least = least_worth(server, CONN_ASKING, NULL);
+	if (least != NULL)
+		conn_close(least);
+	else
+		wait_for_room(server);
 }
 
 static void
@@ -238,9 +311,9 @@ on_listener(struct loop_io *io, uint32_t events)
 		return;
 	}
 	/* The first one is known to wait; room for more is not made ahead. */
-	if (!make_room(server))
-		return;
-	for (i = 0; i < ACCEPTS && has_room(server); i++) {
+	for (i = 0;
+	     i < ACCEPTS && (i == 0 ? can_let_in(server) : has_room(server));
+	     i++) {
 		len = sizeof(address);
 		memset(&address, 0, sizeof(address));
 		fd = accept4(io->fd, (struct sockaddr *)&address, &len,
@@ -359,6 +432,7 @@ server_stop(struct server *server)
 		close(server->listener.fd);
 		server->listener.fd = -1;
 		server->full = false;
+		loop_timer_stop(&server->retry);
 		log_info("stopped: port=%lld", (long long)server->port);
 	}
 	while (server->conn_count > 0)
@@ -423,10 +497,12 @@ server_open(struct server **out, struct settings *settings, struct loop *loop,
 	server->gate = gate;
 	server->port = settings->port;
 	server->listener = (struct loop_io){.fd = -1, .ready = on_listener};
+	server->retry.fire = on_retry;
 	server->host = (struct conn_host){.loop = loop,
 	    .limits = &server->limits,
 	    .head = on_head,
 	    .request = on_request,
+	    .may_log = may_log,
 	    .gone = on_gone,
 	    .arg = server};
 	return ERR_OK;

@@ -15,6 +15,7 @@
 #include "tools/gridhook/call.h"
 #include "tools/gridhook/control.h"
 #include "tools/gridhook/gate.h"
+#include "tools/gridhook/guard.h"
 #include "tools/gridhook/helper.h"
 #include "tools/gridhook/journal.h"
 #include "tools/gridhook/loop.h"
@@ -28,6 +29,7 @@ struct service {
 	struct relay *relay;
 	struct helper_pool *helpers;
 	struct calls calls;
+	struct guard *guard;
 	struct gate *gate;
 	struct server *server;
 	struct control *control;
@@ -236,6 +238,10 @@ open_server(struct service *service)
 	    .calls = &service->calls};
 	enum err err;
 
+	err = guard_open(&service->guard, service->loop, service->settings);
+	if (err != ERR_OK)
+		return err;
+	spec.guard = service->guard;
 	service->calls = (struct calls){.settings = service->settings,
 	    .helpers = service->helpers,
 	    .relay = service->relay,
@@ -320,6 +326,7 @@ close_all(struct service *service)
 	relay_close(service->relay);
 	helper_pool_free(service->helpers);
 	gate_close(service->gate);
+	guard_close(service->guard);
 	journal_close(service->journal);
 	if (service->signals.fd > 0)
 		close(service->signals.fd);

@@ -8,11 +8,13 @@
 #include "common/conf.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/origin.h"
 #include "tools/gridhook/helper.h"
 #include "tools/gridhook/toolset.h"
 
 #define AT(member) offsetof(struct settings, member)
 #define BLANKS ", \t"
+#define SECRET_LONG 16 /* characters from which on nobody guesses it */
 
 static const char *const replays[] = {"unacked", "all", "none", NULL};
 
@@ -31,9 +33,14 @@ static const struct conf_row rows[] = {
     {"server", "check_origin", CONF_BOOL, AT(check_origin), "yes", 0, 0, NULL,
 	"Refuse foreign Origin and Host headers (DNS rebinding)."},
     {"server", "allowed_origins", CONF_TEXT, AT(allowed_origins), "", 0, 4095,
-	NULL, "Origins that may call besides those of this machine."},
+	NULL,
+	"Origins of web pages that may call besides gridhook's own, "
+	"such as http://localhost:6274."},
     {"server", "allowed_hosts", CONF_TEXT, AT(allowed_hosts), "", 0, 4095, NULL,
 	"Host names that may be used besides those of this machine."},
+    {"server", "same_user", CONF_BOOL, AT(same_user), "yes", 0, 0, NULL,
+	"Without a secret, refuse programs of this machine's other users but "
+	"root."},
 
     {"limits", "connections", CONF_INT, AT(connections), "512", 1, 900, NULL,
 	"Most connections at a time."},
@@ -44,13 +51,20 @@ static const struct conf_row rows[] = {
     {"limits", "head", CONF_SECONDS, AT(head_s), "10s", 1, 3600, NULL,
 	"A request's head must be complete this long after its first byte."},
     {"limits", "body", CONF_SECONDS, AT(body_s), "30s", 1, 3600, NULL,
-	"A request's body must be complete this long after its head."},
+	"64 KiB of a request's body, or what is left of it, must come within "
+	"this time, again and again."},
     {"limits", "write", CONF_SECONDS, AT(write_s), "30s", 1, 3600, NULL,
-	"An answer must have been taken within this time."},
+	"64 KiB of an answer, or what is left of it, must be taken within "
+	"this time, again and again."},
     {"limits", "idle", CONF_SECONDS, AT(idle_s), "60s", 1, 3600, NULL,
 	"A connection kept for another request is closed after this time."},
     {"limits", "linger", CONF_SECONDS, AT(linger_s), "5s", 1, 60, NULL,
 	"How long a refused sender is read on, so that it hears why."},
+    {"limits", "guess_rate", CONF_INT, AT(guess_rate), "2", 1, 1000, NULL,
+	"Wrong secrets a second of one address, or of one user of this "
+	"machine; the request with the next one waits."},
+    {"limits", "guess_burst", CONF_INT, AT(guess_burst), "20", 1, 1000, NULL,
+	"The same at once."},
 
     {"store", "data", CONF_TEXT, AT(data), "", 0, 4095, NULL,
 	"Folder of the events. Empty: $STATE_DIRECTORY, else "
@@ -135,20 +149,24 @@ settings_fini(struct settings *settings)
 }
 
 bool
+settings_list_next(struct span *item, const char **list)
+{
+	*list += strspn(*list, BLANKS);
+	*item = span_make(*list, strcspn(*list, BLANKS));
+	*list += item->len;
+	return item->len > 0;
+}
+
+bool
 settings_list_has(const char *list, struct span item)
 {
-	const char *at = list;
-	size_t len;
+	struct span listed;
 
-	for (;;) {
-		at += strspn(at, ", \t");
-		len = strcspn(at, ", \t");
-		if (len == 0)
-			return false;
-		if (span_eq_nocase(span_make(at, len), item))
+	while (settings_list_next(&listed, &list)) {
+		if (span_eq_nocase(listed, item))
 			return true;
-		at += len;
 	}
+	return false;
 }
 
 /* --- the secret ----------------------------------------------------------- */
@@ -277,6 +295,43 @@ check_app(const struct settings *settings, struct fault *fault)
 }
 
 static enum err
+check_origins(const struct settings *settings, struct fault *fault)
+{
+	const char *list = settings->allowed_origins;
+	struct origin origin;
+	struct span item;
+
+	while (settings_list_next(&item, &list)) {
+		if (origin_read(&origin, item))
+			continue;
+		fault_set(fault, "[server] allowed_origins",
+		    "\"%.*s\" is no origin: scheme://host or "
+		    "scheme://host:port is wanted, with nothing behind it",
+		    SPAN_ARG(span_sub(item, 0, 200)));
+		return ERR_BAD_INPUT;
+	}
+	return ERR_OK;
+}
+
+static enum err
+check_hosts(const struct settings *settings, struct fault *fault)
+{
+	const char *list = settings->allowed_hosts;
+	struct authority at;
+	struct span item;
+
+	while (settings_list_next(&item, &list)) {
+		if (authority_read(&at, item))
+			continue;
+		fault_set(fault, "[server] allowed_hosts",
+		    "\"%.*s\" is no host: a name, or name:port, is wanted",
+		    SPAN_ARG(span_sub(item, 0, 200)));
+		return ERR_BAD_INPUT;
+	}
+	return ERR_OK;
+}
+
+static enum err
 check_disabled(const struct settings *settings, struct fault *fault)
 {
 	const char *at = settings->disabled;
@@ -315,6 +370,10 @@ settings_load(struct settings *settings, const char *path, struct fault *fault)
 	if (err == ERR_OK)
 		err = check_app(settings, fault);
 	if (err == ERR_OK)
+		err = check_origins(settings, fault);
+	if (err == ERR_OK)
+		err = check_hosts(settings, fault);
+	if (err == ERR_OK)
 		err = check_disabled(settings, fault);
 	if (err == ERR_OK)
 		err = find_secret(settings, fault);
@@ -331,9 +390,11 @@ settings_host(const struct settings *settings)
 	return settings->has_secret ? "0.0.0.0" : "127.0.0.1";
 }
 
-static bool
-is_loopback(const char *host)
+bool
+settings_is_loopback(const struct settings *settings)
 {
+	const char *host = settings_host(settings);
+
 	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 ||
 	    strcmp(host, "localhost") == 0;
 }
@@ -343,10 +404,21 @@ settings_warn_exposed(const struct settings *settings)
 {
 	const char *host = settings_host(settings);
 
-	if (!settings->has_secret && !is_loopback(host))
+	if (!settings->has_secret && !settings_is_loopback(settings))
 		log_warn("anybody on the network can push and use the tools: "
 			 "no secret is set: host=%s",
 		    host);
+	if (settings->has_secret && strlen(settings->secret) < SECRET_LONG)
+		log_warn("the secret is short enough to be guessed: "
+			 "characters=%zu wanted=%d host=%s (openssl rand -hex "
+			 "16 makes one)",
+		    strlen(settings->secret), SECRET_LONG, host);
+}
+
+bool
+settings_wants_user(const struct settings *settings)
+{
+	return settings->same_user && !settings->has_secret;
 }
 
 enum err

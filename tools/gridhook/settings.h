@@ -25,11 +25,13 @@ struct settings {
 	char *secret_file;
 	bool autostart;
 	bool check_origin;
+	bool same_user;
 	char *allowed_origins;
 	char *allowed_hosts;
 
 	int64_t connections, per_address;
 	int64_t first_byte_s, head_s, body_s, write_s, idle_s, linger_s;
+	int64_t guess_rate, guess_burst;
 
 	char *data;
 	int64_t keep_events, keep_s, keep_bytes;
@@ -74,8 +76,17 @@ void settings_print(FILE *file);
 /* The address to listen on: the host that is set, or by the secret. */
 const char *settings_host(const struct settings *settings);
 
-/* Logs a warning when that is no loopback address and no secret is set. */
+/* Whether that is a loopback address, which only this machine can reach. */
+bool settings_is_loopback(const struct settings *settings);
+
+/*
+ * Logs a warning when that is no loopback address and no secret is set, and
+ * when the secret is a short one.
+ */
 void settings_warn_exposed(const struct settings *settings);
+
+/* Whose program a peer is decides, as no secret does. */
+bool settings_wants_user(const struct settings *settings);
 
 /* "/assistant/hook" */
 enum err settings_push_path(
@@ -98,3 +109,6 @@ void settings_for_helper(
 
 /* True when a list "a, b c" has the item; ASCII case ignored. */
 bool settings_list_has(const char *list, struct span item);
+
+/* The next item of such a list, taken off its front. */
+bool settings_list_next(struct span *item, const char **list);

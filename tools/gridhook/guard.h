@@ -1,0 +1,53 @@
+/*
+ * guard: what wrong secrets cost whoever sends them, and how much of them
+ * stands in the log.
+ *
+ * Wrong secrets are counted by address, of this machine's own programs by
+ * user: what one user tries holds up no other. Beyond a number at once the
+ * next secret from there, right or wrong, is looked at only after a while; the
+ * request waits so long. The table is bounded, and forgets the longest unused.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "common/err.h"
+#include "tools/gridhook/loop.h"
+#include "tools/gridhook/settings.h"
+
+struct guard;
+
+/* Who asks. */
+struct guard_who {
+	const struct sockaddr_storage *address;
+	const char *peer; /* the address as text, for the log */
+	bool known; /* it is this user's of this machine */
+	uid_t uid;
+};
+
+/* `loop` and `settings` are kept by pointer. */
+enum err guard_open(
+    struct guard **out, struct loop *loop, const struct settings *settings);
+void guard_close(struct guard *guard);
+
+/* False while nobody has to wait: guard_wait() need not be asked. */
+bool guard_is_alert(const struct guard *guard);
+
+/*
+ * Milliseconds until a secret of theirs may be looked at. More than 0 is
+ * reserved for them and paid for; -1: too many wait already.
+ */
+int64_t guard_wait(struct guard *guard, const struct guard_who *who);
+
+/* Their secret was right after a wait, or wrong without one. */
+void guard_right(struct guard *guard, const struct guard_who *who);
+void guard_wrong(struct guard *guard, const struct guard_who *who);
+
+/*
+ * Whether a refusal of theirs gets a line in the log. Those that do not are
+ * counted, and told in sum within a minute.
+ */
+bool guard_may_log(struct guard *guard, const struct guard_who *who);
