@@ -39,8 +39,17 @@ check_known(struct call *call, struct span supplier)
 void
 ready_hand_over(struct call *call)
 {
+	const struct subject *subject = &call->subject;
+
 	reply_restart(call->reply);
 	reply_header(call->reply, "X-Accel-Redirect", "@slow");
+	/* Whom nginx's limits count it for; a person's name is as good. */
+	if (subject->kind == SUBJECT_KEY)
+		reply_header(call->reply, "X-Grid-Caller", "key %.*s",
+		    SPAN_ARG(subject->id));
+	else if (subject->kind == SUBJECT_USER)
+		reply_header(call->reply, "X-Grid-Caller", "user %.*s",
+		    SPAN_ARG(subject->name));
 	call->handed_over = true;
 }
 

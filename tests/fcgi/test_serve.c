@@ -218,6 +218,10 @@ START_TEST(absent_snapshot_goes_to_the_slow_pool)
 {
 	ck_assert_int_eq(world_ask("/api/v1/grid?fournisseur=S3"), 200);
 	ck_assert_str_eq(world_header("X-Accel-Redirect"), "@slow");
+	/* nginx counts by the key's id, and never sees the key there. */
+	ck_assert_int_eq(strncmp(world_header("X-Grid-Caller"), "key ", 4), 0);
+	ck_assert_uint_eq(
+	    strlen(world_header("X-Grid-Caller")), 4 + ACCESS_ID_LEN);
 	ck_assert_str_eq(world_body(), "");
 	ck_assert_int_eq(
 	    world_ask("/api/v1/grid?fournisseur=S3&compute=0"), 202);

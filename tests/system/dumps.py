@@ -33,7 +33,7 @@ console.log(answer.headers.get("content-encoding"),
 PAGE = """<!doctype html><title>waiting</title><body>
 <script src="dump.js"></script>"""
 SCRIPT = """
-const asked = new URLSearchParams(location.search);
+const asked = new URLSearchParams(location.hash.slice(1));
 fetch(asked.get("path"), {headers: {"X-API-Key": asked.get("key")}})
     .then(async (answer) => {
 	const sum = await crypto.subtle.digest("SHA-256",
@@ -129,7 +129,7 @@ def ask_node(dumps, program):
 
 
 def ask_chromium(dumps, program):
-    page = "%s/dump.html?key=%s&path=%s" % (
+    page = "%s/dump.html#key=%s&path=%s" % (
         dumps.url, dumps.key, PATH.replace("?", "%3F").replace("=", "%3D"))
     text = subprocess.run(
         [program, "--headless", "--no-sandbox", "--disable-gpu",

@@ -36,6 +36,15 @@ if [ "$(id -u)" -eq 0 ]; then
   # As root nginx would change to a user who may not enter the folder.
   user="user root;"
 fi
+# As many connections as open files allow: an answer under way takes up to
+# three, for the client, the worker and a file.
+files=$(ulimit -Hn)
+case $files in
+unlimited | ??????*) files=65536 ;;
+esac
+[ "$files" -le 65536 ] || files=65536
+connections=$((files * 3 / 4))
+[ "$connections" -le 16384 ] || connections=16384
 mime=$dir/nginx/mime.types
 for file in /etc/nginx/mime.types /usr/local/etc/nginx/mime.types; do
   [ -r "$file" ] && mime=$file && break
@@ -58,6 +67,9 @@ fill() {
   sed -e "s|@DIR@|$dir|g" -e "s|@LISTEN@|$listen|g" \
     -e "s|@SERVER_NAME@|_|g" -e "s|@HTML@|$html|g" \
     -e "s|@ACCESS_LOG@|$dir/log/access.log|g" \
+    -e "s|@ERROR_LOG@|$dir/log/nginx.log|g" \
+    -e "s|@TEMP@|$dir/tmp/answers|g" \
+    -e "s|@FILES@|$files|g" -e "s|@CONNECTIONS@|$connections|g" \
     -e "s|@PAGES_SOCKET@|$dir/run/pages.sock|g" \
     -e "s|@SLOW_SOCKET@|$dir/run/slow.sock|g" \
     -e "s|@READ_TIMEOUT@|$timeout|g" -e "s|@USER@|$user|g" \
