@@ -141,7 +141,10 @@ txn_begin(struct kv_txn **out, struct kv *kv, bool writer)
 		return ERR_NO_MEMORY;
 	txn->kv = kv;
 	txn->writer = writer;
-	code = mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
+	/* LMDB would say that we may not; but it is the disk. */
+	code = writer && kv->read_only && kv->mode != KV_FROZEN
+	    ? EROFS
+	    : mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
 	/* The slots of processes that were killed are still taken. */
 	if (code == MDB_READERS_FULL && kv_reap_readers(kv) > 0)
 		code = mdb_txn_begin(kv->env, NULL, flags, &txn->txn);

@@ -254,6 +254,13 @@ def read_only():
         grid.pool.wait(PATIENCE)
         subprocess.run(["mount", "-o", "remount,ro", "/mnt"], check=True)
         said = start_is_refused(grid, "/mnt/data")
+        # Whoever writes is told of the disk, not of permissions.
+        for words in (["key", "create", "--name", "k", "--scope", "read"],
+                      ["user", "remove", "marie"]):
+            told = grid.ctl(*words, check=False)
+            assert told.returncode == 1, told
+            assert "the disk is read-only" in told.stderr, told.stderr
+            assert "ermission" not in told.stderr, told.stderr
         # No line leaves out what it is about.
         assert ": :" not in said, said
         print("starting on a read-only disk: " + said.strip().splitlines()[-1])
