@@ -39,6 +39,7 @@ class Data:
     """A data directory and what gridctl does with it."""
 
     def __init__(self, folder=None):
+        self.keys = 0  # that were made here: no two have a name
         self.folder = folder or os.path.join(scratch(), "data")
         if not os.path.exists(GRIDCTL):
             skip(GRIDCTL + " is not built")
@@ -59,12 +60,15 @@ class Data:
         return self
 
     def key(self, scope="read"):
-        return self.gridctl("key", "create", "--name", scope,
+        self.keys += 1
+        name = "%s %d" % (scope, self.keys) if self.keys > 2 else scope
+        return self.gridctl("key", "create", "--name", name,
                             "--scope", scope).strip()
 
     def copy(self):
         other = Data(os.path.join(scratch(), "data"))
         shutil.copytree(self.folder, other.folder)
+        other.keys = max(self.keys, 2)
         return other
 
     def snapshots(self, supplier):

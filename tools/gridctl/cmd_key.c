@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/date.h"
+#include "common/digest.h"
 #include "common/jsonw.h"
 #include "common/opt.h"
 #include "lmdb-schema/access.h"
@@ -54,7 +55,8 @@ key_create(int argc, char **argv)
 {
 	struct options options = {NULL, NULL, false};
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
-	struct access_wish wish = {.actor = "gridctl"};
+	struct access_wish wish = {.actor = "gridctl", .alone = true};
+	struct fault fault;
 	struct store *store;
 	int args;
 	int result = cmd_options(&options, &create_spec, argc, argv, &args);
@@ -90,8 +92,16 @@ key_create(int argc, char **argv)
 		fprintf(stderr,
 		    "id %s, scope %s. This key is not shown again.\n", id,
 		    options.scope);
-	} else
-		result = cmd_fail("key create", err, NULL);
+	} else {
+		fault_clear(&fault);
+		if (err == ERR_EXISTS)
+			fault_set(&fault, options.name,
+			    "is the name of a key in use: proposals would not "
+			    "tell the two apart; choose another, or revoke "
+			    "that one ('gridctl key list')");
+		result = cmd_fail("key create", err, &fault);
+	}
+	digest_forget(key, sizeof(key));
 	store_close(store);
 	return result;
 }
