@@ -59,16 +59,29 @@ by_key(struct call *call, struct span text)
 	return ERR_OK;
 }
 
-struct span
-auth_cookie(const struct request *request)
+bool
+auth_by_tls(const struct call *call)
 {
-	const struct span name = SPAN(AUTH_COOKIE "=");
-	struct span pair, rest = request->cookie;
+	return call->request->https || call->server->settings->secure_cookie;
+}
+
+const char *
+auth_cookie_name(const struct call *call)
+{
+	return auth_by_tls(call) ? "__Host-grid_session" : "grid_session";
+}
+
+struct span
+auth_cookie(const struct call *call)
+{
+	struct span name = span_of(auth_cookie_name(call));
+	struct span pair, rest = call->request->cookie;
 
 	while (span_cut(&pair, &rest, ';')) {
 		pair = span_trim(pair);
-		if (span_starts(pair, name))
-			return span_from(pair, name.len);
+		if (span_starts(pair, name) && pair.len > name.len &&
+		    pair.ptr[name.len] == '=')
+			return span_from(pair, name.len + 1);
 	}
 	return SPAN("");
 }
@@ -89,7 +102,7 @@ by_session(struct call *call)
 	int64_t now_ms = date_now_ms();
 	struct session session;
 	enum err err = session_check(&session, call->serving->state,
-	    auth_cookie(call->request), lifetime_ms, now_ms);
+	    auth_cookie(call), lifetime_ms, now_ms);
 
 	if (err != ERR_OK)
 		return err;

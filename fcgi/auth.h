@@ -21,9 +21,17 @@ enum err auth_subject(struct call *call);
 /* The 401 of every endpoint. */
 void auth_refuse(struct call *call);
 
-/* The name of the session's cookie, and its value; empty when there is none. */
-#define AUTH_COOKIE "grid_session"
-struct span auth_cookie(const struct request *request);
+/* True when callers reach the site by TLS, as nginx or the settings say. */
+bool auth_by_tls(const struct call *call);
+
+/*
+ * The name of the session's cookie, and its value; empty when there is none.
+ * By TLS the name begins with __Host-: a browser then takes it from this very
+ * host alone, and neither a neighbour's name nor plain HTTP can put another in
+ * its place. That other name means nothing there.
+ */
+const char *auth_cookie_name(const struct call *call);
+struct span auth_cookie(const struct call *call);
 
 /* True for a method that changes something. */
 bool auth_changes(const struct request *request);

@@ -2,6 +2,8 @@
  * /app/session: logging in, who is logged in, logging out. The cookie lasts as
  * long as the browser runs; how long the session lasts is the server's matter.
  */
+#include <unistd.h>
+
 #include "common/date.h"
 #include "common/digest.h"
 #include "fcgi/auth.h"
@@ -12,6 +14,9 @@
 #include "fcgi/settings.h"
 #include "lmdb-schema/attempts.h"
 #include "lmdb-schema/session.h"
+#include "lmdb-schema/store.h"
+
+#define PLACE_WAIT_MS 5000
 
 /* Two endpoints that nobody need be known for: but no script either. */
 static bool
@@ -29,12 +34,10 @@ is_from_a_browser(struct call *call)
 static void
 set_cookie(struct call *call, const char *token)
 {
-	bool secure =
-	    call->request->https || call->server->settings->secure_cookie;
-
 	reply_header(call->reply, "Set-Cookie",
-	    "%s=%s; Path=/; HttpOnly; SameSite=Strict%s%s", AUTH_COOKIE, token,
-	    secure ? "; Secure" : "", token[0] == '\0' ? "; Max-Age=0" : "");
+	    "%s=%s; Path=/; HttpOnly; SameSite=Strict%s%s",
+	    auth_cookie_name(call), token, auth_by_tls(call) ? "; Secure" : "",
+	    token[0] == '\0' ? "; Max-Age=0" : "");
 }
 
 static void
@@ -63,6 +66,30 @@ refuse_attempt(struct call *call, int64_t wait_ms)
 	    (long long)(wait_ms + 999) / 1000);
 }
 
+/* As nginx refuses those beyond its queue. */
+static void
+refuse_for_now(struct call *call)
+{
+	reply_fail(call->reply, 429, CODE_UNAUTHORIZED,
+	    "Too many log in at this moment: try again in a second.");
+	reply_header(call->reply, "Retry-After", "1");
+}
+
+/* The session that this browser had ends with the login that follows it. */
+static enum err
+new_session(struct call *call, struct span user, struct span password,
+    int64_t now_ms, char token[SESSION_TOKEN_LEN + 1])
+{
+	struct store *store = call->server->store;
+	enum err err = session_login(store, user, password,
+	    call->server->settings->session_s * 1000, now_ms, token);
+
+	if (err == ERR_OK && auth_cookie(call).len > 0)
+		err = session_logout(store, auth_cookie(call));
+	return err;
+}
+
+/* With one of the places for passwords. */
 static void
 log_in(struct call *call, struct span user, struct span password)
 {
@@ -77,8 +104,7 @@ log_in(struct call *call, struct span user, struct span password)
 		refuse_attempt(call, wait_ms);
 		return;
 	}
-	err = session_login(
-	    call->server->store, user, password, lifetime_ms, now_ms, token);
+	err = new_session(call, user, password, now_ms, token);
 	if (err == ERR_OK) {
 		attempts_forgive(call->server->attempts, user, address);
 		set_cookie(call, token);
@@ -89,6 +115,26 @@ log_in(struct call *call, struct span user, struct span password)
 	else
 		rows_write_failed(call, err);
 	digest_forget(token, sizeof(token));
+}
+
+/*
+ * At most STORE_LOGINS at once over all processes, and as many that wait: a
+ * thread for each. All others queue in nginx, where they cost next to nothing.
+ */
+static void
+log_in_alone(struct call *call, struct span user, struct span password)
+{
+	int place;
+	enum err err =
+	    store_lock_login(&place, call->server->store, PLACE_WAIT_MS);
+
+	if (err == ERR_OK) {
+		log_in(call, user, password);
+		close(place);
+	} else if (err == ERR_BUSY)
+		refuse_for_now(call);
+	else
+		rows_write_failed(call, err);
 }
 
 /* A password takes a tenth of a second and 64 MB: pages do not wait for it. */
@@ -102,7 +148,7 @@ ep_login(struct call *call)
 	if (!is_from_a_browser(call))
 		return;
 	if (!call->request->slow_pool) {
-		ready_hand_over(call);
+		ready_hand_over_to(call, "@login");
 		return;
 	}
 	doc = body_open(call);
@@ -114,7 +160,7 @@ ep_login(struct call *call)
 	jsonr_want_string(doc, &password,
 	    jsonr_member(jsonr_root(doc), "password"), "password");
 	if (body_ok(call, doc))
-		log_in(call, user, password);
+		log_in_alone(call, user, password);
 	jsonr_free(doc);
 }
 
@@ -129,7 +175,7 @@ ep_session(struct call *call)
 void
 ep_logout(struct call *call)
 {
-	struct span token = auth_cookie(call->request);
+	struct span token = auth_cookie(call);
 	enum err err = ERR_OK;
 
 	if (!is_from_a_browser(call))

@@ -39,10 +39,16 @@ check_known(struct call *call, struct span supplier)
 void
 ready_hand_over(struct call *call)
 {
+	ready_hand_over_to(call, "@slow");
+}
+
+void
+ready_hand_over_to(struct call *call, const char *location)
+{
 	const struct subject *subject = &call->subject;
 
 	reply_restart(call->reply);
-	reply_header(call->reply, "X-Accel-Redirect", "@slow");
+	reply_header(call->reply, "X-Accel-Redirect", "%s", location);
 	/* Whom nginx's limits count it for; a person's name is as good. */
 	if (subject->kind == SUBJECT_KEY)
 		reply_header(call->reply, "X-Grid-Caller", "key %.*s",

@@ -30,3 +30,6 @@ void ready_refuse(struct call *call, const char *why, unsigned retry_after);
 
 /* nginx is to run the request again on the pool that may take seconds. */
 void ready_hand_over(struct call *call);
+
+/* The same by another way through nginx to that pool, such as "@login". */
+void ready_hand_over_to(struct call *call, const char *location);

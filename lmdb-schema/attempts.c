@@ -26,19 +26,20 @@
 
 struct file {
 	uint8_t secret[DIGEST_SHA256_LEN];
-	_Atomic int64_t until_ms[PLACES];
+	_Atomic int64_t until_ms[PLACES]; /* the last one: all together */
 };
 
 struct attempts {
 	struct file *file;
 };
 
-enum kind { PAIR, ADDRESS, USER, KINDS };
+enum kind { PAIR, ADDRESS, USER, ALL, KINDS };
 
 static const int64_t step_ms[KINDS] = {
     [PAIR] = ATTEMPTS_WINDOW_MS / ATTEMPTS_PAIR,
     [ADDRESS] = ATTEMPTS_WINDOW_MS / ATTEMPTS_ADDRESS,
     [USER] = ATTEMPTS_WINDOW_MS / ATTEMPTS_USER,
+    [ALL] = ATTEMPTS_WINDOW_MS / ATTEMPTS_ALL,
 };
 
 /* --- the file ------------------------------------------------------------- */
@@ -150,6 +151,8 @@ place_of(struct attempts *attempts, enum kind kind, struct span user,
 	struct buf text;
 	uint32_t number;
 
+	if (kind == ALL)
+		return &attempts->file->until_ms[PLACES - 1];
 	buf_init(&text, 8192);
 	buf_add(&text, attempts->file->secret, DIGEST_SHA256_LEN);
 	buf_add_char(&text, kind_byte);
@@ -163,7 +166,7 @@ place_of(struct attempts *attempts, enum kind kind, struct span user,
 	    hash, buf_end(&text) == ERR_OK ? buf_span(&text) : SPAN(""));
 	buf_fini(&text);
 	memcpy(&number, hash, sizeof(number));
-	return &attempts->file->until_ms[number % PLACES];
+	return &attempts->file->until_ms[number % (PLACES - 1)];
 }
 
 /* How long to wait, or 0 when it was counted. */
@@ -188,7 +191,7 @@ bool
 attempts_take(struct attempts *attempts, struct span user, struct span address,
     int64_t now_ms, int64_t *wait_ms)
 {
-	static const enum kind order[KINDS] = {ADDRESS, PAIR, USER};
+	static const enum kind order[KINDS] = {ADDRESS, PAIR, USER, ALL};
 
 	*wait_ms = 0;
 	for (unsigned i = 0; i < KINDS && *wait_ms == 0; i++)
@@ -206,4 +209,5 @@ attempts_forgive(
 	    place_of(attempts, ADDRESS, user, address), step_ms[ADDRESS]);
 	atomic_fetch_sub(
 	    place_of(attempts, USER, user, address), step_ms[USER]);
+	atomic_fetch_sub(place_of(attempts, ALL, user, address), step_ms[ALL]);
 }

@@ -1,7 +1,7 @@
 /*
  * attempts: how often somebody may try to log in.
  *
- * Counted for each user from one address, each address, and each user. The
+ * Counted for each user from one address, each address, each user, and all. The
  * counts lie in a small file of the data directory that all processes map, so
  * they hold for all workers and survive them; they are never flushed, so that
  * no stranger makes the disk work. A place in it is shared by whatever hashes
@@ -23,6 +23,7 @@ struct store;
 #define ATTEMPTS_PAIR 5
 #define ATTEMPTS_ADDRESS 50
 #define ATTEMPTS_USER 100
+#define ATTEMPTS_ALL 1000
 
 enum err attempts_open(struct attempts **out, struct store *store);
 void attempts_close(struct attempts *attempts);

@@ -448,14 +448,16 @@ store_lock_supplier(
 	return err == ERR_OK ? fs_lock(fd, path, wait) : err;
 }
 
+#define LOGIN_STEP_MS 10
+
 static enum err
-try_slots(int *fd, struct store *store, unsigned slots)
+try_slots(int *fd, struct store *store, const char *name, unsigned slots)
 {
 	char path[FS_PATH_MAX];
 	enum err err = ERR_BUSY;
 
 	for (unsigned i = 0; i < slots && err == ERR_BUSY; i++) {
-		err = fs_path(path, "%s/locks/slot-%u", store->dir, i);
+		err = fs_path(path, "%s/locks/%s-%u", store->dir, name, i);
 		if (err == ERR_OK)
 			err = fs_lock(fd, path, false);
 	}
@@ -468,7 +470,27 @@ store_lock_slot(int *fd, struct store *store, unsigned slots, bool wait)
 	enum err err;
 
 	*fd = -1;
-	while ((err = try_slots(fd, store, slots)) == ERR_BUSY && wait)
+	while ((err = try_slots(fd, store, "slot", slots)) == ERR_BUSY && wait)
 		usleep(20000);
+	return err;
+}
+
+enum err
+store_lock_login(int *fd, struct store *store, unsigned wait_ms)
+{
+	int waiter;
+	enum err err;
+
+	*fd = -1;
+	err = try_slots(fd, store, "login", STORE_LOGINS);
+	if (err != ERR_BUSY ||
+	    try_slots(&waiter, store, "login-queue", STORE_LOGINS) != ERR_OK)
+		return err;
+	for (; err == ERR_BUSY && wait_ms >= LOGIN_STEP_MS;
+	     wait_ms -= LOGIN_STEP_MS) {
+		usleep(LOGIN_STEP_MS * 1000);
+		err = try_slots(fd, store, "login", STORE_LOGINS);
+	}
+	close(waiter);
 	return err;
 }

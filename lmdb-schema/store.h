@@ -116,3 +116,11 @@ enum err store_lock_words(int *fd, struct store *store, bool wait);
  */
 enum err store_lock_slot(
     int *fd, struct store *store, unsigned slots, bool wait);
+
+/*
+ * One of STORE_LOGINS places for working out a password's hash, which takes
+ * 64 MB, over all processes. When all are taken, as many more may wait for
+ * one, up to `wait_ms`. ERR_BUSY for the others, and when none came free.
+ */
+#define STORE_LOGINS 2
+enum err store_lock_login(int *fd, struct store *store, unsigned wait_ms);

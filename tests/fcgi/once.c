@@ -133,8 +133,9 @@ serve_into(struct serving *serving, struct request *request, struct buf *answer)
 	request->start_ns = date_monotonic_ns();
 	err = serve(serving, request, &sink);
 	if (err == ERR_OK && !request->slow_pool && answer->len > 0 &&
-	    memmem(answer->data, answer->len, "X-Accel-Redirect: @slow", 23) !=
-		NULL) {
+	    (memmem(answer->data, answer->len, "Redirect: @slow", 15) != NULL ||
+		memmem(answer->data, answer->len, "Redirect: @login", 16) !=
+		    NULL)) {
 		request->slow_pool = true;
 		buf_clear(answer);
 		err = serve(serving, request, &sink);

@@ -86,6 +86,24 @@ START_TEST(a_user_is_guarded_against_many_addresses)
 }
 END_TEST
 
+/* Each by another user from another address. */
+START_TEST(all_together_have_a_ceiling)
+{
+	unsigned passes = 0;
+	char user[16], address[24];
+
+	for (unsigned i = 0; i < 2 * ATTEMPTS_ALL; i++) {
+		snprintf(user, sizeof(user), "u%u", i);
+		snprintf(
+		    address, sizeof(address), "10.%u.%u.1", i / 200, i % 200);
+		passes += take(user, address, START_MS);
+	}
+	ck_assert_uint_eq(passes, ATTEMPTS_ALL);
+	ck_assert(take("fresh", "192.0.2.1",
+	    START_MS + ATTEMPTS_WINDOW_MS / ATTEMPTS_ALL));
+}
+END_TEST
+
 START_TEST(time_gives_them_back_one_by_one)
 {
 	int64_t step = ATTEMPTS_WINDOW_MS / ATTEMPTS_PAIR, wait_ms;
@@ -177,6 +195,7 @@ test_suite(void)
 	tcase_add_test(tc, a_user_from_one_address_has_few);
 	tcase_add_test(tc, an_address_has_not_many);
 	tcase_add_test(tc, a_user_is_guarded_against_many_addresses);
+	tcase_add_test(tc, all_together_have_a_ceiling);
 	tcase_add_test(tc, time_gives_them_back_one_by_one);
 	tcase_add_test(tc, who_gets_in_is_forgiven);
 	tcase_add_loop_test(tc, a_network_counts_as_one_address, 0,

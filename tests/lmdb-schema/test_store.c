@@ -358,6 +358,23 @@ START_TEST(no_more_slots_than_allowed)
 }
 END_TEST
 
+START_TEST(few_work_out_passwords_at_once)
+{
+	int fds[STORE_LOGINS], late;
+
+	for (unsigned i = 0; i < STORE_LOGINS; i++)
+		ck_assert_int_eq(store_lock_login(&fds[i], facts, 0), ERR_OK);
+	ck_assert_int_eq(store_lock_login(&late, facts, 0), ERR_BUSY);
+	ck_assert_int_eq(store_lock_login(&late, facts, 30), ERR_BUSY);
+	ck_assert_int_eq(late, -1);
+	close(fds[0]);
+	ck_assert_int_eq(store_lock_login(&late, facts, 60000), ERR_OK);
+	ck_assert_int_eq(store_lock_login(&fds[0], facts, 0), ERR_BUSY);
+	close(late);
+	close(fds[1]);
+}
+END_TEST
+
 START_TEST(a_lock_dies_with_its_holder)
 {
 	int fd, ready[2];
@@ -417,6 +434,7 @@ test_suite(void)
 	tcase_add_test(tc, one_import_at_a_time);
 	tcase_add_test(tc, suppliers_are_locked_apart);
 	tcase_add_test(tc, no_more_slots_than_allowed);
+	tcase_add_test(tc, few_work_out_passwords_at_once);
 	tcase_add_test(tc, a_lock_dies_with_its_holder);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -10,7 +10,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import Grid, PASSWORD  # noqa: E402
 from proposals import must  # noqa: E402
-from stack import run_tests  # noqa: E402
+from stack import is_sanitized, run_tests  # noqa: E402
 
 # Every endpoint under /app that only a person may use.
 PERSONS = [("GET", "/session", None), ("GET", "/pending?fournisseur=S1", None),
@@ -55,7 +55,110 @@ def the_cookie_is_secure_where_tls_is():
     with Grid(settings={"session.secure_cookie": "yes"}) as grid:
         answer = grid.ask("POST", "/app/session", {
             "user": "marie", "password": PASSWORD}, key="")
-        assert "; Secure" in answer.headers["Set-Cookie"]
+        cookie = answer.headers["Set-Cookie"]
+        assert "; Secure" in cookie and "; Path=/;" in cookie, cookie
+        assert "Domain" not in cookie, cookie
+        name, token = cookie.split(";")[0].split("=")
+        assert name == "__Host-grid_session", cookie
+        # The other name, which plain HTTP may set, means nothing there.
+        for pair in ("grid_session=" + token, "x__Host-grid_session=" + token,
+                     "__Host-grid_sessions=" + token):
+            must(grid.app({"Cookie": pair}, "GET", "/session"), 401)
+        session = {"Cookie": "grid_session=old; %s=%s" % (name, token)}
+        must(grid.app(session, "GET", "/session"), 200)
+        gone = must(grid.app(session, "DELETE", "/session"), 200)
+        assert gone.headers["Set-Cookie"].startswith(name + "=; "), gone.headers
+        must(grid.app(session, "GET", "/session"), 401)
+
+
+def a_login_ends_the_session_that_the_browser_had():
+    with Grid() as grid:
+        grid.ctl("user", "add", "paul", stdin=PASSWORD + "\n")
+        first, elsewhere = grid.login(), grid.login()
+        # A password that is wrong ends nothing.
+        must(grid.ask("POST", "/app/session", {
+            "user": "paul", "password": "wrong"}, key="", headers=first), 401)
+        must(grid.app(first, "GET", "/session"), 200)
+        second = grid.login("paul", headers=first)
+        assert second != first
+        must(grid.app(first, "GET", "/session"), 401, "unauthorized")
+        assert must(grid.app(second, "GET", "/session"),
+                    200).json["data"]["user"] == "paul"
+        # Another browser's goes on.
+        must(grid.app(elsewhere, "GET", "/session"), 200)
+        # A token that somebody slipped in is never taken over.
+        planted = {"Cookie": "grid_session=" + "A" * 43}
+        third = grid.login(headers=planted)
+        assert third["Cookie"] != planted["Cookie"]
+        must(grid.app(planted, "GET", "/session"), 401)
+
+
+def resident_kb(pids):
+    total = 0
+    for pid in pids:
+        with open("/proc/%d/status" % pid) as file:
+            total += sum(int(line.split()[1]) for line in file
+                         if line.startswith("VmRSS"))
+    return total
+
+
+def many_logins_at_once_take_little_and_hold_up_nobody():
+    """GRID_LOGINS at once (40), each of another user, half of them right."""
+    count = int(os.environ.get("GRID_LOGINS", "40"))
+    with Grid(articles=6000) as grid:
+        for i in range(count):
+            grid.ctl("user", "add", "u%d" % i, stdin=PASSWORD + "\n")
+        dump = "/api/v1/grid?fournisseur=S1"
+        begin = time.monotonic()
+        must(grid.ask("GET", dump), 200)
+        alone = time.monotonic() - begin
+        before = resident_kb(grid.workers())
+        gate = threading.Barrier(count + 1)
+        answers = []
+
+        def log_in(i):
+            connection = grid.connect()
+            connection.connect()
+            gate.wait()
+            connection.request("POST", "/app/session", json.dumps({
+                "user": "u%d" % i,
+                "password": PASSWORD if i % 2 else "wrong"}),
+                {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            answers.append((response.status, response.headers,
+                            json.loads(response.read())))
+            connection.close()
+
+        clients = [threading.Thread(target=log_in, args=[i])
+                   for i in range(count)]
+        for client in clients:
+            client.start()
+        gate.wait()
+        begin = time.monotonic()
+        must(grid.ask("GET", dump), 200)
+        beside = time.monotonic() - begin
+        most = 0
+        while any(client.is_alive() for client in clients):
+            most = max(most, resident_kb(grid.workers()))
+            clients[0].join(0.01)
+            time.sleep(0.01)
+        statuses = sorted(status for status, _, _ in answers)
+        print("%d logins at once: a dump took %.2f s (alone %.2f s), workers "
+              "%d MB more; %s" % (count, beside, alone, (most - before) >> 10,
+                                  {s: statuses.count(s)
+                                   for s in set(statuses)}))
+        assert set(statuses) <= {200, 401, 429} and len(statuses) == count
+        assert statuses.count(429) >= count - 16, statuses
+        assert statuses.count(429) < count, statuses
+        for status, headers, body in answers:
+            if status == 429:
+                assert int(headers["Retry-After"]) > 0, headers
+                assert body["error"]["code"] == "unauthorized", body
+                assert "at this moment" in body["error"]["message"], body
+        if not is_sanitized(grid.gridapi):
+            assert most - before < (2 * 64 + 60) << 10, (before, most)
+        # Those who come later get in.
+        grid.login()
 
 
 def logout_ends_it():
@@ -361,7 +464,18 @@ def of_two_who_want_a_keys_name_one_gets_it():
                 if status == 400:
                     issues = answer["error"]["details"]["issues"]
                     assert [i["path"] for i in issues] == ["name"], answer
-        keys = must(grid.app(session, "GET", "/keys"), 200).json["data"]
+        # gridctl tells the same, in a sentence; a revoked one's is free.
+        told = grid.ctl("key", "create", "--name", "same 0", "--scope", "read",
+                        check=False)
+        assert told.returncode == 1 and told.stdout == "", told
+        assert "same 0: is the name of a key in use" in told.stderr, told
+        free = grid.ctl("key", "create", "--name", "revoked", "--scope",
+                        "read").split("_")[1]
+        grid.ctl("key", "revoke", free)
+        grid.ctl("key", "create", "--name", "revoked", "--scope", "read")
+        keys = [key for key in must(grid.app(session, "GET", "/keys"),
+                                    200).json["data"]
+                if key["name"] != "revoked"]
         names = [key["name"] for key in keys]
         assert len(set(names)) == len(names) == 2 + 8, names
 
@@ -410,6 +524,8 @@ if __name__ == "__main__":
     run_tests([
         a_login_makes_a_session_that_every_endpoint_takes,
         the_cookie_is_secure_where_tls_is,
+        a_login_ends_the_session_that_the_browser_had,
+        many_logins_at_once_take_little_and_hold_up_nobody,
         logout_ends_it,
         what_is_no_session_is_refused_everywhere,
         another_sites_pages_are_refused,
