@@ -139,7 +139,8 @@ take_begin(struct incoming *in, const struct deadline *deadline)
 		return err;
 	if (head.type != BEGIN || head.len != HEAD_LEN || head.padding != 0)
 		return refuse(in, "it does not begin with BEGIN_REQUEST");
-	err = need(in, HEAD_LEN, 0, deadline);
+	/* Behind its head, which stays: what follows counts on both. */
+	err = need(in, HEAD_LEN, HEAD_LEN, deadline);
 	if (err != ERR_OK)
 		return err;
 	content = in->bytes + in->at;
@@ -170,7 +171,9 @@ take_params(size_t *end, struct incoming *in, const struct deadline *deadline)
 			return refuse(in, "another record among the PARAMS");
 		if (head.len > INCOMING_PARAMS_MAX - (*end - begin))
 			return refuse(in, "more than 65535 bytes of PARAMS");
-		err = need(in, head.len + head.padding, *end, deadline);
+		/* The last one's head has its place behind all, see below. */
+		err = need(in, head.len + head.padding,
+		    head.len > 0 ? *end : *end + HEAD_LEN, deadline);
 		if (err != ERR_OK)
 			return err;
 		if (in->at != *end)
