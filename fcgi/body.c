@@ -38,6 +38,45 @@ may_be_read(struct call *call)
 	return false;
 }
 
+static void
+no_memory(struct call *call)
+{
+	reply_fail(call->reply, 500, CODE_INTERNAL,
+	    "There is no memory for this body: try again.");
+}
+
+/* The issues are {"issues":[…]}, written to the call's details. */
+static void
+refuse(struct call *call, struct span message)
+{
+	struct buf *details = &call->serving->details;
+
+	if (buf_end(details) == ERR_OK)
+		reply_error(call->reply, 400, CODE_BAD_REQUEST, message,
+		    buf_span(details));
+	else
+		no_memory(call);
+}
+
+/* What cannot be read has one issue, with the body as a whole: no path. */
+static void
+refuse_text(struct call *call, const struct fault *fault)
+{
+	struct buf *details = &call->serving->details;
+	static const struct span start = {"The body is not valid: ", 23};
+	char text[64 + sizeof(fault->place) + sizeof(fault->message)];
+	struct span message;
+
+	snprintf(text, sizeof(text), "%s%s: %s", start.ptr, fault->place,
+	    fault->message);
+	message = span_of(text);
+	buf_clear(details);
+	buf_add_text(details, "{\"issues\":[{\"path\":\"\",\"message\":");
+	jsonw_quote(details, span_from(message, start.len));
+	buf_add_text(details, "}]}");
+	refuse(call, message);
+}
+
 struct jsonr *
 body_open(struct call *call)
 {
@@ -51,18 +90,14 @@ body_open(struct call *call)
 		return NULL;
 	fault_clear(&fault);
 	err = jsonr_parse(&doc, call->request->body, &limits, &fault);
-	if (err == ERR_NO_MEMORY) {
-		reply_fail(call->reply, 500, CODE_INTERNAL,
-		    "There is no memory for this body: try again.");
-		return NULL;
-	}
-	if (err == ERR_OK && jsonr_type(jsonr_root(doc)) == JSONR_OBJECT)
+	if (err == ERR_NO_MEMORY)
+		no_memory(call);
+	else if (err != ERR_OK)
+		refuse_text(call, &fault);
+	else if (jsonr_want_object(doc, jsonr_root(doc), ""))
 		return doc;
-	if (err == ERR_OK)
-		fault_set(&fault, "body", "must be a JSON object");
-	reply_fail(call->reply, 400, CODE_BAD_REQUEST,
-	    "The body is not valid: %s%s%s.", fault.place,
-	    fault.place[0] == '\0' ? "" : " ", fault.message);
+	else
+		body_ok(call, doc);
 	jsonr_free(doc);
 	return NULL;
 }
@@ -86,8 +121,7 @@ body_ok(struct call *call, const struct jsonr *doc)
 	len = snprintf(message, sizeof(message),
 	    "The body is not valid: %zu %s, see details.issues.",
 	    jsonr_issues(doc), jsonr_issues(doc) == 1 ? "issue" : "issues");
-	reply_error(call->reply, 400, CODE_BAD_REQUEST,
-	    span_make(message, (size_t)len), buf_span(details));
+	refuse(call, span_make(message, (size_t)len));
 	return false;
 }
 
