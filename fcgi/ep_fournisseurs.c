@@ -124,28 +124,26 @@ ep_fournisseurs(struct call *call)
 {
 	const struct params *params = &call->params;
 	struct pieces *body = &call->reply->body;
-	struct listing listing = {.call = call, .end = INT64_MAX};
+	int64_t limit = params->limit == 0 ? ROWS_LIMIT : params->limit;
+	struct rows_pages pages = rows_pages(params->page, limit, INT64_MAX);
+	struct listing listing = {.call = call};
 	enum err err;
 
 	if (not_modified(call))
 		return;
 	err = rows_words(&listing.words, call, params->search);
-	if (params->limit > 0) {
-		__int128 first = (__int128)(params->page - 1) * params->limit;
-
-		listing.first =
-		    first > INT64_MAX / 2 ? INT64_MAX / 2 : (int64_t)first;
-		listing.end = params->limit > INT64_MAX - listing.first
-		    ? INT64_MAX
-		    : listing.first + params->limit;
-	} else if (params->page > 1)
-		listing.first = INT64_MAX;
+	listing.end = rows_page_of(&listing.first, &pages);
+	listing.end += listing.first;
 	buf_init(&listing.folded, 1 << 16);
 	pieces_text(body, "{\"data\":[");
 	if (err == ERR_OK)
 		err = list(&listing);
-	pieces_text(body, "],\"meta\":{\"total\":");
-	rows_int(body, listing.total);
+	pages = rows_pages(params->page, limit, listing.total);
+	rows_page_headers(call, &pages, SPLICE_JSON);
+	pieces_text(body, "],\"meta\":{");
+	rows_meta_cut(
+	    body, &pages, rows_page_of(&listing.first, &pages), ROWS_HOW_LIST);
+	rows_member_int(body, "total", listing.total);
 	rows_member_int(body, "sansSnapshot", listing.absent);
 	pieces_text(body, "}}");
 	buf_fini(&listing.folded);

@@ -13,18 +13,6 @@
 #define BATCH 8 /* rows that are expected together */
 
 static void
-add_warning(struct pieces *body, const struct rows_pages *pages, uint32_t shown)
-{
-	pieces_text(body, ",\"avertissement\":\"");
-	rows_int(body, shown);
-	pieces_text(body, " lignes obtenues sur ");
-	rows_int(body, pages->total);
-	pieces_text(body,
-	    " : omettre limit pour obtenir toutes les lignes en un appel, ou "
-	    "demander les pages suivantes.\"");
-}
-
-static void
 add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
     const struct rows_pages *pages, bool computed)
 {
@@ -33,11 +21,11 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 	char generation[KEY_GENERATION_LEN + 1];
 
 	key_generation_text(generation, head->generation);
-	pieces_text(body, ",\"meta\":{\"complet\":");
-	pieces_add(body, pages->more ? SPAN("false") : SPAN("true"));
+	pieces_text(body, ",\"meta\":{");
+	rows_meta_cut(body, pages, set->count,
+	    "omettre limit pour obtenir toutes les lignes en un appel, ou "
+	    "demander les pages suivantes.");
 	rows_member_bool(body, "computedOnDemand", computed);
-	if (pages->more)
-		add_warning(body, pages, set->count);
 	rows_member_text(body, "snapshot", span_of(generation));
 	rows_member_time(body, "computedAt", head->computed_ms);
 	rows_member_day(body, "donneesAu", head->as_of_day);

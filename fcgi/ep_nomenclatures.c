@@ -18,10 +18,11 @@ class_code(char text[8], const struct snap_class *class, int64_t level)
 
 static void
 add_class(struct pieces *body, const struct snapshot_classes *classes,
-    const struct snap_class *class, const char *code)
+    const struct snap_class *class, int64_t level)
 {
-	char number[NUM_TEXT_MAX];
+	char number[NUM_TEXT_MAX], code[8];
 
+	class_code(code, class, level);
 	pieces_text(body, "{\"code\":\"");
 	pieces_add(body, span_of(code));
 	pieces_text(body, "\"");
@@ -37,24 +38,43 @@ add_class(struct pieces *body, const struct snapshot_classes *classes,
 
 static void
 add_meta(struct call *call, struct snapshot *snap,
-    const struct snapshot_classes *classes, int64_t total)
+    const struct snapshot_classes *classes, const struct rows_pages *pages,
+    int64_t shown)
 {
 	static const char *const filters[] = {"code1", "code2", "code3"};
 	const struct params *params = &call->params;
 	struct pieces *body = &call->reply->body;
 
-	pieces_text(body, ",\"meta\":{\"niveau\":");
-	rows_int(body, params->niveau);
+	pieces_text(body, ",\"meta\":{");
+	rows_meta_cut(body, pages, shown, ROWS_HOW_LIST);
+	rows_member_int(body, "niveau", params->niveau);
 	rows_member_text(
 	    body, "filtreGrid", span_of(filters[params->niveau - 1]));
 	rows_member_null_text(body, "parent", params->parent);
-	rows_member_int(body, "total", total);
+	rows_member_int(body, "total", pages->total);
 	rows_member_int(body, "sansNomenclature", classes->without);
 	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
 	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
 	rows_member_time(body, "computedAt", snapshot_head(snap)->computed_ms);
 	rows_member_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
 	pieces_text(body, "}}");
+}
+
+/* Those below the parent that is asked for follow one another: by code. */
+static void
+find_classes(uint32_t *first, uint32_t *count,
+    const struct snapshot_classes *classes, const struct params *params)
+{
+	char code[8];
+
+	*first = *count = 0;
+	for (uint32_t i = 0; i < classes->count; i++) {
+		class_code(code, &classes->class[i], params -> niveau);
+		if (!span_starts(span_of(code), params->parent))
+			continue;
+		if ((*count)++ == 0)
+			*first = i;
+	}
 }
 
 static void
@@ -64,8 +84,11 @@ send(struct call *call, struct rows_view *view)
 	const struct params *params = &call->params;
 	struct pieces *body = &call->reply->body;
 	const uint64_t tag[] = {snapshot_head(snap)->generation};
+	int64_t limit = params->limit == 0 ? ROWS_LIMIT : params->limit;
 	struct snapshot_classes classes;
-	int64_t total = 0;
+	struct rows_pages pages;
+	uint32_t found, total;
+	int64_t first, shown;
 
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (rows_not_modified(call, tag, 1, SPLICE_JSON))
@@ -74,20 +97,18 @@ send(struct call *call, struct rows_view *view)
 		rows_storage_failed(call, rows_blame(call, view, ERR_DAMAGED));
 		return;
 	}
+	find_classes(&found, &total, &classes, params);
+	pages = rows_pages(params->page, limit, total);
+	shown = rows_page_of(&first, &pages);
+	rows_page_headers(call, &pages, SPLICE_JSON);
 	pieces_text(body, "{\"data\":[");
-	for (uint32_t i = 0; i < classes.count; i++) {
-		char code[8];
-
-		class_code(code, &classes.class[i], params -> niveau);
-		if (!span_starts(span_of(code), params->parent))
-			continue;
-		add_class(body, &classes, &classes.class[i], code);
-		total++;
-	}
-	if (total > 0)
+	for (int64_t i = first; i < first + shown; i++)
+		add_class(body, &classes, &classes.class[found + i],
+		    params -> niveau);
+	if (shown > 0)
 		pieces_drop_last(body);
 	pieces_text(body, "]");
-	add_meta(call, snap, &classes, total);
+	add_meta(call, snap, &classes, &pages, shown);
 }
 
 void

@@ -11,8 +11,6 @@
 #include "fcgi/splice.h"
 #include "lmdb-schema/live.h"
 
-#define DEFAULT_LIMIT 100
-
 struct search {
 	struct call *call;
 	struct across across;
@@ -24,31 +22,20 @@ struct search {
 /* --- finding
  * ----------------------------------------------------------------- */
 
-/* How many rows the page shows, and how many come before it. */
-static int64_t
-page_of(int64_t *first, const struct rows_pages *pages)
-{
-	__int128 before = (__int128)(pages->page - 1) * pages->limit;
-
-	*first = before < pages->total ? (int64_t)before : pages->total;
-	return pages->total - *first < pages->limit ? pages->total - *first
-						    : pages->limit;
-}
-
 /* Asks who has what, and goes to the page. */
 static enum err
 ask(struct search *search)
 {
 	struct call *call = search->call;
 	int64_t limit =
-	    call->params.limit == 0 ? DEFAULT_LIMIT : call->params.limit;
+	    call->params.limit == 0 ? ROWS_LIMIT : call->params.limit;
 	enum err err = across_ask(&search->across, call->params.fournisseur);
 
 	if (err != ERR_OK)
 		return err;
 	search->pages =
 	    rows_pages(call->params.page, limit, search->across.total);
-	search->count = page_of(&search->first, &search->pages);
+	search->count = rows_page_of(&search->first, &search->pages);
 	/* To pass over many rows takes as long as to show them. */
 	search->elsewhere = search->count > 0 &&
 	    search->first + search->count > ROWS_DUMP &&

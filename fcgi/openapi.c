@@ -19,7 +19,8 @@ enum reply_bits {
 	MAY_403 = 8,
 	MAY_404 = 16,
 	BODY = 64, /* and what is said of a body before it is read */
-	ROWS = 32 /* NDJSON, CSV and paging headers too */
+	ROWS = 32, /* NDJSON, CSV and paging headers too */
+	PAGES = 128 /* the header Link */
 };
 
 static const struct operation {
@@ -31,14 +32,17 @@ static const struct operation {
 } operations[] = {
     {METHOD_GET, "/openapi.json", "Description", MAY_304 | MAY_400, NULL, NULL,
 	"This document. It needs no key and may be read from any origin."},
-    {METHOD_GET, "/fournisseurs", "Suppliers", MAY_304 | MAY_400, NULL,
+    {METHOD_GET, "/fournisseurs", "Suppliers", MAY_304 | MAY_400 | PAGES, NULL,
 	"FournisseursReply",
-	"Every supplier, in one answer unless limit is given."},
+	"Suppliers by code, 100 unless limit says otherwise; meta.total is "
+	"how many there are, meta.complet whether pages remain."},
     {METHOD_GET, "/nomenclatures", "Suppliers",
-	MAY_202 | MAY_304 | MAY_400 | MAY_404, NULL, "NomenclaturesReply",
+	MAY_202 | MAY_304 | MAY_400 | MAY_404 | PAGES, NULL,
+	"NomenclaturesReply",
 	"A few dozen rows, also for a very large supplier: list the entries, "
-	"then ask /grid entry by entry. It does not compute: a supplier "
-	"without snapshot gives 202."},
+	"then ask /grid entry by entry. 100 entries unless limit says "
+	"otherwise; meta.complet is whether pages remain. It does not compute: "
+	"a supplier without snapshot gives 202."},
     {METHOD_GET, "/grid", "Rows", MAY_202 | MAY_304 | MAY_400 | MAY_404 | ROWS,
 	NULL, "GridReply",
 	"All rows of the supplier when limit is omitted. A supplier without "
@@ -425,6 +429,8 @@ write_ok(struct jsonw *json, const struct operation *operation)
 	static const char *const rows[] = {"X-Request-Id", "ETag", "Link",
 	    "X-Page", "X-Limit", "X-Total-Count", "X-Total-Pages", "X-Has-More",
 	    NULL};
+	static const char *const paged[] = {
+	    "X-Request-Id", "ETag", "Link", NULL};
 	static const char *const tagged[] = {"X-Request-Id", "ETag", NULL};
 	static const char *const plain[] = {"X-Request-Id", NULL};
 
@@ -432,6 +438,7 @@ write_ok(struct jsonw *json, const struct operation *operation)
 	member(json, "description", "Success");
 	header_refs(json,
 	    (operation->bits & ROWS) != 0          ? rows
+		: (operation->bits & PAGES) != 0   ? paged
 		: (operation->bits & MAY_304) != 0 ? tagged
 						   : plain);
 	write_content(json, operation);

@@ -10,6 +10,7 @@
 #include "lmdb-schema/key.h"
 
 #define LISTS (USE_GRID | USE_SEARCH)
+#define LABELS (USE_FOURNISSEURS | USE_NOMENCLATURES)
 #define ROWS (USE_GRID | USE_SEARCH | USE_PRODUCT)
 #define MANY INT64_MAX
 #define SEARCH_MAX 1000
@@ -58,10 +59,11 @@ const struct param_info param_infos[] = {
     {"enrich", PARAM_FLAG, ROWS, 0, AT(enrich), 0, 1, "1",
 	"1 re-reads network and codeGammeServeur, and all that follows from "
 	"them, now; 0 serves all as it was computed"},
-    {"page", PARAM_INT, LISTS | USE_FOURNISSEURS, 0, AT(page), 1, MANY, "1",
+    {"page", PARAM_INT, LISTS | LABELS, 0, AT(page), 1, MANY, "1",
 	"Page, from 1"},
-    {"limit", PARAM_INT, LISTS | USE_FOURNISSEURS, 0, AT(limit), 1, MANY, NULL,
-	"Rows per page, no maximum"},
+    {"limit", PARAM_INT, LISTS | LABELS, 0, AT(limit), 1, MANY, NULL,
+	"Rows per page, no maximum; without it /grid gives all, every other "
+	"list 100"},
 };
 
 const unsigned param_count = sizeof(param_infos) / sizeof(param_infos[0]);
@@ -123,13 +125,27 @@ read_code(struct trouble *trouble, const struct param_info *info,
 		    "must be a supplier code of 1 to 64 bytes");
 }
 
+/* Digits alone: a number, though none that fits. */
+static bool
+is_long(struct span value)
+{
+	for (size_t i = 0; i < value.len; i++)
+		if (value.ptr[i] < '0' || value.ptr[i] > '9')
+			return false;
+	return value.len > 0;
+}
+
 static void
 read_int(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out)
 {
 	if (num_int(out, value, info->min, info->max))
 		return;
-	if (info->max == MANY)
+	if (info->max == MANY && is_long(value) && value.ptr[0] != '0')
+		wrong(trouble, info->name,
+		    "is greater than %lld, the greatest number that is read",
+		    (long long)MANY);
+	else if (info->max == MANY)
 		wrong(trouble, info->name, "must be a whole number from %lld",
 		    (long long)info->min);
 	else

@@ -251,6 +251,16 @@ rows_pages(int64_t page, int64_t limit, int64_t total)
 	return pages;
 }
 
+int64_t
+rows_page_of(int64_t *first, const struct rows_pages *pages)
+{
+	__int128 before = (__int128)(pages->page - 1) * pages->limit;
+
+	*first = before < pages->total ? (int64_t)before : pages->total;
+	return pages->total - *first < pages->limit ? pages->total - *first
+						    : pages->limit;
+}
+
 void
 rows_int(struct pieces *body, int64_t value)
 {
@@ -331,6 +341,23 @@ rows_member_day(struct pieces *body, const char *name, int32_t day)
 	char text[DATE_TEXT_MAX];
 
 	rows_member_text(body, name, span_make(text, date_day_text(text, day)));
+}
+
+void
+rows_meta_cut(struct pieces *body, const struct rows_pages *pages,
+    int64_t shown, const char *how)
+{
+	pieces_text(body, "\"complet\":");
+	pieces_add(body, pages->more ? SPAN("false") : SPAN("true"));
+	if (!pages->more)
+		return;
+	pieces_text(body, ",\"avertissement\":\"");
+	rows_int(body, shown);
+	pieces_text(body, " lignes obtenues sur ");
+	rows_int(body, pages->total);
+	pieces_text(body, " : ");
+	pieces_add(body, span_of(how));
+	pieces_text(body, "\"");
 }
 
 void

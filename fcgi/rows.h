@@ -84,6 +84,21 @@ struct rows_pages {
 };
 struct rows_pages rows_pages(int64_t page, int64_t limit, int64_t total);
 
+/* What lists but /grid give without `limit`. */
+#define ROWS_LIMIT 100
+
+/* How many of all the page shows, and how many come before it. */
+int64_t rows_page_of(int64_t *first, const struct rows_pages *pages);
+
+/*
+ * "complet":…, and when pages are left "avertissement":…, which says how many
+ * of how many are shown and, in French, how to get the others.
+ */
+void rows_meta_cut(struct pieces *body, const struct rows_pages *pages,
+    int64_t shown, const char *how);
+#define ROWS_HOW_LIST \
+	"demander les pages suivantes, ou donner un limit plus grand."
+
 /* ,"pagination":{…} */
 void rows_pagination(struct pieces *body, const struct rows_pages *pages);
 

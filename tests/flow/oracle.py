@@ -146,7 +146,7 @@ class Test:
         self.description = Description()
         self.score = Score()
         self.suppliers = [one["code"] for one in self.get(
-            "/fournisseurs", {"withData": "1"}).json()["data"]]
+            "/fournisseurs", {"withData": "1", "limit": "1000"}).json()["data"]]
         self.grids = {code: Grid(self.dump(code)) for code in self.suppliers}
         self.all = Grid([row for grid in self.grids.values()
                          for row in grid.rows])
@@ -205,7 +205,7 @@ class Test:
 
     def nomenclatures(self, supplier, level, parent):
         """The inventory, and /grid's count for each of its entries."""
-        query = {"fournisseur": supplier, "niveau": level}
+        query = {"fournisseur": supplier, "niveau": level, "limit": 1000000}
         if parent:
             query["parent"] = parent
         reply = self.get("/nomenclatures", query).json()

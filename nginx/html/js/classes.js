@@ -9,6 +9,8 @@ import {complain} from "./errors.js";
 import * as format from "./format.js";
 import {t} from "./text.js";
 
+const ALL = 1000000; /* a level has a million codes at the most */
+
 export function classTree() {
 	const tree = el("ul.tree", {role: "tree",
 	    "aria-label": t("classification")});
@@ -19,7 +21,7 @@ export function classTree() {
 
 	async function load(level, parent) {
 		const {data, meta} = await get("/api/v1/nomenclatures",
-		    {fournisseur: supplier, niveau: level, parent});
+		    {fournisseur: supplier, niveau: level, parent, limit: ALL});
 
 		return {data, meta};
 	}

@@ -127,7 +127,7 @@ export async function findSupplier(code) {
 	if (typeof code !== "string" || code === "")
 		return null;
 	try {
-		const {data} = await get("/api/v1/fournisseurs", {search: code});
+		const {data} = await get("/api/v1/fournisseurs", {search: code, limit: 1000000});
 
 		return data.find((one) => one.code === code) ?? null;
 	} catch (error) {
