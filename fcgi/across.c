@@ -20,9 +20,8 @@ void
 across_begin(
     struct across *across, struct call *call, const struct rowset_query *query)
 {
-	*across = (struct across){.call = call,
-	    .query = *query,
-	    .column = query->sort < 0 ? COL_totalCa : (unsigned)query->sort};
+	*across = (struct across){
+	    .call = call, .query = *query, .column = rowset_column(query)};
 }
 
 /* What was asked is forgotten; who was asked stays open for the answer. */
@@ -110,7 +109,8 @@ add_stream(struct across *across, const struct rows_view *view, uint32_t place,
 	    match_keep(rows, &count, snap, view->ranges, &across->query);
 
 	if (err == ERR_OK && count > 1)
-		err = rowset_order(rows, count, snap, &across->query);
+		err = rowset_order(
+		    rows, count, snap, view->ranges, &across->query);
 	if (err != ERR_OK || count == 0)
 		return rows_blame(across->call, view, err);
 	stream = new_stream(across, place);

@@ -7,6 +7,7 @@
 #include "common/num.h"
 #include "fcgi/across.h"
 #include "fcgi/crossing.h"
+#include "fcgi/shown.h"
 
 /* The text between the quotes of a JSON string, folded as sorts are. */
 static void
@@ -34,9 +35,18 @@ turn(struct across *across, struct stream *stream)
 static enum err
 load_value(struct across *across, struct stream *stream)
 {
-	struct snapshot *snap = stream->view->pinned->snap;
+	const struct rows_view *view = stream->view;
+	struct snapshot *snap = view->pinned->snap;
 	struct span value;
 
+	if (row_is_gamme(across->column) ||
+	    shown_differs(snap, view->ranges, &across->query)) {
+		enum err err = shown_value(&stream->number, stream->row, snap,
+		    view->ranges, &across->query);
+
+		stream->null = stream->number == NUM_NULL;
+		return err;
+	}
 	if (row_is_number(across->column) && stream->numbers == NULL)
 		stream->numbers = snapshot_numbers(snap, across->column);
 	if (row_is_number(across->column)) {
@@ -94,6 +104,13 @@ compare_codes(struct span a, struct span b)
 	return (i < a.len) - (k < b.len);
 }
 
+/* Ranges have numbers that sort as they do. */
+static bool
+is_by_number(const struct across *across)
+{
+	return row_is_number(across->column) || row_is_gamme(across->column);
+}
+
 /* True when `a` comes first: nulls last, ties by codein, then by supplier. */
 static bool
 before(
@@ -103,7 +120,7 @@ before(
 
 	if (a->null != b->null)
 		return b->null;
-	if (!a->null && row_is_number(across->column))
+	if (!a->null && is_by_number(across))
 		way = a->number < b->number ? -1 : a->number > b->number;
 	else if (!a->null)
 		way = span_cmp(buf_span(&a->text), buf_span(&b->text));

@@ -197,6 +197,7 @@ make_query(struct call *call, struct rowset_query *query)
 	*query = (struct rowset_query){.gamme = params->gamme,
 	    .pending = params->pending,
 	    .raw = !params->enrich,
+	    .live = call->serving->live,
 	    .codes = params->codes,
 	    .code_count = 4,
 	    .sort = params->sort,

@@ -150,6 +150,7 @@ make_query(struct rowset_query *query, struct call *call)
 
 	*query = (struct rowset_query){.gamme = params->gamme,
 	    .raw = !params->enrich,
+	    .live = call->serving->live,
 	    .sort = params->sort,
 	    .descending = params->descending};
 	err = rows_words(&query->words, call, params->q);

@@ -51,7 +51,7 @@ const struct param_info param_infos[] = {
     {"snapshot", PARAM_GENERATION, USE_GRID, 0, AT(snapshot), 0, 0, NULL,
 	"Generation to keep to while paging: meta.snapshot of the first page"},
     {"sort", PARAM_SORT, LISTS, 0, AT(sort), 0, 0, NULL,
-	"Column to sort by; empty values come last"},
+	"Column to sort by, as the rows show it; empty values come last"},
     {"order", PARAM_ORDER, LISTS, 0, AT(descending), 0, 0, "desc",
 	"asc or desc"},
     {"fields", PARAM_FIELDS, ROWS, 0, AT(fields), 0, 0, NULL,

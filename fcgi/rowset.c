@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fcgi/match.h"
+#include "fcgi/shown.h"
 
 #define LISTS 24
 #define KEY_MAX_BYTES (1u << 20) /* as much as folded words may have */
@@ -53,7 +54,7 @@ static enum err
 order_of(const uint32_t **order, struct snapshot *snap,
     const struct rowset_query *query)
 {
-	unsigned column = query->sort < 0 ? COL_totalCa : (unsigned)query->sort;
+	unsigned column = rowset_column(query);
 
 	*order = NULL;
 	if (column == COL_totalCa && query->descending)
@@ -79,8 +80,8 @@ list_rows(uint32_t *out, const uint8_t *mask, const uint32_t *order,
 	return count;
 }
 
-enum err
-rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
+static enum err
+order_as_stored(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct rowset_query *query)
 {
 	const uint32_t *order;
@@ -101,6 +102,15 @@ rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
 		err = ERR_DAMAGED;
 	free(mask);
 	return err;
+}
+
+enum err
+rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	return shown_differs(snap, ranges, query)
+	    ? shown_sort(rows, count, snap, ranges, query)
+	    : order_as_stored(rows, count, snap, query);
 }
 
 static enum err
@@ -136,18 +146,20 @@ static enum err
 find_rows(struct matches *found, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query)
 {
-	const uint32_t *order;
+	bool words = query->words.len > 0;
+	const uint32_t *order = NULL;
 	enum err err;
 
-	if (query->words.len > 0) {
-		err = match_words(found, snap, ranges, query);
+	if (!words && !shown_differs(snap, ranges, query)) {
+		err = order_of(&order, snap, query);
 		return err == ERR_OK
-		    ? rowset_order(found->rows, found->count, snap, query)
+		    ? find_by_columns(found, snap, ranges, query, order)
 		    : err;
 	}
-	err = order_of(&order, snap, query);
+	err = words ? match_words(found, snap, ranges, query)
+		    : find_by_columns(found, snap, ranges, query, NULL);
 	return err == ERR_OK
-	    ? find_by_columns(found, snap, ranges, query, order)
+	    ? rowset_order(found->rows, found->count, snap, ranges, query)
 	    : err;
 }
 
@@ -173,9 +185,13 @@ make_list(struct rowlist **out, struct matches *found)
 
 /* All that decides a list, as bytes. */
 static void
-write_key(struct buf *key, const struct ranges *ranges,
+write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query)
 {
+	bool network = !row_is_gamme(rowset_column(query)) &&
+	    shown_differs(snap, ranges, query);
+
+	buf_add_u64(key, network ? live_network_generation(query->live) : 0);
 	buf_add_u64(key, ranges == NULL ? 0 : ranges->gamme);
 	buf_add_u64(key, ranges == NULL ? 0 : ranges->state);
 	buf_add_char(key, (char)query->gamme);
@@ -246,7 +262,7 @@ get_list(struct rowlist **out, struct pinned *pinned,
 	enum err err = ERR_OK;
 
 	buf_init(&key, KEY_MAX_BYTES);
-	write_key(&key, ranges, query);
+	write_key(&key, pinned->snap, ranges, query);
 	if (buf_end(&key) != ERR_OK) {
 		err = buf_end(&key);
 		buf_fini(&key);
@@ -299,7 +315,7 @@ rowset_get(struct rowset *set, struct pinned *pinned,
 	enum err err;
 
 	memset(set, 0, sizeof(*set));
-	if (!filters(query)) {
+	if (!filters(query) && !shown_differs(pinned->snap, ranges, query)) {
 		set->total = snapshot_rows(pinned->snap);
 		err = order_of(&set->order, pinned->snap, query);
 	} else {

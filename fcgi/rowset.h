@@ -3,7 +3,7 @@
  * all.
  *
  * Without a filter a page is a piece of the stored order, wherever it lies.
- * With one, the matching rows are listed once in the order asked for, and the
+ * With one, or by a column whose values have changed since (shown.h), the rows are listed once in the order asked for, and the
  * list is kept beside the open snapshot: the next page is a piece of it.
  */
 #pragma once
@@ -16,6 +16,7 @@
 #include "fcgi/params.h"
 #include "fcgi/ranges.h"
 #include "fcgi/snapcache.h"
+#include "lmdb-schema/live.h"
 
 struct rowlists; /* a snapshot's lists, the last few used */
 
@@ -45,12 +46,19 @@ struct rowset_query {
 	struct span words; /* folded search text; empty: none */
 	uint8_t gamme; /* ROW_GAMME_NONE: any */
 	bool pending; /* only rows with a proposal to validate */
-	bool raw; /* gamme means codeGamme as enrich=0 shows it */
+	bool raw; /* what rows show is what enrich=0 shows */
+	struct live_view *live; /* today's network figures; NULL: none */
 	const struct code_filter *codes;
 	unsigned code_count;
 	int sort; /* column, or -1 for COL_totalCa */
 	bool descending;
 };
+
+static inline unsigned
+rowset_column(const struct rowset_query *query)
+{
+	return query->sort < 0 ? COL_totalCa : (unsigned)query->sort;
+}
 
 /* Pair with rowset_release(). ERR_DAMAGED: the snapshot is. */
 enum err rowset_get(struct rowset *set, struct pinned *pinned,
@@ -61,7 +69,7 @@ enum err rowset_get(struct rowset *set, struct pinned *pinned,
  * Brings rows of one snapshot, which are ascending, into the order asked for.
  */
 enum err rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
-    const struct rowset_query *query);
+    const struct ranges *ranges, const struct rowset_query *query);
 
 void rowset_release(struct rowset *set);
 

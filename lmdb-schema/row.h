@@ -70,6 +70,12 @@ row_is_number(unsigned column)
 	return type == ROW_DECIMAL || type == ROW_INTEGER || type == ROW_DATE;
 }
 
+static inline bool
+row_is_gamme(unsigned column)
+{
+	return row_info[column].type == ROW_GAMME;
+}
+
 /*
  * The place of a number column among the number columns, in row order; -1 for
  * the others. row_numbers() is how many there are.

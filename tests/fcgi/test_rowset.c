@@ -76,6 +76,52 @@ START_TEST(other_sort_uses_its_permutation_without_a_list)
 }
 END_TEST
 
+/* As though somebody had proposed and validated, once more each time. */
+static struct ranges *
+change_ranges(uint64_t state)
+{
+	static uint8_t shown[7] = {1, 2, 3, 4, 5, 0, 1};
+	static uint8_t pending[7] = {0, 0, 2, 0, 1, 0, 2};
+	static struct ranges ranges = {.rows = 7,
+	    .shown = shown,
+	    .raw = shown,
+	    .server = shown,
+	    .pending = pending,
+	    .pending_count = 3};
+
+	ranges.state = state;
+	return &ranges;
+}
+
+START_TEST(what_has_changed_is_sorted_once_for_each_change)
+{
+	const uint32_t *first;
+
+	query.sort = COL_gammeAValider;
+	ck_assert_int_eq(get(1, 0), ERR_OK);
+	ck_assert_ptr_null(set.list); /* nothing is pending */
+	page_is("A1 A2 A3 A4 A5 A6 A7");
+	view.ranges = change_ranges(1);
+	ck_assert_int_eq(get(1, 0), ERR_OK);
+	ck_assert_ptr_nonnull(set.list);
+	first = set.order;
+	page_is("A1 A5 A6 A2 A3 A4 A7");
+	ck_assert_int_eq(get(2, 3), ERR_OK);
+	ck_assert_ptr_eq(set.order, first);
+	ck_assert_uint_eq(set.total, 7);
+	page_is("A2 A3 A4");
+	view.ranges = change_ranges(2);
+	ck_assert_int_eq(get(1, 0), ERR_OK);
+	ck_assert_ptr_ne(set.order, first);
+	rowset_release(&set);
+	query.sort = COL_totalMarge; /* others keep their stored order */
+	ck_assert_int_eq(get(1, 0), ERR_OK);
+	ck_assert_ptr_null(set.list);
+	rowset_release(&set);
+	view.ranges = NULL;
+}
+END_TEST
+
 static const struct {
 	int64_t page, limit;
 	const char *rows;
@@ -217,6 +263,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, without_filter_the_stored_order_is_used);
 	tcase_add_test(tc, other_sort_uses_its_permutation_without_a_list);
+	tcase_add_test(tc, what_has_changed_is_sorted_once_for_each_change);
 	tcase_add_loop_test(
 	    tc, page_is_cut_out, 0, sizeof(pages) / sizeof(pages[0]));
 	tcase_add_test(tc, filters_hold_together);

@@ -4,7 +4,9 @@
 
 The oracle knows the rows from one full dump a supplier, and does with plain
 lists what the document says: filters, search, order, pages. It shares no code
-with the server; how texts fold is written down here once more.
+with the server; how texts fold is written down here once more. A second round
+asks after ranges were proposed, saved and imported and the network's figures
+have changed: what is shown then is what is sorted by.
 """
 
 import json
@@ -68,11 +70,17 @@ class Grid:
         return fold(value).encode() if isinstance(value, str) else value
 
 
+LIVE = ("codeGamme", "gammeAValider", "codeGammeServeur", "codeGammeInit",
+        "caReseau", "qteReseau", "nbMagasinsReseau", "caParMagasinReseau",
+        "margePctReseau", "presenceReseauPct", "ecartMargeReseau")
+
+
 class Maker:
     """Random queries."""
 
     def __init__(self, chance, rows, description):
         self.chance, self.rows = chance, rows
+        self.live = 0.1
         schemas = description.document["components"]["schemas"]
         self.sorts = schemas["SortKey"]["enum"]
 
@@ -103,7 +111,8 @@ class Maker:
     def common(self, query):
         chance = self.chance
         if chance.random() < 0.7:
-            query["sort"] = chance.choice(self.sorts)
+            query["sort"] = chance.choice(
+                LIVE if chance.random() < self.live else self.sorts)
         if chance.random() < 0.6:
             query["order"] = chance.choice(("asc", "desc"))
         if chance.random() < 0.25:
@@ -141,23 +150,31 @@ class Test:
         data.gridctl("demo", "--out", os.path.join(folder, "csv"),
                      "--articles", "1500", "--suppliers", "9", "--seed", "7")
         data.fill(os.path.join(folder, "csv"))
-        self.key = data.key()
+        self.data, self.folder = data, folder
+        self.key, self.proposer = data.key(), data.key("propose")
         self.server = Direct(data)
         self.description = Description()
         self.score = Score()
         self.suppliers = [one["code"] for one in self.get(
             "/fournisseurs", {"withData": "1", "limit": "1000"}).json()["data"]]
-        self.grids = {code: Grid(self.dump(code)) for code in self.suppliers}
-        self.all = Grid([row for grid in self.grids.values()
-                         for row in grid.rows])
-        self.maker = Maker(self.chance, self.all.rows, self.description)
+        self.look()
+        self.maker = Maker(self.chance, self.all["1"].rows, self.description)
+
+    def look(self):
+        """Takes the rows as they are now, for each `enrich`."""
+        self.grids = {way: {code: Grid(self.dump(code, way))
+                            for code in self.suppliers} for way in "01"}
+        self.all = {way: Grid([row for grid in grids.values()
+                               for row in grid.rows])
+                    for way, grids in self.grids.items()}
 
     def get(self, path, query):
         uri = API + path + "?" + urllib.parse.urlencode(query)
         return self.server.ask(uri, headers={"X-API-Key": self.key})
 
-    def dump(self, code):
-        rows = self.get("/grid", {"fournisseur": code}).json()["data"]
+    def dump(self, code, way):
+        rows = self.get("/grid", {"fournisseur": code, "enrich": way}
+                        ).json()["data"]
         for row in rows:
             row["-folded"] = [fold(row[name] or "") for name in SEARCHED]
         return rows
@@ -210,7 +227,7 @@ class Test:
             query["parent"] = parent
         reply = self.get("/nomenclatures", query).json()
         wanted = {}
-        for row in self.grids[supplier].rows:
+        for row in self.grids["1"][supplier].rows:
             code = (row["code3"] or "")[:2 * level]
             if code and code.startswith(parent):
                 entry = wanted.setdefault(code, [0, 0, 0])
@@ -235,21 +252,71 @@ class Test:
                         name, code, grid["pagination"]["total"]))
         return problems
 
-    def run(self):
-        for number in range(self.queries):
+    def write(self, name, head, rows):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("".join(line + "\n" for line in [head] + rows))
+        return path
+
+    def alter(self):
+        """Proposals, some of them saved, ranges and figures imported."""
+        chance = self.chance
+        for code in self.suppliers[::2]:
+            rows = self.grids["1"][code].rows
+            picked = chance.sample(rows, min(40, len(rows)))
+            reply = self.server.ask(
+                API + "/gammes", "POST",
+                {"X-API-Key": self.proposer,
+                 "Content-Type": "application/json"},
+                json.dumps({"fournisseur": code, "changes": [
+                    {"codein": row["codein"], "gamme": chance.choice("ABCYZ")}
+                    for row in picked]}).encode())
+            assert reply.status == 200, reply.body
+            pending = [one["codein"] for one in json.loads(self.data.gridctl(
+                "proposals", "list", "--json", code))]
+            self.data.gridctl("proposals", "save", code,
+                              *pending[:len(pending) // 2])
+        rows = chance.sample(self.all["1"].rows, 300)
+        self.data.gridctl("gammes", "import", self.write(
+            "ranges.csv", "fournisseur,codein,gamme",
+            ["%s,%s,%s" % (row["codeFournisseur"], row["codein"],
+                           chance.choice(["A", "B", "C", "Y", "Z", ""]))
+             for row in rows]))
+        codes = sorted({row["codeCentrale"] for row in rows
+                        if row["codeCentrale"]})
+        self.data.gridctl("network", self.write(
+            "network.csv",
+            "codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,"
+            "fetchedAt,2026-10", ["%s,%d,%d,%s,%s,," % (
+                code, chance.randrange(5000), chance.randrange(50),
+                chance.choice(["", 7, 70]),
+                chance.choice(["", "0.25", "0.3"])) for code in codes]))
+        self.data.gridctl("compute", self.suppliers[1])
+        self.server.restart()
+
+    def ask(self, queries):
+        for number in range(queries):
             if number % 3 == 2:
-                path, grid = "/products/search", self.all
-                query = self.maker.search(self.suppliers)
+                path, query = "/products/search", self.maker.search(
+                    self.suppliers)
+                grid = self.all[query.get("enrich", "1")]
             else:
                 supplier = self.chance.choice(
                     self.suppliers + ["12345"] * len(self.suppliers))
-                path, grid = "/grid", self.grids[supplier]
-                query = self.maker.grid(supplier)
+                path, query = "/grid", self.maker.grid(supplier)
+                grid = self.grids[query.get("enrich", "1")][supplier]
             self.score.note("%s %s" % (path, json.dumps(
                 query, ensure_ascii=False)), self.one(path, grid, query))
+
+    def run(self):
+        self.ask(self.queries)
+        self.alter()
+        self.look()
+        self.maker.live = 0.8
+        self.ask(self.queries // 2)
         for supplier in self.suppliers:
             for level in (1, 2, 3):
-                parent = self.chance.choice(self.all.rows)["code3"] or "10"
+                parent = self.chance.choice(self.all["1"].rows)["code3"] or "10"
                 for prefix in ("", parent[:2]):
                     self.score.note(
                         "/nomenclatures %s %d %s" % (supplier, level, prefix),
