@@ -72,3 +72,24 @@ enum err fs_write_all(int fd, const void *data, size_t len);
 
 /* The same from `offset` on; the place that fs_write_all writes at stays. */
 enum err fs_write_at(int fd, const void *data, size_t len, uint64_t offset);
+
+/*
+ * When a file was last written, when anything else about it changed, and its
+ * bytes. One that nobody is to write has been touched when these differ from
+ * what they were.
+ */
+struct fs_stamp {
+	int64_t changed_ns, written_ns; /* since the epoch */
+	uint64_t bytes;
+};
+struct stat;
+enum err fs_stamp(struct fs_stamp *stamp, int fd);
+void fs_stamp_of(struct fs_stamp *stamp, const struct stat *st);
+bool fs_stamp_eq(const struct fs_stamp *a, const struct fs_stamp *b);
+
+/*
+ * A file's times go by the system's tick, of 10 ms at most: what is written
+ * twice within one has the same time. True when it was written so lately that
+ * it may have been written again.
+ */
+bool fs_stamp_is_young(const struct fs_stamp *stamp);

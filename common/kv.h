@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/span.h"
 
 #define KV_TABLES_MAX 12
@@ -193,6 +194,9 @@ enum err kv_verify(struct kv *kv);
 
 /* Flushes all that was committed to the disk. */
 enum err kv_sync(struct kv *kv);
+
+/* When the file was last written, and its bytes. */
+enum err kv_stamp(struct fs_stamp *stamp, struct kv *kv);
 
 /* Bytes of the file that hold pages, 0 .. this; the rest is sparse tail. */
 size_t kv_used_bytes(struct kv *kv);

@@ -28,6 +28,8 @@ struct kv {
 	pid_t pid;
 	dev_t dev;
 	ino_t ino;
+	struct fs_stamp
+	    stamp; /* of an immutable one, when it was looked over */
 };
 
 #define KV_SUM_BYTES sizeof(uint32_t)

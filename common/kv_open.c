@@ -416,16 +416,51 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 		kv_free(kv);
 		return err;
 	}
+	fs_stamp_of(&kv->stamp, st);
 	list_add(kv, st);
 	*out = kv;
 	return ERR_OK;
 }
 
-static enum err
-open_again(struct kv **out, struct kv *kv, const struct kv_spec *spec)
+enum err
+kv_stamp(struct fs_stamp *stamp, struct kv *kv)
 {
+	int fd = -1;
+	int code = mdb_env_get_fd(kv->env, &fd);
+
+	return code == 0 ? fs_stamp(stamp, fd)
+			 : kv_failed(kv, "measuring", code);
+}
+
+/* What was touched since it was opened is looked over as if it were new. */
+static enum err
+look_again(struct kv *kv, const struct stat *st)
+{
+	struct fs_stamp stamp;
+	enum err err;
+
+	fs_stamp_of(&stamp, st);
+	if (fs_stamp_eq(&stamp, &kv->stamp))
+		return ERR_OK;
+	err = refuse_damaged(kv, st);
+	if (err == ERR_OK)
+		err = refuse_cut(kv);
+	if (err == ERR_OK)
+		kv->stamp = stamp;
+	return err;
+}
+
+static enum err
+open_again(struct kv **out, struct kv *kv, const struct kv_spec *spec,
+    const struct stat *st)
+{
+	enum err err;
+
 	if (kv->mode == KV_FROZEN && spec->mode == KV_FROZEN &&
 	    same_tables(kv, spec)) {
+		err = look_again(kv, st);
+		if (err != ERR_OK)
+			return err;
 		kv->users++;
 		*out = kv;
 		return ERR_OK;
@@ -456,7 +491,7 @@ kv_open(struct kv **out, const struct kv_spec *spec)
 		goto out;
 	}
 	if (same != NULL)
-		err = open_again(out, same, spec);
+		err = open_again(out, same, spec, &st);
 	kv_free(kv);
 out:
 	pthread_mutex_unlock(&list_lock);

@@ -24,6 +24,7 @@ struct across {
 	/* across.c and across_order.c */
 	bool plain; /* without the book: it was of no use */
 	bool damaged; /* because it cannot be what was written */
+	struct stream *broken; /* whose row could not be compared */
 	struct roster *roster; /* the one that has the book */
 	uint64_t *set; /* what was found in it; the thread's */
 	uint32_t set_count;

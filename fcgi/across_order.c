@@ -82,10 +82,14 @@ load(struct across *across, struct stream *stream)
 
 /* The text between the quotes: a quote would sort after a blank. */
 static struct span
-codein_of(const struct stream *stream)
+codein_of(struct across *across, struct stream *stream)
 {
-	return jsonw_inside(snapshot_value(
-	    stream->view->pinned->snap, stream->row, COL_codein));
+	struct span json =
+	    snapshot_value(stream->view->pinned->snap, stream->row, COL_codein);
+
+	if (json.len == 0)
+		across->broken = stream;
+	return jsonw_inside(json);
 }
 
 /* As the codes were given. */
@@ -113,8 +117,7 @@ is_by_number(const struct across *across)
 
 /* True when `a` comes first: nulls last, ties by codein, then by supplier. */
 static bool
-before(
-    const struct across *across, const struct stream *a, const struct stream *b)
+before(struct across *across, struct stream *a, struct stream *b)
 {
 	int way = 0;
 
@@ -126,8 +129,17 @@ before(
 		way = span_cmp(buf_span(&a->text), buf_span(&b->text));
 	if (way != 0)
 		return across->query.descending ? way > 0 : way < 0;
-	way = compare_codes(codein_of(a), codein_of(b));
+	way = compare_codes(codein_of(across, a), codein_of(across, b));
 	return way != 0 ? way < 0 : a->place < b->place;
+}
+
+/* A row that cannot be compared has no place: the order is none. */
+static enum err
+blame_broken(struct across *across)
+{
+	if (across->broken == NULL)
+		return ERR_OK;
+	return rows_blame(across->call, across->broken->view, ERR_DAMAGED);
 }
 
 static void
@@ -186,7 +198,7 @@ build_heap(struct across *across)
 	}
 	for (unsigned i = across->count / 2; i > 0 && err == ERR_OK; i--)
 		sift_down(across, i - 1, across->count);
-	return err;
+	return err == ERR_OK ? blame_broken(across) : err;
 }
 
 /* --- the book's ranks ----------------------------------------------------- */
@@ -278,7 +290,7 @@ step(struct across *across)
 		across->heap[0] = across->heap[--across->left];
 	if (err == ERR_OK && across->left > 1)
 		sift_down(across, 0, across->left);
-	return err;
+	return err == ERR_OK ? blame_broken(across) : err;
 }
 
 enum err

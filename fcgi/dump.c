@@ -53,9 +53,13 @@ dump_send(struct call *call, const struct rows_view *view,
 	if (!call->reply->head_only)
 		err = stitch_dump(serving->stitch, call->reply, serving->splice,
 		    packed_zip(packed), start, tail);
-	if (err == ERR_DAMAGED)
+	if (snapshot_is_damaged(view->pinned->snap))
+		rows_blame(call, view, err);
+	else if (err == ERR_DAMAGED) {
+		call->server->metrics->damages++;
 		packed_discard(view->pinned->packed, packed,
 		    call->server->store, view->pinned->snap);
+	}
 	if (err != ERR_OK)
 		rows_storage_failed(call, err);
 }

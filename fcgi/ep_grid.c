@@ -2,6 +2,7 @@
  * GET /grid: rows of one supplier. A supplier without snapshot is computed, by
  * the slow pool.
  */
+#include "common/date.h"
 #include "fcgi/dump.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/ready.h"
@@ -11,6 +12,7 @@
 #include "lmdb-schema/live.h"
 
 #define BATCH 8 /* rows that are expected together */
+#define LOOK_ROWS 512 /* after so many the file is looked at again */
 
 static void
 add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
@@ -102,6 +104,9 @@ add_rows(
 		expect_batch(splice, set, i + BATCH, SPLICE_TEXT);
 		if (!rows_flush(call, i))
 			break; /* the reply has kept the failure */
+		/* A dump takes seconds: its file may be touched meanwhile. */
+		if (call->reply->streaming && i % LOOK_ROWS == 0)
+			snapcache_look(view->pinned, date_monotonic_ns());
 		err = add_batch(call, set, i);
 		if (err != ERR_OK)
 			return rows_blame(call, view, err);

@@ -144,9 +144,15 @@ match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
 enum err
 haystack_of(struct haystack *hay, struct snapshot *snap)
 {
+	hay->snap = snap;
+	hay->epoch = snapshot_epoch(snap); /* before anything is compared */
 	hay->rows = snapshot_rows(snap);
 	hay->has_grams = snapshot_grams(snap, &hay->grams);
-	return snapshot_text(snap, &hay->text, &hay->at) ? ERR_OK : ERR_DAMAGED;
+	if (!hay->has_grams && snapshot_has_grams(snap))
+		return ERR_DAMAGED;
+	hay->guard = snapshot_text_blocks(snap);
+	return snapshot_text_places(snap, &hay->text, &hay->at) ? ERR_OK
+								: ERR_DAMAGED;
 }
 
 /* What is asked, and what has been found of it. */
@@ -253,6 +259,25 @@ scouts_begin(struct scouts *scouts, const struct asking *asking)
 		scout_next(&scouts->near, asking, true);
 }
 
+/* Text that is known to be as it was written: mostly the next row's, too. */
+struct known {
+	uint64_t from, to;
+};
+
+static inline bool
+is_sound(struct known *known, const struct haystack *hay, uint32_t row)
+{
+	uint64_t from = hay->at[row], to = hay->at[row + 1];
+
+	if (from >= known->from && to <= known->to)
+		return true;
+	if (!blocks_sound(hay->guard, from, to - from))
+		return false;
+	known->from = from & ~(BLOCKS_BYTES - 1);
+	known->to = (to + BLOCKS_BYTES - 1) & ~(BLOCKS_BYTES - 1);
+	return true;
+}
+
 /* Keeps the rows that hold every word. */
 static enum err
 look(struct asking *asking, unsigned which, struct scouts *scouts)
@@ -262,6 +287,7 @@ look(struct asking *asking, unsigned which, struct scouts *scouts)
 	uint32_t *rows =
 	    slice->count == 0 ? NULL : asking->out->rows + slice->first;
 	const char *limit = hay->text.ptr + hay->text.len;
+	struct known known = {0, 0};
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < slice->count; i++) {
@@ -272,7 +298,7 @@ look(struct asking *asking, unsigned which, struct scouts *scouts)
 			scout_next(&scouts->far, asking, false);
 			scout_next(&scouts->near, asking, true);
 		}
-		if (!row_text(&text, hay, row))
+		if (!row_text(&text, hay, row) || !is_sound(&known, hay, row))
 			return ERR_DAMAGED;
 		rows[kept] = row;
 		kept += words_in(text, limit, &asking->words);
@@ -335,7 +361,7 @@ by_scan(struct asking *asking, unsigned which)
 
 	if (err != ERR_OK)
 		return err;
-	if (!places_fit(hay))
+	if (!places_fit(hay) || !blocks_all(hay->guard))
 		return ERR_DAMAGED;
 	scan(asking->out, hay, asking->words.longest);
 	slice->count = (uint32_t)(asking->out->used - slice->first);
@@ -354,6 +380,13 @@ search(struct asking *asking, unsigned which)
 	enum err err = ERR_OK;
 
 	*slice = (struct match_slice){.first = asking->out->used};
+	if (hay->epoch != snapshot_epoch(hay->snap)) {
+		struct haystack again; /* its file was touched */
+
+		err = haystack_of(&again, hay->snap);
+		if (err != ERR_OK)
+			return err;
+	}
 	if (!asking->by_grams || !hay->has_grams)
 		return by_scan(asking, which);
 	err = grams_most(&most, &hay->grams, &asking->grams);

@@ -11,10 +11,13 @@
 
 /* What a search looks at in one snapshot. */
 struct haystack {
+	struct snapshot *snap;
+	unsigned epoch; /* of the snapshot, when it was found sound */
 	uint32_t rows;
 	bool has_grams;
 	const uint32_t *at; /* where each row's text begins */
 	struct span text;
+	struct blocks *guard; /* asked before a text is read */
 	struct grams grams;
 };
 

@@ -225,6 +225,10 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	write_one(buf, "gridapi_workers_replaced_total", "counter",
 	    "Workers that died and were started again.",
 	    (long long)get(&metrics->workers_replaced));
+	write_one(buf, "gridapi_damages_total", "counter",
+	    "Damaged files that were met: snapshots, packed rows, the index of "
+	    "words.",
+	    (long long)get(&metrics->damages));
 	write_one(buf, "gridapi_requests_aborted_total", "counter",
 	    "Requests whose client had gone.",
 	    (long long)get(&metrics->requests_aborted));

@@ -36,6 +36,7 @@ struct metrics {
 	atomic_ullong computations_done, computations_failed;
 	atomic_ullong workers_replaced; /* died and were started again */
 	atomic_ullong requests_aborted; /* the client had gone */
+	atomic_ullong damages; /* found in what was to be shown */
 	/* The supervisor's: who has which place, 0 for nobody. */
 	pid_t owners[METRICS_WORKERS];
 	struct gauges gauges[METRICS_WORKERS];

@@ -389,6 +389,12 @@ begin_later(struct call *call, struct span supplier, enum kind kind)
 }
 
 void
+on_demand_begin(struct call *call, struct span supplier)
+{
+	begin_later(call, supplier, COMPUTE);
+}
+
+void
 on_demand_pack(struct call *call, struct span supplier)
 {
 	begin_later(call, supplier, PACK);

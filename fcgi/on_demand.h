@@ -32,6 +32,12 @@ void computing_table_free(struct computing_table *table);
 enum err on_demand_compute(struct call *call, struct span supplier);
 
 /*
+ * Has it computed, and does not wait: its snapshot was found to be damaged.
+ * Whoever asks for it meanwhile waits for this computation.
+ */
+void on_demand_begin(struct call *call, struct span supplier);
+
+/*
  * Has a supplier's rows packed (lmdb-schema/zip.h), and does not wait for it:
  * the next whole dump may find them. After a failure nothing is started for a
  * minute.

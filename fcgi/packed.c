@@ -77,6 +77,10 @@ packed_get(struct packed **out, struct packed_slot *slot, struct store *store,
 
 	*out = NULL;
 	pthread_mutex_lock(&slot->lock);
+	if (slot->present != NULL && zip_is_touched(slot->present->zip)) {
+		packed_release(slot->present);
+		slot->present = NULL;
+	}
 	if (slot->present == NULL)
 		err = open_zip(slot, store, snap);
 	if (err == ERR_OK) {

@@ -17,7 +17,7 @@ struct roster_slot {
 	pthread_mutex_t lock;
 	struct kept *present; /* one use of it is the slot's own */
 	struct wordbook *book; /* and of this one */
-	int64_t used_ns;
+	int64_t used_ns, looked_ns;
 };
 
 struct roster_slot *
@@ -114,8 +114,10 @@ roster_view(const struct rows_view **out, struct roster *roster,
 	enum err err = ERR_OK;
 
 	*out = view;
-	if (atomic_load_explicit(&kept->open[place], memory_order_acquire))
+	if (atomic_load_explicit(&kept->open[place], memory_order_acquire)) {
+		snapcache_look(view->pinned, call->request->start_ns);
 		return ERR_OK;
+	}
 	pthread_mutex_lock(&kept->lock);
 	if (!atomic_load_explicit(&kept->open[place], memory_order_relaxed)) {
 		err = rows_open_known(
@@ -146,9 +148,17 @@ is_of(const struct kept *kept, const struct versions *versions)
 	    kept->versions.state == versions->state;
 }
 
+/* At the files of all that a search reads without more ado. */
+static void
+look(struct roster *roster, int64_t now_ns)
+{
+	for (unsigned i = 0; i < roster->loose_count; i++)
+		snapcache_look(roster->views[roster->loose[i]].pinned, now_ns);
+}
+
 /* The slot's, when it is of these versions. */
 static struct roster *
-take(struct roster_slot *slot, const struct versions *versions)
+take(struct roster_slot *slot, const struct versions *versions, int64_t now_ns)
 {
 	struct roster *roster = NULL;
 
@@ -159,6 +169,8 @@ take(struct roster_slot *slot, const struct versions *versions)
 		slot->used_ns = date_monotonic_ns();
 	}
 	pthread_mutex_unlock(&slot->lock);
+	if (roster != NULL)
+		look(roster, now_ns);
 	return roster;
 }
 
@@ -183,26 +195,60 @@ keep(struct roster_slot *slot, struct roster *roster,
 
 /* --- the book ------------------------------------------------------------- */
 
-static void *
-warm(void *context)
+/*
+ * All of it is compared with its checksums: so whoever asks it need not, and
+ * its pages are at hand afterwards. A search waits for that once, some tens of
+ * milliseconds for a million rows.
+ */
+static enum err
+open_book(struct wordbook **out, struct store *store)
 {
-	wordbook_warm(context);
-	wordbook_close(context);
-	return NULL;
+	enum err err = wordbook_open(out, store);
+
+	if (err != ERR_OK)
+		return err;
+	wordbook_warm(*out);
+	err = wordbook_compare(*out);
+	if (err != ERR_OK) {
+		wordbook_close(*out);
+		*out = NULL;
+	}
+	return err;
 }
 
-/* Searches need not wait for it. */
-static void
-warm_beside(struct wordbook *book)
-{
-	pthread_attr_t detached;
-	pthread_t thread;
+/* Of searches that follow one another, not each looks. */
+#define LOOK_NS 1000000
 
-	pthread_attr_init(&detached);
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	if (pthread_create(&thread, &detached, warm, wordbook_share(book)) != 0)
-		wordbook_close(book);
-	pthread_attr_destroy(&detached);
+/* Lets go of a book that was touched, and of the roster that asks it. */
+static void
+look_at_book(struct roster_slot *slot, int64_t now_ns)
+{
+	struct kept *old = NULL;
+	struct wordbook *book = NULL;
+
+	pthread_mutex_lock(&slot->lock);
+	if (slot->book != NULL && now_ns - slot->looked_ns >= LOOK_NS) {
+		slot->looked_ns = now_ns;
+		if (wordbook_is_touched(slot->book)) {
+			old = slot->present;
+			book = slot->book;
+			slot->present = NULL;
+			slot->book = NULL;
+		}
+	}
+	pthread_mutex_unlock(&slot->lock);
+	if (old != NULL)
+		roster_release(&old->roster);
+	wordbook_close(book);
+}
+
+static void
+make_anew(struct call *call, bool damaged)
+{
+	if (damaged)
+		call->server->metrics->damages++;
+	wordbook_discard(call->server->store);
+	on_demand_index(call);
 }
 
 /* The slot's, when it is the one that the catalogue names; opened otherwise. */
@@ -219,15 +265,13 @@ take_book(struct roster_slot *slot, struct call *call)
 	if (slot->book == NULL ||
 	    wordbook_head(slot->book)->generation != generation) {
 		wordbook_close(slot->book);
-		err = wordbook_open(&slot->book, call->server->store);
-		if (err == ERR_OK)
-			warm_beside(slot->book);
+		err = open_book(&slot->book, call->server->store);
 	}
 	if (slot->book != NULL)
 		book = wordbook_share(slot->book);
 	pthread_mutex_unlock(&slot->lock);
 	if (err == ERR_DAMAGED || err == ERR_VERSION)
-		wordbook_discard(call->server->store);
+		make_anew(call, err == ERR_DAMAGED);
 	return book;
 }
 
@@ -256,7 +300,11 @@ roster_all(struct roster **out, struct call *call, unsigned from)
 	uint64_t suppliers, most = (uint64_t)server->settings->snapshots_open;
 	enum err err;
 
-	*out = from == 0 ? take(server->roster, &versions) : NULL;
+	if (from == 0)
+		look_at_book(server->roster, call->request->start_ns);
+	*out = from == 0
+	    ? take(server->roster, &versions, call->request->start_ns)
+	    : NULL;
 	if (*out != NULL)
 		return ERR_OK;
 	err = catalog_count(call->serving->catalog, &suppliers);
@@ -277,6 +325,6 @@ roster_plain(struct roster **out, struct call *call, bool damaged)
 
 	*out = NULL;
 	if (damaged)
-		wordbook_discard(call->server->store);
+		make_anew(call, true);
 	return err == ERR_OK ? make_and_keep(out, call, suppliers, NULL) : err;
 }

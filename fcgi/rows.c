@@ -7,6 +7,7 @@
 #include "common/jsonw.h"
 #include "common/log.h"
 #include "common/num.h"
+#include "fcgi/on_demand.h"
 #include "fcgi/route.h"
 #include "fcgi/splice.h"
 #include "lmdb-schema/catalog.h"
@@ -19,6 +20,15 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* A damaged snapshot that is the current one is computed anew at once. */
+static void
+tell_damage(struct call *call, struct span supplier, bool current)
+{
+	call->server->metrics->damages++;
+	if (current)
+		on_demand_begin(call, supplier);
+}
+
 static enum err
 pin_known(struct rows_view *view, struct call *call, struct span supplier,
     uint64_t generation)
@@ -29,6 +39,8 @@ pin_known(struct rows_view *view, struct call *call, struct span supplier,
 	view->ranges = NULL;
 	err = snapcache_pin(
 	    &view->pinned, call->server->snapcache, supplier, generation);
+	if (err == ERR_DAMAGED)
+		tell_damage(call, supplier, true);
 	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
 		return ERR_NOT_READY; /* a computation heals it */
 	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL) {
@@ -45,6 +57,9 @@ rows_add_ranges(struct rows_view *view, struct call *call)
 	enum err err = ranges_get(&view->ranges, view->pinned->ranges,
 	    view->pinned->snap, serving->live, serving->state);
 
+	/* Or a proposal is damaged, or a range of today. */
+	if (snapshot_is_damaged(view->pinned->snap))
+		rows_blame(call, view, err);
 	if (err != ERR_OK)
 		rows_drop(view, call);
 	return err;
@@ -127,12 +142,14 @@ rows_blame(struct call *call, const struct rows_view *view, enum err err)
 		return err;
 	snap = view->pinned->snap;
 	generation = snapshot_head(snap)->generation;
+	was_current = false;
 	if (catalog_disown(call->server->store, snapshot_supplier(snap),
 		generation, &was_current) == ERR_OK)
 		log_error("a damaged snapshot is used no more: supplier=%.*s "
 			  "generation=%016llx current=%s",
 		    SPAN_ARG(snapshot_supplier(snap)),
 		    (unsigned long long)generation, was_current ? "yes" : "no");
+	tell_damage(call, snapshot_supplier(snap), was_current);
 	return err;
 }
 

@@ -11,6 +11,9 @@
 
 #define BUCKETS 4096
 
+/* Of two looks at the same file: most pages then need none. */
+#define LOOK_NS 1000000
+
 struct entry {
 	struct pinned pinned; /* first: a pinned is its entry */
 	struct entry *chain; /* of its bucket */
@@ -163,6 +166,7 @@ enum err
 snapcache_pin(struct pinned **out, struct snapcache *cache,
     struct span supplier, uint64_t generation)
 {
+	int64_t now_ns = date_monotonic_ns();
 	struct entry *entry;
 	enum err err = ERR_OK;
 
@@ -174,6 +178,7 @@ snapcache_pin(struct pinned **out, struct snapcache *cache,
 		if (err == ERR_OK) {
 			struct entry **at = bucket_of(cache, generation);
 
+			atomic_init(&entry->pinned.looked_ns, now_ns);
 			entry->chain = *at;
 			*at = entry;
 			cache->count++;
@@ -184,13 +189,27 @@ snapcache_pin(struct pinned **out, struct snapcache *cache,
 	if (err == ERR_OK) {
 		link_newest(cache, entry);
 		entry->pins++;
-		entry->used_ns = date_monotonic_ns();
+		entry->used_ns = now_ns;
 		*out = &entry->pinned;
 		if (cache->count > cache->most)
 			evict(cache);
 	}
 	pthread_mutex_unlock(&cache->lock);
+	if (err == ERR_OK)
+		snapcache_look(*out, now_ns);
 	return err;
+}
+
+void
+snapcache_look(struct pinned *pinned, int64_t now_ns)
+{
+	if (now_ns -
+		atomic_load_explicit(&pinned->looked_ns, memory_order_relaxed) <
+	    LOOK_NS)
+		return;
+	snapshot_look(pinned->snap);
+	/* After it: who comes meanwhile looks for himself. */
+	atomic_store_explicit(&pinned->looked_ns, now_ns, memory_order_relaxed);
 }
 
 void

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -21,6 +22,7 @@ struct rowlists;
 
 struct pinned {
 	struct snapshot *snap;
+	atomic_llong looked_ns; /* at its file, for damage */
 	struct ranges_slot *ranges; /* ranges.c */
 	struct rowlists *lists; /* rowset.c */
 	struct packed_slot *packed; /* packed.c */
@@ -29,6 +31,13 @@ struct pinned {
 struct snapcache *snapcache_new(
     struct store *store, unsigned most, struct metrics *metrics);
 void snapcache_free(struct snapcache *cache);
+
+/*
+ * Looks at the file of one that stays pinned, as snapcache_pin() does: whether
+ * it was touched (snapshot_look()), unless that was done within the last
+ * millisecond, `now_ns` being the monotonic clock.
+ */
+void snapcache_look(struct pinned *pinned, int64_t now_ns);
 
 /* As snapshot_open(); pair with snapcache_unpin(). */
 enum err snapcache_pin(struct pinned **out, struct snapcache *cache,

@@ -275,7 +275,7 @@ expect_text(struct splice *splice, uint32_t row)
 	struct snapshot_part flat;
 
 	if (kept_text(splice, row).len == 0 &&
-	    snapshot_flat(splice->snap, row, &flat))
+	    snapshot_glance(splice->snap, row, &flat))
 		expect_flat(splice, &flat);
 }
 
@@ -377,9 +377,15 @@ gamme_of(
 				      : ranges->raw[today->row];
 	if (column == COL_gammeAValider)
 		return ranges->pending[today->row];
-	if (splice->enrich)
-		return ranges->server[today->row];
-	return snapshot_gammes(splice->snap)[today->row];
+	return ranges->server[today->row];
+}
+
+/* The range at the computation: nobody asks for today's. */
+static bool
+is_computed(const struct splice *splice, unsigned column)
+{
+	return !splice->enrich && column != COL_codeGamme &&
+	    column != COL_gammeAValider;
 }
 
 /* The central code is digits: its JSON is the text between the quotes. */
@@ -466,7 +472,8 @@ value_today(struct splice *splice, struct today *today, unsigned column,
 {
 	enum err err = ERR_OK;
 
-	if (splice->ranges != NULL && is_gamme(column)) {
+	if (splice->ranges != NULL && is_gamme(column) &&
+	    !is_computed(splice, column)) {
 		*value = row_gamme_json(gamme_of(splice, today, column));
 		return ERR_OK;
 	}

@@ -179,6 +179,10 @@ get_list(
 	if (at[0] > at[1] || at[1] > grams->count || at[1] - at[0] > rows ||
 	    at[1] - at[0] > GRAMS_CHUNK)
 		return false;
+	if (grams->guard != NULL &&
+	    !blocks_sound(grams->guard, at[0] * sizeof(*list->rows),
+		(at[1] - at[0]) * sizeof(*list->rows)))
+		return false;
 	list->rows = grams->lists + at[0];
 	list->count = at[1] - at[0];
 	return true;

@@ -25,6 +25,7 @@
 
 #include "common/err.h"
 #include "common/span.h"
+#include "lmdb-schema/blocks.h"
 
 #define GRAMS_CHUNK 65536u
 
@@ -91,6 +92,7 @@ struct grams {
 	const uint16_t *lists;
 	uint64_t count; /* of `lists` */
 	uint32_t rows;
+	struct blocks *guard; /* asked before a list is read; NULL: nobody */
 };
 
 /* The words' grams, to be looked up in any number of snapshots. */

@@ -22,6 +22,10 @@
  *	SNAP_GRAM_AT, SNAP_GRAMS
  *	               which rows may hold a text: grams.h. Not there below
  *	               GRAMS_ROWS_MIN rows, nor in version 1
+ *	SNAP_SUMS      u32[]: the CRC-32 of each block of BLOCKS_BYTES of all
+ *	               sections but the head and this one, in the order of
+ *	               their numbers; the last block of a section is what is
+ *	               left of it
  *	SNAP_NUMBER+i  i64[rows]: number column i (row_number_index)
  *	SNAP_ASC+c     u32[rows]: rows sorted by column c, nulls last, ties by
  *	               codein
@@ -55,10 +59,11 @@
  *	1  without grams: searches look through all the text
  *	2  with them
  *	3  the network's curve and its trend are of a year, no longer
+ *	4  with checksums of blocks
  *
  * A file of another version counts as not computed, and is computed again.
  */
-#define SNAP_VERSION 3
+#define SNAP_VERSION 4
 
 #define SNAP_NO_CODE UINT32_MAX
 #define SNAP_TEXT_END '\x1f'
@@ -75,6 +80,7 @@ enum snap_section_number {
 	SNAP_TREE,
 	SNAP_GRAM_AT,
 	SNAP_GRAMS,
+	SNAP_SUMS,
 	SNAP_NUMBER = 16,
 	SNAP_ASC = 96,
 	SNAP_DESC = 176,
@@ -105,7 +111,7 @@ struct snap_head {
 
 struct snap_section {
 	uint64_t bytes;
-	uint32_t crc; /* zlib's crc32 */
+	uint32_t crc; /* CRC-32, as zlib's */
 	uint32_t reserved;
 };
 

@@ -6,9 +6,11 @@
  * when the file is replaced and unlinked meanwhile. Any number of threads may
  * read one at once.
  *
- * What a file says is checked where it is used, so that a damaged one gives
- * ERR_DAMAGED and never a crash: sections when they are first asked for, the
- * rows' places and offsets by snapshot_flat() and snapshot_maps().
+ * All that is given out has been compared with its checksum since the file was
+ * opened, or was last seen to be touched (snapshot_look()): arrays as a whole,
+ * rows, texts and lists by the blocks that they lie in (blocks.h). What does
+ * not match is damaged, and told in the log; places and offsets are within
+ * their bounds in any case.
  */
 #pragma once
 
@@ -17,6 +19,7 @@
 
 #include "common/err.h"
 #include "common/span.h"
+#include "lmdb-schema/blocks.h"
 #include "lmdb-schema/grams.h"
 #include "lmdb-schema/row.h"
 #include "lmdb-schema/snapfile.h"
@@ -43,6 +46,22 @@ enum err snapshot_open_file(struct snapshot **out, const char *path);
 /* Ends the life of every span got from it. NULL is fine. */
 void snapshot_close(struct snapshot *snap);
 
+/*
+ * Looks whether somebody has touched the file, which nobody may: then nothing
+ * of it counts as compared any more. It costs one fstat(); between two of them
+ * nobody learns of what is written into the file.
+ */
+void snapshot_look(struct snapshot *snap);
+
+/*
+ * A number that changes when snapshot_look() finds the file touched: places and
+ * lists that were got before are to be asked for again then.
+ */
+unsigned snapshot_epoch(const struct snapshot *snap);
+
+/* Whether something that was asked for did not match its checksum. */
+bool snapshot_is_damaged(const struct snapshot *snap);
+
 const struct snap_head *snapshot_head(const struct snapshot *snap);
 uint32_t snapshot_rows(const struct snapshot *snap);
 struct span snapshot_supplier(const struct snapshot *snap);
@@ -62,6 +81,13 @@ struct snapshot_part {
 bool snapshot_flat(
     struct snapshot *snap, uint32_t row, struct snapshot_part *part);
 bool snapshot_maps(
+    struct snapshot *snap, uint32_t row, struct snapshot_part *part);
+
+/*
+ * The same for who wants to have the scalars fetched: their text has not been
+ * compared, and is not to be used.
+ */
+bool snapshot_glance(
     struct snapshot *snap, uint32_t row, struct snapshot_part *part);
 
 /*
@@ -93,9 +119,18 @@ bool snapshot_text(
     struct snapshot *snap, struct span *text, const uint32_t **at);
 
 /*
- * The lists of which rows may hold a text. False when there are none: few
- * rows, an older file, or damage; a scan of the text finds the same.
+ * The same for who reads a few rows' text: it is not compared yet, and for
+ * each part the blocks are to be asked first.
  */
+bool snapshot_text_places(
+    struct snapshot *snap, struct span *text, const uint32_t **at);
+struct blocks *snapshot_text_blocks(struct snapshot *snap);
+
+/*
+ * The lists of which rows may hold a text, each to be compared when it is read.
+ * There are none of few rows: a scan of the text finds the same. False when there are none, or they are damaged.
+ */
+bool snapshot_has_grams(const struct snapshot *snap);
 bool snapshot_grams(struct snapshot *snap, struct grams *grams);
 
 /* The row of an article, by binary search. ERR_NOT_FOUND, ERR_DAMAGED. */

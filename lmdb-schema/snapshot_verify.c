@@ -29,12 +29,11 @@ verify_sums(struct snapshot *snap, struct fault *fault,
 {
 	for (unsigned i = SNAP_HEAD + 1; i < snapshot_head(snap)->sections;
 	     i++) {
-		const struct snap_section *row = snapshot_section_row(snap, i);
-		const char *bytes;
+		const struct snap_section *row = &snap->table[i];
+		const char *bytes = snap->blocks[i].base;
 
 		if (row->bytes == 0 && row->crc == 0)
 			continue;
-		bytes = snapshot_section(snap, i);
 		if (bytes == NULL)
 			return damaged(snap, fault, "a part is missing", i);
 		if (deflate_crc(0, bytes, row->bytes) != row->crc)

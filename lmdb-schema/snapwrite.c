@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/fs.h"
 #include "common/kv.h"
+#include "lmdb-schema/blocks.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store.h"
@@ -16,6 +18,7 @@
  * A transaction's pages are in memory until it commits: so each few sections
  * are one, and nobody sees any before the file has its name.
  */
+#define SUMS_MAX ((size_t)1 << 30)
 #define COMMIT_BYTES ((size_t)8 << 20)
 
 struct snapwrite {
@@ -27,6 +30,7 @@ struct snapwrite {
 	struct snap_head head;
 	char *name;
 	struct snap_section *sections;
+	uint32_t **sums; /* of each section's blocks */
 	char path[FS_PATH_MAX], temporary[FS_PATH_MAX];
 };
 
@@ -56,8 +60,11 @@ fill_head(struct snapwrite *write, struct span supplier, struct span name)
 	head->name_len = (uint32_t)name.len;
 	write->name = span_dup(name);
 	write->sections = calloc(head->sections, sizeof(*write->sections));
-	return write->name == NULL || write->sections == NULL ? ERR_NO_MEMORY
-							      : ERR_OK;
+	write->sums = calloc(head->sections, sizeof(*write->sums));
+	return write->name == NULL || write->sections == NULL ||
+		write->sums == NULL
+	    ? ERR_NO_MEMORY
+	    : ERR_OK;
 }
 
 static enum err
@@ -137,17 +144,63 @@ put_locked(
 	}
 }
 
+/* The section's from those of its blocks. */
+static uint32_t
+sum_of(const uint32_t *sums, uint64_t len)
+{
+	uint32_t sum = 0;
+
+	for (; len > 0; sums++) {
+		uint64_t part = len < BLOCKS_BYTES ? len : BLOCKS_BYTES;
+
+		sum = deflate_crc_both(sum, *sums, part);
+		len -= part;
+	}
+	return sum;
+}
+
 void
 snapwrite_put(
     struct snapwrite *write, unsigned section, const void *data, size_t len)
 {
-	uint32_t crc = deflate_crc(0, data, len);
+	uint64_t count = blocks_count(len);
+	uint32_t *sums = malloc((count + 1) * sizeof(*sums));
+	uint32_t crc = 0;
 
+	if (sums != NULL) {
+		blocks_sum(sums, data, len);
+		crc = sum_of(sums, len);
+	}
 	pthread_mutex_lock(&write->lock);
+	if (sums == NULL && write->err == ERR_OK)
+		write->err = ERR_NO_MEMORY;
 	put_locked(write, section, data, len);
 	write->sections[section].bytes = len;
 	write->sections[section].crc = crc;
+	free(write->sums[section]);
+	write->sums[section] = sums;
 	pthread_mutex_unlock(&write->lock);
+}
+
+/* The sums of all sections, one behind the other. */
+static void
+put_sums(struct snapwrite *write)
+{
+	struct buf all;
+	enum err err;
+
+	buf_init(&all, SUMS_MAX);
+	for (unsigned i = 0; i < write->head.sections; i++)
+		if (write->sums[i] != NULL && write->sections[i].bytes > 0)
+			buf_add(&all, (const char *)write->sums[i],
+			    blocks_count(write->sections[i].bytes) *
+				sizeof(**write->sums));
+	err = buf_end(&all);
+	if (err == ERR_OK)
+		snapwrite_put(write, SNAP_SUMS, all.data, all.len);
+	else if (write->err == ERR_OK)
+		write->err = err;
+	buf_fini(&all);
 }
 
 /* The head with its checksum counts in all that it says of the others. */
@@ -178,6 +231,10 @@ static void
 snapwrite_free(struct snapwrite *write)
 {
 	pthread_mutex_destroy(&write->lock);
+	for (unsigned i = 0; write->sums != NULL && i < write->head.sections;
+	     i++)
+		free(write->sums[i]);
+	free(write->sums);
 	free(write->name);
 	free(write->sections);
 	free(write);
@@ -189,6 +246,7 @@ snapwrite_end(struct snapwrite *write, uint64_t *bytes)
 	enum err err;
 	uint64_t on_disk;
 
+	put_sums(write);
 	put_head(write);
 	if (write->err == ERR_OK)
 		write->err = commit(write);

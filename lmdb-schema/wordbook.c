@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -138,25 +137,20 @@ examine(struct wordbook *book)
 static enum err
 map_file(struct wordbook *book, const char *path)
 {
-	struct stat st;
-	void *map = MAP_FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	enum err err = ERR_DAMAGED;
+	enum err err;
+	void *map;
 
-	if (fd < 0)
+	book->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (book->fd < 0)
 		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
-	if (fstat(fd, &st) != 0)
-		err = err_from_errno(errno);
-	else if (st.st_size > 0) {
-		map = mmap(
-		    NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-		err = map == MAP_FAILED ? err_from_errno(errno) : ERR_OK;
-	}
-	close(fd);
-	if (err != ERR_OK)
-		return err;
+	err = fs_stamp(&book->stamp, book->fd);
+	if (err != ERR_OK || book->stamp.bytes == 0)
+		return err != ERR_OK ? err : ERR_DAMAGED;
+	map = mmap(NULL, book->stamp.bytes, PROT_READ, MAP_SHARED, book->fd, 0);
+	if (map == MAP_FAILED)
+		return err_from_errno(errno);
 	book->map = map;
-	book->bytes = (size_t)st.st_size;
+	book->bytes = book->stamp.bytes;
 	return ERR_OK;
 }
 
@@ -171,6 +165,7 @@ wordbook_open(struct wordbook **out, struct store *store)
 	if (book == NULL)
 		return ERR_NO_MEMORY;
 	atomic_init(&book->users, 1);
+	book->fd = -1;
 	if (err == ERR_OK)
 		err = map_file(book, path);
 	if (err == ERR_OK)
@@ -201,6 +196,8 @@ wordbook_close(struct wordbook *book)
 		return;
 	if (book->map != NULL)
 		munmap((void *)(uintptr_t)book->map, book->bytes);
+	if (book->fd >= 0)
+		close(book->fd);
 	free(book);
 }
 
@@ -270,6 +267,15 @@ wordbook_discard(struct store *store)
 		fs_unlink(path);
 }
 
+bool
+wordbook_is_touched(const struct wordbook *book)
+{
+	struct fs_stamp now;
+
+	return fs_stamp(&now, book->fd) != ERR_OK ||
+	    !fs_stamp_eq(&now, &book->stamp) || fs_stamp_is_young(&book->stamp);
+}
+
 /* --- all of it ------------------------------------------------------------ */
 
 /* Places that never go back, from 0 to the end. */
@@ -315,6 +321,23 @@ rows_fit(const struct wordbook *book, uint32_t *next)
 }
 
 enum err
+wordbook_compare(const struct wordbook *book)
+{
+	const struct wordbook_head *head = book->head;
+
+	for (unsigned i = 0; i < WORDBOOK_SECTIONS; i++)
+		if (wordbook_crc(section_of(book, i), head->section[i].bytes) !=
+		    head->section[i].crc) {
+			log_error("damage: a section does not match its "
+				  "checksum: file=words.idx section=%u "
+				  "offset=%llu",
+			    i, (unsigned long long)head->section[i].at);
+			return ERR_DAMAGED;
+		}
+	return ERR_OK;
+}
+
+enum err
 wordbook_verify(const struct wordbook *book)
 {
 	const struct wordbook_head *head = book->head;
@@ -323,10 +346,8 @@ wordbook_verify(const struct wordbook *book)
 
 	if (next == NULL)
 		return ERR_NO_MEMORY;
-	for (unsigned i = 0; i < WORDBOOK_SECTIONS; i++)
-		if (wordbook_crc(section_of(book, i), head->section[i].bytes) !=
-		    head->section[i].crc)
-			wrong = "a checksum";
+	if (wordbook_compare(book) != ERR_OK)
+		wrong = "a checksum";
 	if (wrong == NULL && !rows_fit(book, next))
 		wrong = "the order of the rows";
 	free(next);

@@ -67,7 +67,7 @@ enum wordbook_section_number {
 
 struct wordbook_section {
 	uint64_t at, bytes;
-	uint32_t crc; /* of the bytes; `gridctl check` compares it */
+	uint32_t crc; /* of the bytes */
 	uint32_t reserved;
 };
 
@@ -150,6 +150,18 @@ uint32_t wordbook_count(const uint64_t *set, uint32_t rows);
  */
 enum err wordbook_find(uint64_t *set, uint32_t *count,
     const struct wordbook *book, const struct words *words);
+
+/*
+ * Compares all of it with its checksums, as whoever asks it does first: at 10
+ * GB/s. ERR_DAMAGED: the log says where.
+ */
+enum err wordbook_compare(const struct wordbook *book);
+
+/*
+ * Whether somebody has touched the file since it was opened, or may have: what
+ * was compared is to be opened and compared again. It costs one fstat().
+ */
+bool wordbook_is_touched(const struct wordbook *book);
 
 /* Reads all of it: checksums, places, orders. ERR_DAMAGED: the log says what. */
 enum err wordbook_verify(const struct wordbook *book);

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 
+#include "common/fs.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/wordbook.h"
@@ -14,6 +15,8 @@ struct wordbook {
 	const char *map;
 	size_t bytes;
 	atomic_uint users;
+	int fd;
+	struct fs_stamp stamp; /* before it was read */
 	const struct wordbook_head *head;
 	const struct wordbook_supplier *suppliers;
 	const struct wordbook_row *rows;

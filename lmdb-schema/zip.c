@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/log.h"
@@ -21,8 +20,10 @@
 struct zip {
 	const char *map;
 	size_t bytes;
-	const struct zip_head *head;
-	const struct zip_segment *segments;
+	int fd;
+	struct fs_stamp stamp; /* before it was read */
+	struct zip_head *head; /* a copy of the head and the table: compared */
+	const struct zip_segment *segments; /* once, and not in the map */
 	char path[FS_PATH_MAX];
 };
 
@@ -69,12 +70,17 @@ static enum err
 examine(struct zip *zip, const struct snapshot *snap)
 {
 	const struct snap_head *of = snapshot_head(snap);
-	const struct zip_head *head;
+	uint64_t segments = (of->rows + UINT64_C(0) + ZIP_ROWS - 1) / ZIP_ROWS;
+	size_t len =
+	    sizeof(struct zip_head) + segments * sizeof(struct zip_segment);
+	struct zip_head *head;
 
-	if (zip->bytes < sizeof(*head))
+	if (zip->bytes < len)
 		return ERR_DAMAGED;
-	head = (const struct zip_head *)(const void *)zip->map;
-	zip->head = head;
+	head = malloc(len);
+	if (head == NULL)
+		return ERR_NO_MEMORY;
+	zip->head = memcpy(head, zip->map, len);
 	zip->segments = (const struct zip_segment *)(const void *)(head + 1);
 	if (memcmp(head->magic, ZIP_MAGIC, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
@@ -82,9 +88,7 @@ examine(struct zip *zip, const struct snapshot *snap)
 		return ERR_VERSION;
 	if (head->rows != of->rows || head->generation != of->generation ||
 	    head->snapshot != of->crc || head->bytes != zip->bytes ||
-	    head->segments != (of->rows + ZIP_ROWS - 1) / ZIP_ROWS ||
-	    head->segments * sizeof(struct zip_segment) >
-		zip->bytes - sizeof(*head) ||
+	    head->segments != segments ||
 	    zip_head_crc(head, zip->segments) != head->crc ||
 	    !segments_fit(zip))
 		return ERR_DAMAGED;
@@ -94,20 +98,20 @@ examine(struct zip *zip, const struct snapshot *snap)
 static enum err
 map_file(struct zip *zip)
 {
-	struct stat st;
-	void *map = MAP_FAILED;
-	int fd = open(zip->path, O_RDONLY | O_CLOEXEC);
+	enum err err;
+	void *map;
 
-	if (fd < 0)
+	zip->fd = open(zip->path, O_RDONLY | O_CLOEXEC);
+	if (zip->fd < 0)
 		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
-	if (fstat(fd, &st) == 0 && st.st_size > 0)
-		map = mmap(
-		    NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	close(fd);
+	err = fs_stamp(&zip->stamp, zip->fd);
+	if (err != ERR_OK || zip->stamp.bytes == 0)
+		return ERR_DAMAGED;
+	map = mmap(NULL, zip->stamp.bytes, PROT_READ, MAP_SHARED, zip->fd, 0);
 	if (map == MAP_FAILED)
 		return ERR_DAMAGED;
 	zip->map = map;
-	zip->bytes = (size_t)st.st_size;
+	zip->bytes = zip->stamp.bytes;
 	return ERR_OK;
 }
 
@@ -120,6 +124,7 @@ zip_open(struct zip **out, struct store *store, struct snapshot *snap)
 	*out = NULL;
 	if (zip == NULL)
 		return ERR_NO_MEMORY;
+	zip->fd = -1;
 	err = zip_path(zip->path, store, snapshot_supplier(snap),
 	    snapshot_head(snap)->generation, "");
 	if (err == ERR_OK)
@@ -145,7 +150,19 @@ zip_close(struct zip *zip)
 		return;
 	if (zip->map != NULL)
 		munmap((void *)(uintptr_t)zip->map, zip->bytes);
+	if (zip->fd >= 0)
+		close(zip->fd);
+	free(zip->head);
 	free(zip);
+}
+
+bool
+zip_is_touched(const struct zip *zip)
+{
+	struct fs_stamp now;
+
+	return fs_stamp(&now, zip->fd) != ERR_OK ||
+	    !fs_stamp_eq(&now, &zip->stamp);
 }
 
 const struct zip_segment *
@@ -162,7 +179,9 @@ zip_bytes(const struct zip *zip, uint32_t i)
 
 	if (deflate_crc(0, bytes, segment->len) == segment->packed_crc)
 		return span_make(bytes, segment->len);
-	log_error("packed rows are damaged: file=%s segment=%u", zip->path, i);
+	log_error("damage: packed rows do not match their checksum: file=%s "
+		  "section=%u offset=%llu",
+	    zip->path, i, (unsigned long long)segment->at);
 	return SPAN("");
 }
 

@@ -61,6 +61,12 @@ struct zip; /* an open file; any number of threads may read it */
 enum err zip_open(struct zip **out, struct store *store, struct snapshot *snap);
 void zip_close(struct zip *zip);
 
+/*
+ * Whether somebody has touched the file since it was opened: it may be shorter
+ * than its map, and is to be opened again. It costs one fstat().
+ */
+bool zip_is_touched(const struct zip *zip);
+
 const struct zip_head *zip_head(const struct zip *zip);
 const struct zip_segment *zip_segment(const struct zip *zip, uint32_t i);
 

@@ -30,7 +30,7 @@ make_rows(uint32_t rows)
 	}
 	at[rows] = (uint32_t)text.len;
 	ck_assert_int_eq(grams_make(&made, buf_span(&text), at, rows), ERR_OK);
-	grams = (struct grams){made.at, made.lists, made.count, rows};
+	grams = (struct grams){made.at, made.lists, made.count, rows, NULL};
 }
 
 static void

@@ -1,0 +1,105 @@
+/*
+ * blocks: which parts of a file that never changes have been compared with
+ * their checksums since it was opened.
+ *
+ * A section of the file is cut into blocks, each with a CRC-32. Whoever is to
+ * read some bytes asks first whether they are sound. A block that was not asked
+ * for before is compared now, and its number noted; so a block that was asked
+ * for costs two loads, and a file is never read as a whole for one page of it.
+ *
+ * What was compared is the page cache's copy, which all processes share: who
+ * writes into the file changes it under everybody's map. A published file is
+ * never written, so a file whose times or size differ from those it had is not
+ * to be trusted: blocks_forget() begins a new epoch, in which no block counts
+ * as compared. Threads may ask while another forgets: a block is noted for the
+ * epoch that was before its bytes were read.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* 32 KB: see docs/decisions.md. */
+#define BLOCKS_SHIFT 15
+#define BLOCKS_BYTES (UINT64_C(1) << BLOCKS_SHIFT)
+
+/* What the sections of one open file share. */
+struct blocks_file {
+	atomic_ushort epoch; /* never 0 */
+	atomic_bool cut; /* shorter than it was: nothing may be touched */
+	atomic_uint told; /* damages that were logged */
+	const char *path; /* for the log */
+};
+
+/* A section of it. */
+struct blocks {
+	const char *base; /* its bytes, or NULL: none is sound */
+	const uint32_t *sums; /* of its blocks */
+	atomic_ushort *seen; /* the epoch in which each was compared, or 0 */
+	struct blocks_file *file;
+	uint64_t bytes;
+	uint16_t number; /* for the log */
+	atomic_ushort whole; /* the epoch in which all were compared */
+};
+
+/* How many blocks that many bytes have. */
+static inline uint64_t
+blocks_count(uint64_t bytes)
+{
+	return (bytes + BLOCKS_BYTES - 1) >> BLOCKS_SHIFT;
+}
+
+/* Writes the checksum of each block. */
+void blocks_sum(uint32_t *sums, const void *bytes, uint64_t len);
+
+static inline unsigned
+blocks_seen(const struct blocks *blocks, uint64_t i)
+{
+	return atomic_load_explicit(&blocks->seen[i], memory_order_acquire);
+}
+
+/* For blocks_sound() and blocks_all() alone. */
+bool blocks_compare(struct blocks *blocks, uint64_t at, uint64_t len);
+bool blocks_compare_all(struct blocks *blocks);
+
+/*
+ * Whether `len` bytes from `at` on, which lie in the section, are as they were
+ * written. What is not is told in the log: file, section and offset.
+ */
+static inline bool
+blocks_sound(struct blocks *blocks, uint64_t at, uint64_t len)
+{
+	uint64_t first = at >> BLOCKS_SHIFT,
+		 last = (at + len - 1) >> BLOCKS_SHIFT;
+	unsigned epoch =
+	    atomic_load_explicit(&blocks->file->epoch, memory_order_relaxed);
+
+	if (__builtin_expect(blocks_seen(blocks, first) == epoch, 1)) {
+		if (__builtin_expect(first == last, 1))
+			return true;
+		if (last == first + 1 && blocks_seen(blocks, last) == epoch)
+			return true;
+	}
+	return len == 0 || blocks_compare(blocks, at, len);
+}
+
+/* Whether all of the section is. */
+static inline bool
+blocks_all(struct blocks *blocks)
+{
+	if (__builtin_expect(
+		atomic_load_explicit(&blocks->whole, memory_order_acquire) ==
+		    atomic_load_explicit(
+			&blocks->file->epoch, memory_order_relaxed),
+		1))
+		return true;
+	return blocks_compare_all(blocks);
+}
+
+/* `path` must outlive it. */
+void blocks_file_init(struct blocks_file *file, const char *path);
+
+/* From now on nothing counts as compared; `cut`: nor is there to be touched. */
+void blocks_forget(struct blocks_file *file, bool cut);

@@ -1,0 +1,145 @@
+/* tests/fcgi/test_damage.c: what is served of files that were damaged */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/store.h"
+#include "tests/fcgi/world.h"
+#include "tests/support/run.h"
+
+#define PAGE "/api/v1/grid?fournisseur=S1&limit=3"
+
+static char path[FS_PATH_MAX];
+static struct catalog_entry entry;
+
+static void
+make(void)
+{
+	world_gridctl("compute S1");
+	world_open();
+	ck_assert_int_eq(
+	    catalog_current(world.server->store, SPAN("S1"), &entry), ERR_OK);
+	ck_assert_int_eq(store_snapshot_path(path, world.server->store,
+			     SPAN("S1"), entry.generation, ""),
+	    ERR_OK);
+}
+
+static void
+drop(void)
+{
+	world_close();
+}
+
+/* Inverts all that the file has of a text; how often. */
+static unsigned
+spoil(const char *text)
+{
+	size_t len = strlen(text), size;
+	unsigned count = 0;
+	struct buf file;
+	int fd = open(path, O_WRONLY);
+
+	ck_assert_int_ge(fd, 0);
+	buf_init(&file, 1 << 26);
+	ck_assert_int_eq(fs_read(&file, path), ERR_OK);
+	size = file.len;
+	for (size_t at = 0; at + len <= size; at++)
+		if (memcmp(file.data + at, text, len) == 0) {
+			char other = (char)(text[0] ^ 1);
+
+			ck_assert_int_eq(pwrite(fd, &other, 1, (off_t)at), 1);
+			count++;
+		}
+	close(fd);
+	buf_fini(&file);
+	return count;
+}
+
+/* A file is looked at each millisecond at most. */
+static void
+let_a_look_pass(void)
+{
+	int64_t end = date_monotonic_ns() + 2000000;
+
+	while (date_monotonic_ns() < end)
+		usleep(200);
+}
+
+static uint64_t
+current(void)
+{
+	struct catalog_entry now;
+
+	return catalog_current(world.server->store, SPAN("S1"), &now) == ERR_OK
+	    ? now.generation
+	    : 0;
+}
+
+/* Nobody asks for it: a child has been started. */
+static void
+await_a_new_one(void)
+{
+	for (int i = 0; i < 3000; i++) {
+		uint64_t now = current();
+
+		if (now != 0 && now != entry.generation)
+			break;
+		usleep(10000);
+	}
+	ck_assert_uint_ne(current(), 0);
+	ck_assert_uint_ne(current(), entry.generation);
+	ck_assert_int_eq(world_ask(PAGE), 200);
+}
+
+START_TEST(a_row_that_was_shown_and_then_damaged_is_a_500)
+{
+	ck_assert_int_eq(world_ask(PAGE), 200);
+	ck_assert_uint_gt(spoil("\"totalCa\":"), 0);
+	let_a_look_pass();
+	ck_assert_int_eq(world_ask(PAGE), 500);
+	ck_assert_uint_gt(world.metrics->damages, 0);
+	await_a_new_one();
+}
+END_TEST
+
+START_TEST(a_file_that_was_touched_and_is_whole_is_served)
+{
+	ck_assert_int_eq(world_ask(PAGE), 200);
+	ck_assert_int_eq(chmod(path, 0600), 0);
+	let_a_look_pass();
+	ck_assert_int_eq(world_ask(PAGE), 200);
+	ck_assert_uint_eq(current(), entry.generation);
+}
+END_TEST
+
+START_TEST(a_file_that_was_cut_is_not_touched)
+{
+	struct stat st;
+
+	ck_assert_int_eq(world_ask(PAGE), 200);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(truncate(path, st.st_size / 2), 0);
+	let_a_look_pass();
+	ck_assert_int_eq(world_ask(PAGE), 500);
+	await_a_new_one();
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("damage");
+	TCase *tc = tcase_create("damage");
+
+	tcase_add_unchecked_fixture(tc, world_make, world_remove);
+	tcase_add_checked_fixture(tc, make, drop);
+	tcase_add_test(tc, a_row_that_was_shown_and_then_damaged_is_a_500);
+	tcase_add_test(tc, a_file_that_was_touched_and_is_whole_is_served);
+	tcase_add_test(tc, a_file_that_was_cut_is_not_touched);
+	tcase_set_timeout(tc, 120);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
