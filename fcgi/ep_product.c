@@ -116,6 +116,9 @@ consider(struct best *best, struct call *call, struct span supplier)
 	uint32_t row;
 	enum err err = rows_open(&view, call, supplier, 0);
 
+	/* Another supplier's row instead would look like an answer. */
+	if (err == ERR_NOT_READY && view.damaged)
+		return ERR_DAMAGED;
 	if (err != ERR_OK)
 		return err;
 	ca = snapshot_numbers(view.pinned->snap, COL_totalCa);
@@ -152,7 +155,7 @@ absent_anywhere(
 static void
 anywhere(struct call *call, const struct listed *listed)
 {
-	struct best best = {.view = {NULL, NULL}};
+	struct best best = {.view = {NULL, NULL, false}};
 	bool may_be_computed = false;
 	enum err err = ERR_OK;
 

@@ -37,10 +37,13 @@ pin_known(struct rows_view *view, struct call *call, struct span supplier,
 
 	view->pinned = NULL;
 	view->ranges = NULL;
+	view->damaged = false;
 	err = snapcache_pin(
 	    &view->pinned, call->server->snapcache, supplier, generation);
-	if (err == ERR_DAMAGED)
+	if (err == ERR_DAMAGED) {
+		view->damaged = true;
 		tell_damage(call, supplier, true);
+	}
 	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
 		return ERR_NOT_READY; /* a computation heals it */
 	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL) {
@@ -82,8 +85,7 @@ rows_pin(struct rows_view *view, struct call *call, struct span supplier,
 	struct catalog_entry entry;
 	enum err err;
 
-	view->pinned = NULL;
-	view->ranges = NULL;
+	*view = (struct rows_view){NULL, NULL, false};
 	if (generation == 0) {
 		err = catalog_get(catalog, supplier, &entry);
 		if (err != ERR_OK)

@@ -16,6 +16,7 @@
 struct rows_view {
 	struct pinned *pinned;
 	struct ranges *ranges;
+	bool damaged; /* ERR_NOT_READY: the file is there, and is damaged */
 };
 
 /*

@@ -24,8 +24,10 @@ static bool
 tell(struct blocks *blocks, uint64_t at, const char *what)
 {
 	if (atomic_fetch_add(&blocks->file->told, 1) < TOLD_MAX)
-		log_error("damage: %s: file=%s section=%u offset=%llu", what,
-		    blocks->file->path, blocks->number, (unsigned long long)at);
+		log_error("damage: the file is not as it was written: file=%s "
+			  "section=%u offset=%llu what=%s",
+		    blocks->file->path, blocks->number, (unsigned long long)at,
+		    what);
 	return false;
 }
 
@@ -44,7 +46,7 @@ compare_one(struct blocks *blocks, uint64_t i)
 	if (len > BLOCKS_BYTES)
 		len = BLOCKS_BYTES;
 	return deflate_crc(0, blocks->base + at, len) == blocks->sums[i] ||
-	    tell(blocks, at, "bytes do not match their checksum");
+	    tell(blocks, at, "checksum");
 }
 
 /* Noted for the epoch that was when it was not read yet. */
@@ -52,9 +54,9 @@ static bool
 compare(struct blocks *blocks, uint64_t first, uint64_t end, unsigned epoch)
 {
 	if (blocks->base == NULL)
-		return tell(blocks, 0, "a section is missing");
+		return tell(blocks, 0, "missing");
 	if (atomic_load(&blocks->file->cut))
-		return tell(blocks, 0, "the file was cut short");
+		return tell(blocks, 0, "cut");
 	for (uint64_t i = first; i < end; i++) {
 		if (blocks_seen(blocks, i) == epoch)
 			continue;

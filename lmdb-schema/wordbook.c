@@ -328,9 +328,9 @@ wordbook_compare(const struct wordbook *book)
 	for (unsigned i = 0; i < WORDBOOK_SECTIONS; i++)
 		if (wordbook_crc(section_of(book, i), head->section[i].bytes) !=
 		    head->section[i].crc) {
-			log_error("damage: a section does not match its "
-				  "checksum: file=words.idx section=%u "
-				  "offset=%llu",
+			log_error("damage: the file is not as it was written: "
+				  "file=words.idx section=%u offset=%llu "
+				  "what=checksum",
 			    i, (unsigned long long)head->section[i].at);
 			return ERR_DAMAGED;
 		}

@@ -179,8 +179,8 @@ zip_bytes(const struct zip *zip, uint32_t i)
 
 	if (deflate_crc(0, bytes, segment->len) == segment->packed_crc)
 		return span_make(bytes, segment->len);
-	log_error("damage: packed rows do not match their checksum: file=%s "
-		  "section=%u offset=%llu",
+	log_error("damage: the file is not as it was written: file=%s "
+		  "section=%u offset=%llu what=checksum",
 	    zip->path, i, (unsigned long long)segment->at);
 	return SPAN("");
 }

@@ -1,0 +1,279 @@
+"""Damage of every kind to every file of a data directory, while it is served.
+
+    damage.py [COUNT [SEED]]
+
+Each round damages one file of a copy of a data directory, in half of them after
+all of it was read; then asks. An answer is the one that an undamaged twin
+gives, or says that it is none: a 500, one that breaks off, a supplier that is
+to be computed first. The computation on demand fails here, so that a round is
+short; what is damaged is put back behind each.
+
+Counted by file: rounds in which all answers were right (what is damaged was not
+needed, or another way led to the same), rounds that were told, those in which
+the directory was refused when it was opened, and those in which the server died.
+A wrong answer fails the test, and so does a death of a damaged snapshot."""
+
+import collections
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+import zlib
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "flow"))
+from kit import API, Cut, Data, Direct, ONCE, scratch  # noqa: E402
+
+SUPPLIER = "12345"
+GRID = API + "/grid?fournisseur=" + SUPPLIER
+FEW = "&fields=codein,libelle1,marque,gtin,code3,codeGamme,totalCa,caReseau"
+ASKED = [
+    (GRID, {}),
+    (GRID, {"Accept-Encoding": "gzip"}),
+    (GRID, {"Accept": "application/x-ndjson"}),
+    (GRID, {"Accept": "text/csv"}),
+    (GRID + "&enrich=0&limit=200", {}),
+    (GRID + "&limit=100" + FEW, {}),
+    (GRID + "&limit=100&page=3&sort=libelle1&order=desc" + FEW, {}),
+    (GRID + "&limit=50&sort=totalCa&order=asc", {}),
+    (GRID + "&limit=50&sort=marque&order=asc&page=2&fields=codein,network", {}),
+    (GRID + "&gamme=A&limit=100", {}),
+    (GRID + "&gammeAValider=1" + FEW, {}),
+    (GRID + "&code1=30&sort=tauxMarge&order=desc&limit=100" + FEW, {}),
+    (GRID + "&search=bio&limit=100" + FEW, {}),
+    (GRID + "&search=a&limit=100&sort=stockActuel" + FEW, {}),
+    (GRID + "&search=lait%20bio", {}),
+    (API + "/products/search?q=bio&limit=100" + FEW, {}),
+    (API + "/products/search?q=an&limit=30&sort=libelle1", {}),
+    (API + "/products/search?q=bio&gamme=A&limit=20" + FEW, {}),
+    (API + "/nomenclatures?fournisseur=" + SUPPLIER + "&niveau=1", {}),
+    (API + "/nomenclatures?fournisseur=" + SUPPLIER + "&niveau=3", {}),
+    (API + "/fournisseurs", {}),
+]
+
+
+class Server(Direct):
+    """One that computes nothing, and whose log nobody reads."""
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [ONCE, self.data.folder, "/bin/false", "-"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+
+    def read(self, count):
+        got = self.process.stdout.read(count)
+        if len(got) < count:
+            self.process.wait(60)
+        assert len(got) == count, "once ended"
+        return got
+
+
+def answer(server, key, uri, headers):
+    """(status, body); the status of one that broke off is 0."""
+    try:
+        reply = server.ask(uri, headers=dict(headers, **{"X-API-Key": key}))
+    except Cut:
+        return 0, b""
+    if reply.headers.get("content-encoding") != "gzip":
+        return reply.status, reply.body
+    try:
+        reader = zlib.decompressobj(31)
+        text = reader.decompress(reply.body)
+        return (reply.status, text) if reader.eof else (0, b"")
+    except zlib.error:
+        return 0, b""
+
+
+def says_so(uri, body):
+    """A search that counts a supplier as not looked at."""
+    if "/products/search" not in uri:
+        return False
+    try:
+        return json.loads(body.decode())["meta"]["sansSnapshot"] > 0
+    except (ValueError, KeyError):
+        return False
+
+
+class Twins:
+    def __init__(self, chance):
+        self.chance = chance
+        csv = os.path.join(scratch(), "csv")
+        self.whole = Data()
+        self.whole.gridctl("demo", "--out", csv, "--articles", "1300",
+                           "--suppliers", "70", "--stores", "2")
+        self.whole.fill(csv)
+        self.whole.gridctl("index")
+        self.whole.gridctl("gzip", SUPPLIER)
+        self.key = self.whole.key("propose")
+        server = Server(self.whole)
+        self.articles(server)
+        self.want = [answer(server, self.key, uri, headers)
+                     for uri, headers in self.asked]
+        server.stop()
+        for (uri, _), (status, _) in zip(self.asked, self.want):
+            assert status == 200, (status, uri)
+        self.victim = self.whole.copy()
+        self.files = self.list_files()
+
+    def articles(self, server):
+        """Some get a proposal, and some are asked for one by one."""
+        body = json.loads(answer(server, self.key, GRID + "&fields=codein",
+                                 {})[1].decode())
+        codes = [row["codein"] for row in body["data"]]
+        for code in codes[5:60:7]:
+            server.ask("%s/products/%s/gamme" % (API, code), "PUT",
+                       {"X-API-Key": self.key,
+                        "Content-Type": "application/json"},
+                       json.dumps({"codeFournisseur": SUPPLIER,
+                                   "gamme": "B"}).encode())
+        self.asked = list(ASKED)
+        for code in codes[::300]:
+            self.asked.append((API + "/products/" + code, {}))
+            self.asked.append((API + "/network/" + code, {}))
+        self.asked = [one for one in self.asked if answer(
+            server, self.key, one[0], one[1])[0] == 200]
+
+    def list_files(self):
+        """By kind, what is there to be damaged."""
+        found = collections.defaultdict(list)
+        for folder, _, names in os.walk(self.whole.folder):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name),
+                                       self.whole.folder)
+                kind = os.path.basename(path)
+                if name.endswith("-lock") or path.startswith("locks"):
+                    continue
+                if path.startswith("snapshots/"):
+                    if not path.startswith("snapshots/" + SUPPLIER + "/"):
+                        continue
+                    kind = "snapshot" if name.endswith(".mdb") else "packed"
+                elif path.startswith("facts/"):
+                    kind = "facts"
+                found[kind].append(path)
+        return found
+
+    def restore(self):
+        for folder, _, names in os.walk(self.whole.folder):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name),
+                                       self.whole.folder)
+                if not path.startswith("snapshots/") or \
+                        path.startswith("snapshots/" + SUPPLIER + "/"):
+                    shutil.copyfile(os.path.join(self.whole.folder, path),
+                                    os.path.join(self.victim.folder, path))
+
+
+def spoil(chance, path):
+    """Damages a file in place; says how."""
+    size = os.path.getsize(path)
+    way = chance.choice(("bit", "bit", "byte", "byte", "page", "zero", "cut",
+                         "tail"))
+    at = chance.randrange(size)
+    with open(path, "r+b") as file:
+        if way in ("bit", "byte"):
+            file.seek(at)
+            old = file.read(1)[0]
+            new = old ^ 1 << chance.randrange(8) if way == "bit" else \
+                (old + chance.randrange(1, 256)) % 256
+            file.seek(at)
+            file.write(bytes((new,)))
+        elif way in ("page", "zero"):
+            at -= at % 4096
+            file.seek(at)
+            file.write(chance.randbytes(4096) if way == "page"
+                       else bytes(4096))
+        elif way == "cut":
+            file.truncate(at)
+        else:
+            file.seek(0, 2)
+            file.write(chance.randbytes(chance.randrange(1, 9000)))
+    return "%s at %d of %d" % (way, at, size)
+
+
+class Round:
+    """One damage, and what came of it."""
+
+    def __init__(self, twins, kind):
+        self.twins, self.chance, self.kind = twins, twins.chance, kind
+        self.path = self.chance.choice(twins.files[kind])
+        self.outcome, self.wrong, self.how = "right", [], ""
+
+    def ask(self, server, count):
+        order = self.chance.sample(range(len(self.twins.asked)), count)
+        for i in order:
+            uri, headers = self.twins.asked[i]
+            status, body = answer(server, self.twins.key, uri, headers)
+            if (status, body) == self.twins.want[i]:
+                continue
+            if status in (0, 202, 500) or says_so(uri, body):
+                self.outcome = "told"
+            else:
+                self.wrong.append("%s: %d for %s" % (self.how, status, uri))
+                self.outcome = "wrong"
+            return
+
+    def run(self):
+        path = os.path.join(self.twins.victim.folder, self.path)
+        server = None
+        count = len(self.twins.asked)
+        try:
+            if self.chance.random() < 0.5:
+                server = Server(self.twins.victim)
+                self.ask(server, count)
+                assert self.outcome == "right", self.wrong
+            self.how = spoil(self.chance, path)
+            if server is not None:
+                time.sleep(0.002)  # a file is looked at each millisecond
+            else:
+                server = Server(self.twins.victim)
+            self.ask(server, count)
+        except (AssertionError, BrokenPipeError):
+            if server is None:
+                raise
+            server.process.wait(60)
+            # Without one that can be opened there is no server, and that is so.
+            self.outcome = "refused" if server.process.returncode == 1 \
+                else "died"
+        if server is not None and server.process.poll() is None:
+            server.process.stdin.close()
+            server.process.wait(60)
+        if server is not None:
+            server.process.stdout.close()
+        return self
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 120
+    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
+    twins = Twins(random.Random(seed))
+    shares = {"snapshot": 12, "packed": 2, "words.idx": 3, "facts": 2,
+              "live.mdb": 2, "state.mdb": 2, "catalog.mdb": 2}
+    kinds = [kind for kind in sorted(twins.files)
+             for _ in range(shares.get(kind, 1))]
+    tally = collections.defaultdict(collections.Counter)
+    wrong = []
+    for number in range(count):
+        done = Round(twins, kinds[number % len(kinds)]).run()
+        tally[done.kind][done.outcome] += 1
+        wrong += ["%s: %s" % (done.path, one) for one in done.wrong]
+        if done.outcome == "died" and done.kind == "snapshot":
+            wrong.append("%s: died of %s" % (done.path, done.how))
+        twins.restore()
+    for kind in sorted(tally):
+        print("%-12s %s" % (kind, ", ".join(
+            "%d %s" % (n, name) for name, n in sorted(tally[kind].items()))))
+    for one in wrong[:40]:
+        print("not ok: " + one)
+    print("seed %d: %d passed, %d failed" % (seed, count - len(wrong),
+                                             len(wrong)))
+    sys.exit(1 if wrong else 0)
+
+
+
+if __name__ == "__main__":
+    main()
