@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "fcgi/scrub.h"
 #include "lmdb-schema/prune.h"
 #include "lmdb-schema/store.h"
 
@@ -35,7 +36,7 @@ prune(struct store *store, int64_t grace_s)
 }
 
 static int
-work(const struct settings *settings)
+work(const struct settings *settings, struct metrics *metrics)
 {
 	struct store *store = NULL;
 	struct fault fault;
@@ -51,12 +52,14 @@ work(const struct settings *settings)
 	if (dead > 0)
 		log_info("readers that died were let go: count=%d", dead);
 	result = prune(store, settings->retention_s);
+	scrub_some(store, settings, metrics);
 	store_close(store);
 	return result;
 }
 
 pid_t
-housekeep_start(const struct settings *settings, const struct listen *listen)
+housekeep_start(const struct settings *settings, const struct listen *listen,
+    struct metrics *metrics)
 {
 	pid_t supervisor = getpid();
 	pid_t pid = fork();
@@ -76,5 +79,5 @@ housekeep_start(const struct settings *settings, const struct listen *listen)
 	alarm(LONGEST_S);
 	if (nice(NICE) == -1)
 		log_debug("housekeeping keeps its priority");
-	_exit(work(settings));
+	_exit(work(settings, metrics));
 }

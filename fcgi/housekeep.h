@@ -1,13 +1,14 @@
 /*
  * housekeep: what has to be done in the data directory from time to time,
- * whoever serves: replaced snapshots whose time is over, and what processes
- * that died still hold.
+ * whoever serves: replaced snapshots whose time is over, what processes that
+ * died still hold, and a part of the walk through all files (scrub.h).
  */
 #pragma once
 
 #include <sys/types.h>
 
 #include "fcgi/listen.h"
+#include "fcgi/metrics.h"
 #include "fcgi/settings.h"
 
 #define HOUSEKEEP_EVERY_S 60
@@ -17,5 +18,5 @@
  * The child has no listener open, and ends with the supervisor. Its pid, or 0
  * when there is none; its failures are logged.
  */
-pid_t housekeep_start(
-    const struct settings *settings, const struct listen *listen);
+pid_t housekeep_start(const struct settings *settings,
+    const struct listen *listen, struct metrics *metrics);

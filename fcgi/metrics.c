@@ -229,6 +229,9 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	    "Damaged files that were met: snapshots, packed rows, the index of "
 	    "words.",
 	    (long long)get(&metrics->damages));
+	write_one(buf, "gridapi_scrubs_total", "counter",
+	    "Walks through all published files that came to their end.",
+	    (long long)get(&metrics->scrubs));
 	write_one(buf, "gridapi_requests_aborted_total", "counter",
 	    "Requests whose client had gone.",
 	    (long long)get(&metrics->requests_aborted));

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "common/buf.h"
+#include "lmdb-schema/schema.h"
 
 #define METRICS_ENDPOINTS 32
 #define METRICS_STATUSES 8 /* see metrics_status() */
@@ -36,7 +37,11 @@ struct metrics {
 	atomic_ullong computations_done, computations_failed;
 	atomic_ullong workers_replaced; /* died and were started again */
 	atomic_ullong requests_aborted; /* the client had gone */
-	atomic_ullong damages; /* found in what was to be shown */
+	atomic_ullong damages; /* found in what was to be shown, or walked */
+	/* Housekeeping's: how far a walk through all files has come. */
+	int64_t scrub_began_ns;
+	char scrub_at[SCHEMA_CODE_MAX + 1]; /* the last supplier; "": done */
+	atomic_ullong scrubs; /* rounds that came to their end */
 	/* The supervisor's: who has which place, 0 for nobody. */
 	pid_t owners[METRICS_WORKERS];
 	struct gauges gauges[METRICS_WORKERS];

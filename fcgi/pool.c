@@ -372,8 +372,8 @@ housekeep(struct pool *pool)
 		return;
 	pool->housekeeping_due = pool->now + HOUSEKEEP_EVERY_S * SECOND;
 	if (pool->housekeeper == 0)
-		pool->housekeeper =
-		    housekeep_start(pool->job->settings, pool->job->listen);
+		pool->housekeeper = housekeep_start(
+		    pool->job->settings, pool->job->listen, pool->job->metrics);
 }
 
 static bool

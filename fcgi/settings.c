@@ -52,6 +52,9 @@ const struct conf_row settings_rows[] = {
 	"most that a request's body may have"},
     {"api", "retention", CONF_SECONDS, AT(retention_s), "15m", 0, 31536000,
 	NULL, "how long a replaced snapshot stays for those who page"},
+    {"api", "scrub", CONF_SECONDS, AT(scrub_s), "24h", 0, 31536000, NULL,
+	"how often all published files are compared with their checksums; 0: "
+	"never"},
     {"api", "snapshots_open", CONF_INT, AT(snapshots_open), "2048", 1, 65536,
 	NULL, "most snapshots that a worker keeps open"},
     {"compute", "gridctl", CONF_TEXT, AT(gridctl), GRID_BIN_DIR "/gridctl", 0,

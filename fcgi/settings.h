@@ -22,7 +22,8 @@ struct settings {
 	char *public_url; /* empty: the one the caller used */
 	char *trusted_proxies; /* addresses whose X-Forwarded-* count */
 	int64_t body_bytes; /* most that a body may have */
-	int64_t retention_s; /* how long a replaced snapshot stays */
+	int64_t retention_s;
+	int64_t scrub_s; /* how long a replaced snapshot stays */
 	int64_t snapshots_open; /* most that a worker keeps open */
 	/* [compute] */
 	char *gridctl; /* the program that computes */

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "common/num.h"
 #include "lmdb-schema/snapshot_sections.h"
 
 const struct snap_head *

@@ -157,6 +157,9 @@ bool snapshot_classes(
 struct span snapshot_class_label(
     const struct snapshot_classes *classes, const struct snap_class *class);
 
+/* Compares all of it with the checksums. ERR_DAMAGED: the log says where. */
+enum err snapshot_compare(struct snapshot *snap);
+
 /*
  * Verifies every checksum, place and order in the file, reading all of it.
  * `fault` says what is wrong first; *verified, when not NULL, what was read.

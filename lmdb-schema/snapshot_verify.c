@@ -45,6 +45,18 @@ verify_sums(struct snapshot *snap, struct fault *fault,
 	return ERR_OK;
 }
 
+enum err
+snapshot_compare(struct snapshot *snap)
+{
+	enum err err = ERR_OK;
+
+	for (unsigned i = SNAP_HEAD + 1; i < snapshot_head(snap)->sections; i++)
+		if (i != SNAP_SUMS && snap->table[i].bytes > 0 &&
+		    !blocks_all(&snap->blocks[i]))
+			err = ERR_DAMAGED;
+	return err;
+}
+
 /* True when each row stands in it exactly once. */
 static bool
 is_permutation(const uint32_t *order, uint32_t count, uint8_t *seen)

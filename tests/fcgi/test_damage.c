@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "fcgi/scrub.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/store.h"
 #include "tests/fcgi/world.h"
@@ -128,6 +129,22 @@ START_TEST(a_file_that_was_cut_is_not_touched)
 }
 END_TEST
 
+START_TEST(what_nobody_asks_for_is_found_by_the_walk)
+{
+	struct settings *settings = &world.settings;
+
+	ck_assert_uint_gt(spoil("\"totalCa\":"), 0);
+	scrub_some(world.server->store, settings, world.metrics);
+	ck_assert_uint_eq(world.metrics->damages, 1);
+	ck_assert_uint_eq(world.metrics->scrubs, 1);
+	ck_assert_uint_ne(current(), entry.generation);
+	ck_assert_int_eq(world_ask(PAGE), 200);
+	/* It is not time for another one. */
+	scrub_some(world.server->store, settings, world.metrics);
+	ck_assert_uint_eq(world.metrics->scrubs, 1);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -139,6 +156,7 @@ test_suite(void)
 	tcase_add_test(tc, a_row_that_was_shown_and_then_damaged_is_a_500);
 	tcase_add_test(tc, a_file_that_was_touched_and_is_whole_is_served);
 	tcase_add_test(tc, a_file_that_was_cut_is_not_touched);
+	tcase_add_test(tc, what_nobody_asks_for_is_found_by_the_walk);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	return suite;
