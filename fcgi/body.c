@@ -58,7 +58,7 @@ refuse(struct call *call, struct span message)
 		no_memory(call);
 }
 
-/* What cannot be read has one issue, with the body as a whole: no path. */
+/* A body that cannot be read has one issue, as a whole: no path. */
 static void
 refuse_text(struct call *call, const struct fault *fault)
 {

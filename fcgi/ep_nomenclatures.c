@@ -60,7 +60,7 @@ add_meta(struct call *call, struct snapshot *snap,
 	pieces_text(body, "}}");
 }
 
-/* Those below the parent that is asked for follow one another: by code. */
+/* By code, the entries below a parent follow one another. */
 static void
 find_classes(uint32_t *first, uint32_t *count,
     const struct snapshot_classes *classes, const struct params *params)

@@ -45,9 +45,8 @@ shown_differs(struct snapshot *snap, const struct ranges *ranges,
 
 /* --- values --------------------------------------------------------------- */
 
-/* Today's metrics of a row's product; *known is whether there are any. */
-static enum err
-read_network(struct network *out, bool *known, uint32_t row,
+enum err
+shown_network(struct network *out, bool *known, uint32_t row,
     struct snapshot *snap, struct live_view *live)
 {
 	struct span code = snapshot_value(snap, row, COL_codeCentrale);
@@ -102,7 +101,7 @@ shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
 	margins = snapshot_numbers(snap, COL_tauxMarge);
 	if (margins == NULL)
 		return ERR_DAMAGED;
-	err = read_network(&network, &known, row, snap, query->live);
+	err = shown_network(&network, &known, row, snap, query->live);
 	if (err == ERR_OK)
 		*out = network_number(
 		    known ? &network : NULL, column, margins[row]);

@@ -19,8 +19,8 @@ bool shown_differs(struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query);
 
 /*
- * What a row shows in that column, if it is one of ranges or shown_differs():
- * a number that sorts as the value does, NUM_NULL for null.
+ * The value that a row shows in that column, one of ranges or one of which
+ * shown_differs(): a number that sorts as the value does, NUM_NULL for null.
  *
  *	ERR_DAMAGED   the snapshot is
  *	ERR_INTERNAL  a network record is, which has been logged
@@ -34,3 +34,10 @@ enum err shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
  */
 enum err shown_sort(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);
+
+/*
+ * Today's metrics of a row's product; *known is whether the network has any.
+ * Fails as shown_value() does.
+ */
+enum err shown_network(struct network *out, bool *known, uint32_t row,
+    struct snapshot *snap, struct live_view *live);

@@ -1,8 +1,8 @@
 #include "fcgi/splice.h"
 
 #include "common/jsonw.h"
-#include "common/log.h"
 #include "common/num.h"
+#include "fcgi/shown.h"
 #include "lmdb-schema/trend.h"
 
 #define TEXT_MAX (1u << 24)
@@ -388,26 +388,12 @@ is_computed(const struct splice *splice, unsigned column)
 	    column != COL_gammeAValider;
 }
 
-/* The central code is digits: its JSON is the text between the quotes. */
 static enum err
 read_network(struct splice *splice, struct today *today)
 {
-	struct span code =
-	    snapshot_value(splice->snap, today->row, COL_codeCentrale);
-	enum err err = ERR_NOT_FOUND;
-
-	if (code.len > 2 && code.ptr[0] == '"')
-		err = live_network(splice->live,
-		    span_sub(code, 1, code.len - 2), &today->network);
 	today->network_read = true;
-	today->network_known = err == ERR_OK;
-	if (err == ERR_DAMAGED) { /* not the snapshot: that one is sound */
-		log_error("a network record is damaged, gridctl network "
-			  "imports it anew: codeCentrale=%.*s",
-		    SPAN_ARG(code));
-		return ERR_INTERNAL;
-	}
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return shown_network(&today->network, &today->network_known, today->row,
+	    splice->snap, splice->live);
 }
 
 static void
