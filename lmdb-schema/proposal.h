@@ -12,6 +12,13 @@
  * range. A validated change ends ("arrives") when an import brings a server
  * range equal to it; one that says what the server says already is not kept.
  *
+ * But what was exported may arrive at any time, also after the buyer has
+ * decided otherwise. So it is noted what of each article is on its way. While
+ * that is, or may be, another range than the decision, the change is kept
+ * though the server says the same: it is exported, too, and arrives only after
+ * that. However late the central database takes exports in, if it does so in
+ * their order, the buyer's last decision is the last that it takes.
+ *
  * Each operation is one transaction, on disk when it returns. It reads the
  * server's ranges inside, so its outcome is as though all had happened at
  * once, either before or after an import that runs beside it.
@@ -148,7 +155,8 @@ enum proposal_outcome {
 	PROPOSAL_APPLIED,
 	PROPOSAL_CONFLICT, /* it is not as the buyer saw it */
 	PROPOSAL_ABSENT, /* SAVE, CANCEL: nothing is pending any more */
-	PROPOSAL_REFUSED /* EDIT to NONE, where the server has a range */
+	/* EDIT to NONE, where the server has a range, or one is on its way */
+	PROPOSAL_REFUSED
 };
 
 struct proposal_decided {
@@ -180,6 +188,36 @@ enum err proposal_decide(struct store *store,
     const struct proposal_verdict *verdict, struct proposal_decided *decided,
     uint64_t *rest);
 
+/* --- exporting ---------------------------------------------------------- */
+
+/* The validated changes as they are handed over, in order of their keys. */
+struct proposal_export;
+
+struct proposal_exported {
+	struct span supplier, codein; /* until proposal_export_free() */
+	uint8_t gamme;
+};
+
+/*
+ * Takes those that `wanted` says, and notes on disk that each may be on its
+ * way from now on. `wanted` may be asked more than once about each.
+ */
+enum err proposal_export_begin(struct proposal_export **out,
+    struct store *store,
+    bool (*wanted)(void *context, struct span supplier, struct span codein),
+    void *context);
+unsigned proposal_export_count(const struct proposal_export *export);
+unsigned proposal_export_left_out(const struct proposal_export *export);
+struct proposal_exported proposal_export_at(
+    const struct proposal_export *export, unsigned place);
+
+/*
+ * They have been handed over. Not called, or failing, nothing is lost: they do
+ * not arrive before an export was done.
+ */
+enum err proposal_export_done(struct proposal_export *export);
+void proposal_export_free(struct proposal_export *export); /* NULL is fine */
+
 /* --- settling ----------------------------------------------------------- */
 
 /*
@@ -187,9 +225,13 @@ enum err proposal_decide(struct store *store,
  * server has by now, and withdraws what is pending and recorded by now. May be
  * called at any time and again; after each import, and before the next for one
  * that a crash cut short.
+ *
+ * `imported`: the server's ranges have come since the last export. Else a
+ * change stays of whose article more than one range may be on its way, as what
+ * the server has may be older than all of them.
  */
 struct proposal_settled {
 	uint64_t arrived, withdrawn;
 };
-enum err proposal_settle(
-    struct store *store, struct span actor, struct proposal_settled *settled);
+enum err proposal_settle(struct store *store, struct span actor, bool imported,
+    struct proposal_settled *settled);

@@ -45,7 +45,8 @@ outcome_of(
 	if (decision->action != PROPOSAL_EDIT)
 		return PROPOSAL_APPLIED;
 	return decision->gamme == ROW_GAMME_NONE &&
-		standing->server != ROW_GAMME_NONE
+		(standing->server != ROW_GAMME_NONE ||
+		    standing->sent.last != ROW_GAMME_NONE)
 	    ? PROPOSAL_REFUSED
 	    : PROPOSAL_APPLIED;
 }

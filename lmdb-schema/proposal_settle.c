@@ -6,13 +6,37 @@
 struct settle {
 	struct store *store;
 	struct span actor;
+	bool imported;
 	struct proposal_settled *settled;
 };
 
 static bool
 has_arrived(const struct standing *standing)
 {
-	return standing->validated == standing->server;
+	return standing->validated == standing->server &&
+	    (standing->sent.last == ROW_GAMME_NONE ||
+		standing->sent.last == standing->validated);
+}
+
+/* Nothing else can have been on its way when the server got it. */
+static bool
+has_surely_arrived(const struct standing *standing)
+{
+	return standing->validated == standing->server &&
+	    !standing_other_sent(standing, standing->validated);
+}
+
+static bool
+all_have_arrived(const struct standing *standing)
+{
+	return standing->sent.last == standing->server && !standing->sent.mixed;
+}
+
+static enum err
+nothing_is_on_its_way(struct proposing *op, struct standing *standing)
+{
+	return proposing_set_sent(
+	    op, standing, (struct sent){ROW_GAMME_NONE, false});
 }
 
 static bool
@@ -21,13 +45,15 @@ is_recorded(const struct standing *standing)
 	return standing->pending == standing_recorded(standing);
 }
 
-/* The keys of a table whose articles stand so. */
+/* The keys of a table whose articles stand so, as supplier and codein. */
 static enum err
 collect(struct codemap *keys, struct proposing *op, unsigned table,
     bool (*stands_so)(const struct standing *standing))
 {
-	struct kv_walk *walk =
-	    kv_walk_begin(op->txn, table, SPAN(""), SPAN(""));
+	struct key prefix = key_prefix(PROPOSING_SENT);
+	bool sent = table == STATE_META;
+	struct kv_walk *walk = kv_walk_begin(
+	    op->txn, table, sent ? key_span(&prefix) : SPAN(""), SPAN(""));
 	struct standing standing;
 	struct span key, value;
 	uint32_t number;
@@ -36,6 +62,8 @@ collect(struct codemap *keys, struct proposing *op, unsigned table,
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		if (sent)
+			key = key_second(key);
 		op->supplier = key_first(key);
 		err = proposing_look(&standing, op, key_second(key));
 		if (err == ERR_OK && stands_so(&standing))
@@ -91,12 +119,18 @@ settle(void *context, struct kv_txn *txn)
 {
 	const struct settle *work = context;
 	struct proposing op = {.actor = work->actor};
+	uint64_t all;
 	enum err err = proposing_begin(&op, txn, work->store);
 
 	*work->settled = (struct proposal_settled){0, 0};
 	if (err == ERR_OK)
-		err = settle_table(&work->settled->arrived, &op,
-		    STATE_VALIDATED, has_arrived, proposing_arrive);
+		err =
+		    settle_table(&work->settled->arrived, &op, STATE_VALIDATED,
+			work->imported ? has_arrived : has_surely_arrived,
+			proposing_arrive);
+	if (err == ERR_OK)
+		err = settle_table(&all, &op, STATE_META, all_have_arrived,
+		    nothing_is_on_its_way);
 	if (err == ERR_OK)
 		err = settle_table(&work->settled->withdrawn, &op,
 		    STATE_PENDING, is_recorded, proposing_withdraw);
@@ -104,10 +138,10 @@ settle(void *context, struct kv_txn *txn)
 }
 
 enum err
-proposal_settle(
-    struct store *store, struct span actor, struct proposal_settled *settled)
+proposal_settle(struct store *store, struct span actor, bool imported,
+    struct proposal_settled *settled)
 {
-	struct settle work = {store, actor, settled};
+	struct settle work = {store, actor, imported, settled};
 
 	return state_write(store, settle, &work);
 }

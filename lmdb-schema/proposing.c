@@ -89,6 +89,60 @@ look_in(struct proposal *found, struct proposing *op, unsigned table,
 	return err == ERR_OK ? proposal_read(found, value) : err;
 }
 
+/* --- what is on its way --------------------------------------------------- */
+
+static struct key
+sent_key(const struct standing *standing)
+{
+	return key_pair(PROPOSING_SENT, key_span(&standing->key));
+}
+
+static enum err
+look_sent(struct proposing *op, struct standing *standing)
+{
+	struct key key = sent_key(standing);
+	struct unpack from;
+	struct span value;
+	enum err err = kv_get(op->txn, STATE_META, key_span(&key), &value);
+
+	standing->sent = (struct sent){ROW_GAMME_NONE, false};
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err != ERR_OK)
+		return err;
+	unpack_init(&from, value);
+	standing->sent.last = row_gamme(unpack_text(&from));
+	standing->sent.mixed = unpack_unsigned(&from) != 0;
+	return unpack_done(&from) && standing->sent.last != ROW_GAMME_NONE &&
+		standing->sent.last != ROW_GAMME_BAD
+	    ? ERR_OK
+	    : ERR_DAMAGED;
+}
+
+enum err
+proposing_set_sent(
+    struct proposing *op, struct standing *standing, struct sent sent)
+{
+	struct key key = sent_key(standing);
+	struct buf *value = &op->value;
+	enum err err;
+
+	standing->sent = sent;
+	if (sent.last == ROW_GAMME_NONE) {
+		err = kv_del(op->txn, STATE_META, key_span(&key));
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	}
+	buf_clear(value);
+	pack_add_text(value, row_gamme_text(sent.last));
+	pack_add_unsigned(value, sent.mixed);
+	err = buf_end(value);
+	return err == ERR_OK
+	    ? kv_put(op->txn, STATE_META, key_span(&key), buf_span(value))
+	    : err;
+}
+
+/* --- how an article stands ------------------------------------------------ */
+
 enum err
 proposing_look(
     struct standing *standing, struct proposing *op, struct span codein)
@@ -104,6 +158,8 @@ proposing_look(
 		err = look_in(&validated, op, STATE_VALIDATED, standing);
 	if (err == ERR_OK)
 		err = look_in(&pending, op, STATE_PENDING, standing);
+	if (err == ERR_OK)
+		err = look_sent(op, standing);
 	if (err != ERR_OK)
 		return err;
 	standing->validated = validated.gamme;
@@ -203,11 +259,15 @@ proposing_reject(struct proposing *op, struct standing *standing)
 	return drop_pending(op, standing, SPAN("rejected"));
 }
 
-/* The recorded range from now on; what the server has is nobody's change. */
+/*
+ * The recorded range from now on; what the server has is nobody's change,
+ * unless another one may still arrive there.
+ */
 static enum err
 record(struct proposing *op, struct standing *standing, uint8_t gamme)
 {
-	bool changes = gamme != standing->server;
+	bool changes =
+	    gamme != standing->server || standing_other_sent(standing, gamme);
 	uint8_t old = standing->validated;
 
 	standing->validated = changes ? gamme : ROW_GAMME_NONE;
@@ -232,6 +292,15 @@ proposing_save(struct proposing *op, struct standing *standing)
 	return err;
 }
 
+/* What the server alone says is no decision that outlives what is sent. */
+static bool
+is_recorded(const struct standing *standing, uint8_t gamme)
+{
+	return gamme == standing_recorded(standing) &&
+	    (standing->validated != ROW_GAMME_NONE ||
+		!standing_other_sent(standing, gamme));
+}
+
 enum err
 proposing_edit(struct proposing *op, struct standing *standing, uint8_t gamme)
 {
@@ -242,7 +311,7 @@ proposing_edit(struct proposing *op, struct standing *standing, uint8_t gamme)
 		return proposing_save(op, standing);
 	if (standing->pending != ROW_GAMME_NONE)
 		err = proposing_reject(op, standing);
-	if (err != ERR_OK || gamme == before)
+	if (err != ERR_OK || is_recorded(standing, gamme))
 		return err;
 	err = record(op, standing, gamme);
 	if (err == ERR_OK)

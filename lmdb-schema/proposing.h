@@ -11,6 +11,19 @@
 
 struct kv_txn;
 
+/*
+ * What exports have put on its way to the server for an article, and no import
+ * has brought. Deleted when it has arrived, and it was all. When it was not,
+ * an import that brings the last range may also be older than all of them, so
+ * it stays: then a decision for what the server has is always kept, which
+ * costs a line in one export.
+ */
+struct sent {
+	uint8_t
+	    last; /* the last range; ROW_GAMME_NONE: nothing is on its way */
+	bool mixed; /* others may be, too */
+};
+
 /* One operation, within its transaction. */
 struct proposing {
 	struct kv_txn *txn;
@@ -27,6 +40,7 @@ struct standing {
 	struct span codein;
 	struct key key;
 	uint8_t server, validated, pending;
+	struct sent sent;
 	bool own; /* what is pending is the actor's */
 };
 
@@ -35,6 +49,14 @@ standing_recorded(const struct standing *standing)
 {
 	return standing->validated != ROW_GAMME_NONE ? standing->validated
 						     : standing->server;
+}
+
+/* Another range than this may be on its way. */
+static inline bool
+standing_other_sent(const struct standing *standing, uint8_t gamme)
+{
+	return standing->sent.last != ROW_GAMME_NONE &&
+	    (standing->sent.mixed || standing->sent.last != gamme);
 }
 
 enum err proposal_read(struct proposal *proposal, struct span value);
@@ -66,3 +88,10 @@ enum err proposing_save(struct proposing *op, struct standing *standing);
 enum err proposing_edit(
     struct proposing *op, struct standing *standing, uint8_t gamme);
 enum err proposing_arrive(struct proposing *op, struct standing *standing);
+
+/* All keys of what is on its way begin with it, in the table meta. */
+#define PROPOSING_SENT SPAN("sent")
+
+/* Notes it; last = ROW_GAMME_NONE deletes the note. */
+enum err proposing_set_sent(
+    struct proposing *op, struct standing *standing, struct sent sent);

@@ -198,7 +198,7 @@ START_TEST(arrival_goes_over_all_suppliers)
 	states_server("A", "1", 'Z');
 	states_server("C", "1", 'Z');
 	ck_assert_int_eq(
-	    proposal_settle(states, SPAN("import"), &settled), ERR_OK);
+	    proposal_settle(states, SPAN("import"), true, &settled), ERR_OK);
 	ck_assert_uint_eq(settled.arrived, 2);
 	ck_assert_uint_eq(settled.withdrawn, 0);
 	for (unsigned i = 0; i < 3; i++) {

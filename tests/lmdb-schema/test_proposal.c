@@ -71,7 +71,65 @@ static const struct {
     {"i-pAse-", "", "",
 	"proposed key S 1 A -\nvalidated buyer S 1 A -\n"
 	"edited buyer S 1 - A\n"},
+    /* Exported is on its way: back to what the server has is a change. */
+    {"eBxeA", "", "1=Abuyer ", "edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"eBxeAt", "", "1=Abuyer ", "edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"eBxeAiBt", "", "1=Abuyer ",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"eBxeAiBtiAt", "", "",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"
+	"arrived import S 1 A A\n"},
+    {"eBxeAxt", "", "",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"
+	"arrived import S 1 A A\n"},
+    {"eBxeAxiBt", "", "1=Abuyer ",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"eBxeAxiBtiAt", "", "",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"
+	"arrived import S 1 A A\n"},
+    {"eBxeAxu", "", "1=Abuyer ",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"eBxiBu", "", "", "edited buyer S 1 B A\narrived import S 1 B B\n"},
+    /* An export that was not done may be out, or not. */
+    {"eBxeAft", "", "1=Abuyer ",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"eBfeAt", "", "1=Abuyer ", "edited buyer S 1 B A\nedited buyer S 1 A B\n"},
+    {"eBxeAfxt", "", "",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"
+	"arrived import S 1 A A\n"},
+    {"eBxeCeAt", "", "1=Abuyer ",
+	"edited buyer S 1 B A\nedited buyer S 1 C B\nedited buyer S 1 A C\n"},
+    {"eBxeCiBtiCt", "", "",
+	"edited buyer S 1 B A\nedited buyer S 1 C B\n"
+	"arrived import S 1 C C\n"},
+    {"eBxiBteAiBt", "", "1=Abuyer ",
+	"edited buyer S 1 B A\narrived import S 1 B B\n"
+	"edited buyer S 1 A B\n"},
+    /* "None" cannot be exported, so it cannot overtake. */
+    {"eBxeAxtiBeB", "", "1=Bbuyer ",
+	"edited buyer S 1 B A\nedited buyer S 1 A B\n"
+	"arrived import S 1 A A\nedited buyer S 1 B B\n"},
+    {"i-eBxe-", "", "1=Bbuyer ", "edited buyer S 1 B -\n"},
 };
+
+static bool
+any_article(void *context, struct span supplier, struct span codein)
+{
+	(void)context, (void)supplier, (void)codein;
+	return true;
+}
+
+static void
+export_all(bool done)
+{
+	struct proposal_export *export;
+
+	ck_assert_int_eq(
+	    proposal_export_begin(&export, states, any_article, NULL), ERR_OK);
+	if (done)
+		ck_assert_int_eq(proposal_export_done(export), ERR_OK);
+	proposal_export_free(export);
+}
 
 static void
 walk_life(const char *step)
@@ -95,9 +153,18 @@ walk_life(const char *step)
 		case 'i':
 			states_server("S", "1", *++step);
 			break;
+		case 'u':
+			ck_assert_int_eq(proposal_settle(states, SPAN("import"),
+					     false, &settled),
+			    ERR_OK);
+			break;
+		case 'x':
+		case 'f':
+			export_all(*step == 'x');
+			break;
 		default:
-			ck_assert_int_eq(
-			    proposal_settle(states, SPAN("import"), &settled),
+			ck_assert_int_eq(proposal_settle(states, SPAN("import"),
+					     true, &settled),
 			    ERR_OK);
 		}
 }
@@ -109,6 +176,85 @@ START_TEST(an_article_lives_by_the_table)
 	ck_assert_str_eq(states_pending("S"), lives[_i].pending);
 	ck_assert_str_eq(states_validated("S"), lives[_i].validated);
 	ck_assert_str_eq(states_audit(0), lives[_i].audit);
+}
+END_TEST
+
+/*
+ * A central database takes exports in as late as it likes, in their order;
+ * imports bring what it has at any moment.
+ */
+struct central {
+	char server;
+	char queue[64];
+	unsigned taken, queued;
+};
+
+static void
+hand_over(struct central *central)
+{
+	struct proposal_export *export;
+
+	ck_assert_int_eq(
+	    proposal_export_begin(&export, states, any_article, NULL), ERR_OK);
+	for (unsigned i = 0; i < proposal_export_count(export); i++)
+		central->queue[central->queued++ % 64] =
+		    states_letter(proposal_export_at(export, i).gamme);
+	ck_assert_int_eq(proposal_export_done(export), ERR_OK);
+	proposal_export_free(export);
+}
+
+static void
+import(const struct central *central)
+{
+	struct proposal_settled settled;
+
+	states_server("S", "1", central->server);
+	ck_assert_int_eq(
+	    proposal_settle(states, SPAN("import"), true, &settled), ERR_OK);
+}
+
+static unsigned
+dice(uint32_t *seed, unsigned sides)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (*seed >> 16) % sides;
+}
+
+START_TEST(last_decision_is_the_last_that_arrives)
+{
+	struct central central = {.server = 'A'};
+	uint32_t seed = (uint32_t)_i;
+	char decided = 'A';
+	bool any = false;
+
+	states_server("S", "1", 'A');
+	for (unsigned step = 0; step < 40; step++)
+		switch (dice(&seed, 4)) {
+		case 0:
+			decided = "ABC"[dice(&seed, 3)];
+			any = true;
+			states_decide(PROPOSAL_EDIT, "1", decided);
+			break;
+		case 1:
+			if (central.queued - central.taken < 60)
+				hand_over(&central);
+			break;
+		case 2:
+			if (central.taken < central.queued)
+				central.server =
+				    central.queue[central.taken++ % 64];
+			break;
+		default:
+			import(&central);
+		}
+	for (unsigned turn = 0; any && turn < 2; turn++) {
+		hand_over(&central);
+		while (central.taken < central.queued)
+			central.server = central.queue[central.taken++ % 64];
+		import(&central);
+	}
+	ck_assert(!any || central.server == decided);
+	ck_assert_str_eq(any ? states_validated("S") : "", "");
 }
 END_TEST
 
@@ -288,7 +434,7 @@ START_TEST(version_moves_when_something_changed_and_only_then)
 		version = states_version("S");
 	}
 	ck_assert_int_eq(
-	    proposal_settle(states, SPAN("import"), &settled), ERR_OK);
+	    proposal_settle(states, SPAN("import"), true, &settled), ERR_OK);
 	ck_assert_uint_eq(settled.arrived, 0);
 	ck_assert_uint_eq(settled.withdrawn, 0);
 }
@@ -364,6 +510,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, states_make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(tc, last_decision_is_the_last_that_arrives, 0, 20);
 	tcase_add_loop_test(tc, an_article_lives_by_the_table, 0,
 	    sizeof(lives) / sizeof(lives[0]));
 	tcase_add_test(tc, a_result_tells_what_was_recorded);

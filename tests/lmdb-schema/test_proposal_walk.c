@@ -296,7 +296,7 @@ settle(void)
 	struct proposal_settled settled;
 
 	ck_assert_int_eq(
-	    proposal_settle(states, SPAN("import"), &settled), ERR_OK);
+	    proposal_settle(states, SPAN("import"), true, &settled), ERR_OK);
 	model_settle();
 }
 

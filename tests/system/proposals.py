@@ -66,6 +66,87 @@ def an_import_of_the_proposed_range_withdraws_the_proposal():
                     ("proposed", "robot", "C"), ("withdrawn", "gridctl", "C")]
 
 
+def the_last_decision_is_the_last_that_is_exported():
+    """B is exported; before it arrives the buyer goes back to A, which the
+    server has. The import of B comes, and the one of A after it."""
+    with Grid() as grid:
+        codein = grid.articles[0]
+        session = grid.login()
+
+        def decide(gamme, before, result):
+            answer = must(grid.app(session, "POST", "/save", {
+                "fournisseur": "S1", "proposals": [], "edits": [
+                    {"codein": codein, "gamme": gamme, "codeGamme": before,
+                     "gammeAValider": None}]}), 200)
+            assert answer.json["data"][0]["result"] == result, answer.text
+
+        files = [grid.path("%d.csv" % i) for i in range(2)]
+        decide("B", "A", "applied")
+        grid.ctl("gammes", "export", "--out", files[0])
+        decide("A", "B", "applied")
+        assert grid.row(codein) == ("A", "A", None)
+        grid.ctl("gammes", "export", "--out", files[1])
+        with open(files[1]) as file:
+            assert file.read().endswith("\nS1,%s,A\n" % codein)
+        for path, row in zip(files, [("B", "A", None), ("A", "A", None)]):
+            grid.ctl("gammes", "import", path)
+            assert grid.row(codein) == row, grid.row(codein)
+        assert grid.ctl("gammes", "export") == "fournisseur,codein,gamme\n"
+        # Of an article without a range: null cannot overtake what was sent.
+        codein = grid.articles[5]
+        decide("C", None, "applied")
+        grid.ctl("gammes", "export")
+        decide(None, "C", "refused")
+        assert grid.row(codein) == (None, "C", None)
+
+
+def a_change_that_has_arrived_is_the_servers():
+    """Seen with enrich=0 it is computed first, like all that is."""
+    with Grid() as grid:
+        codein = grid.articles[0]
+
+        def raw():
+            rows = grid.rows(more="&enrich=0")["data"]
+            return next((row["codeGammeServeur"], row["codeGamme"])
+                        for row in rows if row["codein"] == codein)
+
+        must(grid.put(codein, "B"), 200)
+        grid.ctl("proposals", "save", "S1", codein)
+        assert raw() == ("A", "B")
+        out = grid.path("out.csv")
+        grid.ctl("gammes", "export", "--out", out)
+        grid.ctl("gammes", "import", out)
+        assert raw() == ("A", "A")
+        assert grid.row(codein) == ("B", "B", None)
+        grid.ctl("compute", "S1")
+        assert raw() == ("B", "B")
+
+
+def changes_of_articles_that_are_gone_are_left_out_and_told():
+    with Grid() as grid:
+        here, gone = grid.articles[:2]
+        must(grid.post([(here, "C"), (gone, "C")]), 200)
+        grid.ctl("proposals", "save", "S1", here, gone)
+        path = grid.path("csv/articles.csv")
+        with open(path) as file:
+            lines = file.read().splitlines()
+        with open(path, "w") as file:
+            file.writelines(line + "\n" for line in lines
+                            if not line.startswith("S1,%s," % gone))
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        done = grid.ctl("gammes", "export", check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == "fournisseur,codein,gamme\nS1,%s,C\n" % here
+        assert "1 validated change is left out" in done.stderr, done.stderr
+        with open(path, "w") as file:
+            file.writelines(line + "\n" for line in lines)
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        done = grid.ctl("gammes", "export", check=False)
+        assert done.stdout == (
+            "fournisseur,codein,gamme\nS1,%s,C\nS1,%s,C\n" % (here, gone))
+        assert done.stderr == "", done.stderr
+
+
 def a_post_tells_each_result_and_the_sums():
     with Grid() as grid:
         one, two, none = grid.articles[0], grid.articles[1], grid.articles[5]
@@ -321,6 +402,9 @@ if __name__ == "__main__":
     run_tests([
         a_proposal_goes_its_whole_way,
         an_import_of_the_proposed_range_withdraws_the_proposal,
+        the_last_decision_is_the_last_that_is_exported,
+        a_change_that_has_arrived_is_the_servers,
+        changes_of_articles_that_are_gone_are_left_out_and_told,
         a_post_tells_each_result_and_the_sums,
         withdrawing_and_rejecting_leave_nothing,
         a_supplier_that_the_facts_have_no_more_is_still_known,

@@ -27,6 +27,7 @@ class Model:
         self.server = dict(server)
         self.validated = {}
         self.pending = {}  # codein: (range, author)
+        self.sent = {}  # codein: the ranges that are on their way, in order
         self.trail = []
 
     def recorded(self, codein):
@@ -55,8 +56,17 @@ class Model:
 
     def record(self, codein, gamme):
         self.validated.pop(codein, None)
-        if gamme != self.server[codein]:
+        if gamme != self.server[codein] or self.other_sent(codein, gamme):
             self.validated[codein] = gamme
+
+    def other_sent(self, codein, gamme):
+        return set(self.sent.get(codein, [])) - {gamme}
+
+    def hand_over(self):
+        for codein, gamme in self.validated.items():
+            sent = self.sent.setdefault(codein, [])
+            if sent[-1:] != [gamme]:
+                sent.append(gamme)
 
     def save(self, actor, codein):
         if codein in self.pending:
@@ -76,7 +86,8 @@ class Model:
             return
         self.cancel(actor, codein)
         before = self.recorded(codein)
-        if gamme != before:
+        if gamme != before or (codein not in self.validated and
+                               self.other_sent(codein, gamme)):
             self.record(codein, gamme)
             self.note("edited", actor, codein, gamme, before)
 
@@ -84,9 +95,18 @@ class Model:
         self.server.update(server)
         for codein in sorted(self.validated):
             gamme = self.validated[codein]
-            if gamme == self.server[codein]:
+            if gamme == self.server[codein] and \
+                    self.sent.get(codein, [gamme])[-1] == gamme:
                 del self.validated[codein]
                 self.note("arrived", "gridctl", codein, gamme, gamme)
+        for codein in list(self.sent):
+            if self.sent[codein] == [self.server[codein]]:
+                del self.sent[codein]
+        for codein in sorted(self.pending):
+            gamme, _ = self.pending[codein]
+            if gamme == self.recorded(codein):
+                del self.pending[codein]
+                self.note("withdrawn", "gridctl", codein, gamme, gamme)
 
     def row(self, codein):
         pending = self.pending.get(codein)
@@ -219,6 +239,9 @@ class Walk:
         if self.random.random() < 0.5:
             path = self.grid.path("export.csv")
             self.grid.ctl("gammes", "export", "--out", path)
+            self.model.hand_over()
+            if self.random.random() < 0.5:
+                return  # it is on its way
             server = dict(self.model.validated)
         else:
             path = self.grid.path("gammes.csv")

@@ -102,11 +102,12 @@ cmd_options(
 }
 
 int
-cmd_settle(struct store *store, const char *command, bool quiet)
+cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 {
 	struct fault fault;
 	struct proposal_settled settled;
-	enum err err = proposal_settle(store, SPAN("gridctl"), &settled);
+	enum err err =
+	    proposal_settle(store, SPAN("gridctl"), imported, &settled);
 
 	if (err != ERR_OK) {
 		fault_clear(&fault);

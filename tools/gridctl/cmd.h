@@ -71,9 +71,10 @@ int cmd_fail(const char *command, enum err err, const struct fault *fault);
 /*
  * Retires the validated changes that the server has by now, and withdraws the
  * proposals of ranges that are recorded by now; says how many, unless `quiet`.
- * CMD_DONE, or CMD_FAILED.
+ * `imported` is proposal_settle()'s. CMD_DONE, or CMD_FAILED.
  */
-int cmd_settle(struct store *store, const char *command, bool quiet);
+int cmd_settle(
+    struct store *store, const char *command, bool imported, bool quiet);
 
 /* "2026-01-31T09:00:00.250Z", or "-" for 0. */
 void cmd_time(char text[DATE_TEXT_MAX], int64_t ms);

@@ -114,7 +114,7 @@ gammes_import(int argc, char **argv)
 		err = store_lock_import(&lock, store, true);
 	if (err == ERR_OK) {
 		/* A crash may have come after the one before. */
-		result = cmd_settle(store, "gammes import", true);
+		result = cmd_settle(store, "gammes import", false, true);
 		if (result == CMD_DONE)
 			err = take_in(&import, store, argv[1], &counts);
 		close(lock);
@@ -122,7 +122,8 @@ gammes_import(int argc, char **argv)
 	if (result == CMD_DONE)
 		result = tell(&import, err, &counts, options.quiet);
 	if (result == CMD_DONE)
-		result = cmd_settle(store, "gammes import", options.quiet);
+		result =
+		    cmd_settle(store, "gammes import", true, options.quiet);
 	import_fini(&import);
 	store_close(store);
 	return result;
@@ -130,37 +131,28 @@ gammes_import(int argc, char **argv)
 
 /* --- export --------------------------------------------------------------- */
 
-struct exporting {
-	struct state_view *view;
-	struct span supplier;
-	struct buf text;
-};
-
-static enum err
-export_change(
-    void *context, struct span codein, const struct proposal *validated)
+static bool
+has_article(void *context, struct span supplier, struct span codein)
 {
-	struct exporting *exporting = context;
+	struct source *source = context;
 
-	csv_write_field(&exporting->text, exporting->supplier);
-	buf_add_char(&exporting->text, ',');
-	csv_write_field(&exporting->text, codein);
-	buf_add_char(&exporting->text, ',');
-	buf_add_span(&exporting->text, row_gamme_text(validated->gamme));
-	buf_add_char(&exporting->text, '\n');
-	return buf_end(&exporting->text);
+	return source == NULL || source_lists(source, supplier, codein);
 }
 
-static enum err
-export_supplier(
-    void *context, struct span supplier, const struct proposal_counts *counts)
+static void
+add_changes(struct buf *text, const struct proposal_export *export)
 {
-	struct exporting *exporting = context;
+	buf_add_text(text, "fournisseur,codein,gamme\n");
+	for (unsigned i = 0; i < proposal_export_count(export); i++) {
+		struct proposal_exported one = proposal_export_at(export, i);
 
-	(void)counts;
-	exporting->supplier = supplier;
-	return proposal_validated(
-	    exporting->view, supplier, export_change, exporting);
+		csv_write_field(text, one.supplier);
+		buf_add_char(text, ',');
+		csv_write_field(text, one.codein);
+		buf_add_char(text, ',');
+		buf_add_span(text, row_gamme_text(one.gamme));
+		buf_add_char(text, '\n');
+	}
 }
 
 static int
@@ -185,11 +177,41 @@ write_out(struct buf *text, const char *path)
 			     : cmd_fail("gammes export", err, &fault);
 }
 
+/* In this order: what may be out is noted first, what is out last. */
+static int
+hand_over(struct proposal_export *export, const char *path)
+{
+	unsigned left_out = proposal_export_left_out(export);
+	struct buf text;
+	int result;
+	enum err err;
+
+	buf_init(&text, (size_t)1 << 32);
+	add_changes(&text, export);
+	result = write_out(&text, path);
+	if (result != CMD_DONE)
+		return result;
+	if (left_out > 0)
+		fprintf(stderr,
+		    "gridctl gammes export: %u validated change%s left out: "
+		    "the "
+		    "current facts do not have the article "
+		    "('gridctl proposals list --validated' shows all)\n",
+		    left_out, left_out == 1 ? " is" : "s are");
+	err = proposal_export_done(export);
+	return err == ERR_OK
+	    ? CMD_DONE
+	    : cmd_fail("gammes export: it is written, but not noted as "
+		       "handed over: export again",
+		  err, NULL);
+}
+
 static int
 gammes_export(int argc, char **argv)
 {
 	struct options options = {NULL, false};
-	struct exporting exporting = {.view = NULL};
+	struct proposal_export *export = NULL;
+	struct source *source = NULL;
 	struct store *store;
 	int args, result;
 	enum err err;
@@ -200,16 +222,16 @@ gammes_export(int argc, char **argv)
 	result = cmd_open(&store, "gammes export");
 	if (result != CMD_DONE)
 		return result;
-	buf_init(&exporting.text, (size_t)1 << 32);
-	buf_add_text(&exporting.text, "fournisseur,codein,gamme\n");
-	err = state_view_open(&exporting.view, store);
-	if (err == ERR_OK)
-		err = proposal_suppliers(
-		    exporting.view, export_supplier, &exporting);
-	state_view_close(exporting.view);
+	err = source_open(&source, store);
+	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		err =
+		    proposal_export_begin(&export, store, has_article, source);
+	result = err == ERR_OK ? hand_over(export, options.out)
+			       : cmd_fail("gammes export", err, NULL);
+	proposal_export_free(export);
+	source_close(source);
 	store_close(store);
-	buf_fail(&exporting.text, err);
-	return write_out(&exporting.text, options.out);
+	return result;
 }
 
 static const struct cmd_row commands[] = {

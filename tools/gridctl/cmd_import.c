@@ -443,11 +443,12 @@ cmd_import(int argc, char **argv)
 		err = store_lock_import(&lock, store, false);
 	if (err == ERR_OK) {
 		/* A crash may have come after the one before. */
-		result = cmd_settle(store, "import", true);
+		result = cmd_settle(store, "import", false, true);
 		if (result == CMD_DONE)
 			result = import_locked(store, argv[1], &options);
 		if (result == CMD_DONE)
-			result = cmd_settle(store, "import", options.quiet);
+			result =
+			    cmd_settle(store, "import", true, options.quiet);
 		close(lock);
 		/* What this replaced, and what a killed one has left. */
 		prune_all(store, GRACE_SECONDS, &pruned);
