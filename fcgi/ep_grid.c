@@ -28,6 +28,9 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 	    "omettre limit pour obtenir toutes les lignes en un appel, ou "
 	    "demander les pages suivantes.");
 	rows_member_bool(body, "computedOnDemand", computed);
+	if (snapshot_left_out(snap) > 0)
+		rows_member_int(
+		    body, "articlesEcartes", snapshot_left_out(snap));
 	rows_member_text(body, "snapshot", span_of(generation));
 	rows_member_time(body, "computedAt", head->computed_ms);
 	rows_member_day(body, "donneesAu", head->as_of_day);

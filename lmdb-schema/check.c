@@ -323,6 +323,13 @@ verify(struct checking *checking, struct span supplier,
 	if (err != ERR_OK)
 		return err;
 	err = snapshot_verify(snap, fault, &verified);
+	if (err == ERR_OK && snapshot_left_out(snap) > 0)
+		checking_tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: %u of its articles have no row, as their "
+		    "sums are too large: mend their figures, import and "
+		    "compute "
+		    "again ('gridctl compute' names them)",
+		    SPAN_ARG(supplier), snapshot_left_out(snap));
 	if (err == ERR_OK && entry->facts != 0)
 		compare_with_catalog(checking, supplier, entry, snap,
 		    file_bytes(checking, supplier, entry->generation));

@@ -143,8 +143,10 @@ write_file(struct computing *c, uint64_t *bytes)
 	c->maps_at = calloc(c->count + 1u, sizeof(*c->maps_at));
 	if (c->flat_at == NULL || c->maps_at == NULL)
 		err = ERR_NO_MEMORY;
-	if (err == ERR_OK)
+	if (err == ERR_OK) {
+		snapwrite_left_out(c->write, c->left_out);
 		err = computing_parallel(c, computing_tasks(c), write_task);
+	}
 	if (err != ERR_OK) {
 		snapwrite_abort(c->write);
 		return err;

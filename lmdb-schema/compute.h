@@ -34,11 +34,15 @@ struct compute_result {
 };
 
 /*
+ * An article whose sums do not fit is left out: the log names it, and the
+ * snapshot knows how many there are. So is the largest where those of the whole
+ * supplier do not.
+ *
  *   ERR_NOT_READY  nothing was imported yet
  *   ERR_NOT_FOUND  no such supplier
  *   ERR_EXISTS     the supplier is known but has no article
  *   ERR_BUSY       all slots are taken
- *   ERR_TOO_LARGE  a sum does not fit; the log names the article
+ *   ERR_TOO_LARGE  no article's sums fit
  *   ERR_NO_SPACE … as the storage said; the old snapshot stays current
  */
 enum err compute_supplier(struct compute_result *result, struct store *store,

@@ -17,6 +17,7 @@ allocate(struct computing *c)
 	c->row_article = calloc(n, sizeof(*c->row_article));
 	c->article_row = calloc(n, sizeof(*c->article_row));
 	c->abc = calloc(n, sizeof(*c->abc));
+	c->left = calloc(n, sizeof(*c->left));
 	for (unsigned i = 0; i < 3; i++) {
 		c->labels[i] = calloc(level_codes[i], sizeof(*c->labels[i]));
 		if (c->labels[i] == NULL)
@@ -24,7 +25,7 @@ allocate(struct computing *c)
 	}
 	if (c->articles == NULL || c->networks == NULL || c->gammes == NULL ||
 	    c->numbers == NULL || c->row_article == NULL ||
-	    c->article_row == NULL || c->abc == NULL)
+	    c->article_row == NULL || c->abc == NULL || c->left == NULL)
 		return ERR_NO_MEMORY;
 	return ERR_OK;
 }
@@ -39,6 +40,7 @@ computing_unload(struct computing *c)
 	free(c->row_article);
 	free(c->article_row);
 	free(c->abc);
+	free(c->left);
 	for (unsigned i = 0; i < 3; i++)
 		free(c->labels[i]);
 }

@@ -26,7 +26,9 @@ struct computing {
 	struct period period;
 	struct rowjson json;
 
-	uint32_t count;
+	uint32_t count; /* without those that are left out */
+	uint8_t *left; /* 1: its sums do not fit; until the ranking */
+	atomic_uint left_out; /* how many */
 	struct source_article *articles;
 	struct span *networks; /* stored bytes; .ptr NULL: none */
 	uint8_t *gammes; /* server range */

@@ -109,10 +109,11 @@ struct snap_head {
 	uint32_t columns; /* ROW_COLUMNS */
 };
 
+/* The head's own, of number SNAP_HEAD, says only what it has reserved. */
 struct snap_section {
 	uint64_t bytes;
 	uint32_t crc; /* CRC-32, as zlib's */
-	uint32_t reserved;
+	uint32_t reserved; /* SNAP_HEAD: articles that are left out; else 0 */
 };
 
 struct snap_flat {

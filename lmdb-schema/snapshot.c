@@ -44,6 +44,12 @@ snapshot_name(const struct snapshot *snap)
 	return snap->name;
 }
 
+uint32_t
+snapshot_left_out(const struct snapshot *snap)
+{
+	return snap->table[SNAP_HEAD].reserved;
+}
+
 /* --- sections ------------------------------------------------------------ */
 
 const char *

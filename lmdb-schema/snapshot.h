@@ -64,6 +64,7 @@ bool snapshot_is_damaged(const struct snapshot *snap);
 
 const struct snap_head *snapshot_head(const struct snapshot *snap);
 uint32_t snapshot_rows(const struct snapshot *snap);
+uint32_t snapshot_left_out(const struct snapshot *snap); /* snapwrite.h */
 struct span snapshot_supplier(const struct snapshot *snap);
 struct span snapshot_name(const struct snapshot *snap); /* empty: none */
 

@@ -182,6 +182,12 @@ snapwrite_put(
 	pthread_mutex_unlock(&write->lock);
 }
 
+void
+snapwrite_left_out(struct snapwrite *write, uint32_t count)
+{
+	write->sections[SNAP_HEAD].reserved = count;
+}
+
 /* The sums of all sections, one behind the other. */
 static void
 put_sums(struct snapwrite *write)

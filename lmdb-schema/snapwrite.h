@@ -21,6 +21,9 @@ enum err snapwrite_begin(struct snapwrite **out, struct store *store,
 void snapwrite_put(
     struct snapwrite *write, unsigned section, const void *data, size_t len);
 
+/* How many articles of the supplier have no row, as their sums do not fit. */
+void snapwrite_left_out(struct snapwrite *write, uint32_t count);
+
 /*
  * Puts the head, syncs, renames it to its place. The catalogue does not know
  * it yet. *bytes is the file's size.

@@ -282,6 +282,63 @@ START_TEST(a_sum_that_does_not_fit_leaves_the_old_snapshot)
 }
 END_TEST
 
+/* Months of sales, each of the same amount; `stores` of them. */
+static void
+put_sales(struct intake *intake, const char *codein, int months, int64_t amount)
+{
+	for (int i = 0; i < months; i++)
+		facts_put(intake, SERIES_SALES, "S", codein, i < 12 ? "1" : "2",
+		    FACTS_MONTH - i % 12, amount);
+}
+
+/* Of "a" to "e", 24 months each of these amounts of a sixteenth. */
+static const struct {
+	int64_t amount[5];
+	const char *rows; /* by turnover */
+} absurd[] = {
+    {{1, 1, INT64_MAX / 16, 1, 1}, "abde"},
+    {{INT64_MAX / 16, 1, 2, 3, INT64_MAX / 16}, "dcb"},
+    /* Each fits, all together do not. */
+    {{INT64_MAX / 80, 5, INT64_MAX / 81, INT64_MAX / 82, INT64_MAX / 83},
+	"cdeb"},
+    {{INT64_MIN / 80, 5, INT64_MAX / 81, INT64_MAX / 82, INT64_MAX / 83},
+	"cdeb"},
+    {{INT64_MAX / 16, INT64_MAX / 16, INT64_MAX / 16, INT64_MAX / 16, 1}, "e"},
+};
+
+START_TEST(an_article_whose_sums_do_not_fit_is_left_out)
+{
+	struct intake *intake = facts_begin(NULL);
+	char name[2] = "a", rows[8] = "";
+	struct snapshot *snap;
+
+	intake_supplier(intake, SPAN("S"), SPAN(""));
+	intake_store(intake, SPAN("1"), SPAN(""));
+	intake_store(intake, SPAN("2"), SPAN(""));
+	for (int i = 0; i < 5; i++, name[0]++)
+		facts_put_article(intake, "S", name);
+	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	name[0] = 'a';
+	for (int i = 0; i < 5; i++, name[0]++)
+		put_sales(intake, name, 24, absurd[_i].amount[i]);
+	facts_end_series(intake);
+	facts_end(intake);
+	quiet_begin();
+	ck_assert_int_eq(facts_compute("S", &result), ERR_OK);
+	snap = open_current("S");
+	for (uint32_t row = 0; row < snapshot_rows(snap); row++) {
+		struct span codein = snapshot_value(snap, row, COL_codein);
+
+		ck_assert_uint_eq(codein.len, 3);
+		rows[row] = codein.ptr[1];
+	}
+	ck_assert_str_eq(rows, absurd[_i].rows);
+	ck_assert_uint_eq(snapshot_left_out(snap), 5 - strlen(absurd[_i].rows));
+	ck_assert_int_eq(snapshot_verify(snap, NULL, NULL), ERR_OK);
+	snapshot_close(snap);
+}
+END_TEST
+
 /* --- at once ----------------------------------------------------------------
  */
 
@@ -513,6 +570,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, articles_are_ranked_and_classed_by_turnover, 0,
 	    sizeof(ranked) / sizeof(ranked[0]));
 	tcase_add_test(tc, a_sum_that_does_not_fit_leaves_the_old_snapshot);
+	tcase_add_loop_test(tc, an_article_whose_sums_do_not_fit_is_left_out, 0,
+	    sizeof(absurd) / sizeof(absurd[0]));
 	tcase_add_test(tc, two_processes_at_once_do_the_work_once);
 	tcase_add_test(tc, four_threads_at_once_do_the_work_once);
 	tcase_add_test(tc, no_free_slot_is_busy_when_it_may_not_wait);

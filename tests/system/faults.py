@@ -18,7 +18,7 @@ import zlib
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from grid import GRIDCTL, Grid  # noqa: E402
+from grid import GRIDCTL, Grid, write  # noqa: E402
 from stack import (BUILD, PATIENCE, is_sanitized,  # noqa: E402
                    run_tests, wait_until)
 
@@ -195,6 +195,31 @@ def damaged_facts_stop_computing_and_not_serving():
         assert answer.code == "internal_error"
         grid.ctl("import", "--quiet", grid.path("csv"))
         assert read(grid, "S3").json["data"]
+
+
+def an_article_with_absurd_sums_is_left_out_and_told():
+    with Grid() as grid:
+        wrong = grid.articles[3]
+        csv = grid.path("csv")
+        write(csv + "/stores.csv", ["magasin,nom", "1,Un", "2,Deux"])
+        write(csv + "/sales.csv", [
+            "fournisseur,codein,magasin,mois,quantite,ca,marge"] + [
+                "S1,%s,%d,2025%02d,1,500000000000,0" % (wrong, store, month)
+                for store in (1, 2) for month in range(1, 13)] + [
+                    "S1,%s,1,202501,1,5,1" % grid.articles[4]])
+        grid.ctl("import", "--quiet", csv)
+        done = grid.ctl("compute", "S1", check=False)
+        assert done.returncode == 0, done.stderr
+        assert "supplier=S1 codein=%s" % wrong in done.stderr, done.stderr
+        rows = grid.rows()
+        assert {row["codein"] for row in rows["data"]} == \
+            set(grid.articles) - {wrong}
+        assert rows["meta"]["articlesEcartes"] == 1, rows["meta"]
+        assert "articlesEcartes" not in grid.rows("S2")["meta"]
+        done = grid.ctl("check", check=False)
+        assert done.returncode == 1
+        assert "supplier S1: 1 of its articles have no row" in \
+            done.stdout + done.stderr, (done.stdout, done.stderr)
 
 
 def a_file_that_may_not_be_read_is_told_by_its_name():
@@ -600,6 +625,7 @@ if __name__ == "__main__":
         damaged_environments_are_refused_with_what_to_do,
         a_flipped_bit_is_never_another_figure,
         damaged_facts_stop_computing_and_not_serving,
+        an_article_with_absurd_sums_is_left_out_and_told,
         a_file_that_may_not_be_read_is_told_by_its_name,
         a_read_only_disk_serves_what_it_has,
         a_disk_that_turns_read_only_is_read_and_takes_no_writes,
