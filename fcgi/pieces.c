@@ -32,6 +32,18 @@ pieces_clear(struct pieces *pieces)
 	pieces->err = ERR_OK;
 }
 
+void
+pieces_give_back(struct pieces *pieces)
+{
+	if (pieces->room > PIECES_KEEP_IOV) {
+		pieces_fini(pieces);
+		return;
+	}
+	while (pieces->chunk_count > PIECES_KEEP)
+		free(pieces->chunks[--pieces->chunk_count]);
+	pieces_clear(pieces);
+}
+
 static bool
 fail(struct pieces *pieces, enum err err)
 {

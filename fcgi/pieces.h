@@ -33,6 +33,12 @@ struct pieces {
 void pieces_init(struct pieces *pieces);
 void pieces_fini(struct pieces *pieces);
 
+#define PIECES_KEEP 20 /* chunks: one more than a flush of the reply takes */
+#define PIECES_KEEP_IOV 8192
+
+/* Gives the memory back that is beyond those; what is in it is gone. */
+void pieces_give_back(struct pieces *pieces);
+
 /* Empties it, and keeps the memory. */
 void pieces_clear(struct pieces *pieces);
 

@@ -11,18 +11,47 @@
 #define KEY_MAX_BYTES (1u << 20) /* as much as folded words may have */
 
 struct rowlists {
+	struct rowlists *next;
 	pthread_mutex_t lock;
-	uint64_t clock;
 	struct rowlist *list[LISTS]; /* one use of each is ours */
 };
+
+/*
+ * All of the process: filters of many large suppliers would otherwise be kept
+ * until each snapshot is closed. Taken before a rowlists' own lock.
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct rowlists *first;
+	atomic_size_t bytes; /* of all lists that are there, kept or in use */
+	atomic_uint_fast64_t clock;
+	atomic_size_t most;
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = ROWLISTS_BYTES};
+
+void
+rowlists_limit(size_t bytes)
+{
+	atomic_store(&shared.most, bytes);
+}
+
+size_t
+rowlists_bytes(void)
+{
+	return atomic_load(&shared.bytes);
+}
 
 struct rowlists *
 rowlists_new(void)
 {
 	struct rowlists *lists = calloc(1, sizeof(*lists));
 
-	if (lists != NULL)
-		pthread_mutex_init(&lists->lock, NULL);
+	if (lists == NULL)
+		return NULL;
+	pthread_mutex_init(&lists->lock, NULL);
+	pthread_mutex_lock(&shared.lock);
+	lists->next = shared.first;
+	shared.first = lists;
+	pthread_mutex_unlock(&shared.lock);
 	return lists;
 }
 
@@ -30,6 +59,7 @@ static void
 rowlist_release(struct rowlist *list)
 {
 	if (list != NULL && atomic_fetch_sub(&list->users, 1) == 1) {
+		atomic_fetch_sub(&shared.bytes, list->bytes);
 		free(list->key_text);
 		free(list->rows);
 		free(list);
@@ -39,8 +69,15 @@ rowlist_release(struct rowlist *list)
 void
 rowlists_free(struct rowlists *lists)
 {
+	struct rowlists **at = &shared.first;
+
 	if (lists == NULL)
 		return;
+	pthread_mutex_lock(&shared.lock);
+	while (*at != lists)
+		at = &(*at)->next;
+	*at = lists->next;
+	pthread_mutex_unlock(&shared.lock);
 	for (unsigned i = 0; i < LISTS; i++)
 		rowlist_release(lists->list[i]);
 	pthread_mutex_destroy(&lists->lock);
@@ -174,6 +211,8 @@ make_list(struct rowlist **out, struct matches *found)
 	shrink(found);
 	atomic_init(&list->users, 1);
 	list->count = found->count;
+	list->bytes = sizeof(*list) + (list->count + 1u) * sizeof(*list->rows);
+	atomic_fetch_add(&shared.bytes, list->bytes);
 	list->rows = found->rows;
 	found->rows = NULL;
 	*out = list;
@@ -221,10 +260,49 @@ find_list(struct rowlists *lists, struct span key)
 	}
 	if (found != NULL) {
 		atomic_fetch_add(&found->users, 1);
-		found->used = ++lists->clock;
+		found->used = atomic_fetch_add(&shared.clock, 1);
 	}
 	pthread_mutex_unlock(&lists->lock);
 	return found;
+}
+
+/* Of all snapshots' lists; false when none is kept. */
+static bool
+drop_oldest(void)
+{
+	struct rowlists *where = NULL;
+	uint64_t oldest = UINT64_MAX;
+	unsigned place = 0;
+	struct rowlist *list;
+
+	for (struct rowlists *at = shared.first; at != NULL; at = at->next) {
+		pthread_mutex_lock(&at->lock);
+		for (unsigned i = 0; i < LISTS; i++)
+			if (at->list[i] != NULL && at->list[i]->used < oldest) {
+				oldest = at->list[i]->used;
+				where = at;
+				place = i;
+			}
+		pthread_mutex_unlock(&at->lock);
+	}
+	if (where == NULL)
+		return false;
+	pthread_mutex_lock(&where->lock);
+	list = where->list[place];
+	where->list[place] = NULL;
+	pthread_mutex_unlock(&where->lock);
+	rowlist_release(list);
+	return true;
+}
+
+/* One that a request is at goes when that is done. */
+static void
+make_room(void)
+{
+	pthread_mutex_lock(&shared.lock);
+	while (atomic_load(&shared.bytes) > shared.most && drop_oldest())
+		;
+	pthread_mutex_unlock(&shared.lock);
 }
 
 /* In the place of the one that was used least recently. */
@@ -248,9 +326,11 @@ keep_list(struct rowlists *lists, struct rowlist *list, struct span key)
 	}
 	rowlist_release(lists->list[place]);
 	lists->list[place] = list;
-	list->used = ++lists->clock;
+	list->used = atomic_fetch_add(&shared.clock, 1);
 	atomic_fetch_add(&list->users, 1);
 	pthread_mutex_unlock(&lists->lock);
+	if (atomic_load(&shared.bytes) > shared.most)
+		make_room();
 }
 
 static enum err

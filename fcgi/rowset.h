@@ -20,6 +20,11 @@
 
 struct rowlists; /* a snapshot's lists, the last few used */
 
+/* All of a process's lists together; those used least recently are dropped. */
+#define ROWLISTS_BYTES ((size_t)32 << 20)
+void rowlists_limit(size_t bytes); /* another ceiling */
+size_t rowlists_bytes(void);
+
 struct rowlists *rowlists_new(void);
 void rowlists_free(struct rowlists *lists);
 
@@ -30,6 +35,7 @@ struct rowlist {
 	uint64_t used;
 	size_t key_len;
 	char *key_text;
+	size_t bytes; /* without its key's */
 	uint32_t count;
 	uint32_t *rows;
 };

@@ -15,6 +15,7 @@
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/rows.h"
+#include "fcgi/server.h"
 #include "fcgi/call.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/live.h"
@@ -175,6 +176,7 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	err = reply_end(&serving->reply);
 	call_release_held(serving);
 	rest_views(serving);
+	serving_give_back(serving);
 	note_end(&call, err);
 	return err;
 }

@@ -1,5 +1,6 @@
 #include "fcgi/server.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
@@ -122,6 +123,7 @@ server_tick(struct server *server)
 	roster_slot_tick(server->roster, IDLE_SECONDS);
 	excerpts_tick(server->excerpts, IDLE_SECONDS);
 	snapcache_tick(server->snapcache, IDLE_SECONDS);
+	malloc_trim(0); /* what was freed below something that is still used */
 }
 
 struct serving *
@@ -156,6 +158,28 @@ serving_new(struct server *server)
 	catalog_view_rest(serving->catalog);
 	state_view_rest(serving->state);
 	return serving;
+}
+
+static void
+keep_less(struct buf *buf)
+{
+	if (buf->cap > SERVING_KEEP)
+		buf_fini(buf);
+}
+
+void
+serving_give_back(struct serving *serving)
+{
+	keep_less(&serving->message);
+	keep_less(&serving->details);
+	keep_less(&serving->folded);
+	keep_less(&serving->ranks);
+	keep_less(&serving->splice->text);
+	keep_less(&serving->stitch->raw);
+	keep_less(&serving->stitch->packed);
+	pieces_give_back(&serving->stitch->rows);
+	pieces_give_back(&serving->reply.body);
+	pieces_give_back(&serving->tail);
 }
 
 void

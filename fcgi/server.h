@@ -26,3 +26,11 @@ void server_tick(struct server *server);
 /* NULL when memory is out or the store cannot be read. */
 struct serving *serving_new(struct server *server);
 void serving_free(struct serving *serving);
+
+/*
+ * Memory beyond these that an answer took goes back when the answer is put:
+ * what a thread keeps is at most SERVING_KEEP of each of seven buffers, and
+ * PIECES_KEEP chunks of each of three bodies.
+ */
+#define SERVING_KEEP ((size_t)128 << 10)
+void serving_give_back(struct serving *serving);

@@ -253,6 +253,34 @@ START_TEST(words_that_folding_made_long_are_fine)
 }
 END_TEST
 
+/* The most that was kept between two of the questions. */
+static size_t
+ask_for_many(struct span words)
+{
+	size_t most = 0;
+
+	for (int i = 0; i < 60; i++) {
+		query.words = words;
+		query.gamme = row_gamme(SPAN("A"));
+		query.sort = i % 20;
+		ck_assert_int_eq(get(1, 0), ERR_OK);
+		rowset_release(&set);
+		if (rowlists_bytes() > most)
+			most = rowlists_bytes();
+	}
+	return most;
+}
+
+START_TEST(lists_of_all_snapshots_have_one_ceiling)
+{
+	ck_assert_uint_gt(ask_for_many(SPAN("")), 600);
+	rowlists_limit(600);
+	ck_assert_uint_le(ask_for_many(SPAN("a")), 600);
+	ck_assert_uint_gt(rowlists_bytes(), 0);
+	rowlists_limit(ROWLISTS_BYTES);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -273,6 +301,7 @@ test_suite(void)
 	tcase_add_test(tc, list_is_kept_for_the_next_page);
 	tcase_add_test(tc, other_questions_have_other_lists);
 	tcase_add_test(tc, list_in_use_outlives_its_place);
+	tcase_add_test(tc, lists_of_all_snapshots_have_one_ceiling);
 	tcase_add_test(tc, words_that_folding_made_long_are_fine);
 	suite_add_tcase(suite, tc);
 	return suite;
