@@ -214,6 +214,26 @@ def settings_file_has_the_promised_names():
     assert shell.stdout.decode() == env["GRID_KEY"]
 
 
+def activate_exports_the_names_and_finds_the_programs():
+    """Twice, too: PATH has its folder once then."""
+    path = os.path.join(quick().folder, "activate")
+    shell = subprocess.run(
+        ["sh", "-eu", "-c", '. "$0"; . "$0"; env', path],
+        stdout=subprocess.PIPE, check=True)
+    told = dict(line.split("=", 1)
+                for line in shell.stdout.decode().splitlines() if "=" in line)
+    env = quick().env()
+    assert {name: told.get(name) for name in env} == env
+    folder = os.path.join(quick().folder, "bin")
+    assert told["PATH"].split(":").count(folder) == 1, told["PATH"]
+    done = subprocess.run(["gridctl", "suppliers"], env=told,
+                          stdout=subprocess.PIPE)
+    assert done.returncode == 0 and env["GRID_SUPPLIER"] in str(done.stdout)
+    done = subprocess.run(["gridhook", "ctl", "status"], env=told,
+                          stdout=subprocess.PIPE)
+    assert json.loads(done.stdout)["port"] == quick().push_port, done
+
+
 def both_keys_have_their_scopes():
     env = quick().env()
     status, body = get("/grid?fournisseur=%s&limit=1&fields=codein,codeGamme" %
@@ -438,7 +458,8 @@ def main():
         help_names_every_option, wrong_words_are_usage_errors,
         stop_of_nothing_is_told, folder_that_settings_cannot_name_is_refused,
         taken_port_is_told_before_anything_is_built,
-        settings_file_has_the_promised_names, both_keys_have_their_scopes,
+        settings_file_has_the_promised_names,
+        activate_exports_the_names_and_finds_the_programs, both_keys_have_their_scopes,
         largest_and_half_of_the_suppliers_are_computed,
         data_and_programs_are_where_it_says, user_may_sign_in,
         pages_and_push_server_answer, three_things_to_try_work_as_printed,

@@ -38,13 +38,10 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] import [OPTION]... DIR",
-    .about = "Takes a folder of CSV files in: suppliers.csv, "
-	     "stores.csv, nomenclature.csv, articles.csv, sales.csv, "
-	     "stock.csv, receptions.csv, positions.csv, network.csv, "
-	     "gammes.csv. All or nothing: a bad line changes nothing "
-	     "and is told. Without --merge the folder replaces all "
-	     "facts and needs suppliers.csv and articles.csv; snapshots "
-	     "stay as they are until they are computed.",
+    .about = "Takes a folder of CSV files in, ten at most. All or nothing: a "
+	     "bad line changes nothing and is told. Without --merge the folder "
+	     "replaces all facts and needs suppliers.csv and articles.csv; "
+	     "snapshots stay as they are until they are computed.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 1,
@@ -431,6 +428,10 @@ cmd_import(int argc, char **argv)
 	case OPT_GO:
 		break;
 	case OPT_HELP:
+		puts("\nThe files are UTF-8, with commas between the fields. "
+		     "Their first lines name\nthese columns, in any order; "
+		     "product-grid-csv(5) says what stands in them.\n");
+		import_print_columns(stdout);
 		return CMD_DONE;
 	case OPT_WRONG:
 		return CMD_USAGE;

@@ -10,10 +10,38 @@
 #include "lmdb-schema/key.h"
 #include "tools/gridctl/import_reading.h"
 
+/* Of the table of columns: a terminal's width, and where the second begins. */
+#define LINE_COLUMNS 80
+#define NAME_COLUMN 20
+
 const char *
 import_file_name(enum import_file file)
 {
 	return import_rows[file].name;
+}
+
+void
+import_print_columns(FILE *file)
+{
+	for (unsigned i = 0; i < IMPORT_FILES; i++) {
+		const struct import_row *row = &import_rows[i];
+		int at = fprintf(file, "  %-18s", row->name);
+
+		for (unsigned j = 0; j < row->count; j++) {
+			const char *comma = j + 1 < row->count ? "," : "";
+			int len =
+			    (int)(strlen(row->columns[j]) + strlen(comma));
+
+			if (at + 1 + len > LINE_COLUMNS)
+				at =
+				    fprintf(file, "\n%*s", NAME_COLUMN, "") - 1;
+			at += fprintf(file, " %s%s", row->columns[j], comma);
+		}
+		fputc('\n', file);
+	}
+	fputs("  network.csv has columns of months behind these, named "
+	      "YYYY-MM.\n",
+	    file);
 }
 
 enum err

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/buf.h"
 #include "common/err.h"
@@ -34,6 +35,9 @@ enum import_file {
 
 /* "sales.csv" */
 const char *import_file_name(enum import_file file);
+
+/* What each file's header line names, a table for people. */
+void import_print_columns(FILE *file);
 
 struct import {
 	const char *dir;
