@@ -248,6 +248,26 @@ static const struct {
 	1, 0,
 	"{\"text\":\"t\\nhttps://e.example/\\nn: v\",\"url\":\"https:"
 	"//e.example/\"}"},
+    /* an empty row is nobody's */
+    {"{\"text\":\"t\",\"attachments\":[]}", 1, 0,
+	"{\"source\":\"push\",\"text\":\"t\",\"format\":\"plain\"}"},
+    {"{\"message\":\"m\",\"title\":\"t\",\"attachments\":[],"
+     "\"blocks\":[],\"embeds\":[]}",
+	1, 0, "{\"source\":\"push\",\"title\":\"t\",\"text\":\"m\"}"},
+    {"{\"content\":\"c\",\"embeds\":[],\"username\":\"bot\"}", 1, 0,
+	"{\"source\":\"bot\",\"text\":\"c\"}"},
+    /* Apprise's json:// as version 1.2 sends it */
+    {"{\"version\": \"1.0\", \"title\": \"T\", \"message\": \"body\", "
+     "\"attachments\": [], \"type\": \"failure\"}",
+	1, 0,
+	"{\"source\":\"apprise\",\"title\":\"T\",\"text\":\"body\","
+	"\"status\":\"error\",\"priority\":\"high\",\"kind\":\"message\"}"},
+    {"{\"version\": \"1.0\", \"title\": \"\", \"message\": \"body\", "
+     "\"attachments\": [{\"filename\": \"a.txt\", \"base64\": \"aW1nCg==\", "
+     "\"mimetype\": \"text/plain\"}], \"type\": \"info\"}",
+	1, 0,
+	"{\"source\":\"apprise\",\"title\":null,\"text\":\"body\","
+	"\"status\":null,\"priority\":\"normal\"}"},
     {"{\"topic\":\"doors\",\"message\":\"m\",\"title\":\"t\",\"priority\":5,"
      "\"click\":\"https://c.example\"}",
 	1, 0,
@@ -292,6 +312,104 @@ START_TEST(pushes_become_events)
 
 	ck_assert_uint_eq(events.count, cases[_i].count);
 	compare(written(events.list[cases[_i].which]), cases[_i].want);
+}
+END_TEST
+
+/* How schedulers write that a job failed: each is read aloud at night. */
+static const char *const failures[] = {
+    "{\"jobName\":\"backup\",\"status\":\"failed\"}",
+    "{\"job_name\":\"backup\",\"status\":\"failed\"}",
+    "{\"job\":\"b\",\"success\":false}",
+    "{\"job\":{\"name\":\"b\",\"status\":\"failed\"}}",
+    "{\"job\":\"b\",\"status\":\"killed\"}",
+    "{\"job\":\"b\",\"status\":\"OOMKilled\"}",
+    "{\"job\":\"b\",\"status\":\"aborted\"}",
+    "{\"job\":\"b\",\"status\":\"OUT_OF_MEMORY\"}",
+    "{\"job\":\"b\",\"status\":\"NODE_FAIL\"}",
+    "{\"job\":\"b\",\"status\":\"Ended Not OK\"}",
+    "{\"job\":\"b\",\"status\":\"failed-with-retry\"}",
+    "{\"job\":\"b\",\"status\":\"DeadlineExceeded\"}",
+    "{\"job\":\"b\",\"status\":\"timed out\"}",
+    "{\"job\":\"b\",\"status\":\"TIMEDOUT\"}",
+    "{\"job\":\"b\",\"status\":\"completed\",\"conclusion\":\"fail"
+    "ure\"}",
+    "{\"job\":\"b\",\"status\":\"completed\",\"ok\":\"false\"}",
+    "{\"job\":\"b\",\"status\":\"completed with 3 errors\"}",
+    "{\"job\":\"b\",\"state\":\"upstream_failed\"}",
+    "{\"job\":\"b\",\"result\":false}",
+    "{\"job\":\"b\",\"failed\":true}",
+    "{\"job\":\"b\",\"error\":1}",
+    "{\"job\":\"b\",\"returncode\":1}",
+    "{\"job\":\"b\",\"exit_status\":\"KILL\"}",
+    "{\"job\":\"b\",\"exit_status\":\"SIGKILL\"}",
+    "{\"job\":{\"name\":\"b\"},\"event\":\"job.failed\"}",
+    "{\"name\":\"nightly\",\"status\":\"failed\"}",
+    "{\"name\":\"nightly\",\"success\":false}",
+    "{\"workflow\":\"nightly\",\"state\":\"Failed\"}",
+    "{\"jobName\":\"deploy\",\"buildNumber\":7,\"result\":\"FAIL"
+    "URE\"}",
+    "{\"name\":\"deploy\",\"url\":\"job/deploy/\",\"build\":{\"num"
+    "ber\":18,\"phase\":\"COMPLETED\",\"status\":\"FAILURE\"}}",
+    "{\"trigger\":\"failure\",\"status\":\"failed\",\"executionI"
+    "d\":5,\"execution\":{\"id\":5,\"status\":\"failed\",\"job\":{"
+    "\"name\":\"b\"}}}",
+    "{\"event_type\":\"jobs.on_failure\",\"job\":{\"job_id\":\"5"
+    "\",\"name\":\"b\"},\"run\":{\"run_id\":\"6\"}}",
+    "{\"version\":\"0\",\"source\":\"aws.batch\",\"detail-type\":"
+    "\"Batch Job State Change\",\"detail\":{\"jobName\":\"b\",\""
+    "jobId\":\"5\",\"status\":\"FAILED\",\"statusReason\":\"r\"}}",
+    "{\"job\":\"b\",\"status\":\"failed\",\"speak\":false,\"priori"
+    "ty\":\"low\"}",
+    "{\"job\":\"b\",\"events\":[{\"status\":\"failed\"}]}",
+    "{\"status\":\"failed\",\"job\":\"b\",\"attachments\":[],\"blo"
+    "cks\":[],\"embeds\":[]}",
+};
+
+START_TEST(failed_jobs_are_read_aloud)
+{
+	const struct hints none = {.source = SPAN("")};
+	struct events events = take(failures[_i], &none);
+
+	ck_assert_uint_eq(events.count, 1);
+	compare(written(events.list[0]),
+	    "{\"kind\":\"job\",\"status\":\"error\",\"speak\":true}");
+	ck_assert_int_ge(events.list[0]->priority, PRIORITY_HIGH);
+	ck_assert(events.list[0]->job_name.len > 0);
+}
+END_TEST
+
+static const char *const not_failures[] = {
+    "{\"jobName\":\"backup\",\"status\":\"success\"}",
+    "{\"job\":\"b\",\"success\":true}",
+    "{\"job\":\"b\",\"status\":\"completed, 0 errors\"}",
+    "{\"job\":\"b\",\"status\":\"Completed without any "
+    "errors\"}",
+    "{\"job\":\"b\",\"status\":\"ok\",\"error\":\"none\",\"errors\":0"
+    ",\"failed\":0}",
+    "{\"job\":\"b\",\"status\":\"ok\",\"error\":false,\"errors\":[]"
+    "}",
+    "{\"job\":\"b\",\"status\":\"cancelled\"}",
+    "{\"job\":\"b\",\"status\":\"skipped\"}",
+    "{\"job\":\"b\",\"status\":\"running\"}",
+    "{\"job\":\"b\",\"result\":\"UNSTABLE\"}",
+    "{\"job\":\"b\",\"returncode\":0}",
+    "{\"job\":\"b\",\"unit\":\"a.service\",\"result\":\"success\",\""
+    "exit_status\":\"TERM\"}",
+    "{\"job\":\"plumber\",\"text\":\"looks for one who never "
+    "failed\"}",
+    "{\"name\":\"nightly\",\"status\":\"ok\"}",
+    "{\"name\":\"web\",\"status\":\"down\"}",
+    "{\"name\":\"Ann\",\"text\":\"the backup failed\"}",
+};
+
+START_TEST(all_else_is_not)
+{
+	const struct hints none = {.source = SPAN("")};
+	struct events events = take(not_failures[_i], &none);
+
+	compare(written(events.list[0]), "{\"speak\":null}");
+	ck_assert(events.list[0]->kind != EVENT_JOB ||
+	    events.list[0]->status != STATUS_ERROR);
 }
 END_TEST
 
@@ -405,6 +523,8 @@ test_suite(void)
 
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_loop_test(tc, pushes_become_events, 0, COUNT(cases));
+	tcase_add_loop_test(tc, failed_jobs_are_read_aloud, 0, COUNT(failures));
+	tcase_add_loop_test(tc, all_else_is_not, 0, COUNT(not_failures));
 	tcase_add_test(tc, every_event_has_a_source);
 	tcase_add_test(tc, query_and_path_fill_only_what_is_missing);
 	tcase_add_test(tc, more_than_256_are_told_by_the_last);

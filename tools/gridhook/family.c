@@ -105,6 +105,7 @@ static const struct family *const families[] = {
     &family_github,
     &family_gitlab,
     &family_job,
+    &family_apprise,
     &family_uptime_kuma,
     &family_slack,
     &family_discord,
@@ -114,6 +115,7 @@ static const struct family *const families[] = {
     &family_home_assistant,
     &family_hooks,
     &json_rpc,
+    &family_named_job,
     &generic,
 };
 

@@ -58,6 +58,9 @@ const struct family *family_of(struct jval object, const struct hints *hints);
 void family_fill(struct event *event, const struct family *family,
     struct jval object, const struct hints *hints, struct arena *arena);
 
+/* A job has failed: high priority at least, and read aloud. */
+void family_fail_job(struct event *event);
+
 /* One alert of Alertmanager's or Grafana's list. */
 extern const struct family family_alert;
 

@@ -11,12 +11,25 @@ static const struct take slack_takes[] = {
     {FIELD_END, NULL},
 };
 
+/* A row of objects whose first has one of these: an empty row says nothing. */
+static bool
+is_row_of(struct jval array, const char *members)
+{
+	struct jwalk walk = jwalk_begin(array);
+	struct jval name, first;
+
+	return jval_type(array) == JARRAY && jwalk_next(&walk, &name, &first) &&
+	    family_has(first, members);
+}
+
 static bool
 knows_slack(struct jval object, const struct hints *hints)
 {
 	(void)hints;
-	return jval_type(jval_member(object, "attachments")) == JARRAY ||
-	    jval_type(jval_member(object, "blocks")) == JARRAY;
+	return is_row_of(jval_member(object, "attachments"),
+		   "text|fallback|pretext|title|fields|blocks|color|"
+		   "image_url|actions|author_name|footer") ||
+	    is_row_of(jval_member(object, "blocks"), "type|text");
 }
 
 /*
@@ -97,7 +110,8 @@ static bool
 knows_discord(struct jval object, const struct hints *hints)
 {
 	(void)hints;
-	return jval_type(jval_member(object, "embeds")) == JARRAY ||
+	return is_row_of(jval_member(object, "embeds"),
+		   "title|description|url|fields|author|color|image|footer") ||
 	    (family_has(object, "content") && family_has(object, "username") &&
 		!family_has(object, "text|message"));
 }
@@ -119,6 +133,43 @@ mend_discord(struct event *event, struct jval object, const struct hints *hints,
 	join_each(&joined, jval_member(object, "embeds"), of_embed, arena);
 	event->text = buf_span(&joined.buf);
 	event->markdown = true;
+}
+
+/* Apprise's json://: its attachments are files, and mostly there are none. */
+static const struct take apprise_takes[] = {
+    {FIELD_SOURCE, "source|app"},
+    {FIELD_TITLE, "title"},
+    {FIELD_TEXT, "message"},
+    {FIELD_STATUS, "type"},
+    {FIELD_PRIORITY, "priority"},
+    {FIELD_END, NULL},
+};
+
+static bool
+knows_apprise(struct jval object, const struct hints *hints)
+{
+	struct jval type = jval_member(object, "type");
+
+	(void)hints;
+	return jval_type(jval_member(object, "version")) == JSTRING &&
+	    jval_type(jval_member(object, "message")) == JSTRING &&
+	    jval_type(jval_member(object, "title")) == JSTRING &&
+	    (jval_is(type, SPAN("info")) || jval_is(type, SPAN("success")) ||
+		jval_is(type, SPAN("warning")) ||
+		jval_is(type, SPAN("failure")));
+}
+
+static void
+mend_apprise(struct event *event, struct jval object, const struct hints *hints,
+    struct arena *arena)
+{
+	(void)object;
+	(void)arena;
+	if (event->source.len == 0 && hints->source.len == 0 &&
+	    hints->suffix.len == 0)
+		event->source = SPAN("apprise");
+	if (event->status == STATUS_ERROR && event->priority < PRIORITY_HIGH)
+		event->priority = PRIORITY_HIGH;
 }
 
 static const struct take ntfy_takes[] = {
@@ -238,6 +289,9 @@ knows_hooks(struct jval object, const struct hints *hints)
 
 const struct family family_slack = {
     "slack", EVENT_MESSAGE, knows_slack, slack_takes, mend_slack};
+
+const struct family family_apprise = {
+    "apprise", EVENT_MESSAGE, knows_apprise, apprise_takes, mend_apprise};
 
 const struct family family_discord = {
     "discord", EVENT_MESSAGE, knows_discord, discord_takes, mend_discord};

@@ -32,9 +32,7 @@ struct joined {
 bool family_join_begin(struct joined *joined, struct arena *arena);
 void family_join(struct joined *joined, const char *between, struct span text);
 
-/* It has failed: high priority at least, and read aloud. */
-void family_fail_job(struct event *event);
-
 extern const struct family family_finished_job, family_github, family_gitlab,
-    family_job, family_uptime_kuma, family_slack, family_discord, family_ntfy,
-    family_gotify, family_monitor, family_home_assistant, family_hooks;
+    family_job, family_named_job, family_apprise, family_uptime_kuma,
+    family_slack, family_discord, family_ntfy, family_gotify, family_monitor,
+    family_home_assistant, family_hooks;

@@ -1,38 +1,230 @@
 /* Scheduled jobs, alerts and monitors: what runs by itself and tells how. */
 #include "tools/gridhook/family_inner.h"
 
+#include <ctype.h>
+
 /* --- jobs ----------------------------------------------------------------- */
 
 static const struct take job_takes[] = {
-    {FIELD_JOB_ID, "jobId|job_id|job.id|runId|run_id|id"},
+    {FIELD_JOB_ID,
+	"jobId|job_id|job.id|job.jobId|job.job_id|detail.jobId|runId|run_id|"
+	"executionId|id"},
     {FIELD_JOB_NAME,
-	"jobName|job_name|job.name|name|unit|cron|job|jobId|job_id"},
-    {FIELD_JOB_ERROR, "error|errorMessage|error_message"},
-    {FIELD_JOB_EXIT, "exit_code|exitCode|exit_status|EXIT_STATUS|returncode"},
+	"jobName|job_name|job.name|job.jobName|job.job_name|"
+	"execution.job.name|detail.jobName|name|unit|cron|taskName|"
+	"task_name|dag_id|workflow|pipeline|task|script|job.id|job|jobId|"
+	"job_id"},
+    {FIELD_JOB_ERROR,
+	"error|errorMessage|error_message|failureReason|failure_reason|"
+	"job.error|execution.error|run.error|detail.statusReason"},
+    {FIELD_JOB_EXIT,
+	"exit_code|exitCode|exit_status|EXIT_STATUS|returncode|return_code|"
+	"returnCode|rc|job.exit_code|job.exitCode|run.exit_code|run.exitCode"},
     {FIELD_JOB_DURATION, "duration_ms|durationMs"},
     {FIELD_JOB_NEXT, "nextRunAtMs|next_run|nextRun|next_run_at"},
-    {FIELD_STATUS, "status|result|SERVICE_RESULT|conclusion"},
+    {FIELD_STATUS,
+	"status|result|SERVICE_RESULT|conclusion|state|outcome|job.status|"
+	"job.result|job.state|build.status|execution.status|run.status|"
+	"run.state|detail.status"},
     {FIELD_SOURCE, "source|app|service|sender|from|agent|host"},
     {FIELD_TITLE,
-	"title|subject|jobName|job_name|job.name|name|unit|cron|"
-	"job|jobId|job_id"},
+	"title|subject|jobName|job_name|job.name|job.jobName|job.job_name|"
+	"execution.job.name|detail.jobName|name|unit|cron|taskName|"
+	"task_name|dag_id|workflow|pipeline|task|script|job.id|job|jobId|"
+	"job_id"},
     {FIELD_TEXT,
 	"summary|text|message|output|result_text|body|content|log|"
-	"error|detail|description"},
+	"error|detail.statusReason|job.error|build.log|detail|description"},
     {FIELD_PRIORITY, "priority"},
     {FIELD_DEDUPE, "dedupe|dedupe_key|runId|run_id"},
     {FIELD_END, NULL},
 };
 
-/* Something is said to be wrong: text, a filled object, true. */
-static bool
-says_error(struct jval value)
-{
-	enum jtype type = jval_type(value);
+/* What a job is named by: with any of them, and how it went, it is a job. */
+#define NAMES \
+	"jobId|job_id|jobName|job_name|job|cron|unit|taskName|task_name|" \
+	"dag_id|detail.jobName|detail.jobId|execution.job"
 
-	if (type == JOBJECT || type == JARRAY)
-		return jval_count(value) > 0;
-	return (type == JSTRING && jval_raw(value).len > 2) || type == JTRUE;
+/* Names of much else, too: they tell of a job that failed only. */
+#define WEAK_NAMES "name|task|workflow|pipeline|script"
+
+/* Where it may stand how a job went, beside the object itself. */
+static const char *const parts[] = {
+    "job", "build", "execution", "run", "detail", "state", "status"};
+
+/* Members that say in words how it went; all are looked at. */
+static const char *const told_by[] = {"status", "result", "state", "outcome",
+    "conclusion", "SERVICE_RESULT", "job_status", "jobStatus", "run_status",
+    "result_state", "resultState", "lastStatus", "last_status"};
+
+/* Members that say what came to pass: "job.failed", "jobs.on_failure". */
+static const char *const happened[] = {
+    "event", "event_type", "eventType", "trigger", "type", "action", "phase"};
+
+/* --- words of failure ----------------------------------------------------- */
+
+#define WORDS_MAX 256 /* bytes: more is no status but prose */
+
+/* Anywhere in a word: "OOMKilled", "errored", "DeadlineExceeded". */
+static const char *const bad_parts[] = {"fail", "error", "kill", "abort",
+    "crash", "timeout", "timedout", "exceeded", "unsuccess", "terminat",
+    "interrupt", "stall", "expire", "evict", "preempt", "panic", "fatal",
+    "lost", "broken", "corrupt", "overdue", "unhealthy", "reject", "refused",
+    "incomplete", "abnormal", "abend"};
+
+/* Words by themselves: "oom-kill", "timed_out", "OUT_OF_MEMORY", "DEADLINE". */
+static const char *const bad_words[] = {"oom", "memory", "ko", "nok", "dead",
+    "err", "missed", "stuck", "late", "timed", "deadline", "dump", "watchdog",
+    "signal"};
+
+static const char *const good_words[] = {"ok", "okay", "success", "successful",
+    "successfully", "succeeded", "completed", "complete", "finished", "done",
+    "passed", "good"};
+
+static const char *const negations[] = {
+    "no", "not", "without", "zero", "0", "never", "any"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool
+is_among(struct span word, const char *const *list, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (span_eq_nocase(word, span_of(list[i])))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_bad_part(struct span word)
+{
+	struct span part;
+	size_t i, at;
+
+	for (i = 0; i < COUNT(bad_parts); i++) {
+		part = span_of(bad_parts[i]);
+		for (at = 0; at + part.len <= word.len; at++) {
+			if (span_eq_nocase(span_sub(word, at, part.len), part))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The next run of letters and digits; false at the end. */
+static bool
+next_word(struct span *word, struct span *rest)
+{
+	size_t from = 0, to;
+
+	while (from < rest->len && !isalnum((unsigned char)rest->ptr[from]))
+		from++;
+	for (to = from; to < rest->len && isalnum((unsigned char)rest->ptr[to]);
+	     to++)
+		;
+	*word = span_sub(*rest, from, to - from);
+	*rest = span_from(*rest, to);
+	return word->len > 0;
+}
+
+/* "FAILED", "Ended Not OK", "failed-with-retry"; not "completed, 0 errors". */
+static bool
+words_fail(struct span text)
+{
+	bool denied = false, bad;
+	struct span word;
+
+	if (text.len > WORDS_MAX)
+		return false;
+	while (next_word(&word, &text)) {
+		bad = has_bad_part(word) ||
+		    is_among(word, bad_words, COUNT(bad_words));
+		if (denied ? is_among(word, good_words, COUNT(good_words))
+			   : bad)
+			return true;
+		denied = is_among(word, negations, COUNT(negations));
+	}
+	return false;
+}
+
+/* --- what an object says -------------------------------------------------- */
+
+/* A string's text as it was sent: what is escaped in it matters to no word. */
+static struct span
+bare(struct jval string)
+{
+	struct span raw = jval_raw(string);
+
+	return span_sub(raw, 1, raw.len - 2);
+}
+
+static bool
+is_no(struct jval value)
+{
+	static const char *const words[] = {
+	    "", "none", "null", "false", "no", "0", "-", "n/a", "no error"};
+	int64_t number;
+
+	switch (jval_type(value)) {
+	case JTRUE:
+		return false;
+	case JSTRING:
+		return is_among(bare(value), words, COUNT(words));
+	case JARRAY:
+	case JOBJECT:
+		return jval_count(value) == 0;
+	case JNUMBER:
+		return jval_int(value, &number) && number == 0;
+	default:
+		return true;
+	}
+}
+
+/* false or "false"; a 0 may be a count. */
+static bool
+denies(struct jval object, const char *member)
+{
+	struct jval value = jval_member(object, member);
+
+	return jval_type(value) == JFALSE ||
+	    (jval_type(value) == JSTRING &&
+		span_eq_nocase(bare(value), SPAN("false")));
+}
+
+static bool
+affirms(struct jval object, const char *members)
+{
+	return !is_no(family_pick(object, members));
+}
+
+/* One of these members says in words that it failed. */
+static bool
+one_fails(struct jval object, const char *const *members, size_t count)
+{
+	struct jval value;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		value = jval_member(object, members[i]);
+		if (jval_type(value) == JSTRING && words_fail(bare(value)))
+			return true;
+	}
+	return false;
+}
+
+/* systemd gives a signal's name in place of the exit status. */
+static bool
+has_ended_by_signal(struct jval object)
+{
+	struct jval status = family_pick(object, "exit_status|EXIT_STATUS");
+	int64_t number;
+
+	return jval_type(status) == JSTRING && !family_int(status, &number) &&
+	    !jval_is(
+		family_pick(object, "result|SERVICE_RESULT"), SPAN("success"));
 }
 
 static bool
@@ -42,6 +234,60 @@ unit_has_failed(struct jval object)
 
 	return family_has(object, "unit") && jval_type(result) == JSTRING &&
 	    !jval_is(result, SPAN("success"));
+}
+
+/* What only tells of how it went. */
+static bool
+state_fails(struct jval object)
+{
+	return one_fails(object, told_by, COUNT(told_by)) ||
+	    denies(object, "status") || denies(object, "result") ||
+	    denies(object, "ok") || denies(object, "success") ||
+	    denies(object, "succeeded") || denies(object, "successful") ||
+	    denies(object, "passed") || affirms(object, "failed") ||
+	    affirms(object, "failure");
+}
+
+static bool
+part_fails(struct jval object)
+{
+	return state_fails(object) ||
+	    one_fails(object, happened, COUNT(happened)) ||
+	    affirms(object, "error") || affirms(object, "errors") ||
+	    has_ended_by_signal(object);
+}
+
+/* Whatever else it says: one word of failure, anywhere, is one. */
+static bool
+any_fails(struct jval object, bool (*fails)(struct jval part))
+{
+	struct jval part;
+	size_t i;
+
+	if (fails(object))
+		return true;
+	for (i = 0; i < COUNT(parts); i++) {
+		part = jval_member(object, parts[i]);
+		if (jval_type(part) == JOBJECT && fails(part))
+			return true;
+	}
+	return false;
+}
+
+/* Something tells how it went. */
+static bool
+tells(struct jval object)
+{
+	return family_has(object,
+		   "status|result|SERVICE_RESULT|exit_code|exitCode|"
+		   "exit_status|EXIT_STATUS|returncode|return_code|returnCode|"
+		   "rc|error|errors|ok|success|succeeded|successful|passed|"
+		   "failed|failure") ||
+	    family_has(object,
+		"job.status|job.result|job.state|job.success|job.ok|"
+		"job.exit_code|job.exitCode|job.error|execution.status|"
+		"run.status|detail.status|job_status|jobStatus|run_status|"
+		"result_state|resultState|conclusion");
 }
 
 void
@@ -57,8 +303,6 @@ static void
 mend_job(struct event *event, struct jval object, const struct hints *hints,
     struct arena *arena)
 {
-	struct jval ok = family_pick(object, "ok|success");
-
 	(void)hints;
 	(void)arena;
 	event->is_job = true;
@@ -66,11 +310,12 @@ mend_job(struct event *event, struct jval object, const struct hints *hints,
 		event->source = SPAN("cron");
 	if (event->status == STATUS_ERROR ||
 	    (event->has_exit_code && event->exit_code != 0) ||
-	    jval_type(ok) == JFALSE || unit_has_failed(object) ||
-	    says_error(family_pick(object, "error")))
+	    unit_has_failed(object) || any_fails(object, part_fails))
 		family_fail_job(event);
 	else if (event->status == STATUS_NONE &&
-	    (event->has_exit_code || jval_type(ok) == JTRUE))
+	    (event->has_exit_code ||
+		affirms(object, "ok|success|succeeded|successful|passed") ||
+		affirms(object, "job.ok|job.success")))
 		event->status = STATUS_OK;
 	if (event->title.len == 0)
 		event->title = event->job_name;
@@ -91,11 +336,22 @@ static bool
 knows_job(struct jval object, const struct hints *hints)
 {
 	(void)hints;
-	return family_has(object, "jobId|job_id|job|cron|unit") &&
-	    (family_has(object,
-		 "status|result|SERVICE_RESULT|exit_code|exitCode|"
-		 "exit_status|EXIT_STATUS|error") ||
-		!jval_is_absent(jval_member(object, "ok")));
+	return family_has(object, NAMES) &&
+	    (tells(object) || any_fails(object, part_fails));
+}
+
+/* {"name":"nightly","status":"failed"}: after all who use a name otherwise. */
+static bool
+knows_named(struct jval object, const struct hints *hints)
+{
+	int64_t exit_code = 0;
+
+	(void)hints;
+	if (!family_has(object, WEAK_NAMES))
+		return false;
+	jval_int(
+	    family_pick(object, "exit_code|exitCode|returncode"), &exit_code);
+	return exit_code != 0 || any_fails(object, state_fails);
 }
 
 /* --- alerts --------------------------------------------------------------- */
@@ -231,6 +487,9 @@ const struct family family_finished_job = {
 
 const struct family family_job = {
     "job", EVENT_JOB, knows_job, job_takes, mend_job};
+
+const struct family family_named_job = {
+    "named-job", EVENT_JOB, knows_named, job_takes, mend_job};
 
 const struct family family_uptime_kuma = {
     "uptime-kuma", EVENT_ALERT, knows_kuma, kuma_takes, mend_kuma};

@@ -139,6 +139,12 @@ end(struct event *event, struct push *push, const char *family)
 	if (event == NULL)
 		return;
 	fill_gaps(event, push);
+	/* Its name may be the envelope's: a failed job is one all the same. */
+	if (event->is_job && event->status == STATUS_ERROR) {
+		if (event->kind == EVENT_MESSAGE)
+			event->kind = EVENT_JOB;
+		family_fail_job(event);
+	}
 	event_finish(event, push->arena);
 	scope_dedupe(event, family, push->arena);
 }
