@@ -301,17 +301,42 @@ def send_refuses_what_no_receiver_understands():
     with Hook() as hook:
         window = hook.window()
         for option, value in (("--priority", "bogus"), ("--priority", "11"), ("--status", "bogus"),
-                              ("--exit-status", "x"), ("--exit-status", "1x"), ("--exit-status", "\x1b[2Jterm")):
+                              ("--exit-status", "x"), ("--exit-status", "1x"), ("--exit-status", "SIG"),
+                              ("--exit-status", "\x1b[2Jterm")):
             code, out, error = hook.run("send", "--text", "x", "--job", "b", option, value)
             equal((code, out), (2, ""), (option, value))
             assert error.startswith("gridhook send: %s is " % option) and "--help" in error, error
             assert "\x1b" not in error, error
         for option, value in (("--priority", "HIGH"), ("--priority", ""), ("--priority", "7"), ("--status", "failed"),
-                              ("--exit-status", "TERM"), ("--exit-status", "RTMIN+1"), ("--exit-status", "137"),
-                              ("--exit-status", "")):
+                              ("--priority", "urgent"), ("--priority", "medium"), ("--exit-status", "")):
             code, _, error = hook.run("send", "--text", "x", "--job", "b", option, value)
             equal((code, error), (0, ""), (option, value))
             equal(window.event()["event"]["text"], "x", (option, value))
+
+
+def a_job_that_a_signal_ended_is_read_aloud():
+    """Every form of an exit status that gridhook(1) names, and what the window is told."""
+    with Hook() as hook:
+        window = hook.window()
+        for value in ("TERM", "KILL", "SIGKILL", "SIGTERM", "RTMIN+1", "SIGRTMIN+1", "137"):
+            code, _, error = hook.run("send", "--text", "x", "--job", "b", "--exit-status", value)
+            equal((code, error), (0, ""), value)
+            event = window.event()["event"]
+            equal((event["kind"], event["status"], event["speak"]), ("job", "error", True), value)
+
+
+def folders_of_sockets_are_the_users_alone_where_they_are_made():
+    for name, made, mode in (("new", False, 0o700), ("deep/er", False, 0o700), ("there", True, 0o755)):
+        with Hook(start=False) as hook:
+            folder = os.path.join(hook.folder, name)
+            if made:
+                os.mkdir(folder)
+                os.chmod(folder, mode)
+            with open(hook.config, "a", encoding="utf-8") as file:
+                file.write("[interface]\nsockets = %s\n" % folder)
+            hook.start()
+            equal(os.stat(folder).st_mode & 0o777, mode, name)
+            equal(os.stat(os.path.join(folder, "interface.sock")).st_mode & 0o777, 0o600, name)
 
 
 def chat_loop_of_the_documentation_works():

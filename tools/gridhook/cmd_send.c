@@ -32,7 +32,7 @@ static const struct opt_row rows[] = {
     {"--text", 0, OPT_TEXT, AT(text), 0, 0, "TEXT",
 	"the message; else it is read from standard input"},
     {"--priority", 'p', OPT_TEXT, AT(priority), 0, 0, "WORD",
-	"min, low, normal, high or critical"},
+	"min, low, normal, high or critical, or 0 to 10"},
     {"--tags", 0, OPT_TEXT, AT(tags), 0, 0, "A,B", "tags"},
     {"--link", 0, OPT_TEXT, AT(link), 0, 0, "URL", "where to read more"},
     {"--silent", 0, OPT_FLAG, AT(silent), 0, 0, NULL,
@@ -46,7 +46,7 @@ static const struct opt_row rows[] = {
     {"--result", 0, OPT_TEXT, AT(result), 0, 0, "WORD",
 	"systemd's $SERVICE_RESULT"},
     {"--exit-status", 0, OPT_TEXT, AT(exit_status), 0, 0, "N",
-	"its exit code, or the signal that ended it, such as TERM"},
+	"its exit code, or the signal that ended it: TERM, SIGKILL"},
     {"--error", 0, OPT_TEXT, AT(error), 0, 0, "TEXT", "what went wrong"},
     {"--url", 0, OPT_TEXT, AT(url), 0, 0, "URL",
 	"where to (default: GRIDHOOK_URL, else the push path of the "
@@ -87,8 +87,11 @@ is_exit_status(struct span text)
 {
 	int64_t number;
 
-	if (num_int(&number, text, INT32_MIN, INT32_MAX) ||
-	    span_starts(text, SPAN("RTMIN")) ||
+	if (num_int(&number, text, INT32_MIN, INT32_MAX))
+		return true;
+	if (span_starts(text, SPAN("SIG")))
+		text = span_from(text, 3);
+	if (span_starts(text, SPAN("RTMIN")) ||
 	    span_starts(text, SPAN("RTMAX")))
 		return true;
 	for (int i = 1; i < NSIG; i++) {
@@ -109,12 +112,13 @@ are_understood(const struct options *options)
 		bool (*fits)(struct span text);
 	} checks[] = {
 	    {"--priority", options->priority,
-		"min, low, normal, high or critical", is_priority},
+		"min, low, normal, high or critical, or 0 to 10", is_priority},
 	    {"--status", options->status,
 		"a word such as ok, warning, error, skipped or cancelled",
 		is_status},
 	    {"--exit-status", options->exit_status,
-		"a whole number, or the name of a signal such as TERM",
+		"a whole number, or the name of a signal such as TERM "
+		"or SIGKILL",
 		is_exit_status},
 	};
 

@@ -206,7 +206,8 @@ own_folder(const char *path)
 		span_make(path, (size_t)(slash - path))))
 		return ERR_TOO_LARGE;
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-		if (fs_mkdir(folder) != ERR_OK)
+		/* Its parents were missing, too: they are as others are. */
+		if (fs_mkdir(folder) != ERR_OK || chmod(folder, 0700) != 0)
 			return ERR_SYSTEM;
 	}
 	if (lstat(folder, &stat_) != 0 || !S_ISDIR(stat_.st_mode) ||
