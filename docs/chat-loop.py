@@ -37,6 +37,23 @@ def complete(messages, tools):
         return json.load(answer)["choices"][0]["message"]
 
 
+def split(call, text):
+    """A result as the formats of the day take it: the message of role tool, which is text, and image parts."""
+    result = json.loads(text)
+    kept, images = [], []
+    for item in result["content"]:
+        if item["type"] == "image":
+            images.append({"type": "image_url", "image_url": {
+                "url": "data:%s;base64,%s" % (item["mimeType"], item["data"])}})
+            item = {"type": "text", "text": "An %s, which the next message of role user shows." % item["mimeType"]}
+        kept.append(item)
+    result["content"] = kept
+    if images:
+        images.insert(0, {"type": "text", "text": "What %s returned (tool call %s):" % (
+            call["function"]["name"], call["id"])})
+    return {"role": "tool", "tool_call_id": call["id"], "content": json.dumps(result, ensure_ascii=False)}, images
+
+
 def main():
     tools = json.loads(gridhook("tools", "--format", "chat-completions"))
     messages = [{"role": "user", "content": " ".join(sys.argv[1:])}]
@@ -47,9 +64,15 @@ def main():
         if not calls:
             print(message["content"])
             return 0
+        shown = []
         for call in calls:
             result = gridhook("call", call["function"]["name"], "-", stdin=call["function"]["arguments"] or "{}")
-            messages.append({"role": "tool", "tool_call_id": call["id"], "content": result})
+            answer, images = split(call, result)
+            messages.append(answer)
+            shown += images
+        # No model sees an image in a message of role tool; those must stand together, so this comes behind them all.
+        if shown:
+            messages.append({"role": "user", "content": shown})
     print("the model did not come to an end", file=sys.stderr)
     return 1
 

@@ -6,6 +6,7 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 
 from gridhook_kit import PATIENCE, PROGRAM, SECRET, Hook, equal, executable, free_port, run, wait_until
@@ -384,6 +385,55 @@ def chat_loop_of_the_documentation_works():
         assert "Wrong arguments" in tools[1]["content"]
         equal(hook.window().event()["event"]["text"], "from the model")
     server.shutdown()
+
+
+PICTURE = "iVBORw0KGgo="
+
+
+def images_go_back_as_models_see_them():
+    """chat-loop.py and a helper that captures: the image is a part of a user's message behind all of the tools'."""
+    script = os.path.join(os.environ.get("abs_top_srcdir", "."), "docs", "chat-loop.py")
+    seen = []
+
+    class Model(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"])
+            message = {"role": "assistant", "content": "A screen."}
+            if len(seen) == 1:
+                message = {"role": "assistant", "content": None, "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "capture_screen", "arguments": "{}"}},
+                    {"id": "c2", "type": "function", "function": {"name": "get_app_status", "arguments": ""}}]}
+            data = json.dumps({"choices": [{"message": message}]}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with tempfile.TemporaryDirectory() as folder:
+        helper = executable(folder, "helper", "#!/bin/sh\ncat >/dev/null\n"
+                            "echo '{\"content\":[{\"type\":\"text\",\"text\":\"640x480\"},{\"type\":\"image\","
+                            "\"data\":\"%s\",\"mimeType\":\"image/png\"}],\"isError\":false}'\n" % PICTURE)
+        with Hook({"tools": {"helper": helper}}) as hook:
+            env = hook.environment()
+            env.update({"MODEL_URL": "http://127.0.0.1:%d/v1/chat/completions" % server.server_address[1],
+                        "GRIDHOOK": PROGRAM, "GRIDHOOK_CONFIG": hook.config})
+            done = subprocess.run([sys.executable, script, "Look."], env=env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
+    server.shutdown()
+    equal((done.returncode, done.stdout.decode()), (0, "A screen.\n"), done.stderr.decode())
+    equal([message["role"] for message in seen[1]], ["user", "assistant", "tool", "tool", "user"])
+    captured, status, shown = seen[1][2:]
+    equal((captured["tool_call_id"], status["tool_call_id"]), ("c1", "c2"))
+    assert PICTURE not in captured["content"] and "640x480" in captured["content"], captured
+    equal(json.loads(captured["content"])["isError"], False)
+    equal([part["type"] for part in shown["content"]], ["text", "image_url"])
+    assert "c1" in shown["content"][0]["text"], shown
+    equal(shown["content"][1]["image_url"]["url"], "data:image/png;base64," + PICTURE)
 
 
 def manual_names_every_setting_and_option():
