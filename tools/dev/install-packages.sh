@@ -4,13 +4,15 @@
 set -u
 
 # The one place where packages are named.
-groups="build test serve page screen desktop bench release"
+groups="build test serve page assistant screen desktop bench release"
 packages_of() {
   case $1 in
   build)
     echo gcc make autoconf automake pkg-config libfcgi-dev libjansson-dev \
       liblmdb-dev libssl-dev libinih-dev libcsv-dev libutf8proc-dev \
-      zlib1g-dev libdeflate-dev node-llhttp libncurses-dev xz-utils
+      zlib1g-dev libdeflate-dev node-llhttp libncurses-dev xz-utils \
+      libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev \
+      libpng-dev libjpeg62-turbo-dev
     ;;
   test)
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
@@ -22,15 +24,18 @@ packages_of() {
     # A node from elsewhere brings its npm along; Debian's would clash.
     command -v npm >/dev/null || echo nodejs npm
     ;;
+  # Programs that gridhud speaks by, and those that gridhook-tool starts.
+  assistant)
+    echo espeak-ng alsa-utils xdg-utils grim wl-clipboard wtype
+    ;;
   screen) packages_of page && echo chromium ;;
   desktop)
-    # What gridhook-tool links, then the peers that its test meets.
-    echo libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev \
-      libpng-dev libjpeg62-turbo-dev \
-      xvfb x11-xserver-utils xclip scrot sway swaybg grim wl-clipboard wtype \
+    # The peers that gridhook-tool's test meets.
+    packages_of assistant
+    echo xvfb openbox x11-xserver-utils xclip scrot sway swaybg \
       dunst dbus dbus-bin dbus-daemon python3-dbusmock python3-dbus \
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
-      xdg-utils util-linux jq xterm fonts-jetbrains-mono librsvg2-bin
+      util-linux jq xterm fonts-jetbrains-mono librsvg2-bin
     ;;
   # A Debian package, and a bare Debian, in a folder or booted, to try it in.
   release)
