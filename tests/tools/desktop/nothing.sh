@@ -24,6 +24,12 @@ fails "no notification without a bus" "no session bus" \
 fails "no media key without bus and display" "no session bus" \
   media_key '{"key":"next"}'
 fails "no lock without a bus" "the desktop refused" lock_session '{}'
+works "what works without all of them is told" what_works '{}'
+is "it is find_files" "find_files" \
+  "$(jq -r '.structuredContent.tools[] | select(.works).name' result.json | grep -v media_key)"
+is "of all others it says why not" "0" \
+  "$(jq '[.structuredContent.tools[] | select(.works | not) |
+    select((.why_not // "") == "")] | length' result.json)"
 fails "display none is obeyed" "no display" capture_screen '{}' \
   '{"display":"none"}'
 

@@ -86,15 +86,75 @@ zwei' "$(jq -r .structuredContent.text result.json)"
   is "without text" false "$(jq .structuredContent.has_text result.json)"
 }
 
+# A compositor that offers no clipboard to programs without a window.
+way_works() { # NAME: what the tool says of it
+  jq -r ".structuredContent.tools[] | select(.name == \"$1\") |
+    \"\\(.works) \\(.why_not // \"\")\"" result.json
+}
+way_poor() {
+  mkdir -p poor
+  printf '#!/bin/sh\nexit 1\n' >poor/wl-paste
+  printf '#!/bin/sh\ncat >/dev/null\n' >poor/wl-copy
+  chmod +x poor/wl-paste poor/wl-copy
+  start peer.log "$python" "$here/wayland_peer.py" "$XDG_RUNTIME_DIR/poor-0" \
+    wl_compositor wl_seat
+  until_true grep -q ready peer.log
+  path=$PATH
+  PATH=$work/poor:$PATH
+  WAYLAND_DISPLAY=poor-0
+  export WAYLAND_DISPLAY
+  fails "a clipboard that cannot be read is not empty" \
+    "not supported: this compositor does not offer zwlr_data_control_manager_v1" \
+    clipboard_get '{}'
+  fails "nor is it written" "not supported: this compositor" clipboard_set '{"text":"x"}'
+  works "what works there is told" what_works '{}'
+  case $(way_works clipboard_get) in
+  "false not supported: the compositor does not offer zwlr_data"*)
+    ok "of the clipboard, too" ;;
+  *) not_ok "of the clipboard: $(way_works clipboard_get)" ;;
+  esac
+  PATH=$path
+  start peer.log "$python" "$here/wayland_peer.py" "$XDG_RUNTIME_DIR/rich-0" \
+    wl_compositor ext_data_control_manager_v1
+  until_true grep -q ready peer.log
+  WAYLAND_DISPLAY=rich-0
+  PATH=$work/poor:$path
+  works "where it can be read, an empty one is empty" clipboard_get '{}'
+  is "and has no text" false "$(jq .structuredContent.has_text result.json)"
+  start peer.log "$python" "$here/wayland_peer.py" "$XDG_RUNTIME_DIR/hung-0" --hung
+  until_true grep -q ready peer.log
+  WAYLAND_DISPLAY=hung-0
+  fails "a compositor that does not answer has no empty clipboard" "no display" \
+    clipboard_get '{}'
+  WAYLAND_DISPLAY=rich-0
+  mkdir -p few
+  for program in timeout jq cat head; do
+    ln -sf "$(command -v $program)" few/
+  done
+  PATH=$work/few
+  fails "without wl-clipboard its package is named" \
+    "not found: program wl-paste, which the package wl-clipboard has" clipboard_get '{}'
+  PATH=$path
+  unset WAYLAND_DISPLAY
+}
+way_poor
+
 if has wayland sway setpriv; then
   if way_start; then
     way_run
     tool=$work/way-tool
     has_backend "Wayland captures" png && has_module "Wayland captures" PIL &&
       has "Wayland captures" grim && way_capture
+    works "what works on a compositor is told" what_works '{}'
+    is "of its clipboard" "true " "$(way_works clipboard_get)"
+    is "of its captures" "true " "$(way_works capture_screen)"
     has "Wayland's clipboard" wl-copy wl-paste && way_clipboard
     if has "Wayland's keys" wtype; then
       works "a key is pressed by wtype" media_key '{"key":"next"}'
+      case $(text) in
+      *"whether anything listens is not known"*) ok "and no more is said" ;;
+      *) not_ok "and more is said than is known" ;;
+      esac
     fi
     tool=$real_tool
   else

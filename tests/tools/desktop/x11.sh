@@ -153,6 +153,84 @@ x11_owners() {
   is "by us" "over it" "$(timeout 30 xclip -selection clipboard -o)"
 }
 
+# What nobody hears is not pressed, and what goes to a window is not claimed.
+x11_deaf_keys() {
+  mkdir -p few
+  for program in timeout jq cat head; do
+    ln -sf "$(command -v $program)" few/
+  done
+  path=$PATH
+  PATH=$work/few
+  fails "no key where nobody listens" "no media player" media_key '{"key":"next"}'
+  fails "nor one of the volume" "not found: nobody would hear it" \
+    media_key '{"key":"mute"}'
+  PATH=$path
+  start peer.log "$python" "$here/x11_peer.py" focus
+  focused=$peer
+  until_true grep -q ready peer.log
+  PATH=$work/few
+  works "a key for the window with the focus" media_key '{"key":"next"}'
+  PATH=$path
+  case $(text) in
+  *"whether anything listens is not known"*) ok "is not said to be heard" ;;
+  *) not_ok "is said to be heard" ;;
+  esac
+  end_peer "$focused"
+}
+
+# A window manager, and applications that run already.
+x11_front() {
+  start openbox.log env XDG_DATA_DIRS=/usr/share openbox
+  manager=$peer
+  has_manager() { "$python" "$here/x11_peer.py" managed; }
+  until_true has_manager || {
+    skip "windows in front" "openbox does not start"
+    return
+  }
+  mkdir -p "$XDG_DATA_HOME/applications" bin
+  for which in one two; do
+    cp "$(command -v xterm)" "bin/front$which"
+    printf '[Desktop Entry]\nType=Application\nName=Front %s\nExec=%s\n%s\n' \
+      $which "$work/bin/front$which -class Front$which" \
+      "$([ $which = two ] && echo StartupWMClass=Fronttwo)" \
+      >"$XDG_DATA_HOME/applications/front$which.desktop"
+  done
+  front() { [ "$("$python" "$here/x11_peer.py" front)" = "$1" ]; }
+  windows() { "$python" "$here/x11_peer.py" windows; }
+  for which in one two; do
+    works "an application that does not run" open_app "{\"name\":\"front$which\"}"
+    is "is started" "Started Front $which (front$which.desktop)." "$(text)"
+    until_true front "Front$which" && ok "and has a window" || not_ok "has none"
+  done
+  works "one that runs" open_app '{"name":"frontone"}'
+  is "is not started again" \
+    "Front one (frontone.desktop) ran already: its window is in front now." "$(text)"
+  front Frontone && ok "it is in front" || not_ok "it is not in front"
+  works "so is the other" open_app '{"name":"fronttwo"}'
+  front Fronttwo && ok "in front" || not_ok "not in front"
+  is "there is one window each" "Frontone Fronttwo " \
+    "$(windows | sort | tr '\n' ' ')"
+  "$python" "$here/x11_peer.py" minimise Frontone
+  works "one that was made an icon" open_app '{"name":"frontone"}'
+  front Frontone && ok "comes back" || not_ok "does not come back"
+  works "with something to open" open_app \
+    '{"name":"frontone","args":["+sb"]}' '{"app_args":true}'
+  end_peer "$manager"
+  works "without a window manager" open_app '{"name":"frontone"}'
+  case $(text) in
+  *"this may be a second window"*) ok "it says that this may be a second one" ;;
+  *) not_ok "it does not say so" ;;
+  esac
+}
+
+x11_works() {
+  works "what works is told" what_works '{}'
+  is "of the tools for a display" "true true true true" \
+    "$(jq -r '.structuredContent.tools | map(select(.name | IN("capture_screen",
+      "clipboard_get", "clipboard_set", "open_app")).works) | map(tostring) | join(" ")' \
+      result.json)"
+}
+
 # Without players and sound programs the key itself is pressed.
 x11_keys() {
   : >keys.log
@@ -203,7 +281,13 @@ if has_backend x11 x11 && has x11 Xvfb; then
       x11_called
       has_module "owners of the clipboard" Xlib && x11_owners
     fi
-    has_module "media keys" Xlib && x11_keys
+    if has_module "media keys" Xlib; then
+      x11_deaf_keys
+      x11_keys
+    fi
+    x11_works
+    has "windows in front" openbox xterm &&
+      has_module "windows in front" Xlib && x11_front
     x11_hung
   else
     skip x11 "Xvfb does not start: $(head -c 200 display)"

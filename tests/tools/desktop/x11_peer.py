@@ -4,7 +4,12 @@ x11_peer.py grab LOG        grabs the media keys, as desktops do, and logs them
 x11_peer.py hung            owns the clipboard and never answers
 x11_peer.py incr FILE       owns it and hands it over in pieces of 4000 bytes
 x11_peer.py latin1 FILE     owns it and has no form of it but STRING
-Each prints "ready" once it is.
+x11_peer.py focus           has a window with the focus, and hears no key
+x11_peer.py managed         ends well when a window manager is there
+x11_peer.py front           prints the class of the active window
+x11_peer.py windows         prints the class of each window
+x11_peer.py minimise CLASS  makes the window of that class an icon
+The first five print "ready" once they are.
 """
 import sys
 
@@ -38,6 +43,47 @@ def grab(server, log):
             way = "press" if event.type == X.KeyPress else "release"
             with open(log, "a", encoding="utf-8") as file:
                 print(way, codes.get(event.detail), file=file)
+
+
+def focus(server):
+    window = server.screen().root.create_window(0, 0, 50, 50, 0, X.CopyFromParent, event_mask=X.StructureNotifyMask)
+    window.map()
+    while server.next_event().type != X.MapNotify:
+        pass
+    window.set_input_focus(X.RevertToNone, X.CurrentTime)
+    server.sync()
+    ready()
+    while True:
+        server.next_event()
+
+
+def of_root(server, name):
+    found = server.screen().root.get_full_property(server.intern_atom(name), X.AnyPropertyType)
+    return list(found.value) if found else []
+
+
+def class_of(server, number):
+    return (server.create_resource_object("window", number).get_wm_class() or ("", ""))[1]
+
+
+def look(server, what, name=""):
+    if what == "managed":
+        wanted = server.intern_atom("_NET_ACTIVE_WINDOW")
+        sys.exit(0 if of_root(server, "_NET_SUPPORTING_WM_CHECK") and wanted in of_root(server, "_NET_SUPPORTED")
+                 else 1)
+    if what == "front":
+        print("".join(class_of(server, number) for number in of_root(server, "_NET_ACTIVE_WINDOW") if number))
+        return
+    for number in of_root(server, "_NET_CLIENT_LIST"):
+        if what == "windows":
+            print(class_of(server, number))
+        elif class_of(server, number) == name:
+            root = server.screen().root
+            window = server.create_resource_object("window", number)
+            root.send_event(xevent.ClientMessage(
+                window=window, client_type=server.intern_atom("WM_CHANGE_STATE"), data=(32, [3, 0, 0, 0, 0])),
+                event_mask=X.SubstructureNotifyMask | X.SubstructureRedirectMask)
+            server.sync()
 
 
 class Owner:
@@ -88,6 +134,11 @@ def main():
     server = display.Display()
     if sys.argv[1] == "grab":
         grab(server, sys.argv[2])
+    if sys.argv[1] == "focus":
+        focus(server)
+    if sys.argv[1] in ("managed", "front", "windows", "minimise"):
+        look(server, *sys.argv[1:])
+        return
     text = b""
     if len(sys.argv) > 2:
         with open(sys.argv[2], "rb") as file:

@@ -1,6 +1,6 @@
 /*
- * open_app: an application is looked up among those installed and started as
- * its .desktop file says. A caller names one; what is run is never its own
+ * open_app: an application is looked up among those installed and, unless a
+ * window of it can be brought to the front, started as its .desktop file says. A caller names one; what is run is never its own
  * text, and arguments only where the owner allows them.
  */
 #include "tools/gridhook/tool/tool.h"
@@ -18,6 +18,7 @@
 #include "tools/gridhook/tool/desktop.h"
 #include "tools/gridhook/tool/exec.h"
 #include "tools/gridhook/tool/session.h"
+#include "tools/gridhook/tool/x11.h"
 
 #define NAME_MAX_BYTES 1024
 #define ARGS_MAX 32
@@ -94,6 +95,25 @@ start(const struct desktop_entry *entry, const char *const *argv,
 	return ERR_SYSTEM;
 }
 
+/* "org.foo.Bar.desktop" runs when somebody has the name org.foo.Bar. */
+static bool
+is_running_on_bus(const struct desktop_entry *entry)
+{
+	struct bus *bus = NULL;
+	struct fault quiet;
+	char name[256];
+	bool runs = false;
+
+	fault_clear(&quiet);
+	if (span_ends(entry->id, SPAN(".desktop")) &&
+	    span_copy(name, sizeof(name),
+		span_sub(entry->id, 0, entry->id.len - strlen(".desktop"))) &&
+	    bus_open(&bus, BUS_SESSION, &quiet) == ERR_OK)
+		runs = bus_has_name(bus, name);
+	bus_close(bus);
+	return runs;
+}
+
 /* "org.foo.Bar.desktop" has the object /org/foo/Bar. */
 static enum err
 activate(const struct desktop_entry *entry, struct fault *fault)
@@ -124,6 +144,132 @@ activate(const struct desktop_entry *entry, struct fault *fault)
 	bus_close(bus);
 	return err;
 }
+
+/* --- the front ------------------------------------------------------------ */
+
+/* What the answer tells. */
+enum outcome {
+	STARTED,
+	STARTED_BLIND, /* whether it ran already could not be seen */
+	FRONT_DONE,
+	FRONT_ASKED
+};
+
+/* "/usr/bin/xterm -name %c" -> "xterm" */
+static struct span
+program_of(const struct desktop_entry *entry)
+{
+	struct span word = span_trim(entry->exec);
+	size_t i;
+
+	word = span_sub(word, 0, span_find(word, ' '));
+	for (i = word.len; i > 0 && word.ptr[i - 1] != '/'; i--)
+		;
+	return span_from(word, i);
+}
+
+/* "org.gnome.Calculator.desktop" -> "org.gnome.Calculator", "Calculator" */
+static bool
+is_id(const struct desktop_entry *entry, struct span class)
+{
+	struct span bare = entry->id, last;
+	size_t at;
+
+	if (span_ends(bare, SPAN(".desktop")))
+		bare = span_sub(bare, 0, bare.len - strlen(".desktop"));
+	for (at = bare.len; at > 0 && bare.ptr[at - 1] != '.'; at--)
+		;
+	last = span_from(bare, at);
+	return span_eq_nocase(class, bare) || span_eq_nocase(class, last);
+}
+
+/*
+ * Its windows' class is the one that it tells; else it is mostly the name of
+ * the program or the id. The instance may be another's: uxterm's is "xterm".
+ */
+static bool
+is_its_window(void *arg, struct span instance, struct span class)
+{
+	const struct desktop_entry *entry = arg;
+
+	if (entry->wm_class.len > 0)
+		return span_eq_nocase(class, entry->wm_class) ||
+		    span_eq_nocase(instance, entry->wm_class);
+	/* The window of one in a terminal is the terminal's. */
+	return !entry->terminal && class.len > 0 &&
+	    (span_eq_nocase(class, program_of(entry)) || is_id(entry, class));
+}
+
+/* True when it ran already and nothing is to be started. */
+static bool
+has_come_to_front(
+    const struct call *call, struct desktop_entry *entry, enum outcome *out)
+{
+	struct x11 *x11 = NULL;
+	struct fault quiet;
+	bool done = true;
+
+	*out = STARTED_BLIND;
+	fault_clear(&quiet);
+	if (entry->by_bus && is_running_on_bus(entry) &&
+	    activate(entry, &quiet) == ERR_OK) {
+		*out = FRONT_ASKED;
+		return true;
+	}
+	if (session_find(call->settings) != SESSION_X11 ||
+	    x11_open(&x11, &quiet) != ERR_OK)
+		return false;
+	switch (x11_to_front(x11, is_its_window, entry)) {
+	case X11_FRONT_DONE:
+		*out = FRONT_DONE;
+		break;
+	case X11_FRONT_ASKED:
+		*out = FRONT_ASKED;
+		break;
+	case X11_FRONT_NO_WINDOW:
+		*out = STARTED;
+		done = false;
+		break;
+	case X11_FRONT_NO_MANAGER:
+		done = false;
+	}
+	x11_close(x11);
+	return done;
+}
+
+static void
+tell(const struct call *call, struct answer *answer,
+    const struct desktop_entry *entry, enum outcome outcome)
+{
+	switch (outcome) {
+	case FRONT_DONE:
+		answer_text(answer,
+		    "%.*s (%.*s) ran already: its window is in front now.",
+		    SPAN_ARG(entry->name), SPAN_ARG(entry->id));
+		break;
+	case FRONT_ASKED:
+		answer_text(answer,
+		    "%.*s (%.*s) runs already and was asked to come to the "
+		    "front; whether it did was not seen.",
+		    SPAN_ARG(entry->name), SPAN_ARG(entry->id));
+		break;
+	case STARTED_BLIND:
+		answer_text(answer,
+		    "Started %.*s (%.*s). Whether it ran already cannot be "
+		    "seen here (%s): then this may be a second window.",
+		    SPAN_ARG(entry->name), SPAN_ARG(entry->id),
+		    session_find(call->settings) == SESSION_WAYLAND
+			? "a Wayland compositor shows no program the windows "
+			  "of others"
+			: "no window manager lists the windows");
+		break;
+	case STARTED:
+		answer_text(answer, "Started %.*s (%.*s).",
+		    SPAN_ARG(entry->name), SPAN_ARG(entry->id));
+	}
+}
+
+/* --- arguments ------------------------------------------------------------ */
 
 /* One argument of the caller's: text, and nothing that looks an option. */
 static bool
@@ -163,8 +309,8 @@ read_args(const struct call *call, struct span args[ARGS_MAX], size_t *count,
 }
 
 static enum err
-run_entry(const struct call *call, const struct desktop_entry *entry,
-    struct arena *arena, struct fault *fault)
+run_entry(const struct call *call, struct desktop_entry *entry,
+    enum outcome *outcome, struct arena *arena, struct fault *fault)
 {
 	struct span args[ARGS_MAX];
 	struct exec_fields fields = {.name = entry->name,
@@ -183,6 +329,10 @@ run_entry(const struct call *call, const struct desktop_entry *entry,
 	err = read_args(call, args, &fields.args_count, fault);
 	if (err != ERR_OK)
 		return err;
+	*outcome = STARTED;
+	/* What it is to open, a window that is there was not told. */
+	if (fields.args_count == 0 && has_come_to_front(call, entry, outcome))
+		return ERR_OK;
 	if (entry->exec.len == 0)
 		return activate(entry, fault);
 	err = exec_expand(&argv, entry->exec, &fields, arena, fault);
@@ -192,8 +342,10 @@ run_entry(const struct call *call, const struct desktop_entry *entry,
 enum err
 open_app(const struct call *call, struct answer *answer, struct fault *fault)
 {
-	const struct desktop_entry *entry = NULL;
+	const struct desktop_entry *found = NULL;
+	struct desktop_entry entry;
 	struct desktop_index index;
+	enum outcome outcome = STARTED;
 	struct arena *arena;
 	struct span name;
 	enum err err;
@@ -207,12 +359,13 @@ open_app(const struct call *call, struct answer *answer, struct fault *fault)
 		return ERR_NO_MEMORY;
 	err = desktop_load(&index, arena);
 	if (err == ERR_OK)
-		err = desktop_match(&entry, &index, name, fault);
+		err = desktop_match(&found, &index, name, fault);
+	if (err == ERR_OK) {
+		entry = *found;
+		err = run_entry(call, &entry, &outcome, arena, fault);
+	}
 	if (err == ERR_OK)
-		err = run_entry(call, entry, arena, fault);
-	if (err == ERR_OK)
-		answer_text(answer, "Started %.*s (%.*s).",
-		    SPAN_ARG(entry->name), SPAN_ARG(entry->id));
+		tell(call, answer, &entry, outcome);
 	arena_free(arena);
 	return err;
 }

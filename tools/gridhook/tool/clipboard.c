@@ -18,14 +18,19 @@
 #include "common/fold.h"
 #include "tools/gridhook/tool/child.h"
 #include "tools/gridhook/tool/session.h"
+#include "tools/gridhook/tool/wayland.h"
 #include "tools/gridhook/tool/x11.h"
 
 #define TEXT_MAX (1024 * 1024)
 #define PEER_MS 2000
 
-#define WAYLAND_HINT \
-	" (the compositor may offer no clipboard to programs without a " \
-	"window)"
+static enum err
+no_program(const char *name, struct fault *fault)
+{
+	fault_set(fault, name,
+	    "not found: program %s, which the package wl-clipboard has", name);
+	return ERR_NOT_READY;
+}
 
 /* --- get ------------------------------------------------------------------ */
 
@@ -42,6 +47,28 @@ get_x11(struct buf *text, bool *cut, struct fault *fault)
 	return err;
 }
 
+/* A compositor that is there and has no clipboard for such as us. */
+static bool
+lacks_clipboard(struct fault *fault)
+{
+	struct buf names;
+	bool lacks = false;
+
+	buf_init(&names, WAYLAND_NAMES_MAX);
+	if (wayland_list(&names, fault) == ERR_OK &&
+	    !wayland_has_clipboard(buf_span(&names))) {
+		lacks = true;
+		fault_clear(fault);
+		fault_set(fault, "clipboard",
+		    "not supported: this compositor does not "
+		    "offer " WAYLAND_CLIPBOARD
+		    ", without which only a program whose window has the "
+		    "focus meets the clipboard");
+	}
+	buf_fini(&names);
+	return lacks;
+}
+
 static enum err
 get_wayland(struct buf *text, bool *cut, struct fault *fault)
 {
@@ -51,19 +78,25 @@ get_wayland(struct buf *text, bool *cut, struct fault *fault)
 	int status;
 	enum err err;
 
+	if (!session_has_program(argv[0]))
+		return no_program(argv[0], fault);
 	err = child_run(&spec, text, &status, fault);
 	*cut = err == ERR_TOO_LARGE;
-	if (*cut)
+	if (*cut || (err == ERR_OK && status == 0))
 		return ERR_OK;
-	/* It ends with 1 for an empty clipboard and for one without text. */
-	if (err == ERR_OK && status != 0)
+	if (err != ERR_OK && err != ERR_TIMED_OUT)
+		return err;
+	/*
+	 * It ends with 1 for an empty clipboard, for one without text, and
+	 * where it cannot know.
+	 */
+	fault_clear(fault);
+	if (lacks_clipboard(fault) || fault_is_set(fault))
+		return ERR_NOT_READY;
+	if (err == ERR_OK)
 		return ERR_NOT_FOUND;
-	if (err == ERR_TIMED_OUT) {
-		fault_clear(fault);
-		fault_set(fault, "wl-paste",
-		    "timed out after %d ms: wl-paste got nothing" WAYLAND_HINT,
-		    PEER_MS);
-	}
+	fault_set(fault, "wl-paste",
+	    "timed out after %d ms: wl-paste got nothing", PEER_MS);
 	return err;
 }
 
@@ -114,8 +147,7 @@ clipboard_get(
 		trim_character(&text);
 	if (err == ERR_OK)
 		tell_text(answer, buf_span(&text), true, cut);
-	else if (err == ERR_NOT_FOUND &&
-	    (kind == SESSION_X11 || session_has_program("wl-paste"))) {
+	else if (err == ERR_NOT_FOUND) {
 		tell_text(answer, SPAN(""), false, false);
 		err = ERR_OK;
 	} else
@@ -245,11 +277,16 @@ set_wayland(struct span text, struct fault *fault)
 	int status;
 	enum err err;
 
+	if (!session_has_program(argv[0]))
+		return no_program(argv[0], fault);
+	/* Without it wl-copy says yes, and may hold nothing. */
+	if (lacks_clipboard(fault))
+		return ERR_NOT_READY;
+	fault_clear(fault);
 	err = child_run(&spec, NULL, &status, fault);
 	if (err == ERR_OK && status != 0) {
 		fault_set(fault, "wl-copy",
-		    "the desktop refused: wl-copy ended with status "
-		    "%d" WAYLAND_HINT,
+		    "the desktop refused: wl-copy ended with status %d",
 		    status);
 		err = ERR_DENIED;
 	}

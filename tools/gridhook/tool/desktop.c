@@ -24,6 +24,7 @@ static const struct key {
     {"Path", KEY_TEXT, AT(folder)},
     {"OnlyShowIn", KEY_TEXT, AT(only_in)},
     {"NotShowIn", KEY_TEXT, AT(not_in)},
+    {"StartupWMClass", KEY_TEXT, AT(wm_class)},
     {"Terminal", KEY_BOOL, AT(terminal)},
     {"Hidden", KEY_BOOL, AT(hidden)},
     {"NoDisplay", KEY_BOOL, AT(hidden)},

@@ -20,6 +20,7 @@ struct desktop_entry {
 	struct span keywords; /* "a;b;" */
 	struct span exec, icon, try_exec, folder;
 	struct span only_in, not_in; /* "GNOME;KDE;" */
+	struct span wm_class; /* of its windows, where it tells */
 	bool is_application, hidden, terminal, by_bus;
 };
 

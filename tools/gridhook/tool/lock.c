@@ -17,6 +17,7 @@
 #include "common/fs.h"
 #include "tools/gridhook/tool/bus.h"
 #include "tools/gridhook/tool/child.h"
+#include "tools/gridhook/tool/session.h"
 
 #define HINT_TRIES 15
 #define HINT_STEP_MS 100
@@ -182,6 +183,28 @@ lock_by_command(const char *const *argv, struct fault *fault)
 	fault_set(fault, "lock_command",
 	    "the lock command %s ended with status %d", argv[0], status);
 	return ERR_SYSTEM;
+}
+
+bool
+lock_is_possible(const struct settings *settings, struct fault *fault)
+{
+	char path[FS_PATH_MAX];
+	struct bus *bus = NULL;
+	struct fault quiet;
+	bool can;
+
+	fault_clear(&quiet);
+	can = settings->lock_command != NULL &&
+	    session_has_program(settings->lock_command[0]);
+	if (!can && bus_open(&bus, BUS_SYSTEM, fault) == ERR_OK)
+		can = own_session(path, bus) ||
+		    find_session(path, bus, fault) == ERR_OK;
+	bus_close(bus);
+	bus = NULL;
+	if (!can && bus_open(&bus, BUS_SESSION, &quiet) == ERR_OK)
+		can = bus_has_name(bus, screen_saver.name);
+	bus_close(bus);
+	return can;
 }
 
 static void

@@ -37,6 +37,7 @@ static const struct tool {
     {"notify_user", notify_user, 4500},
     {"open_app", open_app, 9500},
     {"open_url", open_url, 9500},
+    {"what_works", what_works, 2500},
 };
 
 #define TOOLS (sizeof(tools) / sizeof(tools[0]))
@@ -219,7 +220,8 @@ static const struct opt_spec options = {
     .usage = "gridhook-tool [OPTION]... NAME < ARGUMENTS",
     .about = "Performs one system action and ends: capture_screen, "
 	     "clipboard_get, clipboard_set, find_files, lock_session, "
-	     "media_key, notify_user, open_app or open_url. The arguments are "
+	     "media_key, notify_user, open_app or open_url; what_works tells "
+	     "which of them can do their work here. The arguments are "
 	     "a JSON object on standard input; the result is one on standard "
 	     "output. gridhook starts it; by hand it is good for trying.",
     .rows = option_rows,

@@ -131,14 +131,15 @@ set_volume(enum volume volume, struct fault *fault)
 }
 
 static enum err
-press_x11(const struct key *key, int64_t repeat, struct fault *fault)
+press_x11(const struct key *key, int64_t repeat, enum x11_ear *ear,
+    struct fault *fault)
 {
 	struct x11 *x11;
 	enum err err;
 
 	err = x11_open(&x11, fault);
 	while (err == ERR_OK && repeat-- > 0)
-		err = x11_key(x11, key->symbol, fault);
+		err = x11_key(x11, key->symbol, ear, fault);
 	x11_close(x11);
 	return err;
 }
@@ -155,18 +156,43 @@ press_wayland(const struct key *key, int64_t repeat, struct fault *fault)
 	return ERR_OK;
 }
 
+/* Not more than is known: a key that was pressed may have moved nothing. */
+static void
+tell_pressed(struct answer *answer, const struct key *key, enum x11_ear ear)
+{
+	const char *first = key->method != NULL
+	    ? "no media player that speaks MPRIS is running"
+	    : "neither wpctl nor pactl could set the volume";
+
+	if (ear == X11_EAR_GRAB)
+		answer_text(answer,
+		    "The key %s was pressed, and a program that has grabbed "
+		    "it was told (%s).",
+		    key->name, first);
+	else
+		answer_text(answer,
+		    "The key %s was pressed, but whether anything listens is "
+		    "not known: %s, and %s.",
+		    key->name, first,
+		    ear == X11_EAR_FOCUS
+			? "no program has grabbed the key, so it went to the "
+			  "window with the focus"
+			: "a compositor does not tell who takes a key");
+}
+
 /* The key itself, where nobody could be told what it means. */
 static enum err
 press(const struct call *call, const struct key *key, int64_t repeat,
     struct answer *answer, const struct fault *first, struct fault *fault)
 {
+	enum x11_ear ear = X11_EAR_NONE;
 	struct fault second;
 	enum err err = ERR_NOT_READY;
 
 	fault_clear(&second);
 	switch (session_find(call->settings)) {
 	case SESSION_X11:
-		err = press_x11(key, repeat, &second);
+		err = press_x11(key, repeat, &ear, &second);
 		break;
 	case SESSION_WAYLAND:
 		err = press_wayland(key, repeat, &second);
@@ -175,7 +201,7 @@ press(const struct call *call, const struct key *key, int64_t repeat,
 		session_none(&second);
 	}
 	if (err == ERR_OK) {
-		answer_text(answer, "The key %s was pressed.", key->name);
+		tell_pressed(answer, key, ear);
 		return ERR_OK;
 	}
 	if (fault_is_set(first))

@@ -71,6 +71,13 @@ enum err find_files(
 enum err notify_user(
     const struct call *call, struct answer *answer, struct fault *fault);
 
+/* Tells which of those can do their work here and now, and changes nothing. */
+enum err what_works(
+    const struct call *call, struct answer *answer, struct fault *fault);
+
+/* Whether something is there that lock_session could ask. */
+bool lock_is_possible(const struct settings *settings, struct fault *fault);
+
 /*
  * An argument: the fallback when it is absent. False, with a fault, when it
  * has another type or is out of range; strings also when they are no valid

@@ -14,7 +14,9 @@
 static enum err
 refuse(struct fault *fault, const char *words, const char *what)
 {
-	fault_set(fault, what, "%s: this build was configured without %s",
+	fault_set(fault, what,
+	    "%s: this build was configured without %s, whose package was "
+	    "missing then (the end of configure's output names it)",
 	    words, what);
 	return ERR_NOT_READY;
 }
@@ -44,10 +46,19 @@ x11_picture(
 }
 
 enum err
-x11_key(struct x11 *x11, uint32_t symbol, struct fault *fault)
+x11_key(
+    struct x11 *x11, uint32_t symbol, enum x11_ear *ear, struct fault *fault)
 {
-	(void)x11, (void)symbol;
+	(void)x11, (void)symbol, (void)ear;
 	return refuse(fault, "no display", "X11");
+}
+
+enum x11_front
+x11_to_front(struct x11 *x11,
+    bool (*fits)(void *arg, struct span instance, struct span class), void *arg)
+{
+	(void)x11, (void)fits, (void)arg;
+	return X11_FRONT_NO_MANAGER;
 }
 
 enum err

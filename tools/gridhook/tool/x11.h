@@ -1,6 +1,6 @@
 /*
  * x11: what an X server does for the tools. x11.c, x11_picture.c,
- * x11_selection.c and x11_key.c are together the door to libxcb; they share
+ * x11_selection.c, x11_key.c and x11_window.c are together the door to libxcb; they share
  * x11_door.h, and nothing else includes either.
  *
  * One connection, one thread. Every fault begins with a text of tool.h.
@@ -31,10 +31,34 @@ enum err x11_picture(
     struct x11 *x11, int64_t monitor, struct picture *out, struct fault *fault);
 
 /*
- * Presses and releases the key with that symbol, as a keyboard would.
- * ERR_NOT_FOUND when no key has it, or the server has no XTEST.
+ * Who hears a key: a program that has grabbed it, as desktops grab media
+ * keys; else the window with the focus, which may do nothing with it.
  */
-enum err x11_key(struct x11 *x11, uint32_t symbol, struct fault *fault);
+enum x11_ear { X11_EAR_NONE, X11_EAR_FOCUS, X11_EAR_GRAB };
+
+/*
+ * Presses and releases the key with that symbol, as a keyboard would; *ear
+ * tells who heard. ERR_NOT_FOUND when no key has it, the server has no XTEST,
+ * or nobody would hear: then it is not pressed.
+ */
+enum err x11_key(
+    struct x11 *x11, uint32_t symbol, enum x11_ear *ear, struct fault *fault);
+
+/* What became of a window that was to come to the front. */
+enum x11_front {
+	X11_FRONT_NO_MANAGER, /* no window manager that tells of windows */
+	X11_FRONT_NO_WINDOW, /* none fits */
+	X11_FRONT_ASKED, /* the manager was asked, and did not yet do it */
+	X11_FRONT_DONE
+};
+
+/*
+ * Brings the uppermost window that fits, by its WM_CLASS, to the front, on
+ * whatever desktop it is, and gives it the focus.
+ */
+enum x11_front x11_to_front(struct x11 *x11,
+    bool (*fits)(void *arg, struct span instance, struct span class),
+    void *arg);
 
 /*
  * The clipboard's text, appended. At the buffer's ceiling it is cut, and *cut

@@ -49,7 +49,8 @@ fake(struct x11 *x11, uint8_t type, xcb_keycode_t code)
 }
 
 enum err
-x11_key(struct x11 *x11, uint32_t symbol, struct fault *fault)
+x11_key(
+    struct x11 *x11, uint32_t symbol, enum x11_ear *ear, struct fault *fault)
 {
 	const xcb_query_extension_reply_t *found =
 	    xcb_get_extension_data(x11->server, &xcb_test_id);
@@ -64,6 +65,13 @@ x11_key(struct x11 *x11, uint32_t symbol, struct fault *fault)
 	err = find_key(&code, x11, symbol, fault);
 	if (err != ERR_OK)
 		return err;
+	*ear = x11_ear(x11, code);
+	if (*ear == X11_EAR_NONE) {
+		fault_set(fault, "key",
+		    "not found: nobody would hear it, for no program has "
+		    "grabbed that key and no window has the focus");
+		return ERR_NOT_FOUND;
+	}
 	if (fake(x11, XCB_KEY_PRESS, code) && fake(x11, XCB_KEY_RELEASE, code))
 		return ERR_OK;
 	return x11_lost(x11, fault);
