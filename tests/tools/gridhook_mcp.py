@@ -4,6 +4,7 @@ import json
 import os
 import re
 import socket
+import tempfile
 import time
 
 from gridhook_kit import PATIENCE, SECRET, Hook, Window, equal, executable, read_answer, run, wait_until
@@ -458,6 +459,34 @@ def server_answers_without_a_window():
         for name, arguments in (("speak_text", {"text": "x"}), ("set_hud_state", {"state": "idle"})):
             result = hook.tool(name, arguments)
             assert result["isError"] and "No interface window" in result["content"][0]["text"]
+
+
+def status_tells_which_tools_work():
+    """What the helper says of its own, and what the server knows of the others; the settings bind both."""
+    said = {"tools": [{"name": "open_app", "works": True},
+                      {"name": "open_url", "works": False, "why_not": "not found: program xdg-open"}]}
+    with tempfile.TemporaryDirectory() as folder:
+        helper = executable(folder, "helper", "#!/bin/sh\necho run >>%s/runs\ncat >/dev/null\n[ $1 = what_works ] && "
+                            "echo '%s'\n" % (folder, json.dumps({"content": [{"type": "text", "text": "x"}],
+                                                                 "structuredContent": said, "isError": False})))
+        with Hook({"tools": {"helper": helper, "disabled": "lock_session"}}) as hook:
+            status = hook.tool("get_app_status")
+            equal(json.loads(status["content"][0]["text"]), status["structuredContent"])
+            rows = status["structuredContent"]["tools"]
+            equal([row["name"] for row in rows], TOOLS)
+            tools = {row["name"]: row for row in rows}
+            equal((tools["open_app"]["works"], tools["get_app_status"]["works"], tools["show_message"]["works"]),
+                  (True, True, True))
+            equal((tools["open_url"]["works"], tools["open_url"]["why_not"]), (False, "not found: program xdg-open"))
+            assert "did not say" in tools["find_files"]["why_not"], tools
+            assert "settings" in tools["lock_session"]["why_not"], tools
+            assert "no interface window" in tools["speak_text"]["why_not"], tools
+            hook.tool("get_app_status")
+            with open(os.path.join(folder, "runs"), encoding="ascii") as file:
+                assert len(file.readlines()) == 1, "what it said a moment ago still holds"
+    with Hook({"tools": {"helper": "/nonexistent/helper"}}) as hook:
+        tools = {row["name"]: row for row in hook.tool("get_app_status")["structuredContent"]["tools"]}
+        assert tools["find_files"]["works"] is False and "gridhook-tool is missing" in tools["find_files"]["why_not"], tools
 
 
 def a_handler_that_fails_is_a_500_with_its_message():

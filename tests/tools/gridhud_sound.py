@@ -4,10 +4,11 @@ import array
 import os
 import shutil
 import socket
+import tempfile
 import threading
 import wave
 
-from gridhud_kit import Hook, Hud, Skip, equal, run
+from gridhud_kit import Hook, Hud, Skip, equal, executable, run
 
 KEEP = '#!/bin/sh\nfor last; do :; done\ncp "$last" "%(folder)s/heard.wav.part"\n' \
        'mv "%(folder)s/heard.wav.part" "%(folder)s/heard.wav"\necho "$@" >>"%(folder)s/played"\n'
@@ -144,6 +145,28 @@ def dispatcher_speaks_when_it_is_set():
             equal(hud.said(), [], "espeak-ng had nothing to do")
 
 
+def without_an_engine_nothing_is_queued():
+    """A PATH on which neither espeak-ng nor a player is, and then one with espeak-ng only."""
+    with tempfile.TemporaryDirectory() as path:
+        with Hook() as hook, Hud(hook, plain=True, start=False) as hud:
+            hud.env["PATH"] = path
+            hud.start()
+            for wait in (False, True):
+                result = hook.tool("speak_text", {"text": "one", "wait": wait})
+                equal(result["isError"], True)
+                assert "apt install espeak-ng" in result["content"][0]["text"], result
+            tools = {tool["name"]: tool for tool in hook.tool("get_app_status")["structuredContent"]["tools"]}
+            equal(len(tools), 14)
+            equal(tools["speak_text"]["works"], False)
+            assert "espeak-ng" in tools["speak_text"]["why_not"], tools
+            equal(tools["set_hud_state"]["works"], True)
+            executable(path, "espeak-ng", "#!/bin/sh\nexit 0\n")
+            result = hook.tool("speak_text", {"text": "one"})
+            assert result["isError"] and "alsa-utils" in result["content"][0]["text"], result
+            executable(path, "aplay", "#!/bin/sh\nexit 0\n")
+            equal(hook.tool("speak_text", {"text": "one"})["isError"], False)
+
+
 def no_engine_speaks_nothing():
     with Hook() as hook, Hud(hook, {"speech": {"engine": "none"}}, plain=True) as hud:
         equal(hook.tool("speak_text", {"text": "one"})["isError"], True)
@@ -154,4 +177,4 @@ def no_engine_speaks_nothing():
 
 run([espeak_makes_a_sound, voice_is_a_name_and_no_path, text_never_becomes_an_option, first_player_that_works_is_taken,
      failure_is_not_lost_without_a_player, configured_player_is_used, dispatcher_speaks_when_it_is_set,
-     no_engine_speaks_nothing])
+     without_an_engine_nothing_is_queued, no_engine_speaks_nothing])

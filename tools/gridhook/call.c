@@ -13,6 +13,7 @@
 #define HISTORY_LIMIT 20
 
 struct call {
+	struct calls *calls;
 	struct helper *helper;
 	struct relay_call *relayed;
 	const struct tool *tool;
@@ -26,6 +27,12 @@ calls_offer(const struct calls *calls, const struct tool *tool)
 	return !settings_list_has(
 		   calls->settings->disabled, span_of(tool->name)) &&
 	    (tool->read_only || !calls->settings->read_only);
+}
+
+void
+calls_fini(struct calls *calls)
+{
+	works_fini(&calls->works);
 }
 
 const struct tool *
@@ -129,6 +136,24 @@ put_server(struct calls *calls, struct jsonw *json)
 	buf_fini(&buf);
 }
 
+/* For each tool whether it works here, and why not. */
+static void
+put_tools(struct calls *calls, struct span speech, struct jsonw *json)
+{
+	struct works_facts facts = {
+	    .window = calls->relay != NULL && relay_has_window(calls->relay),
+	    .speech = speech};
+	unsigned i;
+
+	jsonw_key(json, "tools");
+	jsonw_array_begin(json);
+	for (i = 0; i < TOOL_COUNT; i++) {
+		facts.offered = calls_offer(calls, &toolset[i]);
+		works_write(&calls->works, json, &toolset[i], &facts);
+	}
+	jsonw_array_end(json);
+}
+
 static enum err
 tell_status(struct calls *calls, struct jsonw *json)
 {
@@ -153,6 +178,7 @@ tell_status(struct calls *calls, struct jsonw *json)
 	}
 	if (calls->relay != NULL)
 		put_int(json, "unread", relay_unread(calls->relay));
+	put_tools(calls, SPAN(""), json);
 	jsonw_object_end(json);
 	return ERR_OK;
 }
@@ -244,12 +270,13 @@ answer_message(struct calls *calls, struct jval args, struct result *result)
 static const struct own {
 	const char *name;
 	bool window_first; /* the window does it when there is one */
+	bool needs_works; /* the helper is asked first what works */
 	void (*answer)(
 	    struct calls *calls, struct jval args, struct result *result);
 } owns[] = {
-    {"get_app_status", false, answer_status},
-    {"get_conversation_history", false, answer_history},
-    {"show_message", true, answer_message},
+    {"get_app_status", false, true, answer_status},
+    {"get_conversation_history", false, false, answer_history},
+    {"show_message", true, false, answer_message},
 };
 
 static const struct own *
@@ -302,6 +329,48 @@ on_done(void *arg, const struct result *result)
 	done(done_arg, result);
 }
 
+/* The window's status lacks what only the server and its helper know. */
+static void
+on_status(void *arg, const struct result *result)
+{
+	struct call *call = arg;
+	struct span object = buf_span(&result->structured);
+	struct arena *arena = arena_new(65536);
+	struct result whole;
+	struct jscan doc;
+	struct jwalk walk;
+	struct jval name, value;
+	struct jsonw json;
+	struct buf buf;
+
+	result_init(&whole);
+	buf_init(&buf, OWN_MAX);
+	if (arena != NULL && !result->is_error &&
+	    jscan_parse(&doc, object, 64, NULL) == ERR_OK) {
+		jsonw_init(&json, &buf);
+		jsonw_object_begin(&json);
+		walk = jwalk_begin(jscan_root(&doc));
+		while (jwalk_next(&walk, &name, &value)) {
+			if (jval_is(name, SPAN("tools")))
+				continue;
+			jsonw_key_span(&json, jval_text(name, arena));
+			jsonw_raw(&json, jval_raw(value));
+		}
+		put_tools(call->calls,
+		    jval_text(
+			jval_member(jscan_root(&doc), "speech_why_not"), arena),
+		    &json);
+		jsonw_object_end(&json);
+		if (jsonw_end(&json) == ERR_OK)
+			result_structured(&whole, buf_span(&buf));
+		jscan_fini(&doc);
+	}
+	on_done(call, whole.structured.len > 0 ? &whole : result);
+	result_fini(&whole);
+	buf_fini(&buf);
+	arena_free(arena);
+}
+
 /* A window that shows a message need not tell its id. */
 static void
 on_shown(void *arg, const struct result *result)
@@ -333,6 +402,17 @@ goes_to_window(
 	    (own->window_first || relay_window_does(calls->relay, tool->name));
 }
 
+/* What takes a result of the window's, when it is not to go on as it is. */
+static void (*taker_of(const struct own *own))(
+    void *arg, const struct result *result)
+{
+	if (own == NULL)
+		return on_done;
+	return own->window_first ? on_shown
+	    : own->needs_works   ? on_status
+				 : on_done;
+}
+
 static bool
 hand_over(struct calls *calls, struct call *call, struct jval args,
     const struct own *own)
@@ -348,9 +428,7 @@ hand_over(struct calls *calls, struct call *call, struct jval args,
 	if (buf_end(&text) == ERR_OK && goes_to_window(calls, tool, own)) {
 		if (calls->relay != NULL)
 			call->relayed = relay_call(calls->relay, tool->name,
-			    buf_span(&text), tool->deadline_ms,
-			    own != NULL && own->window_first ? on_shown
-							     : on_done,
+			    buf_span(&text), tool->deadline_ms, taker_of(own),
 			    call);
 	} else if (buf_end(&text) == ERR_OK && calls->helpers != NULL)
 		call->helper = helper_start(calls->helpers, tool->name,
@@ -369,6 +447,33 @@ why_not(const struct calls *calls, const struct tool *tool)
 	return "The interface window is busy; try again in a while.";
 }
 
+/* By the window where it can, else by the server. */
+static void
+answer_with_works(struct call *call)
+{
+	static const struct jval none = {NULL, NULL};
+	const struct own *own = own_of(call->tool);
+	struct result result;
+
+	if (goes_to_window(call->calls, call->tool, own) &&
+	    hand_over(call->calls, call, none, own))
+		return;
+	result_init(&result);
+	own->answer(call->calls, none, &result);
+	on_done(call, &result);
+	result_fini(&result);
+}
+
+static void
+on_works(void *arg, const struct result *result)
+{
+	struct call *call = arg;
+
+	call->helper = NULL;
+	works_take(&call->calls->works, result);
+	answer_with_works(call);
+}
+
 static struct call *
 start(struct calls *calls, const struct tool *tool, struct jval args,
     void (*done)(void *arg, const struct result *result), void *arg)
@@ -377,20 +482,31 @@ start(struct calls *calls, const struct tool *tool, struct jval args,
 	struct result result;
 	struct call *call;
 
+	call = calloc(1, sizeof(*call));
+	if (call == NULL) {
+		say_error(done, arg, err_text(ERR_NO_MEMORY));
+		return NULL;
+	}
+	*call = (struct call){
+	    .calls = calls, .tool = tool, .done = done, .arg = arg};
+	if (own != NULL && own->needs_works && calls->helpers != NULL &&
+	    !works_is_fresh(&calls->works)) {
+		call->helper = helper_start(calls->helpers, WORKS_TOOL,
+		    SPAN("{}"), WORKS_MS, on_works, call);
+		if (call->helper != NULL)
+			return call;
+	}
 	if (own != NULL && !goes_to_window(calls, tool, own)) {
+		free(call);
 		result_init(&result);
 		own->answer(calls, args, &result);
 		done(arg, &result);
 		result_fini(&result);
 		return NULL;
 	}
-	call = calloc(1, sizeof(*call));
-	if (call != NULL) {
-		*call = (struct call){.tool = tool, .done = done, .arg = arg};
-		if (hand_over(calls, call, args, own))
-			return call;
-		free(call);
-	}
+	if (hand_over(calls, call, args, own))
+		return call;
+	free(call);
 	say_error(done, arg, why_not(calls, tool));
 	return NULL;
 }

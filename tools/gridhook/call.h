@@ -15,6 +15,7 @@
 #include "tools/gridhook/result.h"
 #include "tools/gridhook/settings.h"
 #include "tools/gridhook/toolset.h"
+#include "tools/gridhook/works.h"
 
 /* Tokens of one pace; filled as time passes. */
 struct bucket {
@@ -31,10 +32,14 @@ struct calls {
 	relay_status status; /* the server's, for get_app_status */
 	void *status_arg;
 	int64_t started_ns;
+	struct works works; /* calls_fini() */
 	struct bucket buckets[TOOL_PACES];
 };
 
 struct call;
+
+/* Forgets what was learnt; nothing may be under way. */
+void calls_fini(struct calls *calls);
 
 /* True when it is offered: not switched off, and fit for read-only. */
 bool calls_offer(const struct calls *calls, const struct tool *tool);

@@ -69,12 +69,14 @@ call_in_pool(struct alone *alone, const struct settings *settings,
 	struct calls calls = {.settings = settings,
 	    .helpers = pool,
 	    .started_ns = date_monotonic_ns()};
+	enum err err = ERR_OK;
 
 	if (pool == NULL)
 		return ERR_NO_MEMORY;
-	if (call_start(&calls, tool, args, on_done, alone) == NULL)
-		return ERR_OK;
-	return loop_run(alone->loop);
+	if (call_start(&calls, tool, args, on_done, alone) != NULL)
+		err = loop_run(alone->loop);
+	calls_fini(&calls);
+	return err;
 }
 
 static int

@@ -325,6 +325,7 @@ close_all(struct service *service)
 	service->server = NULL;
 	relay_close(service->relay);
 	helper_pool_free(service->helpers);
+	calls_fini(&service->calls);
 	gate_close(service->gate);
 	guard_close(service->guard);
 	journal_close(service->journal);

@@ -202,8 +202,9 @@ const struct tool toolset[TOOL_COUNT] = {
 	.title = "Get app status",
 	.description =
 	    "Return the state of the desktop app: version, uptime, HUD state, "
-	    "whether a display is available, and queue sizes. Call this first "
-	    "if another tool fails.",
+	    "whether a display is available, queue sizes, and for each tool "
+	    "whether it works here and, if not, why. Call this first if "
+	    "another tool fails.",
 	.by = TOOL_BY_SERVER,
 	.pace = TOOL_PACE_READ,
 	.deadline_ms = 5000,
@@ -224,7 +225,13 @@ const struct tool toolset[TOOL_COUNT] = {
 	    "\"window_attached\":{\"type\":\"boolean\"},"
 	    "\"stored_events\":{\"type\":\"integer\"},"
 	    "\"pending_events\":{\"type\":\"integer\"},"
-	    "\"unread\":{\"type\":\"integer\"}},"
+	    "\"unread\":{\"type\":\"integer\"},"
+	    "\"speech_why_not\":{\"type\":\"string\"},"
+	    "\"tools\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
+	    "\"properties\":{\"name\":{\"type\":\"string\"},"
+	    "\"works\":{\"type\":\"boolean\"},"
+	    "\"why_not\":{\"type\":\"string\"}},"
+	    "\"required\":[\"name\",\"works\"]}}},"
 	    "\"required\":[\"app\",\"version\",\"uptime_s\",\"hud_state\","
 	    "\"display\"]}",
     },
@@ -351,7 +358,7 @@ const struct tool toolset[TOOL_COUNT] = {
 	.name = "speak_text",
 	.title = "Speak text",
 	.description = "Speak text aloud. Returns as soon as speech is queued "
-		       "unless wait is true.",
+		       "unless wait is true; fails where nothing can speak.",
 	.by = TOOL_BY_WINDOW,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 120000,
@@ -360,7 +367,10 @@ const struct tool toolset[TOOL_COUNT] = {
     {
 	.name = "media_key",
 	.title = "Press media key",
-	.description = "Press a media key.",
+	.description =
+	    "Tell a media player, or set the volume, as a media key would. "
+	    "Where nothing can be told so, the key itself is pressed, and "
+	    "the answer says whether anything is known to listen.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 10000,
@@ -370,8 +380,10 @@ const struct tool toolset[TOOL_COUNT] = {
 	.name = "open_app",
 	.title = "Open app",
 	.description =
-	    "Start an installed application by its name or desktop id, or "
-	    "bring it to the front. No shell command line is run.",
+	    "Start an installed application by its name or desktop id, or, "
+	    "if it runs already, bring its window to the front. Where the "
+	    "desktop does not show which windows there are, it is started, "
+	    "and the answer says so. No shell command line is run.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_HEAVY,
 	.deadline_ms = 10000,

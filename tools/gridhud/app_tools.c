@@ -34,12 +34,12 @@ speak_text(struct app *app, int64_t id, const struct jsonr_value *args)
 	struct span voice = jsonr_as_string(jsonr_member(args, "voice"));
 	struct span text = jsonr_as_string(jsonr_member(args, "text"));
 	struct speech_item *item = NULL;
+	struct fault fault = {.place = ""};
 	struct buf shown;
 	enum err err;
 
-	if (app->settings.engine == ENGINE_NONE) {
-		client_refuse(&app->client, id,
-		    "Speech is switched off in the window's settings.");
+	if (!speaker_can(&app->settings, &fault)) {
+		client_refuse(&app->client, id, fault.message);
 		return;
 	}
 	if (!is_voice(voice)) {
@@ -185,6 +185,7 @@ get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 	const struct app_status *server = &app->server;
 	uint64_t stored =
 	    history_end(app->history) - history_first(app->history);
+	struct fault fault = {.place = ""};
 	struct jsonw json;
 	struct buf buf;
 
@@ -206,6 +207,8 @@ get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 	put_int(&json, "stored_events", (int64_t)stored);
 	put_int(&json, "pending_events", app->speech.waiting);
 	put_int(&json, "unread", history_unread(app->history));
+	if (!speaker_can(&app->settings, &fault))
+		put_text(&json, "speech_why_not", span_of(fault.message));
 	jsonw_object_end(&json);
 	client_answer(&app->client, id, SPAN(""), buf_span(&buf));
 	buf_fini(&buf);

@@ -88,6 +88,67 @@ speaker_stop(struct speaker *speaker)
 	child_kill(speaker->pid);
 }
 
+/* --- what is there -------------------------------------------------------- */
+
+static bool
+is_on_path(struct span program)
+{
+	const char *path = getenv("PATH");
+	struct span folder, rest;
+	char file[FS_PATH_MAX];
+
+	if (span_find(program, '/') < program.len)
+		return fs_path(file, "%.*s", SPAN_ARG(program)) == ERR_OK &&
+		    access(file, X_OK) == 0;
+	rest = span_of(path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path);
+	while (span_cut(&folder, &rest, ':')) {
+		if (fs_path(file, "%.*s/%.*s", SPAN_ARG(folder),
+			SPAN_ARG(program)) == ERR_OK &&
+		    access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A command's first word. */
+static bool
+has_command(const char *command)
+{
+	struct span text = span_trim(span_of(command));
+
+	return is_on_path(span_sub(text, 0, span_find(text, ' ')));
+}
+
+bool
+speaker_can(const struct settings *settings, struct fault *fault)
+{
+	const char *why = NULL;
+	bool player = false;
+	size_t i;
+
+	for (i = 0; i < PLAYERS; i++)
+		player = player || has_command(players[i]);
+	if (settings->player[0] != '\0')
+		player = has_command(settings->player);
+	if (settings->engine == ENGINE_NONE)
+		why = "Speech is switched off in the window's settings.";
+	else if (settings->engine == ENGINE_DISPATCHER)
+		return true; /* it speaks and plays by itself */
+	else if (!is_on_path(SPAN("espeak-ng")))
+		why = "Nothing can speak here: the program espeak-ng is not "
+		      "installed (apt install espeak-ng).";
+	else if (!player)
+		why = settings->player[0] != '\0'
+		    ? "Nothing can play sound here: the program that [speech] "
+		      "player names is not installed."
+		    : "Nothing can play sound here: none of pw-play, paplay "
+		      "and aplay is installed (apt install pipewire-bin, "
+		      "pulseaudio-utils or alsa-utils).";
+	if (why != NULL)
+		fault_set(fault, "speech", "%s", why);
+	return why == NULL;
+}
+
 /* --- beginning ------------------------------------------------------------ */
 
 static enum err

@@ -21,6 +21,12 @@ enum err speaker_new(struct speaker **out);
 void speaker_free(struct speaker *speaker);
 
 /*
+ * Whether a text could be spoken at all: the programs are there. The fault
+ * says what is missing, and the package that has it.
+ */
+bool speaker_can(const struct settings *settings, struct fault *fault);
+
+/*
  * Begins. ERR_BUSY while something is spoken. `voice` "" and `rate` 0 are
  * those of the settings.
  */
