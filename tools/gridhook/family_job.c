@@ -40,7 +40,7 @@ static const struct take job_takes[] = {
     {FIELD_END, NULL},
 };
 
-/* What a job is named by: with any of them, and how it went, it is a job. */
+/* Members that name a job: an object is one with any of them and an outcome. */
 #define NAMES \
 	"jobId|job_id|jobName|job_name|job|cron|unit|taskName|task_name|" \
 	"dag_id|detail.jobName|detail.jobId|execution.job"
@@ -236,7 +236,7 @@ unit_has_failed(struct jval object)
 	    !jval_is(result, SPAN("success"));
 }
 
-/* What only tells of how it went. */
+/* Members that tell of an outcome and nothing else. */
 static bool
 state_fails(struct jval object)
 {

@@ -206,7 +206,7 @@ own_folder(const char *path)
 		span_make(path, (size_t)(slash - path))))
 		return ERR_TOO_LARGE;
 	if (mkdir(folder, 0700) != 0 && errno != EEXIST) {
-		/* Its parents were missing, too: they are as others are. */
+		/* Parents that were missing, too, keep the usual mode. */
 		if (fs_mkdir(folder) != ERR_OK || chmod(folder, 0700) != 0)
 			return ERR_SYSTEM;
 	}

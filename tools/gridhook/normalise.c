@@ -139,7 +139,7 @@ end(struct event *event, struct push *push, const char *family)
 	if (event == NULL)
 		return;
 	fill_gaps(event, push);
-	/* Its name may be the envelope's: a failed job is one all the same. */
+	/* A job may be named by the envelope alone, and have failed. */
 	if (event->is_job && event->status == STATUS_ERROR) {
 		if (event->kind == EVENT_MESSAGE)
 			event->kind = EVENT_JOB;

@@ -147,7 +147,7 @@ activate(const struct desktop_entry *entry, struct fault *fault)
 
 /* --- the front ------------------------------------------------------------ */
 
-/* What the answer tells. */
+/* The answer tells each in words of its own. */
 enum outcome {
 	STARTED,
 	STARTED_BLIND, /* whether it ran already could not be seen */
@@ -184,7 +184,7 @@ is_id(const struct desktop_entry *entry, struct span class)
 }
 
 /*
- * Its windows' class is the one that it tells; else it is mostly the name of
+ * The class of its windows is StartupWMClass; else mostly the name of
  * the program or the id. The instance may be another's: uxterm's is "xterm".
  */
 static bool
@@ -330,7 +330,7 @@ run_entry(const struct call *call, struct desktop_entry *entry,
 	if (err != ERR_OK)
 		return err;
 	*outcome = STARTED;
-	/* What it is to open, a window that is there was not told. */
+	/* Arguments would not reach a window that is there. */
 	if (fields.args_count == 0 && has_come_to_front(call, entry, outcome))
 		return ERR_OK;
 	if (entry->exec.len == 0)

@@ -87,7 +87,7 @@ get_wayland(struct buf *text, bool *cut, struct fault *fault)
 	if (err != ERR_OK && err != ERR_TIMED_OUT)
 		return err;
 	/*
-	 * It ends with 1 for an empty clipboard, for one without text, and
+	 * wl-paste ends with 1 for an empty clipboard, for one without text, and
 	 * where it cannot know.
 	 */
 	fault_clear(fault);

@@ -19,7 +19,7 @@
 #define PORTAL "org.freedesktop.portal.Desktop"
 #define NOTIFICATIONS "org.freedesktop.Notifications"
 
-/* What is here, found out once for all the tools. */
+/* The display, the bus and the rest, found out once for all the tools. */
 struct here {
 	const struct settings *settings;
 	enum session_kind session;

@@ -31,7 +31,7 @@ enum err x11_picture(
     struct x11 *x11, int64_t monitor, struct picture *out, struct fault *fault);
 
 /*
- * Who hears a key: a program that has grabbed it, as desktops grab media
+ * The hearer of a key: a program that has grabbed it, as desktops grab media
  * keys; else the window with the focus, which may do nothing with it.
  */
 enum x11_ear { X11_EAR_NONE, X11_EAR_FOCUS, X11_EAR_GRAB };
@@ -44,7 +44,7 @@ enum x11_ear { X11_EAR_NONE, X11_EAR_FOCUS, X11_EAR_GRAB };
 enum err x11_key(
     struct x11 *x11, uint32_t symbol, enum x11_ear *ear, struct fault *fault);
 
-/* What became of a window that was to come to the front. */
+/* The end of an attempt to bring a window to the front. */
 enum x11_front {
 	X11_FRONT_NO_MANAGER, /* no window manager that tells of windows */
 	X11_FRONT_NO_WINDOW, /* none fits */

@@ -40,5 +40,5 @@ enum err x11_event(struct x11 *x11, xcb_generic_event_t **out,
 
 int64_t x11_now_ms(void);
 
-/* Who would hear that key now. */
+/* The one that would hear that key now. */
 enum x11_ear x11_ear(struct x11 *x11, xcb_keycode_t code);

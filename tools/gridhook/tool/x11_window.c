@@ -56,7 +56,7 @@ window_in(struct x11 *x11, xcb_window_t window, const char *name)
 	return found;
 }
 
-/* One that is there, and lets windows be brought to the front. */
+/* A window manager is there, and lets windows be brought to the front. */
 static bool
 has_manager(struct x11 *x11)
 {
@@ -67,7 +67,7 @@ has_manager(struct x11 *x11)
 	bool found = false;
 	uint32_t i;
 
-	/* What an ended one left on the root has no window any more. */
+	/* A manager that has ended leaves its property, but no window. */
 	if (check == XCB_WINDOW_NONE || wanted == XCB_ATOM_NONE ||
 	    window_in(x11, check, "_NET_SUPPORTING_WM_CHECK") != check)
 		return false;
