@@ -46,8 +46,39 @@ def folder_with_build():
 
 def environment():
     """As a shell would give it: no make is above us."""
-    return {name: value for name, value in os.environ.items()
-            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "NGINX")}
+    given = {name: value for name, value in os.environ.items()
+             if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "NGINX",
+                             "WAYLAND_DISPLAY")}
+    # Nobody's desktop is told or locked by a test.
+    for bus in ("SESSION", "SYSTEM"):
+        given["DBUS_%s_BUS_ADDRESS" % bus] = "unix:path=/nonexistent/bus"
+    if Desktop.display:
+        given["DISPLAY"] = Desktop.display
+    return given
+
+
+class Desktop:
+    """An X server, whose display gridhook inherits from quickstart."""
+
+    display = None
+
+    @classmethod
+    def start(cls):
+        server = shutil.which("Xvfb")
+        if cls.display or not server:
+            return
+        reader, writer = os.pipe()
+        process = subprocess.Popen(
+            [server, "-displayfd", str(writer), "-screen", "0", "640x480x24",
+             "-nolisten", "tcp", "-noreset"], pass_fds=[writer],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(writer)
+        atexit.register(process.wait)
+        atexit.register(process.terminate)
+        with os.fdopen(reader) as file:
+            number = file.readline().strip()
+        cls.display = ":" + number if number else None
 
 
 def run(*words, seconds=900):
@@ -72,6 +103,7 @@ class Quick:
                 "--no-install"] + list(more)
 
     def start(self):
+        Desktop.start()
         done = run(*self.words("--detach"))
         assert done.returncode == 0, done.stdout + done.stderr
         self.said = done.stdout
@@ -442,6 +474,51 @@ def in_front_it_runs_until_it_is_interrupted():
     assert processes_of(quick().folder) == []
 
 
+def tool(name, arguments=None):
+    env = quick().env()
+    status, body, _ = ask(
+        env["HOOK_URL"] + "/mcp", method="POST",
+        body={"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+              "params": {"name": name, "arguments": arguments or {}}},
+        headers={"X-Service-Secret": env["HOOK_SECRET"],
+                 "Accept": "application/json, text/event-stream"})
+    assert status == 200, (status, body)
+    return json.loads(body)["result"]
+
+
+def desktop_tools_are_in_what_it_built():
+    """Each answers of this desktop, and none that the build lacks it."""
+    env = quick().env()
+    built = subprocess.run(
+        [os.path.join(quick().folder,
+                      "build/tools/gridhook/tool/gridhook-tool"),
+         "--backends"], stdout=subprocess.PIPE, check=True)
+    assert built.stdout == b"x11 yes\ndbus yes\npng yes\njpeg yes\n", built
+    status = tool("get_app_status")["structuredContent"]
+    tools = {each["name"]: each for each in status["tools"]}
+    assert len(tools) == 14, tools
+    assert "configured without" not in json.dumps(tools), tools
+    for name in ("notify_user", "lock_session"):
+        said = tool(name, {"title": "a", "message": "b"}
+                    if name == "notify_user" else {})
+        assert "configured without" not in json.dumps(said), said
+    if not Desktop.display:
+        print("without Xvfb: no display is tried")
+        return
+    for name in ("capture_screen", "clipboard_get", "clipboard_set",
+                 "open_app"):
+        assert tools[name]["works"], tools[name]
+    picture = tool("capture_screen")
+    assert not picture["isError"], picture
+    assert "image/png" in [item.get("mimeType")
+                           for item in picture["content"]], picture
+    text = "r\u00e9sum\u00e9 of %d" % quick().port
+    assert not tool("clipboard_set", {"text": text})["isError"]
+    assert tool("clipboard_get")["structuredContent"]["text"] == text
+    assert "nobody would hear" in json.dumps(tool("media_key",
+                                                  {"key": "next"}))
+
+
 def main():
     # Whoever ends the test ends what it has started, too.
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -462,7 +539,8 @@ def main():
         activate_exports_the_names_and_finds_the_programs, both_keys_have_their_scopes,
         largest_and_half_of_the_suppliers_are_computed,
         data_and_programs_are_where_it_says, user_may_sign_in,
-        pages_and_push_server_answer, three_things_to_try_work_as_printed,
+        pages_and_push_server_answer, desktop_tools_are_in_what_it_built,
+        three_things_to_try_work_as_printed,
         second_run_keeps_all_and_takes_seconds,
         second_run_without_a_number_keeps_what_is_there,
         second_run_may_move_to_another_port,
