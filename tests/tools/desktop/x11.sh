@@ -176,6 +176,24 @@ x11_deaf_keys() {
   *) not_ok "is said to be heard" ;;
   esac
   end_peer "$focused"
+  # With a grab, but nothing that has the focus, the server drops every key.
+  start peer.log "$python" "$here/x11_peer.py" focus lose
+  focused=$peer
+  until_true grep -q ready peer.log
+  end_peer "$focused"
+  : >keys.log
+  start peer.log "$python" "$here/x11_peer.py" grab keys.log
+  focused=$peer
+  until_true grep -q ready peer.log
+  PATH=$work/few
+  fails "a key that is grabbed, and lost without a focus" "no media player" \
+    media_key '{"key":"next"}'
+  PATH=$path
+  end_peer "$focused"
+  start peer.log "$python" "$here/x11_peer.py" focus
+  focused=$peer
+  until_true grep -q ready peer.log
+  end_peer "$focused"
 }
 
 # A window manager, and applications that run already.
@@ -191,7 +209,7 @@ x11_front() {
   for which in one two; do
     cp "$(command -v xterm)" "bin/front$which"
     printf '[Desktop Entry]\nType=Application\nName=Front %s\nExec=%s\n%s\n' \
-      $which "$work/bin/front$which -class Front$which" \
+      $which "$work/bin/front$which -class Front$which %F" \
       "$([ $which = two ] && echo StartupWMClass=Fronttwo)" \
       >"$XDG_DATA_HOME/applications/front$which.desktop"
   done

@@ -4,7 +4,8 @@ x11_peer.py grab LOG        grabs the media keys, as desktops do, and logs them
 x11_peer.py hung            owns the clipboard and never answers
 x11_peer.py incr FILE       owns it and hands it over in pieces of 4000 bytes
 x11_peer.py latin1 FILE     owns it and has no form of it but STRING
-x11_peer.py focus           has a window with the focus, and hears no key
+x11_peer.py focus [lose]    has a window with the focus; with lose, none has
+                            it any more once this one ends
 x11_peer.py managed         ends well when a window manager is there
 x11_peer.py front           prints the class of the active window
 x11_peer.py windows         prints the class of each window
@@ -45,12 +46,12 @@ def grab(server, log):
                 print(way, codes.get(event.detail), file=file)
 
 
-def focus(server):
+def focus(server, kept):
     window = server.screen().root.create_window(0, 0, 50, 50, 0, X.CopyFromParent, event_mask=X.StructureNotifyMask)
     window.map()
     while server.next_event().type != X.MapNotify:
         pass
-    window.set_input_focus(X.RevertToNone, X.CurrentTime)
+    window.set_input_focus(X.RevertToPointerRoot if kept else X.RevertToNone, X.CurrentTime)
     server.sync()
     ready()
     while True:
@@ -135,7 +136,7 @@ def main():
     if sys.argv[1] == "grab":
         grab(server, sys.argv[2])
     if sys.argv[1] == "focus":
-        focus(server)
+        focus(server, len(sys.argv) < 3)
     if sys.argv[1] in ("managed", "front", "windows", "minimise"):
         look(server, *sys.argv[1:])
         return

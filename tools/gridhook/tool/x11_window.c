@@ -195,15 +195,19 @@ is_grabbed(struct x11 *x11, xcb_keycode_t code)
 	return grabbed;
 }
 
-/* Keys go to the window with the focus, or to the one under the pointer. */
-static bool
-has_focus(struct x11 *x11)
+/*
+ * Keys go to the window with the focus, or to the one under the pointer; where
+ * nothing has the focus they are lost, and no grab sees them.
+ */
+static enum x11_ear
+ear_by_focus(struct x11 *x11, bool grabbed)
 {
 	xcb_get_input_focus_reply_t *focus = xcb_get_input_focus_reply(
 	    x11->server, xcb_get_input_focus(x11->server), NULL);
 	xcb_query_pointer_reply_t *pointer =
 	    xcb_query_pointer_reply(x11->server,
 		xcb_query_pointer(x11->server, x11->screen->root), NULL);
+	enum x11_ear ear = X11_EAR_NONE;
 	bool found = false;
 
 	if (focus != NULL)
@@ -211,15 +215,17 @@ has_focus(struct x11 *x11)
 			focus->focus == x11->screen->root
 		    ? pointer != NULL && pointer->child != XCB_WINDOW_NONE
 		    : focus->focus != XCB_INPUT_FOCUS_NONE;
+	if (grabbed && focus != NULL && focus->focus != XCB_INPUT_FOCUS_NONE)
+		ear = X11_EAR_GRAB;
+	else if (found)
+		ear = X11_EAR_FOCUS;
 	free(pointer);
 	free(focus);
-	return found;
+	return ear;
 }
 
 enum x11_ear
 x11_ear(struct x11 *x11, xcb_keycode_t code)
 {
-	if (is_grabbed(x11, code))
-		return X11_EAR_GRAB;
-	return has_focus(x11) ? X11_EAR_FOCUS : X11_EAR_NONE;
+	return ear_by_focus(x11, is_grabbed(x11, code));
 }
