@@ -6,7 +6,7 @@
 #include "common/date.h"
 #include "common/digest.h"
 #include "common/fold.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/audit.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"

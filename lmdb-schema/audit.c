@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/date.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"

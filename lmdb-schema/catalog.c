@@ -6,7 +6,7 @@
 
 #include "common/buf.h"
 #include "common/date.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"

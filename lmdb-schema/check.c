@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/checking.h"
 #include "lmdb-schema/key.h"

@@ -2,7 +2,7 @@
  * What the API itself keeps: each record is decoded, and what it refers to
  * looked up. There is nothing to make it from again: what helps is a backup.
  */
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/access.h"
 #include "lmdb-schema/audit.h"
 #include "lmdb-schema/checking.h"

@@ -3,7 +3,7 @@
  * is looked at by others. A damaged record is passed over by whoever reads on,
  * so all of them are named in one go.
  */
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/checking.h"
 #include "lmdb-schema/store.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "common/log.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/source.h"

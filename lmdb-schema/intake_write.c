@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/intaking.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"

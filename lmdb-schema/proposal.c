@@ -1,6 +1,6 @@
 #include "lmdb-schema/proposal.h"
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/proposing.h"
 #include "lmdb-schema/store.h"

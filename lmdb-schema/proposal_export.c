@@ -1,6 +1,6 @@
 #include <stdlib.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/proposing.h"
 #include "lmdb-schema/store.h"

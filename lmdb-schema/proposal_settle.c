@@ -1,4 +1,4 @@
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/proposing.h"
 #include "lmdb-schema/store.h"

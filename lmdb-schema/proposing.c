@@ -1,7 +1,7 @@
 #include "lmdb-schema/proposing.h"
 
 #include "common/date.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/date.h"
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"

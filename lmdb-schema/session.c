@@ -1,6 +1,6 @@
 #include "lmdb-schema/session.h"
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store.h"
 #include "lmdb-schema/user.h"

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/blocks.h"
 #include "lmdb-schema/snapshot.h"
 

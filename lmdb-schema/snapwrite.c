@@ -6,7 +6,7 @@
 
 #include "common/buf.h"
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/blocks.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"

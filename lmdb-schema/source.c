@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "common/log.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/catalog.h"
 #include "lmdb-schema/compute.h"
 #include "lmdb-schema/source.h"

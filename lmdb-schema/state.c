@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/store.h"
 #include "lmdb-schema/write_queue.h"
 

@@ -13,7 +13,7 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "common/span.h"
 
 struct store;

@@ -2,7 +2,7 @@
 
 #include "common/date.h"
 #include "common/digest.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/access.h"
 #include "lmdb-schema/audit.h"
 #include "lmdb-schema/pack.h"

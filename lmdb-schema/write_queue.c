@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 
 struct job {
 	enum err (*work)(void *context, struct kv_txn *txn);

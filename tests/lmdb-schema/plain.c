@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/schema.h"
 #include "lmdb-schema/store.h"
 

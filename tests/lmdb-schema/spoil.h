@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 
 /* Flips a bit of the value of `key`, or of its checksum when that is empty. */
 void spoil_one(

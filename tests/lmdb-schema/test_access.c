@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/digest.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"

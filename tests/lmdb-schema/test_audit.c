@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"

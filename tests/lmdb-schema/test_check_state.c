@@ -1,7 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/access.h"
 #include "lmdb-schema/check.h"
 #include "lmdb-schema/pack.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/digest.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/state.h"
 #include "lmdb-schema/user.h"
 #include "tests/lmdb-schema/spoil.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/proposal.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"

@@ -10,7 +10,7 @@
 
 #include "common/buf.h"
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/snapshot.h"
 #include "lmdb-schema/store.h"
 #include "tests/fcgi/failing.h"

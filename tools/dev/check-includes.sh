@@ -12,6 +12,7 @@ failed=0
 # what those may. The first line that fits a file has it.
 layers='
 common :
+common/kv : common
 lmdb-schema : common
 fcgi : lmdb-schema
 tools/gridctl : lmdb-schema
@@ -112,7 +113,7 @@ door() {
 }
 
 desk=tools/gridhook/tool
-door lmdb 'lmdb\.h>' "common/kv.c common/kv_open.c"
+door lmdb 'lmdb\.h>' "common/kv/kv.c common/kv/kv_open.c"
 door libdeflate 'libdeflate\.h>' "lmdb-schema/deflate.c"
 door zlib 'zlib\.h>' "lmdb-schema/deflate.c"
 door jansson 'jansson\.h>' "common/jsonr.c"

@@ -19,7 +19,7 @@
 #pragma once
 
 #include "common/fs.h"
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "tools/gridhook/journal.h"
 
 #define RECORD_MAX (1u << 20)

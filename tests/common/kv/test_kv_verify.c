@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "common/kv.h"
-#include "tests/common/kv_help.h"
+#include "common/kv/kv.h"
+#include "tests/common/kv/kv_help.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"

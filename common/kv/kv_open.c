@@ -12,7 +12,7 @@
  *   counted but never written. Such a file looks cut short, yet is whole: all
  *   that is missing is in LMDB's own list of free pages.
  */
-#include "common/kv_env.h"
+#include "common/kv/kv_env.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/kvpages.h"
+#include "common/kv/kvpages.h"
 #include "common/log.h"
 
 #define DEFAULT_READERS 1024

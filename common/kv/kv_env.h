@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 
 struct MDB_env;
 

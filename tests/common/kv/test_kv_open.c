@@ -1,4 +1,4 @@
-#include "common/kv.h"
+#include "common/kv/kv.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/common/kv_help.h"
+#include "tests/common/kv/kv_help.h"
 #include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"

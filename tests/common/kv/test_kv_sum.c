@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 #include "common/log.h"
-#include "tests/common/kv_help.h"
+#include "tests/common/kv/kv_help.h"
 #include "tests/support/flip.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"

@@ -4,7 +4,7 @@
  * one was, without a way down from the root. LMDB moves them along with what
  * is put through them; after anything is removed they are opened anew.
  */
-#include "common/kv.h"
+#include "common/kv/kv.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
-#include "common/kv_env.h"
+#include "common/kv/kv_env.h"
 #include "common/log.h"
 #include "common/openfiles.h"
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/kv.h"
-#include "tests/common/kv_help.h"
+#include "common/kv/kv.h"
+#include "tests/common/kv/kv_help.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"

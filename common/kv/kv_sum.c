@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/kv_env.h"
+#include "common/kv/kv_env.h"
 #include "common/log.h"
 
 void

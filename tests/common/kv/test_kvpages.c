@@ -1,5 +1,5 @@
-#include "common/kv.h"
-#include "common/kvpages.h"
+#include "common/kv/kv.h"
+#include "common/kv/kvpages.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "common/kv.h"
+#include "common/kv/kv.h"
 
 #define KV_HELP_MAP_BYTES (64u << 20)
 

@@ -12,7 +12,7 @@
  * A branch's node names its page by bytes 0..5. A named table is a node of
  * the main table whose value is a table.
  */
-#include "common/kvpages.h"
+#include "common/kv/kvpages.h"
 
 #include <endian.h>
 #include <errno.h>

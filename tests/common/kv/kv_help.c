@@ -1,4 +1,4 @@
-#include "tests/common/kv_help.h"
+#include "tests/common/kv/kv_help.h"
 
 #include <check.h>
 #include <stdio.h>

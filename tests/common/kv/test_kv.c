@@ -1,10 +1,10 @@
-#include "common/kv.h"
+#include "common/kv/kv.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "tests/common/kv_help.h"
+#include "tests/common/kv/kv_help.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"

@@ -2,8 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "common/kv_env.h"
-#include "common/kvpages.h"
+#include "common/kv/kv_env.h"
+#include "common/kv/kvpages.h"
 #include "common/log.h"
 
 #define TRIES_MAX 100
