@@ -9,7 +9,7 @@
 #include "fcgi/crossing.h"
 #include "fcgi/match.h"
 #include "fcgi/shared_source.h"
-#include "lmdb-schema/source.h"
+#include "lmdb-schema/facts/source.h"
 
 struct found {
 	uint32_t *rows;

@@ -6,8 +6,8 @@
 #include "fcgi/call.h"
 #include "fcgi/key_uses.h"
 #include "fcgi/settings.h"
-#include "lmdb-schema/session.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/state.h"
 
 /* How much of it is right does not show in the time that it takes. */
 static bool

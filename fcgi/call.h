@@ -17,7 +17,7 @@
 #include "fcgi/query.h"
 #include "fcgi/reply.h"
 #include "fcgi/request.h"
-#include "lmdb-schema/access.h"
+#include "lmdb-schema/state/access.h"
 
 struct arena;
 struct attempts;

@@ -8,8 +8,8 @@
 #include "fcgi/snapcache.h"
 #include "fcgi/splice.h"
 #include "fcgi/stitch.h"
-#include "lmdb-schema/snapshot.h"
-#include "lmdb-schema/zip.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/zip.h"
 
 static void
 release(void *owner, void *packed)

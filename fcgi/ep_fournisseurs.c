@@ -4,9 +4,9 @@
 #include "fcgi/rows.h"
 #include "fcgi/shared_source.h"
 #include "fcgi/splice.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/source.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
 
 struct listing {
 	struct call *call;

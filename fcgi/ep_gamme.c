@@ -13,10 +13,10 @@
 #include "fcgi/listed.h"
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
-#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/proposal.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/proposal.h"
 
 #define CHANGES_MAX 10000
 

@@ -8,8 +8,8 @@
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
 #include "fcgi/splice.h"
+#include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/live.h"
 
 #define BATCH 8 /* rows that are expected together */
 #define LOOK_ROWS 512 /* after so many the file is looked at again */

@@ -6,8 +6,8 @@
 #include "fcgi/body.h"
 #include "fcgi/endpoint.h"
 #include "fcgi/rows.h"
-#include "lmdb-schema/access.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/state.h"
 
 #define KEYS_MAX 100000
 

@@ -2,7 +2,7 @@
 #include "fcgi/endpoint.h"
 #include "fcgi/rows.h"
 #include "fcgi/splice.h"
-#include "lmdb-schema/live.h"
+#include "lmdb-schema/facts/live.h"
 
 void
 ep_network(struct call *call)

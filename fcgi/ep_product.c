@@ -7,7 +7,7 @@
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
 #include "fcgi/splice.h"
-#include "lmdb-schema/live.h"
+#include "lmdb-schema/facts/live.h"
 
 /* 404; when other suppliers list it, they are named. */
 static void

@@ -11,8 +11,8 @@
 #include "fcgi/rows.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/proposal.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/state/state.h"
 
 #define ITEMS_MAX 10000
 

@@ -9,7 +9,7 @@
 #include "fcgi/endpoint.h"
 #include "fcgi/ready.h"
 #include "fcgi/splice.h"
-#include "lmdb-schema/live.h"
+#include "lmdb-schema/facts/live.h"
 
 struct search {
 	struct call *call;

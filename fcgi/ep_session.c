@@ -12,9 +12,9 @@
 #include "fcgi/ready.h"
 #include "fcgi/rows.h"
 #include "fcgi/settings.h"
-#include "lmdb-schema/attempts.h"
-#include "lmdb-schema/session.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/state/attempts.h"
+#include "lmdb-schema/state/session.h"
+#include "lmdb-schema/store/store.h"
 
 #define PLACE_WAIT_MS 5000
 

@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 
 #include "common/date.h"
-#include "lmdb-schema/snapfile.h"
+#include "lmdb-schema/snapshot/snapfile.h"
 
 #define LISTS 8
 #define UNIT 8

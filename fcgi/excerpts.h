@@ -5,7 +5,8 @@
  * Ten fields of a row lie in some fourteen cache lines anywhere in hundreds of
  * megabytes, its offsets counted; as they go out, one behind the other, in
  * four or five. A row is put here when it is shown for the second time, so that
- * who goes through all of them once takes no room, and is never altered. What is
+ * who goes through all of them once takes no room, and is never altered. What
+ * is
  * kept has a ceiling for the whole process.
  */
 #pragma once
@@ -14,7 +15,7 @@
 
 #include "common/span.h"
 #include "fcgi/params.h"
-#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 
 /* As much as a place can tell; 130,000 rows of ten fields take 27 MB. */
 #define EXCERPTS_BYTES ((size_t)32 << 20)

@@ -8,8 +8,8 @@
 
 #include "common/log.h"
 #include "fcgi/scrub.h"
-#include "lmdb-schema/prune.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/prune.h"
 
 /* A computation may just be using the processor: this can wait. */
 #define NICE 10

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "common/span.h"
-#include "lmdb-schema/access.h"
+#include "lmdb-schema/state/access.h"
 
 #define KEY_USES_MAX 256
 

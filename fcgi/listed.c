@@ -5,7 +5,7 @@
 #include "common/arena.h"
 #include "common/jsonw.h"
 #include "fcgi/shared_source.h"
-#include "lmdb-schema/source.h"
+#include "lmdb-schema/facts/source.h"
 
 static enum err
 add_listed(void *context, struct span supplier)

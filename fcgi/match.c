@@ -1,5 +1,6 @@
 /*
- * Words are looked for in one of two ways. With grams (lmdb-schema/grams.h) a
+ * Words are looked for in one of two ways. With grams
+ * (lmdb-schema/snapshot/grams.h) a
  * few lists name the rows to look at. Without, the longest word is looked for
  * in all the text at once, and the others in the rows that have it.
  */

@@ -38,14 +38,16 @@ enum err on_demand_compute(struct call *call, struct span supplier);
 void on_demand_begin(struct call *call, struct span supplier);
 
 /*
- * Has a supplier's rows packed (lmdb-schema/zip.h), and does not wait for it:
+ * Has a supplier's rows packed (lmdb-schema/snapshot/zip.h), and does not wait
+ * for it:
  * the next whole dump may find them. After a failure nothing is started for a
  * minute.
  */
 void on_demand_pack(struct call *call, struct span supplier);
 
 /*
- * Has the wordbook made (lmdb-schema/wordbook.h), and does not wait for it
+ * Has the wordbook made (lmdb-schema/search/wordbook.h), and does not wait for
+ * it
  * either. After one has ended, none is begun by this worker for a minute, and
  * for ten when it could not be made.
  */

@@ -1,11 +1,12 @@
 /*
- * packed: the packed rows beside a snapshot (lmdb-schema/zip.h), opened when
+ * packed: the packed rows beside a snapshot (lmdb-schema/snapshot/zip.h),
+ * opened when
  * a dump wants them, kept beside the open snapshot, shared by threads.
  */
 #pragma once
 
 #include "common/err.h"
-#include "lmdb-schema/zip.h"
+#include "lmdb-schema/snapshot/zip.h"
 
 struct packed_slot; /* where it is kept */
 struct packed; /* one use of it */

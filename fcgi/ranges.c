@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lmdb-schema/proposal.h"
+#include "lmdb-schema/state/proposal.h"
 
 #define NO_COMMIT UINT64_MAX
 

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/snapshot.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/state/state.h"
 
 struct ranges_slot; /* where the present one is kept */
 

@@ -4,10 +4,10 @@
 #include "fcgi/rows.h"
 #include "fcgi/settings.h"
 #include "fcgi/shared_source.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/state.h"
 
 #define RETRY_SECONDS 5
 

@@ -6,9 +6,9 @@
 #include "fcgi/on_demand.h"
 #include "fcgi/roster_kept.h"
 #include "fcgi/settings.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/state.h"
 
 /* Suppliers in a part, when all are more than may be open. */
 #define PART 64
@@ -130,7 +130,8 @@ roster_view(const struct rows_view **out, struct roster *roster,
 	return err;
 }
 
-/* --- one that is kept ------------------------------------------------------ */
+/* --- one that is kept ------------------------------------------------------
+ * */
 
 static struct versions
 versions_of(const struct serving *serving)

@@ -1,7 +1,8 @@
 /*
  * roster: all suppliers that a search across them asks, and what it looks at.
  *
- * Most are in the wordbook (lmdb-schema/wordbook.h), which answers for all of
+ * Most are in the wordbook (lmdb-schema/search/wordbook.h), which answers for
+ * all of
  * them at once; their snapshots are opened when a row of theirs is shown. The
  * others, whose snapshot is newer, are open, with what a search looks at in an
  * array.
@@ -20,7 +21,7 @@
 
 #include "fcgi/match.h"
 #include "fcgi/rows.h"
-#include "lmdb-schema/wordbook.h"
+#include "lmdb-schema/search/wordbook.h"
 
 #define ROSTER_NOWHERE UINT32_MAX
 

@@ -5,10 +5,10 @@
 
 #include "fcgi/roster_kept.h"
 #include "fcgi/shared_source.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/proposal.h"
-#include "lmdb-schema/source.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/proposal.h"
 
 /*
  * From so many suppliers on the book is wanted, and made anew when so many, or

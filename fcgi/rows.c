@@ -10,8 +10,8 @@
 #include "fcgi/on_demand.h"
 #include "fcgi/route.h"
 #include "fcgi/splice.h"
-#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/snapshot/catalog.h"
 
 /* The longest address that pages are linked by, as it came and as it goes. */
 #define LINK_URI_MAX 1024

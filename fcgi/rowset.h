@@ -3,7 +3,8 @@
  * all.
  *
  * Without a filter a page is a piece of the stored order, wherever it lies.
- * With one, or by a column whose values have changed since (shown.h), the rows are listed once in the order asked for, and the
+ * With one, or by a column whose values have changed since (shown.h), the rows
+ * are listed once in the order asked for, and the
  * list is kept beside the open snapshot: the next page is a piece of it.
  */
 #pragma once
@@ -16,7 +17,7 @@
 #include "fcgi/params.h"
 #include "fcgi/ranges.h"
 #include "fcgi/snapcache.h"
-#include "lmdb-schema/live.h"
+#include "lmdb-schema/facts/live.h"
 
 struct rowlists; /* a snapshot's lists, the last few used */
 

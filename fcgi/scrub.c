@@ -7,12 +7,12 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/snapshot.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/store.h"
-#include "lmdb-schema/wordbook.h"
-#include "lmdb-schema/zip.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/store/store.h"
 
 /* Of each minute: the rest is for who computes, and the disk's. */
 #define SLICE_NS INT64_C(5000000000)

@@ -12,14 +12,14 @@
 #include "common/arena.h"
 #include "common/date.h"
 #include "fcgi/auth.h"
+#include "fcgi/call.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/rows.h"
 #include "fcgi/server.h"
-#include "fcgi/call.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/state.h"
 
 static enum err
 take_views(struct serving *serving)

@@ -15,11 +15,11 @@
 #include "fcgi/snapcache.h"
 #include "fcgi/splice.h"
 #include "fcgi/stitch.h"
-#include "lmdb-schema/attempts.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/state.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/attempts.h"
+#include "lmdb-schema/state/state.h"
+#include "lmdb-schema/store/store.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define TEXT_MAX (1u << 20)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "fcgi/call.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/source.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
 
 struct source_slot {
 	pthread_mutex_t lock;

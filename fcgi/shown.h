@@ -11,8 +11,8 @@
 #include "common/err.h"
 #include "fcgi/ranges.h"
 #include "fcgi/rowset.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 
 /* True when the column that is sorted by may show other values. */
 bool shown_differs(struct snapshot *snap, const struct ranges *ranges,

@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "common/span.h"
 #include "fcgi/metrics.h"
-#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 
 struct snapcache;
 struct store;

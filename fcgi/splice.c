@@ -3,7 +3,7 @@
 #include "common/jsonw.h"
 #include "common/num.h"
 #include "fcgi/shown.h"
-#include "lmdb-schema/trend.h"
+#include "lmdb-schema/facts/trend.h"
 
 #define TEXT_MAX (1u << 24)
 #define STEP 32 /* bytes, no more than PIECES_SPARE */
@@ -288,7 +288,8 @@ splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
 			excerpt_expect(splice->kept, rows, count);
 		return;
 	}
-	/* Whole rows are referred to, and maps mostly: the kernel reads them. */
+	/* Whole rows are referred to, and maps mostly: the kernel reads them.
+	 * */
 	if (step == SPLICE_TEXT && splice->all)
 		return;
 	for (unsigned i = 0; i < count; i++)

@@ -12,8 +12,8 @@
 #include "fcgi/params.h"
 #include "fcgi/pieces.h"
 #include "fcgi/ranges.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 
 enum splice_form { SPLICE_JSON, SPLICE_NDJSON, SPLICE_CSV };
 

@@ -9,8 +9,8 @@
 
 #include "common/date.h"
 #include "common/err.h"
-#include "lmdb-schema/proposal.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/store.h"
 
 #define COUNT 10000
 #define CODE_ROOM 8

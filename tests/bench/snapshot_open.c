@@ -12,9 +12,9 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "common/num.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/snapshot.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/store/store.h"
 
 #define ROUNDS_MAX 100000
 

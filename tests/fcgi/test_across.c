@@ -10,7 +10,7 @@
 
 #include "common/fs.h"
 #include "fcgi/roster.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 

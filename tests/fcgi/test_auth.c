@@ -5,9 +5,9 @@
 
 #include "fcgi/key_uses.h"
 #include "fcgi/server.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/state.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/state.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 

@@ -6,8 +6,8 @@
 
 #include "common/date.h"
 #include "fcgi/scrub.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "common/fold.h"
-#include "lmdb-schema/snapwrite.h"
+#include "lmdb-schema/snapshot/snapwrite.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
@@ -24,7 +24,8 @@ static struct buf text;
 static uint32_t *at, rows;
 static uint64_t generation;
 
-/* --- made-up rows ---------------------------------------------------------- */
+/* --- made-up rows ----------------------------------------------------------
+ * */
 
 static const char *const words[] = {"Crème", "brûlée", "œuf", "Lait", "entier",
     "demi-écrémé", "1,5 L", "pâté", "Maïs", "ÉTÉ", "straße", "a", "12", "100",
@@ -135,7 +136,8 @@ drop(void)
 	facts_remove();
 }
 
-/* --- questions -------------------------------------------------------------- */
+/* --- questions --------------------------------------------------------------
+ * */
 
 static bool
 row_holds(uint32_t row, struct span asked)
@@ -278,7 +280,8 @@ START_TEST(word_is_found_at_every_place_and_length)
 }
 END_TEST
 
-/* --- many at once ----------------------------------------------------------- */
+/* --- many at once -----------------------------------------------------------
+ * */
 
 #define HAYS 40
 

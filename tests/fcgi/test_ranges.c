@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/fs.h"
-#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/snapshot/catalog.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"

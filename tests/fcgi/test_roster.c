@@ -3,9 +3,9 @@
 #include "fcgi/roster.h"
 
 #include "common/fs.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/support/run.h"

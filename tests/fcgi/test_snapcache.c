@@ -1,7 +1,7 @@
 /* tests/fcgi/test_snapcache.c: fcgi/snapcache.h */
 #include "fcgi/snapcache.h"
 
-#include "lmdb-schema/catalog.h"
+#include "lmdb-schema/snapshot/catalog.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 

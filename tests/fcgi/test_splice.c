@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "common/fs.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"

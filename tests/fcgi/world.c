@@ -8,8 +8,8 @@
 #include "fcgi/route.h"
 #include "fcgi/serve.h"
 #include "fcgi/server.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/live.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/catalog.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 #include "tools/gridctl/csv.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lmdb-schema/check.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/check.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 #include "tests/lmdb-schema/plain.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lmdb-schema/store.h"
-#include "lmdb-schema/wordbook_making.h"
+#include "lmdb-schema/search/wordbook_making.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "common/num.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/snapshot.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/run.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "lmdb-schema/wordbook.h"
+#include "lmdb-schema/search/wordbook.h"
 
 struct book_row {
 	const char *supplier, *codein, *label;

@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-#include "lmdb-schema/compute.h"
-#include "lmdb-schema/intake.h"
-#include "lmdb-schema/live.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/compute/compute.h"
+#include "lmdb-schema/facts/intake.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/store/store.h"
 
 /* The newest month of the facts below, and how many stores they have. */
 #define FACTS_MONTH (2025 * 12 + 11)

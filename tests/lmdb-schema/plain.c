@@ -7,7 +7,7 @@
 #include "common/fs.h"
 #include "common/kv/kv.h"
 #include "lmdb-schema/schema.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
 
 const char *const plain_files[PLAIN_FILES] = {
     "live.mdb", "catalog.mdb", "state.mdb"};

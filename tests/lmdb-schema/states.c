@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "common/buf.h"
-#include "lmdb-schema/live.h"
+#include "lmdb-schema/facts/live.h"
 #include "tests/support/scratch.h"
 
 #define TEXT_MAX ((size_t)1 << 26)

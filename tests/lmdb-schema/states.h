@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lmdb-schema/audit.h"
-#include "lmdb-schema/proposal.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/store.h"
 
 extern struct store *states; /* open between the two */
 

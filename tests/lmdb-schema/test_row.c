@@ -1,7 +1,7 @@
 #include "lmdb-schema/row.h"
 
-#include "lmdb-schema/rowcalc.h"
-#include "lmdb-schema/snapfile.h"
+#include "lmdb-schema/compute/rowcalc.h"
+#include "lmdb-schema/snapshot/snapfile.h"
 #include "tests/support/run.h"
 
 START_TEST(every_column_is_found_by_its_name_and_no_other_is)

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "lmdb-schema/check.h"
+#include "lmdb-schema/upkeep/check.h"
 
 extern char told[4096];
 extern struct check_counts told_counts;

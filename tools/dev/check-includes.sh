@@ -14,6 +14,13 @@ layers='
 common :
 common/kv : common
 lmdb-schema : common
+lmdb-schema/store : lmdb-schema common/kv
+lmdb-schema/facts : lmdb-schema/store
+lmdb-schema/snapshot : lmdb-schema/store
+lmdb-schema/state : lmdb-schema/facts
+lmdb-schema/compute : lmdb-schema/facts lmdb-schema/snapshot
+lmdb-schema/search : lmdb-schema/snapshot
+lmdb-schema/upkeep : lmdb-schema/compute lmdb-schema/search lmdb-schema/state
 fcgi : lmdb-schema
 tools/gridctl : lmdb-schema
 tools/gridhook/tool : common

@@ -8,8 +8,8 @@
 
 #include "common/jsonw.h"
 #include "common/opt.h"
-#include "lmdb-schema/proposal.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/owner.h"
 
 #ifndef GRID_DATA_DIR

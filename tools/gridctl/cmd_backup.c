@@ -10,7 +10,7 @@
 
 #include "common/fs.h"
 #include "common/opt.h"
-#include "lmdb-schema/copy.h"
+#include "lmdb-schema/upkeep/copy.h"
 #include "tools/gridctl/cmd.h"
 
 static const struct opt_spec backup_spec = {

@@ -4,8 +4,8 @@
 #include "common/jsonw.h"
 #include "common/opt.h"
 #include "common/progress.h"
-#include "lmdb-schema/check.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/check.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

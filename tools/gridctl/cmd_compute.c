@@ -13,11 +13,11 @@
 #include "common/log.h"
 #include "common/opt.h"
 #include "common/progress.h"
-#include "lmdb-schema/compute.h"
-#include "lmdb-schema/snapshot.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/prune.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/compute/compute.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 
 #define GRACE_SECONDS (15 * 60)

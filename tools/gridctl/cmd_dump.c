@@ -7,9 +7,9 @@
 #include "common/jsonw.h"
 #include "common/num.h"
 #include "common/opt.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/snapshot.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

@@ -7,9 +7,9 @@
 
 #include "common/fs.h"
 #include "common/opt.h"
-#include "lmdb-schema/proposal.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/csv_write.h"
 #include "tools/gridctl/import.h"

@@ -1,14 +1,15 @@
-/* gridctl gzip: packs the rows of snapshots, so that dumps go out compressed. */
+/* gridctl gzip: packs the rows of snapshots, so that dumps go out compressed.
+ * */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "common/date.h"
 #include "common/opt.h"
 #include "common/progress.h"
-#include "lmdb-schema/catalog.h"
 #include "lmdb-schema/codemap.h"
-#include "lmdb-schema/store.h"
-#include "lmdb-schema/zip.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

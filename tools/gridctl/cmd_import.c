@@ -17,8 +17,8 @@
 #include "common/opt.h"
 #include "common/progress.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/prune.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/import.h"
 

@@ -4,8 +4,8 @@
 #include "common/date.h"
 #include "common/opt.h"
 #include "common/progress.h"
-#include "lmdb-schema/store.h"
-#include "lmdb-schema/wordbook.h"
+#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "common/opt.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 static const struct opt_spec spec = {

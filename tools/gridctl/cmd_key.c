@@ -6,8 +6,8 @@
 #include "common/digest.h"
 #include "common/jsonw.h"
 #include "common/opt.h"
-#include "lmdb-schema/access.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/state/access.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "common/opt.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/import.h"
 

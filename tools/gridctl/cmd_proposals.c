@@ -7,10 +7,10 @@
 
 #include "common/jsonw.h"
 #include "common/opt.h"
-#include "lmdb-schema/audit.h"
-#include "lmdb-schema/proposal.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

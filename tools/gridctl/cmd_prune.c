@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "common/opt.h"
-#include "lmdb-schema/prune.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

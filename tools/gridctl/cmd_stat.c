@@ -5,8 +5,8 @@
 #include "common/jsonw.h"
 #include "common/opt.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/stat.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/stat.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

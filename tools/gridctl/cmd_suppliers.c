@@ -5,11 +5,11 @@
 #include "common/date.h"
 #include "common/jsonw.h"
 #include "common/opt.h"
-#include "lmdb-schema/catalog.h"
-#include "lmdb-schema/compute.h"
+#include "lmdb-schema/compute/compute.h"
+#include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/source.h"
-#include "lmdb-schema/store.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {

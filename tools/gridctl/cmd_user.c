@@ -4,8 +4,8 @@
 #include "common/digest.h"
 #include "common/jsonw.h"
 #include "common/opt.h"
-#include "lmdb-schema/store.h"
-#include "lmdb-schema/user.h"
+#include "lmdb-schema/state/user.h"
+#include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/password.h"
 

@@ -15,8 +15,8 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "lmdb-schema/codemap.h"
-#include "lmdb-schema/intake.h"
-#include "lmdb-schema/live.h"
+#include "lmdb-schema/facts/intake.h"
+#include "lmdb-schema/facts/live.h"
 #include "tools/gridctl/csv_fault.h"
 
 enum import_file {

@@ -2,8 +2,8 @@
 
 #include "common/date.h"
 #include "common/num.h"
+#include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/live.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/row.h"
 #include "lmdb-schema/schema.h"

@@ -1,0 +1,53 @@
+/*
+ * compute: one supplier's facts, network metrics and server ranges -> a new
+ * snapshot, published.
+ *
+ * Between processes, one computation a supplier runs at a time: whoever comes
+ * second waits for it and takes its result. How many suppliers are computed
+ * at once, over all processes, is capped.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/snapshot/catalog.h"
+
+struct store;
+struct source;
+
+struct compute_options {
+	unsigned threads; /* within this computation; at least 1 */
+	unsigned slots; /* computations at once, over all processes */
+	bool wait; /* for a free slot; else ERR_BUSY at once */
+	int32_t as_of_day; /* DATE_NULL: the end of the newest month */
+	void (*at)(void *context, uint64_t done, uint64_t total); /* or NULL */
+	void *context;
+};
+
+struct compute_result {
+	struct catalog_entry entry; /* what is current now */
+	bool shared; /* another process had just done it */
+	int64_t ms; /* our own work */
+};
+
+/*
+ * An article whose sums do not fit is left out: the log names it, and the
+ * snapshot knows how many there are. So is the largest where those of the whole
+ * supplier do not.
+ *
+ *   ERR_NOT_READY  nothing was imported yet
+ *   ERR_NOT_FOUND  no such supplier
+ *   ERR_EXISTS     the supplier is known but has no article
+ *   ERR_BUSY       all slots are taken
+ *   ERR_TOO_LARGE  no article's sums fit
+ *   ERR_NO_SPACE … as the storage said; the old snapshot stays current
+ */
+enum err compute_supplier(struct compute_result *result, struct store *store,
+    struct span supplier, const struct compute_options *options);
+
+/* True when what the entry was made from has changed since. */
+enum err compute_is_stale(bool *stale, struct store *store,
+    struct span supplier, const struct catalog_entry *entry);

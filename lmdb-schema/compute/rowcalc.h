@@ -1,0 +1,56 @@
+/*
+ * rowcalc: one article's facts -> the numbers of its row.
+ *
+ * Everything that a row says of the article alone is here; what compares it
+ * with the supplier's other articles (share, rank, class) comes after, from
+ * compute. Pure: no store, no clock.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/row.h"
+#include "lmdb-schema/schema.h"
+
+#define ROWCALC_NUMBERS 64
+
+/* The period: 12 months that end with `last_month`, and the day it ends. */
+struct period {
+	int32_t last_month;
+	int32_t as_of_day;
+};
+
+static inline int32_t
+period_first(const struct period *period)
+{
+	return period->last_month - (SCHEMA_MONTHS - 1);
+}
+
+/*
+ * number[i] is column i's, by row_number_index(): NUM_NULL for null, micro for
+ * decimals, day counts for dates.
+ */
+struct row_numbers {
+	int64_t number[ROWCALC_NUMBERS];
+};
+
+/* The place of a column in number[], found once. */
+struct rowcalc_places {
+	int8_t of[ROW_COLUMNS]; /* -1 for what is no number */
+	unsigned count;
+};
+void rowcalc_places(struct rowcalc_places *places);
+
+/*
+ * `network` is NULL when the network does not know the article.
+ *
+ *	ERR_DAMAGED    the article's series cannot be read
+ *	ERR_TOO_LARGE  a sum is beyond what a decimal holds
+ */
+enum err rowcalc_article(struct row_numbers *out,
+    const struct rowcalc_places *places, const struct source_article *article,
+    const struct network *network, const struct period *period);

@@ -1,0 +1,307 @@
+/*
+ * Suppliers, stores, classes and articles are kept in memory, packed; the
+ * series are in four spools. intake_write.c makes a file of them.
+ */
+#include "lmdb-schema/facts/intake.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arena.h"
+#include "lmdb-schema/facts/intaking.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/store/store.h"
+
+#define INTAKE_MEMORY ((size_t)8 << 30)
+
+/* Puts or replaces; ERR_EXISTS when it is already fresh. */
+static enum err
+table_put(struct intake *intake, struct intake_table *table, struct span code,
+    struct span value, bool fresh)
+{
+	uint32_t number;
+	struct span copy;
+	enum err err = codemap_add(table->codes, code, &number);
+
+	if (err == ERR_EXISTS && fresh && table->fresh[number])
+		return ERR_EXISTS;
+	if (err != ERR_OK && err != ERR_EXISTS)
+		return err;
+	if (number >= table->room) {
+		uint32_t room = table->room == 0 ? 1024 : table->room * 2;
+		struct span *values =
+		    reallocarray(table->values, room, sizeof(*values));
+		bool *marks;
+
+		if (values == NULL)
+			return ERR_NO_MEMORY;
+		table->values = values;
+		marks = reallocarray(table->fresh, room, sizeof(*marks));
+		if (marks == NULL)
+			return ERR_NO_MEMORY;
+		table->fresh = marks;
+		table->room = room;
+	}
+	copy = arena_copy(intake->arena, value);
+	if (copy.ptr == NULL)
+		return ERR_NO_MEMORY;
+	table->values[number] = copy;
+	table->fresh[number] = fresh;
+	return ERR_OK;
+}
+
+static void
+table_free(struct intake_table *table)
+{
+	codemap_free(table->codes);
+	free(table->values);
+	free(table->fresh);
+}
+
+static enum err
+put_article(struct intake *intake, struct span supplier,
+    const struct source_article *article, bool fresh)
+{
+	struct source_article bare = *article;
+	struct key key = key_pair(supplier, article->codein);
+	struct buf buf;
+	enum err err;
+
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		bare.series[i] = SPAN("");
+	buf_init(&buf, 64 * 1024);
+	source_article_write(&buf, &bare);
+	err = buf_end(&buf);
+	if (err == ERR_OK)
+		err = table_put(intake, &intake->articles, key_span(&key),
+		    buf_span(&buf), fresh);
+	buf_fini(&buf);
+	return err;
+}
+
+/* --- what a merge starts from ------------------------------------------- */
+
+static enum err
+take_supplier(void *context, const struct source_supplier *supplier)
+{
+	struct intake *intake = context;
+	struct source_article article;
+	struct source_walk *walk;
+	enum err err = table_put(
+	    intake, &intake->suppliers, supplier->code, supplier->name, false);
+
+	if (err == ERR_OK)
+		err = source_walk_begin(&walk, intake->base, supplier->code);
+	if (err != ERR_OK)
+		return err;
+	while ((err = source_walk_next(walk, &article)) == ERR_OK) {
+		err = put_article(intake, supplier->code, &article, false);
+		if (err != ERR_OK)
+			break;
+	}
+	source_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+take_class(void *context, struct span code, struct span label)
+{
+	struct intake *intake = context;
+
+	return table_put(intake, &intake->classes, code, label, false);
+}
+
+static enum err
+take_base(struct intake *intake)
+{
+	const struct source_header *header = source_header(intake->base);
+	enum err err = ERR_OK;
+
+	for (uint16_t i = 0; i < header->stores && err == ERR_OK; i++)
+		err = table_put(intake, &intake->stores,
+		    source_store_code(intake->base, i),
+		    source_store_name(intake->base, i), false);
+	if (err == ERR_OK)
+		err = source_classes(intake->base, take_class, intake);
+	if (err == ERR_OK)
+		err = source_suppliers(intake->base, take_supplier, intake);
+	return err;
+}
+
+enum err
+intake_new(struct intake **out, struct store *store, struct source *base)
+{
+	struct intake *intake = calloc(1, sizeof(*intake));
+	enum err err = ERR_OK;
+
+	*out = NULL;
+	if (intake == NULL)
+		return ERR_NO_MEMORY;
+	intake->store = store;
+	intake->base = base;
+	intake->arena = arena_new(INTAKE_MEMORY);
+	intake->suppliers.codes = codemap_new();
+	intake->stores.codes = codemap_new();
+	intake->classes.codes = codemap_new();
+	intake->articles.codes = codemap_new();
+	if (intake->arena == NULL || intake->suppliers.codes == NULL ||
+	    intake->stores.codes == NULL || intake->classes.codes == NULL ||
+	    intake->articles.codes == NULL)
+		err = ERR_NO_MEMORY;
+	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
+		err = spool_new(&intake->spools[i], i, store_dir(store));
+	if (err == ERR_OK && base != NULL)
+		err = take_base(intake);
+	if (err != ERR_OK) {
+		intake_free(intake);
+		return err;
+	}
+	*out = intake;
+	return ERR_OK;
+}
+
+void
+intake_free(struct intake *intake)
+{
+	if (intake == NULL)
+		return;
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		spool_free(intake->spools[i]);
+	table_free(&intake->suppliers);
+	table_free(&intake->stores);
+	table_free(&intake->classes);
+	table_free(&intake->articles);
+	free(intake->article_order);
+	free(intake->store_order);
+	free(intake->store_number);
+	free(intake->base_store);
+	free(intake->supplier_articles);
+	arena_free(intake->arena);
+	free(intake);
+}
+
+enum err
+intake_supplier(struct intake *intake, struct span code, struct span name)
+{
+	return table_put(intake, &intake->suppliers, code, name, true);
+}
+
+enum err
+intake_store(struct intake *intake, struct span code, struct span name)
+{
+	if (codemap_count(intake->stores.codes) >= SCHEMA_STORES_MAX)
+		return ERR_TOO_LARGE;
+	return table_put(intake, &intake->stores, code, name, true);
+}
+
+enum err
+intake_class(struct intake *intake, struct span code, struct span label)
+{
+	return table_put(intake, &intake->classes, code, label, true);
+}
+
+enum err
+intake_article(struct intake *intake, struct span supplier,
+    const struct source_article *article)
+{
+	if (!intake_has_supplier(intake, supplier))
+		return ERR_NOT_FOUND;
+	return put_article(intake, supplier, article, true);
+}
+
+bool
+intake_has_supplier(const struct intake *intake, struct span code)
+{
+	return codemap_find(intake->suppliers.codes, code) != CODEMAP_NONE;
+}
+
+/* Stores are numbered in the order of their codes. */
+static enum err
+number_stores(struct intake *intake)
+{
+	uint32_t count = codemap_count(intake->stores.codes);
+
+	intake->store_order = codemap_sorted(intake->stores.codes);
+	intake->store_number = calloc(count + 1, sizeof(*intake->store_number));
+	if (intake->store_order == NULL || intake->store_number == NULL)
+		return ERR_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		intake->store_number[intake->store_order[i]] = (uint16_t)i;
+	if (intake->base == NULL)
+		return ERR_OK;
+	count = (uint32_t)source_header(intake->base)->stores;
+	intake->base_store = calloc(count + 1, sizeof(*intake->base_store));
+	if (intake->base_store == NULL)
+		return ERR_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		intake->base_store[i] = (uint16_t)intake_find_store(
+		    intake, source_store_code(intake->base, i));
+	return ERR_OK;
+}
+
+enum err
+intake_seal(struct intake *intake)
+{
+	intake->article_order = codemap_sorted(intake->articles.codes);
+	intake->supplier_articles =
+	    calloc(codemap_count(intake->suppliers.codes) + 1,
+		sizeof(*intake->supplier_articles));
+	if (intake->article_order == NULL || intake->supplier_articles == NULL)
+		return ERR_NO_MEMORY;
+	intake->sealed = true;
+	return number_stores(intake);
+}
+
+uint32_t
+intake_find_article(
+    const struct intake *intake, struct span supplier, struct span codein)
+{
+	struct key key;
+
+	if (supplier.len > SCHEMA_CODE_MAX || codein.len > SCHEMA_CODE_MAX)
+		return INTAKE_NONE;
+	key = key_pair(supplier, codein);
+	return codemap_find(intake->articles.codes, key_span(&key));
+}
+
+uint32_t
+intake_find_store(const struct intake *intake, struct span code)
+{
+	uint32_t number = codemap_find(intake->stores.codes, code);
+
+	return number == CODEMAP_NONE ? INTAKE_NONE
+				      : intake->store_number[number];
+}
+
+enum err
+intake_put(struct intake *intake, enum series_kind kind, uint32_t article,
+    const struct series_record *record)
+{
+	if (record->month > intake->newest[kind])
+		intake->newest[kind] = record->month;
+	return spool_put(intake->spools[kind], article, record);
+}
+
+enum err
+intake_end_series(struct intake *intake, enum series_kind kind)
+{
+	return spool_seal(intake->spools[kind]);
+}
+
+int32_t
+intake_newest(const struct intake *intake, enum series_kind kind)
+{
+	return intake->newest[kind];
+}
+
+uint32_t
+intake_articles(const struct intake *intake)
+{
+	return codemap_count(intake->articles.codes);
+}
+
+const struct source_header *
+intake_header(const struct intake *intake)
+{
+	return &intake->header;
+}

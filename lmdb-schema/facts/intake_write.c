@@ -1,0 +1,485 @@
+/*
+ * The file is written in key order in one go, with MDB_APPEND, so it comes out
+ * dense and each page is written once.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/facts/intaking.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/store/store.h"
+
+#define SERIES_BYTES_MAX ((size_t)256 << 20)
+
+/* What a transaction writes stays in memory until it commits. */
+#define COMMIT_BYTES ((size_t)16 << 20)
+
+struct writing {
+	struct intake *intake;
+	struct kv *kv;
+	struct kv_txn *txn; /* NULL after a commit that failed */
+	size_t pending; /* bytes put since the last commit */
+	struct intake_twice *twice;
+	uint64_t records[SERIES_KINDS]; /* of a merge */
+	uint32_t tables_crc;
+	struct buf block, record;
+	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
+	struct buf fresh; /* parts of this import, made one */
+	struct buf merged[SERIES_KINDS];
+	struct span supplier; /* of the block at hand */
+	uint32_t block_number;
+	struct source_walk *base_walk; /* the same supplier in the base */
+	struct source_article base_article;
+	bool base_left;
+};
+
+static enum err
+commit(struct writing *writing)
+{
+	struct kv_txn *txn = writing->txn;
+
+	writing->txn = NULL;
+	writing->pending = 0;
+	return kv_commit(txn);
+}
+
+/* A block begins with the checksum of what follows. */
+static enum err
+put_block(struct writing *writing)
+{
+	struct buf *block = &writing->block;
+	struct key key;
+	uint32_t crc;
+	enum err err = buf_end(block);
+
+	if (err != ERR_OK || block->len == 0)
+		return err;
+	crc = source_block_crc(buf_span(block));
+	memcpy(block->data, &crc, sizeof(crc));
+	key = key_pair_u32(writing->supplier, writing->block_number++);
+	err = kv_append(
+	    writing->txn, FACTS_ARTICLES, key_span(&key), buf_span(block));
+	writing->pending += block->len;
+	buf_clear(block);
+	if (err != ERR_OK || writing->pending < COMMIT_BYTES)
+		return err;
+	err = commit(writing);
+	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
+}
+
+/* A pair of the small tables, which have one checksum for all. */
+static enum err
+put_pair(
+    struct writing *writing, unsigned table, struct span key, struct span value)
+{
+	writing->tables_crc = source_pair_crc(writing->tables_crc, key, value);
+	return kv_append(writing->txn, table, key, value);
+}
+
+/* The base's next article of the supplier at hand. */
+static enum err
+step_base(struct writing *writing)
+{
+	enum err err =
+	    source_walk_next(writing->base_walk, &writing->base_article);
+
+	writing->base_left = err == ERR_OK;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+open_supplier(struct writing *writing, struct span supplier)
+{
+	struct source *base = writing->intake->base;
+	enum err err = put_block(writing);
+
+	writing->supplier = supplier;
+	writing->block_number = 0;
+	source_walk_end(writing->base_walk);
+	writing->base_walk = NULL;
+	writing->base_left = false;
+	if (err != ERR_OK || base == NULL)
+		return err;
+	err = source_walk_begin(&writing->base_walk, base, supplier);
+	return err == ERR_OK ? step_base(writing) : err;
+}
+
+/* The base's series with the stores' numbers of now: both go by code. */
+static enum err
+renumber(struct writing *writing, enum series_kind kind, struct span bytes)
+{
+	struct buf *out = &writing->old[kind];
+	struct series_writer writer = {0};
+	struct series_reader reader;
+	struct series_record record;
+	bool fits = true;
+
+	series_begin(&writer, kind, out);
+	series_open(&reader, kind, bytes);
+	while (fits && series_next(&reader, &record)) {
+		fits =
+		    record.store < source_header(writing->intake->base)->stores;
+		if (fits) {
+			record.store =
+			    writing->intake->base_store[record.store];
+			fits = series_put(&writer, &record);
+		}
+	}
+	series_end(&writer);
+	series_fini(&writer);
+	return !fits || series_bad(&reader) ? ERR_DAMAGED : buf_end(out);
+}
+
+static void
+tell_twice(struct writing *writing, enum series_kind kind, uint32_t article,
+    const struct series_record *record)
+{
+	struct intake *intake = writing->intake;
+	struct span code = codemap_code(intake->articles.codes, article);
+
+	writing->twice->kind = kind;
+	writing->twice->supplier = key_first(code);
+	writing->twice->codein = key_second(code);
+	writing->twice->store = codemap_code(
+	    intake->stores.codes, intake->store_order[record->store]);
+	writing->twice->month = record->month;
+}
+
+/* What this import brought for an article, as one series. */
+static enum err
+fresh_series(struct writing *writing, enum series_kind kind, uint32_t article,
+    struct span *out)
+{
+	struct spool *spool = writing->intake->spools[kind];
+	struct series_record twice;
+	unsigned count = spool_parts(spool, article, out, 1);
+	struct span *parts;
+	enum err err;
+
+	if (count == 0)
+		*out = SPAN("");
+	if (count < 2)
+		return ERR_OK;
+	parts = calloc(count, sizeof(*parts));
+	if (parts == NULL)
+		return ERR_NO_MEMORY;
+	spool_parts(spool, article, parts, count);
+	buf_clear(&writing->fresh);
+	err = series_merge(&writing->fresh, kind, parts, count, false, &twice);
+	free(parts);
+	*out = buf_span(&writing->fresh);
+	if (err == ERR_EXISTS)
+		tell_twice(writing, kind, article, &twice);
+	return err;
+}
+
+/* The new facts over the old ones. `old` is NULL without any. */
+static enum err
+article_series(struct writing *writing, enum series_kind kind, uint32_t article,
+    const struct source_article *old, struct span *out)
+{
+	struct buf *merged = &writing->merged[kind];
+	struct series_record twice;
+	struct span parts[2];
+	enum err err;
+
+	buf_clear(&writing->old[kind]);
+	buf_clear(merged);
+	err = fresh_series(writing, kind, article, &parts[1]);
+	if (err == ERR_OK && old != NULL)
+		err = renumber(writing, kind, old->series[kind]);
+	if (err != ERR_OK)
+		return err;
+	parts[0] = buf_span(&writing->old[kind]);
+	*out = parts[1].len == 0 ? parts[0] : parts[1];
+	if (parts[0].len == 0 || parts[1].len == 0) {
+		/* The next kind uses `fresh` again. */
+		if (out->ptr == writing->fresh.data) {
+			buf_add_span(merged, *out);
+			*out = buf_span(merged);
+		}
+		return buf_end(merged);
+	}
+	err = series_merge(merged, kind, parts, 2, true, &twice);
+	*out = buf_span(merged);
+	return err;
+}
+
+static enum err
+add_record(struct writing *writing, const struct source_article *article)
+{
+	uint32_t len;
+
+	buf_clear(&writing->record);
+	source_article_write(&writing->record, article);
+	len = htole32((uint32_t)writing->record.len);
+	if (writing->block.len == 0)
+		buf_add_u32(&writing->block, 0); /* its checksum's place */
+	buf_add(&writing->block, &len, sizeof(len));
+	buf_add_span(&writing->block, buf_span(&writing->record));
+	if (buf_end(&writing->record) != ERR_OK)
+		return buf_end(&writing->record);
+	return writing->block.len >= SCHEMA_BLOCK ? put_block(writing)
+						  : buf_end(&writing->block);
+}
+
+static enum err
+write_article(struct writing *writing, uint32_t number)
+{
+	struct intake *intake = writing->intake;
+	struct span code = codemap_code(intake->articles.codes, number);
+	struct span supplier = key_first(code);
+	const struct source_article *old = NULL;
+	struct source_article article;
+	enum err err = ERR_OK;
+
+	if (!span_eq(supplier, writing->supplier))
+		err = open_supplier(writing, supplier);
+	if (err == ERR_OK)
+		err = source_article_read(
+		    intake->articles.values[number], &article);
+	if (err != ERR_OK)
+		return err;
+	if (writing->base_left &&
+	    span_eq(writing->base_article.codein, article.codein))
+		old = &writing->base_article;
+	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++) {
+		err =
+		    article_series(writing, i, number, old, &article.series[i]);
+		if (err == ERR_OK && intake->base != NULL)
+			writing->records[i] +=
+			    series_count(i, article.series[i]);
+	}
+	if (err == ERR_OK)
+		err = add_record(writing, &article);
+	if (err == ERR_OK && old != NULL)
+		err = step_base(writing);
+	intake->supplier_articles[codemap_find(
+	    intake->suppliers.codes, supplier)]++;
+	return err;
+}
+
+static enum err
+write_articles(struct writing *writing,
+    void (*at)(void *context, uint64_t done), void *context)
+{
+	struct intake *intake = writing->intake;
+	uint32_t count = codemap_count(intake->articles.codes);
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		err = write_article(writing, intake->article_order[i]);
+		if (at != NULL && i % 1024 == 0)
+			at(context, i);
+	}
+	return err == ERR_OK ? put_block(writing) : err;
+}
+
+static enum err
+write_suppliers(struct writing *writing)
+{
+	struct intake_table *table = &writing->intake->suppliers;
+	uint32_t *order = codemap_sorted(table->codes);
+	uint32_t count = codemap_count(table->codes);
+	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		buf_clear(&writing->record);
+		pack_add_unsigned(&writing->record,
+		    writing->intake->supplier_articles[order[i]]);
+		pack_add_text(&writing->record, table->values[order[i]]);
+		err = buf_end(&writing->record);
+		if (err == ERR_OK)
+			err = put_pair(writing, FACTS_SUPPLIERS,
+			    codemap_code(table->codes, order[i]),
+			    buf_span(&writing->record));
+	}
+	free(order);
+	return err;
+}
+
+static enum err
+write_stores(struct writing *writing)
+{
+	struct intake *intake = writing->intake;
+	uint32_t count = codemap_count(intake->stores.codes);
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		uint32_t number = intake->store_order[i];
+		struct key key = key_u16((uint16_t)i);
+
+		buf_clear(&writing->record);
+		pack_add_text(&writing->record,
+		    codemap_code(intake->stores.codes, number));
+		pack_add_text(&writing->record, intake->stores.values[number]);
+		err = buf_end(&writing->record);
+		if (err == ERR_OK)
+			err = put_pair(writing, FACTS_STORES, key_span(&key),
+			    buf_span(&writing->record));
+	}
+	return err;
+}
+
+static enum err
+write_classes(struct writing *writing)
+{
+	struct intake_table *table = &writing->intake->classes;
+	uint32_t *order = codemap_sorted(table->codes);
+	uint32_t count = codemap_count(table->codes);
+	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
+		err = put_pair(writing, FACTS_CLASSES,
+		    codemap_code(table->codes, order[i]),
+		    table->values[order[i]]);
+	free(order);
+	return err;
+}
+
+/* codein 00 supplier, in order: the articles' codes turned round. */
+static enum err
+write_where(struct writing *writing)
+{
+	struct codemap *articles = writing->intake->articles.codes;
+	struct codemap *turned = codemap_new();
+	uint32_t *order = NULL;
+	enum err err = turned == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	for (uint32_t i = 0; i < codemap_count(articles) && err == ERR_OK;
+	     i++) {
+		struct span code = codemap_code(articles, i);
+		struct key key = key_pair(key_second(code), key_first(code));
+		uint32_t number;
+
+		err = codemap_add(turned, key_span(&key), &number);
+	}
+	if (err == ERR_OK) {
+		order = codemap_sorted(turned);
+		err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
+	}
+	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(turned); i++)
+		err = put_pair(writing, FACTS_WHERE,
+		    codemap_code(turned, order[i]), SPAN(""));
+	free(order);
+	codemap_free(turned);
+	return err;
+}
+
+static enum err
+write_header(struct writing *writing)
+{
+	struct intake *intake = writing->intake;
+	struct source_header *header = &intake->header;
+	struct buf *buf = &writing->record;
+	enum err err;
+
+	header->newest_month = intake->base == NULL
+	    ? 0
+	    : source_header(intake->base)->newest_month;
+	for (unsigned i = 0; i < SERIES_KINDS; i++) {
+		if (intake->newest[i] > header->newest_month)
+			header->newest_month = intake->newest[i];
+		header->records[i] = intake->base != NULL
+		    ? writing->records[i]
+		    : spool_records(intake->spools[i]);
+	}
+	header->suppliers = codemap_count(intake->suppliers.codes);
+	header->stores = codemap_count(intake->stores.codes);
+	header->classes = codemap_count(intake->classes.codes);
+	header->articles = codemap_count(intake->articles.codes);
+	buf_clear(buf);
+	pack_add_unsigned(buf, (uint64_t)header->newest_month);
+	pack_add_unsigned(buf, header->suppliers);
+	pack_add_unsigned(buf, header->stores);
+	pack_add_unsigned(buf, header->classes);
+	pack_add_unsigned(buf, header->articles);
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		pack_add_unsigned(buf, header->records[i]);
+	pack_add_unsigned(buf, writing->tables_crc);
+	err = buf_end(buf);
+	if (err == ERR_OK)
+		err = kv_put(
+		    writing->txn, FACTS_META, SPAN("header"), buf_span(buf));
+	if (err == ERR_OK)
+		err = store_set_number(
+		    writing->txn, "schema", SCHEMA_FACTS_VERSION);
+	return err;
+}
+
+static void
+writing_init(
+    struct writing *writing, struct intake *intake, struct intake_twice *twice)
+{
+	memset(writing, 0, sizeof(*writing));
+	writing->intake = intake;
+	writing->twice = twice;
+	writing->supplier = SPAN("");
+	buf_init(&writing->block, SERIES_BYTES_MAX);
+	buf_init(&writing->record, SERIES_BYTES_MAX);
+	buf_init(&writing->fresh, SERIES_BYTES_MAX);
+	for (unsigned i = 0; i < SERIES_KINDS; i++) {
+		buf_init(&writing->old[i], SERIES_BYTES_MAX);
+		buf_init(&writing->merged[i], SERIES_BYTES_MAX);
+	}
+}
+
+static void
+writing_fini(struct writing *writing)
+{
+	source_walk_end(writing->base_walk);
+	buf_fini(&writing->block);
+	buf_fini(&writing->record);
+	buf_fini(&writing->fresh);
+	for (unsigned i = 0; i < SERIES_KINDS; i++) {
+		buf_fini(&writing->old[i]);
+		buf_fini(&writing->merged[i]);
+	}
+}
+
+static enum err
+write_all(struct writing *writing, void (*at)(void *context, uint64_t done),
+    void *context)
+{
+	enum err err = kv_write(&writing->txn, writing->kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = write_articles(writing, at, context);
+	if (err == ERR_OK)
+		err = write_suppliers(writing);
+	if (err == ERR_OK)
+		err = write_stores(writing);
+	if (err == ERR_OK)
+		err = write_classes(writing);
+	if (err == ERR_OK)
+		err = write_where(writing);
+	if (err == ERR_OK)
+		err = write_header(writing);
+	if (err == ERR_OK)
+		return commit(writing);
+	kv_abort(writing->txn);
+	return err;
+}
+
+enum err
+intake_write(struct intake *intake, const char *path,
+    struct intake_twice *twice, void (*at)(void *context, uint64_t done),
+    void *context)
+{
+	struct writing writing;
+	enum err err = fs_unlink(path);
+
+	writing_init(&writing, intake, twice);
+	if (err == ERR_OK)
+		err = store_facts_create(&writing.kv, path);
+	if (err == ERR_OK)
+		err = write_all(&writing, at, context);
+	err = kv_finish(writing.kv, path, err);
+	writing_fini(&writing);
+	return err;
+}

@@ -1,0 +1,119 @@
+/*
+ * source: one import's facts, as they are read: suppliers, stores,
+ * classification, and each article with its monthly series.
+ *
+ * A source is pinned: whatever is imported meanwhile, what it shows stays put
+ * until source_close(). It may be read by several threads, each with its own
+ * walk.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/facts/series.h"
+
+struct store;
+struct source;
+
+/* Counts of records, for `gridctl stat` and the checks. */
+struct source_header {
+	int32_t newest_month;
+	uint64_t suppliers, stores, classes, articles;
+	uint64_t records[SERIES_KINDS];
+	uint32_t tables_crc; /* of suppliers, stores, classes and where */
+};
+
+/* An article; its texts and series are borrowed from the source. */
+struct source_article {
+	struct span codein, libelle1, libelle2, marque, gtin, reference;
+	struct span code_centrale;
+	uint32_t code3; /* six digits as a number; SOURCE_NO_CODE3 for none */
+	int64_t pcb, prix_achat, prix_vente, tva; /* NUM_NULL for none */
+	struct span series[SERIES_KINDS];
+};
+
+#define SOURCE_NO_CODE3 UINT32_MAX
+
+/*
+ *   ERR_NOT_FOUND  nothing was imported yet
+ *   ERR_DAMAGED    the facts file cannot be read
+ */
+enum err source_open(struct source **out, struct store *store);
+
+/* A given file, for the importer and the checks. */
+enum err source_open_file(
+    struct source **out, const char *path, uint64_t generation);
+void source_close(struct source *source);
+
+/* The generation that is current now, without opening it; 0: none. */
+enum err source_current(uint64_t *generation, struct store *store);
+
+uint64_t source_generation(const struct source *source);
+const struct source_header *source_header(const struct source *source);
+
+/* ERR_NOT_FOUND when there is no such supplier. */
+struct source_supplier {
+	struct span code, name; /* name: empty for none */
+	uint64_t articles;
+};
+enum err source_supplier(
+    struct source *source, struct span code, struct source_supplier *out);
+
+/* Each supplier in the order of the codes; a failure of `each` ends it. */
+enum err source_suppliers(struct source *source,
+    enum err (*each)(void *context, const struct source_supplier *supplier),
+    void *context);
+
+/* Stores by number 0 .. header.stores - 1. */
+struct span source_store_code(const struct source *source, uint16_t store);
+struct span source_store_name(const struct source *source, uint16_t store);
+
+/* The label of a classification code of 2, 4 or 6 digits, or empty. */
+struct span source_class(struct source *source, struct span code);
+enum err source_classes(struct source *source,
+    enum err (*each)(void *context, struct span code, struct span label),
+    void *context);
+
+/* Calls `each` with every supplier that lists the article, in order. */
+enum err source_where(struct source *source, struct span codein,
+    enum err (*each)(void *context, struct span supplier), void *context);
+
+/* True when that supplier lists it. */
+bool source_lists(
+    struct source *source, struct span supplier, struct span codein);
+
+/*
+ * ERR_DAMAGED when the suppliers, stores, classification and the list of who
+ * lists what are not as they were written. Articles are verified by each walk.
+ */
+enum err source_verify(struct source *source);
+
+/*
+ * A supplier's articles in the order of their codein bytes.
+ * source_walk_next() gives ERR_NOT_FOUND at the end, ERR_DAMAGED for bytes
+ * that do not fit, or whose checksum does not.
+ */
+struct source_walk;
+enum err source_walk_begin(
+    struct source_walk **out, struct source *source, struct span supplier);
+enum err source_walk_next(
+    struct source_walk *walk, struct source_article *article);
+void source_walk_end(struct source_walk *walk);
+
+/* One article's record, as source_walk_raw() gave it, read again. */
+enum err source_article_read(
+    struct span record, struct source_article *article);
+struct span source_walk_raw(const struct source_walk *walk);
+
+/*
+ * Shared with the importer: the record's bytes, as they are written; the
+ * checksums of a block, from its fifth byte on, and of the pairs of the small
+ * tables one behind the other, from 0.
+ */
+void source_article_write(
+    struct buf *buf, const struct source_article *article);
+uint32_t source_block_crc(struct span block);
+uint32_t source_pair_crc(uint32_t crc, struct span key, struct span value);

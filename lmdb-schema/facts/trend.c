@@ -1,0 +1,113 @@
+#include "lmdb-schema/facts/trend.h"
+
+#include "common/num.h"
+
+#define MONTHS 12
+
+/*
+ * With n values y over x = 0..n-1, P = n·Σxy - Σx·Σy and Q = n·Σxx - (Σx)²,
+ * the slope is P / Q, and the line starts at S/n - P(n-1)/2Q. Hence
+ *
+ *	pct = slope·(n-1) / start = 2n(n-1)·P / (2·Q·S - n(n-1)·P)
+ *
+ * and the line starts above 0 when that divisor is. Where it does not, the
+ * variation is measured by the mean, S/n, without its sign: a start of 0 or
+ * less divides nothing, but the line still leads somewhere.
+ */
+static void
+fit(struct trend *trend, const int64_t *y, unsigned n)
+{
+	__int128 sum = 0, weighted = 0, top, bottom, p, q;
+
+	for (unsigned x = 0; x < n; x++) {
+		sum += y[x];
+		weighted += (__int128)x * y[x];
+	}
+	p = n * weighted - (__int128)(n * (n - 1) / 2) * sum;
+	q = (__int128)n * (n * (n - 1) * (2 * n - 1) / 6) -
+	    (__int128)(n * (n - 1) / 2) * (n * (n - 1) / 2);
+	top = (__int128)2 * n * (n - 1) * p;
+	bottom = 2 * q * sum - (__int128)n * (n - 1) * p;
+	if (bottom > 0)
+		trend->pct = num_ratio(top, bottom);
+	else
+		bottom = 2 * q * (sum < 0 ? -sum : sum);
+	if (bottom == 0)
+		return; /* a mean of 0: there is nothing to measure by */
+	if (top * 100 > bottom * 8)
+		trend->direction = TREND_UP;
+	else if (top * 100 < bottom * -8)
+		trend->direction = TREND_DOWN;
+}
+
+struct trend
+trend_of(const int64_t *quantities, unsigned count)
+{
+	struct trend trend = {TREND_FLAT, NUM_NULL, 0};
+	int64_t y[MONTHS];
+	unsigned first = MONTHS;
+
+	/* From the newest backwards, skipping months without a value. */
+	for (unsigned i = count; i > 0 && first > 0; i--)
+		if (quantities[i - 1] != NUM_NULL)
+			y[--first] = quantities[i - 1];
+	trend.months = MONTHS - first;
+	if (trend.months >= 2)
+		fit(&trend, y + first, trend.months);
+	return trend;
+}
+
+static void
+add_label(struct buf *buf, const struct trend *trend)
+{
+	static const char *const words[] = {"stable", "en hausse", "en baisse"};
+	int64_t percent;
+
+	if (trend->direction == TREND_FLAT || trend->pct == NUM_NULL) {
+		buf_add_span(buf, span_of(words[trend->direction]));
+		return;
+	}
+	/* Millionths to hundredths, half away from zero. */
+	percent = (trend->pct + (trend->pct < 0 ? -5000 : 5000)) / 10000;
+	if (percent < 0) {
+		buf_add_text(buf, "\u2212");
+		percent = -percent;
+	} else
+		buf_add_char(buf, '+');
+	num_add_int(buf, percent);
+	buf_add_text(buf, " %");
+}
+
+void
+trend_json(struct buf *buf, const struct trend *trend)
+{
+	static const char *const names[] = {"flat", "up", "down"};
+
+	buf_add_text(buf, "{\"direction\":\"");
+	buf_add_span(buf, span_of(names[trend->direction]));
+	buf_add_text(buf, "\",\"pct\":");
+	if (trend->pct == NUM_NULL)
+		buf_add_text(buf, "null");
+	else
+		num_add_decimal(buf, trend->pct);
+	buf_add_text(buf, ",\"label\":\"");
+	add_label(buf, trend);
+	buf_add_text(buf, "\",\"monthsUsed\":");
+	num_add_int(buf, trend->months);
+	buf_add_char(buf, '}');
+}
+
+void
+trend_network_json(struct buf *buf, const struct network *network)
+{
+	struct trend trend;
+	unsigned first;
+
+	if (network == NULL || network->months == 0) {
+		buf_add_text(buf, "null");
+		return;
+	}
+	first = network_first_shown(network);
+	trend = trend_of(network->month_qte + first, network->months - first);
+	trend_json(buf, &trend);
+}

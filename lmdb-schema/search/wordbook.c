@@ -1,0 +1,371 @@
+/*
+ * Read through a map. What the head says is compared with the file's size
+ * when it is opened; what the sections say, where it is used.
+ */
+#include "lmdb-schema/search/wordbook.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "lmdb-schema/search/wordbook_making.h"
+#include "lmdb-schema/store/store.h"
+
+enum err
+wordbook_path(
+    char path[FS_PATH_MAX], const struct store *store, const char *suffix)
+{
+	return fs_path(path, "%s/words.idx%s", store_dir(store), suffix);
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+/* How many bytes a section must have; UINT64_MAX: as many as it says. */
+static uint64_t
+wanted_bytes(const struct wordbook_head *head, unsigned section)
+{
+	switch (section) {
+	case WORDBOOK_SUPPLIERS:
+		return head->suppliers * sizeof(struct wordbook_supplier);
+	case WORDBOOK_ROWS:
+		return head->rows * sizeof(struct wordbook_row);
+	case WORDBOOK_TEXT_AT:
+	case WORDBOOK_LIST_AT:
+		return (head->words + UINT64_C(1)) * sizeof(uint32_t);
+	case WORDBOOK_GRAM_AT:
+		return (WORDBOOK_GRAM_LISTS + UINT64_C(1)) * sizeof(uint32_t);
+	default:
+		return UINT64_MAX;
+	}
+}
+
+static bool
+sections_fit(const struct wordbook *book)
+{
+	const struct wordbook_head *head = book->head;
+
+	for (unsigned i = 0; i < WORDBOOK_SECTIONS; i++) {
+		const struct wordbook_section *section = &head->section[i];
+		uint64_t wanted = wanted_bytes(head, i);
+
+		if (section->at % WORDBOOK_ALIGN != 0 ||
+		    section->at > head->bytes ||
+		    section->bytes > head->bytes - section->at ||
+		    (wanted != UINT64_MAX && section->bytes != wanted))
+			return false;
+	}
+	return true;
+}
+
+/* Walks go by the order of the codes: each must be one, and in its place. */
+static bool
+suppliers_fit(const struct wordbook *book)
+{
+	uint64_t rows = 0;
+
+	for (uint32_t i = 0; i < book->head->suppliers; i++) {
+		const struct wordbook_supplier *supplier = &book->suppliers[i];
+
+		if (supplier->code_len > SCHEMA_CODE_MAX)
+			return false;
+		if (i > 0 &&
+		    span_cmp(wordbook_code(book, i - 1),
+			wordbook_code(book, i)) >= 0)
+			return false;
+		rows += supplier->rows;
+	}
+	return rows == book->head->rows;
+}
+
+static const void *
+section_of(const struct wordbook *book, unsigned section)
+{
+	return book->map + book->head->section[section].at;
+}
+
+static uint64_t
+count_of(const struct wordbook *book, unsigned section)
+{
+	return book->head->section[section].bytes / sizeof(uint32_t);
+}
+
+static void
+find_sections(struct wordbook *book)
+{
+	const struct wordbook_section *text =
+	    &book->head->section[WORDBOOK_TEXT];
+
+	book->suppliers = section_of(book, WORDBOOK_SUPPLIERS);
+	book->rows = section_of(book, WORDBOOK_ROWS);
+	book->text = span_make(book->map + text->at, text->bytes);
+	book->text_at = section_of(book, WORDBOOK_TEXT_AT);
+	book->lists = section_of(book, WORDBOOK_LISTS);
+	book->list_count = count_of(book, WORDBOOK_LISTS);
+	book->list_at = section_of(book, WORDBOOK_LIST_AT);
+	book->grams = section_of(book, WORDBOOK_GRAMS);
+	book->gram_count = count_of(book, WORDBOOK_GRAMS);
+	book->gram_at = section_of(book, WORDBOOK_GRAM_AT);
+}
+
+static enum err
+examine(struct wordbook *book)
+{
+	const struct wordbook_head *head;
+
+	if (book->bytes < sizeof(*head))
+		return ERR_DAMAGED;
+	head = (const struct wordbook_head *)(const void *)book->map;
+	book->head = head;
+	if (memcmp(head->magic, WORDBOOK_MAGIC, sizeof(head->magic)) != 0)
+		return ERR_DAMAGED;
+	if (head->version != WORDBOOK_VERSION)
+		return ERR_VERSION;
+	if (head->bytes != book->bytes || !sections_fit(book))
+		return ERR_DAMAGED;
+	find_sections(book);
+	return wordbook_head_crc(head, book->suppliers) == head->crc &&
+		suppliers_fit(book)
+	    ? ERR_OK
+	    : ERR_DAMAGED;
+}
+
+static enum err
+map_file(struct wordbook *book, const char *path)
+{
+	enum err err;
+	void *map;
+
+	book->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (book->fd < 0)
+		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
+	err = fs_stamp(&book->stamp, book->fd);
+	if (err != ERR_OK || book->stamp.bytes == 0)
+		return err != ERR_OK ? err : ERR_DAMAGED;
+	map = mmap(NULL, book->stamp.bytes, PROT_READ, MAP_SHARED, book->fd, 0);
+	if (map == MAP_FAILED)
+		return err_from_errno(errno);
+	book->map = map;
+	book->bytes = book->stamp.bytes;
+	return ERR_OK;
+}
+
+enum err
+wordbook_open(struct wordbook **out, struct store *store)
+{
+	char path[FS_PATH_MAX];
+	struct wordbook *book = calloc(1, sizeof(*book));
+	enum err err = wordbook_path(path, store, "");
+
+	*out = NULL;
+	if (book == NULL)
+		return ERR_NO_MEMORY;
+	atomic_init(&book->users, 1);
+	book->fd = -1;
+	if (err == ERR_OK)
+		err = map_file(book, path);
+	if (err == ERR_OK)
+		err = examine(book);
+	if (err == ERR_OK) {
+		*out = book;
+		return ERR_OK;
+	}
+	if (err != ERR_NOT_FOUND)
+		log_error("the index of all suppliers' words cannot be used, "
+			  "'gridctl index' makes it again: file=%s error=%s",
+		    path, err_text(err));
+	wordbook_close(book);
+	return err;
+}
+
+struct wordbook *
+wordbook_share(struct wordbook *book)
+{
+	atomic_fetch_add(&book->users, 1);
+	return book;
+}
+
+void
+wordbook_close(struct wordbook *book)
+{
+	if (book == NULL || atomic_fetch_sub(&book->users, 1) != 1)
+		return;
+	if (book->map != NULL)
+		munmap((void *)(uintptr_t)book->map, book->bytes);
+	if (book->fd >= 0)
+		close(book->fd);
+	free(book);
+}
+
+void
+wordbook_warm(const struct wordbook *book)
+{
+	void *map = (void *)(uintptr_t)book->map;
+
+#ifdef MADV_POPULATE_READ
+	if (madvise(map, book->bytes, MADV_POPULATE_READ) == 0)
+		return;
+#endif
+	/* An older kernel; that it does not help either does no harm. */
+	if (madvise(map, book->bytes, MADV_WILLNEED) != 0)
+		log_debug("the index of all suppliers' words is not read "
+			  "ahead: error=%s",
+		    strerror(errno));
+}
+
+/* --- what is in it -------------------------------------------------------- */
+
+const struct wordbook_head *
+wordbook_head(const struct wordbook *book)
+{
+	return book->head;
+}
+
+const struct wordbook_supplier *
+wordbook_supplier(const struct wordbook *book, uint32_t number)
+{
+	return &book->suppliers[number];
+}
+
+struct span
+wordbook_code(const struct wordbook *book, uint32_t number)
+{
+	const struct wordbook_supplier *supplier = &book->suppliers[number];
+
+	return span_make(supplier->code, supplier->code_len);
+}
+
+bool
+wordbook_has(const struct wordbook *book, uint32_t *number,
+    struct span supplier, uint64_t generation)
+{
+	int way = 1;
+
+	while (*number < book->head->suppliers &&
+	    (way = span_cmp(wordbook_code(book, *number), supplier)) < 0)
+		++*number;
+	return *number < book->head->suppliers && way == 0 &&
+	    book->suppliers[*number].generation == generation;
+}
+
+const struct wordbook_row *
+wordbook_rows(const struct wordbook *book)
+{
+	return book->rows;
+}
+
+void
+wordbook_discard(struct store *store)
+{
+	char path[FS_PATH_MAX];
+
+	if (wordbook_path(path, store, "") == ERR_OK)
+		fs_unlink(path);
+}
+
+bool
+wordbook_is_touched(const struct wordbook *book)
+{
+	struct fs_stamp now;
+
+	return fs_stamp(&now, book->fd) != ERR_OK ||
+	    !fs_stamp_eq(&now, &book->stamp) || fs_stamp_is_young(&book->stamp);
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+/* Places that never go back, from 0 to the end. */
+static bool
+places_fit(const uint32_t *at, uint64_t count, uint64_t end)
+{
+	for (uint64_t i = 0; i < count; i++)
+		if (at[i] > at[i + 1])
+			return false;
+	return at[0] == 0 && at[count] == end;
+}
+
+/* Lists whose numbers are ascending, and below `limit`. */
+static bool
+lists_fit(
+    const uint32_t *lists, const uint32_t *at, uint64_t count, uint32_t limit)
+{
+	for (uint64_t i = 0; i < count; i++)
+		for (uint32_t k = at[i]; k < at[i + 1]; k++)
+			if (lists[k] >= limit ||
+			    (k > at[i] && lists[k - 1] >= lists[k]))
+				return false;
+	return true;
+}
+
+/* Each row of each supplier once, in its own order; next[] is all 0. */
+static bool
+rows_fit(const struct wordbook *book, uint32_t *next)
+{
+	bool fit = true;
+
+	for (uint32_t i = 0; i < book->head->rows && fit; i++) {
+		const struct wordbook_row *row = &book->rows[i];
+
+		fit = row->supplier < book->head->suppliers &&
+		    row->row == next[row->supplier];
+		if (fit)
+			next[row->supplier]++;
+	}
+	for (uint32_t i = 0; i < book->head->suppliers && fit; i++)
+		fit = next[i] == book->suppliers[i].rows;
+	return fit;
+}
+
+enum err
+wordbook_compare(const struct wordbook *book)
+{
+	const struct wordbook_head *head = book->head;
+
+	for (unsigned i = 0; i < WORDBOOK_SECTIONS; i++)
+		if (wordbook_crc(section_of(book, i), head->section[i].bytes) !=
+		    head->section[i].crc) {
+			log_error("damage: the file is not as it was written: "
+				  "file=words.idx section=%u offset=%llu "
+				  "what=checksum",
+			    i, (unsigned long long)head->section[i].at);
+			return ERR_DAMAGED;
+		}
+	return ERR_OK;
+}
+
+enum err
+wordbook_verify(const struct wordbook *book)
+{
+	const struct wordbook_head *head = book->head;
+	uint32_t *next = calloc(head->suppliers + 1u, sizeof(*next));
+	const char *wrong = NULL;
+
+	if (next == NULL)
+		return ERR_NO_MEMORY;
+	if (wordbook_compare(book) != ERR_OK)
+		wrong = "a checksum";
+	if (wrong == NULL && !rows_fit(book, next))
+		wrong = "the order of the rows";
+	free(next);
+	if (wrong == NULL &&
+	    (!places_fit(book->text_at, head->words, book->text.len) ||
+		!places_fit(book->list_at, head->words, book->list_count) ||
+		!places_fit(
+		    book->gram_at, WORDBOOK_GRAM_LISTS, book->gram_count)))
+		wrong = "a place";
+	if (wrong == NULL &&
+	    (!lists_fit(book->lists, book->list_at, head->words, head->rows) ||
+		!lists_fit(book->grams, book->gram_at, WORDBOOK_GRAM_LISTS,
+		    head->words)))
+		wrong = "a list";
+	if (wrong == NULL)
+		return ERR_OK;
+	log_error("the index of all suppliers' words is damaged: %s is not "
+		  "what was written",
+	    wrong);
+	return ERR_DAMAGED;
+}

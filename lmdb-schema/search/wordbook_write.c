@@ -1,0 +1,207 @@
+/*
+ * The sections one behind the other, each with its checksum; the head comes
+ * last: until then the file is not one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/date.h"
+#include "lmdb-schema/deflate.h"
+#include "lmdb-schema/search/wordbook_making.h"
+
+struct writing {
+	const struct wordbook_content *content;
+	struct wordbook_head *head;
+	uint64_t end; /* of what was written */
+	int fd;
+};
+
+uint32_t
+wordbook_crc(const void *bytes, size_t len)
+{
+	return deflate_crc(0, bytes, len);
+}
+
+uint32_t
+wordbook_head_crc(
+    const struct wordbook_head *head, const struct wordbook_supplier *suppliers)
+{
+	struct wordbook_head copy = *head;
+	uint32_t crc;
+
+	copy.crc = 0;
+	crc = deflate_crc(0, &copy, sizeof(copy));
+	/* Of none there is no address either, and that would begin anew. */
+	return head->suppliers == 0
+	    ? crc
+	    : deflate_crc(crc, suppliers, head->suppliers * sizeof(*suppliers));
+}
+
+/* A limit of the file's size is no other than a full disk. */
+static enum err
+write_at(int fd, const void *bytes, uint64_t len, uint64_t at)
+{
+	enum err err = fs_write_at(fd, bytes, len, at);
+
+	return err == ERR_TOO_LARGE ? ERR_NO_SPACE : err;
+}
+
+/* A section, and zeros up to where the next one may begin. */
+static enum err
+put(struct writing *writing, unsigned number, const void *bytes, uint64_t len)
+{
+	static const char zeros[WORDBOOK_ALIGN];
+	struct wordbook_section *section = &writing->head->section[number];
+	uint64_t rest =
+	    (WORDBOOK_ALIGN - len % WORDBOOK_ALIGN) % WORDBOOK_ALIGN;
+	enum err err;
+
+	section->at = writing->end;
+	section->bytes = len;
+	section->crc = wordbook_crc(bytes, len);
+	err = write_at(writing->fd, bytes, len, writing->end);
+	if (err == ERR_OK)
+		err = write_at(writing->fd, zeros, rest, writing->end + len);
+	writing->end += len + rest;
+	return err;
+}
+
+static enum err
+put_lists(struct writing *writing, unsigned items, unsigned at,
+    const struct wordbook_lists *lists, uint32_t count)
+{
+	enum err err = put(writing, items, lists->items,
+	    (uint64_t)lists->at[count] * sizeof(*lists->items));
+
+	return err == ERR_OK ? put(writing, at, lists->at,
+				   (count + UINT64_C(1)) * sizeof(*lists->at))
+			     : err;
+}
+
+static enum err
+put_rows(struct writing *writing)
+{
+	const struct wordbook_rowset *set = writing->content->set;
+	struct wordbook_row *rows = malloc((set->rows + 1u) * sizeof(*rows));
+	uint32_t *supplier = malloc((set->rows + 1u) * sizeof(*supplier));
+	enum err err = ERR_NO_MEMORY;
+
+	if (rows != NULL && supplier != NULL) {
+		for (uint32_t i = 0; i < set->supplier_count; i++)
+			for (uint32_t k = 0; k < set->suppliers[i].rows; k++)
+				supplier[set->first[i] + k] = i;
+		for (uint32_t rank = 0; rank < set->rows; rank++) {
+			uint32_t row = writing->content->by_rank[rank];
+
+			rows[rank] = (struct wordbook_row){
+			    supplier[row], row - set->first[supplier[row]]};
+		}
+		err = put(
+		    writing, WORDBOOK_ROWS, rows, set->rows * sizeof(*rows));
+	}
+	free(rows);
+	free(supplier);
+	return err;
+}
+
+static enum err
+put_text(struct writing *writing)
+{
+	const struct codemap *map = writing->content->set->words;
+	uint32_t words = codemap_count(map);
+	uint32_t *at = malloc((words + 1u) * sizeof(*at));
+	struct buf text;
+	enum err err = ERR_NO_MEMORY;
+
+	buf_init(&text, UINT32_MAX);
+	for (uint32_t i = 0; i < words && at != NULL; i++) {
+		at[i] = (uint32_t)text.len;
+		buf_add_span(&text, codemap_code(map, i));
+		buf_add_char(&text, SNAP_TEXT_END);
+	}
+	if (at != NULL) {
+		at[words] = (uint32_t)text.len;
+		err = buf_end(&text);
+	}
+	if (err == ERR_OK)
+		err = put(writing, WORDBOOK_TEXT, text.data, text.len);
+	if (err == ERR_OK)
+		err = put(writing, WORDBOOK_TEXT_AT, at,
+		    (words + UINT64_C(1)) * sizeof(*at));
+	buf_fini(&text);
+	free(at);
+	return err;
+}
+
+static void
+fill_head(struct writing *writing)
+{
+	const struct wordbook_rowset *set = writing->content->set;
+	struct wordbook_head *head = writing->head;
+
+	memcpy(head->magic, WORDBOOK_MAGIC, sizeof(head->magic));
+	head->version = WORDBOOK_VERSION;
+	head->made_ms = date_now_ms();
+	head->suppliers = set->supplier_count;
+	head->rows = set->rows;
+	head->words = codemap_count(set->words);
+	writing->end =
+	    sizeof(*head) + WORDBOOK_ALIGN - sizeof(*head) % WORDBOOK_ALIGN;
+}
+
+static enum err
+write_sections(struct writing *writing)
+{
+	const struct wordbook_content *content = writing->content;
+	const struct wordbook_rowset *set = content->set;
+	enum err err = put(writing, WORDBOOK_SUPPLIERS, set->suppliers,
+	    set->supplier_count * sizeof(*set->suppliers));
+
+	if (err == ERR_OK)
+		err = put_rows(writing);
+	if (err == ERR_OK)
+		err = put_text(writing);
+	if (err == ERR_OK)
+		err = put_lists(writing, WORDBOOK_LISTS, WORDBOOK_LIST_AT,
+		    &content->words, writing->head->words);
+	if (err == ERR_OK)
+		err = put_lists(writing, WORDBOOK_GRAMS, WORDBOOK_GRAM_AT,
+		    &content->grams, WORDBOOK_GRAM_LISTS);
+	return err;
+}
+
+static enum err
+write_head(struct writing *writing)
+{
+	struct wordbook_head *head = writing->head;
+	enum err err;
+
+	head->bytes = writing->end;
+	head->crc = wordbook_head_crc(head, writing->content->set->suppliers);
+	err = write_at(writing->fd, head, sizeof(*head), 0);
+	if (err == ERR_OK && fsync(writing->fd) != 0)
+		err = err_from_errno(errno);
+	return err;
+}
+
+enum err
+wordbook_write(const char *path, struct wordbook_head *head,
+    const struct wordbook_content *content)
+{
+	struct writing writing = {.content = content, .head = head};
+	enum err err;
+
+	writing.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	if (writing.fd < 0)
+		return err_from_errno(errno);
+	fill_head(&writing);
+	err = write_sections(&writing);
+	if (err == ERR_OK)
+		err = write_head(&writing);
+	close(writing.fd);
+	return err;
+}

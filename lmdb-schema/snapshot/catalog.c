@@ -1,0 +1,333 @@
+#include "lmdb-schema/snapshot/catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/date.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/store/store.h"
+
+#define NO_COMMIT UINT64_MAX
+
+struct catalog_view {
+	struct kv_txn *txn;
+	/* The entry that was asked for last: pages are of one supplier. */
+	uint64_t commit; /* that it is of */
+	char supplier[SCHEMA_CODE_MAX];
+	size_t supplier_len;
+	struct catalog_entry entry;
+};
+
+enum err
+catalog_view_open(struct catalog_view **out, struct store *store)
+{
+	struct catalog_view *view = calloc(1, sizeof(*view));
+	enum err err;
+
+	*out = NULL;
+	if (view == NULL)
+		return ERR_NO_MEMORY;
+	err = kv_read(&view->txn, store_catalog(store));
+	if (err != ERR_OK) {
+		free(view);
+		return err;
+	}
+	view->commit = NO_COMMIT;
+	*out = view;
+	return ERR_OK;
+}
+
+void
+catalog_view_close(struct catalog_view *view)
+{
+	if (view == NULL)
+		return;
+	kv_abort(view->txn);
+	free(view);
+}
+
+void
+catalog_view_rest(struct catalog_view *view)
+{
+	kv_rest(view->txn);
+}
+
+enum err
+catalog_view_renew(struct catalog_view *view)
+{
+	return kv_renew(view->txn);
+}
+
+uint64_t
+catalog_view_version(const struct catalog_view *view)
+{
+	return kv_txn_id(view->txn);
+}
+
+static enum err
+read_entry(struct catalog_entry *entry, struct span value)
+{
+	struct unpack from;
+
+	unpack_init(&from, value);
+	entry->generation = unpack_unsigned(&from);
+	entry->computed_ms = (int64_t)unpack_unsigned(&from);
+	entry->rows = unpack_unsigned(&from);
+	entry->facts = unpack_unsigned(&from);
+	entry->network = unpack_unsigned(&from);
+	entry->gamme = unpack_unsigned(&from);
+	entry->bytes = unpack_unsigned(&from);
+	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
+}
+
+static enum err
+get_entry(struct kv_txn *txn, struct span supplier, struct catalog_entry *entry)
+{
+	struct span value;
+	enum err err;
+
+	if (!key_code_ok(supplier))
+		return ERR_NOT_FOUND;
+	err = kv_get(txn, CATALOG_CURRENT, supplier, &value);
+	return err == ERR_OK ? read_entry(entry, value) : err;
+}
+
+enum err
+catalog_get(struct catalog_view *view, struct span supplier,
+    struct catalog_entry *entry)
+{
+	uint64_t commit = catalog_view_version(view);
+	enum err err;
+
+	if (view->commit == commit &&
+	    span_eq(supplier, span_make(view->supplier, view->supplier_len))) {
+		*entry = view->entry;
+		return ERR_OK;
+	}
+	err = get_entry(view->txn, supplier, entry);
+	if (err != ERR_OK)
+		return err;
+	memcpy(view->supplier, supplier.ptr, supplier.len);
+	view->supplier_len = supplier.len;
+	view->entry = *entry;
+	view->commit = commit;
+	return ERR_OK;
+}
+
+bool
+catalog_keeps(
+    struct catalog_view *view, struct span supplier, uint64_t generation)
+{
+	struct catalog_entry entry;
+	struct key key;
+	struct span value;
+
+	if (get_entry(view->txn, supplier, &entry) == ERR_OK &&
+	    entry.generation == generation)
+		return true;
+	key = key_pair_u64(supplier, generation);
+	return key_code_ok(supplier) &&
+	    kv_get(view->txn, CATALOG_RETIRED, key_span(&key), &value) ==
+	    ERR_OK;
+}
+
+enum err
+catalog_count(struct catalog_view *view, uint64_t *count)
+{
+	return kv_count(view->txn, CATALOG_CURRENT, count);
+}
+
+enum err
+catalog_each(struct catalog_view *view,
+    enum err (*each)(
+	void *context, struct span supplier, const struct catalog_entry *entry),
+    void *context)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(view->txn, CATALOG_CURRENT, SPAN(""), SPAN(""));
+	struct catalog_entry entry;
+	enum err err, spoilt = ERR_OK;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	do {
+		struct span key, value;
+
+		err = kv_walk_next(walk, &key, &value);
+		if (err == ERR_OK)
+			err = read_entry(&entry, value);
+		if (err == ERR_OK)
+			err = each(context, key, &entry);
+		else if (err == ERR_DAMAGED && key.len > 0) {
+			spoilt = err;
+			err = ERR_OK;
+		}
+	} while (err == ERR_OK);
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? spoilt : err;
+}
+
+enum err
+catalog_each_kept(struct catalog_view *view,
+    enum err (*each)(void *context, struct span supplier, uint64_t generation),
+    void *context)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(view->txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		struct span supplier = key_first(key);
+		struct span rest = span_from(key, supplier.len + 1);
+
+		err = each(context, supplier, key_read_u64(rest));
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+catalog_current(
+    struct store *store, struct span supplier, struct catalog_entry *entry)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, store);
+
+	if (err == ERR_OK)
+		err = catalog_get(view, supplier, entry);
+	catalog_view_close(view);
+	return err;
+}
+
+static enum err
+retire(struct kv_txn *txn, struct span supplier, uint64_t generation)
+{
+	struct key key = key_pair_u64(supplier, generation);
+	struct key now = key_of_u64((uint64_t)date_now_ms());
+
+	return kv_put(txn, CATALOG_RETIRED, key_span(&key), key_span(&now));
+}
+
+static enum err
+put_entry(
+    struct kv_txn *txn, struct span supplier, const struct catalog_entry *entry)
+{
+	struct buf value;
+	enum err err;
+
+	buf_init(&value, 256);
+	pack_add_unsigned(&value, entry->generation);
+	pack_add_unsigned(&value, (uint64_t)entry->computed_ms);
+	pack_add_unsigned(&value, entry->rows);
+	pack_add_unsigned(&value, entry->facts);
+	pack_add_unsigned(&value, entry->network);
+	pack_add_unsigned(&value, entry->gamme);
+	pack_add_unsigned(&value, entry->bytes);
+	err = buf_end(&value);
+	if (err == ERR_OK)
+		err = kv_put(txn, CATALOG_CURRENT, supplier, buf_span(&value));
+	buf_fini(&value);
+	return err;
+}
+
+enum err
+catalog_publish(struct store *store, struct span supplier,
+    const struct catalog_entry *entry)
+{
+	struct catalog_entry old;
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = get_entry(txn, supplier, &old);
+	if (err == ERR_OK)
+		err = retire(txn, supplier, old.generation);
+	else if (err == ERR_NOT_FOUND || err == ERR_DAMAGED)
+		err = ERR_OK; /* nothing that could be kept */
+	if (err == ERR_OK)
+		err = put_entry(txn, supplier, entry);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+enum err
+catalog_forget(struct store *store, struct span supplier)
+{
+	struct catalog_entry old;
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = get_entry(txn, supplier, &old);
+	if (err == ERR_OK)
+		err = retire(txn, supplier, old.generation);
+	if (err == ERR_OK || err == ERR_DAMAGED)
+		err = kv_del(txn, CATALOG_CURRENT, supplier);
+	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+enum err
+catalog_disown(struct store *store, struct span supplier, uint64_t generation,
+    bool *was_current)
+{
+	struct key key = key_pair_u64(supplier, generation);
+	struct catalog_entry current;
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	*was_current = false;
+	if (err != ERR_OK)
+		return err;
+	err = get_entry(txn, supplier, &current);
+	if (err == ERR_OK && current.generation == generation) {
+		*was_current = true;
+		err = kv_del(txn, CATALOG_CURRENT, supplier);
+	} else if (err == ERR_OK || err == ERR_NOT_FOUND)
+		err = kv_del(txn, CATALOG_RETIRED, key_span(&key));
+	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+enum err
+catalog_note_words(struct store *store, uint64_t generation)
+{
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = store_set_number(txn, "words", generation);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+/* A number that cannot be read is none: the file is then opened anew. */
+uint64_t
+catalog_words(struct catalog_view *view)
+{
+	uint64_t generation;
+
+	return store_number(view->txn, "words", &generation) == ERR_OK
+	    ? generation
+	    : 0;
+}

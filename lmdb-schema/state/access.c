@@ -1,0 +1,300 @@
+#include "lmdb-schema/state/access.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/date.h"
+#include "common/digest.h"
+#include "common/fold.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/store/store.h"
+
+static const char prefix[] = "grid_";
+
+#define PREFIX_LEN (sizeof(prefix) - 1)
+#define KEY_LEN (PREFIX_LEN + ACCESS_ID_LEN + 1 + ACCESS_SECRET_LEN)
+
+const char *
+access_scope_text(enum access_scope scope)
+{
+	return scope == ACCESS_PROPOSE ? "propose" : "read";
+}
+
+bool
+access_scope(enum access_scope *scope, struct span text)
+{
+	*scope = span_eq(text, SPAN("propose")) ? ACCESS_PROPOSE : ACCESS_READ;
+	return *scope == ACCESS_PROPOSE || span_eq(text, SPAN("read"));
+}
+
+bool
+access_name_ok(struct span name)
+{
+	if (name.len == 0 || name.len > ACCESS_NAME_MAX || !fold_is_utf8(name))
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f)
+			return false;
+	return true;
+}
+
+struct record {
+	struct span hash;
+	struct access_key key;
+};
+
+static enum err
+read_record(struct record *record, struct span id, struct span value)
+{
+	struct unpack from;
+
+	unpack_init(&from, value);
+	record->hash = unpack_text(&from);
+	record->key.id = id;
+	record->key.name = unpack_text(&from);
+	record->key.scope = (enum access_scope)unpack_unsigned(&from);
+	record->key.created_ms = (int64_t)unpack_unsigned(&from);
+	record->key.revoked_ms = (int64_t)unpack_unsigned(&from);
+	record->key.used_ms = (int64_t)unpack_unsigned(&from);
+	if (!unpack_done(&from) || record->hash.len != DIGEST_SHA256_LEN)
+		return ERR_DAMAGED;
+	return ERR_OK;
+}
+
+static enum err
+put_record(struct kv_txn *txn, const struct record *record)
+{
+	struct buf value;
+	enum err err;
+
+	buf_init(&value, 1024);
+	pack_add_text(&value, record->hash);
+	pack_add_text(&value, record->key.name);
+	pack_add_unsigned(&value, record->key.scope);
+	pack_add_unsigned(&value, (uint64_t)record->key.created_ms);
+	pack_add_unsigned(&value, (uint64_t)record->key.revoked_ms);
+	pack_add_unsigned(&value, (uint64_t)record->key.used_ms);
+	err = buf_end(&value);
+	if (err == ERR_OK)
+		err = kv_put(txn, STATE_KEYS, record->key.id, buf_span(&value));
+	buf_fini(&value);
+	return err;
+}
+
+enum err
+access_generation(struct state_view *view, uint64_t *generation)
+{
+	return store_number(state_view_txn(view), "access", generation);
+}
+
+enum err
+access_touch(struct kv_txn *txn)
+{
+	uint64_t last;
+	enum err err = store_number(txn, "access", &last);
+
+	if (err != ERR_OK && err != ERR_DAMAGED)
+		return err;
+	return store_set_number(txn, "access",
+	    key_generation_next(err == ERR_OK ? last : key_generation_lost()));
+}
+
+static enum err
+each_key(struct kv_txn *txn,
+    enum err (*each)(void *context, const struct access_key *key),
+    void *context)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_KEYS, SPAN(""), SPAN(""));
+	struct record record;
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = read_record(&record, key, value);
+		if (err == ERR_OK)
+			err = each(context, &record.key);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+/* ERR_EXISTS when a key in use has the name. */
+static enum err
+refuse_name(void *name, const struct access_key *key)
+{
+	return key->revoked_ms == 0 &&
+		span_eq(key->name, *(const struct span *)name)
+	    ? ERR_EXISTS
+	    : ERR_OK;
+}
+
+static enum err
+store_new(struct store *store, const struct record *record,
+    const struct access_wish *wish)
+{
+	struct span name = wish->name;
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_state(store));
+
+	if (err != ERR_OK)
+		return err;
+	if (wish->alone)
+		err = each_key(txn, refuse_name, &name);
+	if (err == ERR_OK)
+		err = put_record(txn, record);
+	if (err == ERR_OK)
+		err = access_touch(txn);
+	if (err == ERR_OK)
+		err = audit_add(txn,
+		    &(struct audit_entry){.event = SPAN("key-created"),
+			.actor = span_of(wish->actor),
+			.codein = record->key.id});
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+enum err
+access_key_create(struct store *store, const struct access_wish *wish,
+    char key[ACCESS_KEY_MAX], char id[ACCESS_ID_LEN + 1])
+{
+	char secret[ACCESS_SECRET_LEN + 1];
+	uint8_t hash[DIGEST_SHA256_LEN];
+	struct record record = {.key = {.name = wish->name,
+				    .scope = wish->scope,
+				    .created_ms = date_now_ms()}};
+	enum err err = digest_random_text(id, ACCESS_ID_LEN);
+
+	if (err == ERR_OK)
+		err = digest_random_text(secret, ACCESS_SECRET_LEN);
+	if (err != ERR_OK)
+		return err;
+	snprintf(key, ACCESS_KEY_MAX, "%s%s_%s", prefix, id, secret);
+	digest_forget(secret, sizeof(secret));
+	digest_sha256(hash, span_of(key));
+	record.hash = span_make(hash, sizeof(hash));
+	record.key.id = span_of(id);
+	return store_new(store, &record, wish);
+}
+
+enum err
+access_key_revoke(struct store *store, struct span id, const char *actor)
+{
+	struct record record;
+	struct kv_txn *txn;
+	struct span value;
+	enum err err;
+
+	if (!key_code_ok(id))
+		return ERR_NOT_FOUND;
+	err = kv_write(&txn, store_state(store));
+	if (err != ERR_OK)
+		return err;
+	err = kv_get(txn, STATE_KEYS, id, &value);
+	if (err == ERR_OK)
+		err = read_record(&record, id, value);
+	if (err == ERR_OK && record.key.revoked_ms != 0)
+		err = ERR_EXISTS;
+	if (err == ERR_OK) {
+		record.key.revoked_ms = date_now_ms();
+		err = put_record(txn, &record);
+	}
+	if (err == ERR_OK)
+		err = access_touch(txn);
+	if (err == ERR_OK)
+		err = audit_add(txn,
+		    &(struct audit_entry){.event = SPAN("key-revoked"),
+			.actor = span_of(actor),
+			.codein = id});
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+/* "grid_" id "_" secret, of the right lengths. */
+static bool
+split_key(struct span key, struct span *id)
+{
+	if (key.len != KEY_LEN || !span_starts(key, span_of(prefix)) ||
+	    key.ptr[PREFIX_LEN + ACCESS_ID_LEN] != '_')
+		return false;
+	*id = span_sub(key, PREFIX_LEN, ACCESS_ID_LEN);
+	return key_code_ok(*id);
+}
+
+enum err
+access_key_check(
+    struct access_key *out, struct state_view *view, struct span key)
+{
+	static const uint8_t nobody[DIGEST_SHA256_LEN];
+	uint8_t hash[DIGEST_SHA256_LEN];
+	struct record record = {.hash = span_make(nobody, sizeof(nobody))};
+	struct span id, value = SPAN("");
+	enum err err = ERR_NOT_FOUND;
+
+	digest_sha256(hash, key);
+	if (split_key(key, &id))
+		err = kv_get(state_view_txn(view), STATE_KEYS, id, &value);
+	if (err == ERR_OK)
+		err = read_record(&record, id, value);
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return err;
+	if (!digest_equal(hash, record.hash.ptr, sizeof(hash)) ||
+	    err != ERR_OK || record.key.revoked_ms != 0)
+		return ERR_DENIED;
+	*out = record.key;
+	return ERR_OK;
+}
+
+enum err
+access_key_each(struct state_view *view,
+    enum err (*each)(void *context, const struct access_key *key),
+    void *context)
+{
+	return each_key(state_view_txn(view), each, context);
+}
+
+static enum err
+note_use(struct kv_txn *txn, const struct access_use *use)
+{
+	struct record record;
+	struct span value;
+	enum err err = kv_get(txn, STATE_KEYS, span_of(use->id), &value);
+
+	if (err == ERR_OK)
+		err = read_record(&record, span_of(use->id), value);
+	if (err == ERR_NOT_FOUND ||
+	    (err == ERR_OK && record.key.used_ms >= use->used_ms))
+		return ERR_OK;
+	if (err != ERR_OK)
+		return err;
+	record.key.used_ms = use->used_ms;
+	return put_record(txn, &record);
+}
+
+enum err
+access_note_uses(
+    struct store *store, const struct access_use *uses, unsigned count)
+{
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_state(store));
+
+	if (err != ERR_OK)
+		return err;
+	for (unsigned i = 0; i < count && err == ERR_OK; i++)
+		err = note_use(txn, &uses[i]);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}

@@ -1,0 +1,83 @@
+/*
+ * access: API keys.
+ *
+ * A key reads "grid_<id>_<secret>": the id finds its record, the secret is 40
+ * random letters and digits. Only the SHA-256 of the whole key is stored; the
+ * key is shown once, when it is made.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/state/state.h"
+
+struct store;
+struct kv_txn;
+
+enum access_scope { ACCESS_READ = 1, ACCESS_PROPOSE = 2 };
+
+#define ACCESS_ID_LEN 10
+#define ACCESS_SECRET_LEN 40
+#define ACCESS_KEY_MAX 64 /* "grid_" id "_" secret NUL */
+#define ACCESS_NAME_MAX 64 /* bytes of a key's or a user's name */
+
+struct access_key {
+	struct span id, name; /* borrowed from the view */
+	enum access_scope scope;
+	int64_t created_ms;
+	int64_t revoked_ms; /* 0: not revoked */
+	int64_t used_ms; /* as last written; 0: never */
+};
+
+/* "read", "propose". */
+const char *access_scope_text(enum access_scope scope);
+bool access_scope(enum access_scope *scope, struct span text);
+
+/* 1 to ACCESS_NAME_MAX bytes of UTF-8 without control characters. */
+bool access_name_ok(struct span name);
+
+struct access_wish {
+	struct span name;
+	enum access_scope scope;
+	const char *actor;
+	bool alone; /* ERR_EXISTS when a key in use has that name */
+};
+
+/* Makes one; `key` is its only appearance, and `id` a part of it. */
+enum err access_key_create(struct store *store, const struct access_wish *wish,
+    char key[ACCESS_KEY_MAX], char id[ACCESS_ID_LEN + 1]);
+
+/* At once and for ever. ERR_NOT_FOUND; ERR_EXISTS when it is already. */
+enum err access_key_revoke(
+    struct store *store, struct span id, const char *actor);
+
+/*
+ * The key's record. ERR_DENIED for whatever is no valid key: which of its
+ * parts is wrong does not show, in the result or in the time it takes.
+ */
+enum err access_key_check(
+    struct access_key *out, struct state_view *view, struct span key);
+
+/* Each key in the order of their ids, the revoked ones too. */
+enum err access_key_each(struct state_view *view,
+    enum err (*each)(void *context, const struct access_key *key),
+    void *context);
+
+/* Writes when keys were used last: ids and times, in one transaction. */
+struct access_use {
+	char id[ACCESS_ID_LEN + 1];
+	int64_t used_ms;
+};
+enum err access_note_uses(
+    struct store *store, const struct access_use *uses, unsigned count);
+
+/*
+ * The generation of the last change of keys or users: whoever remembers a
+ * checked key sees by this that he must look again. And its moving on, for
+ * lmdb-schema's own files.
+ */
+enum err access_generation(struct state_view *view, uint64_t *generation);
+enum err access_touch(struct kv_txn *txn);

@@ -1,0 +1,126 @@
+#include "lmdb-schema/state/audit.h"
+
+#include <endian.h>
+#include <string.h>
+
+#include "common/date.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/store/store.h"
+
+#define ENTRY_MAX 4096
+
+static const char last_name[] = "audit";
+
+static void
+pack_entry(struct buf *value, const struct audit_entry *entry)
+{
+	pack_add_unsigned(value,
+	    (uint64_t)(entry->when_ms == 0 ? date_now_ms() : entry->when_ms));
+	pack_add_text(value, entry->event);
+	pack_add_text(value, entry->actor);
+	pack_add_text(value, entry->supplier);
+	pack_add_text(value, entry->codein);
+	pack_add_text(value, entry->gamme);
+	pack_add_text(value, entry->before);
+}
+
+void
+audit_begin(struct audit *audit, struct kv_txn *txn)
+{
+	*audit = (struct audit){.txn = txn};
+	buf_init(&audit->value, ENTRY_MAX);
+}
+
+static enum err
+read_last(struct audit *audit)
+{
+	enum err err;
+
+	if (audit->known)
+		return ERR_OK;
+	err = store_number(audit->txn, last_name, &audit->last);
+	audit->known = err == ERR_OK;
+	return err;
+}
+
+/* Numbers only grow: each entry goes behind the last one. */
+enum err
+audit_note(struct audit *audit, const struct audit_entry *entry)
+{
+	uint64_t number;
+	enum err err = read_last(audit);
+
+	if (err != ERR_OK)
+		return err;
+	audit->noted = true;
+	number = htobe64(++audit->last);
+	buf_clear(&audit->value);
+	pack_entry(&audit->value, entry);
+	err = buf_end(&audit->value);
+	if (err != ERR_OK)
+		return err;
+	return kv_append(audit->txn, STATE_AUDIT,
+	    span_make(&number, sizeof(number)), buf_span(&audit->value));
+}
+
+enum err
+audit_end(struct audit *audit, enum err err)
+{
+	buf_fini(&audit->value);
+	if (err != ERR_OK || !audit->noted)
+		return err;
+	return store_set_number(audit->txn, last_name, audit->last);
+}
+
+enum err
+audit_add(struct kv_txn *txn, const struct audit_entry *entry)
+{
+	struct audit audit;
+
+	audit_begin(&audit, txn);
+	return audit_end(&audit, audit_note(&audit, entry));
+}
+
+static enum err
+read_entry(struct audit_entry *entry, struct span key, struct span value)
+{
+	struct unpack from;
+
+	unpack_init(&from, value);
+	entry->number = key_read_u64(key);
+	entry->when_ms = (int64_t)unpack_unsigned(&from);
+	entry->event = unpack_text(&from);
+	entry->actor = unpack_text(&from);
+	entry->supplier = unpack_text(&from);
+	entry->codein = unpack_text(&from);
+	entry->gamme = unpack_text(&from);
+	entry->before = unpack_text(&from);
+	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
+}
+
+enum err
+audit_each(struct state_view *view, uint64_t number,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	uint64_t from = htobe64(number);
+	struct kv_walk *walk = kv_walk_begin(state_view_txn(view), STATE_AUDIT,
+	    SPAN(""), span_make(&from, sizeof(from)));
+	struct audit_entry entry;
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = read_entry(&entry, key, value);
+		if (err == ERR_OK)
+			err = each(context, &entry);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}

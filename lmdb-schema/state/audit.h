@@ -1,0 +1,63 @@
+/*
+ * audit: who did what when, in the order it happened. Entries are written in
+ * the transaction of what they tell of, and never altered.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/state/state.h"
+
+struct kv_txn;
+
+struct audit_entry {
+	uint64_t number; /* filled in when it is written */
+	int64_t when_ms; /* 0: now */
+	struct span event; /* see below */
+	struct span actor; /* a key's or user's name, or "gridctl" */
+	struct span supplier;
+	struct span codein; /* or the key's id, the user's name */
+	struct span gamme, before; /* one letter, or empty */
+};
+
+/*
+ *	event      gamme             before
+ *	proposed   proposed          recorded
+ *	replaced   proposed          the older proposal, which is gone
+ *	withdrawn  was pending       recorded: proposed as such once more, or
+ *	                             the same, come with an import
+ *	validated  was pending       recorded until then
+ *	rejected   was pending       recorded
+ *	edited     now recorded      recorded until then
+ *	arrived    was validated     the same: the server has it now
+ *
+ * and without ranges: key-created, key-revoked, user-added, user-password,
+ * user-removed.
+ */
+
+enum err audit_add(struct kv_txn *txn, const struct audit_entry *entry);
+
+/*
+ * Many entries in one transaction: the last number is read once and written
+ * once, by audit_end(), without which none of them counts. It is called in
+ * any case; a failure that it is given comes back, and nothing is written.
+ */
+struct audit {
+	struct kv_txn *txn;
+	struct buf value; /* an entry as it is stored */
+	uint64_t last; /* the last entry's number, once it is known */
+	bool known, noted;
+};
+
+void audit_begin(struct audit *audit, struct kv_txn *txn);
+enum err audit_note(struct audit *audit, const struct audit_entry *entry);
+enum err audit_end(struct audit *audit, enum err err);
+
+/* From `number` on, oldest first. */
+enum err audit_each(struct state_view *view, uint64_t number,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context);

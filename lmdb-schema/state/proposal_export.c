@@ -1,0 +1,182 @@
+#include <stdlib.h>
+
+#include "common/kv/kv.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/state/proposing.h"
+#include "lmdb-schema/store/store.h"
+
+struct proposal_export {
+	struct store *store;
+	bool (*wanted)(void *context, struct span supplier, struct span codein);
+	void *context;
+	struct codemap *keys;
+	struct buf gammes; /* by the keys' numbers */
+	unsigned left_out;
+};
+
+/* It may be begun anew, with nothing of what it wrote. */
+static enum err
+start_over(struct proposal_export *export)
+{
+	codemap_free(export->keys);
+	export->keys = codemap_new();
+	buf_clear(&export->gammes);
+	export->left_out = 0;
+	return export->keys == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
+static enum err
+collect(struct proposal_export *export, struct kv_txn *txn)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_VALIDATED, SPAN(""), SPAN(""));
+	struct proposal validated;
+	struct span key, value;
+	uint32_t number;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		if (!export->wanted(
+			export->context, key_first(key), key_second(key))) {
+			export->left_out++;
+			continue;
+		}
+		err = proposal_read(&validated, value);
+		if (err == ERR_OK)
+			err = codemap_add(export->keys, key, &number);
+		if (err != ERR_OK)
+			break;
+		buf_add_char(&export->gammes, (char)validated.gamme);
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? buf_end(&export->gammes) : err;
+}
+
+/* Calls `mark` for each that was collected, as it stands now. */
+static enum err
+mark_each(struct proposal_export *export, struct kv_txn *txn,
+    enum err (*mark)(
+	struct proposing *op, struct standing *standing, uint8_t gamme))
+{
+	struct proposing op = {.txn = txn};
+	enum err err = proposing_begin(&op, txn, export->store);
+
+	for (unsigned i = 0; err == ERR_OK && i < proposal_export_count(export);
+	     i++) {
+		struct proposal_exported one = proposal_export_at(export, i);
+		struct standing standing;
+
+		op.supplier = one.supplier;
+		err = proposing_look(&standing, &op, one.codein);
+		if (err == ERR_OK)
+			err = mark(&op, &standing, one.gamme);
+	}
+	return proposing_end(&op, err);
+}
+
+/* It may be out from now on; what was sent last is still that. */
+static enum err
+mark_begun(struct proposing *op, struct standing *standing, uint8_t gamme)
+{
+	struct sent sent = standing->sent;
+
+	if (sent.last == gamme || sent.mixed)
+		return ERR_OK;
+	if (sent.last == ROW_GAMME_NONE)
+		sent.last = gamme;
+	else
+		sent.mixed = true;
+	return proposing_set_sent(op, standing, sent);
+}
+
+/* Also where a buyer has decided anew meanwhile: this is what went out. */
+static enum err
+mark_done(struct proposing *op, struct standing *standing, uint8_t gamme)
+{
+	struct sent sent = standing->sent;
+
+	if (sent.last == gamme)
+		return ERR_OK;
+	sent.mixed = sent.last != ROW_GAMME_NONE;
+	sent.last = gamme;
+	return proposing_set_sent(op, standing, sent);
+}
+
+static enum err
+begin(void *context, struct kv_txn *txn)
+{
+	struct proposal_export *export = context;
+	enum err err = start_over(export);
+
+	if (err == ERR_OK)
+		err = collect(export, txn);
+	return err == ERR_OK ? mark_each(export, txn, mark_begun) : err;
+}
+
+static enum err
+done(void *context, struct kv_txn *txn)
+{
+	return mark_each(context, txn, mark_done);
+}
+
+enum err
+proposal_export_begin(struct proposal_export **out, struct store *store,
+    bool (*wanted)(void *context, struct span supplier, struct span codein),
+    void *context)
+{
+	struct proposal_export *export = calloc(1, sizeof(*export));
+	enum err err;
+
+	*out = NULL;
+	if (export == NULL)
+		return ERR_NO_MEMORY;
+	export->store = store;
+	export->wanted = wanted;
+	export->context = context;
+	buf_init(&export->gammes, UINT32_MAX);
+	err = state_write(store, begin, export);
+	if (err == ERR_OK)
+		*out = export;
+	else
+		proposal_export_free(export);
+	return err;
+}
+
+unsigned
+proposal_export_count(const struct proposal_export *export)
+{
+	return codemap_count(export->keys);
+}
+
+unsigned
+proposal_export_left_out(const struct proposal_export *export)
+{
+	return export->left_out;
+}
+
+struct proposal_exported
+proposal_export_at(const struct proposal_export *export, unsigned place)
+{
+	struct span key = codemap_code(export->keys, place);
+
+	return (struct proposal_exported){key_first(key), key_second(key),
+	    (uint8_t) export->gammes.data[place]};
+}
+
+enum err
+proposal_export_done(struct proposal_export *export)
+{
+	return state_write(export->store, done, export);
+}
+
+void
+proposal_export_free(struct proposal_export *export)
+{
+	if (export == NULL)
+		return;
+	codemap_free(export->keys);
+	buf_fini(&export->gammes);
+	free(export);
+}

@@ -1,0 +1,296 @@
+#include "lmdb-schema/state/session.h"
+
+#include "common/kv/kv.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/state/user.h"
+#include "lmdb-schema/store/store.h"
+
+struct record {
+	struct span user;
+	int64_t created_ms, used_ms;
+};
+
+static enum err
+read_record(struct record *record, struct span value)
+{
+	struct unpack from;
+
+	unpack_init(&from, value);
+	record->user = unpack_text(&from);
+	record->created_ms = (int64_t)unpack_unsigned(&from);
+	record->used_ms = (int64_t)unpack_unsigned(&from);
+	if (!unpack_done(&from) || record->user.len > ACCESS_NAME_MAX)
+		return ERR_DAMAGED;
+	return ERR_OK;
+}
+
+static enum err
+put_record(struct kv_txn *txn, struct span id, const struct record *record)
+{
+	struct buf value;
+	enum err err;
+
+	buf_init(&value, 1024);
+	pack_add_text(&value, record->user);
+	pack_add_unsigned(&value, (uint64_t)record->created_ms);
+	pack_add_unsigned(&value, (uint64_t)record->used_ms);
+	err = buf_end(&value);
+	if (err == ERR_OK)
+		err = kv_put(txn, STATE_SESSIONS, id, buf_span(&value));
+	buf_fini(&value);
+	return err;
+}
+
+static struct span
+id_of(uint8_t id[DIGEST_SHA256_LEN], struct span token)
+{
+	digest_sha256(id, token);
+	return span_make(id, DIGEST_SHA256_LEN);
+}
+
+/* A clock that was set back does not make a session eternal. */
+static bool
+is_over(const struct record *record, int64_t lifetime_ms, int64_t now_ms)
+{
+	return now_ms - record->used_ms >= lifetime_ms ||
+	    record->used_ms - now_ms >= lifetime_ms;
+}
+
+/* --- ending many ---------------------------------------------------------- */
+
+struct sweep {
+	struct span user; /* empty: those that are over */
+	int64_t lifetime_ms, now_ms;
+	uint64_t swept;
+};
+
+static bool
+is_swept(const struct sweep *sweep, const struct record *record)
+{
+	if (sweep->user.len > 0)
+		return span_eq(sweep->user, record->user);
+	return is_over(record, sweep->lifetime_ms, sweep->now_ms);
+}
+
+static enum err
+sweep_up(void *context, struct kv_txn *txn)
+{
+	struct sweep *sweep = context;
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_SESSIONS, SPAN(""), SPAN(""));
+	struct record record;
+	struct span key, value;
+	enum err err;
+
+	sweep->swept = 0;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK ||
+	    (err == ERR_DAMAGED && key.len > 0)) {
+		if (err == ERR_OK)
+			err = read_record(&record, value);
+		/* Whose session is damaged logs in again. */
+		if (err == ERR_DAMAGED ||
+		    (err == ERR_OK && is_swept(sweep, &record))) {
+			sweep->swept++;
+			err = kv_walk_del(walk);
+		}
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+session_sweep(
+    struct store *store, int64_t lifetime_ms, int64_t now_ms, uint64_t *swept)
+{
+	struct sweep sweep = {.lifetime_ms = lifetime_ms, .now_ms = now_ms};
+	enum err err = state_write(store, sweep_up, &sweep);
+
+	*swept = err == ERR_OK ? sweep.swept : 0;
+	return err;
+}
+
+enum err
+session_end_all(struct kv_txn *txn, struct span user)
+{
+	struct sweep sweep = {.user = user};
+
+	return sweep_up(&sweep, txn);
+}
+
+/* --- logging in and out --------------------------------------------------- */
+
+struct login {
+	struct span name, id;
+	char hash[DIGEST_PASSWORD_MAX];
+	int64_t lifetime_ms, now_ms;
+};
+
+/* An empty hash when there is no such user. */
+static enum err
+copy_hash(struct login *login, struct store *store)
+{
+	struct state_view *view;
+	struct span hash;
+	enum err err = state_view_open(&view, store);
+
+	login->hash[0] = '\0';
+	if (err != ERR_OK)
+		return err;
+	err = user_hash(state_view_txn(view), login->name, &hash);
+	if (err == ERR_OK && !span_copy(login->hash, sizeof(login->hash), hash))
+		err = ERR_DAMAGED;
+	state_view_close(view);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+/* The password may have changed while it was being checked. */
+static enum err
+add_session(void *context, struct kv_txn *txn)
+{
+	const struct login *login = context;
+	struct sweep sweep = {
+	    .lifetime_ms = login->lifetime_ms, .now_ms = login->now_ms};
+	struct span hash;
+	enum err err = user_hash(txn, login->name, &hash);
+
+	if (err == ERR_NOT_FOUND ||
+	    (err == ERR_OK && !span_eq(hash, span_of(login->hash))))
+		return ERR_DENIED;
+	if (err == ERR_OK)
+		err = sweep_up(&sweep, txn);
+	if (err != ERR_OK)
+		return err;
+	return put_record(txn, login->id,
+	    &(struct record){login->name, login->now_ms, login->now_ms});
+}
+
+enum err
+session_login(struct store *store, struct span name, struct span password,
+    int64_t lifetime_ms, int64_t now_ms, char token[SESSION_TOKEN_LEN + 1])
+{
+	struct login login = {
+	    .name = name, .lifetime_ms = lifetime_ms, .now_ms = now_ms};
+	uint8_t id[DIGEST_SHA256_LEN];
+	enum err err = copy_hash(&login, store);
+
+	token[0] = '\0';
+	if (err == ERR_OK &&
+	    !digest_password_check(
+		login.hash[0] == '\0' ? NULL : login.hash, password))
+		err = ERR_DENIED;
+	if (err == ERR_OK)
+		err = digest_random_text(token, SESSION_TOKEN_LEN);
+	if (err == ERR_OK) {
+		login.id = id_of(id, span_of(token));
+		err = state_write(store, add_session, &login);
+	}
+	if (err != ERR_OK)
+		token[0] = '\0';
+	digest_forget(&login, sizeof(login));
+	return err;
+}
+
+enum err
+session_check(struct session *out, struct state_view *view, struct span token,
+    int64_t lifetime_ms, int64_t now_ms)
+{
+	struct record record;
+	struct span id = id_of(out->id, token), value;
+	enum err err = ERR_DENIED;
+
+	if (token.len == SESSION_TOKEN_LEN)
+		err = kv_get(state_view_txn(view), STATE_SESSIONS, id, &value);
+	if (err == ERR_OK)
+		err = read_record(&record, value);
+	if (err == ERR_NOT_FOUND ||
+	    (err == ERR_OK && is_over(&record, lifetime_ms, now_ms)))
+		err = ERR_DENIED;
+	if (err == ERR_OK &&
+	    !span_copy(out->user, sizeof(out->user), record.user))
+		err = ERR_DAMAGED;
+	if (err != ERR_OK)
+		return err;
+	out->created_ms = record.created_ms;
+	out->used_ms = record.used_ms;
+	return ERR_OK;
+}
+
+struct touch {
+	const struct session *session;
+	int64_t now_ms;
+};
+
+static enum err
+touch(void *context, struct kv_txn *txn)
+{
+	const struct touch *work = context;
+	struct span id = span_make(work->session->id, DIGEST_SHA256_LEN);
+	struct record record;
+	struct span value;
+	enum err err = kv_get(txn, STATE_SESSIONS, id, &value);
+
+	if (err == ERR_OK)
+		err = read_record(&record, value);
+	if (err == ERR_NOT_FOUND ||
+	    (err == ERR_OK && work->now_ms - record.used_ms < SESSION_TOUCH_MS))
+		return ERR_OK;
+	if (err != ERR_OK)
+		return err;
+	/* What was read is overwritten: the name must not be lent from it. */
+	record.user = span_of(work->session->user);
+	record.used_ms = work->now_ms;
+	return put_record(txn, id, &record);
+}
+
+enum err
+session_touch(
+    struct store *store, const struct session *session, int64_t now_ms)
+{
+	struct touch work = {session, now_ms};
+
+	return state_write(store, touch, &work);
+}
+
+static enum err
+end_one(void *context, struct kv_txn *txn)
+{
+	enum err err =
+	    kv_del(txn, STATE_SESSIONS, span_make(context, DIGEST_SHA256_LEN));
+
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+session_logout(struct store *store, struct span token)
+{
+	uint8_t id[DIGEST_SHA256_LEN];
+
+	id_of(id, token);
+	return state_write(store, end_one, id);
+}
+
+enum err
+session_each(struct state_view *view,
+    enum err (*each)(void *context, struct span id, struct span user),
+    void *context)
+{
+	struct kv_walk *walk = kv_walk_begin(
+	    state_view_txn(view), STATE_SESSIONS, SPAN(""), SPAN(""));
+	struct record record;
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = read_record(&record, value);
+		if (err == ERR_OK)
+			err = each(context, key, record.user);
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}

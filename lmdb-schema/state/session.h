@@ -1,0 +1,71 @@
+/*
+ * session: a user who has logged in.
+ *
+ * The browser holds a token of 43 random letters and digits (over 250 bits);
+ * only its SHA-256 is stored. A session lasts `lifetime_ms` after its last
+ * use. That use is written at most once a minute, so a session may end up to a
+ * minute early, and reading a page costs no write.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/digest.h"
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/state.h"
+
+struct store;
+
+#define SESSION_TOKEN_LEN 43
+#define SESSION_TOUCH_MS 60000
+
+struct session {
+	uint8_t id[DIGEST_SHA256_LEN]; /* as it is stored */
+	char user[ACCESS_NAME_MAX + 1];
+	int64_t created_ms;
+	int64_t used_ms; /* as last written */
+};
+
+/*
+ * Checks name and password; with ERR_OK `token` is its only appearance.
+ * ERR_DENIED for whatever does not fit: it takes the same time whether there
+ * is such a user or not, about a tenth of a second and 64 MB. Sessions that
+ * are over are swept up on the way.
+ */
+enum err session_login(struct store *store, struct span name,
+    struct span password, int64_t lifetime_ms, int64_t now_ms,
+    char token[SESSION_TOKEN_LEN + 1]);
+
+/* ERR_DENIED for what is no token, ended, or over. */
+enum err session_check(struct session *out, struct state_view *view,
+    struct span token, int64_t lifetime_ms, int64_t now_ms);
+
+/* True when its use is to be written by session_touch(). */
+static inline bool
+session_wants_touch(const struct session *session, int64_t now_ms)
+{
+	return now_ms - session->used_ms >= SESSION_TOUCH_MS;
+}
+
+/* What has ended meanwhile stays ended. */
+enum err session_touch(
+    struct store *store, const struct session *session, int64_t now_ms);
+
+/* Ends it; a token that is none is fine. */
+enum err session_logout(struct store *store, struct span token);
+
+/* Removes those that are over; how many. */
+enum err session_sweep(
+    struct store *store, int64_t lifetime_ms, int64_t now_ms, uint64_t *swept);
+
+/* Each stored one, over or not; for the checks. */
+enum err session_each(struct state_view *view,
+    enum err (*each)(void *context, struct span id, struct span user),
+    void *context);
+
+/* For user.c: ends all of a user's. */
+struct kv_txn;
+enum err session_end_all(struct kv_txn *txn, struct span user);

@@ -1,0 +1,70 @@
+#include "lmdb-schema/state/state.h"
+
+#include <stdlib.h>
+
+#include "common/kv/kv.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/store/write_queue.h"
+
+struct state_view {
+	struct kv_txn *txn;
+};
+
+enum err
+state_view_open(struct state_view **out, struct store *store)
+{
+	struct state_view *view = calloc(1, sizeof(*view));
+	enum err err;
+
+	*out = NULL;
+	if (view == NULL)
+		return ERR_NO_MEMORY;
+	err = kv_read(&view->txn, store_state(store));
+	if (err != ERR_OK) {
+		free(view);
+		return err;
+	}
+	*out = view;
+	return ERR_OK;
+}
+
+void
+state_view_close(struct state_view *view)
+{
+	if (view == NULL)
+		return;
+	kv_abort(view->txn);
+	free(view);
+}
+
+void
+state_view_rest(struct state_view *view)
+{
+	kv_rest(view->txn);
+}
+
+enum err
+state_view_renew(struct state_view *view)
+{
+	return kv_renew(view->txn);
+}
+
+uint64_t
+state_view_version(const struct state_view *view)
+{
+	return kv_txn_id(view->txn);
+}
+
+struct kv_txn *
+state_view_txn(struct state_view *view)
+{
+	return view->txn;
+}
+
+enum err
+state_write(struct store *store,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context)
+{
+	return write_queue_run(
+	    store_state_queue(store), store_state(store), work, context);
+}

@@ -1,0 +1,108 @@
+#include "lmdb-schema/store/blocks.h"
+
+#include "common/log.h"
+#include "lmdb-schema/deflate.h"
+
+/* A damaged file that is asked all day long would fill the log. */
+#define TOLD_MAX 16
+
+void
+blocks_sum(uint32_t *sums, const void *bytes, uint64_t len)
+{
+	const char *at = bytes;
+
+	for (; len > 0; sums++) {
+		uint64_t part = len < BLOCKS_BYTES ? len : BLOCKS_BYTES;
+
+		*sums = deflate_crc(0, at, part);
+		at += part;
+		len -= part;
+	}
+}
+
+static bool
+tell(struct blocks *blocks, uint64_t at, const char *what)
+{
+	if (atomic_fetch_add(&blocks->file->told, 1) < TOLD_MAX)
+		log_error("damage: the file is not as it was written: file=%s "
+			  "section=%u offset=%llu what=%s",
+		    blocks->file->path, blocks->number, (unsigned long long)at,
+		    what);
+	return false;
+}
+
+static void
+note(struct blocks *blocks, uint64_t i, unsigned epoch)
+{
+	atomic_store_explicit(
+	    &blocks->seen[i], (unsigned short)epoch, memory_order_release);
+}
+
+static bool
+compare_one(struct blocks *blocks, uint64_t i)
+{
+	uint64_t at = i << BLOCKS_SHIFT, len = blocks->bytes - at;
+
+	if (len > BLOCKS_BYTES)
+		len = BLOCKS_BYTES;
+	return deflate_crc(0, blocks->base + at, len) == blocks->sums[i] ||
+	    tell(blocks, at, "checksum");
+}
+
+/* Noted for the epoch that was when it was not read yet. */
+static bool
+compare(struct blocks *blocks, uint64_t first, uint64_t end, unsigned epoch)
+{
+	if (blocks->base == NULL)
+		return tell(blocks, 0, "missing");
+	if (atomic_load(&blocks->file->cut))
+		return tell(blocks, 0, "cut");
+	for (uint64_t i = first; i < end; i++) {
+		if (blocks_seen(blocks, i) == epoch)
+			continue;
+		if (!compare_one(blocks, i))
+			return false;
+		note(blocks, i, epoch);
+	}
+	return true;
+}
+
+bool
+blocks_compare(struct blocks *blocks, uint64_t at, uint64_t len)
+{
+	return compare(blocks, at >> BLOCKS_SHIFT,
+	    ((at + len - 1) >> BLOCKS_SHIFT) + 1,
+	    atomic_load(&blocks->file->epoch));
+}
+
+bool
+blocks_compare_all(struct blocks *blocks)
+{
+	unsigned epoch = atomic_load(&blocks->file->epoch);
+
+	if (!compare(blocks, 0, blocks_count(blocks->bytes), epoch))
+		return false;
+	atomic_store_explicit(
+	    &blocks->whole, (unsigned short)epoch, memory_order_release);
+	return true;
+}
+
+void
+blocks_file_init(struct blocks_file *file, const char *path)
+{
+	atomic_init(&file->epoch, 1);
+	atomic_init(&file->cut, false);
+	atomic_init(&file->told, 0);
+	file->path = path;
+}
+
+/* A block noted 65,535 epochs ago would count: no file is touched so often. */
+void
+blocks_forget(struct blocks_file *file, bool cut)
+{
+	unsigned epoch = atomic_load(&file->epoch);
+
+	atomic_store(&file->cut, cut);
+	atomic_store(&file->epoch,
+	    (unsigned short)(epoch == UINT16_MAX ? 1 : epoch + 1));
+}

@@ -1,0 +1,496 @@
+#include "lmdb-schema/store/store.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lmdb-schema/deflate.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/schema.h"
+#include "lmdb-schema/store/write_queue.h"
+
+enum { ENV_LIVE, ENV_CATALOG, ENV_STATE, ENV_COUNT };
+
+struct store {
+	char *dir;
+	struct kv *envs[ENV_COUNT];
+	struct write_queue *state_queue;
+};
+
+static const char *const live_tables[] = {
+    "meta", "network", "gammes", "gammegen"};
+static const char *const catalog_tables[] = {"meta", "current", "retired"};
+static const char *const facts_tables[] = {
+    "meta", "suppliers", "stores", "classes", "where", "articles"};
+const char *const state_tables[STATE_TABLES] = {"meta", "keys", "users",
+    "sessions", "pending", "validated", "audit", "versions"};
+
+#define GIB ((size_t)1 << 30)
+
+/* Map sizes are ceilings in address space, not disk. */
+static const struct env {
+	const char *file;
+	const char *const *tables;
+	unsigned table_count;
+	size_t map_bytes;
+	const char *remedy; /* when it is damaged */
+} envs[ENV_COUNT] = {
+    {"live.mdb", live_tables, 4, 16 * GIB,
+	"restore a backup; or remove it and the file 'store', and then "
+	"'gridctl init', import and compute --all"},
+    {"catalog.mdb", catalog_tables, 3, 4 * GIB,
+	"remove it and the file 'store', and then 'gridctl init' and "
+	"'gridctl compute --all'"},
+    {"state.mdb", state_tables, STATE_TABLES, 16 * GIB,
+	"restore a backup: keys, users and proposals are nowhere else"},
+};
+
+#define FACTS_MAP_BYTES (64 * GIB)
+
+static enum err
+open_env(struct store *store, unsigned which)
+{
+	char path[FS_PATH_MAX];
+	struct kv_spec spec = {.path = path,
+	    .mode = KV_SHARED,
+	    .map_bytes = envs[which].map_bytes,
+	    .tables = envs[which].tables,
+	    .table_count = envs[which].table_count};
+	enum err err = fs_path(path, "%s/%s", store->dir, envs[which].file);
+
+	if (err == ERR_OK)
+		err = kv_open(&store->envs[which], &spec);
+	return err;
+}
+
+/* --- versions ------------------------------------------------------------- */
+
+/*
+ * Each environment's first table is meta, and names its schema: eight bytes in
+ * any version. In the first they are the number 1; since then a u32 and the
+ * record's sum, which an older program takes for a version that it does not
+ * know. So what is not exactly 1 must match its sum.
+ */
+static const char version_name[] = "schema";
+
+/* 0 when there is none. From here on the environment keeps sums, or not. */
+static enum err
+find_version(struct kv *kv, uint64_t *version)
+{
+	struct kv_txn *txn;
+	struct span value;
+	uint32_t number = 0;
+	enum err err = kv_read(&txn, kv);
+
+	*version = 0;
+	if (err != ERR_OK)
+		return err;
+	err = kv_get(txn, 0, span_of(version_name), &value);
+	if (err == ERR_OK && key_value_u64(value) == SCHEMA_VERSION_PLAIN)
+		*version = SCHEMA_VERSION_PLAIN;
+	else {
+		kv_keep_sums(kv, deflate_crc);
+		if (err == ERR_OK)
+			err = kv_get(txn, 0, span_of(version_name), &value);
+		if (err == ERR_OK && value.len == sizeof(number))
+			memcpy(&number, value.ptr, sizeof(number));
+		if (err == ERR_OK)
+			*version = le32toh(number);
+	}
+	kv_abort(txn);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+check_version(struct store *store, unsigned which, struct fault *fault)
+{
+	uint64_t version;
+	enum err err = find_version(store->envs[which], &version);
+
+	if (err == ERR_OK && version == 0) {
+		err = ERR_NOT_FOUND;
+		fault_set(fault, envs[which].file,
+		    "has lost all that was in it: %s", envs[which].remedy);
+	} else if (err == ERR_OK && version != SCHEMA_VERSION &&
+	    version != SCHEMA_VERSION_PLAIN) {
+		err = ERR_VERSION;
+		fault_set(fault, envs[which].file,
+		    "has schema version %llu, this program reads %d and %d: "
+		    "use the version of product-grid that wrote it",
+		    (unsigned long long)version, SCHEMA_VERSION_PLAIN,
+		    SCHEMA_VERSION);
+	}
+	return err;
+}
+
+static enum err
+write_version(struct kv *kv)
+{
+	const uint32_t number = htole32(SCHEMA_VERSION);
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = kv_put(
+	    txn, 0, span_of(version_name), span_make(&number, sizeof(number)));
+	if (err != ERR_OK) {
+		kv_abort(txn);
+		return err;
+	}
+	return kv_commit(txn);
+}
+
+/* One that was there before keeps its version, and so the form of its values.
+ */
+static enum err
+complete_env(struct store *store, unsigned which, struct fault *fault)
+{
+	uint64_t version;
+	enum err err = open_env(store, which);
+
+	if (err == ERR_OK)
+		err = find_version(store->envs[which], &version);
+	if (err != ERR_OK)
+		return err;
+	return version == 0 ? write_version(store->envs[which])
+			    : check_version(store, which, fault);
+}
+
+/* --- the directory -------------------------------------------------------- */
+
+static enum err
+new_store(struct store **out, const char *dir)
+{
+	struct store *store = calloc(1, sizeof(*store));
+
+	*out = store;
+	if (store == NULL)
+		return ERR_NO_MEMORY;
+	store->dir = strdup(dir);
+	store->state_queue = write_queue_new();
+	return store->dir == NULL || store->state_queue == NULL ? ERR_NO_MEMORY
+								: ERR_OK;
+}
+
+enum err
+store_prepare(const char *dir)
+{
+	static const char *const names[] = {"facts", "snapshots", "locks"};
+	char path[FS_PATH_MAX];
+	enum err err = fs_mkdir(dir);
+
+	for (unsigned i = 0; i < 3 && err == ERR_OK; i++) {
+		err = fs_path(path, "%s/%s", dir, names[i]);
+		if (err == ERR_OK)
+			err = fs_mkdir(path);
+	}
+	return err;
+}
+
+/* The marker is written last: without it a store is only half made. */
+static const char marker_text[] = "product-grid data directory, schema 1\n";
+
+static enum err
+marker_path(char path[FS_PATH_MAX], const char *dir)
+{
+	return fs_path(path, "%s/store", dir);
+}
+
+enum err
+store_mark(const char *dir)
+{
+	char path[FS_PATH_MAX];
+	enum err err = marker_path(path, dir);
+
+	if (err == ERR_OK)
+		err = fs_replace(path, span_of(marker_text), 0640);
+	return err;
+}
+
+static bool
+is_marked(const char *dir)
+{
+	char path[FS_PATH_MAX];
+
+	return marker_path(path, dir) == ERR_OK && eaccess(path, F_OK) == 0;
+}
+
+enum err
+store_create(const char *dir, struct fault *fault)
+{
+	struct store *store = NULL;
+	enum err err;
+
+	if (is_marked(dir)) {
+		fault_set(fault, dir, "is a data directory already");
+		return ERR_EXISTS;
+	}
+	err = store_prepare(dir);
+	if (err == ERR_OK)
+		err = new_store(&store, dir);
+	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++)
+		err = complete_env(store, i, fault);
+	if (err == ERR_OK)
+		err = store_mark(dir);
+	if (err != ERR_OK)
+		fault_set(fault, dir, "cannot be made a data directory: %s",
+		    err_text(err));
+	store_close(store);
+	return err;
+}
+
+enum err
+store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
+{
+	struct store *store = NULL;
+	enum err err = new_store(&store, dir);
+
+	*out = NULL;
+	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++) {
+		err = open_env(store, i);
+		if (err == ERR_OK)
+			err = check_version(store, i, fault);
+		if (err == ERR_DAMAGED)
+			fault_set(fault, envs[i].file, "is damaged: %s",
+			    envs[i].remedy);
+	}
+	if (err != ERR_OK) {
+		fault_set(fault, dir, "cannot be opened: %s", err_text(err));
+		store_close(store);
+		return err;
+	}
+	*out = store;
+	return ERR_OK;
+}
+
+enum err
+store_open(struct store **out, const char *dir, struct fault *fault)
+{
+	*out = NULL;
+	if (is_marked(dir))
+		return store_open_unmarked(out, dir, fault);
+	fault_set(fault, dir,
+	    "is not a data directory: 'gridctl --data %s init' makes one", dir);
+	return ERR_NOT_FOUND;
+}
+
+void
+store_close(struct store *store)
+{
+	if (store == NULL)
+		return;
+	for (unsigned i = 0; i < ENV_COUNT; i++)
+		kv_close(store->envs[i]);
+	write_queue_free(store->state_queue);
+	free(store->dir);
+	free(store);
+}
+
+int
+store_reap(struct store *store)
+{
+	int count = 0;
+
+	for (unsigned i = 0; i < ENV_COUNT; i++)
+		count += kv_reap_readers(store->envs[i]);
+	return count;
+}
+
+const char *
+store_dir(const struct store *store)
+{
+	return store->dir;
+}
+
+struct kv *
+store_live(struct store *store)
+{
+	return store->envs[ENV_LIVE];
+}
+
+struct kv *
+store_catalog(struct store *store)
+{
+	return store->envs[ENV_CATALOG];
+}
+
+struct kv *
+store_state(struct store *store)
+{
+	return store->envs[ENV_STATE];
+}
+
+struct write_queue *
+store_state_queue(struct store *store)
+{
+	return store->state_queue;
+}
+
+static enum err
+facts_kv(struct kv **out, const char *path, enum kv_mode mode, size_t map)
+{
+	struct kv_spec spec = {.path = path,
+	    .mode = mode,
+	    .map_bytes = map,
+	    .tables = facts_tables,
+	    .table_count = 6};
+
+	return kv_open(out, &spec);
+}
+
+enum err
+store_facts_create(struct kv **out, const char *path)
+{
+	return facts_kv(out, path, KV_BUILD, FACTS_MAP_BYTES);
+}
+
+enum err
+store_facts_open(struct kv **out, const char *path)
+{
+	return facts_kv(out, path, KV_FROZEN, 0);
+}
+
+enum err
+store_number(struct kv_txn *txn, const char *name, uint64_t *out)
+{
+	struct span value;
+	enum err err = kv_get(txn, 0, span_of(name), &value);
+
+	*out = 0;
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err == ERR_OK)
+		*out = key_value_u64(value);
+	return err;
+}
+
+enum err
+store_set_number(struct kv_txn *txn, const char *name, uint64_t number)
+{
+	struct key value = key_of_u64(number);
+
+	return kv_put(txn, 0, span_of(name), key_span(&value));
+}
+
+enum err
+store_facts_path(char path[FS_PATH_MAX], const struct store *store,
+    uint64_t generation, const char *suffix)
+{
+	char text[KEY_GENERATION_LEN + 1];
+
+	key_generation_text(text, generation);
+	return fs_path(path, "%s/facts/%s.mdb%s", store->dir, text, suffix);
+}
+
+enum err
+store_snapshot_folder(
+    char path[FS_PATH_MAX], const struct store *store, struct span supplier)
+{
+	char name[KEY_FILE_MAX];
+
+	key_file_text(name, supplier);
+	return fs_path(path, "%s/snapshots/%s", store->dir, name);
+}
+
+enum err
+store_snapshot_path(char path[FS_PATH_MAX], const struct store *store,
+    struct span supplier, uint64_t generation, const char *suffix)
+{
+	char name[KEY_FILE_MAX], text[KEY_GENERATION_LEN + 1];
+
+	key_file_text(name, supplier);
+	key_generation_text(text, generation);
+	return fs_path(
+	    path, "%s/snapshots/%s/%s.mdb%s", store->dir, name, text, suffix);
+}
+
+static enum err
+lock_named(int *fd, struct store *store, const char *name, bool wait)
+{
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/locks/%s", store->dir, name);
+
+	*fd = -1;
+	return err == ERR_OK ? fs_lock(fd, path, wait) : err;
+}
+
+enum err
+store_lock_import(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "import", wait);
+}
+
+enum err
+store_lock_zip(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "gzip", wait);
+}
+
+enum err
+store_lock_words(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "words", wait);
+}
+
+enum err
+store_lock_supplier(
+    int *fd, struct store *store, struct span supplier, bool wait)
+{
+	char path[FS_PATH_MAX], name[KEY_FILE_MAX];
+	enum err err;
+
+	*fd = -1;
+	key_file_text(name, supplier);
+	err = fs_path(path, "%s/locks/compute-%s", store->dir, name);
+	return err == ERR_OK ? fs_lock(fd, path, wait) : err;
+}
+
+#define LOGIN_STEP_MS 10
+
+static enum err
+try_slots(int *fd, struct store *store, const char *name, unsigned slots)
+{
+	char path[FS_PATH_MAX];
+	enum err err = ERR_BUSY;
+
+	for (unsigned i = 0; i < slots && err == ERR_BUSY; i++) {
+		err = fs_path(path, "%s/locks/%s-%u", store->dir, name, i);
+		if (err == ERR_OK)
+			err = fs_lock(fd, path, false);
+	}
+	return err;
+}
+
+enum err
+store_lock_slot(int *fd, struct store *store, unsigned slots, bool wait)
+{
+	enum err err;
+
+	*fd = -1;
+	while ((err = try_slots(fd, store, "slot", slots)) == ERR_BUSY && wait)
+		usleep(20000);
+	return err;
+}
+
+enum err
+store_lock_login(int *fd, struct store *store, unsigned wait_ms)
+{
+	int waiter;
+	enum err err;
+
+	*fd = -1;
+	err = try_slots(fd, store, "login", STORE_LOGINS);
+	if (err != ERR_BUSY ||
+	    try_slots(&waiter, store, "login-queue", STORE_LOGINS) != ERR_OK)
+		return err;
+	for (; err == ERR_BUSY && wait_ms >= LOGIN_STEP_MS;
+	     wait_ms -= LOGIN_STEP_MS) {
+		usleep(LOGIN_STEP_MS * 1000);
+		err = try_slots(fd, store, "login", STORE_LOGINS);
+	}
+	close(waiter);
+	return err;
+}

@@ -1,0 +1,153 @@
+/*
+ * The thread that finds nobody at work leads: it waits for the environment,
+ * takes all jobs that have queued up by then, runs them in one transaction and
+ * wakes the other threads. Jobs that come while the leader waits for the disk
+ * are the next batch, so a batch grows as the disk is slow and no timer is
+ * needed.
+ *
+ * Between processes LMDB's own lock takes turns; nothing is shared there.
+ */
+#include "lmdb-schema/store/write_queue.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "common/kv/kv.h"
+
+struct job {
+	enum err (*work)(void *context, struct kv_txn *txn);
+	void *context;
+	enum err err;
+	bool done;
+	struct job *next;
+};
+
+struct write_queue {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct job *first, **last;
+	bool led; /* somebody is at work */
+};
+
+struct write_queue *
+write_queue_new(void)
+{
+	struct write_queue *queue = calloc(1, sizeof(*queue));
+
+	if (queue == NULL)
+		return NULL;
+	pthread_mutex_init(&queue->lock, NULL);
+	pthread_cond_init(&queue->changed, NULL);
+	queue->last = &queue->first;
+	return queue;
+}
+
+void
+write_queue_free(struct write_queue *queue)
+{
+	if (queue == NULL)
+		return;
+	pthread_cond_destroy(&queue->changed);
+	pthread_mutex_destroy(&queue->lock);
+	free(queue);
+}
+
+static struct job *
+take_all(struct write_queue *queue)
+{
+	struct job *batch;
+
+	pthread_mutex_lock(&queue->lock);
+	batch = queue->first;
+	queue->first = NULL;
+	queue->last = &queue->first;
+	pthread_mutex_unlock(&queue->lock);
+	return batch;
+}
+
+static enum err
+run_batch(struct job *batch, struct kv_txn *txn)
+{
+	enum err err = ERR_OK;
+
+	for (struct job *job = batch; job != NULL && err == ERR_OK;
+	     job = job->next)
+		err = job->work(job->context, txn);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+static void
+run_alone(struct job *job, struct kv *kv)
+{
+	struct job alone = *job;
+	struct kv_txn *txn;
+
+	alone.next = NULL;
+	job->err = kv_write(&txn, kv);
+	if (job->err == ERR_OK)
+		job->err = run_batch(&alone, txn);
+}
+
+/* One that fails must not take the others with it: then each goes alone. */
+static struct job *
+lead(struct write_queue *queue, struct kv *kv)
+{
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, kv);
+	struct job *batch = take_all(queue);
+	bool began = err == ERR_OK;
+
+	if (began)
+		err = run_batch(batch, txn);
+	for (struct job *job = batch; job != NULL; job = job->next)
+		job->err = err;
+	if (began && err != ERR_OK && batch->next != NULL)
+		for (struct job *job = batch; job != NULL; job = job->next)
+			run_alone(job, kv);
+	return batch;
+}
+
+static void
+finish(struct write_queue *queue, struct job *batch)
+{
+	pthread_mutex_lock(&queue->lock);
+	while (batch != NULL) {
+		struct job *next = batch->next;
+
+		batch->done = true; /* and may be gone once the lock is */
+		batch = next;
+	}
+	queue->led = false;
+	pthread_cond_broadcast(&queue->changed);
+	pthread_mutex_unlock(&queue->lock);
+}
+
+/* True when this thread is to lead; false when its job was done by another. */
+static bool
+enqueue(struct write_queue *queue, struct job *job)
+{
+	pthread_mutex_lock(&queue->lock);
+	*queue->last = job;
+	queue->last = &job->next;
+	while (queue->led && !job->done)
+		pthread_cond_wait(&queue->changed, &queue->lock);
+	if (!job->done)
+		queue->led = true;
+	pthread_mutex_unlock(&queue->lock);
+	return !job->done;
+}
+
+enum err
+write_queue_run(struct write_queue *queue, struct kv *kv,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context)
+{
+	struct job job = {.work = work, .context = context};
+
+	if (enqueue(queue, &job))
+		finish(queue, lead(queue, kv));
+	return job.err;
+}

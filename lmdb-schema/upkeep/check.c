@@ -1,0 +1,527 @@
+#include "lmdb-schema/upkeep/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/checking.h"
+
+void
+checking_tell(
+    struct checking *checking, struct span where, const char *format, ...)
+{
+	char place[256], message[512];
+	struct fault fault;
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	snprintf(place, sizeof(place), "%.*s", SPAN_ARG(where));
+	fault_clear(&fault);
+	fault_set(&fault, place, "%s", message);
+	checking->counts->damages++;
+	checking->tell(checking->context, &fault);
+}
+
+bool
+checking_pages(struct checking *checking, struct kv *kv, const char *file,
+    const char *help)
+{
+	enum err err = kv_verify(kv);
+
+	if (err == ERR_OK)
+		return true;
+	checking_tell(checking, span_of(file),
+	    "its pages cannot be walked (%s): %s", err_text(err), help);
+	return false;
+}
+
+bool
+checking_broken(struct checking *checking, enum err err)
+{
+	return err == ERR_DAMAGED && !checking->spoilt;
+}
+
+/* --- facts -------------------------------------------------------------- */
+
+static void
+check_series(struct checking *checking, const struct source_article *article)
+{
+	const struct source_header *header = source_header(checking->source);
+
+	for (unsigned kind = 0; kind < SERIES_KINDS; kind++) {
+		struct series_reader reader;
+		struct series_record record;
+
+		series_open(&reader, kind, article->series[kind]);
+		while (series_next(&reader, &record)) {
+			if (record.store >= header->stores)
+				reader.from.bad = true;
+			checking->records[kind]++;
+		}
+		if (series_bad(&reader))
+			checking_tell(checking, SPAN("facts"),
+			    "a series of article %.*s of supplier %.*s is "
+			    "broken: import again",
+			    SPAN_ARG(article->codein),
+			    SPAN_ARG(checking->supplier));
+	}
+}
+
+static enum err
+check_supplier(void *context, const struct source_supplier *supplier)
+{
+	struct checking *checking = context;
+	struct source_article article;
+	struct source_walk *walk;
+	uint64_t count = 0;
+	enum err err =
+	    source_walk_begin(&walk, checking->source, supplier->code);
+
+	if (err != ERR_OK)
+		return err;
+	checking->supplier = supplier->code;
+	while ((err = source_walk_next(walk, &article)) == ERR_OK) {
+		check_series(checking, &article);
+		if (!source_lists(
+			checking->source, supplier->code, article.codein))
+			checking_tell(checking, SPAN("facts"),
+			    "article %.*s of supplier %.*s is not in the "
+			    "index: import again",
+			    SPAN_ARG(article.codein), SPAN_ARG(supplier->code));
+		checking->counts->references++;
+		count++;
+	}
+	source_walk_end(walk);
+	if (err == ERR_DAMAGED || count != supplier->articles)
+		checking_tell(checking, SPAN("facts"),
+		    "the articles of supplier %.*s are broken: import again",
+		    SPAN_ARG(supplier->code));
+	checking->counts->articles += count;
+	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
+}
+
+/* What the header says was written must be what is there. */
+static void
+compare_with_header(struct checking *checking)
+{
+	static const char *const names[] = {
+	    "positions", "sales", "stock", "receptions"};
+	const struct source_header *header = source_header(checking->source);
+
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		if (checking->records[i] != header->records[i])
+			checking_tell(checking, SPAN("facts"),
+			    "%llu records of %s were written, %llu are there: "
+			    "import again",
+			    (unsigned long long)header->records[i], names[i],
+			    (unsigned long long)checking->records[i]);
+	if (checking->counts->articles != header->articles)
+		checking_tell(checking, SPAN("facts"),
+		    "%llu articles were written, %llu are there: import again",
+		    (unsigned long long)header->articles,
+		    (unsigned long long)checking->counts->articles);
+}
+
+static enum err
+check_facts(struct checking *checking)
+{
+	enum err err = source_open(&checking->source, checking->store);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err == ERR_DAMAGED || err == ERR_VERSION) {
+		checking_tell(checking, SPAN("facts"),
+		    "the facts file cannot be read (%s): import again",
+		    err_text(err));
+		return ERR_OK;
+	}
+	if (err == ERR_OK)
+		err = source_verify(checking->source);
+	if (err == ERR_DAMAGED) {
+		checking_tell(checking, SPAN("facts"),
+		    "suppliers, stores, classification or the index are not as "
+		    "they were written: import again");
+		err = ERR_OK;
+	}
+	if (err == ERR_OK)
+		err = source_suppliers(
+		    checking->source, check_supplier, checking);
+	if (err == ERR_DAMAGED) {
+		checking_tell(checking, SPAN("facts"),
+		    "a supplier's record is broken: import again");
+		err = ERR_OK;
+	}
+	if (err == ERR_OK)
+		compare_with_header(checking);
+	return err;
+}
+
+/* --- live --------------------------------------------------------------- */
+
+static enum err
+check_network(void *context, struct span code, const struct network *network)
+{
+	struct checking *checking = context;
+
+	(void)network;
+	if (!network_code_ok(code))
+		checking_tell(checking, SPAN("live.mdb"),
+		    "central code %.*s is none: import the network again",
+		    SPAN_ARG(code));
+	checking->counts->networks++;
+	return ERR_OK;
+}
+
+static enum err
+count_gamme(void *context, struct span codein, uint8_t gamme)
+{
+	struct checking *checking = context;
+
+	(void)codein;
+	(void)gamme;
+	checking->counts->gammes++;
+	return ERR_OK;
+}
+
+struct gamme_check {
+	struct checking *checking;
+	struct live_view *view;
+};
+
+static enum err
+check_gammes(void *context, const struct source_supplier *supplier)
+{
+	struct gamme_check *check = context;
+	enum err err = live_gammes(
+	    check->view, supplier->code, count_gamme, check->checking);
+
+	if (checking_broken(check->checking, err))
+		checking_tell(check->checking, SPAN("live.mdb"),
+		    "a server range of supplier %.*s is broken: import them "
+		    "again",
+		    SPAN_ARG(supplier->code));
+	return err == ERR_DAMAGED ? ERR_OK : err;
+}
+
+static enum err
+check_live(struct checking *checking)
+{
+	struct gamme_check check = {checking, NULL};
+	enum err err;
+
+	if (!checking_pages(checking, store_live(checking->store), "live.mdb",
+		"import again into a new data directory"))
+		return ERR_OK;
+	err = checking_sums(checking, CHECKING_LIVE);
+	if (err == ERR_OK)
+		err = live_view_open(&check.view, checking->store);
+	if (err != ERR_OK)
+		return err;
+	err = live_networks(check.view, check_network, checking);
+	if (checking_broken(checking, err))
+		checking_tell(checking, SPAN("live.mdb"),
+		    "a network record is broken: import the network again");
+	if (err == ERR_DAMAGED)
+		err = ERR_OK;
+	if (err == ERR_OK && checking->source != NULL)
+		err = source_suppliers(checking->source, check_gammes, &check);
+	live_view_close(check.view);
+	return err;
+}
+
+/* --- snapshots ---------------------------------------------------------- */
+
+/* Each figure of a catalogue's entry is in its snapshot, too. */
+static void
+compare_with_catalog(struct checking *checking, struct span supplier,
+    const struct catalog_entry *entry, struct snapshot *snap, uint64_t bytes)
+{
+	const struct snap_head *head = snapshot_head(snap);
+	const struct {
+		const char *what;
+		uint64_t told, is;
+	} figures[] = {
+	    {"rows", entry->rows, head->rows},
+	    {"milliseconds of its computation", (uint64_t)entry->computed_ms,
+		(uint64_t)head->computed_ms},
+	    {"as facts", entry->facts, head->facts},
+	    {"as network", entry->network, head->network},
+	    {"as ranges", entry->gamme, head->gamme},
+	    {"bytes", entry->bytes, bytes},
+	};
+	struct source_supplier info;
+
+	checking->counts->references += 2;
+	for (unsigned i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+		if (figures[i].told != figures[i].is)
+			checking_tell(checking, SPAN("catalog.mdb"),
+			    "supplier %.*s: %llu %s, but its snapshot has "
+			    "%llu: compute it again",
+			    SPAN_ARG(supplier),
+			    (unsigned long long)figures[i].told,
+			    figures[i].what, (unsigned long long)figures[i].is);
+	if (checking->source != NULL &&
+	    source_supplier(checking->source, supplier, &info) == ERR_NOT_FOUND)
+		checking->counts->leftovers++;
+}
+
+static uint64_t
+file_bytes(struct checking *checking, struct span supplier, uint64_t generation)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes = 0, on_disk;
+
+	if (store_snapshot_path(
+		path, checking->store, supplier, generation, "") == ERR_OK)
+		fs_size(path, &bytes, &on_disk);
+	return bytes;
+}
+
+/* The rows packed beside a snapshot: none is fine. */
+static void
+verify_zip(struct checking *checking, struct snapshot *snap)
+{
+	struct zip *zip;
+	enum err err = zip_open(&zip, checking->store, snap);
+
+	if (err == ERR_NOT_FOUND)
+		return;
+	if (err == ERR_OK) {
+		err = zip_verify(zip);
+		checking->counts->sections += zip_head(zip)->segments;
+		checking->counts->bytes += zip_head(zip)->bytes;
+	}
+	if (err != ERR_OK)
+		checking_tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: its packed rows: %s: 'gridctl gzip' makes "
+		    "them again",
+		    SPAN_ARG(snapshot_supplier(snap)), err_text(err));
+	zip_close(zip);
+}
+
+/* Opens it, verifies it, and lets go; the caller tells what came of it. */
+static enum err
+verify(struct checking *checking, struct span supplier,
+    const struct catalog_entry *entry, struct fault *fault)
+{
+	struct snapshot_verified verified = {0, 0};
+	struct snapshot *snap;
+	enum err err =
+	    snapshot_open(&snap, checking->store, supplier, entry->generation);
+
+	if (err != ERR_OK)
+		return err;
+	err = snapshot_verify(snap, fault, &verified);
+	if (err == ERR_OK && snapshot_left_out(snap) > 0)
+		checking_tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: %u of its articles have no row, as their "
+		    "sums are too large: mend their figures, import and "
+		    "compute "
+		    "again ('gridctl compute' names them)",
+		    SPAN_ARG(supplier), snapshot_left_out(snap));
+	if (err == ERR_OK && entry->facts != 0)
+		compare_with_catalog(checking, supplier, entry, snap,
+		    file_bytes(checking, supplier, entry->generation));
+	checking->counts->snapshots++;
+	checking->counts->sections += verified.sections;
+	checking->counts->bytes += verified.bytes;
+	if (err == ERR_OK)
+		verify_zip(checking, snap);
+	if (checking->at != NULL)
+		checking->at(checking->context, checking->counts->bytes);
+	snapshot_close(snap);
+	return err;
+}
+
+/* True when it was replaced and removed since the check began. */
+static bool
+is_gone(struct checking *checking, struct span supplier, uint64_t generation)
+{
+	struct catalog_view *now;
+	bool gone = false;
+
+	if (catalog_view_open(&now, checking->store) == ERR_OK) {
+		gone = !catalog_keeps(now, supplier, generation);
+		catalog_view_close(now);
+	}
+	return gone;
+}
+
+/* Computing again leaves a replaced one as it is, until its time is over. */
+static void
+tell_snapshot(struct checking *checking, struct span supplier, enum err err,
+    bool replaced)
+{
+	checking_tell(checking, SPAN("snapshots"), "supplier %.*s: %s%s: %s",
+	    SPAN_ARG(supplier), replaced ? "of a replaced snapshot, " : "",
+	    err == ERR_NOT_FOUND ? "its file is missing" : err_text(err),
+	    replaced ? "'gridctl prune --grace 0s' forgets it"
+		     : "compute it again");
+}
+
+static enum err
+check_snapshot(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct checking *checking = context;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = verify(checking, supplier, entry, &fault);
+	if (err == ERR_OK || err == ERR_NO_MEMORY)
+		return err;
+	if (err == ERR_NOT_FOUND &&
+	    is_gone(checking, supplier, entry->generation))
+		return ERR_OK;
+	if (fault_is_set(&fault)) {
+		checking->counts->damages++;
+		checking->tell(checking->context, &fault);
+	} else
+		tell_snapshot(checking, supplier, err, entry->facts == 0);
+	return ERR_OK;
+}
+
+/* A replaced one; the catalogue knows no more of it than its generation. */
+static enum err
+check_kept(void *context, struct span supplier, uint64_t generation)
+{
+	struct catalog_entry entry = {.generation = generation};
+
+	return check_snapshot(context, supplier, &entry);
+}
+
+static enum err
+check_snapshots(struct checking *checking)
+{
+	enum err err;
+
+	if (!checking_pages(checking, store_catalog(checking->store),
+		"catalog.mdb", "restore a backup, and compute the suppliers"))
+		return ERR_OK;
+	err = checking_sums(checking, CHECKING_CATALOG);
+	if (err == ERR_OK)
+		err = catalog_view_open(&checking->catalog, checking->store);
+	if (err == ERR_OK)
+		err = catalog_each(checking->catalog, check_snapshot, checking);
+	if (checking_broken(checking, err))
+		checking_tell(checking, SPAN("catalog.mdb"),
+		    "an entry is broken: compute the suppliers again");
+	if (err == ERR_OK || err == ERR_DAMAGED)
+		err =
+		    catalog_each_kept(checking->catalog, check_kept, checking);
+	return err == ERR_DAMAGED && checking->spoilt ? ERR_OK : err;
+}
+
+/* --- leftovers ----------------------------------------------------------- */
+
+static enum err
+look_at_snapshot(void *context, const char *name)
+{
+	struct checking *checking = context;
+	bool temporary;
+	uint64_t generation = key_file_generation(name, &temporary);
+
+	if (generation == 0)
+		generation = key_zip_generation(name, &temporary);
+	if (generation != 0 &&
+	    (temporary ||
+		!catalog_keeps(
+		    checking->catalog, checking->supplier, generation)))
+		checking->counts->leftovers++;
+	return ERR_OK;
+}
+
+static enum err
+list_folder(void *context, const char *name)
+{
+	struct checking *checking = context;
+	char code[KEY_FILE_MAX];
+	enum err err;
+
+	checking->supplier = key_file_code(code, name);
+	err = fs_path(checking->folder, "%s/snapshots/%s",
+	    store_dir(checking->store), name);
+	return err == ERR_OK && checking->supplier.len > 0
+	    ? fs_list(checking->folder, look_at_snapshot, checking)
+	    : err;
+}
+
+static enum err
+look_at_facts(void *context, const char *name)
+{
+	struct checking *checking = context;
+	bool temporary;
+	uint64_t current = 0,
+		 generation = key_file_generation(name, &temporary);
+	enum err err = source_current(&current, checking->store);
+
+	if (err == ERR_OK && generation != 0 &&
+	    (temporary || generation != current))
+		checking->counts->leftovers++;
+	return err == ERR_DAMAGED ? ERR_OK : err; /* which has been told */
+}
+
+/* A folder that is gone has nothing left over; what it had is told before. */
+static enum err
+look_into(struct checking *checking, const char *folder,
+    enum err (*each)(void *context, const char *name))
+{
+	char path[FS_PATH_MAX];
+	enum err err =
+	    fs_path(path, "%s/%s", store_dir(checking->store), folder);
+
+	if (err == ERR_OK)
+		err = fs_list(path, each, checking);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+check_leftovers(struct checking *checking)
+{
+	enum err err = look_into(checking, "facts", look_at_facts);
+
+	if (err == ERR_OK)
+		err = look_into(checking, "snapshots", list_folder);
+	return err == ERR_OK ? checking_words_left(checking) : err;
+}
+
+enum err
+check_store(struct check_counts *counts, struct store *store,
+    void (*tell_fault)(void *context, const struct fault *fault),
+    void (*at)(void *context, uint64_t bytes), void *context)
+{
+	struct checking checking = {.store = store,
+	    .counts = counts,
+	    .tell = tell_fault,
+	    .at = at,
+	    .context = context};
+	enum err err;
+
+	memset(counts, 0, sizeof(*counts));
+	err = check_facts(&checking);
+	if (err == ERR_OK)
+		err = check_live(&checking);
+	if (err == ERR_OK)
+		err = check_snapshots(&checking);
+	if (err == ERR_OK && checking.catalog != NULL)
+		err = checking_words(&checking);
+	if (err == ERR_OK)
+		err = checking_state(&checking);
+	if (err == ERR_OK && checking.catalog != NULL)
+		err = check_leftovers(&checking);
+	catalog_view_close(checking.catalog);
+	source_close(checking.source);
+	return err;
+}

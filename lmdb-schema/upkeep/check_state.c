@@ -1,0 +1,192 @@
+/*
+ * What the API itself keeps: each record is decoded, and what it refers to
+ * looked up. There is nothing to make it from again: what helps is a backup.
+ */
+#include "common/kv/kv.h"
+#include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/user.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/checking.h"
+
+#define HELP "restore a backup"
+
+struct state_check {
+	struct checking *checking;
+	struct state_view *view;
+	struct span supplier;
+	uint64_t next; /* number of the audit trail */
+};
+
+/* --- people --------------------------------------------------------------- */
+
+static enum err
+check_key(void *context, const struct access_key *key)
+{
+	struct state_check *check = context;
+
+	check->checking->counts->people++;
+	if (key->id.len != ACCESS_ID_LEN || !access_name_ok(key->name))
+		checking_tell(check->checking, SPAN("state.mdb"),
+		    "key %.*s is broken: revoke it and make another",
+		    SPAN_ARG(key->id));
+	return ERR_OK;
+}
+
+static enum err
+check_user(void *context, const struct user *user)
+{
+	struct state_check *check = context;
+	struct span hash;
+
+	check->checking->counts->people++;
+	if (!access_name_ok(user->name) ||
+	    user_hash(state_view_txn(check->view), user->name, &hash) !=
+		ERR_OK ||
+	    !digest_password_ok(hash))
+		checking_tell(check->checking, SPAN("state.mdb"),
+		    "user %.*s is broken: give another password",
+		    SPAN_ARG(user->name));
+	return ERR_OK;
+}
+
+static enum err
+check_session(void *context, struct span id, struct span user)
+{
+	struct state_check *check = context;
+	struct span hash;
+
+	check->checking->counts->people++;
+	check->checking->counts->references++;
+	if (id.len != DIGEST_SHA256_LEN ||
+	    user_hash(state_view_txn(check->view), user, &hash) != ERR_OK)
+		checking_tell(check->checking, SPAN("state.mdb"),
+		    "a session of %.*s, who is no user: change that user's "
+		    "password, or %s",
+		    SPAN_ARG(user), HELP);
+	return ERR_OK;
+}
+
+/* --- proposals ------------------------------------------------------------ */
+
+/* An article that the facts have no more is nobody's fault: not looked up. */
+static enum err
+check_proposal(
+    void *context, struct span codein, const struct proposal *proposal)
+{
+	struct state_check *check = context;
+
+	check->checking->counts->proposals++;
+	if (proposal->author.len == 0)
+		checking_tell(check->checking, SPAN("state.mdb"),
+		    "the range of article %.*s of supplier %.*s has no author: "
+		    "propose it again",
+		    SPAN_ARG(codein), SPAN_ARG(check->supplier));
+	return ERR_OK;
+}
+
+static enum err
+check_supplier(
+    void *context, struct span supplier, const struct proposal_counts *counts)
+{
+	struct state_check *check = context;
+	enum err err;
+
+	(void)counts;
+	check->supplier = supplier;
+	err = proposal_pending(check->view, supplier, check_proposal, check);
+	return err == ERR_OK
+	    ? proposal_validated(check->view, supplier, check_proposal, check)
+	    : err;
+}
+
+/* Entries are numbered without a gap, and never altered. */
+static enum err
+check_entry(void *context, const struct audit_entry *entry)
+{
+	struct state_check *check = context;
+
+	check->checking->counts->proposals++;
+	if (check->next != 0 && entry->number != check->next)
+		checking_tell(check->checking, SPAN("state.mdb"),
+		    "the audit trail lacks entry %llu: " HELP,
+		    (unsigned long long)check->next);
+	check->next = entry->number + 1;
+	return ERR_OK;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+static enum err
+check_people(struct state_check *check)
+{
+	enum err err = access_key_each(check->view, check_key, check);
+
+	if (err == ERR_OK)
+		err = user_each(check->view, check_user, check);
+	return err == ERR_OK ? session_each(check->view, check_session, check)
+			     : err;
+}
+
+/* Those that were met by their suppliers must be all. */
+static enum err
+count_proposals(struct state_check *check)
+{
+	struct kv_txn *txn = state_view_txn(check->view);
+	uint64_t pending = 0, validated = 0;
+	enum err err = kv_count(txn, STATE_PENDING, &pending);
+
+	if (err == ERR_OK)
+		err = kv_count(txn, STATE_VALIDATED, &validated);
+	unsigned long long all = pending + validated;
+
+	if (err == ERR_OK && all != check->checking->counts->proposals)
+		checking_tell(check->checking, SPAN("state.mdb"),
+		    "%llu proposals, but their suppliers have %llu: " HELP, all,
+		    (unsigned long long)check->checking->counts->proposals);
+	return err;
+}
+
+static enum err
+check_proposals(struct state_check *check)
+{
+	enum err err = proposal_suppliers(check->view, check_supplier, check);
+
+	if (err == ERR_OK)
+		err = count_proposals(check);
+	return err == ERR_OK ? audit_each(check->view, 0, check_entry, check)
+			     : err;
+}
+
+enum err
+checking_state(struct checking *checking)
+{
+	static const struct {
+		enum err (*run)(struct state_check *check);
+		const char *what;
+	} parts[] = {
+	    {check_people, "a key, user or session"},
+	    {check_proposals, "a proposal or an entry of the audit trail"},
+	};
+	struct state_check check = {.checking = checking};
+	enum err err;
+
+	if (!checking_pages(
+		checking, store_state(checking->store), "state.mdb", HELP))
+		return ERR_OK;
+	err = checking_sums(checking, CHECKING_STATE);
+	if (err == ERR_OK)
+		err = state_view_open(&check.view, checking->store);
+	for (unsigned i = 0; i < 2 && err == ERR_OK; i++) {
+		err = parts[i].run(&check);
+		if (checking_broken(checking, err))
+			checking_tell(checking, SPAN("state.mdb"),
+			    "%s cannot be read: " HELP, parts[i].what);
+		if (err == ERR_DAMAGED)
+			err = ERR_OK;
+	}
+	state_view_close(check.view);
+	return err;
+}

@@ -1,0 +1,67 @@
+/* The index of all suppliers' words: none is fine, a damaged one is told. */
+#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/upkeep/checking.h"
+
+/* Of the current generations it has all rows; of others it is not asked. */
+static void
+compare_with_words(struct checking *checking, const struct wordbook *book)
+{
+	for (uint32_t i = 0; i < wordbook_head(book)->suppliers; i++) {
+		const struct wordbook_supplier *supplier =
+		    wordbook_supplier(book, i);
+		struct span code = wordbook_code(book, i);
+		struct catalog_entry entry;
+
+		if (catalog_get(checking->catalog, code, &entry) != ERR_OK ||
+		    entry.generation != supplier->generation)
+			continue;
+		checking->counts->references++;
+		if (entry.rows != supplier->rows)
+			checking_tell(checking, SPAN("words.idx"),
+			    "supplier %.*s: %u rows, but its snapshot has "
+			    "%llu: delete the file, 'gridctl index' makes it "
+			    "again",
+			    SPAN_ARG(code), supplier->rows,
+			    (unsigned long long)entry.rows);
+	}
+}
+
+enum err
+checking_words(struct checking *checking)
+{
+	struct wordbook *book;
+	enum err err = wordbook_open(&book, checking->store);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err == ERR_OK) {
+		checking->counts->sections += WORDBOOK_SECTIONS;
+		checking->counts->bytes += wordbook_head(book)->bytes;
+		err = wordbook_verify(book);
+	}
+	if (err == ERR_OK)
+		compare_with_words(checking, book);
+	else if (err != ERR_NO_MEMORY)
+		checking_tell(checking, SPAN("words.idx"),
+		    "%s: searches may miss rows, or find others, until "
+		    "'gridctl index' makes it again",
+		    err_text(err));
+	if (checking->at != NULL)
+		checking->at(checking->context, checking->counts->bytes);
+	wordbook_close(book);
+	return err == ERR_NO_MEMORY ? err : ERR_OK;
+}
+
+enum err
+checking_words_left(struct checking *checking)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk;
+	enum err err = wordbook_path(path, checking->store, ".tmp");
+
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	checking->counts->leftovers += err == ERR_OK;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}

@@ -1,0 +1,285 @@
+#include "lmdb-schema/upkeep/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/kv/kv.h"
+#include "common/log.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/store/store.h"
+
+struct copying {
+	struct store *from, *to;
+	struct copy_counts *counts;
+	struct fault *fault;
+};
+
+#define COPY_BYTES ((size_t)1 << 20)
+
+/* Through this process, where the kernel will not. */
+static int
+copy_by_hand(int from, int to)
+{
+	char *bytes = malloc(COPY_BYTES);
+	enum err err = bytes == NULL ? ERR_NO_MEMORY : ERR_OK;
+	ssize_t got = 1;
+	int errnum = 0;
+
+	while (err == ERR_OK && got > 0) {
+		got = read(from, bytes, COPY_BYTES);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got > 0)
+			err = fs_write_all(to, bytes, (size_t)got);
+	}
+	errnum = errno;
+	free(bytes);
+	if (err == ERR_NO_MEMORY)
+		return ENOMEM;
+	return err != ERR_OK || got < 0 ? errnum : 0;
+}
+
+/* The kernel copies within a disk, and mostly between two of a kind. */
+static int
+copy_bytes(int from, int to)
+{
+	for (;;) {
+		ssize_t got =
+		    copy_file_range(from, NULL, to, NULL, 1u << 30, 0);
+
+		if (got == 0)
+			return 0;
+		if (got < 0 &&
+		    (errno == EXDEV || errno == EOPNOTSUPP || errno == ENOSYS ||
+			errno == EINVAL))
+			return copy_by_hand(from, to); /* from where it is */
+		if (got < 0 && errno != EINTR)
+			return errno;
+	}
+}
+
+/*
+ * No link, which could lead to a file that is only ours to read, and nothing
+ * that opening or reading would wait for: `*fd` is then -1.
+ */
+static enum err
+open_regular(int *fd, struct stat *st, const char *path, struct fault *fault)
+{
+	int errnum = 0;
+
+	*fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0 || fstat(*fd, st) != 0)
+		errnum = errno;
+	else if (S_ISREG(st->st_mode))
+		return ERR_OK;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	if (errnum != 0 && errnum != ELOOP && errnum != ENXIO)
+		return err_from_errno(errnum);
+	fault_set(fault, path,
+	    "is no regular file, but a link or the like, and is not copied: "
+	    "put back what was there, or remove it and compute or import "
+	    "again");
+	return ERR_DAMAGED;
+}
+
+/* Immutable files: a link would do on one disk, but a backup is a copy. */
+static enum err
+copy_file(struct copying *copying, const char *from, const char *to)
+{
+	int in, out, errnum = 0;
+	struct stat st;
+	enum err err = open_regular(&in, &st, from, copying->fault);
+
+	if (err != ERR_OK)
+		return err;
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	if (out < 0)
+		errnum = errno;
+	if (errnum == 0)
+		errnum = copy_bytes(in, out);
+	if (errnum == 0 && fsync(out) != 0)
+		errnum = errno;
+	close(in);
+	if (out >= 0)
+		close(out);
+	copying->counts->bytes += (uint64_t)st.st_size;
+	if (errnum == 0)
+		return ERR_OK;
+	if (errnum == EFBIG) /* a limit is no other than a full disk */
+		errnum = ENOSPC;
+	log_error(
+	    "cannot copy: from=%s to=%s error=%s", from, to, strerror(errnum));
+	return err_from_errno(errnum);
+}
+
+static enum err
+copy_env(
+    struct copying *copying, struct kv *kv, const char *dir, const char *name)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk;
+	enum err err = fs_path(path, "%s/%s", dir, name);
+
+	if (err == ERR_OK)
+		err = kv_copy(kv, path);
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	if (err == ERR_OK)
+		copying->counts->bytes += bytes;
+	return err;
+}
+
+static enum err
+copy_envs(struct copying *copying, const char *dir)
+{
+	struct store *from = copying->from;
+	enum err err = copy_env(copying, store_live(from), dir, "live.mdb");
+
+	if (err == ERR_OK)
+		err =
+		    copy_env(copying, store_catalog(from), dir, "catalog.mdb");
+	if (err == ERR_OK)
+		err = copy_env(copying, store_state(from), dir, "state.mdb");
+	return err;
+}
+
+static enum err
+copy_facts(struct copying *copying)
+{
+	char from[FS_PATH_MAX], to[FS_PATH_MAX];
+	uint64_t generation;
+	enum err err = source_current(&generation, copying->to);
+
+	if (err != ERR_OK || generation == 0)
+		return err;
+	err = store_facts_path(from, copying->from, generation, "");
+	if (err == ERR_OK)
+		err = store_facts_path(to, copying->to, generation, "");
+	return err == ERR_OK ? copy_file(copying, from, to) : err;
+}
+
+/* One that is gone or unreadable is forgotten in the copy. */
+static enum err
+copy_snapshot(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct copying *copying = context;
+	char from[FS_PATH_MAX], to[FS_PATH_MAX], folder[FS_PATH_MAX];
+	enum err err = store_snapshot_path(
+	    from, copying->from, supplier, entry->generation, "");
+
+	if (err == ERR_OK)
+		err = store_snapshot_folder(folder, copying->to, supplier);
+	if (err == ERR_OK)
+		err = fs_mkdir(folder);
+	if (err == ERR_OK)
+		err = store_snapshot_path(
+		    to, copying->to, supplier, entry->generation, "");
+	if (err != ERR_OK)
+		return err;
+	err = copy_file(copying, from, to);
+	if (err == ERR_OK)
+		copying->counts->snapshots++;
+	if (err != ERR_NOT_FOUND && err != ERR_DENIED)
+		return err;
+	copying->counts->skipped++;
+	return catalog_forget(copying->to, supplier);
+}
+
+static enum err
+copy_snapshots(struct copying *copying)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, copying->to);
+
+	if (err == ERR_OK)
+		err = catalog_each(view, copy_snapshot, copying);
+	catalog_view_close(view);
+	return err;
+}
+
+/* Only what is current was copied: nobody pages through the rest here. */
+static enum err
+forget_replaced(struct store *store)
+{
+	struct kv_txn *txn;
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = kv_clear(txn, CATALOG_RETIRED);
+	if (err == ERR_OK)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+/* Under the import lock: the facts that are current stay where they are. */
+static enum err
+copy_all(struct copying *copying, const char *dir)
+{
+	enum err err = store_prepare(dir);
+
+	if (err == ERR_OK)
+		err = copy_envs(copying, dir);
+	if (err == ERR_OK)
+		err = store_open_unmarked(&copying->to, dir, copying->fault);
+	if (err == ERR_OK)
+		err = copy_facts(copying);
+	if (err == ERR_OK)
+		err = copy_snapshots(copying);
+	if (err == ERR_OK)
+		err = forget_replaced(copying->to);
+	if (err == ERR_OK)
+		err = store_mark(dir);
+	store_close(copying->to);
+	return err;
+}
+
+static enum err
+refuse(void *context, const char *name)
+{
+	(void)context;
+	(void)name;
+	return ERR_EXISTS;
+}
+
+enum err
+store_copy(const char *from, const char *to, struct copy_counts *counts,
+    struct fault *fault)
+{
+	struct copying copying = {.counts = counts, .fault = fault};
+	const bool there = eaccess(to, F_OK) == 0;
+	int lock = -1;
+	enum err err;
+
+	memset(counts, 0, sizeof(*counts));
+	if (there && fs_list(to, refuse, NULL) != ERR_OK) {
+		fault_set(fault, to,
+		    "exists already: name a folder that does not, or an empty "
+		    "one");
+		return ERR_EXISTS;
+	}
+	err = store_open(&copying.from, from, fault);
+	if (err == ERR_OK)
+		err = store_lock_import(&lock, copying.from, true);
+	if (err == ERR_OK) {
+		err = copy_all(&copying, to);
+		if (err != ERR_OK)
+			(void)(there ? fs_empty(to) : fs_remove_tree(to));
+	}
+	if (err != ERR_OK)
+		fault_set(fault, to, "could not be written: %s", err_text(err));
+	if (lock >= 0)
+		close(lock);
+	store_close(copying.from);
+	return err;
+}

@@ -1,0 +1,293 @@
+/*
+ * A file goes only when the catalogue does not name it and no process that
+ * could be making it holds a lock.
+ */
+#include "lmdb-schema/upkeep/prune.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/fs.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/store/store.h"
+
+struct pruning {
+	struct store *store;
+	struct pruned *pruned;
+	struct catalog_view *view; /* while a supplier's folder is listed */
+	struct span supplier;
+	char folder[FS_PATH_MAX];
+	uint64_t facts; /* current generation */
+};
+
+static enum err
+remove_file(struct pruning *pruning, const char *path, uint64_t *count)
+{
+	uint64_t bytes, on_disk;
+	enum err err = fs_size(path, &bytes, &on_disk);
+
+	if (err == ERR_OK)
+		err = fs_unlink(path);
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	(*count)++;
+	pruning->pruned->bytes += on_disk;
+	return ERR_OK;
+}
+
+/* --- suppliers that are gone --------------------------------------------- */
+
+struct gone {
+	struct source *source;
+	struct codemap *suppliers;
+};
+
+static enum err
+note_gone(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct gone *gone = context;
+	struct source_supplier info;
+	uint32_t number;
+
+	(void)entry;
+	if (source_supplier(gone->source, supplier, &info) != ERR_NOT_FOUND)
+		return ERR_OK;
+	return codemap_add(gone->suppliers, supplier, &number);
+}
+
+static enum err
+list_gone(struct gone *gone, struct store *store)
+{
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, store);
+
+	gone->suppliers = codemap_new();
+	if (gone->suppliers == NULL)
+		err = ERR_NO_MEMORY;
+	if (err == ERR_OK)
+		err = catalog_each(view, note_gone, gone);
+	catalog_view_close(view);
+	return err;
+}
+
+/*
+ * The snapshots of suppliers that the facts have no more count as replaced.
+ * Facts that cannot be read, and damaged entries, are for others to tell.
+ */
+static enum err
+forget_gone(struct store *store)
+{
+	struct gone gone = {NULL, NULL};
+	enum err err = source_open(&gone.source, store);
+
+	if (err != ERR_OK)
+		return err == ERR_NO_MEMORY ? err : ERR_OK;
+	err = list_gone(&gone, store);
+	if (err == ERR_DAMAGED)
+		err = ERR_OK;
+	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(gone.suppliers);
+	     i++)
+		err = catalog_forget(store, codemap_code(gone.suppliers, i));
+	codemap_free(gone.suppliers);
+	source_close(gone.source);
+	return err;
+}
+
+/* --- generations --------------------------------------------------------- */
+
+/* Takes what has been retired long enough out of the catalogue. */
+static enum err
+forget_retired(struct store *store, int64_t grace_ms)
+{
+	struct kv_txn *txn;
+	struct kv_walk *walk;
+	struct span key, value;
+	int64_t now = date_now_ms();
+	enum err err = kv_write(&txn, store_catalog(store));
+
+	if (err != ERR_OK)
+		return err;
+	walk = kv_walk_begin(txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
+	if (walk == NULL)
+		err = ERR_NO_MEMORY;
+	while (err == ERR_OK) {
+		int64_t since;
+
+		err = kv_walk_next(walk, &key, &value);
+		/* Whoever cannot tell since when has been retired for ever. */
+		if (err != ERR_OK && (err != ERR_DAMAGED || key.len == 0))
+			break;
+		since = err == ERR_OK ? (int64_t)key_value_u64(value) : 0;
+		err = ERR_OK;
+		/* A clock that was set back must not keep files for ever. */
+		if (now - since >= grace_ms || since > now + grace_ms)
+			err = kv_walk_del(walk);
+	}
+	kv_walk_end(walk);
+	if (err == ERR_NOT_FOUND)
+		return kv_commit(txn);
+	kv_abort(txn);
+	return err;
+}
+
+/* Unless it may still be in the making, by whoever has that lock. */
+static enum err
+remove_unpublished(struct pruning *pruning, const char *path,
+    enum err (*take_lock)(int *fd, struct store *store, bool wait))
+{
+	int lock;
+	enum err err = take_lock(&lock, pruning->store, false);
+
+	if (err != ERR_OK)
+		return err == ERR_BUSY ? ERR_OK : err;
+	err = remove_file(pruning, path, &pruning->pruned->leftovers);
+	close(lock);
+	return err;
+}
+
+/* A snapshot's packed rows go with it, and are not counted beside it. */
+static enum err
+prune_snapshot(void *context, const char *name)
+{
+	struct pruning *pruning = context;
+	char path[FS_PATH_MAX];
+	bool temporary;
+	uint64_t uncounted = 0, generation,
+		 zip = key_zip_generation(name, &temporary);
+	enum err err;
+
+	generation = zip != 0 ? zip : key_file_generation(name, &temporary);
+	if (generation == 0 ||
+	    (!temporary &&
+		catalog_keeps(pruning->view, pruning->supplier, generation)))
+		return ERR_OK;
+	err = fs_path(path, "%s/%s", pruning->folder, name);
+	if (err != ERR_OK)
+		return err;
+	if (zip != 0 && temporary)
+		return remove_unpublished(pruning, path, store_lock_zip);
+	return remove_file(pruning, path,
+	    zip != 0        ? &uncounted
+		: temporary ? &pruning->pruned->leftovers
+			    : &pruning->pruned->snapshots);
+}
+
+/* The supplier's lock keeps a computation from being disturbed. */
+static enum err
+sweep_supplier(struct pruning *pruning, struct span supplier)
+{
+	int lock;
+	enum err err =
+	    store_lock_supplier(&lock, pruning->store, supplier, false);
+
+	if (err != ERR_OK)
+		return err == ERR_BUSY ? ERR_OK : err;
+	pruning->supplier = supplier;
+	err = store_snapshot_folder(pruning->folder, pruning->store, supplier);
+	if (err == ERR_OK)
+		err = catalog_view_open(&pruning->view, pruning->store);
+	if (err == ERR_OK)
+		err = fs_list(pruning->folder, prune_snapshot, pruning);
+	catalog_view_close(pruning->view);
+	pruning->view = NULL;
+	close(lock);
+	return err;
+}
+
+static enum err
+prune_folder(void *context, const char *name)
+{
+	char code[KEY_FILE_MAX];
+	struct span supplier = key_file_code(code, name);
+
+	return supplier.len == 0 ? ERR_OK : sweep_supplier(context, supplier);
+}
+
+static enum err
+prune_fact(void *context, const char *name)
+{
+	struct pruning *pruning = context;
+	char path[FS_PATH_MAX];
+	bool temporary;
+	uint64_t generation = key_file_generation(name, &temporary);
+	enum err err;
+
+	if (generation == 0 || (!temporary && generation == pruning->facts))
+		return ERR_OK;
+	err = fs_path(path, "%s/facts/%s", store_dir(pruning->store), name);
+	if (err != ERR_OK)
+		return err;
+	return remove_file(pruning, path,
+	    temporary ? &pruning->pruned->leftovers : &pruning->pruned->facts);
+}
+
+/* Readers hold the old facts open; unlinking does not disturb them. */
+static enum err
+prune_facts(struct pruning *pruning)
+{
+	char path[FS_PATH_MAX];
+	int lock;
+	enum err err = store_lock_import(&lock, pruning->store, false);
+
+	if (err != ERR_OK)
+		return err == ERR_BUSY ? ERR_OK : err;
+	err = source_current(&pruning->facts, pruning->store);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/facts", store_dir(pruning->store));
+	if (err == ERR_OK)
+		err = fs_list(path, prune_fact, pruning);
+	close(lock);
+	return err;
+}
+
+static enum err
+prune_words(struct pruning *pruning)
+{
+	char path[FS_PATH_MAX];
+	enum err err = wordbook_path(path, pruning->store, ".tmp");
+
+	return err == ERR_OK
+	    ? remove_unpublished(pruning, path, store_lock_words)
+	    : err;
+}
+
+enum err
+prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
+{
+	struct pruning pruning = {.store = store, .pruned = pruned};
+	char path[FS_PATH_MAX];
+	enum err err;
+
+	memset(pruned, 0, sizeof(*pruned));
+	err = forget_gone(store);
+	if (err == ERR_OK)
+		err = forget_retired(store, grace_seconds * 1000);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/snapshots", store_dir(store));
+	if (err == ERR_OK)
+		err = fs_list(path, prune_folder, &pruning);
+	if (err == ERR_OK)
+		err = prune_facts(&pruning);
+	if (err == ERR_OK)
+		err = prune_words(&pruning);
+	return err;
+}
+
+enum err
+prune_supplier(struct store *store, struct span supplier, int64_t grace_seconds,
+    struct pruned *pruned)
+{
+	struct pruning pruning = {.store = store, .pruned = pruned};
+	enum err err;
+
+	memset(pruned, 0, sizeof(*pruned));
+	err = forget_retired(store, grace_seconds * 1000);
+	return err == ERR_OK ? sweep_supplier(&pruning, supplier) : err;
+}

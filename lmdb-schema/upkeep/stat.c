@@ -1,0 +1,159 @@
+#include "lmdb-schema/upkeep/stat.h"
+
+#include <string.h>
+
+#include "common/fs.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/compute/compute.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/store/store.h"
+
+static enum err
+count_facts(struct stat_counts *counts, struct store *store)
+{
+	const struct source_header *header;
+	struct source *source;
+	char path[FS_PATH_MAX];
+	uint64_t bytes;
+	enum err err = source_open(&source, store);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err != ERR_OK)
+		return err;
+	header = source_header(source);
+	counts->facts = source_generation(source);
+	counts->newest_month = header->newest_month;
+	counts->suppliers = header->suppliers;
+	counts->stores = header->stores;
+	counts->classes = header->classes;
+	counts->articles = header->articles;
+	counts->sales = header->records[SERIES_SALES];
+	counts->stock = header->records[SERIES_STOCK];
+	counts->receptions = header->records[SERIES_RECEPTIONS];
+	counts->positions = header->records[SERIES_POSITIONS];
+	err = store_facts_path(path, store, counts->facts, "");
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &counts->facts_bytes);
+	source_close(source);
+	return err;
+}
+
+static enum err
+count_table(uint64_t *count, struct kv *kv, unsigned table)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = kv_count(txn, table, count);
+	kv_abort(txn);
+	return err;
+}
+
+struct snapshots {
+	struct stat_counts *counts;
+	struct store *store;
+	struct wordbook *book; /* NULL: none that can be used */
+	uint32_t next; /* of its suppliers, which come in the same order */
+};
+
+static enum err
+count_snapshot(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct snapshots *snapshots = context;
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk = 0;
+	bool stale;
+	enum err err =
+	    compute_is_stale(&stale, snapshots->store, supplier, entry);
+
+	if (err != ERR_OK)
+		return err;
+	snapshots->counts->snapshots++;
+	snapshots->counts->stale += stale;
+	snapshots->counts->rows += entry->rows;
+	snapshots->counts->indexed += snapshots->book != NULL &&
+	    wordbook_has(
+		snapshots->book, &snapshots->next, supplier, entry->generation);
+	snapshots->counts->snapshot_bytes += entry->bytes;
+	err = zip_path(path, snapshots->store, supplier, entry->generation, "");
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK; /* nobody asked for them yet */
+	snapshots->counts->zip_bytes += on_disk;
+	return err;
+}
+
+static enum err
+count_snapshots(struct stat_counts *counts, struct store *store)
+{
+	struct snapshots snapshots = {.counts = counts, .store = store};
+	struct catalog_view *view;
+	enum err err = catalog_view_open(&view, store);
+
+	/* Without it, or with one that the log calls damaged, none is in it. */
+	if (err == ERR_OK &&
+	    wordbook_open(&snapshots.book, store) == ERR_NO_MEMORY)
+		err = ERR_NO_MEMORY;
+	if (err == ERR_OK)
+		err = catalog_each(view, count_snapshot, &snapshots);
+	wordbook_close(snapshots.book);
+	catalog_view_close(view);
+	return err;
+}
+
+static enum err
+measure(uint64_t *on_disk, struct store *store, const char *name)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes;
+	enum err err = fs_path(path, "%s/%s", store_dir(store), name);
+
+	return err == ERR_OK ? fs_size(path, &bytes, on_disk) : err;
+}
+
+static enum err
+measure_words(uint64_t *on_disk, struct store *store)
+{
+	enum err err = measure(on_disk, store, "words.idx");
+
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+stat_collect(struct stat_counts *counts, struct store *store)
+{
+	enum err err;
+
+	memset(counts, 0, sizeof(*counts));
+	err = count_facts(counts, store);
+	if (err == ERR_OK)
+		err = count_table(
+		    &counts->networks, store_live(store), LIVE_NETWORK);
+	if (err == ERR_OK)
+		err = count_table(
+		    &counts->gammes, store_live(store), LIVE_GAMMES);
+	if (err == ERR_OK)
+		err = count_table(
+		    &counts->retired, store_catalog(store), CATALOG_RETIRED);
+	if (err == ERR_OK)
+		err = count_snapshots(counts, store);
+	if (err == ERR_OK)
+		err = measure_words(&counts->words_bytes, store);
+	if (err == ERR_OK)
+		err = measure(&counts->live_bytes, store, "live.mdb");
+	if (err == ERR_OK)
+		err = measure(&counts->catalog_bytes, store, "catalog.mdb");
+	if (err == ERR_OK)
+		err = measure(&counts->state_bytes, store, "state.mdb");
+	if (err == ERR_OK)
+		err = fs_free_bytes(store_dir(store), &counts->free_bytes);
+	return err;
+}

@@ -1,0 +1,159 @@
+#include "lmdb-schema/state/user.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/state.h"
+#include "tests/lmdb-schema/spoil.h"
+#include "tests/lmdb-schema/states.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+#define HOUR_MS INT64_C(3600000)
+
+static enum err
+login(const char *name, const char *password)
+{
+	char token[SESSION_TOKEN_LEN + 1];
+
+	return session_login(
+	    states, span_of(name), span_of(password), HOUR_MS, HOUR_MS, token);
+}
+
+static enum err
+add(const char *name, const char *password)
+{
+	return user_add(states, span_of(name), span_of(password), "test");
+}
+
+START_TEST(a_user_is_who_knows_the_password)
+{
+	ck_assert_int_eq(add("marie", "correct horse"), ERR_OK);
+	ck_assert_int_eq(login("marie", "correct horse"), ERR_OK);
+	ck_assert_int_eq(login("marie", "Correct horse"), ERR_DENIED);
+	ck_assert_int_eq(login("marie", ""), ERR_DENIED);
+	ck_assert_int_eq(login("mari", "correct horse"), ERR_DENIED);
+	ck_assert_int_eq(login("", "correct horse"), ERR_DENIED);
+	ck_assert_int_eq(add("marie", "another one"), ERR_EXISTS);
+	ck_assert_int_eq(login("marie", "another one"), ERR_DENIED);
+	ck_assert_str_eq(states_audit(0), "user-added test - marie - -\n");
+}
+END_TEST
+
+static const struct {
+	const char *name, *password;
+} refusals[] = {
+    {"", "long enough"},
+    {" marie", "long enough"},
+    {"marie ", "long enough"},
+    {"ma\nrie", "long enough"},
+    {"\xff", "long enough"},
+    {"12345678901234567890123456789012345678901234567890123456789012345",
+	"long enough"},
+    {"marie", ""},
+    {"marie", "1234567"},
+};
+
+START_TEST(names_and_passwords_that_will_not_do_are_refused)
+{
+	ck_assert_int_eq(
+	    add(refusals[_i].name, refusals[_i].password), ERR_BAD_INPUT);
+	ck_assert_str_eq(states_audit(0), "");
+}
+END_TEST
+
+START_TEST(a_new_password_ends_the_old_one)
+{
+	ck_assert_int_eq(add("marie", "first password"), ERR_OK);
+	ck_assert_int_eq(
+	    user_passwd(states, SPAN("marie"), SPAN("second password"), "test"),
+	    ERR_OK);
+	ck_assert_int_eq(login("marie", "first password"), ERR_DENIED);
+	ck_assert_int_eq(login("marie", "second password"), ERR_OK);
+	ck_assert_int_eq(user_passwd(states, SPAN("pierre"),
+			     SPAN("second password"), "test"),
+	    ERR_NOT_FOUND);
+}
+END_TEST
+
+START_TEST(who_is_removed_is_nobody)
+{
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(user_remove(states, SPAN("marie"), "test"), ERR_OK);
+	ck_assert_int_eq(
+	    user_remove(states, SPAN("marie"), "test"), ERR_NOT_FOUND);
+	ck_assert_int_eq(login("marie", "long enough"), ERR_DENIED);
+}
+END_TEST
+
+static enum err
+add_name(void *context, const struct user *user)
+{
+	char *text = context;
+	size_t len = strlen(text);
+
+	ck_assert_int_gt(user->created_ms, 0);
+	snprintf(text + len, 64 - len, "%.*s ", SPAN_ARG(user->name));
+	return ERR_OK;
+}
+
+START_TEST(users_come_in_order_and_move_the_generation)
+{
+	struct state_view *view;
+	uint64_t before, after;
+	char text[64] = "";
+
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(access_generation(view, &before), ERR_OK);
+	ck_assert_int_eq(add("paul", "long enough"), ERR_OK);
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(state_view_renew(view), ERR_OK);
+	ck_assert_int_eq(access_generation(view, &after), ERR_OK);
+	ck_assert_uint_gt(after, before);
+	ck_assert_int_eq(user_each(view, add_name, text), ERR_OK);
+	ck_assert_str_eq(text, "marie paul ");
+	state_view_close(view);
+}
+END_TEST
+
+START_TEST(a_damaged_user_can_be_removed_and_added_again)
+{
+	quiet_begin();
+	ck_assert_int_eq(
+	    user_add(states, SPAN("anne"), SPAN("long enough"), "test"),
+	    ERR_OK);
+	spoil_one(store_state(states), STATE_USERS,
+	    scratch_path("data/state.mdb"), SPAN("anne"));
+	ck_assert_int_eq(
+	    user_add(states, SPAN("anne"), SPAN("long enough"), "test"),
+	    ERR_DAMAGED);
+	ck_assert_int_eq(user_remove(states, SPAN("anne"), "test"), ERR_OK);
+	ck_assert_int_eq(
+	    user_add(states, SPAN("anne"), SPAN("long enough"), "test"),
+	    ERR_OK);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("user");
+	TCase *tc = tcase_create("user");
+
+	tcase_add_checked_fixture(tc, states_make, states_remove);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, a_user_is_who_knows_the_password);
+	tcase_add_loop_test(tc,
+	    names_and_passwords_that_will_not_do_are_refused, 0,
+	    sizeof(refusals) / sizeof(refusals[0]));
+	tcase_add_test(tc, a_new_password_ends_the_old_one);
+	tcase_add_test(tc, who_is_removed_is_nobody);
+	tcase_add_test(tc, users_come_in_order_and_move_the_generation);
+	tcase_add_test(tc, a_damaged_user_can_be_removed_and_added_again);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

@@ -1,0 +1,101 @@
+#include "lmdb-schema/upkeep/stat.h"
+
+#include <unistd.h>
+
+#include "tests/lmdb-schema/book.h"
+#include "tests/lmdb-schema/facts.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+
+static struct stat_counts counts;
+
+START_TEST(an_empty_store_holds_nothing)
+{
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.facts, 0);
+	ck_assert_uint_eq(counts.articles, 0);
+	ck_assert_uint_eq(counts.snapshots, 0);
+	ck_assert_uint_gt(counts.live_bytes, 0);
+	ck_assert_uint_gt(counts.free_bytes, 0);
+}
+END_TEST
+
+START_TEST(what_is_there_is_counted)
+{
+	uint64_t generation = facts_import(100, 1);
+	struct compute_result result;
+
+	facts_gamme("BIG", "C000001", 1);
+	facts_network("100001", 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	ck_assert_int_eq(facts_compute("SMALL", &result), ERR_OK);
+	ck_assert_int_eq(facts_compute("SMALL", &result), ERR_OK);
+	facts_gamme("BIG", "C000001", 2); /* now BIG is stale */
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.facts, generation);
+	ck_assert_int_eq(counts.newest_month, FACTS_MONTH);
+	ck_assert_uint_eq(counts.suppliers, 3);
+	ck_assert_uint_eq(counts.stores, FACTS_STORES);
+	ck_assert_uint_eq(counts.classes, 4);
+	ck_assert_uint_eq(counts.articles, 103);
+	ck_assert_uint_gt(counts.sales, 0);
+	ck_assert_uint_gt(counts.stock, 0);
+	ck_assert_uint_gt(counts.receptions, 0);
+	ck_assert_uint_eq(counts.positions, 103 * FACTS_STORES);
+	ck_assert_uint_eq(counts.networks, 1);
+	ck_assert_uint_eq(counts.gammes, 1);
+	ck_assert_uint_eq(counts.snapshots, 2);
+	ck_assert_uint_eq(counts.rows, 103);
+	ck_assert_uint_eq(counts.stale, 1);
+	ck_assert_uint_eq(counts.retired, 1);
+	ck_assert_uint_gt(counts.facts_bytes, 4096);
+	ck_assert_uint_gt(counts.snapshot_bytes, 4096);
+}
+END_TEST
+
+static void
+must_be_indexed(uint64_t snapshots)
+{
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.indexed, snapshots);
+}
+
+START_TEST(snapshots_are_in_the_index_until_they_are_computed_again)
+{
+	struct compute_result result;
+
+	facts_import(100, 1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	must_be_indexed(0);
+	ck_assert_uint_eq(counts.words_bytes, 0);
+	book_make();
+	must_be_indexed(1);
+	ck_assert_uint_ge(counts.words_bytes, 4096);
+	ck_assert_int_eq(facts_compute("SMALL", &result), ERR_OK);
+	must_be_indexed(1);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	must_be_indexed(0);
+	book_make();
+	must_be_indexed(2);
+	/* Damaged: its bytes are there, and nothing is in it. */
+	quiet_begin();
+	ck_assert_int_eq(truncate(book_path(""), 100), 0);
+	must_be_indexed(0);
+	ck_assert_int_gt(quiet_lines(), 0);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("stat");
+	TCase *tc = tcase_create("stat");
+
+	tcase_add_checked_fixture(tc, facts_make, facts_remove);
+	tcase_add_test(tc, an_empty_store_holds_nothing);
+	tcase_add_test(tc, what_is_there_is_counted);
+	tcase_add_test(
+	    tc, snapshots_are_in_the_index_until_they_are_computed_again);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
