@@ -12,11 +12,11 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/span.h"
-#include "fcgi/params.h"
-#include "fcgi/pieces.h"
-#include "fcgi/query.h"
-#include "fcgi/reply.h"
-#include "fcgi/request.h"
+#include "fcgi/http/params.h"
+#include "fcgi/http/pieces.h"
+#include "fcgi/http/query.h"
+#include "fcgi/http/reply.h"
+#include "fcgi/http/request.h"
 #include "lmdb-schema/state/access.h"
 
 struct arena;

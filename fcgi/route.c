@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fcgi/endpoint.h"
 #include "fcgi/call.h"
+#include "fcgi/endpoints/endpoint.h"
 #include "fcgi/metrics.h"
 
 #define API "/api/v1"

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "fcgi/params.h"
-#include "fcgi/request.h"
+#include "fcgi/http/params.h"
+#include "fcgi/http/request.h"
 
 struct call;
 

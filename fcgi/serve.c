@@ -15,7 +15,7 @@
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
-#include "fcgi/rows.h"
+#include "fcgi/rows/rows.h"
 #include "fcgi/server.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"

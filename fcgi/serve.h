@@ -6,7 +6,7 @@
 
 #include "common/err.h"
 #include "common/sink.h"
-#include "fcgi/request.h"
+#include "fcgi/http/request.h"
 
 struct serving; /* server.h */
 

@@ -7,7 +7,7 @@
 #include "common/fold.h"
 #include "common/jsonw.h"
 #include "common/num.h"
-#include "fcgi/query.h"
+#include "fcgi/http/query.h"
 #include "lmdb-schema/row.h"
 #include "tests/bench/responder.h"
 
@@ -78,7 +78,8 @@ add_number(struct ask *ask, int64_t value)
 	peer_param(&ask->params, span_make(text, num_int_text(text, value)));
 }
 
-/* --- the SQL --------------------------------------------------------------- */
+/* --- the SQL ---------------------------------------------------------------
+ * */
 
 static void
 add_columns(struct buf *sql, const struct ask *ask)
@@ -196,7 +197,8 @@ search_sql(struct buf *sql, struct ask *ask)
 	buf_addf(sql, ") t JOIN %s ORDER BY t.id", joined(ask));
 }
 
-/* --- the answer ------------------------------------------------------------ */
+/* --- the answer ------------------------------------------------------------
+ * */
 
 static void
 add_row(void *context, const struct span *cells)

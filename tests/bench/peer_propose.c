@@ -17,7 +17,7 @@
 #include "common/date.h"
 #include "common/jsonr.h"
 #include "common/jsonw.h"
-#include "fcgi/record.h"
+#include "fcgi/process/record.h"
 
 #define BODY_MAX ((size_t)8 << 20)
 #define BODY_STEP 16384

@@ -15,7 +15,7 @@
 
 #include "common/date.h"
 #include "common/num.h"
-#include "fcgi/record.h"
+#include "fcgi/process/record.h"
 
 #define SEND_BUFFER (1 << 20)
 #define BACKLOG 1024

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
-#include "fcgi/scrub.h"
+#include "fcgi/process/scrub.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"

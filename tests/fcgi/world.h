@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "fcgi/rows.h"
-#include "fcgi/settings.h"
 #include "fcgi/call.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/settings.h"
 
 struct world {
 	struct settings settings;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "common/arena.h"
-#include "fcgi/params.h"
+#include "fcgi/http/params.h"
 #include "tests/fuzz/fuzz.h"
 
 static void

@@ -21,7 +21,16 @@ lmdb-schema/state : lmdb-schema/facts
 lmdb-schema/compute : lmdb-schema/facts lmdb-schema/snapshot
 lmdb-schema/search : lmdb-schema/snapshot
 lmdb-schema/upkeep : lmdb-schema/compute lmdb-schema/search lmdb-schema/state
-fcgi : lmdb-schema
+fcgi.base fcgi/settings.* fcgi/metrics.* : lmdb-schema
+fcgi/http : lmdb-schema
+fcgi.call fcgi/call.* fcgi/route.h fcgi/auth.* fcgi/key_uses.* : fcgi.base fcgi/http lmdb-schema/state
+fcgi/rows : fcgi.call lmdb-schema/snapshot
+fcgi/dump : fcgi/rows
+fcgi/search : fcgi/rows lmdb-schema/search
+fcgi/openapi : fcgi.call
+fcgi/endpoints : fcgi/dump fcgi/search fcgi/openapi
+fcgi : fcgi/endpoints
+fcgi/process : fcgi lmdb-schema/upkeep
 tools/gridctl : lmdb-schema
 tools/gridhook/tool : common
 tools/gridhook : common
@@ -128,7 +137,7 @@ door openssl 'openssl/' "common/digest.c"
 door utf8proc 'utf8proc\.h>' "common/fold.c"
 door inih 'ini\.h>' "common/conf.c"
 door libcsv 'csv\.h>' "tools/gridctl/csv_quoted.c"
-door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/worker.c"
+door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/process/worker.c"
 door llhttp 'llhttp\.h>' "tools/gridhook/http.c"
 door libxcb 'xcb/' "$desk/x11*.c $desk/x11_door.h"
 door sd-bus 'systemd/' "$desk/bus.c"

@@ -1,6 +1,6 @@
 /* tests/lmdb-schema/snapshot/test_grams.c: lmdb-schema/snapshot/grams.h; that
  * searches find by
- * them what a scan finds is tests/fcgi/test_match.c's. */
+ * them what a scan finds is tests/fcgi/rows/test_match.c's. */
 #include "lmdb-schema/snapshot/grams.h"
 
 #include <stdlib.h>

@@ -1,0 +1,65 @@
+#include "fcgi/dump/dump.h"
+
+#include "fcgi/call.h"
+#include "fcgi/dump/stitch.h"
+#include "fcgi/rows/on_demand.h"
+#include "fcgi/rows/packed.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/rows/rowset.h"
+#include "fcgi/rows/snapcache.h"
+#include "fcgi/rows/splice.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/zip.h"
+
+static void
+release(void *owner, void *packed)
+{
+	(void)owner;
+	packed_release(packed);
+}
+
+bool
+dump_get(struct packed **out, struct call *call, const struct rows_view *view,
+    const struct rowset *set)
+{
+	struct snapshot *snap = view->pinned->snap;
+	enum err err;
+
+	if (set->order != NULL || set->count < ZIP_ROWS_MIN ||
+	    set->count != snapshot_rows(snap) || !call->serving->splice->all ||
+	    !rows_takes_gzip(call->request))
+		return false;
+	err = packed_get(out, view->pinned->packed, call->server->store, snap);
+	if (err == ERR_OK)
+		err = call_hold(call, release, NULL, *out);
+	else if (err == ERR_NOT_FOUND)
+		on_demand_pack(call, snapshot_supplier(snap));
+	return err == ERR_OK;
+}
+
+void
+dump_send(struct call *call, const struct rows_view *view,
+    struct packed *packed, struct span start, const struct pieces *tail)
+{
+	struct serving *serving = call->serving;
+	int64_t length = -1;
+	enum err err = ERR_OK;
+
+	if (splice_is_unchanged(serving->splice))
+		length =
+		    stitch_length(packed_zip(packed), start.len, tail->total);
+	reply_header(call->reply, "Content-Encoding", "gzip");
+	reply_stream(call->reply, length);
+	if (!call->reply->head_only)
+		err = stitch_dump(serving->stitch, call->reply, serving->splice,
+		    packed_zip(packed), start, tail);
+	if (snapshot_is_damaged(view->pinned->snap))
+		rows_blame(call, view, err);
+	else if (err == ERR_DAMAGED) {
+		call->server->metrics->damages++;
+		packed_discard(view->pinned->packed, packed,
+		    call->server->store, view->pinned->snap);
+	}
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}

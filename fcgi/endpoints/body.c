@@ -1,0 +1,261 @@
+#include "fcgi/endpoints/body.h"
+
+#include <stdio.h>
+
+#include "common/date.h"
+#include "fcgi/settings.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/row.h"
+
+#define DEPTH_MAX 8
+#define ISSUES_MAX 100
+#define ANSWER_MAX ((size_t)256 << 20)
+
+/* application/json, with or without parameters. */
+static bool
+is_json(struct span type)
+{
+	return span_eq_nocase(
+	    span_trim(span_sub(type, 0, span_find(type, ';'))),
+	    SPAN("application/json"));
+}
+
+static bool
+may_be_read(struct call *call)
+{
+	const struct request *request = call->request;
+
+	if (request->body_too_large) {
+		reply_fail(call->reply, 413, CODE_BAD_REQUEST,
+		    "The body is too large: %lld bytes are the most.",
+		    (long long)call->server->settings->body_bytes);
+		return false;
+	}
+	if (is_json(request->content_type))
+		return true;
+	reply_fail(call->reply, 415, CODE_BAD_REQUEST,
+	    "The body must be JSON, with Content-Type: application/json.");
+	return false;
+}
+
+static void
+no_memory(struct call *call)
+{
+	reply_fail(call->reply, 500, CODE_INTERNAL,
+	    "There is no memory for this body: try again.");
+}
+
+/* The issues are {"issues":[…]}, written to the call's details. */
+static void
+refuse(struct call *call, struct span message)
+{
+	struct buf *details = &call->serving->details;
+
+	if (buf_end(details) == ERR_OK)
+		reply_error(call->reply, 400, CODE_BAD_REQUEST, message,
+		    buf_span(details));
+	else
+		no_memory(call);
+}
+
+/* A body that cannot be read has one issue, as a whole: no path. */
+static void
+refuse_text(struct call *call, const struct fault *fault)
+{
+	struct buf *details = &call->serving->details;
+	static const struct span start = {"The body is not valid: ", 23};
+	char text[64 + sizeof(fault->place) + sizeof(fault->message)];
+	struct span message;
+
+	snprintf(text, sizeof(text), "%s%s: %s", start.ptr, fault->place,
+	    fault->message);
+	message = span_of(text);
+	buf_clear(details);
+	buf_add_text(details, "{\"issues\":[{\"path\":\"\",\"message\":");
+	jsonw_quote(details, span_from(message, start.len));
+	buf_add_text(details, "}]}");
+	refuse(call, message);
+}
+
+struct jsonr *
+body_open(struct call *call)
+{
+	const struct jsonr_limits limits = {
+	    call->request->body.len + 1, DEPTH_MAX, ISSUES_MAX};
+	struct jsonr *doc = NULL;
+	struct fault fault;
+	enum err err;
+
+	if (!may_be_read(call))
+		return NULL;
+	fault_clear(&fault);
+	err = jsonr_parse(&doc, call->request->body, &limits, &fault);
+	if (err == ERR_NO_MEMORY)
+		no_memory(call);
+	else if (err != ERR_OK)
+		refuse_text(call, &fault);
+	else if (jsonr_want_object(doc, jsonr_root(doc), ""))
+		return doc;
+	else
+		body_ok(call, doc);
+	jsonr_free(doc);
+	return NULL;
+}
+
+bool
+body_ok(struct call *call, const struct jsonr *doc)
+{
+	struct buf *details = &call->serving->details;
+	struct jsonw json;
+	char message[96];
+	int len;
+
+	if (jsonr_issues(doc) == 0)
+		return true;
+	buf_clear(details);
+	jsonw_init(&json, details);
+	jsonw_object_begin(&json);
+	jsonw_key(&json, "issues");
+	jsonr_issues_write(doc, &json);
+	jsonw_object_end(&json);
+	len = snprintf(message, sizeof(message),
+	    "The body is not valid: %zu %s, see details.issues.",
+	    jsonr_issues(doc), jsonr_issues(doc) == 1 ? "issue" : "issues");
+	refuse(call, span_make(message, (size_t)len));
+	return false;
+}
+
+bool
+body_code(struct jsonr *doc, struct span *out, const struct jsonr_value *value,
+    const char *path)
+{
+	if (!jsonr_want_string(doc, out, value, path))
+		return false;
+	if (key_code_ok(*out))
+		return true;
+	jsonr_issue(doc, path,
+	    "must be 1 to %d bytes of text without control characters",
+	    SCHEMA_CODE_MAX);
+	return false;
+}
+
+bool
+body_gamme(struct jsonr *doc, uint8_t *out, const struct jsonr_value *value,
+    const char *path, bool nullable)
+{
+	struct span text;
+
+	*out = ROW_GAMME_NONE;
+	if (nullable && jsonr_type(value) == JSONR_NULL)
+		return true;
+	if (!jsonr_want_string(doc, &text, value, path))
+		return false;
+	*out = row_gamme(text);
+	if (*out != ROW_GAMME_NONE && *out != ROW_GAMME_BAD)
+		return true;
+	jsonr_issue(doc, path, "must be one of A, B, C, Y, Z%s",
+	    nullable ? ", or null" : "");
+	return false;
+}
+
+size_t
+body_array(struct jsonr *doc, const struct jsonr_value *value, const char *path,
+    size_t min, size_t max)
+{
+	size_t count;
+
+	if (!jsonr_want_array(doc, value, path))
+		return 0;
+	count = jsonr_count(value);
+	if (count >= min && count <= max)
+		return count;
+	jsonr_issue(
+	    doc, path, "must have %zu to %zu items, has %zu", min, max, count);
+	return 0;
+}
+
+void
+body_flag(struct jsonr *doc, bool *out, const struct jsonr_value *object,
+    const char *name)
+{
+	const struct jsonr_value *value = jsonr_member(object, name);
+
+	if (jsonr_type(value) != JSONR_ABSENT)
+		jsonr_want_bool(doc, out, value, name);
+}
+
+/* --- answers -------------------------------------------------------------- */
+
+void
+answer_begin(struct answer *answer, struct call *call)
+{
+	answer->call = call;
+	buf_init(&answer->text, ANSWER_MAX);
+	jsonw_init(&answer->json, &answer->text);
+	reply_header(call->reply, "Content-Type", "application/json");
+	reply_header(call->reply, "Cache-Control", "no-store");
+	jsonw_object_begin(&answer->json);
+	jsonw_key(&answer->json, "data");
+}
+
+void
+answer_end(struct answer *answer)
+{
+	struct pieces *body = &answer->call->reply->body;
+	enum err err;
+
+	jsonw_object_end(&answer->json);
+	err = jsonw_end(&answer->json);
+	if (err == ERR_OK)
+		pieces_add(body, buf_span(&answer->text));
+	else
+		body->err = err;
+	buf_fini(&answer->text);
+}
+
+void
+answer_text(struct answer *answer, const char *name, struct span text)
+{
+	jsonw_key(&answer->json, name);
+	jsonw_string(&answer->json, text);
+}
+
+void
+answer_null_text(struct answer *answer, const char *name, struct span text)
+{
+	jsonw_key(&answer->json, name);
+	if (text.len == 0)
+		jsonw_null(&answer->json);
+	else
+		jsonw_string(&answer->json, text);
+}
+
+void
+answer_int(struct answer *answer, const char *name, int64_t value)
+{
+	jsonw_key(&answer->json, name);
+	jsonw_int(&answer->json, value);
+}
+
+void
+answer_bool(struct answer *answer, const char *name, bool value)
+{
+	jsonw_key(&answer->json, name);
+	jsonw_bool(&answer->json, value);
+}
+
+void
+answer_gamme(struct answer *answer, const char *name, uint8_t gamme)
+{
+	jsonw_key(&answer->json, name);
+	jsonw_raw(&answer->json, row_gamme_json(gamme));
+}
+
+void
+answer_time(struct answer *answer, const char *name, int64_t ms)
+{
+	char text[DATE_TEXT_MAX];
+
+	answer_null_text(answer, name,
+	    ms == 0 ? SPAN("") : span_make(text, date_instant_text(text, ms)));
+}

@@ -1,0 +1,152 @@
+/* GET /fournisseurs: who there is, and whose rows can be had at once. */
+#include "common/fold.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/rows/shared_source.h"
+#include "fcgi/rows/splice.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
+
+struct listing {
+	struct call *call;
+	struct span words;
+	struct buf folded;
+	int64_t first, end; /* places that are shown */
+	int64_t total, absent;
+};
+
+/* Each word in the name or in the code; false too when folding failed. */
+static bool
+matches(struct listing *listing, const struct source_supplier *supplier)
+{
+	struct span word, rest = listing->words, text;
+
+	if (listing->words.len == 0)
+		return true;
+	buf_clear(&listing->folded);
+	fold_add(&listing->folded, supplier->code);
+	buf_add_char(&listing->folded, '\n');
+	fold_add(&listing->folded, supplier->name);
+	if (buf_end(&listing->folded) != ERR_OK)
+		return false;
+	text = buf_span(&listing->folded);
+	while (span_cut(&word, &rest, ' '))
+		if (memmem(text.ptr, text.len, word.ptr, word.len) == NULL)
+			return false;
+	return true;
+}
+
+static void
+show(struct listing *listing, const struct source_supplier *supplier,
+    const struct catalog_entry *entry)
+{
+	struct pieces *body = &listing->call->reply->body;
+	bool there = entry != NULL;
+
+	if (listing->total > listing->first)
+		pieces_text(body, ",");
+	pieces_text(body, "{\"code\":");
+	rows_quote(body, supplier->code);
+	rows_member_null_text(body, "nom", supplier->name);
+	rows_member_bool(body, "hasSnapshot", there);
+	rows_member_int(body, "rowCount", there ? (int64_t)entry->rows : 0);
+	if (there)
+		rows_member_time(body, "computedAt", entry->computed_ms);
+	else
+		pieces_text(body, ",\"computedAt\":null");
+	pieces_text(body, "}");
+}
+
+static enum err
+add_supplier(void *context, const struct source_supplier *supplier)
+{
+	struct listing *listing = context;
+	struct call *call = listing->call;
+	struct catalog_entry entry;
+	enum err err =
+	    catalog_get(call->serving->catalog, supplier->code, &entry);
+	bool there = err == ERR_OK;
+
+	/* What stands behind a damaged entry is to be computed again. */
+	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
+		return err;
+	if ((call->params.with_data && !there) || !matches(listing, supplier))
+		return buf_end(&listing->folded);
+	listing->absent += !there;
+	if (listing->total >= listing->first && listing->total < listing->end)
+		show(listing, supplier, there ? &entry : NULL);
+	listing->total++;
+	return call->reply->body.err;
+}
+
+static enum err
+list(struct listing *listing)
+{
+	struct shared_source *source;
+	enum err err = shared_source_get(&source, listing->call);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK; /* nothing imported: nobody there */
+	if (err == ERR_OK)
+		err = source_suppliers(source->source, add_supplier, listing);
+	shared_source_release(source);
+	return err;
+}
+
+static enum err
+mix_entry(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	uint64_t *tag = context;
+
+	*tag = rows_mix(*tag, supplier.ptr, supplier.len);
+	*tag = rows_mix(*tag, &entry->generation, sizeof(entry->generation));
+	return ERR_OK;
+}
+
+/* True when the answer is made: unchanged, or it cannot be known. */
+static bool
+not_modified(struct call *call)
+{
+	uint64_t tag = live_facts(call->serving->live);
+	enum err err = catalog_each(call->serving->catalog, mix_entry, &tag);
+
+	reply_header(call->reply, "Content-Type", "application/json");
+	if (err == ERR_OK || err == ERR_DAMAGED)
+		return rows_not_modified(call, &tag, 1, SPLICE_JSON);
+	rows_storage_failed(call, err);
+	return true;
+}
+
+void
+ep_fournisseurs(struct call *call)
+{
+	const struct params *params = &call->params;
+	struct pieces *body = &call->reply->body;
+	int64_t limit = params->limit == 0 ? ROWS_LIMIT : params->limit;
+	struct rows_pages pages = rows_pages(params->page, limit, INT64_MAX);
+	struct listing listing = {.call = call};
+	enum err err;
+
+	if (not_modified(call))
+		return;
+	err = rows_words(&listing.words, call, params->search);
+	listing.end = rows_page_of(&listing.first, &pages);
+	listing.end += listing.first;
+	buf_init(&listing.folded, 1 << 16);
+	pieces_text(body, "{\"data\":[");
+	if (err == ERR_OK)
+		err = list(&listing);
+	pages = rows_pages(params->page, limit, listing.total);
+	rows_page_headers(call, &pages, SPLICE_JSON);
+	pieces_text(body, "],\"meta\":{");
+	rows_meta_cut(
+	    body, &pages, rows_page_of(&listing.first, &pages), ROWS_HOW_LIST);
+	rows_member_int(body, "total", listing.total);
+	rows_member_int(body, "sansSnapshot", listing.absent);
+	pieces_text(body, "}}");
+	buf_fini(&listing.folded);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}

@@ -1,0 +1,454 @@
+/*
+ * PUT /products/{codein}/gamme and POST /gammes: ranges proposed. The way:
+ *
+ *	body -> the supplier's snapshot, computed if need be -> are all of them
+ *	its articles? -> one transaction -> what came of each
+ */
+#include <stdio.h>
+
+#include "common/arena.h"
+#include "fcgi/auth.h"
+#include "fcgi/endpoints/body.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/endpoints/listed.h"
+#include "fcgi/rows/ready.h"
+#include "fcgi/rows/rows.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/proposal.h"
+
+#define CHANGES_MAX 10000
+
+struct proposing {
+	struct call *call;
+	struct jsonr *doc;
+	struct span supplier; /* empty on PUT: the one that lists it */
+	struct proposal_change *changes;
+	struct proposal_result *results;
+	unsigned count;
+	bool compute, computed;
+	int64_t when_ms;
+};
+
+static bool
+may_propose(struct call *call)
+{
+	if (call->subject.may_propose)
+		return true;
+	reply_fail(call->reply, 403, CODE_FORBIDDEN,
+	    "This key may only read: proposing a range needs one of scope "
+	    "propose.");
+	return false;
+}
+
+static bool
+make_room(struct proposing *proposing, size_t count)
+{
+	struct arena *arena = proposing->call->serving->arena;
+
+	proposing->count = (unsigned)count;
+	count += count == 0;
+	proposing->changes =
+	    arena_array(arena, count, sizeof(*proposing->changes));
+	proposing->results =
+	    arena_array(arena, count, sizeof(*proposing->results));
+	if (proposing->changes != NULL && proposing->results != NULL)
+		return true;
+	rows_storage_failed(proposing->call, ERR_NO_MEMORY);
+	return false;
+}
+
+/* --- before --------------------------------------------------------------- */
+
+/* Each unknown article once, in the order of the request. */
+static enum err
+find_unknown(
+    struct proposing *proposing, struct snapshot *snap, struct codemap *unknown)
+{
+	bool in_order = proposal_in_order(proposing->changes, proposing->count);
+	uint32_t row, number, place = 0;
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < proposing->count && err == ERR_OK; i++) {
+		struct span codein = proposing->changes[i].codein;
+
+		err = in_order ? snapshot_find_next(snap, codein, &place, &row)
+			       : snapshot_find(snap, codein, &row);
+		if (err != ERR_NOT_FOUND)
+			continue;
+		err = codemap_add(unknown, codein, &number);
+		err = err == ERR_EXISTS ? ERR_OK : err;
+	}
+	return err;
+}
+
+/* Why; with what to do where an import has brought some of them since. */
+static void
+say_unknown(struct buf *why, const struct proposing *proposing,
+    const struct codemap *unknown)
+{
+	unsigned count =
+	    listed_count(proposing->call, proposing->supplier, unknown);
+	char what[32], text[LISTED_TEXT_MAX];
+
+	buf_add_text(why,
+	    "This supplier does not have every one of these articles: "
+	    "details.inconnus names those it has not. Nothing was proposed.");
+	if (count == 0)
+		return;
+	snprintf(what, sizeof(what), " %u of them", count);
+	buf_add_span(why, listed_not_yet(text, what, proposing->supplier));
+}
+
+static void
+tell_unknown(struct proposing *proposing, const struct codemap *unknown)
+{
+	struct call *call = proposing->call;
+	struct buf why;
+	struct jsonw json;
+	struct buf details;
+
+	buf_init(&details, (size_t)16 << 20);
+	jsonw_init(&json, &details);
+	jsonw_object_begin(&json);
+	jsonw_key(&json, "inconnus");
+	jsonw_array_begin(&json);
+	for (uint32_t i = 0; i < codemap_count(unknown); i++)
+		jsonw_string(&json, codemap_code(unknown, i));
+	jsonw_array_end(&json);
+	jsonw_object_end(&json);
+	buf_init(&why, 2 * LISTED_TEXT_MAX);
+	say_unknown(&why, proposing, unknown);
+	buf_fail(&details, buf_end(&why));
+	if (jsonw_end(&json) == ERR_OK)
+		reply_error(call->reply, 404, CODE_NOT_FOUND, buf_span(&why),
+		    buf_span(&details));
+	else
+		rows_storage_failed(call, jsonw_end(&json));
+	buf_fini(&why);
+	buf_fini(&details);
+}
+
+static bool
+are_known(struct proposing *proposing, struct snapshot *snap)
+{
+	struct call *call = proposing->call;
+	struct codemap *unknown = codemap_new();
+	enum err err = ERR_NO_MEMORY;
+
+	if (unknown != NULL)
+		err = find_unknown(proposing, snap, unknown);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (codemap_count(unknown) > 0) {
+		tell_unknown(proposing, unknown);
+		err = ERR_NOT_FOUND;
+	}
+	codemap_free(unknown);
+	return err == ERR_OK;
+}
+
+/* A computation may take minutes: who asked may have been turned away since. */
+static bool
+is_still_allowed(struct call *call)
+{
+	enum err err = auth_subject(call);
+
+	if (err == ERR_DENIED)
+		auth_refuse(call);
+	else if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	return err == ERR_OK && may_propose(call);
+}
+
+/* --- proposing ------------------------------------------------------------ */
+
+static bool
+deposit(struct proposing *proposing)
+{
+	struct call *call = proposing->call;
+	struct proposal_request request = {proposing->supplier,
+	    call->subject.name, proposing->changes, proposing->count};
+	enum err err = proposal_deposit(call->server->store, &request,
+	    proposing->results, &proposing->when_ms);
+
+	if (err == ERR_OK)
+		return true;
+	rows_write_failed(call, err);
+	return false;
+}
+
+static void
+write_result(
+    struct answer *answer, const struct proposing *proposing, unsigned i)
+{
+	const struct proposal_change *change = &proposing->changes[i];
+	const struct proposal_result *result = &proposing->results[i];
+
+	answer_text(answer, "codein", change->codein);
+	answer_gamme(answer, "gamme", change->gamme);
+	answer_gamme(answer, "gammePrecedente", result->before);
+	answer_gamme(answer, "codeGammeServeur", result->server);
+	answer_bool(answer, "modifie", result->pending);
+	answer_text(answer, "statut",
+	    result->pending ? SPAN("a_valider") : SPAN("inchangee"));
+}
+
+static void
+answer_one(struct proposing *proposing, struct snapshot *snap)
+{
+	struct answer answer;
+
+	answer_begin(&answer, proposing->call);
+	jsonw_object_begin(&answer.json);
+	write_result(&answer, proposing, 0);
+	answer_text(&answer, "codeFournisseur", proposing->supplier);
+	answer_null_text(&answer, "nomFournisseur", snapshot_name(snap));
+	jsonw_object_end(&answer.json);
+	jsonw_key(&answer.json, "meta");
+	jsonw_object_begin(&answer.json);
+	answer_time(&answer, "enregistreLe", proposing->when_ms);
+	answer_bool(&answer, "computedOnDemand", proposing->computed);
+	jsonw_object_end(&answer.json);
+	answer_end(&answer);
+}
+
+static void
+answer_many(struct proposing *proposing, struct snapshot *snap)
+{
+	struct answer answer;
+	unsigned changed = 0;
+
+	answer_begin(&answer, proposing->call);
+	jsonw_array_begin(&answer.json);
+	for (unsigned i = 0; i < proposing->count; i++) {
+		changed += proposing->results[i].pending;
+		jsonw_object_begin(&answer.json);
+		write_result(&answer, proposing, i);
+		jsonw_object_end(&answer.json);
+	}
+	jsonw_array_end(&answer.json);
+	jsonw_key(&answer.json, "meta");
+	jsonw_object_begin(&answer.json);
+	answer_text(&answer, "codeFournisseur", proposing->supplier);
+	answer_null_text(&answer, "nomFournisseur", snapshot_name(snap));
+	answer_int(&answer, "demandes", proposing->count);
+	answer_int(&answer, "modifies", changed);
+	answer_int(&answer, "aValider", changed);
+	answer_time(&answer, "enregistreLe", proposing->when_ms);
+	answer_bool(&answer, "computedOnDemand", proposing->computed);
+	jsonw_object_end(&answer.json);
+	answer_end(&answer);
+}
+
+static void
+propose(struct proposing *proposing,
+    void (*tell)(struct proposing *proposing, struct snapshot *snap))
+{
+	struct call *call = proposing->call;
+	struct rows_view view;
+
+	if (!ready_snapshot(&view, call, proposing->supplier, 0,
+		proposing->compute, &proposing->computed))
+		return;
+	if ((!proposing->computed || is_still_allowed(call)) &&
+	    are_known(proposing, view.pinned->snap) && deposit(proposing))
+		tell(proposing, view.pinned->snap);
+	rows_close(&view, call);
+}
+
+/* --- PUT ------------------------------------------------------------------ */
+
+static void
+read_one(struct proposing *proposing, const struct jsonr_value *root)
+{
+	static const char *const names[] = {"gamme", "fournisseur", "compute"};
+	const struct jsonr_value *supplier = jsonr_member(root, "fournisseur");
+	struct jsonr *doc = proposing->doc;
+
+	jsonr_only(doc, root, "", names, 3);
+	body_gamme(doc, &proposing->changes[0].gamme,
+	    jsonr_member(root, "gamme"), "gamme", false);
+	if (jsonr_type(supplier) != JSONR_ABSENT)
+		body_code(doc, &proposing->supplier, supplier, "fournisseur");
+	body_flag(doc, &proposing->compute, root, "compute");
+}
+
+static void
+ask_which(struct call *call, const struct listed *listed, struct span why)
+{
+	struct buf *details = &call->serving->details;
+
+	buf_clear(details);
+	buf_add_text(details, "{\"fournisseurs\":");
+	listed_write(details, listed);
+	buf_add_char(details, '}');
+	reply_error(call->reply, 400, CODE_BAD_REQUEST, why, buf_span(details));
+}
+
+/* Minutes of computing are not begun for a supplier that nobody named. */
+static void
+take_computed(struct proposing *proposing, const struct listed *listed)
+{
+	struct call *call = proposing->call;
+	struct catalog_entry entry;
+	enum err err =
+	    catalog_get(call->serving->catalog, listed->codes[0], &entry);
+
+	if (err == ERR_OK)
+		proposing->supplier = listed->codes[0];
+	else if (err == ERR_NOT_FOUND)
+		ask_which(call, listed,
+		    SPAN("This article was never computed: name the supplier "
+			 "of details.fournisseurs in fournisseur."));
+	else
+		rows_storage_failed(call, err);
+}
+
+/* The supplier that was not named: the one that lists the article. */
+static bool
+find_supplier(struct proposing *proposing)
+{
+	struct call *call = proposing->call;
+	struct listed *listed;
+	enum err err = listed_find(&listed, call);
+
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (listed->count == 0)
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "No supplier lists this article.");
+	else if (listed->count > 1)
+		ask_which(call, listed,
+		    SPAN("Several suppliers list this article: name one of "
+			 "details.fournisseurs in fournisseur."));
+	else
+		take_computed(proposing, listed);
+	return proposing->supplier.len > 0;
+}
+
+void
+ep_put_gamme(struct call *call)
+{
+	struct proposing proposing = {.call = call, .compute = true};
+
+	if (!may_propose(call) || !make_room(&proposing, 1))
+		return;
+	proposing.doc = body_open(call);
+	if (proposing.doc == NULL)
+		return;
+	read_one(&proposing, jsonr_root(proposing.doc));
+	proposing.changes[0].codein = call->path[0];
+	if (!body_ok(call, proposing.doc))
+		goto out;
+	if (!key_code_ok(call->path[0]))
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "There is no such article.");
+	else if (proposing.supplier.len > 0 || find_supplier(&proposing))
+		propose(&proposing, answer_one);
+out:
+	jsonr_free(proposing.doc);
+}
+
+/* --- POST ----------------------------------------------------------------- */
+
+/* False: something is wrong with it. */
+static bool
+take_change(struct proposal_change *change, const struct jsonr_value *value)
+{
+	const struct jsonr_value *codein = jsonr_member(value, "codein");
+	const struct jsonr_value *gamme = jsonr_member(value, "gamme");
+
+	if (jsonr_type(codein) != JSONR_STRING ||
+	    jsonr_type(gamme) != JSONR_STRING || jsonr_count(value) != 2)
+		return false;
+	change->codein = jsonr_as_string(codein);
+	change->gamme = row_gamme(jsonr_as_string(gamme));
+	return key_code_ok(change->codein) && change->gamme != ROW_GAMME_NONE &&
+	    change->gamme != ROW_GAMME_BAD;
+}
+
+/* Says what is wrong with it, and where. */
+static void
+note_change(
+    struct proposing *proposing, const struct jsonr_value *value, unsigned i)
+{
+	static const char *const names[] = {"codein", "gamme"};
+	struct proposal_change *change = &proposing->changes[i];
+	struct jsonr *doc = proposing->doc;
+	char path[64];
+
+	snprintf(path, sizeof(path), "changes[%u]", i);
+	if (!jsonr_want_object(doc, value, path))
+		return;
+	jsonr_only(doc, value, path, names, 2);
+	snprintf(path, sizeof(path), "changes[%u].codein", i);
+	body_code(doc, &change->codein, jsonr_member(value, "codein"), path);
+	snprintf(path, sizeof(path), "changes[%u].gamme", i);
+	body_gamme(
+	    doc, &change->gamme, jsonr_member(value, "gamme"), path, false);
+}
+
+static enum err
+note_clash(void *context, unsigned first, unsigned again)
+{
+	struct proposing *proposing = context;
+	const struct proposal_change *changes = proposing->changes;
+	char path[64];
+
+	snprintf(path, sizeof(path), "changes[%u].gamme", again);
+	jsonr_issue(proposing->doc, path,
+	    "proposes %.*s for article %.*s, but changes[%u] proposes %.*s",
+	    SPAN_ARG(row_gamme_text(changes[again].gamme)),
+	    SPAN_ARG(changes[again].codein), first,
+	    SPAN_ARG(row_gamme_text(changes[first].gamme)));
+	return ERR_OK;
+}
+
+/* False: the answer is made. Issues are another matter. */
+static bool
+read_many(struct proposing *proposing, const struct jsonr_value *root)
+{
+	static const char *const names[] = {
+	    "fournisseur", "changes", "compute"};
+	const struct jsonr_value *changes = jsonr_member(root, "changes");
+	struct jsonr *doc = proposing->doc;
+	enum err err = ERR_OK;
+
+	jsonr_only(doc, root, "", names, 3);
+	body_code(doc, &proposing->supplier, jsonr_member(root, "fournisseur"),
+	    "fournisseur");
+	body_flag(doc, &proposing->compute, root, "compute");
+	if (!make_room(
+		proposing, body_array(doc, changes, "changes", 1, CHANGES_MAX)))
+		return false;
+	for (unsigned i = 0; i < proposing->count; i++) {
+		const struct jsonr_value *change = jsonr_at(changes, i);
+
+		if (!take_change(&proposing->changes[i], change))
+			note_change(proposing, change, i);
+	}
+	if (jsonr_issues(doc) == 0)
+		err = proposal_clashes(proposing->changes, proposing->count,
+		    note_clash, proposing);
+	if (err != ERR_OK)
+		rows_storage_failed(proposing->call, err);
+	return err == ERR_OK;
+}
+
+void
+ep_post_gammes(struct call *call)
+{
+	struct proposing proposing = {.call = call, .compute = true};
+
+	if (!may_propose(call))
+		return;
+	proposing.doc = body_open(call);
+	if (proposing.doc == NULL)
+		return;
+	if (read_many(&proposing, jsonr_root(proposing.doc)) &&
+	    body_ok(call, proposing.doc))
+		propose(&proposing, answer_many);
+	jsonr_free(proposing.doc);
+}

@@ -1,0 +1,277 @@
+/*
+ * GET /grid: rows of one supplier. A supplier without snapshot is computed, by
+ * the slow pool.
+ */
+#include "common/date.h"
+#include "fcgi/dump/dump.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/ready.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/rows/splice.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/key.h"
+
+#define BATCH 8 /* rows that are expected together */
+#define LOOK_ROWS 512 /* after so many the file is looked at again */
+
+static void
+add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
+    const struct rows_pages *pages, bool computed)
+{
+	struct snapshot *snap = view->pinned->snap;
+	const struct snap_head *head = snapshot_head(snap);
+	char generation[KEY_GENERATION_LEN + 1];
+
+	key_generation_text(generation, head->generation);
+	pieces_text(body, ",\"meta\":{");
+	rows_meta_cut(body, pages, set->count,
+	    "omettre limit pour obtenir toutes les lignes en un appel, ou "
+	    "demander les pages suivantes.");
+	rows_member_bool(body, "computedOnDemand", computed);
+	if (snapshot_left_out(snap) > 0)
+		rows_member_int(
+		    body, "articlesEcartes", snapshot_left_out(snap));
+	rows_member_text(body, "snapshot", span_of(generation));
+	rows_member_time(body, "computedAt", head->computed_ms);
+	rows_member_day(body, "donneesAu", head->as_of_day);
+	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
+	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
+	pieces_text(body, "}");
+}
+
+/* Rows of a page that follow one another. */
+struct batch {
+	const uint32_t *rows;
+	unsigned count;
+	uint32_t own[BATCH]; /* where there is no list of them */
+};
+
+/* Those from place `from` of the page on; none before its first. */
+static void
+batch_take(struct batch *batch, const struct rowset *set, int64_t from)
+{
+	uint32_t first = set->first + (uint32_t)from;
+
+	batch->count = 0;
+	if (from < 0 || from >= set->count)
+		return;
+	batch->count =
+	    set->count - from < BATCH ? set->count - (uint32_t)from : BATCH;
+	batch->rows = set->order == NULL ? batch->own : set->order + first;
+	if (set->order == NULL)
+		for (unsigned i = 0; i < BATCH; i++)
+			batch->own[i] = first + i;
+}
+
+static void
+expect_batch(struct splice *splice, const struct rowset *set, int64_t from,
+    enum splice_step step)
+{
+	struct batch batch;
+
+	batch_take(&batch, set, from);
+	if (batch.count > 0)
+		splice_expect(splice, batch.rows, batch.count, step);
+}
+
+static enum err
+add_batch(struct call *call, const struct rowset *set, int64_t from)
+{
+	struct batch batch;
+	enum err err = ERR_OK;
+
+	batch_take(&batch, set, from);
+	for (unsigned i = 0; i < batch.count && err == ERR_OK; i++)
+		err = splice_row(
+		    call->serving->splice, batch.rows[i], &call->reply->body);
+	return err;
+}
+
+/*
+ * Rows of a sorted page lie anywhere in hundreds of megabytes. While a batch is
+ * added, the text of the one behind it is on its way, and so are the offsets of
+ * the next but one, or what is kept of it: to wait for many takes as long as to
+ * wait for one.
+ */
+static enum err
+add_rows(
+    struct call *call, const struct rows_view *view, const struct rowset *set)
+{
+	struct splice *splice = call->serving->splice;
+
+	for (int64_t i = -3 * BATCH; i < set->count; i += BATCH) {
+		enum err err;
+
+		expect_batch(splice, set, i + 3 * BATCH, SPLICE_KEPT);
+		expect_batch(splice, set, i + 2 * BATCH, SPLICE_OFFSETS);
+		expect_batch(splice, set, i + BATCH, SPLICE_TEXT);
+		if (!rows_flush(call, i))
+			break; /* the reply has kept the failure */
+		/* A dump takes seconds: its file may be touched meanwhile. */
+		if (call->reply->streaming && i % LOOK_ROWS == 0)
+			snapcache_look(view->pinned, date_monotonic_ns());
+		err = add_batch(call, set, i);
+		if (err != ERR_OK)
+			return rows_blame(call, view, err);
+	}
+	return ERR_OK;
+}
+
+/* A whole dump as it lies in the snapshot; -1 for all else. */
+static int64_t
+known_length(struct splice *splice, const struct rowset *set, size_t frame)
+{
+	bool dump = set->count == snapshot_rows(splice->snap);
+
+	if (!dump || !splice_is_plain(splice) || splice->form != SPLICE_JSON ||
+	    set->count == 0)
+		return -1;
+	return snapshot_rows_bytes(splice->snap) - 1 + (int64_t)frame;
+}
+
+/* What stands behind the rows, made before them so that its length is known. */
+static void
+make_tail(struct pieces *tail, struct rows_view *view, const struct rowset *set,
+    const struct rows_pages *pages, bool computed)
+{
+	pieces_text(tail, "]");
+	rows_pagination(tail, pages);
+	add_meta(tail, view, set, pages, computed);
+	pieces_text(tail, "}");
+}
+
+static const char start[] = "{\"data\":[";
+#define START_LEN (sizeof(start) - 1)
+
+static void
+send_plain(struct call *call, const struct rows_view *view,
+    const struct rowset *set, const struct pieces *tail)
+{
+	struct splice *splice = call->serving->splice;
+	struct pieces *body = &call->reply->body;
+	enum err err;
+
+	if (set->count > ROWS_GATHERED)
+		reply_stream(call->reply,
+		    known_length(splice, set, START_LEN + tail->total));
+	pieces_add(body, span_of(start));
+	err = add_rows(call, view, set);
+	if (set->count > 0)
+		pieces_drop_last(body);
+	for (unsigned i = 1; i < tail->count; i++)
+		pieces_copy(body, tail->iov[i].iov_base, tail->iov[i].iov_len);
+	if (tail->err != ERR_OK)
+		body->err = tail->err;
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}
+
+static void
+send_json(struct call *call, struct rows_view *view, const struct rowset *set,
+    const struct rows_pages *pages, bool computed)
+{
+	struct pieces *tail = &call->serving->tail;
+	struct packed *packed;
+
+	pieces_clear(tail);
+	make_tail(tail, view, set, pages, computed);
+	if (dump_get(&packed, call, view, set))
+		dump_send(call, view, packed, span_of(start), tail);
+	else
+		send_plain(call, view, set, tail);
+}
+
+static void
+send_lines(
+    struct call *call, const struct rows_view *view, const struct rowset *set)
+{
+	struct splice *splice = call->serving->splice;
+	enum err err;
+
+	if (set->count > ROWS_GATHERED)
+		reply_stream(call->reply, -1);
+	if (splice->form == SPLICE_CSV)
+		splice_csv_header(splice, &call->reply->body);
+	err = add_rows(call, view, set);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}
+
+static enum err
+make_query(struct call *call, struct rowset_query *query)
+{
+	const struct params *params = &call->params;
+
+	*query = (struct rowset_query){.gamme = params->gamme,
+	    .pending = params->pending,
+	    .raw = !params->enrich,
+	    .live = call->serving->live,
+	    .codes = params->codes,
+	    .code_count = 4,
+	    .sort = params->sort,
+	    .descending = params->descending};
+	return rows_words(&query->words, call, params->search);
+}
+
+static void
+send(struct call *call, struct rows_view *view, bool computed)
+{
+	const struct params *params = &call->params;
+	const struct snap_head *head = snapshot_head(view->pinned->snap);
+	enum splice_form form = rows_form(call->request);
+	const uint64_t tag[] = {head->generation,
+	    live_network_generation(call->serving->live),
+	    view->ranges == NULL ? 0 : view->ranges->gamme,
+	    view->ranges == NULL ? 0 : view->ranges->state, computed};
+	char generation[KEY_GENERATION_LEN + 1];
+	struct rowset_query query;
+	struct rows_pages pages;
+	struct rowset set;
+	enum err err;
+
+	rows_headers(call, form, form == SPLICE_JSON && params->limit == 0);
+	key_generation_text(generation, head->generation);
+	reply_header_text(call->reply, "X-Snapshot", span_of(generation));
+	if (rows_not_modified(call, tag, 5, form))
+		return;
+	err = make_query(call, &query);
+	if (err == ERR_OK)
+		err = rows_blame(call, view,
+		    rowset_get(&set, view->pinned, view->ranges, &query,
+			params->page, params->limit));
+	if (err != ERR_OK) {
+		rows_storage_failed(call, err);
+		return;
+	}
+	if (set.count > ROWS_DUMP && !call->request->slow_pool) {
+		rowset_release(&set);
+		ready_hand_over(call);
+		return;
+	}
+	pages = rows_pages(params->page, params->limit, set.total);
+	rows_page_headers(call, &pages, form);
+	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
+	    call->serving->live, params->enrich, &params->fields, form);
+	if (set.count <= ROWS_GATHERED)
+		splice_keep(call->serving->splice, call->server->excerpts);
+	if (form == SPLICE_JSON)
+		send_json(call, view, &set, &pages, computed);
+	else
+		send_lines(call, view, &set);
+	splice_release(call->serving->splice);
+	rowset_release(&set);
+}
+
+void
+ep_grid(struct call *call)
+{
+	const struct params *params = &call->params;
+	struct rows_view view;
+	bool computed;
+
+	if (!ready_supplier(&view, call, params->fournisseur, params->snapshot,
+		params->compute, &computed))
+		return; /* it has answered */
+	send(call, &view, computed);
+	rows_close(&view, call);
+}

@@ -1,0 +1,265 @@
+/* /app/keys: the API keys in the settings of the application. */
+#include <stdlib.h>
+
+#include "common/arena.h"
+#include "common/digest.h"
+#include "fcgi/endpoints/body.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/rows.h"
+#include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/state.h"
+
+#define KEYS_MAX 100000
+
+/* --- list ----------------------------------------------------------------- */
+
+struct listing {
+	struct access_key *keys; /* borrowed from the view */
+	unsigned count, room;
+};
+
+static enum err
+keep_key(void *context, const struct access_key *key)
+{
+	struct listing *listing = context;
+
+	if (listing->count == listing->room) {
+		unsigned room = listing->room * 2 + 64;
+		struct access_key *more = room > KEYS_MAX
+		    ? NULL
+		    : reallocarray(listing->keys, room, sizeof(*more));
+
+		if (more == NULL)
+			return ERR_NO_MEMORY;
+		listing->keys = more;
+		listing->room = room;
+	}
+	listing->keys[listing->count++] = *key;
+	return ERR_OK;
+}
+
+static int
+newest_first(const void *a, const void *b)
+{
+	int64_t left = ((const struct access_key *)a)->created_ms;
+	int64_t right = ((const struct access_key *)b)->created_ms;
+
+	return left > right ? -1 : left < right;
+}
+
+static void
+answer_keys(struct call *call, struct listing *listing)
+{
+	struct answer answer;
+
+	if (listing->count > 0)
+		qsort(listing->keys, listing->count, sizeof(*listing->keys),
+		    newest_first);
+	answer_begin(&answer, call);
+	jsonw_array_begin(&answer.json);
+	for (unsigned i = 0; i < listing->count; i++) {
+		const struct access_key *key = &listing->keys[i];
+
+		jsonw_object_begin(&answer.json);
+		answer_text(&answer, "id", key->id);
+		answer_text(&answer, "name", key->name);
+		answer_text(
+		    &answer, "scope", span_of(access_scope_text(key->scope)));
+		answer_time(&answer, "createdAt", key->created_ms);
+		answer_time(&answer, "lastUsedAt", key->used_ms);
+		answer_time(&answer, "revokedAt", key->revoked_ms);
+		jsonw_object_end(&answer.json);
+	}
+	jsonw_array_end(&answer.json);
+	jsonw_key(&answer.json, "meta");
+	jsonw_object_begin(&answer.json);
+	answer_int(&answer, "total", listing->count);
+	jsonw_object_end(&answer.json);
+	answer_end(&answer);
+}
+
+void
+ep_keys(struct call *call)
+{
+	struct listing listing = {NULL, 0, 0};
+	enum err err =
+	    access_key_each(call->serving->state, keep_key, &listing);
+
+	if (err == ERR_OK)
+		answer_keys(call, &listing);
+	else
+		rows_storage_failed(call, err);
+	free(listing.keys);
+}
+
+/* --- create --------------------------------------------------------------- */
+
+struct sought {
+	struct span name, id;
+	int64_t created_ms, revoked_ms;
+	bool found;
+};
+
+/* Of the keys that are in use. */
+static enum err
+find_name(void *context, const struct access_key *key)
+{
+	struct sought *sought = context;
+
+	sought->found |=
+	    key->revoked_ms == 0 && span_eq(key->name, sought->name);
+	return ERR_OK;
+}
+
+static enum err
+find_id(void *context, const struct access_key *key)
+{
+	struct sought *sought = context;
+
+	if (span_eq(key->id, sought->id)) {
+		sought->found = true;
+		sought->created_ms = key->created_ms;
+		sought->revoked_ms = key->revoked_ms;
+	}
+	return ERR_OK;
+}
+
+/* How the key stands now. */
+static enum err
+look_up(struct sought *sought, struct call *call)
+{
+	enum err err = state_view_renew(call->serving->state);
+
+	if (err == ERR_OK)
+		err = access_key_each(call->serving->state, find_id, sought);
+	return err;
+}
+
+static void
+note_taken(struct jsonr *doc)
+{
+	jsonr_issue(doc, "name", "is the name of a key in use");
+}
+
+static void
+answer_created(struct call *call, const struct access_wish *wish,
+    struct span id, struct span key)
+{
+	struct sought sought = {.id = id};
+	struct answer answer;
+	enum err err = look_up(&sought, call);
+
+	if (err != ERR_OK) {
+		rows_write_failed(call, err);
+		return;
+	}
+	answer_begin(&answer, call);
+	jsonw_object_begin(&answer.json);
+	answer_text(&answer, "id", id);
+	answer_text(&answer, "name", wish->name);
+	answer_text(&answer, "scope", span_of(access_scope_text(wish->scope)));
+	answer_time(&answer, "createdAt", sought.created_ms);
+	answer_text(&answer, "key", key);
+	jsonw_object_end(&answer.json);
+	answer_end(&answer);
+}
+
+static void
+create(struct call *call, struct jsonr *doc, struct access_wish *wish)
+{
+	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
+	enum err err = ERR_NO_MEMORY;
+
+	/* Names have no NUL: access_name_ok() */
+	wish->actor = arena_copy(call->serving->arena, call->subject.name).ptr;
+	if (wish->actor != NULL)
+		err = access_key_create(call->server->store, wish, key, id);
+	if (err == ERR_OK)
+		answer_created(call, wish, span_of(id), span_of(key));
+	else if (err == ERR_EXISTS) {
+		/* Somebody was faster. */
+		note_taken(doc);
+		body_ok(call, doc);
+	} else
+		rows_write_failed(call, err);
+	digest_forget(key, sizeof(key));
+}
+
+static enum err
+read_key(struct call *call, struct jsonr *doc, struct access_wish *wish)
+{
+	static const char *const names[] = {"name", "scope"};
+	const struct jsonr_value *root = jsonr_root(doc);
+	struct sought sought = {.found = false};
+	struct span text;
+	enum err err = ERR_OK;
+
+	jsonr_only(doc, root, "", names, 2);
+	if (jsonr_want_string(
+		doc, &wish->name, jsonr_member(root, "name"), "name")) {
+		sought.name = wish->name;
+		err = access_key_each(call->serving->state, find_name, &sought);
+		if (!access_name_ok(wish->name))
+			jsonr_issue(doc, "name",
+			    "must be 1 to %d bytes of text without control "
+			    "characters",
+			    ACCESS_NAME_MAX);
+		else if (sought.found)
+			note_taken(doc);
+	}
+	if (jsonr_want_string(
+		doc, &text, jsonr_member(root, "scope"), "scope") &&
+	    !access_scope(&wish->scope, text))
+		jsonr_issue(doc, "scope", "must be read or propose");
+	return err;
+}
+
+void
+ep_key_create(struct call *call)
+{
+	struct jsonr *doc = body_open(call);
+	struct access_wish wish = {.scope = ACCESS_READ, .alone = true};
+	enum err err;
+
+	if (doc == NULL)
+		return;
+	err = read_key(call, doc, &wish);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (body_ok(call, doc))
+		create(call, doc, &wish);
+	jsonr_free(doc);
+}
+
+/* --- revoke --------------------------------------------------------------- */
+
+/* One that is revoked already stays as it is. */
+void
+ep_key_revoke(struct call *call)
+{
+	struct sought sought = {.id = call->path[0]};
+	const char *actor =
+	    arena_copy(call->serving->arena, call->subject.name).ptr;
+	struct answer answer;
+	enum err err = actor == NULL
+	    ? ERR_NO_MEMORY
+	    : access_key_revoke(call->server->store, call->path[0], actor);
+
+	if (err == ERR_NOT_FOUND) {
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "There is no key with this id; GET /app/keys lists them.");
+		return;
+	}
+	if (err == ERR_OK || err == ERR_EXISTS)
+		err = look_up(&sought, call);
+	if (err != ERR_OK) {
+		rows_write_failed(call, err);
+		return;
+	}
+	answer_begin(&answer, call);
+	jsonw_object_begin(&answer.json);
+	answer_text(&answer, "id", call->path[0]);
+	answer_time(&answer, "revokedAt", sought.revoked_ms);
+	jsonw_object_end(&answer.json);
+	answer_end(&answer);
+}

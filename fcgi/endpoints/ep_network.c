@@ -1,0 +1,43 @@
+/* GET /network/{codeCentrale}: one product's metrics in the network. */
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/rows/splice.h"
+#include "lmdb-schema/facts/live.h"
+
+void
+ep_network(struct call *call)
+{
+	struct span code = call->path[0];
+	struct pieces *body = &call->reply->body;
+	const uint64_t tag[] = {live_network_generation(call->serving->live)};
+	struct network network;
+	struct buf json;
+	enum err err = ERR_NOT_FOUND;
+
+	if (network_code_ok(code))
+		err = live_network(call->serving->live, code, &network);
+	if (err == ERR_NOT_FOUND) {
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "There is no network data for the central code %.*s "
+		    "(10000 followed by digits).",
+		    code.len > 64 ? 64 : (int)code.len, code.ptr);
+		return;
+	}
+	if (err != ERR_OK) {
+		rows_storage_failed(call, err);
+		return;
+	}
+	reply_header(call->reply, "Content-Type", "application/json");
+	if (rows_not_modified(call, tag, 1, SPLICE_JSON))
+		return;
+	buf_init(&json, 1 << 20);
+	network_json(&json, &network);
+	pieces_text(body, "{\"data\":");
+	pieces_add(body, buf_span(&json));
+	if (buf_end(&json) != ERR_OK)
+		body->err = buf_end(&json);
+	buf_fini(&json);
+	pieces_text(body, ",\"meta\":{\"codeCentrale\":\"");
+	pieces_add(body, code); /* digits only */
+	pieces_text(body, "\"}}");
+}

@@ -1,0 +1,126 @@
+/*
+ * GET /nomenclatures: a level of the classification with its counts, as it was
+ * worked out when the supplier was computed. It never computes.
+ */
+#include <stdio.h>
+
+#include "common/num.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/ready.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/rows/splice.h"
+
+static void
+class_code(char text[8], const struct snap_class *class, int64_t level)
+{
+	snprintf(text, 8, "%0*u", (int)level * 2, class->code);
+}
+
+static void
+add_class(struct pieces *body, const struct snapshot_classes *classes,
+    const struct snap_class *class, int64_t level)
+{
+	char number[NUM_TEXT_MAX], code[8];
+
+	class_code(code, class, level);
+	pieces_text(body, "{\"code\":\"");
+	pieces_add(body, span_of(code));
+	pieces_text(body, "\"");
+	rows_member_null_text(
+	    body, "libelle", snapshot_class_label(classes, class));
+	rows_member_int(body, "nbArticles", class->articles);
+	pieces_text(body, ",\"totalCa\":");
+	pieces_copy(body, number, num_decimal_text(number, class->ca));
+	pieces_text(body, ",\"totalQuantite\":");
+	pieces_copy(body, number, num_decimal_text(number, class->qte));
+	pieces_text(body, "},");
+}
+
+static void
+add_meta(struct call *call, struct snapshot *snap,
+    const struct snapshot_classes *classes, const struct rows_pages *pages,
+    int64_t shown)
+{
+	static const char *const filters[] = {"code1", "code2", "code3"};
+	const struct params *params = &call->params;
+	struct pieces *body = &call->reply->body;
+
+	pieces_text(body, ",\"meta\":{");
+	rows_meta_cut(body, pages, shown, ROWS_HOW_LIST);
+	rows_member_int(body, "niveau", params->niveau);
+	rows_member_text(
+	    body, "filtreGrid", span_of(filters[params->niveau - 1]));
+	rows_member_null_text(body, "parent", params->parent);
+	rows_member_int(body, "total", pages->total);
+	rows_member_int(body, "sansNomenclature", classes->without);
+	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
+	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
+	rows_member_time(body, "computedAt", snapshot_head(snap)->computed_ms);
+	rows_member_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
+	pieces_text(body, "}}");
+}
+
+/* By code, the entries below a parent follow one another. */
+static void
+find_classes(uint32_t *first, uint32_t *count,
+    const struct snapshot_classes *classes, const struct params *params)
+{
+	char code[8];
+
+	*first = *count = 0;
+	for (uint32_t i = 0; i < classes->count; i++) {
+		class_code(code, &classes->class[i], params -> niveau);
+		if (!span_starts(span_of(code), params->parent))
+			continue;
+		if ((*count)++ == 0)
+			*first = i;
+	}
+}
+
+static void
+send(struct call *call, struct rows_view *view)
+{
+	struct snapshot *snap = view->pinned->snap;
+	const struct params *params = &call->params;
+	struct pieces *body = &call->reply->body;
+	const uint64_t tag[] = {snapshot_head(snap)->generation};
+	int64_t limit = params->limit == 0 ? ROWS_LIMIT : params->limit;
+	struct snapshot_classes classes;
+	struct rows_pages pages;
+	uint32_t found, total;
+	int64_t first, shown;
+
+	reply_header(call->reply, "Content-Type", "application/json");
+	if (rows_not_modified(call, tag, 1, SPLICE_JSON))
+		return;
+	if (!snapshot_classes(snap, (unsigned)params->niveau, &classes)) {
+		rows_storage_failed(call, rows_blame(call, view, ERR_DAMAGED));
+		return;
+	}
+	find_classes(&found, &total, &classes, params);
+	pages = rows_pages(params->page, limit, total);
+	shown = rows_page_of(&first, &pages);
+	rows_page_headers(call, &pages, SPLICE_JSON);
+	pieces_text(body, "{\"data\":[");
+	for (int64_t i = first; i < first + shown; i++)
+		add_class(body, &classes, &classes.class[found + i],
+		    params -> niveau);
+	if (shown > 0)
+		pieces_drop_last(body);
+	pieces_text(body, "]");
+	add_meta(call, snap, &classes, &pages, shown);
+}
+
+void
+ep_nomenclatures(struct call *call)
+{
+	struct rows_view view;
+	bool computed;
+
+	/* It does not compute: an absent snapshot is a 202. */
+	if (!ready_snapshot(
+		&view, call, call->params.fournisseur, 0, false, &computed))
+		return;
+	send(call, &view);
+	rows_close(&view, call);
+}

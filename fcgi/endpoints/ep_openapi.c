@@ -1,0 +1,112 @@
+/*
+ * GET /openapi.json: what there is, for programs. Open to all, from any
+ * origin.
+ */
+#include "common/digest.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/openapi/openapi.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/rows/splice.h"
+#include "fcgi/settings.h"
+
+#define DOCUMENT_MAX (4u << 20)
+
+/* A host as it may stand in an address: name or number, and a port. */
+static bool
+host_ok(struct span host)
+{
+	static const char other[] = ".-:[]_";
+
+	for (size_t i = 0; i < host.len; i++) {
+		char c = host.ptr[i];
+
+		if (!((c >= '0' && c <= '9') ||
+			((c | 32) >= 'a' && (c | 32) <= 'z')) &&
+		    memchr(other, c, sizeof(other) - 1) == NULL)
+			return false;
+	}
+	return host.len > 0 && host.len <= 255;
+}
+
+static bool
+is_trusted(const struct request *request, const char *addresses)
+{
+	struct span address, rest = span_of(addresses);
+
+	while (span_cut(&address, &rest, ','))
+		if (address.len > 0 &&
+		    span_eq(span_trim(address), request->remote_addr))
+			return true;
+	return false;
+}
+
+/* Of a list that proxies have added to, the one nearest to the caller. */
+static struct span
+first_of(struct span list)
+{
+	return span_trim(span_sub(list, 0, span_find(list, ',')));
+}
+
+/* The address the caller used, as far as its word counts. */
+static void
+caller_url(struct buf *url, const struct request *request, bool trusted)
+{
+	struct span host = request->host, proto;
+	bool tls = request->https;
+
+	if (trusted) {
+		if (host_ok(first_of(request->forwarded_host)))
+			host = first_of(request->forwarded_host);
+		proto = first_of(request->forwarded_proto);
+		if (span_eq_nocase(proto, SPAN("https")))
+			tls = true;
+		else if (span_eq_nocase(proto, SPAN("http")))
+			tls = false;
+	}
+	buf_add_span(url, tls ? SPAN("https://") : SPAN("http://"));
+	buf_add_span(url, host_ok(host) ? host : SPAN("localhost"));
+}
+
+static void
+server_url(struct buf *url, const struct call *call)
+{
+	const struct settings *settings = call->server->settings;
+	struct span public = span_of(settings->public_url);
+
+	while (span_ends(public, SPAN("/")))
+	public.len--;
+	if (public.len > 0)
+		buf_add_span(url, public);
+	else
+		caller_url(url, call->request,
+		    is_trusted(call->request, settings->trusted_proxies));
+	buf_add_text(url, "/api/v1");
+}
+
+void
+ep_openapi(struct call *call)
+{
+	struct buf *url = &call->serving->folded;
+	uint64_t tag[DIGEST_SHA256_LEN / sizeof(uint64_t)];
+	struct buf text;
+	enum err err;
+
+	buf_clear(url);
+	server_url(url, call);
+	buf_init(&text, DOCUMENT_MAX);
+	err = buf_end(url);
+	if (err == ERR_OK)
+		err = openapi_write(&text, buf_span(url));
+	if (err != ERR_OK) {
+		buf_fini(&text);
+		rows_storage_failed(call, err);
+		return;
+	}
+	digest_sha256((uint8_t *)tag, buf_span(&text));
+	reply_header(call->reply, "Content-Type", "application/json");
+	reply_header(call->reply, "Access-Control-Allow-Origin", "*");
+	if (!rows_not_modified(
+		call, tag, sizeof(tag) / sizeof(tag[0]), SPLICE_JSON))
+		pieces_add(&call->reply->body, buf_span(&text));
+	buf_fini(&text);
+}

@@ -1,0 +1,441 @@
+/*
+ * /app/pending, /app/save, /app/cancel: what a buyer sees of the proposals,
+ * and decides (docs/app-api.md). All that one call decides is one transaction.
+ */
+#include <stdio.h>
+
+#include "common/arena.h"
+#include "fcgi/endpoints/body.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/ready.h"
+#include "fcgi/rows/rows.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/state/state.h"
+
+#define ITEMS_MAX 10000
+
+static void
+answer_version(struct answer *answer, struct span supplier)
+{
+	struct state_view *state = answer->call->serving->state;
+	char text[KEY_GENERATION_LEN + 1];
+
+	key_generation_text(text, proposal_version(state, supplier));
+	answer_text(answer, "version", span_of(text));
+}
+
+/* --- GET /app/pending ----------------------------------------------------- */
+
+struct listing {
+	struct answer answer;
+	struct span supplier;
+	int64_t total;
+};
+
+static enum err
+add_pending(void *context, struct span codein, const struct proposal *proposal)
+{
+	struct listing *listing = context;
+	struct answer *answer = &listing->answer;
+	struct serving *serving = answer->call->serving;
+	uint8_t server, recorded;
+	enum err err = proposal_recorded(serving->state, serving->live,
+	    listing->supplier, codein, &server, &recorded);
+
+	if (err != ERR_OK)
+		return err;
+	listing->total++;
+	jsonw_object_begin(&answer->json);
+	answer_text(answer, "codein", codein);
+	answer_gamme(answer, "gamme", proposal->gamme);
+	answer_gamme(answer, "codeGamme", recorded);
+	answer_gamme(answer, "codeGammeServeur", server);
+	answer_text(answer, "author", proposal->author);
+	answer_time(answer, "at", proposal->when_ms);
+	jsonw_object_end(&answer->json);
+	return ERR_OK;
+}
+
+void
+ep_pending(struct call *call)
+{
+	struct listing listing = {.supplier = call->params.fournisseur};
+	struct answer *answer = &listing.answer;
+	enum err err;
+
+	answer_begin(answer, call);
+	jsonw_array_begin(&answer->json);
+	err = proposal_pending(
+	    call->serving->state, listing.supplier, add_pending, &listing);
+	jsonw_array_end(&answer->json);
+	jsonw_key(&answer->json, "meta");
+	jsonw_object_begin(&answer->json);
+	answer_text(answer, "codeFournisseur", listing.supplier);
+	answer_int(answer, "total", listing.total);
+	answer_version(answer, listing.supplier);
+	jsonw_object_end(&answer->json);
+	answer_end(answer);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}
+
+/* --- what a buyer decides ------------------------------------------------- */
+
+struct deciding {
+	struct call *call;
+	struct jsonr *doc;
+	enum proposal_action action; /* of the proposals */
+	struct proposal_verdict verdict;
+	struct proposal_decision *decisions;
+	struct proposal_decided *decided;
+	struct codemap *named;
+	unsigned edits; /* the last ones */
+	bool all;
+	uint64_t rest;
+};
+
+/* What the user saw, where it is told. */
+static uint8_t
+read_seen(struct deciding *deciding, const struct jsonr_value *item,
+    const char *list, unsigned i, const char *name)
+{
+	const struct jsonr_value *value = jsonr_member(item, name);
+	char path[64];
+	uint8_t gamme;
+
+	if (jsonr_type(value) == JSONR_ABSENT)
+		return PROPOSAL_ANY;
+	snprintf(path, sizeof(path), "%s[%u].%s", list, i, name);
+	body_gamme(deciding->doc, &gamme, value, path, true);
+	return gamme;
+}
+
+static void
+read_codein(struct deciding *deciding, struct proposal_decision *decision,
+    const struct jsonr_value *item, const char *list, unsigned i)
+{
+	uint32_t number;
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s[%u].codein", list, i);
+	if (!body_code(deciding->doc, &decision->codein,
+		jsonr_member(item, "codein"), path))
+		return;
+	if (codemap_add(deciding->named, decision->codein, &number) ==
+	    ERR_EXISTS)
+		jsonr_issue(deciding->doc, path,
+		    "names article %.*s, which is named already",
+		    SPAN_ARG(decision->codein));
+}
+
+static void
+read_proposal(struct deciding *deciding, const struct jsonr_value *item,
+    unsigned i, struct proposal_decision *decision)
+{
+	static const char *const names[] = {"codein", "gamme", "codeGamme"};
+	char path[64];
+
+	snprintf(path, sizeof(path), "proposals[%u]", i);
+	if (!jsonr_want_object(deciding->doc, item, path))
+		return;
+	jsonr_only(deciding->doc, item, path, names, 3);
+	decision->action = deciding->action;
+	read_codein(deciding, decision, item, "proposals", i);
+	snprintf(path, sizeof(path), "proposals[%u].gamme", i);
+	body_gamme(deciding->doc, &decision->seen_pending,
+	    jsonr_member(item, "gamme"), path, false);
+	decision->seen_recorded =
+	    read_seen(deciding, item, "proposals", i, "codeGamme");
+}
+
+static void
+read_edit(struct deciding *deciding, const struct jsonr_value *item, unsigned i,
+    struct proposal_decision *decision)
+{
+	static const char *const names[] = {
+	    "codein", "gamme", "codeGamme", "gammeAValider"};
+	char path[64];
+
+	snprintf(path, sizeof(path), "edits[%u]", i);
+	if (!jsonr_want_object(deciding->doc, item, path))
+		return;
+	jsonr_only(deciding->doc, item, path, names, 4);
+	decision->action = PROPOSAL_EDIT;
+	read_codein(deciding, decision, item, "edits", i);
+	snprintf(path, sizeof(path), "edits[%u].gamme", i);
+	body_gamme(deciding->doc, &decision->gamme, jsonr_member(item, "gamme"),
+	    path, true);
+	decision->seen_recorded =
+	    read_seen(deciding, item, "edits", i, "codeGamme");
+	decision->seen_pending =
+	    read_seen(deciding, item, "edits", i, "gammeAValider");
+}
+
+/* `all` goes by the version that the user saw. */
+static void
+read_all(struct deciding *deciding, const struct jsonr_value *root)
+{
+	const struct jsonr_value *value = jsonr_member(root, "version");
+	struct span text;
+
+	body_flag(deciding->doc, &deciding->all, root, "all");
+	if (deciding->all)
+		deciding->verdict.rest = deciding->action == PROPOSAL_SAVE
+		    ? PROPOSAL_SAVE_REST
+		    : PROPOSAL_CANCEL_REST;
+	if (!deciding->all && jsonr_type(value) == JSONR_ABSENT)
+		return;
+	if (jsonr_want_string(deciding->doc, &text, value, "version") &&
+	    !key_generation(&deciding->verdict.seen_version, text))
+		jsonr_issue(deciding->doc, "version",
+		    "must be meta.version of /app/pending");
+}
+
+static unsigned
+count_items(
+    struct deciding *deciding, const struct jsonr_value *root, const char *name)
+{
+	const struct jsonr_value *list = jsonr_member(root, name);
+
+	if (jsonr_type(list) == JSONR_ABSENT)
+		return 0;
+	return (unsigned)body_array(deciding->doc, list, name, 0, ITEMS_MAX);
+}
+
+static enum err
+make_room(struct deciding *deciding, unsigned count)
+{
+	struct arena *arena = deciding->call->serving->arena;
+
+	deciding->decisions =
+	    arena_array(arena, count + 1, sizeof(*deciding->decisions));
+	deciding->decided =
+	    arena_array(arena, count + 1, sizeof(*deciding->decided));
+	deciding->named = codemap_new();
+	return deciding->decisions == NULL || deciding->decided == NULL ||
+		deciding->named == NULL
+	    ? ERR_NO_MEMORY
+	    : ERR_OK;
+}
+
+static enum err
+read_body(struct deciding *deciding)
+{
+	static const char *const names[] = {
+	    "fournisseur", "proposals", "all", "version", "edits"};
+	const struct jsonr_value *root = jsonr_root(deciding->doc);
+	struct jsonr *doc = deciding->doc;
+	bool save = deciding->action == PROPOSAL_SAVE;
+	unsigned proposals = count_items(deciding, root, "proposals");
+	unsigned edits = save ? count_items(deciding, root, "edits") : 0;
+	enum err err = make_room(deciding, proposals + edits);
+
+	if (err != ERR_OK)
+		return err;
+	jsonr_only(doc, root, "", names, save ? 5 : 4);
+	body_code(doc, &deciding->verdict.supplier,
+	    jsonr_member(root, "fournisseur"), "fournisseur");
+	read_all(deciding, root);
+	for (unsigned i = 0; i < proposals; i++)
+		read_proposal(deciding,
+		    jsonr_at(jsonr_member(root, "proposals"), i), i,
+		    &deciding->decisions[i]);
+	for (unsigned i = 0; i < edits; i++)
+		read_edit(deciding, jsonr_at(jsonr_member(root, "edits"), i), i,
+		    &deciding->decisions[proposals + i]);
+	deciding->edits = edits;
+	deciding->verdict.count = proposals + edits;
+	deciding->verdict.decisions = deciding->decisions;
+	if (proposals + edits == 0 && !deciding->all && jsonr_issues(doc) == 0)
+		jsonr_issue(doc, "", "names nothing to do: proposals, all%s",
+		    save ? " or edits" : "");
+	return ERR_OK;
+}
+
+/* A user's own range needs an article that the supplier has. */
+static bool
+are_known(struct deciding *deciding)
+{
+	struct call *call = deciding->call;
+	const struct proposal_verdict *verdict = &deciding->verdict;
+	struct buf *details = &call->serving->details;
+	struct rows_view view;
+	unsigned unknown = 0;
+	uint32_t row;
+	bool computed;
+
+	if (deciding->edits == 0)
+		return true;
+	if (!ready_snapshot(
+		&view, call, verdict->supplier, 0, false, &computed))
+		return false;
+	buf_clear(details);
+	buf_add_text(details, "{\"inconnus\":[");
+	for (unsigned i = verdict->count - deciding->edits; i < verdict->count;
+	     i++) {
+		struct span codein = deciding->decisions[i].codein;
+
+		if (snapshot_find(view.pinned->snap, codein, &row) == ERR_OK)
+			continue;
+		if (unknown++ > 0)
+			buf_add_char(details, ',');
+		jsonw_quote(details, codein);
+	}
+	buf_add_text(details, "]}");
+	rows_close(&view, call);
+	if (unknown > 0)
+		reply_error(call->reply, 404, CODE_NOT_FOUND,
+		    SPAN("This supplier does not have every one of these "
+			 "articles: see details.inconnus. Nothing was saved."),
+		    buf_span(details));
+	return unknown == 0;
+}
+
+/* --- what came of it ------------------------------------------------------ */
+
+/* Who made it so: only for a range that has not changed again since. */
+static void
+answer_who(struct answer *answer, const char *by, const char *at,
+    const struct proposal *made, uint8_t gamme)
+{
+	if (made->gamme != gamme)
+		return;
+	answer_text(answer, by, made->author);
+	answer_time(answer, at, made->when_ms);
+}
+
+/* A buyer whose wish was not met wants to know who was faster, and when. */
+static void
+answer_others(struct deciding *deciding, struct answer *answer,
+    struct span codein, const struct proposal_decided *decided)
+{
+	struct state_view *state = deciding->call->serving->state;
+	struct span supplier = deciding->verdict.supplier;
+	struct proposal made;
+
+	if (proposal_validated_of(state, supplier, codein, &made) == ERR_OK)
+		answer_who(
+		    answer, "savedBy", "savedAt", &made, decided->recorded);
+	if (proposal_pending_of(state, supplier, codein, &made) == ERR_OK)
+		answer_who(answer, "proposedBy", "proposedAt", &made,
+		    decided->pending);
+}
+
+static void
+answer_one(struct deciding *deciding, struct answer *answer, unsigned i)
+{
+	static const struct span results[] = {
+	    [PROPOSAL_APPLIED] = {"applied", 7},
+	    [PROPOSAL_CONFLICT] = {"conflict", 8},
+	    [PROPOSAL_ABSENT] = {"absent", 6},
+	    [PROPOSAL_REFUSED] = {"refused", 7},
+	};
+	const struct proposal_decided *decided = &deciding->decided[i];
+	struct span codein = deciding->decisions[i].codein;
+
+	jsonw_object_begin(&answer->json);
+	answer_text(answer, "codein", codein);
+	answer_text(answer, "result", results[decided->outcome]);
+	answer_gamme(answer, "codeGammeServeur", decided->server);
+	answer_gamme(answer, "codeGamme", decided->recorded);
+	answer_gamme(answer, "gammeAValider", decided->pending);
+	if (decided->outcome != PROPOSAL_APPLIED)
+		answer_others(deciding, answer, codein, decided);
+	jsonw_object_end(&answer->json);
+}
+
+static void
+answer_decided(struct deciding *deciding)
+{
+	unsigned counts[4] = {0, 0, 0, 0};
+	struct answer answer;
+
+	answer_begin(&answer, deciding->call);
+	jsonw_array_begin(&answer.json);
+	for (unsigned i = 0; i < deciding->verdict.count; i++) {
+		counts[deciding->decided[i].outcome]++;
+		answer_one(deciding, &answer, i);
+	}
+	jsonw_array_end(&answer.json);
+	jsonw_key(&answer.json, "meta");
+	jsonw_object_begin(&answer.json);
+	answer_text(&answer, "codeFournisseur", deciding->verdict.supplier);
+	answer_int(&answer, "demandes", deciding->verdict.count);
+	answer_int(&answer, "appliques", counts[PROPOSAL_APPLIED]);
+	answer_int(&answer, "conflits", counts[PROPOSAL_CONFLICT]);
+	answer_int(&answer, "reste", (int64_t)deciding->rest);
+	answer_version(&answer, deciding->verdict.supplier);
+	jsonw_object_end(&answer.json);
+	answer_end(&answer);
+}
+
+static void
+refuse_all(struct deciding *deciding)
+{
+	struct call *call = deciding->call;
+	struct buf *details = &call->serving->details;
+	char text[KEY_GENERATION_LEN + 1];
+
+	key_generation_text(text,
+	    proposal_version(call->serving->state, deciding->verdict.supplier));
+	buf_clear(details);
+	buf_addf(details, "{\"version\":\"%s\"}", text);
+	reply_error(call->reply, 409, CODE_BAD_REQUEST,
+	    SPAN("This supplier's ranges have changed since that version: "
+		 "look again. Nothing was done."),
+	    buf_span(details));
+}
+
+static void
+decide(struct deciding *deciding)
+{
+	struct call *call = deciding->call;
+	enum err err;
+
+	deciding->verdict.actor = call->subject.name;
+	err = proposal_decide(call->server->store, &deciding->verdict,
+	    deciding->decided, &deciding->rest);
+	if (err == ERR_OK || err == ERR_BUSY) {
+		enum err renewed = state_view_renew(call->serving->state);
+
+		err = renewed == ERR_OK ? err : renewed;
+	}
+	if (err == ERR_OK)
+		answer_decided(deciding);
+	else if (err == ERR_BUSY)
+		refuse_all(deciding);
+	else
+		rows_write_failed(call, err);
+}
+
+static void
+run(struct call *call, enum proposal_action action)
+{
+	struct deciding deciding = {.call = call, .action = action};
+	enum err err;
+
+	deciding.doc = body_open(call);
+	if (deciding.doc == NULL)
+		return;
+	err = read_body(&deciding);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	else if (body_ok(call, deciding.doc) && are_known(&deciding))
+		decide(&deciding);
+	codemap_free(deciding.named);
+	jsonr_free(deciding.doc);
+}
+
+void
+ep_save(struct call *call)
+{
+	run(call, PROPOSAL_SAVE);
+}
+
+void
+ep_cancel(struct call *call)
+{
+	run(call, PROPOSAL_CANCEL);
+}

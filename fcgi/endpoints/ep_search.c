@@ -1,0 +1,186 @@
+/*
+ * GET /products/search: across all suppliers that have been computed, or one.
+ *
+ * The total is exact: every supplier is asked.
+ */
+#include <stdio.h>
+
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/ready.h"
+#include "fcgi/rows/splice.h"
+#include "fcgi/search/across.h"
+#include "lmdb-schema/facts/live.h"
+
+struct search {
+	struct call *call;
+	struct across across;
+	struct rows_pages pages;
+	int64_t first, count; /* the page's rows, of all that match */
+	bool elsewhere; /* where requests may take longer */
+};
+
+/* --- finding
+ * ----------------------------------------------------------------- */
+
+/* Asks who has what, and goes to the page. */
+static enum err
+ask(struct search *search)
+{
+	struct call *call = search->call;
+	int64_t limit =
+	    call->params.limit == 0 ? ROWS_LIMIT : call->params.limit;
+	enum err err = across_ask(&search->across, call->params.fournisseur);
+
+	if (err != ERR_OK)
+		return err;
+	search->pages =
+	    rows_pages(call->params.page, limit, search->across.total);
+	search->count = rows_page_of(&search->first, &search->pages);
+	/* To pass over many rows takes as long as to show them. */
+	search->elsewhere = search->count > 0 &&
+	    search->first + search->count > ROWS_DUMP &&
+	    !call->request->slow_pool;
+	return search->elsewhere
+	    ? ERR_OK
+	    : across_seek(&search->across, search->first, search->count);
+}
+
+static enum err
+find(struct search *search)
+{
+	enum err err = ask(search);
+
+	/* Somebody could not be opened: without him all is another answer. */
+	return err == ERR_NOT_READY ? ask(search) : err;
+}
+
+/* --- the answer
+ * -------------------------------------------------------------------- */
+
+static void
+add_meta(struct pieces *body, const struct search *search)
+{
+	char text[160];
+
+	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
+	rows_int(body, search->across.suppliers);
+	rows_member_int(body, "sansSnapshot", search->across.absent);
+	rows_member_bool(body, "complet", !search->pages.more);
+	if (search->across.absent > 0) {
+		snprintf(text, sizeof(text),
+		    "%lld fournisseur(s) sans snapshot : leurs articles n'ont "
+		    "pas été cherchés ; /grid les calcule un "
+		    "par un.",
+		    (long long)search->across.absent);
+		rows_member_text(body, "avertissement", span_of(text));
+	}
+	pieces_text(body, "}}");
+}
+
+static enum err
+add_rows(struct search *search)
+{
+	struct call *call = search->call;
+	struct splice *splice = call->serving->splice;
+	enum err err = ERR_OK;
+
+	for (int64_t i = 0; i < search->count && err == ERR_OK; i++) {
+		const struct rows_view *view;
+		uint32_t row;
+
+		if (!rows_flush(call, i))
+			break; /* the reply has kept the failure */
+		err = across_next(&search->across, &view, &row);
+		if (err != ERR_OK)
+			break;
+		if (i == 0)
+			splice_begin(splice, view->pinned->snap, view->ranges,
+			    call->serving->live, call->params.enrich,
+			    &call->params.fields, rows_form(call->request));
+		else
+			splice_turn(splice, view->pinned->snap, view->ranges);
+		err = rows_blame(
+		    call, view, splice_row(splice, row, &call->reply->body));
+	}
+	return err;
+}
+
+static void
+send(struct search *search)
+{
+	struct call *call = search->call;
+	struct pieces *body = &call->reply->body;
+	enum splice_form form = rows_form(call->request);
+	const uint64_t tag[] = {
+	    search->across.tag, live_network_generation(call->serving->live)};
+	enum err err;
+
+	rows_headers(call, form, false);
+	if (rows_not_modified(call, tag, 2, form))
+		return;
+	if (search->elsewhere) {
+		ready_hand_over(call);
+		return;
+	}
+	rows_page_headers(call, &search->pages, form);
+	splice_columns(call->serving->splice, &call->params.fields);
+	if (search->count > ROWS_GATHERED)
+		reply_stream(call->reply, -1);
+	if (form == SPLICE_JSON)
+		pieces_text(body, "{\"data\":[");
+	else if (form == SPLICE_CSV)
+		splice_csv_header(call->serving->splice, body);
+	err = add_rows(search);
+	if (form == SPLICE_JSON) {
+		if (search->count > 0)
+			pieces_drop_last(body);
+		pieces_text(body, "]");
+		rows_pagination(body, &search->pages);
+		add_meta(body, search);
+	}
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+}
+
+static bool
+make_query(struct rowset_query *query, struct call *call)
+{
+	const struct params *params = &call->params;
+	enum err err;
+
+	*query = (struct rowset_query){.gamme = params->gamme,
+	    .raw = !params->enrich,
+	    .live = call->serving->live,
+	    .sort = params->sort,
+	    .descending = params->descending};
+	err = rows_words(&query->words, call, params->q);
+	if (err != ERR_OK) {
+		rows_storage_failed(call, err);
+		return false;
+	}
+	if (query->words.len == 0)
+		reply_fail(call->reply, 400, CODE_BAD_REQUEST,
+		    "q has nothing to look for: give a word, or a part of "
+		    "one");
+	return query->words.len > 0;
+}
+
+void
+ep_search(struct call *call)
+{
+	struct search search = {.call = call};
+	struct rowset_query query;
+	enum err err;
+
+	if (!make_query(&query, call))
+		return;
+	across_begin(&search.across, call, &query);
+	err = find(&search);
+	if (err == ERR_OK)
+		send(&search);
+	else if (err == ERR_NOT_FOUND)
+		rows_no_supplier(call, call->params.fournisseur);
+	else
+		rows_storage_failed(call, err);
+	across_end(&search.across);
+}

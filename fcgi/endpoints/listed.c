@@ -1,0 +1,91 @@
+#include "fcgi/endpoints/listed.h"
+
+#include <stdio.h>
+
+#include "common/arena.h"
+#include "common/jsonw.h"
+#include "fcgi/rows/shared_source.h"
+#include "lmdb-schema/facts/source.h"
+
+static enum err
+add_listed(void *context, struct span supplier)
+{
+	struct listed *listed = context;
+	struct span copy = arena_copy(listed->call->serving->arena, supplier);
+
+	if (copy.ptr == NULL)
+		return ERR_NO_MEMORY;
+	if (listed->count < LISTED_MAX)
+		listed->codes[listed->count++] = copy;
+	return ERR_OK;
+}
+
+enum err
+listed_find(struct listed **out, struct call *call)
+{
+	struct listed *listed =
+	    arena_alloc(call->serving->arena, sizeof(*listed));
+	struct shared_source *source;
+	enum err err;
+
+	*out = listed;
+	if (listed == NULL)
+		return ERR_NO_MEMORY;
+	listed->call = call;
+	listed->count = 0;
+	err = shared_source_get(&source, call);
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	err = source_where(source->source, call->path[0], add_listed, listed);
+	shared_source_release(source);
+	return err;
+}
+
+bool
+listed_has(const struct listed *listed, struct span supplier)
+{
+	for (unsigned i = 0; i < listed->count; i++)
+		if (span_eq(listed->codes[i], supplier))
+			return true;
+	return false;
+}
+
+unsigned
+listed_count(
+    struct call *call, struct span supplier, const struct codemap *codeins)
+{
+	struct shared_source *source;
+	unsigned count = 0;
+
+	if (shared_source_get(&source, call) != ERR_OK)
+		return 0;
+	for (uint32_t i = 0; i < codemap_count(codeins); i++)
+		count += source_lists(
+		    source->source, supplier, codemap_code(codeins, i));
+	shared_source_release(source);
+	return count;
+}
+
+struct span
+listed_not_yet(
+    char text[LISTED_TEXT_MAX], const char *what, struct span supplier)
+{
+	snprintf(text, LISTED_TEXT_MAX,
+	    "%s came with an import that the snapshot of supplier %.*s does "
+	    "not have yet: have it computed (gridctl compute %.*s), or wait "
+	    "for the timer that does so.",
+	    what, SPAN_ARG(supplier), SPAN_ARG(supplier));
+	return span_of(text);
+}
+
+void
+listed_write(struct buf *json, const struct listed *listed)
+{
+	buf_add_char(json, '[');
+	for (unsigned i = 0; i < listed->count; i++) {
+		if (i > 0)
+			buf_add_char(json, ',');
+		jsonw_quote(json, listed->codes[i]);
+	}
+	buf_add_char(json, ']');
+}

@@ -1,0 +1,414 @@
+#include "fcgi/http/params.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/fold.h"
+#include "common/jsonw.h"
+#include "common/num.h"
+#include "lmdb-schema/key.h"
+
+#define LISTS (USE_GRID | USE_SEARCH)
+#define LABELS (USE_FOURNISSEURS | USE_NOMENCLATURES)
+#define ROWS (USE_GRID | USE_SEARCH | USE_PRODUCT)
+#define MANY INT64_MAX
+#define SEARCH_MAX 1000
+
+#define AT(member) offsetof(struct params, member)
+
+const struct param_info param_infos[] = {
+    {"fournisseur", PARAM_CODE,
+	USE_NOMENCLATURES | USE_GRID | USE_SEARCH | USE_PRODUCT | USE_SCREEN,
+	USE_NOMENCLATURES | USE_GRID | USE_SCREEN, AT(fournisseur), 1, 64, NULL,
+	"Supplier code"},
+    {"search", PARAM_TEXT, USE_GRID | USE_FOURNISSEURS, 0, AT(search), 0,
+	SEARCH_MAX, NULL,
+	"Text that must occur, case and accents aside; of several words, each"},
+    {"q", PARAM_TEXT, USE_SEARCH, USE_SEARCH, AT(q), 1, 120, NULL,
+	"Text to look for in label, codein, GTIN, reference and central code, "
+	"case and accents aside; of several words, each must occur"},
+    {"withData", PARAM_FLAG, USE_FOURNISSEURS, 0, AT(with_data), 0, 1, "0",
+	"1 keeps only the suppliers with available data"},
+    {"niveau", PARAM_INT, USE_NOMENCLATURES, 0, AT(niveau), 1, 3, "1",
+	"Level: 1 universe, 2 family, 3 sub-family"},
+    {"parent", PARAM_DIGITS, USE_NOMENCLATURES, 0, AT(parent), 2, 6, NULL,
+	"Code of the entry to descend from: 2, 4 or 6 digits"},
+    {"gamme", PARAM_GAMME, LISTS, 0, AT(gamme), 0, 0, NULL,
+	"Range code, as codeGamme shows it"},
+    {"aValider", PARAM_FLAG, USE_GRID, 0, AT(pending), 0, 1, "0",
+	"1 keeps only the articles with a proposal to validate"},
+    {"code1", PARAM_CLASS, USE_GRID, 0, AT(codes[0]), 2, 2, NULL,
+	"Classification code at level 1, 2 digits"},
+    {"code2", PARAM_CLASS, USE_GRID, 0, AT(codes[1]), 4, 4, NULL,
+	"Classification code at level 2, 4 digits"},
+    {"code3", PARAM_CLASS, USE_GRID, 0, AT(codes[2]), 6, 6, NULL,
+	"Classification code at level 3, 6 digits"},
+    {"nomenclature", PARAM_CLASS, USE_GRID, 0, AT(codes[3]), 2, 6, NULL,
+	"Classification prefix of 2, 4 or 6 digits"},
+    {"compute", PARAM_FLAG, USE_GRID, 0, AT(compute), 0, 1, "1",
+	"1 computes a supplier without snapshot, 0 answers 202 at once"},
+    {"snapshot", PARAM_GENERATION, USE_GRID, 0, AT(snapshot), 0, 0, NULL,
+	"Generation to keep to while paging: meta.snapshot of the first page"},
+    {"sort", PARAM_SORT, LISTS, 0, AT(sort), 0, 0, NULL,
+	"Column to sort by, as the rows show it; empty values come last"},
+    {"order", PARAM_ORDER, LISTS, 0, AT(descending), 0, 0, "desc",
+	"asc or desc"},
+    {"fields", PARAM_FIELDS, ROWS, 0, AT(fields), 0, 0, NULL,
+	"Columns to show, separated by commas; codein is always there"},
+    {"enrich", PARAM_FLAG, ROWS, 0, AT(enrich), 0, 1, "1",
+	"1 re-reads network and codeGammeServeur, and all that follows from "
+	"them, now; 0 serves all as it was computed"},
+    {"page", PARAM_INT, LISTS | LABELS, 0, AT(page), 1, MANY, "1",
+	"Page, from 1"},
+    {"limit", PARAM_INT, LISTS | LABELS, 0, AT(limit), 1, MANY, NULL,
+	"Rows per page, no maximum; without it /grid gives all, every other "
+	"list 100"},
+};
+
+const unsigned param_count = sizeof(param_infos) / sizeof(param_infos[0]);
+
+/* What is wrong, gathered: a sentence, and the members of an object. */
+struct trouble {
+	struct buf *message, *issues;
+	unsigned count;
+	struct buf unknown; /* names in `fields` that are no column */
+	bool bad_sort;
+};
+
+static void wrong(struct trouble *trouble, const char *name, const char *format,
+    ...) __attribute__((format(printf, 3, 4)));
+
+static void
+wrong(struct trouble *trouble, const char *name, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (trouble->count++ > 0) {
+		buf_add_text(trouble->message, "; ");
+		buf_add_char(trouble->issues, ',');
+	}
+	buf_addf(trouble->message, "%s %s", name, text);
+	buf_add_text(trouble->issues, "{\"parameter\":");
+	jsonw_quote(trouble->issues, span_of(name));
+	buf_add_text(trouble->issues, ",\"message\":");
+	jsonw_quote(trouble->issues, span_of(text));
+	buf_add_char(trouble->issues, '}');
+}
+
+static void
+read_text(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	size_t points = fold_count(value);
+
+	memcpy(out, &value, sizeof(value));
+	if ((int64_t)points < info->min)
+		wrong(trouble, info->name, "is empty, but is needed");
+	else if ((int64_t)points > info->max)
+		wrong(trouble, info->name,
+		    "has %zu characters, %lld are the most", points,
+		    (long long)info->max);
+}
+
+static void
+read_code(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	memcpy(out, &value, sizeof(value));
+	if (!key_code_ok(value))
+		wrong(trouble, info->name,
+		    "must be a supplier code of 1 to 64 bytes");
+}
+
+/* Digits alone: a number, though none that fits. */
+static bool
+is_long(struct span value)
+{
+	for (size_t i = 0; i < value.len; i++)
+		if (value.ptr[i] < '0' || value.ptr[i] > '9')
+			return false;
+	return value.len > 0;
+}
+
+static void
+read_int(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	if (num_int(out, value, info->min, info->max))
+		return;
+	if (info->max == MANY && is_long(value) && value.ptr[0] != '0')
+		wrong(trouble, info->name,
+		    "is greater than %lld, the greatest number that is read",
+		    (long long)MANY);
+	else if (info->max == MANY)
+		wrong(trouble, info->name, "must be a whole number from %lld",
+		    (long long)info->min);
+	else
+		wrong(trouble, info->name,
+		    "must be a whole number from %lld to %lld",
+		    (long long)info->min, (long long)info->max);
+}
+
+static void
+read_flag(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	if (span_eq(value, SPAN("0")) || span_eq(value, SPAN("1")))
+		*(bool *)out = value.ptr[0] == '1';
+	else
+		wrong(trouble, info->name, "must be 0 or 1");
+}
+
+static void
+read_order(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	if (span_eq(value, SPAN("asc")) || span_eq(value, SPAN("desc")))
+		*(bool *)out = value.len == 4;
+	else
+		wrong(trouble, info->name, "must be asc or desc");
+}
+
+static void
+read_gamme(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	uint8_t gamme = row_gamme(value);
+
+	if (gamme == ROW_GAMME_NONE || gamme == ROW_GAMME_BAD)
+		wrong(trouble, info->name, "must be one of A, B, C, Y, Z");
+	*(uint8_t *)out = gamme;
+}
+
+static void
+read_sort(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	int column = row_column(value);
+
+	if (column >= 0 && row_sortable((unsigned)column)) {
+		*(int *)out = column;
+		return;
+	}
+	trouble->bad_sort = true;
+	wrong(trouble, info->name, "must be one of details.allowed");
+}
+
+/* An empty list is as though it were not given: all columns. */
+static void
+read_fields(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	struct columns *columns = out;
+	struct span name, rest = value;
+
+	(void)info;
+	if (value.len == 0)
+		return;
+	columns_add(columns, COL_codein);
+	while (span_cut(&name, &rest, ',')) {
+		int column;
+
+		name = span_trim(name);
+		column = row_column(name);
+		if (column >= 0) {
+			columns_add(columns, (unsigned)column);
+			continue;
+		}
+		if (trouble->unknown.len > 0)
+			buf_add_char(&trouble->unknown, ',');
+		jsonw_quote(&trouble->unknown, name);
+	}
+}
+
+static void
+read_digits(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	bool fits = (int64_t)value.len >= info->min &&
+	    (int64_t)value.len <= info->max && value.len % 2 == 0;
+
+	for (size_t i = 0; i < value.len && fits; i++)
+		fits = value.ptr[i] >= '0' && value.ptr[i] <= '9';
+	memcpy(out, &value, sizeof(value));
+	if (!fits && info->min == info->max)
+		wrong(trouble, info->name, "must be %lld digits",
+		    (long long)info->min);
+	else if (!fits)
+		wrong(trouble, info->name, "must be 2, 4 or 6 digits");
+}
+
+/* A filter on the classification: digits as a number, and what to divide by. */
+static void
+read_class(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	static const uint32_t divisors[] = {0, 0, 10000, 0, 100, 0, 1};
+	struct code_filter *filter = out;
+	struct span digits;
+	unsigned before = trouble->count;
+
+	read_digits(trouble, info, value, &digits);
+	if (trouble->count > before)
+		return;
+	filter->code = 0;
+	for (size_t i = 0; i < digits.len; i++)
+		filter->code =
+		    filter->code * 10 + (uint32_t)(digits.ptr[i] - '0');
+	filter->divisor = divisors[digits.len];
+}
+
+static void
+read_generation(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	if (!key_generation(out, value) || *(uint64_t *)out == 0)
+		wrong(trouble, info->name,
+		    "must be a generation as meta.snapshot gives it, 16 "
+		    "hexadecimal digits");
+}
+
+/* By type: each reads a value to its place in struct params. */
+static void (*const readers[])(struct trouble *trouble,
+    const struct param_info *info, struct span value, void *out) = {
+    [PARAM_TEXT] = read_text,
+    [PARAM_CODE] = read_code,
+    [PARAM_INT] = read_int,
+    [PARAM_FLAG] = read_flag,
+    [PARAM_ORDER] = read_order,
+    [PARAM_GAMME] = read_gamme,
+    [PARAM_SORT] = read_sort,
+    [PARAM_FIELDS] = read_fields,
+    [PARAM_DIGITS] = read_digits,
+    [PARAM_CLASS] = read_class,
+    [PARAM_GENERATION] = read_generation,
+};
+
+/* The first letter tells most of them apart, without their length. */
+static bool
+is_named(const struct param_info *info, struct span name)
+{
+	return name.len > 0 && name.ptr[0] == info->name[0] &&
+	    span_eq(name, span_of(info->name));
+}
+
+static const struct param_info *
+find(struct span name, enum params_use use)
+{
+	for (unsigned i = 0; i < param_count; i++)
+		if ((param_infos[i].uses & use) != 0 &&
+		    is_named(&param_infos[i], name))
+			return &param_infos[i];
+	return NULL;
+}
+
+static void
+defaults(struct params *params)
+{
+	memset(params, 0, sizeof(*params));
+	params->page = 1;
+	params->niveau = 1;
+	params->sort = -1;
+	params->descending = true;
+	params->enrich = true;
+	params->compute = true;
+	for (unsigned i = 0; i < 4; i++)
+		params->codes[i].code = PARAMS_NO_CODE;
+}
+
+static void
+read_all(struct trouble *trouble, struct params *params,
+    const struct query *query, enum params_use use)
+{
+	uint64_t seen = 0;
+
+	for (unsigned i = 0; i < query->pair_count; i++) {
+		const struct query_pair *pair = &query->pairs[i];
+		const struct param_info *info = find(pair->name, use);
+		uint64_t bit;
+
+		if (info == NULL)
+			continue;
+		bit = UINT64_C(1) << (info - param_infos);
+		if ((seen & bit) != 0)
+			wrong(trouble, info->name, "is given twice");
+		else
+			readers[info->type](trouble, info, pair->value,
+			    (char *)params + info->offset);
+		seen |= bit;
+	}
+	for (unsigned i = 0; i < param_count; i++)
+		if ((param_infos[i].required & use) != 0 &&
+		    (seen >> i & 1) == 0)
+			wrong(trouble, param_infos[i].name, "is needed");
+}
+
+static void
+write_details(
+    struct buf *details, const struct trouble *trouble, struct buf *issues)
+{
+	buf_add_text(details, "{\"issues\":[");
+	buf_add_span(details, buf_span(issues));
+	buf_add_char(details, ']');
+	if (trouble->unknown.len > 0) {
+		buf_add_text(details, ",\"unknown\":[");
+		buf_add_span(details, buf_span(&trouble->unknown));
+		buf_add_char(details, ']');
+	}
+	if (trouble->bad_sort || trouble->unknown.len > 0) {
+		unsigned most =
+		    trouble->unknown.len > 0 ? ROW_COLUMNS : ROW_FLATS;
+
+		buf_add_text(details, ",\"allowed\":[");
+		for (unsigned i = 0; i < most; i++) {
+			if (i > 0)
+				buf_add_char(details, ',');
+			jsonw_quote(details, row_info[i].name);
+		}
+		buf_add_char(details, ']');
+	}
+	buf_add_char(details, '}');
+}
+
+/* Half a list of issues would be no JSON: then it is memory that failed. */
+static enum err
+first_failure(const struct trouble *trouble, const struct buf *details)
+{
+	const struct buf *const bufs[] = {
+	    trouble->message, trouble->issues, &trouble->unknown, details};
+
+	for (unsigned i = 0; i < 4; i++)
+		if (buf_end(bufs[i]) != ERR_OK)
+			return buf_end(bufs[i]);
+	return ERR_BAD_INPUT;
+}
+
+enum err
+params_read(struct params *params, const struct query *query,
+    enum params_use use, struct buf *message, struct buf *details)
+{
+	struct trouble trouble = {.message = message};
+	struct buf issues;
+	enum err err = ERR_OK;
+
+	defaults(params);
+	buf_init(&issues, 1 << 20);
+	buf_init(&trouble.unknown, 1 << 20);
+	trouble.issues = &issues;
+	read_all(&trouble, params, query, use);
+	if (trouble.unknown.len > 0)
+		wrong(&trouble, "fields",
+		    "names what is no column: see details.unknown");
+	if (trouble.count > 0) {
+		write_details(details, &trouble, &issues);
+		err = first_failure(&trouble, details);
+	}
+	buf_fini(&issues);
+	buf_fini(&trouble.unknown);
+	return err;
+}

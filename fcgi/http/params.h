@@ -1,0 +1,124 @@
+/*
+ * params: query parameters, text -> typed values. One table says what there
+ * is, what each may be and which endpoints know it; the interface description
+ * is made from the same table.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/span.h"
+#include "fcgi/http/query.h"
+#include "lmdb-schema/row.h"
+
+/* The endpoints that take parameters, as bits. */
+enum params_use {
+	USE_FOURNISSEURS = 1,
+	USE_NOMENCLATURES = 2,
+	USE_GRID = 4,
+	USE_SEARCH = 8,
+	USE_PRODUCT = 16,
+	USE_SCREEN = 32
+};
+
+enum param_type {
+	PARAM_TEXT,
+	PARAM_CODE, /* a supplier's code */
+	PARAM_INT, /* min..max */
+	PARAM_FLAG, /* "0" or "1" */
+	PARAM_ORDER, /* "asc" or "desc" */
+	PARAM_GAMME,
+	PARAM_SORT,
+	PARAM_FIELDS,
+	PARAM_DIGITS, /* 2, 4 or 6: as many as min..max says */
+	PARAM_CLASS, /* the same, as a filter */
+	PARAM_GENERATION
+};
+
+struct param_info {
+	const char *name;
+	enum param_type type;
+	unsigned uses; /* bits of enum params_use */
+	unsigned required; /* bits of those that need it */
+	size_t offset; /* of its value in struct params */
+	int64_t min, max; /* PARAM_INT, PARAM_DIGITS; code points of a text */
+	const char *fallback; /* the default, for the description; or NULL */
+	const char *meaning;
+};
+
+extern const struct param_info param_infos[];
+extern const unsigned param_count;
+
+/* A set of columns. */
+struct columns {
+	uint64_t bits[2];
+};
+
+static inline bool
+columns_has(const struct columns *columns, unsigned column)
+{
+	return (columns->bits[column / 64] >> (column % 64) & 1) != 0;
+}
+
+static inline bool
+columns_any(const struct columns *columns)
+{
+	return (columns->bits[0] | columns->bits[1]) != 0;
+}
+
+/* The first one from `column` on, or beyond all. */
+static inline unsigned
+columns_next(const struct columns *columns, unsigned column)
+{
+	for (unsigned word = column / 64; word < 2; word++) {
+		uint64_t left = columns->bits[word];
+
+		if (word == column / 64)
+			left = left >> column % 64 << column % 64;
+		if (left != 0)
+			return word * 64 + (unsigned)__builtin_ctzll(left);
+	}
+	return 128;
+}
+
+static inline void
+columns_add(struct columns *columns, unsigned column)
+{
+	columns->bits[column / 64] |= UINT64_C(1) << column % 64;
+}
+
+#define PARAMS_NO_CODE UINT32_MAX
+
+/* A classification filter: code3 / divisor == code. */
+struct code_filter {
+	uint32_t code; /* PARAMS_NO_CODE: none */
+	uint32_t divisor;
+};
+
+struct params {
+	struct span fournisseur, search, q;
+	struct span parent;
+	uint64_t snapshot; /* 0: the current one */
+	int64_t page, limit; /* limit 0: omitted */
+	int64_t niveau;
+	int sort; /* column; -1: omitted */
+	bool descending;
+	struct columns fields; /* none: all */
+	bool enrich, compute, with_data;
+	uint8_t gamme; /* ROW_GAMME_NONE: any */
+	bool pending; /* only rows with a proposal to validate */
+	struct code_filter codes[4]; /* code1, code2, code3, nomenclature */
+};
+
+/*
+ * Reads what `use` knows; other names are passed over. On ERR_BAD_INPUT
+ * `message` is one sentence and `details` a JSON object that names each
+ * parameter that is wrong and what it may be. Another failure is that there was
+ * no room for them.
+ */
+enum err params_read(struct params *params, const struct query *query,
+    enum params_use use, struct buf *message, struct buf *details);

@@ -1,0 +1,154 @@
+#include "fcgi/http/pieces.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+void
+pieces_init(struct pieces *pieces)
+{
+	memset(pieces, 0, sizeof(*pieces));
+	pieces->count = 1;
+}
+
+void
+pieces_fini(struct pieces *pieces)
+{
+	for (unsigned i = 0; i < pieces->chunk_count; i++)
+		free(pieces->chunks[i]);
+	free(pieces->chunks);
+	free(pieces->iov);
+	pieces_init(pieces);
+}
+
+void
+pieces_clear(struct pieces *pieces)
+{
+	pieces->count = 1;
+	pieces->chunk_at = 0;
+	pieces->at = pieces->chunk_count > 0 ? pieces->chunks[0] : NULL;
+	pieces->end = pieces->at == NULL ? NULL : pieces->at + PIECES_CHUNK;
+	pieces->last_end = NULL;
+	pieces->total = 0;
+	pieces->err = ERR_OK;
+}
+
+void
+pieces_give_back(struct pieces *pieces)
+{
+	if (pieces->room > PIECES_KEEP_IOV) {
+		pieces_fini(pieces);
+		return;
+	}
+	while (pieces->chunk_count > PIECES_KEEP)
+		free(pieces->chunks[--pieces->chunk_count]);
+	pieces_clear(pieces);
+}
+
+static bool
+fail(struct pieces *pieces, enum err err)
+{
+	if (pieces->err == ERR_OK)
+		pieces->err = err;
+	return false;
+}
+
+/* The next chunk, made when there is none yet. */
+static bool
+next_chunk(struct pieces *pieces)
+{
+	unsigned next = pieces->at == NULL ? 0 : pieces->chunk_at + 1;
+
+	if (next == pieces->chunk_count) {
+		char **chunks =
+		    reallocarray(pieces->chunks, next + 1, sizeof(*chunks));
+
+		if (chunks == NULL)
+			return fail(pieces, ERR_NO_MEMORY);
+		pieces->chunks = chunks;
+		chunks[next] = malloc(PIECES_CHUNK + PIECES_SPARE);
+		if (chunks[next] == NULL)
+			return fail(pieces, ERR_NO_MEMORY);
+		pieces->chunk_count++;
+	}
+	pieces->chunk_at = next;
+	pieces->at = pieces->chunks[next];
+	pieces->end = pieces->at + PIECES_CHUNK;
+	return true;
+}
+
+static bool
+add_vector(struct pieces *pieces, const void *data, size_t len)
+{
+	if (pieces->count >= pieces->room) {
+		unsigned room = pieces->room == 0 ? 256 : pieces->room * 2;
+		struct iovec *iov =
+		    reallocarray(pieces->iov, room, sizeof(*iov));
+
+		if (iov == NULL)
+			return fail(pieces, ERR_NO_MEMORY);
+		pieces->iov = iov;
+		pieces->room = room;
+	}
+	pieces->iov[pieces->count++] =
+	    (struct iovec){(void *)(uintptr_t)data, len};
+	pieces->total += len;
+	return true;
+}
+
+char *
+pieces_room_slow(struct pieces *pieces)
+{
+	return pieces->err == ERR_OK && next_chunk(pieces) ? pieces->at : NULL;
+}
+
+void
+pieces_used_slow(struct pieces *pieces, char *start, size_t len)
+{
+	if (len == 0)
+		return;
+	pieces->at = start + len;
+	if (add_vector(pieces, start, len))
+		pieces->last_end = pieces->at;
+}
+
+void
+pieces_copy_slow(struct pieces *pieces, const void *data, size_t len)
+{
+	const char *from = data;
+
+	while (len > 0) {
+		size_t part = len > PIECES_CHUNK ? PIECES_CHUNK : len;
+		char *to = pieces_room(pieces, part);
+
+		if (to == NULL)
+			return;
+		memcpy(to, from, part);
+		pieces_used(pieces, to, part);
+		from += part;
+		len -= part;
+	}
+}
+
+void
+pieces_refer(struct pieces *pieces, const void *data, size_t len)
+{
+	if (len < PIECES_SMALL) {
+		pieces_copy(pieces, data, len);
+		return;
+	}
+	if (pieces->err == ERR_OK && add_vector(pieces, data, len))
+		pieces->last_end = NULL;
+}
+
+void
+pieces_drop_last(struct pieces *pieces)
+{
+	if (pieces->err != ERR_OK || pieces->count < 2)
+		return;
+	pieces->iov[pieces->count - 1].iov_len--;
+	pieces->total--;
+	if (pieces->last_end != NULL) {
+		pieces->last_end--;
+		pieces->at--;
+	}
+}

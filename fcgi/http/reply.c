@@ -1,0 +1,309 @@
+#include "fcgi/http/reply.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/date.h"
+#include "common/jsonw.h"
+#include "common/num.h"
+
+#define HEAD_MAX 16384
+#define FLUSH_PIECES 512
+#define FLUSH_BYTES (1u << 20)
+
+static const struct status {
+	int status;
+	const char *line;
+} statuses[] = {
+#define STATUS(number, text) \
+	{ \
+		number, "Status: " #number " " text "\r\n" \
+	}
+    STATUS(200, "OK"),
+    STATUS(202, "Accepted"),
+    STATUS(204, "No Content"),
+    STATUS(304, "Not Modified"),
+    STATUS(400, "Bad Request"),
+    STATUS(401, "Unauthorized"),
+    STATUS(403, "Forbidden"),
+    STATUS(404, "Not Found"),
+    STATUS(405, "Method Not Allowed"),
+    STATUS(409, "Conflict"),
+    STATUS(413, "Content Too Large"),
+    STATUS(415, "Unsupported Media Type"),
+    STATUS(429, "Too Many Requests"),
+    STATUS(500, "Internal Server Error"),
+    STATUS(503, "Service Unavailable"),
+#undef STATUS
+};
+
+/* Each status that is set anywhere stands in the table. */
+static struct span
+status_line(int status)
+{
+	unsigned i = 0;
+
+	while (statuses[i].status != status) {
+		i++;
+		assert(i < sizeof(statuses) / sizeof(statuses[0]));
+	}
+	return span_of(statuses[i].line);
+}
+
+void
+reply_init(struct reply *reply)
+{
+	memset(reply, 0, sizeof(*reply));
+	buf_init(&reply->head, HEAD_MAX);
+	pieces_init(&reply->body);
+}
+
+void
+reply_fini(struct reply *reply)
+{
+	buf_fini(&reply->head);
+	pieces_fini(&reply->body);
+}
+
+void
+reply_begin(
+    struct reply *reply, struct sink *out, const struct request *request)
+{
+	reply->out = out;
+	reply->request = request;
+	reply->head_only = request->method == METHOD_HEAD;
+	reply->streaming = false;
+	reply->sent = 0;
+	reply_restart(reply);
+}
+
+bool
+reply_restart(struct reply *reply)
+{
+	if (reply->streaming)
+		return false;
+	buf_clear(&reply->head);
+	pieces_clear(&reply->body);
+	reply->status = 200;
+	reply->has_length = false;
+	reply->err = ERR_OK;
+	return true;
+}
+
+void
+reply_header_text(struct reply *reply, const char *name, struct span value)
+{
+	struct buf *head = &reply->head;
+
+	assert(memchr(value.ptr, '\n', value.len) == NULL &&
+	    memchr(value.ptr, '\r', value.len) == NULL);
+	buf_add_span(head, span_of(name));
+	buf_add_text(head, ": ");
+	buf_add_span(head, value);
+	buf_add_text(head, "\r\n");
+}
+
+void
+reply_header(struct reply *reply, const char *name, const char *format, ...)
+{
+	char value[2048];
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(value, sizeof(value), format, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= sizeof(value)) {
+		buf_fail(&reply->head, ERR_TOO_LARGE);
+		return;
+	}
+	reply_header_text(reply, name, span_make(value, (size_t)len));
+}
+
+static void
+header_int(struct reply *reply, const char *name, int64_t value)
+{
+	char text[NUM_TEXT_MAX];
+
+	reply_header_text(
+	    reply, name, span_make(text, num_int_text(text, value)));
+}
+
+/* Letters, digits and the like: nothing that could end a header line. */
+static bool
+is_plain(struct span text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
+			return false;
+	return text.len > 0 && text.len <= 64;
+}
+
+/* "app;dur=0.042": in milliseconds, with all of three decimals. */
+static void
+add_timing(struct reply *reply, int64_t took_us)
+{
+	char text[8 + NUM_TEXT_MAX + 4] = "app;dur=";
+	char *to = text + 8;
+	unsigned fraction = (unsigned)(took_us % 1000);
+
+	to += num_int_text(to, took_us / 1000);
+	*to++ = '.';
+	*to++ = (char)('0' + fraction / 100);
+	num_put_pair(to, fraction % 100);
+	reply_header_text(
+	    reply, "Server-Timing", span_make(text, (size_t)(to + 2 - text)));
+}
+
+/* What every answer carries. */
+static void
+add_common(struct reply *reply)
+{
+	const struct request *request = reply->request;
+
+	if (is_plain(request->request_id))
+		reply_header_text(reply, "X-Request-Id", request->request_id);
+	if (request->start_ns != 0)
+		add_timing(
+		    reply, (date_monotonic_ns() - request->start_ns) / 1000);
+}
+
+/* The head, finished: the status line before what was gathered of it. */
+static enum err
+finish_head(struct reply *reply)
+{
+	struct buf *head = &reply->head;
+	struct span status = status_line(reply->status);
+
+	add_common(reply);
+	buf_add_text(head, "\r\n");
+	if (buf_room(head, status.len) == NULL)
+		return buf_end(head);
+	memmove(head->data + status.len, head->data, head->len);
+	memcpy(head->data, status.ptr, status.len);
+	buf_grown(head, status.len);
+	return ERR_OK;
+}
+
+static enum err
+put_head(struct reply *reply)
+{
+	struct pieces *body = &reply->body;
+	struct iovec head;
+	enum err err = body->err == ERR_OK ? finish_head(reply) : body->err;
+
+	if (err != ERR_OK)
+		return err;
+	head = (struct iovec){reply->head.data, reply->head.len};
+	reply->sent += reply->head.len;
+	if (reply->head_only || body->count < 2)
+		return reply->out->put(reply->out, &head, 1);
+	body->iov[0] = head;
+	reply->sent += body->total;
+	return reply->out->put(reply->out, body->iov, (int)body->count);
+}
+
+static enum err
+put_body(struct reply *reply)
+{
+	struct pieces *body = &reply->body;
+
+	if (body->err != ERR_OK || body->count < 2)
+		return body->err;
+	reply->sent += body->total;
+	return reply->out->put(reply->out, body->iov + 1, (int)body->count - 1);
+}
+
+static void
+note(struct reply *reply, enum err err)
+{
+	if (reply->err == ERR_OK)
+		reply->err = err;
+}
+
+void
+reply_stream(struct reply *reply, int64_t length)
+{
+	if (length >= 0 && !reply->has_length) {
+		reply->has_length = true;
+		header_int(reply, "Content-Length", length);
+	}
+	note(reply, put_head(reply));
+	reply->streaming = true;
+	pieces_clear(&reply->body);
+}
+
+void
+reply_flush_some(struct reply *reply)
+{
+	struct pieces *body = &reply->body;
+
+	if (!reply->streaming ||
+	    (body->count < FLUSH_PIECES && body->total < FLUSH_BYTES))
+		return;
+	if (reply->err == ERR_OK && !reply->head_only)
+		note(reply, put_body(reply));
+	pieces_clear(body);
+}
+
+enum err
+reply_end(struct reply *reply)
+{
+	note(reply, reply->body.err);
+	if (reply->err != ERR_OK)
+		return reply->err;
+	reply->out->last = true;
+	if (!reply->streaming) {
+		if (!reply->has_length && reply->status != 304 &&
+		    reply->status != 204)
+			header_int(reply, "Content-Length",
+			    (int64_t)reply->body.total);
+		note(reply, put_head(reply));
+		reply->streaming = true;
+	} else if (!reply->head_only)
+		note(reply, put_body(reply));
+	return reply->err;
+}
+
+void
+reply_error(struct reply *reply, int status, enum reply_code code,
+    struct span message, struct span details)
+{
+	static const char *const codes[] = {"unauthorized", "forbidden",
+	    "bad_request", "not_found", "not_ready", "internal_error"};
+	struct buf body;
+
+	if (!reply_restart(reply)) {
+		note(reply, ERR_INTERNAL);
+		return;
+	}
+	reply->status = status;
+	reply_header(reply, "Content-Type", "application/json");
+	reply_header(reply, "Cache-Control", "no-store");
+	buf_init(&body, 1 << 24);
+	buf_addf(
+	    &body, "{\"error\":{\"code\":\"%s\",\"message\":", codes[code]);
+	jsonw_quote(&body, message);
+	if (details.len > 0) {
+		buf_add_text(&body, ",\"details\":");
+		buf_add_span(&body, details);
+	}
+	buf_add_text(&body, "}}");
+	note(reply, buf_end(&body));
+	pieces_copy(&reply->body, body.data, body.len);
+	buf_fini(&body);
+}
+
+void
+reply_fail(struct reply *reply, int status, enum reply_code code,
+    const char *format, ...)
+{
+	char message[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	reply_error(reply, status, code, span_of(message), SPAN(""));
+}

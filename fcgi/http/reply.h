@@ -1,0 +1,87 @@
+/*
+ * reply: an answer in the making: status, header lines, body.
+ *
+ * Short answers are put whole, with their Content-Length. Long ones are put
+ * as they grow, after reply_stream(). Once bytes are out, a failure can only
+ * cut the answer: reply_end() then gives it, and the worker breaks the
+ * connection so that the client sees the cut.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/sink.h"
+#include "fcgi/http/pieces.h"
+#include "fcgi/http/request.h"
+
+struct reply {
+	struct sink *out;
+	const struct request *request; /* that it answers */
+	struct buf head; /* header lines so far, without the status */
+	struct pieces body;
+	int status;
+	bool head_only; /* HEAD: all of it but the body */
+	bool streaming; /* the head is out */
+	bool has_length; /* a Content-Length stands in the head */
+	uint64_t sent; /* bytes put, head and body */
+	enum err err;
+};
+
+void reply_init(struct reply *reply);
+void reply_fini(struct reply *reply);
+
+/*
+ * Begins the answer to `request` into `out`; status 200. HEAD gets all but the
+ * body. Whatever becomes of it, its head will say X-Request-Id and how long it
+ * took up to there.
+ */
+void reply_begin(
+    struct reply *reply, struct sink *out, const struct request *request);
+
+/* Forgets all that was made; false when bytes are out already. */
+bool reply_restart(struct reply *reply);
+
+/*
+ * "Name: value"; line breaks in the value are our own mistake and assert. The
+ * first takes the value as it is, which costs a tenth of printf's way.
+ */
+void reply_header_text(
+    struct reply *reply, const char *name, struct span value);
+void reply_header(struct reply *reply, const char *name, const char *format,
+    ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * From here on the body goes out as it grows. `length` is the whole body's,
+ * or -1 when it is not known.
+ */
+void reply_stream(struct reply *reply, int64_t length);
+
+/* While streaming: puts what has been gathered when it is worth a call. */
+void reply_flush_some(struct reply *reply);
+
+/* Puts what is left. ERR_OK: all is out. */
+enum err reply_end(struct reply *reply);
+
+/* The six codes of the error shape. */
+enum reply_code {
+	CODE_UNAUTHORIZED,
+	CODE_FORBIDDEN,
+	CODE_BAD_REQUEST,
+	CODE_NOT_FOUND,
+	CODE_NOT_READY,
+	CODE_INTERNAL
+};
+
+/*
+ * The whole body of an error; `details` is JSON or empty. Whatever had been
+ * made of another answer is dropped.
+ */
+void reply_error(struct reply *reply, int status, enum reply_code code,
+    struct span message, struct span details);
+
+/* Common ends: printf makes the message. */
+void reply_fail(struct reply *reply, int status, enum reply_code code,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));

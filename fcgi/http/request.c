@@ -1,0 +1,82 @@
+#include "fcgi/http/request.h"
+
+#include <string.h>
+
+static const struct method_name {
+	struct span name;
+	enum method method;
+} methods[] = {
+    {{"GET", 3}, METHOD_GET},
+    {{"HEAD", 4}, METHOD_HEAD},
+    {{"POST", 4}, METHOD_POST},
+    {{"PUT", 3}, METHOD_PUT},
+    {{"DELETE", 6}, METHOD_DELETE},
+    {{"OPTIONS", 7}, METHOD_OPTIONS},
+};
+
+/* Where each parameter that matters goes, longest first where it matters. */
+static const struct param {
+	struct span name;
+	size_t offset;
+} params[] = {
+#define PARAM(name, member) \
+	{ \
+		{name, sizeof(name) - 1}, offsetof(struct request, member) \
+	}
+    PARAM("REQUEST_URI", uri),
+    PARAM("CONTENT_TYPE", content_type),
+    PARAM("HTTP_ACCEPT", accept),
+    PARAM("HTTP_ACCEPT_ENCODING", accept_encoding),
+    PARAM("HTTP_IF_NONE_MATCH", if_none_match),
+    PARAM("HTTP_X_API_KEY", api_key),
+    PARAM("HTTP_AUTHORIZATION", authorization),
+    PARAM("HTTP_COOKIE", cookie),
+    PARAM("HTTP_ORIGIN", origin),
+    PARAM("HTTP_SEC_FETCH_SITE", sec_fetch_site),
+    PARAM("HTTP_HOST", host),
+    PARAM("HTTP_X_FORWARDED_HOST", forwarded_host),
+    PARAM("HTTP_X_FORWARDED_PROTO", forwarded_proto),
+    PARAM("REMOTE_ADDR", remote_addr),
+    PARAM("REQUEST_ID", request_id),
+#undef PARAM
+};
+
+void
+request_init(struct request *request)
+{
+	memset(request, 0, sizeof(*request));
+	request->method_text = SPAN("GET");
+}
+
+static void
+take_method(struct request *request, struct span value)
+{
+	request->method = METHOD_OTHER;
+	request->method_text = value;
+	for (unsigned i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (span_eq(methods[i].name, value))
+			request->method = methods[i].method;
+}
+
+void
+request_param(struct request *request, struct span name, struct span value)
+{
+	if (span_eq(name, SPAN("REQUEST_METHOD"))) {
+		take_method(request, value);
+		return;
+	}
+	if (span_eq(name, SPAN("HTTPS"))) {
+		request->https = span_eq_nocase(value, SPAN("on"));
+		return;
+	}
+	if (span_eq(name, SPAN("COUNT_REFUSAL"))) {
+		request->count_refusal = span_eq(value, SPAN("1"));
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(params) / sizeof(params[0]); i++)
+		if (span_eq(params[i].name, name)) {
+			memcpy((char *)request + params[i].offset, &value,
+			    sizeof(value));
+			return;
+		}
+}

@@ -1,0 +1,768 @@
+/*
+ * The document from its top: info, servers, paths, components. A route that is
+ * not under /api/v1 is not part of the interface.
+ */
+#include "fcgi/openapi/openapi.h"
+
+#include <stdio.h>
+
+#include "fcgi/openapi/openapi_schema.h"
+#include "fcgi/route.h"
+
+#define BASE "/api/v1"
+
+/* What the table of routes does not say, by method and path. */
+enum reply_bits {
+	MAY_202 = 1,
+	MAY_304 = 2,
+	MAY_400 = 4,
+	MAY_403 = 8,
+	MAY_404 = 16,
+	BODY = 64, /* and what is said of a body before it is read */
+	ROWS = 32, /* NDJSON, CSV and paging headers too */
+	PAGES = 128 /* the header Link */
+};
+
+static const struct operation {
+	enum method method;
+	const char *path, *tag;
+	unsigned bits;
+	const char *request, *reply; /* schemas; reply NULL: this document */
+	const char *description;
+} operations[] = {
+    {METHOD_GET, "/openapi.json", "Description", MAY_304 | MAY_400, NULL, NULL,
+	"This document. It needs no key and may be read from any origin."},
+    {METHOD_GET, "/fournisseurs", "Suppliers", MAY_304 | MAY_400 | PAGES, NULL,
+	"FournisseursReply",
+	"Suppliers by code, 100 unless limit says otherwise; meta.total is "
+	"how many there are, meta.complet whether pages remain."},
+    {METHOD_GET, "/nomenclatures", "Suppliers",
+	MAY_202 | MAY_304 | MAY_400 | MAY_404 | PAGES, NULL,
+	"NomenclaturesReply",
+	"A few dozen rows, also for a very large supplier: list the entries, "
+	"then ask /grid entry by entry. 100 entries unless limit says "
+	"otherwise; meta.complet is whether pages remain. It does not compute: "
+	"a supplier without snapshot gives 202."},
+    {METHOD_GET, "/grid", "Rows", MAY_202 | MAY_304 | MAY_400 | MAY_404 | ROWS,
+	NULL, "GridReply",
+	"All rows of the supplier when limit is omitted. A supplier without "
+	"snapshot is computed by this call, which then takes some seconds; "
+	"compute=0 gives 202 instead. A full row is large: name the columns "
+	"in fields."},
+    {METHOD_GET, "/products/search", "Rows", MAY_304 | MAY_400 | MAY_404 | ROWS,
+	NULL, "SearchReply",
+	"Rows of all suppliers that have a snapshot, or of one."},
+    {METHOD_GET, "/products/{codein}", "Rows",
+	MAY_202 | MAY_304 | MAY_400 | MAY_404, NULL, "ProductReply",
+	"At several suppliers, the row with the highest totalCa, unless "
+	"fournisseur names one; that supplier is computed when it has no "
+	"snapshot."},
+    {METHOD_GET, "/network/{codeCentrale}", "Rows", MAY_304 | MAY_400 | MAY_404,
+	NULL, "NetworkReply",
+	"The metrics and the monthly quantities, from the last "
+	"synchronisation; the network system itself is not asked."},
+    {METHOD_PUT, "/products/{codein}/gamme", "Ranges",
+	MAY_202 | MAY_400 | MAY_403 | MAY_404 | BODY, "GammeBody", "GammeReply",
+	"Deposits a proposal that a buyer validates in the Grid screen; the "
+	"range itself does not change. Needs a key of scope propose."},
+    {METHOD_POST, "/gammes", "Ranges",
+	MAY_202 | MAY_400 | MAY_403 | MAY_404 | BODY, "GammesBody",
+	"GammesReply",
+	"All or nothing: one unknown article, and nothing is proposed. Needs "
+	"a key of scope propose."},
+};
+
+static const struct tag {
+	const char *name, *description;
+} tags[] = {
+    {"Description", "This document"},
+    {"Suppliers", "Which suppliers there are, and how their rows are spread"},
+    {"Rows", "Rows of the grid, one article at one supplier each"},
+    {"Ranges", "Range codes proposed, for a buyer to validate"},
+};
+
+/* Examples of parameters: of the demo data, whatever its size. */
+static const struct example {
+	const char *name, *value;
+} examples[] = {
+    {"codein", "01000415"},
+    {"codeCentrale", "100002000059"},
+    {"fournisseur", "12345"},
+    {"search", "bière"},
+    {"q", "biere triple"},
+    {"withData", "1"},
+    {"aValider", "1"},
+    {"niveau", "2"},
+    {"parent", "30"},
+    {"gamme", "B"},
+    {"code1", "30"},
+    {"code2", "3020"},
+    {"code3", "302010"},
+    {"nomenclature", "3020"},
+    {"compute", "1"},
+    {"snapshot", "00064d2b8c0ffee0"},
+    {"sort", "libelle1"},
+    {"order", "asc"},
+    {"enrich", "1"},
+};
+
+static const struct path_param {
+	const char *name, *pattern, *meaning;
+} path_params[] = {
+    {"codein", NULL, "Internal article identifier"},
+    {"codeCentrale", "^10000[0-9]+$", "Central code: 10000 followed by digits"},
+};
+
+/* Error answers that operations share. */
+static const struct error_reply {
+	int status;
+	unsigned bit; /* 0: every operation that is not open */
+	const char *name, *code, *message, *description;
+} error_replies[] = {
+    {202, MAY_202, "NotReady", "not_ready",
+	"This supplier has not been computed yet.",
+	"The supplier has no snapshot and is not computed now; with "
+	"Retry-After when too many computations are under way"},
+    {304, MAY_304, "NotModified", NULL, NULL,
+	"If-None-Match names the present ETag"},
+    {400, MAY_400, "BadRequest", "bad_request",
+	"page must be a whole number from 1",
+	"A parameter or the body is not valid; details.issues lists each"},
+    {401, 0, "Unauthorized", "unauthorized",
+	"An API key is needed, in the header X-API-Key or as Authorization: "
+	"Bearer; this one is missing, invalid or revoked.",
+	"The key is missing, invalid or revoked"},
+    {403, MAY_403, "Forbidden", "forbidden",
+	"This key may read, and not propose ranges.",
+	"The key's scope does not allow it"},
+    {404, MAY_404, "NotFound", "not_found",
+	"There is no supplier 99999 with articles; /fournisseurs lists them.",
+	"What was asked for does not exist"},
+    {413, BODY, "TooLarge", "bad_request",
+	"The body is too large: 8388608 bytes are the most.",
+	"The body is larger than this server takes"},
+    {415, BODY, "NotJson", "bad_request",
+	"The body must be JSON, with Content-Type: application/json.",
+	"The body is declared as something else than JSON"},
+    {500, 0, "InternalError", "internal_error",
+	"The data could not be read. The request can be repeated; the "
+	"server's log says more.",
+	"An unexpected failure"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* --- small pieces ------------------------------------------------------------
+ */
+
+static void
+member(struct jsonw *json, const char *name, const char *text)
+{
+	jsonw_key(json, name);
+	jsonw_text(json, text);
+}
+
+static void
+object(struct jsonw *json, const char *name)
+{
+	jsonw_key(json, name);
+	jsonw_object_begin(json);
+}
+
+static void
+ref_to(struct jsonw *json, const char *kind, const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "#/components/%s/%s", kind, name);
+	jsonw_object_begin(json);
+	member(json, "$ref", path);
+	jsonw_object_end(json);
+}
+
+/* The path behind /api/v1, or NULL when the route is no part of it. */
+static const char *
+inner_path(const struct route *route)
+{
+	if (!span_starts(span_of(route->path), SPAN(BASE "/")))
+		return NULL;
+	return route->path + sizeof(BASE) - 1;
+}
+
+static const struct operation *
+operation_of(const struct route *route)
+{
+	const char *path = inner_path(route);
+
+	for (unsigned i = 0; path != NULL && i < COUNT(operations); i++)
+		if (operations[i].method == route->method &&
+		    strcmp(operations[i].path, path) == 0)
+			return &operations[i];
+	return NULL;
+}
+
+static void
+example_member(struct jsonw *json, const char *name)
+{
+	for (unsigned i = 0; i < COUNT(examples); i++)
+		if (strcmp(examples[i].name, name) == 0)
+			member(json, "example", examples[i].value);
+}
+
+/* --- parameters
+ * --------------------------------------------------------------- */
+
+static void
+digits_schema(struct jsonw *json, const struct param_info *info)
+{
+	char pattern[64];
+
+	if (info->min == info->max)
+		snprintf(pattern, sizeof(pattern), "^[0-9]{%lld}$",
+		    (long long)info->min);
+	else
+		snprintf(pattern, sizeof(pattern),
+		    "^[0-9]{2}([0-9]{2}([0-9]{2})?)?$");
+	member(json, "type", "string");
+	member(json, "pattern", pattern);
+}
+
+static void
+text_schema(struct jsonw *json, const struct param_info *info)
+{
+	member(json, "type", "string");
+	if (info->min > 0) {
+		jsonw_key(json, "minLength");
+		jsonw_int(json, info->min);
+	}
+	jsonw_key(json, "maxLength");
+	jsonw_int(json, info->max);
+}
+
+static void
+int_schema(struct jsonw *json, const struct param_info *info)
+{
+	member(json, "type", "integer");
+	jsonw_key(json, "minimum");
+	jsonw_int(json, info->min);
+	if (info->max != INT64_MAX) {
+		jsonw_key(json, "maximum");
+		jsonw_int(json, info->max);
+	}
+	if (info->fallback != NULL) {
+		jsonw_key(json, "default");
+		jsonw_raw(json, span_of(info->fallback));
+	}
+}
+
+static void
+choice_schema(struct jsonw *json, const char *a, const char *b)
+{
+	member(json, "type", "string");
+	jsonw_key(json, "enum");
+	jsonw_array_begin(json);
+	jsonw_text(json, a);
+	jsonw_text(json, b);
+	jsonw_array_end(json);
+}
+
+static void
+fields_schema(struct jsonw *json)
+{
+	member(json, "type", "array");
+	jsonw_key(json, "items");
+	openapi_ref(json, "Column");
+}
+
+static void
+param_schema(struct jsonw *json, const struct param_info *info)
+{
+	if (info->type == PARAM_SORT) {
+		member(json, "$ref", "#/components/schemas/SortKey");
+		return;
+	}
+	if (info->type == PARAM_INT) {
+		int_schema(json, info);
+		return;
+	}
+	if (info->type == PARAM_FIELDS)
+		fields_schema(json);
+	else if (info->type == PARAM_FLAG)
+		choice_schema(json, "0", "1");
+	else if (info->type == PARAM_ORDER)
+		choice_schema(json, "asc", "desc");
+	else if (info->type == PARAM_DIGITS || info->type == PARAM_CLASS)
+		digits_schema(json, info);
+	else if (info->type == PARAM_GAMME) {
+		member(json, "type", "string");
+		openapi_gamme_enum(json, false);
+	} else if (info->type == PARAM_GENERATION) {
+		member(json, "type", "string");
+		member(json, "pattern", "^[0-9a-f]{16}$");
+	} else
+		text_schema(json, info);
+	if (info->fallback != NULL)
+		member(json, "default", info->fallback);
+}
+
+static void
+write_param(struct jsonw *json, const struct param_info *info, bool required)
+{
+	jsonw_object_begin(json);
+	member(json, "name", info->name);
+	member(json, "in", "query");
+	member(json, "description", info->meaning);
+	if (required) {
+		jsonw_key(json, "required");
+		jsonw_bool(json, true);
+	}
+	if (info->type == PARAM_FIELDS) {
+		member(json, "style", "form");
+		jsonw_key(json, "explode");
+		jsonw_bool(json, false);
+	}
+	object(json, "schema");
+	param_schema(json, info);
+	jsonw_object_end(json);
+	if (info->type == PARAM_FIELDS) {
+		jsonw_key(json, "example");
+		jsonw_raw(json, SPAN("[\"libelle1\",\"totalCa\"]"));
+	} else if (info->type == PARAM_INT && info->fallback != NULL) {
+		jsonw_key(json, "example");
+		jsonw_raw(json, span_of(info->fallback));
+	} else if (info->type == PARAM_INT) {
+		jsonw_key(json, "example");
+		jsonw_int(json, 100);
+	} else
+		example_member(json, info->name);
+	jsonw_object_end(json);
+}
+
+static void
+write_path_param(struct jsonw *json, const struct path_param *param)
+{
+	jsonw_object_begin(json);
+	member(json, "name", param->name);
+	member(json, "in", "path");
+	member(json, "description", param->meaning);
+	jsonw_key(json, "required");
+	jsonw_bool(json, true);
+	object(json, "schema");
+	member(json, "type", "string");
+	if (param->pattern != NULL)
+		member(json, "pattern", param->pattern);
+	jsonw_object_end(json);
+	example_member(json, param->name);
+	jsonw_object_end(json);
+}
+
+static void
+write_params(struct jsonw *json, const struct route *route)
+{
+	jsonw_key(json, "parameters");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < COUNT(path_params); i++) {
+		char braced[64];
+
+		snprintf(braced, sizeof(braced), "{%s}", path_params[i].name);
+		if (strstr(route->path, braced) != NULL)
+			write_path_param(json, &path_params[i]);
+	}
+	for (unsigned i = 0; i < param_count; i++)
+		if ((param_infos[i].uses & route->use) != 0)
+			write_param(json, &param_infos[i],
+			    (param_infos[i].required & route->use) != 0);
+	jsonw_array_end(json);
+}
+
+/* --- answers
+ * ------------------------------------------------------------------ */
+
+static void
+header_refs(struct jsonw *json, const char *const *names)
+{
+	object(json, "headers");
+	for (; *names != NULL; names++) {
+		jsonw_key(json, *names);
+		ref_to(json, "headers", *names);
+	}
+	jsonw_object_end(json);
+}
+
+static void
+text_form(struct jsonw *json, const char *type, const char *meaning)
+{
+	object(json, type);
+	object(json, "schema");
+	member(json, "type", "string");
+	member(json, "description", meaning);
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+static void
+write_content(struct jsonw *json, const struct operation *operation)
+{
+	object(json, "content");
+	object(json, "application/json");
+	jsonw_key(json, "schema");
+	if (operation->reply != NULL)
+		openapi_ref(json, operation->reply);
+	else {
+		jsonw_object_begin(json);
+		member(json, "type", "object");
+		jsonw_object_end(json);
+	}
+	jsonw_object_end(json);
+	if ((operation->bits & ROWS) != 0) {
+		text_form(
+		    json, "application/x-ndjson", "One row a line, as Product");
+		text_form(json, "text/csv",
+		    "A header line, then one row a line; maps as JSON text");
+	}
+	jsonw_object_end(json);
+}
+
+static void
+write_ok(struct jsonw *json, const struct operation *operation)
+{
+	static const char *const rows[] = {"X-Request-Id", "ETag", "Link",
+	    "X-Page", "X-Limit", "X-Total-Count", "X-Total-Pages", "X-Has-More",
+	    NULL};
+	static const char *const paged[] = {
+	    "X-Request-Id", "ETag", "Link", NULL};
+	static const char *const tagged[] = {"X-Request-Id", "ETag", NULL};
+	static const char *const plain[] = {"X-Request-Id", NULL};
+
+	object(json, "200");
+	member(json, "description", "Success");
+	header_refs(json,
+	    (operation->bits & ROWS) != 0          ? rows
+		: (operation->bits & PAGES) != 0   ? paged
+		: (operation->bits & MAY_304) != 0 ? tagged
+						   : plain);
+	write_content(json, operation);
+	jsonw_object_end(json);
+}
+
+static bool
+may_answer(const struct error_reply *reply, const struct operation *operation,
+    const struct route *route)
+{
+	if (reply->status == 401)
+		return route->auth != ROUTE_OPEN;
+	return reply->bit == 0 || (operation->bits & reply->bit) != 0;
+}
+
+static void
+write_answers(struct jsonw *json, const struct operation *operation,
+    const struct route *route)
+{
+	object(json, "responses");
+	write_ok(json, operation);
+	for (unsigned i = 0; i < COUNT(error_replies); i++) {
+		char status[8];
+
+		if (!may_answer(&error_replies[i], operation, route))
+			continue;
+		snprintf(status, sizeof(status), "%d", error_replies[i].status);
+		jsonw_key(json, status);
+		ref_to(json, "responses", error_replies[i].name);
+	}
+	jsonw_object_end(json);
+}
+
+/* --- paths
+ * -------------------------------------------------------------------- */
+
+static void
+write_request(struct jsonw *json, const char *schema)
+{
+	object(json, "requestBody");
+	jsonw_key(json, "required");
+	jsonw_bool(json, true);
+	object(json, "content");
+	object(json, "application/json");
+	jsonw_key(json, "schema");
+	openapi_ref(json, schema);
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+static void
+write_operation(struct jsonw *json, const struct route *route,
+    const struct operation *operation)
+{
+	static const char *const methods[] = {[METHOD_GET] = "get",
+	    [METHOD_POST] = "post",
+	    [METHOD_PUT] = "put",
+	    [METHOD_DELETE] = "delete"};
+
+	object(json, methods[route->method]);
+	member(json, "operationId", route->operation);
+	member(json, "summary", route->summary);
+	member(json, "description", operation->description);
+	jsonw_key(json, "tags");
+	jsonw_array_begin(json);
+	jsonw_text(json, operation->tag);
+	jsonw_array_end(json);
+	if (route->auth == ROUTE_OPEN) {
+		jsonw_key(json, "security");
+		jsonw_array_begin(json);
+		jsonw_array_end(json);
+	}
+	write_params(json, route);
+	if (operation->request != NULL)
+		write_request(json, operation->request);
+	write_answers(json, operation, route);
+	jsonw_object_end(json);
+}
+
+/* True when a route before this one has the same path. */
+static bool
+path_seen(unsigned place)
+{
+	for (unsigned i = 0; i < place; i++)
+		if (operation_of(&routes[i]) != NULL &&
+		    strcmp(routes[i].path, routes[place].path) == 0)
+			return true;
+	return false;
+}
+
+static void
+write_paths(struct jsonw *json, struct openapi_schemas *need)
+{
+	object(json, "paths");
+	for (unsigned i = 0; i < route_count; i++) {
+		if (operation_of(&routes[i]) == NULL || path_seen(i))
+			continue;
+		object(json, inner_path(&routes[i]));
+		for (unsigned k = i; k < route_count; k++) {
+			const struct operation *operation =
+			    operation_of(&routes[k]);
+
+			if (operation == NULL ||
+			    strcmp(routes[k].path, routes[i].path) != 0)
+				continue;
+			write_operation(json, &routes[k], operation);
+			if (operation->reply != NULL)
+				openapi_need(need, operation->reply);
+			if (operation->request != NULL)
+				openapi_need(need, operation->request);
+		}
+		jsonw_object_end(json);
+	}
+	jsonw_object_end(json);
+}
+
+/* --- components
+ * --------------------------------------------------------------- */
+
+static bool
+reply_is_used(const struct error_reply *reply)
+{
+	for (unsigned i = 0; i < route_count; i++) {
+		const struct operation *operation = operation_of(&routes[i]);
+
+		if (operation != NULL &&
+		    may_answer(reply, operation, &routes[i]))
+			return true;
+	}
+	return false;
+}
+
+static void
+write_error_reply(struct jsonw *json, const struct error_reply *reply)
+{
+	static const char *const headers[] = {"X-Request-Id", NULL};
+
+	object(json, reply->name);
+	member(json, "description", reply->description);
+	header_refs(json, headers);
+	if (reply->code != NULL) {
+		object(json, "content");
+		object(json, "application/json");
+		jsonw_key(json, "schema");
+		openapi_ref(json, "Error");
+		object(json, "example");
+		object(json, "error");
+		member(json, "code", reply->code);
+		member(json, "message", reply->message);
+		jsonw_object_end(json);
+		jsonw_object_end(json);
+		jsonw_object_end(json);
+		jsonw_object_end(json);
+	}
+	jsonw_object_end(json);
+}
+
+static void
+write_headers(struct jsonw *json)
+{
+	static const struct {
+		const char *name, *type, *meaning;
+	} headers[] = {
+	    {"X-Request-Id", "string",
+		"Names this request in the server's log"},
+	    {"ETag", "string", "Send it back in If-None-Match"},
+	    {"Link", "string",
+		"RFC 8288: the pages first, prev, next and last"},
+	    {"X-Page", "integer",
+		"NDJSON and CSV only: pagination.page, as there is no body "
+		"for it"},
+	    {"X-Limit", "integer", "NDJSON and CSV only: pagination.limit"},
+	    {"X-Total-Count", "integer",
+		"NDJSON and CSV only: pagination.total"},
+	    {"X-Total-Pages", "integer",
+		"NDJSON and CSV only: pagination.totalPages"},
+	    {"X-Has-More", "boolean",
+		"NDJSON and CSV only: pagination.hasMore"},
+	};
+
+	object(json, "headers");
+	for (unsigned i = 0; i < COUNT(headers); i++) {
+		object(json, headers[i].name);
+		member(json, "description", headers[i].meaning);
+		object(json, "schema");
+		member(json, "type", headers[i].type);
+		jsonw_object_end(json);
+		jsonw_object_end(json);
+	}
+	jsonw_object_end(json);
+}
+
+static void
+write_security(struct jsonw *json)
+{
+	object(json, "securitySchemes");
+	object(json, "apiKey");
+	member(json, "type", "apiKey");
+	member(json, "in", "header");
+	member(json, "name", "X-API-Key");
+	member(json, "description",
+	    "A key made with gridctl key create, or in the Grid screen");
+	jsonw_object_end(json);
+	object(json, "bearer");
+	member(json, "type", "http");
+	member(json, "scheme", "bearer");
+	member(json, "description",
+	    "The same key as a bearer token; X-API-Key decides alone when "
+	    "both are sent");
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+static void
+write_components(struct jsonw *json, struct openapi_schemas need)
+{
+	openapi_need(&need, "Error");
+	openapi_need(&need, "SortKey");
+	openapi_need(&need, "Column");
+	object(json, "components");
+	write_security(json);
+	object(json, "schemas");
+	openapi_write_schemas(json, need);
+	jsonw_object_end(json);
+	object(json, "responses");
+	for (unsigned i = 0; i < COUNT(error_replies); i++)
+		if (reply_is_used(&error_replies[i]))
+			write_error_reply(json, &error_replies[i]);
+	jsonw_object_end(json);
+	write_headers(json);
+	jsonw_object_end(json);
+}
+
+/* --- the document
+ * ------------------------------------------------------------- */
+
+static void
+write_info(struct jsonw *json)
+{
+	object(json, "info");
+	member(json, "title", "Product Grid API");
+	member(json, "version", "1.0.0");
+	member(json, "description",
+	    "Grid rows, one article at one supplier each: 12-month sales per "
+	    "store, stock, margins, range codes, metrics of the retail network "
+	    "and a trend. Rows come from a snapshot per supplier; network "
+	    "metrics and range codes are re-read at each call.");
+	object(json, "contact");
+	member(json, "name", "Whoever runs this server");
+	jsonw_object_end(json);
+	object(json, "license");
+	member(json, "name", "MIT");
+	member(json, "identifier", "MIT");
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+static void
+write_security_choice(struct jsonw *json)
+{
+	static const char *const schemes[] = {"apiKey", "bearer"};
+
+	jsonw_key(json, "security");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < COUNT(schemes); i++) {
+		jsonw_object_begin(json);
+		jsonw_key(json, schemes[i]);
+		jsonw_array_begin(json);
+		jsonw_array_end(json);
+		jsonw_object_end(json);
+	}
+	jsonw_array_end(json);
+}
+
+static bool
+tag_is_used(const struct tag *tag)
+{
+	for (unsigned i = 0; i < route_count; i++) {
+		const struct operation *operation = operation_of(&routes[i]);
+
+		if (operation != NULL && strcmp(operation->tag, tag->name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+write_tags(struct jsonw *json)
+{
+	jsonw_key(json, "tags");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < COUNT(tags); i++) {
+		if (!tag_is_used(&tags[i]))
+			continue;
+		jsonw_object_begin(json);
+		member(json, "name", tags[i].name);
+		member(json, "description", tags[i].description);
+		jsonw_object_end(json);
+	}
+	jsonw_array_end(json);
+}
+
+enum err
+openapi_write(struct buf *buf, struct span server)
+{
+	struct openapi_schemas need = {0};
+	struct jsonw json;
+
+	jsonw_init(&json, buf);
+	jsonw_object_begin(&json);
+	member(&json, "openapi", "3.1.0");
+	write_info(&json);
+	jsonw_key(&json, "servers");
+	jsonw_array_begin(&json);
+	jsonw_object_begin(&json);
+	jsonw_key(&json, "url");
+	jsonw_string(&json, server);
+	jsonw_object_end(&json);
+	jsonw_array_end(&json);
+	write_security_choice(&json);
+	write_tags(&json);
+	write_paths(&json, &need);
+	write_components(&json, need);
+	jsonw_object_end(&json);
+	return jsonw_end(&json);
+}

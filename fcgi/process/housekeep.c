@@ -1,0 +1,83 @@
+#include "fcgi/process/housekeep.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "fcgi/process/scrub.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/prune.h"
+
+/* A computation may just be using the processor: this can wait. */
+#define NICE 10
+#define LONGEST_S 600
+
+static int
+prune(struct store *store, int64_t grace_s)
+{
+	struct pruned pruned;
+	enum err err = prune_all(store, grace_s, &pruned);
+
+	if (err != ERR_OK) {
+		log_error("old snapshots were not removed: %s", err_text(err));
+		return 1;
+	}
+	if (pruned.snapshots + pruned.facts + pruned.leftovers > 0)
+		log_info("removed: snapshots=%llu facts=%llu leftovers=%llu "
+			 "bytes=%llu",
+		    (unsigned long long)pruned.snapshots,
+		    (unsigned long long)pruned.facts,
+		    (unsigned long long)pruned.leftovers,
+		    (unsigned long long)pruned.bytes);
+	return 0;
+}
+
+static int
+work(const struct settings *settings, struct metrics *metrics)
+{
+	struct store *store = NULL;
+	struct fault fault;
+	int result;
+	int dead;
+
+	fault_clear(&fault);
+	if (store_open(&store, settings->data_dir, &fault) != ERR_OK) {
+		log_error("%s: %s", fault.place, fault.message);
+		return 1;
+	}
+	dead = store_reap(store);
+	if (dead > 0)
+		log_info("readers that died were let go: count=%d", dead);
+	result = prune(store, settings->retention_s);
+	scrub_some(store, settings, metrics);
+	store_close(store);
+	return result;
+}
+
+pid_t
+housekeep_start(const struct settings *settings, const struct listen *listen,
+    struct metrics *metrics)
+{
+	pid_t supervisor = getpid();
+	pid_t pid = fork();
+	sigset_t none;
+
+	if (pid < 0)
+		log_error("no process for housekeeping: %s", strerror(errno));
+	if (pid != 0)
+		return pid < 0 ? 0 : pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != supervisor)
+		_exit(1);
+	for (int i = 0; i < LISTEN_COUNT; i++)
+		close(listen->fds[i]);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	alarm(LONGEST_S);
+	if (nice(NICE) == -1)
+		log_debug("housekeeping keeps its priority");
+	_exit(work(settings, metrics));
+}

@@ -1,0 +1,240 @@
+/* gridapi: reads its settings, opens the sockets, and supervises. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/conf.h"
+#include "common/log.h"
+#include "common/opt.h"
+#include "config.h"
+#include "fcgi/metrics.h"
+#include "fcgi/process/listen.h"
+#include "fcgi/process/pool.h"
+#include "fcgi/server.h"
+#include "fcgi/settings.h"
+
+struct options {
+	const char *config;
+	struct opt_list sets;
+	bool print_settings, check, version;
+};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct opt_row rows[] = {
+    {"--config", 'c', OPT_TEXT, AT(config), 0, 0, "FILE",
+	"the settings file (default " GRID_CONF ", if it is there)"},
+    {"--set", 's', OPT_LIST, AT(sets), 0, 0, "SECTION.NAME=VALUE",
+	"override one setting; may be given many times"},
+    {"--check", 0, OPT_FLAG, AT(check), 0, 0, NULL,
+	"check the settings, gridctl and the data directory, and exit"},
+    {"--print-settings", 0, OPT_FLAG, AT(print_settings), 0, 0, NULL,
+	"print a settings file with every setting at its default"},
+    {"--version", 0, OPT_FLAG, AT(version), 0, 0, NULL, "print the version"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridapi [OPTION]...",
+    .about = "Serves the product grid's API to nginx by FastCGI, with a pool "
+	     "of processes that replaces those that die. SIGTERM ends it, "
+	     "SIGHUP replaces the workers one by one.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+};
+
+/* What is needed to read the settings again. */
+struct source {
+	const struct options *options;
+	struct settings *settings;
+};
+
+static void
+tell(const struct fault *fault, enum err err)
+{
+	if (fault_is_set(fault))
+		log_error("%s: %s", fault->place, fault->message);
+	else
+		log_error("%s", err_text(err));
+}
+
+/* "pages.threads=4" */
+static enum err
+override(struct settings *settings, const char *text, struct fault *fault)
+{
+	char section[64], name[64];
+	struct span rest = span_of(text);
+	size_t dot = span_find(rest, '.');
+	size_t equals = span_find(rest, '=');
+
+	if (dot >= equals || equals == rest.len ||
+	    !span_copy(section, sizeof(section), span_sub(rest, 0, dot)) ||
+	    !span_copy(name, sizeof(name),
+		span_sub(rest, dot + 1, equals - dot - 1))) {
+		fault_set(fault, "--set",
+		    "is SECTION.NAME=VALUE, such as pages.threads=4, not "
+		    "\"%s\"",
+		    text);
+		return ERR_BAD_INPUT;
+	}
+	return conf_set(settings, settings_rows, settings_count, section, name,
+	    text + equals + 1, fault);
+}
+
+static enum err
+read_settings(struct settings *settings, const struct options *options,
+    struct fault *fault)
+{
+	const char *config = options->config;
+	enum err err;
+
+	err = conf_defaults(settings, settings_rows, settings_count, fault);
+	if (config == NULL && access(GRID_CONF, F_OK) == 0)
+		config = GRID_CONF;
+	if (err == ERR_OK && config != NULL)
+		err = conf_read(
+		    settings, settings_rows, settings_count, config, fault);
+	for (int i = 0; i < options->sets.count && err == ERR_OK; i++)
+		err = override(settings, options->sets.items[i], fault);
+	if (err == ERR_OK)
+		err = settings_check(settings, fault);
+	return err;
+}
+
+static void
+free_settings(struct settings *settings)
+{
+	conf_fini(settings, settings_rows, settings_count);
+}
+
+static void
+reload(void *context)
+{
+	struct source *source = context;
+	struct settings fresh;
+	struct fault fault;
+	enum err err;
+
+	memset(&fresh, 0, sizeof(fresh));
+	fault_clear(&fault);
+	err = read_settings(&fresh, source->options, &fault);
+	if (err != ERR_OK) {
+		tell(&fault, err);
+		log_error("the settings stay as they were");
+		free_settings(&fresh);
+		return;
+	}
+	free_settings(source->settings);
+	*source->settings = fresh;
+	log_open("gridapi", (enum log_level)fresh.log_level);
+}
+
+/* Connections, snapshots and maps: each is a descriptor. */
+static void
+raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+		log_warn("the limit of open files could not be raised");
+}
+
+static int
+check(const struct settings *settings, struct metrics *metrics)
+{
+	struct server *server = NULL;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = settings_check_gridctl(settings, &fault);
+	if (err == ERR_OK)
+		err = server_open(&server, settings, metrics, &fault);
+	server_close(server);
+	if (err != ERR_OK) {
+		tell(&fault, err);
+		return 1;
+	}
+	puts("settings and data directory are fine");
+	return 0;
+}
+
+static int
+serve_all(struct source *source, struct metrics *metrics)
+{
+	struct listen listen;
+	struct fault fault;
+	struct pool_job job = {.settings = source->settings,
+	    .metrics = metrics,
+	    .listen = &listen,
+	    .reload = reload,
+	    .context = source};
+	enum err err;
+	int result;
+
+	fault_clear(&fault);
+	err = listen_open(&listen, source->settings, &fault);
+	if (err != ERR_OK) {
+		tell(&fault, err);
+		return 1;
+	}
+	raise_file_limit();
+	result = pool_run(&job);
+	listen_close(&listen);
+	return result;
+}
+
+static int
+run(const struct options *options)
+{
+	struct settings settings;
+	struct source source = {options, &settings};
+	struct metrics *metrics = metrics_new();
+	struct fault fault;
+	int result = 1;
+	enum err err;
+
+	memset(&settings, 0, sizeof(settings));
+	fault_clear(&fault);
+	err = read_settings(&settings, options, &fault);
+	if (err == ERR_OK && metrics == NULL)
+		err = ERR_NO_MEMORY;
+	if (err != ERR_OK)
+		tell(&fault, err);
+	else {
+		log_open("gridapi", (enum log_level)settings.log_level);
+		result = options->check ? check(&settings, metrics)
+					: serve_all(&source, metrics);
+	}
+	free_settings(&settings);
+	metrics_free(metrics);
+	return result;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options options = {0};
+	int args;
+
+	log_open("gridapi", LOG_INFO_);
+	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	case OPT_GO:
+		break;
+	case OPT_HELP:
+		return 0;
+	case OPT_WRONG:
+		return OPT_USAGE;
+	}
+	if (options.version)
+		puts("gridapi " PACKAGE_VERSION);
+	else if (options.print_settings)
+		conf_print(stdout, settings_rows, settings_count);
+	else
+		return run(&options);
+	return 0;
+}

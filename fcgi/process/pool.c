@@ -1,0 +1,509 @@
+/*
+ * One thread, one poll over {signals, a pipe on which workers say that they
+ * serve}, and the time of what is due next. A worker has a slot for life; who
+ * dies in it is replaced, at once if it had lived for a while, else after a
+ * pause that doubles. On SIGHUP a slot's new worker serves before its old one
+ * is told to leave.
+ */
+#include "fcgi/process/pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "fcgi/process/housekeep.h"
+#include "fcgi/process/notify.h"
+#include "fcgi/process/worker.h"
+
+#define SECOND ((int64_t)1000000000)
+#define PAUSE_FIRST (SECOND / 5)
+#define PAUSE_MOST (30 * SECOND)
+#define LIVED (10 * SECOND) /* who lived as long is replaced at once */
+#define NEVER INT64_MAX
+
+struct slot {
+	bool slow;
+	bool ready;
+	pid_t pid; /* 0: nobody */
+	pid_t old; /* serves until pid does */
+	int64_t began, pause;
+	int64_t due; /* when to start somebody; NEVER while there is one */
+};
+
+/* A worker that was told to leave, and how long it may take. */
+struct leaver {
+	pid_t pid;
+	int64_t deadline;
+};
+
+struct pool {
+	const struct pool_job *job;
+	struct slot *slots;
+	unsigned count;
+	struct leaver *leavers; /* room for two a slot */
+	unsigned leaver_count;
+	unsigned rolling; /* the slot that is being replaced; count: none */
+	int signals, ready[2];
+	int64_t now;
+	int64_t housekeeping_due;
+	pid_t housekeeper;
+	int64_t stop_deadline; /* NEVER: not stopping */
+	bool served; /* every slot has been ready once */
+	bool failed;
+};
+
+static bool
+stopping(const struct pool *pool)
+{
+	return pool->stop_deadline != NEVER;
+}
+
+/* --- starting ------------------------------------------------------------- */
+
+static void
+run_worker(struct pool *pool, const struct slot *slot, unsigned place,
+    pid_t supervisor)
+{
+	const struct pool_job *job = pool->job;
+	struct worker_job work = {
+	    .settings = job->settings,
+	    .metrics = job->metrics,
+	    .listener =
+		job->listen->fds[slot->slow ? LISTEN_SLOW : LISTEN_PAGES],
+	    .handed_over = job->listen->handed_over,
+	    .supervisor = supervisor,
+	    .slow = slot->slow,
+	    .ready = pool->ready[1],
+	};
+
+	metrics_take_place(place);
+	/* Without a supervisor nobody would ever end it. */
+	prctl(PR_SET_PDEATHSIG, WORKER_LEAVE);
+	if (getppid() != supervisor)
+		_exit(WORKER_FAILED);
+	close(pool->signals);
+	close(pool->ready[0]);
+	close(job->listen->fds[slot->slow ? LISTEN_PAGES : LISTEN_SLOW]);
+	exit(worker_run(&work));
+}
+
+/* Puts a new worker into the slot; when that fails, tries again later. */
+static void
+start(struct pool *pool, struct slot *slot)
+{
+	struct metrics *metrics = pool->job->metrics;
+	unsigned place = metrics_free_place(metrics);
+	pid_t supervisor = getpid();
+	pid_t pid = fork();
+
+	if (pid == 0)
+		run_worker(pool, slot, place, supervisor);
+	slot->ready = false;
+	slot->began = pool->now;
+	slot->due = NEVER;
+	if (pid > 0) {
+		metrics_own(metrics, place, pid);
+		slot->pid = pid;
+		return;
+	}
+	log_error("no worker can be started: %s", strerror(errno));
+	slot->pid = 0;
+	slot->due = pool->now + SECOND;
+}
+
+static void
+start_due(struct pool *pool)
+{
+	for (unsigned i = 0; i < pool->count && !stopping(pool); i++)
+		if (pool->slots[i].due <= pool->now)
+			start(pool, &pool->slots[i]);
+}
+
+/* --- ending --------------------------------------------------------------- */
+
+static void
+leave(struct pool *pool, pid_t pid, int64_t deadline)
+{
+	kill(pid, WORKER_LEAVE);
+	pool->leavers[pool->leaver_count++] = (struct leaver){pid, deadline};
+}
+
+/* Those who queue are served too, unless systemd keeps the queue for later. */
+static void
+stop(struct pool *pool)
+{
+	const struct pool_job *job = pool->job;
+	int how = job->listen->handed_over ? WORKER_LEAVE : WORKER_LAST_CALL;
+
+	if (stopping(pool)) {
+		pool->stop_deadline = pool->now;
+		return;
+	}
+	log_info("ending: requests under way have %lld s",
+	    (long long)job->settings->drain_s);
+	notify("STOPPING=1");
+	listen_unlink(job->listen);
+	pool->stop_deadline = pool->now + job->settings->drain_s * SECOND;
+	for (unsigned i = 0; i < pool->count; i++) {
+		if (pool->slots[i].pid > 0)
+			kill(pool->slots[i].pid, how);
+		if (pool->slots[i].old > 0)
+			kill(pool->slots[i].old, how);
+	}
+}
+
+static void
+kill_overdue(struct pool *pool)
+{
+	bool over = pool->stop_deadline <= pool->now;
+
+	for (unsigned i = 0; i < pool->leaver_count; i++)
+		if (over || pool->leavers[i].deadline <= pool->now) {
+			log_warn("a worker did not end in time and is killed: "
+				 "pid=%d",
+			    (int)pool->leavers[i].pid);
+			kill(pool->leavers[i].pid, SIGKILL);
+			pool->leavers[i].deadline = NEVER;
+		}
+	for (unsigned i = 0; i < pool->count && over; i++) {
+		if (pool->slots[i].pid > 0)
+			kill(pool->slots[i].pid, SIGKILL);
+		if (pool->slots[i].old > 0)
+			kill(pool->slots[i].old, SIGKILL);
+	}
+	if (over && pool->housekeeper > 0)
+		kill(pool->housekeeper, SIGKILL);
+	if (over)
+		pool->stop_deadline = NEVER - 1; /* once is enough */
+}
+
+/* --- replacing one by one ------------------------------------------------- */
+
+/* Gives up; the slot goes on with the worker that it had. */
+static void
+keep_old(struct pool *pool, struct slot *slot)
+{
+	log_error("the workers are not replaced: a new one could not serve");
+	slot->pid = slot->old;
+	slot->old = 0;
+	slot->ready = true;
+	slot->due = NEVER;
+	pool->rolling = pool->count;
+}
+
+/* A slot whose worker is dead anyway gets a new one without this. */
+static void
+roll_on(struct pool *pool)
+{
+	while (++pool->rolling < pool->count) {
+		struct slot *slot = &pool->slots[pool->rolling];
+
+		if (slot->pid == 0)
+			continue;
+		slot->old = slot->pid;
+		start(pool, slot);
+		if (slot->pid == 0)
+			keep_old(pool, slot);
+		return;
+	}
+	log_info("all workers were replaced");
+}
+
+static void
+roll(struct pool *pool)
+{
+	if (stopping(pool) || !pool->served)
+		return;
+	/* There is room for as many as leave and all who then shall. */
+	if (pool->rolling < pool->count || pool->leaver_count > pool->count) {
+		log_warn("the workers are being replaced already");
+		return;
+	}
+	pool->job->reload(pool->job->context);
+	pool->rolling = UINT_MAX; /* one before the first */
+	roll_on(pool);
+}
+
+/* --- what workers do ------------------------------------------------------ */
+
+static bool
+all_ready(const struct pool *pool)
+{
+	for (unsigned i = 0; i < pool->count; i++)
+		if (!pool->slots[i].ready)
+			return false;
+	return true;
+}
+
+/* A computation that somebody waits for may run its whole time. */
+static int64_t
+leaving_time(const struct pool *pool)
+{
+	const struct settings *settings = pool->job->settings;
+
+	return (settings->drain_s + settings->compute_timeout_s) * SECOND;
+}
+
+static void
+on_ready(struct pool *pool, pid_t pid)
+{
+	for (unsigned i = 0; i < pool->count; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (slot->pid != pid)
+			continue;
+		slot->ready = true;
+		if (slot->old > 0 && !stopping(pool)) {
+			leave(pool, slot->old, pool->now + leaving_time(pool));
+			slot->old = 0;
+			roll_on(pool);
+		}
+	}
+	if (!pool->served && all_ready(pool)) {
+		pool->served = true;
+		pool->housekeeping_due = pool->now;
+		log_info("serving: pages=%lldx%lld slow=%lldx%lld",
+		    (long long)pool->job->settings->pages_processes,
+		    (long long)pool->job->settings->pages_threads,
+		    (long long)pool->job->settings->slow_processes,
+		    (long long)pool->job->settings->slow_threads);
+		notify("READY=1");
+	}
+}
+
+static void
+tell_death(const struct slot *slot, int status)
+{
+	const char *kind = slot->slow ? "slow" : "pages";
+
+	if (WIFSIGNALED(status))
+		log_error("a worker was killed: pool=%s pid=%d signal=%d (%s)",
+		    kind, (int)slot->pid, WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else
+		log_error("a worker ended: pool=%s pid=%d status=%d", kind,
+		    (int)slot->pid, WEXITSTATUS(status));
+}
+
+/* At once when all was well so far; a pause that doubles when it was not. */
+static void
+replace(struct pool *pool, struct slot *slot)
+{
+	if (slot->ready && pool->now - slot->began >= LIVED)
+		slot->pause = 0;
+	slot->pid = 0;
+	slot->ready = false;
+	slot->due = pool->now + slot->pause;
+	slot->pause = slot->pause == 0 ? PAUSE_FIRST : 2 * slot->pause;
+	if (slot->pause > PAUSE_MOST)
+		slot->pause = PAUSE_MOST;
+	atomic_fetch_add(&pool->job->metrics->workers_replaced, 1);
+	/* Until its views are let go, what is written finds no room again. */
+	if (pool->housekeeping_due > pool->now + SECOND)
+		pool->housekeeping_due = pool->now + SECOND;
+}
+
+static void
+on_slot_death(struct pool *pool, struct slot *slot, int status)
+{
+	if (stopping(pool)) {
+		slot->pid = 0;
+		return;
+	}
+	tell_death(slot, status);
+	if (slot->old > 0)
+		keep_old(pool, slot);
+	else if (!pool->served && WIFEXITED(status)) {
+		/* It never worked, and will not by being tried again. */
+		slot->pid = 0;
+		pool->failed = true;
+		stop(pool);
+	} else
+		replace(pool, slot);
+}
+
+static void
+on_death(struct pool *pool, pid_t pid, int status)
+{
+	metrics_disown(pool->job->metrics, pid);
+	if (pid == pool->housekeeper)
+		pool->housekeeper = 0;
+	for (unsigned i = 0; i < pool->leaver_count; i++)
+		if (pool->leavers[i].pid == pid) {
+			pool->leavers[i] = pool->leavers[--pool->leaver_count];
+			return;
+		}
+	for (unsigned i = 0; i < pool->count; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (slot->pid == pid)
+			on_slot_death(pool, slot, status);
+		else if (slot->old == pid)
+			slot->old = 0; /* its successor is on its way */
+	}
+}
+
+static void
+reap(struct pool *pool)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		on_death(pool, pid, status);
+}
+
+/* --- the loop ------------------------------------------------------------- */
+
+static void
+housekeep(struct pool *pool)
+{
+	if (stopping(pool) || pool->housekeeping_due > pool->now)
+		return;
+	pool->housekeeping_due = pool->now + HOUSEKEEP_EVERY_S * SECOND;
+	if (pool->housekeeper == 0)
+		pool->housekeeper = housekeep_start(
+		    pool->job->settings, pool->job->listen, pool->job->metrics);
+}
+
+static bool
+anybody_left(const struct pool *pool)
+{
+	for (unsigned i = 0; i < pool->count; i++)
+		if (pool->slots[i].pid > 0 || pool->slots[i].old > 0)
+			return true;
+	return pool->leaver_count > 0;
+}
+
+static int64_t
+next_due(const struct pool *pool)
+{
+	int64_t due = pool->stop_deadline;
+
+	if (!stopping(pool) && pool->housekeeping_due < due)
+		due = pool->housekeeping_due;
+	for (unsigned i = 0; i < pool->leaver_count; i++)
+		if (pool->leavers[i].deadline < due)
+			due = pool->leavers[i].deadline;
+	for (unsigned i = 0; i < pool->count && !stopping(pool); i++)
+		if (pool->slots[i].due < due)
+			due = pool->slots[i].due;
+	return due;
+}
+
+static void
+on_signal(struct pool *pool, unsigned number)
+{
+	switch (number) {
+	case SIGCHLD:
+		reap(pool);
+		break;
+	case SIGHUP:
+		roll(pool);
+		break;
+	default:
+		stop(pool);
+	}
+}
+
+static void
+wait_and_read(struct pool *pool)
+{
+	struct pollfd fds[] = {{.fd = pool->signals, .events = POLLIN},
+	    {.fd = pool->ready[0], .events = POLLIN}};
+	int64_t wait_ms = (next_due(pool) - date_monotonic_ns()) / 1000000 + 1;
+	struct signalfd_siginfo info;
+	pid_t pid;
+
+	wait_ms = wait_ms < 0 ? 0 : wait_ms > 60000 ? 60000 : wait_ms;
+	if (poll(fds, 2, (int)wait_ms) < 0 && errno != EINTR)
+		log_error("poll failed: %s", strerror(errno));
+	pool->now = date_monotonic_ns();
+	while (read(pool->ready[0], &pid, sizeof(pid)) == sizeof(pid))
+		on_ready(pool, pid);
+	while (read(pool->signals, &info, sizeof(info)) == sizeof(info))
+		on_signal(pool, info.ssi_signo);
+}
+
+static enum err
+open_pool(struct pool *pool)
+{
+	const struct settings *settings = pool->job->settings;
+	unsigned pages = (unsigned)settings->pages_processes;
+	sigset_t set;
+
+	pool->count = pages + (unsigned)settings->slow_processes;
+	pool->rolling = pool->count;
+	pool->slots = calloc(pool->count, sizeof(*pool->slots));
+	pool->leavers = calloc(2 * pool->count, sizeof(*pool->leavers));
+	if (pool->slots == NULL || pool->leavers == NULL)
+		return ERR_NO_MEMORY;
+	for (unsigned i = pages; i < pool->count; i++)
+		pool->slots[i].slow = true;
+	sigfillset(&set);
+	for (unsigned i = 0; i < 5; i++)
+		sigdelset(
+		    &set, (int[]){SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}[i]);
+	if (sigprocmask(SIG_SETMASK, &set, NULL) != 0)
+		return ERR_SYSTEM;
+	sigemptyset(&set);
+	for (unsigned i = 0; i < 4; i++)
+		sigaddset(&set, (int[]){SIGTERM, SIGINT, SIGHUP, SIGCHLD}[i]);
+	pool->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (pool->signals < 0 ||
+	    pipe2(pool->ready, O_CLOEXEC | O_NONBLOCK) != 0)
+		return ERR_SYSTEM;
+	return ERR_OK;
+}
+
+static void
+close_pool(struct pool *pool)
+{
+	if (pool->housekeeper > 0) {
+		kill(pool->housekeeper, SIGKILL);
+		waitpid(pool->housekeeper, NULL, 0);
+	}
+	if (pool->signals >= 0)
+		close(pool->signals);
+	for (int i = 0; i < 2; i++)
+		if (pool->ready[i] >= 0)
+			close(pool->ready[i]);
+	free(pool->leavers);
+	free(pool->slots);
+}
+
+int
+pool_run(const struct pool_job *job)
+{
+	struct pool pool = {.job = job,
+	    .signals = -1,
+	    .ready = {-1, -1},
+	    .stop_deadline = NEVER};
+
+	pool.now = date_monotonic_ns();
+	pool.housekeeping_due = NEVER;
+	if (open_pool(&pool) != ERR_OK) {
+		log_error("the pool cannot be set up: %s", strerror(errno));
+		pool.failed = true;
+	}
+	while (!pool.failed || anybody_left(&pool)) {
+		start_due(&pool);
+		housekeep(&pool);
+		wait_and_read(&pool);
+		kill_overdue(&pool);
+		if (stopping(&pool) && !anybody_left(&pool))
+			break;
+	}
+	close_pool(&pool);
+	return pool.failed ? 1 : 0;
+}

@@ -1,0 +1,172 @@
+#include "fcgi/process/scrub.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/store/store.h"
+
+/* Of each minute: the rest is for who computes, and the disk's. */
+#define SLICE_NS INT64_C(5000000000)
+
+struct scrub {
+	struct store *store;
+	const struct settings *settings;
+	struct metrics *metrics;
+	int64_t end_ns;
+	bool late; /* the rest is for the next time */
+};
+
+/* Its exit says how it went; the log has the rest. */
+static void
+compute(const struct scrub *scrub, struct span supplier)
+{
+	extern char **environ;
+	char code[SCHEMA_CODE_MAX + 1];
+	char *argv[] = {scrub->settings->gridctl, (char *)"--data",
+	    scrub->settings->data_dir, (char *)"compute", (char *)"--quiet",
+	    (char *)"--", code, NULL};
+	int status = 0, errnum;
+	pid_t pid;
+
+	if (!span_copy(code, sizeof(code), supplier))
+		return;
+	errnum = posix_spawn(&pid, argv[0], NULL, NULL, argv, environ);
+	while (errnum == 0 && waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			errnum = errno;
+	if (errnum != 0 || status != 0)
+		log_error("a damaged supplier was not computed anew: "
+			  "supplier=%s status=%d",
+		    code, errnum == 0 ? status : errnum);
+}
+
+static void
+look_at_packed(const struct scrub *scrub, struct snapshot *snap)
+{
+	struct zip *zip;
+	enum err err = zip_open(&zip, scrub->store, snap);
+
+	if (err == ERR_OK)
+		err = zip_verify(zip);
+	zip_close(zip);
+	if (err != ERR_DAMAGED)
+		return;
+	scrub->metrics->damages++;
+	zip_discard(scrub->store, snap);
+}
+
+static void
+look_at_snapshot(
+    const struct scrub *scrub, struct span supplier, uint64_t generation)
+{
+	struct snapshot *snap;
+	enum err err = snapshot_open(&snap, scrub->store, supplier, generation);
+
+	if (err == ERR_OK)
+		err = snapshot_compare(snap);
+	if (err == ERR_OK)
+		look_at_packed(scrub, snap);
+	snapshot_close(snap);
+	if (err != ERR_DAMAGED)
+		return; /* or it was replaced meanwhile, or memory is out */
+	scrub->metrics->damages++;
+	compute(scrub, supplier);
+}
+
+static enum err
+each(void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct scrub *scrub = context;
+	char *next = scrub->metrics->scrub_at;
+
+	if (span_cmp(supplier, span_of(next)) <= 0)
+		return ERR_OK; /* done before */
+	if (date_monotonic_ns() > scrub->end_ns) {
+		scrub->late = true;
+		return ERR_BUSY;
+	}
+	look_at_snapshot(scrub, supplier, entry->generation);
+	span_copy(next, sizeof(scrub->metrics->scrub_at), supplier);
+	return ERR_OK;
+}
+
+static void
+look_at_words(const struct scrub *scrub)
+{
+	struct wordbook *book;
+	enum err err = wordbook_open(&book, scrub->store);
+
+	if (err == ERR_OK)
+		err = wordbook_compare(book);
+	wordbook_close(book);
+	if (err != ERR_DAMAGED)
+		return;
+	scrub->metrics->damages++;
+	wordbook_discard(scrub->store);
+}
+
+static void
+look_at_facts(const struct scrub *scrub)
+{
+	struct source *source;
+	enum err err = source_open(&source, scrub->store);
+
+	if (err == ERR_OK)
+		err = source_verify(source);
+	source_close(source);
+	if (err != ERR_DAMAGED)
+		return;
+	scrub->metrics->damages++;
+	log_error("damage: the facts are not as they were written: import "
+		  "again");
+}
+
+static bool
+is_time(const struct scrub *scrub)
+{
+	const struct metrics *metrics = scrub->metrics;
+
+	if (scrub->settings->scrub_s == 0)
+		return false;
+	return metrics->scrub_at[0] != '\0' ||
+	    date_monotonic_ns() - metrics->scrub_began_ns >=
+	    scrub->settings->scrub_s * 1000000000 ||
+	    metrics->scrub_began_ns == 0;
+}
+
+void
+scrub_some(struct store *store, const struct settings *settings,
+    struct metrics *metrics)
+{
+	struct scrub scrub = {.store = store,
+	    .settings = settings,
+	    .metrics = metrics,
+	    .end_ns = date_monotonic_ns() + SLICE_NS};
+	struct catalog_view *view;
+	enum err err;
+
+	if (!is_time(&scrub))
+		return;
+	if (metrics->scrub_at[0] == '\0') {
+		metrics->scrub_began_ns = date_monotonic_ns();
+		look_at_words(&scrub);
+		look_at_facts(&scrub);
+	}
+	err = catalog_view_open(&view, store);
+	if (err == ERR_OK)
+		catalog_each(view, each, &scrub);
+	catalog_view_close(view);
+	if (err != ERR_OK || scrub.late)
+		return;
+	metrics->scrub_at[0] = '\0';
+	metrics->scrubs++;
+}

@@ -1,0 +1,485 @@
+/*
+ * Words are looked for in one of two ways. With grams
+ * (lmdb-schema/snapshot/grams.h) a
+ * few lists name the rows to look at. Without, the longest word is looked for
+ * in all the text at once, and the others in the rows that have it.
+ */
+#include "fcgi/rows/match.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/words.h"
+
+/* Haystacks whose lists are on their way; rows whose text is. */
+#define HAYS_AHEAD 8
+#define ROWS_AHEAD 12
+
+/* Grams that are asked of each, when there are many. */
+#define GRAMS_EACH 3
+
+#define ROOM_MIN 1024
+
+/* --- by columns -------------------------------------------------------- */
+
+/* Each filter leaves 1 where the row still matches. */
+static void
+match_code(uint8_t *mask, const uint32_t *code3, uint32_t rows,
+    const struct code_filter *filter)
+{
+	uint32_t low = filter->code * filter->divisor;
+	uint32_t width = filter->divisor;
+
+	/* One comparison: what is below `low` wraps round to far above. */
+	for (uint32_t i = 0; i < rows; i++)
+		mask[i] &= code3[i] - low < width;
+}
+
+static void
+match_gamme(uint8_t *mask, const uint8_t *gammes, uint32_t rows, uint8_t gamme)
+{
+	for (uint32_t i = 0; i < rows; i++)
+		mask[i] &= gammes[i] == gamme;
+}
+
+/* While nothing has changed since the computation, nothing is pending. */
+static void
+match_pending(uint8_t *mask, const struct ranges *ranges, uint32_t rows)
+{
+	for (uint32_t i = 0; i < rows; i++)
+		mask[i] &=
+		    ranges != NULL && ranges->pending[i] != ROW_GAMME_NONE;
+}
+
+static bool
+has_code(const struct rowset_query *query, unsigned i)
+{
+	return query->codes[i].code != PARAMS_NO_CODE;
+}
+
+/* Those that the filter means; NULL when they are damaged. */
+static const uint8_t *
+gammes_of(struct snapshot *snap, const struct ranges *ranges,
+    const struct rowset_query *query)
+{
+	if (ranges == NULL)
+		return snapshot_gammes(snap);
+	return query->raw ? ranges->raw : ranges->shown;
+}
+
+enum err
+match_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
+    const struct rowset_query *query)
+{
+	uint32_t rows = snapshot_rows(snap);
+	const uint8_t *gammes = gammes_of(snap, ranges, query);
+	const uint32_t *code3 = snapshot_code3(snap);
+
+	if (gammes == NULL || code3 == NULL)
+		return ERR_DAMAGED;
+	memset(mask, 1, rows);
+	for (unsigned i = 0; i < query->code_count; i++)
+		if (has_code(query, i))
+			match_code(mask, code3, rows, &query->codes[i]);
+	if (query->gamme != ROW_GAMME_NONE)
+		match_gamme(mask, gammes, rows, query->gamme);
+	if (query->pending)
+		match_pending(mask, ranges, rows);
+	return ERR_OK;
+}
+
+/* Whether anything beside words is asked for. */
+static bool
+asks_columns(const struct rowset_query *query)
+{
+	for (unsigned i = 0; i < query->code_count; i++)
+		if (has_code(query, i))
+			return true;
+	return query->gamme != ROW_GAMME_NONE || query->pending;
+}
+
+/* One row of a few, where a mask of all would be more work. */
+static bool
+row_matches(uint32_t row, const uint8_t *gammes, const uint32_t *code3,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	for (unsigned i = 0; i < query->code_count; i++) {
+		const struct code_filter *filter = &query->codes[i];
+
+		if (has_code(query, i) &&
+		    code3[row] - filter->code * filter->divisor >=
+			filter->divisor)
+			return false;
+	}
+	if (query->gamme != ROW_GAMME_NONE && gammes[row] != query->gamme)
+		return false;
+	return !query->pending ||
+	    (ranges != NULL && ranges->pending[row] != ROW_GAMME_NONE);
+}
+
+enum err
+match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	const uint8_t *gammes;
+	const uint32_t *code3;
+	uint32_t kept = 0;
+
+	if (!asks_columns(query))
+		return ERR_OK;
+	code3 = snapshot_code3(snap);
+	gammes = gammes_of(snap, ranges, query);
+	if (gammes == NULL || code3 == NULL)
+		return ERR_DAMAGED;
+	for (uint32_t i = 0; i < *count; i++) {
+		rows[kept] = rows[i];
+		kept += row_matches(rows[i], gammes, code3, ranges, query);
+	}
+	*count = kept;
+	return ERR_OK;
+}
+
+/* --- by words ------------------------------------------------------------ */
+
+enum err
+haystack_of(struct haystack *hay, struct snapshot *snap)
+{
+	hay->snap = snap;
+	hay->epoch = snapshot_epoch(snap); /* before anything is compared */
+	hay->rows = snapshot_rows(snap);
+	hay->has_grams = snapshot_grams(snap, &hay->grams);
+	if (!hay->has_grams && snapshot_has_grams(snap))
+		return ERR_DAMAGED;
+	hay->guard = snapshot_text_blocks(snap);
+	return snapshot_text_places(snap, &hay->text, &hay->at) ? ERR_OK
+								: ERR_DAMAGED;
+}
+
+/* What is asked, and what has been found of it. */
+struct asking {
+	struct words words;
+	bool by_grams;
+	struct grams_asked grams;
+	const struct haystack *hays;
+	unsigned count;
+	struct match_rows *out;
+	struct match_slice *slices;
+};
+
+static enum err
+need_room(struct match_rows *out, size_t more)
+{
+	size_t room = out->room == 0 ? ROOM_MIN : out->room;
+	uint32_t *rows;
+
+	if (out->room - out->used >= more)
+		return ERR_OK;
+	while (room - out->used < more)
+		room *= 2;
+	rows = reallocarray(out->rows, room, sizeof(*rows));
+	if (rows == NULL)
+		return ERR_NO_MEMORY;
+	out->rows = rows;
+	out->room = room;
+	return ERR_OK;
+}
+
+/* False: this row, or its text, is not there. */
+static inline bool
+row_text(struct span *text, const struct haystack *hay, uint32_t row)
+{
+	if (row >= hay->rows || hay->at[row] > hay->at[row + 1] ||
+	    hay->at[row + 1] > hay->text.len)
+		return false;
+	*text = span_make(
+	    hay->text.ptr + hay->at[row], hay->at[row + 1] - hay->at[row]);
+	return true;
+}
+
+/*
+ * Goes ahead over the rows that are to be looked at, and has fetched where
+ * their text begins, or the text: each lies somewhere else, and to wait for it
+ * would be most of the work.
+ */
+struct scout {
+	const uint32_t *row;
+	uint32_t left; /* of the haystack's; 0: of none */
+	unsigned which;
+	const struct haystack *hay;
+};
+
+/* To the next haystack that has some. */
+static void
+scout_move(struct scout *scout, const struct asking *asking)
+{
+	while (scout->left == 0 && ++scout->which < asking->count) {
+		const struct match_slice *slice = &asking->slices[scout->which];
+
+		if (slice->looked || slice->count == 0)
+			continue;
+		scout->row = asking->out->rows + slice->first;
+		scout->left = slice->count;
+		scout->hay = &asking->hays[scout->which];
+	}
+}
+
+static inline void
+scout_next(struct scout *scout, const struct asking *asking, bool text)
+{
+	const struct haystack *hay = scout->hay;
+	uint32_t row;
+
+	if (scout->left == 0)
+		return;
+	row = *scout->row++;
+	if (row < hay->rows && !text)
+		__builtin_prefetch(hay->at + row);
+	else if (row < hay->rows) {
+		__builtin_prefetch(hay->text.ptr + hay->at[row]);
+		__builtin_prefetch(hay->text.ptr + hay->at[row] + 64);
+	}
+	if (--scout->left == 0)
+		scout_move(scout, asking);
+}
+
+/* Two of them: the second needs what the first has brought. */
+struct scouts {
+	struct scout far, near;
+};
+
+static void
+scouts_begin(struct scouts *scouts, const struct asking *asking)
+{
+	*scouts = (struct scouts){{.which = UINT_MAX}, {.which = UINT_MAX}};
+	scout_move(&scouts->far, asking);
+	scout_move(&scouts->near, asking);
+	for (unsigned i = 0; i < 2 * ROWS_AHEAD; i++)
+		scout_next(&scouts->far, asking, false);
+	for (unsigned i = 0; i < ROWS_AHEAD; i++)
+		scout_next(&scouts->near, asking, true);
+}
+
+/* Text that is known to be as it was written: mostly the next row's, too. */
+struct known {
+	uint64_t from, to;
+};
+
+static inline bool
+is_sound(struct known *known, const struct haystack *hay, uint32_t row)
+{
+	uint64_t from = hay->at[row], to = hay->at[row + 1];
+
+	if (from >= known->from && to <= known->to)
+		return true;
+	if (!blocks_sound(hay->guard, from, to - from))
+		return false;
+	known->from = from & ~(BLOCKS_BYTES - 1);
+	known->to = (to + BLOCKS_BYTES - 1) & ~(BLOCKS_BYTES - 1);
+	return true;
+}
+
+/* Keeps the rows that hold every word. */
+static enum err
+look(struct asking *asking, unsigned which, struct scouts *scouts)
+{
+	const struct haystack *hay = &asking->hays[which];
+	struct match_slice *slice = &asking->slices[which];
+	uint32_t *rows =
+	    slice->count == 0 ? NULL : asking->out->rows + slice->first;
+	const char *limit = hay->text.ptr + hay->text.len;
+	struct known known = {0, 0};
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < slice->count; i++) {
+		uint32_t row = rows[i];
+		struct span text;
+
+		if (scouts != NULL) {
+			scout_next(&scouts->far, asking, false);
+			scout_next(&scouts->near, asking, true);
+		}
+		if (!row_text(&text, hay, row) || !is_sound(&known, hay, row))
+			return ERR_DAMAGED;
+		rows[kept] = row;
+		kept += words_in(text, limit, &asking->words);
+	}
+	slice->count = kept;
+	return ERR_OK;
+}
+
+/* The rows that the grams have named. */
+static enum err
+look_all(struct asking *asking, unsigned *blame)
+{
+	struct scouts scouts;
+	enum err err = ERR_OK;
+
+	scouts_begin(&scouts, asking);
+	for (unsigned i = 0; i < asking->count && err == ERR_OK; i++) {
+		*blame = i;
+		if (!asking->slices[i].looked)
+			err = look(asking, i, &scouts);
+	}
+	return err;
+}
+
+static void
+scan(struct match_rows *out, const struct haystack *hay, struct span word)
+{
+	const char *end = hay->text.ptr + hay->text.len, *from = hay->text.ptr;
+	uint32_t next = 0;
+	const char *hit;
+
+	while (next < hay->rows &&
+	    (hit = words_find(
+		 span_make(from, (size_t)(end - from)), end, word)) != NULL) {
+		uint32_t row = words_which(
+		    hay->at, next, hay->rows, (size_t)(hit - hay->text.ptr));
+
+		out->rows[out->used++] = row;
+		next = row + 1;
+		from = hay->text.ptr + hay->at[next];
+	}
+}
+
+static bool
+places_fit(const struct haystack *hay)
+{
+	for (uint32_t i = 0; i < hay->rows; i++)
+		if (hay->at[i] > hay->at[i + 1])
+			return false;
+	return hay->at[hay->rows] == hay->text.len;
+}
+
+/* The longest word first: it has the fewest hits. */
+static enum err
+by_scan(struct asking *asking, unsigned which)
+{
+	const struct haystack *hay = &asking->hays[which];
+	struct match_slice *slice = &asking->slices[which];
+	enum err err = need_room(asking->out, hay->rows + (size_t)1);
+
+	if (err != ERR_OK)
+		return err;
+	if (!places_fit(hay) || !blocks_all(hay->guard))
+		return ERR_DAMAGED;
+	scan(asking->out, hay, asking->words.longest);
+	slice->count = (uint32_t)(asking->out->used - slice->first);
+	slice->looked = true;
+	return words_single(&asking->words) ? ERR_OK
+					    : look(asking, which, NULL);
+}
+
+/* The rows to look at, or by a scan those that match. */
+static enum err
+search(struct asking *asking, unsigned which)
+{
+	const struct haystack *hay = &asking->hays[which];
+	struct match_slice *slice = &asking->slices[which];
+	uint32_t most = 0;
+	enum err err = ERR_OK;
+
+	*slice = (struct match_slice){.first = asking->out->used};
+	if (hay->epoch != snapshot_epoch(hay->snap)) {
+		struct haystack again; /* its file was touched */
+
+		err = haystack_of(&again, hay->snap);
+		if (err != ERR_OK)
+			return err;
+	}
+	if (!asking->by_grams || !hay->has_grams)
+		return by_scan(asking, which);
+	err = grams_most(&most, &hay->grams, &asking->grams);
+	if (err != ERR_OK || most == 0)
+		return err;
+	/* Grams that a good part of the rows have save nothing. */
+	if (most > hay->rows / 4)
+		return by_scan(asking, which);
+	err = need_room(asking->out, most);
+	if (err == ERR_OK)
+		err = grams_find(asking->out->rows + slice->first,
+		    &slice->count, &hay->grams, &asking->grams);
+	asking->out->used += slice->count;
+	return err;
+}
+
+/* Has what search() will read fetched, in two steps. */
+static void
+expect(const struct asking *asking, unsigned which)
+{
+	const struct haystack *hays = asking->hays;
+
+	if (!asking->by_grams)
+		return;
+	if (which < asking->count && hays[which].has_grams)
+		grams_expect_places(&hays[which].grams, &asking->grams);
+	if (which < HAYS_AHEAD)
+		return;
+	which -= HAYS_AHEAD;
+	if (which < asking->count && hays[which].has_grams)
+		grams_expect_lists(&hays[which].grams, &asking->grams);
+}
+
+/* What is rare in the largest is taken to be rare in all. */
+static void
+ask_fewest(struct asking *asking)
+{
+	const struct haystack *largest = asking->hays;
+
+	if (asking->count < 2 || !asking->by_grams)
+		return;
+	for (unsigned i = 0; i < asking->count; i++)
+		if (asking->hays[i].rows > largest->rows)
+			largest = &asking->hays[i];
+	if (largest->has_grams)
+		grams_ask_fewest(&asking->grams, &largest->grams, GRAMS_EACH);
+}
+
+enum err
+match_each(struct match_rows *out, struct match_slice *slices,
+    const struct haystack *hays, unsigned count, struct span words,
+    unsigned *blame)
+{
+	struct asking asking = {
+	    .hays = hays, .count = count, .out = out, .slices = slices};
+	enum err err = ERR_OK;
+
+	*out = (struct match_rows){NULL, 0, 0};
+	*blame = 0;
+	words_split(&asking.words, words);
+	asking.by_grams = grams_ask(&asking.grams, words);
+	ask_fewest(&asking);
+	if (count > 1) /* one is not worth it */
+		for (unsigned i = 0; i < 2 * HAYS_AHEAD; i++)
+			expect(&asking, i);
+	for (unsigned i = 0; i < count && err == ERR_OK; i++) {
+		if (count > 1)
+			expect(&asking, i + 2 * HAYS_AHEAD);
+		*blame = i;
+		err = search(&asking, i);
+	}
+	return err == ERR_OK ? look_all(&asking, blame) : err;
+}
+
+enum err
+match_words(struct matches *out, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	struct match_rows rows = {NULL, 0, 0};
+	struct match_slice slice = {0, 0, false};
+	struct haystack hay;
+	unsigned blame;
+	enum err err = haystack_of(&hay, snap);
+
+	if (err == ERR_OK)
+		err = match_each(&rows, &slice, &hay, 1, query->words, &blame);
+	if (err == ERR_OK)
+		err = match_keep(rows.rows, &slice.count, snap, ranges, query);
+	if (err != ERR_OK || slice.count == 0) {
+		free(rows.rows);
+		*out = (struct matches){NULL, 0};
+	} else
+		*out = (struct matches){rows.rows, slice.count};
+	return err;
+}

@@ -1,0 +1,407 @@
+#include "fcgi/rows/on_demand.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "fcgi/call.h"
+#include "fcgi/metrics.h"
+#include "fcgi/settings.h"
+
+#define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
+#define CHILD_LATE 4 /* --limit: it has ended itself */
+#define POLL_NS 20000000
+#define PAUSE_NS INT64_C(60000000000)
+#define LONG_PAUSE_NS (10 * PAUSE_NS) /* when an index could not be made */
+#define INDEX_LIMIT_S 600 /* it reads all snapshots, from a disk maybe */
+#define LATER_NICE 10
+
+enum kind {
+	COMPUTE,
+	PACK, /* its rows */
+	INDEX /* of all suppliers: "" */
+};
+
+/* A child under way; whoever started it reaps it, the others wait. */
+struct job {
+	struct job *next;
+	char *supplier;
+	unsigned users;
+	enum kind kind;
+	bool done;
+	enum err err;
+};
+
+struct computing_table {
+	const struct settings *settings;
+	struct metrics *metrics;
+	pthread_mutex_t lock;
+	unsigned users; /* the server, and each thread that awaits a child */
+	pthread_cond_t changed;
+	struct job *jobs;
+	unsigned waiting;
+	int64_t after_ns[INDEX + 1]; /* none of that kind before this */
+};
+
+struct computing_table *
+computing_table_new(const struct settings *settings, struct metrics *metrics)
+{
+	struct computing_table *table = calloc(1, sizeof(*table));
+	pthread_condattr_t monotonic;
+
+	if (table == NULL)
+		return NULL;
+	table->settings = settings;
+	table->metrics = metrics;
+	table->users = 1;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_mutex_init(&table->lock, NULL);
+	pthread_cond_init(&table->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	return table;
+}
+
+void
+computing_table_free(struct computing_table *table)
+{
+	unsigned users;
+
+	if (table == NULL)
+		return;
+	pthread_mutex_lock(&table->lock);
+	users = --table->users;
+	pthread_mutex_unlock(&table->lock);
+	if (users > 0)
+		return;
+	pthread_mutex_destroy(&table->lock);
+	pthread_cond_destroy(&table->changed);
+	free(table);
+}
+
+/* --- the child
+ * ----------------------------------------------------------------- */
+
+/* In a group of its own, with signals as a shell would give them. */
+static enum err
+spawn(pid_t *pid, char **argv)
+{
+	extern char **environ;
+	posix_spawnattr_t how;
+	sigset_t none, usual;
+	int errnum;
+
+	sigemptyset(&none);
+	sigemptyset(&usual);
+	sigaddset(&usual, SIGPIPE);
+	sigaddset(&usual, SIGTERM);
+	sigaddset(&usual, SIGINT);
+	sigaddset(&usual, SIGHUP);
+	sigaddset(&usual, SIGALRM);
+	posix_spawnattr_init(&how);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawnattr_setsigdefault(&how, &usual);
+	posix_spawnattr_setpgroup(&how, 0);
+	posix_spawnattr_setflags(&how,
+	    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+		POSIX_SPAWN_SETPGROUP);
+	errnum = posix_spawn(pid, argv[0], NULL, &how, argv, environ);
+	posix_spawnattr_destroy(&how);
+	if (errnum == 0)
+		return ERR_OK;
+	log_error("cannot start the computation: program=%s error=%s", argv[0],
+	    strerror(errnum));
+	return ERR_INTERNAL;
+}
+
+static int64_t
+limit_of(const struct settings *settings, const struct job *job)
+{
+	int64_t limit = settings->compute_timeout_s;
+
+	return job->kind == INDEX && limit < INDEX_LIMIT_S ? INDEX_LIMIT_S
+							   : limit;
+}
+
+static enum err
+start(pid_t *pid, const struct settings *settings, const struct job *job)
+{
+	char slots[32], limit[32];
+	char *compute[] = {settings->gridctl, (char *)"--data",
+	    settings->data_dir, (char *)"compute", (char *)"--quiet",
+	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--limit",
+	    limit, (char *)"--", job->supplier, NULL};
+	char *pack[] = {settings->gridctl, (char *)"--data", settings->data_dir,
+	    (char *)"gzip", (char *)"--quiet", (char *)"--jobs", (char *)"1",
+	    (char *)"--limit", limit, (char *)"--", job->supplier, NULL};
+	char *index[] = {settings->gridctl, (char *)"--data",
+	    settings->data_dir, (char *)"index", (char *)"--quiet",
+	    (char *)"--limit", limit, NULL};
+	char **const commands[] = {compute, pack, index};
+
+	snprintf(
+	    slots, sizeof(slots), "%lld", (long long)settings->compute_slots);
+	/* It keeps to it by itself when this process is killed. */
+	snprintf(
+	    limit, sizeof(limit), "%lld", (long long)limit_of(settings, job));
+	return spawn(pid, commands[job->kind]);
+}
+
+static enum err
+result_of(int status, const char *supplier)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return ERR_OK;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_BUSY)
+		return ERR_BUSY;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_LATE)
+		return ERR_TIMED_OUT;
+	log_error("computation failed: supplier=%s %s=%d", supplier,
+	    WIFSIGNALED(status) ? "signal" : "exit",
+	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	return ERR_INTERNAL;
+}
+
+/* Ends it with the limit, whatever it is doing. */
+static enum err
+await(pid_t pid, const char *supplier, int64_t limit_s)
+{
+	const struct timespec pause = {0, POLL_NS};
+	int64_t end = date_monotonic_ns() + limit_s * 1000000000;
+	bool killed = false;
+	int status;
+
+	for (;;) {
+		pid_t got = waitpid(pid, &status, WNOHANG);
+
+		if (got == pid)
+			break;
+		if (got < 0 && errno != EINTR)
+			return ERR_INTERNAL;
+		if (!killed && date_monotonic_ns() > end) {
+			log_error("computation ended at its limit: "
+				  "supplier=%s seconds=%lld",
+			    supplier, (long long)limit_s);
+			kill(-pid, SIGKILL);
+			killed = true;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return killed ? ERR_TIMED_OUT : result_of(status, supplier);
+}
+
+/* --- sharing
+ * -------------------------------------------------------------------- */
+
+struct runner {
+	struct computing_table *table;
+	struct job *job;
+};
+
+static void
+release_job(struct computing_table *table, struct job *job)
+{
+	struct job **at = &table->jobs;
+
+	if (--job->users > 0)
+		return;
+	while (*at != job)
+		at = &(*at)->next;
+	*at = job->next;
+	free(job->supplier);
+	free(job);
+}
+
+static void
+count_end(struct metrics *metrics, enum err err)
+{
+	metrics_mine(metrics)->computations_running--;
+	if (err == ERR_OK)
+		metrics->computations_done++;
+	else if (err != ERR_BUSY)
+		metrics->computations_failed++;
+}
+
+/* How long no other one of the kind is begun. */
+static int64_t
+pause_after(enum kind kind, enum err err)
+{
+	if (kind == INDEX)
+		return err == ERR_OK ? PAUSE_NS : LONG_PAUSE_NS;
+	return kind == PACK && err != ERR_OK ? PAUSE_NS : 0;
+}
+
+/*
+ * Its own thread, so that it is seen to its end when all clients have gone, and
+ * the server, too: what it needs is in the table.
+ */
+static void *
+run(void *context)
+{
+	struct runner *runner = context;
+	struct computing_table *table = runner->table;
+	struct job *job = runner->job;
+	pid_t pid;
+	enum err err;
+
+	free(runner);
+	if (job->kind == COMPUTE)
+		metrics_mine(table->metrics)->computations_running++;
+	err = start(&pid, table->settings, job);
+	/* Nobody waits for the others: they leave the processors to pages. */
+	if (err == ERR_OK && job->kind != COMPUTE &&
+	    setpriority(PRIO_PROCESS, (id_t)pid, LATER_NICE) != 0)
+		log_debug("a child keeps its priority");
+	if (err == ERR_OK)
+		err = await(pid, job->kind == INDEX ? "(all)" : job->supplier,
+		    limit_of(table->settings, job));
+	if (job->kind == COMPUTE)
+		count_end(table->metrics, err);
+	pthread_mutex_lock(&table->lock);
+	table->after_ns[job->kind] =
+	    date_monotonic_ns() + pause_after(job->kind, err);
+	job->done = true;
+	job->err = err;
+	pthread_cond_broadcast(&table->changed);
+	release_job(table, job);
+	pthread_mutex_unlock(&table->lock);
+	computing_table_free(table);
+	return NULL;
+}
+
+static enum err
+start_job(struct job **out, struct computing_table *table, struct span supplier,
+    enum kind kind)
+{
+	struct job *job = calloc(1, sizeof(*job));
+	struct runner *runner = calloc(1, sizeof(*runner));
+	pthread_attr_t detached;
+	pthread_t thread;
+	int errnum = ENOMEM;
+
+	if (job != NULL)
+		job->supplier = span_dup(supplier);
+	if (job != NULL && runner != NULL && job->supplier != NULL) {
+		*runner = (struct runner){table, job};
+		job->users = 2; /* the thread and the caller */
+		job->kind = kind;
+		job->next = table->jobs;
+		pthread_attr_init(&detached);
+		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+		errnum = pthread_create(&thread, &detached, run, runner);
+		pthread_attr_destroy(&detached);
+	}
+	if (errnum != 0) {
+		if (job != NULL)
+			free(job->supplier);
+		free(job);
+		free(runner);
+		return ERR_NO_MEMORY;
+	}
+	table->users++;
+	table->jobs = job;
+	*out = job;
+	return ERR_OK;
+}
+
+static enum err
+join_job(struct job **out, struct computing_table *table, struct span supplier,
+    enum kind kind)
+{
+	struct job *job = table->jobs;
+
+	while (job != NULL &&
+	    (job->done || job->kind != kind ||
+		!span_eq(span_of(job->supplier), supplier)))
+		job = job->next;
+	if (job == NULL)
+		return start_job(out, table, supplier, kind);
+	job->users++;
+	*out = job;
+	return ERR_OK;
+}
+
+static void
+wait_a_little(struct computing_table *table)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 100000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_cond_timedwait(&table->changed, &table->lock, &until);
+}
+
+enum err
+on_demand_compute(struct call *call, struct span supplier)
+{
+	const struct request *request = call->request;
+	struct computing_table *table = call->server->computing;
+	struct job *job = NULL;
+	enum err err = ERR_BUSY;
+
+	pthread_mutex_lock(&table->lock);
+	if (table->waiting < (unsigned)table->settings->compute_waiters)
+		err = join_job(&job, table, supplier, COMPUTE);
+	if (err == ERR_OK) {
+		table->waiting++;
+		metrics_mine(table->metrics)->computations_waiting++;
+		while (!job->done && err == ERR_OK) {
+			wait_a_little(table);
+			if (request->gone != NULL &&
+			    request->gone(request->connection))
+				err = ERR_CLOSED;
+		}
+		if (job->done)
+			err = job->err;
+		table->waiting--;
+		metrics_mine(table->metrics)->computations_waiting--;
+		release_job(table, job);
+	}
+	pthread_mutex_unlock(&table->lock);
+	return err;
+}
+
+/* Has it begun, unless it was in vain just now. */
+static void
+begin_later(struct call *call, struct span supplier, enum kind kind)
+{
+	struct computing_table *table = call->server->computing;
+	struct job *job;
+
+	pthread_mutex_lock(&table->lock);
+	if (date_monotonic_ns() >= table->after_ns[kind] &&
+	    join_job(&job, table, supplier, kind) == ERR_OK)
+		release_job(table, job);
+	pthread_mutex_unlock(&table->lock);
+}
+
+void
+on_demand_begin(struct call *call, struct span supplier)
+{
+	begin_later(call, supplier, COMPUTE);
+}
+
+void
+on_demand_pack(struct call *call, struct span supplier)
+{
+	begin_later(call, supplier, PACK);
+}
+
+void
+on_demand_index(struct call *call)
+{
+	begin_later(call, SPAN(""), INDEX);
+}

@@ -1,0 +1,168 @@
+#include "fcgi/rows/ready.h"
+
+#include "fcgi/rows/on_demand.h"
+#include "fcgi/rows/rows.h"
+#include "fcgi/rows/shared_source.h"
+#include "fcgi/settings.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/state.h"
+
+#define RETRY_SECONDS 5
+
+void
+ready_refuse(struct call *call, const char *why, unsigned retry_after)
+{
+	reply_fail(call->reply, 202, CODE_NOT_READY, "%s", why);
+	if (retry_after > 0)
+		reply_header(call->reply, "Retry-After", "%u", retry_after);
+}
+
+/* ERR_NOT_FOUND: unknown, or without article. */
+static enum err
+check_known(struct call *call, struct span supplier)
+{
+	struct shared_source *source;
+	struct source_supplier info = {.articles = 0};
+	enum err err = shared_source_get(&source, call);
+
+	if (err != ERR_OK)
+		return err;
+	err = source_supplier(source->source, supplier, &info);
+	if (err == ERR_OK && info.articles == 0)
+		err = ERR_NOT_FOUND;
+	shared_source_release(source);
+	return err;
+}
+
+void
+ready_hand_over(struct call *call)
+{
+	ready_hand_over_to(call, "@slow");
+}
+
+void
+ready_hand_over_to(struct call *call, const char *location)
+{
+	const struct subject *subject = &call->subject;
+
+	reply_restart(call->reply);
+	reply_header(call->reply, "X-Accel-Redirect", "%s", location);
+	/* Whom nginx's limits count it for; a person's name is as good. */
+	if (subject->kind == SUBJECT_KEY)
+		reply_header(call->reply, "X-Grid-Caller", "key %.*s",
+		    SPAN_ARG(subject->id));
+	else if (subject->kind == SUBJECT_USER)
+		reply_header(call->reply, "X-Grid-Caller", "user %.*s",
+		    SPAN_ARG(subject->name));
+	call->handed_over = true;
+}
+
+static void
+tell_failure(struct call *call, struct span supplier, enum err err)
+{
+	long long limit = (long long)call->server->settings->compute_timeout_s;
+
+	if (err == ERR_BUSY)
+		ready_refuse(call,
+		    "Too many suppliers are being computed: try again in some "
+		    "seconds.",
+		    RETRY_SECONDS);
+	else if (err == ERR_TIMED_OUT)
+		reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The computation of supplier %.*s took longer than %lld "
+		    "seconds and was ended; the next call may try again.",
+		    SPAN_ARG(supplier), limit);
+	else
+		reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The computation of supplier %.*s failed; the server's "
+		    "log says why.",
+		    SPAN_ARG(supplier));
+}
+
+/* The views show what was committed before: look again after computing. */
+static enum err
+renew(struct call *call)
+{
+	struct serving *serving = call->serving;
+	enum err err;
+
+	live_view_rest(serving->live);
+	catalog_view_rest(serving->catalog);
+	state_view_rest(serving->state);
+	err = live_view_renew(serving->live);
+	if (err == ERR_OK)
+		err = catalog_view_renew(serving->catalog);
+	if (err == ERR_OK)
+		err = state_view_renew(serving->state);
+	return err;
+}
+
+static bool
+compute(struct rows_view *view, struct call *call, struct span supplier)
+{
+	enum err err = on_demand_compute(call, supplier);
+
+	if (err == ERR_OK)
+		err = renew(call);
+	if (err == ERR_OK)
+		err = rows_pin(view, call, supplier, 0);
+	if (err != ERR_OK)
+		tell_failure(call, supplier, err);
+	return err == ERR_OK;
+}
+
+bool
+ready_snapshot(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation, bool may_compute, bool *computed)
+{
+	enum err err = check_known(call, supplier);
+
+	*computed = false;
+	if (err == ERR_OK)
+		err = rows_pin(view, call, supplier, generation);
+	else if (err == ERR_NOT_FOUND) {
+		rows_no_supplier(call, supplier);
+		return false;
+	}
+	if (err == ERR_OK)
+		return true;
+	if (err == ERR_NOT_FOUND)
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "This generation of supplier %.*s is not kept any more: "
+		    "begin again with its first page, without snapshot.",
+		    SPAN_ARG(supplier));
+	else if (err != ERR_NOT_READY)
+		rows_storage_failed(call, err);
+	else if (generation != 0)
+		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "This generation of supplier %.*s cannot be read.",
+		    SPAN_ARG(supplier));
+	else if (!may_compute)
+		ready_refuse(call,
+		    "This supplier has not been computed yet: GET /grid "
+		    "computes it, unless compute=0 says not to.",
+		    0);
+	else if (call->request->slow_pool) {
+		*computed = true;
+		return compute(view, call, supplier);
+	} else
+		ready_hand_over(call);
+	return false;
+}
+
+bool
+ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
+    uint64_t generation, bool may_compute, bool *computed)
+{
+	enum err err;
+
+	if (!ready_snapshot(
+		view, call, supplier, generation, may_compute, computed))
+		return false;
+	err = rows_add_ranges(view, call);
+	if (err != ERR_OK)
+		rows_storage_failed(call, err);
+	return err == ERR_OK;
+}

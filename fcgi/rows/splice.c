@@ -1,0 +1,653 @@
+#include "fcgi/rows/splice.h"
+
+#include "common/jsonw.h"
+#include "common/num.h"
+#include "fcgi/rows/shown.h"
+#include "lmdb-schema/facts/trend.h"
+
+#define TEXT_MAX (1u << 24)
+#define STEP 32 /* bytes, no more than PIECES_SPARE */
+
+static bool
+is_gamme(unsigned column)
+{
+	return row_info[column].type == ROW_GAMME;
+}
+
+static bool
+is_network(unsigned column)
+{
+	return (row_info[column].flags & ROW_LIVE) != 0 && !is_gamme(column);
+}
+
+void
+splice_init(struct splice *splice)
+{
+	memset(splice, 0, sizeof(*splice));
+	buf_init(&splice->text, TEXT_MAX);
+}
+
+void
+splice_fini(struct splice *splice)
+{
+	splice_release(splice);
+	buf_fini(&splice->text);
+}
+
+static unsigned
+make_runs(struct splice_run *runs, const struct columns *columns, unsigned from,
+    unsigned to)
+{
+	unsigned count = 0;
+
+	for (unsigned i = columns_next(columns, from); i < to;
+	     i = columns_next(columns, i + 1)) {
+		if (count > 0 && runs[count - 1].last + 1u == i)
+			runs[count - 1].last = (uint16_t)i;
+		else
+			runs[count++] =
+			    (struct splice_run){(uint16_t)i, (uint16_t)i};
+	}
+	return count;
+}
+
+void
+splice_columns(struct splice *splice, const struct columns *columns)
+{
+	splice->all = !columns_any(columns);
+	splice->columns = *columns;
+	if (splice->all)
+		for (unsigned i = 0; i < ROW_COLUMNS; i++)
+			columns_add(&splice->columns, i);
+	splice->flat_runs =
+	    make_runs(splice->flat, &splice->columns, 0, ROW_FLATS);
+	splice->map_runs =
+	    make_runs(splice->map, &splice->columns, ROW_FLATS, ROW_COLUMNS);
+	splice->has_gammes = splice->has_network = false;
+	for (unsigned i = columns_next(&splice->columns, 0); i < ROW_COLUMNS;
+	     i = columns_next(&splice->columns, i + 1)) {
+		splice->has_gammes |= is_gamme(i);
+		splice->has_network |= is_network(i);
+	}
+}
+
+void
+splice_begin(struct splice *splice, struct snapshot *snap,
+    const struct ranges *ranges, struct live_view *live, bool enrich,
+    const struct columns *columns, enum splice_form form)
+{
+	splice_columns(splice, columns);
+	splice->enrich = enrich;
+	splice->live = enrich ? live : NULL;
+	splice->form = form;
+	if (splice->live != NULL)
+		splice->network = live_network_generation(splice->live);
+	splice_turn(splice, snap, ranges);
+}
+
+void
+splice_turn(
+    struct splice *splice, struct snapshot *snap, const struct ranges *ranges)
+{
+	splice_release(splice);
+	splice->snap = snap;
+	splice->ranges = ranges;
+	splice->network_changed = splice->live != NULL && splice->has_network &&
+	    splice->network != snapshot_head(snap)->network;
+}
+
+void
+splice_keep(struct splice *splice, struct excerpts *excerpts)
+{
+	if (!splice->all && splice->map_runs == 0 && splice->form != SPLICE_CSV)
+		splice->kept =
+		    excerpts_get(excerpts, splice->snap, &splice->columns);
+}
+
+void
+splice_release(struct splice *splice)
+{
+	excerpt_release(splice->kept);
+	splice->kept = NULL;
+}
+
+bool
+splice_is_plain(const struct splice *splice)
+{
+	return splice->all && splice->ranges == NULL &&
+	    !splice->network_changed && splice->form != SPLICE_CSV;
+}
+
+bool
+splice_is_unchanged(const struct splice *splice)
+{
+	const struct ranges *ranges = splice->ranges;
+
+	return !splice->network_changed &&
+	    (ranges == NULL || !splice->has_gammes ||
+		memchr(ranges->differs, 1, ranges->rows) == NULL);
+}
+
+/* --- rows as they lie --------------------------------------------------------
+ */
+
+/*
+ * Copies in whole steps, which for the twenty bytes of a value takes a third
+ * of memcpy()'s time. What is read beyond them must be there.
+ */
+static char *
+copy_steps(char *to, const char *from, size_t len)
+{
+	for (size_t at = 0; at < len; at += STEP)
+		memcpy(to + at, from + at, STEP);
+	return to + len;
+}
+
+static char
+separator(const struct splice *splice)
+{
+	return splice->form == SPLICE_JSON ? ',' : '\n';
+}
+
+/* The comma behind the last member becomes the brace. */
+static char *
+end_row(const struct splice *splice, char *to)
+{
+	to[-1] = '}';
+	*to++ = separator(splice);
+	return to;
+}
+
+/*
+ * The runs of the scalars, each with a comma behind it. When no maps follow,
+ * that ends the row. What a step writes too much is written over by the next
+ * run, or lies in the pieces' spare bytes; what it reads is still the row's.
+ */
+static bool
+copy_flat(struct splice *splice, uint32_t row, const struct snapshot_part *part,
+    struct pieces *pieces)
+{
+	const uint16_t *off = part->off.flat;
+	uint32_t most = off[ROW_FLATS], done = 1; /* behind the brace */
+	char *start, *to;
+
+	start = to = pieces_room(pieces, 2 + most);
+	if (to == NULL)
+		return true; /* the pieces keep the failure */
+	*to++ = '{';
+	for (unsigned i = 0; i < splice->flat_runs; i++) {
+		uint32_t from = off[splice->flat[i].first];
+		uint32_t end = off[splice->flat[i].last + 1];
+
+		/* Offsets that go back would make the row longer than it is. */
+		if (from < done || from >= end || end > most)
+			return false;
+		done = end;
+		if (end + STEP <= most)
+			to = copy_steps(to, part->json + from, end - from);
+		else
+			to = mempcpy(to, part->json + from, end - from);
+	}
+	if (splice->map_runs == 0)
+		to = end_row(splice, to);
+	if (splice->kept != NULL)
+		excerpt_keep(splice->kept, row,
+		    span_make(start, (size_t)(to - start) - 1));
+	pieces_used(pieces, start, (size_t)(to - start));
+	return true;
+}
+
+static bool
+copy_maps(struct splice *splice, const struct snapshot_part *part,
+    struct pieces *pieces)
+{
+	const uint32_t *off = part->off.maps;
+
+	for (unsigned i = 0; i < splice->map_runs; i++) {
+		uint32_t from = off[splice->map[i].first - ROW_FLATS];
+		uint32_t end = off[splice->map[i].last + 1 - ROW_FLATS];
+
+		if (end > off[ROW_MAPCOUNT] || from >= end)
+			return false;
+		pieces_refer(pieces, part->json + from, end - from - 1);
+		pieces_text(pieces, ",");
+	}
+	return true;
+}
+
+/* All columns: two references, and only the separator is ours. */
+static bool
+refer_all(struct splice *splice, const struct snapshot_part *flat,
+    const struct snapshot_part *maps, struct pieces *pieces)
+{
+	uint32_t len = maps->off.maps[ROW_MAPCOUNT];
+
+	pieces_refer(pieces, flat->json, flat->off.flat[ROW_FLATS]);
+	if (splice->form == SPLICE_JSON)
+		/* The comma stands behind the row in the file too. */
+		pieces_refer(pieces, maps->json, len + 1);
+	else {
+		pieces_refer(pieces, maps->json, len);
+		pieces_text(pieces, "\n");
+	}
+	return true;
+}
+
+/* What copy_flat() will read, each cache line once. */
+static void
+expect_flat(const struct splice *splice, const struct snapshot_part *part)
+{
+	const uint16_t *off = part->off.flat;
+	const char *line = NULL;
+
+	for (unsigned i = 0; i < splice->flat_runs; i++) {
+		const char *at = part->json + off[splice->flat[i].first];
+		const char *end = part->json + off[splice->flat[i].last + 1];
+
+		at -= (uintptr_t)at % SPAN_LINE;
+		for (at = at > line ? at : line; at < end; at += SPAN_LINE)
+			__builtin_prefetch(at);
+		line = at;
+	}
+}
+
+/* A row's text as it was shown before; empty: it is not kept. */
+static struct span
+kept_text(const struct splice *splice, uint32_t row)
+{
+	return splice->kept == NULL ? SPAN("") : excerpt_row(splice->kept, row);
+}
+
+static void
+expect_offsets(struct splice *splice, uint32_t row)
+{
+	struct span text = kept_text(splice, row);
+
+	if (text.len > 0)
+		span_expect(text);
+	else
+		snapshot_expect(splice->snap, row, splice->map_runs > 0);
+}
+
+static void
+expect_text(struct splice *splice, uint32_t row)
+{
+	struct snapshot_part flat;
+
+	if (kept_text(splice, row).len == 0 &&
+	    snapshot_glance(splice->snap, row, &flat))
+		expect_flat(splice, &flat);
+}
+
+void
+splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
+    enum splice_step step)
+{
+	if (step == SPLICE_KEPT) {
+		if (splice->kept != NULL)
+			excerpt_expect(splice->kept, rows, count);
+		return;
+	}
+	/* Whole rows are referred to, and maps mostly: the kernel reads them.
+	 * */
+	if (step == SPLICE_TEXT && splice->all)
+		return;
+	for (unsigned i = 0; i < count; i++)
+		if (step == SPLICE_OFFSETS)
+			expect_offsets(splice, rows[i]);
+		else
+			expect_text(splice, rows[i]);
+}
+
+/* The comma behind the last member becomes the brace. */
+static void
+close_row(struct splice *splice, struct pieces *pieces)
+{
+	pieces_drop_last(pieces);
+	if (splice->form == SPLICE_JSON)
+		pieces_text(pieces, "},");
+	else
+		pieces_text(pieces, "}\n");
+}
+
+static void
+add_kept(struct splice *splice, struct span text, struct pieces *pieces)
+{
+	char *start = pieces_room(pieces, text.len + 1);
+
+	if (start == NULL)
+		return; /* the pieces keep the failure */
+	memcpy(start, text.ptr, text.len);
+	start[text.len] = separator(splice);
+	pieces_used(pieces, start, text.len + 1);
+}
+
+static enum err
+stored_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct snapshot_part flat, maps;
+
+	if (!snapshot_flat(splice->snap, row, &flat))
+		return ERR_DAMAGED;
+	if (splice->all) {
+		if (!snapshot_maps(splice->snap, row, &maps))
+			return ERR_DAMAGED;
+		refer_all(splice, &flat, &maps, pieces);
+		return ERR_OK;
+	}
+	if (!copy_flat(splice, row, &flat, pieces))
+		return ERR_DAMAGED;
+	if (splice->map_runs == 0)
+		return ERR_OK;
+	if (!snapshot_maps(splice->snap, row, &maps) ||
+	    !copy_maps(splice, &maps, pieces))
+		return ERR_DAMAGED;
+	close_row(splice, pieces);
+	return ERR_OK;
+}
+
+static enum err
+plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct span text = kept_text(splice, row);
+
+	if (text.len == 0)
+		return stored_row(splice, row, pieces);
+	add_kept(splice, text, pieces);
+	return ERR_OK;
+}
+
+/* --- rows with live values
+ * ----------------------------------------------------- */
+
+/* Today's values of one row. */
+struct today {
+	uint32_t row;
+	bool network_read, network_known;
+	struct network network;
+};
+
+static uint8_t
+gamme_of(
+    const struct splice *splice, const struct today *today, unsigned column)
+{
+	const struct ranges *ranges = splice->ranges;
+
+	if (column == COL_codeGamme)
+		return splice->enrich ? ranges->shown[today->row]
+				      : ranges->raw[today->row];
+	if (column == COL_gammeAValider)
+		return ranges->pending[today->row];
+	return ranges->server[today->row];
+}
+
+/* The range at the computation: nobody asks for today's. */
+static bool
+is_computed(const struct splice *splice, unsigned column)
+{
+	return !splice->enrich && column != COL_codeGamme &&
+	    column != COL_gammeAValider;
+}
+
+static enum err
+read_network(struct splice *splice, struct today *today)
+{
+	today->network_read = true;
+	return shown_network(&today->network, &today->network_known, today->row,
+	    splice->snap, splice->live);
+}
+
+static void
+add_number(struct buf *buf, unsigned column, int64_t number)
+{
+	if (number == NUM_NULL)
+		buf_add_text(buf, "null");
+	else if (row_info[column].type == ROW_INTEGER)
+		num_add_int(buf, number);
+	else
+		num_add_decimal(buf, number);
+}
+
+/* The article's own margin rate: only the gap to the network's asks for it. */
+static enum err
+own_margin(
+    struct splice *splice, uint32_t row, unsigned column, int64_t *margin)
+{
+	const int64_t *margins;
+
+	*margin = NUM_NULL;
+	if (column != COL_ecartMargeReseau)
+		return ERR_OK;
+	margins = snapshot_numbers(splice->snap, COL_tauxMarge);
+	if (margins == NULL || row >= snapshot_rows(splice->snap))
+		return ERR_DAMAGED;
+	*margin = margins[row];
+	return ERR_OK;
+}
+
+static enum err
+add_network(struct splice *splice, const struct today *today, unsigned column)
+{
+	const struct network *network =
+	    today->network_known ? &today->network : NULL;
+	struct buf *buf = &splice->text;
+	int64_t margin;
+	enum err err;
+
+	buf_clear(buf);
+	if (column < ROW_FLATS) {
+		err = own_margin(splice, today->row, column, &margin);
+		if (err != ERR_OK)
+			return err;
+		add_number(
+		    buf, column, network_number(network, column, margin));
+	} else if (network == NULL)
+		buf_add_text(buf, "null");
+	else if (column == COL_network)
+		network_json(buf, network);
+	else if (column == COL_trend)
+		trend_network_json(buf, network);
+	else
+		network_months_json(buf, network);
+	return buf_end(buf);
+}
+
+/* A column's JSON value of today, in the snapshot or in splice->text. */
+static enum err
+value_today(struct splice *splice, struct today *today, unsigned column,
+    struct span *value)
+{
+	enum err err = ERR_OK;
+
+	if (splice->ranges != NULL && is_gamme(column) &&
+	    !is_computed(splice, column)) {
+		*value = row_gamme_json(gamme_of(splice, today, column));
+		return ERR_OK;
+	}
+	if (splice->network_changed && is_network(column)) {
+		if (!today->network_read)
+			err = read_network(splice, today);
+		if (err == ERR_OK)
+			err = add_network(splice, today, column);
+		*value = buf_span(&splice->text);
+		return err;
+	}
+	*value = snapshot_value(splice->snap, today->row, column);
+	return value->len == 0 ? ERR_DAMAGED : ERR_OK;
+}
+
+static enum err
+live_row(struct splice *splice, struct today *today, struct pieces *pieces)
+{
+	pieces_text(pieces, "{");
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		struct span value;
+		enum err err;
+
+		if (!columns_has(&splice->columns, i))
+			continue;
+		err = value_today(splice, today, i, &value);
+		if (err != ERR_OK)
+			return err;
+		pieces_text(pieces, "\"");
+		pieces_add(pieces, row_info[i].name);
+		pieces_text(pieces, "\":");
+		if (value.ptr == splice->text.data)
+			pieces_add(pieces, value);
+		else
+			pieces_refer(pieces, value.ptr, value.len);
+		pieces_text(pieces, ",");
+	}
+	close_row(splice, pieces);
+	return ERR_OK;
+}
+
+/* --- CSV
+ * ------------------------------------------------------------------------- */
+
+void
+splice_csv_header(struct splice *splice, struct pieces *pieces)
+{
+	bool first = true;
+
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		if (!columns_has(&splice->columns, i))
+			continue;
+		if (!first)
+			pieces_text(pieces, ",");
+		pieces_add(pieces, row_info[i].name);
+		first = false;
+	}
+	pieces_text(pieces, "\n");
+}
+
+/* A JSON string's text with CSV's doubled quotes, in quotes. */
+static void
+add_csv_string(struct pieces *pieces, struct span json)
+{
+	struct span text = jsonw_inside(json);
+	size_t at = 0;
+
+	pieces_text(pieces, "\"");
+	while (at < text.len) {
+		char byte = jsonw_plain_byte(text, &at);
+
+		if (byte == '"')
+			pieces_text(pieces, "\"\"");
+		else
+			pieces_copy(pieces, &byte, 1);
+	}
+	pieces_text(pieces, "\"");
+}
+
+/* A map as JSON text in one field. */
+static void
+add_csv_map(struct pieces *pieces, struct span json)
+{
+	pieces_text(pieces, "\"");
+	for (size_t i = 0; i < json.len; i++)
+		if (json.ptr[i] == '"')
+			pieces_text(pieces, "\"\"");
+		else
+			pieces_copy(pieces, &json.ptr[i], 1);
+	pieces_text(pieces, "\"");
+}
+
+static enum err
+csv_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct today today = {.row = row};
+
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		struct span value;
+		enum err err;
+
+		if (!columns_has(&splice->columns, i))
+			continue;
+		err = value_today(splice, &today, i, &value);
+		if (err != ERR_OK)
+			return err;
+		if (value.ptr[0] == '"')
+			add_csv_string(pieces, value);
+		else if (value.ptr[0] == '{')
+			add_csv_map(pieces, value);
+		else if (!span_eq(value, SPAN("null")))
+			pieces_add(pieces, value);
+		pieces_text(pieces, ",");
+	}
+	pieces_drop_last(pieces);
+	pieces_text(pieces, "\n");
+	return ERR_OK;
+}
+
+static bool
+gammes_differ(const struct splice *splice, uint32_t row)
+{
+	const struct ranges *ranges = splice->ranges;
+
+	return ranges != NULL && splice->has_gammes && row < ranges->rows &&
+	    ranges->differs[row] != 0;
+}
+
+/* All that follows from the network does from what its object shows. */
+static bool
+tells_network(const struct splice *splice, unsigned column)
+{
+	if (columns_has(&splice->columns, COL_network))
+		return column == COL_network;
+	return is_network(column) && columns_has(&splice->columns, column);
+}
+
+static enum err
+row_differs(struct splice *splice, struct today *today, bool *out)
+{
+	enum err err = ERR_OK;
+
+	*out = gammes_differ(splice, today->row);
+	if (!splice->network_changed)
+		return ERR_OK;
+	for (unsigned i = 0; i < ROW_COLUMNS && !*out && err == ERR_OK; i++) {
+		struct span value;
+
+		if (!tells_network(splice, i))
+			continue;
+		err = value_today(splice, today, i, &value);
+		*out = err == ERR_OK &&
+		    !span_eq(
+			value, snapshot_value(splice->snap, today->row, i));
+	}
+	return err;
+}
+
+enum err
+splice_row_differs(struct splice *splice, uint32_t row, bool *out)
+{
+	struct today today = {.row = row};
+
+	return row_differs(splice, &today, out);
+}
+
+/* A row that today's values may have changed. */
+static enum err
+row_today(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	struct today today = {.row = row};
+	bool differs;
+	enum err err = row_differs(splice, &today, &differs);
+
+	if (err != ERR_OK)
+		return err;
+	if (differs)
+		return live_row(splice, &today, pieces);
+	return plain_row(splice, row, pieces);
+}
+
+enum err
+splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+{
+	if (splice->form == SPLICE_CSV)
+		return csv_row(splice, row, pieces);
+	if (splice->network_changed || gammes_differ(splice, row))
+		return row_today(splice, row, pieces);
+	return plain_row(splice, row, pieces);
+}

@@ -1,0 +1,97 @@
+/*
+ * splice: rows into a body. What has not changed since the computation is
+ * passed on as it lies in the snapshot; the live fields of what has are laid
+ * over it, row by row.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fcgi/http/params.h"
+#include "fcgi/http/pieces.h"
+#include "fcgi/rows/excerpts.h"
+#include "fcgi/rows/ranges.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+
+enum splice_form { SPLICE_JSON, SPLICE_NDJSON, SPLICE_CSV };
+
+/* Neighbouring columns that are copied in one go. */
+struct splice_run {
+	uint16_t first, last;
+};
+
+struct splice {
+	struct snapshot *snap;
+	const struct ranges *ranges; /* NULL: as in the snapshot */
+	struct live_view *live; /* NULL: network as in the snapshot */
+	bool enrich; /* codeGammeServeur as it is now */
+	bool all; /* every column */
+	enum splice_form form;
+	struct columns columns;
+	unsigned flat_runs, map_runs;
+	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
+	struct buf text; /* for live values and CSV */
+	struct excerpt *kept; /* rows with these columns, or NULL */
+	uint64_t network; /* the generation of today's */
+	bool network_changed, has_gammes, has_network;
+};
+
+void splice_init(struct splice *splice);
+void splice_fini(struct splice *splice);
+
+/*
+ * `columns` empty means all. `live` NULL, or `enrich` false, leaves the
+ * network alone.
+ */
+void splice_begin(struct splice *splice, struct snapshot *snap,
+    const struct ranges *ranges, struct live_view *live, bool enrich,
+    const struct columns *columns, enum splice_form form);
+
+/* The next rows are of another snapshot; all else is as it was begun. */
+void splice_turn(
+    struct splice *splice, struct snapshot *snap, const struct ranges *ranges);
+
+/*
+ * From here on to splice_release(), or to the next row of another snapshot,
+ * rows are kept in `excerpts`, and taken from there when they are; only those
+ * of few scalars, in JSON, are.
+ */
+void splice_keep(struct splice *splice, struct excerpts *excerpts);
+void splice_release(struct splice *splice);
+
+/* Chooses the columns alone, for a header before any snapshot. */
+void splice_columns(struct splice *splice, const struct columns *columns);
+
+/*
+ * Has the processor fetch what splice_row() will read of some rows, in steps,
+ * each of which needs what the one before has brought: whether they are kept,
+ * and where; where their columns stand, or what is kept of them; the columns'
+ * text.
+ */
+enum splice_step { SPLICE_KEPT, SPLICE_OFFSETS, SPLICE_TEXT };
+
+void splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
+    enum splice_step step);
+
+/*
+ * Adds a row with its separator behind it: a comma in JSON, a newline
+ * elsewhere. ERR_DAMAGED when the snapshot is.
+ */
+enum err splice_row(struct splice *splice, uint32_t row, struct pieces *pieces);
+
+/*
+ * True when a row has a value of today that is not as the snapshot has it.
+ * splice_row() gives other rows as they lie there.
+ */
+enum err splice_row_differs(struct splice *splice, uint32_t row, bool *out);
+
+/* The first line of CSV. */
+void splice_csv_header(struct splice *splice, struct pieces *pieces);
+
+/* True when rows are passed on as they lie in the snapshot, all columns. */
+bool splice_is_plain(const struct splice *splice);
+
+/* True when no row can differ: cheap, so it may be false and none differ. */
+bool splice_is_unchanged(const struct splice *splice);

@@ -1,0 +1,429 @@
+/* Who has which rows that match. */
+#include "fcgi/search/across.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/arena.h"
+#include "common/words.h"
+#include "fcgi/rows/match.h"
+#include "fcgi/rows/shared_source.h"
+#include "fcgi/search/crossing.h"
+#include "lmdb-schema/facts/source.h"
+
+struct found {
+	uint32_t *rows;
+	struct found *before;
+};
+
+void
+across_begin(
+    struct across *across, struct call *call, const struct rowset_query *query)
+{
+	*across = (struct across){
+	    .call = call, .query = *query, .column = rowset_column(query)};
+}
+
+/* What was asked is forgotten; who was asked stays open for the answer. */
+static void
+forget(struct across *across)
+{
+	for (unsigned i = 0; i < across->count; i++)
+		buf_fini(&across->streams[i].text);
+	for (; across->found != NULL; across->found = across->found->before)
+		free(across->found->rows);
+	across->set = NULL;
+	across->set_count = 0;
+	across->roster = NULL;
+	across->heap = NULL;
+	across->count = 0;
+	across->total = across->suppliers = across->absent = 0;
+	across->tag = 0;
+}
+
+void
+across_end(struct across *across)
+{
+	forget(across);
+}
+
+enum err
+across_keep(struct across *across, uint32_t *rows)
+{
+	struct found *found =
+	    arena_alloc(across->call->serving->arena, sizeof(*found));
+
+	if (found == NULL) {
+		free(rows);
+		return ERR_NO_MEMORY;
+	}
+	*found = (struct found){rows, across->found};
+	across->found = found;
+	return ERR_OK;
+}
+
+/* --- streams -------------------------------------------------------------- */
+
+/* Room for so many streams more; the old ones go with the request. */
+static enum err
+need_streams(struct across *across, unsigned more)
+{
+	unsigned room = across->count + more;
+	struct stream *streams;
+
+	if (room <= across->room)
+		return ERR_OK;
+	if (across->count > 0)
+		room *= 2; /* there will be further parts */
+	streams =
+	    arena_array(across->call->serving->arena, room, sizeof(*streams));
+	if (streams == NULL)
+		return ERR_NO_MEMORY;
+	if (across->count > 0)
+		memcpy(
+		    streams, across->streams, across->count * sizeof(*streams));
+	across->streams = streams;
+	across->room = room;
+	return ERR_OK;
+}
+
+static struct stream *
+new_stream(struct across *across, uint32_t place)
+{
+	struct stream *stream = &across->streams[across->count++];
+
+	memset(stream, 0, sizeof(*stream));
+	buf_init(&stream->text, 1 << 16);
+	stream->place = place;
+	return stream;
+}
+
+/* What one supplier has, in the order asked for, as a stream. */
+static enum err
+add_stream(struct across *across, const struct rows_view *view, uint32_t place,
+    uint32_t *rows, uint32_t count)
+{
+	struct snapshot *snap = view->pinned->snap;
+	struct stream *stream;
+	enum err err =
+	    match_keep(rows, &count, snap, view->ranges, &across->query);
+
+	if (err == ERR_OK && count > 1)
+		err = rowset_order(
+		    rows, count, snap, view->ranges, &across->query);
+	if (err != ERR_OK || count == 0)
+		return rows_blame(across->call, view, err);
+	stream = new_stream(across, place);
+	stream->view = view;
+	stream->rows = rows;
+	stream->count = count;
+	across->total += count;
+	return ERR_OK;
+}
+
+/* --- the book ------------------------------------------------------------- */
+
+/* True when ranks are the order that is asked for, and nothing else is. */
+static bool
+is_by_rank(const struct across *across)
+{
+	return across->query.gamme == ROW_GAMME_NONE &&
+	    across->column == COL_totalCa && across->query.descending;
+}
+
+static enum err
+search_book(struct across *across, struct roster *roster)
+{
+	uint32_t rows = wordbook_head(roster->book)->rows;
+	size_t size = wordbook_set(rows);
+	struct buf *set = &across->call->serving->ranks;
+	struct words words;
+	enum err err;
+
+	buf_clear(set);
+	across->set = (uint64_t *)(void *)buf_room(
+	    set, (size + 1) * sizeof(*across->set));
+	if (across->set == NULL)
+		return buf_end(set);
+	across->roster = roster;
+	words_split(&words, across->query.words);
+	err = wordbook_find(
+	    across->set, &across->set_count, roster->book, &words);
+	if (err != ERR_OK || roster->there == NULL)
+		return err;
+	for (size_t i = 0; i < size; i++)
+		across->set[i] &= roster->there[i];
+	across->set_count = wordbook_count(across->set, rows);
+	return ERR_OK;
+}
+
+/* The rows of a supplier in the book: some of a list of all. */
+struct share {
+	uint32_t first, count;
+};
+
+bool
+across_place(uint32_t *place, struct across *across, uint32_t rank)
+{
+	const struct roster *roster = across->roster;
+	uint32_t supplier = wordbook_rows(roster->book)[rank].supplier;
+
+	*place = supplier < wordbook_head(roster->book)->suppliers
+	    ? roster->place[supplier]
+	    : ROSTER_NOWHERE;
+	across->damaged |= *place >= roster->count;
+	return !across->damaged;
+}
+
+/* Counts each supplier's rows, or with `rows` writes them. */
+static bool
+deal(struct share *shares, uint32_t *rows, struct across *across)
+{
+	const struct roster *roster = across->roster;
+	size_t size = wordbook_set(wordbook_head(roster->book)->rows);
+
+	for (size_t i = 0; i < size; i++)
+		for (uint64_t bits = across->set[i]; bits != 0;
+		     bits &= bits - 1) {
+			uint32_t place,
+			    rank = (uint32_t)(i * 64) +
+			    (uint32_t)__builtin_ctzll(bits);
+
+			if (!across_place(&place, across, rank))
+				return false;
+			if (rows != NULL)
+				rows[shares[place].first +
+				    shares[place].count] =
+				    wordbook_rows(roster->book)[rank].row;
+			shares[place].count++;
+		}
+	return true;
+}
+
+/* A supplier's rows come by rank, and so in their own order. */
+static bool
+rows_fit(const uint32_t *rows, uint32_t count, uint32_t all)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (rows[i] >= all || (i > 0 && rows[i - 1] >= rows[i]))
+			return false;
+	return true;
+}
+
+static enum err
+add_share(struct across *across, uint32_t place, uint32_t *rows, uint32_t count)
+{
+	const struct rows_view *view;
+	enum err err = roster_view(&view, across->roster, across->call, place);
+
+	if (err != ERR_OK)
+		return err;
+	across->damaged |=
+	    !rows_fit(rows, count, snapshot_rows(view->pinned->snap));
+	if (across->damaged)
+		return ERR_DAMAGED;
+	return add_stream(across, view, place, rows, count);
+}
+
+/* A stream for each supplier that has rows in the set. */
+static enum err
+add_shares(struct across *across)
+{
+	unsigned suppliers = across->roster->count;
+	struct share *shares = arena_array(
+	    across->call->serving->arena, suppliers + 1u, sizeof(*shares));
+	uint32_t *rows = malloc((across->set_count + 1u) * sizeof(*rows));
+	uint32_t total = 0;
+	enum err err;
+
+	if (shares == NULL || rows == NULL) {
+		free(rows);
+		return ERR_NO_MEMORY;
+	}
+	err = across_keep(across, rows);
+	if (err != ERR_OK)
+		return err;
+	memset(shares, 0, (suppliers + 1u) * sizeof(*shares));
+	if (!deal(shares, NULL, across))
+		return ERR_DAMAGED;
+	for (unsigned i = 0; i < suppliers; i++) {
+		shares[i].first = total;
+		total += shares[i].count;
+		shares[i].count = 0;
+	}
+	deal(shares, rows, across);
+	err = need_streams(across, suppliers);
+	for (unsigned i = 0; i < suppliers && err == ERR_OK; i++)
+		if (shares[i].count > 0)
+			err = add_share(
+			    across, i, rows + shares[i].first, shares[i].count);
+	return err;
+}
+
+static enum err
+ask_book(struct across *across, struct roster *roster)
+{
+	enum err err = search_book(across, roster);
+
+	across->damaged = err == ERR_DAMAGED;
+	if (err != ERR_OK || across->set_count == 0)
+		return err;
+	if (!is_by_rank(across))
+		return add_shares(across);
+	err = need_streams(across, 1);
+	if (err != ERR_OK)
+		return err;
+	new_stream(across, 0)->of_book = true;
+	across->streams[across->count - 1].count = across->set_count;
+	across->total += across->set_count;
+	return ERR_OK;
+}
+
+/* --- suppliers one by one ------------------------------------------------- */
+
+/* The streams of those that have a match. */
+static enum err
+add_slices(struct across *across, const struct roster *roster,
+    const struct match_slice *slices, uint32_t *rows)
+{
+	uint32_t before = (uint32_t)across->suppliers;
+	unsigned more = 0;
+	enum err err;
+
+	for (unsigned i = 0; i < roster->loose_count; i++)
+		more += slices[i].count > 0;
+	err = need_streams(across, more);
+	for (unsigned i = 0; i < roster->loose_count && err == ERR_OK; i++) {
+		unsigned place = roster->loose[i];
+
+		if (slices[i].count > 0)
+			err = add_stream(across, &roster->views[place],
+			    before + place, rows + slices[i].first,
+			    slices[i].count);
+	}
+	return err;
+}
+
+static enum err
+ask_loose(struct across *across, const struct roster *roster)
+{
+	struct match_slice *slices = arena_array(across->call->serving->arena,
+	    roster->loose_count + (size_t)1, sizeof(*slices));
+	struct match_rows rows = {NULL, 0, 0};
+	unsigned blame = 0;
+	enum err err, kept;
+
+	if (slices == NULL)
+		return ERR_NO_MEMORY;
+	err = match_each(&rows, slices, roster->hays, roster->loose_count,
+	    across->query.words, &blame);
+	if (err != ERR_OK && roster->loose_count > 0)
+		rows_blame(
+		    across->call, &roster->views[roster->loose[blame]], err);
+	kept = across_keep(across, rows.rows);
+	if (err == ERR_OK)
+		err = kept;
+	return err == ERR_OK ? add_slices(across, roster, slices, rows.rows)
+			     : err;
+}
+
+static enum err
+ask(struct across *across, struct roster *roster)
+{
+	enum err err = ERR_OK;
+
+	if (roster->book != NULL)
+		err = ask_book(across, roster);
+	if (err == ERR_OK)
+		err = ask_loose(across, roster);
+	across->suppliers += roster->count;
+	across->absent += roster->absent;
+	across->tag = rows_mix(across->tag, &roster->tag, sizeof(roster->tag));
+	return err;
+}
+
+/* Rows of it may be in the answer when it has a match. */
+static enum err
+ask_part(struct across *across, struct roster *roster)
+{
+	unsigned before = across->count;
+	enum err err = ask(across, roster);
+
+	if (across->count > before || across->roster == roster) {
+		enum err held = roster_hold(roster, across->call);
+
+		return err == ERR_OK ? held : err;
+	}
+	roster_release(roster);
+	return err;
+}
+
+/* --- all, or one ---------------------------------------------------------- */
+
+static enum err
+ask_all(struct across *across)
+{
+	unsigned from = 0;
+	enum err err;
+
+	do {
+		struct roster *roster;
+
+		err = roster_all(&roster, across->call, from);
+		if (err != ERR_OK)
+			return err;
+		from = roster->next;
+		err = ask_part(across, roster);
+	} while (err == ERR_OK && from > 0);
+	return err;
+}
+
+/* The book names what is not there, or cannot be what was written. */
+static enum err
+ask_without_book(struct across *across)
+{
+	struct roster *roster;
+	enum err err;
+
+	forget(across);
+	across->plain = true;
+	err = roster_plain(&roster, across->call, across->damaged);
+	across->damaged = false;
+	return err == ERR_OK ? ask_part(across, roster) : err;
+}
+
+static enum err
+ask_one(struct across *across, struct span supplier)
+{
+	struct call *call = across->call;
+	struct shared_source *source;
+	struct source_supplier info;
+	struct roster *roster;
+	enum err err = shared_source_get(&source, call);
+
+	if (err == ERR_OK)
+		err = source_supplier(source->source, supplier, &info);
+	if (err == ERR_OK && info.articles == 0)
+		err = ERR_NOT_FOUND;
+	shared_source_release(source);
+	if (err == ERR_OK)
+		err = roster_one(&roster, call, supplier);
+	return err == ERR_OK ? ask_part(across, roster) : err;
+}
+
+enum err
+across_ask(struct across *across, struct span supplier)
+{
+	enum err err;
+
+	forget(across);
+	if (supplier.len > 0)
+		return ask_one(across, supplier);
+	if (across->plain)
+		return ask_without_book(across);
+	err = ask_all(across);
+	if (across->roster != NULL &&
+	    (err == ERR_NOT_READY || err == ERR_DAMAGED))
+		return ask_without_book(across);
+	return err;
+}

@@ -1,0 +1,330 @@
+/* The streams, merged; and the book's, opened as far as a page reaches. */
+#include <stdlib.h>
+
+#include "common/arena.h"
+#include "common/fold.h"
+#include "common/jsonw.h"
+#include "common/num.h"
+#include "fcgi/rows/shown.h"
+#include "fcgi/search/across.h"
+#include "fcgi/search/crossing.h"
+
+/* The text between the quotes of a JSON string, folded as sorts are. */
+static void
+fold_json(struct buf *out, struct span json, struct buf *plain)
+{
+	buf_clear(plain);
+	jsonw_unquote(plain, json);
+	buf_clear(out);
+	fold_add(out, buf_span(plain));
+}
+
+/* Where the row is that the book's stream stands on; its view is open. */
+static void
+turn(struct across *across, struct stream *stream)
+{
+	uint32_t rank = stream->rows[stream->at];
+
+	across_place(&stream->place, across, rank);
+	stream->view = &across->roster->views[stream->place];
+	stream->row = wordbook_rows(across->roster->book)[rank].row;
+	stream->numbers = NULL;
+}
+
+/* Reads the sort value of the row that the stream stands on. */
+static enum err
+load_value(struct across *across, struct stream *stream)
+{
+	const struct rows_view *view = stream->view;
+	struct snapshot *snap = view->pinned->snap;
+	struct span value;
+
+	if (row_is_gamme(across->column) ||
+	    shown_differs(snap, view->ranges, &across->query)) {
+		enum err err = shown_value(&stream->number, stream->row, snap,
+		    view->ranges, &across->query);
+
+		stream->null = stream->number == NUM_NULL;
+		return err;
+	}
+	if (row_is_number(across->column) && stream->numbers == NULL)
+		stream->numbers = snapshot_numbers(snap, across->column);
+	if (row_is_number(across->column)) {
+		if (stream->numbers == NULL)
+			return ERR_DAMAGED;
+		stream->number = stream->numbers[stream->row];
+		stream->null = stream->number == NUM_NULL;
+		return ERR_OK;
+	}
+	value = snapshot_value(snap, stream->row, across->column);
+	if (value.len == 0)
+		return ERR_DAMAGED;
+	stream->null = value.ptr[0] != '"';
+	fold_json(&stream->text, stream->null ? SPAN("\"\"") : value,
+	    &across->call->serving->message);
+	return buf_end(&stream->text);
+}
+
+/* The row that the stream stands on; who is alone is compared with nobody. */
+static enum err
+load(struct across *across, struct stream *stream)
+{
+	enum err err = ERR_OK;
+
+	if (stream->of_book)
+		turn(across, stream);
+	else
+		stream->row = stream->rows[stream->at];
+	if (across->count > 1)
+		err = load_value(across, stream);
+	return rows_blame(across->call, stream->view, err);
+}
+
+/* The text between the quotes: a quote would sort after a blank. */
+static struct span
+codein_of(struct across *across, struct stream *stream)
+{
+	struct span json =
+	    snapshot_value(stream->view->pinned->snap, stream->row, COL_codein);
+
+	if (json.len == 0)
+		across->broken = stream;
+	return jsonw_inside(json);
+}
+
+/* As the codes were given. */
+static int
+compare_codes(struct span a, struct span b)
+{
+	size_t i = 0, k = 0;
+
+	while (i < a.len && k < b.len) {
+		unsigned char of_a = (unsigned char)jsonw_plain_byte(a, &i);
+		unsigned char of_b = (unsigned char)jsonw_plain_byte(b, &k);
+
+		if (of_a != of_b)
+			return of_a < of_b ? -1 : 1;
+	}
+	return (i < a.len) - (k < b.len);
+}
+
+/* Ranges have numbers that sort as they do. */
+static bool
+is_by_number(const struct across *across)
+{
+	return row_is_number(across->column) || row_is_gamme(across->column);
+}
+
+/* True when `a` comes first: nulls last, ties by codein, then by supplier. */
+static bool
+before(struct across *across, struct stream *a, struct stream *b)
+{
+	int way = 0;
+
+	if (a->null != b->null)
+		return b->null;
+	if (!a->null && is_by_number(across))
+		way = a->number < b->number ? -1 : a->number > b->number;
+	else if (!a->null)
+		way = span_cmp(buf_span(&a->text), buf_span(&b->text));
+	if (way != 0)
+		return across->query.descending ? way > 0 : way < 0;
+	way = compare_codes(codein_of(across, a), codein_of(across, b));
+	return way != 0 ? way < 0 : a->place < b->place;
+}
+
+/* A row that cannot be compared has no place: the order is none. */
+static enum err
+blame_broken(struct across *across)
+{
+	if (across->broken == NULL)
+		return ERR_OK;
+	return rows_blame(across->call, across->broken->view, ERR_DAMAGED);
+}
+
+static void
+sift_down(struct across *across, unsigned at, unsigned count)
+{
+	struct stream **heap = across->heap;
+
+	for (;;) {
+		unsigned child = 2 * at + 1;
+		struct stream *swap;
+
+		if (child >= count)
+			return;
+		if (child + 1 < count &&
+		    before(across, heap[child + 1], heap[child]))
+			child++;
+		if (!before(across, heap[child], heap[at]))
+			return;
+		swap = heap[at];
+		heap[at] = heap[child];
+		heap[child] = swap;
+		at = child;
+	}
+}
+
+/* Each stream's first number lies elsewhere: all are asked for at once. */
+static void
+find_numbers(struct across *across)
+{
+	for (unsigned i = 0; i < across->count; i++) {
+		struct stream *stream = &across->streams[i];
+
+		if (stream->of_book)
+			continue;
+		stream->numbers = snapshot_numbers(
+		    stream->view->pinned->snap, across->column);
+		if (stream->numbers != NULL)
+			__builtin_prefetch(stream->numbers + stream->rows[0]);
+	}
+}
+
+static enum err
+build_heap(struct across *across)
+{
+	enum err err = ERR_OK;
+
+	across->heap = arena_array(across->call->serving->arena,
+	    across->count + (size_t)1, sizeof(*across->heap));
+	if (across->heap == NULL)
+		return ERR_NO_MEMORY;
+	if (row_is_number(across->column) && across->count > 1)
+		find_numbers(across);
+	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
+		across->heap[i] = &across->streams[i];
+		err = load(across, across->heap[i]);
+	}
+	for (unsigned i = across->count / 2; i > 0 && err == ERR_OK; i--)
+		sift_down(across, i - 1, across->count);
+	return err == ERR_OK ? blame_broken(across) : err;
+}
+
+/* --- the book's ranks ----------------------------------------------------- */
+
+/* The view of a rank's row is open, and has the row. */
+static enum err
+open_rank(struct across *across, uint32_t rank)
+{
+	const struct rows_view *view;
+	uint32_t place;
+	enum err err;
+
+	if (!across_place(&place, across, rank))
+		return ERR_DAMAGED;
+	err = roster_view(&view, across->roster, across->call, place);
+	if (err != ERR_OK)
+		return err;
+	across->damaged |= wordbook_rows(across->roster->book)[rank].row >=
+	    snapshot_rows(view->pinned->snap);
+	if (across->damaged)
+		return ERR_DAMAGED;
+	/* By the time that all are open, what says where they lie is there. */
+	snapshot_expect(view->pinned->snap,
+	    wordbook_rows(across->roster->book)[rank].row, true);
+	return ERR_OK;
+}
+
+/* Of the set's ranks, in their order, those from `from` on. */
+static void
+list_ranks(uint32_t *ranks, const uint64_t *set, uint32_t from, uint32_t count)
+{
+	uint32_t done = 0;
+
+	for (uint32_t i = 0; done < count; i++) {
+		uint64_t bits = set[i];
+
+		if (bits == 0)
+			continue;
+		if (from >= 64) {
+			from -= (uint32_t)__builtin_popcountll(bits);
+			continue;
+		}
+		for (; bits != 0 && done < count; bits &= bits - 1) {
+			if (from > 0)
+				from--;
+			else
+				ranks[done++] =
+				    i * 64 + (uint32_t)__builtin_ctzll(bits);
+		}
+	}
+}
+
+/* Leaves the book's stream the ranks from..to, all of them open. */
+static enum err
+open_ranks(
+    struct across *across, struct stream *stream, uint32_t from, uint32_t to)
+{
+	uint32_t *ranks = malloc((to - from + 1u) * sizeof(*ranks));
+	enum err err = ERR_NO_MEMORY;
+
+	if (ranks != NULL) {
+		list_ranks(ranks, across->set, from, to - from);
+		err = across_keep(across, ranks);
+	}
+	if (err != ERR_OK)
+		return err;
+	stream->rows = ranks;
+	stream->count = to - from;
+	for (uint32_t i = 0; i < stream->count && err == ERR_OK; i++)
+		err = open_rank(across, ranks[i]);
+	if (err != ERR_DAMAGED && err != ERR_NOT_READY)
+		return err;
+	across->plain = true;
+	return ERR_NOT_READY;
+}
+
+/* --- rows in order -------------------------------------------------------- */
+
+/* Brings the stream at the top to its next row, and the next one to the top. */
+static enum err
+step(struct across *across)
+{
+	struct stream *top = across->heap[0];
+	enum err err = ERR_OK;
+
+	if (++top->at < top->count)
+		err = load(across, top);
+	else
+		across->heap[0] = across->heap[--across->left];
+	if (err == ERR_OK && across->left > 1)
+		sift_down(across, 0, across->left);
+	return err == ERR_OK ? blame_broken(across) : err;
+}
+
+enum err
+across_seek(struct across *across, int64_t first, int64_t count)
+{
+	bool alone = across->count == 1;
+	enum err err = ERR_OK;
+
+	if (count == 0) /* nothing is shown: nobody need be opened */
+		return ERR_OK;
+	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
+		struct stream *stream = &across->streams[i];
+		int64_t end = first + count;
+
+		if (stream->of_book)
+			err = open_ranks(across, stream,
+			    alone ? (uint32_t)first : 0,
+			    end < stream->count ? (uint32_t)end
+						: stream->count);
+		else if (alone)
+			stream->at = (uint32_t)first;
+	}
+	if (err == ERR_OK)
+		err = build_heap(across);
+	across->left = across->count;
+	for (int64_t i = 0; i < first && !alone && err == ERR_OK; i++)
+		err = step(across);
+	return err;
+}
+
+enum err
+across_next(struct across *across, const struct rows_view **view, uint32_t *row)
+{
+	*view = across->heap[0]->view;
+	*row = across->heap[0]->row;
+	return step(across);
+}

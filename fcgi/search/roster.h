@@ -1,0 +1,81 @@
+/*
+ * roster: all suppliers that a search across them asks, and what it looks at.
+ *
+ * Most are in the wordbook (lmdb-schema/search/wordbook.h), which answers for
+ * all of
+ * them at once; their snapshots are opened when a row of theirs is shown. The
+ * others, whose snapshot is newer, are open, with what a search looks at in an
+ * array.
+ *
+ * To find each in the catalogue, in the cache and in its own file is most of
+ * a search. So the roster of one is kept for the next, and shared by threads,
+ * as long as nobody has written to the catalogue, to what is imported or to
+ * the proposals; it is then made anew, which costs what it saved.
+ *
+ * It keeps as many snapshots open as the cache may have. With more suppliers
+ * than those it comes in parts, each made for one use, and without the book.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "fcgi/rows/match.h"
+#include "fcgi/rows/rows.h"
+#include "lmdb-schema/search/wordbook.h"
+
+#define ROSTER_NOWHERE UINT32_MAX
+
+struct roster {
+	unsigned count; /* suppliers; in the order of their codes */
+	struct rows_view *views; /* of each; get at one by roster_view() */
+	/* Those that the book does not answer for, and their places above. */
+	struct haystack *hays;
+	unsigned *loose;
+	unsigned loose_count;
+	struct wordbook *book; /* NULL: there is none, all are loose */
+	uint32_t *place; /* by the book's number: above, or ROSTER_NOWHERE */
+	uint64_t *there; /* by rank: whose supplier has a place; NULL: all */
+	uint64_t tag; /* of all that they show */
+	unsigned next; /* where the part after it begins; 0: it was the last */
+	int64_t absent; /* suppliers with articles that are not on it */
+};
+
+struct roster_slot; /* where the last one is kept */
+
+struct roster_slot *roster_slot_new(void);
+void roster_slot_free(struct roster_slot *slot);
+
+/* Lets go of one that nobody has used for `seconds`. */
+void roster_slot_tick(struct roster_slot *slot, int64_t seconds);
+
+/*
+ * All suppliers that were computed, from the part `from` on, which is 0 or a
+ * roster's `next`. Those whose file or ranges cannot be used are left out, and
+ * counted as absent; so are, in the first part, those that were never
+ * computed. Pair with roster_release() or roster_hold().
+ *
+ * Has the book made anew when too many are not in it.
+ */
+enum err roster_all(struct roster **out, struct call *call, unsigned from);
+
+/*
+ * The same without the book, when a supplier that is in it could not be opened
+ * or the book is `damaged`, which removes it; kept for those who come next.
+ */
+enum err roster_plain(struct roster **out, struct call *call, bool damaged);
+
+/* Of one supplier; empty when it was never computed. */
+enum err roster_one(
+    struct roster **out, struct call *call, struct span supplier);
+
+/* The view at a place, opened when it was not; good as long as the roster. */
+enum err roster_view(const struct rows_view **out, struct roster *roster,
+    struct call *call, unsigned place);
+
+void roster_release(struct roster *roster); /* NULL is fine */
+
+/*
+ * The same when the answer is put: rows of it are in that. ERR_NO_MEMORY: it
+ * was released at once, and must not be used any more.
+ */
+enum err roster_hold(struct roster *roster, struct call *call);

@@ -1,0 +1,34 @@
+/* What roster.c, which keeps it, and roster_make.c, which makes it, share. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "fcgi/search/roster.h"
+
+/* The versions of the views that a request has. */
+struct versions {
+	uint64_t catalog, live, state;
+};
+
+struct kept {
+	struct roster roster; /* first: a roster is its kept */
+	atomic_uint users;
+	struct versions versions;
+	struct snapcache *snapcache;
+	pthread_mutex_t lock; /* while a view is opened */
+	atomic_uchar *open; /* by place */
+	uint64_t *generations; /* of the views, by place */
+	struct span *codes; /* of those in the book; they lie there */
+	uint64_t rows, loose_rows;
+};
+
+/*
+ * Makes the part of all suppliers that begins at `from`, of `room` entries of
+ * the catalogue. The book, which may be NULL, is given away.
+ */
+enum err roster_make(struct roster **out, struct call *call, unsigned from,
+    unsigned room, struct wordbook *book);
+
+/* Whether so much is not in its book that one should be made. */
+bool roster_wants_book(const struct roster *roster);

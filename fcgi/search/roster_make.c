@@ -1,0 +1,315 @@
+/*
+ * Who is on a roster: each entry of the catalogue, from the book or opened.
+ */
+#include <stdlib.h>
+
+#include "fcgi/rows/shared_source.h"
+#include "fcgi/search/roster_kept.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/proposal.h"
+
+/*
+ * From so many suppliers on the book is wanted, and made anew when so many, or
+ * one row in so many, are not in it.
+ */
+#define BOOK_SUPPLIERS 64
+#define LOOSE_SUPPLIERS 64
+#define LOOSE_ROWS 16
+
+struct making {
+	struct call *call;
+	struct kept *kept;
+	unsigned from, room, seen; /* entries of the catalogue */
+	uint32_t in_book; /* the book's first supplier not passed yet */
+};
+
+static enum err
+begin(struct making *making, struct call *call, unsigned room)
+{
+	struct kept *kept = calloc(1, sizeof(*kept));
+	struct roster *roster;
+
+	*making = (struct making){.call = call, .kept = kept, .room = room};
+	if (kept == NULL)
+		return ERR_NO_MEMORY;
+	atomic_init(&kept->users, 1);
+	pthread_mutex_init(&kept->lock, NULL);
+	roster = &kept->roster;
+	kept->snapcache = call->server->snapcache;
+	roster->views = calloc(room + 1u, sizeof(struct rows_view));
+	roster->hays = calloc(room + 1u, sizeof(struct haystack));
+	roster->loose = calloc(room + 1u, sizeof(*roster->loose));
+	kept->open = calloc(room + 1u, sizeof(*kept->open));
+	kept->generations = calloc(room + 1u, sizeof(*kept->generations));
+	kept->codes = calloc(room + 1u, sizeof(*kept->codes));
+	return roster->views == NULL || roster->hays == NULL ||
+		roster->loose == NULL || kept->open == NULL ||
+		kept->generations == NULL || kept->codes == NULL
+	    ? ERR_NO_MEMORY
+	    : ERR_OK;
+}
+
+static enum err
+end(struct roster **out, struct making *making, enum err err)
+{
+	*out = NULL;
+	if (err == ERR_OK) {
+		struct roster *roster = &making->kept->roster;
+
+		roster->tag = rows_mix(
+		    roster->tag, &roster->absent, sizeof(roster->absent));
+		*out = roster;
+	} else if (making->kept != NULL)
+		roster_release(&making->kept->roster);
+	return err;
+}
+
+/* It is on the roster. */
+static void
+count(struct making *making, struct span supplier, uint64_t generation,
+    uint64_t rows)
+{
+	const struct serving *serving = making->call->serving;
+	struct roster *roster = &making->kept->roster;
+	const uint64_t parts[] = {generation,
+	    live_gamme_generation(serving->live, supplier),
+	    proposal_version(serving->state, supplier)};
+
+	roster->tag = rows_mix(roster->tag, parts, sizeof(parts));
+	making->kept->generations[roster->count++] = generation;
+	making->kept->rows += rows;
+}
+
+/* Opened now. `generation` is what the catalogue has, or 0 to ask it. */
+static enum err
+add(struct making *making, struct span supplier, uint64_t generation)
+{
+	struct kept *kept = making->kept;
+	struct roster *roster = &kept->roster;
+	struct rows_view *view = &roster->views[roster->count];
+	struct haystack *hay = &roster->hays[roster->loose_count];
+	enum err err = generation == 0
+	    ? rows_open(view, making->call, supplier, 0)
+	    : rows_open_known(view, making->call, supplier, generation);
+
+	if (err != ERR_OK)
+		return err;
+	err = rows_blame(
+	    making->call, view, haystack_of(hay, view->pinned->snap));
+	if (err != ERR_OK) {
+		rows_drop(view, making->call);
+		return err;
+	}
+	atomic_init(&kept->open[roster->count], 1);
+	roster->loose[roster->loose_count++] = roster->count;
+	kept->loose_rows += hay->rows;
+	count(making, supplier, snapshot_head(view->pinned->snap)->generation,
+	    hay->rows);
+	return ERR_OK;
+}
+
+/* One supplier's damage does not stop a search through the others. */
+static enum err
+add_or_count(struct making *making, struct span supplier, uint64_t generation)
+{
+	enum err err = add(making, supplier, generation);
+
+	if (err != ERR_NOT_READY && err != ERR_DAMAGED)
+		return err;
+	making->kept->roster.absent++;
+	return ERR_OK;
+}
+
+/* Both come in the order of the codes. */
+static bool
+is_in_book(struct making *making, struct span supplier, uint64_t generation)
+{
+	const struct wordbook *book = making->kept->roster.book;
+
+	return book != NULL &&
+	    wordbook_has(book, &making->in_book, supplier, generation);
+}
+
+static void
+add_from_book(struct making *making)
+{
+	struct kept *kept = making->kept;
+	struct roster *roster = &kept->roster;
+	const struct wordbook_supplier *supplier =
+	    wordbook_supplier(roster->book, making->in_book);
+	struct span code = wordbook_code(roster->book, making->in_book);
+
+	roster->place[making->in_book++] = roster->count;
+	kept->codes[roster->count] = code;
+	count(making, code, supplier->generation, supplier->rows);
+}
+
+static enum err
+add_entry(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct making *making = context;
+	unsigned place = making->seen++;
+
+	if (place < making->from)
+		return ERR_OK;
+	if (place - making->from >= making->room) {
+		if (making->kept->roster.next == 0)
+			making->kept->roster.next = place;
+		return ERR_OK;
+	}
+	if (!is_in_book(making, supplier, entry->generation))
+		return add_or_count(making, supplier, entry->generation);
+	add_from_book(making);
+	return ERR_OK;
+}
+
+struct counting {
+	struct catalog_view *catalog;
+	int64_t absent;
+};
+
+static enum err
+count_absent(void *context, const struct source_supplier *supplier)
+{
+	struct counting *counting = context;
+	struct catalog_entry entry;
+	enum err err;
+
+	if (supplier->articles == 0)
+		return ERR_OK;
+	err = catalog_get(counting->catalog, supplier->code, &entry);
+	if (err != ERR_NOT_FOUND && err != ERR_DAMAGED)
+		return err;
+	counting->absent++;
+	return ERR_OK;
+}
+
+/*
+ * Whose articles nobody can find yet. Only the facts know them: without these
+ * a search goes on, as pages do, and the log has said what is wrong.
+ */
+static enum err
+add_absent(struct roster *roster, struct call *call)
+{
+	struct counting counting = {.catalog = call->serving->catalog};
+	struct shared_source *source;
+	enum err err = shared_source_get(&source, call);
+
+	if (err == ERR_OK)
+		err = source_suppliers(source->source, count_absent, &counting);
+	shared_source_release(source);
+	roster->absent += counting.absent;
+	return err == ERR_NO_MEMORY || err == ERR_NO_FILES ? err : ERR_OK;
+}
+
+/* Of all that is there: a damaged entry has no supplier to look at. */
+static enum err
+add_entries(struct making *making)
+{
+	enum err err =
+	    catalog_each(making->call->serving->catalog, add_entry, making);
+
+	return err == ERR_DAMAGED ? ERR_OK : err;
+}
+
+/* --- the book ------------------------------------------------------------- */
+
+/* Room to note where its suppliers are; without it the book is not used. */
+static enum err
+use_book(struct kept *kept, struct wordbook *book)
+{
+	uint32_t all = wordbook_head(book)->suppliers;
+	uint32_t *place = malloc((all + 1u) * sizeof(*place));
+
+	if (place == NULL) {
+		wordbook_close(book);
+		return ERR_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < all; i++)
+		place[i] = ROSTER_NOWHERE;
+	kept->roster.book = book;
+	kept->roster.place = place;
+	return ERR_OK;
+}
+
+/* Marks the rows of those who have a place, when not all have. */
+static enum err
+mark_there(struct roster *roster)
+{
+	const struct wordbook_head *head = wordbook_head(roster->book);
+	const struct wordbook_row *rows = wordbook_rows(roster->book);
+
+	if (roster->count - roster->loose_count == head->suppliers)
+		return ERR_OK;
+	roster->there =
+	    calloc(wordbook_set(head->rows) + 1, sizeof(*roster->there));
+	if (roster->there == NULL)
+		return ERR_NO_MEMORY;
+	for (uint32_t i = 0; i < head->rows; i++)
+		if (rows[i].supplier < head->suppliers &&
+		    roster->place[rows[i].supplier] != ROSTER_NOWHERE)
+			roster->there[i / 64] |= UINT64_C(1) << i % 64;
+	return ERR_OK;
+}
+
+/* A book costs seconds of a processor: few changes are not worth one. */
+bool
+roster_wants_book(const struct roster *roster)
+{
+	const struct kept *kept = (const struct kept *)roster;
+
+	return roster->count >= BOOK_SUPPLIERS &&
+	    (roster->loose_count >= LOOSE_SUPPLIERS ||
+		kept->loose_rows * LOOSE_ROWS > kept->rows);
+}
+
+/* --- all suppliers -------------------------------------------------------- */
+
+/* The entries from `from` on, as many as there is room for. */
+static enum err
+add_all(struct making *making, struct wordbook *book)
+{
+	struct kept *kept = making->kept;
+	enum err err = book == NULL ? ERR_OK : use_book(kept, book);
+
+	if (err == ERR_OK)
+		err = add_entries(making);
+	if (err == ERR_OK && kept->roster.book != NULL)
+		err = mark_there(&kept->roster);
+	if (err == ERR_OK && making->from == 0)
+		err = add_absent(&kept->roster, making->call);
+	return err;
+}
+
+enum err
+roster_make(struct roster **out, struct call *call, unsigned from,
+    unsigned room, struct wordbook *book)
+{
+	struct making making;
+	enum err err = begin(&making, call, room);
+
+	making.from = from;
+	if (err == ERR_OK)
+		err = add_all(&making, book);
+	else
+		wordbook_close(book);
+	return end(out, &making, err);
+}
+
+enum err
+roster_one(struct roster **out, struct call *call, struct span supplier)
+{
+	struct making making;
+	enum err err = begin(&making, call, 1);
+
+	if (err == ERR_OK)
+		err = add(&making, supplier, 0);
+	if (err == ERR_NOT_READY) {
+		making.kept->roster.absent = 1;
+		err = ERR_OK;
+	}
+	return end(out, &making, err);
+}

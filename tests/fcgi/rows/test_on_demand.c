@@ -1,0 +1,279 @@
+/* tests/fcgi/rows/test_on_demand.c: fcgi/rows/on_demand.h, with shell scripts
+ * in the
+ * place of gridctl. */
+#include "fcgi/rows/on_demand.h"
+
+#include <stdio.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "fcgi/server.h"
+#include "tests/fcgi/world.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+/* Computing is what the script does. */
+static void
+computing_is(const char *script)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", script);
+	scratch_text("gridctl", text);
+	ck_assert_int_eq(chmod(scratch_path("gridctl"), 0755), 0);
+	free(world.settings.gridctl);
+	world.settings.gridctl = span_dup(span_of(scratch_path("gridctl")));
+}
+
+static enum err
+compute(void)
+{
+	struct call call = {.server = world.server,
+	    .serving = world.serving,
+	    .request = &world.request};
+
+	return on_demand_compute(&call, SPAN("S3"));
+}
+
+static const struct {
+	const char *script;
+	enum err err;
+} ends[] = {
+    {"exit 0", ERR_OK},
+    {"exit 3", ERR_BUSY},
+    {"exit 4", ERR_TIMED_OUT},
+    {"exit 1", ERR_INTERNAL},
+    {"kill -9 $$", ERR_INTERNAL},
+    {"sleep 1000", ERR_TIMED_OUT},
+    {"trap '' TERM; sleep 1000 & wait", ERR_TIMED_OUT},
+};
+
+START_TEST(its_end_is_told)
+{
+	bool for_ever = strstr(ends[_i].script, "sleep") != NULL;
+
+	world.settings.compute_timeout_s = for_ever ? 1 : 100;
+	computing_is(ends[_i].script);
+	ck_assert_int_eq(compute(), ends[_i].err);
+	ck_assert_int_eq(
+	    (int)atomic_load(
+		&metrics_mine(world.metrics)->computations_waiting),
+	    0);
+}
+END_TEST
+
+START_TEST(program_that_is_not_there_is_a_failure)
+{
+	free(world.settings.gridctl);
+	world.settings.gridctl = span_dup(SPAN("/nowhere/gridctl"));
+	ck_assert_int_eq(compute(), ERR_INTERNAL);
+	ck_assert_int_eq(quiet_lines(), 1);
+}
+END_TEST
+
+/* Adds its arguments to the file "said". */
+static const char *
+says_its_arguments(void)
+{
+	static char script[512];
+
+	unlink(scratch_path("said"));
+	snprintf(
+	    script, sizeof(script), "echo \"$@\" >>%s", scratch_path("said"));
+	return script;
+}
+
+/* The whole of it is a line that ends so. */
+static void
+must_have_said(const char *words)
+{
+	char line[1024];
+	struct buf said;
+
+	snprintf(
+	    line, sizeof(line), "--data %s %s\n", scratch_path("data"), words);
+	buf_init(&said, 4096);
+	ck_assert_int_eq(fs_read(&said, scratch_path("said")), ERR_OK);
+	buf_add_char(&said, '\0');
+	ck_assert_str_eq(said.data, line);
+	buf_fini(&said);
+}
+
+START_TEST(arguments_name_data_and_supplier)
+{
+	computing_is(says_its_arguments());
+	ck_assert_int_eq(compute(), ERR_OK);
+	must_have_said("compute --quiet --no-wait --slots 4 --limit 300 -- S3");
+}
+END_TEST
+
+/* What ends once open_gate() was called, or the test is over. */
+static const char *
+gated(const char *first)
+{
+	static char script[1024];
+
+	unlink(scratch_path("go")); /* of the test before */
+	snprintf(script, sizeof(script),
+	    "%s; while [ ! -e %s ] && [ -e %s ]; do sleep 0.05; done", first,
+	    scratch_path("go"), scratch_dir());
+	return script;
+}
+
+static void
+open_gate(void)
+{
+	scratch_text("go", "");
+}
+
+static void
+await_waiting(int count)
+{
+	while (atomic_load(&metrics_mine(world.metrics)->computations_waiting) <
+	    count)
+		usleep(1000);
+}
+
+static void *
+compute_beside(void *context)
+{
+	(void)context;
+	return compute() == ERR_OK ? NULL : &world;
+}
+
+START_TEST(who_asks_for_the_same_shares_one_child)
+{
+	pthread_t threads[6];
+	char script[512];
+	struct buf said;
+	void *failed;
+
+	snprintf(
+	    script, sizeof(script), "echo once >>%s", scratch_path("runs"));
+	computing_is(gated(script));
+	for (unsigned i = 0; i < 6; i++)
+		ck_assert_int_eq(
+		    pthread_create(&threads[i], NULL, compute_beside, NULL), 0);
+	await_waiting(6);
+	open_gate();
+	for (unsigned i = 0; i < 6; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], &failed), 0);
+		ck_assert_ptr_null(failed);
+	}
+	buf_init(&said, 4096);
+	ck_assert_int_eq(fs_read(&said, scratch_path("runs")), ERR_OK);
+	ck_assert(span_eq(buf_span(&said), SPAN("once\n")));
+	buf_fini(&said);
+	ck_assert_uint_eq(atomic_load(&world.metrics->computations_done), 1);
+}
+END_TEST
+
+START_TEST(waiters_are_capped)
+{
+	pthread_t thread;
+	void *failed;
+
+	world.settings.compute_waiters = 1;
+	computing_is(gated(":"));
+	ck_assert_int_eq(
+	    pthread_create(&thread, NULL, compute_beside, NULL), 0);
+	await_waiting(1);
+	ck_assert_int_eq(compute(), ERR_BUSY);
+	open_gate();
+	ck_assert_int_eq(pthread_join(thread, &failed), 0);
+	ck_assert_ptr_null(failed);
+}
+END_TEST
+
+static bool
+gone(void *connection)
+{
+	(void)connection;
+	return true;
+}
+
+START_TEST(client_that_left_does_not_end_it)
+{
+	char script[512];
+	struct buf said;
+
+	snprintf(script, sizeof(script), "sleep 0.5; echo done >%s",
+	    scratch_path("late"));
+	computing_is(script);
+	world.request.gone = gone;
+	ck_assert_int_eq(compute(), ERR_CLOSED);
+	while (atomic_load(&world.metrics->computations_done) == 0)
+		usleep(1000);
+	buf_init(&said, 64);
+	ck_assert_int_eq(fs_read(&said, scratch_path("late")), ERR_OK);
+	buf_fini(&said);
+}
+END_TEST
+
+/* Whoever finds that it is time asks; nobody waits for it. */
+START_TEST(the_index_is_made_once_in_a_while)
+{
+	struct call call = {.server = world.server,
+	    .serving = world.serving,
+	    .request = &world.request};
+	struct stat st;
+
+	computing_is(gated(says_its_arguments()));
+	for (unsigned i = 0; i < 3; i++)
+		on_demand_index(&call);
+	while (stat(scratch_path("said"), &st) != 0 || st.st_size == 0)
+		usleep(1000);
+	open_gate();
+	/* While it ends, and when it has ended: none begins. */
+	for (unsigned i = 0; i < 100; i++) {
+		on_demand_index(&call);
+		usleep(2000);
+	}
+	must_have_said("index --quiet --limit 600");
+	ck_assert_int_eq(
+	    (int)atomic_load(&world.metrics->computations_done), 0);
+}
+END_TEST
+
+/* A worker that is told to leave has its server closed, whatever is computed.
+ * */
+START_TEST(closing_the_server_leaves_it_alone)
+{
+	computing_is(gated(":"));
+	world.request.gone = gone;
+	ck_assert_int_eq(compute(), ERR_CLOSED);
+	serving_free(world.serving);
+	server_close(world.server);
+	world.serving = NULL;
+	world.server = NULL;
+	open_gate();
+	while (atomic_load(&world.metrics->computations_done) == 0)
+		usleep(1000);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("on_demand");
+	TCase *tc = tcase_create("on_demand");
+
+	tcase_add_unchecked_fixture(tc, world_make, world_remove);
+	tcase_add_checked_fixture(tc, world_open, world_close);
+	tcase_set_timeout(tc, 300);
+	tcase_add_loop_test(
+	    tc, its_end_is_told, 0, sizeof(ends) / sizeof(ends[0]));
+	tcase_add_test(tc, program_that_is_not_there_is_a_failure);
+	tcase_add_test(tc, arguments_name_data_and_supplier);
+	tcase_add_test(tc, who_asks_for_the_same_shares_one_child);
+	tcase_add_test(tc, waiters_are_capped);
+	tcase_add_test(tc, client_that_left_does_not_end_it);
+	tcase_add_test(tc, the_index_is_made_once_in_a_while);
+	tcase_add_test(tc, closing_the_server_leaves_it_alone);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
