@@ -9,9 +9,9 @@
 #include "lmdb-schema/store/store.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
-#include "tools/gridctl/csv.h"
-#include "tools/gridctl/import.h"
-#include "tools/gridctl/import_reading.h"
+#include "tools/gridctl/csv/csv.h"
+#include "tools/gridctl/import/import.h"
+#include "tools/gridctl/import/import_reading.h"
 
 #define REFUSED 1 /* the header was */
 

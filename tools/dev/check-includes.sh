@@ -31,7 +31,10 @@ fcgi/openapi : fcgi.call
 fcgi/endpoints : fcgi/dump fcgi/search fcgi/openapi
 fcgi : fcgi/endpoints
 fcgi/process : fcgi lmdb-schema/upkeep
-tools/gridctl : lmdb-schema
+tools/gridctl/csv : common
+tools/gridctl/import : tools/gridctl/csv lmdb-schema/upkeep
+tools/gridctl/demo : tools/gridctl/csv
+tools/gridctl : tools/gridctl/import tools/gridctl/demo
 tools/gridhook/tool : common
 tools/gridhook : common
 tools/gridhud : common
@@ -136,7 +139,7 @@ door jansson 'jansson\.h>' "common/jsonr.c"
 door openssl 'openssl/' "common/digest.c"
 door utf8proc 'utf8proc\.h>' "common/fold.c"
 door inih 'ini\.h>' "common/conf.c"
-door libcsv 'csv\.h>' "tools/gridctl/csv_quoted.c"
+door libcsv 'csv\.h>' "tools/gridctl/csv/csv_quoted.c"
 door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/process/worker.c"
 door llhttp 'llhttp\.h>' "tools/gridhook/http.c"
 door libxcb 'xcb/' "$desk/x11*.c $desk/x11_door.h"

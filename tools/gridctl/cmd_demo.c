@@ -8,7 +8,7 @@
 
 #include "common/opt.h"
 #include "tools/gridctl/cmd.h"
-#include "tools/gridctl/demo_run.h"
+#include "tools/gridctl/demo/demo_run.h"
 
 struct options {
 	const char *out;

@@ -11,8 +11,8 @@
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
-#include "tools/gridctl/csv_write.h"
-#include "tools/gridctl/import.h"
+#include "tools/gridctl/csv/csv_write.h"
+#include "tools/gridctl/import/import.h"
 
 struct options {
 	const char *out;

@@ -20,7 +20,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
-#include "tools/gridctl/import.h"
+#include "tools/gridctl/import/import.h"
 
 #define GRACE_SECONDS (15 * 60)
 #define READERS_MAX 4

@@ -5,7 +5,7 @@
 #include "common/opt.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
-#include "tools/gridctl/import.h"
+#include "tools/gridctl/import/import.h"
 
 struct options {
 	bool replace, quiet;

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "tools/gridctl/demo_plan.h"
-#include "tools/gridctl/demo_write.h"
+#include "tools/gridctl/demo/demo_plan.h"
+#include "tools/gridctl/demo/demo_write.h"
 
 struct demo_totals {
 	uint64_t rows[DEMO_FILES]; /* header lines not counted */

@@ -1,4 +1,4 @@
-#include "tools/gridctl/csv_block.h"
+#include "tools/gridctl/csv/csv_block.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "tools/gridctl/csv_fault.h"
+#include "tools/gridctl/csv/csv_fault.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "tools/gridctl/csv.h"
+#include "tools/gridctl/csv/csv.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "tests/support/random.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-#include "tools/gridctl/csv_block.h"
+#include "tools/gridctl/csv/csv_block.h"
 
 static const char *const columns[] = {"a", "b", "c"};
 

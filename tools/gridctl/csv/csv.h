@@ -14,7 +14,7 @@
 
 #include "common/err.h"
 #include "common/span.h"
-#include "tools/gridctl/csv_fault.h"
+#include "tools/gridctl/csv/csv_fault.h"
 
 #define CSV_FIELD_MAX 65536 /* bytes in one field */
 #define CSV_COLUMNS_MAX 256

@@ -1,10 +1,10 @@
-#include "tools/gridctl/demo_plan.h"
+#include "tools/gridctl/demo/demo_plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/gridctl/demo_random.h"
+#include "tools/gridctl/demo/demo_random.h"
 
 /* Codes of those that people ask for by name in tests and tutorials. */
 static const char *const known_codes[] = {"12345", "00042", "00107", "90909"};

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "common/span.h"
-#include "tools/gridctl/demo_plan.h"
-#include "tools/gridctl/demo_words.h"
+#include "tools/gridctl/demo/demo_plan.h"
+#include "tools/gridctl/demo/demo_words.h"
 
 #define DEMO_MONTHS 24
 #define DEMO_NETWORK_MONTHS 24

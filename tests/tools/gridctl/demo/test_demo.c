@@ -1,4 +1,4 @@
-#include "tools/gridctl/demo_run.h"
+#include "tools/gridctl/demo/demo_run.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 #include "tools/gridctl/cmd.h"
-#include "tools/gridctl/csv.h"
+#include "tools/gridctl/csv/csv.h"
 
 #define COLUMNS 30 /* METRICS and 24 months of network.csv are the most */
 #define METRICS 6

@@ -4,7 +4,7 @@
  * eight bytes at a time. Any other record goes to csv_quoted.c, a line at a
  * time until the record is complete, which is about ten times slower.
  */
-#include "tools/gridctl/csv.h"
+#include "tools/gridctl/csv/csv.h"
 
 #include <endian.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 
 #include "common/arena.h"
 #include "common/fold.h"
-#include "tools/gridctl/csv_block.h"
-#include "tools/gridctl/csv_quoted.h"
+#include "tools/gridctl/csv/csv_block.h"
+#include "tools/gridctl/csv/csv_quoted.h"
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/span.h"
-#include "tools/gridctl/demo_random.h"
+#include "tools/gridctl/demo/demo_random.h"
 
 enum demo_season {
 	DEMO_FLAT,

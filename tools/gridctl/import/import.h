@@ -17,7 +17,7 @@
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/facts/intake.h"
 #include "lmdb-schema/facts/live.h"
-#include "tools/gridctl/csv_fault.h"
+#include "tools/gridctl/csv/csv_fault.h"
 
 enum import_file {
 	IMPORT_SUPPLIERS,

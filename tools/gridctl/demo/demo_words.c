@@ -1,4 +1,4 @@
-#include "tools/gridctl/demo_words.h"
+#include "tools/gridctl/demo/demo_words.h"
 
 const struct demo_label demo_labels[] = {
     {"10", "Crèmerie et œufs"},

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tools/gridctl/csv.h"
+#include "tools/gridctl/csv/csv.h"
 
 struct field {
 	struct csv *csv;

@@ -1,4 +1,4 @@
-#include "tools/gridctl/import_fields.h"
+#include "tools/gridctl/import/import_fields.h"
 
 #include "common/date.h"
 #include "common/num.h"

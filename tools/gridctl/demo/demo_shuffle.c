@@ -1,8 +1,8 @@
-#include "tools/gridctl/demo_shuffle.h"
+#include "tools/gridctl/demo/demo_shuffle.h"
 
 #include <stdlib.h>
 
-#include "tools/gridctl/demo_random.h"
+#include "tools/gridctl/demo/demo_random.h"
 
 static void
 split_lines(struct span *lines, struct span text)

@@ -4,12 +4,12 @@
  * orders whole cases when its stock falls below what a month needs, sells what
  * it has, and keeps the rest: so sales, receptions and stock always agree.
  */
-#include "tools/gridctl/demo_shape.h"
+#include "tools/gridctl/demo/demo_shape.h"
 
 #include <stdio.h>
 
 #include "common/date.h"
-#include "tools/gridctl/demo_random.h"
+#include "tools/gridctl/demo/demo_random.h"
 
 /* Per mille of a mean month, January to December. */
 static const int16_t seasons[DEMO_SEASONS][12] = {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "tools/gridctl/demo_write.h"
+#include "tools/gridctl/demo/demo_write.h"
 
 /*
  * Puts the lines of the four files of facts in disorder, the same for the

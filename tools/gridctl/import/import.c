@@ -1,4 +1,4 @@
-#include "tools/gridctl/import.h"
+#include "tools/gridctl/import/import.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "lmdb-schema/key.h"
-#include "tools/gridctl/import_reading.h"
+#include "tools/gridctl/import/import_reading.h"
 
 /* Of the table of columns: a terminal's width, and where the second begins. */
 #define LINE_COLUMNS 80

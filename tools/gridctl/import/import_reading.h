@@ -4,9 +4,9 @@
 #pragma once
 
 #include "lmdb-schema/key.h"
-#include "tools/gridctl/csv.h"
-#include "tools/gridctl/import.h"
-#include "tools/gridctl/import_fields.h"
+#include "tools/gridctl/csv/csv.h"
+#include "tools/gridctl/import/import.h"
+#include "tools/gridctl/import/import_fields.h"
 
 #define IMPORT_COLUMNS_MAX 14
 

@@ -2,15 +2,15 @@
  * Some twenty million lines: the numbers are put down digit by digit, at the
  * place in the buffer where they stay.
  */
-#include "tools/gridctl/csv_write.h"
-#include "tools/gridctl/demo_write.h"
+#include "tools/gridctl/csv/csv_write.h"
+#include "tools/gridctl/demo/demo_write.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "common/date.h"
-#include "tools/gridctl/demo_random.h"
-#include "tools/gridctl/demo_shape.h"
+#include "tools/gridctl/demo/demo_random.h"
+#include "tools/gridctl/demo/demo_shape.h"
 
 #define ROW_MAX 160 /* a line of facts is shorter */
 

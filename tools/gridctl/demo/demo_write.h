@@ -8,7 +8,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
-#include "tools/gridctl/demo_plan.h"
+#include "tools/gridctl/demo/demo_plan.h"
 
 enum demo_file {
 	DEMO_SUPPLIERS_CSV,

@@ -1,14 +1,14 @@
 /*
  * libcsv calls back for each field and looks at each byte.
  */
-#include "tools/gridctl/csv_quoted.h"
+#include "tools/gridctl/csv/csv_quoted.h"
 
 #include <csv.h>
 #include <stdlib.h>
 
 #include "common/buf.h"
-#include "tools/gridctl/csv.h"
-#include "tools/gridctl/csv_block.h"
+#include "tools/gridctl/csv/csv.h"
+#include "tools/gridctl/csv/csv_block.h"
 
 struct csv_quoted {
 	struct csv_parser parser;

@@ -1,4 +1,4 @@
-#include "tools/gridctl/csv_write.h"
+#include "tools/gridctl/csv/csv_write.h"
 
 void
 csv_write_field(struct buf *buf, struct span text)

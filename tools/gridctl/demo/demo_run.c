@@ -3,7 +3,7 @@
  * text, waits until all chunks before it have got their place in the files,
  * takes its own behind them, and then writes there while others do the same.
  */
-#include "tools/gridctl/demo_run.h"
+#include "tools/gridctl/demo/demo_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "common/fs.h"
 #include "common/log.h"
 #include "common/progress.h"
-#include "tools/gridctl/demo_shuffle.h"
+#include "tools/gridctl/demo/demo_shuffle.h"
 
 #define THREADS_MAX 8
 /* Shelves in a chunk: a few megabytes of text. */
