@@ -1,7 +1,7 @@
 /* Bytes of a connection, in pieces whose size the first byte gives. */
 #include "common/span.h"
 #include "tests/fuzz/fuzz.h"
-#include "tools/gridhook/http.h"
+#include "tools/gridhook/net/http.h"
 
 #define BODY_MAX 1000
 

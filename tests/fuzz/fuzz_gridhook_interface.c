@@ -4,7 +4,7 @@
 
 #include "common/log.h"
 #include "tests/fuzz/fuzz.h"
-#include "tools/gridhook/relay.h"
+#include "tools/gridhook/window/relay.h"
 
 static void
 drop_line(enum log_level level, const char *line)

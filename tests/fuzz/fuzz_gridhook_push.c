@@ -5,9 +5,9 @@
 #include "common/jsonr.h"
 #include "common/log.h"
 #include "tests/fuzz/fuzz.h"
-#include "tools/gridhook/normalise.h"
-#include "tools/gridhook/push.h"
-#include "tools/gridhook/utf8.h"
+#include "tools/gridhook/events/normalise.h"
+#include "tools/gridhook/events/push.h"
+#include "tools/gridhook/net/utf8.h"
 
 static void
 drop_line(enum log_level level, const char *line)

@@ -3,7 +3,7 @@
 
 #include "common/log.h"
 #include "tests/fuzz/fuzz.h"
-#include "tools/gridhook/mcp.h"
+#include "tools/gridhook/mcp/mcp.h"
 #include "tools/gridhook/settings.h"
 
 static int answers;

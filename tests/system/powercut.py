@@ -28,7 +28,7 @@ import sys
 sys.dont_write_bytecode = True
 TOP = os.environ.get("abs_top_srcdir") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "..", ".."))
-sys.path.insert(0, os.path.join(TOP, "tests", "tools"))
+sys.path.insert(0, os.path.join(TOP, "tests", "tools", "gridhook"))
 from gridhook_kit import Hook, Window  # noqa: E402
 
 BUILD = os.environ.get("abs_top_builddir") or TOP

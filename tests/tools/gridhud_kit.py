@@ -8,10 +8,12 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 
-from gridhook_kit import PATIENCE, Hook, Skip, equal, executable, run  # noqa: F401
+sys.path.insert(0, os.path.join(os.environ.get("abs_top_srcdir", "."), "tests", "tools", "gridhook"))
+from gridhook_kit import PATIENCE, Hook, Skip, equal, executable, run  # noqa: E402,F401
 
 BUILD = os.environ.get("abs_top_builddir", ".")
 PROGRAM = os.path.abspath(os.path.join(BUILD, "tools/gridhud/gridhud"))

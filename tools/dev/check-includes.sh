@@ -36,7 +36,12 @@ tools/gridctl/import : tools/gridctl/csv lmdb-schema/upkeep
 tools/gridctl/demo : tools/gridctl/csv
 tools/gridctl : tools/gridctl/import tools/gridctl/demo
 tools/gridhook/tool : common
-tools/gridhook : common
+tools/gridhook/net : common
+tools/gridhook/events : tools/gridhook/net common/kv
+tools/gridhook.settings tools/gridhook/settings.h : common
+tools/gridhook/window : tools/gridhook.settings tools/gridhook/events
+tools/gridhook/mcp : tools/gridhook/window
+tools/gridhook : tools/gridhook/mcp
 tools/gridhud : common
 '
 # End of the layers.
@@ -141,7 +146,7 @@ door utf8proc 'utf8proc\.h>' "common/fold.c"
 door inih 'ini\.h>' "common/conf.c"
 door libcsv 'csv\.h>' "tools/gridctl/csv/csv_quoted.c"
 door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/process/worker.c"
-door llhttp 'llhttp\.h>' "tools/gridhook/http.c"
+door llhttp 'llhttp\.h>' "tools/gridhook/net/http.c"
 door libxcb 'xcb/' "$desk/x11*.c $desk/x11_door.h"
 door sd-bus 'systemd/' "$desk/bus.c"
 door libpng 'png\.h>' "$desk/picture_png.c"

@@ -9,9 +9,9 @@
 
 #include "common/date.h"
 #include "common/opt.h"
-#include "tools/gridhook/call.h"
 #include "tools/gridhook/cmd.h"
 #include "tools/gridhook/control.h"
+#include "tools/gridhook/mcp/call.h"
 #include "tools/gridhook/service.h"
 
 #define DEPTH_MAX 64

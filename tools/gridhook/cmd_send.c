@@ -8,9 +8,9 @@
 #include "common/date.h"
 #include "common/num.h"
 #include "common/opt.h"
-#include "tools/gridhook/client.h"
 #include "tools/gridhook/cmd.h"
-#include "tools/gridhook/family.h"
+#include "tools/gridhook/events/family.h"
+#include "tools/gridhook/net/client.h"
 #include "tools/gridhook/settings.h"
 
 #define TEXT_MAX ((size_t)1 << 20)

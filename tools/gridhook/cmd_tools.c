@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "common/opt.h"
-#include "tools/gridhook/call.h"
 #include "tools/gridhook/cmd.h"
-#include "tools/gridhook/toolargs.h"
+#include "tools/gridhook/mcp/call.h"
+#include "tools/gridhook/mcp/toolargs.h"
 
 struct options {
 	const char *format;

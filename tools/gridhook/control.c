@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
-#include "tools/gridhook/lines.h"
+#include "tools/gridhook/net/lines.h"
 
 #define LINE_MAX_BYTES ((size_t)4 << 20)
 #define ANSWER_MAX ((size_t)32 << 20)

@@ -13,8 +13,8 @@
 #pragma once
 
 #include "common/err.h"
-#include "tools/gridhook/call.h"
-#include "tools/gridhook/loop.h"
+#include "tools/gridhook/mcp/call.h"
+#include "tools/gridhook/net/loop.h"
 #include "tools/gridhook/server.h"
 
 struct control;

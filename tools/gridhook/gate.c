@@ -8,9 +8,9 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/origin.h"
-#include "tools/gridhook/mcp.h"
-#include "tools/gridhook/push.h"
-#include "tools/gridhook/rpc.h"
+#include "tools/gridhook/events/push.h"
+#include "tools/gridhook/mcp/mcp.h"
+#include "tools/gridhook/mcp/rpc.h"
 
 #define PUSH_ID_LEN 12
 

@@ -8,12 +8,12 @@
 #pragma once
 
 #include "common/err.h"
-#include "tools/gridhook/call.h"
-#include "tools/gridhook/conn.h"
+#include "tools/gridhook/events/journal.h"
 #include "tools/gridhook/guard.h"
-#include "tools/gridhook/journal.h"
-#include "tools/gridhook/relay.h"
+#include "tools/gridhook/mcp/call.h"
+#include "tools/gridhook/net/conn.h"
 #include "tools/gridhook/settings.h"
+#include "tools/gridhook/window/relay.h"
 
 struct gate;
 

@@ -11,7 +11,7 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "tools/gridhook/address.h"
+#include "tools/gridhook/net/address.h"
 
 #define ENTRIES 512
 #define WAIT_MAX_MS 8000

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "common/err.h"
-#include "tools/gridhook/loop.h"
+#include "tools/gridhook/net/loop.h"
 #include "tools/gridhook/settings.h"
 
 struct guard;

@@ -11,7 +11,7 @@
 
 #include "common/log.h"
 #include "common/num.h"
-#include "tools/gridhook/address.h"
+#include "tools/gridhook/net/address.h"
 
 #define BODY_MAX ((size_t)2 << 20)
 #define LINGER_BYTES ((uint64_t)256 << 20)

@@ -12,7 +12,7 @@
 #include "common/jsonw.h"
 #include "common/span.h"
 #include "tools/gridhook/gate.h"
-#include "tools/gridhook/loop.h"
+#include "tools/gridhook/net/loop.h"
 #include "tools/gridhook/settings.h"
 
 struct server;

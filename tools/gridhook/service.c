@@ -12,15 +12,15 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "tools/gridhook/call.h"
 #include "tools/gridhook/control.h"
+#include "tools/gridhook/events/journal.h"
 #include "tools/gridhook/gate.h"
 #include "tools/gridhook/guard.h"
-#include "tools/gridhook/helper.h"
-#include "tools/gridhook/journal.h"
-#include "tools/gridhook/loop.h"
-#include "tools/gridhook/relay.h"
+#include "tools/gridhook/mcp/call.h"
+#include "tools/gridhook/mcp/helper.h"
+#include "tools/gridhook/net/loop.h"
 #include "tools/gridhook/server.h"
+#include "tools/gridhook/window/relay.h"
 
 struct service {
 	struct settings *settings;

@@ -9,8 +9,8 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "common/origin.h"
-#include "tools/gridhook/helper.h"
-#include "tools/gridhook/toolset.h"
+#include "tools/gridhook/mcp/helper.h"
+#include "tools/gridhook/mcp/toolset.h"
 
 #define AT(member) offsetof(struct settings, member)
 #define BLANKS ", \t"

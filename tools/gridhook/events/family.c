@@ -1,0 +1,141 @@
+#include "tools/gridhook/events/family_inner.h"
+
+#include "common/log.h"
+
+/* What any sender may say, whatever it is; before and after its own table. */
+static const struct take common_takes[] = {
+    {FIELD_SPEAK, "speak"},
+    {FIELD_SILENT, "silent"},
+    {FIELD_TAGS, "tags"},
+    {FIELD_URL, "url|link|click"},
+    {FIELD_TIME, "time|timestamp|date|created_at"},
+    {FIELD_MARKDOWN, "markdown|format"},
+    {FIELD_END, NULL},
+};
+
+static const struct take cloud_takes[] = {
+    {FIELD_SOURCE, "source"},
+    {FIELD_TITLE, "subject|type"},
+    {FIELD_TEXT,
+	"data.text|data.message|data.msg|data.body|data.content|"
+	"data.description|data.summary|data|subject|type"},
+    {FIELD_TIME, "time"},
+    {FIELD_END, NULL},
+};
+
+static bool
+knows_cloud(struct jval object, const struct hints *hints)
+{
+	(void)hints;
+	return family_has(object, "specversion") && family_has(object, "id") &&
+	    family_has(object, "source") && family_has(object, "type");
+}
+
+/* What it carries may be of a known kind itself; then it only travels in it. */
+static void
+mend_cloud(struct event *event, struct jval object, const struct hints *hints,
+    struct arena *arena)
+{
+	struct jval data = jval_member(object, "data");
+	const struct family *inner;
+	struct event inside = {.source = event->source};
+	struct joined joined;
+
+	if (jval_type(data) == JOBJECT && !knows_cloud(data, hints)) {
+		inner = family_of(data, hints);
+		if (inner->knows != NULL) {
+			family_fill(&inside, inner, data, hints, arena);
+			inside.source = event->source;
+			if (event->has_time)
+				inside.time_ms = event->time_ms;
+			inside.has_time |= event->has_time;
+			*event = inside;
+		}
+	}
+	if (!family_join_begin(&joined, arena))
+		return;
+	family_join(&joined, "", event->source);
+	family_join(&joined, "#", family_text_at(object, "id", arena));
+	event->dedupe = buf_span(&joined.buf);
+}
+
+static bool
+knows_rpc(struct jval object, const struct hints *hints)
+{
+	(void)hints;
+	return family_has(object, "jsonrpc") && family_has(object, "method");
+}
+
+static const struct take generic_takes[] = {
+    {FIELD_SOURCE,
+	"source|app|service|sender|from|agent|channel|topic|username"},
+    {FIELD_TITLE, "title|subject|summary|name"},
+    {FIELD_TEXT,
+	"text|message|msg|body|content|output|description|detail|"
+	"error|summary"},
+    {FIELD_PRIORITY, "priority"},
+    {FIELD_STATUS, "status"},
+    {FIELD_DEDUPE, "dedupe|dedupe_key|idempotency_key|id"},
+    {FIELD_END, NULL},
+};
+
+static void
+mend_rpc(struct event *event, struct jval object, const struct hints *hints,
+    struct arena *arena)
+{
+	(void)object;
+	(void)hints;
+	(void)arena;
+	event->dedupe = SPAN("");
+	log_warn("a push looks like a tool call: is the sender's address /mcp "
+		 "rather than the push path?");
+}
+
+static const struct family cloudevents = {
+    "cloudevents", EVENT_MESSAGE, knows_cloud, cloud_takes, mend_cloud};
+static const struct family json_rpc = {
+    "json-rpc", EVENT_MESSAGE, knows_rpc, generic_takes, mend_rpc};
+static const struct family generic = {
+    "generic", EVENT_MESSAGE, NULL, generic_takes, NULL};
+
+/* The first that knows the object takes it: those that are sure come first. */
+static const struct family *const families[] = {
+    &cloudevents,
+    &family_finished_job,
+    &family_github,
+    &family_gitlab,
+    &family_job,
+    &family_apprise,
+    &family_uptime_kuma,
+    &family_slack,
+    &family_discord,
+    &family_ntfy,
+    &family_gotify,
+    &family_monitor,
+    &family_home_assistant,
+    &family_hooks,
+    &json_rpc,
+    &family_named_job,
+    &generic,
+};
+
+const struct family *
+family_of(struct jval object, const struct hints *hints)
+{
+	const struct family *const *at = families;
+
+	while ((*at)->knows != NULL && !(*at)->knows(object, hints))
+		at++;
+	return *at;
+}
+
+void
+family_fill(struct event *event, const struct family *family,
+    struct jval object, const struct hints *hints, struct arena *arena)
+{
+	event->kind = family->kind;
+	family_take(event, family->takes, object, arena);
+	family_take(event, common_takes, object, arena);
+	if (family->mend != NULL)
+		family->mend(event, object, hints, arena);
+}

@@ -1,0 +1,77 @@
+/*
+ * family: how the senders of the world write their pushes, a table each.
+ *
+ * A row of a table says: this field of the event is the first of these members
+ * that is there. To add a sender: its table, a way to know it, and one line in
+ * `families`. The first family that knows the object is taken.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "tools/gridhook/events/normalise.h"
+
+enum field {
+	FIELD_END,
+	FIELD_SOURCE,
+	FIELD_TITLE,
+	FIELD_TEXT,
+	FIELD_PRIORITY, /* a word, or 0 to 10 */
+	FIELD_PRIORITY_5, /* a word, or 1 to 5 */
+	FIELD_SEVERITY, /* of an alert: critical, error, page, warning, info */
+	FIELD_STATUS,
+	FIELD_TIME,
+	FIELD_URL,
+	FIELD_TAGS,
+	FIELD_DEDUPE,
+	FIELD_JOB_ID,
+	FIELD_JOB_NAME,
+	FIELD_JOB_ERROR,
+	FIELD_JOB_EXIT,
+	FIELD_JOB_DURATION,
+	FIELD_JOB_NEXT,
+	FIELD_SPEAK,
+	FIELD_SILENT,
+	FIELD_MARKDOWN /* set when the member is true or "markdown" */
+};
+
+/* "text|message|data.body": the first that is there and not null. */
+struct take {
+	enum field field;
+	const char *members;
+};
+
+struct family {
+	const char *name;
+	enum event_kind kind;
+	bool (*knows)(struct jval object, const struct hints *hints);
+	const struct take *takes;
+	/* What a table cannot say; NULL for most. */
+	void (*mend)(struct event *event, struct jval object,
+	    const struct hints *hints, struct arena *arena);
+};
+
+/* Never NULL: the last one knows everything. */
+const struct family *family_of(struct jval object, const struct hints *hints);
+
+/* Fills what the table and the mending give. */
+void family_fill(struct event *event, const struct family *family,
+    struct jval object, const struct hints *hints, struct arena *arena);
+
+/* A job has failed: high priority at least, and read aloud. */
+void family_fail_job(struct event *event);
+
+/* One alert of Alertmanager's or Grafana's list. */
+extern const struct family family_alert;
+
+/* The first of "a|b.c|d" that is there and not null. */
+struct jval family_pick(struct jval object, const char *members);
+
+/* Any value as text: a string's, or the JSON of the rest. */
+struct span family_text(struct jval value, struct arena *arena);
+
+/* "high", "urgent", "5" of `top`; PRIORITY_UNSET when it is none. */
+enum event_priority family_priority(struct span word);
+
+/* "failed", "success"; STATUS_NONE for what is no such word. */
+enum event_status family_status(struct span word);

@@ -1,0 +1,38 @@
+/*
+ * family_inner: what the families' files share, and nobody else includes.
+ *
+ *	family.c       which family knows an object; those that carry others
+ *	family_take.c  from members to fields
+ *	family_job.c   jobs, alerts and monitors
+ *	family_code.c  forges
+ *	family_chat.c  chat and notification services
+ */
+#pragma once
+
+#include "tools/gridhook/events/family.h"
+
+/* One of these members is there. */
+bool family_has(struct jval object, const char *members);
+
+/* The first of the members as text; empty when none is there. */
+struct span family_text_at(
+    struct jval object, const char *members, struct arena *arena);
+
+/* Also a numeric string, as environments give it. */
+bool family_int(struct jval value, int64_t *out);
+
+/* Fills what the rows say. */
+void family_take(struct event *event, const struct take *takes,
+    struct jval object, struct arena *arena);
+
+/* A text put together from parts, with `between` before each but the first. */
+struct joined {
+	struct buf buf;
+};
+bool family_join_begin(struct joined *joined, struct arena *arena);
+void family_join(struct joined *joined, const char *between, struct span text);
+
+extern const struct family family_finished_job, family_github, family_gitlab,
+    family_job, family_named_job, family_apprise, family_uptime_kuma,
+    family_slack, family_discord, family_ntfy, family_gotify, family_monitor,
+    family_home_assistant, family_hooks;

@@ -1,0 +1,547 @@
+#include "tools/gridhook/mcp/call.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "config.h"
+#include "tools/gridhook/mcp/toolargs.h"
+
+#define OWN_MAX ((size_t)4 << 20)
+#define HISTORY_LIMIT 20
+
+struct call {
+	struct calls *calls;
+	struct helper *helper;
+	struct relay_call *relayed;
+	const struct tool *tool;
+	void (*done)(void *arg, const struct result *result);
+	void *arg;
+};
+
+bool
+calls_offer(const struct calls *calls, const struct tool *tool)
+{
+	return !settings_list_has(
+		   calls->settings->disabled, span_of(tool->name)) &&
+	    (tool->read_only || !calls->settings->read_only);
+}
+
+void
+calls_fini(struct calls *calls)
+{
+	works_fini(&calls->works);
+}
+
+const struct tool *
+calls_find(const struct calls *calls, struct jval name)
+{
+	unsigned i;
+
+	for (i = 0; i < TOOL_COUNT; i++) {
+		if (jval_is(name, span_of(toolset[i].name)))
+			return calls_offer(calls, &toolset[i]) ? &toolset[i]
+							       : NULL;
+	}
+	return NULL;
+}
+
+/* --- pace ----------------------------------------------------------------- */
+
+/* True, or the milliseconds until it will be. */
+static bool
+take_token(struct calls *calls, enum tool_pace pace, int64_t *wait_ms)
+{
+	struct bucket *bucket = &calls->buckets[pace];
+	double rate = (double)calls->settings->rate[pace];
+	double burst = (double)calls->settings->burst[pace];
+	int64_t now = date_monotonic_ns();
+
+	if (bucket->last_ns == 0)
+		bucket->tokens = burst;
+	else
+		bucket->tokens += rate * (double)(now - bucket->last_ns) / 1e9;
+	if (bucket->tokens > burst)
+		bucket->tokens = burst;
+	bucket->last_ns = now;
+	if (bucket->tokens >= 1) {
+		bucket->tokens -= 1;
+		return true;
+	}
+	*wait_ms = (int64_t)((1 - bucket->tokens) / rate * 1000) + 1;
+	return false;
+}
+
+/* --- what the server answers itself --------------------------------------- */
+
+static bool
+has_display(void)
+{
+	const char *wayland = getenv("WAYLAND_DISPLAY");
+	const char *x11 = getenv("DISPLAY");
+
+	return (wayland != NULL && wayland[0] != '\0') ||
+	    (x11 != NULL && x11[0] != '\0');
+}
+
+static void
+put_int(struct jsonw *json, const char *name, int64_t value)
+{
+	jsonw_key(json, name);
+	jsonw_int(json, value);
+}
+
+static void
+put_bool(struct jsonw *json, const char *name, bool value)
+{
+	jsonw_key(json, name);
+	jsonw_bool(json, value);
+}
+
+static void
+put_text(struct jsonw *json, const char *name, const char *text)
+{
+	jsonw_key(json, name);
+	jsonw_text(json, text);
+}
+
+/* The members of the server's status, under the names of this answer. */
+static void
+put_server(struct calls *calls, struct jsonw *json)
+{
+	static const struct {
+		const char *from, *to;
+	} names[] = {{"listening", "listening"}, {"port", "port"},
+	    {"path", "path"}, {"secretConfigured", "secret_configured"}};
+	struct jsonw inner;
+	struct jscan doc;
+	struct buf buf;
+	size_t i;
+
+	buf_init(&buf, 65536);
+	jsonw_init(&inner, &buf);
+	calls->status(calls->status_arg, &inner);
+	if (jsonw_end(&inner) == ERR_OK &&
+	    jscan_parse(&doc, buf_span(&buf), 8, NULL) == ERR_OK) {
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			jsonw_key(json, names[i].to);
+			jsonw_raw(json,
+			    jval_raw(
+				jval_member(jscan_root(&doc), names[i].from)));
+		}
+		jscan_fini(&doc);
+	}
+	buf_fini(&buf);
+}
+
+/* For each tool whether it works here, and why not. */
+static void
+put_tools(struct calls *calls, struct span speech, struct jsonw *json)
+{
+	struct works_facts facts = {
+	    .window = calls->relay != NULL && relay_has_window(calls->relay),
+	    .speech = speech};
+	unsigned i;
+
+	jsonw_key(json, "tools");
+	jsonw_array_begin(json);
+	for (i = 0; i < TOOL_COUNT; i++) {
+		facts.offered = calls_offer(calls, &toolset[i]);
+		works_write(&calls->works, json, &toolset[i], &facts);
+	}
+	jsonw_array_end(json);
+}
+
+static enum err
+tell_status(struct calls *calls, struct jsonw *json)
+{
+	int64_t up = date_monotonic_ns() - calls->started_ns;
+	struct journal *journal = calls->journal;
+
+	jsonw_object_begin(json);
+	put_text(json, "app", calls->settings->app);
+	put_text(json, "version", PACKAGE_VERSION);
+	put_int(json, "uptime_s", up / 1000000000);
+	put_text(json, "hud_state",
+	    calls->relay == NULL ? "none" : relay_hud(calls->relay));
+	put_bool(json, "display", has_display());
+	if (calls->status != NULL)
+		put_server(calls, json);
+	put_bool(json, "window_attached",
+	    calls->relay != NULL && relay_has_window(calls->relay));
+	if (journal != NULL) {
+		put_int(json, "stored_events", (int64_t)journal_count(journal));
+		put_int(
+		    json, "pending_events", (int64_t)journal_pending(journal));
+	}
+	if (calls->relay != NULL)
+		put_int(json, "unread", relay_unread(calls->relay));
+	put_tools(calls, SPAN(""), json);
+	jsonw_object_end(json);
+	return ERR_OK;
+}
+
+static void
+answer_status(struct calls *calls, struct jval args, struct result *result)
+{
+	struct jsonw json;
+	struct buf buf;
+
+	(void)args;
+	buf_init(&buf, OWN_MAX);
+	jsonw_init(&json, &buf);
+	tell_status(calls, &json);
+	if (jsonw_end(&json) == ERR_OK)
+		result_structured(result, buf_span(&buf));
+	else
+		result_error(result, "The status could not be written.");
+	buf_fini(&buf);
+}
+
+static void
+answer_history(struct calls *calls, struct jval args, struct result *result)
+{
+	struct arena *arena = arena_new(65536);
+	struct jval before = jval_member(args, "before");
+	int64_t limit = HISTORY_LIMIT;
+	struct span id = SPAN("");
+	struct jsonw json;
+	struct buf buf;
+	bool found = true;
+	enum err err = ERR_NO_MEMORY;
+
+	jval_int(jval_member(args, "limit"), &limit);
+	if (arena != NULL)
+		id = jval_text(before, arena);
+	buf_init(&buf, OWN_MAX);
+	jsonw_init(&json, &buf);
+	jsonw_object_begin(&json);
+	if (calls->journal != NULL && arena != NULL)
+		err = journal_history(
+		    calls->journal, &json, (unsigned)limit, id, &found);
+	jsonw_object_end(&json);
+	if (err == ERR_OK)
+		err = jsonw_end(&json);
+	if (err != ERR_OK)
+		result_error(
+		    result, "The history cannot be read: %s.", err_text(err));
+	else if (!found)
+		result_error(result,
+		    "There is no message with the id given as \"before\"; "
+		    "leave it out for the newest ones.");
+	else
+		result_structured(result, buf_span(&buf));
+	buf_fini(&buf);
+	arena_free(arena);
+}
+
+/* No window: the message waits for one, as a push would. */
+static void
+answer_message(struct calls *calls, struct jval args, struct result *result)
+{
+	struct arena *arena = arena_new((size_t)1 << 20);
+	struct event event = {
+	    .source = span_of(calls->settings->app), .markdown = true};
+	struct event_place place = {.push = SPAN("show_message"), .count = 1};
+	char text[160], id[64];
+	enum err err = ERR_NO_MEMORY;
+
+	if (arena != NULL && calls->journal != NULL) {
+		event.text = jval_text(jval_member(args, "text"), arena);
+		if (jval_is(jval_member(args, "role"), SPAN("system")))
+			event.kind = EVENT_STATUS;
+		event_finish(&event, arena);
+		err = journal_add(calls->journal, &event, &place);
+	}
+	if (err == ERR_OK) {
+		event_id(
+		    id, sizeof(id), journal_epoch(calls->journal), place.seq);
+		snprintf(text, sizeof(text),
+		    "{\"id\":\"%s\",\"shown\":false,\"queued\":true}", id);
+		result_structured(result, span_of(text));
+	} else
+		result_error(
+		    result, "The message cannot be kept: %s.", err_text(err));
+	arena_free(arena);
+}
+
+static const struct own {
+	const char *name;
+	bool window_first; /* the window does it when there is one */
+	bool needs_works; /* the helper is asked first what works */
+	void (*answer)(
+	    struct calls *calls, struct jval args, struct result *result);
+} owns[] = {
+    {"get_app_status", false, true, answer_status},
+    {"get_conversation_history", false, false, answer_history},
+    {"show_message", true, false, answer_message},
+};
+
+static const struct own *
+own_of(const struct tool *tool)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(owns) / sizeof(owns[0]); i++) {
+		if (strcmp(owns[i].name, tool->name) == 0)
+			return &owns[i];
+	}
+	return NULL;
+}
+
+/* --- the call ------------------------------------------------------------- */
+
+static void
+refuse(const struct tool *tool, const struct fault *fault,
+    void (*done)(void *arg, const struct result *result), void *arg)
+{
+	struct result result;
+
+	result_init(&result);
+	result_error(&result, "Wrong arguments for %s: %s %s.", tool->name,
+	    fault->place, fault->message);
+	done(arg, &result);
+	result_fini(&result);
+}
+
+static void
+say_error(void (*done)(void *arg, const struct result *result), void *arg,
+    const char *text)
+{
+	struct result result;
+
+	result_init(&result);
+	result_error(&result, "%s", text);
+	done(arg, &result);
+	result_fini(&result);
+}
+
+static void
+on_done(void *arg, const struct result *result)
+{
+	struct call *call = arg;
+	void (*done)(void *arg_, const struct result *result_) = call->done;
+	void *done_arg = call->arg;
+
+	free(call);
+	done(done_arg, result);
+}
+
+/* The window's status lacks what only the server and its helper know. */
+static void
+on_status(void *arg, const struct result *result)
+{
+	struct call *call = arg;
+	struct span object = buf_span(&result->structured);
+	struct arena *arena = arena_new(65536);
+	struct result whole;
+	struct jscan doc;
+	struct jwalk walk;
+	struct jval name, value;
+	struct jsonw json;
+	struct buf buf;
+
+	result_init(&whole);
+	buf_init(&buf, OWN_MAX);
+	if (arena != NULL && !result->is_error &&
+	    jscan_parse(&doc, object, 64, NULL) == ERR_OK) {
+		jsonw_init(&json, &buf);
+		jsonw_object_begin(&json);
+		walk = jwalk_begin(jscan_root(&doc));
+		while (jwalk_next(&walk, &name, &value)) {
+			if (jval_is(name, SPAN("tools")))
+				continue;
+			jsonw_key_span(&json, jval_text(name, arena));
+			jsonw_raw(&json, jval_raw(value));
+		}
+		put_tools(call->calls,
+		    jval_text(
+			jval_member(jscan_root(&doc), "speech_why_not"), arena),
+		    &json);
+		jsonw_object_end(&json);
+		if (jsonw_end(&json) == ERR_OK)
+			result_structured(&whole, buf_span(&buf));
+		jscan_fini(&doc);
+	}
+	on_done(call, whole.structured.len > 0 ? &whole : result);
+	result_fini(&whole);
+	buf_fini(&buf);
+	arena_free(arena);
+}
+
+/* A window that shows a message need not tell its id. */
+static void
+on_shown(void *arg, const struct result *result)
+{
+	static unsigned long shown;
+	struct result with_id;
+	char text[80];
+
+	if (result->is_error || result->structured.len > 0) {
+		on_done(arg, result);
+		return;
+	}
+	snprintf(text, sizeof(text),
+	    "{\"id\":\"shown-%lu\",\"shown\":true,\"queued\":false}", ++shown);
+	result_init(&with_id);
+	result_structured(&with_id, span_of(text));
+	on_done(arg, &with_id);
+	result_fini(&with_id);
+}
+
+static bool
+goes_to_window(
+    const struct calls *calls, const struct tool *tool, const struct own *own)
+{
+	if (tool->by == TOOL_BY_WINDOW)
+		return true;
+	return own != NULL && calls->relay != NULL &&
+	    relay_has_window(calls->relay) &&
+	    (own->window_first || relay_window_does(calls->relay, tool->name));
+}
+
+/* What takes a result of the window's, when it is not to go on as it is. */
+static void (*taker_of(const struct own *own))(
+    void *arg, const struct result *result)
+{
+	if (own == NULL)
+		return on_done;
+	return own->window_first ? on_shown
+	    : own->needs_works   ? on_status
+				 : on_done;
+}
+
+static bool
+hand_over(struct calls *calls, struct call *call, struct jval args,
+    const struct own *own)
+{
+	const struct tool *tool = call->tool;
+	struct buf text;
+
+	buf_init(&text, RESULT_MAX);
+	if (jval_is_absent(args))
+		buf_add_text(&text, "{}");
+	else
+		jval_compact(args, &text);
+	if (buf_end(&text) == ERR_OK && goes_to_window(calls, tool, own)) {
+		if (calls->relay != NULL)
+			call->relayed = relay_call(calls->relay, tool->name,
+			    buf_span(&text), tool->deadline_ms, taker_of(own),
+			    call);
+	} else if (buf_end(&text) == ERR_OK && calls->helpers != NULL)
+		call->helper = helper_start(calls->helpers, tool->name,
+		    buf_span(&text), tool->deadline_ms, on_done, call);
+	buf_fini(&text);
+	return call->helper != NULL || call->relayed != NULL;
+}
+
+static const char *
+why_not(const struct calls *calls, const struct tool *tool)
+{
+	if (tool->by == TOOL_BY_HELPER)
+		return "Too many tools are at work; try again in a while.";
+	if (calls->relay == NULL || !relay_has_window(calls->relay))
+		return "No interface window is attached.";
+	return "The interface window is busy; try again in a while.";
+}
+
+/* By the window where it can, else by the server. */
+static void
+answer_with_works(struct call *call)
+{
+	static const struct jval none = {NULL, NULL};
+	const struct own *own = own_of(call->tool);
+	struct result result;
+
+	if (goes_to_window(call->calls, call->tool, own) &&
+	    hand_over(call->calls, call, none, own))
+		return;
+	result_init(&result);
+	own->answer(call->calls, none, &result);
+	on_done(call, &result);
+	result_fini(&result);
+}
+
+static void
+on_works(void *arg, const struct result *result)
+{
+	struct call *call = arg;
+
+	call->helper = NULL;
+	works_take(&call->calls->works, result);
+	answer_with_works(call);
+}
+
+static struct call *
+start(struct calls *calls, const struct tool *tool, struct jval args,
+    void (*done)(void *arg, const struct result *result), void *arg)
+{
+	const struct own *own = own_of(tool);
+	struct result result;
+	struct call *call;
+
+	call = calloc(1, sizeof(*call));
+	if (call == NULL) {
+		say_error(done, arg, err_text(ERR_NO_MEMORY));
+		return NULL;
+	}
+	*call = (struct call){
+	    .calls = calls, .tool = tool, .done = done, .arg = arg};
+	if (own != NULL && own->needs_works && calls->helpers != NULL &&
+	    !works_is_fresh(&calls->works)) {
+		call->helper = helper_start(calls->helpers, WORKS_TOOL,
+		    SPAN("{}"), WORKS_MS, on_works, call);
+		if (call->helper != NULL)
+			return call;
+	}
+	if (own != NULL && !goes_to_window(calls, tool, own)) {
+		free(call);
+		result_init(&result);
+		own->answer(calls, args, &result);
+		done(arg, &result);
+		result_fini(&result);
+		return NULL;
+	}
+	if (hand_over(calls, call, args, own))
+		return call;
+	free(call);
+	say_error(done, arg, why_not(calls, tool));
+	return NULL;
+}
+
+struct call *
+call_start(struct calls *calls, const struct tool *tool, struct jval args,
+    void (*done)(void *arg, const struct result *result), void *arg)
+{
+	struct fault fault = {.place = ""};
+	int64_t wait_ms;
+	char text[160];
+
+	if (!take_token(calls, tool->pace, &wait_ms)) {
+		snprintf(text, sizeof(text),
+		    "Too many calls: %s may be called %" PRId64
+		    " times a second; try again in %" PRId64 " ms.",
+		    tool->name, calls->settings->rate[tool->pace], wait_ms);
+		say_error(done, arg, text);
+		return NULL;
+	}
+	if (toolargs_check(tool, args, &fault) != ERR_OK) {
+		refuse(tool, &fault, done, arg);
+		return NULL;
+	}
+	log_info("tool called: name=%s", tool->name);
+	return start(calls, tool, args, done, arg);
+}
+
+void
+call_cancel(struct call *call)
+{
+	if (call == NULL)
+		return;
+	log_info("tool call cancelled: name=%s", call->tool->name);
+	helper_cancel(call->helper);
+	relay_call_cancel(call->relayed);
+	free(call);
+}

@@ -1,0 +1,59 @@
+/*
+ * call: one tool call, from its arguments to its result: the pace, the check
+ * of the arguments, and then whoever performs it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/jsonw.h"
+#include "tools/gridhook/events/journal.h"
+#include "tools/gridhook/mcp/helper.h"
+#include "tools/gridhook/mcp/toolset.h"
+#include "tools/gridhook/mcp/works.h"
+#include "tools/gridhook/net/jscan.h"
+#include "tools/gridhook/settings.h"
+#include "tools/gridhook/window/relay.h"
+#include "tools/gridhook/window/result.h"
+
+/* Tokens of one pace; filled as time passes. */
+struct bucket {
+	double tokens;
+	int64_t last_ns;
+};
+
+/* What calls need; relay and journal may be NULL (gridhook call, alone). */
+struct calls {
+	const struct settings *settings;
+	struct helper_pool *helpers;
+	struct relay *relay;
+	struct journal *journal;
+	relay_status status; /* the server's, for get_app_status */
+	void *status_arg;
+	int64_t started_ns;
+	struct works works; /* calls_fini() */
+	struct bucket buckets[TOOL_PACES];
+};
+
+struct call;
+
+/* Forgets what was learnt; nothing may be under way. */
+void calls_fini(struct calls *calls);
+
+/* True when it is offered: not switched off, and fit for read-only. */
+bool calls_offer(const struct calls *calls, const struct tool *tool);
+
+/* The row of an offered tool of that name, or NULL. */
+const struct tool *calls_find(const struct calls *calls, struct jval name);
+
+/*
+ * `done` is called once: before this returns, which then gives NULL, or later
+ * from the loop. `result` is borrowed for the time of `done`.
+ */
+struct call *call_start(struct calls *calls, const struct tool *tool,
+    struct jval args, void (*done)(void *arg, const struct result *result),
+    void *arg);
+
+/* The caller has left: the work is stopped, `done` is not called. */
+void call_cancel(struct call *call);

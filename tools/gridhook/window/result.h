@@ -1,0 +1,41 @@
+/*
+ * result: what a tool call came to: MCP's content items, perhaps a structured
+ * object beside them, and whether it failed.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/buf.h"
+#include "common/jsonw.h"
+#include "tools/gridhook/net/jscan.h"
+
+#define RESULT_MAX ((size_t)24 << 20)
+
+struct result {
+	struct buf content; /* a JSON array */
+	struct buf structured; /* a JSON object, or empty */
+	bool is_error;
+};
+
+void result_init(struct result *result);
+void result_fini(struct result *result);
+
+/* One text item; replaces what was there. */
+void result_text(struct result *result, struct span text);
+
+/* One text item that says what failed, and what to do. */
+void result_error(struct result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The structured object, and the same as a text item, as MCP asks. */
+void result_structured(struct result *result, struct span object);
+
+/*
+ * Takes {"content":[...],"structuredContent":{...}?,"isError":bool?} as a
+ * helper or a window wrote it; false when it is not that.
+ */
+bool result_take(struct result *result, struct jval value);
+
+/* Its members, into an object that is open. */
+void result_write(struct jsonw *json, const struct result *result);
