@@ -42,7 +42,12 @@ tools/gridhook.settings tools/gridhook/settings.h : common
 tools/gridhook/window : tools/gridhook.settings tools/gridhook/events
 tools/gridhook/mcp : tools/gridhook/window
 tools/gridhook : tools/gridhook/mcp
-tools/gridhud : common
+tools/gridhud.base tools/gridhud/settings.* tools/gridhud/hours.* tools/gridhud/message.* tools/gridhud/text.* tools/gridhud/words.* tools/gridhud/child.* : common
+tools/gridhud/history : tools/gridhud.base
+tools/gridhud/voice : tools/gridhud.base
+tools/gridhud/app : tools/gridhud/history tools/gridhud/voice
+tools/gridhud/term : tools/gridhud/app
+tools/gridhud : tools/gridhud/term
 '
 # End of the layers.
 
@@ -151,7 +156,7 @@ door libxcb 'xcb/' "$desk/x11*.c $desk/x11_door.h"
 door sd-bus 'systemd/' "$desk/bus.c"
 door libpng 'png\.h>' "$desk/picture_png.c"
 door libjpeg 'jpeglib\.h>' "$desk/picture_jpeg.c"
-door ncurses '(ncurses|curses)\.h>' "tools/gridhud/term*.c"
+door ncurses '(ncurses|curses)\.h>' "tools/gridhud/term/term*.c"
 rule "not used: strcpy strcat sprintf strtok atoi gmtime localtime" \
   '(^|[^a-z_])(strcpy|strcat|sprintf|strtok|atoi|gmtime|localtime)\(' ""
 rule "comments are /* */" '^[ 	]*//|[;{}][ 	]*//' ""

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "common/log.h"
 #include "common/opt.h"
-#include "tools/gridhud/plain.h"
+#include "config.h"
 #include "tools/gridhud/settings.h"
-#include "tools/gridhud/term.h"
+#include "tools/gridhud/term/plain.h"
+#include "tools/gridhud/term/term.h"
 
 struct head {
 	const char *config;

@@ -17,9 +17,9 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.environ.get("abs_top_srcdir", "."), "tests", "tools"))
+sys.path.insert(0, os.path.join(os.environ.get("abs_top_srcdir", "."), "tests", "tools", "gridhud"))
 from gridhud_kit import Hook, Hud, equal, run  # noqa: E402
-from gridhook_kit import Window, read_answer
+from gridhook_kit import Window, read_answer  # noqa: E402
 
 PUSHES = int(os.environ.get("GRIDHOOK_ONCE_PUSHES", "1200"))
 SEED = int(os.environ.get("GRIDHOOK_ONCE_SEED", "1"))

@@ -1,0 +1,577 @@
+#include "tools/gridhud/app/app.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "tools/gridhud/child.h"
+
+#define LOOK_MS 1000 /* between looks at the settings file */
+#define READ_MAX 65536
+
+void
+app_notice(struct app *app, const char *format, ...)
+{
+	char text[APP_NOTICE_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	app->front->notice(app->front_arg, text);
+}
+
+static void
+changed(struct app *app)
+{
+	app->front->changed(app->front_arg);
+}
+
+/* --- settings ------------------------------------------------------------- */
+
+static int64_t
+stamp_of(const char *config)
+{
+	char path[FS_PATH_MAX];
+	struct stat st;
+
+	if (settings_path(path, config) != ERR_OK || stat(path, &st) != 0)
+		return 0;
+	return (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec +
+	    st.st_size;
+}
+
+static enum err
+take_settings(struct app *app, struct fault *fault)
+{
+	struct settings settings;
+	struct words *words = NULL;
+	enum err err;
+
+	app->config_stamp = stamp_of(app->config);
+	err = settings_load(&settings, app->config, fault);
+	if (err == ERR_OK)
+		err = words_new(&words, settings.priority_words);
+	if (err != ERR_OK) {
+		settings_fini(&settings);
+		return err;
+	}
+	settings_fini(&app->settings);
+	words_free(app->words);
+	app->settings = settings;
+	app->words = words;
+	return ERR_OK;
+}
+
+/* The old ones stay when the new ones are wrong. */
+static void
+look_at_settings(struct app *app, int64_t now_ms)
+{
+	struct fault fault = {.place = ""};
+
+	if (now_ms < app->config_look_ms)
+		return;
+	app->config_look_ms = now_ms + LOOK_MS;
+	if (stamp_of(app->config) == app->config_stamp)
+		return;
+	if (take_settings(app, &fault) != ERR_OK) {
+		app_notice(app, "settings not read: %s: %s", fault.place,
+		    fault.message);
+		return;
+	}
+	history_limit(app->history, app->settings.keep_messages,
+	    app->settings.keep_bytes);
+	app_notice(app, "settings read again");
+	changed(app);
+}
+
+/* --- beginning and end ---------------------------------------------------- */
+
+static enum err
+open_history(struct app *app, struct fault *fault)
+{
+	char path[FS_PATH_MAX];
+	enum err err = settings_history(path, &app->settings);
+
+	if (err != ERR_OK) {
+		fault_set(fault, "[history] file",
+		    "is not set, and there is no HOME to put it into");
+		return err;
+	}
+	err = history_open(&app->history, path, app->settings.keep_messages,
+	    app->settings.keep_bytes);
+	if (err != ERR_OK)
+		fault_set(fault, path, "the history cannot be opened: %s",
+		    err_text(err));
+	return err;
+}
+
+enum err
+app_open(struct app *app, const char *config, const char *now,
+    const struct front *front, void *front_arg, struct fault *fault)
+{
+	enum err err;
+
+	*app = (struct app){.config = config,
+	    .fd = -1,
+	    .at_end = true,
+	    .front = front,
+	    .front_arg = front_arg,
+	    .started_ms = clock_steady_ms()};
+	speech_init(&app->speech);
+	app->speech.dropped = app_speak_dropped;
+	app->speech.arg = app;
+	client_init(&app->client, &app_client_ops, app);
+	if (now != NULL && !clock_pretend(&app->clock, now)) {
+		fault_set(fault, "--now",
+		    "is not a time: \"%s\" (write 23:30 or "
+		    "2026-01-31T23:30)",
+		    now);
+		return ERR_BAD_INPUT;
+	}
+	err = take_settings(app, fault);
+	if (err == ERR_OK)
+		err = open_history(app, fault);
+	if (err == ERR_OK)
+		err = speaker_new(&app->speaker);
+	if (err != ERR_OK)
+		return err;
+	/* When another window has it, that one is asked to leave later. */
+	err = history_claim(app->history);
+	if (err != ERR_OK && err != ERR_BUSY) {
+		fault_set(
+		    fault, "history", "cannot be written: %s", err_text(err));
+		return err;
+	}
+	app->hud.alert = history_alerts(app->history) > 0;
+	return ERR_OK;
+}
+
+void
+app_close(struct app *app)
+{
+	speaker_free(app->speaker);
+	speech_item_free(app->speaking);
+	speech_fini(&app->speech);
+	if (app->fd >= 0)
+		close(app->fd);
+	client_fini(&app->client);
+	history_close(app->history);
+	words_free(app->words);
+	settings_fini(&app->settings);
+}
+
+/* --- the connection ------------------------------------------------------- */
+
+static void
+hang_up(struct app *app, const char *why)
+{
+	if (app->fd >= 0)
+		close(app->fd);
+	app->fd = -1;
+	app->told.done = false;
+	app->server.known = false;
+	client_lost(&app->client, clock_steady_ms(), why);
+	changed(app);
+}
+
+static void
+dial(struct app *app)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	char path[FS_PATH_MAX];
+
+	if (settings_socket(path, &app->settings) != ERR_OK ||
+	    !span_copy(to.sun_path, sizeof(to.sun_path), span_of(path))) {
+		hang_up(app, "the socket's path is too long");
+		return;
+	}
+	app->fd =
+	    socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (app->fd < 0 ||
+	    connect(app->fd, (const struct sockaddr *)&to, sizeof(to)) != 0) {
+		hang_up(app,
+		    errno == ENOENT || errno == ECONNREFUSED
+			? "gridhook is not running"
+			: strerror(errno));
+		return;
+	}
+	client_connected(&app->client, clock_steady_ms(),
+	    span_of(history_epoch(app->history)), history_last(app->history));
+}
+
+static void
+listen_to(struct app *app)
+{
+	static char bytes[READ_MAX];
+	ssize_t len = recv(app->fd, bytes, sizeof(bytes), 0);
+	enum err err;
+
+	if (len < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (len <= 0) {
+		hang_up(app, "gridhook has gone");
+		return;
+	}
+	err = client_feed(
+	    &app->client, span_make(bytes, (size_t)len), clock_steady_ms());
+	if (err != ERR_OK)
+		hang_up(app,
+		    err == ERR_VERSION ? "gridhook speaks another protocol"
+				       : err_text(err));
+}
+
+static void
+talk(struct app *app)
+{
+	struct span out = client_out(&app->client);
+	ssize_t len;
+
+	if (app->fd < 0 || out.len == 0)
+		return;
+	len = send(app->fd, out.ptr, out.len, MSG_NOSIGNAL);
+	if (len >= 0)
+		client_sent(&app->client, (size_t)len);
+	else if (errno != EAGAIN && errno != EINTR)
+		hang_up(app, "gridhook has gone");
+}
+
+/* --- the round's end ------------------------------------------------------ */
+
+static void
+tell_state(struct app *app)
+{
+	struct app_told now = {.unread = history_unread(app->history),
+	    .hud = hud_shown(&app->hud),
+	    .focused = app->focus == FOCUS_IN,
+	    .night = app->night,
+	    .done = true};
+
+	if (app->client.state != CLIENT_ATTACHED ||
+	    (app->told.done && app->told.unread == now.unread &&
+		app->told.hud == now.hud && app->told.focused == now.focused &&
+		app->told.night == now.night))
+		return;
+	app->told = now;
+	client_tell_state(&app->client, now.unread, hud_name(now.hud),
+	    now.focused, now.night ? "night" : "day");
+}
+
+/* Only what is on the disk is acknowledged. */
+static void
+acknowledge_events(struct app *app)
+{
+	if (app->unacked == 0)
+		return;
+	if (history_sync(app->history) != ERR_OK)
+		hang_up(app, "the history cannot be written");
+	else
+		client_ack(&app->client, app->unacked);
+	app->unacked = 0;
+}
+
+static void
+look_at_clock(struct app *app)
+{
+	bool night = app->settings.theme == THEME_NIGHT ||
+	    (app->settings.theme == THEME_AUTO &&
+		hours_contain(&app->settings.night,
+		    clock_wall(clock_now_ms(&app->clock))));
+
+	if (night != app->night)
+		changed(app);
+	app->night = night;
+}
+
+static void
+tick(struct app *app)
+{
+	int64_t now_ms = clock_steady_ms();
+	enum err err = client_tick(&app->client, now_ms);
+
+	if (err != ERR_OK)
+		hang_up(app, "gridhook does not answer");
+	look_at_settings(app, now_ms);
+	look_at_clock(app);
+	if (app->away_due_ms > 0 && now_ms >= app->away_due_ms)
+		app_flush_away(app);
+	app_speak(app);
+	acknowledge_events(app);
+	tell_state(app);
+	talk(app);
+	if (client_wants_connection(&app->client, now_ms)) {
+		dial(app);
+		talk(app);
+	}
+}
+
+/* --- the loop ------------------------------------------------------------- */
+
+static void
+sooner(int64_t *due, int64_t other)
+{
+	if (other >= 0 && other < *due)
+		*due = other;
+}
+
+static int
+wait_ms(const struct app *app)
+{
+	int64_t now_ms = clock_steady_ms();
+	int64_t due = now_ms + LOOK_MS;
+
+	sooner(&due, client_due_ms(&app->client));
+	sooner(&due, speaker_due_ms(app->speaker));
+	if (app->speaking == NULL)
+		sooner(&due, speech_due_ms(&app->speech));
+	if (app->away_due_ms > 0)
+		sooner(&due, app->away_due_ms);
+	return due <= now_ms ? 0 : (int)(due - now_ms);
+}
+
+static void
+take_signal(struct app *app, int fd)
+{
+	struct signalfd_siginfo info;
+
+	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGHUP)
+			app->quit = true;
+		else if (info.ssi_signo == SIGHUP && !app->on_terminal)
+			app->config_stamp = -1; /* read them again */
+		else if (info.ssi_signo == SIGHUP)
+			app->quit = true; /* the terminal has gone */
+}
+
+static int
+open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+enum err
+app_run(struct app *app, int fd, void (*ready)(void *arg),
+    void (*round)(void *arg), void *arg)
+{
+	int signals = open_signals();
+
+	if (signals < 0)
+		return err_from_errno(errno);
+	tick(app);
+	round(arg);
+	while (!app->quit) {
+		struct pollfd fds[3] = {{signals, POLLIN, 0},
+		    {app->input_ended ? -1 : fd, POLLIN, 0},
+		    {app->fd, POLLIN, 0}};
+
+		if (client_out(&app->client).len > 0)
+			fds[2].events |= POLLOUT;
+		/* EINTR is a new size of the terminal: `ready` sees to it. */
+		if (poll(fds, 3, wait_ms(app)) < 0) {
+			fds[0].revents = fds[2].revents = 0;
+			fds[1].revents = POLLIN;
+		}
+		if (fds[0].revents != 0)
+			take_signal(app, signals);
+		if (fds[1].fd >= 0 && fds[1].revents != 0)
+			ready(arg);
+		if (app->on_terminal &&
+		    (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+			app->quit = true;
+		if (app->fd >= 0 && app->fd == fds[2].fd &&
+		    (fds[2].revents & ~POLLOUT) != 0)
+			listen_to(app);
+		tick(app);
+		round(arg);
+	}
+	acknowledge_events(app);
+	talk(app);
+	close(signals);
+	return ERR_OK;
+}
+
+/* --- what the person does ------------------------------------------------- */
+
+static void
+told_if_not_stored(struct app *app, enum err err)
+{
+	if (err == ERR_DENIED)
+		app_notice(app, "another window writes: this one only shows");
+	else if (err != ERR_OK)
+		app_notice(app, "not kept: the history cannot be written: %s",
+		    err_text(err));
+}
+
+void
+app_saw(struct app *app)
+{
+	if (history_unread(app->history) == 0)
+		return;
+	told_if_not_stored(app, history_mark_read(app->history));
+	changed(app);
+}
+
+void
+app_acknowledge(struct app *app)
+{
+	enum err err = history_mark_acknowledged(app->history);
+
+	if (err == ERR_OK)
+		err = history_mark_said(app->history, UINT64_MAX >> 1);
+	told_if_not_stored(app, err);
+	app->hud.alert = false;
+	if (app->hud.base == HUD_ALERT || app->hud.base == HUD_ERROR)
+		app->hud.base = HUD_IDLE;
+	changed(app);
+}
+
+void
+app_hush(struct app *app)
+{
+	speech_clear(&app->speech);
+	speaker_stop(app->speaker);
+	changed(app);
+}
+
+void
+app_toggle_mute(struct app *app, const struct message *message)
+{
+	bool on;
+
+	if (message == NULL || message->role != ROLE_EVENT)
+		return;
+	on = !history_is_muted(app->history, message->source);
+	told_if_not_stored(
+	    app, history_set_mute(app->history, message->source, on));
+	if (!on && app_is_muted(app, message->source))
+		app_notice(app,
+		    "%.*s stays muted: [policy] mute_sources names it",
+		    SPAN_ARG(message->source));
+	else
+		app_notice(app, "%.*s is %s", SPAN_ARG(message->source),
+		    on ? "muted" : "heard again");
+	changed(app);
+}
+
+void
+app_write(struct app *app, struct span text)
+{
+	struct message *message;
+	enum err err;
+
+	text = span_trim(text);
+	if (text.len == 0)
+		return;
+	err = message_from_say(
+	    &message, ROLE_USER, text, SPAN(""), clock_now_ms(&app->clock));
+	if (err == ERR_OK)
+		err = app_store(app, message, true);
+	if (err == ERR_OK)
+		client_say(&app->client, "user", text);
+	else
+		told_if_not_stored(app, err);
+}
+
+void
+app_open_link(struct app *app, struct span url)
+{
+	char link[2049], command[1100];
+	char *argv[CHILD_ARGS_MAX + 1];
+	unsigned count;
+	pid_t pid;
+	size_t i;
+
+	if (url.len == 0) {
+		app_notice(app, "this message has no link");
+		return;
+	}
+	for (i = 0; i < url.len; i++)
+		if ((unsigned char)url.ptr[i] <= 0x20 || url.ptr[i] == 0x7f)
+			break;
+	if (i < url.len || !span_copy(link, sizeof(link), url) ||
+	    !(span_starts(url, SPAN("http://")) ||
+		span_starts(url, SPAN("https://")))) {
+		app_notice(app, "not opened: it is not a plain web link");
+		return;
+	}
+	snprintf(command, sizeof(command), "%s", app->settings.opener);
+	count = child_split(argv, command);
+	if (count == 0)
+		return;
+	argv[count] = link;
+	argv[count + 1] = NULL;
+	if (child_start(&pid, argv, SPAN("")) == ERR_OK)
+		app_notice(app, "opening %s", link);
+	else
+		app_notice(app, "cannot start %s", argv[0]);
+}
+
+void
+app_focus(struct app *app, enum focus focus)
+{
+	app->focus = focus;
+	if (focus == FOCUS_IN && app->at_end)
+		app_saw(app);
+}
+
+void
+app_attach(struct app *app)
+{
+	client_take_back(&app->client, clock_steady_ms());
+}
+
+/* --- for the fronts ------------------------------------------------------- */
+
+bool
+app_is_quiet(const struct app *app)
+{
+	return hours_contain(
+	    &app->settings.quiet, clock_wall(clock_now_ms(&app->clock)));
+}
+
+bool
+app_is_muted(const struct app *app, struct span source)
+{
+	return history_is_muted(app->history, source) ||
+	    settings_list_has(app->settings.mute_sources, source);
+}
+
+void
+app_link_text(const struct app *app, char *text, size_t size)
+{
+	const struct app_status *server = &app->server;
+
+	if (app->client.state == CLIENT_SUPERSEDED)
+		snprintf(text, size, "another window took over (r: take back)");
+	else if (app->client.state != CLIENT_ATTACHED)
+		snprintf(text, size, "%s",
+		    app->client.why[0] != '\0' ? app->client.why
+					       : "connecting");
+	else if (!server->known)
+		snprintf(text, size, "attached");
+	else if (!server->listening)
+		snprintf(text, size, "not listening%s%s",
+		    server->error[0] != '\0' ? ": " : "", server->error);
+	else
+		snprintf(text, size, "port %lld%s", (long long)server->port,
+		    server->secret ? "" : ", no secret");
+}
