@@ -104,11 +104,24 @@ is_public_url(struct span url)
 	    only_has(span_from(rest, host.len), LETTERS "/~%");
 }
 
+/* 660 and the like: digits as chmod has them, none beyond 7. */
+static bool
+is_mode(int64_t digits)
+{
+	return digits / 100 < 8 && digits / 10 % 10 < 8 && digits % 10 < 8;
+}
+
 enum err
 settings_check(const struct settings *settings, struct fault *fault)
 {
 	struct span url = span_of(settings->public_url);
 
+	if (!is_mode(settings->socket_mode)) {
+		fault_set(fault, "[pages] socket_mode",
+		    "is no mode such as 660 (three digits from 0 to 7): %lld",
+		    (long long)settings->socket_mode);
+		return ERR_BAD_INPUT;
+	}
 	if (url.len == 0 || is_public_url(url))
 		return ERR_OK;
 	fault_set(fault, "[api] public_url",

@@ -200,8 +200,7 @@ clear_leftover(const struct sockaddr_un *address, struct fault *fault)
 static mode_t
 mode_of(int64_t digits)
 {
-	return (mode_t)(digits / 100 % 8 * 64 + digits / 10 % 8 * 8 +
-	    digits % 10 % 8);
+	return (mode_t)(digits / 100 * 64 + digits / 10 % 10 * 8 + digits % 10);
 }
 
 /* No one may connect before the mode is what it shall be. */

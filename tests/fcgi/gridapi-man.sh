@@ -66,6 +66,8 @@ checked() { # checked NAME PATTERN SETTING
 }
 checked "an address without host" '[api] public_url: is no address' \
   api.public_url=grid
+checked "a mode with a digit that is none" '[pages] socket_mode: is no mode' \
+  pages.socket_mode=680
 checked "a gridctl that is not there" '[compute] gridctl: is not there' \
   compute.gridctl=/nonexistent
 

@@ -422,6 +422,15 @@ def sockets_of_systemd_are_taken_and_kept():
         assert waiting.statuses == [200], (waiting.statuses, waiting.errors)
 
 
+def sockets_have_the_mode_of_the_setting():
+    """As chmod has it, whatever this process's umask is."""
+    for mode in (600, 660, 700, 777):
+        with stack(settings={"pages.socket_mode": mode}, nginx=False) as grid:
+            found = [oct(os.stat(grid.path("run/%s.sock" % name)).st_mode)[-3:]
+                     for name in ("pages", "slow")]
+            assert found == [str(mode)] * 2, (mode, found)
+
+
 # --- peers that are no nginx --------------------------------------------------
 
 BEGIN = b"\1\1\0\1\0\x08\0\0" + b"\0\1\1\0\0\0\0\0"
@@ -630,6 +639,7 @@ run_tests([
     a_killed_supervisor_leaves_nobody_and_no_obstacle,
     what_cannot_start_says_why_and_ends,
     sockets_of_systemd_are_taken_and_kept,
+    sockets_have_the_mode_of_the_setting,
     records_that_nginx_does_not_send_close_the_connection,
     half_a_request_holds_no_thread,
     nginx_errors_are_json,
