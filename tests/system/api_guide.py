@@ -2,16 +2,21 @@
 python and js in turn, each named by its first line, against nginx and gridapi.
 """
 
+import contextlib
 import json
 import os
 import re
+import resource
+import select
 import shutil
+import socket
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from stack import BUILD, TOP, Stack, run_tests, skip  # noqa: E402
+from stack import (BUILD, TOP, Stack, run_tests, skip,  # noqa: E402
+                   wait_until)
 
 GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
 SUPPLIER = "12345"
@@ -142,6 +147,119 @@ def each_example_takes_any_code():
                           environment(grid, key, ODD_SUPPLIER), prints[name])
 
 
+# What gets each answer of the table of errors: a request, or the test that has
+# it, since it takes a server of its own.
+JSON = {"Content-Type": "application/json"}
+GRID = "/grid?limit=1&fournisseur="
+ANSWERS = {
+    ("unauthorized", 401): ("GET", GRID + SUPPLIER, {"X-API-Key": "no"}, None),
+    ("unauthorized", 429):
+        "api_guide.py: too_many_without_a_key_get_429",
+    ("forbidden", 403): ("POST", "/gammes", JSON, b"{}"),
+    ("bad_request", 400): ("GET", GRID + SUPPLIER + "&sort=x", {}, None),
+    ("bad_request", 405): ("DELETE", GRID + SUPPLIER, {}, None),
+    ("bad_request", 413): ("POST", "/gammes", JSON, b" " * (8 << 20) + b"{}"),
+    ("bad_request", 414): ("GET", GRID + "9" * 20000, {}, None),
+    ("bad_request", 415): ("POST", "/gammes", {}, b"{}"),
+    ("bad_request", 431): ("GET", GRID + SUPPLIER, {"X-Long": "9" * 20000},
+                           None),
+    ("not_found", 404): ("GET", GRID + "nobody", {}, None),
+    ("not_ready", 202): ("GET", GRID + "00042&compute=0", {}, None),
+    ("internal_error", 500): "proposals_hard.py: 500, \"internal_error\"",
+    ("internal_error", 502): "pool.py: nginx_errors_are_json",
+    ("internal_error", 503): "readers.py: READERS - BY_CALLER",
+    ("internal_error", 504): "pool.py: a_worker_that_says_nothing_in_time",
+}
+
+
+def table_of_errors():
+    """Code and status of each line."""
+    with open(os.path.join(TOP, "docs", "api.md"), encoding="utf-8") as file:
+        rows = re.findall(r"(?m)^\| `([a-z_]+)` \| ([0-9, ]+) \|", file.read())
+    return [(code, int(status)) for code, more in rows
+            for status in more.split(",")]
+
+
+def the_table_of_errors_is_what_is_answered():
+    grid, gridctl = filled()
+    with grid:
+        keys = {scope: gridctl("key", "create", "--name", scope, "--scope",
+                               scope).strip() for scope in ("read", "propose")}
+        found = table_of_errors()
+        assert sorted(found) == sorted(ANSWERS), \
+            set(found).symmetric_difference(ANSWERS)
+        for (code, status), what in ANSWERS.items():
+            if isinstance(what, str):
+                name, _, test = what.partition(": ")
+                with open(os.path.join(TOP, "tests", "system", name)) as file:
+                    assert test in file.read(), what
+                continue
+            method, path, headers, body = what
+            key = keys["read" if status == 403 else "propose"]
+            answer = grid.get("/api/v1" + path, method, body=body,
+                              headers={"X-API-Key": key, **headers})
+            assert answer.status == status, (status, answer.status)
+            assert json.loads(answer.body)["error"]["code"] == code, answer.body
+            assert answer.headers["Content-Type"] == "application/json"
+            assert answer.headers["X-Request-Id"], status
+            assert answer.headers["ETag"] is None, status
+
+
+def answers_of_get_have_an_etag():
+    grid, gridctl = filled()
+    with grid:
+        key = {"X-API-Key": gridctl("key", "create", "--name", "t", "--scope",
+                                    "propose").strip()}
+        row = json.loads(grid.get(
+            "/api/v1/grid?limit=1&fournisseur=" + SUPPLIER +
+            "&fields=codeGamme", headers=key).body)["data"][0]
+        for path in ("/openapi.json", "/fournisseurs", GRID + SUPPLIER,
+                     "/nomenclatures?fournisseur=" + SUPPLIER,
+                     "/products/search?q=creme", "/products/" + row["codein"]):
+            first = grid.get("/api/v1" + path, headers=key)
+            assert first.status == 200 and first.headers["ETag"], path
+            again = grid.get("/api/v1" + path, headers={
+                "If-None-Match": first.headers["ETag"], **key})
+            assert (again.status, again.body) == (304, b""), path
+        put = grid.get(
+            "/api/v1/products/%s/gamme" % row["codein"], "PUT",
+            body=json.dumps({"fournisseur": SUPPLIER, "gamme": "Z"}).encode(),
+            headers={**key, **JSON})
+        assert put.status == 200 and put.headers["ETag"] is None, put.status
+
+
+def too_many_without_a_key_get_429():
+    """While a thousand wait; nobody with a key does."""
+    grid, gridctl = filled()
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE,
+                       (hard if soft < 2000 else soft, hard))
+    head = ("GET /api/v1/fournisseurs HTTP/1.1\r\nHost: grid\r\n"
+            "Connection: close\r\n\r\n").encode()
+    with grid, contextlib.ExitStack() as open_ones:
+        key = {"X-API-Key": gridctl("key", "create", "--name", "t", "--scope",
+                                    "read").strip()}
+        poll, waiting, told = select.poll(), {}, []
+
+        def is_refused():
+            for _ in range(50):
+                sock = open_ones.enter_context(socket.create_connection(
+                    ("127.0.0.1", grid.port)))
+                sock.sendall(head)
+                waiting[sock.fileno()] = sock
+                poll.register(sock, select.POLLIN)
+            for number, _ in poll.poll(0):
+                poll.unregister(number)
+                told.append(waiting.pop(number).recv(4096).decode())
+            return any(" 429 " in answer[:20] for answer in told)
+
+        wait_until(is_refused, "a 429 comes")
+        answer = next(one for one in told if " 429 " in one[:20])
+        assert "\r\nRetry-After: " in answer and \
+            '"code":"unauthorized"' in answer, answer
+        assert grid.get("/api/v1/fournisseurs", headers=key).status == 200
+
+
 def the_client_tries_again_and_tells_what_will_not_mend():
     """grid.py against a server that fails first, and errors that stay."""
     grid, gridctl = filled()
@@ -187,4 +305,6 @@ def the_client_tries_again_and_tells_what_will_not_mend():
 if __name__ == "__main__":
     run_tests([each_example_does_what_the_guide_says,
                each_example_takes_any_code,
+               the_table_of_errors_is_what_is_answered,
+               answers_of_get_have_an_etag, too_many_without_a_key_get_429,
                the_client_tries_again_and_tells_what_will_not_mend])
