@@ -1,7 +1,8 @@
 #!/bin/sh
 # What the documents name is there: tests in SECURITY.md, operations.md and
-# testing.md, metrics and log lines in operations.md. Closes with "N passed, N
-# failed".
+# testing.md, metrics and log lines in operations.md, files, settings, and the
+# options of gridhook, gridhud and gridhook-tool in their manual pages. Closes
+# with "N passed, N failed".
 set -u
 cd "${abs_top_srcdir:-.}" || exit 1
 passed=0
@@ -51,7 +52,88 @@ while IFS= read -r line; do
   fi
 done <"${TMPDIR:-/tmp}/docs-lines.$$"
 rm -f "${TMPDIR:-/tmp}/docs-lines.$$"
-if [ $passed -lt 40 ]; then
+# Functions and files of tests that are named by their last part alone.
+named=$(grep -ohE '`[a-z0-9]+(_[a-z0-9]+){3,}`' docs/SECURITY.md
+  grep -ohE '`[a-z_-]+\.(py|sh|c)`' docs/operations.md)
+for name in $(echo "$named" | tr -d '`' | sort -u); do
+  case $name in
+  *.*) found=$(find tests tools -name "$name") ;;
+  *) found=$(grep -rlw -- "$name" tests) ;;
+  esac
+  if [ -n "$found" ]; then
+    ok
+  else
+    not_ok "$name is named, and no test has it"
+  fi
+done
+
+# Files of the sources.
+for file in $(grep -ohE '`(docs|tools|nginx|common|fcgi|lmdb-schema)/[^` ]+`' \
+  README.md docs/*.md | tr -d '`' | sort -u); do
+  if [ -e "${file%/}" ]; then
+    ok
+  else
+    not_ok "$file is named, and is not there"
+  fi
+done
+
+# Pages of the manual: NAME(SECTION), where NAME is a program or a file of ours.
+for page in $(grep -ohE '(grid|product-grid)[a-z.-]*\([1-8]\)' README.md docs/*.md \
+  NEWS | tr -d ')' | tr '(' . | sort -u); do
+  if [ -e "docs/man/$page" ]; then
+    ok
+  else
+    not_ok "$page is named, and is no page of the manual"
+  fi
+done
+
+programs=${abs_top_builddir:-.}
+gridapi=$programs/fcgi/gridapi
+gridhook=$programs/tools/gridhook/gridhook
+gridhud=$programs/tools/gridhud/gridhud
+helper=$programs/tools/gridhook/tool/gridhook-tool
+for program in "$gridapi" "$gridhook" "$gridhud" "$helper"; do
+  [ -x "$program" ] || not_ok "$program is not built"
+done
+
+# `[section] name` in the documents.
+settings=$({
+  "$gridapi" --print-settings
+  "$gridhook" --print-config
+  "$gridhud" --print-settings
+} | awk '/^\[/ { section = $0 } /^[a-z_]+ *=/ { print section "." $1 }')
+for name in $(grep -ohE '`\[[a-z]+\] [a-z_]+' README.md docs/*.md | tr -d '`' |
+  tr ' ' . | sort -u); do
+  if echo "$settings" | grep -qxF -- "$name"; then
+    ok
+  else
+    not_ok "the setting $name is named, and no program has it"
+  fi
+done
+
+# The options that a page has are those of the help, and no other.
+options_of() { # options_of PAGE HELP: what only one of the two has
+  {
+    grep -oE 'Fl (Fl |-)[a-z][a-z-]+' "docs/man/$1" | sed -E 's/.*[ -]?Fl -?//' |
+      sort -u
+    echo "$2" | grep -oE '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' |
+      sed 's/.*--//' | sort -u
+  } | sort | uniq -u
+}
+compare() { # compare PAGE HELP
+  differ=$(options_of "$1" "$2" | grep -vx help | tr '\n' ' ')
+  if [ -z "$differ" ] && [ -n "$2" ]; then
+    ok
+  else
+    not_ok "$1 and the program's help differ in: $differ"
+  fi
+}
+compare gridhook.1 "$("$gridhook" --help
+  for command in ctl tools call send; do "$gridhook" $command --help; done)"
+compare gridhud.1 "$("$gridhud" --help)"
+compare gridhook-tool.1 "$("$helper" --help)"
+
+if [ $passed -lt 120 ]; then
   not_ok "only $passed things were found"
 fi
 echo "$passed passed, $failed failed"
