@@ -66,7 +66,8 @@ read_head(struct snapshot *snap)
 	head = malloc(value.len);
 	if (head == NULL)
 		return ERR_NO_MEMORY;
-	snap->head = memcpy(head, value.ptr, value.len);
+	memcpy(head, value.ptr, value.len);
+	snap->head = head;
 	if (memcmp(head->magic, SNAP_MAGIC, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
 	if (head->version != SNAP_VERSION)

@@ -80,7 +80,8 @@ examine(struct zip *zip, const struct snapshot *snap)
 	head = malloc(len);
 	if (head == NULL)
 		return ERR_NO_MEMORY;
-	zip->head = memcpy(head, zip->map, len);
+	memcpy(head, zip->map, len);
+	zip->head = head;
 	zip->segments = (const struct zip_segment *)(const void *)(head + 1);
 	if (memcmp(head->magic, ZIP_MAGIC, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
