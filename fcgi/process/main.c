@@ -8,6 +8,7 @@
 #include "common/conf.h"
 #include "common/log.h"
 #include "common/opt.h"
+#include "common/owner.h"
 #include "config.h"
 #include "fcgi/metrics.h"
 #include "fcgi/process/listen.h"
@@ -57,6 +58,10 @@ tell(const struct fault *fault, enum err err)
 		log_error("%s: %s", fault->place, fault->message);
 	else
 		log_error("%s", err_text(err));
+	/* Root may do everything, and would wonder. */
+	if (owner_name() != NULL)
+		log_error("it was done as %s, who owns the data directory",
+		    owner_name());
 }
 
 /* "pages.threads=4" */
@@ -203,6 +208,9 @@ run(const struct options *options)
 	err = read_settings(&settings, options, &fault);
 	if (err == ERR_OK && metrics == NULL)
 		err = ERR_NO_MEMORY;
+	/* A file of root's in there would keep the service from starting. */
+	if (err == ERR_OK)
+		err = owner_become(settings.data_dir, false, &fault);
 	if (err != ERR_OK)
 		tell(&fault, err);
 	else {

@@ -8,9 +8,9 @@
 
 #include "common/jsonw.h"
 #include "common/opt.h"
+#include "common/owner.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/store/store.h"
-#include "tools/gridctl/owner.h"
 
 #ifndef GRID_DATA_DIR
 #define GRID_DATA_DIR "/var/lib/product-grid"

@@ -7,9 +7,9 @@
 
 #include "common/log.h"
 #include "common/opt.h"
+#include "common/owner.h"
 #include "config.h"
 #include "tools/gridctl/cmd.h"
-#include "tools/gridctl/owner.h"
 
 static const struct cmd_row commands[] = {
     {"init", cmd_init, "make an empty data directory"},

@@ -1,4 +1,4 @@
-#include "tools/gridctl/owner.h"
+#include "common/owner.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -69,7 +69,7 @@ owner_become(const char *dir, bool reading, struct fault *fault)
 	errnum = errno;
 	fault_set(fault, dir,
 	    "belongs to the user %s, and root cannot become that user: %s; "
-	    "run gridctl as that user",
+	    "run this as that user",
 	    became, strerror(errnum));
 	became[0] = '\0';
 	return err_from_errno(errnum);

@@ -1,6 +1,6 @@
 /*
- * owner: root works on a data directory as the user whom it belongs to, so
- * that gridapi, which is that user, may write what gridctl has made.
+ * owner: root works on a folder as the user whom the folder belongs to, so that
+ * programs of that user may write what root's have made.
  */
 #pragma once
 
