@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "common/fold.h"
+
 /* What an answer refers to. */
 struct held {
 	void (*release)(void *owner, void *what);
@@ -39,4 +41,15 @@ call_release_held(struct serving *serving)
 
 		held->release(held->owner, held->what);
 	}
+}
+
+enum err
+call_fold(struct span *words, struct call *call, struct span text)
+{
+	struct buf *folded = &call->serving->folded;
+
+	buf_clear(folded);
+	fold_add(folded, text);
+	*words = buf_span(folded);
+	return buf_end(folded);
 }

@@ -113,3 +113,6 @@ enum err call_hold(struct call *call, void (*release)(void *owner, void *what),
 
 /* The answer is put. */
 void call_release_held(struct serving *serving);
+
+/* The folded words of a search text, valid until the next call. */
+enum err call_fold(struct span *words, struct call *call, struct span text);

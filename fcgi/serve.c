@@ -15,11 +15,11 @@
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/server.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
+#include "fcgi/fail.h"
 
 static enum err
 take_views(struct serving *serving)
@@ -93,7 +93,7 @@ step_auth(struct call *call)
 	if (err == ERR_DENIED)
 		auth_refuse(call);
 	else if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (call->subject.kind == SUBJECT_USER &&
 	    auth_changes(call->request) && !auth_same_site(call))
 		return false;
@@ -120,7 +120,7 @@ step_params(struct call *call)
 		reply_error(call->reply, 400, CODE_BAD_REQUEST,
 		    buf_span(&serving->message), buf_span(&serving->details));
 	else if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	return err == ERR_OK;
 }
 
@@ -130,7 +130,7 @@ run_steps(struct call *call)
 	enum err err = take_views(call->serving);
 
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (step_query(call) && step_route(call) && step_auth(call) &&
 	    step_params(call))
 		call->route->run(call);
@@ -138,7 +138,7 @@ run_steps(struct call *call)
 		err = call->reply->err == ERR_OK ? call->reply->body.err
 						 : call->reply->err;
 		if (!call->reply->streaming)
-			rows_storage_failed(call, err);
+			fail_storage(call, err);
 	}
 }
 

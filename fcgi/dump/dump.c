@@ -4,12 +4,14 @@
 #include "fcgi/dump/stitch.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/packed.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/snapcache.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/snapshot/zip.h"
+#include "fcgi/fail.h"
+#include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/snapview.h"
 
 static void
 release(void *owner, void *packed)
@@ -19,7 +21,7 @@ release(void *owner, void *packed)
 }
 
 bool
-dump_get(struct packed **out, struct call *call, const struct rows_view *view,
+dump_get(struct packed **out, struct call *call, const struct snapview *view,
     const struct rowset *set)
 {
 	struct snapshot *snap = view->pinned->snap;
@@ -27,7 +29,7 @@ dump_get(struct packed **out, struct call *call, const struct rows_view *view,
 
 	if (set->order != NULL || set->count < ZIP_ROWS_MIN ||
 	    set->count != snapshot_rows(snap) || !call->serving->splice->all ||
-	    !rows_takes_gzip(call->request))
+	    !negotiate_gzip(call->request))
 		return false;
 	err = packed_get(out, view->pinned->packed, call->server->store, snap);
 	if (err == ERR_OK)
@@ -38,8 +40,8 @@ dump_get(struct packed **out, struct call *call, const struct rows_view *view,
 }
 
 void
-dump_send(struct call *call, const struct rows_view *view,
-    struct packed *packed, struct span start, const struct pieces *tail)
+dump_send(struct call *call, const struct snapview *view, struct packed *packed,
+    struct span start, const struct pieces *tail)
 {
 	struct serving *serving = call->serving;
 	int64_t length = -1;
@@ -54,12 +56,12 @@ dump_send(struct call *call, const struct rows_view *view,
 		err = stitch_dump(serving->stitch, call->reply, serving->splice,
 		    packed_zip(packed), start, tail);
 	if (snapshot_is_damaged(view->pinned->snap))
-		rows_blame(call, view, err);
+		snapview_blame(call, view, err);
 	else if (err == ERR_DAMAGED) {
 		call->server->metrics->damages++;
 		packed_discard(view->pinned->packed, packed,
 		    call->server->store, view->pinned->snap);
 	}
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 }

@@ -11,7 +11,7 @@
 struct call;
 struct packed;
 struct pieces;
-struct rows_view;
+struct snapview;
 struct rowset;
 
 /*
@@ -21,8 +21,8 @@ struct rowset;
  * packed has that done, and gets false.
  */
 bool dump_get(struct packed **out, struct call *call,
-    const struct rows_view *view, const struct rowset *set);
+    const struct snapview *view, const struct rowset *set);
 
 /* Sends it, between `start` and `tail`; a failure is answered or logged. */
-void dump_send(struct call *call, const struct rows_view *view,
+void dump_send(struct call *call, const struct snapview *view,
     struct packed *packed, struct span start, const struct pieces *tail);

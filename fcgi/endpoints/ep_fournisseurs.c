@@ -1,12 +1,17 @@
 /* GET /fournisseurs: who there is, and whose rows can be had at once. */
 #include "common/fold.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "fcgi/fail.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/call.h"
 
 struct listing {
 	struct call *call;
@@ -47,12 +52,12 @@ show(struct listing *listing, const struct source_supplier *supplier,
 	if (listing->total > listing->first)
 		pieces_text(body, ",");
 	pieces_text(body, "{\"code\":");
-	rows_quote(body, supplier->code);
-	rows_member_null_text(body, "nom", supplier->name);
-	rows_member_bool(body, "hasSnapshot", there);
-	rows_member_int(body, "rowCount", there ? (int64_t)entry->rows : 0);
+	members_quote(body, supplier->code);
+	members_null_text(body, "nom", supplier->name);
+	members_bool(body, "hasSnapshot", there);
+	members_int(body, "rowCount", there ? (int64_t)entry->rows : 0);
 	if (there)
-		rows_member_time(body, "computedAt", entry->computed_ms);
+		members_time(body, "computedAt", entry->computed_ms);
 	else
 		pieces_text(body, ",\"computedAt\":null");
 	pieces_text(body, "}");
@@ -100,8 +105,8 @@ mix_entry(
 {
 	uint64_t *tag = context;
 
-	*tag = rows_mix(*tag, supplier.ptr, supplier.len);
-	*tag = rows_mix(*tag, &entry->generation, sizeof(entry->generation));
+	*tag = etag_mix(*tag, supplier.ptr, supplier.len);
+	*tag = etag_mix(*tag, &entry->generation, sizeof(entry->generation));
 	return ERR_OK;
 }
 
@@ -114,8 +119,8 @@ not_modified(struct call *call)
 
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (err == ERR_OK || err == ERR_DAMAGED)
-		return rows_not_modified(call, &tag, 1, SPLICE_JSON);
-	rows_storage_failed(call, err);
+		return etag_matches(call, &tag, 1, SPLICE_JSON);
+	fail_storage(call, err);
 	return true;
 }
 
@@ -124,29 +129,29 @@ ep_fournisseurs(struct call *call)
 {
 	const struct params *params = &call->params;
 	struct pieces *body = &call->reply->body;
-	int64_t limit = params->limit == 0 ? ROWS_LIMIT : params->limit;
-	struct rows_pages pages = rows_pages(params->page, limit, INT64_MAX);
+	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
+	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
 	enum err err;
 
 	if (not_modified(call))
 		return;
-	err = rows_words(&listing.words, call, params->search);
-	listing.end = rows_page_of(&listing.first, &pages);
+	err = call_fold(&listing.words, call, params->search);
+	listing.end = paging_rows(&listing.first, &pages);
 	listing.end += listing.first;
 	buf_init(&listing.folded, 1 << 16);
 	pieces_text(body, "{\"data\":[");
 	if (err == ERR_OK)
 		err = list(&listing);
-	pages = rows_pages(params->page, limit, listing.total);
-	rows_page_headers(call, &pages, SPLICE_JSON);
+	pages = paging_of(params->page, limit, listing.total);
+	paging_headers(call, &pages, SPLICE_JSON);
 	pieces_text(body, "],\"meta\":{");
-	rows_meta_cut(
-	    body, &pages, rows_page_of(&listing.first, &pages), ROWS_HOW_LIST);
-	rows_member_int(body, "total", listing.total);
-	rows_member_int(body, "sansSnapshot", listing.absent);
+	paging_meta(
+	    body, &pages, paging_rows(&listing.first, &pages), PAGING_HOW_LIST);
+	members_int(body, "total", listing.total);
+	members_int(body, "sansSnapshot", listing.absent);
 	pieces_text(body, "}}");
 	buf_fini(&listing.folded);
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 }

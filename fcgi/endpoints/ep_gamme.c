@@ -12,11 +12,12 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/rows/ready.h"
-#include "fcgi/rows/rows.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/proposal.h"
+#include "fcgi/fail.h"
+#include "fcgi/rows/snapview.h"
 
 #define CHANGES_MAX 10000
 
@@ -55,7 +56,7 @@ make_room(struct proposing *proposing, size_t count)
 	    arena_array(arena, count, sizeof(*proposing->results));
 	if (proposing->changes != NULL && proposing->results != NULL)
 		return true;
-	rows_storage_failed(proposing->call, ERR_NO_MEMORY);
+	fail_storage(proposing->call, ERR_NO_MEMORY);
 	return false;
 }
 
@@ -125,7 +126,7 @@ tell_unknown(struct proposing *proposing, const struct codemap *unknown)
 		reply_error(call->reply, 404, CODE_NOT_FOUND, buf_span(&why),
 		    buf_span(&details));
 	else
-		rows_storage_failed(call, jsonw_end(&json));
+		fail_storage(call, jsonw_end(&json));
 	buf_fini(&why);
 	buf_fini(&details);
 }
@@ -140,7 +141,7 @@ are_known(struct proposing *proposing, struct snapshot *snap)
 	if (unknown != NULL)
 		err = find_unknown(proposing, snap, unknown);
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (codemap_count(unknown) > 0) {
 		tell_unknown(proposing, unknown);
 		err = ERR_NOT_FOUND;
@@ -158,7 +159,7 @@ is_still_allowed(struct call *call)
 	if (err == ERR_DENIED)
 		auth_refuse(call);
 	else if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	return err == ERR_OK && may_propose(call);
 }
 
@@ -175,7 +176,7 @@ deposit(struct proposing *proposing)
 
 	if (err == ERR_OK)
 		return true;
-	rows_write_failed(call, err);
+	fail_write(call, err);
 	return false;
 }
 
@@ -247,7 +248,7 @@ propose(struct proposing *proposing,
     void (*tell)(struct proposing *proposing, struct snapshot *snap))
 {
 	struct call *call = proposing->call;
-	struct rows_view view;
+	struct snapview view;
 
 	if (!ready_snapshot(&view, call, proposing->supplier, 0,
 		proposing->compute, &proposing->computed))
@@ -255,7 +256,7 @@ propose(struct proposing *proposing,
 	if ((!proposing->computed || is_still_allowed(call)) &&
 	    are_known(proposing, view.pinned->snap) && deposit(proposing))
 		tell(proposing, view.pinned->snap);
-	rows_close(&view, call);
+	snapview_close(&view, call);
 }
 
 /* --- PUT ------------------------------------------------------------------ */
@@ -303,7 +304,7 @@ take_computed(struct proposing *proposing, const struct listed *listed)
 		    SPAN("This article was never computed: name the supplier "
 			 "of details.fournisseurs in fournisseur."));
 	else
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 }
 
 /* The supplier that was not named: the one that lists the article. */
@@ -315,7 +316,7 @@ find_supplier(struct proposing *proposing)
 	enum err err = listed_find(&listed, call);
 
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (listed->count == 0)
 		reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "No supplier lists this article.");
@@ -433,7 +434,7 @@ read_many(struct proposing *proposing, const struct jsonr_value *root)
 		err = proposal_clashes(proposing->changes, proposing->count,
 		    note_clash, proposing);
 	if (err != ERR_OK)
-		rows_storage_failed(proposing->call, err);
+		fail_storage(proposing->call, err);
 	return err == ERR_OK;
 }
 

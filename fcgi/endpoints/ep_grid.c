@@ -6,17 +6,23 @@
 #include "fcgi/dump/dump.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/ready.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
+#include "fcgi/rows/rowset.h"
+#include "fcgi/fail.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/snapview.h"
 
 #define BATCH 8 /* rows that are expected together */
 #define LOOK_ROWS 512 /* after so many the file is looked at again */
 
 static void
-add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
-    const struct rows_pages *pages, bool computed)
+add_meta(struct pieces *body, struct snapview *view, const struct rowset *set,
+    const struct paging *pages, bool computed)
 {
 	struct snapshot *snap = view->pinned->snap;
 	const struct snap_head *head = snapshot_head(snap);
@@ -24,18 +30,17 @@ add_meta(struct pieces *body, struct rows_view *view, const struct rowset *set,
 
 	key_generation_text(generation, head->generation);
 	pieces_text(body, ",\"meta\":{");
-	rows_meta_cut(body, pages, set->count,
+	paging_meta(body, pages, set->count,
 	    "omettre limit pour obtenir toutes les lignes en un appel, ou "
 	    "demander les pages suivantes.");
-	rows_member_bool(body, "computedOnDemand", computed);
+	members_bool(body, "computedOnDemand", computed);
 	if (snapshot_left_out(snap) > 0)
-		rows_member_int(
-		    body, "articlesEcartes", snapshot_left_out(snap));
-	rows_member_text(body, "snapshot", span_of(generation));
-	rows_member_time(body, "computedAt", head->computed_ms);
-	rows_member_day(body, "donneesAu", head->as_of_day);
-	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
-	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
+		members_int(body, "articlesEcartes", snapshot_left_out(snap));
+	members_text(body, "snapshot", span_of(generation));
+	members_time(body, "computedAt", head->computed_ms);
+	members_day(body, "donneesAu", head->as_of_day);
+	members_text(body, "codeFournisseur", snapshot_supplier(snap));
+	members_null_text(body, "nomFournisseur", snapshot_name(snap));
 	pieces_text(body, "}");
 }
 
@@ -95,7 +100,7 @@ add_batch(struct call *call, const struct rowset *set, int64_t from)
  */
 static enum err
 add_rows(
-    struct call *call, const struct rows_view *view, const struct rowset *set)
+    struct call *call, const struct snapview *view, const struct rowset *set)
 {
 	struct splice *splice = call->serving->splice;
 
@@ -105,14 +110,14 @@ add_rows(
 		expect_batch(splice, set, i + 3 * BATCH, SPLICE_KEPT);
 		expect_batch(splice, set, i + 2 * BATCH, SPLICE_OFFSETS);
 		expect_batch(splice, set, i + BATCH, SPLICE_TEXT);
-		if (!rows_flush(call, i))
+		if (!reply_flush_row(call->reply, i))
 			break; /* the reply has kept the failure */
 		/* A dump takes seconds: its file may be touched meanwhile. */
 		if (call->reply->streaming && i % LOOK_ROWS == 0)
 			snapcache_look(view->pinned, date_monotonic_ns());
 		err = add_batch(call, set, i);
 		if (err != ERR_OK)
-			return rows_blame(call, view, err);
+			return snapview_blame(call, view, err);
 	}
 	return ERR_OK;
 }
@@ -131,11 +136,11 @@ known_length(struct splice *splice, const struct rowset *set, size_t frame)
 
 /* What stands behind the rows, made before them so that its length is known. */
 static void
-make_tail(struct pieces *tail, struct rows_view *view, const struct rowset *set,
-    const struct rows_pages *pages, bool computed)
+make_tail(struct pieces *tail, struct snapview *view, const struct rowset *set,
+    const struct paging *pages, bool computed)
 {
 	pieces_text(tail, "]");
-	rows_pagination(tail, pages);
+	paging_member(tail, pages);
 	add_meta(tail, view, set, pages, computed);
 	pieces_text(tail, "}");
 }
@@ -144,14 +149,14 @@ static const char start[] = "{\"data\":[";
 #define START_LEN (sizeof(start) - 1)
 
 static void
-send_plain(struct call *call, const struct rows_view *view,
+send_plain(struct call *call, const struct snapview *view,
     const struct rowset *set, const struct pieces *tail)
 {
 	struct splice *splice = call->serving->splice;
 	struct pieces *body = &call->reply->body;
 	enum err err;
 
-	if (set->count > ROWS_GATHERED)
+	if (set->count > ROWSET_GATHERED)
 		reply_stream(call->reply,
 		    known_length(splice, set, START_LEN + tail->total));
 	pieces_add(body, span_of(start));
@@ -163,12 +168,12 @@ send_plain(struct call *call, const struct rows_view *view,
 	if (tail->err != ERR_OK)
 		body->err = tail->err;
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 }
 
 static void
-send_json(struct call *call, struct rows_view *view, const struct rowset *set,
-    const struct rows_pages *pages, bool computed)
+send_json(struct call *call, struct snapview *view, const struct rowset *set,
+    const struct paging *pages, bool computed)
 {
 	struct pieces *tail = &call->serving->tail;
 	struct packed *packed;
@@ -183,18 +188,18 @@ send_json(struct call *call, struct rows_view *view, const struct rowset *set,
 
 static void
 send_lines(
-    struct call *call, const struct rows_view *view, const struct rowset *set)
+    struct call *call, const struct snapview *view, const struct rowset *set)
 {
 	struct splice *splice = call->serving->splice;
 	enum err err;
 
-	if (set->count > ROWS_GATHERED)
+	if (set->count > ROWSET_GATHERED)
 		reply_stream(call->reply, -1);
 	if (splice->form == SPLICE_CSV)
 		splice_csv_header(splice, &call->reply->body);
 	err = add_rows(call, view, set);
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 }
 
 static enum err
@@ -210,49 +215,50 @@ make_query(struct call *call, struct rowset_query *query)
 	    .code_count = 4,
 	    .sort = params->sort,
 	    .descending = params->descending};
-	return rows_words(&query->words, call, params->search);
+	return call_fold(&query->words, call, params->search);
 }
 
 static void
-send(struct call *call, struct rows_view *view, bool computed)
+send(struct call *call, struct snapview *view, bool computed)
 {
 	const struct params *params = &call->params;
 	const struct snap_head *head = snapshot_head(view->pinned->snap);
-	enum splice_form form = rows_form(call->request);
+	enum splice_form form = negotiate_form(call->request);
 	const uint64_t tag[] = {head->generation,
 	    live_network_generation(call->serving->live),
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
 	    view->ranges == NULL ? 0 : view->ranges->state, computed};
 	char generation[KEY_GENERATION_LEN + 1];
 	struct rowset_query query;
-	struct rows_pages pages;
+	struct paging pages;
 	struct rowset set;
 	enum err err;
 
-	rows_headers(call, form, form == SPLICE_JSON && params->limit == 0);
+	negotiate_headers(
+	    call, form, form == SPLICE_JSON && params->limit == 0);
 	key_generation_text(generation, head->generation);
 	reply_header_text(call->reply, "X-Snapshot", span_of(generation));
-	if (rows_not_modified(call, tag, 5, form))
+	if (etag_matches(call, tag, 5, form))
 		return;
 	err = make_query(call, &query);
 	if (err == ERR_OK)
-		err = rows_blame(call, view,
+		err = snapview_blame(call, view,
 		    rowset_get(&set, view->pinned, view->ranges, &query,
 			params->page, params->limit));
 	if (err != ERR_OK) {
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 		return;
 	}
-	if (set.count > ROWS_DUMP && !call->request->slow_pool) {
+	if (set.count > ROWSET_DUMP && !call->request->slow_pool) {
 		rowset_release(&set);
 		ready_hand_over(call);
 		return;
 	}
-	pages = rows_pages(params->page, params->limit, set.total);
-	rows_page_headers(call, &pages, form);
+	pages = paging_of(params->page, params->limit, set.total);
+	paging_headers(call, &pages, form);
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->live, params->enrich, &params->fields, form);
-	if (set.count <= ROWS_GATHERED)
+	if (set.count <= ROWSET_GATHERED)
 		splice_keep(call->serving->splice, call->server->excerpts);
 	if (form == SPLICE_JSON)
 		send_json(call, view, &set, &pages, computed);
@@ -266,12 +272,12 @@ void
 ep_grid(struct call *call)
 {
 	const struct params *params = &call->params;
-	struct rows_view view;
+	struct snapview view;
 	bool computed;
 
 	if (!ready_supplier(&view, call, params->fournisseur, params->snapshot,
 		params->compute, &computed))
 		return; /* it has answered */
 	send(call, &view, computed);
-	rows_close(&view, call);
+	snapview_close(&view, call);
 }

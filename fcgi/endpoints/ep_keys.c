@@ -5,9 +5,10 @@
 #include "common/digest.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/rows/rows.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/state.h"
+#include "fcgi/fail.h"
+#include "fcgi/call.h"
 
 #define KEYS_MAX 100000
 
@@ -88,7 +89,7 @@ ep_keys(struct call *call)
 	if (err == ERR_OK)
 		answer_keys(call, &listing);
 	else
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	free(listing.keys);
 }
 
@@ -150,7 +151,7 @@ answer_created(struct call *call, const struct access_wish *wish,
 	enum err err = look_up(&sought, call);
 
 	if (err != ERR_OK) {
-		rows_write_failed(call, err);
+		fail_write(call, err);
 		return;
 	}
 	answer_begin(&answer, call);
@@ -181,7 +182,7 @@ create(struct call *call, struct jsonr *doc, struct access_wish *wish)
 		note_taken(doc);
 		body_ok(call, doc);
 	} else
-		rows_write_failed(call, err);
+		fail_write(call, err);
 	digest_forget(key, sizeof(key));
 }
 
@@ -225,7 +226,7 @@ ep_key_create(struct call *call)
 		return;
 	err = read_key(call, doc, &wish);
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (body_ok(call, doc))
 		create(call, doc, &wish);
 	jsonr_free(doc);
@@ -253,7 +254,7 @@ ep_key_revoke(struct call *call)
 	if (err == ERR_OK || err == ERR_EXISTS)
 		err = look_up(&sought, call);
 	if (err != ERR_OK) {
-		rows_write_failed(call, err);
+		fail_write(call, err);
 		return;
 	}
 	answer_begin(&answer, call);

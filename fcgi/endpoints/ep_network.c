@@ -1,8 +1,10 @@
 /* GET /network/{codeCentrale}: one product's metrics in the network. */
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
+#include "fcgi/fail.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/call.h"
 
 void
 ep_network(struct call *call)
@@ -24,11 +26,11 @@ ep_network(struct call *call)
 		return;
 	}
 	if (err != ERR_OK) {
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 		return;
 	}
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (rows_not_modified(call, tag, 1, SPLICE_JSON))
+	if (etag_matches(call, tag, 1, SPLICE_JSON))
 		return;
 	buf_init(&json, 1 << 20);
 	network_json(&json, &network);

@@ -7,8 +7,13 @@
 #include "common/num.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/ready.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/splice.h"
+#include "fcgi/fail.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/snapview.h"
 
 static void
 class_code(char text[8], const struct snap_class *class, int64_t level)
@@ -26,9 +31,9 @@ add_class(struct pieces *body, const struct snapshot_classes *classes,
 	pieces_text(body, "{\"code\":\"");
 	pieces_add(body, span_of(code));
 	pieces_text(body, "\"");
-	rows_member_null_text(
+	members_null_text(
 	    body, "libelle", snapshot_class_label(classes, class));
-	rows_member_int(body, "nbArticles", class->articles);
+	members_int(body, "nbArticles", class->articles);
 	pieces_text(body, ",\"totalCa\":");
 	pieces_copy(body, number, num_decimal_text(number, class->ca));
 	pieces_text(body, ",\"totalQuantite\":");
@@ -38,7 +43,7 @@ add_class(struct pieces *body, const struct snapshot_classes *classes,
 
 static void
 add_meta(struct call *call, struct snapshot *snap,
-    const struct snapshot_classes *classes, const struct rows_pages *pages,
+    const struct snapshot_classes *classes, const struct paging *pages,
     int64_t shown)
 {
 	static const char *const filters[] = {"code1", "code2", "code3"};
@@ -46,17 +51,16 @@ add_meta(struct call *call, struct snapshot *snap,
 	struct pieces *body = &call->reply->body;
 
 	pieces_text(body, ",\"meta\":{");
-	rows_meta_cut(body, pages, shown, ROWS_HOW_LIST);
-	rows_member_int(body, "niveau", params->niveau);
-	rows_member_text(
-	    body, "filtreGrid", span_of(filters[params->niveau - 1]));
-	rows_member_null_text(body, "parent", params->parent);
-	rows_member_int(body, "total", pages->total);
-	rows_member_int(body, "sansNomenclature", classes->without);
-	rows_member_text(body, "codeFournisseur", snapshot_supplier(snap));
-	rows_member_null_text(body, "nomFournisseur", snapshot_name(snap));
-	rows_member_time(body, "computedAt", snapshot_head(snap)->computed_ms);
-	rows_member_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
+	paging_meta(body, pages, shown, PAGING_HOW_LIST);
+	members_int(body, "niveau", params->niveau);
+	members_text(body, "filtreGrid", span_of(filters[params->niveau - 1]));
+	members_null_text(body, "parent", params->parent);
+	members_int(body, "total", pages->total);
+	members_int(body, "sansNomenclature", classes->without);
+	members_text(body, "codeFournisseur", snapshot_supplier(snap));
+	members_null_text(body, "nomFournisseur", snapshot_name(snap));
+	members_time(body, "computedAt", snapshot_head(snap)->computed_ms);
+	members_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
 	pieces_text(body, "}}");
 }
 
@@ -78,29 +82,29 @@ find_classes(uint32_t *first, uint32_t *count,
 }
 
 static void
-send(struct call *call, struct rows_view *view)
+send(struct call *call, struct snapview *view)
 {
 	struct snapshot *snap = view->pinned->snap;
 	const struct params *params = &call->params;
 	struct pieces *body = &call->reply->body;
 	const uint64_t tag[] = {snapshot_head(snap)->generation};
-	int64_t limit = params->limit == 0 ? ROWS_LIMIT : params->limit;
+	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct snapshot_classes classes;
-	struct rows_pages pages;
+	struct paging pages;
 	uint32_t found, total;
 	int64_t first, shown;
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (rows_not_modified(call, tag, 1, SPLICE_JSON))
+	if (etag_matches(call, tag, 1, SPLICE_JSON))
 		return;
 	if (!snapshot_classes(snap, (unsigned)params->niveau, &classes)) {
-		rows_storage_failed(call, rows_blame(call, view, ERR_DAMAGED));
+		fail_storage(call, snapview_blame(call, view, ERR_DAMAGED));
 		return;
 	}
 	find_classes(&found, &total, &classes, params);
-	pages = rows_pages(params->page, limit, total);
-	shown = rows_page_of(&first, &pages);
-	rows_page_headers(call, &pages, SPLICE_JSON);
+	pages = paging_of(params->page, limit, total);
+	shown = paging_rows(&first, &pages);
+	paging_headers(call, &pages, SPLICE_JSON);
 	pieces_text(body, "{\"data\":[");
 	for (int64_t i = first; i < first + shown; i++)
 		add_class(body, &classes, &classes.class[found + i],
@@ -114,7 +118,7 @@ send(struct call *call, struct rows_view *view)
 void
 ep_nomenclatures(struct call *call)
 {
-	struct rows_view view;
+	struct snapview view;
 	bool computed;
 
 	/* It does not compute: an absent snapshot is a 202. */
@@ -122,5 +126,5 @@ ep_nomenclatures(struct call *call)
 		&view, call, call->params.fournisseur, 0, false, &computed))
 		return;
 	send(call, &view);
-	rows_close(&view, call);
+	snapview_close(&view, call);
 }

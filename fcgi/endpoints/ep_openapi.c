@@ -5,9 +5,11 @@
 #include "common/digest.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/openapi/openapi.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/splice.h"
 #include "fcgi/settings.h"
+#include "fcgi/fail.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/call.h"
 
 #define DOCUMENT_MAX (4u << 20)
 
@@ -99,14 +101,13 @@ ep_openapi(struct call *call)
 		err = openapi_write(&text, buf_span(url));
 	if (err != ERR_OK) {
 		buf_fini(&text);
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 		return;
 	}
 	digest_sha256((uint8_t *)tag, buf_span(&text));
 	reply_header(call->reply, "Content-Type", "application/json");
 	reply_header(call->reply, "Access-Control-Allow-Origin", "*");
-	if (!rows_not_modified(
-		call, tag, sizeof(tag) / sizeof(tag[0]), SPLICE_JSON))
+	if (!etag_matches(call, tag, sizeof(tag) / sizeof(tag[0]), SPLICE_JSON))
 		pieces_add(&call->reply->body, buf_span(&text));
 	buf_fini(&text);
 }

@@ -5,9 +5,12 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/rows/ready.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
+#include "fcgi/fail.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/snapview.h"
 
 /* 404; when other suppliers list it, they are named. */
 static void
@@ -22,7 +25,7 @@ absent(struct call *call, const struct listed *listed, struct span why)
 		buf_add_char(details, '}');
 	}
 	if (buf_end(details) != ERR_OK) {
-		rows_storage_failed(call, buf_end(details));
+		fail_storage(call, buf_end(details));
 		return;
 	}
 	reply_error(call->reply, 404, CODE_NOT_FOUND, why, buf_span(details));
@@ -41,7 +44,7 @@ absent_at(struct call *call, const struct listed *listed, struct span supplier)
 }
 
 static void
-send(struct call *call, struct rows_view *view, uint32_t row,
+send(struct call *call, struct snapview *view, uint32_t row,
     const struct listed *listed, bool computed)
 {
 	const struct snap_head *head = snapshot_head(view->pinned->snap);
@@ -55,7 +58,7 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	enum err err;
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (rows_not_modified(call, tag, 6, SPLICE_JSON))
+	if (etag_matches(call, tag, 6, SPLICE_JSON))
 		return;
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->live, call->params.enrich, &call->params.fields,
@@ -63,7 +66,7 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	pieces_text(body, "{\"data\":");
 	err = splice_row(call->serving->splice, row, body);
 	if (err != ERR_OK) {
-		rows_storage_failed(call, rows_blame(call, view, err));
+		fail_storage(call, snapview_blame(call, view, err));
 		return;
 	}
 	pieces_drop_last(body);
@@ -73,16 +76,16 @@ send(struct call *call, struct rows_view *view, uint32_t row,
 	pieces_add(body, buf_span(codes));
 	if (buf_end(codes) != ERR_OK)
 		body->err = buf_end(codes);
-	rows_member_time(body, "computedAt", head->computed_ms);
-	rows_member_day(body, "donneesAu", head->as_of_day);
-	rows_member_bool(body, "computedOnDemand", computed);
+	members_time(body, "computedAt", head->computed_ms);
+	members_day(body, "donneesAu", head->as_of_day);
+	members_bool(body, "computedOnDemand", computed);
 	pieces_text(body, "}}");
 }
 
 static void
 at_supplier(struct call *call, const struct listed *listed)
 {
-	struct rows_view view;
+	struct snapview view;
 	bool computed;
 	uint32_t row;
 	enum err err;
@@ -96,13 +99,13 @@ at_supplier(struct call *call, const struct listed *listed)
 	else if (err == ERR_NOT_FOUND)
 		absent_at(call, listed, call->params.fournisseur);
 	else
-		rows_storage_failed(call, rows_blame(call, &view, err));
-	rows_close(&view, call);
+		fail_storage(call, snapview_blame(call, &view, err));
+	snapview_close(&view, call);
 }
 
 /* The best row so far, among those with a snapshot. */
 struct best {
-	struct rows_view view;
+	struct snapview view;
 	uint32_t row;
 	int64_t ca;
 };
@@ -111,10 +114,10 @@ struct best {
 static enum err
 consider(struct best *best, struct call *call, struct span supplier)
 {
-	struct rows_view view;
+	struct snapview view;
 	const int64_t *ca;
 	uint32_t row;
-	enum err err = rows_open(&view, call, supplier, 0);
+	enum err err = snapview_open(&view, call, supplier, 0);
 
 	/* Another supplier's row instead would look like an answer. */
 	if (err == ERR_NOT_READY && view.damaged)
@@ -127,11 +130,11 @@ consider(struct best *best, struct call *call, struct span supplier)
 	    : snapshot_find(view.pinned->snap, call->path[0], &row);
 	if (err == ERR_OK &&
 	    (best->view.pinned == NULL || ca[row] > best->ca)) {
-		rows_drop(&best->view, call);
+		snapview_drop(&best->view, call);
 		*best = (struct best){view, row, ca[row]};
 	} else {
-		rows_blame(call, &view, err);
-		rows_drop(&view, call);
+		snapview_blame(call, &view, err);
+		snapview_drop(&view, call);
 	}
 	return err;
 }
@@ -166,12 +169,12 @@ anywhere(struct call *call, const struct listed *listed)
 			err = ERR_OK;
 	}
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (best.view.pinned == NULL)
 		absent_anywhere(call, listed, may_be_computed);
 	else
 		send(call, &best.view, best.row, listed, false);
-	rows_close(&best.view, call);
+	snapview_close(&best.view, call);
 }
 
 void
@@ -181,7 +184,7 @@ ep_product(struct call *call)
 	enum err err = listed_find(&listed, call);
 
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (call->params.fournisseur.len > 0)
 		at_supplier(call, listed);
 	else

@@ -8,11 +8,12 @@
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/ready.h"
-#include "fcgi/rows/rows.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/state.h"
+#include "fcgi/fail.h"
+#include "fcgi/rows/snapview.h"
 
 #define ITEMS_MAX 10000
 
@@ -78,7 +79,7 @@ ep_pending(struct call *call)
 	jsonw_object_end(&answer->json);
 	answer_end(answer);
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 }
 
 /* --- what a buyer decides ------------------------------------------------- */
@@ -261,7 +262,7 @@ are_known(struct deciding *deciding)
 	struct call *call = deciding->call;
 	const struct proposal_verdict *verdict = &deciding->verdict;
 	struct buf *details = &call->serving->details;
-	struct rows_view view;
+	struct snapview view;
 	unsigned unknown = 0;
 	uint32_t row;
 	bool computed;
@@ -284,7 +285,7 @@ are_known(struct deciding *deciding)
 		jsonw_quote(details, codein);
 	}
 	buf_add_text(details, "]}");
-	rows_close(&view, call);
+	snapview_close(&view, call);
 	if (unknown > 0)
 		reply_error(call->reply, 404, CODE_NOT_FOUND,
 		    SPAN("This supplier does not have every one of these "
@@ -407,7 +408,7 @@ decide(struct deciding *deciding)
 	else if (err == ERR_BUSY)
 		refuse_all(deciding);
 	else
-		rows_write_failed(call, err);
+		fail_write(call, err);
 }
 
 static void
@@ -421,7 +422,7 @@ run(struct call *call, enum proposal_action action)
 		return;
 	err = read_body(&deciding);
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (body_ok(call, deciding.doc) && are_known(&deciding))
 		decide(&deciding);
 	codemap_free(deciding.named);

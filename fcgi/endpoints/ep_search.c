@@ -10,11 +10,19 @@
 #include "fcgi/rows/splice.h"
 #include "fcgi/search/across.h"
 #include "lmdb-schema/facts/live.h"
+#include "fcgi/rows/rowset.h"
+#include "fcgi/fail.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/snapview.h"
 
 struct search {
 	struct call *call;
 	struct across across;
-	struct rows_pages pages;
+	struct paging pages;
 	int64_t first, count; /* the page's rows, of all that match */
 	bool elsewhere; /* where requests may take longer */
 };
@@ -28,17 +36,17 @@ ask(struct search *search)
 {
 	struct call *call = search->call;
 	int64_t limit =
-	    call->params.limit == 0 ? ROWS_LIMIT : call->params.limit;
+	    call->params.limit == 0 ? PAGING_LIMIT : call->params.limit;
 	enum err err = across_ask(&search->across, call->params.fournisseur);
 
 	if (err != ERR_OK)
 		return err;
 	search->pages =
-	    rows_pages(call->params.page, limit, search->across.total);
-	search->count = rows_page_of(&search->first, &search->pages);
+	    paging_of(call->params.page, limit, search->across.total);
+	search->count = paging_rows(&search->first, &search->pages);
 	/* To pass over many rows takes as long as to show them. */
 	search->elsewhere = search->count > 0 &&
-	    search->first + search->count > ROWS_DUMP &&
+	    search->first + search->count > ROWSET_DUMP &&
 	    !call->request->slow_pool;
 	return search->elsewhere
 	    ? ERR_OK
@@ -63,16 +71,16 @@ add_meta(struct pieces *body, const struct search *search)
 	char text[160];
 
 	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
-	rows_int(body, search->across.suppliers);
-	rows_member_int(body, "sansSnapshot", search->across.absent);
-	rows_member_bool(body, "complet", !search->pages.more);
+	members_number(body, search->across.suppliers);
+	members_int(body, "sansSnapshot", search->across.absent);
+	members_bool(body, "complet", !search->pages.more);
 	if (search->across.absent > 0) {
 		snprintf(text, sizeof(text),
 		    "%lld fournisseur(s) sans snapshot : leurs articles n'ont "
 		    "pas été cherchés ; /grid les calcule un "
 		    "par un.",
 		    (long long)search->across.absent);
-		rows_member_text(body, "avertissement", span_of(text));
+		members_text(body, "avertissement", span_of(text));
 	}
 	pieces_text(body, "}}");
 }
@@ -85,10 +93,10 @@ add_rows(struct search *search)
 	enum err err = ERR_OK;
 
 	for (int64_t i = 0; i < search->count && err == ERR_OK; i++) {
-		const struct rows_view *view;
+		const struct snapview *view;
 		uint32_t row;
 
-		if (!rows_flush(call, i))
+		if (!reply_flush_row(call->reply, i))
 			break; /* the reply has kept the failure */
 		err = across_next(&search->across, &view, &row);
 		if (err != ERR_OK)
@@ -96,10 +104,11 @@ add_rows(struct search *search)
 		if (i == 0)
 			splice_begin(splice, view->pinned->snap, view->ranges,
 			    call->serving->live, call->params.enrich,
-			    &call->params.fields, rows_form(call->request));
+			    &call->params.fields,
+			    negotiate_form(call->request));
 		else
 			splice_turn(splice, view->pinned->snap, view->ranges);
-		err = rows_blame(
+		err = snapview_blame(
 		    call, view, splice_row(splice, row, &call->reply->body));
 	}
 	return err;
@@ -110,21 +119,21 @@ send(struct search *search)
 {
 	struct call *call = search->call;
 	struct pieces *body = &call->reply->body;
-	enum splice_form form = rows_form(call->request);
+	enum splice_form form = negotiate_form(call->request);
 	const uint64_t tag[] = {
 	    search->across.tag, live_network_generation(call->serving->live)};
 	enum err err;
 
-	rows_headers(call, form, false);
-	if (rows_not_modified(call, tag, 2, form))
+	negotiate_headers(call, form, false);
+	if (etag_matches(call, tag, 2, form))
 		return;
 	if (search->elsewhere) {
 		ready_hand_over(call);
 		return;
 	}
-	rows_page_headers(call, &search->pages, form);
+	paging_headers(call, &search->pages, form);
 	splice_columns(call->serving->splice, &call->params.fields);
-	if (search->count > ROWS_GATHERED)
+	if (search->count > ROWSET_GATHERED)
 		reply_stream(call->reply, -1);
 	if (form == SPLICE_JSON)
 		pieces_text(body, "{\"data\":[");
@@ -135,11 +144,11 @@ send(struct search *search)
 		if (search->count > 0)
 			pieces_drop_last(body);
 		pieces_text(body, "]");
-		rows_pagination(body, &search->pages);
+		paging_member(body, &search->pages);
 		add_meta(body, search);
 	}
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 }
 
 static bool
@@ -153,9 +162,9 @@ make_query(struct rowset_query *query, struct call *call)
 	    .live = call->serving->live,
 	    .sort = params->sort,
 	    .descending = params->descending};
-	err = rows_words(&query->words, call, params->q);
+	err = call_fold(&query->words, call, params->q);
 	if (err != ERR_OK) {
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 		return false;
 	}
 	if (query->words.len == 0)
@@ -179,8 +188,8 @@ ep_search(struct call *call)
 	if (err == ERR_OK)
 		send(&search);
 	else if (err == ERR_NOT_FOUND)
-		rows_no_supplier(call, call->params.fournisseur);
+		fail_no_supplier(call, call->params.fournisseur);
 	else
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	across_end(&search.across);
 }

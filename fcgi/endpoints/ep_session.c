@@ -10,11 +10,12 @@
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/ready.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/attempts.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/store/store.h"
+#include "fcgi/fail.h"
+#include "fcgi/call.h"
 
 #define PLACE_WAIT_MS 5000
 
@@ -113,7 +114,7 @@ log_in(struct call *call, struct span user, struct span password)
 		reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 		    "The name or the password is not right.");
 	else
-		rows_write_failed(call, err);
+		fail_write(call, err);
 	digest_forget(token, sizeof(token));
 }
 
@@ -134,7 +135,7 @@ log_in_alone(struct call *call, struct span user, struct span password)
 	} else if (err == ERR_BUSY)
 		refuse_for_now(call);
 	else
-		rows_write_failed(call, err);
+		fail_write(call, err);
 }
 
 /* A password takes a tenth of a second and 64 MB: pages do not wait for it. */

@@ -247,6 +247,14 @@ reply_flush_some(struct reply *reply)
 	pieces_clear(body);
 }
 
+bool
+reply_flush_row(struct reply *reply, int64_t nth)
+{
+	if (reply->streaming && nth % 64 == 0)
+		reply_flush_some(reply);
+	return reply->err == ERR_OK;
+}
+
 enum err
 reply_end(struct reply *reply)
 {

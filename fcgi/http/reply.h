@@ -62,6 +62,13 @@ void reply_stream(struct reply *reply, int64_t length);
 /* While streaming: puts what has been gathered when it is worth a call. */
 void reply_flush_some(struct reply *reply);
 
+/*
+ * The same, looked at for every 64th row. Call it before the `nth` row is
+ * added, not after: the comma behind the last row can then be taken back.
+ * False when a write failed, as the client has gone.
+ */
+bool reply_flush_row(struct reply *reply, int64_t nth);
+
 /* Puts what is left. ERR_OK: all is out. */
 enum err reply_end(struct reply *reply);
 

@@ -1,13 +1,14 @@
 #include "fcgi/rows/ready.h"
 
 #include "fcgi/rows/on_demand.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
+#include "fcgi/fail.h"
+#include "fcgi/rows/snapview.h"
 
 #define RETRY_SECONDS 5
 
@@ -100,30 +101,30 @@ renew(struct call *call)
 }
 
 static bool
-compute(struct rows_view *view, struct call *call, struct span supplier)
+compute(struct snapview *view, struct call *call, struct span supplier)
 {
 	enum err err = on_demand_compute(call, supplier);
 
 	if (err == ERR_OK)
 		err = renew(call);
 	if (err == ERR_OK)
-		err = rows_pin(view, call, supplier, 0);
+		err = snapview_pin(view, call, supplier, 0);
 	if (err != ERR_OK)
 		tell_failure(call, supplier, err);
 	return err == ERR_OK;
 }
 
 bool
-ready_snapshot(struct rows_view *view, struct call *call, struct span supplier,
+ready_snapshot(struct snapview *view, struct call *call, struct span supplier,
     uint64_t generation, bool may_compute, bool *computed)
 {
 	enum err err = check_known(call, supplier);
 
 	*computed = false;
 	if (err == ERR_OK)
-		err = rows_pin(view, call, supplier, generation);
+		err = snapview_pin(view, call, supplier, generation);
 	else if (err == ERR_NOT_FOUND) {
-		rows_no_supplier(call, supplier);
+		fail_no_supplier(call, supplier);
 		return false;
 	}
 	if (err == ERR_OK)
@@ -134,7 +135,7 @@ ready_snapshot(struct rows_view *view, struct call *call, struct span supplier,
 		    "begin again with its first page, without snapshot.",
 		    SPAN_ARG(supplier));
 	else if (err != ERR_NOT_READY)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	else if (generation != 0)
 		reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "This generation of supplier %.*s cannot be read.",
@@ -153,7 +154,7 @@ ready_snapshot(struct rows_view *view, struct call *call, struct span supplier,
 }
 
 bool
-ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
+ready_supplier(struct snapview *view, struct call *call, struct span supplier,
     uint64_t generation, bool may_compute, bool *computed)
 {
 	enum err err;
@@ -161,8 +162,8 @@ ready_supplier(struct rows_view *view, struct call *call, struct span supplier,
 	if (!ready_snapshot(
 		view, call, supplier, generation, may_compute, computed))
 		return false;
-	err = rows_add_ranges(view, call);
+	err = snapview_add_ranges(view, call);
 	if (err != ERR_OK)
-		rows_storage_failed(call, err);
+		fail_storage(call, err);
 	return err == ERR_OK;
 }

@@ -11,18 +11,18 @@
 #include "common/span.h"
 
 struct call;
-struct rows_view;
+struct snapview;
 
 /*
  * True: *view is open, and *computed says whether it was computed now. False:
  * the answer is made (404, 202, 500), or the slow pool is to be asked. The
  * view is without ranges: for who shows no rows.
  */
-bool ready_snapshot(struct rows_view *view, struct call *call,
+bool ready_snapshot(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation, bool compute, bool *computed);
 
 /* The same with the ranges of today. */
-bool ready_supplier(struct rows_view *view, struct call *call,
+bool ready_supplier(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation, bool compute, bool *computed);
 
 /* The 202 of a supplier that has no snapshot. */

@@ -41,6 +41,15 @@ struct rowlist {
 	uint32_t *rows;
 };
 
+/* Answers of more rows are streamed; others are gathered first. */
+#define ROWSET_GATHERED 2048
+
+/*
+ * Answers of more rows belong to the slow pool: many at once must not take the
+ * threads that serve pages, and nginx must not compress them.
+ */
+#define ROWSET_DUMP 5000
+
 struct rowset {
 	uint32_t total;
 	const uint32_t *order; /* NULL: the rows' own order */

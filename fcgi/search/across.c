@@ -10,6 +10,9 @@
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/search/crossing.h"
 #include "lmdb-schema/facts/source.h"
+#include "fcgi/rows/rowset.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/snapview.h"
 
 struct found {
 	uint32_t *rows;
@@ -100,7 +103,7 @@ new_stream(struct across *across, uint32_t place)
 
 /* What one supplier has, in the order asked for, as a stream. */
 static enum err
-add_stream(struct across *across, const struct rows_view *view, uint32_t place,
+add_stream(struct across *across, const struct snapview *view, uint32_t place,
     uint32_t *rows, uint32_t count)
 {
 	struct snapshot *snap = view->pinned->snap;
@@ -112,7 +115,7 @@ add_stream(struct across *across, const struct rows_view *view, uint32_t place,
 		err = rowset_order(
 		    rows, count, snap, view->ranges, &across->query);
 	if (err != ERR_OK || count == 0)
-		return rows_blame(across->call, view, err);
+		return snapview_blame(across->call, view, err);
 	stream = new_stream(across, place);
 	stream->view = view;
 	stream->rows = rows;
@@ -213,7 +216,7 @@ rows_fit(const uint32_t *rows, uint32_t count, uint32_t all)
 static enum err
 add_share(struct across *across, uint32_t place, uint32_t *rows, uint32_t count)
 {
-	const struct rows_view *view;
+	const struct snapview *view;
 	enum err err = roster_view(&view, across->roster, across->call, place);
 
 	if (err != ERR_OK)
@@ -318,7 +321,7 @@ ask_loose(struct across *across, const struct roster *roster)
 	err = match_each(&rows, slices, roster->hays, roster->loose_count,
 	    across->query.words, &blame);
 	if (err != ERR_OK && roster->loose_count > 0)
-		rows_blame(
+		snapview_blame(
 		    across->call, &roster->views[roster->loose[blame]], err);
 	kept = across_keep(across, rows.rows);
 	if (err == ERR_OK)
@@ -338,7 +341,7 @@ ask(struct across *across, struct roster *roster)
 		err = ask_loose(across, roster);
 	across->suppliers += roster->count;
 	across->absent += roster->absent;
-	across->tag = rows_mix(across->tag, &roster->tag, sizeof(roster->tag));
+	across->tag = etag_mix(across->tag, &roster->tag, sizeof(roster->tag));
 	return err;
 }
 

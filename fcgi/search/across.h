@@ -10,8 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fcgi/rows/rows.h"
 #include "fcgi/rows/rowset.h"
+
+struct call;
+struct snapview;
 
 struct across {
 	struct call *call;
@@ -55,4 +57,4 @@ enum err across_seek(struct across *across, int64_t first, int64_t count);
 
 /* The next one; good until across_end(), and in the answer until it is put. */
 enum err across_next(
-    struct across *across, const struct rows_view **view, uint32_t *row);
+    struct across *across, const struct snapview **view, uint32_t *row);

@@ -8,6 +8,7 @@
 #include "fcgi/rows/shown.h"
 #include "fcgi/search/across.h"
 #include "fcgi/search/crossing.h"
+#include "fcgi/rows/snapview.h"
 
 /* The text between the quotes of a JSON string, folded as sorts are. */
 static void
@@ -35,7 +36,7 @@ turn(struct across *across, struct stream *stream)
 static enum err
 load_value(struct across *across, struct stream *stream)
 {
-	const struct rows_view *view = stream->view;
+	const struct snapview *view = stream->view;
 	struct snapshot *snap = view->pinned->snap;
 	struct span value;
 
@@ -77,7 +78,7 @@ load(struct across *across, struct stream *stream)
 		stream->row = stream->rows[stream->at];
 	if (across->count > 1)
 		err = load_value(across, stream);
-	return rows_blame(across->call, stream->view, err);
+	return snapview_blame(across->call, stream->view, err);
 }
 
 /* The text between the quotes: a quote would sort after a blank. */
@@ -139,7 +140,7 @@ blame_broken(struct across *across)
 {
 	if (across->broken == NULL)
 		return ERR_OK;
-	return rows_blame(across->call, across->broken->view, ERR_DAMAGED);
+	return snapview_blame(across->call, across->broken->view, ERR_DAMAGED);
 }
 
 static void
@@ -207,7 +208,7 @@ build_heap(struct across *across)
 static enum err
 open_rank(struct across *across, uint32_t rank)
 {
-	const struct rows_view *view;
+	const struct snapview *view;
 	uint32_t place;
 	enum err err;
 
@@ -322,7 +323,7 @@ across_seek(struct across *across, int64_t first, int64_t count)
 }
 
 enum err
-across_next(struct across *across, const struct rows_view **view, uint32_t *row)
+across_next(struct across *across, const struct snapview **view, uint32_t *row)
 {
 	*view = across->heap[0]->view;
 	*row = across->heap[0]->row;

@@ -6,7 +6,7 @@
 
 /* Matches of one supplier, or of all in the book; and how far a merge is. */
 struct stream {
-	const struct rows_view *view; /* of the row at `at` */
+	const struct snapview *view; /* of the row at `at` */
 	const uint32_t *rows; /* in the order asked for; the book's: ranks */
 	uint32_t count, at;
 	bool of_book;

@@ -9,6 +9,7 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
+#include "fcgi/rows/snapview.h"
 
 /* Suppliers in a part, when all are more than may be open. */
 #define PART 64
@@ -31,7 +32,7 @@ roster_slot_new(void)
 }
 
 static void
-close_view(struct kept *kept, struct rows_view *view)
+close_view(struct kept *kept, struct snapview *view)
 {
 	ranges_release(view->ranges);
 	if (view->pinned != NULL)
@@ -106,11 +107,11 @@ roster_slot_tick(struct roster_slot *slot, int64_t seconds)
 }
 
 enum err
-roster_view(const struct rows_view **out, struct roster *roster,
+roster_view(const struct snapview **out, struct roster *roster,
     struct call *call, unsigned place)
 {
 	struct kept *kept = (struct kept *)roster;
-	struct rows_view *view = &roster->views[place];
+	struct snapview *view = &roster->views[place];
 	enum err err = ERR_OK;
 
 	*out = view;
@@ -120,7 +121,7 @@ roster_view(const struct rows_view **out, struct roster *roster,
 	}
 	pthread_mutex_lock(&kept->lock);
 	if (!atomic_load_explicit(&kept->open[place], memory_order_relaxed)) {
-		err = rows_open_known(
+		err = snapview_open_known(
 		    view, call, kept->codes[place], kept->generations[place]);
 		if (err == ERR_OK)
 			atomic_store_explicit(

@@ -20,14 +20,16 @@
 #include <stdint.h>
 
 #include "fcgi/rows/match.h"
-#include "fcgi/rows/rows.h"
 #include "lmdb-schema/search/wordbook.h"
 
 #define ROSTER_NOWHERE UINT32_MAX
 
+struct call;
+struct snapview;
+
 struct roster {
 	unsigned count; /* suppliers; in the order of their codes */
-	struct rows_view *views; /* of each; get at one by roster_view() */
+	struct snapview *views; /* of each; get at one by roster_view() */
 	/* Those that the book does not answer for, and their places above. */
 	struct haystack *hays;
 	unsigned *loose;
@@ -69,7 +71,7 @@ enum err roster_one(
     struct roster **out, struct call *call, struct span supplier);
 
 /* The view at a place, opened when it was not; good as long as the roster. */
-enum err roster_view(const struct rows_view **out, struct roster *roster,
+enum err roster_view(const struct snapview **out, struct roster *roster,
     struct call *call, unsigned place);
 
 void roster_release(struct roster *roster); /* NULL is fine */

@@ -9,6 +9,8 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/proposal.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/snapview.h"
 
 /*
  * From so many suppliers on the book is wanted, and made anew when so many, or
@@ -38,7 +40,7 @@ begin(struct making *making, struct call *call, unsigned room)
 	pthread_mutex_init(&kept->lock, NULL);
 	roster = &kept->roster;
 	kept->snapcache = call->server->snapcache;
-	roster->views = calloc(room + 1u, sizeof(struct rows_view));
+	roster->views = calloc(room + 1u, sizeof(struct snapview));
 	roster->hays = calloc(room + 1u, sizeof(struct haystack));
 	roster->loose = calloc(room + 1u, sizeof(*roster->loose));
 	kept->open = calloc(room + 1u, sizeof(*kept->open));
@@ -58,7 +60,7 @@ end(struct roster **out, struct making *making, enum err err)
 	if (err == ERR_OK) {
 		struct roster *roster = &making->kept->roster;
 
-		roster->tag = rows_mix(
+		roster->tag = etag_mix(
 		    roster->tag, &roster->absent, sizeof(roster->absent));
 		*out = roster;
 	} else if (making->kept != NULL)
@@ -77,7 +79,7 @@ count(struct making *making, struct span supplier, uint64_t generation,
 	    live_gamme_generation(serving->live, supplier),
 	    proposal_version(serving->state, supplier)};
 
-	roster->tag = rows_mix(roster->tag, parts, sizeof(parts));
+	roster->tag = etag_mix(roster->tag, parts, sizeof(parts));
 	making->kept->generations[roster->count++] = generation;
 	making->kept->rows += rows;
 }
@@ -88,18 +90,18 @@ add(struct making *making, struct span supplier, uint64_t generation)
 {
 	struct kept *kept = making->kept;
 	struct roster *roster = &kept->roster;
-	struct rows_view *view = &roster->views[roster->count];
+	struct snapview *view = &roster->views[roster->count];
 	struct haystack *hay = &roster->hays[roster->loose_count];
 	enum err err = generation == 0
-	    ? rows_open(view, making->call, supplier, 0)
-	    : rows_open_known(view, making->call, supplier, generation);
+	    ? snapview_open(view, making->call, supplier, 0)
+	    : snapview_open_known(view, making->call, supplier, generation);
 
 	if (err != ERR_OK)
 		return err;
-	err = rows_blame(
+	err = snapview_blame(
 	    making->call, view, haystack_of(hay, view->pinned->snap));
 	if (err != ERR_OK) {
-		rows_drop(view, making->call);
+		snapview_drop(view, making->call);
 		return err;
 	}
 	atomic_init(&kept->open[roster->count], 1);

@@ -12,6 +12,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
+#include "fcgi/rows/snapview.h"
 
 struct world world;
 
@@ -210,11 +211,12 @@ world_call(void)
 	return call;
 }
 
-struct rows_view
+struct snapview
 world_view(struct call *call, const char *supplier)
 {
-	struct rows_view view;
+	struct snapview view;
 
-	ck_assert_int_eq(rows_open(&view, call, span_of(supplier), 0), ERR_OK);
+	ck_assert_int_eq(
+	    snapview_open(&view, call, span_of(supplier), 0), ERR_OK);
 	return view;
 }

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "fcgi/call.h"
-#include "fcgi/rows/rows.h"
 #include "fcgi/settings.h"
+#include "fcgi/rows/snapview.h"
 
 struct world {
 	struct settings settings;
@@ -48,4 +48,4 @@ const char *world_header(const char *name);
 struct call world_call(void);
 
 /* The current snapshot of a supplier, and letting go of it. */
-struct rows_view world_view(struct call *call, const char *supplier);
+struct snapview world_view(struct call *call, const char *supplier);

@@ -8,12 +8,13 @@
 
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
+#include "fcgi/rows/snapview.h"
 
 #define MOST 4096
 
 static struct excerpts *excerpts;
 static struct call call;
-static struct rows_view view;
+static struct snapview view;
 static const struct columns some = {{5, 0}}, others = {{6, 0}};
 static char longest[EXCERPT_MAX];
 
@@ -45,7 +46,7 @@ drop(void)
 {
 	pretended = 0;
 	excerpts_free(excerpts);
-	rows_close(&view, &call);
+	snapview_close(&view, &call);
 	world_close();
 }
 
@@ -93,7 +94,7 @@ END_TEST
 START_TEST(each_list_of_fields_and_snapshot_has_its_own_rows)
 {
 	struct excerpt *first = get(&some), *second = get(&others), *third;
-	struct rows_view other = world_view(&call, "S2");
+	struct snapview other = world_view(&call, "S2");
 
 	third = excerpts_get(excerpts, other.pinned->snap, &some);
 	ck_assert_ptr_nonnull(third);
@@ -103,7 +104,7 @@ START_TEST(each_list_of_fields_and_snapshot_has_its_own_rows)
 	excerpt_release(first);
 	excerpt_release(second);
 	excerpt_release(third);
-	rows_close(&other, &call);
+	snapview_close(&other, &call);
 }
 END_TEST
 

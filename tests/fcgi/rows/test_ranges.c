@@ -10,9 +10,10 @@
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
+#include "fcgi/rows/snapview.h"
 
 static struct call call;
-static struct rows_view view;
+static struct snapview view;
 
 static void
 look(void)
@@ -24,7 +25,7 @@ look(void)
 static void
 look_away(void)
 {
-	rows_close(&view, &call);
+	snapview_close(&view, &call);
 	live_view_rest(world.serving->live);
 	catalog_view_rest(world.serving->catalog);
 	state_view_rest(world.serving->state);

@@ -1,5 +1,13 @@
-/* tests/fcgi/rows/test_rows.c: fcgi/rows/rows.h */
-#include "fcgi/rows/rows.h"
+/*
+ * tests/fcgi/rows/test_rows.c: what surrounds the rows of an answer:
+ * fcgi/rows/negotiate.h, fcgi/rows/paging.h, fcgi/rows/etag.h and
+ * fcgi/rows/snapview.h
+ */
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/snapview.h"
+#include "fcgi/rows/splice.h"
 
 #include <stdio.h>
 
@@ -36,12 +44,12 @@ START_TEST(accept_chooses_the_form)
 
 	request_init(&request);
 	request.accept = span_of(forms[_i].accept);
-	ck_assert_int_eq(rows_form(&request), forms[_i].form);
+	ck_assert_int_eq(negotiate_form(&request), forms[_i].form);
 }
 END_TEST
 
 static const struct {
-	struct rows_pages is;
+	struct paging is;
 } page_sums[] = {
     {{1, 10, 0, 0, false}},
     {{1, 10, 1, 1, false}},
@@ -56,9 +64,8 @@ static const struct {
 
 START_TEST(pages_are_counted_without_overflow)
 {
-	const struct rows_pages *want = &page_sums[_i].is;
-	struct rows_pages got =
-	    rows_pages(want->page, want->limit, want->total);
+	const struct paging *want = &page_sums[_i].is;
+	struct paging got = paging_of(want->page, want->limit, want->total);
 
 	ck_assert_int_eq(got.pages, want->pages);
 	ck_assert_int_eq(got.more, want->more);
@@ -68,12 +75,12 @@ END_TEST
 
 START_TEST(omitted_limit_is_the_total)
 {
-	struct rows_pages got = rows_pages(1, 0, 7);
+	struct paging got = paging_of(1, 0, 7);
 
 	ck_assert_int_eq(got.limit, 7);
 	ck_assert_int_eq(got.pages, 1);
 	ck_assert(!got.more);
-	ck_assert_int_eq(rows_pages(1, 0, 0).pages, 0);
+	ck_assert_int_eq(paging_of(1, 0, 0).pages, 0);
 }
 END_TEST
 
@@ -103,7 +110,7 @@ START_TEST(tags_compare_weakly)
 
 	world.request.uri = SPAN("/x");
 	call = world_call();
-	ck_assert(!rows_not_modified(&call, &generation, 1, SPLICE_JSON));
+	ck_assert(!etag_matches(&call, &generation, 1, SPLICE_JSON));
 	head = buf_span(&call.reply->head);
 	ck_assert(span_starts(head, SPAN("ETag: W/\"")));
 	tag = span_sub(head, 8, 18);
@@ -116,8 +123,8 @@ START_TEST(tags_compare_weakly)
 		    at + 3);
 	world.request.if_none_match = span_of(sent);
 	reply_restart(call.reply);
-	ck_assert_int_eq(rows_not_modified(&call, &generation, 1, SPLICE_JSON),
-	    tags[_i].matches);
+	ck_assert_int_eq(
+	    etag_matches(&call, &generation, 1, SPLICE_JSON), tags[_i].matches);
 	ck_assert_int_eq(call.reply->status, tags[_i].matches ? 304 : 200);
 }
 END_TEST
@@ -133,7 +140,7 @@ START_TEST(tag_depends_on_all_that_decides)
 		if (i == 3)
 			world.request.uri = SPAN("/y");
 		call = world_call();
-		rows_not_modified(&call, i == 1 ? other : one, 2,
+		etag_matches(&call, i == 1 ? other : one, 2,
 		    i == 2 ? SPLICE_CSV : SPLICE_JSON);
 		ck_assert(span_copy(seen[i], sizeof(seen[i]),
 		    span_sub(buf_span(&call.reply->head), 0, 28)));
@@ -145,14 +152,16 @@ END_TEST
 
 START_TEST(generation_that_is_not_kept_is_told_apart)
 {
-	struct rows_view view;
+	struct snapview view;
 	struct call call = world_call();
 
-	ck_assert_int_eq(rows_open(&view, &call, SPAN("S1"), 1), ERR_NOT_FOUND);
-	ck_assert_int_eq(rows_open(&view, &call, SPAN("S3"), 0), ERR_NOT_READY);
-	ck_assert_int_eq(rows_open(&view, &call, SPAN("S1"), 0), ERR_OK);
-	rows_close(&view, &call);
-	rows_close(&view, &call);
+	ck_assert_int_eq(
+	    snapview_open(&view, &call, SPAN("S1"), 1), ERR_NOT_FOUND);
+	ck_assert_int_eq(
+	    snapview_open(&view, &call, SPAN("S3"), 0), ERR_NOT_READY);
+	ck_assert_int_eq(snapview_open(&view, &call, SPAN("S1"), 0), ERR_OK);
+	snapview_close(&view, &call);
+	snapview_close(&view, &call);
 }
 END_TEST
 

@@ -7,9 +7,10 @@
 
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
+#include "fcgi/rows/snapview.h"
 
 static struct call call;
-static struct rows_view view;
+static struct snapview view;
 static struct code_filter codes[4];
 static struct rowset_query query;
 static struct rowset set;
@@ -29,7 +30,7 @@ make(void)
 static void
 drop(void)
 {
-	rows_close(&view, &call);
+	snapview_close(&view, &call);
 	world_close();
 }
 

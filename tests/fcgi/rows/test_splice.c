@@ -10,9 +10,10 @@
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
+#include "fcgi/rows/snapview.h"
 
 static struct call call;
-static struct rows_view view;
+static struct snapview view;
 static struct splice splice;
 static struct pieces pieces;
 static char text[1 << 16];
@@ -30,7 +31,7 @@ make(void)
 static void
 drop(void)
 {
-	rows_close(&view, &call);
+	snapview_close(&view, &call);
 	splice_fini(&splice);
 	pieces_fini(&pieces);
 	world_close();
@@ -272,7 +273,7 @@ END_TEST
 static void
 change(const char *words)
 {
-	rows_close(&view, &call);
+	snapview_close(&view, &call);
 	live_view_rest(world.serving->live);
 	catalog_view_rest(world.serving->catalog);
 	state_view_rest(world.serving->state);

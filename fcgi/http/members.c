@@ -1,0 +1,87 @@
+#include "fcgi/http/members.h"
+
+#include "common/date.h"
+#include "common/jsonw.h"
+#include "common/num.h"
+#include "fcgi/http/pieces.h"
+
+void
+members_number(struct pieces *body, int64_t value)
+{
+	char text[NUM_TEXT_MAX];
+
+	pieces_copy(body, text, num_int_text(text, value));
+}
+
+void
+members_int(struct pieces *body, const char *name, int64_t value)
+{
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_text(body, "\":");
+	members_number(body, value);
+}
+
+void
+members_bool(struct pieces *body, const char *name, bool value)
+{
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_add(body, value ? SPAN("\":true") : SPAN("\":false"));
+}
+
+void
+members_quote(struct pieces *body, struct span text)
+{
+	struct buf quoted;
+
+	if (jsonw_is_plain(text)) {
+		pieces_text(body, "\"");
+		pieces_add(body, text);
+		pieces_text(body, "\"");
+		return;
+	}
+	buf_init(&quoted, 1 << 20);
+	jsonw_quote(&quoted, text);
+	pieces_add(body, buf_span(&quoted));
+	if (buf_end(&quoted) != ERR_OK && body->err == ERR_OK)
+		body->err = buf_end(&quoted);
+	buf_fini(&quoted);
+}
+
+void
+members_text(struct pieces *body, const char *name, struct span text)
+{
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_text(body, "\":");
+	members_quote(body, text);
+}
+
+void
+members_null_text(struct pieces *body, const char *name, struct span text)
+{
+	if (text.len > 0) {
+		members_text(body, name, text);
+		return;
+	}
+	pieces_text(body, ",\"");
+	pieces_add(body, span_of(name));
+	pieces_text(body, "\":null");
+}
+
+void
+members_time(struct pieces *body, const char *name, int64_t ms)
+{
+	char text[DATE_TEXT_MAX];
+
+	members_text(body, name, span_make(text, date_instant_text(text, ms)));
+}
+
+void
+members_day(struct pieces *body, const char *name, int32_t day)
+{
+	char text[DATE_TEXT_MAX];
+
+	members_text(body, name, span_make(text, date_day_text(text, day)));
+}

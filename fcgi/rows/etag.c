@@ -1,0 +1,59 @@
+#include "fcgi/rows/etag.h"
+
+#include "fcgi/call.h"
+#include "fcgi/route.h"
+#include "lmdb-schema/key.h"
+#include "fcgi/rows/splice.h"
+
+uint64_t
+etag_mix(uint64_t hash, const void *data, size_t len)
+{
+	const unsigned char *bytes = data;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash ^ hash >> 32;
+}
+
+/* True when the list names the tag; weak and strong tags compare alike. */
+static bool
+names_tag(struct span list, struct span tag)
+{
+	struct span item, rest = list;
+
+	if (span_eq(span_trim(list), SPAN("*")))
+		return true;
+	while (span_cut(&item, &rest, ',')) {
+		item = span_trim(item);
+		if (span_starts(item, SPAN("W/")))
+			item = span_from(item, 2);
+		if (span_eq(item, tag))
+			return true;
+	}
+	return false;
+}
+
+bool
+etag_matches(struct call *call, const uint64_t *generations, unsigned count,
+    enum splice_form form)
+{
+	char text[] = "W/\"0123456789abcdef\"";
+	struct span tag = span_from(span_of(text), 2);
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	hash = etag_mix(hash, generations, count * sizeof(*generations));
+	hash = etag_mix(hash, call->request->uri.ptr, call->request->uri.len);
+	hash = etag_mix(hash, &form, sizeof(form));
+	key_generation_text(text + 3, hash);
+	text[3 + KEY_GENERATION_LEN] = '"';
+	reply_header_text(call->reply, "ETag", span_of(text));
+	/* An answer that needs no key is the same for every client. */
+	reply_header_text(call->reply, "Cache-Control",
+	    call->route->auth == ROUTE_OPEN ? SPAN("public, no-cache")
+					    : SPAN("private, no-cache"));
+	if (call->request->if_none_match.len == 0 ||
+	    !names_tag(call->request->if_none_match, tag))
+		return false;
+	call->reply->status = 304;
+	return true;
+}

@@ -1,0 +1,185 @@
+#include "fcgi/rows/paging.h"
+
+#include <string.h>
+
+#include "common/num.h"
+#include "fcgi/call.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/splice.h"
+
+/* The longest address that links are made of: as it came, and escaped. */
+#define LINK_URI_MAX 1024
+#define LINK_BASE_MAX (3 * LINK_URI_MAX + 8)
+#define LINK_MAX 2000
+
+struct paging
+paging_of(int64_t page, int64_t limit, int64_t total)
+{
+	struct paging pages = {page, limit, total, 0, false};
+
+	if (limit == 0) /* 0 is no limit that a client may ask for */
+		pages.limit = total > 0 ? total : 1;
+	if (total > 0)
+		pages.pages = limit == 0 ? 1 : (total - 1) / limit + 1;
+	pages.more = page < pages.pages;
+	return pages;
+}
+
+int64_t
+paging_rows(int64_t *first, const struct paging *pages)
+{
+	__int128 before = (__int128)(pages->page - 1) * pages->limit;
+
+	*first = before < pages->total ? (int64_t)before : pages->total;
+	return pages->total - *first < pages->limit ? pages->total - *first
+						    : pages->limit;
+}
+
+void
+paging_meta(struct pieces *body, const struct paging *pages, int64_t shown,
+    const char *how)
+{
+	pieces_text(body, "\"complet\":");
+	pieces_add(body, pages->more ? SPAN("false") : SPAN("true"));
+	if (!pages->more)
+		return;
+	pieces_text(body, ",\"avertissement\":\"");
+	members_number(body, shown);
+	pieces_text(body, " lignes obtenues sur ");
+	members_number(body, pages->total);
+	pieces_text(body, " : ");
+	pieces_add(body, span_of(how));
+	pieces_text(body, "\"");
+}
+
+void
+paging_member(struct pieces *body, const struct paging *pages)
+{
+	pieces_text(body, ",\"pagination\":{\"page\":");
+	members_number(body, pages->page);
+	members_int(body, "limit", pages->limit);
+	members_int(body, "total", pages->total);
+	members_int(body, "totalPages", pages->pages);
+	members_bool(body, "hasMore", pages->more);
+	pieces_text(body, "}");
+}
+
+/* Bytes that a link holds as %XX. */
+static const bool escaped_in_link[256] = {
+    [0 ... ' '] = true,
+    ['<'] = true,
+    ['>'] = true,
+    ['"'] = true,
+    ['\\'] = true,
+    ['^'] = true,
+    ['`'] = true,
+    ['{'] = true,
+    ['|'] = true,
+    ['}'] = true,
+    [0x7f ... 0xff] = true,
+};
+
+/* Up to three bytes of link for each byte of the address. */
+static char *
+add_raw(char *to, struct span raw)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < raw.len; i++) {
+		unsigned char c = (unsigned char)raw.ptr[i];
+
+		if (!escaped_in_link[c]) {
+			*to++ = (char)c;
+			continue;
+		}
+		*to++ = '%';
+		*to++ = digits[c >> 4];
+		*to++ = digits[c & 15];
+	}
+	return to;
+}
+
+/* The request's address without the page, ready for one: "/path?q=a&page=". */
+static struct span
+link_base(char base[LINK_BASE_MAX], struct call *call)
+{
+	const struct query *query = &call->query;
+	struct span uri = call->request->uri;
+	struct span raw, rest = query->raw;
+	unsigned place = 0;
+	char *to = add_raw(base, span_sub(uri, 0, span_find(uri, '?')));
+	char sign = '?';
+
+	/* The pairs stand in the order of the raw pieces that are not empty. */
+	while (span_cut(&raw, &rest, '&')) {
+		if (raw.len == 0 ||
+		    span_eq(query->pairs[place++].name, SPAN("page")))
+			continue;
+		*to++ = sign;
+		to = add_raw(to, raw);
+		sign = '&';
+	}
+	*to++ = sign;
+	to = mempcpy(to, "page=", 5);
+	return span_make(base, (size_t)(to - base));
+}
+
+static void
+add_link(struct buf *head, struct span base, int64_t page, struct span rel)
+{
+	char text[NUM_TEXT_MAX];
+
+	buf_add_char(head, '<');
+	buf_add_span(head, base);
+	buf_add(head, text, num_int_text(text, page));
+	buf_add_text(head, ">; rel=\"");
+	buf_add_span(head, rel);
+	buf_add_char(head, '"');
+}
+
+static void
+link_header(struct call *call, const struct paging *pages)
+{
+	struct buf *head = &call->reply->head;
+	char text[LINK_BASE_MAX];
+	struct span base;
+
+	/* A long address has no links. */
+	if (pages->pages < 1 || call->request->uri.len > LINK_URI_MAX)
+		return;
+	base = link_base(text, call);
+	if (base.len > LINK_MAX)
+		return;
+	buf_add_text(head, "Link: ");
+	add_link(head, base, 1, SPAN("first"));
+	if (pages->page > 1) {
+		buf_add_text(head, ", ");
+		add_link(head, base,
+		    pages->page > pages->pages ? pages->pages : pages->page - 1,
+		    SPAN("prev"));
+	}
+	if (pages->more) {
+		buf_add_text(head, ", ");
+		add_link(head, base, pages->page + 1, SPAN("next"));
+	}
+	buf_add_text(head, ", ");
+	add_link(head, base, pages->pages, SPAN("last"));
+	buf_add_text(head, "\r\n");
+}
+
+void
+paging_headers(
+    struct call *call, const struct paging *pages, enum splice_form form)
+{
+	link_header(call, pages);
+	if (form == SPLICE_JSON)
+		return;
+	reply_header(call->reply, "X-Page", "%lld", (long long)pages->page);
+	reply_header(call->reply, "X-Limit", "%lld", (long long)pages->limit);
+	reply_header(
+	    call->reply, "X-Total-Count", "%lld", (long long)pages->total);
+	reply_header(
+	    call->reply, "X-Total-Pages", "%lld", (long long)pages->pages);
+	reply_header(
+	    call->reply, "X-Has-More", "%s", pages->more ? "true" : "false");
+}

@@ -1,0 +1,43 @@
+/*
+ * paging: which page of how many an answer shows, and how the answer says so:
+ * members of its JSON, headers, and links (RFC 8288).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fcgi/rows/splice.h"
+
+struct call;
+struct pieces;
+
+/* Rows a page without `limit`, in all lists but /grid. */
+#define PAGING_LIMIT 100
+
+struct paging {
+	int64_t page, limit, total, pages;
+	bool more; /* pages follow this one */
+};
+
+/* `limit` 0 is no limit: one page shows all. */
+struct paging paging_of(int64_t page, int64_t limit, int64_t total);
+
+/* How many rows the page shows; *first of all rows come before it. */
+int64_t paging_rows(int64_t *first, const struct paging *pages);
+
+/*
+ * "complet":..., and when pages follow "avertissement":..., which says how many
+ * of how many rows are shown and, by `how` in French, how to get the others.
+ */
+void paging_meta(struct pieces *body, const struct paging *pages, int64_t shown,
+    const char *how);
+#define PAGING_HOW_LIST \
+	"demander les pages suivantes, ou donner un limit plus grand."
+
+/* ,"pagination":{...} */
+void paging_member(struct pieces *body, const struct paging *pages);
+
+/* The links; and for forms without members the numbers, as headers. */
+void paging_headers(
+    struct call *call, const struct paging *pages, enum splice_form form);

@@ -1,0 +1,144 @@
+#include "fcgi/rows/snapview.h"
+
+#include "common/log.h"
+#include "fcgi/metrics.h"
+#include "fcgi/rows/on_demand.h"
+#include "fcgi/rows/ranges.h"
+#include "fcgi/rows/snapcache.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/snapshot/snapshot.h"
+
+/* Counts the damage; starts a computation when the generation is current. */
+static void
+tell_damage(struct call *call, struct span supplier, bool current)
+{
+	call->server->metrics->damages++;
+	if (current)
+		on_demand_begin(call, supplier);
+}
+
+static enum err
+pin_known(struct snapview *view, struct call *call, struct span supplier,
+    uint64_t generation)
+{
+	enum err err;
+
+	view->pinned = NULL;
+	view->ranges = NULL;
+	view->damaged = false;
+	err = snapcache_pin(
+	    &view->pinned, call->server->snapcache, supplier, generation);
+	if (err == ERR_DAMAGED) {
+		view->damaged = true;
+		tell_damage(call, supplier, true);
+	}
+	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
+		return ERR_NOT_READY; /* a computation heals it */
+	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL) {
+		err = snapview_blame(call, view, ERR_DAMAGED);
+		snapview_drop(view, call);
+	}
+	return err;
+}
+
+enum err
+snapview_add_ranges(struct snapview *view, struct call *call)
+{
+	struct serving *serving = call->serving;
+	enum err err = ranges_get(&view->ranges, view->pinned->ranges,
+	    view->pinned->snap, serving->live, serving->state);
+
+	/* Damage of a proposal or of a range of today is not the snapshot's. */
+	if (snapshot_is_damaged(view->pinned->snap))
+		snapview_blame(call, view, err);
+	if (err != ERR_OK)
+		snapview_drop(view, call);
+	return err;
+}
+
+enum err
+snapview_open_known(struct snapview *view, struct call *call,
+    struct span supplier, uint64_t generation)
+{
+	enum err err = pin_known(view, call, supplier, generation);
+
+	return err == ERR_OK ? snapview_add_ranges(view, call) : err;
+}
+
+enum err
+snapview_pin(struct snapview *view, struct call *call, struct span supplier,
+    uint64_t generation)
+{
+	struct catalog_view *catalog = call->serving->catalog;
+	struct catalog_entry entry;
+	enum err err;
+
+	*view = (struct snapview){NULL, NULL, false};
+	if (generation == 0) {
+		err = catalog_get(catalog, supplier, &entry);
+		if (err != ERR_OK)
+			return err == ERR_NOT_FOUND ? ERR_NOT_READY : err;
+		generation = entry.generation;
+	} else if (!catalog_keeps(catalog, supplier, generation))
+		return ERR_NOT_FOUND;
+	return pin_known(view, call, supplier, generation);
+}
+
+enum err
+snapview_open(struct snapview *view, struct call *call, struct span supplier,
+    uint64_t generation)
+{
+	enum err err = snapview_pin(view, call, supplier, generation);
+
+	return err == ERR_OK ? snapview_add_ranges(view, call) : err;
+}
+
+static void
+unpin(void *cache, void *pinned)
+{
+	snapcache_unpin(cache, pinned);
+}
+
+void
+snapview_close(struct snapview *view, struct call *call)
+{
+	ranges_release(view->ranges);
+	/* Without the hold the body would point to unmapped rows: fail it. */
+	if (view->pinned != NULL &&
+	    call_hold(call, unpin, call->server->snapcache, view->pinned) !=
+		ERR_OK)
+		call->reply->body.err = ERR_NO_MEMORY;
+	view->ranges = NULL;
+	view->pinned = NULL;
+}
+
+void
+snapview_drop(struct snapview *view, struct call *call)
+{
+	ranges_release(view->ranges);
+	snapcache_unpin(call->server->snapcache, view->pinned);
+	view->ranges = NULL;
+	view->pinned = NULL;
+}
+
+enum err
+snapview_blame(struct call *call, const struct snapview *view, enum err err)
+{
+	struct snapshot *snap;
+	uint64_t generation;
+	bool was_current;
+
+	if (err != ERR_DAMAGED || view->pinned == NULL)
+		return err;
+	snap = view->pinned->snap;
+	generation = snapshot_head(snap)->generation;
+	was_current = false;
+	if (catalog_disown(call->server->store, snapshot_supplier(snap),
+		generation, &was_current) == ERR_OK)
+		log_error("a damaged snapshot is used no more: supplier=%.*s "
+			  "generation=%016llx current=%s",
+		    SPAN_ARG(snapshot_supplier(snap)),
+		    (unsigned long long)generation, was_current ? "yes" : "no");
+	tell_damage(call, snapshot_supplier(snap), was_current);
+	return err;
+}

@@ -1,0 +1,56 @@
+/*
+ * snapview: a supplier's snapshot as one request sees it: one pinned
+ * generation, and the ranges of today over it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fcgi/call.h"
+#include "fcgi/rows/ranges.h"
+#include "fcgi/rows/snapcache.h"
+
+struct snapview {
+	struct pinned *pinned;
+	struct ranges *ranges;
+	bool damaged; /* ERR_NOT_READY: the file exists, and is damaged */
+};
+
+/*
+ * Pins the current generation, or `generation` when it is not 0, without the
+ * ranges of today: for endpoints that show no rows. Pair with snapview_close()
+ * or snapview_drop().
+ *
+ *   ERR_NOT_READY  never computed, or its file is damaged: compute it
+ *   ERR_NOT_FOUND  that generation is not kept any more
+ */
+enum err snapview_pin(struct snapview *view, struct call *call,
+    struct span supplier, uint64_t generation);
+
+/* Adds the ranges of today; a failure has dropped the view. */
+enum err snapview_add_ranges(struct snapview *view, struct call *call);
+
+/* Both. */
+enum err snapview_open(struct snapview *view, struct call *call,
+    struct span supplier, uint64_t generation);
+
+/* The same for a generation that the catalogue has just named. */
+enum err snapview_open_known(struct snapview *view, struct call *call,
+    struct span supplier, uint64_t generation);
+
+/*
+ * Ends the view. The body may refer to its rows: the pin is held until the
+ * answer is put.
+ */
+void snapview_close(struct snapview *view, struct call *call);
+
+/* Ends the view at once, when the body refers to nothing of it. */
+void snapview_drop(struct snapview *view, struct call *call);
+
+/*
+ * Passes `err` on. ERR_DAMAGED also disowns the view's snapshot, so that one
+ * answer fails and the next request has the supplier computed anew.
+ */
+enum err snapview_blame(
+    struct call *call, const struct snapview *view, enum err err);
