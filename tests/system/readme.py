@@ -29,6 +29,8 @@ ARTICLES = quickstart.ARTICLES
 ELSEWHERE = {
     "tools/quickstart": "it has run before",
     "tools/check": "it runs this",
+    "tools/dev/install-packages.sh": "tools/check",
+    "tools/dev/deb.sh": "tests/system/systemd.sh",
     "./autogen.sh": "tests/system/install.sh and fresh.sh",
     "sudo apt install": "tests/system/systemd.sh",
     "sudo systemctl enable": "tests/system/systemd.sh",
