@@ -6,9 +6,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Statuses are counted by these; what is none of them counts as the last. */
-static const int statuses[METRICS_STATUSES] = {
-    200, 202, 304, 400, 401, 404, 500, 0};
+/* Each status of reply.c's table; any other counts as the last, "other". */
+static const int statuses[METRICS_STATUSES] = {200, 202, 204, 304, 400, 401,
+    403, 404, 405, 409, 413, 415, 429, 500, 503, 0};
+
+/* From a page's microseconds to a computation's limit, [compute] timeout. */
+static const int64_t edges_us[METRICS_BUCKETS - 1] = {50, 100, 250, 500, 1000,
+    2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000,
+    5000000, 10000000, 30000000, 60000000, 120000000, 300000000};
 
 struct metrics *
 metrics_new(void)
@@ -108,8 +113,7 @@ bucket_of(int64_t took_us)
 {
 	unsigned i = 0;
 
-	for (int64_t edge = 50; i + 1 < METRICS_BUCKETS && took_us > edge;
-	     edge *= 2)
+	while (i + 1 < METRICS_BUCKETS && took_us > edges_us[i])
 		i++;
 	return i;
 }
@@ -170,15 +174,14 @@ write_histogram(struct buf *buf, const struct metrics *metrics, unsigned i,
     const char *name)
 {
 	unsigned long long sum = 0;
-	int64_t edge = 50;
 
-	for (unsigned k = 0; k < METRICS_BUCKETS; k++, edge *= 2) {
+	for (unsigned k = 0; k < METRICS_BUCKETS; k++) {
 		sum += get(&metrics->latency[i][k]);
 		if (k + 1 < METRICS_BUCKETS)
 			buf_addf(buf,
 			    "gridapi_request_seconds_bucket{endpoint=\"%s\","
 			    "le=\"%g\"} %llu\n",
-			    name, (double)edge / 1e6, sum);
+			    name, (double)edges_us[k] / 1e6, sum);
 		else
 			buf_addf(buf,
 			    "gridapi_request_seconds_bucket{endpoint=\"%s\","

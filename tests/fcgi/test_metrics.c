@@ -69,12 +69,20 @@ static const struct {
 } statuses[] = {
     {200, "200"},
     {202, "202"},
+    {204, "204"},
     {304, "304"},
     {400, "400"},
     {401, "401"},
+    {403, "403"},
     {404, "404"},
+    {405, "405"},
+    {409, "409"},
+    {413, "413"},
+    {415, "415"},
+    {429, "429"},
     {500, "500"},
-    {405, "other"},
+    {503, "503"},
+    {418, "other"},
     {0, "other"},
 };
 
@@ -102,13 +110,42 @@ START_TEST(times_fall_into_their_buckets)
 	metrics_count(metrics, 0, 200, 3600 * (int64_t)1000000000);
 	ck_assert(has_line(BUCKET "\"5e-05\"} 1"));
 	ck_assert(has_line(BUCKET "\"0.0001\"} 3"));
-	ck_assert(has_line(BUCKET "\"0.0002\"} 3"));
+	ck_assert(has_line(BUCKET "\"0.00025\"} 3"));
+	ck_assert(has_line(BUCKET "\"300\"} 3"));
 	ck_assert(has_line(BUCKET "\"+Inf\"} 4"));
 	ck_assert(
 	    has_line("gridapi_request_seconds_count{endpoint=\"grid\"} 4"));
 	ck_assert(has_line("gridapi_request_seconds_sum{endpoint=\"grid\"} "
 			   "3600.000201"));
 #undef BUCKET
+}
+END_TEST
+
+/* A computation takes seconds, and ends at [compute] timeout, 300 s. */
+static const struct {
+	int took_s;
+	const char *below, *from;
+} computations[] = {
+    {2, "1", "2.5"},
+    {20, "10", "30"},
+    {100, "60", "120"},
+    {299, "120", "300"},
+};
+
+START_TEST(computations_are_told_apart_by_their_seconds)
+{
+	char line[128];
+
+	metrics_count(
+	    metrics, 0, 200, computations[_i].took_s * (int64_t)1000000000);
+	snprintf(line, sizeof(line),
+	    "gridapi_request_seconds_bucket{endpoint=\"grid\",le=\"%s\"} 0",
+	    computations[_i].below);
+	ck_assert(has_line(line));
+	snprintf(line, sizeof(line),
+	    "gridapi_request_seconds_bucket{endpoint=\"grid\",le=\"%s\"} 1",
+	    computations[_i].from);
+	ck_assert(has_line(line));
 }
 END_TEST
 
@@ -204,6 +241,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, answers_are_counted_by_endpoint_and_status, 0,
 	    (int)(sizeof(statuses) / sizeof(statuses[0])));
 	tcase_add_test(tc, times_fall_into_their_buckets);
+	tcase_add_loop_test(tc, computations_are_told_apart_by_their_seconds, 0,
+	    (int)(sizeof(computations) / sizeof(computations[0])));
 	tcase_add_test(tc, an_answer_in_no_time_is_in_the_histogram);
 	tcase_add_test(tc, what_a_dead_worker_held_is_held_no_more);
 	tcase_add_test(tc, there_is_always_a_place);

@@ -129,7 +129,9 @@ def a_failed_answer_is_cut():
         # Nothing of this one had left: the client is told.
         reply = grid.get("/api/v1/fail/10")
         assert reply.status == 502, reply.status
-        assert json.loads(reply.body)["error"]["code"] == "internal_error"
+        error = json.loads(reply.body)["error"]
+        assert error["code"] == "internal_error", error
+        assert error["message"].startswith("The worker broke off"), error
 
 
 def a_killed_worker_cuts_its_answer_and_is_replaced():
@@ -564,11 +566,12 @@ def nginx_errors_are_json():
         assert full.status == 404, full.status
         grid.pool.send_signal(signal.SIGTERM)
         grid.pool.wait(PATIENCE)
-        for path in ("/api/v1/ok/5", "/app/x", "/healthz"):
+        for path in ("/api/v1/ok/5", "/app/x", "/healthz", "/readyz"):
             for method in ("GET", "POST"):
                 reply = grid.get(path, method, body=b"{}")
                 assert reply.status == 502, (path, reply.status)
                 check_error(reply, "internal_error")
+                assert b"No worker could be reached" in reply.body, reply.body
 
 
 def a_worker_that_says_nothing_in_time_is_an_error():
@@ -618,9 +621,51 @@ def the_log_tells_requests_and_no_keys():
         for line in text.splitlines():
             entry = json.loads(line)
             assert len(entry["request_id"]) == 32
-            assert float(entry["worker_seconds"]) >= 0
+            assert entry["worker_seconds"] >= 0
             assert entry["status"] in (200, 404)
         assert key not in grid.log()
+
+
+def figures_in_the_log_are_numbers():
+    def is_number(value):
+        return isinstance(value, (int, float))
+    with stack() as grid:
+        grid.get("/api/v1/ok/5")
+        open_gate(grid)
+        grid.get(GATE)  # by way of the slow pool: two workers had it
+        grid.get("/api/v1/ok/20000", headers={"Accept-Encoding": "gzip"})
+        grid.get("/nothing")  # no worker had it
+        path = grid.path("log/access.log")
+        wait_until(lambda: open(path).read().count("\n") >= 4, "lines")
+        # nginx's processes write when they like: not in order.
+        entries = {entry["uri"]: entry for entry in map(json.loads, open(path))}
+        none = entries["/nothing"]
+        for entry in entries.values():
+            if entry is none:
+                continue
+            assert entry["worker_status"] == 200, entry
+            assert is_number(entry["worker_seconds"]), entry
+        for entry in entries.values():
+            for name in ("status", "bytes", "seconds"):
+                assert is_number(entry[name]), entry
+            for name in ("worker_status", "worker_seconds", "compressed"):
+                assert entry[name] is None or is_number(entry[name]), entry
+        assert none["worker_status"] is None, none
+        assert none["worker_seconds"] is None, none
+
+
+def probes_are_not_for_those_whom_a_proxy_serves():
+    with stack() as grid:
+        for path in ("/healthz", "/readyz", "/metrics"):
+            assert grid.get(path).status != 403, path
+            for name in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via",
+                         "X-Forwarded-Proto", "X-Forwarded-Host"):
+                reply = grid.get(path, headers={name: "192.0.2.1"})
+                assert reply.status == 403, (path, name, reply.status)
+                check_error(reply, "forbidden")
+        # What is for everybody passes through a proxy as before.
+        reply = grid.get("/api/v1/ok/5", headers={"X-Forwarded-For": "::2"})
+        assert reply.status == 200, reply.status
 
 
 run_tests([
@@ -646,4 +691,6 @@ run_tests([
     a_worker_that_says_nothing_in_time_is_an_error,
     refusals_are_counted_and_slowed_down,
     the_log_tells_requests_and_no_keys,
+    figures_in_the_log_are_numbers,
+    probes_are_not_for_those_whom_a_proxy_serves,
 ])
