@@ -11,6 +11,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
+#include "common/siphash.h"
 #include "common/span.h"
 #include "fcgi/http/params.h"
 #include "fcgi/http/pieces.h"
@@ -51,11 +52,16 @@ struct server {
 	struct key_uses *uses;
 };
 
-/* The key that was found good last, and of which commit of the state. */
+/*
+ * The API key that was found valid last, and at which commit of the state. Of
+ * its text only a hash is kept, under a random key of this thread: a core file
+ * or a stray read gives away no API key.
+ */
 struct known_key {
+	uint8_t secret[SIPHASH_KEY_LEN];
+	uint8_t hash[SIPHASH_LEN];
+	bool valid; /* false: no key is known */
 	uint64_t commit;
-	char text[ACCESS_KEY_MAX]; /* empty: none */
-	size_t text_len;
 	char id[ACCESS_ID_LEN + 1], name[ACCESS_NAME_MAX + 1];
 	bool may_propose;
 };

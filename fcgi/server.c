@@ -148,6 +148,8 @@ serving_new(struct server *server)
 	buf_init(&serving->ranks, RANKS_MAX);
 	serving->arena = arena_new(ARENA_MAX);
 	if (serving->arena == NULL ||
+	    digest_random(serving->key.secret, sizeof(serving->key.secret)) !=
+		ERR_OK ||
 	    live_view_open(&serving->live, server->store) != ERR_OK ||
 	    catalog_view_open(&serving->catalog, server->store) != ERR_OK ||
 	    state_view_open(&serving->state, server->store) != ERR_OK) {

@@ -146,6 +146,32 @@ START_TEST(use_is_noted_once_a_key_and_written_later)
 }
 END_TEST
 
+START_TEST(a_thread_keeps_no_key_in_plain)
+{
+	const struct known_key *known = &world.serving->key;
+	struct span key = span_of(world_key());
+
+	ck_assert_int_eq(world_ask("/api/v1/fournisseurs"), 200);
+	ck_assert(span_eq(span_of(known->name), SPAN("test")));
+	ck_assert_ptr_null(memmem(known, sizeof(*known), key.ptr, key.len));
+	/* The secret half alone is not kept either. */
+	key = span_from(key, sizeof("grid_") + ACCESS_ID_LEN);
+	ck_assert_uint_gt(key.len, 16);
+	ck_assert_ptr_null(memmem(known, sizeof(*known), key.ptr, key.len));
+}
+END_TEST
+
+START_TEST(threads_hash_one_key_differently)
+{
+	struct serving *other = serving_new(world.server);
+
+	ck_assert_ptr_nonnull(other);
+	ck_assert_mem_ne(other->key.secret, world.serving->key.secret,
+	    sizeof(other->key.secret));
+	serving_free(other);
+}
+END_TEST
+
 START_TEST(uncounted_refusal_is_handed_to_nginx)
 {
 	world.request.api_key = SPAN("no");
@@ -168,6 +194,8 @@ test_suite(void)
 	tcase_add_test(tc, a_key_is_what_it_is_now);
 	tcase_add_test(tc, refusal_is_the_same_whatever_was_wrong);
 	tcase_add_test(tc, use_is_noted_once_a_key_and_written_later);
+	tcase_add_test(tc, a_thread_keeps_no_key_in_plain);
+	tcase_add_test(tc, threads_hash_one_key_differently);
 	tcase_add_test(tc, uncounted_refusal_is_handed_to_nginx);
 	suite_add_tcase(suite, tc);
 	return suite;
