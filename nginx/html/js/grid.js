@@ -23,6 +23,10 @@ ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
 
 const PAGES_KEPT = 40;
 const PINNED = new Set(["codein", "libelle1"]);
+const LONGEST_LABEL = 480;
+const SCROLLBAR = 18;
+/* A phone shows these beside one another, the label always. */
+const NARROW = {libelle1: 136, codeGamme: 110, totalCa: 88};
 
 const localeText = french ? {
 	ariaSortableColumn: "Entrée pour trier",
@@ -52,11 +56,13 @@ function definition({name, width}, wide) {
 
 	return {
 		field: name, colId: name, headerName: of.label,
-		width: width ?? of.width, minWidth: 64, wrapHeaderText: true,
+		width: wide ? width ?? of.width : NARROW[name] ?? of.width,
+		minWidth: 64, wrapHeaderText: true,
 		sortable: of.sortable, ...cellOptions(of.kind),
 		sortingOrder: of.left ? ["asc", "desc", null] :
 		    ["desc", "asc", null],
-		pinned: wide && PINNED.has(name) ? "left" : null,
+		pinned: (wide ? PINNED.has(name) : name === "libelle1") ?
+		    "left" : null,
 		lockPinned: true,
 		cellClass: `kind-${of.kind}` + (of.left ? "" : " right"),
 		headerClass: of.left ? "" : "right",
@@ -83,17 +89,22 @@ export function makeGrid(host, tell) {
 	    slice: (from, to) => rows.source.slice(from, to,
 		orderOf(sorts())),
 	    changed: tell.selected, failed: tell.unchosen});
+	let filled = null; /* the label's width that fill() chose */
 	let rowNow = null;
 	let pressed = null; /* the article that a click was on */
 	/* Who has the rows, {source, loaded}. */
 	let rows = null;
 
 	const keep = ({finished = true, source}) => {
-		if (!finished || source === "api" || source === "gridOptionsChanged")
+		/* A phone's order and widths are not the desk's. */
+		if (!finished || !wide.matches || source === "api" ||
+		    source === "gridOptionsChanged")
 			return;
 		keepColumns(api.getColumnState()
 		    .filter(({colId, hide}) => !hide && !colId.startsWith("ag-"))
-		    .map(({colId, width}) => ({name: colId, width})));
+		    .map(({colId, width}) => colId === "libelle1" &&
+			width === filled ? {name: colId} :
+			{name: colId, width}));
 	};
 	const api = createGrid(host, {
 		theme: "legacy",
@@ -118,6 +129,7 @@ export function makeGrid(host, tell) {
 		suppressMovableColumns: false,
 		suppressDragLeaveHidesColumns: true,
 		suppressOverlays: ["loading", "noRows"],
+		onGridSizeChanged: () => fill(),
 		onColumnMoved: keep,
 		onColumnResized: keep,
 		onSortChanged() {
@@ -176,9 +188,34 @@ export function makeGrid(host, tell) {
 	    at?.getAttribute("col-id") ?? api.getAllDisplayedColumns()[0]));
 
 	function definitions() {
-		return [ticks.definition, ...shownColumns().map((one) =>
+		const shown = shownColumns();
+
+		if (!wide.matches)
+			shown.sort((a, b) => (b.name in NARROW) -
+			    (a.name in NARROW));
+		return [ticks.definition, ...shown.map((one) =>
 		    definition(one, wide.matches))];
 	}
+	/*
+	 * Labels take what a wide screen leaves, unless the buyer has set
+	 * their width.
+	 */
+	function fill() {
+		const label = shownColumns()
+		    .find(({name}) => name === "libelle1");
+
+		if (!wide.matches || label === undefined || label.width != null)
+			return;
+		const others = api.getColumnState()
+		    .filter(({colId, hide}) => !hide && colId !== "libelle1")
+		    .reduce((sum, {width}) => sum + width, 0);
+		const left = host.clientWidth - SCROLLBAR - others;
+
+		filled = Math.round(Math.min(Math.max(left,
+		    column("libelle1").width), LONGEST_LABEL));
+		api.setColumnWidths([{key: "libelle1", newWidth: filled}]);
+	}
+
 	const sorts = () => api.getColumnState().filter(({sort}) => sort);
 
 	function orderOf(sortModel) {
@@ -257,8 +294,10 @@ export function makeGrid(host, tell) {
 		},
 		/* Asks anew for the pages it has, in place. */
 		refresh: () => api.refreshInfiniteCache(),
-		columnsChanged: () =>
-		    api.setGridOption("columnDefs", definitions()),
+		columnsChanged() {
+			api.setGridOption("columnDefs", definitions());
+			fill();
+		},
 		/* Map codein -> ranges, laid over the rows at hand. */
 		recorded(now) {
 			for (const [codein, ranges] of now)

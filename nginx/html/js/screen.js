@@ -90,6 +90,7 @@ export function openScreen(host, session, logOut) {
 	    panel.element);
 
 	host.append(el("div.screen", {},
+	    el("h1.unseen", {}, t("title")),
 	    el("a.skip", {href: "#articles", onclick(event) {
 		event.preventDefault();
 		grid.focus();

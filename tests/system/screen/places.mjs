@@ -45,6 +45,7 @@ export async function places(day, browser) {
 	await day.check("Back from another supplier comes to the article again",
 	    async () => {
 		await page.click("button.supplier");
+		await page.waitForSelector(".popup li:nth-child(2) .code");
 		const other = await page.locator(".popup li .code")
 		    .evaluateAll((all, not) => all.map((one) => one.textContent)
 			.find((code) => code !== not), SUPPLIER);
@@ -152,4 +153,36 @@ export async function places(day, browser) {
 		assert.deepEqual(page.problems, []);
 	});
 	await page.context().close();
+	await day.check("a phone shows supplier, label, range and turnover",
+	    async () => {
+		const phone = day.page = await open(browser, {hasTouch: true,
+		    isMobile: true, viewport: {width: 390, height: 844}});
+
+		for (const name of ["libelle1", "codeGamme", "totalCa"]) {
+			const box = await cell(phone, 0, name).boundingBox();
+
+			assert.ok(box.x >= 0 && box.x + box.width <= 390,
+			    `${name} ${JSON.stringify(box)}`);
+		}
+		assert.ok((await phone.locator(".supplier-name .words")
+		    .boundingBox()).width > 100);
+		await day.shot("phone");
+		await phone.context().close();
+	});
+	await day.check("a wide screen gives its room to the labels",
+	    async () => {
+		const wide = day.page = await open(browser,
+		    {viewport: {width: 1920, height: 1080}});
+		const ends = async () => {
+			const box = await cell(wide, 0, "trend").boundingBox();
+
+			return box.x + box.width;
+		};
+
+		assert.ok(await ends() > 1880, await ends());
+		assert.equal(await wide.locator("h1").textContent(),
+		    "Product Grid");
+		assert.deepEqual(wide.problems, []);
+	});
+	await day.page.context().close();
 }
