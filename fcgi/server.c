@@ -78,6 +78,8 @@ server_open(struct server **out, const struct settings *settings,
 	server->metrics = metrics;
 	err = store_open(&server->store, settings->data_dir, fault);
 	if (err == ERR_OK)
+		err = store_watch(server->store);
+	if (err == ERR_OK)
 		err = attempts_open(&server->attempts, server->store);
 	if (err == ERR_OK)
 		err = make_parts(server);

@@ -38,6 +38,7 @@ struct kv_walk {
 	struct kv_txn *txn;
 	MDB_cursor *cursor;
 	int first; /* what finding the first pair gave */
+	enum err beside; /* of the pairs before it and behind its end */
 	bool begun;
 	unsigned table;
 	size_t prefix_len;
@@ -158,15 +159,41 @@ txn_begin(struct kv_txn **out, struct kv *kv, bool writer)
 }
 
 enum err
-kv_read(struct kv_txn **out, struct kv *kv)
+kv_read_unwatched(struct kv_txn **out, struct kv *kv)
 {
 	return txn_begin(out, kv, false);
+}
+
+static enum err
+begin_watched(struct kv_txn **out, struct kv *kv, bool writer)
+{
+	struct kv_look look;
+	enum err err = kv_look_begin(&look, kv), sound;
+
+	*out = NULL;
+	if (err != ERR_OK)
+		return err;
+	err = txn_begin(out, kv, writer);
+	sound =
+	    kv_look_end(&look, err == ERR_OK ? kv_txn_id(*out) : KV_NO_COMMIT);
+	if (err == ERR_OK && sound != ERR_OK) {
+		kv_abort(*out);
+		*out = NULL;
+		err = sound;
+	}
+	return err;
+}
+
+enum err
+kv_read(struct kv_txn **out, struct kv *kv)
+{
+	return begin_watched(out, kv, false);
 }
 
 enum err
 kv_write(struct kv_txn **out, struct kv *kv)
 {
-	return txn_begin(out, kv, true);
+	return begin_watched(out, kv, true);
 }
 
 static void
@@ -224,13 +251,21 @@ kv_rest(struct kv_txn *reader)
 enum err
 kv_renew(struct kv_txn *reader)
 {
+	struct kv_look look;
+	enum err err;
 	int code;
 
 	kv_rest(reader);
+	err = kv_look_begin(&look, reader->kv);
+	if (err != ERR_OK)
+		return err;
 	code = mdb_txn_renew(reader->txn);
 	reader->resting = code != 0;
 	reader->stale = ~0u;
-	return kv_failed(reader->kv, "reading", code);
+	err = kv_look_end(&look, code == 0 ? kv_txn_id(reader) : KV_NO_COMMIT);
+	if (code == 0 && err != ERR_OK)
+		kv_rest(reader);
+	return code == 0 ? err : kv_failed(reader->kv, "reading", code);
 }
 
 uint64_t
@@ -291,22 +326,60 @@ cursor_of(MDB_cursor **out, struct kv_txn *txn, unsigned table)
 	return 0;
 }
 
+/* Whether what the cursor is moved to, if anything, has its own key. */
+static enum err
+compare_at(
+    struct kv_txn *txn, unsigned table, MDB_cursor *cursor, MDB_cursor_op where)
+{
+	MDB_val key = {0, NULL}, found = {0, NULL};
+	int code = mdb_cursor_get(cursor, &key, &found, where);
+	struct span value = span_of_val(found);
+
+	if (code != 0)
+		return code == MDB_NOTFOUND
+		    ? ERR_OK
+		    : kv_failed(txn->kv, "reading", code);
+	return kv_take_sum(txn->kv, table, span_of_val(key), &value);
+}
+
+/*
+ * A reader who does not find a key looks whether the records on both sides of
+ * its place are as they were written: the one that is looked for may be one of
+ * them, with another key. A writer mends what it finds by writing it anew.
+ */
+static enum err
+find(MDB_val *found, struct kv_txn *txn, unsigned table, struct span key)
+{
+	bool compare = txn->kv->sum != NULL && !txn->writer;
+	MDB_val name = val_of(key);
+	MDB_cursor *cursor;
+	int code = cursor_of(&cursor, txn, table);
+	enum err err;
+
+	if (code == 0)
+		code = mdb_cursor_get(
+		    cursor, &name, found, compare ? MDB_SET_RANGE : MDB_SET);
+	if (!compare || (code != 0 && code != MDB_NOTFOUND) ||
+	    (code == 0 && span_eq(span_of_val(name), key)))
+		return kv_failed(txn->kv, "reading", code);
+	*found = (MDB_val){0, NULL};
+	err = code == 0 ? compare_at(txn, table, cursor, MDB_GET_CURRENT)
+			: ERR_OK;
+	if (err == ERR_OK)
+		err = compare_at(
+		    txn, table, cursor, code == 0 ? MDB_PREV : MDB_LAST);
+	return err == ERR_OK ? ERR_NOT_FOUND : err;
+}
+
 enum err
 kv_get(struct kv_txn *txn, unsigned table, struct span key, struct span *value)
 {
 	MDB_val found = {0, NULL};
-	MDB_val name = val_of(key);
-	MDB_cursor *cursor;
-	int code = MDB_NOTFOUND;
+	enum err err =
+	    is_key(key) ? find(&found, txn, table, key) : ERR_NOT_FOUND;
 
-	if (is_key(key))
-		code = cursor_of(&cursor, txn, table);
-	if (is_key(key) && code == 0)
-		code = mdb_cursor_get(cursor, &name, &found, MDB_SET);
 	*value = span_of_val(found);
-	if (code != 0)
-		return kv_failed(txn->kv, "reading", code);
-	return kv_take_sum(txn->kv, table, key, value);
+	return err == ERR_OK ? kv_take_sum(txn->kv, table, key, value) : err;
 }
 
 static enum err
@@ -453,6 +526,20 @@ walk_seek(struct kv_walk *walk, struct span prefix, struct span from)
 	return mdb_cursor_get(walk->cursor, &key, &value, MDB_SET_RANGE);
 }
 
+/* The pair before the first may be one that belongs to the walk: see find(). */
+static void
+look_before(struct kv_walk *walk, struct span prefix, struct span from)
+{
+	if (walk->txn->kv->sum == NULL || walk->txn->writer ||
+	    (prefix.len == 0 && from.len == 0) ||
+	    (walk->first != 0 && walk->first != MDB_NOTFOUND))
+		return;
+	walk->beside = compare_at(walk->txn, walk->table, walk->cursor,
+	    walk->first == 0 ? MDB_PREV : MDB_LAST);
+	if (walk->first == 0)
+		walk->first = walk_seek(walk, prefix, from);
+}
+
 struct kv_walk *
 kv_walk_begin(
     struct kv_txn *txn, unsigned table, struct span prefix, struct span from)
@@ -469,9 +556,30 @@ kv_walk_begin(
 	walk->prefix_len = prefix.len;
 	walk->first =
 	    mdb_cursor_open(txn->txn, table_of(txn, table), &walk->cursor);
-	if (walk->first == 0)
+	if (walk->first == 0) {
 		walk->first = walk_seek(walk, prefix, from);
+		look_before(walk, prefix, from);
+	}
 	return walk;
+}
+
+static void
+look_behind(struct kv_walk *walk, struct span key, struct span value)
+{
+	if (walk->txn->kv->sum != NULL && !walk->txn->writer &&
+	    walk->beside == ERR_OK)
+		walk->beside =
+		    kv_take_sum(walk->txn->kv, walk->table, key, &value);
+}
+
+/* Said once; then it is the end. */
+static enum err
+take_beside(struct kv_walk *walk)
+{
+	enum err err = walk->beside;
+
+	walk->beside = ERR_OK;
+	return err;
 }
 
 enum err
@@ -492,9 +600,13 @@ kv_walk_next(struct kv_walk *walk, struct span *key, struct span *value)
 	walk->begun = true;
 	if (code == 0 &&
 	    !span_starts(
-		span_of_val(k), span_make(walk->prefix, walk->prefix_len)))
+		span_of_val(k), span_make(walk->prefix, walk->prefix_len))) {
 		code = MDB_NOTFOUND;
+		look_behind(walk, span_of_val(k), span_of_val(v));
+	}
 	walk->first = code; /* the end is the end when asked again */
+	if (code == MDB_NOTFOUND && walk->beside != ERR_OK)
+		return take_beside(walk);
 	if (code != 0)
 		return kv_failed(walk->txn->kv, "reading", code);
 	*key = span_of_val(k);

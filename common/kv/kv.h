@@ -83,7 +83,9 @@ void kv_close(struct kv *kv);
  * `sum` of the key and then the value, little-endian; `sum` goes on from the
  * sum before it, 0 at the beginning, as zlib's crc32_z() does. Whoever reads
  * a pair that has changed since is told ERR_DAMAGED; the log names it, once
- * when it is met again and again.
+ * when it is met again and again. A reader for whom a key is not there is told
+ * so, too, when a pair beside its place has changed: it may be that one, with
+ * another key. So is a walk with a prefix at its end, once.
  *
  * To be called before anything else is read or put, and in each process alike:
  * nothing in the file says so. Such an environment has no kv_reserve().
@@ -191,6 +193,15 @@ uint64_t kv_txn_id(const struct kv_txn *txn);
  * held up. What the values say is not looked at.
  */
 enum err kv_verify(struct kv *kv);
+
+/*
+ * From now on this process looks at the file's times and size when a
+ * transaction begins, at most each 10 ms, and verifies it as kv_verify() does
+ * when they have changed: at once where no commit was the reason, within a
+ * thousand times what it takes where one was. As long as it is found unsound,
+ * kv_read(), kv_renew() and kv_write() are ERR_DAMAGED.
+ */
+enum err kv_watch(struct kv *kv);
 
 /* Flushes all that was committed to the disk. */
 enum err kv_sync(struct kv *kv);

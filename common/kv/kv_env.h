@@ -9,6 +9,7 @@
 #include "common/kv/kv.h"
 
 struct MDB_env;
+struct kv_watch;
 
 struct kv {
 	struct MDB_env *env;
@@ -30,7 +31,35 @@ struct kv {
 	ino_t ino;
 	struct fs_stamp
 	    stamp; /* of an immutable one, when it was looked over */
+	bool opened; /* its tables are */
+	struct kv_watch *watch; /* NULL: nobody asked for it */
 };
+
+/*
+ * A look at a watched file, around each beginning of a transaction: first
+ * whether it may be touched at all, then, with the view's last commit, whether
+ * it is to be verified, which is done at once. Both are ERR_DAMAGED for one that
+ * is not sound, and told in the log. After a good begin there is always an end,
+ * with KV_NO_COMMIT when the transaction did not come about.
+ */
+#define KV_NO_COMMIT UINT64_MAX
+struct kv_look {
+	struct kv *kv; /* NULL: this is no time to look */
+	struct fs_stamp stamp;
+	int64_t now_ns;
+};
+enum err kv_look_begin(struct kv_look *look, struct kv *kv);
+enum err kv_look_end(struct kv_look *look, uint64_t commit);
+void kv_unwatch(struct kv *kv);
+
+/* LMDB's own descriptor of the file. */
+enum err kv_file(int *fd, struct kv *kv);
+
+/* Of the newest meta page, whether it is sound or not. */
+uint64_t kv_last_commit(struct kv *kv);
+
+/* kv_read() without a look. */
+enum err kv_read_unwatched(struct kv_txn **out, struct kv *kv);
 
 #define KV_SUM_BYTES sizeof(uint32_t)
 

@@ -84,6 +84,7 @@ kv_free(struct kv *kv)
 {
 	if (kv == NULL)
 		return;
+	kv_unwatch(kv);
 	if (kv->env != NULL)
 		mdb_env_close(kv->env);
 	for (unsigned i = 0; kv->names != NULL && i < kv->table_count; i++)
@@ -417,19 +418,33 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 		return err;
 	}
 	fs_stamp_of(&kv->stamp, st);
+	kv->opened = true;
 	list_add(kv, st);
 	*out = kv;
 	return ERR_OK;
 }
 
 enum err
+kv_file(int *fd, struct kv *kv)
+{
+	return kv_failed(kv, "measuring", mdb_env_get_fd(kv->env, fd));
+}
+
+uint64_t
+kv_last_commit(struct kv *kv)
+{
+	MDB_envinfo info;
+
+	return mdb_env_info(kv->env, &info) == 0 ? info.me_last_txnid : 0;
+}
+
+enum err
 kv_stamp(struct fs_stamp *stamp, struct kv *kv)
 {
 	int fd = -1;
-	int code = mdb_env_get_fd(kv->env, &fd);
+	enum err err = kv_file(&fd, kv);
 
-	return code == 0 ? fs_stamp(stamp, fd)
-			 : kv_failed(kv, "measuring", code);
+	return err == ERR_OK ? fs_stamp(stamp, fd) : err;
 }
 
 /* What was touched since it was opened is looked over as if it were new. */

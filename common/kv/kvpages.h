@@ -2,8 +2,11 @@
  * kvpages: whether a file of kv's may be walked.
  *
  * LMDB trusts what its pages say: one flipped byte in an index page leads it
- * outside the map, or into an assertion. This reads the two meta pages and
- * each index page, and holds every number in them against the file's size.
+ * outside the map, into an assertion, or past a record that is there. This
+ * reads the two meta pages and each index page, and holds every number in them
+ * against the file's size, every key against those beside and above it, the
+ * depth of the leaves and how many records they have against what the table
+ * says. So a record that is where its key belongs is found, and none is lost.
  * The values themselves are not read: for a file of a few large ones it takes
  * some microseconds, whatever their size.
  */
@@ -24,8 +27,9 @@ enum err kvpages_check(int fd, uint64_t file_bytes);
 enum err kvpages_check_head(int fd);
 
 /*
- * As kvpages_check() does, for a file that is written meanwhile, as the reader sees it whose
- * view is of that transaction: its pages stay put while it reads. ERR_BUSY
- * when later commits have overwritten where the view begins.
+ * As kvpages_check() does, for a file that is written meanwhile, as the reader
+ * sees it whose view is of that transaction: its pages stay put while it reads.
+ * The list of free pages is held against the pages in use. ERR_BUSY when later
+ * commits have overwritten where the view begins.
  */
 enum err kvpages_check_view(int fd, uint64_t transaction);

@@ -289,6 +289,16 @@ store_close(struct store *store)
 	free(store);
 }
 
+enum err
+store_watch(struct store *store)
+{
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++)
+		err = kv_watch(store->envs[i]);
+	return err;
+}
+
 int
 store_reap(struct store *store)
 {

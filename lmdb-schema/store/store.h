@@ -69,6 +69,12 @@ enum err store_open_unmarked(
 const char *store_dir(const struct store *store);
 
 /*
+ * Looks from now on whether anything but a commit writes into the environments
+ * (kv_watch()). Only before there are threads.
+ */
+enum err store_watch(struct store *store);
+
+/*
  * Lets go what processes that died while they read still hold back; how many
  * readers that were.
  */

@@ -189,7 +189,63 @@ START_TEST(a_flipped_bit_in_a_key_is_told_by_a_walk)
 	put(0, "other", SPAN("1"));
 	flip(scratch_path("a.mdb"), SPAN("akeyvalue"), 3);
 	ck_assert_str_eq(walk(0), "akex! other=1 ");
-	ck_assert_int_eq(get(0, "akey", SPAN("")), ERR_NOT_FOUND);
+	/* It cannot be said that it was never there. */
+	ck_assert_int_eq(get(0, "akey", SPAN("")), ERR_DAMAGED);
+	ck_assert_int_eq(get(0, "zero", SPAN("")), ERR_NOT_FOUND);
+	ck_assert_int_eq(get(0, "a", SPAN("")), ERR_DAMAGED);
+}
+END_TEST
+
+/* How a walk over the keys with that prefix ends, and how many it meets. */
+static enum err
+walk_prefix(unsigned *met, const char *prefix)
+{
+	struct kv_txn *txn;
+	struct kv_walk *walk;
+	struct span key, value;
+	enum err err;
+
+	*met = 0;
+	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
+	walk = kv_walk_begin(txn, 0, span_of(prefix), SPAN(""));
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK)
+		++*met;
+	if (err != ERR_NOT_FOUND) {
+		ck_assert_uint_eq(key.len, 0);
+		ck_assert_int_eq(
+		    kv_walk_next(walk, &key, &value), ERR_NOT_FOUND);
+	}
+	kv_walk_end(walk);
+	kv_abort(txn);
+	return err;
+}
+
+START_TEST(a_walk_that_a_pair_was_lost_to_says_so)
+{
+	unsigned met;
+
+	put(0, "a/1", SPAN("value 1"));
+	put(0, "a/2", SPAN("value 2"));
+	put(0, "d/1", SPAN("value 3"));
+	put(0, "d/2", SPAN("value 4"));
+	put(0, "k/1", SPAN("value 5"));
+	put(0, "p/1", SPAN("value 6"));
+	ck_assert_int_eq(walk_prefix(&met, "a/"), ERR_NOT_FOUND);
+	ck_assert_uint_eq(met, 2);
+	flip(scratch_path("a.mdb"), SPAN("a/2value 2"), 1); /* a.2 */
+	ck_assert_int_eq(walk_prefix(&met, "a/"), ERR_DAMAGED);
+	flip(scratch_path("a.mdb"), SPAN("a.2value 2"), 1);
+	flip(scratch_path("a.mdb"), SPAN("a/2value 2"), 0); /* `/2 */
+	flip(scratch_path("a.mdb"), SPAN("`/2value 2"), 0);
+	flip(scratch_path("a.mdb"), SPAN("d/1value 3"), 0); /* e/1 */
+	ck_assert_int_eq(walk_prefix(&met, "a/"), ERR_DAMAGED);
+	ck_assert_uint_eq(met, 2);
+	ck_assert_int_eq(walk_prefix(&met, "k/"), ERR_NOT_FOUND);
+	ck_assert_uint_eq(met, 1);
+	ck_assert_int_eq(walk_prefix(&met, "q/"), ERR_NOT_FOUND);
+	flip(scratch_path("a.mdb"), SPAN("p/1value 6"), 0); /* q/1 */
+	ck_assert_int_eq(walk_prefix(&met, "p/"), ERR_DAMAGED);
+	ck_assert_int_eq(walk_prefix(&met, "r/"), ERR_DAMAGED);
 }
 END_TEST
 
@@ -277,6 +333,7 @@ test_suite(void)
 	    tc, a_flipped_bit_is_told_and_no_value_comes_back, 0, 5 + 4);
 	tcase_add_test(tc, a_large_value_is_told_too);
 	tcase_add_test(tc, a_flipped_bit_in_a_key_is_told_by_a_walk);
+	tcase_add_test(tc, a_walk_that_a_pair_was_lost_to_says_so);
 	tcase_add_loop_test(
 	    tc, a_value_without_sum_or_with_anothers_is_told, 0, 3);
 	tcase_add_test(tc, a_damaged_pair_can_be_put_anew_or_removed);

@@ -144,6 +144,107 @@ START_TEST(a_writer_meanwhile_is_no_damage)
 }
 END_TEST
 
+/* What a reader, a writer and one who renews are told, all of them alike. */
+static enum err
+told(struct kv_txn *reader)
+{
+	struct kv_txn *txn;
+	enum err renewed, err;
+
+	/* Looks are 10 ms apart. */
+	usleep(12000);
+	renewed = kv_renew(reader);
+	kv_rest(reader);
+	err = kv_read(&txn, kv);
+	ck_assert_int_eq(err, renewed);
+	kv_abort(txn);
+	err = kv_write(&txn, kv);
+	ck_assert_int_eq(err, renewed);
+	kv_abort(txn);
+	return err;
+}
+
+/* Until it is no more: verified as often as it takes, 2 s at most. */
+static enum err
+told_at_last(struct kv_txn *reader, enum err until)
+{
+	enum err err = told(reader);
+
+	for (int i = 0; err != until && i < 150; i++)
+		err = told(reader);
+	return err;
+}
+
+/* The root of the table's tree: its first four bytes are its number. */
+static off_t
+root_page(int fd)
+{
+	uint64_t roots[2], commits[2];
+
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(pread(fd, &roots[i], 8, i * PAGE + 128), 8);
+		ck_assert_int_eq(pread(fd, &commits[i], 8, i * PAGE + 144), 8);
+	}
+	return (off_t)roots[commits[1] > commits[0]] * PAGE;
+}
+
+START_TEST(a_watched_file_that_is_overwritten_is_refused_until_it_is_mended)
+{
+	int fd = open(scratch_path("a.mdb"), O_RDWR | O_CLOEXEC);
+	struct kv_txn *reader;
+	char bytes[64] = {0};
+	off_t root = root_page(fd);
+
+	ck_assert_int_eq(kv_watch(kv), ERR_OK);
+	ck_assert_int_eq(kv_read(&reader, kv), ERR_OK);
+	ck_assert_int_eq(told(reader), ERR_OK);
+	swap(fd, root, bytes, sizeof(bytes));
+	ck_assert_int_eq(told_at_last(reader, ERR_DAMAGED), ERR_DAMAGED);
+	ck_assert_int_eq(quiet_lines(), 1);
+	swap(fd, root, bytes, sizeof(bytes));
+	ck_assert_int_eq(told_at_last(reader, ERR_OK), ERR_OK);
+	kv_abort(reader);
+	close(fd);
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
+START_TEST(a_watched_file_that_is_cut_is_not_touched)
+{
+	off_t bytes = size_of("a.mdb");
+	int fd = open(scratch_path("a.mdb"), O_RDWR | O_CLOEXEC);
+	struct kv_txn *reader;
+
+	ck_assert_int_eq(kv_watch(kv), ERR_OK);
+	ck_assert_int_eq(kv_read(&reader, kv), ERR_OK);
+	kv_rest(reader);
+	ck_assert_int_eq(ftruncate(fd, 100), 0);
+	ck_assert_int_eq(told(reader), ERR_DAMAGED);
+	ck_assert_int_eq(told(reader), ERR_DAMAGED);
+	ck_assert_int_eq(quiet_lines(), 1);
+	/* What was cut is gone, though the length is back. */
+	ck_assert_int_eq(ftruncate(fd, bytes), 0);
+	ck_assert_int_eq(told(reader), ERR_DAMAGED);
+	kv_abort(reader);
+	close(fd);
+}
+END_TEST
+
+START_TEST(commits_are_no_damage_to_a_watched_file)
+{
+	struct kv_txn *reader;
+
+	ck_assert_int_eq(kv_watch(kv), ERR_OK);
+	ck_assert_int_eq(kv_read(&reader, kv), ERR_OK);
+	for (unsigned i = 0; i < 20; i++) {
+		fill_from(i % 3);
+		ck_assert_int_eq(told(reader), ERR_OK);
+	}
+	kv_abort(reader);
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
 START_TEST(a_file_that_is_gone_is_told)
 {
 	ck_assert_int_eq(unlink(scratch_path("a.mdb")), 0);
@@ -165,6 +266,10 @@ test_suite(void)
 	tcase_add_test(tc, an_empty_environment_is_whole);
 	tcase_add_test(tc, a_page_that_was_overwritten_is_told);
 	tcase_add_test(tc, a_writer_meanwhile_is_no_damage);
+	tcase_add_test(tc,
+	    a_watched_file_that_is_overwritten_is_refused_until_it_is_mended);
+	tcase_add_test(tc, a_watched_file_that_is_cut_is_not_touched);
+	tcase_add_test(tc, commits_are_no_damage_to_a_watched_file);
 	tcase_add_test(tc, a_file_that_is_gone_is_told);
 	suite_add_tcase(suite, tc);
 	return suite;

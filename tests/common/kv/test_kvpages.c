@@ -125,6 +125,8 @@ static const struct {
     {2, 16, "\x01"}, /* a node in the places */
     {1, 12, "\x12"}, /* a branch to one page only */
     {1, 17, "\x3f"}, /* a node elsewhere */
+    {8, 94, "\x02"}, /* leaves that are not as deep */
+    {8, 120, "\x03"}, /* another number of tables */
     {8, 10, "\x02"}, /* no meta page */
     {8, 16, "\x01"}, /* no magic */
     {8, 41, "\x20"}, /* another size of pages */
@@ -141,6 +143,49 @@ START_TEST(a_page_that_lies_is_found)
 	ck_assert_int_ne(bytes[page + lies[_i].at], lies[_i].instead[0]);
 	bytes[page + lies[_i].at] = lies[_i].instead[0];
 	ck_assert_int_eq(check(len), ERR_DAMAGED);
+}
+END_TEST
+
+/* Each key of the large table, found by its way from the root. */
+static void
+spoil_key(size_t at)
+{
+	bytes[at] ^= 1;
+	ck_assert_int_eq(check(len), ERR_DAMAGED);
+	bytes[at] ^= 1;
+}
+
+START_TEST(a_key_that_leads_elsewhere_is_found)
+{
+	size_t branch = page_with(1);
+	unsigned tried = 0;
+
+	for (size_t at = branch; at + 9 < branch + PAGE; at++)
+		if (memcmp(bytes + at, "key 00", 6) == 0) {
+			spoil_key(at + 6); /* 00123 becomes 00023 */
+			tried++;
+		}
+	ck_assert_uint_ge(tried, 3);
+}
+END_TEST
+
+/* A leaf that is given twice hides another; two leaves change places. */
+START_TEST(a_branch_that_names_a_page_twice_is_found)
+{
+	char *page = bytes + page_with(1), old[2];
+	char *first =
+	    page + (unsigned char)page[16] + 256 * (unsigned char)page[17];
+	char *second =
+	    page + (unsigned char)page[18] + 256 * (unsigned char)page[19];
+
+	memcpy(old, first, 2);
+	memcpy(first, second, 2);
+	ck_assert_int_eq(check(len), ERR_DAMAGED);
+	memcpy(second, old, 2);
+	ck_assert_int_eq(check(len), ERR_DAMAGED);
+	memcpy(second, first, 2);
+	memcpy(first, old, 2);
+	ck_assert_int_eq(check(len), ERR_OK);
 }
 END_TEST
 
@@ -223,6 +268,8 @@ test_suite(void)
 	tcase_add_test(tc, what_was_cut_may_not);
 	tcase_add_loop_test(
 	    tc, a_page_that_lies_is_found, 0, sizeof(lies) / sizeof(lies[0]));
+	tcase_add_test(tc, a_key_that_leads_elsewhere_is_found);
+	tcase_add_test(tc, a_branch_that_names_a_page_twice_is_found);
 	tcase_add_test(tc, noise_in_any_page_is_found_or_harmless);
 	tcase_add_test(tc, what_cannot_be_read_is_told);
 	suite_add_tcase(suite, tc);
