@@ -82,7 +82,7 @@ set_up(struct computing *c)
 	enum err err = live_view_open(&c->live, c->store);
 
 	if (err == ERR_OK)
-		err = source_open(&c->source, c->store);
+		err = source_open_verified(&c->source, c->store);
 	if (err == ERR_OK)
 		err = source_supplier(c->source, c->supplier, &c->info);
 	if (err != ERR_OK)

@@ -401,6 +401,8 @@ write_header(struct writing *writing)
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		pack_add_unsigned(buf, header->records[i]);
 	pack_add_unsigned(buf, writing->tables_crc);
+	pack_add_unsigned(
+	    buf, source_pair_crc(0, SPAN("header"), buf_span(buf)));
 	err = buf_end(buf);
 	if (err == ERR_OK)
 		err = kv_put(

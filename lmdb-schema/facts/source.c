@@ -46,6 +46,22 @@ source_current(uint64_t *generation, struct store *store)
 	return err;
 }
 
+/* Facts of before have no checksum of their header behind it. */
+static bool
+header_is_sound(struct unpack *from, struct span value)
+{
+	struct span summed = value;
+
+	if (unpack_done(from))
+		return true;
+	if (from->bad)
+		return false;
+	summed.len -= (size_t)(from->end - from->at);
+	return unpack_unsigned(from) ==
+	    source_pair_crc(0, SPAN("header"), summed) &&
+	    unpack_done(from);
+}
+
 static enum err
 read_header(struct source *source)
 {
@@ -70,7 +86,8 @@ read_header(struct source *source)
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		header->records[i] = unpack_unsigned(&from);
 	header->tables_crc = (uint32_t)unpack_unsigned(&from);
-	if (!unpack_done(&from) || header->stores > SCHEMA_STORES_MAX ||
+	if (!header_is_sound(&from, value) ||
+	    header->stores > SCHEMA_STORES_MAX ||
 	    header->newest_month > SCHEMA_MONTH_MAX)
 		return ERR_DAMAGED;
 	return ERR_OK;
@@ -384,6 +401,63 @@ source_verify(struct source *source)
 		    each_pair(source, tables[i], SPAN(""), add_pair_crc, &crc);
 	if (err == ERR_OK && crc != source->header.tables_crc)
 		err = ERR_DAMAGED;
+	return err;
+}
+
+/* What was verified last in this process: one import at a time is current. */
+static struct {
+	pthread_mutex_t lock;
+	uint64_t generation;
+	struct fs_stamp stamp;
+} verified = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static enum err
+verify_once(struct source *source)
+{
+	struct fs_stamp stamp;
+	enum err err = kv_stamp(&stamp, source->kv);
+
+	if (err != ERR_OK)
+		return err;
+	pthread_mutex_lock(&verified.lock);
+	if (verified.generation != source->generation ||
+	    !fs_stamp_eq(&verified.stamp, &stamp)) {
+		err = source_verify(source);
+		if (err == ERR_OK && !fs_stamp_is_young(&stamp)) {
+			verified.generation = source->generation;
+			verified.stamp = stamp;
+		}
+	}
+	pthread_mutex_unlock(&verified.lock);
+	return err;
+}
+
+enum err
+source_open_verified(struct source **out, struct store *store)
+{
+	enum err err = source_open(out, store);
+
+	if (err == ERR_OK)
+		err = verify_once(*out);
+	if (err == ERR_OK || *out == NULL)
+		return err;
+	log_error("damage: the facts are not as they were written, import "
+		  "again: generation=%llu error=%s",
+	    (unsigned long long)source_generation(*out), err_text(err));
+	source_close(*out);
+	*out = NULL;
+	return err;
+}
+
+enum err
+source_touched(
+    bool *touched, const struct source *source, struct fs_stamp *stamp)
+{
+	struct fs_stamp now;
+	enum err err = kv_stamp(&now, source->kv);
+
+	*touched = err == ERR_OK && !fs_stamp_eq(&now, stamp);
+	*stamp = now;
 	return err;
 }
 

@@ -15,6 +15,7 @@
 #include "common/span.h"
 #include "lmdb-schema/facts/series.h"
 
+struct fs_stamp;
 struct store;
 struct source;
 
@@ -42,6 +43,16 @@ struct source_article {
  *   ERR_DAMAGED    the facts file cannot be read
  */
 enum err source_open(struct source **out, struct store *store);
+
+/*
+ * The same, with source_verify(), once a process for a file that nobody
+ * touches: for who shows or computes what it says. Articles are left out.
+ */
+enum err source_open_verified(struct source **out, struct store *store);
+
+/* Whether the file's times or size differ from *stamp, which they become. */
+enum err source_touched(
+    bool *touched, const struct source *source, struct fs_stamp *stamp);
 
 /* A given file, for the importer and the checks. */
 enum err source_open_file(

@@ -6,6 +6,7 @@
 
 #include "common/date.h"
 #include "fcgi/process/scrub.h"
+#include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
@@ -145,6 +146,43 @@ START_TEST(what_nobody_asks_for_is_found_by_the_walk)
 }
 END_TEST
 
+/* The page that a supplier's name is shown on, and what it says. */
+#define LIST "/api/v1/fournisseurs"
+#define SHOWN "Laiterie"
+#define SPOILT "Maiterie"
+
+static int
+await_status(const char *uri, int status)
+{
+	int got = 0;
+
+	for (int i = 0; got != status && i < 400; i++) {
+		got = world_ask(uri);
+		usleep(10000);
+	}
+	return got;
+}
+
+START_TEST(facts_that_are_damaged_are_a_500_until_they_are_sound)
+{
+	uint64_t generation;
+
+	ck_assert_int_eq(
+	    source_current(&generation, world.server->store), ERR_OK);
+	ck_assert_int_eq(
+	    store_facts_path(path, world.server->store, generation, ""),
+	    ERR_OK);
+	ck_assert_int_eq(world_ask(LIST), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), SHOWN));
+	ck_assert_uint_gt(spoil(SHOWN), 0);
+	ck_assert_int_eq(await_status(LIST, 500), 500);
+	ck_assert_int_eq(world_ask(PAGE), 500);
+	ck_assert_uint_gt(spoil(SPOILT), 0);
+	ck_assert_int_eq(await_status(LIST, 200), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), SHOWN));
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -157,6 +195,8 @@ test_suite(void)
 	tcase_add_test(tc, a_file_that_was_touched_and_is_whole_is_served);
 	tcase_add_test(tc, a_file_that_was_cut_is_not_touched);
 	tcase_add_test(tc, what_nobody_asks_for_is_found_by_the_walk);
+	tcase_add_test(
+	    tc, facts_that_are_damaged_are_a_500_until_they_are_sound);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -119,6 +119,8 @@ class Twins:
             assert status == 200, (status, uri)
         self.victim = self.whole.copy()
         self.files = self.list_files()
+        self.copied = {}
+        self.restore()
 
     def articles(self, server):
         """Some get a proposal, and some are asked for one by one."""
@@ -158,14 +160,23 @@ class Twins:
         return found
 
     def restore(self):
+        """Copies what is not as the last copy left it."""
         for folder, _, names in os.walk(self.whole.folder):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name),
                                        self.whole.folder)
-                if not path.startswith("snapshots/") or \
-                        path.startswith("snapshots/" + SUPPLIER + "/"):
-                    shutil.copyfile(os.path.join(self.whole.folder, path),
-                                    os.path.join(self.victim.folder, path))
+                there = os.path.join(self.victim.folder, path)
+                if self.times(there) != self.copied.get(path, 0):
+                    shutil.copyfile(os.path.join(folder, name), there)
+                    self.copied[path] = self.times(there)
+
+    @staticmethod
+    def times(path):
+        try:
+            at = os.stat(path)
+        except FileNotFoundError:
+            return None
+        return at.st_mtime_ns, at.st_size
 
 
 def spoil(chance, path):
@@ -264,6 +275,7 @@ def main():
         if done.outcome == "died":
             wrong.append("%s: died of %s (%d)" % (done.path, done.how,
                                                   done.code))
+        twins.copied.pop(done.path, None)  # its times may be what they were
         twins.restore()
     for kind in sorted(tally):
         print("%-12s %s" % (kind, ", ".join(

@@ -220,7 +220,7 @@ larger_first(const void *a, const void *b)
 static enum err
 choose_targets(struct many *many)
 {
-	enum err err = source_open(&many->source, many->store);
+	enum err err = source_open_verified(&many->source, many->store);
 
 	if (err == ERR_NOT_FOUND) {
 		fprintf(stderr, "gridctl compute: nothing was imported yet\n");
