@@ -26,12 +26,14 @@
 #define READERS_MAX 4
 
 struct options {
-	bool merge, quiet;
+	bool merge, ignore_unknown, quiet;
 };
 
 static const struct opt_row rows[] = {
     {"--merge", 0, OPT_FLAG, offsetof(struct options, merge), 0, 0, NULL,
 	"add to what is there and replace what comes again"},
+    {"--ignore-unknown", 0, OPT_FLAG, offsetof(struct options, ignore_unknown),
+	0, 0, NULL, "leave files alone that are none of an import's"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -64,6 +66,29 @@ struct run {
 
 /* --- masters ------------------------------------------------------------ */
 
+static void
+tell_ignored(const char *name)
+{
+	fprintf(stderr, "gridctl import: ignored: %s\n", name);
+}
+
+static void
+ignore_quietly(const char *name)
+{
+	(void)name;
+}
+
+static enum err
+check_names(struct run *run)
+{
+	const struct options *options = run->options;
+
+	if (!options->ignore_unknown)
+		return import_check_folder(&run->import, NULL);
+	return import_check_folder(
+	    &run->import, options->quiet ? ignore_quietly : tell_ignored);
+}
+
 /* A folder that is not there is told apart from one without such files. */
 static enum err
 check_folder(struct run *run)
@@ -74,7 +99,7 @@ check_folder(struct run *run)
 
 	for (unsigned i = 0; i < IMPORT_FILES; i++)
 		if (import_has(&run->import, i))
-			return ERR_OK;
+			return check_names(run);
 	if (err != ERR_OK)
 		csv_faults_add(faults, run->import.dir, 0, NULL,
 		    "cannot be opened: %s", err_text(err));
@@ -417,7 +442,7 @@ import_locked(
 int
 cmd_import(int argc, char **argv)
 {
-	struct options options = {false, false};
+	struct options options = {0};
 	struct pruned pruned;
 	struct store *store;
 	struct fault fault;
@@ -428,8 +453,9 @@ cmd_import(int argc, char **argv)
 	case OPT_GO:
 		break;
 	case OPT_HELP:
-		puts("\nThe files are UTF-8, with commas between the fields. "
-		     "Their first lines name\nthese columns, in any order; "
+		puts("\nThe files are UTF-8, with commas between the fields, "
+		     "as they are or packed by\ngzip (sales.csv.gz). Their "
+		     "first lines name these columns, in any order;\n"
 		     "product-grid-csv(5) says what stands in them.\n");
 		import_print_columns(stdout);
 		return CMD_DONE;

@@ -202,6 +202,44 @@ for file in $files; do
     "^$file\.csv:4: .*comes twice .*|^$file\.csv:4: .*line 2 has it too"
 
   plain
+  edit "$file" 's/,/;/g'
+  refused "$file: semicolons" \
+    "^$file\.csv:1: the fields are separated by semicolons"
+  [ "$(grep -c "^$file\.csv:" "$work/out")" -eq 1 ] && ok ||
+    not_ok "$file: semicolons in one sentence"
+
+  plain
+  gzip "$csv"
+  head -c -9 "$csv.gz" >"$work/new" && mv "$work/new" "$csv.gz"
+  refused "$file: packed, without its end" "^$file\.csv\.gz: is cut short"
+
+  plain
+  set_field "$file" 3 "$number" 'a"b'
+  gzip "$csv"
+  refused "$file: packed, a stray quote" \
+    "^$file\.csv\.gz:3: .*a quote stands where none"
+
+  plain
+  sed -n '2p' "$csv" >>"$csv"
+  gzip "$csv"
+  refused "$file: packed, the same twice" \
+    "^$file\.csv\.gz:4: .*comes twice .*|^$file\.csv\.gz:4: .*line 2 has it too"
+
+  plain
+  gzip "$csv"
+  taken "$file: packed by gzip"
+
+  plain
+  gzip -k "$csv"
+  refused "$file: packed, and as it is" \
+    "^$file\.csv\.gz: is there, and so is $file\.csv: one of them must go"
+
+  plain
+  mv "$csv" "$csv.zst"
+  refused "$file: a packing that is not read" \
+    "^$file\.csv\.zst: is packed in a way that is not read: unpack it"
+
+  plain
   edit "$file" 's/$/\r/'
   taken "$file: CRLF"
 
@@ -226,6 +264,43 @@ for file in $files; do
   mv "$work/new" "$csv"
   taken "$file: columns in another order"
 done
+
+# --- files that are not known --------------------------------------------------
+plain
+echo text >notes.txt
+echo text >article.csv
+cp articles.csv Articles.CSV
+refused "a file that is not known" '^notes\.txt: is no file of an import: take'
+grep -q '^article\.csv: is no file of an import: take it out, or give --ignore-' \
+  "$work/out" && ok || not_ok "each of them is named"
+grep -q '^Articles\.CSV: .*is articles\.csv meant' "$work/out" &&
+  grep -q ': 3 faults$' "$work/out" && ok || not_ok "and what may be meant"
+if grid import --merge "$work/csv" >"$work/out" 2>&1 ||
+  ! grep -q '^notes\.txt: ' "$work/out"; then
+  not_ok "nor does a merge pass over them"
+else
+  ok
+fi
+if grid import --ignore-unknown "$work/csv" >"$work/out" 2>&1 &&
+  grep -q 'gridctl import: ignored: notes\.txt$' "$work/out" &&
+  grep -q 'gridctl import: ignored: article\.csv$' "$work/out"; then
+  ok
+else
+  not_ok "--ignore-unknown names them and goes on"
+fi
+grid compute -q --all >"$work/out" 2>&1 # as it was before
+grid dump F1 >"$work/rows"
+grid dump F2 >>"$work/rows"
+cmp -s "$work/rows" "$work/rows.before" && ok || not_ok "with the same rows"
+seen >"$work/before"
+plain
+mkdir archive
+echo text >.hidden
+taken "a folder and a hidden file"
+plain
+cp sales.csv sales.csv.xz
+grid import --ignore-unknown "$work/csv" >"$work/out" 2>&1 &&
+  not_ok "--ignore-unknown passes over a packed file" || ok
 
 # wrong FILE COLUMN-NUMBER TEXT PATTERN
 wrong() {

@@ -180,7 +180,8 @@ parse_record(struct csv *csv)
 	csv->len = stop;
 	csv_block_use(block, stop);
 	if (state != CSV_QUOTED_DONE) {
-		refuse_line(csv, state);
+		if (block->err == ERR_OK) /* else that is what is told */
+			refuse_line(csv, state);
 		return false;
 	}
 	point_fields(csv);
@@ -278,6 +279,18 @@ all_are_sound(struct csv *csv)
 	return true;
 }
 
+/* A packed file that cannot be unpacked is told as one fault of its own. */
+static void
+tell_packed(struct csv *csv)
+{
+	if (csv->err != ERR_OK || csv_block_why(&csv->block) == NULL)
+		return;
+	csv->refused = true;
+	csv->err = ERR_BAD_INPUT;
+	csv_faults_add(
+	    csv->faults, csv->name, 0, NULL, "%s", csv_block_why(&csv->block));
+}
+
 /* False at the end of the file, or after a failure. */
 static bool
 begin_record(struct csv *csv)
@@ -285,6 +298,8 @@ begin_record(struct csv *csv)
 	if (csv->block.begin == csv->block.end)
 		csv_block_fill(&csv->block);
 	csv->line = csv->block.line;
+	if (csv->block.err != ERR_OK)
+		tell_packed(csv);
 	return csv->err == ERR_OK && csv->block.err == ERR_OK &&
 	    csv->block.begin < csv->block.end;
 }
@@ -421,20 +436,65 @@ skip_mark(struct csv *csv)
 }
 
 static enum err
+reading_failed(struct csv *csv)
+{
+	tell_packed(csv);
+	return csv->err != ERR_OK ? csv->err : csv->block.err;
+}
+
+/* One sentence, and not one a column, about a file that is another kind. */
+static bool
+is_commas(struct csv *csv)
+{
+	static const struct {
+		char byte;
+		const char *name;
+	} others[] = {
+	    {';', "semicolons"}, {'\t', "tabs"}, {'|', "vertical bars"}};
+	struct csv_block *block = &csv->block;
+	struct span line = {block->data + block->begin, 0};
+	size_t stop;
+
+	if (!csv_block_find(block, 0, &stop))
+		return true; /* too long, as is told in a moment */
+	line = span_make(block->data + block->begin, stop);
+	if (span_starts(line, SPAN("\x1f\x8b"))) {
+		refuse_header(csv, NULL,
+		    "the file is packed by gzip: its name must end with .gz");
+		return false;
+	}
+	if (csv->spec->count < 2 || span_find(line, ',') < line.len)
+		return true;
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (span_find(line, others[i].byte) < line.len) {
+			refuse_header(csv, NULL,
+			    "the fields are separated by %s: commas are "
+			    "needed, and a point in numbers",
+			    others[i].name);
+			return false;
+		}
+	return true;
+}
+
+static enum err
 read_header(struct csv *csv)
 {
 	skip_mark(csv);
 	csv->line = csv->block.line;
 	if (csv->block.err != ERR_OK)
-		return csv->block.err;
+		return reading_failed(csv);
 	if (csv->block.begin == csv->block.end) {
 		refuse(csv, 0,
 		    "the file is empty: it must begin with a "
 		    "header line");
 		return ERR_BAD_INPUT;
 	}
-	if (!cut_record(csv))
+	if (!is_commas(csv))
+		return ERR_BAD_INPUT;
+	if (!cut_record(csv) && csv->block.err == ERR_OK)
 		return csv->err != ERR_OK ? csv->err : ERR_BAD_INPUT;
+	if (csv->block.err != ERR_OK)
+		return reading_failed(csv);
 	if (csv->count > CSV_COLUMNS_MAX) {
 		refuse(csv, 0, "the header has more than %d columns",
 		    CSV_COLUMNS_MAX);
@@ -532,6 +592,9 @@ csv_offset(const struct csv *csv)
 {
 	const struct csv_block *block = &csv->block;
 
+	/* What of a packed file is not used up yet cannot be told. */
+	if (block->gunzip != NULL)
+		return block->offset;
 	return block->offset - (block->end - block->begin);
 }
 

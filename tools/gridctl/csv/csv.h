@@ -40,7 +40,8 @@ struct csv_record {
 };
 
 /*
- * Opens `path` and reads its header. `name` stands for the file in faults; it
+ * Opens `path` and reads its header; a file named *.gz is unpacked on the way.
+ * `name` stands for the file in faults; it
  * and the spec must stay until csv_close(), as must `faults`.
  *
  *   ERR_NOT_FOUND  no such file, which has been added to the faults

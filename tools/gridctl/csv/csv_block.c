@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "tools/gridctl/csv/csv_gunzip.h"
 
 #define READ_SIZE ((size_t)256 * 1024)
 
@@ -28,6 +29,9 @@ csv_block_init(struct csv_block *block, const char *path)
 	if (S_ISREG(st.st_mode))
 		block->size = st.st_size;
 	posix_fadvise(block->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+	if (csv_gunzip_is_name(path))
+		return csv_gunzip_new(
+		    &block->gunzip, block->fd, CSV_GUNZIP_MAX);
 	return ERR_OK;
 }
 
@@ -37,14 +41,51 @@ csv_block_fini(struct csv_block *block)
 	if (block->fd >= 0)
 		close(block->fd);
 	block->fd = -1;
+	csv_gunzip_free(block->gunzip);
+	block->gunzip = NULL;
 	free(block->data);
 	block->data = NULL;
+}
+
+const char *
+csv_block_why(const struct csv_block *block)
+{
+	return block->gunzip == NULL ? NULL : csv_gunzip_why(block->gunzip);
+}
+
+/* Up to READ_SIZE bytes of the text; 0 at its end, or when that failed. */
+static size_t
+read_some(struct csv_block *block, char *to)
+{
+	ssize_t got;
+	size_t unpacked;
+
+	if (block->gunzip != NULL) {
+		block->err =
+		    csv_gunzip_read(&unpacked, block->gunzip, to, READ_SIZE);
+		block->offset = csv_gunzip_taken(block->gunzip);
+		got = block->err == ERR_OK ? (ssize_t)unpacked : -1;
+	} else {
+		do
+			got = read(block->fd, to, READ_SIZE);
+		while (got < 0 && errno == EINTR);
+		if (got < 0)
+			block->err = err_from_errno(errno);
+		else
+			block->offset += (uint64_t)got;
+	}
+	if (got >= 0)
+		return (size_t)got;
+	if (csv_block_why(block) == NULL)
+		log_error("cannot read: file=%s cause=%s", block->path,
+		    strerror(errno));
+	return 0;
 }
 
 void
 csv_block_fill(struct csv_block *block)
 {
-	ssize_t got;
+	size_t got;
 
 	if (block->at_end)
 		return;
@@ -52,18 +93,9 @@ csv_block_fill(struct csv_block *block)
 	block->end -= block->begin;
 	memmove(block->data, block->data + block->begin, block->end);
 	block->begin = 0;
-	do
-		got = read(block->fd, block->data + block->end, READ_SIZE);
-	while (got < 0 && errno == EINTR);
-	if (got < 0) {
-		block->err = err_from_errno(errno);
-		log_error("cannot read: file=%s cause=%s", block->path,
-		    strerror(errno));
-		got = 0;
-	}
+	got = read_some(block, block->data + block->end);
 	block->at_end = got == 0;
 	block->end += got;
-	block->offset += got;
 	memset(block->data + block->end, '\n', CSV_BLOCK_SLACK);
 }
 

@@ -2,7 +2,7 @@
  * csv_block: the lines of a file, found in one block that slides along it.
  *
  * It is read rather than mapped: a file that is cut short while it is read
- * must not end in SIGBUS. Behind the bytes stand CSV_BLOCK_SLACK newlines, so
+ * must not end in SIGBUS. A file named *.gz is unpacked on the way. Behind the bytes stand CSV_BLOCK_SLACK newlines, so
  * that whoever looks for the end of a line always finds one, and may read
  * eight bytes at once.
  */
@@ -14,21 +14,27 @@
 
 #include "common/err.h"
 
+struct csv_gunzip;
+
 #define CSV_LINE_MAX 1048576 /* bytes in one record */
 #define CSV_BLOCK_SLACK 16
 
 struct csv_block {
 	const char *path;
 	int fd;
+	struct csv_gunzip *gunzip; /* of a file named *.gz; NULL for another */
 	enum err err; /* why reading has stopped, if not at the end */
 	char *data;
 	size_t cap;
 	size_t begin, end; /* the bytes of data that are not used up yet */
 	bool at_end; /* there are no more behind them */
-	uint64_t offset; /* bytes read */
+	uint64_t offset; /* bytes of the file that were read */
 	uint64_t size; /* in all; 0: not known */
 	uint64_t line; /* the number of the line at `begin` */
 };
+
+/* What is wrong with a packed file, as a sentence; NULL when it is not that. */
+const char *csv_block_why(const struct csv_block *block);
 
 /* Quiet: the caller tells why. Pair with csv_block_fini() in any case. */
 enum err csv_block_init(struct csv_block *block, const char *path);

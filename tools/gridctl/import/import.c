@@ -67,11 +67,19 @@ import_fini(struct import *import)
 	free(import->gamme_values);
 }
 
+/* The file, or the same one packed where only that is there. */
 static enum err
 file_path(
     char path[FS_PATH_MAX], const struct import *import, enum import_file file)
 {
-	return fs_path(path, "%s/%s", import->dir, import_rows[file].name);
+	const char *name = import_rows[file].name;
+	enum err err = fs_path(path, "%s/%s.gz", import->dir, name);
+
+	if (err == ERR_OK && eaccess(path, F_OK) == 0 &&
+	    fs_path(path, "%s/%s", import->dir, name) == ERR_OK &&
+	    eaccess(path, F_OK) != 0)
+		return fs_path(path, "%s/%s.gz", import->dir, name);
+	return fs_path(path, "%s/%s", import->dir, name);
 }
 
 bool
@@ -81,6 +89,14 @@ import_has(const struct import *import, enum import_file file)
 
 	return file_path(path, import, file) == ERR_OK &&
 	    eaccess(path, F_OK) == 0;
+}
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
 }
 
 uint64_t
@@ -102,9 +118,8 @@ end_reading(struct reading *reading)
 
 	if (err == ERR_OK || err == ERR_BAD_INPUT)
 		return err;
-	csv_faults_add(&reading->import->faults[reading->file],
-	    import_rows[reading->file].name, 0, NULL, "cannot be read: %s",
-	    err_text(err));
+	csv_faults_add(&reading->import->faults[reading->file], reading->name,
+	    0, NULL, "cannot be read: %s", err_text(err));
 	return ERR_BAD_INPUT;
 }
 
@@ -161,8 +176,8 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 	struct csv_spec spec = {.columns = import_rows[file].columns,
 	    .count = import_rows[file].count,
 	    .extra = file == IMPORT_NETWORK ? import_is_month : NULL};
-	struct reading reading = {.import = import, .file = file};
-	const char *name = strrchr(path, '/');
+	struct reading reading = {
+	    .import = import, .file = file, .name = last_part(path)};
 	enum err err;
 
 	import->there[file] = true;
@@ -171,8 +186,8 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 		    "cannot be read: it is a folder, and a CSV file is wanted");
 		return ERR_BAD_INPUT;
 	}
-	err = csv_open(&reading.field.csv, path, name == NULL ? path : name + 1,
-	    &spec, &import->faults[file]);
+	err = csv_open(&reading.field.csv, path, reading.name, &spec,
+	    &import->faults[file]);
 	if (err == ERR_SYSTEM && import->faults[file].count == 0)
 		csv_faults_add(&import->faults[file], path, 0, NULL,
 		    "cannot be read: %s", err_text(err));
@@ -258,8 +273,7 @@ import_find_twice(struct import *import, const struct intake_twice *twice)
 	enum err err = file_path(path, import, file);
 
 	if (err == ERR_OK)
-		err =
-		    csv_open(&csv, path, import_rows[file].name, &spec, faults);
+		err = csv_open(&csv, path, last_part(path), &spec, faults);
 	if (err != ERR_OK)
 		return err;
 	while (csv_next(csv, &record)) {

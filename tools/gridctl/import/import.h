@@ -59,7 +59,17 @@ struct import {
 enum err import_init(struct import *import, const char *dir);
 void import_fini(struct import *import);
 
-/* True when the folder has that file. */
+/*
+ * Looks at what the folder has besides: files that it does not know, such as
+ * "article.csv", and such as "articles.csv.zst", whose packing is not read. Each
+ * is a fault, but for those that `ignored` is told of: it gets the names of
+ * files that are not known, NULL where those are faults, too. Folders and names
+ * that begin with a point are passed over.
+ */
+enum err import_check_folder(
+    struct import *import, void (*ignored)(const char *name));
+
+/* True when the folder has that file, as it is or packed: "sales.csv.gz". */
 bool import_has(const struct import *import, enum import_file file);
 uint64_t import_file_bytes(const struct import *import, enum import_file file);
 

@@ -16,6 +16,7 @@
 struct reading {
 	struct import *import;
 	enum import_file file;
+	const char *name; /* the file's own, as faults have it */
 	struct field field;
 	/* The article of the line before: most lines repeat it. */
 	char last[KEY_MAX];

@@ -1,0 +1,112 @@
+/* What stands in the folder of an import, by name. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "common/fs.h"
+#include "tools/gridctl/import/import_reading.h"
+
+static const char *const packings[] = {
+    ".zst", ".bz2", ".xz", ".lz4", ".zip", ".Z", ".7z", NULL};
+
+struct looking {
+	struct import *import;
+	void (*ignored)(const char *name);
+	bool known[IMPORT_FILES];
+};
+
+static bool
+is_folder(const char *dir, const char *name)
+{
+	char path[FS_PATH_MAX];
+	struct stat found;
+
+	return fs_path(path, "%s/%s", dir, name) == ERR_OK &&
+	    stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* The file that `name` begins with, in whatever case; IMPORT_FILES: none. */
+static enum import_file
+meant(const char *name, const char **rest)
+{
+	for (unsigned i = 0; i < IMPORT_FILES; i++) {
+		size_t len = strlen(import_rows[i].name);
+
+		*rest = name + len;
+		if (strncasecmp(name, import_rows[i].name, len) == 0)
+			return i;
+	}
+	*rest = name;
+	return IMPORT_FILES;
+}
+
+static bool
+is_packing(const char *rest)
+{
+	for (unsigned i = 0; packings[i] != NULL; i++)
+		if (strcasecmp(rest, packings[i]) == 0)
+			return true;
+	return false;
+}
+
+static void
+refuse(struct import *import, const char *name, const char *what)
+{
+	csv_faults_add(&import->faults[0], name, 0, NULL, "%s", what);
+}
+
+static void
+look_at(struct looking *looking, const char *name)
+{
+	struct import *import = looking->import;
+	const char *rest;
+	enum import_file file = meant(name, &rest);
+	bool is_name = file < IMPORT_FILES &&
+	    strncmp(name, import_rows[file].name, rest - name) == 0;
+
+	if (is_name && (*rest == '\0' || strcmp(rest, ".gz") == 0)) {
+		if (looking->known[file])
+			csv_faults_add(&import->faults[0], name, 0, NULL,
+			    "is there, and so is %s: one of them must go",
+			    import_rows[file].name);
+		looking->known[file] = true;
+	} else if (file < IMPORT_FILES && is_packing(rest))
+		refuse(import, name,
+		    "is packed in a way that is not read: unpack it, or pack "
+		    "it by gzip");
+	else if (is_folder(import->dir, name))
+		return;
+	else if (looking->ignored != NULL)
+		looking->ignored(name);
+	else if (file < IMPORT_FILES && (*rest == '\0' || *rest == '.'))
+		csv_faults_add(&import->faults[0], name, 0, NULL,
+		    "is no file of an import; is %s%s meant? Rename it, or "
+		    "give --ignore-unknown",
+		    import_rows[file].name,
+		    strcasecmp(rest, ".gz") == 0 ? ".gz" : "");
+	else
+		refuse(import, name,
+		    "is no file of an import: take it out, or give "
+		    "--ignore-unknown");
+}
+
+enum err
+import_check_folder(struct import *import, void (*ignored)(const char *name))
+{
+	struct looking looking = {.import = import, .ignored = ignored};
+	struct dirent **entries;
+	int count = scandir(import->dir, &entries, NULL, alphasort);
+
+	/* It may be entered and not listed: then what is asked for is read. */
+	if (count < 0)
+		return ERR_OK;
+	for (int i = 0; i < count; i++) {
+		if (entries[i]->d_name[0] != '.')
+			look_at(&looking, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return import->faults[0].count > 0 ? ERR_BAD_INPUT : ERR_OK;
+}
