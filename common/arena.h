@@ -10,13 +10,13 @@
 
 struct arena; /* opaque */
 
-/* `max` bytes in all is the ceiling. NULL when memory is out. */
+/* Allocations may take `max` bytes in all. NULL when memory is out. */
 struct arena *arena_new(size_t max);
 
 /* Frees everything that was allocated. NULL is fine. */
 void arena_free(struct arena *arena);
 
-/* Empties it but keeps its first block for the next round. */
+/* Empties the arena but keeps its first block for the next round. */
 void arena_reset(struct arena *arena);
 
 /* Zeroed, aligned for any type; NULL at the ceiling or out of memory. */
@@ -30,6 +30,6 @@ struct span arena_copy(struct arena *arena, struct span text);
 
 /*
  * Bytes handed out since the last reset, padding included, for budgets and
- * tests. This is what the ceiling is for.
+ * tests. The ceiling limits this number.
  */
 size_t arena_used(const struct arena *arena);

@@ -28,7 +28,7 @@ buf_clear(struct buf *buf)
 	buf->err = ERR_OK;
 }
 
-/* Twice what there is, at least `need`, at most the ceiling. */
+/* The next capacity: double, at least `need`, at most the ceiling. */
 static size_t
 next_cap(const struct buf *buf, size_t need)
 {

@@ -2,8 +2,8 @@
  * buf: bytes that grow, up to a ceiling.
  *
  * Writing is sticky: after the first failure nothing more is added, and
- * buf_end() tells which failure it was. So a writer adds a hundred pieces
- * and asks once.
+ * buf_end() returns that failure. A writer can add a hundred pieces and check
+ * once.
  */
 #pragma once
 
@@ -24,10 +24,10 @@ struct buf {
 /* Allocates nothing yet. `max` is the ceiling in bytes, at least 1. */
 void buf_init(struct buf *buf, size_t max);
 
-/* Gives the memory back; the buffer may be used again, as after buf_init(). */
+/* Frees the memory; the buffer may be used again, as after buf_init(). */
 void buf_fini(struct buf *buf);
 
-/* Empties it and forgets a failure, but keeps the memory. */
+/* Empties the buffer and clears a failure, but keeps the memory. */
 void buf_clear(struct buf *buf);
 
 /*
@@ -72,7 +72,7 @@ buf_add_char(struct buf *buf, char byte)
 #define buf_add_text(buf, literal) \
 	buf_add((buf), "" literal, sizeof(literal) - 1)
 
-/* printf; for what is not hot. */
+/* printf-style; too slow for hot paths. */
 void buf_addf(struct buf *buf, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -81,13 +81,13 @@ void buf_add_u16(struct buf *buf, uint16_t value);
 void buf_add_u32(struct buf *buf, uint32_t value);
 void buf_add_u64(struct buf *buf, uint64_t value);
 
-/* Fails it by hand, as though a writer had. ERR_OK does nothing. */
+/* Makes the buffer fail with `err`. ERR_OK does nothing. */
 void buf_fail(struct buf *buf, enum err err);
 
-/* How it went; call it before using the bytes. */
+/* The first failure, or ERR_OK; call it before using the bytes. */
 enum err buf_end(const struct buf *buf);
 
-/* What is in it, borrowed until the next call that writes. */
+/* The bytes written so far, borrowed until the next call that writes. */
 static inline struct span
 buf_span(const struct buf *buf)
 {

@@ -1,8 +1,7 @@
 /*
- * inih splits the lines; the lines themselves are handed to it one by one, so
- * that each value's place is known and what inih would cut (a line longer
- * than its buffer) or join (an indented line with the one before) is told or
- * read as it stands.
+ * inih parses the lines, but receives them one at a time. So the line number of
+ * each value is known; a line longer than inih's buffer is reported instead of
+ * cut, and an indented line is not joined to the line before it.
  */
 #include "common/conf.h"
 
@@ -27,7 +26,7 @@ member(void *settings, const struct conf_row *row)
 	return (char *)settings + row->offset;
 }
 
-/* Both 0: any that the type can hold. */
+/* Both limits 0: any value that the type can hold. */
 static bool
 in_range(const struct conf_row *row, int64_t value)
 {
@@ -127,7 +126,7 @@ read_choice(void *to, const struct conf_row *row, const char *text)
 static const struct {
 	bool (*read)(void *to, const struct conf_row *row, const char *text);
 	const char *what;
-	const char *unit; /* behind min and max; NULL: it has none */
+	const char *unit; /* printed after min and max; NULL: none */
 } types[] = {
     [CONF_TEXT] = {read_text, "a text", " bytes long"},
     [CONF_INT] = {read_int, "a whole number", ""},
@@ -231,7 +230,7 @@ conf_defaults(void *settings, const struct conf_row *rows, size_t count,
 {
 	enum err err = ERR_OK;
 
-	/* So that conf_fini() is safe wherever this ends. */
+	/* conf_fini() must be safe even when a default fails. */
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].type == CONF_TEXT)
 			*(char **)member(settings, &rows[i]) = NULL;
@@ -291,7 +290,7 @@ bad_line(struct reading *reading, const char *what)
 	reading->err = ERR_BAD_INPUT;
 }
 
-/* "[pool]" with nothing but a comment behind it. */
+/* "[pool]", followed by nothing but a comment. */
 static void
 check_section(struct reading *reading, struct span line)
 {
@@ -308,7 +307,10 @@ check_section(struct reading *reading, struct span line)
 		bad_line(reading, "there is no such section");
 }
 
-/* inih would take "name: value" as well, and "a: b = c" by its colon. */
+/*
+ * Reject the forms with a colon: inih reads "name: value" as a setting and
+ * splits "a: b = c" at its colon.
+ */
 static bool
 is_pair(struct span line)
 {
@@ -344,7 +346,7 @@ next_line(char *to, int size, void *context)
 		line.len--;
 	line = span_trim(line);
 	check_line(reading, line);
-	/* A comment may be long: nobody reads it. */
+	/* A comment of any length is fine: it is discarded. */
 	if (line.len > 0 && (line.ptr[0] == '#' || line.ptr[0] == ';'))
 		line.len = 0;
 	if (reading->err == ERR_OK && !span_copy(to, (size_t)size - 1, line))
@@ -425,7 +427,7 @@ print_row(FILE *file, const struct conf_row *row)
 		print_words(file, print_words(file, at, "--"), text);
 	fputc('\n', file);
 	free(text);
-	/* Without a default there is nothing to write but its name. */
+	/* A setting without a default is written as its name alone. */
 	if (row->fallback == NULL)
 		fprintf(file, "#%s =\n", row->name);
 	else

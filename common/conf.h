@@ -1,9 +1,9 @@
 /*
  * conf: settings from an INI file, read by a table. The door to inih.
  *
- * Every setting a program has stands in one table: its name, its type, where
- * it goes, its limits and a line of help. The same table prints the settings
- * file with its defaults, and the man page's list is checked against it.
+ * One table lists every setting of a program: name, type, destination, limits
+ * and a line of help. The same table prints the settings file with its
+ * defaults, and the man page's list is checked against it.
  */
 #pragma once
 
@@ -39,14 +39,15 @@ enum err conf_defaults(void *settings, const struct conf_row *rows,
     size_t count, struct fault *fault);
 
 /*
- * Reads the file over what is there. An unknown section or name, a value that
- * does not fit or a bad line is ERR_BAD_INPUT, with "path:line" as the place;
- * ERR_NOT_FOUND when there is no file. The first trouble stops it.
+ * Overwrites the settings that the file names. An unknown section or name, a
+ * value that does not fit or a malformed line is ERR_BAD_INPUT, with
+ * "path:line" as the place; ERR_NOT_FOUND when there is no file. Reading stops
+ * at the first error.
  */
 enum err conf_read(void *settings, const struct conf_row *rows, size_t count,
     const char *path, struct fault *fault);
 
-/* Sets one by its text, as a command line or a test does. */
+/* Sets one setting from its text, as a command line or a test does. */
 enum err conf_set(void *settings, const struct conf_row *rows, size_t count,
     const char *section, const char *name, const char *value,
     struct fault *fault);

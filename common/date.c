@@ -1,7 +1,7 @@
 /*
  * Days and civil dates turn into each other by arithmetic alone: years are
- * counted from March, so that the day that leaps is the last one of its year,
- * and in eras of 400 years, which all have as many days.
+ * counted from March, so that the leap day is the last day of its year, and in
+ * eras of 400 years, which all have the same number of days.
  */
 #include "common/date.h"
 
@@ -87,7 +87,7 @@ days_in_month(unsigned year, unsigned month)
 	return days[month - 1] + (month == 2 && leap);
 }
 
-/* Two digits, or 100 for what is not. */
+/* The value of two digits, or 100 when they are no digits. */
 static inline unsigned
 pair_at(const char *at)
 {
@@ -162,7 +162,7 @@ date_month_dashed(int32_t *out, struct span text)
 	    read_month(out, text.ptr, text.ptr + 5);
 }
 
-/* "HH:MM:SS", eight bytes; 60 seconds are let through. */
+/* "HH:MM:SS", eight bytes; a seconds field of 60 is accepted. */
 static bool
 read_time(int64_t *out_ms, const char *at)
 {
@@ -179,7 +179,10 @@ read_time(int64_t *out_ms, const char *at)
 	return true;
 }
 
-/* Takes ".250" off the front, if there is one; what is below 1 ms is cut. */
+/*
+ * Cuts a fraction such as ".250" off the front, if there is one; digits below 1
+ * ms are dropped.
+ */
 static bool
 cut_fraction(int64_t *out_ms, struct span *text)
 {
@@ -238,7 +241,7 @@ date_instant(int64_t *out_ms, struct span text)
 	    !cut_fraction(&fraction, &rest) || !read_offset(&offset, rest))
 		return false;
 	ms = day * MS_PER_DAY + time - offset;
-	/* A leap second is the last of its day; it counts as the next one. */
+	/* A leap second ends its day; it counts as the second after it. */
 	if (pair_at(text.ptr + 17) == 60 && ms % MS_PER_DAY != 0)
 		return false;
 	ms += fraction;

@@ -24,8 +24,8 @@ bool date_month(int32_t *out, struct span text); /* YYYYMM */
 bool date_month_dashed(int32_t *out, struct span text); /* YYYY-MM */
 
 /*
- * RFC 3339: date, 'T', time, optional fraction, 'Z' or an offset. What is less
- * than a millisecond is cut; a leap second counts as the second after it.
+ * RFC 3339: date, 'T', time, optional fraction, 'Z' or an offset. Digits below
+ * a millisecond are dropped; a leap second counts as the second after it.
  */
 bool date_instant(int64_t *out_ms, struct span text);
 
@@ -39,6 +39,6 @@ int32_t date_day_from_ms(int64_t ms);
 int32_t date_month_of_day(int32_t day);
 int32_t date_month_last_day(int32_t month); /* as a day */
 
-/* The clocks: wall time, and one that never steps back. */
+/* The clocks: wall time, and a monotonic clock. */
 int64_t date_now_ms(void);
 int64_t date_monotonic_ns(void);

@@ -1,7 +1,8 @@
 /*
  * EVP_sha256() looks its implementation up at each use, under a lock;
- * EVP_MD_fetch() does it once. A context takes three allocations: each thread
- * keeps one, and OpenSSL wipes what was hashed when it gives the digest.
+ * EVP_MD_fetch() looks it up once. A context takes three allocations, so each
+ * thread keeps its own; OpenSSL wipes the hashed state when it returns the
+ * digest.
  */
 #include "common/digest.h"
 
@@ -26,7 +27,7 @@
 #define HASH_LEN 32
 
 static EVP_MD *sha256;
-static pthread_key_t context_key; /* of each thread its EVP_MD_CTX */
+static pthread_key_t context_key; /* holds each thread's EVP_MD_CTX */
 static bool has_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -43,7 +44,7 @@ prepare(void)
 	has_key = pthread_key_create(&context_key, free_context) == 0;
 }
 
-/* The thread's context, made when it first needs one. */
+/* The thread's context, created on first use. */
 static EVP_MD_CTX *
 own_context(void)
 {
@@ -151,7 +152,10 @@ digest_random_text(char *text, size_t len)
 	while (done < len && err == ERR_OK) {
 		err = digest_random(bytes, sizeof(bytes));
 		for (size_t i = 0; i < sizeof(bytes) && done < len; i++)
-			/* 248 is 4 * 62: above it some would come oftener. */
+			/*
+			 * 248 is 4 * 62: accepting larger bytes would favour
+			 * some characters.
+			 */
 			if (err == ERR_OK && bytes[i] < 256 / count * count)
 				text[done++] = letters[bytes[i] % count];
 	}
@@ -218,7 +222,7 @@ struct stored {
 	uint8_t hash[HASH_LEN];
 };
 
-/* The ceilings keep an altered record from asking for a day's work. */
+/* The ceilings keep a tampered record from costing hours of hashing. */
 static bool
 parse_stored(struct stored *out, struct span text)
 {

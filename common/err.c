@@ -105,7 +105,10 @@ mark_cut(char *text, size_t size)
 	memcpy(text + end, "...", sizeof("..."));
 }
 
-/* The C0 and C1 controls and DEL: a terminal must not obey an operand. */
+/*
+ * Replaces C0 and C1 controls and DEL: an operand must not be able to control
+ * the terminal.
+ */
 static void
 hide_controls(char *text)
 {
@@ -144,7 +147,7 @@ fault_vset(
 	len = vsnprintf(fault->message, sizeof(fault->message), format, args);
 	if (len >= (int)sizeof(fault->message))
 		mark_cut(fault->message, sizeof(fault->message));
-	else if (len <= 0) /* nothing said, or printf could not say it */
+	else if (len <= 0) /* empty, or printf failed */
 		snprintf(fault->message, sizeof(fault->message), "failed");
 	hide_controls(fault->place);
 	hide_controls(fault->message);

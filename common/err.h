@@ -1,8 +1,8 @@
 /*
- * err: every way a call can fail, and what a person is told about it.
+ * err: every way a call can fail, and the message a person sees.
  *
- * Code that decides looks at the `enum err`. A person who must act gets a
- * `struct fault`: where the trouble is, and what to do about it.
+ * Code branches on the `enum err`. A person who has to act gets a `struct
+ * fault`: where the error is, and what to do about it.
  */
 #pragma once
 
@@ -11,13 +11,13 @@
 
 enum err {
 	ERR_OK = 0,
-	ERR_NO_MEMORY, /* the machine has no more to give */
+	ERR_NO_MEMORY, /* memory is exhausted */
 	ERR_TOO_LARGE, /* a ceiling that we set was reached */
 	ERR_BAD_INPUT, /* malformed bytes from outside */
 	ERR_NOT_FOUND,
 	ERR_NOT_READY, /* known, but not computed yet */
 	ERR_EXISTS,
-	ERR_BUSY, /* somebody else holds it, or too many wait */
+	ERR_BUSY, /* locked by another process, or too many wait */
 	ERR_DENIED, /* permissions of files, or of people */
 	ERR_DAMAGED, /* our own stored bytes are not what we wrote */
 	ERR_VERSION, /* stored by a version that we cannot read */
@@ -37,7 +37,7 @@ const char *err_text(enum err err);
 /* The code that fits an errno value; ERR_SYSTEM where none is closer. */
 enum err err_from_errno(int errnum);
 
-/* What a person is told. Empty strings mean that nothing was filled in. */
+/* The message for a person. Empty strings: not filled in. */
 struct fault {
 	char place[256]; /* "sales.csv:17: ca", "--seed", "[pool] threads" */
 	char message[512]; /* "is not a number: \"12,5\" (use a point)" */
@@ -49,13 +49,13 @@ void fault_clear(struct fault *fault);
 bool fault_is_set(const struct fault *fault);
 
 /*
- * Fills `fault`; NULL is fine, and does nothing. The first one stays: a
- * cause is found before its consequences. Control characters that come in
- * with the operands are shown as '?', and what is too long is cut with "...".
+ * Fills `fault`; NULL is fine, and does nothing. A fault that is already set is
+ * kept: a cause is found before its consequences. Control characters in the
+ * operands are shown as '?', and a text that is too long is cut with "...".
  */
 void fault_set(struct fault *fault, const char *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for whoever has a list of arguments. */
+/* As fault_set(), with a va_list. */
 void fault_vset(struct fault *fault, const char *place, const char *format,
     va_list args) __attribute__((format(printf, 3, 0)));

@@ -1,30 +1,30 @@
 /*
- * Every character folds for itself: decomposition, case and the removal of
- * marks look at one code point only, and once the marks are gone there is no
- * order left to put right. So a text is folded in one walk. ASCII takes a
- * table of bytes, the accented letters of Western and Central Europe a table
- * of short texts, and all others the way through utf8proc.
+ * Every character folds independently of its neighbours: decomposition, case
+ * folding and the removal of marks look at one code point only, and without
+ * marks no canonical reordering is needed. So one pass folds a text. ASCII uses
+ * a table of bytes, the accented letters of Western and Central Europe a table
+ * of short texts, and all other characters go through utf8proc.
  */
 #include "common/fold.h"
 
 #include <stdint.h>
 #include <utf8proc.h>
 
-#define POINT_MAX 32 /* code points that one may become (U+FDFA: 18) */
-#define CHUNK 512 /* bytes put together before they go to the buffer */
+#define POINT_MAX 32 /* code points that one decomposes to (U+FDFA: 18) */
+#define CHUNK 512 /* bytes collected before they go to the buffer */
 
 #define LATIN_FIRST 0x80
 #define LATIN_END 0x180
 
-/* What ASCII becomes; 0 for the bytes that are not ASCII. */
+/* The folded form of each ASCII byte; 0 for bytes that are not ASCII. */
 static const unsigned char ascii[256] = "                                "
 					" !\"#$%&'()*+,-./0123456789:;<=>?"
 					"@abcdefghijklmnopqrstuvwxyz[\\]^_"
 					"`abcdefghijklmnopqrstuvwxyz{|}~ ";
 
 /*
- * What U+0080 to U+017F become; "" where the way through utf8proc is taken,
- * because the result is longer than three bytes, or nothing.
+ * The folded forms of U+0080 to U+017F. "" means that utf8proc folds the
+ * character, because its form is longer than three bytes or empty.
  */
 /* clang-format off */
 static const char latin[LATIN_END - LATIN_FIRST][4] = {
@@ -63,7 +63,7 @@ static const char latin[LATIN_END - LATIN_FIRST][4] = {
 };
 /* clang-format on */
 
-/* A fold under way. */
+/* The state of one fold. */
 struct walk {
 	struct buf *buf;
 	size_t used;
@@ -113,7 +113,7 @@ fold_count(struct span text)
 	return count;
 }
 
-/* A space behind a space is written over by what comes next. */
+/* Collapses blanks: a space after a space is overwritten by the next byte. */
 static inline void
 put(struct walk *walk, char byte)
 {
@@ -122,7 +122,7 @@ put(struct walk *walk, char byte)
 	walk->last = byte;
 }
 
-/* Keeps a space back that came last: it may turn out to be the end. */
+/* Holds a trailing space back: the text may end here. */
 static void
 flush(struct walk *walk)
 {
@@ -140,7 +140,7 @@ need(struct walk *walk, size_t len)
 		flush(walk);
 }
 
-/* Puts the ASCII at the front, and returns where it ends. */
+/* Appends the ASCII prefix, and returns where it ends. */
 static inline const char *
 put_ascii(struct walk *walk, const char *at, const char *end)
 {
@@ -156,7 +156,7 @@ put_ascii(struct walk *walk, const char *at, const char *end)
 	return at;
 }
 
-/* True when a short text was there for the two bytes. */
+/* True when the table has a form for the two bytes. */
 static inline bool
 put_latin(struct walk *walk, const char *at, const char *end)
 {
@@ -208,7 +208,10 @@ put_point(struct walk *walk, int32_t point)
 	}
 }
 
-/* One character through utf8proc; its length, or 0 when it is not UTF-8. */
+/*
+ * Folds one character by utf8proc; returns its length, or 0 when the bytes are
+ * not UTF-8.
+ */
 static size_t
 put_any(struct walk *walk, const char *at, const char *end)
 {

@@ -14,8 +14,8 @@
 bool fold_is_utf8(struct span text);
 
 /*
- * The length of the first character, 1 to 4 bytes; 0 when the text begins with
- * none, by the same rules.
+ * The length of the first character, 1 to 4 bytes; 0 when the text does not
+ * begin with a valid one, by the rules of fold_is_utf8().
  */
 static inline size_t
 fold_step(const char *text, size_t len)
@@ -35,7 +35,10 @@ fold_step(const char *text, size_t len)
 	for (i = 1; i < step; i++)
 		if ((at[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates, above U+10FFFF: the second byte tells. */
+	/*
+	 * The second byte rules out overlong forms, surrogates and characters
+	 * above U+10FFFF.
+	 */
 	if ((lead == 0xe0 && at[1] < 0xa0) || (lead == 0xed && at[1] > 0x9f) ||
 	    (lead == 0xf0 && at[1] < 0x90) || (lead == 0xf4 && at[1] > 0x8f))
 		return 0;

@@ -20,7 +20,7 @@
 #define CHUNK_BYTES 65536
 #define LOCK_MODE 0640
 
-/* Folds errno and says what could not be done. */
+/* Maps errno to a code and logs the operation that failed. */
 static enum err
 failed(const char *doing, const char *path)
 {
@@ -32,7 +32,7 @@ failed(const char *doing, const char *path)
 	return err_from_errno(code);
 }
 
-/* The same, but for a file that is not there. */
+/* As failed(), but quiet about a file that does not exist. */
 static enum err
 failed_or_missing(const char *doing, const char *path)
 {
@@ -172,8 +172,9 @@ empty_folder(int fd, const char *name)
 }
 
 /*
- * Goes by open folders, not by paths, so that a link put in the way meanwhile
- * leads nowhere. One open file a level: deeper than a few hundred is refused.
+ * Descends by open folders, not by paths, so that a symbolic link planted
+ * meanwhile is not followed. Each level keeps a descriptor open: nesting deeper
+ * than a few hundred levels is refused.
  */
 static enum err
 remove_at(int parent, const char *name)
@@ -183,7 +184,7 @@ remove_at(int parent, const char *name)
 
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return ERR_OK;
-	/* In a folder that we may not write to, each one is EACCES. */
+	/* In a folder that is not writable, every entry fails with EACCES. */
 	code = errno;
 	if (code != EISDIR && code != EPERM && code != EACCES)
 		return failed("removing a file", name);
@@ -257,7 +258,10 @@ fs_write_at(int fd, const void *data, size_t len, uint64_t offset)
 	return ERR_OK;
 }
 
-/* One piece of the file: 1 when there may be more, 0 at its end, -1 failed. */
+/*
+ * Reads one piece of the file: 1 when more may follow, 0 at its end, -1 on
+ * failure.
+ */
 static int
 read_piece(struct buf *buf, int fd)
 {
@@ -302,7 +306,10 @@ fs_read(struct buf *buf, const char *path)
 	return buf_end(buf);
 }
 
-/* A file of its own beside `path`, whoever else is replacing it. */
+/*
+ * Creates a temporary file beside `path`, under a name that no other writer
+ * uses.
+ */
 static int
 open_aside(char aside[FS_PATH_MAX], const char *path)
 {
@@ -349,7 +356,7 @@ fs_replace(const char *path, struct span bytes, unsigned mode)
 	if (err == ERR_OK)
 		err = fs_publish(aside, path);
 	if (err != ERR_OK)
-		unlink(aside); /* gone already where only the sync failed */
+		unlink(aside); /* already renamed when only the sync failed */
 	return err;
 }
 
@@ -397,7 +404,7 @@ fs_free_bytes(const char *path, uint64_t *bytes)
 		return err;
 	rc = statvfs(path, &disk);
 	if (rc != 0 && errno == ENOENT)
-		rc = statvfs(folder, &disk); /* it is not there yet */
+		rc = statvfs(folder, &disk); /* `path` does not exist yet */
 	if (rc != 0)
 		return failed_or_missing("measuring the disk of", path);
 	*bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
@@ -417,7 +424,7 @@ take_lock(int fd, bool wait)
 	return rc;
 }
 
-/* False when the file was removed or replaced while we waited for it. */
+/* False when the file was removed or replaced during the wait. */
 static bool
 is_still(int fd, const char *path)
 {

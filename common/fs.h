@@ -1,6 +1,5 @@
 /*
- * fs: the few things that are done with files, each in the way that survives
- * a crash.
+ * fs: the file operations that this product needs, each safe against a crash.
  */
 #pragma once
 
@@ -15,8 +14,8 @@
 #define FS_PATH_MAX 4096
 
 /*
- * Puts the pieces together as printf does; ERR_TOO_LARGE when it does not fit
- * (the path is then empty).
+ * Formats a path as printf does; ERR_TOO_LARGE when it does not fit (the path
+ * is then empty).
  */
 enum err fs_path(char path[FS_PATH_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -28,8 +27,8 @@ enum err fs_mkdir(const char *path);
 enum err fs_read(struct buf *buf, const char *path);
 
 /*
- * Replaces a file so that either the old or the new one is there, whatever
- * happens: written aside, synced, renamed, folder synced.
+ * Replaces a file so that after a crash either the old or the new one is there:
+ * written aside, synced, renamed, folder synced.
  */
 enum err fs_replace(const char *path, struct span bytes, unsigned mode);
 
@@ -43,40 +42,43 @@ enum err fs_sync_folder(const char *path);
 enum err fs_unlink(const char *path);
 
 /*
- * Removes a folder and all in it; does not follow links. What is in it goes
- * even where the folder itself may not be removed, which is a failure then.
+ * Removes a folder and its contents; does not follow links. The contents are
+ * removed even when the folder itself cannot be, which is a failure.
  */
 enum err fs_remove_tree(const char *path);
 
-/* Removes all that is in a folder, which stays. ERR_NOT_FOUND is quiet. */
+/* Empties a folder, which stays. ERR_NOT_FOUND is quiet. */
 enum err fs_empty(const char *path);
 
 /* Calls `each` with every name in the folder but "." and "..", sorted. */
 enum err fs_list(const char *path,
     enum err (*each)(void *context, const char *name), void *context);
 
-/* Size in bytes, and bytes really taken on the disk. */
+/* Size in bytes, and bytes allocated on the disk. */
 enum err fs_size(const char *path, uint64_t *bytes, uint64_t *on_disk);
 
 /* Bytes that may still be written to the disk that holds `path`. */
 enum err fs_free_bytes(const char *path, uint64_t *bytes);
 
 /*
- * A lock on a file that the kernel drops when its holder dies. *fd is -1 on
- * failure; ERR_BUSY when `wait` is false and somebody has it. close() lets go.
+ * Locks a file; the kernel drops the lock when its holder dies. *fd is -1 on
+ * failure; ERR_BUSY when `wait` is false and another holder has the lock.
+ * close() releases it.
  */
 enum err fs_lock(int *fd, const char *path, bool wait);
 
-/* All of it, through partial transfers and EINTR; errors are not logged. */
+/*
+ * Writes all bytes, through partial transfers and EINTR; errors are not logged.
+ */
 enum err fs_write_all(int fd, const void *data, size_t len);
 
-/* The same from `offset` on; the place that fs_write_all writes at stays. */
+/* As fs_write_all(), at `offset`; the file position does not move. */
 enum err fs_write_at(int fd, const void *data, size_t len, uint64_t offset);
 
 /*
  * When a file was last written, when anything else about it changed, and its
- * bytes. One that nobody is to write has been touched when these differ from
- * what they were.
+ * size. A file that must never be written was touched when its stamp differs
+ * from the one taken before.
  */
 struct fs_stamp {
 	int64_t changed_ns, written_ns; /* since the epoch */
@@ -88,8 +90,8 @@ void fs_stamp_of(struct fs_stamp *stamp, const struct stat *st);
 bool fs_stamp_eq(const struct fs_stamp *a, const struct fs_stamp *b);
 
 /*
- * A file's times go by the system's tick, of 10 ms at most: what is written
- * twice within one has the same time. True when it was written so lately that
- * it may have been written again.
+ * File times advance by the system's tick, of 10 ms at most: two writes within
+ * one tick have the same time. True when the last write is so recent that a
+ * further one would not show in the stamp.
  */
 bool fs_stamp_is_young(const struct fs_stamp *stamp);

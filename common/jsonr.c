@@ -1,12 +1,12 @@
 /*
- * Limits are kept before jansson sees a byte: one walk over the text measures
- * the nesting. A `struct jsonr_value` is jansson's own json_t under a name
- * that does not carry its header about.
+ * Limits are checked before jansson sees a byte: one walk over the text
+ * measures the nesting. A `struct jsonr_value` is jansson's json_t under
+ * another name, so that no caller needs jansson's header.
  *
- * What jansson allocates while it parses comes out of the document's arena and
- * goes with it: ten thousand small objects are a hundred thousand allocations,
- * which took as long again as reading them. Nothing of a document is ever
- * given back to jansson.
+ * jansson's allocations during a parse come from the document's arena and are
+ * freed with it: ten thousand small objects are a hundred thousand allocations,
+ * and freeing them one by one took as long as parsing. No part of a document is
+ * ever given back to jansson.
  */
 #include "common/jsonr.h"
 
@@ -24,7 +24,7 @@
 #define DEPTH_MAX JSONW_DEPTH_MAX
 
 struct jsonr {
-	struct arena *arena; /* of all that jansson made */
+	struct arena *arena; /* holds all that jansson allocated */
 	json_t *root;
 	unsigned limit; /* of issues kept */
 	size_t issues; /* noted; may be more than are kept */
@@ -82,7 +82,7 @@ value_of(const json_t *json)
 	return (const struct jsonr_value *)json;
 }
 
-/* The position behind the string that begins before `at`. */
+/* Where the string ends whose opening quote stands before `at`. */
 static size_t
 skip_string(struct span text, size_t at)
 {
@@ -91,7 +91,7 @@ skip_string(struct span text, size_t at)
 	return at + 1;
 }
 
-/* False where brackets stand deeper than `limit`, strings left aside. */
+/* False when brackets nest deeper than `limit`; strings are skipped. */
 static bool
 is_shallow(struct span text, unsigned limit)
 {
@@ -136,7 +136,7 @@ check_limits(
 	return ERR_OK;
 }
 
-/* jansson's words, but for those that advise its own callers. */
+/* jansson's message, reworded where it advises callers of jansson. */
 static const char *
 words_of(const json_error_t *error)
 {
@@ -151,7 +151,7 @@ words_of(const json_error_t *error)
 	}
 }
 
-/* jansson says nothing at all when an allocation fails. */
+/* jansson sets no message when an allocation fails. */
 static enum err
 explain(const json_error_t *error, struct fault *fault)
 {
@@ -182,7 +182,7 @@ jsonr_parse(struct jsonr **out, struct span text,
 	if (doc == NULL)
 		return ERR_NO_MEMORY;
 	doc->limit = limits->issues;
-	doc->arena = arena_new(SIZE_MAX); /* the text's ceiling is its own */
+	doc->arena = arena_new(SIZE_MAX); /* the text is limited */
 	if (doc->arena == NULL) {
 		err = ERR_NO_MEMORY;
 		goto out;
@@ -304,7 +304,7 @@ read_back(const char *text, size_t len)
 
 /*
  * Fifteen digits where they read back as the same number, else seventeen.
- * jansson goes both ways: it leaves the locale's comma out.
+ * jansson formats and reads back, because it ignores the locale's comma.
  */
 static void
 write_real(const json_t *real, struct jsonw *json)
@@ -350,7 +350,7 @@ write_object(const struct jsonr_value *object, struct jsonw *json)
 	jsonw_object_end(json);
 }
 
-/* Goes no deeper than what was parsed: DEPTH_MAX levels. */
+/* Recursion is bounded: a parsed text has at most DEPTH_MAX levels. */
 static void
 write_value(const struct jsonr_value *value, struct jsonw *json)
 {
@@ -389,7 +389,7 @@ jsonr_write(const struct jsonr_value *value, struct buf *buf)
 	write_value(value, &json);
 }
 
-/* Room for one more issue, or NULL: it is counted, but not kept. */
+/* Room for one more issue, or NULL when the issue is only counted. */
 static struct fault *
 issue_room(struct jsonr *doc)
 {
@@ -517,7 +517,10 @@ void
 jsonr_only(struct jsonr *doc, const struct jsonr_value *object,
     const char *path, const char *const *names, size_t count)
 {
-	/* More than an issue shows, so that it sees where it must cut. */
+	/*
+	 * Longer than an issue can show, so that fault_set() cuts it with
+	 * "...".
+	 */
 	char place[2 * sizeof(doc->kept_issues->place)];
 	const struct jsonr_value *value;
 	struct span name;

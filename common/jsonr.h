@@ -1,10 +1,10 @@
 /*
  * jsonr: JSON in, strictly, and typed. The door to jansson.
  *
- * Refused: a member given twice, anything behind the value, NaN, a NUL or
- * bad UTF-8 in a string, nesting or size beyond the limits. What is wrong
- * *inside* a well-formed body is collected as issues, each with the path of
- * the value, so that a caller is told everything at once.
+ * Refused: a member given twice, anything behind the value, NaN, a NUL or bad
+ * UTF-8 in a string, nesting or size beyond the limits. Errors *inside* a
+ * well-formed body are collected as issues, each with the path of the value, so
+ * that one answer reports them all.
  */
 #pragma once
 
@@ -33,7 +33,7 @@ enum jsonr_type {
 struct jsonr_limits {
 	size_t bytes;
 	unsigned depth; /* at most 64; 0 means 64 */
-	unsigned issues; /* kept at the most; the rest is counted */
+	unsigned issues; /* kept at most; further ones are only counted */
 };
 
 /*
@@ -56,13 +56,13 @@ size_t jsonr_count(const struct jsonr_value *value); /* members or elements */
 const struct jsonr_value *jsonr_at(const struct jsonr_value *array, size_t i);
 
 /*
- * Walks the members in the order they were written. *iter starts at NULL;
- * false at the end.
+ * Walks the members in the order of the text. *iter starts at NULL; false at
+ * the end.
  */
 bool jsonr_next(const struct jsonr_value *object, void **iter,
     struct span *name, const struct jsonr_value **value);
 
-/* Untyped reading: the zero value when the type is another one. */
+/* Untyped reading: the zero value when the type differs. */
 struct span jsonr_as_string(const struct jsonr_value *value);
 bool jsonr_as_bool(const struct jsonr_value *value);
 int64_t jsonr_as_int(const struct jsonr_value *value);
@@ -96,7 +96,7 @@ void jsonr_only(struct jsonr *doc, const struct jsonr_value *object,
 void jsonr_issue(struct jsonr *doc, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* How many were noted, those beyond the limit included. */
+/* The number of issues, including those beyond the limit. */
 size_t jsonr_issues(const struct jsonr *doc);
 
 /* Writes them as [{"path":"…","message":"…"}, …]. */

@@ -11,7 +11,7 @@ jsonw_init(struct jsonw *json, struct buf *buf)
 	*json = (struct jsonw){.buf = buf};
 }
 
-/* Comma before it where one is due, and the value's right to be here. */
+/* Writes a comma if due, and asserts that a value may stand here. */
 static inline void
 before_value(struct jsonw *json)
 {
@@ -69,7 +69,7 @@ jsonw_array_end(struct jsonw *json)
 	end(json, '[');
 }
 
-/* Comma before it where one is due, and the key's right to be here. */
+/* Writes a comma if due, and asserts that a key may stand here. */
 static inline void
 before_key(struct jsonw *json)
 {
@@ -179,7 +179,7 @@ zero_byte(uint64_t word)
 	return (word - EACH(0x01)) & ~word;
 }
 
-/* Eight bytes at once: true when all are ASCII that stands for itself. */
+/* Eight bytes at once: true when all are ASCII that needs no escape. */
 static inline bool
 is_plain_word(const char *at)
 {
@@ -217,7 +217,7 @@ plain_run(const char *at, size_t len)
 	return run;
 }
 
-/* A byte that may not stand as it is: special in JSON, or not UTF-8. */
+/* Writes a byte that needs an escape: special in JSON, or not UTF-8. */
 static void
 escape_byte(struct buf *buf, unsigned char byte)
 {
@@ -254,7 +254,10 @@ jsonw_escape(struct buf *buf, struct span text)
 	}
 }
 
-/* The byte that four hexadecimal digits name: no escape of ours is above it. */
+/*
+ * The byte that four hexadecimal digits name: jsonw_quote() escapes nothing
+ * above one byte.
+ */
 static char
 hex_byte(const char *digits)
 {

@@ -1,8 +1,8 @@
 /*
  * jsonw: JSON out, as a stream into a buffer.
  *
- * It puts the commas and the quotes; the caller puts the order. Misuse (a key
- * in an array, an object left open) is our own mistake and asserts.
+ * The writer adds commas and quotes; the caller decides the order. Misuse (a
+ * key in an array, an object left open) is a programming error and asserts.
  */
 #pragma once
 
@@ -29,13 +29,13 @@ void jsonw_array_begin(struct jsonw *json);
 void jsonw_array_end(struct jsonw *json);
 
 /*
- * A member's name; its value comes next. `name` is a word of ours, in which
- * nothing needs escaping; a name from elsewhere is a span.
+ * A member's name; its value comes next. `name` is a literal of the program,
+ * which needs no escaping; a name from elsewhere is passed as a span.
  */
 void jsonw_key(struct jsonw *json, const char *name);
 void jsonw_key_span(struct jsonw *json, struct span name);
 
-/* UTF-8; bytes that are not are written as U+FFFD, so the text stays JSON. */
+/* UTF-8; invalid bytes are written as U+FFFD, so the text stays JSON. */
 void jsonw_string(struct jsonw *json, struct span text);
 void jsonw_text(struct jsonw *json, const char *text); /* NULL gives null */
 void jsonw_int(struct jsonw *json, int64_t value);
@@ -46,7 +46,7 @@ void jsonw_null(struct jsonw *json);
 /* Ready JSON, put in as one value. */
 void jsonw_raw(struct jsonw *json, struct span value);
 
-/* Closes nothing: asserts that all is closed, and tells the buffer's state. */
+/* Asserts that every array and object is closed; returns the buffer's state. */
 enum err jsonw_end(struct jsonw *json);
 
 /*
@@ -56,12 +56,12 @@ enum err jsonw_end(struct jsonw *json);
 void jsonw_quote(struct buf *buf, struct span text);
 void jsonw_escape(struct buf *buf, struct span text);
 
-/* True for text that stands between quotes as it is: nothing to escape. */
+/* True for text that needs no escape between quotes. */
 bool jsonw_is_plain(struct span text);
 
 /*
- * The way back, for what jsonw_quote() wrote and a file kept. Anything else
- * gives some text; no byte beyond the span is read.
+ * The reverse, for text that jsonw_quote() wrote and a file stored. Other input
+ * gives unspecified text; no byte beyond the span is read.
  *
  * The text between the quotes, still escaped.
  */
@@ -73,7 +73,7 @@ jsonw_inside(struct span quoted)
 
 char jsonw_escaped_byte(struct span text, size_t *at);
 
-/* One byte of that as it was; *at, below text.len, moves behind it. */
+/* Decodes one byte of such text; *at, below text.len, moves past it. */
 static inline char
 jsonw_plain_byte(struct span text, size_t *at)
 {
@@ -82,5 +82,5 @@ jsonw_plain_byte(struct span text, size_t *at)
 	return text.ptr[(*at)++];
 }
 
-/* Appends all of a quoted string as it was before. */
+/* Appends the decoded form of a whole quoted string. */
 void jsonw_unquote(struct buf *buf, struct span quoted);

@@ -10,7 +10,7 @@
 
 #include "common/date.h"
 
-/* With head and newline; a pipe keeps up to 4096 in one piece. */
+/* Includes head and newline; a pipe writes up to 4096 bytes atomically. */
 #define LINE_MAX_BYTES 2048
 #define HEAD_MAX_BYTES 256
 
@@ -76,7 +76,7 @@ put_head(char *line, enum log_level level)
 	return (size_t)len;
 }
 
-/* Also the second control set, which a terminal obeys: C2 80 .. C2 9F. */
+/* C1 controls too (C2 80 .. C2 9F): terminals obey them. */
 static void
 clean(char *text)
 {
@@ -104,7 +104,10 @@ write_line(const char *line, size_t len)
 {
 	ssize_t done;
 
-	/* A log that cannot be written has nobody to tell. */
+	/*
+	 * Ignored: there is no other place to report that the log cannot be
+	 * written.
+	 */
 	do
 		done = write(STDERR_FILENO, line, len);
 	while (done < 0 && errno == EINTR);

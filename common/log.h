@@ -1,12 +1,12 @@
 /*
- * log: one line an event, on standard error, written by a single write(2) so
+ * log: one line per event, on standard error, written by a single write(2) so
  * that lines of several processes never mix.
  *
  *	2026-01-31T09:00:00.250Z warn gridapi[812]: snapshot damaged: file=…
  *
  * Under systemd (JOURNAL_STREAM set) the time is left to the journal and the
  * level becomes its "<4>" prefix. Operands follow the sentence as name=value;
- * control characters in them are shown as '?'. No secret goes in here.
+ * control characters in them are shown as '?'. Never log a secret.
  */
 #pragma once
 

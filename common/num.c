@@ -1,6 +1,6 @@
 /*
- * Digits go in and out by hand: no strtod, no printf, no locale. Texts are put
- * together two digits at a time.
+ * Digits are parsed and written without strtod, printf or the locale; writing
+ * goes two digits at a time.
  */
 #include "common/num.h"
 
@@ -165,7 +165,7 @@ put_unsigned(char *to, uint64_t value)
 	return to + len;
 }
 
-/* The sign goes into the text, the magnitude comes back. */
+/* Writes the sign, returns the magnitude. */
 static inline uint64_t
 put_sign(char **to, int64_t value)
 {

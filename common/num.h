@@ -1,5 +1,5 @@
 /*
- * num: strict numbers, and decimals that stay exact.
+ * num: strict number parsing, and exact decimals.
  *
  * A decimal is an int64_t that counts millionths: 12.5 is 12500000. Sums are
  * exact, and a quotient is rounded once, half away from zero. A name that
@@ -24,16 +24,17 @@
 #define NUM_TEXT_MAX 32
 
 /*
- * The whole span must be the number: digits, with one '-' before them where
- * min is negative. No blank, no '+', no leading zero beyond "0" itself.
- * False when it is not, or is outside min..max; *out is then untouched.
+ * The whole span must be the number: digits, with one '-' before them where min
+ * is negative. No blank, no '+', no leading zero beyond "0" itself. False for
+ * any other text and outside min..max; *out is then untouched.
  */
 bool num_int(int64_t *out, struct span text, int64_t min, int64_t max);
 
 /*
  * "-12.5", "0.000001", "3": digits, at most one point with digits on both
  * sides, at most six after it (more are fine while they are zeros). Leading
- * zeros are fine. No exponent. False when it is not so, or does not fit.
+ * zeros are fine. No exponent. False for any other text, or when the value does
+ * not fit.
  */
 bool num_decimal(int64_t *out_micro, struct span text);
 
@@ -51,8 +52,8 @@ void num_add_int(struct buf *buf, int64_t value);
 int64_t num_ratio(__int128 top, __int128 bottom);
 
 /*
- * a * b of two decimals, in millionths; NUM_NULL when it does not fit, or when
- * one of them is.
+ * a * b of two decimals, in millionths; NUM_NULL when the product does not fit,
+ * or when a or b is NUM_NULL.
  */
 int64_t num_times(int64_t a_micro, int64_t b_micro);
 
@@ -62,7 +63,7 @@ bool num_add(int64_t *out, int64_t a, int64_t b);
 /* Rounded to whole units, half away from zero; NUM_NULL stays what it is. */
 int64_t num_round_units(int64_t micro);
 
-/* "00" to "99", one behind the other. */
+/* "00" to "99", concatenated. */
 extern const char num_pairs[201];
 
 /* Two digits of a value below 100, for texts of fixed width. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* One by one: the folder that lists them would need a descriptor itself. */
+/* Tries each number: listing /proc/self/fd would need a descriptor itself. */
 static unsigned long
 count_open(unsigned long limit)
 {

@@ -12,7 +12,7 @@
 static const struct opt_row help_row = {
     .name = "--help", .letter = 'h', .help = "show this help and exit"};
 
-/* One reading of a command line. */
+/* The state of reading one command line. */
 struct reading {
 	void *values;
 	const struct opt_spec *spec;
@@ -71,7 +71,10 @@ program_of(char program[PROGRAM_MAX], const struct opt_spec *spec)
 	program[len] = '\0';
 }
 
-/* The fault's text keeps a terminal safe from what is in the arguments. */
+/*
+ * fault_set() replaces control characters: an argument must not be able to
+ * control the terminal.
+ */
 static void
 wrong(struct reading *reading, const struct fault *fault)
 {
@@ -91,7 +94,10 @@ wrong(struct reading *reading, const struct fault *fault)
 		wrong(reading, &fault_); \
 	} while (0)
 
-/* Puts words in lines that begin at `column`; the first is there already. */
+/*
+ * Wraps words into lines that begin at `column`; the first line is already
+ * indented.
+ */
 static void
 print_wrapped(FILE *file, const char *text, int column)
 {
@@ -245,7 +251,7 @@ set(struct reading *reading, const struct opt_row *row, const char *text)
 	}
 }
 
-/* The value behind an option, when it is not in the same argument. */
+/* The next argument as an option's value, when the option has none attached. */
 static const char *
 next_value(struct reading *reading, const struct opt_row *row)
 {
@@ -383,7 +389,7 @@ opt_read_head(void *values, const struct opt_spec *spec, int argc, char **argv,
 
 	read_options(&reading, true);
 	*first_operand = reading.at;
-	/* What follows belongs to somebody else, who counts it. */
+	/* The subcommand reads and counts the arguments after its name. */
 	reading.kept = reading.at < argc ? spec->args_min : 0;
 	return finish(&reading);
 }

@@ -1,6 +1,6 @@
 /*
- * opt: a command line, read by a table. The same table prints --help, and a
- * test compares it with the man page.
+ * opt: command line options, described by a table. The same table prints
+ * --help, and a test compares it with the man page.
  */
 #pragma once
 
@@ -47,9 +47,9 @@ struct opt_spec {
 };
 
 enum opt_result {
-	OPT_GO, /* read; go on */
+	OPT_GO, /* parsed; go on */
 	OPT_HELP, /* --help was asked for, and printed to stdout */
-	OPT_WRONG /* told on stderr with a hint; exit with OPT_USAGE */
+	OPT_WRONG /* reported on stderr with a hint; exit with OPT_USAGE */
 };
 
 /*

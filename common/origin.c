@@ -18,7 +18,7 @@ is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
-/* No point at an end, nor two in a row: a label is never empty. */
+/* Rejects a point at either end and two in a row: a label is never empty. */
 static bool
 is_name(struct span host)
 {

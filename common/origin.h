@@ -2,8 +2,8 @@
  * origin: the authority of an address ("grid.example:8443") and the origin of
  * a web page ("https://grid.example:8443"), as headers carry them.
  *
- * Both are read strictly, since who may in depends on them: the whole text
- * must be one. A host is a name of letters, digits, '-', '_' and inner points,
+ * Both are parsed strictly, since access is decided by them: the whole text
+ * must match. A host is a name of letters, digits, '-', '_' and inner points,
  * an IPv4 address among them, or an IPv6 address in brackets. A port is a
  * number from 1 to 65535 without sign or leading zeros. There is no user, no
  * path, no blank, no second value behind a comma, and nothing is decoded.
@@ -24,7 +24,10 @@ struct origin {
 	struct authority at;
 };
 
-/* False, and *out is zero, when the text is none. It is borrowed. */
+/*
+ * False, with *out zeroed, when the text is no such authority. *out borrows
+ * from `text`.
+ */
 bool authority_read(struct authority *out, struct span text);
 bool origin_read(struct origin *out, struct span text);
 
@@ -32,13 +35,16 @@ bool origin_read(struct origin *out, struct span text);
 unsigned origin_default_port(struct span scheme);
 
 /*
- * Same host, ASCII case ignored, and same port, where `standard` stands for
- * one that is not written.
+ * Same host, ASCII case ignored, and same port; `standard` replaces a port that
+ * is not written.
  */
 bool authority_same(
     const struct authority *a, const struct authority *b, unsigned standard);
 
-/* The same with the same scheme, and its standard port. */
+/*
+ * As authority_same(), for origins: the schemes match too, and give the
+ * standard port.
+ */
 bool origin_same(const struct origin *a, const struct origin *b);
 
 /* "localhost", "127.0.0.1" or "[::1]". */

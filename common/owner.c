@@ -15,8 +15,8 @@
 static char became[64];
 
 /*
- * Of all that root may, reading any file is kept, or nothing at all. Root of a
- * container may lack it: it then reads what the user may.
+ * Keeps at most one of root's capabilities: reading any file. Root in a
+ * container may lack it; the process then reads what the user may read.
  */
 static int
 keep_reading(bool reading)
@@ -34,7 +34,7 @@ keep_reading(bool reading)
 	return (int)syscall(SYS_capset, &head, kept);
 }
 
-/* The groups first: who is root no more cannot set them. */
+/* Groups first: without root they can no longer be set. */
 static int
 become(uid_t user, gid_t group, bool reading)
 {

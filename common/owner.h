@@ -1,6 +1,6 @@
 /*
- * owner: root works on a folder as the user whom the folder belongs to, so that
- * programs of that user may write what root's have made.
+ * owner: a root process becomes the owner of the folder it works on, so that
+ * programs of that user can write the files it creates.
  */
 #pragma once
 
@@ -9,17 +9,17 @@
 #include "common/err.h"
 
 /*
- * When this is root, and `dir` is another user's, becomes that user for good,
- * with all its groups. Any other user, a folder of root's own or one that is
- * not there changes nothing. Before anything of `dir` is opened, and before
- * there are threads.
+ * When the process is root and `dir` belongs to another user, switches to that
+ * user for good, with all its groups. Does nothing for a process that is not
+ * root, a folder of root's own, or one that does not exist. Call it before
+ * opening anything in `dir`, and before starting threads.
  *
- * `reading` is for a command that is given files, as they can be anybody's: it
- * may still read what root may, unless this root may not read everything, and
- * writes as that user. Others must not: what they read is the user's to
- * arrange, and he could lead them to any file.
+ * `reading` is for a command that takes files as arguments, which any user may
+ * own: the process keeps root's right to read any file (where root has it), and
+ * writes as that user. No other command may set it: the user controls the files
+ * that they read, and a link could then expose any file.
  */
 enum err owner_become(const char *dir, bool reading, struct fault *fault);
 
-/* The name of the user that this has become; NULL when it has not. */
+/* The name of the user switched to; NULL when there was no switch. */
 const char *owner_name(void);

@@ -69,7 +69,7 @@ describe(char text[TEXT_MAX], const struct progress *progress, int64_t now)
 	return len < 0 ? 0 : len < TEXT_MAX ? (size_t)len : TEXT_MAX - 1;
 }
 
-/* A line that is wider than the terminal would not wipe itself. */
+/* Cut the line to the terminal: a wrapped line could not be erased. */
 static size_t
 columns(void)
 {
@@ -91,7 +91,7 @@ draw(const char *text, size_t len)
 	if (len > most)
 		len = most;
 	size = snprintf(line, sizeof(line), "\r%.*s%s", (int)len, text, wipe);
-	/* A picture that cannot be drawn is no reason to stop the work. */
+	/* Ignored: failing to draw is no reason to stop the work. */
 	(void)fs_write_all(STDERR_FILENO, line, (size_t)size);
 }
 

@@ -21,7 +21,7 @@ sink_to_buf(struct buf *buf)
 	return (struct sink){.put = put_in_buf, .to = buf};
 }
 
-/* Steps over `done` bytes; empty pieces in front go as well. */
+/* Skips `done` bytes, and empty pieces at the front. */
 static void
 advance(struct iovec **pieces, int *count, size_t done)
 {
@@ -36,7 +36,7 @@ advance(struct iovec **pieces, int *count, size_t done)
 	}
 }
 
-/* A socket with a time limit for sending says EAGAIN when it has passed. */
+/* A socket with a send timeout returns EAGAIN when the timeout has passed. */
 static enum err
 err_of_write(int errnum)
 {
@@ -59,7 +59,7 @@ put_to_fd(struct sink *sink, struct iovec *pieces, int count)
 			continue;
 		if (done < 0)
 			return err_of_write(errno);
-		if (done == 0) /* cannot be, and must not spin */
+		if (done == 0) /* impossible, but must not loop forever */
 			return ERR_SYSTEM;
 		advance(&pieces, &count, (size_t)done);
 	}

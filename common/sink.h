@@ -1,6 +1,6 @@
 /*
- * sink: where bytes go. A FastCGI stream, a socket or a buffer in a test look
- * the same to whoever writes an answer: one function pointer.
+ * sink: an output for bytes. A FastCGI stream, a socket and a test's buffer
+ * look the same to code that writes an answer: one function pointer.
  */
 #pragma once
 
@@ -12,12 +12,12 @@
 
 struct sink {
 	/*
-	 * Takes all the pieces or fails. The vector may be altered; the bytes
+	 * Writes all the pieces or fails. The vector may be altered; the bytes
 	 * it points to are only read, and not kept.
 	 */
 	enum err (*put)(struct sink *sink, struct iovec *pieces, int count);
-	void *to; /* the maker's own */
-	bool last; /* what is put next ends it: nothing waits for more */
+	void *to; /* owned by the sink's maker */
+	bool last; /* the next put is the last: flush, wait for no more */
 };
 
 /* Into a buffer, which must outlive the sink. */
@@ -29,5 +29,5 @@ struct sink sink_to_buf(struct buf *buf);
  */
 struct sink sink_to_fd(int fd);
 
-/* One piece. */
+/* Puts a single piece. */
 enum err sink_put(struct sink *sink, struct span bytes);

@@ -6,7 +6,7 @@
  *	each 8 bytes m:  v3 ^= m, two rounds, v0 ^= m
  *	the last word:   the bytes left over, and the length in the top byte
  *	v2 ^= 0xee, four rounds: the first 64 bits are v0 ^ v1 ^ v2 ^ v3
- *	v1 ^= 0xdd, four rounds: so are the others
+ *	v1 ^= 0xdd, four rounds: the other 64 bits likewise
  */
 #include "common/siphash.h"
 

@@ -1,7 +1,7 @@
 /*
- * siphash: SipHash-2-4 with 128 bits of result: a keyed hash of short texts, far
- * cheaper than SHA-256. Without the key, nobody can tell the
- * text from the hash, or make another text with the same hash.
+ * siphash: SipHash-2-4 with 128 bits of result: a keyed hash of short texts,
+ * far cheaper than SHA-256. Without the key, the text cannot be recovered from
+ * the hash, and no other text with the same hash can be constructed.
  */
 #pragma once
 
@@ -12,6 +12,6 @@
 #define SIPHASH_KEY_LEN 16
 #define SIPHASH_LEN 16
 
-/* `key` is random and stays within the process. */
+/* `key` is random and never leaves the process. */
 void siphash(uint8_t out[SIPHASH_LEN], const uint8_t key[SIPHASH_KEY_LEN],
     struct span data);

@@ -1,6 +1,7 @@
 /*
- * span: borrowed text. It owns nothing and ends where its length says; no NUL
- * is promised behind it. Whoever hands one out says how long it lasts.
+ * span: borrowed text. A span owns nothing and ends where its length says; no
+ * NUL is promised behind it. The function that returns a span says how long it
+ * stays valid.
  */
 #pragma once
 
@@ -20,7 +21,7 @@ struct span {
 /* For printf's "%.*s": printf("%.*s", SPAN_ARG(name)). */
 #define SPAN_ARG(span) (int)(span).len, (span).ptr
 
-#define SPAN_LINE 64 /* bytes that a processor fetches at once */
+#define SPAN_LINE 64 /* bytes of a cache line */
 
 static inline struct span
 span_of(const char *text) /* NULL gives the empty span */
@@ -44,8 +45,8 @@ span_eq(struct span a, struct span b)
 }
 
 /*
- * Has the processor fetch the cache lines that hold these bytes; nobody waits
- * for them. It is a hint: bytes that are not there do no harm.
+ * Prefetches the cache lines that hold these bytes, without waiting for them. A
+ * hint: an invalid address does no harm.
  */
 static inline void
 span_expect(struct span bytes)
@@ -68,11 +69,11 @@ bool span_ends(struct span text, struct span suffix);
 /* The position of the byte, or text.len. */
 size_t span_find(struct span text, char byte);
 
-/* From `start` on; both are cut to what there is. */
+/* The part from `start` on; both limits are cut to the text's length. */
 struct span span_from(struct span text, size_t start);
 struct span span_sub(struct span text, size_t start, size_t len);
 
-/* Without blanks and tabs at both ends. */
+/* The text without blanks and tabs at both ends. */
 struct span span_trim(struct span text);
 
 /*
@@ -89,6 +90,6 @@ char *span_dup(struct span text);
 
 /*
  * Copies into a fixed array and ends it with NUL. False (and an empty string)
- * when it does not fit or holds a NUL itself.
+ * when the text does not fit or holds a NUL.
  */
 bool span_copy(char *to, size_t size, struct span text);

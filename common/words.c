@@ -1,8 +1,8 @@
 /*
- * memmem() makes a table for each call, too much for a row's text, and looks
- * for two bytes one by one. This compares 16 places at once by two bytes each,
- * the first and the last of the word. What stands behind a text may be read
- * up to a limit, so that a text's end needs no bytes one by one.
+ * memmem() builds a table on each call, too expensive for a row's text, and
+ * scans two bytes one place at a time. The search here compares 16 places at
+ * once by two bytes each, the first and the last of the word. It may read past
+ * a text's end up to a given limit, so that the last bytes need no slow path.
  */
 #include "common/words.h"
 
@@ -36,7 +36,7 @@ words_split(struct words *words, struct span folded)
 			words->longest = word;
 }
 
-/* The first place where it may begin: its first and last byte are there. */
+/* The first place where the word's first and last byte both match. */
 static inline const char *
 find_ends(
     const char *from, const char *stop, const char *limit, struct span word)
@@ -66,7 +66,9 @@ find_ends(
 	return NULL;
 }
 
-/* What memcmp() == 0 says; words are short, and a call is not. */
+/*
+ * As memcmp() == 0, inlined: words are so short that the call would dominate.
+ */
 static inline bool
 same(const char *a, const char *b, size_t len)
 {
@@ -90,7 +92,7 @@ static inline const char *
 find(struct span text, const char *limit, struct span word)
 {
 	const char *from = text.ptr;
-	const char *stop; /* where it can begin no more */
+	const char *stop; /* the word cannot begin here or later */
 
 	if (word.len == 1)
 		return memchr(from, word.ptr[0], text.len);

@@ -1,6 +1,5 @@
 /*
- * words: a question's words, taken apart once for all the texts that they are
- * looked for in.
+ * words: the words of a search, split once and then looked for in many texts.
  */
 #pragma once
 
@@ -13,16 +12,16 @@
 #define WORDS_APART 64
 
 struct words {
-	struct span all; /* folded, with blanks between them */
+	struct span all; /* the search, folded, words separated by blanks */
 	struct span longest;
-	unsigned count; /* of those that are apart: the first ones */
+	unsigned count; /* of split words: the first ones */
 	struct span word[WORDS_APART];
-	struct span rest; /* what follows them; mostly empty */
+	struct span rest; /* the remaining words, unsplit; mostly empty */
 };
 
 void words_split(struct words *words, struct span folded);
 
-/* True when there is but the longest. */
+/* True when the search has no word but the longest. */
 static inline bool
 words_single(const struct words *words)
 {
@@ -30,18 +29,17 @@ words_single(const struct words *words)
 }
 
 /*
- * The first place in `text` where `word`, which is not empty, begins; or NULL.
- * `limit` is as far as may be read: the end of `text`, or behind it.
+ * The first occurrence of `word`, which is not empty, in `text`; or NULL. Bytes
+ * up to `limit` may be read: the end of `text`, or beyond it.
  */
 const char *words_find(struct span text, const char *limit, struct span word);
 
 /*
- * Of `count` texts behind one another, which begin at at[], the one that holds
- * the place; `low` is one that begins at or before it. Quickest when they are
- * near one another.
+ * Finds which of `count` consecutive texts, beginning at at[], holds the place;
+ * the text `low` begins at or before it. Fastest when both are close together.
  */
 uint32_t words_which(
     const uint32_t *at, uint32_t low, uint32_t count, size_t place);
 
-/* Whether `text` holds each of them. */
+/* Whether `text` holds every word. */
 bool words_in(struct span text, const char *limit, const struct words *words);
