@@ -183,6 +183,7 @@ serving_give_back(struct serving *serving)
 	keep_less(&serving->stitch->packed);
 	pieces_give_back(&serving->stitch->rows);
 	pieces_give_back(&serving->reply.body);
+	gzip_give_back(&serving->reply.gzip, SERVING_KEEP);
 	pieces_give_back(&serving->tail);
 }
 

@@ -154,6 +154,24 @@ deflate_add(struct deflate *deflate, struct buf *out, struct span text)
 	return buf_end(out);
 }
 
+enum err
+deflate_last(struct deflate *deflate, struct buf *out, struct span text)
+{
+	size_t most =
+	    libdeflate_deflate_compress_bound(deflate->packer, text.len);
+	char *packed = buf_room(out, most);
+	size_t len;
+
+	if (packed == NULL)
+		return buf_end(out);
+	len = libdeflate_deflate_compress(
+	    deflate->packer, text.ptr, text.len, packed, most);
+	if (len == 0)
+		return ERR_INTERNAL;
+	buf_grown(out, len);
+	return ERR_OK;
+}
+
 uint32_t
 deflate_crc(uint32_t crc, const void *data, size_t len)
 {

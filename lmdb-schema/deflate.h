@@ -39,6 +39,14 @@ void deflate_free(struct deflate *deflate);
 enum err deflate_add(
     struct deflate *deflate, struct buf *out, struct span text);
 
+/*
+ * Appends `text`, not empty, as the last piece: the stream ends with it. It is
+ * packed as a whole and not unpacked again, for what is read at once and kept
+ * nowhere.
+ */
+enum err deflate_last(
+    struct deflate *deflate, struct buf *out, struct span text);
+
 uint32_t deflate_crc(uint32_t crc, const void *data, size_t len);
 
 /* The sum of two texts, one behind the other, of which the second is `len`. */

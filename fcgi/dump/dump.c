@@ -2,6 +2,7 @@
 
 #include "fcgi/call.h"
 #include "fcgi/dump/stitch.h"
+#include "fcgi/http/coding.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/packed.h"
 #include "fcgi/rows/rowset.h"
@@ -10,7 +11,6 @@
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/snapshot/zip.h"
 #include "fcgi/fail.h"
-#include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/snapview.h"
 
 static void
@@ -29,7 +29,7 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 
 	if (set->order != NULL || set->count < ZIP_ROWS_MIN ||
 	    set->count != snapshot_rows(snap) || !call->serving->splice->all ||
-	    !negotiate_gzip(call->request))
+	    !coding_takes_gzip(call->request->accept_encoding))
 		return false;
 	err = packed_get(out, view->pinned->packed, call->server->store, snap);
 	if (err == ERR_OK)
@@ -50,7 +50,7 @@ dump_send(struct call *call, const struct snapview *view, struct packed *packed,
 	if (splice_is_unchanged(serving->splice))
 		length =
 		    stitch_length(packed_zip(packed), start.len, tail->total);
-	reply_header(call->reply, "Content-Encoding", "gzip");
+	reply_is_gzip(call->reply);
 	reply_stream(call->reply, length);
 	if (!call->reply->head_only)
 		err = stitch_dump(serving->stitch, call->reply, serving->splice,

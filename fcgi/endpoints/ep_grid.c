@@ -234,8 +234,7 @@ send(struct call *call, struct snapview *view, bool computed)
 	struct rowset set;
 	enum err err;
 
-	negotiate_headers(
-	    call, form, form == SPLICE_JSON && params->limit == 0);
+	negotiate_headers(call, form);
 	key_generation_text(generation, head->generation);
 	reply_header_text(call->reply, "X-Snapshot", span_of(generation));
 	if (etag_matches(call, tag, 5, form))

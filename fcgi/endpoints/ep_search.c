@@ -124,7 +124,7 @@ send(struct search *search)
 	    search->across.tag, live_network_generation(call->serving->live)};
 	enum err err;
 
-	negotiate_headers(call, form, false);
+	negotiate_headers(call, form);
 	if (etag_matches(call, tag, 2, form))
 		return;
 	if (search->elsewhere) {

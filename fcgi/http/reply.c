@@ -7,6 +7,7 @@
 #include "common/date.h"
 #include "common/jsonw.h"
 #include "common/num.h"
+#include "fcgi/http/coding.h"
 
 #define HEAD_MAX 16384
 #define FLUSH_PIECES 512
@@ -57,6 +58,7 @@ reply_init(struct reply *reply)
 	memset(reply, 0, sizeof(*reply));
 	buf_init(&reply->head, HEAD_MAX);
 	pieces_init(&reply->body);
+	gzip_init(&reply->gzip);
 }
 
 void
@@ -64,6 +66,7 @@ reply_fini(struct reply *reply)
 {
 	buf_fini(&reply->head);
 	pieces_fini(&reply->body);
+	gzip_fini(&reply->gzip);
 }
 
 void
@@ -87,6 +90,9 @@ reply_restart(struct reply *reply)
 	pieces_clear(&reply->body);
 	reply->status = 200;
 	reply->has_length = false;
+	reply->by_accept = false;
+	reply->coded = false;
+	reply->packing = false;
 	reply->err = ERR_OK;
 	return true;
 }
@@ -156,11 +162,27 @@ add_timing(struct reply *reply, int64_t took_us)
 	    reply, "Server-Timing", span_make(text, (size_t)(to + 2 - text)));
 }
 
+/* For caches: what of the request has decided how the answer looks. */
+static void
+add_vary(struct reply *reply)
+{
+	enum method method = reply->request->method;
+
+	if ((method != METHOD_GET && method != METHOD_HEAD) ||
+	    (reply->status != 200 && reply->status != 304))
+		return;
+	reply_header_text(reply, "Vary",
+	    reply->by_accept ? SPAN("Accept, Accept-Encoding")
+			     : SPAN("Accept-Encoding"));
+}
+
 /* What every answer carries. */
 static void
 add_common(struct reply *reply)
 {
 	const struct request *request = reply->request;
+
+	add_vary(reply);
 
 	if (is_plain(request->request_id))
 		reply_header_text(reply, "X-Request-Id", request->request_id);
@@ -223,8 +245,60 @@ note(struct reply *reply, enum err err)
 }
 
 void
+reply_is_gzip(struct reply *reply)
+{
+	reply->coded = true;
+	reply_header_text(reply, "Content-Encoding", SPAN("gzip"));
+}
+
+/* Without Accept-Encoding, as programs ask that want no packing: no. */
+static bool
+takes_gzip(const struct reply *reply)
+{
+	struct span list = reply->request->accept_encoding;
+
+	return list.len > 0 && reply->status == 200 && !reply->coded &&
+	    !reply->has_length && coding_takes_gzip(list);
+}
+
+/* What has been gathered, through the member. */
+static void
+pack_body(struct reply *reply)
+{
+	if (reply->err == ERR_OK && !reply->head_only)
+		note(reply, gzip_add(&reply->gzip, &reply->body));
+	pieces_clear(&reply->body);
+}
+
+/* The head alone, and what was gathered behind it packed. */
+static void
+stream_packed(struct reply *reply)
+{
+	struct iovec head;
+	enum err err = reply->body.err;
+
+	reply_is_gzip(reply);
+	reply->packing = true;
+	if (err == ERR_OK)
+		err = finish_head(reply);
+	head = (struct iovec){reply->head.data, reply->head.len};
+	if (err == ERR_OK) {
+		reply->sent += head.iov_len;
+		err = reply->out->put(reply->out, &head, 1);
+	}
+	note(reply, err);
+	reply->streaming = true;
+	pack_body(reply);
+}
+
+void
 reply_stream(struct reply *reply, int64_t length)
 {
+	if (takes_gzip(reply) && (length < 0 || length >= GZIP_LEAST) &&
+	    gzip_begin(&reply->gzip, reply->out, GZIP_BLOCK) == ERR_OK) {
+		stream_packed(reply);
+		return;
+	}
 	if (length >= 0 && !reply->has_length) {
 		reply->has_length = true;
 		header_int(reply, "Content-Length", length);
@@ -239,7 +313,9 @@ reply_flush_some(struct reply *reply)
 {
 	struct pieces *body = &reply->body;
 
-	if (!reply->streaming ||
+	if (reply->packing && body->total >= GZIP_BLOCK)
+		pack_body(reply);
+	if (!reply->streaming || reply->packing ||
 	    (body->count < FLUSH_PIECES && body->total < FLUSH_BYTES))
 		return;
 	if (reply->err == ERR_OK && !reply->head_only)
@@ -255,12 +331,64 @@ reply_flush_row(struct reply *reply, int64_t nth)
 	return reply->err == ERR_OK;
 }
 
+/*
+ * The body becomes the member, whose length is then known. Where that fails,
+ * the body goes out as it is.
+ */
+static void
+pack_whole(struct reply *reply)
+{
+	struct gzip *gzip = &reply->gzip;
+	struct pieces *body = &reply->body;
+	enum err err = gzip_begin(gzip, NULL, GZIP_WHOLE);
+
+	if (err == ERR_OK)
+		err = gzip_add(gzip, body);
+	if (err == ERR_OK)
+		err = gzip_end(gzip);
+	if (err != ERR_OK)
+		return;
+	reply_is_gzip(reply);
+	pieces_clear(body);
+	pieces_refer(body, gzip->packed.data, gzip->packed.len);
+}
+
+/* Packed or not, the whole body is there. */
+static void
+pack_gathered(struct reply *reply)
+{
+	if (reply->body.total < GZIP_LEAST || !takes_gzip(reply))
+		return;
+	if (reply->body.total <= GZIP_WHOLE)
+		pack_whole(reply);
+	else
+		reply_stream(reply, -1);
+}
+
+static void
+end_packed(struct reply *reply)
+{
+	struct gzip *gzip = &reply->gzip;
+
+	pack_body(reply);
+	reply->out->last = true;
+	if (reply->err == ERR_OK && !reply->head_only)
+		note(reply, gzip_end(gzip));
+	reply->sent += gzip->sent;
+}
+
 enum err
 reply_end(struct reply *reply)
 {
 	note(reply, reply->body.err);
+	if (reply->err == ERR_OK && !reply->streaming)
+		pack_gathered(reply);
 	if (reply->err != ERR_OK)
 		return reply->err;
+	if (reply->packing) {
+		end_packed(reply);
+		return reply->err;
+	}
 	reply->out->last = true;
 	if (!reply->streaming) {
 		if (!reply->has_length && reply->status != 304 &&

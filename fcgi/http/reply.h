@@ -5,6 +5,9 @@
  * as they grow, after reply_stream(). Once bytes are out, a failure can only
  * cut the answer: reply_end() then gives it, and the worker breaks the
  * connection so that the client sees the cut.
+ *
+ * A 200 of more than a kilobyte goes out as gzip where the request takes that:
+ * up to GZIP_WHOLE bytes packed as a whole, longer ones as they grow.
  */
 #pragma once
 
@@ -14,6 +17,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/sink.h"
+#include "fcgi/http/gzip.h"
 #include "fcgi/http/pieces.h"
 #include "fcgi/http/request.h"
 
@@ -26,6 +30,10 @@ struct reply {
 	bool head_only; /* HEAD: all of it but the body */
 	bool streaming; /* the head is out */
 	bool has_length; /* a Content-Length stands in the head */
+	bool by_accept; /* Accept has decided its form: Vary says so */
+	bool coded; /* a Content-Encoding stands in the head */
+	bool packing; /* what is put goes through the member */
+	struct gzip gzip;
 	uint64_t sent; /* bytes put, head and body */
 	enum err err;
 };
@@ -53,9 +61,12 @@ void reply_header_text(
 void reply_header(struct reply *reply, const char *name, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
 
+/* The body is packed already: as one gzip member, it goes out as it is put. */
+void reply_is_gzip(struct reply *reply);
+
 /*
  * From here on the body goes out as it grows. `length` is the whole body's,
- * or -1 when it is not known.
+ * or -1 when it is not known; that of a body that is packed here never is.
  */
 void reply_stream(struct reply *reply, int64_t length);
 

@@ -1,10 +1,7 @@
 /*
- * negotiate: the form and the coding of an answer, by the headers Accept and
- * Accept-Encoding.
+ * negotiate: the form of an answer, by the header Accept.
  */
 #pragma once
-
-#include <stdbool.h>
 
 #include "fcgi/rows/splice.h"
 
@@ -14,11 +11,5 @@ struct request;
 /* The form with the highest quality; JSON when none is named. */
 enum splice_form negotiate_form(const struct request *request);
 
-/* True when the client accepts gzip and does not prefer plain bytes. */
-bool negotiate_gzip(const struct request *request);
-
-/*
- * Content-Type and Vary of a form. `packed`: the answer also varies by
- * Accept-Encoding, as a dump may be sent as gzip.
- */
-void negotiate_headers(struct call *call, enum splice_form form, bool packed);
+/* Content-Type of a form, and that the answer varies by Accept. */
+void negotiate_headers(struct call *call, enum splice_form form);

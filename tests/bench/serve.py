@@ -66,7 +66,8 @@ class Bench:
                 "ours": front.site("ours", self.pool),
                 "floor": front.site("floor", floor),
                 "gzip1": front.site("gzip1", self.pool, (
-                    ("\t\tgzip off;\n", ""),
+                    ("\tgzip off;\n", "\tgzip on;\n"
+                     "\tgzip_types application/json;\n"),
                     ("HTTP_ACCEPT_ENCODING $http_accept_encoding",
                      'HTTP_ACCEPT_ENCODING ""')))}
             self.peer_sites = {}

@@ -4,6 +4,9 @@
 
 --http asks nginx and gridapi instead of serve() in a process; --record writes
 each request and answer as a JSON line, for other validators.
+
+Each GET and HEAD is asked a second time with Accept-Encoding: gzip, and must
+say the same: see packed_too().
 """
 
 import json
@@ -17,7 +20,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "system"))
-from kit import (API, Data, Description, Direct, Http, Score)  # noqa: E402
+from kit import (API, Data, Description, Direct, Http, Reply, Score,  # noqa: E402
+                 unpacked)
 
 CASES = os.path.join(HERE, "cases")
 
@@ -77,6 +81,17 @@ def spoil(path):
             text = text[:place] + b"\xff" * 8 + text[place + 8:]
             file.seek(place)
             file.write(b"\xff" * 8)
+
+
+def same(one, other):
+    """But for what tells of the moment, or of the coding."""
+    def told(reply):
+        return {name: value for name, value in reply.headers.items()
+                if name not in ("content-length", "content-encoding", "date",
+                                "server-timing", "x-request-id", "etag",
+                                "transfer-encoding", "connection")}
+    return one.status == other.status and one.body == other.body and \
+        told(one) == told(other)
 
 
 class Run:
@@ -140,6 +155,10 @@ class Run:
         description = self.screen if uri.startswith("/app") else \
             self.description
         problems = description.check(step.method, uri, reply)
+        # Not what asking alters: damage heals, a computation is begun.
+        if step.method in ("GET", "HEAD") and reply.status != 202 and \
+                reply.status < 500 and "accept-encoding" not in asks:
+            problems += self.packed_too(step.method, uri, headers, reply)
         if reply.status == 200:
             self.shared["met"].add(description.operation(step.method, uri)[1])
         if reply.status != step.status:
@@ -147,6 +166,43 @@ class Run:
                 reply.status, step.status, reply.body[:300]))
             return problems
         return problems + self.headers(step, reply) + self.body(step, reply)
+
+    def packed_too(self, method, uri, headers, plain):
+        """The same asked with gzip. A plain answer that is not the same twice
+        (the time stands in it, or asking has changed something) is compared
+        with the next one."""
+        problems = []
+        packed = self.server.ask(uri, method, dict(
+            headers, **{"Accept-Encoding": "gzip"}))
+        coding = packed.headers.get("content-encoding")
+        if coding is not None:
+            text = unpacked(packed.body) if method == "GET" else b""
+            if coding != "gzip" or text is None or packed.status != 200:
+                return ["packed: %d, %s" % (packed.status, coding)]
+            self.shared["packed"] += 1
+            packed = Reply(200, packed.headers, text)
+        elif method == "GET" and packed.status == 200 and \
+                len(packed.body) >= 1024:
+            problems.append("%d bytes are not packed" % len(packed.body))
+        if packed.status in (200, 304) and "Accept-Encoding" not in \
+                packed.headers.get("vary", "").split(", "):
+            problems.append("Vary: %r" % packed.headers.get("vary"))
+        if not same(packed, plain) and not same(
+                packed, self.server.ask(uri, method, headers)):
+            problems.append("packed: %d %r %r" % (
+                packed.status, packed.headers, packed.body[:200]))
+        if plain.status == 304 or "if-none-match" in map(str.lower, headers):
+            return problems
+        # A tag that came with either coding is known with both.
+        tag = packed.headers.get("etag")
+        for asked in ({"Accept-Encoding": "gzip"}, {}) if tag else ():
+            again = self.server.ask(uri, method, dict(
+                headers, **{"If-None-Match": tag}, **asked))
+            if again.status != 304 or again.body or \
+                    "content-encoding" in again.headers:
+                problems.append("If-None-Match: %d %r" % (
+                    again.status, again.headers))
+        return problems
 
     def write(self, method, uri, reply):
         kind = reply.headers.get("content-type", "")
@@ -280,7 +336,7 @@ def main():
             Direct(data, *settings)
 
     screen = Description(name="app-openapi.json", base="/app")
-    shared = {"data": data, "screen": screen, "met": set(), "words": keys, "start": start,
+    shared = {"data": data, "screen": screen, "met": set(), "packed": 0, "words": keys, "start": start,
               "server": start(data)}
     description = Description()
     score = Score()
@@ -302,6 +358,8 @@ def main():
         if not wanted:
             paths = {**description.document["paths"],
                      **screen.document["paths"]}
+            score.note("many answers were packed", [] if
+                       shared["packed"] > 10 else [str(shared["packed"])])
             score.note("every path that is described answers 200", sorted(
                 set(paths) - shared["met"]))
     finally:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.parse
+import zlib
 
 TOP = os.environ.get("abs_top_srcdir") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -93,6 +94,16 @@ def as_bytes(text):
 
 class Cut(AssertionError):
     """The answer broke off: a client sees that it is not whole."""
+
+
+def unpacked(body):
+    """The one member; None when it is anything else."""
+    reader = zlib.decompressobj(31)
+    try:
+        text = reader.decompress(body)
+    except zlib.error:
+        return None
+    return text if reader.eof and reader.unused_data == b"" else None
 
 
 class Direct:

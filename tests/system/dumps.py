@@ -167,8 +167,48 @@ def nginx_packs_it_no_second_time(dumps):
     assert packed.headers.get_all("Content-Encoding") == ["gzip"]
     assert gzip.decompress(packed.body) == plain.body
     assert plain.headers["Content-Encoding"] is None
-    assert "Accept-Encoding" in plain.headers["Vary"]
-    assert "Accept-Encoding" in packed.headers["Vary"]
+    for reply in plain, packed:
+        assert reply.headers.get_all("Vary") == ["Accept, Accept-Encoding"]
+
+
+def worker_packs_whatever_is_long(dumps):
+    """Pages and streams, in each form: one coding, one Vary, the same bytes,
+    and the length where it is known."""
+    for query, accept, length in (
+            ("&limit=100", "application/json", True),
+            ("&limit=100&fields=codein,libelle1", "application/json", True),
+            ("&limit=2000", "application/json", False),
+            ("&fields=codein,libelle1,totalCa", "application/json", False),
+            ("", "application/x-ndjson", False), ("", "text/csv", False),
+            ("&sort=codein", "application/json", False)):
+        asked = {"X-API-Key": dumps.key, "Accept": accept}
+        plain = dumps.get(PATH + query, headers=asked)
+        coded = dict(asked, **{"Accept-Encoding": "gzip, deflate, br"})
+        packed = dumps.get(PATH + query, headers=coded)
+        head = dumps.get(PATH + query, "HEAD", coded)
+        for reply in packed, head:
+            assert reply.headers.get_all("Content-Encoding") == ["gzip"], query
+            assert reply.headers.get_all("Vary") == [
+                "Accept, Accept-Encoding"], query
+            assert reply.headers["ETag"] == plain.headers["ETag"], query
+            assert (reply.headers["Content-Length"] is not None) == length, \
+                query + ": " + str(reply.headers)
+        assert plain.headers["Content-Encoding"] is None, query
+        assert gzip.decompress(packed.body) == plain.body, query
+        assert len(packed.body) * 2 < len(plain.body), query
+        assert not head.body, query
+        got = subprocess.run(
+            ["curl", "-sS", "--compressed", "-H", "X-API-Key: " + dumps.key,
+             "-H", "Accept: " + accept, dumps.url + PATH + query],
+            check=True, stdout=subprocess.PIPE, timeout=60).stdout
+        assert got == plain.body, query
+        for asking in coded, asked:
+            again = dumps.get(PATH + query, headers=dict(
+                asking, **{"If-None-Match": packed.headers["ETag"]}))
+            assert again.status == 304 and not again.body, query
+            assert again.headers["Content-Encoding"] is None, query
+    none = dumps.get("/api/v1/none", headers=coded)
+    assert none.status == 404 and not none.headers["Content-Encoding"]
 
 
 def damage_cuts_the_transfer(dumps):
@@ -195,7 +235,9 @@ def damage_cuts_the_transfer(dumps):
 
 def main():
     wanted = [("nginx packs it no second time", None,
-               lambda dumps, _: nginx_packs_it_no_second_time(dumps))]
+               lambda dumps, _: nginx_packs_it_no_second_time(dumps)),
+              ("the worker packs whatever is long", None,
+               lambda dumps, _: worker_packs_whatever_is_long(dumps))]
     skipped = []
     for name, program, ask in CLIENTS:
         found = shutil.which(program)

@@ -41,7 +41,7 @@ START_TEST(short_answer_has_its_length)
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	ck_assert_uint_eq(reply.sent, out.len);
 	answer_is("Status: 200 OK\r\nContent-Type: text/plain\r\n"
-		  "Content-Length: 5\r\n\r\nhello");
+		  "Content-Length: 5\r\nVary: Accept-Encoding\r\n\r\nhello");
 }
 END_TEST
 
@@ -51,7 +51,8 @@ START_TEST(head_has_all_but_the_body)
 	reply_begin(&reply, &sink, &request);
 	pieces_text(&reply.body, "hello");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
-	answer_is("Status: 200 OK\r\nContent-Length: 5\r\n\r\n");
+	answer_is("Status: 200 OK\r\nContent-Length: 5\r\nVary: "
+		  "Accept-Encoding\r\n\r\n");
 }
 END_TEST
 
@@ -84,7 +85,8 @@ START_TEST(stream_goes_out_as_it_grows)
 	ck_assert_uint_gt(out.len, sizeof(large));
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	ck_assert(span_starts(buf_span(&out),
-	    SPAN("Status: 200 OK\r\nContent-Length: 1048576\r\n\r\nxxx")));
+	    SPAN("Status: 200 OK\r\nContent-Length: 1048576\r\nVary: "
+		 "Accept-Encoding\r\n\r\nxxx")));
 }
 END_TEST
 
@@ -93,7 +95,7 @@ START_TEST(stream_of_unknown_length_has_none)
 	reply_stream(&reply, -1);
 	pieces_text(&reply.body, "abc");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
-	answer_is("Status: 200 OK\r\n\r\nabc");
+	answer_is("Status: 200 OK\r\nVary: Accept-Encoding\r\n\r\nabc");
 }
 END_TEST
 
@@ -104,7 +106,8 @@ START_TEST(head_of_a_stream_puts_no_body)
 	reply_stream(&reply, 3);
 	pieces_text(&reply.body, "abc");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
-	answer_is("Status: 200 OK\r\nContent-Length: 3\r\n\r\n");
+	answer_is("Status: 200 OK\r\nContent-Length: 3\r\nVary: "
+		  "Accept-Encoding\r\n\r\n");
 }
 END_TEST
 
@@ -178,7 +181,8 @@ START_TEST(next_answer_begins_anew)
 	reply_begin(&reply, &sink, &request);
 	pieces_text(&reply.body, "b");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
-	answer_is("Status: 200 OK\r\nContent-Length: 1\r\n\r\nb");
+	answer_is("Status: 200 OK\r\nContent-Length: 1\r\nVary: "
+		  "Accept-Encoding\r\n\r\nb");
 }
 END_TEST
 

@@ -1,0 +1,18 @@
+/*
+ * coding: how a client weighs what it lists in Accept and Accept-Encoding
+ * (RFC 9110, 12.4 and 12.5).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/span.h"
+
+/*
+ * The weight among the parameters of a listed value, in thousandths: 1000
+ * without one, 0 for one that the grammar does not allow.
+ */
+unsigned coding_weight(struct span params);
+
+/* True when the list has gzip in it, and plain bytes weigh no more. */
+bool coding_takes_gzip(struct span list);

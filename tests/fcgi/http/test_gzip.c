@@ -1,0 +1,262 @@
+/* tests/fcgi/http/test_gzip.c: fcgi/http/gzip.h, and by way of reply.h */
+#include "fcgi/http/gzip.h"
+
+#include <stdio.h>
+#include <zlib.h>
+
+#include "fcgi/http/reply.h"
+#include "tests/support/random.h"
+#include "tests/support/run.h"
+
+#define TEXT_LEN (3 * GZIP_WHOLE)
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+static char text[TEXT_LEN], got[TEXT_LEN + 1];
+static struct reply reply;
+static struct request request;
+static struct buf out;
+static struct sink sink;
+static unsigned puts_seen;
+
+static enum err
+count_put(struct sink *self, struct iovec *pieces, int count)
+{
+	puts_seen++;
+	for (int i = 0; i < count; i++)
+		buf_add(self->to, pieces[i].iov_base, pieces[i].iov_len);
+	return buf_end(self->to);
+}
+
+static void
+make(void)
+{
+	for (size_t i = 0; i < TEXT_LEN; i++)
+		text[i] = "{\"codein\":0123456789,}"[random_bits() % 22];
+	reply_init(&reply);
+	request_init(&request);
+	request.accept_encoding = SPAN("gzip, deflate, br");
+	buf_init(&out, 2 * TEXT_LEN);
+	sink = (struct sink){.put = count_put, .to = &out};
+	puts_seen = 0;
+	reply_begin(&reply, &sink, &request);
+}
+
+static void
+drop(void)
+{
+	reply_fini(&reply);
+	buf_fini(&out);
+}
+
+/* Some of it copied, some referred to, in pieces of many lengths. */
+static void
+add_text(size_t from, size_t to)
+{
+	while (from < to) {
+		size_t len = 1 + random_bits() % 9000;
+
+		if (len > to - from)
+			len = to - from;
+		if (len % 3 == 0)
+			pieces_refer(&reply.body, text + from, len);
+		else
+			pieces_copy(&reply.body, text + from, len);
+		from += len;
+	}
+}
+
+static struct span
+head(void)
+{
+	struct span all = buf_span(&out);
+	const char *end = memmem(all.ptr, all.len, "\r\n\r\n", 4);
+
+	ck_assert_ptr_nonnull(end);
+	return span_sub(all, 0, (size_t)(end - all.ptr) + 4);
+}
+
+static bool
+head_has(const char *line)
+{
+	struct span all = head();
+
+	return memmem(all.ptr, all.len, line, strlen(line)) != NULL;
+}
+
+/* One member, all of the body, with `len` bytes of the text in it. */
+static void
+check_body(size_t len)
+{
+	struct span body = span_from(buf_span(&out), head().len);
+	z_stream z = {0};
+	char line[64];
+
+	ck_assert_int_eq(inflateInit2(&z, 16 + 15), Z_OK);
+	z.next_in = (Bytef *)(uintptr_t)body.ptr;
+	z.avail_in = (uInt)body.len;
+	z.next_out = (Bytef *)got;
+	z.avail_out = sizeof(got);
+	ck_assert_int_eq(inflate(&z, Z_FINISH), Z_STREAM_END);
+	ck_assert_uint_eq(z.avail_in, 0);
+	ck_assert_uint_eq(z.total_out, len);
+	ck_assert_mem_eq(got, text, len);
+	inflateEnd(&z);
+	ck_assert_uint_lt(body.len, len);
+	ck_assert_uint_eq(reply.sent, out.len);
+	ck_assert(head_has("\r\nContent-Encoding: gzip\r\n"));
+	ck_assert(head_has("\r\nVary: Accept-Encoding\r\n"));
+	snprintf(line, sizeof(line), "\r\nContent-Length: %zu\r\n", body.len);
+	ck_assert_int_eq(head_has(line), head_has("Content-Length"));
+}
+
+static const size_t lengths[] = {GZIP_LEAST, 26000, GZIP_BLOCK, GZIP_BLOCK + 1,
+    GZIP_WHOLE, GZIP_WHOLE + 1, TEXT_LEN};
+
+START_TEST(gathered_answer_is_one_member)
+{
+	size_t len = lengths[_i];
+
+	add_text(0, len);
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	check_body(len);
+	ck_assert_int_eq(head_has("Content-Length"), len <= GZIP_WHOLE);
+	ck_assert(sink.last);
+	if (len <= GZIP_WHOLE)
+		ck_assert_uint_eq(puts_seen, 1);
+	else
+		ck_assert_uint_gt(puts_seen, 2);
+}
+END_TEST
+
+START_TEST(stream_is_one_member)
+{
+	size_t len = lengths[_i];
+
+	reply_stream(&reply, _i % 2 == 0 ? -1 : (int64_t)len);
+	for (size_t at = 0; at < len; at += 5000) {
+		add_text(at, at + 5000 < len ? at + 5000 : len);
+		reply_flush_some(&reply);
+		ck_assert_uint_lt(reply.body.total, GZIP_BLOCK + 5000);
+	}
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	check_body(len);
+	ck_assert(!head_has("Content-Length"));
+	ck_assert(sink.last);
+}
+END_TEST
+
+START_TEST(stream_of_nothing_is_a_member)
+{
+	struct span body;
+
+	reply_stream(&reply, -1);
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	body = span_from(buf_span(&out), head().len);
+	ck_assert_uint_eq(body.len, 23);
+	ck_assert(head_has("Content-Encoding: gzip"));
+}
+END_TEST
+
+/* The same head for HEAD, and nothing behind it. */
+START_TEST(head_is_that_of_get)
+{
+	char first[1024];
+	size_t len;
+
+	add_text(0, lengths[_i]);
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	len = head().len;
+	memcpy(first, out.data, len);
+	buf_clear(&out);
+	request.method = METHOD_HEAD;
+	reply_begin(&reply, &sink, &request);
+	add_text(0, lengths[_i]);
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	ck_assert_uint_eq(out.len, len);
+	ck_assert_mem_eq(out.data, first, len);
+}
+END_TEST
+
+/* What is not packed: small, an error, packed already, not asked for. */
+START_TEST(others_go_out_as_they_are)
+{
+	size_t len = 26000;
+
+	if (_i == 0)
+		len = GZIP_LEAST - 1;
+	if (_i == 1)
+		reply.status = 404;
+	if (_i == 2)
+		reply_is_gzip(&reply);
+	if (_i == 3)
+		request.accept_encoding = SPAN("gzip;q=0");
+	if (_i == 4)
+		request.accept_encoding = SPAN("");
+	add_text(0, len);
+	ck_assert_int_eq(reply_end(&reply), ERR_OK);
+	ck_assert_int_eq(head_has("Content-Encoding"), _i == 2);
+	ck_assert_int_eq(head_has("Vary: "), _i != 1);
+	ck_assert_uint_eq(out.len - head().len, len);
+	ck_assert_mem_eq(out.data + head().len, text, len);
+}
+END_TEST
+
+START_TEST(next_answer_is_packed_anew)
+{
+	for (int i = 0; i < COUNT(lengths); i++) {
+		buf_clear(&out);
+		reply_begin(&reply, &sink, &request);
+		add_text(0, lengths[i]);
+		ck_assert_int_eq(reply_end(&reply), ERR_OK);
+		check_body(lengths[i]);
+		gzip_give_back(&reply.gzip, i % 2 == 0 ? 0 : TEXT_LEN);
+	}
+}
+END_TEST
+
+static enum err
+refuse(struct sink *self, struct iovec *pieces, int count)
+{
+	(void)pieces;
+	(void)count;
+	return puts_seen++ == 0 || self->last ? ERR_OK : ERR_CLOSED;
+}
+
+START_TEST(failed_put_is_told_at_the_end)
+{
+	sink.put = refuse;
+	reply_stream(&reply, -1);
+	add_text(0, TEXT_LEN);
+	ck_assert_int_eq(reply_end(&reply), ERR_CLOSED);
+}
+END_TEST
+
+START_TEST(error_behind_a_packed_head_cuts_the_answer)
+{
+	reply_stream(&reply, -1);
+	add_text(0, TEXT_LEN / 2);
+	reply_fail(&reply, 500, CODE_INTERNAL, "too late");
+	ck_assert_int_ne(reply_end(&reply), ERR_OK);
+	ck_assert(!sink.last);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("gzip");
+	TCase *tc = tcase_create("gzip");
+
+	tcase_add_checked_fixture(tc, make, drop);
+	tcase_add_loop_test(
+	    tc, gathered_answer_is_one_member, 0, COUNT(lengths));
+	tcase_add_loop_test(tc, stream_is_one_member, 0, COUNT(lengths));
+	tcase_add_test(tc, stream_of_nothing_is_a_member);
+	tcase_add_loop_test(tc, head_is_that_of_get, 0, COUNT(lengths));
+	tcase_add_loop_test(tc, others_go_out_as_they_are, 0, 5);
+	tcase_add_test(tc, next_answer_is_packed_anew);
+	tcase_add_test(tc, failed_put_is_told_at_the_end);
+	tcase_add_test(tc, error_behind_a_packed_head_cuts_the_answer);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
