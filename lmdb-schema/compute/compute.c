@@ -62,7 +62,10 @@ computing_parallel(struct computing *c, unsigned count,
 	pthread_t threads[THREADS_MAX];
 	unsigned started = 0;
 
-	/* This thread works too; one that cannot be started is done without. */
+	/*
+	 * The calling thread works too, so a failure to start another is
+	 * harmless.
+	 */
 	while (started + 1 < c->options->threads && started < THREADS_MAX &&
 	    started + 1 < count &&
 	    pthread_create(&threads[started], NULL, work, &crew) == 0)
@@ -158,7 +161,7 @@ write_file(struct computing *c, uint64_t *bytes)
 	return snapwrite_end(c->write, bytes);
 }
 
-/* Under the supplier's lock and in a slot. */
+/* The caller holds the supplier's lock and a slot. */
 static enum err
 compute_now(struct catalog_entry *entry, struct store *store,
     struct span supplier, const struct compute_options *options,
@@ -206,7 +209,7 @@ generation_now(struct store *store, struct span supplier)
 	return entry.generation;
 }
 
-/* Whether the supplier may be computed at all, before any lock is made. */
+/* Checks that the supplier can be computed, before creating any lock file. */
 static enum err
 known(struct store *store, struct span supplier)
 {
@@ -225,8 +228,8 @@ known(struct store *store, struct span supplier)
 }
 
 /*
- * Whether somebody else has published since `before`, and from what is current
- * now: then there is nothing left to do.
+ * Whether another process has published a snapshot since `before`, made from
+ * the data that are current now: then no work is left.
  */
 static bool
 was_done(struct store *store, struct span supplier, uint64_t before)
@@ -252,7 +255,9 @@ compute_supplier(struct compute_result *result, struct store *store,
 	memset(result, 0, sizeof(*result));
 	if (err == ERR_OK)
 		err = store_lock_supplier(&lock, store, supplier, true);
-	/* With a day of one's own, another's rows are not what was asked. */
+	/*
+	 * With a day given, a snapshot from another process has the wrong day.
+	 */
 	if (err == ERR_OK && options->as_of_day == DATE_NULL)
 		result->shared = was_done(store, supplier, before);
 	if (err == ERR_OK && result->shared)

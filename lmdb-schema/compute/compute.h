@@ -2,9 +2,9 @@
  * compute: one supplier's facts, network metrics and server ranges -> a new
  * snapshot, published.
  *
- * Between processes, one computation a supplier runs at a time: whoever comes
- * second waits for it and takes its result. How many suppliers are computed
- * at once, over all processes, is capped.
+ * Across processes, one computation per supplier runs at a time: a second
+ * caller waits for it and takes its result. The number of suppliers computed at
+ * once, over all processes, is capped.
  */
 #pragma once
 
@@ -28,15 +28,15 @@ struct compute_options {
 };
 
 struct compute_result {
-	struct catalog_entry entry; /* what is current now */
-	bool shared; /* another process had just done it */
-	int64_t ms; /* our own work */
+	struct catalog_entry entry; /* the current snapshot's */
+	bool shared; /* another process had just computed it */
+	int64_t ms; /* spent on this computation */
 };
 
 /*
  * An article whose sums do not fit is left out: the log names it, and the
- * snapshot knows how many there are. So is the largest where those of the whole
- * supplier do not.
+ * snapshot counts it. When the sums of the whole supplier do not fit, the
+ * largest articles are left out until they do.
  *
  *   ERR_NOT_READY  nothing was imported yet
  *   ERR_NOT_FOUND  no such supplier
@@ -48,6 +48,6 @@ struct compute_result {
 enum err compute_supplier(struct compute_result *result, struct store *store,
     struct span supplier, const struct compute_options *options);
 
-/* True when what the entry was made from has changed since. */
+/* True when data that the entry was computed from have changed since. */
 enum err compute_is_stale(bool *stale, struct store *store,
     struct span supplier, const struct catalog_entry *entry);

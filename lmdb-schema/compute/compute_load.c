@@ -100,7 +100,10 @@ struct gamme_merge {
 	uint32_t at;
 };
 
-/* Both come by codein: a range of an article that is gone is passed over. */
+/*
+ * Both sequences are ordered by codein; a range whose article is gone is
+ * skipped.
+ */
 static enum err
 take_gamme(void *context, struct span codein, uint8_t gamme)
 {

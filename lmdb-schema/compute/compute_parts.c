@@ -1,6 +1,6 @@
 /*
- * The sections of a snapshot file, each made by one task. The slices come
- * first: they are the long ones.
+ * The sections of a snapshot file, each made by one task. The slices, the
+ * longest tasks, are started first.
  */
 #include <stdlib.h>
 
@@ -119,7 +119,7 @@ column_text(struct computing *c, unsigned column, uint32_t i, char code[8])
 	case COL_libelleCode3:
 		level = 3;
 		break;
-	default: /* gammeAValider: nothing is pending in a snapshot */
+	default: /* gammeAValider: a snapshot has no pending range */
 		return SPAN("");
 	}
 	if (article->code3 == SOURCE_NO_CODE3)

@@ -6,7 +6,7 @@
 #include "lmdb-schema/order.h"
 
 #define CALC_CHUNK 2048
-#define NAMED 20 /* articles that are left out; the others are counted */
+#define NAMED 20 /* left-out articles named in the log; the rest are counted */
 
 static void
 leave_out(struct computing *c, uint32_t i)
@@ -70,8 +70,8 @@ struct totals {
 };
 
 /*
- * Of absolute values: while they fit, so does each class's sum. Those that are
- * left out have zeros.
+ * Totals are of absolute values: when they fit, each class's sum fits too.
+ * Articles left out count as zero.
  */
 static bool
 totals_fit(const struct totals *totals)
@@ -79,7 +79,7 @@ totals_fit(const struct totals *totals)
 	return totals->ca <= INT64_MAX && totals->qte <= INT64_MAX;
 }
 
-/* The largest first, until the others' totals fit. */
+/* Leaves out the largest articles until the totals of the others fit. */
 static enum err
 leave_out_largest(struct computing *c, struct totals totals)
 {
@@ -112,7 +112,7 @@ leave_out_largest(struct computing *c, struct totals totals)
 	return err;
 }
 
-/* The others close up. */
+/* Removes the articles left out from the arrays. */
 static void
 close_up(struct computing *c)
 {
@@ -161,7 +161,7 @@ leave_out_absurd(struct computing *c)
 
 /* --- ranking -------------------------------------------------------------- */
 
-/* A class by what is ranked before: A below 80 %, B below 95 %. */
+/* The class, by the turnover ranked before: A below 80 %, B below 95 %. */
 static char
 class_of(__int128 before, __int128 total)
 {
@@ -202,7 +202,9 @@ computing_rank(struct computing *c)
 
 	if (err == ERR_OK)
 		err = leave_out_absurd(c);
-	/* article_row serves as the ascending order that nobody needs. */
+	/*
+	 * The ascending order is not needed; article_row serves as its scratch.
+	 */
 	if (err == ERR_OK)
 		err = order_numbers(c->article_row, c->row_article,
 		    computing_numbers(c, COL_totalCa), c->count);

@@ -2,7 +2,7 @@
  * computing: the state that the parts of one computation share. For compute*.c
  * only.
  *
- * Articles are numbered as the facts have them, by codein; rows by turnover.
+ * Articles are numbered in the order of the facts, by codein; rows by turnover.
  * `articles[row_article[row]]` is a row's article.
  */
 #pragma once
@@ -26,7 +26,7 @@ struct computing {
 	struct period period;
 	struct rowjson json;
 
-	uint32_t count; /* without those that are left out */
+	uint32_t count; /* articles, without those left out */
 	uint8_t *left; /* 1: its sums do not fit; until the ranking */
 	atomic_uint left_out; /* how many */
 	struct source_article *articles;
@@ -55,7 +55,7 @@ computing_numbers(struct computing *c, unsigned column)
 enum err computing_load(struct computing *c);
 void computing_unload(struct computing *c);
 
-/* compute_rank.c: what compares the articles with one another. */
+/* compute_rank.c: the values that compare articles with one another. */
 enum err computing_rank(struct computing *c);
 
 /* compute_parts.c: the sections of the file, as tasks for threads. */

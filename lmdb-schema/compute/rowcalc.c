@@ -7,7 +7,7 @@
 
 #define DAYS_A_YEAR 365
 
-/* What one pass over the series gathers. */
+/* The sums that one pass over the series gathers. */
 struct sums {
 	int64_t ca, qte, marge, receptions;
 	int64_t month_qte[SCHEMA_MONTHS];

@@ -1,9 +1,9 @@
 /*
  * rowcalc: one article's facts -> the numbers of its row.
  *
- * Everything that a row says of the article alone is here; what compares it
- * with the supplier's other articles (share, rank, class) comes after, from
- * compute. Pure: no store, no clock.
+ * Computes every value that depends on the article alone; values that compare
+ * it with the supplier's other articles (share, rank, class) are added by
+ * compute_rank.c. Pure: no store, no clock.
  */
 #pragma once
 
@@ -38,9 +38,9 @@ struct row_numbers {
 	int64_t number[ROWCALC_NUMBERS];
 };
 
-/* The place of a column in number[], found once. */
+/* The place of each column in number[], looked up once. */
 struct rowcalc_places {
-	int8_t of[ROW_COLUMNS]; /* -1 for what is no number */
+	int8_t of[ROW_COLUMNS]; /* -1: not a number column */
 	unsigned count;
 };
 void rowcalc_places(struct rowcalc_places *places);

@@ -214,7 +214,10 @@ struct cell {
 	int64_t value;
 };
 
-/* One kind's facts, and their sums over all stores; absent months stay so. */
+/*
+ * The facts of one kind, and their sums over all stores; a month without facts
+ * stays absent.
+ */
 struct facts {
 	const struct cell *cells;
 	size_t count;
@@ -278,7 +281,7 @@ over_stores(
 	close_object(out);
 }
 
-/* Each kind's two maps: the one over all stores comes first in a row. */
+/* The two maps of each kind: the one over all stores comes first in a row. */
 static const struct kind_columns {
 	enum series_kind kind;
 	unsigned total, stores;
@@ -290,7 +293,7 @@ static const struct kind_columns {
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* Reads a series once; its cells are added to the buffer. */
+/* Reads a series once, and appends its cells to the buffer. */
 static void
 gather(const struct rowjson *json, struct buf *cells, struct span bytes,
     enum series_kind kind, struct facts *facts)

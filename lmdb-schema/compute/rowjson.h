@@ -1,6 +1,6 @@
 /*
- * rowjson: a row as ready JSON, and where each column stands in it. The forms
- * are snapfile.h's.
+ * rowjson: a row as ready JSON, and the offset of each column in it, in the
+ * layout of snapfile.h.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "lmdb-schema/compute/rowcalc.h"
 #include "lmdb-schema/snapshot/snapfile.h"
 
-/* All that a row shows; borrowed. */
+/* The data of a row; borrowed. */
 struct rowjson_input {
 	const struct source_article *article;
 	const struct row_numbers *numbers;
@@ -21,7 +21,7 @@ struct rowjson_input {
 	char abc; /* 'A', 'B', 'C', or 0 */
 };
 
-/* What is the same for all rows of a supplier. */
+/* The data shared by all rows of a supplier. */
 struct rowjson {
 	struct rowcalc_places places;
 	struct period period;
@@ -39,9 +39,9 @@ void rowjson_fini(struct rowjson *json);
 #define ROWJSON_CELLS_MAX ((size_t)3 * 16 * SCHEMA_STORES_MAX * SCHEMA_MONTHS)
 
 /*
- * Each appends its part of the row to `out` and fills the offsets; .at is
- * where it began. The buffer tells a failure. `cells` is scratch that the
- * caller keeps from row to row.
+ * Each appends its part of the row to `out` and fills the offsets; .at is where
+ * the part begins. The buffer keeps a failure. `cells` is scratch that the
+ * caller reuses from row to row.
  */
 void rowjson_flat(const struct rowjson *json, struct buf *out,
     struct snap_flat *at, const struct rowjson_input *input);
