@@ -1,6 +1,6 @@
 /*
  * Suppliers, stores, classes and articles are kept in memory, packed; the
- * series are in four spools. intake_write.c makes a file of them.
+ * series are in four spools. intake_write.c writes them to the facts file.
  */
 #include "lmdb-schema/facts/intake.h"
 
@@ -14,7 +14,7 @@
 
 #define INTAKE_MEMORY ((size_t)8 << 30)
 
-/* Puts or replaces; ERR_EXISTS when it is already fresh. */
+/* Inserts or replaces; ERR_EXISTS when this import put the code already. */
 static enum err
 table_put(struct intake *intake, struct intake_table *table, struct span code,
     struct span value, bool fresh)
@@ -79,7 +79,7 @@ put_article(struct intake *intake, struct span supplier,
 	return err;
 }
 
-/* --- what a merge starts from ------------------------------------------- */
+/* --- the base of a merge ------------------------------------------- */
 
 static enum err
 take_supplier(void *context, const struct source_supplier *supplier)

@@ -1,9 +1,9 @@
 /*
- * intake: an import in the making. It takes suppliers, stores, classification
- * and articles first, then their monthly facts, and writes one facts file.
+ * intake: an import in progress. It takes suppliers, stores, classification and
+ * articles first, then their monthly facts, and writes one facts file.
  *
- * Nothing is visible before intake_write() has put the whole file beside its
- * place; making it current is one commit, see live.h.
+ * Nothing is visible to readers: intake_write() writes the whole file, and one
+ * later commit makes it current, see live.h.
  *
  * The four series may be filled by four threads at once, one each, after
  * intake_seal(); all else belongs to one thread.
@@ -23,14 +23,15 @@ struct store;
 #define INTAKE_NONE UINT32_MAX
 
 /*
- * `base`, when not NULL, is what a merge starts from: its contents count as
- * put already, and what is put now replaces it. It must outlive the intake.
+ * `base`, when not NULL, is the source that a merge starts from: its contents
+ * count as put already, and later puts replace them. It must outlive the
+ * intake.
  */
 enum err intake_new(
     struct intake **out, struct store *store, struct source *base);
 void intake_free(struct intake *intake);
 
-/* ERR_EXISTS when it was put before in this import. */
+/* ERR_EXISTS when this import has put the same code before. */
 enum err intake_supplier(
     struct intake *intake, struct span code, struct span name);
 enum err intake_store(
@@ -42,23 +43,28 @@ enum err intake_class(
 enum err intake_article(struct intake *intake, struct span supplier,
     const struct source_article *article);
 
-/* All suppliers, stores and articles are in: numbers are final. */
+/*
+ * Call when all suppliers, stores and articles are put: numbers are then final.
+ */
 enum err intake_seal(struct intake *intake);
 
-/* INTAKE_NONE when it is not there. Thread-safe after intake_seal(). */
+/*
+ * INTAKE_NONE when there is no such store or article. Thread-safe after
+ * intake_seal().
+ */
 uint32_t intake_find_article(
     const struct intake *intake, struct span supplier, struct span codein);
 uint32_t intake_find_store(const struct intake *intake, struct span code);
 bool intake_has_supplier(const struct intake *intake, struct span code);
 
-/* One monthly fact of an article; `record->store` is the store's number. */
+/* Adds a monthly fact of an article; `record->store` is the store's number. */
 enum err intake_put(struct intake *intake, enum series_kind kind,
     uint32_t article, const struct series_record *record);
 
-/* That file has been read to its end. */
+/* Call when the file of that kind has been read to its end. */
 enum err intake_end_series(struct intake *intake, enum series_kind kind);
 
-/* Where the same store and month came twice for an article. */
+/* Names a store and month that came twice for an article. */
 struct intake_twice {
 	enum series_kind kind;
 	struct span supplier, codein, store;
@@ -66,19 +72,19 @@ struct intake_twice {
 };
 
 /*
- * Writes the facts file at `path`, synced. ERR_EXISTS fills *twice; the path
- * is then removed, as after any failure. `at`, when not NULL, is told how many
- * articles are written.
+ * Writes the facts file at `path`, synced. ERR_EXISTS fills *twice; the path is
+ * then removed, as after any failure. `at`, when not NULL, is called with the
+ * number of articles written.
  */
 enum err intake_write(struct intake *intake, const char *path,
     struct intake_twice *twice, void (*at)(void *context, uint64_t done),
     void *context);
 
-/* The newest month that was put, what the base has left aside; 0: none. */
+/* The newest month that was put, ignoring the base; 0: none. */
 int32_t intake_newest(const struct intake *intake, enum series_kind kind);
 
-/* Articles in all, those of the base included. */
+/* The number of articles, including those of the base. */
 uint32_t intake_articles(const struct intake *intake);
 
-/* What was taken in, the newest month included; final after intake_write(). */
+/* The counts and the newest month; final after intake_write(). */
 const struct source_header *intake_header(const struct intake *intake);

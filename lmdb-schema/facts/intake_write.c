@@ -1,5 +1,5 @@
 /*
- * The file is written in key order in one go, with MDB_APPEND, so it comes out
+ * The file is written in key order in one pass, with MDB_APPEND, so that it is
  * dense and each page is written once.
  */
 #include <endian.h>
@@ -15,7 +15,7 @@
 
 #define SERIES_BYTES_MAX ((size_t)256 << 20)
 
-/* What a transaction writes stays in memory until it commits. */
+/* A transaction's writes stay in memory until its commit: commit this often. */
 #define COMMIT_BYTES ((size_t)16 << 20)
 
 struct writing {
@@ -24,13 +24,13 @@ struct writing {
 	struct kv_txn *txn; /* NULL after a commit that failed */
 	size_t pending; /* bytes put since the last commit */
 	struct intake_twice *twice;
-	uint64_t records[SERIES_KINDS]; /* of a merge */
+	uint64_t records[SERIES_KINDS]; /* counted during a merge */
 	uint32_t tables_crc;
 	struct buf block, record;
 	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
-	struct buf fresh; /* parts of this import, made one */
+	struct buf fresh; /* parts of this import, merged into one */
 	struct buf merged[SERIES_KINDS];
-	struct span supplier; /* of the block at hand */
+	struct span supplier; /* of the current block */
 	uint32_t block_number;
 	struct source_walk *base_walk; /* the same supplier in the base */
 	struct source_article base_article;
@@ -47,7 +47,7 @@ commit(struct writing *writing)
 	return kv_commit(txn);
 }
 
-/* A block begins with the checksum of what follows. */
+/* A block begins with the checksum of the bytes that follow. */
 static enum err
 put_block(struct writing *writing)
 {
@@ -71,7 +71,7 @@ put_block(struct writing *writing)
 	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
 }
 
-/* A pair of the small tables, which have one checksum for all. */
+/* Puts a pair of the small tables, which share one checksum. */
 static enum err
 put_pair(
     struct writing *writing, unsigned table, struct span key, struct span value)
@@ -80,7 +80,7 @@ put_pair(
 	return kv_append(writing->txn, table, key, value);
 }
 
-/* The base's next article of the supplier at hand. */
+/* Steps to the base's next article of the current supplier. */
 static enum err
 step_base(struct writing *writing)
 {
@@ -108,7 +108,10 @@ open_supplier(struct writing *writing, struct span supplier)
 	return err == ERR_OK ? step_base(writing) : err;
 }
 
-/* The base's series with the stores' numbers of now: both go by code. */
+/*
+ * The base's series with the new store numbers; both numberings follow the
+ * order of the codes, so the order holds.
+ */
 static enum err
 renumber(struct writing *writing, enum series_kind kind, struct span bytes)
 {
@@ -149,7 +152,7 @@ tell_twice(struct writing *writing, enum series_kind kind, uint32_t article,
 	writing->twice->month = record->month;
 }
 
-/* What this import brought for an article, as one series. */
+/* The records of an article in this import, as one series. */
 static enum err
 fresh_series(struct writing *writing, enum series_kind kind, uint32_t article,
     struct span *out)
@@ -177,7 +180,7 @@ fresh_series(struct writing *writing, enum series_kind kind, uint32_t article,
 	return err;
 }
 
-/* The new facts over the old ones. `old` is NULL without any. */
+/* Merges the new facts over the old ones. `old` is NULL when there are none. */
 static enum err
 article_series(struct writing *writing, enum series_kind kind, uint32_t article,
     const struct source_article *old, struct span *out)
@@ -218,7 +221,7 @@ add_record(struct writing *writing, const struct source_article *article)
 	source_article_write(&writing->record, article);
 	len = htole32((uint32_t)writing->record.len);
 	if (writing->block.len == 0)
-		buf_add_u32(&writing->block, 0); /* its checksum's place */
+		buf_add_u32(&writing->block, 0); /* room for the checksum */
 	buf_add(&writing->block, &len, sizeof(len));
 	buf_add_span(&writing->block, buf_span(&writing->record));
 	if (buf_end(&writing->record) != ERR_OK)
@@ -341,7 +344,10 @@ write_classes(struct writing *writing)
 	return err;
 }
 
-/* codein 00 supplier, in order: the articles' codes turned round. */
+/*
+ * Writes codein 00 supplier, in order: the articles' keys with their parts
+ * swapped.
+ */
 static enum err
 write_where(struct writing *writing)
 {

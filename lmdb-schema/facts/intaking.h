@@ -1,6 +1,6 @@
 /*
- * intaking: what intake.c gathers and intake_write.c writes. For intake*.c
- * only.
+ * intaking: the state that intake.c gathers and intake_write.c writes. For
+ * intake*.c only.
  */
 #pragma once
 
@@ -12,7 +12,10 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/facts/spool.h"
 
-/* A map from codes to packed values; `fresh` tells put now from base. */
+/*
+ * A map from codes to packed values; `fresh` is set for values that did not
+ * come from the base.
+ */
 struct intake_table {
 	struct codemap *codes;
 	struct span *values;

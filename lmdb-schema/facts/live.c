@@ -11,9 +11,9 @@
 
 struct live_view {
 	struct kv_txn *txn;
-	/* What every request asks for, read once for each commit. */
+	/* Records that every request reads, cached for one commit. */
 	uint64_t facts, network;
-	uint64_t commit; /* that they are of */
+	uint64_t commit; /* the commit that they belong to */
 };
 
 #define NO_COMMIT UINT64_MAX
@@ -27,7 +27,10 @@ number_of(struct live_view *view, const char *name)
 								: LIVE_UNKNOWN;
 }
 
-/* One that cannot be read is tried again; the log has said so. */
+/*
+ * A record that cannot be read is tried again by the next call; the log has the
+ * failure.
+ */
 static void
 read_numbers(struct live_view *view)
 {
@@ -215,7 +218,7 @@ live_networks(struct live_view *view,
 struct live_change {
 	struct kv_txn *txn;
 	struct codemap *suppliers; /* whose ranges changed */
-	struct codemap *networks; /* that were put */
+	struct codemap *networks; /* codes that were put */
 	struct buf value;
 	struct live_counts counts;
 };
@@ -267,8 +270,8 @@ live_set_facts(struct live_change *change, uint64_t generation)
 }
 
 /*
- * Marks each supplier whose ranges have a generation; with `damaged`, those
- * whose generation cannot be read, so that any change mends it.
+ * Marks each supplier whose ranges have a generation; with `damaged`, only
+ * those whose generation cannot be read, so that any change repairs it.
  */
 static enum err
 add_suppliers(struct live_change *change, bool damaged)
@@ -292,7 +295,7 @@ add_suppliers(struct live_change *change, bool damaged)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
-/* Whoever had a range may have lost it: all suppliers change. */
+/* Any supplier with ranges may have lost one: mark them all as changed. */
 enum err
 live_clear_gammes(struct live_change *change)
 {
@@ -301,7 +304,10 @@ live_clear_gammes(struct live_change *change)
 	return err == ERR_OK ? kv_clear(change->txn, LIVE_GAMMES) : err;
 }
 
-/* After a kv_get() of what is to be replaced: a damaged one heals by it. */
+/*
+ * `err` is from the kv_get() of the record to be replaced; replacing repairs a
+ * damaged one.
+ */
 static bool
 may_put(enum err err)
 {
@@ -345,7 +351,7 @@ live_forget_networks(struct live_change *change)
 	while (err == ERR_OK) {
 		err = kv_walk_next(walk, &key, &value);
 		if (err == ERR_DAMAGED && key.len > 0)
-			err = ERR_OK; /* of one that goes, or was put */
+			err = ERR_OK; /* to be deleted, or replaced */
 		if (err == ERR_OK &&
 		    codemap_find(change->networks, key) == CODEMAP_NONE) {
 			err = kv_walk_del(walk);

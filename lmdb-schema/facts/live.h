@@ -1,9 +1,9 @@
 /*
- * live: what changes between computations: which facts are current, the
+ * live: the data that change between computations: which facts are current, the
  * network's metrics, the server's range codes.
  *
- * A change of any of them is one transaction, so an import that brings facts,
- * metrics and ranges is seen whole or not at all.
+ * A change of any of them is one transaction, so that readers see all of an
+ * import (facts, metrics and ranges) or nothing of it.
  */
 #pragma once
 
@@ -18,10 +18,10 @@ struct store;
 
 #define LIVE_MONTHS_MAX 120
 
-/* One product in the retail network. */
+/* The retail network's metrics of one product. */
 struct network {
 	int64_t ca, qte; /* micro */
-	int64_t stores; /* how many sell it */
+	int64_t stores; /* stores that sell it */
 	int64_t ca_per_store, margin; /* micro; margin is a raw ratio */
 	int64_t fetched_ms; /* -1: not known */
 	unsigned months; /* of the series, in order; 0: no series */
@@ -36,20 +36,23 @@ void network_write(struct buf *buf, const struct network *network);
 enum err network_read(struct network *network, struct span value);
 
 /*
- * What a scalar column of row.def says of the network: micro for decimals,
- * NUM_NULL for null. `network` NULL: it does not know the article, whose own
- * tauxMarge is `margin`.
+ * The value of a scalar network column of row.def: micro for decimals, NUM_NULL
+ * for null. `network` NULL: the network does not know the article. `margin` is
+ * the article's own tauxMarge.
  */
 int64_t network_number(
     const struct network *network, unsigned column, int64_t margin);
 
 /*
- * Of the series, the year that ends with its newest month is shown: the place
- * of the first such month. What is older is kept, and shown nowhere.
+ * Returns the place of the first month shown: the year that ends with the
+ * newest month of the series. Older months are stored, but never shown.
  */
 unsigned network_first_shown(const struct network *network);
 
-/* The object that the API shows, and its series alone ("null" without). */
+/*
+ * Writes the object that the API shows, and its series alone ("null" when there
+ * is none).
+ */
 void network_json(struct buf *buf, const struct network *network);
 void network_months_json(struct buf *buf, const struct network *network);
 
@@ -61,30 +64,30 @@ struct live_view;
 enum err live_view_open(struct live_view **out, struct store *store);
 void live_view_close(struct live_view *view);
 
-/* Lets go of it between uses, and takes the newest one. */
+/* Releases the view between uses, and takes the newest one. */
 void live_view_rest(struct live_view *view);
 enum err live_view_renew(struct live_view *view);
 
-/* Grows with each commit: while it is the same, so is all that is stored. */
+/* Grows with each commit: equal numbers mean equal contents. */
 uint64_t live_view_version(const struct live_view *view);
 
 /*
- * Generations; 0 when nothing was ever imported. LIVE_UNKNOWN, which no
- * generation is, when the record cannot be read (which has been logged): what
- * was made of an older one is then not taken for what is current.
+ * Generations; 0 when nothing was ever imported. LIVE_UNKNOWN, which equals no
+ * generation, when the record cannot be read (which has been logged): a
+ * snapshot of any generation then counts as out of date.
  */
 #define LIVE_UNKNOWN UINT64_MAX
 uint64_t live_facts(struct live_view *view);
 uint64_t live_network_generation(struct live_view *view);
 uint64_t live_gamme_generation(struct live_view *view, struct span supplier);
 
-/* ERR_NOT_FOUND: the network does not know it. */
+/* ERR_NOT_FOUND: the network does not know the product. */
 enum err live_network(
     struct live_view *view, struct span code, struct network *out);
 
 /*
- * Its stored bytes, for network_read(): borrowed until the view rests or
- * closes, and then safe to read from any thread.
+ * A product's stored bytes, for network_read(): borrowed until the view rests
+ * or closes, and until then safe to read from any thread.
  */
 enum err live_network_raw(
     struct live_view *view, struct span code, struct span *value);
@@ -93,15 +96,18 @@ enum err live_network_raw(
 enum err live_gamme(struct live_view *view, struct span supplier,
     struct span codein, uint8_t *gamme);
 
-/* The same by key_pair(supplier, codein). */
+/* As live_gamme(), by key_pair(supplier, codein). */
 enum err live_gamme_at(struct live_view *view, struct span key, uint8_t *gamme);
 
-/* Each of a supplier's ranges in the order of the codein bytes. */
+/* Calls `each` for a supplier's ranges, in the order of the codein bytes. */
 enum err live_gammes(struct live_view *view, struct span supplier,
     enum err (*each)(void *context, struct span codein, uint8_t gamme),
     void *context);
 
-/* Each code the network knows, in order; for the checks. */
+/*
+ * Calls `each` for every code that the network knows, in order; for `gridctl
+ * check`.
+ */
 enum err live_networks(struct live_view *view,
     enum err (*each)(
 	void *context, struct span code, const struct network *network),
@@ -114,25 +120,27 @@ struct live_change;
 /* Waits for another change to finish. */
 enum err live_change_begin(struct live_change **out, struct store *store);
 
-/* Commits, synced. Nothing was changed when it fails. Frees it either way. */
+/*
+ * Commits, synced. A failed commit changes nothing. Frees `change` either way.
+ */
 enum err live_change_commit(struct live_change *change);
 void live_change_abort(struct live_change *change);
 
 enum err live_set_facts(struct live_change *change, uint64_t generation);
 
-/* Forgets all ranges. */
+/* Deletes all ranges. */
 enum err live_clear_gammes(struct live_change *change);
 
-/* Forgets each product's metrics that this change has not put. */
+/* Deletes the metrics of every product that this change has not put. */
 enum err live_forget_networks(struct live_change *change);
 
-/* What is the same already changes nothing, and no generation. */
+/* An equal value changes nothing, and no generation. */
 enum err live_put_network(struct live_change *change, struct span code,
     const struct network *network);
 enum err live_put_gamme(struct live_change *change, struct span supplier,
     struct span codein, uint8_t gamme);
 
-/* What this change has altered so far. */
+/* Counts of what this change has altered so far. */
 struct live_counts {
 	uint64_t networks, networks_same, networks_gone;
 	uint64_t gammes, gammes_same;

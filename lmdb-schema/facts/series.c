@@ -128,7 +128,7 @@ unpack_day(struct unpack *from)
 	return day == 0 ? DATE_NULL : (int64_t)day - 1 - SCHEMA_DAY_BASE;
 }
 
-/* Months of a store grow: a step of 0 or back is damage. */
+/* Months of a store ascend: a step of 0 or backwards is damage. */
 static void
 next_month(struct series_reader *reader)
 {
@@ -213,7 +213,10 @@ compare_items(const void *a, const void *b)
 	return x->part < y->part ? -1 : x->part > y->part;
 }
 
-/* All records of all parts; the buffer holds an array of struct item. */
+/*
+ * Reads all records of all parts into a buffer that holds an array of struct
+ * item.
+ */
 static enum err
 gather(struct buf *items, enum series_kind kind, const struct span *parts,
     unsigned count)

@@ -1,9 +1,9 @@
 /*
  * series: the monthly facts of one article, store by store (see schema.h).
  *
- * A writer takes records in the order of store and month; what comes out of
- * order does not fit and is told, so that the caller begins another series.
- * Several series of one article are merged into one.
+ * A writer takes records in the order of store and month, and refuses one that
+ * is out of order, so that the caller begins another series. Several series of
+ * one article are merged into one.
  */
 #pragma once
 
@@ -44,13 +44,13 @@ enum {
 struct series_writer {
 	enum series_kind kind;
 	struct buf *out; /* finished stores */
-	struct buf group; /* records of the store at hand */
+	struct buf group; /* records of the current store */
 	uint32_t group_count;
 	int32_t store; /* -1 before the first */
 	int32_t month;
 };
 
-/* Appends to `out`, which is the caller's. */
+/* Appends to `out`, which the caller owns. */
 void series_begin(
     struct series_writer *writer, enum series_kind kind, struct buf *out);
 
@@ -65,7 +65,7 @@ void series_fini(struct series_writer *writer);
 struct series_reader {
 	struct unpack from;
 	enum series_kind kind;
-	uint64_t left; /* records of the store at hand */
+	uint64_t left; /* records of the current store */
 	uint16_t store;
 	int32_t month;
 };
@@ -73,25 +73,28 @@ struct series_reader {
 void series_open(
     struct series_reader *reader, enum series_kind kind, struct span bytes);
 
-/* False at the end, or when the bytes are damaged: see series_bad(). */
+/*
+ * Reads the next record. False at the end, or when the bytes are damaged: see
+ * series_bad().
+ */
 bool series_next(struct series_reader *reader, struct series_record *record);
 
 /*
- * The same for monthly kinds, but only value[0] is read: a third of the work
- * for sales.
+ * As series_next() for monthly kinds, but reads only value[0]: a third of the
+ * work for sales.
  */
 bool series_next_first(
     struct series_reader *reader, struct series_record *record);
 
 bool series_bad(const struct series_reader *reader);
 
-/* How many records it has. */
+/* The number of records. */
 uint64_t series_count(enum series_kind kind, struct span bytes);
 
 /*
  * Merges `count` series into `out`. The same store and month in two of them is
- * ERR_EXISTS and *twice names it, unless `last_wins`: then the later series of
- * the list has it.
+ * ERR_EXISTS, and *twice names it; with `last_wins`, the later series of the
+ * list wins instead.
  */
 enum err series_merge(struct buf *out, enum series_kind kind,
     const struct span *parts, unsigned count, bool last_wins,

@@ -154,7 +154,9 @@ source_open(struct source **out, struct store *store)
 	enum err err;
 
 	*out = NULL;
-	/* An import may unlink what was current a moment ago: look again. */
+	/*
+	 * A new import may have unlinked the file that was current: look again.
+	 */
 	for (unsigned tries = 0; tries < 3; tries++) {
 		err = source_current(&generation, store);
 		if (err == ERR_OK && generation == 0)
@@ -194,7 +196,10 @@ source_header(const struct source *source)
 	return &source->header;
 }
 
-/* The file never changes, so what is found stays; only the txn is shared. */
+/*
+ * The file never changes, so results stay valid; only the transaction needs the
+ * lock.
+ */
 static enum err
 lookup(
     struct source *source, unsigned table, struct span key, struct span *value)
@@ -390,7 +395,7 @@ add_pair_crc(void *context, struct span key, struct span value)
 enum err
 source_verify(struct source *source)
 {
-	/* In the order in which the importer writes them. */
+	/* The order in which the importer writes the tables. */
 	static const unsigned tables[] = {
 	    FACTS_SUPPLIERS, FACTS_STORES, FACTS_CLASSES, FACTS_WHERE};
 	uint32_t crc = 0;
@@ -404,7 +409,10 @@ source_verify(struct source *source)
 	return err;
 }
 
-/* What was verified last in this process: one import at a time is current. */
+/*
+ * The facts file that this process verified last: only one is current at a
+ * time.
+ */
 static struct {
 	pthread_mutex_t lock;
 	uint64_t generation;

@@ -1,10 +1,9 @@
 /*
- * source: one import's facts, as they are read: suppliers, stores,
- * classification, and each article with its monthly series.
+ * source: reads one import's facts: suppliers, stores, classification, and each
+ * article with its monthly series.
  *
- * A source is pinned: whatever is imported meanwhile, what it shows stays put
- * until source_close(). It may be read by several threads, each with its own
- * walk.
+ * A source is pinned: later imports do not affect it, and its spans stay valid
+ * until source_close(). Several threads may read it, each with its own walk.
  */
 #pragma once
 
@@ -24,7 +23,7 @@ struct source_header {
 	int32_t newest_month;
 	uint64_t suppliers, stores, classes, articles;
 	uint64_t records[SERIES_KINDS];
-	uint32_t tables_crc; /* of suppliers, stores, classes and where */
+	uint32_t tables_crc; /* of tables suppliers, stores, classes, where */
 };
 
 /* An article; its texts and series are borrowed from the source. */
@@ -54,12 +53,12 @@ enum err source_open_verified(struct source **out, struct store *store);
 enum err source_touched(
     bool *touched, const struct source *source, struct fs_stamp *stamp);
 
-/* A given file, for the importer and the checks. */
+/* Opens a given file, for the importer and `gridctl check`. */
 enum err source_open_file(
     struct source **out, const char *path, uint64_t generation);
 void source_close(struct source *source);
 
-/* The generation that is current now, without opening it; 0: none. */
+/* The current generation, without opening its file; 0: none. */
 enum err source_current(uint64_t *generation, struct store *store);
 
 uint64_t source_generation(const struct source *source);
@@ -73,7 +72,10 @@ struct source_supplier {
 enum err source_supplier(
     struct source *source, struct span code, struct source_supplier *out);
 
-/* Each supplier in the order of the codes; a failure of `each` ends it. */
+/*
+ * Calls `each` for every supplier in the order of the codes; stops at its first
+ * failure.
+ */
 enum err source_suppliers(struct source *source,
     enum err (*each)(void *context, const struct source_supplier *supplier),
     void *context);
@@ -92,20 +94,20 @@ enum err source_classes(struct source *source,
 enum err source_where(struct source *source, struct span codein,
     enum err (*each)(void *context, struct span supplier), void *context);
 
-/* True when that supplier lists it. */
+/* True when that supplier lists the article. */
 bool source_lists(
     struct source *source, struct span supplier, struct span codein);
 
 /*
- * ERR_DAMAGED when the suppliers, stores, classification and the list of who
- * lists what are not as they were written. Articles are verified by each walk.
+ * ERR_DAMAGED when the tables of suppliers, stores, classification and listings
+ * do not match their checksum. Each walk verifies the articles it reads.
  */
 enum err source_verify(struct source *source);
 
 /*
- * A supplier's articles in the order of their codein bytes.
- * source_walk_next() gives ERR_NOT_FOUND at the end, ERR_DAMAGED for bytes
- * that do not fit, or whose checksum does not.
+ * A supplier's articles in the order of their codein bytes. source_walk_next()
+ * gives ERR_NOT_FOUND at the end, ERR_DAMAGED for bytes that cannot be decoded,
+ * or that do not match their checksum.
  */
 struct source_walk;
 enum err source_walk_begin(
@@ -114,15 +116,15 @@ enum err source_walk_next(
     struct source_walk *walk, struct source_article *article);
 void source_walk_end(struct source_walk *walk);
 
-/* One article's record, as source_walk_raw() gave it, read again. */
+/* Decodes an article's record that source_walk_raw() gave. */
 enum err source_article_read(
     struct span record, struct source_article *article);
 struct span source_walk_raw(const struct source_walk *walk);
 
 /*
- * Shared with the importer: the record's bytes, as they are written; the
- * checksums of a block, from its fifth byte on, and of the pairs of the small
- * tables one behind the other, from 0.
+ * Shared with the importer: the encoding of a record; the checksum of a block,
+ * from its fifth byte on; and the running checksum of the small tables' pairs,
+ * which starts at 0.
  */
 void source_article_write(
     struct buf *buf, const struct source_article *article);

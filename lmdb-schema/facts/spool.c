@@ -16,7 +16,7 @@
 struct part {
 	uint64_t offset;
 	uint32_t len;
-	uint32_t next; /* of the same article */
+	uint32_t next; /* next part of the same article */
 };
 
 struct ends {
@@ -27,12 +27,12 @@ struct spool {
 	enum series_kind kind;
 	int fd;
 	const char *map;
-	uint64_t written; /* bytes in the file */
-	uint64_t part_start; /* where the series at hand begins */
+	uint64_t written; /* bytes written to the file */
+	uint64_t part_start; /* where the current series begins */
 	uint64_t records;
 	struct buf pending; /* not yet in the file */
 	struct series_writer writer;
-	uint32_t article; /* the series at hand is its */
+	uint32_t article; /* of the current series */
 	bool open;
 	struct part *parts;
 	uint32_t part_count, part_room;
@@ -40,7 +40,7 @@ struct spool {
 	uint32_t ends_room;
 };
 
-/* A file without a name, also where the disk knows no O_TMPFILE. */
+/* Makes a file without a name, also on file systems without O_TMPFILE. */
 static int
 open_nameless(const char *dir)
 {
@@ -103,7 +103,7 @@ flush(struct spool *spool)
 	if (err == ERR_OK)
 		err = fs_write_all(
 		    spool->fd, spool->pending.data, spool->pending.len);
-	/* A limit on the size of files is no other than a full disk. */
+	/* A limit on file sizes is reported like a full disk. */
 	if (err == ERR_TOO_LARGE)
 		err = ERR_NO_SPACE;
 	if (err != ERR_OK) {
@@ -143,7 +143,7 @@ add_part(struct spool *spool, struct part part)
 	return ERR_OK;
 }
 
-/* Ends the series at hand, if there is one. */
+/* Ends the current series, if there is one. */
 static enum err
 close_part(struct spool *spool)
 {

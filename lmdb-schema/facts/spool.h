@@ -1,11 +1,11 @@
 /*
- * spool: one kind of monthly facts, as a file of them is read.
+ * spool: collects one kind of monthly facts while their file is read.
  *
- * Lines come in any order. As long as they come in order for one article they
- * become one series; a step back begins another one. Nearly every file is
- * sorted, and then a spool holds one finished series an article. The series
- * lie in a file that has no name, so memory stays small and nothing is left
- * behind by a crash.
+ * Lines come in any order. Lines of one article that are in order become one
+ * series; a step back begins another. Nearly every file is sorted, and the
+ * spool then holds one finished series per article. The series are stored in a
+ * file without a name, so that memory use stays small and a crash leaves
+ * nothing behind.
  *
  * Used by one thread at a time.
  */
@@ -18,14 +18,14 @@
 
 struct spool;
 
-/* The file is made in `dir`. NULL is only for lack of memory. */
+/* The file is made in `dir`. NULL only when memory is out. */
 enum err spool_new(struct spool **out, enum series_kind kind, const char *dir);
 void spool_free(struct spool *spool);
 
 enum err spool_put(
     struct spool *spool, uint32_t article, const struct series_record *record);
 
-/* All is in: flushes it and maps it. Then: */
+/* Call when every record is added: flushes and maps the file. Only then: */
 enum err spool_seal(struct spool *spool);
 
 uint64_t spool_records(const struct spool *spool);

@@ -10,9 +10,9 @@
  *
  *	pct = slope·(n-1) / start = 2n(n-1)·P / (2·Q·S - n(n-1)·P)
  *
- * and the line starts above 0 when that divisor is. Where it does not, the
- * variation is measured by the mean, S/n, without its sign: a start of 0 or
- * less divides nothing, but the line still leads somewhere.
+ * and the line starts above 0 when that divisor is. Otherwise the variation is
+ * measured against the absolute mean, |S/n|: a start of 0 or less cannot be a
+ * divisor, but the line still has a direction.
  */
 static void
 fit(struct trend *trend, const int64_t *y, unsigned n)
@@ -33,7 +33,7 @@ fit(struct trend *trend, const int64_t *y, unsigned n)
 	else
 		bottom = 2 * q * (sum < 0 ? -sum : sum);
 	if (bottom == 0)
-		return; /* a mean of 0: there is nothing to measure by */
+		return; /* a mean of 0 cannot be a divisor either */
 	if (top * 100 > bottom * 8)
 		trend->direction = TREND_UP;
 	else if (top * 100 < bottom * -8)

@@ -1,13 +1,13 @@
 /*
- * trend: where a product's monthly network quantities are heading.
+ * trend: the direction of a product's monthly network quantities.
  *
  * Least squares over the last months of the series, at most 12, x = 0, 1, …
  * All in whole numbers: the ±8 % threshold is decided exactly, and only the
  * percentage shown is rounded.
  *
- * The variation is measured by the line's start. A line that starts at 0 or
- * below has no percentage; its direction is that of the variation measured by
- * the mean of the quantities without its sign, and flat when the mean is 0.
+ * The variation is measured against the line's start. A line that starts at 0
+ * or below has no percentage; its direction is that of the variation measured
+ * against the absolute mean of the quantities, and flat when the mean is 0.
  */
 #pragma once
 
@@ -36,5 +36,8 @@ struct trend trend_of(const int64_t *quantities, unsigned count);
  */
 void trend_json(struct buf *buf, const struct trend *trend);
 
-/* Of the months that are shown; "null" when the product has no series. */
+/*
+ * Writes the trend of the months that are shown; "null" when the product has no
+ * series.
+ */
 void trend_network_json(struct buf *buf, const struct network *network);
