@@ -1,6 +1,6 @@
 /*
- * Read through a map. What the head says is compared with the file's size
- * when it is opened; what the sections say, where it is used.
+ * The file is read through a map. Opening compares the head with the file's
+ * size; numbers inside the sections are checked where they are used.
  */
 #include "lmdb-schema/search/wordbook.h"
 
@@ -25,7 +25,7 @@ wordbook_path(
 
 /* --- opening -------------------------------------------------------------- */
 
-/* How many bytes a section must have; UINT64_MAX: as many as it says. */
+/* The size that a section must have; UINT64_MAX: any size. */
 static uint64_t
 wanted_bytes(const struct wordbook_head *head, unsigned section)
 {
@@ -62,7 +62,10 @@ sections_fit(const struct wordbook *book)
 	return true;
 }
 
-/* Walks go by the order of the codes: each must be one, and in its place. */
+/*
+ * Walks rely on the order of the codes: each must be valid, and greater than
+ * the one before.
+ */
 static bool
 suppliers_fit(const struct wordbook *book)
 {
@@ -210,14 +213,14 @@ wordbook_warm(const struct wordbook *book)
 	if (madvise(map, book->bytes, MADV_POPULATE_READ) == 0)
 		return;
 #endif
-	/* An older kernel; that it does not help either does no harm. */
+	/* For kernels without it; failing does no harm. */
 	if (madvise(map, book->bytes, MADV_WILLNEED) != 0)
 		log_debug("the index of all suppliers' words is not read "
 			  "ahead: error=%s",
 		    strerror(errno));
 }
 
-/* --- what is in it -------------------------------------------------------- */
+/* --- reading -------------------------------------------------------- */
 
 const struct wordbook_head *
 wordbook_head(const struct wordbook *book)
@@ -276,9 +279,9 @@ wordbook_is_touched(const struct wordbook *book)
 	    !fs_stamp_eq(&now, &book->stamp) || fs_stamp_is_young(&book->stamp);
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- verifying ------------------------------------------------------------ */
 
-/* Places that never go back, from 0 to the end. */
+/* Offsets that never descend, from 0 to the end. */
 static bool
 places_fit(const uint32_t *at, uint64_t count, uint64_t end)
 {

@@ -1,22 +1,23 @@
 /*
  * wordbook: the words of all suppliers in one file, so that a search across
- * them looks in one place and not in a thousand.
+ * them reads one index instead of a thousand snapshots.
  *
- * A word is what stands between blanks, and between the columns, in a row's
- * folded search text (SNAP_TEXT). What somebody looks for has no blank in it,
- * so it lies within a word: the rows that hold it are those of all the words
- * that do. Unlike a list of grams this needs no look at the rows' texts.
+ * A word is a run of a row's folded search text (SNAP_TEXT) between blanks or
+ * column ends. A word of a search contains no blank, so it lies within a word
+ * of the index: the rows that hold it are those of every index word that
+ * contains it. Unlike the grams of a snapshot, this index is exact: the rows'
+ * texts need not be read.
  *
- * Rows of all suppliers are numbered here in the order in which a search gives
- * them when no other is asked for: by turnover descending, nulls last, then by
- * codein, then by supplier. That number is a row's rank. A set of rows is one
- * bit for each rank, and its first hundred bits are the first page.
+ * Rows of all suppliers are numbered in a search's default order: by turnover
+ * descending, nulls last, then by codein, then by supplier. That number is a
+ * row's rank. A set of rows is one bit for each rank, and its first hundred set
+ * bits are the first page.
  *
- * It is never needed, and says nothing by itself: for each supplier it names
- * the generation that it was made of, and only while that is the current one
- * may it be asked about that supplier. `gridctl index` makes it, by hand or
- * because gridapi found that too much has changed. The file DATA/words.idx is
- * written aside, synced and renamed; readers keep the one they have open.
+ * The index is optional. For each supplier it names the generation it was made
+ * from, and it answers for that supplier only while that generation is current.
+ * `gridctl index` makes it, run by an operator or by gridapi once too much has
+ * changed. The file DATA/words.idx is written aside, synced and renamed;
+ * readers keep the old file open.
  *
  *	struct wordbook_head, then the sections, each at a multiple of 64:
  *	WORDBOOK_SUPPLIERS  struct wordbook_supplier[suppliers], by code
@@ -28,12 +29,12 @@
  *	WORDBOOK_GRAMS      u32[]: for each gram the words that have it, ascending
  *	WORDBOOK_GRAM_AT    u32[WORDBOOK_GRAM_LISTS + 1]: where its list begins
  *
- * All integers are little-endian. A gram is three bytes that follow one
- * another in a word; its list is the upper bits of grams_hash(), so that some
+ * All integers are little-endian. A gram is three consecutive bytes of a word;
+ * the upper bits of grams_hash() number its list, so that several grams may
  * share one.
  *
- * Example: "lait" is word 7 and "laitue" word 9, nobody else has "ait". Who
- * looks for "ait" finds 7 and 9 in its gram's list; when LIST_AT[7] is 20 and
+ * Example: "lait" is word 7 and "laitue" word 9, and no other word contains
+ * "ait". The list of the gram "ait" holds 7 and 9; when LIST_AT[7] is 20 and
  * LIST_AT[8] is 23, LISTS[20..22] are the ranks of the rows that have "lait".
  */
 #pragma once
@@ -74,7 +75,7 @@ struct wordbook_section {
 struct wordbook_head {
 	char magic[8];
 	uint32_t version;
-	uint32_t crc; /* of the head, itself as 0, and of the suppliers */
+	uint32_t crc; /* of the head (this being 0) and the suppliers */
 	uint64_t generation;
 	int64_t made_ms;
 	uint64_t bytes; /* the whole file */
@@ -91,7 +92,7 @@ struct wordbook_supplier {
 };
 
 struct wordbook_row {
-	uint32_t supplier; /* which of the file's */
+	uint32_t supplier; /* index into the file's suppliers */
 	uint32_t row; /* in its snapshot */
 };
 
@@ -107,14 +108,14 @@ struct wordbook; /* an open file; any number of threads may read it */
  */
 enum err wordbook_open(struct wordbook **out, struct store *store);
 
-/* One user more; each closes it. */
+/* Adds a reference; each holder calls wordbook_close(). */
 struct wordbook *wordbook_share(struct wordbook *book);
 void wordbook_close(struct wordbook *book);
 
 /*
- * Has all of it at hand, which may take as long as to read it from the disk:
- * a search touches it in ten thousand places, and each page that is met for
- * the first time costs a microsecond.
+ * Maps all pages in, which may take as long as reading the file from the disk:
+ * a search touches ten thousand places, and the first access to each page costs
+ * a microsecond.
  */
 void wordbook_warm(const struct wordbook *book);
 
@@ -124,50 +125,56 @@ const struct wordbook_supplier *wordbook_supplier(
 struct span wordbook_code(const struct wordbook *book, uint32_t number);
 
 /*
- * For a walk over suppliers in the order of their codes: whether the book is
- * of this one's generation. *number, 0 at first, goes on to where he is in it.
+ * For a walk over suppliers in the order of their codes: whether the book was
+ * made from this generation of the supplier. *number, 0 at first, advances to
+ * the supplier's number in the book.
  */
 bool wordbook_has(const struct wordbook *book, uint32_t *number,
     struct span supplier, uint64_t generation);
 
-/* By rank. What it says of a damaged file's row may be out of all bounds. */
+/*
+ * The rows by rank. In a damaged file, supplier and row numbers may be out of
+ * bounds: the caller checks them.
+ */
 const struct wordbook_row *wordbook_rows(const struct wordbook *book);
 
-/* How many uint64_t hold one bit for each rank. */
+/* The number of uint64_t that hold one bit for each rank. */
 static inline size_t
 wordbook_set(uint32_t rows)
 {
 	return ((size_t)rows + 63) / 64;
 }
 
-/* How many of the bits are set. */
+/* The number of set bits. */
 uint32_t wordbook_count(const uint64_t *set, uint32_t rows);
 
 /*
  * Sets the bits of the rows that hold all the words, and clears the others:
- * rank r is bit r % 64 of set[r / 64]; *count is how many are set. There is a
- * word. ERR_DAMAGED: the set is not to be used.
+ * rank r is bit r % 64 of set[r / 64]; *count is how many are set. There must
+ * be at least one word. ERR_DAMAGED: the set must not be used.
  */
 enum err wordbook_find(uint64_t *set, uint32_t *count,
     const struct wordbook *book, const struct words *words);
 
 /*
- * Compares all of it with its checksums, as whoever asks it does first: at 10
- * GB/s. ERR_DAMAGED: the log says where.
+ * Compares the whole file with its checksums, at 10 GB/s; call it before the
+ * first wordbook_find(). ERR_DAMAGED: the log says where.
  */
 enum err wordbook_compare(const struct wordbook *book);
 
 /*
- * Whether somebody has touched the file since it was opened, or may have: what
- * was compared is to be opened and compared again. It costs one fstat().
+ * Whether the file was, or may have been, touched since it was opened: then
+ * open and compare it again. Costs one fstat().
  */
 bool wordbook_is_touched(const struct wordbook *book);
 
-/* Reads all of it: checksums, places, orders. ERR_DAMAGED: the log says what. */
+/*
+ * Verifies every checksum, offset and order. ERR_DAMAGED: the log says where.
+ */
 enum err wordbook_verify(const struct wordbook *book);
 
 struct wordbook_options {
-	/* Rows done so far; NULL: nobody looks. */
+	/* Called with the rows done so far; may be NULL. */
 	void (*at)(void *context, uint64_t done, uint64_t rows);
 	void *context;
 };
@@ -175,16 +182,19 @@ struct wordbook_options {
 struct wordbook_result {
 	uint64_t suppliers, rows, words, bytes;
 	uint64_t left_out; /* suppliers whose snapshot cannot be read */
-	bool made; /* false: what is there is of all current generations */
+	bool made; /* false: the file was up to date */
 };
 
-/* Makes the file of all current snapshots; waits while another makes one. */
+/*
+ * Makes the file from all current snapshots; waits while another process makes
+ * it.
+ */
 enum err wordbook_make(struct wordbook_result *result, struct store *store,
     const struct wordbook_options *options);
 
-/* Where it is; `suffix` is "" or ".tmp". */
+/* The path of the file; `suffix` is "" or ".tmp". */
 enum err wordbook_path(
     char path[FS_PATH_MAX], const struct store *store, const char *suffix);
 
-/* Removes one that is damaged, so that it is made anew. */
+/* Removes a damaged file, so that it is made anew. */
 void wordbook_discard(struct store *store);

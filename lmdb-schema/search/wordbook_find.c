@@ -1,6 +1,7 @@
 /*
- * A word that somebody looks for -> its rarest grams -> the words that have
- * them all -> those that really hold it -> the rows of each, as bits.
+ * A search word -> its rarest grams -> the index words that have all of these
+ * grams -> those that really contain the search word -> the rows of each, as
+ * bits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,19 +10,19 @@
 #include "lmdb-schema/snapshot/grams.h"
 #include "lmdb-schema/snapshot/snapfile.h"
 
-/* More grams leave out few words more, and each is another place to read. */
+/* Further grams exclude few more words, and each costs another random read. */
 #define GRAMS_CROSSED 4
 
-/* A list of at most so many times what is left is worth crossing with it. */
+/* A list is worth intersecting up to this many times the candidates left. */
 #define WORTH 16
 
-/* Words whose place, and whose text, is fetched before it is looked at. */
+/* How many words ahead the offsets, and then the texts, are prefetched. */
 #define AHEAD 16
 
 struct finding {
 	const struct wordbook *book;
 	uint64_t *set;
-	uint32_t count; /* of the bits that are set */
+	uint32_t count; /* of set bits */
 	struct span word;
 	enum err err;
 };
@@ -134,13 +135,16 @@ get_lists(struct list *lists, unsigned *count, const struct finding *finding)
 	return ERR_OK;
 }
 
-/* Keeps of words[] what the list has too; returns how many. */
+/* Keeps the words[] that are in the list too; returns their number. */
 static uint32_t
 cross(uint32_t *words, uint32_t count, struct list list)
 {
 	uint32_t kept = 0, i = 0, k = 0;
 
-	/* Written always, counted when both have it: nothing to mispredict. */
+	/*
+	 * Stores every step and advances only on a match: no branch to
+	 * mispredict.
+	 */
 	while (i < count && k < list.count) {
 		uint32_t a = words[i], b = list.words[k];
 
@@ -153,8 +157,8 @@ cross(uint32_t *words, uint32_t count, struct list list)
 }
 
 /*
- * Has the processor fetch what the word that comes in so many steps will need:
- * first its places, and when those are there, what is at them.
+ * Prefetch in two stages, for a word some steps ahead: first its offsets; once
+ * those are cached, its text and its list.
  */
 static inline void
 expect_places(const struct wordbook *book, const uint32_t *words,
@@ -225,8 +229,8 @@ by_grams(struct finding *finding)
 /* --- all words ------------------------------------------------------------ */
 
 /*
- * Counting bits is not one instruction on every processor; this is turned into
- * those that do it for two or more at once.
+ * Not every target has a popcount instruction; the compiler vectorises this
+ * loop instead.
  */
 uint32_t
 wordbook_count(const uint64_t *set, uint32_t rows)
@@ -240,7 +244,10 @@ wordbook_count(const uint64_t *set, uint32_t rows)
 		x = (x & UINT64_C(0x3333333333333333)) +
 		    (x >> 2 & UINT64_C(0x3333333333333333));
 		x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-		/* Its bytes are 8 at most: add them up. */
+		/*
+		 * Each byte is 8 at most: the shifts add them up without
+		 * overflow.
+		 */
 		x += x >> 8;
 		x += x >> 16;
 		x += x >> 32;
@@ -257,7 +264,7 @@ find_word(uint64_t *set, uint32_t *count, const struct wordbook *book,
 
 	memset(set, 0, wordbook_set(book->head->rows) * sizeof(*set));
 	*count = 0;
-	/* The text of all words has it behind each: that is no part of them. */
+	/* SNAP_TEXT_END separates words: no word contains it. */
 	if (memchr(word.ptr, SNAP_TEXT_END, word.len) != NULL)
 		return ERR_OK;
 	if (word.len < 3)
@@ -268,8 +275,10 @@ find_word(uint64_t *set, uint32_t *count, const struct wordbook *book,
 	return finding.err;
 }
 
-/* Leaves the rows that hold this word, too; `done` is the one that was first.
- * */
+/*
+ * Keeps only rows that also hold every other word; `done` is the word that was
+ * found first.
+ */
 static enum err
 narrow(uint64_t *set, uint64_t *other, const struct wordbook *book,
     struct span word, struct span done)

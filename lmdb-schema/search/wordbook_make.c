@@ -1,7 +1,8 @@
 /*
  * All snapshots -> rows and words -> ranks -> the words' lists -> the grams'
- * -> the file. Lists are made by counting, then by writing each row, or word,
- * where the count says; those come in order, so the lists are sorted.
+ * lists -> the file. Lists are made in two passes: one counts the entries of
+ * each list, the other writes them at the offsets that follow. Entries are met
+ * in order, so the lists come out sorted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ struct making {
 	struct wordbook_result *result;
 	struct wordbook_rowset set;
 	struct wordbook_content content; /* its rows are `set` */
-	uint64_t noted; /* generation that the catalogue tells of */
+	uint64_t noted; /* generation noted in the catalogue */
 };
 
 static void
@@ -40,7 +41,7 @@ note_supplier(
 	struct wordbook_rowset *set = &making->set;
 	struct wordbook_supplier *bigger;
 
-	if (!key_code_ok(code)) /* a damaged entry: nobody has such a code */
+	if (!key_code_ok(code)) /* a damaged entry: no valid code */
 		return ERR_OK;
 	bigger = reallocarray(
 	    set->suppliers, set->supplier_count + 1u, sizeof(*bigger));
@@ -65,7 +66,7 @@ open_snapshot(struct snapshot **snap, struct store *store,
 	    supplier->generation);
 }
 
-/* What is wrong with one supplier's file keeps nobody else out. */
+/* Damage in one supplier's file leaves out that supplier alone. */
 static bool
 is_left_out(struct making *making, enum err err)
 {
@@ -76,7 +77,10 @@ is_left_out(struct making *making, enum err err)
 	return left_out;
 }
 
-/* Those that cannot even be opened are not to be in what is there, either. */
+/*
+ * Drops suppliers whose snapshot cannot be opened, before is_there() compares:
+ * otherwise such a supplier would cause a rebuild every time.
+ */
 static enum err
 leave_out(struct making *making)
 {
@@ -113,7 +117,7 @@ note_suppliers(struct making *making)
 	return err == ERR_OK || err == ERR_DAMAGED ? leave_out(making) : err;
 }
 
-/* True when the file is of all these generations already, and of no others. */
+/* True when the existing file was made from exactly these generations. */
 static bool
 is_there(const struct making *making, struct wordbook *book)
 {
@@ -131,7 +135,7 @@ is_there(const struct making *making, struct wordbook *book)
 	return true;
 }
 
-/* The snapshot is open only meanwhile: there may be more than open files. */
+/* Closes the snapshot again: there may be more suppliers than descriptors. */
 static enum err
 take_supplier(struct making *making, uint32_t number)
 {
@@ -152,7 +156,10 @@ take_supplier(struct making *making, uint32_t number)
 	return err;
 }
 
-/* Those that cannot be read are left out: searches ask them as before. */
+/*
+ * Suppliers that fail to read are left out: a search reads their snapshots
+ * directly.
+ */
 static enum err
 take_suppliers(struct making *making)
 {
@@ -178,8 +185,7 @@ take_suppliers(struct making *making)
 
 /* --- lists ---------------------------------------------------------------- */
 
-/* Lengths at at[1..count] into beginnings, with room for what they add up to.
- * */
+/* Turns the lengths in at[1..count] into offsets, and allocates their sum. */
 static enum err
 begin_lists(struct wordbook_lists *lists, uint32_t count)
 {
@@ -198,7 +204,7 @@ begin_lists(struct wordbook_lists *lists, uint32_t count)
 	return lists->items == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 
-/* Each beginning has moved to where the next list began. */
+/* Writing advanced each offset to where the next list begins: shift back. */
 static void
 end_lists(struct wordbook_lists *lists, uint32_t count)
 {
@@ -206,7 +212,7 @@ end_lists(struct wordbook_lists *lists, uint32_t count)
 	lists->at[0] = 0;
 }
 
-/* For each word the ranks of its rows. */
+/* Builds, for each word, the list of the ranks of its rows. */
 static enum err
 list_rows(struct making *making)
 {
@@ -234,8 +240,8 @@ list_rows(struct making *making)
 }
 
 /*
- * Each gram of each word, once: counted in at[], or when there are items,
- * written where at[] says, which moves on.
+ * Visits each distinct gram of each word. Without items, counts it in at[];
+ * with items, writes the word at the offset in at[] and advances it.
  */
 static void
 walk_grams(struct making *making, uint32_t *last)
@@ -260,7 +266,7 @@ walk_grams(struct making *making, uint32_t *last)
 	}
 }
 
-/* For each gram the words that have it. */
+/* Builds, for each gram, the list of the words that contain it. */
 static enum err
 list_words(struct making *making)
 {
@@ -281,7 +287,7 @@ list_words(struct making *making)
 	return err;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- making ------------------------------------------------------------ */
 
 static void
 fini(struct making *making)
@@ -339,7 +345,10 @@ fill_result(struct wordbook_result *result, const struct wordbook_head *head)
 	result->bytes = head->bytes;
 }
 
-/* Unless it has been told: whoever made it may have died before. */
+/*
+ * Notes the file in the catalogue, unless that is done: the process that made
+ * the file may have died before.
+ */
 static enum err
 note_words(struct making *making, uint64_t generation)
 {
@@ -348,7 +357,10 @@ note_words(struct making *making, uint64_t generation)
 	    : catalog_note_words(making->store, generation);
 }
 
-/* What is there counts when it is whole, and of the present generations. */
+/*
+ * The existing file is kept when it is sound and made from the current
+ * generations.
+ */
 static enum err
 make_unless_there(struct making *making)
 {

@@ -1,4 +1,4 @@
-/* What the wordbook*.c share and nobody else needs. */
+/* Internals of the word index, shared by wordbook*.c only. */
 #pragma once
 
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 
 #define WORDBOOK_ALIGN 64
 
-/* An open file, and where its sections are in the map. */
+/* An open file, and its sections in the map. */
 struct wordbook {
 	const char *map;
 	size_t bytes;
@@ -25,12 +25,12 @@ struct wordbook {
 	uint64_t list_count, gram_count;
 };
 
-/* The checksum of sections, and that of the head with the suppliers. */
+/* The checksum of a section, and that of the head with the suppliers. */
 uint32_t wordbook_crc(const void *bytes, size_t len);
 uint32_t wordbook_head_crc(const struct wordbook_head *head,
     const struct wordbook_supplier *suppliers);
 
-/* A gram is not made of what ends a word. */
+/* A gram contains no byte that ends a word. */
 static inline uint32_t
 wordbook_gram(const char *bytes)
 {
@@ -38,52 +38,53 @@ wordbook_gram(const char *bytes)
 }
 
 /*
- * All suppliers' rows, one supplier behind the other as the catalogue has
- * them, and the words of each. A row's number here is not its rank yet.
+ * All suppliers' rows, supplier after supplier in the order of the catalogue,
+ * and the words of each row. A row's number here is not its rank yet.
  */
 struct wordbook_rowset {
 	struct wordbook_supplier *suppliers;
-	uint32_t *first; /* of the same: its first row's number */
+	uint32_t *first; /* by supplier: its first row's number */
 	uint32_t supplier_count;
 	uint32_t rows;
 	struct codemap *words;
 	uint32_t *uses; /* each row's words, once each, row by row */
 	uint32_t *use_at; /* [rows + 1] */
 	uint64_t use_count, use_room, row_room, last_room;
-	uint32_t *last; /* by word: the row that was seen last in it, + 1 */
+	uint32_t *last; /* by word: the last row that contains it, + 1 */
 	int64_t *turnovers; /* [rows] */
 	struct span *codes; /* [rows]: codein as it was given */
-	struct arena *arena; /* has their bytes */
+	struct arena *arena; /* holds the bytes of the codes */
 	uint64_t order_room;
 };
 
 /*
- * Take what the order of a supplier's rows goes by, and then its words, after
- * which the set has its rows. ERR_DAMAGED, of either: it has them not. Nothing
- * is kept of the snapshot: there may be more suppliers than open files.
+ * Copy a supplier's sort keys, then its words; only after the second call does
+ * the set contain its rows. ERR_DAMAGED from either: the set is without them.
+ * The snapshot may be closed afterwards: there may be more suppliers than
+ * descriptors.
  */
 enum err wordbook_take_order(
     struct wordbook_rowset *set, struct snapshot *snap);
 enum err wordbook_take_words(
     struct wordbook_rowset *set, struct snapshot *snap);
 
-/* Which row has which rank, from 0 on; the caller's to free. */
+/* The row at each rank, from 0 on; the caller frees it. */
 enum err wordbook_rank(uint32_t **by_rank, const struct wordbook_rowset *set);
 
-/* Lists behind one another. */
+/* Lists, concatenated. */
 struct wordbook_lists {
 	uint32_t *at; /* [count + 1] */
 	uint32_t *items;
 };
 
-/* All that a file is made of. */
+/* The contents of a file. */
 struct wordbook_content {
 	const struct wordbook_rowset *set;
-	uint32_t *by_rank; /* which of its rows has the rank */
+	uint32_t *by_rank; /* the row at each rank */
 	struct wordbook_lists words; /* ranks, by word */
 	struct wordbook_lists grams; /* words, by gram */
 };
 
-/* Writes and syncs a file; of the head only the generation is given. */
+/* Writes and syncs a file; the caller sets only the head's generation. */
 enum err wordbook_write(const char *path, struct wordbook_head *head,
     const struct wordbook_content *content);

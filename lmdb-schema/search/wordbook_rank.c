@@ -1,7 +1,7 @@
 /*
- * Ranks: rows by turnover, highest first, those without one last; equals by
- * codein, then in the order in which the suppliers come. Both sorts are
- * stable, so the second one keeps what the first has done.
+ * Ranks: rows by turnover, highest first, nulls last; ties by codein, then in
+ * the order of the suppliers. Both sorts are stable: rows are sorted by codein
+ * first, and the sort by turnover keeps that order among ties.
  */
 #include <stdlib.h>
 
@@ -13,9 +13,9 @@
 
 #define CODES_MAX ((size_t)4 << 30)
 
-/* --- what it goes by ------------------------------------------------------ */
+/* --- sort keys ------------------------------------------------------ */
 
-/* Room for so many rows more. */
+/* Makes room for `more` rows. */
 static enum err
 reserve(struct wordbook_rowset *set, uint32_t more)
 {
@@ -43,7 +43,7 @@ reserve(struct wordbook_rowset *set, uint32_t more)
 	return ERR_OK;
 }
 
-/* As it was given. */
+/* The codein, unescaped from its JSON text. */
 static enum err
 take_code(struct span *code, struct arena *arena, struct span json)
 {
@@ -62,7 +62,7 @@ take_code(struct span *code, struct arena *arena, struct span json)
 	return ERR_OK;
 }
 
-/* A snapshot's rows stand in the order of the ranks; this one and the next. */
+/* Whether row 0 and row 1 of the arrays are in the order of the ranks. */
 static bool
 in_order(const int64_t *turnovers, const struct span *codes)
 {
@@ -72,7 +72,7 @@ in_order(const int64_t *turnovers, const struct span *codes)
 	    (turnovers[0] != NUM_NULL && turnovers[0] > turnovers[1]);
 }
 
-/* Ranks would have rows that are not in their order out of it for good. */
+/* Reject unsorted rows: ranks assume that each snapshot is in order. */
 enum err
 wordbook_take_order(struct wordbook_rowset *set, struct snapshot *snap)
 {

@@ -1,4 +1,7 @@
-/* The words of each row, each once; all words get numbers as they come. */
+/*
+ * Collects the distinct words of each row; words are numbered in the order they
+ * are first met.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +13,7 @@ ends(char byte)
 	return byte == ' ' || byte == SNAP_TEXT_END;
 }
 
-/* Room for `more` entries, in an array that grows. */
+/* Makes room for `more` entries in a growing array. */
 static enum err
 grow(void **array, uint64_t used, uint64_t more, uint64_t *room)
 {

@@ -1,6 +1,6 @@
 /*
- * The sections one behind the other, each with its checksum; the head comes
- * last: until then the file is not one.
+ * Writes the sections one after another, each with its checksum, and the head
+ * last: without a head the file is not valid.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 struct writing {
 	const struct wordbook_content *content;
 	struct wordbook_head *head;
-	uint64_t end; /* of what was written */
+	uint64_t end; /* of the bytes written */
 	int fd;
 };
 
@@ -35,13 +35,16 @@ wordbook_head_crc(
 
 	copy.crc = 0;
 	crc = deflate_crc(0, &copy, sizeof(copy));
-	/* Of none there is no address either, and that would begin anew. */
+	/*
+	 * An empty section has no address, and a NULL pointer would restart the
+	 * CRC.
+	 */
 	return head->suppliers == 0
 	    ? crc
 	    : deflate_crc(crc, suppliers, head->suppliers * sizeof(*suppliers));
 }
 
-/* A limit of the file's size is no other than a full disk. */
+/* A limit on file sizes is reported like a full disk. */
 static enum err
 write_at(int fd, const void *bytes, uint64_t len, uint64_t at)
 {
@@ -50,7 +53,7 @@ write_at(int fd, const void *bytes, uint64_t len, uint64_t at)
 	return err == ERR_TOO_LARGE ? ERR_NO_SPACE : err;
 }
 
-/* A section, and zeros up to where the next one may begin. */
+/* Writes a section, and zeros up to the next multiple of 64. */
 static enum err
 put(struct writing *writing, unsigned number, const void *bytes, uint64_t len)
 {
