@@ -15,8 +15,11 @@
 
 struct catalog_view {
 	struct kv_txn *txn;
-	/* The entry that was asked for last: pages are of one supplier. */
-	uint64_t commit; /* that it is of */
+	/*
+	 * Caches the last entry: consecutive requests mostly page through one
+	 * supplier.
+	 */
+	uint64_t commit; /* the commit that it was read at */
 	char supplier[SCHEMA_CODE_MAX];
 	size_t supplier_len;
 	struct catalog_entry entry;
@@ -253,7 +256,7 @@ catalog_publish(struct store *store, struct span supplier,
 	if (err == ERR_OK)
 		err = retire(txn, supplier, old.generation);
 	else if (err == ERR_NOT_FOUND || err == ERR_DAMAGED)
-		err = ERR_OK; /* nothing that could be kept */
+		err = ERR_OK; /* a damaged entry cannot be retired */
 	if (err == ERR_OK)
 		err = put_entry(txn, supplier, entry);
 	if (err == ERR_OK)
@@ -321,7 +324,7 @@ catalog_note_words(struct store *store, uint64_t generation)
 	return err;
 }
 
-/* A number that cannot be read is none: the file is then opened anew. */
+/* A number that cannot be read counts as none: the index is then reopened. */
 uint64_t
 catalog_words(struct catalog_view *view)
 {

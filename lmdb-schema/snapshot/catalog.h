@@ -28,7 +28,7 @@ void catalog_view_close(struct catalog_view *view);
 void catalog_view_rest(struct catalog_view *view);
 enum err catalog_view_renew(struct catalog_view *view);
 
-/* Grows with each commit: while it is the same, so is all that is stored. */
+/* Grows with each commit: equal numbers mean equal contents. */
 uint64_t catalog_view_version(const struct catalog_view *view);
 
 /* ERR_NOT_FOUND: never computed. */
@@ -39,49 +39,53 @@ enum err catalog_get(struct catalog_view *view, struct span supplier,
 bool catalog_keeps(
     struct catalog_view *view, struct span supplier, uint64_t generation);
 
-/* How many suppliers have a current generation. */
+/* The number of suppliers with a current generation. */
 enum err catalog_count(struct catalog_view *view, uint64_t *count);
 
 /*
- * Each entry. ERR_DAMAGED when one cannot be read (the log names it), or what
- * `each` gave but ERR_OK; the entries that are whole have all been visited in
- * the first case.
+ * Calls `each` for every entry. ERR_DAMAGED when an entry cannot be read (the
+ * log names it), after visiting all sound ones; any failure of `each` ends the
+ * walk and is returned.
  */
 enum err catalog_each(struct catalog_view *view,
     enum err (*each)(
 	void *context, struct span supplier, const struct catalog_entry *entry),
     void *context);
 
-/* Each replaced generation that is still kept. */
+/* Calls `each` for every replaced generation that is still kept. */
 enum err catalog_each_kept(struct catalog_view *view,
     enum err (*each)(void *context, struct span supplier, uint64_t generation),
     void *context);
 
-/* For those who need one answer. */
+/* For a caller that needs a single look-up, without a view. */
 enum err catalog_current(
     struct store *store, struct span supplier, struct catalog_entry *entry);
 
 /*
- * Makes a finished snapshot file the current one; the one it replaces is kept
- * from now on for the grace time. Synced.
+ * Makes a finished snapshot file the current one; the replaced one is retired,
+ * and kept for the grace time from now on. Synced.
  */
 enum err catalog_publish(struct store *store, struct span supplier,
     const struct catalog_entry *entry);
 
-/* Forgets a supplier's snapshots (a damaged file, a supplier that is gone). */
+/*
+ * Retires a supplier's snapshots (a damaged file, or a supplier that no longer
+ * exists).
+ */
 enum err catalog_forget(struct store *store, struct span supplier);
 
 /*
- * Lets go of one generation whose file turned out to be damaged: nobody opens
- * it again, whoever does not hold it open. When it is the current one, the
- * supplier counts as never computed. *was_current tells so. Synced.
+ * Drops one generation whose file turned out to be damaged: it is not opened
+ * again. When it was the current one, *was_current is set, and the supplier
+ * counts as never computed. Synced.
  */
 enum err catalog_disown(struct store *store, struct span supplier,
     uint64_t generation, bool *was_current);
 
 /*
- * That there is a new wordbook, of which generation: the version of all views
- * grows by it, so that who has the old one open looks. 0: there was none yet.
+ * Notes the generation of a new word index. The commit makes the version of
+ * every view grow, so that processes with the old index open look again.
+ * catalog_words() is 0 before the first one.
  */
 enum err catalog_note_words(struct store *store, uint64_t generation);
 uint64_t catalog_words(struct catalog_view *view);

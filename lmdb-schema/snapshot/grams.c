@@ -1,9 +1,10 @@
 /*
- * Made by counting: once over the text to learn how long each list is, once
- * more to write it. Rows come in order, so the lists are sorted as they grow.
+ * Lists are made in two passes over the text: one counts the rows of each list,
+ * the other writes them. Rows come in order, so the lists come out sorted.
  *
- * Asked shortest list first: what is left after two or three of them is
- * mostly what matches, and longer lists would cost more than looking.
+ * A search intersects the shortest lists first: after two or three of them most
+ * candidates match, and reading longer lists would cost more than checking the
+ * remaining rows.
  */
 #include "lmdb-schema/snapshot/grams.h"
 
@@ -12,10 +13,10 @@
 
 #include "lmdb-schema/snapshot/snapfile.h"
 
-/* A list of at most so many times what is left is worth crossing with it. */
+/* A list is worth intersecting up to this many times the candidates left. */
 #define WORTH 16
 
-/* To look at so many rows costs no more than to fetch another list. */
+/* Checking this many rows costs no more than fetching another list. */
 #define FEW 4
 
 static inline bool
@@ -31,12 +32,12 @@ struct making {
 	const uint32_t *text_at;
 	unsigned shift;
 	uint32_t lists; /* in a chunk */
-	uint32_t *last; /* by list: the row seen last in it, + 1 */
+	uint32_t *last; /* by list: the last row in it, + 1 */
 };
 
 /*
- * Each list that each row of a chunk stands in, once: counted in at[], or
- * when `out` is there, written where at[] says, which moves on.
+ * Visits each distinct list of each row of a chunk. Without `out`, counts the
+ * row in at[]; with `out`, writes it at the offset in at[] and advances it.
  */
 static void
 walk_chunk(struct making *making, uint32_t first, uint32_t end, uint32_t *at,
@@ -65,7 +66,7 @@ walk_chunk(struct making *making, uint32_t first, uint32_t end, uint32_t *at,
 	}
 }
 
-/* Lengths into beginnings; *total goes on from chunk to chunk. */
+/* Turns lengths into offsets; *total runs on from chunk to chunk. */
 static enum err
 add_up(uint32_t *at, uint32_t lists, uint64_t *total)
 {
@@ -98,7 +99,10 @@ make_chunks(struct grams_made *out, struct making *making, uint32_t rows)
 			if (pass == 0)
 				err = add_up(at, making->lists, &total);
 			else {
-				/* Each has moved to where the next began. */
+				/*
+				 * Writing advanced each offset to the next
+				 * list's: shift back.
+				 */
 				memmove(
 				    at + 1, at, making->lists * sizeof(*at));
 				at[0] = i == 0 ? 0 : at[-1];
@@ -146,7 +150,9 @@ grams_made_fini(struct grams_made *made)
 	memset(made, 0, sizeof(*made));
 }
 
-/* --- asking ------------------------------------------------------------- */
+/*
+ * --- searching -------------------------------------------------------------
+ */
 
 bool
 grams_ask(struct grams_asked *asked, struct span words)
@@ -188,7 +194,10 @@ get_list(
 	return true;
 }
 
-/* A chunk's lists, the shortest first; as many as are worth it. */
+/*
+ * Gets a chunk's lists, shortest first; stops once one has so few rows that
+ * further lists are not worth fetching.
+ */
 static bool
 get_lists(struct list *lists, unsigned *count, const struct grams *grams,
     uint32_t chunk, const struct grams_asked *asked)
@@ -209,7 +218,7 @@ get_lists(struct list *lists, unsigned *count, const struct grams *grams,
 	return true;
 }
 
-/* How many rows of the sample have it. */
+/* The number of rows of the sample that have the gram. */
 static uint32_t
 weigh(const struct grams *sample, uint32_t hash)
 {
@@ -265,13 +274,16 @@ grams_most(
 	return ERR_OK;
 }
 
-/* Keeps of rows[] what the list has too. */
+/* Keeps the rows[] that are in the list too; returns their number. */
 static uint32_t
 cross(uint32_t *rows, uint32_t count, uint32_t base, struct list list)
 {
 	uint32_t kept = 0, i = 0, k = 0;
 
-	/* Written always, counted when both have it: nothing to mispredict. */
+	/*
+	 * Stores every step and advances only on a match: no branch to
+	 * mispredict.
+	 */
 	while (i < count && k < list.count) {
 		uint32_t a = rows[i], b = base + list.rows[k];
 
@@ -317,7 +329,7 @@ grams_find(uint32_t *rows, uint32_t *count, const struct grams *grams,
 	return ERR_OK;
 }
 
-/* Where the lists of grams from..to begin. */
+/* Prefetches the offsets of the lists of grams from..to. */
 static inline void
 expect_places(const struct grams *grams, const struct grams_asked *asked,
     unsigned from, unsigned to)

@@ -1,21 +1,23 @@
 /*
- * grams: which rows may hold a text. For each three bytes that follow one
- * another in a row's folded text, the row stands in a list; a row that holds a
- * word stands in the lists of all the word's grams. Few other rows do, so it
- * remains to look at those alone.
+ * grams: an index of which rows may contain a text. A gram is three consecutive
+ * bytes of a row's folded text, and each gram has a list of the rows that
+ * contain it. A row that contains a word is in the lists of all the word's
+ * grams. Few other rows are, so a search intersects the lists and checks only
+ * the texts of the rows left.
  *
- * Rows are dealt with in chunks of 65,536, so that 16 bits name one:
+ * Rows are split into chunks of 65,536, so that 16 bits number a row:
  *
  *	SNAP_GRAM_AT  u32[chunks][2^bits + 1]: where in SNAP_GRAMS a list
  *	              begins, and so where the one before ends
  *	SNAP_GRAMS    u16[]: the lists' rows in their chunk, ascending
  *
- * A list is found by a hash of its three bytes; several may share one. Grams
- * with a blank or SNAP_TEXT_END in them are not kept: no word has those.
+ * A hash of the three bytes selects the list; several grams may share one.
+ * Grams that contain a blank or SNAP_TEXT_END are not indexed: no word has
+ * those.
  *
  * Example: 200 rows have 2^11 lists in one chunk. "lai" hashes to list 1234,
- * and when it begins at 70 and the next one at 72, SNAP_GRAMS[70] and [71]
- * are all the rows that may hold "lait".
+ * and when it begins at 70 and the next one at 72, SNAP_GRAMS[70] and [71] are
+ * all the rows that may contain "lait".
  */
 #pragma once
 
@@ -29,10 +31,10 @@
 
 #define GRAMS_CHUNK 65536u
 
-/* With fewer rows than these a scan is as fast: no lists are kept. */
+/* Below this number of rows a scan is as fast, and no lists are stored. */
 #define GRAMS_ROWS_MIN 128
 
-/* Most grams of a question that are looked up. */
+/* The number of a search's grams that are looked up at most. */
 #define GRAMS_ASKED_MAX 48
 
 static inline uint32_t
@@ -41,7 +43,10 @@ grams_chunks(uint32_t rows)
 	return rows < GRAMS_ROWS_MIN ? 0 : (rows - 1) / GRAMS_CHUNK + 1;
 }
 
-/* Three bytes, for lists of all sizes: each takes as many bits as it has. */
+/*
+ * A 32-bit hash of three bytes, for indexes of any size: each uses the upper
+ * grams_bits() bits.
+ */
 static inline uint32_t
 grams_hash(const char *bytes)
 {
@@ -53,7 +58,7 @@ grams_hash(const char *bytes)
 
 /*
  * Lists in a chunk, as a power of two: eight times the rows, within bounds.
- * Asked for at every look-up, so it is done without a loop.
+ * Computed on every look-up, hence without a loop.
  */
 #define GRAMS_BITS_MIN 10
 #define GRAMS_BITS_MAX 16
@@ -74,14 +79,14 @@ grams_at_count(uint32_t rows)
 	return ((UINT64_C(1) << grams_bits(rows)) + 1) * grams_chunks(rows);
 }
 
-/* What snapwrite is to put. */
+/* The two sections, for snapwrite to put. */
 struct grams_made {
 	uint32_t *at; /* grams_at_count() of them */
 	uint16_t *lists;
 	size_t count;
 };
 
-/* at[i]..at[i + 1] is a row's text. ERR_NO_MEMORY, ERR_TOO_LARGE. */
+/* Row i's text is text_at[i]..text_at[i + 1]. ERR_NO_MEMORY, ERR_TOO_LARGE. */
 enum err grams_make(struct grams_made *out, struct span text,
     const uint32_t *text_at, uint32_t rows);
 void grams_made_fini(struct grams_made *made);
@@ -92,30 +97,30 @@ struct grams {
 	const uint16_t *lists;
 	uint64_t count; /* of `lists` */
 	uint32_t rows;
-	struct blocks *guard; /* asked before a list is read; NULL: nobody */
+	struct blocks *guard; /* checks a list before it is read; may be NULL */
 };
 
-/* The words' grams, to be looked up in any number of snapshots. */
+/* The grams of a search's words, to be looked up in any number of snapshots. */
 struct grams_asked {
 	unsigned count;
 	uint32_t hash[GRAMS_ASKED_MAX];
 };
 
-/* False when no word has three bytes: nothing is known of any row then. */
+/* False when no word has three bytes: then any row may match. */
 bool grams_ask(struct grams_asked *asked, struct span words);
 
 /*
- * Leaves of what is asked no more than `most`: those that fewest rows of a
- * snapshot have, which is to be a large one. For who asks many snapshots, each
- * of them somewhere else in memory.
+ * Keeps at most `most` grams: the rarest ones in `sample`, which should be the
+ * grams of a large snapshot. For a search of many snapshots, where each list
+ * costs a cache miss in each of them.
  */
 void grams_ask_fewest(
     struct grams_asked *asked, const struct grams *sample, unsigned most);
 
 /*
- * Rows that may hold all words. grams_most() bounds how many; grams_find()
- * writes them, ascending, into `rows`. ERR_DAMAGED when a list cannot be; in
- * a damaged file a row may still be one that is not there.
+ * Rows that may contain all words. grams_most() bounds their number;
+ * grams_find() writes them, ascending, into `rows`. ERR_DAMAGED when a list is
+ * malformed; in a damaged file a row number may still be out of bounds.
  */
 enum err grams_most(
     uint32_t *most, const struct grams *grams, const struct grams_asked *asked);
@@ -123,14 +128,14 @@ enum err grams_find(uint32_t *rows, uint32_t *count, const struct grams *grams,
     const struct grams_asked *asked);
 
 /*
- * Has the processor fetch what the two will read, for who has something else
- * to do meanwhile: first where the lists begin; then, when that is there, the
- * lists' beginnings. In a damaged file they do nothing.
+ * Prefetch what grams_most() and grams_find() will read, for a caller that can
+ * do other work in between: first the offsets of the lists; then, once those
+ * are cached, the lists' beginnings. A damaged file does no harm.
  */
 void grams_expect_places(
     const struct grams *grams, const struct grams_asked *asked);
 void grams_expect_lists(
     const struct grams *grams, const struct grams_asked *asked);
 
-/* Whether each list is ascending and in its place: for a check of all. */
+/* Whether each list is ascending and within bounds; for snapshot_verify(). */
 bool grams_sound(const struct grams *grams);

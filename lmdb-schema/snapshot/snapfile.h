@@ -1,10 +1,10 @@
 /*
  * snapfile: the bytes of a snapshot file.
  *
- * One LMDB file, one unnamed table, a few hundred large values that are used
- * in place through the map. The key is a section's number, u16 big-endian;
- * all values are little-endian arrays. "row" is a row's number: rows stand by
- * turnover descending, then codein.
+ * One LMDB file, one unnamed table, a few hundred large values, used in place
+ * through the map. The key is a section's number, u16 big-endian; all values
+ * are little-endian arrays. "row" is a row's number: rows stand by turnover
+ * descending, then codein.
  *
  *	SNAP_HEAD      struct snap_head, then the supplier's name, then a
  *	               struct snap_section for each section number
@@ -53,15 +53,16 @@
 #define SNAP_MAGIC "GRIDSNAP"
 
 /*
- * Raised when a file of this kind says something that a program of the version
- * before would misread or miss, or when rows made before say what is not so:
+ * The version of the file format. It grows when an older program would misread
+ * or miss something in a new file, or when rows computed before would now be
+ * wrong:
  *
- *	1  without grams: searches look through all the text
- *	2  with them
+ *	1  without grams: searches scan all the text
+ *	2  with grams
  *	3  the network's curve and its trend are of a year, no longer
  *	4  with checksums of blocks
  *
- * A file of another version counts as not computed, and is computed again.
+ * A snapshot of another version counts as not computed, and is computed again.
  */
 #define SNAP_VERSION 4
 
@@ -109,11 +110,14 @@ struct snap_head {
 	uint32_t columns; /* ROW_COLUMNS */
 };
 
-/* The head's own, of number SNAP_HEAD, says only what it has reserved. */
+/*
+ * The table has one entry per section. In entry SNAP_HEAD, the head's own, only
+ * `reserved` is used.
+ */
 struct snap_section {
 	uint64_t bytes;
 	uint32_t crc; /* CRC-32, as zlib's */
-	uint32_t reserved; /* SNAP_HEAD: articles that are left out; else 0 */
+	uint32_t reserved; /* SNAP_HEAD: articles left out; else 0 */
 };
 
 struct snap_flat {

@@ -1,6 +1,7 @@
 /*
- * What is given out has been compared with its checksum: arrays as a whole, of
- * rows the blocks that they lie in. To ask that again costs some loads.
+ * Data are compared with their checksums before they are given out: arrays as a
+ * whole, rows by the blocks that they lie in. Repeating the check costs a few
+ * loads.
  */
 #include "lmdb-schema/snapshot/snapshot.h"
 
@@ -181,7 +182,7 @@ snapshot_grams(struct snapshot *snap, struct grams *grams)
 
 /* --- rows --------------------------------------------------------------- */
 
-/* Where the row's scalars are; only what says so has been compared. */
+/* Locates the row's scalars; only the offsets are compared, not the text. */
 static inline bool
 find_flat(struct snapshot *snap, uint32_t row, struct snapshot_part *part,
     struct blocks **slice)
@@ -232,7 +233,7 @@ snapshot_maps(struct snapshot *snap, uint32_t row, struct snapshot_part *part)
 		return false;
 	maps += row;
 	slice = &snap->blocks[SNAP_SLICE + 2 * (row >> snap->slice_shift) + 1];
-	/* One more byte: the comma behind the row. */
+	/* Plus one byte: the comma that follows the row. */
 	if ((uint64_t)maps->at + maps->off[ROW_MAPCOUNT] >= slice->bytes ||
 	    !blocks_sound(
 		slice, maps->at, (uint64_t)maps->off[ROW_MAPCOUNT] + 1))
@@ -245,7 +246,7 @@ snapshot_maps(struct snapshot *snap, uint32_t row, struct snapshot_part *part)
 void
 snapshot_expect(struct snapshot *snap, uint32_t row, bool with_maps)
 {
-	/* A hint: it may be wrong, and nothing is read. */
+	/* Only prefetches: nothing is read, and a wrong row does no harm. */
 	if (row >= snap->head->rows)
 		return;
 	if (snap->flats != NULL)
@@ -273,7 +274,7 @@ value_of(const char *json, uint32_t start, uint32_t end, uint32_t most,
 {
 	uint32_t name = (uint32_t)row_info[column].name.len + 3;
 
-	/* Damaged ones may be near 2^32: nothing is added to them. */
+	/* Damaged offsets may be near 2^32: adding to them could overflow. */
 	if (end > most || start > end || end - start < name + 1)
 		return SPAN("");
 	return span_make(json + start + name, end - start - name - 1);

@@ -6,11 +6,10 @@
  * when the file is replaced and unlinked meanwhile. Any number of threads may
  * read one at once.
  *
- * All that is given out has been compared with its checksum since the file was
- * opened, or was last seen to be touched (snapshot_look()): arrays as a whole,
- * rows, texts and lists by the blocks that they lie in (blocks.h). What does
- * not match is damaged, and told in the log; places and offsets are within
- * their bounds in any case.
+ * Every byte given out has been compared with its checksum since the file was
+ * opened, or was last found touched (snapshot_look()): arrays as a whole, rows,
+ * texts and lists by the blocks that they lie in (blocks.h). Bytes that do not
+ * match are damaged, and logged; offsets are within their bounds in any case.
  */
 #pragma once
 
@@ -30,36 +29,36 @@ struct store;
 /*
  * Pins a generation of `supplier`; pair with snapshot_close().
  *
- *   ERR_NOT_FOUND  there is no such file
- *   ERR_DAMAGED    it cannot be what was written; the log says why
+ *   ERR_NOT_FOUND  the file does not exist
+ *   ERR_DAMAGED    the file is not as it was written; the log says why
  *   ERR_VERSION    written by another version
  *
- * On failure *out is NULL. It costs some tens of microseconds, whatever the
- * size; the sections are looked up when they are first used.
+ * On failure *out is NULL. Opening costs some tens of microseconds, whatever
+ * the size; sections are compared when they are first used.
  */
 enum err snapshot_open(struct snapshot **out, struct store *store,
     struct span supplier, uint64_t generation);
 
-/* The same for a given file. */
+/* As snapshot_open(), for a given path. */
 enum err snapshot_open_file(struct snapshot **out, const char *path);
 
-/* Ends the life of every span got from it. NULL is fine. */
+/* Ends the life of every span got from `snap`. NULL is fine. */
 void snapshot_close(struct snapshot *snap);
 
 /*
- * Looks whether somebody has touched the file, which nobody may: then nothing
- * of it counts as compared any more. It costs one fstat(); between two of them
- * nobody learns of what is written into the file.
+ * Looks whether the file was touched, which must never happen: if so, nothing
+ * of it counts as compared any more. Costs one fstat(); a change of the file
+ * goes unnoticed until the next call.
  */
 void snapshot_look(struct snapshot *snap);
 
 /*
- * A number that changes when snapshot_look() finds the file touched: places and
- * lists that were got before are to be asked for again then.
+ * A number that changes when snapshot_look() finds the file touched: the caller
+ * must then get offsets and lists again.
  */
 unsigned snapshot_epoch(const struct snapshot *snap);
 
-/* Whether something that was asked for did not match its checksum. */
+/* Whether any bytes read so far did not match their checksum. */
 bool snapshot_is_damaged(const struct snapshot *snap);
 
 const struct snap_head *snapshot_head(const struct snapshot *snap);
@@ -70,7 +69,7 @@ struct span snapshot_name(const struct snapshot *snap); /* empty: none */
 
 /*
  * A row's scalars or maps as JSON (snapfile.h): the bytes and the offsets of
- * the columns in them. False when the row or its place is not there.
+ * the columns in them. False when the row does not exist or is damaged.
  */
 struct snapshot_part {
 	const char *json;
@@ -85,22 +84,22 @@ bool snapshot_maps(
     struct snapshot *snap, uint32_t row, struct snapshot_part *part);
 
 /*
- * The same for who wants to have the scalars fetched: their text has not been
- * compared, and is not to be used.
+ * As snapshot_flat(), for prefetching: the text has not been compared with its
+ * checksum, and must not be used.
  */
 bool snapshot_glance(
     struct snapshot *snap, uint32_t row, struct snapshot_part *part);
 
 /*
- * Has the processor fetch the offsets that snapshot_flat(), and `with_maps`
- * snapshot_maps(), will look at: for who knows some rows ahead which he wants.
+ * Prefetches the offsets that snapshot_flat(), and `with_maps` snapshot_maps(),
+ * will read: for a caller that knows some rows ahead what it will need.
  */
 void snapshot_expect(struct snapshot *snap, uint32_t row, bool with_maps);
 
-/* Bytes of all rows as JSON, each with the comma behind it. */
+/* The size in bytes of all rows as JSON, each followed by a comma. */
 int64_t snapshot_rows_bytes(const struct snapshot *snap);
 
-/* One column's value as JSON text; empty when it is damaged. */
+/* The value of a column as JSON text; empty when it is damaged. */
 struct span snapshot_value(
     struct snapshot *snap, uint32_t row, unsigned column);
 
@@ -120,17 +119,18 @@ bool snapshot_text(
     struct snapshot *snap, struct span *text, const uint32_t **at);
 
 /*
- * The same for who reads a few rows' text: it is not compared yet, and for
- * each part the blocks are to be asked first.
+ * As snapshot_text(), for a caller that reads the text of a few rows: nothing
+ * is compared yet, and the caller must check each part with `blocks` before
+ * reading it.
  */
 bool snapshot_text_places(
     struct snapshot *snap, struct span *text, const uint32_t **at);
 struct blocks *snapshot_text_blocks(struct snapshot *snap);
 
 /*
- * The lists of which rows may hold a text, each to be compared when it is read.
- * There are none of few rows: a scan of the text finds the same. False when
- * there are none, or they are damaged.
+ * The snapshot's index of grams; each list is compared when it is read. A
+ * snapshot of few rows has none: the caller scans the text. False when there is
+ * no index, or it is damaged.
  */
 bool snapshot_has_grams(const struct snapshot *snap);
 bool snapshot_grams(struct snapshot *snap, struct grams *grams);
@@ -140,9 +140,9 @@ enum err snapshot_find(
     struct snapshot *snap, struct span codein, uint32_t *row);
 
 /*
- * The same for articles that come in the order of their codein bytes: *place
- * starts at 0 and moves on with each call, so that a walk over all of them
- * costs little more than reading.
+ * As snapshot_find(), for articles that come in the order of their codein
+ * bytes: *place starts at 0 and advances with each call, so that a walk over
+ * all articles costs little more than reading them.
  */
 enum err snapshot_find_next(
     struct snapshot *snap, struct span codein, uint32_t *place, uint32_t *row);
@@ -159,12 +159,15 @@ bool snapshot_classes(
 struct span snapshot_class_label(
     const struct snapshot_classes *classes, const struct snap_class *class);
 
-/* Compares all of it with the checksums. ERR_DAMAGED: the log says where. */
+/*
+ * Compares the whole file with its checksums. ERR_DAMAGED: the log says where.
+ */
 enum err snapshot_compare(struct snapshot *snap);
 
 /*
  * Verifies every checksum, place and order in the file, reading all of it.
- * `fault` says what is wrong first; *verified, when not NULL, what was read.
+ * `fault` names the first damage; *verified, when not NULL, counts what was
+ * read.
  */
 struct snapshot_verified {
 	uint64_t sections, bytes;

@@ -1,12 +1,12 @@
 /*
  * An article's row, by binary search in the order of the codes. The codes are
- * read where they lie, in the rows' JSON.
+ * read in place, from the rows' JSON.
  */
 #include "lmdb-schema/snapshot/snapshot.h"
 
 #include "common/jsonw.h"
 
-/* Compares JSON text between quotes with plain text. */
+/* Compares the escaped text of a JSON string with plain text. */
 static int
 compare_codein(struct span quoted, struct span codein)
 {
@@ -24,7 +24,10 @@ compare_codein(struct span quoted, struct span codein)
 	return i == codein.len ? 0 : -1;
 }
 
-/* Where in [low, high) of the order the codein is, or would be. */
+/*
+ * The position of the codein in [low, high) of the order, or where it would be
+ * inserted.
+ */
 static enum err
 search(struct snapshot *snap, const uint32_t *order, struct span codein,
     uint32_t low, uint32_t high, uint32_t *place, bool *there)
@@ -82,7 +85,7 @@ snapshot_find_next(
 
 	if (order == NULL)
 		return ERR_DAMAGED;
-	/* Ever larger steps, until one goes past it. */
+	/* Galloping search: double the step until it goes past the codein. */
 	while (rows - low > step) {
 		struct span value =
 		    snapshot_value(snap, order[low + step], COL_codein);

@@ -1,8 +1,8 @@
 /*
- * All that leads to a section is read when the file is opened: its head with
- * the table of sections, and the checksums of their blocks, are copied and
- * compared; where each section lies is looked up once. From then on only the
- * sections' own bytes are read in the map.
+ * Opening a file reads everything that leads to a section: the head with the
+ * table of sections, and the checksums of their blocks, are copied and then
+ * verified; the address of each section is looked up once. From then on only
+ * the sections' own bytes are read in the map.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -14,10 +14,9 @@
 #include "lmdb-schema/snapshot/snapshot_sections.h"
 #include "lmdb-schema/store/store.h"
 
-/* --- the head ---------------------------------------------------------------
- * */
+/* --- the head ------------------------------------------------------------- */
 
-/* The checksum counts its own place as zeros. */
+/* The checksum is computed with its own field as zeros. */
 static uint32_t
 head_crc(struct span value)
 {
@@ -50,7 +49,7 @@ head_fits(const struct snap_head *head, struct span value)
 	    head->crc == head_crc(value);
 }
 
-/* Copied first and compared then, so that what was compared is what is used. */
+/* Copies first and verifies the copy: the map could change between the two. */
 static enum err
 read_head(struct snapshot *snap)
 {
@@ -78,7 +77,7 @@ read_head(struct snapshot *snap)
 	return ERR_OK;
 }
 
-/* The name shifts the table off its alignment: a copy puts it right. */
+/* Copies the table: the name before it breaks its alignment. */
 static enum err
 copy_table(struct snapshot *snap)
 {
@@ -94,10 +93,9 @@ copy_table(struct snapshot *snap)
 	return ERR_OK;
 }
 
-/* --- the sections ------------------------------------------------------------
- * */
+/* --- the sections --------------------------------------------------------- */
 
-/* Those that have a part in SNAP_SUMS. */
+/* True for sections with checksums in SNAP_SUMS. */
 static bool
 has_sums(unsigned section)
 {
@@ -120,7 +118,7 @@ deal_blocks(struct snapshot *snap)
 {
 	uint64_t count = count_blocks(snap), at = 0;
 
-	/* No more than the file could have. */
+	/* Bounds the allocation by the size of the file. */
 	if (count > (uint64_t)snap->stamp.bytes + snap->head->sections)
 		return ERR_DAMAGED;
 	snap->sums = calloc(count + 1, sizeof(*snap->sums));
@@ -141,14 +139,13 @@ deal_blocks(struct snapshot *snap)
 	return ERR_OK;
 }
 
-/* The bytes of a section that has none. */
+/* The address of an empty section. */
 static const char nothing[8] __attribute__((aligned(8)));
 
 /*
- * Values of less than half a page lie between others, on any address: those
- * are copied when they are first used. Room for it is got here: a reader that
- * finds a section wanting can then say that the file is damaged, and nothing
- * else.
+ * LMDB stores values of less than half a page at any alignment: such a section
+ * is copied on first use. The room is allocated here, so that a later use
+ * cannot fail for lack of memory, only for damage.
  */
 static enum err
 make_room(struct snapshot *snap)
@@ -164,7 +161,10 @@ make_room(struct snapshot *snap)
 	return snap->room == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 
-/* Where each lies; one of another length than was written is not there. */
+/*
+ * Looks up each section's address; a section of the wrong length counts as
+ * missing.
+ */
 static enum err
 find_sections(struct snapshot *snap)
 {
@@ -203,8 +203,7 @@ read_sums(struct snapshot *snap)
 	    : ERR_DAMAGED;
 }
 
-/* --- opening -----------------------------------------------------------------
- * */
+/* --- opening -------------------------------------------------------------- */
 
 static enum err
 open_kv(struct snapshot *snap)
@@ -212,7 +211,7 @@ open_kv(struct snapshot *snap)
 	struct kv_spec spec = {.path = snap->path, .mode = KV_FROZEN};
 	enum err err = kv_open(&snap->kv, &spec);
 
-	if (err == ERR_OK) /* before anything is read */
+	if (err == ERR_OK) /* the stamp must be taken before any byte is read */
 		err = kv_stamp(&snap->stamp, snap->kv);
 	if (err == ERR_OK)
 		snap->young = fs_stamp_is_young(&snap->stamp);
@@ -222,8 +221,8 @@ open_kv(struct snapshot *snap)
 }
 
 /*
- * What tells of each row where it is: looked up here, as it is asked for with
- * each. Of a few rows it may lie on an odd address; then it is compared, too.
+ * Looks up an array that locates the rows, once, because every row access needs
+ * it. With few rows it may be unaligned; it is then copied and compared.
  */
 static const void *
 rows_at(struct snapshot *snap, unsigned section, size_t each)
@@ -273,7 +272,7 @@ snapshot_open_file(struct snapshot **out, const char *path)
 	blocks_file_init(&snap->file, snap->path);
 	err = snap->path == NULL ? ERR_NO_MEMORY : read_all(snap);
 	if (err != ERR_OK) {
-		/* Whatever else it was passes, and has been told. */
+		/* Other failures are passing ones, and are logged already. */
 		if (err == ERR_DAMAGED || err == ERR_VERSION)
 			log_error("snapshot cannot be used, its supplier is to "
 				  "be computed again: file=%s error=%s",
@@ -330,8 +329,7 @@ snapshot_close(struct snapshot *snap)
 	free(snap);
 }
 
-/* --- in use ------------------------------------------------------------------
- * */
+/* --- in use --------------------------------------------------------------- */
 
 void
 snapshot_look(struct snapshot *snap)
@@ -340,7 +338,7 @@ snapshot_look(struct snapshot *snap)
 	bool cut;
 
 	if (kv_stamp(&stamp, snap->kv) != ERR_OK)
-		return; /* which has been told; it is as before */
+		return; /* already logged; `snap` stays as it was */
 	pthread_mutex_lock(&snap->lock);
 	if (snap->young || !fs_stamp_eq(&stamp, &snap->stamp)) {
 		cut = stamp.bytes < snap->stamp.bytes ||
@@ -349,7 +347,7 @@ snapshot_look(struct snapshot *snap)
 			log_info("a snapshot's file was touched, and is "
 				 "compared with its checksums anew: file=%s",
 			    snap->path);
-		/* What it was at most stays: it may be cut in two steps. */
+		/* Keep the larger size: the file may be cut in two steps. */
 		if (!cut)
 			snap->stamp = stamp;
 		snap->young = fs_stamp_is_young(&stamp);

@@ -1,6 +1,6 @@
 /*
- * Everything in the file is read and compared: checksums first, then what the
- * sections say about each other.
+ * Reads and verifies the whole file: the checksums first, then the references
+ * between sections.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ snapshot_compare(struct snapshot *snap)
 	return err;
 }
 
-/* True when each row stands in it exactly once. */
+/* True when the order contains each row exactly once. */
 static bool
 is_permutation(const uint32_t *order, uint32_t count, uint8_t *seen)
 {

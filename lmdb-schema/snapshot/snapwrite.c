@@ -15,8 +15,8 @@
 #define SNAP_MAP_BYTES ((size_t)64 << 30)
 
 /*
- * A transaction's pages are in memory until it commits: so each few sections
- * are one, and nobody sees any before the file has its name.
+ * A transaction's pages stay in memory until it commits, so every few sections
+ * are committed; the file stays invisible until it is renamed.
  */
 #define SUMS_MAX ((size_t)1 << 30)
 #define COMMIT_BYTES ((size_t)8 << 20)
@@ -144,7 +144,7 @@ put_locked(
 	}
 }
 
-/* The section's from those of its blocks. */
+/* Combines the checksums of a section's blocks into the section's. */
 static uint32_t
 sum_of(const uint32_t *sums, uint64_t len)
 {
@@ -188,7 +188,7 @@ snapwrite_left_out(struct snapwrite *write, uint32_t count)
 	write->sections[SNAP_HEAD].reserved = count;
 }
 
-/* The sums of all sections, one behind the other. */
+/* Puts SNAP_SUMS: the block checksums of all sections, concatenated. */
 static void
 put_sums(struct snapwrite *write)
 {
@@ -209,7 +209,10 @@ put_sums(struct snapwrite *write)
 	buf_fini(&all);
 }
 
-/* The head with its checksum counts in all that it says of the others. */
+/*
+ * Puts the head; its checksum covers the table with the checksums of all
+ * sections.
+ */
 static void
 put_head(struct snapwrite *write)
 {

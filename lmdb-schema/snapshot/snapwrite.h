@@ -1,9 +1,9 @@
 /*
- * snapwrite: a snapshot file in the making. Sections come in any order; the
- * file counts as written when snapwrite_end() has synced and renamed it.
+ * snapwrite: writes a snapshot file. Sections come in any order; the file is
+ * complete once snapwrite_end() has synced and renamed it.
  *
- * Sticky: after the first failure nothing is written, and the end tells it.
- * Calls of several threads are put one after the other.
+ * Sticky: after the first failure nothing more is written, and snapwrite_end()
+ * returns that failure. Calls from several threads are serialised.
  */
 #pragma once
 
@@ -14,21 +14,27 @@
 struct snapwrite;
 struct store;
 
-/* `head` needs rows, slice_rows, generations, days; the rest is filled in. */
+/*
+ * The caller fills rows, slice_rows, generations and days of `head`; the rest
+ * is filled in here.
+ */
 enum err snapwrite_begin(struct snapwrite **out, struct store *store,
     struct span supplier, struct span name, const struct snap_head *head);
 
 void snapwrite_put(
     struct snapwrite *write, unsigned section, const void *data, size_t len);
 
-/* How many articles of the supplier have no row, as their sums do not fit. */
+/*
+ * Sets how many articles of the supplier have no row because their sums do not
+ * fit.
+ */
 void snapwrite_left_out(struct snapwrite *write, uint32_t count);
 
 /*
- * Puts the head, syncs, renames it to its place. The catalogue does not know
- * it yet. *bytes is the file's size.
+ * Puts the head, syncs, and renames the file to its place. The catalogue does
+ * not name it yet. *bytes is the file's size.
  */
 enum err snapwrite_end(struct snapwrite *write, uint64_t *bytes);
 
-/* Removes what was written. NULL is fine. */
+/* Removes the unfinished file. NULL is fine. */
 void snapwrite_abort(struct snapwrite *write);

@@ -1,6 +1,6 @@
 /*
- * Read through a map. Its size is compared first: what the head says must be
- * there, and whatever a segment's place says must lie inside.
+ * The file is read through a map. Opening compares its size with the head and
+ * checks that every segment lies inside.
  */
 #include "lmdb-schema/snapshot/zip.h"
 
@@ -21,9 +21,9 @@ struct zip {
 	const char *map;
 	size_t bytes;
 	int fd;
-	struct fs_stamp stamp; /* before it was read */
-	struct zip_head *head; /* a copy of the head and the table: compared */
-	const struct zip_segment *segments; /* once, and not in the map */
+	struct fs_stamp stamp; /* taken before reading */
+	struct zip_head *head; /* copies of head and table: verified once, */
+	const struct zip_segment *segments; /* once; the map could change */
 	char path[FS_PATH_MAX];
 };
 
@@ -37,7 +37,7 @@ zip_path(char path[FS_PATH_MAX], const struct store *store,
 
 	if (err != ERR_OK)
 		return err;
-	/* "….mdb" becomes "….gz", and what the suffix says. */
+	/* "….mdb" becomes "….gz" and the suffix. */
 	return fs_path(
 	    path, "%.*sgz%s", (int)strlen(snapshot) - 3, snapshot, suffix);
 }

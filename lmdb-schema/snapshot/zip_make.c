@@ -1,6 +1,6 @@
 /*
- * Several threads take the segments in turn; each puts what it has packed
- * behind what was put last. The table says where, so the order is free.
+ * Several threads take the segments in turn; each appends its packed segment to
+ * the file. The table has the offsets, so the segments may be in any order.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ struct zipping {
 	struct zip_segment *segments;
 	int fd;
 	pthread_mutex_t lock;
-	uint64_t end; /* of what was put */
+	uint64_t end; /* of the bytes put */
 	uint64_t rows_done;
 	atomic_uint next;
 	_Atomic enum err err; /* the first failure of any thread */
@@ -142,7 +142,7 @@ run_threads(struct zipping *zipping)
 		pthread_join(threads[i], NULL);
 }
 
-/* The head comes last: until then the file is not one. */
+/* The head is written last: without it the file is not valid. */
 static enum err
 finish(struct zipping *zipping, enum err err)
 {
@@ -205,7 +205,7 @@ write_file(
 	return err;
 }
 
-/* True when it need not be made: it is there, as small as it is to be. */
+/* True when a file of this or a higher level exists already. */
 static bool
 is_there(struct store *store, struct snapshot *snap, int level)
 {
@@ -257,7 +257,10 @@ zip_make(struct zip_result *result, struct store *store, struct span supplier,
 	enum err err = store_lock_zip(&lock, store, true);
 
 	memset(result, 0, sizeof(*result));
-	/* Looked up after waiting: it may have been replaced meanwhile. */
+	/*
+	 * Look the snapshot up after waiting: it may have been replaced
+	 * meanwhile.
+	 */
 	if (err == ERR_OK)
 		err = catalog_current(store, supplier, &entry);
 	if (err == ERR_OK)

@@ -1,6 +1,4 @@
-/*
- * zipping: what reading and making packed rows share. For zip*.c only.
- */
+/* zipping: shared by reading and making packed rows. For zip*.c only. */
 #pragma once
 
 #include "common/fs.h"
