@@ -46,27 +46,32 @@ struct access_wish {
 	bool alone; /* ERR_EXISTS when a key in use has that name */
 };
 
-/* Makes one; `key` is its only appearance, and `id` a part of it. */
+/* Creates a key. `key` is the only time it is shown; `id` is a part of it. */
 enum err access_key_create(struct store *store, const struct access_wish *wish,
     char key[ACCESS_KEY_MAX], char id[ACCESS_ID_LEN + 1]);
 
-/* At once and for ever. ERR_NOT_FOUND; ERR_EXISTS when it is already. */
+/*
+ * Revokes a key at once and for good. ERR_NOT_FOUND; ERR_EXISTS when it is
+ * revoked already.
+ */
 enum err access_key_revoke(
     struct store *store, struct span id, const char *actor);
 
 /*
- * The key's record. ERR_DENIED for whatever is no valid key: which of its
- * parts is wrong does not show, in the result or in the time it takes.
+ * Gets the key's record. ERR_DENIED for anything but a valid key: neither the
+ * result nor the time taken shows which part of it is wrong.
  */
 enum err access_key_check(
     struct access_key *out, struct state_view *view, struct span key);
 
-/* Each key in the order of their ids, the revoked ones too. */
+/*
+ * Calls `each` for every key in the order of the ids, including revoked ones.
+ */
 enum err access_key_each(struct state_view *view,
     enum err (*each)(void *context, const struct access_key *key),
     void *context);
 
-/* Writes when keys were used last: ids and times, in one transaction. */
+/* Writes the times of last use of several keys, in one transaction. */
 struct access_use {
 	char id[ACCESS_ID_LEN + 1];
 	int64_t used_ms;
@@ -75,8 +80,8 @@ enum err access_note_uses(
     struct store *store, const struct access_use *uses, unsigned count);
 
 /*
- * The generation of the last change of keys or users: whoever remembers a
- * checked key sees by this that he must look again. And its moving on, for
+ * The generation of the last change of keys or users: a cached check of a key
+ * is valid only while it stays the same. access_touch() moves it on, for
  * lmdb-schema's own files.
  */
 enum err access_generation(struct state_view *view, uint64_t *generation);

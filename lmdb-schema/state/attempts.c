@@ -1,8 +1,8 @@
 /*
- * Each place holds one number, the moment at which all that was counted there
- * is forgotten; an attempt moves it on by window / limit, and one that would
- * move it beyond a window from now is refused (the "leaky bucket" as a meter).
- * So a place is one atomic word, and needs no lock and no clearing.
+ * Each slot holds one number, the moment at which all attempts counted there
+ * expire; an attempt moves it on by window / limit, and is refused if that
+ * would move it beyond a window from now (the "leaky bucket" as a meter). So a
+ * slot is one atomic word, and needs no lock and no clearing.
  */
 #include "lmdb-schema/state/attempts.h"
 
@@ -26,7 +26,7 @@
 
 struct file {
 	uint8_t secret[DIGEST_SHA256_LEN];
-	_Atomic int64_t until_ms[PLACES]; /* the last one: all together */
+	_Atomic int64_t until_ms[PLACES]; /* the last slot: all attempts */
 };
 
 struct attempts {
@@ -44,7 +44,10 @@ static const int64_t step_ms[KINDS] = {
 
 /* --- the file ------------------------------------------------------------- */
 
-/* Under its lock. All of it is taken from the disk at once: no hole later. */
+/*
+ * Makes the file, under its lock. Allocates all blocks at once: a full disk
+ * must not hit a later store into the map.
+ */
 static int
 make_file(int fd)
 {
@@ -60,7 +63,7 @@ make_file(int fd)
 		return EIO;
 	if (ftruncate(fd, 0) != 0)
 		return errno;
-	/* The length comes last: before it the file counts as not made. */
+	/* Set the length last: a shorter file counts as not made. */
 	if (fs_write_all(fd, secret, sizeof(secret)) != ERR_OK)
 		return errno;
 	code = posix_fallocate(fd, 0, sizeof(struct file));
@@ -83,7 +86,10 @@ map_file(struct attempts *attempts, int fd)
 	if (map == MAP_FAILED)
 		return errno;
 	attempts->file = map;
-	/* The map keeps the open file, and with it the lock, beyond close(). */
+	/*
+	 * Unlock explicitly: the map keeps the open file, and its lock, beyond
+	 * close().
+	 */
 	return flock(fd, LOCK_UN) == 0 ? 0 : errno;
 }
 
@@ -127,7 +133,10 @@ attempts_close(struct attempts *attempts)
 
 /* --- counting ------------------------------------------------------------- */
 
-/* Whoever has an IPv6 network has 2^64 addresses. */
+/*
+ * Only the first 64 bits of an IPv6 address count: one network has 2^64
+ * addresses.
+ */
 static struct span
 network_of(uint8_t bytes[16], struct span address)
 {
@@ -161,7 +170,10 @@ place_of(struct attempts *attempts, enum kind kind, struct span user,
 	buf_add_char(&text, '\0');
 	if (kind != ADDRESS)
 		buf_add_span(&text, span_sub(user, 0, 256));
-	/* Without memory all meet in one place, and are limited the more. */
+	/*
+	 * Without memory all attempts share one slot, which only limits them
+	 * more.
+	 */
 	digest_sha256(
 	    hash, buf_end(&text) == ERR_OK ? buf_span(&text) : SPAN(""));
 	buf_fini(&text);
@@ -169,7 +181,7 @@ place_of(struct attempts *attempts, enum kind kind, struct span user,
 	return &attempts->file->until_ms[number % (PLACES - 1)];
 }
 
-/* How long to wait, or 0 when it was counted. */
+/* Returns how long to wait, or 0 when the attempt was counted. */
 static int64_t
 count(_Atomic int64_t *place, int64_t step, int64_t now_ms)
 {
@@ -178,7 +190,7 @@ count(_Atomic int64_t *place, int64_t step, int64_t now_ms)
 
 	do {
 		until = old > now_ms ? old : now_ms;
-		/* The clock was set back: nobody waits for longer than it. */
+		/* The clock was set back: cap the wait at one window. */
 		if (until > now_ms + ATTEMPTS_WINDOW_MS)
 			until = now_ms + ATTEMPTS_WINDOW_MS;
 		if (until + step > now_ms + ATTEMPTS_WINDOW_MS)

@@ -45,7 +45,7 @@ read_last(struct audit *audit)
 	return err;
 }
 
-/* Numbers only grow: each entry goes behind the last one. */
+/* Numbers only grow, so that each entry is appended. */
 enum err
 audit_note(struct audit *audit, const struct audit_entry *entry)
 {

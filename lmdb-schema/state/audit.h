@@ -1,6 +1,7 @@
 /*
- * audit: who did what when, in the order it happened. Entries are written in
- * the transaction of what they tell of, and never altered.
+ * audit: the trail of changes, by whom and when, in the order of their commits.
+ * An entry is written in the transaction of the change it records, and never
+ * altered.
  */
 #pragma once
 
@@ -15,7 +16,7 @@
 struct kv_txn;
 
 struct audit_entry {
-	uint64_t number; /* filled in when it is written */
+	uint64_t number; /* filled in by audit_note() */
 	int64_t when_ms; /* 0: now */
 	struct span event; /* see below */
 	struct span actor; /* a key's or user's name, or "gridctl" */
@@ -28,8 +29,8 @@ struct audit_entry {
  *	event      gamme             before
  *	proposed   proposed          recorded
  *	replaced   proposed          the older proposal, which is gone
- *	withdrawn  was pending       recorded: proposed as such once more, or
- *	                             the same, come with an import
+ *	withdrawn  was pending       recorded: proposed as recorded again, or
+ *	                             recorded as proposed by an import
  *	validated  was pending       recorded until then
  *	rejected   was pending       recorded
  *	edited     now recorded      recorded until then
@@ -42,14 +43,15 @@ struct audit_entry {
 enum err audit_add(struct kv_txn *txn, const struct audit_entry *entry);
 
 /*
- * Many entries in one transaction: the last number is read once and written
- * once, by audit_end(), without which none of them counts. It is called in
- * any case; a failure that it is given comes back, and nothing is written.
+ * A trail of entries in one transaction: the last number is read once, and
+ * audit_end() writes it once; without that call no entry counts. Call
+ * audit_end() in any case; it returns a failure that it is given, and then
+ * writes nothing.
  */
 struct audit {
 	struct kv_txn *txn;
 	struct buf value; /* an entry as it is stored */
-	uint64_t last; /* the last entry's number, once it is known */
+	uint64_t last; /* the last entry's number, once it is read */
 	bool known, noted;
 };
 
@@ -57,7 +59,7 @@ void audit_begin(struct audit *audit, struct kv_txn *txn);
 enum err audit_note(struct audit *audit, const struct audit_entry *entry);
 enum err audit_end(struct audit *audit, enum err err);
 
-/* From `number` on, oldest first. */
+/* Calls `each` for the entries from `number` on, oldest first. */
 enum err audit_each(struct state_view *view, uint64_t number,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context);

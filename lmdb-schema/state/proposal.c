@@ -122,7 +122,7 @@ proposal_count(struct state_view *view, struct span supplier,
 	return err;
 }
 
-/* Whoever has some has a version. */
+/* Walks the versions: a supplier with proposals always has one. */
 enum err
 proposal_suppliers(struct state_view *view,
     enum err (*each)(void *context, struct span supplier,
@@ -137,7 +137,7 @@ proposal_suppliers(struct state_view *view,
 
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
-	/* Of one that is damaged it is known as well that there is one. */
+	/* A damaged version still shows that the supplier has one. */
 	while ((err = kv_walk_next(walk, &supplier, &value)) == ERR_OK ||
 	    (err == ERR_DAMAGED && supplier.len > 0)) {
 		err = proposal_count(view, supplier, &counts);

@@ -1,6 +1,5 @@
 /*
- * proposal: ranges that the API's callers propose, and the changes that buyers
- * validated.
+ * proposal: ranges that API callers propose, and changes that buyers validated.
  *
  *	none -> pending -> validated     a range differs from the recorded one;
  *	          |                      a buyer saves it
@@ -10,18 +9,19 @@
  *
  * The recorded range of an article is its validated change, else its server
  * range. A validated change ends ("arrives") when an import brings a server
- * range equal to it; one that says what the server says already is not kept.
+ * range equal to it; a change equal to the server range is not stored.
  *
- * But what was exported may arrive at any time, also after the buyer has
- * decided otherwise. So it is noted what of each article is on its way. While
- * that is, or may be, another range than the decision, the change is kept
- * though the server says the same: it is exported, too, and arrives only after
- * that. However late the central database takes exports in, if it does so in
- * their order, the buyer's last decision is the last that it takes.
+ * But an exported change may arrive at any time, also after the buyer has
+ * decided otherwise. So each article has a note of the ranges exported and not
+ * yet arrived. While that note has, or may have, another range than the
+ * decision, the change is kept even if it equals the server range: it is
+ * exported too, and arrives only after that export. However late the central
+ * database applies exports, if it applies them in order, the buyer's last
+ * decision is the last one applied.
  *
  * Each operation is one transaction, on disk when it returns. It reads the
- * server's ranges inside, so its outcome is as though all had happened at
- * once, either before or after an import that runs beside it.
+ * server's ranges inside, so that it is atomic with respect to a concurrent
+ * import.
  */
 #pragma once
 
@@ -40,19 +40,19 @@ struct store;
 /* A pending or a validated range. */
 struct proposal {
 	uint8_t gamme;
-	struct span author; /* who proposed, or who validated */
+	struct span author; /* the proposer, or the validating buyer */
 	int64_t when_ms;
 };
 
 /*
- * The generation of the last change of a supplier's; 0: there never was one.
- * PROPOSAL_VERSION_UNKNOWN, which no generation is, when the record cannot be
- * read (which has been logged).
+ * The generation of the last change of a supplier's proposals; 0: there never
+ * was one. PROPOSAL_VERSION_UNKNOWN, which equals no generation, when the
+ * record cannot be read (which has been logged).
  */
 #define PROPOSAL_VERSION_UNKNOWN UINT64_MAX
 uint64_t proposal_version(struct state_view *view, struct span supplier);
 
-/* Each of a supplier's in the order of the codein bytes. */
+/* Call `each` for a supplier's proposals in the order of the codein bytes. */
 enum err proposal_pending(struct state_view *view, struct span supplier,
     enum err (*each)(
 	void *context, struct span codein, const struct proposal *proposal),
@@ -62,26 +62,26 @@ enum err proposal_validated(struct state_view *view, struct span supplier,
 	void *context, struct span codein, const struct proposal *proposal),
     void *context);
 
-/* One article's. ERR_NOT_FOUND when it has none. */
+/* Get an article's proposal. ERR_NOT_FOUND when it has none. */
 enum err proposal_pending_of(struct state_view *view, struct span supplier,
     struct span codein, struct proposal *proposal);
 enum err proposal_validated_of(struct state_view *view, struct span supplier,
     struct span codein, struct proposal *proposal);
 
-/* An article's range at the server, and the recorded one. */
+/* Gets an article's range at the server, and the recorded one. */
 struct live_view;
 enum err proposal_recorded(struct state_view *view, struct live_view *live,
     struct span supplier, struct span codein, uint8_t *server,
     uint8_t *recorded);
 
-/* How many a supplier has. */
+/* Counts a supplier's pending and validated ranges. */
 struct proposal_counts {
 	uint64_t pending, validated;
 };
 enum err proposal_count(struct state_view *view, struct span supplier,
     struct proposal_counts *counts);
 
-/* Each supplier that has some, in the order of the codes. */
+/* Calls `each` for every supplier that has any, in the order of the codes. */
 enum err proposal_suppliers(struct state_view *view,
     enum err (*each)(void *context, struct span supplier,
 	const struct proposal_counts *counts),
@@ -106,12 +106,12 @@ struct proposal_result {
 	bool pending; /* deposited; else the article has that range already */
 };
 
-/* True when each codein is after the one before it: none is there twice. */
+/* True when the codeins strictly ascend, so that none is there twice. */
 bool proposal_in_order(const struct proposal_change *changes, unsigned count);
 
 /*
- * Calls `each` for every change that proposes another range than one before
- * it does for the same article: the places of both.
+ * Calls `each`, with the places of both, for every change that proposes another
+ * range than an earlier change for the same article.
  */
 enum err proposal_clashes(const struct proposal_change *changes, unsigned count,
     enum err (*each)(void *context, unsigned first, unsigned again),
@@ -119,12 +119,12 @@ enum err proposal_clashes(const struct proposal_change *changes, unsigned count,
 
 /*
  * All or nothing. A range that differs from the recorded one becomes pending,
- * in place of an older proposal; one that is recorded already withdraws it.
- * The same proposal by the same author once more changes nothing. `results`
- * has room for `count`; *when_ms is when it was recorded.
+ * in place of an older proposal; a range equal to the recorded one withdraws
+ * the pending proposal. Repeating the same proposal by the same author changes
+ * nothing. `results` has room for `count`; *when_ms is when it was recorded.
  *
- * The caller has made sure that the articles exist. ERR_BAD_INPUT for what is
- * no code, no range, or for changes that clash.
+ * The caller has made sure that the articles exist. ERR_BAD_INPUT for an
+ * invalid code or range, and for changes that contradict each other.
  */
 enum err proposal_deposit(struct store *store,
     const struct proposal_request *request, struct proposal_result *results,
@@ -136,8 +136,8 @@ enum proposal_action {
 	PROPOSAL_SAVE, /* the pending range becomes the validated one */
 	PROPOSAL_CANCEL, /* the pending range is rejected */
 	/*
-	 * A range of the buyer's own, validated at once; a pending one that
-	 * says the same is thereby saved, another one rejected.
+	 * A range of the buyer's own, validated at once; a pending range equal
+	 * to it is thereby saved, any other rejected.
 	 */
 	PROPOSAL_EDIT
 };
@@ -153,15 +153,17 @@ struct proposal_decision {
 
 enum proposal_outcome {
 	PROPOSAL_APPLIED,
-	PROPOSAL_CONFLICT, /* it is not as the buyer saw it */
+	PROPOSAL_CONFLICT, /* the article changed since the buyer saw it */
 	PROPOSAL_ABSENT, /* SAVE, CANCEL: nothing is pending any more */
-	/* EDIT to NONE, where the server has a range, or one is on its way */
+	/*
+	 * EDIT to NONE, while the server has a range or an export is on its way
+	 */
 	PROPOSAL_REFUSED
 };
 
 struct proposal_decided {
 	enum proposal_outcome outcome;
-	uint8_t server, recorded, pending; /* as they stand from now on */
+	uint8_t server, recorded, pending; /* after the decision */
 };
 
 enum proposal_rest { PROPOSAL_KEEP, PROPOSAL_SAVE_REST, PROPOSAL_CANCEL_REST };
@@ -170,19 +172,20 @@ struct proposal_verdict {
 	struct span supplier, actor;
 	const struct proposal_decision *decisions;
 	unsigned count;
-	/* What becomes of the pending ranges that no decision names. */
+	/* The action for pending ranges that no decision names. */
 	enum proposal_rest rest;
 	/* The supplier's version as the buyer saw it, for `rest`; 0: any. */
 	uint64_t seen_version;
 };
 
 /*
- * Decides in order; what cannot be applied is told in `decided` (room for
- * `count`) and the others are. *rest is how many more were saved or cancelled.
+ * Applies the decisions in order; one that cannot be applied is reported in
+ * `decided` (room for `count`) and does not stop the others. *rest is how many
+ * more were saved or cancelled.
  *
- *   ERR_BUSY       `rest` is wanted, and something changed since that version:
+ *   ERR_BUSY       `rest` is set, and a range changed since `seen_version`:
  *                  nothing was done
- *   ERR_BAD_INPUT  what is no code or no range
+ *   ERR_BAD_INPUT  an invalid code or range
  */
 enum err proposal_decide(struct store *store,
     const struct proposal_verdict *verdict, struct proposal_decided *decided,
@@ -190,7 +193,7 @@ enum err proposal_decide(struct store *store,
 
 /* --- exporting ---------------------------------------------------------- */
 
-/* The validated changes as they are handed over, in order of their keys. */
+/* The validated changes of an export, in order of their keys. */
 struct proposal_export;
 
 struct proposal_exported {
@@ -199,8 +202,9 @@ struct proposal_exported {
 };
 
 /*
- * Takes those that `wanted` says, and notes on disk that each may be on its
- * way from now on. `wanted` may be asked more than once about each.
+ * Collects the changes for which `wanted` is true, and notes on disk that each
+ * may be on its way from now on. `wanted` may be called more than once for a
+ * change.
  */
 enum err proposal_export_begin(struct proposal_export **out,
     struct store *store,
@@ -212,8 +216,8 @@ struct proposal_exported proposal_export_at(
     const struct proposal_export *export, unsigned place);
 
 /*
- * They have been handed over. Not called, or failing, nothing is lost: they do
- * not arrive before an export was done.
+ * Call when the export was handed over. If that call is missing or fails, no
+ * change is lost: a change does not arrive before an export was done.
  */
 enum err proposal_export_done(struct proposal_export *export);
 void proposal_export_free(struct proposal_export *export); /* NULL is fine */
@@ -221,14 +225,14 @@ void proposal_export_free(struct proposal_export *export); /* NULL is fine */
 /* --- settling ----------------------------------------------------------- */
 
 /*
- * Settles what an import has changed: retires the validated changes that the
- * server has by now, and withdraws what is pending and recorded by now. May be
- * called at any time and again; after each import, and before the next for one
- * that a crash cut short.
+ * Settles the effects of an import: retires validated changes that the server
+ * has by now, and withdraws pending ranges that are recorded by now. May be
+ * called at any time and repeated; call it after each import, and before the
+ * next one in case a crash prevented that.
  *
- * `imported`: the server's ranges have come since the last export. Else a
- * change stays of whose article more than one range may be on its way, as what
- * the server has may be older than all of them.
+ * `imported`: the server's ranges were imported after the last export.
+ * Otherwise a change is kept while more than one range of its article may be on
+ * its way, because the server's range may be older than all of them.
  */
 struct proposal_settled {
 	uint64_t arrived, withdrawn;

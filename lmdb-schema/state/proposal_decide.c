@@ -86,7 +86,7 @@ decide_one(struct proposal_decided *decided, struct proposing *op,
 
 /* --- the rest ------------------------------------------------------------- */
 
-/* What is pending, but for what is in `named`. */
+/* Collects the supplier's pending articles that are not in `named`. */
 static enum err
 collect(struct codemap *rest, struct proposing *op, const struct codemap *named)
 {
@@ -137,7 +137,10 @@ decide_each(struct proposing *op, const struct codemap *rest,
 	return err;
 }
 
-/* All of them are found before the first is altered. */
+/*
+ * Collects all articles before altering the first: a walk must not see its own
+ * changes.
+ */
 static enum err
 decide_rest(uint64_t *count, struct proposing *op,
     const struct proposal_verdict *verdict)
@@ -166,7 +169,9 @@ has_moved_on(struct kv_txn *txn, const struct proposal_verdict *verdict)
 {
 	if (verdict->rest == PROPOSAL_KEEP || verdict->seen_version == 0)
 		return false;
-	/* Also when it is unknown: whatever is written makes it known. */
+	/*
+	 * An unknown version counts as changed; the next write makes it known.
+	 */
 	return proposing_version(txn, verdict->supplier) !=
 	    verdict->seen_version;
 }

@@ -19,7 +19,7 @@ proposal_in_order(const struct proposal_change *changes, unsigned count)
 	return true;
 }
 
-/* `first` has room for a change each: where its article came first. */
+/* `first` has one entry per change: the place where its article came first. */
 static enum err
 find_clashes(unsigned *first, const struct proposal_change *changes,
     unsigned count, enum err (*each)(void *context, unsigned, unsigned),

@@ -10,11 +10,14 @@ struct proposal_export {
 	bool (*wanted)(void *context, struct span supplier, struct span codein);
 	void *context;
 	struct codemap *keys;
-	struct buf gammes; /* by the keys' numbers */
+	struct buf gammes; /* by number in `keys` */
 	unsigned left_out;
 };
 
-/* It may be begun anew, with nothing of what it wrote. */
+/*
+ * Resets the export: state_write() may run begin() again after undoing its
+ * writes.
+ */
 static enum err
 start_over(struct proposal_export *export)
 {
@@ -54,7 +57,9 @@ collect(struct proposal_export *export, struct kv_txn *txn)
 	return err == ERR_NOT_FOUND ? buf_end(&export->gammes) : err;
 }
 
-/* Calls `mark` for each that was collected, as it stands now. */
+/*
+ * Calls `mark` for each collected change, with its article's present standing.
+ */
 static enum err
 mark_each(struct proposal_export *export, struct kv_txn *txn,
     enum err (*mark)(
@@ -76,7 +81,7 @@ mark_each(struct proposal_export *export, struct kv_txn *txn,
 	return proposing_end(&op, err);
 }
 
-/* It may be out from now on; what was sent last is still that. */
+/* Notes that `gamme` may be on its way, but not yet as the last one sent. */
 static enum err
 mark_begun(struct proposing *op, struct standing *standing, uint8_t gamme)
 {
@@ -91,7 +96,9 @@ mark_begun(struct proposing *op, struct standing *standing, uint8_t gamme)
 	return proposing_set_sent(op, standing, sent);
 }
 
-/* Also where a buyer has decided anew meanwhile: this is what went out. */
+/*
+ * Notes `gamme` as the last range sent, even if a buyer has decided anew since.
+ */
 static enum err
 mark_done(struct proposing *op, struct standing *standing, uint8_t gamme)
 {

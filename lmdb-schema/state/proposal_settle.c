@@ -18,7 +18,7 @@ has_arrived(const struct standing *standing)
 		standing->sent.last == standing->validated);
 }
 
-/* Nothing else can have been on its way when the server got it. */
+/* True when no other range can be on its way to the server. */
 static bool
 has_surely_arrived(const struct standing *standing)
 {
@@ -45,7 +45,10 @@ is_recorded(const struct standing *standing)
 	return standing->pending == standing_recorded(standing);
 }
 
-/* The keys of a table whose articles stand so, as supplier and codein. */
+/*
+ * Collects the keys (supplier 00 codein) of a table whose articles pass
+ * `stands_so`.
+ */
 static enum err
 collect(struct codemap *keys, struct proposing *op, unsigned table,
     bool (*stands_so)(const struct standing *standing))
@@ -76,7 +79,7 @@ collect(struct codemap *keys, struct proposing *op, unsigned table,
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
-/* The keys are in order, so a supplier's stand together. */
+/* Keys are in order, so each supplier's version is marked once, at its end. */
 static enum err
 settle_one(struct proposing *op, struct span key,
     enum err (*step)(struct proposing *op, struct standing *standing))
@@ -92,7 +95,10 @@ settle_one(struct proposing *op, struct span key,
 	return err == ERR_OK ? step(op, &standing) : err;
 }
 
-/* All of them are found before the first is altered. */
+/*
+ * Collects all articles before altering the first: a walk must not see its own
+ * changes.
+ */
 static enum err
 settle_table(uint64_t *count, struct proposing *op, unsigned table,
     bool (*stands_so)(const struct standing *standing),
@@ -113,7 +119,10 @@ settle_table(uint64_t *count, struct proposing *op, unsigned table,
 	return err;
 }
 
-/* In this order: what has arrived does not change what is recorded. */
+/*
+ * The order matters: arrivals do not change recorded ranges, with which the
+ * last step compares.
+ */
 static enum err
 settle(void *context, struct kv_txn *txn)
 {

@@ -5,7 +5,7 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store/store.h"
 
-#define PROPOSAL_MAX 1024 /* bytes of a stored one */
+#define PROPOSAL_MAX 1024 /* bytes of a stored proposal */
 
 enum err
 proposal_read(struct proposal *proposal, struct span value)
@@ -57,7 +57,7 @@ proposing_mark(struct proposing *op)
 		return ERR_OK;
 	op->changed = false;
 	err = kv_get(op->txn, STATE_VERSIONS, op->supplier, &old);
-	/* One that is damaged is as good as none. */
+	/* A damaged version is replaced like a missing one. */
 	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
 		return err;
 	value = key_of_u64(key_generation_next(key_generation_last(err, old)));
@@ -89,7 +89,9 @@ look_in(struct proposal *found, struct proposing *op, unsigned table,
 	return err == ERR_OK ? proposal_read(found, value) : err;
 }
 
-/* --- what is on its way --------------------------------------------------- */
+/*
+ * --- ranges on their way ---------------------------------------------------
+ */
 
 static struct key
 sent_key(const struct standing *standing)
@@ -141,7 +143,7 @@ proposing_set_sent(
 	    : err;
 }
 
-/* --- how an article stands ------------------------------------------------ */
+/* --- an article's standing ------------------------------------------------ */
 
 enum err
 proposing_look(
@@ -260,8 +262,8 @@ proposing_reject(struct proposing *op, struct standing *standing)
 }
 
 /*
- * The recorded range from now on; what the server has is nobody's change,
- * unless another one may still arrive there.
+ * Makes `gamme` the recorded range. A range equal to the server's needs no
+ * validated change, unless another range may still arrive there.
  */
 static enum err
 record(struct proposing *op, struct standing *standing, uint8_t gamme)
@@ -292,7 +294,10 @@ proposing_save(struct proposing *op, struct standing *standing)
 	return err;
 }
 
-/* What the server alone says is no decision that outlives what is sent. */
+/*
+ * A range recorded by the server alone does not count while another is on its
+ * way: only a validated change survives that one's arrival.
+ */
 static bool
 is_recorded(const struct standing *standing, uint8_t gamme)
 {

@@ -1,6 +1,6 @@
 /*
- * proposing: what the operations on proposals share: how an article stands,
- * and the single steps, each with its audit entry. For proposal*.c only.
+ * proposing: shared by the operations on proposals: an article's standing, and
+ * the single steps, each with its audit entry. For proposal*.c only.
  */
 #pragma once
 
@@ -12,36 +12,36 @@
 struct kv_txn;
 
 /*
- * What exports have put on its way to the server for an article, and no import
- * has brought. Deleted when it has arrived, and it was all. When it was not,
- * an import that brings the last range may also be older than all of them, so
- * it stays: then a decision for what the server has is always kept, which
- * costs a line in one export.
+ * The ranges of an article that were exported and that no import has brought
+ * yet. The note is deleted when the only range sent has arrived. If several
+ * were sent, an import that brings the last one may be older than all of them,
+ * so the note stays: a decision equal to the server's range is then always
+ * stored, which costs a line in one export.
  */
 struct sent {
 	uint8_t
-	    last; /* the last range; ROW_GAMME_NONE: nothing is on its way */
-	bool mixed; /* others may be, too */
+	    last; /* the last range; ROW_GAMME_NONE: none on the way at all */
+	bool mixed; /* other ranges may be on their way, too */
 };
 
-/* One operation, within its transaction. */
+/* The state of one operation, within its transaction. */
 struct proposing {
 	struct kv_txn *txn;
 	struct live_view *live;
 	struct span supplier, actor;
 	int64_t now_ms;
-	bool changed; /* something of the present supplier */
-	struct buf value; /* a proposal as it is stored */
+	bool changed; /* a range of `supplier` changed */
+	struct buf value; /* scratch: an encoded proposal */
 	struct audit audit;
 };
 
-/* How an article stands; ROW_GAMME_NONE where there is nothing. */
+/* The ranges of an article; ROW_GAMME_NONE for none. */
 struct standing {
 	struct span codein;
 	struct key key;
 	uint8_t server, validated, pending;
 	struct sent sent;
-	bool own; /* what is pending is the actor's */
+	bool own; /* the pending range is the actor's */
 };
 
 static inline uint8_t
@@ -51,7 +51,7 @@ standing_recorded(const struct standing *standing)
 						     : standing->server;
 }
 
-/* Another range than this may be on its way. */
+/* True when another range than `gamme` may be on its way. */
 static inline bool
 standing_other_sent(const struct standing *standing, uint8_t gamme)
 {
@@ -61,25 +61,25 @@ standing_other_sent(const struct standing *standing, uint8_t gamme)
 
 enum err proposal_read(struct proposal *proposal, struct span value);
 
-/* proposal_version(), as a transaction sees it. */
+/* proposal_version(), within a transaction. */
 uint64_t proposing_version(struct kv_txn *txn, struct span supplier);
 
 enum err proposing_begin(
     struct proposing *op, struct kv_txn *txn, struct store *store);
 
-/* Moves the version of `supplier`, if anything of it changed. */
+/* Moves the version of `supplier` on, if any of its ranges changed. */
 enum err proposing_mark(struct proposing *op);
 
 /*
- * Unless `err` is a failure, marks it and ends the trail; lets the server's
- * ranges go.
+ * Unless `err` is a failure, calls proposing_mark() and ends the audit trail;
+ * closes the view of the server's ranges.
  */
 enum err proposing_end(struct proposing *op, enum err err);
 
 enum err proposing_look(
     struct standing *standing, struct proposing *op, struct span codein);
 
-/* Each keeps `standing` up to date. */
+/* Each step updates `standing`. */
 enum err proposing_propose(
     struct proposing *op, struct standing *standing, uint8_t gamme);
 enum err proposing_withdraw(struct proposing *op, struct standing *standing);
@@ -89,9 +89,9 @@ enum err proposing_edit(
     struct proposing *op, struct standing *standing, uint8_t gamme);
 enum err proposing_arrive(struct proposing *op, struct standing *standing);
 
-/* All keys of what is on its way begin with it, in the table meta. */
+/* The prefix of all keys of sent ranges, in the table meta. */
 #define PROPOSING_SENT SPAN("sent")
 
-/* Notes it; last = ROW_GAMME_NONE deletes the note. */
+/* Writes the note of sent ranges; last = ROW_GAMME_NONE deletes it. */
 enum err proposing_set_sent(
     struct proposing *op, struct standing *standing, struct sent sent);

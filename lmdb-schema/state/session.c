@@ -48,7 +48,10 @@ id_of(uint8_t id[DIGEST_SHA256_LEN], struct span token)
 	return span_make(id, DIGEST_SHA256_LEN);
 }
 
-/* A clock that was set back does not make a session eternal. */
+/*
+ * A last use in the future (the clock was set back) must not make a session
+ * eternal.
+ */
 static bool
 is_over(const struct record *record, int64_t lifetime_ms, int64_t now_ms)
 {
@@ -59,7 +62,7 @@ is_over(const struct record *record, int64_t lifetime_ms, int64_t now_ms)
 /* --- ending many ---------------------------------------------------------- */
 
 struct sweep {
-	struct span user; /* empty: those that are over */
+	struct span user; /* empty: sessions that are over */
 	int64_t lifetime_ms, now_ms;
 	uint64_t swept;
 };
@@ -87,7 +90,7 @@ sweep_up(void *context, struct kv_txn *txn)
 	    (err == ERR_DAMAGED && key.len > 0)) {
 		if (err == ERR_OK)
 			err = read_record(&record, value);
-		/* Whose session is damaged logs in again. */
+		/* A damaged session is removed: its user logs in again. */
 		if (err == ERR_DAMAGED ||
 		    (err == ERR_OK && is_swept(sweep, &record))) {
 			sweep->swept++;
@@ -145,7 +148,10 @@ copy_hash(struct login *login, struct store *store)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
-/* The password may have changed while it was being checked. */
+/*
+ * The password may have changed during the check: compare the stored hash
+ * again.
+ */
 static enum err
 add_session(void *context, struct kv_txn *txn)
 {
@@ -238,7 +244,10 @@ touch(void *context, struct kv_txn *txn)
 		return ERR_OK;
 	if (err != ERR_OK)
 		return err;
-	/* What was read is overwritten: the name must not be lent from it. */
+	/*
+	 * Copy the name: the write below invalidates the value it is borrowed
+	 * from.
+	 */
 	record.user = span_of(work->session->user);
 	record.used_ms = work->now_ms;
 	return put_record(txn, id, &record);

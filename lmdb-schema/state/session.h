@@ -23,49 +23,52 @@ struct store;
 #define SESSION_TOUCH_MS 60000
 
 struct session {
-	uint8_t id[DIGEST_SHA256_LEN]; /* as it is stored */
+	uint8_t id[DIGEST_SHA256_LEN]; /* the token's SHA-256, as stored */
 	char user[ACCESS_NAME_MAX + 1];
 	int64_t created_ms;
 	int64_t used_ms; /* as last written */
 };
 
 /*
- * Checks name and password; with ERR_OK `token` is its only appearance.
- * ERR_DENIED for whatever does not fit: it takes the same time whether there
- * is such a user or not, about a tenth of a second and 64 MB. Sessions that
- * are over are swept up on the way.
+ * Checks name and password; with ERR_OK, `token` is the only time the token is
+ * shown. ERR_DENIED otherwise. The check takes the same time whether the user
+ * exists or not, about a tenth of a second and 64 MB. Also removes sessions
+ * that are over.
  */
 enum err session_login(struct store *store, struct span name,
     struct span password, int64_t lifetime_ms, int64_t now_ms,
     char token[SESSION_TOKEN_LEN + 1]);
 
-/* ERR_DENIED for what is no token, ended, or over. */
+/*
+ * Gets the session of a token. ERR_DENIED when the token is invalid, or the
+ * session ended or over.
+ */
 enum err session_check(struct session *out, struct state_view *view,
     struct span token, int64_t lifetime_ms, int64_t now_ms);
 
-/* True when its use is to be written by session_touch(). */
+/* True when the session's use is due to be written by session_touch(). */
 static inline bool
 session_wants_touch(const struct session *session, int64_t now_ms)
 {
 	return now_ms - session->used_ms >= SESSION_TOUCH_MS;
 }
 
-/* What has ended meanwhile stays ended. */
+/* Writes the session's use; a session that has ended meanwhile stays ended. */
 enum err session_touch(
     struct store *store, const struct session *session, int64_t now_ms);
 
-/* Ends it; a token that is none is fine. */
+/* Ends the session of a token; an invalid token is fine. */
 enum err session_logout(struct store *store, struct span token);
 
-/* Removes those that are over; how many. */
+/* Removes the sessions that are over; *count is how many. */
 enum err session_sweep(
     struct store *store, int64_t lifetime_ms, int64_t now_ms, uint64_t *swept);
 
-/* Each stored one, over or not; for the checks. */
+/* Calls `each` for every stored session, over or not; for `gridctl check`. */
 enum err session_each(struct state_view *view,
     enum err (*each)(void *context, struct span id, struct span user),
     void *context);
 
-/* For user.c: ends all of a user's. */
+/* For user.c: ends all sessions of a user. */
 struct kv_txn;
 enum err session_end_all(struct kv_txn *txn, struct span user);

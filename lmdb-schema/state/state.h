@@ -1,11 +1,11 @@
 /*
- * state: what the API itself keeps, in state.mdb. Every acknowledged write is
- * on disk before the answer.
+ * state: the API's own data, in state.mdb. Every acknowledged write is on disk
+ * before the answer.
  *
  *	meta       "schema"   u32 SCHEMA_VERSION
  *	           "access"   u64 generation of the last change of keys, users
  *	           "sent" 00 supplier 00 codein -> packed: text gamme, unsigned
- *	             mixed (0, 1): what exports have put on its way (proposing.h)
+ *	             mixed (0, 1): exported, not arrived yet (proposing.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),
  *	             unsigned created ms, revoked ms (0: not), last use ms
@@ -15,7 +15,7 @@
  *	             unsigned created ms, last use ms
  *	pending    supplier 00 codein -> packed: text gamme (one letter),
  *	             text author, unsigned when ms
- *	validated  supplier 00 codein -> the same; author: who validated
+ *	validated  supplier 00 codein -> the same; the author is the validating buyer
  *	audit      u64 number -> packed: unsigned when ms, text event,
  *	             text actor, text supplier, text codein, text gamme,
  *	             text gamme before
@@ -37,11 +37,11 @@ struct state_view;
 enum err state_view_open(struct state_view **out, struct store *store);
 void state_view_close(struct state_view *view);
 
-/* Lets go of it between uses, and takes the newest one. */
+/* Releases the view between uses, and takes the newest one. */
 void state_view_rest(struct state_view *view);
 enum err state_view_renew(struct state_view *view);
 
-/* Grows with each commit: while it is the same, so is all that is stored. */
+/* Grows with each commit: equal numbers mean equal contents. */
 uint64_t state_view_version(const struct state_view *view);
 
 /* For lmdb-schema's own files only. */
@@ -49,7 +49,7 @@ struct kv_txn *state_view_txn(struct state_view *view);
 
 /*
  * For lmdb-schema's own files only. Runs `work` in a write transaction: with
- * ERR_OK all it wrote is on disk, else nothing of it is stored; see
+ * ERR_OK all of its writes are on disk, otherwise none is stored; see
  * write_queue_run(). `work` may be called more than once.
  */
 enum err state_write(struct store *store,

@@ -112,7 +112,9 @@ alter(const struct work *work, struct kv_txn *txn)
 			return put_record(txn, work, date_now_ms());
 		return err == ERR_OK ? ERR_EXISTS : err;
 	}
-	/* Who cannot be read can still be removed, and then added again. */
+	/*
+	 * A damaged record may still be removed, and the user then added again.
+	 */
 	if (err == ERR_DAMAGED && work->change == REMOVE)
 		err = ERR_OK;
 	if (err != ERR_OK)
@@ -145,7 +147,7 @@ change(void *context, struct kv_txn *txn)
 		.codein = work->name});
 }
 
-/* The hash takes a tenth of a second: outside of the transaction. */
+/* Hash before the transaction: it takes a tenth of a second. */
 static enum err
 change_password(struct store *store, enum change which, struct span name,
     struct span password, const char *actor)

@@ -1,8 +1,8 @@
 /*
- * user: the people who work in the Grid screen.
+ * user: accounts of the people who use the Grid screen.
  *
- * Passwords are kept as digest.h's memory-hard hash. A password that changes
- * and a user who is removed end all of that user's sessions.
+ * Passwords are kept as digest.h's memory-hard hash. Changing the password or
+ * removing the user ends all of the user's sessions.
  */
 #pragma once
 
@@ -18,12 +18,12 @@ struct store;
 #define USER_PASSWORD_MIN 8
 #define USER_PASSWORD_MAX 1024
 
-/* Bytes only: how good a password is shows in no rule about its letters. */
+/* Only the length in bytes is limited; there are no rules about characters. */
 bool user_password_ok(struct span password);
 
 /*
- * Names are access.h's, without blanks at their ends. ERR_BAD_INPUT for a name
- * or a password that will not do; ERR_EXISTS; ERR_NOT_FOUND.
+ * Names are access.h's, without blanks at their ends. ERR_BAD_INPUT for an
+ * invalid name or password; ERR_EXISTS; ERR_NOT_FOUND.
  */
 enum err user_add(struct store *store, struct span name, struct span password,
     const char *actor);
@@ -31,7 +31,7 @@ enum err user_passwd(struct store *store, struct span name,
     struct span password, const char *actor);
 enum err user_remove(struct store *store, struct span name, const char *actor);
 
-/* Each in the order of the names' bytes. */
+/* Calls `each` for every user, in the order of the names' bytes. */
 struct user {
 	struct span name; /* borrowed from the view */
 	int64_t created_ms;
