@@ -111,7 +111,7 @@ check_supplier(void *context, const struct source_supplier *supplier)
 	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
 }
 
-/* What the header says was written must be what is there. */
+/* Compares the header's counts with the records found. */
 static void
 compare_with_header(struct checking *checking)
 {
@@ -242,7 +242,7 @@ check_live(struct checking *checking)
 
 /* --- snapshots ---------------------------------------------------------- */
 
-/* Each figure of a catalogue's entry is in its snapshot, too. */
+/* Compares the catalogue's entry with the same figures in the snapshot. */
 static void
 compare_with_catalog(struct checking *checking, struct span supplier,
     const struct catalog_entry *entry, struct snapshot *snap, uint64_t bytes)
@@ -288,7 +288,7 @@ file_bytes(struct checking *checking, struct span supplier, uint64_t generation)
 	return bytes;
 }
 
-/* The rows packed beside a snapshot: none is fine. */
+/* Verifies the packed rows beside a snapshot, if there are any. */
 static void
 verify_zip(struct checking *checking, struct snapshot *snap)
 {
@@ -310,7 +310,7 @@ verify_zip(struct checking *checking, struct snapshot *snap)
 	zip_close(zip);
 }
 
-/* Opens it, verifies it, and lets go; the caller tells what came of it. */
+/* Opens, verifies and closes a snapshot; the caller reports a failure. */
 static enum err
 verify(struct checking *checking, struct span supplier,
     const struct catalog_entry *entry, struct fault *fault)
@@ -344,7 +344,7 @@ verify(struct checking *checking, struct span supplier,
 	return err;
 }
 
-/* True when it was replaced and removed since the check began. */
+/* True when the snapshot was replaced and removed since the check began. */
 static bool
 is_gone(struct checking *checking, struct span supplier, uint64_t generation)
 {
@@ -358,7 +358,10 @@ is_gone(struct checking *checking, struct span supplier, uint64_t generation)
 	return gone;
 }
 
-/* Computing again leaves a replaced one as it is, until its time is over. */
+/*
+ * A replaced snapshot gets other advice: computing again does not replace its
+ * file.
+ */
 static void
 tell_snapshot(struct checking *checking, struct span supplier, enum err err,
     bool replaced)
@@ -393,7 +396,9 @@ check_snapshot(
 	return ERR_OK;
 }
 
-/* A replaced one; the catalogue knows no more of it than its generation. */
+/*
+ * Checks a replaced snapshot, of which the catalogue has only the generation.
+ */
 static enum err
 check_kept(void *context, struct span supplier, uint64_t generation)
 {
@@ -470,10 +475,12 @@ look_at_facts(void *context, const char *name)
 	if (err == ERR_OK && generation != 0 &&
 	    (temporary || generation != current))
 		checking->counts->leftovers++;
-	return err == ERR_DAMAGED ? ERR_OK : err; /* which has been told */
+	return err == ERR_DAMAGED ? ERR_OK : err; /* which has been reported */
 }
 
-/* A folder that is gone has nothing left over; what it had is told before. */
+/*
+ * A missing folder has no leftovers; its missing files are reported elsewhere.
+ */
 static enum err
 look_into(struct checking *checking, const char *folder,
     enum err (*each)(void *context, const char *name))

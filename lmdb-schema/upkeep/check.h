@@ -1,5 +1,5 @@
 /*
- * check: reads everything that is stored and verifies it: each record, each
+ * check: reads and verifies everything that is stored: each record, each
  * checksum, each reference from one part to another.
  */
 #pragma once
@@ -18,14 +18,14 @@ struct check_counts {
 	uint64_t proposals; /* pending, validated, and audit entries */
 	uint64_t snapshots, sections, bytes; /* verified by checksum */
 	uint64_t records; /* of live, catalogue and state, with their sums */
-	uint64_t leftovers; /* files that nothing points to: no damage */
+	uint64_t leftovers; /* files without a reference: no damage */
 	uint64_t damages;
 };
 
 /*
- * Calls `tell` with each damage that is found and goes on. The result is
- * ERR_OK also then: counts->damages tells. A failure is what kept the check
- * from going on.
+ * Calls `tell` with each damage found, and goes on. The result is ERR_OK even
+ * so: see counts->damages. An error is returned only when the check itself
+ * could not go on.
  */
 enum err check_store(struct check_counts *counts, struct store *store,
     void (*tell)(void *context, const struct fault *fault),

@@ -1,6 +1,7 @@
 /*
- * What the API itself keeps: each record is decoded, and what it refers to
- * looked up. There is nothing to make it from again: what helps is a backup.
+ * Checks the API's own data: each record is decoded, and its references are
+ * looked up. These data cannot be made again from others: the remedy is a
+ * backup.
  */
 #include "common/kv/kv.h"
 #include "lmdb-schema/state/access.h"
@@ -17,7 +18,7 @@ struct state_check {
 	struct checking *checking;
 	struct state_view *view;
 	struct span supplier;
-	uint64_t next; /* number of the audit trail */
+	uint64_t next; /* expected number of the next audit entry */
 };
 
 /* --- people --------------------------------------------------------------- */
@@ -71,7 +72,7 @@ check_session(void *context, struct span id, struct span user)
 
 /* --- proposals ------------------------------------------------------------ */
 
-/* An article that the facts have no more is nobody's fault: not looked up. */
+/* The article itself is not looked up: later facts may legitimately lack it. */
 static enum err
 check_proposal(
     void *context, struct span codein, const struct proposal *proposal)
@@ -117,7 +118,10 @@ check_entry(void *context, const struct audit_entry *entry)
 	return ERR_OK;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/*
+ * --- the whole check
+ * ------------------------------------------------------------
+ */
 
 static enum err
 check_people(struct state_check *check)
@@ -130,7 +134,7 @@ check_people(struct state_check *check)
 			     : err;
 }
 
-/* Those that were met by their suppliers must be all. */
+/* The walks by supplier must have met every record of both tables. */
 static enum err
 count_proposals(struct state_check *check)
 {

@@ -1,7 +1,7 @@
 /*
- * What can be overwritten is checked record by record; what the records say
- * is looked at by others. A damaged record is passed over by whoever reads on,
- * so all of them are named in one go.
+ * Compares every record of the environments that can be overwritten with its
+ * checksum; other files check the contents. Later walks skip damaged records,
+ * so this one names them all.
  */
 #include "common/kv/kv.h"
 #include "lmdb-schema/store/store.h"
@@ -35,7 +35,7 @@ static const char *const state_help[] = {
 static const struct env {
 	struct kv *(*kv)(struct store *store);
 	const char *file;
-	const char *const *help; /* a line a table */
+	const char *const *help; /* a remedy per table */
 	unsigned tables;
 } envs[] = {
     [CHECKING_LIVE] = {store_live, "live.mdb", live_help,

@@ -1,9 +1,15 @@
-/* The index of all suppliers' words: none is fine, a damaged one is told. */
+/*
+ * Checks the index of all suppliers' words: a missing one is fine, a damaged
+ * one is reported.
+ */
 #include "lmdb-schema/search/wordbook.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/upkeep/checking.h"
 
-/* Of the current generations it has all rows; of others it is not asked. */
+/*
+ * For a current generation the index must have all rows; searches ignore the
+ * others.
+ */
 static void
 compare_with_words(struct checking *checking, const struct wordbook *book)
 {

@@ -1,6 +1,4 @@
-/*
- * checking: one check while it goes on. For check*.c only.
- */
+/* checking: the state of a check in progress. For check*.c only. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,37 +18,42 @@ struct checking {
 	struct catalog_view *catalog;
 	struct span supplier;
 	uint64_t records[SERIES_KINDS]; /* found in the articles */
-	char folder[FS_PATH_MAX]; /* while one is listed */
-	bool spoilt; /* the last of checking_sums() found something */
+	char folder[FS_PATH_MAX]; /* the folder being listed */
+	bool spoilt; /* the last checking_sums() found damage */
 	void (*tell)(void *context, const struct fault *fault);
 	void (*at)(void *context, uint64_t bytes);
 	void *context;
 };
 
-/* Counts a damage and tells it. `where` is a file's name, or what it holds. */
+/* Counts and reports a damage. `where` is a file's name, or its subject. */
 void checking_tell(struct checking *checking, struct span where,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* False, and told, when an environment cannot be walked; `help`: what to do. */
+/*
+ * False, and reported with the advice `help`, when the environment's pages
+ * cannot be walked.
+ */
 bool checking_pages(struct checking *checking, struct kv *kv, const char *file,
     const char *help);
 
 /*
- * Every record of every table of an environment against its checksum, each
- * damage told by its name and with what mends it: check_sums.c.
+ * Compares every record of every table of an environment with its checksum, and
+ * reports each damage by its name and with a remedy: check_sums.c.
  */
 enum checking_env { CHECKING_LIVE, CHECKING_CATALOG, CHECKING_STATE };
 enum err checking_sums(struct checking *checking, enum checking_env which);
 
-/* Whether `err` is a damage that checking_sums() has not told already. */
+/* Whether `err` is a damage that checking_sums() has not reported already. */
 bool checking_broken(struct checking *checking, enum err err);
 
-/* Keys, users, sessions, proposals, the audit trail: check_state.c. */
+/*
+ * Checks keys, users, sessions, proposals and the audit trail: check_state.c.
+ */
 enum err checking_state(struct checking *checking);
 
 /*
- * The wordbook, which need not be there; and what is left of making one, which
- * counts also while it is made: check_words.c.
+ * Checks the word index, if there is one, and counts its temporary file as a
+ * leftover, even while the index is being made: check_words.c.
  */
 enum err checking_words(struct checking *checking);
 enum err checking_words_left(struct checking *checking);

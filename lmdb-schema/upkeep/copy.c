@@ -22,7 +22,7 @@ struct copying {
 
 #define COPY_BYTES ((size_t)1 << 20)
 
-/* Through this process, where the kernel will not. */
+/* Copies by read and write, where the kernel cannot copy by itself. */
 static int
 copy_by_hand(int from, int to)
 {
@@ -45,7 +45,10 @@ copy_by_hand(int from, int to)
 	return err != ERR_OK || got < 0 ? errnum : 0;
 }
 
-/* The kernel copies within a disk, and mostly between two of a kind. */
+/*
+ * Lets the kernel copy, which works within a file system and mostly between two
+ * of the same type.
+ */
 static int
 copy_bytes(int from, int to)
 {
@@ -58,15 +61,16 @@ copy_bytes(int from, int to)
 		if (got < 0 &&
 		    (errno == EXDEV || errno == EOPNOTSUPP || errno == ENOSYS ||
 			errno == EINVAL))
-			return copy_by_hand(from, to); /* from where it is */
+			return copy_by_hand(from, to); /* go on from here */
 		if (got < 0 && errno != EINTR)
 			return errno;
 	}
 }
 
 /*
- * No link, which could lead to a file that is only ours to read, and nothing
- * that opening or reading would wait for: `*fd` is then -1.
+ * Opens a regular file only: *fd is -1 for a link, which could lead to a file
+ * that only this process may read, and for devices and pipes, which could
+ * block.
  */
 static enum err
 open_regular(int *fd, struct stat *st, const char *path, struct fault *fault)
@@ -90,7 +94,10 @@ open_regular(int *fd, struct stat *st, const char *path, struct fault *fault)
 	return ERR_DAMAGED;
 }
 
-/* Immutable files: a link would do on one disk, but a backup is a copy. */
+/*
+ * Copies an immutable file. A hard link would suffice on one disk, but a backup
+ * must be a copy.
+ */
 static enum err
 copy_file(struct copying *copying, const char *from, const char *to)
 {
@@ -113,7 +120,7 @@ copy_file(struct copying *copying, const char *from, const char *to)
 	copying->counts->bytes += (uint64_t)st.st_size;
 	if (errnum == 0)
 		return ERR_OK;
-	if (errnum == EFBIG) /* a limit is no other than a full disk */
+	if (errnum == EFBIG) /* a file size limit: as a full disk */
 		errnum = ENOSPC;
 	log_error(
 	    "cannot copy: from=%s to=%s error=%s", from, to, strerror(errnum));
@@ -166,7 +173,10 @@ copy_facts(struct copying *copying)
 	return err == ERR_OK ? copy_file(copying, from, to) : err;
 }
 
-/* One that is gone or unreadable is forgotten in the copy. */
+/*
+ * A snapshot that is missing or unreadable is removed from the copy's
+ * catalogue.
+ */
 static enum err
 copy_snapshot(
     void *context, struct span supplier, const struct catalog_entry *entry)
@@ -206,7 +216,9 @@ copy_snapshots(struct copying *copying)
 	return err;
 }
 
-/* Only what is current was copied: nobody pages through the rest here. */
+/*
+ * Retired snapshots were not copied: no client pages through them in the copy.
+ */
 static enum err
 forget_replaced(struct store *store)
 {
@@ -222,7 +234,10 @@ forget_replaced(struct store *store)
 	return err;
 }
 
-/* Under the import lock: the facts that are current stay where they are. */
+/*
+ * Holds the import lock, so that the current facts file is not replaced or
+ * removed.
+ */
 static enum err
 copy_all(struct copying *copying, const char *dir)
 {

@@ -1,6 +1,4 @@
-/*
- * copy: a data directory into another one, while it is in use.
- */
+/* copy: copies a data directory while it is in use. */
 #pragma once
 
 #include <stdint.h>
@@ -9,15 +7,15 @@
 
 struct copy_counts {
 	uint64_t snapshots, bytes;
-	uint64_t skipped; /* snapshots that cannot be read: left out */
+	uint64_t skipped; /* unreadable snapshots, left out */
 };
 
 /*
- * `to` must not exist, or be an empty folder, and is so again after a failure.
+ * `to` must not exist or be an empty folder; a failure leaves it as it was.
  *
- *   ERR_EXISTS     there is something at `to`
+ *   ERR_EXISTS     `to` exists and is not an empty folder
  *   ERR_NOT_FOUND  `from` is no data directory
- *   ERR_DAMAGED    in `from` a link, or no file at all, where one should be
+ *   ERR_DAMAGED    `from` has a link, or no regular file, where a file belongs
  */
 enum err store_copy(const char *from, const char *to,
     struct copy_counts *counts, struct fault *fault);

@@ -1,6 +1,6 @@
 /*
- * A file goes only when the catalogue does not name it and no process that
- * could be making it holds a lock.
+ * A file is removed only when the catalogue does not name it and no process
+ * holds the lock needed to make it.
  */
 #include "lmdb-schema/upkeep/prune.h"
 
@@ -23,7 +23,7 @@ struct pruning {
 	struct catalog_view *view; /* while a supplier's folder is listed */
 	struct span supplier;
 	char folder[FS_PATH_MAX];
-	uint64_t facts; /* current generation */
+	uint64_t facts; /* the current generation */
 };
 
 static enum err
@@ -78,8 +78,9 @@ list_gone(struct gone *gone, struct store *store)
 }
 
 /*
- * The snapshots of suppliers that the facts have no more count as replaced.
- * Facts that cannot be read, and damaged entries, are for others to tell.
+ * Snapshots of suppliers that the facts no longer have count as replaced.
+ * Unreadable facts and damaged entries are skipped here: `gridctl check`
+ * reports them.
  */
 static enum err
 forget_gone(struct store *store)
@@ -102,7 +103,7 @@ forget_gone(struct store *store)
 
 /* --- generations --------------------------------------------------------- */
 
-/* Takes what has been retired long enough out of the catalogue. */
+/* Removes generations that were retired long enough ago from the catalogue. */
 static enum err
 forget_retired(struct store *store, int64_t grace_ms)
 {
@@ -121,12 +122,15 @@ forget_retired(struct store *store, int64_t grace_ms)
 		int64_t since;
 
 		err = kv_walk_next(walk, &key, &value);
-		/* Whoever cannot tell since when has been retired for ever. */
+		/* An unreadable time of retirement counts as long ago. */
 		if (err != ERR_OK && (err != ERR_DAMAGED || key.len == 0))
 			break;
 		since = err == ERR_OK ? (int64_t)key_value_u64(value) : 0;
 		err = ERR_OK;
-		/* A clock that was set back must not keep files for ever. */
+		/*
+		 * A time in the future (the clock was set back) must not keep
+		 * files for ever.
+		 */
 		if (now - since >= grace_ms || since > now + grace_ms)
 			err = kv_walk_del(walk);
 	}
@@ -137,7 +141,7 @@ forget_retired(struct store *store, int64_t grace_ms)
 	return err;
 }
 
-/* Unless it may still be in the making, by whoever has that lock. */
+/* Removes the file, unless the holder of that lock may still be writing it. */
 static enum err
 remove_unpublished(struct pruning *pruning, const char *path,
     enum err (*take_lock)(int *fd, struct store *store, bool wait))
@@ -152,7 +156,7 @@ remove_unpublished(struct pruning *pruning, const char *path,
 	return err;
 }
 
-/* A snapshot's packed rows go with it, and are not counted beside it. */
+/* Removes a snapshot's packed rows with it; they are not counted separately. */
 static enum err
 prune_snapshot(void *context, const char *name)
 {
@@ -228,7 +232,7 @@ prune_fact(void *context, const char *name)
 	    temporary ? &pruning->pruned->leftovers : &pruning->pruned->facts);
 }
 
-/* Readers hold the old facts open; unlinking does not disturb them. */
+/* Readers may have the old facts open; unlinking does not disturb them. */
 static enum err
 prune_facts(struct pruning *pruning)
 {

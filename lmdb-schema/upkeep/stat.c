@@ -58,8 +58,8 @@ count_table(uint64_t *count, struct kv *kv, unsigned table)
 struct snapshots {
 	struct stat_counts *counts;
 	struct store *store;
-	struct wordbook *book; /* NULL: none that can be used */
-	uint32_t next; /* of its suppliers, which come in the same order */
+	struct wordbook *book; /* NULL: none is usable */
+	uint32_t next; /* next of its suppliers, in the same order */
 };
 
 static enum err
@@ -86,7 +86,7 @@ count_snapshot(
 	if (err == ERR_OK)
 		err = fs_size(path, &bytes, &on_disk);
 	if (err == ERR_NOT_FOUND)
-		return ERR_OK; /* nobody asked for them yet */
+		return ERR_OK; /* the file is made on first use */
 	snapshots->counts->zip_bytes += on_disk;
 	return err;
 }
@@ -98,7 +98,10 @@ count_snapshots(struct stat_counts *counts, struct store *store)
 	struct catalog_view *view;
 	enum err err = catalog_view_open(&view, store);
 
-	/* Without it, or with one that the log calls damaged, none is in it. */
+	/*
+	 * Without a usable index (the log tells of a damaged one) no snapshot
+	 * counts as indexed.
+	 */
 	if (err == ERR_OK &&
 	    wordbook_open(&snapshots.book, store) == ERR_NO_MEMORY)
 		err = ERR_NO_MEMORY;

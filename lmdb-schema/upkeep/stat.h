@@ -1,6 +1,4 @@
-/*
- * stat: what a store holds, in figures.
- */
+/* stat: counts and sizes of a store's contents. */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +14,7 @@ struct stat_counts {
 	uint64_t sales, stock, receptions, positions;
 	uint64_t networks, gammes;
 	uint64_t snapshots, stale, rows, retired;
-	uint64_t indexed; /* of the snapshots: in the wordbook as they are */
+	uint64_t indexed; /* snapshots that the word index covers */
 	uint64_t facts_bytes, snapshot_bytes, zip_bytes, words_bytes;
 	uint64_t live_bytes, catalog_bytes, state_bytes, free_bytes;
 };
