@@ -1,7 +1,7 @@
 /*
  * Open addressing over a power of two, at most half full. A slot holds the
- * number and the upper half of the hash, so that nearly every probe is
- * decided without touching the code itself.
+ * number and the upper half of the hash, so that nearly every probe is decided
+ * without reading the code itself.
  */
 #include "lmdb-schema/codemap.h"
 
@@ -191,7 +191,7 @@ compare_codes(const void *a, const void *b, void *context)
 	    map->codes[*(const uint32_t *)a], map->codes[*(const uint32_t *)b]);
 }
 
-/* Files mostly come sorted: then there is nothing to do. */
+/* Files mostly come sorted, so that no sort is needed. */
 uint32_t *
 codemap_sorted(const struct codemap *map)
 {

@@ -1,6 +1,7 @@
 /*
- * codemap: codes to numbers, in memory, for an import: millions of look-ups a
- * second. It grows by itself and keeps its own copy of the codes.
+ * codemap: an in-memory map from codes to numbers, for an import: millions of
+ * look-ups a second. The map grows on demand and keeps its own copy of the
+ * codes.
  */
 #pragma once
 
@@ -17,12 +18,12 @@ struct codemap *codemap_new(void); /* NULL when memory is out */
 void codemap_free(struct codemap *map);
 
 /*
- * Numbers are given in the order of arrival, from 0. ERR_EXISTS when the code
- * is there already; *number is then the old one.
+ * Numbers a new code, from 0 in the order of arrival. ERR_EXISTS when the map
+ * has the code already; *number is then its number.
  */
 enum err codemap_add(struct codemap *map, struct span code, uint32_t *number);
 
-/* CODEMAP_NONE when it is not there. Safe from several threads at once. */
+/* CODEMAP_NONE for an unknown code. Several threads may look up at once. */
 uint32_t codemap_find(const struct codemap *map, struct span code);
 
 uint32_t codemap_count(const struct codemap *map);

@@ -1,8 +1,8 @@
 /*
- * libdeflate makes whole streams. A piece is one whose last block is told not
- * to be the last, and that is led to the end of a byte by an empty block. The
- * bit that says "last" stands where zlib's inflate meets a block's beginning
- * (as in zlib's own gzjoin), which also shows that the piece is sound.
+ * libdeflate makes whole streams. To turn one into a piece, the "last block"
+ * bit is cleared and an empty stored block pads the end to a whole byte. zlib's
+ * inflate stops at each block's beginning, which is where that bit stands
+ * (zlib's own gzjoin finds it so); inflating also verifies the piece.
  */
 #include "lmdb-schema/deflate.h"
 
@@ -73,8 +73,9 @@ make_room(struct deflate *deflate, size_t len)
 }
 
 /*
- * Where a block begins: `unused` bits of the byte before `at` are the next
- * block's first, or that is the first of `at`. Clears it when it says "last".
+ * Called where a block begins: its first bit is the lowest of the `unused` high
+ * bits of the byte before `at`, or, when `unused` is 0, the first bit of `at`.
+ * Clears that "last block" bit when it is set.
  */
 static bool
 clear_last(unsigned char *at, unsigned unused)
@@ -91,7 +92,7 @@ clear_last(unsigned char *at, unsigned unused)
 	return true;
 }
 
-/* Unpacks all of it, and clears the mark of the last block on the way. */
+/* Inflates the whole stream, clearing the bit of the last block on the way. */
 static enum err
 go_through(struct deflate *deflate, unsigned char *packed, size_t len,
     struct span text)
@@ -120,7 +121,10 @@ go_through(struct deflate *deflate, unsigned char *packed, size_t len,
 	return ERR_OK;
 }
 
-/* The bits left of the last byte are zeros: an empty stored block's head. */
+/*
+ * The unused bits of the last byte are zeros, which begin the head of an empty
+ * stored block.
+ */
 static void
 end_on_byte(struct deflate *deflate, struct buf *out)
 {

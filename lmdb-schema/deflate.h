@@ -1,10 +1,10 @@
 /*
- * deflate: pieces of one deflate stream, each made alone. The door to
- * libdeflate, which packs twice as fast as zlib at the same size.
+ * deflate: independently compressed pieces of one deflate stream. The door to
+ * libdeflate, which compresses twice as fast as zlib at the same size.
  *
- * A piece refers to nothing before it, ends on a byte, and is not the last:
- * whatever pieces are put one behind the other are one stream, which
- * DEFLATE_END ends. So a file keeps pieces, and an answer is stitched of them.
+ * A piece refers to no data before it, ends on a whole byte, and does not end
+ * the stream: any pieces concatenated are one stream, which DEFLATE_END closes.
+ * So a file stores pieces, and an answer is concatenated from them.
  */
 #pragma once
 
@@ -23,18 +23,18 @@
 #define DEFLATE_END "\x01\0\0\xff\xff"
 #define DEFLATE_END_LEN 5
 
-/* What stands before `len` bytes, at most 65,535, that are not packed. */
+/* The head of a stored (uncompressed) block of `len` bytes, at most 65,535. */
 #define DEFLATE_STORED_LEN 5
 void deflate_stored(unsigned char head[DEFLATE_STORED_LEN], size_t len);
 
-struct deflate; /* one thread's */
+struct deflate; /* used by one thread */
 
 struct deflate *deflate_new(int level); /* 1 to 12; NULL: no memory */
 void deflate_free(struct deflate *deflate);
 
 /*
- * Appends `text`, not empty, as a piece. It is unpacked again and compared, so
- * that no fault here can reach a reader: ERR_INTERNAL if it differed.
+ * Appends `text`, not empty, as a piece. The piece is inflated again and
+ * compared, so that no bug here can reach a reader: ERR_INTERNAL if it differs.
  */
 enum err deflate_add(
     struct deflate *deflate, struct buf *out, struct span text);
@@ -49,5 +49,8 @@ enum err deflate_last(
 
 uint32_t deflate_crc(uint32_t crc, const void *data, size_t len);
 
-/* The sum of two texts, one behind the other, of which the second is `len`. */
+/*
+ * The CRC of two concatenated texts, from the CRC of each and the length of the
+ * second, `len`.
+ */
 uint32_t deflate_crc_both(uint32_t first, uint32_t second, uint64_t len);

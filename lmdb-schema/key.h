@@ -27,7 +27,7 @@ key_span(const struct key *key)
 /* A code that may stand in a key: 1..SCHEMA_CODE_MAX bytes, no control. */
 bool key_code_ok(struct span code);
 
-/* first 00 second; what is too long is cut, which no valid code is. */
+/* first 00 second. A code that is too long is cut; no valid code is. */
 struct key key_pair(struct span first, struct span second);
 
 /* first 00, the prefix of all its pairs. */
@@ -37,7 +37,7 @@ struct key key_pair_u32(struct span first, uint32_t number);
 struct key key_pair_u64(struct span first, uint64_t number);
 struct key key_u16(uint16_t number);
 
-/* What stands behind the first 00; empty when there is none. */
+/* The part after the first 00; empty when there is no 00. */
 struct span key_second(struct span key);
 struct span key_first(struct span key);
 uint32_t key_read_u32(struct span bytes); /* 0 when it is not 4 bytes */
@@ -56,22 +56,24 @@ bool key_generation(uint64_t *gen, struct span text);
 /* A generation after `last`: the clock in microseconds, or last + 1. */
 uint64_t key_generation_next(uint64_t last);
 
-/* In the place of a `last` that is lost: later than all of this moment. */
+/*
+ * Replaces a `last` that is lost: no earlier than any generation given so far.
+ */
 uint64_t key_generation_lost(void);
 
-/* The `last` that kv_get() gave, lost when it is damaged, 0 when not there. */
+/* The `last` that kv_get() returned: replaced when damaged, 0 when absent. */
 uint64_t key_generation_last(enum err err, struct span value);
 
 /* A code as part of a file name. */
 #define KEY_FILE_MAX (3 * SCHEMA_CODE_MAX + 1)
 void key_file_text(char text[KEY_FILE_MAX], struct span code);
 
-/* And back, into `code`; an empty span for a name that is none of ours. */
+/* The reverse, into `code`; an empty span for any other file name. */
 struct span key_file_code(char code[KEY_FILE_MAX], const char *name);
 
 /*
- * The generation in "019a1b2c3d4e5f60.mdb", or in the same with ".tmp" behind
- * it, which sets *temporary; 0 for another name.
+ * The generation in "019a1b2c3d4e5f60.mdb", or in that name followed by ".tmp",
+ * which sets *temporary; 0 for any other name.
  */
 uint64_t key_file_generation(const char *name, bool *temporary);
 

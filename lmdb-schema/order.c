@@ -1,7 +1,7 @@
 /*
- * Numbers: a radix sort, byte by byte, passing over bytes in which all agree.
- * Texts: the same over their first eight bytes; runs that are equal so far go
- * on with the next eight, until they are short enough for a plain merge.
+ * Numbers: a radix sort, byte by byte, skipping bytes in which all values
+ * agree. Texts: the same over their first eight bytes; runs of equal texts are
+ * sorted by the next eight, until they are short enough for a merge sort.
  */
 #include "lmdb-schema/order.h"
 
@@ -17,7 +17,7 @@ struct item {
 	uint32_t index;
 };
 
-/* Stable; the result is in `items`. `spare` has the same room. */
+/* Stable; the result is in `items`. `spare` has the same size. */
 static void
 radix(struct item *items, struct item *spare, uint32_t count)
 {
@@ -47,7 +47,10 @@ radix(struct item *items, struct item *spare, uint32_t count)
 		memcpy(items, from, count * sizeof(*items));
 }
 
-/* Runs of equals, told by `same`, in reverse order, each kept forwards. */
+/*
+ * Reverses the order of runs of equal items, as `same` compares, and keeps the
+ * order within each run.
+ */
 static void
 reverse_runs(uint32_t *desc, const uint32_t *asc, uint32_t count,
     bool (*same)(const void *values, uint32_t a, uint32_t b),
@@ -118,7 +121,7 @@ order_numbers(
 
 #define SMALL_RUN 24
 
-/* The eight bytes from `at` on, big-endian, with zeros behind the end. */
+/* The eight bytes from `at` on, big-endian, padded with zeros. */
 static uint64_t
 eight_bytes(struct span text, size_t at)
 {

@@ -1,7 +1,4 @@
-/*
- * order: sort permutations, all stable, so that ties keep the order they came
- * in.
- */
+/* order: sort permutations, all stable: ties keep their given order. */
 #pragma once
 
 #include <stdint.h>
@@ -17,6 +14,6 @@
 enum err order_numbers(
     uint32_t *asc, uint32_t *desc, const int64_t *values, uint32_t count);
 
-/* The same for texts, bytewise; .ptr NULL is one without a value. */
+/* As order_numbers(), for texts, bytewise; .ptr NULL is no value. */
 enum err order_texts(
     uint32_t *asc, uint32_t *desc, const struct span *texts, uint32_t count);

@@ -41,7 +41,7 @@ pack_fits(int64_t micro)
 	return micro == NUM_NULL || (micro >= -most && micro <= most);
 }
 
-/* Whole units and cents are nearly all there is: they are tried first. */
+/* Try whole units and cents first: nearly all values are one of them. */
 static unsigned
 fewest_places(int64_t micro)
 {

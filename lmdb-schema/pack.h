@@ -1,5 +1,5 @@
 /*
- * pack: numbers and short texts as few bytes, and their strict reading.
+ * pack: a compact encoding of numbers and short texts, read strictly.
  *
  *	unsigned  7 bits a byte, least significant first, high bit = more:
  *	          300 is AC 02
@@ -21,7 +21,7 @@
 /* Longest form of one packed number. */
 #define PACK_NUMBER_MAX 10
 
-/* Write at `to`, which has room; the end comes back. */
+/* Write at `to`, which must have room; return the end. */
 uint8_t *pack_unsigned(uint8_t *to, uint64_t value);
 uint8_t *pack_signed(uint8_t *to, int64_t value);
 
@@ -34,7 +34,7 @@ void pack_add_signed(struct buf *buf, int64_t value);
 void pack_add_decimal(struct buf *buf, int64_t micro);
 void pack_add_text(struct buf *buf, struct span text);
 
-/* A reading position. After the first bad byte all that is read is zero. */
+/* A reading position. After the first bad byte every value reads as zero. */
 struct unpack {
 	const uint8_t *at;
 	const uint8_t *end;
@@ -45,7 +45,7 @@ void unpack_init(struct unpack *from, struct span bytes);
 
 uint64_t unpack_unsigned_slow(struct unpack *from);
 
-/* Nearly all have one to three bytes. */
+/* Nearly all numbers have one to three bytes. */
 static inline uint64_t
 unpack_unsigned(struct unpack *from)
 {
@@ -69,7 +69,7 @@ unpack_unsigned(struct unpack *from)
 	return unpack_unsigned_slow(from);
 }
 
-/* Passes over one number, whichever it is. */
+/* Skips one number of any kind. */
 static inline void
 unpack_skip(struct unpack *from)
 {
@@ -85,5 +85,5 @@ int64_t unpack_signed(struct unpack *from);
 int64_t unpack_decimal(struct unpack *from);
 struct span unpack_text(struct unpack *from);
 
-/* True when all was read and nothing was bad. */
+/* True when all bytes were read and none was bad. */
 bool unpack_done(const struct unpack *from);

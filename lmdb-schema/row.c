@@ -51,7 +51,7 @@ row_numbers(void)
 	return count;
 }
 
-/* One letter a code, in the order of their numbers. */
+/* The letters of the range codes, by number. */
 static const char letters[] = "-ABCYZ";
 
 uint8_t

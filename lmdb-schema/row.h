@@ -1,6 +1,6 @@
 /*
- * row: what the columns of a grid row are. The facts come from row.def; this
- * turns them into numbers, names and tables.
+ * row: the columns of a grid row. row.def lists them; this header turns the
+ * list into numbers, names and tables.
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  *
  * A data directory holds
  *
- *	live.mdb      what an import brings: which facts are current, network
+ *	live.mdb      the data of imports: which facts are current, network
  *	              metrics, server range codes
  *	facts/G.mdb   one import's facts, immutable, G its generation
  *	catalog.mdb   which snapshot of each supplier is current or retired
@@ -15,9 +15,9 @@
  *	locks/        empty files to flock: import, compute-S, slot-0 …
  *	*.tmp         being written; what a crash leaves is swept up
  *
- * They are separate LMDB environments, so that a long import never holds up
- * the deposit of a proposal. Immutable files are written aside, synced, and
- * renamed; the commit that points to them is the moment they exist.
+ * The .mdb files are separate LMDB environments, so that a long import never
+ * delays the deposit of a proposal. Immutable files are written aside, synced,
+ * and renamed; the commit that points to a file makes it visible.
  *
  * Conventions: integers in keys are big-endian (they sort), integers in
  * values little-endian. "packed" is pack.h's forms. "key text" below is a
@@ -25,24 +25,24 @@
  * supplier's code with all but letters, digits, '-' and '_' as %XX; G is 16
  * lower-case hex digits.
  *
- * What can be overwritten (live, catalog, state) ends with a checksum: each
- * value below is followed by a u32, the CRC-32 of zlib over the key's bytes and
- * then the value's. kv_keep_sums() adds and compares it; nobody else sees it.
- * The others are guarded as a whole, or by blocks.
+ * Values that can be overwritten (live, catalog, state) end with a checksum:
+ * each value below is followed by a u32, the CRC-32 of zlib over the key's
+ * bytes and then the value's. kv_keep_sums() makes common/kv add, compare and
+ * hide it. Immutable files have checksums of the whole or of blocks.
  *
  *	Example: in live's gammes, supplier S has article A1 in range A:
  *	  key 53 00 41 31 | value 41 | sum 45 D3 4F 0F
  *
- * The exception is how it is known that there are checksums. "schema" below is
- * version 2's:
+ * The record "schema" tells whether an environment has checksums. In version 2
+ * it is:
  *	  value 02 00 00 00 | sum 32 B9 AB FB
- * In version 1 it is u64 1, 01 00 00 00 00 00 00 00, and there are none: such
- * an environment is read and written so for good. What a version 1 program
- * reads as one u64 is a version it does not know, so it refuses.
+ * In version 1 it is u64 1, 01 00 00 00 00 00 00 00, and there are no
+ * checksums: such an environment keeps this form for good. A version 1 program
+ * reads version 2's eight bytes as one u64, an unknown version, and refuses.
  *
  * A generation is a 64-bit number, larger than any before it: the clock in
- * microseconds, or the last one plus 1. A store made anew or restored
- * therefore never repeats one, and it may stand in an ETag.
+ * microseconds, or the last one plus 1. A store that was made anew or restored
+ * therefore never repeats a generation, and an ETag may carry one.
  *
  * ---- live.mdb: written by gridctl import, network, gammes; read by all ------
  *
@@ -114,11 +114,14 @@
  */
 #pragma once
 
-/* Of live, catalog and state: written, and the older form read as well. */
+/*
+ * The version written to live, catalog and state, and the older one that is
+ * read too.
+ */
 #define SCHEMA_VERSION 2
 #define SCHEMA_VERSION_PLAIN 1
 
-/* Of the facts. */
+/* The version of facts files. */
 #define SCHEMA_FACTS_VERSION 1
 
 /* Longest code (supplier, article, store, central): bytes. */
@@ -127,17 +130,17 @@
 /* Longest other text of an article: bytes. */
 #define SCHEMA_TEXT_MAX 1024
 
-/* Aim of a block of articles in the facts. */
+/* Target size of a block of articles in the facts, in bytes. */
 #define SCHEMA_BLOCK (256 * 1024)
 
-/* Months beyond these are refused at import: 1990-01 .. 2100-12. */
+/* Imports refuse months outside 1990-01 .. 2100-12. */
 #define SCHEMA_MONTH_MIN (1990 * 12)
 #define SCHEMA_MONTH_MAX (2100 * 12 + 11)
 
 #define SCHEMA_STORES_MAX 4096
 #define SCHEMA_MONTHS 12
 
-/* The retail network's stores, for presenceReseauPct. */
+/* The number of stores in the retail network, for presenceReseauPct. */
 #define SCHEMA_NETWORK_STORES 270
 
 /* Days from 0001-01-01 to 1970-01-01, so that stored days are unsigned. */
