@@ -54,7 +54,8 @@ for file in lib/systemd/system/{gridapi.service,gridapi-pages.socket} \
   lib/sysusers.d/{product-grid,gridhook}.conf lib/tmpfiles.d/product-grid.conf \
   share/bash-completion/completions/{gridctl,gridapi,gridhook,gridhud} \
   share/man/man1/{gridctl,gridhook,gridhook-tool,gridhud}.1 \
-  share/man/man5/{gridapi.conf,product-grid-csv}.5 share/man/man8/gridapi.8 \
+  share/man/man5/{gridapi.conf,gridhook-families,product-grid-csv}.5 \
+  share/product-grid/families/github.family share/man/man8/gridapi.8 \
   share/product-grid/nginx/gridapi.conf share/applications/gridhud.desktop; do
   is "$file is installed" test -s "$root/usr/$file"
 done

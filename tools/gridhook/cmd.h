@@ -12,3 +12,4 @@ int cmd_ctl(const char *config, int argc, char **argv);
 int cmd_tools(const char *config, int argc, char **argv);
 int cmd_call(const char *config, int argc, char **argv);
 int cmd_send(const char *config, int argc, char **argv);
+int cmd_explain(const char *config, int argc, char **argv);

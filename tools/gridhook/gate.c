@@ -442,16 +442,21 @@ suffix_of(const struct settings *settings, struct conn *conn)
 	return span_starts(path, SPAN("/")) ? span_from(path, 1) : SPAN("");
 }
 
+static struct span
+header_of(void *arg, const char *name)
+{
+	return http_header(arg, name);
+}
+
 static enum err
 take_push(struct gate *gate, struct conn *conn, struct waiting *waiting)
 {
 	struct http *http = conn_http(conn);
 	struct arena *arena = arena_new(65536);
-	struct hints hints = {
-	    .github_event = http_header(http, "x-github-event"),
-	    .github_delivery = http_header(http, "x-github-delivery"),
-	    .gitlab_event = http_header(http, "x-gitlab-event"),
-	    .suffix = suffix_of(gate->spec.settings, conn)};
+	struct hints hints = {.suffix = suffix_of(gate->spec.settings, conn),
+	    .recipes = gate->spec.recipes,
+	    .header = header_of,
+	    .header_arg = http};
 	char id[64];
 	enum err err;
 

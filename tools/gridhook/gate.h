@@ -23,6 +23,7 @@ struct gate_spec {
 	struct relay *relay;
 	struct calls *calls;
 	struct guard *guard;
+	const struct recipes *recipes; /* families of files */
 };
 
 /* The members of *spec are kept by pointer. */

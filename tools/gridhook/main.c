@@ -39,7 +39,8 @@ static const struct opt_spec spec = {
 	"Receives pushes over HTTP for the desktop assistant's window, and "
 	"offers 14 tools over MCP. Without a command it runs the server.\n\n"
 	"Commands: ctl (status, start, stop), tools (definitions), call (one "
-	"tool), send (a push). gridhook COMMAND --help tells more.",
+	"tool), send (a push), explain (what becomes of one). gridhook COMMAND "
+	"--help tells more.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 0,
@@ -54,6 +55,7 @@ static const struct command {
     {"tools", cmd_tools},
     {"call", cmd_call},
     {"send", cmd_send},
+    {"explain", cmd_explain},
 };
 
 static int

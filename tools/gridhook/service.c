@@ -30,6 +30,7 @@ struct service {
 	struct helper_pool *helpers;
 	struct calls calls;
 	struct guard *guard;
+	struct recipes *recipes;
 	struct gate *gate;
 	struct server *server;
 	struct control *control;
@@ -105,14 +106,10 @@ open_signals(struct service *service)
 
 /* Beside our own program, as in a build tree. */
 static bool
-helper_beside(char path[FS_PATH_MAX])
+own_folder(char own[FS_PATH_MAX])
 {
-	static const char *const places[] = {
-	    "gridhook-tool", "tool/gridhook-tool"};
-	char own[FS_PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	ssize_t len = readlink("/proc/self/exe", own, FS_PATH_MAX - 1);
 	char *slash;
-	size_t i;
 
 	if (len <= 0)
 		return false;
@@ -121,6 +118,19 @@ helper_beside(char path[FS_PATH_MAX])
 	if (slash == NULL)
 		return false;
 	*slash = '\0';
+	return true;
+}
+
+static bool
+helper_beside(char path[FS_PATH_MAX])
+{
+	static const char *const places[] = {
+	    "gridhook-tool", "tool/gridhook-tool"};
+	char own[FS_PATH_MAX];
+	size_t i;
+
+	if (!own_folder(own))
+		return false;
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (fs_path(path, "%s/%s", own, places[i]) == ERR_OK &&
 		    access(path, X_OK) == 0)
@@ -171,6 +181,43 @@ open_helpers(struct service *service)
 	if (spec.settings != NULL)
 		service->helpers = helper_pool_new(service->loop, &spec);
 	return service->helpers == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
+/* --- families ------------------------------------------------------------- */
+
+/* The package's, or those of the tree that the program was built in. */
+static void
+add_package_folder(struct recipes *recipes)
+{
+	char own[FS_PATH_MAX], path[FS_PATH_MAX];
+
+	if (own_folder(own) &&
+	    fs_path(path, "%s/families/built", own) == ERR_OK &&
+	    access(path, R_OK | X_OK) == 0)
+		recipes_add_folder(recipes, path);
+	else
+		recipes_add_folder(recipes, GRIDHOOK_FAMILIES);
+}
+
+struct recipes *
+service_read_families(void)
+{
+	const char *config = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+	struct recipes *recipes = recipes_new();
+	char path[FS_PATH_MAX];
+	enum err err = ERR_NOT_FOUND;
+
+	if (recipes == NULL)
+		return NULL;
+	if (config != NULL && config[0] == '/')
+		err = fs_path(path, "%s/gridhook/families", config);
+	else if (home != NULL && home[0] == '/')
+		err = fs_path(path, "%s/.config/gridhook/families", home);
+	if (err == ERR_OK)
+		recipes_add_folder(recipes, path);
+	add_package_folder(recipes);
+	return recipes;
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -242,6 +289,14 @@ open_server(struct service *service)
 	if (err != ERR_OK)
 		return err;
 	spec.guard = service->guard;
+	service->recipes = service_read_families();
+	if (service->recipes == NULL)
+		return ERR_NO_MEMORY;
+	if (recipes_count(service->recipes) == 0)
+		log_warn("no family of senders is there: pushes of many "
+			 "services are shown as JSON: folder=%s",
+		    GRIDHOOK_FAMILIES);
+	spec.recipes = service->recipes;
 	service->calls = (struct calls){.settings = service->settings,
 	    .helpers = service->helpers,
 	    .relay = service->relay,
@@ -328,6 +383,7 @@ close_all(struct service *service)
 	calls_fini(&service->calls);
 	gate_close(service->gate);
 	guard_close(service->guard);
+	recipes_free(service->recipes);
 	journal_close(service->journal);
 	if (service->signals.fd > 0)
 		close(service->signals.fd);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "common/err.h"
+#include "tools/gridhook/events/recipe.h"
 #include "tools/gridhook/settings.h"
 
 /*
@@ -25,3 +26,10 @@ enum err service_find_helper(
  */
 char *service_helper_settings(
     const struct settings *settings, bool ends_with_us);
+
+/*
+ * The families of senders that stand in files: the user's, then the package's,
+ * or those beside this program in a build tree. What is wrong is logged and
+ * left out. NULL when memory is out.
+ */
+struct recipes *service_read_families(void);

@@ -326,6 +326,37 @@ def a_job_that_a_signal_ended_is_read_aloud():
             equal((event["kind"], event["status"], event["speak"]), ("job", "error", True), value)
 
 
+def families_of_the_user_come_before_the_packages():
+    with Hook(start=False) as hook:
+        folder = os.path.join(hook.folder, "config", "gridhook", "families")
+        os.makedirs(folder)
+        for name, text in (("gitlab", 'match object_kind present\ntext "mine: {object_kind}"\n'),
+                           ("own", 'match celsius number\ntext "{celsius} degrees"\nstatus "error" when state = heat\n'),
+                           ("wrong", "match x present\n\ncolour red\n")):
+            with open(os.path.join(folder, name + ".family"), "w", encoding="utf-8") as file:
+                file.write(text)
+        hook.env["XDG_CONFIG_HOME"] = os.path.join(hook.folder, "config")
+        hook.start()
+        hook.wait_log('wrong.family:3: "colour" is no statement')
+        window = hook.window()
+        for body, headers, source, text in (
+                ({"celsius": 41, "state": "heat"}, (), "own", "41 degrees"),
+                ({"object_kind": "push"}, (), "gitlab", "mine: push"),
+                ({"zen": "z"}, ("X-GitHub-Event: ping",), "github", "z"),
+                ({"zen": "z", "repository": {"full_name": "o/r"}}, ("X-GitHub-Event: push", "X-Gitea-Event: push"),
+                 "gitea", None)):
+            equal(hook.push(body, headers=headers).status, 200)
+            event = window.event()["event"]
+            equal(event["source"], source)
+            if text is not None:
+                equal(event["text"], text)
+        code, out, error = hook.run("explain", "-", stdin=b'{"celsius": 41, "state": "heat", "room": "north"}')
+        equal(code, 0, error)
+        assert "family own (" in out and "text         <- celsius = 41" in out, out
+        assert out.split("\ndropped")[1].split("\n")[1:] == ['  state = "heat"', '  room = "north"', ""], out
+        equal(hook.run("explain", "-", stdin=b"{")[0], 1)
+
+
 def folders_of_sockets_are_the_users_alone_where_they_are_made():
     for name, made, mode in (("new", False, 0o700), ("deep/er", False, 0o700), ("there", True, 0o755)):
         with Hook(start=False) as hook:
@@ -448,7 +479,7 @@ def manual_names_every_setting_and_option():
             elif " = " in line:
                 name, value = line.split(" = ", 1)
                 assert ".It Ic %s No = %s\n" % (name, value or "\\&") in text, line
-        for command in ([], ["ctl"], ["tools"], ["call"], ["send"]):
+        for command in ([], ["ctl"], ["tools"], ["call"], ["send"], ["explain"]):
             for word in hook.run(*command, "--help")[1].split():
                 word = word.rstrip(",")
                 if word.startswith("--") and word != "--help":

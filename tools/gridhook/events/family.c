@@ -1,6 +1,7 @@
 #include "tools/gridhook/events/family_inner.h"
 
 #include "common/log.h"
+#include "tools/gridhook/events/recipe.h"
 
 /* What any sender may say, whatever it is; before and after its own table. */
 static const struct take common_takes[] = {
@@ -15,7 +16,7 @@ static const struct take common_takes[] = {
 
 static const struct take cloud_takes[] = {
     {FIELD_SOURCE, "source"},
-    {FIELD_TITLE, "subject|type"},
+    {FIELD_TITLE, "data.title|subject|type"},
     {FIELD_TEXT,
 	"data.text|data.message|data.msg|data.body|data.content|"
 	"data.description|data.summary|data|subject|type"},
@@ -43,7 +44,7 @@ mend_cloud(struct event *event, struct jval object, const struct hints *hints,
 
 	if (jval_type(data) == JOBJECT && !knows_cloud(data, hints)) {
 		inner = family_of(data, hints);
-		if (inner->knows != NULL) {
+		if (inner->knows != NULL || inner->recipe != NULL) {
 			family_fill(&inside, inner, data, hints, arena);
 			inside.source = event->source;
 			if (event->has_time)
@@ -73,11 +74,28 @@ static const struct take generic_takes[] = {
     {FIELD_TEXT,
 	"text|message|msg|body|content|output|description|detail|"
 	"error|summary"},
+    {FIELD_SEVERITY, "severity|level"},
     {FIELD_PRIORITY, "priority"},
     {FIELD_STATUS, "status"},
     {FIELD_DEDUPE, "dedupe|dedupe_key|idempotency_key|id"},
     {FIELD_END, NULL},
 };
+
+/* "type":"failure", and a failure that has no priority of its own. */
+static void
+mend_generic(struct event *event, struct jval object, const struct hints *hints,
+    struct arena *arena)
+{
+	enum event_status type =
+	    family_status(family_text_at(object, "type", arena));
+
+	(void)hints;
+	if (event->status == STATUS_NONE &&
+	    (type == STATUS_ERROR || type == STATUS_WARNING))
+		event->status = type;
+	if (event->status == STATUS_ERROR && event->priority == PRIORITY_UNSET)
+		event->priority = PRIORITY_HIGH;
+}
 
 static void
 mend_rpc(struct event *event, struct jval object, const struct hints *hints,
@@ -92,25 +110,21 @@ mend_rpc(struct event *event, struct jval object, const struct hints *hints,
 }
 
 static const struct family cloudevents = {
-    "cloudevents", EVENT_MESSAGE, knows_cloud, cloud_takes, mend_cloud};
+    "cloudevents", EVENT_MESSAGE, knows_cloud, cloud_takes, mend_cloud, NULL};
 static const struct family json_rpc = {
-    "json-rpc", EVENT_MESSAGE, knows_rpc, generic_takes, mend_rpc};
+    "json-rpc", EVENT_MESSAGE, knows_rpc, generic_takes, mend_rpc, NULL};
 static const struct family generic = {
-    "generic", EVENT_MESSAGE, NULL, generic_takes, NULL};
+    "generic", EVENT_MESSAGE, NULL, generic_takes, mend_generic, NULL};
 
 /* The first that knows the object takes it: those that are sure come first. */
 static const struct family *const families[] = {
     &cloudevents,
     &family_finished_job,
-    &family_github,
-    &family_gitlab,
     &family_job,
     &family_apprise,
     &family_uptime_kuma,
     &family_slack,
     &family_discord,
-    &family_ntfy,
-    &family_gotify,
     &family_monitor,
     &family_home_assistant,
     &family_hooks,
@@ -123,7 +137,11 @@ const struct family *
 family_of(struct jval object, const struct hints *hints)
 {
 	const struct family *const *at = families;
+	const struct family *found =
+	    recipes_find(hints->recipes, object, hints, false);
 
+	if (found != NULL)
+		return found;
 	while ((*at)->knows != NULL && !(*at)->knows(object, hints))
 		at++;
 	return *at;
@@ -133,9 +151,15 @@ void
 family_fill(struct event *event, const struct family *family,
     struct jval object, const struct hints *hints, struct arena *arena)
 {
+	if (hints->trace != NULL)
+		hints->trace->event(hints->trace->arg, family, object);
 	event->kind = family->kind;
-	family_take(event, family->takes, object, arena);
-	family_take(event, common_takes, object, arena);
+	if (family->recipe != NULL) {
+		recipe_fill(event, family, object, hints, arena);
+		return;
+	}
+	family_take(event, family->takes, object, hints->trace, arena);
+	family_take(event, common_takes, object, hints->trace, arena);
 	if (family->mend != NULL)
 		family->mend(event, object, hints, arena);
 }

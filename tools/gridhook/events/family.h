@@ -1,9 +1,12 @@
 /*
- * family: how the senders of the world write their pushes, a table each.
+ * family: how the senders of the world write their pushes.
  *
- * A row of a table says: this field of the event is the first of these members
- * that is there. To add a sender: its table, a way to know it, and one line in
- * `families`. The first family that knows the object is taken.
+ * To add a sender, add a file to tools/gridhook/families (recipe.h). The
+ * families here are those that a file cannot say: what carries others, failed
+ * jobs by their many words, texts put together from rows in rows, and what
+ * anybody may write. A row of a table says: this field of the event is the
+ * first of these members that is there. The first family that knows the object
+ * is taken.
  */
 #pragma once
 
@@ -32,7 +35,9 @@ enum field {
 	FIELD_JOB_NEXT,
 	FIELD_SPEAK,
 	FIELD_SILENT,
-	FIELD_MARKDOWN /* set when the member is true or "markdown" */
+	FIELD_MARKDOWN, /* set when the member is true or "markdown" */
+	FIELD_LINE, /* of a recipe: one more line of the text */
+	FIELD_LINES /* the same for each element of a list */
 };
 
 /* "text|message|data.body": the first that is there and not null. */
@@ -49,9 +54,23 @@ struct family {
 	/* What a table cannot say; NULL for most. */
 	void (*mend)(struct event *event, struct jval object,
 	    const struct hints *hints, struct arena *arena);
+	/* It was read from a file, and the recipe says it all. */
+	const struct recipe *recipe;
 };
 
-/* Never NULL: the last one knows everything. */
+/* Tells of what is taken while it is taken. */
+struct trace {
+	void (*event)(
+	    void *arg, const struct family *family, struct jval object);
+	void (*took)(
+	    void *arg, enum field field, const char *path, struct jval value);
+	void *arg;
+};
+
+/*
+ * Never NULL: the last one knows everything. The object stands by itself:
+ * families that make several events of one are passed by.
+ */
 const struct family *family_of(struct jval object, const struct hints *hints);
 
 /* Fills what the table and the mending give. */
@@ -72,6 +91,9 @@ struct span family_text(struct jval value, struct arena *arena);
 
 /* "high", "urgent", "5" of `top`; PRIORITY_UNSET when it is none. */
 enum event_priority family_priority(struct span word);
+
+/* "critical", "warning" of an alert; PRIORITY_UNSET when it is none. */
+enum event_priority family_severity(struct span word);
 
 /* "failed", "success"; STATUS_NONE for what is no such word. */
 enum event_status family_status(struct span word);

@@ -172,70 +172,6 @@ mend_apprise(struct event *event, struct jval object, const struct hints *hints,
 		event->priority = PRIORITY_HIGH;
 }
 
-static const struct take ntfy_takes[] = {
-    {FIELD_TITLE, "title"},
-    {FIELD_TEXT, "message"},
-    {FIELD_PRIORITY_5, "priority"},
-    {FIELD_URL, "click|attach.url|attach|attachment.url"},
-    {FIELD_DEDUPE, "id"},
-    {FIELD_END, NULL},
-};
-
-static bool
-knows_ntfy(struct jval object, const struct hints *hints)
-{
-	(void)hints;
-	return jval_type(jval_member(object, "topic")) == JSTRING &&
-	    (family_has(object, "message") || family_has(object, "title"));
-}
-
-static void
-mend_ntfy(struct event *event, struct jval object, const struct hints *hints,
-    struct arena *arena)
-{
-	struct joined joined;
-
-	(void)hints;
-	if (!family_join_begin(&joined, arena))
-		return;
-	family_join(&joined, "", SPAN("ntfy:"));
-	family_join(&joined, "", family_text_at(object, "topic", arena));
-	event->source = buf_span(&joined.buf);
-}
-
-static const struct take gotify_takes[] = {
-    {FIELD_SOURCE, "source|app|appname"},
-    {FIELD_TITLE, "title"},
-    {FIELD_TEXT, "message"},
-    {FIELD_PRIORITY, "priority"},
-    {FIELD_TIME, "date"},
-    {FIELD_END, NULL},
-};
-
-static bool
-knows_gotify(struct jval object, const struct hints *hints)
-{
-	(void)hints;
-	return family_has(object, "message") &&
-	    (family_has(object, "appid") ||
-		jval_type(jval_member(object, "extras")) == JOBJECT);
-}
-
-static void
-mend_gotify(struct event *event, struct jval object, const struct hints *hints,
-    struct arena *arena)
-{
-	struct jval type =
-	    family_pick(object, "extras.client::display.contentType");
-
-	(void)hints;
-	if (event->source.len == 0)
-		event->source = SPAN("gotify");
-	event->url = family_text_at(
-	    object, "extras.client::notification.click.url", arena);
-	event->markdown = jval_is(type, SPAN("text/markdown"));
-}
-
 static const struct take assistant_takes[] = {
     {FIELD_SOURCE, "source"},
     {FIELD_TITLE, "title"},
@@ -288,22 +224,16 @@ knows_hooks(struct jval object, const struct hints *hints)
 }
 
 const struct family family_slack = {
-    "slack", EVENT_MESSAGE, knows_slack, slack_takes, mend_slack};
+    "slack", EVENT_MESSAGE, knows_slack, slack_takes, mend_slack, NULL};
 
 const struct family family_apprise = {
-    "apprise", EVENT_MESSAGE, knows_apprise, apprise_takes, mend_apprise};
+    "apprise", EVENT_MESSAGE, knows_apprise, apprise_takes, mend_apprise, NULL};
 
 const struct family family_discord = {
-    "discord", EVENT_MESSAGE, knows_discord, discord_takes, mend_discord};
-
-const struct family family_ntfy = {
-    "ntfy", EVENT_MESSAGE, knows_ntfy, ntfy_takes, mend_ntfy};
-
-const struct family family_gotify = {
-    "gotify", EVENT_MESSAGE, knows_gotify, gotify_takes, mend_gotify};
+    "discord", EVENT_MESSAGE, knows_discord, discord_takes, mend_discord, NULL};
 
 const struct family family_home_assistant = {"home-assistant", EVENT_MESSAGE,
-    knows_assistant, assistant_takes, mend_assistant};
+    knows_assistant, assistant_takes, mend_assistant, NULL};
 
 const struct family family_hooks = {
-    "hooks", EVENT_MESSAGE, knows_hooks, hooks_takes, NULL};
+    "hooks", EVENT_MESSAGE, knows_hooks, hooks_takes, NULL, NULL};

@@ -4,7 +4,6 @@
  *	family.c       which family knows an object; those that carry others
  *	family_take.c  from members to fields
  *	family_job.c   jobs, alerts and monitors
- *	family_code.c  forges
  *	family_chat.c  chat and notification services
  */
 #pragma once
@@ -23,7 +22,14 @@ bool family_int(struct jval value, int64_t *out);
 
 /* Fills what the rows say. */
 void family_take(struct event *event, const struct take *takes,
-    struct jval object, struct arena *arena);
+    struct jval object, const struct trace *trace, struct arena *arena);
+
+/* One field from a member that is there. */
+void family_take_value(struct event *event, enum field field, struct jval value,
+    struct arena *arena);
+
+/* One of the texts; what is there already stays. */
+void family_take_text(struct event *event, enum field field, struct span text);
 
 /* A text put together from parts, with `between` before each but the first. */
 struct joined {
@@ -32,7 +38,6 @@ struct joined {
 bool family_join_begin(struct joined *joined, struct arena *arena);
 void family_join(struct joined *joined, const char *between, struct span text);
 
-extern const struct family family_finished_job, family_github, family_gitlab,
-    family_job, family_named_job, family_apprise, family_uptime_kuma,
-    family_slack, family_discord, family_ntfy, family_gotify, family_monitor,
-    family_home_assistant, family_hooks;
+extern const struct family family_finished_job, family_job, family_named_job,
+    family_apprise, family_uptime_kuma, family_slack, family_discord,
+    family_monitor, family_home_assistant, family_hooks;

@@ -415,7 +415,7 @@ mend_alert(struct event *event, struct jval object, const struct hints *hints,
 }
 
 const struct family family_alert = {
-    "alert", EVENT_ALERT, NULL, alert_takes, mend_alert};
+    "alert", EVENT_ALERT, NULL, alert_takes, mend_alert, NULL};
 
 static const struct take kuma_takes[] = {
     {FIELD_TITLE, "monitor.name"},
@@ -483,16 +483,16 @@ mend_monitor(struct event *event, struct jval object, const struct hints *hints,
 }
 
 const struct family family_finished_job = {
-    "finished-job", EVENT_JOB, knows_finished, job_takes, mend_job};
+    "finished-job", EVENT_JOB, knows_finished, job_takes, mend_job, NULL};
 
 const struct family family_job = {
-    "job", EVENT_JOB, knows_job, job_takes, mend_job};
+    "job", EVENT_JOB, knows_job, job_takes, mend_job, NULL};
 
 const struct family family_named_job = {
-    "named-job", EVENT_JOB, knows_named, job_takes, mend_job};
+    "named-job", EVENT_JOB, knows_named, job_takes, mend_job, NULL};
 
 const struct family family_uptime_kuma = {
-    "uptime-kuma", EVENT_ALERT, knows_kuma, kuma_takes, mend_kuma};
+    "uptime-kuma", EVENT_ALERT, knows_kuma, kuma_takes, mend_kuma, NULL};
 
 const struct family family_monitor = {
-    "monitor", EVENT_ALERT, knows_monitor, monitor_takes, mend_monitor};
+    "monitor", EVENT_ALERT, knows_monitor, monitor_takes, mend_monitor, NULL};

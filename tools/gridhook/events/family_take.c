@@ -129,6 +129,23 @@ static const struct word severity_words[] = {
     {"high", PRIORITY_HIGH},
     {"warning", PRIORITY_NORMAL},
     {"info", PRIORITY_LOW},
+    {"none", PRIORITY_LOW},
+    {"fatal", PRIORITY_CRITICAL},
+    {"emergency", PRIORITY_CRITICAL},
+    {"alert", PRIORITY_CRITICAL},
+    {"crit", PRIORITY_CRITICAL},
+    {"err", PRIORITY_HIGH},
+    {"major", PRIORITY_HIGH},
+    {"minor", PRIORITY_NORMAL},
+    {"medium", PRIORITY_NORMAL},
+    {"moderate", PRIORITY_NORMAL},
+    {"warn", PRIORITY_NORMAL},
+    {"notice", PRIORITY_NORMAL},
+    {"low", PRIORITY_LOW},
+    {"information", PRIORITY_LOW},
+    {"informational", PRIORITY_LOW},
+    {"debug", PRIORITY_MIN},
+    {"trace", PRIORITY_MIN},
 };
 
 static const struct word status_words[] = {
@@ -216,6 +233,13 @@ family_priority(struct span word)
 		return priority_of_10(level);
 	return (enum event_priority)word_value(
 	    priority_words, COUNT(priority_words), word);
+}
+
+enum event_priority
+family_severity(struct span word)
+{
+	return (enum event_priority)word_value(
+	    severity_words, COUNT(severity_words), word);
 }
 
 enum event_status
@@ -313,8 +337,8 @@ take_number(struct event *event, enum field field, struct jval value)
 	}
 }
 
-static void
-take_text(struct event *event, enum field field, struct span text)
+void
+family_take_text(struct event *event, enum field field, struct span text)
 {
 	struct span *to = field == FIELD_TITLE ? &event->title
 	    : field == FIELD_TEXT              ? &event->text
@@ -328,10 +352,12 @@ take_text(struct event *event, enum field field, struct span text)
 		*to = text;
 }
 
-static void
-take(struct event *event, enum field field, struct jval value,
+void
+family_take_value(struct event *event, enum field field, struct jval value,
     struct arena *arena)
 {
+	enum event_priority priority;
+
 	switch (field) {
 	case FIELD_SOURCE:
 		if (event->source.len == 0)
@@ -339,13 +365,14 @@ take(struct event *event, enum field field, struct jval value,
 		break;
 	case FIELD_PRIORITY:
 	case FIELD_PRIORITY_5:
-		event->priority =
-		    priority_of(value, field == FIELD_PRIORITY_5, arena);
+		priority = priority_of(value, field == FIELD_PRIORITY_5, arena);
+		if (priority != PRIORITY_UNSET)
+			event->priority = priority;
 		break;
 	case FIELD_SEVERITY:
-		event->priority =
-		    (enum event_priority)word_value(severity_words,
-			COUNT(severity_words), family_text(value, arena));
+		priority = family_severity(family_text(value, arena));
+		if (priority != PRIORITY_UNSET)
+			event->priority = priority;
 		break;
 	case FIELD_STATUS:
 		event->status = family_status(family_text(value, arena));
@@ -375,20 +402,40 @@ take(struct event *event, enum field field, struct jval value,
 		    jval_is(value, SPAN("markdown"));
 		break;
 	default:
-		take_text(event, field, family_text(value, arena));
+		family_take_text(event, field, family_text(value, arena));
+	}
+}
+
+static void
+tell(const struct trace *trace, const struct take *take, struct jval object)
+{
+	struct span rest = span_of(take->members), path;
+	struct jval value;
+	char text[128];
+
+	while (span_cut(&path, &rest, '|')) {
+		value = pick_path(object, path);
+		if (jval_is_absent(value) || jval_is(value, SPAN("")))
+			continue;
+		if (span_copy(text, sizeof(text), path))
+			trace->took(trace->arg, take->field, text, value);
+		return;
 	}
 }
 
 void
 family_take(struct event *event, const struct take *takes, struct jval object,
-    struct arena *arena)
+    const struct trace *trace, struct arena *arena)
 {
 	struct jval value;
 
 	for (; takes->field != FIELD_END; takes++) {
 		value = family_pick(object, takes->members);
-		if (!jval_is_absent(value))
-			take(event, takes->field, value, arena);
+		if (jval_is_absent(value))
+			continue;
+		family_take_value(event, takes->field, value, arena);
+		if (trace != NULL)
+			tell(trace, takes, object);
 	}
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/jsonr.h"
 #include "tools/gridhook/events/family.h"
+#include "tools/gridhook/events/recipe.h"
 
 #define GENERIC_TEXT_MAX 2000
 #define KEPT_DEPTH 32
@@ -51,9 +52,10 @@ keep_data(struct jval object, struct arena *arena)
 
 /* Fields that the envelope gives to those of its elements that lack them. */
 static void
-inherit(struct event *event, struct jval parent, struct arena *arena)
+inherit(struct event *event, struct jval parent, const struct hints *hints,
+    struct arena *arena)
 {
-	const struct hints none = {.source = SPAN("")};
+	const struct hints none = {.recipes = hints->recipes, .arena = arena};
 	struct event from = {.source = SPAN("")};
 
 	if (jval_is_absent(parent))
@@ -160,7 +162,7 @@ add_object(struct push *push, struct jval object, const struct family *family)
 	if (family == NULL)
 		family = family_of(object, push->hints);
 	family_fill(event, family, object, push->hints, push->arena);
-	inherit(event, push->parent, push->arena);
+	inherit(event, push->parent, push->hints, push->arena);
 	if (event->text.len == 0 && event->title.len == 0 &&
 	    jval_count(object) > 0) {
 		event->text = family_text(object, push->arena);
@@ -182,7 +184,7 @@ add_plain(struct push *push, struct jval value)
 	if (event == NULL)
 		return;
 	event->text = family_text(value, push->arena);
-	inherit(event, push->parent, push->arena);
+	inherit(event, push->parent, push->hints, push->arena);
 	end(event, push, "plain");
 }
 
@@ -228,13 +230,37 @@ envelope(struct jval object)
 	return (struct jval){object.doc, NULL};
 }
 
+/* A family of a file says by itself what becomes an event. */
+static void
+split_known(struct push *push, struct jval object, const struct family *family)
+{
+	struct jval list = recipe_list(family, object);
+	struct hints within = *push->hints;
+	const struct hints *hints = push->hints;
+
+	if (jval_is_absent(list)) {
+		add_object(push, object, family);
+		return;
+	}
+	within.top = object;
+	push->hints = &within;
+	add_elements(push, list, family);
+	push->hints = hints;
+}
+
 static void
 split_object(struct push *push, struct jval object)
 {
+	const struct family *known =
+	    recipes_find(push->hints->recipes, object, push->hints, true);
 	struct jval list = envelope(object);
 	struct hints grouped = *push->hints;
 	const struct hints *hints = push->hints;
 
+	if (known != NULL) {
+		split_known(push, object, known);
+		return;
+	}
 	if (!jval_is_absent(list)) {
 		push->parent = object;
 		add_elements(push, list, NULL);
@@ -289,9 +315,14 @@ enum err
 normalise(struct events *out, struct jval root, const struct hints *hints,
     struct arena *arena)
 {
-	struct push push = {
-	    .out = out, .hints = hints, .arena = arena, .parent = {NULL, NULL}};
+	struct hints whole = *hints;
+	struct push push = {.out = out,
+	    .hints = &whole,
+	    .arena = arena,
+	    .parent = {NULL, NULL}};
 
+	whole.top = (struct jval){NULL, NULL};
+	whole.arena = arena;
 	*out = (struct events){.count = 0};
 	out->list = arena_array(arena, NORMALISE_MAX, sizeof(*out->list));
 	if (out->list == NULL)

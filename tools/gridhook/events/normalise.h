@@ -1,9 +1,10 @@
 /*
  * normalise: a push's JSON becomes events. Which members of which sender mean
- * what stands in family.c, a table each.
+ * what stands in tools/gridhook/families, a file each, and in family.c.
  *
  * Splitting (the first that fits, one level deep, order kept):
  *
+ *	a family of a file       as it says
  *	[...]                    each element
  *	{"events":[...]}         each element, which inherits what it lacks;
  *	                         "messages" and "notifications" the same when
@@ -22,13 +23,25 @@
 
 #define NORMALISE_MAX 256 /* events of one push */
 
+struct recipes;
+struct trace;
+
 /* What the request says besides its body. */
 struct hints {
-	struct span github_event, github_delivery; /* headers */
-	struct span gitlab_event;
 	struct span suffix; /* of the path, behind the push path */
 	/* From the query; they fill what the body leaves open. */
 	struct span source, title, priority, speak;
+
+	/* Families of files, and what they may ask of the request. */
+	const struct recipes *recipes; /* NULL: none */
+	struct span (*header)(void *arg, const char *name); /* lower case */
+	void *header_arg;
+
+	const struct trace *trace; /* NULL, or told of what is taken */
+
+	/* Set by normalise(). */
+	struct jval top; /* the object that the event is a part of */
+	struct arena *arena;
 };
 
 struct events {

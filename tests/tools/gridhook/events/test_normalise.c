@@ -4,20 +4,39 @@
  */
 #include "tools/gridhook/events/normalise.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tests/support/run.h"
 #include "tools/gridhook/events/push.h"
+#include "tools/gridhook/events/recipe.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct arena *arena;
 static struct jscan doc, record;
 static struct buf text;
+static struct recipes *recipes;
+
+/* The package's families, all of which must be fine. */
+static void
+read_families(void)
+{
+	const char *top = getenv("abs_top_srcdir");
+	char folder[4096];
+
+	recipes = recipes_new();
+	ck_assert_ptr_nonnull(recipes);
+	snprintf(folder, sizeof(folder), "%s/tools/gridhook/families",
+	    top == NULL ? "." : top);
+	ck_assert(recipes_add_folder(recipes, folder));
+	ck_assert_uint_gt(recipes_count(recipes), 0);
+}
 
 static void
 set_up(void)
 {
+	read_families();
 	arena = arena_new(64 << 20);
 	buf_init(&text, 1 << 20);
 	ck_assert_ptr_nonnull(arena);
@@ -30,16 +49,19 @@ tear_down(void)
 	jscan_fini(&record);
 	buf_fini(&text);
 	arena_free(arena);
+	recipes_free(recipes);
 }
 
 static struct events
 take(const char *json, const struct hints *hints)
 {
+	struct hints with = *hints;
 	struct events events;
 
+	with.recipes = recipes;
 	ck_assert_int_eq(jscan_parse(&doc, span_of(json), 2048, NULL), ERR_OK);
 	ck_assert_int_eq(
-	    normalise(&events, jscan_root(&doc), hints, arena), ERR_OK);
+	    normalise(&events, jscan_root(&doc), &with, arena), ERR_OK);
 	return events;
 }
 

@@ -1,0 +1,641 @@
+/*
+ * What a family's file says of a push: whether it is one of theirs, and what
+ * each field comes from. Nothing is read as JSON text: a member that is an
+ * object has no text here, and a list has that of its elements.
+ */
+#include "tools/gridhook/events/recipe_inner.h"
+
+#include "common/num.h"
+
+#define LIST_MAX 16 /* elements of a list that become text */
+
+/* What the paths of a rule begin at. */
+struct scene {
+	const struct recipe *recipe;
+	struct jval object;
+	const struct hints *hints;
+	struct arena *arena;
+};
+
+/* A member, or a text of the request. */
+struct found {
+	struct jval value;
+	struct span text;
+	bool is_text;
+};
+
+/* --- paths ---------------------------------------------------------------- */
+
+static struct jval
+element(struct jval array, int index)
+{
+	struct jwalk walk = jwalk_begin(array);
+	struct jval name, value;
+
+	while (jwalk_next(&walk, &name, &value)) {
+		if (index-- == 0)
+			return value;
+	}
+	return (struct jval){array.doc, NULL};
+}
+
+static struct jval
+go(struct jval from, const struct what *what)
+{
+	const struct hop *hop = what->hops;
+	unsigned i;
+
+	for (i = 0; i < what->count && !jval_is_absent(from); i++, hop++) {
+		if (jval_type(from) == JARRAY)
+			from = element(from, hop->all ? 0 : hop->index);
+		else
+			from = jval_member(from, hop->name);
+	}
+	return from;
+}
+
+/* null, "", [] and {} say nothing. */
+static bool
+says_something(struct jval value)
+{
+	switch (jval_type(value)) {
+	case JABSENT:
+	case JNULL:
+		return false;
+	case JSTRING:
+		return jval_raw(value).len > 2;
+	case JARRAY:
+	case JOBJECT:
+		return jval_count(value) > 0;
+	default:
+		return true;
+	}
+}
+
+static struct span
+header(const struct hints *hints, const char *name)
+{
+	if (hints->header == NULL)
+		return SPAN("");
+	return hints->header(hints->header_arg, name);
+}
+
+/* The first alternative that is there; `which` is for those who explain. */
+static bool
+find(struct found *out, const struct what **which, const struct what *what,
+    const struct scene *scene)
+{
+	const struct hints *hints = scene->hints;
+	bool in_part = what->kind == WHAT_TOP && !jval_is_absent(hints->top);
+
+	*which = what;
+	*out = (struct found){.value = {scene->object.doc, NULL}};
+	switch (what->kind) {
+	case WHAT_HEADER:
+	case WHAT_ADDRESS:
+		out->is_text = true;
+		out->text = what->kind == WHAT_HEADER
+		    ? header(hints, what->header)
+		    : hints->suffix;
+		if (out->text.len > 0)
+			return true;
+		break;
+	default:
+		out->value = go(in_part ? hints->top : scene->object, what);
+		if (says_something(out->value))
+			return true;
+	}
+	return false;
+}
+
+static bool
+find_any(struct found *out, const struct what **which, const struct what *what,
+    const struct scene *scene)
+{
+	for (; what != NULL; what = what->other) {
+		if (find(out, which, what, scene))
+			return true;
+	}
+	return false;
+}
+
+/* The texts of a list, "a, b". */
+static struct span
+text_of_list(struct jval list, struct arena *arena)
+{
+	struct jwalk walk = jwalk_begin(list);
+	size_t room = jval_raw(list).len * 3;
+	struct jval name, each;
+	unsigned count = 0;
+	struct buf buf;
+
+	buf = (struct buf){
+	    .data = arena_alloc(arena, room), .cap = room, .max = room};
+	if (buf.data == NULL)
+		return SPAN("");
+	while (count < LIST_MAX && jwalk_next(&walk, &name, &each)) {
+		if (jval_type(each) == JARRAY || jval_type(each) == JOBJECT ||
+		    !says_something(each))
+			continue;
+		if (count++ > 0)
+			buf_add_text(&buf, ", ");
+		buf_add_span(&buf, family_text(each, arena));
+	}
+	return buf.err == ERR_OK ? buf_span(&buf) : SPAN("");
+}
+
+static struct span
+text_of(const struct found *found, struct arena *arena)
+{
+	if (found->is_text)
+		return found->text;
+	if (jval_type(found->value) == JOBJECT)
+		return SPAN("");
+	if (jval_type(found->value) == JARRAY)
+		return text_of_list(found->value, arena);
+	return family_text(found->value, arena);
+}
+
+static struct span
+text_at(const struct what *what, struct jval *value, const char **path,
+    const struct scene *scene)
+{
+	const struct what *which;
+	struct found found;
+	struct span text;
+
+	for (; what != NULL; what = what->other) {
+		if (!find(&found, &which, what, scene))
+			continue;
+		text = text_of(&found, scene->arena);
+		*value = found.value;
+		*path = which->text;
+		if (text.len > 0)
+			return text;
+	}
+	return SPAN("");
+}
+
+/* --- templates ------------------------------------------------------------ */
+
+static void
+tell(const struct scene *scene, enum field field, const char *path,
+    struct jval value)
+{
+	const struct trace *trace = scene->hints->trace;
+
+	if (trace != NULL)
+		trace->took(trace->arg, field, path, value);
+}
+
+/* False where a member outside of brackets is missing. */
+static bool
+fill_parts(struct span *texts, struct jval *values, const char **paths,
+    const struct template *template, const struct scene *scene)
+{
+	bool inside = false, dropped = false;
+	unsigned i, opened = 0, j;
+
+	for (i = 0; i < template->count; i++) {
+		const struct part *part = &template->parts[i];
+
+		texts[i] = part->text;
+		paths[i] = NULL;
+		if (part->kind == PART_OPEN) {
+			inside = true;
+			dropped = false;
+			opened = i;
+		}
+		if (part->kind == PART_CLOSE)
+			inside = false;
+		if (part->kind == PART_WHAT) {
+			texts[i] =
+			    text_at(part->what, &values[i], &paths[i], scene);
+			if (texts[i].len == 0 && !inside)
+				return false;
+			dropped |= texts[i].len == 0;
+		}
+		if (part->kind != PART_CLOSE || !dropped)
+			continue;
+		for (j = opened; j < i; j++) {
+			texts[j] = SPAN("");
+			paths[j] = NULL;
+		}
+		dropped = false;
+	}
+	return true;
+}
+
+/* Empty where a member is missing. */
+static struct span
+make(const struct template *template, enum field field,
+    const struct scene *scene)
+{
+	struct span texts[RECIPE_PARTS_MAX];
+	struct jval values[RECIPE_PARTS_MAX];
+	const char *paths[RECIPE_PARTS_MAX];
+	size_t room = 0, len = 0;
+	char *to;
+	unsigned i;
+
+	if (!fill_parts(texts, values, paths, template, scene))
+		return SPAN("");
+	for (i = 0; i < template->count; i++) {
+		room += texts[i].len;
+		if (paths[i] != NULL)
+			tell(scene, field, paths[i], values[i]);
+	}
+	if (template->count == 1)
+		return texts[0];
+	to = arena_alloc(scene->arena, room + 1);
+	if (to == NULL)
+		return SPAN("");
+	for (i = 0; i < template->count; i++) {
+		if (texts[i].len > 0)
+			memcpy(to + len, texts[i].ptr, texts[i].len);
+		len += texts[i].len;
+	}
+	return span_make(to, len);
+}
+
+/* --- conditions ----------------------------------------------------------- */
+
+static bool
+has_inside(struct span text, struct span word)
+{
+	size_t i;
+
+	for (i = 0; i + word.len <= text.len; i++) {
+		if (span_eq_nocase(span_sub(text, i, word.len), word))
+			return true;
+	}
+	return false;
+}
+
+/* ASCII case ignored. */
+static bool
+word_fits(enum test test, struct span text, struct span word)
+{
+	switch (test) {
+	case TEST_STARTS:
+		return word.len <= text.len &&
+		    span_eq_nocase(span_sub(text, 0, word.len), word);
+	case TEST_ENDS:
+		return word.len <= text.len &&
+		    span_eq_nocase(span_from(text, text.len - word.len), word);
+	case TEST_CONTAINS:
+		return has_inside(text, word);
+	default:
+		return span_eq_nocase(text, word);
+	}
+}
+
+static bool
+one_word_fits(const struct condition *condition, struct span text)
+{
+	const struct words *word;
+
+	for (word = condition->words; word != NULL; word = word->next) {
+		if (word_fits(condition->test, text, word->word))
+			return true;
+	}
+	return false;
+}
+
+static bool
+holds(const struct condition *condition, const struct scene *scene)
+{
+	const struct what *which;
+	struct found found;
+	bool there = find_any(&found, &which, condition->what, scene);
+	enum jtype type = jval_type(found.value);
+
+	switch (condition->test) {
+	case TEST_PRESENT:
+		return there;
+	case TEST_ABSENT:
+		return !there;
+	case TEST_STRING:
+		return there && (found.is_text || type == JSTRING);
+	case TEST_NUMBER:
+		return type == JNUMBER;
+	case TEST_BOOLEAN:
+		return type == JTRUE || type == JFALSE;
+	case TEST_LIST:
+		return there && type == JARRAY;
+	case TEST_OBJECT:
+		return there && type == JOBJECT;
+	case TEST_UNEQUAL:
+		return !there ||
+		    !one_word_fits(condition, text_of(&found, scene->arena));
+	default:
+		return there &&
+		    one_word_fits(condition, text_of(&found, scene->arena));
+	}
+}
+
+static bool
+all_hold(const struct condition *condition, const struct scene *scene)
+{
+	for (; condition != NULL; condition = condition->next) {
+		if (!holds(condition, scene))
+			return false;
+	}
+	return true;
+}
+
+/* --- which family --------------------------------------------------------- */
+
+/* A bit for each member; all of them where a name is escaped. */
+static uint64_t
+members_of(struct jval object)
+{
+	struct jwalk walk = jwalk_begin(object);
+	struct jval name, value;
+	uint64_t members = 0;
+	struct span raw;
+
+	while (jwalk_next(&walk, &name, &value)) {
+		raw = jval_raw(name);
+		if (name.node->escaped)
+			return UINT64_MAX;
+		members |= recipe_bit(span_sub(raw, 1, raw.len - 2));
+	}
+	return members;
+}
+
+const struct family *
+recipes_find(const struct recipes *recipes, struct jval object,
+    const struct hints *hints, bool whole)
+{
+	struct scene scene = {
+	    .object = object, .hints = hints, .arena = hints->arena};
+	const struct recipe *recipe;
+	const struct match *match;
+	uint64_t members;
+
+	if (recipes == NULL || jval_type(object) != JOBJECT)
+		return NULL;
+	members = members_of(object);
+	for (recipe = recipes->first; recipe != NULL; recipe = recipe->next) {
+		if (recipe->each != NULL && !whole)
+			continue;
+		for (match = recipe->matches; match != NULL;
+		     match = match->next) {
+			if ((match->members & ~members) == 0 &&
+			    all_hold(match->all, &scene))
+				return &recipe->family;
+		}
+	}
+	return NULL;
+}
+
+struct jval
+recipe_list(const struct family *family, struct jval object)
+{
+	const struct recipe *recipe = family->recipe;
+	const struct what *what;
+	struct jval list;
+
+	for (what = recipe == NULL ? NULL : recipe->each; what != NULL;
+	     what = what->other) {
+		list = go(object, what);
+		if (jval_type(list) == JARRAY && jval_count(list) > 0)
+			return list;
+	}
+	return (struct jval){object.doc, NULL};
+}
+
+const char *
+recipe_file(const struct family *family)
+{
+	return family->recipe == NULL ? NULL : family->recipe->file;
+}
+
+/* --- fields --------------------------------------------------------------- */
+
+static int
+meaning_of(
+    const struct scene *scene, enum field field, struct span text, bool *known)
+{
+	const struct meaning *meaning = scene->recipe->meanings;
+
+	for (; meaning != NULL; meaning = meaning->next) {
+		if (meaning->field == field &&
+		    span_eq_nocase(meaning->word, text)) {
+			*known = true;
+			return meaning->value;
+		}
+	}
+	*known = false;
+	return 0;
+}
+
+/* Whether the word said something. */
+static bool
+take_level(struct event *event, enum field field, struct span text,
+    const struct scene *scene)
+{
+	bool known;
+	int64_t level;
+	int value = meaning_of(scene, FIELD_PRIORITY, text, &known);
+
+	if (!known && field == FIELD_SEVERITY)
+		value = family_severity(text);
+	else if (!known && field == FIELD_PRIORITY_5 &&
+	    num_int(&level, text, 1, 5))
+		value = (int)level;
+	else if (!known)
+		value = family_priority(text);
+	if (value != PRIORITY_UNSET)
+		event->priority = (enum event_priority)value;
+	return known || value != PRIORITY_UNSET;
+}
+
+static bool
+take_status(struct event *event, struct span text, const struct scene *scene)
+{
+	bool known;
+	int value = meaning_of(scene, FIELD_STATUS, text, &known);
+
+	if (!known)
+		value = family_status(text);
+	event->status = (enum event_status)value;
+	return known || value != STATUS_NONE;
+}
+
+/* Those that are more than a text. */
+static bool
+take_value(
+    struct event *event, const struct rule *rule, const struct scene *scene)
+{
+	const struct what *which;
+	struct found found;
+
+	if (!find_any(&found, &which, rule->value.parts[0].what, scene) ||
+	    found.is_text)
+		return false;
+	tell(scene, rule->field, which->text, found.value);
+	family_take_value(event, rule->field, found.value, scene->arena);
+	return rule->field != FIELD_TIME || event->has_time;
+}
+
+static bool
+take_rule(
+    struct event *event, const struct rule *rule, const struct scene *scene)
+{
+	struct span text;
+
+	switch (rule->field) {
+	case FIELD_TIME:
+	case FIELD_TAGS:
+	case FIELD_SPEAK:
+	case FIELD_SILENT:
+	case FIELD_JOB_EXIT:
+	case FIELD_JOB_DURATION:
+	case FIELD_JOB_NEXT:
+		return take_value(event, rule, scene);
+	default:
+		break;
+	}
+	text = make(&rule->value, rule->field, scene);
+	if (text.len == 0)
+		return false;
+	switch (rule->field) {
+	case FIELD_STATUS:
+		return take_status(event, text, scene);
+	case FIELD_PRIORITY:
+	case FIELD_PRIORITY_5:
+	case FIELD_SEVERITY:
+		return take_level(event, rule->field, text, scene);
+	case FIELD_SOURCE:
+		event->source = text;
+		return true;
+	case FIELD_MARKDOWN:
+		event->markdown = span_eq(text, SPAN("markdown")) ||
+		    span_eq(text, SPAN("text/markdown")) ||
+		    span_eq(text, SPAN("true"));
+		return true;
+	default:
+		family_take_text(event, rule->field, text);
+		return true;
+	}
+}
+
+/* --- lines ---------------------------------------------------------------- */
+
+static void
+add_line(
+    struct joined *joined, const struct rule *rule, const struct scene *scene)
+{
+	family_join(joined, "\n", make(&rule->value, FIELD_TEXT, scene));
+}
+
+/* Of every element at the end of the path; as deep as the path is long. */
+static void
+add_lines(struct joined *joined, const struct rule *rule, unsigned at,
+    struct jval value, const struct scene *scene)
+{
+	const struct hop *hop = &rule->list->hops[at];
+	struct scene inner = *scene;
+	struct jwalk walk;
+	struct jval name, each;
+
+	if (at < rule->list->count && !hop->all) {
+		value = jval_type(value) == JARRAY
+		    ? element(value, hop->index)
+		    : jval_member(value, hop->name);
+		if (!jval_is_absent(value))
+			add_lines(joined, rule, at + 1, value, scene);
+		return;
+	}
+	if (jval_type(value) != JARRAY) {
+		inner.object = value;
+		if (at == rule->list->count && jval_type(value) == JOBJECT &&
+		    all_hold(rule->when, &inner))
+			add_line(joined, rule, &inner);
+		return;
+	}
+	walk = jwalk_begin(value);
+	while (jwalk_next(&walk, &name, &each)) {
+		inner.object = each;
+		if (at < rule->list->count)
+			add_lines(joined, rule, at + 1, each, scene);
+		else if (all_hold(rule->when, &inner))
+			add_line(joined, rule, &inner);
+	}
+}
+
+/* The text, and the lines that follow it. */
+static void
+take_lines(struct event *event, const struct scene *scene)
+{
+	const struct rule *rule = scene->recipe->rules;
+	struct joined joined;
+
+	while (rule != NULL && rule->field != FIELD_LINE &&
+	    rule->field != FIELD_LINES)
+		rule = rule->next;
+	if (rule == NULL || !family_join_begin(&joined, scene->arena))
+		return;
+	family_join(&joined, "", event->text);
+	for (; rule != NULL; rule = rule->next) {
+		if (rule->field == FIELD_LINES)
+			add_lines(&joined, rule, 0, scene->object, scene);
+		else if (rule->field == FIELD_LINE &&
+		    all_hold(rule->when, scene))
+			add_line(&joined, rule, scene);
+	}
+	event->text = buf_span(&joined.buf);
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+/* What is written of a job counts for one, and for one that failed. */
+static void
+judge(
+    struct event *event, const struct recipe *recipe, const struct hints *hints)
+{
+	bool named = event->job_name.len > 0 || event->job_id.len > 0;
+
+	if (recipe->family.kind == EVENT_JOB ||
+	    (named && event->status == STATUS_ERROR))
+		event->is_job = true;
+	if (event->is_job && event->status == STATUS_ERROR)
+		family_fail_job(event);
+	if ((event->status == STATUS_ERROR &&
+		event->priority < PRIORITY_HIGH) ||
+	    (event->status == STATUS_FIRING &&
+		event->priority == PRIORITY_UNSET))
+		event->priority = PRIORITY_HIGH;
+	if (event->source.len == 0 && hints->source.len == 0 &&
+	    hints->suffix.len == 0)
+		event->source = span_of(recipe->family.name);
+}
+
+void
+recipe_fill(struct event *event, const struct family *family,
+    struct jval object, const struct hints *hints, struct arena *arena)
+{
+	const struct scene scene = {.recipe = family->recipe,
+	    .object = object,
+	    .hints = hints,
+	    .arena = arena};
+	const struct rule *rule;
+	uint64_t done = 0, bit;
+
+	for (rule = scene.recipe->rules; rule != NULL; rule = rule->next) {
+		bit = (uint64_t)1 << rule->field;
+		/* However a level is written, it is one. */
+		if (rule->field == FIELD_SEVERITY ||
+		    rule->field == FIELD_PRIORITY_5)
+			bit = (uint64_t)1 << FIELD_PRIORITY;
+		if (rule->field == FIELD_LINE || rule->field == FIELD_LINES ||
+		    (done & bit) != 0 || !all_hold(rule->when, &scene))
+			continue;
+		if (take_rule(event, rule, &scene))
+			done |= bit;
+	}
+	take_lines(event, &scene);
+	judge(event, family->recipe, hints);
+}
