@@ -1,8 +1,8 @@
 /*
- * A transaction keeps a cursor for each table that it has used: keys that come
- * in order, or near one another, are then found on the page where the last
- * one was, without a way down from the root. LMDB moves them along with what
- * is put through them; after anything is removed they are opened anew.
+ * A transaction keeps a cursor for each table that it has used: a key close to
+ * the last one is then found on the same page, without a descent from the root.
+ * LMDB keeps cursors valid while pairs are put through them; after a removal
+ * they are renewed.
  */
 #include "common/kv/kv.h"
 
@@ -30,14 +30,14 @@ struct kv_txn {
 	unsigned stale; /* a bit for each table whose cursor is to be renewed */
 	bool writer;
 	bool resting;
-	unsigned walks; /* that are not ended yet */
+	unsigned walks; /* walks that have not ended yet */
 	enum err err; /* a write failed: nothing of it may be stored */
 };
 
 struct kv_walk {
 	struct kv_txn *txn;
 	MDB_cursor *cursor;
-	int first; /* what finding the first pair gave */
+	int first; /* result of the look-up of the first pair */
 	enum err beside; /* of the pairs before it and behind its end */
 	bool begun;
 	unsigned table;
@@ -86,8 +86,8 @@ fold_code(int code)
 }
 
 /*
- * LMDB calls a write that came out short EIO. When the disk, or what the
- * process may write to it, is used up, that was the reason.
+ * LMDB reports a short write as EIO. If the disk, or the process's file size
+ * limit, is used up, report that reason instead.
  */
 static bool
 is_out_of_space(const char *path)
@@ -105,7 +105,10 @@ is_out_of_space(const char *path)
 	    disk.f_bavail * disk.f_frsize < 16 * page;
 }
 
-/* Folds the code, and logs what is neither success nor an answer. */
+/*
+ * Maps LMDB's code, and logs it unless it is success or an answer (not found,
+ * exists).
+ */
 enum err
 kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
 {
@@ -142,11 +145,14 @@ txn_begin(struct kv_txn **out, struct kv *kv, bool writer)
 		return ERR_NO_MEMORY;
 	txn->kv = kv;
 	txn->writer = writer;
-	/* LMDB would say that we may not; but it is the disk. */
+	/*
+	 * LMDB would report a lack of permission; the reason is the read-only
+	 * disk.
+	 */
 	code = writer && kv->read_only && kv->mode != KV_FROZEN
 	    ? EROFS
 	    : mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
-	/* The slots of processes that were killed are still taken. */
+	/* Killed processes still hold their slots: free them and try again. */
 	if (code == MDB_READERS_FULL && kv_reap_readers(kv) > 0)
 		code = mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
 	if (code != 0) {
@@ -343,9 +349,9 @@ compare_at(
 }
 
 /*
- * A reader who does not find a key looks whether the records on both sides of
- * its place are as they were written: the one that is looked for may be one of
- * them, with another key. A writer mends what it finds by writing it anew.
+ * When a reader does not find a key, it verifies the records on both sides of
+ * the key's place: one of them may be the missing record, with a damaged key. A
+ * writer need not: it repairs a record by writing it anew.
  */
 static enum err
 find(MDB_val *found, struct kv_txn *txn, unsigned table, struct span key)
@@ -404,13 +410,13 @@ put(struct kv_txn *txn, unsigned table, struct span key, MDB_val *value,
 	code = cursor_of(&cursor, txn, table);
 	if (code == 0)
 		code = mdb_cursor_put(cursor, &name, value, flags);
-	/* Out of order is an answer, and the transaction is as it was. */
+	/* A key out of order is an answer: the transaction stays usable. */
 	if (code != MDB_SUCCESS && code != MDB_KEYEXIST && txn->err == ERR_OK)
 		return txn->err = kv_failed(txn->kv, "writing", code);
 	return txn->err != ERR_OK ? txn->err : fold_code(code);
 }
 
-/* With its sum behind it, when sums are kept. */
+/* Puts the value, followed by its checksum where sums are kept. */
 static enum err
 put_value(struct kv_txn *txn, unsigned table, struct span key,
     struct span value, unsigned flags)
@@ -423,7 +429,10 @@ put_value(struct kv_txn *txn, unsigned table, struct span key,
 		return err;
 	if (txn->kv->sum == NULL)
 		return put(txn, table, key, &val, flags);
-	/* First: what is lent from the same page may move when it is put. */
+	/*
+	 * Compute the sum first: `value` may be borrowed from a page that the
+	 * put moves.
+	 */
 	sum = kv_sum_of(txn->kv, key, value);
 	val.mv_size += KV_SUM_BYTES;
 	err = put(txn, table, key, &val, flags | MDB_RESERVE);
@@ -455,7 +464,7 @@ kv_reserve(struct kv_txn *txn, unsigned table, struct span key, size_t len,
 	MDB_val val = {len, NULL};
 	enum err err = refuse_pair(txn, key, len);
 
-	assert(txn->kv->sum == NULL); /* of what is not there yet */
+	assert(txn->kv->sum == NULL); /* the value does not exist yet */
 	if (err == ERR_OK)
 		err = put(txn, table, key, &val, MDB_RESERVE);
 
@@ -518,7 +527,10 @@ walk_seek(struct kv_walk *walk, struct span prefix, struct span from)
 	if (start.len <= KV_KEY_MAX)
 		return mdb_cursor_get(
 		    walk->cursor, &key, &value, MDB_SET_RANGE);
-	/* No key is as long: the first one after what would fit of it. */
+	/*
+	 * No key is this long: start at the first key after its longest
+	 * possible prefix.
+	 */
 	key.mv_size = KV_KEY_MAX;
 	if (mdb_cursor_get(walk->cursor, &key, &value, MDB_SET_KEY) == 0)
 		return mdb_cursor_get(walk->cursor, &key, &value, MDB_NEXT);
@@ -604,7 +616,7 @@ kv_walk_next(struct kv_walk *walk, struct span *key, struct span *value)
 		code = MDB_NOTFOUND;
 		look_behind(walk, span_of_val(k), span_of_val(v));
 	}
-	walk->first = code; /* the end is the end when asked again */
+	walk->first = code; /* asked again, the walk is still at its end */
 	if (code == MDB_NOTFOUND && walk->beside != ERR_OK)
 		return take_beside(walk);
 	if (code != 0)
@@ -652,7 +664,7 @@ kv_used_bytes(struct kv *kv)
 
 	if (code == 0)
 		code = mdb_env_stat(kv->env, &stat);
-	assert(code == 0); /* they only fail without an environment */
+	assert(code == 0); /* fails only without an environment */
 	return (info.me_last_pgno + 1) * stat.ms_psize;
 }
 
@@ -662,7 +674,7 @@ copy_to(struct kv *kv, int fd)
 {
 	struct stat st;
 	int code = mdb_env_copyfd(kv->env, fd);
-	/* Of now, not of the copy: too long does no harm. */
+	/* The present size, not the copy's: a file too long does no harm. */
 	off_t used = (off_t)kv_used_bytes(kv);
 
 	if (code != 0)
@@ -688,7 +700,7 @@ kv_copy(struct kv *kv, const char *path)
 		code = errno;
 	if (code == 0)
 		return fs_sync_folder(path);
-	/* First: how much it took tells why it failed. */
+	/* Read the size first: it tells why the copy failed. */
 	err = kv_failed_at(kv, path, "copying", code);
 	unlink(path);
 	return err;
@@ -705,7 +717,10 @@ kv_reap_readers(struct kv *kv)
 	return dead;
 }
 
-/* The map is gone by now; its dirty pages are the file's, so fsync has them. */
+/*
+ * The map is closed by now; its dirty pages belong to the file, so fsync writes
+ * them.
+ */
 static enum err
 cut_and_sync(const char *path, size_t used)
 {
@@ -733,7 +748,7 @@ kv_finish(struct kv *kv, const char *path, enum err err)
 	kv_close(kv);
 	if (err == ERR_OK)
 		err = cut_and_sync(path, used);
-	/* One that was there before is somebody else's. */
+	/* An existing file is not ours to remove. */
 	if (err != ERR_OK && (built || err != ERR_EXISTS))
 		(void)fs_unlink(path);
 	return err;

@@ -1,6 +1,4 @@
-/*
- * kv_env: what kv*.c share. Nobody else includes it.
- */
+/* kv_env: internals shared by kv*.c. No other file includes it. */
 #pragma once
 
 #include <stdatomic.h>
@@ -21,9 +19,9 @@ struct kv {
 	bool read_only;
 	atomic_bool told_panic;
 	uint32_t (*sum)(uint32_t sum, const void *bytes, size_t len);
-	atomic_uint told_sum; /* of the last record told to be damaged */
+	atomic_uint told_sum; /* of the last damaged record logged */
 
-	/* In the list of open environments. */
+	/* Links in the list of open environments. */
 	struct kv *next;
 	unsigned users;
 	pid_t pid;
@@ -36,15 +34,15 @@ struct kv {
 };
 
 /*
- * A look at a watched file, around each beginning of a transaction: first
- * whether it may be touched at all, then, with the view's last commit, whether
- * it is to be verified, which is done at once. Both are ERR_DAMAGED for one that
- * is not sound, and told in the log. After a good begin there is always an end,
- * with KV_NO_COMMIT when the transaction did not come about.
+ * Checks a watched file around the beginning of each transaction: first whether
+ * its pages may be touched at all, then, with the view's last commit, whether a
+ * verification is due, which runs at once. Both return ERR_DAMAGED for a
+ * damaged file, and log it. Every successful begin needs its end, with
+ * KV_NO_COMMIT if the transaction failed to begin.
  */
 #define KV_NO_COMMIT UINT64_MAX
 struct kv_look {
-	struct kv *kv; /* NULL: this is no time to look */
+	struct kv *kv; /* NULL: no check is due */
 	struct fs_stamp stamp;
 	int64_t now_ns;
 };
@@ -55,30 +53,30 @@ void kv_unwatch(struct kv *kv);
 /* LMDB's own descriptor of the file. */
 enum err kv_file(int *fd, struct kv *kv);
 
-/* Of the newest meta page, whether it is sound or not. */
+/* The transaction of the newest meta page, damaged or not. */
 uint64_t kv_last_commit(struct kv *kv);
 
-/* kv_read() without a look. */
+/* kv_read() without checking the watched file. */
 enum err kv_read_unwatched(struct kv_txn **out, struct kv *kv);
 
 #define KV_SUM_BYTES sizeof(uint32_t)
 
-/* The sum of a pair, as it is stored; only where sums are kept. */
+/* Computes the stored checksum of a pair; only where sums are kept. */
 uint32_t kv_sum_of(const struct kv *kv, struct span key, struct span value);
 
 /*
- * Takes the sum off the end of what is stored, and compares. ERR_DAMAGED is
- * told, and *value is empty then. Without sums *value is as it was.
+ * Cuts the checksum off the end of a stored value, and compares it. ERR_DAMAGED
+ * is logged and empties *value. Without sums *value stays as it is.
  */
 enum err kv_take_sum(
     struct kv *kv, unsigned table, struct span key, struct span *value);
 
 /*
- * The code that stands for LMDB's. What is neither success nor an answer (not
- * found, there already) is logged, with what was being done.
+ * Maps LMDB's code to ours. A failure (neither success, nor not found, nor
+ * exists) is logged with the operation `doing`.
  */
 enum err kv_failed(struct kv *kv, const char *doing, int code);
 
-/* The same, where the trouble is with another file than its own. */
+/* As kv_failed(), for a failure with another file than the environment's. */
 enum err kv_failed_at(
     struct kv *kv, const char *path, const char *doing, int code);

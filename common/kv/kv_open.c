@@ -1,5 +1,5 @@
 /*
- * LMDB's rules, and where they are kept:
+ * LMDB's rules, and how they are kept:
  *
  * - An environment must not be open twice in one process. A list of what is
  *   open, by device and inode, refuses it; an immutable file is shared.
@@ -119,7 +119,10 @@ out:
 	return NULL;
 }
 
-/* Makes the file when it may, so that it has an identity before LMDB. */
+/*
+ * Creates the file, if the mode allows, so that it can be identified before
+ * LMDB opens it.
+ */
 static int
 open_file(int *fd, struct kv *kv)
 {
@@ -141,7 +144,9 @@ identify(struct kv *kv, struct stat *st)
 
 	if (code == 0 && fstat(fd, st) != 0)
 		code = errno;
-	/* Closing it loses no lock: LMDB's are all on the lock file. */
+	/*
+	 * Closing this descriptor drops no lock: LMDB locks its lock file only.
+	 */
 	if (fd >= 0)
 		close(fd);
 	if (code == ENOENT && kv->read_only)
@@ -185,7 +190,10 @@ env_open(struct kv *kv, const struct kv_spec *spec, size_t file_bytes)
 	if (code == 0)
 		code = mdb_env_set_maxreaders(
 		    kv->env, readers == 0 ? DEFAULT_READERS : readers);
-	/* LMDB would make an empty file a new one, even when it may not. */
+	/*
+	 * Refuse an empty file: LMDB would initialise it even when it may only
+	 * read.
+	 */
 	if (code == 0 && kv->read_only && file_bytes == 0)
 		code = MDB_INVALID;
 	if (code == 0)
@@ -194,7 +202,7 @@ env_open(struct kv *kv, const struct kv_spec *spec, size_t file_bytes)
 	return kv_failed(kv, "opening", code);
 }
 
-/* Bytes that the file claims to have, and those that it has. */
+/* The size that the file claims, and its real size. */
 static enum err
 measure(struct kv *kv, uint64_t *claimed, uint64_t *real)
 {
@@ -202,14 +210,14 @@ measure(struct kv *kv, uint64_t *claimed, uint64_t *real)
 	int fd = -1;
 	int code = mdb_env_get_fd(kv->env, &fd);
 
-	*claimed = kv_used_bytes(kv); /* first: a live file only grows */
+	*claimed = kv_used_bytes(kv); /* first: the file may grow */
 	if (code == 0 && fstat(fd, &st) != 0)
 		code = errno;
 	*real = code == 0 ? (uint64_t)st.st_size : 0;
 	return kv_failed(kv, "measuring", code);
 }
 
-/* What is known of a file's missing end. */
+/* The missing end of a file. */
 struct tail {
 	size_t first, count; /* the pages that are missing */
 	size_t free; /* how many of them are listed as free */
@@ -218,7 +226,7 @@ struct tail {
 	jmp_buf way_out;
 };
 
-/* LMDB would abort(): it has met a page that should have been there. */
+/* Called instead of abort(): LMDB met a page that is missing. */
 static void
 leave(MDB_env *env, const char *what)
 {
@@ -228,7 +236,10 @@ leave(MDB_env *env, const char *what)
 	longjmp(*way_out, 1);
 }
 
-/* One record of the list: a count, then as many page numbers. */
+/*
+ * Counts the missing pages in a record of the free list: a count, then that
+ * many page numbers.
+ */
 static size_t
 count_missing(MDB_val record, const struct tail *tail)
 {
@@ -289,9 +300,9 @@ is_tail_free(struct kv *kv, uint64_t claimed, uint64_t real)
 }
 
 /*
- * Makes it as long as it claims, looks whether anything was lost, and if so
- * makes it as short as it was. Needs the writer's lock: nobody may lengthen it
- * meanwhile.
+ * Extends the file to the size it claims, checks that every missing page was
+ * free, and cuts it again if not. Needs the writer's lock: no other process may
+ * extend the file meanwhile.
  */
 static bool
 mend_tail(struct kv *kv)
@@ -350,7 +361,7 @@ tables_try(struct kv *kv, bool create)
 	return code;
 }
 
-/* Tables are made all at once: a file that has some has them all. */
+/* Tables are created in one transaction: a file has all or none. */
 static bool
 has_no_table(struct kv *kv)
 {
@@ -359,13 +370,16 @@ has_no_table(struct kv *kv)
 	return mdb_env_stat(kv->env, &stat) == 0 && stat.ms_entries == 0;
 }
 
-/* As a reader first: a writer would wait for whoever is writing. */
+/* Try as a reader first: a writer would wait for the current one. */
 static enum err
 tables_open(struct kv *kv)
 {
 	int code = tables_try(kv, false);
 
-	/* Another process may be making them: whoever is first makes all. */
+	/*
+	 * Another process may be creating them too: the first writer creates
+	 * all.
+	 */
 	if (code == MDB_NOTFOUND && !kv->read_only && has_no_table(kv))
 		code = tables_try(kv, true);
 	else if (code == MDB_NOTFOUND && !kv->read_only)
@@ -376,7 +390,10 @@ tables_open(struct kv *kv)
 	return ERR_DAMAGED;
 }
 
-/* An immutable file is looked over before LMDB opens it. */
+/*
+ * Verifies a file before LMDB opens it: all index pages of an immutable one,
+ * only the head of a live one.
+ */
 static enum err
 refuse_damaged(struct kv *kv, const struct stat *st)
 {
@@ -401,14 +418,14 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 {
 	enum err err = ERR_OK;
 
-	/* One that lives may be in the making, and shorter, just now. */
+	/* A live file that another process is creating may still be shorter. */
 	if (kv->mode == KV_FROZEN || st->st_size >= 2 * sysconf(_SC_PAGESIZE))
 		err = refuse_damaged(kv, st);
 	if (err == ERR_OK)
 		err = env_open(kv, spec, (size_t)st->st_size);
 	if (err == ERR_OK)
 		err = refuse_cut(kv);
-	/* One that lives is looked over as a reader sees it. */
+	/* A live file is verified as a reader sees it. */
 	if (err == ERR_OK && kv->mode != KV_FROZEN && kv->mode != KV_BUILD)
 		err = kv_verify(kv);
 	if (err == ERR_OK)
@@ -447,7 +464,7 @@ kv_stamp(struct fs_stamp *stamp, struct kv *kv)
 	return err == ERR_OK ? fs_stamp(stamp, fd) : err;
 }
 
-/* What was touched since it was opened is looked over as if it were new. */
+/* Verifies a file again if it was touched since it was opened. */
 static enum err
 look_again(struct kv *kv, const struct stat *st)
 {

@@ -1,7 +1,6 @@
 /*
- * Checksums of pairs: each value is followed by the sum of its key and itself.
- * The key is in it so that a value which came to stand beside another key is
- * told as well.
+ * Checksums of pairs: each value is followed by the checksum of its key and the
+ * value. Covering the key detects a value that ended up beside another key.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -51,13 +50,16 @@ kv_sum_of(const struct kv *kv, struct span key, struct span value)
 {
 	uint32_t sum = kv->sum(0, key.ptr, key.len);
 
-	/* Nothing may be asked of a pointer that is not there. */
+	/*
+	 * An empty value may have a NULL pointer, for which zlib would start
+	 * over.
+	 */
 	if (value.len > 0)
 		sum = kv->sum(sum, value.ptr, value.len);
 	return htole32(sum);
 }
 
-/* A page that is asked for all day long would fill the log. */
+/* Log a record once: repeated requests for it would fill the log. */
 static enum err
 tell_damaged(struct kv *kv, unsigned table, struct span key, uint32_t sum)
 {

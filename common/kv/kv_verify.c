@@ -1,10 +1,9 @@
 /*
- * A file that lives is written by every commit, so its times say little: they
- * change with each commit, and also when anything else writes into it. LMDB's
- * number of the last commit grows with the former alone. So a change of the
- * times is looked into at once when no commit came with it, and at leisure when
- * one did; both within a share of the processor that stays small however large
- * the file is.
+ * Every commit writes a live file, so a change of its times does not by itself
+ * mean that another program wrote into it. LMDB's number of the last commit
+ * grows with commits alone. So a change of the times without a new commit is
+ * verified at once, and one with a new commit later; either way verification
+ * takes a small share of the processor, however large the file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,26 +19,31 @@
 #define TRIES_MAX 100
 #define LOOK_NS 10000000
 
-/* Between two verifications, in times of what one took. */
+/*
+ * The pause between verifications, as a multiple of a verification's duration.
+ */
 #define REST_URGENT 20
 #define REST_COMMIT 1000
 
 struct kv_watch {
 	_Atomic int64_t looked_ns;
 	atomic_bool damaged;
-	pthread_mutex_t lock; /* for all below */
+	pthread_mutex_t lock; /* protects the members below */
 	int fd;
-	struct fs_stamp stamp; /* at the last look, and */
-	uint64_t commit; /* the last commit then */
-	bool due; /* something has been written since it was verified, */
-	bool urgent; /* and not by a commit */
+	struct fs_stamp stamp; /* at the last check */
+	uint64_t commit; /* the last commit at that check */
+	bool due; /* written since the last verification, */
+	bool urgent; /* and not only by commits */
 	int64_t ended_ns, took_ns; /* of the last verification */
-	uint64_t least_bytes; /* of the file: shorter is cut */
+	uint64_t least_bytes; /* smallest size of an intact file */
 };
 
 /* --- one verification ----------------------------------------------------- */
 
-/* A table whose name is spoilt would be an empty one to those who read. */
+/*
+ * Check the tables by name: readers would take a table with a damaged name for
+ * an empty one.
+ */
 static enum err
 find_tables(struct kv_txn *txn, const struct kv *kv)
 {
@@ -52,7 +56,9 @@ find_tables(struct kv_txn *txn, const struct kv *kv)
 	return err == ERR_NOT_FOUND ? ERR_DAMAGED : err;
 }
 
-/* One reader's view; *again when writers were faster. */
+/*
+ * Verifies one reader's view; sets *again when writers overwrote it meanwhile.
+ */
 static enum err
 look(struct kv *kv, int fd, bool *again)
 {
@@ -66,7 +72,7 @@ look(struct kv *kv, int fd, bool *again)
 	if (err == ERR_OK)
 		err = find_tables(txn, kv);
 	*again = err == ERR_BUSY ||
-	    /* What is read while a commit overwrites it tells nothing. */
+	    /* Damage seen while a commit overwrites the view is not real. */
 	    (err == ERR_DAMAGED && kv_last_commit(kv) > kv_txn_id(txn));
 	kv_abort(txn);
 	return err;
@@ -144,7 +150,10 @@ kv_unwatch(struct kv *kv)
 	kv->watch = NULL;
 }
 
-/* What was written within the tick of its time is looked at once more. */
+/*
+ * A file written within the last tick is checked once more: its times may not
+ * show a further write.
+ */
 static void
 verify_now(struct kv *kv, int64_t now_ns)
 {
@@ -162,7 +171,7 @@ verify_now(struct kv *kv, int64_t now_ns)
 		tell(kv, err);
 }
 
-/* Shorter than it was: its pages must not be touched. */
+/* The file is shorter than before: its pages must not be touched. */
 static bool
 is_cut(struct kv *kv, const struct fs_stamp *stamp)
 {
@@ -202,7 +211,7 @@ kv_look_begin(struct kv_look *look, struct kv *kv)
 	return ERR_OK;
 }
 
-/* Only who may look is here: with the lock. */
+/* The caller holds the lock. */
 static void
 compare(struct kv_watch *watch, const struct kv_look *look, uint64_t commit)
 {

@@ -12,11 +12,12 @@
  *
  *	large  a page and those behind it: 12 how many (u32), 16 the value
  *
- * A branch's node names its page by bytes 0..5, and its key stands between the
- * keys of the page before and those of its own; the first one's key says
- * nothing. A named table is a node of the main table whose value is a table.
- * In the table of free pages keys are transactions, u64, and values a count
- * and then as many page numbers.
+ * A branch's node names its page by bytes 0..5. Its key is above all keys of
+ * the page before and at most the first key of its own page; the key of a
+ * branch's first node is unused. So a page's keys have bounds, which every page
+ * above it narrows. A named table is a node of the main table whose value is a
+ * table. In the table of free pages keys are transactions, u64, and values a
+ * count and then as many page numbers.
  */
 #include "common/kv/kvpages.h"
 
@@ -34,7 +35,7 @@
 #define NODE_HEAD 8
 #define TABLE_BYTES 48
 #define DEPTH_MAX 16
-#define MAP_PAGES_MAX (UINT64_C(1) << 32) /* beyond any file of kv's */
+#define MAP_PAGES_MAX (UINT64_C(1) << 32) /* more than any file of kv has */
 #define NO_PAGE UINT64_MAX
 #define MAGIC 0xBEEFC0DE
 
@@ -105,7 +106,9 @@ read_page(const struct pages *pages, uint64_t number, unsigned char *page)
 	return read_bytes(pages, number, page, pages->page);
 }
 
-/* No page has two places. */
+/*
+ * Marks a page as used; ERR_DAMAGED when it is used already or does not exist.
+ */
 static enum err
 take(struct pages *pages, uint64_t number)
 {
@@ -120,15 +123,15 @@ take(struct pages *pages, uint64_t number)
 
 /* --- one table ------------------------------------------------------------ */
 
-/* What is being walked, and the node that was met last. */
+/* The tree being walked. */
 struct tree {
 	struct pages *pages;
 	bool free; /* the table of free pages */
 	bool main; /* may have tables in it */
-	uint64_t entries; /* nodes of leaves, so far */
+	uint64_t entries; /* nodes of leaves met so far */
 };
 
-/* Keys that those of a page lie between: from `low` on, below `high`. */
+/* The bounds of a page's keys: from `low` on, below `high`. */
 struct bounds {
 	struct span low, high; /* without ptr: none */
 };
@@ -150,7 +153,7 @@ cmp(const struct tree *tree, struct span a, struct span b)
 	return x < y ? -1 : x > y;
 }
 
-/* A large value's pages; only the first is looked at, and may be read. */
+/* Takes the pages of a large value; only the first has a head to verify. */
 static enum err
 check_large(struct pages *pages, uint64_t number, uint64_t bytes)
 {
@@ -181,7 +184,7 @@ take_free(struct pages *pages, const unsigned char *value, uint64_t bytes)
 	return err;
 }
 
-/* A list of free pages that takes pages of its own. */
+/* Takes the pages of a free list that is stored as a large value. */
 static enum err
 take_large_free(struct pages *pages, uint64_t number, uint64_t bytes)
 {
@@ -196,7 +199,9 @@ take_large_free(struct pages *pages, uint64_t number, uint64_t bytes)
 	return err;
 }
 
-/* A leaf's node: its value is here, on pages of its own, or a table. */
+/*
+ * Checks a leaf's node: its value is inline, on pages of its own, or a table.
+ */
 static enum err
 check_leaf_node(struct tree *tree, const unsigned char *node, size_t room)
 {
@@ -234,7 +239,7 @@ child_of(const unsigned char *node)
 	return u32_at(node) | (uint64_t)u16_at(node + 4) << 32;
 }
 
-/* Whether node and key lie on the page. */
+/* Gets a node's key; ERR_DAMAGED unless node and key lie on the page. */
 static enum err
 key_at(struct span *key, const struct tree *tree, const unsigned char *page,
     size_t at)
@@ -251,7 +256,7 @@ key_at(struct span *key, const struct tree *tree, const unsigned char *page,
 	return ERR_OK;
 }
 
-/* Whether the page's keys rise, and lie between its bounds. */
+/* Checks that the page's keys ascend, and lie within its bounds. */
 static enum err
 check_keys(struct tree *tree, const unsigned char *page, size_t first,
     size_t lower, const struct bounds *bounds)
@@ -272,7 +277,10 @@ check_keys(struct tree *tree, const unsigned char *page, size_t first,
 	    : ERR_DAMAGED;
 }
 
-/* The keys have been found sound, but for the first one's of a branch. */
+/*
+ * Descends into the nodes. check_keys() has verified the keys, except the
+ * unused first key of a branch.
+ */
 static enum err
 check_nodes(struct tree *tree, const unsigned char *page, unsigned levels,
     const struct bounds *bounds)
@@ -305,7 +313,7 @@ check_nodes(struct tree *tree, const unsigned char *page, unsigned levels,
 	return err;
 }
 
-/* All leaves are equally deep: a level above them has branches only. */
+/* All leaves have the same depth, so a page's level decides its kind. */
 static enum err
 check_kind(const struct tree *tree, const unsigned char *page, unsigned levels)
 {
@@ -384,7 +392,7 @@ check_meta(const unsigned char *meta, size_t page)
 	return ERR_OK;
 }
 
-/* Opens both meta pages, and looks them over. */
+/* Reads both meta pages, and verifies them. */
 static enum err
 pages_init(struct pages *pages, int fd)
 {
@@ -415,7 +423,7 @@ pages_fini(struct pages *pages)
 	free(pages->taken);
 }
 
-/* From here on no page beyond that is one. */
+/* Sets the number of pages: a reference beyond it is damage. */
 static enum err
 set_count(struct pages *pages, uint64_t count)
 {
@@ -463,8 +471,8 @@ kvpages_check(int fd, uint64_t file_bytes)
 }
 
 /*
- * Each commit goes to the other meta page: what does not come one behind the
- * other is not what was written. In a new file both are 0.
+ * Commits alternate between the meta pages, so their transactions must be
+ * consecutive, even ones in the first. In a new file both are 0.
  */
 static enum err
 find_view(const unsigned char **meta, struct pages *pages, uint64_t transaction)
@@ -484,8 +492,8 @@ find_view(const unsigned char **meta, struct pages *pages, uint64_t transaction)
 }
 
 /*
- * The list of free pages is walked too: writers follow it. Pages at the end
- * that were given back may be missing in the file, and are then in no tree.
+ * Walks the list of free pages too, because writers rely on it. Free pages at
+ * the end may be missing in the file; no tree refers to them.
  */
 static enum err
 check_view(struct pages *pages, uint64_t transaction)

@@ -1,14 +1,14 @@
 /*
- * kvpages: whether a file of kv's may be walked.
+ * kvpages: verifies that the index pages of an LMDB file can be walked.
  *
- * LMDB trusts what its pages say: one flipped byte in an index page leads it
- * outside the map, into an assertion, or past a record that is there. This
- * reads the two meta pages and each index page, and holds every number in them
- * against the file's size, every key against those beside and above it, the
- * depth of the leaves and how many records they have against what the table
- * says. So a record that is where its key belongs is found, and none is lost.
- * The values themselves are not read: for a file of a few large ones it takes
- * some microseconds, whatever their size.
+ * LMDB trusts its pages: one flipped byte in an index page leads it outside the
+ * map, into an assertion, or past an existing record. These functions read the
+ * two meta pages and every index page, and check each number against the file's
+ * size, each key against its neighbours and the pages above, and the depth of
+ * the leaves and the number of their records against the table. In a file that
+ * passes, every record is found by its key and none is lost. The values
+ * themselves are not read: a file of a few large values takes some
+ * microseconds, whatever their size.
  */
 #pragma once
 
@@ -20,16 +20,17 @@
 enum err kvpages_check(int fd, uint64_t file_bytes);
 
 /*
- * Only whether it begins with two meta pages of this machine's page size:
- * LMDB believes the size that they name, and looks for the second one there,
- * in the file or behind its end. The file has at least these two pages.
+ * Checks only that the file begins with two meta pages of this machine's page
+ * size: LMDB trusts the size they name, and reads the second one at that
+ * offset, even beyond the end of the file. The file must have at least these
+ * two pages.
  */
 enum err kvpages_check_head(int fd);
 
 /*
- * As kvpages_check() does, for a file that is written meanwhile, as the reader
- * sees it whose view is of that transaction: its pages stay put while it reads.
- * The list of free pages is held against the pages in use. ERR_BUSY when later
- * commits have overwritten where the view begins.
+ * As kvpages_check(), for a live file, as seen by a reader whose view is of
+ * that transaction; the open reader keeps the view's pages from being reused.
+ * Also checks the list of free pages against the pages in use. ERR_BUSY when
+ * later commits have overwritten the view's meta page.
  */
 enum err kvpages_check_view(int fd, uint64_t transaction);

@@ -3,7 +3,7 @@
 #include "common/log.h"
 #include "lmdb-schema/deflate.h"
 
-/* A damaged file that is asked all day long would fill the log. */
+/* Limits the log: repeated requests to a damaged file would fill it. */
 #define TOLD_MAX 16
 
 void
@@ -49,7 +49,10 @@ compare_one(struct blocks *blocks, uint64_t i)
 	    tell(blocks, at, "checksum");
 }
 
-/* Noted for the epoch that was when it was not read yet. */
+/*
+ * Use the epoch from before reading: blocks_forget() may have begun a new one
+ * since.
+ */
 static bool
 compare(struct blocks *blocks, uint64_t first, uint64_t end, unsigned epoch)
 {
@@ -96,7 +99,10 @@ blocks_file_init(struct blocks_file *file, const char *path)
 	file->path = path;
 }
 
-/* A block noted 65,535 epochs ago would count: no file is touched so often. */
+/*
+ * The epoch may wrap: a block compared 65,535 epochs ago would count, but no
+ * file is touched so often.
+ */
 void
 blocks_forget(struct blocks_file *file, bool cut)
 {

@@ -1,18 +1,18 @@
 /*
- * blocks: which parts of a file that never changes have been compared with
- * their checksums since it was opened.
+ * blocks: tracks which parts of an immutable file have been compared with their
+ * checksums since it was opened.
  *
- * A section of the file is cut into blocks, each with a CRC-32. Whoever is to
- * read some bytes asks first whether they are sound. A block that was not asked
- * for before is compared now, and its number noted; so a block that was asked
- * for costs two loads, and a file is never read as a whole for one page of it.
+ * A section of the file is cut into blocks, each with a CRC-32. A caller asks
+ * blocks_sound() before it reads bytes. A block is compared the first time it
+ * is asked for, and then marked; asking again costs two loads, and a request
+ * for a page of rows never reads the whole file.
  *
- * What was compared is the page cache's copy, which all processes share: who
- * writes into the file changes it under everybody's map. A published file is
- * never written, so a file whose times or size differ from those it had is not
- * to be trusted: blocks_forget() begins a new epoch, in which no block counts
- * as compared. Threads may ask while another forgets: a block is noted for the
- * epoch that was before its bytes were read.
+ * The comparison covers the page cache's copy, which all processes share: a
+ * write into the file changes every process's map. A published file is never
+ * written, so a file whose times or size have changed cannot be trusted:
+ * blocks_forget() begins a new epoch, in which no block counts as compared.
+ * Threads may ask during blocks_forget(): a block is marked with the epoch read
+ * before its bytes were.
  */
 #pragma once
 
@@ -25,18 +25,18 @@
 #define BLOCKS_SHIFT 15
 #define BLOCKS_BYTES (UINT64_C(1) << BLOCKS_SHIFT)
 
-/* What the sections of one open file share. */
+/* The state shared by the sections of an open file. */
 struct blocks_file {
 	atomic_ushort epoch; /* never 0 */
-	atomic_bool cut; /* shorter than it was: nothing may be touched */
-	atomic_uint told; /* damages that were logged */
+	atomic_bool cut; /* truncated: nothing may be read */
+	atomic_uint told; /* damages logged so far */
 	const char *path; /* for the log */
 };
 
-/* A section of it. */
+/* A section of the file. */
 struct blocks {
 	const char *base; /* its bytes, or NULL: none is sound */
-	const uint32_t *sums; /* of its blocks */
+	const uint32_t *sums; /* one per block */
 	atomic_ushort *seen; /* the epoch in which each was compared, or 0 */
 	struct blocks_file *file;
 	uint64_t bytes;
@@ -44,7 +44,7 @@ struct blocks {
 	atomic_ushort whole; /* the epoch in which all were compared */
 };
 
-/* How many blocks that many bytes have. */
+/* The number of blocks of that many bytes. */
 static inline uint64_t
 blocks_count(uint64_t bytes)
 {
@@ -65,8 +65,8 @@ bool blocks_compare(struct blocks *blocks, uint64_t at, uint64_t len);
 bool blocks_compare_all(struct blocks *blocks);
 
 /*
- * Whether `len` bytes from `at` on, which lie in the section, are as they were
- * written. What is not is told in the log: file, section and offset.
+ * Whether `len` bytes from `at` on, which must lie in the section, match their
+ * checksums. A mismatch is logged: file, section and offset.
  */
 static inline bool
 blocks_sound(struct blocks *blocks, uint64_t at, uint64_t len)
@@ -85,7 +85,7 @@ blocks_sound(struct blocks *blocks, uint64_t at, uint64_t len)
 	return len == 0 || blocks_compare(blocks, at, len);
 }
 
-/* Whether all of the section is. */
+/* Whether all of the section matches its checksums. */
 static inline bool
 blocks_all(struct blocks *blocks)
 {
@@ -98,8 +98,11 @@ blocks_all(struct blocks *blocks)
 	return blocks_compare_all(blocks);
 }
 
-/* `path` must outlive it. */
+/* `path` must outlive `file`. */
 void blocks_file_init(struct blocks_file *file, const char *path);
 
-/* From now on nothing counts as compared; `cut`: nor is there to be touched. */
+/*
+ * From now on no block counts as compared; with `cut`, every block is damaged
+ * and none is read.
+ */
 void blocks_forget(struct blocks_file *file, bool cut);

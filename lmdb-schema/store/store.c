@@ -35,7 +35,7 @@ static const struct env {
 	const char *const *tables;
 	unsigned table_count;
 	size_t map_bytes;
-	const char *remedy; /* when it is damaged */
+	const char *remedy; /* advice when it is damaged */
 } envs[ENV_COUNT] = {
     {"live.mdb", live_tables, 4, 16 * GIB,
 	"restore a backup; or remove it and the file 'store', and then "
@@ -68,14 +68,17 @@ open_env(struct store *store, unsigned which)
 /* --- versions ------------------------------------------------------------- */
 
 /*
- * Each environment's first table is meta, and names its schema: eight bytes in
- * any version. In the first they are the number 1; since then a u32 and the
- * record's sum, which an older program takes for a version that it does not
- * know. So what is not exactly 1 must match its sum.
+ * The first table of each environment, meta, names its schema in eight bytes.
+ * In version 1 they are the u64 1; since version 2, a u32 and the record's
+ * checksum, which an older program reads as an unknown version. So any value
+ * but exactly 1 must match its checksum.
  */
 static const char version_name[] = "schema";
 
-/* 0 when there is none. From here on the environment keeps sums, or not. */
+/*
+ * Reads the version, 0 when there is none, and turns checksums on if the
+ * version has them.
+ */
 static enum err
 find_version(struct kv *kv, uint64_t *version)
 {
@@ -143,7 +146,9 @@ write_version(struct kv *kv)
 	return kv_commit(txn);
 }
 
-/* One that was there before keeps its version, and so the form of its values.
+/*
+ * An existing environment keeps its version, and with it the form of its
+ * values.
  */
 static enum err
 complete_env(struct store *store, unsigned which, struct fault *fault)
@@ -190,7 +195,7 @@ store_prepare(const char *dir)
 	return err;
 }
 
-/* The marker is written last: without it a store is only half made. */
+/* Write the marker last: without it a store counts as half made. */
 static const char marker_text[] = "product-grid data directory, schema 1\n";
 
 static enum err

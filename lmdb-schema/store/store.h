@@ -1,10 +1,8 @@
 /*
- * store: a data directory, open. It says which environments there are, how
- * each is opened, where the files are, and which locks stand between
- * processes.
+ * store: an open data directory: its environments and how each is opened, the
+ * paths of its files, and the locks between processes.
  *
- * Opened once a process, after fork(). All of it may be used by several
- * threads at once.
+ * Open it once a process, after fork(). Several threads may use it at once.
  */
 #pragma once
 
@@ -44,22 +42,22 @@ enum {
 extern const char *const state_tables[STATE_TABLES];
 
 /*
- * Makes an empty data directory, or completes one that a crash left half
- * made. ERR_EXISTS when there is a whole one.
+ * Makes an empty data directory, or completes one that a crash left half made.
+ * ERR_EXISTS when it is complete already.
  */
 enum err store_create(const char *dir, struct fault *fault);
 
 /*
- *   ERR_NOT_FOUND  there is no store: `gridctl init` makes one
+ *   ERR_NOT_FOUND  no store there: `gridctl init` makes one
  *   ERR_VERSION    made by another version; the fault says which
- *   ERR_DAMAGED    an environment that cannot be read
+ *   ERR_DAMAGED    an environment cannot be read
  */
 enum err store_open(struct store **out, const char *dir, struct fault *fault);
 void store_close(struct store *store);
 
 /*
- * The parts of making one, for a copy: its folders; the marker that makes it
- * a data directory; opening it before it has one.
+ * The steps of making a store, for a copy: make its folders; write the marker
+ * that makes it a data directory; open it while it has no marker yet.
  */
 enum err store_prepare(const char *dir);
 enum err store_mark(const char *dir);
@@ -69,24 +67,24 @@ enum err store_open_unmarked(
 const char *store_dir(const struct store *store);
 
 /*
- * Looks from now on whether anything but a commit writes into the environments
- * (kv_watch()). Only before there are threads.
+ * From now on detects writes into the environments other than commits
+ * (kv_watch()). Call it before starting threads.
  */
 enum err store_watch(struct store *store);
 
 /*
- * Lets go what processes that died while they read still hold back; how many
- * readers that were.
+ * Frees the reader slots of processes that died while reading; returns their
+ * number.
  */
 int store_reap(struct store *store);
 
-/* For lmdb-schema's own files only: nobody above sees an environment. */
+/* For lmdb-schema's own files only: no layer above uses an environment. */
 struct kv *store_live(struct store *store);
 struct kv *store_catalog(struct store *store);
 struct kv *store_state(struct store *store);
 struct write_queue *store_state_queue(struct store *store);
 
-/* Opens a facts file in the making, or one that is finished. */
+/* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);
 enum err store_facts_open(struct kv **out, const char *path);
 
@@ -103,30 +101,33 @@ enum err store_snapshot_folder(
     char path[FS_PATH_MAX], const struct store *store, struct span supplier);
 
 /*
- * Locks, which the kernel drops when their holder dies; close() lets go.
- * ERR_BUSY when `wait` is false and somebody has it.
+ * Locks, which the kernel drops when their holder dies; close() releases one.
+ * ERR_BUSY when `wait` is false and another process holds it.
  */
 enum err store_lock_import(int *fd, struct store *store, bool wait);
 enum err store_lock_supplier(
     int *fd, struct store *store, struct span supplier, bool wait);
 
-/* Rows of one snapshot at a time are packed (zip.h): it takes all threads. */
+/*
+ * Held while packing rows (zip.h): one snapshot at a time, as it uses all
+ * threads.
+ */
 enum err store_lock_zip(int *fd, struct store *store, bool wait);
 
-/* One process at a time makes the wordbook. */
+/* Held while making the word index, by one process at a time. */
 enum err store_lock_words(int *fd, struct store *store, bool wait);
 
 /*
- * One of `slots` places for a computation, over all processes. ERR_BUSY when
- * all are taken; with `wait`, the call sleeps until one is free.
+ * Takes one of `slots` places for a computation, over all processes. ERR_BUSY
+ * when all are taken; with `wait`, sleeps until one is free.
  */
 enum err store_lock_slot(
     int *fd, struct store *store, unsigned slots, bool wait);
 
 /*
- * One of STORE_LOGINS places for working out a password's hash, which takes
- * 64 MB, over all processes. When all are taken, as many more may wait for
- * one, up to `wait_ms`. ERR_BUSY for the others, and when none came free.
+ * Takes one of STORE_LOGINS places for computing a password's hash, which takes
+ * 64 MB, over all processes. When all are taken, as many callers again may wait
+ * up to `wait_ms`. ERR_BUSY for any more, and when the time is over.
  */
 #define STORE_LOGINS 2
 enum err store_lock_login(int *fd, struct store *store, unsigned wait_ms);

@@ -1,11 +1,11 @@
 /*
- * The thread that finds nobody at work leads: it waits for the environment,
- * takes all jobs that have queued up by then, runs them in one transaction and
- * wakes the other threads. Jobs that come while the leader waits for the disk
- * are the next batch, so a batch grows as the disk is slow and no timer is
- * needed.
+ * A thread that finds no leader becomes the leader: it waits for the
+ * environment's write lock, takes all jobs queued by then, runs them in one
+ * transaction and wakes the other threads. Jobs that come while the leader
+ * waits for the disk form the next batch, so batches grow with the latency of
+ * the disk, and no timer is needed.
  *
- * Between processes LMDB's own lock takes turns; nothing is shared there.
+ * Processes share nothing here: LMDB's write lock serialises them.
  */
 #include "lmdb-schema/store/write_queue.h"
 
@@ -27,7 +27,7 @@ struct write_queue {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job *first, **last;
-	bool led; /* somebody is at work */
+	bool led; /* a leader is at work */
 };
 
 struct write_queue *
@@ -92,7 +92,10 @@ run_alone(struct job *job, struct kv *kv)
 		job->err = run_batch(&alone, txn);
 }
 
-/* One that fails must not take the others with it: then each goes alone. */
+/*
+ * If a job fails, the batch is rolled back and each job runs alone, so that it
+ * fails alone.
+ */
 static struct job *
 lead(struct write_queue *queue, struct kv *kv)
 {
@@ -118,7 +121,7 @@ finish(struct write_queue *queue, struct job *batch)
 	while (batch != NULL) {
 		struct job *next = batch->next;
 
-		batch->done = true; /* and may be gone once the lock is */
+		batch->done = true; /* may be freed after the unlock */
 		batch = next;
 	}
 	queue->led = false;
