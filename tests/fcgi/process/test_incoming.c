@@ -120,7 +120,7 @@ START_TEST(head_is_one_record_however_it_came)
 		add_record(4, REQUEST, PAIR, 11, 5);
 	else
 		for (size_t i = 0; i < 11; i++)
-			add_record(4, REQUEST, PAIR + i, 1, i * 23);
+			add_record(4, REQUEST, &PAIR[i], 1, i * 23);
 	add_record(4, REQUEST, "", 0, 3);
 	add_record(5, REQUEST, "a body", 6, 2);
 	add_record(5, REQUEST, " in two", 7, 0);
