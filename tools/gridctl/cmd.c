@@ -52,7 +52,7 @@ end_late(int number)
 	ssize_t written = write(STDERR_FILENO, late_text, strlen(late_text));
 
 	(void)number;
-	(void)written; /* there is nobody else to tell */
+	(void)written; /* stderr is the last resort */
 	_exit(CMD_LATE);
 }
 
@@ -78,7 +78,7 @@ cmd_fail(const char *command, enum err err, const struct fault *fault)
 		    fault->place[0] == '\0' ? "" : ": ", fault->message);
 	else
 		fprintf(stderr, "gridctl %s: %s\n", command, err_text(err));
-	/* Root may do everything, and would wonder. */
+	/* The process has become another user: explain why root was refused. */
 	if (err == ERR_DENIED && owner_name() != NULL)
 		fprintf(stderr,
 		    "gridctl %s: it was done as %s, who owns %s: that user "

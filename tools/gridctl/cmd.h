@@ -1,5 +1,5 @@
 /*
- * cmd: what the commands of gridctl share, and the commands themselves: one
+ * cmd: the code shared by gridctl's commands, and the commands themselves, one
  * file each, with its option table on top. A command gets its own argv, and
  * returns the exit code.
  */
@@ -18,7 +18,7 @@ struct store;
 #define CMD_FAILED 1
 #define CMD_USAGE 2
 #define CMD_BUSY 3 /* compute --no-wait: all places are taken */
-#define CMD_LATE 4 /* --limit: its time is over */
+#define CMD_LATE 4 /* --limit: the time is over */
 
 int cmd_backup(int argc, char **argv);
 int cmd_check(int argc, char **argv);
@@ -40,8 +40,8 @@ int cmd_suppliers(int argc, char **argv);
 int cmd_user(int argc, char **argv);
 
 /*
- * Reads a command's options. CMD_GO to go on; else what to return: --help was
- * asked for, or something is wrong, and that is told.
+ * Reads a command's options. CMD_GO to go on; any other value is the exit code
+ * to return: --help was printed, or an error was reported.
  */
 #define CMD_GO (-1)
 struct opt_spec;
@@ -52,13 +52,13 @@ int cmd_options(void *values, const struct opt_spec *spec, int argc,
 const char *cmd_data_dir(void);
 void cmd_set_data_dir(const char *dir);
 
-/* Opens the store; on failure it has said why and gives CMD_FAILED. */
+/* Opens the store; on failure prints the reason and returns CMD_FAILED. */
 int cmd_open(struct store **store, const char *command);
 
 /*
- * Ends the program after so many seconds, whatever it is doing then, with a
- * word and CMD_LATE: a limit that holds also when nobody is left to keep it. 0
- * is no limit. What it was making is dropped, as when it is killed.
+ * Ends the program after so many seconds, whatever it is doing, with a message
+ * and CMD_LATE; the limit holds even after the parent process has died. 0 is no
+ * limit. Unfinished work is dropped, as by a kill.
  */
 void cmd_end_after(const char *command, int64_t seconds);
 
@@ -70,8 +70,8 @@ int cmd_fail(const char *command, enum err err, const struct fault *fault);
 
 /*
  * Retires the validated changes that the server has by now, and withdraws the
- * proposals of ranges that are recorded by now; says how many, unless `quiet`.
- * `imported` is proposal_settle()'s. CMD_DONE, or CMD_FAILED.
+ * proposals of ranges that are recorded by now; prints how many, unless
+ * `quiet`. `imported` is proposal_settle()'s. CMD_DONE, or CMD_FAILED.
  */
 int cmd_settle(
     struct store *store, const char *command, bool imported, bool quiet);
@@ -82,17 +82,17 @@ void cmd_time(char text[DATE_TEXT_MAX], int64_t ms);
 /* True when the month lies after the present one, by UTC. */
 bool cmd_lies_ahead(int32_t month);
 
-/* A member that is such a time, or null. */
+/* Writes a JSON member with such a time, or null. */
 struct jsonw;
 void cmd_json_time(struct jsonw *json, const char *name, int64_t ms);
 
-/* What was gathered in `text`, to standard output; frees it. */
+/* Prints the contents of `text` to standard output, and frees it. */
 int cmd_print(struct buf *text, const char *command);
 
-/* 1234567 as "1,234,567"; eight buffers in turn. */
+/* Formats 1234567 as "1,234,567"; uses eight static buffers in turn. */
 const char *cmd_count(unsigned long long number);
 
-/* Bytes as "579 MB"; the same buffers. */
+/* Formats bytes as "579 MB"; uses the same buffers. */
 const char *cmd_bytes(unsigned long long bytes);
 
 /* A subcommand's table: "gammes" has import and export. */
@@ -107,8 +107,8 @@ int cmd_help_table(const char *program, const char *about,
     const struct cmd_row *rows, unsigned count);
 
 /*
- * Runs the row that argv[1] names, with its name first in what it gets. Help
- * and wrong names are told here.
+ * Runs the subcommand that argv[1] names; its argv begins with that name.
+ * Prints help, and reports unknown names.
  */
 int cmd_run_table(const char *program, const char *about,
     const struct cmd_row *rows, unsigned count, int argc, char **argv);

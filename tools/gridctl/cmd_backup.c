@@ -50,8 +50,8 @@ copy(const char *command, const char *from, const char *to)
 }
 
 /*
- * By the file that is written last of all: without it, store_open() would
- * advise to make a data directory there.
+ * Recognises a backup by its marker, which is written last: without this check,
+ * store_open() would advise to create a data directory there.
  */
 static enum err
 check_backup(const char *from, struct fault *fault)

@@ -1,4 +1,4 @@
-/* gridctl check: is everything that is stored whole? */
+/* gridctl check: verifies everything that is stored. */
 #include <stdio.h>
 
 #include "common/jsonw.h"

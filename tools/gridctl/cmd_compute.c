@@ -1,7 +1,7 @@
 /*
  * gridctl compute: one supplier, all, or those whose snapshot is out of date.
- * Several are computed side by side, each in one thread; the largest begin, so
- * that both cores end together.
+ * Several are computed in parallel, each in one thread, the largest first, so
+ * that all threads end at about the same time.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -68,7 +68,7 @@ show_progress(void *context, uint64_t done, uint64_t total)
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct progress *progress = context;
 
-	/* Threads report out of turn: one that would step back is dropped. */
+	/* Threads report out of order: drop a report that would step back. */
 	pthread_mutex_lock(&lock);
 	progress->total = total;
 	if (done > progress->done)
@@ -135,7 +135,7 @@ struct target {
 
 struct many {
 	struct store *store;
-	struct source *source; /* open all along: it is opened only once */
+	struct source *source; /* kept open: opened only once */
 	const struct options *options;
 	struct compute_options how;
 	struct target *targets;
@@ -144,12 +144,14 @@ struct many {
 	struct catalog_view *catalog;
 	atomic_uint next, failed;
 	atomic_ullong rows, rows_done, rows_made;
-	pthread_mutex_t lock; /* the progress */
+	pthread_mutex_t lock; /* guards the progress */
 	struct progress progress;
 	enum err err;
 };
 
-/* True when its file is gone, cut short, or by another version. */
+/*
+ * True when the snapshot's file is missing, truncated, or of another version.
+ */
 static bool
 is_unusable(struct many *many, struct span supplier, uint64_t generation)
 {
@@ -160,7 +162,7 @@ is_unusable(struct many *many, struct span supplier, uint64_t generation)
 	return err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION;
 }
 
-/* Without --all, only what has a snapshot that was overtaken or spoilt. */
+/* Without --all, selects only suppliers whose snapshot is stale or damaged. */
 static bool
 wanted(struct many *many, const struct source_supplier *supplier)
 {
@@ -325,7 +327,7 @@ compute_many(struct store *store, const struct options *options,
 
 /* --- the command -------------------------------------------------------- */
 
-/* Once a command, whatever it computes: all suppliers have the same months. */
+/* Warns once per command: all suppliers have the same months. */
 static void
 warn_ahead(struct store *store)
 {
@@ -334,7 +336,7 @@ warn_ahead(struct store *store)
 	int32_t newest;
 
 	if (source_open(&source, store) != ERR_OK)
-		return; /* computing tells why */
+		return; /* computing reports the reason */
 	newest = source_header(source)->newest_month;
 	source_close(source);
 	if (!cmd_lies_ahead(newest))

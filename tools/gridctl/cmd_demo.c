@@ -1,5 +1,5 @@
 /*
- * gridctl demo: made-up CSV files of a grocer, to try everything with.
+ * gridctl demo: writes made-up CSV files of a grocer, to try the product with.
  */
 #include <inttypes.h>
 #include <stddef.h>

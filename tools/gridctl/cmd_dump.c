@@ -1,6 +1,6 @@
 /*
- * gridctl dump: a snapshot's rows as JSON, a line each, or a level of its
- * classification. For tests and for looking.
+ * gridctl dump: prints a snapshot's rows as JSON, one per line, or a level of
+ * its classification. For tests and inspection.
  */
 #include <stdio.h>
 

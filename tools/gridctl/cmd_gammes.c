@@ -1,6 +1,7 @@
 /*
- * gridctl gammes import FILE: what the central database says of the ranges.
- * gridctl gammes export: the changes that buyers validated, for it to take.
+ * gridctl gammes import FILE: takes in the ranges of the central database.
+ * gridctl gammes export: writes the changes that buyers validated, for that
+ * database.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -113,7 +114,10 @@ gammes_import(int argc, char **argv)
 	if (err == ERR_OK)
 		err = store_lock_import(&lock, store, true);
 	if (err == ERR_OK) {
-		/* A crash may have come after the one before. */
+		/*
+		 * Settle again: a crash may have prevented that after the last
+		 * import.
+		 */
 		result = cmd_settle(store, "gammes import", false, true);
 		if (result == CMD_DONE)
 			err = take_in(&import, store, argv[1], &counts);
@@ -177,7 +181,10 @@ write_out(struct buf *text, const char *path)
 			     : cmd_fail("gammes export", err, &fault);
 }
 
-/* In this order: what may be out is noted first, what is out last. */
+/*
+ * The order matters: note the changes as possibly sent before writing them, and
+ * as sent only afterwards.
+ */
 static int
 hand_over(struct proposal_export *export, const char *path)
 {

@@ -124,7 +124,7 @@ note_supplier(
 	return codemap_add(context, supplier, &number);
 }
 
-/* Listed first: the view is not to be held over minutes of work. */
+/* List the suppliers first: a view must not be held over minutes of work. */
 static void
 pack_all(struct packing *packing)
 {

@@ -1,5 +1,5 @@
 /*
- * gridctl import DIR: all or nothing. The way of an import, on one page:
+ * gridctl import DIR: all or nothing. The steps of an import, on one page:
  *
  *	masters    suppliers, stores, classification, articles: one by one
  *	monthly    sales, stock, receptions, positions: side by side
@@ -60,7 +60,7 @@ struct run {
 	uint64_t generation;
 	pthread_mutex_t lock;
 	unsigned next_monthly;
-	enum err err; /* of the readers of monthly files */
+	enum err err; /* first failure of the monthly files */
 	struct live_counts counts;
 };
 
@@ -89,7 +89,7 @@ check_names(struct run *run)
 	    &run->import, options->quiet ? ignore_quietly : tell_ignored);
 }
 
-/* A folder that is not there is told apart from one without such files. */
+/* Distinguishes a missing folder from one without such files. */
 static enum err
 check_folder(struct run *run)
 {
@@ -158,7 +158,7 @@ read_masters(struct run *run)
 
 /* --- monthly files, by several threads ---------------------------------- */
 
-/* The longest first. */
+/* Sorts the longest file first. */
 static const enum import_file monthly[] = {
     IMPORT_SALES, IMPORT_STOCK, IMPORT_RECEPTIONS, IMPORT_POSITIONS};
 
@@ -186,7 +186,7 @@ read_monthly(void *context)
 	}
 }
 
-/* This thread shows how far the others are. */
+/* Shows the other threads' progress. */
 static enum err
 read_all_monthly(struct run *run)
 {
@@ -255,7 +255,7 @@ write_facts(struct run *run)
 	enum err err = source_current(&last, run->store);
 
 	run->generation = key_generation_next(last);
-	if (err == ERR_OK || err == ERR_DAMAGED) /* replaced in a moment */
+	if (err == ERR_OK || err == ERR_DAMAGED) /* replaced shortly */
 		err = store_facts_path(path, run->store, run->generation, "");
 	if (err == ERR_OK)
 		err = store_facts_path(
@@ -353,7 +353,9 @@ summary(const struct run *run, double seconds)
 	    cmd_bytes(run->bytes_total), seconds);
 }
 
-/* Behind a mistyped month the rows of all suppliers have next to nothing. */
+/*
+ * A mistyped future month would leave the rows of all suppliers nearly empty.
+ */
 static void
 warn_ahead(const char *where, int32_t month)
 {
@@ -367,7 +369,10 @@ warn_ahead(const char *where, int32_t month)
 	    where, text);
 }
 
-/* Of this import's files, each; what a merge found is told when it is newer. */
+/*
+ * Warns of months that lie ahead: names the files of this import, and the base
+ * of a merge when its newest month is later.
+ */
 static void
 warn(const struct run *run)
 {
@@ -465,11 +470,14 @@ cmd_import(int argc, char **argv)
 	result = cmd_open(&store, "import");
 	if (result != CMD_DONE)
 		return result;
-	err = store_prepare(cmd_data_dir()); /* one may have been lost */
+	err = store_prepare(cmd_data_dir()); /* a folder may be missing */
 	if (err == ERR_OK)
 		err = store_lock_import(&lock, store, false);
 	if (err == ERR_OK) {
-		/* A crash may have come after the one before. */
+		/*
+		 * Settle again: a crash may have prevented that after the last
+		 * import.
+		 */
 		result = cmd_settle(store, "import", false, true);
 		if (result == CMD_DONE)
 			result = import_locked(store, argv[1], &options);
@@ -477,7 +485,10 @@ cmd_import(int argc, char **argv)
 			result =
 			    cmd_settle(store, "import", true, options.quiet);
 		close(lock);
-		/* What this replaced, and what a killed one has left. */
+		/*
+		 * Remove the files this import replaced, and leftovers of
+		 * killed ones.
+		 */
 		prune_all(store, GRACE_SECONDS, &pruned);
 	} else {
 		fault_clear(&fault);

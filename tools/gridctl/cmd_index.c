@@ -1,4 +1,7 @@
-/* gridctl index: all suppliers' words in one file, for searches across them. */
+/*
+ * gridctl index: writes the word index of all suppliers, for searches across
+ * them.
+ */
 #include <stdio.h>
 
 #include "common/date.h"

@@ -1,4 +1,4 @@
-/* gridctl key create, list, revoke: who may call the API. */
+/* gridctl key create, list, revoke: manages the keys that may call the API. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* gridctl network FILE: the synchronisation of the network's metrics. */
+/* gridctl network FILE: replaces the network's metrics. */
 #include <stdio.h>
 #include <unistd.h>
 

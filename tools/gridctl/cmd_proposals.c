@@ -1,6 +1,6 @@
 /*
- * gridctl proposals list, save, cancel, log: what a buyer does in the Grid
- * screen, for an operator.
+ * gridctl proposals list, save, cancel, log: a buyer's work in the Grid screen,
+ * for an operator.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ struct listing {
 	struct buf text;
 	struct jsonw json;
 	const struct options *options;
-	const char *named; /* the supplier that was asked for; NULL: all */
+	const char *named; /* the supplier given; NULL: all */
 	struct span supplier, codein; /* empty: all */
 };
 
@@ -205,7 +205,9 @@ log_all(struct listing *listing)
 	    add_entry, listing);
 }
 
-/* One that the facts name, or whose ranges have ever changed. */
+/*
+ * True for a supplier that the facts name, or whose ranges have ever changed.
+ */
 static enum err
 is_known(const struct listing *listing, struct store *store)
 {
@@ -307,7 +309,7 @@ struct deciding {
 	uint64_t rest;
 };
 
-/* How many were applied; the others are named. */
+/* Prints how many were applied, and names the others. */
 static uint64_t
 count_applied(const struct deciding *deciding)
 {

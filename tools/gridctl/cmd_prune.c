@@ -1,4 +1,4 @@
-/* gridctl prune: what compute does in passing, on its own. */
+/* gridctl prune: removes old files, as compute does in passing. */
 #include <stdio.h>
 
 #include "common/opt.h"

@@ -1,4 +1,4 @@
-/* gridctl stat: what is stored, how large it is, how old. */
+/* gridctl stat: shows the contents of the store, their size and age. */
 #include <stdio.h>
 
 #include "common/date.h"
@@ -25,7 +25,7 @@ static const struct opt_spec spec = {
     .count = 1,
 };
 
-/* Every figure, once: its JSON name, its line, and where it is. */
+/* Every figure: its JSON name, its line, and its offset. */
 static const struct figure {
 	const char *name, *text;
 	size_t offset;

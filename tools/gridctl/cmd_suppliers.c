@@ -1,4 +1,4 @@
-/* gridctl suppliers: who there is, and how their snapshots stand. */
+/* gridctl suppliers: lists the suppliers and the state of their snapshots. */
 #include <stdio.h>
 #include <stdlib.h>
 

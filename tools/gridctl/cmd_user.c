@@ -1,4 +1,6 @@
-/* gridctl user add, passwd, list, remove: who works in the Grid screen. */
+/*
+ * gridctl user add, passwd, list, remove: manages the users of the Grid screen.
+ */
 #include <stdio.h>
 
 #include "common/digest.h"
@@ -68,7 +70,7 @@ explain(struct fault *fault, enum err err, const char *name)
 		    USER_PASSWORD_MIN, USER_PASSWORD_MAX);
 }
 
-/* user_add() or user_passwd(). */
+/* `set` is user_add() or user_passwd(). */
 static int
 with_password(const char *command, const char *name,
     enum err (*change)(struct store *, struct span, struct span, const char *),

@@ -62,7 +62,7 @@ static const char about[] =
     "  --data DIR  the data directory (or $GRID_DATA)\n"
     "  --version   print the version";
 
-/* What was printed may have met a full disk, and is then not all there. */
+/* Fails if the output is incomplete: a full disk may show only at the flush. */
 static int
 finish(int result)
 {
@@ -75,14 +75,14 @@ finish(int result)
 	return result;
 }
 
-/* Whether a command has nothing to do with the data directory. */
+/* Whether a command does not use the data directory. */
 static bool
 is_apart(const char *command)
 {
 	return command == NULL || strcmp(command, "demo") == 0;
 }
 
-/* Whether a command is given files, which can be anybody's. */
+/* Whether a command takes files as arguments, which any user may own. */
 static bool
 is_given_files(char *const *argv)
 {
@@ -110,7 +110,10 @@ main(int argc, char **argv)
 	int first = 0;
 
 	log_open("gridctl", LOG_INFO_);
-	/* A limit on the size of files is told like a full disk. */
+	/*
+	 * Ignore SIGXFSZ: a limit on file sizes is then reported like a full
+	 * disk.
+	 */
 	signal(SIGXFSZ, SIG_IGN);
 	if (opt_read_head(&head, &head_spec, argc, argv, &first) != OPT_GO)
 		return CMD_USAGE;

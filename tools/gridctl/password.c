@@ -7,9 +7,9 @@
 
 #include "common/digest.h"
 
-#define CTRL_C 3 /* a plain byte while the terminal is mute */
+#define CTRL_C 3 /* a plain byte while echo is off */
 
-/* Unbuffered, so that nothing of it stays in stdio's memory. */
+/* Reads unbuffered, so that no part of the secret stays in stdio's memory. */
 static enum err
 read_line(char *line, size_t size, struct fault *fault)
 {
@@ -32,7 +32,7 @@ read_line(char *line, size_t size, struct fault *fault)
 		}
 		line[len++] = byte;
 	}
-	/* A last line without its end counts. */
+	/* Accept a last line without a newline. */
 	line[len] = '\0';
 	if (len > 0)
 		return ERR_OK;
@@ -83,7 +83,7 @@ password_read(char *password, size_t size, struct fault *fault)
 	}
 	hidden = shown;
 	hidden.c_lflag &= ~(tcflag_t)ECHO;
-	/* An interrupt would leave the terminal mute: it is read as a byte. */
+	/* Read Ctrl-C as a byte: an interrupt would leave the echo off. */
 	hidden.c_lflag &= ~(tcflag_t)ISIG;
 	if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) != 0) {
 		fault_set(fault, "password", "the terminal cannot be set up");

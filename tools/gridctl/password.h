@@ -1,6 +1,6 @@
 /*
- * password: a secret from whoever runs a command: typed twice at a terminal
- * that does not show it, or the first line of standard input.
+ * password: reads a secret from the operator: typed twice at a terminal without
+ * echo, or the first line of standard input.
  */
 #pragma once
 
@@ -10,6 +10,6 @@
 
 /*
  * ERR_BAD_INPUT with a fault that says why: no line, too long, or the second
- * one differs. The caller forgets `password` (digest_forget()).
+ * entry differs. The caller wipes `password` (digest_forget()).
  */
 enum err password_read(char *password, size_t size, struct fault *fault);

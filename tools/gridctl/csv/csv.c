@@ -1,5 +1,5 @@
 /*
- * Two ways through a record, with the same outcome. Nearly all lines hold no
+ * Two parsers for a record, with the same result. Nearly all lines hold no
  * quote, no stray carriage return and no NUL: they are cut at their commas,
  * eight bytes at a time. Any other record goes to csv_quoted.c, a line at a
  * time until the record is complete, which is about ten times slower.
@@ -59,7 +59,7 @@ column_name(const struct csv *csv, unsigned i)
 		    column_name((csv), (i)), __VA_ARGS__); \
 	} while (0)
 
-/* Passes over a record whose line at `from` makes it too long. */
+/* Skips a record that its line at `from` makes too long. */
 static void
 refuse_long(struct csv *csv, size_t from)
 {
@@ -82,8 +82,8 @@ put_field(struct csv *csv, const char *start, const char *end)
 
 /*
  * Cuts the line at csv->block.begin into fields; returns where it ends, at the
- * latest at the end of the block. *special is set when it needs libcsv. The
- * bytes that matter are all below '-', which one subtraction finds in eight
+ * latest at the end of the block. *special is set when the record needs libcsv.
+ * The bytes that matter are all below '-', which one subtraction finds in eight
  * bytes at once (and a few others, which do no harm).
  */
 static const char *
@@ -154,7 +154,7 @@ point_fields(struct csv *csv)
 	csv->has_high = true;
 }
 
-/* One record, line by line; false when it was refused, and is used up. */
+/* Reads a record line by line; false when it was refused and skipped. */
 static bool
 parse_record(struct csv *csv)
 {
@@ -180,7 +180,7 @@ parse_record(struct csv *csv)
 	csv->len = stop;
 	csv_block_use(block, stop);
 	if (state != CSV_QUOTED_DONE) {
-		if (block->err == ERR_OK) /* else that is what is told */
+		if (block->err == ERR_OK) /* else that is reported */
 			refuse_line(csv, state);
 		return false;
 	}
@@ -190,7 +190,7 @@ parse_record(struct csv *csv)
 
 /* --- records --------------------------------------------------------------*/
 
-/* One record, by either way; false when it was refused, and is used up. */
+/* Reads a record by either parser; false when it was refused and skipped. */
 static bool
 cut_record(struct csv *csv)
 {
@@ -221,7 +221,7 @@ cut_record(struct csv *csv)
 	return true;
 }
 
-/* With nothing in it, not even an empty field in quotes. */
+/* True for an empty line: not even an empty field in quotes. */
 static bool
 is_blank(const struct csv *csv)
 {
@@ -279,7 +279,7 @@ all_are_sound(struct csv *csv)
 	return true;
 }
 
-/* A packed file that cannot be unpacked is told as one fault of its own. */
+/* A packed file that cannot be unpacked gets one fault of its own. */
 static void
 tell_packed(struct csv *csv)
 {
@@ -309,7 +309,7 @@ csv_next(struct csv *csv, struct csv_record *record)
 {
 	while (begin_record(csv)) {
 		if (!cut_record(csv) || csv->block.err != ERR_OK)
-			continue; /* cut short, where it could not be read */
+			continue; /* truncated by a read error */
 		if (!has_right_count(csv) || !all_are_sound(csv))
 			continue;
 		record->fields = csv->fields;
@@ -345,7 +345,7 @@ csv_end(const struct csv *csv)
 
 /* --- the header -----------------------------------------------------------*/
 
-/* Where a column of the table stands; spec->count when it is none of it. */
+/* The place of a column in the table; spec->count when it is not in it. */
 static unsigned
 find_column(const struct csv_spec *spec, struct span name)
 {
@@ -425,7 +425,7 @@ place_columns(struct csv *csv)
 static void
 skip_mark(struct csv *csv)
 {
-	/* A pipe may hand the first bytes over one by one. */
+	/* A pipe may deliver the first bytes one at a time. */
 	while (csv->block.end < 3 && !csv->block.at_end)
 		csv_block_fill(&csv->block);
 	if (csv->block.end >= 3 &&
@@ -442,7 +442,7 @@ reading_failed(struct csv *csv)
 	return csv->err != ERR_OK ? csv->err : csv->block.err;
 }
 
-/* One sentence, and not one a column, about a file that is another kind. */
+/* Reports a file of another kind by one fault, instead of one per column. */
 static bool
 is_commas(struct csv *csv)
 {
@@ -456,7 +456,7 @@ is_commas(struct csv *csv)
 	size_t stop;
 
 	if (!csv_block_find(block, 0, &stop))
-		return true; /* too long, as is told in a moment */
+		return true; /* too long; reported below */
 	line = span_make(block->data + block->begin, stop);
 	if (span_starts(line, SPAN("\x1f\x8b"))) {
 		refuse_header(csv, NULL,
@@ -592,7 +592,7 @@ csv_offset(const struct csv *csv)
 {
 	const struct csv_block *block = &csv->block;
 
-	/* What of a packed file is not used up yet cannot be told. */
+	/* The unread part of a packed file cannot be measured. */
 	if (block->gunzip != NULL)
 		return block->offset;
 	return block->offset - (block->end - block->begin);

@@ -4,8 +4,8 @@
  * UTF-8, with or without a byte order mark; lines end with LF or CRLF; a field
  * in quotes may hold commas, newlines and doubled quotes. The header names the
  * columns in any order; the fields are handed out in the order of the table
- * that the caller gave. What is wrong is added to a `struct csv_faults` and the
- * record is passed over, so that one reading finds all that is to be mended.
+ * that the caller gave. Each error is added to a `struct csv_faults` and its
+ * record skipped, so that one reading finds all errors.
  */
 #pragma once
 
@@ -26,23 +26,23 @@ struct csv_spec {
 	const char *const *columns; /* each must be in the header, once */
 	unsigned count;
 	/*
-	 * Which names beside those are welcome; NULL: none. Their fields come
-	 * behind the table's, in the order of the header.
+	 * Accepts further names; NULL: none. Their fields follow the table's,
+	 * in the order of the header.
 	 */
 	bool (*extra)(struct span name);
-	/* All through libcsv, also what needs no care; for tests to compare. */
+	/* Parse every record by libcsv, for tests to compare both parsers. */
 	bool slow;
 };
 
 struct csv_record {
 	const struct span *fields; /* valid until the next csv_next() */
-	uint64_t line; /* where it begins; the header is line 1 */
+	uint64_t line; /* the record's first line; the header is line 1 */
 };
 
 /*
  * Opens `path` and reads its header; a file named *.gz is unpacked on the way.
- * `name` stands for the file in faults; it
- * and the spec must stay until csv_close(), as must `faults`.
+ * `name` stands for the file in faults; `name`, the spec and `faults` must stay
+ * valid until csv_close().
  *
  *   ERR_NOT_FOUND  no such file, which has been added to the faults
  *   ERR_BAD_INPUT  the header is wrong, as the faults say
@@ -55,11 +55,13 @@ enum err csv_open(struct csv **out, const char *path, const char *name,
 /* NULL is fine. */
 void csv_close(struct csv *csv);
 
-/* How many extra columns there are, and their names. */
+/* The number of extra columns, and their names. */
 unsigned csv_extra_count(const struct csv *csv);
 struct span csv_extra_name(const struct csv *csv, unsigned extra);
 
-/* The next sound record; false at the end or after a failure: csv_end(). */
+/*
+ * Reads the next valid record; false at the end or after a failure: csv_end().
+ */
 bool csv_next(struct csv *csv, struct csv_record *record);
 
 /*
@@ -70,8 +72,8 @@ void csv_fault(struct csv *csv, unsigned column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /*
- * How it went: ERR_OK, ERR_BAD_INPUT when this file has any fault, or why it
- * could not be read to its end.
+ * The result: ERR_OK, ERR_BAD_INPUT when this file has any fault, or the reason
+ * why it could not be read to its end.
  */
 enum err csv_end(const struct csv *csv);
 

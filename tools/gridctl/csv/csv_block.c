@@ -18,7 +18,7 @@ csv_block_init(struct csv_block *block, const char *path)
 	struct stat st;
 
 	*block = (struct csv_block){.path = path, .fd = -1, .line = 1};
-	/* A record at its ceiling must fit, and a read behind it. */
+	/* Room for a record at its ceiling, and for one more read. */
 	block->cap = CSV_LINE_MAX + 2 * READ_SIZE;
 	block->data = malloc(block->cap + CSV_BLOCK_SLACK);
 	if (block->data == NULL)
@@ -89,7 +89,10 @@ csv_block_fill(struct csv_block *block)
 
 	if (block->at_end)
 		return;
-	/* What is left is short: the front of the block stays in the cache. */
+	/*
+	 * Move the rest to the front: it is short, and the front is in the
+	 * cache.
+	 */
 	block->end -= block->begin;
 	memmove(block->data, block->data + block->begin, block->end);
 	block->begin = 0;

@@ -23,35 +23,43 @@ struct csv_block {
 	const char *path;
 	int fd;
 	struct csv_gunzip *gunzip; /* of a file named *.gz; NULL for another */
-	enum err err; /* why reading has stopped, if not at the end */
+	enum err err; /* the failure that stopped reading */
 	char *data;
 	size_t cap;
-	size_t begin, end; /* the bytes of data that are not used up yet */
-	bool at_end; /* there are no more behind them */
+	size_t begin, end; /* the bytes not consumed yet */
+	bool at_end; /* the file has no more bytes */
 	uint64_t offset; /* bytes of the file that were read */
 	uint64_t size; /* in all; 0: not known */
 	uint64_t line; /* the number of the line at `begin` */
 };
 
-/* What is wrong with a packed file, as a sentence; NULL when it is not that. */
+/*
+ * Describes the error of a packed file, as a sentence; NULL for any other
+ * failure.
+ */
 const char *csv_block_why(const struct csv_block *block);
 
-/* Quiet: the caller tells why. Pair with csv_block_fini() in any case. */
+/*
+ * Quiet: the caller reports a failure. Pair with csv_block_fini() in any case.
+ */
 enum err csv_block_init(struct csv_block *block, const char *path);
 void csv_block_fini(struct csv_block *block);
 
-/* Reads on, to `at_end` at last; pointers into the block end here. */
+/*
+ * Reads more, and sets `at_end` at the end; invalidates pointers into the
+ * block.
+ */
 void csv_block_fill(struct csv_block *block);
 
 /*
- * Where the line ends that begins `from` bytes behind `begin`: at its newline,
- * or at the end of the file. False when that is more than CSV_LINE_MAX bytes
- * behind `begin`.
+ * Finds the end of the line that begins `from` bytes after `begin`: its
+ * newline, or the end of the file. False when that is more than CSV_LINE_MAX
+ * bytes after `begin`.
  */
 bool csv_block_find(struct csv_block *block, size_t from, size_t *stop);
 
-/* Marks `len` bytes as used up, and the newline behind them if any. */
+/* Consumes `len` bytes, and the newline after them if any. */
 void csv_block_use(struct csv_block *block, size_t len);
 
-/* Uses up the rest of a line, however long. */
+/* Consumes the rest of a line, however long. */
 void csv_block_skip(struct csv_block *block);

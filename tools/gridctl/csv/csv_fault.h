@@ -1,7 +1,7 @@
 /*
- * csv_fault: what is wrong with the files of an import, for the person who
- * mends them: the first twenty as "file:line: column: what is wrong", and how
- * many more there are.
+ * csv_fault: the errors in the files of an import, for the person who corrects
+ * them: the first twenty as "file:line: column: message", and the number of the
+ * rest.
  */
 #pragma once
 
@@ -12,22 +12,22 @@
 
 #define CSV_FAULTS_KEPT 20
 
-/* Set to zeros to begin with; it owns nothing. Not for several threads. */
+/* Initialise with zeros; owns nothing. Not for several threads. */
 struct csv_faults {
 	uint64_t count; /* all of them, kept or not */
 	struct fault kept[CSV_FAULTS_KEPT];
 };
 
 /*
- * Counts one, and keeps it while there is room. Line 0 and a NULL column are
- * left out of its place: a file that is not there has neither.
+ * Counts a fault, and keeps it while there is room. Line 0 and a NULL column
+ * are left out of its place: a missing file has neither.
  */
 void csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
     const char *column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Puts those of `from` behind: for files that were read side by side. */
+/* Appends the faults of `from`, for files that were read in parallel. */
 void csv_faults_join(struct csv_faults *faults, const struct csv_faults *from);
 
-/* A line each, then a line with the count of the rest where there are any. */
+/* Prints a line per fault, then the number of the rest, if any. */
 void csv_faults_print(const struct csv_faults *faults, FILE *file);

@@ -55,7 +55,7 @@ csv_quoted_free(struct csv_quoted *quoted)
 void
 csv_quoted_begin(struct csv_quoted *quoted)
 {
-	/* Forgets what a refused record has left, but keeps the memory. */
+	/* Drops the rest of a refused record, but keeps the memory. */
 	csv_fini(&quoted->parser, NULL, NULL, NULL);
 	buf_clear(&quoted->text);
 	quoted->count = 0;
@@ -84,7 +84,7 @@ on_row(int byte, void *context)
 	quoted->rows++;
 }
 
-/* CSV_QUOTED_MORE when all is well so far. */
+/* CSV_QUOTED_MORE when there is no error so far. */
 static enum csv_quoted_state
 feed(struct csv_quoted *quoted, struct span bytes)
 {

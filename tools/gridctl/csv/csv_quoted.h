@@ -1,6 +1,6 @@
 /*
- * csv_quoted: one record with quotes in it, which may go over several lines.
- * The door to libcsv.
+ * csv_quoted: a record with quotes, which may span several lines. The door to
+ * libcsv.
  */
 #pragma once
 
@@ -13,8 +13,8 @@ struct csv_quoted;
 enum csv_quoted_state {
 	CSV_QUOTED_MORE, /* a field in quotes goes on in the next line */
 	CSV_QUOTED_DONE,
-	CSV_QUOTED_STRAY, /* a quote stands where none may be */
-	CSV_QUOTED_RETURN, /* so does a carriage return */
+	CSV_QUOTED_STRAY, /* a quote in a wrong place */
+	CSV_QUOTED_RETURN, /* a carriage return in a wrong place */
 	CSV_QUOTED_OPEN, /* the file ends in the middle of a field */
 	CSV_QUOTED_FAILED /* no memory */
 };
@@ -23,14 +23,20 @@ enum csv_quoted_state {
 struct csv_quoted *csv_quoted_new(void);
 void csv_quoted_free(struct csv_quoted *quoted);
 
-/* A new record; the fields of the last one are gone. */
+/* Begins a record; drops the fields of the last one. */
 void csv_quoted_begin(struct csv_quoted *quoted);
 
-/* Its next line, without the newline; `ends`: there was one. */
+/*
+ * Adds the record's next line, without the newline; `ends`: there was a
+ * newline.
+ */
 enum csv_quoted_state csv_quoted_line(
     struct csv_quoted *quoted, struct span line, bool ends);
 
-/* Fields so far; those beyond CSV_COLUMNS_MAX are counted, and not kept. */
+/*
+ * The number of fields so far; fields beyond CSV_COLUMNS_MAX are counted, but
+ * not kept.
+ */
 unsigned csv_quoted_count(const struct csv_quoted *quoted);
 
 /* Valid until csv_quoted_begin(). */

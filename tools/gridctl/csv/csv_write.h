@@ -5,5 +5,5 @@
 
 #include "common/buf.h"
 
-/* In quotes where it must be; no line breaks are in what we store. */
+/* Writes a field, in quotes where needed; stored values have no line breaks. */
 void csv_write_field(struct buf *buf, struct span text);

@@ -6,7 +6,7 @@
 
 #include "tools/gridctl/demo/demo_random.h"
 
-/* Codes of those that people ask for by name in tests and tutorials. */
+/* Codes that tests and tutorials use. */
 static const char *const known_codes[] = {"12345", "00042", "00107", "90909"};
 
 #define KNOWN (sizeof(known_codes) / sizeof(known_codes[0]))
@@ -23,7 +23,10 @@ most(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* Many are small: the product of two even draws leans to the low end. */
+/*
+ * Most suppliers are small: the product of two uniform draws leans to the low
+ * end.
+ */
 static uint32_t
 small_size(struct demo_random *random, uint32_t articles)
 {
@@ -61,16 +64,16 @@ size_supplier(struct demo_plan *plan, uint32_t number, uint32_t articles)
 	uint32_t size = supplier_size(&random, number, articles);
 
 	supplier->number = number;
-	/* Two in three also list what the largest has. */
+	/* Two suppliers in three also list articles of the largest. */
 	if (number != 0 && number % 3 != 0)
 		supplier->shared = least(size / 8, articles / 8);
 	supplier->own = size - supplier->shared;
 }
 
 /*
- * Suppliers of a size of their own come first. What is missing up to `total` is
- * shared out among the rest, by their sizes; what division leaves goes one
- * each to the first of them.
+ * Suppliers of a size of their own come first. The listings missing up to
+ * `total` are shared among the rest in proportion to their sizes; the remainder
+ * of the division goes one each to the first of them.
  */
 static enum err
 stretch(struct demo_plan *plan, uint32_t total)
@@ -154,8 +157,9 @@ by_product(const void *a, const void *b)
 }
 
 /*
- * Fills the supplier's listings. Those shared are drawn one from each of as
- * many equal parts of the largest supplier's products, so none comes twice.
+ * Fills the supplier's listings. For the shared ones, the largest supplier's
+ * products are cut into as many equal parts and one is drawn from each, so that
+ * none comes twice.
  */
 static void
 list_articles(struct demo_plan *plan, uint32_t index, uint32_t first_product,

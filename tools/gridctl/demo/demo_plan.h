@@ -1,6 +1,4 @@
-/*
- * demo_plan: how large each supplier is, and which articles it lists.
- */
+/* demo_plan: the size of each supplier, and the articles it lists. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +12,7 @@
 
 struct demo_supplier {
 	char code[6];
-	uint32_t number; /* its part in the plan: 0 is the largest */
+	uint32_t number; /* by plan: 0 is the largest */
 	uint32_t own; /* articles of its own */
 	uint32_t shared; /* articles that the largest lists too */
 	uint32_t first; /* where its listings begin */
@@ -42,8 +40,8 @@ struct demo_plan {
  * The largest supplier gets exactly `articles`. Of the others, as far as there
  * are enough: one has over 10,000 (or a tenth of the largest), one a few
  * hundred, one none, and the rest a few to some hundred. A `total` other than 0
- * is how many listings there are in all: the rest are then made larger, each by
- * its share. ERR_BAD_INPUT when there is no rest, or they have more already.
+ * is the number of all listings: the rest are then enlarged in proportion.
+ * ERR_BAD_INPUT when there is no rest, or the total is exceeded already.
  */
 enum err demo_plan_make(struct demo_plan *plan, uint64_t seed,
     uint32_t articles, uint32_t suppliers, uint32_t stores, uint32_t total);

@@ -1,7 +1,7 @@
 /*
  * demo_random: numbers that look random and are the same on any machine
- * (splitmix64). A stream is begun by what it is for, never passed around, so
- * that threads may make the parts of a file in any order.
+ * (splitmix64). A stream is seeded by its purpose and numbers, never passed
+ * around, so that threads may make the parts of a file in any order.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ struct demo_random {
 	uint64_t state;
 };
 
-/* What a stream is for; it keeps streams apart that share their numbers. */
+/* The purpose of a stream; it separates streams with equal numbers. */
 enum demo_stream {
 	DEMO_OF_PLAN = 1,
 	DEMO_OF_SUPPLIER,
@@ -60,7 +60,7 @@ demo_between(struct demo_random *random, int64_t min, int64_t max)
 	return min + demo_below(random, (uint32_t)(max - min + 1));
 }
 
-/* True in `percent` of 100 cases. */
+/* True with a probability of `percent`. */
 static inline bool
 demo_chance(struct demo_random *random, uint32_t percent)
 {

@@ -1,7 +1,7 @@
 /*
- * The listings are cut into chunks. A thread takes the next one, makes its
- * text, waits until all chunks before it have got their place in the files,
- * takes its own behind them, and then writes there while others do the same.
+ * The listings are cut into chunks. A thread takes the next chunk, makes its
+ * text, waits until all chunks before it have their places in the files, takes
+ * the places after them, and then writes in parallel with the other threads.
  */
 #include "tools/gridctl/demo/demo_run.h"
 
@@ -31,10 +31,10 @@ struct job {
 	/* Under the lock. */
 	pthread_mutex_t lock;
 	pthread_cond_t moved; /* `placed` or `err` has changed */
-	uint32_t next; /* chunk that nobody has taken */
+	uint32_t next; /* the next chunk to take */
 	uint32_t placed; /* chunks that have their place */
 	enum err err;
-	struct demo_totals totals; /* bytes: where the next chunk goes */
+	struct demo_totals totals; /* bytes: the next chunk's place */
 	struct progress progress;
 };
 
@@ -49,7 +49,7 @@ write_at(int fd, struct span text, uint64_t offset, const char *file)
 	return err;
 }
 
-/* Takes the places behind the chunks before; the lock is held. */
+/* Takes the places after the chunks before; the caller holds the lock. */
 static void
 take_places(
     struct job *job, const struct demo_texts *texts, uint64_t at[DEMO_FILES])
@@ -89,7 +89,7 @@ make_chunk(const struct job *job, uint32_t chunk, struct demo_texts *texts)
 		demo_shuffle(texts, plan->seed, chunk);
 }
 
-/* False when there is no more to take, or somebody has failed. */
+/* False when no chunk is left, or a thread has failed. */
 static bool
 take_chunk(struct job *job, uint32_t *chunk)
 {
@@ -166,7 +166,7 @@ thread_count(void)
 	return count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : (int)count;
 }
 
-/* This thread is one of them: there is always one. */
+/* The calling thread works too, so there is always one. */
 static void
 work_together(struct job *job)
 {
@@ -221,7 +221,7 @@ open_files(struct job *job)
 	return ERR_OK;
 }
 
-/* A network disk may tell only now that it was full. */
+/* A network file system may report a full disk only at close(). */
 static enum err
 close_files(struct job *job)
 {
@@ -273,7 +273,10 @@ demo_run(struct demo_totals *totals, const struct demo_plan *plan,
 
 	for (i = 0; i < DEMO_FILES; i++)
 		job.fds[i] = -1;
-	/* The same for any number of threads: windows of disorder. */
+	/*
+	 * Windows have a fixed size, so the order does not depend on the number
+	 * of threads.
+	 */
 	job.chunk_size = 1 + CHUNK_SHELVES / plan->store_count;
 	job.chunk_count =
 	    (plan->listing_count + job.chunk_size - 1) / job.chunk_size;

@@ -1,6 +1,6 @@
 /*
- * demo_run: the demo files, written by as many threads as there are
- * processors, with the same bytes whatever their number.
+ * demo_run: writes the demo files, by one thread per processor; the bytes do
+ * not depend on the number of threads.
  */
 #pragma once
 
@@ -17,8 +17,8 @@ struct demo_totals {
 };
 
 /*
- * Writes the ten files into the folder, over what is there. What the system
- * refuses is logged. `shuffle`: facts in disorder, for tests of the import.
+ * Writes the ten files into the folder, over what is there. System errors are
+ * logged. `shuffle`: facts in disorder, for tests of the import.
  */
 enum err demo_run(struct demo_totals *totals, const struct demo_plan *plan,
     const char *dir, bool shuffle);

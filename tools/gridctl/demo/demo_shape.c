@@ -1,8 +1,8 @@
 /*
  * A month's demand is the article's level, times its season, its trend, the
  * store's size and the promotion if there is one, with some noise. A store
- * orders whole cases when its stock falls below what a month needs, sells what
- * it has, and keeps the rest: so sales, receptions and stock always agree.
+ * orders whole cases when its stock falls below a month's need, sells from its
+ * stock, and keeps the rest: so sales, receptions and stock always agree.
  */
 #include "tools/gridctl/demo/demo_shape.h"
 
@@ -55,7 +55,7 @@ with_check_digit(uint64_t twelve)
 	return twelve * 10 + (10 - sum % 10) % 10;
 }
 
-/* Goods by weight have the stores' own numbers, which begin with 2. */
+/* Goods sold by weight have in-store numbers, which begin with 2. */
 static uint64_t
 make_gtin(uint32_t id, bool by_weight)
 {
@@ -65,7 +65,7 @@ make_gtin(uint32_t id, bool by_weight)
 	    (by_weight ? 240 : 376) * UINT64_C(1000000000) + scattered);
 }
 
-/* Between the kind's prices, leaning to the low end; ends in 9 or 5. */
+/* A price between the kind's limits, leaning to the low end; ends in 9 or 5. */
 static uint32_t
 make_price(struct demo_random *random, const struct demo_kind *kind)
 {
@@ -133,7 +133,7 @@ make_life(struct demo_product *product, struct demo_random *random)
 	product->promo_b = (int)demo_below(random, DEMO_MONTHS * 2);
 }
 
-/* What sells slowly, or by weight, does not come by the pallet. */
+/* Articles that sell slowly, or by weight, are not delivered by the pallet. */
 static void
 make_case(struct demo_product *product, struct demo_random *random)
 {
@@ -223,7 +223,7 @@ demo_terms_make(struct demo_terms *terms, const struct demo_plan *plan,
 
 /* --- shelves --------------------------------------------------------------*/
 
-/* The month of the year, 0..11, of month `m` of ours. */
+/* The month of the year, 0..11, of month `m` of the data. */
 static int
 month_of_year(int m)
 {
@@ -236,7 +236,7 @@ is_promoted(const struct demo_product *product, int m)
 	return m == product->promo_a || m == product->promo_b;
 }
 
-/* What a mean month of `scale` per mille would ask for in month `m`. */
+/* The demand of month `m`, for a mean month of `scale` per mille. */
 static int64_t
 demand(const struct demo_product *product, int m, int64_t scale)
 {
@@ -251,7 +251,7 @@ demand(const struct demo_product *product, int m, int64_t scale)
 	return is_promoted(product, m) ? level * 23 / 10 : level;
 }
 
-/* With noise; whole pieces, unless it is sold by weight. */
+/* Adds noise; rounds to whole pieces, unless the article is sold by weight. */
 static int64_t
 demand_drawn(const struct demo_product *product, int64_t level,
     struct demo_random *random)
@@ -286,7 +286,7 @@ set_money(struct demo_cell *cell, const struct demo_product *product,
 	cell->marge = cell->ca - rounded(cell->sold * terms->cost, 1000);
 }
 
-/* A month on the shelf; *stock goes on to the next. */
+/* Computes a month on the shelf; *stock carries over to the next. */
 static void
 live_month(struct demo_cell *cell, const struct demo_product *product,
     int64_t *stock, int64_t level, bool ordered, struct demo_random *random)
@@ -298,7 +298,7 @@ live_month(struct demo_cell *cell, const struct demo_product *product,
 	*stock += cell->received;
 	if (demo_chance(random, 4))
 		wanted = 0;
-	/* Now and then a customer brings one back and no one buys any. */
+	/* Now and then a return is the only sale of the month. */
 	if (!product->kind->by_weight && demo_below(random, 1500) == 0)
 		wanted = -1000;
 	cell->sold = wanted < *stock ? wanted : *stock;
@@ -334,7 +334,7 @@ demo_shelf_make(struct demo_cell cells[DEMO_MONTHS],
 		if (!ordered && stock == 0)
 			break;
 		level = demand(product, m, scale);
-		/* The shelf was not empty when what is known begins. */
+		/* The shelf is not empty when the data begin. */
 		if (m == first && first > product->first_month)
 			stock = order(product, 0, level);
 		live_month(&cells[m], product, &stock, level, ordered, &random);
@@ -353,7 +353,7 @@ day_in(int m, int64_t day)
 	return date_day_of(month / 12, month % 12 + 1, (int)day);
 }
 
-/* The first or the last (step -1) month in which `is_so`; -1: none. */
+/* The first or the last (step -1) month for which `is_so` holds; -1: none. */
 static int
 find_month(const struct demo_cell cells[DEMO_MONTHS], int step,
     bool (*is_so)(const struct demo_cell *cell))
@@ -395,14 +395,14 @@ demo_position_make(struct demo_position *position, const struct demo_plan *plan,
 	if (first >= 0)
 		position->first_sale =
 		    day_in(first, demo_between(&random, 1, 14));
-	/* On sale long before what is known begins. */
+	/* On sale long before the data begin. */
 	if (first >= 0 && product->first_month < product->known_from)
 		position->first_sale -=
 		    (int32_t)demo_between(&random, 400, 2800);
 	if (last >= 0)
 		position->last_sale =
 		    day_in(last, demo_between(&random, 15, 28));
-	/* Most that sell at all have sold in the last days. */
+	/* Most articles that sell have sold in the last days. */
 	if (last == DEMO_MONTHS - 1 && demo_chance(&random, 70))
 		position->last_sale =
 		    day_in(last, demo_between(&random, 29, 31));
@@ -429,8 +429,8 @@ draw_month(const struct demo_network *network,
 }
 
 /*
- * Most are known for 13 months, some for two years, a few for none; and a few
- * have a month in which more came back than was sold.
+ * Most series have 13 months, some two years, a few none; and a few have a
+ * month with more returns than sales.
  */
 static void
 draw_months(struct demo_network *network, const struct demo_plan *plan,

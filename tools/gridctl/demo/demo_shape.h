@@ -1,6 +1,6 @@
 /*
- * demo_shape: how an article looks and sells. All in whole numbers: quantities
- * in thousandths (of a piece, or of a kilogram), money in cents.
+ * demo_shape: the attributes and sales of an article. All in whole numbers:
+ * quantities in thousandths (of a piece, or of a kilogram), money in cents.
  */
 #pragma once
 
@@ -13,11 +13,11 @@
 
 #define DEMO_MONTHS 24
 #define DEMO_NETWORK_MONTHS 24
-#define DEMO_NETWORK_USUAL 13 /* the newest, that most have */
+#define DEMO_NETWORK_USUAL 13 /* months of most series */
 #define DEMO_LAST_MONTH (2026 * 12 + 10 - 1) /* October 2026, as in date.h */
 #define DEMO_FIRST_MONTH (DEMO_LAST_MONTH - DEMO_MONTHS + 1)
 
-/* What is the same at whichever supplier the article is listed. */
+/* The data of a product, the same at every supplier that lists it. */
 struct demo_product {
 	uint32_t id;
 	const struct demo_kind *kind;
@@ -34,18 +34,18 @@ struct demo_product {
 	int64_t level;
 	int64_t slope; /* per mille a month */
 	int first_month, last_month; /* sold from, ordered to: 0..23 */
-	int known_from; /* what was before has not been kept */
+	int known_from; /* earlier months are not in the data */
 	int promo_a, promo_b; /* months with a promotion */
 };
 
-/* What is the supplier's own. */
+/* The terms of one supplier. */
 struct demo_terms {
 	uint32_t cost; /* cents, without tax */
 	bool has_cost, has_price, has_pcb, has_tva;
 	char reference[24];
 };
 
-/* One article in one store in one month. */
+/* The figures of an article in a store in a month. */
 struct demo_cell {
 	bool open; /* on the shelf, with or without sales */
 	bool stock_told;
@@ -53,7 +53,10 @@ struct demo_cell {
 	int64_t ca, marge; /* cents, without tax */
 };
 
-/* How it stands in one store at the end; days as in date.h, or DATE_NULL. */
+/*
+ * The position of an article in a store at the end; days as in date.h, or
+ * DATE_NULL.
+ */
 struct demo_position {
 	int64_t stock; /* thousandths */
 	int32_t first_sale, last_sale, last_reception;
@@ -61,7 +64,7 @@ struct demo_position {
 
 #define DEMO_NULL INT64_MIN
 
-/* What a chain of 270 stores reports of it. */
+/* The figures that a network of 270 stores reports for a product. */
 struct demo_network {
 	bool known;
 	int64_t ca; /* cents */

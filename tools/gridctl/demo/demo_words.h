@@ -1,8 +1,8 @@
 /*
- * demo_words: what a French grocer sells, in words: the classification with
- * its labels, brands, towns and suppliers' names. Made up, but of the kind
- * that real files hold: accents, ligatures, apostrophes, commas and quotes, and
- * the tabs and line ends that come along when a label is pasted.
+ * demo_words: the vocabulary of a French grocer: the classification with its
+ * labels, brands, towns and suppliers' names. Made up, but like the texts of
+ * real files: accents, ligatures, apostrophes, commas and quotes, and the tabs
+ * and line ends that come along when a label is pasted.
  *
  * A `const char *` with '|' in it is a list; see demo_draw().
  */
@@ -26,7 +26,7 @@ enum demo_season {
 	DEMO_SEASONS
 };
 
-/* A level 3 entry of the classification, and what is sold under it. */
+/* A level 3 entry of the classification, and the articles sold under it. */
 struct demo_kind {
 	const char *code; /* six digits */
 	const char *label;
@@ -40,7 +40,7 @@ struct demo_kind {
 extern const struct demo_kind demo_kinds[];
 extern const unsigned demo_kind_count;
 
-/* Levels 1 and 2. Some that the kinds belong to are left out on purpose. */
+/* Levels 1 and 2. Some levels that kinds belong to are left out on purpose. */
 struct demo_label {
 	const char *code, *label;
 };
@@ -53,7 +53,10 @@ extern const char demo_notes[]; /* second labels */
 extern const char demo_towns[], demo_quarters[];
 extern const char demo_trades[], demo_places[], demo_forms[];
 
-/* How many items a list has, its item `i` (0 is the first), any of them. */
+/*
+ * The number of items of a list, its item `i` (0 is the first), and a random
+ * item.
+ */
 unsigned demo_list_count(const char *list);
 struct span demo_list_at(const char *list, unsigned i);
 struct span demo_draw(struct demo_random *random, const char *list);

@@ -1,6 +1,6 @@
 /*
- * Some twenty million lines: the numbers are put down digit by digit, at the
- * place in the buffer where they stay.
+ * Some twenty million lines: numbers are written digit by digit, directly into
+ * the buffer.
  */
 #include "tools/gridctl/csv/csv_write.h"
 #include "tools/gridctl/demo/demo_write.h"
@@ -158,7 +158,7 @@ write_suppliers(struct demo_texts *texts, const struct demo_plan *plan)
 		snprintf(name, sizeof(name), "%.*s %.*s%s%.*s", SPAN_ARG(trade),
 		    SPAN_ARG(place), form.len > 0 ? " " : "", SPAN_ARG(form));
 		buf_addf(buf, "%s,", plan->suppliers[i].code);
-		/* A few are known by their code only. */
+		/* A few suppliers have a code but no name. */
 		if (plan->suppliers[i].number < 4 || !demo_chance(&random, 2))
 			csv_write_field(buf, span_of(name));
 		buf_add_char(buf, '\n');
@@ -226,7 +226,7 @@ demo_write_head(struct demo_texts *texts, const struct demo_plan *plan)
 
 /* --- a listing ------------------------------------------------------------*/
 
-/* "12345,01000003,", with what follows in the files of facts. */
+/* Writes "12345,01000003," and the values that follow in the files of facts. */
 struct key {
 	char text[32];
 	size_t len;
@@ -486,7 +486,7 @@ demo_write_listing(struct demo_texts *texts, const struct demo_plan *plan,
 		write_position(
 		    texts, &shelf, &position, product.kind->by_weight);
 	}
-	/* The network knows an article once, whoever supplies it. */
+	/* The network has each product once, however many suppliers list it. */
 	if (listing->own)
 		write_network(texts, plan, &product);
 }

@@ -44,6 +44,6 @@ enum err demo_texts_end(const struct demo_texts *texts);
 /* The header lines, and the whole of the three short files. */
 void demo_write_head(struct demo_texts *texts, const struct demo_plan *plan);
 
-/* All that concerns one listing. */
+/* Writes all lines of one listing. */
 void demo_write_listing(struct demo_texts *texts, const struct demo_plan *plan,
     const struct demo_listing *listing);

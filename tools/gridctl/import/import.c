@@ -10,7 +10,10 @@
 #include "lmdb-schema/key.h"
 #include "tools/gridctl/import/import_reading.h"
 
-/* Of the table of columns: a terminal's width, and where the second begins. */
+/*
+ * Layout of the table of columns: a terminal's width, and the second column's
+ * offset.
+ */
 #define LINE_COLUMNS 80
 #define NAME_COLUMN 20
 
@@ -110,7 +113,7 @@ import_file_bytes(const struct import *import, enum import_file file)
 	return bytes;
 }
 
-/* A file that could not be read to its end has a fault, too. */
+/* A file that could not be read to its end gets a fault, too. */
 static enum err
 end_reading(struct reading *reading)
 {

@@ -1,9 +1,8 @@
 /*
- * import: the CSV files of a folder -> what an import makes current.
+ * import: reads the CSV files of a folder into an intake and live values.
  *
- * Reading only fills an intake and tables in memory; all that is wrong is
- * collected on the way. Nothing is stored before every file was read to its
- * end without a fault.
+ * Reading only fills an intake and tables in memory, and collects all faults.
+ * Nothing is stored before every file was read to its end without a fault.
  */
 #pragma once
 
@@ -36,17 +35,17 @@ enum import_file {
 /* "sales.csv" */
 const char *import_file_name(enum import_file file);
 
-/* What each file's header line names, a table for people. */
+/* Formats the columns of each file as a table for people. */
 void import_print_columns(FILE *file);
 
 struct import {
 	const char *dir;
-	struct intake *intake; /* NULL when only live values are taken in: */
-	struct source *source; /* then these facts say what is known */
+	struct intake *intake; /* NULL when only live values are imported: */
+	struct source *source; /* then these facts have the known codes */
 	struct csv_faults faults[IMPORT_FILES];
 	uint64_t records[IMPORT_FILES];
 	bool there[IMPORT_FILES];
-	/* What goes to live: packed metrics and ranges by code. */
+	/* The live values: packed metrics and ranges by code. */
 	struct codemap *networks;
 	struct buf network_bytes;
 	struct span *network_values; /* by number: offset in .ptr, length */
@@ -60,11 +59,10 @@ enum err import_init(struct import *import, const char *dir);
 void import_fini(struct import *import);
 
 /*
- * Looks at what the folder has besides: files that it does not know, such as
- * "article.csv", and such as "articles.csv.zst", whose packing is not read. Each
- * is a fault, but for those that `ignored` is told of: it gets the names of
- * files that are not known, NULL where those are faults, too. Folders and names
- * that begin with a point are passed over.
+ * Looks for other files in the folder: unknown ones, such as "article.csv", and
+ * unsupported packings, such as "articles.csv.zst". Each is a fault, except
+ * that `ignored`, when not NULL, is called with the names of unknown files
+ * instead. Folders and names that begin with a point are skipped.
  */
 enum err import_check_folder(
     struct import *import, void (*ignored)(const char *name));
@@ -74,24 +72,21 @@ bool import_has(const struct import *import, enum import_file file);
 uint64_t import_file_bytes(const struct import *import, enum import_file file);
 
 /*
- * Reads one file. ERR_BAD_INPUT when it has a fault, or why it could not be
- * read. The four monthly files may be read side by side.
+ * Reads one file. ERR_BAD_INPUT when it has a fault, or the error that stopped
+ * reading. The four monthly files may be read side by side.
  */
 enum err import_read(struct import *import, enum import_file file);
 
-/* The same, from a path of its own: `gridctl network FILE`. */
+/* As import_file(), from a given path: `gridctl network FILE`. */
 enum err import_read_path(
     struct import *import, enum import_file file, const char *path);
 
-/* Hands the metrics and ranges over. */
+/* Puts the metrics and ranges into `change`. */
 enum err import_live(struct import *import, struct live_change *change);
 
-/*
- * Finds the lines that say the same thing twice, and adds a fault that names
- * them.
- */
+/* Finds two lines for the same fact, and adds a fault that names both. */
 enum err import_find_twice(
     struct import *import, const struct intake_twice *twice);
 
-/* The faults of all files to standard error; how many there are. */
+/* Prints the faults of all files to standard error; returns their number. */
 uint64_t import_print_faults(const struct import *import);

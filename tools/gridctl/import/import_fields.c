@@ -14,7 +14,7 @@ text_of(const struct field *field, unsigned column)
 	return field->record->fields[column];
 }
 
-/* Every fault shows what stands there, cut to a readable length. */
+/* Every fault quotes the field, cut to a readable length. */
 static bool
 refuse(const struct field *field, unsigned column, const char *what)
 {
@@ -62,8 +62,10 @@ field_text(struct span *out, const struct field *field, unsigned column)
 	return true;
 }
 
-/* What is none only for its size: the last digit of its whole part and what
- * is behind are one. */
+/*
+ * A number that only its size makes invalid: with the whole part cut to its
+ * last digit, the rest is a valid number.
+ */
 static bool
 is_too_large(struct span text)
 {

@@ -1,6 +1,6 @@
 /*
- * import_fields: one CSV field -> a typed value, or a fault that says what is
- * wrong with it. Each returns false after a fault.
+ * import_fields: converts a CSV field to a typed value, or adds a fault that
+ * says what is wrong with it. Each returns false after a fault.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ bool field_decimal(int64_t *out, const struct field *field, unsigned column);
 /* A whole number, not below 0; empty is NUM_NULL. */
 bool field_count(int64_t *out, const struct field *field, unsigned column);
 
-/* YYYYMM; must be there. */
+/* YYYYMM; must not be empty. */
 bool field_month(int32_t *out, const struct field *field, unsigned column);
 
 /* YYYY-MM-DD; empty is DATE_NULL. */

@@ -1,4 +1,4 @@
-/* What stands in the folder of an import, by name. */
+/* Checks the names of the files in an import's folder. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,10 @@ import_check_folder(struct import *import, void (*ignored)(const char *name))
 	struct dirent **entries;
 	int count = scandir(import->dir, &entries, NULL, alphasort);
 
-	/* It may be entered and not listed: then what is asked for is read. */
+	/*
+	 * A folder that may be entered but not listed is fine: its known files
+	 * can be read.
+	 */
 	if (count < 0)
 		return ERR_OK;
 	for (int i = 0; i < count; i++) {

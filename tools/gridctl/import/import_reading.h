@@ -1,6 +1,4 @@
-/*
- * import_reading: one file of an import while it is read. For import*.c only.
- */
+/* import_reading: the state of reading one file. For import*.c only. */
 #pragma once
 
 #include "lmdb-schema/key.h"
@@ -10,7 +8,7 @@
 
 #define IMPORT_COLUMNS_MAX 14
 
-/* Marks a range that gammes.csv gave: it may give each but once. */
+/* Marks a range that gammes.csv gave, because it may give each only once. */
 #define GAMME_GIVEN 0x80
 
 struct reading {
@@ -26,7 +24,7 @@ struct reading {
 	unsigned month_count;
 };
 
-/* What a file is called, its columns, and what is done with a line of it. */
+/* A kind of file: its name, its columns, and the function for its lines. */
 struct import_row {
 	const char *name;
 	enum err (*take)(struct reading *reading);
@@ -36,6 +34,6 @@ struct import_row {
 
 extern const struct import_row import_rows[IMPORT_FILES];
 
-/* The extra columns of network.csv: a month each. */
+/* The extra columns of network.csv, one per month. */
 bool import_is_month(struct span name);
 enum err import_read_months(struct reading *reading);

@@ -1,6 +1,4 @@
-/*
- * A file a line in the table, and a function for what one of its lines says.
- */
+/* A table with one line per file, and a function that takes in a line of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +45,7 @@ const struct import_row import_rows[IMPORT_FILES] = {
     {"gammes.csv", take_gamme, 3, {"fournisseur", "codein", "gamme"}},
 };
 
-/* Says that a line repeats another one. */
+/* Adds the fault of a line that repeats another one. */
 static enum err
 twice(struct reading *reading, unsigned column, const char *what)
 {
@@ -121,7 +119,7 @@ take_class(struct reading *reading)
 	return err == ERR_EXISTS ? twice(reading, 0, "code") : err;
 }
 
-/* The later file has the last word; the same file may not repeat itself. */
+/* A later file overrides; within one file, a repetition is a fault. */
 static enum err
 put_gamme(struct import *import, struct span supplier, struct span codein,
     uint8_t gamme)
@@ -237,7 +235,7 @@ find_store(struct reading *reading, uint16_t *store)
 	return true;
 }
 
-/* A monthly line: article, store, month, then `values` decimals. */
+/* Takes a monthly line: article, store, month, then `values` decimals. */
 static enum err
 take_month(struct reading *reading, enum series_kind kind, unsigned values)
 {
@@ -315,7 +313,7 @@ import_read_months(struct reading *reading)
 	return ERR_OK;
 }
 
-/* The months in order, whatever the order of the columns. */
+/* Sorts the months, because the columns may be in any order. */
 static bool
 take_series(struct reading *reading, struct network *network)
 {
@@ -363,7 +361,7 @@ keep_network(
 	return buf_end(&import->network_bytes);
 }
 
-/* The mean turnover of the stores that sell it. */
+/* The mean turnover of the stores that sell the product. */
 static int64_t
 per_store(int64_t ca, int64_t stores)
 {
@@ -399,7 +397,7 @@ take_network(struct reading *reading)
 			     : err;
 }
 
-/* Without an intake, the facts that are current say what there is. */
+/* Without an intake, the current facts have the known codes. */
 static bool
 is_known(struct reading *reading, struct span supplier, struct span codein)
 {
