@@ -10,7 +10,7 @@
 #define DAY_MIN (-719162)
 #define DAY_MAX 2932896
 
-/* The calendar as a child would count it, with no formula in common. */
+/* A naive calendar that counts day by day, with no formula in common. */
 static int
 month_length(int year, int month)
 {
@@ -21,7 +21,9 @@ month_length(int year, int month)
 	return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-/* One day of the walk: all that a text and a number say of each other. */
+/*
+ * Checks a day of the walk: every conversion between its text and its number.
+ */
 static void
 check_day(int32_t day, int year, int month, int mday)
 {

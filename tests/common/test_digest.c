@@ -181,7 +181,7 @@ START_TEST(damaged_record_fits_no_password)
 }
 END_TEST
 
-/* Of the processor, so that what else the machine does changes nothing. */
+/* Measures processor time, so that other work on the machine does not count. */
 static clock_t
 time_of_check(const char *stored)
 {
@@ -191,7 +191,7 @@ time_of_check(const char *stored)
 	return clock() - begin;
 }
 
-/* Within a factor of three: it must not show who exists. */
+/* Within a factor of three: the time must not show whether a user exists. */
 START_TEST(unknown_user_takes_as_long_as_a_wrong_password)
 {
 	char stored[DIGEST_PASSWORD_MAX];

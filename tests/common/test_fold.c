@@ -1,6 +1,6 @@
 /*
- * What utf8proc says about a whole text is the measure: the code under test
- * goes character by character, and by tables of its own where it can.
+ * The reference is utf8proc's result for the whole text: the code under test
+ * folds character by character, by its own tables where it can.
  */
 #include "common/fold.h"
 

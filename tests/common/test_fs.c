@@ -129,7 +129,10 @@ START_TEST(tree_is_removed_but_nothing_behind_a_link)
 }
 END_TEST
 
-/* As whoever may not write to the folder "parent", but to "parent/own". */
+/*
+ * Runs as a user that may not write to the folder "parent", but to
+ * "parent/own".
+ */
 static void
 stand_in_a_closed_parent(void)
 {
@@ -293,7 +296,7 @@ replace_for_ever(void)
 {
 	static char bytes[50000];
 
-	alarm(30); /* not for ever, should nobody kill it */
+	alarm(30); /* not for ever, if it is not killed */
 	for (char c = 'a';; c = c == 'z' ? 'a' : (char)(c + 1)) {
 		memset(bytes, c, sizeof(bytes));
 		(void)fs_replace(
@@ -443,7 +446,7 @@ START_TEST(lock_is_held_once_even_in_one_process)
 }
 END_TEST
 
-/* Who waited must not end up with a lock on a file that has gone. */
+/* A waiting process must not get a lock on a file that was removed. */
 START_TEST(waiter_takes_the_file_that_stands_there_then)
 {
 	struct stat own, there;

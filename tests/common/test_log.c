@@ -53,7 +53,7 @@ written(void)
 	return text;
 }
 
-/* What comes behind "...[pid]: " in the one line that was written. */
+/* The text after "...[pid]: " in the only line written. */
 static const char *
 sentence(void)
 {

@@ -12,7 +12,7 @@
 
 static char text[OPENFILES_TEXT_MAX];
 
-/* With so few that all of them can be used up; 0 when the text is right. */
+/* Uses up a small limit of descriptors; 0 when the text is right. */
 static int
 use_all(void)
 {

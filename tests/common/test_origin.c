@@ -30,7 +30,7 @@ START_TEST(an_authority_is_a_host_and_perhaps_a_port)
 }
 END_TEST
 
-/* Each of them holds a host of ours somewhere. */
+/* Each contains one of the allowed hosts somewhere. */
 static const char *const bad[] = {"", ":", ":80", "localhost:", "localhost:0",
     "localhost:00080", "localhost:+80", "localhost:-80", "localhost: 80",
     "localhost:80 ", " localhost", "localhost:80x", "localhost:0x50",

@@ -69,7 +69,7 @@ use_terminal(unsigned short columns)
 	close(slave);
 }
 
-/* What the terminal was sent since the last time; "" when nothing. */
+/* The bytes sent to the terminal since the last call; "" when none. */
 static const char *
 drawn(void)
 {

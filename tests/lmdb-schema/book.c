@@ -240,7 +240,7 @@ book_find(const struct wordbook *book, struct span question)
 	unsigned found = 0;
 	uint32_t count;
 
-	/* What was there before must not show. */
+	/* Fill the set: its old contents must not show. */
 	memset(set, 0xa5, words_of_set * sizeof(*set));
 	words_split(&words, question);
 	ck_assert_int_eq(wordbook_find(set, &count, book, &words), ERR_OK);

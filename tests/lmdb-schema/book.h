@@ -1,6 +1,6 @@
 /*
- * book: stores of a few chosen rows with all their words in a wordbook, and
- * what a plain look through the snapshots says of it.
+ * book: stores of a few chosen rows with a word index, and the results of a
+ * plain scan of the snapshots to compare it with.
  */
 #pragma once
 
@@ -16,24 +16,24 @@ struct book_row {
 /* Makes these the facts, and computes each of their suppliers. */
 void book_import(const struct book_row *rows, unsigned count);
 
-/* Makes the wordbook, which must be possible. */
+/* Makes the index, asserting success. */
 struct wordbook_result book_make(void);
 
-/* The generation that the catalogue tells of. */
+/* The generation noted in the catalogue. */
 uint64_t book_noted(void);
 
-/* Where it is. */
+/* The path of the index. */
 const char *book_path(const char *suffix);
 
 /*
- * The one that is there, which must be whole: its ranks are those of a plain
+ * Opens the index, asserting that it is sound: its ranks are those of a plain
  * sort of all its snapshots' rows. Pair with book_close().
  */
 struct wordbook *book_open(void);
 
 /*
- * What is found by these folded words is what a look through the rows' texts
- * finds; how many rows that is.
+ * Asserts that a search for these folded words finds the rows that a scan of
+ * the rows' texts finds; returns their number.
  */
 unsigned book_find(const struct wordbook *book, struct span question);
 
@@ -43,5 +43,8 @@ const char *book_at(const struct wordbook *book, uint32_t rank);
 /* The folded search text of one of its rows. */
 struct span book_text(const struct wordbook *book, uint32_t rank);
 
-/* Closes it, and the snapshots that were looked into; NULL then, and before. */
+/*
+ * Closes the index and the snapshots read; sets *book to NULL, which it may be
+ * before.
+ */
 void book_close(struct wordbook **book);

@@ -1,6 +1,6 @@
 /*
- * facts: a store in the scratch folder, and made-up facts in it. Checked
- * fixtures for the tests of what reads a store:
+ * facts: a store in the scratch folder, with made-up facts. Checked fixtures
+ * for tests that read a store:
  *
  *	tcase_add_checked_fixture(tc, facts_make, facts_remove);
  */
@@ -23,7 +23,9 @@ extern struct store *facts; /* open between the two */
 void facts_make(void); /* a scratch folder and an empty store in it */
 void facts_remove(void); /* and log lines are written again, see quiet.h */
 
-/* Closes it, for who works in other processes; opens it again. */
+/*
+ * Closes the store, for tests that use it in other processes; opens it again.
+ */
 void facts_close(void);
 void facts_open(void);
 const char *facts_dir(void);
@@ -35,7 +37,9 @@ const char *facts_dir(void);
  */
 uint64_t facts_import(unsigned big, uint64_t seed);
 
-/* The same by hand: what is put between the two is made current. */
+/*
+ * As facts_import(), by hand: the puts between the two calls are made current.
+ */
 struct intake *facts_begin(struct source *base);
 uint64_t facts_end(struct intake *intake);
 
@@ -54,5 +58,5 @@ void facts_end_series(struct intake *intake);
 void facts_gamme(const char *supplier, const char *codein, uint8_t gamme);
 void facts_network(const char *code, int64_t ca);
 
-/* Computes it in one thread; what came of it. */
+/* Computes a supplier in one thread; returns the result. */
 enum err facts_compute(const char *supplier, struct compute_result *result);

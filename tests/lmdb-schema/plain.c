@@ -20,7 +20,7 @@ static const struct {
 	unsigned count;
 } envs[PLAIN_FILES] = {{live, 4}, {catalog, 3}, {state_tables, STATE_TABLES}};
 
-/* Nobody has asked for the sums, so they are the ends of what is read. */
+/* Checksums are not turned on, so each value read ends with its checksum. */
 static enum err
 copy_table(struct kv_txn *to, struct kv_txn *from, unsigned table)
 {

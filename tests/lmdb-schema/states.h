@@ -21,14 +21,14 @@ extern struct store *states; /* open between the two */
 void states_make(void);
 void states_remove(void);
 
-/* Opens and closes it by hand, for who works in other processes. */
+/* Opens and closes the store by hand, for tests that use other processes. */
 void states_open(void);
 void states_close(void);
 
 uint8_t states_code(char letter);
 char states_letter(uint8_t gamme);
 
-/* What an import brings for one article. */
+/* Imports the server range of an article. */
 void states_server(const char *supplier, const char *codein, char letter);
 
 /* A proposal for one article; true when it is pending now. */

@@ -1,5 +1,6 @@
 /*
- * told: what a check of a store finds, gathered as one text, a line a fault.
+ * told: the faults that a check of a store finds, as one text, a line per
+ * fault.
  */
 #pragma once
 
@@ -8,8 +9,11 @@
 extern char told[4096];
 extern struct check_counts told_counts;
 
-/* Checks the store, which must be possible; what was told before goes. */
+/*
+ * Checks the store, asserting that the check succeeds; drops the faults of the
+ * last check.
+ */
 void told_check(struct store *store);
 
-/* Fails the test when that was not told, somewhere. */
+/* Fails the test unless the faults contain this text. */
 void told_must_have(const char *words);

@@ -1,6 +1,6 @@
 /*
- * kv_help: what the tests of kv have in common. Names are of files in the
- * scratch folder; what is not said to fail is asserted.
+ * kv_help: shared by the tests of kv. Names are of files in the scratch folder;
+ * a function asserts success unless it returns the failure.
  */
 #pragma once
 
@@ -13,10 +13,10 @@
 struct kv_spec spec_of(const char *name, enum kv_mode mode);
 struct kv *open_kv(const char *name, enum kv_mode mode);
 
-/* Opens and closes; how that went. */
+/* Opens and closes; returns the result of opening. */
 enum err try_open(const char *name, enum kv_mode mode);
 
-/* One pair in a transaction of its own, in table 0. */
+/* Puts a pair in a transaction of its own, in table 0. */
 void put_one(struct kv *kv, const char *key, const char *value);
 bool has_one(struct kv *kv, const char *key, const char *value);
 

@@ -166,7 +166,7 @@ END_TEST
 static const struct {
 	const char *prefix;
 	const char *from;
-	const char *keys; /* those that are met, each with a blank behind */
+	const char *keys; /* the keys met, each followed by a blank */
 } walks[] = {
     {"", "", "a ab abc abd b ba c "},
     {"a", "", "a ab abc abd "},
@@ -369,7 +369,7 @@ START_TEST(writer_stands_on_the_last_commit)
 }
 END_TEST
 
-/* Both halves are always of one commit, whichever thread looks. */
+/* Both halves are always of the same commit, in every thread. */
 static void *
 look_often(void *context)
 {

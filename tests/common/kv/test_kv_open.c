@@ -162,7 +162,7 @@ make_holes(struct kv *kv)
 	char value[600] = "";
 
 	fill(kv, 400, 600);
-	/* Who still looks at the old pages keeps them from being used. */
+	/* An open reader keeps the old pages from being reused. */
 	ck_assert_int_eq(kv_read(&reader, kv), ERR_OK);
 	for (unsigned i = 0; i < 400; i++) {
 		struct kv_txn *txn;
@@ -180,7 +180,7 @@ make_holes(struct kv *kv)
 		put_one(kv, "z", "v");
 }
 
-/* How many of the pairs are there and as they were. */
+/* The number of pairs that are there and unchanged. */
 static unsigned
 count_good(struct kv *kv)
 {
@@ -443,7 +443,7 @@ START_TEST(slots_of_killed_readers_are_taken_back)
 	struct kv_txn *txn;
 	pid_t pid;
 
-	/* Before any other: who comes first says how many slots there are. */
+	/* Open first: the first process decides the number of slots. */
 	spec.readers = 4;
 	pid = process_start(take_all_slots);
 	ck_assert_int_eq(kv_open(&kv, &spec), ERR_BUSY);
@@ -476,7 +476,7 @@ fill_until_it_fails(struct kv *kv, size_t size)
 		commit = kv_commit(txn);
 	}
 	free(value);
-	/* What could not be put must not be committed without it. */
+	/* After a failed put, the commit must fail too. */
 	return put != ERR_OK && commit != put ? ERR_INTERNAL : commit;
 }
 

@@ -1,7 +1,7 @@
 /*
  * kv against a model: random puts, appends, removals and walks in several
- * tables and transactions, some of them given up. What a transaction has found
- * or put before must never lead the next step astray.
+ * tables and transactions, some of them aborted. A transaction's earlier
+ * look-ups and puts must never affect the result of a later step.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,10 @@
 
 static const char *const names[TABLES] = {"one", "two"};
 
-/* What each key has: bytes of its value, or -1; the bytes are all `fill`. */
+/*
+ * The model: the size of each key's value, or -1 for none; its bytes are all
+ * `fill`.
+ */
 struct held {
 	int len;
 	unsigned char fill;
@@ -103,7 +106,7 @@ del_key(struct kv_txn *txn, unsigned table, unsigned key)
 	model.held[table][key].len = -1;
 }
 
-/* Some that follow are put; a few are removed on the way. */
+/* Puts some consecutive keys, and removes a few on the way. */
 static void
 run_of_keys(struct kv_txn *txn, unsigned table, unsigned key)
 {
@@ -117,7 +120,7 @@ run_of_keys(struct kv_txn *txn, unsigned table, unsigned key)
 	}
 }
 
-/* Walks from `key` on, and removes some of what it meets. */
+/* Walks from `key` on, and removes some of the pairs. */
 static void
 walk_keys(struct kv_txn *txn, unsigned table, unsigned key)
 {

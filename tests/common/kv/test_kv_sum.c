@@ -74,7 +74,7 @@ put(unsigned table, const char *key, struct span value)
 	ck_assert_int_eq(kv_commit(txn), ERR_OK);
 }
 
-/* What kv_get() says; the value must be that one, or empty. */
+/* Returns kv_get()'s result; the value must be the given one, or empty. */
 static enum err
 get(unsigned table, const char *key, struct span value)
 {
@@ -189,7 +189,7 @@ START_TEST(a_flipped_bit_in_a_key_is_told_by_a_walk)
 	put(0, "other", SPAN("1"));
 	flip(scratch_path("a.mdb"), SPAN("akeyvalue"), 3);
 	ck_assert_str_eq(walk(0), "akex! other=1 ");
-	/* It cannot be said that it was never there. */
+	/* The key cannot be reported as absent. */
 	ck_assert_int_eq(get(0, "akey", SPAN("")), ERR_DAMAGED);
 	ck_assert_int_eq(get(0, "zero", SPAN("")), ERR_NOT_FOUND);
 	ck_assert_int_eq(get(0, "a", SPAN("")), ERR_DAMAGED);

@@ -81,8 +81,8 @@ swap(int fd, off_t at, char *bytes, size_t len)
 }
 
 /*
- * Each page in turn, while it is open: one in use is told; a free one or a
- * value's is not what is looked at.
+ * Damages each page in turn, while the file is open: damage to an index page in
+ * use is found; free pages and pages of values are not examined.
  */
 START_TEST(a_page_that_was_overwritten_is_told)
 {
@@ -144,7 +144,9 @@ START_TEST(a_writer_meanwhile_is_no_damage)
 }
 END_TEST
 
-/* What a reader, a writer and one who renews are told, all of them alike. */
+/*
+ * The result that a reader, a writer and a renewal get: the same for all three.
+ */
 static enum err
 told(struct kv_txn *reader)
 {
@@ -164,7 +166,9 @@ told(struct kv_txn *reader)
 	return err;
 }
 
-/* Until it is no more: verified as often as it takes, 2 s at most. */
+/*
+ * Waits until the file is no longer damaged, verifying repeatedly, 2 s at most.
+ */
 static enum err
 told_at_last(struct kv_txn *reader, enum err until)
 {
@@ -222,7 +226,7 @@ START_TEST(a_watched_file_that_is_cut_is_not_touched)
 	ck_assert_int_eq(told(reader), ERR_DAMAGED);
 	ck_assert_int_eq(told(reader), ERR_DAMAGED);
 	ck_assert_int_eq(quiet_lines(), 1);
-	/* What was cut is gone, though the length is back. */
+	/* The cut bytes are lost, even after the length is restored. */
 	ck_assert_int_eq(ftruncate(fd, bytes), 0);
 	ck_assert_int_eq(told(reader), ERR_DAMAGED);
 	kv_abort(reader);

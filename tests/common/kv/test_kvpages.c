@@ -108,7 +108,7 @@ newest_meta(void)
 	return bytes[144] > bytes[PAGE + 144] ? 0 : PAGE;
 }
 
-/* Where a page of a kind says something, and what it says instead. */
+/* A field in a page of some kind, and a wrong value for it. */
 static const struct {
 	unsigned kind; /* 1 branch, 2 leaf, 8 meta */
 	unsigned at;
@@ -189,7 +189,7 @@ START_TEST(a_branch_that_names_a_page_twice_is_found)
 }
 END_TEST
 
-/* What passes must be safe to walk from end to end, value by value. */
+/* A file that passes must be safe to walk from end to end, value by value. */
 static void
 walk_all(void)
 {

@@ -358,7 +358,7 @@ snapshots_there(void)
 	return count;
 }
 
-/* Nobody computes before it is closed. */
+/* Takes the supplier's lock: no process computes before it is closed. */
 static int
 hold_back(void)
 {
@@ -370,7 +370,9 @@ hold_back(void)
 	return lock;
 }
 
-/* A process of its own: 0 it worked, 1 another one did, 2 a failure. */
+/*
+ * Computes in a child process: 0 it computed, 1 another one did, 2 a failure.
+ */
 static pid_t
 start_process(int gate)
 {
@@ -515,7 +517,10 @@ START_TEST(a_full_disk_keeps_the_old_snapshot)
 }
 END_TEST
 
-/* Less and less memory: it fails in many places, and harms nothing. */
+/*
+ * Allows less and less memory: computing fails in many places, and does no
+ * harm.
+ */
 START_TEST(little_memory_is_told_and_harms_nothing)
 {
 	unsigned failed = 0;

@@ -13,7 +13,7 @@
 
 #define M NUM_MICRO
 
-/* One supplier, one article, stores B and D, two months of sales. */
+/* The facts: one supplier, one article, stores B and D, two months of sales. */
 static void
 import_base(void)
 {

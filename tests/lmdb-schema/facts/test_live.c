@@ -246,7 +246,7 @@ network_generation(void)
 	return live_network_generation(view);
 }
 
-/* All that it has is put again, but those who are left out. */
+/* Puts every product again, except those left out. */
 static struct live_counts
 replace_networks(const char *const *codes, unsigned count)
 {

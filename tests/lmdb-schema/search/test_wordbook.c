@@ -173,7 +173,7 @@ START_TEST(words_are_found_in_all_rows_that_hold_them)
 }
 END_TEST
 
-/* It ends words here and columns there: nothing that is folded has it. */
+/* SNAP_TEXT_END ends words and columns: no folded text contains it. */
 START_TEST(what_ends_a_word_is_in_none)
 {
 	static const char *const questions[] = {
@@ -193,7 +193,7 @@ START_TEST(what_ends_a_word_is_in_none)
 }
 END_TEST
 
-/* Those behind the ones that are kept apart count, too. */
+/* Words beyond the ones that are split count, too. */
 START_TEST(any_number_of_words_is_looked_for)
 {
 	static const struct {
@@ -283,7 +283,7 @@ draw_question(char *question, size_t room)
 {
 	size_t len = 0;
 
-	/* There is a word in it. */
+	/* The piece contains a word. */
 	while (len == 0 || strspn(question, " ") == len) {
 		unsigned pieces = 1 + (unsigned)(random_bits() % 3);
 
@@ -333,7 +333,10 @@ START_TEST(it_is_made_anew_only_when_a_generation_has_changed)
 }
 END_TEST
 
-/* Killed between the file and its note: who has the old one open must hear. */
+/*
+ * Killed between the file and its note: processes with the old file open must
+ * still notice the new one.
+ */
 START_TEST(one_that_nobody_was_told_of_is_told_of_when_it_is_met)
 {
 	ck_assert_int_eq(catalog_note_words(facts, 1), ERR_OK);

@@ -61,7 +61,7 @@ flip_at(const char *path, uint64_t at, unsigned char bits)
 	close(fd);
 }
 
-/* The one that was there is, whole and the same. */
+/* The existing index is unchanged and sound. */
 static void
 must_be_as_before(void)
 {
@@ -81,7 +81,7 @@ START_TEST(each_byte_of_the_head_is_guarded)
 	for (uint64_t at = 0; at < end; at++) {
 		enum err err;
 
-		/* Zeros between the two, which nobody reads. */
+		/* Zeros between the two, which no code reads. */
 		if (at >= sizeof(head) &&
 		    at < head.section[WORDBOOK_SUPPLIERS].at)
 			continue;
@@ -97,7 +97,7 @@ START_TEST(each_byte_of_the_head_is_guarded)
 }
 END_TEST
 
-/* Whatever it finds then. */
+/* Searches; any rows may be found. */
 static void
 look_for_words(void)
 {
@@ -342,7 +342,9 @@ END_TEST
 
 static size_t dies_at;
 
-/* The kernel kills whoever passes a limit, and does not mind it. */
+/*
+ * The kernel kills a process that exceeds a limit without ignoring the signal.
+ */
 static int
 die_while_writing(void)
 {
@@ -390,7 +392,7 @@ START_TEST(a_death_leaves_the_old_one)
 	if (_i < LIMITS)
 		ck_assert_int_eq(access(book_path(".tmp"), F_OK), 0);
 	must_be_as_before();
-	/* The lock has gone with it, and what it left is no hindrance. */
+	/* The lock died with the process, and its leftovers do no harm. */
 	ck_assert(book_make().made);
 	ck_assert(access(book_path(".tmp"), F_OK) != 0);
 	book = book_open();
@@ -414,7 +416,7 @@ START_TEST(each_allocation_may_fail_in_making_it)
 		ck_assert_msg(
 		    err == ERR_NO_MEMORY, "allocation %lu: %d", nth, (int)err);
 		ck_assert(access(book_path(".tmp"), F_OK) != 0);
-		/* The old one, or the new one that nobody was told of yet. */
+		/* The old index, or the new one that is not noted yet. */
 		book = book_open();
 		ck_assert_uint_eq(book_find(book, SPAN("article")), 123);
 		book_close(&book);

@@ -134,7 +134,7 @@ START_TEST(few_rows_have_none)
 }
 END_TEST
 
-/* Places that cannot be are refused; none leads outside. */
+/* Impossible offsets are refused; none leads outside. */
 START_TEST(broken_lists_are_damage)
 {
 	struct grams_asked asked;

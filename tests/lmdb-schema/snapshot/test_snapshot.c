@@ -70,8 +70,7 @@ find_places(void)
 		by_code[order[i]] = i;
 }
 
-/* --- what it says ----------------------------------------------------------
- */
+/* --- contents ---------------------------------------------------------- */
 
 START_TEST(the_head_says_what_it_was_made_from)
 {
@@ -393,7 +392,7 @@ read_file(void)
 	return buf_take(&buf, &file_len);
 }
 
-/* Uses all there is to use, then verifies. */
+/* Calls every reading function, then verifies. */
 static enum err
 use(const char *path)
 {
@@ -447,7 +446,7 @@ START_TEST(a_cut_short_file_is_damaged)
 }
 END_TEST
 
-/* Writes the file once; later only what differs. */
+/* Writes the file once; later only the bytes that differ. */
 static enum err
 use_bytes(const char *bytes, size_t at, size_t len)
 {
@@ -580,7 +579,7 @@ START_TEST(a_value_at_an_offset_that_is_none_is_not_given)
 }
 END_TEST
 
-/* LMDB trusts its pages: these must be looked at before it walks them. */
+/* LMDB trusts its pages: they must be verified before it walks them. */
 START_TEST(noise_where_lmdb_keeps_its_own_never_crashes)
 {
 	char *bytes = read_file();
@@ -640,7 +639,7 @@ START_TEST(noise_in_the_index_pages_never_crashes)
 }
 END_TEST
 
-/* The one before and the next one, each whole but for the number. */
+/* The versions before and after, in a file that is otherwise sound. */
 START_TEST(another_version_is_told)
 {
 	char *bytes = read_file();

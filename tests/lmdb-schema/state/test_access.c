@@ -183,7 +183,7 @@ START_TEST(all_keys_are_listed)
 }
 END_TEST
 
-/* Made in the same moment, by threads that all saw no such name. */
+/* Keys created at the same moment, by threads that all found the name free. */
 static void *
 create_same(void *result)
 {

@@ -56,13 +56,13 @@ passed(unsigned count, const char *user, const char *address, bool many)
 START_TEST(a_user_from_one_address_has_few)
 {
 	ck_assert_uint_eq(passed(20, "u", "192.0.2.1", false), ATTEMPTS_PAIR);
-	/* The others are not held up by it. */
+	/* Other users are not limited by it. */
 	ck_assert(take("v", "192.0.2.1", START_MS));
 	ck_assert(take("u0", "192.0.2.2", START_MS));
 }
 END_TEST
 
-/* Two of them may share a place, and then one passes less. */
+/* Two users may share a slot, and then one attempt fewer passes. */
 START_TEST(an_address_has_not_many)
 {
 	ck_assert_uint_ge(

@@ -1,4 +1,4 @@
-/* What buyers decide over many articles at once, and what they are told. */
+/* Decisions of buyers over many articles at once, and their outcomes. */
 #include <stdio.h>
 
 #include "lmdb-schema/state/proposal.h"

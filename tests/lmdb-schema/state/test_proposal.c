@@ -12,8 +12,9 @@
 
 /* --- one article ---------------------------------------------------------- */
 
-/* What is done to article 1, whose range at the server is A, and what stands
- * then. */
+/*
+ * Steps done to article 1, whose server range is A, and its ranges afterwards.
+ */
 static const struct {
 	const char *steps; /* "pX" proposes, s saves, c cancels, "eX" edits,
 			      "iX" imports, t settles */
@@ -34,7 +35,7 @@ static const struct {
     {"pBspCpB", "", "1=Bbuyer ",
 	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
 	"proposed key S 1 C B\nwithdrawn key S 1 C B\n"},
-    /* Back to what the server has: nothing is left to export. */
+    /* Back to the server's range: nothing is left to export. */
     {"pBspAs", "", "",
 	"proposed key S 1 B A\nvalidated buyer S 1 B A\n"
 	"proposed key S 1 A B\nvalidated buyer S 1 A B\n"},
@@ -50,7 +51,7 @@ static const struct {
     {"pBiBtt", "", "", "proposed key S 1 B A\nwithdrawn import S 1 B B\n"},
     {"pBiCt", "1=Bkey ", "", "proposed key S 1 B A\n"},
     {"i-pBiBt", "", "", "proposed key S 1 B -\nwithdrawn import S 1 B B\n"},
-    /* What is recorded is C until C arrives, whatever the server says. */
+    /* The recorded range is C until C arrives, whatever the server has. */
     {"eCpBiBt", "1=Bkey ", "1=Cbuyer ",
 	"edited buyer S 1 C A\nproposed key S 1 B C\n"},
     {"eCpBiCt", "1=Bkey ", "",
@@ -71,7 +72,7 @@ static const struct {
     {"i-pAse-", "", "",
 	"proposed key S 1 A -\nvalidated buyer S 1 A -\n"
 	"edited buyer S 1 - A\n"},
-    /* Exported is on its way: back to what the server has is a change. */
+    /* The export is on its way: back to the server's range is a change. */
     {"eBxeA", "", "1=Abuyer ", "edited buyer S 1 B A\nedited buyer S 1 A B\n"},
     {"eBxeAt", "", "1=Abuyer ", "edited buyer S 1 B A\nedited buyer S 1 A B\n"},
     {"eBxeAiBt", "", "1=Abuyer ",

@@ -24,8 +24,8 @@ static const char *const authors[] = {"robot", "script", "agent"};
 static struct article {
 	char codein[4];
 	char server, validated, pending; /* '-': none */
-	const char *author; /* of what is pending */
-	const char *buyer; /* of what is validated */
+	const char *author; /* of the pending range */
+	const char *buyer; /* of the validated range */
 } model[ARTICLES];
 
 static struct buf told; /* the audit entries that this step must bring */
@@ -178,7 +178,7 @@ any_range(void)
 	return letters[1 + below(ROW_GAMMES)];
 }
 
-/* One article may come twice, as long as it is with the same range. */
+/* An article may come twice, as long as both have the same range. */
 static void
 propose(void)
 {
@@ -223,7 +223,7 @@ model_decide(struct article *article, enum proposal_action action, char gamme)
 		model_edit(article, gamme);
 }
 
-/* Sometimes the buyer has not seen what is there now. */
+/* Sometimes the buyer has seen older ranges. */
 static void
 decide(void)
 {
@@ -274,7 +274,7 @@ decide_all(void)
 		    &model[i], save ? PROPOSAL_SAVE : PROPOSAL_CANCEL, '-');
 }
 
-/* A crash may come between an import and what settles its changes. */
+/* A crash may come between an import and settling its changes. */
 static void
 import(void)
 {
@@ -307,7 +307,9 @@ reopen(void)
 	states_open();
 }
 
-/* One for each time out of thirty-two. */
+/*
+ * The steps; a random number below 32 chooses the first with a larger `until`.
+ */
 static const struct {
 	void (*run)(void);
 	unsigned until;

@@ -128,7 +128,7 @@ START_TEST(use_prolongs_it_with_one_write_a_minute)
 	ck_assert_int_eq(session.used_ms, later);
 	ck_assert_str_eq(session.user, "marie");
 	ck_assert_int_eq(session.created_ms, START_MS);
-	/* A worker that is behind does not take it back. */
+	/* A worker with an older time does not take it back. */
 	ck_assert_int_eq(
 	    session_touch(states, &session, START_MS + 60000), ERR_OK);
 	ck_assert_int_eq(check(&session, token, START_MS + LIFE_MS), ERR_OK);
@@ -184,7 +184,7 @@ START_TEST(what_is_over_is_swept_up)
 	ck_assert_int_eq(
 	    session_sweep(states, LIFE_MS, START_MS, &swept), ERR_OK);
 	ck_assert_uint_eq(swept, 0);
-	/* A login does it too, so that nobody has to. */
+	/* A login removes them too, so that no other sweep is needed. */
 	ck_assert_int_eq(
 	    session_login(states, SPAN("marie"), SPAN("long enough"), LIFE_MS,
 		START_MS + LIFE_MS, other),
@@ -202,7 +202,9 @@ END_TEST
 /* The median of some tries, so that one interruption does not count. */
 #define TRIES 3
 
-/* What this thread works, not what it waits for: others may be busy here. */
+/*
+ * The processor time of this thread, without waiting: the machine may be busy.
+ */
 static int64_t
 work_ns(void)
 {
@@ -235,7 +237,10 @@ START_TEST(an_unknown_user_takes_as_long)
 		known = one < known ? one : known;
 		unknown = other < unknown ? other : unknown;
 	}
-	/* One is a hash of 64 MB and the other too; without it: 1000 times. */
+	/*
+	 * Both compute a hash of 64 MB; without the hash, one would be 1000
+	 * times faster.
+	 */
 	ck_assert_int_lt(known, 2 * unknown);
 	ck_assert_int_lt(unknown, 2 * known);
 }

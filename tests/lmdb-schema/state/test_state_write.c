@@ -1,7 +1,6 @@
 /*
  * Several writers at once, in threads and in processes, and writers that are
- * killed: what was acknowledged is there, whole and in an order that explains
- * it.
+ * killed: every acknowledged write is there, whole and in a serial order.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -170,7 +169,7 @@ END_TEST
 
 /* --- processes ------------------------------------------------------------ */
 
-/* Deposits until it is killed, and says on `fd` what was acknowledged. */
+/* Deposits until it is killed, and writes to `fd` what was acknowledged. */
 static void
 deposit_until_killed(const char *author, unsigned round, int fd)
 {

@@ -28,7 +28,7 @@ make(void)
 	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
 }
 
-/* One damage or more, and one of them is told in these words. */
+/* Asserts that there is damage, and that a fault has these words. */
 static void
 must_tell(const char *words)
 {
@@ -203,7 +203,9 @@ START_TEST(a_catalogue_that_counts_wrong_is_told)
 }
 END_TEST
 
-/* The record is named once, and nothing else is told of that environment. */
+/*
+ * The record is named once, and nothing else is reported of that environment.
+ */
 static void
 look(const char *table, struct span key)
 {
@@ -257,7 +259,7 @@ START_TEST(the_words_of_all_suppliers_are_verified_when_they_are_there)
 	    told_counts.sections, before.sections + WORDBOOK_SECTIONS);
 	ck_assert_uint_gt(told_counts.bytes, before.bytes);
 	ck_assert_uint_eq(told_counts.references, before.references + 1);
-	/* One that is of an older snapshot is as good as none. */
+	/* Packed rows of an older snapshot count as none. */
 	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
 	told_check(facts);
 	ck_assert_str_eq(told, "");

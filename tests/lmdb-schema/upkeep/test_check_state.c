@@ -48,7 +48,7 @@ make(void)
 	    states_decide(PROPOSAL_SAVE, "2", 'B'), PROPOSAL_APPLIED);
 }
 
-/* Puts a pair, or takes it away, past all that keeps records whole. */
+/* Puts or deletes a pair directly, without any check of the records. */
 static void
 spoil(unsigned table, struct span key, const struct span *value)
 {
@@ -155,7 +155,7 @@ look(const char *table, struct span key)
 	must_tell(words);
 }
 
-/* Each record of each table: none is told twice, or by another's name. */
+/* Each record of each table: none is reported twice, or by another's name. */
 START_TEST(a_flipped_bit_in_any_value_is_told_by_its_record)
 {
 	ck_assert_uint_gt(spoil_each(store_state(states), (unsigned)_i,

@@ -96,7 +96,7 @@ START_TEST(what_is_no_store_is_not_copied)
 }
 END_TEST
 
-/* Takes the snapshot of SMALL away, and tells where it was. */
+/* Removes the snapshot of SMALL, and returns its path. */
 static void
 remove_small(char path[FS_PATH_MAX])
 {
@@ -122,7 +122,7 @@ START_TEST(a_snapshot_that_is_gone_is_left_out)
 }
 END_TEST
 
-/* Who may write there could lead whoever copies to any file of his. */
+/* A user who may write there could lead a copying root to any file. */
 START_TEST(only_a_regular_file_is_copied)
 {
 	char path[FS_PATH_MAX];
@@ -133,7 +133,7 @@ START_TEST(only_a_regular_file_is_copied)
 	case 0:
 		ck_assert_int_eq(symlink(scratch_path("elsewhere"), path), 0);
 		break;
-	case 1: /* nobody writes to it: opening it must not wait */
+	case 1: /* a pipe without writer: opening must not wait */
 		ck_assert_int_eq(mkfifo(path, 0600), 0);
 		break;
 	default:

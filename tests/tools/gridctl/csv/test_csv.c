@@ -24,8 +24,8 @@ is_month(struct span name)
 }
 
 /*
- * Reads the file and writes down all that came of it: "line:field|field|...;"
- * for a record, "!place: message;" for a fault, and how it ended.
+ * Reads the file and writes down the results: "line:field|field|...;" for a
+ * record, "!place: message;" for a fault, and how it ended.
  */
 static void
 read_all(struct buf *out, const char *name, bool slow, bool months)
@@ -575,7 +575,7 @@ START_TEST(packed_file_without_its_end_is_one_fault)
 	for (size_t size = size_of("f.csv.gz"); size-- > 0;) {
 		ck_assert_int_eq(
 		    truncate(scratch_path("f.csv.gz"), (off_t)size), 0);
-		/* Where a member ends it is whole. */
+		/* A file cut between members is whole. */
 		if (size != first && (size % 37 == 0 || size < 30))
 			check_packed("is cut short: its end is missing");
 	}

@@ -357,7 +357,7 @@ START_TEST(stock_in_position_is_that_of_the_last_month)
 }
 END_TEST
 
-/* The month of the last sale, unless what came back is all there is. */
+/* The month of the last sale, unless there are only returns. */
 START_TEST(last_sale_is_in_the_last_month_with_sales)
 {
 	const struct table *sales = &tables[DEMO_SALES_CSV];
@@ -489,7 +489,7 @@ START_TEST(some_articles_are_listed_at_several_suppliers)
 		if (other == NULL || other == articles->rows[i])
 			continue;
 		shared++;
-		/* One article, with the terms of another. */
+		/* The same article at another supplier has terms of its own. */
 		ck_assert(span_eq(articles->rows[i][2], other[2]));
 		ck_assert(span_eq(articles->rows[i][7], other[7]));
 		alike += span_eq(articles->rows[i][6], other[6]) ||
@@ -661,7 +661,7 @@ END_TEST
 
 /* --- the command ----------------------------------------------------------*/
 
-/* What it prints is not looked at. */
+/* The printed text is not examined. */
 static int
 run_command(const char *a, const char *b, const char *c)
 {
