@@ -4,8 +4,10 @@
 #
 #	tools/dev/check-words.sh [--report] [FILE...]
 #
-# With --report it counts them by folder, and fails for none. Closes with
-# "N passed, N failed": the files without and with such comments.
+# Without files it checks the folders that are clean ($clean below), as `make
+# check` does. With --report it counts such comments in all folders, and fails
+# for none. Closes with "N passed, N failed": the files without and with such
+# comments.
 set -u
 cd "${abs_top_srcdir:-.}" || exit 1
 report=
@@ -13,9 +15,11 @@ if [ "${1:-}" = --report ]; then
   report=yes
   shift
 fi
+clean="common lmdb-schema tools/gridctl
+  tests/common tests/lmdb-schema tests/tools/gridctl"
+[ -z "$report" ] || clean="common lmdb-schema fcgi tools tests"
 [ $# -gt 0 ] ||
-  set -- $(find common lmdb-schema fcgi tools tests -name '*.[ch]' -o \
-    -name '*.def' | sort)
+  set -- $(find $clean -name '*.[ch]' -o -name '*.def' | sort)
 
 awk -v report="$report" '
   BEGIN {
