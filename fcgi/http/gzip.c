@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "lmdb-schema/deflate.h"
+#include "lmdb-schema/stream.h"
 
-#define LEVEL 1
 #define RAW_MAX (2 * GZIP_WHOLE)
 #define PACKED_MAX (4 * GZIP_WHOLE)
 #define PUT_LEAST ((size_t)32 << 10)
@@ -20,8 +20,8 @@ gzip_init(struct gzip *gzip)
 void
 gzip_fini(struct gzip *gzip)
 {
-	deflate_free(gzip->deflate);
-	gzip->deflate = NULL;
+	stream_free(gzip->stream);
+	gzip->stream = NULL;
 	buf_fini(&gzip->raw);
 	buf_fini(&gzip->packed);
 }
@@ -38,10 +38,11 @@ gzip_give_back(struct gzip *gzip, size_t keep)
 enum err
 gzip_begin(struct gzip *gzip, struct sink *out, size_t block)
 {
-	if (gzip->deflate == NULL)
-		gzip->deflate = deflate_new(LEVEL);
-	if (gzip->deflate == NULL)
+	if (gzip->stream == NULL)
+		gzip->stream = stream_new();
+	if (gzip->stream == NULL)
 		return ERR_NO_MEMORY;
+	stream_begin(gzip->stream);
 	gzip->out = out;
 	gzip->block = block;
 	gzip->crc = 0;
@@ -80,7 +81,7 @@ static enum err
 pack_block(struct gzip *gzip)
 {
 	struct span raw = buf_span(&gzip->raw);
-	enum err err = deflate_add(gzip->deflate, &gzip->packed, raw);
+	enum err err = stream_add(gzip->stream, &gzip->packed, raw, false);
 
 	if (err != ERR_OK)
 		return err;
@@ -126,10 +127,8 @@ gzip_end(struct gzip *gzip)
 	struct span raw = buf_span(&gzip->raw);
 	enum err err = buf_end(&gzip->raw);
 
-	if (err == ERR_OK && raw.len > 0)
-		err = deflate_last(gzip->deflate, &gzip->packed, raw);
-	else
-		buf_add_text(&gzip->packed, DEFLATE_END);
+	if (err == ERR_OK)
+		err = stream_add(gzip->stream, &gzip->packed, raw, true);
 	if (err != ERR_OK)
 		return err;
 	count(gzip, raw);

@@ -2,8 +2,8 @@
  * gzip: a body as one gzip member, packed while it is made.
  *
  * Bytes are gathered into a block, as the packer wants them in one place, and
- * each full block is packed as a piece (lmdb-schema/deflate.h) as soon as more
- * bytes follow. What fits into one block is packed at once, as a whole.
+ * each full block is packed (lmdb-schema/stream.h) as soon as more bytes
+ * follow. What fits into one block is packed at once, as a whole.
  */
 #pragma once
 
@@ -15,7 +15,7 @@
 #include "common/sink.h"
 #include "fcgi/http/pieces.h"
 
-struct deflate;
+struct stream;
 
 /* A body of fewer bytes is hardly smaller packed. */
 #define GZIP_LEAST 1024
@@ -30,7 +30,7 @@ struct deflate;
 #define GZIP_BLOCK ((size_t)128 << 10)
 
 struct gzip {
-	struct deflate *deflate; /* NULL until the first */
+	struct stream *stream; /* NULL until the first */
 	struct sink *out; /* NULL: all of it stays in `packed` */
 	size_t block;
 	struct buf raw, packed;

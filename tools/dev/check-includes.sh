@@ -144,6 +144,7 @@ door() {
 desk=tools/gridhook/tool
 door lmdb 'lmdb\.h>' "common/kv/kv.c common/kv/kv_open.c"
 door libdeflate 'libdeflate\.h>' "lmdb-schema/deflate.c"
+door isa-l 'isa-l/' "lmdb-schema/stream.c"
 door zlib 'zlib\.h>' "lmdb-schema/deflate.c tools/gridctl/csv/csv_gunzip.c"
 door jansson 'jansson\.h>' "common/jsonr.c"
 door openssl 'openssl/' "common/digest.c"

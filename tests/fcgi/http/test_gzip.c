@@ -101,7 +101,7 @@ check_body(size_t len)
 	ck_assert_uint_eq(z.total_out, len);
 	ck_assert_mem_eq(got, text, len);
 	inflateEnd(&z);
-	ck_assert_uint_lt(body.len, len);
+	ck_assert_uint_lt(body.len, len + 24);
 	ck_assert_uint_eq(reply.sent, out.len);
 	ck_assert(head_has("\r\nContent-Encoding: gzip\r\n"));
 	ck_assert(head_has("\r\nVary: Accept-Encoding\r\n"));
@@ -147,13 +147,9 @@ END_TEST
 
 START_TEST(stream_of_nothing_is_a_member)
 {
-	struct span body;
-
 	reply_stream(&reply, -1);
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
-	body = span_from(buf_span(&out), head().len);
-	ck_assert_uint_eq(body.len, 23);
-	ck_assert(head_has("Content-Encoding: gzip"));
+	check_body(0);
 }
 END_TEST
 
