@@ -30,6 +30,20 @@ page=$(awk '
   /^\.It Cm / && section != "" { print section "." $3 }' \
   "$man/gridapi.conf.5" | sort)
 compare "the settings" "$program" "$page"
+# With their defaults; of a path what is behind the prefix of the build.
+behind='s|= /[^ ]*\(/lib/product-grid\)$|= \1|
+  s|= /[^ ]*\(/product-grid/[a-z]*\.sock\)$|= \1|; s|= /[^ ]*\(/bin/gridctl\)$|= \1|'
+program_has=$("$gridapi" --print-settings | awk '
+  /^\[/ { section = substr($0, 2, length($0) - 2) }
+  /^[a-z_]+ *=/ { sub(/ *$/, ""); print section "." $0 }' | sed "$behind" | sort)
+page_has=$(awk '
+  /^\.S[sh] / { section = $0 ~ /^\.Ss The section / ? $4 : "" }
+  /^\.It Cm / && section != "" {
+    sub(/^\.It Cm /, ""); sub(/ No =/, " ="); sub(/ \\&$/, "")
+    print section "." $0 }' "$man/gridapi.conf.5" | sed "$behind" | sort)
+compare "the defaults" "$program_has" "$page_has"
+compare "each section once" "$("$gridapi" --print-settings | grep '^\[')" \
+  "$("$gridapi" --print-settings | grep '^\[' | awk '!seen[$0]++')"
 if [ "$(echo "$program" | wc -l)" -lt 20 ]; then
   failed=$((failed + 1))
   echo "not ok: only these settings were found: $program"

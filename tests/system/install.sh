@@ -168,7 +168,7 @@ fi
 # --- the manual --------------------------------------------------------------
 "$root/usr/sbin/gridapi" --print-settings >"$work/settings"
 for name in $(grep -oE '^#?[a-z_]+ *=' "$work/settings" | tr -d '#= ' | sort -u); do
-  is "gridapi.conf(5) has $name" grep -qE "^\.It Cm $name\$" \
+  is "gridapi.conf(5) has $name" grep -qE "^\.It Cm $name No = " \
     "$top/docs/man/gridapi.conf.5"
 done
 "$root/usr/bin/gridctl" demo --out "$work/csv" --articles 200 --suppliers 2 \
