@@ -211,6 +211,7 @@ def folder_that_settings_cannot_name_is_refused():
         done = run("--no-install", "--dir", os.path.join(parent, name),
                    seconds=60)
         assert done.returncode == 1 and told in done.stderr, done
+    assert os.listdir(parent) == [], "what is refused leaves no folder"
 
 
 def taken_port_is_told_before_anything_is_built():
@@ -227,6 +228,109 @@ def taken_port_is_told_before_anything_is_built():
         assert "port %s is taken" % port in done.stderr, done
         assert done.stdout == "", done
     assert not os.path.exists(os.path.join(folder, "build"))
+
+
+STUB = """#!/bin/sh
+# configure's part, and make's: three steps, the second of which waits.
+cat >Makefile <<'END'
+all:
+	@echo "  CC       a.o"
+	@echo "  CC       b.o"; while [ ! -e go ]; do sleep 0.1; done
+	@echo "  CCLD     c"; exit 1
+END
+: >config.status
+"""
+
+
+def tree_that_builds_slowly():
+    """A source folder whose build goes on once the file "go" is there."""
+    top = tempfile.mkdtemp(prefix="grid-quick-")
+    atexit.register(shutil.rmtree, top, True)
+    os.mkdir(os.path.join(top, "tools"))
+    shutil.copy(QUICKSTART, os.path.join(top, "tools"))
+    for name in ("configure.ac", "Makefile.am", "Makefile.in", "configure"):
+        with open(os.path.join(top, name), "w") as file:
+            file.write(STUB)
+        os.chmod(os.path.join(top, name), 0o755)
+    return top
+
+
+def a_build_shows_how_far_it_is():
+    """A line an interval into a file; on a terminal one line that moves."""
+    for on_terminal in (False, True):
+        top = tree_that_builds_slowly()
+        folder = os.path.join(top, "data")
+        reader, writer = os.openpty() if on_terminal else os.pipe()
+        env = dict(environment(), QUICKSTART_INTERVAL="1")
+        process = subprocess.Popen(
+            ["bash", os.path.join(top, "tools", "quickstart"), "--no-install",
+             "--dir", folder, "--port", str(free_port()), "--push-port",
+             str(free_port())], stdin=subprocess.DEVNULL, stdout=writer,
+            stderr=subprocess.DEVNULL, env=env)
+        os.close(writer)
+        said = b""
+        while b"2 of 3" not in said:
+            assert process.poll() is None, said
+            got = os.read(reader, 4096)
+            assert got, said
+            said += got
+        with open(os.path.join(folder, "build", "go"), "w"):
+            pass
+        assert process.wait(60) == 1  # the stub's make fails
+        assert (b"\r\033[K" in said) == on_terminal, said
+        os.close(reader)
+
+
+def end_those_that_are_there(pids):
+    for pid in pids:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
+def processes_that_a_killed_nginx_left_are_ended():
+    """The first process was killed with -9: the others hold port and sockets."""
+    program = find_nginx()
+    if not program:
+        return
+    folder = tempfile.mkdtemp(prefix="grid-quick-")
+    atexit.register(shutil.rmtree, folder, True)
+    port = free_port()
+    subprocess.run(["sh", os.path.join(TOP, "tools/dev/nginx-conf.sh"), folder,
+                    "127.0.0.1:%d" % port, folder], check=True)
+    log = os.path.join(folder, "log", "nginx.log")
+    for words in (["--stop"], ["--no-install", "--port", str(port),
+                               "--push-port", str(free_port())]):
+        master = subprocess.Popen(
+            [program, "-p", folder + "/", "-e", log, "-c",
+             os.path.join(folder, "nginx", "nginx.conf"), "-g", "daemon off;"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        with open("/proc/%d/task/%d/children" % (master.pid,
+                                                 master.pid)) as file:
+            wait_until(lambda: file.seek(0) == 0 and file.read().split(),
+                       "nginx has workers")
+            file.seek(0)
+            workers = [int(pid) for pid in file.read().split()]
+        atexit.register(end_those_that_are_there, workers)
+        wait_until(lambda: listening(port), "nginx listens")
+        master.kill()
+        master.wait()
+        assert listening(port)
+        top = tree_that_builds_slowly()
+        os.makedirs(os.path.join(folder, "build"), exist_ok=True)
+        with open(os.path.join(folder, "build", "go"), "w"):
+            pass
+        done = subprocess.run(
+            ["bash", os.path.join(top, "tools", "quickstart"), "--dir", folder]
+            + words, capture_output=True, text=True, timeout=60,
+            env=environment(), check=False)
+        assert "nginx was killed and left processes" in done.stdout, done
+        assert "another program" not in done.stderr, done
+        assert not listening(port), done
+        for pid in workers:
+            assert str(pid) in done.stdout, (pid, done)
 
 
 # --- what a run leaves ------------------------------------------------------
@@ -535,6 +639,8 @@ def main():
         help_names_every_option, wrong_words_are_usage_errors,
         stop_of_nothing_is_told, folder_that_settings_cannot_name_is_refused,
         taken_port_is_told_before_anything_is_built,
+        a_build_shows_how_far_it_is,
+        processes_that_a_killed_nginx_left_are_ended,
         settings_file_has_the_promised_names,
         activate_exports_the_names_and_finds_the_programs, both_keys_have_their_scopes,
         largest_and_half_of_the_suppliers_are_computed,
