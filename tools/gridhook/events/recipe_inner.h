@@ -10,11 +10,9 @@
 #define RECIPE_HOPS_MAX 16
 #define RECIPE_PARTS_MAX 24
 
-/* One step of a path: a member, an element, or every element. */
+/* One step of a path: a member, an element, or "*", every element. */
 struct hop {
 	const char *name;
-	int index; /* of an element; -1 when the name is no number */
-	bool all; /* "*" */
 };
 
 enum what_kind { WHAT_MEMBER, WHAT_TOP, WHAT_HEADER, WHAT_ADDRESS };
@@ -22,10 +20,11 @@ enum what_kind { WHAT_MEMBER, WHAT_TOP, WHAT_HEADER, WHAT_ADDRESS };
 /* "a.b|c", "$.a", "header:X-A", "address:rest"; the first that is there. */
 struct what {
 	enum what_kind kind;
-	const struct hop *hops;
-	unsigned count;
-	const char *header; /* in lower case */
-	const char *text; /* as it was written */
+	unsigned count; /* of the hops */
+	union {
+		const struct hop *hops;
+		const char *header; /* in lower case */
+	};
 	const struct what *other;
 };
 
@@ -33,8 +32,11 @@ enum part_kind { PART_TEXT, PART_WHAT, PART_OPEN, PART_CLOSE };
 
 struct part {
 	enum part_kind kind;
-	struct span text;
-	const struct what *what;
+	unsigned len;
+	union {
+		const char *text; /* of `len` bytes */
+		const struct what *what;
+	};
 };
 
 /* "{a}: b[ by {c}]"; a bare path is one part. */
@@ -76,7 +78,6 @@ struct rule {
 	struct template value;
 	const struct what *list; /* FIELD_LINES: a line for each element */
 	const struct condition *when;
-	unsigned line;
 	const struct rule *next;
 };
 
@@ -111,6 +112,12 @@ struct recipes {
 	const struct recipe **last;
 	unsigned count;
 };
+
+static inline bool
+hop_is_all(const struct hop *hop)
+{
+	return hop->name[0] == '*' && hop->name[1] == '\0';
+}
 
 /* The bit of a member's name. */
 uint64_t recipe_bit(struct span name);

@@ -12,6 +12,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TOKENS_MAX 48
 #define OTHERS_MAX 24 /* alternatives of one path */
+#define NAMES_MAX 256 /* kept once in a file */
 
 struct token {
 	struct span text;
@@ -26,6 +27,10 @@ struct reader {
 	unsigned line, statements;
 	struct token tokens[TOKENS_MAX];
 	unsigned count, at;
+	char quoted[RECIPE_LINE_MAX]; /* what the line's quotes hold */
+	size_t quoted_len;
+	const char *names[NAMES_MAX];
+	unsigned name_count;
 	/* Where the next of each goes. */
 	const struct match **match_end;
 	const struct condition **condition_end;
@@ -108,11 +113,10 @@ bad(struct reader *reader, const char *format, ...)
 static enum err
 read_quoted(struct token *token, struct span *rest, struct reader *reader)
 {
-	char *to = arena_alloc(reader->arena, rest->len + 1);
+	char *to = reader->quoted + reader->quoted_len;
 	size_t i, len = 0;
 
-	if (to == NULL)
-		return ERR_NO_MEMORY;
+	/* It is shorter than the line, as they all are together. */
 	for (i = 1; i < rest->len && rest->ptr[i] != '"'; i++) {
 		if (rest->ptr[i] != '\\') {
 			to[len++] = rest->ptr[i];
@@ -128,6 +132,7 @@ read_quoted(struct token *token, struct span *rest, struct reader *reader)
 	}
 	if (i >= rest->len)
 		return bad(reader, "a quotation mark is missing at the end");
+	reader->quoted_len += len;
 	*token = (struct token){span_make(to, len), true};
 	*rest = span_from(*rest, i + 1);
 	if (rest->len > 0 && strchr(" \t", rest->ptr[0]) == NULL)
@@ -143,6 +148,7 @@ read_tokens(struct reader *reader, struct span line)
 	size_t len;
 
 	reader->count = reader->at = 0;
+	reader->quoted_len = 0;
 	for (line = span_trim(line); line.len > 0 && err == ERR_OK;
 	     line = span_trim(line)) {
 		if (reader->count == TOKENS_MAX)
@@ -199,6 +205,23 @@ recipe_bit(struct span name)
 	return (uint64_t)1 << (hash % 64);
 }
 
+/* One copy for each name of the file. */
+static const char *
+keep_name(struct reader *reader, struct span name)
+{
+	const char *kept;
+	unsigned i;
+
+	for (i = 0; i < reader->name_count; i++) {
+		if (span_eq(span_of(reader->names[i]), name))
+			return reader->names[i];
+	}
+	kept = arena_copy(reader->arena, name).ptr;
+	if (kept != NULL && reader->name_count < NAMES_MAX)
+		reader->names[reader->name_count++] = kept;
+	return kept;
+}
+
 static enum err
 read_header(struct what *what, struct span name, struct reader *reader)
 {
@@ -234,18 +257,13 @@ read_hops(struct what *what, struct span path, struct reader *reader)
 
 	while (span_cut(&name, &path, '.')) {
 		if (name.len == 0)
-			return bad(reader, "a name is missing in the path %s",
-			    what->text);
+			return bad(reader, "a name is missing in a path");
 		if (count == RECIPE_HOPS_MAX)
-			return bad(reader, "the path %s has over %d names",
-			    what->text, RECIPE_HOPS_MAX);
-		hops[count] = (struct hop){.index = -1};
-		hops[count].all = span_eq(name, SPAN("*"));
-		hops[count].name = arena_copy(reader->arena, name).ptr;
+			return bad(reader, "a path has over %d names",
+			    RECIPE_HOPS_MAX);
+		hops[count].name = keep_name(reader, name);
 		if (hops[count].name == NULL)
 			return ERR_NO_MEMORY;
-		if (name.len == 1 && isdigit((unsigned char)name.ptr[0]))
-			hops[count].index = name.ptr[0] - '0';
 		count++;
 	}
 	kept = arena_array(reader->arena, count, sizeof(*kept));
@@ -291,9 +309,6 @@ read_what(const struct what **out, struct span text, struct reader *reader)
 		what = arena_alloc(reader->arena, sizeof(*what));
 		if (what == NULL)
 			return ERR_NO_MEMORY;
-		what->text = arena_copy(reader->arena, path).ptr;
-		if (what->text == NULL)
-			return ERR_NO_MEMORY;
 		err = read_path(what, path, reader);
 		*out = what;
 		out = &what->other;
@@ -320,6 +335,7 @@ static enum err
 read_part(struct part *part, struct span *rest, struct reader *reader)
 {
 	size_t len = 0, end;
+	struct span path;
 
 	*part = (struct part){.kind = PART_TEXT};
 	if (rest->ptr[0] == '[' || rest->ptr[0] == ']') {
@@ -333,8 +349,10 @@ read_part(struct part *part, struct span *rest, struct reader *reader)
 			len++;
 		if (len == 0)
 			return bad(reader, "a } has no { before it");
-		part->text = arena_copy(reader->arena, span_sub(*rest, 0, len));
-		if (part->text.ptr == NULL)
+		part->text =
+		    arena_copy(reader->arena, span_sub(*rest, 0, len)).ptr;
+		part->len = (unsigned)len;
+		if (part->text == NULL)
 			return ERR_NO_MEMORY;
 		*rest = span_from(*rest, len);
 		return ERR_OK;
@@ -343,9 +361,9 @@ read_part(struct part *part, struct span *rest, struct reader *reader)
 	if (end == rest->len)
 		return bad(reader, "a { has no } behind it");
 	part->kind = PART_WHAT;
-	part->text = span_sub(*rest, 1, end - 1);
+	path = span_sub(*rest, 1, end - 1);
 	*rest = span_from(*rest, end + 1);
-	return read_what(&part->what, part->text, reader);
+	return read_what(&part->what, path, reader);
 }
 
 static enum err
@@ -485,7 +503,8 @@ note_members(struct match *match, const struct condition *from)
 	for (; from != NULL; from = from->next) {
 		if (from->test != TEST_ABSENT && from->test != TEST_UNEQUAL &&
 		    from->what->other == NULL &&
-		    from->what->kind == WHAT_MEMBER && !from->what->hops[0].all)
+		    from->what->kind == WHAT_MEMBER &&
+		    !hop_is_all(&from->what->hops[0]))
 			match->members |=
 			    recipe_bit(span_of(from->what->hops[0].name));
 	}
@@ -542,6 +561,15 @@ read_kind(struct reader *reader)
 	    SPAN_ARG(token.text));
 }
 
+/* A list stands at one place of the object itself. */
+static enum err
+check_list(const struct what *what, struct reader *reader)
+{
+	if (what->kind != WHAT_MEMBER || what->other != NULL)
+		return bad(reader, "the path of one list is wanted");
+	return ERR_OK;
+}
+
 static enum err
 read_each(struct reader *reader)
 {
@@ -551,8 +579,8 @@ read_each(struct reader *reader)
 	if (reader->recipe->each != NULL)
 		return bad(reader, "the list was given above");
 	err = next_what(&what, reader);
-	if (err == ERR_OK && what->kind != WHAT_MEMBER)
-		err = bad(reader, "a member that is a list is wanted");
+	if (err == ERR_OK)
+		err = check_list(what, reader);
 	reader->recipe->each = what;
 	return err;
 }
@@ -610,9 +638,10 @@ read_rule(struct reader *reader, size_t which)
 		return ERR_NO_MEMORY;
 	when = &rule->when;
 	rule->field = fields[which].field;
-	rule->line = reader->line;
 	if (rule->field == FIELD_LINES)
 		err = next_what(&rule->list, reader);
+	if (err == ERR_OK && rule->list != NULL)
+		err = check_list(rule->list, reader);
 	if (err == ERR_OK)
 		err = next_template(
 		    &rule->value, fields[which].takes_value, reader);

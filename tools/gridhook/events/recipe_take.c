@@ -26,11 +26,16 @@ struct found {
 
 /* --- paths ---------------------------------------------------------------- */
 
+/* "0" to "9" of a list; "*" is the first here. */
 static struct jval
-element(struct jval array, int index)
+element(struct jval array, const struct hop *hop)
 {
 	struct jwalk walk = jwalk_begin(array);
+	int index = hop_is_all(hop) ? 0 : hop->name[0] - '0';
 	struct jval name, value;
+
+	if (index < 0 || index > 9 || hop->name[1] != '\0')
+		return (struct jval){array.doc, NULL};
 
 	while (jwalk_next(&walk, &name, &value)) {
 		if (index-- == 0)
@@ -47,7 +52,7 @@ go(struct jval from, const struct what *what)
 
 	for (i = 0; i < what->count && !jval_is_absent(from); i++, hop++) {
 		if (jval_type(from) == JARRAY)
-			from = element(from, hop->all ? 0 : hop->index);
+			from = element(from, hop);
 		else
 			from = jval_member(from, hop->name);
 	}
@@ -157,7 +162,7 @@ text_of(const struct found *found, struct arena *arena)
 }
 
 static struct span
-text_at(const struct what *what, struct jval *value, const char **path,
+text_at(const struct what *what, struct jval *value, const struct what **path,
     const struct scene *scene)
 {
 	const struct what *which;
@@ -169,7 +174,7 @@ text_at(const struct what *what, struct jval *value, const char **path,
 			continue;
 		text = text_of(&found, scene->arena);
 		*value = found.value;
-		*path = which->text;
+		*path = which;
 		if (text.len > 0)
 			return text;
 	}
@@ -178,19 +183,40 @@ text_at(const struct what *what, struct jval *value, const char **path,
 
 /* --- templates ------------------------------------------------------------ */
 
+/* As it was written, as far as it fits. */
 static void
-tell(const struct scene *scene, enum field field, const char *path,
+write_path(char *text, size_t size, const struct what *what)
+{
+	struct buf buf = {.data = text, .cap = size - 1, .max = size - 1};
+	unsigned i;
+
+	if (what->kind == WHAT_HEADER)
+		buf_addf(&buf, "header:%s", what->header);
+	else if (what->kind == WHAT_ADDRESS)
+		buf_add_text(&buf, "address:rest");
+	else if (what->kind == WHAT_TOP)
+		buf_add_text(&buf, "$.");
+	for (i = 0; what->kind <= WHAT_TOP && i < what->count; i++)
+		buf_addf(&buf, "%s%s", i == 0 ? "" : ".", what->hops[i].name);
+	text[buf.len] = '\0';
+}
+
+static void
+tell(const struct scene *scene, enum field field, const struct what *what,
     struct jval value)
 {
 	const struct trace *trace = scene->hints->trace;
+	char path[256];
 
-	if (trace != NULL)
-		trace->took(trace->arg, field, path, value);
+	if (trace == NULL)
+		return;
+	write_path(path, sizeof(path), what);
+	trace->took(trace->arg, field, path, value);
 }
 
 /* False where a member outside of brackets is missing. */
 static bool
-fill_parts(struct span *texts, struct jval *values, const char **paths,
+fill_parts(struct span *texts, struct jval *values, const struct what **paths,
     const struct template *template, const struct scene *scene)
 {
 	bool inside = false, dropped = false;
@@ -199,7 +225,9 @@ fill_parts(struct span *texts, struct jval *values, const char **paths,
 	for (i = 0; i < template->count; i++) {
 		const struct part *part = &template->parts[i];
 
-		texts[i] = part->text;
+		texts[i] = part->kind == PART_TEXT
+		    ? span_make(part->text, part->len)
+		    : SPAN("");
 		paths[i] = NULL;
 		if (part->kind == PART_OPEN) {
 			inside = true;
@@ -233,7 +261,7 @@ make(const struct template *template, enum field field,
 {
 	struct span texts[RECIPE_PARTS_MAX];
 	struct jval values[RECIPE_PARTS_MAX];
-	const char *paths[RECIPE_PARTS_MAX];
+	const struct what *paths[RECIPE_PARTS_MAX];
 	size_t room = 0, len = 0;
 	char *to;
 	unsigned i;
@@ -393,17 +421,13 @@ recipes_find(const struct recipes *recipes, struct jval object,
 struct jval
 recipe_list(const struct family *family, struct jval object)
 {
-	const struct recipe *recipe = family->recipe;
-	const struct what *what;
-	struct jval list;
+	struct jval list = {object.doc, NULL};
 
-	for (what = recipe == NULL ? NULL : recipe->each; what != NULL;
-	     what = what->other) {
-		list = go(object, what);
-		if (jval_type(list) == JARRAY && jval_count(list) > 0)
-			return list;
-	}
-	return (struct jval){object.doc, NULL};
+	if (family->recipe != NULL && family->recipe->each != NULL)
+		list = go(object, family->recipe->each);
+	if (jval_type(list) != JARRAY || jval_count(list) == 0)
+		list.node = NULL;
+	return list;
 }
 
 const char *
@@ -475,7 +499,7 @@ take_value(
 	if (!find_any(&found, &which, rule->value.parts[0].what, scene) ||
 	    found.is_text)
 		return false;
-	tell(scene, rule->field, which->text, found.value);
+	tell(scene, rule->field, which, found.value);
 	family_take_value(event, rule->field, found.value, scene->arena);
 	return rule->field != FIELD_TIME || event->has_time;
 }
@@ -541,9 +565,9 @@ add_lines(struct joined *joined, const struct rule *rule, unsigned at,
 	struct jwalk walk;
 	struct jval name, each;
 
-	if (at < rule->list->count && !hop->all) {
+	if (at < rule->list->count && !hop_is_all(hop)) {
 		value = jval_type(value) == JARRAY
-		    ? element(value, hop->index)
+		    ? element(value, hop)
 		    : jval_member(value, hop->name);
 		if (!jval_is_absent(value))
 			add_lines(joined, rule, at + 1, value, scene);

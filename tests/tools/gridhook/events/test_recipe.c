@@ -274,6 +274,9 @@ static const struct {
     {"match header:a_b present\n", "f:1", "no header"},
     {"match a present\ntitle \xFF\n", "f:0", "no UTF-8"},
     {"each a\neach b\n", "f:2", "given above"},
+    {"each a|b\n", "f:1", "one list"},
+    {"each header:X-A\n", "f:1", "one list"},
+    {"match a present\nlines $.a \"{b}\"\n", "f:2", "one list"},
 };
 
 START_TEST(faults_name_the_line)
