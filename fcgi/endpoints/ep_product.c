@@ -11,6 +11,7 @@
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/snapview.h"
+#include "lmdb-schema/snapshot/catalog.h"
 
 /* 404; when other suppliers list it, they are named. */
 static void
@@ -110,6 +111,17 @@ struct best {
 	int64_t ca;
 };
 
+/* One that was damaged, until it is computed anew; or that cannot be known. */
+static bool
+is_lost(struct call *call, struct span supplier)
+{
+	bool lost = false;
+
+	return catalog_lost(call->serving->catalog, supplier, &lost) !=
+	    ERR_OK ||
+	    lost;
+}
+
 /* Takes the article's row at `supplier` when it sells more than the best. */
 static enum err
 consider(struct best *best, struct call *call, struct span supplier)
@@ -120,7 +132,7 @@ consider(struct best *best, struct call *call, struct span supplier)
 	enum err err = snapview_open(&view, call, supplier, 0);
 
 	/* Another supplier's row instead would look like an answer. */
-	if (err == ERR_NOT_READY && view.damaged)
+	if (err == ERR_NOT_READY && (view.damaged || is_lost(call, supplier)))
 		return ERR_DAMAGED;
 	if (err != ERR_OK)
 		return err;

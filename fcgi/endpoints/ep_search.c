@@ -132,6 +132,9 @@ send(struct search *search)
 		return;
 	}
 	paging_headers(call, &search->pages, form);
+	if (form != SPLICE_JSON)
+		reply_header(call->reply, "X-Sans-Snapshot", "%lld",
+		    (long long)search->across.absent);
 	splice_columns(call->serving->splice, &call->params.fields);
 	if (search->count > ROWSET_GATHERED)
 		reply_stream(call->reply, -1);

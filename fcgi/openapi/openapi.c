@@ -428,7 +428,7 @@ write_ok(struct jsonw *json, const struct operation *operation)
 {
 	static const char *const rows[] = {"X-Request-Id", "ETag", "Link",
 	    "X-Page", "X-Limit", "X-Total-Count", "X-Total-Pages", "X-Has-More",
-	    NULL};
+	    "X-Sans-Snapshot", NULL};
 	static const char *const paged[] = {
 	    "X-Request-Id", "ETag", "Link", NULL};
 	static const char *const tagged[] = {"X-Request-Id", "ETag", NULL};
@@ -618,6 +618,8 @@ write_headers(struct jsonw *json)
 		"NDJSON and CSV only: pagination.totalPages"},
 	    {"X-Has-More", "boolean",
 		"NDJSON and CSV only: pagination.hasMore"},
+	    {"X-Sans-Snapshot", "integer",
+		"/products/search as NDJSON or CSV only: meta.sansSnapshot"},
 	};
 
 	object(json, "headers");

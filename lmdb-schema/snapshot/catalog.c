@@ -242,6 +242,61 @@ put_entry(
 	return err;
 }
 
+/*
+ * In `meta`: whose current snapshot turned out to be damaged, and its
+ * generation, until another one is published.
+ */
+static const char damaged_name[] = "damaged";
+
+static enum err
+note_damaged(struct kv_txn *txn, struct span supplier, uint64_t generation)
+{
+	struct key key = key_pair(span_of(damaged_name), supplier);
+	struct key value = key_of_u64(generation);
+
+	return kv_put(txn, CATALOG_META, key_span(&key), key_span(&value));
+}
+
+static enum err
+forget_damaged(struct kv_txn *txn, struct span supplier)
+{
+	struct key key = key_pair(span_of(damaged_name), supplier);
+	enum err err = kv_del(txn, CATALOG_META, key_span(&key));
+
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+catalog_lost(struct catalog_view *view, struct span supplier, bool *lost)
+{
+	struct key key = key_pair(span_of(damaged_name), supplier);
+	struct span value;
+	enum err err = ERR_NOT_FOUND;
+
+	if (key_code_ok(supplier))
+		err = kv_get(view->txn, CATALOG_META, key_span(&key), &value);
+	*lost = err == ERR_OK;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+catalog_count_lost(struct catalog_view *view, uint64_t *count)
+{
+	struct key prefix = key_prefix(span_of(damaged_name));
+	struct kv_walk *walk =
+	    kv_walk_begin(view->txn, CATALOG_META, key_span(&prefix), SPAN(""));
+	struct span key, value;
+	enum err err;
+
+	*count = 0;
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK)
+		++*count;
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 enum err
 catalog_publish(struct store *store, struct span supplier,
     const struct catalog_entry *entry)
@@ -259,6 +314,8 @@ catalog_publish(struct store *store, struct span supplier,
 		err = ERR_OK; /* a damaged entry cannot be retired */
 	if (err == ERR_OK)
 		err = put_entry(txn, supplier, entry);
+	if (err == ERR_OK)
+		err = forget_damaged(txn, supplier);
 	if (err == ERR_OK)
 		return kv_commit(txn);
 	kv_abort(txn);
@@ -280,6 +337,8 @@ catalog_forget(struct store *store, struct span supplier)
 	if (err == ERR_OK || err == ERR_DAMAGED)
 		err = kv_del(txn, CATALOG_CURRENT, supplier);
 	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		err = forget_damaged(txn, supplier);
+	if (err == ERR_OK)
 		return kv_commit(txn);
 	kv_abort(txn);
 	return err;
@@ -301,6 +360,8 @@ catalog_disown(struct store *store, struct span supplier, uint64_t generation,
 	if (err == ERR_OK && current.generation == generation) {
 		*was_current = true;
 		err = kv_del(txn, CATALOG_CURRENT, supplier);
+		if (err == ERR_OK)
+			err = note_damaged(txn, supplier, generation);
 	} else if (err == ERR_OK || err == ERR_NOT_FOUND)
 		err = kv_del(txn, CATALOG_RETIRED, key_span(&key));
 	if (err == ERR_OK || err == ERR_NOT_FOUND)

@@ -76,11 +76,16 @@ enum err catalog_forget(struct store *store, struct span supplier);
 
 /*
  * Drops one generation whose file turned out to be damaged: it is not opened
- * again. When it was the current one, *was_current is set, and the supplier
- * counts as never computed. Synced.
+ * again. When it was the current one, *was_current is set, and until another
+ * one is published the supplier counts as never computed, and as lost. Synced.
  */
 enum err catalog_disown(struct store *store, struct span supplier,
     uint64_t generation, bool *was_current);
+
+/* Whether a supplier counts as lost, and how many suppliers do. */
+enum err catalog_lost(
+    struct catalog_view *view, struct span supplier, bool *lost);
+enum err catalog_count_lost(struct catalog_view *view, uint64_t *count);
 
 /*
  * Notes the generation of a new word index. The commit makes the version of

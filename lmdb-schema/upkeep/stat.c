@@ -107,6 +107,8 @@ count_snapshots(struct stat_counts *counts, struct store *store)
 		err = ERR_NO_MEMORY;
 	if (err == ERR_OK)
 		err = catalog_each(view, count_snapshot, &snapshots);
+	if (err == ERR_OK)
+		err = catalog_count_lost(view, &counts->lost);
 	wordbook_close(snapshots.book);
 	catalog_view_close(view);
 	return err;

@@ -107,6 +107,29 @@ START_TEST(a_row_that_was_shown_and_then_damaged_is_a_500)
 }
 END_TEST
 
+/* A1 is S2's, too, whose row would look like the answer. */
+START_TEST(an_article_has_no_answer_while_one_of_its_snapshots_is_lost)
+{
+	struct catalog_view *view;
+	uint64_t lost;
+	bool current;
+
+	ck_assert_int_eq(world_ask("/api/v1/products/A1"), 200);
+	ck_assert_int_eq(catalog_disown(world.server->store, SPAN("S1"),
+			     entry.generation, &current),
+	    ERR_OK);
+	ck_assert(current);
+	ck_assert_int_eq(world_ask("/api/v1/products/A1"), 500);
+	ck_assert_int_eq(world_ask("/api/v1/products/A1?fournisseur=S2"), 200);
+	ck_assert_int_eq(catalog_view_open(&view, world.server->store), ERR_OK);
+	ck_assert_int_eq(catalog_count_lost(view, &lost), ERR_OK);
+	ck_assert_uint_eq(lost, 1);
+	catalog_view_close(view);
+	world_gridctl("compute S1");
+	ck_assert_int_eq(world_ask("/api/v1/products/A1"), 200);
+}
+END_TEST
+
 START_TEST(a_file_that_was_touched_and_is_whole_is_served)
 {
 	ck_assert_int_eq(world_ask(PAGE), 200);
@@ -192,6 +215,8 @@ test_suite(void)
 	tcase_add_unchecked_fixture(tc, world_make, world_remove);
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, a_row_that_was_shown_and_then_damaged_is_a_500);
+	tcase_add_test(
+	    tc, an_article_has_no_answer_while_one_of_its_snapshots_is_lost);
 	tcase_add_test(tc, a_file_that_was_touched_and_is_whole_is_served);
 	tcase_add_test(tc, a_file_that_was_cut_is_not_touched);
 	tcase_add_test(tc, what_nobody_asks_for_is_found_by_the_walk);

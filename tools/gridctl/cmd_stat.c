@@ -50,6 +50,8 @@ static const struct figure {
 	false},
     {"snapshotsStale", "  overtaken by imports",
 	offsetof(struct stat_counts, stale), false},
+    {"snapshotsDamaged", "  found damaged, not computed anew yet",
+	offsetof(struct stat_counts, lost), false},
     {"snapshotRows", "  rows in them", offsetof(struct stat_counts, rows),
 	false},
     {"snapshotsIndexed", "  in the index of words",
