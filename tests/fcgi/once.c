@@ -212,7 +212,6 @@ main(int argc, char **argv)
 	settings.data_dir = span_dup(span_of(argv[1]));
 	settings.gridctl = span_dup(span_of(argv[2]));
 	result = run(argv, metrics);
-	conf_fini(&settings, settings_rows, settings_count);
-	metrics_free(metrics);
+	/* Computations that go on use settings and metrics to the last. */
 	return result;
 }
