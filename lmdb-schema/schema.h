@@ -98,11 +98,11 @@
  *	  length 09 | store 02 | count 01 | month EC BD 01 | 3 is 2B |
  *	  10.50 is C0 0B | 2 is 1D
  *
- * ---- catalog.mdb: written by compute and prune; read by all ------------------
+ * ---- catalog.mdb: written by compute, prune, index, gridapi; read by all -----
  *
  *	meta      "schema"    u32 SCHEMA_VERSION
- *	          "words"     u64 generation of words.idx: says only that there
- *	                      is a new one (absent: none was made)
+ *	          "words"     u64 generation of the newest words.idx, if any
+ *	          "damaged" 00 supplier -> u64 generation, lost to damage
  *	current   supplier -> packed: unsigned generation, computedAt ms, rows,
  *	            facts, network and gamme generation it was made from,
  *	            bytes of the file
