@@ -65,23 +65,37 @@ find(struct search *search)
 /* --- the answer
  * -------------------------------------------------------------------- */
 
+/* What the answer leaves out: rows behind the limit, suppliers, or both. */
+static void
+add_warning(struct pieces *body, const struct search *search)
+{
+	char text[320];
+	int len = 0;
+
+	if (search->pages.more)
+		len = snprintf(text, sizeof(text),
+		    "%lld lignes obtenues sur %lld : %s%s",
+		    (long long)search->count, (long long)search->pages.total,
+		    PAGING_HOW_LIST, search->across.absent > 0 ? " " : "");
+	if (search->across.absent > 0)
+		snprintf(text + len, sizeof(text) - (size_t)len,
+		    "%lld fournisseur(s) sans snapshot : leurs articles n'ont "
+		    "pas été cherchés ; /grid les calcule un "
+		    "par un.",
+		    (long long)search->across.absent);
+	if (search->pages.more || search->across.absent > 0)
+		members_text(body, "avertissement", span_of(text));
+}
+
 static void
 add_meta(struct pieces *body, const struct search *search)
 {
-	char text[160];
 
 	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
 	members_number(body, search->across.suppliers);
 	members_int(body, "sansSnapshot", search->across.absent);
 	members_bool(body, "complet", !search->pages.more);
-	if (search->across.absent > 0) {
-		snprintf(text, sizeof(text),
-		    "%lld fournisseur(s) sans snapshot : leurs articles n'ont "
-		    "pas été cherchés ; /grid les calcule un "
-		    "par un.",
-		    (long long)search->across.absent);
-		members_text(body, "avertissement", span_of(text));
-	}
+	add_warning(body, search);
 	pieces_text(body, "}}");
 }
 

@@ -11,16 +11,18 @@
  *	pct = slope·(n-1) / start = 2n(n-1)·P / (2·Q·S - n(n-1)·P)
  *
  * and the line starts above 0 when that divisor is. Otherwise the variation is
- * measured against the absolute mean, |S/n|: a start of 0 or less cannot be a
- * divisor, but the line still has a direction.
+ * measured against the mean size of the values, the sum of |y| over n: a start
+ * of 0 or less cannot be a divisor, but the line still has a direction. The size
+ * of the mean would be 0 for returns that turn into as many sales.
  */
 static void
 fit(struct trend *trend, const int64_t *y, unsigned n)
 {
-	__int128 sum = 0, weighted = 0, top, bottom, p, q;
+	__int128 sum = 0, sizes = 0, weighted = 0, top, bottom, p, q;
 
 	for (unsigned x = 0; x < n; x++) {
 		sum += y[x];
+		sizes += y[x] < 0 ? -(__int128)y[x] : y[x];
 		weighted += (__int128)x * y[x];
 	}
 	p = n * weighted - (__int128)(n * (n - 1) / 2) * sum;
@@ -31,9 +33,7 @@ fit(struct trend *trend, const int64_t *y, unsigned n)
 	if (bottom > 0)
 		trend->pct = num_ratio(top, bottom);
 	else
-		bottom = 2 * q * (sum < 0 ? -sum : sum);
-	if (bottom == 0)
-		return; /* a mean of 0 cannot be a divisor either */
+		bottom = 2 * q * sizes;
 	if (top * 100 > bottom * 8)
 		trend->direction = TREND_UP;
 	else if (top * 100 < bottom * -8)

@@ -67,7 +67,7 @@ def trend_of(series):
         slope = sum((x - middle) * (v - mean) for x, v in enumerate(y)) / \
             sum((x - middle) ** 2 for x in range(n))
         start, change = mean - slope * middle, slope * (n - 1)
-        by = start if start > 0 else abs(mean)
+        by = start if start > 0 else sum(map(abs, y)) / n
         if start > 0:
             pct = rounded(change / start)
         if by != 0 and abs(change) / by > Fraction(8, 100):

@@ -168,14 +168,15 @@ CREATE TABLE n AS SELECT codeCentrale,
   FROM network_csv;
 CREATE UNIQUE INDEX n_code ON n (codeCentrale);
 
--- Where it does not start above 0, `mean` is in the place of its first value.
+-- Where it does not start above 0, `size` is in the place of its first value:
+-- the mean of the quantities without their signs.
 -- Least squares over these months, x = 0, 1, ... With n values, S their sum
 -- and N = n * sum(x * y) - sum(x) * S, the line goes from its first value by
 -- 12 * N / (n * (n + 1) * S - 6 * N) of it.
 CREATE TABLE fit AS
   SELECT codeCentrale, n, 12 * slope top,
-    n * (n + 1) * total - 6 * slope bottom, n * (n + 1) * abs(total) mean
-  FROM (SELECT codeCentrale, count(*) n, sum(q) total,
+    n * (n + 1) * total - 6 * slope bottom, n * (n + 1) * sizes size
+  FROM (SELECT codeCentrale, count(*) n, sum(q) total, sum(abs(q)) sizes,
     count(*) * sum(x * q) - sum(x) * sum(q) slope
     FROM (SELECT codeCentrale, q,
         row_number() OVER (PARTITION BY codeCentrale ORDER BY month) - 1 x
@@ -312,9 +313,9 @@ INSERT INTO words SELECT f, c, 'derniereReception', reception FROM total;
 INSERT INTO words SELECT f, c, 'network.fetchedAt', fetchedAt
   FROM a JOIN n ON centrale = codeCentrale;
 INSERT INTO words SELECT f, c, 'trend.direction', CASE
-  WHEN n < 2 OR (bottom <= 0 AND mean = 0) THEN 'flat'
-  WHEN top * 100 > CASE WHEN bottom > 0 THEN bottom ELSE mean END * 8 THEN 'up'
-  WHEN top * 100 < CASE WHEN bottom > 0 THEN bottom ELSE mean END * -8
+  WHEN n < 2 OR (bottom <= 0 AND size = 0) THEN 'flat'
+  WHEN top * 100 > CASE WHEN bottom > 0 THEN bottom ELSE size END * 8 THEN 'up'
+  WHEN top * 100 < CASE WHEN bottom > 0 THEN bottom ELSE size END * -8
   THEN 'down' ELSE 'flat' END
   FROM a JOIN fit ON centrale = codeCentrale;
 INSERT INTO words SELECT f, c, 'trend.label', CASE
