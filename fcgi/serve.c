@@ -21,6 +21,8 @@
 #include "lmdb-schema/state/state.h"
 #include "fcgi/fail.h"
 
+#define RETRY_SECONDS 2
+
 static enum err
 take_views(struct serving *serving)
 {
@@ -178,5 +180,26 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	rest_views(serving);
 	serving_give_back(serving);
 	note_end(&call, err);
+	return err;
+}
+
+enum err
+serve_without_store(
+    struct metrics *metrics, const struct request *request, struct sink *out)
+{
+	struct reply reply;
+	enum err err;
+
+	reply_init(&reply);
+	reply_begin(&reply, out, request);
+	reply_fail(&reply, 503, CODE_INTERNAL,
+	    "The server cannot open its data at present; its log says why. "
+	    "The request can be repeated.");
+	reply_header(&reply, "Retry-After", "%d", RETRY_SECONDS);
+	err = reply_end(&reply);
+	metrics_count(metrics, route_count, reply.status,
+	    date_monotonic_ns() - request->start_ns);
+	metrics->bytes_out += reply.sent;
+	reply_fini(&reply);
 	return err;
 }

@@ -8,6 +8,7 @@
 #include "common/sink.h"
 #include "fcgi/http/request.h"
 
+struct metrics;
 struct serving; /* server.h */
 
 /*
@@ -18,3 +19,7 @@ struct serving; /* server.h */
  */
 enum err serve(
     struct serving *serving, const struct request *request, struct sink *out);
+
+/* The same where no store can be opened: 503, whatever is asked for. */
+enum err serve_without_store(
+    struct metrics *metrics, const struct request *request, struct sink *out);

@@ -34,6 +34,7 @@
 struct slot {
 	bool slow;
 	bool ready;
+	bool patient; /* its worker stays, also when it has no store */
 	pid_t pid; /* 0: nobody */
 	pid_t old; /* serves until pid does */
 	int64_t began, pause;
@@ -83,6 +84,7 @@ run_worker(struct pool *pool, const struct slot *slot, unsigned place,
 	    .handed_over = job->listen->handed_over,
 	    .supervisor = supervisor,
 	    .slow = slot->slow,
+	    .patient = slot->patient,
 	    .ready = pool->ready[1],
 	};
 
@@ -97,6 +99,15 @@ run_worker(struct pool *pool, const struct slot *slot, unsigned place,
 	exit(worker_run(&work));
 }
 
+static bool
+any_ready(const struct pool *pool, bool slow)
+{
+	for (unsigned i = 0; i < pool->count; i++)
+		if (pool->slots[i].slow == slow && pool->slots[i].ready)
+			return true;
+	return false;
+}
+
 /* Puts a new worker into the slot; when that fails, tries again later. */
 static void
 start(struct pool *pool, struct slot *slot)
@@ -104,11 +115,15 @@ start(struct pool *pool, struct slot *slot)
 	struct metrics *metrics = pool->job->metrics;
 	unsigned place = metrics_free_place(metrics);
 	pid_t supervisor = getpid();
-	pid_t pid = fork();
+	pid_t pid;
 
+	/* Else requests would wait for a worker until nginx gives up. */
+	slot->ready = false;
+	slot->patient =
+	    pool->served && slot->old == 0 && !any_ready(pool, slot->slow);
+	pid = fork();
 	if (pid == 0)
 		run_worker(pool, slot, place, supervisor);
-	slot->ready = false;
 	slot->began = pool->now;
 	slot->due = NEVER;
 	if (pid > 0) {

@@ -44,6 +44,7 @@
 #include "fcgi/server.h"
 
 #define TICK_S 5
+#define OPEN_S 1 /* between attempts to open the store */
 #define BODY_KEEP ((size_t)64 << 10) /* memory a thread keeps for bodies */
 
 /* glibc's: arenas in all, blocks with a map of their own, unused memory. */
@@ -61,14 +62,14 @@ enum stop { STOP_NOT, STOP_LEAVE, STOP_LAST_CALL };
 
 struct worker {
 	const struct worker_job *job;
-	struct server *server;
+	_Atomic(struct server *) server; /* NULL while no store can be opened */
 	int wake; /* eventfd: readable for good once it is to stop */
 	_Atomic enum stop stop;
 };
 
 struct thread {
 	struct worker *worker;
-	struct serving *serving;
+	struct serving *serving; /* NULL: made as soon as there is a server */
 	pthread_t id;
 	int epoll;
 	FCGX_Request fcgx;
@@ -201,6 +202,21 @@ take_body(struct thread *thread, struct request *request)
 	return ERR_OK;
 }
 
+/* 503 while no store can be opened. */
+static enum err
+serve_or_refuse(
+    struct thread *thread, const struct request *request, struct sink *out)
+{
+	struct worker *worker = thread->worker;
+	struct server *server = atomic_load(&worker->server);
+
+	if (thread->serving == NULL && server != NULL)
+		thread->serving = serving_new(server);
+	if (thread->serving != NULL)
+		return serve(thread->serving, request, out);
+	return serve_without_store(worker->job->metrics, request, out);
+}
+
 /* ERR_OK when it went out whole; else the connection is to be cut. */
 static enum err
 answer(struct thread *thread, struct request *request, int *connection)
@@ -213,7 +229,7 @@ answer(struct thread *thread, struct request *request, int *connection)
 	request->gone = has_gone;
 	request->connection = connection;
 	record_begin(&thread->record, *connection, thread->incoming.id);
-	err = serve(thread->serving, request, &out);
+	err = serve_or_refuse(thread, request, &out);
 	if (err != ERR_OK)
 		return err; /* which serve() has counted */
 	err = record_end(&thread->record);
@@ -337,6 +353,8 @@ watch(struct thread *thread)
 static bool
 thread_open(struct thread *thread, struct worker *worker)
 {
+	struct server *server = atomic_load(&worker->server);
+
 	thread->worker = worker;
 	thread->epoll = thread->head = -1;
 	buf_init(&thread->body, (size_t)worker->job->settings->body_bytes);
@@ -346,7 +364,7 @@ thread_open(struct thread *thread, struct worker *worker)
 		return false;
 	thread->record.before_wait = limit_sending;
 	return FCGX_InitRequest(&thread->fcgx, -1, 0) == 0 && watch(thread) &&
-	    (thread->serving = serving_new(worker->server)) != NULL;
+	    (server == NULL || (thread->serving = serving_new(server)) != NULL);
 }
 
 static void
@@ -407,29 +425,6 @@ leave_as_orphan(const struct worker_job *job)
 	return STOP_LAST_CALL;
 }
 
-/* Housekeeping in turns, until a signal says how to stop. */
-static enum stop
-wait_for_signal(const struct worker_job *job, struct server *server)
-{
-	static const struct timespec tick = {.tv_sec = TICK_S};
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, WORKER_LEAVE);
-	sigaddset(&set, WORKER_LAST_CALL);
-	for (;;) {
-		switch (sigtimedwait(&set, NULL, &tick)) {
-		case WORKER_LEAVE:
-			return is_orphan(job) ? leave_as_orphan(job)
-					      : STOP_LEAVE;
-		case WORKER_LAST_CALL:
-			return STOP_LAST_CALL;
-		default:
-			server_tick(server);
-		}
-	}
-}
-
 static void
 tell_ready(const struct worker_job *job)
 {
@@ -440,6 +435,80 @@ tell_ready(const struct worker_job *job)
 	if (write(job->ready, &pid, sizeof(pid)) != (ssize_t)sizeof(pid))
 		log_error("the supervisor was not told: %s", strerror(errno));
 	close(job->ready);
+}
+
+/* Where it is tried again, also with what a view reads first. */
+static enum err
+open_server(struct worker *worker, struct fault *fault)
+{
+	const struct worker_job *job = worker->job;
+	struct server *server;
+	struct serving *serving;
+	enum err err = server_open(&server, job->settings, job->metrics, fault);
+
+	if (err == ERR_OK && job->patient) {
+		serving = serving_new(server);
+		if (serving == NULL) {
+			fault_set(
+			    fault, job->settings->data_dir, "cannot be read");
+			server_close(server);
+			return ERR_SYSTEM;
+		}
+		serving_free(serving);
+	}
+	if (err == ERR_OK)
+		atomic_store(&worker->server, server);
+	return err;
+}
+
+/* What was wrong has been told; it is not told each second again. */
+static void
+open_again(struct worker *worker)
+{
+	struct fault fault;
+
+	fault_clear(&fault);
+	if (open_server(worker, &fault) != ERR_OK)
+		return;
+	log_info("%s: can be opened again", worker->job->settings->data_dir);
+	tell_ready(worker->job);
+}
+
+static void
+tick(struct worker *worker)
+{
+	struct server *server = atomic_load(&worker->server);
+
+	if (server == NULL)
+		open_again(worker);
+	else
+		server_tick(server);
+}
+
+/* Housekeeping in turns, until a signal says how to stop. */
+static enum stop
+wait_for_signal(struct worker *worker)
+{
+	const struct worker_job *job = worker->job;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, WORKER_LEAVE);
+	sigaddset(&set, WORKER_LAST_CALL);
+	for (;;) {
+		bool opened = atomic_load(&worker->server) != NULL;
+		struct timespec turn = {.tv_sec = opened ? TICK_S : OPEN_S};
+
+		switch (sigtimedwait(&set, NULL, &turn)) {
+		case WORKER_LEAVE:
+			return is_orphan(job) ? leave_as_orphan(job)
+					      : STOP_LEAVE;
+		case WORKER_LAST_CALL:
+			return STOP_LAST_CALL;
+		default:
+			tick(worker);
+		}
+	}
 }
 
 static int
@@ -454,9 +523,9 @@ run_threads(struct worker *worker, struct thread *threads, unsigned count)
 		&threads[started]) == 0)
 		started++;
 	if (started == count) {
-		tell_ready(worker->job);
-		atomic_store(&worker->stop,
-		    wait_for_signal(worker->job, worker->server));
+		if (atomic_load(&worker->server) != NULL)
+			tell_ready(worker->job);
+		atomic_store(&worker->stop, wait_for_signal(worker));
 	} else {
 		log_error(
 		    "only %u of %u threads could be started", started, count);
@@ -508,10 +577,12 @@ worker_run(const struct worker_job *job)
 		log_error("libfcgi cannot be used");
 		return WORKER_FAILED;
 	}
-	if (server_open(&worker.server, job->settings, job->metrics, &fault) !=
-	    ERR_OK) {
+	if (open_server(&worker, &fault) != ERR_OK) {
 		log_error("%s: %s", fault.place, fault.message);
-		return WORKER_NO_STORE;
+		if (!job->patient)
+			return WORKER_NO_STORE;
+		log_error("requests get 503 until it can be opened, which is "
+			  "tried each second");
 	}
 	worker.wake = eventfd(0, EFD_CLOEXEC);
 	threads = calloc(count, sizeof(*threads));
@@ -520,6 +591,6 @@ worker_run(const struct worker_job *job)
 	free(threads);
 	if (worker.wake >= 0)
 		close(worker.wake);
-	server_close(worker.server);
+	server_close(atomic_load(&worker.server));
 	return result;
 }

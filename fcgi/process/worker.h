@@ -29,11 +29,13 @@ struct worker_job {
 	bool handed_over; /* the listener is systemd's, which keeps it */
 	pid_t supervisor; /* whose death ends the worker; 0: nobody's */
 	bool slow; /* which of the two pools */
+	bool patient; /* without a store it answers 503 until it has one */
 	int ready; /* a pipe: the pid is written when it serves; -1: none */
 };
 
 /*
- * Serves until told to end; all signals must be blocked. The caller has
+ * Serves until told to end; all signals must be blocked. It is ready when it
+ * has opened the store. The caller has
  * WORKER_LEAVE sent when the supervisor dies (PR_SET_PDEATHSIG). Then nothing
  * more can connect to the listener, unless it is systemd's; those that queue
  * are served, and after the setting `drain` the worker is dead in any case.

@@ -129,6 +129,37 @@ def damaged_environments_are_refused_with_what_to_do():
             assert remedy in said, (name, said)
 
 
+def without_a_store_each_request_is_refused_until_it_is_back():
+    with Grid() as grid:
+        read(grid)
+        path = os.path.join(grid.data, "catalog.mdb")
+        with open(path, "rb") as file:
+            sound = file.read()
+        noise(path, 0, 12288)
+        for pid in grid.workers():
+            os.kill(pid, signal.SIGKILL)
+        begin = time.monotonic()
+        for uri in (ROWS % "S1", "/api/v1/fournisseurs", "/readyz",
+                    "/api/v1/openapi.json"):
+            # A connection that was under way to a dead worker is a 502.
+            wait_until(lambda: grid.ask("GET", uri).status != 502,
+                       "there are workers again")
+            answer = grid.ask("GET", uri)
+            assert answer.status == 503, (uri, answer.status, answer.text)
+            assert answer.code == "internal_error", answer.text
+            assert "cannot open its data" in answer.text, answer.text
+            assert int(answer.headers["Retry-After"]) > 0
+        # nginx itself would wait for a worker for 310 s.
+        assert time.monotonic() - begin < PATIENCE
+        assert "catalog.mdb: is damaged" in grid.log(), grid.log()
+        # In place, as a disk that comes back would have it.
+        with open(path, "r+b") as file:
+            file.write(sound)
+        wait_until(lambda: grid.ask("GET", ROWS % "S1").status == 200,
+                   "it is served again")
+        assert "can be opened again" in grid.log(), grid.log()
+
+
 def flip(path, text):
     """A bit of the byte behind `text`, also in older copies of its page."""
     with open(path, "r+b") as file:
@@ -623,6 +654,7 @@ if __name__ == "__main__":
         a_damaged_snapshot_is_told_and_computed_anew,
         a_snapshot_that_is_cut_while_it_is_served_kills_no_one,
         damaged_environments_are_refused_with_what_to_do,
+        without_a_store_each_request_is_refused_until_it_is_back,
         a_flipped_bit_is_never_another_figure,
         damaged_facts_stop_computing_and_not_serving,
         an_article_with_absurd_sums_is_left_out_and_told,
