@@ -38,11 +38,12 @@ static const struct env {
 	const char *remedy; /* advice when it is damaged */
 } envs[ENV_COUNT] = {
     {"live.mdb", live_tables, 4, 16 * GIB,
-	"restore a backup; or remove it and the file 'store', and then "
-	"'gridctl init', import and compute --all"},
+	"stop gridapi, and restore a backup; or remove it and the file "
+	"'store', then 'gridctl init', import and compute --all; then start "
+	"gridapi"},
     {"catalog.mdb", catalog_tables, 3, 4 * GIB,
-	"remove it and the file 'store', and then 'gridctl init' and "
-	"'gridctl compute --all'"},
+	"stop gridapi, remove it and the file 'store', then 'gridctl init' "
+	"and 'gridctl compute --all', and start gridapi"},
     {"state.mdb", state_tables, STATE_TABLES, 16 * GIB,
 	"restore a backup: keys, users and proposals are nowhere else"},
 };

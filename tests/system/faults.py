@@ -160,6 +160,26 @@ def without_a_store_each_request_is_refused_until_it_is_back():
         assert "can be opened again" in grid.log(), grid.log()
 
 
+def what_is_advised_for_a_damaged_catalog_helps():
+    with Grid() as grid:
+        path = os.path.join(grid.data, "catalog.mdb")
+        noise(path, 0, 12288)
+        end_pool(grid)
+        said = start_is_refused(grid, "catalog.mdb", "stop gridapi", "remove",
+                                "'gridctl init'", "'gridctl compute --all'",
+                                "start gridapi")
+        told = [said.index(word) for word in (
+            "stop gridapi", "remove", "init", "compute", "start gridapi")]
+        assert told == sorted(told), said
+        os.remove(path)
+        os.remove(os.path.join(grid.data, "store"))
+        grid.ctl("init")
+        grid.ctl("compute", "--quiet", "--all")
+        grid.start_pool()
+        assert len(read(grid).json["data"]) == 5
+        grid.ctl("check", "--quiet")
+
+
 def flip(path, text):
     """A bit of the byte behind `text`, also in older copies of its page."""
     with open(path, "r+b") as file:
@@ -655,6 +675,7 @@ if __name__ == "__main__":
         a_snapshot_that_is_cut_while_it_is_served_kills_no_one,
         damaged_environments_are_refused_with_what_to_do,
         without_a_store_each_request_is_refused_until_it_is_back,
+        what_is_advised_for_a_damaged_catalog_helps,
         a_flipped_bit_is_never_another_figure,
         damaged_facts_stop_computing_and_not_serving,
         an_article_with_absurd_sums_is_left_out_and_told,
