@@ -5,6 +5,7 @@
  */
 #include "lmdb-schema/codemap.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +149,7 @@ codemap_add(struct codemap *map, struct span code, uint32_t *number)
 	struct span copy;
 	enum err err = make_room(map);
 
+	assert(map->count <= map->mask);
 	if (err != ERR_OK)
 		return err;
 	slot = probe(map, code, hash);
@@ -167,6 +169,7 @@ codemap_add(struct codemap *map, struct span code, uint32_t *number)
 uint32_t
 codemap_find(const struct codemap *map, struct span code)
 {
+	assert(map->count <= map->mask);
 	return probe(map, code, hash_of(code))->number;
 }
 
@@ -179,6 +182,7 @@ codemap_count(const struct codemap *map)
 struct span
 codemap_code(const struct codemap *map, uint32_t number)
 {
+	assert(number < map->count);
 	return map->codes[number];
 }
 

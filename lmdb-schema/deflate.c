@@ -6,6 +6,7 @@
  */
 #include "lmdb-schema/deflate.h"
 
+#include <assert.h>
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ deflate_new(int level)
 {
 	struct deflate *deflate = calloc(1, sizeof(*deflate));
 
+	assert(level >= 1 && level <= 12);
 	if (deflate == NULL)
 		return NULL;
 	deflate->packer = libdeflate_alloc_compressor(level);
@@ -49,6 +51,7 @@ deflate_free(struct deflate *deflate)
 void
 deflate_stored(unsigned char head[DEFLATE_STORED_LEN], size_t len)
 {
+	assert(len <= UINT16_MAX);
 	head[0] = 0;
 	head[1] = (unsigned char)len;
 	head[2] = (unsigned char)(len >> 8);
@@ -146,6 +149,7 @@ deflate_add(struct deflate *deflate, struct buf *out, struct span text)
 	size_t len;
 	enum err err;
 
+	assert(text.len > 0);
 	if (packed == NULL || !make_room(deflate, text.len + 1))
 		return buf_end(out) != ERR_OK ? buf_end(out) : ERR_NO_MEMORY;
 	len = libdeflate_deflate_compress(
@@ -179,6 +183,7 @@ deflate_last(struct deflate *deflate, struct buf *out, struct span text)
 uint32_t
 deflate_crc(uint32_t crc, const void *data, size_t len)
 {
+	assert(data != NULL || (len == 0 && crc == 0));
 	return libdeflate_crc32(crc, data, len);
 }
 

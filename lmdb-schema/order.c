@@ -5,6 +5,7 @@
  */
 #include "lmdb-schema/order.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -98,6 +99,7 @@ order_numbers(
 	struct item *items = make_items(count);
 	uint32_t with = 0, without = 0;
 
+	assert(asc != desc || count == 0);
 	if (items == NULL)
 		return ERR_NO_MEMORY;
 	for (uint32_t i = 0; i < count; i++)
@@ -188,6 +190,7 @@ order_texts(
 	struct item *items = make_items(count);
 	uint32_t with = 0, without = 0;
 
+	assert(asc != desc || count == 0);
 	if (items == NULL)
 		return ERR_NO_MEMORY;
 	for (uint32_t i = 0; i < count; i++)

@@ -1,5 +1,7 @@
 #include "lmdb-schema/pack.h"
 
+#include <assert.h>
+
 #include "common/num.h"
 
 static const int64_t places_unit[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
@@ -60,6 +62,7 @@ pack_decimal(uint8_t *to, int64_t micro)
 {
 	unsigned places;
 
+	assert(pack_fits(micro));
 	if (micro == NUM_NULL) {
 		*to++ = 0;
 		return to;
@@ -101,6 +104,7 @@ pack_add_text(struct buf *buf, struct span text)
 void
 unpack_init(struct unpack *from, struct span bytes)
 {
+	assert(bytes.ptr != NULL || bytes.len == 0);
 	from->at = (const uint8_t *)bytes.ptr;
 	from->end = bytes.len > 0 ? from->at + bytes.len : from->at;
 	from->bad = false;

@@ -1,5 +1,7 @@
 #include "lmdb-schema/row.h"
 
+#include <assert.h>
+
 #define TEXT ROW_TEXT
 #define GAMME ROW_GAMME
 #define DECIMAL ROW_DECIMAL
@@ -34,6 +36,7 @@ row_number_index(unsigned column)
 {
 	int index = 0;
 
+	assert(column < ROW_COLUMNS);
 	if (!row_is_number(column))
 		return -1;
 	for (unsigned i = 0; i < column; i++)

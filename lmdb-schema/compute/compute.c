@@ -1,5 +1,6 @@
 #include "lmdb-schema/compute/compute.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -62,6 +63,7 @@ computing_parallel(struct computing *c, unsigned count,
 	pthread_t threads[THREADS_MAX];
 	unsigned started = 0;
 
+	assert(run != NULL && c->options->threads >= 1);
 	/*
 	 * The calling thread works too, so a failure to start another is
 	 * harmless.
@@ -252,6 +254,7 @@ compute_supplier(struct compute_result *result, struct store *store,
 	int64_t start = date_monotonic_ns();
 	enum err err = known(store, supplier);
 
+	assert(options->threads >= 1 && options->slots >= 1);
 	memset(result, 0, sizeof(*result));
 	if (err == ERR_OK)
 		err = store_lock_supplier(&lock, store, supplier, true);

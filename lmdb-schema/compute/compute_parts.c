@@ -2,6 +2,7 @@
  * The sections of a snapshot file, each made by one task. The slices, the
  * longest tasks, are started first.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/fold.h"
@@ -415,6 +416,7 @@ computing_task(
 	unsigned slices = slice_count(c);
 	enum err err;
 
+	assert(task < computing_tasks(c));
 	if (task < slices)
 		err = slice(c, task, flats, maps);
 	else if (task - slices < TASK_OTHERS)

@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/log.h"
@@ -200,6 +201,7 @@ computing_rank(struct computing *c)
 	enum err err = computing_parallel(
 	    c, (c->count + CALC_CHUNK - 1) / CALC_CHUNK, calc_chunk);
 
+	assert(c->numbers != NULL);
 	if (err == ERR_OK)
 		err = leave_out_absurd(c);
 	/*

@@ -1,5 +1,6 @@
 #include "lmdb-schema/compute/rowcalc.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/date.h"
@@ -287,6 +288,7 @@ rowcalc_article(struct row_numbers *out, const struct rowcalc_places *places,
 {
 	struct sums sums;
 
+	assert(places->count > 0 && places->count <= ROW_COLUMNS);
 	memset(&sums, 0, sizeof(sums));
 	for (unsigned i = 0; i < places->count; i++)
 		out->number[i] = NUM_NULL;

@@ -1,5 +1,6 @@
 #include "lmdb-schema/compute/rowjson.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/date.h"
@@ -65,6 +66,7 @@ rowjson_code_text(char text[8], uint32_t code3, unsigned level)
 	unsigned digits = level * 2;
 	uint32_t code = code3 / divisors[level - 1];
 
+	assert(level >= 1 && level <= 3);
 	text[digits] = '\0';
 	for (unsigned i = digits; i > 0; i--) {
 		text[i - 1] = (char)('0' + code % 10);

@@ -4,6 +4,7 @@
  */
 #include "lmdb-schema/facts/intake.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -134,6 +135,7 @@ intake_new(struct intake **out, struct store *store, struct source *base)
 	struct intake *intake = calloc(1, sizeof(*intake));
 	enum err err = ERR_OK;
 
+	assert(store != NULL);
 	*out = NULL;
 	if (intake == NULL)
 		return ERR_NO_MEMORY;
@@ -183,12 +185,14 @@ intake_free(struct intake *intake)
 enum err
 intake_supplier(struct intake *intake, struct span code, struct span name)
 {
+	assert(!intake->sealed);
 	return table_put(intake, &intake->suppliers, code, name, true);
 }
 
 enum err
 intake_store(struct intake *intake, struct span code, struct span name)
 {
+	assert(!intake->sealed);
 	if (codemap_count(intake->stores.codes) >= SCHEMA_STORES_MAX)
 		return ERR_TOO_LARGE;
 	return table_put(intake, &intake->stores, code, name, true);
@@ -197,6 +201,7 @@ intake_store(struct intake *intake, struct span code, struct span name)
 enum err
 intake_class(struct intake *intake, struct span code, struct span label)
 {
+	assert(!intake->sealed);
 	return table_put(intake, &intake->classes, code, label, true);
 }
 
@@ -204,6 +209,7 @@ enum err
 intake_article(struct intake *intake, struct span supplier,
     const struct source_article *article)
 {
+	assert(!intake->sealed);
 	if (!intake_has_supplier(intake, supplier))
 		return ERR_NOT_FOUND;
 	return put_article(intake, supplier, article, true);
@@ -242,6 +248,7 @@ number_stores(struct intake *intake)
 enum err
 intake_seal(struct intake *intake)
 {
+	assert(!intake->sealed);
 	intake->article_order = codemap_sorted(intake->articles.codes);
 	intake->supplier_articles =
 	    calloc(codemap_count(intake->suppliers.codes) + 1,
@@ -269,6 +276,7 @@ intake_find_store(const struct intake *intake, struct span code)
 {
 	uint32_t number = codemap_find(intake->stores.codes, code);
 
+	assert(intake->store_number != NULL);
 	return number == CODEMAP_NONE ? INTAKE_NONE
 				      : intake->store_number[number];
 }
@@ -277,6 +285,8 @@ enum err
 intake_put(struct intake *intake, enum series_kind kind, uint32_t article,
     const struct series_record *record)
 {
+	assert(intake->sealed && kind < SERIES_KINDS);
+	assert(article < intake_articles(intake));
 	if (record->month > intake->newest[kind])
 		intake->newest[kind] = record->month;
 	return spool_put(intake->spools[kind], article, record);
@@ -285,12 +295,14 @@ intake_put(struct intake *intake, enum series_kind kind, uint32_t article,
 enum err
 intake_end_series(struct intake *intake, enum series_kind kind)
 {
+	assert(intake->sealed && kind < SERIES_KINDS);
 	return spool_seal(intake->spools[kind]);
 }
 
 int32_t
 intake_newest(const struct intake *intake, enum series_kind kind)
 {
+	assert(kind < SERIES_KINDS);
 	return intake->newest[kind];
 }
 

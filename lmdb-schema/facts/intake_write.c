@@ -2,6 +2,7 @@
  * The file is written in key order in one pass, with MDB_APPEND, so that it is
  * dense and each page is written once.
  */
+#include <assert.h>
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -482,6 +483,7 @@ intake_write(struct intake *intake, const char *path,
 	struct writing writing;
 	enum err err = fs_unlink(path);
 
+	assert(intake->sealed && twice != NULL);
 	writing_init(&writing, intake, twice);
 	if (err == ERR_OK)
 		err = store_facts_create(&writing.kv, path);

@@ -154,6 +154,7 @@ live_gamme_at(struct live_view *view, struct span key, uint8_t *gamme)
 	struct span value;
 	enum err err = kv_get(view->txn, LIVE_GAMMES, key, &value);
 
+	assert(key.len > 0);
 	*gamme = ROW_GAMME_NONE;
 	if (err == ERR_OK)
 		*gamme = row_gamme(value);
@@ -173,6 +174,7 @@ live_gammes(struct live_view *view, struct span supplier,
 	struct span key, value;
 	enum err err;
 
+	assert(each != NULL);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
@@ -200,6 +202,7 @@ live_networks(struct live_view *view,
 	struct span key, value;
 	enum err err;
 
+	assert(each != NULL);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
@@ -266,6 +269,7 @@ live_change_abort(struct live_change *change)
 enum err
 live_set_facts(struct live_change *change, uint64_t generation)
 {
+	assert(generation != LIVE_UNKNOWN);
 	return store_set_number(change->txn, "facts", generation);
 }
 
@@ -322,6 +326,7 @@ live_put_network(
 	uint32_t number;
 	enum err err = codemap_add(change->networks, code, &number);
 
+	assert(network->months <= LIVE_MONTHS_MAX);
 	if (err != ERR_OK && err != ERR_EXISTS)
 		return err;
 	buf_clear(&change->value);
@@ -431,6 +436,7 @@ live_change_commit(struct live_change *change)
 {
 	enum err err = add_suppliers(change, true);
 
+	assert(change->txn != NULL);
 	if (err == ERR_OK)
 		err = mark_suppliers(change);
 	if (err == ERR_OK)

@@ -1,4 +1,6 @@
 /* The stored and the shown form of the network's metrics. */
+#include <assert.h>
+
 #include "common/date.h"
 #include "common/num.h"
 #include "lmdb-schema/facts/live.h"
@@ -23,6 +25,7 @@ network_write(struct buf *buf, const struct network *network)
 {
 	int32_t before = 0;
 
+	assert(network->months <= LIVE_MONTHS_MAX);
 	pack_add_decimal(buf, network->ca);
 	pack_add_decimal(buf, network->qte);
 	pack_add_unsigned(buf,
@@ -71,6 +74,7 @@ network_number(const struct network *network, unsigned column, int64_t margin)
 {
 	int64_t gap;
 
+	assert(column < ROW_COLUMNS);
 	if (network == NULL)
 		return NUM_NULL;
 	switch (column) {
@@ -112,6 +116,7 @@ network_first_shown(const struct network *network)
 {
 	unsigned first = network->months;
 
+	assert(network->months <= LIVE_MONTHS_MAX);
 	while (first > 0 &&
 	    network->month[first - 1] >
 		network->month[network->months - 1] - SCHEMA_MONTHS)

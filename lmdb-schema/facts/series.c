@@ -1,5 +1,6 @@
 #include "lmdb-schema/facts/series.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/date.h"
@@ -13,6 +14,8 @@ void
 series_begin(
     struct series_writer *writer, enum series_kind kind, struct buf *out)
 {
+	assert(kind < SERIES_KINDS && out != NULL);
+	assert(writer->group_count == 0);
 	if (writer->group.max == 0)
 		buf_init(&writer->group, GROUP_MAX);
 	buf_clear(&writer->group);
@@ -50,6 +53,8 @@ series_put(struct series_writer *writer, const struct series_record *record)
 {
 	uint8_t *start, *to;
 
+	assert(writer->kind < SERIES_KINDS);
+	assert(record->month >= 0 && record->month <= SCHEMA_MONTH_MAX);
 	if (record->store != writer->store) {
 		if (record->store < writer->store)
 			return false;
@@ -95,6 +100,7 @@ void
 series_open(
     struct series_reader *reader, enum series_kind kind, struct span bytes)
 {
+	assert(kind < SERIES_KINDS);
 	unpack_init(&reader->from, bytes);
 	reader->kind = kind;
 	reader->left = 0;
@@ -165,6 +171,7 @@ series_next(struct series_reader *reader, struct series_record *record)
 bool
 series_next_first(struct series_reader *reader, struct series_record *record)
 {
+	assert(reader->kind != SERIES_POSITIONS);
 	if (reader->left == 0 && !next_group(reader))
 		return false;
 	reader->left--;
@@ -190,6 +197,7 @@ series_count(enum series_kind kind, struct span bytes)
 	struct series_record record;
 	uint64_t count = 0;
 
+	assert(kind < SERIES_KINDS);
 	series_open(&reader, kind, bytes);
 	while (series_next(&reader, &record))
 		count++;
@@ -270,6 +278,8 @@ series_merge(struct buf *out, enum series_kind kind, const struct span *parts,
 	struct buf items;
 	enum err err;
 
+	assert(kind < SERIES_KINDS && twice != NULL);
+	assert(parts != NULL || count == 0);
 	buf_init(&items, (size_t)256 << 20);
 	err = gather(&items, kind, parts, count);
 	if (err == ERR_OK && items.len > 0) {

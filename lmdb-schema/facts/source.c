@@ -1,5 +1,6 @@
 #include "lmdb-schema/facts/source.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -311,6 +312,7 @@ source_suppliers(struct source *source,
 {
 	struct supplier_call call = {each, context};
 
+	assert(each != NULL);
 	return each_pair(
 	    source, FACTS_SUPPLIERS, SPAN(""), call_supplier, &call);
 }
@@ -320,6 +322,7 @@ source_classes(struct source *source,
     enum err (*each)(void *context, struct span code, struct span label),
     void *context)
 {
+	assert(each != NULL);
 	return each_pair(source, FACTS_CLASSES, SPAN(""), each, context);
 }
 
@@ -344,6 +347,7 @@ source_where(struct source *source, struct span codein,
 	struct where_call call = {each, context};
 	struct key prefix = key_prefix(codein);
 
+	assert(each != NULL);
 	if (!key_code_ok(codein))
 		return ERR_OK;
 	return each_pair(
@@ -533,6 +537,7 @@ source_walk_next(struct source_walk *walk, struct source_article *article)
 {
 	uint32_t len;
 
+	assert(walk != NULL && article != NULL);
 	if (walk->block.at == walk->block.end) {
 		enum err err = next_block(walk);
 
@@ -554,6 +559,7 @@ source_walk_next(struct source_walk *walk, struct source_article *article)
 struct span
 source_walk_raw(const struct source_walk *walk)
 {
+	assert(walk != NULL);
 	return walk->raw;
 }
 
@@ -592,6 +598,7 @@ source_article_write(struct buf *buf, const struct source_article *article)
 	    ? 0
 	    : (uint64_t)article->code3 + 1;
 
+	assert(article->codein.len <= SCHEMA_CODE_MAX);
 	pack_add_text(buf, article->codein);
 	pack_add_text(buf, article->libelle1);
 	pack_add_text(buf, article->libelle2);

@@ -1,5 +1,6 @@
 #include "lmdb-schema/facts/spool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -61,6 +62,7 @@ spool_new(struct spool **out, enum series_kind kind, const char *dir)
 {
 	struct spool *spool = calloc(1, sizeof(*spool));
 
+	assert(kind < SERIES_KINDS);
 	*out = spool;
 	if (spool == NULL)
 		return ERR_NO_MEMORY;
@@ -206,6 +208,7 @@ spool_put(
 {
 	enum err err = ERR_OK;
 
+	assert(spool->map == NULL && article != NO_PART);
 	spool->records++;
 	if (!spool->open || spool->article != article)
 		err = open_part(spool, article);
@@ -222,6 +225,7 @@ spool_seal(struct spool *spool)
 {
 	enum err err = close_part(spool);
 
+	assert(spool->map == NULL);
 	if (err == ERR_OK)
 		err = flush(spool);
 	if (err != ERR_OK || spool->written == 0)
@@ -248,6 +252,8 @@ spool_parts(const struct spool *spool, uint32_t article, struct span *parts,
 {
 	unsigned count = 0;
 
+	assert(!spool->open);
+	assert(parts != NULL || max == 0);
 	if (article >= spool->ends_room)
 		return 0;
 	for (uint32_t i = spool->ends[article].first; i != NO_PART;

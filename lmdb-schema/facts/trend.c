@@ -1,5 +1,7 @@
 #include "lmdb-schema/facts/trend.h"
 
+#include <assert.h>
+
 #include "common/num.h"
 
 #define MONTHS 12
@@ -47,6 +49,7 @@ trend_of(const int64_t *quantities, unsigned count)
 	int64_t y[MONTHS];
 	unsigned first = MONTHS;
 
+	assert(quantities != NULL || count == 0);
 	/* From the newest backwards, skipping months without a value. */
 	for (unsigned i = count; i > 0 && first > 0; i--)
 		if (quantities[i - 1] != NUM_NULL)
@@ -83,6 +86,7 @@ trend_json(struct buf *buf, const struct trend *trend)
 {
 	static const char *const names[] = {"flat", "up", "down"};
 
+	assert(trend->direction <= TREND_DOWN && trend->months <= MONTHS);
 	buf_add_text(buf, "{\"direction\":\"");
 	buf_add_span(buf, span_of(names[trend->direction]));
 	buf_add_text(buf, "\",\"pct\":");

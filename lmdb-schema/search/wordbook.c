@@ -4,6 +4,7 @@
  */
 #include "lmdb-schema/search/wordbook.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -188,6 +189,7 @@ wordbook_open(struct wordbook **out, struct store *store)
 struct wordbook *
 wordbook_share(struct wordbook *book)
 {
+	assert(atomic_load(&book->users) > 0);
 	atomic_fetch_add(&book->users, 1);
 	return book;
 }
@@ -231,6 +233,7 @@ wordbook_head(const struct wordbook *book)
 const struct wordbook_supplier *
 wordbook_supplier(const struct wordbook *book, uint32_t number)
 {
+	assert(number < book->head->suppliers);
 	return &book->suppliers[number];
 }
 
@@ -239,6 +242,7 @@ wordbook_code(const struct wordbook *book, uint32_t number)
 {
 	const struct wordbook_supplier *supplier = &book->suppliers[number];
 
+	assert(number < book->head->suppliers);
 	return span_make(supplier->code, supplier->code_len);
 }
 
@@ -248,6 +252,7 @@ wordbook_has(const struct wordbook *book, uint32_t *number,
 {
 	int way = 1;
 
+	assert(*number <= book->head->suppliers);
 	while (*number < book->head->suppliers &&
 	    (way = span_cmp(wordbook_code(book, *number), supplier)) < 0)
 		++*number;

@@ -3,6 +3,7 @@
  * grams -> those that really contain the search word -> the rows of each, as
  * bits.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -237,6 +238,7 @@ wordbook_count(const uint64_t *set, uint32_t rows)
 {
 	uint64_t count = 0;
 
+	assert(set != NULL || rows == 0);
 	for (size_t i = 0; i < wordbook_set(rows); i++) {
 		uint64_t x = set[i];
 
@@ -303,6 +305,7 @@ wordbook_find(uint64_t *set, uint32_t *count, const struct wordbook *book,
 	uint64_t *other;
 	enum err err = find_word(set, count, book, words->longest);
 
+	assert(words->longest.len > 0);
 	if (err != ERR_OK || *count == 0 || words_single(words))
 		return err;
 	other = malloc((wordbook_set(rows) + 1) * sizeof(*other));

@@ -4,6 +4,7 @@
  * each list, the other writes them at the offsets that follow. Entries are met
  * in order, so the lists come out sorted.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -401,6 +402,7 @@ wordbook_make(struct wordbook_result *result, struct store *store,
 	int lock = -1;
 	enum err err = store_lock_words(&lock, store, true);
 
+	assert(result != NULL && options != NULL);
 	making.content.set = &making.set;
 	memset(result, 0, sizeof(*result));
 	if (err == ERR_OK)

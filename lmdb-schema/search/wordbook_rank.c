@@ -3,6 +3,7 @@
  * the order of the suppliers. Both sorts are stable: rows are sorted by codein
  * first, and the sort by turnover keeps that order among ties.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
@@ -80,6 +81,7 @@ wordbook_take_order(struct wordbook_rowset *set, struct snapshot *snap)
 	uint32_t rows = snapshot_rows(snap);
 	enum err err = turnovers == NULL ? ERR_DAMAGED : reserve(set, rows);
 
+	assert(set->supplier_count > 0);
 	for (uint32_t i = 0; i < rows && err == ERR_OK; i++) {
 		set->turnovers[set->rows + i] = turnovers[i];
 		err = take_code(&set->codes[set->rows + i], set->arena,

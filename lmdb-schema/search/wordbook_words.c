@@ -2,6 +2,7 @@
  * Collects the distinct words of each row; words are numbered in the order they
  * are first met.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,7 @@ wordbook_take_words(struct wordbook_rowset *set, struct snapshot *snap)
 	struct span text;
 	enum err err = ERR_OK;
 
+	assert(set->supplier_count > 0);
 	if (!snapshot_text(snap, &text, &at))
 		return ERR_DAMAGED;
 	for (uint32_t i = 0; i < snapshot_rows(snap); i++)

@@ -2,6 +2,7 @@
  * Writes the sections one after another, each with its checksum, and the head
  * last: without a head the file is not valid.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -198,6 +199,7 @@ wordbook_write(const char *path, struct wordbook_head *head,
 	struct writing writing = {.content = content, .head = head};
 	enum err err;
 
+	assert(head->generation != 0);
 	writing.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
 	if (writing.fd < 0)
 		return err_from_errno(errno);

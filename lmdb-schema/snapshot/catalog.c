@@ -1,5 +1,6 @@
 #include "lmdb-schema/snapshot/catalog.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -155,6 +156,7 @@ catalog_each(struct catalog_view *view,
 	struct catalog_entry entry;
 	enum err err, spoilt = ERR_OK;
 
+	assert(each != NULL);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	do {
@@ -184,6 +186,7 @@ catalog_each_kept(struct catalog_view *view,
 	struct span key, value;
 	enum err err;
 
+	assert(each != NULL);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
@@ -305,6 +308,7 @@ catalog_publish(struct store *store, struct span supplier,
 	struct kv_txn *txn;
 	enum err err = kv_write(&txn, store_catalog(store));
 
+	assert(entry->generation != 0);
 	if (err != ERR_OK)
 		return err;
 	err = get_entry(txn, supplier, &old);
@@ -376,6 +380,7 @@ catalog_note_words(struct store *store, uint64_t generation)
 	struct kv_txn *txn;
 	enum err err = kv_write(&txn, store_catalog(store));
 
+	assert(generation != 0);
 	if (err != ERR_OK)
 		return err;
 	err = store_set_number(txn, "words", generation);

@@ -8,6 +8,7 @@
  */
 #include "lmdb-schema/snapshot/grams.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,7 @@ grams_make(struct grams_made *out, struct span text, const uint32_t *text_at,
 	    .lists = UINT32_C(1) << bits};
 	enum err err = ERR_NO_MEMORY;
 
+	assert(text_at != NULL || rows == 0);
 	memset(out, 0, sizeof(*out));
 	if (grams_chunks(rows) == 0)
 		return ERR_OK;
@@ -239,6 +241,7 @@ grams_ask_fewest(
 {
 	uint32_t weights[GRAMS_ASKED_MAX];
 
+	assert(asked->count <= GRAMS_ASKED_MAX && most > 0);
 	for (unsigned i = 0; i < asked->count; i++) {
 		uint32_t hash = asked->hash[i], weight = weigh(sample, hash);
 		unsigned at = i;
@@ -258,6 +261,7 @@ enum err
 grams_most(
     uint32_t *most, const struct grams *grams, const struct grams_asked *asked)
 {
+	assert(asked->count > 0 && asked->count <= GRAMS_ASKED_MAX);
 	*most = 0;
 	for (uint32_t i = 0; i < grams_chunks(grams->rows); i++) {
 		uint32_t least = UINT32_MAX;
@@ -317,6 +321,7 @@ grams_find(uint32_t *rows, uint32_t *count, const struct grams *grams,
 {
 	struct list lists[GRAMS_ASKED_MAX];
 
+	assert(asked->count > 0 && asked->count <= GRAMS_ASKED_MAX);
 	*count = 0;
 	for (uint32_t i = 0; i < grams_chunks(grams->rows); i++) {
 		uint32_t base = i * GRAMS_CHUNK;
@@ -348,6 +353,7 @@ expect_places(const struct grams *grams, const struct grams_asked *asked,
 void
 grams_expect_places(const struct grams *grams, const struct grams_asked *asked)
 {
+	assert(asked->count > 0);
 	expect_places(grams, asked, 0, 1);
 }
 
@@ -356,6 +362,7 @@ grams_expect_lists(const struct grams *grams, const struct grams_asked *asked)
 {
 	bool more = false;
 
+	assert(asked->count > 0);
 	for (uint32_t i = 0; i < grams_chunks(grams->rows); i++) {
 		struct list list;
 

@@ -5,6 +5,7 @@
  */
 #include "lmdb-schema/snapshot/snapshot.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "lmdb-schema/snapshot/snapshot_sections.h"
@@ -60,6 +61,7 @@ snapshot_copy(struct snapshot *snap, unsigned section)
 	const char *copy =
 	    atomic_load_explicit(&snap->copies[section], memory_order_acquire);
 
+	assert(section < snap->head->sections);
 	if (copy != NULL)
 		return copy;
 	pthread_mutex_lock(&snap->lock);
@@ -95,6 +97,7 @@ snapshot_numbers(struct snapshot *snap, unsigned column)
 {
 	int place = snap->number_place[column];
 
+	assert(column < ROW_COLUMNS);
 	if (place < 0)
 		return NULL;
 	return array(snap, SNAP_NUMBER + (unsigned)place, sizeof(int64_t));
@@ -103,6 +106,7 @@ snapshot_numbers(struct snapshot *snap, unsigned column)
 const uint32_t *
 snapshot_order(struct snapshot *snap, unsigned column, bool descending)
 {
+	assert(column < ROW_COLUMNS);
 	return array(snap, (descending ? SNAP_DESC : SNAP_ASC) + column,
 	    sizeof(uint32_t));
 }
@@ -285,6 +289,7 @@ snapshot_value(struct snapshot *snap, uint32_t row, unsigned column)
 {
 	struct snapshot_part part;
 
+	assert(column < ROW_COLUMNS);
 	if (column < ROW_FLATS) {
 		if (!snapshot_flat(snap, row, &part))
 			return SPAN("");
@@ -310,6 +315,7 @@ snapshot_classes(
 	uint64_t bytes = snap->table[SNAP_TREE].bytes, classes;
 	uint32_t head[4];
 
+	assert(level >= 1 && level <= 3);
 	if (tree == NULL || bytes < SNAP_TREE_HEAD)
 		return false;
 	memcpy(head, tree, sizeof(head));

@@ -2,6 +2,8 @@
  * An article's row, by binary search in the order of the codes. The codes are
  * read in place, from the rows' JSON.
  */
+#include <assert.h>
+
 #include "lmdb-schema/snapshot/snapshot.h"
 
 #include "common/jsonw.h"
@@ -83,6 +85,7 @@ snapshot_find_next(
 	bool there;
 	enum err err;
 
+	assert(*place <= snapshot_rows(snap));
 	if (order == NULL)
 		return ERR_DAMAGED;
 	/* Galloping search: double the step until it goes past the codein. */

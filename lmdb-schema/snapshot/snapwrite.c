@@ -1,5 +1,6 @@
 #include "lmdb-schema/snapshot/snapwrite.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,9 @@ snapwrite_begin(struct snapwrite **out, struct store *store,
 	struct snapwrite *write = calloc(1, sizeof(*write));
 	enum err err;
 
+	assert(supplier.len > 0 && supplier.len <= SCHEMA_CODE_MAX);
+	assert(head->generation != 0);
+	assert(__builtin_popcount(head->slice_rows) == 1);
 	*out = NULL;
 	if (write == NULL)
 		return ERR_NO_MEMORY;
@@ -167,6 +171,7 @@ snapwrite_put(
 	uint32_t *sums = malloc((count + 1) * sizeof(*sums));
 	uint32_t crc = 0;
 
+	assert(section != SNAP_HEAD && section < write->head.sections);
 	if (sums != NULL) {
 		blocks_sum(sums, data, len);
 		crc = sum_of(sums, len);
@@ -255,6 +260,7 @@ snapwrite_end(struct snapwrite *write, uint64_t *bytes)
 	enum err err;
 	uint64_t on_disk;
 
+	assert(bytes != NULL);
 	put_sums(write);
 	put_head(write);
 	if (write->err == ERR_OK)

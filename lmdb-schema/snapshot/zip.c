@@ -4,6 +4,7 @@
  */
 #include "lmdb-schema/snapshot/zip.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -169,6 +170,7 @@ zip_is_touched(const struct zip *zip)
 const struct zip_segment *
 zip_segment(const struct zip *zip, uint32_t i)
 {
+	assert(i < zip->head->segments);
 	return &zip->segments[i];
 }
 
@@ -178,6 +180,7 @@ zip_bytes(const struct zip *zip, uint32_t i)
 	const struct zip_segment *segment = &zip->segments[i];
 	const char *bytes = zip->map + segment->at;
 
+	assert(i < zip->head->segments);
 	if (deflate_crc(0, bytes, segment->len) == segment->packed_crc)
 		return span_make(bytes, segment->len);
 	log_error("damage: the file is not as it was written: file=%s "

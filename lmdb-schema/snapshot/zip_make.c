@@ -2,6 +2,7 @@
  * Several threads take the segments in turn; each appends its packed segment to
  * the file. The table has the offsets, so the segments may be in any order.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -256,6 +257,7 @@ zip_make(struct zip_result *result, struct store *store, struct span supplier,
 	int lock = -1;
 	enum err err = store_lock_zip(&lock, store, true);
 
+	assert(options->level >= 0 && options->level <= 12);
 	memset(result, 0, sizeof(*result));
 	/*
 	 * Look the snapshot up after waiting: it may have been replaced

@@ -1,5 +1,6 @@
 #include "lmdb-schema/state/access.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ access_touch(struct kv_txn *txn)
 	uint64_t last;
 	enum err err = store_number(txn, "access", &last);
 
+	assert(txn != NULL);
 	if (err != ERR_OK && err != ERR_DAMAGED)
 		return err;
 	return store_set_number(txn, "access",
@@ -194,6 +196,7 @@ access_key_revoke(struct store *store, struct span id, const char *actor)
 	struct span value;
 	enum err err;
 
+	assert(actor != NULL);
 	if (!key_code_ok(id))
 		return ERR_NOT_FOUND;
 	err = kv_write(&txn, store_state(store));
@@ -261,6 +264,7 @@ access_key_each(struct state_view *view,
     enum err (*each)(void *context, const struct access_key *key),
     void *context)
 {
+	assert(each != NULL);
 	return each_key(state_view_txn(view), each, context);
 }
 
@@ -289,6 +293,7 @@ access_note_uses(
 	struct kv_txn *txn;
 	enum err err = kv_write(&txn, store_state(store));
 
+	assert(uses != NULL || count == 0);
 	if (err != ERR_OK)
 		return err;
 	for (unsigned i = 0; i < count && err == ERR_OK; i++)

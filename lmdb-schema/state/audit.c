@@ -1,5 +1,6 @@
 #include "lmdb-schema/state/audit.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ pack_entry(struct buf *value, const struct audit_entry *entry)
 void
 audit_begin(struct audit *audit, struct kv_txn *txn)
 {
+	assert(txn != NULL);
 	*audit = (struct audit){.txn = txn};
 	buf_init(&audit->value, ENTRY_MAX);
 }
@@ -52,6 +54,7 @@ audit_note(struct audit *audit, const struct audit_entry *entry)
 	uint64_t number;
 	enum err err = read_last(audit);
 
+	assert(audit->txn != NULL && entry->event.len > 0);
 	if (err != ERR_OK)
 		return err;
 	audit->noted = true;
@@ -68,6 +71,7 @@ audit_note(struct audit *audit, const struct audit_entry *entry)
 enum err
 audit_end(struct audit *audit, enum err err)
 {
+	assert(audit->txn != NULL);
 	buf_fini(&audit->value);
 	if (err != ERR_OK || !audit->noted)
 		return err;
@@ -112,6 +116,7 @@ audit_each(struct state_view *view, uint64_t number,
 	struct span key, value;
 	enum err err;
 
+	assert(each != NULL);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {

@@ -1,5 +1,7 @@
 #include "lmdb-schema/state/proposal.h"
 
+#include <assert.h>
+
 #include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/proposing.h"
@@ -43,6 +45,7 @@ proposal_pending(struct state_view *view, struct span supplier,
 	void *context, struct span codein, const struct proposal *proposal),
     void *context)
 {
+	assert(each != NULL);
 	return each_of(view, STATE_PENDING, supplier, each, context);
 }
 
@@ -52,6 +55,7 @@ proposal_validated(struct state_view *view, struct span supplier,
 	void *context, struct span codein, const struct proposal *proposal),
     void *context)
 {
+	assert(each != NULL);
 	return each_of(view, STATE_VALIDATED, supplier, each, context);
 }
 
@@ -135,6 +139,7 @@ proposal_suppliers(struct state_view *view,
 	struct span supplier, value;
 	enum err err;
 
+	assert(each != NULL);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	/* A damaged version still shows that the supplier has one. */

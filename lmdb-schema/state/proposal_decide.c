@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "common/kv/kv.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/state/proposing.h"
@@ -204,5 +206,7 @@ proposal_decide(struct store *store, const struct proposal_verdict *verdict,
 	struct decide work = {store, verdict, decided, rest};
 	enum err err = check(verdict);
 
+	assert(decided != NULL || verdict->count == 0);
+	assert(rest != NULL);
 	return err == ERR_OK ? state_write(store, decide, &work) : err;
 }

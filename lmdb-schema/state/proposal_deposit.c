@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "lmdb-schema/codemap.h"
@@ -13,6 +14,7 @@ struct deposit {
 bool
 proposal_in_order(const struct proposal_change *changes, unsigned count)
 {
+	assert(changes != NULL || count == 0);
 	for (unsigned i = 1; i < count; i++)
 		if (span_cmp(changes[i - 1].codein, changes[i].codein) >= 0)
 			return false;
@@ -50,6 +52,7 @@ proposal_clashes(const struct proposal_change *changes, unsigned count,
 	enum err err = ERR_NO_MEMORY;
 	unsigned *first;
 
+	assert(each != NULL);
 	if (proposal_in_order(changes, count))
 		return ERR_OK;
 	first = calloc(count + 1, sizeof(*first));
@@ -123,5 +126,7 @@ proposal_deposit(struct store *store, const struct proposal_request *request,
 	struct deposit work = {store, request, results, when_ms};
 	enum err err = check(request);
 
+	assert(results != NULL || request->count == 0);
+	assert(when_ms != NULL);
 	return err == ERR_OK ? state_write(store, deposit, &work) : err;
 }

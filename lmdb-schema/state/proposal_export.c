@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/kv/kv.h"
@@ -136,6 +137,7 @@ proposal_export_begin(struct proposal_export **out, struct store *store,
 	struct proposal_export *export = calloc(1, sizeof(*export));
 	enum err err;
 
+	assert(wanted != NULL);
 	*out = NULL;
 	if (export == NULL)
 		return ERR_NO_MEMORY;
@@ -168,6 +170,7 @@ proposal_export_at(const struct proposal_export *export, unsigned place)
 {
 	struct span key = codemap_code(export->keys, place);
 
+	assert(place < proposal_export_count(export));
 	return (struct proposal_exported){key_first(key), key_second(key),
 	    (uint8_t) export->gammes.data[place]};
 }

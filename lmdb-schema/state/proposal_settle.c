@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "common/kv/kv.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/state/proposing.h"
@@ -152,5 +154,6 @@ proposal_settle(struct store *store, struct span actor, bool imported,
 {
 	struct settle work = {store, actor, imported, settled};
 
+	assert(settled != NULL && actor.len > 0);
 	return state_write(store, settle, &work);
 }

@@ -1,5 +1,7 @@
 #include "lmdb-schema/state/proposing.h"
 
+#include <assert.h>
+
 #include "common/date.h"
 #include "common/kv/kv.h"
 #include "lmdb-schema/pack.h"
@@ -38,6 +40,7 @@ proposing_version(struct kv_txn *txn, struct span supplier)
 enum err
 proposing_begin(struct proposing *op, struct kv_txn *txn, struct store *store)
 {
+	assert(txn != NULL && op->live == NULL);
 	op->txn = txn;
 	op->now_ms = date_now_ms();
 	op->changed = false;
@@ -129,6 +132,8 @@ proposing_set_sent(
 	struct buf *value = &op->value;
 	enum err err;
 
+	assert(sent.last <= ROW_GAMMES);
+	assert(sent.last != ROW_GAMME_NONE || !sent.mixed);
 	standing->sent = sent;
 	if (sent.last == ROW_GAMME_NONE) {
 		err = kv_del(op->txn, STATE_META, key_span(&key));
@@ -152,6 +157,7 @@ proposing_look(
 	struct proposal validated, pending;
 	enum err err;
 
+	assert(op->live != NULL && codein.len > 0);
 	standing->codein = codein;
 	standing->key = key_pair(op->supplier, codein);
 	err = live_gamme_at(
@@ -223,6 +229,7 @@ proposing_propose(
 	uint8_t older = standing->pending;
 	enum err err;
 
+	assert(gamme <= ROW_GAMMES && op->actor.len > 0);
 	if (older == gamme && standing->own)
 		return ERR_OK;
 	err = put(op, STATE_PENDING, standing, gamme);
@@ -252,12 +259,14 @@ drop_pending(struct proposing *op, struct standing *standing, struct span event)
 enum err
 proposing_withdraw(struct proposing *op, struct standing *standing)
 {
+	assert(standing->pending != ROW_GAMME_NONE);
 	return drop_pending(op, standing, SPAN("withdrawn"));
 }
 
 enum err
 proposing_reject(struct proposing *op, struct standing *standing)
 {
+	assert(standing->pending != ROW_GAMME_NONE);
 	return drop_pending(op, standing, SPAN("rejected"));
 }
 
@@ -286,6 +295,7 @@ proposing_save(struct proposing *op, struct standing *standing)
 	uint8_t before = standing_recorded(standing);
 	enum err err = drop(op, STATE_PENDING, standing);
 
+	assert(standing->pending != ROW_GAMME_NONE);
 	standing->pending = ROW_GAMME_NONE;
 	if (err == ERR_OK)
 		err = record(op, standing, gamme);
@@ -312,6 +322,7 @@ proposing_edit(struct proposing *op, struct standing *standing, uint8_t gamme)
 	uint8_t before = standing_recorded(standing);
 	enum err err = ERR_OK;
 
+	assert(gamme <= ROW_GAMMES && op->actor.len > 0);
 	if (standing->pending != ROW_GAMME_NONE && standing->pending == gamme)
 		return proposing_save(op, standing);
 	if (standing->pending != ROW_GAMME_NONE)
@@ -330,6 +341,7 @@ proposing_arrive(struct proposing *op, struct standing *standing)
 	uint8_t gamme = standing->validated;
 	enum err err = drop(op, STATE_VALIDATED, standing);
 
+	assert(standing->validated != ROW_GAMME_NONE);
 	standing->validated = ROW_GAMME_NONE;
 	if (err == ERR_OK)
 		err = tell(op, SPAN("arrived"), standing, gamme, gamme);

@@ -1,5 +1,7 @@
 #include "lmdb-schema/state/session.h"
 
+#include <assert.h>
+
 #include "common/kv/kv.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/user.h"
@@ -110,6 +112,7 @@ session_sweep(
 	struct sweep sweep = {.lifetime_ms = lifetime_ms, .now_ms = now_ms};
 	enum err err = state_write(store, sweep_up, &sweep);
 
+	assert(lifetime_ms > 0);
 	*swept = err == ERR_OK ? sweep.swept : 0;
 	return err;
 }
@@ -119,6 +122,7 @@ session_end_all(struct kv_txn *txn, struct span user)
 {
 	struct sweep sweep = {.user = user};
 
+	assert(user.len > 0);
 	return sweep_up(&sweep, txn);
 }
 
@@ -181,6 +185,7 @@ session_login(struct store *store, struct span name, struct span password,
 	uint8_t id[DIGEST_SHA256_LEN];
 	enum err err = copy_hash(&login, store);
 
+	assert(lifetime_ms > 0);
 	token[0] = '\0';
 	if (err == ERR_OK &&
 	    !digest_password_check(
@@ -206,6 +211,7 @@ session_check(struct session *out, struct state_view *view, struct span token,
 	struct span id = id_of(out->id, token), value;
 	enum err err = ERR_DENIED;
 
+	assert(lifetime_ms > 0);
 	if (token.len == SESSION_TOKEN_LEN)
 		err = kv_get(state_view_txn(view), STATE_SESSIONS, id, &value);
 	if (err == ERR_OK)
@@ -291,6 +297,7 @@ session_each(struct state_view *view,
 	struct span key, value;
 	enum err err;
 
+	assert(each != NULL);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {

@@ -1,5 +1,6 @@
 #include "lmdb-schema/state/state.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/kv/kv.h"
@@ -65,6 +66,7 @@ enum err
 state_write(struct store *store,
     enum err (*work)(void *context, struct kv_txn *txn), void *context)
 {
+	assert(work != NULL);
 	return write_queue_run(
 	    store_state_queue(store), store_state(store), work, context);
 }

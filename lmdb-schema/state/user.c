@@ -1,5 +1,7 @@
 #include "lmdb-schema/state/user.h"
 
+#include <assert.h>
+
 #include "common/date.h"
 #include "common/digest.h"
 #include "common/kv/kv.h"
@@ -64,6 +66,7 @@ user_each(struct state_view *view,
 	struct span key, value;
 	enum err err;
 
+	assert(each != NULL);
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = read_record(&record, key, value);
 		if (err == ERR_OK)
@@ -170,6 +173,7 @@ enum err
 user_add(struct store *store, struct span name, struct span password,
     const char *actor)
 {
+	assert(actor != NULL);
 	return change_password(store, ADD, name, password, actor);
 }
 
@@ -177,6 +181,7 @@ enum err
 user_passwd(struct store *store, struct span name, struct span password,
     const char *actor)
 {
+	assert(actor != NULL);
 	return change_password(store, PASSWD, name, password, actor);
 }
 
@@ -186,5 +191,6 @@ user_remove(struct store *store, struct span name, const char *actor)
 	struct work work = {
 	    .change = REMOVE, .name = name, .actor = span_of(actor)};
 
+	assert(actor != NULL);
 	return state_write(store, change, &work);
 }

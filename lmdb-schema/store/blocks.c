@@ -1,5 +1,7 @@
 #include "lmdb-schema/store/blocks.h"
 
+#include <assert.h>
+
 #include "common/log.h"
 #include "lmdb-schema/deflate.h"
 
@@ -11,6 +13,7 @@ blocks_sum(uint32_t *sums, const void *bytes, uint64_t len)
 {
 	const char *at = bytes;
 
+	assert(sums != NULL || len == 0);
 	for (; len > 0; sums++) {
 		uint64_t part = len < BLOCKS_BYTES ? len : BLOCKS_BYTES;
 
@@ -73,6 +76,7 @@ compare(struct blocks *blocks, uint64_t first, uint64_t end, unsigned epoch)
 bool
 blocks_compare(struct blocks *blocks, uint64_t at, uint64_t len)
 {
+	assert(len > 0);
 	return compare(blocks, at >> BLOCKS_SHIFT,
 	    ((at + len - 1) >> BLOCKS_SHIFT) + 1,
 	    atomic_load(&blocks->file->epoch));

@@ -1,5 +1,6 @@
 #include "lmdb-schema/store/store.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,6 +376,7 @@ store_number(struct kv_txn *txn, const char *name, uint64_t *out)
 	struct span value;
 	enum err err = kv_get(txn, 0, span_of(name), &value);
 
+	assert(name != NULL && out != NULL);
 	*out = 0;
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK;
@@ -388,6 +390,7 @@ store_set_number(struct kv_txn *txn, const char *name, uint64_t number)
 {
 	struct key value = key_of_u64(number);
 
+	assert(name != NULL);
 	return kv_put(txn, 0, span_of(name), key_span(&value));
 }
 
@@ -397,6 +400,7 @@ store_facts_path(char path[FS_PATH_MAX], const struct store *store,
 {
 	char text[KEY_GENERATION_LEN + 1];
 
+	assert(suffix != NULL);
 	key_generation_text(text, generation);
 	return fs_path(path, "%s/facts/%s.mdb%s", store->dir, text, suffix);
 }
@@ -417,6 +421,7 @@ store_snapshot_path(char path[FS_PATH_MAX], const struct store *store,
 {
 	char name[KEY_FILE_MAX], text[KEY_GENERATION_LEN + 1];
 
+	assert(suffix != NULL);
 	key_file_text(name, supplier);
 	key_generation_text(text, generation);
 	return fs_path(
@@ -458,6 +463,7 @@ store_lock_supplier(
 	char path[FS_PATH_MAX], name[KEY_FILE_MAX];
 	enum err err;
 
+	assert(supplier.len > 0);
 	*fd = -1;
 	key_file_text(name, supplier);
 	err = fs_path(path, "%s/locks/compute-%s", store->dir, name);
@@ -485,6 +491,7 @@ store_lock_slot(int *fd, struct store *store, unsigned slots, bool wait)
 {
 	enum err err;
 
+	assert(slots > 0);
 	*fd = -1;
 	while ((err = try_slots(fd, store, "slot", slots)) == ERR_BUSY && wait)
 		usleep(20000);

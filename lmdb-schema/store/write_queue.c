@@ -9,6 +9,7 @@
  */
 #include "lmdb-schema/store/write_queue.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -150,6 +151,7 @@ write_queue_run(struct write_queue *queue, struct kv *kv,
 {
 	struct job job = {.work = work, .context = context};
 
+	assert(work != NULL);
 	if (enqueue(queue, &job))
 		finish(queue, lead(queue, kv));
 	return job.err;

@@ -1,5 +1,6 @@
 #include "lmdb-schema/upkeep/check.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,7 @@ checking_tell(
 	struct fault fault;
 	va_list args;
 
+	assert(format != NULL);
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
@@ -516,6 +518,7 @@ check_store(struct check_counts *counts, struct store *store,
 	    .context = context};
 	enum err err;
 
+	assert(tell_fault != NULL);
 	memset(counts, 0, sizeof(*counts));
 	err = check_facts(&checking);
 	if (err == ERR_OK)

@@ -1,5 +1,6 @@
 #include "lmdb-schema/upkeep/copy.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -276,6 +277,7 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 	int lock = -1;
 	enum err err;
 
+	assert(counts != NULL);
 	memset(counts, 0, sizeof(*counts));
 	if (there && fs_list(to, refuse, NULL) != ERR_OK) {
 		fault_set(fault, to,

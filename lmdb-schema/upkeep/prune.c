@@ -4,6 +4,7 @@
  */
 #include "lmdb-schema/upkeep/prune.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -269,6 +270,7 @@ prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
 	char path[FS_PATH_MAX];
 	enum err err;
 
+	assert(grace_seconds >= 0 && pruned != NULL);
 	memset(pruned, 0, sizeof(*pruned));
 	err = forget_gone(store);
 	if (err == ERR_OK)
@@ -291,6 +293,7 @@ prune_supplier(struct store *store, struct span supplier, int64_t grace_seconds,
 	struct pruning pruning = {.store = store, .pruned = pruned};
 	enum err err;
 
+	assert(grace_seconds >= 0 && pruned != NULL);
 	memset(pruned, 0, sizeof(*pruned));
 	err = forget_retired(store, grace_seconds * 1000);
 	return err == ERR_OK ? sweep_supplier(&pruning, supplier) : err;
