@@ -648,7 +648,7 @@ def figures_in_the_log_are_numbers():
         for entry in entries.values():
             for name in ("status", "bytes", "seconds"):
                 assert is_number(entry[name]), entry
-            for name in ("worker_status", "worker_seconds", "compressed"):
+            for name in ("worker_status", "worker_seconds"):
                 assert entry[name] is None or is_number(entry[name]), entry
         assert none["worker_status"] is None, none
         assert none["worker_seconds"] is None, none
