@@ -379,7 +379,8 @@ START_TEST(a_generation_that_is_damaged_is_unknown_and_any_change_mends_it)
 	spoil(LIVE_GAMMEGEN, SPAN("S"));
 	ck_assert_uint_eq(live_network_generation(view), LIVE_UNKNOWN);
 	ck_assert_uint_eq(live_gamme_generation(view, SPAN("S")), LIVE_UNKNOWN);
-	ck_assert_uint_eq(live_gamme_generation(view, SPAN("T")), 0);
+	/* The damaged record may be that of T, with a damaged key. */
+	ck_assert_uint_eq(live_gamme_generation(view, SPAN("T")), LIVE_UNKNOWN);
 	facts_network("100001", 1); /* the same as before */
 	renew();
 	ck_assert_uint_gt(live_network_generation(view), network);
