@@ -24,6 +24,7 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_CLOSED] = "closed by the peer",
     [ERR_SYSTEM] = "refused by the system",
     [ERR_INTERNAL] = "internal mistake",
+    [ERR_ANSWERED] = "answered",
 };
 
 static const struct {

@@ -28,6 +28,7 @@ enum err {
 	ERR_CLOSED, /* the peer has gone */
 	ERR_SYSTEM, /* any other refusal of the operating system */
 	ERR_INTERNAL, /* a mistake of ours, caught before it did harm */
+	ERR_ANSWERED, /* no failure: the answer is made, nothing is left to do */
 	ERR_COUNT
 };
 

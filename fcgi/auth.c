@@ -146,7 +146,7 @@ origin_of_url(struct span url)
 	    url, 0, scheme + span_find(span_from(url, scheme), '/'));
 }
 
-bool
+enum err
 auth_same_site(struct call *call)
 {
 	const struct request *request = call->request;
@@ -159,10 +159,9 @@ auth_same_site(struct call *call)
 		same = is_origin_of(request->origin, request->host) ||
 		    (url.len > 0 &&
 			span_eq_nocase(request->origin, origin_of_url(url)));
-	if (!same)
-		reply_fail(call->reply, 403, CODE_FORBIDDEN,
-		    "This request comes from another site's page.");
-	return same;
+	return same ? ERR_OK
+		    : reply_fail(call->reply, 403, CODE_FORBIDDEN,
+			  "This request comes from another site's page.");
 }
 
 /* "Bearer <token>", the scheme in any case. */
@@ -188,14 +187,14 @@ auth_subject(struct call *call)
 	return by_session(call);
 }
 
-void
+enum err
 auth_refuse(struct call *call)
 {
 	/* nginx counts it on the way, and asks again without this. */
 	if (call->request->count_refusal) {
 		reply_header(call->reply, "X-Accel-Redirect", "@refused");
 		call->handed_over = true;
-		return;
+		return ERR_ANSWERED;
 	}
 	reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 	    "An API key is needed, in the header X-API-Key or as "
@@ -203,4 +202,5 @@ auth_refuse(struct call *call)
 	    "invalid, over or revoked.");
 	reply_header(
 	    call->reply, "WWW-Authenticate", "Bearer realm=\"product-grid\"");
+	return ERR_ANSWERED;
 }

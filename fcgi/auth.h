@@ -18,8 +18,8 @@ struct request;
  */
 enum err auth_subject(struct call *call);
 
-/* The 401 of every endpoint. */
-void auth_refuse(struct call *call);
+/* Makes the 401 of every endpoint; ERR_ANSWERED. */
+enum err auth_refuse(struct call *call);
 
 /* True when callers reach the site by TLS, as nginx or the settings say. */
 bool auth_by_tls(const struct call *call);
@@ -37,8 +37,8 @@ struct span auth_cookie(const struct call *call);
 bool auth_changes(const struct request *request);
 
 /*
- * False when a browser says that the request comes from another site's page:
- * Sec-Fetch-Site is other than same-origin, or Origin is not this address. The
- * 403 is then made. What is no browser sends neither.
+ * ERR_ANSWERED with a 403 when a browser says that the request comes from
+ * another site's page: Sec-Fetch-Site is other than same-origin, or Origin is
+ * not this address. Programs other than browsers send neither header.
  */
-bool auth_same_site(struct call *call);
+enum err auth_same_site(struct call *call);

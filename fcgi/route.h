@@ -23,7 +23,7 @@ struct route {
 	const char *operation; /* its name in descriptions and metrics */
 	enum route_auth auth;
 	enum params_use use; /* 0: no query parameters */
-	void (*run)(struct call *call);
+	enum err (*run)(struct call *call); /* see endpoints/endpoint.h */
 	const char *summary;
 };
 

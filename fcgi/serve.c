@@ -3,7 +3,7 @@
  *
  *	uri -> query -> route -> auth -> params -> endpoint -> reply
  *
- * Each step answers by itself when it ends the request.
+ * A step that ends the request makes the answer and gives ERR_ANSWERED.
  */
 #include "fcgi/serve.h"
 
@@ -19,7 +19,6 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
-#include "fcgi/fail.h"
 
 #define RETRY_SECONDS 2
 
@@ -43,72 +42,72 @@ rest_views(struct serving *serving)
 	state_view_rest(serving->state);
 }
 
-static bool
+static enum err
 step_query(struct call *call)
 {
 	struct fault fault;
+	enum err err;
 
 	fault_clear(&fault);
-	if (query_parse(&call->query, call->request->uri, call->serving->arena,
-		&fault) == ERR_OK)
-		return true;
-	reply_fail(call->reply, 400, CODE_BAD_REQUEST, "%s %s", fault.place,
-	    fault.message);
-	return false;
+	err = query_parse(
+	    &call->query, call->request->uri, call->serving->arena, &fault);
+	if (err == ERR_OK)
+		return ERR_OK;
+	return reply_fail(call->reply, 400, CODE_BAD_REQUEST, "%s %s",
+	    fault.place, fault.message);
 }
 
-static bool
+/* A path that exists, asked by a method that it does not have. */
+static enum err
+refuse_method(struct call *call, const char *allowed)
+{
+	struct span method = call->request->method_text;
+
+	if (call->request->method == METHOD_OPTIONS)
+		call->reply->status = 204;
+	else
+		reply_fail(call->reply, 405, CODE_BAD_REQUEST,
+		    "This path does not know the method %.*s, only %s.",
+		    method.len > 20 ? 20 : (int)method.len, method.ptr,
+		    allowed);
+	reply_header(call->reply, "Allow", "%s", allowed);
+	return ERR_ANSWERED;
+}
+
+static enum err
 step_route(struct call *call)
 {
 	char allowed[64];
 	enum err err = route_find(call, allowed);
 
-	if (err == ERR_OK)
-		return true;
-	if (err == ERR_NOT_FOUND) {
-		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+	if (err == ERR_NOT_FOUND)
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is nothing at this path; /api/v1/openapi.json "
 		    "lists what there is.");
-		return false;
-	}
-	if (call->request->method == METHOD_OPTIONS) {
-		call->reply->status = 204;
-	} else
-		reply_fail(call->reply, 405, CODE_BAD_REQUEST,
-		    "This path does not know the method %.*s, only %s.",
-		    call->request->method_text.len > 20
-			? 20
-			: (int)call->request->method_text.len,
-		    call->request->method_text.ptr, allowed);
-	reply_header(call->reply, "Allow", "%s", allowed);
-	return false;
+	return err == ERR_OK ? ERR_OK : refuse_method(call, allowed);
 }
 
-static bool
+static enum err
 step_auth(struct call *call)
 {
+	bool user;
 	enum err err;
 
 	if (call->route->auth == ROUTE_OPEN)
-		return true;
+		return ERR_OK;
 	err = auth_subject(call);
 	if (err == ERR_DENIED)
-		auth_refuse(call);
-	else if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (call->subject.kind == SUBJECT_USER &&
-	    auth_changes(call->request) && !auth_same_site(call))
-		return false;
-	else if (call->route->auth == ROUTE_SESSION &&
-	    call->subject.kind != SUBJECT_USER) {
-		reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		return auth_refuse(call);
+	user = call->subject.kind == SUBJECT_USER;
+	if (err == ERR_OK && user && auth_changes(call->request))
+		err = auth_same_site(call);
+	if (err == ERR_OK && !user && call->route->auth == ROUTE_SESSION)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
 		    "Only a person's session may do this, not an API key.");
-		return false;
-	}
-	return err == ERR_OK;
+	return err;
 }
 
-static bool
+static enum err
 step_params(struct call *call)
 {
 	struct serving *serving = call->serving;
@@ -118,30 +117,44 @@ step_params(struct call *call)
 	buf_clear(&serving->details);
 	err = params_read(&call->params, &call->query, call->route->use,
 	    &serving->message, &serving->details);
-	if (err == ERR_BAD_INPUT)
-		reply_error(call->reply, 400, CODE_BAD_REQUEST,
-		    buf_span(&serving->message), buf_span(&serving->details));
-	else if (err != ERR_OK)
-		fail_storage(call, err);
-	return err == ERR_OK;
+	if (err != ERR_BAD_INPUT)
+		return err;
+	return reply_error(call->reply, 400, CODE_BAD_REQUEST,
+	    buf_span(&serving->message), buf_span(&serving->details));
 }
 
+static enum err
+step_endpoint(struct call *call)
+{
+	return call->route->run(call);
+}
+
+/*
+ * Each step gives ERR_OK to go on, or ERR_ANSWERED. Any other failure means
+ * that memory is out or that the storage is damaged or unreadable, which the
+ * door to it has logged: its 500 is made here and nowhere else.
+ */
 static void
 run_steps(struct call *call)
 {
+	static enum err (*const steps[])(struct call * call) = {
+	    step_query, step_route, step_auth, step_params, step_endpoint};
+	struct reply *reply = call->reply;
 	enum err err = take_views(call->serving);
 
+	for (unsigned i = 0;
+	     i < sizeof(steps) / sizeof(steps[0]) && err == ERR_OK; i++)
+		err = steps[i](call);
+	if (err == ERR_ANSWERED)
+		err = ERR_OK;
+	/* The writers of an answer keep their first failure; see reply.h. */
+	if (err == ERR_OK && !reply->streaming)
+		err = reply->err == ERR_OK ? reply->body.err : reply->err;
 	if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (step_query(call) && step_route(call) && step_auth(call) &&
-	    step_params(call))
-		call->route->run(call);
-	if (call->reply->err != ERR_OK || call->reply->body.err != ERR_OK) {
-		err = call->reply->err == ERR_OK ? call->reply->body.err
-						 : call->reply->err;
-		if (!call->reply->streaming)
-			fail_storage(call, err);
-	}
+		reply_fail(reply, 500, CODE_INTERNAL,
+		    "The data could not be read (%s). The request can be "
+		    "repeated; the server's log says more.",
+		    err_text(err));
 }
 
 static void
@@ -151,7 +164,7 @@ note_end(struct call *call, enum err err)
 	unsigned endpoint = route_count;
 
 	if (call->handed_over)
-		return; /* whoever answers counts it */
+		return; /* the pool that answers counts it */
 	if (call->route != NULL)
 		endpoint = (unsigned)(call->route - routes);
 	metrics_count(metrics, endpoint, call->reply->status,

@@ -7,11 +7,10 @@
 #include "fcgi/rows/packed.h"
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/snapcache.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/snapshot/zip.h"
-#include "fcgi/fail.h"
-#include "fcgi/rows/snapview.h"
 
 static void
 release(void *owner, void *packed)
@@ -39,7 +38,7 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 	return err == ERR_OK;
 }
 
-void
+enum err
 dump_send(struct call *call, const struct snapview *view, struct packed *packed,
     struct span start, const struct pieces *tail)
 {
@@ -55,13 +54,10 @@ dump_send(struct call *call, const struct snapview *view, struct packed *packed,
 	if (!call->reply->head_only)
 		err = stitch_dump(serving->stitch, call->reply, serving->splice,
 		    packed_zip(packed), start, tail);
-	if (snapshot_is_damaged(view->pinned->snap))
-		snapview_blame(call, view, err);
-	else if (err == ERR_DAMAGED) {
-		call->server->metrics->damages++;
-		packed_discard(view->pinned->packed, packed,
-		    call->server->store, view->pinned->snap);
-	}
-	if (err != ERR_OK)
-		fail_storage(call, err);
+	if (err != ERR_DAMAGED || snapshot_is_damaged(view->pinned->snap))
+		return err;
+	call->server->metrics->damages++;
+	packed_discard(view->pinned->packed, packed, call->server->store,
+	    view->pinned->snap);
+	return ERR_INTERNAL;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "common/err.h"
 #include "common/span.h"
 
 struct call;
@@ -23,6 +24,9 @@ struct rowset;
 bool dump_get(struct packed **out, struct call *call,
     const struct snapview *view, const struct rowset *set);
 
-/* Sends it, between `start` and `tail`; a failure is answered or logged. */
-void dump_send(struct call *call, const struct snapview *view,
+/*
+ * Sends it, between `start` and `tail`. ERR_DAMAGED: the view's snapshot is;
+ * packed rows that are damaged are discarded here, and give ERR_INTERNAL.
+ */
+enum err dump_send(struct call *call, const struct snapview *view,
     struct packed *packed, struct span start, const struct pieces *tail);

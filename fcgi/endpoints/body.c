@@ -20,46 +20,42 @@ is_json(struct span type)
 	    SPAN("application/json"));
 }
 
-static bool
-may_be_read(struct call *call)
+static enum err
+check_type(struct call *call)
 {
 	const struct request *request = call->request;
 
-	if (request->body_too_large) {
-		reply_fail(call->reply, 413, CODE_BAD_REQUEST,
+	if (request->body_too_large)
+		return reply_fail(call->reply, 413, CODE_BAD_REQUEST,
 		    "The body is too large: %lld bytes are the most.",
 		    (long long)call->server->settings->body_bytes);
-		return false;
-	}
 	if (is_json(request->content_type))
-		return true;
-	reply_fail(call->reply, 415, CODE_BAD_REQUEST,
+		return ERR_OK;
+	return reply_fail(call->reply, 415, CODE_BAD_REQUEST,
 	    "The body must be JSON, with Content-Type: application/json.");
-	return false;
 }
 
-static void
+static enum err
 no_memory(struct call *call)
 {
-	reply_fail(call->reply, 500, CODE_INTERNAL,
+	return reply_fail(call->reply, 500, CODE_INTERNAL,
 	    "There is no memory for this body: try again.");
 }
 
-/* The issues are {"issues":[…]}, written to the call's details. */
-static void
+/* The issues are {"issues":[...]}, written to the call's details. */
+static enum err
 refuse(struct call *call, struct span message)
 {
 	struct buf *details = &call->serving->details;
 
-	if (buf_end(details) == ERR_OK)
-		reply_error(call->reply, 400, CODE_BAD_REQUEST, message,
-		    buf_span(details));
-	else
-		no_memory(call);
+	return buf_end(details) == ERR_OK
+	    ? reply_error(call->reply, 400, CODE_BAD_REQUEST, message,
+		  buf_span(details))
+	    : no_memory(call);
 }
 
 /* A body that cannot be read has one issue, as a whole: no path. */
-static void
+static enum err
 refuse_text(struct call *call, const struct fault *fault)
 {
 	struct buf *details = &call->serving->details;
@@ -74,36 +70,38 @@ refuse_text(struct call *call, const struct fault *fault)
 	buf_add_text(details, "{\"issues\":[{\"path\":\"\",\"message\":");
 	jsonw_quote(details, span_from(message, start.len));
 	buf_add_text(details, "}]}");
-	refuse(call, message);
+	return refuse(call, message);
 }
 
-struct jsonr *
-body_open(struct call *call)
+enum err
+body_open(struct jsonr **out, struct call *call)
 {
 	const struct jsonr_limits limits = {
 	    call->request->body.len + 1, DEPTH_MAX, ISSUES_MAX};
 	struct jsonr *doc = NULL;
 	struct fault fault;
-	enum err err;
+	enum err err = check_type(call);
 
-	if (!may_be_read(call))
-		return NULL;
+	*out = NULL;
+	if (err != ERR_OK)
+		return err;
 	fault_clear(&fault);
 	err = jsonr_parse(&doc, call->request->body, &limits, &fault);
 	if (err == ERR_NO_MEMORY)
-		no_memory(call);
+		err = no_memory(call);
 	else if (err != ERR_OK)
-		refuse_text(call, &fault);
-	else if (jsonr_want_object(doc, jsonr_root(doc), ""))
-		return doc;
+		err = refuse_text(call, &fault);
+	else if (!jsonr_want_object(doc, jsonr_root(doc), ""))
+		err = body_check(call, doc);
+	if (err == ERR_OK)
+		*out = doc;
 	else
-		body_ok(call, doc);
-	jsonr_free(doc);
-	return NULL;
+		jsonr_free(doc);
+	return err;
 }
 
-bool
-body_ok(struct call *call, const struct jsonr *doc)
+enum err
+body_check(struct call *call, const struct jsonr *doc)
 {
 	struct buf *details = &call->serving->details;
 	struct jsonw json;
@@ -111,7 +109,7 @@ body_ok(struct call *call, const struct jsonr *doc)
 	int len;
 
 	if (jsonr_issues(doc) == 0)
-		return true;
+		return ERR_OK;
 	buf_clear(details);
 	jsonw_init(&json, details);
 	jsonw_object_begin(&json);
@@ -121,8 +119,7 @@ body_ok(struct call *call, const struct jsonr *doc)
 	len = snprintf(message, sizeof(message),
 	    "The body is not valid: %zu %s, see details.issues.",
 	    jsonr_issues(doc), jsonr_issues(doc) == 1 ? "issue" : "issues");
-	refuse(call, span_make(message, (size_t)len));
-	return false;
+	return refuse(call, span_make(message, (size_t)len));
 }
 
 bool
@@ -198,7 +195,7 @@ answer_begin(struct answer *answer, struct call *call)
 	jsonw_key(&answer->json, "data");
 }
 
-void
+enum err
 answer_end(struct answer *answer)
 {
 	struct pieces *body = &answer->call->reply->body;
@@ -208,9 +205,8 @@ answer_end(struct answer *answer)
 	err = jsonw_end(&answer->json);
 	if (err == ERR_OK)
 		pieces_add(body, buf_span(&answer->text));
-	else
-		body->err = err;
 	buf_fini(&answer->text);
+	return err;
 }
 
 void

@@ -8,13 +8,13 @@
 #include "fcgi/call.h"
 
 /*
- * The body as an object, its members not yet looked at. NULL: the answer is
- * made (400, 413, 415). Pair with jsonr_free().
+ * Reads the body as an object; its members are not looked at. ERR_ANSWERED: the
+ * body is refused (400, 413, 415). Pair with jsonr_free().
  */
-struct jsonr *body_open(struct call *call);
+enum err body_open(struct jsonr **doc, struct call *call);
 
-/* True when no issue was noted; else the 400 that lists them is made. */
-bool body_ok(struct call *call, const struct jsonr *doc);
+/* ERR_ANSWERED: issues were noted, and the 400 that lists them is made. */
+enum err body_check(struct call *call, const struct jsonr *doc);
 
 /* A code of an article or a supplier. */
 bool body_code(struct jsonr *doc, struct span *out,
@@ -41,7 +41,8 @@ struct answer {
 
 /* Up to and with the name "data". */
 void answer_begin(struct answer *answer, struct call *call);
-void answer_end(struct answer *answer);
+/* Adds the answer to the reply. */
+enum err answer_end(struct answer *answer);
 
 /* Members of an object. */
 void answer_text(struct answer *answer, const char *name, struct span text);

@@ -1,29 +1,35 @@
 /*
  * endpoint: one function an endpoint, one file each (ep_<name>.c). By the time
  * it runs, the caller is known and the parameters are read.
+ *
+ * ERR_OK and ERR_ANSWERED mean that the answer is made, whatever its status.
+ * After any other code serve.c answers 500: an endpoint that cannot read its
+ * data just passes the code on.
  */
 #pragma once
 
+#include "common/err.h"
+
 struct call;
 
-void ep_openapi(struct call *call);
-void ep_fournisseurs(struct call *call);
-void ep_nomenclatures(struct call *call);
-void ep_grid(struct call *call);
-void ep_search(struct call *call);
-void ep_product(struct call *call);
-void ep_network(struct call *call);
-void ep_put_gamme(struct call *call);
-void ep_post_gammes(struct call *call);
-void ep_login(struct call *call);
-void ep_session(struct call *call);
-void ep_logout(struct call *call);
-void ep_pending(struct call *call);
-void ep_save(struct call *call);
-void ep_cancel(struct call *call);
-void ep_keys(struct call *call);
-void ep_key_create(struct call *call);
-void ep_key_revoke(struct call *call);
-void ep_healthz(struct call *call);
-void ep_readyz(struct call *call);
-void ep_metrics(struct call *call);
+enum err ep_openapi(struct call *call);
+enum err ep_fournisseurs(struct call *call);
+enum err ep_nomenclatures(struct call *call);
+enum err ep_grid(struct call *call);
+enum err ep_search(struct call *call);
+enum err ep_product(struct call *call);
+enum err ep_network(struct call *call);
+enum err ep_put_gamme(struct call *call);
+enum err ep_post_gammes(struct call *call);
+enum err ep_login(struct call *call);
+enum err ep_session(struct call *call);
+enum err ep_logout(struct call *call);
+enum err ep_pending(struct call *call);
+enum err ep_save(struct call *call);
+enum err ep_cancel(struct call *call);
+enum err ep_keys(struct call *call);
+enum err ep_key_create(struct call *call);
+enum err ep_key_revoke(struct call *call);
+enum err ep_healthz(struct call *call);
+enum err ep_readyz(struct call *call);
+enum err ep_metrics(struct call *call);

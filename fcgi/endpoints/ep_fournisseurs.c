@@ -1,17 +1,15 @@
 /* GET /fournisseurs: who there is, and whose rows can be had at once. */
 #include "common/fold.h"
+#include "fcgi/call.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/paging.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
-#include "fcgi/fail.h"
-#include "fcgi/http/members.h"
-#include "fcgi/rows/etag.h"
-#include "fcgi/rows/paging.h"
-#include "fcgi/rows/paging.h"
-#include "fcgi/call.h"
 
 struct listing {
 	struct call *call;
@@ -110,21 +108,20 @@ mix_entry(
 	return ERR_OK;
 }
 
-/* True when the answer is made: unchanged, or it cannot be known. */
-static bool
-not_modified(struct call *call)
+/* ERR_ANSWERED: the client has this answer. */
+static enum err
+check_modified(struct call *call)
 {
 	uint64_t tag = live_facts(call->serving->live);
 	enum err err = catalog_each(call->serving->catalog, mix_entry, &tag);
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (err == ERR_OK || err == ERR_DAMAGED)
-		return etag_matches(call, &tag, 1, SPLICE_JSON);
-	fail_storage(call, err);
-	return true;
+	if (err != ERR_OK && err != ERR_DAMAGED)
+		return err;
+	return etag_matches(call, &tag, 1, SPLICE_JSON) ? ERR_ANSWERED : ERR_OK;
 }
 
-void
+enum err
 ep_fournisseurs(struct call *call)
 {
 	const struct params *params = &call->params;
@@ -132,10 +129,10 @@ ep_fournisseurs(struct call *call)
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
-	enum err err;
+	enum err err = check_modified(call);
 
-	if (not_modified(call))
-		return;
+	if (err != ERR_OK)
+		return err;
 	err = call_fold(&listing.words, call, params->search);
 	listing.end = paging_rows(&listing.first, &pages);
 	listing.end += listing.first;
@@ -152,6 +149,5 @@ ep_fournisseurs(struct call *call)
 	members_int(body, "sansSnapshot", listing.absent);
 	pieces_text(body, "}}");
 	buf_fini(&listing.folded);
-	if (err != ERR_OK)
-		fail_storage(call, err);
+	return err;
 }

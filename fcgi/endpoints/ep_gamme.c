@@ -11,13 +11,13 @@
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
+#include "fcgi/fail.h"
 #include "fcgi/rows/ready.h"
+#include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/proposal.h"
-#include "fcgi/fail.h"
-#include "fcgi/rows/snapview.h"
 
 #define CHANGES_MAX 10000
 
@@ -32,18 +32,17 @@ struct proposing {
 	int64_t when_ms;
 };
 
-static bool
-may_propose(struct call *call)
+static enum err
+check_scope(struct call *call)
 {
 	if (call->subject.may_propose)
-		return true;
-	reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		return ERR_OK;
+	return reply_fail(call->reply, 403, CODE_FORBIDDEN,
 	    "This key may only read: proposing a range needs one of scope "
 	    "propose.");
-	return false;
 }
 
-static bool
+static enum err
 make_room(struct proposing *proposing, size_t count)
 {
 	struct arena *arena = proposing->call->serving->arena;
@@ -54,10 +53,9 @@ make_room(struct proposing *proposing, size_t count)
 	    arena_array(arena, count, sizeof(*proposing->changes));
 	proposing->results =
 	    arena_array(arena, count, sizeof(*proposing->results));
-	if (proposing->changes != NULL && proposing->results != NULL)
-		return true;
-	fail_storage(proposing->call, ERR_NO_MEMORY);
-	return false;
+	return proposing->changes == NULL || proposing->results == NULL
+	    ? ERR_NO_MEMORY
+	    : ERR_OK;
 }
 
 /* --- before --------------------------------------------------------------- */
@@ -102,13 +100,14 @@ say_unknown(struct buf *why, const struct proposing *proposing,
 	buf_add_span(why, listed_not_yet(text, what, proposing->supplier));
 }
 
-static void
+static enum err
 tell_unknown(struct proposing *proposing, const struct codemap *unknown)
 {
 	struct call *call = proposing->call;
 	struct buf why;
 	struct jsonw json;
 	struct buf details;
+	enum err err;
 
 	buf_init(&details, (size_t)16 << 20);
 	jsonw_init(&json, &details);
@@ -122,50 +121,43 @@ tell_unknown(struct proposing *proposing, const struct codemap *unknown)
 	buf_init(&why, 2 * LISTED_TEXT_MAX);
 	say_unknown(&why, proposing, unknown);
 	buf_fail(&details, buf_end(&why));
-	if (jsonw_end(&json) == ERR_OK)
-		reply_error(call->reply, 404, CODE_NOT_FOUND, buf_span(&why),
-		    buf_span(&details));
-	else
-		fail_storage(call, jsonw_end(&json));
+	err = jsonw_end(&json);
+	if (err == ERR_OK)
+		err = reply_error(call->reply, 404, CODE_NOT_FOUND,
+		    buf_span(&why), buf_span(&details));
 	buf_fini(&why);
 	buf_fini(&details);
+	return err;
 }
 
-static bool
-are_known(struct proposing *proposing, struct snapshot *snap)
+static enum err
+check_known(struct proposing *proposing, struct snapshot *snap)
 {
-	struct call *call = proposing->call;
 	struct codemap *unknown = codemap_new();
 	enum err err = ERR_NO_MEMORY;
 
 	if (unknown != NULL)
 		err = find_unknown(proposing, snap, unknown);
-	if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (codemap_count(unknown) > 0) {
-		tell_unknown(proposing, unknown);
-		err = ERR_NOT_FOUND;
-	}
+	if (err == ERR_OK && codemap_count(unknown) > 0)
+		err = tell_unknown(proposing, unknown);
 	codemap_free(unknown);
-	return err == ERR_OK;
+	return err;
 }
 
-/* A computation may take minutes: who asked may have been turned away since. */
-static bool
-is_still_allowed(struct call *call)
+/* A computation may take minutes: the key may have been revoked since. */
+static enum err
+check_again(struct call *call)
 {
 	enum err err = auth_subject(call);
 
 	if (err == ERR_DENIED)
-		auth_refuse(call);
-	else if (err != ERR_OK)
-		fail_storage(call, err);
-	return err == ERR_OK && may_propose(call);
+		return auth_refuse(call);
+	return err == ERR_OK ? check_scope(call) : err;
 }
 
 /* --- proposing ------------------------------------------------------------ */
 
-static bool
+static enum err
 deposit(struct proposing *proposing)
 {
 	struct call *call = proposing->call;
@@ -174,10 +166,7 @@ deposit(struct proposing *proposing)
 	enum err err = proposal_deposit(call->server->store, &request,
 	    proposing->results, &proposing->when_ms);
 
-	if (err == ERR_OK)
-		return true;
-	fail_write(call, err);
-	return false;
+	return err == ERR_OK ? ERR_OK : fail_write(call, err);
 }
 
 static void
@@ -196,7 +185,7 @@ write_result(
 	    result->pending ? SPAN("a_valider") : SPAN("inchangee"));
 }
 
-static void
+static enum err
 answer_one(struct proposing *proposing, struct snapshot *snap)
 {
 	struct answer answer;
@@ -212,10 +201,10 @@ answer_one(struct proposing *proposing, struct snapshot *snap)
 	answer_time(&answer, "enregistreLe", proposing->when_ms);
 	answer_bool(&answer, "computedOnDemand", proposing->computed);
 	jsonw_object_end(&answer.json);
-	answer_end(&answer);
+	return answer_end(&answer);
 }
 
-static void
+static enum err
 answer_many(struct proposing *proposing, struct snapshot *snap)
 {
 	struct answer answer;
@@ -240,23 +229,32 @@ answer_many(struct proposing *proposing, struct snapshot *snap)
 	answer_time(&answer, "enregistreLe", proposing->when_ms);
 	answer_bool(&answer, "computedOnDemand", proposing->computed);
 	jsonw_object_end(&answer.json);
-	answer_end(&answer);
+	return answer_end(&answer);
 }
 
-static void
+static enum err
 propose(struct proposing *proposing,
-    void (*tell)(struct proposing *proposing, struct snapshot *snap))
+    enum err (*tell)(struct proposing *proposing, struct snapshot *snap))
 {
 	struct call *call = proposing->call;
 	struct snapview view;
+	enum err err = ready_snapshot(&view, call, proposing->supplier, 0,
+	    proposing->compute, &proposing->computed);
 
-	if (!ready_snapshot(&view, call, proposing->supplier, 0,
-		proposing->compute, &proposing->computed))
-		return;
-	if ((!proposing->computed || is_still_allowed(call)) &&
-	    are_known(proposing, view.pinned->snap) && deposit(proposing))
-		tell(proposing, view.pinned->snap);
-	snapview_close(&view, call);
+	if (err != ERR_OK)
+		return err;
+	if (proposing->computed)
+		err = check_again(call);
+	if (err != ERR_OK) {
+		snapview_drop(&view, call, ERR_OK);
+		return err;
+	}
+	err = check_known(proposing, view.pinned->snap);
+	if (err == ERR_OK)
+		err = deposit(proposing);
+	if (err == ERR_OK)
+		err = tell(proposing, view.pinned->snap);
+	return snapview_close(&view, call, err);
 }
 
 /* --- PUT ------------------------------------------------------------------ */
@@ -276,7 +274,7 @@ read_one(struct proposing *proposing, const struct jsonr_value *root)
 	body_flag(doc, &proposing->compute, root, "compute");
 }
 
-static void
+static enum err
 ask_which(struct call *call, const struct listed *listed, struct span why)
 {
 	struct buf *details = &call->serving->details;
@@ -285,11 +283,12 @@ ask_which(struct call *call, const struct listed *listed, struct span why)
 	buf_add_text(details, "{\"fournisseurs\":");
 	listed_write(details, listed);
 	buf_add_char(details, '}');
-	reply_error(call->reply, 400, CODE_BAD_REQUEST, why, buf_span(details));
+	return reply_error(
+	    call->reply, 400, CODE_BAD_REQUEST, why, buf_span(details));
 }
 
 /* Minutes of computing are not begun for a supplier that nobody named. */
-static void
+static enum err
 take_computed(struct proposing *proposing, const struct listed *listed)
 {
 	struct call *call = proposing->call;
@@ -300,15 +299,14 @@ take_computed(struct proposing *proposing, const struct listed *listed)
 	if (err == ERR_OK)
 		proposing->supplier = listed->codes[0];
 	else if (err == ERR_NOT_FOUND)
-		ask_which(call, listed,
+		return ask_which(call, listed,
 		    SPAN("This article was never computed: name the supplier "
 			 "of details.fournisseurs in fournisseur."));
-	else
-		fail_storage(call, err);
+	return err;
 }
 
 /* The supplier that was not named: the one that lists the article. */
-static bool
+static enum err
 find_supplier(struct proposing *proposing)
 {
 	struct call *call = proposing->call;
@@ -316,40 +314,41 @@ find_supplier(struct proposing *proposing)
 	enum err err = listed_find(&listed, call);
 
 	if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (listed->count == 0)
-		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		return err;
+	if (listed->count == 0)
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "No supplier lists this article.");
-	else if (listed->count > 1)
-		ask_which(call, listed,
+	if (listed->count > 1)
+		return ask_which(call, listed,
 		    SPAN("Several suppliers list this article: name one of "
 			 "details.fournisseurs in fournisseur."));
-	else
-		take_computed(proposing, listed);
-	return proposing->supplier.len > 0;
+	return take_computed(proposing, listed);
 }
 
-void
+enum err
 ep_put_gamme(struct call *call)
 {
 	struct proposing proposing = {.call = call, .compute = true};
+	enum err err = check_scope(call);
 
-	if (!may_propose(call) || !make_room(&proposing, 1))
-		return;
-	proposing.doc = body_open(call);
-	if (proposing.doc == NULL)
-		return;
+	if (err == ERR_OK)
+		err = make_room(&proposing, 1);
+	if (err == ERR_OK)
+		err = body_open(&proposing.doc, call);
+	if (err != ERR_OK)
+		return err;
 	read_one(&proposing, jsonr_root(proposing.doc));
 	proposing.changes[0].codein = call->path[0];
-	if (!body_ok(call, proposing.doc))
-		goto out;
-	if (!key_code_ok(call->path[0]))
-		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+	err = body_check(call, proposing.doc);
+	if (err == ERR_OK && !key_code_ok(call->path[0]))
+		err = reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is no such article.");
-	else if (proposing.supplier.len > 0 || find_supplier(&proposing))
-		propose(&proposing, answer_one);
-out:
+	if (err == ERR_OK && proposing.supplier.len == 0)
+		err = find_supplier(&proposing);
+	if (err == ERR_OK)
+		err = propose(&proposing, answer_one);
 	jsonr_free(proposing.doc);
+	return err;
 }
 
 /* --- POST ----------------------------------------------------------------- */
@@ -407,23 +406,24 @@ note_clash(void *context, unsigned first, unsigned again)
 	return ERR_OK;
 }
 
-/* False: the answer is made. Issues are another matter. */
-static bool
+/* Issues are noted in the document, and no failure. */
+static enum err
 read_many(struct proposing *proposing, const struct jsonr_value *root)
 {
 	static const char *const names[] = {
 	    "fournisseur", "changes", "compute"};
 	const struct jsonr_value *changes = jsonr_member(root, "changes");
 	struct jsonr *doc = proposing->doc;
-	enum err err = ERR_OK;
+	enum err err;
 
 	jsonr_only(doc, root, "", names, 3);
 	body_code(doc, &proposing->supplier, jsonr_member(root, "fournisseur"),
 	    "fournisseur");
 	body_flag(doc, &proposing->compute, root, "compute");
-	if (!make_room(
-		proposing, body_array(doc, changes, "changes", 1, CHANGES_MAX)))
-		return false;
+	err = make_room(
+	    proposing, body_array(doc, changes, "changes", 1, CHANGES_MAX));
+	if (err != ERR_OK)
+		return err;
 	for (unsigned i = 0; i < proposing->count; i++) {
 		const struct jsonr_value *change = jsonr_at(changes, i);
 
@@ -433,23 +433,24 @@ read_many(struct proposing *proposing, const struct jsonr_value *root)
 	if (jsonr_issues(doc) == 0)
 		err = proposal_clashes(proposing->changes, proposing->count,
 		    note_clash, proposing);
-	if (err != ERR_OK)
-		fail_storage(proposing->call, err);
-	return err == ERR_OK;
+	return err;
 }
 
-void
+enum err
 ep_post_gammes(struct call *call)
 {
 	struct proposing proposing = {.call = call, .compute = true};
+	enum err err = check_scope(call);
 
-	if (!may_propose(call))
-		return;
-	proposing.doc = body_open(call);
-	if (proposing.doc == NULL)
-		return;
-	if (read_many(&proposing, jsonr_root(proposing.doc)) &&
-	    body_ok(call, proposing.doc))
-		propose(&proposing, answer_many);
+	if (err == ERR_OK)
+		err = body_open(&proposing.doc, call);
+	if (err != ERR_OK)
+		return err;
+	err = read_many(&proposing, jsonr_root(proposing.doc));
+	if (err == ERR_OK)
+		err = body_check(call, proposing.doc);
+	if (err == ERR_OK)
+		err = propose(&proposing, answer_many);
 	jsonr_free(proposing.doc);
+	return err;
 }

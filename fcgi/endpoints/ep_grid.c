@@ -5,17 +5,16 @@
 #include "common/date.h"
 #include "fcgi/dump/dump.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/http/members.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/paging.h"
 #include "fcgi/rows/ready.h"
+#include "fcgi/rows/rowset.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
-#include "fcgi/rows/rowset.h"
-#include "fcgi/fail.h"
-#include "fcgi/http/members.h"
-#include "fcgi/rows/etag.h"
-#include "fcgi/rows/paging.h"
-#include "fcgi/rows/negotiate.h"
-#include "fcgi/rows/snapview.h"
 
 #define BATCH 8 /* rows that are expected together */
 #define LOOK_ROWS 512 /* after so many the file is looked at again */
@@ -117,7 +116,7 @@ add_rows(
 			snapcache_look(view->pinned, date_monotonic_ns());
 		err = add_batch(call, set, i);
 		if (err != ERR_OK)
-			return snapview_blame(call, view, err);
+			return err;
 	}
 	return ERR_OK;
 }
@@ -148,7 +147,7 @@ make_tail(struct pieces *tail, struct snapview *view, const struct rowset *set,
 static const char start[] = "{\"data\":[";
 #define START_LEN (sizeof(start) - 1)
 
-static void
+static enum err
 send_plain(struct call *call, const struct snapview *view,
     const struct rowset *set, const struct pieces *tail)
 {
@@ -167,11 +166,10 @@ send_plain(struct call *call, const struct snapview *view,
 		pieces_copy(body, tail->iov[i].iov_base, tail->iov[i].iov_len);
 	if (tail->err != ERR_OK)
 		body->err = tail->err;
-	if (err != ERR_OK)
-		fail_storage(call, err);
+	return err;
 }
 
-static void
+static enum err
 send_json(struct call *call, struct snapview *view, const struct rowset *set,
     const struct paging *pages, bool computed)
 {
@@ -181,25 +179,21 @@ send_json(struct call *call, struct snapview *view, const struct rowset *set,
 	pieces_clear(tail);
 	make_tail(tail, view, set, pages, computed);
 	if (dump_get(&packed, call, view, set))
-		dump_send(call, view, packed, span_of(start), tail);
-	else
-		send_plain(call, view, set, tail);
+		return dump_send(call, view, packed, span_of(start), tail);
+	return send_plain(call, view, set, tail);
 }
 
-static void
+static enum err
 send_lines(
     struct call *call, const struct snapview *view, const struct rowset *set)
 {
 	struct splice *splice = call->serving->splice;
-	enum err err;
 
 	if (set->count > ROWSET_GATHERED)
 		reply_stream(call->reply, -1);
 	if (splice->form == SPLICE_CSV)
 		splice_csv_header(splice, &call->reply->body);
-	err = add_rows(call, view, set);
-	if (err != ERR_OK)
-		fail_storage(call, err);
+	return add_rows(call, view, set);
 }
 
 static enum err
@@ -218,7 +212,7 @@ make_query(struct call *call, struct rowset_query *query)
 	return call_fold(&query->words, call, params->search);
 }
 
-static void
+static enum err
 send(struct call *call, struct snapview *view, bool computed)
 {
 	const struct params *params = &call->params;
@@ -238,20 +232,16 @@ send(struct call *call, struct snapview *view, bool computed)
 	key_generation_text(generation, head->generation);
 	reply_header_text(call->reply, "X-Snapshot", span_of(generation));
 	if (etag_matches(call, tag, 5, form))
-		return;
+		return ERR_ANSWERED;
 	err = make_query(call, &query);
 	if (err == ERR_OK)
-		err = snapview_blame(call, view,
-		    rowset_get(&set, view->pinned, view->ranges, &query,
-			params->page, params->limit));
-	if (err != ERR_OK) {
-		fail_storage(call, err);
-		return;
-	}
+		err = rowset_get(&set, view->pinned, view->ranges, &query,
+		    params->page, params->limit);
+	if (err != ERR_OK)
+		return err;
 	if (set.count > ROWSET_DUMP && !call->request->slow_pool) {
 		rowset_release(&set);
-		ready_hand_over(call);
-		return;
+		return ready_hand_over(call);
 	}
 	pages = paging_of(params->page, params->limit, set.total);
 	paging_headers(call, &pages, form);
@@ -260,23 +250,24 @@ send(struct call *call, struct snapview *view, bool computed)
 	if (set.count <= ROWSET_GATHERED)
 		splice_keep(call->serving->splice, call->server->excerpts);
 	if (form == SPLICE_JSON)
-		send_json(call, view, &set, &pages, computed);
+		err = send_json(call, view, &set, &pages, computed);
 	else
-		send_lines(call, view, &set);
+		err = send_lines(call, view, &set);
 	splice_release(call->serving->splice);
 	rowset_release(&set);
+	return err;
 }
 
-void
+enum err
 ep_grid(struct call *call)
 {
 	const struct params *params = &call->params;
 	struct snapview view;
 	bool computed;
+	enum err err = ready_supplier(&view, call, params->fournisseur,
+	    params->snapshot, params->compute, &computed);
 
-	if (!ready_supplier(&view, call, params->fournisseur, params->snapshot,
-		params->compute, &computed))
-		return; /* it has answered */
-	send(call, &view, computed);
-	snapview_close(&view, call);
+	if (err != ERR_OK)
+		return err;
+	return snapview_close(&view, call, send(call, &view, computed));
 }

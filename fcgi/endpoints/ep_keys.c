@@ -3,12 +3,12 @@
 
 #include "common/arena.h"
 #include "common/digest.h"
+#include "fcgi/call.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/fail.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/state.h"
-#include "fcgi/fail.h"
-#include "fcgi/call.h"
 
 #define KEYS_MAX 100000
 
@@ -48,7 +48,7 @@ newest_first(const void *a, const void *b)
 	return left > right ? -1 : left < right;
 }
 
-static void
+static enum err
 answer_keys(struct call *call, struct listing *listing)
 {
 	struct answer answer;
@@ -76,10 +76,10 @@ answer_keys(struct call *call, struct listing *listing)
 	jsonw_object_begin(&answer.json);
 	answer_int(&answer, "total", listing->count);
 	jsonw_object_end(&answer.json);
-	answer_end(&answer);
+	return answer_end(&answer);
 }
 
-void
+enum err
 ep_keys(struct call *call)
 {
 	struct listing listing = {NULL, 0, 0};
@@ -87,10 +87,9 @@ ep_keys(struct call *call)
 	    access_key_each(call->serving->state, keep_key, &listing);
 
 	if (err == ERR_OK)
-		answer_keys(call, &listing);
-	else
-		fail_storage(call, err);
+		err = answer_keys(call, &listing);
 	free(listing.keys);
+	return err;
 }
 
 /* --- create --------------------------------------------------------------- */
@@ -142,7 +141,7 @@ note_taken(struct jsonr *doc)
 	jsonr_issue(doc, "name", "is the name of a key in use");
 }
 
-static void
+static enum err
 answer_created(struct call *call, const struct access_wish *wish,
     struct span id, struct span key)
 {
@@ -150,10 +149,8 @@ answer_created(struct call *call, const struct access_wish *wish,
 	struct answer answer;
 	enum err err = look_up(&sought, call);
 
-	if (err != ERR_OK) {
-		fail_write(call, err);
-		return;
-	}
+	if (err != ERR_OK)
+		return fail_write(call, err);
 	answer_begin(&answer, call);
 	jsonw_object_begin(&answer.json);
 	answer_text(&answer, "id", id);
@@ -162,10 +159,10 @@ answer_created(struct call *call, const struct access_wish *wish,
 	answer_time(&answer, "createdAt", sought.created_ms);
 	answer_text(&answer, "key", key);
 	jsonw_object_end(&answer.json);
-	answer_end(&answer);
+	return answer_end(&answer);
 }
 
-static void
+static enum err
 create(struct call *call, struct jsonr *doc, struct access_wish *wish)
 {
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
@@ -176,14 +173,15 @@ create(struct call *call, struct jsonr *doc, struct access_wish *wish)
 	if (wish->actor != NULL)
 		err = access_key_create(call->server->store, wish, key, id);
 	if (err == ERR_OK)
-		answer_created(call, wish, span_of(id), span_of(key));
+		err = answer_created(call, wish, span_of(id), span_of(key));
 	else if (err == ERR_EXISTS) {
-		/* Somebody was faster. */
+		/* Another request has taken the name meanwhile. */
 		note_taken(doc);
-		body_ok(call, doc);
+		err = body_check(call, doc);
 	} else
-		fail_write(call, err);
+		err = fail_write(call, err);
 	digest_forget(key, sizeof(key));
+	return err;
 }
 
 static enum err
@@ -215,27 +213,28 @@ read_key(struct call *call, struct jsonr *doc, struct access_wish *wish)
 	return err;
 }
 
-void
+enum err
 ep_key_create(struct call *call)
 {
-	struct jsonr *doc = body_open(call);
 	struct access_wish wish = {.scope = ACCESS_READ, .alone = true};
-	enum err err;
+	struct jsonr *doc;
+	enum err err = body_open(&doc, call);
 
-	if (doc == NULL)
-		return;
-	err = read_key(call, doc, &wish);
 	if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (body_ok(call, doc))
-		create(call, doc, &wish);
+		return err;
+	err = read_key(call, doc, &wish);
+	if (err == ERR_OK)
+		err = body_check(call, doc);
+	if (err == ERR_OK)
+		err = create(call, doc, &wish);
 	jsonr_free(doc);
+	return err;
 }
 
 /* --- revoke --------------------------------------------------------------- */
 
-/* One that is revoked already stays as it is. */
-void
+/* A key that is revoked already stays as it is. */
+enum err
 ep_key_revoke(struct call *call)
 {
 	struct sought sought = {.id = call->path[0]};
@@ -246,21 +245,17 @@ ep_key_revoke(struct call *call)
 	    ? ERR_NO_MEMORY
 	    : access_key_revoke(call->server->store, call->path[0], actor);
 
-	if (err == ERR_NOT_FOUND) {
-		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+	if (err == ERR_NOT_FOUND)
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is no key with this id; GET /app/keys lists them.");
-		return;
-	}
 	if (err == ERR_OK || err == ERR_EXISTS)
 		err = look_up(&sought, call);
-	if (err != ERR_OK) {
-		fail_write(call, err);
-		return;
-	}
+	if (err != ERR_OK)
+		return fail_write(call, err);
 	answer_begin(&answer, call);
 	jsonw_object_begin(&answer.json);
 	answer_text(&answer, "id", call->path[0]);
 	answer_time(&answer, "revokedAt", sought.revoked_ms);
 	jsonw_object_end(&answer.json);
-	answer_end(&answer);
+	return answer_end(&answer);
 }

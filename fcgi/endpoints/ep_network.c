@@ -1,12 +1,11 @@
 /* GET /network/{codeCentrale}: one product's metrics in the network. */
+#include "fcgi/call.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/rows/etag.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
-#include "fcgi/fail.h"
-#include "fcgi/rows/etag.h"
-#include "fcgi/call.h"
 
-void
+enum err
 ep_network(struct call *call)
 {
 	struct span code = call->path[0];
@@ -18,20 +17,16 @@ ep_network(struct call *call)
 
 	if (network_code_ok(code))
 		err = live_network(call->serving->live, code, &network);
-	if (err == ERR_NOT_FOUND) {
-		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+	if (err == ERR_NOT_FOUND)
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is no network data for the central code %.*s "
 		    "(10000 followed by digits).",
 		    code.len > 64 ? 64 : (int)code.len, code.ptr);
-		return;
-	}
-	if (err != ERR_OK) {
-		fail_storage(call, err);
-		return;
-	}
+	if (err != ERR_OK)
+		return err;
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 1, SPLICE_JSON))
-		return;
+		return ERR_ANSWERED;
 	buf_init(&json, 1 << 20);
 	network_json(&json, &network);
 	pieces_text(body, "{\"data\":");
@@ -42,4 +37,5 @@ ep_network(struct call *call)
 	pieces_text(body, ",\"meta\":{\"codeCentrale\":\"");
 	pieces_add(body, code); /* digits only */
 	pieces_text(body, "\"}}");
+	return ERR_OK;
 }

@@ -6,14 +6,12 @@
 
 #include "common/num.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/rows/ready.h"
-#include "fcgi/rows/splice.h"
-#include "fcgi/fail.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
-#include "fcgi/rows/paging.h"
+#include "fcgi/rows/ready.h"
 #include "fcgi/rows/snapview.h"
+#include "fcgi/rows/splice.h"
 
 static void
 class_code(char text[8], const struct snap_class *class, int64_t level)
@@ -81,7 +79,7 @@ find_classes(uint32_t *first, uint32_t *count,
 	}
 }
 
-static void
+static enum err
 send(struct call *call, struct snapview *view)
 {
 	struct snapshot *snap = view->pinned->snap;
@@ -96,11 +94,9 @@ send(struct call *call, struct snapview *view)
 
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 1, SPLICE_JSON))
-		return;
-	if (!snapshot_classes(snap, (unsigned)params->niveau, &classes)) {
-		fail_storage(call, snapview_blame(call, view, ERR_DAMAGED));
-		return;
-	}
+		return ERR_ANSWERED;
+	if (!snapshot_classes(snap, (unsigned)params->niveau, &classes))
+		return ERR_DAMAGED;
 	find_classes(&found, &total, &classes, params);
 	pages = paging_of(params->page, limit, total);
 	shown = paging_rows(&first, &pages);
@@ -113,18 +109,19 @@ send(struct call *call, struct snapview *view)
 		pieces_drop_last(body);
 	pieces_text(body, "]");
 	add_meta(call, snap, &classes, &pages, shown);
+	return ERR_OK;
 }
 
-void
+enum err
 ep_nomenclatures(struct call *call)
 {
 	struct snapview view;
 	bool computed;
-
 	/* It does not compute: an absent snapshot is a 202. */
-	if (!ready_snapshot(
-		&view, call, call->params.fournisseur, 0, false, &computed))
-		return;
-	send(call, &view);
-	snapview_close(&view, call);
+	enum err err = ready_snapshot(
+	    &view, call, call->params.fournisseur, 0, false, &computed);
+
+	if (err != ERR_OK)
+		return err;
+	return snapview_close(&view, call, send(call, &view));
 }

@@ -3,13 +3,12 @@
  * origin.
  */
 #include "common/digest.h"
+#include "fcgi/call.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/openapi/openapi.h"
+#include "fcgi/rows/etag.h"
 #include "fcgi/rows/splice.h"
 #include "fcgi/settings.h"
-#include "fcgi/fail.h"
-#include "fcgi/rows/etag.h"
-#include "fcgi/call.h"
 
 #define DOCUMENT_MAX (4u << 20)
 
@@ -85,7 +84,7 @@ server_url(struct buf *url, const struct call *call)
 	buf_add_text(url, "/api/v1");
 }
 
-void
+enum err
 ep_openapi(struct call *call)
 {
 	struct buf *url = &call->serving->folded;
@@ -101,8 +100,7 @@ ep_openapi(struct call *call)
 		err = openapi_write(&text, buf_span(url));
 	if (err != ERR_OK) {
 		buf_fini(&text);
-		fail_storage(call, err);
-		return;
+		return err;
 	}
 	digest_sha256((uint8_t *)tag, buf_span(&text));
 	reply_header(call->reply, "Content-Type", "application/json");
@@ -110,4 +108,5 @@ ep_openapi(struct call *call)
 	if (!etag_matches(call, tag, sizeof(tag) / sizeof(tag[0]), SPLICE_JSON))
 		pieces_add(&call->reply->body, buf_span(&text));
 	buf_fini(&text);
+	return ERR_OK;
 }

@@ -7,36 +7,37 @@
 #include "fcgi/route.h"
 #include "fcgi/rows/shared_source.h"
 
-void
+enum err
 ep_healthz(struct call *call)
 {
 	reply_header(call->reply, "Content-Type", "application/json");
 	pieces_text(&call->reply->body, "{\"ok\":true}");
+	return ERR_OK;
 }
 
 /* The views were renewed before it ran: the environments can be read. */
-void
+enum err
 ep_readyz(struct call *call)
 {
 	struct shared_source *source = NULL;
 	enum err err = shared_source_get(&source, call);
 
-	if (err != ERR_OK && err != ERR_NOT_FOUND) {
-		reply_fail(call->reply, 503, CODE_INTERNAL,
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
 		    "The facts cannot be read: %s", err_text(err));
-		return;
-	}
 	reply_header(call->reply, "Content-Type", "application/json");
 	pieces_text(&call->reply->body, "{\"ok\":true,\"imported\":");
 	pieces_add(
 	    &call->reply->body, err == ERR_OK ? SPAN("true}") : SPAN("false}"));
 	shared_source_release(source);
+	return ERR_OK;
 }
 
-void
+enum err
 ep_metrics(struct call *call)
 {
 	struct buf text;
+	enum err err;
 
 	reply_header(call->reply, "Content-Type",
 	    "text/plain; version=0.0.4; charset=utf-8");
@@ -44,7 +45,7 @@ ep_metrics(struct call *call)
 	metrics_write(
 	    &text, call->server->metrics, route_names(), route_count + 1);
 	pieces_add(&call->reply->body, buf_span(&text));
-	if (buf_end(&text) != ERR_OK)
-		call->reply->body.err = buf_end(&text);
+	err = buf_end(&text);
 	buf_fini(&text);
+	return err;
 }

@@ -4,17 +4,16 @@
  */
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
-#include "fcgi/rows/ready.h"
-#include "fcgi/rows/splice.h"
-#include "lmdb-schema/facts/live.h"
-#include "fcgi/fail.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
+#include "fcgi/rows/ready.h"
 #include "fcgi/rows/snapview.h"
+#include "fcgi/rows/splice.h"
+#include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 
 /* 404; when other suppliers list it, they are named. */
-static void
+static enum err
 absent(struct call *call, const struct listed *listed, struct span why)
 {
 	struct buf *details = &call->serving->details;
@@ -25,26 +24,25 @@ absent(struct call *call, const struct listed *listed, struct span why)
 		listed_write(details, listed);
 		buf_add_char(details, '}');
 	}
-	if (buf_end(details) != ERR_OK) {
-		fail_storage(call, buf_end(details));
-		return;
-	}
-	reply_error(call->reply, 404, CODE_NOT_FOUND, why, buf_span(details));
+	if (buf_end(details) != ERR_OK)
+		return buf_end(details);
+	return reply_error(
+	    call->reply, 404, CODE_NOT_FOUND, why, buf_span(details));
 }
 
 /* 404 of a snapshot that does not have the article. */
-static void
+static enum err
 absent_at(struct call *call, const struct listed *listed, struct span supplier)
 {
 	char text[LISTED_TEXT_MAX];
 
-	absent(call, listed,
+	return absent(call, listed,
 	    listed_has(listed, supplier)
 		? listed_not_yet(text, "This article", supplier)
 		: SPAN("This supplier has no such article."));
 }
 
-static void
+static enum err
 send(struct call *call, struct snapview *view, uint32_t row,
     const struct listed *listed, bool computed)
 {
@@ -60,48 +58,43 @@ send(struct call *call, struct snapview *view, uint32_t row,
 
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 6, SPLICE_JSON))
-		return;
+		return ERR_ANSWERED;
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->live, call->params.enrich, &call->params.fields,
 	    SPLICE_JSON);
 	pieces_text(body, "{\"data\":");
 	err = splice_row(call->serving->splice, row, body);
-	if (err != ERR_OK) {
-		fail_storage(call, snapview_blame(call, view, err));
-		return;
-	}
+	if (err != ERR_OK)
+		return err;
 	pieces_drop_last(body);
 	buf_clear(codes);
 	listed_write(codes, listed);
 	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
 	pieces_add(body, buf_span(codes));
-	if (buf_end(codes) != ERR_OK)
-		body->err = buf_end(codes);
 	members_time(body, "computedAt", head->computed_ms);
 	members_day(body, "donneesAu", head->as_of_day);
 	members_bool(body, "computedOnDemand", computed);
 	pieces_text(body, "}}");
+	return buf_end(codes);
 }
 
-static void
+static enum err
 at_supplier(struct call *call, const struct listed *listed)
 {
 	struct snapview view;
 	bool computed;
 	uint32_t row;
-	enum err err;
+	enum err err = ready_supplier(
+	    &view, call, call->params.fournisseur, 0, true, &computed);
 
-	if (!ready_supplier(
-		&view, call, call->params.fournisseur, 0, true, &computed))
-		return;
+	if (err != ERR_OK)
+		return err;
 	err = snapshot_find(view.pinned->snap, call->path[0], &row);
 	if (err == ERR_OK)
-		send(call, &view, row, listed, computed);
+		err = send(call, &view, row, listed, computed);
 	else if (err == ERR_NOT_FOUND)
-		absent_at(call, listed, call->params.fournisseur);
-	else
-		fail_storage(call, snapview_blame(call, &view, err));
-	snapview_close(&view, call);
+		err = absent_at(call, listed, call->params.fournisseur);
+	return snapview_close(&view, call, err);
 }
 
 /* The best row so far, among those with a snapshot. */
@@ -140,34 +133,29 @@ consider(struct best *best, struct call *call, struct span supplier)
 	err = ca == NULL
 	    ? ERR_DAMAGED
 	    : snapshot_find(view.pinned->snap, call->path[0], &row);
-	if (err == ERR_OK &&
-	    (best->view.pinned == NULL || ca[row] > best->ca)) {
-		snapview_drop(&best->view, call);
-		*best = (struct best){view, row, ca[row]};
-	} else {
-		snapview_blame(call, &view, err);
-		snapview_drop(&view, call);
-	}
-	return err;
+	if (err != ERR_OK || (best->view.pinned != NULL && ca[row] <= best->ca))
+		return snapview_drop(&view, call, err);
+	snapview_drop(&best->view, call, ERR_OK);
+	*best = (struct best){view, row, ca[row]};
+	return ERR_OK;
 }
 
-/* Naming a supplier helps where that has one computed that has none yet. */
-static void
+/* With `may_be_computed`, naming a supplier has its snapshot computed. */
+static enum err
 absent_anywhere(
     struct call *call, const struct listed *listed, bool may_be_computed)
 {
 	if (listed->count == 0)
-		absent(call, listed, SPAN("There is no such article."));
-	else if (may_be_computed)
-		absent(call, listed,
+		return absent(call, listed, SPAN("There is no such article."));
+	if (may_be_computed)
+		return absent(call, listed,
 		    SPAN("This article is in no computed snapshot: name one "
 			 "of its suppliers with fournisseur."));
-	else
-		absent_at(call, listed, listed->codes[0]);
+	return absent_at(call, listed, listed->codes[0]);
 }
 
 /* Among the suppliers with a snapshot, the row that sells most. */
-static void
+static enum err
 anywhere(struct call *call, const struct listed *listed)
 {
 	struct best best = {.view = {NULL, NULL, false}};
@@ -180,25 +168,25 @@ anywhere(struct call *call, const struct listed *listed)
 		if (err == ERR_NOT_READY || err == ERR_NOT_FOUND)
 			err = ERR_OK;
 	}
-	if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (best.view.pinned == NULL)
-		absent_anywhere(call, listed, may_be_computed);
-	else
-		send(call, &best.view, best.row, listed, false);
-	snapview_close(&best.view, call);
+	if (err != ERR_OK) {
+		/* The failure is of another view, which is dropped. */
+		snapview_drop(&best.view, call, ERR_OK);
+		return err;
+	}
+	if (best.view.pinned == NULL)
+		return absent_anywhere(call, listed, may_be_computed);
+	err = send(call, &best.view, best.row, listed, false);
+	return snapview_close(&best.view, call, err);
 }
 
-void
+enum err
 ep_product(struct call *call)
 {
 	struct listed *listed;
 	enum err err = listed_find(&listed, call);
 
 	if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (call->params.fournisseur.len > 0)
-		at_supplier(call, listed);
-	else
-		anywhere(call, listed);
+		return err;
+	return call->params.fournisseur.len > 0 ? at_supplier(call, listed)
+						: anywhere(call, listed);
 }

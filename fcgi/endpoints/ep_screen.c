@@ -7,13 +7,13 @@
 #include "common/arena.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/fail.h"
 #include "fcgi/rows/ready.h"
+#include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/state.h"
-#include "fcgi/fail.h"
-#include "fcgi/rows/snapview.h"
 
 #define ITEMS_MAX 10000
 
@@ -59,12 +59,12 @@ add_pending(void *context, struct span codein, const struct proposal *proposal)
 	return ERR_OK;
 }
 
-void
+enum err
 ep_pending(struct call *call)
 {
 	struct listing listing = {.supplier = call->params.fournisseur};
 	struct answer *answer = &listing.answer;
-	enum err err;
+	enum err err, ended;
 
 	answer_begin(answer, call);
 	jsonw_array_begin(&answer->json);
@@ -77,9 +77,8 @@ ep_pending(struct call *call)
 	answer_int(answer, "total", listing.total);
 	answer_version(answer, listing.supplier);
 	jsonw_object_end(&answer->json);
-	answer_end(answer);
-	if (err != ERR_OK)
-		fail_storage(call, err);
+	ended = answer_end(answer);
+	return err == ERR_OK ? ended : err;
 }
 
 /* --- what a buyer decides ------------------------------------------------- */
@@ -256,8 +255,8 @@ read_body(struct deciding *deciding)
 }
 
 /* A user's own range needs an article that the supplier has. */
-static bool
-are_known(struct deciding *deciding)
+static enum err
+check_known(struct deciding *deciding)
 {
 	struct call *call = deciding->call;
 	const struct proposal_verdict *verdict = &deciding->verdict;
@@ -266,12 +265,14 @@ are_known(struct deciding *deciding)
 	unsigned unknown = 0;
 	uint32_t row;
 	bool computed;
+	enum err err;
 
 	if (deciding->edits == 0)
-		return true;
-	if (!ready_snapshot(
-		&view, call, verdict->supplier, 0, false, &computed))
-		return false;
+		return ERR_OK;
+	err =
+	    ready_snapshot(&view, call, verdict->supplier, 0, false, &computed);
+	if (err != ERR_OK)
+		return err;
 	buf_clear(details);
 	buf_add_text(details, "{\"inconnus\":[");
 	for (unsigned i = verdict->count - deciding->edits; i < verdict->count;
@@ -285,13 +286,13 @@ are_known(struct deciding *deciding)
 		jsonw_quote(details, codein);
 	}
 	buf_add_text(details, "]}");
-	snapview_close(&view, call);
+	snapview_close(&view, call, ERR_OK);
 	if (unknown > 0)
-		reply_error(call->reply, 404, CODE_NOT_FOUND,
+		return reply_error(call->reply, 404, CODE_NOT_FOUND,
 		    SPAN("This supplier does not have every one of these "
 			 "articles: see details.inconnus. Nothing was saved."),
 		    buf_span(details));
-	return unknown == 0;
+	return ERR_OK;
 }
 
 /* --- what came of it ------------------------------------------------------ */
@@ -347,7 +348,7 @@ answer_one(struct deciding *deciding, struct answer *answer, unsigned i)
 	jsonw_object_end(&answer->json);
 }
 
-static void
+static enum err
 answer_decided(struct deciding *deciding)
 {
 	unsigned counts[4] = {0, 0, 0, 0};
@@ -369,10 +370,10 @@ answer_decided(struct deciding *deciding)
 	answer_int(&answer, "reste", (int64_t)deciding->rest);
 	answer_version(&answer, deciding->verdict.supplier);
 	jsonw_object_end(&answer.json);
-	answer_end(&answer);
+	return answer_end(&answer);
 }
 
-static void
+static enum err
 refuse_all(struct deciding *deciding)
 {
 	struct call *call = deciding->call;
@@ -383,13 +384,13 @@ refuse_all(struct deciding *deciding)
 	    proposal_version(call->serving->state, deciding->verdict.supplier));
 	buf_clear(details);
 	buf_addf(details, "{\"version\":\"%s\"}", text);
-	reply_error(call->reply, 409, CODE_BAD_REQUEST,
+	return reply_error(call->reply, 409, CODE_BAD_REQUEST,
 	    SPAN("This supplier's ranges have changed since that version: "
 		 "look again. Nothing was done."),
 	    buf_span(details));
 }
 
-static void
+static enum err
 decide(struct deciding *deciding)
 {
 	struct call *call = deciding->call;
@@ -404,39 +405,38 @@ decide(struct deciding *deciding)
 		err = renewed == ERR_OK ? err : renewed;
 	}
 	if (err == ERR_OK)
-		answer_decided(deciding);
-	else if (err == ERR_BUSY)
-		refuse_all(deciding);
-	else
-		fail_write(call, err);
+		return answer_decided(deciding);
+	return err == ERR_BUSY ? refuse_all(deciding) : fail_write(call, err);
 }
 
-static void
+static enum err
 run(struct call *call, enum proposal_action action)
 {
 	struct deciding deciding = {.call = call, .action = action};
-	enum err err;
+	enum err err = body_open(&deciding.doc, call);
 
-	deciding.doc = body_open(call);
-	if (deciding.doc == NULL)
-		return;
-	err = read_body(&deciding);
 	if (err != ERR_OK)
-		fail_storage(call, err);
-	else if (body_ok(call, deciding.doc) && are_known(&deciding))
-		decide(&deciding);
+		return err;
+	err = read_body(&deciding);
+	if (err == ERR_OK)
+		err = body_check(call, deciding.doc);
+	if (err == ERR_OK)
+		err = check_known(&deciding);
+	if (err == ERR_OK)
+		err = decide(&deciding);
 	codemap_free(deciding.named);
 	jsonr_free(deciding.doc);
+	return err;
 }
 
-void
+enum err
 ep_save(struct call *call)
 {
-	run(call, PROPOSAL_SAVE);
+	return run(call, PROPOSAL_SAVE);
 }
 
-void
+enum err
 ep_cancel(struct call *call)
 {
-	run(call, PROPOSAL_CANCEL);
+	return run(call, PROPOSAL_CANCEL);
 }

@@ -6,18 +6,17 @@
 #include <stdio.h>
 
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/rows/ready.h"
-#include "fcgi/rows/splice.h"
-#include "fcgi/search/across.h"
-#include "lmdb-schema/facts/live.h"
-#include "fcgi/rows/rowset.h"
 #include "fcgi/fail.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
-#include "fcgi/rows/paging.h"
-#include "fcgi/rows/paging.h"
 #include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/paging.h"
+#include "fcgi/rows/ready.h"
+#include "fcgi/rows/rowset.h"
 #include "fcgi/rows/snapview.h"
+#include "fcgi/rows/splice.h"
+#include "fcgi/search/across.h"
+#include "lmdb-schema/facts/live.h"
 
 struct search {
 	struct call *call;
@@ -128,7 +127,7 @@ add_rows(struct search *search)
 	return err;
 }
 
-static void
+static enum err
 send(struct search *search)
 {
 	struct call *call = search->call;
@@ -140,11 +139,9 @@ send(struct search *search)
 
 	negotiate_headers(call, form);
 	if (etag_matches(call, tag, 2, form))
-		return;
-	if (search->elsewhere) {
-		ready_hand_over(call);
-		return;
-	}
+		return ERR_ANSWERED;
+	if (search->elsewhere)
+		return ready_hand_over(call);
 	paging_headers(call, &search->pages, form);
 	if (form != SPLICE_JSON)
 		reply_header(call->reply, "X-Sans-Snapshot", "%lld",
@@ -164,11 +161,10 @@ send(struct search *search)
 		paging_member(body, &search->pages);
 		add_meta(body, search);
 	}
-	if (err != ERR_OK)
-		fail_storage(call, err);
+	return err;
 }
 
-static bool
+static enum err
 make_query(struct rowset_query *query, struct call *call)
 {
 	const struct params *params = &call->params;
@@ -180,33 +176,28 @@ make_query(struct rowset_query *query, struct call *call)
 	    .sort = params->sort,
 	    .descending = params->descending};
 	err = call_fold(&query->words, call, params->q);
-	if (err != ERR_OK) {
-		fail_storage(call, err);
-		return false;
-	}
-	if (query->words.len == 0)
-		reply_fail(call->reply, 400, CODE_BAD_REQUEST,
+	if (err == ERR_OK && query->words.len == 0)
+		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
 		    "q has nothing to look for: give a word, or a part of "
 		    "one");
-	return query->words.len > 0;
+	return err;
 }
 
-void
+enum err
 ep_search(struct call *call)
 {
 	struct search search = {.call = call};
 	struct rowset_query query;
-	enum err err;
+	enum err err = make_query(&query, call);
 
-	if (!make_query(&query, call))
-		return;
+	if (err != ERR_OK)
+		return err;
 	across_begin(&search.across, call, &query);
 	err = find(&search);
 	if (err == ERR_OK)
-		send(&search);
+		err = send(&search);
 	else if (err == ERR_NOT_FOUND)
-		fail_no_supplier(call, call->params.fournisseur);
-	else
-		fail_storage(call, err);
+		err = fail_no_supplier(call, call->params.fournisseur);
 	across_end(&search.across);
+	return err;
 }

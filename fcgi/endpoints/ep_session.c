@@ -7,29 +7,28 @@
 #include "common/date.h"
 #include "common/digest.h"
 #include "fcgi/auth.h"
+#include "fcgi/call.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/fail.h"
 #include "fcgi/rows/ready.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/attempts.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/store/store.h"
-#include "fcgi/fail.h"
-#include "fcgi/call.h"
 
 #define PLACE_WAIT_MS 5000
 
-/* Two endpoints that nobody need be known for: but no script either. */
-static bool
-is_from_a_browser(struct call *call)
+/* Two endpoints need no session, but a browser of this site. */
+static enum err
+check_browser(struct call *call)
 {
 	const struct request *request = call->request;
 
 	if (request->api_key.len == 0 && request->authorization.len == 0)
 		return auth_same_site(call);
-	reply_fail(call->reply, 403, CODE_FORBIDDEN,
+	return reply_fail(call->reply, 403, CODE_FORBIDDEN,
 	    "Only a person's session may do this, not an API key.");
-	return false;
 }
 
 static void
@@ -41,7 +40,7 @@ set_cookie(struct call *call, const char *token)
 	    token[0] == '\0' ? "; Max-Age=0" : "");
 }
 
-static void
+static enum err
 answer_session(struct call *call, struct span user, int64_t expires_ms)
 {
 	struct answer answer;
@@ -52,12 +51,12 @@ answer_session(struct call *call, struct span user, int64_t expires_ms)
 	if (user.len > 0)
 		answer_time(&answer, "expiresAt", expires_ms);
 	jsonw_object_end(&answer.json);
-	answer_end(&answer);
+	return answer_end(&answer);
 }
 
 /* --- logging in ----------------------------------------------------------- */
 
-static void
+static enum err
 refuse_attempt(struct call *call, int64_t wait_ms)
 {
 	reply_fail(call->reply, 429, CODE_UNAUTHORIZED,
@@ -65,15 +64,17 @@ refuse_attempt(struct call *call, int64_t wait_ms)
 	    (long long)(wait_ms + 999) / 1000);
 	reply_header(call->reply, "Retry-After", "%lld",
 	    (long long)(wait_ms + 999) / 1000);
+	return ERR_ANSWERED;
 }
 
 /* As nginx refuses those beyond its queue. */
-static void
+static enum err
 refuse_for_now(struct call *call)
 {
 	reply_fail(call->reply, 429, CODE_UNAUTHORIZED,
 	    "Too many log in at this moment: try again in a second.");
 	reply_header(call->reply, "Retry-After", "1");
+	return ERR_ANSWERED;
 }
 
 /* The session that this browser had ends with the login that follows it. */
@@ -91,7 +92,7 @@ new_session(struct call *call, struct span user, struct span password,
 }
 
 /* With one of the places for passwords. */
-static void
+static enum err
 log_in(struct call *call, struct span user, struct span password)
 {
 	int64_t lifetime_ms = call->server->settings->session_s * 1000;
@@ -101,94 +102,92 @@ log_in(struct call *call, struct span user, struct span password)
 	enum err err;
 
 	if (!attempts_take(
-		call->server->attempts, user, address, now_ms, &wait_ms)) {
-		refuse_attempt(call, wait_ms);
-		return;
-	}
+		call->server->attempts, user, address, now_ms, &wait_ms))
+		return refuse_attempt(call, wait_ms);
 	err = new_session(call, user, password, now_ms, token);
 	if (err == ERR_OK) {
 		attempts_forgive(call->server->attempts, user, address);
 		set_cookie(call, token);
-		answer_session(call, user, now_ms + lifetime_ms);
+		err = answer_session(call, user, now_ms + lifetime_ms);
 	} else if (err == ERR_DENIED)
-		reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
+		err = reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 		    "The name or the password is not right.");
 	else
-		fail_write(call, err);
+		err = fail_write(call, err);
 	digest_forget(token, sizeof(token));
+	return err;
 }
 
 /*
  * At most STORE_LOGINS at once over all processes, and as many that wait: a
  * thread for each. All others queue in nginx, where they cost next to nothing.
  */
-static void
+static enum err
 log_in_alone(struct call *call, struct span user, struct span password)
 {
 	int place;
 	enum err err =
 	    store_lock_login(&place, call->server->store, PLACE_WAIT_MS);
 
-	if (err == ERR_OK) {
-		log_in(call, user, password);
-		close(place);
-	} else if (err == ERR_BUSY)
-		refuse_for_now(call);
-	else
-		fail_write(call, err);
+	if (err == ERR_BUSY)
+		return refuse_for_now(call);
+	if (err != ERR_OK)
+		return fail_write(call, err);
+	err = log_in(call, user, password);
+	close(place);
+	return err;
 }
 
 /* A password takes a tenth of a second and 64 MB: pages do not wait for it. */
-void
+enum err
 ep_login(struct call *call)
 {
 	static const char *const names[] = {"user", "password"};
 	struct span user = SPAN(""), password = SPAN("");
 	struct jsonr *doc;
+	enum err err = check_browser(call);
 
-	if (!is_from_a_browser(call))
-		return;
-	if (!call->request->slow_pool) {
-		ready_hand_over_to(call, "@login");
-		return;
-	}
-	doc = body_open(call);
-	if (doc == NULL)
-		return;
+	if (err == ERR_OK && !call->request->slow_pool)
+		return ready_hand_over_to(call, "@login");
+	if (err == ERR_OK)
+		err = body_open(&doc, call);
+	if (err != ERR_OK)
+		return err;
 	jsonr_only(doc, jsonr_root(doc), "", names, 2);
 	jsonr_want_string(
 	    doc, &user, jsonr_member(jsonr_root(doc), "user"), "user");
 	jsonr_want_string(doc, &password,
 	    jsonr_member(jsonr_root(doc), "password"), "password");
-	if (body_ok(call, doc))
-		log_in_alone(call, user, password);
+	err = body_check(call, doc);
+	if (err == ERR_OK)
+		err = log_in_alone(call, user, password);
 	jsonr_free(doc);
+	return err;
 }
 
 /* --- being logged in, and out --------------------------------------------- */
 
-void
+enum err
 ep_session(struct call *call)
 {
-	answer_session(call, call->subject.name, call->subject.expires_ms);
+	return answer_session(
+	    call, call->subject.name, call->subject.expires_ms);
 }
 
-void
+enum err
 ep_logout(struct call *call)
 {
 	struct span token = auth_cookie(call);
-	enum err err = ERR_OK;
+	enum err err = check_browser(call);
 
-	if (!is_from_a_browser(call))
-		return;
+	if (err != ERR_OK)
+		return err;
 	if (token.len > 0)
 		err = session_logout(call->server->store, token);
-	if (err != ERR_OK) {
-		reply_fail(call->reply, 500, CODE_INTERNAL,
+	if (err != ERR_OK)
+		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The session could not be ended (%s): try again.",
 		    err_text(err));
-		return;
-	}
 	set_cookie(call, "");
-	answer_session(call, SPAN(""), 0);
+	return answer_session(call, SPAN(""), 0);
 }

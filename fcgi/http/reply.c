@@ -402,7 +402,7 @@ reply_end(struct reply *reply)
 	return reply->err;
 }
 
-void
+enum err
 reply_error(struct reply *reply, int status, enum reply_code code,
     struct span message, struct span details)
 {
@@ -412,7 +412,7 @@ reply_error(struct reply *reply, int status, enum reply_code code,
 
 	if (!reply_restart(reply)) {
 		note(reply, ERR_INTERNAL);
-		return;
+		return ERR_ANSWERED;
 	}
 	reply->status = status;
 	reply_header(reply, "Content-Type", "application/json");
@@ -429,9 +429,10 @@ reply_error(struct reply *reply, int status, enum reply_code code,
 	note(reply, buf_end(&body));
 	pieces_copy(&reply->body, body.data, body.len);
 	buf_fini(&body);
+	return ERR_ANSWERED;
 }
 
-void
+enum err
 reply_fail(struct reply *reply, int status, enum reply_code code,
     const char *format, ...)
 {
@@ -441,5 +442,5 @@ reply_fail(struct reply *reply, int status, enum reply_code code,
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	reply_error(reply, status, code, span_of(message), SPAN(""));
+	return reply_error(reply, status, code, span_of(message), SPAN(""));
 }

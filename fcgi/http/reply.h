@@ -94,12 +94,13 @@ enum reply_code {
 };
 
 /*
- * The whole body of an error; `details` is JSON or empty. Whatever had been
- * made of another answer is dropped.
+ * Makes the whole answer of an error; `details` is JSON or empty. What was made
+ * of another answer is dropped. Always ERR_ANSWERED, so that a step can end
+ * with "return reply_error(...)".
  */
-void reply_error(struct reply *reply, int status, enum reply_code code,
+enum err reply_error(struct reply *reply, int status, enum reply_code code,
     struct span message, struct span details);
 
-/* Common ends: printf makes the message. */
-void reply_fail(struct reply *reply, int status, enum reply_code code,
+/* The same without details; printf makes the message. */
+enum err reply_fail(struct reply *reply, int status, enum reply_code code,
     const char *format, ...) __attribute__((format(printf, 4, 5)));

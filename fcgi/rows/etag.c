@@ -2,8 +2,8 @@
 
 #include "fcgi/call.h"
 #include "fcgi/route.h"
-#include "lmdb-schema/key.h"
 #include "fcgi/rows/splice.h"
+#include "lmdb-schema/key.h"
 
 uint64_t
 etag_mix(uint64_t hash, const void *data, size_t len)

@@ -1,23 +1,25 @@
 #include "fcgi/rows/ready.h"
 
+#include "fcgi/fail.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/shared_source.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
-#include "fcgi/fail.h"
-#include "fcgi/rows/snapview.h"
 
 #define RETRY_SECONDS 5
 
-void
-ready_refuse(struct call *call, const char *why, unsigned retry_after)
+/* The 202 of a supplier that has no snapshot. */
+static enum err
+refuse(struct call *call, const char *why, unsigned retry_after)
 {
 	reply_fail(call->reply, 202, CODE_NOT_READY, "%s", why);
 	if (retry_after > 0)
 		reply_header(call->reply, "Retry-After", "%u", retry_after);
+	return ERR_ANSWERED;
 }
 
 /* ERR_NOT_FOUND: unknown, or without article. */
@@ -37,20 +39,20 @@ check_known(struct call *call, struct span supplier)
 	return err;
 }
 
-void
+enum err
 ready_hand_over(struct call *call)
 {
-	ready_hand_over_to(call, "@slow");
+	return ready_hand_over_to(call, "@slow");
 }
 
-void
+enum err
 ready_hand_over_to(struct call *call, const char *location)
 {
 	const struct subject *subject = &call->subject;
 
 	reply_restart(call->reply);
 	reply_header(call->reply, "X-Accel-Redirect", "%s", location);
-	/* Whom nginx's limits count it for; a person's name is as good. */
+	/* nginx counts the request for this caller: a key or a person. */
 	if (subject->kind == SUBJECT_KEY)
 		reply_header(call->reply, "X-Grid-Caller", "key %.*s",
 		    SPAN_ARG(subject->id));
@@ -58,28 +60,28 @@ ready_hand_over_to(struct call *call, const char *location)
 		reply_header(call->reply, "X-Grid-Caller", "user %.*s",
 		    SPAN_ARG(subject->name));
 	call->handed_over = true;
+	return ERR_ANSWERED;
 }
 
-static void
+static enum err
 tell_failure(struct call *call, struct span supplier, enum err err)
 {
 	long long limit = (long long)call->server->settings->compute_timeout_s;
 
 	if (err == ERR_BUSY)
-		ready_refuse(call,
+		return refuse(call,
 		    "Too many suppliers are being computed: try again in some "
 		    "seconds.",
 		    RETRY_SECONDS);
-	else if (err == ERR_TIMED_OUT)
-		reply_fail(call->reply, 500, CODE_INTERNAL,
+	if (err == ERR_TIMED_OUT)
+		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The computation of supplier %.*s took longer than %lld "
 		    "seconds and was ended; the next call may try again.",
 		    SPAN_ARG(supplier), limit);
-	else
-		reply_fail(call->reply, 500, CODE_INTERNAL,
-		    "The computation of supplier %.*s failed; the server's "
-		    "log says why.",
-		    SPAN_ARG(supplier));
+	return reply_fail(call->reply, 500, CODE_INTERNAL,
+	    "The computation of supplier %.*s failed; the server's log says "
+	    "why.",
+	    SPAN_ARG(supplier));
 }
 
 /* The views show what was committed before: look again after computing. */
@@ -100,7 +102,7 @@ renew(struct call *call)
 	return err;
 }
 
-static bool
+static enum err
 compute(struct snapview *view, struct call *call, struct span supplier)
 {
 	enum err err = on_demand_compute(call, supplier);
@@ -109,61 +111,48 @@ compute(struct snapview *view, struct call *call, struct span supplier)
 		err = renew(call);
 	if (err == ERR_OK)
 		err = snapview_pin(view, call, supplier, 0);
-	if (err != ERR_OK)
-		tell_failure(call, supplier, err);
-	return err == ERR_OK;
+	return err == ERR_OK ? ERR_OK : tell_failure(call, supplier, err);
 }
 
-bool
+enum err
 ready_snapshot(struct snapview *view, struct call *call, struct span supplier,
     uint64_t generation, bool may_compute, bool *computed)
 {
 	enum err err = check_known(call, supplier);
 
 	*computed = false;
+	if (err == ERR_NOT_FOUND)
+		return fail_no_supplier(call, supplier);
 	if (err == ERR_OK)
 		err = snapview_pin(view, call, supplier, generation);
-	else if (err == ERR_NOT_FOUND) {
-		fail_no_supplier(call, supplier);
-		return false;
-	}
-	if (err == ERR_OK)
-		return true;
 	if (err == ERR_NOT_FOUND)
-		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "This generation of supplier %.*s is not kept any more: "
 		    "begin again with its first page, without snapshot.",
 		    SPAN_ARG(supplier));
-	else if (err != ERR_NOT_READY)
-		fail_storage(call, err);
-	else if (generation != 0)
-		reply_fail(call->reply, 404, CODE_NOT_FOUND,
+	if (err != ERR_NOT_READY)
+		return err;
+	if (generation != 0)
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "This generation of supplier %.*s cannot be read.",
 		    SPAN_ARG(supplier));
-	else if (!may_compute)
-		ready_refuse(call,
+	if (!may_compute)
+		return refuse(call,
 		    "This supplier has not been computed yet: GET /grid "
 		    "computes it, unless compute=0 says not to.",
 		    0);
-	else if (call->request->slow_pool) {
-		*computed = true;
-		return compute(view, call, supplier);
-	} else
-		ready_hand_over(call);
-	return false;
+	if (!call->request->slow_pool)
+		return ready_hand_over(call);
+	*computed = true;
+	return compute(view, call, supplier);
 }
 
-bool
+enum err
 ready_supplier(struct snapview *view, struct call *call, struct span supplier,
     uint64_t generation, bool may_compute, bool *computed)
 {
-	enum err err;
+	enum err err = ready_snapshot(
+	    view, call, supplier, generation, may_compute, computed);
 
-	if (!ready_snapshot(
-		view, call, supplier, generation, may_compute, computed))
-		return false;
-	err = snapview_add_ranges(view, call);
-	if (err != ERR_OK)
-		fail_storage(call, err);
-	return err == ERR_OK;
+	return err == ERR_OK ? snapview_add_ranges(view, call) : err;
 }

@@ -8,28 +8,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/err.h"
 #include "common/span.h"
 
 struct call;
 struct snapview;
 
 /*
- * True: *view is open, and *computed says whether it was computed now. False:
- * the answer is made (404, 202, 500), or the slow pool is to be asked. The
- * view is without ranges: for who shows no rows.
+ * ERR_OK: *view is open, and *computed says whether it was computed now.
+ * ERR_ANSWERED: the answer is made (404, 202, 500), or nginx is to ask the slow
+ * pool. Any other failure is the storage's. The view is without ranges: for
+ * endpoints that show no rows.
  */
-bool ready_snapshot(struct snapview *view, struct call *call,
+enum err ready_snapshot(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation, bool compute, bool *computed);
 
 /* The same with the ranges of today. */
-bool ready_supplier(struct snapview *view, struct call *call,
+enum err ready_supplier(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation, bool compute, bool *computed);
 
-/* The 202 of a supplier that has no snapshot. */
-void ready_refuse(struct call *call, const char *why, unsigned retry_after);
-
-/* nginx is to run the request again on the pool that may take seconds. */
-void ready_hand_over(struct call *call);
+/*
+ * nginx is to run the request again on the pool that may take seconds.
+ * ERR_ANSWERED.
+ */
+enum err ready_hand_over(struct call *call);
 
 /* The same by another way through nginx to that pool, such as "@login". */
-void ready_hand_over_to(struct call *call, const char *location);
+enum err ready_hand_over_to(struct call *call, const char *location);

@@ -17,6 +17,28 @@ tell_damage(struct call *call, struct span supplier, bool current)
 		on_demand_begin(call, supplier);
 }
 
+enum err
+snapview_blame(struct call *call, const struct snapview *view, enum err err)
+{
+	struct snapshot *snap;
+	uint64_t generation;
+	bool was_current;
+
+	if (err != ERR_DAMAGED || view->pinned == NULL)
+		return err;
+	snap = view->pinned->snap;
+	generation = snapshot_head(snap)->generation;
+	was_current = false;
+	if (catalog_disown(call->server->store, snapshot_supplier(snap),
+		generation, &was_current) == ERR_OK)
+		log_error("a damaged snapshot is used no more: supplier=%.*s "
+			  "generation=%016llx current=%s",
+		    SPAN_ARG(snapshot_supplier(snap)),
+		    (unsigned long long)generation, was_current ? "yes" : "no");
+	tell_damage(call, snapshot_supplier(snap), was_current);
+	return err;
+}
+
 static enum err
 pin_known(struct snapview *view, struct call *call, struct span supplier,
     uint64_t generation)
@@ -34,10 +56,8 @@ pin_known(struct snapview *view, struct call *call, struct span supplier,
 	}
 	if (err == ERR_NOT_FOUND || err == ERR_DAMAGED || err == ERR_VERSION)
 		return ERR_NOT_READY; /* a computation heals it */
-	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL) {
-		err = snapview_blame(call, view, ERR_DAMAGED);
-		snapview_drop(view, call);
-	}
+	if (err == ERR_OK && snapshot_gammes(view->pinned->snap) == NULL)
+		err = snapview_drop(view, call, ERR_DAMAGED);
 	return err;
 }
 
@@ -48,11 +68,12 @@ snapview_add_ranges(struct snapview *view, struct call *call)
 	enum err err = ranges_get(&view->ranges, view->pinned->ranges,
 	    view->pinned->snap, serving->live, serving->state);
 
+	if (err == ERR_OK)
+		return ERR_OK;
 	/* Damage of a proposal or of a range of today is not the snapshot's. */
 	if (snapshot_is_damaged(view->pinned->snap))
-		snapview_blame(call, view, err);
-	if (err != ERR_OK)
-		snapview_drop(view, call);
+		return snapview_drop(view, call, err);
+	snapview_drop(view, call, ERR_OK);
 	return err;
 }
 
@@ -99,10 +120,11 @@ unpin(void *cache, void *pinned)
 	snapcache_unpin(cache, pinned);
 }
 
-void
-snapview_close(struct snapview *view, struct call *call)
+enum err
+snapview_close(struct snapview *view, struct call *call, enum err err)
 {
 	ranges_release(view->ranges);
+	snapview_blame(call, view, err);
 	/* Without the hold the body would point to unmapped rows: fail it. */
 	if (view->pinned != NULL &&
 	    call_hold(call, unpin, call->server->snapcache, view->pinned) !=
@@ -110,35 +132,16 @@ snapview_close(struct snapview *view, struct call *call)
 		call->reply->body.err = ERR_NO_MEMORY;
 	view->ranges = NULL;
 	view->pinned = NULL;
+	return err;
 }
 
-void
-snapview_drop(struct snapview *view, struct call *call)
+enum err
+snapview_drop(struct snapview *view, struct call *call, enum err err)
 {
+	snapview_blame(call, view, err);
 	ranges_release(view->ranges);
 	snapcache_unpin(call->server->snapcache, view->pinned);
 	view->ranges = NULL;
 	view->pinned = NULL;
-}
-
-enum err
-snapview_blame(struct call *call, const struct snapview *view, enum err err)
-{
-	struct snapshot *snap;
-	uint64_t generation;
-	bool was_current;
-
-	if (err != ERR_DAMAGED || view->pinned == NULL)
-		return err;
-	snap = view->pinned->snap;
-	generation = snapshot_head(snap)->generation;
-	was_current = false;
-	if (catalog_disown(call->server->store, snapshot_supplier(snap),
-		generation, &was_current) == ERR_OK)
-		log_error("a damaged snapshot is used no more: supplier=%.*s "
-			  "generation=%016llx current=%s",
-		    SPAN_ARG(snapshot_supplier(snap)),
-		    (unsigned long long)generation, was_current ? "yes" : "no");
-	tell_damage(call, snapshot_supplier(snap), was_current);
 	return err;
 }

@@ -40,17 +40,16 @@ enum err snapview_open_known(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation);
 
 /*
- * Ends the view. The body may refer to its rows: the pin is held until the
- * answer is put.
+ * Ends the view; the pin is held until the answer is put, as the body may refer
+ * to rows. `err` is what reading the snapshot came to, and is passed on:
+ * ERR_DAMAGED disowns the snapshot, so that one answer fails and the next
+ * request has the supplier computed anew.
  */
-void snapview_close(struct snapview *view, struct call *call);
+enum err snapview_close(struct snapview *view, struct call *call, enum err err);
 
-/* Ends the view at once, when the body refers to nothing of it. */
-void snapview_drop(struct snapview *view, struct call *call);
+/* The same when the body refers to nothing of it: lets go of it at once. */
+enum err snapview_drop(struct snapview *view, struct call *call, enum err err);
 
-/*
- * Passes `err` on. ERR_DAMAGED also disowns the view's snapshot, so that one
- * answer fails and the next request has the supplier computed anew.
- */
+/* Disowns the snapshot of a view that stays open, and passes `err` on. */
 enum err snapview_blame(
     struct call *call, const struct snapview *view, enum err err);

@@ -6,13 +6,13 @@
 
 #include "common/arena.h"
 #include "common/words.h"
+#include "fcgi/rows/etag.h"
 #include "fcgi/rows/match.h"
+#include "fcgi/rows/rowset.h"
 #include "fcgi/rows/shared_source.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/search/crossing.h"
 #include "lmdb-schema/facts/source.h"
-#include "fcgi/rows/rowset.h"
-#include "fcgi/rows/etag.h"
-#include "fcgi/rows/snapview.h"
 
 struct found {
 	uint32_t *rows;

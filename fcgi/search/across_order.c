@@ -6,9 +6,9 @@
 #include "common/jsonw.h"
 #include "common/num.h"
 #include "fcgi/rows/shown.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/search/across.h"
 #include "fcgi/search/crossing.h"
-#include "fcgi/rows/snapview.h"
 
 /* The text between the quotes of a JSON string, folded as sorts are. */
 static void

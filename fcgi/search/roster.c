@@ -4,12 +4,12 @@
 
 #include "common/date.h"
 #include "fcgi/rows/on_demand.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/search/roster_kept.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
-#include "fcgi/rows/snapview.h"
 
 /* Suppliers in a part, when all are more than may be open. */
 #define PART 64

@@ -3,14 +3,14 @@
  */
 #include <stdlib.h>
 
+#include "fcgi/rows/etag.h"
 #include "fcgi/rows/shared_source.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/search/roster_kept.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/proposal.h"
-#include "fcgi/rows/etag.h"
-#include "fcgi/rows/snapview.h"
 
 /*
  * From so many suppliers on the book is wanted, and made anew when so many, or
@@ -98,12 +98,9 @@ add(struct making *making, struct span supplier, uint64_t generation)
 
 	if (err != ERR_OK)
 		return err;
-	err = snapview_blame(
-	    making->call, view, haystack_of(hay, view->pinned->snap));
-	if (err != ERR_OK) {
-		snapview_drop(view, making->call);
-		return err;
-	}
+	err = haystack_of(hay, view->pinned->snap);
+	if (err != ERR_OK)
+		return snapview_drop(view, making->call, err);
 	atomic_init(&kept->open[roster->count], 1);
 	roster->loose[roster->loose_count++] = roster->count;
 	kept->loose_rows += hay->rows;

@@ -6,13 +6,13 @@
 
 #include "common/fs.h"
 #include "fcgi/route.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/serve.h"
 #include "fcgi/server.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
-#include "fcgi/rows/snapview.h"
 
 struct world world;
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "fcgi/rows/snapview.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
-#include "fcgi/rows/snapview.h"
 
 #define MOST 4096
 
@@ -46,7 +46,7 @@ drop(void)
 {
 	pretended = 0;
 	excerpts_free(excerpts);
-	snapview_close(&view, &call);
+	snapview_close(&view, &call, ERR_OK);
 	world_close();
 }
 
@@ -104,7 +104,7 @@ START_TEST(each_list_of_fields_and_snapshot_has_its_own_rows)
 	excerpt_release(first);
 	excerpt_release(second);
 	excerpt_release(third);
-	snapview_close(&other, &call);
+	snapview_close(&other, &call, ERR_OK);
 }
 END_TEST
 

@@ -6,11 +6,11 @@
 #include <stdio.h>
 
 #include "common/fs.h"
+#include "fcgi/rows/snapview.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-#include "fcgi/rows/snapview.h"
 
 static struct call call;
 static struct snapview view;
@@ -25,7 +25,7 @@ look(void)
 static void
 look_away(void)
 {
-	snapview_close(&view, &call);
+	snapview_close(&view, &call, ERR_OK);
 	live_view_rest(world.serving->live);
 	catalog_view_rest(world.serving->catalog);
 	state_view_rest(world.serving->state);

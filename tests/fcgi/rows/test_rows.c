@@ -160,8 +160,8 @@ START_TEST(generation_that_is_not_kept_is_told_apart)
 	ck_assert_int_eq(
 	    snapview_open(&view, &call, SPAN("S3"), 0), ERR_NOT_READY);
 	ck_assert_int_eq(snapview_open(&view, &call, SPAN("S1"), 0), ERR_OK);
-	snapview_close(&view, &call);
-	snapview_close(&view, &call);
+	snapview_close(&view, &call, ERR_OK);
+	snapview_close(&view, &call, ERR_OK);
 }
 END_TEST
 

@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
+#include "fcgi/rows/snapview.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
-#include "fcgi/rows/snapview.h"
 
 static struct call call;
 static struct snapview view;
@@ -30,7 +30,7 @@ make(void)
 static void
 drop(void)
 {
-	snapview_close(&view, &call);
+	snapview_close(&view, &call, ERR_OK);
 	world_close();
 }
 

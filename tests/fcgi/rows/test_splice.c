@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 #include "common/fs.h"
+#include "fcgi/rows/snapview.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-#include "fcgi/rows/snapview.h"
 
 static struct call call;
 static struct snapview view;
@@ -31,7 +31,7 @@ make(void)
 static void
 drop(void)
 {
-	snapview_close(&view, &call);
+	snapview_close(&view, &call, ERR_OK);
 	splice_fini(&splice);
 	pieces_fini(&pieces);
 	world_close();
@@ -273,7 +273,7 @@ END_TEST
 static void
 change(const char *words)
 {
-	snapview_close(&view, &call);
+	snapview_close(&view, &call, ERR_OK);
 	live_view_rest(world.serving->live);
 	catalog_view_rest(world.serving->catalog);
 	state_view_rest(world.serving->state);
