@@ -12,7 +12,7 @@
 /* Of two looks at the same file. */
 #define LOOK_NS 10000000
 
-/* What cannot be opened is tried again after this. */
+/* A damaged file is read over again after this. */
 #define RETRY_NS 1000000000
 
 struct source_slot {
@@ -103,7 +103,7 @@ refresh(struct source_slot *slot, struct store *store, uint64_t current)
 
 	if (is_as_it_was(slot, current, now_ns))
 		return ERR_OK;
-	if (slot->err != ERR_OK && slot->failed == current &&
+	if (slot->err == ERR_DAMAGED && slot->failed == current &&
 	    now_ns - slot->failed_ns < RETRY_NS)
 		return slot->err;
 	slot->err = reopen(slot, store);
