@@ -37,14 +37,15 @@ by_key(struct call *call, struct span text)
 {
 	struct serving *serving = call->serving;
 	struct known_key *known = &serving->key;
-	uint64_t commit = state_view_version(serving->state);
+	uint64_t commit = state_view_version(serving->views.state);
 	uint8_t hash[SIPHASH_LEN];
 
 	siphash(hash, known->secret, text);
 	if (!known->valid || known->commit != commit ||
 	    !digest_equal(known->hash, hash, sizeof(hash))) {
 		struct access_key key;
-		enum err err = access_key_check(&key, serving->state, text);
+		enum err err =
+		    access_key_check(&key, serving->views.state, text);
 
 		if (err == ERR_OK)
 			err = know(known, commit, hash, &key);
@@ -101,7 +102,7 @@ by_session(struct call *call)
 	int64_t lifetime_ms = call->server->settings->session_s * 1000;
 	int64_t now_ms = date_now_ms();
 	struct session session;
-	enum err err = session_check(&session, call->serving->state,
+	enum err err = session_check(&session, call->serving->views.state,
 	    auth_cookie(call), lifetime_ms, now_ms);
 
 	if (err != ERR_OK)

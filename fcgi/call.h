@@ -18,15 +18,14 @@
 #include "fcgi/http/query.h"
 #include "fcgi/http/reply.h"
 #include "fcgi/http/request.h"
+#include "fcgi/views.h"
 #include "lmdb-schema/state/access.h"
 
 struct arena;
 struct attempts;
-struct catalog_view;
 struct computing_table;
 struct excerpts;
 struct key_uses;
-struct live_view;
 struct metrics;
 struct roster_slot;
 struct route;
@@ -34,7 +33,6 @@ struct settings;
 struct snapcache;
 struct source_slot;
 struct splice;
-struct state_view;
 struct stitch;
 struct store;
 
@@ -69,9 +67,7 @@ struct known_key {
 /* What a thread keeps between requests. */
 struct serving {
 	struct server *server;
-	struct live_view *live;
-	struct catalog_view *catalog;
-	struct state_view *state;
+	struct views views; /* renewed for each request, at rest between two */
 	struct known_key key; /* auth.c */
 	struct arena *arena;
 	struct reply reply;

@@ -16,31 +16,8 @@
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/server.h"
-#include "lmdb-schema/facts/live.h"
-#include "lmdb-schema/snapshot/catalog.h"
-#include "lmdb-schema/state/state.h"
 
 #define RETRY_SECONDS 2
-
-static enum err
-take_views(struct serving *serving)
-{
-	enum err err = live_view_renew(serving->live);
-
-	if (err == ERR_OK)
-		err = catalog_view_renew(serving->catalog);
-	if (err == ERR_OK)
-		err = state_view_renew(serving->state);
-	return err;
-}
-
-static void
-rest_views(struct serving *serving)
-{
-	live_view_rest(serving->live);
-	catalog_view_rest(serving->catalog);
-	state_view_rest(serving->state);
-}
 
 static enum err
 step_query(struct call *call)
@@ -140,7 +117,7 @@ run_steps(struct call *call)
 	static enum err (*const steps[])(struct call * call) = {
 	    step_query, step_route, step_auth, step_params, step_endpoint};
 	struct reply *reply = call->reply;
-	enum err err = take_views(call->serving);
+	enum err err = views_renew(&call->serving->views);
 
 	for (unsigned i = 0;
 	     i < sizeof(steps) / sizeof(steps[0]) && err == ERR_OK; i++)
@@ -190,7 +167,7 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	run_steps(&call);
 	err = reply_end(&serving->reply);
 	call_release_held(serving);
-	rest_views(serving);
+	views_rest(&serving->views);
 	serving_give_back(serving);
 	note_end(&call, err);
 	return err;

@@ -15,10 +15,7 @@
 #include "fcgi/rows/snapcache.h"
 #include "fcgi/rows/splice.h"
 #include "fcgi/search/roster.h"
-#include "lmdb-schema/facts/live.h"
-#include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/attempts.h"
-#include "lmdb-schema/state/state.h"
 #include "lmdb-schema/store/store.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
@@ -152,15 +149,10 @@ serving_new(struct server *server)
 	if (serving->arena == NULL ||
 	    digest_random(serving->key.secret, sizeof(serving->key.secret)) !=
 		ERR_OK ||
-	    live_view_open(&serving->live, server->store) != ERR_OK ||
-	    catalog_view_open(&serving->catalog, server->store) != ERR_OK ||
-	    state_view_open(&serving->state, server->store) != ERR_OK) {
+	    views_open(&serving->views, server->store) != ERR_OK) {
 		serving_free(serving);
 		return NULL;
 	}
-	live_view_rest(serving->live);
-	catalog_view_rest(serving->catalog);
-	state_view_rest(serving->state);
 	return serving;
 }
 
@@ -192,9 +184,7 @@ serving_free(struct serving *serving)
 {
 	if (serving == NULL)
 		return;
-	live_view_close(serving->live);
-	catalog_view_close(serving->catalog);
-	state_view_close(serving->state);
+	views_close(&serving->views);
 	arena_free(serving->arena);
 	reply_fini(&serving->reply);
 	splice_fini(serving->splice);

@@ -68,7 +68,7 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	struct call *call = listing->call;
 	struct catalog_entry entry;
 	enum err err =
-	    catalog_get(call->serving->catalog, supplier->code, &entry);
+	    catalog_get(call->serving->views.catalog, supplier->code, &entry);
 	bool there = err == ERR_OK;
 
 	/* What stands behind a damaged entry is to be computed again. */
@@ -112,8 +112,9 @@ mix_entry(
 static enum err
 check_modified(struct call *call)
 {
-	uint64_t tag = live_facts(call->serving->live);
-	enum err err = catalog_each(call->serving->catalog, mix_entry, &tag);
+	uint64_t tag = live_facts(call->serving->views.live);
+	enum err err =
+	    catalog_each(call->serving->views.catalog, mix_entry, &tag);
 
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (err != ERR_OK && err != ERR_DAMAGED)

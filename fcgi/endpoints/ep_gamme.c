@@ -294,7 +294,7 @@ take_computed(struct proposing *proposing, const struct listed *listed)
 	struct call *call = proposing->call;
 	struct catalog_entry entry;
 	enum err err =
-	    catalog_get(call->serving->catalog, listed->codes[0], &entry);
+	    catalog_get(call->serving->views.catalog, listed->codes[0], &entry);
 
 	if (err == ERR_OK)
 		proposing->supplier = listed->codes[0];

@@ -204,7 +204,7 @@ make_query(struct call *call, struct rowset_query *query)
 	*query = (struct rowset_query){.gamme = params->gamme,
 	    .pending = params->pending,
 	    .raw = !params->enrich,
-	    .live = call->serving->live,
+	    .live = call->serving->views.live,
 	    .codes = params->codes,
 	    .code_count = 4,
 	    .sort = params->sort,
@@ -219,7 +219,7 @@ send(struct call *call, struct snapview *view, bool computed)
 	const struct snap_head *head = snapshot_head(view->pinned->snap);
 	enum splice_form form = negotiate_form(call->request);
 	const uint64_t tag[] = {head->generation,
-	    live_network_generation(call->serving->live),
+	    live_network_generation(call->serving->views.live),
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
 	    view->ranges == NULL ? 0 : view->ranges->state, computed};
 	char generation[KEY_GENERATION_LEN + 1];
@@ -246,7 +246,7 @@ send(struct call *call, struct snapview *view, bool computed)
 	pages = paging_of(params->page, params->limit, set.total);
 	paging_headers(call, &pages, form);
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
-	    call->serving->live, params->enrich, &params->fields, form);
+	    call->serving->views.live, params->enrich, &params->fields, form);
 	if (set.count <= ROWSET_GATHERED)
 		splice_keep(call->serving->splice, call->server->excerpts);
 	if (form == SPLICE_JSON)

@@ -84,7 +84,7 @@ ep_keys(struct call *call)
 {
 	struct listing listing = {NULL, 0, 0};
 	enum err err =
-	    access_key_each(call->serving->state, keep_key, &listing);
+	    access_key_each(call->serving->views.state, keep_key, &listing);
 
 	if (err == ERR_OK)
 		err = answer_keys(call, &listing);
@@ -128,10 +128,11 @@ find_id(void *context, const struct access_key *key)
 static enum err
 look_up(struct sought *sought, struct call *call)
 {
-	enum err err = state_view_renew(call->serving->state);
+	enum err err = state_view_renew(call->serving->views.state);
 
 	if (err == ERR_OK)
-		err = access_key_each(call->serving->state, find_id, sought);
+		err = access_key_each(
+		    call->serving->views.state, find_id, sought);
 	return err;
 }
 
@@ -197,7 +198,8 @@ read_key(struct call *call, struct jsonr *doc, struct access_wish *wish)
 	if (jsonr_want_string(
 		doc, &wish->name, jsonr_member(root, "name"), "name")) {
 		sought.name = wish->name;
-		err = access_key_each(call->serving->state, find_name, &sought);
+		err = access_key_each(
+		    call->serving->views.state, find_name, &sought);
 		if (!access_name_ok(wish->name))
 			jsonr_issue(doc, "name",
 			    "must be 1 to %d bytes of text without control "

@@ -10,13 +10,14 @@ ep_network(struct call *call)
 {
 	struct span code = call->path[0];
 	struct pieces *body = &call->reply->body;
-	const uint64_t tag[] = {live_network_generation(call->serving->live)};
+	const uint64_t tag[] = {
+	    live_network_generation(call->serving->views.live)};
 	struct network network;
 	struct buf json;
 	enum err err = ERR_NOT_FOUND;
 
 	if (network_code_ok(code))
-		err = live_network(call->serving->live, code, &network);
+		err = live_network(call->serving->views.live, code, &network);
 	if (err == ERR_NOT_FOUND)
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is no network data for the central code %.*s "

@@ -48,8 +48,8 @@ send(struct call *call, struct snapview *view, uint32_t row,
 {
 	const struct snap_head *head = snapshot_head(view->pinned->snap);
 	const uint64_t tag[] = {head->generation,
-	    live_network_generation(call->serving->live),
-	    live_facts(call->serving->live),
+	    live_network_generation(call->serving->views.live),
+	    live_facts(call->serving->views.live),
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
 	    view->ranges == NULL ? 0 : view->ranges->state, computed};
 	struct pieces *body = &call->reply->body;
@@ -60,8 +60,8 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	if (etag_matches(call, tag, 6, SPLICE_JSON))
 		return ERR_ANSWERED;
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
-	    call->serving->live, call->params.enrich, &call->params.fields,
-	    SPLICE_JSON);
+	    call->serving->views.live, call->params.enrich,
+	    &call->params.fields, SPLICE_JSON);
 	pieces_text(body, "{\"data\":");
 	err = splice_row(call->serving->splice, row, body);
 	if (err != ERR_OK)
@@ -110,7 +110,7 @@ is_lost(struct call *call, struct span supplier)
 {
 	bool lost = false;
 
-	return catalog_lost(call->serving->catalog, supplier, &lost) !=
+	return catalog_lost(call->serving->views.catalog, supplier, &lost) !=
 	    ERR_OK ||
 	    lost;
 }

@@ -20,7 +20,7 @@
 static void
 answer_version(struct answer *answer, struct span supplier)
 {
-	struct state_view *state = answer->call->serving->state;
+	struct state_view *state = answer->call->serving->views.state;
 	char text[KEY_GENERATION_LEN + 1];
 
 	key_generation_text(text, proposal_version(state, supplier));
@@ -42,8 +42,8 @@ add_pending(void *context, struct span codein, const struct proposal *proposal)
 	struct answer *answer = &listing->answer;
 	struct serving *serving = answer->call->serving;
 	uint8_t server, recorded;
-	enum err err = proposal_recorded(serving->state, serving->live,
-	    listing->supplier, codein, &server, &recorded);
+	enum err err = proposal_recorded(serving->views.state,
+	    serving->views.live, listing->supplier, codein, &server, &recorded);
 
 	if (err != ERR_OK)
 		return err;
@@ -68,8 +68,8 @@ ep_pending(struct call *call)
 
 	answer_begin(answer, call);
 	jsonw_array_begin(&answer->json);
-	err = proposal_pending(
-	    call->serving->state, listing.supplier, add_pending, &listing);
+	err = proposal_pending(call->serving->views.state, listing.supplier,
+	    add_pending, &listing);
 	jsonw_array_end(&answer->json);
 	jsonw_key(&answer->json, "meta");
 	jsonw_object_begin(&answer->json);
@@ -313,7 +313,7 @@ static void
 answer_others(struct deciding *deciding, struct answer *answer,
     struct span codein, const struct proposal_decided *decided)
 {
-	struct state_view *state = deciding->call->serving->state;
+	struct state_view *state = deciding->call->serving->views.state;
 	struct span supplier = deciding->verdict.supplier;
 	struct proposal made;
 
@@ -381,7 +381,8 @@ refuse_all(struct deciding *deciding)
 	char text[KEY_GENERATION_LEN + 1];
 
 	key_generation_text(text,
-	    proposal_version(call->serving->state, deciding->verdict.supplier));
+	    proposal_version(
+		call->serving->views.state, deciding->verdict.supplier));
 	buf_clear(details);
 	buf_addf(details, "{\"version\":\"%s\"}", text);
 	return reply_error(call->reply, 409, CODE_BAD_REQUEST,
@@ -400,7 +401,7 @@ decide(struct deciding *deciding)
 	err = proposal_decide(call->server->store, &deciding->verdict,
 	    deciding->decided, &deciding->rest);
 	if (err == ERR_OK || err == ERR_BUSY) {
-		enum err renewed = state_view_renew(call->serving->state);
+		enum err renewed = state_view_renew(call->serving->views.state);
 
 		err = renewed == ERR_OK ? err : renewed;
 	}

@@ -116,7 +116,7 @@ add_rows(struct search *search)
 			break;
 		if (i == 0)
 			splice_begin(splice, view->pinned->snap, view->ranges,
-			    call->serving->live, call->params.enrich,
+			    call->serving->views.live, call->params.enrich,
 			    &call->params.fields,
 			    negotiate_form(call->request));
 		else
@@ -133,8 +133,8 @@ send(struct search *search)
 	struct call *call = search->call;
 	struct pieces *body = &call->reply->body;
 	enum splice_form form = negotiate_form(call->request);
-	const uint64_t tag[] = {
-	    search->across.tag, live_network_generation(call->serving->live)};
+	const uint64_t tag[] = {search->across.tag,
+	    live_network_generation(call->serving->views.live)};
 	enum err err;
 
 	negotiate_headers(call, form);
@@ -172,7 +172,7 @@ make_query(struct rowset_query *query, struct call *call)
 
 	*query = (struct rowset_query){.gamme = params->gamme,
 	    .raw = !params->enrich,
-	    .live = call->serving->live,
+	    .live = call->serving->views.live,
 	    .sort = params->sort,
 	    .descending = params->descending};
 	err = call_fold(&query->words, call, params->q);

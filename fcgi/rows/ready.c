@@ -5,10 +5,7 @@
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/settings.h"
-#include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
-#include "lmdb-schema/snapshot/catalog.h"
-#include "lmdb-schema/state/state.h"
 
 #define RETRY_SECONDS 5
 
@@ -84,31 +81,16 @@ tell_failure(struct call *call, struct span supplier, enum err err)
 	    SPAN_ARG(supplier));
 }
 
-/* The views show what was committed before: look again after computing. */
-static enum err
-renew(struct call *call)
-{
-	struct serving *serving = call->serving;
-	enum err err;
-
-	live_view_rest(serving->live);
-	catalog_view_rest(serving->catalog);
-	state_view_rest(serving->state);
-	err = live_view_renew(serving->live);
-	if (err == ERR_OK)
-		err = catalog_view_renew(serving->catalog);
-	if (err == ERR_OK)
-		err = state_view_renew(serving->state);
-	return err;
-}
-
 static enum err
 compute(struct snapview *view, struct call *call, struct span supplier)
 {
 	enum err err = on_demand_compute(call, supplier);
 
-	if (err == ERR_OK)
-		err = renew(call);
+	/* The views are as the request found them: look again. */
+	if (err == ERR_OK) {
+		views_rest(&call->serving->views);
+		err = views_renew(&call->serving->views);
+	}
 	if (err == ERR_OK)
 		err = snapview_pin(view, call, supplier, 0);
 	return err == ERR_OK ? ERR_OK : tell_failure(call, supplier, err);

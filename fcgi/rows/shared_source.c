@@ -116,7 +116,7 @@ enum err
 shared_source_get(struct shared_source **out, struct call *call)
 {
 	struct source_slot *slot = call->server->source;
-	uint64_t current = live_facts(call->serving->live);
+	uint64_t current = live_facts(call->serving->views.live);
 	enum err err;
 
 	*out = NULL;

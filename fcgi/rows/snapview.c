@@ -66,7 +66,7 @@ snapview_add_ranges(struct snapview *view, struct call *call)
 {
 	struct serving *serving = call->serving;
 	enum err err = ranges_get(&view->ranges, view->pinned->ranges,
-	    view->pinned->snap, serving->live, serving->state);
+	    view->pinned->snap, serving->views.live, serving->views.state);
 
 	if (err == ERR_OK)
 		return ERR_OK;
@@ -90,7 +90,7 @@ enum err
 snapview_pin(struct snapview *view, struct call *call, struct span supplier,
     uint64_t generation)
 {
-	struct catalog_view *catalog = call->serving->catalog;
+	struct catalog_view *catalog = call->serving->views.catalog;
 	struct catalog_entry entry;
 	enum err err;
 

@@ -137,9 +137,9 @@ roster_view(const struct snapview **out, struct roster *roster,
 static struct versions
 versions_of(const struct serving *serving)
 {
-	return (struct versions){catalog_view_version(serving->catalog),
-	    live_view_version(serving->live),
-	    state_view_version(serving->state)};
+	return (struct versions){catalog_view_version(serving->views.catalog),
+	    live_view_version(serving->views.live),
+	    state_view_version(serving->views.state)};
 }
 
 static bool
@@ -257,7 +257,7 @@ make_anew(struct call *call, bool damaged)
 static struct wordbook *
 take_book(struct roster_slot *slot, struct call *call)
 {
-	uint64_t generation = catalog_words(call->serving->catalog);
+	uint64_t generation = catalog_words(call->serving->views.catalog);
 	struct wordbook *book = NULL;
 	enum err err = ERR_OK;
 
@@ -309,7 +309,7 @@ roster_all(struct roster **out, struct call *call, unsigned from)
 	    : NULL;
 	if (*out != NULL)
 		return ERR_OK;
-	err = catalog_count(call->serving->catalog, &suppliers);
+	err = catalog_count(call->serving->views.catalog, &suppliers);
 	if (err != ERR_OK)
 		return err;
 	if (suppliers > most)
@@ -323,7 +323,7 @@ enum err
 roster_plain(struct roster **out, struct call *call, bool damaged)
 {
 	uint64_t suppliers;
-	enum err err = catalog_count(call->serving->catalog, &suppliers);
+	enum err err = catalog_count(call->serving->views.catalog, &suppliers);
 
 	*out = NULL;
 	if (damaged)

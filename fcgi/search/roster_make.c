@@ -76,8 +76,8 @@ count(struct making *making, struct span supplier, uint64_t generation,
 	const struct serving *serving = making->call->serving;
 	struct roster *roster = &making->kept->roster;
 	const uint64_t parts[] = {generation,
-	    live_gamme_generation(serving->live, supplier),
-	    proposal_version(serving->state, supplier)};
+	    live_gamme_generation(serving->views.live, supplier),
+	    proposal_version(serving->views.state, supplier)};
 
 	roster->tag = etag_mix(roster->tag, parts, sizeof(parts));
 	making->kept->generations[roster->count++] = generation;
@@ -193,7 +193,7 @@ count_absent(void *context, const struct source_supplier *supplier)
 static enum err
 add_absent(struct roster *roster, struct call *call)
 {
-	struct counting counting = {.catalog = call->serving->catalog};
+	struct counting counting = {.catalog = call->serving->views.catalog};
 	struct shared_source *source;
 	enum err err = shared_source_get(&source, call);
 
@@ -208,8 +208,8 @@ add_absent(struct roster *roster, struct call *call)
 static enum err
 add_entries(struct making *making)
 {
-	enum err err =
-	    catalog_each(making->call->serving->catalog, add_entry, making);
+	enum err err = catalog_each(
+	    making->call->serving->views.catalog, add_entry, making);
 
 	return err == ERR_DAMAGED ? ERR_OK : err;
 }

@@ -5,9 +5,6 @@
 
 #include "fcgi/key_uses.h"
 #include "fcgi/server.h"
-#include "lmdb-schema/facts/live.h"
-#include "lmdb-schema/snapshot/catalog.h"
-#include "lmdb-schema/state/state.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 
@@ -73,9 +70,7 @@ who_has(const char *key)
 	struct call call;
 	enum err err;
 
-	live_view_rest(world.serving->live);
-	catalog_view_rest(world.serving->catalog);
-	state_view_rest(world.serving->state);
+	views_rest(&world.serving->views);
 	world.request.api_key = span_of(key);
 	call = world_call();
 	err = auth_subject(&call);

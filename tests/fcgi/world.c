@@ -9,8 +9,6 @@
 #include "fcgi/rows/snapview.h"
 #include "fcgi/serve.h"
 #include "fcgi/server.h"
-#include "lmdb-schema/facts/live.h"
-#include "lmdb-schema/snapshot/catalog.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
 
@@ -204,9 +202,7 @@ world_call(void)
 	    .reply = &world.serving->reply};
 
 	nowhere = sink_to_buf(&world.answer);
-	ck_assert_int_eq(live_view_renew(world.serving->live), ERR_OK);
-	ck_assert_int_eq(catalog_view_renew(world.serving->catalog), ERR_OK);
-	ck_assert_int_eq(state_view_renew(world.serving->state), ERR_OK);
+	ck_assert_int_eq(views_renew(&world.serving->views), ERR_OK);
 	reply_begin(call.reply, &nowhere, call.request);
 	return call;
 }

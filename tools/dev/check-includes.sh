@@ -23,7 +23,7 @@ lmdb-schema/search : lmdb-schema/snapshot
 lmdb-schema/upkeep : lmdb-schema/compute lmdb-schema/search lmdb-schema/state
 fcgi.base fcgi/settings.* fcgi/metrics.* : lmdb-schema
 fcgi/http : lmdb-schema
-fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/key_uses.* : fcgi.base fcgi/http lmdb-schema/state
+fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/key_uses.* fcgi/views.* : fcgi.base fcgi/http lmdb-schema/snapshot lmdb-schema/state
 fcgi/rows : fcgi.call lmdb-schema/snapshot
 fcgi/dump : fcgi/rows
 fcgi/search : fcgi/rows lmdb-schema/search

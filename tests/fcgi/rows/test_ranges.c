@@ -7,7 +7,6 @@
 
 #include "common/fs.h"
 #include "fcgi/rows/snapview.h"
-#include "lmdb-schema/snapshot/catalog.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -26,9 +25,7 @@ static void
 look_away(void)
 {
 	snapview_close(&view, &call, ERR_OK);
-	live_view_rest(world.serving->live);
-	catalog_view_rest(world.serving->catalog);
-	state_view_rest(world.serving->state);
+	views_rest(&world.serving->views);
 }
 
 static void
@@ -101,7 +98,7 @@ START_TEST(they_are_worked_out_once_and_shared)
 	import("fournisseur,codein,gamme\nS1,A1,C\n");
 	ck_assert_int_eq(
 	    ranges_get(&again, view.pinned->ranges, view.pinned->snap,
-		world.serving->live, world.serving->state),
+		world.serving->views.live, world.serving->views.state),
 	    ERR_OK);
 	ck_assert_ptr_eq(again, view.ranges);
 	ranges_release(again);
@@ -137,7 +134,7 @@ START_TEST(they_outlive_their_replacement)
 	import("fournisseur,codein,gamme\nS1,A1,C\n");
 	ck_assert_int_eq(
 	    ranges_get(&held, view.pinned->ranges, view.pinned->snap,
-		world.serving->live, world.serving->state),
+		world.serving->views.live, world.serving->views.state),
 	    ERR_OK);
 	import("fournisseur,codein,gamme\nS1,A1,Y\n");
 	row = row_of("A1");

@@ -48,7 +48,7 @@ row(const char *codein, const char *names, bool enrich, enum splice_form form)
 	while (span_cut(&name, &rest, ',') && name.len > 0)
 		columns_add(&columns, (unsigned)row_column(name));
 	splice_begin(&splice, view.pinned->snap, view.ranges,
-	    world.serving->live, enrich, &columns, form);
+	    world.serving->views.live, enrich, &columns, form);
 	ck_assert_int_eq(
 	    snapshot_find(view.pinned->snap, span_of(codein), &number), ERR_OK);
 	pieces_clear(&pieces);
@@ -165,8 +165,8 @@ START_TEST(columns_that_do_not_follow_one_another_are_damage)
 	    ERR_OK);
 	columns_add(&columns, COL_codein);
 	columns_add(&columns, COL_totalCa);
-	splice_begin(&splice, snap, NULL, world.serving->live, false, &columns,
-	    SPLICE_JSON);
+	splice_begin(&splice, snap, NULL, world.serving->views.live, false,
+	    &columns, SPLICE_JSON);
 	ck_assert_int_eq(
 	    snapshot_find(view.pinned->snap, SPAN("A1"), &number), ERR_OK);
 	splice_expect(&splice, &number, 1, SPLICE_OFFSETS);
@@ -274,9 +274,7 @@ static void
 change(const char *words)
 {
 	snapview_close(&view, &call, ERR_OK);
-	live_view_rest(world.serving->live);
-	catalog_view_rest(world.serving->catalog);
-	state_view_rest(world.serving->state);
+	views_rest(&world.serving->views);
 	world_gridctl(words);
 	call = world_call();
 	view = world_view(&call, "S1");

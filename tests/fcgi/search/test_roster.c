@@ -4,7 +4,6 @@
 #include "fcgi/search/roster.h"
 
 #include "common/fs.h"
-#include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
@@ -41,9 +40,7 @@ static void
 end(void)
 {
 	call_release_held(world.serving);
-	live_view_rest(world.serving->live);
-	catalog_view_rest(world.serving->catalog);
-	state_view_rest(world.serving->state);
+	views_rest(&world.serving->views);
 }
 
 START_TEST(all_that_were_computed_are_on_it)
