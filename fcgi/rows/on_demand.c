@@ -1,11 +1,14 @@
 #include "fcgi/rows/on_demand.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,7 +22,6 @@
 
 #define CHILD_BUSY 3 /* gridctl compute --no-wait: all places are taken */
 #define CHILD_LATE 4 /* --limit: it has ended itself */
-#define POLL_NS 20000000
 #define PAUSE_NS INT64_C(60000000000)
 #define LONG_PAUSE_NS (10 * PAUSE_NS) /* when an index could not be made */
 #define INDEX_LIMIT_S 600 /* it reads all snapshots, from a disk maybe */
@@ -31,7 +33,7 @@ enum kind {
 	INDEX /* of all suppliers: "" */
 };
 
-/* A child under way; whoever started it reaps it, the others wait. */
+/* A child under way: the thread that started it reaps it, requests wait. */
 struct job {
 	struct job *next;
 	char *supplier;
@@ -88,8 +90,7 @@ computing_table_free(struct computing_table *table)
 	free(table);
 }
 
-/* --- the child
- * ----------------------------------------------------------------- */
+/* --- the child ------------------------------------------------------------ */
 
 /* In a group of its own, with signals as a shell would give them. */
 static enum err
@@ -150,7 +151,7 @@ start(pid_t *pid, const struct settings *settings, const struct job *job)
 
 	snprintf(
 	    slots, sizeof(slots), "%lld", (long long)settings->compute_slots);
-	/* It keeps to it by itself when this process is killed. */
+	/* The child keeps to the limit when this process is killed, too. */
 	snprintf(
 	    limit, sizeof(limit), "%lld", (long long)limit_of(settings, job));
 	return spawn(pid, commands[job->kind]);
@@ -171,36 +172,56 @@ result_of(int status, const char *supplier)
 	return ERR_INTERNAL;
 }
 
-/* Ends it with the limit, whatever it is doing. */
+/*
+ * Sleeps until the child has ended: true, or until `end_ns`: false. Without a
+ * descriptor for it, waitpid() waits, and --limit alone ends the child.
+ */
+static bool
+ends_before(pid_t pid, int64_t end_ns)
+{
+	struct pollfd child = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+	bool ended = false;
+
+	if (child.fd < 0) {
+		log_error("pidfd_open failed: error=%s", strerror(errno));
+		return true;
+	}
+	while (!ended) {
+		int64_t left_ns = end_ns - date_monotonic_ns();
+		int64_t left_ms = left_ns / 1000000 + 1;
+		int got;
+
+		if (left_ns <= 0)
+			break;
+		got =
+		    poll(&child, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX);
+		ended = got > 0 || (got < 0 && errno != EINTR);
+	}
+	close(child.fd);
+	return ended;
+}
+
+/* Ends the child and its group when the limit is reached. */
 static enum err
 await(pid_t pid, const char *supplier, int64_t limit_s)
 {
-	const struct timespec pause = {0, POLL_NS};
-	int64_t end = date_monotonic_ns() + limit_s * 1000000000;
-	bool killed = false;
+	int64_t end_ns = date_monotonic_ns() + limit_s * 1000000000;
+	bool killed = !ends_before(pid, end_ns);
 	int status;
 
-	for (;;) {
-		pid_t got = waitpid(pid, &status, WNOHANG);
-
-		if (got == pid)
-			break;
-		if (got < 0 && errno != EINTR)
-			return ERR_INTERNAL;
-		if (!killed && date_monotonic_ns() > end) {
-			log_error("computation ended at its limit: "
-				  "supplier=%s seconds=%lld",
-			    supplier, (long long)limit_s);
-			kill(-pid, SIGKILL);
-			killed = true;
-		}
-		nanosleep(&pause, NULL);
+	if (killed) {
+		log_error("computation ended at its limit: supplier=%s "
+			  "seconds=%lld",
+		    supplier, (long long)limit_s);
+		kill(-pid, SIGKILL);
 	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return ERR_INTERNAL;
 	return killed ? ERR_TIMED_OUT : result_of(status, supplier);
 }
 
-/* --- sharing
- * -------------------------------------------------------------------- */
+/* --- sharing -------------------------------------------------------------- */
 
 struct runner {
 	struct computing_table *table;
@@ -231,7 +252,7 @@ count_end(struct metrics *metrics, enum err err)
 		metrics->computations_failed++;
 }
 
-/* How long no other one of the kind is begun. */
+/* How long no other job of the kind is started. */
 static int64_t
 pause_after(enum kind kind, enum err err)
 {
@@ -241,8 +262,8 @@ pause_after(enum kind kind, enum err err)
 }
 
 /*
- * Its own thread, so that it is seen to its end when all clients have gone, and
- * the server, too: what it needs is in the table.
+ * A thread of its own sees the child to its end, also when all clients and the
+ * server have gone: what the thread needs is in the table.
  */
 static void *
 run(void *context)
@@ -257,7 +278,7 @@ run(void *context)
 	if (job->kind == COMPUTE)
 		metrics_mine(table->metrics)->computations_running++;
 	err = start(&pid, table->settings, job);
-	/* Nobody waits for the others: they leave the processors to pages. */
+	/* No request waits for the other kinds: pages get the processors. */
 	if (err == ERR_OK && job->kind != COMPUTE &&
 	    setpriority(PRIO_PROCESS, (id_t)pid, LATER_NICE) != 0)
 		log_debug("a child keeps its priority");
@@ -374,7 +395,7 @@ on_demand_compute(struct call *call, struct span supplier)
 	return err;
 }
 
-/* Has it begun, unless it was in vain just now. */
+/* Starts the job, unless the last attempt has just failed. */
 static void
 begin_later(struct call *call, struct span supplier, enum kind kind)
 {
