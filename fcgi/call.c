@@ -1,5 +1,6 @@
 #include "fcgi/call.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/fold.h"
@@ -16,6 +17,7 @@ call_hold(struct call *call, void (*release)(void *owner, void *what),
 {
 	struct serving *serving = call->serving;
 
+	assert(release != NULL && what != NULL);
 	if (serving->held_count == serving->held_room) {
 		unsigned room = serving->held_room * 2 + 8;
 		struct held *held =

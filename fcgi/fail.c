@@ -1,5 +1,7 @@
 #include "fcgi/fail.h"
 
+#include <assert.h>
+
 #include "fcgi/call.h"
 
 enum err
@@ -14,6 +16,7 @@ fail_no_supplier(struct call *call, struct span supplier)
 enum err
 fail_write(struct call *call, enum err err)
 {
+	assert(err != ERR_OK && err != ERR_ANSWERED);
 	if (err == ERR_NO_SPACE)
 		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The server's disk is full. Nothing was stored; the "

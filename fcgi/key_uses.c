@@ -1,5 +1,6 @@
 #include "fcgi/key_uses.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ key_uses_note(struct key_uses *uses, struct span id)
 	int64_t now = date_now_ms();
 	unsigned i = 0;
 
+	assert(id.len > 0 && id.len < sizeof(uses->uses[0].id));
 	pthread_mutex_lock(&uses->lock);
 	while (i < uses->count && !span_eq(id, span_of(uses->uses[i].id)))
 		i++;

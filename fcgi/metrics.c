@@ -1,5 +1,6 @@
 #include "fcgi/metrics.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -124,6 +125,7 @@ metrics_count(
 {
 	int64_t took_us = took_ns / 1000;
 
+	assert(endpoint < METRICS_ENDPOINTS && took_ns >= 0);
 	add(&metrics->requests[endpoint][status_place(status)], 1);
 	add(&metrics->latency[endpoint][bucket_of(took_us)], 1);
 	add(&metrics->latency_sum_us[endpoint], (uint64_t)took_us);

@@ -7,6 +7,7 @@
  */
 #include "fcgi/serve.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/arena.h"
@@ -157,6 +158,7 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	struct call call;
 	enum err err;
 
+	assert(serving->held_count == 0 && out != NULL);
 	memset(&call, 0, offsetof(struct call, query));
 	call.serving = serving;
 	call.server = serving->server;

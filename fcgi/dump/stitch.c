@@ -5,6 +5,7 @@
  */
 #include "fcgi/dump/stitch.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A segment has 64 rows; a row's maps end below 4 GB, usual ones at 10 KB. */
@@ -168,6 +169,7 @@ stitch_dump(struct stitch *stitch, struct reply *reply, struct splice *splice,
 	struct pieces *body = &reply->body;
 	enum err err = ERR_OK;
 
+	assert(reply->streaming && start.len > 0);
 	stitch->crc = 0;
 	stitch->len = 0;
 	pieces_copy(body, DEFLATE_GZIP_HEAD, DEFLATE_GZIP_HEAD_LEN);

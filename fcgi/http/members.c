@@ -1,5 +1,7 @@
 #include "fcgi/http/members.h"
 
+#include <assert.h>
+
 #include "common/date.h"
 #include "common/jsonw.h"
 #include "common/num.h"
@@ -35,6 +37,7 @@ members_quote(struct pieces *body, struct span text)
 {
 	struct buf quoted;
 
+	assert(text.ptr != NULL || text.len == 0);
 	if (jsonw_is_plain(text)) {
 		pieces_text(body, "\"");
 		pieces_add(body, text);

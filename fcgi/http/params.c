@@ -1,5 +1,6 @@
 #include "fcgi/http/params.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -396,6 +397,7 @@ params_read(struct params *params, const struct query *query,
 	struct buf issues;
 	enum err err = ERR_OK;
 
+	assert(message != NULL && details != NULL);
 	defaults(params);
 	buf_init(&issues, 1 << 20);
 	buf_init(&trouble.unknown, 1 << 20);

@@ -1,5 +1,6 @@
 #include "fcgi/http/pieces.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -132,6 +133,7 @@ pieces_copy_slow(struct pieces *pieces, const void *data, size_t len)
 void
 pieces_refer(struct pieces *pieces, const void *data, size_t len)
 {
+	assert(data != NULL || len == 0);
 	if (len < PIECES_SMALL) {
 		pieces_copy(pieces, data, len);
 		return;
@@ -143,6 +145,9 @@ pieces_refer(struct pieces *pieces, const void *data, size_t len)
 void
 pieces_drop_last(struct pieces *pieces)
 {
+	/* Something was added, and has not been put yet. */
+	assert(pieces->err != ERR_OK || pieces->count < 2 ||
+	    pieces->iov[pieces->count - 1].iov_len > 0);
 	if (pieces->err != ERR_OK || pieces->count < 2)
 		return;
 	pieces->iov[pieces->count - 1].iov_len--;

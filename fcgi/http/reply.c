@@ -73,6 +73,7 @@ void
 reply_begin(
     struct reply *reply, struct sink *out, const struct request *request)
 {
+	assert(out != NULL && request != NULL);
 	reply->out = out;
 	reply->request = request;
 	reply->head_only = request->method == METHOD_HEAD;
@@ -102,6 +103,8 @@ reply_header_text(struct reply *reply, const char *name, struct span value)
 {
 	struct buf *head = &reply->head;
 
+	/* Behind the head that is out, a line would be lost. */
+	assert(!reply->streaming);
 	assert(memchr(value.ptr, '\n', value.len) == NULL &&
 	    memchr(value.ptr, '\r', value.len) == NULL);
 	buf_add_span(head, span_of(name));
@@ -294,6 +297,7 @@ stream_packed(struct reply *reply)
 void
 reply_stream(struct reply *reply, int64_t length)
 {
+	assert(!reply->streaming && length >= -1);
 	if (takes_gzip(reply) && (length < 0 || length >= GZIP_LEAST) &&
 	    gzip_begin(&reply->gzip, reply->out, GZIP_BLOCK) == ERR_OK) {
 		stream_packed(reply);
@@ -410,6 +414,7 @@ reply_error(struct reply *reply, int status, enum reply_code code,
 	    "bad_request", "not_found", "not_ready", "internal_error"};
 	struct buf body;
 
+	assert(status >= 200 && status <= 599 && message.len > 0);
 	if (!reply_restart(reply)) {
 		note(reply, ERR_INTERNAL);
 		return ERR_ANSWERED;

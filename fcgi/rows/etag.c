@@ -1,5 +1,7 @@
 #include "fcgi/rows/etag.h"
 
+#include <assert.h>
+
 #include "fcgi/call.h"
 #include "fcgi/route.h"
 #include "fcgi/rows/splice.h"
@@ -41,6 +43,7 @@ etag_matches(struct call *call, const uint64_t *generations, unsigned count,
 	struct span tag = span_from(span_of(text), 2);
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
+	assert(generations != NULL && count > 0 && !call->reply->streaming);
 	hash = etag_mix(hash, generations, count * sizeof(*generations));
 	hash = etag_mix(hash, call->request->uri.ptr, call->request->uri.len);
 	hash = etag_mix(hash, &form, sizeof(form));

@@ -6,6 +6,7 @@
  */
 #include "fcgi/rows/match.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -445,6 +446,7 @@ match_each(struct match_rows *out, struct match_slice *slices,
 	    .hays = hays, .count = count, .out = out, .slices = slices};
 	enum err err = ERR_OK;
 
+	assert(count == 0 || (hays != NULL && slices != NULL));
 	*out = (struct match_rows){NULL, 0, 0};
 	*blame = 0;
 	words_split(&asking.words, words);

@@ -1,5 +1,6 @@
 #include "fcgi/rows/on_demand.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -373,6 +374,7 @@ on_demand_compute(struct call *call, struct span supplier)
 	struct job *job = NULL;
 	enum err err = ERR_BUSY;
 
+	assert(supplier.len > 0);
 	pthread_mutex_lock(&table->lock);
 	if (table->waiting < (unsigned)table->settings->compute_waiters)
 		err = join_job(&job, table, supplier, COMPUTE);
@@ -412,12 +414,14 @@ begin_later(struct call *call, struct span supplier, enum kind kind)
 void
 on_demand_begin(struct call *call, struct span supplier)
 {
+	assert(supplier.len > 0);
 	begin_later(call, supplier, COMPUTE);
 }
 
 void
 on_demand_pack(struct call *call, struct span supplier)
 {
+	assert(supplier.len > 0);
 	begin_later(call, supplier, PACK);
 }
 

@@ -1,5 +1,6 @@
 #include "fcgi/rows/paging.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/num.h"
@@ -17,6 +18,7 @@ paging_of(int64_t page, int64_t limit, int64_t total)
 {
 	struct paging pages = {page, limit, total, 0, false};
 
+	assert(page >= 1 && limit >= 0 && total >= 0);
 	if (limit == 0) /* 0 is no limit that a client may ask for */
 		pages.limit = total > 0 ? total : 1;
 	if (total > 0)
@@ -30,6 +32,7 @@ paging_rows(int64_t *first, const struct paging *pages)
 {
 	__int128 before = (__int128)(pages->page - 1) * pages->limit;
 
+	assert(pages->page >= 1 && pages->limit >= 1);
 	*first = before < pages->total ? (int64_t)before : pages->total;
 	return pages->total - *first < pages->limit ? pages->total - *first
 						    : pages->limit;

@@ -1,5 +1,6 @@
 #include "fcgi/rows/rowset.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,6 +395,7 @@ rowset_get(struct rowset *set, struct pinned *pinned,
 {
 	enum err err;
 
+	assert(pinned != NULL && page >= 1 && limit >= 0);
 	memset(set, 0, sizeof(*set));
 	if (!filters(query) && !shown_differs(pinned->snap, ranges, query)) {
 		set->total = snapshot_rows(pinned->snap);

@@ -1,5 +1,6 @@
 #include "fcgi/rows/snapcache.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,7 @@ snapcache_pin(struct pinned **out, struct snapcache *cache,
 	struct entry *entry;
 	enum err err = ERR_OK;
 
+	assert(supplier.len > 0 && generation != 0);
 	*out = NULL;
 	pthread_mutex_lock(&cache->lock);
 	entry = find(cache, supplier, generation);
@@ -220,6 +222,7 @@ snapcache_unpin(struct snapcache *cache, struct pinned *pinned)
 	if (pinned == NULL)
 		return;
 	pthread_mutex_lock(&cache->lock);
+	assert(entry->pins > 0);
 	entry->pins--;
 	pthread_mutex_unlock(&cache->lock);
 }

@@ -1,5 +1,7 @@
 #include "fcgi/rows/splice.h"
 
+#include <assert.h>
+
 #include "common/jsonw.h"
 #include "common/num.h"
 #include "fcgi/rows/shown.h"
@@ -76,6 +78,7 @@ splice_begin(struct splice *splice, struct snapshot *snap,
     const struct ranges *ranges, struct live_view *live, bool enrich,
     const struct columns *columns, enum splice_form form)
 {
+	assert(columns != NULL && form <= SPLICE_CSV);
 	splice_columns(splice, columns);
 	splice->enrich = enrich;
 	splice->live = enrich ? live : NULL;
@@ -89,6 +92,7 @@ void
 splice_turn(
     struct splice *splice, struct snapshot *snap, const struct ranges *ranges)
 {
+	assert(snap != NULL);
 	splice_release(splice);
 	splice->snap = snap;
 	splice->ranges = ranges;
@@ -645,6 +649,7 @@ row_today(struct splice *splice, uint32_t row, struct pieces *pieces)
 enum err
 splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 {
+	assert(splice->snap != NULL);
 	if (splice->form == SPLICE_CSV)
 		return csv_row(splice, row, pieces);
 	if (splice->network_changed || gammes_differ(splice, row))

@@ -1,4 +1,5 @@
 /* The streams, merged; and the book's, opened as far as a page reaches. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
@@ -300,6 +301,7 @@ across_seek(struct across *across, int64_t first, int64_t count)
 	bool alone = across->count == 1;
 	enum err err = ERR_OK;
 
+	assert(first >= 0 && count >= 0);
 	if (count == 0) /* nothing is shown: nobody need be opened */
 		return ERR_OK;
 	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
@@ -325,6 +327,7 @@ across_seek(struct across *across, int64_t first, int64_t count)
 enum err
 across_next(struct across *across, const struct snapview **view, uint32_t *row)
 {
+	assert(across->heap != NULL && across->left > 0);
 	*view = across->heap[0]->view;
 	*row = across->heap[0]->row;
 	return step(across);

@@ -1,5 +1,6 @@
 #include "fcgi/search/roster.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/date.h"
@@ -114,6 +115,7 @@ roster_view(const struct snapview **out, struct roster *roster,
 	struct snapview *view = &roster->views[place];
 	enum err err = ERR_OK;
 
+	assert(place < roster->count);
 	*out = view;
 	if (atomic_load_explicit(&kept->open[place], memory_order_acquire)) {
 		snapcache_look(view->pinned, call->request->start_ns);
