@@ -226,21 +226,27 @@ who_is(struct conn *conn)
 enum verdict { SECRET_FINE, SECRET_WRONG, SECRET_LATER, SECRET_TOO_MANY };
 
 /*
- * A secret is looked at in its turn, unless one on the same connection was
- * right already. What brings none guesses nothing.
+ * A secret waits for its turn, unless one on the same connection was right
+ * already: a quick answer would tell a guesser that a guess was right. A right
+ * secret that is too long to be guessed never waits. What brings none guesses
+ * nothing.
  */
 static enum verdict
 judge_secret(struct gate *gate, struct conn *conn)
 {
+	const struct settings *settings = gate->spec.settings;
 	struct span given = secret_given(conn);
 	struct guard *guard = gate->spec.guard;
 	bool held = conn_was_held(conn);
 	struct guard_who who;
 	int64_t wait = 0;
+	bool right;
 
 	if (given.ptr == NULL)
 		return SECRET_WRONG;
-	if (!held && !conn_is_trusted(conn) && guard_is_alert(guard)) {
+	right = digest_equal_text(given, span_of(settings->secret));
+	if (!(right && settings_has_long_secret(settings)) && !held &&
+	    !conn_is_trusted(conn) && guard_is_alert(guard)) {
 		who = who_is(conn);
 		wait = guard_wait(guard, &who);
 	}
@@ -248,7 +254,7 @@ judge_secret(struct gate *gate, struct conn *conn)
 		conn_hold(conn, wait);
 	if (wait != 0)
 		return wait > 0 ? SECRET_LATER : SECRET_TOO_MANY;
-	if (digest_equal_text(given, span_of(gate->spec.settings->secret))) {
+	if (right) {
 		conn_trust(conn);
 		if (held) {
 			who = who_is(conn);
@@ -331,6 +337,21 @@ let_user_pass(struct gate *gate, struct conn *conn)
 	return false;
 }
 
+static void
+refuse_crowd(struct gate *gate, struct conn *conn)
+{
+	const struct guard_who who = who_is(conn);
+	char headers[64];
+
+	log_refusal(gate, conn, "too many wrong secrets before this one");
+	snprintf(headers, sizeof(headers), "Retry-After: %" PRId64 "\r\n",
+	    guard_retry_s(gate->spec.guard, &who));
+	conn_reply(conn,
+	    &(struct reply){.status = 429,
+		.body = SPAN("{\"error\":\"Too Many Requests\"}"),
+		.headers = headers});
+}
+
 /* False, and it is answered or waits, without the secret. */
 static bool
 let_secret_pass(struct gate *gate, struct conn *conn)
@@ -343,8 +364,7 @@ let_secret_pass(struct gate *gate, struct conn *conn)
 	case SECRET_LATER:
 		return false;
 	case SECRET_TOO_MANY:
-		log_refusal(gate, conn, "too many secrets to look at");
-		conn_reply_error(conn, 429, "Too Many Requests");
+		refuse_crowd(gate, conn);
 		return false;
 	case SECRET_WRONG:
 	default:

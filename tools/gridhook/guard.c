@@ -122,11 +122,18 @@ guard_is_alert(const struct guard *guard)
 	return guard->alert_until_ns > date_monotonic_ns();
 }
 
+/* Until the entry's next turn; 0 or less when there is one now. */
+static int64_t
+turn_ns(const struct guard *guard, const struct entry *entry)
+{
+	return entry->paid_ns - burst_ns(guard) - date_monotonic_ns();
+}
+
 int64_t
 guard_wait(struct guard *guard, const struct guard_who *who)
 {
 	struct entry *entry = find(guard, who);
-	int64_t ns = entry->paid_ns - burst_ns(guard) - date_monotonic_ns();
+	int64_t ns = turn_ns(guard, entry);
 
 	if (ns <= 0)
 		return 0;
@@ -134,6 +141,14 @@ guard_wait(struct guard *guard, const struct guard_who *who)
 		return -1;
 	pay(guard, entry);
 	return ns / NS_PER_MS + 1;
+}
+
+int64_t
+guard_retry_s(struct guard *guard, const struct guard_who *who)
+{
+	int64_t ns = turn_ns(guard, find(guard, who)) - WAIT_MAX_MS * NS_PER_MS;
+
+	return ns > NS_PER_S ? (ns + NS_PER_S - 1) / NS_PER_S : 1;
 }
 
 void

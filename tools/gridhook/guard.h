@@ -4,8 +4,8 @@
  *
  * Wrong secrets are counted by address, of this machine's own programs by
  * user: what one user tries holds up no other. Beyond a number at once the
- * next secret from there, right or wrong, is looked at only after a while; the
- * request waits so long. The table is bounded, and forgets the longest unused.
+ * next request from there waits; the caller decides which secrets wait for
+ * such a turn. The table is bounded, and forgets the longest unused.
  */
 #pragma once
 
@@ -37,10 +37,13 @@ void guard_close(struct guard *guard);
 bool guard_is_alert(const struct guard *guard);
 
 /*
- * Milliseconds until a secret of theirs may be looked at. More than 0 is
- * reserved for them and paid for; -1: too many wait already.
+ * Milliseconds until the turn of a secret of theirs. More than 0 is reserved
+ * for them and paid for; -1: too many wait already.
  */
 int64_t guard_wait(struct guard *guard, const struct guard_who *who);
+
+/* Seconds, at least 1, until one more of theirs may wait. */
+int64_t guard_retry_s(struct guard *guard, const struct guard_who *who);
 
 /* Their secret was right after a wait, or wrong without one. */
 void guard_right(struct guard *guard, const struct guard_who *who);

@@ -14,7 +14,6 @@
 
 #define AT(member) offsetof(struct settings, member)
 #define BLANKS ", \t"
-#define SECRET_LONG 16 /* characters from which on nobody guesses it */
 
 static const char *const replays[] = {"unacked", "all", "none", NULL};
 
@@ -62,7 +61,8 @@ static const struct conf_row rows[] = {
 	"How long a refused sender is read on, so that it hears why."},
     {"limits", "guess_rate", CONF_INT, AT(guess_rate), "2", 1, 1000, NULL,
 	"Wrong secrets a second of one address, or of one user of this "
-	"machine; the request with the next one waits."},
+	"machine; the request with the next one waits, and so does one with "
+	"the right secret where that has less than 16 characters."},
     {"limits", "guess_burst", CONF_INT, AT(guess_burst), "20", 1, 1000, NULL,
 	"The same at once."},
 
@@ -399,6 +399,13 @@ settings_is_loopback(const struct settings *settings)
 	    strcmp(host, "localhost") == 0;
 }
 
+bool
+settings_has_long_secret(const struct settings *settings)
+{
+	return settings->has_secret &&
+	    strlen(settings->secret) >= SETTINGS_SECRET_LONG;
+}
+
 void
 settings_warn_exposed(const struct settings *settings)
 {
@@ -408,11 +415,11 @@ settings_warn_exposed(const struct settings *settings)
 		log_warn("anybody on the network can push and use the tools: "
 			 "no secret is set: host=%s",
 		    host);
-	if (settings->has_secret && strlen(settings->secret) < SECRET_LONG)
+	if (settings->has_secret && !settings_has_long_secret(settings))
 		log_warn("the secret is short enough to be guessed: "
 			 "characters=%zu wanted=%d host=%s (openssl rand -hex "
 			 "16 makes one)",
-		    strlen(settings->secret), SECRET_LONG, host);
+		    strlen(settings->secret), SETTINGS_SECRET_LONG, host);
 }
 
 bool

@@ -14,6 +14,7 @@
 #include "common/span.h"
 
 #define SETTINGS_SECRET_MAX 1024
+#define SETTINGS_SECRET_LONG 16 /* characters from which on nobody guesses it */
 #define SETTINGS_PORT 7842
 
 enum settings_replay { REPLAY_UNACKED, REPLAY_ALL, REPLAY_NONE };
@@ -84,6 +85,9 @@ bool settings_is_loopback(const struct settings *settings);
  * when the secret is a short one.
  */
 void settings_warn_exposed(const struct settings *settings);
+
+/* There is a secret of SETTINGS_SECRET_LONG characters or more. */
+bool settings_has_long_secret(const struct settings *settings);
 
 /* Whose program a peer is decides, as no secret does. */
 bool settings_wants_user(const struct settings *settings);

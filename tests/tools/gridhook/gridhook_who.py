@@ -9,6 +9,7 @@ import time
 from gridhook_kit import PATIENCE, SECRET, Hook, Skip, equal, read_answer, run
 
 NOBODY, DAEMON = 65534, 1
+LONG_SECRET = "0123456789abcdef"
 JSON = "Content-Type: application/json"
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 
@@ -166,8 +167,8 @@ def other_users_cannot_pose_as_another_machine():
         equal(status(sender(hook, 0, PUSH, source=own_address())), 200)
 
 
-def wrong_secrets_are_slowed_down():
-    with Hook({"limits": {"guess_rate": 5, "guess_burst": 5}}, secret=SECRET) as hook:
+def need_slowing_down(secret):
+    with Hook({"limits": {"guess_rate": 5, "guess_burst": 5}}, secret=secret) as hook:
         began = time.monotonic()
         with hook.connect() as sock:
             for i in range(20):
@@ -183,7 +184,12 @@ def wrong_secrets_are_slowed_down():
                 equal(read_answer(sock).status, 401)
 
 
-def right_secret_gets_its_turn_after_wrong_ones():
+def wrong_secrets_are_slowed_down():
+    for secret in (SECRET, LONG_SECRET):
+        need_slowing_down(secret)
+
+
+def short_secret_gets_its_turn_after_wrong_ones():
     with Hook({"limits": {"guess_rate": 1, "guess_burst": 1}}, secret=SECRET) as hook:
         with hook.connect() as trusted:
             trusted.sendall(guess(SECRET))
@@ -215,19 +221,54 @@ def many_that_wait_are_refused():
         over = 0
         while over < 15:
             for sock in select.select(socks, [], [], PATIENCE)[0]:
-                over += read_answer(sock).status == 429
+                answer = read_answer(sock)
+                over += answer.status == 429
+                if answer.status == 429:
+                    assert int(answer.headers["retry-after"]) > 0, answer.headers
                 socks.remove(sock)
                 sock.close()
-        hook.wait_log("too many secrets to look at: remote=127.0.0.1:")
+        hook.wait_log("too many wrong secrets before this one: remote=127.0.0.1:")
         for sock in socks:
             sock.close()
+
+
+def long_secret_is_neither_slowed_nor_refused():
+    """40 senders with wrong secrets keep all turns of the address taken, with one turn a second."""
+    with Hook({"limits": {"guess_rate": 1, "guess_burst": 1}}, secret=LONG_SECRET) as hook:
+        socks = [hook.connect() for _ in range(40)]
+        wrong = post("/assistant/hook", b"", "X-Service-Secret: " + LONG_SECRET[:-1] + "x")
+        statuses, began = [], time.monotonic()
+
+        def guess_on(wait):
+            for sock in select.select(socks, [], [], wait)[0]:
+                answer = read_answer(sock)
+                statuses.append(answer.status)
+                if answer.status == 429:
+                    assert int(answer.headers["retry-after"]) > 0, answer.headers
+                sock.sendall(wrong)
+
+        for sock in socks:
+            sock.sendall(wrong)
+        while statuses.count(429) < 20:
+            guess_on(PATIENCE)
+        for _ in range(20):
+            equal(hook.raw(guess(LONG_SECRET)).status, 200)
+            guess_on(0)
+        took = time.monotonic() - began
+        assert took < 15, "20 pushes with the right secret took %.1f s" % took
+        equal(set(statuses), {401, 429})
+        hook.wait_log("too many wrong secrets before this one: remote=127.0.0.1:")
+        for sock in socks:
+            sock.close()
+        hook.stop()
+        assert "refusals that were not shown: remote=127.0.0.1:" in hook.log(), hook.log()
 
 
 def other_users_guesses_hold_up_nobody():
     need_root()
     with Hook({"limits": {"guess_rate": 1, "guess_burst": 1}}, secret=SECRET) as hook:
         guesses = [sender(hook, NOBODY, guess(), source="127.0.0.%d" % (i + 1)) for i in range(40)]
-        hook.wait_log("too many secrets to look at")
+        hook.wait_log("too many wrong secrets before this one")
         for _ in range(20):
             began = time.monotonic()
             equal(hook.raw(guess(SECRET)).status, 200)

@@ -100,6 +100,10 @@ START_TEST(too_many_do_not_wait)
 	ck_assert_uint_ge(waiting, 7);
 	ck_assert_uint_le(waiting, 10);
 	ck_assert_int_eq(guard_wait(guard, who("192.0.2.1", -1)), -1);
+	ck_assert_int_eq(guard_retry_s(guard, who("192.0.2.1", -1)), 1);
+	guess("192.0.2.1", -1, 30);
+	ck_assert_int_ge(guard_retry_s(guard, who("192.0.2.1", -1)), 30);
+	ck_assert_int_le(guard_retry_s(guard, who("192.0.2.1", -1)), 31);
 }
 END_TEST
 
