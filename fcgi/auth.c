@@ -72,19 +72,20 @@ auth_cookie_name(const struct call *call)
 	return auth_by_tls(call) ? "__Host-grid_session" : "grid_session";
 }
 
-struct span
-auth_cookie(const struct call *call)
+unsigned
+auth_cookies(struct span tokens[AUTH_COOKIES_MAX], const struct call *call)
 {
 	struct span name = span_of(auth_cookie_name(call));
 	struct span pair, rest = call->request->cookie;
+	unsigned count = 0;
 
-	while (span_cut(&pair, &rest, ';')) {
+	while (count < AUTH_COOKIES_MAX && span_cut(&pair, &rest, ';')) {
 		pair = span_trim(pair);
-		if (span_starts(pair, name) && pair.len > name.len &&
+		if (span_starts(pair, name) && pair.len > name.len + 1 &&
 		    pair.ptr[name.len] == '=')
-			return span_from(pair, name.len + 1);
+			tokens[count++] = span_from(pair, name.len + 1);
 	}
-	return SPAN("");
+	return count;
 }
 
 /* A use that cannot be written costs the session time, not this request. */
@@ -101,10 +102,14 @@ by_session(struct call *call)
 {
 	int64_t lifetime_ms = call->server->settings->session_s * 1000;
 	int64_t now_ms = date_now_ms();
+	struct span tokens[AUTH_COOKIES_MAX];
+	unsigned count = auth_cookies(tokens, call);
 	struct session session;
-	enum err err = session_check(&session, call->serving->views.state,
-	    auth_cookie(call), lifetime_ms, now_ms);
+	enum err err = ERR_DENIED;
 
+	for (unsigned i = 0; i < count && err == ERR_DENIED; i++)
+		err = session_check(&session, call->serving->views.state,
+		    tokens[i], lifetime_ms, now_ms);
 	if (err != ERR_OK)
 		return err;
 	touch(call, &session, now_ms);

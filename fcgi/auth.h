@@ -25,13 +25,21 @@ enum err auth_refuse(struct call *call);
 bool auth_by_tls(const struct call *call);
 
 /*
- * The name of the session's cookie, and its value; empty when there is none.
- * By TLS the name begins with __Host-: a browser then takes it from this very
- * host alone, and neither a neighbour's name nor plain HTTP can put another in
- * its place. That other name means nothing there.
+ * The name of the session's cookie. By TLS the name begins with __Host-: a
+ * browser then takes it from this very host alone, and neither a neighbour's
+ * name nor plain HTTP can put another in its place. That other name means
+ * nothing there.
  */
 const char *auth_cookie_name(const struct call *call);
-struct span auth_cookie(const struct call *call);
+
+/*
+ * The values of the cookies that have this name; returns how many. A browser
+ * sends several when a page of the host has set one for another path: any of
+ * them may be the session. Those beyond the room are ignored.
+ */
+#define AUTH_COOKIES_MAX 4
+unsigned auth_cookies(
+    struct span tokens[AUTH_COOKIES_MAX], const struct call *call);
 
 /* True for a method that changes something. */
 bool auth_changes(const struct request *request);

@@ -12,6 +12,7 @@
 
 #include "common/arena.h"
 #include "common/date.h"
+#include "common/jsonw.h"
 #include "fcgi/auth.h"
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
@@ -19,6 +20,27 @@
 #include "fcgi/server.h"
 
 #define RETRY_SECONDS 2
+
+/* As params_read() tells what is wrong with a parameter. */
+static enum err
+refuse_pair(struct call *call, const struct fault *fault)
+{
+	struct buf *message = &call->serving->message;
+	struct buf *details = &call->serving->details;
+
+	buf_clear(message);
+	buf_clear(details);
+	buf_addf(message, "%s %s", fault->place, fault->message);
+	buf_add_text(details, "{\"issues\":[{\"parameter\":");
+	jsonw_quote(details, span_of(fault->place));
+	buf_add_text(details, ",\"message\":");
+	jsonw_quote(details, span_of(fault->message));
+	buf_add_text(details, "}]}");
+	if (buf_end(message) != ERR_OK || buf_end(details) != ERR_OK)
+		return ERR_NO_MEMORY;
+	return reply_error(call->reply, 400, CODE_BAD_REQUEST,
+	    buf_span(message), buf_span(details));
+}
 
 static enum err
 step_query(struct call *call)
@@ -31,6 +53,8 @@ step_query(struct call *call)
 	    &call->query, call->request->uri, call->serving->arena, &fault);
 	if (err == ERR_OK)
 		return ERR_OK;
+	if (call->query.bad_pair)
+		return refuse_pair(call, &fault);
 	return reply_fail(call->reply, 400, CODE_BAD_REQUEST, "%s %s",
 	    fault.place, fault.message);
 }

@@ -77,6 +77,19 @@ refuse_for_now(struct call *call)
 	return ERR_ANSWERED;
 }
 
+/* Ends the sessions that the request names. */
+static enum err
+end_sessions(struct call *call)
+{
+	struct span tokens[AUTH_COOKIES_MAX];
+	unsigned count = auth_cookies(tokens, call);
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < count && err == ERR_OK; i++)
+		err = session_logout(call->server->store, tokens[i]);
+	return err;
+}
+
 /* The session that this browser had ends with the login that follows it. */
 static enum err
 new_session(struct call *call, struct span user, struct span password,
@@ -86,9 +99,7 @@ new_session(struct call *call, struct span user, struct span password,
 	enum err err = session_login(store, user, password,
 	    call->server->settings->session_s * 1000, now_ms, token);
 
-	if (err == ERR_OK && auth_cookie(call).len > 0)
-		err = session_logout(store, auth_cookie(call));
-	return err;
+	return err == ERR_OK ? end_sessions(call) : err;
 }
 
 /* With one of the places for passwords. */
@@ -177,13 +188,11 @@ ep_session(struct call *call)
 enum err
 ep_logout(struct call *call)
 {
-	struct span token = auth_cookie(call);
 	enum err err = check_browser(call);
 
 	if (err != ERR_OK)
 		return err;
-	if (token.len > 0)
-		err = session_logout(call->server->store, token);
+	err = end_sessions(call);
 	if (err != ERR_OK)
 		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The session could not be ended (%s): try again.",

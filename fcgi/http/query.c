@@ -156,6 +156,7 @@ parse_pairs(struct query *query, struct arena *arena, struct fault *fault)
 		else
 			pair->name = SPAN("parameter name");
 		if (wrong != NULL) {
+			query->bad_pair = true;
 			name_fault(fault, pair->name, wrong);
 			return ERR_BAD_INPUT;
 		}
@@ -173,7 +174,7 @@ query_parse(struct query *query, struct span uri, struct arena *arena,
 
 	query->segment_count = 0;
 	query->pair_count = 0;
-	query->no_path = false;
+	query->no_path = query->bad_pair = false;
 	query->raw = span_from(uri, mark + 1);
 	if (mark == uri.len)
 		query->raw = (struct span){NULL, 0};

@@ -26,6 +26,7 @@ struct query {
 	struct query_pair pairs[QUERY_PAIRS_MAX];
 	/* A path that can be none of ours: too deep, or an empty segment. */
 	bool no_path;
+	bool bad_pair; /* what is wrong is a parameter, the fault's place */
 };
 
 /*
