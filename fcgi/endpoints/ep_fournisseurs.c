@@ -6,6 +6,7 @@
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/shared_source.h"
+#include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
@@ -17,6 +18,7 @@ struct listing {
 	struct buf folded;
 	int64_t first, end; /* places that are shown */
 	int64_t total, absent;
+	bool healed; /* one of the damaged entries of the catalogue */
 };
 
 /* Each word in the name or in the code; false too when folding failed. */
@@ -61,22 +63,50 @@ show(struct listing *listing, const struct source_supplier *supplier,
 	pieces_text(body, "}");
 }
 
+/*
+ * The supplier's entry, which is *there or not, or was *lost to damage. One of
+ * the damaged entries is healed at once.
+ */
+static enum err
+find_entry(struct catalog_entry *entry, bool *there, bool *lost,
+    struct listing *listing, struct span supplier)
+{
+	struct call *call = listing->call;
+	struct catalog_view *catalog = call->serving->views.catalog;
+	enum err err = catalog_get(catalog, supplier, entry);
+
+	*there = err == ERR_OK;
+	*lost = err == ERR_DAMAGED;
+	if (*lost && !listing->healed) {
+		snapview_heal(call, supplier);
+		listing->healed = true;
+	}
+	if (err == ERR_NOT_FOUND)
+		err = catalog_lost(catalog, supplier, lost);
+	if (err != ERR_DAMAGED)
+		return err;
+	*lost = true; /* as far as can be known */
+	return ERR_OK;
+}
+
 static enum err
 add_supplier(void *context, const struct source_supplier *supplier)
 {
 	struct listing *listing = context;
 	struct call *call = listing->call;
 	struct catalog_entry entry;
+	bool there, lost;
 	enum err err =
-	    catalog_get(call->serving->views.catalog, supplier->code, &entry);
-	bool there = err == ERR_OK;
+	    find_entry(&entry, &there, &lost, listing, supplier->code);
 
-	/* What stands behind a damaged entry is to be computed again. */
-	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
+	if (err != ERR_OK)
 		return err;
-	if ((call->params.with_data && !there) || !matches(listing, supplier))
+	if ((call->params.with_data && !there && !lost) ||
+	    !matches(listing, supplier))
 		return buf_end(&listing->folded);
 	listing->absent += !there;
+	if (call->params.with_data && lost)
+		return ERR_OK; /* counted: a reader must know of it */
 	if (listing->total >= listing->first && listing->total < listing->end)
 		show(listing, supplier, there ? &entry : NULL);
 	listing->total++;

@@ -17,6 +17,12 @@ tell_damage(struct call *call, struct span supplier, bool current)
 		on_demand_begin(call, supplier);
 }
 
+void
+snapview_heal(struct call *call, struct span supplier)
+{
+	tell_damage(call, supplier, true);
+}
+
 enum err
 snapview_blame(struct call *call, const struct snapview *view, enum err err)
 {
@@ -97,6 +103,11 @@ snapview_pin(struct snapview *view, struct call *call, struct span supplier,
 	*view = (struct snapview){NULL, NULL, false};
 	if (generation == 0) {
 		err = catalog_get(catalog, supplier, &entry);
+		if (err == ERR_DAMAGED) {
+			view->damaged = true;
+			snapview_heal(call, supplier);
+			return ERR_NOT_READY;
+		}
 		if (err != ERR_OK)
 			return err == ERR_NOT_FOUND ? ERR_NOT_READY : err;
 		generation = entry.generation;

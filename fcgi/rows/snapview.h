@@ -14,7 +14,7 @@
 struct snapview {
 	struct pinned *pinned;
 	struct ranges *ranges;
-	bool damaged; /* ERR_NOT_READY: the file exists, and is damaged */
+	bool damaged; /* ERR_NOT_READY: there is a file, but damage */
 };
 
 /*
@@ -22,7 +22,8 @@ struct snapview {
  * ranges of today: for endpoints that show no rows. Pair with snapview_close()
  * or snapview_drop().
  *
- *   ERR_NOT_READY  never computed, or its file is damaged: compute it
+ *   ERR_NOT_READY  never computed, or its file or its entry in the catalogue is
+ *                  damaged: compute it
  *   ERR_NOT_FOUND  that generation is not kept any more
  */
 enum err snapview_pin(struct snapview *view, struct call *call,
@@ -38,6 +39,12 @@ enum err snapview_open(struct snapview *view, struct call *call,
 /* The same for a generation that the catalogue has just named. */
 enum err snapview_open_known(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation);
+
+/*
+ * For a supplier whose entry in the catalogue is damaged: counts that, and
+ * begins a computation, which writes another entry.
+ */
+void snapview_heal(struct call *call, struct span supplier);
 
 /*
  * Ends the view; the pin is held until the answer is put, as the body may refer

@@ -166,8 +166,9 @@ add_entry(
 }
 
 struct counting {
-	struct catalog_view *catalog;
+	struct call *call;
 	int64_t absent;
+	bool healed; /* one of the damaged entries of the catalogue */
 };
 
 static enum err
@@ -179,9 +180,14 @@ count_absent(void *context, const struct source_supplier *supplier)
 
 	if (supplier->articles == 0)
 		return ERR_OK;
-	err = catalog_get(counting->catalog, supplier->code, &entry);
+	err = catalog_get(
+	    counting->call->serving->views.catalog, supplier->code, &entry);
 	if (err != ERR_NOT_FOUND && err != ERR_DAMAGED)
 		return err;
+	if (err == ERR_DAMAGED && !counting->healed) {
+		snapview_heal(counting->call, supplier->code);
+		counting->healed = true;
+	}
 	counting->absent++;
 	return ERR_OK;
 }
@@ -193,7 +199,7 @@ count_absent(void *context, const struct source_supplier *supplier)
 static enum err
 add_absent(struct roster *roster, struct call *call)
 {
-	struct counting counting = {.catalog = call->serving->views.catalog};
+	struct counting counting = {.call = call};
 	struct shared_source *source;
 	enum err err = shared_source_get(&source, call);
 

@@ -10,6 +10,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
+#include "tests/lmdb-schema/spoil.h"
 #include "tests/support/run.h"
 
 #define PAGE "/api/v1/grid?fournisseur=S1&limit=3"
@@ -125,6 +126,8 @@ START_TEST(an_article_has_no_answer_while_one_of_its_snapshots_is_lost)
 	ck_assert_int_eq(catalog_count_lost(view, &lost), ERR_OK);
 	ck_assert_uint_eq(lost, 1);
 	catalog_view_close(view);
+	ck_assert_int_eq(world_ask("/api/v1/fournisseurs?withData=1"), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), "\"sansSnapshot\":1"));
 	world_gridctl("compute S1");
 	ck_assert_int_eq(world_ask("/api/v1/products/A1"), 200);
 }
@@ -206,6 +209,55 @@ START_TEST(facts_that_are_damaged_are_a_500_until_they_are_sound)
 }
 END_TEST
 
+static void
+spoil_entry(void)
+{
+	char catalog[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    fs_path(catalog, "%s/catalog.mdb", world.settings.data_dir),
+	    ERR_OK);
+	spoil_one(store_catalog(world.server->store), CATALOG_CURRENT, catalog,
+	    SPAN("S1"));
+	world_close();
+	world_open();
+}
+
+START_TEST(an_entry_of_the_catalogue_that_is_damaged_is_computed_anew)
+{
+	spoil_entry();
+	ck_assert_int_eq(world_ask("/api/v1/products/A1"), 500);
+	ck_assert_uint_gt(world.metrics->damages, 0);
+	await_a_new_one();
+	ck_assert_int_eq(world_ask("/api/v1/products/A1"), 200);
+}
+END_TEST
+
+START_TEST(a_list_tells_of_a_damaged_entry_and_has_it_made_anew)
+{
+	/* S3 was never computed, S4 has no article. */
+	ck_assert_int_eq(world_ask(LIST "?withData=1"), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), "\"sansSnapshot\":0"));
+	spoil_entry();
+	ck_assert_int_eq(world_ask(LIST "?withData=1"), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), "\"sansSnapshot\":1"));
+	ck_assert_uint_gt(world.metrics->damages, 0);
+	await_a_new_one();
+	ck_assert_int_eq(world_ask(LIST), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), "\"sansSnapshot\":2"));
+}
+END_TEST
+
+START_TEST(a_search_tells_of_a_damaged_entry_and_has_it_made_anew)
+{
+	spoil_entry();
+	ck_assert_int_eq(world_ask("/api/v1/products/search?q=a"), 200);
+	ck_assert_ptr_nonnull(strstr(world_body(), "\"sansSnapshot\":2"));
+	ck_assert_uint_gt(world.metrics->damages, 0);
+	await_a_new_one();
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -222,6 +274,12 @@ test_suite(void)
 	tcase_add_test(tc, what_nobody_asks_for_is_found_by_the_walk);
 	tcase_add_test(
 	    tc, facts_that_are_damaged_are_a_500_until_they_are_sound);
+	tcase_add_test(
+	    tc, an_entry_of_the_catalogue_that_is_damaged_is_computed_anew);
+	tcase_add_test(
+	    tc, a_list_tells_of_a_damaged_entry_and_has_it_made_anew);
+	tcase_add_test(
+	    tc, a_search_tells_of_a_damaged_entry_and_has_it_made_anew);
 	tcase_set_timeout(tc, 120);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -1,6 +1,6 @@
 """Damage of every kind to every file of a data directory, while it is served.
 
-    damage.py [COUNT [SEED]]
+    damage.py [COUNT [SEED [KIND...]]]
 
 Each round damages one file of a copy of a data directory, in half of them after
 all of it was read; then asks. An answer is the one that an undamaged twin
@@ -53,6 +53,7 @@ ASKED = [
     (API + "/nomenclatures?fournisseur=" + SUPPLIER + "&niveau=1", {}),
     (API + "/nomenclatures?fournisseur=" + SUPPLIER + "&niveau=3", {}),
     (API + "/fournisseurs", {}),
+    (API + "/fournisseurs?withData=1", {}),
 ]
 
 
@@ -89,14 +90,23 @@ def answer(server, key, uri, headers):
         return 0, b""
 
 
-def says_so(uri, body):
-    """A search that counts a supplier as not looked at."""
-    if "/products/search" not in uri:
+def says_so(uri, body, want):
+    """A search, or the list of suppliers, that counts one more as without a
+    snapshot. The list must show all others as they are."""
+    if "/products/search" not in uri and "/fournisseurs" not in uri:
         return False
     try:
-        return json.loads(body.decode())["meta"]["sansSnapshot"] > 0
+        body, want = json.loads(body.decode()), json.loads(want.decode())
+        more = body["meta"]["sansSnapshot"] - want["meta"]["sansSnapshot"]
     except (ValueError, KeyError):
         return False
+    if "/products/search" in uri:
+        return more > 0
+    shown = {one["code"]: one for one in body["data"]}
+    lost = [one for one in want["data"] if shown.pop(one["code"], None) != one]
+    return not shown and more == len(lost) > 0 and all(
+        not one["hasSnapshot"] for one in body["data"]
+        if one not in want["data"])
 
 
 class Twins:
@@ -221,7 +231,8 @@ class Round:
             status, body = answer(server, self.twins.key, uri, headers)
             if (status, body) == self.twins.want[i]:
                 continue
-            if status in (0, 202, 500) or says_so(uri, body):
+            if status in (0, 202, 500) or says_so(
+                    uri, body, self.twins.want[i][1]):
                 self.outcome = "told"
             else:
                 self.wrong.append("%s: %d for %s" % (self.how, status, uri))
@@ -265,7 +276,8 @@ def main():
     shares = {"snapshot": 12, "packed": 2, "words.idx": 3, "facts": 2,
               "live.mdb": 2, "state.mdb": 2, "catalog.mdb": 2}
     kinds = [kind for kind in sorted(twins.files)
-             for _ in range(shares.get(kind, 1))]
+             for _ in range(shares.get(kind, 1))
+             if kind in (sys.argv[3:] or twins.files)]
     tally = collections.defaultdict(collections.Counter)
     wrong = []
     for number in range(count):
