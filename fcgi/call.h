@@ -14,7 +14,7 @@
 #include "common/siphash.h"
 #include "common/span.h"
 #include "fcgi/http/params.h"
-#include "fcgi/http/pieces.h"
+#include "fcgi/http/iovbuf.h"
 #include "fcgi/http/query.h"
 #include "fcgi/http/reply.h"
 #include "fcgi/http/request.h"
@@ -24,16 +24,16 @@
 struct arena;
 struct attempts;
 struct computing_table;
-struct excerpts;
+struct row_cache;
 struct key_uses;
 struct metrics;
-struct roster_slot;
+struct scope_slot;
 struct route;
 struct settings;
 struct snapcache;
 struct source_slot;
 struct splice;
-struct stitch;
+struct gzip_dump;
 struct store;
 
 /* What the threads of a worker process share; server.c makes it. */
@@ -42,8 +42,8 @@ struct server {
 	struct metrics *metrics;
 	struct store *store;
 	struct snapcache *snapcache;
-	struct excerpts *excerpts;
-	struct roster_slot *roster;
+	struct row_cache *row_cache;
+	struct scope_slot *scope;
 	struct computing_table *computing; /* on_demand.c */
 	struct attempts *attempts; /* to log in */
 	struct source_slot *source; /* shared_source.c */
@@ -72,10 +72,10 @@ struct serving {
 	struct arena *arena;
 	struct reply reply;
 	struct splice *splice;
-	struct stitch *stitch;
+	struct gzip_dump *gzip_dump;
 	struct buf message, details, folded;
 	struct buf ranks; /* that a search across suppliers has found */
-	struct pieces tail; /* what stands behind the rows */
+	struct iovbuf tail; /* what stands behind the rows */
 	/* What the answer refers to, until it is put: see call_hold(). */
 	struct held *held;
 	unsigned held_count, held_room;

@@ -7,14 +7,14 @@
 #include "common/date.h"
 #include "common/digest.h"
 #include "fcgi/call.h"
-#include "fcgi/dump/stitch.h"
+#include "fcgi/dump/gzip_dump.h"
 #include "fcgi/key_uses.h"
-#include "fcgi/rows/excerpts.h"
+#include "fcgi/rows/row_cache.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/snapcache.h"
 #include "fcgi/rows/splice.h"
-#include "fcgi/search/roster.h"
+#include "fcgi/search/scope.h"
 #include "lmdb-schema/state/attempts.h"
 #include "lmdb-schema/store/store.h"
 
@@ -34,7 +34,7 @@ struct ticking {
 struct thread {
 	struct serving serving; /* first: a serving is its thread */
 	struct splice splice;
-	struct stitch stitch;
+	struct gzip_dump gzip_dump;
 };
 
 static enum err
@@ -44,13 +44,13 @@ make_parts(struct server *server)
 
 	server->snapcache = snapcache_new(
 	    server->store, (unsigned)settings->snapshots_open, server->metrics);
-	server->excerpts = excerpts_new(EXCERPTS_BYTES);
-	server->roster = roster_slot_new();
+	server->row_cache = row_cache_new(ROW_CACHE_BYTES);
+	server->scope = scope_slot_new();
 	server->computing = computing_table_new(settings, server->metrics);
 	server->source = source_slot_new();
 	server->uses = key_uses_new();
-	return server->snapcache == NULL || server->excerpts == NULL ||
-		server->roster == NULL || server->computing == NULL ||
+	return server->snapcache == NULL || server->row_cache == NULL ||
+		server->scope == NULL || server->computing == NULL ||
 		server->source == NULL || server->uses == NULL
 	    ? ERR_NO_MEMORY
 	    : ERR_OK;
@@ -99,8 +99,8 @@ server_close(struct server *server)
 	if (server->uses != NULL)
 		key_uses_write(server->uses, server->store);
 	source_slot_free(server->source);
-	roster_slot_free(server->roster);
-	excerpts_free(server->excerpts);
+	scope_slot_free(server->scope);
+	row_cache_free(server->row_cache);
 	snapcache_free(server->snapcache);
 	computing_table_free(server->computing);
 	key_uses_free(server->uses);
@@ -119,8 +119,8 @@ server_tick(struct server *server)
 		return;
 	ticking->ticked_ns = now;
 	key_uses_write(server->uses, server->store);
-	roster_slot_tick(server->roster, IDLE_SECONDS);
-	excerpts_tick(server->excerpts, IDLE_SECONDS);
+	scope_slot_tick(server->scope, IDLE_SECONDS);
+	row_cache_tick(server->row_cache, IDLE_SECONDS);
 	snapcache_tick(server->snapcache, IDLE_SECONDS);
 	malloc_trim(0); /* what was freed below something that is still used */
 }
@@ -136,11 +136,11 @@ serving_new(struct server *server)
 	serving = &thread->serving;
 	serving->server = server;
 	serving->splice = &thread->splice;
-	serving->stitch = &thread->stitch;
+	serving->gzip_dump = &thread->gzip_dump;
 	reply_init(&serving->reply);
 	splice_init(serving->splice);
-	pieces_init(&serving->tail);
-	stitch_init(serving->stitch);
+	iovbuf_init(&serving->tail);
+	gzip_dump_init(serving->gzip_dump);
 	buf_init(&serving->message, TEXT_MAX);
 	buf_init(&serving->details, TEXT_MAX);
 	buf_init(&serving->folded, TEXT_MAX);
@@ -171,12 +171,12 @@ serving_give_back(struct serving *serving)
 	keep_less(&serving->folded);
 	keep_less(&serving->ranks);
 	keep_less(&serving->splice->text);
-	keep_less(&serving->stitch->raw);
-	keep_less(&serving->stitch->packed);
-	pieces_give_back(&serving->stitch->rows);
-	pieces_give_back(&serving->reply.body);
+	keep_less(&serving->gzip_dump->raw);
+	keep_less(&serving->gzip_dump->packed);
+	iovbuf_give_back(&serving->gzip_dump->rows);
+	iovbuf_give_back(&serving->reply.body);
 	gzip_give_back(&serving->reply.gzip, SERVING_KEEP);
-	pieces_give_back(&serving->tail);
+	iovbuf_give_back(&serving->tail);
 }
 
 void
@@ -188,8 +188,8 @@ serving_free(struct serving *serving)
 	arena_free(serving->arena);
 	reply_fini(&serving->reply);
 	splice_fini(serving->splice);
-	pieces_fini(&serving->tail);
-	stitch_fini(serving->stitch);
+	iovbuf_fini(&serving->tail);
+	gzip_dump_fini(serving->gzip_dump);
 	call_release_held(serving);
 	digest_forget(&serving->key, sizeof(serving->key));
 	free(serving->held);

@@ -260,7 +260,10 @@ key_file_generation(const char *name, bool *temporary)
 }
 
 uint64_t
-key_zip_generation(const char *name, bool *temporary)
+key_packed_generation(const char *name, bool *temporary)
 {
-	return generation_of(name, SPAN(".gz"), temporary);
+	uint64_t generation = generation_of(name, SPAN(".rows"), temporary);
+
+	return generation != 0 ? generation
+			       : generation_of(name, SPAN(".gz"), temporary);
 }

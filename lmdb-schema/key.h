@@ -77,5 +77,8 @@ struct span key_file_code(char code[KEY_FILE_MAX], const char *name);
  */
 uint64_t key_file_generation(const char *name, bool *temporary);
 
-/* The same for "019a1b2c3d4e5f60.gz", a snapshot's packed rows. */
-uint64_t key_zip_generation(const char *name, bool *temporary);
+/*
+ * The same for "019a1b2c3d4e5f60.rows", a snapshot's packed rows, or ".gz", the
+ * name that earlier versions gave them: prune removes it with its snapshot.
+ */
+uint64_t key_packed_generation(const char *name, bool *temporary);

@@ -11,7 +11,7 @@
  *	              supplier S as computed in generation G, immutable
  *	state.mdb     keys, users, sessions, proposals, validated changes, audit
  *	words.idx     all suppliers' words, for searches across them; can be
- *	              made from the snapshots at any time: wordbook.h
+ *	              made from the snapshots at any time: word_index.h
  *	locks/        empty files to flock: import, compute-S, slot-0 …
  *	*.tmp         being written; what a crash leaves is swept up
  *

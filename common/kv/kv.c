@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
-#include "common/kv/kv_env.h"
+#include "common/kv/kv_priv.h"
 #include "common/log.h"
 #include "common/openfiles.h"
 

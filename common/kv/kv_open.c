@@ -12,7 +12,7 @@
  *   counted but never written. Such a file looks cut short, yet is whole: all
  *   that is missing is in LMDB's own list of free pages.
  */
-#include "common/kv/kv_env.h"
+#include "common/kv/kv_priv.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/kv/kv_env.h"
+#include "common/kv/kv_priv.h"
 #include "common/log.h"
 
 void

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
-#include "common/kv/kv_env.h"
+#include "common/kv/kv_priv.h"
 #include "common/kv/kvpages.h"
 #include "common/log.h"
 

@@ -1,7 +1,7 @@
 #include "fcgi/dump/dump.h"
 
 #include "fcgi/call.h"
-#include "fcgi/dump/stitch.h"
+#include "fcgi/dump/gzip_dump.h"
 #include "fcgi/http/coding.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/packed.h"
@@ -10,7 +10,7 @@
 #include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/snapshot/snapshot.h"
-#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/snapshot/packed_rows.h"
 
 static void
 release(void *owner, void *packed)
@@ -26,7 +26,7 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 	struct snapshot *snap = view->pinned->snap;
 	enum err err;
 
-	if (set->order != NULL || set->count < ZIP_ROWS_MIN ||
+	if (set->order != NULL || set->count < PACKED_ROWS_ROWS_MIN ||
 	    set->count != snapshot_rows(snap) || !call->serving->splice->all ||
 	    !coding_takes_gzip(call->request->accept_encoding))
 		return false;
@@ -40,20 +40,20 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 
 enum err
 dump_send(struct call *call, const struct snapview *view, struct packed *packed,
-    struct span start, const struct pieces *tail)
+    struct span start, const struct iovbuf *tail)
 {
 	struct serving *serving = call->serving;
 	int64_t length = -1;
 	enum err err = ERR_OK;
 
 	if (splice_is_unchanged(serving->splice))
-		length =
-		    stitch_length(packed_zip(packed), start.len, tail->total);
+		length = gzip_dump_length(
+		    packed_rows_of(packed), start.len, tail->total);
 	reply_is_gzip(call->reply);
 	reply_stream(call->reply, length);
 	if (!call->reply->head_only)
-		err = stitch_dump(serving->stitch, call->reply, serving->splice,
-		    packed_zip(packed), start, tail);
+		err = gzip_dump_dump(serving->gzip_dump, call->reply,
+		    serving->splice, packed_rows_of(packed), start, tail);
 	if (err != ERR_DAMAGED || snapshot_is_damaged(view->pinned->snap))
 		return err;
 	call->server->metrics->damages++;

@@ -1,6 +1,6 @@
 /*
  * dump: all rows of a supplier as one gzip member, put together of rows that
- * were packed beforehand (packed.h, stitch.h).
+ * were packed beforehand (packed.h, gzip_dump.h).
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 struct call;
 struct packed;
-struct pieces;
+struct iovbuf;
 struct snapview;
 struct rowset;
 
@@ -29,4 +29,4 @@ bool dump_get(struct packed **out, struct call *call,
  * packed rows that are damaged are discarded here, and give ERR_INTERNAL.
  */
 enum err dump_send(struct call *call, const struct snapview *view,
-    struct packed *packed, struct span start, const struct pieces *tail);
+    struct packed *packed, struct span start, const struct iovbuf *tail);

@@ -198,13 +198,13 @@ answer_begin(struct answer *answer, struct call *call)
 enum err
 answer_end(struct answer *answer)
 {
-	struct pieces *body = &answer->call->reply->body;
+	struct iovbuf *body = &answer->call->reply->body;
 	enum err err;
 
 	jsonw_object_end(&answer->json);
 	err = jsonw_end(&answer->json);
 	if (err == ERR_OK)
-		pieces_add(body, buf_span(&answer->text));
+		iovbuf_add(body, buf_span(&answer->text));
 	buf_fini(&answer->text);
 	return err;
 }

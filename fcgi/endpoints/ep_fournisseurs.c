@@ -46,12 +46,12 @@ static void
 show(struct listing *listing, const struct source_supplier *supplier,
     const struct catalog_entry *entry)
 {
-	struct pieces *body = &listing->call->reply->body;
+	struct iovbuf *body = &listing->call->reply->body;
 	bool there = entry != NULL;
 
 	if (listing->total > listing->first)
-		pieces_text(body, ",");
-	pieces_text(body, "{\"code\":");
+		iovbuf_text(body, ",");
+	iovbuf_text(body, "{\"code\":");
 	members_quote(body, supplier->code);
 	members_null_text(body, "nom", supplier->name);
 	members_bool(body, "hasSnapshot", there);
@@ -59,8 +59,8 @@ show(struct listing *listing, const struct source_supplier *supplier,
 	if (there)
 		members_time(body, "computedAt", entry->computed_ms);
 	else
-		pieces_text(body, ",\"computedAt\":null");
-	pieces_text(body, "}");
+		iovbuf_text(body, ",\"computedAt\":null");
+	iovbuf_text(body, "}");
 }
 
 /*
@@ -156,7 +156,7 @@ enum err
 ep_fournisseurs(struct call *call)
 {
 	const struct params *params = &call->params;
-	struct pieces *body = &call->reply->body;
+	struct iovbuf *body = &call->reply->body;
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
@@ -168,17 +168,17 @@ ep_fournisseurs(struct call *call)
 	listing.end = paging_rows(&listing.first, &pages);
 	listing.end += listing.first;
 	buf_init(&listing.folded, 1 << 16);
-	pieces_text(body, "{\"data\":[");
+	iovbuf_text(body, "{\"data\":[");
 	if (err == ERR_OK)
 		err = list(&listing);
 	pages = paging_of(params->page, limit, listing.total);
 	paging_headers(call, &pages, SPLICE_JSON);
-	pieces_text(body, "],\"meta\":{");
+	iovbuf_text(body, "],\"meta\":{");
 	paging_meta(
 	    body, &pages, paging_rows(&listing.first, &pages), PAGING_HOW_LIST);
 	members_int(body, "total", listing.total);
 	members_int(body, "sansSnapshot", listing.absent);
-	pieces_text(body, "}}");
+	iovbuf_text(body, "}}");
 	buf_fini(&listing.folded);
 	return err;
 }

@@ -12,7 +12,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/fail.h"
-#include "fcgi/rows/ready.h"
+#include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
@@ -238,7 +238,7 @@ propose(struct proposing *proposing,
 {
 	struct call *call = proposing->call;
 	struct snapview view;
-	enum err err = ready_snapshot(&view, call, proposing->supplier, 0,
+	enum err err = ensure_snapshot(&view, call, proposing->supplier, 0,
 	    proposing->compute, &proposing->computed);
 
 	if (err != ERR_OK)

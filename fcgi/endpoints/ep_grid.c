@@ -9,7 +9,7 @@
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
-#include "fcgi/rows/ready.h"
+#include "fcgi/rows/ensure.h"
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
@@ -20,7 +20,7 @@
 #define LOOK_ROWS 512 /* after so many the file is looked at again */
 
 static void
-add_meta(struct pieces *body, struct snapview *view, const struct rowset *set,
+add_meta(struct iovbuf *body, struct snapview *view, const struct rowset *set,
     const struct paging *pages, bool computed)
 {
 	struct snapshot *snap = view->pinned->snap;
@@ -28,7 +28,7 @@ add_meta(struct pieces *body, struct snapview *view, const struct rowset *set,
 	char generation[KEY_GENERATION_LEN + 1];
 
 	key_generation_text(generation, head->generation);
-	pieces_text(body, ",\"meta\":{");
+	iovbuf_text(body, ",\"meta\":{");
 	paging_meta(body, pages, set->count,
 	    "omettre limit pour obtenir toutes les lignes en un appel, ou "
 	    "demander les pages suivantes.");
@@ -40,7 +40,7 @@ add_meta(struct pieces *body, struct snapview *view, const struct rowset *set,
 	members_day(body, "donneesAu", head->as_of_day);
 	members_text(body, "codeFournisseur", snapshot_supplier(snap));
 	members_null_text(body, "nomFournisseur", snapshot_name(snap));
-	pieces_text(body, "}");
+	iovbuf_text(body, "}");
 }
 
 /* Rows of a page that follow one another. */
@@ -135,13 +135,13 @@ known_length(struct splice *splice, const struct rowset *set, size_t frame)
 
 /* What stands behind the rows, made before them so that its length is known. */
 static void
-make_tail(struct pieces *tail, struct snapview *view, const struct rowset *set,
+make_tail(struct iovbuf *tail, struct snapview *view, const struct rowset *set,
     const struct paging *pages, bool computed)
 {
-	pieces_text(tail, "]");
+	iovbuf_text(tail, "]");
 	paging_member(tail, pages);
 	add_meta(tail, view, set, pages, computed);
-	pieces_text(tail, "}");
+	iovbuf_text(tail, "}");
 }
 
 static const char start[] = "{\"data\":[";
@@ -149,21 +149,21 @@ static const char start[] = "{\"data\":[";
 
 static enum err
 send_plain(struct call *call, const struct snapview *view,
-    const struct rowset *set, const struct pieces *tail)
+    const struct rowset *set, const struct iovbuf *tail)
 {
 	struct splice *splice = call->serving->splice;
-	struct pieces *body = &call->reply->body;
+	struct iovbuf *body = &call->reply->body;
 	enum err err;
 
 	if (set->count > ROWSET_GATHERED)
 		reply_stream(call->reply,
 		    known_length(splice, set, START_LEN + tail->total));
-	pieces_add(body, span_of(start));
+	iovbuf_add(body, span_of(start));
 	err = add_rows(call, view, set);
 	if (set->count > 0)
-		pieces_drop_last(body);
+		iovbuf_drop_last(body);
 	for (unsigned i = 1; i < tail->count; i++)
-		pieces_copy(body, tail->iov[i].iov_base, tail->iov[i].iov_len);
+		iovbuf_copy(body, tail->iov[i].iov_base, tail->iov[i].iov_len);
 	if (tail->err != ERR_OK)
 		body->err = tail->err;
 	return err;
@@ -173,10 +173,10 @@ static enum err
 send_json(struct call *call, struct snapview *view, const struct rowset *set,
     const struct paging *pages, bool computed)
 {
-	struct pieces *tail = &call->serving->tail;
+	struct iovbuf *tail = &call->serving->tail;
 	struct packed *packed;
 
-	pieces_clear(tail);
+	iovbuf_clear(tail);
 	make_tail(tail, view, set, pages, computed);
 	if (dump_get(&packed, call, view, set))
 		return dump_send(call, view, packed, span_of(start), tail);
@@ -241,14 +241,14 @@ send(struct call *call, struct snapview *view, bool computed)
 		return err;
 	if (set.count > ROWSET_DUMP && !call->request->slow_pool) {
 		rowset_release(&set);
-		return ready_hand_over(call);
+		return ensure_hand_over(call);
 	}
 	pages = paging_of(params->page, params->limit, set.total);
 	paging_headers(call, &pages, form);
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->views.live, params->enrich, &params->fields, form);
 	if (set.count <= ROWSET_GATHERED)
-		splice_keep(call->serving->splice, call->server->excerpts);
+		splice_keep(call->serving->splice, call->server->row_cache);
 	if (form == SPLICE_JSON)
 		err = send_json(call, view, &set, &pages, computed);
 	else
@@ -264,7 +264,7 @@ ep_grid(struct call *call)
 	const struct params *params = &call->params;
 	struct snapview view;
 	bool computed;
-	enum err err = ready_supplier(&view, call, params->fournisseur,
+	enum err err = ensure_supplier(&view, call, params->fournisseur,
 	    params->snapshot, params->compute, &computed);
 
 	if (err != ERR_OK)

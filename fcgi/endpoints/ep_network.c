@@ -9,7 +9,7 @@ enum err
 ep_network(struct call *call)
 {
 	struct span code = call->path[0];
-	struct pieces *body = &call->reply->body;
+	struct iovbuf *body = &call->reply->body;
 	const uint64_t tag[] = {
 	    live_network_generation(call->serving->views.live)};
 	struct network network;
@@ -30,13 +30,13 @@ ep_network(struct call *call)
 		return ERR_ANSWERED;
 	buf_init(&json, 1 << 20);
 	network_json(&json, &network);
-	pieces_text(body, "{\"data\":");
-	pieces_add(body, buf_span(&json));
+	iovbuf_text(body, "{\"data\":");
+	iovbuf_add(body, buf_span(&json));
 	if (buf_end(&json) != ERR_OK)
 		body->err = buf_end(&json);
 	buf_fini(&json);
-	pieces_text(body, ",\"meta\":{\"codeCentrale\":\"");
-	pieces_add(body, code); /* digits only */
-	pieces_text(body, "\"}}");
+	iovbuf_text(body, ",\"meta\":{\"codeCentrale\":\"");
+	iovbuf_add(body, code); /* digits only */
+	iovbuf_text(body, "\"}}");
 	return ERR_OK;
 }

@@ -9,7 +9,7 @@
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
-#include "fcgi/rows/ready.h"
+#include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 
@@ -20,23 +20,23 @@ class_code(char text[8], const struct snap_class *class, int64_t level)
 }
 
 static void
-add_class(struct pieces *body, const struct snapshot_classes *classes,
+add_class(struct iovbuf *body, const struct snapshot_classes *classes,
     const struct snap_class *class, int64_t level)
 {
 	char number[NUM_TEXT_MAX], code[8];
 
 	class_code(code, class, level);
-	pieces_text(body, "{\"code\":\"");
-	pieces_add(body, span_of(code));
-	pieces_text(body, "\"");
+	iovbuf_text(body, "{\"code\":\"");
+	iovbuf_add(body, span_of(code));
+	iovbuf_text(body, "\"");
 	members_null_text(
 	    body, "libelle", snapshot_class_label(classes, class));
 	members_int(body, "nbArticles", class->articles);
-	pieces_text(body, ",\"totalCa\":");
-	pieces_copy(body, number, num_decimal_text(number, class->ca));
-	pieces_text(body, ",\"totalQuantite\":");
-	pieces_copy(body, number, num_decimal_text(number, class->qte));
-	pieces_text(body, "},");
+	iovbuf_text(body, ",\"totalCa\":");
+	iovbuf_copy(body, number, num_decimal_text(number, class->ca));
+	iovbuf_text(body, ",\"totalQuantite\":");
+	iovbuf_copy(body, number, num_decimal_text(number, class->qte));
+	iovbuf_text(body, "},");
 }
 
 static void
@@ -46,9 +46,9 @@ add_meta(struct call *call, struct snapshot *snap,
 {
 	static const char *const filters[] = {"code1", "code2", "code3"};
 	const struct params *params = &call->params;
-	struct pieces *body = &call->reply->body;
+	struct iovbuf *body = &call->reply->body;
 
-	pieces_text(body, ",\"meta\":{");
+	iovbuf_text(body, ",\"meta\":{");
 	paging_meta(body, pages, shown, PAGING_HOW_LIST);
 	members_int(body, "niveau", params->niveau);
 	members_text(body, "filtreGrid", span_of(filters[params->niveau - 1]));
@@ -59,7 +59,7 @@ add_meta(struct call *call, struct snapshot *snap,
 	members_null_text(body, "nomFournisseur", snapshot_name(snap));
 	members_time(body, "computedAt", snapshot_head(snap)->computed_ms);
 	members_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
-	pieces_text(body, "}}");
+	iovbuf_text(body, "}}");
 }
 
 /* By code, the entries below a parent follow one another. */
@@ -84,7 +84,7 @@ send(struct call *call, struct snapview *view)
 {
 	struct snapshot *snap = view->pinned->snap;
 	const struct params *params = &call->params;
-	struct pieces *body = &call->reply->body;
+	struct iovbuf *body = &call->reply->body;
 	const uint64_t tag[] = {snapshot_head(snap)->generation};
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct snapshot_classes classes;
@@ -101,13 +101,13 @@ send(struct call *call, struct snapview *view)
 	pages = paging_of(params->page, limit, total);
 	shown = paging_rows(&first, &pages);
 	paging_headers(call, &pages, SPLICE_JSON);
-	pieces_text(body, "{\"data\":[");
+	iovbuf_text(body, "{\"data\":[");
 	for (int64_t i = first; i < first + shown; i++)
 		add_class(body, &classes, &classes.class[found + i],
 		    params -> niveau);
 	if (shown > 0)
-		pieces_drop_last(body);
-	pieces_text(body, "]");
+		iovbuf_drop_last(body);
+	iovbuf_text(body, "]");
 	add_meta(call, snap, &classes, &pages, shown);
 	return ERR_OK;
 }
@@ -118,7 +118,7 @@ ep_nomenclatures(struct call *call)
 	struct snapview view;
 	bool computed;
 	/* It does not compute: an absent snapshot is a 202. */
-	enum err err = ready_snapshot(
+	enum err err = ensure_snapshot(
 	    &view, call, call->params.fournisseur, 0, false, &computed);
 
 	if (err != ERR_OK)

@@ -106,7 +106,7 @@ ep_openapi(struct call *call)
 	reply_header(call->reply, "Content-Type", "application/json");
 	reply_header(call->reply, "Access-Control-Allow-Origin", "*");
 	if (!etag_matches(call, tag, sizeof(tag) / sizeof(tag[0]), SPLICE_JSON))
-		pieces_add(&call->reply->body, buf_span(&text));
+		iovbuf_add(&call->reply->body, buf_span(&text));
 	buf_fini(&text);
 	return ERR_OK;
 }

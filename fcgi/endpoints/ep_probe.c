@@ -1,7 +1,7 @@
 /* GET /healthz, /readyz, /metrics: for probes and for Prometheus. */
 #include "fcgi/call.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/http/pieces.h"
+#include "fcgi/http/iovbuf.h"
 #include "fcgi/http/reply.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
@@ -11,7 +11,7 @@ enum err
 ep_healthz(struct call *call)
 {
 	reply_header(call->reply, "Content-Type", "application/json");
-	pieces_text(&call->reply->body, "{\"ok\":true}");
+	iovbuf_text(&call->reply->body, "{\"ok\":true}");
 	return ERR_OK;
 }
 
@@ -26,8 +26,8 @@ ep_readyz(struct call *call)
 		return reply_fail(call->reply, 503, CODE_INTERNAL,
 		    "The facts cannot be read: %s", err_text(err));
 	reply_header(call->reply, "Content-Type", "application/json");
-	pieces_text(&call->reply->body, "{\"ok\":true,\"imported\":");
-	pieces_add(
+	iovbuf_text(&call->reply->body, "{\"ok\":true,\"imported\":");
+	iovbuf_add(
 	    &call->reply->body, err == ERR_OK ? SPAN("true}") : SPAN("false}"));
 	shared_source_release(source);
 	return ERR_OK;
@@ -44,7 +44,7 @@ ep_metrics(struct call *call)
 	buf_init(&text, 1 << 22);
 	metrics_write(
 	    &text, call->server->metrics, route_names(), route_count + 1);
-	pieces_add(&call->reply->body, buf_span(&text));
+	iovbuf_add(&call->reply->body, buf_span(&text));
 	err = buf_end(&text);
 	buf_fini(&text);
 	return err;

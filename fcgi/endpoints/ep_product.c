@@ -6,7 +6,7 @@
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
-#include "fcgi/rows/ready.h"
+#include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
@@ -52,7 +52,7 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	    live_facts(call->serving->views.live),
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
 	    view->ranges == NULL ? 0 : view->ranges->state, computed};
-	struct pieces *body = &call->reply->body;
+	struct iovbuf *body = &call->reply->body;
 	struct buf *codes = &call->serving->details;
 	enum err err;
 
@@ -62,19 +62,19 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->views.live, call->params.enrich,
 	    &call->params.fields, SPLICE_JSON);
-	pieces_text(body, "{\"data\":");
+	iovbuf_text(body, "{\"data\":");
 	err = splice_row(call->serving->splice, row, body);
 	if (err != ERR_OK)
 		return err;
-	pieces_drop_last(body);
+	iovbuf_drop_last(body);
 	buf_clear(codes);
 	listed_write(codes, listed);
-	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
-	pieces_add(body, buf_span(codes));
+	iovbuf_text(body, ",\"meta\":{\"fournisseurs\":");
+	iovbuf_add(body, buf_span(codes));
 	members_time(body, "computedAt", head->computed_ms);
 	members_day(body, "donneesAu", head->as_of_day);
 	members_bool(body, "computedOnDemand", computed);
-	pieces_text(body, "}}");
+	iovbuf_text(body, "}}");
 	return buf_end(codes);
 }
 
@@ -84,7 +84,7 @@ at_supplier(struct call *call, const struct listed *listed)
 	struct snapview view;
 	bool computed;
 	uint32_t row;
-	enum err err = ready_supplier(
+	enum err err = ensure_supplier(
 	    &view, call, call->params.fournisseur, 0, true, &computed);
 
 	if (err != ERR_OK)

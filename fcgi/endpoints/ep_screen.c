@@ -8,7 +8,7 @@
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
-#include "fcgi/rows/ready.h"
+#include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
@@ -269,8 +269,8 @@ check_known(struct deciding *deciding)
 
 	if (deciding->edits == 0)
 		return ERR_OK;
-	err =
-	    ready_snapshot(&view, call, verdict->supplier, 0, false, &computed);
+	err = ensure_snapshot(
+	    &view, call, verdict->supplier, 0, false, &computed);
 	if (err != ERR_OK)
 		return err;
 	buf_clear(details);

@@ -11,7 +11,7 @@
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
-#include "fcgi/rows/ready.h"
+#include "fcgi/rows/ensure.h"
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
@@ -66,7 +66,7 @@ find(struct search *search)
 
 /* What the answer leaves out: rows behind the limit, suppliers, or both. */
 static void
-add_warning(struct pieces *body, const struct search *search)
+add_warning(struct iovbuf *body, const struct search *search)
 {
 	char text[320];
 	int len = 0;
@@ -87,15 +87,15 @@ add_warning(struct pieces *body, const struct search *search)
 }
 
 static void
-add_meta(struct pieces *body, const struct search *search)
+add_meta(struct iovbuf *body, const struct search *search)
 {
 
-	pieces_text(body, ",\"meta\":{\"fournisseurs\":");
+	iovbuf_text(body, ",\"meta\":{\"fournisseurs\":");
 	members_number(body, search->across.suppliers);
 	members_int(body, "sansSnapshot", search->across.absent);
 	members_bool(body, "complet", !search->pages.more);
 	add_warning(body, search);
-	pieces_text(body, "}}");
+	iovbuf_text(body, "}}");
 }
 
 static enum err
@@ -131,7 +131,7 @@ static enum err
 send(struct search *search)
 {
 	struct call *call = search->call;
-	struct pieces *body = &call->reply->body;
+	struct iovbuf *body = &call->reply->body;
 	enum splice_form form = negotiate_form(call->request);
 	const uint64_t tag[] = {search->across.tag,
 	    live_network_generation(call->serving->views.live)};
@@ -141,7 +141,7 @@ send(struct search *search)
 	if (etag_matches(call, tag, 2, form))
 		return ERR_ANSWERED;
 	if (search->elsewhere)
-		return ready_hand_over(call);
+		return ensure_hand_over(call);
 	paging_headers(call, &search->pages, form);
 	if (form != SPLICE_JSON)
 		reply_header(call->reply, "X-Sans-Snapshot", "%lld",
@@ -150,14 +150,14 @@ send(struct search *search)
 	if (search->count > ROWSET_GATHERED)
 		reply_stream(call->reply, -1);
 	if (form == SPLICE_JSON)
-		pieces_text(body, "{\"data\":[");
+		iovbuf_text(body, "{\"data\":[");
 	else if (form == SPLICE_CSV)
 		splice_csv_header(call->serving->splice, body);
 	err = add_rows(search);
 	if (form == SPLICE_JSON) {
 		if (search->count > 0)
-			pieces_drop_last(body);
-		pieces_text(body, "]");
+			iovbuf_drop_last(body);
+		iovbuf_text(body, "]");
 		paging_member(body, &search->pages);
 		add_meta(body, search);
 	}

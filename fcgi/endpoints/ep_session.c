@@ -11,7 +11,7 @@
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
-#include "fcgi/rows/ready.h"
+#include "fcgi/rows/ensure.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/attempts.h"
 #include "lmdb-schema/state/session.h"
@@ -159,7 +159,7 @@ ep_login(struct call *call)
 	enum err err = check_browser(call);
 
 	if (err == ERR_OK && !call->request->slow_pool)
-		return ready_hand_over_to(call, "@login");
+		return ensure_hand_over_to(call, "@login");
 	if (err == ERR_OK)
 		err = body_open(&doc, call);
 	if (err != ERR_OK)

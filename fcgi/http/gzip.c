@@ -109,7 +109,7 @@ add(struct gzip *gzip, const char *bytes, size_t len)
 }
 
 enum err
-gzip_add(struct gzip *gzip, const struct pieces *body)
+gzip_add(struct gzip *gzip, const struct iovbuf *body)
 {
 	size_t room = gzip->block - gzip->raw.len;
 	enum err err = body->err;

@@ -13,7 +13,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/sink.h"
-#include "fcgi/http/pieces.h"
+#include "fcgi/http/iovbuf.h"
 
 struct stream;
 
@@ -49,7 +49,7 @@ void gzip_give_back(struct gzip *gzip, size_t keep);
 enum err gzip_begin(struct gzip *gzip, struct sink *out, size_t block);
 
 /* Adds the bytes; `out` gets what is packed, when that is worth a call. */
-enum err gzip_add(struct gzip *gzip, const struct pieces *body);
+enum err gzip_add(struct gzip *gzip, const struct iovbuf *body);
 
 /* Packs what is left, and ends the member; `out` gets it. */
 enum err gzip_end(struct gzip *gzip);

@@ -5,76 +5,76 @@
 #include "common/date.h"
 #include "common/jsonw.h"
 #include "common/num.h"
-#include "fcgi/http/pieces.h"
+#include "fcgi/http/iovbuf.h"
 
 void
-members_number(struct pieces *body, int64_t value)
+members_number(struct iovbuf *body, int64_t value)
 {
 	char text[NUM_TEXT_MAX];
 
-	pieces_copy(body, text, num_int_text(text, value));
+	iovbuf_copy(body, text, num_int_text(text, value));
 }
 
 void
-members_int(struct pieces *body, const char *name, int64_t value)
+members_int(struct iovbuf *body, const char *name, int64_t value)
 {
-	pieces_text(body, ",\"");
-	pieces_add(body, span_of(name));
-	pieces_text(body, "\":");
+	iovbuf_text(body, ",\"");
+	iovbuf_add(body, span_of(name));
+	iovbuf_text(body, "\":");
 	members_number(body, value);
 }
 
 void
-members_bool(struct pieces *body, const char *name, bool value)
+members_bool(struct iovbuf *body, const char *name, bool value)
 {
-	pieces_text(body, ",\"");
-	pieces_add(body, span_of(name));
-	pieces_add(body, value ? SPAN("\":true") : SPAN("\":false"));
+	iovbuf_text(body, ",\"");
+	iovbuf_add(body, span_of(name));
+	iovbuf_add(body, value ? SPAN("\":true") : SPAN("\":false"));
 }
 
 void
-members_quote(struct pieces *body, struct span text)
+members_quote(struct iovbuf *body, struct span text)
 {
 	struct buf quoted;
 
 	assert(text.ptr != NULL || text.len == 0);
 	if (jsonw_is_plain(text)) {
-		pieces_text(body, "\"");
-		pieces_add(body, text);
-		pieces_text(body, "\"");
+		iovbuf_text(body, "\"");
+		iovbuf_add(body, text);
+		iovbuf_text(body, "\"");
 		return;
 	}
 	buf_init(&quoted, 1 << 20);
 	jsonw_quote(&quoted, text);
-	pieces_add(body, buf_span(&quoted));
+	iovbuf_add(body, buf_span(&quoted));
 	if (buf_end(&quoted) != ERR_OK && body->err == ERR_OK)
 		body->err = buf_end(&quoted);
 	buf_fini(&quoted);
 }
 
 void
-members_text(struct pieces *body, const char *name, struct span text)
+members_text(struct iovbuf *body, const char *name, struct span text)
 {
-	pieces_text(body, ",\"");
-	pieces_add(body, span_of(name));
-	pieces_text(body, "\":");
+	iovbuf_text(body, ",\"");
+	iovbuf_add(body, span_of(name));
+	iovbuf_text(body, "\":");
 	members_quote(body, text);
 }
 
 void
-members_null_text(struct pieces *body, const char *name, struct span text)
+members_null_text(struct iovbuf *body, const char *name, struct span text)
 {
 	if (text.len > 0) {
 		members_text(body, name, text);
 		return;
 	}
-	pieces_text(body, ",\"");
-	pieces_add(body, span_of(name));
-	pieces_text(body, "\":null");
+	iovbuf_text(body, ",\"");
+	iovbuf_add(body, span_of(name));
+	iovbuf_text(body, "\":null");
 }
 
 void
-members_time(struct pieces *body, const char *name, int64_t ms)
+members_time(struct iovbuf *body, const char *name, int64_t ms)
 {
 	char text[DATE_TEXT_MAX];
 
@@ -82,7 +82,7 @@ members_time(struct pieces *body, const char *name, int64_t ms)
 }
 
 void
-members_day(struct pieces *body, const char *name, int32_t day)
+members_day(struct iovbuf *body, const char *name, int32_t day)
 {
 	char text[DATE_TEXT_MAX];
 

@@ -11,20 +11,20 @@
 
 #include "common/span.h"
 
-struct pieces;
+struct iovbuf;
 
 /* A quoted string; `text` must stay until the body is put. */
-void members_quote(struct pieces *body, struct span text);
+void members_quote(struct iovbuf *body, struct span text);
 
 /* A number without a name. */
-void members_number(struct pieces *body, int64_t value);
+void members_number(struct iovbuf *body, int64_t value);
 
 /* ,"name":value */
-void members_text(struct pieces *body, const char *name, struct span text);
-void members_int(struct pieces *body, const char *name, int64_t value);
-void members_bool(struct pieces *body, const char *name, bool value);
-void members_time(struct pieces *body, const char *name, int64_t ms);
-void members_day(struct pieces *body, const char *name, int32_t day);
+void members_text(struct iovbuf *body, const char *name, struct span text);
+void members_int(struct iovbuf *body, const char *name, int64_t value);
+void members_bool(struct iovbuf *body, const char *name, bool value);
+void members_time(struct iovbuf *body, const char *name, int64_t ms);
+void members_day(struct iovbuf *body, const char *name, int32_t day);
 
 /* The same; null when the text is empty. */
-void members_null_text(struct pieces *body, const char *name, struct span text);
+void members_null_text(struct iovbuf *body, const char *name, struct span text);

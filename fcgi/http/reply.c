@@ -57,7 +57,7 @@ reply_init(struct reply *reply)
 {
 	memset(reply, 0, sizeof(*reply));
 	buf_init(&reply->head, HEAD_MAX);
-	pieces_init(&reply->body);
+	iovbuf_init(&reply->body);
 	gzip_init(&reply->gzip);
 }
 
@@ -65,7 +65,7 @@ void
 reply_fini(struct reply *reply)
 {
 	buf_fini(&reply->head);
-	pieces_fini(&reply->body);
+	iovbuf_fini(&reply->body);
 	gzip_fini(&reply->gzip);
 }
 
@@ -88,7 +88,7 @@ reply_restart(struct reply *reply)
 	if (reply->streaming)
 		return false;
 	buf_clear(&reply->head);
-	pieces_clear(&reply->body);
+	iovbuf_clear(&reply->body);
 	reply->status = 200;
 	reply->has_length = false;
 	reply->by_accept = false;
@@ -214,7 +214,7 @@ finish_head(struct reply *reply)
 static enum err
 put_head(struct reply *reply)
 {
-	struct pieces *body = &reply->body;
+	struct iovbuf *body = &reply->body;
 	struct iovec head;
 	enum err err = body->err == ERR_OK ? finish_head(reply) : body->err;
 
@@ -232,7 +232,7 @@ put_head(struct reply *reply)
 static enum err
 put_body(struct reply *reply)
 {
-	struct pieces *body = &reply->body;
+	struct iovbuf *body = &reply->body;
 
 	if (body->err != ERR_OK || body->count < 2)
 		return body->err;
@@ -270,7 +270,7 @@ pack_body(struct reply *reply)
 {
 	if (reply->err == ERR_OK && !reply->head_only)
 		note(reply, gzip_add(&reply->gzip, &reply->body));
-	pieces_clear(&reply->body);
+	iovbuf_clear(&reply->body);
 }
 
 /* The head alone, and what was gathered behind it packed. */
@@ -309,13 +309,13 @@ reply_stream(struct reply *reply, int64_t length)
 	}
 	note(reply, put_head(reply));
 	reply->streaming = true;
-	pieces_clear(&reply->body);
+	iovbuf_clear(&reply->body);
 }
 
 void
 reply_flush_some(struct reply *reply)
 {
-	struct pieces *body = &reply->body;
+	struct iovbuf *body = &reply->body;
 
 	if (reply->packing && body->total >= GZIP_BLOCK)
 		pack_body(reply);
@@ -324,7 +324,7 @@ reply_flush_some(struct reply *reply)
 		return;
 	if (reply->err == ERR_OK && !reply->head_only)
 		note(reply, put_body(reply));
-	pieces_clear(body);
+	iovbuf_clear(body);
 }
 
 bool
@@ -343,7 +343,7 @@ static void
 pack_whole(struct reply *reply)
 {
 	struct gzip *gzip = &reply->gzip;
-	struct pieces *body = &reply->body;
+	struct iovbuf *body = &reply->body;
 	enum err err = gzip_begin(gzip, NULL, GZIP_WHOLE);
 
 	if (err == ERR_OK)
@@ -353,8 +353,8 @@ pack_whole(struct reply *reply)
 	if (err != ERR_OK)
 		return;
 	reply_is_gzip(reply);
-	pieces_clear(body);
-	pieces_refer(body, gzip->packed.data, gzip->packed.len);
+	iovbuf_clear(body);
+	iovbuf_refer(body, gzip->packed.data, gzip->packed.len);
 }
 
 /* Packed or not, the whole body is there. */
@@ -432,7 +432,7 @@ reply_error(struct reply *reply, int status, enum reply_code code,
 	}
 	buf_add_text(&body, "}}");
 	note(reply, buf_end(&body));
-	pieces_copy(&reply->body, body.data, body.len);
+	iovbuf_copy(&reply->body, body.data, body.len);
 	buf_fini(&body);
 	return ERR_ANSWERED;
 }

@@ -18,14 +18,14 @@
 #include "common/err.h"
 #include "common/sink.h"
 #include "fcgi/http/gzip.h"
-#include "fcgi/http/pieces.h"
+#include "fcgi/http/iovbuf.h"
 #include "fcgi/http/request.h"
 
 struct reply {
 	struct sink *out;
 	const struct request *request; /* that it answers */
 	struct buf head; /* header lines so far, without the status */
-	struct pieces body;
+	struct iovbuf body;
 	int status;
 	bool head_only; /* HEAD: all of it but the body */
 	bool streaming; /* the head is out */

@@ -8,10 +8,10 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "lmdb-schema/facts/source.h"
-#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/snapshot.h"
-#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/store/store.h"
 
 /* Of each minute: the rest is for who computes, and the disk's. */
@@ -52,16 +52,16 @@ compute(const struct scrub *scrub, struct span supplier)
 static void
 look_at_packed(const struct scrub *scrub, struct snapshot *snap)
 {
-	struct zip *zip;
-	enum err err = zip_open(&zip, scrub->store, snap);
+	struct packed_rows *packed_rows;
+	enum err err = packed_rows_open(&packed_rows, scrub->store, snap);
 
 	if (err == ERR_OK)
-		err = zip_verify(zip);
-	zip_close(zip);
+		err = packed_rows_verify(packed_rows);
+	packed_rows_close(packed_rows);
 	if (err != ERR_DAMAGED)
 		return;
 	scrub->metrics->damages++;
-	zip_discard(scrub->store, snap);
+	packed_rows_discard(scrub->store, snap);
 }
 
 static void
@@ -102,16 +102,16 @@ each(void *context, struct span supplier, const struct catalog_entry *entry)
 static void
 look_at_words(const struct scrub *scrub)
 {
-	struct wordbook *book;
-	enum err err = wordbook_open(&book, scrub->store);
+	struct word_index *book;
+	enum err err = word_index_open(&book, scrub->store);
 
 	if (err == ERR_OK)
-		err = wordbook_compare(book);
-	wordbook_close(book);
+		err = word_index_compare(book);
+	word_index_close(book);
 	if (err != ERR_DAMAGED)
 		return;
 	scrub->metrics->damages++;
-	wordbook_discard(scrub->store);
+	word_index_discard(scrub->store);
 }
 
 static void

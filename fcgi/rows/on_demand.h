@@ -1,5 +1,5 @@
 /*
- * on_demand: a supplier computed, its rows packed, or the wordbook made,
+ * on_demand: a supplier computed, its rows packed, or the word index made,
  * because somebody asks for it. `gridctl compute`, `gzip` or `index` runs as a
  * child, so that a crash or the time limit ends a child and never a worker.
  * Requests for the same supplier share one child.
@@ -38,7 +38,7 @@ enum err on_demand_compute(struct call *call, struct span supplier);
 void on_demand_begin(struct call *call, struct span supplier);
 
 /*
- * Has a supplier's rows packed (lmdb-schema/snapshot/zip.h), and does not wait
+ * Has a supplier's rows packed (lmdb-schema/snapshot/packed_rows.h), and does not wait
  * for it:
  * the next whole dump may find them. After a failure nothing is started for a
  * minute.
@@ -46,7 +46,7 @@ void on_demand_begin(struct call *call, struct span supplier);
 void on_demand_pack(struct call *call, struct span supplier);
 
 /*
- * Has the wordbook made (lmdb-schema/search/wordbook.h), and does not wait for
+ * Has the word index made (lmdb-schema/search/word_index.h), and does not wait for
  * it
  * either. After one has ended, none is begun by this worker for a minute, and
  * for ten when it could not be made.

@@ -6,7 +6,7 @@
 
 struct packed {
 	atomic_uint users;
-	struct zip *zip;
+	struct packed_rows *rows;
 };
 
 struct packed_slot {
@@ -39,14 +39,14 @@ packed_release(struct packed *packed)
 {
 	if (packed == NULL || atomic_fetch_sub(&packed->users, 1) != 1)
 		return;
-	zip_close(packed->zip);
+	packed_rows_close(packed->rows);
 	free(packed);
 }
 
-const struct zip *
-packed_zip(const struct packed *packed)
+const struct packed_rows *
+packed_rows_of(const struct packed *packed)
 {
-	return packed->zip;
+	return packed->rows;
 }
 
 static enum err
@@ -58,14 +58,14 @@ open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap)
 	if (packed == NULL)
 		return ERR_NO_MEMORY;
 	atomic_init(&packed->users, 1);
-	err = zip_open(&packed->zip, store, snap);
+	err = packed_rows_open(&packed->rows, store, snap);
 	if (err == ERR_OK)
 		slot->present = packed;
 	else
 		free(packed);
 	if (err != ERR_DAMAGED && err != ERR_VERSION)
 		return err;
-	zip_discard(store, snap);
+	packed_rows_discard(store, snap);
 	return ERR_NOT_FOUND;
 }
 
@@ -77,7 +77,8 @@ packed_get(struct packed **out, struct packed_slot *slot, struct store *store,
 
 	*out = NULL;
 	pthread_mutex_lock(&slot->lock);
-	if (slot->present != NULL && zip_is_touched(slot->present->zip)) {
+	if (slot->present != NULL &&
+	    packed_rows_is_touched(slot->present->rows)) {
 		packed_release(slot->present);
 		slot->present = NULL;
 	}
@@ -99,7 +100,7 @@ packed_discard(struct packed_slot *slot, struct packed *packed,
 	if (slot->present == packed) {
 		slot->present = NULL;
 		packed_release(packed);
-		zip_discard(store, snap);
+		packed_rows_discard(store, snap);
 	}
 	pthread_mutex_unlock(&slot->lock);
 }

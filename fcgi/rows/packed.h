@@ -1,12 +1,12 @@
 /*
- * packed: the packed rows beside a snapshot (lmdb-schema/snapshot/zip.h),
+ * packed: the packed rows beside a snapshot (lmdb-schema/snapshot/packed_rows.h),
  * opened when
  * a dump wants them, kept beside the open snapshot, shared by threads.
  */
 #pragma once
 
 #include "common/err.h"
-#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/snapshot/packed_rows.h"
 
 struct packed_slot; /* where it is kept */
 struct packed; /* one use of it */
@@ -22,7 +22,7 @@ enum err packed_get(struct packed **out, struct packed_slot *slot,
     struct store *store, struct snapshot *snap);
 void packed_release(struct packed *packed);
 
-const struct zip *packed_zip(const struct packed *packed);
+const struct packed_rows *packed_rows_of(const struct packed *packed);
 
 /* It turned out damaged: nobody gets it any more, and its file is removed. */
 void packed_discard(struct packed_slot *slot, struct packed *packed,

@@ -39,32 +39,32 @@ paging_rows(int64_t *first, const struct paging *pages)
 }
 
 void
-paging_meta(struct pieces *body, const struct paging *pages, int64_t shown,
+paging_meta(struct iovbuf *body, const struct paging *pages, int64_t shown,
     const char *how)
 {
-	pieces_text(body, "\"complet\":");
-	pieces_add(body, pages->more ? SPAN("false") : SPAN("true"));
+	iovbuf_text(body, "\"complet\":");
+	iovbuf_add(body, pages->more ? SPAN("false") : SPAN("true"));
 	if (!pages->more)
 		return;
-	pieces_text(body, ",\"avertissement\":\"");
+	iovbuf_text(body, ",\"avertissement\":\"");
 	members_number(body, shown);
-	pieces_text(body, " lignes obtenues sur ");
+	iovbuf_text(body, " lignes obtenues sur ");
 	members_number(body, pages->total);
-	pieces_text(body, " : ");
-	pieces_add(body, span_of(how));
-	pieces_text(body, "\"");
+	iovbuf_text(body, " : ");
+	iovbuf_add(body, span_of(how));
+	iovbuf_text(body, "\"");
 }
 
 void
-paging_member(struct pieces *body, const struct paging *pages)
+paging_member(struct iovbuf *body, const struct paging *pages)
 {
-	pieces_text(body, ",\"pagination\":{\"page\":");
+	iovbuf_text(body, ",\"pagination\":{\"page\":");
 	members_number(body, pages->page);
 	members_int(body, "limit", pages->limit);
 	members_int(body, "total", pages->total);
 	members_int(body, "totalPages", pages->pages);
 	members_bool(body, "hasMore", pages->more);
-	pieces_text(body, "}");
+	iovbuf_text(body, "}");
 }
 
 /* Bytes that a link holds as %XX. */

@@ -8,7 +8,7 @@
 #include "lmdb-schema/facts/trend.h"
 
 #define TEXT_MAX (1u << 24)
-#define STEP 32 /* bytes, no more than PIECES_SPARE */
+#define STEP 32 /* bytes, no more than IOVBUF_SPARE */
 
 static bool
 is_gamme(unsigned column)
@@ -101,17 +101,17 @@ splice_turn(
 }
 
 void
-splice_keep(struct splice *splice, struct excerpts *excerpts)
+splice_keep(struct splice *splice, struct row_cache *row_cache)
 {
 	if (!splice->all && splice->map_runs == 0 && splice->form != SPLICE_CSV)
 		splice->kept =
-		    excerpts_get(excerpts, splice->snap, &splice->columns);
+		    row_cache_get(row_cache, splice->snap, &splice->columns);
 }
 
 void
 splice_release(struct splice *splice)
 {
-	excerpt_release(splice->kept);
+	cached_rows_release(splice->kept);
 	splice->kept = NULL;
 }
 
@@ -169,13 +169,13 @@ end_row(const struct splice *splice, char *to)
  */
 static bool
 copy_flat(struct splice *splice, uint32_t row, const struct snapshot_part *part,
-    struct pieces *pieces)
+    struct iovbuf *pieces)
 {
 	const uint16_t *off = part->off.flat;
 	uint32_t most = off[ROW_FLATS], done = 1; /* behind the brace */
 	char *start, *to;
 
-	start = to = pieces_room(pieces, 2 + most);
+	start = to = iovbuf_room(pieces, 2 + most);
 	if (to == NULL)
 		return true; /* the pieces keep the failure */
 	*to++ = '{';
@@ -195,15 +195,15 @@ copy_flat(struct splice *splice, uint32_t row, const struct snapshot_part *part,
 	if (splice->map_runs == 0)
 		to = end_row(splice, to);
 	if (splice->kept != NULL)
-		excerpt_keep(splice->kept, row,
+		cached_rows_keep(splice->kept, row,
 		    span_make(start, (size_t)(to - start) - 1));
-	pieces_used(pieces, start, (size_t)(to - start));
+	iovbuf_used(pieces, start, (size_t)(to - start));
 	return true;
 }
 
 static bool
 copy_maps(struct splice *splice, const struct snapshot_part *part,
-    struct pieces *pieces)
+    struct iovbuf *pieces)
 {
 	const uint32_t *off = part->off.maps;
 
@@ -213,8 +213,8 @@ copy_maps(struct splice *splice, const struct snapshot_part *part,
 
 		if (end > off[ROW_MAPCOUNT] || from >= end)
 			return false;
-		pieces_refer(pieces, part->json + from, end - from - 1);
-		pieces_text(pieces, ",");
+		iovbuf_refer(pieces, part->json + from, end - from - 1);
+		iovbuf_text(pieces, ",");
 	}
 	return true;
 }
@@ -222,17 +222,17 @@ copy_maps(struct splice *splice, const struct snapshot_part *part,
 /* All columns: two references, and only the separator is ours. */
 static bool
 refer_all(struct splice *splice, const struct snapshot_part *flat,
-    const struct snapshot_part *maps, struct pieces *pieces)
+    const struct snapshot_part *maps, struct iovbuf *pieces)
 {
 	uint32_t len = maps->off.maps[ROW_MAPCOUNT];
 
-	pieces_refer(pieces, flat->json, flat->off.flat[ROW_FLATS]);
+	iovbuf_refer(pieces, flat->json, flat->off.flat[ROW_FLATS]);
 	if (splice->form == SPLICE_JSON)
 		/* The comma stands behind the row in the file too. */
-		pieces_refer(pieces, maps->json, len + 1);
+		iovbuf_refer(pieces, maps->json, len + 1);
 	else {
-		pieces_refer(pieces, maps->json, len);
-		pieces_text(pieces, "\n");
+		iovbuf_refer(pieces, maps->json, len);
+		iovbuf_text(pieces, "\n");
 	}
 	return true;
 }
@@ -259,7 +259,8 @@ expect_flat(const struct splice *splice, const struct snapshot_part *part)
 static struct span
 kept_text(const struct splice *splice, uint32_t row)
 {
-	return splice->kept == NULL ? SPAN("") : excerpt_row(splice->kept, row);
+	return splice->kept == NULL ? SPAN("")
+				    : cached_rows_row(splice->kept, row);
 }
 
 static void
@@ -289,7 +290,7 @@ splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
 {
 	if (step == SPLICE_KEPT) {
 		if (splice->kept != NULL)
-			excerpt_expect(splice->kept, rows, count);
+			cached_rows_expect(splice->kept, rows, count);
 		return;
 	}
 	/* Whole rows are referred to, and maps mostly: the kernel reads them.
@@ -305,29 +306,29 @@ splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
 
 /* The comma behind the last member becomes the brace. */
 static void
-close_row(struct splice *splice, struct pieces *pieces)
+close_row(struct splice *splice, struct iovbuf *pieces)
 {
-	pieces_drop_last(pieces);
+	iovbuf_drop_last(pieces);
 	if (splice->form == SPLICE_JSON)
-		pieces_text(pieces, "},");
+		iovbuf_text(pieces, "},");
 	else
-		pieces_text(pieces, "}\n");
+		iovbuf_text(pieces, "}\n");
 }
 
 static void
-add_kept(struct splice *splice, struct span text, struct pieces *pieces)
+add_kept(struct splice *splice, struct span text, struct iovbuf *pieces)
 {
-	char *start = pieces_room(pieces, text.len + 1);
+	char *start = iovbuf_room(pieces, text.len + 1);
 
 	if (start == NULL)
 		return; /* the pieces keep the failure */
 	memcpy(start, text.ptr, text.len);
 	start[text.len] = separator(splice);
-	pieces_used(pieces, start, text.len + 1);
+	iovbuf_used(pieces, start, text.len + 1);
 }
 
 static enum err
-stored_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+stored_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
 	struct snapshot_part flat, maps;
 
@@ -351,7 +352,7 @@ stored_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 }
 
 static enum err
-plain_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+plain_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
 	struct span text = kept_text(splice, row);
 
@@ -481,9 +482,9 @@ value_today(struct splice *splice, struct today *today, unsigned column,
 }
 
 static enum err
-live_row(struct splice *splice, struct today *today, struct pieces *pieces)
+live_row(struct splice *splice, struct today *today, struct iovbuf *pieces)
 {
-	pieces_text(pieces, "{");
+	iovbuf_text(pieces, "{");
 	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
 		struct span value;
 		enum err err;
@@ -493,14 +494,14 @@ live_row(struct splice *splice, struct today *today, struct pieces *pieces)
 		err = value_today(splice, today, i, &value);
 		if (err != ERR_OK)
 			return err;
-		pieces_text(pieces, "\"");
-		pieces_add(pieces, row_info[i].name);
-		pieces_text(pieces, "\":");
+		iovbuf_text(pieces, "\"");
+		iovbuf_add(pieces, row_info[i].name);
+		iovbuf_text(pieces, "\":");
 		if (value.ptr == splice->text.data)
-			pieces_add(pieces, value);
+			iovbuf_add(pieces, value);
 		else
-			pieces_refer(pieces, value.ptr, value.len);
-		pieces_text(pieces, ",");
+			iovbuf_refer(pieces, value.ptr, value.len);
+		iovbuf_text(pieces, ",");
 	}
 	close_row(splice, pieces);
 	return ERR_OK;
@@ -510,7 +511,7 @@ live_row(struct splice *splice, struct today *today, struct pieces *pieces)
  * ------------------------------------------------------------------------- */
 
 void
-splice_csv_header(struct splice *splice, struct pieces *pieces)
+splice_csv_header(struct splice *splice, struct iovbuf *pieces)
 {
 	bool first = true;
 
@@ -518,47 +519,47 @@ splice_csv_header(struct splice *splice, struct pieces *pieces)
 		if (!columns_has(&splice->columns, i))
 			continue;
 		if (!first)
-			pieces_text(pieces, ",");
-		pieces_add(pieces, row_info[i].name);
+			iovbuf_text(pieces, ",");
+		iovbuf_add(pieces, row_info[i].name);
 		first = false;
 	}
-	pieces_text(pieces, "\n");
+	iovbuf_text(pieces, "\n");
 }
 
 /* A JSON string's text with CSV's doubled quotes, in quotes. */
 static void
-add_csv_string(struct pieces *pieces, struct span json)
+add_csv_string(struct iovbuf *pieces, struct span json)
 {
 	struct span text = jsonw_inside(json);
 	size_t at = 0;
 
-	pieces_text(pieces, "\"");
+	iovbuf_text(pieces, "\"");
 	while (at < text.len) {
 		char byte = jsonw_plain_byte(text, &at);
 
 		if (byte == '"')
-			pieces_text(pieces, "\"\"");
+			iovbuf_text(pieces, "\"\"");
 		else
-			pieces_copy(pieces, &byte, 1);
+			iovbuf_copy(pieces, &byte, 1);
 	}
-	pieces_text(pieces, "\"");
+	iovbuf_text(pieces, "\"");
 }
 
 /* A map as JSON text in one field. */
 static void
-add_csv_map(struct pieces *pieces, struct span json)
+add_csv_map(struct iovbuf *pieces, struct span json)
 {
-	pieces_text(pieces, "\"");
+	iovbuf_text(pieces, "\"");
 	for (size_t i = 0; i < json.len; i++)
 		if (json.ptr[i] == '"')
-			pieces_text(pieces, "\"\"");
+			iovbuf_text(pieces, "\"\"");
 		else
-			pieces_copy(pieces, &json.ptr[i], 1);
-	pieces_text(pieces, "\"");
+			iovbuf_copy(pieces, &json.ptr[i], 1);
+	iovbuf_text(pieces, "\"");
 }
 
 static enum err
-csv_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+csv_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
 	struct today today = {.row = row};
 
@@ -576,11 +577,11 @@ csv_row(struct splice *splice, uint32_t row, struct pieces *pieces)
 		else if (value.ptr[0] == '{')
 			add_csv_map(pieces, value);
 		else if (!span_eq(value, SPAN("null")))
-			pieces_add(pieces, value);
-		pieces_text(pieces, ",");
+			iovbuf_add(pieces, value);
+		iovbuf_text(pieces, ",");
 	}
-	pieces_drop_last(pieces);
-	pieces_text(pieces, "\n");
+	iovbuf_drop_last(pieces);
+	iovbuf_text(pieces, "\n");
 	return ERR_OK;
 }
 
@@ -633,7 +634,7 @@ splice_row_differs(struct splice *splice, uint32_t row, bool *out)
 
 /* A row that today's values may have changed. */
 static enum err
-row_today(struct splice *splice, uint32_t row, struct pieces *pieces)
+row_today(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
 	struct today today = {.row = row};
 	bool differs;
@@ -647,7 +648,7 @@ row_today(struct splice *splice, uint32_t row, struct pieces *pieces)
 }
 
 enum err
-splice_row(struct splice *splice, uint32_t row, struct pieces *pieces)
+splice_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
 	assert(splice->snap != NULL);
 	if (splice->form == SPLICE_CSV)

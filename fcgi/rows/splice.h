@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 #include "fcgi/http/params.h"
-#include "fcgi/http/pieces.h"
-#include "fcgi/rows/excerpts.h"
+#include "fcgi/http/iovbuf.h"
+#include "fcgi/rows/row_cache.h"
 #include "fcgi/rows/ranges.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/snapshot.h"
@@ -33,7 +33,7 @@ struct splice {
 	unsigned flat_runs, map_runs;
 	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
 	struct buf text; /* for live values and CSV */
-	struct excerpt *kept; /* rows with these columns, or NULL */
+	struct cached_rows *kept; /* rows with these columns, or NULL */
 	uint64_t network; /* the generation of today's */
 	bool network_changed, has_gammes, has_network;
 };
@@ -55,10 +55,10 @@ void splice_turn(
 
 /*
  * From here on to splice_release(), or to the next row of another snapshot,
- * rows are kept in `excerpts`, and taken from there when they are; only those
+ * rows are kept in `row_cache`, and taken from there when they are; only those
  * of few scalars, in JSON, are.
  */
-void splice_keep(struct splice *splice, struct excerpts *excerpts);
+void splice_keep(struct splice *splice, struct row_cache *row_cache);
 void splice_release(struct splice *splice);
 
 /* Chooses the columns alone, for a header before any snapshot. */
@@ -79,7 +79,7 @@ void splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
  * Adds a row with its separator behind it: a comma in JSON, a newline
  * elsewhere. ERR_DAMAGED when the snapshot is.
  */
-enum err splice_row(struct splice *splice, uint32_t row, struct pieces *pieces);
+enum err splice_row(struct splice *splice, uint32_t row, struct iovbuf *pieces);
 
 /*
  * True when a row has a value of today that is not as the snapshot has it.
@@ -88,7 +88,7 @@ enum err splice_row(struct splice *splice, uint32_t row, struct pieces *pieces);
 enum err splice_row_differs(struct splice *splice, uint32_t row, bool *out);
 
 /* The first line of CSV. */
-void splice_csv_header(struct splice *splice, struct pieces *pieces);
+void splice_csv_header(struct splice *splice, struct iovbuf *pieces);
 
 /* True when rows are passed on as they lie in the snapshot, all columns. */
 bool splice_is_plain(const struct splice *splice);

@@ -11,7 +11,7 @@
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/snapview.h"
-#include "fcgi/search/crossing.h"
+#include "fcgi/search/across_priv.h"
 #include "lmdb-schema/facts/source.h"
 
 struct found {
@@ -37,7 +37,7 @@ forget(struct across *across)
 		free(across->found->rows);
 	across->set = NULL;
 	across->set_count = 0;
-	across->roster = NULL;
+	across->scope = NULL;
 	across->heap = NULL;
 	across->count = 0;
 	across->total = across->suppliers = across->absent = 0;
@@ -135,10 +135,10 @@ is_by_rank(const struct across *across)
 }
 
 static enum err
-search_book(struct across *across, struct roster *roster)
+search_book(struct across *across, struct scope *scope)
 {
-	uint32_t rows = wordbook_head(roster->book)->rows;
-	size_t size = wordbook_set(rows);
+	uint32_t rows = word_index_head(scope->book)->rows;
+	size_t size = word_index_set(rows);
 	struct buf *set = &across->call->serving->ranks;
 	struct words words;
 	enum err err;
@@ -148,15 +148,15 @@ search_book(struct across *across, struct roster *roster)
 	    set, (size + 1) * sizeof(*across->set));
 	if (across->set == NULL)
 		return buf_end(set);
-	across->roster = roster;
+	across->scope = scope;
 	words_split(&words, across->query.words);
-	err = wordbook_find(
-	    across->set, &across->set_count, roster->book, &words);
-	if (err != ERR_OK || roster->there == NULL)
+	err = word_index_find(
+	    across->set, &across->set_count, scope->book, &words);
+	if (err != ERR_OK || scope->there == NULL)
 		return err;
 	for (size_t i = 0; i < size; i++)
-		across->set[i] &= roster->there[i];
-	across->set_count = wordbook_count(across->set, rows);
+		across->set[i] &= scope->there[i];
+	across->set_count = word_index_count(across->set, rows);
 	return ERR_OK;
 }
 
@@ -168,13 +168,13 @@ struct share {
 bool
 across_place(uint32_t *place, struct across *across, uint32_t rank)
 {
-	const struct roster *roster = across->roster;
-	uint32_t supplier = wordbook_rows(roster->book)[rank].supplier;
+	const struct scope *scope = across->scope;
+	uint32_t supplier = word_index_rows(scope->book)[rank].supplier;
 
-	*place = supplier < wordbook_head(roster->book)->suppliers
-	    ? roster->place[supplier]
-	    : ROSTER_NOWHERE;
-	across->damaged |= *place >= roster->count;
+	*place = supplier < word_index_head(scope->book)->suppliers
+	    ? scope->place[supplier]
+	    : SCOPE_NOWHERE;
+	across->damaged |= *place >= scope->count;
 	return !across->damaged;
 }
 
@@ -182,8 +182,8 @@ across_place(uint32_t *place, struct across *across, uint32_t rank)
 static bool
 deal(struct share *shares, uint32_t *rows, struct across *across)
 {
-	const struct roster *roster = across->roster;
-	size_t size = wordbook_set(wordbook_head(roster->book)->rows);
+	const struct scope *scope = across->scope;
+	size_t size = word_index_set(word_index_head(scope->book)->rows);
 
 	for (size_t i = 0; i < size; i++)
 		for (uint64_t bits = across->set[i]; bits != 0;
@@ -197,7 +197,7 @@ deal(struct share *shares, uint32_t *rows, struct across *across)
 			if (rows != NULL)
 				rows[shares[place].first +
 				    shares[place].count] =
-				    wordbook_rows(roster->book)[rank].row;
+				    word_index_rows(scope->book)[rank].row;
 			shares[place].count++;
 		}
 	return true;
@@ -217,7 +217,7 @@ static enum err
 add_share(struct across *across, uint32_t place, uint32_t *rows, uint32_t count)
 {
 	const struct snapview *view;
-	enum err err = roster_view(&view, across->roster, across->call, place);
+	enum err err = scope_view(&view, across->scope, across->call, place);
 
 	if (err != ERR_OK)
 		return err;
@@ -232,7 +232,7 @@ add_share(struct across *across, uint32_t place, uint32_t *rows, uint32_t count)
 static enum err
 add_shares(struct across *across)
 {
-	unsigned suppliers = across->roster->count;
+	unsigned suppliers = across->scope->count;
 	struct share *shares = arena_array(
 	    across->call->serving->arena, suppliers + 1u, sizeof(*shares));
 	uint32_t *rows = malloc((across->set_count + 1u) * sizeof(*rows));
@@ -264,9 +264,9 @@ add_shares(struct across *across)
 }
 
 static enum err
-ask_book(struct across *across, struct roster *roster)
+ask_book(struct across *across, struct scope *scope)
 {
-	enum err err = search_book(across, roster);
+	enum err err = search_book(across, scope);
 
 	across->damaged = err == ERR_DAMAGED;
 	if (err != ERR_OK || across->set_count == 0)
@@ -286,21 +286,21 @@ ask_book(struct across *across, struct roster *roster)
 
 /* The streams of those that have a match. */
 static enum err
-add_slices(struct across *across, const struct roster *roster,
+add_slices(struct across *across, const struct scope *scope,
     const struct match_slice *slices, uint32_t *rows)
 {
 	uint32_t before = (uint32_t)across->suppliers;
 	unsigned more = 0;
 	enum err err;
 
-	for (unsigned i = 0; i < roster->loose_count; i++)
+	for (unsigned i = 0; i < scope->loose_count; i++)
 		more += slices[i].count > 0;
 	err = need_streams(across, more);
-	for (unsigned i = 0; i < roster->loose_count && err == ERR_OK; i++) {
-		unsigned place = roster->loose[i];
+	for (unsigned i = 0; i < scope->loose_count && err == ERR_OK; i++) {
+		unsigned place = scope->loose[i];
 
 		if (slices[i].count > 0)
-			err = add_stream(across, &roster->views[place],
+			err = add_stream(across, &scope->views[place],
 			    before + place, rows + slices[i].first,
 			    slices[i].count);
 	}
@@ -308,56 +308,56 @@ add_slices(struct across *across, const struct roster *roster,
 }
 
 static enum err
-ask_loose(struct across *across, const struct roster *roster)
+ask_loose(struct across *across, const struct scope *scope)
 {
 	struct match_slice *slices = arena_array(across->call->serving->arena,
-	    roster->loose_count + (size_t)1, sizeof(*slices));
+	    scope->loose_count + (size_t)1, sizeof(*slices));
 	struct match_rows rows = {NULL, 0, 0};
 	unsigned blame = 0;
 	enum err err, kept;
 
 	if (slices == NULL)
 		return ERR_NO_MEMORY;
-	err = match_each(&rows, slices, roster->hays, roster->loose_count,
+	err = match_each(&rows, slices, scope->hays, scope->loose_count,
 	    across->query.words, &blame);
-	if (err != ERR_OK && roster->loose_count > 0)
+	if (err != ERR_OK && scope->loose_count > 0)
 		snapview_blame(
-		    across->call, &roster->views[roster->loose[blame]], err);
+		    across->call, &scope->views[scope->loose[blame]], err);
 	kept = across_keep(across, rows.rows);
 	if (err == ERR_OK)
 		err = kept;
-	return err == ERR_OK ? add_slices(across, roster, slices, rows.rows)
+	return err == ERR_OK ? add_slices(across, scope, slices, rows.rows)
 			     : err;
 }
 
 static enum err
-ask(struct across *across, struct roster *roster)
+ask(struct across *across, struct scope *scope)
 {
 	enum err err = ERR_OK;
 
-	if (roster->book != NULL)
-		err = ask_book(across, roster);
+	if (scope->book != NULL)
+		err = ask_book(across, scope);
 	if (err == ERR_OK)
-		err = ask_loose(across, roster);
-	across->suppliers += roster->count;
-	across->absent += roster->absent;
-	across->tag = etag_mix(across->tag, &roster->tag, sizeof(roster->tag));
+		err = ask_loose(across, scope);
+	across->suppliers += scope->count;
+	across->absent += scope->absent;
+	across->tag = etag_mix(across->tag, &scope->tag, sizeof(scope->tag));
 	return err;
 }
 
 /* Rows of it may be in the answer when it has a match. */
 static enum err
-ask_part(struct across *across, struct roster *roster)
+ask_part(struct across *across, struct scope *scope)
 {
 	unsigned before = across->count;
-	enum err err = ask(across, roster);
+	enum err err = ask(across, scope);
 
-	if (across->count > before || across->roster == roster) {
-		enum err held = roster_hold(roster, across->call);
+	if (across->count > before || across->scope == scope) {
+		enum err held = scope_hold(scope, across->call);
 
 		return err == ERR_OK ? held : err;
 	}
-	roster_release(roster);
+	scope_release(scope);
 	return err;
 }
 
@@ -370,13 +370,13 @@ ask_all(struct across *across)
 	enum err err;
 
 	do {
-		struct roster *roster;
+		struct scope *scope;
 
-		err = roster_all(&roster, across->call, from);
+		err = scope_all(&scope, across->call, from);
 		if (err != ERR_OK)
 			return err;
-		from = roster->next;
-		err = ask_part(across, roster);
+		from = scope->next;
+		err = ask_part(across, scope);
 	} while (err == ERR_OK && from > 0);
 	return err;
 }
@@ -385,14 +385,14 @@ ask_all(struct across *across)
 static enum err
 ask_without_book(struct across *across)
 {
-	struct roster *roster;
+	struct scope *scope;
 	enum err err;
 
 	forget(across);
 	across->plain = true;
-	err = roster_plain(&roster, across->call, across->damaged);
+	err = scope_plain(&scope, across->call, across->damaged);
 	across->damaged = false;
-	return err == ERR_OK ? ask_part(across, roster) : err;
+	return err == ERR_OK ? ask_part(across, scope) : err;
 }
 
 static enum err
@@ -401,7 +401,7 @@ ask_one(struct across *across, struct span supplier)
 	struct call *call = across->call;
 	struct shared_source *source;
 	struct source_supplier info;
-	struct roster *roster;
+	struct scope *scope;
 	enum err err = shared_source_get(&source, call);
 
 	if (err == ERR_OK)
@@ -410,8 +410,8 @@ ask_one(struct across *across, struct span supplier)
 		err = ERR_NOT_FOUND;
 	shared_source_release(source);
 	if (err == ERR_OK)
-		err = roster_one(&roster, call, supplier);
-	return err == ERR_OK ? ask_part(across, roster) : err;
+		err = scope_one(&scope, call, supplier);
+	return err == ERR_OK ? ask_part(across, scope) : err;
 }
 
 enum err
@@ -425,7 +425,7 @@ across_ask(struct across *across, struct span supplier)
 	if (across->plain)
 		return ask_without_book(across);
 	err = ask_all(across);
-	if (across->roster != NULL &&
+	if (across->scope != NULL &&
 	    (err == ERR_NOT_READY || err == ERR_DAMAGED))
 		return ask_without_book(across);
 	return err;

@@ -2,7 +2,7 @@
  * across: the rows of many suppliers that match, in one order.
  *
  * Each supplier's come as a stream in that order, and the streams are merged
- * as far as a page reaches. What the wordbook answers for is one stream, whose
+ * as far as a page reaches. What the word index answers for is one stream, whose
  * ranks are the order already, unless another order or a range is asked for.
  */
 #pragma once
@@ -27,7 +27,7 @@ struct across {
 	bool plain; /* without the book: it was of no use */
 	bool damaged; /* because it cannot be what was written */
 	struct stream *broken; /* whose row could not be compared */
-	struct roster *roster; /* the one that has the book */
+	struct scope *scope; /* the one that has the book */
 	uint64_t *set; /* what was found in it; the thread's */
 	uint32_t set_count;
 	struct stream *streams;

@@ -9,7 +9,7 @@
 #include "fcgi/rows/shown.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/search/across.h"
-#include "fcgi/search/crossing.h"
+#include "fcgi/search/across_priv.h"
 
 /* The text between the quotes of a JSON string, folded as sorts are. */
 static void
@@ -28,8 +28,8 @@ turn(struct across *across, struct stream *stream)
 	uint32_t rank = stream->rows[stream->at];
 
 	across_place(&stream->place, across, rank);
-	stream->view = &across->roster->views[stream->place];
-	stream->row = wordbook_rows(across->roster->book)[rank].row;
+	stream->view = &across->scope->views[stream->place];
+	stream->row = word_index_rows(across->scope->book)[rank].row;
 	stream->numbers = NULL;
 }
 
@@ -215,16 +215,16 @@ open_rank(struct across *across, uint32_t rank)
 
 	if (!across_place(&place, across, rank))
 		return ERR_DAMAGED;
-	err = roster_view(&view, across->roster, across->call, place);
+	err = scope_view(&view, across->scope, across->call, place);
 	if (err != ERR_OK)
 		return err;
-	across->damaged |= wordbook_rows(across->roster->book)[rank].row >=
+	across->damaged |= word_index_rows(across->scope->book)[rank].row >=
 	    snapshot_rows(view->pinned->snap);
 	if (across->damaged)
 		return ERR_DAMAGED;
 	/* By the time that all are open, what says where they lie is there. */
 	snapshot_expect(view->pinned->snap,
-	    wordbook_rows(across->roster->book)[rank].row, true);
+	    word_index_rows(across->scope->book)[rank].row, true);
 	return ERR_OK;
 }
 

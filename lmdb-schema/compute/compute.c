@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
-#include "lmdb-schema/compute/computing.h"
+#include "lmdb-schema/compute/compute_priv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
 

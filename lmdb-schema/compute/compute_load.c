@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "common/num.h"
-#include "lmdb-schema/compute/computing.h"
+#include "lmdb-schema/compute/compute_priv.h"
 
 static const unsigned level_codes[] = {100, 10000, 1000000};
 

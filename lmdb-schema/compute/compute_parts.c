@@ -8,7 +8,7 @@
 #include "common/fold.h"
 #include "common/jsonw.h"
 #include "common/num.h"
-#include "lmdb-schema/compute/computing.h"
+#include "lmdb-schema/compute/compute_priv.h"
 #include "lmdb-schema/order.h"
 #include "lmdb-schema/snapshot/grams.h"
 

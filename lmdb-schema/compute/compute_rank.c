@@ -3,7 +3,7 @@
 
 #include "common/log.h"
 #include "common/num.h"
-#include "lmdb-schema/compute/computing.h"
+#include "lmdb-schema/compute/compute_priv.h"
 #include "lmdb-schema/order.h"
 
 #define CALC_CHUNK 2048

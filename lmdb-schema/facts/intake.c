@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/arena.h"
-#include "lmdb-schema/facts/intaking.h"
+#include "lmdb-schema/facts/intake_priv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
 

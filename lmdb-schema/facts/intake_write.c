@@ -9,7 +9,7 @@
 
 #include "common/fs.h"
 #include "common/kv/kv.h"
-#include "lmdb-schema/facts/intaking.h"
+#include "lmdb-schema/facts/intake_priv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store/store.h"

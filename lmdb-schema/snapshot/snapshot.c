@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "lmdb-schema/snapshot/snapshot_sections.h"
+#include "lmdb-schema/snapshot/snapshot_priv.h"
 
 const struct snap_head *
 snapshot_head(const struct snapshot *snap)

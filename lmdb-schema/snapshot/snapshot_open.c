@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/snapshot/snapshot_sections.h"
+#include "lmdb-schema/snapshot/snapshot_priv.h"
 #include "lmdb-schema/store/store.h"
 
 /* --- the head ------------------------------------------------------------- */

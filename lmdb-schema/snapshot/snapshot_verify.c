@@ -8,7 +8,7 @@
 
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot/snapshot.h"
-#include "lmdb-schema/snapshot/snapshot_sections.h"
+#include "lmdb-schema/snapshot/snapshot_priv.h"
 
 static enum err
 damaged(struct snapshot *snap, struct fault *fault, const char *what,

@@ -4,7 +4,7 @@
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/state/proposing.h"
+#include "lmdb-schema/state/proposal_priv.h"
 #include "lmdb-schema/store/store.h"
 
 uint64_t

@@ -2,7 +2,7 @@
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/codemap.h"
-#include "lmdb-schema/state/proposing.h"
+#include "lmdb-schema/state/proposal_priv.h"
 #include "lmdb-schema/store/store.h"
 
 struct decide {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "lmdb-schema/codemap.h"
-#include "lmdb-schema/state/proposing.h"
+#include "lmdb-schema/state/proposal_priv.h"
 
 struct deposit {
 	struct store *store;

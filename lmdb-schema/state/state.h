@@ -5,7 +5,7 @@
  *	meta       "schema"   u32 SCHEMA_VERSION
  *	           "access"   u64 generation of the last change of keys, users
  *	           "sent" 00 supplier 00 codein -> packed: text gamme, unsigned
- *	             mixed (0, 1): exported, not arrived yet (proposing.h)
+ *	             mixed (0, 1): exported, not arrived yet (proposal_priv.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),
  *	             unsigned created ms, revoked ms (0: not), last use ms

@@ -445,9 +445,9 @@ store_lock_import(int *fd, struct store *store, bool wait)
 }
 
 enum err
-store_lock_zip(int *fd, struct store *store, bool wait)
+store_lock_packing(int *fd, struct store *store, bool wait)
 {
-	return lock_named(fd, store, "gzip", wait);
+	return lock_named(fd, store, "packing", wait);
 }
 
 enum err

@@ -109,10 +109,10 @@ enum err store_lock_supplier(
     int *fd, struct store *store, struct span supplier, bool wait);
 
 /*
- * Held while packing rows (zip.h): one snapshot at a time, as it uses all
+ * Held while packing rows (packed_rows.h): one snapshot at a time, as it uses all
  * threads.
  */
-enum err store_lock_zip(int *fd, struct store *store, bool wait);
+enum err store_lock_packing(int *fd, struct store *store, bool wait);
 
 /* Held while making the word index, by one process at a time. */
 enum err store_lock_words(int *fd, struct store *store, bool wait);

@@ -12,9 +12,9 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/snapshot.h"
-#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/store/store.h"
-#include "lmdb-schema/upkeep/checking.h"
+#include "lmdb-schema/upkeep/check_priv.h"
 
 void
 checking_tell(
@@ -294,22 +294,23 @@ file_bytes(struct checking *checking, struct span supplier, uint64_t generation)
 static void
 verify_zip(struct checking *checking, struct snapshot *snap)
 {
-	struct zip *zip;
-	enum err err = zip_open(&zip, checking->store, snap);
+	struct packed_rows *packed_rows;
+	enum err err = packed_rows_open(&packed_rows, checking->store, snap);
 
 	if (err == ERR_NOT_FOUND)
 		return;
 	if (err == ERR_OK) {
-		err = zip_verify(zip);
-		checking->counts->sections += zip_head(zip)->segments;
-		checking->counts->bytes += zip_head(zip)->bytes;
+		err = packed_rows_verify(packed_rows);
+		checking->counts->sections +=
+		    packed_rows_head(packed_rows)->segments;
+		checking->counts->bytes += packed_rows_head(packed_rows)->bytes;
 	}
 	if (err != ERR_OK)
 		checking_tell(checking, SPAN("snapshots"),
 		    "supplier %.*s: its packed rows: %s: 'gridctl gzip' makes "
 		    "them again",
 		    SPAN_ARG(snapshot_supplier(snap)), err_text(err));
-	zip_close(zip);
+	packed_rows_close(packed_rows);
 }
 
 /* Opens, verifies and closes a snapshot; the caller reports a failure. */
@@ -441,7 +442,7 @@ look_at_snapshot(void *context, const char *name)
 	uint64_t generation = key_file_generation(name, &temporary);
 
 	if (generation == 0)
-		generation = key_zip_generation(name, &temporary);
+		generation = key_packed_generation(name, &temporary);
 	if (generation != 0 &&
 	    (temporary ||
 		!catalog_keeps(

@@ -10,7 +10,7 @@
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
-#include "lmdb-schema/upkeep/checking.h"
+#include "lmdb-schema/upkeep/check_priv.h"
 
 #define HELP "restore a backup"
 

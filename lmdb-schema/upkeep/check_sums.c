@@ -5,7 +5,7 @@
  */
 #include "common/kv/kv.h"
 #include "lmdb-schema/store/store.h"
-#include "lmdb-schema/upkeep/checking.h"
+#include "lmdb-schema/upkeep/check_priv.h"
 
 #define BACKUP "restore a backup"
 #define ANEW "import the server ranges again"

@@ -2,21 +2,21 @@
  * Checks the index of all suppliers' words: a missing one is fine, a damaged
  * one is reported.
  */
-#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
-#include "lmdb-schema/upkeep/checking.h"
+#include "lmdb-schema/upkeep/check_priv.h"
 
 /*
  * For a current generation the index must have all rows; searches ignore the
  * others.
  */
 static void
-compare_with_words(struct checking *checking, const struct wordbook *book)
+compare_with_words(struct checking *checking, const struct word_index *book)
 {
-	for (uint32_t i = 0; i < wordbook_head(book)->suppliers; i++) {
-		const struct wordbook_supplier *supplier =
-		    wordbook_supplier(book, i);
-		struct span code = wordbook_code(book, i);
+	for (uint32_t i = 0; i < word_index_head(book)->suppliers; i++) {
+		const struct word_index_supplier *supplier =
+		    word_index_supplier(book, i);
+		struct span code = word_index_code(book, i);
 		struct catalog_entry entry;
 
 		if (catalog_get(checking->catalog, code, &entry) != ERR_OK ||
@@ -36,15 +36,15 @@ compare_with_words(struct checking *checking, const struct wordbook *book)
 enum err
 checking_words(struct checking *checking)
 {
-	struct wordbook *book;
-	enum err err = wordbook_open(&book, checking->store);
+	struct word_index *book;
+	enum err err = word_index_open(&book, checking->store);
 
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK;
 	if (err == ERR_OK) {
-		checking->counts->sections += WORDBOOK_SECTIONS;
-		checking->counts->bytes += wordbook_head(book)->bytes;
-		err = wordbook_verify(book);
+		checking->counts->sections += WORD_INDEX_SECTIONS;
+		checking->counts->bytes += word_index_head(book)->bytes;
+		err = word_index_verify(book);
 	}
 	if (err == ERR_OK)
 		compare_with_words(checking, book);
@@ -55,7 +55,7 @@ checking_words(struct checking *checking)
 		    err_text(err));
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);
-	wordbook_close(book);
+	word_index_close(book);
 	return err == ERR_NO_MEMORY ? err : ERR_OK;
 }
 
@@ -64,7 +64,7 @@ checking_words_left(struct checking *checking)
 {
 	char path[FS_PATH_MAX];
 	uint64_t bytes, on_disk;
-	enum err err = wordbook_path(path, checking->store, ".tmp");
+	enum err err = word_index_path(path, checking->store, ".tmp");
 
 	if (err == ERR_OK)
 		err = fs_size(path, &bytes, &on_disk);

@@ -14,7 +14,7 @@
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
 
@@ -165,10 +165,11 @@ prune_snapshot(void *context, const char *name)
 	char path[FS_PATH_MAX];
 	bool temporary;
 	uint64_t uncounted = 0, generation,
-		 zip = key_zip_generation(name, &temporary);
+		 packed_rows = key_packed_generation(name, &temporary);
 	enum err err;
 
-	generation = zip != 0 ? zip : key_file_generation(name, &temporary);
+	generation = packed_rows != 0 ? packed_rows
+				      : key_file_generation(name, &temporary);
 	if (generation == 0 ||
 	    (!temporary &&
 		catalog_keeps(pruning->view, pruning->supplier, generation)))
@@ -176,12 +177,12 @@ prune_snapshot(void *context, const char *name)
 	err = fs_path(path, "%s/%s", pruning->folder, name);
 	if (err != ERR_OK)
 		return err;
-	if (zip != 0 && temporary)
-		return remove_unpublished(pruning, path, store_lock_zip);
+	if (packed_rows != 0 && temporary)
+		return remove_unpublished(pruning, path, store_lock_packing);
 	return remove_file(pruning, path,
-	    zip != 0        ? &uncounted
-		: temporary ? &pruning->pruned->leftovers
-			    : &pruning->pruned->snapshots);
+	    packed_rows != 0 ? &uncounted
+		: temporary  ? &pruning->pruned->leftovers
+			     : &pruning->pruned->snapshots);
 }
 
 /* The supplier's lock keeps a computation from being disturbed. */
@@ -256,7 +257,7 @@ static enum err
 prune_words(struct pruning *pruning)
 {
 	char path[FS_PATH_MAX];
-	enum err err = wordbook_path(path, pruning->store, ".tmp");
+	enum err err = word_index_path(path, pruning->store, ".tmp");
 
 	return err == ERR_OK
 	    ? remove_unpublished(pruning, path, store_lock_words)

@@ -6,9 +6,9 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/compute/compute.h"
 #include "lmdb-schema/facts/source.h"
-#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
-#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/store/store.h"
 
 static enum err
@@ -58,7 +58,7 @@ count_table(uint64_t *count, struct kv *kv, unsigned table)
 struct snapshots {
 	struct stat_counts *counts;
 	struct store *store;
-	struct wordbook *book; /* NULL: none is usable */
+	struct word_index *book; /* NULL: none is usable */
 	uint32_t next; /* next of its suppliers, in the same order */
 };
 
@@ -79,15 +79,16 @@ count_snapshot(
 	snapshots->counts->stale += stale;
 	snapshots->counts->rows += entry->rows;
 	snapshots->counts->indexed += snapshots->book != NULL &&
-	    wordbook_has(
+	    word_index_has(
 		snapshots->book, &snapshots->next, supplier, entry->generation);
 	snapshots->counts->snapshot_bytes += entry->bytes;
-	err = zip_path(path, snapshots->store, supplier, entry->generation, "");
+	err = packed_rows_path(
+	    path, snapshots->store, supplier, entry->generation, "");
 	if (err == ERR_OK)
 		err = fs_size(path, &bytes, &on_disk);
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK; /* the file is made on first use */
-	snapshots->counts->zip_bytes += on_disk;
+	snapshots->counts->packed_rows_bytes += on_disk;
 	return err;
 }
 
@@ -103,13 +104,13 @@ count_snapshots(struct stat_counts *counts, struct store *store)
 	 * counts as indexed.
 	 */
 	if (err == ERR_OK &&
-	    wordbook_open(&snapshots.book, store) == ERR_NO_MEMORY)
+	    word_index_open(&snapshots.book, store) == ERR_NO_MEMORY)
 		err = ERR_NO_MEMORY;
 	if (err == ERR_OK)
 		err = catalog_each(view, count_snapshot, &snapshots);
 	if (err == ERR_OK)
 		err = catalog_count_lost(view, &counts->lost);
-	wordbook_close(snapshots.book);
+	word_index_close(snapshots.book);
 	catalog_view_close(view);
 	return err;
 }

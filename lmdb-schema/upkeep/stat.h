@@ -16,7 +16,7 @@ struct stat_counts {
 	uint64_t snapshots, stale, rows, retired;
 	uint64_t lost; /* suppliers whose snapshot was found damaged */
 	uint64_t indexed; /* snapshots that the word index covers */
-	uint64_t facts_bytes, snapshot_bytes, zip_bytes, words_bytes;
+	uint64_t facts_bytes, snapshot_bytes, packed_rows_bytes, words_bytes;
 	uint64_t live_bytes, catalog_bytes, state_bytes, free_bytes;
 };
 

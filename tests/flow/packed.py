@@ -50,7 +50,7 @@ class Dumps:
         """The files of packed rows, whole or in the making."""
         folder = os.path.join(self.data.folder, "snapshots", SUPPLIER)
         return sorted(os.path.join(folder, name)
-                      for name in os.listdir(folder) if ".gz" in name)
+                      for name in os.listdir(folder) if ".rows" in name)
 
     def compare(self, problems, uri=URI):
         plain, packed = self.ask(None, uri), self.ask("gzip", uri)

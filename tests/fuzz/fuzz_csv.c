@@ -11,7 +11,7 @@
 #include "tests/fuzz/made.h"
 #include "tools/gridctl/csv/csv.h"
 #include "tools/gridctl/import/import.h"
-#include "tools/gridctl/import/import_reading.h"
+#include "tools/gridctl/import/import_priv.h"
 
 #define REFUSED 1 /* the header was */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lmdb-schema/snapshot/snapshot.h"
-#include "lmdb-schema/snapshot/snapshot_sections.h"
+#include "lmdb-schema/snapshot/snapshot_priv.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 

@@ -63,13 +63,13 @@ book_import(const struct book_row *rows, unsigned count)
 	compute_all(rows, count);
 }
 
-struct wordbook_result
+struct word_index_result
 book_make(void)
 {
-	struct wordbook_options options = {.at = NULL};
-	struct wordbook_result result;
+	struct word_index_options options = {.at = NULL};
+	struct word_index_result result;
 
-	ck_assert_int_eq(wordbook_make(&result, facts, &options), ERR_OK);
+	ck_assert_int_eq(word_index_make(&result, facts, &options), ERR_OK);
 	return result;
 }
 
@@ -90,7 +90,7 @@ book_path(const char *suffix)
 {
 	static char path[FS_PATH_MAX];
 
-	ck_assert_int_eq(wordbook_path(path, facts, suffix), ERR_OK);
+	ck_assert_int_eq(word_index_path(path, facts, suffix), ERR_OK);
 	return path;
 }
 
@@ -99,7 +99,7 @@ book_path(const char *suffix)
 #define SNAPS 64
 
 static struct snapshot *snaps[SNAPS];
-static const struct wordbook *snaps_of;
+static const struct word_index *snaps_of;
 
 static void
 close_snapshots(void)
@@ -112,15 +112,15 @@ close_snapshots(void)
 }
 
 void
-book_close(struct wordbook **book)
+book_close(struct word_index **book)
 {
 	close_snapshots();
-	wordbook_close(*book);
+	word_index_close(*book);
 	*book = NULL;
 }
 
 static struct snapshot *
-snapshot_of(const struct wordbook *book, uint32_t supplier)
+snapshot_of(const struct word_index *book, uint32_t supplier)
 {
 	run_must(supplier < SNAPS);
 	if (snaps_of != book)
@@ -129,16 +129,16 @@ snapshot_of(const struct wordbook *book, uint32_t supplier)
 	if (snaps[supplier] == NULL)
 		ck_assert_int_eq(
 		    snapshot_open(&snaps[supplier], facts,
-			wordbook_code(book, supplier),
-			wordbook_supplier(book, supplier)->generation),
+			word_index_code(book, supplier),
+			word_index_supplier(book, supplier)->generation),
 		    ERR_OK);
 	return snaps[supplier];
 }
 
 struct span
-book_text(const struct wordbook *book, uint32_t rank)
+book_text(const struct word_index *book, uint32_t rank)
 {
-	struct wordbook_row row = wordbook_rows(book)[rank];
+	struct word_index_row row = word_index_rows(book)[rank];
 	struct span text;
 	const uint32_t *at;
 
@@ -147,15 +147,15 @@ book_text(const struct wordbook *book, uint32_t rank)
 }
 
 const char *
-book_at(const struct wordbook *book, uint32_t rank)
+book_at(const struct word_index *book, uint32_t rank)
 {
 	static char text[2 * SCHEMA_CODE_MAX + 80];
-	struct wordbook_row row = wordbook_rows(book)[rank];
+	struct word_index_row row = word_index_rows(book)[rank];
 	struct span code = snapshot_value(
 	    snapshot_of(book, row.supplier), row.row, COL_codein);
 
 	snprintf(text, sizeof(text), "%.*s/%.*s",
-	    SPAN_ARG(wordbook_code(book, row.supplier)), SPAN_ARG(code));
+	    SPAN_ARG(word_index_code(book, row.supplier)), SPAN_ARG(code));
 	return text;
 }
 
@@ -164,11 +164,11 @@ book_at(const struct wordbook *book, uint32_t rank)
 struct plain {
 	int64_t turnover;
 	char code[SCHEMA_CODE_MAX + 1];
-	struct wordbook_row row;
+	struct word_index_row row;
 };
 
 static void
-fill(struct plain *plain, struct snapshot *snap, struct wordbook_row row)
+fill(struct plain *plain, struct snapshot *snap, struct word_index_row row)
 {
 	struct span json = snapshot_value(snap, row.row, COL_codein);
 	size_t len = 0;
@@ -198,43 +198,43 @@ compare(const void *a, const void *b)
 }
 
 static void
-must_be_in_order(const struct wordbook *book)
+must_be_in_order(const struct word_index *book)
 {
-	uint32_t rows = wordbook_head(book)->rows, at = 0;
+	uint32_t rows = word_index_head(book)->rows, at = 0;
 	struct plain *plain = calloc(rows + 1u, sizeof(*plain));
 
-	for (uint32_t i = 0; i < wordbook_head(book)->suppliers; i++) {
+	for (uint32_t i = 0; i < word_index_head(book)->suppliers; i++) {
 		struct snapshot *snap = snapshot_of(book, i);
 
 		run_must(
-		    snapshot_rows(snap) == wordbook_supplier(book, i)->rows);
+		    snapshot_rows(snap) == word_index_supplier(book, i)->rows);
 		for (uint32_t k = 0; k < snapshot_rows(snap); k++)
-			fill(&plain[at++], snap, (struct wordbook_row){i, k});
+			fill(&plain[at++], snap, (struct word_index_row){i, k});
 	}
 	run_must(at == rows);
 	qsort(plain, rows, sizeof(*plain), compare);
 	for (uint32_t i = 0; i < rows; i++)
-		run_must(memcmp(&plain[i].row, &wordbook_rows(book)[i],
-			     sizeof(struct wordbook_row)) == 0);
+		run_must(memcmp(&plain[i].row, &word_index_rows(book)[i],
+			     sizeof(struct word_index_row)) == 0);
 	free(plain);
 }
 
-struct wordbook *
+struct word_index *
 book_open(void)
 {
-	struct wordbook *book;
+	struct word_index *book;
 
-	ck_assert_int_eq(wordbook_open(&book, facts), ERR_OK);
-	ck_assert_int_eq(wordbook_verify(book), ERR_OK);
+	ck_assert_int_eq(word_index_open(&book, facts), ERR_OK);
+	ck_assert_int_eq(word_index_verify(book), ERR_OK);
 	must_be_in_order(book);
 	return book;
 }
 
 unsigned
-book_find(const struct wordbook *book, struct span question)
+book_find(const struct word_index *book, struct span question)
 {
-	uint32_t rows = wordbook_head(book)->rows;
-	size_t words_of_set = wordbook_set(rows);
+	uint32_t rows = word_index_head(book)->rows;
+	size_t words_of_set = word_index_set(rows);
 	uint64_t *set = malloc((words_of_set + 1) * sizeof(*set));
 	struct words words;
 	unsigned found = 0;
@@ -243,7 +243,7 @@ book_find(const struct wordbook *book, struct span question)
 	/* Fill the set: its old contents must not show. */
 	memset(set, 0xa5, words_of_set * sizeof(*set));
 	words_split(&words, question);
-	ck_assert_int_eq(wordbook_find(set, &count, book, &words), ERR_OK);
+	ck_assert_int_eq(word_index_find(set, &count, book, &words), ERR_OK);
 	for (uint32_t rank = 0; rank < rows; rank++) {
 		struct span text = book_text(book, rank);
 		bool has = (set[rank / 64] >> rank % 64 & 1) != 0;

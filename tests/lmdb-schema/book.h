@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/search/word_index.h"
 
 struct book_row {
 	const char *supplier, *codein, *label;
@@ -17,7 +17,7 @@ struct book_row {
 void book_import(const struct book_row *rows, unsigned count);
 
 /* Makes the index, asserting success. */
-struct wordbook_result book_make(void);
+struct word_index_result book_make(void);
 
 /* The generation noted in the catalogue. */
 uint64_t book_noted(void);
@@ -29,22 +29,22 @@ const char *book_path(const char *suffix);
  * Opens the index, asserting that it is sound: its ranks are those of a plain
  * sort of all its snapshots' rows. Pair with book_close().
  */
-struct wordbook *book_open(void);
+struct word_index *book_open(void);
 
 /*
  * Asserts that a search for these folded words finds the rows that a scan of
  * the rows' texts finds; returns their number.
  */
-unsigned book_find(const struct wordbook *book, struct span question);
+unsigned book_find(const struct word_index *book, struct span question);
 
 /* Row number `rank` of the order, as "SUPPLIER/CODEIN", quoted as in JSON. */
-const char *book_at(const struct wordbook *book, uint32_t rank);
+const char *book_at(const struct word_index *book, uint32_t rank);
 
 /* The folded search text of one of its rows. */
-struct span book_text(const struct wordbook *book, uint32_t rank);
+struct span book_text(const struct word_index *book, uint32_t rank);
 
 /*
  * Closes the index and the snapshots read; sets *book to NULL, which it may be
  * before.
  */
-void book_close(struct wordbook **book);
+void book_close(struct word_index **book);

@@ -88,7 +88,7 @@ class Dumps(Stack):
 
     def packed(self):
         return glob.glob(os.path.join(self.data, "snapshots", SUPPLIER,
-                                      "*.gz"))
+                                      "*.rows"))
 
     def propose(self, code):
         reply = self.get("/api/v1/products/%s/gamme" % code, "PUT",

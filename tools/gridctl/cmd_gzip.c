@@ -8,7 +8,7 @@
 #include "common/progress.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/snapshot/catalog.h"
-#include "lmdb-schema/snapshot/zip.h"
+#include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -58,11 +58,12 @@ show_progress(void *context, uint64_t done, uint64_t total)
 }
 
 static void
-summary(struct span supplier, const struct zip_result *result, int64_t ms)
+summary(
+    struct span supplier, const struct packed_rows_result *result, int64_t ms)
 {
 	if (result->rows == 0)
 		printf("%.*s: fewer than %d rows: they are packed on the way\n",
-		    SPAN_ARG(supplier), ZIP_ROWS_MIN);
+		    SPAN_ARG(supplier), PACKED_ROWS_ROWS_MIN);
 	else if (!result->made)
 		printf("%.*s: packed already, %s\n", SPAN_ARG(supplier),
 		    cmd_bytes(result->bytes));
@@ -93,16 +94,16 @@ pack_one(struct packing *packing, struct span supplier)
 {
 	const struct options *options = packing->options;
 	int64_t start = date_monotonic_ns();
-	struct zip_result result;
+	struct packed_rows_result result;
 	struct progress progress;
-	struct zip_options how = {.threads = (unsigned)options->jobs,
+	struct packed_rows_options how = {.threads = (unsigned)options->jobs,
 	    .level = (int)options->level,
 	    .at = show_progress,
 	    .context = &progress};
 	enum err err;
 
 	progress_begin(&progress, "gzip", "rows", 0, options->quiet);
-	err = zip_make(&result, packing->store, supplier, &how);
+	err = packed_rows_make(&result, packing->store, supplier, &how);
 	progress_end(&progress);
 	if (err != ERR_OK)
 		return tell_failure(supplier, err);

@@ -7,7 +7,7 @@
 #include "common/date.h"
 #include "common/opt.h"
 #include "common/progress.h"
-#include "lmdb-schema/search/wordbook.h"
+#include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -65,7 +65,7 @@ tell_failure(enum err err)
 }
 
 static void
-summary(const struct wordbook_result *result, int64_t ms)
+summary(const struct word_index_result *result, int64_t ms)
 {
 	if (result->suppliers == 0) {
 		puts("index: no supplier has a snapshot that can be read: "
@@ -86,9 +86,9 @@ cmd_index(int argc, char **argv)
 {
 	int64_t start = date_monotonic_ns();
 	struct options options = {.quiet = false};
-	struct wordbook_result made;
+	struct word_index_result made;
 	struct progress progress;
-	struct wordbook_options how = {
+	struct word_index_options how = {
 	    .at = show_progress, .context = &progress};
 	struct store *store;
 	int args, result = cmd_options(&options, &spec, argc, argv, &args);
@@ -101,7 +101,7 @@ cmd_index(int argc, char **argv)
 	if (result != CMD_DONE)
 		return result;
 	progress_begin(&progress, "index", "rows", 0, options.quiet);
-	err = wordbook_make(&made, store, &how);
+	err = word_index_make(&made, store, &how);
 	progress_end(&progress);
 	store_close(store);
 	if (err != ERR_OK)

@@ -63,7 +63,7 @@ static const struct figure {
     {"snapshotBytes", "snapshot files",
 	offsetof(struct stat_counts, snapshot_bytes), true},
     {"zipBytes", "  rows packed beside them",
-	offsetof(struct stat_counts, zip_bytes), true},
+	offsetof(struct stat_counts, packed_rows_bytes), true},
     {"wordsBytes", "index of words", offsetof(struct stat_counts, words_bytes),
 	true},
     {"liveBytes", "live.mdb", offsetof(struct stat_counts, live_bytes), true},

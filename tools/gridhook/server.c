@@ -24,7 +24,7 @@ struct server {
 	struct loop_io listener;
 	struct settings *settings;
 	struct loop *loop;
-	struct gate *gate;
+	struct router *gate;
 	struct conn_limits limits;
 	struct conn_host host;
 	struct conn *conns[CONNS_MAX];
@@ -90,7 +90,7 @@ on_head(void *arg, struct conn *conn)
 {
 	const struct server *server = arg;
 
-	gate_head(server->gate, conn);
+	router_head(server->gate, conn);
 }
 
 static void
@@ -98,7 +98,7 @@ on_request(void *arg, struct conn *conn)
 {
 	const struct server *server = arg;
 
-	gate_request(server->gate, conn);
+	router_request(server->gate, conn);
 }
 
 static bool
@@ -106,7 +106,7 @@ may_log(void *arg, struct conn *conn)
 {
 	const struct server *server = arg;
 
-	return gate_may_log(server->gate, conn);
+	return router_may_log(server->gate, conn);
 }
 
 static void
@@ -248,7 +248,7 @@ let_in(struct server *server, int fd, struct sockaddr_storage *address)
 
 	address_unmap(address);
 	if (!may_enter(server, address) || !make_room(server, address)) {
-		if (gate_may_log_address(server->gate, address))
+		if (router_may_log_address(server->gate, address))
 			log_warn("too many connections from one address");
 		close(fd);
 		return;
@@ -485,7 +485,7 @@ server_on_change(struct server *server, void (*changed)(void *arg), void *arg)
 
 enum err
 server_open(struct server **out, struct settings *settings, struct loop *loop,
-    struct gate *gate)
+    struct router *gate)
 {
 	struct server *server = calloc(1, sizeof(*server));
 

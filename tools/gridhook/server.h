@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "common/jsonw.h"
 #include "common/span.h"
-#include "tools/gridhook/gate.h"
+#include "tools/gridhook/router.h"
 #include "tools/gridhook/net/loop.h"
 #include "tools/gridhook/settings.h"
 
@@ -19,7 +19,7 @@ struct server;
 
 /* `settings`, `loop` and `gate` are kept by pointer. Does not listen yet. */
 enum err server_open(struct server **out, struct settings *settings,
-    struct loop *loop, struct gate *gate);
+    struct loop *loop, struct router *gate);
 void server_close(struct server *server);
 
 /* Called after each change of the status. */

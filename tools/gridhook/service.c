@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "tools/gridhook/control.h"
 #include "tools/gridhook/events/journal.h"
-#include "tools/gridhook/gate.h"
+#include "tools/gridhook/router.h"
 #include "tools/gridhook/guard.h"
 #include "tools/gridhook/mcp/call.h"
 #include "tools/gridhook/mcp/helper.h"
@@ -31,7 +31,7 @@ struct service {
 	struct calls calls;
 	struct guard *guard;
 	struct recipes *recipes;
-	struct gate *gate;
+	struct router *gate;
 	struct server *server;
 	struct control *control;
 	struct loop_io signals;
@@ -279,7 +279,7 @@ open_relay(struct service *service)
 static enum err
 open_server(struct service *service)
 {
-	struct gate_spec spec = {.settings = service->settings,
+	struct router_spec spec = {.settings = service->settings,
 	    .journal = service->journal,
 	    .relay = service->relay,
 	    .calls = &service->calls};
@@ -304,7 +304,7 @@ open_server(struct service *service)
 	    .status = write_status,
 	    .status_arg = service,
 	    .started_ns = date_monotonic_ns()};
-	err = gate_open(&service->gate, &spec);
+	err = router_open(&service->gate, &spec);
 	if (err == ERR_OK)
 		err = server_open(&service->server, service->settings,
 		    service->loop, service->gate);
@@ -332,7 +332,7 @@ on_round(void *arg)
 {
 	struct service *service = arg;
 
-	gate_round(service->gate);
+	router_round(service->gate);
 }
 
 static enum err
@@ -381,7 +381,7 @@ close_all(struct service *service)
 	relay_close(service->relay);
 	helper_pool_free(service->helpers);
 	calls_fini(&service->calls);
-	gate_close(service->gate);
+	router_close(service->gate);
 	guard_close(service->guard);
 	recipes_free(service->recipes);
 	journal_close(service->journal);

@@ -58,9 +58,9 @@ add_text(size_t from, size_t to)
 		if (len > to - from)
 			len = to - from;
 		if (len % 3 == 0)
-			pieces_refer(&reply.body, text + from, len);
+			iovbuf_refer(&reply.body, text + from, len);
 		else
-			pieces_copy(&reply.body, text + from, len);
+			iovbuf_copy(&reply.body, text + from, len);
 		from += len;
 	}
 }

@@ -37,7 +37,7 @@ answer_is(const char *text)
 START_TEST(short_answer_has_its_length)
 {
 	reply_header(&reply, "Content-Type", "text/%s", "plain");
-	pieces_text(&reply.body, "hello");
+	iovbuf_text(&reply.body, "hello");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	ck_assert_uint_eq(reply.sent, out.len);
 	answer_is("Status: 200 OK\r\nContent-Type: text/plain\r\n"
@@ -49,7 +49,7 @@ START_TEST(head_has_all_but_the_body)
 {
 	request.method = METHOD_HEAD;
 	reply_begin(&reply, &sink, &request);
-	pieces_text(&reply.body, "hello");
+	iovbuf_text(&reply.body, "hello");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	answer_is("Status: 200 OK\r\nContent-Length: 5\r\nVary: "
 		  "Accept-Encoding\r\n\r\n");
@@ -80,7 +80,7 @@ START_TEST(stream_goes_out_as_it_grows)
 	ck_assert_uint_gt(out.len, 0);
 	reply_flush_some(&reply);
 	ck_assert_uint_lt(out.len, 100);
-	pieces_refer(&reply.body, large, sizeof(large));
+	iovbuf_refer(&reply.body, large, sizeof(large));
 	reply_flush_some(&reply);
 	ck_assert_uint_gt(out.len, sizeof(large));
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(stream_of_unknown_length_has_none)
 {
 	reply_stream(&reply, -1);
-	pieces_text(&reply.body, "abc");
+	iovbuf_text(&reply.body, "abc");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	answer_is("Status: 200 OK\r\nVary: Accept-Encoding\r\n\r\nabc");
 }
@@ -104,7 +104,7 @@ START_TEST(head_of_a_stream_puts_no_body)
 	request.method = METHOD_HEAD;
 	reply_begin(&reply, &sink, &request);
 	reply_stream(&reply, 3);
-	pieces_text(&reply.body, "abc");
+	iovbuf_text(&reply.body, "abc");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	answer_is("Status: 200 OK\r\nContent-Length: 3\r\nVary: "
 		  "Accept-Encoding\r\n\r\n");
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(error_drops_what_was_made)
 {
 	reply_header(&reply, "ETag", "x");
-	pieces_text(&reply.body, "{\"data\":");
+	iovbuf_text(&reply.body, "{\"data\":");
 	reply_error(&reply, 404, CODE_NOT_FOUND, SPAN("no \"it\"\xff"),
 	    SPAN("{\"a\":1}"));
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
@@ -168,7 +168,7 @@ refuse(struct sink *self, struct iovec *pieces, int count)
 START_TEST(failed_sink_is_told_at_the_end)
 {
 	sink.put = refuse;
-	pieces_text(&reply.body, "x");
+	iovbuf_text(&reply.body, "x");
 	ck_assert_int_eq(reply_end(&reply), ERR_CLOSED);
 }
 END_TEST
@@ -179,7 +179,7 @@ START_TEST(next_answer_begins_anew)
 	reply_end(&reply);
 	buf_clear(&out);
 	reply_begin(&reply, &sink, &request);
-	pieces_text(&reply.body, "b");
+	iovbuf_text(&reply.body, "b");
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	answer_is("Status: 200 OK\r\nContent-Length: 1\r\nVary: "
 		  "Accept-Encoding\r\n\r\nb");

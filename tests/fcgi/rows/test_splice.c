@@ -15,7 +15,7 @@
 static struct call call;
 static struct snapview view;
 static struct splice splice;
-static struct pieces pieces;
+static struct iovbuf pieces;
 static char text[1 << 16];
 
 static void
@@ -23,7 +23,7 @@ make(void)
 {
 	world_open();
 	splice_init(&splice);
-	pieces_init(&pieces);
+	iovbuf_init(&pieces);
 	call = world_call();
 	view = world_view(&call, "S1");
 }
@@ -33,7 +33,7 @@ drop(void)
 {
 	snapview_close(&view, &call, ERR_OK);
 	splice_fini(&splice);
-	pieces_fini(&pieces);
+	iovbuf_fini(&pieces);
 	world_close();
 }
 
@@ -51,7 +51,7 @@ row(const char *codein, const char *names, bool enrich, enum splice_form form)
 	    world.serving->views.live, enrich, &columns, form);
 	ck_assert_int_eq(
 	    snapshot_find(view.pinned->snap, span_of(codein), &number), ERR_OK);
-	pieces_clear(&pieces);
+	iovbuf_clear(&pieces);
 	ck_assert_int_eq(splice_row(&splice, number, &pieces), ERR_OK);
 	ck_assert_int_eq(pieces.err, ERR_OK);
 	for (unsigned i = 1; i < pieces.count; i++) {
@@ -202,7 +202,7 @@ next_row(uint32_t number)
 
 	for (int step = SPLICE_KEPT; step <= SPLICE_TEXT; step++)
 		splice_expect(&splice, &number, 1, (enum splice_step)step);
-	pieces_clear(&pieces);
+	iovbuf_clear(&pieces);
 	ck_assert_int_eq(splice_row(&splice, number, &pieces), ERR_OK);
 	ck_assert_uint_eq(pieces.count, 2);
 	last = &pieces.iov[1];
@@ -215,44 +215,44 @@ START_TEST(kept_row_is_the_row_as_it_was_shown_before)
 {
 	static const enum splice_form forms[] = {
 	    SPLICE_JSON, SPLICE_JSON, SPLICE_NDJSON, SPLICE_JSON};
-	struct excerpts *excerpts = excerpts_new(EXCERPTS_BYTES);
+	struct row_cache *row_cache = row_cache_new(ROW_CACHE_BYTES);
 	const char *names = "codein,libelle1,totalCa";
 	uint32_t number;
 
-	ck_assert_ptr_nonnull(excerpts);
+	ck_assert_ptr_nonnull(row_cache);
 	ck_assert_int_eq(
 	    snapshot_find(view.pinned->snap, SPAN("A1"), &number), ERR_OK);
 	for (unsigned i = 0; i < 4; i++) {
 		char *plain =
 		    span_dup(span_of(row("A1", names, true, forms[i])));
 
-		splice_keep(&splice, excerpts);
+		splice_keep(&splice, row_cache);
 		ck_assert_ptr_nonnull(splice.kept);
 		ck_assert(
-		    (excerpt_row(splice.kept, number).len > 0) == (i > 1));
+		    (cached_rows_row(splice.kept, number).len > 0) == (i > 1));
 		ck_assert_str_eq(next_row(number), plain);
 		free(plain);
 	}
 	splice_release(&splice);
-	excerpts_free(excerpts);
+	row_cache_free(row_cache);
 }
 END_TEST
 
 START_TEST(whole_rows_maps_and_csv_are_not_kept)
 {
-	struct excerpts *excerpts = excerpts_new(EXCERPTS_BYTES);
+	struct row_cache *row_cache = row_cache_new(ROW_CACHE_BYTES);
 
-	ck_assert_ptr_nonnull(excerpts);
+	ck_assert_ptr_nonnull(row_cache);
 	row("A1", "", true, SPLICE_JSON);
-	splice_keep(&splice, excerpts);
+	splice_keep(&splice, row_cache);
 	ck_assert_ptr_null(splice.kept);
 	row("A1", "codein,sales12m", true, SPLICE_JSON);
-	splice_keep(&splice, excerpts);
+	splice_keep(&splice, row_cache);
 	ck_assert_ptr_null(splice.kept);
 	row("A1", "codein", true, SPLICE_CSV);
-	splice_keep(&splice, excerpts);
+	splice_keep(&splice, row_cache);
 	ck_assert_ptr_null(splice.kept);
-	excerpts_free(excerpts);
+	row_cache_free(row_cache);
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/fs.h"
-#include "fcgi/search/roster.h"
+#include "fcgi/search/scope.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/fcgi/world.h"
 #include "tests/support/run.h"
@@ -37,7 +37,8 @@ book_path(void)
 {
 	static char path[FS_PATH_MAX];
 
-	ck_assert_int_eq(wordbook_path(path, world.server->store, ""), ERR_OK);
+	ck_assert_int_eq(
+	    word_index_path(path, world.server->store, ""), ERR_OK);
 	return path;
 }
 
@@ -50,11 +51,11 @@ book_is_there(void)
 static void
 make_book(void)
 {
-	static const struct wordbook_options options;
-	struct wordbook_result result;
+	static const struct word_index_options options;
+	struct word_index_result result;
 
 	ck_assert_int_eq(
-	    wordbook_make(&result, world.server->store, &options), ERR_OK);
+	    word_index_make(&result, world.server->store, &options), ERR_OK);
 	ck_assert_uint_eq(result.left_out, 0);
 	ck_assert_uint_eq(result.suppliers, 3);
 }
@@ -128,36 +129,36 @@ END_TEST
 START_TEST(a_book_made_meanwhile_is_used)
 {
 	struct call call;
-	struct roster *roster;
+	struct scope *scope;
 
 	ask_all(true);
 	make_book();
 	ask_all(false);
 	call = world_call();
-	ck_assert_int_eq(roster_all(&roster, &call, 0), ERR_OK);
-	ck_assert_ptr_nonnull(roster->book);
-	ck_assert_uint_eq(roster->loose_count, 0);
-	ck_assert_uint_eq(roster->count, 3);
-	roster_release(roster);
+	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
+	ck_assert_ptr_nonnull(scope->book);
+	ck_assert_uint_eq(scope->loose_count, 0);
+	ck_assert_uint_eq(scope->count, 3);
+	scope_release(scope);
 }
 END_TEST
 
 START_TEST(who_is_newer_than_the_book_is_asked_himself)
 {
 	struct call call;
-	struct roster *roster;
+	struct scope *scope;
 
 	make_book();
 	world_gridctl("compute S2");
 	begin_anew();
 	ask_all(true);
 	call = world_call();
-	ck_assert_int_eq(roster_all(&roster, &call, 0), ERR_OK);
-	ck_assert_uint_eq(roster->count, 3);
-	ck_assert_uint_eq(roster->loose_count, 1);
-	ck_assert_uint_eq(roster->loose[0], 1);
-	ck_assert_ptr_nonnull(roster->there);
-	roster_release(roster);
+	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
+	ck_assert_uint_eq(scope->count, 3);
+	ck_assert_uint_eq(scope->loose_count, 1);
+	ck_assert_uint_eq(scope->loose[0], 1);
+	ck_assert_ptr_nonnull(scope->there);
+	scope_release(scope);
 	fs_unlink(book_path());
 	begin_anew();
 	ask_all(false);
@@ -203,10 +204,10 @@ note_path(void *context, const char *name)
 
 START_TEST(who_cannot_be_opened_is_left_out_as_without_the_book)
 {
-	static const struct wordbook_options options;
+	static const struct word_index_options options;
 	char folder[FS_PATH_MAX], path[FS_PATH_MAX] = "", away[FS_PATH_MAX];
-	struct wordbook_result result;
-	struct roster *roster;
+	struct word_index_result result;
+	struct scope *scope;
 	struct call call;
 
 	ck_assert_int_eq(
@@ -230,14 +231,14 @@ START_TEST(who_cannot_be_opened_is_left_out_as_without_the_book)
 	ask_all(false);
 	/* A new one does not name it: nobody comes upon it any more. */
 	ck_assert_int_eq(
-	    wordbook_make(&result, world.server->store, &options), ERR_OK);
+	    word_index_make(&result, world.server->store, &options), ERR_OK);
 	ck_assert_uint_eq(result.left_out, 1);
 	begin_anew();
 	ask_all(false);
 	call = world_call();
-	ck_assert_int_eq(roster_all(&roster, &call, 0), ERR_OK);
-	ck_assert_ptr_nonnull(roster->book);
-	roster_release(roster);
+	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
+	ck_assert_ptr_nonnull(scope->book);
+	scope_release(scope);
 	ck_assert_int_eq(rename(away, path), 0);
 }
 END_TEST
@@ -247,28 +248,29 @@ static const struct {
 	unsigned section;
 	size_t at;
 } spots[] = {
-    {WORDBOOK_ROWS, 3}, /* the supplier of the first rank */
-    {WORDBOOK_ROWS, 7}, /* its row */
-    {WORDBOOK_LIST_AT, 7}, /* where a list begins */
-    {WORDBOOK_GRAM_AT, 3}, /* where the list of "lai" begins */
-    {WORDBOOK_SUPPLIERS, 0}, /* told when it is opened */
+    {WORD_INDEX_ROWS, 3}, /* the supplier of the first rank */
+    {WORD_INDEX_ROWS, 7}, /* its row */
+    {WORD_INDEX_LIST_AT, 7}, /* where a list begins */
+    {WORD_INDEX_GRAM_AT, 3}, /* where the list of "lai" begins */
+    {WORD_INDEX_SUPPLIERS, 0}, /* told when it is opened */
 };
 
 START_TEST(a_damaged_book_is_removed_and_not_believed)
 {
-	struct wordbook *book;
+	struct word_index *book;
 	uint64_t at;
 	char byte;
 	int fd;
 
 	ask_all(true);
 	make_book();
-	ck_assert_int_eq(wordbook_open(&book, world.server->store), ERR_OK);
-	at = wordbook_head(book)->section[spots[_i].section].at + spots[_i].at;
-	if (spots[_i].section == WORDBOOK_GRAM_AT)
-		at += (grams_hash("lai") >> (32 - WORDBOOK_GRAM_BITS)) *
+	ck_assert_int_eq(word_index_open(&book, world.server->store), ERR_OK);
+	at =
+	    word_index_head(book)->section[spots[_i].section].at + spots[_i].at;
+	if (spots[_i].section == WORD_INDEX_GRAM_AT)
+		at += (grams_hash("lai") >> (32 - WORD_INDEX_GRAM_BITS)) *
 		    sizeof(uint32_t);
-	wordbook_close(book);
+	word_index_close(book);
 	fd = open(book_path(), O_RDWR);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(pread(fd, &byte, 1, (off_t)at), 1);

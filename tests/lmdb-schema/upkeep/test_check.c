@@ -256,7 +256,7 @@ START_TEST(the_words_of_all_suppliers_are_verified_when_they_are_there)
 	told_check(facts);
 	ck_assert_str_eq(told, "");
 	ck_assert_uint_eq(
-	    told_counts.sections, before.sections + WORDBOOK_SECTIONS);
+	    told_counts.sections, before.sections + WORD_INDEX_SECTIONS);
 	ck_assert_uint_gt(told_counts.bytes, before.bytes);
 	ck_assert_uint_eq(told_counts.references, before.references + 1);
 	/* Packed rows of an older snapshot count as none. */

@@ -179,8 +179,8 @@ END_TEST
 /* The catalogue in the copy names a generation that only a new one passes. */
 START_TEST(the_words_are_not_copied_and_can_be_made_anew)
 {
-	struct wordbook_result made;
-	struct wordbook *book;
+	struct word_index_result made;
+	struct word_index *book;
 	uint64_t noted;
 
 	facts_open();
@@ -191,7 +191,7 @@ START_TEST(the_words_are_not_copied_and_can_be_made_anew)
 	    store_copy(facts_dir(), scratch_path("copy"), &counts, &fault),
 	    ERR_OK);
 	open_copy(2);
-	ck_assert_int_eq(wordbook_open(&book, facts), ERR_NOT_FOUND);
+	ck_assert_int_eq(word_index_open(&book, facts), ERR_NOT_FOUND);
 	ck_assert_uint_eq(book_noted(), noted);
 	made = book_make();
 	ck_assert(made.made);

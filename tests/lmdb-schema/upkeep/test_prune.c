@@ -93,16 +93,18 @@ START_TEST(packed_rows_go_with_their_snapshot_and_are_not_counted)
 {
 	char name[64];
 
+	leave("snapshots/BIG/0000000000000001.rows");
 	leave("snapshots/BIG/0000000000000001.gz");
-	leave("snapshots/BIG/0000000000000002.gz.tmp");
-	snprintf(name, sizeof(name), "snapshots/BIG/%016llx.gz",
+	leave("snapshots/BIG/0000000000000002.rows.tmp");
+	snprintf(name, sizeof(name), "snapshots/BIG/%016llx.rows",
 	    (unsigned long long)second.entry.generation);
 	leave(name);
 	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
 	ck_assert_uint_eq(pruned.snapshots, 0);
 	ck_assert_uint_eq(pruned.leftovers, 1);
+	ck_assert(!is_left("snapshots/BIG/0000000000000001.rows"));
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.gz"));
-	ck_assert(!is_left("snapshots/BIG/0000000000000002.gz.tmp"));
+	ck_assert(!is_left("snapshots/BIG/0000000000000002.rows.tmp"));
 	ck_assert(is_left(name));
 }
 END_TEST
@@ -111,13 +113,13 @@ START_TEST(packed_rows_in_the_making_stay)
 {
 	int lock;
 
-	leave("snapshots/BIG/0000000000000002.gz.tmp");
-	ck_assert_int_eq(store_lock_zip(&lock, facts, true), ERR_OK);
+	leave("snapshots/BIG/0000000000000002.rows.tmp");
+	ck_assert_int_eq(store_lock_packing(&lock, facts, true), ERR_OK);
 	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
-	ck_assert(is_left("snapshots/BIG/0000000000000002.gz.tmp"));
+	ck_assert(is_left("snapshots/BIG/0000000000000002.rows.tmp"));
 	close(lock);
 	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
-	ck_assert(!is_left("snapshots/BIG/0000000000000002.gz.tmp"));
+	ck_assert(!is_left("snapshots/BIG/0000000000000002.rows.tmp"));
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "lmdb-schema/key.h"
-#include "tools/gridctl/import/import_reading.h"
+#include "tools/gridctl/import/import_priv.h"
 
 /*
  * Layout of the table of columns: a terminal's width, and the second column's

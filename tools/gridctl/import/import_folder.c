@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/fs.h"
-#include "tools/gridctl/import/import_reading.h"
+#include "tools/gridctl/import/import_priv.h"
 
 static const char *const packings[] = {
     ".zst", ".bz2", ".xz", ".lz4", ".zip", ".Z", ".7z", NULL};

@@ -6,7 +6,7 @@
 #include "common/num.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
-#include "tools/gridctl/import/import_reading.h"
+#include "tools/gridctl/import/import_priv.h"
 
 /* --- the files, one line each ------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "tools/gridhook/events/family_inner.h"
+#include "tools/gridhook/events/family_priv.h"
 
 #include "common/log.h"
 #include "tools/gridhook/events/recipe.h"

@@ -1,5 +1,5 @@
 /* Chat and notification services, and those that speak as they do. */
-#include "tools/gridhook/events/family_inner.h"
+#include "tools/gridhook/events/family_priv.h"
 
 #define PARTS_DEPTH 4
 

@@ -1,5 +1,5 @@
 /* Scheduled jobs, alerts and monitors: what runs by itself and tells how. */
-#include "tools/gridhook/events/family_inner.h"
+#include "tools/gridhook/events/family_priv.h"
 
 #include <ctype.h>
 

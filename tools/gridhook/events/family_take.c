@@ -1,7 +1,7 @@
 /*
  * From a sender's members to an event's fields: what a row of a table does.
  */
-#include "tools/gridhook/events/family_inner.h"
+#include "tools/gridhook/events/family_priv.h"
 
 #include <stdlib.h>
 

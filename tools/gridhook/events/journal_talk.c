@@ -1,4 +1,4 @@
-#include "tools/gridhook/events/journal_inner.h"
+#include "tools/gridhook/events/journal_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * What goes: the oldest events, when there are too many of them, too much of
  * them, or too old ones.
  */
-#include "tools/gridhook/events/journal_inner.h"
+#include "tools/gridhook/events/journal_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

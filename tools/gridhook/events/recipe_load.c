@@ -1,5 +1,5 @@
 /* Families from folders: one that is wrong is left out, and the log says so. */
-#include "tools/gridhook/events/recipe_inner.h"
+#include "tools/gridhook/events/recipe_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

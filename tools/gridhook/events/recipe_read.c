@@ -2,7 +2,7 @@
  * A family's file, a statement a line, into tables. The reader is strict: what
  * it does not know is a fault that names the file and the line.
  */
-#include "tools/gridhook/events/recipe_inner.h"
+#include "tools/gridhook/events/recipe_priv.h"
 
 #include <ctype.h>
 #include <stdio.h>

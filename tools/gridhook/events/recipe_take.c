@@ -3,7 +3,7 @@
  * each field comes from. Nothing is read as JSON text: a member that is an
  * object has no text here, and a list has that of its elements.
  */
-#include "tools/gridhook/events/recipe_inner.h"
+#include "tools/gridhook/events/recipe_priv.h"
 
 #include "common/num.h"
 

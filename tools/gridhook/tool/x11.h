@@ -1,7 +1,7 @@
 /*
  * x11: what an X server does for the tools. x11.c, x11_picture.c,
  * x11_selection.c, x11_key.c and x11_window.c are together the door to libxcb; they share
- * x11_door.h, and nothing else includes either.
+ * x11_priv.h, and nothing else includes either.
  *
  * One connection, one thread. Every fault begins with a text of tool.h.
  */

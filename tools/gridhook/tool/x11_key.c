@@ -1,4 +1,4 @@
-#include "tools/gridhook/tool/x11_door.h"
+#include "tools/gridhook/tool/x11_priv.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * answer is large, each made into red, green and blue by the visual's masks.
  * Nothing is assumed about byte order, depth or where a colour stands.
  */
-#include "tools/gridhook/tool/x11_door.h"
+#include "tools/gridhook/tool/x11_priv.h"
 
 #include <stdlib.h>
 

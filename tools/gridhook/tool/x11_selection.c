@@ -9,7 +9,7 @@
  * more. As an owner we write the text in one piece: it is at most 1 MiB, and
  * servers take requests of 4 MiB and more; one that does not gets a refusal.
  */
-#include "tools/gridhook/tool/x11_door.h"
+#include "tools/gridhook/tool/x11_priv.h"
 
 #include <stdlib.h>
 

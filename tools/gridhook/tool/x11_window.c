@@ -2,7 +2,7 @@
  * x11_window: windows of other programs, by what a window manager tells of
  * them (EWMH), and who would hear a key.
  */
-#include "tools/gridhook/tool/x11_door.h"
+#include "tools/gridhook/tool/x11_priv.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-#include "tools/gridhook/window/relay_inner.h"
+#include "tools/gridhook/window/relay_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

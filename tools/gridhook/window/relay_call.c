@@ -1,5 +1,5 @@
 /* Calls of the window's tools: each ends once, whatever happens to it. */
-#include "tools/gridhook/window/relay_inner.h"
+#include "tools/gridhook/window/relay_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>

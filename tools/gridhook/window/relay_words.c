@@ -1,5 +1,5 @@
 /* What a window says, a function a word. */
-#include "tools/gridhook/window/relay_inner.h"
+#include "tools/gridhook/window/relay_priv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "tools/gridhud/history/history_inner.h"
+#include "tools/gridhud/history/history_priv.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* The file: who writes it, and how it is kept small. */
-#include "tools/gridhud/history/history_inner.h"
+#include "tools/gridhud/history/history_priv.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* A line of the file for each thing that happened: written and read. */
-#include "tools/gridhud/history/history_inner.h"
+#include "tools/gridhud/history/history_priv.h"
 
 #include "common/jsonr.h"
 #include "common/log.h"

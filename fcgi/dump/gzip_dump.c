@@ -1,0 +1,191 @@
+/*
+ * CRC-32 is linear: that of two texts one behind the other follows from theirs
+ * and the second's length, so no byte of a ready segment is looked at but for
+ * the check that the disk has not spoilt it.
+ */
+#include "fcgi/dump/gzip_dump.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* A segment has 64 rows; a row's maps end below 4 GB, usual ones at 10 KB. */
+#define RAW_MAX ((size_t)1 << 30)
+#define LEVEL 1
+#define STORED_MAX 65535u
+#define TRAILER_LEN 8
+
+void
+gzip_dump_init(struct gzip_dump *gzip_dump)
+{
+	memset(gzip_dump, 0, sizeof(*gzip_dump));
+	iovbuf_init(&gzip_dump->rows);
+	buf_init(&gzip_dump->raw, RAW_MAX);
+	buf_init(&gzip_dump->packed, RAW_MAX);
+}
+
+void
+gzip_dump_fini(struct gzip_dump *gzip_dump)
+{
+	deflate_free(gzip_dump->deflate);
+	iovbuf_fini(&gzip_dump->rows);
+	buf_fini(&gzip_dump->raw);
+	buf_fini(&gzip_dump->packed);
+}
+
+static size_t
+stored_length(size_t len)
+{
+	return len + (len + STORED_MAX - 1) / STORED_MAX * DEFLATE_STORED_LEN;
+}
+
+int64_t
+gzip_dump_length(
+    const struct packed_rows *packed_rows, size_t start, size_t tail)
+{
+	size_t len = DEFLATE_GZIP_HEAD_LEN + stored_length(start) +
+	    stored_length(tail) + DEFLATE_END_LEN + TRAILER_LEN;
+
+	for (uint32_t i = 0; i < packed_rows_head(packed_rows)->segments; i++)
+		len += packed_rows_segment(packed_rows, i)->len;
+	return (int64_t)len;
+}
+
+static void
+count(struct gzip_dump *gzip_dump, uint32_t crc, uint64_t len)
+{
+	gzip_dump->crc = deflate_crc_both(gzip_dump->crc, crc, len);
+	gzip_dump->len += len;
+}
+
+static void
+add_stored(struct gzip_dump *gzip_dump, struct iovbuf *body, struct span text)
+{
+	unsigned char head[DEFLATE_STORED_LEN];
+
+	count(gzip_dump, deflate_crc(0, text.ptr, text.len), text.len);
+	while (text.len > 0) {
+		size_t len = text.len < STORED_MAX ? text.len : STORED_MAX;
+
+		deflate_stored(head, len);
+		iovbuf_copy(body, head, sizeof(head));
+		iovbuf_copy(body, text.ptr, len);
+		text = span_from(text, len);
+	}
+}
+
+/* Collects the pieces' bytes, which a packer wants in one place. */
+static struct span
+gather(struct buf *raw, const struct iovbuf *pieces)
+{
+	buf_clear(raw);
+	for (unsigned i = 1; i < pieces->count; i++)
+		buf_add(raw, pieces->iov[i].iov_base, pieces->iov[i].iov_len);
+	if (pieces->err != ERR_OK)
+		buf_fail(raw, pieces->err);
+	return buf_span(raw);
+}
+
+static enum err
+differs(bool *out, struct splice *splice, uint32_t from, uint32_t to)
+{
+	enum err err = ERR_OK;
+
+	*out = false;
+	for (uint32_t row = from; row < to && !*out && err == ERR_OK; row++)
+		err = splice_row_differs(splice, row, out);
+	return err;
+}
+
+static enum err
+pack_anew(struct gzip_dump *gzip_dump, struct splice *splice, uint32_t from,
+    uint32_t to, bool last)
+{
+	struct span raw;
+	enum err err = ERR_OK;
+
+	if (gzip_dump->deflate == NULL)
+		gzip_dump->deflate = deflate_new(LEVEL);
+	if (gzip_dump->deflate == NULL)
+		return ERR_NO_MEMORY;
+	iovbuf_clear(&gzip_dump->rows);
+	for (uint32_t row = from; row < to && err == ERR_OK; row++)
+		err = splice_row(splice, row, &gzip_dump->rows);
+	if (last)
+		iovbuf_drop_last(&gzip_dump->rows);
+	raw = gather(&gzip_dump->raw, &gzip_dump->rows);
+	if (err == ERR_OK)
+		err = buf_end(&gzip_dump->raw);
+	buf_clear(&gzip_dump->packed);
+	if (err == ERR_OK)
+		err = deflate_add(gzip_dump->deflate, &gzip_dump->packed, raw);
+	if (err == ERR_OK)
+		count(gzip_dump, deflate_crc(0, raw.ptr, raw.len), raw.len);
+	return err;
+}
+
+static enum err
+add_segment(struct gzip_dump *gzip_dump, struct iovbuf *body,
+    struct splice *splice, const struct packed_rows *packed_rows, uint32_t i)
+{
+	const struct packed_rows_segment *segment =
+	    packed_rows_segment(packed_rows, i);
+	uint32_t rows = packed_rows_head(packed_rows)->rows;
+	uint32_t from = i * PACKED_ROWS_ROWS, to = from + PACKED_ROWS_ROWS;
+	struct span packed;
+	bool anew;
+	enum err err;
+
+	if (to > rows)
+		to = rows;
+	err = differs(&anew, splice, from, to);
+	if (err == ERR_OK && anew) {
+		err = pack_anew(gzip_dump, splice, from, to, to == rows);
+		iovbuf_add(body, buf_span(&gzip_dump->packed));
+	} else if (err == ERR_OK) {
+		packed = packed_rows_bytes(packed_rows, i);
+		if (packed.len == 0)
+			return ERR_DAMAGED;
+		iovbuf_refer(body, packed.ptr, packed.len);
+		count(gzip_dump, segment->crc, segment->raw_len);
+	}
+	return err;
+}
+
+static void
+add_end(struct gzip_dump *gzip_dump, struct iovbuf *body)
+{
+	unsigned char trailer[TRAILER_LEN];
+
+	for (unsigned i = 0; i < 4; i++) {
+		trailer[i] = (unsigned char)(gzip_dump->crc >> 8 * i);
+		trailer[4 + i] = (unsigned char)(gzip_dump->len >> 8 * i);
+	}
+	iovbuf_text(body, DEFLATE_END);
+	iovbuf_copy(body, trailer, sizeof(trailer));
+}
+
+enum err
+gzip_dump_dump(struct gzip_dump *gzip_dump, struct reply *reply,
+    struct splice *splice, const struct packed_rows *packed_rows,
+    struct span start, const struct iovbuf *tail)
+{
+	struct iovbuf *body = &reply->body;
+	enum err err = ERR_OK;
+
+	assert(reply->streaming && start.len > 0);
+	gzip_dump->crc = 0;
+	gzip_dump->len = 0;
+	iovbuf_copy(body, DEFLATE_GZIP_HEAD, DEFLATE_GZIP_HEAD_LEN);
+	add_stored(gzip_dump, body, start);
+	for (uint32_t i = 0; i < packed_rows_head(packed_rows)->segments; i++) {
+		err = add_segment(gzip_dump, body, splice, packed_rows, i);
+		if (err != ERR_OK)
+			return err;
+		reply_flush_some(reply);
+		if (reply->err != ERR_OK)
+			return ERR_OK; /* it has kept the failure */
+	}
+	add_stored(gzip_dump, body, gather(&gzip_dump->raw, tail));
+	add_end(gzip_dump, body);
+	return buf_end(&gzip_dump->raw);
+}

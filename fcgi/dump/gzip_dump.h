@@ -1,0 +1,41 @@
+/*
+ * gzip_dump: a whole dump as one gzip member, of ready pieces.
+ *
+ *	head of the member | "{\"data\":[" stored | segments | what stands
+ *	behind the rows, stored | end, CRC-32, length
+ *
+ * A segment whose rows are as they were when they were packed goes out as it
+ * lies in the file; one with a live value that differs is packed anew.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "fcgi/http/reply.h"
+#include "fcgi/rows/packed.h"
+#include "fcgi/rows/splice.h"
+#include "lmdb-schema/deflate.h"
+
+struct gzip_dump {
+	struct deflate *deflate; /* for what is packed anew; NULL until then */
+	struct iovbuf rows;
+	struct buf raw, packed;
+	uint32_t crc;
+	uint64_t len; /* of what was packed so far */
+};
+
+void gzip_dump_init(struct gzip_dump *gzip_dump);
+void gzip_dump_fini(struct gzip_dump *gzip_dump);
+
+/* Bytes of the whole when no segment is packed anew. */
+int64_t gzip_dump_length(
+    const struct packed_rows *packed_rows, size_t start, size_t tail);
+
+/*
+ * Puts the member into a streaming reply; `splice` has begun with all columns
+ * as JSON. ERR_DAMAGED: a segment is; what is out is cut, and the packed rows
+ * should be discarded. A failure of the reply is kept there.
+ */
+enum err gzip_dump_dump(struct gzip_dump *gzip_dump, struct reply *reply,
+    struct splice *splice, const struct packed_rows *packed_rows,
+    struct span start, const struct iovbuf *tail);

@@ -1,0 +1,334 @@
+#include "fcgi/search/scope.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "common/date.h"
+#include "fcgi/rows/on_demand.h"
+#include "fcgi/rows/snapview.h"
+#include "fcgi/search/scope_priv.h"
+#include "fcgi/settings.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/state.h"
+
+/* Suppliers in a part, when all are more than may be open. */
+#define PART 64
+
+struct scope_slot {
+	pthread_mutex_t lock;
+	struct kept *present; /* one use of it is the slot's own */
+	struct word_index *book; /* and of this one */
+	int64_t used_ns, looked_ns;
+};
+
+struct scope_slot *
+scope_slot_new(void)
+{
+	struct scope_slot *slot = calloc(1, sizeof(*slot));
+
+	if (slot != NULL)
+		pthread_mutex_init(&slot->lock, NULL);
+	return slot;
+}
+
+static void
+close_view(struct kept *kept, struct snapview *view)
+{
+	ranges_release(view->ranges);
+	if (view->pinned != NULL)
+		snapcache_unpin(kept->snapcache, view->pinned);
+}
+
+void
+scope_release(struct scope *scope)
+{
+	struct kept *kept = (struct kept *)scope;
+
+	if (kept == NULL || atomic_fetch_sub(&kept->users, 1) != 1)
+		return;
+	for (unsigned i = 0; i < scope->count; i++)
+		close_view(kept, &scope->views[i]);
+	word_index_close(scope->book);
+	pthread_mutex_destroy(&kept->lock);
+	free(scope->views);
+	free(scope->hays);
+	free(scope->loose);
+	free(scope->place);
+	free(scope->there);
+	free(kept->open);
+	free(kept->generations);
+	free(kept->codes);
+	free(kept);
+}
+
+static void
+release_held(void *owner, void *scope)
+{
+	(void)owner;
+	scope_release(scope);
+}
+
+enum err
+scope_hold(struct scope *scope, struct call *call)
+{
+	return scope == NULL ? ERR_OK
+			     : call_hold(call, release_held, NULL, scope);
+}
+
+void
+scope_slot_free(struct scope_slot *slot)
+{
+	if (slot == NULL)
+		return;
+	if (slot->present != NULL)
+		scope_release(&slot->present->scope);
+	word_index_close(slot->book);
+	pthread_mutex_destroy(&slot->lock);
+	free(slot);
+}
+
+void
+scope_slot_tick(struct scope_slot *slot, int64_t seconds)
+{
+	struct kept *old = NULL;
+	struct word_index *book = NULL;
+
+	pthread_mutex_lock(&slot->lock);
+	if (slot->used_ns < date_monotonic_ns() - seconds * 1000000000) {
+		old = slot->present;
+		book = slot->book;
+		slot->present = NULL;
+		slot->book = NULL;
+	}
+	pthread_mutex_unlock(&slot->lock);
+	if (old != NULL)
+		scope_release(&old->scope);
+	word_index_close(book);
+}
+
+enum err
+scope_view(const struct snapview **out, struct scope *scope, struct call *call,
+    unsigned place)
+{
+	struct kept *kept = (struct kept *)scope;
+	struct snapview *view = &scope->views[place];
+	enum err err = ERR_OK;
+
+	assert(place < scope->count);
+	*out = view;
+	if (atomic_load_explicit(&kept->open[place], memory_order_acquire)) {
+		snapcache_look(view->pinned, call->request->start_ns);
+		return ERR_OK;
+	}
+	pthread_mutex_lock(&kept->lock);
+	if (!atomic_load_explicit(&kept->open[place], memory_order_relaxed)) {
+		err = snapview_open_known(
+		    view, call, kept->codes[place], kept->generations[place]);
+		if (err == ERR_OK)
+			atomic_store_explicit(
+			    &kept->open[place], 1, memory_order_release);
+	}
+	pthread_mutex_unlock(&kept->lock);
+	return err;
+}
+
+/* --- one that is kept ------------------------------------------------------
+ * */
+
+static struct versions
+versions_of(const struct serving *serving)
+{
+	return (struct versions){catalog_view_version(serving->views.catalog),
+	    live_view_version(serving->views.live),
+	    state_view_version(serving->views.state)};
+}
+
+static bool
+is_of(const struct kept *kept, const struct versions *versions)
+{
+	return kept != NULL && kept->versions.catalog == versions->catalog &&
+	    kept->versions.live == versions->live &&
+	    kept->versions.state == versions->state;
+}
+
+/* At the files of all that a search reads without more ado. */
+static void
+look(struct scope *scope, int64_t now_ns)
+{
+	for (unsigned i = 0; i < scope->loose_count; i++)
+		snapcache_look(scope->views[scope->loose[i]].pinned, now_ns);
+}
+
+/* The slot's, when it is of these versions. */
+static struct scope *
+take(struct scope_slot *slot, const struct versions *versions, int64_t now_ns)
+{
+	struct scope *scope = NULL;
+
+	pthread_mutex_lock(&slot->lock);
+	if (is_of(slot->present, versions)) {
+		scope = &slot->present->scope;
+		atomic_fetch_add(&slot->present->users, 1);
+		slot->used_ns = date_monotonic_ns();
+	}
+	pthread_mutex_unlock(&slot->lock);
+	if (scope != NULL)
+		look(scope, now_ns);
+	return scope;
+}
+
+/* Takes its place; whoever still uses the one before has it to the end. */
+static void
+keep(struct scope_slot *slot, struct scope *scope,
+    const struct versions *versions)
+{
+	struct kept *kept = (struct kept *)scope;
+	struct kept *old;
+
+	kept->versions = *versions;
+	atomic_fetch_add(&kept->users, 1);
+	pthread_mutex_lock(&slot->lock);
+	old = slot->present;
+	slot->present = kept;
+	slot->used_ns = date_monotonic_ns();
+	pthread_mutex_unlock(&slot->lock);
+	if (old != NULL)
+		scope_release(&old->scope);
+}
+
+/* --- the book ------------------------------------------------------------- */
+
+/*
+ * All of it is compared with its checksums: so whoever asks it need not, and
+ * its pages are at hand afterwards. A search waits for that once, some tens of
+ * milliseconds for a million rows.
+ */
+static enum err
+open_book(struct word_index **out, struct store *store)
+{
+	enum err err = word_index_open(out, store);
+
+	if (err != ERR_OK)
+		return err;
+	word_index_warm(*out);
+	err = word_index_compare(*out);
+	if (err != ERR_OK) {
+		word_index_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+/* Of searches that follow one another, not each looks. */
+#define LOOK_NS 1000000
+
+/* Lets go of a book that was touched, and of the scope that asks it. */
+static void
+look_at_book(struct scope_slot *slot, int64_t now_ns)
+{
+	struct kept *old = NULL;
+	struct word_index *book = NULL;
+
+	pthread_mutex_lock(&slot->lock);
+	if (slot->book != NULL && now_ns - slot->looked_ns >= LOOK_NS) {
+		slot->looked_ns = now_ns;
+		if (word_index_is_touched(slot->book)) {
+			old = slot->present;
+			book = slot->book;
+			slot->present = NULL;
+			slot->book = NULL;
+		}
+	}
+	pthread_mutex_unlock(&slot->lock);
+	if (old != NULL)
+		scope_release(&old->scope);
+	word_index_close(book);
+}
+
+static void
+make_anew(struct call *call, bool damaged)
+{
+	if (damaged)
+		call->server->metrics->damages++;
+	word_index_discard(call->server->store);
+	on_demand_index(call);
+}
+
+/* The slot's, when it is the one that the catalogue names; opened otherwise. */
+static struct word_index *
+take_book(struct scope_slot *slot, struct call *call)
+{
+	uint64_t generation = catalog_words(call->serving->views.catalog);
+	struct word_index *book = NULL;
+	enum err err = ERR_OK;
+
+	if (generation == 0)
+		return NULL;
+	pthread_mutex_lock(&slot->lock);
+	if (slot->book == NULL ||
+	    word_index_head(slot->book)->generation != generation) {
+		word_index_close(slot->book);
+		err = open_book(&slot->book, call->server->store);
+	}
+	if (slot->book != NULL)
+		book = word_index_share(slot->book);
+	pthread_mutex_unlock(&slot->lock);
+	if (err == ERR_DAMAGED || err == ERR_VERSION)
+		make_anew(call, err == ERR_DAMAGED);
+	return book;
+}
+
+/* --- all suppliers -------------------------------------------------------- */
+
+static enum err
+make_and_keep(struct scope **out, struct call *call, uint64_t suppliers,
+    struct word_index *book)
+{
+	struct versions versions = versions_of(call->serving);
+	enum err err = scope_make(out, call, 0, (unsigned)suppliers, book);
+
+	if (err != ERR_OK)
+		return err;
+	keep(call->server->scope, *out, &versions);
+	if (scope_wants_book(*out))
+		on_demand_index(call);
+	return ERR_OK;
+}
+
+enum err
+scope_all(struct scope **out, struct call *call, unsigned from)
+{
+	struct server *server = call->server;
+	struct versions versions = versions_of(call->serving);
+	uint64_t suppliers, most = (uint64_t)server->settings->snapshots_open;
+	enum err err;
+
+	if (from == 0)
+		look_at_book(server->scope, call->request->start_ns);
+	*out = from == 0
+	    ? take(server->scope, &versions, call->request->start_ns)
+	    : NULL;
+	if (*out != NULL)
+		return ERR_OK;
+	err = catalog_count(call->serving->views.catalog, &suppliers);
+	if (err != ERR_OK)
+		return err;
+	if (suppliers > most)
+		return scope_make(
+		    out, call, from, most < PART ? (unsigned)most : PART, NULL);
+	return make_and_keep(
+	    out, call, suppliers, take_book(server->scope, call));
+}
+
+enum err
+scope_plain(struct scope **out, struct call *call, bool damaged)
+{
+	uint64_t suppliers;
+	enum err err = catalog_count(call->serving->views.catalog, &suppliers);
+
+	*out = NULL;
+	if (damaged)
+		make_anew(call, true);
+	return err == ERR_OK ? make_and_keep(out, call, suppliers, NULL) : err;
+}

@@ -1,0 +1,34 @@
+/* What scope.c, which keeps it, and scope_make.c, which makes it, share. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "fcgi/search/scope.h"
+
+/* The versions of the views that a request has. */
+struct versions {
+	uint64_t catalog, live, state;
+};
+
+struct kept {
+	struct scope scope; /* first: a scope is its kept */
+	atomic_uint users;
+	struct versions versions;
+	struct snapcache *snapcache;
+	pthread_mutex_t lock; /* while a view is opened */
+	atomic_uchar *open; /* by place */
+	uint64_t *generations; /* of the views, by place */
+	struct span *codes; /* of those in the book; they lie there */
+	uint64_t rows, loose_rows;
+};
+
+/*
+ * Makes the part of all suppliers that begins at `from`, of `room` entries of
+ * the catalogue. The book, which may be NULL, is given away.
+ */
+enum err scope_make(struct scope **out, struct call *call, unsigned from,
+    unsigned room, struct word_index *book);
+
+/* Whether so much is not in its book that one should be made. */
+bool scope_wants_book(const struct scope *scope);

@@ -1,0 +1,380 @@
+/*
+ * The file is read through a map. Opening compares the head with the file's
+ * size; numbers inside the sections are checked where they are used.
+ */
+#include "lmdb-schema/search/word_index.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "lmdb-schema/search/word_index_priv.h"
+#include "lmdb-schema/store/store.h"
+
+enum err
+word_index_path(
+    char path[FS_PATH_MAX], const struct store *store, const char *suffix)
+{
+	return fs_path(path, "%s/words.idx%s", store_dir(store), suffix);
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+/* The size that a section must have; UINT64_MAX: any size. */
+static uint64_t
+wanted_bytes(const struct word_index_head *head, unsigned section)
+{
+	switch (section) {
+	case WORD_INDEX_SUPPLIERS:
+		return head->suppliers * sizeof(struct word_index_supplier);
+	case WORD_INDEX_ROWS:
+		return head->rows * sizeof(struct word_index_row);
+	case WORD_INDEX_TEXT_AT:
+	case WORD_INDEX_LIST_AT:
+		return (head->words + UINT64_C(1)) * sizeof(uint32_t);
+	case WORD_INDEX_GRAM_AT:
+		return (WORD_INDEX_GRAM_LISTS + UINT64_C(1)) * sizeof(uint32_t);
+	default:
+		return UINT64_MAX;
+	}
+}
+
+static bool
+sections_fit(const struct word_index *book)
+{
+	const struct word_index_head *head = book->head;
+
+	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++) {
+		const struct word_index_section *section = &head->section[i];
+		uint64_t wanted = wanted_bytes(head, i);
+
+		if (section->at % WORD_INDEX_ALIGN != 0 ||
+		    section->at > head->bytes ||
+		    section->bytes > head->bytes - section->at ||
+		    (wanted != UINT64_MAX && section->bytes != wanted))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Walks rely on the order of the codes: each must be valid, and greater than
+ * the one before.
+ */
+static bool
+suppliers_fit(const struct word_index *book)
+{
+	uint64_t rows = 0;
+
+	for (uint32_t i = 0; i < book->head->suppliers; i++) {
+		const struct word_index_supplier *supplier =
+		    &book->suppliers[i];
+
+		if (supplier->code_len > SCHEMA_CODE_MAX)
+			return false;
+		if (i > 0 &&
+		    span_cmp(word_index_code(book, i - 1),
+			word_index_code(book, i)) >= 0)
+			return false;
+		rows += supplier->rows;
+	}
+	return rows == book->head->rows;
+}
+
+static const void *
+section_of(const struct word_index *book, unsigned section)
+{
+	return book->map + book->head->section[section].at;
+}
+
+static uint64_t
+count_of(const struct word_index *book, unsigned section)
+{
+	return book->head->section[section].bytes / sizeof(uint32_t);
+}
+
+static void
+find_sections(struct word_index *book)
+{
+	const struct word_index_section *text =
+	    &book->head->section[WORD_INDEX_TEXT];
+
+	book->suppliers = section_of(book, WORD_INDEX_SUPPLIERS);
+	book->rows = section_of(book, WORD_INDEX_ROWS);
+	book->text = span_make(book->map + text->at, text->bytes);
+	book->text_at = section_of(book, WORD_INDEX_TEXT_AT);
+	book->lists = section_of(book, WORD_INDEX_LISTS);
+	book->list_count = count_of(book, WORD_INDEX_LISTS);
+	book->list_at = section_of(book, WORD_INDEX_LIST_AT);
+	book->grams = section_of(book, WORD_INDEX_GRAMS);
+	book->gram_count = count_of(book, WORD_INDEX_GRAMS);
+	book->gram_at = section_of(book, WORD_INDEX_GRAM_AT);
+}
+
+static enum err
+examine(struct word_index *book)
+{
+	const struct word_index_head *head;
+
+	if (book->bytes < sizeof(*head))
+		return ERR_DAMAGED;
+	head = (const struct word_index_head *)(const void *)book->map;
+	book->head = head;
+	if (memcmp(head->magic, WORD_INDEX_MAGIC, sizeof(head->magic)) != 0)
+		return ERR_DAMAGED;
+	if (head->version != WORD_INDEX_VERSION)
+		return ERR_VERSION;
+	if (head->bytes != book->bytes || !sections_fit(book))
+		return ERR_DAMAGED;
+	find_sections(book);
+	return word_index_head_crc(head, book->suppliers) == head->crc &&
+		suppliers_fit(book)
+	    ? ERR_OK
+	    : ERR_DAMAGED;
+}
+
+static enum err
+map_file(struct word_index *book, const char *path)
+{
+	enum err err;
+	void *map;
+
+	book->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (book->fd < 0)
+		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
+	err = fs_stamp(&book->stamp, book->fd);
+	if (err != ERR_OK || book->stamp.bytes == 0)
+		return err != ERR_OK ? err : ERR_DAMAGED;
+	map = mmap(NULL, book->stamp.bytes, PROT_READ, MAP_SHARED, book->fd, 0);
+	if (map == MAP_FAILED)
+		return err_from_errno(errno);
+	book->map = map;
+	book->bytes = book->stamp.bytes;
+	return ERR_OK;
+}
+
+enum err
+word_index_open(struct word_index **out, struct store *store)
+{
+	char path[FS_PATH_MAX];
+	struct word_index *book = calloc(1, sizeof(*book));
+	enum err err = word_index_path(path, store, "");
+
+	*out = NULL;
+	if (book == NULL)
+		return ERR_NO_MEMORY;
+	atomic_init(&book->users, 1);
+	book->fd = -1;
+	if (err == ERR_OK)
+		err = map_file(book, path);
+	if (err == ERR_OK)
+		err = examine(book);
+	if (err == ERR_OK) {
+		*out = book;
+		return ERR_OK;
+	}
+	if (err != ERR_NOT_FOUND)
+		log_error("the index of all suppliers' words cannot be used, "
+			  "'gridctl index' makes it again: file=%s error=%s",
+		    path, err_text(err));
+	word_index_close(book);
+	return err;
+}
+
+struct word_index *
+word_index_share(struct word_index *book)
+{
+	assert(atomic_load(&book->users) > 0);
+	atomic_fetch_add(&book->users, 1);
+	return book;
+}
+
+void
+word_index_close(struct word_index *book)
+{
+	if (book == NULL || atomic_fetch_sub(&book->users, 1) != 1)
+		return;
+	if (book->map != NULL)
+		munmap((void *)(uintptr_t)book->map, book->bytes);
+	if (book->fd >= 0)
+		close(book->fd);
+	free(book);
+}
+
+void
+word_index_warm(const struct word_index *book)
+{
+	void *map = (void *)(uintptr_t)book->map;
+
+#ifdef MADV_POPULATE_READ
+	if (madvise(map, book->bytes, MADV_POPULATE_READ) == 0)
+		return;
+#endif
+	/* For kernels without it; failing does no harm. */
+	if (madvise(map, book->bytes, MADV_WILLNEED) != 0)
+		log_debug("the index of all suppliers' words is not read "
+			  "ahead: error=%s",
+		    strerror(errno));
+}
+
+/* --- reading -------------------------------------------------------- */
+
+const struct word_index_head *
+word_index_head(const struct word_index *book)
+{
+	return book->head;
+}
+
+const struct word_index_supplier *
+word_index_supplier(const struct word_index *book, uint32_t number)
+{
+	assert(number < book->head->suppliers);
+	return &book->suppliers[number];
+}
+
+struct span
+word_index_code(const struct word_index *book, uint32_t number)
+{
+	const struct word_index_supplier *supplier = &book->suppliers[number];
+
+	assert(number < book->head->suppliers);
+	return span_make(supplier->code, supplier->code_len);
+}
+
+bool
+word_index_has(const struct word_index *book, uint32_t *number,
+    struct span supplier, uint64_t generation)
+{
+	int way = 1;
+
+	assert(*number <= book->head->suppliers);
+	while (*number < book->head->suppliers &&
+	    (way = span_cmp(word_index_code(book, *number), supplier)) < 0)
+		++*number;
+	return *number < book->head->suppliers && way == 0 &&
+	    book->suppliers[*number].generation == generation;
+}
+
+const struct word_index_row *
+word_index_rows(const struct word_index *book)
+{
+	return book->rows;
+}
+
+void
+word_index_discard(struct store *store)
+{
+	char path[FS_PATH_MAX];
+
+	if (word_index_path(path, store, "") == ERR_OK)
+		fs_unlink(path);
+}
+
+bool
+word_index_is_touched(const struct word_index *book)
+{
+	struct fs_stamp now;
+
+	return fs_stamp(&now, book->fd) != ERR_OK ||
+	    !fs_stamp_eq(&now, &book->stamp) || fs_stamp_is_young(&book->stamp);
+}
+
+/* --- verifying ------------------------------------------------------------ */
+
+/* Offsets that never descend, from 0 to the end. */
+static bool
+places_fit(const uint32_t *at, uint64_t count, uint64_t end)
+{
+	for (uint64_t i = 0; i < count; i++)
+		if (at[i] > at[i + 1])
+			return false;
+	return at[0] == 0 && at[count] == end;
+}
+
+/* Lists whose numbers are ascending, and below `limit`. */
+static bool
+lists_fit(
+    const uint32_t *lists, const uint32_t *at, uint64_t count, uint32_t limit)
+{
+	for (uint64_t i = 0; i < count; i++)
+		for (uint32_t k = at[i]; k < at[i + 1]; k++)
+			if (lists[k] >= limit ||
+			    (k > at[i] && lists[k - 1] >= lists[k]))
+				return false;
+	return true;
+}
+
+/* Each row of each supplier once, in its own order; next[] is all 0. */
+static bool
+rows_fit(const struct word_index *book, uint32_t *next)
+{
+	bool fit = true;
+
+	for (uint32_t i = 0; i < book->head->rows && fit; i++) {
+		const struct word_index_row *row = &book->rows[i];
+
+		fit = row->supplier < book->head->suppliers &&
+		    row->row == next[row->supplier];
+		if (fit)
+			next[row->supplier]++;
+	}
+	for (uint32_t i = 0; i < book->head->suppliers && fit; i++)
+		fit = next[i] == book->suppliers[i].rows;
+	return fit;
+}
+
+enum err
+word_index_compare(const struct word_index *book)
+{
+	const struct word_index_head *head = book->head;
+
+	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++)
+		if (word_index_crc(section_of(book, i),
+			head->section[i].bytes) != head->section[i].crc) {
+			log_error("damage: the file is not as it was written: "
+				  "file=words.idx section=%u offset=%llu "
+				  "what=checksum",
+			    i, (unsigned long long)head->section[i].at);
+			return ERR_DAMAGED;
+		}
+	return ERR_OK;
+}
+
+enum err
+word_index_verify(const struct word_index *book)
+{
+	const struct word_index_head *head = book->head;
+	uint32_t *next = calloc(head->suppliers + 1u, sizeof(*next));
+	const char *wrong = NULL;
+
+	if (next == NULL)
+		return ERR_NO_MEMORY;
+	if (word_index_compare(book) != ERR_OK)
+		wrong = "a checksum";
+	if (wrong == NULL && !rows_fit(book, next))
+		wrong = "the order of the rows";
+	free(next);
+	if (wrong == NULL &&
+	    (!places_fit(book->text_at, head->words, book->text.len) ||
+		!places_fit(book->list_at, head->words, book->list_count) ||
+		!places_fit(
+		    book->gram_at, WORD_INDEX_GRAM_LISTS, book->gram_count)))
+		wrong = "a place";
+	if (wrong == NULL &&
+	    (!lists_fit(book->lists, book->list_at, head->words, head->rows) ||
+		!lists_fit(book->grams, book->gram_at, WORD_INDEX_GRAM_LISTS,
+		    head->words)))
+		wrong = "a list";
+	if (wrong == NULL)
+		return ERR_OK;
+	log_error("the index of all suppliers' words is damaged: %s is not "
+		  "what was written",
+	    wrong);
+	return ERR_DAMAGED;
+}

@@ -1,0 +1,322 @@
+/*
+ * A search word -> its rarest grams -> the index words that have all of these
+ * grams -> those that really contain the search word -> the rows of each, as
+ * bits.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lmdb-schema/search/word_index_priv.h"
+#include "lmdb-schema/snapshot/grams.h"
+#include "lmdb-schema/snapshot/snapfile.h"
+
+/* Further grams exclude few more words, and each costs another random read. */
+#define GRAMS_CROSSED 4
+
+/* A list is worth intersecting up to this many times the candidates left. */
+#define WORTH 16
+
+/* How many words ahead the offsets, and then the texts, are prefetched. */
+#define AHEAD 16
+
+struct finding {
+	const struct word_index *book;
+	uint64_t *set;
+	uint32_t count; /* of set bits */
+	struct span word;
+	enum err err;
+};
+
+/* --- a word's rows -------------------------------------------------------- */
+
+static void
+add_rows(struct finding *finding, uint32_t number)
+{
+	const struct word_index *book = finding->book;
+	uint32_t from = book->list_at[number], to = book->list_at[number + 1];
+	uint32_t rows = book->head->rows;
+	uint64_t *set = finding->set;
+
+	if (from > to || to > book->list_count) {
+		finding->err = ERR_DAMAGED;
+		return;
+	}
+	for (uint32_t i = from; i < to; i++) {
+		uint32_t rank = book->lists[i];
+
+		if (rank >= rows) {
+			finding->err = ERR_DAMAGED;
+			return;
+		}
+		finding->count += !(set[rank / 64] >> rank % 64 & 1);
+		set[rank / 64] |= UINT64_C(1) << rank % 64;
+	}
+}
+
+static bool
+get_text(struct span *text, const struct word_index *book, uint32_t number)
+{
+	uint32_t from, to;
+
+	if (number >= book->head->words)
+		return false;
+	from = book->text_at[number];
+	to = book->text_at[number + 1];
+	*text = span_make(book->text.ptr + from, to - from);
+	return from <= to && to <= book->text.len;
+}
+
+/* --- by all the words' text ----------------------------------------------- */
+
+/* Words too short for a gram are looked for in the whole text. */
+static void
+by_scan(struct finding *finding)
+{
+	const struct word_index *book = finding->book;
+	const char *from = book->text.ptr, *end = from + book->text.len;
+	uint32_t number = 0;
+
+	while (finding->err == ERR_OK && number < book->head->words) {
+		const char *hit = words_find(
+		    span_make(from, (size_t)(end - from)), end, finding->word);
+		struct span text;
+
+		if (hit == NULL)
+			return;
+		number = words_which(book->text_at, number, book->head->words,
+		    (size_t)(hit - book->text.ptr));
+		if (!get_text(&text, book, number) ||
+		    text.ptr + text.len <= hit) {
+			finding->err = ERR_DAMAGED;
+			return;
+		}
+		add_rows(finding, number++);
+		from = text.ptr + text.len;
+	}
+}
+
+/* --- by grams ------------------------------------------------------------- */
+
+struct list {
+	const uint32_t *words;
+	uint32_t count;
+};
+
+static bool
+get_list(struct list *list, const struct word_index *book, uint32_t gram)
+{
+	uint32_t from = book->gram_at[gram], to = book->gram_at[gram + 1];
+
+	*list = (struct list){book->grams + from, to - from};
+	return from <= to && to <= book->gram_count;
+}
+
+/* The rarest of the word's grams, the shortest list first. */
+static enum err
+get_lists(struct list *lists, unsigned *count, const struct finding *finding)
+{
+	struct span word = finding->word;
+
+	*count = 0;
+	for (size_t i = 0; i + 3 <= word.len; i++) {
+		struct list list;
+		unsigned at;
+
+		if (!get_list(
+			&list, finding->book, word_index_gram(word.ptr + i)))
+			return ERR_DAMAGED;
+		at = *count < GRAMS_CROSSED ? (*count)++ : GRAMS_CROSSED;
+		for (; at > 0 && lists[at - 1].count > list.count; at--)
+			if (at < GRAMS_CROSSED)
+				lists[at] = lists[at - 1];
+		if (at < GRAMS_CROSSED)
+			lists[at] = list;
+	}
+	return ERR_OK;
+}
+
+/* Keeps the words[] that are in the list too; returns their number. */
+static uint32_t
+cross(uint32_t *words, uint32_t count, struct list list)
+{
+	uint32_t kept = 0, i = 0, k = 0;
+
+	/*
+	 * Stores every step and advances only on a match: no branch to
+	 * mispredict.
+	 */
+	while (i < count && k < list.count) {
+		uint32_t a = words[i], b = list.words[k];
+
+		words[kept] = a;
+		kept += a == b;
+		i += a <= b;
+		k += b <= a;
+	}
+	return kept;
+}
+
+/*
+ * Prefetch in two stages, for a word some steps ahead: first its offsets; once
+ * those are cached, its text and its list.
+ */
+static inline void
+expect_places(const struct word_index *book, const uint32_t *words,
+    uint32_t count, uint32_t i)
+{
+	if (i >= count || words[i] >= book->head->words)
+		return;
+	__builtin_prefetch(book->text_at + words[i]);
+	__builtin_prefetch(book->list_at + words[i]);
+}
+
+static inline void
+expect_text(const struct word_index *book, const uint32_t *words,
+    uint32_t count, uint32_t i)
+{
+	if (i >= count || words[i] >= book->head->words)
+		return;
+	__builtin_prefetch(book->text.ptr + book->text_at[words[i]]);
+	__builtin_prefetch(book->lists + book->list_at[words[i]]);
+}
+
+static void
+look(struct finding *finding, const uint32_t *words, uint32_t count)
+{
+	const struct word_index *book = finding->book;
+	const char *limit = book->text.ptr + book->text.len;
+
+	for (uint32_t i = 0; i < 2 * AHEAD; i++)
+		expect_places(book, words, count, i);
+	for (uint32_t i = 0; i < AHEAD; i++)
+		expect_text(book, words, count, i);
+	for (uint32_t i = 0; i < count && finding->err == ERR_OK; i++) {
+		struct span text;
+
+		expect_places(book, words, count, i + 2 * AHEAD);
+		expect_text(book, words, count, i + AHEAD);
+		if (!get_text(&text, book, words[i]))
+			finding->err = ERR_DAMAGED;
+		else if (words_find(text, limit, finding->word) != NULL)
+			add_rows(finding, words[i]);
+	}
+}
+
+static void
+by_grams(struct finding *finding)
+{
+	struct list lists[GRAMS_CROSSED];
+	unsigned list_count;
+	uint32_t *words, count;
+
+	finding->err = get_lists(lists, &list_count, finding);
+	if (finding->err != ERR_OK || lists[0].count == 0)
+		return;
+	count = lists[0].count;
+	words = malloc(count * sizeof(*words));
+	if (words == NULL) {
+		finding->err = ERR_NO_MEMORY;
+		return;
+	}
+	memcpy(words, lists[0].words, count * sizeof(*words));
+	for (unsigned i = 1; i < list_count && lists[i].count / WORTH <= count;
+	     i++)
+		count = cross(words, count, lists[i]);
+	look(finding, words, count);
+	free(words);
+}
+
+/* --- all words ------------------------------------------------------------ */
+
+/*
+ * Not every target has a popcount instruction; the compiler vectorises this
+ * loop instead.
+ */
+uint32_t
+word_index_count(const uint64_t *set, uint32_t rows)
+{
+	uint64_t count = 0;
+
+	assert(set != NULL || rows == 0);
+	for (size_t i = 0; i < word_index_set(rows); i++) {
+		uint64_t x = set[i];
+
+		x -= x >> 1 & UINT64_C(0x5555555555555555);
+		x = (x & UINT64_C(0x3333333333333333)) +
+		    (x >> 2 & UINT64_C(0x3333333333333333));
+		x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+		/*
+		 * Each byte is 8 at most: the shifts add them up without
+		 * overflow.
+		 */
+		x += x >> 8;
+		x += x >> 16;
+		x += x >> 32;
+		count += x & 0xff;
+	}
+	return (uint32_t)count;
+}
+
+static enum err
+find_word(uint64_t *set, uint32_t *count, const struct word_index *book,
+    struct span word)
+{
+	struct finding finding = {.book = book, .set = set, .word = word};
+
+	memset(set, 0, word_index_set(book->head->rows) * sizeof(*set));
+	*count = 0;
+	/* SNAP_TEXT_END separates words: no word contains it. */
+	if (memchr(word.ptr, SNAP_TEXT_END, word.len) != NULL)
+		return ERR_OK;
+	if (word.len < 3)
+		by_scan(&finding);
+	else
+		by_grams(&finding);
+	*count = finding.count;
+	return finding.err;
+}
+
+/*
+ * Keeps only rows that also hold every other word; `done` is the word that was
+ * found first.
+ */
+static enum err
+narrow(uint64_t *set, uint64_t *other, const struct word_index *book,
+    struct span word, struct span done)
+{
+	uint32_t count;
+	enum err err;
+
+	if (word.ptr == done.ptr)
+		return ERR_OK;
+	err = find_word(other, &count, book, word);
+	for (size_t i = 0; i < word_index_set(book->head->rows); i++)
+		set[i] &= other[i];
+	return err;
+}
+
+enum err
+word_index_find(uint64_t *set, uint32_t *count, const struct word_index *book,
+    const struct words *words)
+{
+	uint32_t rows = book->head->rows;
+	struct span word, rest = words->rest;
+	uint64_t *other;
+	enum err err = find_word(set, count, book, words->longest);
+
+	assert(words->longest.len > 0);
+	if (err != ERR_OK || *count == 0 || words_single(words))
+		return err;
+	other = malloc((word_index_set(rows) + 1) * sizeof(*other));
+	if (other == NULL)
+		return ERR_NO_MEMORY;
+	for (unsigned i = 0; i < words->count && err == ERR_OK; i++)
+		err = narrow(set, other, book, words->word[i], words->longest);
+	while (err == ERR_OK && span_cut(&word, &rest, ' '))
+		if (word.len > 0)
+			err = narrow(set, other, book, word, words->longest);
+	*count = word_index_count(set, rows);
+	free(other);
+	return err;
+}

@@ -1,0 +1,225 @@
+/*
+ * The file is read through a map. Opening compares its size with the head and
+ * checks that every segment lies inside.
+ */
+#include "lmdb-schema/snapshot/packed_rows.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "lmdb-schema/deflate.h"
+#include "lmdb-schema/snapshot/packed_rows_priv.h"
+#include "lmdb-schema/store/store.h"
+
+struct packed_rows {
+	const char *map;
+	size_t bytes;
+	int fd;
+	struct fs_stamp stamp; /* taken before reading */
+	struct packed_rows_head
+	    *head; /* copies of head and table: verified once, */
+	const struct packed_rows_segment
+	    *segments; /* once; the map could change */
+	char path[FS_PATH_MAX];
+};
+
+enum err
+packed_rows_path(char path[FS_PATH_MAX], const struct store *store,
+    struct span supplier, uint64_t generation, const char *suffix)
+{
+	char snapshot[FS_PATH_MAX];
+	enum err err =
+	    store_snapshot_path(snapshot, store, supplier, generation, "");
+
+	if (err != ERR_OK)
+		return err;
+	/* "….mdb" becomes "….rows" and the suffix. */
+	return fs_path(
+	    path, "%.*srows%s", (int)strlen(snapshot) - 3, snapshot, suffix);
+}
+
+uint32_t
+packed_rows_head_crc(const struct packed_rows_head *head,
+    const struct packed_rows_segment *segments)
+{
+	struct packed_rows_head copy = *head;
+	uint32_t crc;
+
+	copy.crc = 0;
+	crc = deflate_crc(0, &copy, sizeof(copy));
+	return deflate_crc(crc, segments, head->segments * sizeof(*segments));
+}
+
+static bool
+segments_fit(const struct packed_rows *packed)
+{
+	for (uint32_t i = 0; i < packed->head->segments; i++) {
+		const struct packed_rows_segment *segment =
+		    &packed->segments[i];
+
+		if (segment->at > packed->bytes ||
+		    segment->len > packed->bytes - segment->at)
+			return false;
+	}
+	return true;
+}
+
+static enum err
+examine(struct packed_rows *packed, const struct snapshot *snap)
+{
+	const struct snap_head *of = snapshot_head(snap);
+	uint64_t segments =
+	    (of->rows + UINT64_C(0) + PACKED_ROWS_ROWS - 1) / PACKED_ROWS_ROWS;
+	size_t len = sizeof(struct packed_rows_head) +
+	    segments * sizeof(struct packed_rows_segment);
+	struct packed_rows_head *head;
+
+	if (packed->bytes < len)
+		return ERR_DAMAGED;
+	head = malloc(len);
+	if (head == NULL)
+		return ERR_NO_MEMORY;
+	memcpy(head, packed->map, len);
+	packed->head = head;
+	packed->segments =
+	    (const struct packed_rows_segment *)(const void *)(head + 1);
+	if (memcmp(head->magic, PACKED_ROWS_MAGIC, sizeof(head->magic)) != 0)
+		return ERR_DAMAGED;
+	if (head->version != PACKED_ROWS_VERSION)
+		return ERR_VERSION;
+	if (head->rows != of->rows || head->generation != of->generation ||
+	    head->snapshot != of->crc || head->bytes != packed->bytes ||
+	    head->segments != segments ||
+	    packed_rows_head_crc(head, packed->segments) != head->crc ||
+	    !segments_fit(packed))
+		return ERR_DAMAGED;
+	return ERR_OK;
+}
+
+static enum err
+map_file(struct packed_rows *packed)
+{
+	enum err err;
+	void *map;
+
+	packed->fd = open(packed->path, O_RDONLY | O_CLOEXEC);
+	if (packed->fd < 0)
+		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
+	err = fs_stamp(&packed->stamp, packed->fd);
+	if (err != ERR_OK || packed->stamp.bytes == 0)
+		return ERR_DAMAGED;
+	map = mmap(
+	    NULL, packed->stamp.bytes, PROT_READ, MAP_SHARED, packed->fd, 0);
+	if (map == MAP_FAILED)
+		return ERR_DAMAGED;
+	packed->map = map;
+	packed->bytes = packed->stamp.bytes;
+	return ERR_OK;
+}
+
+enum err
+packed_rows_open(
+    struct packed_rows **out, struct store *store, struct snapshot *snap)
+{
+	struct packed_rows *packed = calloc(1, sizeof(*packed));
+	enum err err;
+
+	*out = NULL;
+	if (packed == NULL)
+		return ERR_NO_MEMORY;
+	packed->fd = -1;
+	err = packed_rows_path(packed->path, store, snapshot_supplier(snap),
+	    snapshot_head(snap)->generation, "");
+	if (err == ERR_OK)
+		err = map_file(packed);
+	if (err == ERR_OK)
+		err = examine(packed, snap);
+	if (err == ERR_OK) {
+		*out = packed;
+		return ERR_OK;
+	}
+	if (err != ERR_NOT_FOUND)
+		log_error("packed rows cannot be used, 'gridctl gzip' makes "
+			  "them again: file=%s error=%s",
+		    packed->path, err_text(err));
+	packed_rows_close(packed);
+	return err;
+}
+
+void
+packed_rows_close(struct packed_rows *packed)
+{
+	if (packed == NULL)
+		return;
+	if (packed->map != NULL)
+		munmap((void *)(uintptr_t)packed->map, packed->bytes);
+	if (packed->fd >= 0)
+		close(packed->fd);
+	free(packed->head);
+	free(packed);
+}
+
+bool
+packed_rows_is_touched(const struct packed_rows *packed)
+{
+	struct fs_stamp now;
+
+	return fs_stamp(&now, packed->fd) != ERR_OK ||
+	    !fs_stamp_eq(&now, &packed->stamp);
+}
+
+const struct packed_rows_segment *
+packed_rows_segment(const struct packed_rows *packed, uint32_t i)
+{
+	assert(i < packed->head->segments);
+	return &packed->segments[i];
+}
+
+struct span
+packed_rows_bytes(const struct packed_rows *packed, uint32_t i)
+{
+	const struct packed_rows_segment *segment = &packed->segments[i];
+	const char *bytes = packed->map + segment->at;
+
+	assert(i < packed->head->segments);
+	if (deflate_crc(0, bytes, segment->len) == segment->packed_crc)
+		return span_make(bytes, segment->len);
+	log_error("damage: the file is not as it was written: file=%s "
+		  "section=%u offset=%llu what=checksum",
+	    packed->path, i, (unsigned long long)segment->at);
+	return SPAN("");
+}
+
+enum err
+packed_rows_verify(const struct packed_rows *packed)
+{
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < packed->head->segments; i++)
+		if (packed_rows_bytes(packed, i).len == 0)
+			err = ERR_DAMAGED;
+	return err;
+}
+
+const struct packed_rows_head *
+packed_rows_head(const struct packed_rows *packed)
+{
+	return packed->head;
+}
+
+void
+packed_rows_discard(struct store *store, const struct snapshot *snap)
+{
+	char path[FS_PATH_MAX];
+
+	if (packed_rows_path(path, store, snapshot_supplier(snap),
+		snapshot_head(snap)->generation, "") == ERR_OK)
+		fs_unlink(path);
+}
