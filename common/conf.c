@@ -158,14 +158,25 @@ describe(const struct conf_row *row)
 	return text;
 }
 
+/* The place is "[section] name", not a line of a file. */
+static bool
+names_setting(const char *place)
+{
+	return place[0] == '[';
+}
+
 static enum err
 refuse(const struct conf_row *row, const char *value, const char *place,
     struct fault *fault)
 {
 	char *text = describe(row);
+	const char *what = text == NULL ? types[row->type].what : text;
 
-	fault_set(fault, place, "[%s] %s must be %s, not \"%s\"", row->section,
-	    row->name, text == NULL ? types[row->type].what : text, value);
+	if (names_setting(place))
+		fault_set(fault, place, "must be %s, not \"%s\"", what, value);
+	else
+		fault_set(fault, place, "[%s] %s must be %s, not \"%s\"",
+		    row->section, row->name, what, value);
 	free(text);
 	return text == NULL ? ERR_NO_MEMORY : ERR_BAD_INPUT;
 }
@@ -199,7 +210,9 @@ set_at(void *settings, const struct conf_row *rows, size_t count,
 
 	if (row != NULL)
 		return apply(settings, row, value, place, fault);
-	if (find(rows, count, section, NULL) != NULL)
+	if (names_setting(place))
+		fault_set(fault, place, "there is no such setting");
+	else if (find(rows, count, section, NULL) != NULL)
 		fault_set(fault, place, "[%s] has no setting named \"%s\"",
 		    section, name);
 	else if (section[0] == '\0')

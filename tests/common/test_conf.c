@@ -286,6 +286,8 @@ START_TEST(one_setting_is_set_or_left_as_it_was)
 	snprintf(
 	    place, sizeof(place), "[%s] %s", sets[_i].section, sets[_i].name);
 	ck_assert_str_eq(fault.place, place);
+	/* The place is said once. */
+	ck_assert_ptr_null(strchr(fault.message, '['));
 	check_defaults();
 }
 END_TEST

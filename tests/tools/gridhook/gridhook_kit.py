@@ -8,7 +8,6 @@ import os
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -293,10 +292,12 @@ class Window:
 
 
 def executable(folder, name, text):
+    """A program. Another process writes it: this one may fork meanwhile in another
+    thread, and a child that still holds the file open for writing makes its
+    execution fail with "Text file busy"."""
     path = os.path.join(folder, name)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(path, stat.S_IRWXU)
+    subprocess.run(["install", "-m", "700", "/dev/stdin", path + ".part"], input=text.encode(), check=True)
+    os.rename(path + ".part", path)
     return path
 
 

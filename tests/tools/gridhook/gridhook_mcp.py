@@ -416,6 +416,15 @@ def calls_have_a_pace_by_kind():
         equal(hook.tool("lock_session")["isError"], False, "later")
 
 
+def wrong_arguments_take_nothing_from_the_pace():
+    with helped() as hook:
+        calls = [request("tools/call", {"name": "capture_screen", "arguments": {"monitor": "x"}}, i)
+                 for i in range(30)]
+        texts = [a["result"]["content"][0]["text"] for a in hook.rpc(calls).json()]
+        assert all(text.startswith("Wrong arguments") for text in texts), texts
+        equal(hook.tool("capture_screen")["isError"], False, "a right call")
+
+
 def many_helpers_take_turns():
     with helped() as hook:
         socks = []

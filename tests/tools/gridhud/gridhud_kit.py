@@ -6,7 +6,6 @@ would be said is a line of the file "said"; a test may let a player last.
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile

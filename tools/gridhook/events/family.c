@@ -32,27 +32,36 @@ knows_cloud(struct jval object, const struct hints *hints)
 	    family_has(object, "source") && family_has(object, "type");
 }
 
-/* What it carries may be of a known kind itself; then it only travels in it. */
+/* The sender and the time of the envelope, all else of what it carries. */
+static void
+replace_inside(struct event *event, const struct family *family,
+    struct jval object, const struct hints *hints, struct arena *arena)
+{
+	struct event inside = {.source = event->source};
+
+	family_fill(&inside, family, object, hints, arena);
+	inside.source = event->source;
+	if (event->has_time)
+		inside.time_ms = event->time_ms;
+	inside.has_time |= event->has_time;
+	*event = inside;
+}
+
+/* Its data may be of a known kind, and its type may tell of a failed job. */
 static void
 mend_cloud(struct event *event, struct jval object, const struct hints *hints,
     struct arena *arena)
 {
 	struct jval data = jval_member(object, "data");
-	const struct family *inner;
-	struct event inside = {.source = event->source};
+	const struct family *inner = NULL;
 	struct joined joined;
 
-	if (jval_type(data) == JOBJECT && !knows_cloud(data, hints)) {
+	if (jval_type(data) == JOBJECT && !knows_cloud(data, hints))
 		inner = family_of(data, hints);
-		if (inner->knows != NULL || inner->recipe != NULL) {
-			family_fill(&inside, inner, data, hints, arena);
-			inside.source = event->source;
-			if (event->has_time)
-				inside.time_ms = event->time_ms;
-			inside.has_time |= event->has_time;
-			*event = inside;
-		}
-	}
+	if (inner != NULL && (inner->knows != NULL || inner->recipe != NULL))
+		replace_inside(event, inner, data, hints, arena);
+	else if (family_named_job.knows(object, hints))
+		replace_inside(event, &family_named_job, object, hints, arena);
 	if (!family_join_begin(&joined, arena))
 		return;
 	family_join(&joined, "", event->source);

@@ -1,40 +1,42 @@
-/* Scheduled jobs, alerts and monitors: what runs by itself and tells how. */
+/* Scheduled jobs: what runs by itself and tells how it went. */
 #include "tools/gridhook/events/family_priv.h"
 
-#include <ctype.h>
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* --- jobs ----------------------------------------------------------------- */
+/* Members with the name of a job, the surest first. */
+#define NAME_MEMBERS \
+	"jobName|job_name|job.name|job.jobName|job.job_name|" \
+	"execution.job.name|detail.jobName|name|unit|cron|taskName|" \
+	"task_name|dag_id|workflow|pipeline|task|script|t\303\242che|tache|" \
+	"job.id|job|jobId|job_id|nom|data.jobName|data.job_name|data.job|" \
+	"data.name|data.id|payload.job|payload.name|event.name"
 
 static const struct take job_takes[] = {
     {FIELD_JOB_ID,
 	"jobId|job_id|job.id|job.jobId|job.job_id|detail.jobId|runId|run_id|"
 	"executionId|id"},
-    {FIELD_JOB_NAME,
-	"jobName|job_name|job.name|job.jobName|job.job_name|"
-	"execution.job.name|detail.jobName|name|unit|cron|taskName|"
-	"task_name|dag_id|workflow|pipeline|task|script|job.id|job|jobId|"
-	"job_id"},
+    {FIELD_JOB_NAME, NAME_MEMBERS},
     {FIELD_JOB_ERROR,
 	"error|errorMessage|error_message|failureReason|failure_reason|"
-	"job.error|execution.error|run.error|detail.statusReason"},
+	"job.error|execution.error|run.error|detail.statusReason|erreur|"
+	"data.error|data.message|payload.error"},
     {FIELD_JOB_EXIT,
 	"exit_code|exitCode|exit_status|EXIT_STATUS|returncode|return_code|"
-	"returnCode|rc|job.exit_code|job.exitCode|run.exit_code|run.exitCode"},
+	"returnCode|rc|exitStatus|exitcode|retcode|job.exit_code|job.exitCode|"
+	"run.exit_code|run.exitCode|data.exit_code|data.exitCode"},
     {FIELD_JOB_DURATION, "duration_ms|durationMs"},
     {FIELD_JOB_NEXT, "nextRunAtMs|next_run|nextRun|next_run_at"},
     {FIELD_STATUS,
 	"status|result|SERVICE_RESULT|conclusion|state|outcome|job.status|"
 	"job.result|job.state|build.status|execution.status|run.status|"
-	"run.state|detail.status"},
+	"run.state|detail.status|statut|\303\251tat|etat|r\303\251sultat|"
+	"resultat|data.status|data.state|data.result"},
     {FIELD_SOURCE, "source|app|service|sender|from|agent|host"},
-    {FIELD_TITLE,
-	"title|subject|jobName|job_name|job.name|job.jobName|job.job_name|"
-	"execution.job.name|detail.jobName|name|unit|cron|taskName|"
-	"task_name|dag_id|workflow|pipeline|task|script|job.id|job|jobId|"
-	"job_id"},
+    {FIELD_TITLE, "title|subject|" NAME_MEMBERS},
     {FIELD_TEXT,
 	"summary|text|message|output|result_text|body|content|log|"
-	"error|detail.statusReason|job.error|build.log|detail|description"},
+	"error|detail.statusReason|job.error|build.log|detail|description|"
+	"erreur|data.message|data.error|data.output"},
     {FIELD_PRIORITY, "priority"},
     {FIELD_DEDUPE, "dedupe|dedupe_key|runId|run_id"},
     {FIELD_END, NULL},
@@ -43,136 +45,49 @@ static const struct take job_takes[] = {
 /* Members that name a job: an object is one with any of them and an outcome. */
 #define NAMES \
 	"jobId|job_id|jobName|job_name|job|cron|unit|taskName|task_name|" \
-	"dag_id|detail.jobName|detail.jobId|execution.job"
+	"dag_id|detail.jobName|detail.jobId|execution.job|t\303\242che|tache"
 
 /* Names of much else, too: they tell of a job that failed only. */
-#define WEAK_NAMES "name|task|workflow|pipeline|script"
+#define WEAK_NAMES "name|task|workflow|pipeline|script|nom"
 
-/* Where it may stand how a job went, beside the object itself. */
-static const char *const parts[] = {
-    "job", "build", "execution", "run", "detail", "state", "status"};
+/*
+ * Objects that may say how a job went, beside the object itself. Those behind
+ * PARTS_SURE hold anything where the object does not name a job.
+ */
+#define PARTS_SURE 7
+static const char *const parts[] = {"job", "build", "execution", "run",
+    "detail", "state", "status", "result", "outcome", "data", "payload",
+    "event"};
 
 /* Members that say in words how it went; all are looked at. */
 static const char *const told_by[] = {"status", "result", "state", "outcome",
     "conclusion", "SERVICE_RESULT", "job_status", "jobStatus", "run_status",
-    "result_state", "resultState", "lastStatus", "last_status"};
+    "result_state", "resultState", "lastStatus", "last_status", "statut",
+    "\303\251tat", "etat", "r\303\251sultat", "resultat"};
 
 /* Members that say what came to pass: "job.failed", "jobs.on_failure". */
-static const char *const happened[] = {
-    "event", "event_type", "eventType", "trigger", "type", "action", "phase"};
+static const char *const happened[] = {"event", "event_type", "eventType",
+    "event_name", "eventName", "trigger", "type", "action", "phase", "kind"};
 
-/* --- words of failure ----------------------------------------------------- */
-
-#define WORDS_MAX 256 /* bytes: more is no status but prose */
-
-/* Anywhere in a word: "OOMKilled", "errored", "DeadlineExceeded". */
-static const char *const bad_parts[] = {"fail", "error", "kill", "abort",
-    "crash", "timeout", "timedout", "exceeded", "unsuccess", "terminat",
-    "interrupt", "stall", "expire", "evict", "preempt", "panic", "fatal",
-    "lost", "broken", "corrupt", "overdue", "unhealthy", "reject", "refused",
-    "incomplete", "abnormal", "abend"};
-
-/* Words by themselves: "oom-kill", "timed_out", "OUT_OF_MEMORY", "DEADLINE". */
-static const char *const bad_words[] = {"oom", "memory", "ko", "nok", "dead",
-    "err", "missed", "stuck", "late", "timed", "deadline", "dump", "watchdog",
-    "signal"};
-
-static const char *const good_words[] = {"ok", "okay", "success", "successful",
-    "successfully", "succeeded", "completed", "complete", "finished", "done",
-    "passed", "good"};
-
-static const char *const negations[] = {
-    "no", "not", "without", "zero", "0", "never", "any"};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
+/* A number of 0, "none", an empty list: an error that is none. */
 static bool
-is_among(struct span word, const char *const *list, size_t count)
+is_no(struct jval value, struct arena *arena)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		if (span_eq_nocase(word, span_of(list[i])))
-			return true;
-	}
-	return false;
-}
-
-static bool
-has_bad_part(struct span word)
-{
-	struct span part;
-	size_t i, at;
-
-	for (i = 0; i < COUNT(bad_parts); i++) {
-		part = span_of(bad_parts[i]);
-		for (at = 0; at + part.len <= word.len; at++) {
-			if (span_eq_nocase(span_sub(word, at, part.len), part))
-				return true;
-		}
-	}
-	return false;
-}
-
-/* The next run of letters and digits; false at the end. */
-static bool
-next_word(struct span *word, struct span *rest)
-{
-	size_t from = 0, to;
-
-	while (from < rest->len && !isalnum((unsigned char)rest->ptr[from]))
-		from++;
-	for (to = from; to < rest->len && isalnum((unsigned char)rest->ptr[to]);
-	     to++)
-		;
-	*word = span_sub(*rest, from, to - from);
-	*rest = span_from(*rest, to);
-	return word->len > 0;
-}
-
-/* "FAILED", "Ended Not OK", "failed-with-retry"; not "completed, 0 errors". */
-static bool
-words_fail(struct span text)
-{
-	bool denied = false, bad;
-	struct span word;
-
-	if (text.len > WORDS_MAX)
-		return false;
-	while (next_word(&word, &text)) {
-		bad = has_bad_part(word) ||
-		    is_among(word, bad_words, COUNT(bad_words));
-		if (denied ? is_among(word, good_words, COUNT(good_words))
-			   : bad)
-			return true;
-		denied = is_among(word, negations, COUNT(negations));
-	}
-	return false;
-}
-
-/* --- what an object says -------------------------------------------------- */
-
-/* A string's text as it was sent: what is escaped in it matters to no word. */
-static struct span
-bare(struct jval string)
-{
-	struct span raw = jval_raw(string);
-
-	return span_sub(raw, 1, raw.len - 2);
-}
-
-static bool
-is_no(struct jval value)
-{
-	static const char *const words[] = {
-	    "", "none", "null", "false", "no", "0", "-", "n/a", "no error"};
+	static const char *const words[] = {"", "none", "null", "false", "no",
+	    "0", "-", "n/a", "no error", "no errors", "non", "aucun", "aucune",
+	    "aucune erreur"};
 	int64_t number;
+	size_t i;
 
 	switch (jval_type(value)) {
 	case JTRUE:
 		return false;
 	case JSTRING:
-		return is_among(bare(value), words, COUNT(words));
+		for (i = 0; i < COUNT(words); i++) {
+			if (family_word_is(jval_text(value, arena), words[i]))
+				return true;
+		}
+		return false;
 	case JARRAY:
 	case JOBJECT:
 		return jval_count(value) == 0;
@@ -185,31 +100,33 @@ is_no(struct jval value)
 
 /* false or "false"; a 0 may be a count. */
 static bool
-denies(struct jval object, const char *member)
+denies(struct jval object, const char *member, struct arena *arena)
 {
 	struct jval value = jval_member(object, member);
 
 	return jval_type(value) == JFALSE ||
 	    (jval_type(value) == JSTRING &&
-		span_eq_nocase(bare(value), SPAN("false")));
+		family_word_is(jval_text(value, arena), "false"));
 }
 
 static bool
-affirms(struct jval object, const char *members)
+affirms(struct jval object, const char *members, struct arena *arena)
 {
-	return !is_no(family_pick(object, members));
+	return !is_no(family_pick(object, members), arena);
 }
 
 /* One of these members says in words that it failed. */
 static bool
-one_fails(struct jval object, const char *const *members, size_t count)
+one_fails(struct jval object, const char *const *members, size_t count,
+    struct arena *arena)
 {
 	struct jval value;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		value = jval_member(object, members[i]);
-		if (jval_type(value) == JSTRING && words_fail(bare(value)))
+		if (jval_type(value) == JSTRING &&
+		    family_words_fail(jval_text(value, arena)))
 			return true;
 	}
 	return false;
@@ -217,7 +134,7 @@ one_fails(struct jval object, const char *const *members, size_t count)
 
 /* systemd gives a signal's name in place of the exit status. */
 static bool
-has_ended_by_signal(struct jval object)
+has_signal_as_status(struct jval object)
 {
 	struct jval status = family_pick(object, "exit_status|EXIT_STATUS");
 	int64_t number;
@@ -236,42 +153,89 @@ unit_has_failed(struct jval object)
 	    !jval_is(result, SPAN("success"));
 }
 
-/* Members that tell of an outcome and nothing else. */
+/* A signal by its name: "signal" alone may be anything. */
 static bool
-state_fails(struct jval object)
+names_signal(struct jval object, struct arena *arena)
 {
-	return one_fails(object, told_by, COUNT(told_by)) ||
-	    denies(object, "status") || denies(object, "result") ||
-	    denies(object, "ok") || denies(object, "success") ||
-	    denies(object, "succeeded") || denies(object, "successful") ||
-	    denies(object, "passed") || affirms(object, "failed") ||
-	    affirms(object, "failure");
+	struct span text = family_text_at(object, "signal", arena);
+
+	return span_eq_nocase(span_sub(text, 0, 3), SPAN("sig"));
 }
 
+/* Members that tell of an outcome and nothing else. */
 static bool
-part_fails(struct jval object)
+state_fails(struct jval object, struct arena *arena)
 {
-	return state_fails(object) ||
-	    one_fails(object, happened, COUNT(happened)) ||
-	    affirms(object, "error") || affirms(object, "errors") ||
-	    has_ended_by_signal(object);
+	static const char *const denied[] = {"status", "result", "ok",
+	    "success", "succeeded", "successful", "passed", "succes",
+	    "succ\303\250s"};
+	size_t i;
+
+	for (i = 0; i < COUNT(denied); i++) {
+		if (denies(object, denied[i], arena))
+			return true;
+	}
+	return one_fails(object, told_by, COUNT(told_by), arena) ||
+	    names_signal(object, arena) ||
+	    affirms(object,
+		"failed|failure|failures|timed_out|timedOut|crashed|"
+		"oom_killed|oomKilled|core_dumped|coreDumped",
+		arena);
+}
+
+/* Members that tell of an outcome where the object is a job's. */
+static bool
+part_fails(struct jval object, struct arena *arena)
+{
+	return state_fails(object, arena) ||
+	    one_fails(object, happened, COUNT(happened), arena) ||
+	    affirms(object, "error", arena) ||
+	    affirms(object, "errors|erreur|erreurs", arena) ||
+	    affirms(object,
+		"signal|term_signal|termSignal|exit_signal|exitSignal|"
+		"killed|killed_by|killedBy|aborted",
+		arena) ||
+	    has_signal_as_status(object);
 }
 
 /* Whatever else it says: one word of failure, anywhere, is one. */
 static bool
-any_fails(struct jval object, bool (*fails)(struct jval part))
+any_fails(struct jval object,
+    bool (*fails)(struct jval part, struct arena *arena), size_t part_count,
+    struct arena *arena)
 {
 	struct jval part;
 	size_t i;
 
-	if (fails(object))
+	if (fails(object, arena))
 		return true;
-	for (i = 0; i < COUNT(parts); i++) {
+	for (i = 0; i < part_count; i++) {
 		part = jval_member(object, parts[i]);
-		if (jval_type(part) == JOBJECT && fails(part))
+		if (jval_type(part) == JOBJECT && fails(part, arena))
 			return true;
 	}
 	return false;
+}
+
+/* "job.failed", "backup_error": it happened to a job, and is a failure. */
+static struct jval
+happening(struct jval object, struct arena *arena)
+{
+	struct jval inner = jval_member(object, "event");
+	struct jval value;
+	struct span text;
+	size_t i;
+
+	for (i = 0; i < COUNT(happened); i++) {
+		value = jval_member(object, happened[i]);
+		text = jval_text(value, arena);
+		if (text.len > 0 && family_words_name_job(text) &&
+		    family_words_fail(text))
+			return value;
+	}
+	if (jval_type(inner) == JOBJECT)
+		return happening(inner, arena);
+	return (struct jval){object.doc, NULL};
 }
 
 /* Something tells how it went. */
@@ -281,8 +245,9 @@ tells(struct jval object)
 	return family_has(object,
 		   "status|result|SERVICE_RESULT|exit_code|exitCode|"
 		   "exit_status|EXIT_STATUS|returncode|return_code|returnCode|"
-		   "rc|error|errors|ok|success|succeeded|successful|passed|"
-		   "failed|failure") ||
+		   "rc|exitStatus|exitcode|retcode|error|errors|ok|success|"
+		   "succeeded|successful|passed|failed|failure|statut|"
+		   "\303\251tat|r\303\251sultat|resultat") ||
 	    family_has(object,
 		"job.status|job.result|job.state|job.success|job.ok|"
 		"job.exit_code|job.exitCode|job.error|execution.status|"
@@ -303,20 +268,25 @@ static void
 mend_job(struct event *event, struct jval object, const struct hints *hints,
     struct arena *arena)
 {
+	struct jval what = happening(object, arena);
+
 	(void)hints;
-	(void)arena;
 	event->is_job = true;
 	if (event->source.len == 0)
 		event->source = SPAN("cron");
 	if (event->status == STATUS_ERROR ||
 	    (event->has_exit_code && event->exit_code != 0) ||
-	    unit_has_failed(object) || any_fails(object, part_fails))
+	    unit_has_failed(object) || !jval_is_absent(what) ||
+	    any_fails(object, part_fails, COUNT(parts), arena))
 		family_fail_job(event);
 	else if (event->status == STATUS_NONE &&
 	    (event->has_exit_code ||
-		affirms(object, "ok|success|succeeded|successful|passed") ||
-		affirms(object, "job.ok|job.success")))
+		affirms(object,
+		    "ok|success|succeeded|successful|passed|job.ok|job.success",
+		    arena)))
 		event->status = STATUS_OK;
+	if (event->job_name.len == 0)
+		event->job_name = jval_text(what, arena);
 	if (event->title.len == 0)
 		event->title = event->job_name;
 	if (event->text.len == 0)
@@ -335,151 +305,28 @@ knows_finished(struct jval object, const struct hints *hints)
 static bool
 knows_job(struct jval object, const struct hints *hints)
 {
-	(void)hints;
 	return family_has(object, NAMES) &&
-	    (tells(object) || any_fails(object, part_fails));
+	    (tells(object) ||
+		any_fails(object, part_fails, COUNT(parts), hints->arena));
 }
 
-/* {"name":"nightly","status":"failed"}: after all who use a name otherwise. */
+/*
+ * {"name":"nightly","status":"failed"}, {"type":"job.failed","data":{…}}: after
+ * all who use a name otherwise.
+ */
 static bool
 knows_named(struct jval object, const struct hints *hints)
 {
 	int64_t exit_code = 0;
 
-	(void)hints;
+	if (!jval_is_absent(happening(object, hints->arena)))
+		return true;
 	if (!family_has(object, WEAK_NAMES))
 		return false;
 	jval_int(
 	    family_pick(object, "exit_code|exitCode|returncode"), &exit_code);
-	return exit_code != 0 || any_fails(object, state_fails);
-}
-
-/* --- alerts --------------------------------------------------------------- */
-
-static const struct take alert_takes[] = {
-    {FIELD_TITLE, "labels.alertname|annotations.summary"},
-    {FIELD_TEXT,
-	"annotations.summary|annotations.description|"
-	"annotations.message|valueString|labels.alertname"},
-    {FIELD_SEVERITY, "labels.severity"},
-    {FIELD_STATUS, "status"},
-    {FIELD_TIME, "startsAt"},
-    {FIELD_URL, "generatorURL|panelURL|dashboardURL"},
-    {FIELD_END, NULL},
-};
-
-/* What is wrong, and what that means, where both are told. */
-static void
-add_description(struct event *event, struct jval object, struct arena *arena)
-{
-	struct span more =
-	    family_text_at(object, "annotations.description", arena);
-	struct joined joined;
-
-	if (more.len == 0 || span_eq(more, event->text) ||
-	    !family_join_begin(&joined, arena))
-		return;
-	family_join(&joined, "", event->text);
-	family_join(&joined, "\n", more);
-	event->text = buf_span(&joined.buf);
-}
-
-static void
-mend_alert(struct event *event, struct jval object, const struct hints *hints,
-    struct arena *arena)
-{
-	struct span instance = family_text_at(object, "labels.instance", arena);
-	struct span print = family_text_at(object, "fingerprint", arena);
-	struct joined joined;
-
-	(void)hints;
-	add_description(event, object, arena);
-	if (event->status == STATUS_RESOLVED)
-		event->priority = PRIORITY_NORMAL;
-	else if (event->priority == PRIORITY_UNSET)
-		event->priority = PRIORITY_HIGH;
-	if (instance.len > 0 && family_join_begin(&joined, arena)) {
-		family_join(&joined, "", event->title);
-		family_join(&joined, " on ", instance);
-		event->title = buf_span(&joined.buf);
-	}
-	/* The same alert again is old news; that it is over is not. */
-	if (print.len > 0 && family_join_begin(&joined, arena)) {
-		family_join(&joined, "", print);
-		family_join(
-		    &joined, ":", family_text_at(object, "status", arena));
-		family_join(
-		    &joined, ":", family_text_at(object, "startsAt", arena));
-		event->dedupe = buf_span(&joined.buf);
-	}
-}
-
-const struct family family_alert = {
-    "alert", EVENT_ALERT, NULL, alert_takes, mend_alert, NULL};
-
-static const struct take kuma_takes[] = {
-    {FIELD_TITLE, "monitor.name"},
-    {FIELD_TEXT, "msg|heartbeat.msg"},
-    {FIELD_URL, "monitor.url"},
-    {FIELD_TIME, "heartbeat.time"},
-    {FIELD_END, NULL},
-};
-
-static bool
-knows_kuma(struct jval object, const struct hints *hints)
-{
-	(void)hints;
-	return !jval_is_absent(jval_member(object, "heartbeat")) &&
-	    !jval_is_absent(jval_member(object, "monitor")) &&
-	    family_has(object, "msg|heartbeat.msg");
-}
-
-static void
-mend_kuma(struct event *event, struct jval object, const struct hints *hints,
-    struct arena *arena)
-{
-	int64_t state = -1;
-
-	(void)hints;
-	(void)arena;
-	jval_int(family_pick(object, "heartbeat.status"), &state);
-	event->source = SPAN("uptime-kuma");
-	if (state == 0) {
-		event->status = STATUS_ERROR;
-		event->priority = PRIORITY_HIGH;
-	} else if (state == 1)
-		event->status = STATUS_OK;
-}
-
-static const struct take monitor_takes[] = {
-    {FIELD_TITLE, "monitor.name|monitor|title|name"},
-    {FIELD_TEXT, "message|msg|errorMessage|description|url|status"},
-    {FIELD_STATUS, "status"},
-    {FIELD_SOURCE, "source|app"},
-    {FIELD_URL, "url|monitor.url"},
-    {FIELD_END, NULL},
-};
-
-static bool
-knows_monitor(struct jval object, const struct hints *hints)
-{
-	(void)hints;
-	return family_has(object, "status") &&
-	    (family_has(object, "monitor") ||
-		!jval_is_absent(jval_member(object, "triggered_alerts")));
-}
-
-static void
-mend_monitor(struct event *event, struct jval object, const struct hints *hints,
-    struct arena *arena)
-{
-	(void)hints;
-	(void)arena;
-	if (event->source.len == 0)
-		event->source = family_has(object, "monitor") ? SPAN("monitor")
-							      : SPAN("beszel");
-	if (event->status == STATUS_ERROR || event->status == STATUS_FIRING)
-		event->priority = PRIORITY_HIGH;
+	return exit_code != 0 ||
+	    any_fails(object, state_fails, PARTS_SURE, hints->arena);
 }
 
 const struct family family_finished_job = {
@@ -490,9 +337,3 @@ const struct family family_job = {
 
 const struct family family_named_job = {
     "named-job", EVENT_JOB, knows_named, job_takes, mend_job, NULL};
-
-const struct family family_uptime_kuma = {
-    "uptime-kuma", EVENT_ALERT, knows_kuma, kuma_takes, mend_kuma, NULL};
-
-const struct family family_monitor = {
-    "monitor", EVENT_ALERT, knows_monitor, monitor_takes, mend_monitor, NULL};

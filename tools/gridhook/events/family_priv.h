@@ -3,7 +3,9 @@
  *
  *	family.c       which family knows an object; those that carry others
  *	family_take.c  from members to fields
- *	family_job.c   jobs, alerts and monitors
+ *	family_job.c   scheduled jobs
+ *	family_words.c words of failure
+ *	family_alert.c alerts and monitors
  *	family_chat.c  chat and notification services
  */
 #pragma once
@@ -30,6 +32,18 @@ void family_take_value(struct event *event, enum field field, struct jval value,
 
 /* One of the texts; what is there already stays. */
 void family_take_text(struct event *event, enum field field, struct span text);
+
+/*
+ * Some word says that something failed, in English, French and other languages,
+ * in any case, with or without accents. Of a long text the first line counts.
+ */
+bool family_words_fail(struct span text);
+
+/* Some word names what runs by itself: "job.failed", "cron_error". */
+bool family_words_name_job(struct span text);
+
+/* The text is the folded word, but for case and accents. */
+bool family_word_is(struct span word, const char *folded_word);
 
 /* A text put together from parts, with `between` before each but the first. */
 struct joined {

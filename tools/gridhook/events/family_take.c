@@ -197,6 +197,28 @@ static const struct word status_words[] = {
     {"aborted", STATUS_CANCELLED},
 };
 
+/* Folded: "Échoué" is found with and without its accents. */
+static const struct word status_words_accented[] = {
+    {"echec", STATUS_ERROR},
+    {"en echec", STATUS_ERROR},
+    {"echoue", STATUS_ERROR},
+    {"echouee", STATUS_ERROR},
+    {"erreur", STATUS_ERROR},
+    {"en erreur", STATUS_ERROR},
+    {"reussi", STATUS_OK},
+    {"reussie", STATUS_OK},
+    {"succes", STATUS_OK},
+    {"termine", STATUS_OK},
+    {"terminee", STATUS_OK},
+    {"avertissement", STATUS_WARNING},
+    {"resolu", STATUS_RESOLVED},
+    {"resolue", STATUS_RESOLVED},
+    {"ignore", STATUS_SKIPPED},
+    {"ignoree", STATUS_SKIPPED},
+    {"annule", STATUS_CANCELLED},
+    {"annulee", STATUS_CANCELLED},
+};
+
 static int
 word_value(const struct word *words, size_t count, struct span text)
 {
@@ -245,8 +267,14 @@ family_severity(struct span word)
 enum event_status
 family_status(struct span word)
 {
-	return (enum event_status)word_value(
-	    status_words, COUNT(status_words), word);
+	int value = word_value(status_words, COUNT(status_words), word);
+	size_t i;
+
+	for (i = 0; value == 0 && i < COUNT(status_words_accented); i++) {
+		if (family_word_is(word, status_words_accented[i].word))
+			value = status_words_accented[i].value;
+	}
+	return (enum event_status)value;
 }
 
 /* --- one field ------------------------------------------------------------ */

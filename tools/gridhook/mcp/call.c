@@ -351,11 +351,15 @@ on_status(void *arg, const struct result *result)
 		jsonw_object_begin(&json);
 		walk = jwalk_begin(jscan_root(&doc));
 		while (jwalk_next(&walk, &name, &value)) {
-			if (jval_is(name, SPAN("tools")))
+			if (jval_is(name, SPAN("tools")) ||
+			    jval_is(name, SPAN("uptime_s")))
 				continue;
 			jsonw_key_span(&json, jval_text(name, arena));
 			jsonw_raw(&json, jval_raw(value));
 		}
+		put_int(&json, "uptime_s",
+		    (date_monotonic_ns() - call->calls->started_ns) /
+			1000000000);
 		put_tools(call->calls,
 		    jval_text(
 			jval_member(jscan_root(&doc), "speech_why_not"), arena),
@@ -519,16 +523,16 @@ call_start(struct calls *calls, const struct tool *tool, struct jval args,
 	int64_t wait_ms;
 	char text[160];
 
+	if (toolargs_check(tool, args, &fault) != ERR_OK) {
+		refuse(tool, &fault, done, arg);
+		return NULL;
+	}
 	if (!take_token(calls, tool->pace, &wait_ms)) {
 		snprintf(text, sizeof(text),
 		    "Too many calls: %s may be called %" PRId64
 		    " times a second; try again in %" PRId64 " ms.",
 		    tool->name, calls->settings->rate[tool->pace], wait_ms);
 		say_error(done, arg, text);
-		return NULL;
-	}
-	if (toolargs_check(tool, args, &fault) != ERR_OK) {
-		refuse(tool, &fault, done, arg);
 		return NULL;
 	}
 	log_info("tool called: name=%s", tool->name);

@@ -385,6 +385,47 @@ static const char *const failures[] = {
     "{\"job\":\"b\",\"events\":[{\"status\":\"failed\"}]}",
     "{\"status\":\"failed\",\"job\":\"b\",\"attachments\":[],\"blo"
     "cks\":[],\"embeds\":[]}",
+    /* French: composed, decomposed, escaped, upper case */
+    "{\"job\":\"b\",\"status\":\"\303\251chec\"}",
+    "{\"job\":\"b\",\"status\":\"e\314\201chec\"}",
+    "{\"job\":\"b\",\"status\":\"\\u00e9chec\"}",
+    "{\"job\":\"b\",\"status\":\"e\\u0301chec\"}",
+    "{\"job\":\"b\",\"status\":\"\303\211CHEC\"}",
+    "{\"job\":\"b\",\"status\":\"\303\211chou\303\251\"}",
+    "{\"job\":\"b\",\"status\":\"\303\251chou\303\251e\"}",
+    "{\"job\":\"b\",\"status\":\"EN \303\211CHEC\"}",
+    "{\"job\":\"b\",\"status\":\"Erreur\"}",
+    "{\"job\":\"b\",\"status\":\"interrompu\"}",
+    "{\"job\":\"b\",\"status\":\"plant\303\251\"}",
+    "{\"job\":\"b\",\"status\":\"d\303\251lai d\303\251pass\303\251\"}",
+    "{\"job\":\"b\",\"status\":\"non r\303\251ussi\"}",
+    "{\"job\":\"b\",\"statut\":\"\303\251chec\"}",
+    "{\"job\":\"b\",\"\303\251tat\":\"\303\251chec\"}",
+    "{\"t\303\242che\":\"b\",\"statut\":\"\303\251chec\"}",
+    "{\"nom\":\"b\",\"statut\":\"\303\251chec\"}",
+    "{\"job\":\"b\",\"erreur\":\"disque plein\"}",
+    "{\"job\":\"b\",\"status\":\"Fehlgeschlagen\"}",
+    /* what happened, and to whom */
+    "{\"event\":\"job_failed\",\"name\":\"b\"}",
+    "{\"type\":\"job.failed\",\"data\":{\"name\":\"b\"}}",
+    "{\"event\":{\"type\":\"job.failed\",\"name\":\"b\"}}",
+    "{\"event\":\"JobFailed\"}",
+    "{\"type\":\"backup_error\",\"message\":\"disk full\"}",
+    "{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"/s\","
+    "\"type\":\"com.example.job.failed\",\"data\":{\"name\":\"b\"}}",
+    "{\"job\":\"b\",\"result\":{\"status\":\"failed\"}}",
+    /* signals and flags */
+    "{\"job\":\"b\",\"signal\":\"SIGKILL\"}",
+    "{\"job\":\"b\",\"signal\":9}",
+    "{\"job\":\"b\",\"killed_by\":\"oom\"}",
+    "{\"name\":\"b\",\"signal\":\"SIGSEGV\"}",
+    "{\"job\":\"b\",\"timed_out\":true}",
+    "{\"job\":\"b\",\"exitStatus\":3}",
+    "{\"job\":\"b\",\"status\":\"failed: the disk is full, and this line "
+    "goes on and on until it is longer than any status that anybody would "
+    "write by hand, which shows that a long text is looked at as well as a "
+    "short one, from its beginning up to the end of what is searched, at "
+    "least\"}",
 };
 
 START_TEST(failed_jobs_are_read_aloud)
@@ -422,6 +463,16 @@ static const char *const not_failures[] = {
     "{\"name\":\"nightly\",\"status\":\"ok\"}",
     "{\"name\":\"web\",\"status\":\"down\"}",
     "{\"name\":\"Ann\",\"text\":\"the backup failed\"}",
+    "{\"job\":\"b\",\"status\":\"termin\303\251 sans erreur\"}",
+    "{\"job\":\"b\",\"status\":\"r\303\251ussi, pas d'erreur\"}",
+    "{\"job\":\"b\",\"status\":\"annul\303\251\"}",
+    "{\"job\":\"b\",\"status\":\"ok\",\"erreur\":\"aucune\"}",
+    "{\"job\":\"b\",\"status\":\"ok\",\"signal\":null}",
+    "{\"job\":\"b\",\"status\":\"fehlerfrei\"}",
+    "{\"name\":\"Ann\",\"signal\":\"buy\"}",
+    "{\"event\":\"job_finished\",\"name\":\"b\"}",
+    "{\"type\":\"payment.failed\",\"data\":{\"name\":\"Ann\"}}",
+    "{\"name\":\"Ann\",\"data\":{\"status\":\"error\"}}",
 };
 
 START_TEST(all_else_is_not)
