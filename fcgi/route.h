@@ -1,6 +1,6 @@
 /*
- * route: which endpoint a request is for. The table in route.c is the list of
- * all of them; the interface description is made from it too.
+ * route: which endpoint a request is for. The table in route.c is the one list
+ * of endpoints; the interface description is made from it too.
  */
 #pragma once
 
@@ -17,6 +17,26 @@ enum route_auth {
 	ROUTE_SESSION /* only a person's session */
 };
 
+/* The statuses of an answer beside 200 and 500, and its forms. */
+enum route_answers {
+	ANSWERS_202 = 1,
+	ANSWERS_304 = 2,
+	ANSWERS_400 = 4,
+	ANSWERS_403 = 8,
+	ANSWERS_404 = 16,
+	ANSWERS_ROWS = 32, /* NDJSON, CSV and paging headers too */
+	TAKES_BODY = 64, /* 413 and 415, before the body is read */
+	ANSWERS_PAGES = 128 /* the header Link */
+};
+
+/* The part of a route that only the interface description shows. */
+struct route_doc {
+	const char *tag; /* NULL: not a part of the public interface */
+	unsigned answers; /* of enum route_answers */
+	const char *request, *reply; /* schemas; reply NULL: the description */
+	const char *text;
+};
+
 struct route {
 	enum method method; /* METHOD_GET serves HEAD too */
 	const char *path; /* "/api/v1/products/{codein}" */
@@ -25,6 +45,7 @@ struct route {
 	enum params_use use; /* 0: no query parameters */
 	enum err (*run)(struct call *call); /* see endpoints/endpoint.h */
 	const char *summary;
+	struct route_doc doc;
 };
 
 extern const struct route routes[];

@@ -1,6 +1,6 @@
 /*
  * The document from its top: info, servers, paths, components. A route that is
- * not under /api/v1 is not part of the interface.
+ * not under /api/v1 is not part of the interface, and has no tag.
  */
 #include "fcgi/openapi/openapi.h"
 
@@ -10,67 +10,6 @@
 #include "fcgi/route.h"
 
 #define BASE "/api/v1"
-
-/* What the table of routes does not say, by method and path. */
-enum reply_bits {
-	MAY_202 = 1,
-	MAY_304 = 2,
-	MAY_400 = 4,
-	MAY_403 = 8,
-	MAY_404 = 16,
-	BODY = 64, /* and what is said of a body before it is read */
-	ROWS = 32, /* NDJSON, CSV and paging headers too */
-	PAGES = 128 /* the header Link */
-};
-
-static const struct operation {
-	enum method method;
-	const char *path, *tag;
-	unsigned bits;
-	const char *request, *reply; /* schemas; reply NULL: this document */
-	const char *description;
-} operations[] = {
-    {METHOD_GET, "/openapi.json", "Description", MAY_304 | MAY_400, NULL, NULL,
-	"This document. It needs no key and may be read from any origin."},
-    {METHOD_GET, "/fournisseurs", "Suppliers", MAY_304 | MAY_400 | PAGES, NULL,
-	"FournisseursReply",
-	"Suppliers by code, 100 unless limit says otherwise; meta.total is "
-	"how many there are, meta.complet whether pages remain."},
-    {METHOD_GET, "/nomenclatures", "Suppliers",
-	MAY_202 | MAY_304 | MAY_400 | MAY_404 | PAGES, NULL,
-	"NomenclaturesReply",
-	"A few dozen rows, also for a very large supplier: list the entries, "
-	"then ask /grid entry by entry. 100 entries unless limit says "
-	"otherwise; meta.complet is whether pages remain. It does not compute: "
-	"a supplier without snapshot gives 202."},
-    {METHOD_GET, "/grid", "Rows", MAY_202 | MAY_304 | MAY_400 | MAY_404 | ROWS,
-	NULL, "GridReply",
-	"All rows of the supplier when limit is omitted. A supplier without "
-	"snapshot is computed by this call, which then takes some seconds; "
-	"compute=0 gives 202 instead. A full row is large: name the columns "
-	"in fields."},
-    {METHOD_GET, "/products/search", "Rows", MAY_304 | MAY_400 | MAY_404 | ROWS,
-	NULL, "SearchReply",
-	"Rows of all suppliers that have a snapshot, or of one."},
-    {METHOD_GET, "/products/{codein}", "Rows",
-	MAY_202 | MAY_304 | MAY_400 | MAY_404, NULL, "ProductReply",
-	"At several suppliers, the row with the highest totalCa, unless "
-	"fournisseur names one; that supplier is computed when it has no "
-	"snapshot."},
-    {METHOD_GET, "/network/{codeCentrale}", "Rows", MAY_304 | MAY_400 | MAY_404,
-	NULL, "NetworkReply",
-	"The metrics and the monthly quantities, from the last "
-	"synchronisation; the network system itself is not asked."},
-    {METHOD_PUT, "/products/{codein}/gamme", "Ranges",
-	MAY_202 | MAY_400 | MAY_403 | MAY_404 | BODY, "GammeBody", "GammeReply",
-	"Deposits a proposal that a buyer validates in the Grid screen; the "
-	"range itself does not change. Needs a key of scope propose."},
-    {METHOD_POST, "/gammes", "Ranges",
-	MAY_202 | MAY_400 | MAY_403 | MAY_404 | BODY, "GammesBody",
-	"GammesReply",
-	"All or nothing: one unknown article, and nothing is proposed. Needs "
-	"a key of scope propose."},
-};
 
 static const struct tag {
 	const char *name, *description;
@@ -119,29 +58,29 @@ static const struct error_reply {
 	unsigned bit; /* 0: every operation that is not open */
 	const char *name, *code, *message, *description;
 } error_replies[] = {
-    {202, MAY_202, "NotReady", "not_ready",
+    {202, ANSWERS_202, "NotReady", "not_ready",
 	"This supplier has not been computed yet.",
 	"The supplier has no snapshot and is not computed now; with "
 	"Retry-After when too many computations are under way"},
-    {304, MAY_304, "NotModified", NULL, NULL,
+    {304, ANSWERS_304, "NotModified", NULL, NULL,
 	"If-None-Match names the present ETag"},
-    {400, MAY_400, "BadRequest", "bad_request",
+    {400, ANSWERS_400, "BadRequest", "bad_request",
 	"page must be a whole number from 1",
 	"A parameter or the body is not valid; details.issues lists each"},
     {401, 0, "Unauthorized", "unauthorized",
 	"An API key is needed, in the header X-API-Key or as Authorization: "
 	"Bearer; this one is missing, invalid or revoked.",
 	"The key is missing, invalid or revoked"},
-    {403, MAY_403, "Forbidden", "forbidden",
+    {403, ANSWERS_403, "Forbidden", "forbidden",
 	"This key may read, and not propose ranges.",
 	"The key's scope does not allow it"},
-    {404, MAY_404, "NotFound", "not_found",
+    {404, ANSWERS_404, "NotFound", "not_found",
 	"There is no supplier 99999 with articles; /fournisseurs lists them.",
 	"What was asked for does not exist"},
-    {413, BODY, "TooLarge", "bad_request",
+    {413, TAKES_BODY, "TooLarge", "bad_request",
 	"The body is too large: 8388608 bytes are the most.",
 	"The body is larger than this server takes"},
-    {415, BODY, "NotJson", "bad_request",
+    {415, TAKES_BODY, "NotJson", "bad_request",
 	"The body must be JSON, with Content-Type: application/json.",
 	"The body is declared as something else than JSON"},
     {500, 0, "InternalError", "internal_error",
@@ -180,25 +119,10 @@ ref_to(struct jsonw *json, const char *kind, const char *name)
 	jsonw_object_end(json);
 }
 
-/* The path behind /api/v1, or NULL when the route is no part of it. */
-static const char *
-inner_path(const struct route *route)
+static bool
+is_described(const struct route *route)
 {
-	if (!span_starts(span_of(route->path), SPAN(BASE "/")))
-		return NULL;
-	return route->path + sizeof(BASE) - 1;
-}
-
-static const struct operation *
-operation_of(const struct route *route)
-{
-	const char *path = inner_path(route);
-
-	for (unsigned i = 0; path != NULL && i < COUNT(operations); i++)
-		if (operations[i].method == route->method &&
-		    strcmp(operations[i].path, path) == 0)
-			return &operations[i];
-	return NULL;
+	return route->doc.tag != NULL;
 }
 
 static void
@@ -401,20 +325,20 @@ text_form(struct jsonw *json, const char *type, const char *meaning)
 }
 
 static void
-write_content(struct jsonw *json, const struct operation *operation)
+write_content(struct jsonw *json, const struct route_doc *doc)
 {
 	object(json, "content");
 	object(json, "application/json");
 	jsonw_key(json, "schema");
-	if (operation->reply != NULL)
-		openapi_ref(json, operation->reply);
+	if (doc->reply != NULL)
+		openapi_ref(json, doc->reply);
 	else {
 		jsonw_object_begin(json);
 		member(json, "type", "object");
 		jsonw_object_end(json);
 	}
 	jsonw_object_end(json);
-	if ((operation->bits & ROWS) != 0) {
+	if ((doc->answers & ANSWERS_ROWS) != 0) {
 		text_form(
 		    json, "application/x-ndjson", "One row a line, as Product");
 		text_form(json, "text/csv",
@@ -424,7 +348,7 @@ write_content(struct jsonw *json, const struct operation *operation)
 }
 
 static void
-write_ok(struct jsonw *json, const struct operation *operation)
+write_ok(struct jsonw *json, const struct route_doc *doc)
 {
 	static const char *const rows[] = {"X-Request-Id", "ETag", "Link",
 	    "X-Page", "X-Limit", "X-Total-Count", "X-Total-Pages", "X-Has-More",
@@ -437,33 +361,31 @@ write_ok(struct jsonw *json, const struct operation *operation)
 	object(json, "200");
 	member(json, "description", "Success");
 	header_refs(json,
-	    (operation->bits & ROWS) != 0          ? rows
-		: (operation->bits & PAGES) != 0   ? paged
-		: (operation->bits & MAY_304) != 0 ? tagged
-						   : plain);
-	write_content(json, operation);
+	    (doc->answers & ANSWERS_ROWS) != 0        ? rows
+		: (doc->answers & ANSWERS_PAGES) != 0 ? paged
+		: (doc->answers & ANSWERS_304) != 0   ? tagged
+						      : plain);
+	write_content(json, doc);
 	jsonw_object_end(json);
 }
 
 static bool
-may_answer(const struct error_reply *reply, const struct operation *operation,
-    const struct route *route)
+may_answer(const struct error_reply *reply, const struct route *route)
 {
 	if (reply->status == 401)
 		return route->auth != ROUTE_OPEN;
-	return reply->bit == 0 || (operation->bits & reply->bit) != 0;
+	return reply->bit == 0 || (route->doc.answers & reply->bit) != 0;
 }
 
 static void
-write_answers(struct jsonw *json, const struct operation *operation,
-    const struct route *route)
+write_answers(struct jsonw *json, const struct route *route)
 {
 	object(json, "responses");
-	write_ok(json, operation);
+	write_ok(json, &route->doc);
 	for (unsigned i = 0; i < COUNT(error_replies); i++) {
 		char status[8];
 
-		if (!may_answer(&error_replies[i], operation, route))
+		if (!may_answer(&error_replies[i], route))
 			continue;
 		snprintf(status, sizeof(status), "%d", error_replies[i].status);
 		jsonw_key(json, status);
@@ -491,9 +413,9 @@ write_request(struct jsonw *json, const char *schema)
 }
 
 static void
-write_operation(struct jsonw *json, const struct route *route,
-    const struct operation *operation)
+write_operation(struct jsonw *json, const struct route *route)
 {
+	const struct route_doc *doc = &route->doc;
 	static const char *const methods[] = {[METHOD_GET] = "get",
 	    [METHOD_POST] = "post",
 	    [METHOD_PUT] = "put",
@@ -502,10 +424,10 @@ write_operation(struct jsonw *json, const struct route *route,
 	object(json, methods[route->method]);
 	member(json, "operationId", route->operation);
 	member(json, "summary", route->summary);
-	member(json, "description", operation->description);
+	member(json, "description", doc->text);
 	jsonw_key(json, "tags");
 	jsonw_array_begin(json);
-	jsonw_text(json, operation->tag);
+	jsonw_text(json, doc->tag);
 	jsonw_array_end(json);
 	if (route->auth == ROUTE_OPEN) {
 		jsonw_key(json, "security");
@@ -513,9 +435,9 @@ write_operation(struct jsonw *json, const struct route *route,
 		jsonw_array_end(json);
 	}
 	write_params(json, route);
-	if (operation->request != NULL)
-		write_request(json, operation->request);
-	write_answers(json, operation, route);
+	if (doc->request != NULL)
+		write_request(json, doc->request);
+	write_answers(json, route);
 	jsonw_object_end(json);
 }
 
@@ -524,7 +446,7 @@ static bool
 path_seen(unsigned place)
 {
 	for (unsigned i = 0; i < place; i++)
-		if (operation_of(&routes[i]) != NULL &&
+		if (is_described(&routes[i]) &&
 		    strcmp(routes[i].path, routes[place].path) == 0)
 			return true;
 	return false;
@@ -535,21 +457,20 @@ write_paths(struct jsonw *json, struct openapi_schemas *need)
 {
 	object(json, "paths");
 	for (unsigned i = 0; i < route_count; i++) {
-		if (operation_of(&routes[i]) == NULL || path_seen(i))
+		if (!is_described(&routes[i]) || path_seen(i))
 			continue;
-		object(json, inner_path(&routes[i]));
+		object(json, routes[i].path + sizeof(BASE) - 1);
 		for (unsigned k = i; k < route_count; k++) {
-			const struct operation *operation =
-			    operation_of(&routes[k]);
+			const struct route_doc *doc = &routes[k].doc;
 
-			if (operation == NULL ||
+			if (!is_described(&routes[k]) ||
 			    strcmp(routes[k].path, routes[i].path) != 0)
 				continue;
-			write_operation(json, &routes[k], operation);
-			if (operation->reply != NULL)
-				openapi_need(need, operation->reply);
-			if (operation->request != NULL)
-				openapi_need(need, operation->request);
+			write_operation(json, &routes[k]);
+			if (doc->reply != NULL)
+				openapi_need(need, doc->reply);
+			if (doc->request != NULL)
+				openapi_need(need, doc->request);
 		}
 		jsonw_object_end(json);
 	}
@@ -562,13 +483,9 @@ write_paths(struct jsonw *json, struct openapi_schemas *need)
 static bool
 reply_is_used(const struct error_reply *reply)
 {
-	for (unsigned i = 0; i < route_count; i++) {
-		const struct operation *operation = operation_of(&routes[i]);
-
-		if (operation != NULL &&
-		    may_answer(reply, operation, &routes[i]))
+	for (unsigned i = 0; i < route_count; i++)
+		if (is_described(&routes[i]) && may_answer(reply, &routes[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -719,12 +636,10 @@ write_security_choice(struct jsonw *json)
 static bool
 tag_is_used(const struct tag *tag)
 {
-	for (unsigned i = 0; i < route_count; i++) {
-		const struct operation *operation = operation_of(&routes[i]);
-
-		if (operation != NULL && strcmp(operation->tag, tag->name) == 0)
+	for (unsigned i = 0; i < route_count; i++)
+		if (is_described(&routes[i]) &&
+		    strcmp(routes[i].doc.tag, tag->name) == 0)
 			return true;
-	}
 	return false;
 }
 

@@ -104,6 +104,15 @@ START_TEST(names_are_one_a_route_and_one_for_none)
 }
 END_TEST
 
+START_TEST(public_routes_are_described_and_no_other)
+{
+	for (unsigned i = 0; i < route_count; i++)
+		ck_assert_int_eq(
+		    span_starts(span_of(routes[i].path), SPAN("/api/v1/")),
+		    routes[i].doc.tag != NULL && routes[i].doc.text != NULL);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -117,6 +126,7 @@ test_suite(void)
 	tcase_add_test(tc, get_serves_head);
 	tcase_add_test(tc, other_methods_are_told_what_is_allowed);
 	tcase_add_test(tc, names_are_one_a_route_and_one_for_none);
+	tcase_add_test(tc, public_routes_are_described_and_no_other);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
