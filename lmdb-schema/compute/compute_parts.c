@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "common/fold.h"
-#include "common/jsonw.h"
 #include "common/num.h"
 #include "lmdb-schema/compute/compute_priv.h"
 #include "lmdb-schema/order.h"
@@ -16,26 +15,29 @@
 
 /* --- slices: the rows' JSON --------------------------------------------- */
 
+static struct rowtext
+row_text(const struct computing *c, uint32_t article)
+{
+	return (struct rowtext){.article = &c->articles[article],
+	    .supplier = c->supplier,
+	    .name = c->info.name,
+	    .labels = c->labels,
+	    .gamme = c->gammes[article],
+	    .abc = c->abc[article]};
+}
+
 static void
 row_input(struct computing *c, uint32_t article, struct rowjson_input *in,
     struct row_numbers *numbers, struct network *network)
 {
-	uint32_t code = c->articles[article].code3;
-	bool coded = code != SOURCE_NO_CODE3;
-
 	for (unsigned k = 0; k < c->json.places.count; k++)
 		numbers->number[k] = c->numbers[(size_t)k * c->count + article];
-	in->article = &c->articles[article];
+	in->text = row_text(c, article);
 	in->numbers = numbers;
 	in->network = NULL;
 	if (c->networks[article].ptr != NULL &&
 	    network_read(network, c->networks[article]) == ERR_OK)
 		in->network = network;
-	in->labels[0] = coded ? c->labels[0][code / 10000] : SPAN("");
-	in->labels[1] = coded ? c->labels[1][code / 100] : SPAN("");
-	in->labels[2] = coded ? c->labels[2][code] : SPAN("");
-	in->gamme = c->gammes[article];
-	in->abc = c->abc[article];
 }
 
 static enum err
@@ -46,26 +48,16 @@ slice(struct computing *c, unsigned number, struct buf *flats, struct buf *maps)
 	struct rowjson_input in;
 	struct row_numbers numbers;
 	struct network network;
-	struct buf quoted, cells;
+	struct buf cells;
 
 	buf_clear(flats);
 	buf_clear(maps);
 	buf_init(&cells, ROWJSON_CELLS_MAX);
-	buf_init(&quoted, 1 << 20);
-	jsonw_quote(&quoted, c->supplier);
-	in.supplier_json.len = quoted.len;
-	if (c->info.name.len == 0)
-		buf_add_text(&quoted, "null");
-	else
-		jsonw_quote(&quoted, c->info.name);
-	in.name_json = span_from(buf_span(&quoted), in.supplier_json.len);
-	in.supplier_json.ptr = quoted.data;
 	for (; row < end && row < c->count; row++) {
 		row_input(c, c->row_article[row], &in, &numbers, &network);
 		rowjson_flat(&c->json, flats, &c->flat_at[row], &in);
 		rowjson_maps(&c->json, maps, &cells, &c->maps_at[row], &in);
 	}
-	buf_fini(&quoted);
 	buf_fini(&cells);
 	snapwrite_put(
 	    c->write, SNAP_SLICE + 2 * number, flats->data, flats->len);
@@ -76,75 +68,17 @@ slice(struct computing *c, unsigned number, struct buf *flats, struct buf *maps)
 
 /* --- sorted orders ------------------------------------------------------ */
 
-/* A column's sort text of an article, unfolded; empty is null. */
-static struct span
-column_text(struct computing *c, unsigned column, uint32_t i, char code[8])
-{
-	const struct source_article *article = &c->articles[i];
-	unsigned level = 0;
-
-	switch (column) {
-	case COL_codein:
-		return article->codein;
-	case COL_codeFournisseur:
-		return c->supplier;
-	case COL_nomFournisseur:
-		return c->info.name;
-	case COL_libelle1:
-		return article->libelle1;
-	case COL_libelle2:
-		return article->libelle2;
-	case COL_marque:
-		return article->marque;
-	case COL_gtin:
-		return article->gtin;
-	case COL_reference:
-		return article->reference;
-	case COL_codeCentrale:
-		return article->code_centrale;
-	case COL_codeGammeServeur:
-	case COL_codeGamme:
-	case COL_codeGammeInit:
-		return row_gamme_text(c->gammes[i]);
-	case COL_classeAbc:
-		return span_make(&c->abc[i], c->abc[i] == '\0' ? 0 : 1);
-	case COL_code1:
-	case COL_libelleCode1:
-		level = 1;
-		break;
-	case COL_code2:
-	case COL_libelleCode2:
-		level = 2;
-		break;
-	case COL_code3:
-	case COL_libelleCode3:
-		level = 3;
-		break;
-	default: /* gammeAValider: a snapshot has no pending range */
-		return SPAN("");
-	}
-	if (article->code3 == SOURCE_NO_CODE3)
-		return SPAN("");
-	if (column == COL_code1 || column == COL_code2 || column == COL_code3) {
-		rowjson_code_text(code, article->code3, level);
-		return span_make(code, level * 2);
-	}
-	return c->labels[level - 1][article->code3 /
-	    (level == 1          ? 10000
-		    : level == 2 ? 100
-				 : 1)];
-}
-
 /* All the column's texts folded into one buffer; `texts` point into it. */
 static enum err
 fold_column(
     struct computing *c, unsigned column, struct buf *buf, struct span *texts)
 {
 	size_t start = 0;
-	char code[8];
+	char code[ROWTEXT_CODE_MAX];
 
 	for (uint32_t i = 0; i < c->count; i++) {
-		struct span text = column_text(c, column, i, code);
+		struct rowtext row = row_text(c, i);
+		struct span text = rowtext_of(&row, column, code);
 
 		start = buf->len;
 		if (text.len > 0)
@@ -273,18 +207,19 @@ search_text(struct computing *c)
 	uint32_t *at = calloc(c->count + 1u, sizeof(*at));
 	struct buf text;
 	enum err err;
-	char code[8];
+	char code[ROWTEXT_CODE_MAX];
 
 	if (at == NULL)
 		return ERR_NO_MEMORY;
 	buf_init(&text, UINT32_MAX);
 	for (uint32_t row = 0; row < c->count; row++) {
+		struct rowtext texts = row_text(c, c->row_article[row]);
+
 		at[row] = (uint32_t)text.len;
 		for (unsigned i = 0; i < ROW_FLATS; i++) {
 			if ((row_info[i].flags & ROW_SEARCH) == 0)
 				continue;
-			fold_add(&text,
-			    column_text(c, i, c->row_article[row], code));
+			fold_add(&text, rowtext_of(&texts, i, code));
 			buf_add_char(&text, SNAP_TEXT_END);
 		}
 	}
@@ -313,18 +248,18 @@ static void
 add_level(struct computing *c, struct tree *tree, const uint32_t *order,
     uint32_t coded, unsigned level)
 {
-	static const uint32_t divisors[] = {10000, 100, 1};
 	const int64_t *ca = computing_numbers(c, COL_totalCa);
 	const int64_t *qte = computing_numbers(c, COL_totalQuantite);
-	uint32_t divisor = divisors[level];
 
 	for (uint32_t i = 0; i < coded;) {
 		struct snap_class class = {
-		    .code = c->articles[order[i]].code3 / divisor};
+		    .code =
+			rowtext_code(c->articles[order[i]].code3, level + 1)};
 		struct span label = c->labels[level][class.code];
 
 		for (; i < coded &&
-		     c->articles[order[i]].code3 / divisor == class.code;
+		     rowtext_code(c->articles[order[i]].code3, level + 1) ==
+			 class.code;
 		     i++) {
 			class.articles++;
 			if (!num_add(&class.ca, class.ca, ca[order[i]]) ||

@@ -1,6 +1,5 @@
 #include "lmdb-schema/compute/rowjson.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "common/date.h"
@@ -59,21 +58,6 @@ rowjson_fini(struct rowjson *json)
 	buf_fini(&json->store_text);
 }
 
-void
-rowjson_code_text(char text[8], uint32_t code3, unsigned level)
-{
-	static const uint32_t divisors[] = {10000, 100, 1};
-	unsigned digits = level * 2;
-	uint32_t code = code3 / divisors[level - 1];
-
-	assert(level >= 1 && level <= 3);
-	text[digits] = '\0';
-	for (unsigned i = digits; i > 0; i--) {
-		text[i - 1] = (char)('0' + code % 10);
-		code /= 10;
-	}
-}
-
 static void
 add_text(struct buf *out, struct span text)
 {
@@ -101,93 +85,12 @@ add_number(struct buf *out, enum row_type type, int64_t number)
 	}
 }
 
-static void
-add_code(struct buf *out, uint32_t code3, unsigned level)
-{
-	char text[8];
-
-	if (code3 == SOURCE_NO_CODE3) {
-		buf_add_text(out, "null");
-		return;
-	}
-	rowjson_code_text(text, code3, level);
-	buf_add_char(out, '"');
-	buf_add(out, text, level * 2);
-	buf_add_char(out, '"');
-}
-
-static void
-add_scalar(struct buf *out, unsigned column, const struct rowjson_input *in)
-{
-	const struct source_article *article = in->article;
-
-	switch (column) {
-	case COL_codein:
-		add_text(out, article->codein);
-		break;
-	case COL_codeFournisseur:
-		buf_add_span(out, in->supplier_json);
-		break;
-	case COL_nomFournisseur:
-		buf_add_span(out, in->name_json);
-		break;
-	case COL_libelle1:
-		add_text(out, article->libelle1);
-		break;
-	case COL_libelle2:
-		add_text(out, article->libelle2);
-		break;
-	case COL_marque:
-		add_text(out, article->marque);
-		break;
-	case COL_gtin:
-		add_text(out, article->gtin);
-		break;
-	case COL_reference:
-		add_text(out, article->reference);
-		break;
-	case COL_codeCentrale:
-		add_text(out, article->code_centrale);
-		break;
-	case COL_code1:
-		add_code(out, article->code3, 1);
-		break;
-	case COL_libelleCode1:
-		add_text(out, in->labels[0]);
-		break;
-	case COL_code2:
-		add_code(out, article->code3, 2);
-		break;
-	case COL_libelleCode2:
-		add_text(out, in->labels[1]);
-		break;
-	case COL_code3:
-		add_code(out, article->code3, 3);
-		break;
-	case COL_libelleCode3:
-		add_text(out, in->labels[2]);
-		break;
-	case COL_gammeAValider:
-		buf_add_text(out, "null");
-		break;
-	case COL_codeGammeServeur:
-	case COL_codeGamme:
-	case COL_codeGammeInit:
-		buf_add_span(out, row_gamme_json(in->gamme));
-		break;
-	case COL_classeAbc:
-		add_text(out, span_make(&in->abc, in->abc == '\0' ? 0 : 1));
-		break;
-	default:
-		buf_fail(out, ERR_INTERNAL);
-	}
-}
-
 void
 rowjson_flat(const struct rowjson *json, struct buf *out, struct snap_flat *at,
     const struct rowjson_input *input)
 {
 	size_t start = out->len;
+	char code[ROWTEXT_CODE_MAX];
 
 	at->at = (uint32_t)start;
 	buf_add_char(out, '{');
@@ -202,7 +105,7 @@ rowjson_flat(const struct rowjson *json, struct buf *out, struct snap_flat *at,
 			add_number(out, row_info[i].type,
 			    input->numbers->number[place]);
 		else
-			add_scalar(out, i, input);
+			add_text(out, rowtext_of(&input->text, i, code));
 		buf_add_char(out, ',');
 	}
 	at->off[ROW_FLATS] = (uint16_t)(out->len - start);
@@ -371,7 +274,7 @@ rowjson_maps(const struct rowjson *json, struct buf *out, struct buf *cells,
 	struct facts facts[KINDS];
 	size_t start = out->len;
 
-	gather_all(json, cells, input->article, facts);
+	gather_all(json, cells, input->text.article, facts);
 	if (buf_end(cells) != ERR_OK) {
 		buf_fail(out, buf_end(cells));
 		return;

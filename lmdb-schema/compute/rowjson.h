@@ -8,17 +8,14 @@
 
 #include "common/buf.h"
 #include "lmdb-schema/compute/rowcalc.h"
+#include "lmdb-schema/compute/rowtext.h"
 #include "lmdb-schema/snapshot/snapfile.h"
 
 /* The data of a row; borrowed. */
 struct rowjson_input {
-	const struct source_article *article;
+	struct rowtext text;
 	const struct row_numbers *numbers;
 	const struct network *network; /* NULL: none */
-	struct span supplier_json, name_json; /* quoted; "null" for no name */
-	struct span labels[3]; /* of code1, code2, code3; empty: none */
-	uint8_t gamme;
-	char abc; /* 'A', 'B', 'C', or 0 */
 };
 
 /* The data shared by all rows of a supplier. */
@@ -47,6 +44,3 @@ void rowjson_flat(const struct rowjson *json, struct buf *out,
     struct snap_flat *at, const struct rowjson_input *input);
 void rowjson_maps(const struct rowjson *json, struct buf *out,
     struct buf *cells, struct snap_maps *at, const struct rowjson_input *input);
-
-/* The two codes above a code3: "12" and "1203" of "120305". */
-void rowjson_code_text(char text[8], uint32_t code3, unsigned level);
