@@ -57,6 +57,7 @@ static const char *const names[] = {
     [FIELD_JOB_ID] = "job-id",
     [FIELD_JOB_NAME] = "job",
     [FIELD_JOB_ERROR] = "job-error",
+    [FIELD_ABOUT] = "about",
     [FIELD_JOB_EXIT] = "job-exit",
     [FIELD_JOB_DURATION] = "job-duration",
     [FIELD_JOB_NEXT] = "job-next",
@@ -172,8 +173,8 @@ print_event(const struct event *event, unsigned number, unsigned count)
 	const struct event_place place = {
 	    .seq = 1, .epoch = "x", .push = SPAN("x"), .count = 1};
 	static const char *const shown[] = {"source", "kind", "title", "text",
-	    "priority", "status", "url", "tags", "time", "dedupe", "speak",
-	    "job"};
+	    "priority", "status", "url", "tags", "time", "dedupe", "about",
+	    "speak", "job"};
 	struct event bare = *event;
 	struct jscan doc = {.count = 0};
 	struct jsonw json;

@@ -41,6 +41,7 @@ static const struct {
 	bool lines; /* may have several */
 } texts[] = {
     {offsetof(struct message, id), "id", false},
+    {offsetof(struct message, about), "about", false},
     {offsetof(struct message, source), "source", false},
     {offsetof(struct message, title), "title", false},
     {offsetof(struct message, text), "text", true},
@@ -150,6 +151,7 @@ message_from_event(struct message **out, uint64_t seq,
 
 	*out = NULL;
 	draft.id = string(event, "id");
+	draft.about = string(event, "about");
 	draft.source = string(event, "source");
 	if (draft.source.len == 0)
 		return ERR_BAD_INPUT;
@@ -203,6 +205,7 @@ static const struct {
     {"matched", offsetof(struct message, matched)},
     {"unread", offsetof(struct message, unread)},
     {"alert", offsetof(struct message, alert)},
+    {"settled", offsetof(struct message, settled)},
     {"say_due", offsetof(struct message, say_due)},
 };
 

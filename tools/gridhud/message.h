@@ -46,10 +46,11 @@ struct message {
 	bool matched; /* a priority word is in it */
 	bool unread;
 	bool alert; /* waits for an acknowledgement */
+	bool settled; /* it waited until another took its place */
 	bool say_due; /* a failure that has not been spoken yet */
 
 	/* Inside the block; empty where there is none. */
-	struct span id, source, title, text, url, job, error;
+	struct span id, about, source, title, text, url, job, error;
 };
 
 /* Makes one from an event's record; ERR_BAD_INPUT when it has no source. */

@@ -51,6 +51,25 @@ def quiet_hours_cross_midnight():
             hud.wait_said(*(urgent if quiet else ["chat: ordinary"] + urgent))
 
 
+def resolved_alert_settles_its_firing_one():
+    def alertmanager(hook, status):
+        equal(hook.push({"version": "4", "receiver": "r", "status": status, "alerts": [{
+            "status": status, "fingerprint": "c0ffee", "startsAt": "2026-01-01T00:00:00Z",
+            "labels": {"alertname": "DiskFull", "severity": "critical"}}]}).status, 200)
+
+    with Hook() as hook, Hud(hook) as hud:
+        alertmanager(hook, "firing")
+        hud.wait("not acknowledged")
+        push(hook, "own", id="door", severity="critical", status="firing")
+        hud.until(lambda: hud.screen().count("not acknowledged") == 2, "both wait")
+        alertmanager(hook, "resolved")
+        hud.until(lambda: hud.screen().count("not acknowledged") == 1, "the resolved one waits no longer")
+        push(hook, "own", id="door", status="resolved")
+        hud.wait_gone("not acknowledged")
+        hud.wait("settled")
+        equal(len(hook.tool("get_conversation_history")["structuredContent"]["messages"]), 4)
+
+
 def strict_quiet_hours_leave_failures_only():
     with Hook() as hook, Hud(hook, {"quiet": {"hours": "22:00-07:00", "strict": "yes"}}, now="23:00") as hud:
         push(hook, "This is urgent")

@@ -91,6 +91,7 @@ event_finish(struct event *event, struct arena *arena)
 	event->job_name = one_line(event->job_name, EVENT_TITLE_MAX, arena);
 	event->job_error = shown(event->job_error, EVENT_TEXT_MAX, arena);
 	event->dedupe = one_line(event->dedupe, EVENT_DEDUPE_MAX, arena);
+	event->about = one_line(event->about, EVENT_DEDUPE_MAX, arena);
 	if (!is_web_link(event->url))
 		event->url = SPAN("");
 	for (i = 0; i < event->tag_count; i++) {
@@ -230,6 +231,7 @@ event_write(struct jsonw *json, const struct event *event,
 	put_what(json, event);
 	put_how(json, event);
 	put_text(json, "dedupe", event->dedupe);
+	put_text(json, "about", event->about);
 	jsonw_key(json, "duplicate");
 	jsonw_bool(json, place->duplicate);
 	jsonw_key(json, "matched");

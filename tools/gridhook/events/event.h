@@ -71,6 +71,7 @@ struct event {
 	struct span tags[EVENT_TAGS_MAX];
 	unsigned tag_count;
 	struct span dedupe;
+	struct span about; /* later events with it take this one's place */
 	struct span data; /* JSON on one line */
 };
 

@@ -87,6 +87,9 @@ static const struct take generic_takes[] = {
     {FIELD_PRIORITY, "priority"},
     {FIELD_STATUS, "status"},
     {FIELD_DEDUPE, "dedupe|dedupe_key|idempotency_key|id"},
+    {FIELD_ABOUT,
+	"about|dedup_key|dedupe_key|alert_id|alertId|incident_id|fingerprint|"
+	"alias|id"},
     {FIELD_END, NULL},
 };
 

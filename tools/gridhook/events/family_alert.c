@@ -9,6 +9,7 @@ static const struct take alert_takes[] = {
     {FIELD_SEVERITY, "labels.severity"},
     {FIELD_STATUS, "status"},
     {FIELD_TIME, "startsAt"},
+    {FIELD_ABOUT, "fingerprint"},
     {FIELD_URL, "generatorURL|panelURL|dashboardURL"},
     {FIELD_END, NULL},
 };
@@ -52,8 +53,6 @@ mend_alert(struct event *event, struct jval object, const struct hints *hints,
 	if (print.len > 0 && family_join_begin(&joined, arena)) {
 		family_join(&joined, "", print);
 		family_join(
-		    &joined, ":", family_text_at(object, "status", arena));
-		family_join(
 		    &joined, ":", family_text_at(object, "startsAt", arena));
 		event->dedupe = buf_span(&joined.buf);
 	}
@@ -67,6 +66,7 @@ static const struct take kuma_takes[] = {
     {FIELD_TEXT, "msg|heartbeat.msg"},
     {FIELD_URL, "monitor.url"},
     {FIELD_TIME, "heartbeat.time"},
+    {FIELD_ABOUT, "monitor.id|monitor.name"},
     {FIELD_END, NULL},
 };
 
@@ -101,6 +101,7 @@ static const struct take monitor_takes[] = {
     {FIELD_TEXT, "message|msg|errorMessage|description|url|status"},
     {FIELD_STATUS, "status"},
     {FIELD_SOURCE, "source|app"},
+    {FIELD_ABOUT, "monitor.id|monitor.name|monitor"},
     {FIELD_URL, "url|monitor.url"},
     {FIELD_END, NULL},
 };

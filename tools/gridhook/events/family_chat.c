@@ -179,6 +179,7 @@ static const struct take assistant_takes[] = {
     {FIELD_PRIORITY, "data.priority|priority"},
     {FIELD_URL, "data.clickAction|data.url"},
     {FIELD_DEDUPE, "dedupe"},
+    {FIELD_ABOUT, "data.tag"},
     {FIELD_END, NULL},
 };
 

@@ -39,6 +39,7 @@ static const struct take job_takes[] = {
 	"erreur|data.message|data.error|data.output"},
     {FIELD_PRIORITY, "priority"},
     {FIELD_DEDUPE, "dedupe|dedupe_key|runId|run_id"},
+    {FIELD_ABOUT, "about|dedup_key|dedupe_key|alert_id|id|runId|run_id"},
     {FIELD_END, NULL},
 };
 

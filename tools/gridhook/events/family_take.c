@@ -372,6 +372,7 @@ family_take_text(struct event *event, enum field field, struct span text)
 	    : field == FIELD_TEXT              ? &event->text
 	    : field == FIELD_URL               ? &event->url
 	    : field == FIELD_DEDUPE            ? &event->dedupe
+	    : field == FIELD_ABOUT             ? &event->about
 	    : field == FIELD_JOB_ID            ? &event->job_id
 	    : field == FIELD_JOB_NAME          ? &event->job_name
 					       : &event->job_error;

@@ -1,5 +1,6 @@
 #include "tools/gridhook/events/normalise.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "common/jsonr.h"
@@ -100,23 +101,42 @@ fill_gaps(struct event *event, const struct push *push)
 	note_silent(event);
 }
 
-/* A sender's id means something among its own only. */
-static void
-scope_dedupe(struct event *event, const char *family, struct arena *arena)
+/* Put together in the arena; empty when that is full. */
+static struct span scoped(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static struct span
+scoped(struct arena *arena, const char *format, ...)
 {
-	size_t room = event->dedupe.len + event->source.len + 32;
-	char *text;
+	char text[EVENT_SOURCE_MAX * 4 + EVENT_DEDUPE_MAX * 4 + 64];
+	va_list args;
 	int len;
 
-	if (event->dedupe.len == 0)
-		return;
-	text = arena_alloc(arena, room);
-	if (text == NULL)
-		return;
-	len = snprintf(text, room, "%s:%.*s:%.*s", family,
-	    SPAN_ARG(event->source), SPAN_ARG(event->dedupe));
-	if (len > 0 && (size_t)len < room)
-		event->dedupe = span_make(text, (size_t)len);
+	va_start(args, format);
+	len = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (len < 0 || (size_t)len >= sizeof(text))
+		return SPAN("");
+	return arena_copy(arena, span_make(text, (size_t)len));
+}
+
+/*
+ * A sender's keys mean something among its own only. An event that tells of
+ * another status is news, even under the id of the one before.
+ */
+static void
+scope_keys(struct event *event, const char *family, struct arena *arena)
+{
+	if (event->dedupe.len > 0 && event->status != STATUS_NONE)
+		event->dedupe = scoped(arena, "%s:%.*s:%.*s:%u", family,
+		    SPAN_ARG(event->source), SPAN_ARG(event->dedupe),
+		    (unsigned)event->status);
+	else if (event->dedupe.len > 0)
+		event->dedupe = scoped(arena, "%s:%.*s:%.*s", family,
+		    SPAN_ARG(event->source), SPAN_ARG(event->dedupe));
+	if (event->about.len > 0)
+		event->about = scoped(arena, "%.*s:%.*s",
+		    SPAN_ARG(event->source), SPAN_ARG(event->about));
 }
 
 static struct event *
@@ -148,7 +168,7 @@ end(struct event *event, struct push *push, const char *family)
 		family_fail_job(event);
 	}
 	event_finish(event, push->arena);
-	scope_dedupe(event, family, push->arena);
+	scope_keys(event, family, push->arena);
 }
 
 static void

@@ -56,6 +56,7 @@ static const struct {
     {"severity", FIELD_SEVERITY, false},
     {"link", FIELD_URL, false},
     {"key", FIELD_DEDUPE, false},
+    {"about", FIELD_ABOUT, false},
     {"job", FIELD_JOB_NAME, false},
     {"job-id", FIELD_JOB_ID, false},
     {"job-error", FIELD_JOB_ERROR, false},

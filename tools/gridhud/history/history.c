@@ -98,10 +98,32 @@ history_make_room(struct history *history)
 	return ERR_OK;
 }
 
+/* What waited for an acknowledgement and is about the same waits no longer. */
+static void
+settle(struct history *history, const struct message *by)
+{
+	unsigned left = history->alerts;
+	struct message *item;
+	size_t i;
+
+	if (by->about.len == 0 || by->duplicate)
+		return;
+	for (i = history->end; left > 0 && i > history->head; i--) {
+		item = history->items[i - 1];
+		left -= item->alert;
+		if (!item->alert || !span_eq(item->about, by->about))
+			continue;
+		item->alert = false;
+		item->settled = true;
+		history->alerts--;
+	}
+}
+
 /* Takes the message; room has been made. */
 void
 history_keep(struct history *history, struct message *message)
 {
+	settle(history, message);
 	history->items[history->end++] = message;
 	count(history, message, 1);
 	if (message->seq > 0)

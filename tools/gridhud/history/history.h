@@ -62,7 +62,8 @@ enum err history_set_epoch(struct history *history, const char *epoch);
 
 /*
  * Stores a message and takes it, whatever comes back. After a failure nothing
- * has been stored.
+ * has been stored. Alerts about the same thing that waited for an
+ * acknowledgement are settled by it, unless it is a duplicate.
  */
 enum err history_add_take(struct history *history, struct message *message);
 

@@ -368,6 +368,8 @@ put_badges(struct view *view, const struct message *message, bool muted)
 		put_note(view, "high", STYLE_WARN);
 	if (message->alert)
 		put_note(view, "\xE2\x97\x86 not acknowledged", STYLE_BAD);
+	if (message->settled)
+		put_note(view, "settled", STYLE_DIM);
 	if (message->duplicate)
 		put_note(view, "again", STYLE_DIM);
 	if (message->replayed)

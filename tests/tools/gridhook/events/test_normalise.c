@@ -143,6 +143,24 @@ static const struct {
     {"{\"messages\":[{\"text\":\"a\"},{\"text\":\"b\"}]}", 2, 1,
 	"{\"text\":\"b\"}"},
     {"{\"messages\":[1,2],\"text\":\"mine\"}", 1, 0, "{\"text\":\"mine\"}"},
+    /* the same id with another status is news about the same */
+    {"{\"id\":\"d\",\"source\":\"s\",\"status\":\"firing\"}", 1, 0,
+	"{\"dedupe\":\"generic:s:d:4\",\"about\":\"s:d\"}"},
+    {"{\"id\":\"d\",\"source\":\"s\",\"status\":\"resolved\"}", 1, 0,
+	"{\"dedupe\":\"generic:s:d:5\",\"about\":\"s:d\"}"},
+    {"{\"job\":\"b\",\"runId\":\"1\",\"status\":\"running\"}", 1, 0,
+	"{\"dedupe\":\"job:cron:1\",\"about\":\"cron:1\"}"},
+    {"{\"job\":\"b\",\"runId\":\"1\",\"status\":\"failed\"}", 1, 0,
+	"{\"dedupe\":\"job:cron:1:2\",\"about\":\"cron:1\"}"},
+    {"{\"routing_key\":\"r\",\"event_action\":\"resolve\","
+     "\"dedup_key\":\"k\"}",
+	1, 0, "{\"status\":\"resolved\",\"about\":\"pagerduty:k\"}"},
+    {"{\"action\":\"Close\",\"alert\":{\"alertId\":\"1\",\"alias\":\"a\","
+     "\"message\":\"m\"}}",
+	1, 0, "{\"status\":\"resolved\",\"about\":\"opsgenie:a\"}"},
+    {"{\"heartbeat\":{\"status\":1,\"msg\":\"up\"},\"monitor\":{\"id\":7,"
+     "\"name\":\"site\"},\"msg\":\"up\"}",
+	1, 0, "{\"status\":\"ok\",\"about\":\"uptime-kuma:7\"}"},
     /* jobs */
     {"{\"action\":\"finished\",\"jobId\":\"j1\",\"jobName\":\"Nightly\","
      "\"status\":\"ok\",\"summary\":\"fine\",\"durationMs\":5}",
@@ -183,8 +201,8 @@ static const struct {
 	2, 0,
 	"{\"kind\":\"alert\",\"source\":\"alertmanager\",\"title\":"
 	"\"Down on i\",\"text\":\"s\",\"priority\":\"critical\",\"status\":"
-	"\"firing\",\"dedupe\":\"alert:alertmanager:f:firing:"
-	"2026-01-01T00:00:00Z\"}"},
+	"\"firing\",\"dedupe\":\"alert:alertmanager:f:"
+	"2026-01-01T00:00:00Z:4\"}"},
     {"{\"receiver\":\"r\",\"orgId\":1,\"alerts\":[{\"status\":"
      "\"resolved\",\"labels\":{\"severity\":\"critical\"}}]}",
 	1, 0,

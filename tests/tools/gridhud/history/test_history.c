@@ -119,6 +119,39 @@ START_TEST(marks_are_kept)
 }
 END_TEST
 
+static void
+add_about(uint64_t seq, const char *about, bool alert, bool duplicate)
+{
+	struct message *message;
+	char text[160];
+
+	snprintf(text, sizeof(text),
+	    "{\"source\":\"s\",\"about\":\"%s\",\"duplicate\":%s}", about,
+	    duplicate ? "true" : "false");
+	message = make_event(seq, text);
+	message->alert = alert;
+	ck_assert_int_eq(history_add_take(history, message), ERR_OK);
+}
+
+START_TEST(alerts_are_settled_by_what_is_about_the_same)
+{
+	add_about(1, "s:disk", true, false);
+	add_about(2, "s:fan", true, false);
+	add_about(3, "s:disk", true, false);
+	ck_assert_uint_eq(history_alerts(history), 2);
+	ck_assert(history_at(history, history_first(history))->settled);
+	add_about(4, "s:disk", false, true);
+	ck_assert_uint_eq(history_alerts(history), 2);
+	add_about(5, "s:disk", false, false);
+	add_about(6, "", false, false);
+	ck_assert_uint_eq(history_alerts(history), 1);
+	reopen(1000);
+	ck_assert_uint_eq(history_alerts(history), 1);
+	ck_assert(!history_at(history, history_first(history))->alert);
+	ck_assert(history_at(history, history_first(history) + 1)->alert);
+}
+END_TEST
+
 START_TEST(mutes_are_kept)
 {
 	ck_assert_int_eq(
@@ -239,6 +272,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, everything_is_there_after_a_restart);
 	tcase_add_test(tc, marks_are_kept);
+	tcase_add_test(tc, alerts_are_settled_by_what_is_about_the_same);
 	tcase_add_test(tc, mutes_are_kept);
 	tcase_add_test(tc, another_epoch_begins_anew);
 	tcase_add_loop_test(tc, line_that_was_cut_short_never_was, 0, 20);
