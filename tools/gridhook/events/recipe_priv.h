@@ -1,10 +1,10 @@
 /*
- * recipe_inner: a compiled file, for recipe_read.c which makes it and
- * recipe_take.c which follows it.
+ * recipe_priv: a compiled file: recipe_read.c and recipe_words.c make it,
+ * recipe_find.c and recipe_take.c follow it.
  */
 #pragma once
 
-#include "tools/gridhook/events/family_priv.h"
+#include "tools/gridhook/events/family.h"
 #include "tools/gridhook/events/recipe.h"
 
 #define RECIPE_HOPS_MAX 16

@@ -1,185 +1,8 @@
-/*
- * What a family's file says of a push: whether it is one of theirs, and what
- * each field comes from. Nothing is read as JSON text: a member that is an
- * object has no text here, and a list has that of its elements.
- */
-#include "tools/gridhook/events/recipe_priv.h"
+/* What each field of an event comes from, as a family's file says it. */
+#include "tools/gridhook/events/recipe_take_priv.h"
 
 #include "common/num.h"
-
-#define LIST_MAX 16 /* elements of a list that become text */
-
-/* What the paths of a rule begin at. */
-struct scene {
-	const struct recipe *recipe;
-	struct jval object;
-	const struct hints *hints;
-	struct arena *arena;
-};
-
-/* A member, or a text of the request. */
-struct found {
-	struct jval value;
-	struct span text;
-	bool is_text;
-};
-
-/* --- paths ---------------------------------------------------------------- */
-
-/* "0" to "9" of a list; "*" is the first here. */
-static struct jval
-element(struct jval array, const struct hop *hop)
-{
-	struct jwalk walk = jwalk_begin(array);
-	int index = hop_is_all(hop) ? 0 : hop->name[0] - '0';
-	struct jval name, value;
-
-	if (index < 0 || index > 9 || hop->name[1] != '\0')
-		return (struct jval){array.doc, NULL};
-
-	while (jwalk_next(&walk, &name, &value)) {
-		if (index-- == 0)
-			return value;
-	}
-	return (struct jval){array.doc, NULL};
-}
-
-static struct jval
-go(struct jval from, const struct what *what)
-{
-	const struct hop *hop = what->hops;
-	unsigned i;
-
-	for (i = 0; i < what->count && !jval_is_absent(from); i++, hop++) {
-		if (jval_type(from) == JARRAY)
-			from = element(from, hop);
-		else
-			from = jval_member(from, hop->name);
-	}
-	return from;
-}
-
-/* null, "", [] and {} say nothing. */
-static bool
-says_something(struct jval value)
-{
-	switch (jval_type(value)) {
-	case JABSENT:
-	case JNULL:
-		return false;
-	case JSTRING:
-		return jval_raw(value).len > 2;
-	case JARRAY:
-	case JOBJECT:
-		return jval_count(value) > 0;
-	default:
-		return true;
-	}
-}
-
-static struct span
-header(const struct hints *hints, const char *name)
-{
-	if (hints->header == NULL)
-		return SPAN("");
-	return hints->header(hints->header_arg, name);
-}
-
-/* The first alternative that is there; `which` is for those who explain. */
-static bool
-find(struct found *out, const struct what **which, const struct what *what,
-    const struct scene *scene)
-{
-	const struct hints *hints = scene->hints;
-	bool in_part = what->kind == WHAT_TOP && !jval_is_absent(hints->top);
-
-	*which = what;
-	*out = (struct found){.value = {scene->object.doc, NULL}};
-	switch (what->kind) {
-	case WHAT_HEADER:
-	case WHAT_ADDRESS:
-		out->is_text = true;
-		out->text = what->kind == WHAT_HEADER
-		    ? header(hints, what->header)
-		    : hints->suffix;
-		if (out->text.len > 0)
-			return true;
-		break;
-	default:
-		out->value = go(in_part ? hints->top : scene->object, what);
-		if (says_something(out->value))
-			return true;
-	}
-	return false;
-}
-
-static bool
-find_any(struct found *out, const struct what **which, const struct what *what,
-    const struct scene *scene)
-{
-	for (; what != NULL; what = what->other) {
-		if (find(out, which, what, scene))
-			return true;
-	}
-	return false;
-}
-
-/* The texts of a list, "a, b". */
-static struct span
-text_of_list(struct jval list, struct arena *arena)
-{
-	struct jwalk walk = jwalk_begin(list);
-	size_t room = jval_raw(list).len * 3;
-	struct jval name, each;
-	unsigned count = 0;
-	struct buf buf;
-
-	buf = (struct buf){
-	    .data = arena_alloc(arena, room), .cap = room, .max = room};
-	if (buf.data == NULL)
-		return SPAN("");
-	while (count < LIST_MAX && jwalk_next(&walk, &name, &each)) {
-		if (jval_type(each) == JARRAY || jval_type(each) == JOBJECT ||
-		    !says_something(each))
-			continue;
-		if (count++ > 0)
-			buf_add_text(&buf, ", ");
-		buf_add_span(&buf, family_text(each, arena));
-	}
-	return buf.err == ERR_OK ? buf_span(&buf) : SPAN("");
-}
-
-static struct span
-text_of(const struct found *found, struct arena *arena)
-{
-	if (found->is_text)
-		return found->text;
-	if (jval_type(found->value) == JOBJECT)
-		return SPAN("");
-	if (jval_type(found->value) == JARRAY)
-		return text_of_list(found->value, arena);
-	return family_text(found->value, arena);
-}
-
-static struct span
-text_at(const struct what *what, struct jval *value, const struct what **path,
-    const struct scene *scene)
-{
-	const struct what *which;
-	struct found found;
-	struct span text;
-
-	for (; what != NULL; what = what->other) {
-		if (!find(&found, &which, what, scene))
-			continue;
-		text = text_of(&found, scene->arena);
-		*value = found.value;
-		*path = which;
-		if (text.len > 0)
-			return text;
-	}
-	return SPAN("");
-}
+#include "tools/gridhook/events/family_priv.h"
 
 /* --- templates ------------------------------------------------------------ */
 
@@ -237,8 +60,8 @@ fill_parts(struct span *texts, struct jval *values, const struct what **paths,
 		if (part->kind == PART_CLOSE)
 			inside = false;
 		if (part->kind == PART_WHAT) {
-			texts[i] =
-			    text_at(part->what, &values[i], &paths[i], scene);
+			texts[i] = scene_text(
+			    part->what, &values[i], &paths[i], scene);
 			if (texts[i].len == 0 && !inside)
 				return false;
 			dropped |= texts[i].len == 0;
@@ -284,156 +107,6 @@ make(const struct template *template, enum field field,
 		len += texts[i].len;
 	}
 	return span_make(to, len);
-}
-
-/* --- conditions ----------------------------------------------------------- */
-
-static bool
-has_inside(struct span text, struct span word)
-{
-	size_t i;
-
-	for (i = 0; i + word.len <= text.len; i++) {
-		if (span_eq_nocase(span_sub(text, i, word.len), word))
-			return true;
-	}
-	return false;
-}
-
-/* ASCII case ignored. */
-static bool
-word_fits(enum test test, struct span text, struct span word)
-{
-	switch (test) {
-	case TEST_STARTS:
-		return word.len <= text.len &&
-		    span_eq_nocase(span_sub(text, 0, word.len), word);
-	case TEST_ENDS:
-		return word.len <= text.len &&
-		    span_eq_nocase(span_from(text, text.len - word.len), word);
-	case TEST_CONTAINS:
-		return has_inside(text, word);
-	default:
-		return span_eq_nocase(text, word);
-	}
-}
-
-static bool
-one_word_fits(const struct condition *condition, struct span text)
-{
-	const struct words *word;
-
-	for (word = condition->words; word != NULL; word = word->next) {
-		if (word_fits(condition->test, text, word->word))
-			return true;
-	}
-	return false;
-}
-
-static bool
-holds(const struct condition *condition, const struct scene *scene)
-{
-	const struct what *which;
-	struct found found;
-	bool there = find_any(&found, &which, condition->what, scene);
-	enum jtype type = jval_type(found.value);
-
-	switch (condition->test) {
-	case TEST_PRESENT:
-		return there;
-	case TEST_ABSENT:
-		return !there;
-	case TEST_STRING:
-		return there && (found.is_text || type == JSTRING);
-	case TEST_NUMBER:
-		return type == JNUMBER;
-	case TEST_BOOLEAN:
-		return type == JTRUE || type == JFALSE;
-	case TEST_LIST:
-		return there && type == JARRAY;
-	case TEST_OBJECT:
-		return there && type == JOBJECT;
-	case TEST_UNEQUAL:
-		return !there ||
-		    !one_word_fits(condition, text_of(&found, scene->arena));
-	default:
-		return there &&
-		    one_word_fits(condition, text_of(&found, scene->arena));
-	}
-}
-
-static bool
-all_hold(const struct condition *condition, const struct scene *scene)
-{
-	for (; condition != NULL; condition = condition->next) {
-		if (!holds(condition, scene))
-			return false;
-	}
-	return true;
-}
-
-/* --- which family --------------------------------------------------------- */
-
-/* A bit for each member; all of them where a name is escaped. */
-static uint64_t
-members_of(struct jval object)
-{
-	struct jwalk walk = jwalk_begin(object);
-	struct jval name, value;
-	uint64_t members = 0;
-	struct span raw;
-
-	while (jwalk_next(&walk, &name, &value)) {
-		raw = jval_raw(name);
-		if (name.node->escaped)
-			return UINT64_MAX;
-		members |= recipe_bit(span_sub(raw, 1, raw.len - 2));
-	}
-	return members;
-}
-
-const struct family *
-recipes_find(const struct recipes *recipes, struct jval object,
-    const struct hints *hints, bool whole)
-{
-	struct scene scene = {
-	    .object = object, .hints = hints, .arena = hints->arena};
-	const struct recipe *recipe;
-	const struct match *match;
-	uint64_t members;
-
-	if (recipes == NULL || jval_type(object) != JOBJECT)
-		return NULL;
-	members = members_of(object);
-	for (recipe = recipes->first; recipe != NULL; recipe = recipe->next) {
-		if (recipe->each != NULL && !whole)
-			continue;
-		for (match = recipe->matches; match != NULL;
-		     match = match->next) {
-			if ((match->members & ~members) == 0 &&
-			    all_hold(match->all, &scene))
-				return &recipe->family;
-		}
-	}
-	return NULL;
-}
-
-struct jval
-recipe_list(const struct family *family, struct jval object)
-{
-	struct jval list = {object.doc, NULL};
-
-	if (family->recipe != NULL && family->recipe->each != NULL)
-		list = go(object, family->recipe->each);
-	if (jval_type(list) != JARRAY || jval_count(list) == 0)
-		list.node = NULL;
-	return list;
-}
-
-const char *
-recipe_file(const struct family *family)
-{
-	return family->recipe == NULL ? NULL : family->recipe->file;
 }
 
 /* --- fields --------------------------------------------------------------- */
@@ -496,7 +169,7 @@ take_value(
 	const struct what *which;
 	struct found found;
 
-	if (!find_any(&found, &which, rule->value.parts[0].what, scene) ||
+	if (!scene_find(&found, &which, rule->value.parts[0].what, scene) ||
 	    found.is_text)
 		return false;
 	tell(scene, rule->field, which, found.value);
@@ -567,7 +240,7 @@ add_lines(struct joined *joined, const struct rule *rule, unsigned at,
 
 	if (at < rule->list->count && !hop_is_all(hop)) {
 		value = jval_type(value) == JARRAY
-		    ? element(value, hop)
+		    ? scene_element(value, hop)
 		    : jval_member(value, hop->name);
 		if (!jval_is_absent(value))
 			add_lines(joined, rule, at + 1, value, scene);
@@ -576,7 +249,7 @@ add_lines(struct joined *joined, const struct rule *rule, unsigned at,
 	if (jval_type(value) != JARRAY) {
 		inner.object = value;
 		if (at == rule->list->count && jval_type(value) == JOBJECT &&
-		    all_hold(rule->when, &inner))
+		    scene_holds(rule->when, &inner))
 			add_line(joined, rule, &inner);
 		return;
 	}
@@ -585,7 +258,7 @@ add_lines(struct joined *joined, const struct rule *rule, unsigned at,
 		inner.object = each;
 		if (at < rule->list->count)
 			add_lines(joined, rule, at + 1, each, scene);
-		else if (all_hold(rule->when, &inner))
+		else if (scene_holds(rule->when, &inner))
 			add_line(joined, rule, &inner);
 	}
 }
@@ -607,7 +280,7 @@ take_lines(struct event *event, const struct scene *scene)
 		if (rule->field == FIELD_LINES)
 			add_lines(&joined, rule, 0, scene->object, scene);
 		else if (rule->field == FIELD_LINE &&
-		    all_hold(rule->when, scene))
+		    scene_holds(rule->when, scene))
 			add_line(&joined, rule, scene);
 	}
 	event->text = buf_span(&joined.buf);
@@ -655,7 +328,7 @@ recipe_fill(struct event *event, const struct family *family,
 		    rule->field == FIELD_PRIORITY_5)
 			bit = (uint64_t)1 << FIELD_PRIORITY;
 		if (rule->field == FIELD_LINE || rule->field == FIELD_LINES ||
-		    (done & bit) != 0 || !all_hold(rule->when, &scene))
+		    (done & bit) != 0 || !scene_holds(rule->when, &scene))
 			continue;
 		if (take_rule(event, rule, &scene))
 			done |= bit;

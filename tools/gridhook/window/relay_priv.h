@@ -1,5 +1,5 @@
 /*
- * relay_inner: what the relay's files share, and nobody else includes.
+ * relay_priv: what the relay's files share, and nobody else includes.
  *
  *	relay.c        the socket, its peers, events on their way
  *	relay_words.c  what a window says
