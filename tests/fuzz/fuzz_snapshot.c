@@ -1,21 +1,93 @@
 /*
  * A snapshot from a hostile disk: a sound one with damage laid over it
- * (made.h), or, when the first byte is 'r', these very bytes. Whatever it says,
- * reading all of it touches nothing that is not its own.
+ * (made.h). The first byte says more:
  *
- * Checksums of blocks keep nearly all damage from whoever reads. So with every
- * other length all blocks count as compared: whoever reads meets the damage.
+ *	r  the bytes that follow are the file
+ *	c  the file is cut short, too
+ *	p  the next byte chooses a section, and the damage is to that part of
+ *	   the file; all checksums then fit what is there
+ *	m  the damage is to the whole file, and the checksums fit
+ *
+ * Without checksums that fit, hardly any damage would come as far as the
+ * functions that read sections. Whatever the file says, reading all of it
+ * touches nothing that is not its own.
  */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/kv/kv.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot/snapshot.h"
-#include "lmdb-schema/snapshot/snapshot_priv.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 
 static struct buf sound;
 static char path[FS_PATH_MAX];
+
+/* --- the sound one -------------------------------------------------------- */
+
+#define SECTIONS_MAX 512
+
+/* Where each section lies in the file. */
+static struct {
+	size_t at, bytes;
+} sections[SECTIONS_MAX];
+static unsigned section_count;
+static unsigned parts[SECTIONS_MAX], part_count; /* those with bytes */
+
+/* Where in the file these bytes lie, which it has mapped. */
+static size_t
+offset_of(const char *bytes)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uintptr_t first, end, at = (uintptr_t)bytes;
+	size_t offset;
+	char line[512];
+
+	FUZZ_CHECK(maps != NULL);
+	while (fgets(line, sizeof(line), maps) != NULL)
+		if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %zx", &first,
+			&end, &offset) == 3 &&
+		    at >= first && at < end)
+			break;
+	FUZZ_CHECK(!ferror(maps) && !feof(maps));
+	fclose(maps);
+	return offset + (at - first);
+}
+
+static void
+find_sections(void)
+{
+	struct kv_spec spec = {.path = path, .mode = KV_FROZEN};
+	struct span key, value;
+	struct kv_txn *txn;
+	struct kv_walk *walk;
+	struct kv *kv;
+
+	FUZZ_CHECK(kv_open(&kv, &spec) == ERR_OK);
+	FUZZ_CHECK(kv_read(&txn, kv) == ERR_OK);
+	walk = kv_walk_begin(txn, 0, SPAN(""), SPAN(""));
+	while (kv_walk_next(walk, &key, &value) == ERR_OK) {
+		unsigned number = (unsigned char)key.ptr[0] * 256u +
+		    (unsigned char)key.ptr[1];
+
+		FUZZ_CHECK(number < SECTIONS_MAX);
+		if (value.len == 0)
+			continue;
+		sections[number].at = offset_of(value.ptr);
+		sections[number].bytes = value.len;
+		section_count = number + 1;
+		parts[part_count++] = number;
+		FUZZ_CHECK(memcmp(sound.data + sections[number].at, value.ptr,
+			       value.len) == 0);
+	}
+	kv_walk_end(walk);
+	kv_abort(txn);
+	kv_close(kv);
+}
 
 static void
 begin(void)
@@ -28,7 +100,70 @@ begin(void)
 	buf_init(&sound, (size_t)64 << 20);
 	FUZZ_CHECK(fs_read(&sound, from) == ERR_OK);
 	FUZZ_CHECK(fs_path(path, "%s/fuzz.mdb", made_demo()) == ERR_OK);
+	made_write(path, sound.data, sound.len);
+	find_sections();
 }
+
+/* --- checksums that fit --------------------------------------------------- */
+
+/* The one of a section in the table, which stands behind the name. */
+static void
+put_crc(char *file, unsigned number, uint32_t crc)
+{
+	size_t table = sections[SNAP_HEAD].bytes -
+	    section_count * sizeof(struct snap_section);
+
+	memcpy(file + sections[SNAP_HEAD].at + table +
+		number * sizeof(struct snap_section) +
+		offsetof(struct snap_section, crc),
+	    &crc, sizeof(crc));
+}
+
+static void
+sum_again(char *file)
+{
+	uint32_t *sums = calloc(1, sections[SNAP_SUMS].bytes);
+	size_t bytes, count = 0, at = offsetof(struct snap_head, crc);
+	char *head = file + sections[SNAP_HEAD].at;
+	uint32_t crc = 0;
+
+	FUZZ_CHECK(sums != NULL);
+	for (unsigned i = 0; i < section_count; i++) {
+		if (i == SNAP_HEAD || i == SNAP_SUMS)
+			continue;
+		bytes = sections[i].bytes;
+		blocks_sum(sums + count, file + sections[i].at, bytes);
+		count += blocks_count(bytes);
+		put_crc(file, i, deflate_crc(0, file + sections[i].at, bytes));
+	}
+	bytes = sections[SNAP_SUMS].bytes;
+	FUZZ_CHECK(count * sizeof(*sums) == bytes);
+	memcpy(file + sections[SNAP_SUMS].at, sums, bytes);
+	put_crc(file, SNAP_SUMS, deflate_crc(0, sums, bytes));
+	memcpy(head + at, &crc, sizeof(crc));
+	crc = deflate_crc(0, head, sections[SNAP_HEAD].bytes);
+	memcpy(head + at, &crc, sizeof(crc));
+	free(sums);
+}
+
+/* How much of the file is left. */
+static size_t
+damage(char *file, uint8_t how, struct span patches)
+{
+	if (how == 'p' && patches.len > 1) {
+		unsigned number =
+		    parts[(unsigned char)patches.ptr[0] % part_count];
+
+		made_damage(file + sections[number].at, sections[number].bytes,
+		    span_from(patches, 1));
+	} else
+		made_damage(file, sound.len, patches);
+	if (how == 'p' || how == 'm')
+		sum_again(file);
+	return how == 'c' ? sound.len * (patches.len % 64) / 64 : sound.len;
+}
+
+/* --- reading -------------------------------------------------------------- */
 
 static volatile uint64_t touched;
 
@@ -149,22 +284,6 @@ read_all(struct snapshot *snap)
 		FUZZ_CHECK(fault_is_set(&fault));
 }
 
-static void
-trust_all(struct snapshot *snap)
-{
-	for (unsigned i = 0; i < snap->head->sections; i++) {
-		struct blocks *blocks = &snap->blocks[i];
-		uint64_t count = blocks_count(blocks->bytes);
-
-		/* These two have no sums of their own. */
-		if (i == SNAP_HEAD || i == SNAP_SUMS || blocks->base == NULL)
-			continue;
-		for (uint64_t k = 0; k < count; k++)
-			atomic_store(&blocks->seen[k], snap->file.epoch);
-		atomic_store(&blocks->whole, snap->file.epoch);
-	}
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -180,22 +299,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	if (data[0] == 'r')
 		made_write(path, rest.ptr, rest.len);
 	else {
-		size_t keep = sound.len;
-
 		file = malloc(sound.len);
 		FUZZ_CHECK(file != NULL);
 		memcpy(file, sound.data, sound.len);
-		made_damage(file, sound.len, rest);
-		if (data[0] == 'c') /* cut short, too */
-			keep = sound.len * (len % 64) / 64;
-		made_write(path, file, keep);
+		made_write(path, file, damage(file, data[0], rest));
 		free(file);
 	}
-	if (snapshot_open_file(&snap, path) == ERR_OK) {
-		if (len % 2 == 1)
-			trust_all(snap);
+	if (snapshot_open_file(&snap, path) == ERR_OK)
 		read_all(snap);
-	}
 	snapshot_close(snap);
 	return 0;
 }
