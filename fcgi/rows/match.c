@@ -186,18 +186,6 @@ need_room(struct match_rows *out, size_t more)
 	return ERR_OK;
 }
 
-/* False: this row, or its text, is not there. */
-static inline bool
-row_text(struct span *text, const struct haystack *hay, uint32_t row)
-{
-	if (row >= hay->rows || hay->at[row] > hay->at[row + 1] ||
-	    hay->at[row + 1] > hay->text.len)
-		return false;
-	*text = span_make(
-	    hay->text.ptr + hay->at[row], hay->at[row + 1] - hay->at[row]);
-	return true;
-}
-
 /*
  * Goes ahead over the rows that are to be looked at, and has fetched where
  * their text begins, or the text: each lies somewhere else, and to wait for it
@@ -266,17 +254,36 @@ struct known {
 	uint64_t from, to;
 };
 
-static inline bool
-is_sound(struct known *known, const struct haystack *hay, uint32_t row)
+/* False when the text from..to is not there, or not as it was written. */
+static __attribute__((noinline)) bool
+get_known(
+    struct known *known, const struct haystack *hay, uint64_t from, uint64_t to)
 {
-	uint64_t from = hay->at[row], to = hay->at[row + 1];
-
-	if (from >= known->from && to <= known->to)
-		return true;
-	if (!blocks_sound(hay->guard, from, to - from))
+	if (from > to || to > hay->text.len ||
+	    !blocks_sound(hay->guard, from, to - from))
 		return false;
 	known->from = from & ~(BLOCKS_BYTES - 1);
 	known->to = (to + BLOCKS_BYTES - 1) & ~(BLOCKS_BYTES - 1);
+	if (known->to > hay->text.len)
+		known->to = hay->text.len;
+	return true;
+}
+
+/* False: this row, or its text, is not there. */
+static inline bool
+row_text(struct span *text, struct known *known, const struct haystack *hay,
+    uint32_t row)
+{
+	uint64_t from, to;
+
+	if (row >= hay->rows)
+		return false;
+	from = hay->at[row];
+	to = hay->at[row + 1];
+	if ((from < known->from || to > known->to || from > to) &&
+	    !get_known(known, hay, from, to))
+		return false;
+	*text = span_make(hay->text.ptr + from, to - from);
 	return true;
 }
 
@@ -300,7 +307,7 @@ look(struct asking *asking, unsigned which, struct scouts *scouts)
 			scout_next(&scouts->far, asking, false);
 			scout_next(&scouts->near, asking, true);
 		}
-		if (!row_text(&text, hay, row) || !is_sound(&known, hay, row))
+		if (!row_text(&text, &known, hay, row))
 			return ERR_DAMAGED;
 		rows[kept] = row;
 		kept += words_in(text, limit, &asking->words);

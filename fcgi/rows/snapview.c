@@ -23,15 +23,15 @@ snapview_heal(struct call *call, struct span supplier)
 	tell_damage(call, supplier, true);
 }
 
-enum err
-snapview_blame(struct call *call, const struct snapview *view, enum err err)
+void
+snapview_disown(struct call *call, const struct snapview *view)
 {
 	struct snapshot *snap;
 	uint64_t generation;
 	bool was_current;
 
-	if (err != ERR_DAMAGED || view->pinned == NULL)
-		return err;
+	if (view->pinned == NULL)
+		return;
 	snap = view->pinned->snap;
 	generation = snapshot_head(snap)->generation;
 	was_current = false;
@@ -42,7 +42,6 @@ snapview_blame(struct call *call, const struct snapview *view, enum err err)
 		    SPAN_ARG(snapshot_supplier(snap)),
 		    (unsigned long long)generation, was_current ? "yes" : "no");
 	tell_damage(call, snapshot_supplier(snap), was_current);
-	return err;
 }
 
 static enum err

@@ -57,6 +57,17 @@ enum err snapview_close(struct snapview *view, struct call *call, enum err err);
 /* The same when the body refers to nothing of it: lets go of it at once. */
 enum err snapview_drop(struct snapview *view, struct call *call, enum err err);
 
-/* Disowns the snapshot of a view that stays open, and passes `err` on. */
-enum err snapview_blame(
-    struct call *call, const struct snapview *view, enum err err);
+/* For snapview_blame() alone. */
+void snapview_disown(struct call *call, const struct snapview *view);
+
+/*
+ * Passes `err` on; ERR_DAMAGED disowns the snapshot of a view, which stays
+ * open.
+ */
+static inline enum err
+snapview_blame(struct call *call, const struct snapview *view, enum err err)
+{
+	if (__builtin_expect(err == ERR_DAMAGED, 0))
+		snapview_disown(call, view);
+	return err;
+}

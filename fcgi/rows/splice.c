@@ -96,6 +96,7 @@ splice_turn(
 	splice_release(splice);
 	splice->snap = snap;
 	splice->ranges = ranges;
+	splice->some_lie = false;
 	splice->network_changed = splice->live != NULL && splice->has_network &&
 	    splice->network != snapshot_head(snap)->network;
 }
@@ -268,10 +269,12 @@ expect_offsets(struct splice *splice, uint32_t row)
 {
 	struct span text = kept_text(splice, row);
 
-	if (text.len > 0)
+	if (text.len > 0) {
 		span_expect(text);
-	else
-		snapshot_expect(splice->snap, row, splice->map_runs > 0);
+		return;
+	}
+	splice->some_lie = true;
+	snapshot_expect(splice->snap, row, splice->map_runs > 0);
 }
 
 static void
@@ -295,7 +298,7 @@ splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
 	}
 	/* Whole rows are referred to, and maps mostly: the kernel reads them.
 	 * */
-	if (step == SPLICE_TEXT && splice->all)
+	if (step == SPLICE_TEXT && (splice->all || !splice->some_lie))
 		return;
 	for (unsigned i = 0; i < count; i++)
 		if (step == SPLICE_OFFSETS)

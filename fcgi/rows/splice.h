@@ -36,6 +36,7 @@ struct splice {
 	struct cached_rows *kept; /* rows with these columns, or NULL */
 	uint64_t network; /* the generation of today's */
 	bool network_changed, has_gammes, has_network;
+	bool some_lie; /* rows that were expected, in the snapshot: not kept */
 };
 
 void splice_init(struct splice *splice);

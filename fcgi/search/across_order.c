@@ -33,6 +33,16 @@ turn(struct across *across, struct stream *stream)
 	stream->numbers = NULL;
 }
 
+/* Whether its rows are in the order of values that may have changed. */
+static bool
+is_of_today(const struct across *across, const struct stream *stream)
+{
+	const struct snapview *view = stream->view;
+
+	return row_is_gamme(across->column) ||
+	    shown_differs(view->pinned->snap, view->ranges, &across->query);
+}
+
 /* Reads the sort value of the row that the stream stands on. */
 static enum err
 load_value(struct across *across, struct stream *stream)
@@ -41,8 +51,9 @@ load_value(struct across *across, struct stream *stream)
 	struct snapshot *snap = view->pinned->snap;
 	struct span value;
 
-	if (row_is_gamme(across->column) ||
-	    shown_differs(snap, view->ranges, &across->query)) {
+	if (stream->of_book)
+		stream->today = is_of_today(across, stream);
+	if (stream->today) {
 		enum err err = shown_value(&stream->number, stream->row, snap,
 		    view->ranges, &across->query);
 
@@ -117,17 +128,15 @@ is_by_number(const struct across *across)
 	return row_is_number(across->column) || row_is_gamme(across->column);
 }
 
-/* True when `a` comes first: nulls last, ties by codein, then by supplier. */
-static bool
-before(struct across *across, struct stream *a, struct stream *b)
+/* before() where one is null, or where numbers do not decide. */
+static __attribute__((noinline)) bool
+before_otherwise(struct across *across, struct stream *a, struct stream *b)
 {
 	int way = 0;
 
 	if (a->null != b->null)
 		return b->null;
-	if (!a->null && is_by_number(across))
-		way = a->number < b->number ? -1 : a->number > b->number;
-	else if (!a->null)
+	if (!a->null && !is_by_number(across))
 		way = span_cmp(buf_span(&a->text), buf_span(&b->text));
 	if (way != 0)
 		return across->query.descending ? way > 0 : way < 0;
@@ -135,12 +144,23 @@ before(struct across *across, struct stream *a, struct stream *b)
 	return way != 0 ? way < 0 : a->place < b->place;
 }
 
+/*
+ * True when `a` comes first: nulls last, ties by codein, then by supplier. Most
+ * often two numbers differ, and that is all of it.
+ */
+static inline bool
+before(struct across *across, struct stream *a, struct stream *b)
+{
+	if (a->null || b->null || a->number == b->number ||
+	    !is_by_number(across))
+		return before_otherwise(across, a, b);
+	return (a->number > b->number) == across->query.descending;
+}
+
 /* A row that cannot be compared has no place: the order is none. */
 static enum err
 blame_broken(struct across *across)
 {
-	if (across->broken == NULL)
-		return ERR_OK;
 	return snapview_blame(across->call, across->broken->view, ERR_DAMAGED);
 }
 
@@ -195,12 +215,17 @@ build_heap(struct across *across)
 	if (row_is_number(across->column) && across->count > 1)
 		find_numbers(across);
 	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
-		across->heap[i] = &across->streams[i];
+		struct stream *stream = &across->streams[i];
+
+		across->heap[i] = stream;
+		if (across->count > 1 && !stream->of_book)
+			stream->today = is_of_today(across, stream);
 		err = load(across, across->heap[i]);
 	}
 	for (unsigned i = across->count / 2; i > 0 && err == ERR_OK; i--)
 		sift_down(across, i - 1, across->count);
-	return err == ERR_OK ? blame_broken(across) : err;
+	return err == ERR_OK && across->broken != NULL ? blame_broken(across)
+						       : err;
 }
 
 /* --- the book's ranks ----------------------------------------------------- */
@@ -292,7 +317,8 @@ step(struct across *across)
 		across->heap[0] = across->heap[--across->left];
 	if (err == ERR_OK && across->left > 1)
 		sift_down(across, 0, across->left);
-	return err == ERR_OK ? blame_broken(across) : err;
+	return err == ERR_OK && across->broken != NULL ? blame_broken(across)
+						       : err;
 }
 
 enum err

@@ -12,6 +12,7 @@ struct stream {
 	bool of_book;
 	uint32_t place; /* of the supplier, among all that were asked */
 	uint32_t row; /* the one at `at`, in its snapshot */
+	bool today; /* the sort value may have changed since */
 	const int64_t *numbers; /* the column, when it is one of numbers */
 	int64_t number; /* its sort value */
 	struct buf text; /* the same for text columns, folded */
