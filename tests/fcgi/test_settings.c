@@ -210,7 +210,7 @@ START_TEST(the_man_page_lists_every_setting)
 			at = strstr(text, item);
 			ck_assert_msg(at != NULL, "no section %s", section);
 		}
-		snprintf(item, sizeof(item), "\n.It Cm %s\n", row->name);
+		snprintf(item, sizeof(item), "\n.It Cm %s ", row->name);
 		at = strstr(at, item);
 		ck_assert_msg(at != NULL, "no %s in %s", row->name, section);
 	}
