@@ -472,7 +472,8 @@ kvpages_check(int fd, uint64_t file_bytes)
 
 /*
  * Commits alternate between the meta pages, so their transactions must be
- * consecutive, even ones in the first. In a new file both are 0.
+ * consecutive, even ones in the first. In a new file both are 0. The other page
+ * may be of the next commit, which counts only when it is on the disk.
  */
 static enum err
 find_view(const unsigned char **meta, struct pages *pages, uint64_t transaction)
@@ -483,7 +484,7 @@ find_view(const unsigned char **meta, struct pages *pages, uint64_t transaction)
 	*meta = transaction % 2 == 0 ? pages->first : pages->second;
 	if (even == transaction && odd == transaction && transaction == 0)
 		return ERR_OK;
-	if (even > transaction || odd > transaction)
+	if (even > transaction + 1 || odd > transaction + 1)
 		return ERR_BUSY;
 	if (even % 2 != 0 || odd % 2 == 0 ||
 	    (even + 1 != odd && odd + 1 != even))

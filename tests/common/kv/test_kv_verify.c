@@ -111,6 +111,34 @@ START_TEST(a_page_that_was_overwritten_is_told)
 }
 END_TEST
 
+/*
+ * A writer shows its meta page as soon as it has written it, and counts as the
+ * last commit only when the page is on the disk, which may take long.
+ */
+START_TEST(a_commit_that_waits_for_the_disk_keeps_nobody_waiting)
+{
+	int fd = open(scratch_path("a.mdb"), O_RDWR | O_CLOEXEC);
+	char meta[PAGE];
+	struct kv_txn *txn;
+	uint64_t commit;
+
+	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
+	commit = kv_txn_id(txn);
+	kv_abort(txn);
+	ck_assert_int_eq(
+	    pread(fd, meta, PAGE, (off_t)(commit % 2 * PAGE)), PAGE);
+	commit++;
+	memcpy(meta + 144, &commit, sizeof(commit));
+	commit %= 2;
+	memcpy(meta, &commit, sizeof(commit));
+	swap(fd, (off_t)(commit * PAGE), meta, PAGE);
+	ck_assert_int_eq(kv_verify(kv), ERR_OK);
+	swap(fd, (off_t)(commit * PAGE), meta, PAGE);
+	ck_assert_int_eq(kv_verify(kv), ERR_OK);
+	close(fd);
+}
+END_TEST
+
 static atomic_bool done;
 
 static void *
@@ -269,6 +297,8 @@ test_suite(void)
 	tcase_add_test(tc, what_was_written_is_whole);
 	tcase_add_test(tc, an_empty_environment_is_whole);
 	tcase_add_test(tc, a_page_that_was_overwritten_is_told);
+	tcase_add_test(
+	    tc, a_commit_that_waits_for_the_disk_keeps_nobody_waiting);
 	tcase_add_test(tc, a_writer_meanwhile_is_no_damage);
 	tcase_add_test(tc,
 	    a_watched_file_that_is_overwritten_is_refused_until_it_is_mended);
