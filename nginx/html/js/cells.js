@@ -3,7 +3,7 @@ import {el, svg} from "./dom.js";
 import * as format from "./format.js";
 import {monthKeys} from "./period.js";
 import {edit, proposal} from "./ranges.js";
-import {t} from "./text.js";
+import {french, t} from "./text.js";
 
 const ARROWS = {up: "↗", down: "↘", flat: "→"};
 
@@ -49,9 +49,11 @@ export function rangeView(row) {
 	return view;
 }
 
-/* A trend without percentage says its direction in words. */
+/* The API's label is French; a trend without percentage is told in words. */
 export function trendText(trend) {
-	return trend.pct == null ? t(trend.direction) : trend.label;
+	if (trend.pct == null || trend.direction === "flat")
+		return t(trend.direction);
+	return french ? trend.label : format.change(trend.pct);
 }
 
 export function trendView(trend) {
@@ -118,7 +120,7 @@ export function copied(kind, value) {
 	if (value == null)
 		return "";
 	if (kind === "trend")
-		return value.label;
+		return trendText(value);
 	if (kind === "series")
 		return monthKeys(value).map((key) =>
 		    format.forSheet(value[key] ?? 0)).join("\t");
@@ -130,13 +132,20 @@ export function copied(kind, value) {
 	    format.forSheet(value);
 }
 
+/* A value as its cell shows it: an element or text. */
+export function cellView(kind, value, row) {
+	if (views[kind])
+		return views[kind](value, row);
+	return formats[kind] ? formats[kind](value) : value ?? "";
+}
+
 /* What AG Grid asks of a column of this kind. */
 export function cellOptions(kind) {
 	if (views[kind])
 		return {cellRenderer: ({value, data}) =>
-		    data === undefined ? null : views[kind](value, data)};
+		    data === undefined ? null : cellView(kind, value, data)};
 	if (formats[kind])
 		return {valueFormatter: ({value, data}) =>
-		    data === undefined ? "" : formats[kind](value)};
+		    data === undefined ? "" : cellView(kind, value, data)};
 	return {};
 }

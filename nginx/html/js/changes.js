@@ -111,6 +111,9 @@ export function changesBar(grid, undoStep, shown) {
 			supplier = one;
 			update();
 		},
+		/* The figures beside the number of rows, in words. */
+		figures: () => [...totals.children].slice(1)
+		    .map(({textContent}) => textContent).join(" · "),
 		/* Not for what is shown now: that is on its way. */
 		outdated() {
 			totals.classList.add("outdated");

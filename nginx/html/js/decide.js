@@ -12,7 +12,8 @@ import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {articleName} from "./labels.js";
 import {tell} from "./notice.js";
-import {cancel, edit, lastStep, plan, save, setRange} from "./ranges.js";
+import {cancel, canUndo, edit, lastStep, plan, save, setRange} from
+    "./ranges.js";
 import {plural, t} from "./text.js";
 
 const LISTED = 50;
@@ -112,7 +113,7 @@ function choices(edits, of, window) {
 			window().close();
 			setRange(edits, undefined);
 			tell(plural("theirs_kept", edits.length),
-			    {action: undoOf(lastStep(), of)});
+			    {action: undoOf(lastStep(), of), about: "ranges"});
 		}}, t("keep_theirs")),
 		el("button", {type: "button", onclick() {
 			window().close();
@@ -166,8 +167,9 @@ function widen(what, of, close) {
 	}}, t("scope_widen", {n: format.integer(all.count)}));
 }
 
-const undoOf = (step, {undoStep}) => step && {label: t("undo"),
-    run: () => undoStep(step)};
+/* A notice's button that takes `step` back; it goes when that is void. */
+export const undoOf = (step, {undoStep}) => step && {label: t("undo"),
+    run: () => undoStep(step), isVoid: () => !canUndo(step)};
 
 /* Undo stays possible for as long as its notice is read. */
 function report(what, planned, results, of) {
@@ -175,7 +177,8 @@ function report(what, planned, results, of) {
 		tellConflicts(planned, results, of);
 	else
 		tell(plural(what === "save" ? "saved" : "canceled",
-		    planned.count), {action: undoOf(lastStep(), of)});
+		    planned.count), {action: undoOf(lastStep(), of),
+		    about: "ranges"});
 }
 
 /*

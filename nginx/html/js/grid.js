@@ -5,7 +5,8 @@
  * comes into sight, and keeps a bounded number of pages.
  */
 import {
-	CellApiModule, CellStyleModule, ColumnApiModule, createGrid,
+	CellApiModule, CellStyleModule, ColumnApiModule, ColumnAutoSizeModule,
+	createGrid,
 	EventApiModule, InfiniteRowModelModule, LocaleModule, ModuleRegistry,
 	RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule,
 } from "ag-grid-community";
@@ -18,7 +19,7 @@ import {tickColumn} from "./ticks.js";
 import {french, t} from "./text.js";
 
 ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
-    ColumnApiModule, EventApiModule, InfiniteRowModelModule, LocaleModule,
+    ColumnApiModule, ColumnAutoSizeModule, EventApiModule, InfiniteRowModelModule, LocaleModule,
     RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule]);
 
 const PAGES_KEPT = 40;
@@ -334,6 +335,16 @@ export function makeGrid(host, tell) {
 			api.ensureIndexVisible(to);
 			api.setFocusedCell(to, at?.column ?? "codein");
 		},
+		/* The rows that have come, in order. */
+		loaded() {
+			const list = [];
+
+			api.forEachNode(({data}) => data && list.push(data));
+			return list;
+		},
+		/* All rows, `most` at the most, with the columns shown. */
+		all: (most, total) => rows.source.slice(0, Math.min(most, total),
+		    orderOf(sorts()), true),
 		label: (text) => host.querySelector("[role=grid],[role=treegrid]")
 		    ?.setAttribute("aria-label", text),
 		api, /* for the tests' measurements */

@@ -16,6 +16,7 @@ const keys = () => [
 	[["Ctrl+A"], "select_all"],
 	[["Ctrl+S"], "k_save"],
 	[["Ctrl+C"], "k_copy"],
+	[["Ctrl+P"], "k_print"],
 	[["?"], "k_help"],
 ];
 

@@ -2,6 +2,7 @@
  * notice: what a person should know, in words: short notices that go away, and
  * the state of the connection, which stays until it is well again.
  */
+import {on} from "./bus.js";
 import {el} from "./dom.js";
 import {t} from "./text.js";
 
@@ -18,10 +19,21 @@ export function placeNotices() {
 	(windows[windows.length - 1] ?? document.body).append(line, list);
 }
 
+/* Notices whose action may become void: button -> isVoid. */
+const actions = new Map();
+
+on("ranges", () => {
+	for (const [button, isVoid] of actions)
+		if (!button.isConnected || isVoid()) {
+			button.remove();
+			actions.delete(button);
+		}
+});
+
 /*
- * `text` may have elements; `action` is {label, run}. Errors stay until they
- * are closed; one takes the place of an older one `about` the same. Returns
- * what takes it back.
+ * `text` may have elements; `action` is {label, run, isVoid}: its button goes
+ * once isVoid() says so. Errors stay until they are closed; a notice takes the
+ * place of an older one `about` the same. Returns what takes it back.
  */
 export function tell(text, {error = false, action = null, about = null} = {}) {
 	const note = el("div.notice" + (error ? ".error" : ""),
@@ -29,11 +41,16 @@ export function tell(text, {error = false, action = null, about = null} = {}) {
 	    el("span.words", {}, [text].flat()));
 	const drop = () => note.remove();
 
-	if (action !== null)
-		note.append(el("button.link", {type: "button", onclick() {
+	if (action != null) {
+		const button = el("button.link", {type: "button", onclick() {
 			drop();
 			action.run();
-		}}, action.label));
+		}}, action.label);
+
+		note.append(button);
+		if (action.isVoid)
+			actions.set(button, action.isVoid);
+	}
 	note.append(el("button.ghost.small", {type: "button",
 	    "aria-label": t("close"), onclick: drop}, "×"));
 	while (list.childElementCount > 3)

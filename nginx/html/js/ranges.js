@@ -27,7 +27,7 @@ export const edit = (codein) => edits.get(codein);
 export const pendingCount = () => proposals.size;
 export const editCount = () => edits.size;
 export const edited = () => [...edits];
-export const canUndo = () => history.length > 0;
+export const canUndo = (step = history.at(-1)) => history.includes(step);
 
 /* The articles that have a proposal or an edit. */
 export const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];

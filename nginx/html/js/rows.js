@@ -60,15 +60,16 @@ export class Rows {
 		    meta: answer.meta};
 	}
 
-	/* Rows from place `from` to before `to`, with what ALWAYS comes. */
-	async slice(from, to, order) {
+	/* Rows from place `from` to before `to`, with what ALWAYS comes, or all. */
+	async slice(from, to, order, whole = false) {
 		const {meta} = await this.#first;
 		const first = Math.floor(from / SLICE);
 		const pages = [];
 
 		for (let page = first; page * SLICE < to; page++)
 			pages.push(await this.#within(page + 1, order,
-			    meta.snapshot, SLICE, ALWAYS.join(",")));
+			    meta.snapshot, SLICE,
+			    whole ? this.#fields : ALWAYS.join(",")));
 		return pages.flatMap(({data}) => data)
 		    .slice(from - first * SLICE, to - first * SLICE);
 	}

@@ -9,6 +9,7 @@ import {changesBar} from "./changes.js";
 import {classTree} from "./classes.js";
 import {pickColumns} from "./columnpicker.js";
 import {column, columnNames, shownColumns} from "./columns.js";
+import {undoOf} from "./decide.js";
 import {isDialogOpen} from "./dialog.js";
 import {copyText, debounce, el, icon, iconButton, typed} from "./dom.js";
 import {complain, reasons} from "./errors.js";
@@ -19,6 +20,7 @@ import {listenKeys, openHelp} from "./keyboard.js";
 import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
 import {keepPlace, onPlace, placeNow} from "./place.js";
+import {printer} from "./print.js";
 import {changed, edit, edited, lastStep, openRanges, proposal, RANGES,
     refreshPending, setRange, undo} from "./ranges.js";
 import {ChosenRows, Rows} from "./rows.js";
@@ -460,20 +462,39 @@ export function openScreen(host, session, logOut) {
 
 		if (count > 1 && gamme !== undefined)
 			tell(plural("set_many", count, {gamme}),
-			    {action: undoAction(lastStep())});
+			    {action: undoOf(lastStep(), {undoStep}),
+			    about: "ranges"});
 		return true;
 	}
-
-	const undoAction = (step) => ({label: t("undo"),
-	    run: () => undoStep(step)});
 
 	/* The newest step, or the one that a notice was about. */
 	function undoStep(step) {
 		const undone = undo(step);
 
 		tell(t(undone === undefined ? "nothing_to_undo" :
-		    undone.decided ? "undone_decided" : "undone"));
+		    undone.decided ? "undone_decided" : "undone"),
+		{about: "ranges"});
 	}
+
+	/* What a print of the page is of. */
+	function shownNow() {
+		const {search: words, gamme, nomenclature, show} = filters;
+
+		return {
+			title: document.title,
+			lines: [words && `« ${words} »`,
+			    gamme && `${t("range")} ${gamme}`,
+			    nomenclature && `${t("classification")} ${nomenclature}`,
+			    show && t(`show_${show}`), bar.figures()]
+			    .filter((part) => part),
+			article: panel.isOpen(),
+			names: shownColumns().map(({name}) => name), total,
+			loaded: grid.loaded,
+			all: (most) => grid.all(most, total ?? most),
+		};
+	}
+
+	const print = printer(shownNow);
 
 	on("supplier", chooseSupplier);
 	on("filter", setFilters);
@@ -509,6 +530,8 @@ export function openScreen(host, session, logOut) {
 		"?": openHelp,
 		"Ctrl+Z": () => undoStep(),
 		"Ctrl+S": () => bar.decideNow("save"),
+		"Ctrl+P": () => supplier !== null && print().catch((error) =>
+		    complain(t("print_failed"), error)),
 		Escape: () => panel.isOpen() ? panel.close() : false,
 	});
 

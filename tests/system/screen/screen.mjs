@@ -12,6 +12,7 @@ import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {looks} from "./looks.mjs";
 import {odd} from "./odd.mjs";
+import {paper} from "./paper.mjs";
 import {places} from "./places.mjs";
 import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
@@ -32,6 +33,7 @@ await day.check("the page complained of nothing", () =>
 await back(day, browser);
 await choosing(day, browser);
 await places(day, browser);
+await paper(day, browser);
 await odd(day, browser);
 await races(day, browser);
 await looks(day, browser);
