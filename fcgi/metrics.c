@@ -212,6 +212,9 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	write_one(buf, "gridapi_requests_in_flight", "gauge",
 	    "Requests under way, this one included.",
 	    held(metrics, offsetof(struct gauges, requests)));
+	write_one(buf, "gridapi_connections_total", "counter",
+	    "Connections of nginx that workers accepted.",
+	    (long long)get(&metrics->connections));
 	write_one(buf, "gridapi_snapshots_open", "gauge",
 	    "Snapshots held open by all workers.",
 	    held(metrics, offsetof(struct gauges, snapshots_open)));

@@ -36,6 +36,7 @@ struct metrics {
 	atomic_ullong bytes_out;
 	atomic_ullong computations_done, computations_failed;
 	atomic_ullong workers_replaced; /* died and were started again */
+	atomic_ullong connections; /* accepted; each carries many requests */
 	atomic_ullong requests_aborted; /* the client had gone */
 	atomic_ullong damages; /* found in what was to be shown, or walked */
 	/* Housekeeping's: how far a walk through all files has come. */

@@ -8,7 +8,7 @@
 
 #include "common/date.h"
 
-enum { VERSION = 1, BEGIN = 1, PARAMS = 4, STDIN = 5, RESPONDER = 1 };
+enum { VERSION = 1, BEGIN = 1, PARAMS = 4, STDIN = 5, RESPONDER = 1, KEEP = 1 };
 enum { HEAD_LEN = 8, BEGIN_LEN = 2 * HEAD_LEN, PADDING_MAX = 255 };
 
 /* A head of one record, the end of PARAMS, and one that announces a body. */
@@ -47,7 +47,10 @@ wait_for_more(int fd, const struct deadline *deadline)
 	return found == 0 ? ERR_TIMED_OUT : ERR_SYSTEM;
 }
 
-/* At least one byte more behind `end`; there is room. */
+/*
+ * At least one byte more behind `end`; there is room. Without a deadline
+ * ERR_BUSY when none is there.
+ */
 static enum err
 receive(struct incoming *in, const struct deadline *deadline)
 {
@@ -66,6 +69,8 @@ receive(struct incoming *in, const struct deadline *deadline)
 			continue;
 		if (errno != EAGAIN && errno != EWOULDBLOCK)
 			return ERR_CLOSED;
+		if (deadline == NULL)
+			return ERR_BUSY;
 		/* Looked at here, too, for a peer that sends byte by byte. */
 		err = time_left(deadline) > 0 ? wait_for_more(in->fd, deadline)
 					      : ERR_TIMED_OUT;
@@ -147,6 +152,7 @@ take_begin(struct incoming *in, const struct deadline *deadline)
 	if (content[0] != 0 || content[1] != RESPONDER)
 		return refuse(in, "another role than RESPONDER");
 	in->id = head.id;
+	in->keep = (content[2] & KEEP) != 0;
 	in->at += HEAD_LEN;
 	return ERR_OK;
 }
@@ -241,19 +247,23 @@ write_heads(struct incoming *in, size_t end)
 	    (const char *)in->bytes, end > begin ? end + HEAD_LEN : end};
 }
 
-enum err
-incoming_head(struct incoming *in, int fd)
+static void
+start_anew(struct incoming *in, int fd)
+{
+	in->fd = fd;
+	in->at = in->end = 0;
+	in->why = NULL;
+}
+
+static enum err
+take_all(struct incoming *in)
 {
 	struct deadline deadline = {
 	    date_monotonic_ns() + INCOMING_HEAD_MS * INT64_C(1000000),
 	    INCOMING_HEAD_MS};
 	size_t begin = BEGIN_LEN + HEAD_LEN, end;
-	enum err err;
+	enum err err = take_begin(in, &deadline);
 
-	in->fd = fd;
-	in->at = in->end = 0;
-	in->why = NULL;
-	err = take_begin(in, &deadline);
 	if (err == ERR_OK)
 		err = take_params(&end, in, &deadline);
 	if (err != ERR_OK)
@@ -263,6 +273,23 @@ incoming_head(struct incoming *in, int fd)
 		return refuse(in, "a parameter that is longer than the PARAMS");
 	write_heads(in, end);
 	return ERR_OK;
+}
+
+enum err
+incoming_head(struct incoming *in, int fd)
+{
+	start_anew(in, fd);
+	return take_all(in);
+}
+
+enum err
+incoming_try_head(struct incoming *in, int fd)
+{
+	enum err err;
+
+	start_anew(in, fd);
+	err = receive(in, NULL);
+	return err == ERR_OK ? take_all(in) : err;
 }
 
 /* --- the body ------------------------------------------------------------- */
@@ -309,6 +336,12 @@ incoming_body(struct incoming *in, struct buf *body)
 		if (err != ERR_OK || head.len == 0)
 			return err;
 	}
+}
+
+bool
+incoming_is_over(const struct incoming *in)
+{
+	return in->at == in->end;
 }
 
 /* --- both ----------------------------------------------------------------- */

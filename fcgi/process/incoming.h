@@ -39,6 +39,7 @@
 struct incoming {
 	int fd;
 	unsigned id; /* of the request */
+	bool keep; /* the peer wants to send the next one, too */
 	const char *why; /* what is wrong, after ERR_BAD_INPUT */
 	unsigned char *bytes; /* reused for the next request */
 	size_t at, end; /* what was received and not looked at yet */
@@ -59,8 +60,17 @@ void incoming_fini(struct incoming *in);
  */
 enum err incoming_head(struct incoming *in, int fd);
 
+/* The same, and ERR_BUSY at once when not one byte has come yet. */
+enum err incoming_try_head(struct incoming *in, int fd);
+
 /*
  * Reads the body to its end, also when it is longer than body->max, which the
  * buffer's own failure tells. The same failures as above.
  */
 enum err incoming_body(struct incoming *in, struct buf *body);
+
+/*
+ * After the body: true when nothing came behind it. nginx asks again only when
+ * it has the answer, and what else a peer sends ahead would be lost.
+ */
+bool incoming_is_over(const struct incoming *in);

@@ -5,8 +5,9 @@
 Nothing here is timed, so a busy machine alters no figure. For each page:
 
 allocations   that serve() and the libraries under it make: valgrind's DHAT
-calls         to the system, by a worker that answers nginx: strace, from the
-              accepted connection to the last call before the next
+calls         to the system, by a worker that answers nginx on a kept
+              connection: strace, from the wait that finds the request to the
+              last call before the next wait
 copied        bytes that serve() copies with memcpy and its like, those not
               counted that it hands to the sink: DHAT as well
 instructions  of serve(): callgrind
@@ -154,19 +155,21 @@ def instructions(pages):
 
 
 def calls_of_requests(lines):
-    """{thread: calls of each request that it accepted}, of strace's lines."""
+    """{thread: calls of each request that it answered}, of strace's lines."""
     seen = collections.defaultdict(list)
     for line in lines:
         found = re.match(r"(\d+) +(<\.\.\. )?(\w+)(?: resumed>|\()", line)
         if not found:
             continue  # a signal, or an end
         thread, resumed, name = found.groups()
-        if name in ("accept4", "epoll_wait"):
-            if name == "accept4" and re.search(r"\) += \d+$", line):
-                seen[thread].append(1)
+        if name == "epoll_wait":
+            if re.search(r"\) += 1$", line):
+                seen[thread].append({"calls": 1, "sent": False})
         elif not resumed and seen[thread]:
-            seen[thread][-1] += 1
-    return seen
+            seen[thread][-1]["calls"] += 1
+            seen[thread][-1]["sent"] |= name == "sendmsg"
+    return {thread: [turn["calls"] for turn in turns if turn["sent"]]
+            for thread, turns in seen.items()}
 
 
 def need_tracing():

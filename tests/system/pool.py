@@ -507,9 +507,12 @@ def records_that_nginx_does_not_send_close_the_connection():
 
 
 def half_a_request_holds_no_thread():
-    halves = [b"", BEGIN, GOOD_HEAD[:40],
+    """Nor does a connection on which nothing has come yet."""
+    halves = [BEGIN, GOOD_HEAD[:20], GOOD_HEAD[:40],
               GOOD_HEAD + record(5, b"part")[:10]]
     with stack() as grid:
+        silent = [peer(grid, "pages") for _ in range(20)]
+        assert page_times(grid, 5)
         begin = time.monotonic()
         socks = [peer(grid, "pages", data) for data in halves]
         # All threads for pages. Whoever waits is served afterwards.
@@ -519,6 +522,10 @@ def half_a_request_holds_no_thread():
         waited = time.monotonic() - begin
         assert 4 < waited < 28, waited
         assert grid.log().count("did not arrive in time") == len(halves)
+        for sock in silent:
+            sock.sendall(GOOD_HEAD + record(5, b""))
+            assert b"xxxxx" in sock.recv(1000)
+            sock.close()
 
 
 # --- nginx --------------------------------------------------------------------

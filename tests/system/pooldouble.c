@@ -11,11 +11,13 @@
  *	/api/v1/stream/MB      as fast as they are taken; no length is told
  *	/api/v1/drip/MS        64 KB every MS milliseconds, without an end
  *	/api/v1/fail/BYTES     that many bytes, then a failure
+ *	/api/v1/count/NUMBER   notes the number in the file "counted" there
  *	/api/v1/body           tells the body's length and sum
  *	/api/v1/refused        401, counted by nginx where it asks for that
  *	/api/v1/pid            the worker's
  *	/metrics               as it is
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -264,6 +266,26 @@ do_body(struct serving *serving)
 }
 
 static enum err
+do_count(struct serving *serving)
+{
+	char file[4096], line[32];
+	int fd, len;
+	bool good;
+
+	snprintf(file, sizeof(file), "%s/counted",
+	    serving->server->settings->data_dir);
+	len =
+	    snprintf(line, sizeof(line), "%lld\n", (long long)serving->number);
+	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ERR_SYSTEM;
+	good = write(fd, line, (size_t)len) == len;
+	close(fd);
+	return good ? put_text(serving, "200 OK", "{\"counted\":1}")
+		    : ERR_SYSTEM;
+}
+
+static enum err
 do_refused(struct serving *serving)
 {
 	if (serving->request->count_refusal)
@@ -312,6 +334,7 @@ static const struct route {
     {{"/api/v1/drip/", 13}, do_drip},
     {{"/api/v1/fail/", 13}, do_fail},
     {{"/api/v1/body", 12}, do_body},
+    {{"/api/v1/count/", 14}, do_count},
     {{"/api/v1/refused", 15}, do_refused},
     {{"/api/v1/pid", 11}, do_pid},
     {{"/healthz", 8}, do_pid},

@@ -1,8 +1,10 @@
 /* tests/fcgi/process/test_worker.c: fcgi/process/worker.h */
 #include "fcgi/process/worker.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,7 +20,7 @@
 #define ROUNDS 60
 #define PATIENCE_MS 60000
 
-/* --- nobody is served here: who is accepted is let go --------------------- */
+/* --- a store that is none ------------------------------------------------- */
 
 enum err
 server_open(struct server **out, const struct settings *settings,
@@ -56,11 +58,14 @@ server_tick(struct server *server)
 	(void)server;
 }
 
+/* "/fail" fails; any other is answered by what it was asked. */
 enum err
 serve(struct serving *serving, const struct request *request, struct sink *out)
 {
-	(void)serving, (void)request, (void)out;
-	return ERR_INTERNAL;
+	(void)serving;
+	if (span_eq(request->uri, SPAN("/fail")))
+		return ERR_INTERNAL;
+	return sink_put(out, request->uri);
 }
 
 enum err
@@ -142,6 +147,17 @@ begin(void)
 	return pid;
 }
 
+/* It has stopped when this returns. */
+static void
+stop(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert(WIFSTOPPED(status));
+}
+
 static int
 call(void)
 {
@@ -152,6 +168,87 @@ call(void)
 	/* No request: whoever accepts sees its end, and closes. */
 	shutdown(fd, SHUT_WR);
 	return fd;
+}
+
+/* --- requests ------------------------------------------------------------- */
+
+enum { GET, PUT };
+
+#define PARAM_GET "\16\3REQUEST_METHODGET\13\5REQUEST_URI"
+#define PARAM_PUT "\16\3REQUEST_METHODPUT\13\5REQUEST_URI"
+
+/* `uri` has five bytes. */
+static void
+ask(int fd, int method, bool keep, const char *uri)
+{
+	static const char begin[] = "\1\1\0\1\0\10\0\0\0\1\0\0\0\0\0";
+	static const char end[] = "\1\4\0\1\0\0\0\0\1\5\0\1\0\0\0";
+	const char *params = method == GET ? PARAM_GET : PARAM_PUT;
+	size_t len = sizeof(PARAM_GET) - 1;
+	char bytes[128], *at = bytes;
+
+	memcpy(at, begin, sizeof(begin));
+	at[10] = keep;
+	at += sizeof(begin);
+	memcpy(at, "\1\4\0\1\0\0\0", 8);
+	at[5] = (char)(len + 5);
+	memcpy(at + 8, params, len);
+	memcpy(at + 8 + len, uri, 5);
+	at += 8 + len + 5;
+	memcpy(at, end, sizeof(end));
+	at += sizeof(end);
+	ck_assert_int_eq(
+	    send(fd, bytes, (size_t)(at - bytes), MSG_NOSIGNAL), at - bytes);
+}
+
+/* What is answered, whole: the body, its end and the request's. */
+static bool
+is_answered(int fd, const char *uri)
+{
+	static const char end[] =
+	    "\1\6\0\1\0\0\0\0\1\3\0\1\0\10\0\0\0\0\0\0\0\0\0";
+	char want[64] = "\1\6\0\1\0\5\0", got[64];
+	size_t all = 8 + 5 + sizeof(end), len = 0;
+
+	memcpy(want + 8, uri, 5);
+	memcpy(want + 13, end, sizeof(end));
+	while (len < all) {
+		ssize_t part = recv(fd, got + len, all - len, 0);
+
+		if (part <= 0)
+			return false;
+		len += (size_t)part;
+	}
+	return memcmp(got, want, all) == 0;
+}
+
+static int
+reach(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* Whoever served it closes; true at once, or when patience ends. */
+static bool
+closes(int fd)
+{
+	struct pollfd look = {.fd = fd, .events = POLLIN};
+	char byte;
+
+	return poll(&look, 1, PATIENCE_MS) == 1 &&
+	    recv(fd, &byte, 1, MSG_DONTWAIT) <= 0;
+}
+
+static bool
+is_open(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
 static bool
@@ -203,7 +300,7 @@ START_TEST(the_last_call_serves_all_who_queue)
 	int fds[8];
 	pid_t pid = begin();
 
-	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+	stop(pid);
 	for (int i = 0; i < 8; i++)
 		fds[i] = call();
 	ck_assert_int_eq(kill(pid, WORKER_LAST_CALL), 0);
@@ -211,6 +308,114 @@ START_TEST(the_last_call_serves_all_who_queue)
 	for (int i = 0; i < 8; i++)
 		ck_assert_msg(was_accepted(fds[i]), "%d was not", i);
 	must_have_ended(pid);
+}
+END_TEST
+
+START_TEST(one_connection_carries_many_reads)
+{
+	pid_t pid = begin();
+	int fd = reach();
+
+	for (int i = 0; i < 1000; i++) {
+		char uri[8];
+
+		snprintf(uri, sizeof(uri), "/%04d", i);
+		ask(fd, GET, true, uri);
+		ck_assert_msg(is_answered(fd, uri), "request %d", i);
+	}
+	ck_assert(is_open(fd));
+	ck_assert_int_eq(kill(pid, WORKER_LEAVE), 0);
+	must_have_ended(pid);
+	ck_assert(closes(fd));
+	close(fd);
+}
+END_TEST
+
+/* Two threads, and many connections of which each waits for its next request,
+ * or for its first. */
+START_TEST(no_thread_waits_on_a_kept_connection)
+{
+	pid_t pid = begin();
+	int fds[40];
+
+	for (int i = 0; i < 40; i++)
+		fds[i] = reach();
+	for (int turn = 0; turn < 3; turn++)
+		for (int i = 1; i < 40; i++) {
+			ask(fds[i], GET, true, "/page");
+			ck_assert(is_answered(fds[i], "/page"));
+		}
+	ck_assert_int_eq(kill(pid, WORKER_LEAVE), 0);
+	must_have_ended(pid);
+	for (int i = 0; i < 40; i++) {
+		ck_assert(closes(fds[i]));
+		close(fds[i]);
+	}
+}
+END_TEST
+
+/* A write, a peer that does not want it, an answer that was cut, and whoever
+ * sends more than the request. */
+START_TEST(other_connections_are_closed_behind_the_answer)
+{
+	pid_t pid = begin();
+
+	for (int i = 0; i < 4; i++) {
+		int fd = reach();
+
+		ask(fd, GET, true, "/page");
+		ck_assert(is_answered(fd, "/page"));
+		switch (i) {
+		case 0:
+			ask(fd, PUT, true, "/page");
+			break;
+		case 1:
+			ask(fd, GET, false, "/page");
+			break;
+		case 2:
+			ask(fd, GET, true, "/fail");
+			break;
+		default:
+			stop(pid);
+			ask(fd, GET, true, "/page");
+			ask(fd, GET, true, "/more");
+			ck_assert_int_eq(kill(pid, SIGCONT), 0);
+		}
+		ck_assert_int_eq(is_answered(fd, "/page"), i != 2);
+		ck_assert_msg(closes(fd), "%d stays open", i);
+		close(fd);
+	}
+	ck_assert_int_eq(kill(pid, WORKER_LEAVE), 0);
+	must_have_ended(pid);
+}
+END_TEST
+
+/* Who has sent before the worker was told is answered, who has not is closed. */
+START_TEST(who_leaves_answers_what_has_come_on_kept_connections)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		pid_t pid = begin();
+		int fds[4];
+
+		for (int k = 0; k < 4; k++) {
+			fds[k] = reach();
+			ask(fds[k], GET, true, "/page");
+			ck_assert(is_answered(fds[k], "/page"));
+		}
+		stop(pid);
+		for (int k = 0; k < 3; k++)
+			ask(fds[k], GET, true, "/last");
+		ck_assert_int_eq(kill(pid, WORKER_LEAVE), 0);
+		ck_assert_int_eq(kill(pid, SIGCONT), 0);
+		for (int k = 0; k < 3; k++)
+			ck_assert_msg(is_answered(fds[k], "/last"),
+			    "round %d: %d is not answered", i, k);
+		for (int k = 0; k < 4; k++) {
+			ck_assert(closes(fds[k]));
+			close(fds[k]);
+		}
+		must_have_ended(pid);
+	}
 }
 END_TEST
 
@@ -224,6 +429,12 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, who_leaves_takes_what_it_was_woken_for);
 	tcase_add_test(tc, the_last_call_serves_all_who_queue);
+	tcase_add_test(tc, one_connection_carries_many_reads);
+	tcase_add_test(tc, no_thread_waits_on_a_kept_connection);
+	tcase_add_test(tc, other_connections_are_closed_behind_the_answer);
+	tcase_add_test(
+	    tc, who_leaves_answers_what_has_come_on_kept_connections);
+	tcase_set_timeout(tc, 60);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

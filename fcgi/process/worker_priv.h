@@ -1,0 +1,49 @@
+/*
+ * What a worker's two files share: the process (worker.c) and its threads
+ * (worker_thread.c).
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "common/buf.h"
+#include "fcgi/process/fcgiparams.h"
+#include "fcgi/process/incoming.h"
+#include "fcgi/process/kept.h"
+#include "fcgi/process/record.h"
+#include "fcgi/process/worker.h"
+#include "fcgi/serve.h"
+#include "fcgi/server.h"
+
+enum stop { STOP_NOT, STOP_LEAVE, STOP_LAST_CALL };
+
+struct worker {
+	const struct worker_job *job;
+	_Atomic(struct server *) server; /* NULL while no store can be opened */
+	struct kept *kept;
+	int wake; /* eventfd: readable for good once it is to stop */
+	_Atomic enum stop stop;
+	unsigned threads;
+	atomic_uint busy; /* of the slow pool's threads; unused in the other */
+};
+
+struct thread {
+	struct worker *worker;
+	struct serving *serving; /* NULL: made as soon as there is a server */
+	pthread_t id;
+	struct fcgiparams *params;
+	struct incoming incoming;
+	struct record record;
+	struct buf body;
+};
+
+/*
+ * Before there is a thread. False with errno when there is not enough of
+ * something; thread_close() frees what there is.
+ */
+bool thread_open(struct thread *thread, struct worker *worker);
+void thread_close(struct thread *thread);
+
+/* What a thread runs: serves until the worker is to stop. */
+void *thread_main(void *arg);
