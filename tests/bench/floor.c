@@ -3,7 +3,7 @@
  * constant body, through the record writer that gridapi has, and does no other
  * work: no answer of gridapi can be faster than this one of the same size.
  *
- *	floor SOCKET [PROCESSES [THREADS]]
+ *	floor SOCKET [PROCESSES [THREADS [keep]]]
  *
  * The path says the size: /api/v1/floor/30000. Bodies of more than a megabyte
  * are put in pieces of that size. A number behind it, /api/v1/floor/30000/7,
@@ -97,7 +97,8 @@ main(int argc, char **argv)
 	static const struct responder constant = {open_memory, answer};
 
 	if (argc < 2) {
-		fputs("usage: floor SOCKET [PROCESSES [THREADS]]\n", stderr);
+		fputs("usage: floor SOCKET [PROCESSES [THREADS [keep]]]\n",
+		    stderr);
 		return 2;
 	}
 	/* Once, before there are threads. */

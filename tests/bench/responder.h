@@ -24,7 +24,8 @@ struct responder {
 
 /*
  * Listens on the socket and answers until SIGTERM. The arguments are those of
- * main() from `at` on: SOCKET [PROCESSES [THREADS]], 2 and 8 when not given.
+ * main() from `at` on: SOCKET [PROCESSES [THREADS [keep]]], 2 and 8 when not
+ * given. With "keep" nginx's connections are kept.
  */
 int responder_run(
     const struct responder *responder, int argc, char **argv, int at);

@@ -91,8 +91,9 @@ class Pool(Stack):
 class Site:
     """Where one contender is reached."""
 
-    def __init__(self, name, backend, changes=()):
+    def __init__(self, name, backend, changes=(), kept=True):
         self.name, self.backend, self.changes = name, backend, changes
+        self.kept = kept  # nginx's connections to the backend
         self.key = getattr(backend, "key", "none")
         self.port = free_port()
 
@@ -119,14 +120,20 @@ class Front:
                         folder, "@ADDRESS@", files], check=True)
         with open(os.path.join(folder, "nginx", "gridapi.conf")) as file:
             text = file.read()
-        self.common, self.server = text.split("\nserver {", 1)
+        self.common, rest = text.split("\nupstream ", 1)
+        self.server = "\nupstream " + rest
 
-    def site(self, name, backend, changes=()):
-        self.sites.append(Site(name, backend, changes))
+    def site(self, name, backend, changes=(), kept=True):
+        self.sites.append(Site(name, backend, changes, kept))
         return self.sites[-1]
 
     def server_of(self, site):
-        text = "\nserver {" + self.server
+        """With upstreams of its own: what one has of them no other may."""
+        text = re.sub(r"\bgrid_(to_)?(pages|slow)\b",
+                      r"grid_\1\2_%d" % self.sites.index(site), self.server)
+        if not site.kept:
+            text = re.sub(r"\bGET grid_(pages|slow)_\d+;",
+                          r"GET unix:%s/run/\1.sock;" % self.folder, text)
         pages, slow = site.backend.sockets()
         for old, new in ((self.folder + "/run/pages.sock", pages),
                          (self.folder + "/run/slow.sock", slow),
