@@ -16,6 +16,7 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_BUSY] = "busy",
     [ERR_DENIED] = "permission denied",
     [ERR_DAMAGED] = "stored data damaged",
+    [ERR_DAMAGED_BESIDE] = "other stored data damaged",
     [ERR_VERSION] = "stored by another version",
     [ERR_NO_SPACE] = "no space left",
     [ERR_NO_FILES] = "too many open files",

@@ -20,6 +20,7 @@ enum err {
 	ERR_BUSY, /* locked by another process, or too many wait */
 	ERR_DENIED, /* permissions of files, or of people */
 	ERR_DAMAGED, /* our own stored bytes are not what we wrote */
+	ERR_DAMAGED_BESIDE, /* the same, of a file other than the one in hand */
 	ERR_VERSION, /* stored by a version that we cannot read */
 	ERR_NO_SPACE, /* disk or quota full */
 	ERR_NO_FILES, /* no descriptor is left to open one with */

@@ -59,5 +59,5 @@ dump_send(struct call *call, const struct snapview *view, struct packed *packed,
 	call->server->metrics->damages++;
 	packed_discard(view->pinned->packed, packed, call->server->store,
 	    view->pinned->snap);
-	return ERR_INTERNAL;
+	return ERR_DAMAGED_BESIDE;
 }

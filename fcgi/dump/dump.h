@@ -26,7 +26,8 @@ bool dump_get(struct packed **out, struct call *call,
 
 /*
  * Sends it, between `start` and `tail`. ERR_DAMAGED: the view's snapshot is;
- * packed rows that are damaged are discarded here, and give ERR_INTERNAL.
+ * packed rows that are damaged are discarded here, and give
+ * ERR_DAMAGED_BESIDE.
  */
 enum err dump_send(struct call *call, const struct snapview *view,
     struct packed *packed, struct span start, const struct iovbuf *tail);

@@ -63,7 +63,7 @@ shown_network(struct network *out, bool *known, uint32_t row,
 		log_error("a network record is damaged, gridctl network "
 			  "imports it anew: codeCentrale=%.*s",
 		    SPAN_ARG(code));
-		return ERR_INTERNAL;
+		return ERR_DAMAGED_BESIDE;
 	}
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }

@@ -22,8 +22,8 @@ bool shown_differs(struct snapshot *snap, const struct ranges *ranges,
  * The value that a row shows in that column, one of ranges or one of which
  * shown_differs(): a number that sorts as the value does, NUM_NULL for null.
  *
- *	ERR_DAMAGED   the snapshot is
- *	ERR_INTERNAL  a network record is, which has been logged
+ *	ERR_DAMAGED         the snapshot is
+ *	ERR_DAMAGED_BESIDE  a network record is, which has been logged
  */
 enum err shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);

@@ -12,6 +12,7 @@
 #include "tests/fcgi/world.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/support/run.h"
+#include "tests/support/scratch.h"
 
 #define PAGE "/api/v1/grid?fournisseur=S1&limit=3"
 
@@ -210,18 +211,51 @@ START_TEST(facts_that_are_damaged_are_a_500_until_they_are_sound)
 END_TEST
 
 static void
-spoil_entry(void)
+spoil_record(struct kv *kv, unsigned table, const char *file, struct span key)
 {
-	char catalog[FS_PATH_MAX];
+	char env[FS_PATH_MAX];
 
 	ck_assert_int_eq(
-	    fs_path(catalog, "%s/catalog.mdb", world.settings.data_dir),
-	    ERR_OK);
-	spoil_one(store_catalog(world.server->store), CATALOG_CURRENT, catalog,
-	    SPAN("S1"));
+	    fs_path(env, "%s/%s", world.settings.data_dir, file), ERR_OK);
+	spoil_one(kv, table, env, key);
 	world_close();
 	world_open();
 }
+
+static void
+spoil_entry(void)
+{
+	spoil_record(store_catalog(world.server->store), CATALOG_CURRENT,
+	    "catalog.mdb", SPAN("S1"));
+}
+
+/* The snapshot is sound: it is neither blamed nor computed anew. */
+START_TEST(a_damaged_network_record_is_told_as_damage)
+{
+	static const char csv[] =
+	    "codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau,"
+	    "fetchedAt,2024-10\n"
+	    "100001,1,1,1,0.5,2025-02-01T04:00:00Z,100\n";
+	char words[FS_PATH_MAX];
+	int fd = open(scratch_path("n.csv"), O_WRONLY | O_CREAT, 0600);
+
+	ck_assert_int_eq(fs_write_all(fd, csv, sizeof(csv) - 1), ERR_OK);
+	close(fd);
+	ck_assert_int_eq(
+	    fs_path(words, "network %s", scratch_path("n.csv")), ERR_OK);
+	world_gridctl(words); /* newer than the snapshot */
+	world_close();
+	world_open();
+	ck_assert_int_eq(world_ask(PAGE), 200);
+	spoil_record(store_live(world.server->store), LIVE_NETWORK, "live.mdb",
+	    SPAN("100001"));
+	ck_assert_int_eq(world_ask(PAGE), 500);
+	ck_assert_ptr_nonnull(strstr(world_body(), "damaged"));
+	ck_assert_uint_eq(current(), entry.generation);
+	world_gridctl(words);
+	ck_assert_int_eq(world_ask(PAGE), 200);
+}
+END_TEST
 
 START_TEST(an_entry_of_the_catalogue_that_is_damaged_is_computed_anew)
 {
@@ -274,6 +308,7 @@ test_suite(void)
 	tcase_add_test(tc, what_nobody_asks_for_is_found_by_the_walk);
 	tcase_add_test(
 	    tc, facts_that_are_damaged_are_a_500_until_they_are_sound);
+	tcase_add_test(tc, a_damaged_network_record_is_told_as_damage);
 	tcase_add_test(
 	    tc, an_entry_of_the_catalogue_that_is_damaged_is_computed_anew);
 	tcase_add_test(
