@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/date.h"
+#include "common/log.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/search/scope_priv.h"
@@ -11,6 +12,7 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
+#include "lmdb-schema/store/store.h"
 
 /* Suppliers in a part, when all are more than may be open. */
 #define PART 64
@@ -274,6 +276,11 @@ take_book(struct scope_slot *slot, struct call *call)
 	if (slot->book != NULL)
 		book = word_index_share(slot->book);
 	pthread_mutex_unlock(&slot->lock);
+	if (err == ERR_NOT_FOUND)
+		log_warn("the index of all suppliers' words is missing, "
+			 "searches read each snapshot until 'gridctl index' "
+			 "makes it again: file=%s/words.idx",
+		    store_dir(call->server->store));
 	if (err == ERR_DAMAGED || err == ERR_VERSION)
 		make_anew(call, err == ERR_DAMAGED);
 	return book;

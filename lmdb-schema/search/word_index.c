@@ -15,6 +15,7 @@
 
 #include "common/log.h"
 #include "lmdb-schema/search/word_index_priv.h"
+#include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
 
 enum err
@@ -265,6 +266,21 @@ const struct word_index_row *
 word_index_rows(const struct word_index *book)
 {
 	return book->rows;
+}
+
+bool
+word_index_is_missing(struct store *store)
+{
+	char path[FS_PATH_MAX];
+	struct catalog_view *view;
+	uint64_t generation, bytes, on_disk;
+
+	if (catalog_view_open(&view, store) != ERR_OK)
+		return false; /* which has been logged */
+	generation = catalog_words(view);
+	catalog_view_close(view);
+	return generation != 0 && word_index_path(path, store, "") == ERR_OK &&
+	    fs_size(path, &bytes, &on_disk) == ERR_NOT_FOUND;
 }
 
 void

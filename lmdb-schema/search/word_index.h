@@ -196,5 +196,11 @@ enum err word_index_make(struct word_index_result *result, struct store *store,
 enum err word_index_path(
     char path[FS_PATH_MAX], const struct store *store, const char *suffix);
 
+/*
+ * Whether the catalogue names an index whose file somebody has removed. Nothing
+ * is lost, but searches are slower until 'gridctl index' makes it again.
+ */
+bool word_index_is_missing(struct store *store);
+
 /* Removes a damaged file, so that it is made anew. */
 void word_index_discard(struct store *store);

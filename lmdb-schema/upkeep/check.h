@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -20,6 +21,7 @@ struct check_counts {
 	uint64_t records; /* of live, catalogue and state, with their sums */
 	uint64_t leftovers; /* files without a reference: no damage */
 	uint64_t damages;
+	bool words_missing; /* words.idx was removed: no damage */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
- * Checks the index of all suppliers' words: a missing one is fine, a damaged
- * one is reported.
+ * Checks the index of all suppliers' words: a missing one is no damage, a
+ * damaged one is reported.
  */
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
@@ -39,8 +39,11 @@ checking_words(struct checking *checking)
 	struct word_index *book;
 	enum err err = word_index_open(&book, checking->store);
 
-	if (err == ERR_NOT_FOUND)
+	if (err == ERR_NOT_FOUND) {
+		checking->counts->words_missing =
+		    word_index_is_missing(checking->store);
 		return ERR_OK;
+	}
 	if (err == ERR_OK) {
 		checking->counts->sections += WORD_INDEX_SECTIONS;
 		checking->counts->bytes += word_index_head(book)->bytes;

@@ -320,6 +320,12 @@ is "a cut index of words is told" [ $? -eq 1 ]
 is "and is made anew" index_whole
 rm "$data/words.idx"
 is "one that is gone is no damage" whole
+gone="^words.idx: .*missing.*'gridctl index'"
+quiet check
+is "but check says so, and what makes it" grep -q "$gone" "$work/out"
+is "in JSON, too" eval 'grid check --json | grep -q "\"wordsMissing\":true"'
+quiet compute --stale
+is "and so does compute --stale" grep -q "$gone" "$work/out"
 
 file=$(find "$data/facts" -name '*.mdb')
 dd if=/dev/urandom of="$file" bs=512 count=4 \

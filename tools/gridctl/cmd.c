@@ -175,6 +175,14 @@ next_text(size_t *size)
 	return texts[next++ % 8];
 }
 
+void
+cmd_words_missing(void)
+{
+	puts("words.idx: the index of all suppliers' words is missing: "
+	     "'gridctl index' makes it; until then searches read each "
+	     "snapshot");
+}
+
 const char *
 cmd_count(unsigned long long number)
 {

@@ -89,6 +89,9 @@ void cmd_json_time(struct jsonw *json, const char *name, int64_t ms);
 /* Prints the contents of `text` to standard output, and frees it. */
 int cmd_print(struct buf *text, const char *command);
 
+/* Says that words.idx is missing, and what makes it again. */
+void cmd_words_missing(void);
+
 /* Formats 1234567 as "1,234,567"; uses eight static buffers in turn. */
 const char *cmd_count(unsigned long long number);
 

@@ -82,6 +82,8 @@ print_text(const struct check_counts *counts)
 	if (counts->leftovers > 0)
 		printf("%s leftovers: 'gridctl prune' removes them\n",
 		    cmd_count(counts->leftovers));
+	if (counts->words_missing)
+		cmd_words_missing();
 	if (counts->damages == 0)
 		puts("all is whole");
 	else
@@ -105,6 +107,8 @@ finish_json(struct checking *checking, const struct check_counts *counts)
 		jsonw_key(json, names[i]);
 		jsonw_int(json, (int64_t)values[i]);
 	}
+	jsonw_key(json, "wordsMissing");
+	jsonw_bool(json, counts->words_missing);
 	jsonw_key(json, "whole");
 	jsonw_bool(json, counts->damages == 0);
 	jsonw_object_end(json);

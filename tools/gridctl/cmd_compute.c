@@ -15,6 +15,7 @@
 #include "common/progress.h"
 #include "lmdb-schema/compute/compute.h"
 #include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/prune.h"
@@ -317,6 +318,8 @@ compute_many(struct store *store, const struct options *options,
 	}
 	if (err == ERR_OK && !options->quiet)
 		summary(&many, (double)(date_monotonic_ns() - start) / 1e9);
+	if (options->stale && !options->quiet && word_index_is_missing(store))
+		cmd_words_missing();
 	for (unsigned i = 0; i < many.count; i++)
 		free(many.targets[i].code);
 	free(many.targets);
