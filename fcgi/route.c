@@ -32,8 +32,8 @@ const struct route routes[] = {
 	    "entries, then ask /grid entry by entry. 100 entries unless limit "
 	    "says otherwise; meta.complet is whether pages remain. It does not "
 	    "compute: a supplier without snapshot gives 202."}},
-    {METHOD_GET, API "/grid", "getGrid", ROUTE_ANY, USE_GRID, ep_grid,
-	"Rows of one supplier, computed on demand",
+    {METHOD_GET, API "/grid", "getGrid", ROUTE_ANY, USE_GRID | USE_CONDITIONS,
+	ep_grid, "Rows of one supplier, computed on demand",
 	{"Rows",
 	    ANSWERS_202 | ANSWERS_304 | ANSWERS_400 | ANSWERS_404 |
 		ANSWERS_ROWS,
@@ -43,7 +43,7 @@ const struct route routes[] = {
 	    "seconds; compute=0 gives 202 instead. A full row is large: name "
 	    "the columns in fields."}},
     {METHOD_GET, API "/products/search", "searchProducts", ROUTE_ANY,
-	USE_SEARCH, ep_search, "Search across all suppliers",
+	USE_SEARCH | USE_CONDITIONS, ep_search, "Search across all suppliers",
 	{"Rows", ANSWERS_304 | ANSWERS_400 | ANSWERS_404 | ANSWERS_ROWS, NULL,
 	    "SearchReply",
 	    "Rows of all suppliers that have a snapshot, or of one."}},

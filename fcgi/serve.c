@@ -118,7 +118,7 @@ step_params(struct call *call)
 	buf_clear(&serving->message);
 	buf_clear(&serving->details);
 	err = params_read(&call->params, &call->query, call->route->use,
-	    &serving->message, &serving->details);
+	    serving->arena, &serving->message, &serving->details);
 	if (err != ERR_BAD_INPUT)
 		return err;
 	return reply_error(call->reply, 400, CODE_BAD_REQUEST,

@@ -178,6 +178,8 @@ ep_fournisseurs(struct call *call)
 	    body, &pages, paging_rows(&listing.first, &pages), PAGING_HOW_LIST);
 	members_int(body, "total", listing.total);
 	members_int(body, "sansSnapshot", listing.absent);
+	members_names(
+	    body, "ignores", call->params.ignored, call->params.ignored_count);
 	iovbuf_text(body, "}}");
 	buf_fini(&listing.folded);
 	return err;

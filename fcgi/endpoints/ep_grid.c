@@ -20,8 +20,9 @@
 #define LOOK_ROWS 512 /* after so many the file is looked at again */
 
 static void
-add_meta(struct iovbuf *body, struct snapview *view, const struct rowset *set,
-    const struct paging *pages, bool computed)
+add_meta(struct iovbuf *body, const struct params *params,
+    struct snapview *view, const struct rowset *set, const struct paging *pages,
+    bool computed)
 {
 	struct snapshot *snap = view->pinned->snap;
 	const struct snap_head *head = snapshot_head(snap);
@@ -40,6 +41,7 @@ add_meta(struct iovbuf *body, struct snapview *view, const struct rowset *set,
 	members_day(body, "donneesAu", head->as_of_day);
 	members_text(body, "codeFournisseur", snapshot_supplier(snap));
 	members_null_text(body, "nomFournisseur", snapshot_name(snap));
+	members_names(body, "ignores", params->ignored, params->ignored_count);
 	iovbuf_text(body, "}");
 }
 
@@ -135,12 +137,13 @@ known_length(struct splice *splice, const struct rowset *set, size_t frame)
 
 /* What stands behind the rows, made before them so that its length is known. */
 static void
-make_tail(struct iovbuf *tail, struct snapview *view, const struct rowset *set,
-    const struct paging *pages, bool computed)
+make_tail(struct iovbuf *tail, const struct params *params,
+    struct snapview *view, const struct rowset *set, const struct paging *pages,
+    bool computed)
 {
 	iovbuf_text(tail, "]");
 	paging_member(tail, pages);
-	add_meta(tail, view, set, pages, computed);
+	add_meta(tail, params, view, set, pages, computed);
 	iovbuf_text(tail, "}");
 }
 
@@ -177,7 +180,7 @@ send_json(struct call *call, struct snapview *view, const struct rowset *set,
 	struct packed *packed;
 
 	iovbuf_clear(tail);
-	make_tail(tail, view, set, pages, computed);
+	make_tail(tail, &call->params, view, set, pages, computed);
 	if (dump_get(&packed, call, view, set))
 		return dump_send(call, view, packed, span_of(start), tail);
 	return send_plain(call, view, set, tail);
@@ -207,6 +210,9 @@ make_query(struct call *call, struct rowset_query *query)
 	    .live = call->serving->views.live,
 	    .codes = params->codes,
 	    .code_count = 4,
+	    .conditions = params->conditions,
+	    .condition_count = params->condition_count,
+	    .condition_key = params->condition_key,
 	    .sort = params->sort,
 	    .descending = params->descending};
 	return call_fold(&query->words, call, params->search);

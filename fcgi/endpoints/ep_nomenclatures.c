@@ -59,6 +59,7 @@ add_meta(struct call *call, struct snapshot *snap,
 	members_null_text(body, "nomFournisseur", snapshot_name(snap));
 	members_time(body, "computedAt", snapshot_head(snap)->computed_ms);
 	members_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
+	members_names(body, "ignores", params->ignored, params->ignored_count);
 	iovbuf_text(body, "}}");
 }
 

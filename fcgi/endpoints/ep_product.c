@@ -74,6 +74,8 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	members_time(body, "computedAt", head->computed_ms);
 	members_day(body, "donneesAu", head->as_of_day);
 	members_bool(body, "computedOnDemand", computed);
+	members_names(
+	    body, "ignores", call->params.ignored, call->params.ignored_count);
 	iovbuf_text(body, "}}");
 	return buf_end(codes);
 }

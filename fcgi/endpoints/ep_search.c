@@ -89,12 +89,14 @@ add_warning(struct iovbuf *body, const struct search *search)
 static void
 add_meta(struct iovbuf *body, const struct search *search)
 {
+	const struct params *params = &search->call->params;
 
 	iovbuf_text(body, ",\"meta\":{\"fournisseurs\":");
 	members_number(body, search->across.suppliers);
 	members_int(body, "sansSnapshot", search->across.absent);
 	members_bool(body, "complet", !search->pages.more);
 	add_warning(body, search);
+	members_names(body, "ignores", params->ignored, params->ignored_count);
 	iovbuf_text(body, "}}");
 }
 
@@ -173,6 +175,11 @@ make_query(struct rowset_query *query, struct call *call)
 	*query = (struct rowset_query){.gamme = params->gamme,
 	    .raw = !params->enrich,
 	    .live = call->serving->views.live,
+	    .codes = params->codes,
+	    .code_count = 4,
+	    .conditions = params->conditions,
+	    .condition_count = params->condition_count,
+	    .condition_key = params->condition_key,
 	    .sort = params->sort,
 	    .descending = params->descending};
 	err = call_fold(&query->words, call, params->q);

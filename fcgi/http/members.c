@@ -88,3 +88,20 @@ members_day(struct iovbuf *body, const char *name, int32_t day)
 
 	members_text(body, name, span_make(text, date_day_text(text, day)));
 }
+
+void
+members_names(struct iovbuf *body, const char *name, const struct span *names,
+    unsigned count)
+{
+	if (count == 0)
+		return;
+	iovbuf_text(body, ",\"");
+	iovbuf_add(body, span_of(name));
+	iovbuf_text(body, "\":[");
+	for (unsigned i = 0; i < count; i++) {
+		if (i > 0)
+			iovbuf_text(body, ",");
+		members_quote(body, names[i]);
+	}
+	iovbuf_text(body, "]");
+}

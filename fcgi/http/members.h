@@ -28,3 +28,7 @@ void members_day(struct iovbuf *body, const char *name, int32_t day);
 
 /* The same; null when the text is empty. */
 void members_null_text(struct iovbuf *body, const char *name, struct span text);
+
+/* ,"name":["a","b"], and nothing when there are none. */
+void members_names(struct iovbuf *body, const char *name,
+    const struct span *names, unsigned count);

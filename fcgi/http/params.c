@@ -8,6 +8,7 @@
 #include "common/fold.h"
 #include "common/jsonw.h"
 #include "common/num.h"
+#include "fcgi/http/params_priv.h"
 #include "lmdb-schema/key.h"
 
 #define LISTS (USE_GRID | USE_SEARCH)
@@ -36,16 +37,16 @@ const struct param_info param_infos[] = {
     {"parent", PARAM_DIGITS, USE_NOMENCLATURES, 0, AT(parent), 2, 6, NULL,
 	"Code of the entry to descend from: 2, 4 or 6 digits"},
     {"gamme", PARAM_GAMME, LISTS, 0, AT(gamme), 0, 0, NULL,
-	"Range code, as codeGamme shows it"},
+	"Range code, as codeGamme shows it; several are separated by commas"},
     {"aValider", PARAM_FLAG, USE_GRID, 0, AT(pending), 0, 1, "0",
 	"1 keeps only the articles with a proposal to validate"},
-    {"code1", PARAM_CLASS, USE_GRID, 0, AT(codes[0]), 2, 2, NULL,
+    {"code1", PARAM_CLASS, LISTS, 0, AT(codes[0]), 2, 2, NULL,
 	"Classification code at level 1, 2 digits"},
-    {"code2", PARAM_CLASS, USE_GRID, 0, AT(codes[1]), 4, 4, NULL,
+    {"code2", PARAM_CLASS, LISTS, 0, AT(codes[1]), 4, 4, NULL,
 	"Classification code at level 2, 4 digits"},
-    {"code3", PARAM_CLASS, USE_GRID, 0, AT(codes[2]), 6, 6, NULL,
+    {"code3", PARAM_CLASS, LISTS, 0, AT(codes[2]), 6, 6, NULL,
 	"Classification code at level 3, 6 digits"},
-    {"nomenclature", PARAM_CLASS, USE_GRID, 0, AT(codes[3]), 2, 6, NULL,
+    {"nomenclature", PARAM_CLASS, LISTS, 0, AT(codes[3]), 2, 6, NULL,
 	"Classification prefix of 2, 4 or 6 digits"},
     {"compute", PARAM_FLAG, USE_GRID, 0, AT(compute), 0, 1, "1",
 	"1 computes a supplier without snapshot, 0 answers 202 at once"},
@@ -65,23 +66,16 @@ const struct param_info param_infos[] = {
     {"limit", PARAM_INT, LISTS | LABELS, 0, AT(limit), 1, MANY, NULL,
 	"Rows per page, no maximum; without it /grid gives all, every other "
 	"list 100"},
+    {"strict", PARAM_FLAG, LISTS | LABELS | USE_PRODUCT, 0, AT(strict), 0, 1,
+	"0",
+	"1 refuses a parameter that is not known here, which otherwise "
+	"meta.ignores names"},
 };
 
 const unsigned param_count = sizeof(param_infos) / sizeof(param_infos[0]);
 
-/* What is wrong, gathered: a sentence, and the members of an object. */
-struct trouble {
-	struct buf *message, *issues;
-	unsigned count;
-	struct buf unknown; /* names in `fields` that are no column */
-	bool bad_sort;
-};
-
-static void wrong(struct trouble *trouble, const char *name, const char *format,
-    ...) __attribute__((format(printf, 3, 4)));
-
-static void
-wrong(struct trouble *trouble, const char *name, const char *format, ...)
+void
+params_wrong(struct trouble *trouble, const char *name, const char *format, ...)
 {
 	char text[256];
 	va_list args;
@@ -109,9 +103,9 @@ read_text(struct trouble *trouble, const struct param_info *info,
 
 	memcpy(out, &value, sizeof(value));
 	if ((int64_t)points < info->min)
-		wrong(trouble, info->name, "is empty, but is needed");
+		params_wrong(trouble, info->name, "is empty, but is needed");
 	else if ((int64_t)points > info->max)
-		wrong(trouble, info->name,
+		params_wrong(trouble, info->name,
 		    "has %zu characters, %lld are the most", points,
 		    (long long)info->max);
 }
@@ -122,7 +116,7 @@ read_code(struct trouble *trouble, const struct param_info *info,
 {
 	memcpy(out, &value, sizeof(value));
 	if (!key_code_ok(value))
-		wrong(trouble, info->name,
+		params_wrong(trouble, info->name,
 		    "must be a supplier code of 1 to 64 bytes");
 }
 
@@ -143,14 +137,14 @@ read_int(struct trouble *trouble, const struct param_info *info,
 	if (num_int(out, value, info->min, info->max))
 		return;
 	if (info->max == MANY && is_long(value) && value.ptr[0] != '0')
-		wrong(trouble, info->name,
+		params_wrong(trouble, info->name,
 		    "is greater than %lld, the greatest number that is read",
 		    (long long)MANY);
 	else if (info->max == MANY)
-		wrong(trouble, info->name, "must be a whole number from %lld",
-		    (long long)info->min);
+		params_wrong(trouble, info->name,
+		    "must be a whole number from %lld", (long long)info->min);
 	else
-		wrong(trouble, info->name,
+		params_wrong(trouble, info->name,
 		    "must be a whole number from %lld to %lld",
 		    (long long)info->min, (long long)info->max);
 }
@@ -162,7 +156,7 @@ read_flag(struct trouble *trouble, const struct param_info *info,
 	if (span_eq(value, SPAN("0")) || span_eq(value, SPAN("1")))
 		*(bool *)out = value.ptr[0] == '1';
 	else
-		wrong(trouble, info->name, "must be 0 or 1");
+		params_wrong(trouble, info->name, "must be 0 or 1");
 }
 
 static void
@@ -172,7 +166,7 @@ read_order(struct trouble *trouble, const struct param_info *info,
 	if (span_eq(value, SPAN("asc")) || span_eq(value, SPAN("desc")))
 		*(bool *)out = value.len == 4;
 	else
-		wrong(trouble, info->name, "must be asc or desc");
+		params_wrong(trouble, info->name, "must be asc or desc");
 }
 
 static void
@@ -182,7 +176,8 @@ read_gamme(struct trouble *trouble, const struct param_info *info,
 	uint8_t gamme = row_gamme(value);
 
 	if (gamme == ROW_GAMME_NONE || gamme == ROW_GAMME_BAD)
-		wrong(trouble, info->name, "must be one of A, B, C, Y, Z");
+		params_wrong(
+		    trouble, info->name, "must be one of A, B, C, Y, Z");
 	*(uint8_t *)out = gamme;
 }
 
@@ -197,7 +192,7 @@ read_sort(struct trouble *trouble, const struct param_info *info,
 		return;
 	}
 	trouble->bad_sort = true;
-	wrong(trouble, info->name, "must be one of details.allowed");
+	params_wrong(trouble, info->name, "must be one of details.allowed");
 }
 
 /* An empty list is as though it were not given: all columns. */
@@ -238,10 +233,10 @@ read_digits(struct trouble *trouble, const struct param_info *info,
 		fits = value.ptr[i] >= '0' && value.ptr[i] <= '9';
 	memcpy(out, &value, sizeof(value));
 	if (!fits && info->min == info->max)
-		wrong(trouble, info->name, "must be %lld digits",
+		params_wrong(trouble, info->name, "must be %lld digits",
 		    (long long)info->min);
 	else if (!fits)
-		wrong(trouble, info->name, "must be 2, 4 or 6 digits");
+		params_wrong(trouble, info->name, "must be 2, 4 or 6 digits");
 }
 
 /* A filter on the classification: digits as a number, and what to divide by. */
@@ -269,7 +264,7 @@ read_generation(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out)
 {
 	if (!key_generation(out, value) || *(uint64_t *)out == 0)
-		wrong(trouble, info->name,
+		params_wrong(trouble, info->name,
 		    "must be a generation as meta.snapshot gives it, 16 "
 		    "hexadecimal digits");
 }
@@ -322,6 +317,17 @@ defaults(struct params *params)
 		params->codes[i].code = PARAMS_NO_CODE;
 }
 
+/* A pair that is no parameter. */
+static void
+read_other(struct trouble *trouble, struct params *params,
+    const struct query_pair *pair, enum params_use use)
+{
+	if ((use & USE_CONDITIONS) != 0 && condition_is_name(pair->name))
+		params_condition(trouble, params, pair->name, pair);
+	else
+		params_ignore(trouble, params, pair->name);
+}
+
 static void
 read_all(struct trouble *trouble, struct params *params,
     const struct query *query, enum params_use use)
@@ -333,11 +339,16 @@ read_all(struct trouble *trouble, struct params *params,
 		const struct param_info *info = find(pair->name, use);
 		uint64_t bit;
 
-		if (info == NULL)
+		if (info == NULL) {
+			read_other(trouble, params, pair, use);
+			continue;
+		}
+		if ((use & USE_CONDITIONS) != 0 &&
+		    params_is_condition(trouble, params, info, pair))
 			continue;
 		bit = UINT64_C(1) << (info - param_infos);
 		if ((seen & bit) != 0)
-			wrong(trouble, info->name, "is given twice");
+			params_wrong(trouble, info->name, "is given twice");
 		else
 			readers[info->type](trouble, info, pair->value,
 			    (char *)params + info->offset);
@@ -346,7 +357,8 @@ read_all(struct trouble *trouble, struct params *params,
 	for (unsigned i = 0; i < param_count; i++)
 		if ((param_infos[i].required & use) != 0 &&
 		    (seen >> i & 1) == 0)
-			wrong(trouble, param_infos[i].name, "is needed");
+			params_wrong(trouble, param_infos[i].name, "is needed");
+	params_end(trouble, params);
 }
 
 static void
@@ -391,9 +403,10 @@ first_failure(const struct trouble *trouble, const struct buf *details)
 
 enum err
 params_read(struct params *params, const struct query *query,
-    enum params_use use, struct buf *message, struct buf *details)
+    enum params_use use, struct arena *arena, struct buf *message,
+    struct buf *details)
 {
-	struct trouble trouble = {.message = message};
+	struct trouble trouble = {.message = message, .arena = arena};
 	struct buf issues;
 	enum err err = ERR_OK;
 
@@ -404,9 +417,10 @@ params_read(struct params *params, const struct query *query,
 	trouble.issues = &issues;
 	read_all(&trouble, params, query, use);
 	if (trouble.unknown.len > 0)
-		wrong(&trouble, "fields",
+		params_wrong(&trouble, "fields",
 		    "names what is no column: see details.unknown");
-	if (trouble.count > 0) {
+	err = trouble.err;
+	if (err == ERR_OK && trouble.count > 0) {
 		write_details(details, &trouble, &issues);
 		err = first_failure(&trouble, details);
 	}

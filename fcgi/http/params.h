@@ -12,6 +12,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/span.h"
+#include "fcgi/http/condition.h"
 #include "fcgi/http/query.h"
 #include "lmdb-schema/row.h"
 
@@ -22,7 +23,8 @@ enum params_use {
 	USE_GRID = 4,
 	USE_SEARCH = 8,
 	USE_PRODUCT = 16,
-	USE_SCREEN = 32
+	USE_SCREEN = 32,
+	USE_CONDITIONS = 64 /* conditions on columns, beside its parameters */
 };
 
 enum param_type {
@@ -91,6 +93,9 @@ columns_add(struct columns *columns, unsigned column)
 	columns->bits[column / 64] |= UINT64_C(1) << column % 64;
 }
 
+/* Conditions that a request may have. */
+#define PARAMS_CONDITIONS_MAX 24
+
 #define PARAMS_NO_CODE UINT32_MAX
 
 /* A classification filter: code3 / divisor == code. */
@@ -112,13 +117,20 @@ struct params {
 	uint8_t gamme; /* ROW_GAMME_NONE: any */
 	bool pending; /* only rows with a proposal to validate */
 	struct code_filter codes[4]; /* code1, code2, code3, nomenclature */
+	struct condition *conditions; /* all of them must be met */
+	unsigned condition_count;
+	struct span condition_key; /* as they were given, to compare by */
+	bool strict; /* names that are not known are wrong */
+	struct span *ignored; /* such names, each once */
+	unsigned ignored_count;
 };
 
 /*
- * Reads what `use` knows; other names are passed over. On ERR_BAD_INPUT
- * `message` is one sentence and `details` a JSON object that names each
- * parameter that is wrong and what it may be. Another failure is that there was
- * no room for them.
+ * Reads what `use` knows; other names are gathered, or with strict=1 wrong. On
+ * ERR_BAD_INPUT `message` is one sentence and `details` a JSON object that names
+ * each parameter that is wrong and what it may be. Another failure is that there
+ * was no room for them. Lists and texts are taken from `arena`.
  */
 enum err params_read(struct params *params, const struct query *query,
-    enum params_use use, struct buf *message, struct buf *details);
+    enum params_use use, struct arena *arena, struct buf *message,
+    struct buf *details);

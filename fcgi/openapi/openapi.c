@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "fcgi/openapi/openapi_params.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
 
@@ -18,38 +19,6 @@ static const struct tag {
     {"Suppliers", "Which suppliers there are, and how their rows are spread"},
     {"Rows", "Rows of the grid, one article at one supplier each"},
     {"Ranges", "Range codes proposed, for a buyer to validate"},
-};
-
-/* Examples of parameters: of the demo data, whatever its size. */
-static const struct example {
-	const char *name, *value;
-} examples[] = {
-    {"codein", "01000415"},
-    {"codeCentrale", "100002000059"},
-    {"fournisseur", "12345"},
-    {"search", "bière"},
-    {"q", "biere triple"},
-    {"withData", "1"},
-    {"aValider", "1"},
-    {"niveau", "2"},
-    {"parent", "30"},
-    {"gamme", "B"},
-    {"code1", "30"},
-    {"code2", "3020"},
-    {"code3", "302010"},
-    {"nomenclature", "3020"},
-    {"compute", "1"},
-    {"snapshot", "00064d2b8c0ffee0"},
-    {"sort", "libelle1"},
-    {"order", "asc"},
-    {"enrich", "1"},
-};
-
-static const struct path_param {
-	const char *name, *pattern, *meaning;
-} path_params[] = {
-    {"codein", NULL, "Internal article identifier"},
-    {"codeCentrale", "^10000[0-9]+$", "Central code: 10000 followed by digits"},
 };
 
 /* Error answers that operations share. */
@@ -123,180 +92,6 @@ static bool
 is_described(const struct route *route)
 {
 	return route->doc.tag != NULL;
-}
-
-static void
-example_member(struct jsonw *json, const char *name)
-{
-	for (unsigned i = 0; i < COUNT(examples); i++)
-		if (strcmp(examples[i].name, name) == 0)
-			member(json, "example", examples[i].value);
-}
-
-/* --- parameters
- * --------------------------------------------------------------- */
-
-static void
-digits_schema(struct jsonw *json, const struct param_info *info)
-{
-	char pattern[64];
-
-	if (info->min == info->max)
-		snprintf(pattern, sizeof(pattern), "^[0-9]{%lld}$",
-		    (long long)info->min);
-	else
-		snprintf(pattern, sizeof(pattern),
-		    "^[0-9]{2}([0-9]{2}([0-9]{2})?)?$");
-	member(json, "type", "string");
-	member(json, "pattern", pattern);
-}
-
-static void
-text_schema(struct jsonw *json, const struct param_info *info)
-{
-	member(json, "type", "string");
-	if (info->min > 0) {
-		jsonw_key(json, "minLength");
-		jsonw_int(json, info->min);
-	}
-	jsonw_key(json, "maxLength");
-	jsonw_int(json, info->max);
-}
-
-static void
-int_schema(struct jsonw *json, const struct param_info *info)
-{
-	member(json, "type", "integer");
-	jsonw_key(json, "minimum");
-	jsonw_int(json, info->min);
-	if (info->max != INT64_MAX) {
-		jsonw_key(json, "maximum");
-		jsonw_int(json, info->max);
-	}
-	if (info->fallback != NULL) {
-		jsonw_key(json, "default");
-		jsonw_raw(json, span_of(info->fallback));
-	}
-}
-
-static void
-choice_schema(struct jsonw *json, const char *a, const char *b)
-{
-	member(json, "type", "string");
-	jsonw_key(json, "enum");
-	jsonw_array_begin(json);
-	jsonw_text(json, a);
-	jsonw_text(json, b);
-	jsonw_array_end(json);
-}
-
-static void
-fields_schema(struct jsonw *json)
-{
-	member(json, "type", "array");
-	jsonw_key(json, "items");
-	openapi_ref(json, "Column");
-}
-
-static void
-param_schema(struct jsonw *json, const struct param_info *info)
-{
-	if (info->type == PARAM_SORT) {
-		member(json, "$ref", "#/components/schemas/SortKey");
-		return;
-	}
-	if (info->type == PARAM_INT) {
-		int_schema(json, info);
-		return;
-	}
-	if (info->type == PARAM_FIELDS)
-		fields_schema(json);
-	else if (info->type == PARAM_FLAG)
-		choice_schema(json, "0", "1");
-	else if (info->type == PARAM_ORDER)
-		choice_schema(json, "asc", "desc");
-	else if (info->type == PARAM_DIGITS || info->type == PARAM_CLASS)
-		digits_schema(json, info);
-	else if (info->type == PARAM_GAMME) {
-		member(json, "type", "string");
-		openapi_gamme_enum(json, false);
-	} else if (info->type == PARAM_GENERATION) {
-		member(json, "type", "string");
-		member(json, "pattern", "^[0-9a-f]{16}$");
-	} else
-		text_schema(json, info);
-	if (info->fallback != NULL)
-		member(json, "default", info->fallback);
-}
-
-static void
-write_param(struct jsonw *json, const struct param_info *info, bool required)
-{
-	jsonw_object_begin(json);
-	member(json, "name", info->name);
-	member(json, "in", "query");
-	member(json, "description", info->meaning);
-	if (required) {
-		jsonw_key(json, "required");
-		jsonw_bool(json, true);
-	}
-	if (info->type == PARAM_FIELDS) {
-		member(json, "style", "form");
-		jsonw_key(json, "explode");
-		jsonw_bool(json, false);
-	}
-	object(json, "schema");
-	param_schema(json, info);
-	jsonw_object_end(json);
-	if (info->type == PARAM_FIELDS) {
-		jsonw_key(json, "example");
-		jsonw_raw(json, SPAN("[\"libelle1\",\"totalCa\"]"));
-	} else if (info->type == PARAM_INT && info->fallback != NULL) {
-		jsonw_key(json, "example");
-		jsonw_raw(json, span_of(info->fallback));
-	} else if (info->type == PARAM_INT) {
-		jsonw_key(json, "example");
-		jsonw_int(json, 100);
-	} else
-		example_member(json, info->name);
-	jsonw_object_end(json);
-}
-
-static void
-write_path_param(struct jsonw *json, const struct path_param *param)
-{
-	jsonw_object_begin(json);
-	member(json, "name", param->name);
-	member(json, "in", "path");
-	member(json, "description", param->meaning);
-	jsonw_key(json, "required");
-	jsonw_bool(json, true);
-	object(json, "schema");
-	member(json, "type", "string");
-	if (param->pattern != NULL)
-		member(json, "pattern", param->pattern);
-	jsonw_object_end(json);
-	example_member(json, param->name);
-	jsonw_object_end(json);
-}
-
-static void
-write_params(struct jsonw *json, const struct route *route)
-{
-	jsonw_key(json, "parameters");
-	jsonw_array_begin(json);
-	for (unsigned i = 0; i < COUNT(path_params); i++) {
-		char braced[64];
-
-		snprintf(braced, sizeof(braced), "{%s}", path_params[i].name);
-		if (strstr(route->path, braced) != NULL)
-			write_path_param(json, &path_params[i]);
-	}
-	for (unsigned i = 0; i < param_count; i++)
-		if ((param_infos[i].uses & route->use) != 0)
-			write_param(json, &param_infos[i],
-			    (param_infos[i].required & route->use) != 0);
-	jsonw_array_end(json);
 }
 
 /* --- answers
@@ -434,7 +229,7 @@ write_operation(struct jsonw *json, const struct route *route)
 		jsonw_array_begin(json);
 		jsonw_array_end(json);
 	}
-	write_params(json, route);
+	openapi_params(json, route);
 	if (doc->request != NULL)
 		write_request(json, doc->request);
 	write_answers(json, route);
@@ -582,6 +377,7 @@ write_components(struct jsonw *json, struct openapi_schemas need)
 	write_security(json);
 	object(json, "schemas");
 	openapi_write_schemas(json, need);
+	openapi_condition_schema(json);
 	jsonw_object_end(json);
 	object(json, "responses");
 	for (unsigned i = 0; i < COUNT(error_replies); i++)
@@ -589,6 +385,7 @@ write_components(struct jsonw *json, struct openapi_schemas need)
 			write_error_reply(json, &error_replies[i]);
 	jsonw_object_end(json);
 	write_headers(json);
+	openapi_write_conditions(json);
 	jsonw_object_end(json);
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/words.h"
+#include "fcgi/rows/filter.h"
 
 /* Haystacks whose lists are on their way; rows whose text is. */
 #define HAYS_AHEAD 8
@@ -87,17 +88,17 @@ match_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
 		match_gamme(mask, gammes, rows, query->gamme);
 	if (query->pending)
 		match_pending(mask, ranges, rows);
-	return ERR_OK;
+	return filter_mask(mask, snap, ranges, query);
 }
 
-/* Whether anything beside words is asked for. */
-static bool
-asks_columns(const struct rowset_query *query)
+bool
+match_asks_columns(const struct rowset_query *query)
 {
 	for (unsigned i = 0; i < query->code_count; i++)
 		if (has_code(query, i))
 			return true;
-	return query->gamme != ROW_GAMME_NONE || query->pending;
+	return query->gamme != ROW_GAMME_NONE || query->pending ||
+	    query->condition_count > 0;
 }
 
 /* One row of a few, where a mask of all would be more work. */
@@ -127,7 +128,7 @@ match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
 	const uint32_t *code3;
 	uint32_t kept = 0;
 
-	if (!asks_columns(query))
+	if (!match_asks_columns(query))
 		return ERR_OK;
 	code3 = snapshot_code3(snap);
 	gammes = gammes_of(snap, ranges, query);
@@ -138,7 +139,7 @@ match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
 		kept += row_matches(rows[i], gammes, code3, ranges, query);
 	}
 	*count = kept;
-	return ERR_OK;
+	return filter_rows(rows, count, snap, ranges, query);
 }
 
 /* --- by words ------------------------------------------------------------ */

@@ -48,6 +48,9 @@ enum err match_each(struct match_rows *out, struct match_slice *slices,
     const struct haystack *hays, unsigned count, struct span words,
     unsigned *blame);
 
+/* Whether anything beside words is asked for. */
+bool match_asks_columns(const struct rowset_query *query);
+
 /* Of rows of one snapshot, those that match all of `query` but its words. */
 enum err match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);

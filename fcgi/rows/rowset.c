@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fcgi/rows/filter.h"
 #include "fcgi/rows/match.h"
 #include "fcgi/rows/shown.h"
 
@@ -228,8 +229,9 @@ static void
 write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query)
 {
-	bool network = !row_is_gamme(rowset_column(query)) &&
-	    shown_differs(snap, ranges, query);
+	bool network = (!row_is_gamme(rowset_column(query)) &&
+			   shown_differs(snap, ranges, query)) ||
+	    filter_is_live(snap, ranges, query);
 
 	buf_add_u64(key, network ? live_network_generation(query->live) : 0);
 	buf_add_u64(key, ranges == NULL ? 0 : ranges->gamme);
@@ -243,6 +245,8 @@ write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
 		buf_add_u32(key, query->codes[i].code);
 		buf_add_u32(key, query->codes[i].divisor);
 	}
+	buf_add_u32(key, (uint32_t)query->condition_key.len);
+	buf_add_span(key, query->condition_key);
 	buf_add_span(key, query->words);
 }
 
@@ -369,7 +373,7 @@ filters(const struct rowset_query *query)
 		if (query->codes[i].code != PARAMS_NO_CODE)
 			return true;
 	return query->gamme != ROW_GAMME_NONE || query->pending ||
-	    query->words.len > 0;
+	    query->condition_count > 0 || query->words.len > 0;
 }
 
 /* The page's place among `total` rows; limit 0 is all of them. */

@@ -66,6 +66,9 @@ struct rowset_query {
 	struct live_view *live; /* today's network figures; NULL: none */
 	const struct code_filter *codes;
 	unsigned code_count;
+	const struct condition *conditions;
+	unsigned condition_count;
+	struct span condition_key; /* tells them from others */
 	int sort; /* column, or -1 for COL_totalCa */
 	bool descending;
 };

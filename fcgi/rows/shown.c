@@ -11,16 +11,17 @@ static bool
 is_network(unsigned column)
 {
 	return (row_info[column].flags & ROW_LIVE) != 0 &&
-	    row_is_number(column);
+	    (row_is_number(column) || column == COL_trend);
 }
 
 /* Where the column's ranges are; NULL: as they were computed. */
 static const uint8_t *
-gammes_of(const struct ranges *ranges, const struct rowset_query *query)
+gammes_of(const struct ranges *ranges, const struct rowset_query *query,
+    unsigned column)
 {
 	if (ranges == NULL)
 		return NULL;
-	switch (rowset_column(query)) {
+	switch (column) {
 	case COL_codeGamme:
 		return query->raw ? ranges->raw : ranges->shown;
 	case COL_gammeAValider:
@@ -31,16 +32,21 @@ gammes_of(const struct ranges *ranges, const struct rowset_query *query)
 }
 
 bool
-shown_differs(struct snapshot *snap, const struct ranges *ranges,
-    const struct rowset_query *query)
+shown_differs_in(struct snapshot *snap, const struct ranges *ranges,
+    const struct rowset_query *query, unsigned column)
 {
-	unsigned column = rowset_column(query);
-
 	if (row_is_gamme(column))
-		return gammes_of(ranges, query) != NULL;
+		return gammes_of(ranges, query, column) != NULL;
 	return is_network(column) && !query->raw && query->live != NULL &&
 	    live_network_generation(query->live) !=
 	    snapshot_head(snap)->network;
+}
+
+bool
+shown_differs(struct snapshot *snap, const struct ranges *ranges,
+    const struct rowset_query *query)
+{
+	return shown_differs_in(snap, ranges, query, rowset_column(query));
 }
 
 /* --- values --------------------------------------------------------------- */
@@ -70,12 +76,13 @@ shown_network(struct network *out, bool *known, uint32_t row,
 
 static enum err
 gamme_value(int64_t *out, uint32_t row, struct snapshot *snap,
-    const struct ranges *ranges, const struct rowset_query *query)
+    const struct ranges *ranges, const struct rowset_query *query,
+    unsigned column)
 {
-	const uint8_t *gammes = gammes_of(ranges, query);
+	const uint8_t *gammes = gammes_of(ranges, query, column);
 
 	*out = NUM_NULL;
-	if (gammes == NULL && rowset_column(query) == COL_gammeAValider)
+	if (gammes == NULL && column == COL_gammeAValider)
 		return ERR_OK; /* nothing is pending */
 	if (gammes == NULL)
 		gammes = snapshot_gammes(snap);
@@ -87,17 +94,17 @@ gamme_value(int64_t *out, uint32_t row, struct snapshot *snap,
 }
 
 enum err
-shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
-    const struct ranges *ranges, const struct rowset_query *query)
+shown_value_in(int64_t *out, uint32_t row, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query,
+    unsigned column)
 {
-	unsigned column = rowset_column(query);
 	const int64_t *margins;
 	struct network network;
 	bool known;
 	enum err err;
 
 	if (row_is_gamme(column))
-		return gamme_value(out, row, snap, ranges, query);
+		return gamme_value(out, row, snap, ranges, query, column);
 	margins = snapshot_numbers(snap, COL_tauxMarge);
 	if (margins == NULL)
 		return ERR_DAMAGED;
@@ -106,6 +113,14 @@ shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
 		*out = network_number(
 		    known ? &network : NULL, column, margins[row]);
 	return err;
+}
+
+enum err
+shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query)
+{
+	return shown_value_in(
+	    out, row, snap, ranges, query, rowset_column(query));
 }
 
 /* --- order ---------------------------------------------------------------- */

@@ -18,6 +18,10 @@
 bool shown_differs(struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query);
 
+/* The same for any column; of maps, for the trend. */
+bool shown_differs_in(struct snapshot *snap, const struct ranges *ranges,
+    const struct rowset_query *query, unsigned column);
+
 /*
  * The value that a row shows in that column, one of ranges or one of which
  * shown_differs(): a number that sorts as the value does, NUM_NULL for null.
@@ -27,6 +31,11 @@ bool shown_differs(struct snapshot *snap, const struct ranges *ranges,
  */
 enum err shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);
+
+/* The same for any column. */
+enum err shown_value_in(int64_t *out, uint32_t row, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query,
+    unsigned column);
 
 /*
  * Brings rows, which are ascending, into the order of what they show: null

@@ -130,7 +130,7 @@ add_stream(struct across *across, const struct snapview *view, uint32_t place,
 static bool
 is_by_rank(const struct across *across)
 {
-	return across->query.gamme == ROW_GAMME_NONE &&
+	return !match_asks_columns(&across->query) &&
 	    across->column == COL_totalCa && across->query.descending;
 }
 

@@ -150,8 +150,12 @@ write_file(struct computing *c, uint64_t *bytes)
 		err = ERR_NO_MEMORY;
 	if (err == ERR_OK) {
 		snapwrite_left_out(c->write, c->left_out);
-		err = computing_parallel(c, computing_tasks(c), write_task);
+		err = computing_sums_begin(c);
 	}
+	if (err == ERR_OK)
+		err = computing_parallel(c, computing_tasks(c), write_task);
+	if (err == ERR_OK)
+		err = computing_sums_put(c);
 	if (err != ERR_OK) {
 		snapwrite_abort(c->write);
 		return err;
@@ -191,6 +195,7 @@ compute_now(struct catalog_entry *entry, struct store *store,
 		err = catalog_publish(store, supplier, entry);
 	}
 	computing_unload(&c);
+	computing_sums_end(&c);
 	free(c.flat_at);
 	free(c.maps_at);
 	rowjson_fini(&c.json);

@@ -15,8 +15,8 @@
 
 /* --- slices: the rows' JSON --------------------------------------------- */
 
-static struct rowtext
-row_text(const struct computing *c, uint32_t article)
+struct rowtext
+computing_row_text(const struct computing *c, uint32_t article)
 {
 	return (struct rowtext){.article = &c->articles[article],
 	    .supplier = c->supplier,
@@ -32,7 +32,7 @@ row_input(struct computing *c, uint32_t article, struct rowjson_input *in,
 {
 	for (unsigned k = 0; k < c->json.places.count; k++)
 		numbers->number[k] = c->numbers[(size_t)k * c->count + article];
-	in->text = row_text(c, article);
+	in->text = computing_row_text(c, article);
 	in->numbers = numbers;
 	in->network = NULL;
 	if (c->networks[article].ptr != NULL &&
@@ -48,16 +48,29 @@ slice(struct computing *c, unsigned number, struct buf *flats, struct buf *maps)
 	struct rowjson_input in;
 	struct row_numbers numbers;
 	struct network network;
+	struct rowjson_sums sums = {.store = {NULL}};
+	int64_t *stores = NULL;
 	struct buf cells;
 
+	if (c->stores[0] != NULL) {
+		stores = calloc(SNAP_MEASURES * (size_t)c->json.stores + 1,
+		    sizeof(*stores));
+		if (stores == NULL)
+			return ERR_NO_MEMORY;
+		for (unsigned i = 0; i < SNAP_MEASURES; i++)
+			sums.store[i] = stores + (size_t)i * c->json.stores;
+	}
 	buf_clear(flats);
 	buf_clear(maps);
 	buf_init(&cells, ROWJSON_CELLS_MAX);
 	for (; row < end && row < c->count; row++) {
 		row_input(c, c->row_article[row], &in, &numbers, &network);
 		rowjson_flat(&c->json, flats, &c->flat_at[row], &in);
-		rowjson_maps(&c->json, maps, &cells, &c->maps_at[row], &in);
+		rowjson_maps(
+		    &c->json, maps, &cells, &c->maps_at[row], &in, &sums);
+		computing_sums_take(c, row, &sums, in.network);
 	}
+	free(stores);
 	buf_fini(&cells);
 	snapwrite_put(
 	    c->write, SNAP_SLICE + 2 * number, flats->data, flats->len);
@@ -77,7 +90,7 @@ fold_column(
 	char code[ROWTEXT_CODE_MAX];
 
 	for (uint32_t i = 0; i < c->count; i++) {
-		struct rowtext row = row_text(c, i);
+		struct rowtext row = computing_row_text(c, i);
 		struct span text = rowtext_of(&row, column, code);
 
 		start = buf->len;
@@ -111,6 +124,8 @@ sort_column(struct computing *c, unsigned column, uint32_t *asc, uint32_t *desc)
 		err = fold_column(c, column, &buf, texts);
 	if (err == ERR_OK)
 		err = order_texts(asc, desc, texts, c->count);
+	if (err == ERR_OK && !row_is_gamme(column))
+		err = computing_terms(c, column, texts, asc);
 	free(texts);
 	buf_fini(&buf);
 	return err;
@@ -213,7 +228,8 @@ search_text(struct computing *c)
 		return ERR_NO_MEMORY;
 	buf_init(&text, UINT32_MAX);
 	for (uint32_t row = 0; row < c->count; row++) {
-		struct rowtext texts = row_text(c, c->row_article[row]);
+		struct rowtext texts =
+		    computing_row_text(c, c->row_article[row]);
 
 		at[row] = (uint32_t)text.len;
 		for (unsigned i = 0; i < ROW_FLATS; i++) {

@@ -35,6 +35,9 @@ struct computing {
 	int64_t *numbers; /* [number column * count + article] */
 	uint32_t *row_article, *article_row;
 	char *abc; /* by article */
+	uint8_t *trends; /* by row: trend_code() */
+	int64_t *months[SNAP_MEASURES]; /* [month * count + row] */
+	int64_t *stores[SNAP_MEASURES]; /* [store * count + row], or NULL */
 
 	struct span *labels[3]; /* by code at its level; sparse */
 	struct snap_flat *flat_at; /* by row */
@@ -62,6 +65,24 @@ enum err computing_rank(struct computing *c);
 unsigned computing_tasks(const struct computing *c);
 enum err computing_task(
     struct computing *c, unsigned task, struct buf *flats, struct buf *maps);
+
+/* The texts of an article's row. */
+struct rowtext computing_row_text(const struct computing *c, uint32_t article);
+
+/*
+ * compute_columns.c: what filters compare and groups are made of.
+ *
+ * computing_terms() writes a column's texts, given them folded, by article, and
+ * the articles in their order. The others take the sums and the trend of each
+ * row, and write them when all rows were taken.
+ */
+enum err computing_terms(struct computing *c, unsigned column,
+    const struct span *folded, const uint32_t *order);
+enum err computing_sums_begin(struct computing *c);
+void computing_sums_end(struct computing *c);
+void computing_sums_take(struct computing *c, uint32_t row,
+    const struct rowjson_sums *sums, const struct network *network);
+enum err computing_sums_put(struct computing *c);
 
 /* Runs `count` calls of `run` on the computation's threads. */
 enum err computing_parallel(struct computing *c, unsigned count,

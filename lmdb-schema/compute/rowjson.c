@@ -196,7 +196,10 @@ static const struct kind_columns {
     {SERIES_RECEPTIONS, COL_receptions12m, COL_receptions12mByStore},
 };
 
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS SNAP_MEASURES
+
+_Static_assert(sizeof(kinds) / sizeof(kinds[0]) == KINDS,
+    "the kinds are the measures, in the order of SNAP_SALES and so on");
 
 /* Reads a series once, and appends its cells to the buffer. */
 static void
@@ -267,9 +270,43 @@ add_map(const struct rowjson *json, struct buf *out, unsigned column,
 		network_months_json(out, in->network);
 }
 
+/* A store's own figure: see rowjson_sums. Beyond a decimal: the greatest. */
+static void
+sum_store(int64_t *store, enum snap_measure measure, const struct cell *cell)
+{
+	int64_t *sum = &store[cell->store];
+
+	if (measure == SNAP_STOCK && cell->month != SCHEMA_MONTHS - 1)
+		return;
+	if (*sum == NUM_NULL)
+		*sum = 0;
+	if (!num_add(sum, *sum, cell->value))
+		*sum = cell->value < 0 ? -INT64_MAX : INT64_MAX;
+}
+
+static void
+take_sums(const struct rowjson *json, struct rowjson_sums *sums,
+    const struct facts facts[KINDS])
+{
+	for (unsigned i = 0; i < KINDS; i++) {
+		int64_t *store = sums->store[i];
+
+		for (unsigned m = 0; m < SCHEMA_MONTHS; m++)
+			sums->month[i][m] =
+			    facts[i].there[m] ? facts[i].sum[m] : NUM_NULL;
+		if (store == NULL)
+			continue;
+		for (unsigned s = 0; s < json->stores; s++)
+			store[s] = NUM_NULL;
+		for (size_t k = 0; k < facts[i].count; k++)
+			sum_store(store, i, &facts[i].cells[k]);
+	}
+}
+
 void
 rowjson_maps(const struct rowjson *json, struct buf *out, struct buf *cells,
-    struct snap_maps *at, const struct rowjson_input *input)
+    struct snap_maps *at, const struct rowjson_input *input,
+    struct rowjson_sums *sums)
 {
 	struct facts facts[KINDS];
 	size_t start = out->len;
@@ -279,6 +316,8 @@ rowjson_maps(const struct rowjson *json, struct buf *out, struct buf *cells,
 		buf_fail(out, buf_end(cells));
 		return;
 	}
+	if (sums != NULL)
+		take_sums(json, sums, facts);
 
 	at->at = (uint32_t)start;
 	for (unsigned i = 0; i < ROW_MAPCOUNT; i++) {

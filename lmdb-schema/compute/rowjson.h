@@ -18,6 +18,16 @@ struct rowjson_input {
 	const struct network *network; /* NULL: none */
 };
 
+/* The facts of a row, summed: NUM_NULL where there are none. */
+struct rowjson_sums {
+	int64_t month[SNAP_MEASURES][SCHEMA_MONTHS]; /* over all stores */
+	/*
+	 * By store: the sum of its sales or receptions, its stock of the newest
+	 * month. The caller's room for rowjson.stores each, or NULL.
+	 */
+	int64_t *store[SNAP_MEASURES];
+};
+
 /* The data shared by all rows of a supplier. */
 struct rowjson {
 	struct rowcalc_places places;
@@ -38,9 +48,10 @@ void rowjson_fini(struct rowjson *json);
 /*
  * Each appends its part of the row to `out` and fills the offsets; .at is where
  * the part begins. The buffer keeps a failure. `cells` is scratch that the
- * caller reuses from row to row.
+ * caller reuses from row to row. `sums` may be NULL.
  */
 void rowjson_flat(const struct rowjson *json, struct buf *out,
     struct snap_flat *at, const struct rowjson_input *input);
 void rowjson_maps(const struct rowjson *json, struct buf *out,
-    struct buf *cells, struct snap_maps *at, const struct rowjson_input *input);
+    struct buf *cells, struct snap_maps *at, const struct rowjson_input *input,
+    struct rowjson_sums *sums);

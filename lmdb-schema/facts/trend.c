@@ -101,17 +101,36 @@ trend_json(struct buf *buf, const struct trend *trend)
 	buf_add_char(buf, '}');
 }
 
+/* False when the product has no series. */
+static bool
+trend_shown(struct trend *out, const struct network *network)
+{
+	unsigned first;
+
+	if (network == NULL || network->months == 0)
+		return false;
+	first = network_first_shown(network);
+	*out = trend_of(network->month_qte + first, network->months - first);
+	return true;
+}
+
 void
 trend_network_json(struct buf *buf, const struct network *network)
 {
 	struct trend trend;
-	unsigned first;
 
-	if (network == NULL || network->months == 0) {
+	if (trend_shown(&trend, network))
+		trend_json(buf, &trend);
+	else
 		buf_add_text(buf, "null");
-		return;
-	}
-	first = network_first_shown(network);
-	trend = trend_of(network->month_qte + first, network->months - first);
-	trend_json(buf, &trend);
+}
+
+uint8_t
+trend_code(const struct network *network)
+{
+	static const uint8_t codes[] = {
+	    [TREND_UP] = 1, [TREND_DOWN] = 2, [TREND_FLAT] = 3};
+	struct trend trend;
+
+	return trend_shown(&trend, network) ? codes[trend.direction] : 0;
 }

@@ -41,3 +41,10 @@ void trend_json(struct buf *buf, const struct trend *trend);
  * series.
  */
 void trend_network_json(struct buf *buf, const struct network *network);
+
+/*
+ * The direction of that trend as snapshots store it: 0 when the product has no
+ * series, else 1 up, 2 down, 3 flat.
+ */
+#define TREND_CODES 4
+uint8_t trend_code(const struct network *network);

@@ -31,6 +31,22 @@
  *	               codein
  *	SNAP_DESC+c    u32[rows]: the same, descending; ties by codein, nulls
  *	               last
+ *	SNAP_TERM+c    u32[rows]: which of the column's texts a row has, or
+ *	               SNAP_NO_TERM; empty when all rows have its only text
+ *	SNAP_TERMS+c   the texts of a column, each once, in the order of their
+ *	               folded forms, then bytewise: u32 count, u32 folded_at
+ *	               [count + 1], u32 text_at[count + 1], the folded forms,
+ *	               each ended by SNAP_TEXT_END, the texts. No text of
+ *	               ranges, which change
+ *	SNAP_MONTHS+k  the sums over all stores of sales, stock, receptions:
+ *	               struct snap_narrow, then a value for each of the 12
+ *	               months and in it each row
+ *	SNAP_STORES+k  the same for each store: the sum of its sales or
+ *	               receptions, or its newest stock. Not there above
+ *	               SNAP_STORES_MAX values
+ *	SNAP_STORE_CODES
+ *	               u32 count, u32 at[count + 1], the codes
+ *	SNAP_TREND     u8[rows]: the direction of the trend (trend.h), or 0
  *	SNAP_SLICE+2k  the scalars' JSON of rows k*slice_rows ...
  *	SNAP_SLICE+2k+1  the maps' JSON of the same rows
  *
@@ -61,10 +77,11 @@
  *	2  with grams
  *	3  the network's curve and its trend are of a year, no longer
  *	4  with checksums of blocks
+ *	5  with columns of texts, months, stores and trends
  *
  * A snapshot of another version counts as not computed, and is computed again.
  */
-#define SNAP_VERSION 4
+#define SNAP_VERSION 5
 
 #define SNAP_NO_CODE UINT32_MAX
 #define SNAP_TEXT_END '\x1f'
@@ -85,7 +102,13 @@ enum snap_section_number {
 	SNAP_NUMBER = 16,
 	SNAP_ASC = 96,
 	SNAP_DESC = 176,
-	SNAP_SLICE = 256
+	SNAP_TERM = 256,
+	SNAP_TERMS = 336,
+	SNAP_MONTHS = 416,
+	SNAP_STORES = 420,
+	SNAP_STORE_CODES = 424,
+	SNAP_TREND = 425,
+	SNAP_SLICE = 512
 };
 
 _Static_assert(ROW_COLUMNS <= 80, "section numbers leave room for 80");
@@ -138,3 +161,22 @@ struct snap_class {
 };
 
 #define SNAP_TREE_HEAD 16
+
+#define SNAP_NO_TERM UINT32_MAX
+
+/* The monthly maps, in the order of SNAP_MONTHS and SNAP_STORES. */
+enum snap_measure { SNAP_SALES, SNAP_STOCK, SNAP_RECEPTIONS, SNAP_MEASURES };
+
+/*
+ * Decimals in few bytes: i32 units of a power of ten when all are whole numbers
+ * of those, else i64 millionths.
+ * The smallest number of the width is no value.
+ */
+struct snap_narrow {
+	uint32_t width; /* 4 or 8 */
+	uint32_t reserved;
+	int64_t unit; /* millionths: 1000000, 100000, … 1 */
+};
+
+/* Values of a measure by store; a larger supplier has none. */
+#define SNAP_STORES_MAX (UINT64_C(1) << 24)

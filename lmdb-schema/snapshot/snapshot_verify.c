@@ -8,6 +8,7 @@
 
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/snapshot_columns.h"
 #include "lmdb-schema/snapshot/snapshot_priv.h"
 
 static enum err
@@ -134,6 +135,9 @@ snapshot_verify(struct snapshot *snap, struct fault *fault,
 
 	if (err == ERR_OK)
 		err = verify_orders(snap, fault);
+	if (err == ERR_OK && !snapshot_columns_sound(snap))
+		err = damaged(
+		    snap, fault, "a column of a filter is broken", SNAP_TERM);
 	if (err == ERR_OK)
 		err = verify_rows(snap, fault);
 	if (verified != NULL)

@@ -6,10 +6,11 @@
 #include "tests/fuzz/fuzz.h"
 
 static void
-read_all(const struct query *query)
+read_all(const struct query *query, struct arena *arena)
 {
 	static const enum params_use uses[] = {USE_FOURNISSEURS,
-	    USE_NOMENCLATURES, USE_GRID, USE_SEARCH, USE_PRODUCT, USE_SCREEN};
+	    USE_NOMENCLATURES, USE_GRID | USE_CONDITIONS,
+	    USE_SEARCH | USE_CONDITIONS, USE_PRODUCT, USE_SCREEN};
 	struct params params;
 	struct buf message, details;
 
@@ -20,13 +21,16 @@ read_all(const struct query *query)
 
 		buf_clear(&message);
 		buf_clear(&details);
-		err = params_read(&params, query, uses[i], &message, &details);
+		err = params_read(
+		    &params, query, uses[i], arena, &message, &details);
 		FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT);
 		/* Whoever is refused is told why. */
 		FUZZ_CHECK((err == ERR_OK) == (message.len == 0));
 		FUZZ_CHECK((err == ERR_OK) == (details.len == 0));
 		if (err == ERR_OK)
-			FUZZ_CHECK(params.page >= 0 && params.limit >= 0);
+			FUZZ_CHECK(params.page >= 0 && params.limit >= 0 &&
+			    params.condition_count <= PARAMS_CONDITIONS_MAX &&
+			    params.ignored_count <= query->pair_count);
 	}
 	buf_fini(&message);
 	buf_fini(&details);
@@ -54,6 +58,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (unsigned i = 0; i < query.segment_count; i++)
 		FUZZ_CHECK(memchr(query.segments[i].ptr, '\0',
 			       query.segments[i].len) == NULL);
-	read_all(&query);
+	read_all(&query, arena);
 	return 0;
 }

@@ -21,6 +21,7 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/snapshot/snapshot_columns.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 
@@ -29,7 +30,7 @@ static char path[FS_PATH_MAX];
 
 /* --- the sound one -------------------------------------------------------- */
 
-#define SECTIONS_MAX 512
+#define SECTIONS_MAX 1024
 
 /* Where each section lies in the file. */
 static struct {
@@ -268,6 +269,65 @@ read_classes(struct snapshot *snap)
 }
 
 static void
+read_terms(struct snapshot *snap, uint32_t rows)
+{
+	for (unsigned column = 0; column < ROW_FLATS; column++) {
+		struct snapshot_terms terms;
+
+		if (row_is_number(column) || row_is_gamme(column) ||
+		    !snapshot_terms(snap, column, &terms))
+			continue;
+		for (uint32_t i = 0; i < terms.count; i++) {
+			struct span text = snapshot_term(&terms, i);
+			struct span folded = snapshot_term_folded(&terms, i);
+
+			touch(text.ptr, text.len);
+			touch(folded.ptr, folded.len);
+			FUZZ_CHECK(
+			    snapshot_term_at(&terms, folded) <= terms.count);
+			snapshot_term_find(&terms, text, folded);
+		}
+		for (uint32_t row = 0; row < rows; row++) {
+			uint32_t term = snapshot_term_of(&terms, row);
+
+			FUZZ_CHECK(term < terms.count || term == SNAP_NO_TERM);
+		}
+		snapshot_terms_fit(&terms);
+	}
+}
+
+static void
+read_sums(struct snapshot *snap, uint32_t rows)
+{
+	struct snapshot_narrow values;
+	struct snapshot_stores stores;
+	const uint8_t *trends = snapshot_trends(snap);
+
+	if (trends != NULL)
+		touch(trends, rows);
+	for (unsigned k = 0; k < SNAP_MEASURES; k++)
+		for (unsigned m = 0; m < SCHEMA_MONTHS; m++)
+			if (snapshot_month(snap, k, m, &values))
+				for (uint32_t row = 0; row < rows; row++)
+					touched +=
+					    (uint64_t)snapshot_narrow_value(
+						&values, row);
+	if (!snapshot_stores(snap, &stores))
+		return;
+	for (unsigned i = 0; i < stores.count; i++) {
+		struct span code = snapshot_store_code(&stores, i);
+
+		touch(code.ptr, code.len);
+		for (unsigned k = 0; k < SNAP_MEASURES; k++)
+			if (snapshot_store(snap, k, i, &values))
+				for (uint32_t row = 0; row < rows; row++)
+					touched +=
+					    (uint64_t)snapshot_narrow_value(
+						&values, row);
+	}
+}
+
+static void
 read_all(struct snapshot *snap)
 {
 	uint32_t rows = snapshot_rows(snap);
@@ -279,6 +339,8 @@ read_all(struct snapshot *snap)
 	read_columns(snap, rows);
 	read_search(snap);
 	read_classes(snap);
+	read_terms(snap, rows);
+	read_sums(snap, rows);
 	fault_clear(&fault);
 	if (snapshot_verify(snap, &fault, NULL) != ERR_OK)
 		FUZZ_CHECK(fault_is_set(&fault));

@@ -39,7 +39,7 @@ read_text(const char *query, enum params_use use)
 	    query_parse(&parsed, span_of(uri), arena, NULL), ERR_OK);
 	buf_clear(&message);
 	buf_clear(&details);
-	return params_read(&params, &parsed, use, &message, &details);
+	return params_read(&params, &parsed, use, arena, &message, &details);
 }
 
 START_TEST(defaults_are_the_documents)

@@ -71,7 +71,7 @@ map(unsigned column)
 	unsigned i = column - ROW_FLATS;
 
 	buf_clear(&out);
-	rowjson_maps(&json, &out, &cells, &at, &input);
+	rowjson_maps(&json, &out, &cells, &at, &input, NULL);
 	ck_assert_int_eq(buf_end(&out), ERR_OK);
 	return span_make(out.data + at.at + at.off[i],
 	    (size_t)(at.off[i + 1] - 1 - at.off[i]));
@@ -152,7 +152,7 @@ START_TEST(the_maps_end_with_a_brace_and_a_comma_that_does_not_count)
 {
 	struct snap_maps at;
 
-	rowjson_maps(&json, &out, &cells, &at, &input);
+	rowjson_maps(&json, &out, &cells, &at, &input, NULL);
 	ck_assert_uint_eq(at.off[ROW_MAPCOUNT] + 1, out.len);
 	ck_assert_mem_eq(out.data + out.len - 2, "},", 2);
 }

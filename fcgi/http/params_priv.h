@@ -1,0 +1,36 @@
+/* params_priv: what params.c and params_conditions.c share. */
+#pragma once
+
+#include "fcgi/http/params.h"
+
+/* What is wrong, gathered: a sentence, and the members of an object. */
+struct trouble {
+	struct buf *message, *issues;
+	unsigned count;
+	struct buf unknown; /* names in `fields` that are no column */
+	bool bad_sort;
+	struct arena *arena;
+	enum err err; /* no room */
+};
+
+void params_wrong(struct trouble *trouble, const char *name, const char *format,
+    ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * A pair that is no parameter of this use: a condition, or ignored. `column` is
+ * the name of what it is a condition on.
+ */
+void params_condition(struct trouble *trouble, struct params *params,
+    struct span column, const struct query_pair *pair);
+void params_ignore(
+    struct trouble *trouble, struct params *params, struct span name);
+
+/*
+ * True when the value of code1, code2, code3 or gamme is a condition, which an
+ * older form of it never was; it is then read as one.
+ */
+bool params_is_condition(struct trouble *trouble, struct params *params,
+    const struct param_info *info, const struct query_pair *pair);
+
+/* With strict=1, what was ignored is wrong. */
+void params_end(struct trouble *trouble, struct params *params);

@@ -1,0 +1,415 @@
+#include "fcgi/openapi/openapi_params.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "fcgi/http/condition.h"
+#include "fcgi/openapi/openapi_schema.h"
+#include "fcgi/route.h"
+
+#define TEXT_MAX 8192
+
+/*
+ * Examples: of the demo data, whatever its size. A tool that tries an operation
+ * out sends those of `shown`, which therefore fit together and give a short
+ * answer; the others stand in the description.
+ */
+static const struct example {
+	const char *name, *value;
+	bool shown;
+} examples[] = {
+    {"codein", "01000415", true},
+    {"codeCentrale", "100002000059", true},
+    {"fournisseur", "12345", true},
+    {"search", "bière", false},
+    {"q", "biere triple", true},
+    {"withData", "1", false},
+    {"aValider", "1", false},
+    {"niveau", "2", false},
+    {"parent", "30", false},
+    {"gamme", "A,B", false},
+    {"code1", "30", false},
+    {"code2", "3020", false},
+    {"code3", "302010", false},
+    {"nomenclature", "3020", false},
+    {"compute", "0", false},
+    {"snapshot", "00064d2b8c0ffee0", false},
+    {"sort", "libelle1", false},
+    {"order", "asc", false},
+    {"enrich", "0", false},
+    {"strict", "1", false},
+};
+
+static const struct path_param {
+	const char *name, *pattern, *meaning;
+} path_params[] = {
+    {"codein", NULL, "Internal article identifier"},
+    {"codeCentrale", "^10000[0-9]+$", "Central code: 10000 followed by digits"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void
+member(struct jsonw *json, const char *name, const char *text)
+{
+	jsonw_key(json, name);
+	jsonw_text(json, text);
+}
+
+static void
+object(struct jsonw *json, const char *name)
+{
+	jsonw_key(json, name);
+	jsonw_object_begin(json);
+}
+
+static const struct example *
+example_of(const char *name)
+{
+	for (unsigned i = 0; i < COUNT(examples); i++)
+		if (strcmp(examples[i].name, name) == 0)
+			return &examples[i];
+	return NULL;
+}
+
+static void
+example_member(struct jsonw *json, const char *name)
+{
+	const struct example *example = example_of(name);
+
+	if (example != NULL && example->shown)
+		member(json, "example", example->value);
+}
+
+/* The meaning; with an example where no tool is to send it. */
+static void
+describe(struct jsonw *json, const struct param_info *info)
+{
+	const struct example *example = example_of(info->name);
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%s%s%s%s", info->meaning,
+	    info->type == PARAM_CLASS ? "; or a condition" : "",
+	    example == NULL || example->shown ? "" : "; for example ",
+	    example == NULL || example->shown ? "" : example->value);
+	member(json, "description", text);
+}
+
+/* "^(not\\.)?(eq|neq|...)\\." */
+static const char *
+condition_pattern(void)
+{
+	static char pattern[256];
+	size_t len = (size_t)snprintf(pattern, sizeof(pattern), "^(not\\.)?(");
+
+	for (unsigned i = 0; i < condition_count; i++)
+		len += (size_t)snprintf(pattern + len, sizeof(pattern) - len,
+		    "%s%s", i == 0 ? "" : "|", condition_infos[i].name);
+	snprintf(pattern + len, sizeof(pattern) - len, ")\\.");
+	return pattern;
+}
+
+/* One range, or several by commas, or a condition on codeGamme. */
+static void
+gamme_schema(struct jsonw *json)
+{
+	char pattern[TEXT_MAX];
+
+	jsonw_key(json, "anyOf");
+	jsonw_array_begin(json);
+	jsonw_object_begin(json);
+	member(json, "type", "string");
+	openapi_gamme_enum(json, false);
+	jsonw_object_end(json);
+	jsonw_object_begin(json);
+	member(json, "type", "string");
+	snprintf(pattern, sizeof(pattern), "^[ABCYZ](,[ABCYZ])+$|%s",
+	    condition_pattern());
+	member(json, "pattern", pattern);
+	jsonw_object_end(json);
+	jsonw_array_end(json);
+}
+
+static void
+digits_schema(struct jsonw *json, const struct param_info *info)
+{
+	char pattern[TEXT_MAX];
+
+	if (info->min == info->max)
+		snprintf(pattern, sizeof(pattern), "^[0-9]{%lld}$",
+		    (long long)info->min);
+	else
+		snprintf(pattern, sizeof(pattern),
+		    "^[0-9]{2}([0-9]{2}([0-9]{2})?)?$");
+	if (condition_is_name(span_of(info->name))) {
+		size_t len = strlen(pattern);
+
+		snprintf(pattern + len, sizeof(pattern) - len, "|%s",
+		    condition_pattern());
+	}
+	member(json, "type", "string");
+	member(json, "pattern", pattern);
+}
+
+static void
+text_schema(struct jsonw *json, const struct param_info *info)
+{
+	member(json, "type", "string");
+	if (info->min > 0) {
+		jsonw_key(json, "minLength");
+		jsonw_int(json, info->min);
+	}
+	jsonw_key(json, "maxLength");
+	jsonw_int(json, info->max);
+}
+
+static void
+int_schema(struct jsonw *json, const struct param_info *info)
+{
+	member(json, "type", "integer");
+	jsonw_key(json, "minimum");
+	jsonw_int(json, info->min);
+	if (info->max != INT64_MAX) {
+		jsonw_key(json, "maximum");
+		jsonw_int(json, info->max);
+	}
+	if (info->fallback != NULL) {
+		jsonw_key(json, "default");
+		jsonw_raw(json, span_of(info->fallback));
+	}
+}
+
+static void
+choice_schema(struct jsonw *json, const char *a, const char *b)
+{
+	member(json, "type", "string");
+	jsonw_key(json, "enum");
+	jsonw_array_begin(json);
+	jsonw_text(json, a);
+	jsonw_text(json, b);
+	jsonw_array_end(json);
+}
+
+static void
+fields_schema(struct jsonw *json)
+{
+	member(json, "type", "array");
+	jsonw_key(json, "items");
+	openapi_ref(json, "Column");
+}
+
+static void
+param_schema(struct jsonw *json, const struct param_info *info)
+{
+	if (info->type == PARAM_SORT) {
+		member(json, "$ref", "#/components/schemas/SortKey");
+		return;
+	}
+	if (info->type == PARAM_INT) {
+		int_schema(json, info);
+		return;
+	}
+	if (info->type == PARAM_FIELDS)
+		fields_schema(json);
+	else if (info->type == PARAM_FLAG)
+		choice_schema(json, "0", "1");
+	else if (info->type == PARAM_ORDER)
+		choice_schema(json, "asc", "desc");
+	else if (info->type == PARAM_DIGITS || info->type == PARAM_CLASS)
+		digits_schema(json, info);
+	else if (info->type == PARAM_GAMME) {
+		gamme_schema(json);
+	} else if (info->type == PARAM_GENERATION) {
+		member(json, "type", "string");
+		member(json, "pattern", "^[0-9a-f]{16}$");
+	} else
+		text_schema(json, info);
+	if (info->fallback != NULL)
+		member(json, "default", info->fallback);
+}
+
+static void
+write_param(struct jsonw *json, const struct param_info *info, bool required)
+{
+	jsonw_object_begin(json);
+	member(json, "name", info->name);
+	member(json, "in", "query");
+	describe(json, info);
+	if (required) {
+		jsonw_key(json, "required");
+		jsonw_bool(json, true);
+	}
+	if (info->type == PARAM_FIELDS) {
+		member(json, "style", "form");
+		jsonw_key(json, "explode");
+		jsonw_bool(json, false);
+	}
+	object(json, "schema");
+	param_schema(json, info);
+	jsonw_object_end(json);
+	if (info->type == PARAM_FIELDS) {
+		jsonw_key(json, "example");
+		jsonw_raw(json, SPAN("[\"libelle1\",\"totalCa\"]"));
+	} else if (info->type == PARAM_INT && info->fallback != NULL) {
+		jsonw_key(json, "example");
+		jsonw_raw(json, span_of(info->fallback));
+	} else if (info->type == PARAM_INT) {
+		jsonw_key(json, "example");
+		jsonw_int(json, 100);
+	} else
+		example_member(json, info->name);
+	jsonw_object_end(json);
+}
+
+static void
+write_path_param(struct jsonw *json, const struct path_param *param)
+{
+	jsonw_object_begin(json);
+	member(json, "name", param->name);
+	member(json, "in", "path");
+	member(json, "description", param->meaning);
+	jsonw_key(json, "required");
+	jsonw_bool(json, true);
+	object(json, "schema");
+	member(json, "type", "string");
+	if (param->pattern != NULL)
+		member(json, "pattern", param->pattern);
+	jsonw_object_end(json);
+	example_member(json, param->name);
+	jsonw_object_end(json);
+}
+
+/* --- conditions ----------------------------------------------------------- */
+
+/* A parameter of the table has that name: its own schema says the rest. */
+static bool
+is_parameter(struct span name)
+{
+	for (unsigned i = 0; i < param_count; i++)
+		if (span_eq(name, span_of(param_infos[i].name)))
+			return true;
+	return false;
+}
+
+static bool
+is_listed(unsigned column)
+{
+	return (column < ROW_FLATS || column == COL_trend) &&
+	    !is_parameter(row_info[column].name);
+}
+
+static void
+write_condition(struct jsonw *json, unsigned column)
+{
+	const struct row_info *info = &row_info[column];
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "Condition on %.*s, %s: %s",
+	    SPAN_ARG(info->name),
+	    column == COL_trend ? "by its direction" : info->label_en,
+	    info->meaning);
+	jsonw_key_span(json, info->name);
+	jsonw_object_begin(json);
+	jsonw_key(json, "name");
+	jsonw_string(json, info->name);
+	member(json, "in", "query");
+	member(json, "description", text);
+	member(json, "style", "form");
+	jsonw_key(json, "explode");
+	jsonw_bool(json, true);
+	object(json, "schema");
+	member(json, "type", "array");
+	jsonw_key(json, "items");
+	openapi_ref(json, "Condition");
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+void
+openapi_write_conditions(struct jsonw *json)
+{
+	object(json, "parameters");
+	for (unsigned i = 0; i < ROW_COLUMNS; i++)
+		if (is_listed(i))
+			write_condition(json, i);
+	jsonw_object_end(json);
+}
+
+static void
+refer_to_conditions(struct jsonw *json)
+{
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		char path[96];
+
+		if (!is_listed(i))
+			continue;
+		snprintf(path, sizeof(path), "#/components/parameters/%.*s",
+		    SPAN_ARG(row_info[i].name));
+		jsonw_object_begin(json);
+		member(json, "$ref", path);
+		jsonw_object_end(json);
+	}
+}
+
+static const char *
+types_text(unsigned types)
+{
+	return types == CONDITION_TEXTS ? " (texts)" : "";
+}
+
+void
+openapi_condition_schema(struct jsonw *json)
+{
+	struct buf text;
+
+	buf_init(&text, TEXT_MAX);
+	buf_add_text(&text,
+	    "OPERATOR.VALUE, or not.OPERATOR.VALUE; a row without a value "
+	    "meets "
+	    "is.null alone. Several conditions must all be met: repeat a "
+	    "parameter for a range. Operators:");
+	for (unsigned i = 0; i < condition_count; i++)
+		buf_addf(&text, "%s %s.%s%s %s", i == 0 ? "" : ";",
+		    condition_infos[i].name, condition_infos[i].value,
+		    types_text(condition_infos[i].types),
+		    condition_infos[i].meaning);
+	buf_add_text(&text,
+	    ". Beside the scalar columns: a month of a monthly map, "
+	    "sales12m.202510, stock12m.202510, receptions12m.202510; a store's "
+	    "total, sales12mByStore.001, receptions12mByStore.001, and its "
+	    "newest stock, stock12mByStore.001.");
+	object(json, "Condition");
+	member(json, "type", "string");
+	jsonw_key(json, "description");
+	jsonw_string(json, buf_span(&text));
+	member(json, "pattern", condition_pattern());
+	jsonw_key(json, "examples");
+	jsonw_raw(json,
+	    SPAN("[\"gt.0\",\"in.(A,B)\",\"not.like.*bière*\",\"is.null\"]"));
+	jsonw_object_end(json);
+	buf_fini(&text);
+}
+
+/* --- an operation's ------------------------------------------------------- */
+
+void
+openapi_params(struct jsonw *json, const struct route *route)
+{
+	jsonw_key(json, "parameters");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < COUNT(path_params); i++) {
+		char braced[64];
+
+		snprintf(braced, sizeof(braced), "{%s}", path_params[i].name);
+		if (strstr(route->path, braced) != NULL)
+			write_path_param(json, &path_params[i]);
+	}
+	for (unsigned i = 0; i < param_count; i++)
+		if ((param_infos[i].uses & route->use) != 0)
+			write_param(json, &param_infos[i],
+			    (param_infos[i].required & route->use) != 0);
+	if ((route->use & USE_CONDITIONS) != 0)
+		refer_to_conditions(json);
+	jsonw_array_end(json);
+}

@@ -1,0 +1,35 @@
+/*
+ * filter: the rows of one snapshot that meet conditions on columns
+ * (fcgi/http/condition.h), by what they show: ranges and network figures of
+ * today too, unless the query is for raw rows.
+ *
+ * Numbers, codes and the numbers of texts are compared as they lie in the
+ * snapshot. A condition on texts is first put to the column's different texts,
+ * so that a row costs one look at a table.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "fcgi/rows/ranges.h"
+#include "fcgi/rows/rowset.h"
+
+/*
+ * Leaves 1 in the mask for rows that had it and meet all conditions of the
+ * query.
+ *
+ *	ERR_DAMAGED   the snapshot is
+ *	ERR_INTERNAL  a network record is, which has been logged
+ */
+enum err filter_mask(uint8_t *mask, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query);
+
+/* Keeps those of a few rows that meet all conditions; fails the same way. */
+enum err filter_rows(uint32_t *rows, uint32_t *count, struct snapshot *snap,
+    const struct ranges *ranges, const struct rowset_query *query);
+
+/* Whether a condition of the query is on network figures of today. */
+bool filter_is_live(struct snapshot *snap, const struct ranges *ranges,
+    const struct rowset_query *query);
