@@ -1,6 +1,7 @@
 #include "common/jsonw.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "common/fold.h"
 #include "common/num.h"
@@ -69,30 +70,41 @@ jsonw_array_end(struct jsonw *json)
 	end(json, '[');
 }
 
-/* Writes a comma if due, and asserts that a key may stand here. */
+/* Asserts that a key may stand here. */
 static inline void
 before_key(struct jsonw *json)
 {
 	assert(json->depth > 0 && !json->after_key);
 	assert(json->open[json->depth - 1] == '{');
-	if (json->need_comma)
-		buf_add_char(json->buf, ',');
 	json->after_key = true;
 	json->need_comma = true;
 }
 
+/* ,"name": */
 void
 jsonw_key(struct jsonw *json, const char *name)
 {
+	size_t len = strlen(name);
+	bool comma = json->need_comma;
+	char *to = buf_room(json->buf, len + 4);
+
 	before_key(json);
-	buf_add_char(json->buf, '"');
-	buf_add_span(json->buf, span_of(name));
-	buf_add_text(json->buf, "\":");
+	if (to == NULL)
+		return;
+	*to = ',';
+	to += comma;
+	*to++ = '"';
+	to = mempcpy(to, name, len);
+	*to++ = '"';
+	*to = ':';
+	buf_grown(json->buf, len + 3 + comma);
 }
 
 void
 jsonw_key_span(struct jsonw *json, struct span name)
 {
+	if (json->need_comma)
+		buf_add_char(json->buf, ',');
 	before_key(json);
 	jsonw_quote(json->buf, name);
 	buf_add_char(json->buf, ':');

@@ -14,7 +14,6 @@
 #include "common/siphash.h"
 #include "common/span.h"
 #include "fcgi/http/params.h"
-#include "fcgi/http/iovbuf.h"
 #include "fcgi/http/query.h"
 #include "fcgi/http/reply.h"
 #include "fcgi/http/request.h"
@@ -73,9 +72,13 @@ struct serving {
 	struct reply reply;
 	struct splice *splice;
 	struct gzip_dump *gzip_dump;
-	struct buf message, details, folded;
-	struct buf ranks; /* that a search across suppliers has found */
-	struct iovbuf tail; /* what stands behind the rows */
+	/* Texts, each with the one module that writes it. */
+	struct buf message; /* serve.c: of an error in the query */
+	struct buf details; /* fail.c, serve.c: of an error */
+	struct buf folded; /* call_fold() */
+	struct buf text; /* answer.c: the answer, but for its rows */
+	struct buf label; /* across_order.c: of a row, without escapes */
+	struct buf ranks; /* across.c: that a search has found */
 	/* What the answer refers to, until it is put: see call_hold(). */
 	struct held *held;
 	unsigned held_count, held_room;

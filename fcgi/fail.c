@@ -31,3 +31,26 @@ fail_write(struct call *call, enum err err)
 	    "server's log says more.",
 	    err_text(err));
 }
+
+void
+fail_begin(struct jsonw *json, struct call *call)
+{
+	buf_clear(&call->serving->details);
+	jsonw_init(json, &call->serving->details);
+	jsonw_object_begin(json);
+}
+
+enum err
+fail_end(struct jsonw *json, struct call *call, int status,
+    enum reply_code code, struct span message)
+{
+	enum err err;
+
+	assert(json->buf == &call->serving->details && status >= 400);
+	jsonw_object_end(json);
+	err = jsonw_end(json);
+	if (err != ERR_OK)
+		return err;
+	return reply_error(
+	    call->reply, status, code, message, buf_span(json->buf));
+}

@@ -5,7 +5,9 @@
 #pragma once
 
 #include "common/err.h"
+#include "common/jsonw.h"
 #include "common/span.h"
+#include "fcgi/http/reply.h"
 
 struct call;
 
@@ -17,3 +19,11 @@ enum err fail_no_supplier(struct call *call, struct span supplier);
  * what must change first, or to look again where the outcome is not known.
  */
 enum err fail_write(struct call *call, enum err err);
+
+/*
+ * An error whose `details` the caller writes: members of an object, to `json`,
+ * between the two. A failure of memory is given as such.
+ */
+void fail_begin(struct jsonw *json, struct call *call);
+enum err fail_end(struct jsonw *json, struct call *call, int status,
+    enum reply_code code, struct span message);

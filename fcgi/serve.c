@@ -12,9 +12,10 @@
 
 #include "common/arena.h"
 #include "common/date.h"
-#include "common/jsonw.h"
 #include "fcgi/auth.h"
 #include "fcgi/call.h"
+#include "fcgi/fail.h"
+#include "fcgi/http/members.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/server.h"
@@ -26,20 +27,21 @@ static enum err
 refuse_pair(struct call *call, const struct fault *fault)
 {
 	struct buf *message = &call->serving->message;
-	struct buf *details = &call->serving->details;
+	struct jsonw json;
 
 	buf_clear(message);
-	buf_clear(details);
 	buf_addf(message, "%s %s", fault->place, fault->message);
-	buf_add_text(details, "{\"issues\":[{\"parameter\":");
-	jsonw_quote(details, span_of(fault->place));
-	buf_add_text(details, ",\"message\":");
-	jsonw_quote(details, span_of(fault->message));
-	buf_add_text(details, "}]}");
-	if (buf_end(message) != ERR_OK || buf_end(details) != ERR_OK)
-		return ERR_NO_MEMORY;
-	return reply_error(call->reply, 400, CODE_BAD_REQUEST,
-	    buf_span(message), buf_span(details));
+	if (buf_end(message) != ERR_OK)
+		return buf_end(message);
+	fail_begin(&json, call);
+	jsonw_key(&json, "issues");
+	jsonw_array_begin(&json);
+	jsonw_object_begin(&json);
+	members_text(&json, "parameter", span_of(fault->place));
+	members_text(&json, "message", span_of(fault->message));
+	jsonw_object_end(&json);
+	jsonw_array_end(&json);
+	return fail_end(&json, call, 400, CODE_BAD_REQUEST, buf_span(message));
 }
 
 static enum err

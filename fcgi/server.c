@@ -20,6 +20,8 @@
 
 #define ARENA_MAX ((size_t)64 << 20)
 #define TEXT_MAX (1u << 20)
+#define DETAILS_MAX ((size_t)16 << 20)
+#define ANSWER_MAX ((size_t)256 << 20)
 #define RANKS_MAX ((size_t)1 << 30)
 #define IDLE_SECONDS 3600
 #define WRITE_USES_NS INT64_C(60000000000)
@@ -139,11 +141,12 @@ serving_new(struct server *server)
 	serving->gzip_dump = &thread->gzip_dump;
 	reply_init(&serving->reply);
 	splice_init(serving->splice);
-	iovbuf_init(&serving->tail);
 	gzip_dump_init(serving->gzip_dump);
 	buf_init(&serving->message, TEXT_MAX);
-	buf_init(&serving->details, TEXT_MAX);
+	buf_init(&serving->details, DETAILS_MAX);
 	buf_init(&serving->folded, TEXT_MAX);
+	buf_init(&serving->text, ANSWER_MAX);
+	buf_init(&serving->label, TEXT_MAX);
 	buf_init(&serving->ranks, RANKS_MAX);
 	serving->arena = arena_new(ARENA_MAX);
 	if (serving->arena == NULL ||
@@ -169,6 +172,8 @@ serving_give_back(struct serving *serving)
 	keep_less(&serving->message);
 	keep_less(&serving->details);
 	keep_less(&serving->folded);
+	keep_less(&serving->text);
+	keep_less(&serving->label);
 	keep_less(&serving->ranks);
 	keep_less(&serving->splice->text);
 	keep_less(&serving->gzip_dump->raw);
@@ -176,7 +181,6 @@ serving_give_back(struct serving *serving)
 	iovbuf_give_back(&serving->gzip_dump->rows);
 	iovbuf_give_back(&serving->reply.body);
 	gzip_give_back(&serving->reply.gzip, SERVING_KEEP);
-	iovbuf_give_back(&serving->tail);
 }
 
 void
@@ -188,7 +192,6 @@ serving_free(struct serving *serving)
 	arena_free(serving->arena);
 	reply_fini(&serving->reply);
 	splice_fini(serving->splice);
-	iovbuf_fini(&serving->tail);
 	gzip_dump_fini(serving->gzip_dump);
 	call_release_held(serving);
 	digest_forget(&serving->key, sizeof(serving->key));
@@ -196,6 +199,8 @@ serving_free(struct serving *serving)
 	buf_fini(&serving->message);
 	buf_fini(&serving->details);
 	buf_fini(&serving->folded);
+	buf_fini(&serving->text);
+	buf_fini(&serving->label);
 	buf_fini(&serving->ranks);
 	free((struct thread *)serving);
 }

@@ -29,8 +29,8 @@ void serving_free(struct serving *serving);
 
 /*
  * Memory beyond these that an answer took goes back when the answer is put:
- * what a thread keeps is at most SERVING_KEEP of each of nine buffers, and
- * IOVBUF_KEEP chunks of each of three bodies.
+ * what a thread keeps is at most SERVING_KEEP of each of eleven buffers, and
+ * IOVBUF_KEEP chunks of each of two bodies.
  */
 #define SERVING_KEEP ((size_t)128 << 10)
 void serving_give_back(struct serving *serving);

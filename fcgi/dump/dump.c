@@ -40,7 +40,7 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 
 enum err
 dump_send(struct call *call, const struct snapview *view, struct packed *packed,
-    struct span start, const struct iovbuf *tail)
+    struct span start, struct span tail)
 {
 	struct serving *serving = call->serving;
 	int64_t length = -1;
@@ -48,7 +48,7 @@ dump_send(struct call *call, const struct snapview *view, struct packed *packed,
 
 	if (splice_is_unchanged(serving->splice))
 		length = gzip_dump_length(
-		    packed_rows_of(packed), start.len, tail->total);
+		    packed_rows_of(packed), start.len, tail.len);
 	reply_is_gzip(call->reply);
 	reply_stream(call->reply, length);
 	if (!call->reply->head_only)

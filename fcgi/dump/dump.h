@@ -11,7 +11,6 @@
 
 struct call;
 struct packed;
-struct iovbuf;
 struct snapview;
 struct rowset;
 
@@ -30,4 +29,4 @@ bool dump_get(struct packed **out, struct call *call,
  * ERR_DAMAGED_BESIDE.
  */
 enum err dump_send(struct call *call, const struct snapview *view,
-    struct packed *packed, struct span start, const struct iovbuf *tail);
+    struct packed *packed, struct span start, struct span tail);

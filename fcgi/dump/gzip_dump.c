@@ -167,12 +167,12 @@ add_end(struct gzip_dump *gzip_dump, struct iovbuf *body)
 enum err
 gzip_dump_dump(struct gzip_dump *gzip_dump, struct reply *reply,
     struct splice *splice, const struct packed_rows *packed_rows,
-    struct span start, const struct iovbuf *tail)
+    struct span start, struct span tail)
 {
 	struct iovbuf *body = &reply->body;
 	enum err err = ERR_OK;
 
-	assert(reply->streaming && start.len > 0);
+	assert(reply->streaming && start.len > 0 && tail.len > 0);
 	gzip_dump->crc = 0;
 	gzip_dump->len = 0;
 	iovbuf_copy(body, DEFLATE_GZIP_HEAD, DEFLATE_GZIP_HEAD_LEN);
@@ -185,7 +185,7 @@ gzip_dump_dump(struct gzip_dump *gzip_dump, struct reply *reply,
 		if (reply->err != ERR_OK)
 			return ERR_OK; /* it has kept the failure */
 	}
-	add_stored(gzip_dump, body, gather(&gzip_dump->raw, tail));
+	add_stored(gzip_dump, body, tail);
 	add_end(gzip_dump, body);
-	return buf_end(&gzip_dump->raw);
+	return ERR_OK;
 }

@@ -38,4 +38,4 @@ int64_t gzip_dump_length(
  */
 enum err gzip_dump_dump(struct gzip_dump *gzip_dump, struct reply *reply,
     struct splice *splice, const struct packed_rows *packed_rows,
-    struct span start, const struct iovbuf *tail);
+    struct span start, struct span tail);

@@ -2,14 +2,14 @@
 
 #include <stdio.h>
 
-#include "common/date.h"
+#include "fcgi/fail.h"
+#include "fcgi/http/members.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"
 
 #define DEPTH_MAX 8
 #define ISSUES_MAX 100
-#define ANSWER_MAX ((size_t)256 << 20)
 
 /* application/json, with or without parameters. */
 static bool
@@ -42,35 +42,35 @@ no_memory(struct call *call)
 	    "There is no memory for this body: try again.");
 }
 
-/* The issues are {"issues":[...]}, written to the call's details. */
 static enum err
-refuse(struct call *call, struct span message)
+refuse(struct call *call, struct jsonw *json, struct span message)
 {
-	struct buf *details = &call->serving->details;
+	enum err err = fail_end(json, call, 400, CODE_BAD_REQUEST, message);
 
-	return buf_end(details) == ERR_OK
-	    ? reply_error(call->reply, 400, CODE_BAD_REQUEST, message,
-		  buf_span(details))
-	    : no_memory(call);
+	return err == ERR_ANSWERED ? err : no_memory(call);
 }
 
 /* A body that cannot be read has one issue, as a whole: no path. */
 static enum err
 refuse_text(struct call *call, const struct fault *fault)
 {
-	struct buf *details = &call->serving->details;
 	static const struct span start = {"The body is not valid: ", 23};
 	char text[64 + sizeof(fault->place) + sizeof(fault->message)];
 	struct span message;
+	struct jsonw json;
 
 	snprintf(text, sizeof(text), "%s%s: %s", start.ptr, fault->place,
 	    fault->message);
 	message = span_of(text);
-	buf_clear(details);
-	buf_add_text(details, "{\"issues\":[{\"path\":\"\",\"message\":");
-	jsonw_quote(details, span_from(message, start.len));
-	buf_add_text(details, "}]}");
-	return refuse(call, message);
+	fail_begin(&json, call);
+	jsonw_key(&json, "issues");
+	jsonw_array_begin(&json);
+	jsonw_object_begin(&json);
+	members_text(&json, "path", SPAN(""));
+	members_text(&json, "message", span_from(message, start.len));
+	jsonw_object_end(&json);
+	jsonw_array_end(&json);
+	return refuse(call, &json, message);
 }
 
 enum err
@@ -103,23 +103,19 @@ body_open(struct jsonr **out, struct call *call)
 enum err
 body_check(struct call *call, const struct jsonr *doc)
 {
-	struct buf *details = &call->serving->details;
 	struct jsonw json;
 	char message[96];
 	int len;
 
 	if (jsonr_issues(doc) == 0)
 		return ERR_OK;
-	buf_clear(details);
-	jsonw_init(&json, details);
-	jsonw_object_begin(&json);
+	fail_begin(&json, call);
 	jsonw_key(&json, "issues");
 	jsonr_issues_write(doc, &json);
-	jsonw_object_end(&json);
 	len = snprintf(message, sizeof(message),
 	    "The body is not valid: %zu %s, see details.issues.",
 	    jsonr_issues(doc), jsonr_issues(doc) == 1 ? "issue" : "issues");
-	return refuse(call, span_make(message, (size_t)len));
+	return refuse(call, &json, span_make(message, (size_t)len));
 }
 
 bool
@@ -179,79 +175,4 @@ body_flag(struct jsonr *doc, bool *out, const struct jsonr_value *object,
 
 	if (jsonr_type(value) != JSONR_ABSENT)
 		jsonr_want_bool(doc, out, value, name);
-}
-
-/* --- answers -------------------------------------------------------------- */
-
-void
-answer_begin(struct answer *answer, struct call *call)
-{
-	answer->call = call;
-	buf_init(&answer->text, ANSWER_MAX);
-	jsonw_init(&answer->json, &answer->text);
-	reply_header(call->reply, "Content-Type", "application/json");
-	reply_header(call->reply, "Cache-Control", "no-store");
-	jsonw_object_begin(&answer->json);
-	jsonw_key(&answer->json, "data");
-}
-
-enum err
-answer_end(struct answer *answer)
-{
-	struct iovbuf *body = &answer->call->reply->body;
-	enum err err;
-
-	jsonw_object_end(&answer->json);
-	err = jsonw_end(&answer->json);
-	if (err == ERR_OK)
-		iovbuf_add(body, buf_span(&answer->text));
-	buf_fini(&answer->text);
-	return err;
-}
-
-void
-answer_text(struct answer *answer, const char *name, struct span text)
-{
-	jsonw_key(&answer->json, name);
-	jsonw_string(&answer->json, text);
-}
-
-void
-answer_null_text(struct answer *answer, const char *name, struct span text)
-{
-	jsonw_key(&answer->json, name);
-	if (text.len == 0)
-		jsonw_null(&answer->json);
-	else
-		jsonw_string(&answer->json, text);
-}
-
-void
-answer_int(struct answer *answer, const char *name, int64_t value)
-{
-	jsonw_key(&answer->json, name);
-	jsonw_int(&answer->json, value);
-}
-
-void
-answer_bool(struct answer *answer, const char *name, bool value)
-{
-	jsonw_key(&answer->json, name);
-	jsonw_bool(&answer->json, value);
-}
-
-void
-answer_gamme(struct answer *answer, const char *name, uint8_t gamme)
-{
-	jsonw_key(&answer->json, name);
-	jsonw_raw(&answer->json, row_gamme_json(gamme));
-}
-
-void
-answer_time(struct answer *answer, const char *name, int64_t ms)
-{
-	char text[DATE_TEXT_MAX];
-
-	answer_null_text(answer, name,
-	    ms == 0 ? SPAN("") : span_make(text, date_instant_text(text, ms)));
 }

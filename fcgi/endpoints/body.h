@@ -1,10 +1,9 @@
 /*
- * body: a request's JSON body on its way in, an answer's on its way out.
+ * body: a request's JSON body, read and judged.
  */
 #pragma once
 
 #include "common/jsonr.h"
-#include "common/jsonw.h"
 #include "fcgi/call.h"
 
 /*
@@ -31,24 +30,3 @@ size_t body_array(struct jsonr *doc, const struct jsonr_value *value,
 /* A true or false that may be left out; *out is then as it was. */
 void body_flag(struct jsonr *doc, bool *out, const struct jsonr_value *object,
     const char *name);
-
-/* An answer: {"data": ..., ...}. The caller writes what stands between. */
-struct answer {
-	struct call *call;
-	struct buf text;
-	struct jsonw json;
-};
-
-/* Up to and with the name "data". */
-void answer_begin(struct answer *answer, struct call *call);
-/* Adds the answer to the reply. */
-enum err answer_end(struct answer *answer);
-
-/* Members of an object. */
-void answer_text(struct answer *answer, const char *name, struct span text);
-void answer_null_text(
-    struct answer *answer, const char *name, struct span text);
-void answer_int(struct answer *answer, const char *name, int64_t value);
-void answer_bool(struct answer *answer, const char *name, bool value);
-void answer_gamme(struct answer *answer, const char *name, uint8_t gamme);
-void answer_time(struct answer *answer, const char *name, int64_t ms);

@@ -1,6 +1,7 @@
 /* GET /fournisseurs: who there is, and whose rows can be had at once. */
 #include "common/fold.h"
 #include "fcgi/call.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
@@ -14,6 +15,7 @@
 
 struct listing {
 	struct call *call;
+	struct answer answer;
 	struct span words;
 	struct buf folded;
 	int64_t first, end; /* places that are shown */
@@ -43,24 +45,18 @@ matches(struct listing *listing, const struct source_supplier *supplier)
 }
 
 static void
-show(struct listing *listing, const struct source_supplier *supplier,
+show(struct jsonw *json, const struct source_supplier *supplier,
     const struct catalog_entry *entry)
 {
-	struct iovbuf *body = &listing->call->reply->body;
 	bool there = entry != NULL;
 
-	if (listing->total > listing->first)
-		iovbuf_text(body, ",");
-	iovbuf_text(body, "{\"code\":");
-	members_quote(body, supplier->code);
-	members_null_text(body, "nom", supplier->name);
-	members_bool(body, "hasSnapshot", there);
-	members_int(body, "rowCount", there ? (int64_t)entry->rows : 0);
-	if (there)
-		members_time(body, "computedAt", entry->computed_ms);
-	else
-		iovbuf_text(body, ",\"computedAt\":null");
-	iovbuf_text(body, "}");
+	jsonw_object_begin(json);
+	members_text(json, "code", supplier->code);
+	members_null_text(json, "nom", supplier->name);
+	members_bool(json, "hasSnapshot", there);
+	members_int(json, "rowCount", there ? (int64_t)entry->rows : 0);
+	members_time(json, "computedAt", there ? entry->computed_ms : 0);
+	jsonw_object_end(json);
 }
 
 /*
@@ -108,9 +104,9 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	if (call->params.with_data && lost)
 		return ERR_OK; /* counted: a reader must know of it */
 	if (listing->total >= listing->first && listing->total < listing->end)
-		show(listing, supplier, there ? &entry : NULL);
+		show(&listing->answer.json, supplier, there ? &entry : NULL);
 	listing->total++;
-	return call->reply->body.err;
+	return buf_end(listing->answer.json.buf);
 }
 
 static enum err
@@ -156,11 +152,11 @@ enum err
 ep_fournisseurs(struct call *call)
 {
 	const struct params *params = &call->params;
-	struct iovbuf *body = &call->reply->body;
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages = paging_of(params->page, limit, INT64_MAX);
 	struct listing listing = {.call = call};
-	enum err err = check_modified(call);
+	struct jsonw *json = &listing.answer.json;
+	enum err err = check_modified(call), ended;
 
 	if (err != ERR_OK)
 		return err;
@@ -168,19 +164,21 @@ ep_fournisseurs(struct call *call)
 	listing.end = paging_rows(&listing.first, &pages);
 	listing.end += listing.first;
 	buf_init(&listing.folded, 1 << 16);
-	iovbuf_text(body, "{\"data\":[");
+	answer_begin(&listing.answer, call);
+	jsonw_array_begin(json);
 	if (err == ERR_OK)
 		err = list(&listing);
 	pages = paging_of(params->page, limit, listing.total);
 	paging_headers(call, &pages, SPLICE_JSON);
-	iovbuf_text(body, "],\"meta\":{");
+	jsonw_array_end(json);
+	members_object(json, "meta");
 	paging_meta(
-	    body, &pages, paging_rows(&listing.first, &pages), PAGING_HOW_LIST);
-	members_int(body, "total", listing.total);
-	members_int(body, "sansSnapshot", listing.absent);
-	members_names(
-	    body, "ignores", call->params.ignored, call->params.ignored_count);
-	iovbuf_text(body, "}}");
+	    json, &pages, paging_rows(&listing.first, &pages), PAGING_HOW_LIST);
+	members_int(json, "total", listing.total);
+	members_int(json, "sansSnapshot", listing.absent);
+	members_names(json, "ignores", params->ignored, params->ignored_count);
+	jsonw_object_end(json);
+	ended = answer_end(&listing.answer);
 	buf_fini(&listing.folded);
-	return err;
+	return err == ERR_OK ? ended : err;
 }

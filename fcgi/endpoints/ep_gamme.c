@@ -8,10 +8,12 @@
 
 #include "common/arena.h"
 #include "fcgi/auth.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/fail.h"
+#include "fcgi/http/members.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
@@ -103,30 +105,23 @@ say_unknown(struct buf *why, const struct proposing *proposing,
 static enum err
 tell_unknown(struct proposing *proposing, const struct codemap *unknown)
 {
-	struct call *call = proposing->call;
 	struct buf why;
 	struct jsonw json;
-	struct buf details;
 	enum err err;
 
-	buf_init(&details, (size_t)16 << 20);
-	jsonw_init(&json, &details);
-	jsonw_object_begin(&json);
+	buf_init(&why, 2 * LISTED_TEXT_MAX);
+	say_unknown(&why, proposing, unknown);
+	fail_begin(&json, proposing->call);
 	jsonw_key(&json, "inconnus");
 	jsonw_array_begin(&json);
 	for (uint32_t i = 0; i < codemap_count(unknown); i++)
 		jsonw_string(&json, codemap_code(unknown, i));
 	jsonw_array_end(&json);
-	jsonw_object_end(&json);
-	buf_init(&why, 2 * LISTED_TEXT_MAX);
-	say_unknown(&why, proposing, unknown);
-	buf_fail(&details, buf_end(&why));
-	err = jsonw_end(&json);
+	err = buf_end(&why);
 	if (err == ERR_OK)
-		err = reply_error(call->reply, 404, CODE_NOT_FOUND,
-		    buf_span(&why), buf_span(&details));
+		err = fail_end(&json, proposing->call, 404, CODE_NOT_FOUND,
+		    buf_span(&why));
 	buf_fini(&why);
-	buf_fini(&details);
 	return err;
 }
 
@@ -176,12 +171,12 @@ write_result(
 	const struct proposal_change *change = &proposing->changes[i];
 	const struct proposal_result *result = &proposing->results[i];
 
-	answer_text(answer, "codein", change->codein);
-	answer_gamme(answer, "gamme", change->gamme);
-	answer_gamme(answer, "gammePrecedente", result->before);
-	answer_gamme(answer, "codeGammeServeur", result->server);
-	answer_bool(answer, "modifie", result->pending);
-	answer_text(answer, "statut",
+	members_text(&answer->json, "codein", change->codein);
+	members_gamme(&answer->json, "gamme", change->gamme);
+	members_gamme(&answer->json, "gammePrecedente", result->before);
+	members_gamme(&answer->json, "codeGammeServeur", result->server);
+	members_bool(&answer->json, "modifie", result->pending);
+	members_text(&answer->json, "statut",
 	    result->pending ? SPAN("a_valider") : SPAN("inchangee"));
 }
 
@@ -190,16 +185,15 @@ answer_one(struct proposing *proposing, struct snapshot *snap)
 {
 	struct answer answer;
 
-	answer_begin(&answer, proposing->call);
+	answer_begin_unkept(&answer, proposing->call);
 	jsonw_object_begin(&answer.json);
 	write_result(&answer, proposing, 0);
-	answer_text(&answer, "codeFournisseur", proposing->supplier);
-	answer_null_text(&answer, "nomFournisseur", snapshot_name(snap));
+	members_text(&answer.json, "codeFournisseur", proposing->supplier);
+	members_null_text(&answer.json, "nomFournisseur", snapshot_name(snap));
 	jsonw_object_end(&answer.json);
-	jsonw_key(&answer.json, "meta");
-	jsonw_object_begin(&answer.json);
-	answer_time(&answer, "enregistreLe", proposing->when_ms);
-	answer_bool(&answer, "computedOnDemand", proposing->computed);
+	members_object(&answer.json, "meta");
+	members_time(&answer.json, "enregistreLe", proposing->when_ms);
+	members_bool(&answer.json, "computedOnDemand", proposing->computed);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
@@ -210,7 +204,7 @@ answer_many(struct proposing *proposing, struct snapshot *snap)
 	struct answer answer;
 	unsigned changed = 0;
 
-	answer_begin(&answer, proposing->call);
+	answer_begin_unkept(&answer, proposing->call);
 	jsonw_array_begin(&answer.json);
 	for (unsigned i = 0; i < proposing->count; i++) {
 		changed += proposing->results[i].pending;
@@ -219,15 +213,14 @@ answer_many(struct proposing *proposing, struct snapshot *snap)
 		jsonw_object_end(&answer.json);
 	}
 	jsonw_array_end(&answer.json);
-	jsonw_key(&answer.json, "meta");
-	jsonw_object_begin(&answer.json);
-	answer_text(&answer, "codeFournisseur", proposing->supplier);
-	answer_null_text(&answer, "nomFournisseur", snapshot_name(snap));
-	answer_int(&answer, "demandes", proposing->count);
-	answer_int(&answer, "modifies", changed);
-	answer_int(&answer, "aValider", changed);
-	answer_time(&answer, "enregistreLe", proposing->when_ms);
-	answer_bool(&answer, "computedOnDemand", proposing->computed);
+	members_object(&answer.json, "meta");
+	members_text(&answer.json, "codeFournisseur", proposing->supplier);
+	members_null_text(&answer.json, "nomFournisseur", snapshot_name(snap));
+	members_int(&answer.json, "demandes", proposing->count);
+	members_int(&answer.json, "modifies", changed);
+	members_int(&answer.json, "aValider", changed);
+	members_time(&answer.json, "enregistreLe", proposing->when_ms);
+	members_bool(&answer.json, "computedOnDemand", proposing->computed);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
@@ -277,14 +270,11 @@ read_one(struct proposing *proposing, const struct jsonr_value *root)
 static enum err
 ask_which(struct call *call, const struct listed *listed, struct span why)
 {
-	struct buf *details = &call->serving->details;
+	struct jsonw json;
 
-	buf_clear(details);
-	buf_add_text(details, "{\"fournisseurs\":");
-	listed_write(details, listed);
-	buf_add_char(details, '}');
-	return reply_error(
-	    call->reply, 400, CODE_BAD_REQUEST, why, buf_span(details));
+	fail_begin(&json, call);
+	listed_write(&json, listed);
+	return fail_end(&json, call, 400, CODE_BAD_REQUEST, why);
 }
 
 /* Minutes of computing are not begun for a supplier that nobody named. */

@@ -4,6 +4,7 @@
  */
 #include "common/date.h"
 #include "fcgi/dump/dump.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
@@ -20,29 +21,28 @@
 #define LOOK_ROWS 512 /* after so many the file is looked at again */
 
 static void
-add_meta(struct iovbuf *body, const struct params *params,
-    struct snapview *view, const struct rowset *set, const struct paging *pages,
-    bool computed)
+add_meta(struct jsonw *json, const struct params *params, struct snapview *view,
+    const struct rowset *set, const struct paging *pages, bool computed)
 {
 	struct snapshot *snap = view->pinned->snap;
 	const struct snap_head *head = snapshot_head(snap);
 	char generation[KEY_GENERATION_LEN + 1];
 
 	key_generation_text(generation, head->generation);
-	iovbuf_text(body, ",\"meta\":{");
-	paging_meta(body, pages, set->count,
+	members_object(json, "meta");
+	paging_meta(json, pages, set->count,
 	    "omettre limit pour obtenir toutes les lignes en un appel, ou "
 	    "demander les pages suivantes.");
-	members_bool(body, "computedOnDemand", computed);
+	members_bool(json, "computedOnDemand", computed);
 	if (snapshot_left_out(snap) > 0)
-		members_int(body, "articlesEcartes", snapshot_left_out(snap));
-	members_text(body, "snapshot", span_of(generation));
-	members_time(body, "computedAt", head->computed_ms);
-	members_day(body, "donneesAu", head->as_of_day);
-	members_text(body, "codeFournisseur", snapshot_supplier(snap));
-	members_null_text(body, "nomFournisseur", snapshot_name(snap));
-	members_names(body, "ignores", params->ignored, params->ignored_count);
-	iovbuf_text(body, "}");
+		members_int(json, "articlesEcartes", snapshot_left_out(snap));
+	members_text(json, "snapshot", span_of(generation));
+	members_time(json, "computedAt", head->computed_ms);
+	members_day(json, "donneesAu", head->as_of_day);
+	members_text(json, "codeFournisseur", snapshot_supplier(snap));
+	members_null_text(json, "nomFournisseur", snapshot_name(snap));
+	members_names(json, "ignores", params->ignored, params->ignored_count);
+	jsonw_object_end(json);
 }
 
 /* Rows of a page that follow one another. */
@@ -135,24 +135,34 @@ known_length(struct splice *splice, const struct rowset *set, size_t frame)
 	return snapshot_rows_bytes(splice->snap) - 1 + (int64_t)frame;
 }
 
-/* What stands behind the rows, made before them so that its length is known. */
-static void
-make_tail(struct iovbuf *tail, const struct params *params,
-    struct snapview *view, const struct rowset *set, const struct paging *pages,
-    bool computed)
-{
-	iovbuf_text(tail, "]");
-	paging_member(tail, pages);
-	add_meta(tail, params, view, set, pages, computed);
-	iovbuf_text(tail, "}");
-}
+/* What stands round the rows, made before them so that its length is known. */
+struct frame {
+	struct answer answer;
+	struct span start, tail;
+};
 
-static const char start[] = "{\"data\":[";
-#define START_LEN (sizeof(start) - 1)
+static enum err
+make_frame(struct frame *frame, struct call *call, struct snapview *view,
+    const struct rowset *set, const struct paging *pages, bool computed)
+{
+	struct jsonw *json = &frame->answer.json;
+	size_t start;
+
+	answer_begin(&frame->answer, call);
+	jsonw_array_begin(json);
+	start = json->buf->len;
+	jsonw_array_end(json);
+	paging_member(json, pages);
+	add_meta(json, &call->params, view, set, pages, computed);
+	jsonw_object_end(json);
+	frame->start = span_sub(buf_span(json->buf), 0, start);
+	frame->tail = span_from(buf_span(json->buf), start);
+	return jsonw_end(json);
+}
 
 static enum err
 send_plain(struct call *call, const struct snapview *view,
-    const struct rowset *set, const struct iovbuf *tail)
+    const struct rowset *set, const struct frame *frame)
 {
 	struct splice *splice = call->serving->splice;
 	struct iovbuf *body = &call->reply->body;
@@ -160,15 +170,13 @@ send_plain(struct call *call, const struct snapview *view,
 
 	if (set->count > ROWSET_GATHERED)
 		reply_stream(call->reply,
-		    known_length(splice, set, START_LEN + tail->total));
-	iovbuf_add(body, span_of(start));
+		    known_length(
+			splice, set, frame->start.len + frame->tail.len));
+	iovbuf_add(body, frame->start);
 	err = add_rows(call, view, set);
 	if (set->count > 0)
 		iovbuf_drop_last(body);
-	for (unsigned i = 1; i < tail->count; i++)
-		iovbuf_copy(body, tail->iov[i].iov_base, tail->iov[i].iov_len);
-	if (tail->err != ERR_OK)
-		body->err = tail->err;
+	iovbuf_refer_all(body, frame->tail.ptr, frame->tail.len);
 	return err;
 }
 
@@ -176,14 +184,15 @@ static enum err
 send_json(struct call *call, struct snapview *view, const struct rowset *set,
     const struct paging *pages, bool computed)
 {
-	struct iovbuf *tail = &call->serving->tail;
+	struct frame frame;
 	struct packed *packed;
+	enum err err = make_frame(&frame, call, view, set, pages, computed);
 
-	iovbuf_clear(tail);
-	make_tail(tail, &call->params, view, set, pages, computed);
+	if (err != ERR_OK)
+		return err;
 	if (dump_get(&packed, call, view, set))
-		return dump_send(call, view, packed, span_of(start), tail);
-	return send_plain(call, view, set, tail);
+		return dump_send(call, view, packed, frame.start, frame.tail);
+	return send_plain(call, view, set, &frame);
 }
 
 static enum err

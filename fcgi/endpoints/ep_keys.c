@@ -4,9 +4,11 @@
 #include "common/arena.h"
 #include "common/digest.h"
 #include "fcgi/call.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
+#include "fcgi/http/members.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/state.h"
 
@@ -56,25 +58,24 @@ answer_keys(struct call *call, struct listing *listing)
 	if (listing->count > 0)
 		qsort(listing->keys, listing->count, sizeof(*listing->keys),
 		    newest_first);
-	answer_begin(&answer, call);
+	answer_begin_unkept(&answer, call);
 	jsonw_array_begin(&answer.json);
 	for (unsigned i = 0; i < listing->count; i++) {
 		const struct access_key *key = &listing->keys[i];
 
 		jsonw_object_begin(&answer.json);
-		answer_text(&answer, "id", key->id);
-		answer_text(&answer, "name", key->name);
-		answer_text(
-		    &answer, "scope", span_of(access_scope_text(key->scope)));
-		answer_time(&answer, "createdAt", key->created_ms);
-		answer_time(&answer, "lastUsedAt", key->used_ms);
-		answer_time(&answer, "revokedAt", key->revoked_ms);
+		members_text(&answer.json, "id", key->id);
+		members_text(&answer.json, "name", key->name);
+		members_text(&answer.json, "scope",
+		    span_of(access_scope_text(key->scope)));
+		members_time(&answer.json, "createdAt", key->created_ms);
+		members_time(&answer.json, "lastUsedAt", key->used_ms);
+		members_time(&answer.json, "revokedAt", key->revoked_ms);
 		jsonw_object_end(&answer.json);
 	}
 	jsonw_array_end(&answer.json);
-	jsonw_key(&answer.json, "meta");
-	jsonw_object_begin(&answer.json);
-	answer_int(&answer, "total", listing->count);
+	members_object(&answer.json, "meta");
+	members_int(&answer.json, "total", listing->count);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
@@ -152,13 +153,14 @@ answer_created(struct call *call, const struct access_wish *wish,
 
 	if (err != ERR_OK)
 		return fail_write(call, err);
-	answer_begin(&answer, call);
+	answer_begin_unkept(&answer, call);
 	jsonw_object_begin(&answer.json);
-	answer_text(&answer, "id", id);
-	answer_text(&answer, "name", wish->name);
-	answer_text(&answer, "scope", span_of(access_scope_text(wish->scope)));
-	answer_time(&answer, "createdAt", sought.created_ms);
-	answer_text(&answer, "key", key);
+	members_text(&answer.json, "id", id);
+	members_text(&answer.json, "name", wish->name);
+	members_text(
+	    &answer.json, "scope", span_of(access_scope_text(wish->scope)));
+	members_time(&answer.json, "createdAt", sought.created_ms);
+	members_text(&answer.json, "key", key);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
@@ -254,10 +256,10 @@ ep_key_revoke(struct call *call)
 		err = look_up(&sought, call);
 	if (err != ERR_OK)
 		return fail_write(call, err);
-	answer_begin(&answer, call);
+	answer_begin_unkept(&answer, call);
 	jsonw_object_begin(&answer.json);
-	answer_text(&answer, "id", call->path[0]);
-	answer_time(&answer, "revokedAt", sought.revoked_ms);
+	members_text(&answer.json, "id", call->path[0]);
+	members_time(&answer.json, "revokedAt", sought.revoked_ms);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }

@@ -1,6 +1,8 @@
 /* GET /network/{codeCentrale}: one product's metrics in the network. */
 #include "fcgi/call.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
@@ -9,11 +11,10 @@ enum err
 ep_network(struct call *call)
 {
 	struct span code = call->path[0];
-	struct iovbuf *body = &call->reply->body;
 	const uint64_t tag[] = {
 	    live_network_generation(call->serving->views.live)};
 	struct network network;
-	struct buf json;
+	struct answer answer;
 	enum err err = ERR_NOT_FOUND;
 
 	if (network_code_ok(code))
@@ -28,15 +29,11 @@ ep_network(struct call *call)
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 1, SPLICE_JSON))
 		return ERR_ANSWERED;
-	buf_init(&json, 1 << 20);
-	network_json(&json, &network);
-	iovbuf_text(body, "{\"data\":");
-	iovbuf_add(body, buf_span(&json));
-	if (buf_end(&json) != ERR_OK)
-		body->err = buf_end(&json);
-	buf_fini(&json);
-	iovbuf_text(body, ",\"meta\":{\"codeCentrale\":\"");
-	iovbuf_add(body, code); /* digits only */
-	iovbuf_text(body, "\"}}");
-	return ERR_OK;
+	answer_begin(&answer, call);
+	jsonw_raw(&answer.json, SPAN(""));
+	network_json(answer.json.buf, &network);
+	members_object(&answer.json, "meta");
+	members_text(&answer.json, "codeCentrale", code);
+	jsonw_object_end(&answer.json);
+	return answer_end(&answer);
 }

@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "common/num.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
@@ -20,47 +20,42 @@ class_code(char text[8], const struct snap_class *class, int64_t level)
 }
 
 static void
-add_class(struct iovbuf *body, const struct snapshot_classes *classes,
+add_class(struct jsonw *json, const struct snapshot_classes *classes,
     const struct snap_class *class, int64_t level)
 {
-	char number[NUM_TEXT_MAX], code[8];
+	char code[8];
 
 	class_code(code, class, level);
-	iovbuf_text(body, "{\"code\":\"");
-	iovbuf_add(body, span_of(code));
-	iovbuf_text(body, "\"");
+	jsonw_object_begin(json);
+	members_text(json, "code", span_of(code));
 	members_null_text(
-	    body, "libelle", snapshot_class_label(classes, class));
-	members_int(body, "nbArticles", class->articles);
-	iovbuf_text(body, ",\"totalCa\":");
-	iovbuf_copy(body, number, num_decimal_text(number, class->ca));
-	iovbuf_text(body, ",\"totalQuantite\":");
-	iovbuf_copy(body, number, num_decimal_text(number, class->qte));
-	iovbuf_text(body, "},");
+	    json, "libelle", snapshot_class_label(classes, class));
+	members_int(json, "nbArticles", class->articles);
+	members_micro(json, "totalCa", class->ca);
+	members_micro(json, "totalQuantite", class->qte);
+	jsonw_object_end(json);
 }
 
 static void
-add_meta(struct call *call, struct snapshot *snap,
+add_meta(struct jsonw *json, const struct params *params, struct snapshot *snap,
     const struct snapshot_classes *classes, const struct paging *pages,
     int64_t shown)
 {
 	static const char *const filters[] = {"code1", "code2", "code3"};
-	const struct params *params = &call->params;
-	struct iovbuf *body = &call->reply->body;
 
-	iovbuf_text(body, ",\"meta\":{");
-	paging_meta(body, pages, shown, PAGING_HOW_LIST);
-	members_int(body, "niveau", params->niveau);
-	members_text(body, "filtreGrid", span_of(filters[params->niveau - 1]));
-	members_null_text(body, "parent", params->parent);
-	members_int(body, "total", pages->total);
-	members_int(body, "sansNomenclature", classes->without);
-	members_text(body, "codeFournisseur", snapshot_supplier(snap));
-	members_null_text(body, "nomFournisseur", snapshot_name(snap));
-	members_time(body, "computedAt", snapshot_head(snap)->computed_ms);
-	members_day(body, "donneesAu", snapshot_head(snap)->as_of_day);
-	members_names(body, "ignores", params->ignored, params->ignored_count);
-	iovbuf_text(body, "}}");
+	members_object(json, "meta");
+	paging_meta(json, pages, shown, PAGING_HOW_LIST);
+	members_int(json, "niveau", params->niveau);
+	members_text(json, "filtreGrid", span_of(filters[params->niveau - 1]));
+	members_null_text(json, "parent", params->parent);
+	members_int(json, "total", pages->total);
+	members_int(json, "sansNomenclature", classes->without);
+	members_text(json, "codeFournisseur", snapshot_supplier(snap));
+	members_null_text(json, "nomFournisseur", snapshot_name(snap));
+	members_time(json, "computedAt", snapshot_head(snap)->computed_ms);
+	members_day(json, "donneesAu", snapshot_head(snap)->as_of_day);
+	members_names(json, "ignores", params->ignored, params->ignored_count);
+	jsonw_object_end(json);
 }
 
 /* By code, the entries below a parent follow one another. */
@@ -85,10 +80,10 @@ send(struct call *call, struct snapview *view)
 {
 	struct snapshot *snap = view->pinned->snap;
 	const struct params *params = &call->params;
-	struct iovbuf *body = &call->reply->body;
 	const uint64_t tag[] = {snapshot_head(snap)->generation};
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct snapshot_classes classes;
+	struct answer answer;
 	struct paging pages;
 	uint32_t found, total;
 	int64_t first, shown;
@@ -102,15 +97,14 @@ send(struct call *call, struct snapview *view)
 	pages = paging_of(params->page, limit, total);
 	shown = paging_rows(&first, &pages);
 	paging_headers(call, &pages, SPLICE_JSON);
-	iovbuf_text(body, "{\"data\":[");
+	answer_begin(&answer, call);
+	jsonw_array_begin(&answer.json);
 	for (int64_t i = first; i < first + shown; i++)
-		add_class(body, &classes, &classes.class[found + i],
+		add_class(&answer.json, &classes, &classes.class[found + i],
 		    params -> niveau);
-	if (shown > 0)
-		iovbuf_drop_last(body);
-	iovbuf_text(body, "]");
-	add_meta(call, snap, &classes, &pages, shown);
-	return ERR_OK;
+	jsonw_array_end(&answer.json);
+	add_meta(&answer.json, params, snap, &classes, &pages, shown);
+	return answer_end(&answer);
 }
 
 enum err

@@ -26,9 +26,9 @@ ep_readyz(struct call *call)
 		return reply_fail(call->reply, 503, CODE_INTERNAL,
 		    "The facts cannot be read: %s", err_text(err));
 	reply_header(call->reply, "Content-Type", "application/json");
-	iovbuf_text(&call->reply->body, "{\"ok\":true,\"imported\":");
-	iovbuf_add(
-	    &call->reply->body, err == ERR_OK ? SPAN("true}") : SPAN("false}"));
+	iovbuf_add(&call->reply->body,
+	    err == ERR_OK ? SPAN("{\"ok\":true,\"imported\":true}")
+			  : SPAN("{\"ok\":true,\"imported\":false}"));
 	shared_source_release(source);
 	return ERR_OK;
 }

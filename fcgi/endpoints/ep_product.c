@@ -2,8 +2,10 @@
  * GET /products/{codein}: one article's row. At several suppliers, without one
  * named, the row with the highest turnover.
  */
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
+#include "fcgi/fail.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/ensure.h"
@@ -16,18 +18,14 @@
 static enum err
 absent(struct call *call, const struct listed *listed, struct span why)
 {
-	struct buf *details = &call->serving->details;
+	struct jsonw json;
 
-	buf_clear(details);
-	if (listed->count > 0) {
-		buf_add_text(details, "{\"fournisseurs\":");
-		listed_write(details, listed);
-		buf_add_char(details, '}');
-	}
-	if (buf_end(details) != ERR_OK)
-		return buf_end(details);
-	return reply_error(
-	    call->reply, 404, CODE_NOT_FOUND, why, buf_span(details));
+	if (listed->count == 0)
+		return reply_error(
+		    call->reply, 404, CODE_NOT_FOUND, why, SPAN(""));
+	fail_begin(&json, call);
+	listed_write(&json, listed);
+	return fail_end(&json, call, 404, CODE_NOT_FOUND, why);
 }
 
 /* 404 of a snapshot that does not have the article. */
@@ -53,7 +51,7 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
 	    view->ranges == NULL ? 0 : view->ranges->state, computed};
 	struct iovbuf *body = &call->reply->body;
-	struct buf *codes = &call->serving->details;
+	struct answer answer;
 	enum err err;
 
 	reply_header(call->reply, "Content-Type", "application/json");
@@ -62,22 +60,22 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->views.live, call->params.enrich,
 	    &call->params.fields, SPLICE_JSON);
-	iovbuf_text(body, "{\"data\":");
+	answer_begin(&answer, call);
+	answer_put(&answer);
 	err = splice_row(call->serving->splice, row, body);
 	if (err != ERR_OK)
 		return err;
 	iovbuf_drop_last(body);
-	buf_clear(codes);
-	listed_write(codes, listed);
-	iovbuf_text(body, ",\"meta\":{\"fournisseurs\":");
-	iovbuf_add(body, buf_span(codes));
-	members_time(body, "computedAt", head->computed_ms);
-	members_day(body, "donneesAu", head->as_of_day);
-	members_bool(body, "computedOnDemand", computed);
-	members_names(
-	    body, "ignores", call->params.ignored, call->params.ignored_count);
-	iovbuf_text(body, "}}");
-	return buf_end(codes);
+	jsonw_raw(&answer.json, SPAN("")); /* the row */
+	members_object(&answer.json, "meta");
+	listed_write(&answer.json, listed);
+	members_time(&answer.json, "computedAt", head->computed_ms);
+	members_day(&answer.json, "donneesAu", head->as_of_day);
+	members_bool(&answer.json, "computedOnDemand", computed);
+	members_names(&answer.json, "ignores", call->params.ignored,
+	    call->params.ignored_count);
+	jsonw_object_end(&answer.json);
+	return answer_end(&answer);
 }
 
 static enum err

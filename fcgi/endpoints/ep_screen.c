@@ -5,9 +5,11 @@
 #include <stdio.h>
 
 #include "common/arena.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
+#include "fcgi/http/members.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
@@ -18,13 +20,13 @@
 #define ITEMS_MAX 10000
 
 static void
-answer_version(struct answer *answer, struct span supplier)
+write_version(struct jsonw *json, struct call *call, struct span supplier)
 {
-	struct state_view *state = answer->call->serving->views.state;
+	struct state_view *state = call->serving->views.state;
 	char text[KEY_GENERATION_LEN + 1];
 
 	key_generation_text(text, proposal_version(state, supplier));
-	answer_text(answer, "version", span_of(text));
+	members_text(json, "version", span_of(text));
 }
 
 /* --- GET /app/pending ----------------------------------------------------- */
@@ -49,12 +51,12 @@ add_pending(void *context, struct span codein, const struct proposal *proposal)
 		return err;
 	listing->total++;
 	jsonw_object_begin(&answer->json);
-	answer_text(answer, "codein", codein);
-	answer_gamme(answer, "gamme", proposal->gamme);
-	answer_gamme(answer, "codeGamme", recorded);
-	answer_gamme(answer, "codeGammeServeur", server);
-	answer_text(answer, "author", proposal->author);
-	answer_time(answer, "at", proposal->when_ms);
+	members_text(&answer->json, "codein", codein);
+	members_gamme(&answer->json, "gamme", proposal->gamme);
+	members_gamme(&answer->json, "codeGamme", recorded);
+	members_gamme(&answer->json, "codeGammeServeur", server);
+	members_text(&answer->json, "author", proposal->author);
+	members_time(&answer->json, "at", proposal->when_ms);
 	jsonw_object_end(&answer->json);
 	return ERR_OK;
 }
@@ -66,16 +68,15 @@ ep_pending(struct call *call)
 	struct answer *answer = &listing.answer;
 	enum err err, ended;
 
-	answer_begin(answer, call);
+	answer_begin_unkept(answer, call);
 	jsonw_array_begin(&answer->json);
 	err = proposal_pending(call->serving->views.state, listing.supplier,
 	    add_pending, &listing);
 	jsonw_array_end(&answer->json);
-	jsonw_key(&answer->json, "meta");
-	jsonw_object_begin(&answer->json);
-	answer_text(answer, "codeFournisseur", listing.supplier);
-	answer_int(answer, "total", listing.total);
-	answer_version(answer, listing.supplier);
+	members_object(&answer->json, "meta");
+	members_text(&answer->json, "codeFournisseur", listing.supplier);
+	members_int(&answer->json, "total", listing.total);
+	write_version(&answer->json, call, listing.supplier);
 	jsonw_object_end(&answer->json);
 	ended = answer_end(answer);
 	return err == ERR_OK ? ended : err;
@@ -260,8 +261,8 @@ check_known(struct deciding *deciding)
 {
 	struct call *call = deciding->call;
 	const struct proposal_verdict *verdict = &deciding->verdict;
-	struct buf *details = &call->serving->details;
 	struct snapview view;
+	struct jsonw json;
 	unsigned unknown = 0;
 	uint32_t row;
 	bool computed;
@@ -273,25 +274,24 @@ check_known(struct deciding *deciding)
 	    &view, call, verdict->supplier, 0, false, &computed);
 	if (err != ERR_OK)
 		return err;
-	buf_clear(details);
-	buf_add_text(details, "{\"inconnus\":[");
+	fail_begin(&json, call);
+	jsonw_key(&json, "inconnus");
+	jsonw_array_begin(&json);
 	for (unsigned i = verdict->count - deciding->edits; i < verdict->count;
 	     i++) {
 		struct span codein = deciding->decisions[i].codein;
 
 		if (snapshot_find(view.pinned->snap, codein, &row) == ERR_OK)
 			continue;
-		if (unknown++ > 0)
-			buf_add_char(details, ',');
-		jsonw_quote(details, codein);
+		unknown++;
+		jsonw_string(&json, codein);
 	}
-	buf_add_text(details, "]}");
+	jsonw_array_end(&json);
 	snapview_close(&view, call, ERR_OK);
 	if (unknown > 0)
-		return reply_error(call->reply, 404, CODE_NOT_FOUND,
+		return fail_end(&json, call, 404, CODE_NOT_FOUND,
 		    SPAN("This supplier does not have every one of these "
-			 "articles: see details.inconnus. Nothing was saved."),
-		    buf_span(details));
+			 "articles: see details.inconnus. Nothing was saved."));
 	return ERR_OK;
 }
 
@@ -304,8 +304,8 @@ answer_who(struct answer *answer, const char *by, const char *at,
 {
 	if (made->gamme != gamme)
 		return;
-	answer_text(answer, by, made->author);
-	answer_time(answer, at, made->when_ms);
+	members_text(&answer->json, by, made->author);
+	members_time(&answer->json, at, made->when_ms);
 }
 
 /* A buyer whose wish was not met wants to know who was faster, and when. */
@@ -338,11 +338,11 @@ answer_one(struct deciding *deciding, struct answer *answer, unsigned i)
 	struct span codein = deciding->decisions[i].codein;
 
 	jsonw_object_begin(&answer->json);
-	answer_text(answer, "codein", codein);
-	answer_text(answer, "result", results[decided->outcome]);
-	answer_gamme(answer, "codeGammeServeur", decided->server);
-	answer_gamme(answer, "codeGamme", decided->recorded);
-	answer_gamme(answer, "gammeAValider", decided->pending);
+	members_text(&answer->json, "codein", codein);
+	members_text(&answer->json, "result", results[decided->outcome]);
+	members_gamme(&answer->json, "codeGammeServeur", decided->server);
+	members_gamme(&answer->json, "codeGamme", decided->recorded);
+	members_gamme(&answer->json, "gammeAValider", decided->pending);
 	if (decided->outcome != PROPOSAL_APPLIED)
 		answer_others(deciding, answer, codein, decided);
 	jsonw_object_end(&answer->json);
@@ -354,21 +354,21 @@ answer_decided(struct deciding *deciding)
 	unsigned counts[4] = {0, 0, 0, 0};
 	struct answer answer;
 
-	answer_begin(&answer, deciding->call);
+	answer_begin_unkept(&answer, deciding->call);
 	jsonw_array_begin(&answer.json);
 	for (unsigned i = 0; i < deciding->verdict.count; i++) {
 		counts[deciding->decided[i].outcome]++;
 		answer_one(deciding, &answer, i);
 	}
 	jsonw_array_end(&answer.json);
-	jsonw_key(&answer.json, "meta");
-	jsonw_object_begin(&answer.json);
-	answer_text(&answer, "codeFournisseur", deciding->verdict.supplier);
-	answer_int(&answer, "demandes", deciding->verdict.count);
-	answer_int(&answer, "appliques", counts[PROPOSAL_APPLIED]);
-	answer_int(&answer, "conflits", counts[PROPOSAL_CONFLICT]);
-	answer_int(&answer, "reste", (int64_t)deciding->rest);
-	answer_version(&answer, deciding->verdict.supplier);
+	members_object(&answer.json, "meta");
+	members_text(
+	    &answer.json, "codeFournisseur", deciding->verdict.supplier);
+	members_int(&answer.json, "demandes", deciding->verdict.count);
+	members_int(&answer.json, "appliques", counts[PROPOSAL_APPLIED]);
+	members_int(&answer.json, "conflits", counts[PROPOSAL_CONFLICT]);
+	members_int(&answer.json, "reste", (int64_t)deciding->rest);
+	write_version(&answer.json, deciding->call, deciding->verdict.supplier);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
@@ -377,18 +377,13 @@ static enum err
 refuse_all(struct deciding *deciding)
 {
 	struct call *call = deciding->call;
-	struct buf *details = &call->serving->details;
-	char text[KEY_GENERATION_LEN + 1];
+	struct jsonw json;
 
-	key_generation_text(text,
-	    proposal_version(
-		call->serving->views.state, deciding->verdict.supplier));
-	buf_clear(details);
-	buf_addf(details, "{\"version\":\"%s\"}", text);
-	return reply_error(call->reply, 409, CODE_BAD_REQUEST,
+	fail_begin(&json, call);
+	write_version(&json, call, deciding->verdict.supplier);
+	return fail_end(&json, call, 409, CODE_BAD_REQUEST,
 	    SPAN("This supplier's ranges have changed since that version: "
-		 "look again. Nothing was done."),
-	    buf_span(details));
+		 "look again. Nothing was done."));
 }
 
 static enum err

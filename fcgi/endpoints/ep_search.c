@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
 #include "fcgi/http/members.h"
@@ -66,7 +67,7 @@ find(struct search *search)
 
 /* What the answer leaves out: rows behind the limit, suppliers, or both. */
 static void
-add_warning(struct iovbuf *body, const struct search *search)
+add_warning(struct jsonw *json, const struct search *search)
 {
 	char text[320];
 	int len = 0;
@@ -83,21 +84,21 @@ add_warning(struct iovbuf *body, const struct search *search)
 		    "par un.",
 		    (long long)search->across.absent);
 	if (search->pages.more || search->across.absent > 0)
-		members_text(body, "avertissement", span_of(text));
+		members_text(json, "avertissement", span_of(text));
 }
 
 static void
-add_meta(struct iovbuf *body, const struct search *search)
+add_meta(struct jsonw *json, const struct search *search)
 {
 	const struct params *params = &search->call->params;
 
-	iovbuf_text(body, ",\"meta\":{\"fournisseurs\":");
-	members_number(body, search->across.suppliers);
-	members_int(body, "sansSnapshot", search->across.absent);
-	members_bool(body, "complet", !search->pages.more);
-	add_warning(body, search);
-	members_names(body, "ignores", params->ignored, params->ignored_count);
-	iovbuf_text(body, "}}");
+	members_object(json, "meta");
+	members_int(json, "fournisseurs", search->across.suppliers);
+	members_int(json, "sansSnapshot", search->across.absent);
+	members_bool(json, "complet", !search->pages.more);
+	add_warning(json, search);
+	members_names(json, "ignores", params->ignored, params->ignored_count);
+	jsonw_object_end(json);
 }
 
 static enum err
@@ -130,14 +131,31 @@ add_rows(struct search *search)
 }
 
 static enum err
+send_json(struct search *search)
+{
+	struct answer answer;
+	enum err err, ended;
+
+	answer_begin(&answer, search->call);
+	jsonw_array_begin(&answer.json);
+	answer_put(&answer);
+	err = add_rows(search);
+	if (search->count > 0)
+		iovbuf_drop_last(&search->call->reply->body);
+	jsonw_array_end(&answer.json);
+	paging_member(&answer.json, &search->pages);
+	add_meta(&answer.json, search);
+	ended = answer_end(&answer);
+	return err == ERR_OK ? ended : err;
+}
+
+static enum err
 send(struct search *search)
 {
 	struct call *call = search->call;
-	struct iovbuf *body = &call->reply->body;
 	enum splice_form form = negotiate_form(call->request);
 	const uint64_t tag[] = {search->across.tag,
 	    live_network_generation(call->serving->views.live)};
-	enum err err;
 
 	negotiate_headers(call, form);
 	if (etag_matches(call, tag, 2, form))
@@ -152,18 +170,10 @@ send(struct search *search)
 	if (search->count > ROWSET_GATHERED)
 		reply_stream(call->reply, -1);
 	if (form == SPLICE_JSON)
-		iovbuf_text(body, "{\"data\":[");
-	else if (form == SPLICE_CSV)
-		splice_csv_header(call->serving->splice, body);
-	err = add_rows(search);
-	if (form == SPLICE_JSON) {
-		if (search->count > 0)
-			iovbuf_drop_last(body);
-		iovbuf_text(body, "]");
-		paging_member(body, &search->pages);
-		add_meta(body, search);
-	}
-	return err;
+		return send_json(search);
+	if (form == SPLICE_CSV)
+		splice_csv_header(call->serving->splice, &call->reply->body);
+	return add_rows(search);
 }
 
 static enum err

@@ -8,9 +8,11 @@
 #include "common/digest.h"
 #include "fcgi/auth.h"
 #include "fcgi/call.h"
+#include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
+#include "fcgi/http/members.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/attempts.h"
@@ -45,11 +47,11 @@ answer_session(struct call *call, struct span user, int64_t expires_ms)
 {
 	struct answer answer;
 
-	answer_begin(&answer, call);
+	answer_begin_unkept(&answer, call);
 	jsonw_object_begin(&answer.json);
-	answer_null_text(&answer, "user", user);
+	members_null_text(&answer.json, "user", user);
 	if (user.len > 0)
-		answer_time(&answer, "expiresAt", expires_ms);
+		members_time(&answer.json, "expiresAt", expires_ms);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "common/arena.h"
-#include "common/jsonw.h"
 #include "fcgi/rows/shared_source.h"
 #include "lmdb-schema/facts/source.h"
 
@@ -79,13 +78,11 @@ listed_not_yet(
 }
 
 void
-listed_write(struct buf *json, const struct listed *listed)
+listed_write(struct jsonw *json, const struct listed *listed)
 {
-	buf_add_char(json, '[');
-	for (unsigned i = 0; i < listed->count; i++) {
-		if (i > 0)
-			buf_add_char(json, ',');
-		jsonw_quote(json, listed->codes[i]);
-	}
-	buf_add_char(json, ']');
+	jsonw_key(json, "fournisseurs");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < listed->count; i++)
+		jsonw_string(json, listed->codes[i]);
+	jsonw_array_end(json);
 }

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "common/jsonw.h"
 #include "fcgi/call.h"
 #include "lmdb-schema/codemap.h"
 
@@ -34,5 +35,5 @@ unsigned listed_count(
 struct span listed_not_yet(
     char text[LISTED_TEXT_MAX], const char *what, struct span supplier);
 
-/* ["00042","00107"] */
-void listed_write(struct buf *json, const struct listed *listed);
+/* The member "fournisseurs": their codes. */
+void listed_write(struct jsonw *json, const struct listed *listed);

@@ -134,11 +134,16 @@ void
 iovbuf_refer(struct iovbuf *pieces, const void *data, size_t len)
 {
 	assert(data != NULL || len == 0);
-	if (len < IOVBUF_SMALL) {
+	if (len < IOVBUF_SMALL)
 		iovbuf_copy(pieces, data, len);
-		return;
-	}
-	if (pieces->err == ERR_OK && add_vector(pieces, data, len))
+	else
+		iovbuf_refer_all(pieces, data, len);
+}
+
+void
+iovbuf_refer_all(struct iovbuf *pieces, const void *data, size_t len)
+{
+	if (pieces->err == ERR_OK && len > 0 && add_vector(pieces, data, len))
 		pieces->last_end = NULL;
 }
 

@@ -57,6 +57,9 @@ static inline void iovbuf_copy(
 /* Refers to bytes that outlive the answer; copies when they are few. */
 void iovbuf_refer(struct iovbuf *pieces, const void *data, size_t len);
 
+/* The same for the end of a body: however few they are. */
+void iovbuf_refer_all(struct iovbuf *pieces, const void *data, size_t len);
+
 static inline void
 iovbuf_add(struct iovbuf *pieces, struct span text)
 {

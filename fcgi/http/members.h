@@ -1,34 +1,29 @@
 /*
- * members: JSON values, and members of an object, added to a body.
- *
- * A member begins with a comma: the first member of an object is written by
- * hand. Names are constants without a character that JSON escapes.
+ * members: members of a JSON object, a name and a value at once. Names are
+ * constants of the program.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/jsonw.h"
 #include "common/span.h"
 
-struct iovbuf;
+void members_text(struct jsonw *json, const char *name, struct span text);
+void members_int(struct jsonw *json, const char *name, int64_t value);
+void members_micro(struct jsonw *json, const char *name, int64_t micro);
+void members_bool(struct jsonw *json, const char *name, bool value);
+void members_day(struct jsonw *json, const char *name, int32_t day);
 
-/* A quoted string; `text` must stay until the body is put. */
-void members_quote(struct iovbuf *body, struct span text);
+/* The same; null for an empty text, for no range, and for the time 0. */
+void members_null_text(struct jsonw *json, const char *name, struct span text);
+void members_gamme(struct jsonw *json, const char *name, uint8_t gamme);
+void members_time(struct jsonw *json, const char *name, int64_t ms);
 
-/* A number without a name. */
-void members_number(struct iovbuf *body, int64_t value);
-
-/* ,"name":value */
-void members_text(struct iovbuf *body, const char *name, struct span text);
-void members_int(struct iovbuf *body, const char *name, int64_t value);
-void members_bool(struct iovbuf *body, const char *name, bool value);
-void members_time(struct iovbuf *body, const char *name, int64_t ms);
-void members_day(struct iovbuf *body, const char *name, int32_t day);
-
-/* The same; null when the text is empty. */
-void members_null_text(struct iovbuf *body, const char *name, struct span text);
-
-/* ,"name":["a","b"], and nothing when there are none. */
-void members_names(struct iovbuf *body, const char *name,
+/* An array of texts; no member when there are none. */
+void members_names(struct jsonw *json, const char *name,
     const struct span *names, unsigned count);
+
+/* A member that is an object; jsonw_object_end() ends it. */
+void members_object(struct jsonw *json, const char *name);

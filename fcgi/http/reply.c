@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "common/date.h"
-#include "common/jsonw.h"
 #include "common/num.h"
 #include "fcgi/http/coding.h"
+#include "fcgi/http/members.h"
 
 #define HEAD_MAX 16384
 #define FLUSH_PIECES 512
@@ -412,6 +412,7 @@ reply_error(struct reply *reply, int status, enum reply_code code,
 {
 	static const char *const codes[] = {"unauthorized", "forbidden",
 	    "bad_request", "not_found", "not_ready", "internal_error"};
+	struct jsonw json;
 	struct buf body;
 
 	assert(status >= 200 && status <= 599 && message.len > 0);
@@ -423,15 +424,18 @@ reply_error(struct reply *reply, int status, enum reply_code code,
 	reply_header(reply, "Content-Type", "application/json");
 	reply_header(reply, "Cache-Control", "no-store");
 	buf_init(&body, 1 << 24);
-	buf_addf(
-	    &body, "{\"error\":{\"code\":\"%s\",\"message\":", codes[code]);
-	jsonw_quote(&body, message);
+	jsonw_init(&json, &body);
+	jsonw_object_begin(&json);
+	members_object(&json, "error");
+	members_text(&json, "code", span_of(codes[code]));
+	members_text(&json, "message", message);
 	if (details.len > 0) {
-		buf_add_text(&body, ",\"details\":");
-		buf_add_span(&body, details);
+		jsonw_key(&json, "details");
+		jsonw_raw(&json, details);
 	}
-	buf_add_text(&body, "}}");
-	note(reply, buf_end(&body));
+	jsonw_object_end(&json);
+	jsonw_object_end(&json);
+	note(reply, jsonw_end(&json));
 	iovbuf_copy(&reply->body, body.data, body.len);
 	buf_fini(&body);
 	return ERR_ANSWERED;

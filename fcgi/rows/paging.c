@@ -39,32 +39,35 @@ paging_rows(int64_t *first, const struct paging *pages)
 }
 
 void
-paging_meta(struct iovbuf *body, const struct paging *pages, int64_t shown,
+paging_meta(struct jsonw *json, const struct paging *pages, int64_t shown,
     const char *how)
 {
-	iovbuf_text(body, "\"complet\":");
-	iovbuf_add(body, pages->more ? SPAN("false") : SPAN("true"));
+	char text[256], *at = text;
+	size_t len = strlen(how);
+
+	assert(len < sizeof(text) / 2);
+	members_bool(json, "complet", !pages->more);
 	if (!pages->more)
 		return;
-	iovbuf_text(body, ",\"avertissement\":\"");
-	members_number(body, shown);
-	iovbuf_text(body, " lignes obtenues sur ");
-	members_number(body, pages->total);
-	iovbuf_text(body, " : ");
-	iovbuf_add(body, span_of(how));
-	iovbuf_text(body, "\"");
+	at += num_int_text(at, shown);
+	at = mempcpy(at, " lignes obtenues sur ", 21);
+	at += num_int_text(at, pages->total);
+	at = mempcpy(at, " : ", 3);
+	at = mempcpy(at, how, len);
+	members_text(
+	    json, "avertissement", span_make(text, (size_t)(at - text)));
 }
 
 void
-paging_member(struct iovbuf *body, const struct paging *pages)
+paging_member(struct jsonw *json, const struct paging *pages)
 {
-	iovbuf_text(body, ",\"pagination\":{\"page\":");
-	members_number(body, pages->page);
-	members_int(body, "limit", pages->limit);
-	members_int(body, "total", pages->total);
-	members_int(body, "totalPages", pages->pages);
-	members_bool(body, "hasMore", pages->more);
-	iovbuf_text(body, "}");
+	members_object(json, "pagination");
+	members_int(json, "page", pages->page);
+	members_int(json, "limit", pages->limit);
+	members_int(json, "total", pages->total);
+	members_int(json, "totalPages", pages->pages);
+	members_bool(json, "hasMore", pages->more);
+	jsonw_object_end(json);
 }
 
 /* Bytes that a link holds as %XX. */

@@ -10,7 +10,7 @@
 #include "fcgi/rows/splice.h"
 
 struct call;
-struct iovbuf;
+struct jsonw;
 
 /* Rows a page without `limit`, in all lists but /grid. */
 #define PAGING_LIMIT 100
@@ -27,16 +27,16 @@ struct paging paging_of(int64_t page, int64_t limit, int64_t total);
 int64_t paging_rows(int64_t *first, const struct paging *pages);
 
 /*
- * "complet":..., and when pages follow "avertissement":..., which says how many
+ * Members: "complet", and when pages follow "avertissement", which says how many
  * of how many rows are shown and, by `how` in French, how to get the others.
  */
-void paging_meta(struct iovbuf *body, const struct paging *pages, int64_t shown,
+void paging_meta(struct jsonw *json, const struct paging *pages, int64_t shown,
     const char *how);
 #define PAGING_HOW_LIST \
 	"demander les pages suivantes, ou donner un limit plus grand."
 
-/* ,"pagination":{...} */
-void paging_member(struct iovbuf *body, const struct paging *pages);
+/* The member "pagination". */
+void paging_member(struct jsonw *json, const struct paging *pages);
 
 /* The links; and for forms without members the numbers, as headers. */
 void paging_headers(

@@ -74,7 +74,7 @@ load_value(struct across *across, struct stream *stream)
 		return ERR_DAMAGED;
 	stream->null = value.ptr[0] != '"';
 	fold_json(&stream->text, stream->null ? SPAN("\"\"") : value,
-	    &across->call->serving->message);
+	    &across->call->serving->label);
 	return buf_end(&stream->text);
 }
 

@@ -139,6 +139,18 @@ START_TEST(any_mixture_is_what_was_added)
 }
 END_TEST
 
+START_TEST(end_is_referred_to_however_short)
+{
+	iovbuf_text(&pieces, "x");
+	iovbuf_refer_all(&pieces, source, 0);
+	ck_assert_uint_eq(pieces.count, 2);
+	iovbuf_refer_all(&pieces, source, 1);
+	ck_assert_uint_eq(pieces.count, 3);
+	ck_assert_ptr_eq(pieces.iov[2].iov_base, source);
+	ck_assert_uint_eq(pieces.total, 2);
+}
+END_TEST
+
 START_TEST(after_a_failure_nothing_is_added)
 {
 	pieces.err = ERR_NO_MEMORY;
@@ -160,6 +172,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, neighbouring_copies_are_one_vector);
 	tcase_add_test(tc, few_bytes_are_copied_many_referred_to);
+	tcase_add_test(tc, end_is_referred_to_however_short);
 	tcase_add_test(tc, copy_may_be_longer_than_a_chunk);
 	tcase_add_test(tc, last_byte_comes_back_of_either_kind);
 	tcase_add_test(tc, empty_has_nothing_to_give_back);

@@ -1,0 +1,58 @@
+#include "fcgi/endpoints/answer.h"
+
+#include <assert.h>
+
+#include "fcgi/call.h"
+
+void
+answer_begin(struct answer *answer, struct call *call)
+{
+	struct buf *text = &call->serving->text;
+
+	answer->call = call;
+	buf_clear(text);
+	jsonw_init(&answer->json, text);
+	jsonw_object_begin(&answer->json);
+	jsonw_key(&answer->json, "data");
+}
+
+void
+answer_begin_unkept(struct answer *answer, struct call *call)
+{
+	reply_header(call->reply, "Content-Type", "application/json");
+	reply_header(call->reply, "Cache-Control", "no-store");
+	answer_begin(answer, call);
+}
+
+/* The body keeps the failure: an answer without a part of it must not go out. */
+static bool
+is_whole(struct iovbuf *body, const struct buf *text)
+{
+	if (buf_end(text) != ERR_OK && body->err == ERR_OK)
+		body->err = buf_end(text);
+	return buf_end(text) == ERR_OK;
+}
+
+void
+answer_put(struct answer *answer)
+{
+	struct iovbuf *body = &answer->call->reply->body;
+	struct buf *text = answer->json.buf;
+
+	assert(text == &answer->call->serving->text);
+	if (is_whole(body, text))
+		iovbuf_add(body, buf_span(text));
+	buf_clear(text);
+}
+
+enum err
+answer_end(struct answer *answer)
+{
+	struct iovbuf *body = &answer->call->reply->body;
+	struct buf *text = answer->json.buf;
+
+	jsonw_object_end(&answer->json);
+	if (is_whole(body, text))
+		iovbuf_refer_all(body, text->data, text->len);
+	return jsonw_end(&answer->json);
+}
