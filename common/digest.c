@@ -25,6 +25,7 @@
 #define SCRYPT_MEMORY (UINT64_C(160) << 20)
 #define SALT_LEN 16
 #define HASH_LEN 32
+#define HMAC_BLOCK 64 /* bytes that SHA-256 takes at once */
 
 static EVP_MD *sha256;
 static pthread_key_t context_key; /* holds each thread's EVP_MD_CTX */
@@ -77,6 +78,48 @@ digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data)
 	    EVP_DigestUpdate(context, data.ptr, data.len) == 1 &&
 	    EVP_DigestFinal_ex(context, out, &len) == 1;
 	assert(done && len == DIGEST_SHA256_LEN);
+}
+
+/* SHA-256 of a block of the padded key and what stands behind it. */
+static void
+hash_behind(uint8_t out[DIGEST_SHA256_LEN], const uint8_t *block,
+    const struct span *parts, size_t count)
+{
+	EVP_MD_CTX *context = own_context();
+	unsigned len = 0;
+	bool done;
+
+	assert(context != NULL);
+	done = EVP_DigestInit_ex(context, sha256, NULL) == 1 &&
+	    EVP_DigestUpdate(context, block, HMAC_BLOCK) == 1;
+	for (size_t i = 0; i < count && done; i++)
+		done =
+		    EVP_DigestUpdate(context, parts[i].ptr, parts[i].len) == 1;
+	done = done && EVP_DigestFinal_ex(context, out, &len) == 1;
+	assert(done && len == DIGEST_SHA256_LEN);
+}
+
+void
+digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
+    const struct span *parts, size_t count)
+{
+	uint8_t block[HMAC_BLOCK] = {0}, inner[DIGEST_SHA256_LEN];
+	struct span hash = span_make((const char *)inner, sizeof(inner));
+	size_t i;
+
+	pthread_once(&once, prepare);
+	assert(sha256 != NULL && has_key);
+	if (key.len > sizeof(block))
+		digest_sha256(block, key);
+	else if (key.len > 0)
+		memcpy(block, key.ptr, key.len);
+	for (i = 0; i < sizeof(block); i++)
+		block[i] ^= 0x36;
+	hash_behind(inner, block, parts, count);
+	for (i = 0; i < sizeof(block); i++)
+		block[i] ^= 0x36 ^ 0x5c;
+	hash_behind(out, block, &hash, 1);
+	digest_forget(block, sizeof(block));
 }
 
 void

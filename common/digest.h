@@ -16,6 +16,10 @@
 
 void digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data);
 
+/* HMAC-SHA256 (RFC 2104) of the parts, one behind the other. */
+void digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
+    const struct span *parts, size_t count);
+
 /* Lower-case hex with a NUL; `text` has room for 2 * len + 1. */
 void digest_hex(char *text, const uint8_t *bytes, size_t len);
 

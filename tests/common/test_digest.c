@@ -217,6 +217,43 @@ END_TEST
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* RFC 4231; the key of the last is longer than a block. */
+START_TEST(hmac_of_parts_is_that_of_the_whole)
+{
+	static const struct {
+		const char *key;
+		size_t times; /* that the key is repeated */
+		struct span parts[2];
+		const char *hex;
+	} macs[] = {
+	    {"Jefe", 1, {SPAN("what do ya want "), SPAN("for nothing?")},
+		"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec"
+		"3843"},
+	    {"\x0b", 20, {SPAN("Hi There"), SPAN("")},
+		"b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32"
+		"cff7"},
+	    {"\xaa", 131,
+		{SPAN("Test Using Larger Than Block-Size Key"),
+		    SPAN(" - Hash Key First")},
+		"60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee3"
+		"7f54"},
+	};
+	uint8_t mac[DIGEST_SHA256_LEN];
+	char key[256], hex[2 * DIGEST_SHA256_LEN + 1];
+	size_t i, j, len;
+
+	for (i = 0; i < sizeof(macs) / sizeof(macs[0]); i++) {
+		for (j = len = 0; j < macs[i].times; j++) {
+			memcpy(key + len, macs[i].key, strlen(macs[i].key));
+			len += strlen(macs[i].key);
+		}
+		digest_hmac_sha256(mac, span_make(key, len), macs[i].parts, 2);
+		digest_hex(hex, mac, sizeof(mac));
+		ck_assert_str_eq(hex, macs[i].hex);
+	}
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -239,6 +276,7 @@ test_suite(void)
 	    tc, damaged_record_fits_no_password, 0, COUNT(damaged));
 	tcase_add_test(tc, unknown_user_takes_as_long_as_a_wrong_password);
 	tcase_add_test(tc, forgotten_secret_is_gone);
+	tcase_add_test(tc, hmac_of_parts_is_that_of_the_whole);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/opt.h"
 #include "tools/gridhook/cmd.h"
+#include "tools/gridhook/senders.h"
 #include "tools/gridhook/settings.h"
 
 struct head {
@@ -79,10 +80,15 @@ check(const struct head *head)
 {
 	struct fault fault = {.place = ""};
 	struct settings settings;
+	struct senders *senders = NULL;
 	char path[FS_PATH_MAX];
 	int code = EXIT_FAILURE;
 
 	if (settings_load(&settings, head->config, &fault) != ERR_OK)
+		fprintf(
+		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
+	else if (settings.senders_file[0] != '\0' &&
+	    senders_open(&senders, settings.senders_file, &fault) != ERR_OK)
 		fprintf(
 		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
 	else if (settings_push_path(path, &settings) == ERR_OK) {
@@ -93,6 +99,7 @@ check(const struct head *head)
 		    settings.has_secret ? "set" : "not set");
 		code = EXIT_SUCCESS;
 	}
+	senders_close(senders);
 	settings_fini(&settings);
 	return code;
 }

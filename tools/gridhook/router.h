@@ -12,6 +12,7 @@
 #include "tools/gridhook/guard.h"
 #include "tools/gridhook/mcp/call.h"
 #include "tools/gridhook/net/conn.h"
+#include "tools/gridhook/senders.h"
 #include "tools/gridhook/settings.h"
 #include "tools/gridhook/window/relay.h"
 
@@ -24,6 +25,7 @@ struct router_spec {
 	struct calls *calls;
 	struct guard *guard;
 	const struct recipes *recipes; /* families of files */
+	const struct senders *senders; /* with secrets of their own; or NULL */
 };
 
 /* The members of *spec are kept by pointer. */

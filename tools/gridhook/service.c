@@ -31,6 +31,7 @@ struct service {
 	struct calls calls;
 	struct guard *guard;
 	struct recipes *recipes;
+	struct senders *senders;
 	struct router *gate;
 	struct server *server;
 	struct control *control;
@@ -277,6 +278,25 @@ open_relay(struct service *service)
 }
 
 static enum err
+open_senders(struct service *service)
+{
+	const struct settings *settings = service->settings;
+	struct fault fault = {.place = ""};
+	enum err err;
+
+	if (settings->senders_file[0] == '\0')
+		return ERR_OK;
+	err = senders_open(&service->senders, settings->senders_file, &fault);
+	if (err != ERR_OK)
+		log_error("%s: %s", fault.place, fault.message);
+	else if (!settings->has_secret)
+		log_warn("the senders' own secrets are not asked for, since "
+			 "there is no shared secret: file=%s",
+		    settings->senders_file);
+	return err;
+}
+
+static enum err
 open_server(struct service *service)
 {
 	struct router_spec spec = {.settings = service->settings,
@@ -297,6 +317,10 @@ open_server(struct service *service)
 			 "services are shown as JSON: folder=%s",
 		    GRIDHOOK_FAMILIES);
 	spec.recipes = service->recipes;
+	err = open_senders(service);
+	if (err != ERR_OK)
+		return err;
+	spec.senders = service->senders;
 	service->calls = (struct calls){.settings = service->settings,
 	    .helpers = service->helpers,
 	    .relay = service->relay,
@@ -384,6 +408,7 @@ close_all(struct service *service)
 	router_close(service->gate);
 	guard_close(service->guard);
 	recipes_free(service->recipes);
+	senders_close(service->senders);
 	journal_close(service->journal);
 	if (service->signals.fd > 0)
 		close(service->signals.fd);

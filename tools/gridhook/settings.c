@@ -27,6 +27,10 @@ static const struct conf_row rows[] = {
     {"server", "secret_file", CONF_TEXT, AT(secret_file), "", 0, 4095, NULL,
 	"File that holds the shared secret. Empty: the systemd credential "
 	"\"secret\", else the environment's GRIDHOOK_SECRET, else none."},
+    {"server", "senders_file", CONF_TEXT, AT(senders_file), "", 0, 4095, NULL,
+	"File of senders that push with a secret of their own, since they "
+	"cannot send the shared one: a line NAME SCHEME SECRET each. Empty: "
+	"none."},
     {"server", "autostart", CONF_BOOL, AT(autostart), "yes", 0, 0, NULL,
 	"Listen at once; no: wait for gridhook ctl start."},
     {"server", "check_origin", CONF_BOOL, AT(check_origin), "yes", 0, 0, NULL,

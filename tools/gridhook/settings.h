@@ -24,6 +24,7 @@ struct settings {
 	char *host; /* "": by the secret */
 	char *app;
 	char *secret_file;
+	char *senders_file;
 	bool autostart;
 	bool check_origin;
 	bool same_user;
