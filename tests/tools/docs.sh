@@ -129,7 +129,7 @@ compare() { # compare PAGE HELP
   fi
 }
 compare gridhook.1 "$("$gridhook" --help
-  for command in ctl tools call send explain; do "$gridhook" $command --help; done)"
+  for command in ctl tools call mcp run send explain; do "$gridhook" $command --help; done)"
 compare gridhud.1 "$("$gridhud" --help)"
 compare gridhook-tool.1 "$("$helper" --help)"
 

@@ -8,8 +8,10 @@
 
 /* Settings are read from `config`; NULL: the usual places. */
 int cmd_run(const char *config, bool stay);
+int cmd_job(const char *config, int argc, char **argv);
 int cmd_ctl(const char *config, int argc, char **argv);
 int cmd_tools(const char *config, int argc, char **argv);
 int cmd_call(const char *config, int argc, char **argv);
 int cmd_send(const char *config, int argc, char **argv);
+int cmd_mcp(const char *config, int argc, char **argv);
 int cmd_explain(const char *config, int argc, char **argv);

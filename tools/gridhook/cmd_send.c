@@ -10,17 +10,15 @@
 #include "common/opt.h"
 #include "tools/gridhook/cmd.h"
 #include "tools/gridhook/events/family.h"
-#include "tools/gridhook/net/client.h"
-#include "tools/gridhook/settings.h"
+#include "tools/gridhook/sending.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
 struct options {
-	const char *url, *source, *title, *text, *priority, *tags, *link;
+	const char *source, *title, *text, *priority, *tags, *link;
 	const char *status, *job, *unit, *result, *exit_status, *error;
-	const char *secret_file;
+	struct sending to;
 	bool silent, speak;
-	int64_t timeout_s;
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -48,12 +46,12 @@ static const struct opt_row rows[] = {
     {"--exit-status", 0, OPT_TEXT, AT(exit_status), 0, 0, "N",
 	"its exit code, or the signal that ended it: TERM, SIGKILL"},
     {"--error", 0, OPT_TEXT, AT(error), 0, 0, "TEXT", "what went wrong"},
-    {"--url", 0, OPT_TEXT, AT(url), 0, 0, "URL",
+    {"--url", 0, OPT_TEXT, AT(to.url), 0, 0, "URL",
 	"where to (default: GRIDHOOK_URL, else the push path of the "
 	"settings on this machine)"},
-    {"--secret-file", 0, OPT_TEXT, AT(secret_file), 0, 0, "FILE",
+    {"--secret-file", 0, OPT_TEXT, AT(to.secret_file), 0, 0, "FILE",
 	"the secret (default: as the settings have it)"},
-    {"--timeout", 0, OPT_SECONDS, AT(timeout_s), 1, 600, "TIME",
+    {"--timeout", 0, OPT_SECONDS, AT(to.timeout_s), 1, 600, "TIME",
 	"give up after this (default: 10s)"},
 };
 
@@ -206,78 +204,23 @@ write_body(struct buf *body, const struct options *options, struct span text)
 	return jsonw_end(&json);
 }
 
-/* On this machine, a server for all addresses is behind the loopback one. */
-static enum err
-find_url(char url[FS_PATH_MAX], const struct options *options,
-    const struct settings *settings)
-{
-	const char *given = getenv("GRIDHOOK_URL");
-	const char *host = settings_host(settings);
-	bool six = strchr(host, ':') != NULL;
-
-	if (options->url != NULL)
-		return fs_path(url, "%s", options->url);
-	if (given != NULL && given[0] != '\0')
-		return fs_path(url, "%s", given);
-	if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0) {
-		host = "127.0.0.1";
-		six = false;
-	}
-	return fs_path(url, "http://%s%s%s:%lld/%s/hook", six ? "[" : "", host,
-	    six ? "]" : "", (long long)settings->port, settings->app);
-}
-
-static int
-post(const struct options *options, const struct settings *settings,
-    struct span body)
-{
-	struct client_post client = {.body = body,
-	    .secret = settings->has_secret ? settings->secret : NULL,
-	    .timeout_ms = (int)options->timeout_s * 1000};
-	struct fault fault = {.place = ""};
-	char url[FS_PATH_MAX];
-	struct buf answer;
-	int status = 0;
-	enum err err;
-
-	buf_init(&answer, 1 << 20);
-	err = find_url(url, options, settings);
-	client.url = url;
-	if (err == ERR_OK)
-		err = client_post(&status, &answer, &client, &fault);
-	if (err != ERR_OK)
-		fprintf(stderr, "gridhook send: %s: %s\n", fault.place,
-		    fault.message);
-	else if (status != 200)
-		fprintf(stderr, "gridhook send: refused with %d: %.*s\n",
-		    status, SPAN_ARG(buf_span(&answer)));
-	buf_fini(&answer);
-	return err == ERR_OK && status == 200 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 static int
 send_it(const struct options *options, struct settings *settings)
 {
-	struct fault fault = {.place = ""};
 	struct buf text, body;
 	int code = EXIT_FAILURE;
-	enum err err = ERR_OK;
+	enum err err;
 
 	buf_init(&text, TEXT_MAX);
 	buf_init(&body, TEXT_MAX * 7);
-	if (options->secret_file != NULL)
-		err = settings_read_secret(
-		    settings, options->secret_file, &fault);
-	if (err == ERR_OK)
-		err = read_text(&text, options);
+	err = read_text(&text, options);
 	if (err == ERR_OK)
 		err = write_body(&body, options, buf_span(&text));
-	if (err == ERR_OK)
-		code = post(options, settings, buf_span(&body));
-	else
-		fprintf(stderr, "gridhook send: %s: %s\n",
-		    fault_is_set(&fault) ? fault.place : "text",
-		    fault_is_set(&fault) ? fault.message : err_text(err));
+	if (err != ERR_OK)
+		fprintf(stderr, "gridhook send: text: %s\n", err_text(err));
+	else if (sending_post(
+		     &options->to, settings, buf_span(&body), "gridhook send"))
+		code = EXIT_SUCCESS;
 	buf_fini(&text);
 	buf_fini(&body);
 	return code;
@@ -286,7 +229,7 @@ send_it(const struct options *options, struct settings *settings)
 int
 cmd_send(const char *config, int argc, char **argv)
 {
-	struct options options = {.timeout_s = 10};
+	struct options options = {.to.timeout_s = 10};
 	struct fault fault = {.place = ""};
 	struct settings settings;
 	int count, code = EXIT_FAILURE;

@@ -9,18 +9,21 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "tools/gridhook/mcp/mcp.h"
 #include "tools/gridhook/net/lines.h"
 
 #define LINE_MAX_BYTES ((size_t)4 << 20)
 #define ANSWER_MAX ((size_t)32 << 20)
 #define CLIENTS_MAX 32
-#define DEPTH_MAX 64
+#define DEPTH_MAX 300 /* of a message, and of the line around it */
 
 struct client {
 	struct lines lines;
 	struct control *control;
 	struct client *next, **link;
-	struct call *call; /* that it waits for */
+	/* What it waits for. */
+	struct call *call;
+	struct mcp_post *post;
 };
 
 struct control {
@@ -37,6 +40,7 @@ static void
 drop(struct client *client)
 {
 	call_cancel(client->call);
+	mcp_cancel(client->post);
 	*client->link = client->next;
 	if (client->next != NULL)
 		client->next->link = client->link;
@@ -196,13 +200,45 @@ do_call(struct client *client, struct jval line)
 	struct calls *calls = client->control->spec.calls;
 	const struct tool *tool = calls_find(calls, jval_member(line, "name"));
 
-	if (client->call != NULL)
+	if (client->call != NULL || client->post != NULL)
 		send_status(client, "a call is going on");
 	else if (tool == NULL)
 		send_status(client, "there is no such tool");
 	else
 		client->call = call_start(calls, tool,
 		    jval_member(line, "arguments"), on_called, client);
+}
+
+static void
+on_posted(void *arg, const struct mcp_answer *answer)
+{
+	struct client *client = arg;
+	struct jsonw json;
+	struct buf buf;
+
+	client->post = NULL;
+	begin_answer(&json, &buf, NULL);
+	jsonw_key(&json, "status");
+	jsonw_int(&json, answer->status);
+	if (answer->body.len > 0) {
+		jsonw_key(&json, "answer");
+		jsonw_raw(&json, answer->body);
+	}
+	send_answer(client, &json, &buf);
+}
+
+/* An MCP message of gridhook mcp, answered as one that came over HTTP. */
+static void
+do_mcp(struct client *client, struct jval line)
+{
+	static const struct mcp_headers headers = {.is_stdio = true};
+	struct jval message = jval_member(line, "message");
+
+	if (client->call != NULL || client->post != NULL)
+		send_status(client, "a call is going on");
+	else
+		client->post = mcp_post(client->control->spec.calls,
+		    jval_raw(message), &headers, on_posted, client);
 }
 
 static const struct order {
@@ -213,6 +249,7 @@ static const struct order {
     {"start", do_start},
     {"stop", do_stop},
     {"call", do_call},
+    {"mcp", do_mcp},
 };
 
 static bool

@@ -6,9 +6,10 @@
  *	{"do":"start","port":7842,"host":"…","secret_file":"…"}  all optional
  *	{"do":"stop"}
  *	{"do":"call","name":"notify_user","arguments":{…}}
+ *	{"do":"mcp","message":{…}}  a JSON-RPC message, as over HTTP
  *
- * Back: {"ok":true,"status":{…}}, {"ok":true,"result":{…}} or
- * {"ok":false,"error":"…","status":{…}}.
+ * Back: {"ok":true,"status":{…}}, {"ok":true,"result":{…}},
+ * {"ok":true,"status":200,"answer":{…}} or {"ok":false,"error":"…","status":{…}}.
  */
 #pragma once
 

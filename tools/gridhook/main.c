@@ -40,8 +40,10 @@ static const struct opt_spec spec = {
 	"Receives pushes over HTTP for the desktop assistant's window, and "
 	"offers 14 tools over MCP. Without a command it runs the server.\n\n"
 	"Commands: ctl (status, start, stop), tools (definitions), call (one "
-	"tool), send (a push), explain (what becomes of one). gridhook COMMAND "
-	"--help tells more.",
+	"tool), mcp (the tools for a client that starts a program), send (a "
+	"push), run (a job, whose end is pushed), explain (what becomes of "
+	"one). gridhook COMMAND --help tells "
+	"more.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 0,
@@ -57,6 +59,8 @@ static const struct command {
     {"call", cmd_call},
     {"send", cmd_send},
     {"explain", cmd_explain},
+    {"mcp", cmd_mcp},
+    {"run", cmd_job},
 };
 
 static int

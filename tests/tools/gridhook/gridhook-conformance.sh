@@ -121,8 +121,19 @@ for era in legacy modern; do
     --method tools/list --strict) >"$scratch/out" 2>&1
   verdict $? "Inspector --strict, $era"
 done
+program=$(cd "$build" && pwd)/tools/gridhook/gridhook
+# The Inspector takes --config for its own.
+printf '#!/bin/sh\nexec "%s" --config "%s" mcp\n' "$program" \
+  "$scratch/closed.conf" >"$scratch/started"
+chmod +x "$scratch/started"
+for era in legacy modern; do
+  (cd "$scratch" && timeout 120 "$node" "$inspector" --cli "$scratch/started" \
+    --protocol-era $era --method tools/list --strict) >"$scratch/out" 2>&1
+  verdict $? "Inspector --strict, stdio, $era"
+done
 timeout 120 "$node" "$top/tests/tools/gridhook/mcp-clients.mjs" "$modules" \
-  "http://127.0.0.1:$port/mcp" "$GRIDHOOK_SECRET" >"$scratch/out" 2>&1
+  "http://127.0.0.1:$port/mcp" "$GRIDHOOK_SECRET" "$program" \
+  "$scratch/closed.conf" >"$scratch/out" 2>&1
 verdict $? "SDK clients"
 
 echo "$passed passed, $failed failed"

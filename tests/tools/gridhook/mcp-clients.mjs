@@ -1,11 +1,11 @@
 // The official SDK clients against a gridhook, both eras.
-//   node mcp-clients.mjs NODE_MODULES URL SECRET
+//   node mcp-clients.mjs NODE_MODULES URL SECRET PROGRAM CONFIG
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { strict as assert } from "node:assert";
 import path from "node:path";
 
-const [modules, url, secret] = process.argv.slice(2);
+const [modules, url, secret, command, config] = process.argv.slice(2);
 const require = createRequire(path.join(path.resolve(modules), "x.js"));
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
 const headers = { "X-Service-Secret": secret };
@@ -54,6 +54,31 @@ for (const mode of ["legacy", "auto", { pin: "2026-07-28" }]) {
     const { Client, StreamableHTTPClientTransport } = await load("@modelcontextprotocol/client");
     const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
     await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    await exercise(client);
+    await client.close();
+  });
+}
+
+// By standard input and output: the program is started by the client.
+const start = { command, args: ["--config", config, "mcp"], env: process.env };
+
+await test("SDK v1, stdio", async () => {
+  const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
+  const { StdioClientTransport } = await load("@modelcontextprotocol/sdk/client/stdio.js");
+  const client = new Client({ name: "test", version: "1" });
+  await client.connect(new StdioClientTransport(start));
+  assert.equal(client.getServerVersion().name, "gridhook");
+  await client.ping();
+  await exercise(client);
+  await client.close();
+});
+
+for (const mode of ["legacy", "auto", { pin: "2026-07-28" }]) {
+  await test("SDK v2, stdio " + JSON.stringify(mode), async () => {
+    const { Client } = await load("@modelcontextprotocol/client");
+    const { StdioClientTransport } = await load("@modelcontextprotocol/client/stdio");
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+    await client.connect(new StdioClientTransport(start));
     await exercise(client);
     await client.close();
   });

@@ -11,6 +11,9 @@
 
 #define OWN_MAX ((size_t)4 << 20)
 #define HISTORY_LIMIT 20
+#define NOT_RUNNING \
+	"gridhook is not running, so %s: start it with \"gridhook\" or " \
+	"\"systemctl --user start gridhook\"."
 
 struct call {
 	struct calls *calls;
@@ -218,7 +221,11 @@ answer_history(struct calls *calls, struct jval args, struct result *result)
 	buf_init(&buf, OWN_MAX);
 	jsonw_init(&json, &buf);
 	jsonw_object_begin(&json);
-	if (calls->journal != NULL && arena != NULL)
+	if (calls->journal == NULL) {
+		result_error(result, NOT_RUNNING, "there is no history");
+		goto out;
+	}
+	if (arena != NULL)
 		err = journal_history(
 		    calls->journal, &json, (unsigned)limit, id, &found);
 	jsonw_object_end(&json);
@@ -233,6 +240,7 @@ answer_history(struct calls *calls, struct jval args, struct result *result)
 		    "leave it out for the newest ones.");
 	else
 		result_structured(result, buf_span(&buf));
+out:
 	buf_fini(&buf);
 	arena_free(arena);
 }
@@ -248,7 +256,12 @@ answer_message(struct calls *calls, struct jval args, struct result *result)
 	char text[160], id[64];
 	enum err err = ERR_NO_MEMORY;
 
-	if (arena != NULL && calls->journal != NULL) {
+	if (calls->journal == NULL) {
+		result_error(result, NOT_RUNNING, "the message was not kept");
+		arena_free(arena);
+		return;
+	}
+	if (arena != NULL) {
 		event.text = jval_text(jval_member(args, "text"), arena);
 		if (jval_is(jval_member(args, "role"), SPAN("system")))
 			event.kind = EVENT_STATUS;

@@ -21,6 +21,7 @@ struct mcp_headers {
 	struct span version; /* MCP-Protocol-Version */
 	struct span method; /* Mcp-Method */
 	struct span name; /* Mcp-Name */
+	bool is_stdio; /* there are none, and none is missed */
 };
 
 /* What goes back: an HTTP status, and a body unless it is 202. */

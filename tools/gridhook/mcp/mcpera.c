@@ -148,8 +148,9 @@ check_version(struct mcp_trouble *trouble, const struct rpc *rpc,
 		    "Invalid params: _meta must have \"" META_VERSION "\"");
 		return;
 	}
-	if (headers->version.ptr == NULL ||
-	    !jval_is(version, headers->version)) {
+	if (!headers->is_stdio &&
+	    (headers->version.ptr == NULL ||
+		!jval_is(version, headers->version))) {
 		set(trouble, 400, RPC_HEADER_MISMATCH,
 		    "Header mismatch: MCP-Protocol-Version must be what "
 		    "_meta says");
@@ -178,6 +179,8 @@ check_modern(struct mcp_trouble *trouble, const struct rpc *rpc,
 		set(trouble, 400, RPC_INVALID_PARAMS,
 		    "Invalid params: _meta must have \"" META_CAPABILITIES
 		    "\"");
+	else if (headers->is_stdio)
+		return;
 	else if (headers->method.ptr == NULL ||
 	    !jval_is(rpc->method, headers->method))
 		set(trouble, 400, RPC_HEADER_MISMATCH,
