@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/jsonw.h"
 #include "common/opt.h"
 #include "common/owner.h"
 #include "lmdb-schema/state/proposal.h"
@@ -102,6 +101,18 @@ cmd_options(
 }
 
 int
+cmd_start(struct store **store, const char *command, void *values,
+    const struct opt_spec *spec, int argc, char **argv, int *args)
+{
+	int result = cmd_options(values, spec, argc, argv, args);
+
+	if (result != CMD_GO)
+		return result;
+	result = cmd_open(store, command);
+	return result == CMD_DONE ? CMD_GO : result;
+}
+
+int
 cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 {
 	struct fault fault;
@@ -163,6 +174,27 @@ cmd_print(struct buf *text, const char *command)
 		err = ERR_SYSTEM;
 	buf_fini(text);
 	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, NULL);
+}
+
+void
+cmd_list_begin(struct cmd_list *list, bool as_json)
+{
+	buf_init(&list->text, (size_t)1 << 30);
+	jsonw_init(&list->json, &list->text);
+	list->as_json = as_json;
+	if (as_json)
+		jsonw_array_begin(&list->json);
+}
+
+int
+cmd_list_end(struct cmd_list *list, const char *command, enum err err)
+{
+	if (list->as_json) {
+		jsonw_array_end(&list->json);
+		buf_add_char(&list->text, '\n');
+	}
+	buf_fail(&list->text, err);
+	return cmd_print(&list->text, command);
 }
 
 static char *

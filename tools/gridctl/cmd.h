@@ -10,6 +10,7 @@
 #include "common/buf.h"
 #include "common/date.h"
 #include "common/err.h"
+#include "common/jsonw.h"
 #include "common/span.h"
 
 struct store;
@@ -56,6 +57,13 @@ void cmd_set_data_dir(const char *dir);
 int cmd_open(struct store **store, const char *command);
 
 /*
+ * Reads the options and, when they say to go on, opens the store: CMD_GO. Any
+ * other value is the exit code to return.
+ */
+int cmd_start(struct store **store, const char *command, void *values,
+    const struct opt_spec *spec, int argc, char **argv, int *args);
+
+/*
  * Ends the program after so many seconds, whatever it is doing, with a message
  * and CMD_LATE; the limit holds even after the parent process has died. 0 is no
  * limit. Unfinished work is dropped, as by a kill.
@@ -83,8 +91,17 @@ void cmd_time(char text[DATE_TEXT_MAX], int64_t ms);
 bool cmd_lies_ahead(int32_t month);
 
 /* Writes a JSON member with such a time, or null. */
-struct jsonw;
 void cmd_json_time(struct jsonw *json, const char *name, int64_t ms);
+
+/* A list that a command prints: lines, or with --json an array. */
+struct cmd_list {
+	struct buf text;
+	struct jsonw json;
+	bool as_json;
+};
+void cmd_list_begin(struct cmd_list *list, bool as_json);
+/* Prints the list, unless `err` says why it is not whole. */
+int cmd_list_end(struct cmd_list *list, const char *command, enum err err);
 
 /* Prints the contents of `text` to standard output, and frees it. */
 int cmd_print(struct buf *text, const char *command);

@@ -88,16 +88,10 @@ restore_from(const char *from)
 static int
 run(const struct opt_spec *spec, int argc, char **argv, bool restore)
 {
-	int args;
+	int args, result = cmd_options(NULL, spec, argc, argv, &args);
 
-	switch (opt_read(NULL, spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
+	if (result != CMD_GO)
+		return result;
 	return restore ? restore_from(argv[1])
 		       : copy("backup", cmd_data_dir(), argv[1]);
 }

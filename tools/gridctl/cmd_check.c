@@ -151,17 +151,10 @@ cmd_check(int argc, char **argv)
 	int args, result;
 	enum err err;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
-	result = cmd_open(&store, "check");
-	if (result != CMD_DONE)
+	result = cmd_start(&store, "check", &options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
 		return result;
+	result = CMD_DONE;
 	err = check(store, &options, &counts);
 	if (err != ERR_OK)
 		result = cmd_fail("check", err, NULL);

@@ -369,14 +369,9 @@ cmd_compute(int argc, char **argv)
 	struct store *store;
 	int args, result;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
+	result = cmd_options(&options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
+		return result;
 	if (args + options.all + options.stale != 1)
 		return usage("give a SUPPLIER, or --all, or --stale");
 	if (options.as_of != NULL &&

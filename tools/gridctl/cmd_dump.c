@@ -104,17 +104,10 @@ cmd_dump(int argc, char **argv)
 	int args, result;
 	enum err err;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
-	result = cmd_open(&store, "dump");
-	if (result != CMD_DONE)
+	result = cmd_start(&store, "dump", &options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
 		return result;
+	result = CMD_DONE;
 	err = dump(store, span_of(argv[1]), (unsigned)options.level);
 	if (err == ERR_NOT_FOUND) {
 		struct fault fault;

@@ -104,12 +104,11 @@ gammes_import(int argc, char **argv)
 	int args, result, lock;
 	enum err err;
 
-	result = cmd_options(&options, &import_spec, argc, argv, &args);
+	result = cmd_start(
+	    &store, "gammes import", &options, &import_spec, argc, argv, &args);
 	if (result != CMD_GO)
 		return result;
-	result = cmd_open(&store, "gammes import");
-	if (result != CMD_DONE)
-		return result;
+	result = CMD_DONE;
 	err = import_init(&import, "");
 	if (err == ERR_OK)
 		err = store_lock_import(&lock, store, true);
@@ -223,12 +222,11 @@ gammes_export(int argc, char **argv)
 	int args, result;
 	enum err err;
 
-	result = cmd_options(&options, &export_spec, argc, argv, &args);
+	result = cmd_start(
+	    &store, "gammes export", &options, &export_spec, argc, argv, &args);
 	if (result != CMD_GO)
 		return result;
-	result = cmd_open(&store, "gammes export");
-	if (result != CMD_DONE)
-		return result;
+	result = CMD_DONE;
 	err = source_open(&source, store);
 	if (err == ERR_OK || err == ERR_NOT_FOUND)
 		err =

@@ -13,17 +13,11 @@ int
 cmd_init(int argc, char **argv)
 {
 	struct fault fault;
-	int args;
+	int args, result = cmd_options(NULL, &spec, argc, argv, &args);
 	enum err err;
 
-	switch (opt_read(NULL, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
+	if (result != CMD_GO)
+		return result;
 	fault_clear(&fault);
 	err = store_create(cmd_data_dir(), &fault);
 	if (err != ERR_OK)

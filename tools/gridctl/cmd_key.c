@@ -106,20 +106,14 @@ key_create(int argc, char **argv)
 	return result;
 }
 
-struct listing {
-	struct jsonw json;
-	struct buf text;
-	bool as_json;
-};
-
 static enum err
 add_key(void *context, const struct access_key *key)
 {
-	struct listing *listing = context;
-	struct jsonw *json = &listing->json;
+	struct cmd_list *list = context;
+	struct jsonw *json = &list->json;
 	char made[DATE_TEXT_MAX], used[DATE_TEXT_MAX], revoked[DATE_TEXT_MAX];
 
-	if (listing->as_json) {
+	if (list->as_json) {
 		jsonw_object_begin(json);
 		jsonw_key(json, "id");
 		jsonw_string(json, key->id);
@@ -131,25 +125,25 @@ add_key(void *context, const struct access_key *key)
 		cmd_json_time(json, "lastUsedAt", key->used_ms);
 		cmd_json_time(json, "revokedAt", key->revoked_ms);
 		jsonw_object_end(json);
-		return buf_end(&listing->text);
+		return buf_end(&list->text);
 	}
 	cmd_time(made, key->created_ms);
 	cmd_time(used, key->used_ms);
 	cmd_time(revoked, key->revoked_ms);
-	buf_addf(&listing->text, "%-10.*s  %-8s %-24s  %-24s  %-24s  %.*s\n",
+	buf_addf(&list->text, "%-10.*s  %-8s %-24s  %-24s  %-24s  %.*s\n",
 	    SPAN_ARG(key->id), access_scope_text(key->scope), made, used,
 	    revoked, SPAN_ARG(key->name));
-	return buf_end(&listing->text);
+	return buf_end(&list->text);
 }
 
 static enum err
-list_keys(struct store *store, struct listing *listing)
+list_keys(struct store *store, struct cmd_list *list)
 {
 	struct state_view *view;
 	enum err err = state_view_open(&view, store);
 
 	if (err == ERR_OK)
-		err = access_key_each(view, add_key, listing);
+		err = access_key_each(view, add_key, list);
 	state_view_close(view);
 	return err;
 }
@@ -158,35 +152,19 @@ static int
 key_list(int argc, char **argv)
 {
 	struct options options = {NULL, NULL, false};
-	struct listing listing;
+	struct cmd_list list;
 	struct store *store;
 	int args;
-	int result = cmd_options(&options, &list_spec, argc, argv, &args);
-	enum err err;
+	int result = cmd_start(
+	    &store, "key list", &options, &list_spec, argc, argv, &args);
 
 	if (result != CMD_GO)
 		return result;
-	result = cmd_open(&store, "key list");
-	if (result != CMD_DONE)
-		return result;
-	buf_init(&listing.text, (size_t)1 << 28);
-	jsonw_init(&listing.json, &listing.text);
-	listing.as_json = options.json;
-	if (options.json)
-		jsonw_array_begin(&listing.json);
-	else
-		buf_addf(&listing.text, "%-10s  %-8s %-24s  %-24s  %-24s  %s\n",
+	cmd_list_begin(&list, options.json);
+	if (!options.json)
+		buf_addf(&list.text, "%-10s  %-8s %-24s  %-24s  %-24s  %s\n",
 		    "id", "scope", "created", "last used", "revoked", "name");
-	err = list_keys(store, &listing);
-	if (options.json) {
-		jsonw_array_end(&listing.json);
-		buf_add_char(&listing.text, '\n');
-	}
-	if (err == ERR_OK)
-		fwrite(listing.text.data, 1, listing.text.len, stdout);
-	else
-		result = cmd_fail("key list", err, NULL);
-	buf_fini(&listing.text);
+	result = cmd_list_end(&list, "key list", list_keys(store, &list));
 	store_close(store);
 	return result;
 }
@@ -198,14 +176,13 @@ key_revoke(int argc, char **argv)
 	struct fault fault;
 	struct store *store;
 	int args;
-	int result = cmd_options(&options, &revoke_spec, argc, argv, &args);
+	int result = cmd_start(
+	    &store, "key revoke", &options, &revoke_spec, argc, argv, &args);
 	enum err err;
 
 	if (result != CMD_GO)
 		return result;
-	result = cmd_open(&store, "key revoke");
-	if (result != CMD_DONE)
-		return result;
+	result = CMD_DONE;
 	err = access_key_revoke(store, span_of(argv[1]), "gridctl");
 	fault_clear(&fault);
 	if (err == ERR_NOT_FOUND)

@@ -70,17 +70,11 @@ cmd_network(int argc, char **argv)
 	int args, result;
 	enum err err;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
-	result = cmd_open(&store, "network");
-	if (result != CMD_DONE)
+	result =
+	    cmd_start(&store, "network", &options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
 		return result;
+	result = CMD_DONE;
 	err = import_init(&import, "");
 	if (err == ERR_OK)
 		err =

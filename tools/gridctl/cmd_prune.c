@@ -33,17 +33,10 @@ cmd_prune(int argc, char **argv)
 	int args, result;
 	enum err err;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
-	result = cmd_open(&store, "prune");
-	if (result != CMD_DONE)
+	result = cmd_start(&store, "prune", &options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
 		return result;
+	result = CMD_DONE;
 	err = prune_all(store, options.grace, &pruned);
 	if (err != ERR_OK)
 		result = cmd_fail("prune", err, NULL);

@@ -146,17 +146,10 @@ cmd_stat(int argc, char **argv)
 	int args, result;
 	enum err err;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
-	result = cmd_open(&store, "stat");
-	if (result != CMD_DONE)
+	result = cmd_start(&store, "stat", &options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
 		return result;
+	result = CMD_DONE;
 	err = stat_collect(&counts, store);
 	if (err == ERR_OK && options.json)
 		err = print_json(&counts);

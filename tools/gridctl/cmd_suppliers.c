@@ -32,9 +32,7 @@ static const struct opt_spec spec = {
 struct listing {
 	struct store *store;
 	struct catalog_view *catalog;
-	struct buf text;
-	struct jsonw json;
-	bool as_json;
+	struct cmd_list list;
 };
 
 static const char *
@@ -57,7 +55,7 @@ static void
 add_json(struct listing *listing, const struct source_supplier *supplier,
     const struct catalog_entry *entry, const char *state)
 {
-	struct jsonw *json = &listing->json;
+	struct jsonw *json = &listing->list.json;
 	char text[KEY_GENERATION_LEN + 1], when[DATE_TEXT_MAX];
 	bool there = entry->generation != 0;
 
@@ -94,7 +92,7 @@ add_line(struct listing *listing, const struct source_supplier *supplier,
 
 	if (entry->generation != 0)
 		date_instant_text(when, entry->computed_ms);
-	buf_addf(&listing->text, "%-10.*s %9s %9s  %-8s %-24s  %.*s\n",
+	buf_addf(&listing->list.text, "%-10.*s %9s %9s  %-8s %-24s  %.*s\n",
 	    SPAN_ARG(supplier->code), cmd_count(supplier->articles),
 	    entry->generation == 0 ? "-" : cmd_count(entry->rows), state, when,
 	    SPAN_ARG(supplier->name));
@@ -107,11 +105,11 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	struct catalog_entry entry;
 	const char *state = state_of(listing, supplier, &entry);
 
-	if (listing->as_json)
+	if (listing->list.as_json)
 		add_json(listing, supplier, &entry, state);
 	else
 		add_line(listing, supplier, &entry, state);
-	return buf_end(&listing->text);
+	return buf_end(&listing->list.text);
 }
 
 static enum err
@@ -137,38 +135,16 @@ cmd_suppliers(int argc, char **argv)
 	struct options options = {false};
 	struct listing listing = {.catalog = NULL};
 	int args, result;
-	enum err err;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
-	case OPT_GO:
-		break;
-	case OPT_HELP:
-		return CMD_DONE;
-	case OPT_WRONG:
-		return CMD_USAGE;
-	}
-	result = cmd_open(&listing.store, "suppliers");
-	if (result != CMD_DONE)
+	result = cmd_start(
+	    &listing.store, "suppliers", &options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
 		return result;
-	buf_init(&listing.text, (size_t)1 << 30);
-	listing.as_json = options.json;
-	jsonw_init(&listing.json, &listing.text);
-	if (options.json)
-		jsonw_array_begin(&listing.json);
-	else
-		buf_addf(&listing.text, "%-10s %9s %9s  %-8s %-24s  %s\n",
+	cmd_list_begin(&listing.list, options.json);
+	if (!options.json)
+		buf_addf(&listing.list.text, "%-10s %9s %9s  %-8s %-24s  %s\n",
 		    "code", "articles", "rows", "snapshot", "computed", "name");
-	err = list(&listing);
-	if (options.json) {
-		jsonw_array_end(&listing.json);
-		buf_add_char(&listing.text, '\n');
-	}
-	if (err == ERR_OK)
-		result = cmd_print(&listing.text, "suppliers");
-	else {
-		result = cmd_fail("suppliers", err, NULL);
-		buf_fini(&listing.text);
-	}
+	result = cmd_list_end(&listing.list, "suppliers", list(&listing));
 	store_close(listing.store);
 	return result;
 }

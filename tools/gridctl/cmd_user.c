@@ -129,14 +129,13 @@ user_remove_command(int argc, char **argv)
 	struct store *store;
 	struct fault fault;
 	int args;
-	int result = cmd_options(&options, &remove_spec, argc, argv, &args);
+	int result = cmd_start(
+	    &store, "user remove", &options, &remove_spec, argc, argv, &args);
 	enum err err;
 
 	if (result != CMD_GO)
 		return result;
-	result = cmd_open(&store, "user remove");
-	if (result != CMD_DONE)
-		return result;
+	result = CMD_DONE;
 	fault_clear(&fault);
 	err = user_remove(store, span_of(argv[1]), "gridctl");
 	explain(&fault, err, argv[1]);
@@ -150,65 +149,49 @@ user_remove_command(int argc, char **argv)
 
 /* --- list ----------------------------------------------------------------- */
 
-struct listing {
-	struct buf text;
-	struct jsonw json;
-	bool as_json;
-};
-
 static enum err
 list_one(void *context, const struct user *user)
 {
-	struct listing *listing = context;
+	struct cmd_list *list = context;
 	char made[DATE_TEXT_MAX];
 
-	if (listing->as_json) {
-		jsonw_object_begin(&listing->json);
-		jsonw_key(&listing->json, "name");
-		jsonw_string(&listing->json, user->name);
-		cmd_json_time(&listing->json, "createdAt", user->created_ms);
-		jsonw_object_end(&listing->json);
+	if (list->as_json) {
+		jsonw_object_begin(&list->json);
+		jsonw_key(&list->json, "name");
+		jsonw_string(&list->json, user->name);
+		cmd_json_time(&list->json, "createdAt", user->created_ms);
+		jsonw_object_end(&list->json);
 	} else {
 		cmd_time(made, user->created_ms);
-		buf_addf(&listing->text, "%-24s  %.*s\n", made,
-		    SPAN_ARG(user->name));
+		buf_addf(
+		    &list->text, "%-24s  %.*s\n", made, SPAN_ARG(user->name));
 	}
-	return buf_end(&listing->text);
+	return buf_end(&list->text);
 }
 
 static int
 user_list(int argc, char **argv)
 {
 	struct options options = {false};
-	struct listing listing;
+	struct cmd_list list;
 	struct state_view *view = NULL;
 	struct store *store;
-	int args, result = cmd_options(&options, &list_spec, argc, argv, &args);
+	int args,
+	    result = cmd_start(
+		&store, "user list", &options, &list_spec, argc, argv, &args);
 	enum err err;
 
 	if (result != CMD_GO)
 		return result;
-	result = cmd_open(&store, "user list");
-	if (result != CMD_DONE)
-		return result;
-	buf_init(&listing.text, (size_t)1 << 28);
-	jsonw_init(&listing.json, &listing.text);
-	listing.as_json = options.json;
-	if (options.json)
-		jsonw_array_begin(&listing.json);
-	else
-		buf_addf(&listing.text, "%-24s  %s\n", "created", "name");
+	cmd_list_begin(&list, options.json);
+	if (!options.json)
+		buf_addf(&list.text, "%-24s  %s\n", "created", "name");
 	err = state_view_open(&view, store);
 	if (err == ERR_OK)
-		err = user_each(view, list_one, &listing);
+		err = user_each(view, list_one, &list);
 	state_view_close(view);
 	store_close(store);
-	if (options.json) {
-		jsonw_array_end(&listing.json);
-		buf_add_char(&listing.text, '\n');
-	}
-	buf_fail(&listing.text, err);
-	return cmd_print(&listing.text, "user list");
+	return cmd_list_end(&list, "user list", err);
 }
 
 static const struct cmd_row commands[] = {
