@@ -239,7 +239,7 @@ void
 grams_ask_fewest(
     struct grams_asked *asked, const struct grams *sample, unsigned most)
 {
-	uint32_t weights[GRAMS_ASKED_MAX];
+	uint32_t weights[GRAMS_ASKED_MAX] = {0};
 
 	assert(asked->count <= GRAMS_ASKED_MAX && most > 0);
 	for (unsigned i = 0; i < asked->count; i++) {
