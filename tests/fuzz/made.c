@@ -111,22 +111,40 @@ made_flow(void)
 	return data;
 }
 
+static void
+make_demo(char data[FS_PATH_MAX], const char *name, unsigned articles)
+{
+	char csv[FS_PATH_MAX], words[2 * FS_PATH_MAX];
+
+	make_root();
+	FUZZ_CHECK(fs_path(csv, "%s/csv-%s", root, name) == ERR_OK);
+	snprintf(words, sizeof(words),
+	    "demo --out %s --articles %u --suppliers 1 --stores 2 --seed 1",
+	    csv, articles);
+	made_gridctl(root, words);
+	fill(data, name, csv);
+	made_gridctl(data, "compute --quiet --all");
+}
+
 const char *
 made_demo(void)
 {
 	static char data[FS_PATH_MAX];
-	char csv[FS_PATH_MAX], words[2 * FS_PATH_MAX];
 
-	if (data[0] != '\0')
-		return data;
-	make_root();
-	FUZZ_CHECK(fs_path(csv, "%s/csv", root) == ERR_OK);
-	snprintf(words, sizeof(words),
-	    "demo --out %s --articles 300 --suppliers 1 --stores 2 --seed 1",
-	    csv);
-	made_gridctl(root, words);
-	fill(data, "demo", csv);
-	made_gridctl(data, "compute --quiet --all");
+	if (data[0] == '\0')
+		make_demo(data, "demo", 300);
+	return data;
+}
+
+const char *
+made_packed(void)
+{
+	static char data[FS_PATH_MAX];
+
+	if (data[0] == '\0') {
+		make_demo(data, "packed", 600);
+		made_gridctl(data, "gzip --quiet --all");
+	}
 	return data;
 }
 

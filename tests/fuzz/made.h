@@ -16,6 +16,9 @@ const char *made_flow(void);
 /* 300 articles of made-up demo data, all computed. */
 const char *made_demo(void);
 
+/* 600 such articles, their rows packed. */
+const char *made_packed(void);
+
 /* Runs gridctl there; the first line that it says. */
 struct span made_gridctl(const char *data, const char *words);
 
