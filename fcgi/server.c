@@ -180,7 +180,7 @@ serving_give_back(struct serving *serving)
 	keep_less(&serving->gzip_dump->packed);
 	iovbuf_give_back(&serving->gzip_dump->rows);
 	iovbuf_give_back(&serving->reply.body);
-	gzip_give_back(&serving->reply.gzip, SERVING_KEEP);
+	packer_give_back(&serving->reply.packer, SERVING_KEEP);
 }
 
 void

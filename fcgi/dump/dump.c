@@ -49,7 +49,7 @@ dump_send(struct call *call, const struct snapview *view, struct packed *packed,
 	if (splice_is_unchanged(serving->splice))
 		length = gzip_dump_length(
 		    packed_rows_of(packed), start.len, tail.len);
-	reply_is_gzip(call->reply);
+	reply_is_coded(call->reply, CODING_GZIP);
 	reply_stream(call->reply, length);
 	if (!call->reply->head_only)
 		err = gzip_dump_dump(serving->gzip_dump, call->reply,

@@ -1,5 +1,7 @@
 #include "fcgi/http/coding.h"
 
+const char *const coding_names[CODINGS] = {"identity", "gzip", "zstd"};
+
 /* 0, 1, and up to three decimals: of 1 they are zeros. */
 static unsigned
 weight(struct span text)
@@ -36,12 +38,18 @@ coding_weight(struct span params)
 	return 1000;
 }
 
-bool
-coding_takes_gzip(struct span list)
+/* The weights of a list; -1 for what is not named, nor stood for by "*". */
+struct wishes {
+	int plain, gzip, zstd;
+};
+
+static void
+read_list(struct wishes *wishes, struct span list)
 {
 	struct span coding, rest = list;
-	int gzip = -1, any = -1, identity = -1;
+	int any = -1;
 
+	*wishes = (struct wishes){-1, -1, -1};
 	while (span_cut(&coding, &rest, ',')) {
 		size_t end = span_find(coding, ';');
 		struct span name = span_trim(span_sub(coding, 0, end));
@@ -49,16 +57,38 @@ coding_takes_gzip(struct span list)
 
 		if (span_eq_nocase(name, SPAN("gzip")) ||
 		    span_eq_nocase(name, SPAN("x-gzip")))
-			gzip = q;
+			wishes->gzip = q;
+		else if (span_eq_nocase(name, SPAN("zstd")))
+			wishes->zstd = q;
 		else if (span_eq_nocase(name, SPAN("identity")))
-			identity = q;
+			wishes->plain = q;
 		else if (span_eq(name, SPAN("*")))
 			any = q;
 	}
-	/* "*" stands for whatever is not named. */
-	if (gzip < 0)
-		gzip = any;
-	if (identity < 0)
-		identity = any;
-	return gzip > 0 && gzip >= identity;
+	if (wishes->gzip < 0)
+		wishes->gzip = any;
+	if (wishes->plain < 0)
+		wishes->plain = any;
+}
+
+enum coding
+coding_best(struct span list)
+{
+	struct wishes wishes;
+
+	read_list(&wishes, list);
+	if (wishes.zstd > 0 && wishes.zstd >= wishes.gzip &&
+	    wishes.zstd >= wishes.plain)
+		return CODING_ZSTD;
+	return wishes.gzip > 0 && wishes.gzip >= wishes.plain ? CODING_GZIP
+							      : CODING_PLAIN;
+}
+
+bool
+coding_takes_gzip(struct span list)
+{
+	struct wishes wishes;
+
+	read_list(&wishes, list);
+	return wishes.gzip > 0 && wishes.gzip >= wishes.plain;
 }

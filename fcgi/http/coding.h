@@ -14,5 +14,16 @@
  */
 unsigned coding_weight(struct span params);
 
+enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD, CODINGS };
+
+/* As Content-Encoding has it; plain bytes have none. */
+extern const char *const coding_names[CODINGS];
+
+/*
+ * What weighs most in the list; of several zstd, then gzip, then plain bytes.
+ * zstd only where it is named: "*" is said by programs that know gzip alone.
+ */
+enum coding coding_best(struct span list);
+
 /* True when the list has gzip in it, and plain bytes weigh no more. */
 bool coding_takes_gzip(struct span list);

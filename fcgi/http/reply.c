@@ -58,7 +58,7 @@ reply_init(struct reply *reply)
 	memset(reply, 0, sizeof(*reply));
 	buf_init(&reply->head, HEAD_MAX);
 	iovbuf_init(&reply->body);
-	gzip_init(&reply->gzip);
+	packer_init(&reply->packer);
 }
 
 void
@@ -66,7 +66,7 @@ reply_fini(struct reply *reply)
 {
 	buf_fini(&reply->head);
 	iovbuf_fini(&reply->body);
-	gzip_fini(&reply->gzip);
+	packer_fini(&reply->packer);
 }
 
 void
@@ -248,20 +248,26 @@ note(struct reply *reply, enum err err)
 }
 
 void
-reply_is_gzip(struct reply *reply)
+reply_is_coded(struct reply *reply, enum coding coding)
 {
 	reply->coded = true;
-	reply_header_text(reply, "Content-Encoding", SPAN("gzip"));
+	reply_header_text(
+	    reply, "Content-Encoding", span_of(coding_names[coding]));
 }
 
-/* Without Accept-Encoding, as programs ask that want no packing: no. */
-static bool
-takes_gzip(const struct reply *reply)
+/*
+ * What the body is to be packed as. Without Accept-Encoding, as programs ask
+ * that want no packing: nothing.
+ */
+static enum coding
+coding_of(const struct reply *reply)
 {
 	struct span list = reply->request->accept_encoding;
 
 	return list.len > 0 && reply->status == 200 && !reply->coded &&
-	    !reply->has_length && coding_takes_gzip(list);
+		!reply->has_length
+	    ? coding_best(list)
+	    : CODING_PLAIN;
 }
 
 /* What has been gathered, through the member. */
@@ -269,18 +275,18 @@ static void
 pack_body(struct reply *reply)
 {
 	if (reply->err == ERR_OK && !reply->head_only)
-		note(reply, gzip_add(&reply->gzip, &reply->body));
+		note(reply, packer_add(&reply->packer, &reply->body));
 	iovbuf_clear(&reply->body);
 }
 
 /* The head alone, and what was gathered behind it packed. */
 static void
-stream_packed(struct reply *reply)
+stream_packed(struct reply *reply, enum coding coding)
 {
 	struct iovec head;
 	enum err err = reply->body.err;
 
-	reply_is_gzip(reply);
+	reply_is_coded(reply, coding);
 	reply->packing = true;
 	if (err == ERR_OK)
 		err = finish_head(reply);
@@ -297,10 +303,13 @@ stream_packed(struct reply *reply)
 void
 reply_stream(struct reply *reply, int64_t length)
 {
+	enum coding coding = coding_of(reply);
+
 	assert(!reply->streaming && length >= -1);
-	if (takes_gzip(reply) && (length < 0 || length >= GZIP_LEAST) &&
-	    gzip_begin(&reply->gzip, reply->out, GZIP_BLOCK) == ERR_OK) {
-		stream_packed(reply);
+	if (coding != CODING_PLAIN && (length < 0 || length >= PACKER_LEAST) &&
+	    packer_begin(&reply->packer, coding, reply->out, PACKER_BLOCK) ==
+		ERR_OK) {
+		stream_packed(reply, coding);
 		return;
 	}
 	if (length >= 0 && !reply->has_length) {
@@ -317,7 +326,7 @@ reply_flush_some(struct reply *reply)
 {
 	struct iovbuf *body = &reply->body;
 
-	if (reply->packing && body->total >= GZIP_BLOCK)
+	if (reply->packing && body->total >= PACKER_BLOCK)
 		pack_body(reply);
 	if (!reply->streaming || reply->packing ||
 	    (body->count < FLUSH_PIECES && body->total < FLUSH_BYTES))
@@ -340,31 +349,33 @@ reply_flush_row(struct reply *reply, int64_t nth)
  * the body goes out as it is.
  */
 static void
-pack_whole(struct reply *reply)
+pack_whole(struct reply *reply, enum coding coding)
 {
-	struct gzip *gzip = &reply->gzip;
+	struct packer *packer = &reply->packer;
 	struct iovbuf *body = &reply->body;
-	enum err err = gzip_begin(gzip, NULL, GZIP_WHOLE);
+	enum err err = packer_begin(packer, coding, NULL, PACKER_WHOLE);
 
 	if (err == ERR_OK)
-		err = gzip_add(gzip, body);
+		err = packer_add(packer, body);
 	if (err == ERR_OK)
-		err = gzip_end(gzip);
+		err = packer_end(packer);
 	if (err != ERR_OK)
 		return;
-	reply_is_gzip(reply);
+	reply_is_coded(reply, coding);
 	iovbuf_clear(body);
-	iovbuf_refer(body, gzip->packed.data, gzip->packed.len);
+	iovbuf_refer(body, packer->packed.data, packer->packed.len);
 }
 
 /* Packed or not, the whole body is there. */
 static void
 pack_gathered(struct reply *reply)
 {
-	if (reply->body.total < GZIP_LEAST || !takes_gzip(reply))
+	enum coding coding = coding_of(reply);
+
+	if (reply->body.total < PACKER_LEAST || coding == CODING_PLAIN)
 		return;
-	if (reply->body.total <= GZIP_WHOLE)
-		pack_whole(reply);
+	if (reply->body.total <= PACKER_WHOLE)
+		pack_whole(reply, coding);
 	else
 		reply_stream(reply, -1);
 }
@@ -372,13 +383,13 @@ pack_gathered(struct reply *reply)
 static void
 end_packed(struct reply *reply)
 {
-	struct gzip *gzip = &reply->gzip;
+	struct packer *packer = &reply->packer;
 
 	pack_body(reply);
 	reply->out->last = true;
 	if (reply->err == ERR_OK && !reply->head_only)
-		note(reply, gzip_end(gzip));
-	reply->sent += gzip->sent;
+		note(reply, packer_end(packer));
+	reply->sent += packer->sent;
 }
 
 enum err

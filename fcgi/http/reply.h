@@ -6,8 +6,8 @@
  * cut the answer: reply_end() then gives it, and the worker breaks the
  * connection so that the client sees the cut.
  *
- * A 200 of more than a kilobyte goes out as gzip where the request takes that:
- * up to GZIP_WHOLE bytes packed as a whole, longer ones as they grow.
+ * A 200 of more than a kilobyte goes out packed where the request takes that:
+ * up to PACKER_WHOLE bytes packed as a whole, longer ones as they grow.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 #include "common/buf.h"
 #include "common/err.h"
 #include "common/sink.h"
-#include "fcgi/http/gzip.h"
+#include "fcgi/http/packer.h"
 #include "fcgi/http/iovbuf.h"
 #include "fcgi/http/request.h"
 
@@ -33,7 +33,7 @@ struct reply {
 	bool by_accept; /* Accept has decided its form: Vary says so */
 	bool coded; /* a Content-Encoding stands in the head */
 	bool packing; /* what is put goes through the member */
-	struct gzip gzip;
+	struct packer packer;
 	uint64_t sent; /* bytes put, head and body */
 	enum err err;
 };
@@ -61,8 +61,8 @@ void reply_header_text(
 void reply_header(struct reply *reply, const char *name, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
 
-/* The body is packed already: as one gzip member, it goes out as it is put. */
-void reply_is_gzip(struct reply *reply);
+/* The body is packed already: it goes out as it is put. */
+void reply_is_coded(struct reply *reply, enum coding coding);
 
 /*
  * From here on the body goes out as it grows. `length` is the whole body's,

@@ -21,7 +21,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "system"))
 from kit import (API, Data, Description, Direct, Http, Reply, Score,  # noqa: E402
-                 unpacked)
+                 unpacked_as)
 
 CASES = os.path.join(HERE, "cases")
 
@@ -158,7 +158,9 @@ class Run:
         # Not what asking alters: damage heals, a computation is begun.
         if step.method in ("GET", "HEAD") and reply.status != 202 and \
                 reply.status < 500 and "accept-encoding" not in asks:
-            problems += self.packed_too(step.method, uri, headers, reply)
+            for coding in "gzip", "zstd":
+                problems += self.packed_too(coding, step.method, uri, headers,
+                                            reply)
         if reply.status == 200:
             self.shared["met"].add(description.operation(step.method, uri)[1])
         if reply.status != step.status:
@@ -167,17 +169,18 @@ class Run:
             return problems
         return problems + self.headers(step, reply) + self.body(step, reply)
 
-    def packed_too(self, method, uri, headers, plain):
-        """The same asked with gzip. A plain answer that is not the same twice
+    def packed_too(self, asked, method, uri, headers, plain):
+        """The same asked with a coding. A plain answer that is not the same twice
         (the time stands in it, or asking has changed something) is compared
         with the next one."""
         problems = []
         packed = self.server.ask(uri, method, dict(
-            headers, **{"Accept-Encoding": "gzip"}))
+            headers, **{"Accept-Encoding": asked}))
         coding = packed.headers.get("content-encoding")
         if coding is not None:
-            text = unpacked(packed.body) if method == "GET" else b""
-            if coding != "gzip" or text is None or packed.status != 200:
+            text = unpacked_as(coding, packed.body) if method == "GET" \
+                else b""
+            if coding != asked or text is None or packed.status != 200:
                 return ["packed: %d, %s" % (packed.status, coding)]
             self.shared["packed"] += 1
             packed = Reply(200, packed.headers, text)
@@ -195,9 +198,9 @@ class Run:
             return problems
         # A tag that came with either coding is known with both.
         tag = packed.headers.get("etag")
-        for asked in ({"Accept-Encoding": "gzip"}, {}) if tag else ():
+        for more in ({"Accept-Encoding": asked}, {}) if tag else ():
             again = self.server.ask(uri, method, dict(
-                headers, **{"If-None-Match": tag}, **asked))
+                headers, **{"If-None-Match": tag}, **more))
             if again.status != 304 or again.body or \
                     "content-encoding" in again.headers:
                 problems.append("If-None-Match: %d %r" % (

@@ -6,6 +6,7 @@ socket), or by HTTP through nginx and gridapi: Direct and Http are asked alike.
 """
 
 import atexit
+import ctypes
 import json
 import os
 import re
@@ -104,6 +105,50 @@ def unpacked(body):
     except zlib.error:
         return None
     return text if reader.eof and reader.unused_data == b"" else None
+
+
+class Zstd:
+    """libzstd itself, which Python has no door to."""
+
+    class Bytes(ctypes.Structure):
+        _fields_ = [("at", ctypes.c_void_p), ("size", ctypes.c_size_t),
+                    ("pos", ctypes.c_size_t)]
+
+    WINDOW = 100, 23  # ZSTD_d_windowLogMax: 8 MB, as browsers have it
+
+    def __init__(self):
+        self.lib = ctypes.CDLL("libzstd.so.1")
+        for name in ("ZSTD_decompressStream", "ZSTD_DCtx_setParameter",
+                     "ZSTD_freeDCtx"):
+            getattr(self.lib, name).restype = ctypes.c_size_t
+        self.lib.ZSTD_createDCtx.restype = ctypes.c_void_p
+
+    def unpack(self, body):
+        """The one frame; None when it is anything else."""
+        context = ctypes.c_void_p(self.lib.ZSTD_createDCtx())
+        self.lib.ZSTD_DCtx_setParameter(context, *self.WINDOW)
+        room = ctypes.create_string_buffer(1 << 20)
+        source = self.Bytes(ctypes.cast(body, ctypes.c_void_p), len(body), 0)
+        parts, left = [], 1
+        while left != 0:
+            to = self.Bytes(ctypes.cast(room, ctypes.c_void_p), len(room), 0)
+            before = source.pos
+            left = self.lib.ZSTD_decompressStream(
+                context, ctypes.byref(to), ctypes.byref(source))
+            parts.append(room.raw[:to.pos])
+            if self.lib.ZSTD_isError(ctypes.c_size_t(left)) or (
+                    left and to.pos == 0 and source.pos == before):
+                break
+        self.lib.ZSTD_freeDCtx(context)
+        whole = left == 0 and source.pos == len(body)
+        return b"".join(parts) if whole else None
+
+
+def unpacked_as(coding, body):
+    """What is packed as "gzip" or "zstd"; None for anything else."""
+    if coding == "zstd":
+        return Zstd().unpack(body)
+    return unpacked(body) if coding == "gzip" else None
 
 
 class Direct:

@@ -19,7 +19,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kit import (API, Cut, Data, Direct, GRIDCTL, Score,  # noqa: E402
-                 scratch, unpacked)
+                 scratch, unpacked, unpacked_as)
 
 SUPPLIER = "12345"
 ROWS = 1300
@@ -114,10 +114,14 @@ def who_gets_it(dumps):
             ("gzip;q=0.5, identity;q=0.1", True), ("", False), (None, False),
             ("gzip;q=0", False), ("identity", False), ("br", False),
             ("gzip;q=0, *", False), ("*;q=0", False), ("gzipp", False),
-            ("gzip;q=0.5, identity;q=1", False)):
+            ("gzip;q=0.5, identity;q=1", False), ("zstd", False)):
         got = dumps.ask(coding).headers.get("content-encoding") == "gzip"
         if got != want:
             problems.append("%r: %s" % (coding, got))
+    plain, frame = dumps.ask(None), dumps.ask("zstd")
+    if unpacked_as("zstd", frame.body) != plain.body or \
+            frame.headers.get("content-encoding") != "zstd":
+        problems.append("zstd: %r" % frame.headers)
     for query, want in (
             ("&limit=5000", True), ("&enrich=0", True),
             ("&sort=codein", False), ("&fields=codein", False),

@@ -79,6 +79,36 @@ START_TEST(gzip_is_taken_where_it_weighs_as_much)
 }
 END_TEST
 
+static const struct {
+	const char *list;
+	enum coding best;
+} choices[] = {
+    {"zstd", CODING_ZSTD},
+    {"ZSTD", CODING_ZSTD},
+    {"gzip, deflate, br, zstd", CODING_ZSTD},
+    {"zstd;q=0.5, identity;q=0.5", CODING_ZSTD},
+    {"zstd;q=0.5, gzip;q=0.6", CODING_GZIP},
+    {"zstd;q=0, gzip", CODING_GZIP},
+    {"zstd;q=0, *", CODING_GZIP},
+    {"zstd;q=0.5, *", CODING_GZIP},
+    {"*", CODING_GZIP},
+    {"gzip", CODING_GZIP},
+    {"zstd;q=0.5, identity", CODING_PLAIN},
+    {"zstd;q=0", CODING_PLAIN},
+    {"zstd;q=1.5", CODING_PLAIN},
+    {"identity", CODING_PLAIN},
+    {"zstdx", CODING_PLAIN},
+    {"br", CODING_PLAIN},
+    {"", CODING_PLAIN},
+};
+
+START_TEST(best_is_what_weighs_most)
+{
+	ck_assert_int_eq(
+	    coding_best(span_of(choices[_i].list)), choices[_i].best);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -89,6 +119,7 @@ test_suite(void)
 	    tc, weight_is_what_the_grammar_says, 0, COUNT(weights));
 	tcase_add_loop_test(
 	    tc, gzip_is_taken_where_it_weighs_as_much, 0, COUNT(lists));
+	tcase_add_loop_test(tc, best_is_what_weighs_most, 0, COUNT(choices));
 	suite_add_tcase(suite, tc);
 	return suite;
 }
