@@ -223,7 +223,10 @@ make_query(struct call *call, struct rowset_query *query)
 	    .condition_count = params->condition_count,
 	    .condition_key = params->condition_key,
 	    .sort = params->sort,
-	    .descending = params->descending};
+	    .descending = params->descending,
+	    .more = params->sorts.keys + 1,
+	    .more_count =
+		params->sorts.count > 1 ? params->sorts.count - 1 : 0};
 	return call_fold(&query->words, call, params->search);
 }
 

@@ -191,7 +191,10 @@ make_query(struct rowset_query *query, struct call *call)
 	    .condition_count = params->condition_count,
 	    .condition_key = params->condition_key,
 	    .sort = params->sort,
-	    .descending = params->descending};
+	    .descending = params->descending,
+	    .more = params->sorts.keys + 1,
+	    .more_count =
+		params->sorts.count > 1 ? params->sorts.count - 1 : 0};
 	err = call_fold(&query->words, call, params->q);
 	if (err == ERR_OK && query->words.len == 0)
 		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,

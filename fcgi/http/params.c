@@ -52,8 +52,10 @@ const struct param_info param_infos[] = {
 	"1 computes a supplier without snapshot, 0 answers 202 at once"},
     {"snapshot", PARAM_GENERATION, USE_GRID, 0, AT(snapshot), 0, 0, NULL,
 	"Generation to keep to while paging: meta.snapshot of the first page"},
-    {"sort", PARAM_SORT, LISTS, 0, AT(sort), 0, 0, NULL,
-	"Column to sort by, as the rows show it; empty values come last"},
+    {"sort", PARAM_SORT, LISTS, 0, AT(sorts), 0, 0, NULL,
+	"Column to sort by, as the rows show it; empty values come last. Up "
+	"to four are separated by commas: those behind a - descend, the "
+	"others ascend unless order says desc"},
     {"order", PARAM_ORDER, LISTS, 0, AT(descending), 0, 0, "desc",
 	"asc or desc"},
     {"fields", PARAM_FIELDS, ROWS, 0, AT(fields), 0, 0, NULL,
@@ -181,18 +183,54 @@ read_gamme(struct trouble *trouble, const struct param_info *info,
 	*(uint8_t *)out = gamme;
 }
 
+/* "codeGamme,-totalCa": '-' is descending, whatever `order` says. */
 static void
 read_sort(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out)
 {
-	int column = row_column(value);
+	struct sort_list *list = out;
+	struct span name, rest = value;
 
-	if (column >= 0 && row_sortable((unsigned)column)) {
-		*(int *)out = column;
-		return;
+	while (span_cut(&name, &rest, ',')) {
+		bool minus = name.len > 0 && name.ptr[0] == '-';
+		int column = row_column(span_from(name, minus));
+
+		if (column < 0 || !row_sortable((unsigned)column)) {
+			trouble->bad_sort = true;
+			params_wrong(trouble, info->name,
+			    "must be one of details.allowed, or some of them "
+			    "separated by commas");
+			return;
+		}
+		if (list->count == PARAMS_SORTS_MAX) {
+			params_wrong(trouble, info->name, "has over %d columns",
+			    PARAMS_SORTS_MAX);
+			return;
+		}
+		list->keys[list->count] =
+		    (struct sort_key){(unsigned)column, minus};
+		list->is_signed[list->count++] = minus;
 	}
-	trouble->bad_sort = true;
-	params_wrong(trouble, info->name, "must be one of details.allowed");
+}
+
+/*
+ * A column alone has the order that `order` says, which is descending by
+ * default. In a list, or behind a sign, a column ascends unless it is told.
+ */
+static void
+finish_sort(struct params *params)
+{
+	struct sort_list *list = &params->sorts;
+	bool alone = list->count == 1;
+
+	for (unsigned i = 0; i < list->count; i++)
+		if (!list->is_signed[i])
+			list->keys[i].descending =
+			    (alone || params->ordered) && params->descending;
+	if (list->count == 0)
+		return;
+	params->sort = (int)list->keys[0].column;
+	params->descending = list->keys[0].descending;
 }
 
 /* An empty list is as though it were not given: all columns. */
@@ -352,8 +390,10 @@ read_all(struct trouble *trouble, struct params *params,
 		else
 			readers[info->type](trouble, info, pair->value,
 			    (char *)params + info->offset);
+		params->ordered |= info->type == PARAM_ORDER;
 		seen |= bit;
 	}
+	finish_sort(params);
 	for (unsigned i = 0; i < param_count; i++)
 		if ((param_infos[i].required & use) != 0 &&
 		    (seen >> i & 1) == 0)

@@ -93,6 +93,22 @@ columns_add(struct columns *columns, unsigned column)
 	columns->bits[column / 64] |= UINT64_C(1) << column % 64;
 }
 
+/* A column to sort by. */
+struct sort_key {
+	unsigned column;
+	bool descending;
+};
+
+/* Sort keys that a request may have. */
+#define PARAMS_SORTS_MAX 4
+
+/* Them as they were given, and those that `order` has no say in. */
+struct sort_list {
+	struct sort_key keys[PARAMS_SORTS_MAX];
+	bool is_signed[PARAMS_SORTS_MAX];
+	unsigned count;
+};
+
 /* Conditions that a request may have. */
 #define PARAMS_CONDITIONS_MAX 24
 
@@ -110,8 +126,10 @@ struct params {
 	uint64_t snapshot; /* 0: the current one */
 	int64_t page, limit; /* limit 0: omitted */
 	int64_t niveau;
-	int sort; /* column; -1: omitted */
+	int sort; /* the first column to sort by; -1: omitted */
 	bool descending;
+	bool ordered; /* order= is given */
+	struct sort_list sorts; /* all of them, the first one too */
 	struct columns fields; /* none: all */
 	bool enrich, compute, with_data;
 	uint8_t gamme; /* ROW_GAMME_NONE: any */

@@ -35,7 +35,7 @@ static const struct example {
     {"nomenclature", "3020", false},
     {"compute", "0", false},
     {"snapshot", "00064d2b8c0ffee0", false},
-    {"sort", "libelle1", false},
+    {"sort", "codeGamme,-totalCa", false},
     {"order", "asc", false},
     {"enrich", "0", false},
     {"strict", "1", false},
@@ -199,11 +199,25 @@ fields_schema(struct jsonw *json)
 	openapi_ref(json, "Column");
 }
 
+/* A column, or several of them, descending behind a sign. */
+static void
+sort_schema(struct jsonw *json)
+{
+	jsonw_key(json, "anyOf");
+	jsonw_array_begin(json);
+	openapi_ref(json, "SortKey");
+	jsonw_object_begin(json);
+	member(json, "type", "string");
+	member(json, "pattern", "^-?[a-zA-Z0-9]+(,-?[a-zA-Z0-9]+){0,3}$");
+	jsonw_object_end(json);
+	jsonw_array_end(json);
+}
+
 static void
 param_schema(struct jsonw *json, const struct param_info *info)
 {
 	if (info->type == PARAM_SORT) {
-		member(json, "$ref", "#/components/schemas/SortKey");
+		sort_schema(json);
 		return;
 	}
 	if (info->type == PARAM_INT) {

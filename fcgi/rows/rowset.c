@@ -8,6 +8,7 @@
 #include "fcgi/rows/filter.h"
 #include "fcgi/rows/match.h"
 #include "fcgi/rows/shown.h"
+#include "fcgi/rows/sort_keys.h"
 
 #define LISTS 24
 #define KEY_MAX_BYTES (1u << 20) /* as much as folded words may have */
@@ -147,6 +148,8 @@ enum err
 rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query)
 {
+	if (query->more_count > 0)
+		return sort_keys_order(rows, count, snap, ranges, query);
 	return shown_differs(snap, ranges, query)
 	    ? shown_sort(rows, count, snap, ranges, query)
 	    : order_as_stored(rows, count, snap, query);
@@ -189,7 +192,8 @@ find_rows(struct matches *found, struct snapshot *snap,
 	const uint32_t *order = NULL;
 	enum err err;
 
-	if (!words && !shown_differs(snap, ranges, query)) {
+	if (!words && query->more_count == 0 &&
+	    !shown_differs(snap, ranges, query)) {
 		err = order_of(&order, snap, query);
 		return err == ERR_OK
 		    ? find_by_columns(found, snap, ranges, query, order)
@@ -231,6 +235,7 @@ write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
 {
 	bool network = (!row_is_gamme(rowset_column(query)) &&
 			   shown_differs(snap, ranges, query)) ||
+	    sort_keys_differ(snap, ranges, query) ||
 	    filter_is_live(snap, ranges, query);
 
 	buf_add_u64(key, network ? live_network_generation(query->live) : 0);
@@ -245,6 +250,11 @@ write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
 		buf_add_u32(key, query->codes[i].code);
 		buf_add_u32(key, query->codes[i].divisor);
 	}
+	for (unsigned i = 0; i < query->more_count; i++) {
+		buf_add_char(key, (char)query->more[i].column);
+		buf_add_char(key, (char)query->more[i].descending);
+	}
+	buf_add_char(key, (char)query->more_count);
 	buf_add_u32(key, (uint32_t)query->condition_key.len);
 	buf_add_span(key, query->condition_key);
 	buf_add_span(key, query->words);
@@ -401,7 +411,8 @@ rowset_get(struct rowset *set, struct pinned *pinned,
 
 	assert(pinned != NULL && page >= 1 && limit >= 0);
 	memset(set, 0, sizeof(*set));
-	if (!filters(query) && !shown_differs(pinned->snap, ranges, query)) {
+	if (!filters(query) && query->more_count == 0 &&
+	    !shown_differs(pinned->snap, ranges, query)) {
 		set->total = snapshot_rows(pinned->snap);
 		err = order_of(&set->order, pinned->snap, query);
 	} else {

@@ -71,6 +71,8 @@ struct rowset_query {
 	struct span condition_key; /* tells them from others */
 	int sort; /* column, or -1 for COL_totalCa */
 	bool descending;
+	const struct sort_key *more; /* that decide where it does not */
+	unsigned more_count;
 };
 
 static inline unsigned

@@ -191,6 +191,22 @@ take_values(struct sorting *sorting, uint32_t count, struct snapshot *snap,
 }
 
 enum err
+shown_by_code(uint32_t *rows, uint32_t count, struct snapshot *snap)
+{
+	struct sorting sorting = {0};
+	enum err err = ERR_NO_MEMORY;
+
+	sorting.mask = calloc(snapshot_rows(snap) + 1u, 1);
+	sorting.by_code = calloc(count + 1u, sizeof(*sorting.by_code));
+	if (sorting.mask != NULL && sorting.by_code != NULL)
+		err = order_by_code(&sorting, rows, count, snap);
+	if (err == ERR_OK)
+		memcpy(rows, sorting.by_code, count * sizeof(*rows));
+	release(&sorting);
+	return err;
+}
+
+enum err
 shown_sort(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query)
 {

@@ -37,6 +37,9 @@ enum err shown_value_in(int64_t *out, uint32_t row, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query,
     unsigned column);
 
+/* Brings rows, which are ascending, into the order of their codes. */
+enum err shown_by_code(uint32_t *rows, uint32_t count, struct snapshot *snap);
+
 /*
  * Brings rows, which are ascending, into the order of what they show: null
  * last, equals by codein, whichever way.

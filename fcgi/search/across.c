@@ -131,7 +131,8 @@ static bool
 is_by_rank(const struct across *across)
 {
 	return !match_asks_columns(&across->query) &&
-	    across->column == COL_totalCa && across->query.descending;
+	    across->query.more_count == 0 && across->column == COL_totalCa &&
+	    across->query.descending;
 }
 
 static enum err

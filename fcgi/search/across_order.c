@@ -8,6 +8,7 @@
 #include "common/num.h"
 #include "fcgi/rows/shown.h"
 #include "fcgi/rows/snapview.h"
+#include "fcgi/rows/sort_keys.h"
 #include "fcgi/search/across.h"
 #include "fcgi/search/across_priv.h"
 
@@ -128,6 +129,22 @@ is_by_number(const struct across *across)
 	return row_is_number(across->column) || row_is_gamme(across->column);
 }
 
+/* By the further keys, which few rows come to. */
+static int
+compare_more(struct across *across, struct stream *a, struct stream *b)
+{
+	struct sort_place of_a = {
+	    a->view->pinned->snap, a->view->ranges, a->row};
+	struct sort_place of_b = {
+	    b->view->pinned->snap, b->view->ranges, b->row};
+	int way = 0;
+
+	if (across->query.more_count > 0 &&
+	    sort_keys_compare(&way, &of_a, &of_b, &across->query) != ERR_OK)
+		across->broken = a;
+	return way;
+}
+
 /* before() where one is null, or where numbers do not decide. */
 static __attribute__((noinline)) bool
 before_otherwise(struct across *across, struct stream *a, struct stream *b)
@@ -140,6 +157,9 @@ before_otherwise(struct across *across, struct stream *a, struct stream *b)
 		way = span_cmp(buf_span(&a->text), buf_span(&b->text));
 	if (way != 0)
 		return across->query.descending ? way > 0 : way < 0;
+	way = compare_more(across, a, b);
+	if (way != 0)
+		return way < 0;
 	way = compare_codes(codein_of(across, a), codein_of(across, b));
 	return way != 0 ? way < 0 : a->place < b->place;
 }

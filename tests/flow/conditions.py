@@ -333,13 +333,23 @@ class Test:
     def dumps(self):
         return [grid.rows for grid in self.oracle.grids["1"].values()]
 
+    COARSE = ("codeGamme", "marque", "tva", "classeAbc", "code1", "pcb",
+              "moisVendus", "gammeAValider", "nbMagasinsReseau", "libelle2")
+
     def order(self):
         """Sort keys as the parameter has them, and as SQL."""
         chance = self.chance
-        column = chance.choice([name for name in self.columns.names
-                                if "." not in name and name != "trend"])
-        way = chance.choice(("asc", "desc"))
-        return {"sort": column, "order": way}, [(column, way)]
+        names = [name for name in self.columns.names
+                 if "." not in name and name != "trend"]
+        if chance.random() < 0.5:
+            column, way = chance.choice(names), chance.choice(("asc", "desc"))
+            return {"sort": column, "order": way}, [(column, way)]
+        # The first keys leave something to decide.
+        keys = [(chance.choice(self.COARSE), chance.choice(("asc", "desc")))
+                for _ in range(chance.choice((1, 1, 2, 3)))]
+        keys.append((chance.choice(names), chance.choice(("asc", "desc"))))
+        return {"sort": ",".join(("-" if way == "desc" else "") + column
+                                 for column, way in keys)}, keys
 
     @staticmethod
     def order_sql(keys):

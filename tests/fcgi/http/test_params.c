@@ -89,9 +89,45 @@ END_TEST
 
 static const struct {
 	const char *query;
+	unsigned columns[3];
+	bool descending[3];
+	unsigned count;
+} sorts[] = {
+    {"sort=totalCa", {COL_totalCa}, {true}, 1},
+    {"sort=totalCa&order=asc", {COL_totalCa}, {false}, 1},
+    {"order=asc&sort=-totalCa", {COL_totalCa}, {true}, 1},
+    {"sort=codeGamme,-totalCa", {COL_codeGamme, COL_totalCa}, {false, true}, 2},
+    {"sort=codeGamme,-totalCa,tva&order=desc",
+	{COL_codeGamme, COL_totalCa, COL_tva}, {true, true, true}, 3},
+    {"sort=-tva,codein&order=asc", {COL_tva, COL_codein}, {true, false}, 2},
+};
+
+START_TEST(sort_keys_have_their_directions)
+{
+	char query[128];
+
+	snprintf(query, sizeof(query), "fournisseur=S1&%s", sorts[_i].query);
+	ck_assert_int_eq(read_text(query, USE_GRID), ERR_OK);
+	ck_assert_uint_eq(params.sorts.count, sorts[_i].count);
+	ck_assert_int_eq(params.sort, (int)sorts[_i].columns[0]);
+	ck_assert(params.descending == sorts[_i].descending[0]);
+	for (unsigned i = 0; i < sorts[_i].count; i++) {
+		ck_assert_uint_eq(
+		    params.sorts.keys[i].column, sorts[_i].columns[i]);
+		ck_assert(
+		    params.sorts.keys[i].descending == sorts[_i].descending[i]);
+	}
+}
+END_TEST
+
+static const struct {
+	const char *query;
 	enum params_use use;
 	const char *parameter; /* that is complained about */
 } bad[] = {
+    {"q=a&sort=totalCa,", USE_SEARCH, "sort"},
+    {"q=a&sort=--totalCa", USE_SEARCH, "sort"},
+    {"q=a&sort=tva,tva,tva,tva,tva", USE_SEARCH, "sort"},
     {"", USE_GRID, "fournisseur"},
     {"", USE_NOMENCLATURES, "fournisseur"},
     {"", USE_SEARCH, "q"},
@@ -200,6 +236,8 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, defaults_are_the_documents);
 	tcase_add_test(tc, values_arrive_typed);
+	tcase_add_loop_test(tc, sort_keys_have_their_directions, 0,
+	    sizeof(sorts) / sizeof(sorts[0]));
 	tcase_add_loop_test(
 	    tc, what_is_wrong_is_named, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_test(tc, all_issues_come_at_once);
