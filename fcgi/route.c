@@ -21,6 +21,12 @@ const struct route routes[] = {
 	    "FournisseursReply",
 	    "Suppliers by code, 100 unless limit says otherwise; meta.total is "
 	    "how many there are, meta.complet whether pages remain."}},
+    {METHOD_GET, API "/magasins", "listMagasins", ROUTE_ANY, USE_MAGASINS,
+	ep_magasins, "List the own stores",
+	{"Suppliers", ANSWERS_304 | ANSWERS_400 | ANSWERS_PAGES, NULL,
+	    "MagasinsReply",
+	    "The stores whose codes stand in the maps by store, by code; 100 "
+	    "unless limit says otherwise."}},
     {METHOD_GET, API "/nomenclatures", "listNomenclatures", ROUTE_ANY,
 	USE_NOMENCLATURES, ep_nomenclatures,
 	"Inventory of a classification level for one supplier",

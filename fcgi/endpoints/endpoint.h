@@ -14,6 +14,7 @@ struct call;
 
 enum err ep_openapi(struct call *call);
 enum err ep_fournisseurs(struct call *call);
+enum err ep_magasins(struct call *call);
 enum err ep_nomenclatures(struct call *call);
 enum err ep_grid(struct call *call);
 enum err ep_search(struct call *call);

@@ -12,7 +12,7 @@
 #include "lmdb-schema/key.h"
 
 #define LISTS (USE_GRID | USE_SEARCH)
-#define LABELS (USE_FOURNISSEURS | USE_NOMENCLATURES)
+#define LABELS (USE_FOURNISSEURS | USE_NOMENCLATURES | USE_MAGASINS)
 #define ROWS (USE_GRID | USE_SEARCH | USE_PRODUCT)
 #define MANY INT64_MAX
 #define SEARCH_MAX 1000
@@ -24,8 +24,8 @@ const struct param_info param_infos[] = {
 	USE_NOMENCLATURES | USE_GRID | USE_SEARCH | USE_PRODUCT | USE_SCREEN,
 	USE_NOMENCLATURES | USE_GRID | USE_SCREEN, AT(fournisseur), 1, 64, NULL,
 	"Supplier code"},
-    {"search", PARAM_TEXT, USE_GRID | USE_FOURNISSEURS, 0, AT(search), 0,
-	SEARCH_MAX, NULL,
+    {"search", PARAM_TEXT, USE_GRID | USE_FOURNISSEURS | USE_MAGASINS, 0,
+	AT(search), 0, SEARCH_MAX, NULL,
 	"Text that must occur, case and accents aside; of several words, each"},
     {"q", PARAM_TEXT, USE_SEARCH, USE_SEARCH, AT(q), 1, 120, NULL,
 	"Text to look for in label, codein, GTIN, reference and central code, "

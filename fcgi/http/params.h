@@ -24,7 +24,8 @@ enum params_use {
 	USE_SEARCH = 8,
 	USE_PRODUCT = 16,
 	USE_SCREEN = 32,
-	USE_CONDITIONS = 64 /* conditions on columns, beside its parameters */
+	USE_CONDITIONS = 64, /* conditions on columns, beside its parameters */
+	USE_MAGASINS = 128
 };
 
 enum param_type {

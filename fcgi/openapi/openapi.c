@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "fcgi/openapi/openapi_answers.h"
 #include "fcgi/openapi/openapi_params.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
@@ -19,43 +20,6 @@ static const struct tag {
     {"Suppliers", "Which suppliers there are, and how their rows are spread"},
     {"Rows", "Rows of the grid, one article at one supplier each"},
     {"Ranges", "Range codes proposed, for a buyer to validate"},
-};
-
-/* Error answers that operations share. */
-static const struct error_reply {
-	int status;
-	unsigned bit; /* 0: every operation that is not open */
-	const char *name, *code, *message, *description;
-} error_replies[] = {
-    {202, ANSWERS_202, "NotReady", "not_ready",
-	"This supplier has not been computed yet.",
-	"The supplier has no snapshot and is not computed now; with "
-	"Retry-After when too many computations are under way"},
-    {304, ANSWERS_304, "NotModified", NULL, NULL,
-	"If-None-Match names the present ETag"},
-    {400, ANSWERS_400, "BadRequest", "bad_request",
-	"page must be a whole number from 1",
-	"A parameter or the body is not valid; details.issues lists each"},
-    {401, 0, "Unauthorized", "unauthorized",
-	"An API key is needed, in the header X-API-Key or as Authorization: "
-	"Bearer; this one is missing, invalid or revoked.",
-	"The key is missing, invalid or revoked"},
-    {403, ANSWERS_403, "Forbidden", "forbidden",
-	"This key may read, and not propose ranges.",
-	"The key's scope does not allow it"},
-    {404, ANSWERS_404, "NotFound", "not_found",
-	"There is no supplier 99999 with articles; /fournisseurs lists them.",
-	"What was asked for does not exist"},
-    {413, TAKES_BODY, "TooLarge", "bad_request",
-	"The body is too large: 8388608 bytes are the most.",
-	"The body is larger than this server takes"},
-    {415, TAKES_BODY, "NotJson", "bad_request",
-	"The body must be JSON, with Content-Type: application/json.",
-	"The body is declared as something else than JSON"},
-    {500, 0, "InternalError", "internal_error",
-	"The data could not be read. The request can be repeated; the "
-	"server's log says more.",
-	"An unexpected failure"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -77,116 +41,10 @@ object(struct jsonw *json, const char *name)
 	jsonw_object_begin(json);
 }
 
-static void
-ref_to(struct jsonw *json, const char *kind, const char *name)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "#/components/%s/%s", kind, name);
-	jsonw_object_begin(json);
-	member(json, "$ref", path);
-	jsonw_object_end(json);
-}
-
 static bool
 is_described(const struct route *route)
 {
 	return route->doc.tag != NULL;
-}
-
-/* --- answers
- * ------------------------------------------------------------------ */
-
-static void
-header_refs(struct jsonw *json, const char *const *names)
-{
-	object(json, "headers");
-	for (; *names != NULL; names++) {
-		jsonw_key(json, *names);
-		ref_to(json, "headers", *names);
-	}
-	jsonw_object_end(json);
-}
-
-static void
-text_form(struct jsonw *json, const char *type, const char *meaning)
-{
-	object(json, type);
-	object(json, "schema");
-	member(json, "type", "string");
-	member(json, "description", meaning);
-	jsonw_object_end(json);
-	jsonw_object_end(json);
-}
-
-static void
-write_content(struct jsonw *json, const struct route_doc *doc)
-{
-	object(json, "content");
-	object(json, "application/json");
-	jsonw_key(json, "schema");
-	if (doc->reply != NULL)
-		openapi_ref(json, doc->reply);
-	else {
-		jsonw_object_begin(json);
-		member(json, "type", "object");
-		jsonw_object_end(json);
-	}
-	jsonw_object_end(json);
-	if ((doc->answers & ANSWERS_ROWS) != 0) {
-		text_form(
-		    json, "application/x-ndjson", "One row a line, as Product");
-		text_form(json, "text/csv",
-		    "A header line, then one row a line; maps as JSON text");
-	}
-	jsonw_object_end(json);
-}
-
-static void
-write_ok(struct jsonw *json, const struct route_doc *doc)
-{
-	static const char *const rows[] = {"X-Request-Id", "ETag", "Link",
-	    "X-Page", "X-Limit", "X-Total-Count", "X-Total-Pages", "X-Has-More",
-	    "X-Sans-Snapshot", NULL};
-	static const char *const paged[] = {
-	    "X-Request-Id", "ETag", "Link", NULL};
-	static const char *const tagged[] = {"X-Request-Id", "ETag", NULL};
-	static const char *const plain[] = {"X-Request-Id", NULL};
-
-	object(json, "200");
-	member(json, "description", "Success");
-	header_refs(json,
-	    (doc->answers & ANSWERS_ROWS) != 0        ? rows
-		: (doc->answers & ANSWERS_PAGES) != 0 ? paged
-		: (doc->answers & ANSWERS_304) != 0   ? tagged
-						      : plain);
-	write_content(json, doc);
-	jsonw_object_end(json);
-}
-
-static bool
-may_answer(const struct error_reply *reply, const struct route *route)
-{
-	if (reply->status == 401)
-		return route->auth != ROUTE_OPEN;
-	return reply->bit == 0 || (route->doc.answers & reply->bit) != 0;
-}
-
-static void
-write_answers(struct jsonw *json, const struct route *route)
-{
-	object(json, "responses");
-	write_ok(json, &route->doc);
-	for (unsigned i = 0; i < COUNT(error_replies); i++) {
-		char status[8];
-
-		if (!may_answer(&error_replies[i], route))
-			continue;
-		snprintf(status, sizeof(status), "%d", error_replies[i].status);
-		jsonw_key(json, status);
-		ref_to(json, "responses", error_replies[i].name);
-	}
-	jsonw_object_end(json);
 }
 
 /* --- paths
@@ -232,7 +90,7 @@ write_operation(struct jsonw *json, const struct route *route)
 	openapi_params(json, route);
 	if (doc->request != NULL)
 		write_request(json, doc->request);
-	write_answers(json, route);
+	openapi_answers(json, route);
 	jsonw_object_end(json);
 }
 
@@ -275,77 +133,6 @@ write_paths(struct jsonw *json, struct openapi_schemas *need)
 /* --- components
  * --------------------------------------------------------------- */
 
-static bool
-reply_is_used(const struct error_reply *reply)
-{
-	for (unsigned i = 0; i < route_count; i++)
-		if (is_described(&routes[i]) && may_answer(reply, &routes[i]))
-			return true;
-	return false;
-}
-
-static void
-write_error_reply(struct jsonw *json, const struct error_reply *reply)
-{
-	static const char *const headers[] = {"X-Request-Id", NULL};
-
-	object(json, reply->name);
-	member(json, "description", reply->description);
-	header_refs(json, headers);
-	if (reply->code != NULL) {
-		object(json, "content");
-		object(json, "application/json");
-		jsonw_key(json, "schema");
-		openapi_ref(json, "Error");
-		object(json, "example");
-		object(json, "error");
-		member(json, "code", reply->code);
-		member(json, "message", reply->message);
-		jsonw_object_end(json);
-		jsonw_object_end(json);
-		jsonw_object_end(json);
-		jsonw_object_end(json);
-	}
-	jsonw_object_end(json);
-}
-
-static void
-write_headers(struct jsonw *json)
-{
-	static const struct {
-		const char *name, *type, *meaning;
-	} headers[] = {
-	    {"X-Request-Id", "string",
-		"Names this request in the server's log"},
-	    {"ETag", "string", "Send it back in If-None-Match"},
-	    {"Link", "string",
-		"RFC 8288: the pages first, prev, next and last"},
-	    {"X-Page", "integer",
-		"NDJSON and CSV only: pagination.page, as there is no body "
-		"for it"},
-	    {"X-Limit", "integer", "NDJSON and CSV only: pagination.limit"},
-	    {"X-Total-Count", "integer",
-		"NDJSON and CSV only: pagination.total"},
-	    {"X-Total-Pages", "integer",
-		"NDJSON and CSV only: pagination.totalPages"},
-	    {"X-Has-More", "boolean",
-		"NDJSON and CSV only: pagination.hasMore"},
-	    {"X-Sans-Snapshot", "integer",
-		"/products/search as NDJSON or CSV only: meta.sansSnapshot"},
-	};
-
-	object(json, "headers");
-	for (unsigned i = 0; i < COUNT(headers); i++) {
-		object(json, headers[i].name);
-		member(json, "description", headers[i].meaning);
-		object(json, "schema");
-		member(json, "type", headers[i].type);
-		jsonw_object_end(json);
-		jsonw_object_end(json);
-	}
-	jsonw_object_end(json);
-}
-
 static void
 write_security(struct jsonw *json)
 {
@@ -379,12 +166,7 @@ write_components(struct jsonw *json, struct openapi_schemas need)
 	openapi_write_schemas(json, need);
 	openapi_condition_schema(json);
 	jsonw_object_end(json);
-	object(json, "responses");
-	for (unsigned i = 0; i < COUNT(error_replies); i++)
-		if (reply_is_used(&error_replies[i]))
-			write_error_reply(json, &error_replies[i]);
-	jsonw_object_end(json);
-	write_headers(json);
+	openapi_write_answers(json);
 	openapi_write_conditions(json);
 	jsonw_object_end(json);
 }
