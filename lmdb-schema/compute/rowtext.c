@@ -80,7 +80,8 @@ rowtext_of(
 	case COL_codeGammeInit:
 		return row_gamme_text(row->gamme);
 	case COL_classeAbc:
-		return span_make(&row->abc, row->abc == '\0' ? 0 : 1);
+		code[0] = row->abc; /* `row` may be gone before the text */
+		return span_make(code, row->abc == '\0' ? 0 : 1);
 	default:
 		/* A snapshot has no pending range. */
 		assert(column == COL_gammeAValider);

@@ -26,7 +26,7 @@ uint32_t rowtext_code(uint32_t code3, unsigned level);
 
 /*
  * The text of a column of type TEXT or GAMME, unfolded and unquoted; empty for
- * null. It may stand in `code`.
+ * null. It may stand in `code`, and never in `row` itself.
  */
 struct span rowtext_of(
     const struct rowtext *row, unsigned column, char code[ROWTEXT_CODE_MAX]);

@@ -65,6 +65,18 @@ START_TEST(ranges_of_the_server_are_shown_in_three_columns)
 }
 END_TEST
 
+/* The row's data are mostly a local variable, and the text outlives it. */
+START_TEST(no_text_stands_in_the_row_itself)
+{
+	struct span found;
+
+	row.abc = 'B';
+	found = rowtext_of(&row, COL_classeAbc, code);
+	row.abc = 'C';
+	ck_assert(span_eq(found, SPAN("B")));
+}
+END_TEST
+
 static const struct {
 	uint32_t code3;
 	unsigned column;
@@ -107,6 +119,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, each_column_without_number_is_empty_without_data);
 	tcase_add_test(tc, texts_are_those_of_the_article_and_its_supplier);
+	tcase_add_test(tc, no_text_stands_in_the_row_itself);
 	tcase_add_test(tc, ranges_of_the_server_are_shown_in_three_columns);
 	tcase_add_loop_test(
 	    tc, codes_keep_their_zeros, 0, sizeof(codes) / sizeof(codes[0]));
