@@ -4,18 +4,18 @@
  * another number there, and counts for nothing.
  *
  *	OWNED   a thread serves it, or the place is free
- *	ARMING  it is being armed: who is told of it may take it
+ *	ARMING  it is being armed: a thread that is told of it waits a moment
  *	ARMED   it waits: anybody may take it
  *
- * ARMING keeps those who close connections unasked away from a descriptor that
- * epoll_ctl() is just being given: closed in between, its number could be
- * another connection's already.
+ * ARMING keeps others away from a descriptor that epoll_ctl() is just being
+ * given: closed in between, its number could be another connection's already.
  */
 #include "fcgi/process/kept.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -182,8 +182,7 @@ kept_arm(struct kept *kept, uint32_t number)
 	atomic_store(&place->word, word_of(time, ARMING));
 	if (epoll_ctl(kept->epoll, first ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd,
 		&event) == 0) {
-		/* Else it has been taken already, and maybe armed anew. */
-		change(place, word_of(time, ARMING), word_of(time, ARMED));
+		atomic_store(&place->word, word_of(time, ARMED));
 		if (first)
 			go_behind_others(kept);
 		return;
@@ -209,13 +208,18 @@ take(struct kept_found *found, struct kept *kept, uint64_t data)
 {
 	uint32_t number = (uint32_t)data;
 	struct place *place = &kept->places[number];
-	uint64_t time = atomic_load(&place->word) / STATES;
 
-	if (short_time(time) != (uint32_t)(data >> 32))
-		return false;
-	if (!change(place, word_of(time, ARMING), word_of(time, OWNED)) &&
-	    !change(place, word_of(time, ARMED), word_of(time, OWNED)))
-		return false;
+	for (;;) {
+		uint64_t word = atomic_load(&place->word);
+
+		if (short_time(word / STATES) != (uint32_t)(data >> 32) ||
+		    word % STATES == OWNED)
+			return false;
+		if (word % STATES == ARMED &&
+		    change(place, word, word_of(word / STATES, OWNED)))
+			break;
+		sched_yield();
+	}
 	*found = found_at(kept, number);
 	return true;
 }

@@ -199,7 +199,8 @@ def idle_connections_end():
         silent = socket.socket(socket.AF_UNIX)
         silent.connect(grid.settings["pages.socket"])
         begin = time.monotonic()
-        wait_until(lambda: grid.connections_to("pages") == 1, "nginx's ends")
+        wait_until(lambda: grid.connections_to("pages") == 1, "nginx's ends",
+                   90)
         assert 50 < time.monotonic() - begin < 75
         silent.settimeout(60)
         assert silent.recv(1) == b""
