@@ -1,9 +1,11 @@
 -- wrk's script: asks for the paths of a file in turn, and prints what it saw as
--- one line of JSON. SERVE_PATHS names the file, SERVE_KEY is the API key.
+-- one line of JSON. SERVE_PATHS names the file, SERVE_KEY is the API key,
+-- SERVE_ACCEPT what Accept-Encoding says.
 local requests, at = {}, 0
 
 function init(args)
    wrk.headers["X-API-Key"] = os.getenv("SERVE_KEY")
+   wrk.headers["Accept-Encoding"] = os.getenv("SERVE_ACCEPT")
    for path in io.lines(os.getenv("SERVE_PATHS")) do
       requests[#requests + 1] = wrk.format("GET", path)
    end

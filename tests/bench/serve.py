@@ -20,12 +20,19 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import serve_kept as kept  # noqa: E402
 import serve_works as works  # noqa: E402
 from serve_data import GROWTH, Set  # noqa: E402
 from serve_kit import (TOP, Client, Front, InMemory, Pool,  # noqa: E402
                        Program, find_nginx)
 from serve_peers import PEERS, Tables  # noqa: E402
 from serve_table import Table  # noqa: E402
+
+
+# nginx's own gzip at level 1, before workers that see no Accept-Encoding.
+NGINX_GZIP = (
+    ("\tgzip off;\n", "\tgzip on;\n\tgzip_types application/json;\n"),
+    ("HTTP_ACCEPT_ENCODING $http_accept_encoding", 'HTTP_ACCEPT_ENCODING ""'))
 
 
 class Bench:
@@ -62,18 +69,21 @@ class Bench:
                 Pool(self.set, folder + "/data"))
             floor = stack.enter_context(Program(folder, "floor", "floor",
                                                 "2", "8"))
+            keeping = stack.enter_context(
+                Program(folder, "keeping", "floor", "2", "8", "keep"))
             self.sites = {
                 "ours": front.site("ours", self.pool),
-                "floor": front.site("floor", floor),
-                "gzip1": front.site("gzip1", self.pool, (
-                    ("\tgzip off;\n", "\tgzip on;\n"
-                     "\tgzip_types application/json;\n"),
-                    ("HTTP_ACCEPT_ENCODING $http_accept_encoding",
-                     'HTTP_ACCEPT_ENCODING ""')))}
-            self.peer_sites = {}
+                "unkept": front.site("unkept", self.pool, kept=False),
+                "floor": front.site("floor", floor, kept=False),
+                "kept floor": front.site("kept floor", keeping),
+                "gzip1": front.site("gzip1", self.pool, NGINX_GZIP)}
+            self.peer_sites, self.packed_peer_sites = {}, {}
             for peer in self.start_peers(stack, folder, peers, by_supplier):
+                program = stack.enter_context(peer.program())
                 self.peer_sites[peer.name] = front.site(
-                    peer.name, stack.enter_context(peer.program()))
+                    peer.name, program, kept=False)
+                self.packed_peer_sites[peer.name] = front.site(
+                    peer.name, program, NGINX_GZIP, kept=False)
             front.serve()
             self.hold(stack, folder)
             yield
@@ -106,7 +116,8 @@ class Bench:
             front = stack.enter_context(Front(folder + "/front", self.files))
             floor = stack.enter_context(Program(folder, "floor", "floor",
                                                 "2", "8"))
-            self.sites = {"floor": front.site("floor", floor)}
+            self.sites = {
+                "floor": front.site("floor", floor, kept=False)}
             for number in GROWTH:
                 a_set = Set(self.root, "grow-%d" % number, self.quick)
                 pool = stack.enter_context(
@@ -123,6 +134,8 @@ GROUPS = {
     "pages": (works.check_answers, works.client_is_no_limit,
               works.page_of_ten, works.page_of_all, works.deep_page,
               works.filtered_page, works.search_within),
+    "kept": (kept.kept_pages, kept.packed_pages, kept.kept_dumps,
+             kept.packed_dumps),
     "across": (works.search_across,),
     "dumps": (works.dump_identity, works.dump_gzip, works.dump_five,
               works.network_sync),
@@ -136,7 +149,7 @@ def stand_of(bench, group):
         return bench.stand_growth()
     if group in ("across", "cold"):
         return bench.stand("wide", group == "across", by_supplier=False)
-    return bench.stand("std", group == "pages")
+    return bench.stand("std", group in ("pages", "kept"))
 
 
 def version(*words):

@@ -194,7 +194,7 @@ class Client:
             file.write("".join(path + "\n" for path in paths))
         return name
 
-    def load(self, site, file, seconds, connections):
+    def load(self, site, file, seconds, connections, accept="identity"):
         """Answers a second and the rest of what serve.lua prints."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         out = subprocess.run(
@@ -203,7 +203,8 @@ class Client:
              "http://127.0.0.1:%d/" % site.port],
             check=True, stdout=subprocess.PIPE, timeout=seconds + 60,
             preexec_fn=die_with_parent,
-            env=dict(os.environ, SERVE_PATHS=file, SERVE_KEY=site.key)
+            env=dict(os.environ, SERVE_PATHS=file, SERVE_KEY=site.key,
+                     SERVE_ACCEPT=accept)
         ).stdout.decode()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seen = json.loads(out[out.rindex("{"):])

@@ -46,17 +46,21 @@ def floor_paths(bench, paths, site):
 
 
 def take_turns(bench, asked, connections=8, measure="rate"):
-    """{name: measures} of wrk; `asked` is name -> (site, paths)."""
-    files = {name: bench.client.write_paths(paths)
-             for name, (_, paths) in asked.items()}
-    for name, (site, _) in asked.items():  # warm, and not counted
-        bench.client.load(site, files[name], min(1, bench.seconds),
-                          connections)
+    """{name: measures} of wrk; `asked` is name -> (site, paths), or (site,
+    paths, Accept-Encoding)."""
+    files = {name: bench.client.write_paths(which[1])
+             for name, which in asked.items()}
+
+    def load(name, seconds):
+        site, _, *accept = asked[name]
+        return bench.client.load(site, files[name], seconds, connections,
+                                 *accept)
+    for name in asked:  # warm, and not counted
+        load(name, min(1, bench.seconds))
     seen = {name: [] for name in asked}
     for _ in range(bench.turns):
-        for name, (site, _) in asked.items():
-            got = bench.client.load(site, files[name], bench.seconds,
-                                    connections)
+        for name in asked:
+            got = load(name, bench.seconds)
             seen[name].append(got[measure])
             bench.client_shares.append(got["client"])
     return seen
