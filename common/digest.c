@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "common/hex.h"
 #include "common/log.h"
 #include "common/num.h"
 
@@ -122,46 +123,6 @@ digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
 	digest_forget(block, sizeof(block));
 }
 
-void
-digest_hex(char *text, const uint8_t *bytes, size_t len)
-{
-	static const char digits[] = "0123456789abcdef";
-
-	for (size_t i = 0; i < len; i++) {
-		*text++ = digits[bytes[i] >> 4];
-		*text++ = digits[bytes[i] & 15];
-	}
-	*text = '\0';
-}
-
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-bool
-digest_unhex(uint8_t *bytes, size_t len, struct span text)
-{
-	if (text.len / 2 != len || text.len % 2 != 0)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		int high = hex_digit(text.ptr[2 * i]);
-		int low = hex_digit(text.ptr[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		bytes[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
 enum err
 digest_random(void *bytes, size_t len)
 {
@@ -252,8 +213,8 @@ digest_password_make(char stored[DIGEST_PASSWORD_MAX], struct span password)
 		err = scrypt(hash, salt, password, cost);
 	if (err != ERR_OK)
 		return err;
-	digest_hex(salt_text, salt, sizeof(salt));
-	digest_hex(hash_text, hash, sizeof(hash));
+	hex_text(salt_text, salt, sizeof(salt));
+	hex_text(hash_text, hash, sizeof(hash));
 	snprintf(stored, DIGEST_PASSWORD_MAX, "scrypt$%d$%d$%d$%s$%s", SCRYPT_N,
 	    SCRYPT_R, SCRYPT_P, salt_text, hash_text);
 	return ERR_OK;
@@ -279,10 +240,9 @@ parse_stored(struct stored *out, struct span text)
 		    !num_int(&out->cost[i], piece, 1, most[i]))
 			return false;
 	return span_cut(&piece, &text, '$') &&
-	    digest_unhex(out->salt, sizeof(out->salt), piece) &&
+	    hex_bytes(out->salt, sizeof(out->salt), piece) &&
 	    span_cut(&piece, &text, '$') &&
-	    digest_unhex(out->hash, sizeof(out->hash), piece) &&
-	    text.ptr == NULL;
+	    hex_bytes(out->hash, sizeof(out->hash), piece) && text.ptr == NULL;
 }
 
 bool

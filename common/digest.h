@@ -20,12 +20,6 @@ void digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data);
 void digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
     const struct span *parts, size_t count);
 
-/* Lower-case hex with a NUL; `text` has room for 2 * len + 1. */
-void digest_hex(char *text, const uint8_t *bytes, size_t len);
-
-/* False when `text` is not exactly 2 * len hex digits. */
-bool digest_unhex(uint8_t *bytes, size_t len, struct span text);
-
 /* Letters and digits only, from the system's random source. */
 enum err digest_random_text(char *text, size_t len); /* plus a NUL */
 enum err digest_random(void *bytes, size_t len);

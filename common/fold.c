@@ -6,6 +6,7 @@
  * of short texts, and all other characters go through utf8proc.
  */
 #include "common/fold.h"
+#include "common/utf8.h"
 
 #include <stdint.h>
 #include <utf8proc.h>
@@ -70,48 +71,6 @@ struct walk {
 	char last; /* what was put last; a space to begin with */
 	char out[CHUNK];
 };
-
-/* Eight bytes at once: true when all are ASCII. */
-static inline bool
-is_ascii_word(const char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return (word & UINT64_C(0x8080808080808080)) == 0;
-}
-
-bool
-fold_is_utf8(struct span text)
-{
-	size_t at = 0;
-
-	while (at < text.len) {
-		size_t step;
-
-		if (text.len - at >= 8 && is_ascii_word(text.ptr + at)) {
-			at += 8;
-			continue;
-		}
-		step = fold_step(text.ptr + at, text.len - at);
-		if (step == 0)
-			return false;
-		at += step;
-	}
-	return true;
-}
-
-size_t
-fold_count(struct span text)
-{
-	size_t count = 0;
-	size_t i;
-
-	/* All but the continuation bytes. */
-	for (i = 0; i < text.len; i++)
-		count += ((unsigned char)text.ptr[i] & 0xc0) != 0x80;
-	return count;
-}
 
 /* Collapses blanks: a space after a space is overwritten by the next byte. */
 static inline void
@@ -215,7 +174,7 @@ put_point(struct walk *walk, int32_t point)
 static size_t
 put_any(struct walk *walk, const char *at, const char *end)
 {
-	size_t step = fold_step(at, (size_t)(end - at));
+	size_t step = utf8_step(at, (size_t)(end - at));
 	utf8proc_int32_t point;
 	utf8proc_int32_t points[POINT_MAX];
 	utf8proc_ssize_t count;

@@ -3,8 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "common/fold.h"
+#include "common/hex.h"
 #include "common/num.h"
+#include "common/utf8.h"
 
 void
 jsonw_init(struct jsonw *json, struct buf *buf)
@@ -221,7 +222,7 @@ plain_run(const char *at, size_t len)
 		if (byte < 0x20 || byte == '"' || byte == '\\')
 			break;
 		if (byte >= 0x80)
-			step = fold_step(at + run, len - run);
+			step = utf8_step(at + run, len - run);
 		if (step == 0)
 			break;
 		run += step;
@@ -266,24 +267,6 @@ jsonw_escape(struct buf *buf, struct span text)
 	}
 }
 
-/*
- * The byte that four hexadecimal digits name: jsonw_quote() escapes nothing
- * above one byte.
- */
-static char
-hex_byte(const char *digits)
-{
-	unsigned value = 0;
-
-	for (unsigned i = 0; i < 4; i++) {
-		char c = digits[i];
-
-		value = value << 4 |
-		    (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
-	}
-	return (char)value;
-}
-
 char
 jsonw_escaped_byte(struct span text, size_t *at)
 {
@@ -300,7 +283,9 @@ jsonw_escaped_byte(struct span text, size_t *at)
 	*at += 2;
 	if (letter == 'u' && text.len - *at >= 4) {
 		*at += 4;
-		return hex_byte(text.ptr + *at - 4);
+		/* jsonw_quote() escapes nothing above one byte. */
+		return (char)(hex_digit(text.ptr[*at - 2]) << 4 |
+		    hex_digit(text.ptr[*at - 1]));
 	}
 	byte = bytes[(unsigned char)letter];
 	return byte == '\0' ? letter : byte;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/date.h"
+#include "common/hex.h"
 
 bool
 key_code_ok(struct span code)
@@ -221,18 +222,12 @@ key_file_text(char text[KEY_FILE_MAX], struct span code)
 struct span
 key_file_code(char code[KEY_FILE_MAX], const char *name)
 {
-	struct span found;
+	struct span found, rest = span_of(name);
 	size_t len = 0;
 
-	for (; *name != '\0' && len + 1 < KEY_FILE_MAX; name++) {
-		if (*name == '%' && name[1] != '\0' && name[2] != '\0') {
-			char hex[3] = {name[1], name[2], '\0'};
-
-			code[len++] = (char)strtoul(hex, NULL, 16);
-			name += 2;
-		} else
-			code[len++] = *name;
-	}
+	while (rest.len > 0 && len + 1 < KEY_FILE_MAX)
+		if (!hex_percent(&code[len++], &rest))
+			return SPAN("");
 	found = span_make(code, len);
 	return key_code_ok(found) ? found : SPAN("");
 }

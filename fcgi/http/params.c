@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/fold.h"
 #include "common/jsonw.h"
 #include "common/num.h"
+#include "common/utf8.h"
 #include "fcgi/http/params_priv.h"
 #include "lmdb-schema/key.h"
 
@@ -101,7 +101,7 @@ static void
 read_text(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out)
 {
-	size_t points = fold_count(value);
+	size_t points = utf8_count(value);
 
 	memcpy(out, &value, sizeof(value));
 	if ((int64_t)points < info->min)

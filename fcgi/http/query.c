@@ -3,16 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/fold.h"
-
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+#include "common/hex.h"
+#include "common/utf8.h"
 
 /* Bytes that may mean something else, or not be allowed. */
 static const bool special[256] = {
@@ -43,23 +35,13 @@ decode(struct span *out, struct span raw, bool plus, struct arena *arena)
 	to = arena_alloc(arena, raw.len + 1);
 	if (to == NULL)
 		return "is too long";
-	for (size_t i = 0; i < raw.len; i++) {
-		char c = raw.ptr[i];
+	for (; raw.len > 0; len++) {
+		bool blank = plus && raw.ptr[0] == '+';
 
-		if (c == '%') {
-			int high = -1, low = -1;
-
-			if (raw.len - i > 2) {
-				high = hex_digit(raw.ptr[i + 1]);
-				low = hex_digit(raw.ptr[i + 2]);
-			}
-			if (high < 0 || low < 0)
-				return "has a bad %XX escape";
-			c = (char)(high << 4 | low);
-			i += 2;
-		} else if (c == '+' && plus)
-			c = ' ';
-		to[len++] = c;
+		if (!hex_percent(&to[len], &raw))
+			return "has a bad %XX escape";
+		if (blank)
+			to[len] = ' ';
 	}
 	*out = span_make(to, len);
 	return NULL;
@@ -73,7 +55,7 @@ check_text(struct span text)
 			return text.ptr[i] == '\0'
 			    ? "holds a NUL"
 			    : "holds a control character";
-	return fold_is_utf8(text) ? NULL : "is not UTF-8";
+	return utf8_is_valid(text) ? NULL : "is not UTF-8";
 }
 
 static const char *
@@ -127,7 +109,7 @@ name_fault(struct fault *fault, struct span name, const char *wrong)
 
 	snprintf(place, sizeof(place), "%.*s",
 	    name.len > 40 ? 40 : (int)name.len, name.ptr);
-	fault_set(fault, fold_is_utf8(span_of(place)) ? place : "parameter",
+	fault_set(fault, utf8_is_valid(span_of(place)) ? place : "parameter",
 	    "%s", wrong);
 }
 

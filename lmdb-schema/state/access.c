@@ -6,8 +6,8 @@
 
 #include "common/date.h"
 #include "common/digest.h"
-#include "common/fold.h"
 #include "common/kv/kv.h"
+#include "common/utf8.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/audit.h"
@@ -34,7 +34,7 @@ access_scope(enum access_scope *scope, struct span text)
 bool
 access_name_ok(struct span name)
 {
-	if (name.len == 0 || name.len > ACCESS_NAME_MAX || !fold_is_utf8(name))
+	if (name.len == 0 || name.len > ACCESS_NAME_MAX || !utf8_is_valid(name))
 		return false;
 	for (size_t i = 0; i < name.len; i++)
 		if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == 0x7f)

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/fold.h"
 #include "common/log.h"
+#include "common/utf8.h"
 #include "tests/bench/peer.h"
 
 #define STATEMENTS 256
@@ -134,7 +134,7 @@ match(struct buf *sql, struct peer_params *params, struct span words,
 	buf_init(&phrases, 65536);
 	buf_init(&tests, 65536);
 	while (span_cut(&word, &rest, ' ')) {
-		if (fold_count(word) >= 3) {
+		if (utf8_count(word) >= 3) {
 			add_phrase(&phrases, word);
 			continue;
 		}

@@ -3,6 +3,7 @@
  * folds character by character, by its own tables where it can.
  */
 #include "common/fold.h"
+#include "common/utf8.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -111,7 +112,7 @@ check_fold(struct span text)
 	run_must(buf_end(&got) == ERR_OK);
 	reference(&expected, text);
 	run_must(span_eq(buf_span(&got), buf_span(&expected)));
-	run_must(fold_is_utf8(buf_span(&got)));
+	run_must(utf8_is_valid(buf_span(&got)));
 	buf_clear(&again);
 	fold_add(&again, buf_span(&got));
 	run_must(buf_end(&again) == ERR_OK);
@@ -319,15 +320,15 @@ START_TEST(what_is_not_utf8_is_refused)
 	struct span bad = span_of(malformed[_i]);
 	struct buf text;
 
-	ck_assert(!fold_is_utf8(bad));
+	ck_assert(!utf8_is_valid(bad));
 	fold_add(&got, bad);
 	ck_assert_int_eq(buf_end(&got), ERR_BAD_INPUT);
 	/* Behind text that the fast ways take, too. */
 	buf_init(&text, 100);
 	buf_add_text(&text, "abcdefghijklmnop\xc3\xa9");
-	ck_assert(fold_is_utf8(buf_span(&text)));
+	ck_assert(utf8_is_valid(buf_span(&text)));
 	buf_add_span(&text, bad);
-	ck_assert(!fold_is_utf8(buf_span(&text)));
+	ck_assert(!utf8_is_valid(buf_span(&text)));
 	fold_add(&again, buf_span(&text));
 	ck_assert_int_eq(buf_end(&again), ERR_BAD_INPUT);
 	buf_fini(&text);
@@ -379,11 +380,11 @@ START_TEST(a_step_is_what_the_standard_says)
 			size_t len;
 
 			for (len = 1; len <= 4; len++)
-				run_must(fold_step((const char *)text, len) ==
+				run_must(utf8_step((const char *)text, len) ==
 				    decode(text, len));
 		}
 	}
-	ck_assert_uint_eq(fold_step("", 0), 0);
+	ck_assert_uint_eq(utf8_step("", 0), 0);
 }
 END_TEST
 
@@ -398,12 +399,12 @@ START_TEST(every_character_counts_as_one)
 		if (is_surrogate(point))
 			continue;
 		one = encode(bytes, point);
-		run_must(fold_is_utf8(one));
-		run_must(fold_count(one) == 1);
+		run_must(utf8_is_valid(one));
+		run_must(utf8_count(one) == 1);
 	}
-	ck_assert_uint_eq(fold_count(span_make(NULL, 0)), 0);
-	ck_assert_uint_eq(fold_count(SPAN("caf\xc3\xa9 \xf0\x9f\x98\x80")), 6);
-	ck_assert(fold_is_utf8(span_make(NULL, 0)));
+	ck_assert_uint_eq(utf8_count(span_make(NULL, 0)), 0);
+	ck_assert_uint_eq(utf8_count(SPAN("caf\xc3\xa9 \xf0\x9f\x98\x80")), 6);
+	ck_assert(utf8_is_valid(span_make(NULL, 0)));
 }
 END_TEST
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/fold.h"
 #include "common/num.h"
+#include "common/utf8.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
 
@@ -265,7 +265,7 @@ escape_slowly(struct buf *out, struct span text)
 	while (at < text.len) {
 		unsigned char byte = (unsigned char)text.ptr[at];
 		const char *name = byte == 0 ? NULL : strchr(named, byte);
-		size_t step = fold_step(text.ptr + at, text.len - at);
+		size_t step = utf8_step(text.ptr + at, text.len - at);
 
 		if (name != NULL)
 			buf_addf(out, "\\%c", names[name - named]);

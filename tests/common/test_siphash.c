@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/digest.h"
+#include "common/hex.h"
 #include "tests/support/run.h"
 
 /*
@@ -33,7 +33,7 @@ START_TEST(texts_of_all_lengths_have_the_standards_hashes)
 	for (unsigned i = 0; i < sizeof(data); i++)
 		data[i] = (char)i;
 	siphash(out, key, span_make(data, cases[_i].len));
-	digest_hex(text, out, sizeof(out));
+	hex_text(text, out, sizeof(out));
 	ck_assert_str_eq(text, cases[_i].hash);
 }
 END_TEST

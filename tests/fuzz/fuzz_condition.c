@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/arena.h"
-#include "common/fold.h"
 #include "common/num.h"
+#include "common/utf8.h"
 #include "fcgi/http/condition.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -66,7 +66,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct fault fault;
 	enum err err;
 
-	if (!fold_is_utf8(all))
+	if (!utf8_is_valid(all))
 		return 0; /* the query's own parser refuses it */
 	if (arena == NULL)
 		arena = arena_new(1 << 20);

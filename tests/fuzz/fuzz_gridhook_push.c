@@ -7,7 +7,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tools/gridhook/events/normalise.h"
 #include "tools/gridhook/events/push.h"
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
 static void
 drop_line(enum log_level level, const char *line)

@@ -9,7 +9,7 @@
 
 #include "common/opt.h"
 #include "tools/gridhook/cmd.h"
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 #include "tools/gridhook/service.h"
 
 #define BODY_MAX ((size_t)4 << 20)

@@ -19,7 +19,7 @@
 #include "common/jsonw.h"
 #include "common/opt.h"
 #include "tools/gridhook/cmd.h"
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 #include "tools/gridhook/sending.h"
 
 #define TAIL_MAX 8192 /* bytes that are kept */

@@ -8,6 +8,7 @@
 #include "common/buf.h"
 #include "common/digest.h"
 #include "common/fs.h"
+#include "common/hex.h"
 #include "common/log.h"
 #include "common/num.h"
 #include "tools/gridhook/settings.h"
@@ -353,7 +354,7 @@ is_signature(const struct scheme *scheme, struct span text,
 	if (scheme->form == FORM_STANDARD)
 		read = unbase64(got, sizeof(got), &len, text);
 	else
-		read = digest_unhex(got, sizeof(got), text);
+		read = hex_bytes(got, sizeof(got), text);
 	return read && len == sizeof(got) &&
 	    digest_equal(got, want, sizeof(got));
 }

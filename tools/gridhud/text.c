@@ -4,46 +4,20 @@
 #include <wctype.h>
 
 #include "common/fold.h"
+#include "common/utf8.h"
 
 #define FOLD_MAX 64 /* bytes that one character may fold to */
 
 uint32_t
 text_next(struct span *rest)
 {
-	static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
-	size_t step = fold_step(rest->ptr, rest->len);
-	uint32_t point = 0xFFFD;
-	size_t i;
+	struct span text = *rest;
+	uint32_t point;
 
-	if (step > 0) {
-		point = (unsigned char)rest->ptr[0] & masks[step];
-		for (i = 1; i < step; i++)
-			point =
-			    point << 6 | ((unsigned char)rest->ptr[i] & 0x3f);
-	} else
-		step = 1;
-	*rest = span_from(*rest, step);
+	/* Each byte of an ill-formed part is shown by itself. */
+	if (!utf8_next(&point, rest))
+		*rest = span_from(text, 1);
 	return point;
-}
-
-void
-text_add_point(struct buf *buf, uint32_t point)
-{
-	if (point < 0x80)
-		buf_add_char(buf, (char)point);
-	else if (point < 0x800) {
-		buf_add_char(buf, (char)(0xc0 | point >> 6));
-		buf_add_char(buf, (char)(0x80 | (point & 0x3f)));
-	} else {
-		if (point < 0x10000)
-			buf_add_char(buf, (char)(0xe0 | point >> 12));
-		else {
-			buf_add_char(buf, (char)(0xf0 | point >> 18));
-			buf_add_char(buf, (char)(0x80 | (point >> 12 & 0x3f)));
-		}
-		buf_add_char(buf, (char)(0x80 | (point >> 6 & 0x3f)));
-		buf_add_char(buf, (char)(0x80 | (point & 0x3f)));
-	}
 }
 
 /* --- what is fit to be shown ---------------------------------------------- */
@@ -97,7 +71,7 @@ show(struct buf *buf, struct span text, bool one_line)
 		before = point;
 		if (one_line && (point == '\n' || point == '\t'))
 			point = ' ';
-		text_add_point(buf, point);
+		utf8_add(buf, point);
 	}
 }
 

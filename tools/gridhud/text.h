@@ -17,8 +17,6 @@
 /* Takes one character off the front; U+FFFD for a byte that begins none. */
 uint32_t text_next(struct span *rest);
 
-void text_add_point(struct buf *buf, uint32_t point);
-
 /*
  * Appends what is fit to be shown: valid UTF-8, no control character but
  * newline and tab, nothing that reorders text or hides in it. CR LF and CR

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "common/arena.h"
-#include "common/fold.h"
+#include "common/utf8.h"
 #include "tools/gridctl/csv/csv_block.h"
 #include "tools/gridctl/csv/csv_quoted.h"
 
@@ -259,7 +259,7 @@ is_sound(struct csv *csv, unsigned i)
 		refuse(csv, i, "is longer than %d bytes", CSV_FIELD_MAX);
 	else if (field.len > 0 && memchr(field.ptr, '\0', field.len) != NULL)
 		refuse(csv, i, "holds a NUL byte");
-	else if (csv->has_high && !fold_is_utf8(field))
+	else if (csv->has_high && !utf8_is_valid(field))
 		refuse(csv, i, "is not UTF-8");
 	else
 		return true;

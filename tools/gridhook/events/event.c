@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "common/date.h"
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
 static const char *const kinds[] = {
     "message", "job", "alert", "code", "status"};

@@ -1,8 +1,9 @@
 #include "tools/gridhook/events/push.h"
 
+#include "common/hex.h"
 #include "common/log.h"
 #include "tools/gridhook/net/jscan.h"
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
 #define DEPTH_MAX 2048
 #define ARENA_MAX ((size_t)256 << 20)
@@ -87,37 +88,21 @@ push_take(struct journal *journal, struct span body, const struct hints *hints,
 
 /* --- the query ------------------------------------------------------------ */
 
-static int
-hex_of(char byte)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = byte == '\0'
-	    ? NULL
-	    : strchr(digits, byte >= 'A' && byte <= 'F' ? byte + 32 : byte);
-
-	return at == NULL ? -1 : (int)(at - digits);
-}
-
+/* A % that is no escape stays as it is. */
 static struct span
 decode(struct span text, struct arena *arena)
 {
 	char *to = arena_alloc(arena, text.len + 1);
-	size_t i, len = 0;
-	int high, low;
+	size_t len = 0;
 
 	if (to == NULL)
 		return SPAN("");
-	for (i = 0; i < text.len; i++) {
-		high = low = -1;
-		if (text.ptr[i] == '%' && text.len - i > 2) {
-			high = hex_of(text.ptr[i + 1]);
-			low = hex_of(text.ptr[i + 2]);
-		}
-		if (high >= 0 && low >= 0) {
-			to[len++] = (char)(high << 4 | low);
-			i += 2;
-		} else
-			to[len++] = text.ptr[i] == '+' ? ' ' : text.ptr[i];
+	for (; text.len > 0; len++) {
+		bool blank = text.ptr[0] == '+';
+
+		hex_percent(&to[len], &text);
+		if (blank)
+			to[len] = ' ';
 	}
 	return span_make(to, len);
 }

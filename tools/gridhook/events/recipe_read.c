@@ -4,7 +4,7 @@
  */
 #include "tools/gridhook/events/recipe_read_priv.h"
 
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
 static const struct {
 	const char *name;

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
 /* --- the check ------------------------------------------------------------ */
 

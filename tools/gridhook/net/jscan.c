@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/hex.h"
 #include "common/num.h"
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
 #define NO_PARENT UINT32_MAX
 
@@ -82,13 +83,6 @@ value_ended(struct scan *scan)
 	    scan->parent == NO_PARENT ? EXPECT_NOTHING : EXPECT_COMMA_OR_END;
 }
 
-static bool
-is_hex(char byte)
-{
-	return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'f') ||
-	    (byte >= 'A' && byte <= 'F');
-}
-
 static enum err
 scan_escape(struct scan *scan)
 {
@@ -106,7 +100,7 @@ scan_escape(struct scan *scan)
 	}
 	scan->at++;
 	for (i = 0; i < 4; i++, scan->at++) {
-		if (scan->at == scan->end || !is_hex(*scan->at))
+		if (scan->at == scan->end || hex_digit(*scan->at) < 0)
 			return bad(scan, "\\u wants four hex digits");
 	}
 	return ERR_OK;
@@ -457,14 +451,6 @@ between_quotes(struct jval value)
 	return span_sub(raw, 1, raw.len - 2);
 }
 
-static unsigned
-hex_value(char byte)
-{
-	if (byte <= '9')
-		return (unsigned)(byte - '0');
-	return (unsigned)((byte | 0x20) - 'a') + 10;
-}
-
 static uint32_t
 take_hex4(struct span *rest)
 {
@@ -472,7 +458,7 @@ take_hex4(struct span *rest)
 	int i;
 
 	for (i = 0; i < 4; i++)
-		code = code << 4 | hex_value(rest->ptr[i]);
+		code = code << 4 | (unsigned)hex_digit(rest->ptr[i]);
 	*rest = span_from(*rest, 4);
 	return code;
 }

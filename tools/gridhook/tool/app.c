@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "common/arena.h"
-#include "common/fold.h"
 #include "common/fs.h"
+#include "common/utf8.h"
 #include "tools/gridhook/tool/bus.h"
 #include "tools/gridhook/tool/child.h"
 #include "tools/gridhook/tool/desktop.h"
@@ -276,7 +276,7 @@ static bool
 is_plain_arg(struct span arg)
 {
 	return arg.len > 0 && arg.len <= ARG_MAX_BYTES && arg.ptr[0] != '-' &&
-	    memchr(arg.ptr, '\0', arg.len) == NULL && fold_is_utf8(arg);
+	    memchr(arg.ptr, '\0', arg.len) == NULL && utf8_is_valid(arg);
 }
 
 static enum err

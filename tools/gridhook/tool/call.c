@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "common/fold.h"
+#include "common/utf8.h"
 
 /* Absent and null are the same; any other type than `want` is a fault. */
 static bool
@@ -82,7 +82,7 @@ call_text(const struct call *call, struct span *out, const char *name,
 		    max);
 		return false;
 	}
-	if (fold_is_utf8(*out) && memchr(out->ptr, '\0', out->len) == NULL)
+	if (utf8_is_valid(*out) && memchr(out->ptr, '\0', out->len) == NULL)
 		return true;
 	fault_set(fault, name, "not allowed: argument %s is not text", name);
 	return false;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/fold.h"
+#include "common/utf8.h"
 #include "tools/gridhook/tool/child.h"
 #include "tools/gridhook/tool/session.h"
 #include "tools/gridhook/tool/wayland.h"
@@ -107,7 +107,7 @@ trim_character(struct buf *text)
 	size_t tries;
 
 	for (tries = 0;
-	     tries < 3 && text->len > 0 && !fold_is_utf8(buf_span(text));
+	     tries < 3 && text->len > 0 && !utf8_is_valid(buf_span(text));
 	     tries++)
 		text->len--;
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
-#include "common/fold.h"
+#include "common/utf8.h"
 #include "tools/gridhook/tool/namematch.h"
 #include "tools/gridhook/tool/walk.h"
 
@@ -42,7 +42,7 @@ write_path(struct jsonw *json, const char *path)
 	char shown[4 * FS_PATH_MAX];
 	size_t used = 0;
 
-	if (fold_is_utf8(span_of(path))) {
+	if (utf8_is_valid(span_of(path))) {
 		jsonw_text(json, path);
 		return;
 	}

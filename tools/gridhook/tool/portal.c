@@ -7,6 +7,7 @@
 #include "common/buf.h"
 #include "common/digest.h"
 #include "common/fs.h"
+#include "common/hex.h"
 #include "tools/gridhook/tool/bus.h"
 
 #define NAME "org.freedesktop.portal.Desktop"
@@ -99,28 +100,18 @@ file_path(char path[FS_PATH_MAX], const char *url)
 {
 	struct span text = span_of(url);
 	struct span scheme = SPAN(FILE_SCHEME);
-	size_t used = 0, i;
+	size_t used = 0;
 
 	if (!span_starts(text, scheme))
 		return false;
 	text = span_from(text, scheme.len);
 	if (text.len == 0 || text.ptr[0] != '/')
 		return false;
-	for (i = 0; i < text.len && used + 1 < FS_PATH_MAX; used++) {
-		uint8_t byte = (uint8_t)text.ptr[i];
-
-		if (byte == '%') {
-			if (!digest_unhex(&byte, 1, span_sub(text, i + 1, 2)))
-				return false;
-			i += 2;
-		}
-		if (byte == '\0')
+	for (; text.len > 0 && used + 1 < FS_PATH_MAX; used++)
+		if (!hex_percent(&path[used], &text) || path[used] == '\0')
 			return false;
-		path[used] = (char)byte;
-		i++;
-	}
 	path[used] = '\0';
-	return i == text.len;
+	return text.len == 0;
 }
 
 /* A file that the portal made for us alone; others are the person's. */

@@ -2,8 +2,8 @@
 
 #include <stdint.h>
 
-#include "common/digest.h"
-#include "common/fold.h"
+#include "common/hex.h"
+#include "common/utf8.h"
 #include "tools/gridhook/tool/settings.h"
 
 static enum err
@@ -28,7 +28,7 @@ is_clean(struct span url)
 			(uint8_t)url.ptr[i + 1] < 0xa0))
 			return false;
 	}
-	return fold_is_utf8(url);
+	return utf8_is_valid(url);
 }
 
 static bool
@@ -80,18 +80,11 @@ static bool
 is_attachment(struct span name)
 {
 	char plain[16];
-	size_t used = 0, i;
+	size_t used = 0;
 
-	for (i = 0; i < name.len && used < sizeof(plain); used++) {
-		uint8_t byte = (uint8_t)name.ptr[i];
-
-		if (byte == '%' &&
-		    digest_unhex(&byte, 1, span_sub(name, i + 1, 2)))
-			i += 2;
-		plain[used] = (char)byte;
-		i++;
-	}
-	if (i < name.len)
+	while (name.len > 0 && used < sizeof(plain))
+		hex_percent(&plain[used++], &name);
+	if (name.len > 0)
 		return false;
 	name = span_make(plain, used);
 	return span_eq_nocase(name, SPAN("attach")) ||

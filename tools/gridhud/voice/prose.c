@@ -2,6 +2,7 @@
 
 #include <wctype.h>
 
+#include "common/utf8.h"
 #include "tools/gridhud/text.h"
 
 #define PROSE_MAX ((size_t)64 << 10)
@@ -125,7 +126,7 @@ put(struct buf *buf, size_t start, uint32_t point)
 			buf_add_char(buf, ' ');
 		return;
 	}
-	text_add_point(buf, point);
+	utf8_add(buf, point);
 }
 
 static void

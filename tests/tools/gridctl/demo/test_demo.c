@@ -9,6 +9,7 @@
 #include "common/arena.h"
 #include "common/digest.h"
 #include "common/fs.h"
+#include "common/hex.h"
 #include "common/num.h"
 #include "common/opt.h"
 #include "tests/support/run.h"
@@ -604,7 +605,7 @@ digest_file(char hex[65], const char *folder, enum demo_file file, bool sorted)
 			for (i = 0; i < DIGEST_SHA256_LEN; i++)
 				sum[i] += digest[i];
 		}
-	digest_hex(hex, sum, sizeof(sum));
+	hex_text(hex, sum, sizeof(sum));
 	buf_fini(&buf);
 }
 

@@ -1,80 +1,70 @@
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
-/* What the first byte says: how many follow, and the range of the second. */
-struct lead {
-	unsigned char first, last;
-	unsigned char more;
-	unsigned char low, high;
-};
+#include <string.h>
 
-static const struct lead leads[] = {
-    {0xC2, 0xDF, 1, 0x80, 0xBF},
-    {0xE0, 0xE0, 2, 0xA0, 0xBF},
-    {0xE1, 0xEC, 2, 0x80, 0xBF},
-    {0xED, 0xED, 2, 0x80, 0x9F}, /* no surrogates */
-    {0xEE, 0xEF, 2, 0x80, 0xBF},
-    {0xF0, 0xF0, 3, 0x90, 0xBF},
-    {0xF1, 0xF3, 3, 0x80, 0xBF},
-    {0xF4, 0xF4, 3, 0x80, 0x8F},
-};
-
-static const struct lead *
-find_lead(unsigned char byte)
+/* Eight bytes at once: true when all are ASCII. */
+static inline bool
+is_ascii_word(const char *at)
 {
-	size_t i;
+	uint64_t word;
 
-	for (i = 0; i < sizeof(leads) / sizeof(leads[0]); i++) {
-		if (byte >= leads[i].first && byte <= leads[i].last)
-			return &leads[i];
-	}
-	return NULL;
-}
-
-bool
-utf8_next(uint32_t *code, struct span *rest)
-{
-	const unsigned char *bytes = (const unsigned char *)rest->ptr;
-	const struct lead *lead;
-	unsigned char low, high;
-	size_t i;
-
-	if (bytes[0] < 0x80) {
-		*code = bytes[0];
-		*rest = span_from(*rest, 1);
-		return true;
-	}
-	lead = find_lead(bytes[0]);
-	i = 1;
-	if (lead != NULL) {
-		*code = bytes[0] & (0x3Fu >> lead->more);
-		low = lead->low;
-		high = lead->high;
-		for (; i <= lead->more && i < rest->len; i++) {
-			if (bytes[i] < low || bytes[i] > high)
-				break;
-			*code = *code << 6 | (bytes[i] & 0x3Fu);
-			low = 0x80;
-			high = 0xBF;
-		}
-		if (i == lead->more + 1u) {
-			*rest = span_from(*rest, i);
-			return true;
-		}
-	}
-	*code = UTF8_REPLACEMENT;
-	*rest = span_from(*rest, i);
-	return false;
+	memcpy(&word, at, sizeof(word));
+	return (word & UINT64_C(0x8080808080808080)) == 0;
 }
 
 bool
 utf8_is_valid(struct span text)
 {
-	uint32_t code;
+	size_t at = 0;
 
-	while (text.len > 0) {
-		if (!utf8_next(&code, &text))
+	while (at < text.len) {
+		size_t step;
+
+		if (text.len - at >= 8 && is_ascii_word(text.ptr + at)) {
+			at += 8;
+			continue;
+		}
+		step = utf8_step(text.ptr + at, text.len - at);
+		if (step == 0)
 			return false;
+		at += step;
 	}
+	return true;
+}
+
+/*
+ * The length of the ill-formed part that the text begins with: the start of a
+ * character that is cut off, or a byte that begins none.
+ */
+static size_t
+ill_formed(const unsigned char *at, size_t len)
+{
+	size_t most = at[0] < 0xf0 ? 2 : 3, part = 2;
+
+	if (at[0] < 0xe0 || at[0] > 0xf4 || len < 2 ||
+	    !utf8_second(at[0], at[1]))
+		return 1;
+	while (part < most && part < len && (at[part] & 0xc0) == 0x80)
+		part++;
+	return part;
+}
+
+bool
+utf8_next(uint32_t *code, struct span *rest)
+{
+	static const unsigned char bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	const unsigned char *at = (const unsigned char *)rest->ptr;
+	size_t step = utf8_step(rest->ptr, rest->len);
+
+	if (step == 0) {
+		*code = UTF8_REPLACEMENT;
+		*rest = span_from(*rest, ill_formed(at, rest->len));
+		return false;
+	}
+	*code = at[0] & bits[step];
+	for (size_t i = 1; i < step; i++)
+		*code = *code << 6 | (at[i] & 0x3fu);
+	*rest = span_from(*rest, step);
 	return true;
 }
 

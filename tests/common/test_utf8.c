@@ -1,4 +1,4 @@
-#include "tools/gridhook/net/utf8.h"
+#include "common/utf8.h"
 
 #include "tests/support/run.h"
 
