@@ -5,7 +5,7 @@
 
 #include "common/fold.h"
 
-/* What an answer refers to. */
+/* A thing that the answer refers to. */
 struct held {
 	void (*release)(void *owner, void *what);
 	void *owner, *what;

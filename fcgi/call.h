@@ -35,7 +35,7 @@ struct splice;
 struct gzip_dump;
 struct store;
 
-/* What the threads of a worker process share; server.c makes it. */
+/* Shared by the threads of a worker process; server.c makes it. */
 struct server {
 	const struct settings *settings;
 	struct metrics *metrics;
@@ -63,7 +63,7 @@ struct known_key {
 	bool may_propose;
 };
 
-/* What a thread keeps between requests. */
+/* State that a thread keeps between requests. */
 struct serving {
 	struct server *server;
 	struct views views; /* renewed for each request, at rest between two */
@@ -79,12 +79,12 @@ struct serving {
 	struct buf text; /* answer.c: the answer, but for its rows */
 	struct buf label; /* across_order.c: of a row, without escapes */
 	struct buf ranks; /* across.c: that a search has found */
-	/* What the answer refers to, until it is put: see call_hold(). */
+	/* Things that the answer refers to, until it is put: call_hold(). */
 	struct held *held;
 	unsigned held_count, held_room;
 };
 
-/* Who calls. */
+/* The caller. */
 enum subject_kind { SUBJECT_NOBODY, SUBJECT_KEY, SUBJECT_USER };
 
 struct subject {

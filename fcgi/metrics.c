@@ -73,7 +73,7 @@ metrics_mine(struct metrics *metrics)
 	return &metrics->gauges[my_place];
 }
 
-/* What all workers hold: the member at `offset` of each one's gauges. */
+/* The sum over all workers of the member at `offset` of their gauges. */
 static long long
 held(const struct metrics *metrics, size_t offset)
 {

@@ -18,7 +18,7 @@
 #define METRICS_WORKERS 1024
 
 /*
- * What one worker holds at the moment. Each process writes its own, so that
+ * Resources that a worker holds now. Each process writes its own, so that
  * the supervisor can forget what a dead one held; a page adds them up.
  */
 struct gauges {
@@ -61,7 +61,7 @@ unsigned metrics_free_place(const struct metrics *metrics);
 void metrics_own(struct metrics *metrics, unsigned place, pid_t pid);
 void metrics_disown(struct metrics *metrics, pid_t pid);
 
-/* This process's place from now on, and its gauges. */
+/* Sets the place of the calling process; its gauges. */
 void metrics_take_place(unsigned place);
 struct gauges *metrics_mine(struct metrics *metrics);
 

@@ -26,7 +26,7 @@
 #define IDLE_SECONDS 3600
 #define WRITE_USES_NS INT64_C(60000000000)
 
-/* What only this file sees of a server. */
+/* The part of a server that only this file sees. */
 struct ticking {
 	struct server server; /* first: a server is its ticking */
 	int64_t ticked_ns;

@@ -36,7 +36,7 @@ struct settings {
 };
 
 /*
- * What the table cannot say: ERR_BAD_INPUT and a fault for an api.public_url
+ * Checks beyond the table: ERR_BAD_INPUT and a fault for an api.public_url
  * that is no http or https address with a host and without query.
  */
 enum err settings_check(const struct settings *settings, struct fault *fault);

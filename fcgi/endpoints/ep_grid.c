@@ -52,7 +52,7 @@ struct batch {
 	uint32_t own[BATCH]; /* where there is no list of them */
 };
 
-/* Those from place `from` of the page on; none before its first. */
+/* The rows from place `from` of the page on; none before its first. */
 static void
 batch_take(struct batch *batch, const struct rowset *set, int64_t from)
 {
@@ -135,7 +135,7 @@ known_length(struct splice *splice, const struct rowset *set, size_t frame)
 	return snapshot_rows_bytes(splice->snap) - 1 + (int64_t)frame;
 }
 
-/* What stands round the rows, made before them so that its length is known. */
+/* The JSON round the rows, made before them so that its length is known. */
 struct frame {
 	struct answer answer;
 	struct span start, tail;

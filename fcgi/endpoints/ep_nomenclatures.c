@@ -112,7 +112,7 @@ ep_nomenclatures(struct call *call)
 {
 	struct snapview view;
 	bool computed;
-	/* It does not compute: an absent snapshot is a 202. */
+	/* An absent snapshot is a 202: this endpoint does not compute. */
 	enum err err = ensure_snapshot(
 	    &view, call, call->params.fournisseur, 0, false, &computed);
 

@@ -104,7 +104,7 @@ struct best {
 	int64_t ca;
 };
 
-/* One that was damaged, until it is computed anew; or that cannot be known. */
+/* Damage took its snapshot, and none was computed since, as far as is known. */
 static bool
 is_lost(struct call *call, struct span supplier)
 {

@@ -97,7 +97,7 @@ struct deciding {
 	uint64_t rest;
 };
 
-/* What the user saw, where it is told. */
+/* The range that the user saw; PROPOSAL_ANY where the body does not say. */
 static uint8_t
 read_seen(struct deciding *deciding, const struct jsonr_value *item,
     const char *list, unsigned i, const char *name)
@@ -297,7 +297,7 @@ check_known(struct deciding *deciding)
 
 /* --- what came of it ------------------------------------------------------ */
 
-/* Who made it so: only for a range that has not changed again since. */
+/* The author and time of a range, unless it has changed again since. */
 static void
 answer_who(struct answer *answer, const char *by, const char *at,
     const struct proposal *made, uint8_t gamme)

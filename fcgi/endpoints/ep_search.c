@@ -65,7 +65,7 @@ find(struct search *search)
 /* --- the answer
  * -------------------------------------------------------------------- */
 
-/* What the answer leaves out: rows behind the limit, suppliers, or both. */
+/* Says what is left out: rows behind the limit, suppliers, or both. */
 static void
 add_warning(struct jsonw *json, const struct search *search)
 {

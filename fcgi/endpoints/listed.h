@@ -15,7 +15,7 @@ struct listed {
 	struct span codes[LISTED_MAX]; /* in order, borrowed from the call */
 };
 
-/* Those of call->path[0]. None when nothing was imported yet. */
+/* The suppliers of call->path[0]. None when nothing was imported yet. */
 enum err listed_find(struct listed **out, struct call *call);
 
 bool listed_has(const struct listed *listed, struct span supplier);

@@ -20,7 +20,7 @@ enum coding { CODING_PLAIN, CODING_GZIP, CODING_ZSTD, CODINGS };
 extern const char *const coding_names[CODINGS];
 
 /*
- * What weighs most in the list; of several zstd, then gzip, then plain bytes.
+ * The coding of most weight; of several zstd, then gzip, then plain bytes.
  * zstd only where it is named: "*" is said by programs that know gzip alone.
  */
 enum coding coding_best(struct span list);

@@ -65,7 +65,7 @@ condition_type_of(unsigned column)
 	return row_is_number(column) ? CONDITION_NUMBERS : CONDITION_TEXTS;
 }
 
-/* What a name stands for; its month is read apart. False: nothing. */
+/* Reads the target of a name; its month is read apart. False: no target. */
 static bool
 read_name(struct condition *out, struct span name)
 {
@@ -326,7 +326,7 @@ read_one(const struct reading *reading, struct span value)
 
 /* --- lists ---------------------------------------------------------------- */
 
-/* What stands in quotes, "\\" and "\"" undone. */
+/* The text in quotes, with "\\" and "\"" undone. */
 static enum err
 cut_quoted(const struct reading *reading, struct span *out, struct span *rest)
 {

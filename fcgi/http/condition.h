@@ -43,7 +43,7 @@ enum condition_type {
 	CONDITION_CODES = 4 /* ranges; directions of a trend */
 };
 
-/* One table for parameters, descriptions, help and tests. */
+/* The table of operators: for parameters, descriptions, help and tests. */
 struct condition_info {
 	const char *name;
 	enum condition_op op;
@@ -56,7 +56,7 @@ struct condition_info {
 extern const struct condition_info condition_infos[];
 extern const unsigned condition_count;
 
-/* What is compared. */
+/* The value that is compared. */
 enum condition_target {
 	CONDITION_COLUMN, /* a scalar */
 	CONDITION_MONTH, /* of a monthly map */

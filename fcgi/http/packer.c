@@ -9,7 +9,7 @@
 
 #define RAW_MAX (2 * PACKER_WHOLE)
 #define PACKED_MAX (4 * PACKER_WHOLE)
-/* What libzstd takes for a usual page; to make it anew costs a fifth more. */
+/* The memory of libzstd for a usual page; making it anew costs a fifth more. */
 #define ZSTD_KEEP ((size_t)256 << 10)
 #define PUT_LEAST ((size_t)32 << 10)
 

@@ -103,7 +103,7 @@ struct sort_key {
 /* Sort keys that a request may have. */
 #define PARAMS_SORTS_MAX 4
 
-/* Them as they were given, and those that `order` has no say in. */
+/* The keys as given; `order` has no say in those that have a sign. */
 struct sort_list {
 	struct sort_key keys[PARAMS_SORTS_MAX];
 	bool is_signed[PARAMS_SORTS_MAX];

@@ -3,7 +3,7 @@
 
 #include "fcgi/http/params.h"
 
-/* What is wrong, gathered: a sentence, and the members of an object. */
+/* Faults found so far: a sentence, and the members of an object. */
 struct trouble {
 	struct buf *message, *issues;
 	unsigned count;

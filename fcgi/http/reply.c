@@ -179,7 +179,7 @@ add_vary(struct reply *reply)
 			     : SPAN("Accept-Encoding"));
 }
 
-/* What every answer carries. */
+/* Headers of every answer. */
 static void
 add_common(struct reply *reply)
 {
@@ -256,7 +256,7 @@ reply_is_coded(struct reply *reply, enum coding coding)
 }
 
 /*
- * What the body is to be packed as. Without Accept-Encoding, as programs ask
+ * The coding that the body is to have. Without Accept-Encoding, as programs ask
  * that want no packing: nothing.
  */
 static enum coding
@@ -270,7 +270,7 @@ coding_of(const struct reply *reply)
 	    : CODING_PLAIN;
 }
 
-/* What has been gathered, through the member. */
+/* Puts the gathered bytes through the gzip member. */
 static void
 pack_body(struct reply *reply)
 {

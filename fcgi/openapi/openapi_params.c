@@ -110,7 +110,7 @@ condition_pattern(void)
 	return pattern;
 }
 
-/* One range, or several by commas, or a condition on codeGamme. */
+/* A range, or several by commas, or a condition on codeGamme. */
 static void
 gamme_schema(struct jsonw *json)
 {

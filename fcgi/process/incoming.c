@@ -191,7 +191,7 @@ take_params(size_t *end, struct incoming *in, const struct deadline *deadline)
 	}
 }
 
-/* One byte, or four of which the first has its highest bit set. */
+/* A length: a byte, or four of which the first has its highest bit set. */
 static bool
 take_length(uint32_t *len, struct span *rest)
 {

@@ -24,7 +24,7 @@
 #include "common/err.h"
 #include "common/span.h"
 
-/* What a record can hold; nginx sends all parameters in one. */
+/* The most that a record can hold; nginx sends all parameters in one. */
 #define INCOMING_PARAMS_MAX 65535
 
 /*

@@ -202,7 +202,7 @@ found_at(struct kept *kept, uint32_t number)
 	    atomic_load_explicit(&place->since_ns, memory_order_relaxed)};
 }
 
-/* Whose number and time the event has, if that time is now. */
+/* Takes the place whose number and time the event has, if it is still so. */
 static bool
 take(struct kept_found *found, struct kept *kept, uint64_t data)
 {

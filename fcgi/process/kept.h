@@ -33,7 +33,7 @@ struct kept_found {
 	int64_t since_ns; /* it has waited (date_monotonic_ns) */
 };
 
-/* What a connection's owner notes; all false at first. */
+/* Notes of a connection's owner; all false at first. */
 struct kept_notes {
 	bool served; /* it has carried a request */
 	bool limited; /* its limits for sending are set */

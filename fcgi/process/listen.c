@@ -120,7 +120,7 @@ refused(const char *path, const char *what, struct fault *fault)
 }
 
 /*
- * Whoever called listen() may have been killed; its workers hold the socket
+ * The process that called listen() may be dead; its workers hold the socket
  * until they have answered what is under way.
  */
 static bool

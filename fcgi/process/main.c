@@ -45,7 +45,7 @@ static const struct opt_spec spec = {
     .count = sizeof(rows) / sizeof(rows[0]),
 };
 
-/* What is needed to read the settings again. */
+/* The arguments to read the settings again with. */
 struct source {
 	const struct options *options;
 	struct settings *settings;

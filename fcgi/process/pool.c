@@ -1,8 +1,8 @@
 /*
- * One thread, one poll over {signals, a pipe on which workers say that they
- * serve}, and the time of what is due next. A worker has a slot for life; who
- * dies in it is replaced, at once if it had lived for a while, else after a
- * pause that doubles. On SIGHUP a slot's new worker serves before its old one
+ * A single thread polls signals, a pipe on which workers say that they serve,
+ * and the time of what is due next. A worker has a slot for life; a dead one
+ * is replaced, at once if it had lived for a while, else after a pause that
+ * doubles. On SIGHUP a slot's new worker serves before its old one
  * is told to leave.
  */
 #include "fcgi/process/pool.h"
@@ -153,7 +153,7 @@ leave(struct pool *pool, pid_t pid, int64_t deadline)
 	pool->leavers[pool->leaver_count++] = (struct leaver){pid, deadline};
 }
 
-/* Those who queue are served too, unless systemd keeps the queue for later. */
+/* Serves queued requests too, unless systemd keeps the queue for later. */
 static void
 stop(struct pool *pool)
 {
@@ -339,7 +339,7 @@ on_slot_death(struct pool *pool, struct slot *slot, int status)
 	if (slot->old > 0)
 		keep_old(pool, slot);
 	else if (!pool->served && WIFEXITED(status)) {
-		/* It never worked, and will not by being tried again. */
+		/* No worker ever served: another try will not help. */
 		slot->pid = 0;
 		pool->failed = true;
 		stop(pool);

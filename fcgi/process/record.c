@@ -16,7 +16,7 @@
 enum { VERSION = 1, TYPE_END = 3, TYPE_STDOUT = 6 };
 enum { HEAD_LEN = 8, END_LEN = 3 * HEAD_LEN };
 
-/* What the room that a socket has from the kernel takes at once, surely. */
+/* Bytes that a socket's buffer in the kernel surely takes at once. */
 #define AT_ONCE ((size_t)64 << 10)
 
 /* Records, and pieces of them, that one system call takes at most. */
@@ -191,7 +191,7 @@ batch_end(struct batch *batch)
 	batch->record->ended = true;
 }
 
-/* What is held and the pieces behind it, as records. */
+/* Sends the held bytes and the pieces behind them, as records. */
 static void
 send_pieces(struct record *record, const struct iovec *pieces, int count,
     size_t len, bool last)

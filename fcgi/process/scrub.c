@@ -25,7 +25,7 @@ struct scrub {
 	bool late; /* the rest is for the next time */
 };
 
-/* Its exit says how it went; the log has the rest. */
+/* The child's exit code says how it went; the log has the rest. */
 static void
 compute(const struct scrub *scrub, struct span supplier)
 {

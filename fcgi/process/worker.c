@@ -124,7 +124,7 @@ open_server(struct worker *worker, struct fault *fault)
 	return err;
 }
 
-/* What was wrong has been told; it is not told each second again. */
+/* Logs nothing: the first failure was logged, and a try comes each second. */
 static void
 open_again(struct worker *worker)
 {

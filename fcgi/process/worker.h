@@ -11,11 +11,11 @@
 #include "fcgi/metrics.h"
 #include "fcgi/settings.h"
 
-/* What the supervisor may tell a worker. */
+/* Signals of the supervisor to a worker. */
 #define WORKER_LEAVE SIGTERM /* finish what is under way, then end */
 #define WORKER_LAST_CALL SIGUSR1 /* serve also those who queue, then end */
 
-/* How it ends. */
+/* Exit codes of a worker. */
 enum {
 	WORKER_DONE = 0, /* was told to */
 	WORKER_FAILED = 1,

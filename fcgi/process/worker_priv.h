@@ -1,5 +1,5 @@
 /*
- * What a worker's two files share: the process (worker.c) and its threads
+ * Shared by a worker's two files: the process (worker.c) and its threads
  * (worker_thread.c).
  */
 #pragma once
@@ -45,5 +45,5 @@ struct thread {
 bool thread_open(struct thread *thread, struct worker *worker);
 void thread_close(struct thread *thread);
 
-/* What a thread runs: serves until the worker is to stop. */
+/* The main function of a thread: serves until the worker is to stop. */
 void *thread_main(void *arg);

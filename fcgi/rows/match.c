@@ -33,7 +33,7 @@ match_code(uint8_t *mask, const uint32_t *code3, uint32_t rows,
 	uint32_t low = filter->code * filter->divisor;
 	uint32_t width = filter->divisor;
 
-	/* One comparison: what is below `low` wraps round to far above. */
+	/* A single comparison: a code below `low` wraps round to far above. */
 	for (uint32_t i = 0; i < rows; i++)
 		mask[i] &= code3[i] - low < width;
 }
@@ -60,7 +60,7 @@ has_code(const struct rowset_query *query, unsigned i)
 	return query->codes[i].code != PARAMS_NO_CODE;
 }
 
-/* Those that the filter means; NULL when they are damaged. */
+/* The ranges that the filter means; NULL when they are damaged. */
 static const uint8_t *
 gammes_of(struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query)
@@ -158,7 +158,7 @@ haystack_of(struct haystack *hay, struct snapshot *snap)
 								: ERR_DAMAGED;
 }
 
-/* What is asked, and what has been found of it. */
+/* A question, and the rows found so far. */
 struct asking {
 	struct words words;
 	bool by_grams;
@@ -430,7 +430,7 @@ expect(const struct asking *asking, unsigned which)
 		grams_expect_lists(&hays[which].grams, &asking->grams);
 }
 
-/* What is rare in the largest is taken to be rare in all. */
+/* Assumes that a gram which is rare in the largest is rare in all. */
 static void
 ask_fewest(struct asking *asking)
 {

@@ -9,7 +9,7 @@
 
 #include "fcgi/rows/rowset.h"
 
-/* What a search looks at in one snapshot. */
+/* The parts of a snapshot that a search reads. */
 struct haystack {
 	struct snapshot *snap;
 	unsigned epoch; /* of the snapshot, when it was found sound */
@@ -30,7 +30,7 @@ struct match_rows {
 	size_t used, room;
 };
 
-/* One haystack's in them, ascending. */
+/* The rows of a haystack among them, ascending. */
 struct match_slice {
 	size_t first;
 	uint32_t count;

@@ -24,6 +24,6 @@ void packed_release(struct packed *packed);
 
 const struct packed_rows *packed_rows_of(const struct packed *packed);
 
-/* It turned out damaged: nobody gets it any more, and its file is removed. */
+/* Gives damaged rows to nobody any more, and removes their file. */
 void packed_discard(struct packed_slot *slot, struct packed *packed,
     struct store *store, const struct snapshot *snap);

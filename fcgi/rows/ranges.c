@@ -9,7 +9,7 @@
 
 #define NO_COMMIT UINT64_MAX
 
-/* What a store has last said of the supplier, and at which of its commits. */
+/* A store's last answer for the supplier, and the commit that it is of. */
 struct said {
 	uint64_t commit, generation;
 };
@@ -58,7 +58,7 @@ struct making {
 	enum err err;
 };
 
-/* One allocation: the struct and its five arrays. */
+/* A single allocation: the struct and its five arrays. */
 static struct ranges *
 allocate(struct making *making, struct snapshot *snap)
 {

@@ -151,7 +151,7 @@ oldest(const struct row_cache *row_cache, bool or_empty)
 	return place;
 }
 
-/* What a list has taken at most: its places and the text so far. */
+/* The most that a list has taken: its places and the text so far. */
 static size_t
 bytes_of_list(const struct cached_rows *list)
 {

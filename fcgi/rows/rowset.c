@@ -173,7 +173,7 @@ find_by_columns(struct matches *found, struct snapshot *snap,
 	return err;
 }
 
-/* What it does not use of its room goes back. */
+/* Gives unused room back. */
 static void
 shrink(struct matches *found)
 {
@@ -310,7 +310,7 @@ drop_oldest(void)
 	return true;
 }
 
-/* One that a request is at goes when that is done. */
+/* A list that a request still uses goes when that is done. */
 static void
 make_room(void)
 {

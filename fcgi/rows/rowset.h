@@ -57,7 +57,7 @@ struct rowset {
 	struct rowlist *list; /* holds `order`, when it is one of those */
 };
 
-/* What decides which rows match, beside the snapshot. */
+/* A question: with the snapshot it decides which rows match. */
 struct rowset_query {
 	struct span words; /* folded search text; empty: none */
 	uint8_t gamme; /* ROW_GAMME_NONE: any */

@@ -12,7 +12,7 @@ struct call;
 struct source;
 struct source_slot; /* where the present one is kept */
 
-/* One use of it; it stays open while an import replaces it. */
+/* A use of the facts, which stay open while an import replaces them. */
 struct shared_source {
 	atomic_uint users;
 	struct source *source;

@@ -77,7 +77,7 @@ take_values(struct sorting *sorting, unsigned column)
 	return err;
 }
 
-/* One key: those that it does not tell apart keep their order. */
+/* Sorts by a key: rows that are equal in it keep their order. */
 static enum err
 sort_by(struct sorting *sorting, const struct sort_key *key)
 {

@@ -238,7 +238,7 @@ refer_all(struct splice *splice, const struct snapshot_part *flat,
 	return true;
 }
 
-/* What copy_flat() will read, each cache line once. */
+/* Prefetches what copy_flat() will read, each cache line once. */
 static void
 expect_flat(const struct splice *splice, const struct snapshot_part *part)
 {

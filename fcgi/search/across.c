@@ -1,4 +1,4 @@
-/* Who has which rows that match. */
+/* Finds the matching rows of each supplier on the scope. */
 #include "fcgi/search/across.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ across_begin(
 	    .call = call, .query = *query, .column = rowset_column(query)};
 }
 
-/* What was asked is forgotten; who was asked stays open for the answer. */
+/* Forgets the question; its suppliers stay open for the answer. */
 static void
 forget(struct across *across)
 {
@@ -101,7 +101,7 @@ new_stream(struct across *across, uint32_t place)
 	return stream;
 }
 
-/* What one supplier has, in the order asked for, as a stream. */
+/* Adds a supplier's rows, in the order asked for, as a stream. */
 static enum err
 add_stream(struct across *across, const struct snapview *view, uint32_t place,
     uint32_t *rows, uint32_t count)

@@ -1,4 +1,4 @@
-/* What across.c, which gathers, and across_order.c, which merges, share. */
+/* Shared by across.c, which gathers, and across_order.c, which merges. */
 #pragma once
 
 #include "fcgi/search/across.h"

@@ -30,7 +30,7 @@ struct snapview;
 struct scope {
 	unsigned count; /* suppliers; in the order of their codes */
 	struct snapview *views; /* of each; get at one by scope_view() */
-	/* Those that the book does not answer for, and their places above. */
+	/* Suppliers that the book does not answer for; their places above. */
 	struct haystack *hays;
 	unsigned *loose;
 	unsigned loose_count;

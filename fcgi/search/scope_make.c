@@ -1,5 +1,5 @@
 /*
- * Who is on a scope: each entry of the catalogue, from the book or opened.
+ * Makes a scope: each entry of the catalogue, from the book or opened.
  */
 #include <stdlib.h>
 
@@ -68,7 +68,7 @@ end(struct scope **out, struct making *making, enum err err)
 	return err;
 }
 
-/* It is on the scope. */
+/* Counts a supplier that is on the scope. */
 static void
 count(struct making *making, struct span supplier, uint64_t generation,
     uint64_t rows)
@@ -109,7 +109,7 @@ add(struct making *making, struct span supplier, uint64_t generation)
 	return ERR_OK;
 }
 
-/* One supplier's damage does not stop a search through the others. */
+/* Damage of a supplier does not stop a search through the others. */
 static enum err
 add_or_count(struct making *making, struct span supplier, uint64_t generation)
 {
@@ -193,7 +193,7 @@ count_absent(void *context, const struct source_supplier *supplier)
 }
 
 /*
- * Whose articles nobody can find yet. Only the facts know them: without these
+ * Counts suppliers without snapshot. Only the facts know them: without these
  * a search goes on, as pages do, and the log has said what is wrong.
  */
 static enum err

@@ -1,4 +1,4 @@
-/* What scope.c, which keeps it, and scope_make.c, which makes it, share. */
+/* Shared by scope.c, which keeps scopes, and scope_make.c, which makes them. */
 #pragma once
 
 #include <pthread.h>

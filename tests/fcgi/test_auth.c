@@ -63,7 +63,7 @@ END_TEST
 
 static struct subject subject;
 
-/* Who calls with this key, through views of now. */
+/* The caller with this key, through views of now. */
 static enum err
 who_has(const char *key)
 {

@@ -64,7 +64,7 @@ START_TEST(page_keeps_its_allocation_budget)
 }
 END_TEST
 
-/* What comes is a whole answer, an honest 500, or a failure that is told. */
+/* Gives a whole answer, an honest 500, or a failure that is told. */
 static void
 check_answer(enum err err, int usual)
 {

@@ -45,7 +45,7 @@ START_TEST(the_defaults_are_sound)
 	ck_assert(!settings.secure_cookie);
 	ck_assert_str_eq(settings.public_url, "");
 	ck_assert_str_ne(settings.pages_socket, settings.slow_socket);
-	/* Who waits must leave threads of the slow pool for others. */
+	/* Waiting requests must leave threads of the slow pool for others. */
 	ck_assert_int_lt(settings.compute_waiters, settings.slow_threads);
 }
 END_TEST

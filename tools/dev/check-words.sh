@@ -15,8 +15,8 @@ if [ "${1:-}" = --report ]; then
   report=yes
   shift
 fi
-clean="common lmdb-schema tools/gridctl
-  tests/common tests/lmdb-schema tests/tools/gridctl"
+clean="common lmdb-schema fcgi tools/gridctl
+  tests/common tests/lmdb-schema tests/fcgi tests/tools/gridctl"
 [ -z "$report" ] || clean="common lmdb-schema fcgi tools tests"
 [ $# -gt 0 ] ||
   set -- $(find $clean -name '*.[ch]' -o -name '*.def' | sort)

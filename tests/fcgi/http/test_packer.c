@@ -134,7 +134,7 @@ unpack_zstd(struct span body)
 	return to.pos;
 }
 
-/* One member or frame, all of the body, with `len` bytes of the text in it. */
+/* The body is a single member or frame, with `len` bytes of the text in it. */
 static void
 check_body(size_t len)
 {
@@ -229,7 +229,7 @@ START_TEST(head_is_that_of_get)
 }
 END_TEST
 
-/* What is not packed: small, an error, packed already, not asked for. */
+/* Not packed: small, an error, packed already, not asked for. */
 START_TEST(others_go_out_as_they_are)
 {
 	size_t len = 26000;

@@ -77,7 +77,7 @@ hang_up(void)
 	run_must(pthread_join(reader, NULL) == 0);
 }
 
-/* What the records say; the rest behind the last whole one is in `at`. */
+/* The content of the records; `at` is behind the last whole one. */
 struct reading {
 	size_t at, content, records, largest;
 	bool stdout_ended, ended;
@@ -234,7 +234,7 @@ START_TEST(pieces_of_any_size_come_out_in_order)
 }
 END_TEST
 
-/* It needs no record_end(), which then sends nothing. */
+/* Needs no record_end(), which then sends nothing. */
 START_TEST(what_is_put_last_brings_its_end)
 {
 	size_t size = sizes[_i];
@@ -290,7 +290,7 @@ START_TEST(a_peer_that_has_gone_is_told_without_a_signal)
 	far = -1;
 	ck_assert_int_eq(sink_put(&out, SPAN("held")), ERR_OK);
 	ck_assert_int_eq(sink_put(&out, span_make(data, 200000)), ERR_CLOSED);
-	/* It stays so. */
+	/* The failure stays. */
 	ck_assert_int_eq(sink_put(&out, SPAN("x")), ERR_CLOSED);
 	ck_assert_int_eq(record_end(&record), ERR_CLOSED);
 	/* The next answer begins anew. */
@@ -392,7 +392,7 @@ START_TEST(a_failed_answer_has_no_end)
 	ck_assert_ptr_nonnull(data);
 	read_beside();
 	ck_assert_int_eq(sink_put(&out, span_make(data, 100000)), ERR_OK);
-	/* Who serves fails now, and the worker hangs up. */
+	/* The endpoint fails now, and the worker hangs up. */
 	hang_up();
 	reading = read_records();
 	ck_assert(!reading.ended && !reading.stdout_ended);

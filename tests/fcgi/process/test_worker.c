@@ -147,7 +147,7 @@ begin(void)
 	return pid;
 }
 
-/* It has stopped when this returns. */
+/* The worker has stopped when this returns. */
 static void
 stop(pid_t pid)
 {
@@ -201,7 +201,7 @@ ask(int fd, int method, bool keep, const char *uri)
 	    send(fd, bytes, (size_t)(at - bytes), MSG_NOSIGNAL), at - bytes);
 }
 
-/* What is answered, whole: the body, its end and the request's. */
+/* The whole answer: the body, its end and the request's. */
 static bool
 is_answered(int fd, const char *uri)
 {
@@ -232,7 +232,7 @@ reach(void)
 	return fd;
 }
 
-/* Whoever served it closes; true at once, or when patience ends. */
+/* Waits until the worker closes; false when patience ends. */
 static bool
 closes(int fd)
 {
@@ -390,7 +390,7 @@ START_TEST(other_connections_are_closed_behind_the_answer)
 }
 END_TEST
 
-/* Who has sent before the worker was told is answered, who has not is closed. */
+/* Requests sent before the worker was told are answered, others closed. */
 START_TEST(who_leaves_answers_what_has_come_on_kept_connections)
 {
 	for (int i = 0; i < ROUNDS; i++) {

@@ -286,7 +286,7 @@ END_TEST
 
 #define HAYS 40
 
-/* One with few rows, with many, without grams; over and over. */
+/* Haystacks with few rows, with many, without grams; over and over. */
 static void
 make_hays(struct haystack *hays, struct snapshot **snaps, bool break_last)
 {

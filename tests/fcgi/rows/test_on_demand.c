@@ -111,7 +111,7 @@ START_TEST(arguments_name_data_and_supplier)
 }
 END_TEST
 
-/* What ends once open_gate() was called, or the test is over. */
+/* A child that ends once open_gate() was called, or the test is over. */
 static const char *
 gated(const char *first)
 {
@@ -214,7 +214,7 @@ START_TEST(client_that_left_does_not_end_it)
 }
 END_TEST
 
-/* Whoever finds that it is time asks; nobody waits for it. */
+/* The first thread that finds it is time asks; nobody waits for it. */
 START_TEST(the_index_is_made_once_in_a_while)
 {
 	struct call call = {.server = world.server,

@@ -295,7 +295,7 @@ take_in(const char *command, const char *csv)
 	"codeCentrale,caReseau,qteReseau,nbMagasinsReseau,margePctReseau," \
 	"fetchedAt"
 
-/* What may happen to the network's file: 100001 is A1's, 100002 is A2's. */
+/* Files of the network: 100001 is A1's, 100002 is A2's. */
 static const char *const networks[] = {
     HEAD ",2025-01\n100001,30000.5,9100,200,0.25,,170\n",
     HEAD "\n100001,27000,9000,270,0.32,2025-03-01T04:00:00Z\n",

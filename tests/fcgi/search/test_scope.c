@@ -75,7 +75,7 @@ START_TEST(same_one_serves_until_something_is_written)
 	second = get(0);
 	ck_assert_ptr_ne(first, second);
 	ck_assert_uint_ne(second->tag, tag);
-	/* Whoever has the one before has it to the end. */
+	/* A search has the scope that it began with to the end. */
 	ck_assert(is_of(first, 1, "S2"));
 	ck_assert_int_eq(open_now(), 4);
 	scope_release(first);

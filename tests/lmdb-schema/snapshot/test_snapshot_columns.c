@@ -20,7 +20,7 @@
 
 static struct snapshot *snap;
 
-/* One label in two writings, and a supplier whose articles share a brand. */
+/* A label in two writings, and a supplier whose articles share a brand. */
 static void
 make_rows(unsigned count)
 {
@@ -276,7 +276,7 @@ START_TEST(small_whole_numbers_are_narrow_and_others_are_not)
 	struct compute_result result;
 	struct snapshot *other;
 
-	/* One article of BIG sold a millionth. */
+	/* An article of BIG sold a millionth. */
 	ck_assert(snapshot_month(snap, SNAP_SALES, 11, &values));
 	ck_assert_ptr_null(values.narrow);
 	ck_assert_int_eq(facts_compute("EMPTY", &result), ERR_OK);
