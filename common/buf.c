@@ -18,7 +18,7 @@ void
 buf_fini(struct buf *buf)
 {
 	free(buf->data);
-	buf_init(buf, buf->max);
+	*buf = (struct buf){.max = buf->max};
 }
 
 void

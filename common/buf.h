@@ -24,7 +24,10 @@ struct buf {
 /* Allocates nothing yet. `max` is the ceiling in bytes, at least 1. */
 void buf_init(struct buf *buf, size_t max);
 
-/* Frees the memory; the buffer may be used again, as after buf_init(). */
+/*
+ * Frees the memory; the buffer may be used again, as after buf_init(). One of
+ * zeros, which was never begun, stays so.
+ */
 void buf_fini(struct buf *buf);
 
 /* Empties the buffer and clears a failure, but keeps the memory. */

@@ -244,6 +244,16 @@ START_TEST(a_ceiling_that_no_machine_has_is_no_memory)
 }
 END_TEST
 
+START_TEST(a_buffer_that_was_never_begun_may_be_ended)
+{
+	struct buf none;
+
+	memset(&none, 0, sizeof(none));
+	buf_fini(&none);
+	ck_assert_ptr_null(none.data);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -252,6 +262,7 @@ test_suite(void)
 	TCase *small = tcase_create("at the ceiling");
 
 	tcase_add_checked_fixture(large, open_large, close_it);
+	tcase_add_test(large, a_buffer_that_was_never_begun_may_be_ended);
 	tcase_add_test(large, a_new_buffer_is_empty_and_owns_nothing);
 	tcase_add_test(large, pieces_stand_one_behind_the_other);
 	tcase_add_test(large, it_grows_and_keeps_what_it_has);

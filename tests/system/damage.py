@@ -5,7 +5,8 @@
 Each round damages one file of a copy of a data directory, in half of them after
 all of it was read; then asks. An answer is the one that an undamaged twin
 gives, or says that it is none: a 500, one that breaks off, a supplier that is
-to be computed first. The computation on demand fails here, so that a round is
+to be computed first. Damaged facts and live data are also computed from, and the
+rows are those of the twin, or gridctl says why there are none. The computation on demand fails here, so that a round is
 short; what is damaged is put back behind each.
 
 Counted by file: rounds in which all answers were right (what is damaged was not
@@ -26,7 +27,7 @@ import zlib
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "flow"))
-from kit import API, Cut, Data, Direct, ONCE, scratch  # noqa: E402
+from kit import API, Cut, Data, Direct, GRIDCTL, ONCE, scratch  # noqa: E402
 
 SUPPLIER = "12345"
 GRID = API + "/grid?fournisseur=" + SUPPLIER
@@ -63,15 +64,20 @@ ASKED = [
 ]
 
 
+# Of these one is run, now and then, in a damaged directory.
+COMMANDS = [("check", "--json"), ("stat",), ("suppliers", "--json"),
+            ("compute", "--stale"), ("index",), ("gzip", "--all"),
+            ("prune", "--grace", "0s"), ("gammes", "export"),
+            ("proposals", "list"), ("key", "list"), ("user", "list"),
+            ("dump", "--nomenclatures", "2", SUPPLIER)]
+
+
 class Server(Direct):
     """One that computes nothing, and whose log nobody reads."""
 
     def start(self):
-        # A sanitizer's finding must not look like a refusal, which is 1.
-        env = dict(os.environ, ASAN_OPTIONS="exitcode=86",
-                   UBSAN_OPTIONS="exitcode=86")
         self.process = subprocess.Popen(
-            [ONCE, self.data.folder, "/bin/false", "-"], env=env,
+            [ONCE, self.data.folder, "/bin/false", "-"], env=ENVIRONMENT,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL)
 
@@ -81,6 +87,19 @@ class Server(Direct):
             self.process.wait(60)
         assert len(got) == count, "once ended"
         return got
+
+
+# A sanitizer's finding must not look like a refusal, which is 1.
+ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="exitcode=86",
+                   UBSAN_OPTIONS="exitcode=86")
+
+
+def gridctl(data, *words):
+    """(exit code, what it printed)."""
+    done = subprocess.run([GRIDCTL, "--data", data.folder] + list(words),
+                          env=ENVIRONMENT, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, timeout=300)
+    return done.returncode, done.stdout
 
 
 def answer(server, key, uri, headers):
@@ -136,6 +155,8 @@ class Twins:
         server.stop()
         for (uri, _), (status, _) in zip(self.asked, self.want):
             assert status == 200, (status, uri)
+        self.rows = gridctl(self.whole, "dump", SUPPLIER)
+        assert self.rows[0] == 0 and len(self.rows[1]) > 1000, self.rows
         self.victim = self.whole.copy()
         self.files = self.list_files()
         self.copied = {}
@@ -179,7 +200,13 @@ class Twins:
         return found
 
     def restore(self):
-        """Copies what is not as the last copy left it."""
+        """Copies what is not as the last copy left it; removes the rest."""
+        for folder, _, names in os.walk(self.victim.folder):
+            for name in names:
+                there = os.path.join(folder, name)
+                path = os.path.relpath(there, self.victim.folder)
+                if not os.path.exists(os.path.join(self.whole.folder, path)):
+                    os.unlink(there)
         for folder, _, names in os.walk(self.whole.folder):
             for name in names:
                 path = os.path.relpath(os.path.join(folder, name),
@@ -275,7 +302,31 @@ class Round:
             server.process.wait(60)
         if server is not None:
             server.process.stdout.close()
+        if self.outcome != "died" and self.chance.random() < 0.3:
+            words = self.chance.choice(COMMANDS)
+            self.must_live(gridctl(self.twins.victim, *words)[0], words)
+        if self.kind in ("facts", "live.mdb") and self.outcome != "died":
+            self.compute()
         return self
+
+    def must_live(self, code, words):
+        """0 or 1: done, or told why not."""
+        if code not in (0, 1):
+            self.outcome, self.code = "died", code
+            self.how += ", with gridctl " + " ".join(words)
+
+    def compute(self):
+        """From what is damaged."""
+        code, _ = gridctl(self.twins.victim, "compute", "--quiet", SUPPLIER)
+        rows = (code, b"")
+        if code == 0:
+            rows = gridctl(self.twins.victim, "dump", SUPPLIER)
+        self.must_live(rows[0], ["compute"])
+        if rows[0] == 0 and rows != self.twins.rows:
+            self.outcome = "wrong"
+            self.wrong.append("%s: other rows are computed" % self.how)
+        elif self.outcome == "right" and rows[0] != 0:
+            self.outcome = "told"
 
 
 def main():
