@@ -160,6 +160,68 @@ def alert_stays_until_acknowledged():
         hud.wait_gone("not acknowledged")
 
 
+def one_is_acknowledged_or_all_and_taken_back():
+    with Hook() as hook, Hud(hook) as hud:
+        for name in ("one", "two", "three"):
+            hook.push(dict(FAILED, job=name))
+            hud.wait(name)
+        count = lambda n: hud.until(lambda: hud.screen().count("not acknowledged") == n, "%d wait" % n)
+        count(3)
+        hud.keys("k", "a")
+        count(2)
+        hud.wait("acknowledged (u: undo)")
+        hud.keys("a")
+        hud.wait("this one waits for no acknowledgement")
+        hud.keys("u")
+        count(3)
+        hud.keys("A")
+        count(0)
+        hud.wait("● idle")
+        hud.keys("u")
+        count(3)
+        hud.wait("● alert")
+        hud.keys("G", "a")
+        count(2)
+        hud.keys("q")
+        hud.wait_end()
+        hud.start()
+        count(2)
+
+
+def nobody_is_disturbed_for_an_hour():
+    with Hook() as hook, Hud(hook, now="2026-01-31T12:00") as hud:
+        hud.keys("d")
+        hud.wait("quiet until 13:00")
+        push(hook, "ordinary")
+        hook.push(FAILED)
+        hud.wait_said("Job backup failed: no space left.")
+        hud.keys("d")
+        hud.wait("messages are heard again")
+        push(hook, "heard")
+        hud.wait_said("Job backup failed: no space left.", "chat: heard")
+
+
+def footer_has_whole_words():
+    for size in ((80, 24), (40, 15), (60, 20), (132, 40)):
+        with Hook() as hook, Hud(hook, size=size, start=False) as hud:
+            hud.start(wait=False)
+            push(hook, "x")
+            hud.wait("chat")
+            last = hud.screen().rstrip("\n").split("\n")[-1].rstrip()
+            assert last.endswith("? keys  q quit"), (size, last)
+            assert len(last) <= size[0]
+            words = ["\u21b5 open", "a acknowledge", "/ search", "o link", "m mute", "s stop speech", "A all", "u undo",
+                     "d do not disturb", "w write", ", settings", "? keys", "q quit"]
+            equal([w for w in last.strip().split("  ") if w not in words], [], size)
+
+
+def gridhook_that_does_not_run_is_told():
+    with Hook(start=False) as hook, Hud(hook, start=False, size=(120, 20)) as hud:
+        hud.start(wait=False)
+        hud.wait("gridhook is not running (start it: gridhook, or systemctl --user start gridhook)")
+        hud.wait("Start it: gridhook")
+
+
 def speech_is_stopped_by_s():
     with Hook() as hook, Hud(hook) as hud:
         hud.speech_lasts("ever")

@@ -397,7 +397,7 @@ const struct tool toolset[TOOL_COUNT] = {
 	.description = "Open an http or https URL in the default browser.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_HEAVY,
-	.deadline_ms = 10000,
+	.deadline_ms = 15000,
 	.open_world = true,
 	.fields = open_url_fields,
     },

@@ -1,6 +1,7 @@
 /* open_url: held against the rules, then given to the desktop. */
 #include "tools/gridhook/tool/tool.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/gridhook/tool/child.h"
@@ -9,35 +10,57 @@
 #include "tools/gridhook/tool/urlrule.h"
 
 #define OPENER_WATCH_MS 3000
+/* xdg-open tries one program after the other before it gives a mail up. */
+#define MAIL_WATCH_MS 9000
 #define PORTAL_MS 3000
 
-/* One that is still running has got hold of a browser. */
+/*
+ * An opener that has ended well has handed the address on; one that still runs
+ * may be the browser itself, or may fail later: the answer says which is known.
+ */
 static enum err
-run_opener(const char *const *argv, struct fault *fault)
+run_opener(const char *const *argv, int watch_ms, struct answer *answer,
+    struct fault *fault)
 {
+	char text[200];
 	int status;
 	enum err err;
 
-	err = child_start(argv, OPENER_WATCH_MS, &status, fault);
-	if (err != ERR_OK || status == CHILD_RUNNING || status == 0)
+	err = child_start(argv, watch_ms, &status, fault);
+	if (err != ERR_OK)
 		return err;
+	if (status == 0)
+		snprintf(text, sizeof(text),
+		    "%s handed it to the default program.", argv[0]);
+	else
+		snprintf(text, sizeof(text),
+		    "%s was started and is still at work after %d s: whether "
+		    "it opened is not known.",
+		    argv[0], watch_ms / 1000);
+	if (status == 0 || status == CHILD_RUNNING) {
+		answer_text(answer, "%s", text);
+		return ERR_OK;
+	}
 	fault_set(fault, argv[0],
-	    "the desktop refused: %s ended with status %d (is a browser "
-	    "installed and set as the default?)",
+	    "the desktop refused: %s ended with status %d (is a program for "
+	    "such addresses installed and set as the default?)",
 	    argv[0], status);
 	return ERR_DENIED;
 }
 
 static enum err
-open_by_program(const char *url, struct fault *fault)
+open_by_program(const char *url, struct answer *answer, struct fault *fault)
 {
 	const char *xdg[] = {"xdg-open", url, NULL};
 	const char *gio[] = {"gio", "open", url, NULL};
+	bool is_mail =
+	    span_eq_nocase(span_sub(span_of(url), 0, 7), SPAN("mailto:"));
+	int watch_ms = is_mail ? MAIL_WATCH_MS : OPENER_WATCH_MS;
 
 	if (session_has_program("xdg-open"))
-		return run_opener(xdg, fault);
+		return run_opener(xdg, watch_ms, answer, fault);
 	if (session_has_program("gio"))
-		return run_opener(gio, fault);
+		return run_opener(gio, watch_ms, answer, fault);
 	fault_set(fault, "open_url",
 	    "not found: neither a desktop portal nor xdg-open nor gio is "
 	    "here; the package xdg-utils has one");
@@ -53,7 +76,7 @@ open_checked(const char *url, struct answer *answer, struct fault *fault)
 	fault_clear(&portal);
 	err = portal_open_url(url, PORTAL_MS, &portal);
 	if (err == ERR_OK) {
-		answer_text(answer, "Opened by the desktop portal.");
+		answer_text(answer, "The desktop portal has taken it.");
 		return ERR_OK;
 	}
 	if (err == ERR_TIMED_OUT) {
@@ -68,10 +91,7 @@ open_checked(const char *url, struct answer *answer, struct fault *fault)
 		*fault = portal;
 		return err;
 	}
-	err = open_by_program(url, fault);
-	if (err == ERR_OK)
-		answer_text(answer, "Opened in the default program.");
-	return err;
+	return open_by_program(url, answer, fault);
 }
 
 enum err

@@ -12,8 +12,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tools/gridhud/child.h"
-
 #define LOOK_MS 1000 /* between looks at the settings file */
 #define READ_MAX 65536
 
@@ -183,6 +181,17 @@ hang_up(struct app *app, const char *why)
 	changed(app);
 }
 
+/* Once: it is tried again and again. */
+static void
+tell_how_to_start(struct app *app)
+{
+	if (!app->told_absence)
+		app_notice(app,
+		    "gridhook is not running (start it: gridhook, or "
+		    "systemctl --user start gridhook)");
+	app->told_absence = true;
+}
+
 static void
 dial(struct app *app)
 {
@@ -198,12 +207,16 @@ dial(struct app *app)
 	    socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (app->fd < 0 ||
 	    connect(app->fd, (const struct sockaddr *)&to, sizeof(to)) != 0) {
-		hang_up(app,
-		    errno == ENOENT || errno == ECONNREFUSED
-			? "gridhook is not running"
-			: strerror(errno));
+		int why = errno;
+		bool absent = why == ENOENT || why == ECONNREFUSED;
+
+		hang_up(
+		    app, absent ? "gridhook is not running" : strerror(why));
+		if (absent)
+			tell_how_to_start(app);
 		return;
 	}
+	app->told_absence = false;
 	client_connected(&app->client, clock_steady_ms(),
 	    span_of(history_epoch(app->history)), history_last(app->history));
 }
@@ -409,143 +422,20 @@ app_run(struct app *app, int fd, void (*ready)(void *arg),
 	return ERR_OK;
 }
 
-/* --- what the person does ------------------------------------------------- */
-
-static void
-told_if_not_stored(struct app *app, enum err err)
-{
-	if (err == ERR_DENIED)
-		app_notice(app, "another window writes: this one only shows");
-	else if (err != ERR_OK)
-		app_notice(app, "not kept: the history cannot be written: %s",
-		    err_text(err));
-}
-
-void
-app_saw(struct app *app)
-{
-	if (history_unread(app->history) == 0)
-		return;
-	told_if_not_stored(app, history_mark_read(app->history));
-	changed(app);
-}
-
-void
-app_acknowledge(struct app *app)
-{
-	enum err err = history_mark_acknowledged(app->history);
-
-	if (err == ERR_OK)
-		err = history_mark_said(app->history, UINT64_MAX >> 1);
-	told_if_not_stored(app, err);
-	app->hud.alert = false;
-	if (app->hud.base == HUD_ALERT || app->hud.base == HUD_ERROR)
-		app->hud.base = HUD_IDLE;
-	changed(app);
-}
-
-void
-app_hush(struct app *app)
-{
-	speech_clear(&app->speech);
-	speaker_stop(app->speaker);
-	changed(app);
-}
-
-void
-app_toggle_mute(struct app *app, const struct message *message)
-{
-	bool on;
-
-	if (message == NULL || message->role != ROLE_EVENT)
-		return;
-	on = !history_is_muted(app->history, message->source);
-	told_if_not_stored(
-	    app, history_set_mute(app->history, message->source, on));
-	if (!on && app_is_muted(app, message->source))
-		app_notice(app,
-		    "%.*s stays muted: [policy] mute_sources names it",
-		    SPAN_ARG(message->source));
-	else
-		app_notice(app, "%.*s is %s", SPAN_ARG(message->source),
-		    on ? "muted" : "heard again");
-	changed(app);
-}
-
-void
-app_write(struct app *app, struct span text)
-{
-	struct message *message;
-	enum err err;
-
-	text = span_trim(text);
-	if (text.len == 0)
-		return;
-	err = message_from_say(
-	    &message, ROLE_USER, text, SPAN(""), clock_now_ms(&app->clock));
-	if (err == ERR_OK)
-		err = app_store(app, message, true);
-	if (err == ERR_OK)
-		client_say(&app->client, "user", text);
-	else
-		told_if_not_stored(app, err);
-}
-
-void
-app_open_link(struct app *app, struct span url)
-{
-	char link[2049], command[1100];
-	char *argv[CHILD_ARGS_MAX + 1];
-	unsigned count;
-	pid_t pid;
-	size_t i;
-
-	if (url.len == 0) {
-		app_notice(app, "this message has no link");
-		return;
-	}
-	for (i = 0; i < url.len; i++)
-		if ((unsigned char)url.ptr[i] <= 0x20 || url.ptr[i] == 0x7f)
-			break;
-	if (i < url.len || !span_copy(link, sizeof(link), url) ||
-	    !(span_starts(url, SPAN("http://")) ||
-		span_starts(url, SPAN("https://")))) {
-		app_notice(app, "not opened: it is not a plain web link");
-		return;
-	}
-	snprintf(command, sizeof(command), "%s", app->settings.opener);
-	count = child_split(argv, command);
-	if (count == 0)
-		return;
-	argv[count] = link;
-	argv[count + 1] = NULL;
-	if (child_start(&pid, argv, SPAN("")) == ERR_OK)
-		app_notice(app, "opening %s", link);
-	else
-		app_notice(app, "cannot start %s", argv[0]);
-}
-
-void
-app_focus(struct app *app, enum focus focus)
-{
-	app->focus = focus;
-	if (focus == FOCUS_IN && app->at_end)
-		app_saw(app);
-}
-
-void
-app_attach(struct app *app)
-{
-	client_take_back(&app->client, clock_steady_ms());
-}
-
 /* --- for the fronts ------------------------------------------------------- */
+
+bool
+app_is_undisturbed(const struct app *app)
+{
+	return clock_now_ms(&app->clock) < history_quiet_until(app->history);
+}
 
 bool
 app_is_quiet(const struct app *app)
 {
-	return hours_contain(
-	    &app->settings.quiet, clock_wall(clock_now_ms(&app->clock)));
+	return app_is_undisturbed(app) ||
+	    hours_contain(
+		&app->settings.quiet, clock_wall(clock_now_ms(&app->clock)));
 }
 
 bool

@@ -20,6 +20,8 @@
 #include "tools/gridhud/words.h"
 
 #define APP_NOTICE_MAX 600
+#define APP_UNDO_MAX 256
+#define APP_QUIET_MS (60 * 60 * 1000) /* "do not disturb" */
 
 /* What a front does when it is told; none may be NULL. */
 struct front {
@@ -71,7 +73,10 @@ struct app {
 	void *front_arg;
 	bool on_terminal; /* set by the front: it ends with the terminal */
 	bool input_ended; /* set by the front: there is none to wait for */
+	uint64_t undo[APP_UNDO_MAX]; /* what the last acknowledgement took */
+	unsigned undo_count;
 	bool greeted; /* a server has, once */
+	bool told_absence; /* how to start gridhook has been said */
 	bool quit;
 };
 
@@ -94,7 +99,10 @@ enum err app_run(struct app *app, int fd, void (*ready)(void *arg),
 /* --- what the person does --- */
 
 void app_saw(struct app *app); /* a key: nothing is unread any more */
-void app_acknowledge(struct app *app);
+void app_acknowledge(struct app *app); /* all */
+void app_acknowledge_one(struct app *app, uint64_t number);
+void app_undo(struct app *app); /* the last acknowledgement */
+void app_toggle_quiet(struct app *app); /* quiet for an hour, or no longer */
 void app_hush(struct app *app); /* stop speaking, forget what waits */
 void app_toggle_mute(struct app *app, const struct message *message);
 void app_write(struct app *app, struct span text); /* says it as the user */
@@ -105,6 +113,8 @@ void app_attach(struct app *app); /* takes the server back, or tries now */
 /* --- for the fronts --- */
 
 bool app_is_quiet(const struct app *app);
+/* Asked for by the person, beside the quiet hours. */
+bool app_is_undisturbed(const struct app *app);
 bool app_is_muted(const struct app *app, struct span source);
 void app_notice(struct app *app, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

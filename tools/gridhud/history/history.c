@@ -159,6 +159,21 @@ history_all_acknowledged(struct history *history)
 }
 
 void
+history_alert(struct history *history, uint64_t seq, bool on)
+{
+	size_t i = history->end;
+	struct message *item;
+
+	while (i > history->head && history->items[i - 1]->seq != seq)
+		i--;
+	if (i == history->head)
+		return;
+	item = history->items[i - 1];
+	history->alerts += (unsigned)on - (unsigned)item->alert;
+	item->alert = on;
+}
+
+void
 history_all_said(struct history *history, uint64_t seq)
 {
 	size_t i = history->end;
@@ -234,6 +249,7 @@ history_forget(struct history *history)
 		free(history->mutes[--history->mute_count]);
 	history->epoch[0] = '\0';
 	history->last = 0;
+	history->quiet_until_ms = 0;
 	history->read = 0;
 }
 
@@ -285,6 +301,34 @@ history_mark_acknowledged(struct history *history)
 	history_all_acknowledged(history);
 	history_line_flag(history, "acknowledged");
 	return history_append(history);
+}
+
+enum err
+history_set_alert(struct history *history, uint64_t number, bool on)
+{
+	const struct message *message = history_at(history, number);
+
+	if (message == NULL || message->seq == 0)
+		return ERR_NOT_FOUND;
+	if (message->alert == on)
+		return ERR_OK;
+	history_line_alert(history, message->seq, on);
+	history_alert(history, message->seq, on);
+	return history_append(history);
+}
+
+enum err
+history_set_quiet(struct history *history, int64_t until_ms)
+{
+	history->quiet_until_ms = until_ms;
+	history_line_quiet(history);
+	return history_append(history);
+}
+
+int64_t
+history_quiet_until(const struct history *history)
+{
+	return history->quiet_until_ms;
 }
 
 enum err

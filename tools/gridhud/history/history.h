@@ -11,6 +11,7 @@
  *	{"m":{"seq":0,"role":"user","text":"thanks",...}}
  *	{"read":true}  {"acknowledged":true}  {"said":17}
  *	{"mute":"backup","on":true}  {"e":"4f1c...","s":17}
+ *	{"alert":17,"on":false}  {"quiet_until":1700000000000}
  */
 #pragma once
 
@@ -69,6 +70,13 @@ enum err history_add_take(struct history *history, struct message *message);
 
 enum err history_mark_read(struct history *history);
 enum err history_mark_acknowledged(struct history *history);
+
+/* One message waits for an acknowledgement again, or no longer. */
+enum err history_set_alert(struct history *history, uint64_t number, bool on);
+
+/* Nobody wants to be disturbed until then, in ms since 1970; 0: no wish. */
+enum err history_set_quiet(struct history *history, int64_t until_ms);
+int64_t history_quiet_until(const struct history *history);
 
 /* The failure with that number, and those before it, have been spoken. */
 enum err history_mark_said(struct history *history, uint64_t seq);

@@ -117,6 +117,10 @@ put_all(struct history *history, FILE *file)
 		history_line_message(history, history->items[i]);
 		err = put_line(history, file);
 	}
+	if (err == ERR_OK && history->quiet_until_ms > 0) {
+		history_line_quiet(history);
+		err = put_line(history, file);
+	}
 	if (err == ERR_OK && history->epoch[0] != '\0') {
 		history_line_epoch(history);
 		err = put_line(history, file);

@@ -49,6 +49,30 @@ history_line_message(struct history *history, const struct message *message)
 }
 
 void
+history_line_alert(struct history *history, uint64_t seq, bool on)
+{
+	struct jsonw json;
+
+	history_line_begin(history, &json);
+	jsonw_key(&json, "alert");
+	jsonw_int(&json, (int64_t)seq);
+	jsonw_key(&json, "on");
+	jsonw_bool(&json, on);
+	history_line_end(history, &json);
+}
+
+void
+history_line_quiet(struct history *history)
+{
+	struct jsonw json;
+
+	history_line_begin(history, &json);
+	jsonw_key(&json, "quiet_until");
+	jsonw_int(&json, history->quiet_until_ms);
+	history_line_end(history, &json);
+}
+
+void
 history_line_mute(struct history *history, struct span source, bool on)
 {
 	struct jsonw json;
@@ -107,6 +131,13 @@ take_line(struct history *history, const struct jsonr_value *line)
 		history_all_read(history);
 	if (jsonr_as_bool(jsonr_member(line, "acknowledged")))
 		history_all_acknowledged(history);
+	if (jsonr_member(line, "alert") != NULL)
+		history_alert(history,
+		    (uint64_t)jsonr_as_int(jsonr_member(line, "alert")),
+		    jsonr_as_bool(jsonr_member(line, "on")));
+	if (jsonr_member(line, "quiet_until") != NULL)
+		history->quiet_until_ms =
+		    jsonr_as_int(jsonr_member(line, "quiet_until"));
 	if (jsonr_member(line, "said") != NULL)
 		history_all_said(history,
 		    (uint64_t)jsonr_as_int(jsonr_member(line, "said")));

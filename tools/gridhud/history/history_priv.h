@@ -27,6 +27,7 @@ struct history {
 	unsigned unread, alerts, unsaid;
 	char *mutes[MUTES_MAX];
 	unsigned mute_count;
+	int64_t quiet_until_ms;
 
 	char epoch[HISTORY_EPOCH_MAX];
 	uint64_t last;
@@ -49,6 +50,8 @@ void history_keep(struct history *history, struct message *message);
 void history_all_read(struct history *history);
 void history_all_acknowledged(struct history *history);
 void history_all_said(struct history *history, uint64_t seq);
+/* The newest message with that number of the server's sequence. */
+void history_alert(struct history *history, uint64_t seq, bool on);
 enum err history_mute(struct history *history, struct span source, bool on);
 
 /* As though nothing had been read. */
@@ -61,6 +64,8 @@ void history_line_end(struct history *history, struct jsonw *json);
 void history_line_flag(struct history *history, const char *name);
 void history_line_message(
     struct history *history, const struct message *message);
+void history_line_alert(struct history *history, uint64_t seq, bool on);
+void history_line_quiet(struct history *history);
 void history_line_mute(struct history *history, struct span source, bool on);
 void history_line_epoch(struct history *history);
 

@@ -168,6 +168,20 @@ do_ack(struct plain *plain, struct span text)
 }
 
 static void
+do_undo(struct plain *plain, struct span text)
+{
+	(void)text;
+	app_undo(&plain->app);
+}
+
+static void
+do_quiet(struct plain *plain, struct span text)
+{
+	(void)text;
+	app_toggle_quiet(&plain->app);
+}
+
+static void
 do_stop(struct plain *plain, struct span text)
 {
 	(void)text;
@@ -220,6 +234,8 @@ static const struct {
 	void (*act)(struct plain *plain, struct span text);
 } commands[] = {
     {"ack", "acknowledge, and count everything as read", do_ack},
+    {"undo", "have what was acknowledged last wait again", do_undo},
+    {"quiet", "quiet for an hour, or no longer", do_quiet},
     {"stop", "stop speaking, and forget what waits", do_stop},
     {"mute", "mute the newest message's source, or hear it again", do_mute},
     {"open", "open the newest message's link", do_open},

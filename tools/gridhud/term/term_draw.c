@@ -8,9 +8,12 @@
 #include "tools/gridhud/term/term_screen.h"
 #include "tools/gridhud/text.h"
 
-#define KEYS_HELP \
-	" / search  \xE2\x86\xB5 open  o link  m mute  s stop speech  " \
-	"a acknowledge  w write  , settings  ? keys  q quit"
+/* The bar shows as many as fit whole, and always the last two. */
+static const char *const keys[] = {"\xE2\x86\xB5 open", "a acknowledge",
+    "/ search", "o link", "m mute", "s stop speech", "A all", "u undo",
+    "d do not disturb", "w write", ", settings"};
+
+#define LAST_KEYS "? keys  q quit"
 
 static const char help[] =
     "[Moving]\n"
@@ -28,7 +31,10 @@ static const char help[] =
     "o                      open its link\n"
     "m                      mute its source, or hear it again\n"
     "s                      stop speaking, and forget what waits\n"
-    "a                      acknowledge what is in alert\n"
+    "a                      acknowledge the chosen message\n"
+    "A                      acknowledge all that wait for it\n"
+    "u                      undo that\n"
+    "d                      quiet for an hour, or no longer\n"
     "w                      write a line of your own\n"
     ",                      the settings as they stand\n"
     "r                      attach: try now, or take the server back\n"
@@ -138,7 +144,11 @@ gather_pieces(const struct term *term, struct pieces *pieces)
 		snprintf(text, sizeof(text), "%u unread", unread);
 		add_piece(pieces, TERM_BAR_LINK, text);
 	}
-	if (app_is_quiet(app))
+	if (app_is_undisturbed(app)) {
+		clock_time_text(time, history_quiet_until(app->history));
+		snprintf(text, sizeof(text), "quiet until %s", time);
+		add_piece(pieces, TERM_BAR_WARN, text);
+	} else if (app_is_quiet(app))
 		add_piece(pieces, TERM_BAR_WARN, "quiet hours");
 	if (!app->settings.speech || app->settings.engine == ENGINE_NONE)
 		add_piece(pieces, TERM_BAR_DIM, "speech off");
@@ -175,6 +185,25 @@ draw_top(const struct term *term)
 		    false, term->width);
 }
 
+static int
+put_keys(const struct term *term)
+{
+	int room = term->width - text_width(SPAN(LAST_KEYS)) - 2;
+	int used = put(term, SPAN(" "), TERM_BAR_DIM, false, 1);
+	int width;
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		width = text_width(span_of(keys[i])) + 2;
+		if (used + width > room)
+			continue;
+		used += put(term, span_of(keys[i]), TERM_BAR_DIM, false, width);
+		used += put(term, SPAN("  "), TERM_BAR_DIM, false, 2);
+	}
+	return used +
+	    put(term, SPAN(LAST_KEYS), TERM_BAR_DIM, false, term->width - used);
+}
+
 static void
 draw_bottom(const struct term *term)
 {
@@ -200,11 +229,9 @@ draw_bottom(const struct term *term)
 		used += put(term, span_of(term->notice), TERM_BAR_WARN, false,
 		    term->width - 2);
 	} else if (term->mode == TERM_LIST)
-		used = put(
-		    term, span_of(KEYS_HELP), TERM_BAR_DIM, false, term->width);
+		used = put_keys(term);
 	else
-		used = put(term,
-		    SPAN(" Esc back  Up, Down, PageUp, PageDown move"),
+		used = put(term, SPAN(" Esc back  PageUp, PageDown move"),
 		    TERM_BAR_DIM, false, term->width);
 	fill(term, TERM_BAR, false, term->width - used);
 }
@@ -307,15 +334,19 @@ keep_in_range(struct term *term)
 static void
 draw_empty(const struct term *term)
 {
-	static const struct span text = {
-	    "Nothing yet. What is pushed to gridhook comes in here.", 54};
+	bool away = term->app.client.state == CLIENT_AWAY;
+	struct span text = away
+	    ? SPAN("gridhook is not there. Start it: gridhook")
+	    : SPAN("Nothing yet. What is pushed to gridhook comes in here.");
+	int width = text_width(text);
 	int row;
 
 	for (row = 1; row <= term_list_rows(term); row++) {
 		move(row, 0);
 		fill(term, STYLE_TEXT, false, term->width);
 	}
-	move(term->height / 2, term->width > 60 ? (term->width - 54) / 2 : 0);
+	move(term->height / 2,
+	    term->width > width + 6 ? (term->width - width) / 2 : 0);
 	put(term, text, STYLE_DIM, false, term->width);
 }
 

@@ -229,7 +229,16 @@ common_key(struct term *term, int key)
 		app_hush(&term->app);
 		return true;
 	case 'a':
+		app_acknowledge_one(&term->app, term->chosen);
+		return true;
+	case 'A':
 		app_acknowledge(&term->app);
+		return true;
+	case 'u':
+		app_undo(&term->app);
+		return true;
+	case 'd':
+		app_toggle_quiet(&term->app);
 		return true;
 	case 'w':
 		open_prompt(term, PROMPT_WRITE);

@@ -163,7 +163,7 @@ START_TEST(calls_over_the_pace_are_told_so)
 		answered = 0;
 		post("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
 		     "\"params\":{\"name\":\"get_conversation_history\","
-		     "\"arguments\":{\"limit\":0}}}",
+		     "\"arguments\":{\"limit\":1}}}",
 		    &headers);
 		ck_assert_int_eq(status, 200);
 		ck_assert_msg(

@@ -142,8 +142,16 @@ if has "xdg-open" xdg-open; then
   works "a scheme of the owner's" open_url '{"url":"https://localhost/"}' \
     '{"url_schemes":["https"]}'
   logged "is opened" '[https://localhost/]'
+  is "what is known is told" "xdg-open handed it to the default program." \
+    "$(text)"
   fails "and another is not" "not allowed: scheme http" open_url \
     '{"url":"http://localhost/"}' '{"url_schemes":["https"]}'
+  printf '#!/bin/sh\nexec sleep 5\n' >"$work/lasting"
+  chmod +x "$work/lasting"
+  BROWSER=$work/lasting
+  works "a browser that stays" open_url '{"url":"http://localhost/"}'
+  is "is not claimed to have opened" "xdg-open was started and is still at \
+work after 3 s: whether it opened is not known." "$(text)"
   BROWSER=false
   fails "a browser that fails is told" "the desktop refused" \
     open_url '{"url":"http://localhost/"}'
