@@ -45,7 +45,8 @@ tools/gridhook : tools/gridhook/mcp
 tools/gridhud.base tools/gridhud/settings.* tools/gridhud/hours.* tools/gridhud/message.* tools/gridhud/text.* tools/gridhud/words.* tools/gridhud/child.* : common
 tools/gridhud/history : tools/gridhud.base
 tools/gridhud/voice : tools/gridhud.base
-tools/gridhud/app : tools/gridhud/history tools/gridhud/voice
+tools/gridhud/desk : common
+tools/gridhud/app : tools/gridhud/history tools/gridhud/voice tools/gridhud/desk
 tools/gridhud/term : tools/gridhud/app
 tools/gridhud : tools/gridhud/term
 '
@@ -155,7 +156,7 @@ door libcsv 'csv\.h>' "tools/gridctl/csv/csv_quoted.c"
 door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/process/fcgiparams.c"
 door llhttp 'llhttp\.h>' "tools/gridhook/net/http.c"
 door libxcb 'xcb/' "$desk/x11*.c $desk/x11_priv.h"
-door sd-bus 'systemd/' "$desk/bus.c"
+door sd-bus 'systemd/' "$desk/bus.c tools/gridhud/desk/notify.c"
 door libpng 'png\.h>' "$desk/picture_png.c"
 door libjpeg 'jpeglib\.h>' "$desk/picture_jpeg.c"
 door ncurses '(ncurses|curses)\.h>' "tools/gridhud/term/term*.c"

@@ -85,6 +85,9 @@ static const struct conf_row rows[] = {
 	"Show the number of unread messages in the terminal's title."},
     {"window", "mouse", CONF_BOOL, AT(mouse), "yes", 0, 0, NULL,
 	"Wheel and clicks. No: the terminal's own selection works."},
+    {"window", "notify", CONF_BOOL, AT(notify), "no", 0, 0, NULL,
+	"Show failed jobs, alerts and what is urgent as notifications of the "
+	"desktop, while the window does not have the focus."},
     {"window", "opener", CONF_TEXT, AT(opener), "xdg-open", 1, 1023, NULL,
 	"Command that opens a link, which is put behind it."},
 };

@@ -42,7 +42,7 @@ struct settings {
 	int theme; /* enum theme_choice */
 	char *night_text;
 	bool title_unread;
-	bool mouse;
+	bool mouse, notify;
 	char *opener;
 
 	/* Made of the texts above. */

@@ -156,6 +156,7 @@ app_open(struct app *app, const char *config, const char *now,
 void
 app_close(struct app *app)
 {
+	notify_close(app->notify);
 	speaker_free(app->speaker);
 	speech_item_free(app->speaking);
 	speech_fini(&app->speech);
@@ -381,6 +382,14 @@ open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* The session has ended, or its bus: the next message tries again. */
+static void
+lose_bus(struct app *app)
+{
+	notify_close(app->notify);
+	app->notify = NULL;
+}
+
 enum err
 app_run(struct app *app, int fd, void (*ready)(void *arg),
     void (*round)(void *arg), void *arg)
@@ -392,15 +401,16 @@ app_run(struct app *app, int fd, void (*ready)(void *arg),
 	tick(app);
 	round(arg);
 	while (!app->quit) {
-		struct pollfd fds[3] = {{signals, POLLIN, 0},
+		struct pollfd fds[4] = {{signals, POLLIN, 0},
 		    {app->input_ended ? -1 : fd, POLLIN, 0},
-		    {app->fd, POLLIN, 0}};
+		    {app->fd, POLLIN, 0},
+		    {notify_fd(app->notify), notify_events(app->notify), 0}};
 
 		if (client_out(&app->client).len > 0)
 			fds[2].events |= POLLOUT;
 		/* EINTR is a new size of the terminal: `ready` sees to it. */
-		if (poll(fds, 3, wait_ms(app)) < 0) {
-			fds[0].revents = fds[2].revents = 0;
+		if (poll(fds, 4, wait_ms(app)) < 0) {
+			fds[0].revents = fds[2].revents = fds[3].revents = 0;
 			fds[1].revents = POLLIN;
 		}
 		if (fds[0].revents != 0)
@@ -413,6 +423,8 @@ app_run(struct app *app, int fd, void (*ready)(void *arg),
 		if (app->fd >= 0 && app->fd == fds[2].fd &&
 		    (fds[2].revents & ~POLLOUT) != 0)
 			listen_to(app);
+		if (fds[3].revents != 0 && !notify_process(app->notify))
+			lose_bus(app);
 		tick(app);
 		round(arg);
 	}

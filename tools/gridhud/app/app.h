@@ -12,6 +12,7 @@
 #include "tools/gridhud/app/client.h"
 #include "tools/gridhud/app/clock.h"
 #include "tools/gridhud/app/hud.h"
+#include "tools/gridhud/desk/notify.h"
 #include "tools/gridhud/history/history.h"
 #include "tools/gridhud/settings.h"
 #include "tools/gridhud/voice/phrase.h"
@@ -47,6 +48,9 @@ struct app {
 	struct speech speech;
 	struct speaker *speaker;
 	struct speech_item *speaking; /* NULL: nothing */
+
+	struct notify *notify; /* NULL: none, or no bus */
+	bool notify_failed; /* it is not tried again */
 
 	struct hud hud;
 	enum focus focus;
@@ -126,6 +130,13 @@ void app_link_text(const struct app *app, char *text, size_t size);
 
 extern const struct client_ops app_client_ops;
 void app_flush_away(struct app *app);
+
+/* A message as the desktop's notification, where that is set. */
+void app_notify(
+    struct app *app, uint64_t number, const struct message *message);
+
+/* Notifications of alerts that wait no longer are withdrawn. */
+void app_sweep_notifications(struct app *app);
 void app_speak(struct app *app); /* begins what waits, ends what has ended */
 void app_speak_dropped(void *arg, const struct speech_item *item);
 enum err app_store(struct app *app, struct message *message, bool live);

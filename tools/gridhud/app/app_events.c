@@ -215,7 +215,10 @@ on_event(void *arg, uint64_t seq, bool replay, const struct jsonr_value *event)
 	stored = history_at(app->history, history_end(app->history) - 1);
 	app->unacked = seq;
 	app->hud.alert = history_alerts(app->history) > 0;
+	app_sweep_notifications(app);
 	app->front->changed(app->front_arg);
+	if (verdict.bell)
+		app_notify(app, history_end(app->history) - 1, stored);
 	speak_of(app, stored, &verdict);
 	sum_up(app, stored, &verdict);
 	if (verdict.bell && app->settings.bell)

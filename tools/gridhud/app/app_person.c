@@ -34,6 +34,7 @@ static void
 look_at_alerts(struct app *app)
 {
 	app->hud.alert = history_alerts(app->history) > 0;
+	app_sweep_notifications(app);
 	if (!app->hud.alert &&
 	    (app->hud.base == HUD_ALERT || app->hud.base == HUD_ERROR))
 		app->hud.base = HUD_IDLE;

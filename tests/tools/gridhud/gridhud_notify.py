@@ -1,0 +1,178 @@
+"""The desktop's own notifications, by a real service: dunst under Xvfb, on a bus of the test."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from gridhud_kit import PATIENCE, PROGRAM, Hook, Hud, equal, run
+
+FAILED = {"job": "backup", "status": "error", "error": "no <space> left & more.", "source": "cron"}
+TOP = os.environ.get("abs_top_srcdir", ".")
+
+
+def need(*programs):
+    for program in programs:
+        if shutil.which(program) is None:
+            print("skipped: %s is not installed" % program)
+            sys.exit(77)
+
+
+class Desktop:
+    """A bus, a screen, and dunst on both."""
+
+    def __init__(self, service=True):
+        self.folder = tempfile.mkdtemp(prefix="grid-desk-")
+        self.processes = []
+        self.env = {"HOME": self.folder}
+        with open(os.path.join(TOP, "tests/tools/gridhook/tool/desktop/bus.conf"), encoding="utf-8") as file:
+            text = file.read().replace("@WORK@", self.folder)
+        conf = os.path.join(self.folder, "bus.conf")
+        with open(conf, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.env["DBUS_SESSION_BUS_ADDRESS"] = self.first_line(
+            ["dbus-daemon", "--nofork", "--config-file", conf, "--print-address=1"])
+        self.env["DISPLAY"] = ":" + self.first_line(
+            ["Xvfb", "-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"])
+        if service:
+            rules = os.path.join(self.folder, "dunstrc")
+            with open(rules, "w", encoding="utf-8") as file:
+                file.write("[global]\nmarkup = full\nidle_threshold = 0\n[urgency_critical]\ntimeout = 0\n"
+                           "[urgency_normal]\ntimeout = 0\n")
+            self.start(["dunst", "-conf", rules])
+            end = time.monotonic() + PATIENCE
+            while self.dunst("count") == "" and time.monotonic() < end:
+                time.sleep(0.05)
+
+    def start(self, command, **more):
+        env = dict(os.environ, **self.env)
+        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+        self.processes.append(process)
+        return process
+
+    def first_line(self, command):
+        return self.start(command, stdout=subprocess.PIPE).stdout.readline().decode().strip()
+
+    def dunst(self, *args):
+        done = subprocess.run(["dunstctl"] + list(args), env=dict(os.environ, **self.env), stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, timeout=PATIENCE)
+        return done.stdout.decode().strip()
+
+    def shown(self):
+        return int(self.dunst("count", "displayed") or -1)
+
+    def past(self):
+        """(summary, body) of what is shown no longer, newest first."""
+        rows = json.loads(self.dunst("history"))["data"][0]
+        return [(row["summary"]["data"], row["body"]["data"]) for row in rows]
+
+    def wait_shown(self, hud, count):
+        hud.until(lambda: self.shown() == count, lambda: "%d are shown, not %d" % (self.shown(), count))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait(PATIENCE)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def window(hook, desktop, **settings):
+    settings.setdefault("window", {"notify": "yes", "opener": os.path.join(desktop.folder, "opener")})
+    return Hud(hook, settings, plain=True, env=desktop.env)
+
+
+def what_matters_is_shown_and_nothing_else():
+    with Desktop() as desktop, Hook() as hook, window(hook, desktop) as hud:
+        hook.push({"source": "chat", "text": "ordinary"})
+        hook.push(FAILED)
+        desktop.wait_shown(hud, 1)
+        hook.push({"source": "chat", "title": "News", "text": "this is urgent"})
+        desktop.wait_shown(hud, 2)
+        hook.push({"source": "chat", "text": "urgent", "silent": True})
+        hook.push({"source": "chat", "text": "loud", "priority": "high"})
+        desktop.wait_shown(hud, 3)
+        desktop.dunst("close-all")
+        hud.until(lambda: len(desktop.past()) == 3, lambda: repr(desktop.past()))
+        equal(sorted(desktop.past()), [("News", "this is urgent"), ("backup", "no &lt;space&gt; left &amp; more."),
+                                       ("chat", "loud")])
+
+
+def acknowledged_there_and_gone_here():
+    with Desktop() as desktop, Hook() as hook, window(hook, desktop) as hud:
+        hook.push(FAILED)
+        desktop.wait_shown(hud, 1)
+        hud.until(lambda: hook.tool("get_app_status")["structuredContent"]["hud_state"] == "alert", "alert")
+        desktop.dunst("action")
+        hud.until(lambda: hook.tool("get_app_status")["structuredContent"]["hud_state"] == "idle", "acknowledged")
+        desktop.wait_shown(hud, 0)
+
+
+def acknowledged_here_and_gone_there():
+    with Desktop() as desktop, Hook() as hook, window(hook, desktop) as hud:
+        hook.push(FAILED)
+        hook.push({"source": "chat", "text": "urgent"})
+        desktop.wait_shown(hud, 2)
+        hud.process.stdin.write(b"ack\n")
+        hud.process.stdin.flush()
+        desktop.wait_shown(hud, 1)
+
+
+def resolved_alert_replaces_its_firing_one():
+    def alert(hook, status):
+        hook.push({"version": "4", "receiver": "r", "alerts": [{
+            "status": status, "fingerprint": "f", "startsAt": "2026-01-01T00:00:00Z",
+            "labels": {"alertname": "DiskFull", "severity": "critical"}}]})
+
+    with Desktop() as desktop, Hook() as hook, window(hook, desktop) as hud:
+        alert(hook, "firing")
+        desktop.wait_shown(hud, 1)
+        hook.push({"source": "x", "id": "k", "text": "first", "priority": "high"})
+        desktop.wait_shown(hud, 2)
+        hook.push({"source": "x", "id": "k", "text": "second", "priority": "high", "status": "warning"})
+        alert(hook, "resolved")
+        desktop.wait_shown(hud, 1)
+        desktop.dunst("close-all")
+        hud.until(lambda: ("x", "second") in desktop.past(), lambda: repr(desktop.past()))
+        assert ("x", "first") not in desktop.past(), desktop.past()
+
+
+def link_is_opened():
+    with Desktop() as desktop, Hook() as hook, window(hook, desktop) as hud:
+        opener = os.path.join(desktop.folder, "opener")
+        with open(opener + ".part", "w", encoding="utf-8") as file:
+            file.write('#!/bin/sh\necho "$@" >"%s.log"\n' % opener)
+        os.chmod(opener + ".part", 0o755)
+        subprocess.run(["cp", "-p", opener + ".part", opener], check=True)
+        hook.push({"source": "x", "text": "urgent", "url": "https://localhost/a"})
+        desktop.wait_shown(hud, 1)
+        desktop.dunst("action")
+        hud.until(lambda: os.path.exists(opener + ".log"), "not opened")
+
+
+def off_by_default_and_without_a_service():
+    with Desktop() as desktop, Hook() as hook, Hud(hook, plain=True, env=desktop.env) as hud:
+        hook.push(FAILED)
+        hud.wait("no <space> left")
+        time.sleep(0.3)
+        equal(desktop.shown(), 0)
+    with Desktop(service=False) as desktop, Hook() as hook, window(hook, desktop) as hud:
+        hook.push(FAILED)
+        hook.push({"source": "chat", "text": "urgent"})
+        hud.wait("urgent")
+    with Hook() as hook, Hud(hook, {"window": {"notify": "yes"}}, plain=True,
+                             env={"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}) as hud:
+        hook.push(FAILED)
+        hud.wait("no notifications: there is no session bus")
+
+
+need("dunst", "dunstctl", "Xvfb", "dbus-daemon")
+if b"libsystemd" not in subprocess.run(["ldd", PROGRAM], stdout=subprocess.PIPE, check=True).stdout:
+    print("skipped: this build has no sd-bus")
+    sys.exit(77)
+run([what_matters_is_shown_and_nothing_else, acknowledged_there_and_gone_here, acknowledged_here_and_gone_there,
+     resolved_alert_replaces_its_firing_one, link_is_opened, off_by_default_and_without_a_service])
