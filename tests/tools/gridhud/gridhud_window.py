@@ -207,6 +207,8 @@ def footer_has_whole_words():
             hud.start(wait=False)
             push(hook, "x")
             hud.wait("chat")
+            hud.keys("Escape")
+            hud.wait("q quit")
             last = hud.screen().rstrip("\n").split("\n")[-1].rstrip()
             assert last.endswith("? keys  q quit"), (size, last)
             assert len(last) <= size[0]
