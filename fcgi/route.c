@@ -48,6 +48,18 @@ const struct route routes[] = {
 	    "without snapshot is computed by this call, which then takes some "
 	    "seconds; compute=0 gives 202 instead. A full row is large: name "
 	    "the columns in fields."}},
+    {METHOD_GET, API "/grid/aggregates", "aggregateGrid", ROUTE_ANY,
+	USE_AGGREGATES | USE_CONDITIONS, ep_aggregates,
+	"Sums over the rows of one supplier, by groups",
+	{"Rows",
+	    ANSWERS_202 | ANSWERS_304 | ANSWERS_400 | ANSWERS_404 |
+		ANSWERS_PAGES,
+	    NULL, "AggregatesReply",
+	    "Count, sum, least, greatest and mean of columns over the rows "
+	    "that match, and their share of the whole, by up to three of "
+	    "code1, code2, code3, marque, codeGamme, trend, mois and magasin. "
+	    "The filters are those of /grid. Sums are exact. 100 groups unless "
+	    "limit says otherwise: limit=10 is a top ten."}},
     {METHOD_GET, API "/products/search", "searchProducts", ROUTE_ANY,
 	USE_SEARCH | USE_CONDITIONS, ep_search, "Search across all suppliers",
 	{"Rows", ANSWERS_304 | ANSWERS_400 | ANSWERS_404 | ANSWERS_ROWS, NULL,

@@ -12,6 +12,8 @@
 #include "lmdb-schema/key.h"
 
 #define LISTS (USE_GRID | USE_SEARCH)
+#define FILTERED (LISTS | USE_AGGREGATES)
+#define SUPPLIER (USE_GRID | USE_AGGREGATES)
 #define LABELS (USE_FOURNISSEURS | USE_NOMENCLATURES | USE_MAGASINS)
 #define ROWS (USE_GRID | USE_SEARCH | USE_PRODUCT)
 #define MANY INT64_MAX
@@ -21,10 +23,10 @@
 
 const struct param_info param_infos[] = {
     {"fournisseur", PARAM_CODE,
-	USE_NOMENCLATURES | USE_GRID | USE_SEARCH | USE_PRODUCT | USE_SCREEN,
-	USE_NOMENCLATURES | USE_GRID | USE_SCREEN, AT(fournisseur), 1, 64, NULL,
+	USE_NOMENCLATURES | FILTERED | USE_PRODUCT | USE_SCREEN,
+	USE_NOMENCLATURES | SUPPLIER | USE_SCREEN, AT(fournisseur), 1, 64, NULL,
 	"Supplier code"},
-    {"search", PARAM_TEXT, USE_GRID | USE_FOURNISSEURS | USE_MAGASINS, 0,
+    {"search", PARAM_TEXT, SUPPLIER | USE_FOURNISSEURS | USE_MAGASINS, 0,
 	AT(search), 0, SEARCH_MAX, NULL,
 	"Text that must occur, case and accents aside; of several words, each"},
     {"q", PARAM_TEXT, USE_SEARCH, USE_SEARCH, AT(q), 1, 120, NULL,
@@ -36,39 +38,47 @@ const struct param_info param_infos[] = {
 	"Level: 1 universe, 2 family, 3 sub-family"},
     {"parent", PARAM_DIGITS, USE_NOMENCLATURES, 0, AT(parent), 2, 6, NULL,
 	"Code of the entry to descend from: 2, 4 or 6 digits"},
-    {"gamme", PARAM_GAMME, LISTS, 0, AT(gamme), 0, 0, NULL,
+    {"gamme", PARAM_GAMME, FILTERED, 0, AT(gamme), 0, 0, NULL,
 	"Range code, as codeGamme shows it; several are separated by commas"},
-    {"aValider", PARAM_FLAG, USE_GRID, 0, AT(pending), 0, 1, "0",
+    {"aValider", PARAM_FLAG, SUPPLIER, 0, AT(pending), 0, 1, "0",
 	"1 keeps only the articles with a proposal to validate"},
-    {"code1", PARAM_CLASS, LISTS, 0, AT(codes[0]), 2, 2, NULL,
+    {"code1", PARAM_CLASS, FILTERED, 0, AT(codes[0]), 2, 2, NULL,
 	"Classification code at level 1, 2 digits"},
-    {"code2", PARAM_CLASS, LISTS, 0, AT(codes[1]), 4, 4, NULL,
+    {"code2", PARAM_CLASS, FILTERED, 0, AT(codes[1]), 4, 4, NULL,
 	"Classification code at level 2, 4 digits"},
-    {"code3", PARAM_CLASS, LISTS, 0, AT(codes[2]), 6, 6, NULL,
+    {"code3", PARAM_CLASS, FILTERED, 0, AT(codes[2]), 6, 6, NULL,
 	"Classification code at level 3, 6 digits"},
-    {"nomenclature", PARAM_CLASS, LISTS, 0, AT(codes[3]), 2, 6, NULL,
+    {"nomenclature", PARAM_CLASS, FILTERED, 0, AT(codes[3]), 2, 6, NULL,
 	"Classification prefix of 2, 4 or 6 digits"},
-    {"compute", PARAM_FLAG, USE_GRID, 0, AT(compute), 0, 1, "1",
+    {"groups", PARAM_GROUPS, USE_AGGREGATES, 0, AT(groups), 0, 0, NULL,
+	"What to group by, up to three separated by commas; without it all "
+	"rows are one group"},
+    {"values", PARAM_VALUES, USE_AGGREGATES, 0, AT(values), 0, 0, NULL,
+	"Columns to sum, up to eight separated by commas: numbers, totalCa, "
+	"totalQuantite and totalMarge unless said otherwise; by mois or "
+	"magasin of sales12m, stock12m, receptions12m, the first unless said "
+	"otherwise. Groups stand in the order of the first one's sum"},
+    {"compute", PARAM_FLAG, SUPPLIER, 0, AT(compute), 0, 1, "1",
 	"1 computes a supplier without snapshot, 0 answers 202 at once"},
-    {"snapshot", PARAM_GENERATION, USE_GRID, 0, AT(snapshot), 0, 0, NULL,
+    {"snapshot", PARAM_GENERATION, SUPPLIER, 0, AT(snapshot), 0, 0, NULL,
 	"Generation to keep to while paging: meta.snapshot of the first page"},
     {"sort", PARAM_SORT, LISTS, 0, AT(sorts), 0, 0, NULL,
 	"Column to sort by, as the rows show it; empty values come last. Up "
 	"to four are separated by commas: those behind a - descend, the "
 	"others ascend unless order says desc"},
-    {"order", PARAM_ORDER, LISTS, 0, AT(descending), 0, 0, "desc",
+    {"order", PARAM_ORDER, FILTERED, 0, AT(descending), 0, 0, "desc",
 	"asc or desc"},
     {"fields", PARAM_FIELDS, ROWS, 0, AT(fields), 0, 0, NULL,
 	"Columns to show, separated by commas; codein is always there"},
-    {"enrich", PARAM_FLAG, ROWS, 0, AT(enrich), 0, 1, "1",
+    {"enrich", PARAM_FLAG, ROWS | USE_AGGREGATES, 0, AT(enrich), 0, 1, "1",
 	"1 re-reads network and codeGammeServeur, and all that follows from "
 	"them, now; 0 serves all as it was computed"},
-    {"page", PARAM_INT, LISTS | LABELS, 0, AT(page), 1, MANY, "1",
+    {"page", PARAM_INT, FILTERED | LABELS, 0, AT(page), 1, MANY, "1",
 	"Page, from 1"},
-    {"limit", PARAM_INT, LISTS | LABELS, 0, AT(limit), 1, MANY, NULL,
+    {"limit", PARAM_INT, FILTERED | LABELS, 0, AT(limit), 1, MANY, NULL,
 	"Rows per page, no maximum; without it /grid gives all, every other "
 	"list 100"},
-    {"strict", PARAM_FLAG, LISTS | LABELS | USE_PRODUCT, 0, AT(strict), 0, 1,
+    {"strict", PARAM_FLAG, FILTERED | LABELS | USE_PRODUCT, 0, AT(strict), 0, 1,
 	"0",
 	"1 refuses a parameter that is not known here, which otherwise "
 	"meta.ignores names"},
@@ -183,56 +193,6 @@ read_gamme(struct trouble *trouble, const struct param_info *info,
 	*(uint8_t *)out = gamme;
 }
 
-/* "codeGamme,-totalCa": '-' is descending, whatever `order` says. */
-static void
-read_sort(struct trouble *trouble, const struct param_info *info,
-    struct span value, void *out)
-{
-	struct sort_list *list = out;
-	struct span name, rest = value;
-
-	while (span_cut(&name, &rest, ',')) {
-		bool minus = name.len > 0 && name.ptr[0] == '-';
-		int column = row_column(span_from(name, minus));
-
-		if (column < 0 || !row_sortable((unsigned)column)) {
-			trouble->bad_sort = true;
-			params_wrong(trouble, info->name,
-			    "must be one of details.allowed, or some of them "
-			    "separated by commas");
-			return;
-		}
-		if (list->count == PARAMS_SORTS_MAX) {
-			params_wrong(trouble, info->name, "has over %d columns",
-			    PARAMS_SORTS_MAX);
-			return;
-		}
-		list->keys[list->count] =
-		    (struct sort_key){(unsigned)column, minus};
-		list->is_signed[list->count++] = minus;
-	}
-}
-
-/*
- * A column alone has the order that `order` says, which is descending by
- * default. In a list, or behind a sign, a column ascends unless it is told.
- */
-static void
-finish_sort(struct params *params)
-{
-	struct sort_list *list = &params->sorts;
-	bool alone = list->count == 1;
-
-	for (unsigned i = 0; i < list->count; i++)
-		if (!list->is_signed[i])
-			list->keys[i].descending =
-			    (alone || params->ordered) && params->descending;
-	if (list->count == 0)
-		return;
-	params->sort = (int)list->keys[0].column;
-	params->descending = list->keys[0].descending;
-}
-
 /* An empty list is as though it were not given: all columns. */
 static void
 read_fields(struct trouble *trouble, const struct param_info *info,
@@ -316,8 +276,10 @@ static void (*const readers[])(struct trouble *trouble,
     [PARAM_FLAG] = read_flag,
     [PARAM_ORDER] = read_order,
     [PARAM_GAMME] = read_gamme,
-    [PARAM_SORT] = read_sort,
+    [PARAM_SORT] = params_read_sort,
     [PARAM_FIELDS] = read_fields,
+    [PARAM_GROUPS] = params_read_groups,
+    [PARAM_VALUES] = params_read_values,
     [PARAM_DIGITS] = read_digits,
     [PARAM_CLASS] = read_class,
     [PARAM_GENERATION] = read_generation,
@@ -393,7 +355,9 @@ read_all(struct trouble *trouble, struct params *params,
 		params->ordered |= info->type == PARAM_ORDER;
 		seen |= bit;
 	}
-	finish_sort(params);
+	params_finish_sort(params);
+	if ((use & USE_AGGREGATES) != 0)
+		params_finish_values(trouble, params);
 	for (unsigned i = 0; i < param_count; i++)
 		if ((param_infos[i].required & use) != 0 &&
 		    (seen >> i & 1) == 0)

@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/span.h"
 #include "fcgi/http/condition.h"
+#include "fcgi/http/groups.h"
 #include "fcgi/http/query.h"
 #include "lmdb-schema/row.h"
 
@@ -25,7 +26,8 @@ enum params_use {
 	USE_PRODUCT = 16,
 	USE_SCREEN = 32,
 	USE_CONDITIONS = 64, /* conditions on columns, beside its parameters */
-	USE_MAGASINS = 128
+	USE_MAGASINS = 128,
+	USE_AGGREGATES = 256
 };
 
 enum param_type {
@@ -37,6 +39,8 @@ enum param_type {
 	PARAM_GAMME,
 	PARAM_SORT,
 	PARAM_FIELDS,
+	PARAM_GROUPS,
+	PARAM_VALUES,
 	PARAM_DIGITS, /* 2, 4 or 6: as many as min..max says */
 	PARAM_CLASS, /* the same, as a filter */
 	PARAM_GENERATION
@@ -136,6 +140,8 @@ struct params {
 	uint8_t gamme; /* ROW_GAMME_NONE: any */
 	bool pending; /* only rows with a proposal to validate */
 	struct code_filter codes[4]; /* code1, code2, code3, nomenclature */
+	struct group_list groups; /* that sums are made by */
+	struct value_list values; /* columns that are summed */
 	struct condition *conditions; /* all of them must be met */
 	unsigned condition_count;
 	struct span condition_key; /* as they were given, to compare by */

@@ -16,6 +16,18 @@ struct trouble {
 void params_wrong(struct trouble *trouble, const char *name, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
 
+/* Readers of lists: a value to its place in struct params. */
+void params_read_sort(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out);
+void params_read_groups(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out);
+void params_read_values(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out);
+
+/* What depends on several parameters, when all were read. */
+void params_finish_sort(struct params *params);
+void params_finish_values(struct trouble *trouble, struct params *params);
+
 /*
  * A pair that is no parameter of this use: a condition, or ignored. `column` is
  * the name of what it is a condition on.

@@ -39,6 +39,8 @@ static const struct example {
     {"order", "asc", false},
     {"enrich", "0", false},
     {"strict", "1", false},
+    {"groups", "marque,codeGamme", false},
+    {"values", "totalCa,stockActuel", false},
 };
 
 static const struct path_param {
@@ -199,6 +201,29 @@ fields_schema(struct jsonw *json)
 	openapi_ref(json, "Column");
 }
 
+static void
+groups_schema(struct jsonw *json)
+{
+	member(json, "type", "array");
+	jsonw_key(json, "maxItems");
+	jsonw_int(json, GROUPS_MAX);
+	object(json, "items");
+	member(json, "type", "string");
+	jsonw_key(json, "enum");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < GROUP_KEYS; i++)
+		jsonw_text(json, group_infos[i].name);
+	jsonw_array_end(json);
+	jsonw_object_end(json);
+}
+
+static bool
+is_list(const struct param_info *info)
+{
+	return info->type == PARAM_FIELDS || info->type == PARAM_GROUPS ||
+	    info->type == PARAM_VALUES;
+}
+
 /* A column, or several of them, descending behind a sign. */
 static void
 sort_schema(struct jsonw *json)
@@ -224,8 +249,10 @@ param_schema(struct jsonw *json, const struct param_info *info)
 		int_schema(json, info);
 		return;
 	}
-	if (info->type == PARAM_FIELDS)
+	if (info->type == PARAM_FIELDS || info->type == PARAM_VALUES)
 		fields_schema(json);
+	else if (info->type == PARAM_GROUPS)
+		groups_schema(json);
 	else if (info->type == PARAM_FLAG)
 		choice_schema(json, "0", "1");
 	else if (info->type == PARAM_ORDER)
@@ -254,7 +281,7 @@ write_param(struct jsonw *json, const struct param_info *info, bool required)
 		jsonw_key(json, "required");
 		jsonw_bool(json, true);
 	}
-	if (info->type == PARAM_FIELDS) {
+	if (is_list(info)) {
 		member(json, "style", "form");
 		jsonw_key(json, "explode");
 		jsonw_bool(json, false);

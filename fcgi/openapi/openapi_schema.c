@@ -174,6 +174,14 @@ type_members(struct jsonw *json, const char *type, bool nullable)
 		maybe_ref(json, type + 1, nullable);
 		return;
 	}
+	if (type[0] == '{') {
+		type_member(json, "object", nullable);
+		jsonw_key(json, "additionalProperties");
+		jsonw_object_begin(json);
+		type_members(json, strchr(type, '}') + 1, false);
+		jsonw_object_end(json);
+		return;
+	}
 	if (type[0] == '[') {
 		int64_t least, most;
 		bool bounded = array_bounds(&least, &most, type);

@@ -6,7 +6,6 @@
 #include "common/num.h"
 #include "fcgi/rows/filter_priv.h"
 #include "fcgi/rows/shown.h"
-#include "lmdb-schema/facts/trend.h"
 
 /* --- a filter ------------------------------------------------------------- */
 
@@ -87,18 +86,6 @@ meets_term(const struct filter_test *test, uint32_t term)
 		       : filter_text_term(test, term)) != test->negated;
 }
 
-static enum err
-read_trend(const struct filter *filter, uint32_t row, uint8_t *out)
-{
-	struct network network;
-	bool known;
-	enum err err = shown_network(
-	    &network, &known, row, filter->snap, filter->query->live);
-
-	*out = err == ERR_OK && known ? trend_code(&network) : 0;
-	return err;
-}
-
 /* A value that no array has: today's, or one of a map. */
 static enum err
 meets_read(const struct filter *filter, const struct filter_test *test,
@@ -110,7 +97,8 @@ meets_read(const struct filter *filter, const struct filter_test *test,
 	enum err err;
 
 	if (test->condition->target == CONDITION_TREND) {
-		err = read_trend(filter, row, &code);
+		err =
+		    shown_trend(&code, row, filter->snap, filter->query->live);
 		*out = test->table[code];
 		return err;
 	}

@@ -210,9 +210,8 @@ filter_text(struct filter_test *test, struct snapshot *snap)
 
 /* --- maps by store, where no totals are kept ------------------------------ */
 
-/* The sum of the numbers of an object {"202501":1,...}; its end is at '}'. */
-static int64_t
-sum_months(struct span months, bool stock, int32_t newest)
+int64_t
+filter_months_total(struct span months, bool stock, int32_t newest)
 {
 	struct span member, rest = span_sub(months, 0, span_find(months, '}'));
 	int64_t sum = NUM_NULL;
@@ -245,8 +244,9 @@ filter_store_total(struct span map, struct span key, bool stock, int32_t newest)
 		NULL) {
 		/* A code within another is no key: a key follows '{' or ','. */
 		if (hit > map.ptr && (hit[-1] == '{' || hit[-1] == ','))
-			return sum_months(span_make(hit + key.len,
-					      (size_t)(end - hit) - key.len),
+			return filter_months_total(
+			    span_make(
+				hit + key.len, (size_t)(end - hit) - key.len),
 			    stock, newest);
 		from = hit + 1;
 	}

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/num.h"
+#include "lmdb-schema/facts/trend.h"
 #include "lmdb-schema/order.h"
 
 static bool
@@ -121,6 +122,18 @@ shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
 {
 	return shown_value_in(
 	    out, row, snap, ranges, query, rowset_column(query));
+}
+
+enum err
+shown_trend(
+    uint8_t *out, uint32_t row, struct snapshot *snap, struct live_view *live)
+{
+	struct network network;
+	bool known;
+	enum err err = shown_network(&network, &known, row, snap, live);
+
+	*out = err == ERR_OK && known ? trend_code(&network) : 0;
+	return err;
 }
 
 /* --- order ---------------------------------------------------------------- */

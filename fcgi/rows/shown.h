@@ -37,6 +37,10 @@ enum err shown_value_in(int64_t *out, uint32_t row, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query,
     unsigned column);
 
+/* Today's trend of a row's product (trend_code()); fails the same way. */
+enum err shown_trend(
+    uint8_t *out, uint32_t row, struct snapshot *snap, struct live_view *live);
+
 /* Brings rows, which are ascending, into the order of their codes. */
 enum err shown_by_code(uint32_t *rows, uint32_t count, struct snapshot *snap);
 

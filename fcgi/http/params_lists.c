@@ -1,0 +1,123 @@
+/* Parameters that are lists of columns or keys. */
+#include <string.h>
+
+#include "fcgi/http/params_priv.h"
+
+/* "codeGamme,-totalCa": '-' is descending, whatever `order` says. */
+void
+params_read_sort(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	struct sort_list *list = out;
+	struct span name, rest = value;
+
+	while (span_cut(&name, &rest, ',')) {
+		bool minus = name.len > 0 && name.ptr[0] == '-';
+		int column = row_column(span_from(name, minus));
+
+		if (column < 0 || !row_sortable((unsigned)column)) {
+			trouble->bad_sort = true;
+			params_wrong(trouble, info->name,
+			    "must be one of details.allowed, or some of them "
+			    "separated by commas");
+			return;
+		}
+		if (list->count == PARAMS_SORTS_MAX) {
+			params_wrong(trouble, info->name, "has over %d columns",
+			    PARAMS_SORTS_MAX);
+			return;
+		}
+		list->keys[list->count] =
+		    (struct sort_key){(unsigned)column, minus};
+		list->is_signed[list->count++] = minus;
+	}
+}
+
+/*
+ * A column alone has the order that `order` says, which is descending by
+ * default. In a list, or behind a sign, a column ascends unless it is told.
+ */
+void
+params_finish_sort(struct params *params)
+{
+	struct sort_list *list = &params->sorts;
+	bool alone = list->count == 1;
+
+	for (unsigned i = 0; i < list->count; i++)
+		if (!list->is_signed[i])
+			list->keys[i].descending =
+			    (alone || params->ordered) && params->descending;
+	if (list->count == 0)
+		return;
+	params->sort = (int)list->keys[0].column;
+	params->descending = list->keys[0].descending;
+}
+
+void
+params_read_groups(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	struct group_list *list = out;
+	struct span name, rest = value;
+
+	while (value.len > 0 && span_cut(&name, &rest, ',')) {
+		int key = group_find(name);
+
+		if (key < 0 || group_has(list, (enum group_key)key) ||
+		    list->count == GROUPS_MAX) {
+			params_wrong(trouble, info->name,
+			    "must be up to %d different ones of code1, code2, "
+			    "code3, marque, codeGamme, trend, mois, magasin",
+			    GROUPS_MAX);
+			return;
+		}
+		list->keys[list->count++] = (enum group_key)key;
+	}
+}
+
+void
+params_read_values(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	struct value_list *list = out;
+	struct span name, rest = value;
+
+	while (value.len > 0 && span_cut(&name, &rest, ',')) {
+		int column = row_column(name);
+
+		if (column < 0 || list->count == GROUPS_VALUES_MAX) {
+			params_wrong(trouble, info->name,
+			    "must be up to %d columns", GROUPS_VALUES_MAX);
+			return;
+		}
+		list->columns[list->count++] = (unsigned)column;
+	}
+}
+
+/* What is summed must go with what it is grouped by. */
+void
+params_finish_values(struct trouble *trouble, struct params *params)
+{
+	static const unsigned totals[] = {
+	    COL_totalCa, COL_totalQuantite, COL_totalMarge};
+	struct value_list *list = &params->values;
+	bool cells = group_has_cells(&params->groups);
+
+	for (unsigned i = 0; i < list->count; i++)
+		if (!group_takes(list->columns[i], cells)) {
+			params_wrong(trouble, "values",
+			    cells ? "must be of sales12m, stock12m, "
+				    "receptions12m, as mois or magasin is in "
+				    "groups"
+				  : "must be columns of numbers");
+			return;
+		}
+	if (list->count > 0)
+		return;
+	if (cells) {
+		list->columns[list->count++] = COL_sales12m;
+		return;
+	}
+	memcpy(list->columns, totals, sizeof(totals));
+	list->count = 3;
+}
