@@ -238,6 +238,8 @@ def workers_are_replaced_and_no_request_fails():
     with stack() as grid:
         with Load(grid) as load:
             for number in turns():
+                # Refused while those of the turn before have not left.
+                wait_until(lambda: len(grid.workers()) == 4, "they have left")
                 grid.pool.send_signal(signal.SIGHUP)
                 wait_until(lambda: grid.log().count(
                     "all workers were replaced") > number, "replaced")
@@ -280,17 +282,19 @@ def killed_workers_repeat_no_write_and_cut_what_they_had_begun():
     """A read that a killed worker had taken from a kept connection is asked
     again, unless its answer had begun. Others that it had taken fail."""
     with stack() as grid:
-        chance = random.Random(1)
+        chance, kills = random.Random(1), 0
+        # In the long form seldom enough for a worker to be replaced at once.
+        pause = (2.5, 4) if LONG else (0.1, 0.6)
         with Load(grid) as load:
-            for number in turns():
+            for _ in turns():
                 workers = grid.workers_of("pages", "slow")
                 if workers:
                     os.kill(chance.choice(workers), signal.SIGKILL)
-                time.sleep(chance.uniform(0.1, 0.6))
-        assert grid.log().count("a worker was killed") > number / 2
+                    kills += 1
+                time.sleep(chance.uniform(*pause))
+        assert grid.log().count("a worker was killed") >= kills - 1 > 0
         # At most what the threads of a process had begun, each time.
-        load.judge("%d kills" % (number + 1), 4 * (number + 1),
-                   4 * (number + 1))
+        load.judge("%d kills" % kills, 4 * kills, 4 * kills)
 
 
 run_tests([
