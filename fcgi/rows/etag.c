@@ -1,20 +1,35 @@
 #include "fcgi/rows/etag.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "fcgi/call.h"
 #include "fcgi/route.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/key.h"
 
+/* Of each bit of a word, the upper half of the product has something. */
+static inline uint64_t
+mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
 uint64_t
 etag_mix(uint64_t hash, const void *data, size_t len)
 {
-	const unsigned char *bytes = data;
+	const char *bytes = data;
+	uint64_t word;
 
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return hash ^ hash >> 32;
+	for (; len >= sizeof(word); len -= sizeof(word)) {
+		memcpy(&word, bytes, sizeof(word));
+		hash = mix(hash, word);
+		bytes += sizeof(word);
+	}
+	word = 0;
+	memcpy(&word, bytes, len);
+	return mix(hash, word ^ (uint64_t)(len + 1) << 56);
 }
 
 /* True when the list names the tag; weak and strong tags compare alike. */

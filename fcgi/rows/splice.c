@@ -653,7 +653,6 @@ row_today(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 enum err
 splice_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
-	assert(splice->snap != NULL);
 	if (splice->form == SPLICE_CSV)
 		return csv_row(splice, row, pieces);
 	if (splice->network_changed || gammes_differ(splice, row))
