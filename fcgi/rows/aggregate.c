@@ -11,7 +11,6 @@
 #include "common/num.h"
 #include "fcgi/rows/aggregate_priv.h"
 #include "fcgi/rows/shown.h"
-#include "lmdb-schema/facts/trend.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
 
 /* --- keys of rows --------------------------------------------------------- */

@@ -4,4 +4,5 @@ command -v python3 >/dev/null || {
   echo "skipped: python3 is not installed"
   exit 77
 }
+[ -z "${GRID_LONG:-}" ] || [ $# -gt 0 ] || set -- 5000
 exec python3 "${abs_top_srcdir:-.}/tests/flow/aggregates.py" "$@"
