@@ -1,5 +1,6 @@
 #include "fcgi/auth.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/arena.h"
@@ -79,6 +80,7 @@ auth_cookies(struct span tokens[AUTH_COOKIES_MAX], const struct call *call)
 	struct span pair, rest = call->request->cookie;
 	unsigned count = 0;
 
+	assert(tokens != NULL && call->request != NULL);
 	while (count < AUTH_COOKIES_MAX && span_cut(&pair, &rest, ';')) {
 		pair = span_trim(pair);
 		if (span_starts(pair, name) && pair.len > name.len + 1 &&
@@ -159,6 +161,7 @@ auth_same_site(struct call *call)
 	struct span url = span_of(call->server->settings->public_url);
 	bool same = true;
 
+	assert(call->server->settings->public_url != NULL);
 	if (request->sec_fetch_site.len > 0)
 		same = span_eq(request->sec_fetch_site, SPAN("same-origin"));
 	if (same && request->origin.len > 0)
@@ -196,6 +199,7 @@ auth_subject(struct call *call)
 enum err
 auth_refuse(struct call *call)
 {
+	assert(!call->handed_over && !call->reply->streaming);
 	/* nginx counts it on the way, and asks again without this. */
 	if (call->request->count_refusal) {
 		reply_header(call->reply, "X-Accel-Redirect", "@refused");

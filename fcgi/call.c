@@ -38,6 +38,7 @@ call_hold(struct call *call, void (*release)(void *owner, void *what),
 void
 call_release_held(struct serving *serving)
 {
+	assert(serving->held_count <= serving->held_room);
 	while (serving->held_count > 0) {
 		struct held *held = &serving->held[--serving->held_count];
 
@@ -50,6 +51,7 @@ call_fold(struct span *words, struct call *call, struct span text)
 {
 	struct buf *folded = &call->serving->folded;
 
+	assert(text.ptr != NULL || text.len == 0);
 	buf_clear(folded);
 	fold_add(folded, text);
 	*words = buf_span(folded);

@@ -7,6 +7,7 @@
 enum err
 fail_no_supplier(struct call *call, struct span supplier)
 {
+	assert(!call->reply->streaming);
 	return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 	    "There is no supplier %.*s with articles; /fournisseurs lists "
 	    "them.",
@@ -35,6 +36,7 @@ fail_write(struct call *call, enum err err)
 void
 fail_begin(struct jsonw *json, struct call *call)
 {
+	assert(!call->reply->streaming);
 	buf_clear(&call->serving->details);
 	jsonw_init(json, &call->serving->details);
 	jsonw_object_begin(json);

@@ -45,6 +45,7 @@ metrics_free_place(const struct metrics *metrics)
 void
 metrics_own(struct metrics *metrics, unsigned place, pid_t pid)
 {
+	assert(pid > 0);
 	if (place + 1 < METRICS_WORKERS)
 		metrics->owners[place] = pid;
 }
@@ -64,6 +65,7 @@ static unsigned my_place = METRICS_WORKERS - 1;
 void
 metrics_take_place(unsigned place)
 {
+	assert(place < METRICS_WORKERS);
 	my_place = place;
 }
 
@@ -200,6 +202,7 @@ void
 metrics_write(struct buf *buf, const struct metrics *metrics,
     const char *const *names, unsigned count)
 {
+	assert((names != NULL || count == 0) && count <= METRICS_ENDPOINTS);
 	write_requests(buf, metrics, names, count);
 	buf_addf(buf,
 	    "# HELP gridapi_request_seconds Time from accepting a request to "

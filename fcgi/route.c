@@ -1,5 +1,6 @@
 #include "fcgi/route.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,6 +174,7 @@ route_find(struct call *call, char allowed[64])
 {
 	size_t len = 0;
 
+	assert(call->query.segment_count <= QUERY_SEGMENTS_MAX);
 	allowed[0] = '\0';
 	if (call->query.no_path)
 		return ERR_NOT_FOUND;

@@ -130,6 +130,10 @@ step_params(struct call *call)
 static enum err
 step_endpoint(struct call *call)
 {
+	assert(call->route->auth != ROUTE_SESSION ||
+	    call->subject.kind == SUBJECT_USER);
+	assert(call->route->auth == ROUTE_OPEN ||
+	    call->subject.kind != SUBJECT_NOBODY);
 	return call->route->run(call);
 }
 
@@ -208,6 +212,7 @@ serve_without_store(
 	struct reply reply;
 	enum err err;
 
+	assert(metrics != NULL && out != NULL);
 	reply_init(&reply);
 	reply_begin(&reply, out, request);
 	reply_fail(&reply, 503, CODE_INTERNAL,

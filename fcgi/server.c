@@ -1,5 +1,6 @@
 #include "fcgi/server.h"
 
+#include <assert.h>
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -66,6 +67,7 @@ server_open(struct server **out, const struct settings *settings,
 	struct server *server;
 	enum err err;
 
+	assert(settings->data_dir != NULL && metrics != NULL);
 	*out = NULL;
 	if (ticking == NULL) {
 		fault_set(fault, settings->data_dir, "cannot be served: %s",
@@ -133,6 +135,7 @@ serving_new(struct server *server)
 	struct thread *thread = calloc(1, sizeof(*thread));
 	struct serving *serving;
 
+	assert(server->store != NULL);
 	if (thread == NULL)
 		return NULL;
 	serving = &thread->serving;
@@ -169,6 +172,7 @@ keep_less(struct buf *buf)
 void
 serving_give_back(struct serving *serving)
 {
+	assert(serving->held_count == 0);
 	keep_less(&serving->message);
 	keep_less(&serving->details);
 	keep_less(&serving->folded);

@@ -1,5 +1,6 @@
 #include "fcgi/settings.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -116,6 +117,7 @@ settings_check(const struct settings *settings, struct fault *fault)
 {
 	struct span url = span_of(settings->public_url);
 
+	assert(settings->public_url != NULL);
 	if (!is_mode(settings->socket_mode)) {
 		fault_set(fault, "[pages] socket_mode",
 		    "is no mode such as 660 (three digits from 0 to 7): %lld",
@@ -138,6 +140,7 @@ settings_check_gridctl(const struct settings *settings, struct fault *fault)
 	struct stat found;
 	const char *why = NULL;
 
+	assert(settings->gridctl != NULL);
 	if (stat(settings->gridctl, &found) != 0)
 		why = "is not there, or cannot be reached";
 	else if (!S_ISREG(found.st_mode))

@@ -1,5 +1,7 @@
 #include "fcgi/views.h"
 
+#include <assert.h>
+
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/state.h"
@@ -9,6 +11,7 @@ views_open(struct views *views, struct store *store)
 {
 	enum err err;
 
+	assert(store != NULL);
 	*views = (struct views){NULL, NULL, NULL};
 	err = live_view_open(&views->live, store);
 	if (err == ERR_OK)
@@ -33,6 +36,7 @@ views_renew(struct views *views)
 {
 	enum err err = live_view_renew(views->live);
 
+	assert(views->live != NULL && views->state != NULL);
 	if (err == ERR_OK)
 		err = catalog_view_renew(views->catalog);
 	if (err == ERR_OK)
@@ -43,6 +47,7 @@ views_renew(struct views *views)
 void
 views_rest(struct views *views)
 {
+	assert(views->live != NULL && views->state != NULL);
 	live_view_rest(views->live);
 	catalog_view_rest(views->catalog);
 	state_view_rest(views->state);

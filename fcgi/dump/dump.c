@@ -1,5 +1,7 @@
 #include "fcgi/dump/dump.h"
 
+#include <assert.h>
+
 #include "fcgi/call.h"
 #include "fcgi/dump/gzip_dump.h"
 #include "fcgi/http/coding.h"
@@ -26,6 +28,7 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 	struct snapshot *snap = view->pinned->snap;
 	enum err err;
 
+	assert(set->count <= snapshot_rows(snap));
 	if (set->order != NULL || set->count < PACKED_ROWS_ROWS_MIN ||
 	    set->count != snapshot_rows(snap) || !call->serving->splice->all ||
 	    !coding_takes_gzip(call->request->accept_encoding))
@@ -46,6 +49,7 @@ dump_send(struct call *call, const struct snapview *view, struct packed *packed,
 	int64_t length = -1;
 	enum err err = ERR_OK;
 
+	assert(packed != NULL && !call->reply->streaming);
 	if (splice_is_unchanged(serving->splice))
 		length = gzip_dump_length(
 		    packed_rows_of(packed), start.len, tail.len);

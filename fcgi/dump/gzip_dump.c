@@ -26,6 +26,7 @@ gzip_dump_init(struct gzip_dump *gzip_dump)
 void
 gzip_dump_fini(struct gzip_dump *gzip_dump)
 {
+	assert(gzip_dump != NULL);
 	deflate_free(gzip_dump->deflate);
 	iovbuf_fini(&gzip_dump->rows);
 	buf_fini(&gzip_dump->raw);
@@ -45,6 +46,7 @@ gzip_dump_length(
 	size_t len = DEFLATE_GZIP_HEAD_LEN + stored_length(start) +
 	    stored_length(tail) + DEFLATE_END_LEN + TRAILER_LEN;
 
+	assert(start > 0 && tail > 0);
 	for (uint32_t i = 0; i < packed_rows_head(packed_rows)->segments; i++)
 		len += packed_rows_segment(packed_rows, i)->len;
 	return (int64_t)len;

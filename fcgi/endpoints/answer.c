@@ -9,6 +9,7 @@ answer_begin(struct answer *answer, struct call *call)
 {
 	struct buf *text = &call->serving->text;
 
+	assert(call->reply != NULL);
 	answer->call = call;
 	buf_clear(text);
 	jsonw_init(&answer->json, text);
@@ -19,6 +20,7 @@ answer_begin(struct answer *answer, struct call *call)
 void
 answer_begin_unkept(struct answer *answer, struct call *call)
 {
+	assert(!call->reply->streaming);
 	reply_header(call->reply, "Content-Type", "application/json");
 	reply_header(call->reply, "Cache-Control", "no-store");
 	answer_begin(answer, call);
@@ -51,6 +53,7 @@ answer_end(struct answer *answer)
 	struct iovbuf *body = &answer->call->reply->body;
 	struct buf *text = answer->json.buf;
 
+	assert(text == &answer->call->serving->text);
 	jsonw_object_end(&answer->json);
 	if (is_whole(body, text))
 		iovbuf_refer_all(body, text->data, text->len);

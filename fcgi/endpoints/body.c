@@ -1,5 +1,6 @@
 #include "fcgi/endpoints/body.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "fcgi/fail.h"
@@ -82,6 +83,7 @@ body_open(struct jsonr **out, struct call *call)
 	struct fault fault;
 	enum err err = check_type(call);
 
+	assert(!call->reply->streaming);
 	*out = NULL;
 	if (err != ERR_OK)
 		return err;
@@ -107,6 +109,7 @@ body_check(struct call *call, const struct jsonr *doc)
 	char message[96];
 	int len;
 
+	assert(doc != NULL && !call->reply->streaming);
 	if (jsonr_issues(doc) == 0)
 		return ERR_OK;
 	fail_begin(&json, call);
@@ -122,6 +125,7 @@ bool
 body_code(struct jsonr *doc, struct span *out, const struct jsonr_value *value,
     const char *path)
 {
+	assert(out != NULL && path != NULL);
 	if (!jsonr_want_string(doc, out, value, path))
 		return false;
 	if (key_code_ok(*out))
@@ -138,6 +142,7 @@ body_gamme(struct jsonr *doc, uint8_t *out, const struct jsonr_value *value,
 {
 	struct span text;
 
+	assert(out != NULL && path != NULL);
 	*out = ROW_GAMME_NONE;
 	if (nullable && jsonr_type(value) == JSONR_NULL)
 		return true;
@@ -157,6 +162,7 @@ body_array(struct jsonr *doc, const struct jsonr_value *value, const char *path,
 {
 	size_t count;
 
+	assert(min <= max && path != NULL);
 	if (!jsonr_want_array(doc, value, path))
 		return 0;
 	count = jsonr_count(value);
@@ -173,6 +179,7 @@ body_flag(struct jsonr *doc, bool *out, const struct jsonr_value *object,
 {
 	const struct jsonr_value *value = jsonr_member(object, name);
 
+	assert(out != NULL && name != NULL);
 	if (jsonr_type(value) != JSONR_ABSENT)
 		jsonr_want_bool(doc, out, value, name);
 }

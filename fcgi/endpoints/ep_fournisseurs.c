@@ -1,4 +1,6 @@
 /* GET /fournisseurs: who there is, and whose rows can be had at once. */
+#include <assert.h>
+
 #include "common/fold.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
@@ -158,6 +160,7 @@ ep_fournisseurs(struct call *call)
 	struct jsonw *json = &listing.answer.json;
 	enum err err = check_modified(call), ended;
 
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err != ERR_OK)
 		return err;
 	err = call_fold(&listing.words, call, params->search);

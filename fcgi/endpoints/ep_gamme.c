@@ -4,6 +4,7 @@
  *	body -> the supplier's snapshot, computed if need be -> are all of them
  *	its articles? -> one transaction -> what came of each
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "common/arena.h"
@@ -321,6 +322,7 @@ ep_put_gamme(struct call *call)
 	struct proposing proposing = {.call = call, .compute = true};
 	enum err err = check_scope(call);
 
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
 		err = make_room(&proposing, 1);
 	if (err == ERR_OK)
@@ -432,6 +434,7 @@ ep_post_gammes(struct call *call)
 	struct proposing proposing = {.call = call, .compute = true};
 	enum err err = check_scope(call);
 
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
 		err = body_open(&proposing.doc, call);
 	if (err != ERR_OK)

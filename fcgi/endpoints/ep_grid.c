@@ -2,6 +2,8 @@
  * GET /grid: rows of one supplier. A supplier without snapshot is computed, by
  * the slow pool.
  */
+#include <assert.h>
+
 #include "common/date.h"
 #include "fcgi/dump/dump.h"
 #include "fcgi/endpoints/answer.h"
@@ -285,6 +287,8 @@ ep_grid(struct call *call)
 	enum err err = ensure_supplier(&view, call, params->fournisseur,
 	    params->snapshot, params->compute, &computed);
 
+	assert(params->fournisseur.len > 0 && params->page >= 1);
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err != ERR_OK)
 		return err;
 	return snapview_close(&view, call, send(call, &view, computed));

@@ -1,4 +1,5 @@
 /* /app/keys: the API keys in the settings of the application. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
@@ -87,6 +88,7 @@ ep_keys(struct call *call)
 	enum err err =
 	    access_key_each(call->serving->views.state, keep_key, &listing);
 
+	assert(call->subject.kind == SUBJECT_USER);
 	if (err == ERR_OK)
 		err = answer_keys(call, &listing);
 	free(listing.keys);
@@ -224,6 +226,7 @@ ep_key_create(struct call *call)
 	struct jsonr *doc;
 	enum err err = body_open(&doc, call);
 
+	assert(call->subject.kind == SUBJECT_USER);
 	if (err != ERR_OK)
 		return err;
 	err = read_key(call, doc, &wish);
@@ -249,6 +252,7 @@ ep_key_revoke(struct call *call)
 	    ? ERR_NO_MEMORY
 	    : access_key_revoke(call->server->store, call->path[0], actor);
 
+	assert(call->subject.kind == SUBJECT_USER);
 	if (err == ERR_NOT_FOUND)
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is no key with this id; GET /app/keys lists them.");

@@ -1,4 +1,6 @@
 /* GET /magasins: the own stores that facts are of, by code. */
+#include <assert.h>
+
 #include "common/fold.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
@@ -106,6 +108,7 @@ ep_magasins(struct call *call)
 	struct listing listing = {.call = call};
 	enum err err, ended;
 
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 1, SPLICE_JSON))
 		return ERR_ANSWERED;

@@ -1,4 +1,6 @@
 /* GET /network/{codeCentrale}: one product's metrics in the network. */
+#include <assert.h>
+
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
@@ -17,6 +19,7 @@ ep_network(struct call *call)
 	struct answer answer;
 	enum err err = ERR_NOT_FOUND;
 
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (network_code_ok(code))
 		err = live_network(call->serving->views.live, code, &network);
 	if (err == ERR_NOT_FOUND)

@@ -2,6 +2,7 @@
  * GET /nomenclatures: a level of the classification with its counts, as it was
  * worked out when the supplier was computed. It never computes.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "fcgi/endpoints/answer.h"
@@ -116,6 +117,8 @@ ep_nomenclatures(struct call *call)
 	enum err err = ensure_snapshot(
 	    &view, call, call->params.fournisseur, 0, false, &computed);
 
+	assert(call->params.niveau >= 1 && call->params.niveau <= 3);
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err != ERR_OK)
 		return err;
 	return snapview_close(&view, call, send(call, &view));

@@ -2,6 +2,8 @@
  * GET /products/{codein}: one article's row. At several suppliers, without one
  * named, the row with the highest turnover.
  */
+#include <assert.h>
+
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
@@ -185,6 +187,7 @@ ep_product(struct call *call)
 	struct listed *listed;
 	enum err err = listed_find(&listed, call);
 
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err != ERR_OK)
 		return err;
 	return call->params.fournisseur.len > 0 ? at_supplier(call, listed)

@@ -2,6 +2,7 @@
  * /app/pending, /app/save, /app/cancel: what a buyer sees of the proposals,
  * and decides (docs/app-api.md). All that one call decides is one transaction.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "common/arena.h"
@@ -68,6 +69,7 @@ ep_pending(struct call *call)
 	struct answer *answer = &listing.answer;
 	enum err err, ended;
 
+	assert(call->subject.kind == SUBJECT_USER);
 	answer_begin_unkept(answer, call);
 	jsonw_array_begin(&answer->json);
 	err = proposal_pending(call->serving->views.state, listing.supplier,
@@ -411,6 +413,7 @@ run(struct call *call, enum proposal_action action)
 	struct deciding deciding = {.call = call, .action = action};
 	enum err err = body_open(&deciding.doc, call);
 
+	assert(call->subject.kind == SUBJECT_USER);
 	if (err != ERR_OK)
 		return err;
 	err = read_body(&deciding);

@@ -3,6 +3,7 @@
  *
  * The total is exact: every supplier is asked.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "fcgi/endpoints/answer.h"
@@ -210,6 +211,8 @@ ep_search(struct call *call)
 	struct rowset_query query;
 	enum err err = make_query(&query, call);
 
+	assert(call->params.page >= 1);
+	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err != ERR_OK)
 		return err;
 	across_begin(&search.across, call, &query);

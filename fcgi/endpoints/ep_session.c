@@ -2,6 +2,7 @@
  * /app/session: logging in, who is logged in, logging out. The cookie lasts as
  * long as the browser runs; how long the session lasts is the server's matter.
  */
+#include <assert.h>
 #include <unistd.h>
 
 #include "common/date.h"
@@ -183,6 +184,7 @@ ep_login(struct call *call)
 enum err
 ep_session(struct call *call)
 {
+	assert(call->subject.kind == SUBJECT_USER);
 	return answer_session(
 	    call, call->subject.name, call->subject.expires_ms);
 }

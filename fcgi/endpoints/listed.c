@@ -1,5 +1,6 @@
 #include "fcgi/endpoints/listed.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "common/arena.h"
@@ -43,6 +44,7 @@ listed_find(struct listed **out, struct call *call)
 bool
 listed_has(const struct listed *listed, struct span supplier)
 {
+	assert(listed->count <= LISTED_MAX);
 	for (unsigned i = 0; i < listed->count; i++)
 		if (span_eq(listed->codes[i], supplier))
 			return true;
@@ -56,6 +58,7 @@ listed_count(
 	struct shared_source *source;
 	unsigned count = 0;
 
+	assert(supplier.len > 0 && codeins != NULL);
 	if (shared_source_get(&source, call) != ERR_OK)
 		return 0;
 	for (uint32_t i = 0; i < codemap_count(codeins); i++)
@@ -69,6 +72,7 @@ struct span
 listed_not_yet(
     char text[LISTED_TEXT_MAX], const char *what, struct span supplier)
 {
+	assert(what != NULL && supplier.len > 0);
 	snprintf(text, LISTED_TEXT_MAX,
 	    "%s came with an import that the snapshot of supplier %.*s does "
 	    "not have yet: have it computed (gridctl compute %.*s), or wait "
@@ -80,6 +84,7 @@ listed_not_yet(
 void
 listed_write(struct jsonw *json, const struct listed *listed)
 {
+	assert(listed->count <= LISTED_MAX);
 	jsonw_key(json, "fournisseurs");
 	jsonw_array_begin(json);
 	for (unsigned i = 0; i < listed->count; i++)

@@ -105,6 +105,7 @@ iovbuf_room_slow(struct iovbuf *pieces)
 void
 iovbuf_used_slow(struct iovbuf *pieces, char *start, size_t len)
 {
+	assert(start == pieces->at || len == 0);
 	if (len == 0)
 		return;
 	pieces->at = start + len;
@@ -117,6 +118,7 @@ iovbuf_copy_slow(struct iovbuf *pieces, const void *data, size_t len)
 {
 	const char *from = data;
 
+	assert(data != NULL || len == 0);
 	while (len > 0) {
 		size_t part = len > IOVBUF_CHUNK ? IOVBUF_CHUNK : len;
 		char *to = iovbuf_room(pieces, part);
@@ -143,6 +145,7 @@ iovbuf_refer(struct iovbuf *pieces, const void *data, size_t len)
 void
 iovbuf_refer_all(struct iovbuf *pieces, const void *data, size_t len)
 {
+	assert(data != NULL || len == 0);
 	if (pieces->err == ERR_OK && len > 0 && add_vector(pieces, data, len))
 		pieces->last_end = NULL;
 }

@@ -1,5 +1,7 @@
 #include "fcgi/http/members.h"
 
+#include <assert.h>
+
 #include "common/date.h"
 #include "lmdb-schema/row.h"
 
@@ -52,6 +54,7 @@ members_null_text(struct jsonw *json, const char *name, struct span text)
 void
 members_gamme(struct jsonw *json, const char *name, uint8_t gamme)
 {
+	assert(gamme <= ROW_GAMMES);
 	jsonw_key(json, name);
 	jsonw_raw(json, row_gamme_json(gamme));
 }
@@ -76,6 +79,7 @@ void
 members_names(struct jsonw *json, const char *name, const struct span *names,
     unsigned count)
 {
+	assert(names != NULL || count == 0);
 	if (count == 0)
 		return;
 	jsonw_key(json, name);

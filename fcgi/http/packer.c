@@ -147,6 +147,7 @@ packer_add(struct packer *packer, const struct iovbuf *body)
 	size_t room = packer->block - packer->raw.len;
 	enum err err = body->err;
 
+	assert(packer->coding != CODING_PLAIN);
 	/* At once, rather than twice as much as before again and again. */
 	buf_room(&packer->raw, body->total < room ? body->total : room);
 	for (unsigned i = 1; i < body->count && err == ERR_OK; i++)
@@ -159,6 +160,7 @@ packer_end(struct packer *packer)
 {
 	enum err err = pack(packer, true);
 
+	assert(packer->coding != CODING_PLAIN);
 	if (err != ERR_OK)
 		return err;
 	if (packer->coding == CODING_GZIP) {

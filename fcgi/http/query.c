@@ -1,5 +1,6 @@
 #include "fcgi/http/query.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +155,7 @@ query_parse(struct query *query, struct span uri, struct arena *arena,
 	size_t mark = span_find(uri, '?');
 	enum err err;
 
+	assert(arena != NULL && (uri.ptr != NULL || uri.len == 0));
 	query->segment_count = 0;
 	query->pair_count = 0;
 	query->no_path = query->bad_pair = false;

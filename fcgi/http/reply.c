@@ -85,6 +85,7 @@ reply_begin(
 bool
 reply_restart(struct reply *reply)
 {
+	assert(reply->out != NULL);
 	if (reply->streaming)
 		return false;
 	buf_clear(&reply->head);
@@ -250,6 +251,7 @@ note(struct reply *reply, enum err err)
 void
 reply_is_coded(struct reply *reply, enum coding coding)
 {
+	assert(coding != CODING_PLAIN && !reply->coded);
 	reply->coded = true;
 	reply_header_text(
 	    reply, "Content-Encoding", span_of(coding_names[coding]));
@@ -326,6 +328,7 @@ reply_flush_some(struct reply *reply)
 {
 	struct iovbuf *body = &reply->body;
 
+	assert(reply->out != NULL);
 	if (reply->packing && body->total >= PACKER_BLOCK)
 		pack_body(reply);
 	if (!reply->streaming || reply->packing ||
@@ -395,6 +398,7 @@ end_packed(struct reply *reply)
 enum err
 reply_end(struct reply *reply)
 {
+	assert(reply->out != NULL && reply->status >= 200);
 	note(reply, reply->body.err);
 	if (reply->err == ERR_OK && !reply->streaming)
 		pack_gathered(reply);

@@ -1,5 +1,6 @@
 #include "fcgi/process/incoming.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -278,6 +279,7 @@ take_all(struct incoming *in)
 enum err
 incoming_head(struct incoming *in, int fd)
 {
+	assert(fd >= 0 && in->bytes != NULL);
 	start_anew(in, fd);
 	return take_all(in);
 }
@@ -324,6 +326,7 @@ incoming_body(struct incoming *in, struct buf *body)
 	struct head head;
 	enum err err;
 
+	assert(in->fd >= 0 && body != NULL);
 	for (;;) {
 		err = take_head(&head, in, 0, &deadline);
 		if (err != ERR_OK)
@@ -341,6 +344,7 @@ incoming_body(struct incoming *in, struct buf *body)
 bool
 incoming_is_over(const struct incoming *in)
 {
+	assert(in->at <= in->end);
 	return in->at == in->end;
 }
 

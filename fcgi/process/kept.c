@@ -75,6 +75,7 @@ kept_add(struct kept *kept, int fd)
 {
 	uint32_t number;
 
+	assert(fd >= 0);
 	pthread_mutex_lock(&kept->lock);
 	number = kept->free;
 	if (number != KEPT_NO_PLACE) {
@@ -96,6 +97,7 @@ kept_drop(struct kept *kept, uint32_t number)
 {
 	struct place *place = &kept->places[number];
 
+	assert(number < kept->most);
 	assert(atomic_load(&place->word) % STATES == OWNED);
 	close(place->fd);
 	place->fd = -1;
@@ -109,6 +111,7 @@ kept_drop(struct kept *kept, uint32_t number)
 struct kept_notes *
 kept_notes(struct kept *kept, uint32_t number)
 {
+	assert(number < kept->most);
 	return &kept->places[number].notes;
 }
 
@@ -176,6 +179,7 @@ kept_arm(struct kept *kept, uint32_t number)
 	    .data.u64 = (uint64_t)short_time(time) << 32 | number};
 	int fd = place->fd;
 
+	assert(number < kept->most);
 	place->known = true;
 	atomic_store_explicit(
 	    &place->since_ns, date_monotonic_ns(), memory_order_relaxed);
@@ -301,6 +305,7 @@ kept_open(struct kept **out, int listener, int stop, uint32_t most)
 {
 	struct kept *kept = calloc(1, sizeof(*kept));
 
+	assert(listener >= 0 && most > 0);
 	*out = NULL;
 	if (kept == NULL)
 		return ERR_NO_MEMORY;

@@ -1,5 +1,6 @@
 #include "fcgi/process/notify.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ notify(const char *state)
 	const char *to = getenv("NOTIFY_SOCKET");
 	int failed;
 
+	assert(state != NULL);
 	if (to == NULL)
 		return;
 	failed = send_state(to, state);

@@ -7,6 +7,7 @@
  */
 #include "fcgi/process/pool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -505,6 +506,7 @@ pool_run(const struct pool_job *job)
 	    .ready = {-1, -1},
 	    .stop_deadline = NEVER};
 
+	assert(job != NULL);
 	pool.now = date_monotonic_ns();
 	pool.housekeeping_due = NEVER;
 	if (open_pool(&pool) != ERR_OK) {

@@ -1,5 +1,6 @@
 #include "fcgi/process/record.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,6 +263,7 @@ record_fini(struct record *record)
 void
 record_begin(struct record *record, int fd, unsigned request_id)
 {
+	assert(fd >= 0 && record->held != NULL);
 	record->fd = fd;
 	record->id = request_id;
 	record->err = ERR_OK;
@@ -274,6 +276,7 @@ record_begin(struct record *record, int fd, unsigned request_id)
 struct sink
 record_sink(struct record *record)
 {
+	assert(record->held != NULL);
 	return (struct sink){.put = put, .to = record};
 }
 

@@ -1,5 +1,6 @@
 #include "fcgi/process/scrub.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <spawn.h>
 #include <string.h>
@@ -154,6 +155,7 @@ scrub_some(struct store *store, const struct settings *settings,
 	struct catalog_view *view;
 	enum err err;
 
+	assert(settings->gridctl != NULL);
 	if (!is_time(&scrub))
 		return;
 	if (metrics->scrub_at[0] == '\0') {

@@ -4,6 +4,7 @@
  */
 #include "fcgi/process/worker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -271,6 +272,7 @@ worker_run(const struct worker_job *job)
 	struct fault fault;
 	int result;
 
+	assert(job->listener >= 0 && count > 0);
 	fault_clear(&fault);
 	bound_memory();
 	if (fcgiparams_begin() != ERR_OK) {

@@ -16,6 +16,7 @@
  * - A connection that has carried a write is closed. nginx repeats what it sent
  *   on a kept connection that fails, which only a read may be.
  */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -419,6 +420,7 @@ thread_open(struct thread *thread, struct worker *worker)
 {
 	struct server *server = atomic_load(&worker->server);
 
+	assert(worker->job != NULL);
 	thread->worker = worker;
 	buf_init(&thread->body, (size_t)worker->job->settings->body_bytes);
 	if (incoming_init(&thread->incoming) != ERR_OK ||

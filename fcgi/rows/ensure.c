@@ -1,5 +1,7 @@
 #include "fcgi/rows/ensure.h"
 
+#include <assert.h>
+
 #include "fcgi/fail.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/shared_source.h"
@@ -47,6 +49,7 @@ ensure_hand_over_to(struct call *call, const char *location)
 {
 	const struct subject *subject = &call->subject;
 
+	assert(!call->handed_over && !call->reply->streaming);
 	reply_restart(call->reply);
 	reply_header(call->reply, "X-Accel-Redirect", "%s", location);
 	/* nginx counts the request for this caller: a key or a person. */
@@ -102,6 +105,7 @@ ensure_snapshot(struct snapview *view, struct call *call, struct span supplier,
 {
 	enum err err = check_known(call, supplier);
 
+	assert(supplier.len > 0 && supplier.len <= SCHEMA_CODE_MAX);
 	*computed = false;
 	if (err == ERR_NOT_FOUND)
 		return fail_no_supplier(call, supplier);
@@ -136,5 +140,6 @@ ensure_supplier(struct snapview *view, struct call *call, struct span supplier,
 	enum err err = ensure_snapshot(
 	    view, call, supplier, generation, may_compute, computed);
 
+	assert(computed != NULL);
 	return err == ERR_OK ? snapview_add_ranges(view, call) : err;
 }

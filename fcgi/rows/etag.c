@@ -58,6 +58,7 @@ etag_matches(struct call *call, const uint64_t *generations, unsigned count,
 	struct span tag = span_from(span_of(text), 2);
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
+	assert(count > 0 && form <= SPLICE_CSV);
 	assert(generations != NULL && count > 0 && !call->reply->streaming);
 	hash = etag_mix(hash, generations, count * sizeof(*generations));
 	hash = etag_mix(hash, call->request->uri.ptr, call->request->uri.len);

@@ -78,6 +78,7 @@ match_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
 	const uint8_t *gammes = gammes_of(snap, ranges, query);
 	const uint32_t *code3 = snapshot_code3(snap);
 
+	assert(mask != NULL);
 	if (gammes == NULL || code3 == NULL)
 		return ERR_DAMAGED;
 	memset(mask, 1, rows);
@@ -128,6 +129,7 @@ match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
 	const uint32_t *code3;
 	uint32_t kept = 0;
 
+	assert(rows != NULL || *count == 0);
 	if (!match_asks_columns(query))
 		return ERR_OK;
 	code3 = snapshot_code3(snap);
@@ -147,6 +149,7 @@ match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
 enum err
 haystack_of(struct haystack *hay, struct snapshot *snap)
 {
+	assert(snap != NULL);
 	hay->snap = snap;
 	hay->epoch = snapshot_epoch(snap); /* before anything is compared */
 	hay->rows = snapshot_rows(snap);
@@ -454,6 +457,7 @@ match_each(struct match_rows *out, struct match_slice *slices,
 	    .hays = hays, .count = count, .out = out, .slices = slices};
 	enum err err = ERR_OK;
 
+	assert(slices != NULL && (hays != NULL || count == 0));
 	assert(count == 0 || (hays != NULL && slices != NULL));
 	*out = (struct match_rows){NULL, 0, 0};
 	*blame = 0;
@@ -482,6 +486,7 @@ match_words(struct matches *out, struct snapshot *snap,
 	unsigned blame;
 	enum err err = haystack_of(&hay, snap);
 
+	assert(query->words.len > 0);
 	if (err == ERR_OK)
 		err = match_each(&rows, &slice, &hay, 1, query->words, &blame);
 	if (err == ERR_OK)

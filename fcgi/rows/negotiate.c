@@ -1,5 +1,7 @@
 #include "fcgi/rows/negotiate.h"
 
+#include <assert.h>
+
 #include "fcgi/call.h"
 #include "fcgi/http/coding.h"
 #include "fcgi/rows/splice.h"
@@ -44,6 +46,7 @@ negotiate_headers(struct call *call, enum splice_form form)
 	static const char *const types[] = {"application/json",
 	    "application/x-ndjson", "text/csv; charset=utf-8; header=present"};
 
+	assert(form <= SPLICE_CSV);
 	reply_header_text(call->reply, "Content-Type", span_of(types[form]));
 	call->reply->by_accept = true;
 }

@@ -61,6 +61,7 @@ computing_table_new(const struct settings *settings, struct metrics *metrics)
 	struct computing_table *table = calloc(1, sizeof(*table));
 	pthread_condattr_t monotonic;
 
+	assert(settings != NULL && metrics != NULL);
 	if (table == NULL)
 		return NULL;
 	table->settings = settings;
@@ -374,6 +375,7 @@ on_demand_compute(struct call *call, struct span supplier)
 	struct job *job = NULL;
 	enum err err = ERR_BUSY;
 
+	assert(supplier.len > 0 && supplier.len <= SCHEMA_CODE_MAX);
 	assert(supplier.len > 0);
 	pthread_mutex_lock(&table->lock);
 	if (table->waiting < (unsigned)table->settings->compute_waiters)

@@ -1,5 +1,6 @@
 #include "fcgi/rows/packed.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ packed_slot_free(struct packed_slot *slot)
 void
 packed_release(struct packed *packed)
 {
+	assert(packed == NULL || atomic_load(&packed->users) > 0);
 	if (packed == NULL || atomic_fetch_sub(&packed->users, 1) != 1)
 		return;
 	packed_rows_close(packed->rows);
@@ -46,6 +48,7 @@ packed_release(struct packed *packed)
 const struct packed_rows *
 packed_rows_of(const struct packed *packed)
 {
+	assert(packed != NULL && packed->rows != NULL);
 	return packed->rows;
 }
 
@@ -75,6 +78,7 @@ packed_get(struct packed **out, struct packed_slot *slot, struct store *store,
 {
 	enum err err = ERR_OK;
 
+	assert(slot != NULL && snap != NULL);
 	*out = NULL;
 	pthread_mutex_lock(&slot->lock);
 	if (slot->present != NULL &&
@@ -96,6 +100,7 @@ void
 packed_discard(struct packed_slot *slot, struct packed *packed,
     struct store *store, const struct snapshot *snap)
 {
+	assert(packed != NULL && store != NULL);
 	pthread_mutex_lock(&slot->lock);
 	if (slot->present == packed) {
 		slot->present = NULL;

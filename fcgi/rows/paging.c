@@ -61,6 +61,7 @@ paging_meta(struct jsonw *json, const struct paging *pages, int64_t shown,
 void
 paging_member(struct jsonw *json, const struct paging *pages)
 {
+	assert(pages->page >= 1 && pages->limit >= 1);
 	members_object(json, "pagination");
 	members_int(json, "page", pages->page);
 	members_int(json, "limit", pages->limit);
@@ -177,6 +178,7 @@ void
 paging_headers(
     struct call *call, const struct paging *pages, enum splice_form form)
 {
+	assert(form <= SPLICE_CSV);
 	link_header(call, pages);
 	if (form == SPLICE_JSON)
 		return;

@@ -1,5 +1,6 @@
 #include "fcgi/rows/ranges.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ ranges_slot_free(struct ranges_slot *slot)
 void
 ranges_release(struct ranges *ranges)
 {
+	assert(ranges == NULL || atomic_load(&ranges->users) > 0);
 	if (ranges != NULL && atomic_fetch_sub(&ranges->users, 1) == 1)
 		free(ranges);
 }
@@ -235,6 +237,7 @@ ranges_get(struct ranges **out, struct ranges_slot *slot, struct snapshot *snap,
 {
 	enum err err = ERR_OK;
 
+	assert(slot != NULL && live != NULL && state != NULL);
 	*out = NULL;
 	pthread_mutex_lock(&slot->lock);
 	ask(slot, snapshot_supplier(snap), live, state);

@@ -69,6 +69,7 @@ row_cache_new(size_t most)
 void
 cached_rows_release(struct cached_rows *cached)
 {
+	assert(cached == NULL || atomic_load(&cached->users) > 0);
 	if (cached == NULL || atomic_fetch_sub(&cached->users, 1) != 1)
 		return;
 	if (atomic_load(&cached->text) != NULL)
@@ -177,6 +178,7 @@ row_cache_get(struct row_cache *row_cache, const struct snapshot *snap,
 	struct cached_rows *list;
 	unsigned place = 0;
 
+	assert(snap != NULL && columns != NULL);
 	/* The places of so many rows leave little for their text. */
 	if (snapshot_rows(snap) > row_cache->most / 2 / sizeof(*list->at))
 		return NULL;
@@ -256,6 +258,7 @@ cached_rows_keep(struct cached_rows *cached, uint32_t row, struct span text)
 	size_t len = (text.len + UNIT - 1) / UNIT * UNIT, place;
 	char *to;
 
+	assert(text.ptr != NULL);
 	if (row >= cached->rows || text.len > ROW_CACHE_MAX ||
 	    atomic_load(&cached->full) >= cached->room)
 		return;

@@ -61,6 +61,7 @@ rowlists_new(void)
 static void
 rowlist_release(struct rowlist *list)
 {
+	assert(list == NULL || atomic_load(&list->users) > 0);
 	if (list != NULL && atomic_fetch_sub(&list->users, 1) == 1) {
 		atomic_fetch_sub(&shared.bytes, list->bytes);
 		free(list->key_text);
@@ -148,6 +149,7 @@ enum err
 rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query)
 {
+	assert(rows != NULL || count == 0);
 	if (query->more_count > 0)
 		return sort_keys_order(rows, count, snap, ranges, query);
 	return shown_differs(snap, ranges, query)

@@ -1,5 +1,6 @@
 #include "fcgi/rows/shared_source.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -48,6 +49,7 @@ source_slot_free(struct source_slot *slot)
 void
 shared_source_release(struct shared_source *source)
 {
+	assert(source == NULL || atomic_load(&source->users) > 0);
 	if (source == NULL || atomic_fetch_sub(&source->users, 1) != 1)
 		return;
 	source_close(source->source);
@@ -119,6 +121,7 @@ shared_source_get(struct shared_source **out, struct call *call)
 	uint64_t current = live_facts(call->serving->views.live);
 	enum err err;
 
+	assert(call->serving->views.live != NULL);
 	*out = NULL;
 	if (current == 0)
 		return ERR_NOT_FOUND;

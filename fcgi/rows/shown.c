@@ -1,5 +1,6 @@
 #include "fcgi/rows/shown.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ bool
 shown_differs_in(struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query, unsigned column)
 {
+	assert(column < ROW_COLUMNS);
 	if (row_is_gamme(column))
 		return gammes_of(ranges, query, column) != NULL;
 	return is_network(column) && !query->raw && query->live != NULL &&
@@ -104,6 +106,7 @@ shown_value_in(int64_t *out, uint32_t row, struct snapshot *snap,
 	bool known;
 	enum err err;
 
+	assert(column < ROW_FLATS);
 	if (row_is_gamme(column))
 		return gamme_value(out, row, snap, ranges, query, column);
 	margins = snapshot_numbers(snap, COL_tauxMarge);
@@ -209,6 +212,7 @@ shown_by_code(uint32_t *rows, uint32_t count, struct snapshot *snap)
 	struct sorting sorting = {0};
 	enum err err = ERR_NO_MEMORY;
 
+	assert(count <= snapshot_rows(snap));
 	sorting.mask = calloc(snapshot_rows(snap) + 1u, 1);
 	sorting.by_code = calloc(count + 1u, sizeof(*sorting.by_code));
 	if (sorting.mask != NULL && sorting.by_code != NULL)
@@ -227,6 +231,7 @@ shown_sort(uint32_t *rows, uint32_t count, struct snapshot *snap,
 	enum err err = allocate(&sorting, snapshot_rows(snap), count);
 	const uint32_t *order = query->descending ? sorting.desc : sorting.asc;
 
+	assert(count <= snapshot_rows(snap));
 	if (err == ERR_OK)
 		err = order_by_code(&sorting, rows, count, snap);
 	if (err == ERR_OK)

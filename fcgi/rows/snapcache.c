@@ -38,6 +38,7 @@ snapcache_new(struct store *store, unsigned most, struct metrics *metrics)
 {
 	struct snapcache *cache = calloc(1, sizeof(*cache));
 
+	assert(store != NULL && most > 0);
 	if (cache == NULL)
 		return NULL;
 	pthread_mutex_init(&cache->lock, NULL);

@@ -1,5 +1,7 @@
 #include "fcgi/rows/snapview.h"
 
+#include <assert.h>
+
 #include "common/log.h"
 #include "fcgi/metrics.h"
 #include "fcgi/rows/on_demand.h"
@@ -20,6 +22,7 @@ tell_damage(struct call *call, struct span supplier, bool current)
 void
 snapview_heal(struct call *call, struct span supplier)
 {
+	assert(supplier.len > 0);
 	tell_damage(call, supplier, true);
 }
 
@@ -73,6 +76,7 @@ snapview_add_ranges(struct snapview *view, struct call *call)
 	enum err err = ranges_get(&view->ranges, view->pinned->ranges,
 	    view->pinned->snap, serving->views.live, serving->views.state);
 
+	assert(view->pinned != NULL);
 	if (err == ERR_OK)
 		return ERR_OK;
 	/* Damage of a proposal or of a range of today is not the snapshot's. */
@@ -88,6 +92,7 @@ snapview_open_known(struct snapview *view, struct call *call,
 {
 	enum err err = pin_known(view, call, supplier, generation);
 
+	assert(supplier.len > 0 && generation != 0);
 	return err == ERR_OK ? snapview_add_ranges(view, call) : err;
 }
 
@@ -121,6 +126,7 @@ snapview_open(struct snapview *view, struct call *call, struct span supplier,
 {
 	enum err err = snapview_pin(view, call, supplier, generation);
 
+	assert(supplier.len > 0);
 	return err == ERR_OK ? snapview_add_ranges(view, call) : err;
 }
 
@@ -133,6 +139,7 @@ unpin(void *cache, void *pinned)
 enum err
 snapview_close(struct snapview *view, struct call *call, enum err err)
 {
+	assert(view->pinned != NULL || view->ranges == NULL);
 	ranges_release(view->ranges);
 	snapview_blame(call, view, err);
 	/* Without the hold the body would point to unmapped rows: fail it. */
@@ -148,6 +155,7 @@ snapview_close(struct snapview *view, struct call *call, enum err err)
 enum err
 snapview_drop(struct snapview *view, struct call *call, enum err err)
 {
+	assert(view->pinned != NULL || view->ranges == NULL);
 	snapview_blame(call, view, err);
 	ranges_release(view->ranges);
 	snapcache_unpin(call->server->snapcache, view->pinned);

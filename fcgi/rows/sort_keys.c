@@ -4,6 +4,7 @@
  */
 #include "fcgi/rows/sort_keys.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/num.h"
@@ -117,6 +118,7 @@ sort_keys_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
 	    .rows = rows};
 	enum err err = ERR_NO_MEMORY;
 
+	assert(query->more_count > 0 && count <= snapshot_rows(snap));
 	sorting.asc = malloc((count + 1u) * sizeof(*sorting.asc));
 	sorting.desc = malloc((count + 1u) * sizeof(*sorting.desc));
 	sorting.values = malloc((count + 1u) * sizeof(*sorting.values));

@@ -56,6 +56,7 @@ make_runs(struct splice_run *runs, const struct columns *columns, unsigned from,
 void
 splice_columns(struct splice *splice, const struct columns *columns)
 {
+	assert(columns != NULL);
 	splice->all = !columns_any(columns);
 	splice->columns = *columns;
 	if (splice->all)
@@ -104,6 +105,7 @@ splice_turn(
 void
 splice_keep(struct splice *splice, struct row_cache *row_cache)
 {
+	assert(splice->snap != NULL && splice->kept == NULL);
 	if (!splice->all && splice->map_runs == 0 && splice->form != SPLICE_CSV)
 		splice->kept =
 		    row_cache_get(row_cache, splice->snap, &splice->columns);
@@ -291,6 +293,7 @@ void
 splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
     enum splice_step step)
 {
+	assert(rows != NULL && count > 0);
 	if (step == SPLICE_KEPT) {
 		if (splice->kept != NULL)
 			cached_rows_expect(splice->kept, rows, count);
@@ -632,6 +635,7 @@ splice_row_differs(struct splice *splice, uint32_t row, bool *out)
 {
 	struct today today = {.row = row};
 
+	assert(splice->snap != NULL);
 	return row_differs(splice, &today, out);
 }
 

@@ -1,6 +1,7 @@
 /* Finds the matching rows of each supplier on the scope. */
 #include "fcgi/search/across.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ void
 across_begin(
     struct across *across, struct call *call, const struct rowset_query *query)
 {
+	assert(call != NULL && query != NULL);
 	*across = (struct across){
 	    .call = call, .query = *query, .column = rowset_column(query)};
 }
@@ -172,6 +174,7 @@ across_place(uint32_t *place, struct across *across, uint32_t rank)
 	const struct scope *scope = across->scope;
 	uint32_t supplier = word_index_rows(scope->book)[rank].supplier;
 
+	assert(scope != NULL && scope->book != NULL);
 	*place = supplier < word_index_head(scope->book)->suppliers
 	    ? scope->place[supplier]
 	    : SCOPE_NOWHERE;
@@ -420,6 +423,7 @@ across_ask(struct across *across, struct span supplier)
 {
 	enum err err;
 
+	assert(across->call != NULL);
 	forget(across);
 	if (supplier.len > 0)
 		return ask_one(across, supplier);

@@ -47,6 +47,7 @@ scope_release(struct scope *scope)
 {
 	struct kept *kept = (struct kept *)scope;
 
+	assert(kept == NULL || atomic_load(&kept->users) > 0);
 	if (kept == NULL || atomic_fetch_sub(&kept->users, 1) != 1)
 		return;
 	for (unsigned i = 0; i < scope->count; i++)
@@ -311,6 +312,7 @@ scope_all(struct scope **out, struct call *call, unsigned from)
 	uint64_t suppliers, most = (uint64_t)server->settings->snapshots_open;
 	enum err err;
 
+	assert(server->scope != NULL);
 	if (from == 0)
 		look_at_book(server->scope, call->request->start_ns);
 	*out = from == 0

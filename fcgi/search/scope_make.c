@@ -1,6 +1,7 @@
 /*
  * Makes a scope: each entry of the catalogue, from the book or opened.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "fcgi/rows/etag.h"
@@ -266,6 +267,7 @@ scope_wants_book(const struct scope *scope)
 {
 	const struct kept *kept = (const struct kept *)scope;
 
+	assert(scope->loose_count <= scope->count);
 	return scope->count >= BOOK_SUPPLIERS &&
 	    (scope->loose_count >= LOOSE_SUPPLIERS ||
 		kept->loose_rows * LOOSE_ROWS > kept->rows);
@@ -310,6 +312,7 @@ scope_one(struct scope **out, struct call *call, struct span supplier)
 	struct making making;
 	enum err err = begin(&making, call, 1);
 
+	assert(supplier.len > 0);
 	if (err == ERR_OK)
 		err = add(&making, supplier, 0);
 	if (err == ERR_NOT_READY) {
