@@ -33,8 +33,10 @@ const UNREACHABLE = new Set([0, 502, 503, 504]);
 export const isUnsure = (error) => UNREACHABLE.has(error.status);
 
 async function once(method, path, {params = {}, body, signal}) {
-	const query = new URLSearchParams(Object.entries(params).filter(
-	    ([, value]) => value != null && value !== ""));
+	/* A list gives a parameter for each of its values. */
+	const query = new URLSearchParams(Object.entries(params)
+	    .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
+	    .filter(([, value]) => value != null && value !== ""));
 	const address = query.size > 0 ? `${path}?${query}` : path;
 	const options = {method, signal, credentials: "same-origin",
 	    headers: {Accept: "application/json"}};

@@ -41,6 +41,7 @@ export function svg(tag, attributes = {}, ...children) {
 
 /* Line icons on a 16 × 16 field. */
 const paths = {
+	filter: "M2.5 3.5h11L9.3 8.6v4.2l-2.6-1.3V8.6z",
 	search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.4 10.4 14 14",
 	close: "M3.5 3.5l9 9M12.5 3.5l-9 9",
 	down: "M4 6l4 4 4-4",

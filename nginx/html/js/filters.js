@@ -1,5 +1,6 @@
 /* filters: the line above the grid: range, what to validate, columns. */
 import {emit, on} from "./bus.js";
+import {inWords} from "./conditions.js";
 import {el, icon} from "./dom.js";
 import * as format from "./format.js";
 import {editCount, pendingCount, RANGES} from "./ranges.js";
@@ -18,7 +19,8 @@ function choice(name, label, options, chosen) {
 	return el("fieldset.choice", {}, el("legend", {}, label), inputs);
 }
 
-export function filterBar(openColumns) {
+/* `openColumns` and `openFilter` open the windows of these names. */
+export function filterBar(openColumns, openFilter) {
 	const pending = el("span.tally", {hidden: true});
 	const mine = el("span.tally", {hidden: true});
 	const range = choice("gamme", t("range"),
@@ -30,7 +32,24 @@ export function filterBar(openColumns) {
 	    {value: "pending", text: t("show_pending"), extra: pending},
 	    {value: "mine", text: t("show_mine"), extra: mine}],
 	    (value) => emit("filter", {show: value}));
-	const columns = el("button.quiet", {type: "button",
+	const add = el("button.quiet", {type: "button",
+	    onclick: () => openFilter(null)}, icon("filter"), t("filter"));
+	const chips = el("ul.chips", {"aria-label": t("filters")});
+	let where = [];
+
+	function chip(condition) {
+		const words = inWords(condition);
+
+		return el("li", {}, el("span.words", {title: words}, words),
+		    el("button.ghost.small", {type: "button",
+			"aria-label": t("filter_remove", {filter: words}),
+			onclick() {
+				emit("filter", {where: where.filter(
+				    (one) => one !== condition)});
+				add.focus();
+			}}, "×"));
+	}
+	const columns = el("button.quiet.columns", {type: "button",
 	    onclick: openColumns}, icon("columns"), t("columns"));
 
 	on("ranges", () => {
@@ -41,14 +60,16 @@ export function filterBar(openColumns) {
 		}
 	});
 	return {
-		element: el("div.filters", {}, range, show,
-		    el("span.grow"), columns),
+		element: el("div.filters", {}, range, show, add,
+		    el("span.grow"), columns, chips),
 		/* As it is, without telling anyone. */
 		show(filters) {
 			for (const set of [range, show])
 				for (const input of set.elements)
 					input.checked = input.value ===
 					    filters[input.name];
+			({where} = filters);
+			chips.replaceChildren(...where.map(chip));
 		},
 	};
 }

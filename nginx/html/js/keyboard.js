@@ -17,6 +17,7 @@ const keys = () => [
 	[["Ctrl+S"], "k_save"],
 	[["Ctrl+C"], "k_copy"],
 	[["Ctrl+P"], "k_print"],
+	[["L"], "k_filter"],
 	[["?"], "k_help"],
 ];
 

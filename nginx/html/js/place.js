@@ -3,7 +3,11 @@
  * link sent to a colleague come to the same:
  *
  *	#12345?gamme=A&nomenclature=1020&sort=-totalQuantite&article=01012384
+ *	#12345?where=stockActuel%3Dgt.0&where=nbJoursDerniereVente%3Dgte.90
  */
+import {isCondition} from "./conditions.js";
+
+
 const FORMS = {
 	search: /^[^\p{Cc}]{0,120}$/u,
 	gamme: /^[ABCYZ]$/,
@@ -32,6 +36,7 @@ export function placeNow() {
 
 		place[name] = form.test(value) ? value : "";
 	}
+	place.where = asked.getAll("where").filter(isCondition);
 	return place;
 }
 
@@ -39,9 +44,10 @@ export function placeNow() {
  * `step` makes it one that Back takes back; else it corrects the last. An
  * address that says nothing yet is nothing to go back to.
  */
-export function keepPlace({supplier, ...rest}, step) {
-	const query = new URLSearchParams(Object.entries(rest)
-	    .filter(([name, value]) => name in FORMS && value));
+export function keepPlace({supplier, where, ...rest}, step) {
+	const query = new URLSearchParams([...Object.entries(rest)
+	    .filter(([name, value]) => name in FORMS && value),
+	...where.map((condition) => ["where", condition])]);
 	const hash = `#${encodeURIComponent(supplier)}${
 	    query.size > 0 ? `?${query}` : ""}`;
 

@@ -109,11 +109,14 @@ export class ChosenRows {
 	#edits;
 	#fields;
 	#rows = null;
+	#within;
 	#abort = new AbortController();
 
-	constructor(filters, edits, fields) {
+	/* `within` promises the codes that conditions leave; null: all. */
+	constructor(filters, edits, fields, within = null) {
 		this.#filters = filters;
 		this.#edits = edits;
+		this.#within = within;
 		this.#fields = [...new Set([...ALWAYS, ...SEARCHED, "code3",
 		    ...fields])];
 	}
@@ -144,7 +147,9 @@ export class ChosenRows {
 	}
 
 	async #load() {
-		const rows = [], left = [...this.#edits];
+		const codes = await this.#within?.();
+		const rows = [], left = [...this.#edits]
+		    .filter(([codein]) => codes?.has(codein) ?? true);
 		const worker = async () => {
 			for (let one; (one = left.pop()) !== undefined;)
 				rows.push(await this.#row(...one));

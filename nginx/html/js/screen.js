@@ -9,10 +9,12 @@ import {changesBar} from "./changes.js";
 import {classTree} from "./classes.js";
 import {pickColumns} from "./columnpicker.js";
 import {column, columnNames, shownColumns} from "./columns.js";
+import {filterable, inWords, paramsOf} from "./conditions.js";
 import {undoOf} from "./decide.js";
 import {isDialogOpen} from "./dialog.js";
 import {copyText, debounce, el, icon, iconButton, typed} from "./dom.js";
 import {complain, reasons} from "./errors.js";
+import {pickFilter} from "./filterpicker.js";
 import {filterBar} from "./filters.js";
 import * as format from "./format.js";
 import {gridLabel, makeGrid} from "./grid.js";
@@ -32,7 +34,8 @@ import {plural, t} from "./text.js";
 import {turnTheme} from "./theme.js";
 
 const POLL_MS = 15000;
-const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: ""};
+const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: "",
+    where: []};
 
 export function openScreen(host, session, logOut) {
 	let supplier = null, sums = null, source = null;
@@ -61,7 +64,7 @@ export function openScreen(host, session, logOut) {
 		grid.focus();
 		notePlace(false);
 	}, (by) => grid.step(by));
-	const filterLine = filterBar(() => pickColumns(columnsChanged));
+	const filterLine = filterBar(() => pickColumns(columnsChanged), addFilter);
 	const grid = makeGrid(gridHost, {
 		failed: rowsFailed,
 		opened({codein}) {
@@ -116,12 +119,14 @@ export function openScreen(host, session, logOut) {
 	function makeSource() {
 		const fields = shownColumns().map(({name}) => name);
 
-		const {show, ...others} = filters;
+		const {show, where, ...others} = filters;
 		const asked = {fournisseur: supplier.code, ...others};
+		const conditions = paramsOf(where);
 
 		if (show === "mine")
-			return new ChosenRows(asked, edited(), fields);
-		return new Rows({...asked,
+			return new ChosenRows(asked, edited(), fields,
+			    where.length > 0 ? () => codesOf(conditions) : null);
+		return new Rows({...asked, ...conditions,
 		    aValider: show === "pending" ? 1 : null}, fields);
 	}
 
@@ -135,15 +140,15 @@ export function openScreen(host, session, logOut) {
 
 	/* The changed articles among the rows of the filters; null: all are. */
 	async function changedAndShown() {
-		const {show, ...others} = filters;
+		const {show, where, ...others} = filters;
 		const all = changed();
 
 		if (supplier === null || !anyFilter())
 			return null;
 		if (all.length === 0)
 			return [];
-		if (Object.values(others).some((one) => one))
-			matching ??= codesOf(others);
+		if (Object.values(others).some((one) => one) || where.length > 0)
+			matching ??= codesOf({...others, ...paramsOf(where)});
 		const codes = await matching?.catch((error) => {
 			matching = null;
 			throw error;
@@ -206,7 +211,7 @@ export function openScreen(host, session, logOut) {
 
 	function nothingText() {
 		const others = filters.search || filters.gamme ||
-		    filters.nomenclature;
+		    filters.nomenclature || filters.where.length > 0;
 
 		return others || !filters.show ? t("nothing") :
 		    t(`nothing_${filters.show}`);
@@ -216,7 +221,7 @@ export function openScreen(host, session, logOut) {
 	function turnover() {
 		const {nomenclature, ...others} = filters;
 
-		if (sums === null || Object.values(others).some((one) => one))
+		if (sums === null || isAny(others))
 			return null;
 		if (nomenclature)
 			return t("turnover_class",
@@ -225,7 +230,9 @@ export function openScreen(host, session, logOut) {
 		    {value: format.compactMoney(sums.totalCa)});
 	}
 
-	const anyFilter = () => Object.values(filters).some((one) => one);
+	const isAny = (some) => Object.values(some)
+	    .some((one) => one.length > 0);
+	const anyFilter = () => isAny(filters);
 
 	function tellTotals() {
 		if (total === null)
@@ -345,6 +352,8 @@ export function openScreen(host, session, logOut) {
 
 	function setFilters(some, step = true) {
 		filters = {...filters, ...some};
+		if (some.where)
+			filterLine.show(filters);
 		showRows();
 		notePlace(step);
 	}
@@ -365,7 +374,12 @@ export function openScreen(host, session, logOut) {
 	}
 
 	const differs = (wanted) => Object.keys(NO_FILTERS)
-	    .some((name) => wanted[name] !== filters[name]);
+	    .some((name) => String(wanted[name]) !== String(filters[name]));
+
+	function addFilter(name) {
+		pickFilter(name, (conditions) => setFilters({where: [...new Set(
+		    [...filters.where, ...conditions])]}));
+	}
 
 	/* The rows stay; the address says again what they are. */
 	function tellUnknown(code) {
@@ -478,14 +492,16 @@ export function openScreen(host, session, logOut) {
 
 	/* What a print of the page is of. */
 	function shownNow() {
-		const {search: words, gamme, nomenclature, show} = filters;
+		const {search: words, gamme, nomenclature, show, where} =
+		    filters;
 
 		return {
 			title: document.title,
 			lines: [words && `« ${words} »`,
 			    gamme && `${t("range")} ${gamme}`,
 			    nomenclature && `${t("classification")} ${nomenclature}`,
-			    show && t(`show_${show}`), bar.figures()]
+			    show && t(`show_${show}`), ...where.map(inWords),
+			    bar.figures()]
 			    .filter((part) => part),
 			article: panel.isOpen(),
 			names: shownColumns().map(({name}) => name), total,
@@ -502,6 +518,15 @@ export function openScreen(host, session, logOut) {
 		side.classList.remove("open");
 		classSum = totalCa;
 		setFilters({nomenclature: code});
+	});
+	gridHost.addEventListener("contextmenu", (event) => {
+		const name = event.target.closest(".ag-header-cell")
+		    ?.getAttribute("col-id");
+
+		if (filterable().some((one) => one.name === name)) {
+			event.preventDefault();
+			addFilter(name);
+		}
 	});
 	on("recorded", grid.recorded);
 	on("ranges", () => grid.rangesChanged());
@@ -527,6 +552,7 @@ export function openScreen(host, session, logOut) {
 	listenKeys({
 		"/": () => search.focus(),
 		F: () => picker.open(),
+		L: () => supplier !== null && addFilter(null),
 		"?": openHelp,
 		"Ctrl+Z": () => undoStep(),
 		"Ctrl+S": () => bar.decideNow("save"),

@@ -185,7 +185,7 @@ async function columns(day) {
 	});
 	await day.check("columns are chosen, dragged, and kept after a reload",
 	    async () => {
-		await page.click(".filters button.quiet");
+		await page.click(".filters .columns");
 		await page.click(".picker [data-name=marque] label");
 		await page.locator("[data-name=trend] button").first().click();
 		await day.axe("columns");
@@ -218,7 +218,7 @@ async function columns(day) {
 		assert.deepEqual(await shown(), before);
 		assert.ok((await place("totalQuantite")).x <
 		    (await place("codeGamme")).x);
-		await page.click(".filters button.quiet");
+		await page.click(".filters .columns");
 		await page.click("dialog footer button");
 		await page.keyboard.press("Escape");
 		await rowsDrawn(page);

@@ -51,7 +51,7 @@ async function places(day, page) {
 
 		await scrollTo(page, far);
 		await rowSeen(page, far);
-		await page.click(".filters button.quiet");
+		await page.click(".filters .columns");
 		await page.click(".picker [data-name=marque] label");
 		await page.keyboard.press("Escape");
 		await rowSeen(page, far);

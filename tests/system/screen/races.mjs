@@ -210,7 +210,7 @@ async function rowsOf(day, page) {
 	    async () => {
 		const late = await hold(page, GRID);
 
-		await page.click(".filters button.quiet");
+		await page.click(".filters .columns");
 		await page.click(".picker [data-name=reference] label");
 		await page.keyboard.press("Escape");
 		await page.evaluate(() =>

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import {article} from "./article.mjs";
 import {back} from "./back.mjs";
 import {choosing} from "./choosing.mjs";
+import {columns} from "./columns.mjs";
 import {faults} from "./faults.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
@@ -33,6 +34,7 @@ await day.check("the page complained of nothing", () =>
 await back(day, browser);
 await choosing(day, browser);
 await places(day, browser);
+await columns(day, browser);
 await paper(day, browser);
 await odd(day, browser);
 await races(day, browser);

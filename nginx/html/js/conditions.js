@@ -1,0 +1,154 @@
+/*
+ * conditions: filters on columns, as the API takes them: "stockActuel=gt.0".
+ * A buyer sees them as words and values, such as "Stock ≥ 1".
+ */
+import {column, columnNames} from "./columns.js";
+import * as format from "./format.js";
+import {t} from "./text.js";
+
+export const MOST_LISTED = 500; /* an address has no room for more */
+
+const PERCENTS = new Set(["percent", "change", "points"]);
+const FORM = /^([\w.]{1,80})=([^\p{Cc}]{1,8000})$/u;
+
+const number = {
+	operators: ["gte", "lte", "eq", "null", "not_null"],
+	/* What was typed as the API writes it, or null when it is no number. */
+	read(text, kind) {
+		const value = Number(text.replace(/[\s%€]/g, "")
+		    .replace(",", ".").replace("\u2212", "-"));
+
+		if (text.trim() === "" || !Number.isFinite(value))
+			return null;
+		return String(PERCENTS.has(kind) ?
+		    Number((value / 100).toPrecision(12)) : value);
+	},
+	show: (text, kind) => PERCENTS.has(kind) ?
+	    format.percent(Number(text)) : format.decimal(Number(text)),
+};
+const text = {
+	operators: ["contains", "begins", "list", "null", "not_null"],
+	read: (words) => words.trim() || null,
+	show: (words) => words,
+};
+const day = {
+	operators: ["gte", "lte", "null", "not_null"],
+	read: (date) => /^\d{4}-\d\d-\d\d$/.test(date) ? date : null,
+	show: format.day,
+};
+const few = {operators: ["list", "null", "not_null"], read: text.read,
+    show: (words) => words};
+
+const sorts = {code: text, text, label: text, day, range: few, gamme: few,
+    trend: {...few, operators: ["list"],
+	show: (words) => words.split(", ").map((one) => t(one)).join(", ")}};
+
+const sortOf = (kind) => sorts[kind] ?? number;
+
+/* Which columns can be filtered: all but the maps. */
+export const filterable = () => columnNames()
+    .map(column).filter(({kind}) => kind !== "series");
+
+export const operatorsOf = (kind) => sortOf(kind).operators;
+
+/* The values a column is one of, where they are few; else null. */
+export function valuesOf(kind) {
+	if (kind === "trend")
+		return ["up", "flat", "down"];
+	return sortOf(kind) === few ? ["A", "B", "C", "Y", "Z"] : null;
+}
+
+/* The values of a list as it was typed or pasted, from a column of a sheet. */
+const listed = (words) => [...new Set(words.split(/[\n\r\t;,]+/)
+    .map((one) => one.trim()).filter((one) => one !== ""))];
+
+const quoted = (one) => /[,()"]/.test(one) ?
+    `"${one.replace(/"/g, "")}"` : one;
+
+/*
+ * What the API is asked for what was chosen and typed: {condition}, or {wrong},
+ * the reason in words.
+ */
+export function conditionOf({name, kind}, operator, words) {
+	const sort = sortOf(kind);
+
+	if (operator === "null" || operator === "not_null")
+		return {condition: `${name}=is.${operator}`};
+	if (operator === "list") {
+		const values = Array.isArray(words) ? words : listed(words);
+
+		if (values.length === 0)
+			return {wrong: t("filter_value_needed")};
+		if (values.length > MOST_LISTED)
+			return {wrong: t("filter_too_many",
+			    {n: format.integer(values.length),
+				most: format.integer(MOST_LISTED)})};
+		return {condition: `${name}=in.(${values.map(quoted).join(",")})`};
+	}
+	const value = sort.read(words, kind);
+
+	if (value === null)
+		return {wrong: t(sort === number ? "filter_number_needed" :
+		    "filter_value_needed")};
+	if (operator === "contains")
+		return {condition: `${name}=ilike.*${value}*`};
+	if (operator === "begins")
+		return {condition: `${name}=ilike.${value}*`};
+	return {condition: `${name}=${operator}.${value}`};
+}
+
+/* [operator, value] of the part behind the "="; null for another form. */
+function parted(condition) {
+	const forms = [[/^is\.(null|not_null)$/, ([, is]) => [is, ""]],
+	    [/^ilike\.\*(.*)\*$/, ([, words]) => ["contains", words]],
+	    [/^ilike\.(.*)\*$/, ([, words]) => ["begins", words]],
+	    [/^in\.\((.*)\)$/, ([, list]) => ["list", list.replace(/"/g, "")
+		.split(",").join(", ")]],
+	    [/^(gte|lte|gt|lt|eq|neq)\.(.*)$/, ([, op, value]) => [op, value]]];
+
+	for (const [form, read] of forms) {
+		const found = form.exec(condition);
+
+		if (found)
+			return read(found);
+	}
+	return null;
+}
+
+/* A condition in words; one of another form as it stands in the address. */
+export function inWords(condition) {
+	const [, name, rest] = FORM.exec(condition);
+	const known = filterable().find((one) => one.name === name);
+	const [operator, value] = parted(rest) ?? [];
+
+	if (known === undefined || operator === undefined)
+		return condition;
+	const shown = value === "" ? "" :
+	    sortOf(known.kind).show(value, known.kind);
+
+	return `${known.label} ${t(`op_${operator}`)} ${shown}`.trim();
+}
+
+export const isCondition = (words) => FORM.test(words);
+
+/* Parameters of a request: {stockActuel: ["gte.1", "lte.9"], …}. */
+export function paramsOf(where) {
+	const params = {};
+
+	for (const condition of where) {
+		const [, name, rest] = FORM.exec(condition);
+
+		(params[name] ??= []).push(rest);
+	}
+	return params;
+}
+
+/* What buyers ask each day, by one click. */
+export const READY = [
+	{name: "ready_sleeping",
+	    where: ["stockActuel=gt.0", "nbJoursDerniereVente=gte.90"]},
+	{name: "ready_out", where: ["stockActuel=lte.0", "totalQuantite=gt.0"]},
+	{name: "ready_much", where: ["couvertureJours=gte.180"]},
+	{name: "ready_margin", where: ["tauxMarge=lt.0.15", "totalCa=gt.0"]},
+	{name: "ready_rising", where: ["trend=in.(up)", "stockActuel=lte.0"]},
+];

@@ -1,0 +1,97 @@
+/* columns: filters on columns, as chips, in the address, with all else. */
+import assert from "node:assert/strict";
+import {cell, grid, open, ROWS, rowsDrawn, tick, totalIs} from "./kit.mjs";
+
+const chips = (page) => page.locator(".chips li");
+
+const countOf = async (query) =>
+    (await grid(`${query}&limit=1`)).pagination.total;
+
+async function addFilter(page, column, operator, value) {
+	await page.click(".filters button:has-text('Filtrer')");
+	await page.selectOption("#filter-column", column);
+	await page.selectOption("#filter-operator", operator);
+	if (value !== null)
+		await page.fill("#filter-value", value);
+	await page.click(".filter-form .primary");
+}
+
+export async function columns(day, browser) {
+	const page = day.page = await open(browser);
+	const out = "stockActuel=lte.0&totalQuantite=gt.0";
+
+	await day.check("a question of each day takes two clicks", async () => {
+		await page.click(".filters button:has-text('Filtrer')");
+		await day.axe("filter");
+		await page.click(".ready button >> nth=1");
+		await totalIs(page, await countOf(out));
+		assert.equal(await chips(page).count(), 2);
+		assert.match(await chips(page).nth(1).textContent(),
+		    /Quantité > 0/);
+	});
+	await day.check("filters are in the address, and F5 keeps them",
+	    async () => {
+		await page.reload();
+		await rowsDrawn(page);
+		await totalIs(page, await countOf(out));
+		assert.equal(await chips(page).count(), 2);
+		await chips(page).first().locator("button").click();
+		await totalIs(page, await countOf("totalQuantite=gt.0"));
+		await page.goBack();
+		await totalIs(page, await countOf(out));
+		await page.click(".chips li >> nth=0 >> button");
+		await page.click(".chips li >> nth=0 >> button");
+		await totalIs(page, ROWS);
+	});
+	await day.check("percent is typed as it is shown, and mistakes are told",
+	    async () => {
+		await page.click(".filters button:has-text('Filtrer')");
+		await page.selectOption("#filter-column", "tauxMarge");
+		await page.fill("#filter-value", "beaucoup");
+		await page.keyboard.press("Enter");
+		assert.match(await page.textContent(".filter-form .problem"),
+		    /nombre/);
+		await page.fill("#filter-value", "30,5");
+		await page.keyboard.press("Enter");
+		await totalIs(page, await countOf("tauxMarge=gte.0.305"));
+		assert.match(await chips(page).textContent(), /30,5/);
+		await page.click(".chips button");
+		await totalIs(page, ROWS);
+	});
+	await day.check("codes pasted from a sheet are a filter", async () => {
+		const {data} = await grid("limit=40&fields=libelle1");
+		const codes = [3, 8, 21].map((at) => data[at].codein);
+
+		await addFilter(page, "codein", "list", codes.join("\n"));
+		await totalIs(page, 3);
+		await tick(page, 0);
+		await page.waitForSelector(".counts .link");
+		await page.click(".counts .link");
+		await page.click(".chips button");
+		await totalIs(page, ROWS);
+	});
+	await day.check("a label's filter folds accents, and an empty one says so",
+	    async () => {
+		await addFilter(page, "libelle1", "contains", "CREME");
+		await totalIs(page, await countOf("libelle1=ilike.*creme*"));
+		await addFilter(page, "libelle1", "begins", "zzzz");
+		await page.waitForSelector(".rows-state:not([hidden]) button");
+		await page.click(".rows-state button");
+		await totalIs(page, ROWS);
+		assert.equal(await chips(page).count(), 0);
+	});
+	await day.check("a head's right click filters its column", async () => {
+		await page.click(".ag-header-cell[col-id=stockActuel]",
+		    {button: "right"});
+		await page.waitForSelector(".filter-form");
+		assert.equal(await page.inputValue("#filter-column"),
+		    "stockActuel");
+		await page.keyboard.press("Escape");
+		await cell(page, 0, "libelle1").click();
+		await page.keyboard.press("l");
+		await page.waitForSelector(".filter-form");
+		await page.keyboard.press("Escape");
+	});
+	assert.deepEqual(page.problems, []);
+	await page.context().close();
+}
