@@ -36,6 +36,7 @@ PRINTS = {
     "dump_csv.py":
         r"^\d+ articles of range A; columns codein,libelle1,stockActuel,pcb\n$",
     "poll.py": r"^unchanged\n$",
+    "worst.sh": r"^\d+\n(\w+\t[^\t\n]*\t[\d.]+\n)*$",
     "search.sh": r"^\d+\n(\w+\t\d+\n){3}$",
     "article.py": r"^.+\n(\d+ stores|no network data: 404 .*)\n$",
     "propose.py": r"^3 proposed\ninchangee\n404 \['no such article'\]\n$",
