@@ -4,7 +4,7 @@
  *
  *	supplier   another supplier was chosen        {code, nom}
  *	filter     what is shown changed              {search, gamme, show}
- *	class      a class was chosen                 {code, totalCa}
+ *	class      a class was chosen                 its code
  *	ranges     proposals or the buyer's edits changed
  *	selection  other rows are selected
  *	recorded   the server said what is recorded now: Map codein -> ranges

@@ -14,7 +14,6 @@ const ALL = 1000000; /* a level has a million codes at the most */
 export function classTree() {
 	const tree = el("ul.tree", {role: "tree",
 	    "aria-label": t("classification")});
-	const worth = new WeakMap(); /* item -> {code, totalCa} */
 	const filling = new WeakMap(); /* item -> promise of its classes */
 	let supplier = null;
 	let selects = 0; /* the last one counts, however answers come */
@@ -44,7 +43,7 @@ export function classTree() {
 	function choose(item) {
 		selects++;
 		mark(item);
-		emit("class", worth.get(item));
+		emit("class", item.dataset.code);
 	}
 
 	const itemOf = (code) => tree.querySelector(`[data-code="${code}"]`);
@@ -91,7 +90,6 @@ export function classTree() {
 			entry.libelle ?? `${entry.code} ${t("no_label")}`),
 		    el("span.count", {}, format.integer(entry.nbArticles)));
 
-		worth.set(item, {code: entry.code, totalCa: entry.totalCa});
 		twist.addEventListener("click", (event) => {
 			event.stopPropagation();
 			toggle(item,
@@ -135,31 +133,25 @@ export function classTree() {
 		clear() {
 			tree.replaceChildren();
 		},
-		/*
-		 * Level 1. Returns what all of it is worth, and how many
-		 * articles stand outside of the classification.
-		 */
+		/* Level 1, and all articles above it. */
 		async open(code) {
 			supplier = code;
 			const {data: entries, meta} = await load(1);
-			const outside = meta.sansNomenclature ?? 0;
-			const sum = (name) => entries.reduce(
-			    (all, entry) => all + entry[name], 0);
 			const whole = {code: "", libelle: t("all_articles"),
-			    nbArticles: sum("nbArticles") + outside};
+			    nbArticles: entries.reduce((all, entry) =>
+				all + entry.nbArticles,
+			    meta.sansNomenclature ?? 0)};
 
 			if (supplier !== code)
-				return null;
+				return;
 			tree.replaceChildren(...[whole, ...entries].map(node));
 			tree.firstElementChild.tabIndex = 0;
 			tree.firstElementChild.setAttribute("aria-selected",
 			    "true");
-			return {totalCa: sum("totalCa"), outside};
 		},
 		/*
 		 * Marks a class, "" for all, without telling anyone; those that
-		 * it is in open. Returns what it is worth, 0 when there is none,
-		 * null when another one was selected meanwhile.
+		 * it is in open.
 		 */
 		async select(code) {
 			const mine = ++selects;
@@ -167,10 +159,8 @@ export function classTree() {
 			for (let n = 2; n < code.length; n += 2)
 				if (itemOf(code.slice(0, n)) !== null)
 					await toggle(itemOf(code.slice(0, n)), true);
-			if (mine !== selects)
-				return null;
-			mark(itemOf(code));
-			return worth.get(itemOf(code))?.totalCa ?? 0;
+			if (mine === selects)
+				mark(itemOf(code));
 		},
 	};
 }

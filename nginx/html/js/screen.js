@@ -38,9 +38,10 @@ const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: "",
     where: []};
 
 export function openScreen(host, session, logOut) {
-	let supplier = null, sums = null, source = null;
+	let supplier = null, source = null;
 	let filters = {...NO_FILTERS};
-	let total = null, dated = null, classSum = 0;
+	let total = null, dated = null;
+	let worth = null; /* the turnover of the rows that are shown */
 	let matching = null; /* promises the codes of all rows of the filters */
 	let pending = new AbortController();
 	let untell = null; /* what takes back that proposals cannot be had */
@@ -163,7 +164,7 @@ export function openScreen(host, session, logOut) {
 	function newSource() {
 		source?.close();
 		source = makeSource();
-		total = null;
+		total = worth = null;
 		return [source, loaded.bind(null, source)];
 	}
 
@@ -207,6 +208,7 @@ export function openScreen(host, session, logOut) {
 		else
 			state.nothing(nothingText(), anyFilter() && clearFilters);
 		tellTotals();
+		sumUp(from);
 	}
 
 	function nothingText() {
@@ -217,17 +219,26 @@ export function openScreen(host, session, logOut) {
 		    t(`nothing_${filters.show}`);
 	}
 
-	/* What all rows, or those of a class, are worth, where it is known. */
-	function turnover() {
-		const {nomenclature, ...others} = filters;
+	/* The sum of the rows that the API chooses: not of one's own edits. */
+	async function sumUp(of) {
+		const {show, where, ...others} = filters;
 
-		if (sums === null || isAny(others))
-			return null;
-		if (nomenclature)
-			return t("turnover_class",
-			    {value: format.compactMoney(classSum)});
-		return t(sums.outside > 0 ? "turnover_classed" : "turnover",
-		    {value: format.compactMoney(sums.totalCa)});
+		if (show !== "")
+			return;
+		try {
+			const {meta} = await get("/api/v1/grid/aggregates",
+			    {fournisseur: supplier.code, ...others,
+				...paramsOf(where), values: "totalCa", limit: 1});
+
+			if (of !== source)
+				return;
+			worth = meta.totaux.totalCa.sum;
+			tellTotals();
+		} catch (error) {
+			if (of === source)
+				complain(t("turnover_failed"), error,
+				    {about: "turnover"});
+		}
 	}
 
 	const isAny = (some) => Object.values(some)
@@ -244,7 +255,8 @@ export function openScreen(host, session, logOut) {
 			{n: format.integer(total), total: format.integer(all)}) :
 			t(total === 1 ? "article" : "articles",
 			    {n: format.integer(total)}),
-		    turnover(),
+		    worth !== null && t("turnover",
+			{value: format.compactMoney(worth)}),
 		    dated && el("span", {title: t("computed_at",
 			{date: format.time(dated.computedAt)})},
 		    t("data_until", {date: format.day(dated.donneesAu)})));
@@ -297,26 +309,14 @@ export function openScreen(host, session, logOut) {
 		const of = supplier;
 
 		try {
-			const found = await tree.open(of.code);
-
-			if (of !== supplier)
-				return;
-			sums = found;
-			await showClass();
+			await tree.open(of.code);
+			if (of === supplier)
+				tree.select(filters.nomenclature);
 		} catch (error) {
 			/* 202: it comes with the computed rows. */
 			if (of === supplier && error.status !== 202)
 				complain(t("classes_failed"), error);
 		}
-	}
-
-	async function showClass() {
-		const worth = await tree.select(filters.nomenclature);
-
-		if (worth === null)
-			return;
-		classSum = worth;
-		tellTotals();
 	}
 
 	function chooseSupplier(chosen, wanted = NO_FILTERS) {
@@ -327,7 +327,7 @@ export function openScreen(host, session, logOut) {
 		panel.close();
 		going = before;
 		supplier = chosen;
-		sums = dated = null;
+		dated = null;
 		filters = {...wanted};
 		search.value = filters.search;
 		search.disabled = false;
@@ -363,7 +363,7 @@ export function openScreen(host, session, logOut) {
 		search.value = wanted.search;
 		filterLine.show(wanted);
 		setFilters(wanted);
-		showClass();
+		tree.select(wanted.nomenclature);
 	}
 
 	const clearFilters = () => showFilters(NO_FILTERS);
@@ -514,9 +514,8 @@ export function openScreen(host, session, logOut) {
 
 	on("supplier", chooseSupplier);
 	on("filter", setFilters);
-	on("class", ({code, totalCa}) => {
+	on("class", (code) => {
 		side.classList.remove("open");
-		classSum = totalCa;
 		setFilters({nomenclature: code});
 	});
 	gridHost.addEventListener("contextmenu", (event) => {

@@ -61,10 +61,8 @@ const texts = {
 	data_until: ["Données au {date}", "Data until {date}"],
 	computed_at: ["Calculées le {date}", "Computed at {date}"],
 	turnover: ["CA {value}", "Turnover {value}"],
-	turnover_class: ["CA de cette classe {value}",
-	    "Turnover of this class {value}"],
-	turnover_classed: ["CA des articles classés {value}",
-	    "Turnover of classified articles {value}"],
+	turnover_failed: ["Le CA de ces articles n'a pas pu être lu.",
+	    "The turnover of these articles could not be read."],
 	of_articles: ["{n} sur {total} articles", "{n} of {total} articles"],
 
 	/* rows */

@@ -43,6 +43,30 @@ export async function columns(day, browser) {
 		await page.click(".chips li >> nth=0 >> button");
 		await totalIs(page, ROWS);
 	});
+	await day.check("the foot's turnover is of the rows that are shown",
+	    async () => {
+		const money = new Intl.NumberFormat("fr-FR", {style: "currency",
+		    currency: "EUR", notation: "compact",
+		    maximumFractionDigits: 1});
+		const isSum = async (query) => {
+			const {data} = await grid(`${query}&fields=totalCa`);
+			const sum = data.reduce((all, {totalCa}) =>
+			    all + totalCa, 0);
+
+			await page.waitForFunction((text) => document
+			    .querySelector(".totals").textContent
+			    .includes(text), `CA ${money.format(sum)}`);
+		};
+
+		await isSum("");
+		await page.click(".choice label:has(input[value=B])");
+		await isSum("gamme=B");
+		await addFilter(page, "libelle1", "contains", "creme");
+		await isSum("gamme=B&libelle1=ilike.*creme*");
+		await page.click(".chips button");
+		await page.click(".choice label:has(input[value=''])");
+		await isSum("");
+	});
 	await day.check("percent is typed as it is shown, and mistakes are told",
 	    async () => {
 		await page.click(".filters button:has-text('Filtrer')");
