@@ -94,7 +94,7 @@ params_read_values(struct trouble *trouble, const struct param_info *info,
 	}
 }
 
-/* What is summed must go with what it is grouped by. */
+/* The summed columns must go with the groups. */
 void
 params_finish_values(struct trouble *trouble, struct params *params)
 {

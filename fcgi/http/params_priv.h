@@ -24,7 +24,7 @@ void params_read_groups(struct trouble *trouble, const struct param_info *info,
 void params_read_values(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out);
 
-/* What depends on several parameters, when all were read. */
+/* Checks that depend on several parameters, when all were read. */
 void params_finish_sort(struct params *params);
 void params_finish_values(struct trouble *trouble, struct params *params);
 

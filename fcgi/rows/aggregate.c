@@ -141,7 +141,7 @@ table_slot(const struct table *table, uint64_t pair)
 	return at;
 }
 
-/* One level more: making->of[i] is each row's group. */
+/* Adds a level: making->of[i] is each row's group. */
 static void
 split_groups(struct aggregating *making, struct table *table,
     const uint32_t *keys, uint32_t *level_keys, uint32_t *level_above)

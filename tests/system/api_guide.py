@@ -37,6 +37,7 @@ PRINTS = {
         r"^\d+ articles of range A; columns codein,libelle1,stockActuel,pcb\n$",
     "poll.py": r"^unchanged\n$",
     "worst.sh": r"^\d+\n(\w+\t[^\t\n]*\t[\d.]+\n)*$",
+    "brands.py": r"^(.{20,} +\d+ +[\d.]+ +[\d.]+ %\n)*$",
     "search.sh": r"^\d+\n(\w+\t\d+\n){3}$",
     "article.py": r"^.+\n(\d+ stores|no network data: 404 .*)\n$",
     "propose.py": r"^3 proposed\ninchangee\n404 \['no such article'\]\n$",

@@ -4,13 +4,13 @@ import {another, cell, codeAt, grid, open, product, propose, ROWS, rowsDrawn,
     tick, totalIs} from "./kit.mjs";
 
 const chosenIs = (page, count) => page.waitForFunction((text) =>
-    document.querySelector(".counts").textContent
-	.replace(/(\d)[\s\u202f\u00a0,](?=\d)/g, "$1").startsWith(text),
+    document.querySelector(".counts")?.textContent
+	?.replace(/(\d)[\s\u202f\u00a0,](?=\d)/g, "$1").startsWith(text),
 `${count} ligne`);
 
 const saveSays = (page, text) => page.waitForFunction((words) => document
-    .querySelector(".foot .primary").textContent
-    .replace(/(\d)[\s\u202f\u00a0,](?=\d)/g, "$1") === words, text);
+    .querySelector(".foot .primary")?.textContent
+    ?.replace(/(\d)[\s\u202f\u00a0,](?=\d)/g, "$1") === words, text);
 
 const pendingNow = async () => (await grid("aValider=1&limit=1")).pagination
     .total;
