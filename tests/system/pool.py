@@ -355,7 +355,8 @@ def a_killed_supervisor_leaves_nobody_and_no_obstacle():
                 begin = time.monotonic()
                 grid.start_pool()
             slowest = max(slowest, time.monotonic() - begin)
-            assert worker_pid(grid) not in before
+            # A worker that is ending answers what came on its connections.
+            wait_until(lambda: worker_pid(grid) not in before, "a new worker")
             held.join(PATIENCE)
             assert held.statuses == [502], (held.statuses, held.errors)
             wait_until(lambda: all(map(has_ended, workers)), "they end")

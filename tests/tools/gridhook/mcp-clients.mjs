@@ -22,6 +22,15 @@ async function test(name, run) {
   }
 }
 
+// A quick client meets the limit of 200 calls a second, and waits.
+async function patiently(client, name) {
+  for (;;) {
+    const result = await client.callTool({ name, arguments: {} });
+    if (!result.isError || !result.content[0].text.startsWith("Too many calls")) return result;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
+
 async function exercise(client) {
   const { tools } = await client.listTools();
   assert.equal(tools.length, 14);
@@ -34,8 +43,9 @@ async function exercise(client) {
   const bad = await client.callTool({ name: "open_url", arguments: {} });
   assert.equal(bad.isError, true);
   await assert.rejects(client.callTool({ name: "no_such_tool", arguments: {} }), (error) => error.code === -32602);
-  const many = Array.from({ length: 200 }, () => client.callTool({ name: "get_app_status", arguments: {} }));
-  for (const result of await Promise.all(many)) assert.ok(!result.isError);
+  const many = Array.from({ length: 200 }, () => patiently(client, "get_app_status"));
+  for (const result of await Promise.all(many))
+    assert.ok(!result.isError, JSON.stringify(result.content));
 }
 
 await test("SDK v1", async () => {
