@@ -77,10 +77,11 @@ unsigned
 auth_cookies(struct span tokens[AUTH_COOKIES_MAX], const struct call *call)
 {
 	struct span name = span_of(auth_cookie_name(call));
-	struct span pair, rest = call->request->cookie;
+	struct span pair, rest;
 	unsigned count = 0;
 
 	assert(tokens != NULL && call->request != NULL);
+	rest = call->request->cookie;
 	while (count < AUTH_COOKIES_MAX && span_cut(&pair, &rest, ';')) {
 		pair = span_trim(pair);
 		if (span_starts(pair, name) && pair.len > name.len + 1 &&

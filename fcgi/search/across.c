@@ -172,9 +172,10 @@ bool
 across_place(uint32_t *place, struct across *across, uint32_t rank)
 {
 	const struct scope *scope = across->scope;
-	uint32_t supplier = word_index_rows(scope->book)[rank].supplier;
+	uint32_t supplier;
 
 	assert(scope != NULL && scope->book != NULL);
+	supplier = word_index_rows(scope->book)[rank].supplier;
 	*place = supplier < word_index_head(scope->book)->suppliers
 	    ? scope->place[supplier]
 	    : SCOPE_NOWHERE;
