@@ -262,16 +262,36 @@ def damage(dumps, rounds):
     return problems
 
 
+def packing(dumps):
+    return [GRIDCTL, "--data", dumps.data.folder, "gzip", "--quiet",
+            "--level", "9", SUPPLIER]
+
+
+def remove_packed(dumps):
+    for path in dumps.packed():
+        os.unlink(path)
+
+
+def packing_time(dumps):
+    remove_packed(dumps)
+    start = time.monotonic()
+    subprocess.run(packing(dumps), check=True)
+    return time.monotonic() - start
+
+
 def killed(dumps, rounds):
-    """kill -9 of the packing leaves nothing, or the whole file."""
-    problems, early = [], 0
-    for _ in range(rounds):
-        for path in dumps.packed():
-            os.unlink(path)
-        process = subprocess.Popen(
-            [GRIDCTL, "--data", dumps.data.folder, "gzip", "--quiet",
-             "--level", "9", SUPPLIER])
-        time.sleep(dumps.chance.random() * 0.4)
+    """kill -9 of the packing leaves nothing, or the whole file.
+
+    The delay before each kill is a share of what a whole packing takes on
+    this machine; rounds are added until a kill came before the end.
+    """
+    problems, early, done = [], 0, 0
+    whole_run = packing_time(dumps)
+    while done < rounds or (early == 0 and done < 50 * rounds):
+        done += 1
+        remove_packed(dumps)
+        process = subprocess.Popen(packing(dumps))
+        time.sleep(dumps.chance.random() * whole_run)
         process.send_signal(signal.SIGKILL)
         process.wait()
         names = dumps.packed()
@@ -286,7 +306,7 @@ def killed(dumps, rounds):
         if dumps.packed() != whole:
             problems.append("prune leaves %r" % dumps.packed())
     if early == 0:
-        problems.append("none was killed before its end")
+        problems.append("none of %d was killed before its end" % done)
     dumps.data.gridctl("gzip", SUPPLIER)
     dumps.server.restart()
     dumps.compare(problems)
