@@ -9,6 +9,7 @@
 #include "common/num.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
+#include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/aggregate.h"
@@ -371,25 +372,6 @@ answer(struct summing *summing, bool computed)
 /* --- summing -------------------------------------------------------------- */
 
 static enum err
-make_query(struct call *call, struct rowset_query *query)
-{
-	const struct params *params = &call->params;
-
-	*query = (struct rowset_query){.gamme = params->gamme,
-	    .pending = params->pending,
-	    .raw = !params->enrich,
-	    .live = call->serving->views.live,
-	    .codes = params->codes,
-	    .code_count = 4,
-	    .conditions = params->conditions,
-	    .condition_count = params->condition_count,
-	    .condition_key = params->condition_key,
-	    .sort = -1,
-	    .descending = true};
-	return call_fold(&query->words, call, params->search);
-}
-
-static enum err
 refuse_size(struct call *call)
 {
 	return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
@@ -456,7 +438,9 @@ send(struct call *call, struct snapview *view, bool computed)
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (etag_matches(call, tag, 5, SPLICE_JSON))
 		return ERR_ANSWERED;
-	err = make_query(call, &query);
+	err = asked_rows(&query, call, params->search);
+	/* The order of the request is that of the groups. */
+	query.descending = true;
 	if (err == ERR_OK)
 		err =
 		    rowset_get(&set, view->pinned, view->ranges, &query, 1, 0);

@@ -7,6 +7,7 @@
 #include "common/date.h"
 #include "fcgi/dump/dump.h"
 #include "fcgi/endpoints/answer.h"
+#include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
@@ -211,28 +212,6 @@ send_lines(
 }
 
 static enum err
-make_query(struct call *call, struct rowset_query *query)
-{
-	const struct params *params = &call->params;
-
-	*query = (struct rowset_query){.gamme = params->gamme,
-	    .pending = params->pending,
-	    .raw = !params->enrich,
-	    .live = call->serving->views.live,
-	    .codes = params->codes,
-	    .code_count = 4,
-	    .conditions = params->conditions,
-	    .condition_count = params->condition_count,
-	    .condition_key = params->condition_key,
-	    .sort = params->sort,
-	    .descending = params->descending,
-	    .more = params->sorts.keys + 1,
-	    .more_count =
-		params->sorts.count > 1 ? params->sorts.count - 1 : 0};
-	return call_fold(&query->words, call, params->search);
-}
-
-static enum err
 send(struct call *call, struct snapview *view, bool computed)
 {
 	const struct params *params = &call->params;
@@ -253,7 +232,7 @@ send(struct call *call, struct snapview *view, bool computed)
 	reply_header_text(call->reply, "X-Snapshot", span_of(generation));
 	if (etag_matches(call, tag, 5, form))
 		return ERR_ANSWERED;
-	err = make_query(call, &query);
+	err = asked_rows(&query, call, params->search);
 	if (err == ERR_OK)
 		err = rowset_get(&set, view->pinned, view->ranges, &query,
 		    params->page, params->limit);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "fcgi/endpoints/answer.h"
+#include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
 #include "fcgi/http/members.h"
@@ -180,23 +181,8 @@ send(struct search *search)
 static enum err
 make_query(struct rowset_query *query, struct call *call)
 {
-	const struct params *params = &call->params;
-	enum err err;
+	enum err err = asked_rows(query, call, call->params.q);
 
-	*query = (struct rowset_query){.gamme = params->gamme,
-	    .raw = !params->enrich,
-	    .live = call->serving->views.live,
-	    .codes = params->codes,
-	    .code_count = 4,
-	    .conditions = params->conditions,
-	    .condition_count = params->condition_count,
-	    .condition_key = params->condition_key,
-	    .sort = params->sort,
-	    .descending = params->descending,
-	    .more = params->sorts.keys + 1,
-	    .more_count =
-		params->sorts.count > 1 ? params->sorts.count - 1 : 0};
-	err = call_fold(&query->words, call, params->q);
 	if (err == ERR_OK && query->words.len == 0)
 		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
 		    "q has nothing to look for: give a word, or a part of "

@@ -1,0 +1,26 @@
+#include "fcgi/endpoints/asked.h"
+
+#include <assert.h>
+
+enum err
+asked_rows(struct rowset_query *query, struct call *call, struct span text)
+{
+	const struct params *params = &call->params;
+
+	assert(params->sorts.count <= PARAMS_SORTS_MAX);
+	*query = (struct rowset_query){.gamme = params->gamme,
+	    .pending = params->pending,
+	    .raw = !params->enrich,
+	    .live = call->serving->views.live,
+	    .codes = params->codes,
+	    .code_count = 4,
+	    .conditions = params->conditions,
+	    .condition_count = params->condition_count,
+	    .condition_key = params->condition_key,
+	    .sort = params->sort,
+	    .descending = params->descending,
+	    .more = params->sorts.keys + 1,
+	    .more_count =
+		params->sorts.count > 1 ? params->sorts.count - 1 : 0};
+	return call_fold(&query->words, call, text);
+}
