@@ -137,22 +137,13 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct packed_rows *packed;
-	struct span rest;
-	size_t keep;
-	char *file;
+	struct span input = span_make(data, len);
 
 	if (len == 0)
 		return 0;
 	if (sound.len == 0)
 		begin();
-	rest = span_from(span_make(data, len), 1);
-	keep = data[0] == 'c' ? sound.len * (len % 64) / 64 : sound.len;
-	file = malloc(sound.len);
-	FUZZ_CHECK(file != NULL);
-	memcpy(file, sound.data, sound.len);
-	damage(file, data[0], rest);
-	made_write(path, file, keep);
-	free(file);
+	made_write_damaged(path, buf_span(&sound), damage, input);
 	if (packed_rows_open(&packed, store, snap) == ERR_OK)
 		read_all(packed);
 	packed_rows_close(packed);

@@ -147,8 +147,7 @@ sum_again(char *file)
 	free(sums);
 }
 
-/* How much of the file is left. */
-static size_t
+static void
 damage(char *file, uint8_t how, struct span patches)
 {
 	if (how == 'p' && patches.len > 1) {
@@ -161,7 +160,6 @@ damage(char *file, uint8_t how, struct span patches)
 		made_damage(file, sound.len, patches);
 	if (how == 'p' || how == 'm')
 		sum_again(file);
-	return how == 'c' ? sound.len * (patches.len % 64) / 64 : sound.len;
 }
 
 /* --- reading -------------------------------------------------------------- */
@@ -350,23 +348,16 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct snapshot *snap;
-	struct span rest;
-	char *file;
+	struct span input = span_make(data, len);
 
 	if (len == 0)
 		return 0;
 	if (sound.len == 0)
 		begin();
-	rest = span_from(span_make(data, len), 1);
 	if (data[0] == 'r')
-		made_write(path, rest.ptr, rest.len);
-	else {
-		file = malloc(sound.len);
-		FUZZ_CHECK(file != NULL);
-		memcpy(file, sound.data, sound.len);
-		made_write(path, file, damage(file, data[0], rest));
-		free(file);
-	}
+		made_write(path, data + 1, len - 1);
+	else
+		made_write_damaged(path, buf_span(&sound), damage, input);
 	if (snapshot_open_file(&snap, path) == ERR_OK)
 		read_all(snap);
 	snapshot_close(snap);

@@ -121,24 +121,15 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct word_index *book;
-	struct span rest;
-	size_t keep;
-	char *file;
+	struct span input = span_make(data, len);
 
 	if (len == 0)
 		return 0;
 	if (sound.len == 0)
 		begin();
-	rest = span_from(span_make(data, len), 1);
-	keep = data[0] == 'c' ? sound.len * (len % 64) / 64 : sound.len;
-	file = malloc(sound.len);
-	FUZZ_CHECK(file != NULL);
-	memcpy(file, sound.data, sound.len);
-	damage(file, data[0], rest);
-	made_write(path, file, keep);
-	free(file);
+	made_write_damaged(path, buf_span(&sound), damage, input);
 	if (word_index_open(&book, store) == ERR_OK)
-		read_all(book, rest);
+		read_all(book, span_from(input, 1));
 	word_index_close(book);
 	return 0;
 }

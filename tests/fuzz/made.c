@@ -207,3 +207,20 @@ made_write(const char *path, const void *bytes, size_t len)
 	FUZZ_CHECK(fd >= 0 && fs_write_all(fd, bytes, len) == ERR_OK);
 	close(fd);
 }
+
+void
+made_write_damaged(const char *path, struct span sound,
+    void (*lay)(char *file, uint8_t how, struct span patches),
+    struct span input)
+{
+	uint8_t how = (uint8_t)input.ptr[0];
+	struct span patches = span_from(input, 1);
+	char *file = malloc(sound.len);
+
+	FUZZ_CHECK(file != NULL);
+	memcpy(file, sound.ptr, sound.len);
+	lay(file, how, patches);
+	made_write(path, file,
+	    how == 'c' ? sound.len * (patches.len % 64) / 64 : sound.len);
+	free(file);
+}

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "common/fs.h"
 #include "common/span.h"
 
@@ -30,6 +32,15 @@ void made_find(char path[FS_PATH_MAX], const char *folder, const char *end);
  * each place taken modulo its length. What is left of `patches` is ignored.
  */
 void made_damage(char *file, size_t len, struct span patches);
+
+/*
+ * Writes a copy of `sound` to `path`, with the damage that an input asks for:
+ * `lay` gets the copy, the input's first byte and what follows it. With 'c' as
+ * first byte the file is cut short as well.
+ */
+void made_write_damaged(const char *path, struct span sound,
+    void (*lay)(char *file, uint8_t how, struct span patches),
+    struct span input);
 
 /* Replaces a file's bytes, without a sync. */
 void made_write(const char *path, const void *bytes, size_t len);
