@@ -29,8 +29,7 @@ struct search {
 	bool elsewhere; /* where requests may take longer */
 };
 
-/* --- finding
- * ----------------------------------------------------------------- */
+/* --- finding -------------------------------------------------------------- */
 
 /* Asks who has what, and goes to the page. */
 static enum err
@@ -64,8 +63,7 @@ find(struct search *search)
 	return err == ERR_NOT_READY ? ask(search) : err;
 }
 
-/* --- the answer
- * -------------------------------------------------------------------- */
+/* --- the answer ----------------------------------------------------------- */
 
 /* Says what is left out: rows behind the limit, suppliers, or both. */
 static void

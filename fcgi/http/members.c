@@ -13,6 +13,13 @@ members_text(struct jsonw *json, const char *name, struct span text)
 }
 
 void
+members_string(struct jsonw *json, const char *name, const char *text)
+{
+	jsonw_key(json, name);
+	jsonw_text(json, text);
+}
+
+void
 members_int(struct jsonw *json, const char *name, int64_t value)
 {
 	jsonw_key(json, name);

@@ -11,6 +11,8 @@
 #include "common/span.h"
 
 void members_text(struct jsonw *json, const char *name, struct span text);
+/* A string of C. */
+void members_string(struct jsonw *json, const char *name, const char *text);
 void members_int(struct jsonw *json, const char *name, int64_t value);
 void members_micro(struct jsonw *json, const char *name, int64_t micro);
 void members_bool(struct jsonw *json, const char *name, bool value);

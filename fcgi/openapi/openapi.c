@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "common/count.h"
+#include "fcgi/http/members.h"
 #include "fcgi/openapi/openapi_answers.h"
 #include "fcgi/openapi/openapi_params.h"
 #include "fcgi/openapi/openapi_schema.h"
@@ -22,24 +24,7 @@ static const struct tag {
     {"Ranges", "Range codes proposed, for a buyer to validate"},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* --- small pieces ------------------------------------------------------------
- */
-
-static void
-member(struct jsonw *json, const char *name, const char *text)
-{
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
-static void
-object(struct jsonw *json, const char *name)
-{
-	jsonw_key(json, name);
-	jsonw_object_begin(json);
-}
+/* --- small pieces --------------------------------------------------------- */
 
 static bool
 is_described(const struct route *route)
@@ -47,17 +32,16 @@ is_described(const struct route *route)
 	return route->doc.tag != NULL;
 }
 
-/* --- paths
- * -------------------------------------------------------------------- */
+/* --- paths ---------------------------------------------------------------- */
 
 static void
 write_request(struct jsonw *json, const char *schema)
 {
-	object(json, "requestBody");
+	members_object(json, "requestBody");
 	jsonw_key(json, "required");
 	jsonw_bool(json, true);
-	object(json, "content");
-	object(json, "application/json");
+	members_object(json, "content");
+	members_object(json, "application/json");
 	jsonw_key(json, "schema");
 	openapi_ref(json, schema);
 	jsonw_object_end(json);
@@ -74,10 +58,10 @@ write_operation(struct jsonw *json, const struct route *route)
 	    [METHOD_PUT] = "put",
 	    [METHOD_DELETE] = "delete"};
 
-	object(json, methods[route->method]);
-	member(json, "operationId", route->operation);
-	member(json, "summary", route->summary);
-	member(json, "description", doc->text);
+	members_object(json, methods[route->method]);
+	members_string(json, "operationId", route->operation);
+	members_string(json, "summary", route->summary);
+	members_string(json, "description", doc->text);
 	jsonw_key(json, "tags");
 	jsonw_array_begin(json);
 	jsonw_text(json, doc->tag);
@@ -108,11 +92,11 @@ path_seen(unsigned place)
 static void
 write_paths(struct jsonw *json, struct openapi_schemas *need)
 {
-	object(json, "paths");
+	members_object(json, "paths");
 	for (unsigned i = 0; i < route_count; i++) {
 		if (!is_described(&routes[i]) || path_seen(i))
 			continue;
-		object(json, routes[i].path + sizeof(BASE) - 1);
+		members_object(json, routes[i].path + sizeof(BASE) - 1);
 		for (unsigned k = i; k < route_count; k++) {
 			const struct route_doc *doc = &routes[k].doc;
 
@@ -130,24 +114,23 @@ write_paths(struct jsonw *json, struct openapi_schemas *need)
 	jsonw_object_end(json);
 }
 
-/* --- components
- * --------------------------------------------------------------- */
+/* --- components ----------------------------------------------------------- */
 
 static void
 write_security(struct jsonw *json)
 {
-	object(json, "securitySchemes");
-	object(json, "apiKey");
-	member(json, "type", "apiKey");
-	member(json, "in", "header");
-	member(json, "name", "X-API-Key");
-	member(json, "description",
+	members_object(json, "securitySchemes");
+	members_object(json, "apiKey");
+	members_string(json, "type", "apiKey");
+	members_string(json, "in", "header");
+	members_string(json, "name", "X-API-Key");
+	members_string(json, "description",
 	    "A key made with gridctl key create, or in the Grid screen");
 	jsonw_object_end(json);
-	object(json, "bearer");
-	member(json, "type", "http");
-	member(json, "scheme", "bearer");
-	member(json, "description",
+	members_object(json, "bearer");
+	members_string(json, "type", "http");
+	members_string(json, "scheme", "bearer");
+	members_string(json, "description",
 	    "The same key as a bearer token; X-API-Key decides alone when "
 	    "both are sent");
 	jsonw_object_end(json);
@@ -160,9 +143,9 @@ write_components(struct jsonw *json, struct openapi_schemas need)
 	openapi_need(&need, "Error");
 	openapi_need(&need, "SortKey");
 	openapi_need(&need, "Column");
-	object(json, "components");
+	members_object(json, "components");
 	write_security(json);
-	object(json, "schemas");
+	members_object(json, "schemas");
 	openapi_write_schemas(json, need);
 	openapi_condition_schema(json);
 	jsonw_object_end(json);
@@ -171,26 +154,25 @@ write_components(struct jsonw *json, struct openapi_schemas need)
 	jsonw_object_end(json);
 }
 
-/* --- the document
- * ------------------------------------------------------------- */
+/* --- the document --------------------------------------------------------- */
 
 static void
 write_info(struct jsonw *json)
 {
-	object(json, "info");
-	member(json, "title", "Product Grid API");
-	member(json, "version", "1.0.0");
-	member(json, "description",
+	members_object(json, "info");
+	members_string(json, "title", "Product Grid API");
+	members_string(json, "version", "1.0.0");
+	members_string(json, "description",
 	    "Grid rows, one article at one supplier each: 12-month sales per "
 	    "store, stock, margins, range codes, metrics of the retail network "
 	    "and a trend. Rows come from a snapshot per supplier; network "
 	    "metrics and range codes are re-read at each call.");
-	object(json, "contact");
-	member(json, "name", "Whoever runs this server");
+	members_object(json, "contact");
+	members_string(json, "name", "Whoever runs this server");
 	jsonw_object_end(json);
-	object(json, "license");
-	member(json, "name", "MIT");
-	member(json, "identifier", "MIT");
+	members_object(json, "license");
+	members_string(json, "name", "MIT");
+	members_string(json, "identifier", "MIT");
 	jsonw_object_end(json);
 	jsonw_object_end(json);
 }
@@ -231,8 +213,8 @@ write_tags(struct jsonw *json)
 		if (!tag_is_used(&tags[i]))
 			continue;
 		jsonw_object_begin(json);
-		member(json, "name", tags[i].name);
-		member(json, "description", tags[i].description);
+		members_string(json, "name", tags[i].name);
+		members_string(json, "description", tags[i].description);
 		jsonw_object_end(json);
 	}
 	jsonw_array_end(json);
@@ -246,7 +228,7 @@ openapi_write(struct buf *buf, struct span server)
 
 	jsonw_init(&json, buf);
 	jsonw_object_begin(&json);
-	member(&json, "openapi", "3.1.0");
+	members_string(&json, "openapi", "3.1.0");
 	write_info(&json);
 	jsonw_key(&json, "servers");
 	jsonw_array_begin(&json);

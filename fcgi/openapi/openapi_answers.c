@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/count.h"
+#include "fcgi/http/members.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Error answers that operations share. */
 static const struct error_reply {
@@ -109,27 +109,13 @@ static const struct header {
 };
 
 static void
-member(struct jsonw *json, const char *name, const char *text)
-{
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
-static void
-object(struct jsonw *json, const char *name)
-{
-	jsonw_key(json, name);
-	jsonw_object_begin(json);
-}
-
-static void
 ref_to(struct jsonw *json, const char *kind, const char *name)
 {
 	char path[96];
 
 	snprintf(path, sizeof(path), "#/components/%s/%s", kind, name);
 	jsonw_object_begin(json);
-	member(json, "$ref", path);
+	members_string(json, "$ref", path);
 	jsonw_object_end(json);
 }
 
@@ -142,7 +128,7 @@ is_described(const struct route *route)
 static void
 header_refs(struct jsonw *json, unsigned places)
 {
-	object(json, "headers");
+	members_object(json, "headers");
 	for (unsigned i = 0; i < COUNT(headers); i++) {
 		if ((headers[i].on & places) == 0)
 			continue;
@@ -155,10 +141,10 @@ header_refs(struct jsonw *json, unsigned places)
 static void
 text_form(struct jsonw *json, const char *type, const char *meaning)
 {
-	object(json, type);
-	object(json, "schema");
-	member(json, "type", "string");
-	member(json, "description", meaning);
+	members_object(json, type);
+	members_object(json, "schema");
+	members_string(json, "type", "string");
+	members_string(json, "description", meaning);
 	jsonw_object_end(json);
 	jsonw_object_end(json);
 }
@@ -166,14 +152,14 @@ text_form(struct jsonw *json, const char *type, const char *meaning)
 static void
 write_content(struct jsonw *json, const struct route_doc *doc)
 {
-	object(json, "content");
-	object(json, "application/json");
+	members_object(json, "content");
+	members_object(json, "application/json");
 	jsonw_key(json, "schema");
 	if (doc->reply != NULL)
 		openapi_ref(json, doc->reply);
 	else {
 		jsonw_object_begin(json);
-		member(json, "type", "object");
+		members_string(json, "type", "object");
 		jsonw_object_end(json);
 	}
 	jsonw_object_end(json);
@@ -207,8 +193,8 @@ places_of(const struct route *route)
 static void
 write_ok(struct jsonw *json, const struct route *route)
 {
-	object(json, "200");
-	member(json, "description", "Success");
+	members_object(json, "200");
+	members_string(json, "description", "Success");
 	header_refs(json, places_of(route));
 	write_content(json, &route->doc);
 	jsonw_object_end(json);
@@ -225,7 +211,7 @@ may_answer(const struct error_reply *reply, const struct route *route)
 void
 openapi_answers(struct jsonw *json, const struct route *route)
 {
-	object(json, "responses");
+	members_object(json, "responses");
 	write_ok(json, route);
 	for (unsigned i = 0; i < COUNT(error_replies); i++) {
 		char status[8];
@@ -260,18 +246,18 @@ write_error_reply(struct jsonw *json, const struct error_reply *reply)
 		places |= ON_WAIT;
 	if (reply->status == 304)
 		places |= ON_TAGGED;
-	object(json, reply->name);
-	member(json, "description", reply->description);
+	members_object(json, reply->name);
+	members_string(json, "description", reply->description);
 	header_refs(json, places);
 	if (reply->code != NULL) {
-		object(json, "content");
-		object(json, "application/json");
+		members_object(json, "content");
+		members_object(json, "application/json");
 		jsonw_key(json, "schema");
 		openapi_ref(json, "Error");
-		object(json, "example");
-		object(json, "error");
-		member(json, "code", reply->code);
-		member(json, "message", reply->message);
+		members_object(json, "example");
+		members_object(json, "error");
+		members_string(json, "code", reply->code);
+		members_string(json, "message", reply->message);
 		jsonw_object_end(json);
 		jsonw_object_end(json);
 		jsonw_object_end(json);
@@ -283,12 +269,12 @@ write_error_reply(struct jsonw *json, const struct error_reply *reply)
 static void
 write_headers(struct jsonw *json)
 {
-	object(json, "headers");
+	members_object(json, "headers");
 	for (unsigned i = 0; i < COUNT(headers); i++) {
-		object(json, headers[i].name);
-		member(json, "description", headers[i].meaning);
-		object(json, "schema");
-		member(json, "type", headers[i].type);
+		members_object(json, headers[i].name);
+		members_string(json, "description", headers[i].meaning);
+		members_object(json, "schema");
+		members_string(json, "type", headers[i].type);
 		jsonw_object_end(json);
 		jsonw_object_end(json);
 	}
@@ -298,7 +284,7 @@ write_headers(struct jsonw *json)
 void
 openapi_write_answers(struct jsonw *json)
 {
-	object(json, "responses");
+	members_object(json, "responses");
 	for (unsigned i = 0; i < COUNT(error_replies); i++)
 		if (reply_is_used(&error_replies[i]))
 			write_error_reply(json, &error_replies[i]);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/count.h"
 #include "fcgi/http/condition.h"
+#include "fcgi/http/members.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
 
@@ -50,22 +52,6 @@ static const struct path_param {
     {"codeCentrale", "^10000[0-9]+$", "Central code: 10000 followed by digits"},
 };
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static void
-member(struct jsonw *json, const char *name, const char *text)
-{
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
-static void
-object(struct jsonw *json, const char *name)
-{
-	jsonw_key(json, name);
-	jsonw_object_begin(json);
-}
-
 static const struct example *
 example_of(const char *name)
 {
@@ -81,7 +67,7 @@ example_member(struct jsonw *json, const char *name)
 	const struct example *example = example_of(name);
 
 	if (example != NULL && example->shown)
-		member(json, "example", example->value);
+		members_string(json, "example", example->value);
 }
 
 /* The meaning; with an example where no tool is to send it. */
@@ -95,7 +81,7 @@ describe(struct jsonw *json, const struct param_info *info)
 	    info->type == PARAM_CLASS ? "; or a condition" : "",
 	    example == NULL || example->shown ? "" : "; for example ",
 	    example == NULL || example->shown ? "" : example->value);
-	member(json, "description", text);
+	members_string(json, "description", text);
 }
 
 /* "^(not\\.)?(eq|neq|...)\\." */
@@ -121,14 +107,14 @@ gamme_schema(struct jsonw *json)
 	jsonw_key(json, "anyOf");
 	jsonw_array_begin(json);
 	jsonw_object_begin(json);
-	member(json, "type", "string");
+	members_string(json, "type", "string");
 	openapi_gamme_enum(json, false);
 	jsonw_object_end(json);
 	jsonw_object_begin(json);
-	member(json, "type", "string");
+	members_string(json, "type", "string");
 	snprintf(pattern, sizeof(pattern), "^[ABCYZ](,[ABCYZ])+$|%s",
 	    condition_pattern());
-	member(json, "pattern", pattern);
+	members_string(json, "pattern", pattern);
 	jsonw_object_end(json);
 	jsonw_array_end(json);
 }
@@ -150,14 +136,14 @@ digits_schema(struct jsonw *json, const struct param_info *info)
 		snprintf(pattern + len, sizeof(pattern) - len, "|%s",
 		    condition_pattern());
 	}
-	member(json, "type", "string");
-	member(json, "pattern", pattern);
+	members_string(json, "type", "string");
+	members_string(json, "pattern", pattern);
 }
 
 static void
 text_schema(struct jsonw *json, const struct param_info *info)
 {
-	member(json, "type", "string");
+	members_string(json, "type", "string");
 	if (info->min > 0) {
 		jsonw_key(json, "minLength");
 		jsonw_int(json, info->min);
@@ -169,7 +155,7 @@ text_schema(struct jsonw *json, const struct param_info *info)
 static void
 int_schema(struct jsonw *json, const struct param_info *info)
 {
-	member(json, "type", "integer");
+	members_string(json, "type", "integer");
 	jsonw_key(json, "minimum");
 	jsonw_int(json, info->min);
 	if (info->max != INT64_MAX) {
@@ -185,7 +171,7 @@ int_schema(struct jsonw *json, const struct param_info *info)
 static void
 choice_schema(struct jsonw *json, const char *a, const char *b)
 {
-	member(json, "type", "string");
+	members_string(json, "type", "string");
 	jsonw_key(json, "enum");
 	jsonw_array_begin(json);
 	jsonw_text(json, a);
@@ -196,7 +182,7 @@ choice_schema(struct jsonw *json, const char *a, const char *b)
 static void
 fields_schema(struct jsonw *json)
 {
-	member(json, "type", "array");
+	members_string(json, "type", "array");
 	jsonw_key(json, "items");
 	openapi_ref(json, "Column");
 }
@@ -204,11 +190,11 @@ fields_schema(struct jsonw *json)
 static void
 groups_schema(struct jsonw *json)
 {
-	member(json, "type", "array");
+	members_string(json, "type", "array");
 	jsonw_key(json, "maxItems");
 	jsonw_int(json, GROUPS_MAX);
-	object(json, "items");
-	member(json, "type", "string");
+	members_object(json, "items");
+	members_string(json, "type", "string");
 	jsonw_key(json, "enum");
 	jsonw_array_begin(json);
 	for (unsigned i = 0; i < GROUP_KEYS; i++)
@@ -232,8 +218,9 @@ sort_schema(struct jsonw *json)
 	jsonw_array_begin(json);
 	openapi_ref(json, "SortKey");
 	jsonw_object_begin(json);
-	member(json, "type", "string");
-	member(json, "pattern", "^-?[a-zA-Z0-9]+(,-?[a-zA-Z0-9]+){0,3}$");
+	members_string(json, "type", "string");
+	members_string(
+	    json, "pattern", "^-?[a-zA-Z0-9]+(,-?[a-zA-Z0-9]+){0,3}$");
 	jsonw_object_end(json);
 	jsonw_array_end(json);
 }
@@ -262,31 +249,31 @@ param_schema(struct jsonw *json, const struct param_info *info)
 	else if (info->type == PARAM_GAMME) {
 		gamme_schema(json);
 	} else if (info->type == PARAM_GENERATION) {
-		member(json, "type", "string");
-		member(json, "pattern", "^[0-9a-f]{16}$");
+		members_string(json, "type", "string");
+		members_string(json, "pattern", "^[0-9a-f]{16}$");
 	} else
 		text_schema(json, info);
 	if (info->fallback != NULL)
-		member(json, "default", info->fallback);
+		members_string(json, "default", info->fallback);
 }
 
 static void
 write_param(struct jsonw *json, const struct param_info *info, bool required)
 {
 	jsonw_object_begin(json);
-	member(json, "name", info->name);
-	member(json, "in", "query");
+	members_string(json, "name", info->name);
+	members_string(json, "in", "query");
 	describe(json, info);
 	if (required) {
 		jsonw_key(json, "required");
 		jsonw_bool(json, true);
 	}
 	if (is_list(info)) {
-		member(json, "style", "form");
+		members_string(json, "style", "form");
 		jsonw_key(json, "explode");
 		jsonw_bool(json, false);
 	}
-	object(json, "schema");
+	members_object(json, "schema");
 	param_schema(json, info);
 	jsonw_object_end(json);
 	if (info->type == PARAM_FIELDS) {
@@ -307,15 +294,15 @@ static void
 write_path_param(struct jsonw *json, const struct path_param *param)
 {
 	jsonw_object_begin(json);
-	member(json, "name", param->name);
-	member(json, "in", "path");
-	member(json, "description", param->meaning);
+	members_string(json, "name", param->name);
+	members_string(json, "in", "path");
+	members_string(json, "description", param->meaning);
 	jsonw_key(json, "required");
 	jsonw_bool(json, true);
-	object(json, "schema");
-	member(json, "type", "string");
+	members_object(json, "schema");
+	members_string(json, "type", "string");
 	if (param->pattern != NULL)
-		member(json, "pattern", param->pattern);
+		members_string(json, "pattern", param->pattern);
 	jsonw_object_end(json);
 	example_member(json, param->name);
 	jsonw_object_end(json);
@@ -354,13 +341,13 @@ write_condition(struct jsonw *json, unsigned column)
 	jsonw_object_begin(json);
 	jsonw_key(json, "name");
 	jsonw_string(json, info->name);
-	member(json, "in", "query");
-	member(json, "description", text);
-	member(json, "style", "form");
+	members_string(json, "in", "query");
+	members_string(json, "description", text);
+	members_string(json, "style", "form");
 	jsonw_key(json, "explode");
 	jsonw_bool(json, true);
-	object(json, "schema");
-	member(json, "type", "array");
+	members_object(json, "schema");
+	members_string(json, "type", "array");
 	jsonw_key(json, "items");
 	openapi_ref(json, "Condition");
 	jsonw_object_end(json);
@@ -370,7 +357,7 @@ write_condition(struct jsonw *json, unsigned column)
 void
 openapi_write_conditions(struct jsonw *json)
 {
-	object(json, "parameters");
+	members_object(json, "parameters");
 	for (unsigned i = 0; i < ROW_COLUMNS; i++)
 		if (is_listed(i))
 			write_condition(json, i);
@@ -388,7 +375,7 @@ refer_to_conditions(struct jsonw *json)
 		snprintf(path, sizeof(path), "#/components/parameters/%.*s",
 		    SPAN_ARG(row_info[i].name));
 		jsonw_object_begin(json);
-		member(json, "$ref", path);
+		members_string(json, "$ref", path);
 		jsonw_object_end(json);
 	}
 }
@@ -420,11 +407,11 @@ openapi_condition_schema(struct jsonw *json)
 	    "sales12m.202510, stock12m.202510, receptions12m.202510; a store's "
 	    "total, sales12mByStore.001, receptions12mByStore.001, and its "
 	    "newest stock, stock12mByStore.001.");
-	object(json, "Condition");
-	member(json, "type", "string");
+	members_object(json, "Condition");
+	members_string(json, "type", "string");
 	jsonw_key(json, "description");
 	jsonw_string(json, buf_span(&text));
-	member(json, "pattern", condition_pattern());
+	members_string(json, "pattern", condition_pattern());
 	jsonw_key(json, "examples");
 	jsonw_raw(json,
 	    SPAN("[\"gt.0\",\"in.(A,B)\",\"not.like.*bière*\",\"is.null\"]"));

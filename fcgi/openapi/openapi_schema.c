@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/num.h"
+#include "fcgi/http/members.h"
 #include "lmdb-schema/row.h"
 
 #define REQUIRED 1u
@@ -62,13 +63,6 @@ static const struct map {
     {"stores", NULL}, /* store code, then months */
 };
 
-static void
-member(struct jsonw *json, const char *name, const char *text)
-{
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
 void
 openapi_ref(struct jsonw *json, const char *name)
 {
@@ -76,7 +70,7 @@ openapi_ref(struct jsonw *json, const char *name)
 
 	snprintf(path, sizeof(path), "#/components/schemas/%s", name);
 	jsonw_object_begin(json);
-	member(json, "$ref", path);
+	members_string(json, "$ref", path);
 	jsonw_object_end(json);
 }
 
@@ -120,7 +114,7 @@ map_members(struct jsonw *json, const char *keys)
 	if (keys != NULL) {
 		jsonw_key(json, "propertyNames");
 		jsonw_object_begin(json);
-		member(json, "pattern", keys);
+		members_string(json, "pattern", keys);
 		jsonw_object_end(json);
 	}
 	jsonw_key(json, "additionalProperties");
@@ -142,14 +136,14 @@ maybe_ref(struct jsonw *json, const char *name, bool nullable)
 
 	snprintf(path, sizeof(path), "#/components/schemas/%s", name);
 	if (!nullable) {
-		member(json, "$ref", path);
+		members_string(json, "$ref", path);
 		return;
 	}
 	jsonw_key(json, "anyOf");
 	jsonw_array_begin(json);
 	openapi_ref(json, name);
 	jsonw_object_begin(json);
-	member(json, "type", "null");
+	members_string(json, "type", "null");
 	jsonw_object_end(json);
 	jsonw_array_end(json);
 }
@@ -203,7 +197,7 @@ type_members(struct jsonw *json, const char *type, bool nullable)
 		if (strcmp(type, words[i].name) == 0) {
 			type_member(json, words[i].type, nullable);
 			if (words[i].format != NULL)
-				member(json, "format", words[i].format);
+				members_string(json, "format", words[i].format);
 			if (words[i].values != NULL)
 				enum_member(json, words[i].values, nullable);
 		}
@@ -221,7 +215,7 @@ write_field(struct jsonw *json, const struct line *line)
 	jsonw_object_begin(json);
 	type_members(json, line->type, (line->flags & NULLABLE) != 0);
 	if (line->meaning != NULL)
-		member(json, "description", line->meaning);
+		members_string(json, "description", line->meaning);
 	if (line->example != NULL) {
 		jsonw_key(json, "examples");
 		jsonw_array_begin(json);
@@ -242,8 +236,7 @@ write_required(struct jsonw *json, const struct line *line)
 	jsonw_array_end(json);
 }
 
-/* --- the row -----------------------------------------------------------------
- */
+/* --- the row -------------------------------------------------------------- */
 
 static const char *
 column_type(unsigned column)
@@ -275,9 +268,9 @@ write_column(struct jsonw *json, unsigned column)
 	jsonw_object_begin(json);
 	type_members(
 	    json, column_type(column), (info->flags & ROW_NEVER_NULL) == 0);
-	member(json, "description", info->meaning);
-	member(json, "x-label-fr", info->label_fr);
-	member(json, "x-label-en", info->label_en);
+	members_string(json, "description", info->meaning);
+	members_string(json, "x-label-fr", info->label_fr);
+	members_string(json, "x-label-en", info->label_en);
 	jsonw_key(json, "x-sortable");
 	jsonw_bool(json, row_sortable(column));
 	jsonw_object_end(json);
@@ -297,8 +290,7 @@ write_columns(struct jsonw *json)
 	jsonw_object_end(json);
 }
 
-/* --- which, and all of them
- * ------------------------------------------------------ */
+/* --- which, and all of them ----------------------------------------------- */
 
 static bool
 is_row(const struct line *schema)
@@ -349,8 +341,8 @@ write_column_list(struct jsonw *json, const struct column_list *list)
 {
 	jsonw_key(json, list->name);
 	jsonw_object_begin(json);
-	member(json, "type", "string");
-	member(json, "description", list->meaning);
+	members_string(json, "type", "string");
+	members_string(json, "description", list->meaning);
 	jsonw_key(json, "enum");
 	jsonw_array_begin(json);
 	for (unsigned i = 0; i < list->count; i++)
@@ -366,8 +358,8 @@ write_schema(struct jsonw *json, const struct line *schema)
 
 	jsonw_key(json, schema->name);
 	jsonw_object_begin(json);
-	member(json, "type", "object");
-	member(json, "description", schema->meaning);
+	members_string(json, "type", "object");
+	members_string(json, "description", schema->meaning);
 	if (is_row(schema))
 		write_columns(json);
 	else {

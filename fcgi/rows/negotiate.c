@@ -2,11 +2,10 @@
 
 #include <assert.h>
 
+#include "common/count.h"
 #include "fcgi/call.h"
 #include "fcgi/http/coding.h"
 #include "fcgi/rows/splice.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 enum splice_form
 negotiate_form(const struct request *request)

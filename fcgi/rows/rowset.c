@@ -88,8 +88,7 @@ rowlists_free(struct rowlists *lists)
 	free(lists);
 }
 
-/* --- in which order
- * ----------------------------------------------------------- */
+/* --- in which order ------------------------------------------------------- */
 
 static enum err
 order_of(const uint32_t **order, struct snapshot *snap,
@@ -227,8 +226,7 @@ make_list(struct rowlist **out, struct matches *found)
 	return ERR_OK;
 }
 
-/* --- lists that are kept
- * --------------------------------------------------------- */
+/* --- lists that are kept -------------------------------------------------- */
 
 /* All that decides a list, as bytes. */
 static void

@@ -135,8 +135,7 @@ splice_is_unchanged(const struct splice *splice)
 		memchr(ranges->differs, 1, ranges->rows) == NULL);
 }
 
-/* --- rows as they lie --------------------------------------------------------
- */
+/* --- rows as they lie ----------------------------------------------------- */
 
 /*
  * Copies in whole steps, which for the twenty bytes of a value takes a third
@@ -368,8 +367,7 @@ plain_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 	return ERR_OK;
 }
 
-/* --- rows with live values
- * ----------------------------------------------------- */
+/* --- rows with live values ------------------------------------------------ */
 
 /* Today's values of one row. */
 struct today {
@@ -513,8 +511,7 @@ live_row(struct splice *splice, struct today *today, struct iovbuf *pieces)
 	return ERR_OK;
 }
 
-/* --- CSV
- * ------------------------------------------------------------------------- */
+/* --- CSV ------------------------------------------------------------------ */
 
 void
 splice_csv_header(struct splice *splice, struct iovbuf *pieces)

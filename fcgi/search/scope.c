@@ -136,8 +136,7 @@ scope_view(const struct snapview **out, struct scope *scope, struct call *call,
 	return err;
 }
 
-/* --- one that is kept ------------------------------------------------------
- * */
+/* --- one that is kept ----------------------------------------------------- */
 
 static struct versions
 versions_of(const struct serving *serving)

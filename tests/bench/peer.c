@@ -78,8 +78,7 @@ add_number(struct ask *ask, int64_t value)
 	peer_param(&ask->params, span_make(text, num_int_text(text, value)));
 }
 
-/* --- the SQL ---------------------------------------------------------------
- * */
+/* --- the SQL -------------------------------------------------------------- */
 
 static void
 add_columns(struct buf *sql, const struct ask *ask)
@@ -197,8 +196,7 @@ search_sql(struct buf *sql, struct ask *ask)
 	buf_addf(sql, ") t JOIN %s ORDER BY t.id", joined(ask));
 }
 
-/* --- the answer ------------------------------------------------------------
- * */
+/* --- the answer ----------------------------------------------------------- */
 
 static void
 add_row(void *context, const struct span *cells)

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/count.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct settings {
 	char *data;

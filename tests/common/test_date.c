@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "common/date.h"
 
 #include <inttypes.h>
@@ -5,7 +6,6 @@
 
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define MS_PER_DAY INT64_C(86400000)
 #define DAY_MIN (-719162)
 #define DAY_MAX 2932896

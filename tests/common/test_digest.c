@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "common/digest.h"
 #include "common/hex.h"
 
@@ -187,8 +188,6 @@ START_TEST(forgotten_secret_is_gone)
 	ck_assert_mem_eq(secret, zeros, sizeof(secret));
 }
 END_TEST
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* RFC 4231; the key of the last is longer than a block. */
 START_TEST(hmac_of_parts_is_that_of_the_whole)

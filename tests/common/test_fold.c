@@ -2,6 +2,7 @@
  * The reference is utf8proc's result for the whole text: the code under test
  * folds character by character, by its own tables where it can.
  */
+#include "common/count.h"
 #include "common/fold.h"
 #include "common/utf8.h"
 
@@ -12,7 +13,6 @@
 #include "tests/support/random.h"
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define POINT_END 0x110000
 
 static bool

@@ -1,11 +1,10 @@
+#include "common/count.h"
 #include "common/jsonr.h"
 
 #include <locale.h>
 #include <stdio.h>
 
 #include "tests/support/run.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct jsonr_limits limits = {
     .bytes = 10000, .depth = 0, .issues = 5};

@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "common/jsonw.h"
 
 #include <signal.h>
@@ -8,8 +9,6 @@
 #include "common/utf8.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct buf buf;
 static struct jsonw json;

@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "common/num.h"
 
 #include <inttypes.h>
@@ -7,7 +8,6 @@
 #include "tests/support/random.h"
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define ROUNDS 200000
 
 /* Every magnitude is as likely as any other. */

@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "common/opt.h"
 
 #include <fcntl.h>
@@ -9,8 +10,6 @@
 #include "common/span.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct values {
 	bool quiet;

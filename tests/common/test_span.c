@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "common/span.h"
 
 #include <stdlib.h>
@@ -5,7 +6,6 @@
 #include "tests/support/run.h"
 
 #define NONE span_make(NULL, 0)
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static void
 same(struct span got, struct span expected)

@@ -1,8 +1,8 @@
+#include "common/count.h"
 #include "common/utf8.h"
 
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define BAD "\xEF\xBF\xBD"
 
 /* As the Encoding standard of the web has it. */

@@ -84,8 +84,7 @@ serve_one(struct serving *serving, struct request *request, int times)
 	return err == ERR_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* --- many --------------------------------------------------------------------
- */
+/* --- many ----------------------------------------------------------------- */
 
 static bool
 read_u32(uint32_t *value)

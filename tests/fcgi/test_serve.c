@@ -30,8 +30,7 @@ static const char *const uris[] = {
 };
 #define URIS (sizeof(uris) / sizeof(uris[0]))
 
-/* --- allocations -------------------------------------------------------------
- */
+/* --- allocations ---------------------------------------------------------- */
 
 static const struct {
 	const char *uri;
@@ -147,8 +146,7 @@ START_TEST(a_server_that_cannot_be_opened_says_where_and_why)
 }
 END_TEST
 
-/* --- the rows' life ----------------------------------------------------------
- */
+/* --- the rows' life ------------------------------------------------------- */
 
 static struct serving *beside;
 

@@ -71,6 +71,8 @@ echo '#include "common/err.h"' >fcgi/nowhere/planted.c
 echo "fcgi/nowhere/planted.c:1: common/err.h" >>planted
 echo '#include <zlib.h>' >fcgi/planted_door.c
 echo "fcgi/planted_door.c:1:#include <zlib.h>" >>planted
+printf '/* --- torn\n * ------ */\n' >fcgi/planted_banner.c
+echo "fcgi/planted_banner.c:1:/* --- torn" >>planted
 if command -v python3 >/dev/null; then
   echo '#include "common/date.h"' >fcgi/planted_stale.c
   echo 'fcgi/planted_stale.c: #include "common/date.h" is stale' >>planted

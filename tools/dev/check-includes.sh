@@ -162,6 +162,7 @@ door libjpeg 'jpeglib\.h>' "$desk/picture_jpeg.c"
 door ncurses '(ncurses|curses)\.h>' "tools/gridhud/term/term*.c"
 rule "not used: strcpy strcat sprintf strtok atoi gmtime localtime" \
   '(^|[^a-z_])(strcpy|strcat|sprintf|strtok|atoi|gmtime|localtime)\(' ""
+rule "a section's banner is one line" '^/\* --- [^*]*$' ""
 rule "comments are /* */" '^[ 	]*//|[;{}][ 	]*//' ""
 
 if command -v python3 >/dev/null; then

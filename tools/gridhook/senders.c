@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "common/buf.h"
+#include "common/count.h"
 #include "common/digest.h"
 #include "common/fs.h"
 #include "common/hex.h"
@@ -45,8 +46,6 @@ static const struct scheme {
     {"gitlab", FORM_TOKEN, "x-gitlab-token", ""},
     {"basic", FORM_BASIC, "authorization", "Basic "},
 };
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct sender {
 	struct span name;

@@ -25,8 +25,7 @@ static struct buf text;
 static uint32_t *at, rows;
 static uint64_t generation;
 
-/* --- made-up rows ----------------------------------------------------------
- * */
+/* --- made-up rows --------------------------------------------------------- */
 
 static const char *const words[] = {"Crème", "brûlée", "œuf", "Lait", "entier",
     "demi-écrémé", "1,5 L", "pâté", "Maïs", "ÉTÉ", "straße", "a", "12", "100",
@@ -137,8 +136,7 @@ drop(void)
 	facts_remove();
 }
 
-/* --- questions --------------------------------------------------------------
- * */
+/* --- questions ------------------------------------------------------------ */
 
 static bool
 row_holds(uint32_t row, struct span asked)
@@ -281,8 +279,7 @@ START_TEST(word_is_found_at_every_place_and_length)
 }
 END_TEST
 
-/* --- many at once -----------------------------------------------------------
- * */
+/* --- many at once --------------------------------------------------------- */
 
 #define HAYS 40
 

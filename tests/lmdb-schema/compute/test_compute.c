@@ -175,8 +175,7 @@ START_TEST(ranges_of_articles_that_are_gone_are_passed_over)
 }
 END_TEST
 
-/* --- shares, ranks, classes ------------------------------------------------
- */
+/* --- shares, ranks, classes ----------------------------------------------- */
 
 static void
 import_turnovers(const int64_t *ca, unsigned count)
@@ -339,8 +338,7 @@ START_TEST(an_article_whose_sums_do_not_fit_is_left_out)
 }
 END_TEST
 
-/* --- at once ----------------------------------------------------------------
- */
+/* --- at once -------------------------------------------------------------- */
 
 static unsigned
 snapshots_there(void)
@@ -472,8 +470,7 @@ START_TEST(no_free_slot_is_busy_when_it_may_not_wait)
 }
 END_TEST
 
-/* --- damage and trouble ----------------------------------------------------
- */
+/* --- damage and trouble --------------------------------------------------- */
 
 START_TEST(the_next_computation_heals_a_damaged_snapshot)
 {

@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "tools/gridhook/senders.h"
 
 #include <stdlib.h>
@@ -6,7 +7,6 @@
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define NOW INT64_C(1614265330)
 
 /* Made by Python's hmac. */

@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "tools/gridhud/hours.h"
 
 #include "tests/support/run.h"
@@ -6,7 +7,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define AT(hour, minute) ((hour)*60 + (minute))
 
 enum { SUN, MON, TUE, WED, THU, FRI, SAT };

@@ -1,9 +1,8 @@
+#include "common/count.h"
 #include "tools/gridhud/settings.h"
 
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 START_TEST(printed_defaults_are_the_defaults)
 {

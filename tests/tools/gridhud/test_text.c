@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "tools/gridhud/text.h"
 
 #include <locale.h>
@@ -6,7 +7,6 @@
 #include "common/utf8.h"
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define BAD "\xEF\xBF\xBD"
 
 static const struct {

@@ -1,7 +1,6 @@
 /* Scheduled jobs: what runs by itself and tells how it went. */
+#include "common/count.h"
 #include "tools/gridhook/events/family_priv.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Members with the name of a job, the surest first. */
 #define NAME_MEMBERS \

@@ -1,6 +1,7 @@
 /*
  * From a sender's members to an event's fields: what a row of a table does.
  */
+#include "common/count.h"
 #include "tools/gridhook/events/family_priv.h"
 
 #include <stdlib.h>
@@ -8,7 +9,6 @@
 #include "common/date.h"
 #include "common/num.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define JOINED_MAX (EVENT_TEXT_MAX * 2)
 
 /* --- reading members ------------------------------------------------------ */

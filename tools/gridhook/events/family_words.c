@@ -1,11 +1,11 @@
 /* Words by which senders say that something failed, in several languages. */
+#include "common/count.h"
 #include "tools/gridhook/events/family_priv.h"
 
 #include <ctype.h>
 
 #include "common/fold.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define WORDS_MAX 256 /* bytes of a text that are searched for words */
 #define FOLDED_MAX 1024
 

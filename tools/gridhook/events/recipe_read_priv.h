@@ -6,10 +6,10 @@
  */
 #pragma once
 
+#include "common/count.h"
 #include "common/err.h"
 #include "tools/gridhook/events/recipe_priv.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define TOKENS_MAX 48
 #define NAMES_MAX 256 /* kept once in a file */
 

@@ -2,6 +2,7 @@
  * Each case is a push as its sender writes it, and the members of the record
  * that must come out, as JSON text. "#n" before them picks the n-th event.
  */
+#include "common/count.h"
 #include "tools/gridhook/events/normalise.h"
 
 #include <stdio.h>
@@ -10,8 +11,6 @@
 #include "tests/support/run.h"
 #include "tools/gridhook/events/push.h"
 #include "tools/gridhook/events/recipe.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct arena *arena;
 static struct jscan doc, record;

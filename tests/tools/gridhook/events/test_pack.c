@@ -1,8 +1,8 @@
+#include "common/count.h"
 #include "tools/gridhook/events/pack.h"
 
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define LONG \
 	"a rather long text, as people write it, with \\\"quotes\\\" and " \
 	"\\\\ in it, which is worth to be kept once and not twice \\n"

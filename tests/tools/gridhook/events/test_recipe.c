@@ -8,6 +8,7 @@
  *	push {...}
  *	want FAMILY {...}	members of its event's record; "-" for any family
  */
+#include "common/count.h"
 #include "tools/gridhook/events/recipe.h"
 
 #include <dirent.h>
@@ -20,7 +21,6 @@
 #include "common/log.h"
 #include "tests/support/run.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define HEADERS_MAX 8
 
 struct sample {

@@ -1,10 +1,9 @@
+#include "common/count.h"
 #include "tools/gridhook/net/jscan.h"
 
 #include <stdlib.h>
 
 #include "tests/support/run.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct jscan doc;
 static struct arena *arena;

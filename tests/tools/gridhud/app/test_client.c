@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "tools/gridhud/app/client.h"
 
 #include <inttypes.h>
@@ -5,8 +6,6 @@
 
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct client client;
 static char log_text[4000];

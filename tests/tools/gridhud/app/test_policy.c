@@ -1,11 +1,10 @@
+#include "common/count.h"
 #include "tools/gridhud/app/policy.h"
 
 #include <locale.h>
 
 #include "tests/support/run.h"
 #include "tools/gridhud/words.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
  * The decision table, every combination: for each row, one letter for each of

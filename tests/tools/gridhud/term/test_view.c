@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "tools/gridhud/term/view.h"
 
 #include <locale.h>
@@ -9,7 +10,6 @@
 #include "tests/tools/gridhud/gridhud_make.h"
 #include "tools/gridhud/text.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define HEAD "{\"source\":\"src\",\"received\":\"2026-01-31T21:04:00.000Z\","
 
 static struct view view;

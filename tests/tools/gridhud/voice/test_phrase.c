@@ -1,3 +1,4 @@
+#include "common/count.h"
 #include "tools/gridhud/voice/phrase.h"
 
 #include <locale.h>
@@ -5,8 +6,6 @@
 
 #include "tests/support/run.h"
 #include "tests/tools/gridhud/gridhud_make.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct {
 	bool failure;

@@ -1,10 +1,9 @@
+#include "common/count.h"
 #include "tools/gridhud/voice/prose.h"
 
 #include <locale.h>
 
 #include "tests/support/run.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct {
 	const char *in, *out;

@@ -6,8 +6,6 @@
 #include "tests/support/run.h"
 #include "tests/tools/gridhud/gridhud_make.h"
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static struct speech speech;
 static struct settings settings;
 static uint64_t seq;

@@ -1,9 +1,8 @@
+#include "common/count.h"
 #include "tools/gridhud/voice/wav.h"
 
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* 16 bit mono at 22050 Hz: 44100 bytes a second. */
 #define HEAD(length) \
