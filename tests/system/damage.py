@@ -22,20 +22,25 @@ import shutil
 import subprocess
 import sys
 import time
-import zlib
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "flow"))
-from kit import API, Cut, Data, Direct, GRIDCTL, ONCE, scratch  # noqa: E402
+from kit import (API, Cut, Data, Direct, GRIDCTL, ONCE,  # noqa: E402
+                 scratch, unpacked_as)
 
 SUPPLIER = "12345"
 GRID = API + "/grid?fournisseur=" + SUPPLIER
+SUMS = API + "/grid/aggregates?fournisseur=" + SUPPLIER
 FEW = "&fields=codein,libelle1,marque,gtin,code3,codeGamme,totalCa,caReseau"
 ASKED = [
     (GRID, {}),
     (GRID, {"Accept-Encoding": "gzip"}),
+    (GRID, {"Accept-Encoding": "zstd"}),
+    (GRID + "&limit=100&page=2", {"Accept-Encoding": "gzip"}),
+    (GRID + "&limit=100&page=2" + FEW, {"Accept-Encoding": "zstd"}),
     (GRID, {"Accept": "application/x-ndjson"}),
+    (GRID, {"Accept": "application/x-ndjson", "Accept-Encoding": "gzip"}),
     (GRID, {"Accept": "text/csv"}),
     (GRID + "&enrich=0&limit=200", {}),
     (GRID + "&limit=100" + FEW, {}),
@@ -43,7 +48,7 @@ ASKED = [
     (GRID + "&limit=50&sort=totalCa&order=asc", {}),
     (GRID + "&limit=50&sort=marque&order=asc&page=2&fields=codein,network", {}),
     (GRID + "&gamme=A&limit=100", {}),
-    (GRID + "&gammeAValider=1" + FEW, {}),
+    (GRID + "&gammeAValider=not.is.null" + FEW, {}),
     (GRID + "&code1=30&sort=tauxMarge&order=desc&limit=100" + FEW, {}),
     (GRID + "&search=bio&limit=100" + FEW, {}),
     (GRID + "&search=a&limit=100&sort=stockActuel" + FEW, {}),
@@ -57,6 +62,12 @@ ASKED = [
     (API + "/products/search?q=bio&limit=100" + FEW, {}),
     (API + "/products/search?q=an&limit=30&sort=libelle1", {}),
     (API + "/products/search?q=bio&gamme=A&limit=20" + FEW, {}),
+    (GRID + "&sort=codeGamme,-totalCa&limit=50" + FEW, {}),
+    (SUMS + "&groups=code1&values=totalCa,stockActuel", {}),
+    (SUMS + "&groups=marque,trend&values=tauxMarge&stockActuel=gt.0", {}),
+    (SUMS + "&groups=mois&values=sales12m,stock12m,receptions12m", {}),
+    (SUMS + "&groups=magasin,mois&values=sales12m&search=a", {}),
+    (API + "/magasins", {}),
     (API + "/nomenclatures?fournisseur=" + SUPPLIER + "&niveau=1", {}),
     (API + "/nomenclatures?fournisseur=" + SUPPLIER + "&niveau=3", {}),
     (API + "/fournisseurs", {}),
@@ -108,14 +119,11 @@ def answer(server, key, uri, headers):
         reply = server.ask(uri, headers=dict(headers, **{"X-API-Key": key}))
     except Cut:
         return 0, b""
-    if reply.headers.get("content-encoding") != "gzip":
+    coding = reply.headers.get("content-encoding")
+    if coding is None:
         return reply.status, reply.body
-    try:
-        reader = zlib.decompressobj(31)
-        text = reader.decompress(reply.body)
-        return (reply.status, text) if reader.eof else (0, b"")
-    except zlib.error:
-        return 0, b""
+    text = unpacked_as(coding, reply.body)
+    return (0, b"") if text is None else (reply.status, text)
 
 
 def says_so(uri, body, want):
@@ -164,9 +172,11 @@ class Twins:
 
     def articles(self, server):
         """Some get a proposal, and some are asked for one by one."""
-        body = json.loads(answer(server, self.key, GRID + "&fields=codein",
-                                 {})[1].decode())
+        body = json.loads(answer(
+            server, self.key, GRID + "&fields=codein,codeCentrale", {})[1])
         codes = [row["codein"] for row in body["data"]]
+        central = [row["codeCentrale"] for row in body["data"]
+                   if row["codeCentrale"]]
         for code in codes[5:60:7]:
             server.ask("%s/products/%s/gamme" % (API, code), "PUT",
                        {"X-API-Key": self.key,
@@ -176,9 +186,8 @@ class Twins:
         self.asked = list(ASKED)
         for code in codes[::300]:
             self.asked.append((API + "/products/" + code, {}))
+        for code in central[::300]:
             self.asked.append((API + "/network/" + code, {}))
-        self.asked = [one for one in self.asked if answer(
-            server, self.key, one[0], one[1])[0] == 200]
 
     def list_files(self):
         """By kind, what is there to be damaged."""
