@@ -6,6 +6,7 @@
 #include "common/hex.h"
 #include "common/num.h"
 #include "common/utf8.h"
+#include "common/word8.h"
 
 void
 jsonw_init(struct jsonw *json, struct buf *buf)
@@ -183,26 +184,14 @@ jsonw_quote(struct buf *buf, struct span text)
 	buf_add_char(buf, '"');
 }
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
-/* The high bit of some byte is set when one of them is zero. */
-static inline uint64_t
-zero_byte(uint64_t word)
-{
-	return (word - EACH(0x01)) & ~word;
-}
-
 /* Eight bytes at once: true when all are ASCII that needs no escape. */
 static inline bool
 is_plain_word(const char *at)
 {
-	uint64_t word;
-	uint64_t hit;
+	uint64_t word = word8_load(at);
 
-	memcpy(&word, at, sizeof(word));
-	hit = word | (word - EACH(0x20)) | zero_byte(word ^ EACH('"')) |
-	    zero_byte(word ^ EACH('\\'));
-	return (hit & EACH(0x80)) == 0;
+	return !word8_marked(word8_unprintable(word) | word8_equal(word, '"') |
+	    word8_equal(word, '\\'));
 }
 
 /* How many bytes from `at` on may be copied as they are. */

@@ -1,16 +1,6 @@
 #include "common/utf8.h"
 
-#include <string.h>
-
-/* Eight bytes at once: true when all are ASCII. */
-static inline bool
-is_ascii_word(const char *at)
-{
-	uint64_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return (word & UINT64_C(0x8080808080808080)) == 0;
-}
+#include "common/word8.h"
 
 bool
 utf8_is_valid(struct span text)
@@ -20,7 +10,8 @@ utf8_is_valid(struct span text)
 	while (at < text.len) {
 		size_t step;
 
-		if (text.len - at >= 8 && is_ascii_word(text.ptr + at)) {
+		if (text.len - at >= 8 &&
+		    !word8_marked(word8_load(text.ptr + at))) {
 			at += 8;
 			continue;
 		}

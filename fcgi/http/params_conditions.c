@@ -114,9 +114,9 @@ params_is_condition(struct trouble *trouble, struct params *params,
     const struct param_info *info, const struct query_pair *pair)
 {
 	bool dot = span_find(pair->value, '.') < pair->value.len;
-	bool comma = span_find(pair->value, ',') < pair->value.len;
 
-	if (info->type == PARAM_GAMME && comma && !dot)
+	if (info->type == PARAM_GAMME && !dot &&
+	    span_find(pair->value, ',') < pair->value.len)
 		return range_list(trouble, params, pair);
 	if (!dot ||
 	    (info->type != PARAM_GAMME && !condition_is_name(pair->name)))

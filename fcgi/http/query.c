@@ -6,6 +6,7 @@
 
 #include "common/hex.h"
 #include "common/utf8.h"
+#include "common/word8.h"
 
 /* Bytes that may mean something else, or not be allowed. */
 static const bool special[256] = {
@@ -19,7 +20,17 @@ static const bool special[256] = {
 static bool
 is_plain(struct span raw)
 {
-	for (size_t i = 0; i < raw.len; i++)
+	size_t i = 0;
+
+	for (; raw.len - i >= 8; i += 8) {
+		uint64_t word = word8_load(raw.ptr + i);
+
+		if (word8_marked(word8_unprintable(word) |
+			word8_equal(word, '%') | word8_equal(word, '+') |
+			word8_equal(word, 0x7f)))
+			return false;
+	}
+	for (; i < raw.len; i++)
 		if (special[(unsigned char)raw.ptr[i]])
 			return false;
 	return true;
@@ -59,15 +70,22 @@ check_text(struct span text)
 	return utf8_is_valid(text) ? NULL : "is not UTF-8";
 }
 
+/* A path or the parameters behind it, of which pieces are taken. */
+struct part {
+	struct arena *arena;
+	bool plus; /* '+' stands for a blank */
+	bool plain; /* no piece needs to be decoded or checked */
+};
+
 static const char *
-take(struct span *out, struct span raw, bool plus, struct arena *arena)
+take(struct span *out, struct span raw, const struct part *part)
 {
 	const char *wrong;
 
 	*out = raw;
-	if (is_plain(raw))
+	if (part->plain || is_plain(raw))
 		return NULL;
-	wrong = decode(out, raw, plus, arena);
+	wrong = decode(out, raw, part->plus, part->arena);
 	return wrong == NULL ? check_text(*out) : wrong;
 }
 
@@ -75,6 +93,7 @@ static enum err
 parse_path(struct query *query, struct span path, struct arena *arena,
     struct fault *fault)
 {
+	struct part part = {arena, .plus = false, .plain = is_plain(path)};
 	struct span raw, rest = path;
 
 	if (path.len == 0 || path.ptr[0] != '/') {
@@ -89,8 +108,8 @@ parse_path(struct query *query, struct span path, struct arena *arena,
 			query->no_path = true;
 			return ERR_OK;
 		}
-		wrong = take(
-		    &query->segments[query->segment_count], raw, false, arena);
+		wrong =
+		    take(&query->segments[query->segment_count], raw, &part);
 		if (wrong != NULL) {
 			fault_set(fault, "path", "%s", wrong);
 			return ERR_BAD_INPUT;
@@ -117,6 +136,7 @@ name_fault(struct fault *fault, struct span name, const char *wrong)
 static enum err
 parse_pairs(struct query *query, struct arena *arena, struct fault *fault)
 {
+	struct part part = {arena, .plus = true, .plain = is_plain(query->raw)};
 	struct span raw, rest = query->raw;
 
 	while (span_cut(&raw, &rest, '&')) {
@@ -131,11 +151,10 @@ parse_pairs(struct query *query, struct arena *arena, struct fault *fault)
 			    QUERY_PAIRS_MAX);
 			return ERR_BAD_INPUT;
 		}
-		wrong =
-		    take(&pair->name, span_sub(raw, 0, equals), true, arena);
+		wrong = take(&pair->name, span_sub(raw, 0, equals), &part);
 		if (wrong == NULL)
-			wrong = take(&pair->value, span_from(raw, equals + 1),
-			    true, arena);
+			wrong = take(
+			    &pair->value, span_from(raw, equals + 1), &part);
 		else
 			pair->name = SPAN("parameter name");
 		if (wrong != NULL) {

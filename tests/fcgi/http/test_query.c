@@ -1,6 +1,8 @@
 /* tests/fcgi/http/test_query.c: fcgi/http/query.h */
 #include "fcgi/http/query.h"
 
+#include <string.h>
+
 #include "tests/support/run.h"
 
 static struct arena *arena;
@@ -55,6 +57,36 @@ START_TEST(pairs_are_decoded_plus_is_a_blank)
 	ck_assert_uint_eq(query.pairs[2].value.len, 0);
 	ck_assert_uint_eq(query.pairs[3].name.len, 0);
 	ck_assert(span_eq(query.pairs[4].value, SPAN("\xc3\xa9=f")));
+}
+END_TEST
+
+/* Eight bytes are looked at together: each place of them, and the rest. */
+START_TEST(each_byte_is_looked_at_wherever_it_stands)
+{
+	for (int byte = 1; byte < 256; byte++) {
+		for (int at = 5; at < 24; at++) {
+			char uri[] = "/g?v=0123456789abcdefghijk";
+			bool bad = byte < 0x20 || byte >= 0x7f;
+
+			if (byte == '&' || byte == '%')
+				continue;
+			uri[at] = (char)byte;
+			ck_assert_int_eq(
+			    parse(uri), bad ? ERR_BAD_INPUT : ERR_OK);
+			if (!bad)
+				ck_assert_int_eq(
+				    query.pairs[0].value.ptr[at - 5],
+				    byte == '+' ? ' ' : byte);
+		}
+	}
+	for (int at = 5; at < 21; at++) {
+		char uri[] = "/g?v=0123456789abcdefghijk";
+
+		memcpy(uri + at, "%41", 3);
+		ck_assert_int_eq(parse(uri), ERR_OK);
+		ck_assert_int_eq(query.pairs[0].value.ptr[at - 5], 'A');
+		ck_assert_uint_eq(query.pairs[0].value.len, 19);
+	}
 }
 END_TEST
 
@@ -152,6 +184,7 @@ test_suite(void)
 	tcase_add_test(tc, path_is_cut_into_decoded_segments);
 	tcase_add_test(tc, escaped_slash_stays_in_its_segment);
 	tcase_add_test(tc, pairs_are_decoded_plus_is_a_blank);
+	tcase_add_test(tc, each_byte_is_looked_at_wherever_it_stands);
 	tcase_add_test(tc, raw_query_is_kept_as_sent);
 	tcase_add_loop_test(tc, malformed_is_told_with_its_place, 0,
 	    sizeof(bad) / sizeof(bad[0]));
