@@ -124,13 +124,6 @@ by_session(struct call *call)
 	return call->subject.name.ptr == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 
-bool
-auth_changes(const struct request *request)
-{
-	return request->method != METHOD_GET &&
-	    request->method != METHOD_HEAD && request->method != METHOD_OPTIONS;
-}
-
 /* "https://grid.example:8443" is of "grid.example:8443". */
 static bool
 is_origin_of(struct span origin, struct span host)

@@ -41,9 +41,6 @@ const char *auth_cookie_name(const struct call *call);
 unsigned auth_cookies(
     struct span tokens[AUTH_COOKIES_MAX], const struct call *call);
 
-/* True for a method that changes something. */
-bool auth_changes(const struct request *request);
-
 /*
  * ERR_ANSWERED with a 403 when a browser says that the request comes from
  * another site's page: Sec-Fetch-Site is other than same-origin, or Origin is

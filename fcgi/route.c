@@ -66,6 +66,17 @@ const struct route routes[] = {
 	{"Rows", ANSWERS_304 | ANSWERS_400 | ANSWERS_404 | ANSWERS_ROWS, NULL,
 	    "SearchReply",
 	    "Rows of all suppliers that have a snapshot, or of one."}},
+    {METHOD_POST, API "/products/lookup", "lookupProducts", ROUTE_READS,
+	USE_LOOKUP | USE_CONDITIONS, ep_lookup,
+	"Rows of many articles of one supplier, by codein or GTIN",
+	{"Rows",
+	    ANSWERS_202 | ANSWERS_400 | ANSWERS_404 | ANSWERS_ROWS | TAKES_BODY,
+	    "LookupBody", "LookupReply",
+	    "Up to 10,000 codes in one call. It reads, and is a POST because "
+	    "an address has no room for them: any key will do, and it may be "
+	    "repeated. Parameters, forms and answer are those of /grid; "
+	    "meta.introuvables lists the codes that no row has, whatever the "
+	    "filters."}},
     {METHOD_GET, API "/products/{codein}", "getProduct", ROUTE_ANY, USE_PRODUCT,
 	ep_product, "One article",
 	{"Rows", ANSWERS_202 | ANSWERS_304 | ANSWERS_400 | ANSWERS_404, NULL,
@@ -160,6 +171,21 @@ same_method(const struct route *route, enum method method)
 	    (route->method == METHOD_GET && method == METHOD_HEAD);
 }
 
+bool
+route_reads(const struct request *request)
+{
+	struct span path =
+	    span_sub(request->uri, 0, span_find(request->uri, '?'));
+
+	if (request->method == METHOD_POST)
+		for (unsigned i = 0; i < route_count; i++)
+			if (routes[i].auth == ROUTE_READS &&
+			    span_eq(path, span_of(routes[i].path)))
+				return true;
+	return request->method == METHOD_GET ||
+	    request->method == METHOD_HEAD || request->method == METHOD_OPTIONS;
+}
+
 static const char *
 method_name(enum method method)
 {
@@ -181,12 +207,16 @@ route_find(struct call *call, char allowed[64])
 	for (unsigned i = 0; i < route_count; i++) {
 		struct span captured[2];
 
-		/* A concrete path stands before one that captures. */
+		/*
+		 * A concrete path stands before one that captures, and
+		 * leaves it the methods that it does not have itself.
+		 */
 		if (!matches(routes[i].path, &call->query, captured))
 			continue;
 		if (len > 0 && strchr(routes[i].path, '{') != NULL &&
 		    call->route != NULL &&
-		    strcmp(call->route->path, routes[i].path) != 0)
+		    strcmp(call->route->path, routes[i].path) != 0 &&
+		    call->route->method == routes[i].method)
 			continue;
 		call->route = &routes[i];
 		memcpy(call->path, captured, sizeof(captured));

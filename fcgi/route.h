@@ -14,6 +14,7 @@ struct call;
 enum route_auth {
 	ROUTE_OPEN, /* nobody need say who he is */
 	ROUTE_ANY, /* a key or a session */
+	ROUTE_READS, /* the same; by POST, and yet alters nothing */
 	ROUTE_SESSION /* only a person's session */
 };
 
@@ -53,6 +54,12 @@ extern const unsigned route_count;
 
 /* The operations' names in the order of the table, for the metrics. */
 const char *const *route_names(void);
+
+/*
+ * Whether a request alters nothing, by its method or by its route: it may come
+ * on a kept connection, twice, and from any page.
+ */
+bool route_reads(const struct request *request);
 
 /*
  * Finds the route; captured segments go to call->path. ERR_NOT_FOUND: no such

@@ -103,7 +103,7 @@ step_auth(struct call *call)
 	if (err == ERR_DENIED)
 		return auth_refuse(call);
 	user = call->subject.kind == SUBJECT_USER;
-	if (err == ERR_OK && user && auth_changes(call->request))
+	if (err == ERR_OK && user && !route_reads(call->request))
 		err = auth_same_site(call);
 	if (err == ERR_OK && !user && call->route->auth == ROUTE_SESSION)
 		return reply_fail(call->reply, 403, CODE_FORBIDDEN,

@@ -11,11 +11,11 @@
 #include "fcgi/http/params_priv.h"
 #include "lmdb-schema/key.h"
 
-#define LISTS (USE_GRID | USE_SEARCH)
+#define LISTS (USE_GRID | USE_SEARCH | USE_LOOKUP)
 #define FILTERED (LISTS | USE_AGGREGATES)
-#define SUPPLIER (USE_GRID | USE_AGGREGATES)
+#define SUPPLIER (USE_GRID | USE_AGGREGATES | USE_LOOKUP)
 #define LABELS (USE_FOURNISSEURS | USE_NOMENCLATURES | USE_MAGASINS)
-#define ROWS (USE_GRID | USE_SEARCH | USE_PRODUCT)
+#define ROWS (LISTS | USE_PRODUCT)
 #define MANY INT64_MAX
 #define SEARCH_MAX 1000
 
@@ -26,7 +26,8 @@ const struct param_info param_infos[] = {
 	USE_NOMENCLATURES | FILTERED | USE_PRODUCT | USE_SCREEN,
 	USE_NOMENCLATURES | SUPPLIER | USE_SCREEN, AT(fournisseur), 1, 64, NULL,
 	"Supplier code"},
-    {"search", PARAM_TEXT, SUPPLIER | USE_FOURNISSEURS | USE_MAGASINS, 0,
+    {"search", PARAM_TEXT,
+	USE_GRID | USE_AGGREGATES | USE_FOURNISSEURS | USE_MAGASINS, 0,
 	AT(search), 0, SEARCH_MAX, NULL,
 	"Text that must occur, case and accents aside; of several words, each"},
     {"q", PARAM_TEXT, USE_SEARCH, USE_SEARCH, AT(q), 1, 120, NULL,

@@ -27,7 +27,8 @@ enum params_use {
 	USE_SCREEN = 32,
 	USE_CONDITIONS = 64, /* conditions on columns, beside its parameters */
 	USE_MAGASINS = 128,
-	USE_AGGREGATES = 256
+	USE_AGGREGATES = 256,
+	USE_LOOKUP = 512
 };
 
 enum param_type {

@@ -68,7 +68,8 @@ enum header_place {
 	ON_GRID = 32,
 	ON_OPEN = 64, /* where no key is needed */
 	ON_405 = 128,
-	ON_WAIT = 256 /* 202, 429, 503 */
+	ON_WAIT = 256, /* 202, 429, 503 */
+	ON_LOOKUP = 512
 };
 
 static const struct header {
@@ -102,6 +103,8 @@ static const struct header {
 	"NDJSON and CSV only: pagination.hasMore"},
     {"X-Sans-Snapshot", "integer", ON_ROWS,
 	"/products/search as NDJSON or CSV only: meta.sansSnapshot"},
+    {"X-Introuvables", "integer", ON_LOOKUP,
+	"NDJSON and CSV only: how many codes meta.introuvables would list"},
     {"Access-Control-Allow-Origin", "string", ON_OPEN,
 	"*: any page may read it"},
     {"Allow", "string", ON_405, "The methods that the path knows"},
@@ -183,8 +186,10 @@ places_of(const struct route *route)
 		places |= ON_PAGES;
 	if ((answers & ANSWERS_ROWS) != 0)
 		places |= ON_ROWS;
-	if (strcmp(route->operation, "getGrid") == 0)
+	if ((route->use & (USE_GRID | USE_LOOKUP)) != 0)
 		places |= ON_GRID;
+	if ((route->use & USE_LOOKUP) != 0)
+		places |= ON_LOOKUP;
 	if (route->auth == ROUTE_OPEN)
 		places |= ON_OPEN;
 	return places;

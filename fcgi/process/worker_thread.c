@@ -32,6 +32,7 @@
 #include "common/sink.h"
 #include "fcgi/http/request.h"
 #include "fcgi/process/worker_priv.h"
+#include "fcgi/route.h"
 
 #define BODY_KEEP ((size_t)64 << 10) /* memory a thread keeps for bodies */
 
@@ -206,10 +207,12 @@ tell_failure(const struct thread *thread, enum err err)
 	}
 }
 
+/* nginx closes the connection behind the answer to a HEAD. */
 static bool
 is_read(const struct request *request)
 {
-	return request->method == METHOD_GET;
+	return request->method != METHOD_HEAD &&
+	    request->method != METHOD_OPTIONS && route_reads(request);
 }
 
 /* True when the connection may carry another request. */

@@ -428,6 +428,15 @@ rowset_get(struct rowset *set, struct pinned *pinned,
 }
 
 void
+rowset_of(struct rowset *set, const uint32_t *rows, uint32_t total,
+    int64_t page, int64_t limit)
+{
+	assert((rows != NULL || total == 0) && page >= 1 && limit >= 0);
+	*set = (struct rowset){.total = total, .order = rows};
+	cut_page(set, page, limit);
+}
+
+void
 rowset_release(struct rowset *set)
 {
 	rowlist_release(set->list);

@@ -86,6 +86,10 @@ enum err rowset_get(struct rowset *set, struct pinned *pinned,
     const struct ranges *ranges, const struct rowset_query *query, int64_t page,
     int64_t limit);
 
+/* A page of `total` rows that the caller keeps, in their order. */
+void rowset_of(struct rowset *set, const uint32_t *rows, uint32_t total,
+    int64_t page, int64_t limit);
+
 /*
  * Brings rows of one snapshot, which are ascending, into the order asked for.
  */

@@ -73,6 +73,45 @@ START_TEST(braces_capture_the_segment)
 }
 END_TEST
 
+/* An article may be called lookup: what has no other taker is its. */
+START_TEST(a_concrete_path_keeps_its_own_methods_alone)
+{
+	ck_assert_int_eq(find(METHOD_POST, "/api/v1/products/lookup"), ERR_OK);
+	ck_assert_str_eq(call.route->operation, "lookupProducts");
+	ck_assert_int_eq(find(METHOD_GET, "/api/v1/products/lookup"), ERR_OK);
+	ck_assert_str_eq(call.route->operation, "getProduct");
+	ck_assert_int_eq(
+	    find(METHOD_PUT, "/api/v1/products/lookup"), ERR_DENIED);
+	ck_assert_str_eq(allowed, "POST, GET, HEAD, OPTIONS");
+}
+END_TEST
+
+static const struct {
+	enum method method;
+	const char *uri;
+	bool reads;
+} readings[] = {
+    {METHOD_GET, "/api/v1/grid", true},
+    {METHOD_HEAD, "/api/v1/grid", true},
+    {METHOD_OPTIONS, "/api/v1/gammes", true},
+    {METHOD_POST, "/api/v1/products/lookup", true},
+    {METHOD_POST, "/api/v1/products/lookup?fournisseur=1", true},
+    {METHOD_PUT, "/api/v1/products/lookup", false},
+    {METHOD_POST, "/api/v1/products/lookups", false},
+    {METHOD_POST, "/api/v1/gammes", false},
+    {METHOD_POST, "/app/session", false},
+    {METHOD_DELETE, "/app/session", false},
+};
+
+START_TEST(what_reads_is_told_by_method_or_route)
+{
+	request_init(&request);
+	request.method = readings[_i].method;
+	request.uri = span_of(readings[_i].uri);
+	ck_assert_int_eq(route_reads(&request), readings[_i].reads);
+}
+END_TEST
+
 START_TEST(get_serves_head)
 {
 	ck_assert_int_eq(find(METHOD_HEAD, "/api/v1/grid"), ERR_OK);
@@ -123,6 +162,9 @@ test_suite(void)
 	tcase_add_loop_test(
 	    tc, path_finds_its_endpoint, 0, sizeof(paths) / sizeof(paths[0]));
 	tcase_add_test(tc, braces_capture_the_segment);
+	tcase_add_test(tc, a_concrete_path_keeps_its_own_methods_alone);
+	tcase_add_loop_test(tc, what_reads_is_told_by_method_or_route, 0,
+	    sizeof(readings) / sizeof(readings[0]));
 	tcase_add_test(tc, get_serves_head);
 	tcase_add_test(tc, other_methods_are_told_what_is_allowed);
 	tcase_add_test(tc, names_are_one_a_route_and_one_for_none);

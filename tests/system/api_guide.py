@@ -39,6 +39,7 @@ PRINTS = {
     "worst.sh": r"^\d+\n(\w+\t[^\t\n]*\t[\d.]+\n)*$",
     "brands.py": r"^(.{20,} +\d+ +[\d.]+ +[\d.]+ %\n)*$",
     "search.sh": r"^\d+\n(\w+\t\d+\n){3}$",
+    "lookup.py": r"^3 found; not found: \['no such article'\]\n$",
     "article.py": r"^.+\n(\d+ stores|no network data: 404 .*)\n$",
     "propose.py": r"^3 proposed\ninchangee\n404 \['no such article'\]\n$",
     "propose.sh": r"^a_valider\n$",
@@ -140,6 +141,7 @@ def each_example_takes_any_code():
         prints = dict.fromkeys(PRINTS, "")
         prints.update({"pages.py": "^6 articles", "pages.mjs": "^6 articles",
                        "propose.py": PRINTS["propose.py"],
+                       "lookup.py": PRINTS["lookup.py"],
                        "propose.sh": PRINTS["propose.sh"],
                        "article.py": "^Odd", "dump.sh": r"\n6\n$",
                        "errors.sh": PRINTS["errors.sh"]})

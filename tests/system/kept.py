@@ -189,6 +189,15 @@ def writes_have_connections_of_their_own():
                    "those of the writes are closed")
 
 
+def a_post_that_reads_comes_on_kept_connections():
+    with stack() as grid:
+        before = grid.metric("gridapi_connections_total")
+        for _ in range(60):
+            grid.get("/api/v1/products/lookup?fournisseur=1", "POST")
+        made = grid.metric("gridapi_connections_total") - before
+        assert made < 30, made
+
+
 def idle_connections_end():
     """nginx closes after 60 seconds, a worker after 90."""
     if not LONG:
@@ -300,6 +309,7 @@ def killed_workers_repeat_no_write_and_cut_what_they_had_begun():
 run_tests([
     connections_are_kept_and_spread_over_the_processes,
     writes_have_connections_of_their_own,
+    a_post_that_reads_comes_on_kept_connections,
     idle_connections_end,
     a_process_without_a_free_thread_is_asked_nothing,
     workers_are_replaced_and_no_request_fails,
