@@ -1,6 +1,7 @@
 #include "common/opt.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/num.h"
@@ -379,6 +380,17 @@ opt_read(void *values, const struct opt_spec *spec, int argc, char **argv,
 	read_options(&reading, false);
 	*args_count = reading.kept;
 	return finish(&reading);
+}
+
+bool
+opt_go(int *code, void *values, const struct opt_spec *spec, int argc,
+    char **argv, int *args_count)
+{
+	enum opt_result result = opt_read(values, spec, argc, argv, args_count);
+
+	if (result != OPT_GO)
+		*code = result == OPT_HELP ? EXIT_SUCCESS : OPT_USAGE;
+	return result == OPT_GO;
 }
 
 enum opt_result

@@ -60,6 +60,14 @@ enum opt_result {
 enum opt_result opt_read(void *values, const struct opt_spec *spec, int argc,
     char **argv, int *args_count);
 
+/*
+ * opt_read() for a program that goes on with OPT_GO alone. False: the program
+ * ends, with
+ * `code`, which OPT_GO leaves as it is.
+ */
+bool opt_go(int *code, void *values, const struct opt_spec *spec, int argc,
+    char **argv, int *args_count);
+
 /* As opt_read(), but stops at the first operand: for "gridctl [--data D] cmd".
  */
 enum opt_result opt_read_head(void *values, const struct opt_spec *spec,

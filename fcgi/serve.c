@@ -12,10 +12,10 @@
 
 #include "common/arena.h"
 #include "common/date.h"
+#include "common/members.h"
 #include "fcgi/auth.h"
 #include "fcgi/call.h"
 #include "fcgi/fail.h"
-#include "fcgi/http/members.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/server.h"

@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "common/members.h"
 #include "fcgi/fail.h"
-#include "fcgi/http/members.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"

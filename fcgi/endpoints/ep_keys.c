@@ -4,12 +4,12 @@
 
 #include "common/arena.h"
 #include "common/digest.h"
+#include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
-#include "fcgi/http/members.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/state.h"
 

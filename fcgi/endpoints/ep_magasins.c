@@ -2,10 +2,10 @@
 #include <assert.h>
 
 #include "common/fold.h"
+#include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/shared_source.h"

@@ -1,10 +1,10 @@
 /* GET /network/{codeCentrale}: one product's metrics in the network. */
 #include <assert.h>
 
+#include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"

@@ -5,9 +5,9 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "common/members.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/ensure.h"

@@ -4,11 +4,11 @@
  */
 #include <assert.h>
 
+#include "common/members.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/fail.h"
-#include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"

@@ -6,11 +6,11 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "common/members.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
-#include "fcgi/http/members.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"

@@ -3,9 +3,9 @@
 #include <assert.h>
 
 #include "common/date.h"
+#include "common/members.h"
 #include "fcgi/dump/dump.h"
 #include "fcgi/endpoints/answer.h"
-#include "fcgi/http/members.h"
 #include "fcgi/rows/negotiate.h"
 #include "lmdb-schema/key.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "common/date.h"
+#include "common/members.h"
 #include "common/num.h"
 #include "fcgi/http/coding.h"
-#include "fcgi/http/members.h"
 
 #define HEAD_MAX 16384
 #define FLUSH_PIECES 512

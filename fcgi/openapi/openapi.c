@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "common/count.h"
-#include "fcgi/http/members.h"
+#include "common/members.h"
 #include "fcgi/openapi/openapi_answers.h"
 #include "fcgi/openapi/openapi_params.h"
 #include "fcgi/openapi/openapi_schema.h"

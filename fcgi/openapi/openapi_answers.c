@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/count.h"
-#include "fcgi/http/members.h"
+#include "common/members.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
 

@@ -5,8 +5,8 @@
 
 #include "common/buf.h"
 #include "common/count.h"
+#include "common/members.h"
 #include "fcgi/http/condition.h"
-#include "fcgi/http/members.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
 

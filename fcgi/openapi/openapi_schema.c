@@ -2,8 +2,8 @@
 
 #include <stdio.h>
 
+#include "common/members.h"
 #include "common/num.h"
-#include "fcgi/http/members.h"
 #include "lmdb-schema/row.h"
 
 #define REQUIRED 1u

@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/members.h"
 #include "common/num.h"
 #include "fcgi/call.h"
-#include "fcgi/http/members.h"
 #include "fcgi/rows/splice.h"
 
 /* The longest address that links are made of: as it came, and escaped. */

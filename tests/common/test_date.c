@@ -1,9 +1,9 @@
-#include "common/count.h"
 #include "common/date.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 
 #define MS_PER_DAY INT64_C(86400000)

@@ -1,5 +1,5 @@
-#include "common/count.h"
 #include "common/digest.h"
+#include "common/count.h"
 #include "common/hex.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * The reference is utf8proc's result for the whole text: the code under test
  * folds character by character, by its own tables where it can.
  */
-#include "common/count.h"
 #include "common/fold.h"
+#include "common/count.h"
 #include "common/utf8.h"
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
-#include "common/count.h"
 #include "common/jsonr.h"
 
 #include <locale.h>
 #include <stdio.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 
 static const struct jsonr_limits limits = {

@@ -1,10 +1,10 @@
-#include "common/count.h"
 #include "common/jsonw.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/count.h"
 #include "common/num.h"
 #include "common/utf8.h"
 #include "tests/support/random.h"

@@ -1,10 +1,10 @@
-#include "common/count.h"
 #include "common/num.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/count.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
 

@@ -1,4 +1,3 @@
-#include "common/count.h"
 #include "common/opt.h"
 
 #include <fcntl.h>
@@ -7,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/count.h"
 #include "common/span.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -463,6 +463,27 @@ START_TEST(time_is_a_number_and_at_most_one_unit)
 }
 END_TEST
 
+static const struct {
+	const char *line;
+	bool goes;
+	int code;
+} ends[] = {
+    {"x a", true, 1}, {"x --help", false, 0}, {"x --foo a", false, OPT_USAGE}};
+
+START_TEST(only_help_and_a_wrong_line_end_the_program)
+{
+	struct values values = defaults();
+	struct line line = {0};
+	int count, code = 1;
+
+	split(&line, ends[_i].line);
+	ck_assert_int_eq(
+	    opt_go(&code, &values, &spec, line.argc, line.argv, &count),
+	    ends[_i].goes);
+	ck_assert_int_eq(code, ends[_i].code);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -474,6 +495,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, bad_line_is_told_with_a_hint, 0, COUNT(bad));
 	tcase_add_loop_test(
 	    tc, hint_names_the_whole_command, 0, COUNT(commands));
+	tcase_add_loop_test(
+	    tc, only_help_and_a_wrong_line_end_the_program, 0, COUNT(ends));
 	tcase_add_test(tc, operands_may_be_as_many_as_they_like);
 	tcase_add_test(tc, list_keeps_every_value_in_order);
 	tcase_add_test(tc, program_without_arguments_at_all_is_read);

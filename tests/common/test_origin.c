@@ -1,8 +1,8 @@
-#include "common/count.h"
 #include "common/origin.h"
 
 #include <stdio.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 
 static const struct {

@@ -1,8 +1,8 @@
-#include "common/count.h"
 #include "common/span.h"
 
 #include <stdlib.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 
 #define NONE span_make(NULL, 0)

@@ -1,6 +1,6 @@
-#include "common/count.h"
 #include "common/utf8.h"
 
+#include "common/count.h"
 #include "tests/support/run.h"
 
 #define BAD "\xEF\xBF\xBD"

@@ -208,22 +208,12 @@ parse_and_call(
 int
 cmd_call(const char *config, int argc, char **argv)
 {
-	struct fault fault = {.place = ""};
 	struct settings settings;
 	int unused = 0, count, code = EXIT_FAILURE;
 
-	switch (opt_read(&unused, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
-	if (settings_load(&settings, config, &fault) != ERR_OK)
-		fprintf(
-		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
-	else
+	if (!opt_go(&code, &unused, &spec, argc, argv, &count))
+		return code;
+	if (cmd_settings(&settings, config))
 		code = parse_and_call(
 		    &settings, argv[1], count > 1 ? argv[2] : "{}");
 	settings_fini(&settings);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/members.h"
 #include "common/opt.h"
 #include "tools/gridhook/cmd.h"
 #include "tools/gridhook/control.h"
@@ -37,10 +38,8 @@ static const struct opt_spec spec = {
 static void
 put(struct jsonw *json, const char *name, const char *text)
 {
-	if (text == NULL)
-		return;
-	jsonw_key(json, name);
-	jsonw_text(json, text);
+	if (text != NULL)
+		members_string(json, name, text);
 }
 
 static enum err
@@ -111,19 +110,12 @@ int
 cmd_ctl(const char *config, int argc, char **argv)
 {
 	struct options options = {.port = NULL};
-	struct fault fault = {.place = ""};
 	struct settings settings;
 	int code = EXIT_FAILURE;
 	int count;
 
-	switch (opt_read(&options, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
+	if (!opt_go(&code, &options, &spec, argc, argv, &count))
+		return code;
 	if (strcmp(argv[1], "status") != 0 && strcmp(argv[1], "start") != 0 &&
 	    strcmp(argv[1], "stop") != 0) {
 		fprintf(stderr,
@@ -132,10 +124,7 @@ cmd_ctl(const char *config, int argc, char **argv)
 		    argv[1]);
 		return OPT_USAGE;
 	}
-	if (settings_load(&settings, config, &fault) != ERR_OK)
-		fprintf(
-		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
-	else
+	if (cmd_settings(&settings, config))
 		code = ask(&settings, &options, argv[1]);
 	settings_fini(&settings);
 	return code;

@@ -285,17 +285,11 @@ cmd_explain(const char *config, int argc, char **argv)
 	struct arena *arena = NULL;
 	struct buf body;
 	enum err err;
-	int count;
+	int count, code = EXIT_FAILURE;
 
 	(void)config;
-	switch (opt_read(&options, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
+	if (!opt_go(&code, &options, &spec, argc, argv, &count))
+		return code;
 	buf_init(&body, BODY_MAX);
 	err = read_body(&body, argv[1], &fault);
 	if (err == ERR_OK) {

@@ -16,10 +16,10 @@
 
 #include "common/date.h"
 #include "common/fs.h"
-#include "common/jsonw.h"
+#include "common/members.h"
 #include "common/opt.h"
-#include "tools/gridhook/cmd.h"
 #include "common/utf8.h"
+#include "tools/gridhook/cmd.h"
 #include "tools/gridhook/sending.h"
 
 #define TAIL_MAX 8192 /* bytes that are kept */
@@ -42,13 +42,8 @@ static const struct opt_row rows[] = {
     {"--link", 0, OPT_TEXT, AT(link), 0, 0, "URL", "where to read more"},
     {"--only-failures", 0, OPT_FLAG, AT(failures), 0, 0, NULL,
 	"push nothing when the job succeeds"},
-    {"--url", 0, OPT_TEXT, AT(to.url), 0, 0, "URL",
-	"where to (default: GRIDHOOK_URL, else the push path of the "
-	"settings on this machine)"},
-    {"--secret-file", 0, OPT_TEXT, AT(to.secret_file), 0, 0, "FILE",
-	"the secret (default: as the settings have it)"},
-    {"--timeout", 0, OPT_SECONDS, AT(to.timeout_s), 1, 600, "TIME",
-	"give up pushing after this (default: 10s)"},
+    SENDING_OPTIONS(
+	struct options, to, "give up pushing after this (default: 10s)"),
 };
 
 static const struct opt_spec spec = {
@@ -268,15 +263,6 @@ last_line(struct span text)
 }
 
 static void
-put(struct jsonw *json, const char *name, const char *text)
-{
-	if (text == NULL || text[0] == '\0')
-		return;
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
-static void
 put_error(struct jsonw *json, const struct job *job, struct span tail,
     const char *command)
 {
@@ -300,9 +286,8 @@ put_error(struct jsonw *json, const struct job *job, struct span tail,
 		buf_add_text(&text, ": ");
 		buf_add_span(&text, last_line(tail));
 	}
-	jsonw_key(json, "error");
-	jsonw_string(
-	    json, buf_end(&text) == ERR_OK ? buf_span(&text) : span_of(why));
+	members_text(json, "error",
+	    buf_end(&text) == ERR_OK ? buf_span(&text) : span_of(why));
 	buf_fini(&text);
 }
 
@@ -318,23 +303,21 @@ write_body(struct buf *body, const struct options *options,
 	date_instant_text(now, date_now_ms());
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put(&json, "source", options->source == NULL ? host : options->source);
-	put(&json, "job", options->job);
-	put(&json, "title", options->title);
-	put(&json, "status", has_failed(job) ? "error" : "ok");
-	jsonw_key(&json, "exit_code");
-	jsonw_int(&json, code_of(job));
-	jsonw_key(&json, "duration_ms");
-	jsonw_int(&json, job->took_ms);
+	members_given(
+	    &json, "source", options->source == NULL ? host : options->source);
+	members_given(&json, "job", options->job);
+	members_given(&json, "title", options->title);
+	members_given(&json, "status", has_failed(job) ? "error" : "ok");
+	members_int(&json, "exit_code", code_of(job));
+	members_int(&json, "duration_ms", job->took_ms);
 	if (tail.len > 0) {
-		jsonw_key(&json, "text");
-		jsonw_string(&json, tail);
+		members_text(&json, "text", tail);
 	}
 	if (has_failed(job))
 		put_error(&json, job, tail, command);
-	put(&json, "url", options->link);
-	put(&json, "host", host);
-	put(&json, "time", now);
+	members_given(&json, "url", options->link);
+	members_given(&json, "host", host);
+	members_given(&json, "time", now);
 	jsonw_object_end(&json);
 	return jsonw_end(&json);
 }
@@ -396,14 +379,8 @@ cmd_job(const char *config, int argc, char **argv)
 	struct settings settings;
 	int count, code;
 
-	switch (opt_read(&options, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
+	if (!opt_go(&code, &options, &spec, argc, argv, &count))
+		return code;
 	if (options.job == NULL || options.job[0] == '\0') {
 		fprintf(stderr,
 		    "gridhook run: --job NAME is missing; try 'gridhook run "

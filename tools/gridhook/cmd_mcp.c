@@ -154,24 +154,14 @@ serve(const struct settings *settings)
 int
 cmd_mcp(const char *config, int argc, char **argv)
 {
-	struct fault fault = {.place = ""};
 	struct settings settings;
 	int unused = 0, count, code = EXIT_FAILURE;
 
-	switch (opt_read(&unused, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
+	if (!opt_go(&code, &unused, &spec, argc, argv, &count))
+		return code;
 	/* A client shows all that is written to standard error. */
 	log_open("gridhook", LOG_WARN_);
-	if (settings_load(&settings, config, &fault) != ERR_OK)
-		fprintf(
-		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
-	else
+	if (cmd_settings(&settings, config))
 		code = serve(&settings);
 	settings_fini(&settings);
 	return code;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "common/members.h"
 #include "common/num.h"
 #include "common/opt.h"
 #include "tools/gridhook/cmd.h"
@@ -46,13 +47,7 @@ static const struct opt_row rows[] = {
     {"--exit-status", 0, OPT_TEXT, AT(exit_status), 0, 0, "N",
 	"its exit code, or the signal that ended it: TERM, SIGKILL"},
     {"--error", 0, OPT_TEXT, AT(error), 0, 0, "TEXT", "what went wrong"},
-    {"--url", 0, OPT_TEXT, AT(to.url), 0, 0, "URL",
-	"where to (default: GRIDHOOK_URL, else the push path of the "
-	"settings on this machine)"},
-    {"--secret-file", 0, OPT_TEXT, AT(to.secret_file), 0, 0, "FILE",
-	"the secret (default: as the settings have it)"},
-    {"--timeout", 0, OPT_SECONDS, AT(to.timeout_s), 1, 600, "TIME",
-	"give up after this (default: 10s)"},
+    SENDING_OPTIONS(struct options, to, "give up after this (default: 10s)"),
 };
 
 static const struct opt_spec spec = {
@@ -156,15 +151,6 @@ read_text(struct buf *text, const struct options *options)
 	return buf_end(text);
 }
 
-static void
-put(struct jsonw *json, const char *name, const char *text)
-{
-	if (text == NULL || text[0] == '\0')
-		return;
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
 static enum err
 write_body(struct buf *body, const struct options *options, struct span text)
 {
@@ -175,30 +161,28 @@ write_body(struct buf *body, const struct options *options, struct span text)
 	date_instant_text(now, date_now_ms());
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put(&json, "source", options->source == NULL ? host : options->source);
-	put(&json, "title", options->title);
+	members_given(
+	    &json, "source", options->source == NULL ? host : options->source);
+	members_given(&json, "title", options->title);
 	if (text.len > 0) {
-		jsonw_key(&json, "text");
-		jsonw_string(&json, text);
+		members_text(&json, "text", text);
 	}
-	put(&json, "priority", options->priority);
-	put(&json, "tags", options->tags);
-	put(&json, "url", options->link);
-	put(&json, "job", options->job);
-	put(&json, "unit", options->unit);
-	put(&json, "status", options->status);
-	put(&json, "result", options->result);
-	put(&json, "exit_status", options->exit_status);
-	put(&json, "error", options->error);
-	put(&json, "host", host);
-	put(&json, "time", now);
+	members_given(&json, "priority", options->priority);
+	members_given(&json, "tags", options->tags);
+	members_given(&json, "url", options->link);
+	members_given(&json, "job", options->job);
+	members_given(&json, "unit", options->unit);
+	members_given(&json, "status", options->status);
+	members_given(&json, "result", options->result);
+	members_given(&json, "exit_status", options->exit_status);
+	members_given(&json, "error", options->error);
+	members_given(&json, "host", host);
+	members_given(&json, "time", now);
 	if (options->silent) {
-		jsonw_key(&json, "silent");
-		jsonw_bool(&json, true);
+		members_bool(&json, "silent", true);
 	}
 	if (options->speak) {
-		jsonw_key(&json, "speak");
-		jsonw_bool(&json, true);
+		members_bool(&json, "speak", true);
 	}
 	jsonw_object_end(&json);
 	return jsonw_end(&json);
@@ -230,24 +214,14 @@ int
 cmd_send(const char *config, int argc, char **argv)
 {
 	struct options options = {.to.timeout_s = 10};
-	struct fault fault = {.place = ""};
 	struct settings settings;
 	int count, code = EXIT_FAILURE;
 
-	switch (opt_read(&options, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
+	if (!opt_go(&code, &options, &spec, argc, argv, &count))
+		return code;
 	if (!are_understood(&options))
 		return OPT_USAGE;
-	if (settings_load(&settings, config, &fault) != ERR_OK)
-		fprintf(
-		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
-	else
+	if (cmd_settings(&settings, config))
 		code = send_it(&options, &settings);
 	settings_fini(&settings);
 	return code;

@@ -55,19 +55,12 @@ int
 cmd_tools(const char *config, int argc, char **argv)
 {
 	struct options options = {.format = "mcp"};
-	struct fault fault = {.place = ""};
 	struct settings settings;
 	bool chat;
 	int count, code = EXIT_FAILURE;
 
-	switch (opt_read(&options, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
+	if (!opt_go(&code, &options, &spec, argc, argv, &count))
+		return code;
 	chat = strcmp(options.format, "chat-completions") == 0;
 	if (!chat && strcmp(options.format, "mcp") != 0) {
 		fprintf(stderr,
@@ -76,10 +69,7 @@ cmd_tools(const char *config, int argc, char **argv)
 		    options.format);
 		return OPT_USAGE;
 	}
-	if (settings_load(&settings, config, &fault) != ERR_OK)
-		fprintf(
-		    stderr, "gridhook: %s: %s\n", fault.place, fault.message);
-	else
+	if (cmd_settings(&settings, config))
 		code =
 		    print_tools(&settings, chat ? toolargs_chat : toolargs_mcp);
 	settings_fini(&settings);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "common/members.h"
 #include "tools/gridhook/mcp/mcp.h"
 #include "tools/gridhook/net/lines.h"
 
@@ -69,11 +70,9 @@ begin_answer(struct jsonw *json, struct buf *buf, const char *error)
 	buf_init(buf, ANSWER_MAX);
 	jsonw_init(json, buf);
 	jsonw_object_begin(json);
-	jsonw_key(json, "ok");
-	jsonw_bool(json, error == NULL);
+	members_bool(json, "ok", error == NULL);
 	if (error != NULL) {
-		jsonw_key(json, "error");
-		jsonw_text(json, error);
+		members_string(json, "error", error);
 	}
 }
 
@@ -187,8 +186,7 @@ on_called(void *arg, const struct result *result)
 
 	client->call = NULL;
 	begin_answer(&json, &buf, NULL);
-	jsonw_key(&json, "result");
-	jsonw_object_begin(&json);
+	members_object(&json, "result");
 	result_write(&json, result);
 	jsonw_object_end(&json);
 	send_answer(client, &json, &buf);
@@ -218,8 +216,7 @@ on_posted(void *arg, const struct mcp_answer *answer)
 
 	client->post = NULL;
 	begin_answer(&json, &buf, NULL);
-	jsonw_key(&json, "status");
-	jsonw_int(&json, answer->status);
+	members_int(&json, "status", answer->status);
 	if (answer->body.len > 0) {
 		jsonw_key(&json, "answer");
 		jsonw_raw(&json, answer->body);

@@ -1,3 +1,4 @@
+#include "common/members.h"
 #include "tools/gridhook/router_priv.h"
 
 #include <inttypes.h>
@@ -68,14 +69,10 @@ answer_health(const struct settings *settings, struct conn *conn)
 	buf_init(&body, 8192);
 	jsonw_init(&json, &body);
 	jsonw_object_begin(&json);
-	jsonw_key(&json, "ok");
-	jsonw_bool(&json, true);
-	jsonw_key(&json, "app");
-	jsonw_text(&json, settings->app);
-	jsonw_key(&json, "path");
-	jsonw_text(&json, path);
-	jsonw_key(&json, "mcp");
-	jsonw_text(&json, "/mcp");
+	members_bool(&json, "ok", true);
+	members_string(&json, "app", settings->app);
+	members_string(&json, "path", path);
+	members_string(&json, "mcp", "/mcp");
 	jsonw_object_end(&json);
 	conn_reply(
 	    conn, &(struct reply){.status = 200, .body = buf_span(&body)});

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/opt.h"
 #include "common/span.h"
 #include "tools/gridhook/settings.h"
 
@@ -15,6 +16,20 @@ struct sending {
 	const char *secret_file; /* else the secret of the settings */
 	int64_t timeout_s;
 };
+
+/* Rows of the command that has `struct command`, with a member of this type. */
+#define SENDING_OPTIONS(command, member, timeout_help) \
+	{"--url", 0, OPT_TEXT, offsetof(command, member.url), 0, 0, "URL", \
+	    "where to (default: GRIDHOOK_URL, else the push path of the " \
+	    "settings on this machine)"}, \
+	    {"--secret-file", 0, OPT_TEXT, \
+		offsetof(command, member.secret_file), 0, 0, "FILE", \
+		"the secret (default: as the settings have it)"}, \
+	{ \
+		"--timeout", 0, OPT_SECONDS, \
+		    offsetof(command, member.timeout_s), 1, 600, "TIME", \
+		    timeout_help \
+	}
 
 /* False after a line on standard error that begins with `who`. */
 bool sending_post(const struct sending *to, struct settings *settings,

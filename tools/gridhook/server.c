@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/members.h"
 #include "common/num.h"
 #include "tools/gridhook/net/address.h"
 
@@ -461,17 +462,12 @@ server_status(void *arg, struct jsonw *json)
 
 	settings_push_path(path, server->settings);
 	jsonw_object_begin(json);
-	jsonw_key(json, "listening");
-	jsonw_bool(json, server_is_listening(server));
-	jsonw_key(json, "port");
-	jsonw_int(json, server->port);
-	jsonw_key(json, "path");
-	jsonw_text(json, path);
-	jsonw_key(json, "secretConfigured");
-	jsonw_bool(json, server->settings->has_secret);
+	members_bool(json, "listening", server_is_listening(server));
+	members_int(json, "port", server->port);
+	members_string(json, "path", path);
+	members_bool(json, "secretConfigured", server->settings->has_secret);
 	if (server->error[0] != '\0') {
-		jsonw_key(json, "error");
-		jsonw_text(json, server->error);
+		members_string(json, "error", server->error);
 	}
 	jsonw_object_end(json);
 }

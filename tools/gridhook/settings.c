@@ -8,6 +8,7 @@
 #include "common/conf.h"
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/members.h"
 #include "common/origin.h"
 #include "tools/gridhook/mcp/helper.h"
 #include "tools/gridhook/mcp/toolset.h"
@@ -498,42 +499,25 @@ put_list(struct jsonw *json, const char *name, const char *list,
 	jsonw_array_end(json);
 }
 
-static void
-put_name(struct jsonw *json, const char *name, const char *text)
-{
-	if (text[0] == '\0')
-		return;
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
-static void
-put_number(struct jsonw *json, const char *name, int64_t value)
-{
-	jsonw_key(json, name);
-	jsonw_int(json, value);
-}
-
 void
 settings_for_helper(
     struct jsonw *json, const struct settings *settings, bool ends_with_us)
 {
 	jsonw_object_begin(json);
-	put_name(json, "app_name", settings->app);
-	put_name(json, "display", settings->display);
-	put_name(json, "x11_display", settings->x11_display);
-	put_name(json, "wayland_display", settings->wayland_display);
+	members_given(json, "app_name", settings->app);
+	members_given(json, "display", settings->display);
+	members_given(json, "x11_display", settings->x11_display);
+	members_given(json, "wayland_display", settings->wayland_display);
 	put_list(json, "find_roots", settings->find_roots, ",");
-	put_number(json, "find_entries", settings->find_entries);
-	put_number(json, "find_depth", settings->find_depth);
-	put_number(json, "find_ms", settings->find_ms);
+	members_int(json, "find_entries", settings->find_entries);
+	members_int(json, "find_depth", settings->find_depth);
+	members_int(json, "find_ms", settings->find_ms);
 	put_list(json, "url_schemes", settings->url_schemes, BLANKS);
 	put_list(json, "app_allow", settings->app_allow, BLANKS);
-	jsonw_key(json, "app_args");
-	jsonw_bool(json, settings->app_args);
+	members_bool(json, "app_args", settings->app_args);
 	put_list(json, "terminal", settings->terminal, BLANKS);
 	put_list(json, "lock_command", settings->lock_command, BLANKS);
 	if (ends_with_us)
-		put_number(json, "life_fd", HELPER_LIFE_FD);
+		members_int(json, "life_fd", HELPER_LIFE_FD);
 	jsonw_object_end(json);
 }

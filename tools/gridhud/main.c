@@ -79,17 +79,11 @@ int
 main(int argc, char **argv)
 {
 	struct head head = {.config = NULL};
-	int count = 0;
+	int count = 0, code;
 
 	log_open("gridhud", LOG_WARN_);
-	switch (opt_read(&head, &spec, argc, argv, &count)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	default:
-		break;
-	}
+	if (!opt_go(&code, &head, &spec, argc, argv, &count))
+		return code;
 	if (head.version) {
 		printf("gridhud %s\n", PACKAGE_VERSION);
 		return EXIT_SUCCESS;

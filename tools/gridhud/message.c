@@ -8,6 +8,7 @@
 
 #include "common/buf.h"
 #include "common/date.h"
+#include "common/members.h"
 #include "tools/gridhud/text.h"
 
 #define TEXTS_MAX ((size_t)256 << 10)
@@ -231,25 +232,20 @@ message_write(struct jsonw *json, const struct message *message)
 	size_t i;
 
 	jsonw_object_begin(json);
-	jsonw_key(json, "seq");
-	jsonw_int(json, (int64_t)message->seq);
-	jsonw_key(json, "ms");
-	jsonw_int(json, message->time_ms);
+	members_int(json, "seq", (int64_t)message->seq);
+	members_int(json, "ms", message->time_ms);
 	for (i = 0; i < WORDS; i++) {
 		uint8_t value = *(const uint8_t *)(base + words[i].offset);
 
-		jsonw_key(json, words[i].key);
-		jsonw_text(json, words[i].names[value]);
+		members_string(json, words[i].key, words[i].names[value]);
 	}
 	if (message->speak != SPEAK_UNSET) {
-		jsonw_key(json, "speak");
-		jsonw_bool(json, message->speak == SPEAK_YES);
+		members_bool(json, "speak", message->speak == SPEAK_YES);
 	}
 	for (i = 0; i < FLAGS; i++) {
 		if (!*(const bool *)(const void *)(base + flags[i].offset))
 			continue;
-		jsonw_key(json, flags[i].key);
-		jsonw_bool(json, true);
+		members_bool(json, flags[i].key, true);
 	}
 	for (i = 0; i < TEXTS; i++) {
 		const struct span *text =
@@ -257,8 +253,7 @@ message_write(struct jsonw *json, const struct message *message)
 
 		if (text->len == 0)
 			continue;
-		jsonw_key(json, texts[i].key);
-		jsonw_string(json, *text);
+		members_text(json, texts[i].key, *text);
 	}
 	jsonw_object_end(json);
 }

@@ -1,9 +1,9 @@
-#include "common/count.h"
 #include "tools/gridhook/senders.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/count.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 

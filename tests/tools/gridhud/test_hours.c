@@ -1,6 +1,6 @@
-#include "common/count.h"
 #include "tools/gridhud/hours.h"
 
+#include "common/count.h"
 #include "tests/support/run.h"
 #include "tools/gridhud/app/clock.h"
 

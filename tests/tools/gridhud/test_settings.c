@@ -1,6 +1,6 @@
-#include "common/count.h"
 #include "tools/gridhud/settings.h"
 
+#include "common/count.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 

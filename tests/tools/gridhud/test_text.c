@@ -1,8 +1,8 @@
-#include "common/count.h"
 #include "tools/gridhud/text.h"
 
 #include <locale.h>
 
+#include "common/count.h"
 #include "common/fold.h"
 #include "common/utf8.h"
 #include "tests/support/run.h"

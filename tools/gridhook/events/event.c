@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "common/date.h"
+#include "common/members.h"
 #include "common/utf8.h"
 
 static const char *const kinds[] = {
@@ -109,16 +110,6 @@ event_id(char *id, size_t size, const char *epoch, uint64_t seq)
 }
 
 static void
-put_text(struct jsonw *json, const char *name, struct span text)
-{
-	jsonw_key(json, name);
-	if (text.len == 0)
-		jsonw_null(json);
-	else
-		jsonw_string(json, text);
-}
-
-static void
 put_int(struct jsonw *json, const char *name, int64_t value, bool is_set)
 {
 	jsonw_key(json, name);
@@ -149,11 +140,11 @@ put_job(struct jsonw *json, const struct event *event)
 		return;
 	}
 	jsonw_object_begin(json);
-	put_text(json, "id", event->job_id);
-	put_text(json, "name", event->job_name);
+	members_null_text(json, "id", event->job_id);
+	members_null_text(json, "name", event->job_name);
 	put_int(json, "exit_code", event->exit_code, event->has_exit_code);
 	put_int(json, "duration_ms", event->duration_ms, event->has_duration);
-	put_text(json, "error", event->job_error);
+	members_null_text(json, "error", event->job_error);
 	put_time(json, "next_run", event->next_run_ms, event->has_next_run);
 	jsonw_object_end(json);
 }
@@ -161,14 +152,10 @@ put_job(struct jsonw *json, const struct event *event)
 static void
 put_push(struct jsonw *json, const struct event_place *place)
 {
-	jsonw_key(json, "push");
-	jsonw_object_begin(json);
-	jsonw_key(json, "id");
-	jsonw_string(json, place->push);
-	jsonw_key(json, "index");
-	jsonw_int(json, place->index);
-	jsonw_key(json, "count");
-	jsonw_int(json, place->count);
+	members_object(json, "push");
+	members_text(json, "id", place->push);
+	members_int(json, "index", place->index);
+	members_int(json, "count", place->count);
 	jsonw_object_end(json);
 }
 
@@ -182,11 +169,9 @@ put_how(struct jsonw *json, const struct event *event)
 		jsonw_null(json);
 	else
 		jsonw_bool(json, event->speak == FLAG_YES);
-	jsonw_key(json, "silent");
-	jsonw_bool(json, event->silent);
-	jsonw_key(json, "format");
-	jsonw_text(json, event->markdown ? "markdown" : "plain");
-	put_text(json, "url", event->url);
+	members_bool(json, "silent", event->silent);
+	members_string(json, "format", event->markdown ? "markdown" : "plain");
+	members_null_text(json, "url", event->url);
 	jsonw_key(json, "tags");
 	jsonw_array_begin(json);
 	for (i = 0; i < event->tag_count; i++)
@@ -197,19 +182,13 @@ put_how(struct jsonw *json, const struct event *event)
 static void
 put_what(struct jsonw *json, const struct event *event)
 {
-	jsonw_key(json, "source");
-	jsonw_string(json, event->source);
-	jsonw_key(json, "kind");
-	jsonw_text(json, kinds[event->kind]);
-	put_text(json, "title", event->title);
-	jsonw_key(json, "text");
-	jsonw_string(json, event->text);
-	jsonw_key(json, "truncated");
-	jsonw_bool(json, event->truncated);
-	jsonw_key(json, "priority");
-	jsonw_text(json, priorities[event->priority]);
-	jsonw_key(json, "status");
-	jsonw_text(json, states[event->status]);
+	members_text(json, "source", event->source);
+	members_string(json, "kind", kinds[event->kind]);
+	members_null_text(json, "title", event->title);
+	members_text(json, "text", event->text);
+	members_bool(json, "truncated", event->truncated);
+	members_string(json, "priority", priorities[event->priority]);
+	members_string(json, "status", states[event->status]);
 	put_job(json, event);
 }
 
@@ -221,19 +200,16 @@ event_write(struct jsonw *json, const struct event *event,
 
 	event_id(id, sizeof(id), place->epoch, place->seq);
 	jsonw_object_begin(json);
-	jsonw_key(json, "id");
-	jsonw_text(json, id);
-	jsonw_key(json, "seq");
-	jsonw_int(json, (int64_t)place->seq);
+	members_string(json, "id", id);
+	members_int(json, "seq", (int64_t)place->seq);
 	put_push(json, place);
 	put_time(json, "received", place->received_ms, true);
 	put_time(json, "time", event->time_ms, event->has_time);
 	put_what(json, event);
 	put_how(json, event);
-	put_text(json, "dedupe", event->dedupe);
-	put_text(json, "about", event->about);
-	jsonw_key(json, "duplicate");
-	jsonw_bool(json, place->duplicate);
+	members_null_text(json, "dedupe", event->dedupe);
+	members_null_text(json, "about", event->about);
+	members_bool(json, "duplicate", place->duplicate);
 	jsonw_key(json, "matched");
 	jsonw_array_begin(json);
 	jsonw_array_end(json);

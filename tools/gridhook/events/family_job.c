@@ -1,6 +1,7 @@
 /* Scheduled jobs: what runs by itself and tells how it went. */
-#include "common/count.h"
 #include "tools/gridhook/events/family_priv.h"
+
+#include "common/count.h"
 
 /* Members with the name of a job, the surest first. */
 #define NAME_MEMBERS \

@@ -1,11 +1,11 @@
 /*
  * From a sender's members to an event's fields: what a row of a table does.
  */
-#include "common/count.h"
 #include "tools/gridhook/events/family_priv.h"
 
 #include <stdlib.h>
 
+#include "common/count.h"
 #include "common/date.h"
 #include "common/num.h"
 

@@ -1,9 +1,9 @@
 /* Words by which senders say that something failed, in several languages. */
-#include "common/count.h"
 #include "tools/gridhook/events/family_priv.h"
 
 #include <ctype.h>
 
+#include "common/count.h"
 #include "common/fold.h"
 
 #define WORDS_MAX 256 /* bytes of a text that are searched for words */

@@ -1,3 +1,4 @@
+#include "common/members.h"
 #include "tools/gridhook/events/journal_priv.h"
 
 #include <inttypes.h>
@@ -75,14 +76,10 @@ journal_say(
 	buf_clear(&journal->record);
 	jsonw_init(&json, &journal->record);
 	jsonw_object_begin(&json);
-	jsonw_key(&json, "id");
-	jsonw_text(&json, id);
-	jsonw_key(&json, "role");
-	jsonw_text(&json, role);
-	jsonw_key(&json, "text");
-	jsonw_string(&json, text);
-	jsonw_key(&json, "time");
-	jsonw_text(&json, now);
+	members_string(&json, "id", id);
+	members_string(&json, "role", role);
+	members_text(&json, "text", text);
+	members_string(&json, "time", now);
 	jsonw_object_end(&json);
 	err = jsonw_end(&json);
 	if (err == ERR_OK)
@@ -250,8 +247,7 @@ put_page(struct jsonw *json, const struct page *page)
 		end = page->starts[i];
 	}
 	jsonw_array_end(json);
-	jsonw_key(json, "has_more");
-	jsonw_bool(json, page->more);
+	members_bool(json, "has_more", page->more);
 }
 
 enum err

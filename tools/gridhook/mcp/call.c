@@ -7,6 +7,7 @@
 #include "common/date.h"
 #include "common/log.h"
 #include "config.h"
+#include "common/members.h"
 #include "tools/gridhook/mcp/toolargs.h"
 
 #define OWN_MAX ((size_t)4 << 20)
@@ -89,27 +90,6 @@ has_display(void)
 	    (x11 != NULL && x11[0] != '\0');
 }
 
-static void
-put_int(struct jsonw *json, const char *name, int64_t value)
-{
-	jsonw_key(json, name);
-	jsonw_int(json, value);
-}
-
-static void
-put_bool(struct jsonw *json, const char *name, bool value)
-{
-	jsonw_key(json, name);
-	jsonw_bool(json, value);
-}
-
-static void
-put_text(struct jsonw *json, const char *name, const char *text)
-{
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
 /* The members of the server's status, under the names of this answer. */
 static void
 put_server(struct calls *calls, struct jsonw *json)
@@ -164,23 +144,24 @@ tell_status(struct calls *calls, struct jsonw *json)
 	struct journal *journal = calls->journal;
 
 	jsonw_object_begin(json);
-	put_text(json, "app", calls->settings->app);
-	put_text(json, "version", PACKAGE_VERSION);
-	put_int(json, "uptime_s", up / 1000000000);
-	put_text(json, "hud_state",
+	members_string(json, "app", calls->settings->app);
+	members_string(json, "version", PACKAGE_VERSION);
+	members_int(json, "uptime_s", up / 1000000000);
+	members_string(json, "hud_state",
 	    calls->relay == NULL ? "none" : relay_hud(calls->relay));
-	put_bool(json, "display", has_display());
+	members_bool(json, "display", has_display());
 	if (calls->status != NULL)
 		put_server(calls, json);
-	put_bool(json, "window_attached",
+	members_bool(json, "window_attached",
 	    calls->relay != NULL && relay_has_window(calls->relay));
 	if (journal != NULL) {
-		put_int(json, "stored_events", (int64_t)journal_count(journal));
-		put_int(
+		members_int(
+		    json, "stored_events", (int64_t)journal_count(journal));
+		members_int(
 		    json, "pending_events", (int64_t)journal_pending(journal));
 	}
 	if (calls->relay != NULL)
-		put_int(json, "unread", relay_unread(calls->relay));
+		members_int(json, "unread", relay_unread(calls->relay));
 	put_tools(calls, SPAN(""), json);
 	jsonw_object_end(json);
 	return ERR_OK;
@@ -370,7 +351,7 @@ on_status(void *arg, const struct result *result)
 			jsonw_key_span(&json, jval_text(name, arena));
 			jsonw_raw(&json, jval_raw(value));
 		}
-		put_int(&json, "uptime_s",
+		members_int(&json, "uptime_s",
 		    (date_monotonic_ns() - call->calls->started_ns) /
 			1000000000);
 		put_tools(call->calls,

@@ -6,6 +6,7 @@
 #include "common/jsonw.h"
 #include "common/log.h"
 #include "config.h"
+#include "common/members.h"
 #include "tools/gridhook/mcp/mcpera.h"
 #include "tools/gridhook/mcp/rpc.h"
 #include "tools/gridhook/mcp/toolargs.h"
@@ -84,20 +85,13 @@ begin_result(struct item *item, struct jsonw *json)
 }
 
 static void
-put_text(struct jsonw *json, const char *name, const char *text)
-{
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
-static void
 put_server_info(struct jsonw *json, const char *key)
 {
 	jsonw_key(json, key);
 	jsonw_object_begin(json);
-	put_text(json, "name", "gridhook");
-	put_text(json, "title", "Desktop assistant");
-	put_text(json, "version", PACKAGE_VERSION);
+	members_string(json, "name", "gridhook");
+	members_string(json, "title", "Desktop assistant");
+	members_string(json, "version", PACKAGE_VERSION);
 	jsonw_object_end(json);
 }
 
@@ -106,14 +100,12 @@ static void
 end_result(struct item *item, struct jsonw *json, bool cacheable)
 {
 	if (item->era == MCP_ERA_MODERN) {
-		put_text(json, "resultType", "complete");
+		members_string(json, "resultType", "complete");
 		if (cacheable) {
-			jsonw_key(json, "ttlMs");
-			jsonw_int(json, LIST_TTL_MS);
-			put_text(json, "cacheScope", "private");
+			members_int(json, "ttlMs", LIST_TTL_MS);
+			members_string(json, "cacheScope", "private");
 		}
-		jsonw_key(json, "_meta");
-		jsonw_object_begin(json);
+		members_object(json, "_meta");
 		put_server_info(json, "io.modelcontextprotocol/serverInfo");
 		jsonw_object_end(json);
 	}
@@ -126,10 +118,8 @@ end_result(struct item *item, struct jsonw *json, bool cacheable)
 static void
 put_capabilities(struct jsonw *json)
 {
-	jsonw_key(json, "capabilities");
-	jsonw_object_begin(json);
-	jsonw_key(json, "tools");
-	jsonw_object_begin(json);
+	members_object(json, "capabilities");
+	members_object(json, "tools");
 	jsonw_object_end(json);
 	jsonw_object_end(json);
 }
@@ -172,7 +162,7 @@ do_initialize(struct item *item)
 		jsonw_text(&json, MCP_LEGACY_LATEST);
 	put_capabilities(&json);
 	put_server_info(&json, "serverInfo");
-	put_text(&json, "instructions", INSTRUCTIONS);
+	members_string(&json, "instructions", INSTRUCTIONS);
 	end_result(item, &json, false);
 	return true;
 }
@@ -188,7 +178,7 @@ do_discover(struct item *item)
 	jsonw_text(&json, MCP_MODERN);
 	jsonw_array_end(&json);
 	put_capabilities(&json);
-	put_text(&json, "instructions", INSTRUCTIONS);
+	members_string(&json, "instructions", INSTRUCTIONS);
 	end_result(item, &json, true);
 	return true;
 }
@@ -361,7 +351,7 @@ answer_plain(struct mcp_post *post, int status, const char *message)
 	buf_init(&body, 65536);
 	jsonw_init(&json, &body);
 	jsonw_object_begin(&json);
-	put_text(&json, "error", message);
+	members_string(&json, "error", message);
 	jsonw_object_end(&json);
 	post->done(post->arg,
 	    &(struct mcp_answer){.status = status, .body = buf_span(&body)});

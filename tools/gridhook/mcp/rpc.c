@@ -1,5 +1,7 @@
 #include "tools/gridhook/mcp/rpc.h"
 
+#include "common/members.h"
+
 /* All digits, whatever their number: ids of any length are integers. */
 static bool
 is_integer(struct jval value)
@@ -59,8 +61,7 @@ static void
 begin(struct jsonw *json, struct jval id)
 {
 	jsonw_object_begin(json);
-	jsonw_key(json, "jsonrpc");
-	jsonw_text(json, "2.0");
+	members_string(json, "jsonrpc", "2.0");
 	jsonw_key(json, "id");
 	if (jval_is_absent(id))
 		jsonw_null(json);
@@ -86,12 +87,9 @@ rpc_error(struct jsonw *json, struct jval id, int code, const char *message,
     struct span data)
 {
 	begin(json, id);
-	jsonw_key(json, "error");
-	jsonw_object_begin(json);
-	jsonw_key(json, "code");
-	jsonw_int(json, code);
-	jsonw_key(json, "message");
-	jsonw_text(json, message);
+	members_object(json, "error");
+	members_int(json, "code", code);
+	members_string(json, "message", message);
 	if (data.len > 0) {
 		jsonw_key(json, "data");
 		jsonw_raw(json, data);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/members.h"
 #include "common/utf8.h"
 
 /* --- the check ------------------------------------------------------------ */
@@ -175,37 +176,22 @@ toolargs_check(const struct tool *tool, struct jval args, struct fault *fault)
 /* --- the schema ----------------------------------------------------------- */
 
 static void
-put_text(struct jsonw *json, const char *name, const char *text)
-{
-	jsonw_key(json, name);
-	jsonw_text(json, text);
-}
-
-static void
-put_int(struct jsonw *json, const char *name, int64_t value)
-{
-	jsonw_key(json, name);
-	jsonw_int(json, value);
-}
-
-static void
 put_limits(struct jsonw *json, const struct tool_field *field)
 {
 	if (field->type == TOOL_INT) {
-		put_int(json, "minimum", field->min);
-		put_int(json, "maximum", field->max);
+		members_int(json, "minimum", field->min);
+		members_int(json, "maximum", field->max);
 	} else if (field->type == TOOL_STRINGS) {
-		jsonw_key(json, "items");
-		jsonw_object_begin(json);
-		put_text(json, "type", "string");
-		put_int(json, "maxLength", field->item_max);
+		members_object(json, "items");
+		members_string(json, "type", "string");
+		members_int(json, "maxLength", field->item_max);
 		jsonw_object_end(json);
-		put_int(json, "maxItems", field->max);
+		members_int(json, "maxItems", field->max);
 	} else if (field->type == TOOL_STRING) {
 		if (field->min > 0)
-			put_int(json, "minLength", field->min);
+			members_int(json, "minLength", field->min);
 		if (field->max > 0)
-			put_int(json, "maxLength", field->max);
+			members_int(json, "maxLength", field->max);
 	}
 }
 
@@ -218,8 +204,8 @@ put_field(struct jsonw *json, const struct tool_field *field)
 
 	jsonw_key(json, field->name);
 	jsonw_object_begin(json);
-	put_text(json, "type", types[field->type]);
-	put_text(json, "description", field->help);
+	members_string(json, "type", types[field->type]);
+	members_string(json, "description", field->help);
 	if (field->choices != NULL) {
 		jsonw_key(json, "enum");
 		jsonw_array_begin(json);
@@ -242,9 +228,8 @@ toolargs_schema(struct jsonw *json, const struct tool *tool)
 	unsigned required = 0;
 
 	jsonw_object_begin(json);
-	put_text(json, "type", "object");
-	jsonw_key(json, "properties");
-	jsonw_object_begin(json);
+	members_string(json, "type", "object");
+	members_object(json, "properties");
 	for (field = tool->fields; field->name != NULL; field++) {
 		put_field(json, field);
 		required += field->required;
@@ -259,33 +244,30 @@ toolargs_schema(struct jsonw *json, const struct tool *tool)
 		}
 		jsonw_array_end(json);
 	}
-	jsonw_key(json, "additionalProperties");
-	jsonw_bool(json, false);
+	members_bool(json, "additionalProperties", false);
 	jsonw_object_end(json);
 }
 
 static void
 put_hint(struct jsonw *json, const char *name, bool value)
 {
-	jsonw_key(json, name);
-	jsonw_bool(json, value);
+	members_bool(json, name, value);
 }
 
 void
 toolargs_mcp(struct jsonw *json, const struct tool *tool)
 {
 	jsonw_object_begin(json);
-	put_text(json, "name", tool->name);
-	put_text(json, "title", tool->title);
-	put_text(json, "description", tool->description);
+	members_string(json, "name", tool->name);
+	members_string(json, "title", tool->title);
+	members_string(json, "description", tool->description);
 	jsonw_key(json, "inputSchema");
 	toolargs_schema(json, tool);
 	if (tool->output_schema != NULL) {
 		jsonw_key(json, "outputSchema");
 		jsonw_raw(json, span_of(tool->output_schema));
 	}
-	jsonw_key(json, "annotations");
-	jsonw_object_begin(json);
+	members_object(json, "annotations");
 	put_hint(json, "readOnlyHint", tool->read_only);
 	put_hint(json, "destructiveHint", tool->destructive);
 	put_hint(json, "idempotentHint", tool->idempotent);
@@ -298,11 +280,10 @@ void
 toolargs_chat(struct jsonw *json, const struct tool *tool)
 {
 	jsonw_object_begin(json);
-	put_text(json, "type", "function");
-	jsonw_key(json, "function");
-	jsonw_object_begin(json);
-	put_text(json, "name", tool->name);
-	put_text(json, "description", tool->description);
+	members_string(json, "type", "function");
+	members_object(json, "function");
+	members_string(json, "name", tool->name);
+	members_string(json, "description", tool->description);
 	jsonw_key(json, "parameters");
 	toolargs_schema(json, tool);
 	jsonw_object_end(json);

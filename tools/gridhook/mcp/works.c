@@ -4,6 +4,7 @@
 
 #include "common/arena.h"
 #include "common/date.h"
+#include "common/members.h"
 #include "tools/gridhook/net/jscan.h"
 
 #define FRESH_NS INT64_C(2000000000)
@@ -120,13 +121,10 @@ works_write(const struct works *works, struct jsonw *json,
 	if (arena != NULL)
 		why = why_not(works, tool, facts, arena);
 	jsonw_object_begin(json);
-	jsonw_key(json, "name");
-	jsonw_text(json, tool->name);
-	jsonw_key(json, "works");
-	jsonw_bool(json, why.len == 0);
+	members_string(json, "name", tool->name);
+	members_bool(json, "works", why.len == 0);
 	if (why.len > 0) {
-		jsonw_key(json, "why_not");
-		jsonw_string(json, why);
+		members_text(json, "why_not", why);
 	}
 	jsonw_object_end(json);
 	arena_free(arena);

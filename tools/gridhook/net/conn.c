@@ -14,6 +14,7 @@
 #include "common/date.h"
 #include "common/jsonw.h"
 #include "common/log.h"
+#include "common/members.h"
 
 #define READ_SIZE 65536
 #define OUT_MAX ((size_t)48 << 20)
@@ -256,8 +257,7 @@ conn_reply_error(struct conn *conn, int status, const char *message)
 	buf_init(&body, 65536);
 	jsonw_init(&json, &body);
 	jsonw_object_begin(&json);
-	jsonw_key(&json, "error");
-	jsonw_text(&json, message);
+	members_string(&json, "error", message);
 	jsonw_object_end(&json);
 	if (status == 401)
 		snprintf(headers, sizeof(headers),

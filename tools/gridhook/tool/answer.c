@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/members.h"
 #include "tools/gridhook/tool/base64.h"
 
 #define TEXT_MAX 4096
@@ -29,10 +30,8 @@ static void
 add_text(struct jsonw *items, struct span text)
 {
 	jsonw_object_begin(items);
-	jsonw_key(items, "type");
-	jsonw_text(items, "text");
-	jsonw_key(items, "text");
-	jsonw_string(items, text);
+	members_string(items, "type", "text");
+	members_text(items, "text", text);
 	jsonw_object_end(items);
 }
 
@@ -60,12 +59,10 @@ answer_image(struct answer *answer, struct span bytes, const char *type)
 	buf_add_char(&data, '"');
 	buf_fail(&answer->content, buf_end(&data));
 	jsonw_object_begin(items);
-	jsonw_key(items, "type");
-	jsonw_text(items, "image");
+	members_string(items, "type", "image");
 	jsonw_key(items, "data");
 	jsonw_raw(items, buf_span(&data));
-	jsonw_key(items, "mimeType");
-	jsonw_text(items, type);
+	members_string(items, "mimeType", type);
 	jsonw_object_end(items);
 	buf_fini(&data);
 }
@@ -102,8 +99,7 @@ write_result(struct buf *out, struct span items, const struct buf *structured,
 		jsonw_key(&json, "structuredContent");
 		jsonw_raw(&json, buf_span(structured));
 	}
-	jsonw_key(&json, "isError");
-	jsonw_bool(&json, failed);
+	members_bool(&json, "isError", failed);
 	jsonw_object_end(&json);
 	err = jsonw_end(&json);
 	buf_add_char(out, '\n');

@@ -6,6 +6,7 @@
  *
  * What is on the clipboard goes into no log and no argument vector.
  */
+#include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
 #include <errno.h>
@@ -117,12 +118,9 @@ tell_text(struct answer *answer, struct span text, bool has_text, bool cut)
 {
 	struct jsonw *object = answer_object_begin(answer);
 
-	jsonw_key(object, "text");
-	jsonw_string(object, text);
-	jsonw_key(object, "has_text");
-	jsonw_bool(object, has_text);
-	jsonw_key(object, "truncated");
-	jsonw_bool(object, cut);
+	members_text(object, "text", text);
+	members_bool(object, "has_text", has_text);
+	members_bool(object, "truncated", cut);
 	answer_object_end(answer);
 }
 

@@ -3,6 +3,7 @@
  * A caller's folder is reached from an allowed one by descriptors, so that no
  * link and no ".." leads out of it.
  */
+#include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
 #include <errno.h>
@@ -74,12 +75,9 @@ found(void *context, const char *path, const struct stat *info)
 	jsonw_object_begin(json);
 	jsonw_key(json, "path");
 	write_path(json, path);
-	jsonw_key(json, "is_dir");
-	jsonw_bool(json, S_ISDIR(info->st_mode));
-	jsonw_key(json, "size");
-	jsonw_int(json, (int64_t)info->st_size);
-	jsonw_key(json, "modified");
-	jsonw_text(json, time);
+	members_bool(json, "is_dir", S_ISDIR(info->st_mode));
+	members_int(json, "size", (int64_t)info->st_size);
+	members_string(json, "modified", time);
 	jsonw_object_end(json);
 	return true;
 }
@@ -219,14 +217,10 @@ tell_end(struct jsonw *json, const struct walk *walk)
 
 	if (stopped == NULL && walk->too_deep > 0)
 		stopped = "depth";
-	jsonw_key(json, "truncated");
-	jsonw_bool(json, stopped != NULL);
-	jsonw_key(json, "stopped");
-	jsonw_text(json, stopped);
-	jsonw_key(json, "entries");
-	jsonw_int(json, (int64_t)walk->entries);
-	jsonw_key(json, "skipped");
-	jsonw_int(json, (int64_t)walk->skipped);
+	members_bool(json, "truncated", stopped != NULL);
+	members_string(json, "stopped", stopped);
+	members_int(json, "entries", (int64_t)walk->entries);
+	members_int(json, "skipped", (int64_t)walk->skipped);
 }
 
 static enum err

@@ -8,6 +8,7 @@
  * logind was asked but no lock was seen, for a bare window manager has nothing
  * that listens.
  */
+#include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
 #include <stdlib.h>
@@ -212,15 +213,13 @@ tell(struct answer *answer, const char *by, bool locked)
 {
 	struct jsonw *object = answer_object_begin(answer);
 
-	jsonw_key(object, "requested");
-	jsonw_bool(object, true);
+	members_bool(object, "requested", true);
 	jsonw_key(object, "locked");
 	if (locked)
 		jsonw_bool(object, true);
 	else
 		jsonw_null(object);
-	jsonw_key(object, "by");
-	jsonw_text(object, by);
+	members_string(object, "by", by);
 	answer_object_end(answer);
 	if (locked)
 		answer_text(answer, "The session is locked.");

@@ -248,19 +248,13 @@ main(int argc, char **argv)
 	const struct tool *tool;
 	bool backends = false;
 	char *settings;
-	int args = 0;
+	int args = 0, code;
 	enum err err;
 	size_t i;
 
 	log_open("gridhook-tool", LOG_WARN_);
-	switch (opt_read(&backends, &options, argc, argv, &args)) {
-	case OPT_HELP:
-		return EXIT_SUCCESS;
-	case OPT_WRONG:
-		return OPT_USAGE;
-	case OPT_GO:
-		break;
-	}
+	if (!opt_go(&code, &backends, &options, argc, argv, &args))
+		return code;
 	if (backends)
 		return backend_print(stdout) ? EXIT_SUCCESS : EXIT_FAILURE;
 	tool = args < 1 ? NULL : find_tool(argv[1]);

@@ -3,6 +3,7 @@
  * program?) asked without doing its work, so that a caller learns beforehand
  * what this desktop and this build can do.
  */
+#include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
 #include <stdlib.h>
@@ -255,13 +256,10 @@ put_row(struct jsonw *object, struct here *here, size_t row)
 	fault_clear(&why);
 	can = rows[row].can(here, &why);
 	jsonw_object_begin(object);
-	jsonw_key(object, "name");
-	jsonw_text(object, rows[row].name);
-	jsonw_key(object, "works");
-	jsonw_bool(object, can);
+	members_string(object, "name", rows[row].name);
+	members_bool(object, "works", can);
 	if (!can) {
-		jsonw_key(object, "why_not");
-		jsonw_text(object, why.message);
+		members_string(object, "why_not", why.message);
 	}
 	jsonw_object_end(object);
 }

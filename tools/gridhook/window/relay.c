@@ -1,3 +1,4 @@
+#include "common/members.h"
 #include "tools/gridhook/window/relay_priv.h"
 
 #include <stdio.h>
@@ -23,8 +24,7 @@ relay_line_begin(struct relay *relay, struct jsonw *json, const char *type)
 	buf_clear(&relay->line);
 	jsonw_init(json, &relay->line);
 	jsonw_object_begin(json);
-	jsonw_key(json, "t");
-	jsonw_text(json, type);
+	members_string(json, "t", type);
 }
 
 void
@@ -53,8 +53,7 @@ relay_say_error(struct peer *peer, const char *message)
 	struct jsonw json;
 
 	relay_line_begin(peer->relay, &json, "error");
-	jsonw_key(&json, "error");
-	jsonw_text(&json, message);
+	members_string(&json, "error", message);
 	relay_line_end(peer->relay, &json, peer);
 }
 
@@ -80,10 +79,8 @@ send_event(struct relay *relay, struct peer *window)
 	err = journal_read(relay->journal, window->sent + 1, &seq, &record);
 	if (err == ERR_OK) {
 		relay_line_begin(relay, &json, "event");
-		jsonw_key(&json, "seq");
-		jsonw_int(&json, (int64_t)seq);
-		jsonw_key(&json, "replay");
-		jsonw_bool(&json, seq < window->old_before);
+		members_int(&json, "seq", (int64_t)seq);
+		members_bool(&json, "replay", seq < window->old_before);
 		jsonw_key(&json, "event");
 		jsonw_raw(&json, buf_span(&record));
 		window->sent = seq;

@@ -1,4 +1,5 @@
 /* Calls of the window's tools: each ends once, whatever happens to it. */
+#include "common/members.h"
 #include "tools/gridhook/window/relay_priv.h"
 
 #include <stdio.h>
@@ -46,8 +47,7 @@ tell_cancel(struct relay *relay, uint64_t id)
 	if (relay->window == NULL)
 		return;
 	relay_line_begin(relay, &json, "cancel");
-	jsonw_key(&json, "id");
-	jsonw_int(&json, (int64_t)id);
+	members_int(&json, "id", (int64_t)id);
 	relay_line_end(relay, &json, relay->window);
 }
 
@@ -93,14 +93,11 @@ relay_call(struct relay *relay, const char *tool, struct span args,
 	call->timer.fire = on_call_deadline;
 	loop_timer_set(relay->loop, &call->timer, deadline_ms);
 	relay_line_begin(relay, &json, "call");
-	jsonw_key(&json, "id");
-	jsonw_int(&json, (int64_t)call->id);
-	jsonw_key(&json, "name");
-	jsonw_text(&json, tool);
+	members_int(&json, "id", (int64_t)call->id);
+	members_string(&json, "name", tool);
 	jsonw_key(&json, "args");
 	jsonw_raw(&json, args);
-	jsonw_key(&json, "deadline_ms");
-	jsonw_int(&json, deadline_ms);
+	members_int(&json, "deadline_ms", deadline_ms);
 	relay_line_end(relay, &json, relay->window);
 	return call;
 }

@@ -1,4 +1,5 @@
 /* What a window says, a function a word. */
+#include "common/members.h"
 #include "tools/gridhook/window/relay_priv.h"
 
 #include <inttypes.h>
@@ -14,14 +15,10 @@ send_welcome(struct relay *relay, struct peer *peer)
 	struct jsonw json;
 
 	relay_line_begin(relay, &json, "welcome");
-	jsonw_key(&json, "proto");
-	jsonw_int(&json, PROTOCOL);
-	jsonw_key(&json, "epoch");
-	jsonw_text(&json, journal_epoch(relay->journal));
-	jsonw_key(&json, "first");
-	jsonw_int(&json, (int64_t)journal_first(relay->journal));
-	jsonw_key(&json, "next");
-	jsonw_int(&json, (int64_t)journal_next(relay->journal));
+	members_int(&json, "proto", PROTOCOL);
+	members_string(&json, "epoch", journal_epoch(relay->journal));
+	members_int(&json, "first", (int64_t)journal_first(relay->journal));
+	members_int(&json, "next", (int64_t)journal_next(relay->journal));
 	jsonw_key(&json, "status");
 	relay->status(relay->status_arg, &json);
 	relay_line_end(relay, &json, peer);

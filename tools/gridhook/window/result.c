@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "common/members.h"
+
 void
 result_init(struct result *result)
 {
@@ -27,10 +29,8 @@ result_text(struct result *result, struct span text)
 	jsonw_init(&json, &result->content);
 	jsonw_array_begin(&json);
 	jsonw_object_begin(&json);
-	jsonw_key(&json, "type");
-	jsonw_text(&json, "text");
-	jsonw_key(&json, "text");
-	jsonw_string(&json, text);
+	members_string(&json, "type", "text");
+	members_text(&json, "text", text);
 	jsonw_object_end(&json);
 	jsonw_array_end(&json);
 }
@@ -100,6 +100,5 @@ result_write(struct jsonw *json, const struct result *result)
 		jsonw_key(json, "structuredContent");
 		jsonw_raw(json, buf_span(&result->structured));
 	}
-	jsonw_key(json, "isError");
-	jsonw_bool(json, result->is_error);
+	members_bool(json, "isError", result->is_error);
 }

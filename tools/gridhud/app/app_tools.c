@@ -6,6 +6,7 @@
 
 #include "common/date.h"
 #include "config.h"
+#include "common/members.h"
 #include "tools/gridhud/app/app.h"
 #include "tools/gridhud/text.h"
 
@@ -94,27 +95,6 @@ set_hud_state(struct app *app, int64_t id, const struct jsonr_value *args)
 /* --- show_message --------------------------------------------------------- */
 
 static void
-put_text(struct jsonw *json, const char *name, struct span text)
-{
-	jsonw_key(json, name);
-	jsonw_string(json, text);
-}
-
-static void
-put_int(struct jsonw *json, const char *name, int64_t value)
-{
-	jsonw_key(json, name);
-	jsonw_int(json, value);
-}
-
-static void
-put_bool(struct jsonw *json, const char *name, bool value)
-{
-	jsonw_key(json, name);
-	jsonw_bool(json, value);
-}
-
-static void
 make_id(char id[ID_MAX], const struct app *app)
 {
 	snprintf(id, ID_MAX, "hud_%s-%llu", app->client.name,
@@ -130,9 +110,9 @@ answer_shown(struct app *app, int64_t id, const char *message_id)
 	buf_init(&buf, 1024);
 	jsonw_init(&json, &buf);
 	jsonw_object_begin(&json);
-	put_text(&json, "id", span_of(message_id));
-	put_bool(&json, "shown", true);
-	put_bool(&json, "queued", false);
+	members_text(&json, "id", span_of(message_id));
+	members_bool(&json, "shown", true);
+	members_bool(&json, "queued", false);
 	jsonw_object_end(&json);
 	client_answer(&app->client, id, SPAN(""), buf_span(&buf));
 	buf_fini(&buf);
@@ -193,22 +173,23 @@ get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 	buf_init(&buf, 65536);
 	jsonw_init(&json, &buf);
 	jsonw_object_begin(&json);
-	put_text(&json, "app", span_of(app->settings.app));
-	put_text(&json, "version", SPAN(PACKAGE_VERSION));
-	put_int(
+	members_text(&json, "app", span_of(app->settings.app));
+	members_text(&json, "version", SPAN(PACKAGE_VERSION));
+	members_int(
 	    &json, "uptime_s", (clock_steady_ms() - app->started_ms) / 1000);
-	put_text(&json, "hud_state", span_of(hud_name(hud_shown(&app->hud))));
-	put_bool(&json, "display", has_display());
-	put_bool(&json, "listening", server->listening);
-	put_int(&json, "port", server->port);
-	put_text(&json, "path", span_of(server->path));
-	put_bool(&json, "secret_configured", server->secret);
-	put_bool(&json, "window_attached", true);
-	put_int(&json, "stored_events", (int64_t)stored);
-	put_int(&json, "pending_events", app->speech.waiting);
-	put_int(&json, "unread", history_unread(app->history));
+	members_text(
+	    &json, "hud_state", span_of(hud_name(hud_shown(&app->hud))));
+	members_bool(&json, "display", has_display());
+	members_bool(&json, "listening", server->listening);
+	members_int(&json, "port", server->port);
+	members_text(&json, "path", span_of(server->path));
+	members_bool(&json, "secret_configured", server->secret);
+	members_bool(&json, "window_attached", true);
+	members_int(&json, "stored_events", (int64_t)stored);
+	members_int(&json, "pending_events", app->speech.waiting);
+	members_int(&json, "unread", history_unread(app->history));
 	if (!speaker_can(&app->settings, &fault))
-		put_text(&json, "speech_why_not", span_of(fault.message));
+		members_text(&json, "speech_why_not", span_of(fault.message));
 	jsonw_object_end(&json);
 	client_answer(&app->client, id, SPAN(""), buf_span(&buf));
 	buf_fini(&buf);
@@ -256,9 +237,9 @@ put_message(struct jsonw *json, const struct message *message, uint64_t number)
 	date_instant_text(time, message->time_ms);
 	jsonw_object_begin(json);
 	put_id(json, message, number);
-	put_text(json, "role", role_of(message));
-	put_text(json, "text", buf_span(&text));
-	put_text(json, "time", span_of(time));
+	members_text(json, "role", role_of(message));
+	members_text(json, "text", buf_span(&text));
+	members_text(json, "time", span_of(time));
 	jsonw_object_end(json);
 	buf_fini(&text);
 }
@@ -301,7 +282,7 @@ answer_history(struct app *app, int64_t id, uint64_t end, uint64_t limit)
 	for (number = from; number < end; number++)
 		put_message(&json, history_at(app->history, number), number);
 	jsonw_array_end(&json);
-	put_bool(&json, "has_more", from > first);
+	members_bool(&json, "has_more", from > first);
 	jsonw_object_end(&json);
 	/* It goes out twice, as text and as an object, on one line. */
 	if (jsonw_end(&json) == ERR_OK && buf.len < CLIENT_LINE_MAX / 3)

@@ -8,6 +8,7 @@
 
 #include "common/jsonw.h"
 #include "common/log.h"
+#include "common/members.h"
 
 #define PROTOCOL 1
 #define OUT_MAX ((size_t)8 << 20)
@@ -40,8 +41,7 @@ line_begin(struct client *client, struct jsonw *json, const char *type)
 {
 	jsonw_init(json, &client->out);
 	jsonw_object_begin(json);
-	jsonw_key(json, "t");
-	jsonw_text(json, type);
+	members_string(json, "t", type);
 }
 
 static void
@@ -50,20 +50,6 @@ line_end(struct client *client, struct jsonw *json)
 	jsonw_object_end(json);
 	if (jsonw_end(json) == ERR_OK)
 		buf_add_char(&client->out, '\n');
-}
-
-static void
-put_text(struct jsonw *json, const char *name, struct span text)
-{
-	jsonw_key(json, name);
-	jsonw_string(json, text);
-}
-
-static void
-put_int(struct jsonw *json, const char *name, int64_t value)
-{
-	jsonw_key(json, name);
-	jsonw_int(json, value);
 }
 
 static void
@@ -84,11 +70,11 @@ say_hello(struct client *client, struct span epoch)
 	size_t i;
 
 	line_begin(client, &json, "hello");
-	put_int(&json, "proto", PROTOCOL);
-	put_text(&json, "client", span_of(client->name));
+	members_int(&json, "proto", PROTOCOL);
+	members_text(&json, "client", span_of(client->name));
 	if (epoch.len > 0) {
-		put_text(&json, "epoch", epoch);
-		put_int(&json, "ack", (int64_t)client->last);
+		members_text(&json, "epoch", epoch);
+		members_int(&json, "ack", (int64_t)client->last);
 	}
 	jsonw_key(&json, "caps");
 	jsonw_array_begin(&json);
@@ -106,7 +92,7 @@ client_ack(struct client *client, uint64_t seq)
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "ack");
-	put_int(&json, "seq", (int64_t)seq);
+	members_int(&json, "seq", (int64_t)seq);
 	line_end(client, &json);
 }
 
@@ -118,8 +104,8 @@ client_say(struct client *client, const char *role, struct span text)
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "say");
-	put_text(&json, "role", span_of(role));
-	put_text(&json, "text", text);
+	members_text(&json, "role", span_of(role));
+	members_text(&json, "text", text);
 	line_end(client, &json);
 }
 
@@ -132,11 +118,10 @@ client_tell_state(struct client *client, unsigned unread, const char *hud,
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "state");
-	put_int(&json, "unread", unread);
-	put_text(&json, "hud", span_of(hud));
-	jsonw_key(&json, "focused");
-	jsonw_bool(&json, focused);
-	put_text(&json, "theme", span_of(theme));
+	members_int(&json, "unread", unread);
+	members_text(&json, "hud", span_of(hud));
+	members_bool(&json, "focused", focused);
+	members_text(&json, "theme", span_of(theme));
 	line_end(client, &json);
 }
 
@@ -149,14 +134,13 @@ client_answer(
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "result");
-	put_int(&json, "id", id);
-	jsonw_key(&json, "ok");
-	jsonw_bool(&json, true);
+	members_int(&json, "id", id);
+	members_bool(&json, "ok", true);
 	jsonw_key(&json, "content");
 	jsonw_array_begin(&json);
 	jsonw_object_begin(&json);
-	put_text(&json, "type", SPAN("text"));
-	put_text(&json, "text", object.len > 0 ? object : text);
+	members_text(&json, "type", SPAN("text"));
+	members_text(&json, "text", object.len > 0 ? object : text);
 	jsonw_object_end(&json);
 	jsonw_array_end(&json);
 	if (object.len > 0) {
@@ -174,10 +158,9 @@ client_refuse(struct client *client, int64_t id, const char *error)
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "result");
-	put_int(&json, "id", id);
-	jsonw_key(&json, "ok");
-	jsonw_bool(&json, false);
-	put_text(&json, "error", span_of(error));
+	members_int(&json, "id", id);
+	members_bool(&json, "ok", false);
+	members_text(&json, "error", span_of(error));
 	line_end(client, &json);
 }
 

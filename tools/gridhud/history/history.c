@@ -1,3 +1,4 @@
+#include "common/members.h"
 #include "tools/gridhud/history/history_priv.h"
 
 #include <stdlib.h>
@@ -340,8 +341,7 @@ history_mark_said(struct history *history, uint64_t seq)
 		return ERR_OK;
 	history_all_said(history, seq);
 	history_line_begin(history, &json);
-	jsonw_key(&json, "said");
-	jsonw_int(&json, (int64_t)seq);
+	members_int(&json, "said", (int64_t)seq);
 	history_line_end(history, &json);
 	return history_append(history);
 }

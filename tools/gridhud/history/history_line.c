@@ -1,4 +1,5 @@
 /* A line of the file for each thing that happened: written and read. */
+#include "common/members.h"
 #include "tools/gridhud/history/history_priv.h"
 
 #include "common/jsonr.h"
@@ -28,8 +29,7 @@ history_line_flag(struct history *history, const char *name)
 	struct jsonw json;
 
 	history_line_begin(history, &json);
-	jsonw_key(&json, name);
-	jsonw_bool(&json, true);
+	members_bool(&json, name, true);
 	history_line_end(history, &json);
 }
 
@@ -40,8 +40,7 @@ history_line_message(struct history *history, const struct message *message)
 
 	history_line_begin(history, &json);
 	if (message->seq > 0 && history->epoch[0] != '\0') {
-		jsonw_key(&json, "e");
-		jsonw_text(&json, history->epoch);
+		members_string(&json, "e", history->epoch);
 	}
 	jsonw_key(&json, "m");
 	message_write(&json, message);
@@ -54,10 +53,8 @@ history_line_alert(struct history *history, uint64_t seq, bool on)
 	struct jsonw json;
 
 	history_line_begin(history, &json);
-	jsonw_key(&json, "alert");
-	jsonw_int(&json, (int64_t)seq);
-	jsonw_key(&json, "on");
-	jsonw_bool(&json, on);
+	members_int(&json, "alert", (int64_t)seq);
+	members_bool(&json, "on", on);
 	history_line_end(history, &json);
 }
 
@@ -67,8 +64,7 @@ history_line_quiet(struct history *history)
 	struct jsonw json;
 
 	history_line_begin(history, &json);
-	jsonw_key(&json, "quiet_until");
-	jsonw_int(&json, history->quiet_until_ms);
+	members_int(&json, "quiet_until", history->quiet_until_ms);
 	history_line_end(history, &json);
 }
 
@@ -78,10 +74,8 @@ history_line_mute(struct history *history, struct span source, bool on)
 	struct jsonw json;
 
 	history_line_begin(history, &json);
-	jsonw_key(&json, "mute");
-	jsonw_string(&json, source);
-	jsonw_key(&json, "on");
-	jsonw_bool(&json, on);
+	members_text(&json, "mute", source);
+	members_bool(&json, "on", on);
 	history_line_end(history, &json);
 }
 
@@ -91,10 +85,8 @@ history_line_epoch(struct history *history)
 	struct jsonw json;
 
 	history_line_begin(history, &json);
-	jsonw_key(&json, "e");
-	jsonw_text(&json, history->epoch);
-	jsonw_key(&json, "s");
-	jsonw_int(&json, (int64_t)history->last);
+	members_string(&json, "e", history->epoch);
+	members_int(&json, "s", (int64_t)history->last);
 	history_line_end(history, &json);
 }
 

@@ -2,12 +2,12 @@
  * Each case is a push as its sender writes it, and the members of the record
  * that must come out, as JSON text. "#n" before them picks the n-th event.
  */
-#include "common/count.h"
 #include "tools/gridhook/events/normalise.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 #include "tools/gridhook/events/push.h"
 #include "tools/gridhook/events/recipe.h"

@@ -1,6 +1,6 @@
-#include "common/count.h"
 #include "tools/gridhook/events/pack.h"
 
+#include "common/count.h"
 #include "tests/support/run.h"
 
 #define LONG \

@@ -8,7 +8,6 @@
  *	push {...}
  *	want FAMILY {...}	members of its event's record; "-" for any family
  */
-#include "common/count.h"
 #include "tools/gridhook/events/recipe.h"
 
 #include <dirent.h>
@@ -17,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/count.h"
 #include "common/fs.h"
 #include "common/log.h"
 #include "tests/support/run.h"

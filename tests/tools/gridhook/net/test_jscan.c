@@ -1,8 +1,8 @@
-#include "common/count.h"
 #include "tools/gridhook/net/jscan.h"
 
 #include <stdlib.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 
 static struct jscan doc;

@@ -1,9 +1,9 @@
-#include "common/count.h"
 #include "tools/gridhud/app/client.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/count.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 

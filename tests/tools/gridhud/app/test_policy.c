@@ -1,8 +1,8 @@
-#include "common/count.h"
 #include "tools/gridhud/app/policy.h"
 
 #include <locale.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 #include "tools/gridhud/words.h"
 

@@ -1,4 +1,3 @@
-#include "common/count.h"
 #include "tools/gridhud/term/view.h"
 
 #include <locale.h>
@@ -6,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 #include "tests/tools/gridhud/gridhud_make.h"
 #include "tools/gridhud/text.h"

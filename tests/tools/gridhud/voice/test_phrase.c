@@ -1,9 +1,9 @@
-#include "common/count.h"
 #include "tools/gridhud/voice/phrase.h"
 
 #include <locale.h>
 #include <stdio.h>
 
+#include "common/count.h"
 #include "tests/support/run.h"
 #include "tests/tools/gridhud/gridhud_make.h"
 
