@@ -87,10 +87,12 @@ static const struct header {
     {"Vary", "string", ON_OK,
 	"Accept-Encoding, and Accept where that decides the form"},
     {"Content-Encoding", "string", ON_OK,
-	"gzip, for clients that take it and answers of 1 KB or more"},
+	"gzip or zstd, for clients that take it and answers of 1 KB or "
+	"more"},
     {"ETag", "string", ON_TAGGED, "Send it back in If-None-Match"},
     {"Link", "string", ON_PAGES,
-	"RFC 8288: the pages first, prev, next and last"},
+	"RFC 8288: the pages first, prev, next and last; of a long address "
+	"next alone"},
     {"X-Snapshot", "string", ON_GRID, "meta.snapshot, in all forms"},
     {"X-Page", "integer", ON_ROWS,
 	"NDJSON and CSV only: pagination.page, as there is no body for it"},

@@ -8,10 +8,8 @@
 #include "fcgi/call.h"
 #include "fcgi/rows/splice.h"
 
-/* The longest address that links are made of: as it came, and escaped. */
-#define LINK_URI_MAX 1024
-#define LINK_BASE_MAX (3 * LINK_URI_MAX + 8)
-#define LINK_MAX 2000
+/* All links together: a client such as Node takes 16 KB of head, and no more. */
+#define LINKS_MAX 14000
 
 struct paging
 paging_of(int64_t page, int64_t limit, int64_t total)
@@ -106,16 +104,22 @@ add_raw(char *to, struct span raw)
 	return to;
 }
 
-/* The request's address without the page, ready for one: "/path?q=a&page=". */
+/* The request's address without the page, ready for one: "/path?q=a&page=".
+   Empty when memory is out. */
 static struct span
-link_base(char base[LINK_BASE_MAX], struct call *call)
+link_base(struct call *call)
 {
 	const struct query *query = &call->query;
 	struct span uri = call->request->uri;
 	struct span raw, rest = query->raw;
 	unsigned place = 0;
-	char *to = add_raw(base, span_sub(uri, 0, span_find(uri, '?')));
+	char *base = arena_alloc(call->serving->arena, 3 * uri.len + 8);
+	char *to = base;
 	char sign = '?';
+
+	if (base == NULL)
+		return span_make(NULL, 0);
+	to = add_raw(to, span_sub(uri, 0, span_find(uri, '?')));
 
 	/* The pairs stand in the order of the raw pieces that are not empty. */
 	while (span_cut(&raw, &rest, '&')) {
@@ -131,47 +135,54 @@ link_base(char base[LINK_BASE_MAX], struct call *call)
 	return span_make(base, (size_t)(to - base));
 }
 
+struct link {
+	struct span rel;
+	int64_t page;
+	bool wanted;
+};
+
 static void
-add_link(struct buf *head, struct span base, int64_t page, struct span rel)
+add_link(struct buf *head, struct span base, const struct link *link)
 {
 	char text[NUM_TEXT_MAX];
 
 	buf_add_char(head, '<');
 	buf_add_span(head, base);
-	buf_add(head, text, num_int_text(text, page));
+	buf_add(head, text, num_int_text(text, link->page));
 	buf_add_text(head, ">; rel=\"");
-	buf_add_span(head, rel);
+	buf_add_span(head, link->rel);
 	buf_add_char(head, '"');
 }
 
+/* Of a long address the next page alone, which no client can do without. */
 static void
 link_header(struct call *call, const struct paging *pages)
 {
-	struct buf *head = &call->reply->head;
-	char text[LINK_BASE_MAX];
-	struct span base;
+	struct span base =
+	    pages->pages < 1 ? span_make(NULL, 0) : link_base(call);
+	size_t each = base.len + sizeof("<>; rel=\"first\", ") + NUM_TEXT_MAX;
+	bool all = 4 * each <= LINKS_MAX;
+	bool behind = pages->page > pages->pages;
+	struct span before = SPAN("Link: ");
+	const struct link links[] = {
+	    {SPAN("first"), 1, all},
+	    {SPAN("prev"), behind ? pages->pages : pages->page - 1,
+		all && pages->page > 1},
+	    {SPAN("next"), pages->page + 1, pages->more},
+	    {SPAN("last"), pages->pages, all},
+	};
 
-	/* A long address has no links. */
-	if (pages->pages < 1 || call->request->uri.len > LINK_URI_MAX)
+	if (base.len == 0 || each > LINKS_MAX)
 		return;
-	base = link_base(text, call);
-	if (base.len > LINK_MAX)
-		return;
-	buf_add_text(head, "Link: ");
-	add_link(head, base, 1, SPAN("first"));
-	if (pages->page > 1) {
-		buf_add_text(head, ", ");
-		add_link(head, base,
-		    pages->page > pages->pages ? pages->pages : pages->page - 1,
-		    SPAN("prev"));
+	for (unsigned i = 0; i < 4; i++) {
+		if (!links[i].wanted)
+			continue;
+		buf_add_span(&call->reply->head, before);
+		add_link(&call->reply->head, base, &links[i]);
+		before = SPAN(", ");
 	}
-	if (pages->more) {
-		buf_add_text(head, ", ");
-		add_link(head, base, pages->page + 1, SPAN("next"));
-	}
-	buf_add_text(head, ", ");
-	add_link(head, base, pages->pages, SPAN("last"));
-	buf_add_text(head, "\r\n");
+	if (before.ptr[0] == ',')
+		buf_add_text(&call->reply->head, "\r\n");
 }
 
 void
