@@ -7,6 +7,7 @@
 #include "common/digest.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -79,6 +80,69 @@ digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data)
 	    EVP_DigestUpdate(context, data.ptr, data.len) == 1 &&
 	    EVP_DigestFinal_ex(context, out, &len) == 1;
 	assert(done && len == DIGEST_SHA256_LEN);
+}
+
+struct digest_parts {
+	EVP_MD_CTX *context;
+	bool failed; /* for want of memory */
+};
+
+static void
+parts_begin(struct digest_parts *parts)
+{
+	parts->failed = EVP_DigestInit_ex(parts->context, sha256, NULL) != 1;
+}
+
+enum err
+digest_parts_new(struct digest_parts **out)
+{
+	struct digest_parts *parts = calloc(1, sizeof(*parts));
+
+	*out = NULL;
+	pthread_once(&once, prepare);
+	if (parts == NULL || sha256 == NULL)
+		goto out;
+	parts->context = EVP_MD_CTX_new();
+	if (parts->context == NULL)
+		goto out;
+	parts_begin(parts);
+	*out = parts;
+	return ERR_OK;
+out:
+	free(parts);
+	return ERR_NO_MEMORY;
+}
+
+void
+digest_parts_add(struct digest_parts *parts, struct span part)
+{
+	uint64_t len = htole64(part.len);
+
+	assert(parts != NULL);
+	if (EVP_DigestUpdate(parts->context, &len, sizeof(len)) != 1 ||
+	    EVP_DigestUpdate(parts->context, part.ptr, part.len) != 1)
+		parts->failed = true;
+}
+
+enum err
+digest_parts_end(struct digest_parts *parts, uint8_t out[DIGEST_SHA256_LEN])
+{
+	bool failed;
+
+	assert(parts != NULL);
+	failed =
+	    parts->failed || EVP_DigestFinal_ex(parts->context, out, NULL) != 1;
+	parts_begin(parts);
+	return failed ? ERR_NO_MEMORY : ERR_OK;
+}
+
+void
+digest_parts_free(struct digest_parts *parts)
+{
+	if (parts == NULL)
+		return;
+	EVP_MD_CTX_free(parts->context);
+	free(parts);
 }
 
 /* SHA-256 of a block of the padded key and what stands behind it. */

@@ -16,6 +16,18 @@
 
 void digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data);
 
+/*
+ * SHA-256 of data that come in parts. Each part counts with its length, so that
+ * "ab", "c" and "a", "bc" differ. One digest after another: digest_parts_end()
+ * begins the next. ERR_NO_MEMORY, also for a part before.
+ */
+struct digest_parts;
+enum err digest_parts_new(struct digest_parts **out);
+void digest_parts_add(struct digest_parts *parts, struct span part);
+enum err digest_parts_end(
+    struct digest_parts *parts, uint8_t out[DIGEST_SHA256_LEN]);
+void digest_parts_free(struct digest_parts *parts);
+
 /* HMAC-SHA256 (RFC 2104) of the parts, one behind the other. */
 void digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
     const struct span *parts, size_t count);

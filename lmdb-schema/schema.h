@@ -50,6 +50,12 @@
  *	          "facts"     u64 generation of the current facts file
  *	                      (absent: nothing imported yet)
  *	          "network"   u64 generation of the last network import
+ *	          "since"     u64, u64: the two numbers above that the next
+ *	                      records belong to; with others they count as none
+ *	          "since" 00 supplier -> u64, u64: the generation of the facts
+ *	                      that last changed the supplier's rows, and of the
+ *	                      network import that last changed a product it
+ *	                      lists; all ones, or no record: the current one
  *	network   codeCentrale -> one product's metrics, packed:
  *	            decimal caReseau, qteReseau;
  *	            unsigned nbMagasinsReseau + 1, 0 for none;
@@ -69,7 +75,11 @@
  *	                      articles, position, sales, stock and reception
  *	                      records; unsigned checksum of the four tables
  *	                      below (source_pair_crc)
- *	suppliers supplier -> packed: unsigned article count, text name
+ *	suppliers supplier -> packed: unsigned article count, text name; not in
+ *	          version 1: text digest, SCHEMA_DIGEST bytes that change with
+ *	          the supplier's rows (intake_marks.c), and text of u64, in
+ *	          order: source_product_hash() of the network's products that
+ *	          its articles name
  *	stores    u16 number -> packed: text code, text name; numbers follow the
  *	          order of the codes, so maps come out in it
  *	classes   classification code (2, 4 or 6 digits) -> text label
@@ -121,8 +131,15 @@
 #define SCHEMA_VERSION 2
 #define SCHEMA_VERSION_PLAIN 1
 
-/* The version of facts files. */
-#define SCHEMA_FACTS_VERSION 1
+/*
+ * The version of facts files, and the older one that is read too, which does
+ * not tell what changed.
+ */
+#define SCHEMA_FACTS_VERSION 2
+#define SCHEMA_FACTS_VERSION_BARE 1
+
+/* Bytes of a supplier's digest. */
+#define SCHEMA_DIGEST 16
 
 /* Longest code (supplier, article, store, central): bytes. */
 #define SCHEMA_CODE_MAX 64

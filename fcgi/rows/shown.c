@@ -41,8 +41,8 @@ shown_differs_in(struct snapshot *snap, const struct ranges *ranges,
 	if (row_is_gamme(column))
 		return gammes_of(ranges, query, column) != NULL;
 	return is_network(column) && !query->raw && query->live != NULL &&
-	    live_network_generation(query->live) !=
-	    snapshot_head(snap)->network;
+	    !live_network_is_unchanged(query->live, snapshot_supplier(snap),
+		snapshot_head(snap)->facts, snapshot_head(snap)->network);
 }
 
 bool

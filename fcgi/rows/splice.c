@@ -84,8 +84,6 @@ splice_begin(struct splice *splice, struct snapshot *snap,
 	splice->enrich = enrich;
 	splice->live = enrich ? live : NULL;
 	splice->form = form;
-	if (splice->live != NULL)
-		splice->network = live_network_generation(splice->live);
 	splice_turn(splice, snap, ranges);
 }
 
@@ -99,7 +97,8 @@ splice_turn(
 	splice->ranges = ranges;
 	splice->some_lie = false;
 	splice->network_changed = splice->live != NULL && splice->has_network &&
-	    splice->network != snapshot_head(snap)->network;
+	    !live_network_is_unchanged(splice->live, snapshot_supplier(snap),
+		snapshot_head(snap)->facts, snapshot_head(snap)->network);
 }
 
 void

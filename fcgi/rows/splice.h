@@ -34,7 +34,6 @@ struct splice {
 	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
 	struct buf text; /* for live values and CSV */
 	struct cached_rows *kept; /* rows with these columns, or NULL */
-	uint64_t network; /* the generation of today's */
 	bool network_changed, has_gammes, has_network;
 	bool some_lie; /* rows that were expected, in the snapshot: not kept */
 };

@@ -294,8 +294,8 @@ compute_is_stale(bool *stale, struct store *store, struct span supplier,
 
 	if (err != ERR_OK)
 		return err;
-	*stale = entry->facts != live_facts(live) ||
-	    entry->network != live_network_generation(live) ||
+	*stale =
+	    !live_is_unchanged(live, supplier, entry->facts, entry->network) ||
 	    entry->gamme != live_gamme_generation(live, supplier);
 	live_view_close(live);
 	return ERR_OK;

@@ -48,6 +48,9 @@ struct compute_result {
 enum err compute_supplier(struct compute_result *result, struct store *store,
     struct span supplier, const struct compute_options *options);
 
-/* True when data that the entry was computed from have changed since. */
+/*
+ * True when data that the entry was computed from have changed since: the
+ * supplier's facts, figures of products that it lists, its ranges.
+ */
 enum err compute_is_stale(bool *stale, struct store *store,
     struct span supplier, const struct catalog_entry *entry);

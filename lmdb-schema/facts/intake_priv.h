@@ -1,6 +1,6 @@
 /*
- * intake_priv: the state that intake.c gathers and intake_write.c writes. For
- * intake*.c only.
+ * intake_priv: the state that intake.c gathers and intake_write.c writes, with
+ * intake_tables.c and intake_marks.c. For intake*.c only.
  */
 #pragma once
 
@@ -41,3 +41,49 @@ struct intake {
 	struct source_header header;
 	bool sealed;
 };
+
+struct kv;
+struct kv_txn;
+struct source_walk;
+struct intake_marks;
+
+/* A facts file being written. */
+struct writing {
+	struct intake *intake;
+	struct kv *kv;
+	struct kv_txn *txn; /* NULL after a commit that failed */
+	size_t pending; /* bytes put since the last commit */
+	struct intake_twice *twice;
+	uint64_t records[SERIES_KINDS]; /* counted during a merge */
+	uint32_t tables_crc;
+	struct intake_marks *marks;
+	struct buf block, record;
+	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
+	struct buf fresh; /* parts of this import, merged into one */
+	struct buf merged[SERIES_KINDS];
+	struct span supplier; /* of the current block */
+	uint32_t block_number;
+	struct source_walk *base_walk; /* the same supplier in the base */
+	struct source_article base_article;
+	bool base_left;
+};
+
+/* intake_tables.c: what stands behind the articles. */
+enum err writing_tables(struct writing *writing);
+
+/*
+ * intake_marks.c: what tells whether a supplier's rows will change: a digest of
+ * all that they are made of, and the network's products that they show.
+ *
+ * marks_begin() begins a supplier, marks_take() takes each of its articles as
+ * it is written. marks_write() adds the marks of a supplier, by its number, to
+ * its record; then no other may begin.
+ */
+enum err marks_new(
+    struct intake_marks **out, struct intake *intake, int32_t newest_month);
+enum err marks_begin(struct intake_marks *marks, struct span supplier);
+enum err marks_take(struct intake_marks *marks, struct span record,
+    const struct source_article *article);
+enum err marks_write(
+    struct intake_marks *marks, uint32_t supplier, struct buf *record);
+void marks_free(struct intake_marks *marks);

@@ -11,32 +11,12 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/facts/intake_priv.h"
 #include "lmdb-schema/key.h"
-#include "lmdb-schema/pack.h"
 #include "lmdb-schema/store/store.h"
 
 #define SERIES_BYTES_MAX ((size_t)256 << 20)
 
 /* A transaction's writes stay in memory until its commit: commit this often. */
 #define COMMIT_BYTES ((size_t)16 << 20)
-
-struct writing {
-	struct intake *intake;
-	struct kv *kv;
-	struct kv_txn *txn; /* NULL after a commit that failed */
-	size_t pending; /* bytes put since the last commit */
-	struct intake_twice *twice;
-	uint64_t records[SERIES_KINDS]; /* counted during a merge */
-	uint32_t tables_crc;
-	struct buf block, record;
-	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
-	struct buf fresh; /* parts of this import, merged into one */
-	struct buf merged[SERIES_KINDS];
-	struct span supplier; /* of the current block */
-	uint32_t block_number;
-	struct source_walk *base_walk; /* the same supplier in the base */
-	struct source_article base_article;
-	bool base_left;
-};
 
 static enum err
 commit(struct writing *writing)
@@ -72,15 +52,6 @@ put_block(struct writing *writing)
 	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
 }
 
-/* Puts a pair of the small tables, which share one checksum. */
-static enum err
-put_pair(
-    struct writing *writing, unsigned table, struct span key, struct span value)
-{
-	writing->tables_crc = source_pair_crc(writing->tables_crc, key, value);
-	return kv_append(writing->txn, table, key, value);
-}
-
 /* Steps to the base's next article of the current supplier. */
 static enum err
 step_base(struct writing *writing)
@@ -98,6 +69,8 @@ open_supplier(struct writing *writing, struct span supplier)
 	struct source *base = writing->intake->base;
 	enum err err = put_block(writing);
 
+	if (err == ERR_OK)
+		err = marks_begin(writing->marks, supplier);
 	writing->supplier = supplier;
 	writing->block_number = 0;
 	source_walk_end(writing->base_walk);
@@ -220,6 +193,9 @@ add_record(struct writing *writing, const struct source_article *article)
 
 	buf_clear(&writing->record);
 	source_article_write(&writing->record, article);
+	if (marks_take(writing->marks, buf_span(&writing->record), article) !=
+	    ERR_OK)
+		return ERR_NO_MEMORY;
 	len = htole32((uint32_t)writing->record.len);
 	if (writing->block.len == 0)
 		buf_add_u32(&writing->block, 0); /* room for the checksum */
@@ -283,143 +259,6 @@ write_articles(struct writing *writing,
 	return err == ERR_OK ? put_block(writing) : err;
 }
 
-static enum err
-write_suppliers(struct writing *writing)
-{
-	struct intake_table *table = &writing->intake->suppliers;
-	uint32_t *order = codemap_sorted(table->codes);
-	uint32_t count = codemap_count(table->codes);
-	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
-
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
-		buf_clear(&writing->record);
-		pack_add_unsigned(&writing->record,
-		    writing->intake->supplier_articles[order[i]]);
-		pack_add_text(&writing->record, table->values[order[i]]);
-		err = buf_end(&writing->record);
-		if (err == ERR_OK)
-			err = put_pair(writing, FACTS_SUPPLIERS,
-			    codemap_code(table->codes, order[i]),
-			    buf_span(&writing->record));
-	}
-	free(order);
-	return err;
-}
-
-static enum err
-write_stores(struct writing *writing)
-{
-	struct intake *intake = writing->intake;
-	uint32_t count = codemap_count(intake->stores.codes);
-	enum err err = ERR_OK;
-
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
-		uint32_t number = intake->store_order[i];
-		struct key key = key_u16((uint16_t)i);
-
-		buf_clear(&writing->record);
-		pack_add_text(&writing->record,
-		    codemap_code(intake->stores.codes, number));
-		pack_add_text(&writing->record, intake->stores.values[number]);
-		err = buf_end(&writing->record);
-		if (err == ERR_OK)
-			err = put_pair(writing, FACTS_STORES, key_span(&key),
-			    buf_span(&writing->record));
-	}
-	return err;
-}
-
-static enum err
-write_classes(struct writing *writing)
-{
-	struct intake_table *table = &writing->intake->classes;
-	uint32_t *order = codemap_sorted(table->codes);
-	uint32_t count = codemap_count(table->codes);
-	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
-
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
-		err = put_pair(writing, FACTS_CLASSES,
-		    codemap_code(table->codes, order[i]),
-		    table->values[order[i]]);
-	free(order);
-	return err;
-}
-
-/*
- * Writes codein 00 supplier, in order: the articles' keys with their parts
- * swapped.
- */
-static enum err
-write_where(struct writing *writing)
-{
-	struct codemap *articles = writing->intake->articles.codes;
-	struct codemap *turned = codemap_new();
-	uint32_t *order = NULL;
-	enum err err = turned == NULL ? ERR_NO_MEMORY : ERR_OK;
-
-	for (uint32_t i = 0; i < codemap_count(articles) && err == ERR_OK;
-	     i++) {
-		struct span code = codemap_code(articles, i);
-		struct key key = key_pair(key_second(code), key_first(code));
-		uint32_t number;
-
-		err = codemap_add(turned, key_span(&key), &number);
-	}
-	if (err == ERR_OK) {
-		order = codemap_sorted(turned);
-		err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
-	}
-	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(turned); i++)
-		err = put_pair(writing, FACTS_WHERE,
-		    codemap_code(turned, order[i]), SPAN(""));
-	free(order);
-	codemap_free(turned);
-	return err;
-}
-
-static enum err
-write_header(struct writing *writing)
-{
-	struct intake *intake = writing->intake;
-	struct source_header *header = &intake->header;
-	struct buf *buf = &writing->record;
-	enum err err;
-
-	header->newest_month = intake->base == NULL
-	    ? 0
-	    : source_header(intake->base)->newest_month;
-	for (unsigned i = 0; i < SERIES_KINDS; i++) {
-		if (intake->newest[i] > header->newest_month)
-			header->newest_month = intake->newest[i];
-		header->records[i] = intake->base != NULL
-		    ? writing->records[i]
-		    : spool_records(intake->spools[i]);
-	}
-	header->suppliers = codemap_count(intake->suppliers.codes);
-	header->stores = codemap_count(intake->stores.codes);
-	header->classes = codemap_count(intake->classes.codes);
-	header->articles = codemap_count(intake->articles.codes);
-	buf_clear(buf);
-	pack_add_unsigned(buf, (uint64_t)header->newest_month);
-	pack_add_unsigned(buf, header->suppliers);
-	pack_add_unsigned(buf, header->stores);
-	pack_add_unsigned(buf, header->classes);
-	pack_add_unsigned(buf, header->articles);
-	for (unsigned i = 0; i < SERIES_KINDS; i++)
-		pack_add_unsigned(buf, header->records[i]);
-	pack_add_unsigned(buf, writing->tables_crc);
-	pack_add_unsigned(
-	    buf, source_pair_crc(0, SPAN("header"), buf_span(buf)));
-	err = buf_end(buf);
-	if (err == ERR_OK)
-		err = kv_put(
-		    writing->txn, FACTS_META, SPAN("header"), buf_span(buf));
-	if (err == ERR_OK)
-		err = store_set_number(
-		    writing->txn, "schema", SCHEMA_FACTS_VERSION);
-	return err;
-}
-
 static void
 writing_init(
     struct writing *writing, struct intake *intake, struct intake_twice *twice)
@@ -441,6 +280,7 @@ static void
 writing_fini(struct writing *writing)
 {
 	source_walk_end(writing->base_walk);
+	marks_free(writing->marks);
 	buf_fini(&writing->block);
 	buf_fini(&writing->record);
 	buf_fini(&writing->fresh);
@@ -460,19 +300,26 @@ write_all(struct writing *writing, void (*at)(void *context, uint64_t done),
 		return err;
 	err = write_articles(writing, at, context);
 	if (err == ERR_OK)
-		err = write_suppliers(writing);
-	if (err == ERR_OK)
-		err = write_stores(writing);
-	if (err == ERR_OK)
-		err = write_classes(writing);
-	if (err == ERR_OK)
-		err = write_where(writing);
-	if (err == ERR_OK)
-		err = write_header(writing);
+		err = writing_tables(writing);
 	if (err == ERR_OK)
 		return commit(writing);
 	kv_abort(writing->txn);
 	return err;
+}
+
+/* Of this import, and of what it is merged into. */
+static int32_t
+find_newest_month(struct intake *intake)
+{
+	struct source_header *header = &intake->header;
+
+	header->newest_month = intake->base == NULL
+	    ? 0
+	    : source_header(intake->base)->newest_month;
+	for (unsigned i = 0; i < SERIES_KINDS; i++)
+		if (intake->newest[i] > header->newest_month)
+			header->newest_month = intake->newest[i];
+	return header->newest_month;
 }
 
 enum err
@@ -485,6 +332,9 @@ intake_write(struct intake *intake, const char *path,
 
 	assert(intake->sealed && twice != NULL);
 	writing_init(&writing, intake, twice);
+	if (err == ERR_OK)
+		err = marks_new(
+		    &writing.marks, intake, find_newest_month(intake));
 	if (err == ERR_OK)
 		err = store_facts_create(&writing.kv, path);
 	if (err == ERR_OK)

@@ -14,6 +14,7 @@
 #include "common/err.h"
 #include "common/span.h"
 
+struct source;
 struct store;
 
 #define LIVE_MONTHS_MAX 120
@@ -81,6 +82,27 @@ uint64_t live_facts(struct live_view *view);
 uint64_t live_network_generation(struct live_view *view);
 uint64_t live_gamme_generation(struct live_view *view, struct span supplier);
 
+/*
+ * Whether nothing of a supplier's rows has changed since a computation from
+ * facts and network metrics of these generations: facts, year, labels; figures
+ * of products that it lists. Ranges are left aside.
+ */
+bool live_is_unchanged(struct live_view *view, struct span supplier,
+    uint64_t facts, uint64_t network);
+
+/*
+ * Whether the network's metrics in such a computation are today's. False while
+ * the supplier's facts are newer: articles that were in the older ones may be
+ * unknown to the newer.
+ */
+static inline bool
+live_network_is_unchanged(struct live_view *view, struct span supplier,
+    uint64_t facts, uint64_t network)
+{
+	return network == live_network_generation(view) ||
+	    live_is_unchanged(view, supplier, facts, network);
+}
+
 /* ERR_NOT_FOUND: the network does not know the product. */
 enum err live_network(
     struct live_view *view, struct span code, struct network *out);
@@ -128,8 +150,12 @@ void live_change_abort(struct live_change *change);
 
 enum err live_set_facts(struct live_change *change, uint64_t generation);
 
-/* Deletes all ranges. */
-enum err live_clear_gammes(struct live_change *change);
+/*
+ * Deletes the ranges whose key, supplier 00 codein, `keeps` is false for: to
+ * be called when the others are put.
+ */
+enum err live_forget_gammes(struct live_change *change,
+    bool (*keeps)(void *context, struct span key), void *context);
 
 /* Deletes the metrics of every product that this change has not put. */
 enum err live_forget_networks(struct live_change *change);
@@ -140,9 +166,19 @@ enum err live_put_network(struct live_change *change, struct span code,
 enum err live_put_gamme(struct live_change *change, struct span supplier,
     struct span codein, uint8_t gamme);
 
+/*
+ * Finds out whose rows this change leaves as they are, given the facts that
+ * were current and those that will be; the last call before the commit. Without
+ * it every supplier counts as changed by new facts or metrics. `before` may be
+ * NULL, or the same as `now`; `now` NULL does nothing.
+ */
+enum err live_keep_unchanged(
+    struct live_change *change, struct source *before, struct source *now);
+
 /* Counts of what this change has altered so far. */
 struct live_counts {
 	uint64_t networks, networks_same, networks_gone;
 	uint64_t gammes, gammes_same;
+	uint64_t suppliers, suppliers_same; /* by live_keep_unchanged() */
 };
 struct live_counts live_change_counts(const struct live_change *change);

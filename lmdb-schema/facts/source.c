@@ -72,7 +72,8 @@ read_header(struct source *source)
 	uint64_t version;
 	enum err err = store_number(source->txn, "schema", &version);
 
-	if (err == ERR_OK && version != SCHEMA_FACTS_VERSION)
+	if (err == ERR_OK && version != SCHEMA_FACTS_VERSION &&
+	    version != SCHEMA_FACTS_VERSION_BARE)
 		err = ERR_VERSION;
 	if (err == ERR_OK)
 		err = kv_get(source->txn, FACTS_META, SPAN("header"), &value);
@@ -222,7 +223,15 @@ read_supplier(struct source_supplier *out, struct span code, struct span value)
 	out->code = code;
 	out->articles = unpack_unsigned(&from);
 	out->name = unpack_text(&from);
-	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
+	out->digest = out->products = SPAN("");
+	if (unpack_done(&from)) /* of version SCHEMA_FACTS_VERSION_BARE */
+		return ERR_OK;
+	out->digest = unpack_text(&from);
+	out->products = unpack_text(&from);
+	return unpack_done(&from) && out->digest.len == SCHEMA_DIGEST &&
+		out->products.len % sizeof(uint64_t) == 0
+	    ? ERR_OK
+	    : ERR_DAMAGED;
 }
 
 enum err
@@ -352,6 +361,70 @@ source_where(struct source *source, struct span codein,
 		return ERR_OK;
 	return each_pair(
 	    source, FACTS_WHERE, key_span(&prefix), call_where, &call);
+}
+
+/* FNV-1a, mixed: codes differ in their last digits only. */
+uint64_t
+source_product_hash(struct span code)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < code.len; i++) {
+		hash ^= (uint8_t)code.ptr[i];
+		hash *= UINT64_C(0x100000001b3);
+	}
+	hash ^= hash >> 32;
+	hash *= UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static uint64_t
+product_at(struct span products, size_t i)
+{
+	uint64_t hash;
+
+	memcpy(&hash, products.ptr + i * sizeof(hash), sizeof(hash));
+	return le64toh(hash);
+}
+
+static bool
+has_product(struct span products, uint64_t hash)
+{
+	size_t low = 0, high = products.len / sizeof(hash);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t found = product_at(products, middle);
+
+		if (found == hash)
+			return true;
+		if (found < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/* Walks the shorter list, and looks each up in the longer one. */
+bool
+source_lists_product(const struct source_supplier *supplier,
+    const uint64_t *hashes, size_t count)
+{
+	struct span all =
+	    span_make((const char *)hashes, count * sizeof(*hashes));
+	size_t own = supplier->products.len / sizeof(uint64_t);
+	bool found = supplier->digest.len == 0;
+
+	assert(hashes != NULL || count == 0);
+	if (own < count)
+		for (size_t i = 0; i < own && !found; i++)
+			found =
+			    has_product(all, product_at(supplier->products, i));
+	else
+		for (size_t i = 0; i < count && !found; i++)
+			found = has_product(supplier->products, hashes[i]);
+	return found;
 }
 
 bool

@@ -68,6 +68,8 @@ const struct source_header *source_header(const struct source *source);
 struct source_supplier {
 	struct span code, name; /* name: empty for none */
 	uint64_t articles;
+	struct span digest; /* of all that its rows are made of, or empty */
+	struct span products; /* for source_lists_product() */
 };
 enum err source_supplier(
     struct source *source, struct span code, struct source_supplier *out);
@@ -93,6 +95,15 @@ enum err source_classes(struct source *source,
 /* Calls `each` with every supplier that lists the article, in order. */
 enum err source_where(struct source *source, struct span codein,
     enum err (*each)(void *context, struct span supplier), void *context);
+
+/*
+ * Whether the supplier's articles include one of the network's products:
+ * `hashes` are `count` of source_product_hash(), ascending. True when the facts
+ * are too old to say so.
+ */
+bool source_lists_product(const struct source_supplier *supplier,
+    const uint64_t *hashes, size_t count);
+uint64_t source_product_hash(struct span code);
 
 /* True when that supplier lists the article. */
 bool source_lists(

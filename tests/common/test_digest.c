@@ -41,6 +41,31 @@ START_TEST(sha256_of_no_pointer_is_that_of_nothing)
 }
 END_TEST
 
+START_TEST(sha256_of_parts_counts_their_lengths)
+{
+	/* 02 00 00 00 00 00 00 00 'a' 'b' 01 00 00 00 00 00 00 00 'c' */
+	static const char joined[] = "\2\0\0\0\0\0\0\0ab\1\0\0\0\0\0\0\0c";
+	uint8_t one[DIGEST_SHA256_LEN], two[DIGEST_SHA256_LEN];
+	struct digest_parts *parts;
+
+	digest_sha256(one, span_make(joined, sizeof(joined) - 1));
+	ck_assert_int_eq(digest_parts_new(&parts), ERR_OK);
+	digest_parts_add(parts, SPAN("ab"));
+	digest_parts_add(parts, SPAN("c"));
+	ck_assert_int_eq(digest_parts_end(parts, two), ERR_OK);
+	ck_assert_mem_eq(one, two, sizeof(one));
+	digest_parts_add(parts, SPAN("a")); /* the next one */
+	digest_parts_add(parts, SPAN("bc"));
+	ck_assert_int_eq(digest_parts_end(parts, two), ERR_OK);
+	ck_assert_mem_ne(one, two, sizeof(one));
+	ck_assert_int_eq(digest_parts_end(parts, two), ERR_OK);
+	digest_sha256(one, SPAN("")); /* of no part */
+	ck_assert_mem_eq(one, two, sizeof(one));
+	digest_parts_free(parts);
+	digest_parts_free(NULL);
+}
+END_TEST
+
 /* Each of 62 letters comes 1000 times, give or take six deviations. */
 START_TEST(random_text_is_of_letters_and_digits_evenly)
 {
@@ -237,6 +262,7 @@ test_suite(void)
 	tcase_add_loop_test(
 	    tc, sha256_gives_the_standards_examples, 0, COUNT(hashes));
 	tcase_add_test(tc, sha256_of_no_pointer_is_that_of_nothing);
+	tcase_add_test(tc, sha256_of_parts_counts_their_lengths);
 	tcase_add_test(tc, random_text_is_of_letters_and_digits_evenly);
 	tcase_add_test(tc, random_bytes_differ_each_time);
 	tcase_add_loop_test(

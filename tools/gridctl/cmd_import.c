@@ -52,7 +52,8 @@ static const struct opt_spec spec = {
 
 struct run {
 	struct store *store;
-	struct source *base;
+	struct source *before; /* the facts that are replaced, if any */
+	struct source *base; /* the same, when they are merged into */
 	struct import import;
 	const struct options *options;
 	struct progress progress;
@@ -273,22 +274,56 @@ write_facts(struct run *run)
 	return err;
 }
 
+static bool
+brings_range(void *context, struct span key)
+{
+	const struct import *import = context;
+
+	return codemap_find(import->gammes, key) != CODEMAP_NONE;
+}
+
+static enum err
+change_live(struct run *run, struct live_change *change, struct source *now)
+{
+	enum err err = live_set_facts(change, run->generation);
+
+	if (err == ERR_OK)
+		err = import_live(&run->import, change);
+	if (err == ERR_OK && !run->options->merge)
+		err = live_forget_gammes(change, brings_range, &run->import);
+	if (err == ERR_OK && !run->options->merge &&
+	    run->import.there[IMPORT_NETWORK])
+		err = live_forget_networks(change);
+	return err == ERR_OK ? live_keep_unchanged(change, run->before, now)
+			     : err;
+}
+
+static enum err
+open_written(struct source **out, struct run *run)
+{
+	char path[FS_PATH_MAX];
+	enum err err = store_facts_path(path, run->store, run->generation, "");
+
+	*out = NULL;
+	return err == ERR_OK ? source_open_file(out, path, run->generation)
+			     : err;
+}
+
 static enum err
 switch_over(struct run *run)
 {
 	struct live_change *change;
-	enum err err = live_change_begin(&change, run->store);
+	struct source *now;
+	enum err err = open_written(&now, run);
 
-	if (err != ERR_OK)
-		return err;
-	err = live_set_facts(change, run->generation);
-	if (err == ERR_OK && !run->options->merge)
-		err = live_clear_gammes(change);
 	if (err == ERR_OK)
-		err = import_live(&run->import, change);
-	if (err == ERR_OK && !run->options->merge &&
-	    run->import.there[IMPORT_NETWORK])
-		err = live_forget_networks(change);
+		err = live_change_begin(&change, run->store);
+	if (err != ERR_OK) {
+		source_close(now);
+		return err;
+	}
+	err = change_live(run, change, now);
+	source_close(now);
 	run->counts = live_change_counts(change);
 	if (err == ERR_OK)
 		return live_change_commit(change);
@@ -301,11 +336,11 @@ switch_over(struct run *run)
 static enum err
 open_base(struct run *run)
 {
-	enum err err;
+	enum err err = source_open(&run->before, run->store);
 
 	if (!run->options->merge)
-		return ERR_OK;
-	err = source_open(&run->base, run->store);
+		return ERR_OK; /* damaged ones are replaced as a whole */
+	run->base = run->before;
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
@@ -339,6 +374,8 @@ summary(const struct run *run, double seconds)
 	printf("imported %s articles of %s suppliers, %s stores\n",
 	    cmd_count(header->articles), cmd_count(header->suppliers),
 	    cmd_count(header->stores));
+	printf("  rows of %s of the suppliers are as before\n",
+	    cmd_count(run->counts.suppliers_same));
 	for (unsigned i = 0; i < IMPORT_FILES; i++)
 		if (!run->import.there[i])
 			printf("  %-16s not there%s\n", import_file_name(i),
@@ -439,7 +476,7 @@ import_locked(
 	}
 	import_fini(&run.import);
 	intake_free(run.import.intake);
-	source_close(run.base);
+	source_close(run.before);
 	pthread_mutex_destroy(&run.lock);
 	return result;
 }

@@ -34,15 +34,23 @@ take_in(struct import *import, struct store *store, const char *file,
     bool replace, struct live_counts *counts)
 {
 	struct live_change *change;
+	struct source *source = NULL;
 	enum err err = import_read_path(import, IMPORT_NETWORK, file);
 
 	if (err == ERR_OK)
 		err = live_change_begin(&change, store);
 	if (err != ERR_OK)
 		return err;
+	/* Within the change: no import can replace the facts meanwhile. */
+	err = source_open(&source, store);
+	if (err != ERR_OK)
+		source = NULL; /* then every supplier counts as changed */
 	err = import_live(import, change);
 	if (err == ERR_OK && replace)
 		err = live_forget_networks(change);
+	if (err == ERR_OK)
+		err = live_keep_unchanged(change, source, source);
+	source_close(source);
 	*counts = live_change_counts(change);
 	if (err == ERR_OK)
 		return live_change_commit(change);

@@ -1,0 +1,37 @@
+/*
+ * live_priv: views and changes of the live data. For live*.c only.
+ */
+#pragma once
+
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/facts/live.h"
+
+struct kv_txn;
+
+struct live_view {
+	struct kv_txn *txn;
+	/* Records that every request reads, cached for one commit. */
+	uint64_t facts, network;
+	bool since; /* the suppliers' records belong to these two */
+	uint64_t commit; /* the commit that they belong to */
+};
+
+struct live_change {
+	struct kv_txn *txn;
+	struct codemap *suppliers; /* whose ranges changed */
+	struct codemap *networks; /* codes that were put */
+	struct buf products; /* u64 source_product_hash() of what changed */
+	struct buf value;
+	struct live_counts counts;
+	uint64_t facts, network; /* as they were; LIVE_UNKNOWN: unreadable */
+	bool since; /* the suppliers' records belong to these two */
+	bool facts_set;
+	bool kept; /* live_keep_unchanged() was called */
+};
+
+/*
+ * live_since.c: whether the suppliers' records belong to these two numbers, and
+ * the record that says that they belong to the present ones.
+ */
+bool since_is_valid(struct kv_txn *txn, uint64_t facts, uint64_t network);
+enum err since_validate(struct kv_txn *txn);
