@@ -54,7 +54,7 @@ const struct route routes[] = {
 	"Sums over the rows of one supplier, by groups",
 	{"Rows",
 	    ANSWERS_202 | ANSWERS_304 | ANSWERS_400 | ANSWERS_404 |
-		ANSWERS_PAGES,
+		ANSWERS_ROWS,
 	    NULL, "AggregatesReply",
 	    "Count, sum, least, greatest and mean of columns over the rows "
 	    "that match, and their share of the whole, by up to three of "

@@ -25,7 +25,7 @@ enum route_answers {
 	ANSWERS_400 = 4,
 	ANSWERS_403 = 8,
 	ANSWERS_404 = 16,
-	ANSWERS_ROWS = 32, /* NDJSON, CSV and paging headers too */
+	ANSWERS_ROWS = 32, /* all formats, 406, and paging headers too */
 	TAKES_BODY = 64, /* 413 and 415, before the body is read */
 	ANSWERS_PAGES = 128 /* the header Link */
 };

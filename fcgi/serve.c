@@ -16,6 +16,7 @@
 #include "fcgi/auth.h"
 #include "fcgi/call.h"
 #include "fcgi/fail.h"
+#include "fcgi/http/format.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/server.h"
@@ -111,6 +112,34 @@ step_auth(struct call *call)
 	return err;
 }
 
+/* Says which formats there are. */
+static enum err
+refuse_format(struct call *call)
+{
+	struct buf *message = &call->serving->message;
+	struct jsonw json;
+
+	buf_clear(message);
+	fail_begin(&json, call);
+	jsonw_key(&json, "formats");
+	jsonw_array_begin(&json);
+	buf_add_text(message, "There is no such format; format is one of");
+	for (unsigned i = 0; i < FORMATS; i++) {
+		const struct format_info *info = &format_infos[i];
+
+		buf_addf(message, "%s %.*s", i == 0 ? "" : ",",
+		    SPAN_ARG(info->name));
+		jsonw_object_begin(&json);
+		members_text(&json, "format", info->name);
+		members_text(&json, "type", info->type);
+		jsonw_object_end(&json);
+	}
+	jsonw_array_end(&json);
+	if (buf_end(message) != ERR_OK)
+		return buf_end(message);
+	return fail_end(&json, call, 406, CODE_BAD_REQUEST, buf_span(message));
+}
+
 static enum err
 step_params(struct call *call)
 {
@@ -121,6 +150,8 @@ step_params(struct call *call)
 	buf_clear(&serving->details);
 	err = params_read(&call->params, &call->query, call->route->use,
 	    serving->arena, &serving->message, &serving->details);
+	if (err == ERR_OK && call->params.format == FORMATS)
+		return refuse_format(call);
 	if (err != ERR_BAD_INPUT)
 		return err;
 	return reply_error(call->reply, 400, CODE_BAD_REQUEST,

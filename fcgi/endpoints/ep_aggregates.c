@@ -8,6 +8,7 @@
 #include "common/date.h"
 #include "common/num.h"
 #include "fcgi/call.h"
+#include "fcgi/endpoints/aggregate_cells.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
@@ -15,10 +16,12 @@
 #include "fcgi/rows/aggregate.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
+#include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/snapview.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
+#include "fcgi/table/lines.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
@@ -47,6 +50,7 @@ struct summing {
 	struct snapshot_terms brands;
 	struct snapshot_stores stores;
 	struct answer answer;
+	enum format format;
 };
 
 /* --- lines ---------------------------------------------------------------- */
@@ -347,6 +351,36 @@ add_meta(struct summing *summing, const struct paging *pages, bool computed)
 	jsonw_object_end(json);
 }
 
+/* Lines of a page as NDJSON, or as cells. */
+static enum err
+answer_lines(struct summing *summing, int64_t first, int64_t shown)
+{
+	struct table_column columns[AGGREGATE_CELLS_MAX];
+	struct buf *text = &summing->call->serving->text;
+	struct lines lines;
+	unsigned count;
+	enum err err = aggregate_cell_columns(columns, &count,
+	    &summing->aggregate, summing->call->serving->arena);
+
+	if (err == ERR_OK)
+		err = lines_begin(&lines, summing->format, summing->call->reply,
+		    columns, count);
+	if (err != ERR_OK)
+		return err;
+	if (shown > ROWSET_GATHERED)
+		reply_stream(summing->call->reply, -1);
+	for (int64_t i = first; i < first + shown && err == ERR_OK; i++) {
+		buf_clear(text);
+		jsonw_init(&summing->answer.json, text);
+		err = add_line(summing, &summing->lines[i]);
+		if (err == ERR_OK)
+			err = jsonw_end(&summing->answer.json);
+		if (err == ERR_OK)
+			err = lines_add(&lines, buf_span(text));
+	}
+	return err == ERR_OK ? lines_end(&lines) : err;
+}
+
 static enum err
 answer(struct summing *summing, bool computed)
 {
@@ -357,7 +391,9 @@ answer(struct summing *summing, bool computed)
 	int64_t first, shown = paging_rows(&first, &pages);
 	enum err err = ERR_OK, ended;
 
-	paging_headers(summing->call, &pages, SPLICE_JSON);
+	paging_headers(summing->call, &pages, summing->format);
+	if (summing->format != FORMAT_JSON)
+		return answer_lines(summing, first, shown);
 	answer_begin(&summing->answer, summing->call);
 	jsonw_array_begin(json);
 	for (int64_t i = first; i < first + shown && err == ERR_OK; i++)
@@ -430,13 +466,15 @@ send(struct call *call, struct snapview *view, bool computed)
 		!snapshot_has_stores(view->pinned->snap));
 	struct summing summing = {.call = call,
 	    .snap = view->pinned->snap,
-	    .aggregate = {.groups = params->groups, .columns = params->values}};
+	    .aggregate = {.groups = params->groups, .columns = params->values},
+	    .format = negotiate_format(call)};
 	struct rowset_query query;
 	struct rowset set;
 	enum err err;
 
-	reply_header(call->reply, "Content-Type", "application/json");
-	if (etag_matches(call, tag, 5, SPLICE_JSON))
+	negotiate_headers(
+	    call, summing.format, "aggregates", params->fournisseur);
+	if (etag_matches(call, tag, 5, summing.format))
 		return ERR_ANSWERED;
 	err = asked_rows(&query, call, params->search);
 	/* The order of the request is that of the groups. */

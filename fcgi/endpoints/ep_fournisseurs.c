@@ -10,7 +10,7 @@
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/snapview.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
@@ -147,7 +147,7 @@ check_modified(struct call *call)
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (err != ERR_OK && err != ERR_DAMAGED)
 		return err;
-	return etag_matches(call, &tag, 1, SPLICE_JSON) ? ERR_ANSWERED : ERR_OK;
+	return etag_matches(call, &tag, 1, FORMAT_JSON) ? ERR_ANSWERED : ERR_OK;
 }
 
 enum err
@@ -172,7 +172,7 @@ ep_fournisseurs(struct call *call)
 	if (err == ERR_OK)
 		err = list(&listing);
 	pages = paging_of(params->page, limit, listing.total);
-	paging_headers(call, &pages, SPLICE_JSON);
+	paging_headers(call, &pages, FORMAT_JSON);
 	jsonw_array_end(json);
 	members_object(json, "meta");
 	paging_meta(

@@ -17,7 +17,7 @@ send(struct call *call, struct snapview *view, bool computed)
 {
 	const struct params *params = &call->params;
 	const struct snap_head *head = snapshot_head(view->pinned->snap);
-	enum splice_form form = negotiate_form(call->request);
+	enum format format = negotiate_format(call);
 	const uint64_t tag[] = {head->generation,
 	    live_network_generation(call->serving->views.live),
 	    view->ranges == NULL ? 0 : view->ranges->gamme,
@@ -26,8 +26,8 @@ send(struct call *call, struct snapview *view, bool computed)
 	struct rowset set;
 	enum err err;
 
-	grid_answer_headers(call, view, form);
-	if (etag_matches(call, tag, 5, form))
+	grid_answer_headers(call, view, format);
+	if (etag_matches(call, tag, 5, format))
 		return ERR_ANSWERED;
 	err = asked_rows(&query, call, params->search);
 	if (err == ERR_OK)
@@ -35,7 +35,8 @@ send(struct call *call, struct snapview *view, bool computed)
 		    params->page, params->limit);
 	if (err != ERR_OK)
 		return err;
-	if (set.count > ROWSET_DUMP && !call->request->slow_pool) {
+	if (set.count > negotiate_rows(call, ROWSET_DUMP) &&
+	    !call->request->slow_pool) {
 		rowset_release(&set);
 		return ensure_hand_over(call);
 	}
@@ -43,7 +44,7 @@ send(struct call *call, struct snapview *view, bool computed)
 	    &(struct grid_answer){.view = view,
 		.set = &set,
 		.pages = paging_of(params->page, params->limit, set.total),
-		.form = form,
+		.format = format,
 		.computed = computed});
 	rowset_release(&set);
 	return err;
@@ -55,11 +56,13 @@ ep_grid(struct call *call)
 	const struct params *params = &call->params;
 	struct snapview view;
 	bool computed;
-	enum err err = ensure_supplier(&view, call, params->fournisseur,
-	    params->snapshot, params->compute, &computed);
+	enum err err = negotiate_check(call, negotiate_format(call));
 
 	assert(params->fournisseur.len > 0 && params->page >= 1);
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (err == ERR_OK)
+		err = ensure_supplier(&view, call, params->fournisseur,
+		    params->snapshot, params->compute, &computed);
 	if (err != ERR_OK)
 		return err;
 	return snapview_close(&view, call, send(call, &view, computed));

@@ -216,7 +216,7 @@ send(struct lookup *lookup, struct snapview *view, bool computed)
 	const struct params *params = &call->params;
 	struct grid_answer answer = {.view = view,
 	    .pages = paging_of(params->page, params->limit, lookup->count),
-	    .form = negotiate_form(call->request),
+	    .format = negotiate_format(call),
 	    .computed = computed,
 	    .missing = lookup->missing,
 	    .missing_count = lookup->missing_count};
@@ -225,9 +225,10 @@ send(struct lookup *lookup, struct snapview *view, bool computed)
 	rowset_of(
 	    &set, lookup->rows, lookup->count, params->page, params->limit);
 	answer.set = &set;
-	if (set.count > ROWSET_DUMP && !call->request->slow_pool)
+	if (set.count > negotiate_rows(call, ROWSET_DUMP) &&
+	    !call->request->slow_pool)
 		return ensure_hand_over(call);
-	grid_answer_headers(call, view, answer.form);
+	grid_answer_headers(call, view, answer.format);
 	reply_header_text(call->reply, "Cache-Control", SPAN("no-store"));
 	return grid_answer_send(call, &answer);
 }
@@ -254,9 +255,11 @@ enum err
 ep_lookup(struct call *call)
 {
 	struct lookup lookup = {.call = call};
-	enum err err = body_open(&lookup.doc, call);
+	enum err err = negotiate_check(call, negotiate_format(call));
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (err == ERR_OK)
+		err = body_open(&lookup.doc, call);
 	if (err != ERR_OK)
 		return err;
 	lookup.codes = codemap_new();

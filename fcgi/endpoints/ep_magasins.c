@@ -9,7 +9,7 @@
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/shared_source.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 
@@ -110,7 +110,7 @@ ep_magasins(struct call *call)
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (etag_matches(call, tag, 1, SPLICE_JSON))
+	if (etag_matches(call, tag, 1, FORMAT_JSON))
 		return ERR_ANSWERED;
 	err = call_fold(&listing.words, call, params->search);
 	if (err != ERR_OK)
@@ -122,7 +122,7 @@ ep_magasins(struct call *call)
 	jsonw_array_begin(&listing.answer.json);
 	err = list(&listing);
 	pages = paging_of(params->page, limit, listing.total);
-	paging_headers(call, &pages, SPLICE_JSON);
+	paging_headers(call, &pages, FORMAT_JSON);
 	jsonw_array_end(&listing.answer.json);
 	add_meta(&listing, &pages);
 	ended = answer_end(&listing.answer);

@@ -6,7 +6,7 @@
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/etag.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 #include "lmdb-schema/facts/live.h"
 
 enum err
@@ -30,7 +30,7 @@ ep_network(struct call *call)
 	if (err != ERR_OK)
 		return err;
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (etag_matches(call, tag, 1, SPLICE_JSON))
+	if (etag_matches(call, tag, 1, FORMAT_JSON))
 		return ERR_ANSWERED;
 	answer_begin(&answer, call);
 	jsonw_raw(&answer.json, SPAN(""));

@@ -12,7 +12,7 @@
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/snapview.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 
 static void
 class_code(char text[8], const struct snap_class *class, int64_t level)
@@ -90,14 +90,14 @@ send(struct call *call, struct snapview *view)
 	int64_t first, shown;
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (etag_matches(call, tag, 1, SPLICE_JSON))
+	if (etag_matches(call, tag, 1, FORMAT_JSON))
 		return ERR_ANSWERED;
 	if (!snapshot_classes(snap, (unsigned)params->niveau, &classes))
 		return ERR_DAMAGED;
 	find_classes(&found, &total, &classes, params);
 	pages = paging_of(params->page, limit, total);
 	shown = paging_rows(&first, &pages);
-	paging_headers(call, &pages, SPLICE_JSON);
+	paging_headers(call, &pages, FORMAT_JSON);
 	answer_begin(&answer, call);
 	jsonw_array_begin(&answer.json);
 	for (int64_t i = first; i < first + shown; i++)

@@ -7,7 +7,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/openapi/openapi.h"
 #include "fcgi/rows/etag.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 #include "fcgi/settings.h"
 
 #define DOCUMENT_MAX (4u << 20)
@@ -105,7 +105,7 @@ ep_openapi(struct call *call)
 	digest_sha256((uint8_t *)tag, buf_span(&text));
 	reply_header(call->reply, "Content-Type", "application/json");
 	reply_header(call->reply, "Access-Control-Allow-Origin", "*");
-	if (!etag_matches(call, tag, sizeof(tag) / sizeof(tag[0]), SPLICE_JSON))
+	if (!etag_matches(call, tag, sizeof(tag) / sizeof(tag[0]), FORMAT_JSON))
 		iovbuf_add(&call->reply->body, buf_span(&text));
 	buf_fini(&text);
 	return ERR_OK;

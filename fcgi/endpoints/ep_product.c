@@ -57,7 +57,7 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	enum err err;
 
 	reply_header(call->reply, "Content-Type", "application/json");
-	if (etag_matches(call, tag, 6, SPLICE_JSON))
+	if (etag_matches(call, tag, 6, FORMAT_JSON))
 		return ERR_ANSWERED;
 	splice_begin(call->serving->splice, view->pinned->snap, view->ranges,
 	    call->serving->views.live, call->params.enrich,

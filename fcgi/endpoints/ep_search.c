@@ -12,6 +12,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
 #include "fcgi/rows/etag.h"
+#include "fcgi/rows/flat.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/ensure.h"
@@ -27,6 +28,8 @@ struct search {
 	struct paging pages;
 	int64_t first, count; /* the page's rows, of all that match */
 	bool elsewhere; /* where requests may take longer */
+	enum splice_form form;
+	struct flat *flat; /* NULL: rows are no cells */
 };
 
 /* --- finding -------------------------------------------------------------- */
@@ -47,7 +50,7 @@ ask(struct search *search)
 	search->count = paging_rows(&search->first, &search->pages);
 	/* To pass over many rows takes as long as to show them. */
 	search->elsewhere = search->count > 0 &&
-	    search->first + search->count > ROWSET_DUMP &&
+	    search->first + search->count > negotiate_rows(call, ROWSET_DUMP) &&
 	    !call->request->slow_pool;
 	return search->elsewhere
 	    ? ERR_OK
@@ -102,6 +105,16 @@ add_meta(struct jsonw *json, const struct search *search)
 }
 
 static enum err
+add_row(struct search *search, uint32_t row)
+{
+	struct call *call = search->call;
+
+	if (search->flat != NULL)
+		return flat_row(search->flat, row);
+	return splice_row(call->serving->splice, row, &call->reply->body);
+}
+
+static enum err
 add_rows(struct search *search)
 {
 	struct call *call = search->call;
@@ -120,12 +133,10 @@ add_rows(struct search *search)
 		if (i == 0)
 			splice_begin(splice, view->pinned->snap, view->ranges,
 			    call->serving->views.live, call->params.enrich,
-			    &call->params.fields,
-			    negotiate_form(call->request));
+			    &call->params.fields, search->form);
 		else
 			splice_turn(splice, view->pinned->snap, view->ranges);
-		err = snapview_blame(
-		    call, view, splice_row(splice, row, &call->reply->body));
+		err = snapview_blame(call, view, add_row(search, row));
 	}
 	return err;
 }
@@ -150,30 +161,46 @@ send_json(struct search *search)
 }
 
 static enum err
+send_cells(struct search *search, enum format format)
+{
+	struct flat flat;
+	enum err err = flat_begin(&flat, search->call, format, NULL);
+
+	search->flat = &flat;
+	if (err == ERR_OK)
+		err = add_rows(search);
+	if (err == ERR_OK)
+		err = flat_end(&flat);
+	search->flat = NULL;
+	flat_fini(&flat);
+	return err;
+}
+
+static enum err
 send(struct search *search)
 {
 	struct call *call = search->call;
-	enum splice_form form = negotiate_form(call->request);
+	enum format format = negotiate_format(call);
 	const uint64_t tag[] = {search->across.tag,
 	    live_network_generation(call->serving->views.live)};
 
-	negotiate_headers(call, form);
-	if (etag_matches(call, tag, 2, form))
+	negotiate_headers(call, format, "products", call->params.fournisseur);
+	if (etag_matches(call, tag, 2, format))
 		return ERR_ANSWERED;
 	if (search->elsewhere)
 		return ensure_hand_over(call);
-	paging_headers(call, &search->pages, form);
-	if (form != SPLICE_JSON)
+	paging_headers(call, &search->pages, format);
+	if (format != FORMAT_JSON)
 		reply_header(call->reply, "X-Sans-Snapshot", "%lld",
 		    (long long)search->across.absent);
 	splice_columns(call->serving->splice, &call->params.fields);
-	if (search->count > ROWSET_GATHERED)
+	if (search->count > negotiate_rows(call, ROWSET_GATHERED))
 		reply_stream(call->reply, -1);
-	if (form == SPLICE_JSON)
+	search->form = format == FORMAT_JSON ? SPLICE_JSON : SPLICE_NDJSON;
+	if (format == FORMAT_JSON)
 		return send_json(search);
-	if (form == SPLICE_CSV)
-		splice_csv_header(call->serving->splice, &call->reply->body);
-	return add_rows(search);
+	return format_infos[format].flat ? send_cells(search, format)
+					 : add_rows(search);
 }
 
 static enum err
@@ -181,6 +208,13 @@ make_query(struct rowset_query *query, struct call *call)
 {
 	enum err err = asked_rows(query, call, call->params.q);
 
+	if (err == ERR_OK)
+		err = negotiate_check(call, negotiate_format(call));
+	if (err == ERR_OK && call->params.months == MONTHS_COLUMNS)
+		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
+		    "mois=" FORMAT_COLUMNS_NAME " is for the rows of one "
+		    "supplier, of /grid; here mois=" FORMAT_LINES_NAME
+		    " is possible");
 	if (err == ERR_OK && query->words.len == 0)
 		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
 		    "q has nothing to look for: give a word, or a part of "

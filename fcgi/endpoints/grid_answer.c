@@ -6,7 +6,9 @@
 #include "common/members.h"
 #include "fcgi/dump/dump.h"
 #include "fcgi/endpoints/answer.h"
+#include "fcgi/rows/flat.h"
 #include "fcgi/rows/negotiate.h"
+#include "fcgi/rows/splice.h"
 #include "lmdb-schema/key.h"
 
 #define BATCH 8 /* rows that are expected together */
@@ -201,26 +203,63 @@ send_json(struct call *call, const struct grid_answer *answer)
 }
 
 static enum err
-send_lines(
-    struct call *call, const struct snapview *view, const struct rowset *set)
+send_lines(struct call *call, const struct grid_answer *answer)
 {
-	struct splice *splice = call->serving->splice;
-
-	if (set->count > ROWSET_GATHERED)
+	if (answer->set->count > ROWSET_GATHERED)
 		reply_stream(call->reply, -1);
-	if (splice->form == SPLICE_CSV)
-		splice_csv_header(splice, &call->reply->body);
-	return add_rows(call, view, set);
+	return add_rows(call, answer->view, answer->set);
+}
+
+static enum err
+add_cells(
+    struct flat *flat, const struct snapview *view, const struct rowset *set)
+{
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < set->count && err == ERR_OK; i++) {
+		uint32_t at = set->first + i;
+
+		if (i % LOOK_ROWS == 0)
+			snapcache_look(view->pinned, date_monotonic_ns());
+		err = flat_row(flat, set->order == NULL ? at : set->order[at]);
+	}
+	return err == ERR_OK ? flat_end(flat) : err;
+}
+
+static enum err
+send_cells(struct call *call, const struct grid_answer *answer)
+{
+	struct flat flat;
+	enum err err =
+	    flat_begin(&flat, call, answer->format, answer->view->pinned->snap);
+
+	if (err == ERR_OK) {
+		if (answer->set->count > negotiate_rows(call, ROWSET_GATHERED))
+			reply_stream(call->reply, -1);
+		err = add_cells(&flat, answer->view, answer->set);
+	}
+	flat_fini(&flat);
+	return err;
+}
+
+static enum err
+send_rows(struct call *call, const struct grid_answer *answer)
+{
+	if (answer->format == FORMAT_JSON)
+		return send_json(call, answer);
+	return format_infos[answer->format].flat ? send_cells(call, answer)
+						 : send_lines(call, answer);
 }
 
 void
 grid_answer_headers(
-    struct call *call, const struct snapview *view, enum splice_form form)
+    struct call *call, const struct snapview *view, enum format format)
 {
 	char generation[KEY_GENERATION_LEN + 1];
 
 	assert(view->pinned != NULL);
-	negotiate_headers(call, form);
+	negotiate_headers(
+	    call, format, "grid", snapshot_supplier(view->pinned->snap));
 	key_generation_text(
 	    generation, snapshot_head(view->pinned->snap)->generation);
 	reply_header_text(call->reply, "X-Snapshot", span_of(generation));
@@ -230,22 +269,21 @@ enum err
 grid_answer_send(struct call *call, const struct grid_answer *answer)
 {
 	const struct params *params = &call->params;
-	const struct rowset *set = answer->set;
 	struct splice *splice = call->serving->splice;
 	enum err err;
 
 	assert(answer->view->pinned != NULL && !call->reply->streaming);
-	paging_headers(call, &answer->pages, answer->form);
-	if (answer->form != SPLICE_JSON && answer->missing != NULL)
+	paging_headers(call, &answer->pages, answer->format);
+	if (answer->format != FORMAT_JSON && answer->missing != NULL)
 		reply_header(
 		    call->reply, "X-Introuvables", "%u", answer->missing_count);
 	splice_begin(splice, answer->view->pinned->snap, answer->view->ranges,
 	    call->serving->views.live, params->enrich, &params->fields,
-	    answer->form);
-	if (set->count <= ROWSET_GATHERED)
+	    answer->format == FORMAT_JSON ? SPLICE_JSON : SPLICE_NDJSON);
+	if (answer->set->count <= ROWSET_GATHERED &&
+	    !format_infos[answer->format].flat)
 		splice_keep(splice, call->server->row_cache);
-	err = answer->form == SPLICE_JSON ? send_json(call, answer)
-					  : send_lines(call, answer->view, set);
+	err = send_rows(call, answer);
 	splice_release(splice);
 	return err;
 }

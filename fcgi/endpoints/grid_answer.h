@@ -1,5 +1,5 @@
 /*
- * grid_answer: rows of one supplier as an answer, in each of its forms: what
+ * grid_answer: rows of one supplier as an answer, in each format: what
  * GET /grid and POST /products/lookup have in common.
  */
 #pragma once
@@ -7,25 +7,25 @@
 #include <stdbool.h>
 
 #include "fcgi/call.h"
+#include "fcgi/http/format.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/rowset.h"
 #include "fcgi/rows/snapview.h"
-#include "fcgi/rows/splice.h"
 
 struct grid_answer {
 	struct snapview *view;
 	const struct rowset *set;
 	struct paging pages;
-	enum splice_form form;
+	enum format format;
 	bool computed; /* by this call */
 	/* Codes that were asked for and not found; NULL: none were asked for */
 	const struct span *missing;
 	unsigned missing_count;
 };
 
-/* The headers of the form, and the generation that the rows are of. */
+/* The headers of the format, and the generation that the rows are of. */
 void grid_answer_headers(
-    struct call *call, const struct snapview *view, enum splice_form form);
+    struct call *call, const struct snapview *view, enum format format);
 
 /* Sends the rows of the page; grid_answer_headers() comes before. */
 enum err grid_answer_send(struct call *call, const struct grid_answer *answer);

@@ -79,6 +79,15 @@ const struct param_info param_infos[] = {
     {"limit", PARAM_INT, FILTERED | LABELS, 0, AT(limit), 1, MANY, NULL,
 	"Rows per page, no maximum; without it /grid gives all, every other "
 	"list 100"},
+    {"format", PARAM_FORMAT, FILTERED, 0, AT(format), 0, 0, NULL,
+	"Format of the answer; without it the header Accept decides. Others "
+	"than json come with a file name"},
+    {"mois", PARAM_MONTHS, LISTS, 0, AT(months), 0, 0, NULL,
+	"What becomes of the maps by month in a format of cells: colonnes, a "
+	"column for each month (sales12m.202510), or store and month "
+	"(sales12mByStore.001.202510), of one supplier's rows only; lignes, a "
+	"line for each article, store (empty: all) and month; without it a "
+	"map is one cell of JSON"},
     {"strict", PARAM_FLAG, FILTERED | LABELS | USE_PRODUCT, 0, AT(strict), 0, 1,
 	"0",
 	"1 refuses a parameter that is not known here, which otherwise "
@@ -268,6 +277,31 @@ read_generation(struct trouble *trouble, const struct param_info *info,
 		    "hexadecimal digits");
 }
 
+/* One that is not known is no 400: serve.c lists what there is. */
+static void
+read_format(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	(void)trouble;
+	(void)info;
+	*(enum format *)out = format_find(value);
+}
+
+static void
+read_months(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out)
+{
+	enum format_months *months = out;
+
+	if (span_eq(value, SPAN(FORMAT_COLUMNS_NAME)))
+		*months = MONTHS_COLUMNS;
+	else if (span_eq(value, SPAN(FORMAT_LINES_NAME)))
+		*months = MONTHS_LINES;
+	else
+		params_wrong(trouble, info->name, "must be %s or %s",
+		    FORMAT_COLUMNS_NAME, FORMAT_LINES_NAME);
+}
+
 /* By type: each reads a value to its place in struct params. */
 static void (*const readers[])(struct trouble *trouble,
     const struct param_info *info, struct span value, void *out) = {
@@ -284,6 +318,8 @@ static void (*const readers[])(struct trouble *trouble,
     [PARAM_DIGITS] = read_digits,
     [PARAM_CLASS] = read_class,
     [PARAM_GENERATION] = read_generation,
+    [PARAM_FORMAT] = read_format,
+    [PARAM_MONTHS] = read_months,
 };
 
 /* The first letter tells most of them apart, without their length. */
@@ -314,6 +350,7 @@ defaults(struct params *params)
 	params->descending = true;
 	params->enrich = true;
 	params->compute = true;
+	params->format = FORMAT_OMITTED;
 	for (unsigned i = 0; i < 4; i++)
 		params->codes[i].code = PARAMS_NO_CODE;
 }

@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/span.h"
 #include "fcgi/http/condition.h"
+#include "fcgi/http/format.h"
 #include "fcgi/http/groups.h"
 #include "fcgi/http/query.h"
 #include "lmdb-schema/row.h"
@@ -44,7 +45,9 @@ enum param_type {
 	PARAM_VALUES,
 	PARAM_DIGITS, /* 2, 4 or 6: as many as min..max says */
 	PARAM_CLASS, /* the same, as a filter */
-	PARAM_GENERATION
+	PARAM_GENERATION,
+	PARAM_FORMAT,
+	PARAM_MONTHS
 };
 
 struct param_info {
@@ -146,6 +149,8 @@ struct params {
 	struct condition *conditions; /* all of them must be met */
 	unsigned condition_count;
 	struct span condition_key; /* as they were given, to compare by */
+	enum format format; /* FORMATS: there is none of that name */
+	enum format_months months;
 	bool strict; /* names that are not known are wrong */
 	struct span *ignored; /* such names, each once */
 	unsigned ignored_count;

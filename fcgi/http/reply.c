@@ -30,6 +30,7 @@ static const struct status {
     STATUS(403, "Forbidden"),
     STATUS(404, "Not Found"),
     STATUS(405, "Method Not Allowed"),
+    STATUS(406, "Not Acceptable"),
     STATUS(409, "Conflict"),
     STATUS(413, "Content Too Large"),
     STATUS(415, "Unsupported Media Type"),

@@ -5,8 +5,11 @@
 
 #include "common/count.h"
 #include "common/members.h"
+#include "fcgi/http/format.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
+
+#define TEXT_MAX 1024
 
 /* Error answers that operations share. */
 static const struct error_reply {
@@ -36,6 +39,11 @@ static const struct error_reply {
     {405, 0, "NoSuchMethod", "bad_request",
 	"This path does not know the method PATCH, only GET, HEAD, OPTIONS.",
 	"The path does not know this method; Allow lists those that it knows"},
+    {406, ANSWERS_ROWS, "NoSuchFormat", "bad_request",
+	"There is no such format; format is one of json, ndjson, csv, csv-fr, "
+	"tsv",
+	"There is no format of that name; details.formats lists those that "
+	"there are"},
     {413, TAKES_BODY, "TooLarge", "bad_request",
 	"The body is too large: 8388608 bytes are the most.",
 	"The body is larger than this server takes"},
@@ -95,18 +103,23 @@ static const struct header {
 	"next alone"},
     {"X-Snapshot", "string", ON_GRID, "meta.snapshot, in all forms"},
     {"X-Page", "integer", ON_ROWS,
-	"NDJSON and CSV only: pagination.page, as there is no body for it"},
-    {"X-Limit", "integer", ON_ROWS, "NDJSON and CSV only: pagination.limit"},
+	"All formats but JSON: pagination.page, as there is no body for it"},
+    {"X-Limit", "integer", ON_ROWS, "All formats but JSON: pagination.limit"},
     {"X-Total-Count", "integer", ON_ROWS,
-	"NDJSON and CSV only: pagination.total"},
+	"All formats but JSON: pagination.total"},
     {"X-Total-Pages", "integer", ON_ROWS,
-	"NDJSON and CSV only: pagination.totalPages"},
+	"All formats but JSON: pagination.totalPages"},
     {"X-Has-More", "boolean", ON_ROWS,
-	"NDJSON and CSV only: pagination.hasMore"},
+	"All formats but JSON: pagination.hasMore"},
     {"X-Sans-Snapshot", "integer", ON_ROWS,
-	"/products/search as NDJSON or CSV only: meta.sansSnapshot"},
+	"/products/search in all formats but JSON: meta.sansSnapshot"},
     {"X-Introuvables", "integer", ON_LOOKUP,
-	"NDJSON and CSV only: how many codes meta.introuvables would list"},
+	"All formats but JSON: how many codes meta.introuvables would list"},
+    {"X-Ignores", "string", ON_ROWS,
+	"All formats but JSON: meta.ignores, escaped as in addresses, "
+	"separated by commas"},
+    {"Content-Disposition", "string", ON_ROWS,
+	"All formats but JSON: a name to save the answer under"},
     {"Access-Control-Allow-Origin", "string", ON_OPEN,
 	"*: any page may read it"},
     {"Allow", "string", ON_405, "The methods that the path knows"},
@@ -154,6 +167,33 @@ text_form(struct jsonw *json, const char *type, const char *meaning)
 	jsonw_object_end(json);
 }
 
+static const char sparse_maps[] =
+    ". Maps by month are sparse: a month that is absent, or its empty cell, "
+    "has no imported figure. Nothing was sold or received then; of a stock "
+    "nothing is known, which is not a stock of 0";
+
+/* By media type: formats that share one are told together. */
+static void
+write_formats(struct jsonw *json)
+{
+	for (unsigned i = FORMAT_NDJSON; i < FORMATS; i++) {
+		const struct format_info *info = &format_infos[i];
+		const struct format_info *next = info + 1;
+		bool shared =
+		    i + 1 < FORMATS && span_eq(info->type, next->type);
+		char text[TEXT_MAX];
+
+		snprintf(text, sizeof(text), "format=%.*s: %s%s%.*s%s%s%s",
+		    SPAN_ARG(info->name), info->meaning,
+		    shared ? ". format=" : "",
+		    SPAN_ARG(shared ? next->name : SPAN("")),
+		    shared ? ": " : "", shared ? next->meaning : "",
+		    info->flat ? sparse_maps : "");
+		text_form(json, info->type.ptr, text);
+		i += shared;
+	}
+}
+
 static void
 write_content(struct jsonw *json, const struct route_doc *doc)
 {
@@ -168,12 +208,8 @@ write_content(struct jsonw *json, const struct route_doc *doc)
 		jsonw_object_end(json);
 	}
 	jsonw_object_end(json);
-	if ((doc->answers & ANSWERS_ROWS) != 0) {
-		text_form(
-		    json, "application/x-ndjson", "One row a line, as Product");
-		text_form(json, "text/csv",
-		    "A header line, then one row a line; maps as JSON text");
-	}
+	if ((doc->answers & ANSWERS_ROWS) != 0)
+		write_formats(json);
 	jsonw_object_end(json);
 }
 

@@ -7,6 +7,7 @@
 #include "common/count.h"
 #include "common/members.h"
 #include "fcgi/http/condition.h"
+#include "fcgi/http/format.h"
 #include "fcgi/openapi/openapi_schema.h"
 #include "fcgi/route.h"
 
@@ -41,6 +42,8 @@ static const struct example {
     {"order", "asc", false},
     {"enrich", "0", false},
     {"strict", "1", false},
+    {"format", "csv-fr", false},
+    {"mois", "lignes", false},
     {"groups", "marque,codeGamme", false},
     {"values", "totalCa,stockActuel", false},
 };
@@ -203,6 +206,18 @@ groups_schema(struct jsonw *json)
 	jsonw_object_end(json);
 }
 
+/* Their meanings stand at the answers. */
+static void
+formats_schema(struct jsonw *json)
+{
+	members_string(json, "type", "string");
+	jsonw_key(json, "enum");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < FORMATS; i++)
+		jsonw_string(json, format_infos[i].name);
+	jsonw_array_end(json);
+}
+
 static bool
 is_list(const struct param_info *info)
 {
@@ -242,6 +257,10 @@ param_schema(struct jsonw *json, const struct param_info *info)
 		groups_schema(json);
 	else if (info->type == PARAM_FLAG)
 		choice_schema(json, "0", "1");
+	else if (info->type == PARAM_FORMAT)
+		formats_schema(json);
+	else if (info->type == PARAM_MONTHS)
+		choice_schema(json, FORMAT_COLUMNS_NAME, FORMAT_LINES_NAME);
 	else if (info->type == PARAM_ORDER)
 		choice_schema(json, "asc", "desc");
 	else if (info->type == PARAM_DIGITS || info->type == PARAM_CLASS)

@@ -5,7 +5,7 @@
 
 #include "fcgi/call.h"
 #include "fcgi/route.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 #include "lmdb-schema/key.h"
 
 /* Of each bit of a word, the upper half of the product has something. */
@@ -52,17 +52,17 @@ names_tag(struct span list, struct span tag)
 
 bool
 etag_matches(struct call *call, const uint64_t *generations, unsigned count,
-    enum splice_form form)
+    enum format format)
 {
 	char text[] = "W/\"0123456789abcdef\"";
 	struct span tag = span_from(span_of(text), 2);
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	assert(count > 0 && form <= SPLICE_CSV);
+	assert(count > 0 && format < FORMATS);
 	assert(generations != NULL && count > 0 && !call->reply->streaming);
 	hash = etag_mix(hash, generations, count * sizeof(*generations));
 	hash = etag_mix(hash, call->request->uri.ptr, call->request->uri.len);
-	hash = etag_mix(hash, &form, sizeof(form));
+	hash = etag_mix(hash, &format, sizeof(format));
 	key_generation_text(text + 3, hash);
 	text[3 + KEY_GENERATION_LEN] = '"';
 	reply_header_text(call->reply, "ETag", span_of(text));

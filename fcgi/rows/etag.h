@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 
 struct call;
 
@@ -17,4 +17,4 @@ uint64_t etag_mix(uint64_t hash, const void *data, size_t len);
  * the form. True when the client has that answer: the 304 is then made.
  */
 bool etag_matches(struct call *call, const uint64_t *generations,
-    unsigned count, enum splice_form form);
+    unsigned count, enum format format);

@@ -6,7 +6,7 @@
 #include "common/members.h"
 #include "common/num.h"
 #include "fcgi/call.h"
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 
 /* All links together: a client such as Node takes 16 KB of head, and no more. */
 #define LINKS_MAX 14000
@@ -187,11 +187,11 @@ link_header(struct call *call, const struct paging *pages)
 
 void
 paging_headers(
-    struct call *call, const struct paging *pages, enum splice_form form)
+    struct call *call, const struct paging *pages, enum format format)
 {
-	assert(form <= SPLICE_CSV);
+	assert(format < FORMATS);
 	link_header(call, pages);
-	if (form == SPLICE_JSON)
+	if (format == FORMAT_JSON)
 		return;
 	reply_header(call->reply, "X-Page", "%lld", (long long)pages->page);
 	reply_header(call->reply, "X-Limit", "%lld", (long long)pages->limit);

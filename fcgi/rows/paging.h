@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fcgi/rows/splice.h"
+#include "fcgi/http/format.h"
 
 struct call;
 struct jsonw;
@@ -40,4 +40,4 @@ void paging_member(struct jsonw *json, const struct paging *pages);
 
 /* The links; and for forms without members the numbers, as headers. */
 void paging_headers(
-    struct call *call, const struct paging *pages, enum splice_form form);
+    struct call *call, const struct paging *pages, enum format format);

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 
-#include "common/jsonw.h"
 #include "common/num.h"
 #include "fcgi/rows/shown.h"
 #include "lmdb-schema/facts/trend.h"
@@ -79,7 +78,7 @@ splice_begin(struct splice *splice, struct snapshot *snap,
     const struct ranges *ranges, struct live_view *live, bool enrich,
     const struct columns *columns, enum splice_form form)
 {
-	assert(columns != NULL && form <= SPLICE_CSV);
+	assert(columns != NULL && form <= SPLICE_NDJSON);
 	splice_columns(splice, columns);
 	splice->enrich = enrich;
 	splice->live = enrich ? live : NULL;
@@ -105,7 +104,7 @@ void
 splice_keep(struct splice *splice, struct row_cache *row_cache)
 {
 	assert(splice->snap != NULL && splice->kept == NULL);
-	if (!splice->all && splice->map_runs == 0 && splice->form != SPLICE_CSV)
+	if (!splice->all && splice->map_runs == 0)
 		splice->kept =
 		    row_cache_get(row_cache, splice->snap, &splice->columns);
 }
@@ -121,7 +120,7 @@ bool
 splice_is_plain(const struct splice *splice)
 {
 	return splice->all && splice->ranges == NULL &&
-	    !splice->network_changed && splice->form != SPLICE_CSV;
+	    !splice->network_changed;
 }
 
 bool
@@ -368,16 +367,9 @@ plain_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 
 /* --- rows with live values ------------------------------------------------ */
 
-/* Today's values of one row. */
-struct today {
-	uint32_t row;
-	bool network_read, network_known;
-	struct network network;
-};
-
 static uint8_t
-gamme_of(
-    const struct splice *splice, const struct today *today, unsigned column)
+gamme_of(const struct splice *splice, const struct splice_today *today,
+    unsigned column)
 {
 	const struct ranges *ranges = splice->ranges;
 
@@ -398,7 +390,7 @@ is_computed(const struct splice *splice, unsigned column)
 }
 
 static enum err
-read_network(struct splice *splice, struct today *today)
+read_network(struct splice *splice, struct splice_today *today)
 {
 	today->network_read = true;
 	return shown_network(&today->network, &today->network_known, today->row,
@@ -434,7 +426,8 @@ own_margin(
 }
 
 static enum err
-add_network(struct splice *splice, const struct today *today, unsigned column)
+add_network(
+    struct splice *splice, const struct splice_today *today, unsigned column)
 {
 	const struct network *network =
 	    today->network_known ? &today->network : NULL;
@@ -460,13 +453,13 @@ add_network(struct splice *splice, const struct today *today, unsigned column)
 	return buf_end(buf);
 }
 
-/* A column's JSON value of today, in the snapshot or in splice->text. */
-static enum err
-value_today(struct splice *splice, struct today *today, unsigned column,
+enum err
+splice_value(struct splice *splice, struct splice_today *today, unsigned column,
     struct span *value)
 {
 	enum err err = ERR_OK;
 
+	assert(column < ROW_COLUMNS);
 	if (splice->ranges != NULL && is_gamme(column) &&
 	    !is_computed(splice, column)) {
 		*value = row_gamme_json(gamme_of(splice, today, column));
@@ -485,7 +478,8 @@ value_today(struct splice *splice, struct today *today, unsigned column,
 }
 
 static enum err
-live_row(struct splice *splice, struct today *today, struct iovbuf *pieces)
+live_row(
+    struct splice *splice, struct splice_today *today, struct iovbuf *pieces)
 {
 	iovbuf_text(pieces, "{");
 	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
@@ -494,7 +488,7 @@ live_row(struct splice *splice, struct today *today, struct iovbuf *pieces)
 
 		if (!columns_has(&splice->columns, i))
 			continue;
-		err = value_today(splice, today, i, &value);
+		err = splice_value(splice, today, i, &value);
 		if (err != ERR_OK)
 			return err;
 		iovbuf_text(pieces, "\"");
@@ -507,83 +501,6 @@ live_row(struct splice *splice, struct today *today, struct iovbuf *pieces)
 		iovbuf_text(pieces, ",");
 	}
 	close_row(splice, pieces);
-	return ERR_OK;
-}
-
-/* --- CSV ------------------------------------------------------------------ */
-
-void
-splice_csv_header(struct splice *splice, struct iovbuf *pieces)
-{
-	bool first = true;
-
-	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
-		if (!columns_has(&splice->columns, i))
-			continue;
-		if (!first)
-			iovbuf_text(pieces, ",");
-		iovbuf_add(pieces, row_info[i].name);
-		first = false;
-	}
-	iovbuf_text(pieces, "\n");
-}
-
-/* A JSON string's text with CSV's doubled quotes, in quotes. */
-static void
-add_csv_string(struct iovbuf *pieces, struct span json)
-{
-	struct span text = jsonw_inside(json);
-	size_t at = 0;
-
-	iovbuf_text(pieces, "\"");
-	while (at < text.len) {
-		char byte = jsonw_plain_byte(text, &at);
-
-		if (byte == '"')
-			iovbuf_text(pieces, "\"\"");
-		else
-			iovbuf_copy(pieces, &byte, 1);
-	}
-	iovbuf_text(pieces, "\"");
-}
-
-/* A map as JSON text in one field. */
-static void
-add_csv_map(struct iovbuf *pieces, struct span json)
-{
-	iovbuf_text(pieces, "\"");
-	for (size_t i = 0; i < json.len; i++)
-		if (json.ptr[i] == '"')
-			iovbuf_text(pieces, "\"\"");
-		else
-			iovbuf_copy(pieces, &json.ptr[i], 1);
-	iovbuf_text(pieces, "\"");
-}
-
-static enum err
-csv_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
-{
-	struct today today = {.row = row};
-
-	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
-		struct span value;
-		enum err err;
-
-		if (!columns_has(&splice->columns, i))
-			continue;
-		err = value_today(splice, &today, i, &value);
-		if (err != ERR_OK)
-			return err;
-		if (value.ptr[0] == '"')
-			add_csv_string(pieces, value);
-		else if (value.ptr[0] == '{')
-			add_csv_map(pieces, value);
-		else if (!span_eq(value, SPAN("null")))
-			iovbuf_add(pieces, value);
-		iovbuf_text(pieces, ",");
-	}
-	iovbuf_drop_last(pieces);
-	iovbuf_text(pieces, "\n");
 	return ERR_OK;
 }
 
@@ -606,7 +523,7 @@ tells_network(const struct splice *splice, unsigned column)
 }
 
 static enum err
-row_differs(struct splice *splice, struct today *today, bool *out)
+row_differs(struct splice *splice, struct splice_today *today, bool *out)
 {
 	enum err err = ERR_OK;
 
@@ -618,7 +535,7 @@ row_differs(struct splice *splice, struct today *today, bool *out)
 
 		if (!tells_network(splice, i))
 			continue;
-		err = value_today(splice, today, i, &value);
+		err = splice_value(splice, today, i, &value);
 		*out = err == ERR_OK &&
 		    !span_eq(
 			value, snapshot_value(splice->snap, today->row, i));
@@ -629,7 +546,7 @@ row_differs(struct splice *splice, struct today *today, bool *out)
 enum err
 splice_row_differs(struct splice *splice, uint32_t row, bool *out)
 {
-	struct today today = {.row = row};
+	struct splice_today today = {.row = row};
 
 	assert(splice->snap != NULL);
 	return row_differs(splice, &today, out);
@@ -639,7 +556,7 @@ splice_row_differs(struct splice *splice, uint32_t row, bool *out)
 static enum err
 row_today(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
-	struct today today = {.row = row};
+	struct splice_today today = {.row = row};
 	bool differs;
 	enum err err = row_differs(splice, &today, &differs);
 
@@ -653,8 +570,6 @@ row_today(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 enum err
 splice_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
-	if (splice->form == SPLICE_CSV)
-		return csv_row(splice, row, pieces);
 	if (splice->network_changed || gammes_differ(splice, row))
 		return row_today(splice, row, pieces);
 	return plain_row(splice, row, pieces);

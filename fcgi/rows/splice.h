@@ -15,7 +15,7 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 
-enum splice_form { SPLICE_JSON, SPLICE_NDJSON, SPLICE_CSV };
+enum splice_form { SPLICE_JSON, SPLICE_NDJSON };
 
 /* Neighbouring columns that are copied in one go. */
 struct splice_run {
@@ -32,7 +32,7 @@ struct splice {
 	struct columns columns;
 	unsigned flat_runs, map_runs;
 	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
-	struct buf text; /* for live values and CSV */
+	struct buf text; /* for live values */
 	struct cached_rows *kept; /* rows with these columns, or NULL */
 	bool network_changed, has_gammes, has_network;
 	bool some_lie; /* rows that were expected, in the snapshot: not kept */
@@ -87,8 +87,19 @@ enum err splice_row(struct splice *splice, uint32_t row, struct iovbuf *pieces);
  */
 enum err splice_row_differs(struct splice *splice, uint32_t row, bool *out);
 
-/* The first line of CSV. */
-void splice_csv_header(struct splice *splice, struct iovbuf *pieces);
+/* Today's values of one row, read when a column first needs them. */
+struct splice_today {
+	uint32_t row;
+	bool network_read, network_known;
+	struct network network;
+};
+
+/*
+ * A column's JSON value of today, valid until the next one is asked for; begin
+ * a row with {.row = row}.
+ */
+enum err splice_value(struct splice *splice, struct splice_today *today,
+    unsigned column, struct span *value);
 
 /* True when rows are passed on as they lie in the snapshot, all columns. */
 bool splice_is_plain(const struct splice *splice);

@@ -35,6 +35,7 @@ PRINTS = {
     "dump.sh": r"^[\d.]+\nx-total-count: 3000\n3000\n$",
     "dump_csv.py":
         r"^\d+ articles of range A; columns codein,libelle1,stockActuel,pcb\n$",
+    "months.sh": r"^grid-12345.csv\nsales12m\.\d{6} [\d.e+]+\n$",
     "poll.py": r"^unchanged\n$",
     "worst.sh": r"^\d+\n(\w+\t[^\t\n]*\t[\d.]+\n)*$",
     "brands.py": r"^(.{20,} +\d+ +[\d.]+ +[\d.]+ %\n)*$",
@@ -144,7 +145,8 @@ def each_example_takes_any_code():
                        "lookup.py": PRINTS["lookup.py"],
                        "propose.sh": PRINTS["propose.sh"],
                        "article.py": "^Odd", "dump.sh": r"\n6\n$",
-                       "errors.sh": PRINTS["errors.sh"]})
+                       "errors.sh": PRINTS["errors.sh"],
+                       "months.sh": r"^grid-.*1\.csv\n"})
         for name, language, block in blocks():
             if language != "js" or shutil.which("node") is not None:
                 run_block(name, language, block, grid.path("work"),
@@ -162,6 +164,7 @@ ANSWERS = {
     ("forbidden", 403): ("POST", "/gammes", JSON, b"{}"),
     ("bad_request", 400): ("GET", GRID + SUPPLIER + "&sort=x", {}, None),
     ("bad_request", 405): ("DELETE", GRID + SUPPLIER, {}, None),
+    ("bad_request", 406): ("GET", GRID + SUPPLIER + "&format=x", {}, None),
     ("bad_request", 413): ("POST", "/gammes", JSON, b" " * (8 << 20) + b"{}"),
     ("bad_request", 414): ("GET", GRID + "9" * 20000, {}, None),
     ("bad_request", 415): ("POST", "/gammes", {}, b"{}"),

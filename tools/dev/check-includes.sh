@@ -24,7 +24,8 @@ lmdb-schema/upkeep : lmdb-schema/compute lmdb-schema/search lmdb-schema/state
 fcgi.base fcgi/settings.* fcgi/metrics.* : lmdb-schema
 fcgi/http : lmdb-schema
 fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/key_uses.* fcgi/views.* : fcgi.base fcgi/http lmdb-schema/snapshot lmdb-schema/state
-fcgi/rows : fcgi.call lmdb-schema/snapshot
+fcgi/table : fcgi/http
+fcgi/rows : fcgi.call fcgi/table lmdb-schema/snapshot
 fcgi/dump : fcgi/rows
 fcgi/search : fcgi/rows lmdb-schema/search
 fcgi/openapi : fcgi.call

@@ -3,11 +3,11 @@
  * fcgi/rows/negotiate.h, fcgi/rows/paging.h, fcgi/rows/etag.h and
  * fcgi/rows/snapview.h
  */
+#include "fcgi/http/format.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/snapview.h"
-#include "fcgi/rows/splice.h"
 
 #include <stdio.h>
 
@@ -16,35 +16,40 @@
 
 static const struct {
 	const char *accept;
-	enum splice_form form;
+	enum format format;
 } forms[] = {
-    {"", SPLICE_JSON},
-    {"*/*", SPLICE_JSON},
-    {"application/json", SPLICE_JSON},
-    {"text/csv", SPLICE_CSV},
-    {"Text/CSV; charset=utf-8", SPLICE_CSV},
-    {"application/x-ndjson", SPLICE_NDJSON},
-    {"application/json, text/csv", SPLICE_JSON},
-    {"text/csv, application/json", SPLICE_CSV},
-    {"text/csv;q=0.5, application/x-ndjson", SPLICE_NDJSON},
-    {"text/csv;q=0.5, */*", SPLICE_JSON},
-    {"text/csv, */*;q=0.1", SPLICE_CSV},
-    {"text/csv;q=0.2, application/*;q=0.3", SPLICE_JSON},
-    {"text/csv;q=0", SPLICE_JSON},
-    {"text/csv;q=x", SPLICE_JSON},
-    {"text/csv;q=2", SPLICE_JSON},
-    {"text/csv ; q=1.000 ", SPLICE_CSV},
-    {"text/html", SPLICE_JSON},
-    {",,;;,", SPLICE_JSON},
+    {"", FORMAT_JSON},
+    {"*/*", FORMAT_JSON},
+    {"application/json", FORMAT_JSON},
+    {"text/csv", FORMAT_CSV},
+    {"Text/CSV; charset=utf-8", FORMAT_CSV},
+    {"application/x-ndjson", FORMAT_NDJSON},
+    {"application/json, text/csv", FORMAT_JSON},
+    {"text/csv, application/json", FORMAT_CSV},
+    {"text/csv;q=0.5, application/x-ndjson", FORMAT_NDJSON},
+    {"text/csv;q=0.5, */*", FORMAT_JSON},
+    {"text/csv, */*;q=0.1", FORMAT_CSV},
+    {"text/csv;q=0.2, application/*;q=0.3", FORMAT_JSON},
+    {"text/csv;q=0", FORMAT_JSON},
+    {"text/csv;q=x", FORMAT_JSON},
+    {"text/csv;q=2", FORMAT_JSON},
+    {"text/csv ; q=1.000 ", FORMAT_CSV},
+    {"text/tab-separated-values", FORMAT_TSV},
+    {"text/html", FORMAT_JSON},
+    {",,;;,", FORMAT_JSON},
 };
 
 START_TEST(accept_chooses_the_form)
 {
+	struct call asked = {.params.format = FORMAT_OMITTED};
 	struct request request;
 
 	request_init(&request);
 	request.accept = span_of(forms[_i].accept);
-	ck_assert_int_eq(negotiate_form(&request), forms[_i].form);
+	asked.request = &request;
+	ck_assert_int_eq(negotiate_format(&asked), forms[_i].format);
+	asked.params.format = FORMAT_NDJSON;
+	ck_assert_int_eq(negotiate_format(&asked), FORMAT_NDJSON);
 }
 END_TEST
 
@@ -110,7 +115,7 @@ START_TEST(tags_compare_weakly)
 
 	world.request.uri = SPAN("/x");
 	call = world_call();
-	ck_assert(!etag_matches(&call, &generation, 1, SPLICE_JSON));
+	ck_assert(!etag_matches(&call, &generation, 1, FORMAT_JSON));
 	head = buf_span(&call.reply->head);
 	ck_assert(span_starts(head, SPAN("ETag: W/\"")));
 	tag = span_sub(head, 8, 18);
@@ -124,7 +129,7 @@ START_TEST(tags_compare_weakly)
 	world.request.if_none_match = span_of(sent);
 	reply_restart(call.reply);
 	ck_assert_int_eq(
-	    etag_matches(&call, &generation, 1, SPLICE_JSON), tags[_i].matches);
+	    etag_matches(&call, &generation, 1, FORMAT_JSON), tags[_i].matches);
 	ck_assert_int_eq(call.reply->status, tags[_i].matches ? 304 : 200);
 }
 END_TEST
@@ -141,7 +146,7 @@ START_TEST(tag_depends_on_all_that_decides)
 			world.request.uri = SPAN("/y");
 		call = world_call();
 		etag_matches(&call, i == 1 ? other : one, 2,
-		    i == 2 ? SPLICE_CSV : SPLICE_JSON);
+		    i == 2 ? FORMAT_CSV : FORMAT_JSON);
 		ck_assert(span_copy(seen[i], sizeof(seen[i]),
 		    span_sub(buf_span(&call.reply->head), 0, 28)));
 		for (unsigned k = 0; k < i; k++)

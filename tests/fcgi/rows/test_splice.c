@@ -94,29 +94,6 @@ START_TEST(line_form_ends_with_a_newline)
 }
 END_TEST
 
-START_TEST(csv_doubles_quotes_and_leaves_null_empty)
-{
-	ck_assert_str_eq(
-	    row("A4", "codein,libelle1,libelle2,totalCa,network,sales12m", true,
-		SPLICE_CSV),
-	    "\"A4\",\"Lentilles \"\"vertes\"\", bio\",,50.5,,"
-	    "\"{\"\"202411\"\":20}\"\n");
-}
-END_TEST
-
-START_TEST(csv_header_names_the_columns)
-{
-	struct columns columns = {{0, 0}};
-
-	columns_add(&columns, COL_codein);
-	columns_add(&columns, COL_trend);
-	splice_columns(&splice, &columns);
-	splice_csv_header(&splice, &pieces);
-	ck_assert(span_eq(span_make(pieces.iov[1].iov_base, pieces.total),
-	    SPAN("codein,trend\n")));
-}
-END_TEST
-
 /* The file of S1's snapshot with one offset of A1's scalars altered. */
 static const char *
 altered(unsigned column, uint16_t offset)
@@ -238,7 +215,7 @@ START_TEST(kept_row_is_the_row_as_it_was_shown_before)
 }
 END_TEST
 
-START_TEST(whole_rows_maps_and_csv_are_not_kept)
+START_TEST(whole_rows_and_maps_are_not_kept)
 {
 	struct row_cache *row_cache = row_cache_new(ROW_CACHE_BYTES);
 
@@ -247,9 +224,6 @@ START_TEST(whole_rows_maps_and_csv_are_not_kept)
 	splice_keep(&splice, row_cache);
 	ck_assert_ptr_null(splice.kept);
 	row("A1", "codein,sales12m", true, SPLICE_JSON);
-	splice_keep(&splice, row_cache);
-	ck_assert_ptr_null(splice.kept);
-	row("A1", "codein", true, SPLICE_CSV);
 	splice_keep(&splice, row_cache);
 	ck_assert_ptr_null(splice.kept);
 	row_cache_free(row_cache);
@@ -263,8 +237,6 @@ START_TEST(unchanged_whole_rows_are_referred_to)
 	ck_assert_uint_le(pieces.count, 3);
 	ck_assert(span_starts(span_of(text), SPAN("{\"codein\":\"A1\",")));
 	row("A1", "codein", true, SPLICE_JSON);
-	ck_assert(!splice_is_plain(&splice));
-	row("A1", "", true, SPLICE_CSV);
 	ck_assert(!splice_is_plain(&splice));
 }
 END_TEST
@@ -329,7 +301,7 @@ take_texts(char **to, bool enrich)
 	for (unsigned i = 0; i < 4; i++) {
 		struct span name, rest = span_of(live_columns);
 
-		for (int form = SPLICE_JSON; form <= SPLICE_CSV; form++)
+		for (int form = SPLICE_JSON; form <= SPLICE_NDJSON; form++)
 			to[count++] = span_dup(span_of(
 			    row(codes[i], "", enrich, (enum splice_form)form)));
 		while (span_cut(&name, &rest, ',')) {
@@ -418,12 +390,10 @@ test_suite(void)
 	tcase_add_loop_test(tc, columns_come_in_the_rows_order, 0,
 	    sizeof(shapes) / sizeof(shapes[0]));
 	tcase_add_test(tc, line_form_ends_with_a_newline);
-	tcase_add_test(tc, csv_doubles_quotes_and_leaves_null_empty);
-	tcase_add_test(tc, csv_header_names_the_columns);
 	tcase_add_loop_test(tc, expecting_a_row_changes_nothing, 0,
 	    sizeof(shapes) / sizeof(shapes[0]));
 	tcase_add_test(tc, kept_row_is_the_row_as_it_was_shown_before);
-	tcase_add_test(tc, whole_rows_maps_and_csv_are_not_kept);
+	tcase_add_test(tc, whole_rows_and_maps_are_not_kept);
 	tcase_add_test(tc, unchanged_whole_rows_are_referred_to);
 	tcase_add_loop_test(tc,
 	    columns_that_do_not_follow_one_another_are_damage, 0,
