@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <libdeflate.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -187,8 +188,75 @@ deflate_crc(uint32_t crc, const void *data, size_t len)
 	return libdeflate_crc32(crc, data, len);
 }
 
+/*
+ * CRC-32 as polynomials over GF(2), the highest bit the lowest power: bytes added
+ * behind a text multiply its CRC by x^8 each. The powers of lengths up to a
+ * megabyte are products of two that stand in tables, so that joining a page's
+ * rows takes no longer than copying them.
+ */
+#define CRC_POLYNOMIAL UINT32_C(0xedb88320)
+#define CRC_ONE (UINT32_C(1) << 31)
+#define CRC_BYTE (UINT32_C(1) << 23) /* x^8 */
+#define POWERS 1024
+
+static struct {
+	pthread_once_t once;
+	uint32_t low[POWERS], high[POWERS]; /* of 1 and of 1,024 bytes */
+	uint32_t next; /* of 1,048,576 bytes */
+} powers = {.once = PTHREAD_ONCE_INIT};
+
+static uint32_t
+crc_times(uint32_t a, uint32_t b)
+{
+	uint32_t product = 0;
+
+	for (unsigned bit = 32; bit-- > 0;) {
+		product ^= b & -(a >> bit & 1);
+		b = b >> 1 ^ (CRC_POLYNOMIAL & -(b & 1));
+	}
+	return product;
+}
+
+/* Each the one before times `step`; the next after the last comes back. */
+static uint32_t
+fill_powers(uint32_t power[POWERS], uint32_t step)
+{
+	uint32_t next = CRC_ONE;
+
+	for (unsigned i = 0; i < POWERS; i++) {
+		power[i] = next;
+		next = crc_times(next, step);
+	}
+	return next;
+}
+
+static void
+make_powers(void)
+{
+	uint32_t kilobyte = fill_powers(powers.low, CRC_BYTE);
+
+	powers.next = fill_powers(powers.high, kilobyte);
+}
+
+/* x to the power of 8 x len. */
+static uint32_t
+crc_power(uint64_t len)
+{
+	uint32_t low = powers.low[len % POWERS];
+	uint32_t power = crc_times(low, powers.high[len / POWERS % POWERS]);
+	uint32_t next = powers.next;
+
+	for (len /= (uint64_t)POWERS * POWERS; len > 0; len /= 2) {
+		if (len % 2 == 1)
+			power = crc_times(power, next);
+		next = crc_times(next, next);
+	}
+	return power;
+}
+
 uint32_t
 deflate_crc_both(uint32_t first, uint32_t second, uint64_t len)
 {
-	return (uint32_t)crc32_combine(first, second, (z_off_t)len);
+	pthread_once(&powers.once, make_powers);
+	return crc_times(crc_power(len), first) ^ second;
 }

@@ -257,8 +257,11 @@ key_file_generation(const char *name, bool *temporary)
 uint64_t
 key_packed_generation(const char *name, bool *temporary)
 {
-	uint64_t generation = generation_of(name, SPAN(".rows"), temporary);
+	static const char *const suffixes[] = {".rows", ".pages", ".gz"};
+	uint64_t generation = 0;
 
-	return generation != 0 ? generation
-			       : generation_of(name, SPAN(".gz"), temporary);
+	for (unsigned i = 0; i < 3 && generation == 0; i++)
+		generation =
+		    generation_of(name, span_of(suffixes[i]), temporary);
+	return generation;
 }

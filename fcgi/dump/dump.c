@@ -33,11 +33,12 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 	    set->count != snapshot_rows(snap) || !call->serving->splice->all ||
 	    !coding_takes_gzip(call->request->accept_encoding))
 		return false;
-	err = packed_get(out, view->pinned->packed, call->server->store, snap);
+	err = packed_get(
+	    out, view->pinned->packed, call->server->store, snap, PACKED_DUMPS);
 	if (err == ERR_OK)
 		err = call_hold(call, release, NULL, *out);
 	else if (err == ERR_NOT_FOUND)
-		on_demand_pack(call, snapshot_supplier(snap));
+		on_demand_pack(call, snapshot_supplier(snap), PACKED_DUMPS);
 	return err == ERR_OK;
 }
 

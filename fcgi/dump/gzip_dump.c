@@ -8,11 +8,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "fcgi/rows/rowset.h"
+
 /* A segment has 64 rows; a row's maps end below 4 GB, usual ones at 10 KB. */
 #define RAW_MAX ((size_t)1 << 30)
 #define LEVEL 1
 #define STORED_MAX 65535u
 #define TRAILER_LEN 8
+#define ANEW_SHARE 8 /* a page with more rows to pack is packed as a whole */
 
 void
 gzip_dump_init(struct gzip_dump *gzip_dump)
@@ -132,7 +135,8 @@ add_segment(struct gzip_dump *gzip_dump, struct iovbuf *body,
 	const struct packed_rows_segment *segment =
 	    packed_rows_segment(packed_rows, i);
 	uint32_t rows = packed_rows_head(packed_rows)->rows;
-	uint32_t from = i * PACKED_ROWS_ROWS, to = from + PACKED_ROWS_ROWS;
+	uint32_t each = packed_kinds[PACKED_DUMPS].rows;
+	uint32_t from = i * each, to = from + each;
 	struct span packed;
 	bool anew;
 	enum err err;
@@ -164,6 +168,86 @@ add_end(struct gzip_dump *gzip_dump, struct iovbuf *body)
 	}
 	iovbuf_text(body, DEFLATE_END);
 	iovbuf_copy(body, trailer, sizeof(trailer));
+}
+
+/* A row as it lies in the file, but for its comma where it is the first. */
+static enum err
+add_packed_row(struct gzip_dump *gzip_dump, struct iovbuf *body,
+    const struct packed_rows *packed_rows, uint32_t row, bool first)
+{
+	const struct packed_rows_segment *segment =
+	    packed_rows_segment(packed_rows, row);
+	struct span packed = packed_rows_bytes(packed_rows, row);
+
+	if (packed.len == 0)
+		return ERR_DAMAGED;
+	if (first)
+		packed = span_from(packed, PACKED_ROWS_COMMA_LEN);
+	else
+		count(gzip_dump, deflate_crc(0, ",", 1), 1);
+	iovbuf_refer(body, packed.ptr, packed.len);
+	count(gzip_dump, segment->crc, segment->raw_len);
+	return ERR_OK;
+}
+
+static enum err
+add_row_anew(struct gzip_dump *gzip_dump, struct iovbuf *body,
+    struct splice *splice, uint32_t row, bool first)
+{
+	enum err err;
+
+	if (!first)
+		add_stored(gzip_dump, body, SPAN(","));
+	err = pack_anew(gzip_dump, splice, row, row + 1, true);
+	iovbuf_add(body, buf_span(&gzip_dump->packed));
+	return err;
+}
+
+static enum err
+add_rows(struct gzip_dump *gzip_dump, struct iovbuf *body,
+    struct splice *splice, const struct packed_rows *packed_rows,
+    const struct rowset *set)
+{
+	bool unchanged = splice_is_unchanged(splice);
+	uint32_t most = set->count / ANEW_SHARE + 1, anew = 0;
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < set->count && err == ERR_OK; i++) {
+		uint32_t at = set->first + i;
+		uint32_t row = set->order == NULL ? at : set->order[at];
+		bool differs = false;
+
+		if (!unchanged)
+			err = splice_row_differs(splice, row, &differs);
+		if (err != ERR_OK)
+			return err;
+		if (differs && ++anew > most)
+			return ERR_NOT_FOUND;
+		err = differs
+		    ? add_row_anew(gzip_dump, body, splice, row, i == 0)
+		    : add_packed_row(gzip_dump, body, packed_rows, row, i == 0);
+	}
+	return err;
+}
+
+enum err
+gzip_dump_page(struct gzip_dump *gzip_dump, struct iovbuf *body,
+    struct splice *splice, const struct packed_rows *packed_rows,
+    const struct rowset *set, struct span start, struct span tail)
+{
+	enum err err;
+
+	assert(body->total == 0 && start.len > 0 && tail.len > 0);
+	gzip_dump->crc = 0;
+	gzip_dump->len = 0;
+	iovbuf_copy(body, DEFLATE_GZIP_HEAD, DEFLATE_GZIP_HEAD_LEN);
+	add_stored(gzip_dump, body, start);
+	err = add_rows(gzip_dump, body, splice, packed_rows, set);
+	if (err != ERR_OK)
+		return err;
+	add_stored(gzip_dump, body, tail);
+	add_end(gzip_dump, body);
+	return body->err;
 }
 
 enum err

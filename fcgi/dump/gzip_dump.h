@@ -16,6 +16,8 @@
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/deflate.h"
 
+struct rowset;
+
 struct gzip_dump {
 	struct deflate *deflate; /* for what is packed anew; NULL until then */
 	struct iovbuf rows;
@@ -26,6 +28,19 @@ struct gzip_dump {
 
 void gzip_dump_init(struct gzip_dump *gzip_dump);
 void gzip_dump_fini(struct gzip_dump *gzip_dump);
+
+/*
+ * Puts a page's rows, in any order, as a member into `body`, which has no other
+ * bytes. `splice` is as above, and the packed rows are those for pages. What is in
+ * `body` after a failure means nothing.
+ *
+ *   ERR_NOT_FOUND  more than an eighth of the rows differ from what was packed:
+ *                  to pack the page as a whole costs less
+ *   ERR_DAMAGED    the packed rows are, or the snapshot
+ */
+enum err gzip_dump_page(struct gzip_dump *gzip_dump, struct iovbuf *body,
+    struct splice *splice, const struct packed_rows *packed_rows,
+    const struct rowset *set, struct span start, struct span tail);
 
 /* Bytes of the whole when no segment is packed anew. */
 int64_t gzip_dump_length(

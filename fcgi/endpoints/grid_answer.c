@@ -5,6 +5,7 @@
 #include "common/date.h"
 #include "common/members.h"
 #include "fcgi/dump/dump.h"
+#include "fcgi/dump/page.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/rows/flat.h"
 #include "fcgi/rows/negotiate.h"
@@ -199,6 +200,9 @@ send_json(struct call *call, const struct grid_answer *answer)
 	if (dump_get(&packed, call, answer->view, answer->set))
 		return dump_send(
 		    call, answer->view, packed, frame.start, frame.tail);
+	if (page_put(
+		&err, call, answer->view, answer->set, frame.start, frame.tail))
+		return err;
 	return send_plain(call, answer->view, answer->set, &frame);
 }
 

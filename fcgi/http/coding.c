@@ -85,6 +85,16 @@ coding_best(struct span list)
 }
 
 bool
+coding_likes_gzip(struct span list)
+{
+	struct wishes wishes;
+
+	read_list(&wishes, list);
+	return wishes.gzip > 0 && wishes.gzip >= wishes.plain &&
+	    wishes.gzip >= wishes.zstd;
+}
+
+bool
 coding_takes_gzip(struct span list)
 {
 	struct wishes wishes;

@@ -27,3 +27,6 @@ enum coding coding_best(struct span list);
 
 /* True when the list has gzip in it, and plain bytes weigh no more. */
 bool coding_takes_gzip(struct span list);
+
+/* The same, and zstd weighs no more either. */
+bool coding_likes_gzip(struct span list);

@@ -51,10 +51,11 @@ compute(const struct scrub *scrub, struct span supplier)
 }
 
 static void
-look_at_packed(const struct scrub *scrub, struct snapshot *snap)
+look_at_packed(
+    const struct scrub *scrub, struct snapshot *snap, enum packed_kind kind)
 {
 	struct packed_rows *packed_rows;
-	enum err err = packed_rows_open(&packed_rows, scrub->store, snap);
+	enum err err = packed_rows_open(&packed_rows, scrub->store, snap, kind);
 
 	if (err == ERR_OK)
 		err = packed_rows_verify(packed_rows);
@@ -62,7 +63,7 @@ look_at_packed(const struct scrub *scrub, struct snapshot *snap)
 	if (err != ERR_DAMAGED)
 		return;
 	scrub->metrics->damages++;
-	packed_rows_discard(scrub->store, snap);
+	packed_rows_discard(scrub->store, snap, kind);
 }
 
 static void
@@ -74,8 +75,8 @@ look_at_snapshot(
 
 	if (err == ERR_OK)
 		err = snapshot_compare(snap);
-	if (err == ERR_OK)
-		look_at_packed(scrub, snap);
+	for (unsigned kind = 0; kind < PACKED_KINDS && err == ERR_OK; kind++)
+		look_at_packed(scrub, snap, kind);
 	snapshot_close(snap);
 	if (err != ERR_DAMAGED)
 		return; /* or it was replaced meanwhile, or memory is out */

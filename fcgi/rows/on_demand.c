@@ -30,8 +30,9 @@
 
 enum kind {
 	COMPUTE,
-	PACK, /* its rows */
-	INDEX /* of all suppliers: "" */
+	INDEX, /* of all suppliers: "" */
+	PACK, /* its rows, for PACKED_DUMPS and the kinds behind that */
+	KINDS = PACK + PACKED_KINDS
 };
 
 /* A child under way: the thread that started it reaps it, requests wait. */
@@ -52,7 +53,7 @@ struct computing_table {
 	pthread_cond_t changed;
 	struct job *jobs;
 	unsigned waiting;
-	int64_t after_ns[INDEX + 1]; /* none of that kind before this */
+	int64_t after_ns[KINDS]; /* none of that kind before this */
 };
 
 struct computing_table *
@@ -135,6 +136,15 @@ limit_of(const struct settings *settings, const struct job *job)
 							   : limit;
 }
 
+/* What a job packs for, as gridctl takes it. */
+static char *
+packed_for(const struct job *job)
+{
+	unsigned kind = job->kind >= PACK ? job->kind - PACK : 0;
+
+	return (char *)(uintptr_t)packed_kinds[kind].name;
+}
+
 static enum err
 start(pid_t *pid, const struct settings *settings, const struct job *job)
 {
@@ -144,19 +154,21 @@ start(pid_t *pid, const struct settings *settings, const struct job *job)
 	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--limit",
 	    limit, (char *)"--", job->supplier, NULL};
 	char *pack[] = {settings->gridctl, (char *)"--data", settings->data_dir,
-	    (char *)"gzip", (char *)"--quiet", (char *)"--jobs", (char *)"1",
-	    (char *)"--limit", limit, (char *)"--", job->supplier, NULL};
+	    (char *)"pack", (char *)"--quiet", (char *)"--jobs", (char *)"1",
+	    (char *)"--for", packed_for(job), (char *)"--limit", limit,
+	    (char *)"--", job->supplier, NULL};
 	char *index[] = {settings->gridctl, (char *)"--data",
 	    settings->data_dir, (char *)"index", (char *)"--quiet",
 	    (char *)"--limit", limit, NULL};
-	char **const commands[] = {compute, pack, index};
 
 	snprintf(
 	    slots, sizeof(slots), "%lld", (long long)settings->compute_slots);
 	/* The child keeps to the limit when this process is killed, too. */
 	snprintf(
 	    limit, sizeof(limit), "%lld", (long long)limit_of(settings, job));
-	return spawn(pid, commands[job->kind]);
+	if (job->kind == COMPUTE)
+		return spawn(pid, compute);
+	return spawn(pid, job->kind == INDEX ? index : pack);
 }
 
 static enum err
@@ -260,7 +272,7 @@ pause_after(enum kind kind, enum err err)
 {
 	if (kind == INDEX)
 		return err == ERR_OK ? PAUSE_NS : LONG_PAUSE_NS;
-	return kind == PACK && err != ERR_OK ? PAUSE_NS : 0;
+	return kind >= PACK && err != ERR_OK ? PAUSE_NS : 0;
 }
 
 /*
@@ -421,10 +433,11 @@ on_demand_begin(struct call *call, struct span supplier)
 }
 
 void
-on_demand_pack(struct call *call, struct span supplier)
+on_demand_pack(struct call *call, struct span supplier, enum packed_kind kind)
 {
 	assert(supplier.len > 0);
-	begin_later(call, supplier, PACK);
+	assert(kind < PACKED_KINDS);
+	begin_later(call, supplier, PACK + (enum kind)kind);
 }
 
 void

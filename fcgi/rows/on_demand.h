@@ -1,6 +1,6 @@
 /*
  * on_demand: a supplier computed, its rows packed, or the word index made,
- * because somebody asks for it. `gridctl compute`, `gzip` or `index` runs as a
+ * because somebody asks for it. `gridctl compute`, `pack` or `index` runs as a
  * child, so that a crash or the time limit ends a child and never a worker.
  * Requests for the same supplier share one child.
  */
@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "common/span.h"
+#include "lmdb-schema/snapshot/packed_rows.h"
 
 struct call;
 struct computing_table;
@@ -38,12 +39,12 @@ enum err on_demand_compute(struct call *call, struct span supplier);
 void on_demand_begin(struct call *call, struct span supplier);
 
 /*
- * Has a supplier's rows packed (lmdb-schema/snapshot/packed_rows.h), and does not wait
- * for it:
- * the next whole dump may find them. After a failure nothing is started for a
- * minute.
+ * Has a supplier's rows packed (lmdb-schema/snapshot/packed_rows.h), and does not
+ * wait for it: the next answer may find them. After a failure nothing of the kind
+ * is started for a minute.
  */
-void on_demand_pack(struct call *call, struct span supplier);
+void on_demand_pack(
+    struct call *call, struct span supplier, enum packed_kind kind);
 
 /*
  * Has the word index made (lmdb-schema/search/word_index.h), and does not wait for

@@ -7,12 +7,13 @@
 
 struct packed {
 	atomic_uint users;
+	enum packed_kind kind;
 	struct packed_rows *rows;
 };
 
 struct packed_slot {
 	pthread_mutex_t lock;
-	struct packed *present; /* one use of it is the slot's own */
+	struct packed *present[PACKED_KINDS]; /* one use each is the slot's */
 };
 
 struct packed_slot *
@@ -30,7 +31,8 @@ packed_slot_free(struct packed_slot *slot)
 {
 	if (slot == NULL)
 		return;
-	packed_release(slot->present);
+	for (unsigned kind = 0; kind < PACKED_KINDS; kind++)
+		packed_release(slot->present[kind]);
 	pthread_mutex_destroy(&slot->lock);
 	free(slot);
 }
@@ -53,7 +55,8 @@ packed_rows_of(const struct packed *packed)
 }
 
 static enum err
-open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap)
+open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap,
+    enum packed_kind kind)
 {
 	struct packed *packed = calloc(1, sizeof(*packed));
 	enum err err;
@@ -61,36 +64,37 @@ open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap)
 	if (packed == NULL)
 		return ERR_NO_MEMORY;
 	atomic_init(&packed->users, 1);
-	err = packed_rows_open(&packed->rows, store, snap);
+	packed->kind = kind;
+	err = packed_rows_open(&packed->rows, store, snap, kind);
 	if (err == ERR_OK)
-		slot->present = packed;
+		slot->present[kind] = packed;
 	else
 		free(packed);
 	if (err != ERR_DAMAGED && err != ERR_VERSION)
 		return err;
-	packed_rows_discard(store, snap);
+	packed_rows_discard(store, snap, kind);
 	return ERR_NOT_FOUND;
 }
 
 enum err
 packed_get(struct packed **out, struct packed_slot *slot, struct store *store,
-    struct snapshot *snap)
+    struct snapshot *snap, enum packed_kind kind)
 {
+	struct packed **present = &slot->present[kind];
 	enum err err = ERR_OK;
 
 	assert(slot != NULL && snap != NULL);
 	*out = NULL;
 	pthread_mutex_lock(&slot->lock);
-	if (slot->present != NULL &&
-	    packed_rows_is_touched(slot->present->rows)) {
-		packed_release(slot->present);
-		slot->present = NULL;
+	if (*present != NULL && packed_rows_is_touched((*present)->rows)) {
+		packed_release(*present);
+		*present = NULL;
 	}
-	if (slot->present == NULL)
-		err = open_zip(slot, store, snap);
+	if (*present == NULL)
+		err = open_zip(slot, store, snap, kind);
 	if (err == ERR_OK) {
-		*out = slot->present;
-		atomic_fetch_add(&slot->present->users, 1);
+		*out = *present;
+		atomic_fetch_add(&(*present)->users, 1);
 	}
 	pthread_mutex_unlock(&slot->lock);
 	return err;
@@ -100,12 +104,15 @@ void
 packed_discard(struct packed_slot *slot, struct packed *packed,
     struct store *store, const struct snapshot *snap)
 {
-	assert(packed != NULL && store != NULL);
+	struct packed **present = &slot->present[packed->kind];
+	enum packed_kind kind = packed->kind;
+
+	assert(store != NULL);
 	pthread_mutex_lock(&slot->lock);
-	if (slot->present == packed) {
-		slot->present = NULL;
+	if (*present == packed) {
+		*present = NULL;
 		packed_release(packed);
-		packed_rows_discard(store, snap);
+		packed_rows_discard(store, snap, kind);
 	}
 	pthread_mutex_unlock(&slot->lock);
 }

@@ -1,14 +1,14 @@
 /*
  * packed: the packed rows beside a snapshot (lmdb-schema/snapshot/packed_rows.h),
- * opened when
- * a dump wants them, kept beside the open snapshot, shared by threads.
+ * opened when an answer wants them, kept beside the open snapshot, shared by
+ * threads.
  */
 #pragma once
 
 #include "common/err.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
 
-struct packed_slot; /* where it is kept */
+struct packed_slot; /* where they are kept, one of each kind */
 struct packed; /* one use of it */
 
 struct packed_slot *packed_slot_new(void);
@@ -19,7 +19,7 @@ void packed_slot_free(struct packed_slot *slot);
  * and the log says why. Pair with packed_release(), which takes NULL.
  */
 enum err packed_get(struct packed **out, struct packed_slot *slot,
-    struct store *store, struct snapshot *snap);
+    struct store *store, struct snapshot *snap, enum packed_kind kind);
 void packed_release(struct packed *packed);
 
 const struct packed_rows *packed_rows_of(const struct packed *packed);

@@ -18,7 +18,13 @@
 #include "lmdb-schema/snapshot/packed_rows_priv.h"
 #include "lmdb-schema/store/store.h"
 
+const struct packed_kind_info packed_kinds[PACKED_KINDS] = {
+    {"dumps", "rows", "GRIDGZIP", 64},
+    {"pages", "pages", "GRIDPAGE", 1},
+};
+
 struct packed_rows {
+	const struct packed_kind_info *kind;
 	const char *map;
 	size_t bytes;
 	int fd;
@@ -32,7 +38,8 @@ struct packed_rows {
 
 enum err
 packed_rows_path(char path[FS_PATH_MAX], const struct store *store,
-    struct span supplier, uint64_t generation, const char *suffix)
+    struct span supplier, uint64_t generation, enum packed_kind kind,
+    const char *suffix)
 {
 	char snapshot[FS_PATH_MAX];
 	enum err err =
@@ -41,8 +48,8 @@ packed_rows_path(char path[FS_PATH_MAX], const struct store *store,
 	if (err != ERR_OK)
 		return err;
 	/* "….mdb" becomes "….rows" and the suffix. */
-	return fs_path(
-	    path, "%.*srows%s", (int)strlen(snapshot) - 3, snapshot, suffix);
+	return fs_path(path, "%.*s%s%s", (int)strlen(snapshot) - 3, snapshot,
+	    packed_kinds[kind].suffix, suffix);
 }
 
 uint32_t
@@ -60,12 +67,16 @@ packed_rows_head_crc(const struct packed_rows_head *head,
 static bool
 segments_fit(const struct packed_rows *packed)
 {
+	uint32_t least =
+	    packed->kind->rows == 1 ? PACKED_ROWS_COMMA_LEN + 1 : 1;
+
 	for (uint32_t i = 0; i < packed->head->segments; i++) {
 		const struct packed_rows_segment *segment =
 		    &packed->segments[i];
 
 		if (segment->at > packed->bytes ||
-		    segment->len > packed->bytes - segment->at)
+		    segment->len > packed->bytes - segment->at ||
+		    segment->len < least)
 			return false;
 	}
 	return true;
@@ -75,8 +86,8 @@ static enum err
 examine(struct packed_rows *packed, const struct snapshot *snap)
 {
 	const struct snap_head *of = snapshot_head(snap);
-	uint64_t segments =
-	    (of->rows + UINT64_C(0) + PACKED_ROWS_ROWS - 1) / PACKED_ROWS_ROWS;
+	uint64_t segments = (of->rows + UINT64_C(0) + packed->kind->rows - 1) /
+	    packed->kind->rows;
 	size_t len = sizeof(struct packed_rows_head) +
 	    segments * sizeof(struct packed_rows_segment);
 	struct packed_rows_head *head;
@@ -90,7 +101,7 @@ examine(struct packed_rows *packed, const struct snapshot *snap)
 	packed->head = head;
 	packed->segments =
 	    (const struct packed_rows_segment *)(const void *)(head + 1);
-	if (memcmp(head->magic, PACKED_ROWS_MAGIC, sizeof(head->magic)) != 0)
+	if (memcmp(head->magic, packed->kind->magic, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
 	if (head->version != PACKED_ROWS_VERSION)
 		return ERR_VERSION;
@@ -125,18 +136,20 @@ map_file(struct packed_rows *packed)
 }
 
 enum err
-packed_rows_open(
-    struct packed_rows **out, struct store *store, struct snapshot *snap)
+packed_rows_open(struct packed_rows **out, struct store *store,
+    struct snapshot *snap, enum packed_kind kind)
 {
 	struct packed_rows *packed = calloc(1, sizeof(*packed));
 	enum err err;
 
+	assert(kind < PACKED_KINDS);
 	*out = NULL;
 	if (packed == NULL)
 		return ERR_NO_MEMORY;
 	packed->fd = -1;
+	packed->kind = &packed_kinds[kind];
 	err = packed_rows_path(packed->path, store, snapshot_supplier(snap),
-	    snapshot_head(snap)->generation, "");
+	    snapshot_head(snap)->generation, kind, "");
 	if (err == ERR_OK)
 		err = map_file(packed);
 	if (err == ERR_OK)
@@ -146,7 +159,7 @@ packed_rows_open(
 		return ERR_OK;
 	}
 	if (err != ERR_NOT_FOUND)
-		log_error("packed rows cannot be used, 'gridctl gzip' makes "
+		log_error("packed rows cannot be used, 'gridctl pack' makes "
 			  "them again: file=%s error=%s",
 		    packed->path, err_text(err));
 	packed_rows_close(packed);
@@ -215,11 +228,12 @@ packed_rows_head(const struct packed_rows *packed)
 }
 
 void
-packed_rows_discard(struct store *store, const struct snapshot *snap)
+packed_rows_discard(
+    struct store *store, const struct snapshot *snap, enum packed_kind kind)
 {
 	char path[FS_PATH_MAX];
 
 	if (packed_rows_path(path, store, snapshot_supplier(snap),
-		snapshot_head(snap)->generation, "") == ERR_OK)
+		snapshot_head(snap)->generation, kind, "") == ERR_OK)
 		fs_unlink(path);
 }

@@ -1,15 +1,21 @@
 /*
- * packed_rows: a snapshot's rows packed, in a file beside it, so that a whole dump can
- * be sent compressed without compressing it.
+ * packed_rows: a snapshot's rows packed, in files beside it, so that an answer can be
+ * sent compressed without compressing it.
  *
- * snapshots/S/G.rows is made after the snapshot is published, when a client first
- * asks for a compressed dump or an operator runs `gridctl gzip`, and is removed
- * together with G.mdb. The file is optional: without it, dumps are sent
- * uncompressed.
+ * snapshots/S/G.rows is for whole dumps, G.pages for pages of whole rows. Each is
+ * made after the snapshot is published, when a client first asks for such an
+ * answer compressed or an operator runs `gridctl pack`, and is removed together
+ * with G.mdb. The files are optional: without them, answers are packed on the
+ * way.
  *
- *	struct packed_rows_head, struct packed_rows_segment[segments], then the segments: 64
- *	rows each, as in the snapshot, each row followed by a comma
- *	except the very last, as a piece of a deflate stream (deflate.h)
+ *	struct packed_rows_head, struct packed_rows_segment[segments], then the
+ *	segments
+ *
+ * A segment is a piece of a deflate stream (deflate.h). For dumps it has 64 rows
+ * as in the snapshot, each followed by a comma except the very last. For pages it
+ * has one row, behind a comma in a stored block of its own (PACKED_ROWS_COMMA),
+ * which the first row of a page leaves out; its length and checksum of the rows
+ * do not count that comma.
  *
  * All integers are little-endian. The head's checksum covers the head, with
  * itself as 0, and the table; each segment has a checksum of its packed bytes
@@ -26,12 +32,25 @@
 #include "common/span.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 
-#define PACKED_ROWS_MAGIC "GRIDGZIP"
 #define PACKED_ROWS_VERSION 1
-#define PACKED_ROWS_ROWS 64
 
-/* Below this number of rows no file is made: nginx compresses such dumps. */
+/* A stored block that is a comma. */
+#define PACKED_ROWS_COMMA "\0\1\0\xfe\xff,"
+#define PACKED_ROWS_COMMA_LEN 6
+
+/* Below this number of rows no file is made: they are packed on the way. */
 #define PACKED_ROWS_ROWS_MIN 512
+
+enum packed_kind { PACKED_DUMPS, PACKED_PAGES, PACKED_KINDS };
+
+struct packed_kind_info {
+	const char *name; /* as `gridctl pack --for` takes it */
+	const char *suffix; /* of the file */
+	const char *magic; /* eight bytes */
+	uint32_t rows; /* of a segment */
+};
+
+extern const struct packed_kind_info packed_kinds[PACKED_KINDS];
 
 struct packed_rows_head {
 	char magic[8];
@@ -60,8 +79,8 @@ struct packed_rows; /* an open file; any number of threads may read it */
  *   ERR_DAMAGED    damaged, or of another snapshot; the log says which
  *   ERR_VERSION    of another version
  */
-enum err packed_rows_open(
-    struct packed_rows **out, struct store *store, struct snapshot *snap);
+enum err packed_rows_open(struct packed_rows **out, struct store *store,
+    struct snapshot *snap, enum packed_kind kind);
 void packed_rows_close(struct packed_rows *packed);
 
 /*
@@ -84,6 +103,7 @@ struct span packed_rows_bytes(const struct packed_rows *packed, uint32_t i);
 enum err packed_rows_verify(const struct packed_rows *packed);
 
 struct packed_rows_options {
+	enum packed_kind kind;
 	unsigned threads; /* 0 or 1: the calling thread alone */
 	int level; /* 1 to 12, 0 the default */
 	/*
@@ -112,7 +132,9 @@ enum err packed_rows_make(struct packed_rows_result *result,
 
 /* The path of the file; `suffix` is "" or ".tmp". */
 enum err packed_rows_path(char path[FS_PATH_MAX], const struct store *store,
-    struct span supplier, uint64_t generation, const char *suffix);
+    struct span supplier, uint64_t generation, enum packed_kind kind,
+    const char *suffix);
 
 /* Removes a damaged file, so that the next request makes it anew. */
-void packed_rows_discard(struct store *store, const struct snapshot *snap);
+void packed_rows_discard(
+    struct store *store, const struct snapshot *snap, enum packed_kind kind);

@@ -290,12 +290,14 @@ file_bytes(struct checking *checking, struct span supplier, uint64_t generation)
 	return bytes;
 }
 
-/* Verifies the packed rows beside a snapshot, if there are any. */
+/* Verifies packed rows beside a snapshot, if there are any. */
 static void
-verify_zip(struct checking *checking, struct snapshot *snap)
+verify_zip(
+    struct checking *checking, struct snapshot *snap, enum packed_kind kind)
 {
 	struct packed_rows *packed_rows;
-	enum err err = packed_rows_open(&packed_rows, checking->store, snap);
+	enum err err =
+	    packed_rows_open(&packed_rows, checking->store, snap, kind);
 
 	if (err == ERR_NOT_FOUND)
 		return;
@@ -307,9 +309,10 @@ verify_zip(struct checking *checking, struct snapshot *snap)
 	}
 	if (err != ERR_OK)
 		checking_tell(checking, SPAN("snapshots"),
-		    "supplier %.*s: its packed rows: %s: 'gridctl gzip' makes "
-		    "them again",
-		    SPAN_ARG(snapshot_supplier(snap)), err_text(err));
+		    "supplier %.*s: its packed rows: %s: 'gridctl pack --for "
+		    "%s' makes them again",
+		    SPAN_ARG(snapshot_supplier(snap)), err_text(err),
+		    packed_kinds[kind].name);
 	packed_rows_close(packed_rows);
 }
 
@@ -340,7 +343,8 @@ verify(struct checking *checking, struct span supplier,
 	checking->counts->sections += verified.sections;
 	checking->counts->bytes += verified.bytes;
 	if (err == ERR_OK)
-		verify_zip(checking, snap);
+		for (unsigned kind = 0; kind < PACKED_KINDS; kind++)
+			verify_zip(checking, snap, kind);
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);
 	snapshot_close(snap);

@@ -62,13 +62,27 @@ struct snapshots {
 	uint32_t next; /* next of its suppliers, in the same order */
 };
 
+/* The files are made on first use: they may be missing. */
+static enum err
+count_packed(struct snapshots *snapshots, struct span supplier,
+    const struct catalog_entry *entry, enum packed_kind kind)
+{
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk = 0;
+	enum err err = packed_rows_path(
+	    path, snapshots->store, supplier, entry->generation, kind, "");
+
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	snapshots->counts->packed_rows_bytes += on_disk;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 static enum err
 count_snapshot(
     void *context, struct span supplier, const struct catalog_entry *entry)
 {
 	struct snapshots *snapshots = context;
-	char path[FS_PATH_MAX];
-	uint64_t bytes, on_disk = 0;
 	bool stale;
 	enum err err =
 	    compute_is_stale(&stale, snapshots->store, supplier, entry);
@@ -82,13 +96,8 @@ count_snapshot(
 	    word_index_has(
 		snapshots->book, &snapshots->next, supplier, entry->generation);
 	snapshots->counts->snapshot_bytes += entry->bytes;
-	err = packed_rows_path(
-	    path, snapshots->store, supplier, entry->generation, "");
-	if (err == ERR_OK)
-		err = fs_size(path, &bytes, &on_disk);
-	if (err == ERR_NOT_FOUND)
-		return ERR_OK; /* the file is made on first use */
-	snapshots->counts->packed_rows_bytes += on_disk;
+	for (unsigned kind = 0; kind < PACKED_KINDS && err == ERR_OK; kind++)
+		err = count_packed(snapshots, supplier, entry, kind);
 	return err;
 }
 

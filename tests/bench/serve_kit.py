@@ -81,7 +81,7 @@ class Pool(Stack):
 
     def pack(self, supplier):
         """What the first compressed dump would have done in its wake."""
-        self.set.gridctl("gzip", "-q", supplier, data=self.data)
+        self.set.gridctl("pack", "-q", supplier, data=self.data)
 
     def slow_worker(self):
         """Of the workers, the one that listens for what takes seconds."""

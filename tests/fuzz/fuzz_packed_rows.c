@@ -3,9 +3,11 @@
  * (made.h). The first byte says what else: 'c' the file is cut short, too; 'h'
  * the damage is to the head, 't' to the table of segments. But for 'c' and 's'
  * the head is given a right checksum again, or nobody would look behind it; with
- * 'p' the packed bytes are, too. Whatever the file says, reading its segments
- * touches nothing that is not its own.
+ * 'p' the packed bytes are, too. A capital, other than 'C', says that the rows are
+ * those for pages. Whatever the file says, reading its segments touches nothing
+ * that is not its own.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,11 +18,15 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 
-static struct buf sound;
 static struct store *store;
 static struct snapshot *snap;
-static char path[FS_PATH_MAX];
-static size_t table; /* bytes of it, behind the head */
+
+/* A file of each kind, as gridctl made it. */
+static struct file {
+	struct buf sound;
+	char path[FS_PATH_MAX];
+	size_t table; /* bytes of it, behind the head */
+} files[PACKED_KINDS], *now;
 
 static enum err
 open_first(
@@ -34,10 +40,25 @@ open_first(
 }
 
 static void
+read_sound(enum packed_kind kind)
+{
+	struct file *file = &files[kind];
+	struct packed_rows *packed;
+
+	FUZZ_CHECK(packed_rows_path(file->path, store, snapshot_supplier(snap),
+		       snapshot_head(snap)->generation, kind, "") == ERR_OK);
+	buf_init(&file->sound, (size_t)64 << 20);
+	FUZZ_CHECK(fs_read(&file->sound, file->path) == ERR_OK);
+	FUZZ_CHECK(packed_rows_open(&packed, store, snap, kind) == ERR_OK);
+	file->table = packed_rows_head(packed)->segments *
+	    sizeof(struct packed_rows_segment);
+	packed_rows_close(packed);
+}
+
+static void
 begin(void)
 {
 	struct catalog_view *view;
-	struct packed_rows *packed;
 	struct fault fault;
 
 	fault_clear(&fault);
@@ -45,14 +66,8 @@ begin(void)
 	FUZZ_CHECK(catalog_view_open(&view, store) == ERR_OK);
 	FUZZ_CHECK(catalog_each(view, open_first, NULL) == ERR_OK);
 	catalog_view_close(view);
-	FUZZ_CHECK(packed_rows_path(path, store, snapshot_supplier(snap),
-		       snapshot_head(snap)->generation, "") == ERR_OK);
-	buf_init(&sound, (size_t)64 << 20);
-	FUZZ_CHECK(fs_read(&sound, path) == ERR_OK);
-	FUZZ_CHECK(packed_rows_open(&packed, store, snap) == ERR_OK);
-	table = packed_rows_head(packed)->segments *
-	    sizeof(struct packed_rows_segment);
-	packed_rows_close(packed);
+	for (unsigned kind = 0; kind < PACKED_KINDS; kind++)
+		read_sound(kind);
 }
 
 /* --- damage --------------------------------------------------------------- */
@@ -66,8 +81,8 @@ sum_packed(char *file, uint32_t segments)
 
 	for (uint32_t i = 0; i < segments; i++, at += sizeof(segment)) {
 		memcpy(&segment, at, sizeof(segment));
-		if (segment.at > sound.len ||
-		    segment.len > sound.len - segment.at)
+		if (segment.at > now->sound.len ||
+		    segment.len > now->sound.len - segment.at)
 			continue;
 		segment.packed_crc =
 		    deflate_crc(0, file + segment.at, segment.len);
@@ -80,13 +95,13 @@ static void
 sum_head(char *file)
 {
 	struct packed_rows_head head, honest;
-	struct packed_rows_segment *segments = malloc(table);
+	struct packed_rows_segment *segments = malloc(now->table);
 
 	FUZZ_CHECK(segments != NULL);
 	memcpy(&head, file, sizeof(head));
-	memcpy(segments, file + sizeof(head), table);
+	memcpy(segments, file + sizeof(head), now->table);
 	honest = head;
-	honest.segments = (uint32_t)(table / sizeof(*segments));
+	honest.segments = (uint32_t)(now->table / sizeof(*segments));
 	if (head.segments == honest.segments) {
 		head.crc = packed_rows_head_crc(&honest, segments);
 		memcpy(file, &head, sizeof(head));
@@ -95,18 +110,21 @@ sum_head(char *file)
 }
 
 static void
-damage(char *file, uint8_t where, struct span patches)
+damage(char *file, uint8_t how, struct span patches)
 {
+	int where = tolower(how);
+
 	if (where == 'h')
 		made_damage(file, sizeof(struct packed_rows_head), patches);
 	else if (where == 't')
-		made_damage(
-		    file + sizeof(struct packed_rows_head), table, patches);
+		made_damage(file + sizeof(struct packed_rows_head), now->table,
+		    patches);
 	else
-		made_damage(file, sound.len, patches);
+		made_damage(file, now->sound.len, patches);
 	if (where == 'p')
 		sum_packed(file,
-		    (uint32_t)(table / sizeof(struct packed_rows_segment)));
+		    (uint32_t)(now->table /
+			sizeof(struct packed_rows_segment)));
 	if (where != 'c' && where != 's')
 		sum_head(file);
 }
@@ -136,15 +154,18 @@ read_all(const struct packed_rows *packed)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	enum packed_kind kind;
 	struct packed_rows *packed;
 	struct span input = span_make(data, len);
 
 	if (len == 0)
 		return 0;
-	if (sound.len == 0)
+	if (snap == NULL)
 		begin();
-	made_write_damaged(path, buf_span(&sound), damage, input);
-	if (packed_rows_open(&packed, store, snap) == ERR_OK)
+	kind = isupper(data[0]) ? PACKED_PAGES : PACKED_DUMPS;
+	now = &files[kind];
+	made_write_damaged(now->path, buf_span(&now->sound), damage, input);
+	if (packed_rows_open(&packed, store, snap, kind) == ERR_OK)
 		read_all(packed);
 	packed_rows_close(packed);
 	return 0;

@@ -143,7 +143,8 @@ made_packed(void)
 
 	if (data[0] == '\0') {
 		make_demo(data, "packed", 600);
-		made_gridctl(data, "gzip --quiet --all");
+		made_gridctl(data, "pack --quiet --all");
+		made_gridctl(data, "pack --quiet --all --for pages");
 	}
 	return data;
 }

@@ -123,6 +123,25 @@ START_TEST(ceiling_of_the_buffer_is_told)
 }
 END_TEST
 
+/* Of the length of a row, of a segment, and of more than the tables hold. */
+START_TEST(sums_are_joined_as_zlib_joins_them)
+{
+	static const uint64_t texts[] = {0, 1, 2, 1023, 1024, 1025, 5000,
+	    (1 << 20) - 1, 1 << 20, (1 << 20) + 1, UINT32_MAX,
+	    (UINT64_C(1) << 40) + 12345};
+
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		for (unsigned round = 0; round < 20; round++) {
+			uint32_t first = (uint32_t)random_bits();
+			uint32_t second = (uint32_t)random_bits();
+
+			ck_assert_uint_eq(
+			    deflate_crc_both(first, second, texts[i]),
+			    crc32_combine(first, second, (z_off_t)texts[i]));
+		}
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -134,6 +153,7 @@ test_suite(void)
 	tcase_add_test(tc, many_random_pieces_are_one_member);
 	tcase_add_test(tc, no_piece_at_all_is_a_member);
 	tcase_add_test(tc, ceiling_of_the_buffer_is_told);
+	tcase_add_test(tc, sums_are_joined_as_zlib_joins_them);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

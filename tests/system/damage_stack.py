@@ -124,7 +124,7 @@ def bytes_that_change_under_the_server_are_never_answered():
     told = {"refused": 0, "cut": 0}
     wrong = []
     with Grid(articles=ARTICLES) as grid:
-        grid.ctl("gzip", "S1")
+        grid.ctl("pack", "S1")
         grid.ctl("index")
         want = whole_answers(grid)
         for number in range(DAMAGES):
@@ -148,7 +148,7 @@ def bytes_that_change_under_the_server_are_never_answered():
 
 def a_dump_of_damaged_rows_is_cut_and_the_next_one_whole():
     with Grid(articles=ARTICLES) as grid:
-        grid.ctl("gzip", "S1")
+        grid.ctl("pack", "S1")
         code, status, before = curl(grid, S1, ["--compressed"])
         assert (code, status) == (0, 200)
         packed = files_of(grid, "packed")[0]

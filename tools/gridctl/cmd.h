@@ -27,7 +27,7 @@ int cmd_compute(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_gammes(int argc, char **argv);
-int cmd_gzip(int argc, char **argv);
+int cmd_pack(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_index(int argc, char **argv);
 int cmd_init(int argc, char **argv);

@@ -109,6 +109,19 @@ START_TEST(best_is_what_weighs_most)
 }
 END_TEST
 
+START_TEST(gzip_is_liked_when_nothing_weighs_more)
+{
+	ck_assert(coding_likes_gzip(SPAN("gzip")));
+	ck_assert(coding_likes_gzip(SPAN("*")));
+	ck_assert(coding_likes_gzip(SPAN("gzip, deflate, br, zstd")));
+	ck_assert(coding_likes_gzip(SPAN("zstd;q=0.5, gzip;q=0.6")));
+	ck_assert(!coding_likes_gzip(SPAN("zstd;q=0.6, gzip;q=0.5")));
+	ck_assert(!coding_likes_gzip(SPAN("gzip;q=0.5, identity")));
+	ck_assert(!coding_likes_gzip(SPAN("zstd")));
+	ck_assert(!coding_likes_gzip(SPAN("")));
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -120,6 +133,7 @@ test_suite(void)
 	tcase_add_loop_test(
 	    tc, gzip_is_taken_where_it_weighs_as_much, 0, COUNT(lists));
 	tcase_add_loop_test(tc, best_is_what_weighs_most, 0, COUNT(choices));
+	tcase_add_test(tc, gzip_is_liked_when_nothing_weighs_more);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

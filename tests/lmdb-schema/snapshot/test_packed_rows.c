@@ -18,6 +18,9 @@ static struct compute_result computed;
 static struct snapshot *snap;
 static struct packed_rows *packed;
 static struct packed_rows_result result;
+static enum packed_kind kind; /* that the test is about */
+
+static const uint32_t segments_of[PACKED_KINDS] = {11, ROWS};
 
 static void
 make(void)
@@ -29,6 +32,7 @@ make(void)
 	    snapshot_open(&snap, facts, SPAN("BIG"), computed.entry.generation),
 	    ERR_OK);
 	quiet_begin();
+	kind = PACKED_DUMPS;
 }
 
 static void
@@ -44,10 +48,16 @@ static void
 pack(unsigned threads, int level)
 {
 	struct packed_rows_options options = {
-	    .threads = threads, .level = level};
+	    .kind = kind, .threads = threads, .level = level};
 
 	ck_assert_int_eq(
 	    packed_rows_make(&result, facts, SPAN("BIG"), &options), ERR_OK);
+}
+
+static enum err
+open_packed(void)
+{
+	return packed_rows_open(&packed, facts, snap, kind);
 }
 
 static const char *
@@ -56,9 +66,20 @@ path_of(const char *suffix)
 	static char path[FS_PATH_MAX];
 
 	ck_assert_int_eq(packed_rows_path(path, facts, SPAN("BIG"),
-			     computed.entry.generation, suffix),
+			     computed.entry.generation, kind, suffix),
 	    ERR_OK);
 	return path;
+}
+
+/* A page's first row leaves its comma out. */
+static struct span
+bytes_of(uint32_t i)
+{
+	struct span bytes = packed_rows_bytes(packed, i);
+
+	return kind == PACKED_PAGES && i == 0
+	    ? span_from(bytes, PACKED_ROWS_COMMA_LEN)
+	    : bytes;
 }
 
 /* All segments one behind the other, as zlib unpacks them. */
@@ -71,7 +92,7 @@ unpack(struct buf *text)
 
 	buf_init(&stream, 1u << 28);
 	for (uint32_t i = 0; i < packed_rows_head(packed)->segments; i++)
-		buf_add_span(&stream, packed_rows_bytes(packed, i));
+		buf_add_span(&stream, bytes_of(i));
 	buf_add(&stream, DEFLATE_END, DEFLATE_END_LEN);
 	ck_assert_int_eq(inflateInit2(&z, -15), Z_OK);
 	z.next_in = (Bytef *)stream.data;
@@ -110,11 +131,13 @@ START_TEST(segments_are_the_rows_by_any_number_of_threads)
 {
 	static const unsigned threads[] = {0, 1, 2, 7};
 
-	pack(threads[_i], 0);
+	kind = (enum packed_kind)(_i % PACKED_KINDS);
+	pack(threads[_i / PACKED_KINDS], 0);
 	ck_assert(result.made);
 	ck_assert_uint_eq(result.rows, ROWS);
-	ck_assert_int_eq(packed_rows_open(&packed, facts, snap), ERR_OK);
-	ck_assert_uint_eq(packed_rows_head(packed)->segments, 11);
+	ck_assert_int_eq(open_packed(), ERR_OK);
+	ck_assert_uint_eq(
+	    packed_rows_head(packed)->segments, segments_of[kind]);
 	ck_assert_uint_eq(packed_rows_head(packed)->bytes, result.bytes);
 	ck_assert_int_eq(packed_rows_verify(packed), ERR_OK);
 	check_rows();
@@ -126,14 +149,17 @@ START_TEST(sums_are_those_of_the_rows)
 	struct buf text;
 	uint32_t crc = 0;
 
+	kind = (enum packed_kind)_i;
 	pack(1, 1);
-	ck_assert_int_eq(packed_rows_open(&packed, facts, snap), ERR_OK);
+	ck_assert_int_eq(open_packed(), ERR_OK);
 	buf_init(&text, 1u << 28);
 	unpack(&text);
 	for (uint32_t i = 0; i < packed_rows_head(packed)->segments; i++) {
 		const struct packed_rows_segment *segment =
 		    packed_rows_segment(packed, i);
 
+		if (kind == PACKED_PAGES && i > 0)
+			crc = deflate_crc(crc, ",", 1);
 		crc = deflate_crc_both(crc, segment->crc, segment->raw_len);
 	}
 	ck_assert_uint_eq(crc, deflate_crc(0, text.data, text.len));
@@ -143,6 +169,7 @@ END_TEST
 
 START_TEST(what_is_there_is_left_unless_a_smaller_one_is_wanted)
 {
+	kind = (enum packed_kind)_i;
 	pack(1, 6);
 	ck_assert(result.made);
 	pack(1, 0);
@@ -156,7 +183,7 @@ END_TEST
 
 START_TEST(none_is_not_found_and_no_log_line)
 {
-	ck_assert_int_eq(packed_rows_open(&packed, facts, snap), ERR_NOT_FOUND);
+	ck_assert_int_eq(open_packed(), ERR_NOT_FOUND);
 	ck_assert_ptr_null(packed);
 	ck_assert_int_eq(quiet_lines(), 0);
 }
@@ -176,7 +203,19 @@ START_TEST(that_of_another_snapshot_is_refused)
 	    snapshot_open(&snap, facts, SPAN("BIG"), computed.entry.generation),
 	    ERR_OK);
 	ck_assert_int_eq(rename(from, path_of("")), 0);
-	ck_assert_int_eq(packed_rows_open(&packed, facts, snap), ERR_DAMAGED);
+	ck_assert_int_eq(open_packed(), ERR_DAMAGED);
+}
+END_TEST
+
+START_TEST(files_of_two_kinds_are_not_taken_for_one_another)
+{
+	char from[FS_PATH_MAX];
+
+	pack(1, 1);
+	ck_assert_int_eq(fs_path(from, "%s", path_of("")), ERR_OK);
+	kind = PACKED_PAGES;
+	ck_assert_int_eq(rename(from, path_of("")), 0);
+	ck_assert_int_eq(open_packed(), ERR_DAMAGED);
 }
 END_TEST
 
@@ -198,8 +237,9 @@ END_TEST
 
 START_TEST(discarded_is_gone)
 {
+	kind = (enum packed_kind)_i;
 	pack(1, 1);
-	packed_rows_discard(facts, snap);
+	packed_rows_discard(facts, snap, kind);
 	ck_assert(access(path_of(""), F_OK) != 0);
 	ck_assert(access(path_of(".tmp"), F_OK) != 0);
 }
@@ -229,8 +269,7 @@ meet_damage(off_t at, bool cut)
 	bool found;
 
 	spoil(at, cut);
-	found = packed_rows_open(&packed, facts, snap) != ERR_OK ||
-	    packed_rows_verify(packed) != ERR_OK;
+	found = open_packed() != ERR_OK || packed_rows_verify(packed) != ERR_OK;
 	packed_rows_close(packed);
 	packed = NULL;
 	ck_assert_msg(
@@ -248,6 +287,7 @@ START_TEST(each_damage_is_found)
 	off_t places[] = {
 	    0, 9, 13, 17, 21, 25, 33, 41, table, table + 9, table + 20, 0, 0};
 
+	kind = (enum packed_kind)_i;
 	pack(1, 1);
 	places[11] = (off_t)result.bytes / 2;
 	places[12] = (off_t)result.bytes - 1;
@@ -255,7 +295,7 @@ START_TEST(each_damage_is_found)
 		meet_damage(places[i], false);
 		meet_damage(places[i], true);
 	}
-	ck_assert_int_eq(packed_rows_open(&packed, facts, snap), ERR_OK);
+	ck_assert_int_eq(open_packed(), ERR_OK);
 	check_rows();
 }
 END_TEST
@@ -290,16 +330,18 @@ test_suite(void)
 
 	tcase_set_timeout(tc, 300);
 	tcase_add_checked_fixture(tc, make, drop);
-	tcase_add_loop_test(
-	    tc, segments_are_the_rows_by_any_number_of_threads, 0, 4);
-	tcase_add_test(tc, sums_are_those_of_the_rows);
-	tcase_add_test(
-	    tc, what_is_there_is_left_unless_a_smaller_one_is_wanted);
+	tcase_add_loop_test(tc, segments_are_the_rows_by_any_number_of_threads,
+	    0, 4 * PACKED_KINDS);
+	tcase_add_loop_test(tc, sums_are_those_of_the_rows, 0, PACKED_KINDS);
+	tcase_add_loop_test(tc,
+	    what_is_there_is_left_unless_a_smaller_one_is_wanted, 0,
+	    PACKED_KINDS);
+	tcase_add_test(tc, files_of_two_kinds_are_not_taken_for_one_another);
 	tcase_add_test(tc, none_is_not_found_and_no_log_line);
 	tcase_add_test(tc, that_of_another_snapshot_is_refused);
 	tcase_add_test(tc, few_rows_want_none);
-	tcase_add_test(tc, discarded_is_gone);
-	tcase_add_test(tc, each_damage_is_found);
+	tcase_add_loop_test(tc, discarded_is_gone, 0, PACKED_KINDS);
+	tcase_add_loop_test(tc, each_damage_is_found, 0, PACKED_KINDS);
 	tcase_add_test(tc, progress_comes_in_order_and_ends_whole);
 	suite_add_tcase(suite, tc);
 	return suite;

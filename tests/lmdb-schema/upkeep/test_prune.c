@@ -94,6 +94,7 @@ START_TEST(packed_rows_go_with_their_snapshot_and_are_not_counted)
 	char name[64];
 
 	leave("snapshots/BIG/0000000000000001.rows");
+	leave("snapshots/BIG/0000000000000001.pages");
 	leave("snapshots/BIG/0000000000000001.gz");
 	leave("snapshots/BIG/0000000000000002.rows.tmp");
 	snprintf(name, sizeof(name), "snapshots/BIG/%016llx.rows",
@@ -103,6 +104,7 @@ START_TEST(packed_rows_go_with_their_snapshot_and_are_not_counted)
 	ck_assert_uint_eq(pruned.snapshots, 0);
 	ck_assert_uint_eq(pruned.leftovers, 1);
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.rows"));
+	ck_assert(!is_left("snapshots/BIG/0000000000000001.pages"));
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.gz"));
 	ck_assert(!is_left("snapshots/BIG/0000000000000002.rows.tmp"));
 	ck_assert(is_left(name));

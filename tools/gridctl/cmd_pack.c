@@ -1,6 +1,6 @@
-/* gridctl gzip: packs the rows of snapshots, so that dumps go out compressed.
- * */
+/* gridctl pack: packs the rows of snapshots, so that answers go out compressed. */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/date.h"
@@ -14,12 +14,15 @@
 
 struct options {
 	bool all, quiet;
+	const char *purpose;
 	int64_t jobs, level, limit;
 };
 
 static const struct opt_row rows[] = {
     {"--all", 0, OPT_FLAG, offsetof(struct options, all), 0, 0, NULL,
 	"every supplier that has a snapshot"},
+    {"--for", 0, OPT_TEXT, offsetof(struct options, purpose), 0, 0, "WHAT",
+	"dumps, whole ones (default), or pages of whole rows"},
     {"--level", 'l', OPT_INT, offsetof(struct options, level), 1, 12, "N",
 	"1 is fast, 12 is small (default 6)"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, 64, "N",
@@ -31,10 +34,10 @@ static const struct opt_row rows[] = {
 };
 
 static const struct opt_spec spec = {
-    .usage = "gridctl [--data DIR] gzip [OPTION]... [SUPPLIER]",
-    .about = "Packs the rows of snapshots beside them: whole dumps can then "
-	     "be sent compressed at once. gridapi does so by itself when "
-	     "somebody asks for such a dump.",
+    .usage = "gridctl [--data DIR] pack [OPTION]... [SUPPLIER]",
+    .about = "Packs the rows of snapshots beside them: whole dumps, and pages "
+	     "of whole rows, can then be sent compressed at once. gridapi does "
+	     "so by itself when somebody asks for them.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 0,
@@ -44,6 +47,7 @@ static const struct opt_spec spec = {
 struct packing {
 	struct store *store;
 	const struct options *options;
+	enum packed_kind kind;
 	uint64_t suppliers, small;
 	int result;
 };
@@ -83,8 +87,8 @@ tell_failure(struct span supplier, enum err err)
 	if (err == ERR_NOT_FOUND)
 		why = "it has no snapshot: 'gridctl compute' makes one";
 	else if (err == ERR_NO_SPACE)
-		why = "the disk is full: its dumps are sent as they lie";
-	fprintf(stderr, "gridctl gzip: supplier %.*s: %s\n", SPAN_ARG(supplier),
+		why = "the disk is full: its answers are packed on the way";
+	fprintf(stderr, "gridctl pack: supplier %.*s: %s\n", SPAN_ARG(supplier),
 	    why);
 	return CMD_FAILED;
 }
@@ -96,13 +100,14 @@ pack_one(struct packing *packing, struct span supplier)
 	int64_t start = date_monotonic_ns();
 	struct packed_rows_result result;
 	struct progress progress;
-	struct packed_rows_options how = {.threads = (unsigned)options->jobs,
+	struct packed_rows_options how = {.kind = packing->kind,
+	    .threads = (unsigned)options->jobs,
 	    .level = (int)options->level,
 	    .at = show_progress,
 	    .context = &progress};
 	enum err err;
 
-	progress_begin(&progress, "gzip", "rows", 0, options->quiet);
+	progress_begin(&progress, "pack", "rows", 0, options->quiet);
 	err = packed_rows_make(&result, packing->store, supplier, &how);
 	progress_end(&progress);
 	if (err != ERR_OK)
@@ -143,16 +148,28 @@ pack_all(struct packing *packing)
 			packing->result = CMD_FAILED;
 	codemap_free(suppliers);
 	if (err != ERR_OK)
-		packing->result = cmd_fail("gzip", err, NULL);
+		packing->result = cmd_fail("pack", err, NULL);
 	else if (!packing->options->quiet)
 		printf("%s suppliers, %s of them too small to want it\n",
 		    cmd_count(packing->suppliers), cmd_count(packing->small));
 }
 
-int
-cmd_gzip(int argc, char **argv)
+static bool
+take_kind(enum packed_kind *kind, const char *name)
 {
-	struct options options = {.jobs = sysconf(_SC_NPROCESSORS_ONLN)};
+	for (unsigned i = 0; i < PACKED_KINDS; i++)
+		if (strcmp(packed_kinds[i].name, name) == 0) {
+			*kind = i;
+			return true;
+		}
+	return false;
+}
+
+int
+cmd_pack(int argc, char **argv)
+{
+	struct options options = {.jobs = sysconf(_SC_NPROCESSORS_ONLN),
+	    .purpose = packed_kinds[PACKED_DUMPS].name};
 	struct packing packing = {.options = &options, .result = CMD_DONE};
 	int args, result = cmd_options(&options, &spec, argc, argv, &args);
 
@@ -160,12 +177,17 @@ cmd_gzip(int argc, char **argv)
 		return result;
 	if (args + options.all != 1) {
 		fprintf(stderr,
-		    "gridctl gzip: give a SUPPLIER, or --all; try 'gridctl "
-		    "gzip --help'\n");
+		    "gridctl pack: give a SUPPLIER, or --all; try 'gridctl "
+		    "pack --help'\n");
 		return CMD_USAGE;
 	}
-	cmd_end_after("gzip", options.limit);
-	result = cmd_open(&packing.store, "gzip");
+	if (!take_kind(&packing.kind, options.purpose)) {
+		fprintf(stderr, "gridctl pack: --for %s: give dumps or pages\n",
+		    options.purpose);
+		return CMD_USAGE;
+	}
+	cmd_end_after("pack", options.limit);
+	result = cmd_open(&packing.store, "pack");
 	if (result != CMD_DONE)
 		return result;
 	if (options.all)
