@@ -5,8 +5,7 @@
  * without reason, as the subtraction borrows from it: marks tell whether all
  * eight bytes are plain, and not which of them is not.
  */
-#ifndef GRID_COMMON_WORD8_H
-#define GRID_COMMON_WORD8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,5 +43,3 @@ word8_marked(uint64_t marks)
 {
 	return (marks & WORD8_EACH(0x80)) != 0;
 }
-
-#endif

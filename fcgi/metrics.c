@@ -6,6 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/procstat.h"
+#include "config.h"
 
 /* Each status of reply.c's table; any other counts as the last, "other". */
 static const int statuses[METRICS_STATUSES] = {200, 202, 204, 304, 400, 401,
@@ -16,13 +20,58 @@ static const int64_t edges_us[METRICS_BUCKETS - 1] = {50, 100, 250, 500, 1000,
     2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000,
     5000000, 10000000, 30000000, 60000000, 120000000, 300000000};
 
+/* All gauges; lines of one name stand together. */
+static const struct {
+	const char *name, *labels, *help;
+	bool is_time; /* 0 is never: no line */
+} stock_lines[STOCK_COUNT] = {
+    [STOCK_COUNTED_S] = {"gridapi_data_counted_timestamp_seconds", "",
+	"When housekeeping last counted what is stored.", true},
+    [STOCK_IMPORTED_S] = {"gridapi_imported_timestamp_seconds", "",
+	"When the current facts were imported.", true},
+    [STOCK_SUPPLIERS] = {"gridapi_suppliers", "", "Suppliers known.", false},
+    [STOCK_ARTICLES] = {"gridapi_articles", "", "Articles imported.", false},
+    [STOCK_SNAPSHOTS_CURRENT] = {"gridapi_snapshots", "{state=\"current\"}",
+	"Suppliers by the state of their snapshot.", false},
+    [STOCK_SNAPSHOTS_STALE] = {"gridapi_snapshots", "{state=\"stale\"}", "",
+	false},
+    [STOCK_SNAPSHOTS_ABSENT] = {"gridapi_snapshots", "{state=\"absent\"}", "",
+	false},
+    [STOCK_SNAPSHOTS_DAMAGED] = {"gridapi_snapshots", "{state=\"damaged\"}", "",
+	false},
+    [STOCK_PENDING] = {"gridapi_proposals", "{state=\"pending\"}",
+	"Proposed ranges that wait for a buyer, and validated ones that wait "
+	"for an import.",
+	false},
+    [STOCK_VALIDATED] = {"gridapi_proposals", "{state=\"validated\"}", "",
+	false},
+    [STOCK_PENDING_SINCE_S] = {"gridapi_proposals_oldest_timestamp_seconds", "",
+	"When the oldest pending range was proposed.", true},
+    [STOCK_BYTES_FACTS] = {"gridapi_data_bytes", "{kind=\"facts\"}",
+	"Bytes on the disk by kind of file.", false},
+    [STOCK_BYTES_SNAPSHOTS] = {"gridapi_data_bytes", "{kind=\"snapshots\"}", "",
+	false},
+    [STOCK_BYTES_PACKED_ROWS] = {"gridapi_data_bytes", "{kind=\"packed_rows\"}",
+	"", false},
+    [STOCK_BYTES_WORDS] = {"gridapi_data_bytes", "{kind=\"words\"}", "", false},
+    [STOCK_BYTES_LIVE] = {"gridapi_data_bytes", "{kind=\"live\"}", "", false},
+    [STOCK_BYTES_CATALOG] = {"gridapi_data_bytes", "{kind=\"catalog\"}", "",
+	false},
+    [STOCK_BYTES_STATE] = {"gridapi_data_bytes", "{kind=\"state\"}", "", false},
+    [STOCK_BYTES_FREE] = {"gridapi_data_free_bytes", "",
+	"Bytes free on the data directory's disk.", false},
+};
+
 struct metrics *
 metrics_new(void)
 {
 	struct metrics *metrics = mmap(NULL, sizeof(*metrics),
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	return metrics == MAP_FAILED ? NULL : metrics;
+	if (metrics == MAP_FAILED)
+		return NULL;
+	metrics->supervisor = getpid();
+	return metrics;
 }
 
 void
@@ -99,6 +148,15 @@ static unsigned long long
 get(const atomic_ullong *counter)
 {
 	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+void
+metrics_stock(struct metrics *metrics, const int64_t values[STOCK_COUNT])
+{
+	assert(values[STOCK_COUNTED_S] > 0);
+	for (unsigned i = 0; i < STOCK_COUNT; i++)
+		atomic_store_explicit(
+		    &metrics->stock[i], values[i], memory_order_relaxed);
 }
 
 static unsigned
@@ -198,6 +256,66 @@ write_histogram(struct buf *buf, const struct metrics *metrics, unsigned i,
 	    name, (double)get(&metrics->latency_sum_us[i]) / 1e6, name, sum);
 }
 
+static void
+write_stock(struct buf *buf, const struct metrics *metrics)
+{
+	const char *last = "";
+
+	if (metrics->stock[STOCK_COUNTED_S] == 0)
+		return; /* gridapi has just started */
+	for (unsigned i = 0; i < STOCK_COUNT; i++) {
+		const char *name = stock_lines[i].name;
+		long long value = metrics->stock[i];
+
+		if (value == 0 && stock_lines[i].is_time)
+			continue;
+		if (strcmp(name, last) != 0)
+			buf_addf(buf, "# HELP %s %s\n# TYPE %s gauge\n", name,
+			    stock_lines[i].help, name);
+		buf_addf(
+		    buf, "%s%s %lld\n", name, stock_lines[i].labels, value);
+		last = name;
+	}
+}
+
+/* The supervisor and its workers; those that may not be looked at count not. */
+static void
+write_processes(struct buf *buf, const struct metrics *metrics)
+{
+	struct procstat all = {0}, one;
+	long long workers = 0;
+
+	if (procstat_read(&all, metrics->supervisor) == ERR_OK)
+		all.cpu_us += all.children_cpu_us;
+	for (unsigned i = 0; i + 1 < METRICS_WORKERS; i++) {
+		pid_t pid = metrics->owners[i];
+
+		if (pid == 0)
+			continue;
+		workers++;
+		if (procstat_read(&one, pid) != ERR_OK)
+			continue;
+		all.cpu_us += one.cpu_us + one.children_cpu_us;
+		all.private_bytes += one.private_bytes;
+		all.open_files += one.open_files;
+	}
+	buf_addf(buf,
+	    "# HELP gridapi_build_info The version that serves.\n"
+	    "# TYPE gridapi_build_info gauge\n"
+	    "gridapi_build_info{version=\"" PACKAGE_VERSION "\"} 1\n"
+	    "# HELP gridapi_cpu_seconds_total Processor time of all processes."
+	    "\n# TYPE gridapi_cpu_seconds_total counter\n"
+	    "gridapi_cpu_seconds_total %.2f\n",
+	    (double)all.cpu_us / 1e6);
+	write_one(
+	    buf, "gridapi_workers", "gauge", "Workers that run.", workers);
+	write_one(buf, "gridapi_private_bytes", "gauge",
+	    "Memory of all processes, without mapped files.",
+	    all.private_bytes);
+	write_one(buf, "gridapi_open_files", "gauge",
+	    "File descriptors that all processes have open.", all.open_files);
+}
+
 void
 metrics_write(struct buf *buf, const struct metrics *metrics,
     const char *const *names, unsigned count)
@@ -246,4 +364,6 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	write_one(buf, "gridapi_requests_aborted_total", "counter",
 	    "Requests whose client had gone.",
 	    (long long)get(&metrics->requests_aborted));
+	write_processes(buf, metrics);
+	write_stock(buf, metrics);
 }

@@ -28,6 +28,33 @@ struct gauges {
 	atomic_llong computations_running, computations_waiting;
 };
 
+/*
+ * What is stored, as housekeeping counts it each minute. Names, labels and
+ * meaning are in metrics.c's table. Times are seconds since 1970, 0 for never.
+ */
+enum stock {
+	STOCK_COUNTED_S,
+	STOCK_IMPORTED_S,
+	STOCK_SUPPLIERS,
+	STOCK_ARTICLES,
+	STOCK_SNAPSHOTS_CURRENT,
+	STOCK_SNAPSHOTS_STALE,
+	STOCK_SNAPSHOTS_ABSENT,
+	STOCK_SNAPSHOTS_DAMAGED,
+	STOCK_PENDING,
+	STOCK_VALIDATED,
+	STOCK_PENDING_SINCE_S,
+	STOCK_BYTES_FACTS,
+	STOCK_BYTES_SNAPSHOTS,
+	STOCK_BYTES_PACKED_ROWS,
+	STOCK_BYTES_WORDS,
+	STOCK_BYTES_LIVE,
+	STOCK_BYTES_CATALOG,
+	STOCK_BYTES_STATE,
+	STOCK_BYTES_FREE,
+	STOCK_COUNT
+};
+
 struct metrics {
 	atomic_ullong requests[METRICS_ENDPOINTS][METRICS_STATUSES];
 	/* Latency: up to 50 us, 100 us, 250 us, ... 300 s, and beyond. */
@@ -43,7 +70,9 @@ struct metrics {
 	int64_t scrub_began_ns;
 	char scrub_at[SCHEMA_CODE_MAX + 1]; /* the last supplier; "": done */
 	atomic_ullong scrubs; /* rounds that came to their end */
-	/* The supervisor's: who has which place, 0 for nobody. */
+	atomic_llong stock[STOCK_COUNT];
+	/* The supervisor's own pid, and who has which place, 0 for nobody. */
+	pid_t supervisor;
 	pid_t owners[METRICS_WORKERS];
 	struct gauges gauges[METRICS_WORKERS];
 };
@@ -64,6 +93,9 @@ void metrics_disown(struct metrics *metrics, pid_t pid);
 /* Sets the place of the calling process; its gauges. */
 void metrics_take_place(unsigned place);
 struct gauges *metrics_mine(struct metrics *metrics);
+
+/* Takes over what was counted in the data directory. */
+void metrics_stock(struct metrics *metrics, const int64_t values[STOCK_COUNT]);
 
 /* Counts one answer. `endpoint` is the route's number. */
 void metrics_count(

@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "fcgi/process/scrub.h"
+#include "fcgi/process/stock.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/prune.h"
 
@@ -52,6 +53,7 @@ work(const struct settings *settings, struct metrics *metrics)
 	if (dead > 0)
 		log_info("readers that died were let go: count=%d", dead);
 	result = prune(store, settings->retention_s);
+	stock_take(store, metrics);
 	scrub_some(store, settings, metrics);
 	store_close(store);
 	return result;

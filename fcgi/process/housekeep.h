@@ -1,7 +1,8 @@
 /*
  * housekeep: what has to be done in the data directory from time to time,
  * whoever serves: replaced snapshots whose time is over, what processes that
- * died still hold, and a part of the walk through all files (scrub.h).
+ * died still hold, a count of what is stored for /metrics (stock.h), and a part of
+ * the walk through all files (scrub.h).
  */
 #pragma once
 

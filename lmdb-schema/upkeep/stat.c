@@ -9,6 +9,8 @@
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
+#include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/state/state.h"
 #include "lmdb-schema/store/store.h"
 
 static enum err
@@ -124,6 +126,85 @@ count_snapshots(struct stat_counts *counts, struct store *store)
 	return err;
 }
 
+struct suppliers {
+	struct stat_counts *counts;
+	struct catalog_view *view;
+};
+
+static enum err
+count_absent(void *context, const struct source_supplier *supplier)
+{
+	const struct suppliers *suppliers = context;
+	struct catalog_entry entry;
+	enum err err = ERR_OK;
+
+	if (supplier->articles > 0)
+		err = catalog_get(suppliers->view, supplier->code, &entry);
+	suppliers->counts->absent += err == ERR_NOT_FOUND;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+count_suppliers(struct stat_counts *counts, struct store *store)
+{
+	struct suppliers suppliers = {.counts = counts};
+	struct source *source = NULL;
+	enum err err = source_open(&source, store);
+
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err == ERR_OK)
+		err = catalog_view_open(&suppliers.view, store);
+	if (err == ERR_OK)
+		err = source_suppliers(source, count_absent, &suppliers);
+	catalog_view_close(suppliers.view);
+	source_close(source);
+	return err;
+}
+
+struct proposals {
+	struct stat_counts *counts;
+	struct state_view *view;
+};
+
+static enum err
+count_pending(
+    void *context, struct span codein, const struct proposal *proposal)
+{
+	struct stat_counts *counts = context;
+	uint64_t when = (uint64_t)proposal->when_ms;
+
+	(void)codein;
+	if (counts->pending_since_ms == 0 || when < counts->pending_since_ms)
+		counts->pending_since_ms = when;
+	return ERR_OK;
+}
+
+static enum err
+count_of_supplier(
+    void *context, struct span supplier, const struct proposal_counts *counts)
+{
+	const struct proposals *proposals = context;
+
+	proposals->counts->pending += counts->pending;
+	proposals->counts->validated += counts->validated;
+	return proposal_pending(
+	    proposals->view, supplier, count_pending, proposals->counts);
+}
+
+static enum err
+count_proposals(struct stat_counts *counts, struct store *store)
+{
+	struct proposals proposals = {.counts = counts};
+	enum err err = state_view_open(&proposals.view, store);
+
+	if (err == ERR_OK)
+		err = proposal_suppliers(
+		    proposals.view, count_of_supplier, &proposals);
+	state_view_close(proposals.view);
+	return err;
+}
+
 static enum err
 measure(uint64_t *on_disk, struct store *store, const char *name)
 {
@@ -160,6 +241,10 @@ stat_collect(struct stat_counts *counts, struct store *store)
 		    &counts->retired, store_catalog(store), CATALOG_RETIRED);
 	if (err == ERR_OK)
 		err = count_snapshots(counts, store);
+	if (err == ERR_OK)
+		err = count_suppliers(counts, store);
+	if (err == ERR_OK)
+		err = count_proposals(counts, store);
 	if (err == ERR_OK)
 		err = measure_words(&counts->words_bytes, store);
 	if (err == ERR_OK)

@@ -15,7 +15,10 @@ struct stat_counts {
 	uint64_t networks, gammes;
 	uint64_t snapshots, stale, rows, retired;
 	uint64_t lost; /* suppliers whose snapshot was found damaged */
+	uint64_t absent; /* suppliers with articles and without a snapshot */
 	uint64_t indexed; /* snapshots that the word index covers */
+	uint64_t pending, validated; /* proposed ranges */
+	uint64_t pending_since_ms; /* the oldest of them; 0: there is none */
 	uint64_t facts_bytes, snapshot_bytes, packed_rows_bytes, words_bytes;
 	uint64_t live_bytes, catalog_bytes, state_bytes, free_bytes;
 };

@@ -1,6 +1,7 @@
 #include "fcgi/metrics.h"
 
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -214,10 +215,74 @@ START_TEST(processes_share_them)
 }
 END_TEST
 
+START_TEST(what_is_stored_is_told_once_it_was_counted)
+{
+	int64_t values[STOCK_COUNT] = {[STOCK_COUNTED_S] = 1700000000,
+	    [STOCK_SNAPSHOTS_STALE] = 3,
+	    [STOCK_BYTES_FREE] = 1 << 30,
+	    [STOCK_VALIDATED] = 7};
+
+	ck_assert_ptr_null(strstr(written(), "gridapi_snapshots{"));
+	metrics_stock(metrics, values);
+	ck_assert(
+	    has_line("gridapi_data_counted_timestamp_seconds 1700000000"));
+	ck_assert(has_line("gridapi_snapshots{state=\"stale\"} 3"));
+	ck_assert(has_line("gridapi_snapshots{state=\"current\"} 0"));
+	ck_assert(has_line("gridapi_proposals{state=\"validated\"} 7"));
+	ck_assert(has_line("gridapi_data_free_bytes 1073741824"));
+	/* There never was an import, and nothing waits. */
+	ck_assert_ptr_null(strstr(text, "gridapi_imported_timestamp"));
+	ck_assert_ptr_null(strstr(text, "gridapi_proposals_oldest"));
+}
+END_TEST
+
+static double
+value_of(const char *name)
+{
+	const char *at = strstr(written(), name);
+
+	while (at != NULL && at[-1] != '\n')
+		at = strstr(at + 1, name);
+	ck_assert_ptr_nonnull(at);
+	return strtod(at + strlen(name), NULL);
+}
+
+/* This process is the supervisor, and a child of it the worker. */
+START_TEST(what_processes_use_is_summed)
+{
+	double cpu = value_of("gridapi_cpu_seconds_total");
+	double memory = value_of("gridapi_private_bytes");
+	double files = value_of("gridapi_open_files");
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	ck_assert(cpu >= 0 && memory > 4096 && files >= 3);
+	ck_assert(has_line("gridapi_workers 0"));
+	metrics_own(metrics, 0, pid);
+	ck_assert(has_line("gridapi_workers 1"));
+	ck_assert(value_of("gridapi_private_bytes") > memory);
+	ck_assert(value_of("gridapi_open_files") >= 2 * files - 1);
+	ck_assert(value_of("gridapi_cpu_seconds_total") >= cpu);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	/* A worker that has just died is no failure of the page. */
+	ck_assert(value_of("gridapi_open_files") <= files + 1);
+}
+END_TEST
+
 START_TEST(each_metric_is_explained_once)
 {
-	const char *at = written();
+	int64_t values[STOCK_COUNT] = {[STOCK_COUNTED_S] = 1,
+	    [STOCK_IMPORTED_S] = 1,
+	    [STOCK_PENDING_SINCE_S] = 1};
+	const char *at;
 
+	metrics_stock(metrics, values);
+	at = written();
 	while ((at = strstr(at, "# TYPE ")) != NULL) {
 		char help[128];
 		size_t len = strcspn(at + 7, " ");
@@ -247,6 +312,8 @@ test_suite(void)
 	tcase_add_test(tc, what_a_dead_worker_held_is_held_no_more);
 	tcase_add_test(tc, there_is_always_a_place);
 	tcase_add_test(tc, processes_share_them);
+	tcase_add_test(tc, what_is_stored_is_told_once_it_was_counted);
+	tcase_add_test(tc, what_processes_use_is_summed);
 	tcase_add_test(tc, each_metric_is_explained_once);
 	suite_add_tcase(suite, tc);
 	return suite;

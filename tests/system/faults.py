@@ -30,6 +30,31 @@ def leave_out(why):
     print("left out: " + why)
 
 
+def metrics_tell_what_is_stored():
+    """Housekeeping counts it when gridapi starts, and each minute."""
+    with Grid() as grid:
+        def lines():
+            return dict(line.rsplit(" ", 1) for line in grid.get(
+                "/metrics").body.decode().splitlines() if line[0] != "#")
+        wait_until(lambda: "gridapi_articles" in lines(), "it is counted")
+        found = lines()
+        stat = json.loads(grid.ctl("stat", "--json"))
+        for name, figure in (
+                ("gridapi_articles", "articles"),
+                ("gridapi_suppliers", "suppliers"),
+                ('gridapi_snapshots{state="absent"}', "snapshotsAbsent"),
+                ('gridapi_proposals{state="pending"}', "proposalsPending"),
+                ('gridapi_data_bytes{kind="facts"}', "factsBytes")):
+            assert int(found[name]) == stat[figure], (name, found, stat)
+        assert stat["articles"] > 0 and stat["snapshotsAbsent"] > 0, stat
+        age = time.time() - int(found["gridapi_imported_timestamp_seconds"])
+        assert -1 <= age < 600, found
+        assert int(found["gridapi_workers"]) >= 2, found
+        assert float(found["gridapi_cpu_seconds_total"]) >= 0, found
+        assert int(found["gridapi_private_bytes"]) > 1 << 20, found
+        assert int(found["gridapi_open_files"]) > 10, found
+
+
 def read(grid, supplier="S1", status=200):
     answer = grid.ask("GET", ROWS % supplier)
     assert answer.status == status, (answer.status, answer.text)
@@ -671,6 +696,7 @@ if __name__ == "__main__":
         read_only()
         sys.exit(0)
     run_tests([
+        metrics_tell_what_is_stored,
         a_damaged_snapshot_is_told_and_computed_anew,
         a_snapshot_that_is_cut_while_it_is_served_kills_no_one,
         damaged_environments_are_refused_with_what_to_do,

@@ -52,12 +52,18 @@ static const struct figure {
 	offsetof(struct stat_counts, stale), false},
     {"snapshotsDamaged", "  found damaged, not computed anew yet",
 	offsetof(struct stat_counts, lost), false},
+    {"snapshotsAbsent", "  not computed yet",
+	offsetof(struct stat_counts, absent), false},
     {"snapshotRows", "  rows in them", offsetof(struct stat_counts, rows),
 	false},
     {"snapshotsIndexed", "  in the index of words",
 	offsetof(struct stat_counts, indexed), false},
     {"snapshotsKept", "snapshots kept for readers",
 	offsetof(struct stat_counts, retired), false},
+    {"proposalsPending", "ranges proposed, waiting",
+	offsetof(struct stat_counts, pending), false},
+    {"proposalsValidated", "ranges validated, to arrive",
+	offsetof(struct stat_counts, validated), false},
     {"factsBytes", "facts file", offsetof(struct stat_counts, facts_bytes),
 	true},
     {"snapshotBytes", "snapshot files",
@@ -125,6 +131,9 @@ print_json(const struct stat_counts *counts)
 	jsonw_key(&json, "newestMonth");
 	date_month_dashed_text(text, counts->newest_month);
 	jsonw_text(&json, counts->newest_month <= 0 ? NULL : text);
+	jsonw_key(&json, "proposalsPendingSince");
+	date_instant_text(text, (int64_t)counts->pending_since_ms);
+	jsonw_text(&json, counts->pending_since_ms == 0 ? NULL : text);
 	for (unsigned i = 0; i < FIGURES; i++) {
 		jsonw_key(&json, figures[i].name);
 		jsonw_int(&json, (int64_t)value_of(counts, &figures[i]));

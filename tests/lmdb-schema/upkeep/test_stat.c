@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "lmdb-schema/state/proposal.h"
 #include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/quiet.h"
@@ -47,9 +48,56 @@ START_TEST(what_is_there_is_counted)
 	ck_assert_uint_eq(counts.snapshots, 2);
 	ck_assert_uint_eq(counts.rows, 103);
 	ck_assert_uint_eq(counts.stale, 1);
+	ck_assert_uint_eq(counts.absent, 0);
+	ck_assert_uint_eq(counts.pending, 0);
+	ck_assert_uint_eq(counts.pending_since_ms, 0);
 	ck_assert_uint_eq(counts.retired, 1);
 	ck_assert_uint_gt(counts.facts_bytes, 4096);
 	ck_assert_uint_gt(counts.snapshot_bytes, 4096);
+}
+END_TEST
+
+START_TEST(suppliers_without_a_snapshot_are_counted_but_empty_ones)
+{
+	struct compute_result result;
+
+	facts_import(100, 1);
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.suppliers, 3); /* one has no article */
+	ck_assert_uint_eq(counts.absent, 2);
+	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.absent, 1);
+}
+END_TEST
+
+static int64_t
+propose(const char *supplier, const char *codein, uint8_t gamme)
+{
+	struct proposal_change change = {span_of(codein), gamme};
+	struct proposal_request request = {
+	    span_of(supplier), SPAN("robot"), &change, 1};
+	struct proposal_result result;
+	int64_t when_ms;
+
+	ck_assert_int_eq(
+	    proposal_deposit(facts, &request, &result, &when_ms), ERR_OK);
+	ck_assert(result.pending);
+	return when_ms;
+}
+
+START_TEST(waiting_ranges_are_counted_with_the_age_of_the_oldest)
+{
+	int64_t first_ms;
+
+	facts_import(100, 1);
+	first_ms = propose("BIG", "C000001", 1);
+	propose("BIG", "C000002", 2);
+	propose("SMALL", "S1", 2);
+	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
+	ck_assert_uint_eq(counts.pending, 3);
+	ck_assert_uint_eq(counts.validated, 0);
+	ck_assert_int_eq((int64_t)counts.pending_since_ms, first_ms);
 }
 END_TEST
 
@@ -94,6 +142,10 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, facts_make, facts_remove);
 	tcase_add_test(tc, an_empty_store_holds_nothing);
 	tcase_add_test(tc, what_is_there_is_counted);
+	tcase_add_test(
+	    tc, suppliers_without_a_snapshot_are_counted_but_empty_ones);
+	tcase_add_test(
+	    tc, waiting_ranges_are_counted_with_the_age_of_the_oldest);
 	tcase_add_test(
 	    tc, snapshots_are_in_the_index_until_they_are_computed_again);
 	suite_add_tcase(suite, tc);
