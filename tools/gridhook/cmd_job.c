@@ -189,7 +189,7 @@ pass_signal(const struct job *job)
 
 /*
  * Until the process has ended and its pipes are empty. A process that it left
- * behind may hold them open for ever: nobody waits for that one.
+ * running may hold them open for ever: leave_behind() is for that.
  */
 static void
 follow(struct job *job)
@@ -219,6 +219,41 @@ follow(struct job *job)
 			job->status = NOT_STARTED << 8;
 		over = true;
 	}
+}
+
+/*
+ * What the command left running goes on writing: a child passes that through
+ * until the last of it has ended, and nobody waits for the child.
+ */
+static void
+leave_behind(struct job *job)
+{
+	sigset_t set = signal_set();
+	pid_t pid;
+
+	if (job->pipes[0] < 0 && job->pipes[1] < 0)
+		return;
+	fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		fprintf(stderr,
+		    "gridhook run: what the command left running loses its "
+		    "output: %s\n",
+		    strerror(errno));
+	if (pid != 0)
+		return;
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	while (job->pipes[0] >= 0 || job->pipes[1] >= 0) {
+		struct pollfd fds[2] = {
+		    {job->pipes[0], POLLIN, 0}, {job->pipes[1], POLLIN, 0}};
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			break;
+		for (int i = 0; i < 2; i++)
+			if (fds[i].revents != 0)
+				pass(job, i);
+	}
+	_exit(EXIT_SUCCESS);
 }
 
 /* --- telling -------------------------------------------------------------- */
@@ -367,6 +402,7 @@ run(const struct options *options, struct settings *settings, char **argv)
 	if (job.exec_errno != 0)
 		fprintf(stderr, "gridhook run: %s cannot be started: %s\n",
 		    argv[0], strerror(job.exec_errno));
+	leave_behind(&job);
 	push(options, settings, &job, argv[0]);
 	return code_of(&job);
 }

@@ -85,6 +85,26 @@ def job_alone(hook, script):
     return done.returncode, None
 
 
+def what_the_job_leaves_running_writes_on():
+    """It gets no SIGPIPE, and its lines come through; the push does not wait."""
+    with Hook() as hook:
+        gate = os.path.join(hook.folder, "gate")
+        done = os.path.join(hook.folder, "done")
+        os.mkfifo(gate)
+        script = "(read line <%s; echo late; echo aside >&2; echo >%s) & echo early" % (gate, done)
+        process = subprocess.Popen([PROGRAM, "--config", hook.config, "run", "--job", "nightly", "--", "sh", "-c", script],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=hook.environment())
+        equal(process.wait(PATIENCE), 0)
+        equal(pushed(hook)[-1]["text"], "early")
+        with open(gate, "w", encoding="utf-8") as file:
+            file.write("go\n")
+        # Both pipes end when the last process that holds them has ended.
+        out, err = process.communicate(timeout=PATIENCE)
+        equal((out, err), (b"early\nlate\n", b"aside\n"))
+        assert os.path.exists(done), "it was ended before its own end"
+
+
 def signals_are_passed_on():
     with Hook() as hook:
         process = subprocess.Popen([PROGRAM, "--config", hook.config, "run", "--job", "nightly", "--", "sh", "-c",
@@ -123,5 +143,6 @@ def wrong_command_lines():
 
 
 run([success_passes_through_and_is_pushed, failure_is_told_with_its_last_line, long_and_strange_output,
-     what_the_job_leaves_behind_is_not_waited_for, signals_are_passed_on, only_failures_when_asked,
+     what_the_job_leaves_behind_is_not_waited_for,
+     what_the_job_leaves_running_writes_on, signals_are_passed_on, only_failures_when_asked,
      job_runs_without_a_gridhook, wrong_command_lines])
