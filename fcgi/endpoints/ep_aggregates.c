@@ -351,24 +351,13 @@ add_meta(struct summing *summing, const struct paging *pages, bool computed)
 	jsonw_object_end(json);
 }
 
-/* Lines of a page as NDJSON, or as cells. */
 static enum err
-answer_lines(struct summing *summing, int64_t first, int64_t shown)
+add_lines(
+    struct summing *summing, struct lines *lines, int64_t first, int64_t shown)
 {
-	struct table_column columns[AGGREGATE_CELLS_MAX];
 	struct buf *text = &summing->call->serving->text;
-	struct lines lines;
-	unsigned count;
-	enum err err = aggregate_cell_columns(columns, &count,
-	    &summing->aggregate, summing->call->serving->arena);
+	enum err err = ERR_OK;
 
-	if (err == ERR_OK)
-		err = lines_begin(&lines, summing->format, summing->call->reply,
-		    columns, count);
-	if (err != ERR_OK)
-		return err;
-	if (shown > ROWSET_GATHERED)
-		reply_stream(summing->call->reply, -1);
 	for (int64_t i = first; i < first + shown && err == ERR_OK; i++) {
 		buf_clear(text);
 		jsonw_init(&summing->answer.json, text);
@@ -376,9 +365,31 @@ answer_lines(struct summing *summing, int64_t first, int64_t shown)
 		if (err == ERR_OK)
 			err = jsonw_end(&summing->answer.json);
 		if (err == ERR_OK)
-			err = lines_add(&lines, buf_span(text));
+			err = lines_add(lines, buf_span(text));
 	}
-	return err == ERR_OK ? lines_end(&lines) : err;
+	return err == ERR_OK ? lines_end(lines) : err;
+}
+
+/* Lines of a page as NDJSON, or as cells. */
+static enum err
+answer_lines(struct summing *summing, int64_t first, int64_t shown)
+{
+	struct table_column columns[AGGREGATE_CELLS_MAX];
+	struct reply *reply = summing->call->reply;
+	struct lines lines = {0};
+	unsigned count;
+	enum err err = aggregate_cell_columns(columns, &count,
+	    &summing->aggregate, summing->call->serving->arena);
+
+	if (err == ERR_OK)
+		err =
+		    lines_begin(&lines, summing->format, reply, columns, count);
+	if (err == ERR_OK && shown > ROWSET_GATHERED)
+		reply_stream(reply, -1);
+	if (err == ERR_OK)
+		err = add_lines(summing, &lines, first, shown);
+	lines_fini(&lines);
+	return err;
 }
 
 static enum err

@@ -15,6 +15,8 @@ enum format {
 	FORMAT_CSV,
 	FORMAT_CSV_FR,
 	FORMAT_TSV,
+	FORMAT_XLSX,
+	FORMAT_PARQUET,
 	FORMATS,
 	FORMAT_OMITTED /* in parameters: Accept decides */
 };
@@ -25,6 +27,7 @@ struct format_info {
 	const char *content; /* Content-Type */
 	const char *suffix; /* of file names */
 	bool flat; /* a row is cells, not an object */
+	bool dense; /* hardly smaller packed */
 	const char *meaning;
 };
 
@@ -36,7 +39,7 @@ enum format format_find(struct span name);
 /* The one that Accept weighs most; JSON when it names none. */
 enum format format_accepted(struct span accept);
 
-/* What becomes of the maps by month where a row is cells. */
+/* The form of the maps by month where a row is cells. */
 enum format_months {
 	MONTHS_JSON, /* a map is one cell of JSON */
 	MONTHS_COLUMNS, /* a column for each month, or store and month */

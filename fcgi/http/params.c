@@ -277,7 +277,7 @@ read_generation(struct trouble *trouble, const struct param_info *info,
 		    "hexadecimal digits");
 }
 
-/* One that is not known is no 400: serve.c lists what there is. */
+/* A name that is not known is no 400: serve.c lists the formats. */
 static void
 read_format(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out)

@@ -95,6 +95,7 @@ reply_restart(struct reply *reply)
 	reply->has_length = false;
 	reply->by_accept = false;
 	reply->coded = false;
+	reply->dense = false;
 	reply->packing = false;
 	reply->err = ERR_OK;
 	return true;
@@ -268,7 +269,7 @@ coding_of(const struct reply *reply)
 	struct span list = reply->request->accept_encoding;
 
 	return list.len > 0 && reply->status == 200 && !reply->coded &&
-		!reply->has_length
+		!reply->dense && !reply->has_length
 	    ? coding_best(list)
 	    : CODING_PLAIN;
 }

@@ -32,6 +32,8 @@ struct reply {
 	bool has_length; /* a Content-Length stands in the head */
 	bool by_accept; /* Accept has decided its form: Vary says so */
 	bool coded; /* a Content-Encoding stands in the head */
+	bool
+	    dense; /* the body is hardly smaller packed: it goes out as it is */
 	bool packing; /* what is put goes through the member */
 	struct packer packer;
 	uint64_t sent; /* bytes put, head and body */

@@ -41,7 +41,7 @@ static const struct error_reply {
 	"The path does not know this method; Allow lists those that it knows"},
     {406, ANSWERS_ROWS, "NoSuchFormat", "bad_request",
 	"There is no such format; format is one of json, ndjson, csv, csv-fr, "
-	"tsv",
+	"tsv, xlsx, parquet",
 	"There is no format of that name; details.formats lists those that "
 	"there are"},
     {413, TAKES_BODY, "TooLarge", "bad_request",

@@ -206,7 +206,7 @@ groups_schema(struct jsonw *json)
 	jsonw_object_end(json);
 }
 
-/* Their meanings stand at the answers. */
+/* The formats' meanings stand at the answers. */
 static void
 formats_schema(struct jsonw *json)
 {

@@ -306,9 +306,9 @@ wide_cells(struct flat *flat, struct span json, unsigned column)
 			return ERR_DAMAGED;
 		flat->wide[place] = flat->entries[i].value;
 	}
-	for (unsigned i = 0; i < cells; i++)
-		table_cell(&flat->table, flat->wide[i]);
-	return ERR_OK;
+	for (unsigned i = 0; i < cells && err == ERR_OK; i++)
+		err = table_cell(&flat->table, flat->wide[i]);
+	return err;
 }
 
 static enum err
@@ -326,7 +326,7 @@ row_as_line(struct flat *flat, uint32_t row)
 		    is_of_period(i))
 			err = wide_cells(flat, value, i);
 		else if (err == ERR_OK)
-			table_cell(&flat->table, value);
+			err = table_cell(&flat->table, value);
 		if (err != ERR_OK)
 			return err;
 	}
@@ -375,21 +375,21 @@ copy_values(struct flat *flat, uint32_t row, struct place places[ROW_COLUMNS])
 	return buf_end(&flat->text);
 }
 
-static void
+static enum err
 month_cell(struct flat *flat, int32_t month)
 {
 	char text[DATE_TEXT_MAX + 2] = "\"";
 	size_t len = 1 + date_month_text(text + 1, month);
 
 	text[len++] = '"';
-	table_cell(&flat->table, span_make(text, len));
+	return table_cell(&flat->table, span_make(text, len));
 }
 
-static void
+static enum err
 store_cell(struct flat *flat, struct span store)
 {
 	/* The quotes stand round it in the map. */
-	table_cell(&flat->table,
+	return table_cell(&flat->table,
 	    store.len == 0 ? SPAN("null")
 			   : span_make(store.ptr - 1, store.len + 2));
 }
@@ -400,29 +400,34 @@ same_line(const struct flat_entry *a, const struct flat_entry *b)
 	return span_eq(a->store, b->store) && a->month == b->month;
 }
 
-/* One line: the article's cells, then the values of `count` entries. */
+/* Adds one line: the article's cells, then the values of `count` entries. */
 static enum err
 month_line(struct flat *flat, const struct place places[ROW_COLUMNS],
     const struct flat_entry *entries, size_t count)
 {
 	const struct columns *chosen = &flat->splice->columns;
+	struct span text = buf_span(&flat->text);
 	size_t at = 0;
+	enum err err = ERR_OK;
 
-	for (unsigned i = columns_next(chosen, 0); i < COL_qteReseauByMonth;
+	for (unsigned i = columns_next(chosen, 0);
+	     i < COL_qteReseauByMonth && err == ERR_OK;
 	     i = columns_next(chosen, i + 1))
-		table_cell(&flat->table,
-		    span_sub(
-			buf_span(&flat->text), places[i].at, places[i].len));
-	store_cell(flat, count == 0 ? SPAN("") : entries[0].store);
-	if (count == 0)
-		table_cell(&flat->table, SPAN("null"));
-	else
-		month_cell(flat, entries[0].month);
+		err = table_cell(
+		    &flat->table, span_sub(text, places[i].at, places[i].len));
+	if (err == ERR_OK)
+		err =
+		    store_cell(flat, count == 0 ? SPAN("") : entries[0].store);
+	if (err == ERR_OK)
+		err = count == 0 ? table_cell(&flat->table, SPAN("null"))
+				 : month_cell(flat, entries[0].month);
 	for (unsigned i = columns_next(chosen, COL_qteReseauByMonth);
-	     i < ROW_COLUMNS; i = columns_next(chosen, i + 1))
-		table_cell(&flat->table,
+	     i < ROW_COLUMNS && err == ERR_OK; i = columns_next(chosen, i + 1))
+		err = table_cell(&flat->table,
 		    at < count && entries[at].column == i ? entries[at++].value
 							  : SPAN("null"));
+	if (err != ERR_OK)
+		return err;
 	return table_row_end(&flat->table);
 }
 
@@ -431,6 +436,7 @@ static enum err
 row_as_lines(struct flat *flat, uint32_t row)
 {
 	const struct columns *chosen = &flat->splice->columns;
+	const struct flat_entry none = {0};
 	struct place places[ROW_COLUMNS];
 	enum err err = copy_values(flat, row, places);
 
@@ -442,7 +448,7 @@ row_as_lines(struct flat *flat, uint32_t row)
 			buf_span(&flat->text), places[i].at, places[i].len),
 		    i);
 	if (err == ERR_OK && flat->count == 0)
-		return month_line(flat, places, NULL, 0);
+		return month_line(flat, places, &none, 0);
 	if (err == ERR_OK)
 		qsort(flat->entries, flat->count, sizeof(*flat->entries),
 		    compare_entries);
@@ -473,6 +479,7 @@ flat_end(struct flat *flat)
 void
 flat_fini(struct flat *flat)
 {
+	table_fini(&flat->table);
 	buf_fini(&flat->text);
 	free(flat->entries);
 }

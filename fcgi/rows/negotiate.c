@@ -108,6 +108,7 @@ negotiate_headers(
 	reply_header_text(
 	    call->reply, "Content-Type", span_of(format_infos[format].content));
 	call->reply->by_accept = true;
+	call->reply->dense = format_infos[format].dense;
 	if (format == FORMAT_JSON)
 		return;
 	buf_init(&value, VALUE_MAX + 64);

@@ -18,20 +18,22 @@ lines_begin(struct lines *lines, enum format format, struct reply *reply,
 }
 
 /* A column of ROW_OBJECT has a nested object as one cell. */
-static void
+static enum err
 add_cells(struct table *table, struct span object)
 {
 	struct span name, value, rest = jsonw_inside(object);
+	enum err err = ERR_OK;
 
-	while (walk_member(&rest, &name, &value)) {
+	while (err == ERR_OK && walk_member(&rest, &name, &value)) {
 		assert(table->at < table->count);
 		if (value.ptr[0] == '{' &&
 		    table->columns[table->at].type != ROW_OBJECT)
-			add_cells(table, value);
+			err = add_cells(table, value);
 		else
-			table_cell(table, value);
+			err = table_cell(table, value);
 	}
-	assert(rest.len == 0);
+	assert(err != ERR_OK || rest.len == 0);
+	return err;
 }
 
 enum err
@@ -39,8 +41,9 @@ lines_add(struct lines *lines, struct span object)
 {
 	assert(object.len > 1 && object.ptr[0] == '{');
 	if (format_infos[lines->format].flat) {
-		add_cells(&lines->table, object);
-		return table_row_end(&lines->table);
+		enum err err = add_cells(&lines->table, object);
+
+		return err == ERR_OK ? table_row_end(&lines->table) : err;
 	}
 	iovbuf_add(&lines->reply->body, object);
 	iovbuf_text(&lines->reply->body, "\n");
@@ -54,4 +57,10 @@ lines_end(struct lines *lines)
 	if (format_infos[lines->format].flat)
 		return table_end(&lines->table);
 	return lines->reply->err;
+}
+
+void
+lines_fini(struct lines *lines)
+{
+	table_fini(&lines->table);
 }

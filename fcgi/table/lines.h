@@ -27,3 +27,4 @@ enum err lines_begin(struct lines *lines, enum format format,
 enum err lines_add(struct lines *lines, struct span object);
 
 enum err lines_end(struct lines *lines);
+void lines_fini(struct lines *lines);

@@ -7,39 +7,66 @@
 
 #define FLUSH_ROWS 16
 
+static const struct table_ops *const ops[FORMATS] = {
+    [FORMAT_CSV] = &table_text_ops,
+    [FORMAT_CSV_FR] = &table_text_ops,
+    [FORMAT_TSV] = &table_text_ops,
+    [FORMAT_XLSX] = &table_xlsx_ops,
+    [FORMAT_PARQUET] = &table_parquet_ops,
+};
+
 enum err
 table_begin(struct table *table, enum format format, struct reply *reply,
     const struct table_column *columns, unsigned count)
 {
-	assert(format < FORMATS && format_infos[format].flat);
+	assert(format < FORMATS && ops[format] != NULL);
 	assert(count > 0 && count <= TABLE_COLUMNS_MAX);
-	*table = (struct table){format, reply, columns, count, 0, 0};
-	table_text_begin(table);
-	return ERR_OK;
+	*table = (struct table){.format = format,
+	    .reply = reply,
+	    .columns = columns,
+	    .count = count,
+	    .ops = ops[format]};
+	return table->ops->begin(table);
 }
 
-void
+enum err
 table_cell(struct table *table, struct span json)
 {
+	enum err err;
+
 	assert(table->at < table->count && json.len > 0);
-	table_text_cell(table, json);
+	err = table->ops->cell(table, json);
 	table->at++;
+	return err;
 }
 
 enum err
 table_row_end(struct table *table)
 {
+	enum err err;
+
 	assert(table->at == table->count);
-	table_text_row_end(table);
+	err = table->ops->row_end(table);
 	table->at = 0;
 	if (++table->rows % FLUSH_ROWS == 0)
 		reply_flush_some(table->reply);
-	return table->reply->err;
+	return err == ERR_OK ? table->reply->err : err;
 }
 
 enum err
 table_end(struct table *table)
 {
+	enum err err;
+
 	assert(table->at == 0);
-	return table->reply->err;
+	err = table->ops->end(table);
+	return err == ERR_OK ? table->reply->err : err;
+}
+
+void
+table_fini(struct table *table)
+{
+	if (table->ops != NULL && table->ops->fini != NULL)
+		table->ops->fini(table);
+	table->ops = NULL;
 }

@@ -2,7 +2,7 @@
  * table: an answer of cells, in one of the flat formats, written as it grows.
  *
  *	table_begin(), then for each row table_cell() as often as there are
- *	columns, and table_row_end(); table_end(), and table_fini() in any case.
+ *	columns, and table_row_end(); table_end(); table_fini() in any case.
  *
  * Cells are JSON values, as rows have them; what a format makes of each follows
  * from it and from the column's type.
@@ -17,7 +17,7 @@
 #include "lmdb-schema/row.h"
 
 struct reply;
-struct table_writer; /* a format's */
+struct table_ops;
 
 struct table_column {
 	struct span name;
@@ -33,13 +33,15 @@ struct table {
 	unsigned count;
 	unsigned at; /* the next cell */
 	uint64_t rows; /* ended so far */
+	const struct table_ops *ops; /* NULL: not begun */
+	void *writer; /* what the format keeps, or NULL */
 };
 
-/* `columns` must outlive the table. */
+/* `columns` must outlive the table. A failure has begun nothing. */
 enum err table_begin(struct table *table, enum format format,
     struct reply *reply, const struct table_column *columns, unsigned count);
 
-void table_cell(struct table *table, struct span json);
+enum err table_cell(struct table *table, struct span json);
 
 /*
  * Ends the row; the reply puts what has been gathered when it streams.
@@ -48,3 +50,6 @@ void table_cell(struct table *table, struct span json);
 enum err table_row_end(struct table *table);
 
 enum err table_end(struct table *table);
+
+/* Frees what the format keeps; one of zeros, which was never begun, is fine. */
+void table_fini(struct table *table);

@@ -1,9 +1,17 @@
-/* table_priv: what the writers of the formats promise to table.c. */
+/* table_priv: what a format's writer promises to table.c. */
 #pragma once
 
 #include "fcgi/table/table.h"
 
-/* CSV and its kin: table_text.c. */
-void table_text_begin(struct table *table);
-void table_text_cell(struct table *table, struct span json);
-void table_text_row_end(struct table *table);
+/* `fini` NULL: the format keeps nothing. Each gives the first failure. */
+struct table_ops {
+	enum err (*begin)(struct table *table);
+	enum err (*cell)(struct table *table, struct span json);
+	enum err (*row_end)(struct table *table);
+	enum err (*end)(struct table *table);
+	void (*fini)(struct table *table);
+};
+
+extern const struct table_ops table_text_ops; /* CSV and its kin */
+extern const struct table_ops table_xlsx_ops;
+extern const struct table_ops table_parquet_ops;

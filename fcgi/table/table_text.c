@@ -44,7 +44,7 @@ plain_part(struct span text, size_t at)
 	return end - at;
 }
 
-/* What stands between the quotes of a JSON string, with quotes doubled. */
+/* Adds the text between the quotes of a JSON string, with quotes doubled. */
 static void
 add_string(struct iovbuf *body, struct span text)
 {
@@ -93,8 +93,8 @@ add_number(struct iovbuf *body, struct span json, char point)
 	iovbuf_add(body, span_from(json, at + 1));
 }
 
-void
-table_text_begin(struct table *table)
+static enum err
+begin(struct table *table)
 {
 	const struct dialect *dialect = dialect_of(table);
 	struct iovbuf *body = &table->reply->body;
@@ -112,10 +112,11 @@ table_text_begin(struct table *table)
 			add_quoted(body, name);
 	}
 	iovbuf_add(body, dialect->end);
+	return body->err;
 }
 
-void
-table_text_cell(struct table *table, struct span json)
+static enum err
+cell(struct table *table, struct span json)
 {
 	const struct dialect *dialect = dialect_of(table);
 	struct iovbuf *body = &table->reply->body;
@@ -131,10 +132,20 @@ table_text_cell(struct table *table, struct span json)
 		add_quoted(body, json);
 	else if (!span_eq(json, SPAN("null")))
 		add_number(body, json, dialect->point);
+	return body->err;
 }
 
-void
-table_text_row_end(struct table *table)
+static enum err
+row_end(struct table *table)
 {
 	iovbuf_add(&table->reply->body, dialect_of(table)->end);
+	return table->reply->body.err;
 }
+
+static enum err
+end(struct table *table)
+{
+	return table->reply->body.err;
+}
+
+const struct table_ops table_text_ops = {begin, cell, row_end, end, NULL};

@@ -3,17 +3,25 @@
     formats.py
 
 The data are tests/flow/data and a supplier whose texts hold all that a format
-could take for its own. Python's csv reads the texts.
+could take for its own. Python's csv reads the texts, openpyxl the workbooks,
+DuckDB and hyparquet the Parquet files.
 """
 
 import csv
+import datetime
 import io
 import json
 import os
 import shutil
+import subprocess
 import sys
 import urllib.parse
 from decimal import Decimal
+
+try:
+    import openpyxl
+except ImportError:
+    openpyxl = None
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -84,11 +92,94 @@ class Csv:
         return cell == value
 
 
+class Xlsx:
+    """What openpyxl makes of a workbook."""
+
+    def read(self, body):
+        book = openpyxl.load_workbook(io.BytesIO(body))
+        sheets = [list(sheet.iter_rows()) for sheet in book]
+        for sheet in book:
+            assert sheet.freeze_panes == "B2", sheet.freeze_panes
+            assert all(cell.font.b for cell in next(sheet.iter_rows()))
+            assert sheet.column_dimensions["A"].width >= 8
+        heads = [[cell.value for cell in rows[0]] for rows in sheets]
+        assert all(head == heads[0] for head in heads)
+        return heads[0], [list(row) for rows in sheets for row in rows[1:]]
+
+    def same(self, cell, value):
+        if value is None:
+            return cell.value is None
+        if isinstance(value, Decimal):
+            return cell.data_type == "n" and float(value) == cell.value and \
+                cell.number_format in ("#,##0", "#,##0.00####")
+        if isinstance(cell.value, datetime.datetime):
+            return cell.number_format == "yyyy\\-mm\\-dd" and \
+                cell.value.date().isoformat() == value
+        assert cell.data_type == "s" and cell.number_format == "@"
+        if isinstance(value, dict):
+            return exact(cell.value) == value
+        return cell.value == value
+
+
+class Parquet:
+    """What DuckDB makes of a Parquet file, as texts, and hyparquet too."""
+
+    TYPES = {"VARCHAR", "DECIMAL(38,6)", "BIGINT", "DATE"}
+
+    def __init__(self, modules):
+        self.path = os.path.join(scratch(), "rows.parquet")
+        self.reader = subprocess.Popen(
+            ["node", os.path.join(TOP, "tests", "flow", "npm", "read.mjs"),
+             os.path.abspath(modules)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE)
+
+    def read(self, body):
+        with open(self.path, "wb") as file:
+            file.write(body)
+        self.reader.stdin.write(self.path.encode() + b"\n")
+        self.reader.stdin.flush()
+        found = json.loads(self.reader.stdout.readline())
+        duck, other = found["duck"], found["hyparquet"]
+        assert set(duck["types"]) <= self.TYPES, duck["types"]
+        assert other["count"] == sum(other["groups"]) == len(duck["rows"])
+        assert all(count <= 50000 for count in other["groups"])
+        if duck["rows"]:
+            assert other["names"] == duck["names"]
+        rows = [list(zip(one, two, duck["types"]))
+                for one, two in zip(duck["rows"], other["rows"])]
+        return duck["names"], rows
+
+    def same(self, cell, value):
+        cell, other, kind = cell
+        if value is None:
+            return cell is None and other is None
+        if isinstance(value, Decimal):
+            return kind[:3] in ("DEC", "BIG") and Decimal(cell) == value and \
+                abs(Decimal(repr(other)) - value) <= abs(value) / 10 ** 12
+        if isinstance(value, dict):
+            return exact(cell) == value and exact(other) == value
+        if kind == "DATE":
+            return cell == value and other[:10] == value
+        return kind == "VARCHAR" and cell == value and other == value
+
+
 FORMATS = {
     "csv": Csv(","),
     "csv-fr": Csv(";", ",", "\ufeff", "\r\n"),
     "tsv": Csv("\t"),
 }
+
+
+def find_readers():
+    """Those of the formats that Python alone does not read."""
+    if openpyxl is not None:
+        FORMATS["xlsx"] = Xlsx()
+    else:
+        print("not read, without python3-openpyxl: workbooks")
+    if os.environ.get("GRID_MODULES"):
+        FORMATS["parquet"] = Parquet(os.environ["GRID_MODULES"])
+    else:
+        print("not read, without node and npm: Parquet")
 
 
 def as_cells(rows, names):
@@ -266,4 +357,5 @@ class Test:
 
 
 if __name__ == "__main__":
+    find_readers()
     sys.exit(Test().run())
