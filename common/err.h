@@ -23,6 +23,8 @@ enum err {
 	ERR_DAMAGED_BESIDE, /* the same, of a file other than the one in hand */
 	ERR_VERSION, /* stored by a version that we cannot read */
 	ERR_NO_SPACE, /* disk or quota full */
+	ERR_MAP_FULL, /* a file has reached the end of its map */
+	ERR_NO_ADDRESS, /* a limit on addresses (ulimit -v) is reached */
 	ERR_NO_FILES, /* no descriptor is left to open one with */
 	ERR_READ_ONLY, /* the disk takes no writes */
 	ERR_TIMED_OUT,

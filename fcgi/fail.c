@@ -22,6 +22,12 @@ fail_write(struct call *call, enum err err)
 		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The server's disk is full. Nothing was stored; the "
 		    "request can be repeated when there is room.");
+	if (err == ERR_MAP_FULL || err == ERR_NO_ADDRESS)
+		return reply_fail(call->reply, 500, CODE_INTERNAL,
+		    "The server's storage has met a limit of its own; the disk "
+		    "is not full. Nothing was stored; the request can be "
+		    "repeated when the operator has raised it: the server's "
+		    "log says how.");
 	if (err == ERR_READ_ONLY)
 		return reply_fail(call->reply, 500, CODE_INTERNAL,
 		    "The server's disk takes no writes at present. Nothing was "

@@ -59,7 +59,7 @@ static const struct {
     {MDB_INVALID, ERR_DAMAGED},
     {MDB_VERSION_MISMATCH, ERR_VERSION},
     {MDB_INCOMPATIBLE, ERR_VERSION},
-    {MDB_MAP_FULL, ERR_NO_SPACE},
+    {MDB_MAP_FULL, ERR_MAP_FULL},
     {MDB_TXN_FULL, ERR_TOO_LARGE},
     {MDB_CURSOR_FULL, ERR_DAMAGED},
     {MDB_PAGE_FULL, ERR_DAMAGED},
@@ -82,7 +82,19 @@ fold_code(int code)
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
 		if (codes[i].code == code)
 			return codes[i].err;
+	if (code == ENOMEM)
+		return kv_no_memory();
 	return code > 0 ? err_from_errno(code) : ERR_INTERNAL;
+}
+
+static const char *
+why(char text[KV_WHY_MAX], int code)
+{
+	if (code == ENOMEM)
+		return kv_why_no_memory(text);
+	if (code == MDB_MAP_FULL)
+		return "the map is full, the disk is not";
+	return code > 0 ? openfiles_why(text, code) : mdb_strerror(code);
 }
 
 /*
@@ -112,7 +124,7 @@ is_out_of_space(const char *path)
 enum err
 kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
 {
-	char why[OPENFILES_TEXT_MAX];
+	char text[KV_WHY_MAX];
 
 	if (code == MDB_SUCCESS || code == MDB_NOTFOUND || code == MDB_KEYEXIST)
 		return fold_code(code);
@@ -120,8 +132,10 @@ kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
 		code = ENOSPC;
 	if (code == MDB_PANIC && atomic_exchange(&kv->told_panic, true))
 		return fold_code(code);
-	log_error("storage: %s failed: %s: file=%s", doing,
-	    code > 0 ? openfiles_why(why, code) : mdb_strerror(code), path);
+	if (code == MDB_MAP_FULL && kv->grows)
+		atomic_store(&kv->full, true);
+	log_error(
+	    "storage: %s failed: %s: file=%s", doing, why(text, code), path);
 	return fold_code(code);
 }
 
@@ -133,14 +147,41 @@ kv_failed(struct kv *kv, const char *doing, int code)
 
 /* --- transactions --------------------------------------------------------- */
 
+static int
+begin_once(struct kv_txn *txn)
+{
+	struct kv *kv = txn->kv;
+	unsigned flags = txn->writer ? 0 : MDB_RDONLY;
+	int code;
+
+	kv_enter(kv);
+	code = mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
+	if (code != 0)
+		kv_leave(kv);
+	return code;
+}
+
+/* Killed processes still hold their slots, or the file has outgrown the map. */
+static int
+begin_again(struct kv_txn *txn, int code)
+{
+	if ((code == MDB_READERS_FULL && kv_reap_readers(txn->kv) > 0) ||
+	    (code == MDB_MAP_RESIZED && kv_map_follow(txn->kv) == ERR_OK))
+		return begin_once(txn);
+	return code;
+}
+
 static enum err
 txn_begin(struct kv_txn **out, struct kv *kv, bool writer)
 {
-	struct kv_txn *txn = calloc(1, sizeof(*txn));
-	unsigned flags = writer ? 0 : MDB_RDONLY;
+	struct kv_txn *txn;
+	enum err err = writer ? kv_map_room(kv) : ERR_OK;
 	int code;
 
 	*out = NULL;
+	if (err != ERR_OK)
+		return err;
+	txn = calloc(1, sizeof(*txn));
 	if (txn == NULL)
 		return ERR_NO_MEMORY;
 	txn->kv = kv;
@@ -151,10 +192,9 @@ txn_begin(struct kv_txn **out, struct kv *kv, bool writer)
 	 */
 	code = writer && kv->read_only && kv->mode != KV_FROZEN
 	    ? EROFS
-	    : mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
-	/* Killed processes still hold their slots: free them and try again. */
-	if (code == MDB_READERS_FULL && kv_reap_readers(kv) > 0)
-		code = mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
+	    : begin_once(txn);
+	if (code != 0)
+		code = begin_again(txn, code);
 	if (code != 0) {
 		free(txn);
 		return kv_failed(
@@ -230,6 +270,7 @@ kv_commit(struct kv_txn *txn)
 	assert(txn->walks == 0);
 	forget_cursors(txn);
 	err = kv_failed(kv, "committing", mdb_txn_commit(txn->txn));
+	kv_leave(kv);
 	free(txn);
 	return err;
 }
@@ -242,6 +283,8 @@ kv_abort(struct kv_txn *txn)
 	assert(txn->walks == 0);
 	forget_cursors(txn);
 	mdb_txn_abort(txn->txn);
+	if (!txn->resting)
+		kv_leave(txn->kv);
 	free(txn);
 }
 
@@ -249,9 +292,24 @@ void
 kv_rest(struct kv_txn *reader)
 {
 	assert(!reader->writer && reader->walks == 0);
-	if (!reader->resting)
+	if (!reader->resting) {
 		mdb_txn_reset(reader->txn);
+		kv_leave(reader->kv);
+	}
 	reader->resting = true;
+}
+
+static int
+renew_once(struct kv_txn *reader)
+{
+	int code;
+
+	kv_enter(reader->kv);
+	code = mdb_txn_renew(reader->txn);
+	reader->resting = code != 0;
+	if (code != 0)
+		kv_leave(reader->kv);
+	return code;
 }
 
 enum err
@@ -265,8 +323,9 @@ kv_renew(struct kv_txn *reader)
 	err = kv_look_begin(&look, reader->kv);
 	if (err != ERR_OK)
 		return err;
-	code = mdb_txn_renew(reader->txn);
-	reader->resting = code != 0;
+	code = renew_once(reader);
+	if (code == MDB_MAP_RESIZED && kv_map_follow(reader->kv) == ERR_OK)
+		code = renew_once(reader);
 	reader->stale = ~0u;
 	err = kv_look_end(&look, code == 0 ? kv_txn_id(reader) : KV_NO_COMMIT);
 	if (code == 0 && err != ERR_OK)
@@ -645,6 +704,13 @@ kv_walk_end(struct kv_walk *walk)
 	free(walk);
 }
 
+void
+kv_expect(struct kv *kv, size_t bytes)
+{
+	assert(kv->mode == KV_BUILD);
+	kv->expected = bytes;
+}
+
 /* --- the whole file ------------------------------------------------------- */
 
 enum err
@@ -660,10 +726,13 @@ kv_used_bytes(struct kv *kv)
 {
 	MDB_envinfo info;
 	MDB_stat stat;
-	int code = mdb_env_info(kv->env, &info);
+	int code;
 
+	kv_enter(kv);
+	code = mdb_env_info(kv->env, &info);
 	if (code == 0)
 		code = mdb_env_stat(kv->env, &stat);
+	kv_leave(kv);
 	assert(code == 0); /* fails only without an environment */
 	return (info.me_last_pgno + 1) * stat.ms_psize;
 }
@@ -673,10 +742,14 @@ static int
 copy_to(struct kv *kv, int fd)
 {
 	struct stat st;
-	int code = mdb_env_copyfd(kv->env, fd);
-	/* The present size, not the copy's: a file too long does no harm. */
-	off_t used = (off_t)kv_used_bytes(kv);
+	off_t used;
+	int code;
 
+	kv_enter(kv);
+	code = mdb_env_copyfd(kv->env, fd);
+	kv_leave(kv);
+	/* The present size, not the copy's: a file too long does no harm. */
+	used = (off_t)kv_used_bytes(kv);
 	if (code != 0)
 		return code;
 	if (fstat(fd, &st) != 0)

@@ -48,10 +48,15 @@ struct kv_spec {
 	const char *path; /* the data file; its lock is path + "-lock" */
 	enum kv_mode mode;
 	/*
-	 * Ceiling of the file, the same in each process; beyond it writing is
-	 * ERR_NO_SPACE. KV_FROZEN: 0, the file's size.
+	 * Ceiling of the file, in address space; beyond it writing is
+	 * ERR_MAP_FULL. KV_FROZEN: 0, the file's size.
 	 */
 	size_t map_bytes;
+	/*
+	 * The ceiling moves: it is at least twice the file, lower under a limit
+	 * on addresses (ulimit -v), and rises when a writer has met it.
+	 */
+	bool grows;
 	const char *const
 	    *tables; /* names; made all at once in a file that has none */
 	unsigned table_count; /* 0: the one unnamed table, number 0 */
@@ -65,6 +70,8 @@ struct kv_spec {
  *   ERR_EXISTS     KV_BUILD, and the file is there and not empty
  *   ERR_INTERNAL   this process has the file open already
  *   ERR_BUSY       no reader's slot is free
+ *   ERR_NO_ADDRESS the file is larger than a limit on addresses (ulimit -v)
+ *                  leaves room for
  *   ERR_VERSION, ERR_DENIED, ERR_NO_SPACE, ERR_SYSTEM
  *
  * The file is measured before any page is read: a truncated file is
@@ -110,8 +117,17 @@ const char *kv_table_name(const struct kv *kv, unsigned table);
  */
 enum err kv_read(struct kv_txn **out, struct kv *kv);
 
-/* Begins the writer; waits for a writer in any process to finish. */
+/*
+ * Begins the writer; waits for a writer in any process to finish. After an
+ * ERR_MAP_FULL of an environment that grows, it first makes the map larger, so
+ * the work that failed can be done again. That waits up to two seconds for the
+ * other transactions of this process: ERR_BUSY when one does not end, and
+ * ERR_NO_ADDRESS when a limit on addresses does not allow it.
+ */
 enum err kv_write(struct kv_txn **out, struct kv *kv);
+
+/* KV_BUILD: the next transaction will write a value of so many bytes. */
+void kv_expect(struct kv *kv, size_t bytes);
 
 /*
  * Commits and frees the transaction, whatever the result. After a write that

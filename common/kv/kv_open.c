@@ -91,6 +91,7 @@ kv_free(struct kv *kv)
 		free(kv->names[i]);
 	free(kv->names);
 	free(kv->path);
+	pthread_mutex_destroy(&kv->grow_lock);
 	free(kv);
 }
 
@@ -102,6 +103,8 @@ kv_new(const struct kv_spec *spec)
 	if (kv == NULL)
 		return NULL;
 	kv->mode = spec->mode;
+	kv->grows = spec->grows;
+	pthread_mutex_init(&kv->grow_lock, NULL);
 	kv->read_only = spec->mode == KV_FROZEN;
 	kv->table_count = spec->table_count;
 	kv->path = strdup(spec->path);
@@ -177,14 +180,12 @@ env_flags(const struct kv *kv)
 static enum err
 env_open(struct kv *kv, const struct kv_spec *spec, size_t file_bytes)
 {
-	size_t map_bytes = spec->map_bytes;
 	unsigned readers = spec->readers;
 	int code = mdb_env_create(&kv->env);
 
-	if (map_bytes == 0)
-		map_bytes = file_bytes;
 	if (code == 0)
-		code = mdb_env_set_mapsize(kv->env, map_bytes);
+		code = mdb_env_set_mapsize(
+		    kv->env, kv_map_first(spec, file_bytes));
 	if (code == 0)
 		code = mdb_env_set_maxdbs(kv->env, KV_TABLES_MAX);
 	if (code == 0)
@@ -451,8 +452,12 @@ uint64_t
 kv_last_commit(struct kv *kv)
 {
 	MDB_envinfo info;
+	int code;
 
-	return mdb_env_info(kv->env, &info) == 0 ? info.me_last_txnid : 0;
+	kv_enter(kv);
+	code = mdb_env_info(kv->env, &info);
+	kv_leave(kv);
+	return code == 0 ? info.me_last_txnid : 0;
 }
 
 enum err

@@ -1,6 +1,7 @@
 /* kv_priv: internals shared by kv*.c. No other file includes it. */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -29,6 +30,12 @@ struct kv {
 	ino_t ino;
 	struct fs_stamp
 	    stamp; /* of an immutable one, when it was looked over */
+	bool grows; /* kv_map.c: */
+	atomic_bool full; /* a writer has met the end of the map */
+	uint64_t expected; /* by kv_expect() */
+	atomic_uint active; /* transactions of this process */
+	atomic_bool growing;
+	pthread_mutex_t grow_lock;
 	bool opened; /* its tables are */
 	struct kv_watch *watch; /* NULL: nobody asked for it */
 };
@@ -49,6 +56,21 @@ struct kv_look {
 enum err kv_look_begin(struct kv_look *look, struct kv *kv);
 enum err kv_look_end(struct kv_look *look, uint64_t commit);
 void kv_unwatch(struct kv *kv);
+
+/*
+ * kv_map.c. Between kv_enter() and kv_leave() the map stays where it is;
+ * kv_map_follow() and kv_map_room() move it, when nobody is between the two.
+ */
+size_t kv_map_first(const struct kv_spec *spec, uint64_t file_bytes);
+void kv_enter(struct kv *kv);
+void kv_leave(struct kv *kv);
+enum err kv_map_follow(struct kv *kv);
+enum err kv_map_room(struct kv *kv);
+
+/* The reason of ENOMEM, and its code: memory, or a limit on addresses. */
+#define KV_WHY_MAX 160
+const char *kv_why_no_memory(char text[KV_WHY_MAX]);
+enum err kv_no_memory(void);
 
 /* LMDB's own descriptor of the file. */
 enum err kv_file(int *fd, struct kv *kv);

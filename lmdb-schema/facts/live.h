@@ -139,7 +139,17 @@ enum err live_networks(struct live_view *view,
 
 struct live_change;
 
-/* Waits for another change to finish. */
+/*
+ * Runs `work` in a change of its own and commits it; again from the beginning
+ * where the file's map was full and could be enlarged. *counts, which may be
+ * NULL, are those of the last run.
+ */
+struct live_counts;
+enum err live_change_run(struct store *store,
+    enum err (*work)(void *context, struct live_change *change), void *context,
+    struct live_counts *counts);
+
+/* The same by hand. Waits for another change to finish. */
 enum err live_change_begin(struct live_change **out, struct store *store);
 
 /*

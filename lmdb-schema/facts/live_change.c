@@ -270,3 +270,37 @@ live_change_counts(const struct live_change *change)
 {
 	return change->counts;
 }
+
+static enum err
+run_once(struct store *store,
+    enum err (*work)(void *context, struct live_change *change), void *context,
+    struct live_counts *counts)
+{
+	struct live_change *change;
+	enum err err = live_change_begin(&change, store);
+
+	if (err != ERR_OK)
+		return err;
+	err = work(context, change);
+	if (counts != NULL)
+		*counts = change->counts;
+	if (err == ERR_OK)
+		return live_change_commit(change);
+	live_change_abort(change);
+	return err;
+}
+
+/* Each beginning enlarges a map that was full by half. */
+#define TRIES 40
+
+enum err
+live_change_run(struct store *store,
+    enum err (*work)(void *context, struct live_change *change), void *context,
+    struct live_counts *counts)
+{
+	enum err err = ERR_MAP_FULL;
+
+	for (unsigned i = 0; i < TRIES && err == ERR_MAP_FULL; i++)
+		err = run_once(store, work, context, counts);
+	return err;
+}

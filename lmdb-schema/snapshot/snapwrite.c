@@ -74,7 +74,8 @@ open_file(struct snapwrite *write, struct store *store, struct span supplier)
 	char folder[FS_PATH_MAX];
 	struct kv_spec spec = {.path = write->temporary,
 	    .mode = KV_BUILD,
-	    .map_bytes = SNAP_MAP_BYTES};
+	    .map_bytes = SNAP_MAP_BYTES,
+	    .grows = true};
 	enum err err = store_snapshot_folder(folder, store, supplier);
 
 	if (err == ERR_OK)
@@ -130,22 +131,31 @@ commit(struct snapwrite *write)
 	return kv_commit(txn);
 }
 
+/* Commits, and begins a transaction for a section of so many bytes. */
+static enum err
+begin_again(struct snapwrite *write, size_t len)
+{
+	enum err err = commit(write);
+
+	kv_expect(write->kv, len);
+	return err == ERR_OK ? kv_write(&write->txn, write->kv) : err;
+}
+
 static void
 put_locked(
     struct snapwrite *write, unsigned section, const void *data, size_t len)
 {
 	struct key key = key_u16((uint16_t)section);
 
+	if (write->err == ERR_OK && len > COMMIT_BYTES)
+		write->err = begin_again(write, len);
 	if (write->err != ERR_OK)
 		return;
 	write->err =
 	    kv_put(write->txn, 0, key_span(&key), span_make(data, len));
 	write->pending += len;
-	if (write->err == ERR_OK && write->pending >= COMMIT_BYTES) {
-		write->err = commit(write);
-		if (write->err == ERR_OK)
-			write->err = kv_write(&write->txn, write->kv);
-	}
+	if (write->err == ERR_OK && write->pending >= COMMIT_BYTES)
+		write->err = begin_again(write, 0);
 }
 
 /* Combines the checksums of a section's blocks into the section's. */

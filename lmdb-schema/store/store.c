@@ -30,7 +30,7 @@ const char *const state_tables[STATE_TABLES] = {"meta", "keys", "users",
 
 #define GIB ((size_t)1 << 30)
 
-/* Map sizes are ceilings in address space, not disk. */
+/* Map sizes are address space, not disk, and grow: kv.h. */
 static const struct env {
 	const char *file;
 	const char *const *tables;
@@ -58,6 +58,7 @@ open_env(struct store *store, unsigned which)
 	struct kv_spec spec = {.path = path,
 	    .mode = KV_SHARED,
 	    .map_bytes = envs[which].map_bytes,
+	    .grows = true,
 	    .tables = envs[which].tables,
 	    .table_count = envs[which].table_count};
 	enum err err = fs_path(path, "%s/%s", store->dir, envs[which].file);
@@ -352,6 +353,7 @@ facts_kv(struct kv **out, const char *path, enum kv_mode mode, size_t map)
 	struct kv_spec spec = {.path = path,
 	    .mode = mode,
 	    .map_bytes = map,
+	    .grows = true,
 	    .tables = facts_tables,
 	    .table_count = 6};
 

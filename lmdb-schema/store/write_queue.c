@@ -81,6 +81,25 @@ run_batch(struct job *batch, struct kv_txn *txn)
 	return err;
 }
 
+/*
+ * Where the map was full, kv_write() enlarges it, by half each time: more
+ * tries than these would write half a gigabyte.
+ */
+#define TRIES 8
+
+static enum err
+run_again(struct job *batch, struct kv *kv, enum err err)
+{
+	struct kv_txn *txn;
+
+	for (unsigned i = 0; i < TRIES && err == ERR_MAP_FULL; i++) {
+		err = kv_write(&txn, kv);
+		if (err == ERR_OK)
+			err = run_batch(batch, txn);
+	}
+	return err;
+}
+
 static void
 run_alone(struct job *job, struct kv *kv)
 {
@@ -90,7 +109,7 @@ run_alone(struct job *job, struct kv *kv)
 	alone.next = NULL;
 	job->err = kv_write(&txn, kv);
 	if (job->err == ERR_OK)
-		job->err = run_batch(&alone, txn);
+		job->err = run_again(&alone, kv, run_batch(&alone, txn));
 }
 
 /*
@@ -106,7 +125,7 @@ lead(struct write_queue *queue, struct kv *kv)
 	bool began = err == ERR_OK;
 
 	if (began)
-		err = run_batch(batch, txn);
+		err = run_again(batch, kv, run_batch(batch, txn));
 	for (struct job *job = batch; job != NULL; job = job->next)
 		job->err = err;
 	if (began && err != ERR_OK && batch->next != NULL)

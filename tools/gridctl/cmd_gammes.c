@@ -53,26 +53,23 @@ static const struct opt_spec export_spec = {
 
 /* --- import --------------------------------------------------------------- */
 
+static enum err
+change_gammes(void *context, struct live_change *change)
+{
+	return import_live(context, change);
+}
+
 /* The file may only name articles that the current facts have. */
 static enum err
 take_in(struct import *import, struct store *store, const char *file,
     struct live_counts *counts)
 {
-	struct live_change *change;
 	enum err err = source_open(&import->source, store);
 
 	if (err == ERR_OK || err == ERR_NOT_FOUND)
 		err = import_read_path(import, IMPORT_GAMMES, file);
 	if (err == ERR_OK)
-		err = live_change_begin(&change, store);
-	if (err == ERR_OK) {
-		err = import_live(import, change);
-		*counts = live_change_counts(change);
-		if (err == ERR_OK)
-			err = live_change_commit(change);
-		else
-			live_change_abort(change);
-	}
+		err = live_change_run(store, change_gammes, import, counts);
 	source_close(import->source);
 	return err;
 }

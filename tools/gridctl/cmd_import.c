@@ -55,6 +55,7 @@ struct run {
 	struct source *before; /* the facts that are replaced, if any */
 	struct source *base; /* the same, when they are merged into */
 	struct import import;
+	struct source *now; /* the facts that this import has written */
 	const struct options *options;
 	struct progress progress;
 	uint64_t bytes_total;
@@ -283,8 +284,9 @@ brings_range(void *context, struct span key)
 }
 
 static enum err
-change_live(struct run *run, struct live_change *change, struct source *now)
+change_live(void *context, struct live_change *change)
 {
+	struct run *run = context;
 	enum err err = live_set_facts(change, run->generation);
 
 	if (err == ERR_OK)
@@ -294,40 +296,23 @@ change_live(struct run *run, struct live_change *change, struct source *now)
 	if (err == ERR_OK && !run->options->merge &&
 	    run->import.there[IMPORT_NETWORK])
 		err = live_forget_networks(change);
-	return err == ERR_OK ? live_keep_unchanged(change, run->before, now)
-			     : err;
-}
-
-static enum err
-open_written(struct source **out, struct run *run)
-{
-	char path[FS_PATH_MAX];
-	enum err err = store_facts_path(path, run->store, run->generation, "");
-
-	*out = NULL;
-	return err == ERR_OK ? source_open_file(out, path, run->generation)
-			     : err;
+	return err == ERR_OK
+	    ? live_keep_unchanged(change, run->before, run->now)
+	    : err;
 }
 
 static enum err
 switch_over(struct run *run)
 {
-	struct live_change *change;
-	struct source *now;
-	enum err err = open_written(&now, run);
+	char path[FS_PATH_MAX];
+	enum err err = store_facts_path(path, run->store, run->generation, "");
 
 	if (err == ERR_OK)
-		err = live_change_begin(&change, run->store);
-	if (err != ERR_OK) {
-		source_close(now);
-		return err;
-	}
-	err = change_live(run, change, now);
-	source_close(now);
-	run->counts = live_change_counts(change);
+		err = source_open_file(&run->now, path, run->generation);
 	if (err == ERR_OK)
-		return live_change_commit(change);
-	live_change_abort(change);
+		err =
+		    live_change_run(run->store, change_live, run, &run->counts);
+	source_close(run->now);
 	return err;
 }
 

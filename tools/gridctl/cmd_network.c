@@ -29,33 +29,39 @@ static const struct opt_spec spec = {
     .args_max = 1,
 };
 
-static enum err
-take_in(struct import *import, struct store *store, const char *file,
-    bool replace, struct live_counts *counts)
-{
-	struct live_change *change;
-	struct source *source = NULL;
-	enum err err = import_read_path(import, IMPORT_NETWORK, file);
+struct taking {
+	struct import *import;
+	struct store *store;
+	bool replace;
+};
 
-	if (err == ERR_OK)
-		err = live_change_begin(&change, store);
+static enum err
+change_networks(void *context, struct live_change *change)
+{
+	struct taking *taking = context;
+	struct source *source = NULL;
+	enum err err = import_live(taking->import, change);
+
+	if (err == ERR_OK && taking->replace)
+		err = live_forget_networks(change);
 	if (err != ERR_OK)
 		return err;
 	/* Within the change: no import can replace the facts meanwhile. */
-	err = source_open(&source, store);
-	if (err != ERR_OK)
+	if (source_open(&source, taking->store) != ERR_OK)
 		source = NULL; /* then every supplier counts as changed */
-	err = import_live(import, change);
-	if (err == ERR_OK && replace)
-		err = live_forget_networks(change);
-	if (err == ERR_OK)
-		err = live_keep_unchanged(change, source, source);
+	err = live_keep_unchanged(change, source, source);
 	source_close(source);
-	*counts = live_change_counts(change);
-	if (err == ERR_OK)
-		return live_change_commit(change);
-	live_change_abort(change);
 	return err;
+}
+
+static enum err
+take_in(struct taking *taking, const char *file, struct live_counts *counts)
+{
+	enum err err = import_read_path(taking->import, IMPORT_NETWORK, file);
+
+	return err == ERR_OK
+	    ? live_change_run(taking->store, change_networks, taking, counts)
+	    : err;
 }
 
 static void
@@ -73,6 +79,7 @@ cmd_network(int argc, char **argv)
 {
 	struct options options = {false, false};
 	struct live_counts counts = {0};
+	struct taking taking;
 	struct import import;
 	struct store *store;
 	int args, result;
@@ -84,9 +91,9 @@ cmd_network(int argc, char **argv)
 		return result;
 	result = CMD_DONE;
 	err = import_init(&import, "");
+	taking = (struct taking){&import, store, options.replace};
 	if (err == ERR_OK)
-		err =
-		    take_in(&import, store, argv[1], options.replace, &counts);
+		err = take_in(&taking, argv[1], &counts);
 	if (import_print_faults(&import) > 0) {
 		fprintf(
 		    stderr, "gridctl network: refused, nothing was changed\n");

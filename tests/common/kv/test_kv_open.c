@@ -551,7 +551,7 @@ START_TEST(full_map_is_told_and_what_was_there_stays)
 	spec.map_bytes = 1 << 20;
 	ck_assert_int_eq(kv_open(&kv, &spec), ERR_OK);
 	put_one(kv, "before", "v");
-	ck_assert_int_eq(fill_until_it_fails(kv, 50000), ERR_NO_SPACE);
+	ck_assert_int_eq(fill_until_it_fails(kv, 50000), ERR_MAP_FULL);
 	ck_assert_int_eq(quiet_lines(), 1);
 	ck_assert(has_one(kv, "before", "v"));
 	kv_close(kv);

@@ -1,0 +1,238 @@
+/*
+ * The size of an environment's map, which is address space and no disk. It is
+ * large where addresses cost nothing; under a limit on them (ulimit -v) it is
+ * a little larger than the file, and grows as the file does.
+ *
+ * LMDB moves the map when it grows, so no transaction of this process may be
+ * active then. A process whose map has become too small for the file that
+ * another one writes follows in the same way.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <lmdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/kv/kv_priv.h"
+#include "common/log.h"
+
+/* Room behind a file's pages for the writes of one transaction. */
+#define SPARE ((uint64_t)64 << 20)
+
+/* Under a limit, a map takes at most this part of what is left of it. */
+#define PARTS 8
+
+/* How long a growing map waits for this process's transactions. */
+#define WAIT_MS 2000
+
+static uint64_t
+address_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) == 0 &&
+		limit.rlim_cur != RLIM_INFINITY
+	    ? limit.rlim_cur
+	    : UINT64_MAX;
+}
+
+/* The address space that this process has taken. */
+static uint64_t
+address_used(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages = 0;
+
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t
+whole_pages(uint64_t bytes)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
+const char *
+kv_why_no_memory(char text[KV_WHY_MAX])
+{
+	uint64_t limit = address_limit();
+
+	if (limit == UINT64_MAX)
+		snprintf(text, KV_WHY_MAX, "%s", strerror(ENOMEM));
+	else
+		snprintf(text, KV_WHY_MAX,
+		    "address space is limited to %llu MB, of which %llu are in "
+		    "use: raise ulimit -v (LimitAS= of a unit)",
+		    (unsigned long long)(limit >> 20),
+		    (unsigned long long)(address_used() >> 20));
+	return text;
+}
+
+enum err
+kv_no_memory(void)
+{
+	return address_limit() == UINT64_MAX ? ERR_NO_MEMORY : ERR_NO_ADDRESS;
+}
+
+/* As much as is wanted, unless addresses are limited: then a share of them. */
+static uint64_t
+fit(uint64_t wanted, uint64_t least)
+{
+	uint64_t limit = address_limit(), used, share;
+
+	if (limit == UINT64_MAX)
+		return wanted;
+	used = address_used();
+	share = limit > used ? (limit - used) / PARTS : 0;
+	if (share < least)
+		share = least;
+	return whole_pages(share < wanted ? share : wanted);
+}
+
+size_t
+kv_map_first(const struct kv_spec *spec, uint64_t file_bytes)
+{
+	uint64_t wanted = spec->map_bytes;
+
+	if (spec->map_bytes == 0)
+		return file_bytes;
+	if (!spec->grows)
+		return spec->map_bytes;
+	if (wanted < file_bytes * 2)
+		wanted = whole_pages(file_bytes * 2);
+	return fit(wanted, file_bytes + file_bytes / 8 + SPARE / 16);
+}
+
+/* --- growing --------------------------------------------------------------- */
+
+void
+kv_enter(struct kv *kv)
+{
+	for (;;) {
+		atomic_fetch_add(&kv->active, 1);
+		if (!atomic_load(&kv->growing))
+			return;
+		atomic_fetch_sub(&kv->active, 1);
+		pthread_mutex_lock(
+		    &kv->grow_lock); /* held until it has grown */
+		pthread_mutex_unlock(&kv->grow_lock);
+	}
+}
+
+void
+kv_leave(struct kv *kv)
+{
+	unsigned before = atomic_fetch_sub(&kv->active, 1);
+
+	assert(before > 0);
+}
+
+/* LMDB gives the old map up before it takes the new one: try beforehand. */
+static bool
+has_addresses(uint64_t bytes)
+{
+	void *probe = mmap(NULL, bytes, PROT_NONE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return probe != MAP_FAILED && munmap(probe, bytes) == 0;
+}
+
+/* With the lock, and no transaction active. */
+static int
+set_size(struct kv *kv, uint64_t bytes)
+{
+	MDB_envinfo info;
+	int code = mdb_env_info(kv->env, &info);
+
+	if (code != 0 || bytes <= info.me_mapsize)
+		return code;
+	if (!has_addresses(bytes))
+		return ENOMEM;
+	code = mdb_env_set_mapsize(kv->env, bytes);
+	/* Without a map the environment cannot even be closed. */
+	if (code != 0 && mdb_env_set_mapsize(kv->env, info.me_mapsize) != 0)
+		abort();
+	return code;
+}
+
+static bool
+is_idle(struct kv *kv)
+{
+	for (unsigned i = 0; i < WAIT_MS && atomic_load(&kv->active) > 0; i++)
+		usleep(1000);
+	return atomic_load(&kv->active) == 0;
+}
+
+static enum err
+grow_to(struct kv *kv, uint64_t bytes)
+{
+	enum err err;
+
+	pthread_mutex_lock(&kv->grow_lock);
+	atomic_store(&kv->growing, true);
+	err = is_idle(kv)
+	    ? kv_failed(kv, "enlarging its map", set_size(kv, bytes))
+	    : ERR_BUSY;
+	atomic_store(&kv->growing, false);
+	pthread_mutex_unlock(&kv->grow_lock);
+	if (err == ERR_BUSY)
+		log_error("storage: the map cannot grow while this process "
+			  "reads, and is larger after its restart: file=%s",
+		    kv->path);
+	return err;
+}
+
+/* Another process has written more than this one's map holds. */
+enum err
+kv_map_follow(struct kv *kv)
+{
+	struct stat st;
+	int fd = -1;
+	int code = mdb_env_get_fd(kv->env, &fd);
+
+	if (code == 0 && fstat(fd, &st) != 0)
+		code = errno;
+	if (code != 0)
+		return kv_failed(kv, "measuring", code);
+	return grow_to(kv, whole_pages((uint64_t)st.st_size * 2));
+}
+
+/* Before a writer begins: room for what it is expected to write. */
+enum err
+kv_map_room(struct kv *kv)
+{
+	uint64_t used, spare = kv->expected + SPARE / 4;
+	MDB_envinfo info;
+	int code;
+
+	if (!kv->grows || (!kv->full && kv->mode != KV_BUILD))
+		return ERR_OK;
+	kv_enter(kv);
+	code = mdb_env_info(kv->env, &info);
+	kv_leave(kv);
+	if (code != 0)
+		return kv_failed(kv, "measuring", code);
+	used = kv_used_bytes(kv);
+	if (!kv->full && used + spare <= info.me_mapsize)
+		return ERR_OK;
+	if (kv->full) /* of a map that was thought large enough */
+		used = info.me_mapsize;
+	kv->full = false;
+	used += used / 2 + spare;
+	log_info("storage: the map grows: file=%s bytes=%llu", kv->path,
+	    (unsigned long long)whole_pages(used));
+	return grow_to(kv, whole_pages(used));
+}
