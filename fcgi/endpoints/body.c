@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 #include "common/members.h"
+#include "common/utf8.h"
 #include "fcgi/fail.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"
+#include "lmdb-schema/state/proposal.h"
 
 #define DEPTH_MAX 8
 #define ISSUES_MAX 100
@@ -153,6 +155,29 @@ body_gamme(struct jsonr *doc, uint8_t *out, const struct jsonr_value *value,
 		return true;
 	jsonr_issue(doc, path, "must be one of A, B, C, Y, Z%s",
 	    nullable ? ", or null" : "");
+	return false;
+}
+
+bool
+body_motif(struct jsonr *doc, struct span *out,
+    const struct jsonr_value *object, const char *path)
+{
+	const struct jsonr_value *value = jsonr_member(object, "motif");
+
+	assert(out != NULL && path != NULL);
+	*out = SPAN("");
+	if (jsonr_type(value) == JSONR_ABSENT)
+		return true;
+	if (!jsonr_want_string(doc, out, value, path))
+		return false;
+	if (proposal_motif_ok(*out))
+		return true;
+	if (utf8_count(*out) > PROPOSAL_MOTIF_MAX)
+		jsonr_issue(doc, path, "has %zu characters, %d are the most",
+		    utf8_count(*out), PROPOSAL_MOTIF_MAX);
+	else
+		jsonr_issue(doc, path,
+		    "must be one line of text without control characters");
 	return false;
 }
 

@@ -23,6 +23,13 @@ bool body_code(struct jsonr *doc, struct span *out,
 bool body_gamme(struct jsonr *doc, uint8_t *out,
     const struct jsonr_value *value, const char *path, bool nullable);
 
+/*
+ * Why a range is proposed: a line of at most 500 characters, or none. True when
+ * it is absent or fits.
+ */
+bool body_motif(struct jsonr *doc, struct span *out,
+    const struct jsonr_value *object, const char *path);
+
 /* An array of min..max elements; their count, 0 when it is none. */
 size_t body_array(struct jsonr *doc, const struct jsonr_value *value,
     const char *path, size_t min, size_t max);

@@ -256,16 +256,18 @@ propose(struct proposing *proposing,
 static void
 read_one(struct proposing *proposing, const struct jsonr_value *root)
 {
-	static const char *const names[] = {"gamme", "fournisseur", "compute"};
+	static const char *const names[] = {
+	    "gamme", "fournisseur", "compute", "motif"};
 	const struct jsonr_value *supplier = jsonr_member(root, "fournisseur");
 	struct jsonr *doc = proposing->doc;
 
-	jsonr_only(doc, root, "", names, 3);
+	jsonr_only(doc, root, "", names, 4);
 	body_gamme(doc, &proposing->changes[0].gamme,
 	    jsonr_member(root, "gamme"), "gamme", false);
 	if (jsonr_type(supplier) != JSONR_ABSENT)
 		body_code(doc, &proposing->supplier, supplier, "fournisseur");
 	body_flag(doc, &proposing->compute, root, "compute");
+	body_motif(doc, &proposing->changes[0].motif, root, "motif");
 }
 
 static enum err
@@ -351,14 +353,18 @@ take_change(struct proposal_change *change, const struct jsonr_value *value)
 {
 	const struct jsonr_value *codein = jsonr_member(value, "codein");
 	const struct jsonr_value *gamme = jsonr_member(value, "gamme");
+	const struct jsonr_value *motif = jsonr_member(value, "motif");
+	bool reasoned = jsonr_type(motif) == JSONR_STRING;
 
 	if (jsonr_type(codein) != JSONR_STRING ||
-	    jsonr_type(gamme) != JSONR_STRING || jsonr_count(value) != 2)
+	    jsonr_type(gamme) != JSONR_STRING ||
+	    jsonr_count(value) != 2u + reasoned)
 		return false;
+	change->motif = reasoned ? jsonr_as_string(motif) : SPAN("");
 	change->codein = jsonr_as_string(codein);
 	change->gamme = row_gamme(jsonr_as_string(gamme));
 	return key_code_ok(change->codein) && change->gamme != ROW_GAMME_NONE &&
-	    change->gamme != ROW_GAMME_BAD;
+	    change->gamme != ROW_GAMME_BAD && proposal_motif_ok(change->motif);
 }
 
 /* Says what is wrong with it, and where. */
@@ -366,7 +372,7 @@ static void
 note_change(
     struct proposing *proposing, const struct jsonr_value *value, unsigned i)
 {
-	static const char *const names[] = {"codein", "gamme"};
+	static const char *const names[] = {"codein", "gamme", "motif"};
 	struct proposal_change *change = &proposing->changes[i];
 	struct jsonr *doc = proposing->doc;
 	char path[64];
@@ -374,12 +380,14 @@ note_change(
 	snprintf(path, sizeof(path), "changes[%u]", i);
 	if (!jsonr_want_object(doc, value, path))
 		return;
-	jsonr_only(doc, value, path, names, 2);
+	jsonr_only(doc, value, path, names, 3);
 	snprintf(path, sizeof(path), "changes[%u].codein", i);
 	body_code(doc, &change->codein, jsonr_member(value, "codein"), path);
 	snprintf(path, sizeof(path), "changes[%u].gamme", i);
 	body_gamme(
 	    doc, &change->gamme, jsonr_member(value, "gamme"), path, false);
+	snprintf(path, sizeof(path), "changes[%u].motif", i);
+	body_motif(doc, &change->motif, value, path);
 }
 
 static enum err

@@ -58,6 +58,7 @@ add_pending(void *context, struct span codein, const struct proposal *proposal)
 	members_gamme(&answer->json, "codeGammeServeur", server);
 	members_text(&answer->json, "author", proposal->author);
 	members_time(&answer->json, "at", proposal->when_ms);
+	members_null_text(&answer->json, "motif", proposal->motif);
 	jsonw_object_end(&answer->json);
 	return ERR_OK;
 }

@@ -5,6 +5,7 @@
 #include "common/members.h"
 #include "common/num.h"
 #include "lmdb-schema/row.h"
+#include "lmdb-schema/state/proposal.h"
 
 #define REQUIRED 1u
 #define NULLABLE 2u
@@ -191,6 +192,11 @@ type_members(struct jsonw *json, const char *type, bool nullable)
 		jsonw_object_begin(json);
 		type_members(json, strchr(type, ']') + 1, false);
 		jsonw_object_end(json);
+		return;
+	}
+	if (strcmp(type, "motif") == 0) {
+		type_member(json, "string", nullable);
+		members_int(json, "maxLength", PROPOSAL_MOTIF_MAX);
 		return;
 	}
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)

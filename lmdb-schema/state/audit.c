@@ -10,7 +10,7 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store/store.h"
 
-#define ENTRY_MAX 4096
+#define ENTRY_MAX 4096 /* a motif has up to 2,000 bytes */
 
 static const char last_name[] = "audit";
 
@@ -25,6 +25,12 @@ pack_entry(struct buf *value, const struct audit_entry *entry)
 	pack_add_text(value, entry->codein);
 	pack_add_text(value, entry->gamme);
 	pack_add_text(value, entry->before);
+	if (entry->motif.len + entry->author.len + entry->recorded.len == 0)
+		return;
+	pack_add_text(value, entry->motif);
+	pack_add_text(value, entry->author);
+	pack_add_unsigned(value, (uint64_t)entry->proposed_ms);
+	pack_add_text(value, entry->recorded);
 }
 
 void
@@ -101,6 +107,14 @@ read_entry(struct audit_entry *entry, struct span key, struct span value)
 	entry->codein = unpack_text(&from);
 	entry->gamme = unpack_text(&from);
 	entry->before = unpack_text(&from);
+	entry->motif = entry->author = entry->recorded = SPAN("");
+	entry->proposed_ms = 0;
+	if (from.at < from.end) {
+		entry->motif = unpack_text(&from);
+		entry->author = unpack_text(&from);
+		entry->proposed_ms = (int64_t)unpack_unsigned(&from);
+		entry->recorded = unpack_text(&from);
+	}
 	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
 }
 

@@ -23,6 +23,11 @@ struct audit_entry {
 	struct span supplier;
 	struct span codein; /* or the key's id, the user's name */
 	struct span gamme, before; /* one letter, or empty */
+	/* Of a proposal; empty where an earlier version wrote the entry */
+	struct span motif; /* why it was proposed */
+	struct span author; /* of the proposal that ends by this event */
+	int64_t proposed_ms; /* when that was made; 0: none ends */
+	struct span recorded; /* the recorded range, now; a letter or empty */
 };
 
 /*

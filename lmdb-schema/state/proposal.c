@@ -3,9 +3,23 @@
 #include <assert.h>
 
 #include "common/kv/kv.h"
+#include "common/utf8.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/proposal_priv.h"
 #include "lmdb-schema/store/store.h"
+
+/* Control characters would move the cursor of a terminal that shows it. */
+bool
+proposal_motif_ok(struct span motif)
+{
+	if (motif.len > PROPOSAL_MOTIF_BYTES || !utf8_is_valid(motif) ||
+	    utf8_count(motif) > PROPOSAL_MOTIF_MAX)
+		return false;
+	for (size_t i = 0; i < motif.len; i++)
+		if ((unsigned char)motif.ptr[i] < 0x20 || motif.ptr[i] == 0x7f)
+			return false;
+	return true;
+}
 
 uint64_t
 proposal_version(struct state_view *view, struct span supplier)

@@ -42,7 +42,15 @@ struct proposal {
 	uint8_t gamme;
 	struct span author; /* the proposer, or the validating buyer */
 	int64_t when_ms;
+	struct span motif; /* why it was proposed; empty: not said */
 };
+
+/* Characters of a motif, at most, and the bytes that they may take. */
+#define PROPOSAL_MOTIF_MAX 500
+#define PROPOSAL_MOTIF_BYTES (4 * PROPOSAL_MOTIF_MAX)
+
+/* One line of UTF-8 of at most that many characters; it may be empty. */
+bool proposal_motif_ok(struct span motif);
 
 /*
  * The generation of the last change of a supplier's proposals; 0: there never
@@ -92,6 +100,7 @@ enum err proposal_suppliers(struct state_view *view,
 struct proposal_change {
 	struct span codein;
 	uint8_t gamme;
+	struct span motif; /* empty: none is said */
 };
 
 struct proposal_request {
@@ -121,7 +130,7 @@ enum err proposal_clashes(const struct proposal_change *changes, unsigned count,
  * All or nothing. A range that differs from the recorded one becomes pending,
  * in place of an older proposal; a range equal to the recorded one withdraws
  * the pending proposal. Repeating the same proposal by the same author changes
- * nothing. `results` has room for `count`; *when_ms is when it was recorded.
+ * nothing, unless it gives another motif. `results` has room for `count`; *when_ms is when it was recorded.
  *
  * The caller has made sure that the articles exist. ERR_BAD_INPUT for an
  * invalid code or range, and for changes that contradict each other.
@@ -199,6 +208,7 @@ struct proposal_export;
 struct proposal_exported {
 	struct span supplier, codein; /* until proposal_export_free() */
 	uint8_t gamme;
+	struct span motif; /* of the proposal; empty: none */
 };
 
 /*

@@ -79,7 +79,8 @@ check(const struct proposal_request *request)
 	for (unsigned i = 0; i < request->count; i++)
 		if (!key_code_ok(request->changes[i].codein) ||
 		    request->changes[i].gamme == ROW_GAMME_NONE ||
-		    request->changes[i].gamme > ROW_GAMMES)
+		    request->changes[i].gamme > ROW_GAMMES ||
+		    !proposal_motif_ok(request->changes[i].motif))
 			return ERR_BAD_INPUT;
 	return proposal_clashes(
 	    request->changes, request->count, refuse_clash, NULL);
@@ -98,7 +99,8 @@ deposit_one(struct proposal_result *result, struct proposing *op,
 	result->server = standing.server;
 	result->pending = change->gamme != result->before;
 	if (result->pending)
-		return proposing_propose(op, &standing, change->gamme);
+		return proposing_propose(
+		    op, &standing, change->gamme, change->motif);
 	if (standing.pending != ROW_GAMME_NONE)
 		return proposing_withdraw(op, &standing);
 	return ERR_OK;

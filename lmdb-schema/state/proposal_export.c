@@ -12,6 +12,8 @@ struct proposal_export {
 	void *context;
 	struct codemap *keys;
 	struct buf gammes; /* by number in `keys` */
+	struct buf motifs; /* one behind the other */
+	struct buf ends; /* where each ends: u32 by number */
 	unsigned left_out;
 };
 
@@ -25,6 +27,8 @@ start_over(struct proposal_export *export)
 	codemap_free(export->keys);
 	export->keys = codemap_new();
 	buf_clear(&export->gammes);
+	buf_clear(&export->motifs);
+	buf_clear(&export->ends);
 	export->left_out = 0;
 	return export->keys == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
@@ -53,9 +57,15 @@ collect(struct proposal_export *export, struct kv_txn *txn)
 		if (err != ERR_OK)
 			break;
 		buf_add_char(&export->gammes, (char)validated.gamme);
+		buf_add_span(&export->motifs, validated.motif);
+		buf_add_u32(&export->ends, (uint32_t) export->motifs.len);
 	}
 	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? buf_end(&export->gammes) : err;
+	if (err == ERR_NOT_FOUND)
+		err = buf_end(&export->gammes);
+	if (err == ERR_OK)
+		err = buf_end(&export->motifs);
+	return err == ERR_OK ? buf_end(&export->ends) : err;
 }
 
 /*
@@ -145,6 +155,8 @@ proposal_export_begin(struct proposal_export **out, struct store *store,
 	export->wanted = wanted;
 	export->context = context;
 	buf_init(&export->gammes, UINT32_MAX);
+	buf_init(&export->motifs, UINT32_MAX);
+	buf_init(&export->ends, UINT32_MAX);
 	err = state_write(store, begin, export);
 	if (err == ERR_OK)
 		*out = export;
@@ -165,14 +177,25 @@ proposal_export_left_out(const struct proposal_export *export)
 	return export->left_out;
 }
 
+/* Where the motif of a place ends; that of the one before: where it begins. */
+static uint32_t
+end_of(const struct proposal_export *export, unsigned place)
+{
+	return key_value_u32(
+	    span_make(export->ends.data + (size_t)place * 4, 4));
+}
+
 struct proposal_exported
 proposal_export_at(const struct proposal_export *export, unsigned place)
 {
 	struct span key = codemap_code(export->keys, place);
+	uint32_t from = place == 0 ? 0 : end_of(export, place - 1);
 
 	assert(place < proposal_export_count(export));
 	return (struct proposal_exported){key_first(key), key_second(key),
-	    (uint8_t) export->gammes.data[place]};
+	    (uint8_t) export->gammes.data[place],
+	    span_sub(
+		buf_span(&export->motifs), from, end_of(export, place) - from)};
 }
 
 enum err
@@ -188,5 +211,7 @@ proposal_export_free(struct proposal_export *export)
 		return;
 	codemap_free(export->keys);
 	buf_fini(&export->gammes);
+	buf_fini(&export->motifs);
+	buf_fini(&export->ends);
 	free(export);
 }

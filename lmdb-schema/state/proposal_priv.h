@@ -32,6 +32,7 @@ struct proposing {
 	int64_t now_ms;
 	bool changed; /* a range of `supplier` changed */
 	struct buf value; /* scratch: an encoded proposal */
+	struct buf kept; /* texts of the standing that was looked at last */
 	struct audit audit;
 };
 
@@ -42,6 +43,10 @@ struct standing {
 	uint8_t server, validated, pending;
 	struct sent sent;
 	bool own; /* the pending range is the actor's */
+	/* Of the pending range, until the next look. */
+	struct span author, motif;
+	int64_t when_ms;
+	struct span validated_motif; /* as long */
 };
 
 static inline uint8_t
@@ -80,8 +85,8 @@ enum err proposing_look(
     struct standing *standing, struct proposing *op, struct span codein);
 
 /* Each step updates `standing`. */
-enum err proposing_propose(
-    struct proposing *op, struct standing *standing, uint8_t gamme);
+enum err proposing_propose(struct proposing *op, struct standing *standing,
+    uint8_t gamme, struct span motif);
 enum err proposing_withdraw(struct proposing *op, struct standing *standing);
 enum err proposing_reject(struct proposing *op, struct standing *standing);
 enum err proposing_save(struct proposing *op, struct standing *standing);

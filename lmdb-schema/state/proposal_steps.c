@@ -7,7 +7,9 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/store/store.h"
 
-#define PROPOSAL_MAX 1024 /* bytes of a stored proposal */
+/* Bytes of a stored proposal; and of the texts of two. */
+#define PROPOSAL_MAX (1024 + PROPOSAL_MOTIF_BYTES)
+#define KEPT_MAX (2 * PROPOSAL_MAX)
 
 enum err
 proposal_read(struct proposal *proposal, struct span value)
@@ -18,6 +20,8 @@ proposal_read(struct proposal *proposal, struct span value)
 	proposal->gamme = row_gamme(unpack_text(&from));
 	proposal->author = unpack_text(&from);
 	proposal->when_ms = (int64_t)unpack_unsigned(&from);
+	/* Without a motif it ends here, as all did once. */
+	proposal->motif = from.at == from.end ? SPAN("") : unpack_text(&from);
 	if (!unpack_done(&from) || proposal->gamme == ROW_GAMME_NONE ||
 	    proposal->gamme == ROW_GAMME_BAD)
 		return ERR_DAMAGED;
@@ -45,6 +49,7 @@ proposing_begin(struct proposing *op, struct kv_txn *txn, struct store *store)
 	op->now_ms = date_now_ms();
 	op->changed = false;
 	buf_init(&op->value, PROPOSAL_MAX);
+	buf_init(&op->kept, KEPT_MAX);
 	audit_begin(&op->audit, txn);
 	return live_view_open(&op->live, store);
 }
@@ -74,6 +79,7 @@ proposing_end(struct proposing *op, enum err err)
 		err = proposing_mark(op);
 	err = audit_end(&op->audit, err);
 	buf_fini(&op->value);
+	buf_fini(&op->kept);
 	live_view_close(op->live);
 	op->live = NULL;
 	return err;
@@ -150,6 +156,25 @@ proposing_set_sent(
 
 /* --- an article's standing ------------------------------------------------ */
 
+/* A write ends the life of what was read: the texts are copied. */
+static enum err
+keep_texts(struct proposing *op, struct standing *standing,
+    const struct proposal *pending, const struct proposal *validated)
+{
+	struct buf *kept = &op->kept;
+
+	buf_clear(kept);
+	buf_add_span(kept, pending->author);
+	buf_add_span(kept, pending->motif);
+	buf_add_span(kept, validated->motif);
+	standing->author = span_sub(buf_span(kept), 0, pending->author.len);
+	standing->motif =
+	    span_sub(buf_span(kept), pending->author.len, pending->motif.len);
+	standing->validated_motif =
+	    span_from(buf_span(kept), pending->author.len + pending->motif.len);
+	return buf_end(kept);
+}
+
 enum err
 proposing_look(
     struct standing *standing, struct proposing *op, struct span codein)
@@ -173,14 +198,15 @@ proposing_look(
 	standing->validated = validated.gamme;
 	standing->pending = pending.gamme;
 	standing->own = span_eq(pending.author, op->actor);
-	return ERR_OK;
+	standing->when_ms = pending.when_ms;
+	return keep_texts(op, standing, &pending, &validated);
 }
 
 /* --- single writes -------------------------------------------------------- */
 
 static enum err
 put(struct proposing *op, unsigned table, const struct standing *standing,
-    uint8_t gamme)
+    uint8_t gamme, struct span motif)
 {
 	struct buf *value = &op->value;
 	enum err err;
@@ -189,6 +215,8 @@ put(struct proposing *op, unsigned table, const struct standing *standing,
 	pack_add_text(value, row_gamme_text(gamme));
 	pack_add_text(value, op->actor);
 	pack_add_unsigned(value, (uint64_t)op->now_ms);
+	if (motif.len > 0)
+		pack_add_text(value, motif);
 	err = buf_end(value);
 	if (err == ERR_OK)
 		err = kv_put(
@@ -206,9 +234,16 @@ drop(struct proposing *op, unsigned table, const struct standing *standing)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+/* What is noted of a proposal beside the event itself. */
+struct about {
+	struct span motif;
+	struct span author; /* of the proposal that ends; empty: none does */
+	int64_t proposed_ms;
+};
+
 static enum err
 tell(struct proposing *op, struct span event, const struct standing *standing,
-    uint8_t gamme, uint8_t before)
+    uint8_t gamme, uint8_t before, const struct about *about)
 {
 	return audit_note(&op->audit,
 	    &(struct audit_entry){.when_ms = op->now_ms,
@@ -217,42 +252,59 @@ tell(struct proposing *op, struct span event, const struct standing *standing,
 		.supplier = op->supplier,
 		.codein = standing->codein,
 		.gamme = row_gamme_text(gamme),
-		.before = row_gamme_text(before)});
+		.before = row_gamme_text(before),
+		.motif = about->motif,
+		.author = about->author,
+		.proposed_ms = about->proposed_ms,
+		.recorded = row_gamme_text(standing_recorded(standing))});
+}
+
+/* The pending proposal, which this event ends. */
+static struct about
+ended(const struct standing *standing)
+{
+	return (struct about){
+	    standing->motif, standing->author, standing->when_ms};
 }
 
 /* --- steps ---------------------------------------------------------------- */
 
 enum err
-proposing_propose(
-    struct proposing *op, struct standing *standing, uint8_t gamme)
+proposing_propose(struct proposing *op, struct standing *standing,
+    uint8_t gamme, struct span motif)
 {
+	struct about about = ended(standing);
 	uint8_t older = standing->pending;
 	enum err err;
 
 	assert(gamme <= ROW_GAMMES && op->actor.len > 0);
-	if (older == gamme && standing->own)
+	if (older == gamme && standing->own &&
+	    (motif.len == 0 || span_eq(motif, standing->motif)))
 		return ERR_OK;
-	err = put(op, STATE_PENDING, standing, gamme);
+	err = put(op, STATE_PENDING, standing, gamme, motif);
 	standing->pending = gamme;
 	standing->own = true;
+	about.motif = motif;
 	if (err != ERR_OK)
 		return err;
 	if (older != ROW_GAMME_NONE)
-		return tell(op, SPAN("replaced"), standing, gamme, older);
-	return tell(
-	    op, SPAN("proposed"), standing, gamme, standing_recorded(standing));
+		return tell(
+		    op, SPAN("replaced"), standing, gamme, older, &about);
+	return tell(op, SPAN("proposed"), standing, gamme,
+	    standing_recorded(standing), &about);
 }
 
 static enum err
 drop_pending(struct proposing *op, struct standing *standing, struct span event)
 {
+	const struct about about = ended(standing);
 	uint8_t pending = standing->pending;
 	enum err err = drop(op, STATE_PENDING, standing);
 
 	standing->pending = ROW_GAMME_NONE;
 	if (err == ERR_OK)
-		err = tell(
-		    op, event, standing, pending, standing_recorded(standing));
+		err = tell(op, event, standing, pending,
+		    standing_recorded(standing), &about);
 	return err;
 }
 
@@ -275,7 +327,8 @@ proposing_reject(struct proposing *op, struct standing *standing)
  * validated change, unless another range may still arrive there.
  */
 static enum err
-record(struct proposing *op, struct standing *standing, uint8_t gamme)
+record(struct proposing *op, struct standing *standing, uint8_t gamme,
+    struct span motif)
 {
 	bool changes =
 	    gamme != standing->server || standing_other_sent(standing, gamme);
@@ -283,7 +336,7 @@ record(struct proposing *op, struct standing *standing, uint8_t gamme)
 
 	standing->validated = changes ? gamme : ROW_GAMME_NONE;
 	if (changes)
-		return put(op, STATE_VALIDATED, standing, gamme);
+		return put(op, STATE_VALIDATED, standing, gamme, motif);
 	return old == ROW_GAMME_NONE ? ERR_OK
 				     : drop(op, STATE_VALIDATED, standing);
 }
@@ -293,14 +346,16 @@ proposing_save(struct proposing *op, struct standing *standing)
 {
 	uint8_t gamme = standing->pending;
 	uint8_t before = standing_recorded(standing);
+	const struct about about = ended(standing);
 	enum err err = drop(op, STATE_PENDING, standing);
 
 	assert(standing->pending != ROW_GAMME_NONE);
 	standing->pending = ROW_GAMME_NONE;
 	if (err == ERR_OK)
-		err = record(op, standing, gamme);
+		err = record(op, standing, gamme, about.motif);
 	if (err == ERR_OK)
-		err = tell(op, SPAN("validated"), standing, gamme, before);
+		err = tell(
+		    op, SPAN("validated"), standing, gamme, before, &about);
 	return err;
 }
 
@@ -329,9 +384,10 @@ proposing_edit(struct proposing *op, struct standing *standing, uint8_t gamme)
 		err = proposing_reject(op, standing);
 	if (err != ERR_OK || is_recorded(standing, gamme))
 		return err;
-	err = record(op, standing, gamme);
+	err = record(op, standing, gamme, SPAN(""));
 	if (err == ERR_OK)
-		err = tell(op, SPAN("edited"), standing, gamme, before);
+		err = tell(op, SPAN("edited"), standing, gamme, before,
+		    &(struct about){.motif = SPAN("")});
 	return err;
 }
 
@@ -344,6 +400,7 @@ proposing_arrive(struct proposing *op, struct standing *standing)
 	assert(standing->validated != ROW_GAMME_NONE);
 	standing->validated = ROW_GAMME_NONE;
 	if (err == ERR_OK)
-		err = tell(op, SPAN("arrived"), standing, gamme, gamme);
+		err = tell(op, SPAN("arrived"), standing, gamme, gamme,
+		    &(struct about){.motif = standing->validated_motif});
 	return err;
 }

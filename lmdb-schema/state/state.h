@@ -14,13 +14,20 @@
  *	sessions   SHA-256 of the token (32 bytes) -> packed: text user,
  *	             unsigned created ms, last use ms
  *	pending    supplier 00 codein -> packed: text gamme (one letter),
- *	             text author, unsigned when ms
- *	validated  supplier 00 codein -> the same; the author is the validating buyer
+ *	             text author, unsigned when ms, and text motif where one
+ *	             was given
+ *	validated  supplier 00 codein -> the same; the author is the validating
+ *	             buyer, the motif that of the proposal
  *	audit      u64 number -> packed: unsigned when ms, text event,
  *	             text actor, text supplier, text codein, text gamme,
- *	             text gamme before
+ *	             text gamme before; and where one of these is not empty,
+ *	             text motif, text author of the proposal that ends,
+ *	             unsigned when ms it was made, text recorded gamme
  *	versions   supplier -> u64 generation of the last change of its pending
  *	             or validated ranges
+ *
+ * Members behind "and" are new: an earlier program takes a record that has them
+ * for damaged, and a record without them is as it always was.
  */
 #pragma once
 

@@ -71,7 +71,8 @@ states_server(const char *supplier, const char *codein, char letter)
 bool
 states_propose(const char *author, const char *codein, char letter)
 {
-	struct proposal_change change = {span_of(codein), states_code(letter)};
+	struct proposal_change change = {
+	    .codein = span_of(codein), .gamme = states_code(letter)};
 	struct proposal_request request = {
 	    SPAN("S"), span_of(author), &change, 1};
 	struct proposal_result result;

@@ -17,7 +17,7 @@
 
 struct options {
 	const char *out;
-	bool quiet;
+	bool quiet, motif;
 };
 
 static const struct opt_row rows[] = {
@@ -37,18 +37,20 @@ static const struct opt_spec import_spec = {
 };
 
 static const struct opt_row export_rows[] = {
+    {"--motif", 0, OPT_FLAG, offsetof(struct options, motif), 0, 0, NULL,
+	"a fourth column, motif: why the range was proposed"},
     {"--out", 'o', OPT_TEXT, offsetof(struct options, out), 0, 0, "FILE",
 	"write it there, whole or not at all, instead of standard output"},
 };
 
 static const struct opt_spec export_spec = {
-    .usage = "gridctl [--data DIR] gammes export [--out FILE]",
+    .usage = "gridctl [--data DIR] gammes export [--motif] [--out FILE]",
     .about = "Writes the validated changes as CSV "
 	     "(fournisseur,codein,gamme), sorted, for the central database. "
 	     "They stay until 'gammes import' or 'import' brings them back "
 	     "as server ranges.",
     .rows = export_rows,
-    .count = 1,
+    .count = sizeof(export_rows) / sizeof(export_rows[0]),
 };
 
 /* --- import --------------------------------------------------------------- */
@@ -94,7 +96,7 @@ tell(const struct import *import, enum err err,
 static int
 gammes_import(int argc, char **argv)
 {
-	struct options options = {NULL, false};
+	struct options options = {.out = NULL};
 	struct live_counts counts = {0};
 	struct import import;
 	struct store *store;
@@ -140,9 +142,10 @@ has_article(void *context, struct span supplier, struct span codein)
 }
 
 static void
-add_changes(struct buf *text, const struct proposal_export *export)
+add_changes(struct buf *text, const struct proposal_export *export, bool motif)
 {
-	buf_add_text(text, "fournisseur,codein,gamme\n");
+	buf_add_text(text, "fournisseur,codein,gamme");
+	buf_add_span(text, motif ? SPAN(",motif\n") : SPAN("\n"));
 	for (unsigned i = 0; i < proposal_export_count(export); i++) {
 		struct proposal_exported one = proposal_export_at(export, i);
 
@@ -151,6 +154,10 @@ add_changes(struct buf *text, const struct proposal_export *export)
 		csv_write_field(text, one.codein);
 		buf_add_char(text, ',');
 		buf_add_span(text, row_gamme_text(one.gamme));
+		if (motif) {
+			buf_add_char(text, ',');
+			csv_write_field(text, one.motif);
+		}
 		buf_add_char(text, '\n');
 	}
 }
@@ -182,7 +189,7 @@ write_out(struct buf *text, const char *path)
  * as sent only afterwards.
  */
 static int
-hand_over(struct proposal_export *export, const char *path)
+hand_over(struct proposal_export *export, const struct options *options)
 {
 	unsigned left_out = proposal_export_left_out(export);
 	struct buf text;
@@ -190,8 +197,8 @@ hand_over(struct proposal_export *export, const char *path)
 	enum err err;
 
 	buf_init(&text, (size_t)1 << 32);
-	add_changes(&text, export);
-	result = write_out(&text, path);
+	add_changes(&text, export, options->motif);
+	result = write_out(&text, options->out);
 	if (result != CMD_DONE)
 		return result;
 	if (left_out > 0)
@@ -212,7 +219,7 @@ hand_over(struct proposal_export *export, const char *path)
 static int
 gammes_export(int argc, char **argv)
 {
-	struct options options = {NULL, false};
+	struct options options = {.out = NULL};
 	struct proposal_export *export = NULL;
 	struct source *source = NULL;
 	struct store *store;
@@ -228,7 +235,7 @@ gammes_export(int argc, char **argv)
 	if (err == ERR_OK || err == ERR_NOT_FOUND)
 		err =
 		    proposal_export_begin(&export, store, has_article, source);
-	result = err == ERR_OK ? hand_over(export, options.out)
+	result = err == ERR_OK ? hand_over(export, &options)
 			       : cmd_fail("gammes export", err, NULL);
 	proposal_export_free(export);
 	source_close(source);

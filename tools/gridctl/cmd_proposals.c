@@ -7,6 +7,7 @@
 
 #include "common/jsonw.h"
 #include "common/opt.h"
+#include "common/utf8.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/proposal.h"
@@ -102,6 +103,17 @@ add_member(struct jsonw *json, const char *name, struct span text)
 		jsonw_string(json, text);
 }
 
+/* Behind the last column, and the end of the line. */
+static void
+add_motif(struct buf *text, struct span motif)
+{
+	if (motif.len > 0) {
+		buf_add_text(text, ": ");
+		utf8_show(text, motif);
+	}
+	buf_add_char(text, '\n');
+}
+
 static enum err
 add_proposal(void *context, struct span codein, const struct proposal *proposal)
 {
@@ -116,14 +128,16 @@ add_proposal(void *context, struct span codein, const struct proposal *proposal)
 		add_member(json, "gamme", row_gamme_text(proposal->gamme));
 		add_member(json, "author", proposal->author);
 		cmd_json_time(json, "at", proposal->when_ms);
+		add_member(json, "motif", proposal->motif);
 		jsonw_object_end(json);
 		return buf_end(&listing->text);
 	}
 	cmd_time(when, proposal->when_ms);
-	buf_addf(&listing->text, "%-10.*s %-12.*s %-5.*s  %-24s  %.*s\n",
+	buf_addf(&listing->text, "%-10.*s %-12.*s %-5.*s  %-24s  %.*s",
 	    SPAN_ARG(listing->supplier), SPAN_ARG(codein),
 	    SPAN_ARG(row_gamme_text(proposal->gamme)), when,
 	    SPAN_ARG(proposal->author));
+	add_motif(&listing->text, proposal->motif);
 	return buf_end(&listing->text);
 }
 
@@ -180,16 +194,20 @@ add_entry(void *context, const struct audit_entry *entry)
 		add_member(json, "codein", entry->codein);
 		add_member(json, "gamme", entry->gamme);
 		add_member(json, "before", entry->before);
+		add_member(json, "motif", entry->motif);
+		add_member(json, "proposedBy", entry->author);
+		cmd_json_time(json, "proposedAt", entry->proposed_ms);
 		jsonw_object_end(json);
 		return buf_end(&listing->text);
 	}
 	cmd_time(when, entry->when_ms);
 	buf_addf(&listing->text,
-	    "%8llu  %-24s  %-12.*s %-10.*s %-12.*s %-5.*s %-5.*s  %.*s\n",
+	    "%8llu  %-24s  %-12.*s %-10.*s %-12.*s %-5.*s %-5.*s  %.*s",
 	    (unsigned long long)entry->number, when, SPAN_ARG(entry->event),
 	    SPAN_ARG(entry->supplier), SPAN_ARG(entry->codein),
 	    SPAN_ARG(entry->gamme), SPAN_ARG(entry->before),
 	    SPAN_ARG(entry->actor));
+	add_motif(&listing->text, entry->motif);
 	return buf_end(&listing->text);
 }
 

@@ -10,6 +10,11 @@
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
+#define CHANGE(article, range) \
+	{ \
+		.codein = span_of(article), .gamme = range \
+	}
+
 /* --- one article ---------------------------------------------------------- */
 
 /*
@@ -261,9 +266,9 @@ END_TEST
 
 START_TEST(a_result_tells_what_was_recorded)
 {
-	struct proposal_change changes[] = {{SPAN("1"), states_code('B')},
-	    {SPAN("2"), states_code('B')}, {SPAN("3"), states_code('C')},
-	    {SPAN("1"), states_code('B')}};
+	struct proposal_change changes[] = {CHANGE("1", states_code('B')),
+	    CHANGE("2", states_code('B')), CHANGE("3", states_code('C')),
+	    CHANGE("1", states_code('B'))};
 	struct proposal_request request = {SPAN("S"), SPAN("key"), changes, 4};
 	struct proposal_result results[4];
 	static const struct {
@@ -353,8 +358,8 @@ add_clash(void *context, unsigned first, unsigned again)
 
 START_TEST(clashing_changes_are_named_and_nothing_is_done)
 {
-	struct proposal_change changes[] = {{SPAN("1"), 1}, {SPAN("2"), 1},
-	    {SPAN("1"), 2}, {SPAN("2"), 1}, {SPAN("1"), 3}, {SPAN("3"), 1}};
+	struct proposal_change changes[] = {CHANGE("1", 1), CHANGE("2", 1),
+	    CHANGE("1", 2), CHANGE("2", 1), CHANGE("1", 3), CHANGE("3", 1)};
 	struct proposal_request request = {SPAN("S"), SPAN("key"), changes, 6};
 	struct proposal_result results[6];
 	char text[64] = "";
@@ -386,8 +391,8 @@ static const struct {
 
 START_TEST(what_is_no_code_or_range_is_refused)
 {
-	struct proposal_change changes[] = {{SPAN("ok"), 1},
-	    {span_of(refusals[_i].codein), refusals[_i].gamme}};
+	struct proposal_change changes[] = {
+	    CHANGE("ok", 1), CHANGE(refusals[_i].codein, refusals[_i].gamme)};
 	struct proposal_request request = {span_of(refusals[_i].supplier),
 	    span_of(refusals[_i].author), changes, 2};
 	struct proposal_result results[2];
@@ -401,7 +406,7 @@ END_TEST
 
 START_TEST(suppliers_are_apart)
 {
-	struct proposal_change change = {SPAN("1"), 1};
+	struct proposal_change change = CHANGE("1", 1);
 	struct proposal_request request = {SPAN("S2"), SPAN("key"), &change, 1};
 	struct proposal_result result;
 	uint64_t before = states_version("S");

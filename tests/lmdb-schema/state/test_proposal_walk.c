@@ -195,6 +195,7 @@ propose(void)
 		ranges[i] = any_range();
 	for (unsigned i = 0; i < request.count; i++) {
 		articles[i] = any_article();
+		changes[i].motif = SPAN("");
 		changes[i].codein = span_of(articles[i]->codein);
 		changes[i].gamme = states_code(ranges[articles[i] - model]);
 	}

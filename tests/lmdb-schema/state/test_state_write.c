@@ -32,6 +32,7 @@ deposit_all(const char *author, char letter, char codeins[ARTICLES][8])
 
 	for (unsigned i = 0; i < ARTICLES; i++) {
 		snprintf(codeins[i], 8, "%03u", i);
+		changes[i].motif = SPAN("");
 		changes[i].codein = span_of(codeins[i]);
 		changes[i].gamme = states_code(letter);
 	}

@@ -74,7 +74,8 @@ END_TEST
 static int64_t
 propose(const char *supplier, const char *codein, uint8_t gamme)
 {
-	struct proposal_change change = {span_of(codein), gamme};
+	struct proposal_change change = {
+	    .codein = span_of(codein), .gamme = gamme};
 	struct proposal_request request = {
 	    span_of(supplier), SPAN("robot"), &change, 1};
 	struct proposal_result result;
