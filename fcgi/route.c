@@ -89,6 +89,22 @@ const struct route routes[] = {
 	{"Rows", ANSWERS_304 | ANSWERS_400 | ANSWERS_404, NULL, "NetworkReply",
 	    "The metrics and the monthly quantities, from the last "
 	    "synchronisation; the network system itself is not asked."}},
+    {METHOD_GET, API "/propositions", "listPropositions", ROUTE_ANY, USE_FEED,
+	ep_propositions, "What was proposed, and what became of it",
+	{"Ranges", ANSWERS_304 | ANSWERS_400 | ANSWERS_404, NULL,
+	    "PropositionsReply",
+	    "A feed of proposals and decisions in the order of their commits, "
+	    "the newest first; order=asc is the oldest first. 100 entries "
+	    "unless limit says otherwise, 10,000 at most. depuis goes on "
+	    "behind meta.suivant and misses nothing and repeats nothing, "
+	    "whatever is written meanwhile: with order=asc, also behind the "
+	    "newest."}},
+    {METHOD_GET, API "/products/{codein}/gammes", "listGammes", ROUTE_ANY,
+	USE_HISTORY, ep_history, "What happened to the ranges of one article",
+	{"Ranges", ANSWERS_304 | ANSWERS_400 | ANSWERS_404 | ANSWERS_PAGES,
+	    NULL, "GammesHistoryReply",
+	    "The entries of /propositions about one article, at one supplier "
+	    "or at all that list it, the newest first."}},
     {METHOD_PUT, API "/products/{codein}/gamme", "proposeGamme", ROUTE_ANY, 0,
 	ep_put_gamme, "Propose a range for one article",
 	{"Ranges",

@@ -24,6 +24,8 @@ enum err ep_product(struct call *call);
 enum err ep_network(struct call *call);
 enum err ep_put_gamme(struct call *call);
 enum err ep_post_gammes(struct call *call);
+enum err ep_propositions(struct call *call);
+enum err ep_history(struct call *call);
 enum err ep_login(struct call *call);
 enum err ep_session(struct call *call);
 enum err ep_logout(struct call *call);

@@ -23,7 +23,8 @@
 
 const struct param_info param_infos[] = {
     {"fournisseur", PARAM_CODE,
-	USE_NOMENCLATURES | FILTERED | USE_PRODUCT | USE_SCREEN,
+	USE_NOMENCLATURES | FILTERED | USE_PRODUCT | USE_SCREEN | USE_FEED |
+	    USE_HISTORY,
 	USE_NOMENCLATURES | SUPPLIER | USE_SCREEN, AT(fournisseur), 1, 64, NULL,
 	"Supplier code"},
     {"search", PARAM_TEXT,
@@ -67,16 +68,35 @@ const struct param_info param_infos[] = {
 	"Column to sort by, as the rows show it; empty values come last. Up "
 	"to four are separated by commas: those behind a - descend, the "
 	"others ascend unless order says desc"},
-    {"order", PARAM_ORDER, FILTERED, 0, AT(descending), 0, 0, "desc",
-	"asc or desc"},
+    {"order", PARAM_ORDER, FILTERED | USE_FEED | USE_HISTORY, 0, AT(descending),
+	0, 0, "desc",
+	"asc or desc; by default the largest, or the newest, come first"},
+    {"codein", PARAM_CODE, USE_FEED, 0, AT(codein), 1, 64, NULL,
+	"Article code"},
+    {"auteur", PARAM_TEXT, USE_FEED, 0, AT(author), 1, 64, NULL,
+	"Author of the proposal, or of the one that it took the place of: a "
+	"key's or a user's name"},
+    {"etat", PARAM_STATES, USE_FEED, 0, AT(states), 0, 0, NULL,
+	"States, separated by commas: proposee, validee, rejetee, retiree "
+	"(proposed as recorded again, or recorded by an import), modifiee (a "
+	"buyer's own range), arrivee (in the central database)"},
+    {"du", PARAM_MOMENT, USE_FEED, 0, AT(from_ms), 0, 0, NULL,
+	"Entries of that moment or later: RFC 3339, or a day, from its "
+	"beginning in UTC"},
+    {"au", PARAM_MOMENT, USE_FEED, 0, AT(until_ms), 0, 0, NULL,
+	"Entries before that moment"},
+    {"depuis", PARAM_CURSOR, USE_FEED, 0, AT(since), 0, 0, NULL,
+	"Where to go on, in the order asked for: meta.suivant of the answer "
+	"before"},
     {"fields", PARAM_FIELDS, ROWS, 0, AT(fields), 0, 0, NULL,
 	"Columns to show, separated by commas; codein is always there"},
     {"enrich", PARAM_FLAG, ROWS | USE_AGGREGATES, 0, AT(enrich), 0, 1, "1",
 	"1 re-reads network and codeGammeServeur, and all that follows from "
 	"them, now; 0 serves all as it was computed"},
-    {"page", PARAM_INT, FILTERED | LABELS, 0, AT(page), 1, MANY, "1",
-	"Page, from 1"},
-    {"limit", PARAM_INT, FILTERED | LABELS, 0, AT(limit), 1, MANY, NULL,
+    {"page", PARAM_INT, FILTERED | LABELS | USE_HISTORY, 0, AT(page), 1, MANY,
+	"1", "Page, from 1"},
+    {"limit", PARAM_INT, FILTERED | LABELS | USE_FEED | USE_HISTORY, 0,
+	AT(limit), 1, MANY, NULL,
 	"Rows per page, no maximum; without it /grid gives all, every other "
 	"list 100"},
     {"format", PARAM_FORMAT, FILTERED, 0, AT(format), 0, 0, NULL,
@@ -88,8 +108,9 @@ const struct param_info param_infos[] = {
 	"(sales12mByStore.001.202510), of one supplier's rows only; lignes, a "
 	"line for each article, store (empty: all) and month; without it a "
 	"map is one cell of JSON"},
-    {"strict", PARAM_FLAG, FILTERED | LABELS | USE_PRODUCT, 0, AT(strict), 0, 1,
-	"0",
+    {"strict", PARAM_FLAG,
+	FILTERED | LABELS | USE_PRODUCT | USE_FEED | USE_HISTORY, 0, AT(strict),
+	0, 1, "0",
 	"1 refuses a parameter that is not known here, which otherwise "
 	"meta.ignores names"},
 };
@@ -320,6 +341,9 @@ static void (*const readers[])(struct trouble *trouble,
     [PARAM_GENERATION] = read_generation,
     [PARAM_FORMAT] = read_format,
     [PARAM_MONTHS] = read_months,
+    [PARAM_STATES] = params_read_states,
+    [PARAM_CURSOR] = params_read_cursor,
+    [PARAM_MOMENT] = params_read_moment,
 };
 
 /* The first letter tells most of them apart, without their length. */

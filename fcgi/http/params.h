@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/span.h"
 #include "fcgi/http/condition.h"
+#include "fcgi/http/feed_states.h"
 #include "fcgi/http/format.h"
 #include "fcgi/http/groups.h"
 #include "fcgi/http/query.h"
@@ -29,7 +30,9 @@ enum params_use {
 	USE_CONDITIONS = 64, /* conditions on columns, beside its parameters */
 	USE_MAGASINS = 128,
 	USE_AGGREGATES = 256,
-	USE_LOOKUP = 512
+	USE_LOOKUP = 512,
+	USE_FEED = 1024,
+	USE_HISTORY = 2048
 };
 
 enum param_type {
@@ -47,7 +50,10 @@ enum param_type {
 	PARAM_CLASS, /* the same, as a filter */
 	PARAM_GENERATION,
 	PARAM_FORMAT,
-	PARAM_MONTHS
+	PARAM_MONTHS,
+	PARAM_STATES, /* of the feed, by commas */
+	PARAM_CURSOR, /* of the feed */
+	PARAM_MOMENT /* RFC 3339, or a day */
 };
 
 struct param_info {
@@ -132,6 +138,11 @@ struct code_filter {
 struct params {
 	struct span fournisseur, search, q;
 	struct span parent;
+	struct span codein, author; /* of proposals */
+	unsigned states; /* of enum feed_state; 0: all */
+	int64_t from_ms, until_ms; /* until 0: no end */
+	struct feed_cursor since;
+	bool has_since;
 	uint64_t snapshot; /* 0: the current one */
 	int64_t page, limit; /* limit 0: omitted */
 	int64_t niveau;

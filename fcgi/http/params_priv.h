@@ -24,6 +24,14 @@ void params_read_groups(struct trouble *trouble, const struct param_info *info,
 void params_read_values(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out);
 
+/* Of the feed. */
+void params_read_states(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out);
+void params_read_cursor(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out);
+void params_read_moment(struct trouble *trouble, const struct param_info *info,
+    struct span value, void *out);
+
 /* Checks that depend on several parameters, when all were read. */
 void params_finish_sort(struct params *params);
 void params_finish_values(struct trouble *trouble, struct params *params);

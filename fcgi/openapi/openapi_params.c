@@ -46,6 +46,11 @@ static const struct example {
     {"mois", "lignes", false},
     {"groups", "marque,codeGamme", false},
     {"values", "totalCa,stockActuel", false},
+    {"auteur", "nightly", false},
+    {"etat", "validee,rejetee", false},
+    {"du", "2026-11-20", false},
+    {"au", "2026-11-21T10:33:42Z", false},
+    {"depuis", "1207-1795343622096", false},
 };
 
 static const struct path_param {
@@ -222,7 +227,7 @@ static bool
 is_list(const struct param_info *info)
 {
 	return info->type == PARAM_FIELDS || info->type == PARAM_GROUPS ||
-	    info->type == PARAM_VALUES;
+	    info->type == PARAM_VALUES || info->type == PARAM_STATES;
 }
 
 /* A column, or several of them, descending behind a sign. */
@@ -238,6 +243,20 @@ sort_schema(struct jsonw *json)
 	    json, "pattern", "^-?[a-zA-Z0-9]+(,-?[a-zA-Z0-9]+){0,3}$");
 	jsonw_object_end(json);
 	jsonw_array_end(json);
+}
+
+static void
+states_schema(struct jsonw *json)
+{
+	members_string(json, "type", "array");
+	members_object(json, "items");
+	members_string(json, "type", "string");
+	jsonw_key(json, "enum");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < FEED_STATES; i++)
+		jsonw_string(json, feed_state_names[i]);
+	jsonw_array_end(json);
+	jsonw_object_end(json);
 }
 
 static void
@@ -267,6 +286,15 @@ param_schema(struct jsonw *json, const struct param_info *info)
 		digits_schema(json, info);
 	else if (info->type == PARAM_GAMME) {
 		gamme_schema(json);
+	} else if (info->type == PARAM_STATES) {
+		states_schema(json);
+	} else if (info->type == PARAM_CURSOR) {
+		members_string(json, "type", "string");
+		members_string(json, "pattern", "^[0-9]+-[0-9]+$");
+	} else if (info->type == PARAM_MOMENT) {
+		members_string(json, "type", "string");
+		members_string(
+		    json, "pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T.*)?$");
 	} else if (info->type == PARAM_GENERATION) {
 		members_string(json, "type", "string");
 		members_string(json, "pattern", "^[0-9a-f]{16}$");
@@ -304,7 +332,7 @@ write_param(struct jsonw *json, const struct param_info *info, bool required)
 	} else if (info->type == PARAM_INT) {
 		jsonw_key(json, "example");
 		jsonw_int(json, 100);
-	} else
+	} else if (info->uses != USE_FEED)
 		example_member(json, info->name);
 	jsonw_object_end(json);
 }
@@ -329,12 +357,15 @@ write_path_param(struct jsonw *json, const struct path_param *param)
 
 /* --- conditions ----------------------------------------------------------- */
 
-/* A parameter of the table has that name: its own schema says the rest. */
+/*
+ * A parameter beside conditions has that name: its own schema says the rest.
+ */
 static bool
 is_parameter(struct span name)
 {
 	for (unsigned i = 0; i < param_count; i++)
-		if (span_eq(name, span_of(param_infos[i].name)))
+		if ((param_infos[i].uses & ~(unsigned)USE_FEED) != 0 &&
+		    span_eq(name, span_of(param_infos[i].name)))
 			return true;
 	return false;
 }

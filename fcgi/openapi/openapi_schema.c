@@ -50,6 +50,8 @@ static const struct word {
     {"gamme", "string", NULL, "A,B,C,Y,Z"},
     {"filtre", "string", NULL, "code1,code2,code3"},
     {"direction", "string", NULL, "up,down,flat"},
+    {"etat", "string", NULL,
+	"proposee,validee,rejetee,retiree,modifiee,arrivee"},
     {"statut", "string", NULL, "a_valider,inchangee"},
     {"code", "string", NULL,
 	"unauthorized,forbidden,bad_request,not_found,not_ready,"

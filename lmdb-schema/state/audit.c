@@ -8,6 +8,7 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
+#include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/store/store.h"
 
 #define ENTRY_MAX 4096 /* a motif has up to 2,000 bytes */
@@ -49,6 +50,8 @@ read_last(struct audit *audit)
 	if (audit->known)
 		return ERR_OK;
 	err = store_number(audit->txn, last_name, &audit->last);
+	if (err == ERR_OK)
+		err = trail_catch_up(audit->txn, audit->last);
 	audit->known = err == ERR_OK;
 	return err;
 }
@@ -70,8 +73,9 @@ audit_note(struct audit *audit, const struct audit_entry *entry)
 	err = buf_end(&audit->value);
 	if (err != ERR_OK)
 		return err;
-	return kv_append(audit->txn, STATE_AUDIT,
+	err = kv_append(audit->txn, STATE_AUDIT,
 	    span_make(&number, sizeof(number)), buf_span(&audit->value));
+	return err == ERR_OK ? trail_add(audit->txn, audit->last, entry) : err;
 }
 
 enum err
@@ -81,7 +85,8 @@ audit_end(struct audit *audit, enum err err)
 	buf_fini(&audit->value);
 	if (err != ERR_OK || !audit->noted)
 		return err;
-	return store_set_number(audit->txn, last_name, audit->last);
+	err = store_set_number(audit->txn, last_name, audit->last);
+	return err == ERR_OK ? trail_done(audit->txn, audit->last) : err;
 }
 
 enum err
@@ -123,9 +128,17 @@ audit_each(struct state_view *view, uint64_t number,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context)
 {
+	return audit_each_in(state_view_txn(view), number, each, context);
+}
+
+enum err
+audit_each_in(struct kv_txn *txn, uint64_t number,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
 	uint64_t from = htobe64(number);
-	struct kv_walk *walk = kv_walk_begin(state_view_txn(view), STATE_AUDIT,
-	    SPAN(""), span_make(&from, sizeof(from)));
+	struct kv_walk *walk = kv_walk_begin(
+	    txn, STATE_AUDIT, SPAN(""), span_make(&from, sizeof(from)));
 	struct audit_entry entry;
 	struct span key, value;
 	enum err err;

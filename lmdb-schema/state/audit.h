@@ -64,6 +64,11 @@ void audit_begin(struct audit *audit, struct kv_txn *txn);
 enum err audit_note(struct audit *audit, const struct audit_entry *entry);
 enum err audit_end(struct audit *audit, enum err err);
 
+/* For lmdb-schema's own files only: audit_each() within a transaction. */
+enum err audit_each_in(struct kv_txn *txn, uint64_t number,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context);
+
 /* Calls `each` for the entries from `number` on, oldest first. */
 enum err audit_each(struct state_view *view, uint64_t number,
     enum err (*each)(void *context, const struct audit_entry *entry),

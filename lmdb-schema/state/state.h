@@ -6,6 +6,8 @@
  *	           "access"   u64 generation of the last change of keys, users
  *	           "sent" 00 supplier 00 codein -> packed: text gamme, unsigned
  *	             mixed (0, 1): exported, not arrived yet (proposal_priv.h)
+ *	           "audit"    u64 number of the last entry of the trail
+ *	           "trail", "trail" 00 ...: an index of the trail (trail.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),
  *	             unsigned created ms, revoked ms (0: not), last use ms

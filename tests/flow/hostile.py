@@ -28,10 +28,12 @@ ENDPOINTS = {
     "/grid": (("fournisseur", "S1"), ("fields", "codein")),
     "/products/search": (("q", "a"), ("fields", "codein")),
     "/products/A1": (("fields", "codein"),),
+    "/propositions": (), "/products/A1/gammes": (),
 }
 TEXTS = {"/fournisseurs": "search", "/grid": "search",
          "/products/search": "q", "/nomenclatures": "parent",
-         "/products/A1": "fournisseur"}
+         "/products/A1": "fournisseur", "/propositions": "auteur",
+         "/products/A1/gammes": "fournisseur"}
 
 ESCAPES = (b"%", b"%1", b"%zz", b"%0", b"a%", b"%%41", b"%u0041", b"%-1",
            b"%+1", b"% 1", b"%4g")

@@ -44,6 +44,7 @@ PRINTS = {
     "article.py": r"^.+\n(\d+ stores|no network data: 404 .*)\n$",
     "propose.py": r"^3 proposed\ninchangee\n404 \['no such article'\]\n$",
     "propose.sh": r"^a_valider\n$",
+    "decisions.py": r"^True 0\n$",
     "errors.sh": r"^bad_request\n.*limit.*\n$",
 }
 
@@ -146,6 +147,7 @@ def each_example_takes_any_code():
                        "propose.sh": PRINTS["propose.sh"],
                        "article.py": "^Odd", "dump.sh": r"\n6\n$",
                        "errors.sh": PRINTS["errors.sh"],
+                       "decisions.py": PRINTS["decisions.py"],
                        "months.sh": r"^grid-.*1\.csv\n"})
         for name, language, block in blocks():
             if language != "js" or shutil.which("node") is not None:

@@ -1,0 +1,228 @@
+/*
+ * GET /propositions: what was proposed and what became of it, as a feed.
+ *
+ * The cursor is the number of the last entry that was looked at, shown or not.
+ * Numbers follow the commits, so what is written meanwhile stands behind it.
+ */
+#include <assert.h>
+
+#include "common/members.h"
+#include "fcgi/endpoints/answer.h"
+#include "fcgi/endpoints/endpoint.h"
+#include "fcgi/call.h"
+#include "fcgi/endpoints/feed.h"
+#include "fcgi/rows/ensure.h"
+#include "fcgi/rows/etag.h"
+#include "fcgi/rows/paging.h"
+
+/* Entries that a thread for pages looks through, and the most of an answer. */
+#define LOOKED_MAX 20000
+#define SHOWN_MAX 10000
+#define BACK 64 /* are read at once, to be shown the newest first */
+
+struct feed {
+	struct call *call;
+	struct state_view *view;
+	struct answer answer;
+	int64_t limit, shown, looked;
+	uint64_t last; /* the newest entry */
+	struct feed_cursor at; /* looked at last */
+	bool cut; /* entries that match may be left */
+	bool elsewhere; /* where requests may take longer */
+};
+
+static bool
+matches(const struct feed *feed, const struct audit_entry *entry)
+{
+	const struct params *params = &feed->call->params;
+	unsigned state = feed_state_of(entry);
+
+	if (state == 0 ||
+	    (params->states != 0 && (params->states & state) == 0))
+		return false;
+	if (params->fournisseur.len > 0 &&
+	    !span_eq(entry->supplier, params->fournisseur))
+		return false;
+	if (params->codein.len > 0 && !span_eq(entry->codein, params->codein))
+		return false;
+	if (params->author.len > 0 && !feed_is_by(entry, params->author))
+		return false;
+	return entry->when_ms >= params->from_ms &&
+	    (params->until_ms == 0 || entry->when_ms < params->until_ms);
+}
+
+/* ERR_EXISTS: it is enough. */
+static enum err
+look(struct feed *feed, const struct audit_entry *entry)
+{
+	bool wanted = matches(feed, entry);
+
+	if (wanted && feed->shown == feed->limit) {
+		feed->cut = true;
+		return ERR_EXISTS;
+	}
+	if (feed->looked++ == LOOKED_MAX && !feed->call->request->slow_pool) {
+		feed->elsewhere = true;
+		return ERR_EXISTS;
+	}
+	feed->at = (struct feed_cursor){entry->number, entry->when_ms};
+	if (!wanted)
+		return ERR_OK;
+	feed->shown++;
+	feed_write(&feed->answer.json, entry);
+	return buf_end(feed->answer.json.buf);
+}
+
+static enum err
+look_on(void *context, const struct audit_entry *entry)
+{
+	return look(context, entry);
+}
+
+/* --- the newest first ----------------------------------------------------- */
+
+struct pile {
+	struct audit_entry entries[BACK];
+	unsigned count;
+	uint64_t before;
+};
+
+static enum err
+pile_up(void *context, const struct audit_entry *entry)
+{
+	struct pile *pile = context;
+
+	if (entry->number >= pile->before)
+		return ERR_EXISTS;
+	pile->entries[pile->count++] = *entry;
+	return pile->count == BACK ? ERR_EXISTS : ERR_OK;
+}
+
+/* The entries before `before`, a pile at a time. */
+static enum err
+look_back(struct feed *feed, uint64_t before)
+{
+	enum err err = ERR_OK;
+
+	while (before > 1 && err == ERR_OK) {
+		uint64_t from = before > BACK ? before - BACK : 1;
+		struct pile pile = {.before = before};
+
+		err = audit_each(feed->view, from, pile_up, &pile);
+		if (err == ERR_EXISTS)
+			err = ERR_OK;
+		while (pile.count > 0 && err == ERR_OK)
+			err = look(feed, &pile.entries[--pile.count]);
+		before = from;
+	}
+	return err;
+}
+
+/* --- the answer ----------------------------------------------------------- */
+
+static enum err
+read_feed(struct feed *feed)
+{
+	const struct params *params = &feed->call->params;
+	uint64_t number = params->since.number;
+	enum err err;
+
+	if (!params->descending)
+		err = audit_each(feed->view, number + 1, look_on, feed);
+	else
+		err = look_back(
+		    feed, params->has_since ? number : feed->last + 1);
+	return err == ERR_EXISTS ? ERR_OK : err;
+}
+
+/* Where the next call goes on; nothing is older than the first entry. */
+static void
+add_next(struct jsonw *json, const struct feed *feed)
+{
+	char text[FEED_CURSOR_MAX];
+
+	feed_cursor_text(text, &feed->at);
+	if (feed->call->params.descending && !feed->cut) {
+		jsonw_key(json, "suivant");
+		jsonw_null(json);
+	} else
+		members_text(json, "suivant", span_of(text));
+}
+
+static enum err
+add_meta(struct feed *feed)
+{
+	const struct params *params = &feed->call->params;
+	struct jsonw *json = &feed->answer.json;
+	enum err err;
+
+	members_object(json, "meta");
+	members_bool(json, "complet", !feed->cut);
+	add_next(json, feed);
+	err = feed_write_kept(json, feed->view);
+	members_names(json, "ignores", params->ignored, params->ignored_count);
+	jsonw_object_end(json);
+	return err;
+}
+
+static enum err
+answer(struct feed *feed)
+{
+	struct call *call = feed->call;
+	enum err err;
+
+	answer_begin(&feed->answer, call);
+	jsonw_array_begin(&feed->answer.json);
+	err = read_feed(feed);
+	if (feed->elsewhere)
+		return ensure_hand_over(call);
+	jsonw_array_end(&feed->answer.json);
+	if (err == ERR_OK)
+		err = add_meta(feed);
+	return err == ERR_OK ? answer_end(&feed->answer) : err;
+}
+
+/* The cursor's entry must be the one that was read: else 404. */
+static enum err
+check_since(struct feed *feed)
+{
+	const struct feed_cursor *since = &feed->call->params.since;
+	struct audit_entry entry = {.when_ms = 0};
+	enum err err = ERR_OK;
+
+	if (!feed->call->params.has_since)
+		return ERR_OK;
+	feed->at = *since;
+	if (since->number > 0)
+		err = trail_get(feed->view, since->number, &entry);
+	if (err == ERR_NOT_FOUND ||
+	    (err == ERR_OK && entry.when_ms != since->when_ms))
+		return reply_fail(feed->call->reply, 404, CODE_NOT_FOUND,
+		    "The trail has no entry %llu of that time: it comes from a "
+		    "backup, or the cursor from elsewhere. Begin again without "
+		    "depuis.",
+		    (unsigned long long)since->number);
+	return err;
+}
+
+enum err
+ep_propositions(struct call *call)
+{
+	struct feed feed = {.call = call, .view = call->serving->views.state};
+	uint64_t tag[1];
+	enum err err = trail_last(feed.view, &feed.last);
+
+	assert(call->subject.kind != SUBJECT_NOBODY);
+	feed.limit =
+	    call->params.limit == 0 ? PAGING_LIMIT : call->params.limit;
+	if (feed.limit > SHOWN_MAX)
+		feed.limit = SHOWN_MAX;
+	if (err == ERR_OK)
+		err = check_since(&feed);
+	if (err != ERR_OK)
+		return err;
+	tag[0] = feed.last;
+	reply_header(call->reply, "Content-Type", "application/json");
+	return etag_matches(call, tag, 1, FORMAT_JSON) ? ERR_ANSWERED
+						       : answer(&feed);
+}

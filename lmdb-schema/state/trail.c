@@ -1,0 +1,217 @@
+#include "lmdb-schema/state/trail.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
+#include "common/kv/kv.h"
+#include "common/log.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/store/store.h"
+
+static const char name[] = "trail";
+
+#define NAME_LEN (sizeof(name) - 1)
+
+/* name 00 supplier 00 codein 00 number */
+struct place {
+	size_t len;
+	char bytes[NAME_LEN + 2 * SCHEMA_CODE_MAX + 3 + sizeof(uint64_t)];
+};
+
+static void
+add(struct place *place, const void *bytes, size_t len)
+{
+	assert(len <= sizeof(place->bytes) - place->len);
+	memcpy(place->bytes + place->len, bytes, len);
+	place->len += len;
+}
+
+/* The prefix of an article's keys. */
+static struct place
+place_of(struct span supplier, struct span codein)
+{
+	struct place place = {.len = 0};
+
+	assert(supplier.len <= SCHEMA_CODE_MAX);
+	assert(codein.len <= SCHEMA_CODE_MAX);
+	add(&place, name, NAME_LEN + 1);
+	add(&place, supplier.ptr, supplier.len);
+	add(&place, "", 1);
+	add(&place, codein.ptr, codein.len);
+	add(&place, "", 1);
+	return place;
+}
+
+static struct span
+place_span(const struct place *place)
+{
+	return span_make(place->bytes, place->len);
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+enum err
+trail_last(struct state_view *view, uint64_t *number)
+{
+	return store_number(state_view_txn(view), "audit", number);
+}
+
+static enum err
+take(void *context, const struct audit_entry *entry)
+{
+	*(struct audit_entry *)context = *entry;
+	return ERR_EXISTS; /* one is enough */
+}
+
+enum err
+trail_get(struct state_view *view, uint64_t number, struct audit_entry *entry)
+{
+	enum err err;
+
+	assert(entry != NULL);
+	entry->number = 0;
+	err = audit_each(view, number, take, entry);
+	if (err == ERR_EXISTS)
+		err = entry->number == number ? ERR_OK : ERR_DAMAGED;
+	else if (err == ERR_OK)
+		err = ERR_NOT_FOUND;
+	return err;
+}
+
+enum err
+trail_behind(struct state_view *view, uint64_t *count)
+{
+	uint64_t last, indexed;
+	enum err err = trail_last(view, &last);
+
+	*count = 0;
+	if (err == ERR_OK)
+		err = store_number(state_view_txn(view), name, &indexed);
+	if (err == ERR_OK && last > indexed)
+		*count = last - indexed;
+	return err;
+}
+
+struct looking {
+	struct span supplier, codein;
+	enum err (*each)(void *context, uint64_t number);
+	void *context;
+};
+
+static enum err
+look(void *context, const struct audit_entry *entry)
+{
+	const struct looking *looking = context;
+
+	if (!span_eq(entry->supplier, looking->supplier) ||
+	    !span_eq(entry->codein, looking->codein))
+		return ERR_OK;
+	return looking->each(looking->context, entry->number);
+}
+
+/* The numbers that the index has. */
+static enum err
+walk_index(struct kv_txn *txn, const struct looking *looking)
+{
+	struct place place = place_of(looking->supplier, looking->codein);
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_META, place_span(&place), SPAN(""));
+	struct span key, value;
+	enum err err;
+
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = looking->each(
+		    looking->context, key_read_u64(span_from(key, place.len)));
+		if (err != ERR_OK)
+			break;
+	}
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+trail_of(struct state_view *view, struct span supplier, struct span codein,
+    enum err (*each)(void *context, uint64_t number), void *context)
+{
+	struct looking looking = {supplier, codein, each, context};
+	struct kv_txn *txn = state_view_txn(view);
+	uint64_t indexed;
+	enum err err;
+
+	assert(each != NULL);
+	if (!key_code_ok(supplier) || !key_code_ok(codein))
+		return ERR_OK;
+	err = store_number(txn, name, &indexed);
+	if (err == ERR_OK)
+		err = walk_index(txn, &looking);
+	return err == ERR_OK ? audit_each(view, indexed + 1, look, &looking)
+			     : err;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+enum err
+trail_add(struct kv_txn *txn, uint64_t number, const struct audit_entry *entry)
+{
+	struct place place;
+
+	/* A code beyond its bounds is of no article. */
+	if (!key_code_ok(entry->supplier) || !key_code_ok(entry->codein))
+		return ERR_OK;
+	place = place_of(entry->supplier, entry->codein);
+	number = htobe64(number);
+	add(&place, &number, sizeof(number));
+	return kv_put(txn, STATE_META, place_span(&place), SPAN(""));
+}
+
+struct catching {
+	struct kv_txn *txn;
+	uint64_t count, last;
+};
+
+static enum err
+catch_one(void *context, const struct audit_entry *entry)
+{
+	struct catching *catching = context;
+
+	catching->count++;
+	catching->last = entry->number;
+	return trail_add(catching->txn, entry->number, entry);
+}
+
+enum err
+trail_catch_up(struct kv_txn *txn, uint64_t last)
+{
+	struct catching catching = {.txn = txn};
+	uint64_t indexed;
+	enum err err = store_number(txn, name, &indexed);
+
+	/* A number that is lost is written anew, and the index with it. */
+	if (err == ERR_DAMAGED)
+		indexed = 0;
+	else if (err != ERR_OK)
+		return err;
+	if (indexed >= last)
+		return ERR_OK;
+	catching.last = indexed;
+	do {
+		err =
+		    audit_each_in(txn, catching.last + 1, catch_one, &catching);
+		/* A damaged entry is in no article's history. */
+		catching.last++;
+	} while (err == ERR_DAMAGED && catching.last < last);
+	err = err == ERR_DAMAGED ? ERR_OK : err;
+	if (err == ERR_OK && catching.count > 1000)
+		log_info("the trail's index has been made: entries=%llu",
+		    (unsigned long long)catching.count);
+	return err;
+}
+
+enum err
+trail_done(struct kv_txn *txn, uint64_t last)
+{
+	return store_set_number(txn, name, last);
+}

@@ -1,0 +1,55 @@
+/*
+ * trail: the audit trail as a feed of what became of proposals, and each
+ * article's part of it.
+ *
+ * Entries are numbered from 1, without a gap, in the order of their commits. A
+ * reader that goes on behind the last number that it has seen misses none and
+ * sees none twice, whoever writes meanwhile.
+ *
+ * An index names the entries of each article: in the table meta
+ *
+ *	"trail" 00 supplier 00 codein 00 u64 number -> nothing
+ *	"trail" -> u64 number of the last entry that is in the index
+ *
+ * An entry is indexed in the transaction that writes it, and those before it
+ * that a program without an index has written. Until then they are read from
+ * the trail itself.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "lmdb-schema/state/audit.h"
+
+/* The last entry's number; 0 for an empty trail. ERR_DAMAGED. */
+enum err trail_last(struct state_view *view, uint64_t *number);
+
+/* One entry, borrowed from the view. ERR_NOT_FOUND, ERR_DAMAGED. */
+enum err trail_get(
+    struct state_view *view, uint64_t number, struct audit_entry *entry);
+
+/* Whether the entry is about an article: others are about keys and users. */
+static inline bool
+trail_is_about_article(const struct audit_entry *entry)
+{
+	return entry->supplier.len > 0;
+}
+
+/* Calls `each` with the numbers of an article's entries, oldest first. */
+enum err trail_of(struct state_view *view, struct span supplier,
+    struct span codein, enum err (*each)(void *context, uint64_t number),
+    void *context);
+
+/* How many entries are not in the index yet. */
+enum err trail_behind(struct state_view *view, uint64_t *count);
+
+/* --- for audit.c ---------------------------------------------------------- */
+
+/* Before the first entry behind `last`: indexes what is not yet. */
+enum err trail_catch_up(struct kv_txn *txn, uint64_t last);
+
+enum err trail_add(
+    struct kv_txn *txn, uint64_t number, const struct audit_entry *entry);
+
+/* All entries up to `last` are indexed. */
+enum err trail_done(struct kv_txn *txn, uint64_t last);

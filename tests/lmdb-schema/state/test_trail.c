@@ -1,0 +1,165 @@
+/* tests/lmdb-schema/state/test_trail.c: lmdb-schema/state/trail.h */
+#include "lmdb-schema/state/trail.h"
+
+#include <endian.h>
+#include <stdio.h>
+
+#include "common/kv/kv.h"
+#include "lmdb-schema/key.h"
+#include "tests/lmdb-schema/spoil.h"
+#include "tests/lmdb-schema/states.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+static char numbers[256];
+
+static enum err
+add_number(void *context, uint64_t number)
+{
+	size_t len = strlen(context);
+
+	snprintf((char *)context + len, sizeof(numbers) - len, "%llu ",
+	    (unsigned long long)number);
+	return ERR_OK;
+}
+
+/* The numbers of an article's entries. */
+static const char *
+of(const char *supplier, const char *codein)
+{
+	struct state_view *view;
+
+	numbers[0] = '\0';
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(trail_of(view, span_of(supplier), span_of(codein),
+			     add_number, numbers),
+	    ERR_OK);
+	state_view_close(view);
+	return numbers;
+}
+
+static uint64_t
+behind(void)
+{
+	struct state_view *view;
+	uint64_t count;
+
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(trail_behind(view, &count), ERR_OK);
+	state_view_close(view);
+	return count;
+}
+
+START_TEST(each_article_has_its_entries)
+{
+	states_propose("key", "1", 'B');
+	states_propose("key", "12", 'B');
+	states_propose("key", "1", 'C');
+	states_decide(PROPOSAL_SAVE, "1", '-');
+	states_propose("key", "2", 'A');
+	ck_assert_str_eq(of("S", "1"), "1 3 4 ");
+	ck_assert_str_eq(of("S", "12"), "2 ");
+	ck_assert_str_eq(of("S", "2"), "5 ");
+	ck_assert_str_eq(of("S", "3"), "");
+	ck_assert_str_eq(of("S2", "1"), "");
+	ck_assert_str_eq(of("", "1"), "");
+	ck_assert_uint_eq(behind(), 0);
+}
+END_TEST
+
+/* What a program without an index leaves behind. */
+static enum err
+forget_index(void *context, struct kv_txn *txn)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_META, SPAN("trail"), SPAN(""));
+	struct span key, value;
+	enum err err;
+
+	(void)context;
+	ck_assert_ptr_nonnull(walk);
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK)
+		ck_assert_int_eq(kv_walk_del(walk), ERR_OK);
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+START_TEST(entries_without_index_are_found_and_indexed_with_the_next)
+{
+	states_propose("key", "1", 'B');
+	states_propose("key", "2", 'B');
+	ck_assert_int_eq(state_write(states, forget_index, NULL), ERR_OK);
+	ck_assert_uint_eq(behind(), 2);
+	ck_assert_str_eq(of("S", "1"), "1 ");
+	states_propose("key", "1", 'C');
+	ck_assert_uint_eq(behind(), 0);
+	ck_assert_str_eq(of("S", "1"), "1 3 ");
+	ck_assert_str_eq(of("S", "2"), "2 ");
+}
+END_TEST
+
+START_TEST(a_damaged_entry_stops_no_proposal)
+{
+	uint64_t first = htobe64(1);
+
+	states_propose("key", "1", 'B');
+	states_propose("key", "2", 'B');
+	ck_assert_int_eq(state_write(states, forget_index, NULL), ERR_OK);
+	quiet_begin();
+	spoil_one(store_state(states), STATE_AUDIT,
+	    scratch_path("data/state.mdb"), span_make(&first, sizeof(first)));
+	ck_assert(states_propose("key", "2", 'C'));
+	ck_assert_str_eq(of("S", "2"), "2 3 ");
+	ck_assert_str_eq(of("S", "1"), "");
+}
+END_TEST
+
+START_TEST(long_codes_have_an_index_too)
+{
+	char code[SCHEMA_CODE_MAX + 1];
+
+	memset(code, 'x', SCHEMA_CODE_MAX);
+	code[SCHEMA_CODE_MAX] = '\0';
+	ck_assert(states_propose("key", code, 'B'));
+	ck_assert_str_eq(of("S", code), "1 ");
+	code[SCHEMA_CODE_MAX - 1] = 'y';
+	ck_assert_str_eq(of("S", code), "");
+}
+END_TEST
+
+START_TEST(an_entry_is_got_by_its_number)
+{
+	struct audit_entry entry;
+	struct state_view *view;
+	uint64_t last;
+
+	states_propose("key", "1", 'B');
+	states_propose("key", "2", 'B');
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(trail_last(view, &last), ERR_OK);
+	ck_assert_uint_eq(last, 2);
+	ck_assert_int_eq(trail_get(view, 2, &entry), ERR_OK);
+	ck_assert(span_eq(entry.codein, SPAN("2")));
+	ck_assert_int_eq(trail_get(view, 3, &entry), ERR_NOT_FOUND);
+	state_view_close(view);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("trail");
+	TCase *tc = tcase_create("trail");
+
+	tcase_add_checked_fixture(tc, states_make, states_remove);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+	tcase_add_test(tc, each_article_has_its_entries);
+	tcase_add_test(
+	    tc, entries_without_index_are_found_and_indexed_with_the_next);
+	tcase_add_test(tc, a_damaged_entry_stops_no_proposal);
+	tcase_add_test(tc, long_codes_have_an_index_too);
+	tcase_add_test(tc, an_entry_is_got_by_its_number);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
