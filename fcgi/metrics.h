@@ -29,7 +29,7 @@ struct gauges {
 };
 
 /*
- * What is stored, as housekeeping counts it each minute. Names, labels and
+ * Contents of the store, which housekeeping counts each minute. Names, labels and
  * meaning are in metrics.c's table. Times are seconds since 1970, 0 for never.
  */
 enum stock {

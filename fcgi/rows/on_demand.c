@@ -136,7 +136,7 @@ limit_of(const struct settings *settings, const struct job *job)
 							   : limit;
 }
 
-/* What a job packs for, as gridctl takes it. */
+/* The form that a job packs for, as gridctl takes it. */
 static char *
 packed_for(const struct job *job)
 {

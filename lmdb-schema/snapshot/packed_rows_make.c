@@ -76,7 +76,7 @@ put(struct zipping *zipping, uint32_t from, uint32_t to, struct span bytes)
 	return fs_write_at(zipping->fd, bytes.ptr, bytes.len, at);
 }
 
-/* What one thread works with. */
+/* The tools of one thread. */
 struct bench {
 	struct deflate *deflate;
 	struct buf raw, packed;

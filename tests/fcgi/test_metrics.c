@@ -247,7 +247,7 @@ value_of(const char *name)
 	return strtod(at + strlen(name), NULL);
 }
 
-/* This process is the supervisor, and a child of it the worker. */
+/* The test is the supervisor, and its child the worker. */
 START_TEST(what_processes_use_is_summed)
 {
 	double cpu = value_of("gridapi_cpu_seconds_total");

@@ -25,6 +25,7 @@ int cmd_backup(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compute(int argc, char **argv);
 int cmd_demo(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_gammes(int argc, char **argv);
 int cmd_pack(int argc, char **argv);

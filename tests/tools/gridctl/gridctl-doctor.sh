@@ -1,0 +1,106 @@
+#!/bin/sh
+# gridctl doctor: a line for each thing that is wrong, with what to do, and the
+# exit code. A site is played by a program that gives the same status to all.
+# Closes with "N passed, N failed".
+set -u
+gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
+[ -x "$gridctl" ] || { echo "skipped: $gridctl is not built"; exit 77; }
+command -v python3 >/dev/null || {
+  echo "skipped: python3 is not installed"
+  exit 77
+}
+work=$(mktemp -d "${TMPDIR:-/tmp}/grid-doctor-XXXXXX") || exit 1
+site=
+trap '[ -z "$site" ] || kill "$site" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0
+failed=0
+
+cat >"$work/site.py" <<'EOF'
+import http.server, os, sys
+class Site(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        with open(sys.argv[1] + "/status") as file:
+            status = int(file.read())
+        self.send_response(status if self.path == "/readyz" else 500)
+        self.end_headers()
+    def log_message(self, *words):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Site)
+with open(sys.argv[1] + "/port.new", "w") as file:
+    file.write(str(server.server_port))
+os.rename(sys.argv[1] + "/port.new", sys.argv[1] + "/port")
+server.serve_forever()
+EOF
+echo 200 >"$work/status"
+python3 "$work/site.py" "$work" &
+site=$!
+until [ -e "$work/port" ]; do
+  kill -0 "$site" 2>/dev/null || { echo "the site did not start"; exit 1; }
+  sleep 0.05
+done
+url=http://127.0.0.1:$(cat "$work/port")
+
+grid() { "$gridctl" --data "$work/data" "$@"; }
+
+# expect NAME CODE PATTERN [OPTION]...: what doctor says has a line that fits.
+expect() {
+  name=$1 code=$2 pattern=$3
+  shift 3
+  grid doctor --url "$url" "$@" >"$work/said" 2>&1
+  got=$?
+  if [ "$got" = "$code" ] && grep -qE "$pattern" "$work/said"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $name: exit code $got, want $code and $pattern in:"
+    cat "$work/said"
+  fi
+}
+
+expect "no data directory" 1 "^WRONG +data .*init' makes one"
+grid init >"$work/log" || exit 1
+expect "nothing imported" 1 '^WRONG +import +nothing was imported yet'
+"$gridctl" demo --out "$work/csv" --articles 60 --suppliers 3 --stores 2 \
+  --seed 1 >"$work/log" || exit 1
+grid import --quiet "$work/csv" || exit 1
+expect "to be computed" 0 '^look +snapshots .*computation: [1-9]'
+expect "what to do" 0 "^ +-> 'gridctl compute --stale'"
+grid compute --quiet --all || exit 1
+expect "all current" 0 '^ok +snapshots +all [1-9]'
+expect "not in the index" 0 "^look +words .*0 of [1-9]"
+grid index >"$work/log" || exit 1
+expect "nothing to look at" 0 '^0 wrong, 0 to look at, [1-9]'
+expect "JSON" 0 '"level":"ok","about":"data"' --json
+if grid doctor --url "$url" --json | python3 -c '
+import json, sys
+assert all(one["level"] in ("ok", "look", "wrong") for one in json.load(sys.stdin))
+'; then passed=$((passed + 1)); else
+  failed=$((failed + 1))
+  echo "not ok: --json is no JSON"
+fi
+echo 502 >"$work/status"
+expect "gridapi is down" 1 '^WRONG +site +nginx answers 502'
+echo 404 >"$work/status"
+expect "another site" 1 '^WRONG +site .*has no /readyz'
+expect "no such address" 1 'is no address that can be asked' --url ftp://x
+expect "nobody listens" 1 'does not answer: Connection refused' \
+  --url http://127.0.0.1:1
+echo 200 >"$work/status"
+if [ "$(id -u)" -eq 0 ]; then
+  touch "$work/data/locks/stray"
+  chown 1 "$work/data/locks/stray"
+  expect "another owner" 1 '^WRONG +owner .*locks/stray belongs to another'
+  rm "$work/data/locks/stray"
+fi
+(ulimit -Sn 256 && ulimit -Hn 256 && grid doctor --url "$url" >"$work/said" 2>&1)
+if grep -q '^WRONG *open files *are limited to 256' "$work/said"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo "not ok: few open files are not told"
+  cat "$work/said"
+fi
+expect "well again" 0 '^0 wrong'
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,263 @@
+/*
+ * gridctl doctor: looks at what a running grid needs, a line each, with what to
+ * do. It changes nothing, and nothing that is served waits for it.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/members.h"
+#include "common/opt.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/stat.h"
+#include "tools/gridctl/doctor.h"
+
+#define HOUR_MS INT64_C(3600000)
+#define IMPORT_OLD_MS (36 * HOUR_MS)
+#define PROPOSAL_OLD_MS (7 * 24 * HOUR_MS)
+
+struct options {
+	const char *url;
+	bool json;
+};
+
+static const struct opt_row rows[] = {
+    {"--url", 0, OPT_TEXT, offsetof(struct options, url), 0, 0, "URL",
+	"where nginx listens (default: http://localhost)"},
+    {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
+	"as a JSON array"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] doctor [OPTION]...",
+    .about = "Looks at the data directory, the disk, the clock, the age of "
+	     "what is served, the services and the site, and says of each "
+	     "whether all is well, and what to do where it is not. Exit code "
+	     "0: nothing is wrong. It changes nothing; 'gridctl check' reads "
+	     "every stored byte.",
+    .rows = rows,
+    .count = sizeof(rows) / sizeof(rows[0]),
+};
+
+void
+doctor_say(struct doctor *doctor, enum doctor_level level, const char *about,
+    const char *todo, const char *format, ...)
+{
+	static const char *const levels[] = {"ok", "look", "WRONG"};
+	struct jsonw *json = &doctor->list.json;
+	char text[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	doctor->counts[level]++;
+	if (!doctor->list.as_json) {
+		buf_addf(&doctor->list.text, "%-6s %-16s %s\n", levels[level],
+		    about, text);
+		if (todo != NULL)
+			buf_addf(&doctor->list.text, "%24s%s\n", "-> ", todo);
+		return;
+	}
+	jsonw_object_begin(json);
+	members_given(
+	    json, "level", level == DOCTOR_WRONG ? "wrong" : levels[level]);
+	members_given(json, "about", about);
+	members_given(json, "text", text);
+	members_given(json, "todo", todo);
+	jsonw_object_end(json);
+}
+
+/* --- the data directory --------------------------------------------------- */
+
+struct owners {
+	const char *folder;
+	uid_t owner;
+	char other[FS_PATH_MAX]; /* the first that is another's; "": none */
+};
+
+static enum err
+look_at_owner(void *context, const char *name)
+{
+	struct owners *owners = context;
+	struct owners inside = {.owner = owners->owner};
+	char path[FS_PATH_MAX];
+	struct stat found;
+	enum err err = fs_path(path, "%s/%s", owners->folder, name);
+
+	if (err != ERR_OK || owners->other[0] != '\0' ||
+	    lstat(path, &found) != 0)
+		return ERR_OK; /* gone since it was listed */
+	if (found.st_uid != owners->owner) {
+		snprintf(owners->other, sizeof(owners->other), "%s", path);
+		return ERR_OK;
+	}
+	if (!S_ISDIR(found.st_mode))
+		return ERR_OK;
+	inside.folder = path;
+	err = fs_list(path, look_at_owner, &inside);
+	memcpy(owners->other, inside.other, sizeof(owners->other));
+	return ERR_OK;
+}
+
+static void
+look_at_owners(struct doctor *doctor)
+{
+	struct owners owners = {.folder = cmd_data_dir()};
+	struct stat found;
+
+	if (stat(owners.folder, &found) != 0)
+		return; /* store_open() has told it */
+	owners.owner = found.st_uid;
+	if (fs_list(owners.folder, look_at_owner, &owners) != ERR_OK)
+		return;
+	if (owners.other[0] != '\0')
+		doctor_say(doctor, DOCTOR_WRONG, "owner",
+		    "'chown -R' gives all of it to the owner of the folder",
+		    "%s belongs to another user", owners.other);
+	else if (access(owners.folder, W_OK) != 0)
+		doctor_say(doctor, DOCTOR_WRONG, "owner",
+		    errno == EROFS ? "mount the disk for writing again: read "
+				     "the kernel's log first"
+				   : "run this as the folder's owner, or root",
+		    "nothing can be written: %s", strerror(errno));
+	else
+		doctor_say(doctor, DOCTOR_FINE, "owner", NULL,
+		    "all files belong to the folder's owner");
+}
+
+static void
+look_at_disk(struct doctor *doctor, const struct stat_counts *counts)
+{
+	uint64_t once_more = counts->facts_bytes + counts->snapshot_bytes +
+	    counts->packed_rows_bytes;
+
+	if (counts->free_bytes < once_more)
+		doctor_say(doctor, DOCTOR_WRONG, "disk",
+		    "'gridctl prune', or a larger disk",
+		    "%s are free: a new import and its snapshots may take %s",
+		    cmd_bytes(counts->free_bytes), cmd_bytes(once_more));
+	else
+		doctor_say(doctor, DOCTOR_FINE, "disk", NULL, "%s are free",
+		    cmd_bytes(counts->free_bytes));
+}
+
+static void
+look_at_import(
+    struct doctor *doctor, const struct stat_counts *counts, int64_t now_ms)
+{
+	int64_t age_ms = now_ms - (int64_t)(counts->facts / 1000);
+	unsigned long long hours = (unsigned long long)(age_ms / HOUR_MS);
+
+	if (counts->facts == 0)
+		doctor_say(doctor, DOCTOR_WRONG, "import",
+		    "'gridctl import FOLDER'; product-grid-csv(5) says what "
+		    "the files hold",
+		    "nothing was imported yet");
+	else if (age_ms < -HOUR_MS)
+		doctor_say(doctor, DOCTOR_WRONG, "clock",
+		    "set the clock: 'timedatectl'",
+		    "the last import lies in the future");
+	else if (age_ms > IMPORT_OLD_MS)
+		doctor_say(doctor, DOCTOR_LOOK, "import",
+		    "did the files arrive, did the import run?",
+		    "the last one was %llu hours ago", hours);
+	else
+		doctor_say(doctor, DOCTOR_FINE, "import", NULL,
+		    "%s articles, %llu hours ago", cmd_count(counts->articles),
+		    age_ms < 0 ? 0 : hours);
+}
+
+static void
+look_at_snapshots(struct doctor *doctor, const struct stat_counts *counts)
+{
+	if (counts->lost > 0)
+		doctor_say(doctor, DOCTOR_WRONG, "damage",
+		    "test the disk, then 'gridctl check' and 'gridctl compute "
+		    "--stale'",
+		    "snapshots that were found damaged: %s",
+		    cmd_count(counts->lost));
+	if (counts->stale + counts->absent > 0)
+		doctor_say(doctor, DOCTOR_LOOK, "snapshots",
+		    "'gridctl compute --stale'; its timer does it each night",
+		    "suppliers that wait for a computation: %s",
+		    cmd_count(counts->stale + counts->absent));
+	else
+		doctor_say(doctor, DOCTOR_FINE, "snapshots", NULL,
+		    "all %s are current", cmd_count(counts->snapshots));
+	if (counts->indexed < counts->snapshots && counts->snapshots > 1)
+		doctor_say(doctor, DOCTOR_LOOK, "words",
+		    "'gridctl index' makes searches across suppliers fast",
+		    "%s of %s snapshots are in the index",
+		    cmd_count(counts->indexed), cmd_count(counts->snapshots));
+}
+
+static void
+look_at_proposals(
+    struct doctor *doctor, const struct stat_counts *counts, int64_t now_ms)
+{
+	int64_t age_ms = now_ms - (int64_t)counts->pending_since_ms;
+	bool old = counts->pending > 0 && age_ms > PROPOSAL_OLD_MS;
+
+	doctor_say(doctor, old ? DOCTOR_LOOK : DOCTOR_FINE, "proposals",
+	    old ? "a buyer decides, in the Grid screen" : NULL,
+	    old ? "%s wait, the oldest for over a week" : "%s wait",
+	    cmd_count(counts->pending));
+}
+
+static void
+look_at_data(struct doctor *doctor)
+{
+	struct store *store = NULL;
+	struct stat_counts counts;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = store_open(&store, cmd_data_dir(), &fault);
+	if (err == ERR_OK)
+		err = stat_collect(&counts, store);
+	store_close(store);
+	if (err != ERR_OK) {
+		doctor_say(doctor, DOCTOR_WRONG, "data",
+		    err == ERR_DAMAGED ? "'gridctl check' says what is left"
+				       : NULL,
+		    "%s: %s", cmd_data_dir(),
+		    fault.message[0] != '\0' ? fault.message : err_text(err));
+		return;
+	}
+	doctor_say(doctor, DOCTOR_FINE, "data", NULL, "%s can be read",
+	    cmd_data_dir());
+	look_at_owners(doctor);
+	look_at_disk(doctor, &counts);
+	look_at_import(doctor, &counts, date_now_ms());
+	look_at_snapshots(doctor, &counts);
+	look_at_proposals(doctor, &counts, date_now_ms());
+}
+
+int
+cmd_doctor(int argc, char **argv)
+{
+	struct options options = {"http://localhost", false};
+	struct doctor doctor = {.counts = {0}};
+	int args, result = cmd_options(&options, &spec, argc, argv, &args);
+
+	if (result != CMD_GO)
+		return result;
+	cmd_list_begin(&doctor.list, options.json);
+	look_at_data(&doctor);
+	doctor_limits(&doctor);
+	doctor_services(&doctor);
+	doctor_site(&doctor, options.url);
+	if (!options.json)
+		buf_addf(&doctor.list.text, "%u wrong, %u to look at, %u ok\n",
+		    doctor.counts[DOCTOR_WRONG], doctor.counts[DOCTOR_LOOK],
+		    doctor.counts[DOCTOR_FINE]);
+	result = cmd_list_end(&doctor.list, "doctor", ERR_OK);
+	return doctor.counts[DOCTOR_WRONG] > 0 ? CMD_FAILED : result;
+}

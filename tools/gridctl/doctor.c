@@ -1,0 +1,211 @@
+#include "tools/gridctl/doctor.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/origin.h"
+
+#define PATIENCE_S 5 /* of each step of the question to the site */
+
+/* A map of LMDB reserves addresses: compute has asked for 110 GB. */
+#define ADDRESSES_MIN ((rlim_t)256 << 30)
+#define FILES_MIN 1024
+
+/* --- the site ------------------------------------------------------------- */
+
+static int
+connect_to(const struct origin *site)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found, *one;
+	struct timeval patience = {.tv_sec = PATIENCE_S};
+	unsigned port = site->at.port != 0 ? site->at.port
+					   : origin_default_port(site->scheme);
+	struct span name = site->at.host;
+	char host[256], service[16];
+	int fd = -1;
+
+	if (name.len > 2 && name.ptr[0] == '[')
+		name = span_sub(name, 1, name.len - 1);
+	snprintf(service, sizeof(service), "%u", port);
+	if (!span_copy(host, sizeof(host), name) ||
+	    getaddrinfo(host, service, &hints, &found) != 0) {
+		errno = EADDRNOTAVAIL;
+		return -1;
+	}
+	for (one = found; one != NULL && fd < 0; one = one->ai_next) {
+		fd = socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fd < 0)
+			continue;
+		setsockopt(
+		    fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+		setsockopt(
+		    fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+		if (connect(fd, one->ai_addr, one->ai_addrlen) != 0) {
+			int kept = errno;
+
+			close(fd);
+			errno = kept;
+			fd = -1;
+		}
+	}
+	freeaddrinfo(found);
+	return fd;
+}
+
+/* The status of the answer; -1 with errno. */
+static int
+ask(const struct origin *site)
+{
+	char question[512], answer[64];
+	size_t len = 0;
+	ssize_t got;
+	int status = -1, fd = connect_to(site);
+
+	if (fd < 0)
+		return -1;
+	snprintf(question, sizeof(question),
+	    "GET /readyz HTTP/1.0\r\nHost: %.*s\r\n\r\n",
+	    (int)site->at.host.len, site->at.host.ptr);
+	if (fs_write_all(fd, question, strlen(question)) == ERR_OK)
+		while (len + 1 < sizeof(answer) &&
+		    (got = read(fd, answer + len, sizeof(answer) - 1 - len)) >
+			0)
+			len += (size_t)got;
+	answer[len] = '\0';
+	if (sscanf(answer, "HTTP/1.%*c %d", &status) != 1) {
+		status = -1;
+		errno = errno == EAGAIN ? ETIMEDOUT : EPROTO;
+	}
+	close(fd);
+	return status;
+}
+
+void
+doctor_site(struct doctor *doctor, const char *url)
+{
+	struct origin site;
+	int status;
+
+	if (!origin_read(&site, span_of(url)) ||
+	    !span_eq(site.scheme, SPAN("http"))) {
+		doctor_say(doctor, DOCTOR_WRONG, "site",
+		    "--url http://HOST[:PORT], as nginx listens on this "
+		    "machine",
+		    "%s is no address that can be asked", url);
+		return;
+	}
+	status = ask(&site);
+	if (status == 200)
+		doctor_say(doctor, DOCTOR_FINE, "site", NULL,
+		    "%s answers through nginx", url);
+	else if (status < 0)
+		doctor_say(doctor, DOCTOR_WRONG, "site",
+		    "is nginx running, and its site enabled? 'nginx -t', "
+		    "'systemctl status nginx'; --url names another address",
+		    "%s does not answer: %s", url, strerror(errno));
+	else if (status == 502 || status == 503 || status == 504)
+		doctor_say(doctor, DOCTOR_WRONG, "site",
+		    "'journalctl -u gridapi -n 50' names the reason",
+		    "nginx answers %d: gridapi does not", status);
+	else if (status == 404)
+		doctor_say(doctor, DOCTOR_WRONG, "site",
+		    "another site answers there: is Product Grid's enabled? "
+		    "--url names another address",
+		    "%s has no /readyz", url);
+	else
+		doctor_say(doctor, DOCTOR_LOOK, "site",
+		    "ask /readyz by hand, on this machine",
+		    "/readyz answers %d", status);
+}
+
+/* --- services ------------------------------------------------------------- */
+
+static bool
+run_for_line(char *line, size_t size, const char *command)
+{
+	FILE *out = popen(command, "re");
+	bool got;
+
+	if (out == NULL)
+		return false;
+	got = fgets(line, (int)size, out) != NULL;
+	if (got)
+		line[strcspn(line, "\n")] = '\0';
+	pclose(out);
+	return got;
+}
+
+static void
+look_at_service(struct doctor *doctor, const char *name)
+{
+	char command[128], state[64];
+
+	snprintf(command, sizeof(command),
+	    "systemctl is-active %s.service 2>/dev/null", name);
+	if (!run_for_line(state, sizeof(state), command))
+		doctor_say(doctor, DOCTOR_LOOK, name, NULL,
+		    "systemctl says nothing of it");
+	else if (strcmp(state, "active") == 0)
+		doctor_say(doctor, DOCTOR_FINE, name, NULL, "is active");
+	else
+		doctor_say(doctor, DOCTOR_WRONG, name,
+		    "'systemctl status' with that name shows why, 'systemctl "
+		    "enable --now' starts it",
+		    "is %s", state);
+}
+
+void
+doctor_services(struct doctor *doctor)
+{
+	char unit[256];
+
+	if (access("/run/systemd/system", F_OK) != 0) {
+		doctor_say(doctor, DOCTOR_FINE, "services", NULL,
+		    "systemd does not run here: not looked at");
+		return;
+	}
+	look_at_service(doctor, "gridapi");
+	look_at_service(doctor, "nginx");
+	if (run_for_line(unit, sizeof(unit),
+		"systemctl list-units --state=failed --plain --no-legend "
+		"'gridctl*' 'product-grid*' 2>/dev/null"))
+		doctor_say(doctor, DOCTOR_WRONG, "jobs",
+		    "'journalctl -u' with that name shows why",
+		    "has failed: %s", unit);
+}
+
+void
+doctor_limits(struct doctor *doctor)
+{
+	struct rlimit addresses, files;
+
+	if (getrlimit(RLIMIT_AS, &addresses) != 0 ||
+	    getrlimit(RLIMIT_NOFILE, &files) != 0) {
+		doctor_say(doctor, DOCTOR_LOOK, "limits", NULL,
+		    "cannot be read: %s", strerror(errno));
+		return;
+	}
+	if (addresses.rlim_cur != RLIM_INFINITY &&
+	    addresses.rlim_cur < ADDRESSES_MIN)
+		doctor_say(doctor, DOCTOR_WRONG, "address space",
+		    "'ulimit -v unlimited', LimitAS=infinity: files are "
+		    "mapped, which takes addresses and no memory",
+		    "is limited to %s",
+		    cmd_bytes((unsigned long long)addresses.rlim_cur));
+	if (files.rlim_max < FILES_MIN)
+		doctor_say(doctor, DOCTOR_WRONG, "open files",
+		    "raise 'ulimit -Hn', or LimitNOFILE of the service",
+		    "are limited to %llu", (unsigned long long)files.rlim_max);
+	else if (addresses.rlim_cur == RLIM_INFINITY)
+		doctor_say(doctor, DOCTOR_FINE, "limits", NULL,
+		    "none on addresses, %s open files",
+		    cmd_count((unsigned long long)files.rlim_max));
+}
