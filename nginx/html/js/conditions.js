@@ -9,6 +9,8 @@ import {t} from "./text.js";
 export const MOST_LISTED = 500; /* an address has no room for more */
 
 const PERCENTS = new Set(["percent", "change", "points"]);
+const OPERATOR = /^(not\.)?(eq|neq|gt|gte|lt|lte|in|like|ilike|is)\./;
+const MAP = /^((sales|stock|receptions)12m(ByStore)?|qteReseauByMonth)$/;
 const FORM = /^([\w.]{1,80})=([^\p{Cc}]{1,8000})$/u;
 
 const number = {
@@ -23,8 +25,14 @@ const number = {
 		return String(PERCENTS.has(kind) ?
 		    Number((value / 100).toPrecision(12)) : value);
 	},
-	show: (text, kind) => PERCENTS.has(kind) ?
-	    format.percent(Number(text)) : format.decimal(Number(text)),
+	show(text, kind) {
+		const value = text.trim() === "" ? NaN : Number(text);
+
+		if (!Number.isFinite(value))
+			return text;
+		return PERCENTS.has(kind) ?
+		    format.percent(value) : format.decimal(value);
+	},
 };
 const text = {
 	operators: ["contains", "begins", "list", "null", "not_null"],
@@ -34,14 +42,17 @@ const text = {
 const day = {
 	operators: ["gte", "lte", "null", "not_null"],
 	read: (date) => /^\d{4}-\d\d-\d\d$/.test(date) ? date : null,
-	show: format.day,
+	show: (date) => Number.isNaN(Date.parse(date)) ? date : format.day(date),
 };
 const few = {operators: ["list", "null", "not_null"], read: text.read,
     show: (words) => words};
 
+const TRENDS = ["up", "flat", "down"];
+
 const sorts = {code: text, text, label: text, day, range: few, gamme: few,
     trend: {...few, operators: ["list"],
-	show: (words) => words.split(", ").map((one) => t(one)).join(", ")}};
+	show: (words) => words.split(", ").map((one) => TRENDS.includes(one) ?
+	    t(one) : one).join(", ")}};
 
 const sortOf = (kind) => sorts[kind] ?? number;
 
@@ -54,7 +65,7 @@ export const operatorsOf = (kind) => sortOf(kind).operators;
 /* The values a column is one of, where they are few; else null. */
 export function valuesOf(kind) {
 	if (kind === "trend")
-		return ["up", "flat", "down"];
+		return TRENDS;
 	return sortOf(kind) === few ? ["A", "B", "C", "Y", "Z"] : null;
 }
 
@@ -129,7 +140,20 @@ export function inWords(condition) {
 	return `${known.label} ${t(`op_${operator}`)} ${shown}`.trim();
 }
 
-export const isCondition = (words) => FORM.test(words);
+/*
+ * Whether the API takes the words as a filter on a column. An address says what
+ * it likes: a name that is no column could be any parameter of a request, the
+ * supplier's among them, or one that the API passes over.
+ */
+export function isCondition(words) {
+	const [, name = "", rest = ""] = FORM.exec(words) ?? [];
+	const [base, part] = name.split(".");
+
+	if (!OPERATOR.test(rest))
+		return false;
+	return part === undefined ?
+	    filterable().some((one) => one.name === name) : MAP.test(base);
+}
 
 /* Parameters of a request: {stockActuel: ["gte.1", "lte.9"], …}. */
 export function paramsOf(where) {

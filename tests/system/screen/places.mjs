@@ -12,6 +12,15 @@ const shown = (page) => page.evaluate(() => ({
 	    .get("article") ?? "",
 }));
 
+/* What an address must not say, or says wrongly. */
+const NO_FILTER = ["fournisseur=12346", "fournisseur=eq.12346", "enrich=0",
+    "search=x", "page=2", "limit=eq.1", "fields=in.(codein)", "nope=gt.1",
+    "__proto__=is.null", "constructor=eq.1", "toString=is.null",
+    "totalCa=1", "codeFournisseurs=eq.1", "snapshot=eq.1", "a.b=gt.1"];
+const WRONG_VALUE = ["derniereVente=gte.2026-99-99", "derniereVente=gte.x",
+    "trend=in.(nope)", "trend=in.(up,__proto__)", "trend=ilike.*x*",
+    "totalCa=gte.x", "sales12m.999999=gt.1"];
+
 async function goTo(page, hash) {
 	await page.goto("about:blank");
 	await page.goto(GRID_URL + hash);
@@ -74,6 +83,40 @@ export async function places(day, browser) {
 		    document.querySelector(".notices")?.textContent));
 		await page.waitForFunction((hash) => location.hash
 		    .startsWith(hash), `#${SUPPLIER}`);
+	});
+	await day.check("an address filters columns, and says nothing else",
+	    async () => {
+		const asked = [];
+		const listen = (request) => asked.push(request.url());
+		const where = (words) =>
+		    `where=${encodeURIComponent(words)}`;
+
+		page.on("request", listen);
+		await goTo(page, `#${SUPPLIER}?${where("totalCa=gt.0")}&${
+		    NO_FILTER.map(where).join("&")}`);
+		await rowsDrawn(page);
+		assert.equal(await page.locator(".chips li").count(), 1);
+		for (const url of asked.filter((one) => /\/grid\?/.test(one))) {
+			const params = new URL(url).searchParams;
+
+			assert.deepEqual(params.getAll("fournisseur"),
+			    [SUPPLIER], url);
+			for (const words of NO_FILTER)
+				assert.ok(!params.getAll(words.split("=")[0])
+				    .includes(words.split("=")[1]), url);
+		}
+		for (const words of WRONG_VALUE) {
+			await goTo(page, `#${SUPPLIER}?${where(words)}`);
+			await page.waitForSelector(".chips li");
+			await page.waitForFunction(() => document
+			    .querySelector(".rows-state")
+			    ?.textContent.length > 0 ||
+			    document.querySelector(".ag-row"));
+			await page.click(".chips li button");
+			await rowsDrawn(page);
+		}
+		page.off("request", listen);
+		assert.deepEqual(page.problems, []);
 	});
 	await day.check("a bar stands at its month, also without earlier sales",
 	    async () => {
