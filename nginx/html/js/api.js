@@ -27,19 +27,36 @@ export function onSessionEnd(renew) {
 	renewSession = renew;
 }
 
-const UNREACHABLE = new Set([0, 502, 503, 504]);
+const UNREACHABLE = new Set([0, 502, 504]);
 
 /* Whether nobody can say what became of a question. */
 export const isUnsure = (error) => UNREACHABLE.has(error.status);
 
-async function once(method, path, {params = {}, body, signal}) {
+/* The server refused it for now, and did nothing. */
+export const isBusy = (error) => error.status === 503;
+
+/* What to tell while it is asked again: see notice.js. */
+const waitOf = ({status}) => status === 0 ? "lost" :
+    status === 503 ? "busy" : "silent";
+
+const FORMS = {json: "application/json", csv: "text/csv"};
+
+async function read(reply, form) {
+	if (reply.status === 204)
+		return {};
+	return form === "csv" && reply.status === 200 ? reply.text() :
+	    reply.json();
+}
+
+async function once(method, path, {params = {}, body, signal,
+    form = "json"}) {
 	/* A list gives a parameter for each of its values. */
 	const query = new URLSearchParams(Object.entries(params)
 	    .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
 	    .filter(([, value]) => value != null && value !== ""));
 	const address = query.size > 0 ? `${path}?${query}` : path;
 	const options = {method, signal, credentials: "same-origin",
-	    headers: {Accept: "application/json"}};
+	    headers: {Accept: FORMS[form]}};
 	let reply, answer;
 
 	if (body !== undefined) {
@@ -48,7 +65,7 @@ async function once(method, path, {params = {}, body, signal}) {
 	}
 	try {
 		reply = await fetch(address, options);
-		answer = reply.status === 204 ? {} : await reply.json();
+		answer = await read(reply, form);
 	} catch (error) {
 		if (error.name === "AbortError")
 			throw error;
@@ -72,8 +89,10 @@ export async function ask(method, path, options = {}) {
 		} catch (error) {
 			if (error.status === 401 && !options.open)
 				await renewSession();
-			else if (isUnsure(error) && method === "GET")
-				await waitOffline(Math.min(2 + 2 * tries, 15));
+			else if ((isUnsure(error) || isBusy(error)) &&
+			    method === "GET")
+				await waitOffline(error.retryAfter ||
+				    Math.min(2 + 2 * tries, 15), waitOf(error));
 			else
 				throw error;
 			options.signal?.throwIfAborted();
@@ -83,5 +102,20 @@ export async function ask(method, path, options = {}) {
 
 export const get = (path, params, options = {}) =>
     ask("GET", path, {params, ...options});
+
+/* A value of a CSV answer. */
+export const unquoted = (text) => text.startsWith('"') ?
+    text.slice(1, -1).replaceAll('""', '"') : text;
+
+/* The lines of a CSV answer behind the first, which names the columns. */
+export async function getLines(path, params, options = {}) {
+	const text = await ask("GET", path, {params, form: "csv", ...options});
+	const lines = text.split(/\r?\n/).slice(1);
+
+	if (lines.at(-1) === "")
+		lines.pop();
+	return lines;
+}
+
 export const post = (path, body) => ask("POST", path, {body});
 export const remove = (path) => ask("DELETE", path);

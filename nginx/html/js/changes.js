@@ -7,36 +7,45 @@
 import {on} from "./bus.js";
 import {el, icon} from "./dom.js";
 import {decide} from "./decide.js";
-import {canUndo, plan} from "./ranges.js";
+import {canRedo, canUndo, counted, plan, RANGES} from "./ranges.js";
 import {plural, t} from "./text.js";
 import * as format from "./format.js";
 
 /*
- * `grid` tells the selection; `undoStep` takes back a step, or the last;
- * `shown` promises the changed articles that the filters show, null for all.
+ * `grid` tells the selection; `acts` sets its range, and takes a step back, or
+ * the last; `shown` promises the changed articles that the filters show, null for all.
  */
-export function changesBar(grid, undoStep, shown) {
+export function changesBar(grid, acts, shown) {
+	const {undoStep} = acts;
 	const totals = el("div.totals", {role: "status"});
 	const counts = el("div.counts");
 	const save = el("button.primary", {type: "button",
 	    onclick: () => decideNow("save")});
-	const cancel = el("button", {type: "button",
+	const cancel = el("button.cancel", {type: "button",
 	    onclick: () => decideNow("cancel")});
 	const back = el("button.ghost", {type: "button", title: t("undo"),
 	    "aria-label": t("undo"), onclick: () => undoStep()},
 	icon("undo"));
-	const element = el("footer.foot", {}, totals, counts, back, cancel, save);
+	const again = el("button.ghost", {type: "button", title: t("redo"),
+	    "aria-label": t("redo"), onclick: acts.redoStep}, icon("redo"));
+	const element = el("footer.foot", {}, totals, counts, back, again,
+	    cancel, save);
+	/* For who has no keyboard: the letters as buttons. */
+	const setRanges = el("span.part.set-chosen", {role: "group",
+	    "aria-label": t("set_chosen")}, RANGES.map((gamme) =>
+		el("button.small", {type: "button", title: t("set_range",
+		    {gamme}), onclick: () => acts.setChosen(gamme)}, gamme)));
 	let supplier = null;
 
 	/* The changed articles that the filters show; null: all of them. */
 	let within = null;
 	let looks = 0, looking = null; /* a promise while nobody knows */
 
+	/* Map codein -> row; null when none is chosen. */
 	const selection = () => {
-		const rows = grid.selectedRows();
+		const rows = grid.chosen();
 
-		return rows.length === 0 ? null :
-		    rows.map(({codein}) => codein);
+		return rows.size === 0 ? null : rows;
 	};
 
 	/* What Save and Cancel are about, and for which articles. */
@@ -45,7 +54,7 @@ export function changesBar(grid, undoStep, shown) {
 
 		if (chosen !== null)
 			return {name: "selection", codeins: chosen};
-		return within?.length > 0 ? {name: "shown", codeins: within} :
+		return within?.size > 0 ? {name: "shown", codeins: within} :
 		    {name: "all", codeins: null};
 	}
 
@@ -54,7 +63,7 @@ export function changesBar(grid, undoStep, shown) {
 			await looking;
 		const {name, codeins} = scope();
 
-		decide(what, plan(codeins), {supplier, undoStep, scope: name});
+		decide(what, plan(codeins && [...codeins.keys()]), {supplier, undoStep, scope: name});
 	}
 
 	/*
@@ -66,7 +75,7 @@ export function changesBar(grid, undoStep, shown) {
 
 		if (mine !== looks)
 			return looking;
-		within = codeins;
+		within = codeins && new Set(codeins);
 		looking = null;
 		update();
 	}
@@ -80,27 +89,28 @@ export function changesBar(grid, undoStep, shown) {
 		const chosen = selection();
 		const {name, codeins} = scope();
 		const waits = looking !== null && name !== "selection";
-		const {count} = plan(codeins), all = plan(null);
+		const {count, pending, mine} = counted(codeins);
 		const n = waits ? "…" : format.integer(count);
 		const suffix = name === "shown" ? "_shown" : "_n";
 		const parts = [];
 
 		if (chosen !== null)
 			parts.push(el("span.part", {}, plural("count_selected",
-			    chosen.length), el("button.link", {type: "button",
+			    chosen.size), el("button.link", {type: "button",
 			    onclick: grid.clearSelection},
-			t("clear_selection"))));
-		if (all.pending.length > 0)
+			t("clear_selection"))), setRanges);
+		if (pending > 0)
 			parts.push(el("span.part.api", {},
-			    plural("count_pending", all.pending.length)));
-		if (all.mine.length > 0)
+			    plural("count_pending", pending)));
+		if (mine > 0)
 			parts.push(el("span.part.mine", {},
-			    plural("count_mine", all.mine.length)));
+			    plural("count_mine", mine)));
 		counts.replaceChildren(...parts);
 		save.textContent = t(`save${suffix}`, {n});
 		cancel.textContent = t(`cancel${suffix}`, {n});
 		save.disabled = cancel.disabled = waits || count === 0;
 		back.disabled = !canUndo();
+		again.disabled = !canRedo();
 	}
 
 	on("ranges", look);

@@ -17,6 +17,7 @@ export function classTree() {
 	const filling = new WeakMap(); /* item -> promise of its classes */
 	let supplier = null;
 	let selects = 0; /* the last one counts, however answers come */
+	let counts = null; /* by the filters: code -> number; null: all */
 
 	async function load(level, parent) {
 		const {data, meta} = await get("/api/v1/nomenclatures",
@@ -77,10 +78,20 @@ export function classTree() {
 		}
 	}
 
+	/* How many rows an item's class has, by the filters where there are. */
+	function tally(item) {
+		const {code, all} = item.dataset;
+		const n = counts === null ? Number(all) : counts.get(code) ?? 0;
+
+		item.querySelector(".count").textContent = format.integer(n);
+		item.classList.toggle("empty", n === 0);
+	}
+
 	function node(entry) {
 		const leaf = entry.code.length === 6 || entry.code === "";
 		const item = el("li", {role: "treeitem", tabindex: -1,
 		    "aria-selected": "false", "data-code": entry.code,
+		    "data-all": entry.nbArticles,
 		    "aria-expanded": leaf ? null : "false"});
 		const twist = el("span.twist", {"aria-hidden": "true"},
 		    leaf ? null : icon("right"));
@@ -88,7 +99,7 @@ export function classTree() {
 		    twist, el("span.grow" + (entry.libelle ? "" : ".faint"),
 			{title: entry.libelle},
 			entry.libelle ?? `${entry.code} ${t("no_label")}`),
-		    el("span.count", {}, format.integer(entry.nbArticles)));
+		    el("span.count"));
 
 		twist.addEventListener("click", (event) => {
 			event.stopPropagation();
@@ -103,6 +114,7 @@ export function classTree() {
 		item.append(line);
 		if (!leaf)
 			item.append(el("ul", {role: "group"}));
+		tally(item);
 		return item;
 	}
 
@@ -131,7 +143,13 @@ export function classTree() {
 	return {
 		element: tree,
 		clear() {
+			counts = null;
 			tree.replaceChildren();
+		},
+		/* Map of code to number, as the filters leave it; null: all. */
+		counts(now) {
+			counts = now;
+			tree.querySelectorAll("[role=treeitem]").forEach(tally);
 		},
 		/* Level 1, and all articles above it. */
 		async open(code) {

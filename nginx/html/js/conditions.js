@@ -73,8 +73,9 @@ export function valuesOf(kind) {
 const listed = (words) => [...new Set(words.split(/[\n\r\t;,]+/)
     .map((one) => one.trim()).filter((one) => one !== ""))];
 
-const quoted = (one) => /[,()"]/.test(one) ?
-    `"${one.replace(/"/g, "")}"` : one;
+/* A value as it stands in a list of the API. */
+export const quoted = (one) => /[,()"\\]|^\s|\s$/.test(one) ?
+    `"${one.replace(/["\\]/g, "\\$&")}"` : one;
 
 /*
  * What the API is asked for what was chosen and typed: {condition}, or {wrong},

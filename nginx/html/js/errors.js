@@ -2,7 +2,7 @@
  * errors: what went wrong, in the page's words by the code of the API's error;
  * what the server says about it stands behind, in its own language.
  */
-import {ApiError, isUnsure} from "./api.js";
+import {ApiError, isBusy, isUnsure} from "./api.js";
 import {el} from "./dom.js";
 import {tell} from "./notice.js";
 import {t} from "./text.js";
@@ -13,6 +13,8 @@ const BY_CODE = new Set(["unauthorized", "forbidden", "bad_request",
 function words(error) {
 	if (isUnsure(error))
 		return t("unreachable");
+	if (isBusy(error))
+		return t("error_busy");
 	if (error.status === 429)
 		return t("error_too_many");
 	return t(BY_CODE.has(error.code) ? `error_${error.code}` :

@@ -10,6 +10,7 @@ import {
 	EventApiModule, InfiniteRowModelModule, LocaleModule, ModuleRegistry,
 	RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule,
 } from "ag-grid-community";
+import {cellBlock} from "./block.js";
 import {cellOptions} from "./cells.js";
 import {column, keepColumns, shownColumns} from "./columns.js";
 import {edit, proposal} from "./ranges.js";
@@ -26,6 +27,7 @@ const PAGES_KEPT = 40;
 const PINNED = new Set(["codein", "libelle1"]);
 const LONGEST_LABEL = 480;
 const SCROLLBAR = 18;
+const MOST_SORTS = 4; /* columns that the API sorts by */
 /* A phone shows these beside one another, the label always. */
 const NARROW = {libelle1: 136, codeGamme: 110, totalCa: 88};
 
@@ -52,7 +54,7 @@ const edgeRules = {
 	    edit(data.codein) !== undefined,
 };
 
-function definition({name, width}, wide) {
+function definition({name, width}, wide, rules) {
 	const of = column(name);
 
 	return {
@@ -67,7 +69,8 @@ function definition({name, width}, wide) {
 		lockPinned: true,
 		cellClass: `kind-${of.kind}` + (of.left ? "" : " right"),
 		headerClass: of.left ? "" : "right",
-		cellClassRules: name === "codein" ? edgeRules : waitRules,
+		cellClassRules: {...rules,
+		    ...name === "codein" ? edgeRules : waitRules},
 	};
 }
 
@@ -76,7 +79,7 @@ function definition({name, width}, wide) {
  *	failed(error, source)   a page of this source could not be had
  *	opened(row)       Enter, or two clicks
  *	moved(row)        the cursor is on another row
- *	selected()        other rows are chosen
+ *	selected()        other rows or cells are chosen
  *	unchosen(error)   rows to choose could not be had
  *	pressed(event, row, name)   another key in a column's cell; true
  *	                            when taken
@@ -90,6 +93,7 @@ export function makeGrid(host, tell) {
 	    slice: (from, to) => rows.source.slice(from, to,
 		orderOf(sorts())),
 	    changed: tell.selected, failed: tell.unchosen});
+	const block = cellBlock(host, {api: () => api, changed: tell.selected});
 	let filled = null; /* the label's width that fill() chose */
 	let rowNow = null;
 	let pressed = null; /* the article that a click was on */
@@ -125,8 +129,6 @@ export function makeGrid(host, tell) {
 		rowClassRules: {...rowClassRules, ...ticks.rowClassRules},
 		localeText,
 		suppressCellFocus: false,
-		/* The API sorts by one column: two are not shown as if it did. */
-		suppressMultiSort: true,
 		suppressMovableColumns: false,
 		suppressDragLeaveHidesColumns: true,
 		suppressOverlays: ["loading", "noRows"],
@@ -134,6 +136,13 @@ export function makeGrid(host, tell) {
 		onColumnMoved: keep,
 		onColumnResized: keep,
 		onSortChanged() {
+			const by = sorts();
+
+			if (by.length > MOST_SORTS) {
+				applySorts(by.slice(-MOST_SORTS));
+				return;
+			}
+			block.clear();
 			tell.sorted();
 			toTop();
 		},
@@ -158,6 +167,7 @@ export function makeGrid(host, tell) {
 			const data = rowIndex == null ? undefined :
 			    api.getDisplayedRowAtIndex(rowIndex)?.data;
 
+			block.moved();
 			if (data && data.codein !== rowNow) {
 				rowNow = data.codein;
 				tell.moved(data);
@@ -195,7 +205,7 @@ export function makeGrid(host, tell) {
 			shown.sort((a, b) => (b.name in NARROW) -
 			    (a.name in NARROW));
 		return [ticks.definition, ...shown.map((one) =>
-		    definition(one, wide.matches))];
+		    definition(one, wide.matches, block.rules))];
 	}
 	/*
 	 * Labels take what a wide screen leaves, unless the buyer has set
@@ -217,14 +227,21 @@ export function makeGrid(host, tell) {
 		api.setColumnWidths([{key: "libelle1", newWidth: filled}]);
 	}
 
-	const sorts = () => api.getColumnState().filter(({sort}) => sort);
+	/* [{colId, sort}], the first key first. */
+	const sorts = () => api.getColumnState().filter(({sort}) => sort)
+	    .sort((a, b) => a.sortIndex - b.sortIndex)
+	    .map(({colId, sort}) => ({colId, sort}));
 
-	function orderOf(sortModel) {
-		const [first] = sortModel;
+	const applySorts = (by) => api.applyColumnState({
+	    defaultState: {sort: null},
+	    state: by.map((one, sortIndex) => ({...one, sortIndex}))});
 
-		return first === undefined ? {} :
-		    {sort: first.colId, order: first.sort};
-	}
+	/* As the API takes it: "-" before what descends, else all ascend. */
+	const orderOf = (by) => by.length === 0 ? {} :
+	    {sort: inWords(by.slice(0, MOST_SORTS)), order: "asc"};
+
+	const inWords = (by) => by.map(({colId, sort}) =>
+	    (sort === "desc" ? "-" : "") + colId).join(",");
 
 	async function getRows(params) {
 		const {source, loaded} = rows;
@@ -273,6 +290,18 @@ export function makeGrid(host, tell) {
 			api.clearFocusedCell();
 	}
 
+	const rowAt = (index) => api.getDisplayedRowAtIndex(index)?.data;
+
+	/* Rows that are loaded, else asked for; `whole` with all columns. */
+	async function rowsOf(from, to, whole) {
+		const list = [];
+
+		for (let i = from; i < to; i++)
+			list.push(rowAt(i));
+		return list.every((row) => row !== undefined) ? list :
+		    rows.source.slice(from, to, orderOf(sorts()), whole);
+	}
+
 	wide.addEventListener("change", () =>
 	    api.setGridOption("columnDefs", definitions()));
 
@@ -285,6 +314,7 @@ export function makeGrid(host, tell) {
 			rowNow = null;
 			rows = {source, loaded};
 			ticks.clear();
+			block.clear();
 			api.setGridOption("datasource", {getRows});
 			toTop();
 		},
@@ -308,22 +338,35 @@ export function makeGrid(host, tell) {
 		},
 		rangesChanged: () => api.refreshCells(
 		    {columns: ["codein", "codeGamme"], force: true}),
-		/* "name", or "-name" for the highest first; "" for none. */
-		sorting() {
-			const by = api.getColumnState().find(({sort}) => sort);
-
-			return by === undefined ? "" :
-			    (by.sort === "desc" ? "-" : "") + by.colId;
-		},
-		sortBy(order) {
-			const colId = order.replace("-", "");
-
-			api.applyColumnState({defaultState: {sort: null},
-			    state: order === "" ? [] : [{colId,
-				sort: order === colId ? "asc" : "desc"}]});
-		},
+		/* "name,-name", behind "-" the highest first; "" for none. */
+		sorting: () => inWords(sorts()),
+		sortBy: (order) => applySorts(order.split(",")
+		    .filter((word) => word !== "").map((word) => ({
+			colId: word.replace("-", ""),
+			sort: word.startsWith("-") ? "desc" : "asc"}))),
 		selectedRows: ticks.rows,
-		clearSelection: ticks.clear,
+		chosen: ticks.chosen, /* Map codein -> row, not to be changed */
+		clearSelection() {
+			ticks.clear();
+			block.clear();
+		},
+		/* The block of cells: {rows, names}, rows promised; null: none. */
+		block() {
+			const area = block.area();
+
+			return area && {names: area.names,
+			    rows: rowsOf(area.top, area.bottom + 1, true)};
+		},
+		rowAt,
+		/* The row above the cursor's, where it is loaded. */
+		rowAbove: () => rowAt((api.getFocusedCell()?.rowIndex ?? 0) - 1),
+		/* Promises `count` rows from the cursor's down. */
+		rowsFrom(count) {
+			const from = api.getFocusedCell()?.rowIndex ?? 0;
+
+			return rowsOf(from, Math.min(from + count,
+			    api.getDisplayedRowCount()), false);
+		},
 		focus,
 		/* The row before or after the cursor's, brought into sight. */
 		step(by) {

@@ -12,10 +12,14 @@ const keys = () => [
 	[["A", "B", "C", "Y", "Z"], "k_set"],
 	[[t("key_delete")], "k_drop"],
 	[["Ctrl+Z"], "k_undo"],
+	[["Ctrl+Y"], "k_redo"],
+	[["Ctrl+D"], "k_down"],
 	[[t("key_space")], "k_select"],
 	[["Ctrl+A"], "select_all"],
 	[["Ctrl+S"], "k_save"],
+	[[`${t("key_shift")}+${t("key_arrows")}`], "k_block"],
 	[["Ctrl+C"], "k_copy"],
+	[["Ctrl+V"], "k_paste"],
 	[["Ctrl+P"], "k_print"],
 	[["L"], "k_filter"],
 	[["?"], "k_help"],
@@ -36,6 +40,7 @@ export function listenKeys(acts) {
 	document.addEventListener("keydown", (event) => {
 		const command = event.ctrlKey || event.metaKey;
 		const name = (command ? "Ctrl+" : "") +
+		    (command && event.shiftKey ? "Shift+" : "") +
 		    (event.key.length === 1 ? event.key.toUpperCase() :
 			event.key);
 		const act = acts[name];

@@ -69,27 +69,32 @@ function showLine(shown) {
 }
 
 let waiting = null;
+let why = "lost";
 
-/* Waits, told second by second; a button ends the wait. All wait as one. */
-export function waitOffline(seconds) {
-	waiting ??= countDown(seconds).finally(() => {
+/*
+ * Waits, told second by second; a button ends the wait. All wait as one. `kind`
+ * is why: "lost" network, "silent" server, or one that is "busy".
+ */
+export function waitOffline(seconds, kind) {
+	waiting ??= countDown(seconds, kind).finally(() => {
 		waiting = null;
 	});
 	return waiting;
 }
 
-function countDown(seconds) {
+function countDown(seconds, kind) {
+	why = kind;
 	return new Promise((resolve) => {
 		let left = seconds;
-		const text = el("span", {}, t("offline", {n: left}));
+		const text = el("span", {}, t(`wait_${kind}`, {n: left}));
 		const done = () => {
 			clearInterval(timer);
 			removeEventListener("online", done);
-			text.textContent = t("offline_now");
+			text.textContent = t(`wait_${kind}_now`);
 			resolve();
 		};
 		const timer = setInterval(() => {
-			text.textContent = t("offline", {n: --left});
+			text.textContent = t(`wait_${kind}`, {n: --left});
 			if (left <= 0)
 				done();
 		}, 1000);
@@ -105,5 +110,5 @@ export function connected() {
 	if (line.hidden)
 		return;
 	showLine(false);
-	tell(t("online"));
+	tell(t(`well_${why}`));
 }

@@ -13,7 +13,7 @@ const FORMS = {
 	gamme: /^[ABCYZ]$/,
 	nomenclature: /^(\d\d){1,3}$/,
 	show: /^(pending|mine)$/,
-	sort: /^-?\w{1,40}$/,
+	sort: /^-?\w{1,40}(,-?\w{1,40}){0,3}$/,
 	article: /^[^\p{Cc}]{1,64}$/u,
 };
 

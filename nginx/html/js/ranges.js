@@ -4,23 +4,27 @@
  *
  * An edit remembers what the buyer saw when making it, so that the server can
  * tell whether someone else was faster. Edits are kept in the browser until
- * they are saved, for the same user and supplier.
+ * they are saved, for the same user and supplier: see drafts.js. There may be as
+ * many as a supplier has articles, so that long lists are worked through in
+ * slices.
  */
 import {ApiError, get, post} from "./api.js";
 import {emit} from "./bus.js";
+import {keepEdits, recallEdits} from "./drafts.js";
 import {forgetRecorded, moment, noteRecorded} from "./fresh.js";
-import {isKeptAs, recall, remember} from "./store.js";
+import {inSlices} from "./slices.js";
+import {isKeptAs} from "./store.js";
 
 export const RANGES = ["A", "B", "C", "Y", "Z"];
 const MOST_AT_ONCE = 5000;
 
 let user = null, supplier = null;
 let version = null;
-let proposals = new Map(); /* codein -> {gamme, codeGamme, author, at} */
+let proposals = new Map(); /* codein -> {codein, gamme, codeGamme, author, at} */
 let knownAt = 0; /* when the proposals were asked for */
-let edits = new Map(); /* codein -> {gamme, codeGamme, gammeAValider} */
+let edits = new Map(); /* codein -> {codein, gamme, codeGamme, gammeAValider} */
 /* Each {puts: [[codein, edit to come back], …], decided}, the newest last. */
-let history = [];
+let history = [], undone = [];
 
 export const proposal = (codein) => proposals.get(codein);
 export const edit = (codein) => edits.get(codein);
@@ -28,45 +32,24 @@ export const pendingCount = () => proposals.size;
 export const editCount = () => edits.size;
 export const edited = () => [...edits];
 export const canUndo = (step = history.at(-1)) => history.includes(step);
+export const canRedo = () => undone.length > 0;
 
 /* The articles that have a proposal or an edit. */
 export const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];
 const draftName = () => `drafts.${user}.${supplier}`;
 
-/* What was kept, as far as it can be read. */
-function recallEdits() {
-	const kept = recall(draftName(), []);
-
-	return new Map(Array.isArray(kept) ? kept.filter((one) =>
-	    typeof one?.[0] === "string" &&
-	    [...RANGES, null].includes(one[1]?.gamme)) :
-	    []);
-}
-
-/* Told once: closing the page would lose the edits. */
-let unkept = false;
-
 function keep() {
-	const kept = remember(draftName(),
-	    edits.size === 0 ? null : [...edits]);
-
-	if (!kept && !unkept && edits.size > 0)
-		emit("unkept");
-	unkept = !kept;
+	keepEdits(draftName(), edits);
 	emit("ranges");
 }
-
-addEventListener("beforeunload", (event) => {
-	if (unkept && edits.size > 0)
-		event.preventDefault();
-});
 
 /* Another window of the same user: its edits are ours too. */
 addEventListener("storage", ({key}) => {
 	if (supplier === null || !isKeptAs(key, draftName()))
 		return;
-	edits = recallEdits();
+	edits = recallEdits(draftName());
 	history = [];
+	undone = [];
 	emit("ranges");
 });
 
@@ -77,8 +60,9 @@ export function openRanges(userName, code) {
 	version = null;
 	proposals = new Map();
 	knownAt = moment();
-	edits = recallEdits();
+	edits = recallEdits(draftName());
 	history = [];
+	undone = [];
 	forgetRecorded();
 	emit("ranges");
 	return edits.size;
@@ -111,56 +95,150 @@ function editOf(row, gamme) {
 
 	if (gamme === (pending ?? row.codeGamme))
 		return null;
-	return {gamme, codeGamme: row.codeGamme ?? null,
+	return {codein: row.codein, gamme, codeGamme: row.codeGamme ?? null,
 	    gammeAValider: pending, libelle1: row.libelle1};
 }
 
-function put(codein, one) {
+/* The range that stands at a row: one's own, a proposed one, the recorded. */
+export const standing = (row) => (edits.get(row.codein) ??
+    proposals.get(row.codein) ?? {gamme: row.codeGamme}).gamme ?? null;
+
+function put(list, codein, one) {
 	if (one == null)
-		edits.delete(codein);
+		list.delete(codein);
 	else
-		edits.set(codein, one);
+		list.set(codein, one);
+}
+
+function done(puts) {
+	if (puts.length === 0)
+		return;
+	history.push({puts, decided: false});
+	undone = [];
+	keep();
+}
+
+/* Sets one row; notes in `puts` what was there. */
+function setOne(list, puts, row, gamme) {
+	const had = list.get(row.codein);
+	const one = gamme === undefined ? null : editOf(row, gamme);
+
+	if (had?.gamme === one?.gamme)
+		return;
+	puts.push([row.codein, had]);
+	put(list, row.codein, one);
 }
 
 /* `gamme` undefined drops the edits of the rows. Returns how many changed. */
 export function setRange(rows, gamme) {
 	const puts = [];
 
-	for (const row of rows) {
-		const had = edits.get(row.codein);
-		const one = gamme === undefined ? null : editOf(row, gamme);
-
-		if (had?.gamme === one?.gamme)
-			continue;
-		puts.push([row.codein, had]);
-		put(row.codein, one);
-	}
-	if (puts.length > 0) {
-		history.push({puts, decided: false});
-		keep();
-	}
+	for (const row of rows)
+		setOne(edits, puts, row, gamme);
+	done(puts);
 	return puts.length;
 }
+
+/* The same of many [row, gamme]; `progress` hears how many are done. */
+export async function setMany(pairs, progress) {
+	const puts = [], list = edits;
+
+	await inSlices(pairs, ([row, gamme]) =>
+	    setOne(list, puts, row, gamme), progress);
+	if (list === edits)
+		done(puts);
+	return puts.length;
+}
+
+/*
+ * What setMany() would do: {changes, same, over, from}: rows that get another
+ * range, rows that have it, proposals that an edit would replace, and Map of
+ * the ranges that change, to how many.
+ */
+export async function foresee(pairs) {
+	const seen = {changes: 0, same: 0, over: 0, from: new Map()};
+
+	await inSlices(pairs, ([row, gamme]) => {
+		const now = standing(row);
+
+		if (gamme === undefined ? !edits.has(row.codein) :
+		    now === gamme) {
+			seen.same++;
+			return;
+		}
+		seen.changes++;
+		seen.from.set(now, (seen.from.get(now) ?? 0) + 1);
+		if (proposals.has(row.codein) && !edits.has(row.codein))
+			seen.over++;
+	});
+	return seen;
+}
+
+/* --- back and forth ------------------------------------------------------ */
 
 /* What undo() would take back: a handle for doing it later. */
 export const lastStep = () => history.at(-1);
 
+/* Does what `step` holds; returns what takes that back. */
+async function turn(step) {
+	const puts = [], list = edits;
+
+	await inSlices(step.puts, ([codein, one]) => {
+		puts.push([codein, list.get(codein)]);
+		put(list, codein, one);
+	});
+	return list === edits ? {...step, puts} : undefined;
+}
+
 /*
- * Takes `step` back, the newest one unless another is named; returns it, or
+ * Takes `step` back, the newest one unless another is named; promises it, or
  * undefined when there is none. What was saved or cancelled comes back as the
  * buyer's own edits, to be saved again.
  */
-export function undo(step = history.at(-1)) {
+export async function undo(step = history.at(-1)) {
 	if (!history.includes(step))
 		return undefined;
 	history = history.filter((one) => one !== step);
-	for (const [codein, one] of step.puts)
-		put(codein, one);
+	const back = await turn(step);
+
+	if (back === undefined)
+		return undefined;
+	undone.push(back);
+	keep();
+	return step;
+}
+
+/* The last step that was taken back, once more. */
+export async function redo() {
+	const step = undone.pop();
+	const back = step && await turn(step);
+
+	if (back === undefined)
+		return undefined;
+	history.push(back);
 	keep();
 	return step;
 }
 
 /* --- Save and Cancel ---------------------------------------------------- */
+
+/* How many changes there are in all, and of the articles of a Set or Map. */
+export function counted(codeins) {
+	let waiting = 0, count = 0;
+
+	for (const codein of proposals.keys()) {
+		const waits = !edits.has(codein);
+
+		waiting += waits;
+		count += waits && (codeins?.has(codein) ?? true);
+	}
+	if (codeins === null)
+		count += edits.size;
+	else
+		for (const codein of edits.keys())
+			count += codeins.has(codein);
+	return {mine: edits.size, pending: waiting, count};
+}
 
 /*
  * What Save or Cancel would do for these articles, or for all: frozen, so that
@@ -175,11 +253,11 @@ export function plan(codeins) {
 		const one = edits.get(codein), proposed = proposals.get(codein);
 
 		if (one)
-			mine.push({codein, ...one});
+			mine.push(one);
 		if (one && proposed)
-			over.push({codein, ...proposed});
+			over.push(proposed);
 		if (!one && proposed)
-			pending.push({codein, ...proposed});
+			pending.push(proposed);
 	}
 	return {supplier, mine, pending, over,
 	    count: mine.length + pending.length};
@@ -202,7 +280,7 @@ function settleProposals(items) {
 		if (gammeAValider === null)
 			proposals.delete(codein);
 		else
-			proposals.set(codein, {gamme: gammeAValider,
+			proposals.set(codein, {codein, gamme: gammeAValider,
 			    codeGamme, author: proposedBy, at: proposedAt});
 }
 
@@ -280,14 +358,15 @@ function bringBack(items, results, to) {
 	    .map((now) => [byCode.get(now.codein), now])
 	    .filter(([one, now]) => to(one) !== now.codeGamme &&
 		(to(one) !== null || now.codeGammeServeur === null))
-	    .map(([one, now]) => [one.codein, {gamme: to(one),
-		codeGamme: now.codeGamme, gammeAValider: now.gammeAValider,
+	    .map(([one, now]) => [one.codein, {codein: one.codein,
+		gamme: to(one), codeGamme: now.codeGamme, gammeAValider: now.gammeAValider,
 		libelle1: one.libelle1}]);
 }
 
 /* What was decided can be taken back, what was edited before it no more. */
 function begin(puts) {
 	history = puts.length > 0 ? [{puts, decided: true}] : [];
+	undone = [];
 	emit("ranges");
 }
 
@@ -325,7 +404,7 @@ export async function cancel({supplier: code, mine, pending}) {
 			if (edits.get(codein)?.gamme === gamme)
 				edits.delete(codein);
 		keep();
-		begin([...mine.map(({codein, ...one}) => [codein, one]),
+		begin([...mine.map((one) => [one.codein, one]),
 		    ...bringBack(pending, results, newRange)]);
 	}
 	return results;

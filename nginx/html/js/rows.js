@@ -4,7 +4,8 @@
  * All pages come from one generation, the one that the first page named, until
  * it is no longer kept; then all begin anew.
  */
-import {ApiError, get} from "./api.js";
+import {ApiError, get, getLines, unquoted} from "./api.js";
+import {quoted} from "./conditions.js";
 import {freshen, moment} from "./fresh.js";
 import {periodUntil} from "./period.js";
 
@@ -13,6 +14,10 @@ const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur"];
 
 export const PAGE = 100;
 const SLICE = 5000; /* rows at once, where few columns are wanted */
+
+/* All codes of the rows that `filters`, and an order, name. */
+export const codes = async (filters, signal) => (await getLines("/api/v1/grid",
+    {...filters, fields: "codein"}, {signal})).map(unquoted);
 
 export class Rows {
 	#filters;
@@ -86,106 +91,113 @@ export class Rows {
 	}
 }
 
-/* What the filters look at, as the API does. */
-const SEARCHED = ["libelle1", "codein", "gtin", "reference", "codeCentrale"];
-
-const fold = (text) => String(text ?? "").normalize("NFD")
-    .replace(/\p{M}/gu, "").toLowerCase();
-
-function fits(row, {gamme, nomenclature, search}) {
-	const text = SEARCHED.map((name) => fold(row[name])).join("\n");
-
-	return (!gamme || row.codeGamme === gamme) &&
-	    (!nomenclature || String(row.code3 ?? "").startsWith(nomenclature)) &&
-	    fold(search).split(/\s+/).every((word) => text.includes(word));
-}
-
 /*
- * The rows of a few articles, one by one: the buyer's own edits, [codein,
- * edit]. One that the supplier has no more is shown by what the edit knows.
+ * The rows of the buyer's own edits, [codein, edit], that the filters leave: the
+ * API tells all codes in order, then the rows of a page by their codes. An
+ * article that the supplier has no more is shown by what the edit knows.
  */
-export class ChosenRows {
+export class EditedRows {
 	#filters;
 	#edits;
 	#fields;
-	#rows = null;
-	#within;
+	#gone;
+	#codes = new Map(); /* order -> promise of the codes, in order */
 	#abort = new AbortController();
 
-	/* `within` promises the codes that conditions leave; null: all. */
-	constructor(filters, edits, fields, within = null) {
+	/* With `gone` the articles that the filters leave out are shown, too. */
+	constructor(filters, edits, fields, gone) {
 		this.#filters = filters;
-		this.#edits = edits;
-		this.#within = within;
-		this.#fields = [...new Set([...ALWAYS, ...SEARCHED, "code3",
-		    ...fields])];
+		this.#edits = new Map(edits);
+		this.#gone = gone;
+		this.#fields = [...new Set([...ALWAYS, ...fields])];
 	}
 
 	close() {
 		this.#abort.abort();
 	}
 
-	async #row(codein, edit) {
-		const asked = moment();
+	async #ordered(order) {
+		const all = await codes({...this.#filters, ...order},
+		    this.#abort.signal);
+		const there = all.filter((codein) => this.#edits.has(codein));
 
-		try {
-			const {data} = await get(
-			    `/api/v1/products/${encodeURIComponent(codein)}`,
+		if (!this.#gone || there.length === this.#edits.size)
+			return there;
+		return [...new Set([...there, ...this.#edits.keys()])];
+	}
+
+	#inOrder(order) {
+		const name = JSON.stringify(order);
+
+		if (!this.#codes.has(name))
+			this.#codes.set(name, this.#ordered(order));
+		return this.#codes.get(name);
+	}
+
+	#lost(codein) {
+		const {libelle1, codeGamme} = this.#edits.get(codein);
+
+		return {...Object.fromEntries(this.#fields.map(
+		    (name) => [name, null])), codein, libelle1, codeGamme};
+	}
+
+	async #rows(some) {
+		const asked = moment(), rows = new Map();
+		let meta = null;
+
+		for (const part of codePortions(some)) {
+			const answer = await get("/api/v1/grid",
 			    {fournisseur: this.#filters.fournisseur,
+				codein: `in.(${part.map(quoted).join(",")})`,
 				fields: this.#fields.join(",")},
 			    {signal: this.#abort.signal});
 
-			freshen([data], asked);
-			return data;
-		} catch (error) {
-			if (error.status !== 404)
-				throw error;
-			return {...Object.fromEntries(this.#fields.map(
-			    (name) => [name, null])), codein,
-			libelle1: edit.libelle1, codeGamme: edit.codeGamme};
+			freshen(answer.data, asked);
+			periodUntil(answer.meta.donneesAu);
+			for (const row of answer.data)
+				rows.set(row.codein, row);
+			({meta} = answer);
 		}
+		return {rows: some.map((codein) => rows.get(codein) ??
+		    this.#lost(codein)), meta};
 	}
 
-	async #load() {
-		const codes = await this.#within?.();
-		const rows = [], left = [...this.#edits]
-		    .filter(([codein]) => codes?.has(codein) ?? true);
-		const worker = async () => {
-			for (let one; (one = left.pop()) !== undefined;)
-				rows.push(await this.#row(...one));
-		};
-
-		await Promise.all(Array.from({length: 4}, worker));
-		return rows.filter((row) => fits(row, this.#filters));
-	}
-
-	async #sorted({sort = "codein", order = "asc"}) {
-		this.#rows ??= this.#load();
-		return [...await this.#rows].sort(by(sort, order));
-	}
+	/* Promises the rows of these codes. */
+	rowsOf = async (some) => (await this.#rows(some)).rows;
 
 	async page(page, order) {
-		const rows = await this.#sorted(order);
+		const all = await this.#inOrder(order);
 
-		return {rows: rows.slice((page - 1) * PAGE, page * PAGE),
-		    total: rows.length, meta: null};
+		return {...await this.#rows(all.slice((page - 1) * PAGE,
+		    page * PAGE)), total: all.length};
 	}
 
-	async slice(from, to, order) {
-		return (await this.#sorted(order)).slice(from, to);
+	/* Whole rows are asked for; else what the edits know is enough. */
+	async slice(from, to, order, whole = false) {
+		const some = (await this.#inOrder(order)).slice(from, to);
+
+		return whole ? (await this.#rows(some)).rows :
+		    some.map((codein) => ({codein, ...this.#edits.get(codein)}));
 	}
 }
 
-/* As the API sorts: empty values last, ties by codein. */
-function by(name, order) {
-	const sign = order === "asc" ? 1 : -1;
-	const compare = (a, b) => typeof a === "string" ?
-	    a.localeCompare(b) : a - b;
+const ADDRESS = 5000; /* bytes of codes; an address may have 12 KB */
 
-	return (a, b) => {
-		if (a[name] == null || b[name] == null)
-			return (a[name] == null) - (b[name] == null);
-		return sign * compare(a[name], b[name]) ||
-		    compare(a.codein, b.codein);
-	};
+/* Lists of codes that each fit into an address. */
+export function* codePortions(list) {
+	let part = [], length = 0;
+
+	for (const codein of list) {
+		const size = encodeURIComponent(codein).length + 3;
+
+		if (length + size > ADDRESS && part.length > 0) {
+			yield part;
+			part = [];
+			length = 0;
+		}
+		part.push(codein);
+		length += size;
+	}
+	if (part.length > 0)
+		yield part;
 }

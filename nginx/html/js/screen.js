@@ -2,17 +2,17 @@
  * screen: the page where buyers work. It puts the views together and decides
  * which rows the grid shows; what each view looks like is in its own file.
  */
-import {ApiError, get} from "./api.js";
+import {ApiError} from "./api.js";
+import {makeActs} from "./acts.js";
+import {anyFilter, codesOf, NO_FILTERS, rowsByCodes, sourceOf}
+    from "./asked.js";
 import {emit, on} from "./bus.js";
-import {copied} from "./cells.js";
 import {changesBar} from "./changes.js";
-import {classTree} from "./classes.js";
 import {pickColumns} from "./columnpicker.js";
-import {column, columnNames, shownColumns} from "./columns.js";
-import {filterable, inWords, paramsOf} from "./conditions.js";
-import {undoOf} from "./decide.js";
+import {shownColumns} from "./columns.js";
+import {filterable, inWords} from "./conditions.js";
 import {isDialogOpen} from "./dialog.js";
-import {copyText, debounce, el, icon, iconButton, typed} from "./dom.js";
+import {debounce, el, icon, iconButton, typed} from "./dom.js";
 import {complain, reasons} from "./errors.js";
 import {pickFilter} from "./filterpicker.js";
 import {filterBar} from "./filters.js";
@@ -23,25 +23,27 @@ import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
 import {keepPlace, onPlace, placeNow} from "./place.js";
 import {printer} from "./print.js";
-import {changed, edit, edited, lastStep, openRanges, proposal, RANGES,
-    refreshPending, setRange, undo} from "./ranges.js";
-import {ChosenRows, Rows} from "./rows.js";
+import {changed, edit, openRanges, proposal, refreshPending} from
+    "./ranges.js";
 import {openSettings} from "./settings.js";
+import {sideView} from "./side.js";
 import {rowsState} from "./state.js";
 import {recall, remember} from "./store.js";
 import {findSupplier, supplierPicker} from "./suppliers.js";
+import {tally} from "./tally.js";
 import {plural, t} from "./text.js";
 import {turnTheme} from "./theme.js";
 
 const POLL_MS = 15000;
-const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: "",
-    where: []};
+
+/* Whether these filters are alike, `name` aside. */
+const sameBut = (name, one, other) => Object.keys(NO_FILTERS).every((key) =>
+    key === name || String(one[key]) === String(other[key]));
 
 export function openScreen(host, session, logOut) {
 	let supplier = null, source = null;
 	let filters = {...NO_FILTERS};
-	let total = null, dated = null;
-	let worth = null; /* the turnover of the rows that are shown */
+	let total = null;
 	let matching = null; /* promises the codes of all rows of the filters */
 	let pending = new AbortController();
 	let untell = null; /* what takes back that proposals cannot be had */
@@ -55,9 +57,7 @@ export function openScreen(host, session, logOut) {
 	const search = el("input", {type: "search", "aria-label": t("search"),
 	    placeholder: t("search_hint"), autocomplete: "off", maxlength: 120,
 	    disabled: true});
-	const tree = classTree();
-	const side = el("nav.side", {"aria-label": t("classification")},
-	    el("h2.side-title", {}, t("classification")), tree.element);
+	const side = sideView(() => ({supplier, filters}));
 	const state = rowsState();
 	const gridHost = el("div.grid.ag-theme-quartz", {id: "articles"});
 	const panel = articlePanel(() => {
@@ -81,16 +81,20 @@ export function openScreen(host, session, logOut) {
 		selected: () => emit("selection"),
 		unchosen: (error) => error.name === "AbortError" ||
 		    complain(t("choose_failed"), error, {about: "choice"}),
-		pressed: cellKey,
+		pressed: (...key) => acts.pressed(...key),
 		sorted() {
 			total = null;
 			if (supplier !== null)
 				notePlace(true);
 		},
 	});
-	const bar = changesBar(grid, undoStep, changedAndShown);
-	const sideButton = iconButton("tree", t("classification"), toggleSide);
-	const work = el("div.work", {}, side,
+	const acts = makeActs(grid, () => supplier.code, (rows) =>
+	    rowsByCodes(supplier.code, rows,
+		shownColumns().map(({name}) => name)));
+	const bar = changesBar(grid, acts, changedAndShown);
+	const figures = tally(bar.totals,
+	    () => ({supplier, filters, source, total}));
+	const work = el("div.work", {}, side.element,
 	    el("main.center", {}, filterLine.element,
 		el("div.grid-box", {}, gridHost, state.element)),
 	    panel.element);
@@ -104,7 +108,7 @@ export function openScreen(host, session, logOut) {
 	    el("header.top", {},
 		el("img.brand-mark", {src: "icon.svg", alt: t("title"),
 		    width: 26, height: 26}),
-		sideButton, picker.element,
+		side.button, picker.element,
 		el("div.search-box", {}, icon("search"), search,
 		    el("kbd", {"aria-hidden": "true"}, "/")),
 		el("span.grow"),
@@ -117,39 +121,17 @@ export function openScreen(host, session, logOut) {
 
 	/* --- which rows ---------------------------------------------------- */
 
-	function makeSource() {
-		const fields = shownColumns().map(({name}) => name);
-
-		const {show, where, ...others} = filters;
-		const asked = {fournisseur: supplier.code, ...others};
-		const conditions = paramsOf(where);
-
-		if (show === "mine")
-			return new ChosenRows(asked, edited(), fields,
-			    where.length > 0 ? () => codesOf(conditions) : null);
-		return new Rows({...asked, ...conditions,
-		    aValider: show === "pending" ? 1 : null}, fields);
-	}
-
-	/* The codes that the filters leave, asked for once and when wanted. */
-	async function codesOf(asked) {
-		const {data} = await get("/api/v1/grid",
-		    {fournisseur: supplier.code, ...asked, fields: "codein"});
-
-		return new Set(data.map(({codein}) => codein));
-	}
-
 	/* The changed articles among the rows of the filters; null: all are. */
 	async function changedAndShown() {
-		const {show, where, ...others} = filters;
+		const {show} = filters;
 		const all = changed();
 
-		if (supplier === null || !anyFilter())
+		if (supplier === null || !anyFilter(filters))
 			return null;
 		if (all.length === 0)
 			return [];
-		if (Object.values(others).some((one) => one) || where.length > 0)
-			matching ??= codesOf({...others, ...paramsOf(where)});
+		if (anyFilter({...filters, show: ""}))
+			matching ??= codesOf(supplier.code, filters);
 		const codes = await matching?.catch((error) => {
 			matching = null;
 			throw error;
@@ -163,8 +145,10 @@ export function openScreen(host, session, logOut) {
 
 	function newSource() {
 		source?.close();
-		source = makeSource();
-		total = worth = null;
+		source = sourceOf(supplier.code, filters,
+		    shownColumns().map(({name}) => name));
+		total = null;
+		figures.reset();
 		return [source, loaded.bind(null, source)];
 	}
 
@@ -190,11 +174,10 @@ export function openScreen(host, session, logOut) {
 	function loaded(from, count, meta) {
 		if (from !== source)
 			return;
-		if (meta?.computedAt)
-			dated = meta;
+		figures.dated(meta);
 		if (!supplier.hasSnapshot) {
 			supplier.hasSnapshot = true;
-			openTree();
+			side.open();
 		}
 		if (count === total)
 			return;
@@ -206,60 +189,15 @@ export function openScreen(host, session, logOut) {
 		if (count > 0)
 			state.clear();
 		else
-			state.nothing(nothingText(), anyFilter() && clearFilters);
-		tellTotals();
-		sumUp(from);
+			state.nothing(nothingText(), anyFilter(filters) &&
+			    clearFilters);
+		figures.draw();
+		figures.sumUp();
 	}
 
 	function nothingText() {
-		const others = filters.search || filters.gamme ||
-		    filters.nomenclature || filters.where.length > 0;
-
-		return others || !filters.show ? t("nothing") :
+		return anyFilter({...filters, show: ""}) || !filters.show ? t("nothing") :
 		    t(`nothing_${filters.show}`);
-	}
-
-	/* The sum of the rows that the API chooses: not of one's own edits. */
-	async function sumUp(of) {
-		const {show, where, ...others} = filters;
-
-		if (show !== "")
-			return;
-		try {
-			const {meta} = await get("/api/v1/grid/aggregates",
-			    {fournisseur: supplier.code, ...others,
-				...paramsOf(where), values: "totalCa", limit: 1});
-
-			if (of !== source)
-				return;
-			worth = meta.totaux.totalCa.sum;
-			tellTotals();
-		} catch (error) {
-			if (of === source)
-				complain(t("turnover_failed"), error,
-				    {about: "turnover"});
-		}
-	}
-
-	const isAny = (some) => Object.values(some)
-	    .some((one) => one.length > 0);
-	const anyFilter = () => isAny(filters);
-
-	function tellTotals() {
-		if (total === null)
-			return;
-		const all = supplier.rowCount;
-
-		bar.totals(
-		    anyFilter() && all > 0 ? t("of_articles",
-			{n: format.integer(total), total: format.integer(all)}) :
-			t(total === 1 ? "article" : "articles",
-			    {n: format.integer(total)}),
-		    worth !== null && t("turnover",
-			{value: format.compactMoney(worth)}),
-		    dated && el("span", {title: t("computed_at",
-			{date: format.time(dated.computedAt)})},
-		    t("data_until", {date: format.day(dated.donneesAu)})));
 	}
 
 	async function rowsFailed(error, from) {
@@ -268,7 +206,7 @@ export function openScreen(host, session, logOut) {
 		if (error.replaced) {
 			tell(t("refreshed"));
 			renewRows();
-			openTree();
+			side.open();
 			return;
 		}
 		if (error instanceof ApiError && error.status === 202) {
@@ -301,22 +239,8 @@ export function openScreen(host, session, logOut) {
 
 	function openArticle(codein) {
 		work.classList.add("with-panel");
-		side.classList.remove("open");
+		side.close();
 		panel.show(supplier.code, codein);
-	}
-
-	async function openTree() {
-		const of = supplier;
-
-		try {
-			await tree.open(of.code);
-			if (of === supplier)
-				tree.select(filters.nomenclature);
-		} catch (error) {
-			/* 202: it comes with the computed rows. */
-			if (of === supplier && error.status !== 202)
-				complain(t("classes_failed"), error);
-		}
 	}
 
 	function chooseSupplier(chosen, wanted = NO_FILTERS) {
@@ -327,12 +251,11 @@ export function openScreen(host, session, logOut) {
 		panel.close();
 		going = before;
 		supplier = chosen;
-		dated = null;
 		filters = {...wanted};
 		search.value = filters.search;
 		search.disabled = false;
 		filterLine.show(filters);
-		tree.clear();
+		side.clear();
 		picker.show(supplier);
 		remember("supplier", supplier.code);
 		document.title = `${supplier.nom ?? supplier.code} – ${t("title")}`;
@@ -341,17 +264,21 @@ export function openScreen(host, session, logOut) {
 		if (drafts > 0)
 			tell(plural("drafts_back", drafts));
 		bar.supplier(supplier);
-		bar.totals();
+		figures.forget();
 		showRows();
 		grid.label(gridLabel(supplier.nom ?? supplier.code));
 		if (supplier.hasSnapshot)
-			openTree();
+			side.open();
 		lookForProposals();
 		notePlace(true);
 	}
 
 	function setFilters(some, step = true) {
+		const old = filters;
+
 		filters = {...filters, ...some};
+		if (!sameBut("nomenclature", old, filters))
+			side.count();
 		if (some.where)
 			filterLine.show(filters);
 		showRows();
@@ -363,7 +290,7 @@ export function openScreen(host, session, logOut) {
 		search.value = wanted.search;
 		filterLine.show(wanted);
 		setFilters(wanted);
-		tree.select(wanted.nomenclature);
+		side.select(wanted.nomenclature);
 	}
 
 	const clearFilters = () => showFilters(NO_FILTERS);
@@ -373,8 +300,7 @@ export function openScreen(host, session, logOut) {
 		setFilters({search: text}, text === "" || filters.search === "");
 	}
 
-	const differs = (wanted) => Object.keys(NO_FILTERS)
-	    .some((name) => String(wanted[name]) !== String(filters[name]));
+	const differs = (wanted) => !sameBut(null, wanted, filters);
 
 	function addFilter(name) {
 		pickFilter(name, (conditions) => setFilters({where: [...new Set(
@@ -423,13 +349,6 @@ export function openScreen(host, session, logOut) {
 		renewRows();
 	}
 
-	function toggleSide() {
-		const shown = side.offsetParent !== null;
-
-		side.classList.toggle("closed", shown);
-		side.classList.toggle("open", !shown);
-	}
-
 	async function lookForProposals() {
 		pending.abort();
 		pending = new AbortController();
@@ -449,45 +368,6 @@ export function openScreen(host, session, logOut) {
 			grid.refresh();
 		else
 			renewRows();
-	}
-
-	/* The rows that a letter is for: those selected, else the cursor's. */
-	function cellKey(event, row, name) {
-		const letter = event.key.toUpperCase();
-		const selected = grid.selectedRows();
-		const rows = selected.length > 0 ? selected : [row];
-
-		if ((event.ctrlKey || event.metaKey) && letter === "C" &&
-		    columnNames().includes(name)) {
-			copyText(copied(column(name).kind, row[name]));
-			return true;
-		}
-		if (event.ctrlKey || event.metaKey || event.altKey)
-			return false;
-		if (RANGES.includes(letter))
-			return change(rows, letter);
-		if (event.key === "Delete" || event.key === "Backspace")
-			return change(rows, undefined);
-		return false;
-	}
-
-	function change(rows, gamme) {
-		const count = setRange(rows, gamme);
-
-		if (count > 1 && gamme !== undefined)
-			tell(plural("set_many", count, {gamme}),
-			    {action: undoOf(lastStep(), {undoStep}),
-			    about: "ranges"});
-		return true;
-	}
-
-	/* The newest step, or the one that a notice was about. */
-	function undoStep(step) {
-		const undone = undo(step);
-
-		tell(t(undone === undefined ? "nothing_to_undo" :
-		    undone.decided ? "undone_decided" : "undone"),
-		{about: "ranges"});
 	}
 
 	/* What a print of the page is of. */
@@ -515,7 +395,7 @@ export function openScreen(host, session, logOut) {
 	on("supplier", chooseSupplier);
 	on("filter", setFilters);
 	on("class", (code) => {
-		side.classList.remove("open");
+		side.close();
 		setFilters({nomenclature: code});
 	});
 	gridHost.addEventListener("contextmenu", (event) => {
@@ -526,6 +406,15 @@ export function openScreen(host, session, logOut) {
 			event.preventDefault();
 			addFilter(name);
 		}
+	});
+	document.addEventListener("paste", (event) => {
+		const at = document.activeElement?.closest(".ag-row");
+		const text = event.clipboardData?.getData("text/plain");
+
+		if (!at || !gridHost.contains(at) || !text)
+			return;
+		event.preventDefault();
+		acts.paste(text, grid.rowAt(Number(at.getAttribute("row-index"))));
 	});
 	on("recorded", grid.recorded);
 	on("ranges", () => grid.rangesChanged());
@@ -553,7 +442,9 @@ export function openScreen(host, session, logOut) {
 		F: () => picker.open(),
 		L: () => supplier !== null && addFilter(null),
 		"?": openHelp,
-		"Ctrl+Z": () => undoStep(),
+		"Ctrl+Z": () => acts.undoStep(),
+		"Ctrl+Shift+Z": () => acts.redoStep(),
+		"Ctrl+Y": () => acts.redoStep(),
 		"Ctrl+S": () => bar.decideNow("save"),
 		"Ctrl+P": () => supplier !== null && print().catch((error) =>
 		    complain(t("print_failed"), error)),

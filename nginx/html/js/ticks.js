@@ -4,6 +4,7 @@
  * few thousand at hand, and a buyer may mean all 130,000 that a filter left.
  */
 import {el} from "./dom.js";
+import {inSlices} from "./slices.js";
 import {t} from "./text.js";
 
 const COLUMN = "ag-tick"; /* like the component's own it is not kept */
@@ -22,14 +23,11 @@ export function tickColumn(host, {api, slice, changed, failed}) {
 	const rowAt = (index) => api().getDisplayedRowAtIndex(index)?.data;
 	const rowCount = () => api().getDisplayedRowCount();
 
-	function put(rows, on) {
-		for (const row of rows)
-			if (on)
-				chosen.set(row.codein, row);
-			else
-				chosen.delete(row.codein);
-		show();
-		changed();
+	function putOne(row, on) {
+		if (on)
+			chosen.set(row.codein, row);
+		else
+			chosen.delete(row.codein);
 	}
 
 	/* Rows that are here, else asked for. */
@@ -53,8 +51,12 @@ export function tickColumn(host, {api, slice, changed, failed}) {
 		try {
 			const rows = await rowsOf(from, to);
 
-			if (mine === wants)
-				put(rows, on);
+			await inSlices(rows, (row) => mine === wants &&
+			    putOne(row, on));
+			if (mine === wants) {
+				show();
+				changed();
+			}
 		} catch (error) {
 			if (mine === wants)
 				failed(error);
@@ -120,7 +122,9 @@ export function tickColumn(host, {api, slice, changed, failed}) {
 		wants++;
 		host.classList.remove("choosing");
 		last = null;
-		put([...chosen.values()], false);
+		chosen.clear();
+		show();
+		changed();
 	}
 
 	return {
@@ -152,6 +156,7 @@ export function tickColumn(host, {api, slice, changed, failed}) {
 			return true;
 		},
 		rows: () => [...chosen.values()],
+		chosen: () => chosen,
 		/* Map codein -> ranges, laid over rows that are not at hand. */
 		recorded(now) {
 			for (const [codein, ranges] of now)

@@ -50,6 +50,7 @@ export async function choosing(day, browser) {
 		await chosenIs(page, total);
 		await page.keyboard.press("Escape");
 		await page.keyboard.press("B");
+		await page.click("dialog footer .primary");
 		await page.waitForSelector(".notice .link");
 		await saveSays(page, `Enregistrer (${total})`);
 		await page.click(".notice .link");

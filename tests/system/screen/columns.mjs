@@ -94,6 +94,47 @@ export async function columns(day, browser) {
 		await page.click(".chips button");
 		await totalIs(page, ROWS);
 	});
+	await day.check("the classes count what search and filters leave",
+	    async () => {
+		const counts = () => page.locator(".tree > li").evaluateAll(
+		    (all) => Object.fromEntries(all.map((item) =>
+			[item.dataset.code, Number(item.querySelector(".count")
+			    .textContent.replace(/\D/g, ""))])));
+		const expected = async (query) => {
+			const all = Object.fromEntries(Object.keys(
+			    await counts()).map((code) => [code, 0]));
+			const {data} = await grid(`${query}&fields=code1`);
+
+			for (const {code1} of data)
+				if (code1 !== null)
+					all[code1]++;
+			return {...all, "": data.length};
+		};
+		const isSo = async (query) => {
+			const right = await expected(query);
+
+			await totalIs(page, right[""]);
+			await page.waitForFunction((n) => Number(document
+			    .querySelector(".tree .count").textContent
+			    .replace(/\D/g, "")) === n, right[""]);
+			assert.deepEqual(await counts(), right);
+		};
+
+		await page.fill(".search-box input", "beurre");
+		await isSo("search=beurre");
+		await addFilter(page, "stockActuel", "gte", "20");
+		await isSo("search=beurre&stockActuel=gte.20");
+		await page.locator(".tree > li:not(.empty):not([data-code=''])")
+		    .first().locator(".line").first().click();
+		await page.waitForFunction(() =>
+		    location.hash.includes("nomenclature="));
+		assert.deepEqual(await counts(),
+		    await expected("search=beurre&stockActuel=gte.20"));
+		await page.locator(".tree > li .line").first().click();
+		await page.fill(".search-box input", "");
+		await chips(page).first().locator("button").click();
+		await isSo("limit=1000000");
+	});
 	await day.check("a label's filter folds accents, and an empty one says so",
 	    async () => {
 		await addFilter(page, "libelle1", "contains", "CREME");

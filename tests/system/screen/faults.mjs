@@ -15,7 +15,7 @@ async function connections(day) {
 	    async () => {
 		await host("stop");
 		await searchFor(page, "fromage");
-		await page.waitForFunction(() => /Connexion perdue/.test(
+		await page.waitForFunction(() => /serveur ne répond pas/.test(
 		    document.querySelector(".connection:not([hidden])")
 			?.textContent));
 		await day.axe("offline");
@@ -31,6 +31,39 @@ async function connections(day) {
 		await page.context().setOffline(false);
 		await page.waitForSelector(".connection", {state: "hidden"});
 		await firstRowIs(page, await first("beurre"));
+	});
+	await day.check("a server that is busy is not called unreachable",
+	    async () => {
+		const busy = {status: 503, contentType: "application/json",
+		    headers: {"Retry-After": "1"},
+		    body: JSON.stringify({error: {code: "internal_error",
+			message: "Too many large answers are under way."}})};
+		const codein = await codeAt(page, 0);
+		const {codeGamme} = await product(codein);
+
+		await page.route("**/api/v1/**", (route) => route.fulfill(busy));
+		await searchFor(page, "chocolat");
+		await page.waitForFunction(() => /serveur est occupé/.test(
+		    document.querySelector(".connection:not([hidden])")
+			?.textContent));
+		await page.unroute("**/api/v1/**");
+		await page.waitForSelector(".connection", {state: "hidden"});
+		await firstRowIs(page, await first("chocolat"));
+		await searchFor(page, "beurre");
+		await firstRowIs(page, codein);
+		await page.route("**/app/save", (route) => route.fulfill(busy),
+		    {times: 1});
+		await cell(page, 0, "libelle1").click();
+		await page.keyboard.press(another(codeGamme).toLowerCase());
+		await page.keyboard.press("Control+s");
+		await page.click("dialog footer .primary");
+		await page.waitForFunction(() => /occupé.*n'a rien fait.*Too many/
+		    .test(document.querySelector("dialog .problem")
+			.textContent));
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("Control+z");
+		await page.waitForSelector(".gamme.mine", {state: "detached"});
+		assert.equal((await product(codein)).codeGamme, codeGamme);
 	});
 	await day.check("an answer lost on the way: told, and not done twice",
 	    async () => {

@@ -1,6 +1,6 @@
 /* places: what a link, F5 and Back come to, where something is not as usual. */
 import assert from "node:assert/strict";
-import {cell, chooseSupplier, codeAt, grid, open, rowsDrawn, SUPPLIER}
+import {cell, chooseSupplier, codeAt, firstRowIs, grid, open, rowsDrawn, SUPPLIER}
     from "./kit.mjs";
 
 const {GRID_URL} = process.env;
@@ -184,15 +184,35 @@ export async function places(day, browser) {
 		assert.equal((await copy("sales12m")).split("\t").length, 12);
 		assert.equal(await copy("trend"), row.trend?.label ?? "");
 	});
-	await day.check("one column sorts, and one arrow is shown", async () => {
-		for (const name of ["totalCa", "totalQuantite"]) {
+	await day.check("Shift adds a second key, and the address keeps both",
+	    async () => {
+		const sort = async (name, modifiers) => {
 			await page.evaluate((column) => productGrid.grid
 			    .ensureColumnVisible(column), name);
 			await page.click(`.ag-header-cell[col-id=${name}] ` +
-			    ".ag-header-cell-label", {modifiers: ["Shift"]});
-		}
-		await page.waitForFunction(() => document.querySelectorAll(
-		    ".ag-header-cell-sorted-desc").length === 1);
+			    ".ag-header-cell-label", {modifiers});
+		};
+
+		await sort("codeGamme", []);
+		await sort("totalCa", ["Shift"]);
+		await page.waitForFunction(() => location.hash.includes(
+		    "sort=codeGamme%2C-totalCa"));
+		assert.equal(await page.locator(".ag-header-cell-sorted-desc, " +
+		    ".ag-header-cell-sorted-asc").count(), 2);
+		const {data: rows} = await grid(
+		    "sort=codeGamme,-totalCa&limit=9&fields=codein");
+		const isShown = async () => {
+			await page.evaluate(() => productGrid.grid
+			    .ensureIndexVisible(0));
+			await firstRowIs(page, rows[0].codein);
+			for (const [i, {codein}] of rows.entries())
+				assert.equal(await codeAt(page, i), codein);
+		};
+
+		await isShown();
+		await page.reload();
+		await rowsDrawn(page);
+		await isShown();
 		assert.deepEqual(page.problems, []);
 	});
 	await page.context().close();

@@ -83,7 +83,7 @@ export async function ranges(day) {
 	await day.check("Cancel another: rejected, its range as before",
 	    async () => {
 		await tick(page, 1);
-		await page.click(".foot button:nth-of-type(2)");
+		await page.click(".foot button.cancel");
 		await page.waitForSelector("dialog[open]");
 		await day.axe("cancel");
 		await answer(page, ".danger");

@@ -1,0 +1,72 @@
+/*
+ * bulk: ranges of many rows in one act: a window counts before what will
+ * change; one undo takes all of it back.
+ */
+import {openDialog} from "./dialog.js";
+import {el} from "./dom.js";
+import * as format from "./format.js";
+import {foresee, setMany} from "./ranges.js";
+import {plural, t} from "./text.js";
+
+const LISTED = 8; /* codes or lines that are told one by one */
+
+function part(kind, count, text) {
+	return count > 0 && el(`li.${kind}`, {}, el("strong", {},
+	    format.integer(count)), " ", text);
+}
+
+const some = (list) => list.slice(0, LISTED).join(", ") +
+    (list.length > LISTED ? "…" : "");
+
+function content(seen, {unknown = [], wrong = []}) {
+	const from = [...seen.from].sort(([, a], [, b]) => b - a);
+
+	return [el("ul.parts", {}, [
+		...from.map(([gamme, count]) => part("mine", count,
+		    gamme === null ? t("many_from_none") :
+			t("many_from", {gamme}))),
+		part("over", seen.over, t("many_over")),
+		part("faint", seen.same, t("many_same")),
+		part("over", unknown.length,
+		    t("many_unknown", {codes: some(unknown)})),
+		part("over", wrong.length,
+		    t("many_wrong", {lines: some(wrong)})),
+	].filter((one) => one)), el("p.faint", {}, t("many_lead"))];
+}
+
+/*
+ * Asks, then sets [row, gamme] of each of `pairs`; promises how many changed,
+ * null when the buyer said no. `how` has a title(count), the words `go` of the
+ * button, and lists of what was `unknown` or `wrong` in what was pasted.
+ */
+export async function setAfterLook(pairs, how) {
+	const seen = await foresee(pairs);
+	const progress = el("p.faint", {role: "status"});
+	const back = el("button", {type: "button",
+	    onclick: () => window.close(null)}, t("go_back"));
+	const go = el("button.primary", {type: "button",
+	    disabled: seen.changes === 0}, how.go);
+	const window = openDialog({title: how.title(seen.changes),
+	    content: [...content(seen, how), progress], actions: [back, go]});
+
+	(seen.changes === 0 ? back : go).focus();
+	go.addEventListener("keydown", (event) => {
+		if (event.repeat)
+			event.preventDefault();
+	});
+	go.addEventListener("click", async () => {
+		go.disabled = back.disabled = true;
+		const changed = await setMany(pairs, (n) => {
+			progress.textContent = t("many_working",
+			    {n: format.integer(n),
+				total: format.integer(pairs.length)});
+		});
+
+		window.close(changed);
+	});
+	return await window.closed ?? null;
+}
+
+/* The window's title for one range of all rows. */
+export const titleOf = (gamme) => (count) => gamme === undefined ?
+    plural("many_drop_title", count) : plural("many_title", count, {gamme});

@@ -1,0 +1,23 @@
+/*
+ * slices: long lists, worked through without holding up the page: a key that is
+ * pressed meanwhile is heard between two slices.
+ */
+const SLICE_MS = 12;
+const MANY = 256; /* items between two looks at the clock */
+
+const rest = () => globalThis.scheduler?.yield?.() ??
+    new Promise((resolve) => setTimeout(resolve));
+
+/* Runs `run` for each item; `progress`, if any, hears how many are done. */
+export async function inSlices(list, run, progress = null) {
+	let since = performance.now(), done = 0;
+
+	for (const item of list) {
+		run(item);
+		if (++done % MANY !== 0 || performance.now() - since < SLICE_MS)
+			continue;
+		progress?.(done);
+		await rest();
+		since = performance.now();
+	}
+}
