@@ -8,6 +8,7 @@
  *	             mixed (0, 1): exported, not arrived yet (proposal_priv.h)
  *	           "audit"    u64 number of the last entry of the trail
  *	           "trail", "trail" 00 ...: an index of the trail (trail.h)
+ *	           "kept" 00 owner 00 name -> what the screen keeps (kept.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),
  *	             unsigned created ms, revoked ms (0: not), last use ms

@@ -8,6 +8,7 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/kept.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/store/store.h"
 
@@ -126,6 +127,8 @@ alter(const struct work *work, struct kv_txn *txn)
 		err = put_record(txn, work, record.user.created_ms);
 	else
 		err = kv_del(txn, STATE_USERS, work->name);
+	if (err == ERR_OK && work->change == REMOVE)
+		err = kept_remove_all(txn, work->name);
 	return err == ERR_OK ? session_end_all(txn, work->name) : err;
 }
 
