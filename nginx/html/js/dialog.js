@@ -3,6 +3,8 @@ import {el, iconButton} from "./dom.js";
 import {placeNotices} from "./notice.js";
 import {t} from "./text.js";
 
+const FOCUSED = "a[href], button, input, select, textarea, summary";
+
 let count = 0;
 
 /* Whether a window is open: what is below it stays as it is. */
@@ -24,10 +26,14 @@ export function openDialog({title, content, actions = [], wide = false}) {
 		dialog.close();
 	};
 
+	const body = el("div.dialog-body", {}, content);
+
+	/* What has nothing to go to is scrolled by the keyboard all the same. */
+	if (body.querySelector(FOCUSED) === null)
+		body.tabIndex = 0;
 	dialog.append(
 	    el("header", {}, el("h2", {id}, title),
-		iconButton("close", t("close"), () => close())),
-	    el("div.dialog-body", {}, content));
+		iconButton("close", t("close"), () => close())), body);
 	if (actions.length > 0)
 		dialog.append(el("footer", {}, actions));
 	document.body.append(dialog);
