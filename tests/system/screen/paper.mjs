@@ -85,6 +85,7 @@ export async function paper(day, browser) {
 		    productGrid.chosen().length === count, ROWS);
 		await page.keyboard.press("Escape");
 		await page.keyboard.press("C");
+		await page.click("dialog footer .primary");
 		await page.waitForSelector(".notice .link");
 		await page.keyboard.press("Control+z");
 		await page.waitForSelector(".gamme.mine", {state: "detached"});
