@@ -180,9 +180,7 @@ serving_give_back(struct serving *serving)
 	keep_less(&serving->label);
 	keep_less(&serving->ranks);
 	keep_less(&serving->splice->text);
-	keep_less(&serving->gzip_dump->raw);
-	keep_less(&serving->gzip_dump->packed);
-	iovbuf_give_back(&serving->gzip_dump->rows);
+	gzip_dump_give_back(serving->gzip_dump, SERVING_KEEP);
 	iovbuf_give_back(&serving->reply.body);
 	packer_give_back(&serving->reply.packer, SERVING_KEEP);
 }

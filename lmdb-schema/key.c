@@ -257,10 +257,11 @@ key_file_generation(const char *name, bool *temporary)
 uint64_t
 key_packed_generation(const char *name, bool *temporary)
 {
-	static const char *const suffixes[] = {".rows", ".pages", ".gz"};
+	static const char *const suffixes[] = {
+	    ".rows", ".pages", ".zstd", ".gz"};
 	uint64_t generation = 0;
 
-	for (unsigned i = 0; i < 3 && generation == 0; i++)
+	for (unsigned i = 0; i < 4 && generation == 0; i++)
 		generation =
 		    generation_of(name, span_of(suffixes[i]), temporary);
 	return generation;

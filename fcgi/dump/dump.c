@@ -21,6 +21,24 @@ release(void *owner, void *packed)
 	packed_release(packed);
 }
 
+static enum err
+get_kind(struct packed **out, struct call *call, const struct snapview *view,
+    enum packed_kind kind)
+{
+	enum err err = packed_get(out, view->pinned->packed,
+	    call->server->store, view->pinned->snap, kind);
+
+	return err == ERR_OK ? call_hold(call, release, NULL, *out) : err;
+}
+
+/* An operator decides whether there are any for zstd, which takes minutes. */
+static bool
+get_zstd(struct packed **out, struct call *call, const struct snapview *view)
+{
+	return coding_best(call->request->accept_encoding) == CODING_ZSTD &&
+	    get_kind(out, call, view, PACKED_ZSTD) == ERR_OK;
+}
+
 bool
 dump_get(struct packed **out, struct call *call, const struct snapview *view,
     const struct rowset *set)
@@ -30,14 +48,14 @@ dump_get(struct packed **out, struct call *call, const struct snapview *view,
 
 	assert(set->count <= snapshot_rows(snap));
 	if (set->order != NULL || set->count < PACKED_ROWS_ROWS_MIN ||
-	    set->count != snapshot_rows(snap) || !call->serving->splice->all ||
-	    !coding_takes_gzip(call->request->accept_encoding))
+	    set->count != snapshot_rows(snap) || !call->serving->splice->all)
 		return false;
-	err = packed_get(
-	    out, view->pinned->packed, call->server->store, snap, PACKED_DUMPS);
-	if (err == ERR_OK)
-		err = call_hold(call, release, NULL, *out);
-	else if (err == ERR_NOT_FOUND)
+	if (get_zstd(out, call, view))
+		return true;
+	if (!coding_takes_gzip(call->request->accept_encoding))
+		return false;
+	err = get_kind(out, call, view, PACKED_DUMPS);
+	if (err == ERR_NOT_FOUND)
 		on_demand_pack(call, snapshot_supplier(snap), PACKED_DUMPS);
 	return err == ERR_OK;
 }
@@ -54,7 +72,10 @@ dump_send(struct call *call, const struct snapview *view, struct packed *packed,
 	if (splice_is_unchanged(serving->splice))
 		length = gzip_dump_length(
 		    packed_rows_of(packed), start.len, tail.len);
-	reply_is_coded(call->reply, CODING_GZIP);
+	reply_is_coded(call->reply,
+	    packed_rows_kind(packed_rows_of(packed)) == PACKED_ZSTD
+		? CODING_ZSTD
+		: CODING_GZIP);
 	reply_stream(call->reply, length);
 	if (!call->reply->head_only)
 		err = gzip_dump_dump(serving->gzip_dump, call->reply,

@@ -1,6 +1,6 @@
 /*
- * dump: all rows of a supplier as one gzip member, put together of rows that
- * were packed beforehand (packed.h, gzip_dump.h).
+ * dump: all rows of a supplier as one gzip member or one zstd frame, put together
+ * of rows that were packed beforehand (packed.h, gzip_dump.h).
  */
 #pragma once
 
@@ -16,9 +16,9 @@ struct rowset;
 
 /*
  * True when the answer can be a dump: every row, as a whole, in the snapshot's
- * order, for a client that takes gzip, and the rows are packed. They are then
- * held until the answer is put. The first such request for rows that are not
- * packed has that done, and gets false.
+ * order, for a client that takes gzip or zstd, and the rows are packed so. They are
+ * then held until the answer is put. The first such request for rows that are not
+ * packed has that done for gzip, and gets false.
  */
 bool dump_get(struct packed **out, struct call *call,
     const struct snapview *view, const struct rowset *set);

@@ -9,11 +9,13 @@
 #include <string.h>
 
 #include "fcgi/rows/rowset.h"
+#include "lmdb-schema/zstd_pieces.h"
 
-/* A segment has 64 rows; a row's maps end below 4 GB, usual ones at 10 KB. */
+/* A segment has some rows; a row's maps end below 4 GB, usual ones at 10 KB. */
 #define RAW_MAX ((size_t)1 << 30)
 #define LEVEL 1
 #define STORED_MAX 65535u
+#define PIECE_LOG 17
 #define TRAILER_LEN 8
 #define ANEW_SHARE 8 /* a page with more rows to pack is packed as a whole */
 
@@ -31,23 +33,40 @@ gzip_dump_fini(struct gzip_dump *gzip_dump)
 {
 	assert(gzip_dump != NULL);
 	deflate_free(gzip_dump->deflate);
+	zstd_pieces_free(gzip_dump->zstd);
 	iovbuf_fini(&gzip_dump->rows);
 	buf_fini(&gzip_dump->raw);
 	buf_fini(&gzip_dump->packed);
 }
 
-static size_t
-stored_length(size_t len)
+void
+gzip_dump_give_back(struct gzip_dump *gzip_dump, size_t keep)
 {
-	return len + (len + STORED_MAX - 1) / STORED_MAX * DEFLATE_STORED_LEN;
+	zstd_pieces_free(gzip_dump->zstd);
+	gzip_dump->zstd = NULL;
+	if (gzip_dump->raw.cap > keep)
+		buf_fini(&gzip_dump->raw);
+	if (gzip_dump->packed.cap > keep)
+		buf_fini(&gzip_dump->packed);
+	iovbuf_give_back(&gzip_dump->rows);
+}
+
+static size_t
+stored_length(size_t len, bool zstd)
+{
+	size_t head = zstd ? ZSTD_STORED_LEN : DEFLATE_STORED_LEN;
+
+	return len + (len + STORED_MAX - 1) / STORED_MAX * head;
 }
 
 int64_t
 gzip_dump_length(
     const struct packed_rows *packed_rows, size_t start, size_t tail)
 {
-	size_t len = DEFLATE_GZIP_HEAD_LEN + stored_length(start) +
-	    stored_length(tail) + DEFLATE_END_LEN + TRAILER_LEN;
+	bool zstd = packed_rows_kind(packed_rows) == PACKED_ZSTD;
+	size_t len = stored_length(start, zstd) + stored_length(tail, zstd) +
+	    (zstd ? ZSTD_PIECES_HEAD_LEN + ZSTD_PIECES_END_LEN
+		  : DEFLATE_GZIP_HEAD_LEN + DEFLATE_END_LEN + TRAILER_LEN);
 
 	assert(start > 0 && tail > 0);
 	for (uint32_t i = 0; i < packed_rows_head(packed_rows)->segments; i++)
@@ -63,6 +82,19 @@ count(struct gzip_dump *gzip_dump, uint32_t crc, uint64_t len)
 }
 
 static void
+begin(struct gzip_dump *gzip_dump, struct iovbuf *body,
+    const struct packed_rows *packed_rows)
+{
+	gzip_dump->as_zstd = packed_rows_kind(packed_rows) == PACKED_ZSTD;
+	gzip_dump->crc = 0;
+	gzip_dump->len = 0;
+	if (gzip_dump->as_zstd)
+		iovbuf_copy(body, ZSTD_PIECES_HEAD, ZSTD_PIECES_HEAD_LEN);
+	else
+		iovbuf_copy(body, DEFLATE_GZIP_HEAD, DEFLATE_GZIP_HEAD_LEN);
+}
+
+static void
 add_stored(struct gzip_dump *gzip_dump, struct iovbuf *body, struct span text)
 {
 	unsigned char head[DEFLATE_STORED_LEN];
@@ -71,8 +103,12 @@ add_stored(struct gzip_dump *gzip_dump, struct iovbuf *body, struct span text)
 	while (text.len > 0) {
 		size_t len = text.len < STORED_MAX ? text.len : STORED_MAX;
 
-		deflate_stored(head, len);
-		iovbuf_copy(body, head, sizeof(head));
+		if (gzip_dump->as_zstd)
+			zstd_stored(head, len);
+		else
+			deflate_stored(head, len);
+		iovbuf_copy(body, head,
+		    gzip_dump->as_zstd ? ZSTD_STORED_LEN : DEFLATE_STORED_LEN);
 		iovbuf_copy(body, text.ptr, len);
 		text = span_from(text, len);
 	}
@@ -102,16 +138,29 @@ differs(bool *out, struct splice *splice, uint32_t from, uint32_t to)
 }
 
 static enum err
+pack_text(struct gzip_dump *gzip_dump, struct span raw)
+{
+	if (gzip_dump->as_zstd) {
+		if (gzip_dump->zstd == NULL)
+			gzip_dump->zstd = zstd_pieces_new(LEVEL, PIECE_LOG);
+		return gzip_dump->zstd == NULL
+		    ? ERR_NO_MEMORY
+		    : zstd_pieces_add(gzip_dump->zstd, &gzip_dump->packed, raw);
+	}
+	if (gzip_dump->deflate == NULL)
+		gzip_dump->deflate = deflate_new(LEVEL);
+	return gzip_dump->deflate == NULL
+	    ? ERR_NO_MEMORY
+	    : deflate_add(gzip_dump->deflate, &gzip_dump->packed, raw);
+}
+
+static enum err
 pack_anew(struct gzip_dump *gzip_dump, struct splice *splice, uint32_t from,
     uint32_t to, bool last)
 {
 	struct span raw;
 	enum err err = ERR_OK;
 
-	if (gzip_dump->deflate == NULL)
-		gzip_dump->deflate = deflate_new(LEVEL);
-	if (gzip_dump->deflate == NULL)
-		return ERR_NO_MEMORY;
 	iovbuf_clear(&gzip_dump->rows);
 	for (uint32_t row = from; row < to && err == ERR_OK; row++)
 		err = splice_row(splice, row, &gzip_dump->rows);
@@ -122,7 +171,7 @@ pack_anew(struct gzip_dump *gzip_dump, struct splice *splice, uint32_t from,
 		err = buf_end(&gzip_dump->raw);
 	buf_clear(&gzip_dump->packed);
 	if (err == ERR_OK)
-		err = deflate_add(gzip_dump->deflate, &gzip_dump->packed, raw);
+		err = pack_text(gzip_dump, raw);
 	if (err == ERR_OK)
 		count(gzip_dump, deflate_crc(0, raw.ptr, raw.len), raw.len);
 	return err;
@@ -135,7 +184,7 @@ add_segment(struct gzip_dump *gzip_dump, struct iovbuf *body,
 	const struct packed_rows_segment *segment =
 	    packed_rows_segment(packed_rows, i);
 	uint32_t rows = packed_rows_head(packed_rows)->rows;
-	uint32_t each = packed_kinds[PACKED_DUMPS].rows;
+	uint32_t each = packed_kinds[packed_rows_kind(packed_rows)].rows;
 	uint32_t from = i * each, to = from + each;
 	struct span packed;
 	bool anew;
@@ -162,6 +211,10 @@ add_end(struct gzip_dump *gzip_dump, struct iovbuf *body)
 {
 	unsigned char trailer[TRAILER_LEN];
 
+	if (gzip_dump->as_zstd) {
+		iovbuf_copy(body, ZSTD_PIECES_END, ZSTD_PIECES_END_LEN);
+		return;
+	}
 	for (unsigned i = 0; i < 4; i++) {
 		trailer[i] = (unsigned char)(gzip_dump->crc >> 8 * i);
 		trailer[4 + i] = (unsigned char)(gzip_dump->len >> 8 * i);
@@ -238,9 +291,7 @@ gzip_dump_page(struct gzip_dump *gzip_dump, struct iovbuf *body,
 	enum err err;
 
 	assert(body->total == 0 && start.len > 0 && tail.len > 0);
-	gzip_dump->crc = 0;
-	gzip_dump->len = 0;
-	iovbuf_copy(body, DEFLATE_GZIP_HEAD, DEFLATE_GZIP_HEAD_LEN);
+	begin(gzip_dump, body, packed_rows);
 	add_stored(gzip_dump, body, start);
 	err = add_rows(gzip_dump, body, splice, packed_rows, set);
 	if (err != ERR_OK)
@@ -259,9 +310,7 @@ gzip_dump_dump(struct gzip_dump *gzip_dump, struct reply *reply,
 	enum err err = ERR_OK;
 
 	assert(reply->streaming && start.len > 0 && tail.len > 0);
-	gzip_dump->crc = 0;
-	gzip_dump->len = 0;
-	iovbuf_copy(body, DEFLATE_GZIP_HEAD, DEFLATE_GZIP_HEAD_LEN);
+	begin(gzip_dump, body, packed_rows);
 	add_stored(gzip_dump, body, start);
 	for (uint32_t i = 0; i < packed_rows_head(packed_rows)->segments; i++) {
 		err = add_segment(gzip_dump, body, splice, packed_rows, i);

@@ -1,5 +1,5 @@
 /*
- * gzip_dump: a whole dump as one gzip member, of ready pieces.
+ * gzip_dump: a whole dump as one gzip member or one zstd frame, of ready pieces.
  *
  *	head of the member | "{\"data\":[" stored | segments | what stands
  *	behind the rows, stored | end, CRC-32, length
@@ -19,7 +19,9 @@
 struct rowset;
 
 struct gzip_dump {
+	bool as_zstd; /* the pieces are */
 	struct deflate *deflate; /* for what is packed anew; NULL until then */
+	struct zstd_pieces *zstd; /* the same */
 	struct iovbuf rows;
 	struct buf raw, packed;
 	uint32_t crc;
@@ -28,6 +30,9 @@ struct gzip_dump {
 
 void gzip_dump_init(struct gzip_dump *gzip_dump);
 void gzip_dump_fini(struct gzip_dump *gzip_dump);
+
+/* Gives the memory back that is beyond `keep` bytes a buffer. */
+void gzip_dump_give_back(struct gzip_dump *gzip_dump, size_t keep);
 
 /*
  * Puts a page's rows, in any order, as a member into `body`, which has no other

@@ -17,10 +17,14 @@
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot/packed_rows_priv.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/zstd_pieces.h"
 
 const struct packed_kind_info packed_kinds[PACKED_KINDS] = {
-    {"dumps", "rows", "GRIDGZIP", 64},
-    {"pages", "pages", "GRIDPAGE", 1},
+    /* 5.3 times smaller at 70 MB/s a thread; 9: 5.8 at 12; 10: 6.1 at 8. */
+    {"dumps", "rows", "GRIDGZIP", 64, 6, 12},
+    {"pages", "pages", "GRIDPAGE", 1, 6, 12},
+    /* 7.4 times smaller at 4 MB/s; 9: 6.6 at 44; 12: 6.8 at 24. */
+    {"zstd", "zstd", "GRIDZSTD", 256, 15, ZSTD_LEVEL_MAX},
 };
 
 struct packed_rows {
@@ -219,6 +223,12 @@ packed_rows_verify(const struct packed_rows *packed)
 		if (packed_rows_bytes(packed, i).len == 0)
 			err = ERR_DAMAGED;
 	return err;
+}
+
+enum packed_kind
+packed_rows_kind(const struct packed_rows *packed)
+{
+	return (enum packed_kind)(packed->kind - packed_kinds);
 }
 
 const struct packed_rows_head *

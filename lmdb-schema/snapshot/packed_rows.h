@@ -2,17 +2,19 @@
  * packed_rows: a snapshot's rows packed, in files beside it, so that an answer can be
  * sent compressed without compressing it.
  *
- * snapshots/S/G.rows is for whole dumps, G.pages for pages of whole rows. Each is
- * made after the snapshot is published, when a client first asks for such an
- * answer compressed or an operator runs `gridctl pack`, and is removed together
- * with G.mdb. The files are optional: without them, answers are packed on the
- * way.
+ * snapshots/S/G.rows is for whole dumps, G.pages for pages of whole rows, G.zstd
+ * for whole dumps to clients that name zstd. Each is made after the snapshot is
+ * published, when a client first asks for such an answer compressed or an operator
+ * runs `gridctl pack`, and is removed together with G.mdb; G.zstd is made by
+ * operators alone. The files are optional: without them, answers are packed on
+ * the way.
  *
  *	struct packed_rows_head, struct packed_rows_segment[segments], then the
  *	segments
  *
  * A segment is a piece of a deflate stream (deflate.h). For dumps it has 64 rows
- * as in the snapshot, each followed by a comma except the very last. For pages it
+ * as in the snapshot, each followed by a comma except the very last; with zstd it
+ * has 256, as pieces of a zstd frame (zstd_pieces.h). For pages it
  * has one row, behind a comma in a stored block of its own (PACKED_ROWS_COMMA),
  * which the first row of a page leaves out; its length and checksum of the rows
  * do not count that comma.
@@ -41,13 +43,14 @@
 /* Below this number of rows no file is made: they are packed on the way. */
 #define PACKED_ROWS_ROWS_MIN 512
 
-enum packed_kind { PACKED_DUMPS, PACKED_PAGES, PACKED_KINDS };
+enum packed_kind { PACKED_DUMPS, PACKED_PAGES, PACKED_ZSTD, PACKED_KINDS };
 
 struct packed_kind_info {
 	const char *name; /* as `gridctl pack --for` takes it */
 	const char *suffix; /* of the file */
 	const char *magic; /* eight bytes */
 	uint32_t rows; /* of a segment */
+	int usual_level, most_level;
 };
 
 extern const struct packed_kind_info packed_kinds[PACKED_KINDS];
@@ -59,7 +62,7 @@ struct packed_rows_head {
 	uint32_t snapshot;
 	uint32_t rows;
 	uint32_t segments;
-	uint32_t level; /* 1 to 12 */
+	uint32_t level; /* 1 to most_level */
 	uint64_t generation;
 	uint64_t bytes; /* the whole file */
 };
@@ -89,6 +92,7 @@ void packed_rows_close(struct packed_rows *packed);
  */
 bool packed_rows_is_touched(const struct packed_rows *packed);
 
+enum packed_kind packed_rows_kind(const struct packed_rows *packed);
 const struct packed_rows_head *packed_rows_head(
     const struct packed_rows *packed);
 const struct packed_rows_segment *packed_rows_segment(
@@ -105,7 +109,7 @@ enum err packed_rows_verify(const struct packed_rows *packed);
 struct packed_rows_options {
 	enum packed_kind kind;
 	unsigned threads; /* 0 or 1: the calling thread alone */
-	int level; /* 1 to 12, 0 the default */
+	int level; /* 1 to most_level, 0 the default */
 	/*
 	 * Called with the rows done so far, by one thread at a time; may be
 	 * NULL.

@@ -16,10 +16,11 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/packed_rows_priv.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/zstd_pieces.h"
 
-/* 5.3 times smaller at 70 MB/s a thread; 9: 5.8 at 12; 10: 6.1 at 8. */
-#define LEVEL_USUAL 6
-#define GROUP 64u /* rows */
+#define GROUP 256u /* rows */
+#define PIECE_LOG \
+	22 /* zstd's pieces of 4 MB at most, a segment's rows mostly */
 #define THREADS_MAX 64
 #define RAW_MAX ((size_t)1 << 30)
 
@@ -78,9 +79,46 @@ put(struct zipping *zipping, uint32_t from, uint32_t to, struct span bytes)
 
 /* The tools of one thread. */
 struct bench {
-	struct deflate *deflate;
+	struct deflate *deflate; /* NULL: zstd */
+	struct zstd_pieces *zstd;
 	struct buf raw, packed;
 };
+
+static enum err
+bench_begin(struct bench *bench, const struct zipping *zipping)
+{
+	int level = (int)zipping->head.level;
+	bool zstd = zipping->options->kind == PACKED_ZSTD;
+
+	*bench = (struct bench){0};
+	buf_init(&bench->raw, RAW_MAX);
+	buf_init(&bench->packed, RAW_MAX);
+	if (zstd)
+		bench->zstd = zstd_pieces_new(level, PIECE_LOG);
+	else
+		bench->deflate = deflate_new(level);
+	return bench->zstd == NULL && bench->deflate == NULL ? ERR_NO_MEMORY
+							     : ERR_OK;
+}
+
+static void
+bench_end(struct bench *bench)
+{
+	buf_fini(&bench->raw);
+	buf_fini(&bench->packed);
+	deflate_free(bench->deflate);
+	zstd_pieces_free(bench->zstd);
+}
+
+static enum err
+pack_text(struct bench *bench)
+{
+	struct span raw = buf_span(&bench->raw);
+
+	return bench->zstd != NULL
+	    ? zstd_pieces_add(bench->zstd, &bench->packed, raw)
+	    : deflate_add(bench->deflate, &bench->packed, raw);
+}
 
 static enum err
 pack_segment(struct zipping *zipping, uint32_t number, struct bench *bench)
@@ -98,7 +136,7 @@ pack_segment(struct zipping *zipping, uint32_t number, struct bench *bench)
 	if (err == ERR_OK && zipping->kind->rows == 1)
 		buf_add(packed, PACKED_ROWS_COMMA, PACKED_ROWS_COMMA_LEN);
 	if (err == ERR_OK)
-		err = deflate_add(bench->deflate, packed, buf_span(raw));
+		err = pack_text(bench);
 	if (err != ERR_OK)
 		return err;
 	segment->raw_len = (uint32_t)raw->len;
@@ -149,19 +187,13 @@ work(void *context)
 		 i;
 	struct bench bench;
 
-	bench.deflate = deflate_new((int)zipping->head.level);
-	buf_init(&bench.raw, RAW_MAX);
-	buf_init(&bench.packed, RAW_MAX);
-	if (bench.deflate == NULL)
-		fail(zipping, ERR_NO_MEMORY);
+	fail(zipping, bench_begin(&bench, zipping));
 	while (atomic_load(&zipping->err) == ERR_OK &&
 	    (i = atomic_fetch_add(&zipping->next, 1)) < groups) {
 		fail(zipping, pack(zipping, i, &bench));
 		tell_progress(zipping);
 	}
-	buf_fini(&bench.raw);
-	buf_fini(&bench.packed);
-	deflate_free(bench.deflate);
+	bench_end(&bench);
 	return NULL;
 }
 
@@ -213,7 +245,8 @@ fill_head(struct zipping *zipping)
 	head->rows = of->rows;
 	head->segments =
 	    (of->rows + zipping->kind->rows - 1) / zipping->kind->rows;
-	head->level = (uint32_t)(level == 0 ? LEVEL_USUAL : level);
+	head->level =
+	    (uint32_t)(level == 0 ? zipping->kind->usual_level : level);
 	head->generation = of->generation;
 	zipping->end =
 	    sizeof(*head) + head->segments * sizeof(*zipping->segments);
@@ -300,8 +333,9 @@ packed_rows_make(struct packed_rows_result *result, struct store *store,
 	int lock = -1;
 	enum err err = store_lock_packing(&lock, store, true);
 
-	assert(options->level >= 0 && options->level <= 12);
 	assert(options->kind < PACKED_KINDS);
+	assert(options->level >= 0 &&
+	    options->level <= packed_kinds[options->kind].most_level);
 	memset(result, 0, sizeof(*result));
 	/*
 	 * Look the snapshot up after waiting: it may have been replaced

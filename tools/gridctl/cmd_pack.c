@@ -10,6 +10,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/zstd_pieces.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {
@@ -22,9 +23,10 @@ static const struct opt_row rows[] = {
     {"--all", 0, OPT_FLAG, offsetof(struct options, all), 0, 0, NULL,
 	"every supplier that has a snapshot"},
     {"--for", 0, OPT_TEXT, offsetof(struct options, purpose), 0, 0, "WHAT",
-	"dumps, whole ones (default), or pages of whole rows"},
-    {"--level", 'l', OPT_INT, offsetof(struct options, level), 1, 12, "N",
-	"1 is fast, 12 is small (default 6)"},
+	"dumps (default), pages, or zstd: dumps for clients that name it"},
+    {"--level", 'l', OPT_INT, offsetof(struct options, level), 1,
+	ZSTD_LEVEL_MAX, "N",
+	"1 is fast, 12 is small (default 6); zstd: up to 19 (default 15)"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, 64, "N",
 	"how many threads work (default: one a processor)"},
     {"--limit", 0, OPT_INT, offsetof(struct options, limit), 1, 86400, "N",
@@ -182,8 +184,15 @@ cmd_pack(int argc, char **argv)
 		return CMD_USAGE;
 	}
 	if (!take_kind(&packing.kind, options.purpose)) {
-		fprintf(stderr, "gridctl pack: --for %s: give dumps or pages\n",
+		fprintf(stderr,
+		    "gridctl pack: --for %s: give dumps, pages or zstd\n",
 		    options.purpose);
+		return CMD_USAGE;
+	}
+	if (options.level > packed_kinds[packing.kind].most_level) {
+		fprintf(stderr, "gridctl pack: --level %lld: for %s up to %d\n",
+		    (long long)options.level, options.purpose,
+		    packed_kinds[packing.kind].most_level);
 		return CMD_USAGE;
 	}
 	cmd_end_after("pack", options.limit);

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <unistd.h>
 #include <zlib.h>
+#include <zstd.h>
 
 #include "common/buf.h"
 #include "lmdb-schema/deflate.h"
+#include "lmdb-schema/zstd_pieces.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -20,7 +22,7 @@ static struct packed_rows *packed;
 static struct packed_rows_result result;
 static enum packed_kind kind; /* that the test is about */
 
-static const uint32_t segments_of[PACKED_KINDS] = {11, ROWS};
+static const uint32_t segments_of[PACKED_KINDS] = {11, ROWS, 3};
 
 static void
 make(void)
@@ -82,7 +84,27 @@ bytes_of(uint32_t i)
 	    : bytes;
 }
 
-/* All segments one behind the other, as zlib unpacks them. */
+/* All segments one behind the other, as libzstd unpacks them. */
+static void
+unpack_zstd(struct buf *text)
+{
+	struct buf frame;
+	size_t most = (size_t)snapshot_rows_bytes(snap) + 1;
+	size_t len;
+
+	buf_init(&frame, 1u << 28);
+	buf_add(&frame, ZSTD_PIECES_HEAD, ZSTD_PIECES_HEAD_LEN);
+	for (uint32_t i = 0; i < packed_rows_head(packed)->segments; i++)
+		buf_add_span(&frame, packed_rows_bytes(packed, i));
+	buf_add(&frame, ZSTD_PIECES_END, ZSTD_PIECES_END_LEN);
+	len =
+	    ZSTD_decompress(buf_room(text, most), most, frame.data, frame.len);
+	ck_assert(!ZSTD_isError(len));
+	buf_grown(text, len);
+	buf_fini(&frame);
+}
+
+/* The same, or as zlib does. */
 static void
 unpack(struct buf *text)
 {
@@ -90,6 +112,10 @@ unpack(struct buf *text)
 	z_stream z = {0};
 	size_t most = (size_t)snapshot_rows_bytes(snap) + 1;
 
+	if (kind == PACKED_ZSTD) {
+		unpack_zstd(text);
+		return;
+	}
 	buf_init(&stream, 1u << 28);
 	for (uint32_t i = 0; i < packed_rows_head(packed)->segments; i++)
 		buf_add_span(&stream, bytes_of(i));

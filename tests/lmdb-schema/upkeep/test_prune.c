@@ -95,6 +95,7 @@ START_TEST(packed_rows_go_with_their_snapshot_and_are_not_counted)
 
 	leave("snapshots/BIG/0000000000000001.rows");
 	leave("snapshots/BIG/0000000000000001.pages");
+	leave("snapshots/BIG/0000000000000001.zstd");
 	leave("snapshots/BIG/0000000000000001.gz");
 	leave("snapshots/BIG/0000000000000002.rows.tmp");
 	snprintf(name, sizeof(name), "snapshots/BIG/%016llx.rows",
@@ -105,6 +106,7 @@ START_TEST(packed_rows_go_with_their_snapshot_and_are_not_counted)
 	ck_assert_uint_eq(pruned.leftovers, 1);
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.rows"));
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.pages"));
+	ck_assert(!is_left("snapshots/BIG/0000000000000001.zstd"));
 	ck_assert(!is_left("snapshots/BIG/0000000000000001.gz"));
 	ck_assert(!is_left("snapshots/BIG/0000000000000002.rows.tmp"));
 	ck_assert(is_left(name));
