@@ -5,7 +5,8 @@
  *
  *	live.mdb      the data of imports: which facts are current, network
  *	              metrics, server range codes
- *	facts/G.mdb   one import's facts, immutable, G its generation
+ *	facts/G.mdb   one import's facts, immutable, G its generation; a merge
+ *	              refers to older ones for what it does not bring
  *	catalog.mdb   which snapshot of each supplier is current or retired
  *	snapshots/S/G.mdb
  *	              supplier S as computed in generation G, immutable
@@ -75,11 +76,20 @@
  *	                      articles, position, sales, stock and reception
  *	                      records; unsigned checksum of the four tables
  *	                      below (source_pair_crc)
+ *	          "common"    SCHEMA_DIGEST bytes, of what all suppliers' rows
+ *	                      share: the stores' codes and the newest month
+ *	          "parts"     of a merge, packed: unsigned generation of the facts
+ *	                      file that has the listings, 0 for this one;
+ *	                      unsigned count, then the generations of the files
+ *	                      that this one refers to, with the same stores;
+ *	                      unsigned checksum, source_pair_crc() of the value
+ *	                      without it
  *	suppliers supplier -> packed: unsigned article count, text name; not in
  *	          version 1: text digest, SCHEMA_DIGEST bytes that change with
  *	          the supplier's rows (intake_marks.c), and text of u64, in
  *	          order: source_product_hash() of the network's products that
- *	          its articles name
+ *	          its articles name; in a merge, for one that it does not
+ *	          bring, unsigned generation of the file with its articles
  *	stores    u16 number -> packed: text code, text name; numbers follow the
  *	          order of the codes, so maps come out in it
  *	classes   classification code (2, 4 or 6 digits) -> text label

@@ -59,8 +59,8 @@ table_free(struct intake_table *table)
 	free(table->fresh);
 }
 
-static enum err
-put_article(struct intake *intake, struct span supplier,
+enum err
+intake_put_article(struct intake *intake, struct span supplier,
     const struct source_article *article, bool fresh)
 {
 	struct source_article bare = *article;
@@ -86,22 +86,9 @@ static enum err
 take_supplier(void *context, const struct source_supplier *supplier)
 {
 	struct intake *intake = context;
-	struct source_article article;
-	struct source_walk *walk;
-	enum err err = table_put(
-	    intake, &intake->suppliers, supplier->code, supplier->name, false);
 
-	if (err == ERR_OK)
-		err = source_walk_begin(&walk, intake->base, supplier->code);
-	if (err != ERR_OK)
-		return err;
-	while ((err = source_walk_next(walk, &article)) == ERR_OK) {
-		err = put_article(intake, supplier->code, &article, false);
-		if (err != ERR_OK)
-			break;
-	}
-	source_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return table_put(
+	    intake, &intake->suppliers, supplier->code, supplier->name, false);
 }
 
 static enum err
@@ -146,9 +133,11 @@ intake_new(struct intake **out, struct store *store, struct source *base)
 	intake->stores.codes = codemap_new();
 	intake->classes.codes = codemap_new();
 	intake->articles.codes = codemap_new();
-	if (intake->arena == NULL || intake->suppliers.codes == NULL ||
-	    intake->stores.codes == NULL || intake->classes.codes == NULL ||
-	    intake->articles.codes == NULL)
+	intake->loaded = codemap_new();
+	pthread_rwlock_init(&intake->lock, NULL);
+	if (intake->arena == NULL || intake->loaded == NULL ||
+	    intake->suppliers.codes == NULL || intake->stores.codes == NULL ||
+	    intake->classes.codes == NULL || intake->articles.codes == NULL)
 		err = ERR_NO_MEMORY;
 	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
 		err = spool_new(&intake->spools[i], i, store_dir(store));
@@ -178,6 +167,8 @@ intake_free(struct intake *intake)
 	free(intake->store_number);
 	free(intake->base_store);
 	free(intake->supplier_articles);
+	codemap_free(intake->loaded);
+	pthread_rwlock_destroy(&intake->lock);
 	arena_free(intake->arena);
 	free(intake);
 }
@@ -209,10 +200,19 @@ enum err
 intake_article(struct intake *intake, struct span supplier,
     const struct source_article *article)
 {
+	uint32_t before;
+	enum err err;
+
 	assert(!intake->sealed);
 	if (!intake_has_supplier(intake, supplier))
 		return ERR_NOT_FOUND;
-	return put_article(intake, supplier, article, true);
+	err = intake_load(intake, supplier);
+	before = codemap_count(intake->articles.codes);
+	if (err == ERR_OK)
+		err = intake_put_article(intake, supplier, article, true);
+	if (codemap_count(intake->articles.codes) > before)
+		intake->listings_changed = true;
+	return err;
 }
 
 bool
@@ -249,26 +249,60 @@ enum err
 intake_seal(struct intake *intake)
 {
 	assert(!intake->sealed);
-	intake->article_order = codemap_sorted(intake->articles.codes);
 	intake->supplier_articles =
 	    calloc(codemap_count(intake->suppliers.codes) + 1,
 		sizeof(*intake->supplier_articles));
-	if (intake->article_order == NULL || intake->supplier_articles == NULL)
+	if (intake->supplier_articles == NULL)
 		return ERR_NO_MEMORY;
 	intake->sealed = true;
 	return number_stores(intake);
 }
 
-uint32_t
-intake_find_article(
+/* With the lock, unless there is no base: then nothing is added any more. */
+static uint32_t
+find_article(
     const struct intake *intake, struct span supplier, struct span codein)
 {
-	struct key key;
+	struct key key = key_pair(supplier, codein);
+
+	return codemap_find(intake->articles.codes, key_span(&key));
+}
+
+uint32_t
+intake_find_article(
+    struct intake *intake, struct span supplier, struct span codein)
+{
+	uint32_t number = INTAKE_NONE;
+	bool loaded;
+	enum err err;
 
 	if (supplier.len > SCHEMA_CODE_MAX || codein.len > SCHEMA_CODE_MAX)
 		return INTAKE_NONE;
-	key = key_pair(supplier, codein);
-	return codemap_find(intake->articles.codes, key_span(&key));
+	if (intake->base == NULL)
+		return find_article(intake, supplier, codein);
+	if (!intake_has_supplier(intake, supplier))
+		return INTAKE_NONE;
+	pthread_rwlock_rdlock(&intake->lock);
+	loaded = intake_has_loaded(intake, supplier);
+	if (loaded)
+		number = find_article(intake, supplier, codein);
+	pthread_rwlock_unlock(&intake->lock);
+	if (loaded)
+		return number;
+	pthread_rwlock_wrlock(&intake->lock);
+	err = intake_load(intake, supplier);
+	if (err == ERR_OK)
+		number = find_article(intake, supplier, codein);
+	else
+		atomic_store(&intake->failed, err);
+	pthread_rwlock_unlock(&intake->lock);
+	return number;
+}
+
+enum err
+intake_failed(const struct intake *intake)
+{
+	return (enum err)atomic_load(&intake->failed);
 }
 
 uint32_t
@@ -286,7 +320,7 @@ intake_put(struct intake *intake, enum series_kind kind, uint32_t article,
     const struct series_record *record)
 {
 	assert(intake->sealed && kind < SERIES_KINDS);
-	assert(article < intake_articles(intake));
+	assert(article != INTAKE_NONE);
 	if (record->month > intake->newest[kind])
 		intake->newest[kind] = record->month;
 	return spool_put(intake->spools[kind], article, record);

@@ -25,7 +25,8 @@ struct store;
 /*
  * `base`, when not NULL, is the source that a merge starts from: its contents
  * count as put already, and later puts replace them. It must outlive the
- * intake.
+ * intake. The file that is written refers to the base's files for suppliers
+ * that the puts do not change.
  */
 enum err intake_new(
     struct intake **out, struct store *store, struct source *base);
@@ -49,11 +50,12 @@ enum err intake_article(struct intake *intake, struct span supplier,
 enum err intake_seal(struct intake *intake);
 
 /*
- * INTAKE_NONE when there is no such store or article. Thread-safe after
- * intake_seal().
+ * INTAKE_NONE when there is no such store or article, or, where intake_failed()
+ * says so, when the base cannot be read. Thread-safe after intake_seal().
  */
 uint32_t intake_find_article(
-    const struct intake *intake, struct span supplier, struct span codein);
+    struct intake *intake, struct span supplier, struct span codein);
+enum err intake_failed(const struct intake *intake);
 uint32_t intake_find_store(const struct intake *intake, struct span code);
 bool intake_has_supplier(const struct intake *intake, struct span code);
 
@@ -83,7 +85,7 @@ enum err intake_write(struct intake *intake, const char *path,
 /* The newest month that was put, ignoring the base; 0: none. */
 int32_t intake_newest(const struct intake *intake, enum series_kind kind);
 
-/* The number of articles, including those of the base. */
+/* The number of articles that will be written. */
 uint32_t intake_articles(const struct intake *intake);
 
 /* The counts and the newest month; final after intake_write(). */

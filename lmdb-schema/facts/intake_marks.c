@@ -1,9 +1,9 @@
 /*
- * A supplier's rows are made of its name and articles, of the stores' codes, of
- * the labels of its articles' classification, and of the year that ends with the
- * newest month of all facts. A digest of these, equal in two imports, says that
- * nothing of it has changed. Series have the stores' numbers, so the digest
- * takes all of their codes; no row shows a store's name.
+ * A supplier's rows are made of its name and articles and of the labels of their
+ * classification; and, all suppliers' alike, of the stores' codes and of the
+ * year that ends with the newest month of all facts. Digests of both, equal in
+ * two imports, say that nothing of them has changed. Series have the stores'
+ * numbers, so the second takes all codes; no row shows a store's name.
  */
 #include <assert.h>
 #include <endian.h>
@@ -135,8 +135,6 @@ marks_begin(struct intake_marks *marks, struct span supplier)
 	marks->open->made = true;
 	marks->room = 0;
 	marks->last_code3 = SOURCE_NO_CODE3;
-	digest_parts_add(
-	    marks->digest, bytes_of(marks->common, sizeof(marks->common)));
 	digest_parts_add(marks->digest, table->values[number]);
 	return err;
 }
@@ -189,6 +187,12 @@ marks_take(struct intake_marks *marks, struct span record,
 	digest_parts_add(marks->digest, record);
 	take_labels(marks, article->code3);
 	return add_product(marks, article->code_centrale);
+}
+
+struct span
+marks_common(const struct intake_marks *marks)
+{
+	return bytes_of(marks->common, SCHEMA_DIGEST);
 }
 
 enum err

@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -38,9 +40,30 @@ struct intake {
 	struct spool *spools[SERIES_KINDS];
 	int32_t newest[SERIES_KINDS]; /* put now; 0: none */
 	uint64_t *supplier_articles; /* by number in `suppliers` */
+	/* intake_merge.c: */
+	pthread_rwlock_t lock; /* guards `articles` once it is sealed */
+	struct codemap *loaded; /* suppliers whose articles are here */
+	uint64_t base_records[SERIES_KINDS]; /* of these in the base */
+	bool listings_changed; /* an article is new */
+	atomic_int failed; /* enum err of a supplier that cannot be loaded */
 	struct source_header header;
 	bool sealed;
 };
+
+/*
+ * intake_merge.c: a merge has only those suppliers' articles in memory that its
+ * files name; the others stay in the files of the base. ERR_OK from
+ * intake_load() means that the supplier's are there, also without a base.
+ */
+enum err intake_load(struct intake *intake, struct span supplier);
+bool intake_has_loaded(const struct intake *intake, struct span supplier);
+
+/* Before writing: loads those that must be written for another reason. */
+enum err intake_load_changed(struct intake *intake);
+
+/* intake.c */
+enum err intake_put_article(struct intake *intake, struct span supplier,
+    const struct source_article *article, bool fresh);
 
 struct kv;
 struct kv_txn;
@@ -56,6 +79,8 @@ struct writing {
 	struct intake_twice *twice;
 	uint64_t records[SERIES_KINDS]; /* counted during a merge */
 	uint32_t tables_crc;
+	uint64_t parts[SOURCE_PARTS_MAX]; /* that kept suppliers lie in */
+	unsigned part_count;
 	struct intake_marks *marks;
 	struct buf block, record;
 	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
@@ -86,4 +111,5 @@ enum err marks_take(struct intake_marks *marks, struct span record,
     const struct source_article *article);
 enum err marks_write(
     struct intake_marks *marks, uint32_t supplier, struct buf *record);
+struct span marks_common(const struct intake_marks *marks);
 void marks_free(struct intake_marks *marks);

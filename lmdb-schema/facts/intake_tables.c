@@ -18,24 +18,67 @@ put_pair(
 }
 
 static enum err
+add_part(struct writing *writing, uint64_t generation)
+{
+	for (unsigned i = 0; i < writing->part_count; i++)
+		if (writing->parts[i] == generation)
+			return ERR_OK;
+	if (writing->part_count == SOURCE_PARTS_MAX)
+		return ERR_TOO_LARGE;
+	writing->parts[writing->part_count++] = generation;
+	return ERR_OK;
+}
+
+/* A supplier whose articles were written, or that has none. */
+static enum err
+add_written(struct writing *writing, uint32_t number)
+{
+	struct intake *intake = writing->intake;
+
+	pack_add_unsigned(&writing->record, intake->supplier_articles[number]);
+	pack_add_text(&writing->record, intake->suppliers.values[number]);
+	intake->header.articles += intake->supplier_articles[number];
+	return marks_write(writing->marks, number, &writing->record);
+}
+
+/* A supplier whose articles stay where they are. */
+static enum err
+add_kept(struct writing *writing, struct span code)
+{
+	struct source_supplier kept;
+	enum err err = source_supplier(writing->intake->base, code, &kept);
+
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_DAMAGED : err;
+	pack_add_unsigned(&writing->record, kept.articles);
+	pack_add_text(&writing->record, kept.name);
+	pack_add_text(&writing->record, kept.digest);
+	pack_add_text(&writing->record, kept.products);
+	pack_add_unsigned(&writing->record, kept.at);
+	writing->intake->header.articles += kept.articles;
+	return add_part(writing, kept.at);
+}
+
+static enum err
 write_suppliers(struct writing *writing)
 {
-	struct intake_table *table = &writing->intake->suppliers;
-	uint32_t *order = codemap_sorted(table->codes);
-	uint32_t count = codemap_count(table->codes);
+	struct intake *intake = writing->intake;
+	struct codemap *codes = intake->suppliers.codes;
+	uint32_t *order = codemap_sorted(codes);
+	uint32_t count = codemap_count(codes);
 	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
 
 	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		struct span code = codemap_code(codes, order[i]);
+
 		buf_clear(&writing->record);
-		pack_add_unsigned(&writing->record,
-		    writing->intake->supplier_articles[order[i]]);
-		pack_add_text(&writing->record, table->values[order[i]]);
-		err = marks_write(writing->marks, order[i], &writing->record);
+		err = intake_has_loaded(intake, code)
+		    ? add_written(writing, order[i])
+		    : add_kept(writing, code);
 		if (err == ERR_OK)
 			err = buf_end(&writing->record);
 		if (err == ERR_OK)
-			err = put_pair(writing, FACTS_SUPPLIERS,
-			    codemap_code(table->codes, order[i]),
+			err = put_pair(writing, FACTS_SUPPLIERS, code,
 			    buf_span(&writing->record));
 	}
 	free(order);
@@ -81,17 +124,31 @@ write_classes(struct writing *writing)
 	return err;
 }
 
-/*
- * Writes codein 00 supplier, in order: the articles' keys with their parts
- * swapped.
- */
+/* The listings of suppliers that stay where they are. */
+struct listing {
+	const struct intake *intake;
+	struct codemap *all;
+};
+
 static enum err
-write_where(struct writing *writing)
+add_listing(void *context, struct span key, struct span value)
 {
-	struct codemap *articles = writing->intake->articles.codes;
-	struct codemap *turned = codemap_new();
-	uint32_t *order = NULL;
-	enum err err = turned == NULL ? ERR_NO_MEMORY : ERR_OK;
+	struct listing *listing = context;
+	uint32_t number;
+
+	(void)value;
+	return intake_has_loaded(listing->intake, key_second(key))
+	    ? ERR_OK
+	    : codemap_add(listing->all, key, &number);
+}
+
+/* Codein 00 supplier: the articles' keys with their parts swapped. */
+static enum err
+gather_listings(struct listing *listing)
+{
+	struct codemap *articles = listing->intake->articles.codes;
+	struct source *base = listing->intake->base;
+	enum err err = listing->all == NULL ? ERR_NO_MEMORY : ERR_OK;
 
 	for (uint32_t i = 0; i < codemap_count(articles) && err == ERR_OK;
 	     i++) {
@@ -99,18 +156,72 @@ write_where(struct writing *writing)
 		struct key key = key_pair(key_second(code), key_first(code));
 		uint32_t number;
 
-		err = codemap_add(turned, key_span(&key), &number);
+		err = codemap_add(listing->all, key_span(&key), &number);
 	}
+	return err == ERR_OK && base != NULL
+	    ? source_each_listing(base, add_listing, listing)
+	    : err;
+}
+
+static enum err
+write_listings(struct writing *writing)
+{
+	struct listing listing = {writing->intake, codemap_new()};
+	uint32_t *order = NULL;
+	enum err err = gather_listings(&listing);
+
 	if (err == ERR_OK) {
-		order = codemap_sorted(turned);
+		order = codemap_sorted(listing.all);
 		err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
 	}
-	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(turned); i++)
+	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(listing.all);
+	     i++)
 		err = put_pair(writing, FACTS_WHERE,
-		    codemap_code(turned, order[i]), SPAN(""));
+		    codemap_code(listing.all, order[i]), SPAN(""));
 	free(order);
-	codemap_free(turned);
+	codemap_free(listing.all);
 	return err;
+}
+
+/* The parts, and the listings unless they are those of an import before. */
+static enum err
+write_parts(struct writing *writing)
+{
+	struct intake *intake = writing->intake;
+	struct buf *buf = &writing->record;
+	uint64_t listings = 0;
+	enum err err = ERR_OK;
+
+	if (writing->part_count > 0 && !intake->listings_changed) {
+		listings = source_listings(intake->base);
+		err = add_part(writing, listings);
+	} else
+		err = write_listings(writing);
+	if (err != ERR_OK || writing->part_count == 0)
+		return err;
+	buf_clear(buf);
+	pack_add_unsigned(buf, listings);
+	pack_add_unsigned(buf, writing->part_count);
+	for (unsigned i = 0; i < writing->part_count; i++)
+		pack_add_unsigned(buf, writing->parts[i]);
+	pack_add_unsigned(
+	    buf, source_pair_crc(0, SOURCE_PARTS_KEY, buf_span(buf)));
+	err = buf_end(buf);
+	return err == ERR_OK
+	    ? kv_put(writing->txn, FACTS_META, SOURCE_PARTS_KEY, buf_span(buf))
+	    : err;
+}
+
+/* Of the whole: what is written, and what stays in the base's files. */
+static uint64_t
+count_records(const struct writing *writing, enum series_kind kind)
+{
+	const struct intake *intake = writing->intake;
+
+	if (intake->base == NULL)
+		return spool_records(intake->spools[kind]);
+	return source_header(intake->base)->records[kind] -
+	    intake->base_records[kind] + writing->records[kind];
 }
 
 static enum err
@@ -122,13 +233,10 @@ write_header(struct writing *writing)
 	enum err err;
 
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
-		header->records[i] = intake->base != NULL
-		    ? writing->records[i]
-		    : spool_records(intake->spools[i]);
+		header->records[i] = count_records(writing, i);
 	header->suppliers = codemap_count(intake->suppliers.codes);
 	header->stores = codemap_count(intake->stores.codes);
 	header->classes = codemap_count(intake->classes.codes);
-	header->articles = codemap_count(intake->articles.codes);
 	buf_clear(buf);
 	pack_add_unsigned(buf, (uint64_t)header->newest_month);
 	pack_add_unsigned(buf, header->suppliers);
@@ -145,6 +253,9 @@ write_header(struct writing *writing)
 		err = kv_put(
 		    writing->txn, FACTS_META, SPAN("header"), buf_span(buf));
 	if (err == ERR_OK)
+		err = kv_put(writing->txn, FACTS_META, SOURCE_COMMON_KEY,
+		    marks_common(writing->marks));
+	if (err == ERR_OK)
 		err = store_set_number(
 		    writing->txn, "schema", SCHEMA_FACTS_VERSION);
 	return err;
@@ -160,7 +271,7 @@ writing_tables(struct writing *writing)
 	if (err == ERR_OK)
 		err = write_classes(writing);
 	if (err == ERR_OK)
-		err = write_where(writing);
+		err = write_parts(writing);
 	if (err == ERR_OK)
 		err = write_header(writing);
 	return err;

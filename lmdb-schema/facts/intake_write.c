@@ -333,6 +333,13 @@ intake_write(struct intake *intake, const char *path,
 	assert(intake->sealed && twice != NULL);
 	writing_init(&writing, intake, twice);
 	if (err == ERR_OK)
+		err = intake_load_changed(intake);
+	if (err == ERR_OK) {
+		intake->article_order = codemap_sorted(intake->articles.codes);
+		if (intake->article_order == NULL)
+			err = ERR_NO_MEMORY;
+	}
+	if (err == ERR_OK)
 		err = marks_new(
 		    &writing.marks, intake, find_newest_month(intake));
 	if (err == ERR_OK)

@@ -107,6 +107,7 @@ struct keeping {
 	const uint64_t *products; /* that changed */
 	size_t count;
 	bool network; /* any did, or may have */
+	bool common; /* what all rows share is as it was */
 };
 
 static bool
@@ -116,7 +117,7 @@ same_facts(struct keeping *keeping, const struct source_supplier *now)
 
 	if (!keeping->change->facts_set)
 		return true;
-	return keeping->before != NULL && now->digest.len > 0 &&
+	return keeping->common && now->digest.len > 0 &&
 	    source_supplier(keeping->before, now->code, &before) == ERR_OK &&
 	    span_eq(before.digest, now->digest);
 }
@@ -211,6 +212,8 @@ live_keep_unchanged(
 	if (keeping.count > 1)
 		qsort(change->products.data, keeping.count, sizeof(uint64_t),
 		    by_value);
+	keeping.common = before != NULL &&
+	    span_eq(source_common(before), source_common(now));
 	change->kept = true;
 	err = source_suppliers(now, keep_supplier, &keeping);
 	return err == ERR_OK ? forget_gone(change, now) : err;

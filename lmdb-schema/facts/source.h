@@ -4,6 +4,9 @@
  *
  * A source is pinned: later imports do not affect it, and its spans stay valid
  * until source_close(). Several threads may read it, each with its own walk.
+ *
+ * A merge writes the suppliers that it changes, and refers to files of imports
+ * before for the articles of the others: the parts of a source.
  */
 #pragma once
 
@@ -62,6 +65,20 @@ void source_close(struct source *source);
 enum err source_current(uint64_t *generation, struct store *store);
 
 uint64_t source_generation(const struct source *source);
+
+/* Files of imports before that it refers to. */
+#define SOURCE_PARTS_MAX 16
+unsigned source_parts(
+    const struct source *source, uint64_t generations[SOURCE_PARTS_MAX]);
+
+/* The file that has the listings, source_where(): itself, or a part. */
+uint64_t source_listings(const struct source *source);
+
+/*
+ * The digest of what all suppliers' rows share, in SCHEMA_DIGEST bytes; empty
+ * in facts of before.
+ */
+struct span source_common(struct source *source);
 const struct source_header *source_header(const struct source *source);
 
 /* ERR_NOT_FOUND when there is no such supplier. */
@@ -70,6 +87,7 @@ struct source_supplier {
 	uint64_t articles;
 	struct span digest; /* of all that its rows are made of, or empty */
 	struct span products; /* for source_lists_product() */
+	uint64_t at; /* generation of the file that has its articles */
 };
 enum err source_supplier(
     struct source *source, struct span code, struct source_supplier *out);
@@ -90,6 +108,11 @@ struct span source_store_name(const struct source *source, uint16_t store);
 struct span source_class(struct source *source, struct span code);
 enum err source_classes(struct source *source,
     enum err (*each)(void *context, struct span code, struct span label),
+    void *context);
+
+/* Calls `each` with codein 00 supplier of every listing, in order. */
+enum err source_each_listing(struct source *source,
+    enum err (*each)(void *context, struct span key, struct span value),
     void *context);
 
 /* Calls `each` with every supplier that lists the article, in order. */
@@ -141,3 +164,7 @@ void source_article_write(
     struct buf *buf, const struct source_article *article);
 uint32_t source_block_crc(struct span block);
 uint32_t source_pair_crc(uint32_t crc, struct span key, struct span value);
+
+/* The records of the meta table that tell of the parts, and the digest. */
+#define SOURCE_PARTS_KEY SPAN("parts")
+#define SOURCE_COMMON_KEY SPAN("common")

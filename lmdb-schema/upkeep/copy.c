@@ -160,18 +160,35 @@ copy_envs(struct copying *copying, const char *dir)
 }
 
 static enum err
-copy_facts(struct copying *copying)
+copy_facts_file(struct copying *copying, uint64_t generation)
 {
 	char from[FS_PATH_MAX], to[FS_PATH_MAX];
-	uint64_t generation;
+	enum err err = store_facts_path(from, copying->from, generation, "");
+
+	if (err == ERR_OK)
+		err = store_facts_path(to, copying->to, generation, "");
+	return err == ERR_OK ? copy_file(copying, from, to) : err;
+}
+
+/* The current facts, and the files of imports before that they refer to. */
+static enum err
+copy_facts(struct copying *copying)
+{
+	uint64_t generation, parts[SOURCE_PARTS_MAX];
+	struct source *source;
+	unsigned count = 0;
 	enum err err = source_current(&generation, copying->to);
 
 	if (err != ERR_OK || generation == 0)
 		return err;
-	err = store_facts_path(from, copying->from, generation, "");
-	if (err == ERR_OK)
-		err = store_facts_path(to, copying->to, generation, "");
-	return err == ERR_OK ? copy_file(copying, from, to) : err;
+	/* Facts that cannot be read are copied as they are. */
+	if (source_open(&source, copying->from) == ERR_OK)
+		count = source_parts(source, parts);
+	source_close(source);
+	err = copy_facts_file(copying, generation);
+	for (unsigned i = 0; i < count && err == ERR_OK; i++)
+		err = copy_facts_file(copying, parts[i]);
+	return err;
 }
 
 /*

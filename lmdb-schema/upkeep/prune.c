@@ -24,7 +24,10 @@ struct pruning {
 	struct catalog_view *view; /* while a supplier's folder is listed */
 	struct span supplier;
 	char folder[FS_PATH_MAX];
-	uint64_t facts; /* the current generation */
+	uint64_t facts;
+	uint64_t parts[SOURCE_PARTS_MAX]; /* of these facts */
+	unsigned part_count;
+	bool all_parts; /* they are not known */ /* the current generation */
 };
 
 static enum err
@@ -216,6 +219,34 @@ prune_folder(void *context, const char *name)
 	return supplier.len == 0 ? ERR_OK : sweep_supplier(context, supplier);
 }
 
+static bool
+is_used(const struct pruning *pruning, uint64_t generation)
+{
+	if (generation == pruning->facts || pruning->all_parts)
+		return true;
+	for (unsigned i = 0; i < pruning->part_count; i++)
+		if (pruning->parts[i] == generation)
+			return true;
+	return false;
+}
+
+/* Of facts that cannot be read nobody knows the parts: all are kept. */
+static enum err
+note_parts(struct pruning *pruning)
+{
+	struct source *source;
+	enum err err = source_current(&pruning->facts, pruning->store);
+
+	if (err != ERR_OK || pruning->facts == 0)
+		return err;
+	err = source_open(&source, pruning->store);
+	pruning->all_parts = err != ERR_OK;
+	if (err == ERR_OK)
+		pruning->part_count = source_parts(source, pruning->parts);
+	source_close(source);
+	return err == ERR_NO_MEMORY ? err : ERR_OK;
+}
+
 static enum err
 prune_fact(void *context, const char *name)
 {
@@ -225,7 +256,7 @@ prune_fact(void *context, const char *name)
 	uint64_t generation = key_file_generation(name, &temporary);
 	enum err err;
 
-	if (generation == 0 || (!temporary && generation == pruning->facts))
+	if (generation == 0 || (!temporary && is_used(pruning, generation)))
 		return ERR_OK;
 	err = fs_path(path, "%s/facts/%s", store_dir(pruning->store), name);
 	if (err != ERR_OK)
@@ -244,7 +275,7 @@ prune_facts(struct pruning *pruning)
 
 	if (err != ERR_OK)
 		return err == ERR_BUSY ? ERR_OK : err;
-	err = source_current(&pruning->facts, pruning->store);
+	err = note_parts(pruning);
 	if (err == ERR_OK)
 		err = fs_path(path, "%s/facts", store_dir(pruning->store));
 	if (err == ERR_OK)

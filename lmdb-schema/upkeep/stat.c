@@ -19,7 +19,8 @@ count_facts(struct stat_counts *counts, struct store *store)
 	const struct source_header *header;
 	struct source *source;
 	char path[FS_PATH_MAX];
-	uint64_t bytes;
+	uint64_t parts[SOURCE_PARTS_MAX + 1], bytes, on_disk;
+	unsigned count;
 	enum err err = source_open(&source, store);
 
 	if (err == ERR_NOT_FOUND)
@@ -37,9 +38,14 @@ count_facts(struct stat_counts *counts, struct store *store)
 	counts->stock = header->records[SERIES_STOCK];
 	counts->receptions = header->records[SERIES_RECEPTIONS];
 	counts->positions = header->records[SERIES_POSITIONS];
-	err = store_facts_path(path, store, counts->facts, "");
-	if (err == ERR_OK)
-		err = fs_size(path, &bytes, &counts->facts_bytes);
+	count = source_parts(source, parts);
+	parts[count++] = counts->facts;
+	for (unsigned i = 0; i < count && err == ERR_OK; i++) {
+		err = store_facts_path(path, store, parts[i], "");
+		if (err == ERR_OK)
+			err = fs_size(path, &bytes, &on_disk);
+		counts->facts_bytes += err == ERR_OK ? on_disk : 0;
+	}
 	source_close(source);
 	return err;
 }

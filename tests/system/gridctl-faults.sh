@@ -166,6 +166,47 @@ is "and nothing is left over" \
 left=$(find "$data" -name '*.tmp')
 is "no temporary file is there: $left" [ -z "$left" ]
 
+# --- merges, which refer to files of imports before ---------------------------
+mkdir "$work/m"
+# Sales of one supplier again, with other quantities each time.
+other_sales() {
+  awk -F, -v OFS=, -v code="$big" -v more="$1" 'NR == 1 || $1 == code {
+    if (NR > 1) $5 += more
+    print }' "$work/b/sales.csv" >"$work/m/sales.csv"
+}
+parts() { find "$data/facts" -name '*.mdb' | wc -l; }
+other_sales 1
+merge_ms=$(time_of import -q --merge "$work/m")
+is "a merge leaves the file before" [ "$(parts)" = 2 ]
+killed=0
+tries=0
+while [ $killed -lt $kills ] && [ $tries -lt $((kills * 5)) ]; do
+  tries=$((tries + 1))
+  other_sales $((tries + 1))
+  kill_in "$merge_ms" import -q --merge "$work/m" ||
+    merge_ms=$((merge_ms * 3 / 4 + 1))
+  is "killed merge: as many facts as before" [ "$(facts_now)" = b ]
+  is "killed merge: the store is whole" whole
+done
+is "enough merges were killed" [ $killed -ge $kills ]
+for blocks in 1 8 64; do
+  (
+    ulimit -f $blocks
+    "$gridctl" --data "$data" import -q --merge "$work/m"
+  ) >"$work/out" 2>&1
+  code=$?
+  is "merge with $blocks blocks: exit code $code" [ $code -eq 1 ]
+  is "merge with $blocks blocks: the store is whole" whole
+done
+is "a merge after all that" quiet import -q --merge "$work/m"
+quiet prune --grace 0s
+is "and nothing is left over" \
+  [ "$(grid check --json | sed 's/.*"leftovers":\([0-9]*\).*/\1/')" = 0 ]
+is "an import of all needs no file before" quiet import -q "$work/b"
+is "and leaves one" [ "$(parts)" = 1 ]
+quiet compute -q "$big"
+is "with its rows" [ "$(rows_now)" = b ]
+
 # --- a full disk -------------------------------------------------------------
 # Files may grow to so many blocks, and no further: of 512 bytes or 1024, as
 # the shell has it, so half of what the facts need is too little for sure.

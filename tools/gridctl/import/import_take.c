@@ -209,6 +209,8 @@ find_article(struct reading *reading)
 		return reading->article;
 	}
 	reading->last_len = 0;
+	if (intake_failed(reading->import->intake) != ERR_OK)
+		return INTAKE_NONE; /* writing fails, and says so */
 	if (!intake_has_supplier(reading->import->intake, supplier))
 		csv_fault(reading->field.csv, 0,
 		    "is an unknown supplier: \"%.*s\"", SPAN_ARG(supplier));
