@@ -398,6 +398,7 @@ answer(struct summing *summing, bool computed)
 	const struct params *params = &summing->call->params;
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages = paging_of(params->page, limit, summing->count);
+	struct reply *reply = summing->call->reply;
 	struct jsonw *json = &summing->answer.json;
 	int64_t first, shown = paging_rows(&first, &pages);
 	enum err err = ERR_OK, ended;
@@ -405,10 +406,17 @@ answer(struct summing *summing, bool computed)
 	paging_headers(summing->call, &pages, summing->format);
 	if (summing->format != FORMAT_JSON)
 		return answer_lines(summing, first, shown);
+	if (shown > ROWSET_GATHERED)
+		reply_stream(reply, -1);
 	answer_begin(&summing->answer, summing->call);
 	jsonw_array_begin(json);
-	for (int64_t i = first; i < first + shown && err == ERR_OK; i++)
-		err = add_line(summing, &summing->lines[i]);
+	for (int64_t i = 0; i < shown && err == ERR_OK; i++) {
+		if (!reply_flush_row(reply, i))
+			break; /* the reply has kept the failure */
+		err = add_line(summing, &summing->lines[first + i]);
+		if (reply->streaming)
+			answer_put(&summing->answer);
+	}
 	jsonw_array_end(json);
 	paging_member(json, &pages);
 	add_meta(summing, &pages, computed);
@@ -450,6 +458,8 @@ sum(struct summing *summing, struct snapview *view,
 	    set->total, summing->snap, view->ranges, query);
 
 	summing->rows = set->total;
+	if (err == ERR_TOO_LARGE && !summing->call->request->slow_pool)
+		return ensure_hand_over(summing->call);
 	if (err == ERR_TOO_LARGE)
 		return refuse_size(summing->call);
 	if (err == ERR_OK)
@@ -477,7 +487,10 @@ send(struct call *call, struct snapview *view, bool computed)
 		!snapshot_has_stores(view->pinned->snap));
 	struct summing summing = {.call = call,
 	    .snap = view->pinned->snap,
-	    .aggregate = {.groups = params->groups, .columns = params->values},
+	    .aggregate = {.groups = params->groups,
+		.columns = params->values,
+		.most = call->request->slow_pool ? AGGREGATE_VALUES_MAX
+						 : AGGREGATE_VALUES_FEW},
 	    .format = negotiate_format(call)};
 	struct rowset_query query;
 	struct rowset set;

@@ -141,8 +141,8 @@ table_slot(const struct table *table, uint64_t pair)
 	return at;
 }
 
-/* Adds a level: making->of[i] is each row's group. */
-static void
+/* Adds a level: making->of[i] is each row's group. A group has a value. */
+static enum err
 split_groups(struct aggregating *making, struct table *table,
     const uint32_t *keys, uint32_t *level_keys, uint32_t *level_above)
 {
@@ -153,6 +153,8 @@ split_groups(struct aggregating *making, struct table *table,
 		uint64_t at = table_slot(table, pair);
 
 		if (table->pairs[at] == UINT64_MAX) {
+			if (count >= making->out->most)
+				return ERR_TOO_LARGE;
 			table->pairs[at] = pair;
 			table->groups[at] = count;
 			level_keys[count] = keys[i];
@@ -161,6 +163,7 @@ split_groups(struct aggregating *making, struct table *table,
 		making->of[i] = table->groups[at];
 	}
 	making->out->count = count;
+	return ERR_OK;
 }
 
 static enum err
@@ -183,7 +186,7 @@ add_level(struct aggregating *making, enum group_key key)
 	if (err == ERR_OK)
 		err = take_keys(making, keys, key);
 	if (err == ERR_OK)
-		split_groups(
+		err = split_groups(
 		    making, &table, keys, out->keys[level], out->above[level]);
 	table_free(&table);
 	free(keys);
@@ -244,7 +247,7 @@ make_room(struct aggregating *making)
 	uint64_t values =
 	    (uint64_t)out->count * aggregate_cells(out) * out->columns.count;
 
-	if (values > AGGREGATE_VALUES_MAX)
+	if (values > out->most)
 		return ERR_TOO_LARGE;
 	out->articles = calloc(out->count + 1u, sizeof(*out->articles));
 	out->values = calloc(values + 1, sizeof(*out->values));

@@ -11,8 +11,12 @@
 #include "fcgi/rows/ranges.h"
 #include "fcgi/rows/rowset.h"
 
-/* Values that are kept at most; more groups than those are refused. */
-#define AGGREGATE_VALUES_MAX (UINT64_C(1) << 21)
+/*
+ * Values that are kept at most, 48 bytes each: in the slow pool, and among
+ * pages, which must not wait for them.
+ */
+#define AGGREGATE_VALUES_MAX (UINT64_C(1) << 20)
+#define AGGREGATE_VALUES_FEW (UINT64_C(1) << 15)
 
 /* A key of rows without value. */
 #define AGGREGATE_NONE UINT32_MAX
@@ -30,6 +34,7 @@ struct aggregate_value {
 struct aggregate {
 	struct group_list groups;
 	struct value_list columns;
+	uint64_t most; /* values that there is room for */
 	unsigned months, stores; /* 1 where they are no key */
 	uint32_t count; /* groups of rows */
 	uint32_t *articles; /* rows, by group */
@@ -66,7 +71,7 @@ uint32_t aggregate_key(
 /*
  * Over `count` rows, the first ones when `rows` is NULL; pair with aggregate_fini(), whatever comes of it.
  *
- *	ERR_TOO_LARGE  more groups than AGGREGATE_VALUES_MAX has room for
+ *	ERR_TOO_LARGE  more groups than `most` has room for
  *	ERR_DAMAGED    the snapshot is
  *	ERR_INTERNAL   a network record is, which has been logged
  */
