@@ -91,7 +91,7 @@ const struct route routes[] = {
 	    "synchronisation; the network system itself is not asked."}},
     {METHOD_GET, API "/propositions", "listPropositions", ROUTE_ANY, USE_FEED,
 	ep_propositions, "What was proposed, and what became of it",
-	{"Ranges", ANSWERS_304 | ANSWERS_400 | ANSWERS_404, NULL,
+	{"Ranges", ANSWERS_304 | ANSWERS_400 | ANSWERS_404 | ANSWERS_FEED, NULL,
 	    "PropositionsReply",
 	    "A feed of proposals and decisions in the order of their commits, "
 	    "the newest first; order=asc is the oldest first. 100 entries "

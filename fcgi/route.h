@@ -27,7 +27,8 @@ enum route_answers {
 	ANSWERS_404 = 16,
 	ANSWERS_ROWS = 32, /* all formats, 406, and paging headers too */
 	TAKES_BODY = 64, /* 413 and 415, before the body is read */
-	ANSWERS_PAGES = 128 /* the header Link */
+	ANSWERS_PAGES = 128, /* the header Link */
+	ANSWERS_FEED = 256 /* all formats, 406, and the feed's headers */
 };
 
 /* The part of a route that only the interface description shows. */

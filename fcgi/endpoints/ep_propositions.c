@@ -13,11 +13,15 @@
 #include "fcgi/endpoints/feed.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
+#include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
+#include "fcgi/table/lines.h"
+#include "fcgi/table/walk.h"
 
 /* Entries that a thread for pages looks through, and the most of an answer. */
 #define LOOKED_MAX 20000
 #define SHOWN_MAX 10000
+#define STREAMED 2000 /* entries of more are put as they are written */
 #define BACK 64 /* are read at once, to be shown the newest first */
 
 struct feed {
@@ -29,6 +33,7 @@ struct feed {
 	struct feed_cursor at; /* looked at last */
 	bool cut; /* entries that match may be left */
 	bool elsewhere; /* where requests may take longer */
+	enum format format;
 };
 
 static bool
@@ -165,6 +170,53 @@ add_meta(struct feed *feed)
 	return err;
 }
 
+/* The entries stand in the text as an array: a line for each. */
+static enum err
+send_lines(struct feed *feed, struct lines *lines)
+{
+	struct reply *reply = feed->call->reply;
+	struct span entry, rest = jsonw_inside(buf_span(feed->answer.json.buf));
+	enum err err =
+	    lines_begin(lines, feed->format, reply, feed_columns, FEED_COLUMNS);
+
+	if (err == ERR_OK && feed->shown > STREAMED)
+		reply_stream(reply, -1);
+	while (err == ERR_OK && walk_item(&rest, &entry))
+		err = lines_add(lines, entry);
+	assert(err != ERR_OK || rest.len == 0);
+	return err == ERR_OK ? lines_end(lines) : err;
+}
+
+static enum err
+answer_lines(struct feed *feed)
+{
+	struct call *call = feed->call;
+	struct buf *text = &call->serving->text;
+	char cursor[FEED_CURSOR_MAX];
+	struct lines lines = {0};
+	enum err err;
+
+	buf_clear(text);
+	jsonw_init(&feed->answer.json, text);
+	jsonw_array_begin(&feed->answer.json);
+	err = read_feed(feed);
+	if (feed->elsewhere)
+		return ensure_hand_over(call);
+	jsonw_array_end(&feed->answer.json);
+	if (err == ERR_OK)
+		err = jsonw_end(&feed->answer.json);
+	if (err != ERR_OK)
+		return err;
+	feed_cursor_text(cursor, &feed->at);
+	if (!call->params.descending || feed->cut)
+		reply_header_text(call->reply, "X-Suivant", span_of(cursor));
+	reply_header_text(call->reply, "X-Has-More",
+	    feed->cut ? SPAN("true") : SPAN("false"));
+	err = send_lines(feed, &lines);
+	lines_fini(&lines);
+	return err;
+}
+
 static enum err
 answer(struct feed *feed)
 {
@@ -208,7 +260,9 @@ check_since(struct feed *feed)
 enum err
 ep_propositions(struct call *call)
 {
-	struct feed feed = {.call = call, .view = call->serving->views.state};
+	struct feed feed = {.call = call,
+	    .view = call->serving->views.state,
+	    .format = negotiate_format(call)};
 	uint64_t tag[1];
 	enum err err = trail_last(feed.view, &feed.last);
 
@@ -222,7 +276,9 @@ ep_propositions(struct call *call)
 	if (err != ERR_OK)
 		return err;
 	tag[0] = feed.last;
-	reply_header(call->reply, "Content-Type", "application/json");
-	return etag_matches(call, tag, 1, FORMAT_JSON) ? ERR_ANSWERED
-						       : answer(&feed);
+	negotiate_headers(
+	    call, feed.format, "propositions", call->params.fournisseur);
+	if (etag_matches(call, tag, 1, feed.format))
+		return ERR_ANSWERED;
+	return feed.format == FORMAT_JSON ? answer(&feed) : answer_lines(&feed);
 }

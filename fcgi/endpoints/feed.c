@@ -21,6 +21,21 @@ static const struct event {
     {{"arrived", 7}, FEED_ARRIVED, false},
 };
 
+const struct table_column feed_columns[FEED_COLUMNS] = {
+    {{"numero", 6}, ROW_INTEGER},
+    {{"etat", 4}, ROW_TEXT},
+    {{"codeFournisseur", 15}, ROW_TEXT},
+    {{"codein", 6}, ROW_TEXT},
+    {{"gamme", 5}, ROW_TEXT},
+    {{"gammePrecedente", 15}, ROW_TEXT},
+    {{"motif", 5}, ROW_TEXT},
+    {{"proposeePar", 11}, ROW_TEXT},
+    {{"proposeeLe", 10}, ROW_TEXT},
+    {{"decideePar", 10}, ROW_TEXT},
+    {{"decideeLe", 9}, ROW_TEXT},
+    {{"remplace", 8}, ROW_OBJECT},
+};
+
 static const struct event *
 event_of(const struct audit_entry *entry)
 {

@@ -99,7 +99,7 @@ const struct param_info param_infos[] = {
 	AT(limit), 1, MANY, NULL,
 	"Rows per page, no maximum; without it /grid gives all, every other "
 	"list 100"},
-    {"format", PARAM_FORMAT, FILTERED, 0, AT(format), 0, 0, NULL,
+    {"format", PARAM_FORMAT, FILTERED | USE_FEED, 0, AT(format), 0, 0, NULL,
 	"Format of the answer; without it the header Accept decides. Others "
 	"than json come with a file name"},
     {"mois", PARAM_MONTHS, LISTS, 0, AT(months), 0, 0, NULL,

@@ -39,7 +39,7 @@ static const struct error_reply {
     {405, 0, "NoSuchMethod", "bad_request",
 	"This path does not know the method PATCH, only GET, HEAD, OPTIONS.",
 	"The path does not know this method; Allow lists those that it knows"},
-    {406, ANSWERS_ROWS, "NoSuchFormat", "bad_request",
+    {406, ANSWERS_ROWS | ANSWERS_FEED, "NoSuchFormat", "bad_request",
 	"There is no such format; format is one of json, ndjson, csv, csv-fr, "
 	"tsv, xlsx, parquet",
 	"There is no format of that name; details.formats lists those that "
@@ -77,7 +77,8 @@ enum header_place {
 	ON_OPEN = 64, /* where no key is needed */
 	ON_405 = 128,
 	ON_WAIT = 256, /* 202, 429, 503 */
-	ON_LOOKUP = 512
+	ON_LOOKUP = 512,
+	ON_FEED = 1024
 };
 
 static const struct header {
@@ -109,16 +110,18 @@ static const struct header {
 	"All formats but JSON: pagination.total"},
     {"X-Total-Pages", "integer", ON_ROWS,
 	"All formats but JSON: pagination.totalPages"},
-    {"X-Has-More", "boolean", ON_ROWS,
+    {"X-Has-More", "boolean", ON_ROWS | ON_FEED,
 	"All formats but JSON: pagination.hasMore"},
+    {"X-Suivant", "string", ON_FEED,
+	"All formats but JSON: meta.suivant, absent where that is null"},
     {"X-Sans-Snapshot", "integer", ON_ROWS,
 	"/products/search in all formats but JSON: meta.sansSnapshot"},
     {"X-Introuvables", "integer", ON_LOOKUP,
 	"All formats but JSON: how many codes meta.introuvables would list"},
-    {"X-Ignores", "string", ON_ROWS,
+    {"X-Ignores", "string", ON_ROWS | ON_FEED,
 	"All formats but JSON: meta.ignores, escaped as in addresses, "
 	"separated by commas"},
-    {"Content-Disposition", "string", ON_ROWS,
+    {"Content-Disposition", "string", ON_ROWS | ON_FEED,
 	"All formats but JSON: a name to save the answer under"},
     {"Access-Control-Allow-Origin", "string", ON_OPEN,
 	"*: any page may read it"},
@@ -208,7 +211,7 @@ write_content(struct jsonw *json, const struct route_doc *doc)
 		jsonw_object_end(json);
 	}
 	jsonw_object_end(json);
-	if ((doc->answers & ANSWERS_ROWS) != 0)
+	if ((doc->answers & (ANSWERS_ROWS | ANSWERS_FEED)) != 0)
 		write_formats(json);
 	jsonw_object_end(json);
 }
@@ -224,6 +227,8 @@ places_of(const struct route *route)
 		places |= ON_PAGES;
 	if ((answers & ANSWERS_ROWS) != 0)
 		places |= ON_ROWS;
+	if ((answers & ANSWERS_FEED) != 0)
+		places |= ON_FEED;
 	if ((route->use & (USE_GRID | USE_LOOKUP)) != 0)
 		places |= ON_GRID;
 	if ((route->use & USE_LOOKUP) != 0)

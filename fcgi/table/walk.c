@@ -63,3 +63,17 @@ walk_member(struct span *rest, struct span *name, struct span *value)
 	*rest = span_from(text, end + 1);
 	return true;
 }
+
+bool
+walk_item(struct span *rest, struct span *value)
+{
+	struct span text = *rest;
+	size_t end = skip_value(text, 0);
+
+	if (end == 0 || end > text.len ||
+	    (end < text.len && text.ptr[end] != ','))
+		return false;
+	*value = span_sub(text, 0, end);
+	*rest = span_from(text, end + 1);
+	return true;
+}

@@ -19,3 +19,6 @@
  * left as it was.
  */
 bool walk_member(struct span *rest, struct span *name, struct span *value);
+
+/* The same for an array: an item off the front of what its brackets hold. */
+bool walk_item(struct span *rest, struct span *value);

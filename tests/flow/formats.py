@@ -228,9 +228,9 @@ class Test:
         folder = os.path.join(scratch(), "csv")
         shutil.copytree(os.path.join(TOP, "tests", "flow", "data"), folder)
         fill_hostile(folder)
-        data = Data().fill(folder)
-        self.key = data.key()
-        self.server = Direct(data)
+        self.data = Data().fill(folder)
+        self.key = self.data.key()
+        self.server = Direct(self.data)
         self.description = Description()
         self.passed = self.failed = 0
 
@@ -328,6 +328,36 @@ class Test:
                 self.compare("sums by %r as %s" % (groups, name), reader, body,
                              names, as_cells(flat, names))
 
+    def feed(self):
+        """Proposals as lines; the cursor stands in a header."""
+        one_line = [label for label in LABELS if label.isprintable()]
+        changes = [{"codein": "%08d" % (1197915 + i), "gamme": gamme,
+                    "motif": label} for i, (label, gamme) in
+                   enumerate(zip(one_line, "BBCCYYZZ"))]
+        for wanted in (changes, changes[:3]):
+            reply = self.server.ask(
+                API + "/gammes", "POST", {
+                    "X-API-Key": self.data.key("propose"),
+                    "Content-Type": "application/json"}, json.dumps({
+                        "fournisseur": HOSTILE,
+                        "changes": wanted}).encode())
+            assert reply.status == 200, reply.body
+        whole = json.loads(self.ask("/propositions", order="asc",
+                                    limit="7").body)
+        rows = self.rows("/propositions", order="asc", limit="7")
+        for name, reader in FORMATS.items():
+            reply = self.ask("/propositions", order="asc", limit="7",
+                             format=name)
+            self.compare("proposals as " + name, reader, reply.body,
+                         list(rows[0]), as_cells(rows, list(rows[0])))
+            self.check("the cursor of " + name, reply.headers["x-suivant"] ==
+                       whole["meta"]["suivant"] and
+                       reply.headers["x-has-more"] == "true")
+        body = self.ask("/propositions", format="ndjson").body.decode()
+        self.check("proposals as lines", [exact(line) for line in
+                                          body.splitlines()] ==
+                   self.rows("/propositions"))
+
     def names(self):
         """A name to save an answer under, whatever the supplier is called."""
         told = self.ask("/grid", fournisseur=HOSTILE, format="csv").headers
@@ -350,6 +380,7 @@ class Test:
         self.formats("/products/search", {"q": "e", "limit": "1000"})
         self.lines()
         self.aggregates()
+        self.feed()
         self.names()
         self.server.stop()
         print("%d passed, %d failed" % (self.passed, self.failed))

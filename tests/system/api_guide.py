@@ -1,5 +1,5 @@
 """Every example of docs/api.md, as a reader would run it: the blocks of sh,
-python and js in turn, each named by its first line, against nginx and gridapi.
+python, js and r in turn, each named by its first line, against nginx and gridapi.
 """
 
 import contextlib
@@ -22,7 +22,10 @@ GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
 SUPPLIER = "12345"
 ODD_SUPPLIER = "A&B 1"
 ROWS = 3000
-RUNNERS = {"sh": ["sh", "-eu"], "python": [sys.executable], "js": ["node"]}
+RUNNERS = {"sh": ["sh", "-eu"], "python": [sys.executable], "js": ["node"],
+           "r": ["Rscript", "--vanilla"]}
+MODULES = os.environ.get("GRID_MODULES")  # what npm has brought
+DEBIAN_PYTHON = "/usr/bin/python3"
 
 # What each prints, as far as it can be known.
 PRINTS = {
@@ -36,6 +39,9 @@ PRINTS = {
     "dump_csv.py":
         r"^\d+ articles of range A; columns codein,libelle1,stockActuel,pcb\n$",
     "months.sh": r"^grid-12345.csv\nsales12m\.\d{6} [\d.e+]+\n$",
+    "read_pandas.py": r"^3000 articles; 0\d{7} float64 datetime64\[ns\]\n$",
+    "duck.mjs": r"^(\d{6} \d+ [\d.]+\n){3}$",
+    "read.R": r"^3000 articles; turnover TRUE \n$",
     "poll.py": r"^unchanged\n$",
     "worst.sh": r"^\d+\n(\w+\t[^\t\n]*\t[\d.]+\n)*$",
     "brands.py": r"^(.{20,} +\d+ +[\d.]+ +[\d.]+ %\n)*$",
@@ -98,11 +104,34 @@ def add_odd_codes(grid, gridctl):
     gridctl("compute", "--quiet", ODD_SUPPLIER)
 
 
+def runner_of(name, language):
+    """Who runs an example; None: not installed here."""
+    runner = RUNNERS[language]
+    if shutil.which(runner[0]) is None or \
+            (name == "duck.mjs" and not MODULES):
+        return None
+    if name != "read_pandas.py":
+        return runner
+    for python in (sys.executable, DEBIAN_PYTHON):
+        if os.path.exists(python) and subprocess.run(
+                [python, "-c", "import pandas"],
+                stderr=subprocess.DEVNULL).returncode == 0:
+            return [python]
+    return None
+
+
 def run_block(name, language, block, folder, env, prints):
+    runner = runner_of(name, language)
+    if runner is None:
+        print("   not run, its program is not installed: " + name)
+        return
     path = os.path.join(folder, name)
+    link = os.path.join(folder, "node_modules")
+    if MODULES and not os.path.islink(link):
+        os.symlink(os.path.abspath(MODULES + "/node_modules"), link)
     with open(path, "w", encoding="utf-8") as file:
         file.write(block)
-    done = subprocess.run(RUNNERS[language] + [path], cwd=folder, env=env,
+    done = subprocess.run(runner + [path], cwd=folder, env=env,
                           capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, "%s ended with %d: %s%s" % (
         name, done.returncode, done.stdout, done.stderr)
@@ -121,11 +150,8 @@ def each_example_does_what_the_guide_says():
         os.mkdir(grid.path("work"))
         names = []
         for name, language, block in blocks():
-            if language == "js" and shutil.which("node") is None:
-                print("   not run, without node: " + name)
-            else:
-                run_block(name, language, block, grid.path("work"),
-                          environment(grid, key), PRINTS[name])
+            run_block(name, language, block, grid.path("work"),
+                      environment(grid, key), PRINTS[name])
             names.append(name)
         assert sorted(names) == sorted(PRINTS), names
 
@@ -148,11 +174,11 @@ def each_example_takes_any_code():
                        "article.py": "^Odd", "dump.sh": r"\n6\n$",
                        "errors.sh": PRINTS["errors.sh"],
                        "decisions.py": PRINTS["decisions.py"],
-                       "months.sh": r"^grid-.*1\.csv\n"})
+                       "months.sh": r"^grid-.*1\.csv\n",
+                       "read.R": r"^6 articles; turnover FALSE"})
         for name, language, block in blocks():
-            if language != "js" or shutil.which("node") is not None:
-                run_block(name, language, block, grid.path("work"),
-                          environment(grid, key, ODD_SUPPLIER), prints[name])
+            run_block(name, language, block, grid.path("work"),
+                      environment(grid, key, ODD_SUPPLIER), prints[name])
 
 
 # What gets each answer of the table of errors: a request, or the test that has

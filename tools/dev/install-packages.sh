@@ -4,7 +4,7 @@
 set -u
 
 # The one place where packages are named.
-groups="build test serve page assistant screen desktop bench release"
+groups="build test readers serve page assistant screen desktop bench release"
 packages_of() {
   case $1 in
   build)
@@ -19,6 +19,8 @@ packages_of() {
       valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
       espeak-ng desktop-file-utils python3-openpyxl
     ;;
+  # What examples of docs/api.md read answers with.
+  readers) echo python3-pandas r-base-core ;;
   serve) echo nginx-light curl openssl ca-certificates ;;
   page)
     # A node from elsewhere brings its npm along; Debian's would clash.

@@ -39,6 +39,23 @@ START_TEST(walk_gives_members_and_stops_at_what_is_none)
 }
 END_TEST
 
+START_TEST(walk_gives_items_and_stops_at_what_is_none)
+{
+	struct span value, rest = SPAN("{\"a\":[1,2]},null,\"x,\",{");
+
+	ck_assert(walk_item(&rest, &value));
+	ck_assert(span_eq(value, SPAN("{\"a\":[1,2]}")));
+	ck_assert(walk_item(&rest, &value));
+	ck_assert(span_eq(value, SPAN("null")));
+	ck_assert(walk_item(&rest, &value));
+	ck_assert(span_eq(value, SPAN("\"x,\"")));
+	ck_assert(!walk_item(&rest, &value));
+	ck_assert(span_eq(rest, SPAN("{")));
+	rest = SPAN("");
+	ck_assert(!walk_item(&rest, &value));
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -47,6 +64,7 @@ test_suite(void)
 
 	tcase_add_loop_test(tc, walk_gives_members_and_stops_at_what_is_none, 0,
 	    sizeof(objects) / sizeof(objects[0]));
+	tcase_add_test(tc, walk_gives_items_and_stops_at_what_is_none);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
