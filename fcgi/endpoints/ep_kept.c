@@ -130,7 +130,7 @@ ep_kept_one(struct call *call)
 
 /* --- writing -------------------------------------------------------------- */
 
-/* What the caller knew is not the newest any more: nothing was done. */
+/* The version that the caller knew is not the newest any more: nothing was done. */
 static enum err
 tell_changed(struct call *call)
 {

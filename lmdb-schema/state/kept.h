@@ -20,7 +20,7 @@ struct store;
 
 #define KEPT_NAME_MAX 150
 #define KEPT_VALUE_MAX (4u << 20)
-#define KEPT_COUNT_MAX 500 /* of an owner */
+#define KEPT_COUNT_MAX 500u /* of an owner */
 #define KEPT_BYTES_MAX (24u << 20) /* of an owner */
 
 #define KEPT_ANY UINT64_MAX /* a version: whichever there is */

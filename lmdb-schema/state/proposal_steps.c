@@ -234,7 +234,7 @@ drop(struct proposing *op, unsigned table, const struct standing *standing)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
-/* What is noted of a proposal beside the event itself. */
+/* The notes on a proposal beside the event itself. */
 struct about {
 	struct span motif;
 	struct span author; /* of the proposal that ends; empty: none does */

@@ -24,7 +24,7 @@
 /* The last entry's number; 0 for an empty trail. ERR_DAMAGED. */
 enum err trail_last(struct state_view *view, uint64_t *number);
 
-/* One entry, borrowed from the view. ERR_NOT_FOUND, ERR_DAMAGED. */
+/* Reads an entry, borrowed from the view. ERR_NOT_FOUND, ERR_DAMAGED. */
 enum err trail_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry);
 

@@ -108,7 +108,7 @@ START_TEST(random_pieces_and_stored_blocks_are_one_frame)
 END_TEST
 
 /*
- * What begins as if bytes 1, 4 or 8 places before were known: a frame's last
+ * Bytes that begin as if bytes 1, 4 or 8 places before were known: a frame's last
  * offsets where it begins, and not a piece's.
  */
 START_TEST(pieces_do_not_take_a_frames_first_offsets)

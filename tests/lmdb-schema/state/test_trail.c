@@ -68,7 +68,7 @@ START_TEST(each_article_has_its_entries)
 }
 END_TEST
 
-/* What a program without an index leaves behind. */
+/* The trail as a program without an index leaves it. */
 static enum err
 forget_index(void *context, struct kv_txn *txn)
 {
