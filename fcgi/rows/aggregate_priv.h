@@ -1,7 +1,9 @@
-/* aggregate_priv: what aggregate.c and aggregate_add.c share. */
+/* aggregate_priv: what the files of aggregate.h share. */
 #pragma once
 
+#include "common/num.h"
 #include "fcgi/rows/aggregate.h"
+#include "lmdb-schema/snapshot/snapfile.h"
 
 /* Sums in the making. */
 struct aggregating {
@@ -16,3 +18,30 @@ struct aggregating {
 
 /* Adds the values of a column, by its place in out->columns. */
 enum err aggregate_add(struct aggregating *making, unsigned place);
+
+/*
+ * The same from the maps by store of the rows, where no column of the snapshot
+ * has the figures.
+ */
+enum err aggregate_add_maps(
+    struct aggregating *making, unsigned place, enum snap_measure kind);
+
+static inline void
+aggregate_value_add(struct aggregate_value *to, int64_t value)
+{
+	if (value == NUM_NULL)
+		return;
+	if (to->count == 0 || value < to->min)
+		to->min = value;
+	if (to->count == 0 || value > to->max)
+		to->max = value;
+	to->sum += value;
+	to->count++;
+}
+
+static inline struct aggregate_value *
+aggregate_place(
+    const struct aggregating *making, uint32_t i, unsigned cell, unsigned place)
+{
+	return aggregate_at(making->out, making->of[i], cell) + place;
+}
