@@ -201,20 +201,47 @@ deflate_crc(uint32_t crc, const void *data, size_t len)
 
 static struct {
 	pthread_once_t once;
+	uint32_t reduced[16]; /* of four bits that a shift by four pushes out */
 	uint32_t low[POWERS], high[POWERS]; /* of 1 and of 1,024 bytes */
 	uint32_t next; /* of 1,048,576 bytes */
 } powers = {.once = PTHREAD_ONCE_INIT};
 
 static uint32_t
+crc_times_x(uint32_t a)
+{
+	return a >> 1 ^ (CRC_POLYNOMIAL & -(a & 1));
+}
+
+/* Four bits of `a` at a time, those of the highest powers first. */
+static uint32_t
 crc_times(uint32_t a, uint32_t b)
 {
-	uint32_t product = 0;
+	uint32_t times[16], product = 0;
 
-	for (unsigned bit = 32; bit-- > 0;) {
-		product ^= b & -(a >> bit & 1);
-		b = b >> 1 ^ (CRC_POLYNOMIAL & -(b & 1));
-	}
+	times[0] = 0;
+	times[8] = b;
+	times[4] = crc_times_x(times[8]);
+	times[2] = crc_times_x(times[4]);
+	times[1] = crc_times_x(times[2]);
+	for (unsigned bit = 2; bit < 16; bit *= 2)
+		for (unsigned i = 1; i < bit; i++)
+			times[bit + i] = times[bit] ^ times[i];
+	for (unsigned i = 0; i < 8; i++, a >>= 4)
+		product =
+		    product >> 4 ^ powers.reduced[product & 15] ^ times[a & 15];
 	return product;
+}
+
+static void
+fill_reduced(void)
+{
+	for (uint32_t bits = 0; bits < 16; bits++) {
+		uint32_t value = bits;
+
+		for (unsigned i = 0; i < 4; i++)
+			value = crc_times_x(value);
+		powers.reduced[bits] = value;
+	}
 }
 
 /* Each the one before times `step`; the next after the last comes back. */
@@ -233,8 +260,10 @@ fill_powers(uint32_t power[POWERS], uint32_t step)
 static void
 make_powers(void)
 {
-	uint32_t kilobyte = fill_powers(powers.low, CRC_BYTE);
+	uint32_t kilobyte;
 
+	fill_reduced();
+	kilobyte = fill_powers(powers.low, CRC_BYTE);
 	powers.next = fill_powers(powers.high, kilobyte);
 }
 

@@ -236,8 +236,10 @@ add_packed_row(struct gzip_dump *gzip_dump, struct iovbuf *body,
 		return ERR_DAMAGED;
 	if (first)
 		packed = span_from(packed, PACKED_ROWS_COMMA_LEN);
-	else
-		count(gzip_dump, deflate_crc(0, ",", 1), 1);
+	else {
+		gzip_dump->crc = deflate_crc(gzip_dump->crc, ",", 1);
+		gzip_dump->len++;
+	}
 	iovbuf_refer(body, packed.ptr, packed.len);
 	count(gzip_dump, segment->crc, segment->raw_len);
 	return ERR_OK;
