@@ -19,6 +19,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -154,7 +155,8 @@ class Twins:
                            "--suppliers", "70", "--stores", "2")
         self.whole.fill(csv)
         self.whole.gridctl("index")
-        self.whole.gridctl("gzip", SUPPLIER)
+        for form in ("dumps", "pages", "zstd"):
+            self.whole.gridctl("pack", "--for", form, SUPPLIER)
         self.key = self.whole.key("propose")
         server = Server(self.whole)
         self.articles(server)
@@ -348,8 +350,13 @@ def main():
              for _ in range(shares.get(kind, 1))
              if kind in (sys.argv[3:] or twins.files)]
     tally = collections.defaultdict(collections.Counter)
-    wrong = []
+    wrong, stopped = [], []
+    # A long run that is ended tells what it has found.
+    signal.signal(signal.SIGTERM, lambda *_: stopped.append(True))
     for number in range(count):
+        if stopped:
+            count = number
+            break
         done = Round(twins, kinds[number % len(kinds)]).run()
         tally[done.kind][done.outcome] += 1
         wrong += ["%s: %s" % (done.path, one) for one in done.wrong]
@@ -366,7 +373,6 @@ def main():
     print("seed %d: %d passed, %d failed" % (seed, count - len(wrong),
                                              len(wrong)))
     sys.exit(1 if wrong else 0)
-
 
 
 if __name__ == "__main__":
