@@ -100,6 +100,8 @@ take_keys(const struct aggregating *making, uint32_t *keys, enum group_key key)
 
 /* --- groups --------------------------------------------------------------- */
 
+#define TABLE_SLOTS 1024 /* at first; a power of two */
+
 /* Groups of a level by the one above and their key. */
 struct table {
 	uint64_t *pairs; /* UINT64_MAX: an empty slot */
@@ -108,12 +110,8 @@ struct table {
 };
 
 static enum err
-table_new(struct table *table, uint32_t rows)
+table_new(struct table *table, uint64_t size)
 {
-	uint64_t size = 16;
-
-	while (size < (uint64_t)rows * 2)
-		size *= 2;
 	table->mask = size - 1;
 	table->pairs = malloc(size * sizeof(*table->pairs));
 	table->groups = malloc(size * sizeof(*table->groups));
@@ -141,14 +139,40 @@ table_slot(const struct table *table, uint64_t pair)
 	return at;
 }
 
+/* Most levels have few groups, and a small table stays in the cache. */
+static enum err
+table_grow(struct table *table)
+{
+	struct table grown = {NULL, NULL, 0};
+	enum err err = table_new(&grown, 4 * (table->mask + 1));
+
+	for (uint64_t i = 0; i <= table->mask && err == ERR_OK; i++) {
+		uint64_t pair = table->pairs[i], at;
+
+		if (pair == UINT64_MAX)
+			continue;
+		at = table_slot(&grown, pair);
+		grown.pairs[at] = pair;
+		grown.groups[at] = table->groups[i];
+	}
+	if (err != ERR_OK) {
+		table_free(&grown);
+		return err;
+	}
+	table_free(table);
+	*table = grown;
+	return ERR_OK;
+}
+
 /* Adds a level: making->of[i] is each row's group. A group has a value. */
 static enum err
 split_groups(struct aggregating *making, struct table *table,
     const uint32_t *keys, uint32_t *level_keys, uint32_t *level_above)
 {
 	uint32_t count = 0;
+	enum err err = ERR_OK;
 
-	for (uint32_t i = 0; i < making->count; i++) {
+	for (uint32_t i = 0; i < making->count && err == ERR_OK; i++) {
 		uint64_t pair = (uint64_t)making->of[i] << 32 | keys[i];
 		uint64_t at = table_slot(table, pair);
 
@@ -161,9 +185,11 @@ split_groups(struct aggregating *making, struct table *table,
 			level_above[count++] = making->of[i];
 		}
 		making->of[i] = table->groups[at];
+		if (count > table->mask / 2)
+			err = table_grow(table);
 	}
 	making->out->count = count;
-	return ERR_OK;
+	return err;
 }
 
 static enum err
@@ -173,7 +199,7 @@ add_level(struct aggregating *making, enum group_key key)
 	unsigned level = out->levels++;
 	uint32_t *keys = malloc((making->count + 1u) * sizeof(*keys));
 	struct table table = {NULL, NULL, 0};
-	enum err err = table_new(&table, making->count);
+	enum err err = table_new(&table, TABLE_SLOTS);
 
 	out->level_keys[level] = key;
 	out->keys[level] =
