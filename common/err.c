@@ -20,9 +20,7 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_VERSION] = "stored by another version",
     [ERR_NO_SPACE] = "no space left",
     [ERR_MAP_FULL] = "the file's map is full, the disk is not",
-    [ERR_NO_ADDRESS] =
-	"the limit on address space is too low: raise ulimit -v (LimitAS= of "
-	"a unit)",
+    [ERR_NO_ADDRESS] = "too little address space: raise ulimit -v (LimitAS=)",
     [ERR_NO_FILES] = "too many open files",
     [ERR_READ_ONLY] = "the disk is read-only",
     [ERR_TIMED_OUT] = "timed out",
