@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 struct packed {
@@ -76,25 +77,58 @@ open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap,
 	return ERR_NOT_FOUND;
 }
 
+/* One more use of what is kept; NULL when there is none. */
+static struct packed *
+take_present(struct packed_slot *slot, enum packed_kind kind)
+{
+	struct packed *packed;
+
+	pthread_mutex_lock(&slot->lock);
+	packed = slot->present[kind];
+	if (packed != NULL)
+		atomic_fetch_add(&packed->users, 1);
+	pthread_mutex_unlock(&slot->lock);
+	return packed;
+}
+
+/* Nobody gets it any more; true when it was still given. */
+static bool
+drop_present(struct packed_slot *slot, struct packed *packed)
+{
+	bool given;
+
+	pthread_mutex_lock(&slot->lock);
+	given = slot->present[packed->kind] == packed;
+	if (given) {
+		slot->present[packed->kind] = NULL;
+		packed_release(packed);
+	}
+	pthread_mutex_unlock(&slot->lock);
+	return given;
+}
+
+/* The file is looked at outside the lock, which all threads want. */
 enum err
 packed_get(struct packed **out, struct packed_slot *slot, struct store *store,
     struct snapshot *snap, enum packed_kind kind)
 {
-	struct packed **present = &slot->present[kind];
 	enum err err = ERR_OK;
 
-	assert(slot != NULL && snap != NULL);
-	*out = NULL;
-	pthread_mutex_lock(&slot->lock);
-	if (*present != NULL && packed_rows_is_touched((*present)->rows)) {
-		packed_release(*present);
-		*present = NULL;
+	assert(slot != NULL && snap != NULL && kind < PACKED_KINDS);
+	*out = take_present(slot, kind);
+	if (*out != NULL && packed_rows_is_touched((*out)->rows)) {
+		drop_present(slot, *out);
+		packed_release(*out);
+		*out = NULL;
 	}
-	if (*present == NULL)
+	if (*out != NULL)
+		return ERR_OK;
+	pthread_mutex_lock(&slot->lock);
+	if (slot->present[kind] == NULL)
 		err = open_zip(slot, store, snap, kind);
 	if (err == ERR_OK) {
-		*out = *present;
-		atomic_fetch_add(&(*present)->users, 1);
+		*out = slot->present[kind];
+		atomic_fetch_add(&(*out)->users, 1);
 	}
 	pthread_mutex_unlock(&slot->lock);
 	return err;
@@ -104,15 +138,7 @@ void
 packed_discard(struct packed_slot *slot, struct packed *packed,
     struct store *store, const struct snapshot *snap)
 {
-	struct packed **present = &slot->present[packed->kind];
-	enum packed_kind kind = packed->kind;
-
 	assert(store != NULL);
-	pthread_mutex_lock(&slot->lock);
-	if (*present == packed) {
-		*present = NULL;
-		packed_release(packed);
-		packed_rows_discard(store, snap, kind);
-	}
-	pthread_mutex_unlock(&slot->lock);
+	if (drop_present(slot, packed))
+		packed_rows_discard(store, snap, packed->kind);
 }
