@@ -9,6 +9,7 @@
 #include "common/siphash.h"
 #include "fcgi/call.h"
 #include "fcgi/key_uses.h"
+#include "fcgi/metrics.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/state.h"
@@ -20,10 +21,14 @@ know(struct known_key *known, uint64_t commit, const uint8_t hash[SIPHASH_LEN],
 {
 	known->valid = false;
 	if (!span_copy(known->id, sizeof(known->id), key->id) ||
-	    !span_copy(known->name, sizeof(known->name), key->name))
+	    !span_copy(known->name, sizeof(known->name), key->name) ||
+	    !span_copy(known->suppliers, sizeof(known->suppliers),
+		key->bounds.suppliers))
 		return ERR_DAMAGED; /* no key is ever stored like this */
 	memcpy(known->hash, hash, sizeof(known->hash));
 	known->may_propose = key->scope == ACCESS_PROPOSE;
+	known->expires_ms = key->bounds.expires_ms;
+	known->per_minute = key->bounds.per_minute;
 	known->commit = commit;
 	known->valid = true;
 	return ERR_OK;
@@ -53,7 +58,11 @@ by_key(struct call *call, struct span text)
 		if (err != ERR_OK)
 			return err;
 	}
+	if (known->expires_ms != 0 && date_now_ms() >= known->expires_ms)
+		return ERR_DENIED;
 	call->subject.kind = SUBJECT_KEY;
+	call->subject.per_minute = known->per_minute;
+	call->subject.suppliers = span_of(known->suppliers);
 	call->subject.name = span_of(known->name);
 	call->subject.id = span_of(known->id);
 	call->subject.may_propose = known->may_propose;
@@ -188,6 +197,27 @@ auth_subject(struct call *call)
 	    request->authorization.len > 0)
 		return by_key(call, bearer(request->authorization));
 	return by_session(call);
+}
+
+/* The pool that hands a request over has counted it. */
+enum err
+auth_rate(struct call *call)
+{
+	const struct subject *subject = &call->subject;
+	int64_t wait;
+
+	assert(subject->kind != SUBJECT_NOBODY);
+	if (subject->per_minute == 0 || call->request->slow_pool)
+		return ERR_OK;
+	wait = key_rates_take(&call->server->metrics->rates, subject->id,
+	    subject->per_minute, date_monotonic_ns());
+	if (wait == 0)
+		return ERR_OK;
+	reply_fail(call->reply, 429, CODE_FORBIDDEN,
+	    "This key may make %lld requests a minute: wait %lld s.",
+	    (long long)subject->per_minute, (long long)wait);
+	reply_header(call->reply, "Retry-After", "%lld", (long long)wait);
+	return ERR_ANSWERED;
 }
 
 enum err

@@ -12,6 +12,9 @@
 struct call;
 struct request;
 
+/* ERR_ANSWERED with a 429: the key has made as many requests as it may. */
+enum err auth_rate(struct call *call);
+
 /*
  * Fills call->subject. ERR_DENIED: nobody; the answer is the same 401 whatever
  * was wrong. Another failure is the storage's.

@@ -61,6 +61,8 @@ struct known_key {
 	uint64_t commit;
 	char id[ACCESS_ID_LEN + 1], name[ACCESS_NAME_MAX + 1];
 	bool may_propose;
+	int64_t expires_ms, per_minute; /* 0: none */
+	char suppliers[ACCESS_SUPPLIERS_MAX + 1]; /* as access.h has them */
 };
 
 /* State that a thread keeps between requests. */
@@ -93,6 +95,8 @@ struct subject {
 	struct span id; /* a key's id */
 	bool may_propose;
 	int64_t expires_ms; /* a user's session */
+	int64_t per_minute; /* requests of a key; 0: any number */
+	struct span suppliers; /* that a key may see; empty: all */
 };
 
 struct call {
@@ -118,6 +122,14 @@ enum err call_hold(struct call *call, void (*release)(void *owner, void *what),
 
 /* The answer is put. */
 void call_release_held(struct serving *serving);
+
+/* Whether the caller may see a supplier: to others it does not exist. */
+static inline bool
+call_sees(const struct call *call, struct span supplier)
+{
+	return call->subject.suppliers.len == 0 ||
+	    access_sees(call->subject.suppliers, supplier);
+}
 
 /* The folded words of a search text, valid until the next call. */
 enum err call_fold(struct span *words, struct call *call, struct span text);

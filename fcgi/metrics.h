@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "common/buf.h"
+#include "fcgi/key_rates.h"
 #include "lmdb-schema/schema.h"
 
 #define METRICS_ENDPOINTS 32
@@ -66,6 +67,7 @@ struct metrics {
 	atomic_ullong connections; /* accepted; each carries many requests */
 	atomic_ullong requests_aborted; /* the client had gone */
 	atomic_ullong damages; /* found in what was to be shown, or walked */
+	struct key_rates rates; /* of keys that have one */
 	/* Housekeeping's: how far a walk through all files has come. */
 	int64_t scrub_began_ns;
 	char scrub_at[SCHEMA_CODE_MAX + 1]; /* the last supplier; "": done */

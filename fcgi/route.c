@@ -63,8 +63,10 @@ const struct route routes[] = {
 	    "limit says otherwise: limit=10 is a top ten."}},
     {METHOD_GET, API "/products/search", "searchProducts", ROUTE_ANY,
 	USE_SEARCH | USE_CONDITIONS, ep_search, "Search across all suppliers",
-	{"Rows", ANSWERS_304 | ANSWERS_400 | ANSWERS_404 | ANSWERS_ROWS, NULL,
-	    "SearchReply",
+	{"Rows",
+	    ANSWERS_304 | ANSWERS_400 | ANSWERS_403 | ANSWERS_404 |
+		ANSWERS_ROWS,
+	    NULL, "SearchReply",
 	    "Rows of all suppliers that have a snapshot, or of one."}},
     {METHOD_POST, API "/products/lookup", "lookupProducts", ROUTE_READS,
 	USE_LOOKUP | USE_CONDITIONS, ep_lookup,

@@ -106,6 +106,8 @@ step_auth(struct call *call)
 	user = call->subject.kind == SUBJECT_USER;
 	if (err == ERR_OK && user && !route_reads(call->request))
 		err = auth_same_site(call);
+	if (err == ERR_OK)
+		err = auth_rate(call);
 	if (err == ERR_OK && !user && call->route->auth == ROUTE_SESSION)
 		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
 		    "Only a person's session may do this, not an API key.");

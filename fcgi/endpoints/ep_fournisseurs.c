@@ -94,9 +94,11 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	struct call *call = listing->call;
 	struct catalog_entry entry;
 	bool there, lost;
-	enum err err =
-	    find_entry(&entry, &there, &lost, listing, supplier->code);
+	enum err err;
 
+	if (!call_sees(call, supplier->code))
+		return ERR_OK;
+	err = find_entry(&entry, &there, &lost, listing, supplier->code);
 	if (err != ERR_OK)
 		return err;
 	if ((call->params.with_data && !there && !lost) ||

@@ -61,7 +61,7 @@ find(struct history *history, const struct listed *listed)
 	struct span named = call->params.fournisseur;
 	enum err err = ERR_OK;
 
-	if (named.len > 0)
+	if (named.len > 0 && call_sees(call, named))
 		err = trail_of(
 		    history->view, named, call->path[0], add_number, history);
 	for (unsigned i = 0;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/arena.h"
+#include "common/date.h"
 #include "common/digest.h"
 #include "common/members.h"
 #include "fcgi/call.h"
@@ -51,6 +52,30 @@ newest_first(const void *a, const void *b)
 	return left > right ? -1 : left < right;
 }
 
+/* The suppliers are null where it sees all. */
+static void
+add_bounds(struct jsonw *json, const struct access_bounds *bounds)
+{
+	struct span code, rest = bounds->suppliers;
+
+	members_time(json, "expiresAt", bounds->expires_ms);
+	jsonw_key(json, "perMinute");
+	if (bounds->per_minute == 0)
+		jsonw_null(json);
+	else
+		jsonw_int(json, bounds->per_minute);
+	jsonw_key(json, "suppliers");
+	if (bounds->suppliers.len == 0) {
+		jsonw_null(json);
+		return;
+	}
+	jsonw_array_begin(json);
+	while (span_cut(&code, &rest, '\n'))
+		if (code.len > 0)
+			jsonw_string(json, code);
+	jsonw_array_end(json);
+}
+
 static enum err
 answer_keys(struct call *call, struct listing *listing)
 {
@@ -72,6 +97,7 @@ answer_keys(struct call *call, struct listing *listing)
 		members_time(&answer.json, "createdAt", key->created_ms);
 		members_time(&answer.json, "lastUsedAt", key->used_ms);
 		members_time(&answer.json, "revokedAt", key->revoked_ms);
+		add_bounds(&answer.json, &key->bounds);
 		jsonw_object_end(&answer.json);
 	}
 	jsonw_array_end(&answer.json);
@@ -109,8 +135,8 @@ find_name(void *context, const struct access_key *key)
 {
 	struct sought *sought = context;
 
-	sought->found |=
-	    key->revoked_ms == 0 && span_eq(key->name, sought->name);
+	sought->found |= access_key_valid(key, date_now_ms()) &&
+	    span_eq(key->name, sought->name);
 	return ERR_OK;
 }
 

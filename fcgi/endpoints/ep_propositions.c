@@ -45,6 +45,8 @@ matches(const struct feed *feed, const struct audit_entry *entry)
 	if (state == 0 ||
 	    (params->states != 0 && (params->states & state) == 0))
 		return false;
+	if (!call_sees(feed->call, entry->supplier))
+		return false;
 	if (params->fournisseur.len > 0 &&
 	    !span_eq(entry->supplier, params->fournisseur))
 		return false;

@@ -222,15 +222,38 @@ make_query(struct rowset_query *query, struct call *call)
 	return err;
 }
 
+/*
+ * A key that may see some suppliers asks one of them: the index of all words
+ * knows nothing of keys.
+ */
+static enum err
+check_seen(struct call *call)
+{
+	struct span *asked = &call->params.fournisseur;
+	struct span only = call->subject.suppliers;
+
+	if (only.len > 0 && asked->len == 0 &&
+	    span_find(only, '\n') == only.len - 1)
+		*asked = span_sub(only, 0, only.len - 1);
+	if (only.len > 0 && asked->len == 0)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "This key may see some suppliers only: name one of them in "
+		    "fournisseur; /fournisseurs lists them.");
+	return call_sees(call, *asked) ? ERR_OK
+				       : fail_no_supplier(call, *asked);
+}
+
 enum err
 ep_search(struct call *call)
 {
 	struct search search = {.call = call};
 	struct rowset_query query;
-	enum err err = make_query(&query, call);
+	enum err err = check_seen(call);
 
 	assert(call->params.page >= 1);
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (err == ERR_OK)
+		err = make_query(&query, call);
 	if (err != ERR_OK)
 		return err;
 	across_begin(&search.across, call, &query);

@@ -11,8 +11,11 @@ static enum err
 add_listed(void *context, struct span supplier)
 {
 	struct listed *listed = context;
-	struct span copy = arena_copy(listed->call->serving->arena, supplier);
+	struct span copy;
 
+	if (!call_sees(listed->call, supplier))
+		return ERR_OK;
+	copy = arena_copy(listed->call->serving->arena, supplier);
 	if (copy.ptr == NULL)
 		return ERR_NO_MEMORY;
 	if (listed->count < LISTED_MAX)

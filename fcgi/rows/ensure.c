@@ -27,8 +27,11 @@ check_known(struct call *call, struct span supplier)
 {
 	struct shared_source *source;
 	struct source_supplier info = {.articles = 0};
-	enum err err = shared_source_get(&source, call);
+	enum err err;
 
+	if (!call_sees(call, supplier))
+		return ERR_NOT_FOUND;
+	err = shared_source_get(&source, call);
 	if (err != ERR_OK)
 		return err;
 	err = source_supplier(source->source, supplier, &info);

@@ -63,6 +63,10 @@ etag_matches(struct call *call, const uint64_t *generations, unsigned count,
 	hash = etag_mix(hash, generations, count * sizeof(*generations));
 	hash = etag_mix(hash, call->request->uri.ptr, call->request->uri.len);
 	hash = etag_mix(hash, &format, sizeof(format));
+	/* Another key may see other suppliers at the same address. */
+	if (call->subject.suppliers.len > 0)
+		hash = etag_mix(hash, call->subject.suppliers.ptr,
+		    call->subject.suppliers.len);
 	key_generation_text(text + 3, hash);
 	text[3 + KEY_GENERATION_LEN] = '"';
 	reply_header_text(call->reply, "ETag", span_of(text));

@@ -42,6 +42,26 @@ access_name_ok(struct span name)
 	return true;
 }
 
+bool
+access_sees(struct span suppliers, struct span supplier)
+{
+	struct span code, rest = suppliers;
+
+	if (suppliers.len == 0)
+		return true;
+	while (span_cut(&code, &rest, '\n'))
+		if (code.len > 0 && span_eq(code, supplier))
+			return true;
+	return false;
+}
+
+bool
+access_key_valid(const struct access_key *key, int64_t now_ms)
+{
+	return key->revoked_ms == 0 &&
+	    (key->bounds.expires_ms == 0 || now_ms < key->bounds.expires_ms);
+}
+
 struct record {
 	struct span hash;
 	struct access_key key;
@@ -60,6 +80,12 @@ read_record(struct record *record, struct span id, struct span value)
 	record->key.created_ms = (int64_t)unpack_unsigned(&from);
 	record->key.revoked_ms = (int64_t)unpack_unsigned(&from);
 	record->key.used_ms = (int64_t)unpack_unsigned(&from);
+	record->key.bounds = (struct access_bounds){.expires_ms = 0};
+	if (from.at < from.end) {
+		record->key.bounds.expires_ms = (int64_t)unpack_unsigned(&from);
+		record->key.bounds.per_minute = (int64_t)unpack_unsigned(&from);
+		record->key.bounds.suppliers = unpack_text(&from);
+	}
 	if (!unpack_done(&from) || record->hash.len != DIGEST_SHA256_LEN)
 		return ERR_DAMAGED;
 	return ERR_OK;
@@ -68,16 +94,23 @@ read_record(struct record *record, struct span id, struct span value)
 static enum err
 put_record(struct kv_txn *txn, const struct record *record)
 {
+	const struct access_bounds *bounds = &record->key.bounds;
 	struct buf value;
 	enum err err;
 
-	buf_init(&value, 1024);
+	buf_init(&value, 1024 + ACCESS_SUPPLIERS_MAX);
 	pack_add_text(&value, record->hash);
 	pack_add_text(&value, record->key.name);
 	pack_add_unsigned(&value, record->key.scope);
 	pack_add_unsigned(&value, (uint64_t)record->key.created_ms);
 	pack_add_unsigned(&value, (uint64_t)record->key.revoked_ms);
 	pack_add_unsigned(&value, (uint64_t)record->key.used_ms);
+	if (bounds->expires_ms != 0 || bounds->per_minute != 0 ||
+	    bounds->suppliers.len > 0) {
+		pack_add_unsigned(&value, (uint64_t)bounds->expires_ms);
+		pack_add_unsigned(&value, (uint64_t)bounds->per_minute);
+		pack_add_text(&value, bounds->suppliers);
+	}
 	err = buf_end(&value);
 	if (err == ERR_OK)
 		err = kv_put(txn, STATE_KEYS, record->key.id, buf_span(&value));
@@ -132,7 +165,7 @@ each_key(struct kv_txn *txn,
 static enum err
 refuse_name(void *name, const struct access_key *key)
 {
-	return key->revoked_ms == 0 &&
+	return access_key_valid(key, date_now_ms()) &&
 		span_eq(key->name, *(const struct span *)name)
 	    ? ERR_EXISTS
 	    : ERR_OK;
@@ -173,7 +206,8 @@ access_key_create(struct store *store, const struct access_wish *wish,
 	uint8_t hash[DIGEST_SHA256_LEN];
 	struct record record = {.key = {.name = wish->name,
 				    .scope = wish->scope,
-				    .created_ms = date_now_ms()}};
+				    .created_ms = date_now_ms(),
+				    .bounds = wish->bounds}};
 	enum err err = digest_random_text(id, ACCESS_ID_LEN);
 
 	if (err == ERR_OK)
@@ -253,7 +287,7 @@ access_key_check(
 	if (err != ERR_OK && err != ERR_NOT_FOUND)
 		return err;
 	if (!digest_equal(hash, record.hash.ptr, sizeof(hash)) ||
-	    err != ERR_OK || record.key.revoked_ms != 0)
+	    err != ERR_OK || !access_key_valid(&record.key, date_now_ms()))
 		return ERR_DENIED;
 	*out = record.key;
 	return ERR_OK;

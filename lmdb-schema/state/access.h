@@ -23,6 +23,19 @@ enum access_scope { ACCESS_READ = 1, ACCESS_PROPOSE = 2 };
 #define ACCESS_SECRET_LEN 40
 #define ACCESS_KEY_MAX 64 /* "grid_" id "_" secret NUL */
 #define ACCESS_NAME_MAX 64 /* bytes of a key's or a user's name */
+#define ACCESS_SUPPLIERS_MAX 2048 /* bytes of a key's list of suppliers */
+#define ACCESS_RATE_MAX 1000000 /* requests a minute */
+
+/* What bounds a key; all zero: nothing does. */
+struct access_bounds {
+	int64_t expires_ms; /* it is valid until then; 0: for good */
+	int64_t per_minute; /* requests; 0: any number */
+	/* Codes, each ended by '\n', of those that it may see; empty: all. */
+	struct span suppliers;
+};
+
+/* Whether such a list, or an empty one, has the supplier. */
+bool access_sees(struct span suppliers, struct span supplier);
 
 struct access_key {
 	struct span id, name; /* borrowed from the view */
@@ -30,6 +43,7 @@ struct access_key {
 	int64_t created_ms;
 	int64_t revoked_ms; /* 0: not revoked */
 	int64_t used_ms; /* as last written; 0: never */
+	struct access_bounds bounds;
 };
 
 /* "read", "propose". */
@@ -44,6 +58,7 @@ struct access_wish {
 	enum access_scope scope;
 	const char *actor;
 	bool alone; /* ERR_EXISTS when a key in use has that name */
+	struct access_bounds bounds;
 };
 
 /* Creates a key. `key` is the only time it is shown; `id` is a part of it. */
@@ -56,6 +71,9 @@ enum err access_key_create(struct store *store, const struct access_wish *wish,
  */
 enum err access_key_revoke(
     struct store *store, struct span id, const char *actor);
+
+/* Whether it is neither revoked nor over. */
+bool access_key_valid(const struct access_key *key, int64_t now_ms);
 
 /*
  * Gets the key's record. ERR_DENIED for anything but a valid key: neither the

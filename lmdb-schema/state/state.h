@@ -11,7 +11,9 @@
  *	           "kept" 00 owner 00 name -> what the screen keeps (kept.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),
- *	             unsigned created ms, revoked ms (0: not), last use ms
+ *	             unsigned created ms, revoked ms (0: not), last use ms;
+ *	             and where one is set, unsigned expires ms, unsigned
+ *	             requests a minute, text suppliers (access.h)
  *	users      name -> packed: text password hash (digest.h's form),
  *	             unsigned created ms
  *	sessions   SHA-256 of the token (32 bytes) -> packed: text user,

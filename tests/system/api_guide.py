@@ -190,6 +190,7 @@ ANSWERS = {
     ("unauthorized", 429):
         "api_guide.py: too_many_without_a_key_get_429",
     ("forbidden", 403): ("POST", "/gammes", JSON, b"{}"),
+    ("forbidden", 429): "keys.py: a_key_has_a_pace_over_all_processes",
     ("bad_request", 400): ("GET", GRID + SUPPLIER + "&sort=x", {}, None),
     ("bad_request", 405): ("DELETE", GRID + SUPPLIER, {}, None),
     ("bad_request", 406): ("GET", GRID + SUPPLIER + "&format=x", {}, None),

@@ -5,13 +5,16 @@
 #include "common/date.h"
 #include "common/digest.h"
 #include "common/jsonw.h"
+#include "common/num.h"
 #include "common/opt.h"
+#include "lmdb-schema/key.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {
-	const char *name, *scope;
+	const char *name, *scope, *expires, *suppliers;
+	int64_t rate;
 	bool json;
 };
 
@@ -20,15 +23,23 @@ static const struct opt_row create_rows[] = {
 	"what the key is for; shown as the author of its proposals"},
     {"--scope", 0, OPT_TEXT, offsetof(struct options, scope), 0, 0, "SCOPE",
 	"read, or propose (which may read too)"},
+    {"--expires", 0, OPT_TEXT, offsetof(struct options, expires), 0, 0, "WHEN",
+	"valid until then: 90d, 2027-06-30 or 2027-06-30T18:00:00Z"},
+    {"--rate", 0, OPT_INT, offsetof(struct options, rate), 1, ACCESS_RATE_MAX,
+	"N", "requests a minute; more get a 429"},
+    {"--suppliers", 0, OPT_TEXT, offsetof(struct options, suppliers), 0, 0,
+	"A,B",
+	"the codes of the suppliers that it may see; others do not "
+	"exist for it"},
 };
 
 static const struct opt_spec create_spec = {
     .usage = "gridctl [--data DIR] key create --name NAME --scope "
-	     "read|propose",
+	     "read|propose [OPTION]...",
     .about = "Makes an API key and prints it, alone on its line. It is "
 	     "shown this once: only its hash is stored.",
     .rows = create_rows,
-    .count = 2,
+    .count = sizeof(create_rows) / sizeof(create_rows[0]),
 };
 
 static const struct opt_row list_rows[] = {
@@ -50,10 +61,77 @@ static const struct opt_spec revoke_spec = {
     .args_max = 1,
 };
 
+/* "90d": days from now; or a day or a moment. 0: none of them, or past. */
+static int64_t
+read_expires(const char *text)
+{
+	struct span span = span_of(text);
+	int64_t now_ms = date_now_ms(), days, when_ms = 0;
+	int32_t day;
+
+	if (span_ends(span, SPAN("d")) &&
+	    num_int(&days, span_sub(span, 0, span.len - 1), 1, 36500))
+		return now_ms + days * 86400000;
+	if (date_day(&day, span))
+		when_ms = (int64_t)day * 86400000;
+	else if (!date_instant(&when_ms, span))
+		return 0;
+	return when_ms > now_ms ? when_ms : 0;
+}
+
+/* Codes by commas -> each ended by a line's end. */
+static bool
+read_suppliers(char list[ACCESS_SUPPLIERS_MAX + 1], const char *text)
+{
+	struct span code, rest = span_of(text);
+	size_t len = 0;
+
+	while (span_cut(&code, &rest, ',')) {
+		if (!key_code_ok(code) ||
+		    len + code.len + 1 > ACCESS_SUPPLIERS_MAX)
+			return false;
+		memcpy(list + len, code.ptr, code.len);
+		len += code.len;
+		list[len++] = '\n';
+	}
+	list[len] = '\0';
+	return len > 0;
+}
+
+static int
+read_bounds(struct access_bounds *bounds, const struct options *options,
+    char suppliers[ACCESS_SUPPLIERS_MAX + 1])
+{
+	bounds->per_minute = options->rate;
+	if (options->expires != NULL) {
+		bounds->expires_ms = read_expires(options->expires);
+		if (bounds->expires_ms == 0) {
+			fprintf(stderr,
+			    "gridctl key create: --expires \"%s\" is no day or "
+			    "moment to come: 90d, 2027-06-30 or "
+			    "2027-06-30T18:00:00Z\n",
+			    options->expires);
+			return CMD_USAGE;
+		}
+	}
+	if (options->suppliers == NULL)
+		return CMD_DONE;
+	if (!read_suppliers(suppliers, options->suppliers)) {
+		fprintf(stderr,
+		    "gridctl key create: --suppliers: codes separated by "
+		    "commas, %d bytes at most\n",
+		    ACCESS_SUPPLIERS_MAX);
+		return CMD_USAGE;
+	}
+	bounds->suppliers = span_of(suppliers);
+	return CMD_DONE;
+}
+
 static int
 key_create(int argc, char **argv)
 {
-	struct options options = {NULL, NULL, false};
+	struct options options = {.name = NULL};
+	char suppliers[ACCESS_SUPPLIERS_MAX + 1];
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
 	struct access_wish wish = {.actor = "gridctl", .alone = true};
 	struct fault fault;
@@ -83,6 +161,9 @@ key_create(int argc, char **argv)
 		    "gridctl key create: --name: 1 to 64 bytes of text\n");
 		return CMD_USAGE;
 	}
+	result = read_bounds(&wish.bounds, &options, suppliers);
+	if (result != CMD_DONE)
+		return result;
 	result = cmd_open(&store, "key create");
 	if (result != CMD_DONE)
 		return result;
@@ -106,6 +187,61 @@ key_create(int argc, char **argv)
 	return result;
 }
 
+/* Their codes by commas, or as a JSON array; null: all. */
+static void
+add_suppliers(struct cmd_list *list, struct span suppliers)
+{
+	struct span code, rest = suppliers;
+	const char *sign = ", suppliers ";
+
+	if (list->as_json) {
+		jsonw_key(&list->json, "suppliers");
+		if (suppliers.len == 0) {
+			jsonw_null(&list->json);
+			return;
+		}
+		jsonw_array_begin(&list->json);
+	}
+	while (span_cut(&code, &rest, '\n')) {
+		if (code.len == 0)
+			continue;
+		if (list->as_json) {
+			jsonw_string(&list->json, code);
+			continue;
+		}
+		buf_addf(&list->text, "%s%.*s", sign, SPAN_ARG(code));
+		sign = ",";
+	}
+	if (list->as_json)
+		jsonw_array_end(&list->json);
+}
+
+/* Behind the name: what bounds the key, if anything does. */
+static void
+add_bounds(struct cmd_list *list, const struct access_bounds *bounds)
+{
+	char until[DATE_TEXT_MAX];
+
+	cmd_time(until, bounds->expires_ms);
+	if (list->as_json) {
+		cmd_json_time(&list->json, "expiresAt", bounds->expires_ms);
+		jsonw_key(&list->json, "perMinute");
+		if (bounds->per_minute == 0)
+			jsonw_null(&list->json);
+		else
+			jsonw_int(&list->json, bounds->per_minute);
+		add_suppliers(list, bounds->suppliers);
+		return;
+	}
+	if (bounds->expires_ms != 0)
+		buf_addf(&list->text, ", until %s", until);
+	if (bounds->per_minute != 0)
+		buf_addf(&list->text, ", %lld a minute",
+		    (long long)bounds->per_minute);
+	add_suppliers(list, bounds->suppliers);
+	buf_add_char(&list->text, '\n');
+}
+
 static enum err
 add_key(void *context, const struct access_key *key)
 {
@@ -124,15 +260,17 @@ add_key(void *context, const struct access_key *key)
 		cmd_json_time(json, "createdAt", key->created_ms);
 		cmd_json_time(json, "lastUsedAt", key->used_ms);
 		cmd_json_time(json, "revokedAt", key->revoked_ms);
+		add_bounds(list, &key->bounds);
 		jsonw_object_end(json);
 		return buf_end(&list->text);
 	}
 	cmd_time(made, key->created_ms);
 	cmd_time(used, key->used_ms);
 	cmd_time(revoked, key->revoked_ms);
-	buf_addf(&list->text, "%-10.*s  %-8s %-24s  %-24s  %-24s  %.*s\n",
+	buf_addf(&list->text, "%-10.*s  %-8s %-24s  %-24s  %-24s  %.*s",
 	    SPAN_ARG(key->id), access_scope_text(key->scope), made, used,
 	    revoked, SPAN_ARG(key->name));
+	add_bounds(list, &key->bounds);
 	return buf_end(&list->text);
 }
 
@@ -151,7 +289,7 @@ list_keys(struct store *store, struct cmd_list *list)
 static int
 key_list(int argc, char **argv)
 {
-	struct options options = {NULL, NULL, false};
+	struct options options = {.name = NULL};
 	struct cmd_list list;
 	struct store *store;
 	int args;
@@ -172,7 +310,7 @@ key_list(int argc, char **argv)
 static int
 key_revoke(int argc, char **argv)
 {
-	struct options options = {NULL, NULL, false};
+	struct options options = {.name = NULL};
 	struct fault fault;
 	struct store *store;
 	int args;

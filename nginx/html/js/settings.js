@@ -20,12 +20,27 @@ function freshKey({name, key}) {
 	    el("div.row", {}, text, copy));
 }
 
+/* What bounds a key: until when, how often, which suppliers. */
+function keyBounds(key) {
+	const bounds = [];
+
+	if (key.expiresAt != null)
+		bounds.push(t("key_until", {day: format.day(key.expiresAt)}));
+	if (key.perMinute != null)
+		bounds.push(t("key_rate", {count: format.integer(key.perMinute)}));
+	if (key.suppliers != null)
+		bounds.push(t("key_suppliers",
+		    {codes: key.suppliers.join(", ")}));
+	return bounds.length == 0 ? "" :
+	    el("div.faint", {}, bounds.join(" · "));
+}
+
 function keyRow(key, revoke) {
 	const used = key.lastUsedAt == null ? t("key_never") :
 	    format.time(key.lastUsedAt);
 
 	return el("tr" + (key.revokedAt ? ".revoked" : ""), {},
-	    el("th", {scope: "row"}, key.name),
+	    el("th", {scope: "row"}, key.name, keyBounds(key)),
 	    el("td", {}, t(`scope_${key.scope}`)),
 	    el("td", {}, format.day(key.createdAt)),
 	    el("td", {}, used),

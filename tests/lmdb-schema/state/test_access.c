@@ -17,8 +17,10 @@ static enum err
 create(const char *name, bool alone, char new_key[ACCESS_KEY_MAX],
     char new_id[ACCESS_ID_LEN + 1])
 {
-	const struct access_wish wish = {
-	    span_of(name), ACCESS_PROPOSE, "test", alone};
+	const struct access_wish wish = {.name = span_of(name),
+	    .scope = ACCESS_PROPOSE,
+	    .actor = "test",
+	    .alone = alone};
 
 	return access_key_create(states, &wish, new_key, new_id);
 }
@@ -228,6 +230,47 @@ START_TEST(a_name_is_free_again_once_its_key_is_revoked)
 }
 END_TEST
 
+START_TEST(what_bounds_a_key_is_kept)
+{
+	const struct access_wish wish = {.name = SPAN("bound"),
+	    .scope = ACCESS_READ,
+	    .actor = "test",
+	    .bounds = {.expires_ms = INT64_C(4000000000000),
+		.per_minute = 60,
+		.suppliers = SPAN("A\nB C\n")}};
+	char bound[ACCESS_KEY_MAX], bound_id[ACCESS_ID_LEN + 1];
+	const struct access_use use = {.used_ms = 1};
+	struct access_use used = use;
+	struct access_key found;
+
+	ck_assert_int_eq(
+	    access_key_create(states, &wish, bound, bound_id), ERR_OK);
+	memcpy(used.id, bound_id, sizeof(used.id));
+	ck_assert_int_eq(access_note_uses(states, &used, 1), ERR_OK);
+	ck_assert_int_eq(check(&found, bound), ERR_OK);
+	ck_assert_int_eq(found.bounds.expires_ms, wish.bounds.expires_ms);
+	ck_assert_int_eq(found.bounds.per_minute, 60);
+	ck_assert(access_sees(found.bounds.suppliers, SPAN("A")));
+	ck_assert(access_sees(found.bounds.suppliers, SPAN("B C")));
+	ck_assert(!access_sees(found.bounds.suppliers, SPAN("B")));
+	ck_assert(!access_sees(found.bounds.suppliers, SPAN("")));
+	ck_assert(access_sees(SPAN(""), SPAN("any")));
+}
+END_TEST
+
+START_TEST(a_key_is_valid_until_its_end)
+{
+	struct access_key some = {.bounds = {.expires_ms = 1000}};
+
+	ck_assert(access_key_valid(&some, 999));
+	ck_assert(!access_key_valid(&some, 1000));
+	some.bounds.expires_ms = 0;
+	ck_assert(access_key_valid(&some, INT64_MAX));
+	some.revoked_ms = 1;
+	ck_assert(!access_key_valid(&some, 0));
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -247,6 +290,8 @@ test_suite(void)
 	tcase_add_test(tc, all_keys_are_listed);
 	tcase_add_test(tc, of_those_who_want_one_name_alone_one_gets_it);
 	tcase_add_test(tc, a_name_is_free_again_once_its_key_is_revoked);
+	tcase_add_test(tc, what_bounds_a_key_is_kept);
+	tcase_add_test(tc, a_key_is_valid_until_its_end);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -29,8 +29,10 @@ must_tell(const char *words)
 static void
 make(void)
 {
-	const struct access_wish wish = {
-	    SPAN("robot"), ACCESS_READ, "test", true};
+	const struct access_wish wish = {.name = SPAN("robot"),
+	    .scope = ACCESS_READ,
+	    .actor = "test",
+	    .alone = true};
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
 	char token[SESSION_TOKEN_LEN + 1];
 
