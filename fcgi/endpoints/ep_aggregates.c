@@ -338,7 +338,8 @@ add_meta(struct summing *summing, const struct paging *pages, bool computed)
 
 	key_generation_text(generation, head->generation);
 	members_object(json, "meta");
-	paging_meta(json, pages, paging_rows(&first, pages), PAGING_HOW_LIST);
+	paging_meta(json, summing->call, pages, paging_rows(&first, pages),
+	    PAGING_HOW_LIST);
 	members_bool(json, "computedOnDemand", computed);
 	members_int(json, "articles", summing->rows);
 	add_values(summing, summing->aggregate.totals, NULL);

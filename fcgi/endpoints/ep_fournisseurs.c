@@ -177,8 +177,8 @@ ep_fournisseurs(struct call *call)
 	paging_headers(call, &pages, FORMAT_JSON);
 	jsonw_array_end(json);
 	members_object(json, "meta");
-	paging_meta(
-	    json, &pages, paging_rows(&listing.first, &pages), PAGING_HOW_LIST);
+	paging_meta(json, call, &pages, paging_rows(&listing.first, &pages),
+	    PAGING_HOW_LIST);
 	members_int(json, "total", listing.total);
 	members_int(json, "sansSnapshot", listing.absent);
 	members_names(json, "ignores", params->ignored, params->ignored_count);

@@ -112,8 +112,8 @@ answer(struct history *history)
 	err = add_entries(history, &answer.json, &pages);
 	jsonw_array_end(&answer.json);
 	members_object(&answer.json, "meta");
-	paging_meta(
-	    &answer.json, &pages, paging_rows(&first, &pages), PAGING_HOW_LIST);
+	paging_meta(&answer.json, call, &pages, paging_rows(&first, &pages),
+	    PAGING_HOW_LIST);
 	members_int(&answer.json, "total", (int64_t)history->count);
 	if (err == ERR_OK)
 		err = feed_write_kept(&answer.json, history->view);

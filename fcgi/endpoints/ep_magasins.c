@@ -92,7 +92,8 @@ add_meta(struct listing *listing, const struct paging *pages)
 	int64_t first;
 
 	members_object(json, "meta");
-	paging_meta(json, pages, paging_rows(&first, pages), PAGING_HOW_LIST);
+	paging_meta(json, listing->call, pages, paging_rows(&first, pages),
+	    PAGING_HOW_LIST);
 	members_int(json, "total", listing->total);
 	members_names(json, "ignores", params->ignored, params->ignored_count);
 	jsonw_object_end(json);

@@ -38,14 +38,15 @@ add_class(struct jsonw *json, const struct snapshot_classes *classes,
 }
 
 static void
-add_meta(struct jsonw *json, const struct params *params, struct snapshot *snap,
+add_meta(struct jsonw *json, const struct call *call, struct snapshot *snap,
     const struct snapshot_classes *classes, const struct paging *pages,
     int64_t shown)
 {
+	const struct params *params = &call->params;
 	static const char *const filters[] = {"code1", "code2", "code3"};
 
 	members_object(json, "meta");
-	paging_meta(json, pages, shown, PAGING_HOW_LIST);
+	paging_meta(json, call, pages, shown, PAGING_HOW_LIST);
 	members_int(json, "niveau", params->niveau);
 	members_text(json, "filtreGrid", span_of(filters[params->niveau - 1]));
 	members_null_text(json, "parent", params->parent);
@@ -104,7 +105,7 @@ send(struct call *call, struct snapview *view)
 		add_class(&answer.json, &classes, &classes.class[found + i],
 		    params -> niveau);
 	jsonw_array_end(&answer.json);
-	add_meta(&answer.json, params, snap, &classes, &pages, shown);
+	add_meta(&answer.json, call, snap, &classes, &pages, shown);
 	return answer_end(&answer);
 }
 

@@ -69,25 +69,40 @@ find(struct search *search)
 /* --- the answer ----------------------------------------------------------- */
 
 /* Says what is left out: rows behind the limit, suppliers, or both. */
+static int
+absent_text(char *text, size_t size, const struct search *search)
+{
+	long long absent = (long long)search->across.absent;
+	bool one = absent == 1;
+
+	if (request_english(search->call->request))
+		return snprintf(text, size,
+		    "%lld supplier%s without snapshot: %s articles were not "
+		    "searched; /grid computes them one by one.",
+		    absent, one ? "" : "s", one ? "its" : "their");
+	return snprintf(text, size,
+	    "%lld fournisseur%s sans snapshot : %s articles n'ont pas été "
+	    "cherchés ; /grid les calcule un par un.",
+	    absent, one ? "" : "s", one ? "ses" : "leurs");
+}
+
+/* Says what is left out: rows behind the limit, suppliers, or both. */
 static void
 add_warning(struct jsonw *json, const struct search *search)
 {
-	char text[320];
-	int len = 0;
+	char text[2 * PAGING_WARNING_MAX];
+	size_t len = 0;
 
 	if (search->pages.more)
-		len = snprintf(text, sizeof(text),
-		    "%lld lignes obtenues sur %lld : %s%s",
-		    (long long)search->count, (long long)search->pages.total,
-		    PAGING_HOW_LIST, search->across.absent > 0 ? " " : "");
+		len = paging_warning(text, search->call, &search->pages,
+		    search->count, PAGING_HOW_LIST);
+	if (search->pages.more && search->across.absent > 0)
+		text[len++] = ' ';
 	if (search->across.absent > 0)
-		snprintf(text + len, sizeof(text) - (size_t)len,
-		    "%lld fournisseur(s) sans snapshot : leurs articles n'ont "
-		    "pas été cherchés ; /grid les calcule un "
-		    "par un.",
-		    (long long)search->across.absent);
-	if (search->pages.more || search->across.absent > 0)
-		members_text(json, "avertissement", span_of(text));
+		len +=
+		    (size_t)absent_text(text + len, sizeof(text) - len, search);
+	if (len > 0)
+		members_text(json, "avertissement", span_make(text, len));
 }
 
 static void

@@ -28,18 +28,18 @@ add_missing(struct jsonw *json, const struct grid_answer *answer)
 }
 
 static void
-add_meta(struct jsonw *json, const struct params *params,
+add_meta(struct jsonw *json, const struct call *call,
     const struct grid_answer *answer)
 {
+	const struct params *params = &call->params;
 	struct snapshot *snap = answer->view->pinned->snap;
 	const struct snap_head *head = snapshot_head(snap);
 	char generation[KEY_GENERATION_LEN + 1];
 
 	key_generation_text(generation, head->generation);
 	members_object(json, "meta");
-	paging_meta(json, &answer->pages, answer->set->count,
-	    "omettre limit pour obtenir toutes les lignes en un appel, ou "
-	    "demander les pages suivantes.");
+	paging_meta(
+	    json, call, &answer->pages, answer->set->count, PAGING_HOW_GRID);
 	members_bool(json, "computedOnDemand", answer->computed);
 	add_missing(json, answer);
 	if (snapshot_left_out(snap) > 0)
@@ -161,7 +161,7 @@ make_frame(
 	start = json->buf->len;
 	jsonw_array_end(json);
 	paging_member(json, &answer->pages);
-	add_meta(json, &call->params, answer);
+	add_meta(json, call, answer);
 	jsonw_object_end(json);
 	frame->start = span_sub(buf_span(json->buf), 0, start);
 	frame->tail = span_from(buf_span(json->buf), start);

@@ -94,6 +94,7 @@ reply_restart(struct reply *reply)
 	reply->status = 200;
 	reply->has_length = false;
 	reply->by_accept = false;
+	reply->by_language = false;
 	reply->coded = false;
 	reply->dense = false;
 	reply->packing = false;
@@ -172,14 +173,17 @@ add_timing(struct reply *reply, int64_t took_us)
 static void
 add_vary(struct reply *reply)
 {
+	static const struct span varies[2][2] = {
+	    {{"Accept-Encoding", 15}, {"Accept-Language, Accept-Encoding", 32}},
+	    {{"Accept, Accept-Encoding", 23},
+		{"Accept, Accept-Language, Accept-Encoding", 40}}};
 	enum method method = reply->request->method;
 
 	if ((method != METHOD_GET && method != METHOD_HEAD) ||
 	    (reply->status != 200 && reply->status != 304))
 		return;
-	reply_header_text(reply, "Vary",
-	    reply->by_accept ? SPAN("Accept, Accept-Encoding")
-			     : SPAN("Accept-Encoding"));
+	reply_header_text(
+	    reply, "Vary", varies[reply->by_accept][reply->by_language]);
 }
 
 /* Headers of every answer. */

@@ -31,6 +31,7 @@ struct reply {
 	bool streaming; /* the head is out */
 	bool has_length; /* a Content-Length stands in the head */
 	bool by_accept; /* Accept has decided its form: Vary says so */
+	bool by_language; /* and Accept-Language a text in it */
 	bool coded; /* a Content-Encoding stands in the head */
 	bool
 	    dense; /* the body is hardly smaller packed: it goes out as it is */

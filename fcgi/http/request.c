@@ -1,5 +1,7 @@
 #include "fcgi/http/request.h"
 
+#include "fcgi/http/coding.h"
+
 #include <string.h>
 
 static const struct method_name {
@@ -27,6 +29,7 @@ static const struct param {
     PARAM("CONTENT_TYPE", content_type),
     PARAM("HTTP_ACCEPT", accept),
     PARAM("HTTP_ACCEPT_ENCODING", accept_encoding),
+    PARAM("HTTP_ACCEPT_LANGUAGE", accept_language),
     PARAM("HTTP_IF_NONE_MATCH", if_none_match),
     PARAM("HTTP_X_API_KEY", api_key),
     PARAM("HTTP_AUTHORIZATION", authorization),
@@ -79,4 +82,38 @@ request_param(struct request *request, struct span name, struct span value)
 			    sizeof(value));
 			return;
 		}
+}
+
+/* "en", "en-GB" or, as it stands for both, "*". */
+static bool
+is_language(struct span range, struct span language)
+{
+	if (span_eq(range, SPAN("*")))
+		return true;
+	return range.len >= 2 &&
+	    span_eq_nocase(span_sub(range, 0, 2), language) &&
+	    (range.len == 2 || range.ptr[2] == '-');
+}
+
+bool
+request_english(const struct request *request)
+{
+	struct span range, rest = request->accept_language;
+	unsigned english = 0, french = 0;
+
+	while (span_cut(&range, &rest, ',')) {
+		size_t end = span_find(range, ';');
+		struct span name = span_trim(span_sub(range, 0, end));
+		unsigned weight = coding_weight(span_from(range, end + 1));
+
+		if (is_language(name, SPAN("en")) && weight > english)
+			english = weight;
+		if (is_language(name, SPAN("fr")) && weight > french)
+			french = weight;
+	}
+	/* Of the same weight, the one that is named first. */
+	if (english == french && english > 0)
+		return span_starts(
+		    span_trim(request->accept_language), SPAN("en"));
+	return english > french;
 }

@@ -26,6 +26,7 @@ struct request {
 	struct span body;
 	bool body_too_large; /* cut off at the ceiling: nothing of it is kept */
 	struct span content_type, accept, accept_encoding, if_none_match;
+	struct span accept_language;
 	struct span api_key, authorization, cookie;
 	struct span origin, sec_fetch_site;
 	struct span host, forwarded_host, forwarded_proto;
@@ -45,6 +46,12 @@ struct request {
 
 /* All empty, a GET. */
 void request_init(struct request *request);
+
+/*
+ * Whether Accept-Language weighs English more than French. Warnings are in
+ * French otherwise; errors are always in English.
+ */
+bool request_english(const struct request *request);
 
 /*
  * Takes one FastCGI parameter; names that mean nothing here are passed over.

@@ -94,7 +94,9 @@ static const struct header {
     {"Server-Timing", "string", ON_OK,
 	"How long the server took up to the first byte, in milliseconds"},
     {"Vary", "string", ON_OK,
-	"Accept-Encoding, and Accept where that decides the form"},
+	"Accept-Encoding, Accept where that decides the form, and "
+	"Accept-Language "
+	"where it decides a text"},
     {"Content-Encoding", "string", ON_OK,
 	"gzip or zstd, for clients that take it and answers of 1 KB or "
 	"more"},

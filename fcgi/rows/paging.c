@@ -11,6 +11,11 @@
 /* All links together: a client such as Node takes 16 KB of head, and no more. */
 #define LINKS_MAX 14000
 
+#define SPAN_OF(literal) \
+	{ \
+		"" literal, sizeof(literal) - 1 \
+	}
+
 struct paging
 paging_of(int64_t page, int64_t limit, int64_t total)
 {
@@ -36,24 +41,47 @@ paging_rows(int64_t *first, const struct paging *pages)
 						    : pages->limit;
 }
 
-void
-paging_meta(struct jsonw *json, const struct paging *pages, int64_t shown,
-    const char *how)
+/* Without printf, which takes as long as to splice a row. */
+size_t
+paging_warning(char text[PAGING_WARNING_MAX], const struct call *call,
+    const struct paging *pages, int64_t shown, enum paging_how how)
 {
-	char text[256], *at = text;
-	size_t len = strlen(how);
+	static const struct words {
+		struct span one, many, how[2];
+	} french = {SPAN_OF(" ligne obtenue sur "),
+	    SPAN_OF(" lignes obtenues sur "),
+	    {SPAN_OF(" : demander les pages suivantes, ou donner un limit "
+		     "plus grand."),
+		SPAN_OF(" : omettre limit pour obtenir toutes les lignes en "
+			"un appel, ou demander les pages suivantes.")}},
+	  english = {SPAN_OF(" row of "), SPAN_OF(" rows of "),
+	      {SPAN_OF(": ask for the next pages, or give a greater limit."),
+		  SPAN_OF(": leave limit out to get all rows in one call, or "
+			  "ask for the next pages.")}};
+	const struct words *words =
+	    request_english(call->request) ? &english : &french;
+	struct span number = shown == 1 ? words->one : words->many;
+	char *at = text;
 
-	assert(len < sizeof(text) / 2);
+	assert(how <= PAGING_HOW_GRID);
+	at += num_int_text(at, shown);
+	at = mempcpy(at, number.ptr, number.len);
+	at += num_int_text(at, pages->total);
+	at = mempcpy(at, words->how[how].ptr, words->how[how].len);
+	return (size_t)(at - text);
+}
+
+void
+paging_meta(struct jsonw *json, const struct call *call,
+    const struct paging *pages, int64_t shown, enum paging_how how)
+{
+	char text[PAGING_WARNING_MAX];
+
 	members_bool(json, "complet", !pages->more);
 	if (!pages->more)
 		return;
-	at += num_int_text(at, shown);
-	at = mempcpy(at, " lignes obtenues sur ", 21);
-	at += num_int_text(at, pages->total);
-	at = mempcpy(at, " : ", 3);
-	at = mempcpy(at, how, len);
-	members_text(
-	    json, "avertissement", span_make(text, (size_t)(at - text)));
+	members_text(json, "avertissement",
+	    span_make(text, paging_warning(text, call, pages, shown, how)));
 }
 
 void

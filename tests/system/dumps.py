@@ -182,7 +182,8 @@ def nginx_packs_it_no_second_time(dumps):
     assert gzip.decompress(packed.body) == plain.body
     assert plain.headers["Content-Encoding"] is None
     for reply in plain, packed:
-        assert reply.headers.get_all("Vary") == ["Accept, Accept-Encoding"]
+        assert reply.headers.get_all("Vary") == [
+            "Accept, Accept-Language, Accept-Encoding"]
 
 
 def worker_packs_whatever_is_long(dumps):
@@ -204,7 +205,7 @@ def worker_packs_whatever_is_long(dumps):
         for reply in packed, head:
             assert reply.headers.get_all("Content-Encoding") == ["gzip"], query
             assert reply.headers.get_all("Vary") == [
-                "Accept, Accept-Encoding"], query
+                "Accept, Accept-Language, Accept-Encoding"], query
             assert reply.headers["ETag"] == plain.headers["ETag"], query
             assert length in (
                 None, reply.headers["Content-Length"] is not None), \
