@@ -186,7 +186,7 @@ find(struct lookup *lookup, const struct snapview *view)
 	struct snapshot *snap = view->pinned->snap;
 	uint32_t rows = snapshot_rows(snap);
 	uint8_t *mask = calloc(rows + 1u, 1);
-	struct rowset_query query;
+	struct rowset_query query = {.sort = -1};
 	enum err err = ERR_NO_MEMORY;
 
 	lookup->found = arena_array(lookup->call->serving->arena,

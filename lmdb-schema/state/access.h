@@ -26,7 +26,7 @@ enum access_scope { ACCESS_READ = 1, ACCESS_PROPOSE = 2 };
 #define ACCESS_SUPPLIERS_MAX 2048 /* bytes of a key's list of suppliers */
 #define ACCESS_RATE_MAX 1000000 /* requests a minute */
 
-/* What bounds a key; all zero: nothing does. */
+/* Bounds of a key; all zero: there are none. */
 struct access_bounds {
 	int64_t expires_ms; /* it is valid until then; 0: for good */
 	int64_t per_minute; /* requests; 0: any number */

@@ -10,7 +10,8 @@ read_all(const struct query *query, struct arena *arena)
 {
 	static const enum params_use uses[] = {USE_FOURNISSEURS,
 	    USE_NOMENCLATURES, USE_GRID | USE_CONDITIONS,
-	    USE_SEARCH | USE_CONDITIONS, USE_PRODUCT, USE_SCREEN};
+	    USE_SEARCH | USE_CONDITIONS, USE_PRODUCT, USE_SCREEN, USE_FEED,
+	    USE_HISTORY, USE_LOOKUP | USE_CONDITIONS};
 	struct params params;
 	struct buf message, details;
 

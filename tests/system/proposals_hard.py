@@ -46,7 +46,7 @@ class Client(threading.Thread):
         try:
             connection.request("POST", "/api/v1/gammes", json.dumps(
                 {"fournisseur": "S1", "changes": [
-                    {"codein": code, "gamme": gamme}
+                    {"codein": code, "gamme": gamme, "motif": "tour " + gamme}
                     for code, gamme in changes]}),
                 {"X-API-Key": self.key, "Content-Type": "application/json"})
             response = connection.getresponse()

@@ -187,7 +187,7 @@ key_create(int argc, char **argv)
 	return result;
 }
 
-/* Their codes by commas, or as a JSON array; null: all. */
+/* The codes by commas, or as a JSON array; null: all. */
 static void
 add_suppliers(struct cmd_list *list, struct span suppliers)
 {
