@@ -44,6 +44,7 @@ write_request(struct jsonw *json, const char *schema)
 	members_object(json, "application/json");
 	jsonw_key(json, "schema");
 	openapi_ref(json, schema);
+	openapi_example(json, schema);
 	jsonw_object_end(json);
 	jsonw_object_end(json);
 	jsonw_object_end(json);

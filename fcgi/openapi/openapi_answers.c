@@ -212,6 +212,8 @@ write_content(struct jsonw *json, const struct route_doc *doc)
 		members_string(json, "type", "object");
 		jsonw_object_end(json);
 	}
+	if (doc->reply != NULL)
+		openapi_example(json, doc->reply);
 	jsonw_object_end(json);
 	if ((doc->answers & (ANSWERS_ROWS | ANSWERS_FEED)) != 0)
 		write_formats(json);

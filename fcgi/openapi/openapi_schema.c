@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/members.h"
+#include "common/count.h"
 #include "common/num.h"
 #include "lmdb-schema/row.h"
 #include "lmdb-schema/state/proposal.h"
@@ -89,6 +90,54 @@ type_member(struct jsonw *json, const char *type, bool nullable)
 	jsonw_text(json, type);
 	jsonw_text(json, "null");
 	jsonw_array_end(json);
+}
+
+/*
+ * Bodies as tools show them, and send them: a body of LookupBody that had an
+ * example for each member would be refused.
+ */
+static const struct example {
+	const char *schema, *json;
+} body_examples[] = {
+    {"LookupBody", "{\"codein\":[\"01000415\",\"99999999\"]}"},
+    {"ProductReply",
+	"{\"data\":{\"codein\":\"01000415\",\"libelle1\":\"Bière triple "
+	"d'abbaye "
+	"6x25 cl\",\"codeGamme\":\"B\",\"totalCa\":0},\"meta\":{"
+	"\"fournisseurs\":[\"00042\",\"12345\",\"86607\",\"99633\"],"
+	"\"computedAt\":\"2026-11-22T22:31:44.720Z\","
+	"\"donneesAu\":\"2026-10-31\",\"computedOnDemand\":false}}"},
+    {"GridReply",
+	"{\"data\":[{\"codein\":\"01006576\",\"libelle1\":\"Faux-filet "
+	"maturé(e) x4\",\"marque\":\"Terre d'Oc\","
+	"\"gtin\":\"2400453388140\",\"codeGamme\":\"Y\","
+	"\"gammeAValider\":null,\"totalCa\":698235.56,"
+	"\"stockActuel\":1327.141,\"derniereVente\":\"2026-10-31\","
+	"\"trend\":{\"direction\":\"up\",\"pct\":0.454082,"
+	"\"label\":\"+45 %\",\"monthsUsed\":11},"
+	"\"sales12m\":{\"202511\":1938.667,\"202512\":1502.447,"
+	"\"202601\":1320.115,\"202602\":1467.598,\"202603\":1789.406,"
+	"\"202604\":1534.264,\"202605\":1709.901,\"202606\":2287.745,"
+	"\"202607\":1451.23,\"202608\":1347.837,\"202609\":2482.076,"
+	"\"202610\":2042.573}}],\"pagination\":{\"page\":1,\"limit\":1,"
+	"\"total\":2000,\"totalPages\":2000,\"hasMore\":true},"
+	"\"meta\":{\"complet\":false,\"avertissement\":\"1 ligne obtenue "
+	"sur 2000 : omettre limit pour obtenir toutes les lignes en un appel, "
+	"ou demander les pages suivantes.\",\"computedOnDemand\":false,"
+	"\"snapshot\":\"000660e50ac4f080\","
+	"\"computedAt\":\"2026-11-22T22:31:44.720Z\","
+	"\"donneesAu\":\"2026-10-31\",\"codeFournisseur\":\"12345\","
+	"\"nomFournisseur\":\"Moulins de l'Étang SA\"}}"},
+};
+
+void
+openapi_example(struct jsonw *json, const char *schema)
+{
+	for (unsigned i = 0; i < COUNT(body_examples); i++)
+		if (strcmp(body_examples[i].schema, schema) == 0) {
+			jsonw_key(json, "example");
+			jsonw_raw(json, span_of(body_examples[i].json));
+		}
 }
 
 static void

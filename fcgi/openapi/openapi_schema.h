@@ -22,5 +22,8 @@ void openapi_write_schemas(struct jsonw *json, struct openapi_schemas set);
 /* {"$ref": "#/components/schemas/<name>"} */
 void openapi_ref(struct jsonw *json, const char *name);
 
+/* "example": a body of the schema, of the demo data; nothing without one. */
+void openapi_example(struct jsonw *json, const char *schema);
+
 /* "enum": [A, B, C, Y, Z], and null at the end when it may be. */
 void openapi_gamme_enum(struct jsonw *json, bool nullable);
