@@ -129,6 +129,8 @@ const struct route routes[] = {
 	"Log out", {0}},
     {METHOD_GET, APP "/pending", "listPending", ROUTE_SESSION, USE_SCREEN,
 	ep_pending, "What waits for a buyer at one supplier", {0}},
+    {METHOD_GET, APP "/waiting", "listWaiting", ROUTE_SESSION, 0, ep_waiting,
+	"At which suppliers proposals wait", {0}},
     {METHOD_POST, APP "/save", "save", ROUTE_SESSION, 0, ep_save,
 	"Validate proposals, and save the user's own ranges", {0}},
     {METHOD_POST, APP "/cancel", "cancel", ROUTE_SESSION, 0, ep_cancel,

@@ -30,6 +30,7 @@ enum err ep_login(struct call *call);
 enum err ep_session(struct call *call);
 enum err ep_logout(struct call *call);
 enum err ep_pending(struct call *call);
+enum err ep_waiting(struct call *call);
 enum err ep_save(struct call *call);
 enum err ep_cancel(struct call *call);
 enum err ep_keys(struct call *call);
