@@ -5,19 +5,19 @@
 import {setAfterLook, titleOf} from "./bulk.js";
 import {copySheet, sheetOf} from "./copying.js";
 import {shownColumns} from "./columns.js";
-import {undoOf} from "./decide.js";
+import {decideNow, undoOf} from "./decide.js";
 import {complain} from "./errors.js";
 import * as format from "./format.js";
 import {tell} from "./notice.js";
 import {readRanges, rowsOfCodes} from "./pasted.js";
-import {lastStep, RANGES, redo, setRange, standing, undo} from
+import {lastStep, plan, proposal, RANGES, redo, setRange, standing, undo} from
     "./ranges.js";
 import {plural, t} from "./text.js";
 
 const MANY = 100; /* rows that are set without a word before */
 const MOST_COPIED = 20000;
 
-/* `supplier` gives its code; `wholeRows` promises rows of codes. */
+/* supplier() gives it; `wholeRows` promises rows of codes. */
 export function makeActs(grid, supplier, wholeRows) {
 	/* The newest step, or the one that a notice was about. */
 	async function undoStep(step) {
@@ -116,7 +116,7 @@ export function makeActs(grid, supplier, wholeRows) {
 	}
 
 	async function pasteCodes({pairs, wrong}) {
-		const {found, unknown} = await rowsOfCodes(pairs, supplier());
+		const {found, unknown} = await rowsOfCodes(pairs, supplier().code);
 
 		await setPairs(found, {unknown, wrong, always: true});
 	}
@@ -171,6 +171,22 @@ export function makeActs(grid, supplier, wholeRows) {
 		return act !== null;
 	}
 
+	/* One proposal, saved or rejected by a key: the edit over it stays. */
+	async function decideRow(what, row) {
+		const proposed = proposal(row.codein);
+		const planned = plan([row.codein]);
+
+		if (proposed === undefined || planned.pending.length === 0) {
+			tell(t("waits_not"), {about: "ranges"});
+			return;
+		}
+		await decideNow(what, planned, {supplier: supplier(), undoStep},
+		    t(what === "save" ? "accepted" : "rejected",
+			{gamme: proposed.gamme, codein: row.codein}));
+	}
+
+	const signs = {"+": "save", "-": "cancel"};
+
 	const commands = {
 		C: (row, name) => copy(row, name),
 		D: (row) => {
@@ -192,7 +208,9 @@ export function makeActs(grid, supplier, wholeRows) {
 				return false;
 			if (event.ctrlKey || event.metaKey)
 				return commands[letter]?.(row, name) ?? false;
-			if (RANGES.includes(letter))
+			if (signs[event.key] !== undefined)
+				decideRow(signs[event.key], row);
+			else if (RANGES.includes(letter))
 				setTargets(row, letter);
 			else if (["Delete", "Backspace"].includes(event.key))
 				setTargets(row, undefined);

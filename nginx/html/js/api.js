@@ -39,17 +39,49 @@ export const isBusy = (error) => error.status === 503;
 const waitOf = ({status}) => status === 0 ? "lost" :
     status === 503 ? "busy" : "silent";
 
-const FORMS = {json: "application/json", csv: "text/csv"};
+const FORMS = {json: "application/json", csv: "text/csv", file: "*/*"};
 
-async function read(reply, form) {
+const FILE_NAME = /filename="?([^";]+)/;
+const LINE_END = 10;
+
+/*
+ * A whole file: {blob, name, total}. `progress` hears of the bytes and lines
+ * that have come, and how many rows there will be, 0 where nobody says.
+ */
+async function readFile(reply, progress) {
+	const total = Number(reply.headers.get("X-Total-Count")) || 0;
+	const [, name] = FILE_NAME.exec(
+	    reply.headers.get("Content-Disposition")) ?? [];
+	const reader = reply.body.getReader(), parts = [];
+	let bytes = 0, lines = 0;
+
+	for (;;) {
+		const {done, value} = await reader.read();
+
+		if (done)
+			break;
+		parts.push(value);
+		bytes += value.length;
+		for (let at = value.indexOf(LINE_END); at >= 0;
+		    at = value.indexOf(LINE_END, at + 1))
+			lines++;
+		progress?.({bytes, lines, total});
+	}
+	return {blob: new Blob(parts,
+	    {type: reply.headers.get("Content-Type") ?? ""}), name, total};
+}
+
+async function read(reply, form, progress) {
 	if (reply.status === 204)
 		return {};
+	if (form === "file" && reply.status === 200)
+		return readFile(reply, progress);
 	return form === "csv" && reply.status === 200 ? reply.text() :
 	    reply.json();
 }
 
 async function once(method, path, {params = {}, body, signal,
-    form = "json"}) {
+    form = "json", progress}) {
 	/* A list gives a parameter for each of its values. */
 	const query = new URLSearchParams(Object.entries(params)
 	    .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
@@ -65,7 +97,7 @@ async function once(method, path, {params = {}, body, signal,
 	}
 	try {
 		reply = await fetch(address, options);
-		answer = await read(reply, form);
+		answer = await read(reply, form, progress);
 	} catch (error) {
 		if (error.name === "AbortError")
 			throw error;

@@ -10,6 +10,10 @@ import {codes, EditedRows, Rows} from "./rows.js";
 export const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: "",
     where: []};
 
+/* The filters that a place names. */
+export const filtersIn = (place) => Object.fromEntries(Object.keys(NO_FILTERS)
+    .map((name) => [name, place[name]]));
+
 /* Whether any of `filters` narrows the rows. */
 export const anyFilter = (filters) => Object.values(filters)
     .some((one) => one.length > 0);

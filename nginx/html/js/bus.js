@@ -9,7 +9,9 @@
  *	selection  other rows are selected
  *	recorded   the server said what is recorded now: Map codein -> ranges
  *	decided    changes were saved or cancelled
+ *	found      edits of another computer have come, so many more
  *	unkept     the browser does not keep the edits
+ *	waiting-none   proposals wait at no other supplier
  *	theme      light or dark was turned over
  */
 const target = new EventTarget();

@@ -97,6 +97,13 @@ function labelView(value) {
 	    el("span.open", {title: t("open_article")}));
 }
 
+/* What waits at a row: who proposed it, when, and why. */
+function proposalView(row, word) {
+	const proposed = proposal(row.codein);
+
+	return proposed === undefined ? null : word(proposed);
+}
+
 const formats = {
 	money: format.money, price: format.price, percent: format.percent,
 	change: format.change, points: format.points,
@@ -109,6 +116,10 @@ const views = {
 	label: labelView,
 	trend: trendView,
 	series: (value) => seriesView(value),
+	author: (value, row) => proposalView(row, ({author}) => author),
+	proposed: (value, row) => proposalView(row, ({at}) => format.time(at)),
+	motif: (value, row) => proposalView(row, ({motif}) => el("span",
+	    {title: motif}, motif ?? "")),
 	change: (value) => el("span" + (value >= 0.005 ? ".up" :
 	    value <= -0.005 ? ".down" : ""), {}, format.change(value)),
 };
@@ -143,7 +154,8 @@ export function cellView(kind, value, row) {
 export function cellOptions(kind) {
 	if (views[kind])
 		return {cellRenderer: ({value, data}) =>
-		    data === undefined ? null : cellView(kind, value, data)};
+		    data === undefined ? null :
+			cellView(kind, value, data) ?? ""};
 	if (formats[kind])
 		return {valueFormatter: ({value, data}) =>
 		    data === undefined ? "" : cellView(kind, value, data)};

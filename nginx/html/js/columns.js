@@ -69,13 +69,22 @@ const table = {
 	sales12m: ["series", "Ventes par mois", "Sales by month"],
 	stock12m: ["series", "Stocks par mois", "Stock by month"],
 	receptions12m: ["series", "Réceptions par mois", "Receptions by month"],
+	/* What waits at a row: not of the API's rows, see ranges.js. */
+	proposeePar: ["author", "Proposée par", "Proposed by"],
+	proposeeLe: ["proposed", "Proposée le", "Proposed at"],
+	motif: ["motif", "Motif", "Reason"],
 };
+
+/* Columns that the page fills itself, from what waits. */
+const own = new Set(["proposeePar", "proposeeLe", "motif"]);
+
+export const isOwn = (name) => own.has(name);
 
 const widths = {
 	code: 104, text: 150, label: 264, range: 126, gamme: 84, money: 100,
 	price: 92, percent: 84, change: 106, points: 92, decimal: 84,
 	tenths: 118, quantity: 104, integer: 106, day: 104, trend: 92,
-	series: 122,
+	series: 122, author: 130, proposed: 150, motif: 240,
 };
 
 const originally = ["codein", "libelle1", "codeGamme", "totalCa",
@@ -83,12 +92,18 @@ const originally = ["codein", "libelle1", "codeGamme", "totalCa",
     "couvertureJours", "nbMagasinsReseau", "trend"];
 
 /* Maps are shown, but not sorted by. */
-const unsortable = new Set(["trend", "series"]);
+const unsortable = new Set(["trend", "series", "author", "proposed", "motif"]);
 /* These start on the left; all else is a number. */
 const leftwards = new Set(["code", "text", "label", "range", "gamme", "day",
-    "trend", "series"]);
+    "trend", "series", "author", "proposed", "motif"]);
 
 let described = {};
+/* What rows can be exported as, as far as the API says. */
+export let formats = [];
+
+const formatsOf = (spec) => (spec.paths?.["/grid"]?.get?.parameters ?? [])
+    .find(({name}) => name === "format")?.schema?.enum ?? [];
+
 /* Whether the API has a column; all, as long as nobody knows. */
 let exists = () => true;
 
@@ -96,10 +111,12 @@ let exists = () => true;
 export async function describeColumns() {
 	const label = french ? "x-label-fr" : "x-label-en";
 	const spec = await get("/api/v1/openapi.json", {}, {open: true});
+	formats = formatsOf(spec);
 	const properties = spec.components?.schemas?.Product?.properties ?? {};
 
 	if (Object.keys(properties).length > 0)
-		exists = (name) => Object.hasOwn(properties, name);
+		exists = (name) => isOwn(name) ||
+		    Object.hasOwn(properties, name);
 	described = Object.fromEntries(Object.entries(properties)
 	    .filter(([, of]) => typeof of[label] === "string")
 	    .map(([name, of]) => [name, of[label]]));
@@ -129,6 +146,10 @@ export function shownColumns() {
 
 	return known.length > 0 ? known : originalColumns();
 }
+
+/* Those of them that the API is asked for. */
+export const askedColumns = () => shownColumns().map(({name}) => name)
+    .filter((name) => !isOwn(name));
 
 export function keepColumns(columns) {
 	remember("columns", columns);

@@ -2,7 +2,7 @@
  * conditions: filters on columns, as the API takes them: "stockActuel=gt.0".
  * A buyer sees them as words and values, such as "Stock ≥ 1".
  */
-import {column, columnNames} from "./columns.js";
+import {column, columnNames, isOwn} from "./columns.js";
 import * as format from "./format.js";
 import {t} from "./text.js";
 
@@ -58,7 +58,8 @@ const sortOf = (kind) => sorts[kind] ?? number;
 
 /* Which columns can be filtered: all but the maps. */
 export const filterable = () => columnNames()
-    .map(column).filter(({kind}) => kind !== "series");
+    .filter((name) => !isOwn(name)).map(column)
+    .filter(({kind}) => kind !== "series");
 
 export const operatorsOf = (kind) => sortOf(kind).operators;
 

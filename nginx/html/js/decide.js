@@ -181,6 +181,23 @@ function report(what, planned, results, of) {
 		    about: "ranges"});
 }
 
+/* The same at once, for what a key decided; `words` tell that it is done. */
+export async function decideNow(what, planned, of, words) {
+	try {
+		const results = await acts[what](planned);
+
+		if (results.some(({result}) => result !== "applied"))
+			tellConflicts(planned, results, of);
+		else
+			tell(words, {action: undoOf(lastStep(), of),
+			    about: "ranges"});
+	} catch (error) {
+		tell(isUnsure(error) ? [t("unsure")] :
+		    reasons(t(`${what}_failed`), error), {error: true});
+	}
+	emit("decided");
+}
+
 /*
  * Save or Cancel what plan() made, `of` {supplier, scope, undoStep}: scope says
  * what it was made of, "selection", "shown" or "all"; undoStep takes a step back.

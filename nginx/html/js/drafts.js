@@ -25,13 +25,21 @@ function unlined(text) {
 	    gammeAValider: gammeAValider || null}];
 }
 
+export const asText = (edits) => [...edits.values()].map(line).join("\n");
+
 /* What was kept, as far as it can be read: Map codein -> edit. */
 export function recallEdits(name) {
 	flush();
 	const kept = recall(name, []);
-	const pairs = typeof kept === "string" ? kept.split("\n").map(unlined) :
-	    Array.isArray(kept) ? kept : [];
 
+	return typeof kept === "string" ? asEdits(kept) :
+	    editsOf(Array.isArray(kept) ? kept : []);
+}
+
+export const asEdits = (text) =>
+    editsOf(text === "" ? [] : text.split("\n").map(unlined));
+
+function editsOf(pairs) {
 	return new Map(pairs.filter((one) => typeof one?.[0] === "string" &&
 	    RANGES.has(one[1]?.gamme)).map(([codein, one]) =>
 		[codein, {...one, codein}]));
@@ -42,8 +50,6 @@ function tell(kept, edits) {
 		emit("unkept");
 	unkept = !kept && edits.size > 0;
 }
-
-const asText = (edits) => [...edits.values()].map(line).join("\n");
 
 function keepNow({name, edits}) {
 	tell(remember(name, edits.size === 0 ? null : edits.size <= FEW ?

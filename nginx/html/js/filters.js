@@ -5,6 +5,7 @@ import {el, icon} from "./dom.js";
 import * as format from "./format.js";
 import {editCount, pendingCount, RANGES} from "./ranges.js";
 import {t} from "./text.js";
+import {viewsButton} from "./views.js";
 
 /* One of a few, as radio buttons: arrows move, all labelled. */
 function choice(name, label, options, chosen) {
@@ -19,8 +20,8 @@ function choice(name, label, options, chosen) {
 	return el("fieldset.choice", {}, el("legend", {}, label), inputs);
 }
 
-/* `openColumns` and `openFilter` open the windows of these names. */
-export function filterBar(openColumns, openFilter) {
+/* `open` has columns(), filter(), rows() and views(), which open windows. */
+export function filterBar(open) {
 	const pending = el("span.tally", {hidden: true});
 	const mine = el("span.tally", {hidden: true});
 	const range = choice("gamme", t("range"),
@@ -33,7 +34,7 @@ export function filterBar(openColumns, openFilter) {
 	    {value: "mine", text: t("show_mine"), extra: mine}],
 	    (value) => emit("filter", {show: value}));
 	const add = el("button.quiet", {type: "button",
-	    onclick: () => openFilter(null)}, icon("filter"), t("filter"));
+	    onclick: () => open.filter(null)}, icon("filter"), t("filter"));
 	const chips = el("ul.chips", {"aria-label": t("filters")});
 	let where = [];
 
@@ -50,7 +51,9 @@ export function filterBar(openColumns, openFilter) {
 			}}, "×"));
 	}
 	const columns = el("button.quiet.columns", {type: "button",
-	    onclick: openColumns}, icon("columns"), t("columns"));
+	    onclick: open.columns}, icon("columns"), t("columns"));
+	const rows = el("button.quiet.export", {type: "button",
+	    onclick: open.rows}, icon("download"), t("export"));
 
 	on("ranges", () => {
 		for (const [badge, count] of [[pending, pendingCount()],
@@ -61,7 +64,8 @@ export function filterBar(openColumns, openFilter) {
 	});
 	return {
 		element: el("div.filters", {}, range, show, add,
-		    el("span.grow"), columns, chips),
+		    el("span.grow"), viewsButton(open.views), rows, columns,
+		    chips),
 		/* As it is, without telling anyone. */
 		show(filters) {
 			for (const set of [range, show])

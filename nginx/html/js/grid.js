@@ -12,7 +12,7 @@ import {
 } from "ag-grid-community";
 import {cellBlock} from "./block.js";
 import {cellOptions} from "./cells.js";
-import {column, keepColumns, shownColumns} from "./columns.js";
+import {column, isOwn, keepColumns, shownColumns} from "./columns.js";
 import {edit, proposal} from "./ranges.js";
 import {PAGE} from "./rows.js";
 import {tabOut} from "./tabbing.js";
@@ -43,7 +43,7 @@ const rowClassRules = {
 /* A column that the rows in sight have not got yet: no value is another thing. */
 const waitRules = {
 	"cell-waits": ({data, colDef}) => data !== undefined &&
-	    !(colDef.field in data),
+	    !(colDef.field in data) && !isOwn(colDef.field),
 };
 
 /* A change that waits is seen at the row's edge, too. */
@@ -337,9 +337,12 @@ export function makeGrid(host, tell) {
 			ticks.recorded(now);
 		},
 		rangesChanged: () => api.refreshCells(
-		    {columns: ["codein", "codeGamme"], force: true}),
+		    {columns: api.getColumns().map((one) => one.getColId())
+			.filter((name) => ["codein", "codeGamme"]
+			    .includes(name) || isOwn(name)), force: true}),
 		/* "name,-name", behind "-" the highest first; "" for none. */
 		sorting: () => inWords(sorts()),
+		order: () => orderOf(sorts()),
 		sortBy: (order) => applySorts(order.split(",")
 		    .filter((word) => word !== "").map((word) => ({
 			colId: word.replace("-", ""),
@@ -368,15 +371,19 @@ export function makeGrid(host, tell) {
 			    api.getDisplayedRowCount()), false);
 		},
 		focus,
-		/* The row before or after the cursor's, brought into sight. */
+		/*
+		 * The row before or after the cursor's, brought into sight; false
+		 * when there is none.
+		 */
 		step(by) {
 			const at = api.getFocusedCell();
 			const to = (at?.rowIndex ?? -1) + by;
 
 			if (to < 0 || to >= api.getDisplayedRowCount())
-				return;
+				return false;
 			api.ensureIndexVisible(to);
 			api.setFocusedCell(to, at?.column ?? "codein");
+			return true;
 		},
 		/* The rows that have come, in order. */
 		loaded() {

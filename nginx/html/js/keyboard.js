@@ -11,6 +11,9 @@ const keys = () => [
 	[[t("key_escape")], "k_close"],
 	[["A", "B", "C", "Y", "Z"], "k_set"],
 	[[t("key_delete")], "k_drop"],
+	[["+", "-"], "k_accept"],
+	[["N", "P"], "k_next"],
+	[["I"], "k_inbox"],
 	[["Ctrl+Z"], "k_undo"],
 	[["Ctrl+Y"], "k_redo"],
 	[["Ctrl+D"], "k_down"],
@@ -22,6 +25,8 @@ const keys = () => [
 	[["Ctrl+V"], "k_paste"],
 	[["Ctrl+P"], "k_print"],
 	[["L"], "k_filter"],
+	[["E"], "export"],
+	[["V"], "views"],
 	[["?"], "k_help"],
 ];
 

@@ -4,6 +4,8 @@
  *
  *	#12345?gamme=A&nomenclature=1020&sort=-totalQuantite&article=01012384
  *	#12345?where=stockActuel%3Dgt.0&where=nbJoursDerniereVente%3Dgte.90
+ *
+ * A link to a view names it alone: #12345?view=shared.Vins
  */
 import {isCondition} from "./conditions.js";
 
@@ -14,6 +16,7 @@ const FORMS = {
 	nomenclature: /^(\d\d){1,3}$/,
 	show: /^(pending|mine)$/,
 	sort: /^-?\w{1,40}(,-?\w{1,40}){0,3}$/,
+	view: /^(mine|shared)\.[^\p{Cc}]{1,100}$/u,
 	article: /^[^\p{Cc}]{1,64}$/u,
 };
 
@@ -25,11 +28,10 @@ function decoded(text) {
 	}
 }
 
-/* {supplier, search, gamme, …}; "" for what is not said, or makes no sense. */
-export function placeNow() {
-	const [code, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
+/* {search, gamme, …}; "" for what is not said, or makes no sense. */
+export function placeOf(query) {
 	const asked = new URLSearchParams(query);
-	const place = {supplier: decoded(code)};
+	const place = {};
 
 	for (const [name, form] of Object.entries(FORMS)) {
 		const value = asked.get(name) ?? "";
@@ -40,16 +42,31 @@ export function placeNow() {
 	return place;
 }
 
+/* The same, and which supplier. */
+export function placeNow() {
+	const [code, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
+
+	return {supplier: decoded(code), ...placeOf(query)};
+}
+
+export const queryOf = ({where, ...rest}) => String(new URLSearchParams(
+    [...Object.entries(rest).filter(([name, value]) =>
+	name in FORMS && value),
+    ...where.map((condition) => ["where", condition])]));
+
+/* The address of a view, for whichever supplier is shown. */
+export const linkTo = (supplier, name, shared) => `${location.origin}${
+    location.pathname}#${encodeURIComponent(supplier)}?${
+    new URLSearchParams([["view", `${shared ? "shared" : "mine"}.${name}`]])}`;
+
 /*
  * `step` makes it one that Back takes back; else it corrects the last. An
  * address that says nothing yet is nothing to go back to.
  */
-export function keepPlace({supplier, where, ...rest}, step) {
-	const query = new URLSearchParams([...Object.entries(rest)
-	    .filter(([name, value]) => name in FORMS && value),
-	...where.map((condition) => ["where", condition])]);
+export function keepPlace({supplier, ...rest}, step) {
+	const query = queryOf(rest);
 	const hash = `#${encodeURIComponent(supplier)}${
-	    query.size > 0 ? `?${query}` : ""}`;
+	    query === "" ? "" : `?${query}`}`;
 
 	if (hash === location.hash)
 		return;

@@ -10,8 +10,9 @@
  */
 import {ApiError, get, post} from "./api.js";
 import {emit} from "./bus.js";
-import {keepEdits, recallEdits} from "./drafts.js";
+import {asEdits, asText, keepEdits, recallEdits} from "./drafts.js";
 import {forgetRecorded, moment, noteRecorded} from "./fresh.js";
+import {sharedDrafts} from "./shareddrafts.js";
 import {inSlices} from "./slices.js";
 import {isKeptAs} from "./store.js";
 
@@ -38,10 +39,29 @@ export const canRedo = () => undone.length > 0;
 export const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];
 const draftName = () => `drafts.${user}.${supplier}`;
 
+/* The edits of another computer take the place of these. */
+const shared = sharedDrafts({asText, asEdits,
+    now: () => ({user, supplier, edits}),
+    found(others) {
+	    const news = others.size - edits.size;
+
+	    edits = others;
+	    history = [];
+	    undone = [];
+	    keepEdits(draftName(), edits);
+	    emit("ranges");
+	    if (news > 0)
+		    emit("found", news);
+    }});
+
 function keep() {
 	keepEdits(draftName(), edits);
+	shared.changed();
 	emit("ranges");
 }
+
+/* Whether another computer of the buyer has changed the edits. */
+export const lookForEdits = shared.look;
 
 /* Another window of the same user: its edits are ours too. */
 addEventListener("storage", ({key}) => {

@@ -162,6 +162,9 @@ export class EditedRows {
 		    this.#lost(codein)), meta};
 	}
 
+	/* Promises all codes, in this order. */
+	codes = (order) => this.#inOrder(order);
+
 	/* Promises the rows of these codes. */
 	rowsOf = async (some) => (await this.#rows(some)).rows;
 

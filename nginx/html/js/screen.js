@@ -4,37 +4,37 @@
  */
 import {ApiError} from "./api.js";
 import {makeActs} from "./acts.js";
-import {anyFilter, codesOf, NO_FILTERS, rowsByCodes, sourceOf}
+import {anyFilter, codesOf, filtersIn, NO_FILTERS, rowsByCodes, sourceOf}
     from "./asked.js";
 import {emit, on} from "./bus.js";
 import {changesBar} from "./changes.js";
 import {pickColumns} from "./columnpicker.js";
-import {shownColumns} from "./columns.js";
+import {askedColumns, keepColumns, shownColumns} from "./columns.js";
 import {filterable, inWords} from "./conditions.js";
 import {isDialogOpen} from "./dialog.js";
-import {debounce, el, icon, iconButton, typed} from "./dom.js";
+import {debounce, el} from "./dom.js";
 import {complain, reasons} from "./errors.js";
+import {openExport} from "./exporting.js";
 import {pickFilter} from "./filterpicker.js";
 import {filterBar} from "./filters.js";
-import * as format from "./format.js";
+import {frame} from "./frame.js";
 import {gridLabel, makeGrid} from "./grid.js";
+import {inbox} from "./inbox.js";
 import {listenKeys, openHelp} from "./keyboard.js";
 import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
-import {keepPlace, onPlace, placeNow} from "./place.js";
+import {keepPlace, linkTo, onPlace, placeNow, queryOf} from "./place.js";
 import {printer} from "./print.js";
-import {changed, edit, openRanges, proposal, refreshPending} from
-    "./ranges.js";
-import {openSettings} from "./settings.js";
+import {changed, edit, lookForEdits, openRanges, proposal} from "./ranges.js";
+import {searchBox} from "./searchbox.js";
 import {sideView} from "./side.js";
 import {rowsState} from "./state.js";
 import {recall, remember} from "./store.js";
 import {findSupplier, supplierPicker} from "./suppliers.js";
 import {tally} from "./tally.js";
 import {plural, t} from "./text.js";
-import {turnTheme} from "./theme.js";
-
-const POLL_MS = 15000;
+import {openViews, viewOfLink, firstView} from "./views.js";
+import {watch} from "./watching.js";
 
 /* Whether these filters are alike, `name` aside. */
 const sameBut = (name, one, other) => Object.keys(NO_FILTERS).every((key) =>
@@ -45,8 +45,6 @@ export function openScreen(host, session, logOut) {
 	let filters = {...NO_FILTERS};
 	let total = null;
 	let matching = null; /* promises the codes of all rows of the filters */
-	let pending = new AbortController();
-	let untell = null; /* what takes back that proposals cannot be had */
 	let arriving = false; /* other rows, from the first one on */
 	let going = false; /* to a place that the address names already */
 	let goes = 0;
@@ -54,9 +52,7 @@ export function openScreen(host, session, logOut) {
 	/* --- the views ---------------------------------------------------- */
 
 	const picker = supplierPicker();
-	const search = el("input", {type: "search", "aria-label": t("search"),
-	    placeholder: t("search_hint"), autocomplete: "off", maxlength: 120,
-	    disabled: true});
+	const search = searchBox(setSearch, () => grid.focus());
 	const side = sideView(() => ({supplier, filters}));
 	const state = rowsState();
 	const gridHost = el("div.grid.ag-theme-quartz", {id: "articles"});
@@ -65,7 +61,8 @@ export function openScreen(host, session, logOut) {
 		grid.focus();
 		notePlace(false);
 	}, (by) => grid.step(by));
-	const filterLine = filterBar(() => pickColumns(columnsChanged), addFilter);
+	const filterLine = filterBar({columns: () => pickColumns(columnsChanged),
+	    filter: addFilter, rows: exportRows, views: showViews});
 	const grid = makeGrid(gridHost, {
 		failed: rowsFailed,
 		opened({codein}) {
@@ -88,36 +85,20 @@ export function openScreen(host, session, logOut) {
 				notePlace(true);
 		},
 	});
-	const acts = makeActs(grid, () => supplier.code, (rows) =>
-	    rowsByCodes(supplier.code, rows,
-		shownColumns().map(({name}) => name)));
+	const acts = makeActs(grid, () => supplier, (rows) =>
+	    rowsByCodes(supplier.code, rows, askedColumns()));
 	const bar = changesBar(grid, acts, changedAndShown);
 	const figures = tally(bar.totals,
 	    () => ({supplier, filters, source, total}));
+	const waiting = inbox(goToWaiting, () => supplier?.code ?? "");
 	const work = el("div.work", {}, side.element,
 	    el("main.center", {}, filterLine.element,
 		el("div.grid-box", {}, gridHost, state.element)),
 	    panel.element);
 
-	host.append(el("div.screen", {},
-	    el("h1.unseen", {}, t("title")),
-	    el("a.skip", {href: "#articles", onclick(event) {
-		event.preventDefault();
-		grid.focus();
-	    }}, t("skip")),
-	    el("header.top", {},
-		el("img.brand-mark", {src: "icon.svg", alt: t("title"),
-		    width: 26, height: 26}),
-		side.button, picker.element,
-		el("div.search-box", {}, icon("search"), search,
-		    el("kbd", {"aria-hidden": "true"}, "/")),
-		el("span.grow"),
-		iconButton("moon", t("theme"), turnTheme),
-		iconButton("help", t("help"), openHelp),
-		el("button.quiet", {type: "button", title: t("settings"),
-		    onclick: () => openSettings(session, logOut)},
-		icon("user"), el("span.user-name", {}, session.user))),
-	    work, bar.element));
+	frame(host, {work, foot: bar.element, skip: () => grid.focus(),
+	    top: [side.button, picker.element, search.element,
+		el("span.grow"), waiting.button]}, session, logOut);
 
 	/* --- which rows ---------------------------------------------------- */
 
@@ -145,8 +126,7 @@ export function openScreen(host, session, logOut) {
 
 	function newSource() {
 		source?.close();
-		source = sourceOf(supplier.code, filters,
-		    shownColumns().map(({name}) => name));
+		source = sourceOf(supplier.code, filters, askedColumns());
 		total = null;
 		figures.reset();
 		return [source, loaded.bind(null, source)];
@@ -252,8 +232,7 @@ export function openScreen(host, session, logOut) {
 		going = before;
 		supplier = chosen;
 		filters = {...wanted};
-		search.value = filters.search;
-		search.disabled = false;
+		search.show(filters.search);
 		filterLine.show(filters);
 		side.clear();
 		picker.show(supplier);
@@ -261,6 +240,7 @@ export function openScreen(host, session, logOut) {
 		document.title = `${supplier.nom ?? supplier.code} – ${t("title")}`;
 		const drafts = openRanges(session.user, supplier.code);
 
+		lookForEdits();
 		if (drafts > 0)
 			tell(plural("drafts_back", drafts));
 		bar.supplier(supplier);
@@ -269,7 +249,7 @@ export function openScreen(host, session, logOut) {
 		grid.label(gridLabel(supplier.nom ?? supplier.code));
 		if (supplier.hasSnapshot)
 			side.open();
-		lookForProposals();
+		watching.look();
 		notePlace(true);
 	}
 
@@ -287,7 +267,7 @@ export function openScreen(host, session, logOut) {
 
 	/* The same, and the views are to show it. */
 	function showFilters(wanted) {
-		search.value = wanted.search;
+		search.show(wanted.search);
 		filterLine.show(wanted);
 		setFilters(wanted);
 		side.select(wanted.nomenclature);
@@ -318,7 +298,7 @@ export function openScreen(host, session, logOut) {
 	 * A place that the address named. False when there is no such supplier,
 	 * or when suppliers could not be asked for, which has been told.
 	 */
-	async function goTo({supplier: code, sort, article, ...wanted}) {
+	async function goTo({supplier: code, sort, article, view, ...wanted}) {
 		const mine = ++goes;
 		const found = code === supplier?.code ? supplier :
 		    await findSupplier(code);
@@ -341,26 +321,23 @@ export function openScreen(host, session, logOut) {
 		else
 			panel.close();
 		going = false;
+		if (view)
+			await goToView(() => viewOfLink(view), mine);
 		return true;
+	}
+
+	/* Unless the buyer went elsewhere while it was asked for. */
+	async function goToView(find, mine = goes) {
+		const view = await find();
+
+		if (mine === goes && view !== null)
+			applyView(view);
+		notePlace(false);
 	}
 
 	function columnsChanged() {
 		grid.columnsChanged();
 		renewRows();
-	}
-
-	async function lookForProposals() {
-		pending.abort();
-		pending = new AbortController();
-		try {
-			if (await refreshPending(pending.signal))
-				refreshRows();
-			untell?.();
-			untell = null;
-		} catch (error) {
-			if (error.name !== "AbortError")
-				untell ??= complain(t("pending_failed"), error);
-		}
 	}
 
 	function refreshRows() {
@@ -390,7 +367,45 @@ export function openScreen(host, session, logOut) {
 		};
 	}
 
+	function applyView({columns, place}) {
+		if (columns !== null) {
+			keepColumns(columns);
+			grid.columnsChanged();
+		}
+		grid.sortBy(place.sort);
+		showFilters(filtersIn(place));
+	}
+
+	function showViews() {
+		if (supplier !== null)
+			openViews({apply: applyView,
+			    link: (...view) => linkTo(supplier.code, ...view),
+			    now: () => ({columns: shownColumns(),
+				place: {...filters, sort: grid.sorting()}})});
+	}
+
+	/* What waits at a supplier. */
+	const goToWaiting = (code) => goTo({...NO_FILTERS, show: "pending",
+	    supplier: code, sort: "", article: ""});
+
+	/* The next row at which a proposal waits, or the one before. */
+	function nextWaiting(by) {
+		if (supplier === null)
+			waiting.open();
+		else if (filters.show !== "pending")
+			showFilters({...filters, show: "pending"});
+		else if (!grid.step(by))
+			waiting.next();
+	}
+
+	function exportRows() {
+		if (supplier !== null && total > 0)
+			openExport({supplier, filters, order: grid.order(),
+			    names: askedColumns(), total, source});
+	}
+
 	const print = printer(shownNow);
+	const watching = watch(() => supplier !== null, refreshRows);
 
 	on("supplier", chooseSupplier);
 	on("filter", setFilters);
@@ -418,29 +433,25 @@ export function openScreen(host, session, logOut) {
 	});
 	on("recorded", grid.recorded);
 	on("ranges", () => grid.rangesChanged());
+	on("found", (count) => tell(plural("drafts_found", count),
+	    {about: "drafts"}));
+	on("waiting-none", () => tell(t("inbox_none"), {about: "inbox"}));
 	on("unkept", () => tell(t("edits_unkept"), {error: true}));
 	on("decided", () => {
 		grid.clearSelection();
 		matching = null;
-		lookForProposals();
+		watching.look();
 		refreshRows();
-	});
-	search.addEventListener("input", debounce(150, () =>
-	    setSearch(typed(search))));
-	search.addEventListener("keydown", (event) => {
-		if (event.key === "Escape" && search.value !== "") {
-			event.preventDefault();
-			search.value = "";
-			setSearch("");
-		} else if (["ArrowDown", "Enter", "Escape"].includes(event.key)) {
-			event.preventDefault();
-			grid.focus();
-		}
 	});
 	listenKeys({
 		"/": () => search.focus(),
 		F: () => picker.open(),
 		L: () => supplier !== null && addFilter(null),
+		E: exportRows,
+		V: showViews,
+		N: () => nextWaiting(1),
+		P: () => nextWaiting(-1),
+		I: waiting.open,
 		"?": openHelp,
 		"Ctrl+Z": () => acts.undoStep(),
 		"Ctrl+Shift+Z": () => acts.redoStep(),
@@ -451,13 +462,6 @@ export function openScreen(host, session, logOut) {
 		Escape: () => panel.isOpen() ? panel.close() : false,
 	});
 
-	function lookIfSeen() {
-		if (supplier !== null && !document.hidden)
-			lookForProposals();
-	}
-	setInterval(lookIfSeen, POLL_MS);
-	addEventListener("focus", lookIfSeen);
-
 	/* --- to begin with --------------------------------------------------- */
 
 	async function begin() {
@@ -467,8 +471,12 @@ export function openScreen(host, session, logOut) {
 
 		/* A link to a supplier that is gone shows no other instead. */
 		if (await goTo(asked) ||
-		    (asked.supplier === "" && await goTo(last)))
+		    (asked.supplier === "" && await goTo(last))) {
 			notePlace(false);
+			if (queryOf(asked) === "")
+				await goToView(() => firstView().catch((error) =>
+				    complain(t("views_failed"), error) && null));
+		}
 		else if (asked.supplier !== "")
 			state.failed(t("supplier_not_there",
 			    {code: asked.supplier}), t("supplier_link"),

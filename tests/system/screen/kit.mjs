@@ -81,10 +81,20 @@ export async function chooseSupplier(page, words, code = words) {
 	await page.keyboard.press("Enter");
 }
 
-export async function open(browser, options) {
+/* Edits that another check has left on the server are not this one's. */
+export async function forgetDrafts(page) {
+	await page.waitForSelector(".popup.suppliers input");
+	await page.evaluate((code) => fetch(`/app/kept/mine/drafts.${code}`,
+	    {method: "DELETE"}), SUPPLIER);
+}
+
+/* `keep` leaves the buyer's unsaved edits as they are on the server. */
+export async function open(browser, {keep = false, ...options} = {}) {
 	const page = await openPage(browser, options);
 
 	await logIn(page);
+	if (!keep)
+		await forgetDrafts(page);
 	await chooseSupplier(page, SUPPLIER);
 	await rowsDrawn(page);
 	return page;

@@ -9,9 +9,12 @@ import {back} from "./back.mjs";
 import {bulk} from "./bulk.mjs";
 import {choosing} from "./choosing.mjs";
 import {columns} from "./columns.mjs";
+import {elsewhere} from "./elsewhere.mjs";
 import {faults} from "./faults.mjs";
+import {files} from "./files.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
+import {inbox} from "./inbox.mjs";
 import {looks} from "./looks.mjs";
 import {odd} from "./odd.mjs";
 import {paper} from "./paper.mjs";
@@ -19,6 +22,7 @@ import {places} from "./places.mjs";
 import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
 import {settings} from "./settings.mjs";
+import {views} from "./views.mjs";
 
 /* GRID_PARTS=columns,paper runs these alone. */
 const {GRID_PARTS} = process.env;
@@ -36,7 +40,7 @@ if (!GRID_PARTS) {
 	await day.check("the page complained of nothing", () =>
 	    assert.deepEqual(day.page.problems, []));
 }
-for (const part of [back, choosing, bulk, places, columns, paper, odd, races, looks]
+for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, places, columns, paper, odd, races, looks]
     .filter(wanted))
 	await part(day, browser);
 await browser.close();

@@ -1,0 +1,115 @@
+/*
+ * inbox: at which suppliers proposals wait: how many, how old, and whose. From
+ * there to the rows, one after the other, and on to the next supplier.
+ */
+import {get} from "./api.js";
+import {emit, on} from "./bus.js";
+import {openDialog} from "./dialog.js";
+import {el, icon} from "./dom.js";
+import {complain, reasons} from "./errors.js";
+import * as format from "./format.js";
+import {plural, t} from "./text.js";
+
+const POLL_MS = 60000;
+const ALL = 1000000;
+const DAY_MS = 24 * 3600 * 1000;
+
+async function waiting() {
+	const {data, meta} = await get("/app/waiting");
+
+	return {list: data, total: meta.propositions};
+}
+
+/* Map code -> name. */
+async function names() {
+	const {data} = await get("/api/v1/fournisseurs", {limit: ALL});
+
+	return new Map(data.map(({code, nom}) => [code, nom]));
+}
+
+function age(at) {
+	const days = Math.floor((Date.now() - new Date(at)) / DAY_MS);
+
+	return days < 1 ? t("inbox_today") : plural("inbox_days", days);
+}
+
+/* `go(code)` shows what waits at a supplier; `supplier` is the one shown. */
+export function inbox(go, supplier) {
+	const tally = el("span.tally", {hidden: true});
+	const button = el("button.quiet.inbox", {type: "button", title: t("inbox"),
+	    "aria-label": t("inbox"), onclick: open}, icon("inbox"), tally);
+
+	function show(total) {
+		tally.hidden = total === 0;
+		tally.textContent = format.integer(total);
+		button.setAttribute("aria-label", total === 0 ? t("inbox") :
+		    `${t("inbox")} : ${plural("count_pending", total)}`);
+	}
+
+	/* A count that cannot be had is no news. */
+	const look = () => document.hidden ? null : waiting()
+	    .then(({total}) => show(total)).catch(() => null);
+
+	function row({codeFournisseur: code, propositions, oldest, authors},
+	    called, window) {
+		return el("tr", {}, el("th", {scope: "row"},
+		    el("button.link", {type: "button", onclick() {
+			window().close();
+			go(code);
+		    }}, called.get(code) ?? code), " ",
+		    el("span.code.faint", {}, code)),
+		el("td.right", {}, format.integer(propositions)),
+		el("td", {title: format.time(oldest)}, age(oldest)),
+		el("td.faint", {}, authors.join(", ")));
+	}
+
+	async function open() {
+		const body = el("tbody");
+		const told = el("p.faint", {role: "status"}, t("loading"));
+		const heads = [["", "supplier"], [".right", "inbox_count"],
+		    ["", "inbox_oldest"], ["", "inbox_authors"]];
+		const window = openDialog({title: t("inbox"), wide: true,
+		    content: [el("p.faint", {}, t("inbox_lead")),
+			el("table.plain.inbox-list", {}, el("thead", {},
+			    el("tr", {}, heads.map(([kind, text]) =>
+				el(`th${kind}`, {scope: "col"}, t(text))))),
+			body), told]});
+
+		try {
+			const [{list, total}, called] = await Promise.all(
+			    [waiting(), names()]);
+
+			show(total);
+			list.sort((a, b) => a.oldest < b.oldest ? -1 : 1);
+			body.replaceChildren(...list.map((one) =>
+			    row(one, called, () => window)));
+			told.textContent = list.length === 0 ? t("inbox_none") : "";
+			body.querySelector("button")?.focus();
+		} catch (error) {
+			told.replaceChildren(...reasons(t("inbox_failed"), error));
+		}
+	}
+
+	/* The next supplier with proposals, by code, round and round. */
+	async function next() {
+		try {
+			const {list, total} = await waiting();
+			const others = list.map((one) => one.codeFournisseur)
+			    .filter((code) => code !== supplier());
+
+			show(total);
+			if (others.length === 0)
+				emit("waiting-none");
+			else
+				go(others.find((code) => code > supplier()) ??
+				    others[0]);
+		} catch (error) {
+			complain(t("inbox_failed"), error);
+		}
+	}
+
+	setInterval(look, POLL_MS);
+	on("decided", look);
+	look();
+	return {button, open, next};
+}
