@@ -197,7 +197,19 @@ export function makeActs(grid, supplier, wholeRows) {
 	};
 
 	return {
-		undoStep, redoStep, paste,
+		undoStep, redoStep,
+		/* Ctrl+V in a cell of the grid that `host` holds. */
+		listenPaste: (host) => document.addEventListener("paste",
+		    (event) => {
+			const at = document.activeElement?.closest(".ag-row");
+			const text = event.clipboardData?.getData("text/plain");
+
+			if (!at || !host.contains(at) || !text)
+				return;
+			event.preventDefault();
+			paste(text, grid.rowAt(
+			    Number(at.getAttribute("row-index"))));
+		    }),
 		/* The rows that are chosen, by a button. */
 		setChosen: (gamme) => change(grid.selectedRows(), gamme),
 		/* A key in a cell; true when it was taken. */

@@ -8,6 +8,7 @@ import {on} from "./bus.js";
 import {el, icon} from "./dom.js";
 import {decide} from "./decide.js";
 import {canRedo, canUndo, counted, plan, RANGES} from "./ranges.js";
+import {blockSums} from "./sums.js";
 import {plural, t} from "./text.js";
 import * as format from "./format.js";
 
@@ -26,9 +27,9 @@ export function changesBar(grid, acts, shown) {
 	const back = el("button.ghost", {type: "button", title: t("undo"),
 	    "aria-label": t("undo"), onclick: () => undoStep()},
 	icon("undo"));
-	const again = el("button.ghost", {type: "button", title: t("redo"),
+	const again = el("button.ghost.again", {type: "button", title: t("redo"),
 	    "aria-label": t("redo"), onclick: acts.redoStep}, icon("redo"));
-	const element = el("footer.foot", {}, totals, counts, back, again,
+	const element = el("footer.foot", {}, totals, blockSums(grid, on), counts, back, again,
 	    cancel, save);
 	/* For who has no keyboard: the letters as buttons. */
 	const setRanges = el("span.part.set-chosen", {role: "group",
@@ -106,6 +107,7 @@ export function changesBar(grid, acts, shown) {
 			parts.push(el("span.part.mine", {},
 			    plural("count_mine", mine)));
 		counts.replaceChildren(...parts);
+		element.classList.toggle("with-chosen", chosen !== null);
 		save.textContent = t(`save${suffix}`, {n});
 		cancel.textContent = t(`cancel${suffix}`, {n});
 		save.disabled = cancel.disabled = waits || count === 0;

@@ -5,7 +5,6 @@ import {el, icon} from "./dom.js";
 import * as format from "./format.js";
 import {editCount, pendingCount, RANGES} from "./ranges.js";
 import {t} from "./text.js";
-import {viewsButton} from "./views.js";
 
 /* One of a few, as radio buttons: arrows move, all labelled. */
 function choice(name, label, options, chosen) {
@@ -50,10 +49,9 @@ export function filterBar(open) {
 				add.focus();
 			}}, "×"));
 	}
-	const columns = el("button.quiet.columns", {type: "button",
-	    onclick: open.columns}, icon("columns"), t("columns"));
-	const rows = el("button.quiet.export", {type: "button",
-	    onclick: open.rows}, icon("download"), t("export"));
+	const signed = (sign, name, run) => el(`button.quiet.signed.${name}`,
+	    {type: "button", title: t(name), onclick: run}, icon(sign),
+	    el("span.words", {}, t(name)));
 
 	on("ranges", () => {
 		for (const [badge, count] of [[pending, pendingCount()],
@@ -64,8 +62,10 @@ export function filterBar(open) {
 	});
 	return {
 		element: el("div.filters", {}, range, show, add,
-		    el("span.grow"), viewsButton(open.views), rows, columns,
-		    chips),
+		    el("span.grow"), el("span.tools", {},
+			signed("star", "views", open.views),
+			signed("download", "export", open.rows),
+			signed("columns", "columns", open.columns)), chips),
 		/* As it is, without telling anyone. */
 		show(filters) {
 			for (const set of [range, show])

@@ -14,6 +14,7 @@ import {cellBlock} from "./block.js";
 import {cellOptions} from "./cells.js";
 import {column, isOwn, keepColumns, shownColumns} from "./columns.js";
 import {edit, proposal} from "./ranges.js";
+import {hintBars} from "./hints.js";
 import {PAGE} from "./rows.js";
 import {tabOut} from "./tabbing.js";
 import {tickColumn} from "./ticks.js";
@@ -302,6 +303,7 @@ export function makeGrid(host, tell) {
 		    rows.source.slice(from, to, orderOf(sorts()), whole);
 	}
 
+	hintBars(host, rowAt);
 	wide.addEventListener("change", () =>
 	    api.setGridOption("columnDefs", definitions()));
 
@@ -384,6 +386,11 @@ export function makeGrid(host, tell) {
 			api.ensureIndexVisible(to);
 			api.setFocusedCell(to, at?.column ?? "codein");
 			return true;
+		},
+		goToRow(row) {
+			api.ensureIndexVisible(row, "middle");
+			api.setFocusedCell(row, api.getFocusedCell()?.column ??
+			    "libelle1");
 		},
 		/* The rows that have come, in order. */
 		loaded() {

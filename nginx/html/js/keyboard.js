@@ -24,6 +24,8 @@ const keys = () => [
 	[["Ctrl+C"], "k_copy"],
 	[["Ctrl+V"], "k_paste"],
 	[["Ctrl+P"], "k_print"],
+	[[`Ctrl+${t("key_enter")}`], "k_across"],
+	[["Ctrl+G"], "goto_title"],
 	[["L"], "k_filter"],
 	[["E"], "export"],
 	[["V"], "views"],

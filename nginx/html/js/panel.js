@@ -8,11 +8,13 @@ import {el, iconButton} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {freshen, moment} from "./fresh.js";
+import {historyPart} from "./history.js";
 import {monthKeys, periodUntil} from "./period.js";
 import {edit, proposal, RANGES, setRange} from "./ranges.js";
 import {t} from "./text.js";
 
 const NETWORK_STORES = 270;
+const ALL_STORES = 100000;
 
 function fact(name, value, format_) {
 	return el("div.fact", {}, el("dt", {}, columnName(name)),
@@ -50,7 +52,8 @@ function proposedBy({codein}) {
 	    t("proposed_by", {author: proposed.author,
 		date: format.time(proposed.at)}) :
 	    t("mine_over", {gamme: proposed.gamme,
-		author: proposed.author}));
+		author: proposed.author}),
+	proposed.motif && el("q.motif", {}, proposed.motif));
 }
 
 /* The five ranges as buttons; the same as pressing their letter. */
@@ -108,6 +111,21 @@ function meter(value, most) {
 	return el("span.meter", {"aria-hidden": "true"}, bar);
 }
 
+let named = null; /* promises Map of a store's code to its name */
+
+/* A store that has no name, or none that could be had, is told by its code. */
+async function nameStores(table) {
+	named ??= get("/api/v1/magasins", {limit: ALL_STORES}).then(({data}) =>
+	    new Map(data.map(({code, nom}) => [code, nom])));
+	const names = await named.catch(() => {
+		named = null;
+		return new Map();
+	});
+
+	for (const place of table.querySelectorAll("[data-store]"))
+		place.textContent = names.get(place.dataset.store) ?? "";
+}
+
 function stores(row) {
 	const codes = [...new Set([...Object.keys(row.sales12mByStore),
 	    ...Object.keys(row.stock12mByStore)])];
@@ -124,17 +142,21 @@ function stores(row) {
 
 	if (list.length === 0)
 		return null;
-	return section(t("stores"), el("table.stores", {},
+	const table = el("table.stores", {},
 	    el("thead", {}, el("tr", {}, head.map(([kind, text]) =>
 		el(`th${kind}`, {scope: "col"}, text)))),
 	    el("tbody", {}, list.map((one) => el("tr", {},
-		el("th.code", {scope: "row"}, one.code),
+		el("th", {scope: "row"}, el("span.code", {}, one.code), " ",
+		    el("span.store-name", {"data-store": one.code})),
 		el("td.wide", {}, seriesView(
 		    row.sales12mByStore[one.code], most)),
 		el("td.right", {}, format.integer(one.sold)),
 		el("td.right", {}, format.integer(one.got)),
 		el("td.right" + (one.stock <= 0 ? ".out" : ""), {},
-		    format.integer(one.stock)))))));
+		    format.integer(one.stock))))));
+
+	nameStores(table);
+	return section(t("stores"), table);
 }
 
 function presence(network) {
@@ -208,7 +230,8 @@ export function articlePanel(closed, step) {
 		undraw.forEach((run) => run());
 		body.replaceChildren(...[heading(row), rangeButtons(row),
 		    key(row), months(row, drawn), networkPart(row, drawn),
-		    stores(row), prices(row)].filter((part) => part));
+		    stores(row), prices(row), historyPart(of, row.codein)]
+		    .filter((part) => part));
 		undraw = drawn.map((run) => run());
 		body.scrollTop = top;
 	}

@@ -3,6 +3,7 @@
  * which rows the grid shows; what each view looks like is in its own file.
  */
 import {ApiError} from "./api.js";
+import {searchAcross} from "./across.js";
 import {makeActs} from "./acts.js";
 import {anyFilter, codesOf, filtersIn, NO_FILTERS, rowsByCodes, sourceOf}
     from "./asked.js";
@@ -18,6 +19,7 @@ import {openExport} from "./exporting.js";
 import {pickFilter} from "./filterpicker.js";
 import {filterBar} from "./filters.js";
 import {frame} from "./frame.js";
+import {askRow} from "./gotorow.js";
 import {gridLabel, makeGrid} from "./grid.js";
 import {inbox} from "./inbox.js";
 import {listenKeys, openHelp} from "./keyboard.js";
@@ -52,7 +54,9 @@ export function openScreen(host, session, logOut) {
 	/* --- the views ---------------------------------------------------- */
 
 	const picker = supplierPicker();
-	const search = searchBox(setSearch, () => grid.focus());
+	const search = searchBox(setSearch, () => grid.focus(), (words) =>
+	    searchAcross(words, (code, article) =>
+		goOn({supplier: code, article})));
 	const side = sideView(() => ({supplier, filters}));
 	const state = rowsState();
 	const gridHost = el("div.grid.ag-theme-quartz", {id: "articles"});
@@ -326,6 +330,12 @@ export function openScreen(host, session, logOut) {
 		return true;
 	}
 
+	/* To another place, by the buyer: Back comes back from it. */
+	async function goOn(place) {
+		if (await goTo({...NO_FILTERS, sort: "", ...place}))
+			notePlace(true);
+	}
+
 	/* Unless the buyer went elsewhere while it was asked for. */
 	async function goToView(find, mine = goes) {
 		const view = await find();
@@ -385,8 +395,9 @@ export function openScreen(host, session, logOut) {
 	}
 
 	/* What waits at a supplier. */
-	const goToWaiting = (code) => goTo({...NO_FILTERS, show: "pending",
-	    supplier: code, sort: "", article: ""});
+	function goToWaiting(code) {
+		goOn({show: "pending", supplier: code, article: ""});
+	}
 
 	/* The next row at which a proposal waits, or the one before. */
 	function nextWaiting(by) {
@@ -422,15 +433,7 @@ export function openScreen(host, session, logOut) {
 			addFilter(name);
 		}
 	});
-	document.addEventListener("paste", (event) => {
-		const at = document.activeElement?.closest(".ag-row");
-		const text = event.clipboardData?.getData("text/plain");
-
-		if (!at || !gridHost.contains(at) || !text)
-			return;
-		event.preventDefault();
-		acts.paste(text, grid.rowAt(Number(at.getAttribute("row-index"))));
-	});
+	acts.listenPaste(gridHost);
 	on("recorded", grid.recorded);
 	on("ranges", () => grid.rangesChanged());
 	on("found", (count) => tell(plural("drafts_found", count),
@@ -456,6 +459,7 @@ export function openScreen(host, session, logOut) {
 		"Ctrl+Z": () => acts.undoStep(),
 		"Ctrl+Shift+Z": () => acts.redoStep(),
 		"Ctrl+Y": () => acts.redoStep(),
+		"Ctrl+G": () => total > 0 && askRow(total, grid.goToRow),
 		"Ctrl+S": () => bar.decideNow("save"),
 		"Ctrl+P": () => supplier !== null && print().catch((error) =>
 		    complain(t("print_failed"), error)),

@@ -5,7 +5,7 @@
  */
 import {ask, get, remove} from "./api.js";
 import {openDialog} from "./dialog.js";
-import {copyText, el, icon, iconButton} from "./dom.js";
+import {copyText, el, iconButton} from "./dom.js";
 import {complain, reasons} from "./errors.js";
 import * as format from "./format.js";
 import {tell} from "./notice.js";
@@ -165,9 +165,6 @@ export function openViews({now, apply, link}) {
 	attempt(draw);
 	name.focus();
 }
-
-export const viewsButton = (onclick) => el("button.quiet.views",
-    {type: "button", onclick}, icon("star"), t("views"));
 
 /* A view that a link names; false when it is not to be had, which is told. */
 export async function viewOfLink(word) {

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import {another, api, cell, open, SUPPLIER, totalIs} from "./kit.mjs";
 
+const WHY = "moins vendu que la gamme";
+
 const row = async (supplier, codein) => (await api("GET",
     `/api/v1/products/${codein}?fournisseur=${supplier}`)).json.data;
 
@@ -10,7 +12,7 @@ async function proposeAt(supplier, author) {
 	const {json} = await api("GET", `/api/v1/grid?fournisseur=${
 	    supplier}&limit=2&fields=codeGamme`);
 	const changes = json.data.map(({codein, codeGamme}) =>
-	    ({codein, gamme: another(codeGamme)}));
+	    ({codein, gamme: another(codeGamme), motif: WHY}));
 	const {status} = await api("POST", "/api/v1/gammes",
 	    {fournisseur: supplier, changes});
 
@@ -18,13 +20,18 @@ async function proposeAt(supplier, author) {
 	return changes;
 }
 
-/* Of the demo's suppliers, one with few articles. */
-async function smaller() {
+/* Of the demo's suppliers, another one that has articles; computed. */
+async function anotherSupplier() {
 	const {json} = await api("GET", "/api/v1/fournisseurs?limit=1000");
-	const others = json.data.filter(({code, rowCount}) =>
-	    code !== SUPPLIER && rowCount !== 0);
 
-	return others.at(-1).code;
+	for (const {code} of json.data.filter((one) => one.code !== SUPPLIER)) {
+		const {json: rows} = await api("GET", `/api/v1/grid?fournisseur=${
+		    encodeURIComponent(code)}&limit=2&fields=codein`);
+
+		if (rows.data?.length === 2)
+			return code;
+	}
+	throw new Error("no other supplier has two articles");
 }
 
 const focusedCode = (page) => page.evaluate(() => document.activeElement
@@ -38,9 +45,7 @@ async function cursorOn(page, codein) {
 
 export async function inbox(day, browser) {
 	const page = day.page = await open(browser);
-	const other = await smaller();
-
-	await api("GET", `/api/v1/grid?fournisseur=${other}&limit=1`);
+	const other = await anotherSupplier();
 	const [first, second] = await proposeAt(other);
 
 	await proposeAt(SUPPLIER);
@@ -101,6 +106,9 @@ export async function inbox(day, browser) {
 		    ?.textContent === "agent-gammes");
 		assert.match(await cell(page, 0, "proposeeLe").textContent(),
 		    /\d{4}/);
+		await page.evaluate(() =>
+		    productGrid.grid.ensureColumnVisible("motif"));
+		assert.equal(await cell(page, 0, "motif").textContent(), WHY);
 		await day.shot("inbox-columns");
 		await page.click(".filters .columns");
 		await page.click("dialog footer button");

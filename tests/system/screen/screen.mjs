@@ -12,6 +12,7 @@ import {columns} from "./columns.mjs";
 import {elsewhere} from "./elsewhere.mjs";
 import {faults} from "./faults.mjs";
 import {files} from "./files.mjs";
+import {finer} from "./finer.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {inbox} from "./inbox.mjs";
@@ -40,8 +41,8 @@ if (!GRID_PARTS) {
 	await day.check("the page complained of nothing", () =>
 	    assert.deepEqual(day.page.problems, []));
 }
-for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, places, columns, paper, odd, races, looks]
-    .filter(wanted))
+for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
+    places, columns, paper, odd, races, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();
