@@ -10,7 +10,6 @@
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "lmdb-schema/state/proposal.h"
-#include "lmdb-schema/state/state.h"
 
 #define AUTHORS_MAX 8 /* told of a supplier; there are a few keys */
 

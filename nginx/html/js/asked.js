@@ -18,6 +18,10 @@ export const filtersIn = (place) => Object.fromEntries(Object.keys(NO_FILTERS)
 export const anyFilter = (filters) => Object.values(filters)
     .some((one) => one.length > 0);
 
+/* Whether these filters are alike, `name` aside. */
+export const sameBut = (name, one, other) => Object.keys(NO_FILTERS)
+    .every((key) => key === name || String(one[key]) === String(other[key]));
+
 /* The parameters of /grid that say the same, but for one's own edits. */
 export function paramsFor(supplier, {show, where, ...others}) {
 	return {fournisseur: supplier, ...others, ...paramsOf(where),

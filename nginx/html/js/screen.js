@@ -5,8 +5,8 @@
 import {ApiError} from "./api.js";
 import {searchAcross} from "./across.js";
 import {makeActs} from "./acts.js";
-import {anyFilter, codesOf, filtersIn, NO_FILTERS, rowsByCodes, sourceOf}
-    from "./asked.js";
+import {anyFilter, codesOf, filtersIn, NO_FILTERS, rowsByCodes, sameBut,
+    sourceOf} from "./asked.js";
 import {emit, on} from "./bus.js";
 import {changesBar} from "./changes.js";
 import {pickColumns} from "./columnpicker.js";
@@ -27,7 +27,8 @@ import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
 import {keepPlace, linkTo, onPlace, placeNow, queryOf} from "./place.js";
 import {printer} from "./print.js";
-import {changed, edit, lookForEdits, openRanges, proposal} from "./ranges.js";
+import {changed, edit, lookForEdits, openRanges, pendingCount, proposal} from
+    "./ranges.js";
 import {searchBox} from "./searchbox.js";
 import {sideView} from "./side.js";
 import {rowsState} from "./state.js";
@@ -37,10 +38,6 @@ import {tally} from "./tally.js";
 import {plural, t} from "./text.js";
 import {openViews, viewOfLink, firstView} from "./views.js";
 import {watch} from "./watching.js";
-
-/* Whether these filters are alike, `name` aside. */
-const sameBut = (name, one, other) => Object.keys(NO_FILTERS).every((key) =>
-    key === name || String(one[key]) === String(other[key]));
 
 export function openScreen(host, session, logOut) {
 	let supplier = null, source = null;
@@ -405,7 +402,7 @@ export function openScreen(host, session, logOut) {
 			waiting.open();
 		else if (filters.show !== "pending")
 			showFilters({...filters, show: "pending"});
-		else if (!grid.step(by))
+		else if (pendingCount() === 0 || !grid.step(by))
 			waiting.next();
 	}
 
@@ -445,6 +442,7 @@ export function openScreen(host, session, logOut) {
 		matching = null;
 		watching.look();
 		refreshRows();
+		side.count();
 	});
 	listenKeys({
 		"/": () => search.focus(),
