@@ -18,14 +18,15 @@ let later = null; /* {name, edits, timer} that waits to be kept */
 const line = ({codein, gamme, codeGamme, gammeAValider}) =>
     `${codein}\t${gamme ?? ""}\t${codeGamme ?? ""}\t${gammeAValider ?? ""}`;
 
-function unlined(text) {
-	const [codein, gamme, codeGamme, gammeAValider] = text.split("\t");
+/* Edits as text, made while keys are heard. */
+export async function textOf(edits) {
+	const lines = [];
 
-	return [codein, {gamme: gamme || null, codeGamme: codeGamme || null,
-	    gammeAValider: gammeAValider || null}];
+	await inSlices(edits.values(), (one) => lines.push(line(one)));
+	return lines.join("\n");
 }
 
-export const asText = (edits) => [...edits.values()].map(line).join("\n");
+const asText = (edits) => [...edits.values()].map(line).join("\n");
 
 /* What was kept, as far as it can be read: Map codein -> edit. */
 export function recallEdits(name) {
@@ -36,14 +37,24 @@ export function recallEdits(name) {
 	    editsOf(Array.isArray(kept) ? kept : []);
 }
 
-export const asEdits = (text) =>
-    editsOf(text === "" ? [] : text.split("\n").map(unlined));
+/* The edits of a text, as far as it makes sense; there may be many. */
+export function asEdits(text) {
+	const edits = new Map();
 
-function editsOf(pairs) {
-	return new Map(pairs.filter((one) => typeof one?.[0] === "string" &&
-	    RANGES.has(one[1]?.gamme)).map(([codein, one]) =>
-		[codein, {...one, codein}]));
+	for (const one of text.split("\n")) {
+		const [codein, gamme, codeGamme, gammeAValider] = one.split("\t");
+
+		if (codein !== "" && RANGES.has(gamme || null))
+			edits.set(codein, {codein, gamme: gamme || null,
+			    codeGamme: codeGamme || null,
+			    gammeAValider: gammeAValider || null});
+	}
+	return edits;
 }
+
+const editsOf = (pairs) => new Map(pairs.filter((one) =>
+    typeof one?.[0] === "string" && RANGES.has(one[1]?.gamme))
+    .map(([codein, one]) => [codein, {...one, codein}]));
 
 function tell(kept, edits) {
 	if (!kept && !unkept && edits.size > 0)
@@ -65,14 +76,13 @@ function flush() {
 }
 
 async function keepMany(mine) {
-	const lines = [];
+	const text = await textOf(mine.edits);
 
-	await inSlices(mine.edits.values(), (one) => lines.push(line(one)));
 	/* Changed meanwhile: those that came later are kept instead. */
 	if (mine !== later)
 		return;
 	later = null;
-	tell(remember(mine.name, lines.join("\n")), mine.edits);
+	tell(remember(mine.name, text), mine.edits);
 }
 
 export function keepEdits(name, edits) {

@@ -10,7 +10,7 @@
  */
 import {ApiError, get, post} from "./api.js";
 import {emit} from "./bus.js";
-import {asEdits, asText, keepEdits, recallEdits} from "./drafts.js";
+import {asEdits, keepEdits, recallEdits, textOf} from "./drafts.js";
 import {forgetRecorded, moment, noteRecorded} from "./fresh.js";
 import {sharedDrafts} from "./shareddrafts.js";
 import {inSlices} from "./slices.js";
@@ -40,7 +40,7 @@ export const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])
 const draftName = () => `drafts.${user}.${supplier}`;
 
 /* The edits of another computer take the place of these. */
-const shared = sharedDrafts({asText, asEdits,
+const shared = sharedDrafts({textOf, asEdits,
     now: () => ({user, supplier, edits}),
     found(others) {
 	    const news = others.size - edits.size;

@@ -13,11 +13,12 @@ import {t} from "./text.js";
 const SOON_MS = 1500;
 
 /*
- * `asText` and `asEdits` turn a Map of edits into text and back; now() gives
+ * `textOf` promises a Map of edits as text, `asEdits` turns it back; now() gives
  * {user, supplier, edits}; found(edits) takes those that came from elsewhere.
  */
-export function sharedDrafts({asText, asEdits, now, found}) {
+export function sharedDrafts({textOf, asEdits, now, found}) {
 	let timer = null, busy = false, told = false;
+	let changes = 0; /* by the buyer, here */
 
 	const path = ({supplier}) => "/app/kept/mine/" +
 	    encodeURIComponent(`drafts.${supplier}`);
@@ -65,9 +66,8 @@ export function sharedDrafts({asText, asEdits, now, found}) {
 		return !known.dirty;
 	}
 
-	async function give(of) {
-		const {edits} = now(), {version} = noteOf(of);
-
+	/* Promises the version that the server has then, 0 for none. */
+	async function give(of, edits, version) {
 		if (edits.size === 0) {
 			if (version !== 0)
 				await remove(path(of)).catch((error) => {
@@ -77,21 +77,20 @@ export function sharedDrafts({asText, asEdits, now, found}) {
 			return 0;
 		}
 		const {data} = await ask("PUT", path(of),
-		    {body: {value: asText(edits), version}});
+		    {body: {value: await textOf(edits), version}});
 
 		return data.version;
 	}
 
 	async function agree(of) {
-		const {edits} = now(), size = edits.size, text = asText(edits);
+		const before = changes;
 
 		try {
-			const version = await give(of);
+			const version = await give(of, now().edits,
+			    noteOf(of).version);
 
-			/* Changed meanwhile: those go next. */
-			note(of, version, !isNow(of) ? false :
-			    now().edits.size !== size ||
-			    asText(now().edits) !== text);
+			/* Changed meanwhile: that goes next. */
+			note(of, version, changes !== before);
 		} catch (error) {
 			if (!(error instanceof ApiError) || error.status !== 409)
 				throw error;
@@ -133,6 +132,7 @@ export function sharedDrafts({asText, asEdits, now, found}) {
 		changed() {
 			const of = now();
 
+			changes++;
 			note(of, noteOf(of).version, true);
 			soon();
 		},
