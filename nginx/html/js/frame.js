@@ -23,7 +23,7 @@ export function frame(host, {top, work, foot, skip}, session, logOut) {
 		el("span.at-desk", {},
 		    iconButton("moon", t("theme"), turnTheme),
 		    iconButton("help", t("help"), openHelp)),
-		el("button.quiet", {type: "button", title: t("settings"),
+		el("button.quiet.user", {type: "button", title: t("settings"),
 		    onclick: () => openSettings(session, logOut)},
 		icon("user"), el("span.user-name", {}, session.user))),
 	    work, foot));

@@ -9,7 +9,7 @@ export async function settings(day) {
 
 	await day.check("a key is made, used, revoked, and then refused",
 	    async () => {
-		await page.click("header.top button.quiet");
+		await page.click("header.top button.user");
 		assert.match(await page.textContent("dialog"), /claire/);
 		await page.fill("#key-name", "nuit");
 		await page.selectOption("#key-scope", "read");
@@ -22,7 +22,7 @@ export async function settings(day) {
 		await page.waitForFunction(() => /Copiée/.test(
 		    document.querySelector(".fresh button").textContent));
 		await page.keyboard.press("Escape");
-		await page.click("header.top button.quiet");
+		await page.click("header.top button.user");
 		await page.waitForSelector("table.keys tbody th");
 		assert.ok(!(await page.content()).includes(key));
 		await page.locator("tr", {hasText: "nuit"})
@@ -38,7 +38,7 @@ export async function settings(day) {
 	    async () => {
 		const problem = page.locator("dialog .problem");
 
-		await page.click("header.top button.quiet");
+		await page.click("header.top button.user");
 		await page.waitForSelector("table.keys tbody th");
 		await page.fill("#key-name", "agent-gammes");
 		await page.click("form.row .primary");
