@@ -5,6 +5,7 @@
  */
 #include "common/arena.h"
 
+#include <assert.h>
 #include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,6 +49,7 @@ arena_new(size_t max)
 {
 	struct arena *arena = malloc(sizeof(*arena));
 
+	assert(max > 0);
 	if (arena == NULL)
 		return NULL;
 	arena->max = max;
@@ -151,6 +153,7 @@ arena_copy(struct arena *arena, struct span text)
 {
 	char *copy = NULL;
 
+	assert(text.ptr != NULL || text.len == 0);
 	if (text.len < SIZE_MAX)
 		copy = cut(arena, text.len + 1, 1);
 	if (copy == NULL)

@@ -5,6 +5,7 @@
  */
 #include "common/conf.h"
 
+#include <assert.h>
 #include <ini.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,7 @@ conf_set(void *settings, const struct conf_row *rows, size_t count,
 {
 	char place[sizeof(fault->place)];
 
+	assert(section != NULL && name != NULL && value != NULL);
 	snprintf(place, sizeof(place), "[%s] %s", section, name);
 	return set_at(
 	    settings, rows, count, section, name, value, place, fault);
@@ -243,6 +245,7 @@ conf_defaults(void *settings, const struct conf_row *rows, size_t count,
 {
 	enum err err = ERR_OK;
 
+	assert(settings != NULL && (rows != NULL || count == 0));
 	/* conf_fini() must be safe even when a default fails. */
 	for (size_t i = 0; i < count; i++)
 		if (rows[i].type == CONF_TEXT)
@@ -393,6 +396,7 @@ conf_read(void *settings, const struct conf_row *rows, size_t count,
 	int line = 0;
 	enum err err;
 
+	assert(path != NULL && (rows != NULL || count == 0));
 	buf_init(&buf, FILE_MAX_BYTES);
 	err = fs_read(&buf, path);
 	if (err != ERR_OK) {
@@ -450,6 +454,7 @@ print_row(FILE *file, const struct conf_row *row)
 void
 conf_print(FILE *file, const struct conf_row *rows, size_t count)
 {
+	assert(file != NULL);
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || strcmp(rows[i].section, rows[i - 1].section) != 0)
 			fprintf(file, "%s[%s]\n", i == 0 ? "" : "\n",

@@ -5,6 +5,7 @@
  */
 #include "common/date.h"
 
+#include <assert.h>
 #include <time.h>
 
 #include "common/num.h"
@@ -40,6 +41,7 @@ date_day_of(int year, int month, int day)
 	int day_of_era = year_of_era * 365 + year_of_era / 4 -
 	    year_of_era / 100 + day_of_year;
 
+	assert(month >= 1 && month <= 12);
 	return era * DAYS_PER_ERA + day_of_era - EPOCH_OFFSET;
 }
 

@@ -192,6 +192,7 @@ digest_random(void *bytes, size_t len)
 {
 	uint8_t *at = bytes;
 
+	assert(bytes != NULL || len == 0);
 	while (len > 0) {
 		ssize_t got = getrandom(at, len, 0);
 
@@ -217,6 +218,7 @@ digest_random_text(char *text, size_t len)
 	enum err err = ERR_OK;
 	size_t done = 0;
 
+	assert(text != NULL);
 	while (done < len && err == ERR_OK) {
 		err = digest_random(bytes, sizeof(bytes));
 		for (size_t i = 0; i < sizeof(bytes) && done < len; i++)
@@ -235,6 +237,7 @@ digest_random_text(char *text, size_t len)
 bool
 digest_equal(const void *a, const void *b, size_t len)
 {
+	assert((a != NULL && b != NULL) || len == 0);
 	return CRYPTO_memcmp(a, b, len) == 0;
 }
 
@@ -338,5 +341,6 @@ digest_password_check(const char *stored, struct span password)
 void
 digest_forget(void *secret, size_t len)
 {
+	assert(secret != NULL || len == 0);
 	OPENSSL_cleanse(secret, len);
 }

@@ -1,5 +1,6 @@
 #include "common/fs.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,6 +46,7 @@ fs_path(char path[FS_PATH_MAX], const char *format, ...)
 	va_list args;
 	int len;
 
+	assert(path != NULL && format != NULL);
 	va_start(args, format);
 	len = vsnprintf(path, FS_PATH_MAX, format, args);
 	va_end(args);
@@ -139,6 +141,7 @@ fs_list(const char *path, enum err (*each)(void *context, const char *name),
 	int count = scandir(path, &entries, is_real, by_bytes);
 	enum err err = ERR_OK;
 
+	assert(path != NULL && each != NULL);
 	if (count < 0)
 		return failed_or_missing("listing a folder", path);
 	for (int i = 0; i < count; i++) {
@@ -226,6 +229,7 @@ fs_write_all(int fd, const void *data, size_t len)
 {
 	const char *at = data;
 
+	assert(data != NULL || len == 0);
 	while (len > 0) {
 		ssize_t done = write(fd, at, len);
 
@@ -244,6 +248,7 @@ fs_write_at(int fd, const void *data, size_t len, uint64_t offset)
 {
 	const char *at = data;
 
+	assert(data != NULL || len == 0);
 	while (len > 0) {
 		ssize_t done = pwrite(fd, at, len, (off_t)offset);
 
@@ -295,6 +300,7 @@ fs_read(struct buf *buf, const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int more = 1;
 
+	assert(buf != NULL && path != NULL);
 	if (fd < 0)
 		return failed_or_missing("opening a file", path);
 	while (more > 0)
@@ -348,6 +354,7 @@ fs_replace(const char *path, struct span bytes, unsigned mode)
 	int fd = open_aside(aside, path);
 	enum err err;
 
+	assert(path != NULL && mode <= 07777);
 	if (fd < 0)
 		return failed("making a file beside", path);
 	err = fill(fd, aside, bytes, mode);
@@ -363,6 +370,7 @@ fs_replace(const char *path, struct span bytes, unsigned mode)
 enum err
 fs_publish(const char *from, const char *to)
 {
+	assert(from != NULL && to != NULL);
 	if (rename(from, to) != 0)
 		return failed("renaming a file to", to);
 	return fs_sync_folder(to);
@@ -440,6 +448,7 @@ fs_lock(int *fd, const char *path, bool wait)
 {
 	enum err err = ERR_OK;
 
+	assert(fd != NULL && path != NULL);
 	for (;;) {
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE);
 		if (*fd < 0)
@@ -479,6 +488,7 @@ fs_stamp(struct fs_stamp *stamp, int fd)
 {
 	struct stat st;
 
+	assert(stamp != NULL && fd >= 0);
 	if (fstat(fd, &st) != 0) {
 		log_error(
 		    "a file cannot be measured: error=%s", strerror(errno));

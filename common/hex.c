@@ -7,6 +7,7 @@ hex_text(char *text, const uint8_t *bytes, size_t len)
 {
 	static const char digits[] = "0123456789abcdef";
 
+	assert(text != NULL && (bytes != NULL || len == 0));
 	for (size_t i = 0; i < len; i++) {
 		*text++ = digits[bytes[i] >> 4];
 		*text++ = digits[bytes[i] & 15];

@@ -174,6 +174,7 @@ jsonr_parse(struct jsonr **out, struct span text,
 	json_error_t error;
 	enum err err;
 
+	assert(out != NULL && limits != NULL);
 	*out = NULL;
 	err = check_limits(text, limits, fault);
 	if (err != ERR_OK)
@@ -256,6 +257,7 @@ bool
 jsonr_next(const struct jsonr_value *object, void **iter, struct span *name,
     const struct jsonr_value **value)
 {
+	assert(iter != NULL && name != NULL && value != NULL);
 	if (*iter == NULL)
 		*iter = json_object_iter(node(object));
 	else
@@ -416,6 +418,7 @@ jsonr_issue(struct jsonr *doc, const char *path, const char *format, ...)
 	struct fault *issue = issue_room(doc);
 	va_list args;
 
+	assert(path != NULL && format != NULL);
 	doc->issues++;
 	va_start(args, format);
 	fault_vset(issue, path, format, args);
@@ -475,6 +478,7 @@ jsonr_want_int(struct jsonr *doc, int64_t *out, const struct jsonr_value *value,
 {
 	int64_t number;
 
+	assert(min <= max);
 	if (!want(doc, value, path, JSONR_INT))
 		return false;
 	number = jsonr_as_int(value);
@@ -517,6 +521,7 @@ void
 jsonr_only(struct jsonr *doc, const struct jsonr_value *object,
     const char *path, const char *const *names, size_t count)
 {
+	assert(names != NULL || count == 0);
 	/*
 	 * Longer than an issue can show, so that fault_set() cuts it with
 	 * "...".

@@ -11,6 +11,7 @@
 void
 jsonw_init(struct jsonw *json, struct buf *buf)
 {
+	assert(buf != NULL);
 	*json = (struct jsonw){.buf = buf};
 }
 

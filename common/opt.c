@@ -1,5 +1,6 @@
 #include "common/opt.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,7 @@ opt_help(FILE *file, const struct opt_spec *spec)
 {
 	bool own_h = false;
 
+	assert(file != NULL);
 	fprintf(file, "usage: %s\n\n", spec->usage);
 	print_wrapped(file, spec->about, 0);
 	fputc('\n', file);
@@ -377,6 +379,7 @@ opt_read(void *values, const struct opt_spec *spec, int argc, char **argv,
 {
 	struct reading reading = {values, spec, argv, argc, 1, 0, OPT_GO};
 
+	assert(spec->usage != NULL && args_count != NULL);
 	read_options(&reading, false);
 	*args_count = reading.kept;
 	return finish(&reading);
@@ -388,6 +391,7 @@ opt_go(int *code, void *values, const struct opt_spec *spec, int argc,
 {
 	enum opt_result result = opt_read(values, spec, argc, argv, args_count);
 
+	assert(code != NULL);
 	if (result != OPT_GO)
 		*code = result == OPT_HELP ? EXIT_SUCCESS : OPT_USAGE;
 	return result == OPT_GO;

@@ -506,6 +506,7 @@ put_value(struct kv_txn *txn, unsigned table, struct span key,
 enum err
 kv_put(struct kv_txn *txn, unsigned table, struct span key, struct span value)
 {
+	assert(txn->writer);
 	return put_value(txn, table, key, value, 0);
 }
 
@@ -513,6 +514,7 @@ enum err
 kv_append(
     struct kv_txn *txn, unsigned table, struct span key, struct span value)
 {
+	assert(txn->writer);
 	return put_value(txn, table, key, value, MDB_APPEND);
 }
 
@@ -523,6 +525,7 @@ kv_reserve(struct kv_txn *txn, unsigned table, struct span key, size_t len,
 	MDB_val val = {len, NULL};
 	enum err err = refuse_pair(txn, key, len);
 
+	assert(txn->writer && room != NULL);
 	assert(txn->kv->sum == NULL); /* the value does not exist yet */
 	if (err == ERR_OK)
 		err = put(txn, table, key, &val, MDB_RESERVE);
@@ -547,6 +550,7 @@ kv_del(struct kv_txn *txn, unsigned table, struct span key)
 {
 	MDB_val name = val_of(key);
 
+	assert(txn->writer);
 	if (!is_key(key))
 		return ERR_NOT_FOUND;
 	forget_cursor(txn, table);
@@ -556,6 +560,7 @@ kv_del(struct kv_txn *txn, unsigned table, struct span key)
 enum err
 kv_clear(struct kv_txn *txn, unsigned table)
 {
+	assert(txn->writer);
 	forget_cursor(txn, table);
 	return wrote(txn, mdb_drop(txn->txn, table_of(txn, table), 0));
 }
@@ -566,6 +571,7 @@ kv_count(struct kv_txn *txn, unsigned table, uint64_t *count)
 	MDB_stat stat = {0};
 	int code = mdb_stat(txn->txn, table_of(txn, table), &stat);
 
+	assert(count != NULL);
 	*count = stat.ms_entries;
 	return kv_failed(txn->kv, "counting", code);
 }
@@ -766,6 +772,7 @@ kv_copy(struct kv *kv, const char *path)
 	enum err err;
 	int code;
 
+	assert(path != NULL);
 	if (fd < 0)
 		return kv_failed_at(kv, path, "copying", errno);
 	code = copy_to(kv, fd);

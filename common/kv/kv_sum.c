@@ -2,6 +2,7 @@
  * Checksums of pairs: each value is followed by the checksum of its key and the
  * value. Covering the key detects a value that ended up beside another key.
  */
+#include <assert.h>
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@ void
 kv_keep_sums(
     struct kv *kv, uint32_t (*sum)(uint32_t sum, const void *bytes, size_t len))
 {
+	assert(kv->sum == NULL || kv->sum == sum);
 	kv->sum = sum;
 }
 
@@ -28,6 +30,7 @@ kv_key_text(char text[KV_KEY_TEXT_MAX], struct span key)
 	const size_t room = KV_KEY_TEXT_MAX - sizeof("\\xNN...");
 	size_t at = 0;
 
+	assert(text != NULL);
 	for (size_t i = 0; i < key.len; i++) {
 		unsigned char byte = (unsigned char)key.ptr[i];
 

@@ -1,5 +1,6 @@
 #include "tools/gridhook/control.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -322,6 +323,7 @@ control_open(struct control **out, struct loop *loop, const char *path,
 	struct control *control = calloc(1, sizeof(*control));
 	enum err err;
 
+	assert(spec->settings != NULL && path != NULL);
 	*out = NULL;
 	if (control == NULL)
 		return ERR_NO_MEMORY;
@@ -395,6 +397,7 @@ control_ask(
 	struct buf line;
 	enum err err;
 
+	assert(path != NULL && timeout_ms > 0);
 	if (fd < 0)
 		return ERR_NOT_FOUND;
 	buf_init(&line, LINE_MAX_BYTES);

@@ -5,6 +5,7 @@
 #include "tools/gridhook/guard.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,7 @@ guard_wait(struct guard *guard, const struct guard_who *who)
 	struct entry *entry = find(guard, who);
 	int64_t ns = turn_ns(guard, entry);
 
+	assert(who->address != NULL);
 	if (ns <= 0)
 		return 0;
 	if (ns > WAIT_MAX_MS * NS_PER_MS)
@@ -148,18 +150,21 @@ guard_retry_s(struct guard *guard, const struct guard_who *who)
 {
 	int64_t ns = turn_ns(guard, find(guard, who)) - WAIT_MAX_MS * NS_PER_MS;
 
+	assert(who->address != NULL);
 	return ns > NS_PER_S ? (ns + NS_PER_S - 1) / NS_PER_S : 1;
 }
 
 void
 guard_right(struct guard *guard, const struct guard_who *who)
 {
+	assert(who->address != NULL);
 	find(guard, who)->paid_ns -= interval_ns(guard);
 }
 
 void
 guard_wrong(struct guard *guard, const struct guard_who *who)
 {
+	assert(who->address != NULL);
 	pay(guard, find(guard, who));
 }
 
@@ -202,6 +207,7 @@ guard_may_log(struct guard *guard, const struct guard_who *who)
 {
 	struct entry *entry = find(guard, who);
 
+	assert(who->peer != NULL);
 	if (guard->window.link == NULL)
 		loop_timer_set(guard->loop, &guard->window, WINDOW_MS);
 	if (entry->lines < LINES_EACH && guard->lines < LINES_ALL) {
@@ -222,6 +228,7 @@ guard_open(
 {
 	struct guard *guard = calloc(1, sizeof(*guard));
 
+	assert(loop != NULL && settings != NULL);
 	*out = guard;
 	if (guard == NULL)
 		return ERR_NO_MEMORY;

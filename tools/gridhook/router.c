@@ -1,6 +1,7 @@
 #include "common/members.h"
 #include "tools/gridhook/router_priv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,7 @@ router_head(struct router *gate, struct conn *conn)
 	const struct settings *settings = gate->spec.settings;
 	enum endpoint endpoint = endpoint_of(settings, conn);
 
+	assert(conn != NULL && gate->spec.settings != NULL);
 	if (endpoint == HEALTH)
 		answer_health(settings, conn);
 	else if (endpoint == NOWHERE)
@@ -244,6 +246,7 @@ commit_and_answer(struct router *gate)
 void
 router_round(struct router *gate)
 {
+	assert(gate->spec.journal != NULL && gate->spec.relay != NULL);
 	while (gate->first != NULL || journal_is_pending(gate->spec.journal))
 		commit_and_answer(gate);
 	relay_pump(gate->spec.relay);
@@ -306,6 +309,7 @@ answer_tools(struct router *gate, struct conn *conn)
 void
 router_request(struct router *gate, struct conn *conn)
 {
+	assert(conn != NULL && gate->spec.settings != NULL);
 	if (endpoint_of(gate->spec.settings, conn) == TOOLS)
 		answer_tools(gate, conn);
 	else if (router_let_signature_pass(gate, conn))
@@ -320,6 +324,7 @@ router_open(struct router **out, const struct router_spec *spec)
 	struct router *gate = calloc(1, sizeof(*gate));
 	enum err err;
 
+	assert(spec->settings != NULL && spec->journal != NULL);
 	*out = NULL;
 	if (gate == NULL)
 		return ERR_NO_MEMORY;

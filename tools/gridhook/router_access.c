@@ -1,6 +1,7 @@
 /* Who may use an endpoint, and what the others are told. */
 #include "tools/gridhook/router_priv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
@@ -288,6 +289,7 @@ router_let_user_pass(struct router *gate, struct conn *conn)
 {
 	const char *fault = user_fault(gate->spec.settings, conn);
 
+	assert(conn != NULL);
 	if (fault == NULL)
 		return true;
 	log_refusal(gate, conn, fault);
@@ -317,6 +319,7 @@ router_let_page_pass(struct router *gate, struct conn *conn)
 {
 	const struct settings *settings = gate->spec.settings;
 
+	assert(conn != NULL);
 	if (!settings->check_origin ||
 	    (origin_is_fine(settings, conn) && host_is_fine(settings, conn)))
 		return true;
@@ -329,6 +332,7 @@ router_let_secret_pass(struct router *gate, struct conn *conn, bool is_push)
 {
 	struct claim claim;
 
+	assert(gate->spec.guard != NULL && conn != NULL);
 	if (!gate->spec.settings->has_secret)
 		return true;
 	claim = claim_of(gate, conn, is_push);
@@ -391,6 +395,7 @@ router_suffix(struct router *gate, struct conn *conn)
 struct span
 router_header(void *arg, const char *name)
 {
+	assert(arg != NULL && name != NULL);
 	return http_header(arg, name);
 }
 
@@ -399,6 +404,7 @@ router_may_log(struct router *gate, struct conn *conn)
 {
 	const struct guard_who who = who_is(conn);
 
+	assert(gate->spec.guard != NULL);
 	return guard_may_log(gate->spec.guard, &who);
 }
 
@@ -409,6 +415,7 @@ router_may_log_address(
 	char peer[ADDRESS_TEXT_MAX];
 	const struct guard_who who = {.address = address, .peer = peer};
 
+	assert(address != NULL);
 	address_text(peer, address);
 	return guard_may_log(gate->spec.guard, &who);
 }

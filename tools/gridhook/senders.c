@@ -1,5 +1,6 @@
 #include "tools/gridhook/senders.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,6 +229,7 @@ senders_read(struct senders **out, const char *file, struct span text,
 	struct senders *senders = calloc(1, sizeof(*senders));
 	enum err err;
 
+	assert(file != NULL);
 	*out = NULL;
 	if (senders == NULL)
 		return ERR_NO_MEMORY;
@@ -254,6 +256,7 @@ senders_open(struct senders **out, const char *path, struct fault *fault)
 	struct buf buf;
 	enum err err;
 
+	assert(path != NULL);
 	*out = NULL;
 	buf_init(&buf, FILE_MAX);
 	err = fs_read(&buf, path);
@@ -328,6 +331,7 @@ sender_head(const struct sender *sender, const struct senders_request *request)
 	const struct scheme *scheme = sender->scheme;
 	struct span given = request->header(request->arg, scheme->header);
 
+	assert(sender->scheme != NULL && request->header != NULL);
 	if (given.ptr == NULL)
 		return SENDER_NONE;
 	switch (scheme->form) {
@@ -411,6 +415,7 @@ sender_signed(const struct sender *sender,
 	size_t count = 1;
 	bool dated = true;
 
+	assert(sender->scheme != NULL && request->header != NULL);
 	if (given.ptr == NULL)
 		return false;
 	if (scheme->form == FORM_STRIPE) {

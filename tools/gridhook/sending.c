@@ -1,5 +1,6 @@
 #include "tools/gridhook/sending.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ sending_post(const struct sending *to, struct settings *settings,
 	int status = 0;
 	enum err err = ERR_OK;
 
+	assert(to->timeout_s > 0 && who != NULL);
 	buf_init(&answer, 1 << 20);
 	if (to->secret_file != NULL)
 		err = settings_read_secret(settings, to->secret_file, &fault);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/server.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -400,6 +401,7 @@ server_start(struct server *server, struct span port)
 {
 	enum err err;
 
+	assert(server->loop != NULL);
 	server_stop(server);
 	server->error[0] = '\0';
 	if (!num_int(&server->port, port, 1, 65535)) {
@@ -428,6 +430,7 @@ server_stop(struct server *server)
 {
 	bool was = server->listener.fd >= 0;
 
+	assert(server->conn_count <= CONNS_MAX);
 	if (was) {
 		loop_remove(server->loop, &server->listener);
 		close(server->listener.fd);
@@ -460,6 +463,7 @@ server_status(void *arg, struct jsonw *json)
 	const struct server *server = arg;
 	char path[FS_PATH_MAX] = "";
 
+	assert(arg != NULL && json != NULL);
 	settings_push_path(path, server->settings);
 	jsonw_object_begin(json);
 	members_bool(json, "listening", server_is_listening(server));
@@ -485,6 +489,7 @@ server_open(struct server **out, struct settings *settings, struct loop *loop,
 {
 	struct server *server = calloc(1, sizeof(*server));
 
+	assert(settings != NULL && loop != NULL && gate != NULL);
 	*out = server;
 	if (server == NULL)
 		return ERR_NO_MEMORY;

@@ -1,5 +1,6 @@
 #include "tools/gridhook/service.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -143,6 +144,7 @@ helper_beside(char path[FS_PATH_MAX])
 enum err
 service_find_helper(char path[FS_PATH_MAX], const struct settings *settings)
 {
+	assert(settings->helper != NULL);
 	if (settings->helper[0] != '\0')
 		return fs_path(path, "%s", settings->helper);
 	if (access(GRIDHOOK_TOOL, X_OK) != 0 && helper_beside(path))
@@ -156,6 +158,7 @@ service_helper_settings(const struct settings *settings, bool ends_with_us)
 	struct jsonw json;
 	struct buf buf;
 
+	assert(settings->app != NULL);
 	buf_init(&buf, 65536);
 	jsonw_init(&json, &buf);
 	settings_for_helper(&json, settings, ends_with_us);
@@ -422,6 +425,7 @@ service_run(struct settings *settings, bool stay)
 	struct service service = {.settings = settings};
 	enum err err;
 
+	assert(settings->app != NULL);
 	err = open_all(&service);
 	if (err == ERR_OK)
 		err = start(&service, stay);

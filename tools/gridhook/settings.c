@@ -1,5 +1,6 @@
 #include "tools/gridhook/settings.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -156,6 +157,7 @@ settings_fini(struct settings *settings)
 bool
 settings_list_next(struct span *item, const char **list)
 {
+	assert(item != NULL && *list != NULL);
 	*list += strspn(*list, BLANKS);
 	*item = span_make(*list, strcspn(*list, BLANKS));
 	*list += item->len;
@@ -167,6 +169,7 @@ settings_list_has(const char *list, struct span item)
 {
 	struct span listed;
 
+	assert(list != NULL);
 	while (settings_list_next(&listed, &list)) {
 		if (span_eq_nocase(listed, item))
 			return true;
@@ -215,6 +218,7 @@ settings_read_secret(
 	struct buf buf;
 	enum err err;
 
+	assert(path != NULL);
 	buf_init(&buf, 65536);
 	err = fs_read(&buf, path);
 	if (err != ERR_OK)
@@ -390,6 +394,7 @@ settings_load(struct settings *settings, const char *path, struct fault *fault)
 const char *
 settings_host(const struct settings *settings)
 {
+	assert(settings->host != NULL);
 	if (settings->host[0] != '\0')
 		return settings->host;
 	return settings->has_secret ? "0.0.0.0" : "127.0.0.1";
@@ -436,6 +441,7 @@ settings_wants_user(const struct settings *settings)
 enum err
 settings_push_path(char path[FS_PATH_MAX], const struct settings *settings)
 {
+	assert(settings->app != NULL);
 	return fs_path(path, "/%s/hook", settings->app);
 }
 
@@ -446,6 +452,7 @@ settings_socket(
 	const char *service = getenv("RUNTIME_DIRECTORY");
 	const char *session = getenv("XDG_RUNTIME_DIR");
 
+	assert(name != NULL && settings->runtime != NULL);
 	if (settings->runtime[0] != '\0')
 		return fs_path(path, "%s/%s", settings->runtime, name);
 	if (service != NULL && service[0] == '/')
@@ -463,6 +470,7 @@ settings_data(char path[FS_PATH_MAX], const struct settings *settings)
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
 
+	assert(settings->data != NULL);
 	if (strcmp(settings->data, "memory") == 0)
 		return ERR_NOT_FOUND;
 	if (settings->data[0] != '\0')
@@ -503,6 +511,7 @@ void
 settings_for_helper(
     struct jsonw *json, const struct settings *settings, bool ends_with_us)
 {
+	assert(json != NULL && settings->app != NULL);
 	jsonw_object_begin(json);
 	members_given(json, "app_name", settings->app);
 	members_given(json, "display", settings->display);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/stdio.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -381,6 +382,7 @@ stdio_feed(struct stdio *stdio, struct span bytes)
 {
 	size_t end;
 
+	assert(!stdio->ended);
 	while ((end = span_find(bytes, '\n')) < bytes.len) {
 		keep(stdio, span_sub(bytes, 0, end));
 		bytes = span_from(bytes, end + 1);
@@ -395,6 +397,7 @@ stdio_feed(struct stdio *stdio, struct span bytes)
 void
 stdio_end(struct stdio *stdio)
 {
+	assert(!stdio->ended);
 	if (!stdio->too_long)
 		take_line(stdio, buf_span(&stdio->in));
 	stdio->ended = true;
@@ -407,6 +410,7 @@ stdio_open(struct stdio **out, const struct stdio_spec *spec)
 {
 	struct stdio *stdio = calloc(1, sizeof(*stdio));
 
+	assert(spec->write != NULL && spec->idle != NULL);
 	*out = NULL;
 	if (stdio == NULL)
 		return ERR_NO_MEMORY;

@@ -1,5 +1,6 @@
 #include "tools/gridhud/child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -46,6 +47,7 @@ child_start(pid_t *pid, char *const *argv, struct span input)
 {
 	int ends[2];
 
+	assert(argv[0] != NULL);
 	*pid = -1;
 	if (input.len > INPUT_MAX)
 		return ERR_TOO_LARGE;
@@ -70,6 +72,7 @@ child_start(pid_t *pid, char *const *argv, struct span input)
 enum err
 child_fork(pid_t *pid, int (*run)(void *arg), void *arg)
 {
+	assert(run != NULL);
 	*pid = fork();
 	if (*pid == 0) {
 		become(-1);
@@ -87,6 +90,7 @@ child_ended(pid_t pid, int *code)
 	int status;
 	pid_t got;
 
+	assert(pid > 0 && code != NULL);
 	do
 		got = waitpid(pid, &status, WNOHANG);
 	while (got < 0 && errno == EINTR);
@@ -114,6 +118,7 @@ child_split(char *argv[CHILD_ARGS_MAX], char *text)
 	unsigned count = 0;
 	char *at = text;
 
+	assert(text != NULL);
 	while (count < CHILD_ARGS_MAX - 1) {
 		at += strspn(at, " \t");
 		if (*at == '\0')

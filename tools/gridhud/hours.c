@@ -1,5 +1,7 @@
 #include "tools/gridhud/hours.h"
 
+#include <assert.h>
+
 #include "common/span.h"
 
 #define EVERY_DAY 0x7fu
@@ -91,6 +93,7 @@ hours_parse(struct hours *hours, const char *text, const char *place,
 	struct span rest = span_of(text);
 	struct span piece;
 
+	assert(text != NULL && place != NULL);
 	hours->count = 0;
 	if (span_trim(rest).len == 0)
 		return ERR_OK;
@@ -131,6 +134,7 @@ hours_contain(const struct hours *hours, struct wall wall)
 {
 	unsigned i;
 
+	assert(wall.minute >= 0 && wall.minute < 1440 && wall.weekday < 7);
 	for (i = 0; i < hours->count; i++)
 		if (range_contains(&hours->ranges[i], wall))
 			return true;

@@ -4,6 +4,7 @@
  */
 #include "tools/gridhud/message.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/buf.h"
@@ -188,6 +189,7 @@ message_from_say(struct message **out, enum role role, struct span text,
 	    .id = id,
 	    .text = text};
 
+	assert(role <= ROLE_SYSTEM);
 	draft.source = span_of(roles[role]);
 	return make(out, &draft);
 }
@@ -301,17 +303,20 @@ message_job(const struct message *message)
 const char *
 message_role_name(const struct message *message)
 {
+	assert(message->role <= ROLE_SYSTEM);
 	return roles[message->role];
 }
 
 const char *
 message_priority_name(const struct message *message)
 {
+	assert(message->priority < PRIORITY_COUNT);
 	return priorities[message->priority];
 }
 
 const char *
 message_status_name(const struct message *message)
 {
+	assert(message->status <= STATUS_CANCELLED);
 	return statuses[message->status];
 }

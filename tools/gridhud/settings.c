@@ -1,5 +1,6 @@
 #include "tools/gridhud/settings.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -188,6 +189,7 @@ settings_list(const struct settings *settings, struct buf *buf)
 {
 	size_t i;
 
+	assert(buf != NULL);
 	for (i = 0; i < ROWS; i++) {
 		if (i == 0 || strcmp(rows[i].section, rows[i - 1].section) != 0)
 			buf_addf(buf, "%s[%s]\n", i == 0 ? "" : "\n",
@@ -205,6 +207,7 @@ settings_socket(char path[FS_PATH_MAX], const struct settings *settings)
 {
 	const char *session = getenv("XDG_RUNTIME_DIR");
 
+	assert(settings->app != NULL && settings->socket != NULL);
 	if (settings->socket[0] != '\0')
 		return fs_path(path, "%s", settings->socket);
 	if (session != NULL && session[0] == '/')
@@ -220,6 +223,7 @@ settings_history(char path[FS_PATH_MAX], const struct settings *settings)
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
 
+	assert(settings->history != NULL);
 	if (settings->history[0] != '\0')
 		return fs_path(path, "%s", settings->history);
 	if (state != NULL && state[0] == '/')
@@ -232,6 +236,7 @@ settings_history(char path[FS_PATH_MAX], const struct settings *settings)
 const char *
 settings_voice(const struct settings *settings)
 {
+	assert(settings->voice != NULL);
 	if (settings->voice[0] != '\0')
 		return settings->voice;
 	return settings->language == LANGUAGE_FR ? "fr" : "en";
@@ -243,6 +248,7 @@ settings_list_has(const char *list, struct span item)
 	struct span rest = span_of(list);
 	struct span piece;
 
+	assert(list != NULL);
 	while (span_cut(&piece, &rest, ',')) {
 		piece = span_trim(piece);
 		if (piece.len > 0 && span_eq_nocase(piece, item))

@@ -1,5 +1,6 @@
 #include "tools/gridhud/text.h"
 
+#include <assert.h>
 #include <wchar.h>
 #include <wctype.h>
 
@@ -14,6 +15,7 @@ text_next(struct span *rest)
 	struct span text = *rest;
 	uint32_t point;
 
+	assert(rest->len > 0);
 	/* Each byte of an ill-formed part is shown by itself. */
 	if (!utf8_next(&point, rest))
 		*rest = span_from(text, 1);
@@ -217,6 +219,7 @@ text_find(struct span text, struct span folded, size_t from, bool whole)
 	bool inside = false; /* right behind a letter or digit */
 	size_t len;
 
+	assert(from <= text.len);
 	if (folded.len == 0)
 		return (struct span){NULL, 0};
 	while (rest.len > 0) {

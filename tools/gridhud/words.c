@@ -1,5 +1,6 @@
 #include "tools/gridhud/words.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/buf.h"
@@ -20,6 +21,7 @@ words_new(struct words **out, const char *list)
 	struct span piece;
 	enum err err;
 
+	assert(list != NULL);
 	*out = NULL;
 	if (words == NULL)
 		return ERR_NO_MEMORY;
@@ -54,6 +56,7 @@ words_find(const struct words *words, struct span text, size_t from)
 	struct span best = {NULL, 0};
 	struct span rest, word, hit;
 
+	assert(from <= text.len);
 	if (words == NULL)
 		return best;
 	rest = buf_span(&words->folded);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/events/event.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <strings.h>
@@ -82,6 +83,7 @@ event_finish(struct event *event, struct arena *arena)
 {
 	unsigned i, kept = 0;
 
+	assert(event != NULL && event->tag_count <= EVENT_TAGS_MAX);
 	event->source = one_line(event->source, EVENT_SOURCE_MAX, arena);
 	if (event->source.len == 0)
 		event->source = SPAN("push");
@@ -106,6 +108,7 @@ event_finish(struct event *event, struct arena *arena)
 void
 event_id(char *id, size_t size, const char *epoch, uint64_t seq)
 {
+	assert(size > 0 && epoch != NULL);
 	snprintf(id, size, "evt_%s-%" PRIu64, epoch, seq);
 }
 
@@ -198,6 +201,8 @@ event_write(struct jsonw *json, const struct event *event,
 {
 	char id[64];
 
+	assert(place->epoch != NULL && event->tag_count <= EVENT_TAGS_MAX);
+	assert(place->count == 0 || place->index < place->count);
 	event_id(id, sizeof(id), place->epoch, place->seq);
 	jsonw_object_begin(json);
 	members_string(json, "id", id);

@@ -1,5 +1,7 @@
 #include "tools/gridhook/events/family_priv.h"
 
+#include <assert.h>
+
 #include "common/log.h"
 #include "tools/gridhook/events/recipe.h"
 
@@ -152,6 +154,7 @@ family_of(struct jval object, const struct hints *hints)
 	const struct family *found =
 	    recipes_find(hints->recipes, object, hints, false);
 
+	assert(hints != NULL);
 	if (found != NULL)
 		return found;
 	while ((*at)->knows != NULL && !(*at)->knows(object, hints))
@@ -163,6 +166,7 @@ void
 family_fill(struct event *event, const struct family *family,
     struct jval object, const struct hints *hints, struct arena *arena)
 {
+	assert(family != NULL && hints != NULL && arena != NULL);
 	if (hints->trace != NULL)
 		hints->trace->event(hints->trace->arg, family, object);
 	event->kind = family->kind;

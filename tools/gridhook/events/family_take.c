@@ -3,6 +3,7 @@
  */
 #include "tools/gridhook/events/family_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/count.h"
@@ -51,6 +52,7 @@ family_pick(struct jval object, const char *members)
 	struct jval value;
 	struct span path;
 
+	assert(members != NULL && members[0] != '\0');
 	while (span_cut(&path, &rest, '|')) {
 		value = pick_path(object, path);
 		if (!jval_is_absent(value) && !jval_is(value, SPAN("")))
@@ -87,6 +89,7 @@ family_text(struct jval value, struct arena *arena)
 struct span
 family_text_at(struct jval object, const char *members, struct arena *arena)
 {
+	assert(arena != NULL);
 	return family_text(family_pick(object, members), arena);
 }
 
@@ -387,6 +390,7 @@ family_take_value(struct event *event, enum field field, struct jval value,
 {
 	enum event_priority priority;
 
+	assert(field > FIELD_END && field <= FIELD_LINES);
 	switch (field) {
 	case FIELD_SOURCE:
 		if (event->source.len == 0)
@@ -458,6 +462,7 @@ family_take(struct event *event, const struct take *takes, struct jval object,
 {
 	struct jval value;
 
+	assert(takes != NULL && arena != NULL);
 	for (; takes->field != FIELD_END; takes++) {
 		value = family_pick(object, takes->members);
 		if (jval_is_absent(value))
@@ -473,6 +478,7 @@ family_take(struct event *event, const struct take *takes, struct jval object,
 bool
 family_join_begin(struct joined *joined, struct arena *arena)
 {
+	assert(joined != NULL && arena != NULL);
 	joined->buf = (struct buf){.data = arena_alloc(arena, JOINED_MAX),
 	    .cap = JOINED_MAX,
 	    .max = JOINED_MAX};
@@ -484,6 +490,7 @@ family_join(struct joined *joined, const char *between, struct span text)
 {
 	struct buf *buf = &joined->buf;
 
+	assert(joined->buf.data != NULL && between != NULL);
 	if (text.len == 0 || buf->len + strlen(between) + 4 > buf->cap)
 		return;
 	if (buf->len > 0)

@@ -1,6 +1,7 @@
 /* Words by which senders say that something failed, in several languages. */
 #include "tools/gridhook/events/family_priv.h"
 
+#include <assert.h>
 #include <ctype.h>
 
 #include "common/count.h"
@@ -175,6 +176,7 @@ family_word_is(struct span word, const char *folded_word)
 {
 	char store[FOLDED_MAX];
 
+	assert(folded_word != NULL);
 	return word.len <= WORDS_MAX &&
 	    span_eq(folded(word, store), span_of(folded_word));
 }

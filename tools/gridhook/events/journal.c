@@ -1,5 +1,6 @@
 #include "tools/gridhook/events/journal_priv.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ put_meta(struct kv_txn *txn, const char *name, uint64_t value)
 enum err
 journal_begin(struct journal *journal)
 {
+	assert(journal->kv != NULL);
 	if (journal->failed == ERR_OK && journal->txn == NULL)
 		journal->failed = kv_write(&journal->txn, journal->kv);
 	return journal->failed;
@@ -54,6 +56,7 @@ journal_begin(struct journal *journal)
 enum err
 journal_note(struct journal *journal, enum err err)
 {
+	assert(journal != NULL);
 	if (err != ERR_OK && journal->failed == ERR_OK)
 		journal->failed = err;
 	return err;
@@ -101,6 +104,7 @@ journal_commit(struct journal *journal)
 {
 	enum err err = journal->failed;
 
+	assert(journal->now.next >= journal->stored.next);
 	journal->failed = ERR_OK;
 	if (journal->txn == NULL)
 		return err;
@@ -134,6 +138,7 @@ journal_first_record(
 	struct span key;
 	enum err err;
 
+	assert(journal->txn != NULL && seq != NULL);
 	walk = kv_walk_begin(
 	    journal->txn, EVENTS, SPAN(""), journal_key(&at, from));
 	if (walk == NULL)
@@ -152,6 +157,7 @@ journal_put_record(struct journal *journal, uint64_t seq, bool is_new)
 	struct buf packed;
 	enum err err;
 
+	assert(journal->txn != NULL && seq <= journal->now.next);
 	buf_init(&packed, RECORD_MAX + 16);
 	pack_record(&packed, buf_span(&journal->record));
 	err = buf_end(&packed);
@@ -246,6 +252,7 @@ journal_add(struct journal *journal, const struct event *event,
 {
 	enum err err = journal_begin(journal);
 
+	assert(event != NULL && place != NULL);
 	if (err != ERR_OK)
 		return err;
 	place->seq = journal->now.next;
@@ -262,6 +269,7 @@ journal_add(struct journal *journal, const struct event *event,
 void
 journal_ack(struct journal *journal, uint64_t seq)
 {
+	assert(journal->stored.first <= journal->stored.next);
 	if (seq > journal->acked && seq < journal->stored.next)
 		journal->acked = seq;
 }
@@ -276,6 +284,7 @@ journal_read(
 	struct span value;
 	enum err err = ERR_OK;
 
+	assert(seq != NULL && record != NULL);
 	if (from < journal->stored.first)
 		from = journal->stored.first;
 	if (from >= journal->stored.next)

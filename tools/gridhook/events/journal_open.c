@@ -1,5 +1,6 @@
 #include "tools/gridhook/events/journal_priv.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -178,6 +179,7 @@ journal_open(struct journal **out, const struct journal_spec *spec)
 	struct journal *journal = calloc(1, sizeof(*journal));
 	enum err err;
 
+	assert(spec->keep_events > 0 && spec->keep_bytes > 0);
 	*out = NULL;
 	if (journal == NULL)
 		return ERR_NO_MEMORY;

@@ -1,6 +1,7 @@
 #include "common/members.h"
 #include "tools/gridhook/events/journal_priv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -46,6 +47,7 @@ journal_add_line(struct journal *journal, char kind, struct span value)
 	struct buf buf;
 	enum err err;
 
+	assert(journal->txn != NULL && kind != '\0');
 	buf_init(&buf, RECORD_MAX + 1);
 	buf_add_char(&buf, kind);
 	buf_add_span(&buf, value);
@@ -68,6 +70,7 @@ journal_say(
 	struct jsonw json;
 	enum err err = journal_begin(journal);
 
+	assert(role != NULL && role[0] != '\0');
 	if (err != ERR_OK)
 		return err;
 	snprintf(id, 64, "msg_%s-%" PRIu64, journal->epoch,
@@ -259,6 +262,7 @@ journal_history(struct journal *journal, struct jsonw *json, unsigned limit,
 	uint64_t end;
 	enum err err;
 
+	assert(json != NULL && found != NULL);
 	*found = true;
 	err = kv_read(&txn, journal->kv);
 	if (err != ERR_OK)

@@ -4,6 +4,7 @@
  */
 #include "tools/gridhook/events/journal_priv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -154,5 +155,6 @@ journal_trim(struct journal *journal, bool old)
 {
 	enum err err = drop_excess(journal);
 
+	assert(journal->txn != NULL);
 	return err == ERR_OK && old ? drop_old(journal) : err;
 }

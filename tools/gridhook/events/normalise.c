@@ -1,5 +1,6 @@
 #include "tools/gridhook/events/normalise.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -341,6 +342,7 @@ normalise(struct events *out, struct jval root, const struct hints *hints,
 	    .arena = arena,
 	    .parent = {NULL, NULL}};
 
+	assert(hints != NULL && arena != NULL);
 	whole.top = (struct jval){NULL, NULL};
 	whole.arena = arena;
 	*out = (struct events){.count = 0};

@@ -1,5 +1,6 @@
 #include "tools/gridhook/events/pack.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ pack_record(struct buf *to, struct span record)
 	size_t at = (size_t)(text.ptr - record.ptr);
 	const char *again = NULL;
 
+	assert(record.ptr != NULL || record.len == 0);
 	if (text.len > HEAD + WORTH)
 		again = memmem(
 		    behind, record.len - at - text.len, text.ptr, text.len);
@@ -65,6 +67,7 @@ unpack_record(struct buf *to, struct span packed)
 	size_t at, len, from;
 	struct span rest;
 
+	assert(packed.ptr != NULL || packed.len == 0);
 	if (packed.len > 0 && packed.ptr[0] == 'r') {
 		buf_add_span(to, span_from(packed, 1));
 		return buf_end(to);

@@ -1,5 +1,7 @@
 #include "tools/gridhook/events/push.h"
 
+#include <assert.h>
+
 #include "common/hex.h"
 #include "common/log.h"
 #include "tools/gridhook/net/jscan.h"
@@ -71,6 +73,7 @@ push_take(struct journal *journal, struct span body, const struct hints *hints,
 	struct buf mended;
 	enum err err;
 
+	assert(journal != NULL && id != NULL && count != NULL);
 	if (span_starts(body, SPAN("\xEF\xBB\xBF")))
 		body = span_from(body, 3);
 	if (is_blank(body))
@@ -122,6 +125,7 @@ push_read_query(struct hints *hints, struct span query, struct arena *arena)
 	struct span piece, name;
 	size_t i, equals;
 
+	assert(hints != NULL && arena != NULL);
 	while (span_cut(&piece, &query, '&')) {
 		equals = span_find(piece, '=');
 		name = span_sub(piece, 0, equals);

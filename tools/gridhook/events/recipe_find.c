@@ -5,6 +5,8 @@
  */
 #include "tools/gridhook/events/recipe_take_priv.h"
 
+#include <assert.h>
+
 #define LIST_MAX 16 /* elements of a list that become text */
 
 /* --- paths ---------------------------------------------------------------- */
@@ -17,6 +19,7 @@ scene_element(struct jval array, const struct hop *hop)
 	int index = hop_is_all(hop) ? 0 : hop->name[0] - '0';
 	struct jval name, value;
 
+	assert(hop->name != NULL);
 	if (index < 0 || index > 9 || hop->name[1] != '\0')
 		return (struct jval){array.doc, NULL};
 
@@ -100,6 +103,7 @@ bool
 scene_find(struct found *out, const struct what **which,
     const struct what *what, const struct scene *scene)
 {
+	assert(out != NULL && which != NULL);
 	for (; what != NULL; what = what->other) {
 		if (find(out, which, what, scene))
 			return true;
@@ -152,6 +156,7 @@ scene_text(const struct what *what, struct jval *value,
 	struct found found;
 	struct span text;
 
+	assert(scene->hints != NULL);
 	for (; what != NULL; what = what->other) {
 		if (!find(&found, &which, what, scene))
 			continue;
@@ -243,6 +248,7 @@ holds(const struct condition *condition, const struct scene *scene)
 bool
 scene_holds(const struct condition *condition, const struct scene *scene)
 {
+	assert(scene->arena != NULL);
 	for (; condition != NULL; condition = condition->next) {
 		if (!holds(condition, scene))
 			return false;
@@ -280,6 +286,7 @@ recipes_find(const struct recipes *recipes, struct jval object,
 	const struct match *match;
 	uint64_t members;
 
+	assert(hints != NULL);
 	if (recipes == NULL || jval_type(object) != JOBJECT)
 		return NULL;
 	members = members_of(object);
@@ -301,6 +308,7 @@ recipe_list(const struct family *family, struct jval object)
 {
 	struct jval list = {object.doc, NULL};
 
+	assert(family != NULL);
 	if (family->recipe != NULL && family->recipe->each != NULL)
 		list = go(object, family->recipe->each);
 	if (jval_type(list) != JARRAY || jval_count(list) == 0)
@@ -311,5 +319,6 @@ recipe_list(const struct family *family, struct jval object)
 const char *
 recipe_file(const struct family *family)
 {
+	assert(family != NULL);
 	return family->recipe == NULL ? NULL : family->recipe->file;
 }

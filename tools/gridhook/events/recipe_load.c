@@ -1,6 +1,7 @@
 /* Families from folders: one that is wrong is left out, and the log says so. */
 #include "tools/gridhook/events/recipe_priv.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -39,6 +40,7 @@ recipes_free(struct recipes *recipes)
 unsigned
 recipes_count(const struct recipes *recipes)
 {
+	assert(recipes->count <= RECIPES_MAX);
 	return recipes->count;
 }
 
@@ -62,6 +64,7 @@ recipes_add(struct recipes *recipes, const char *name, const char *file,
 	struct recipe *recipe;
 	enum err err;
 
+	assert(name != NULL && recipes->count <= RECIPES_MAX);
 	if (is_known(recipes, name))
 		return ERR_OK;
 	if (recipes->count == RECIPES_MAX) {
@@ -155,5 +158,6 @@ recipes_add_folder(struct recipes *recipes, const char *folder)
 	    .recipes = recipes, .folder = folder, .fine = true};
 	enum err err = fs_list(folder, add_file, &loading);
 
+	assert(folder != NULL);
 	return loading.fine && (err == ERR_OK || err == ERR_NOT_FOUND);
 }

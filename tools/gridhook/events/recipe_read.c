@@ -4,6 +4,8 @@
  */
 #include "tools/gridhook/events/recipe_read_priv.h"
 
+#include <assert.h>
+
 #include "common/utf8.h"
 
 static const struct {
@@ -261,6 +263,7 @@ recipe_read(struct recipe *recipe, const char *file, struct span text,
 	enum err err = ERR_OK;
 	struct span line;
 
+	assert(recipe->rules == NULL && recipe->matches == NULL);
 	if (text.len > RECIPE_FILE_MAX)
 		return reader_bad(
 		    &reader, "the file is over %d bytes", RECIPE_FILE_MAX);

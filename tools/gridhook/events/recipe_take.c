@@ -1,6 +1,8 @@
 /* What each field of an event comes from, as a family's file says it. */
 #include "tools/gridhook/events/recipe_take_priv.h"
 
+#include <assert.h>
+
 #include "common/num.h"
 #include "tools/gridhook/events/family_priv.h"
 
@@ -321,6 +323,7 @@ recipe_fill(struct event *event, const struct family *family,
 	const struct rule *rule;
 	uint64_t done = 0, bit;
 
+	assert(family->recipe != NULL);
 	for (rule = scene.recipe->rules; rule != NULL; rule = rule->next) {
 		bit = (uint64_t)1 << rule->field;
 		/* However a level is written, it is one. */

@@ -1,6 +1,7 @@
 /* The words of a statement: paths, texts with paths in them, conditions. */
 #include "tools/gridhook/events/recipe_read_priv.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 
@@ -31,6 +32,7 @@ reader_bad(struct reader *reader, const char *format, ...)
 	char place[256];
 	va_list args;
 
+	assert(reader->file != NULL && format != NULL);
 	snprintf(place, sizeof(place), "%s:%u", reader->file, reader->line);
 	va_start(args, format);
 	fault_vset(reader->fault, place, format, args);
@@ -80,6 +82,7 @@ reader_tokens(struct reader *reader, struct span line)
 	enum err err = ERR_OK;
 	size_t len;
 
+	assert(line.len <= RECIPE_LINE_MAX);
 	reader->count = reader->at = 0;
 	reader->quoted_len = 0;
 	for (line = span_trim(line); line.len > 0 && err == ERR_OK;
@@ -107,6 +110,7 @@ reader_peek(const struct reader *reader)
 {
 	static const struct token none = {{"", 0}, false};
 
+	assert(reader->at <= reader->count && reader->count <= TOKENS_MAX);
 	return reader->at < reader->count ? &reader->tokens[reader->at] : &none;
 }
 
@@ -123,6 +127,7 @@ reader_next(struct reader *reader)
 bool
 reader_is_word(const struct token *token, const char *word)
 {
+	assert(token != NULL && word != NULL);
 	return !token->quoted && span_eq(token->text, span_of(word));
 }
 
@@ -257,6 +262,7 @@ reader_what(const struct what **out, struct reader *reader)
 {
 	struct token token = reader_next(reader);
 
+	assert(out != NULL);
 	if (token.quoted || token.text.len == 0)
 		return reader_bad(reader,
 		    "a path is missing (a member's name, such "
@@ -344,6 +350,7 @@ reader_template(struct template *out, bool takes_value, struct reader *reader)
 	struct token token;
 	struct part *part;
 
+	assert(out != NULL);
 	if (reader_peek(reader)->quoted && !takes_value) {
 		token = reader_next(reader);
 		return read_quoted_template(out, token.text, reader);
@@ -422,6 +429,7 @@ reader_conditions(const struct condition ***end, struct reader *reader)
 	struct condition *condition;
 	enum err err;
 
+	assert(end != NULL && *end != NULL);
 	for (;;) {
 		err = next_condition(&condition, reader);
 		if (err != ERR_OK)

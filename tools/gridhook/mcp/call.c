@@ -1,5 +1,6 @@
 #include "tools/gridhook/mcp/call.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct call {
 bool
 calls_offer(const struct calls *calls, const struct tool *tool)
 {
+	assert(calls->settings != NULL && tool != NULL);
 	return !settings_list_has(
 		   calls->settings->disabled, span_of(tool->name)) &&
 	    (tool->read_only || !calls->settings->read_only);
@@ -44,6 +46,7 @@ calls_find(const struct calls *calls, struct jval name)
 {
 	unsigned i;
 
+	assert(calls->settings != NULL);
 	for (i = 0; i < TOOL_COUNT; i++) {
 		if (jval_is(name, span_of(toolset[i].name)))
 			return calls_offer(calls, &toolset[i]) ? &toolset[i]
@@ -517,6 +520,7 @@ call_start(struct calls *calls, const struct tool *tool, struct jval args,
 	int64_t wait_ms;
 	char text[160];
 
+	assert(calls->settings != NULL && tool != NULL && done != NULL);
 	if (toolargs_check(tool, args, &fault) != ERR_OK) {
 		refuse(tool, &fault, done, arg);
 		return NULL;
@@ -536,6 +540,7 @@ call_start(struct calls *calls, const struct tool *tool, struct jval args,
 void
 call_cancel(struct call *call)
 {
+	assert(call == NULL || call->calls != NULL);
 	if (call == NULL)
 		return;
 	log_info("tool call cancelled: name=%s", call->tool->name);

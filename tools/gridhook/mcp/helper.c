@@ -5,6 +5,7 @@
  */
 #include "tools/gridhook/mcp/helper.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -416,6 +417,7 @@ helper_start(struct helper_pool *pool, const char *name, struct span args,
 	struct helper **at = &pool->first;
 	struct helper *helper;
 
+	assert(name != NULL && done != NULL && deadline_ms > 0);
 	if (pool->waiting >= WAITING_MAX)
 		return NULL;
 	helper = calloc(1, sizeof(*helper));
@@ -444,6 +446,7 @@ helper_start(struct helper_pool *pool, const char *name, struct span args,
 void
 helper_cancel(struct helper *helper)
 {
+	assert(helper == NULL || helper->pool != NULL);
 	if (helper == NULL)
 		return;
 	helper->done = NULL;
@@ -500,6 +503,7 @@ helper_pool_new(struct loop *loop, const struct helper_spec *spec)
 {
 	struct helper_pool *pool = calloc(1, sizeof(*pool));
 
+	assert(loop != NULL && spec->program != NULL && spec->most > 0);
 	if (pool == NULL)
 		return NULL;
 	pool->loop = loop;
@@ -518,6 +522,7 @@ helper_pool_free(struct helper_pool *pool)
 {
 	struct helper *helper;
 
+	assert(pool == NULL || pool->running >= 0);
 	if (pool == NULL)
 		return;
 	while ((helper = pool->first) != NULL) {

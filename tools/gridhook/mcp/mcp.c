@@ -1,5 +1,6 @@
 #include "tools/gridhook/mcp/mcp.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -536,6 +537,7 @@ mcp_post(struct calls *calls, struct span body,
 	struct fault fault = {.place = ""};
 	char message[800];
 
+	assert(calls != NULL && headers != NULL && done != NULL);
 	if (span_starts(body, SPAN("\xEF\xBB\xBF")))
 		body = span_from(body, 3);
 	post = post_new(calls, body, done, arg);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/mcp/mcpera.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -53,6 +54,7 @@ meta_of(const struct rpc *rpc, const char *name)
 enum mcp_era
 mcp_era_of(const struct rpc *rpc, const struct mcp_headers *headers)
 {
+	assert(rpc != NULL && headers != NULL);
 	if (!jval_is_absent(meta_of(rpc, META_VERSION)))
 		return MCP_ERA_MODERN;
 	return header_is_modern(headers->version) ? MCP_ERA_MODERN
@@ -62,6 +64,7 @@ mcp_era_of(const struct rpc *rpc, const struct mcp_headers *headers)
 bool
 mcp_may_batch(const struct mcp_headers *headers)
 {
+	assert(headers != NULL);
 	return headers->version.ptr == NULL ||
 	    span_eq(headers->version, SPAN(MCP_BATCH));
 }
@@ -209,6 +212,7 @@ void
 mcp_check(struct mcp_trouble *trouble, enum mcp_era era, const struct rpc *rpc,
     const struct mcp_headers *headers)
 {
+	assert(trouble != NULL && era <= MCP_ERA_MODERN);
 	*trouble = (struct mcp_trouble){.status = 0};
 	if (era == MCP_ERA_MODERN)
 		check_modern(trouble, rpc, headers);

@@ -1,5 +1,7 @@
 #include "tools/gridhook/mcp/rpc.h"
 
+#include <assert.h>
+
 #include "common/members.h"
 
 /* All digits, whatever their number: ids of any length are integers. */
@@ -86,6 +88,7 @@ void
 rpc_error(struct jsonw *json, struct jval id, int code, const char *message,
     struct span data)
 {
+	assert(code != 0 && message != NULL);
 	begin(json, id);
 	members_object(json, "error");
 	members_int(json, "code", code);

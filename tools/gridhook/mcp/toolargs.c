@@ -1,5 +1,6 @@
 #include "tools/gridhook/mcp/toolargs.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -153,6 +154,7 @@ toolargs_check(const struct tool *tool, struct jval args, struct fault *fault)
 	struct jval name, value;
 	enum err err = ERR_OK;
 
+	assert(tool->fields != NULL && fault != NULL);
 	if (jval_type(args) != JOBJECT && jval_type(args) != JABSENT) {
 		fault_set(fault, "arguments", "must be an object");
 		return ERR_BAD_INPUT;
@@ -227,6 +229,7 @@ toolargs_schema(struct jsonw *json, const struct tool *tool)
 	const struct tool_field *field;
 	unsigned required = 0;
 
+	assert(tool->fields != NULL);
 	jsonw_object_begin(json);
 	members_string(json, "type", "object");
 	members_object(json, "properties");
@@ -257,6 +260,7 @@ put_hint(struct jsonw *json, const char *name, bool value)
 void
 toolargs_mcp(struct jsonw *json, const struct tool *tool)
 {
+	assert(tool->name != NULL && tool->description != NULL);
 	jsonw_object_begin(json);
 	members_string(json, "name", tool->name);
 	members_string(json, "title", tool->title);
@@ -279,6 +283,7 @@ toolargs_mcp(struct jsonw *json, const struct tool *tool)
 void
 toolargs_chat(struct jsonw *json, const struct tool *tool)
 {
+	assert(tool->name != NULL && tool->description != NULL);
 	jsonw_object_begin(json);
 	members_string(json, "type", "function");
 	members_object(json, "function");

@@ -1,5 +1,6 @@
 #include "tools/gridhook/mcp/works.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
@@ -31,6 +32,7 @@ works_take(struct works *works, const struct result *result)
 	struct span said =
 	    buf_span(result->is_error ? &result->content : &result->structured);
 
+	assert(result != NULL);
 	free(works->said);
 	works->said = span_dup(said);
 	works->failed = result->is_error;
@@ -118,6 +120,7 @@ works_write(const struct works *works, struct jsonw *json,
 	struct arena *arena = arena_new(TEXT_MAX);
 	struct span why = SPAN("out of memory");
 
+	assert(tool != NULL && facts != NULL);
 	if (arena != NULL)
 		why = why_not(works, tool, facts, arena);
 	jsonw_object_begin(json);

@@ -6,6 +6,7 @@
 #include "tools/gridhook/net/address.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
@@ -40,6 +41,7 @@ address_text(
 	char host[INET6_ADDRSTRLEN + 20], port[8];
 	bool is_six = address->ss_family == AF_INET6;
 
+	assert(address->ss_family == AF_INET || address->ss_family == AF_INET6);
 	if (getnameinfo((const struct sockaddr *)address,
 		is_six ? sizeof(struct sockaddr_in6)
 		       : sizeof(struct sockaddr_in),
@@ -55,6 +57,7 @@ address_unmap(struct sockaddr_storage *address)
 {
 	struct sockaddr_in plain = {.sin_family = AF_INET};
 
+	assert(address != NULL);
 	if (address->ss_family != AF_INET6 ||
 	    !IN6_IS_ADDR_V4MAPPED(&six(address)->sin6_addr))
 		return;
@@ -87,6 +90,7 @@ address_is_loopback(const struct sockaddr_storage *address)
 unsigned
 address_port(const struct sockaddr_storage *address)
 {
+	assert(address->ss_family == AF_INET || address->ss_family == AF_INET6);
 	return ntohs(address->ss_family == AF_INET6 ? six(address)->sin6_port
 						    : four(address)->sin_port);
 }
@@ -179,6 +183,7 @@ address_user_by_netlink(uid_t *out, const struct sockaddr_storage *peer,
 	    socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 	enum err err;
 
+	assert(peer->ss_family == own->ss_family);
 	if (fd < 0)
 		return ERR_SYSTEM;
 	err = ask(fd, peer, own);
@@ -240,6 +245,7 @@ address_user_by_proc(uid_t *out, const struct sockaddr_storage *peer,
 	enum err err = ERR_NOT_FOUND;
 	char from[64], to[64];
 
+	assert(peer->ss_family == own->ss_family);
 	if (peer->ss_family == AF_INET) {
 		put_hex(from, sizeof(from), peer, false);
 		put_hex(to, sizeof(to), own, false);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/net/client.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <poll.h>
@@ -192,6 +193,7 @@ client_post(int *status, struct buf *body, const struct client_post *post,
 	int fd = -1;
 	enum err err;
 
+	assert(post->url != NULL && post->timeout_ms > 0);
 	buf_init(&request, post->body.len + 16384);
 	buf_init(&answer, (size_t)16 << 20);
 	err = read_url(&address, post->url, fault);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/net/conn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
@@ -224,6 +225,7 @@ conn_reply(struct conn *conn, const struct reply *reply)
 {
 	bool head = conn->got_all || http_has_begun(conn->http);
 
+	assert(reply->status >= 200 && reply->status < 600);
 	if (conn->state != CONN_READ && conn->state != CONN_WAIT)
 		return;
 	conn->left = NULL;
@@ -254,6 +256,7 @@ conn_reply_error(struct conn *conn, int status, const char *message)
 	struct jsonw json;
 	struct buf body;
 
+	assert(message != NULL && status >= 400);
 	buf_init(&body, 65536);
 	jsonw_init(&json, &body);
 	jsonw_object_begin(&json);
@@ -274,6 +277,7 @@ conn_reply_error(struct conn *conn, int status, const char *message)
 void
 conn_wait(struct conn *conn, void (*left)(void *arg), void *arg, bool half)
 {
+	assert(left != NULL && conn->state == CONN_READ);
 	conn->state = CONN_WAIT;
 	conn->left = left;
 	conn->left_arg = arg;
@@ -284,6 +288,7 @@ conn_wait(struct conn *conn, void (*left)(void *arg), void *arg, bool half)
 void
 conn_hold(struct conn *conn, int64_t ms)
 {
+	assert(ms > 0 && conn->state == CONN_READ);
 	conn->state = CONN_HELD;
 	deadline(conn, ms);
 }
@@ -563,6 +568,8 @@ conn_open(const struct conn_host *host, int fd,
 	socklen_t len = sizeof(conn->own_address);
 	int on = 1;
 
+	assert(fd >= 0 && host->loop != NULL && host->limits != NULL);
+	assert(host->head != NULL && host->request != NULL);
 	if (conn == NULL) {
 		close(fd);
 		return NULL;
@@ -618,6 +625,7 @@ conn_own_address(const struct conn *conn)
 enum err
 conn_user(struct conn *conn, uid_t *out)
 {
+	assert(out != NULL);
 	if (!conn->user_asked) {
 		conn->user_err = address_user(
 		    &conn->user, &conn->address, &conn->own_address);
@@ -638,6 +646,7 @@ has_input(const struct conn *conn)
 enum conn_worth
 conn_worth(const struct conn *conn, int64_t *since_ns)
 {
+	assert(since_ns != NULL);
 	*since_ns = conn->since_ns;
 	if (conn->running || conn->let_in)
 		return CONN_BUSY;

@@ -1,5 +1,6 @@
 #include "tools/gridhook/net/http.h"
 
+#include <assert.h>
 #include <llhttp.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -244,6 +245,7 @@ http_new(size_t body_max)
 {
 	struct http *http = calloc(1, sizeof(*http));
 
+	assert(body_max > 0);
 	if (http == NULL)
 		return NULL;
 	llhttp_init(&http->parser, HTTP_REQUEST, &callbacks);
@@ -304,6 +306,7 @@ http_feed(struct http *http, struct span bytes, size_t *used)
 	enum http_step step;
 	bool had_head = http->head_done;
 
+	assert(bytes.ptr != NULL || bytes.len == 0);
 	*used = 0;
 	if (http->failed != HTTP_MORE)
 		return http->failed;
@@ -425,6 +428,7 @@ http_header(struct http *http, const char *name)
 {
 	unsigned i, found = HTTP_HEADERS_MAX;
 
+	assert(name != NULL);
 	for (i = 0; i < http->field_count; i++) {
 		if (!span_eq_nocase(field_name(http, i), span_of(name)))
 			continue;

@@ -1,5 +1,6 @@
 #include "tools/gridhook/net/jscan.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -334,6 +335,7 @@ jscan_parse(struct jscan *doc, struct span text, unsigned depth_max,
 	enum err err = ERR_OK;
 	char place[64];
 
+	assert(doc != NULL && depth_max > 0);
 	*doc = (struct jscan){.text = text};
 	if (text.len == 0 || text.len > JSCAN_BYTES_MAX) {
 		fault_set(
@@ -382,6 +384,7 @@ jval_type(struct jval value)
 struct span
 jval_raw(struct jval value)
 {
+	assert(value.node == NULL || value.node->start <= value.node->end);
 	if (value.node == NULL)
 		return SPAN("");
 	return span_sub(value.doc->text, value.node->start,
@@ -393,6 +396,7 @@ jwalk_begin(struct jval within)
 {
 	struct jwalk walk = {within, 0};
 
+	assert(within.node == NULL || within.doc != NULL);
 	if (within.node != NULL)
 		walk.at = (uint32_t)(within.node - within.doc->nodes) + 1;
 	return walk;
@@ -422,6 +426,7 @@ jval_member(struct jval object, const char *name)
 	struct jval key, value;
 	struct jwalk walk = jwalk_begin(object);
 
+	assert(name != NULL);
 	if (jval_type(object) != JOBJECT)
 		return found;
 	while (jwalk_next(&walk, &key, &value)) {
@@ -528,6 +533,7 @@ jval_text(struct jval value, struct arena *arena)
 	struct buf buf;
 	char *room;
 
+	assert(arena != NULL);
 	if (jval_type(value) != JSTRING)
 		return SPAN("");
 	rest = between_quotes(value);
@@ -584,6 +590,7 @@ jval_compact(struct jval value, struct buf *buf)
 	bool in_string = false;
 	size_t i, from = 0;
 
+	assert(buf != NULL);
 	for (i = 0; i < raw.len; i++) {
 		if (in_string && raw.ptr[i] == '\\')
 			i++;

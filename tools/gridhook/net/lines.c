@@ -1,5 +1,6 @@
 #include "tools/gridhook/net/lines.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -76,6 +77,7 @@ pull_up(struct lines *lines)
 void
 lines_send(struct lines *lines, struct span line)
 {
+	assert(lines->loop != NULL);
 	if (lines->shut)
 		return;
 	pull_up(lines);
@@ -99,6 +101,7 @@ lines_end(struct lines *lines)
 size_t
 lines_waiting(const struct lines *lines)
 {
+	assert(lines->out_done <= lines->out.len);
 	return lines->out.len - lines->out_done;
 }
 
@@ -160,6 +163,8 @@ enum err
 lines_open(struct lines *lines, struct loop *loop, int fd, size_t line_max,
     size_t out_max)
 {
+	assert(fd >= 0 && lines->line != NULL && lines->ended != NULL);
+	assert(line_max > 0 && out_max > 0);
 	lines->io = (struct loop_io){.fd = fd, .ready = on_ready};
 	lines->loop = loop;
 	lines->out_done = 0;
@@ -172,6 +177,7 @@ lines_open(struct lines *lines, struct loop *loop, int fd, size_t line_max,
 void
 lines_close(struct lines *lines)
 {
+	assert(lines->loop != NULL);
 	loop_remove(lines->loop, &lines->io);
 	close(lines->io.fd);
 	buf_fini(&lines->in);
@@ -228,6 +234,7 @@ lines_listen(int *fd, const char *path)
 	mode_t mask;
 	int alive, done;
 
+	assert(fd != NULL && path != NULL);
 	*fd = -1;
 	if (!address_of(&address, path) || own_folder(path) != ERR_OK)
 		return ERR_SYSTEM;
@@ -257,6 +264,7 @@ lines_listen(int *fd, const char *path)
 void
 lines_unlisten(int fd, const char *path)
 {
+	assert(fd < 0 || path != NULL);
 	if (fd < 0)
 		return;
 	close(fd);
@@ -270,6 +278,7 @@ lines_accept(int listener)
 	socklen_t len = sizeof(peer);
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+	assert(listener >= 0);
 	if (fd < 0)
 		return -1;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
@@ -287,6 +296,7 @@ lines_connect(const char *path)
 	struct sockaddr_un address;
 	int fd;
 
+	assert(path != NULL);
 	if (!address_of(&address, path))
 		return -1;
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);

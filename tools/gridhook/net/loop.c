@@ -1,5 +1,6 @@
 #include "tools/gridhook/net/loop.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -64,6 +65,7 @@ loop_add(struct loop *loop, struct loop_io *io, uint32_t events)
 {
 	enum err err = control(loop, EPOLL_CTL_ADD, io, events);
 
+	assert(io->fd >= 0 && io->ready != NULL && io->events == 0);
 	if (err == ERR_OK)
 		io->events = events | EPOLLERR;
 	return err;
@@ -87,6 +89,7 @@ loop_remove(struct loop *loop, struct loop_io *io)
 {
 	int i;
 
+	assert(io != NULL);
 	if (io->events == 0)
 		return;
 	epoll_ctl(loop->epoll, EPOLL_CTL_DEL, io->fd, NULL);
@@ -114,6 +117,7 @@ loop_timer_set(struct loop *loop, struct loop_timer *timer, int64_t delay_ms)
 {
 	struct loop_timer **at = &loop->timers;
 
+	assert(timer->fire != NULL);
 	loop_timer_stop(timer);
 	timer->due_ns = date_monotonic_ns() + delay_ms * NS_PER_MS;
 	while (*at != NULL && (*at)->due_ns <= timer->due_ns)
@@ -128,6 +132,7 @@ loop_timer_set(struct loop *loop, struct loop_timer *timer, int64_t delay_ms)
 void
 loop_on_round(struct loop *loop, void (*round)(void *arg), void *arg)
 {
+	assert(round != NULL);
 	loop->round = round;
 	loop->round_arg = arg;
 }
@@ -168,6 +173,7 @@ loop_once(struct loop *loop, int most_ms)
 	struct loop_io *io;
 	int i, count;
 
+	assert(most_ms >= -1);
 	count = epoll_wait(
 	    loop->epoll, loop->batch, LOOP_BATCH, wait_ms(loop, most_ms));
 	if (count < 0 && errno != EINTR) {

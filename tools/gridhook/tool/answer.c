@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/answer.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -41,6 +42,7 @@ answer_text(struct answer *answer, const char *format, ...)
 	char text[TEXT_MAX];
 	va_list args;
 
+	assert(format != NULL);
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -53,6 +55,7 @@ answer_image(struct answer *answer, struct span bytes, const char *type)
 	struct jsonw *items = &answer->items;
 	struct buf data;
 
+	assert(type != NULL && bytes.len > 0);
 	buf_init(&data, ANSWER_MAX);
 	buf_add_char(&data, '"');
 	base64_add(&data, bytes);
@@ -70,6 +73,7 @@ answer_image(struct answer *answer, struct span bytes, const char *type)
 struct jsonw *
 answer_object_begin(struct answer *answer)
 {
+	assert(!answer->has_structured);
 	jsonw_init(&answer->object, &answer->structured);
 	jsonw_object_begin(&answer->object);
 	return &answer->object;
@@ -78,6 +82,7 @@ answer_object_begin(struct answer *answer)
 void
 answer_object_end(struct answer *answer)
 {
+	assert(!answer->has_structured);
 	jsonw_object_end(&answer->object);
 	answer->has_structured = true;
 	buf_fail(&answer->content, jsonw_end(&answer->object));
@@ -111,6 +116,7 @@ answer_write(struct answer *answer, struct buf *out)
 {
 	enum err err;
 
+	assert(out != NULL);
 	/* Clients older than structured results read it as text. */
 	if (answer->has_structured && answer->content.len == 1)
 		add_text(&answer->items, buf_span(&answer->structured));
@@ -129,6 +135,7 @@ answer_write_failure(struct buf *out, const char *text)
 	struct jsonw items;
 	enum err err;
 
+	assert(text != NULL);
 	buf_init(&content, ANSWER_MAX);
 	jsonw_init(&items, &content);
 	jsonw_array_begin(&items);

@@ -5,6 +5,7 @@
  */
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -350,6 +351,7 @@ open_app(const struct call *call, struct answer *answer, struct fault *fault)
 	struct span name;
 	enum err err;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (!call_text(call, &name, "name", NULL, NAME_MAX_BYTES, fault))
 		return ERR_BAD_INPUT;
 	if (session_find(call->settings) == SESSION_NONE)

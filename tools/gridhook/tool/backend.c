@@ -1,5 +1,7 @@
 #include "tools/gridhook/tool/backend.h"
 
+#include <assert.h>
+
 #include "config.h"
 
 static const struct {
@@ -17,6 +19,7 @@ backend_print(FILE *file)
 {
 	size_t i;
 
+	assert(file != NULL);
 	for (i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
 		fprintf(file, "%s %s\n", backends[i].name,
 		    backends[i].in ? "yes" : "no");

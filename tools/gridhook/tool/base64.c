@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/base64.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -28,6 +29,7 @@ base64_add(struct buf *buf, struct span bytes)
 	char *to = buf_room(buf, room);
 	size_t at, used = 0;
 
+	assert(bytes.ptr != NULL || bytes.len == 0);
 	if (to == NULL)
 		return;
 	for (at = 0; at < bytes.len; at += 3) {

@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/bus.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -57,6 +58,7 @@ bus_open(struct bus **out, enum bus_kind kind, struct fault *fault)
 	const char *unique;
 	int code;
 
+	assert(kind == BUS_SESSION || kind == BUS_SYSTEM);
 	*out = NULL;
 	if (bus == NULL)
 		return ERR_NO_MEMORY;
@@ -127,6 +129,7 @@ bus_call(struct bus *bus, const struct bus_peer *peer, const char *method,
 	va_list args;
 	int code;
 
+	assert(peer->name != NULL && method != NULL);
 	va_start(args, types);
 	code = sd_bus_call_methodv(bus->link, peer->name, peer->path,
 	    peer->interface, method, &error, &got, types, args);
@@ -150,6 +153,7 @@ bus_property(struct bus *bus, const struct bus_peer *peer, const char *name,
 	enum err err = ERR_OK;
 	int code;
 
+	assert(name != NULL && type != NULL);
 	code = sd_bus_get_property(bus->link, peer->name, peer->path,
 	    peer->interface, name, &error, &got, type);
 	if (code < 0)
@@ -162,6 +166,7 @@ bus_property(struct bus *bus, const struct bus_peer *peer, const char *name,
 bool
 bus_has_name(struct bus *bus, const char *name)
 {
+	assert(name != NULL);
 	return sd_bus_get_name_creds(bus->link, name, 0, NULL) >= 0;
 }
 
@@ -183,6 +188,7 @@ bus_watch(struct bus *bus, const struct bus_peer *peer, const char *signal,
 	int code = sd_bus_match_signal(bus->link, &bus->watch, peer->name,
 	    peer->path, peer->interface, signal, on_signal, bus);
 
+	assert(peer->path != NULL && signal != NULL);
 	if (code >= 0)
 		return ERR_OK;
 	fault_set(
@@ -195,6 +201,7 @@ bus_await(struct bus *bus, int timeout_ms, struct bus_message **out)
 {
 	int64_t until = date_monotonic_ns() / 1000 + timeout_ms * 1000LL;
 
+	assert(bus->watch != NULL);
 	*out = NULL;
 	while (bus->caught == NULL) {
 		int64_t left = until - date_monotonic_ns() / 1000;
@@ -218,6 +225,7 @@ bus_read(struct bus_message *message, const char *types, ...)
 	va_list args;
 	int code;
 
+	assert(message != NULL && types != NULL);
 	va_start(args, types);
 	code = sd_bus_message_readv(real(message), types, args);
 	va_end(args);
@@ -227,6 +235,7 @@ bus_read(struct bus_message *message, const char *types, ...)
 bool
 bus_enter_array(struct bus_message *message, const char *entries)
 {
+	assert(entries != NULL);
 	return sd_bus_message_enter_container(
 		   real(message), SD_BUS_TYPE_ARRAY, entries) > 0;
 }
@@ -259,6 +268,7 @@ bus_read_entry(struct bus_message *message, const char *key, const char **value)
 {
 	bool found = false;
 
+	assert(key != NULL);
 	*value = NULL;
 	if (!bus_enter_array(message, "{sv}"))
 		return false;

@@ -1,6 +1,7 @@
 /* call: the arguments of a tool, read one by one. */
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "common/utf8.h"
@@ -31,6 +32,7 @@ call_int(const struct call *call, int64_t *out, const char *name,
 {
 	const struct jsonr_value *value;
 
+	assert(name != NULL && min <= max);
 	*out = fallback;
 	if (!find(call, &value, name, JSONR_INT, fault))
 		return false;
@@ -51,6 +53,7 @@ call_bool(const struct call *call, bool *out, const char *name, bool fallback,
 {
 	const struct jsonr_value *value;
 
+	assert(name != NULL);
 	*out = fallback;
 	if (!find(call, &value, name, JSONR_BOOL, fault))
 		return false;
@@ -65,6 +68,7 @@ call_text(const struct call *call, struct span *out, const char *name,
 {
 	const struct jsonr_value *value;
 
+	assert(name != NULL && max > 0);
 	*out = span_of(fallback);
 	if (!find(call, &value, name, JSONR_STRING, fault))
 		return false;

@@ -4,6 +4,7 @@
  */
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "tools/gridhook/tool/child.h"
@@ -218,6 +219,7 @@ capture_screen(
 	struct span format;
 	enum err err;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (!call_int(
 		call, &monitor, "monitor", X11_ALL_MONITORS, 0, 15, fault) ||
 	    !call_int(

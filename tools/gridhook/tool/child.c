@@ -5,6 +5,7 @@
  */
 #include "tools/gridhook/tool/child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -265,6 +266,7 @@ child_run(const struct child_spec *spec, struct buf *output, int *status,
 	struct child child;
 	enum err err;
 
+	assert(spec->argv[0] != NULL && spec->timeout_ms > 0);
 	*status = 0;
 	err = launch(&child, spec, output != NULL, fault);
 	if (err != ERR_OK)
@@ -288,6 +290,7 @@ child_start(
 	struct child child;
 	enum err err;
 
+	assert(argv[0] != NULL && watch_ms >= 0);
 	*status = CHILD_RUNNING;
 	err = launch(&child, &spec, false, fault);
 	if (err != ERR_OK)

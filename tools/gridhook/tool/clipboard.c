@@ -9,6 +9,7 @@
 #include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -134,6 +135,7 @@ clipboard_get(
 	struct buf text;
 	enum err err;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (kind == SESSION_NONE)
 		return session_none(fault);
 	fault_clear(&quiet);
@@ -300,6 +302,7 @@ clipboard_set(
 	struct span text;
 	enum err err;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (!call_text(call, &text, "text", NULL, TEXT_MAX, fault))
 		return ERR_BAD_INPUT;
 	if (kind == SESSION_NONE)

@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/desktop.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
@@ -163,6 +164,7 @@ desktop_read(struct desktop_entry *out, struct span text, const char *locale,
 	bool inside = false, seen = false;
 	struct span line;
 
+	assert(locale != NULL && arena != NULL);
 	*out = (struct desktop_entry){.hidden = false};
 	split_locale(
 	    span_of(locale), &reader.lang, &reader.country, &reader.modifier);

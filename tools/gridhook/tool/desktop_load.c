@@ -5,6 +5,7 @@
  */
 #include "tools/gridhook/tool/desktop.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -216,6 +217,7 @@ desktop_load(struct desktop_index *out, struct arena *arena)
 	struct span folder, rest;
 	enum err err;
 
+	assert(out != NULL && arena != NULL);
 	*out = (struct desktop_index){.arena = arena};
 	if (home != NULL && home[0] == '/')
 		err = load_data_folder(

@@ -1,6 +1,8 @@
 /* desktop_match: which application a person means. */
 #include "tools/gridhook/tool/desktop.h"
 
+#include <assert.h>
+
 #include "common/buf.h"
 #include "common/fold.h"
 
@@ -151,6 +153,7 @@ desktop_match(const struct desktop_entry **out,
 	struct buf want, buf;
 	enum err err;
 
+	assert(out != NULL && index != NULL);
 	*out = NULL;
 	buf_init(&want, FOLDED_MAX);
 	buf_init(&buf, FOLDED_MAX);

@@ -11,6 +11,7 @@
  */
 #include "tools/gridhook/tool/exec.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/arena.h"
@@ -308,6 +309,7 @@ exec_expand(const char ***out, struct span line,
 	    .line = line, .fields = fields, .arena = arena, .fault = fault};
 	enum err err;
 
+	assert(fields != NULL && arena != NULL);
 	*out = NULL;
 	x.argv = arena_array(arena, ARGV_MAX, sizeof(*x.argv));
 	if (x.argv == NULL)

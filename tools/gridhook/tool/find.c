@@ -6,6 +6,7 @@
 #include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -257,6 +258,7 @@ find_files(const struct call *call, struct answer *answer, struct fault *fault)
 	struct span query, path;
 	enum err err;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (!call_text(call, &query, "query", NULL, QUERY_MAX, fault) ||
 	    !call_text(call, &path, "path", "", FS_PATH_MAX - 1, fault) ||
 	    !call_int(call, &state.limit, "limit", RESULTS_DEFAULT, 1,

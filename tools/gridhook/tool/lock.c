@@ -11,6 +11,7 @@
 #include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -194,6 +195,7 @@ lock_is_possible(const struct settings *settings, struct fault *fault)
 	struct fault quiet;
 	bool can;
 
+	assert(settings != NULL && fault != NULL);
 	fault_clear(&quiet);
 	can = settings->lock_command != NULL &&
 	    session_has_program(settings->lock_command[0]);
@@ -238,6 +240,7 @@ lock_session(
 	struct fault first, second;
 	bool locked, asked;
 
+	assert(call->settings != NULL && answer != NULL);
 	fault_clear(&first);
 	fault_clear(&second);
 	asked = lock_by_logind(&locked, &first) == ERR_OK;

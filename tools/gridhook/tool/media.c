@@ -6,6 +6,7 @@
  */
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,6 +271,7 @@ media_key(const struct call *call, struct answer *answer, struct fault *fault)
 	struct span name;
 	int64_t repeat;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (!call_text(call, &name, "key", NULL, 64, fault) ||
 	    !call_int(call, &repeat, "repeat", 1, 1, REPEAT_MAX, fault))
 		return ERR_BAD_INPUT;

@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/mpris.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,5 +124,6 @@ mpris_tell(struct mpris *mpris, const char *method, struct fault *fault)
 {
 	struct bus_peer peer = player(mpris->name);
 
+	assert(method != NULL);
 	return bus_call(mpris->bus, &peer, method, NULL, fault, NULL);
 }

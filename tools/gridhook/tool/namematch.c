@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/namematch.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 
 #include "common/fold.h"
@@ -36,6 +37,7 @@ namematch_fits(struct namematch *match, const char *name)
 {
 	const char *query = match->query.data;
 
+	assert(match->query.len > 0);
 	buf_clear(&match->name);
 	fold_add(&match->name, span_of(name));
 	buf_add_char(&match->name, '\0');

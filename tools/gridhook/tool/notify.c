@@ -1,6 +1,7 @@
 /* notify_user: org.freedesktop.Notifications on the session bus. */
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "tools/gridhook/tool/bus.h"
@@ -148,6 +149,7 @@ notify_user(const struct call *call, struct answer *answer, struct fault *fault)
 	int64_t timeout_ms;
 	enum err err;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (!call_text(call, &title, "title", NULL, TITLE_MAX, fault) ||
 	    !call_text(call, &message, "message", NULL, MESSAGE_MAX, fault) ||
 	    !call_text(call, &urgency, "urgency", "normal", 16, fault) ||

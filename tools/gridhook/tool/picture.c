@@ -1,11 +1,13 @@
 #include "tools/gridhook/tool/picture.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum err
 picture_make(
     struct picture *out, unsigned width, unsigned height, struct fault *fault)
 {
+	assert(out != NULL && fault != NULL);
 	*out = (struct picture){.width = width, .height = height};
 	if (width == 0 || height == 0 || width > PICTURE_EDGE_MAX ||
 	    height > PICTURE_EDGE_MAX ||
@@ -70,6 +72,7 @@ picture_shrink(struct picture *picture, unsigned edge)
 	unsigned width, height, x, y;
 	uint8_t *to = picture->rgb;
 
+	assert(picture->rgb != NULL);
 	if (longest <= edge || edge == 0)
 		return;
 	width = scaled(picture->width, edge, longest);

@@ -4,6 +4,7 @@
  */
 #include "tools/gridhook/tool/picture.h"
 
+#include <assert.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,7 @@ picture_write_jpeg(
 	struct writer *writer = calloc(1, sizeof(*writer));
 	bool done;
 
+	assert(picture->rgb != NULL && out != NULL);
 	if (writer == NULL)
 		return ERR_NO_MEMORY;
 	writer->jpeg.err = jpeg_std_error(&writer->errors);

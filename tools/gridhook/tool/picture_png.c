@@ -1,6 +1,7 @@
 /* The door to libpng, by its simplified interface. */
 #include "tools/gridhook/tool/picture.h"
 
+#include <assert.h>
 #include <png.h>
 
 static enum err
@@ -46,6 +47,7 @@ picture_write_png(
 	png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
 	char *room = buf_room(out, size);
 
+	assert(picture->rgb != NULL && out != NULL);
 	if (room == NULL)
 		return buf_end(out);
 	if (!png_image_write_to_memory(

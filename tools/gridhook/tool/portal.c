@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/portal.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -154,6 +155,7 @@ portal_screenshot(struct buf *png, int timeout_ms, struct fault *fault)
 	struct request request;
 	enum err err;
 
+	assert(png != NULL && timeout_ms > 0);
 	err = request_open(&request, fault);
 	if (err == ERR_OK)
 		err = bus_call(request.bus, &screenshot, "Screenshot", NULL,
@@ -177,6 +179,7 @@ portal_open_url(const char *url, int timeout_ms, struct fault *fault)
 	struct request request;
 	enum err err;
 
+	assert(url != NULL && timeout_ms > 0);
 	err = request_open(&request, fault);
 	if (err == ERR_OK)
 		err = bus_call(request.bus, &opener, "OpenURI", NULL, fault,

@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/session.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +53,7 @@ has_x11(void)
 enum session_kind
 session_find(const struct settings *settings)
 {
+	assert(settings != NULL);
 	switch (settings->display) {
 	case SETTINGS_DISPLAY_NONE:
 		return SESSION_NONE;
@@ -71,6 +73,7 @@ session_find(const struct settings *settings)
 enum err
 session_none(struct fault *fault)
 {
+	assert(fault != NULL);
 	fault_set(fault, "display",
 	    "no display: neither WAYLAND_DISPLAY nor DISPLAY leads to a "
 	    "desktop; one must be running, and its variables known to the "
@@ -95,6 +98,7 @@ session_has_program(const char *name)
 	struct span folder, rest;
 	char path[FS_PATH_MAX];
 
+	assert(name != NULL);
 	if (strchr(name, '/') != NULL)
 		return is_program(name);
 	rest = span_of(list == NULL ? DEFAULT_PATH : list);

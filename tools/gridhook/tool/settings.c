@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/settings.h"
 
+#include <assert.h>
 #include <pwd.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -183,6 +184,7 @@ settings_read(struct settings *out, struct span text, struct arena *arena,
 	struct span name;
 	enum err err;
 
+	assert(out != NULL && arena != NULL);
 	if (!set_defaults(out, arena))
 		return ERR_NO_MEMORY;
 	if (text.len == 0)
@@ -202,6 +204,7 @@ settings_read(struct settings *out, struct span text, struct arena *arena,
 bool
 settings_listed(const char *const *list, struct span text)
 {
+	assert(list != NULL);
 	for (; *list != NULL; list++) {
 		if (span_eq_nocase(span_of(*list), text))
 			return true;

@@ -1,6 +1,7 @@
 /* open_url: held against the rules, then given to the desktop. */
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,6 +103,7 @@ open_url(const struct call *call, struct answer *answer, struct fault *fault)
 	char *text = NULL;
 	enum err err;
 
+	assert(call->settings != NULL && answer != NULL);
 	if (!call_text(call, &url, "url", NULL, URL_MAX, fault))
 		return ERR_BAD_INPUT;
 	buf_init(&checked, URL_MAX + 1);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/urlrule.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "common/hex.h"
@@ -119,6 +120,7 @@ urlrule_check(struct buf *out, struct span url, const char *const *schemes,
 	struct span scheme = span_sub(url, 0, span_find(url, ':'));
 	enum err err = ERR_OK;
 
+	assert(out != NULL && schemes != NULL);
 	if (url.len > URL_MAX)
 		return refuse(fault, "a URL longer than 2048 bytes");
 	if (!is_clean(url))

@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/walk.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -151,6 +152,7 @@ walk_folder(struct walk *walk, int fd, const char *path)
 	struct level level = {.walk = walk, .fd = fd};
 	struct stat info;
 
+	assert(fd >= 0 && walk->fits != NULL && walk->found != NULL);
 	level.path_len = strlen(path);
 	if (fstat(fd, &info) != 0 || level.path_len >= sizeof(walk->path)) {
 		walk->skipped++;
@@ -170,5 +172,6 @@ walk_open_below(int root, const char *below)
 	    .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
 		RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV};
 
+	assert(root >= 0 && below != NULL);
 	return (int)syscall(SYS_openat2, root, below, &how, sizeof(how));
 }

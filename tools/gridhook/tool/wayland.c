@@ -4,6 +4,7 @@
  */
 #include "tools/gridhook/tool/wayland.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -139,6 +140,7 @@ wayland_list(struct buf *names, struct fault *fault)
 	enum err err;
 	int fd;
 
+	assert(names != NULL);
 	err = reach(&fd, fault);
 	if (err == ERR_OK) {
 		err = ask(fd) ? hear(fd, names) : ERR_CLOSED;
@@ -156,6 +158,7 @@ wayland_has(struct span names, const char *interface)
 {
 	struct span line;
 
+	assert(interface != NULL);
 	while (names.len > 0 && span_cut(&line, &names, '\n')) {
 		if (span_eq(line, span_of(interface)))
 			return true;

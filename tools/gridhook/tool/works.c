@@ -6,6 +6,7 @@
 #include "common/members.h"
 #include "tools/gridhook/tool/tool.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "config.h"
@@ -272,6 +273,7 @@ what_works(const struct call *call, struct answer *answer, struct fault *fault)
 	struct jsonw *object;
 	size_t i;
 
+	assert(call->settings != NULL && answer != NULL);
 	(void)fault;
 	buf_init(&here.offers, WAYLAND_NAMES_MAX);
 	look(&here);

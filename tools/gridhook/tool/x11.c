@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/x11_priv.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ x11_lost(struct x11 *x11, struct fault *fault)
 {
 	int code = xcb_connection_has_error(x11->server);
 
+	assert(x11->server != NULL);
 	if (code != 0) {
 		fault_set(fault, "DISPLAY",
 		    "no display: the X server has gone (error %d)", code);
@@ -104,6 +106,7 @@ x11_window(struct x11 *x11, struct fault *fault)
 {
 	static const uint32_t events[] = {XCB_EVENT_MASK_PROPERTY_CHANGE};
 
+	assert(x11->server != NULL);
 	if (x11->window != 0)
 		return ERR_OK;
 	if (!find_atoms(x11))
@@ -137,6 +140,7 @@ x11_event(struct x11 *x11, xcb_generic_event_t **out, int64_t deadline_ms,
 {
 	enum err err = ERR_OK;
 
+	assert(out != NULL);
 	xcb_flush(x11->server);
 	for (;;) {
 		*out = xcb_poll_for_event(x11->server);

@@ -1,5 +1,6 @@
 #include "tools/gridhook/tool/x11_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include <xcb/xtest.h>
@@ -57,6 +58,7 @@ x11_key(
 	xcb_keycode_t code;
 	enum err err;
 
+	assert(ear != NULL);
 	if (found == NULL || !found->present) {
 		fault_set(fault, "key",
 		    "not supported: this X server has no XTEST extension");

@@ -5,6 +5,7 @@
  */
 #include "tools/gridhook/tool/x11_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include <xcb/randr.h>
@@ -256,6 +257,7 @@ x11_picture(
 	unsigned top;
 	enum err err;
 
+	assert(monitor >= X11_ALL_MONITORS);
 	*out = (struct picture){.rgb = NULL};
 	err = find_layout(&layout, x11, fault);
 	if (err != ERR_OK)

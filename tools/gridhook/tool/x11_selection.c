@@ -11,6 +11,7 @@
  */
 #include "tools/gridhook/tool/x11_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define PIECE_WORDS 65536 /* of 4 bytes, asked for at a time */
@@ -229,6 +230,7 @@ x11_selection_read(struct x11 *x11, struct buf *text, bool *cut, int timeout_ms,
 	enum err err;
 	unsigned i;
 
+	assert(text != NULL && cut != NULL && timeout_ms > 0);
 	*cut = false;
 	err = x11_window(x11, fault);
 	if (err != ERR_OK)
@@ -402,6 +404,7 @@ x11_selection_serve(struct x11 *x11, struct span text, int life_fd)
 	xcb_generic_event_t *event;
 	bool ours = true;
 
+	assert(x11->window != 0);
 	while (ours && x11_event(x11, &event, -1, life_fd) == ERR_OK) {
 		if (type_of(event) == XCB_SELECTION_REQUEST)
 			serve_one(x11, (const void *)event, text);

@@ -4,6 +4,7 @@
  */
 #include "tools/gridhook/tool/x11_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -168,6 +169,7 @@ x11_to_front(struct x11 *x11,
 {
 	xcb_window_t window;
 
+	assert(fits != NULL);
 	if (!has_manager(x11))
 		return X11_FRONT_NO_MANAGER;
 	window = find_window(x11, fits, arg);

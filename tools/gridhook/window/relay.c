@@ -1,6 +1,7 @@
 #include "common/members.h"
 #include "tools/gridhook/window/relay_priv.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -21,6 +22,7 @@
 void
 relay_line_begin(struct relay *relay, struct jsonw *json, const char *type)
 {
+	assert(type != NULL);
 	buf_clear(&relay->line);
 	jsonw_init(json, &relay->line);
 	jsonw_object_begin(json);
@@ -30,6 +32,7 @@ relay_line_begin(struct relay *relay, struct jsonw *json, const char *type)
 void
 relay_line_end(struct relay *relay, struct jsonw *json, struct peer *peer)
 {
+	assert(peer->relay == relay);
 	jsonw_object_end(json);
 	if (jsonw_end(json) == ERR_OK)
 		lines_send(&peer->lines, buf_span(&relay->line));
@@ -43,6 +46,7 @@ relay_say(struct peer *peer, const char *type)
 {
 	struct jsonw json;
 
+	assert(peer->relay != NULL);
 	relay_line_begin(peer->relay, &json, type);
 	relay_line_end(peer->relay, &json, peer);
 }
@@ -52,6 +56,7 @@ relay_say_error(struct peer *peer, const char *message)
 {
 	struct jsonw json;
 
+	assert(message != NULL);
 	relay_line_begin(peer->relay, &json, "error");
 	members_string(&json, "error", message);
 	relay_line_end(peer->relay, &json, peer);
@@ -95,6 +100,7 @@ relay_pump(struct relay *relay)
 {
 	struct peer *window = relay->window;
 
+	assert(window == NULL || window->greeted);
 	if (window == NULL)
 		return;
 	while (window->sent + 1 < journal_next(relay->journal) &&
@@ -176,6 +182,7 @@ relay_attach(struct relay *relay, int fd)
 	struct peer *peer =
 	    relay->peer_count < PEERS_MAX ? calloc(1, sizeof(*peer)) : NULL;
 
+	assert(fd >= 0 && relay->peer_count <= PEERS_MAX);
 	if (peer == NULL) {
 		log_warn("too many local peers: one was refused");
 		close(fd);
@@ -225,6 +232,7 @@ relay_window_does(const struct relay *relay, const char *tool)
 {
 	char word[80];
 
+	assert(tool != NULL);
 	snprintf(word, sizeof(word), " %s ", tool);
 	return relay->window != NULL &&
 	    strstr(relay->window->caps, word) != NULL;
@@ -247,6 +255,7 @@ relay_tell_status(struct relay *relay)
 {
 	struct jsonw json;
 
+	assert(relay->status != NULL);
 	if (relay->window == NULL)
 		return;
 	relay_line_begin(relay, &json, "status");
@@ -263,6 +272,7 @@ relay_open(struct relay **out, struct loop *loop, const char *path,
 	struct relay *relay = calloc(1, sizeof(*relay));
 	enum err err = ERR_OK;
 
+	assert(loop != NULL && journal != NULL && status != NULL);
 	*out = NULL;
 	if (relay == NULL)
 		return ERR_NO_MEMORY;

@@ -2,6 +2,7 @@
 #include "common/members.h"
 #include "tools/gridhook/window/relay_priv.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,6 +74,7 @@ relay_call(struct relay *relay, const char *tool, struct span args,
 	struct relay_call *call;
 	struct jsonw json;
 
+	assert(tool != NULL && done != NULL && deadline_ms > 0);
 	if (relay->window == NULL || relay->call_count >= CALLS_MAX)
 		return NULL;
 	call = calloc(1, sizeof(*call));
@@ -105,6 +107,7 @@ relay_call(struct relay *relay, const char *tool, struct span args,
 void
 relay_call_cancel(struct relay_call *call)
 {
+	assert(call == NULL || call->relay->call_count > 0);
 	if (call == NULL)
 		return;
 	tell_cancel(call->relay, call->id);
@@ -114,6 +117,7 @@ relay_call_cancel(struct relay_call *call)
 void
 relay_fail_calls(struct relay *relay, const char *text)
 {
+	assert(text != NULL);
 	while (relay->calls != NULL)
 		fail_call(relay->calls, text);
 }
@@ -163,6 +167,7 @@ relay_on_result(struct peer *peer, struct jval line)
 	struct relay_call *call =
 	    find_call(peer->relay, jval_member(line, "id"));
 
+	assert(peer->relay != NULL);
 	if (call != NULL && peer->relay->window == peer)
 		take_result(call, line);
 	return true;

@@ -2,6 +2,7 @@
 #include "common/members.h"
 #include "tools/gridhook/window/relay_priv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -194,6 +195,7 @@ relay_obey(struct peer *peer, struct jval line)
 	struct jval type = jval_member(line, "t");
 	size_t i;
 
+	assert(peer->relay != NULL);
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!jval_is(type, span_of(words[i].type)))
 			continue;

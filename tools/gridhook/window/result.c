@@ -1,5 +1,6 @@
 #include "tools/gridhook/window/result.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -25,6 +26,7 @@ result_text(struct result *result, struct span text)
 {
 	struct jsonw json;
 
+	assert(text.ptr != NULL || text.len == 0);
 	buf_clear(&result->content);
 	jsonw_init(&json, &result->content);
 	jsonw_array_begin(&json);
@@ -41,6 +43,7 @@ result_error(struct result *result, const char *format, ...)
 	char text[1024];
 	va_list args;
 
+	assert(format != NULL);
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -52,6 +55,7 @@ result_error(struct result *result, const char *format, ...)
 void
 result_structured(struct result *result, struct span object)
 {
+	assert(object.len > 0);
 	result_text(result, object);
 	buf_clear(&result->structured);
 	buf_add_span(&result->structured, object);

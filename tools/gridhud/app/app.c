@@ -1,5 +1,6 @@
 #include "tools/gridhud/app/app.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -21,6 +22,7 @@ app_notice(struct app *app, const char *format, ...)
 	char text[APP_NOTICE_MAX];
 	va_list args;
 
+	assert(format != NULL && app->front != NULL);
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
@@ -118,6 +120,8 @@ app_open(struct app *app, const char *config, const char *now,
 {
 	enum err err;
 
+	assert(front->added != NULL && front->notice != NULL);
+	assert(front->bell != NULL && front->changed != NULL);
 	*app = (struct app){.config = config,
 	    .fd = -1,
 	    .at_end = true,
@@ -396,6 +400,7 @@ app_run(struct app *app, int fd, void (*ready)(void *arg),
 {
 	int signals = open_signals();
 
+	assert(fd >= 0 && ready != NULL && round != NULL);
 	if (signals < 0)
 		return err_from_errno(errno);
 	tick(app);
@@ -439,6 +444,7 @@ app_run(struct app *app, int fd, void (*ready)(void *arg),
 bool
 app_is_undisturbed(const struct app *app)
 {
+	assert(app->history != NULL);
 	return clock_now_ms(&app->clock) < history_quiet_until(app->history);
 }
 
@@ -453,6 +459,7 @@ app_is_quiet(const struct app *app)
 bool
 app_is_muted(const struct app *app, struct span source)
 {
+	assert(app->history != NULL);
 	return history_is_muted(app->history, source) ||
 	    settings_list_has(app->settings.mute_sources, source);
 }
@@ -462,6 +469,7 @@ app_link_text(const struct app *app, char *text, size_t size)
 {
 	const struct app_status *server = &app->server;
 
+	assert(text != NULL && size > 0);
 	if (app->client.state == CLIENT_SUPERSEDED)
 		snprintf(text, size, "another window took over (r: take back)");
 	else if (app->client.state != CLIENT_ATTACHED)

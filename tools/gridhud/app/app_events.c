@@ -2,6 +2,7 @@
  * What the server says: greetings, events, its status. An event is stored
  * first; only then it is shown and spoken.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -179,6 +180,7 @@ app_store(struct app *app, struct message *message, bool live)
 {
 	enum err err = history_add_take(app->history, message);
 
+	assert(app->history != NULL && message != NULL);
 	if (err == ERR_OK)
 		app->front->added(
 		    app->front_arg, history_end(app->history) - 1, live);
@@ -252,6 +254,7 @@ app_flush_away(struct app *app)
 {
 	struct buf buf;
 
+	assert(app->away.failures <= app->away.messages);
 	app->away_due_ms = 0;
 	if (app->away.messages == 0)
 		return;

@@ -1,6 +1,8 @@
 /* The desktop's notifications: which there are, and what becomes of them. */
 #include "tools/gridhud/app/app.h"
 
+#include <assert.h>
+
 static void
 on_open(void *arg, uint64_t key)
 {
@@ -56,6 +58,7 @@ app_notify(struct app *app, uint64_t number, const struct message *message)
 	    .has_link = message->url.len > 0,
 	    .is_alert = message->alert};
 
+	assert(message != NULL);
 	if (!app->settings.notify || app->focus == FOCUS_IN)
 		return;
 	connect_bus(app);

@@ -1,4 +1,5 @@
 /* What the person does: keys of a screen, commands of plain lines. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "tools/gridhud/app/app.h"
@@ -23,6 +24,7 @@ told_if_not_stored(struct app *app, enum err err)
 void
 app_saw(struct app *app)
 {
+	assert(app->history != NULL);
 	if (history_unread(app->history) == 0)
 		return;
 	told_if_not_stored(app, history_mark_read(app->history));
@@ -65,6 +67,7 @@ app_acknowledge(struct app *app)
 	unsigned alerts = history_alerts(app->history);
 	enum err err;
 
+	assert(app->undo_count <= APP_UNDO_MAX);
 	if (alerts > 0)
 		remember_alerts(app);
 	err = history_mark_acknowledged(app->history);
@@ -106,6 +109,7 @@ app_undo(struct app *app)
 	enum err err = ERR_OK;
 	unsigned i;
 
+	assert(app->undo_count <= APP_UNDO_MAX);
 	if (app->undo_count == 0) {
 		app_notice(app, "nothing to undo");
 		return;
@@ -229,6 +233,7 @@ app_open_link(struct app *app, struct span url)
 void
 app_focus(struct app *app, enum focus focus)
 {
+	assert(focus <= FOCUS_IN);
 	app->focus = focus;
 	if (focus == FOCUS_IN && app->at_end)
 		app_saw(app);

@@ -1,6 +1,8 @@
 /*
  * Takes what waits from the queue to the speaker, one after the other.
  */
+#include <assert.h>
+
 #include "common/log.h"
 #include "tools/gridhud/app/app.h"
 
@@ -31,6 +33,7 @@ app_speak_dropped(void *arg, const struct speech_item *item)
 {
 	struct app *app = arg;
 
+	assert(item != NULL);
 	if (item->call != 0)
 		client_refuse(
 		    &app->client, item->call, "The speech was stopped.");
@@ -85,6 +88,7 @@ app_speak(struct app *app)
 	struct speech_item *item;
 	enum speaker_end end;
 
+	assert(app->speaker != NULL);
 	end = speaker_poll(app->speaker, &app->settings, now_ms, &fault);
 	if (end != SPEAKER_NOTHING)
 		finish(app, end, &fault);

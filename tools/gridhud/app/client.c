@@ -1,5 +1,6 @@
 #include "tools/gridhud/app/client.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ client_init(struct client *client, const struct client_ops *ops, void *arg)
 {
 	uint64_t random = 0;
 
+	assert(ops->welcome != NULL && ops->event != NULL);
+	assert(ops->call != NULL && ops->cancel != NULL);
 	*client = (struct client){
 	    .ops = ops, .arg = arg, .retry_ms = CLIENT_RETRY_FIRST_MS};
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
@@ -89,6 +92,7 @@ client_ack(struct client *client, uint64_t seq)
 {
 	struct jsonw json;
 
+	assert(seq > 0);
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "ack");
@@ -101,6 +105,7 @@ client_say(struct client *client, const char *role, struct span text)
 {
 	struct jsonw json;
 
+	assert(role != NULL);
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "say");
@@ -115,6 +120,7 @@ client_tell_state(struct client *client, unsigned unread, const char *hud,
 {
 	struct jsonw json;
 
+	assert(hud != NULL && theme != NULL);
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "state");
@@ -155,6 +161,7 @@ client_refuse(struct client *client, int64_t id, const char *error)
 {
 	struct jsonw json;
 
+	assert(error != NULL);
 	if (client->state != CLIENT_ATTACHED)
 		return;
 	line_begin(client, &json, "result");
@@ -173,6 +180,7 @@ client_out(const struct client *client)
 void
 client_sent(struct client *client, size_t len)
 {
+	assert(len <= client->out.len);
 	memmove(
 	    client->out.data, client->out.data + len, client->out.len - len);
 	client->out.len -= len;
@@ -344,6 +352,7 @@ take_lines(struct client *client)
 enum err
 client_feed(struct client *client, struct span bytes, int64_t now_ms)
 {
+	assert(client->scanned <= client->in.len);
 	client->heard_ms = now_ms;
 	buf_add_span(&client->in, bytes);
 	if (buf_end(&client->in) != ERR_OK)
@@ -357,6 +366,7 @@ void
 client_connected(
     struct client *client, int64_t now_ms, struct span epoch, uint64_t last)
 {
+	assert(client->ops != NULL);
 	buf_clear(&client->in);
 	buf_clear(&client->out);
 	client->scanned = 0;
@@ -369,6 +379,7 @@ client_connected(
 void
 client_lost(struct client *client, int64_t now_ms, const char *why)
 {
+	assert(why != NULL);
 	buf_clear(&client->in);
 	buf_clear(&client->out);
 	if (client->state == CLIENT_SUPERSEDED)

@@ -1,5 +1,6 @@
 #include "tools/gridhud/app/clock.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -70,6 +71,7 @@ clock_pretend(struct clock *clock, const char *text)
 	const char *end = strptime(text, "%Y-%m-%dT%H:%M", &tm);
 	time_t then;
 
+	assert(text != NULL);
 	tm.tm_sec = 0;
 	if (end != NULL && *end == ':')
 		end = strptime(end, ":%S", &tm);

@@ -1,5 +1,6 @@
 #include "tools/gridhud/app/hud.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "common/buf.h"
@@ -11,6 +12,7 @@ static const char *const names[HUD_COUNT] = {
 const char *
 hud_name(enum hud_state state)
 {
+	assert(state < HUD_COUNT);
 	return names[state];
 }
 
@@ -34,6 +36,7 @@ hud_set(
 {
 	unsigned i;
 
+	assert(hud->base < HUD_COUNT);
 	for (i = 0; i < HUD_COUNT; i++) {
 		if (!span_eq(span_of(names[i]), name))
 			continue;
@@ -51,6 +54,7 @@ hud_set(
 enum hud_state
 hud_shown(const struct hud *hud)
 {
+	assert(hud->base < HUD_COUNT);
 	if (hud->alert)
 		return HUD_ALERT;
 	return hud->speaking ? HUD_SPEAKING : hud->base;

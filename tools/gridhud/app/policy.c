@@ -1,5 +1,7 @@
 #include "tools/gridhud/app/policy.h"
 
+#include <assert.h>
+
 static enum utterance
 what_to_say(const struct policy_facts *facts, bool high)
 {
@@ -23,6 +25,7 @@ policy_decide(const struct policy_facts *facts)
 	struct verdict verdict = {.priority = facts->priority};
 	bool high;
 
+	assert(facts->priority < PRIORITY_COUNT);
 	if (facts->matched && verdict.priority < PRIORITY_HIGH)
 		verdict.priority = PRIORITY_HIGH;
 	high = verdict.priority >= PRIORITY_HIGH;

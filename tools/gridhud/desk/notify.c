@@ -1,5 +1,6 @@
 #include "tools/gridhud/desk/notify.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -226,6 +227,7 @@ notify_show(struct notify *notify, const struct notify_message *message)
 	struct item *item;
 	int code = -ENOMEM;
 
+	assert(message != NULL);
 	if (notify == NULL)
 		return;
 	buf_init(&title, TITLE_MAX * 8);
@@ -256,6 +258,7 @@ notify_sweep(
 	struct item *item;
 	unsigned i;
 
+	assert(waits != NULL);
 	for (i = 0; notify != NULL && i < ITEMS_MAX; i++) {
 		item = &notify->items[i];
 		if (!item->is_used || !item->is_alert || item->id == 0 ||
@@ -278,6 +281,7 @@ notify_open(struct notify **out, const char *app_name,
 	struct notify *notify = calloc(1, sizeof(*notify));
 	int code;
 
+	assert(app_name != NULL && ops != NULL);
 	*out = NULL;
 	if (notify == NULL)
 		return ERR_NO_MEMORY;
@@ -335,6 +339,7 @@ notify_process(struct notify *notify)
 {
 	int code;
 
+	assert(notify != NULL);
 	do
 		code = sd_bus_process(notify->bus, NULL);
 	while (code > 0);

@@ -1,6 +1,7 @@
 #include "common/members.h"
 #include "tools/gridhud/history/history_priv.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* --- in memory ------------------------------------------------------------ */
@@ -20,6 +21,7 @@ history_end(const struct history *history)
 const struct message *
 history_at(const struct history *history, uint64_t number)
 {
+	assert(history->head <= history->end && history->end <= history->cap);
 	if (number < history->first || number >= history_end(history))
 		return NULL;
 	return history->items[history->head + (number - history->first)];
@@ -53,6 +55,7 @@ void
 history_limit(
     struct history *history, int64_t keep_messages, int64_t keep_bytes)
 {
+	assert(keep_messages > 0 && keep_bytes > 0);
 	history->keep_messages = keep_messages;
 	history->keep_bytes = keep_bytes;
 }
@@ -124,6 +127,7 @@ settle(struct history *history, const struct message *by)
 void
 history_keep(struct history *history, struct message *message)
 {
+	assert(message != NULL && history->end < history->cap);
 	settle(history, message);
 	history->items[history->end++] = message;
 	count(history, message, 1);
@@ -194,6 +198,7 @@ history_unsaid(const struct history *history,
 	unsigned left = history->unsaid;
 	size_t i;
 
+	assert(each != NULL);
 	for (i = history->head; left > 0 && i < history->end; i++)
 		if (history->items[i]->say_due) {
 			each(arg, history->items[i]);
@@ -217,6 +222,7 @@ find_mute(const struct history *history, struct span source)
 bool
 history_is_muted(const struct history *history, struct span source)
 {
+	assert(history->mute_count <= MUTES_MAX);
 	return find_mute(history, source) < history->mute_count;
 }
 
@@ -261,6 +267,7 @@ history_add_take(struct history *history, struct message *message)
 {
 	enum err err = history_make_room(history);
 
+	assert(message != NULL);
 	if (err == ERR_OK) {
 		history_line_message(history, message);
 		err = history_append(history);
@@ -275,6 +282,7 @@ history_add_take(struct history *history, struct message *message)
 enum err
 history_set_epoch(struct history *history, const char *epoch)
 {
+	assert(epoch != NULL);
 	if (strcmp(history->epoch, epoch) == 0)
 		return ERR_OK;
 	if (!span_copy(history->epoch, sizeof(history->epoch), span_of(epoch)))

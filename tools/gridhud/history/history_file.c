@@ -1,6 +1,7 @@
 /* The file: who writes it, and how it is kept small. */
 #include "tools/gridhud/history/history_priv.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -70,6 +71,7 @@ history_append(struct history *history)
 {
 	enum err err = buf_end(&history->line);
 
+	assert(history->fd < 0 || history->lock >= 0);
 	if (err == ERR_OK && history->fd < 0)
 		err = ERR_DENIED;
 	if (err != ERR_OK)
@@ -265,6 +267,7 @@ history_open(struct history **out, const char *path, int64_t keep_messages,
 	struct history *history = calloc(1, sizeof(*history));
 	enum err err;
 
+	assert(path != NULL && keep_messages > 0 && keep_bytes > 0);
 	*out = NULL;
 	if (history == NULL)
 		return ERR_NO_MEMORY;

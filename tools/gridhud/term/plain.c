@@ -5,6 +5,7 @@
  */
 #include "tools/gridhud/term/plain.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,6 +325,7 @@ plain_run(const struct plain_options *options)
 	int code = EXIT_FAILURE;
 	enum err err;
 
+	assert(options != NULL);
 	buf_init(&plain.in, LINE_MAX_BYTES);
 	err = app_open(
 	    &plain.app, options->config, options->now, &front, &plain, &fault);

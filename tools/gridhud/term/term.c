@@ -1,5 +1,6 @@
 #include "tools/gridhud/term/term.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <ncurses.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ term_notice(struct term *term, const char *text)
 {
 	struct buf buf;
 
+	assert(text != NULL);
 	buf_init(&buf, 4096);
 	text_show_line(&buf, span_of(text));
 	snprintf(term->notice, sizeof(term->notice), "%.*s",
@@ -223,6 +225,7 @@ term_run(const struct term_options *options)
 	enum err err = ERR_NO_MEMORY;
 	int code = EXIT_FAILURE;
 
+	assert(options != NULL);
 	if (term == NULL) {
 		fprintf(stderr, "gridhud: %s\n", err_text(err));
 		return code;

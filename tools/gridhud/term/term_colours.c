@@ -1,3 +1,4 @@
+#include <assert.h>
 #include <ncurses.h>
 
 #include "tools/gridhud/term/term_screen.h"
@@ -124,5 +125,6 @@ term_style(const struct term *term, int style, bool chosen)
 	    : &eight[style];
 	short pair = term->colours ? pair_of(style, chosen) : 0;
 
+	assert(style >= 0 && style < TERM_STYLES);
 	attr_set(ink->attributes, pair, NULL);
 }

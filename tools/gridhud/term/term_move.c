@@ -1,6 +1,8 @@
 /* Moving in the list, and searching it. */
 #include "tools/gridhud/term/term_screen.h"
 
+#include <assert.h>
+
 #include "common/fold.h"
 #include "tools/gridhud/text.h"
 
@@ -86,6 +88,7 @@ term_choose(struct term *term, int64_t step)
 	uint64_t first = history_first(term_history(term));
 	uint64_t end = history_end(term_history(term));
 
+	assert(step != 0);
 	if (end == first)
 		return;
 	if (step < 0 && term->chosen - first < (uint64_t)-step)

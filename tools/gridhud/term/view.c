@@ -5,6 +5,7 @@
  */
 #include "tools/gridhud/term/view.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "tools/gridhud/app/clock.h"
@@ -450,6 +451,7 @@ view_message(struct view *view, const struct message *message,
 {
 	struct view_options options = *given;
 
+	assert(message != NULL && given != NULL);
 	if (options.width < WIDTH_MIN)
 		options.width = WIDTH_MIN;
 	clear(view);
@@ -474,6 +476,7 @@ view_plain(struct view *view, struct span text, int width)
 	struct span line;
 	size_t len, next;
 
+	assert(width > 0);
 	clear(view);
 	while (span_cut(&line, &text, '\n'))
 		do {

@@ -1,5 +1,6 @@
 #include "tools/gridhud/voice/phrase.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "tools/gridhud/text.h"
@@ -59,6 +60,7 @@ away_add(struct away *away, const struct message *message)
 	struct span name = text_cut_count(message_job(message), NAME_CHARS);
 	size_t len = strlen(away->names);
 
+	assert(message != NULL);
 	away->messages++;
 	if (!message_is_failure(message))
 		return;
@@ -72,6 +74,7 @@ away_add(struct away *away, const struct message *message)
 void
 phrase_away(struct buf *buf, const struct away *away, enum language language)
 {
+	assert(language <= LANGUAGE_FR && away->failures <= away->messages);
 	add_count(buf, texts[language].away, away->messages);
 	if (away->failures == 0)
 		return;
@@ -128,6 +131,7 @@ phrase_failure(struct buf *buf, const struct message *message,
 void
 phrase_more(struct buf *buf, unsigned count, enum language language)
 {
+	assert(language <= LANGUAGE_FR);
 	add_count(buf, texts[language].more, count);
 }
 
@@ -135,6 +139,7 @@ void
 phrase_more_failures(
     struct buf *buf, unsigned count, struct span names, enum language language)
 {
+	assert(language <= LANGUAGE_FR);
 	add_count(buf, texts[language].more_failures, count);
 	buf_addf(buf, language == LANGUAGE_FR ? " : %.*s" : ": %.*s",
 	    SPAN_ARG(names));

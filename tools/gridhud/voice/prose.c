@@ -1,5 +1,6 @@
 #include "tools/gridhud/voice/prose.h"
 
+#include <assert.h>
 #include <wctype.h>
 
 #include "common/utf8.h"
@@ -476,6 +477,7 @@ prose_sentence(struct span *sentence, struct span *rest)
 	size_t before;
 	bool several;
 
+	assert(sentence != NULL && rest != NULL);
 	while (at.len > 0) {
 		before = text.len - at.len;
 		mark = mark_of(text_next(&at));
@@ -529,6 +531,7 @@ prose_summary(
 	struct buf prose;
 	unsigned i;
 
+	assert(sentences > 0 && chars > 0);
 	buf_init(&prose, PROSE_MAX);
 	prose_add(&prose, text_cut_count(text, PROSE_MAX / 8));
 	rest = buf_span(&prose);

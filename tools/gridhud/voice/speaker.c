@@ -1,5 +1,6 @@
 #include "tools/gridhud/voice/speaker.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -203,6 +204,7 @@ speaker_start(struct speaker *speaker, const struct settings *settings,
 	struct ssip_job job = {.text = text};
 	enum err err;
 
+	assert(voice != NULL && rate >= 0);
 	if (speaker->stage != RESTING)
 		return ERR_BUSY;
 	if (voice[0] == '\0')
@@ -345,6 +347,7 @@ speaker_poll(struct speaker *speaker, const struct settings *settings,
 {
 	int code;
 
+	assert(speaker->stage == RESTING || speaker->pid > 0);
 	if (speaker->stage == RESTING)
 		return SPEAKER_NOTHING;
 	if (!child_ended(speaker->pid, &code)) {

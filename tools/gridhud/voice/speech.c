@@ -1,5 +1,6 @@
 #include "tools/gridhud/voice/speech.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/log.h"
@@ -144,6 +145,7 @@ speech_add_text(struct speech *speech, const struct settings *settings,
 {
 	enum err err = add(speech, settings, kind, item);
 
+	assert(item != NULL && kind <= SPEECH_TOOL);
 	if (err != ERR_OK)
 		return err;
 	(*item)->text = span_dup(text);
@@ -279,6 +281,7 @@ enum err
 speech_add_message(struct speech *speech, const struct settings *settings,
     const struct message *message, enum speech_kind kind, int64_t now_ms)
 {
+	assert(kind == SPEECH_MESSAGE || kind == SPEECH_FAILURE);
 	enter_burst(speech, settings, now_ms);
 	if (kind == SPEECH_FAILURE) {
 		if (++speech->burst_failures > SPEECH_FAILURES_MAX)

@@ -1,5 +1,6 @@
 #include "tools/gridhud/voice/ssip.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,7 @@ ssip_speak(void *arg)
 	FILE *in;
 	int code;
 
+	assert(job->language != NULL && job->rate > 0);
 	if (fd < 0)
 		return 127;
 	in = fdopen(fd, "r");

@@ -1,5 +1,6 @@
 #include "tools/gridhud/voice/wav.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -48,6 +49,7 @@ wav_length_ms(int64_t *out, const char *path)
 	ssize_t len = -1;
 	struct stat st;
 
+	assert(path != NULL);
 	*out = 0;
 	if (fd < 0)
 		return err_from_errno(errno);
