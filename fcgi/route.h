@@ -12,7 +12,7 @@
 struct call;
 
 enum route_auth {
-	ROUTE_OPEN, /* nobody need say who he is */
+	ROUTE_OPEN, /* no key is needed */
 	ROUTE_ANY, /* a key or a session */
 	ROUTE_READS, /* the same; by POST, and yet alters nothing */
 	ROUTE_SESSION /* only a person's session */

@@ -62,7 +62,7 @@ find(struct search *search)
 {
 	enum err err = ask(search);
 
-	/* Somebody could not be opened: without him all is another answer. */
+	/* A snapshot could not be opened: ask again, without its supplier. */
 	return err == ERR_NOT_READY ? ask(search) : err;
 }
 

@@ -1,6 +1,6 @@
 /*
- * request: one HTTP request as plain data. Everything is borrowed from whoever
- * received it, until serve() returns.
+ * request: one HTTP request as plain data. Everything is borrowed from the
+ * receiver, until serve() returns.
  */
 #pragma once
 

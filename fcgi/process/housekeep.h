@@ -1,8 +1,7 @@
 /*
- * housekeep: what has to be done in the data directory from time to time,
- * whoever serves: replaced snapshots whose time is over, what processes that
- * died still hold, a count of what is stored for /metrics (stock.h), and a part of
- * the walk through all files (scrub.h).
+ * housekeep: periodic work in the data directory: removes replaced snapshots
+ * whose time is over, frees what processes that died still hold, counts what is
+ * stored for /metrics (stock.h), and reads a part of all files (scrub.h).
  */
 #pragma once
 

@@ -6,7 +6,7 @@
  * allocated, and without the memory the process aborts; a record for the
  * application itself writes behind an array on the stack. So what a peer sends
  * is read here, with ceilings and with a time, and libfcgi reads a head that
- * was found sound. Peers are nginx and whoever else may connect to the socket.
+ * was found sound. Peers are nginx and all that may connect to the socket.
  *
  *	BEGIN_REQUEST, for a responder
  *	PARAMS ...		INCOMING_PARAMS_MAX bytes in all; an empty one ends

@@ -7,8 +7,8 @@
  * until it is armed again or dropped. So a connection without a request costs a
  * place in a table and a socket of the kernel's, and no thread.
  *
- * A place is a number; its connection is closed by kept_drop(), by whoever
- * sheds, or by kept_expire().
+ * A place is a number; its connection is closed by kept_drop(), by the
+ * thread that sheds, or by kept_expire().
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  *
  * What fits into one record is held back, so that a short answer leaves in one
  * system call together with its end. What is longer goes out as it is put,
- * without being copied. An answer that failed is never ended: whoever reads it
- * must see that it was cut.
+ * without being copied. An answer that failed is never ended: the
+ * reader must see that it was cut.
  */
 #pragma once
 

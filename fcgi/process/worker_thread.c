@@ -1,8 +1,8 @@
 /*
  * How a request comes in and its answer goes out:
  *
- * - All threads of a process wait on one epoll (see kept.h): for whoever
- *   connects, and for the next request of the connections that are kept. A
+ * - All threads of a process wait on one epoll (see kept.h): for new
+ *   connections, and for the next request of those that are kept. A
  *   thread waits before it accepts, also when it has just served: to accept in
  *   vain costs the kernel ten times as much, as it makes the socket first.
  * - It accepts by itself: libfcgi's own accept would hand the descriptor on to

@@ -34,7 +34,7 @@ enum err on_demand_compute(struct call *call, struct span supplier);
 
 /*
  * Has it computed, and does not wait: its snapshot was found to be damaged.
- * Whoever asks for it meanwhile waits for this computation.
+ * Requests that ask meanwhile wait for this computation.
  */
 void on_demand_begin(struct call *call, struct span supplier);
 

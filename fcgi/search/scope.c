@@ -180,7 +180,7 @@ take(struct scope_slot *slot, const struct versions *versions, int64_t now_ns)
 	return scope;
 }
 
-/* Takes its place; whoever still uses the one before has it to the end. */
+/* Replaces the current scope; users of the one before keep it to the end. */
 static void
 keep(struct scope_slot *slot, struct scope *scope,
     const struct versions *versions)
@@ -202,8 +202,8 @@ keep(struct scope_slot *slot, struct scope *scope,
 /* --- the book ------------------------------------------------------------- */
 
 /*
- * All of it is compared with its checksums: so whoever asks it need not, and
- * its pages are at hand afterwards. A search waits for that once, some tens of
+ * Compares the whole index with its checksums, so that searches need not; its
+ * pages are in memory afterwards. A search waits for that once, some tens of
  * milliseconds for a million rows.
  */
 static enum err

@@ -1,5 +1,5 @@
 /*
- * audit: the trail of changes, by whom and when, in the order of their commits.
+ * audit: the trail of changes with author and time, in the order of commits.
  * An entry is written in the transaction of the change it records, and never
  * altered.
  */

@@ -22,7 +22,7 @@ struct own {
 	struct buf body, sql, words;
 };
 
-/* What is asked, and what has been found of it. */
+/* The request, and the rows found for it so far. */
 struct ask {
 	struct own *own;
 	struct query query;

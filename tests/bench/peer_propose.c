@@ -44,7 +44,7 @@ static const char *const texts[STATEMENTS] = {
 static sqlite3 *db;
 static sqlite3_stmt *statements[STATEMENTS];
 
-/* One change, and what came of it; texts are the body's or a statement's. */
+/* A change and its outcome; texts are the body's or a statement's. */
 struct change {
 	struct span supplier, codein, gamme;
 	char before[2], older[2];
@@ -218,7 +218,7 @@ serve(int listener)
 		read_body(&body, request.in);
 		record_begin(
 		    &record, request.ipcFd, (unsigned)request.requestId);
-		/* What failed is cut, and the client fails with it. */
+		/* Cuts a connection that failed; the client fails with it. */
 		if (answer(&out, buf_span(&body)) == ERR_OK &&
 		    sink_put(&sink, buf_span(&out)) == ERR_OK)
 			record_end(&record);

@@ -1,6 +1,6 @@
 /*
- * It accepts as libfcgi's own examples do, and closes behind each answer; or
- * keeps nginx's connections as gridapi does, without libfcgi.
+ * Accepts as libfcgi's own examples do, and closes after each answer; or keeps
+ * nginx's connections as gridapi does, without libfcgi.
  */
 #include "tests/bench/responder.h"
 

@@ -26,7 +26,7 @@ compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* One round, in nanoseconds; -1 when anything fails. */
+/* Times a round, in nanoseconds; -1 when anything fails. */
 static int64_t
 open_once(struct store *store, struct span supplier, uint64_t generation)
 {

@@ -25,7 +25,7 @@ read_all(const struct query *query, struct arena *arena)
 		err = params_read(
 		    &params, query, uses[i], arena, &message, &details);
 		FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT);
-		/* Whoever is refused is told why. */
+		/* Each refusal gives a reason. */
 		FUZZ_CHECK((err == ERR_OK) == (message.len == 0));
 		FUZZ_CHECK((err == ERR_OK) == (details.len == 0));
 		if (err == ERR_OK)

@@ -105,7 +105,7 @@ take_all(int fd)
 		struct buf body;
 
 		buf_init(&body, BODY_MAX);
-		/* What came behind a request is of a peer that is no nginx. */
+		/* nginx sends nothing behind a request. */
 		err = first || incoming_is_over(&in)
 		    ? incoming_try_head(&in, fd)
 		    : ERR_BAD_INPUT;

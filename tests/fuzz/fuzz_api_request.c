@@ -154,7 +154,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	request_init(&request);
 	take_text(&request, &body, span_make(data, len));
 	request.start_ns = date_monotonic_ns();
-	/* What the slow pool is asked to do; but a password costs 0.1 s. */
+	/*
+	 * Once for each pool; the slow one skips logins, since a password costs
+	 * 0.1 s.
+	 */
 	for (int slow = 0; slow < 2; slow++) {
 		request.slow_pool = slow;
 		ask(&request);

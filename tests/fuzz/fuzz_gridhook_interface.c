@@ -1,4 +1,7 @@
-/* What a peer on the window's socket may say, with events and calls about. */
+/*
+ * Lines that a peer on the window's socket may send, with events and calls
+ * under way.
+ */
 #include <sys/socket.h>
 #include <unistd.h>
 

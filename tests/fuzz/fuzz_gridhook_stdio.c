@@ -1,7 +1,7 @@
 /*
- * What a client of gridhook mcp may write, in two pieces. Whatever comes back
- * is a JSON-RPC message or a batch of them, and each request of a known id has
- * one answer at the most.
+ * Bytes that a client of gridhook mcp may write, in two pieces. All that comes
+ * back is a JSON-RPC message or a batch of them, and each request of a known id
+ * has one answer at the most.
  */
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Comments name what they speak of: none opens with a bare pronoun or relative
-# ("What is left", "Those that wait", "It is read once"). Names each that does.
+# ("What is left", "Those that wait", "It is read once"), and none speaks of a
+# program as of a person ("whoever asks", "his rows"). Names each that does.
 #
 #	tools/dev/check-words.sh [--report] [FILE...]
 #
-# Without files it checks the folders that are clean ($clean below), as `make
-# check` does. With --report it counts such comments in all folders, and fails
-# for none. Closes with "N passed, N failed": the files without and with such
+# Without files it checks all folders, as `make check` does. With --report it
+# counts such comments by folder, and fails for none. Closes with "N passed, N failed": the files without and with such
 # comments.
 set -u
 cd "${abs_top_srcdir:-.}" || exit 1
@@ -15,11 +15,9 @@ if [ "${1:-}" = --report ]; then
   report=yes
   shift
 fi
-clean="common lmdb-schema fcgi tools/gridctl
-  tests/common tests/lmdb-schema tests/fcgi tests/tools/gridctl"
-[ -z "$report" ] || clean="common lmdb-schema fcgi tools tests"
+folders="common lmdb-schema fcgi tools tests"
 [ $# -gt 0 ] ||
-  set -- $(find $clean -name '*.[ch]' -o -name '*.def' | sort)
+  set -- $(find $folders -name '*.[ch]' -o -name '*.def' | sort)
 
 awk -v report="$report" '
   BEGIN {
@@ -31,6 +29,17 @@ awk -v report="$report" '
     allowed = "^(This (file|function|header|struct|table|test|program)|" \
       "One (byte|bit|line|row|file|thread|call|request|word|page|of) |" \
       "These? [a-z]+ )"
+    person = "(^|[^A-Za-z])([Ww]hoever|[Ww]hom|[Hh]e|[Hh]im|[Hh]is|[Ss]he)" \
+      "([^A-Za-z]|$)"
+  }
+  function tell(text) {
+    bad[FILENAME]++
+    total++
+    if (!report)
+      printf "not ok: %s:%d: %s\n", FILENAME, FNR, text
+    folder = FILENAME
+    sub("/[^/]*$", "", folder)
+    by[folder]++
   }
   FNR == 1 {
     if (FILENAME in seen == 0)
@@ -40,6 +49,14 @@ awk -v report="$report" '
   }
   {
     text = ""
+    if (inside || index($0, "/*")) {
+      comment = $0
+      if (!inside)
+        sub("^.*/[*]+", "", comment)
+      sub("[*]/.*$", "", comment)
+      if (comment ~ person)
+        tell(comment)
+    }
     if (inside == 1) {
       text = $0
       sub("^[ \t]*[*]+[ \t]*", "", text)
@@ -55,15 +72,8 @@ awk -v report="$report" '
     if (text == "")
       next
     split(text, words, "[^A-Za-z]")
-    if (words[1] in bare && text !~ allowed) {
-      bad[FILENAME]++
-      total++
-      if (!report)
-        printf "not ok: %s:%d: %s\n", FILENAME, FNR, text
-      folder = FILENAME
-      sub("/[^/]*$", "", folder)
-      by[folder]++
-    }
+    if (words[1] in bare && text !~ allowed)
+      tell(text)
   }
   END {
     for (i = 1; i <= count; i++)
@@ -75,7 +85,7 @@ awk -v report="$report" '
       for (folder in by)
         printf "%5d %s\n", by[folder], folder | "sort -k2"
       close("sort -k2")
-      printf "%d comments open with a bare pronoun or relative\n", total
+      printf "%d comments open with a bare pronoun, or speak of persons\n", total
       exit 0
     }
     printf "%d passed, %d failed\n", passed, failed

@@ -1,6 +1,6 @@
 /*
- * What becomes of a push: the family that takes it, what each field comes from
- * and which members are dropped. Nothing is sent.
+ * Shows what becomes of a push: the family that takes it, what each field comes
+ * from and which members are dropped. Nothing is sent.
  */
 #include <stdio.h>
 #include <stdlib.h>

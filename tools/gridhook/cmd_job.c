@@ -156,7 +156,7 @@ keep(struct job *job, const char *bytes, size_t len)
 	job->tail_len += len;
 }
 
-/* To our own output, whose reader may have gone: the job goes on. */
+/* Copies to our own output; the job goes on when nobody reads that. */
 static void
 pass(struct job *job, int which)
 {
@@ -188,8 +188,8 @@ pass_signal(const struct job *job)
 }
 
 /*
- * Until the process has ended and its pipes are empty. A process that it left
- * running may hold them open for ever: leave_behind() is for that.
+ * Runs until the process has ended and its pipes are empty. A process that it
+ * left running may hold them open for ever: leave_behind() is for that.
  */
 static void
 follow(struct job *job)
@@ -274,7 +274,7 @@ code_of(const struct job *job)
 					: WEXITSTATUS(job->status);
 }
 
-/* What was kept of the output, from the beginning of a line on. */
+/* The kept end of the output, from the beginning of a line on. */
 static struct span
 tail_of(const struct job *job)
 {

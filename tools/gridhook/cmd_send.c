@@ -96,7 +96,7 @@ is_exit_status(struct span text)
 	return false;
 }
 
-/* What is empty is left out of the push, so that "$1" may be unset. */
+/* Empty options are left out of the push, so that "$1" may be unset. */
 static bool
 are_understood(const struct options *options)
 {
@@ -144,7 +144,7 @@ read_text(struct buf *text, const struct options *options)
 	else if (!isatty(STDIN_FILENO)) {
 		while ((got = fread(bytes, 1, sizeof(bytes), stdin)) > 0)
 			buf_add(text, bytes, got);
-		/* What a command writes ends with a newline. */
+		/* The output of a command ends with a newline. */
 		while (text->len > 0 && text->data[text->len - 1] == '\n')
 			text->len--;
 	}

@@ -23,7 +23,7 @@ struct client {
 	struct lines lines;
 	struct control *control;
 	struct client *next, **link;
-	/* What it waits for. */
+	/* The call under way. */
 	struct call *call;
 	struct mcp_post *post;
 };

@@ -1,6 +1,6 @@
 /*
- * guard: what wrong secrets cost whoever sends them, and how much of them
- * stands in the log.
+ * guard: slows down senders of wrong secrets, and limits their lines in the
+ * log.
  *
  * Wrong secrets are counted by address, of this machine's own programs by
  * user: what one user tries holds up no other. Beyond a number at once the
@@ -20,7 +20,7 @@
 
 struct guard;
 
-/* Who asks. */
+/* The sender of a request, as the guard tells senders apart. */
 struct guard_who {
 	const struct sockaddr_storage *address;
 	const char *peer; /* the address as text, for the log */
@@ -45,7 +45,10 @@ int64_t guard_wait(struct guard *guard, const struct guard_who *who);
 /* Seconds, at least 1, until one more of theirs may wait. */
 int64_t guard_retry_s(struct guard *guard, const struct guard_who *who);
 
-/* Their secret was right after a wait, or wrong without one. */
+/*
+ * Records that the sender's secret was right after a wait, or wrong without
+ * one.
+ */
 void guard_right(struct guard *guard, const struct guard_who *who);
 void guard_wrong(struct guard *guard, const struct guard_who *who);
 

@@ -1,4 +1,4 @@
-/* Who may use an endpoint, and what the others are told. */
+/* Decides who may use an endpoint, and answers the others. */
 #include "tools/gridhook/router_priv.h"
 
 #include <assert.h>
@@ -142,7 +142,7 @@ user_fault(const struct settings *settings, struct conn *conn)
 
 /* --- the secret ----------------------------------------------------------- */
 
-/* What was sent as the secret; .ptr NULL when nothing was. */
+/* The secret that was sent; .ptr NULL when none was. */
 static struct span
 secret_given(struct conn *conn)
 {
@@ -169,7 +169,7 @@ who_is(struct conn *conn)
 }
 
 /*
- * What a request shows for itself: whether it is right, whether nobody could
+ * The proof that a request brings: whether it is right, whether nobody could
  * have guessed it, and whether it is the secret of all. A signature is judged
  * with the body (`later`).
  */
@@ -207,7 +207,10 @@ judge(struct router *gate, struct conn *conn, const struct claim *claim)
 	if (claim->later)
 		return SECRET_FINE;
 	if (claim->right) {
-		/* Who knows a sender's secret may still guess the shared. */
+		/*
+		 * A sender with a secret of its own may still guess the shared
+		 * one.
+		 */
 		if (claim->shared)
 			conn_trust(conn);
 		if (held) {

@@ -19,7 +19,7 @@ struct router {
 	uint64_t pushes;
 };
 
-/* What stands behind the push path, without the slash before it. */
+/* The path behind the push path, without the slash before it. */
 struct span router_suffix(struct router *gate, struct conn *conn);
 
 /* A header by its lower-case name; `arg` is the struct http. */

@@ -125,7 +125,7 @@ next_word(struct span *rest)
 	return span_sub(text, 0, len);
 }
 
-/* One part of an address, as it stands there. */
+/* A part of an address, as it stands there. */
 static bool
 is_name(struct span name)
 {

@@ -37,7 +37,7 @@ enum err senders_read(struct senders **out, const char *file, struct span text,
     struct fault *fault);
 void senders_close(struct senders *senders);
 
-/* Whose address it is, by what stands behind the push path; NULL: nobody's. */
+/* The sender whose name follows the push path in the address; NULL: none. */
 const struct sender *senders_find(
     const struct senders *senders, struct span suffix);
 

@@ -197,8 +197,8 @@ can_let_in(struct server *server)
 }
 
 /*
- * Whoever holds half of all places makes room among his own: one address
- * takes no place from the others, but where it is an idle one's.
+ * An address that holds half of all places loses one of its own connections: it
+ * takes none from other addresses, except an idle one.
  */
 static bool
 make_room(struct server *server, const struct sockaddr_storage *address)

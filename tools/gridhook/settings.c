@@ -284,7 +284,7 @@ read_usual(struct settings *settings, struct fault *fault)
 	return ERR_OK;
 }
 
-/* One segment of a path, as it will stand in a request. */
+/* Checks a segment of a path, as it will stand in a request. */
 static enum err
 check_app(const struct settings *settings, struct fault *fault)
 {

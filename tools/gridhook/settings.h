@@ -90,7 +90,7 @@ void settings_warn_exposed(const struct settings *settings);
 /* There is a secret of SETTINGS_SECRET_LONG characters or more. */
 bool settings_has_long_secret(const struct settings *settings);
 
-/* Whose program a peer is decides, as no secret does. */
+/* True when access depends on the peer's user, since no secret is set. */
 bool settings_wants_user(const struct settings *settings);
 
 /* "/assistant/hook" */

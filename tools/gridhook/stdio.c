@@ -16,7 +16,7 @@
 #define AT_WORK_MAX 16 /* asked of the running gridhook at a time */
 #define PROGRESS_MS 1000
 
-/* One message that is to be answered, or a batch of them. */
+/* A message that is to be answered, or a batch of them. */
 struct request {
 	struct lines lines; /* to the running gridhook; .loop NULL: none */
 	struct stdio *stdio;
@@ -237,7 +237,7 @@ start_due(struct stdio *stdio)
 {
 	struct request *request = stdio->first;
 
-	/* What ends at once comes back to here. */
+	/* A request that ends at once calls back into here. */
 	if (stdio->starting)
 		return;
 	stdio->starting = true;

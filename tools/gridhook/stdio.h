@@ -38,7 +38,7 @@ enum err stdio_open(struct stdio **out, const struct stdio_spec *spec);
 /* Gives up what is under way; nothing more is written. */
 void stdio_close(struct stdio *stdio);
 
-/* What came in: any piece of the stream. */
+/* Takes any piece of the input. */
 void stdio_feed(struct stdio *stdio, struct span bytes);
 
 /* The stream has ended: a last line without its end counts. */

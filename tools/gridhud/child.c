@@ -64,7 +64,7 @@ child_start(pid_t *pid, char *const *argv, struct span input)
 	close(ends[1]);
 	if (*pid < 0)
 		return failed(argv[0]);
-	/* Here too: whoever comes first, the group is there to be killed. */
+	/* In both processes: the group exists before either goes on. */
 	setpgid(*pid, *pid);
 	return ERR_OK;
 }

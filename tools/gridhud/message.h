@@ -41,7 +41,7 @@ struct message {
 
 	bool silent, duplicate, truncated, markdown;
 
-	/* What the policy made of it. */
+	/* Set by the policy. */
 	bool replayed; /* it came in while no window was there */
 	bool matched; /* a priority word is in it */
 	bool unread;

@@ -45,7 +45,7 @@ is_hidden(uint32_t point, uint32_t before)
 {
 	size_t i;
 
-	/* It joins pictures, of a width that no terminal agrees on. */
+	/* U+200D joins pictures, of a width that terminals do not agree on. */
 	if (point == 0x200D)
 		return before >= 0x2300;
 	for (i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
@@ -157,7 +157,7 @@ text_is_blank(uint32_t point)
 	    point == 0x2029 || point == 0x202F || point == 0x3000;
 }
 
-/* What one character folds to, in `to`; blanks of any kind are one space. */
+/* Folds a character into `to`; blanks of any kind are one space. */
 static size_t
 fold_one(char to[FOLD_MAX], uint32_t point, struct span raw)
 {

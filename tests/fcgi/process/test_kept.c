@@ -266,7 +266,7 @@ struct process {
 	atomic_uint accepted;
 };
 
-/* Keeps whom it accepts, until it is to stop. */
+/* Keeps the connections that it accepts, until it is to stop. */
 static void *
 accept_all(void *arg)
 {

@@ -165,7 +165,7 @@ call(void)
 
 	ck_assert_int_eq(
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	/* No request: whoever accepts sees its end, and closes. */
+	/* No request: the accepting thread sees its end, and closes. */
 	shutdown(fd, SHUT_WR);
 	return fd;
 }
@@ -354,8 +354,10 @@ START_TEST(no_thread_waits_on_a_kept_connection)
 }
 END_TEST
 
-/* A write, a peer that does not want it, an answer that was cut, and whoever
- * sends more than the request. */
+/*
+ * A write, a peer that does not keep it, an answer that was cut, and a peer that
+ * sends more than the request.
+ */
 START_TEST(other_connections_are_closed_behind_the_answer)
 {
 	pid_t pid = begin();

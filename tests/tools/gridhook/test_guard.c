@@ -84,7 +84,7 @@ START_TEST(a_burst_is_free_and_then_each_waits)
 	ck_assert_int_le(first, 2001);
 	/* In a row, not all at once. */
 	ck_assert_int_gt(second, first);
-	/* Who was right gets back what the wait was paid with. */
+	/* A right secret gets back what its wait was paid with. */
 	guard_right(guard, who("192.0.2.1", -1));
 	ck_assert_int_le(guard_wait(guard, who("192.0.2.1", -1)), second);
 }

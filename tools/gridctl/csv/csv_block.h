@@ -2,9 +2,9 @@
  * csv_block: the lines of a file, found in one block that slides along it.
  *
  * It is read rather than mapped: a file that is cut short while it is read
- * must not end in SIGBUS. A file named *.gz is unpacked on the way. Behind the bytes stand CSV_BLOCK_SLACK newlines, so
- * that whoever looks for the end of a line always finds one, and may read
- * eight bytes at once.
+ * must not end in SIGBUS. A file named *.gz is unpacked on the way. Behind the bytes
+ * stand CSV_BLOCK_SLACK newlines, so that a search for the end of a line always
+ * finds one, and may read eight bytes at once.
  */
 #pragma once
 

@@ -46,7 +46,7 @@ enum event_status {
 	STATUS_CANCELLED
 };
 
-/* Three answers where the sender may have given none. */
+/* Tri-state: a sender may leave it open. */
 enum event_flag { FLAG_UNSET, FLAG_NO, FLAG_YES };
 
 /* Empty spans are written as null; all are borrowed. */

@@ -5,7 +5,7 @@
 #include "common/log.h"
 #include "tools/gridhook/events/recipe.h"
 
-/* What any sender may say, whatever it is; before and after its own table. */
+/* Members that any sender may use; read behind its family's own table. */
 static const struct take common_takes[] = {
     {FIELD_SPEAK, "speak"},
     {FIELD_SILENT, "silent"},
@@ -49,7 +49,7 @@ replace_inside(struct event *event, const struct family *family,
 	*event = inside;
 }
 
-/* Its data may be of a known kind, and its type may tell of a failed job. */
+/* The data may be of a known kind, and the type may tell of a failed job. */
 static void
 mend_cloud(struct event *event, struct jval object, const struct hints *hints,
     struct arena *arena)

@@ -52,10 +52,10 @@ struct family {
 	enum event_kind kind;
 	bool (*knows)(struct jval object, const struct hints *hints);
 	const struct take *takes;
-	/* What a table cannot say; NULL for most. */
+	/* Code for what a table cannot say; NULL for most. */
 	void (*mend)(struct event *event, struct jval object,
 	    const struct hints *hints, struct arena *arena);
-	/* It was read from a file, and the recipe says it all. */
+	/* Set for a family read from a file; its recipe says everything. */
 	const struct recipe *recipe;
 };
 
@@ -81,7 +81,7 @@ void family_fill(struct event *event, const struct family *family,
 /* A job has failed: high priority at least, and read aloud. */
 void family_fail_job(struct event *event);
 
-/* One alert of Alertmanager's or Grafana's list. */
+/* An alert of Alertmanager's or Grafana's list. */
 extern const struct family family_alert;
 
 /* The first of "a|b.c|d" that is there and not null. */

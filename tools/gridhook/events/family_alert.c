@@ -14,7 +14,7 @@ static const struct take alert_takes[] = {
     {FIELD_END, NULL},
 };
 
-/* What is wrong, and what that means, where both are told. */
+/* The fault and its meaning, where the sender tells both. */
 static void
 add_description(struct event *event, struct jval object, struct arena *arena)
 {

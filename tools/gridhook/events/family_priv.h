@@ -26,7 +26,7 @@ bool family_int(struct jval value, int64_t *out);
 void family_take(struct event *event, const struct take *takes,
     struct jval object, const struct trace *trace, struct arena *arena);
 
-/* One field from a member that is there. */
+/* Fills a field from a member that is present. */
 void family_take_value(struct event *event, enum field field, struct jval value,
     struct arena *arena);
 

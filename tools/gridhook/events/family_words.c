@@ -47,14 +47,17 @@ static const char *const negations[] = {"no", "not", "without", "zero", "0",
     "keine", "keinen", "nicht", "ohne", "sin", "senza", "nessun", "sem", "geen",
     "zonder"};
 
-/* They stand between a negation and its word: "pas d'erreur". */
+/* Words between a negation and what it negates: "pas d'erreur". */
 static const char *const fillers[] = {"d", "de", "l", "of", "an", "a"};
 
 /* A word that reads like a failure and tells of none. */
 static const char *const harmless[] = {"fehlerfrei", "fehlerlos", "failover",
     "failsafe", "fallback", "errorless", "errorfree"};
 
-/* What runs by itself, anywhere in a word: "job.failed", "cronjob-error". */
+/*
+ * Names of things that run by themselves, anywhere in a word: "job.failed",
+ * "cronjob-error".
+ */
 static const char *const job_parts[] = {
     "job", "cron", "task", "tache", "workflow", "pipeline", "schedule"};
 

@@ -26,7 +26,7 @@
 
 enum table { EVENTS, HISTORY, DEDUPE, META, TABLES };
 
-/* What the numbers are, on disk or about to be. */
+/* Numbers of the journal, on disk or about to be. */
 struct counts {
 	uint64_t first, next; /* events */
 	uint64_t bytes; /* of all records */

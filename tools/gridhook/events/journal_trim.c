@@ -1,6 +1,6 @@
 /*
- * What goes: the oldest events, when there are too many of them, too much of
- * them, or too old ones.
+ * Removes the oldest events, when they are too many, too large together or too
+ * old.
  */
 #include "tools/gridhook/events/journal_priv.h"
 

@@ -190,7 +190,7 @@ add_object(struct push *push, struct jval object, const struct family *family)
 		event->truncated = event->text.len > GENERIC_TEXT_MAX;
 		event->text = span_sub(event->text, 0, GENERIC_TEXT_MAX);
 		kind = family_pick(object, "type|event_type|event|action");
-		/* What it calls itself heads what nobody can read. */
+		/* An event that no family knows is titled with its own type. */
 		event->title = jval_text(kind, push->arena);
 	}
 	event->data = keep_data(object, push->arena);

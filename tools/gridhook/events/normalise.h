@@ -26,7 +26,7 @@
 struct recipes;
 struct trace;
 
-/* What the request says besides its body. */
+/* Facts of the request besides its body. */
 struct hints {
 	struct span suffix; /* of the path, behind the push path */
 	/* From the query; they fill what the body leaves open. */

@@ -57,6 +57,6 @@ struct jval recipe_list(const struct family *family, struct jval object);
 /* Where the family was read from; NULL for one that is written in C. */
 const char *recipe_file(const struct family *family);
 
-/* What family_fill() does for a family of a file. */
+/* family_fill() for a family that was read from a file. */
 void recipe_fill(struct event *event, const struct family *family,
     struct jval object, const struct hints *hints, struct arena *arena);

@@ -10,7 +10,7 @@
 #define RECIPE_HOPS_MAX 16
 #define RECIPE_PARTS_MAX 24
 
-/* One step of a path: a member, an element, or "*", every element. */
+/* A step of a path: a member, an element, or "*", every element. */
 struct hop {
 	const char *name;
 };

@@ -50,7 +50,7 @@ enum err reader_tokens(struct reader *reader, struct span line);
 const struct token *reader_peek(const struct reader *reader);
 struct token reader_next(struct reader *reader);
 
-/* It is this word, and not in quotes. */
+/* True for this word outside quotes. */
 bool reader_is_word(const struct token *token, const char *word);
 
 /* The alternatives of a path, "a|b.c". */

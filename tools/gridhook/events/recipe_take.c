@@ -1,4 +1,4 @@
-/* What each field of an event comes from, as a family's file says it. */
+/* Fills an event's fields as a family's file says. */
 #include "tools/gridhook/events/recipe_take_priv.h"
 
 #include <assert.h>
@@ -163,7 +163,7 @@ take_status(struct event *event, struct span text, const struct scene *scene)
 	return known || value != STATUS_NONE;
 }
 
-/* Those that are more than a text. */
+/* Fields that take more than a text. */
 static bool
 take_value(
     struct event *event, const struct rule *rule, const struct scene *scene)
@@ -290,7 +290,10 @@ take_lines(struct event *event, const struct scene *scene)
 
 /* --- all of it ------------------------------------------------------------ */
 
-/* What is written of a job counts for one, and for one that failed. */
+/*
+ * An event with a job's data is one of a job; a failed status makes it a
+ * failure.
+ */
 static void
 judge(
     struct event *event, const struct recipe *recipe, const struct hints *hints)

@@ -8,7 +8,7 @@
 
 #include "tools/gridhook/events/recipe_priv.h"
 
-/* What the paths of a rule begin at. */
+/* Where the paths of a rule begin. */
 struct scene {
 	const struct recipe *recipe;
 	struct jval object;
@@ -34,5 +34,5 @@ bool scene_find(struct found *out, const struct what **which,
 struct span scene_text(const struct what *what, struct jval *value,
     const struct what **path, const struct scene *scene);
 
-/* This condition and all that are chained to it. */
+/* True when the condition holds, and all that are chained to it. */
 bool scene_holds(const struct condition *condition, const struct scene *scene);

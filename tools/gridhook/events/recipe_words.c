@@ -144,7 +144,7 @@ recipe_bit(struct span name)
 	return (uint64_t)1 << (hash % 64);
 }
 
-/* One copy for each name of the file. */
+/* Keeps a single copy of each name of the file. */
 static const char *
 keep_name(struct reader *reader, struct span name)
 {

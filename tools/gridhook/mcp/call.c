@@ -403,7 +403,9 @@ goes_to_window(
 	    (own->window_first || relay_window_does(calls->relay, tool->name));
 }
 
-/* What takes a result of the window's, when it is not to go on as it is. */
+/*
+ * The function that takes a window's result; on_done() passes it on as it is.
+ */
 static void (*taker_of(const struct own *own))(
     void *arg, const struct result *result)
 {

@@ -1,6 +1,6 @@
 /*
- * call: one tool call, from its arguments to its result: the pace, the check
- * of the arguments, and then whoever performs it.
+ * call: a tool call, from its arguments to its result: checks the pace and the
+ * arguments, then passes the call to the helper, the window or the server.
  */
 #pragma once
 
@@ -23,7 +23,10 @@ struct bucket {
 	int64_t last_ns;
 };
 
-/* What calls need; relay and journal may be NULL (gridhook call, alone). */
+/*
+ * The modules that calls use; relay and journal may be NULL (gridhook call,
+ * alone).
+ */
 struct calls {
 	const struct settings *settings;
 	struct helper_pool *helpers;

@@ -215,7 +215,7 @@ on_gone(struct loop_io *io, uint32_t events)
 	start_waiting(pool);
 }
 
-/* Its group ends with it; the answer, if one is owed, goes out now. */
+/* Kills the process group, and sends the answer now if one is owed. */
 static void
 kill_group(struct helper *helper)
 {
@@ -338,7 +338,7 @@ watch(struct helper *helper, struct pipes *pipes)
 	    loop_add(loop, &helper->exit, EPOLLIN) == ERR_OK;
 }
 
-/* One whose end would not be told is ended here and now. */
+/* Ends a helper at once whose end could not be watched. */
 static void
 give_up(struct helper *helper)
 {
@@ -509,7 +509,7 @@ helper_pool_new(struct loop *loop, const struct helper_spec *spec)
 	pool->loop = loop;
 	pool->spec = *spec;
 	pool->life[0] = pool->life[1] = -1;
-	/* One that ends without reading its arguments must not end us. */
+	/* A helper that ends without reading its arguments must not end us. */
 	signal(SIGPIPE, SIG_IGN);
 	if (pipe2(pool->life, O_CLOEXEC) == 0 && copy_environment(pool))
 		return pool;

@@ -24,7 +24,7 @@
 	"of the user. When one of them fails, get_app_status tells what is " \
 	"there and what is not."
 
-/* One message of a POST. */
+/* A message of a POST. */
 struct item {
 	struct mcp_post *post;
 	struct rpc rpc;
@@ -96,7 +96,7 @@ put_server_info(struct jsonw *json, const char *key)
 	jsonw_object_end(json);
 }
 
-/* What the modern era wants to find in every result. */
+/* Members that the modern protocol wants in every result. */
 static void
 end_result(struct item *item, struct jsonw *json, bool cacheable)
 {
@@ -413,7 +413,7 @@ finish(struct mcp_post *post)
 	post_free(post);
 }
 
-/* One message that could not even be taken apart. */
+/* Answers a message that could not be taken apart. */
 static void
 answer_unread(struct mcp_post *post, int status, int code, const char *message)
 {

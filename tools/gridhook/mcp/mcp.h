@@ -24,7 +24,7 @@ struct mcp_headers {
 	bool is_stdio; /* there are none, and none is missed */
 };
 
-/* What goes back: an HTTP status, and a body unless it is 202. */
+/* The answer to a POST: an HTTP status, and a body unless it is 202. */
 struct mcp_answer {
 	int status;
 	struct span body;

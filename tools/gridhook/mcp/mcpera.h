@@ -15,7 +15,7 @@
 
 enum mcp_era { MCP_ERA_LEGACY, MCP_ERA_MODERN };
 
-/* What is wrong with a request before its method is looked at. */
+/* The fault found in a request before its method is looked at. */
 struct mcp_trouble {
 	int status; /* 0: nothing is */
 	int code;

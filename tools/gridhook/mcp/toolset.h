@@ -14,7 +14,7 @@
 
 #define TOOL_COUNT 14
 
-/* Who performs it. */
+/* The program that performs a tool. */
 enum tool_by {
 	TOOL_BY_SERVER, /* gridhook answers, asking the window where it helps */
 	TOOL_BY_HELPER, /* a gridhook-tool process */
@@ -36,7 +36,7 @@ enum tool_type {
 	TOOL_STRINGS /* an array of strings */
 };
 
-/* One argument. */
+/* An argument. */
 struct tool_field {
 	const char *name;
 	const char *help; /* its description in the schema, or NULL */

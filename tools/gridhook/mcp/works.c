@@ -85,7 +85,7 @@ helper_why(const struct works *works, const char *tool, struct arena *arena)
 		else if (!jval_is_absent(row))
 			why = jval_text(jval_member(row, "why_not"), arena);
 	}
-	/* It outlives the document. */
+	/* The copy outlives the document. */
 	why = why.len > 0 ? arena_copy(arena, why) : SPAN("");
 	jscan_fini(&doc);
 	return why;

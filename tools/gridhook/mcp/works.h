@@ -29,12 +29,12 @@ struct works_facts {
 
 void works_fini(struct works *works);
 
-/* What it says is still true enough. */
+/* True while the helper's last report is recent enough. */
 bool works_is_fresh(const struct works *works);
 
 /* Keeps what the helper said. */
 void works_take(struct works *works, const struct result *result);
 
-/* One object: {"name":"open_url","works":false,"why_not":"..."}. */
+/* Writes an object: {"name":"open_url","works":false,"why_not":"..."}. */
 void works_write(const struct works *works, struct jsonw *json,
     const struct tool *tool, const struct works_facts *facts);

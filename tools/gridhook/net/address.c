@@ -1,7 +1,7 @@
 /*
  * address: a socket that its process has closed has no inode any more, and
- * kernels before 6.16 then tell user 0 for it. So "0 and no inode" is nobody,
- * or whoever closes fast enough would pass for root.
+ * kernels before 6.16 then tell user 0 for it. So "0 and no inode" is no
+ * user: else a program that closes fast enough would pass for root.
  */
 #include "tools/gridhook/net/address.h"
 

@@ -150,7 +150,7 @@ begin_moving(struct conn *conn, int64_t ms)
 	deadline(conn, ms);
 }
 
-/* What the kernel still holds was not taken by anybody. */
+/* True when the kernel holds bytes that nobody has read. */
 static size_t
 bytes_taken(const struct conn *conn)
 {
@@ -383,7 +383,7 @@ feed(struct conn *conn, struct span *bytes)
 	act(conn, step);
 }
 
-/* What the answered request left over waits for its turn. */
+/* Bytes left over by the answered request wait for their turn. */
 static void
 take(struct conn *conn, struct span bytes)
 {

@@ -28,7 +28,7 @@ struct conn_limits {
 	uint64_t linger_bytes;
 };
 
-/* What a connection asks of its server. */
+/* Callbacks and limits that a connection's server provides. */
 struct conn_host {
 	struct loop *loop;
 	const struct conn_limits *limits;
@@ -38,7 +38,7 @@ struct conn_host {
 	void (*request)(void *arg, struct conn *conn);
 	/* Whether a refusal of its gets a line in the log. */
 	bool (*may_log)(void *arg, struct conn *conn);
-	/* It is about to be freed. */
+	/* The connection is about to be freed. */
 	void (*gone)(void *arg, struct conn *conn);
 	void *arg;
 };
@@ -71,7 +71,7 @@ const struct sockaddr_storage *conn_own_address(const struct conn *conn);
 enum err conn_user(struct conn *conn, uid_t *out);
 
 /*
- * What its place is worth when others need one, and since when it is so. A
+ * How much a connection's place is worth when others need one, and since when. A
  * request that was let in keeps its place until it is answered.
  */
 enum conn_worth {

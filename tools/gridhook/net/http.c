@@ -150,7 +150,7 @@ values_are_clean(const struct http *http)
 	return true;
 }
 
-/* What llhttp leaves open. */
+/* Checks of the head that llhttp leaves open. */
 static int
 check_head(struct http *http)
 {
@@ -358,7 +358,7 @@ http_method(const struct http *http)
 	}
 }
 
-/* What follows "http://" in the target; .ptr NULL where there is none. */
+/* The part behind "http://" in the target; .ptr NULL where there is none. */
 static struct span
 after_scheme(const struct http *http)
 {

@@ -93,5 +93,5 @@ bool http_body_is_too_large(const struct http *http);
 /* At HTTP_GOT_ALL; borrowed until http_next(). */
 struct span http_body(const struct http *http);
 
-/* What was wrong, for the log; never the sender's bytes. */
+/* The reason of a failure, for the log; never the sender's bytes. */
 const char *http_why(const struct http *http);

@@ -11,7 +11,7 @@
 
 #define NO_PARENT UINT32_MAX
 
-/* What may come next. */
+/* The tokens that may come next. */
 enum expect {
 	EXPECT_VALUE,
 	EXPECT_VALUE_OR_END, /* right after '[' */

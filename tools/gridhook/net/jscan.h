@@ -103,5 +103,5 @@ bool jval_int(struct jval value, int64_t *out);
 /* Any number; false for all else, and for what no double can hold. */
 bool jval_real(struct jval value, double *out);
 
-/* Its text without the blanks between tokens, on one line. */
+/* Adds the value's text without the blanks between tokens, on one line. */
 void jval_compact(struct jval value, struct buf *buf);

@@ -13,14 +13,14 @@
 
 #define LOOP_BATCH 64
 
-/* Part of whoever waits for a descriptor. */
+/* Part of a struct that waits for a descriptor. */
 struct loop_io {
 	int fd;
 	uint32_t events; /* EPOLLIN and the like; 0 while not registered */
 	void (*ready)(struct loop_io *io, uint32_t events);
 };
 
-/* Part of whoever has a deadline. */
+/* Part of a struct that has a deadline. */
 struct loop_timer {
 	int64_t due_ns; /* on date_monotonic_ns()'s clock */
 	struct loop_timer *next, **link; /* link is NULL while not set */
@@ -50,7 +50,7 @@ void loop_timer_stop(struct loop_timer *timer);
  */
 void loop_on_round(struct loop *loop, void (*round)(void *arg), void *arg);
 
-/* One round: waits at most `most_ms` (-1: as long as it takes). */
+/* Runs a round: waits at most `most_ms` (-1: as long as it takes). */
 enum err loop_once(struct loop *loop, int most_ms);
 
 /* Rounds until loop_stop(). */

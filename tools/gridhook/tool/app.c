@@ -272,7 +272,9 @@ tell(const struct call *call, struct answer *answer,
 
 /* --- arguments ------------------------------------------------------------ */
 
-/* One argument of the caller's: text, and nothing that looks an option. */
+/*
+ * Checks an argument of the caller's: text, and nothing that looks an option.
+ */
 static bool
 is_plain_arg(struct span arg)
 {

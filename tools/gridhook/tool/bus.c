@@ -25,7 +25,7 @@ static const struct {
     [BUS_SYSTEM] = {"no system bus", sd_bus_open_system},
 };
 
-/* What the errors of the bus itself mean to us. */
+/* The bus's own errors, as our codes. */
 static const struct {
 	const char *name;
 	enum err err;
@@ -246,7 +246,10 @@ bus_leave(struct bus_message *message)
 	return sd_bus_message_exit_container(real(message)) >= 0;
 }
 
-/* One "sv": true when it was the one; the message then stands behind it. */
+/*
+ * Reads a pair "sv": true when its key matches; the message then stands behind
+ * it.
+ */
 static bool
 read_pair(sd_bus_message *message, const char *key, const char **value)
 {

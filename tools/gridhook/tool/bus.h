@@ -17,7 +17,7 @@ struct bus_message; /* a reply or a signal, read from its start on */
 
 enum bus_kind { BUS_SESSION, BUS_SYSTEM };
 
-/* Who is called, and by which interface. */
+/* The object that is called, and by which interface. */
 struct bus_peer {
 	const char *name, *path, *interface;
 };

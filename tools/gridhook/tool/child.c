@@ -208,13 +208,13 @@ drain(struct child *child, struct buf *output)
 	return ERR_NOT_READY;
 }
 
-/* One round of waiting; ERR_NOT_READY means once more. */
+/* Waits a round; ERR_NOT_READY means once more. */
 static enum err
 step(struct child *child, struct buf *output)
 {
 	struct pollfd wait[3] = {{.fd = child->in, .events = POLLOUT},
 	    {.fd = child->out, .events = POLLIN},
-	    /* What it still wrote is read first. */
+	    /* Output that is still in the pipe is read first. */
 	    {.fd = child->out >= 0 ? -1 : child->pid_fd, .events = POLLIN}};
 	int64_t left = child->deadline_ms - now_ms();
 	enum err err;

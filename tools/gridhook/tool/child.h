@@ -17,7 +17,7 @@ struct child_spec {
 	struct span input; /* for its standard input */
 	int timeout_ms;
 	/*
-	 * It may leave something running: a session of its own, and it is not
+	 * May leave something running: a session of its own, and it is not
 	 * killed when we end.
 	 */
 	bool own_session;

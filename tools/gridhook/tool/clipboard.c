@@ -158,7 +158,7 @@ clipboard_get(
 
 /* --- set ------------------------------------------------------------------ */
 
-/* What the owner tells the process that started it. */
+/* The report of the owner to the process that started it. */
 struct word {
 	enum err err;
 	struct fault fault;

@@ -10,7 +10,7 @@
 
 enum key_type { KEY_TEXT, KEY_BOOL };
 
-/* What is read of a file; the first two lines have languages. */
+/* Keys read from a file; the first two have languages. */
 static const struct key {
 	const char *name;
 	enum key_type type;
@@ -172,7 +172,7 @@ desktop_read(struct desktop_entry *out, struct span text, const char *locale,
 		if (span_ends(line, SPAN("\r")))
 			line.len--;
 		if (span_starts(line, SPAN("["))) {
-			/* Those behind it are actions, not the application. */
+			/* Groups behind it are actions, not the application. */
 			inside = !seen &&
 			    span_eq(span_trim(line), SPAN("[Desktop Entry]"));
 			seen = seen || inside;

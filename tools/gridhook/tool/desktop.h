@@ -11,7 +11,7 @@
 
 struct arena;
 
-/* One application. All spans live in the arena and have a NUL behind them. */
+/* An application. All spans live in the arena and have a NUL behind them. */
 struct desktop_entry {
 	struct span id; /* "org.gnome.Calculator.desktop" */
 	struct span path; /* of its file */

@@ -82,7 +82,7 @@ push(struct expansion *x, struct span arg)
 	return ERR_OK;
 }
 
-/* One that is, or ends in, a text of the caller's. */
+/* Adds an argument that is, or ends in, a text of the caller's. */
 static enum err
 push_text(struct expansion *x, struct span arg)
 {

@@ -9,7 +9,7 @@
 
 struct arena;
 
-/* What the field codes of the line stand for. */
+/* Values for the field codes of the line. */
 struct exec_fields {
 	struct span name; /* %c: the entry's name in the user's language */
 	struct span icon; /* %i: "--icon" and this, or nothing */

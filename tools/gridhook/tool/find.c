@@ -114,7 +114,7 @@ absolute(char path[FS_PATH_MAX], struct span asked, struct fault *fault)
 	return err;
 }
 
-/* What of `path` lies below `root`: "." for itself, NULL for nothing. */
+/* The part of `path` below `root`: "." for itself, NULL for nothing. */
 static const char *
 below(const char *root, const char *path)
 {

@@ -42,7 +42,7 @@ static const struct tool {
 
 #define TOOLS (sizeof(tools) / sizeof(tools[0]))
 
-/* What the server was given, and no program that we start should have. */
+/* Variables of the server that no program we start should have. */
 static const char *const private_variables[] = {TOOL_SETTINGS_VARIABLE,
     "CREDENTIALS_DIRECTORY", "INVOCATION_ID", "JOURNAL_STREAM",
     "LISTEN_FDNAMES", "LISTEN_FDS", "LISTEN_PID", "NOTIFY_SOCKET",

@@ -117,7 +117,7 @@ pactl_louder(struct fault *fault)
 	    fault);
 }
 
-/* Who set it, or NULL. */
+/* The program that set the volume, or NULL. */
 static const char *
 set_volume(enum volume volume, struct fault *fault)
 {

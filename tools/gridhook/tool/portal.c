@@ -21,7 +21,7 @@ static const struct bus_peer screenshot = {
 static const struct bus_peer opener = {
     NAME, PATH, "org.freedesktop.portal.OpenURI"};
 
-/* What a request answers with. */
+/* Codes of a request's response. */
 enum response { RESPONSE_DONE, RESPONSE_CANCELLED, RESPONSE_ENDED };
 
 struct request {

@@ -123,7 +123,7 @@ read_display(enum settings_display *out, struct span text)
 	return false;
 }
 
-/* One member into its place; false when it does not fit there. */
+/* Reads a member into its place; false when it does not fit there. */
 static bool
 read_row(struct settings *out, const struct row *row,
     const struct jsonr_value *value, struct arena *arena)

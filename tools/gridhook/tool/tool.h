@@ -41,7 +41,7 @@
 #define TOOL_INPUT_MAX (8 * 1024 * 1024)
 #define TOOL_SETTINGS_VARIABLE "GRIDHOOK_TOOL_SETTINGS"
 
-/* What a tool is given. */
+/* The call of a tool. */
 struct call {
 	const struct jsonr_value *args; /* an object */
 	const struct settings *settings;
@@ -49,8 +49,8 @@ struct call {
 };
 
 /*
- * One function a tool. ERR_OK: `answer` holds the result. Anything else:
- * `fault` says why, and what `answer` holds is dropped.
+ * A function a tool. ERR_OK: `answer` holds the result. Anything else: `fault`
+ * says why, and what `answer` holds is dropped.
  */
 enum err capture_screen(
     const struct call *call, struct answer *answer, struct fault *fault);

@@ -92,7 +92,10 @@ is_attachment(struct span name)
 	    span_eq_nocase(name, SPAN("attachment"));
 }
 
-/* Its fields but those that would put a file of the person's into a mail. */
+/*
+ * Copies a mailto link's fields, except those that would attach a file of the
+ * user's.
+ */
 static void
 copy_mail(struct buf *out, struct span url)
 {

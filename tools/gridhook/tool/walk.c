@@ -11,7 +11,7 @@
 
 #include "common/date.h"
 
-/* One folder on the way down. */
+/* A folder on the way down. */
 struct level {
 	struct walk *walk;
 	DIR *folder;

@@ -27,7 +27,7 @@ struct walk {
 	bool (*found)(void *context, const char *path, const struct stat *info);
 	void *context;
 
-	/* What came of it; the caller zeroes these once. */
+	/* Results; the caller zeroes these once. */
 	uint64_t entries;
 	uint64_t skipped; /* could not be looked at */
 	uint64_t too_deep; /* folders at the limit of depth */

@@ -24,8 +24,8 @@ void x11_close(struct x11 *x11);
 #define X11_ALL_MONITORS (-1)
 
 /*
- * What the screen shows: all of it, or one monitor (0 is the primary one).
- * ERR_NOT_FOUND when there is no such monitor.
+ * Takes a picture of the screen: all of it, or one monitor (0 is the primary
+ * one). ERR_NOT_FOUND when there is no such monitor.
  */
 enum err x11_picture(
     struct x11 *x11, int64_t monitor, struct picture *out, struct fault *fault);
@@ -70,7 +70,7 @@ enum err x11_selection_read(struct x11 *x11, struct buf *text, bool *cut,
 
 /*
  * Becomes the owner of the clipboard. With x11_selection_serve() it then
- * hands `text` to whoever asks, until another program takes the clipboard,
+ * hands `text` to programs that ask, until another one takes the clipboard,
  * the server goes, or `life_fd` (-1: none) can be read or is closed.
  */
 enum err x11_selection_own(struct x11 *x11, struct fault *fault);

@@ -38,10 +38,13 @@ void relay_attach(struct relay *relay, int fd);
 /* A window has said hello and is still there. */
 bool relay_has_window(const struct relay *relay);
 
-/* It answers that tool itself, though the server could. */
+/* True when the window performs this tool itself, though the server could. */
 bool relay_window_does(const struct relay *relay, const char *tool);
 
-/* What the window last told of itself: "idle", and how much is unread. */
+/*
+ * The state that the window reported last: "idle", and the count of unread
+ * messages.
+ */
 const char *relay_hud(const struct relay *relay);
 int64_t relay_unread(const struct relay *relay);
 

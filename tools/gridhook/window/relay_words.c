@@ -1,4 +1,4 @@
-/* What a window says, a function a word. */
+/* Messages of a window, a function for each type. */
 #include "common/members.h"
 #include "tools/gridhook/window/relay_priv.h"
 
@@ -188,7 +188,7 @@ static const struct word {
     {"pong", true, on_pong},
 };
 
-/* What is unknown is passed over: a newer window may say more. */
+/* Unknown types are ignored: a newer window may send more. */
 bool
 relay_obey(struct peer *peer, struct jval line)
 {
@@ -199,7 +199,7 @@ relay_obey(struct peer *peer, struct jval line)
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!jval_is(type, span_of(words[i].type)))
 			continue;
-		/* One that was superseded has nothing more to say. */
+		/* A superseded window is ignored. */
 		if (peer->greeted ? peer == peer->relay->window
 				  : words[i].before_hello)
 			return words[i].act(peer, line);

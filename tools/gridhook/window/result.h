@@ -21,10 +21,10 @@ struct result {
 void result_init(struct result *result);
 void result_fini(struct result *result);
 
-/* One text item; replaces what was there. */
+/* Sets a text item; replaces what was there. */
 void result_text(struct result *result, struct span text);
 
-/* One text item that says what failed, and what to do. */
+/* Sets a text item that says what failed, and what to do. */
 void result_error(struct result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -37,5 +37,5 @@ void result_structured(struct result *result, struct span object);
  */
 bool result_take(struct result *result, struct jval value);
 
-/* Its members, into an object that is open. */
+/* Writes the result's members into an object that is open. */
 void result_write(struct jsonw *json, const struct result *result);

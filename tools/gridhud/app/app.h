@@ -24,7 +24,7 @@
 #define APP_UNDO_MAX 256
 #define APP_QUIET_MS (60 * 60 * 1000) /* "do not disturb" */
 
-/* What a front does when it is told; none may be NULL. */
+/* Callbacks of a front; does when it is told; none may be NULL. */
 struct front {
 	/* A message has been added; `live`: it came in just now. */
 	void (*added)(void *arg, uint64_t number, bool live);

@@ -1,5 +1,5 @@
 /*
- * What the server says: greetings, events, its status. An event is stored
+ * Messages of the server: greetings, events, its status. An event is stored
  * first; only then it is shown and spoken.
  */
 #include <assert.h>
@@ -77,11 +77,14 @@ on_welcome(void *arg, const struct client_welcome *welcome)
 	app->client.last = history_last(app->history);
 	app->away_until = welcome->next - 1;
 	app->hud.alert = history_alerts(app->history) > 0;
-	/* What an earlier window stored and died before speaking it. */
+	/*
+	 * Speaks failures that an earlier window stored but did not live to
+	 * speak.
+	 */
 	if (!app->greeted)
 		history_unsaid(app->history, add_unsaid, app);
 	app->greeted = true;
-	/* What it has that was stored before this is acknowledged anew. */
+	/* Acknowledges again what was stored before this window began. */
 	if (app->client.last > 0)
 		app->unacked = app->client.last;
 	on_status(app, welcome->status);

@@ -1,4 +1,4 @@
-/* What the person does: keys of a screen, commands of plain lines. */
+/* Actions of the user: does: keys of a screen, commands of plain lines. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -31,7 +31,7 @@ app_saw(struct app *app)
 	changed(app);
 }
 
-/* What is no alert any more ends what the window shows of one. */
+/* Ends the display of alerts once none is left. */
 static void
 look_at_alerts(struct app *app)
 {
@@ -116,7 +116,7 @@ app_undo(struct app *app)
 	}
 	for (i = 0; i < app->undo_count; i++) {
 		err = history_set_alert(app->history, app->undo[i], true);
-		/* One that is too old to be kept is gone by now. */
+		/* A message that is too old to be kept is gone by now. */
 		if (err != ERR_OK && err != ERR_NOT_FOUND)
 			break;
 		err = ERR_OK;

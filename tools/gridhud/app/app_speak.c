@@ -13,7 +13,7 @@ tells_failures(const struct speech_item *item)
 	    item->kind == SPEECH_MORE_FAILURES || item->kind == SPEECH_AWAY;
 }
 
-/* Answers whoever waits for it, and notes what has been read aloud. */
+/* Answers the call that waits for the speech, and notes what was read. */
 static void
 settle(struct app *app, const struct speech_item *item, const char *error)
 {
@@ -52,7 +52,7 @@ finish(struct app *app, enum speaker_end end, const struct fault *fault)
 		snprintf(
 		    text, sizeof(text), "%s %s", fault->place, fault->message);
 		app_notice(app, "not spoken: %s", text);
-		/* Who cannot be heard is seen the better. */
+		/* A failure that cannot be heard rings the bell. */
 		if (tells_failures(app->speaking) && app->settings.bell)
 			app->front->bell(app->front_arg);
 		settle(app, app->speaking, text);

@@ -284,7 +284,10 @@ answer_history(struct app *app, int64_t id, uint64_t end, uint64_t limit)
 	jsonw_array_end(&json);
 	members_bool(&json, "has_more", from > first);
 	jsonw_object_end(&json);
-	/* It goes out twice, as text and as an object, on one line. */
+	/*
+	 * The answer goes out twice, twice, as text and as an object, on one
+	 * line.
+	 */
 	if (jsonw_end(&json) == ERR_OK && buf.len < CLIENT_LINE_MAX / 3)
 		client_answer(&app->client, id, SPAN(""), buf_span(&buf));
 	else

@@ -288,7 +288,7 @@ static const struct {
     {"error", on_error},
 };
 
-/* What is unknown is passed over: a newer server may say more. */
+/* Unknown types are ignored: a newer server may send more. */
 static enum err
 obey(struct client *client, const struct jsonr_value *line)
 {
@@ -343,7 +343,7 @@ take_lines(struct client *client)
 	if (rest.len > 0)
 		memmove(client->in.data, rest.ptr, rest.len);
 	client->in.len = rest.len;
-	/* What one great line took is given back. */
+	/* Gives back the memory of a large line. */
 	if (rest.len == 0 && client->in.cap > 262144)
 		buf_fini(&client->in);
 	return err;

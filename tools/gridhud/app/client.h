@@ -29,7 +29,7 @@ struct client_welcome {
 };
 
 struct client_ops {
-	/* What fails ends the connection; it is tried again later. */
+	/* A failure ends the connection; the client tries again later. */
 	enum err (*welcome)(void *arg, const struct client_welcome *welcome);
 	enum err (*event)(void *arg, uint64_t seq, bool replay,
 	    const struct jsonr_value *event);
@@ -75,7 +75,7 @@ void client_lost(struct client *client, int64_t now_ms, const char *why);
 /* After CLIENT_SUPERSEDED: tries again, at once. */
 void client_take_back(struct client *client, int64_t now_ms);
 
-/* What came in. Anything but ERR_OK: close, and client_lost(). */
+/* Takes received bytes. Anything but ERR_OK: close, and client_lost(). */
 enum err client_feed(struct client *client, struct span bytes, int64_t now_ms);
 
 /* Pings; ERR_TIMED_OUT when the server has been silent for too long. */
@@ -87,11 +87,11 @@ int64_t client_due_ms(const struct client *client);
 /* True when a connection should be tried now. */
 bool client_wants_connection(const struct client *client, int64_t now_ms);
 
-/* What is to be sent; client_sent() says how much of it was. */
+/* The bytes to send; client_sent() says how many were. */
 struct span client_out(const struct client *client);
 void client_sent(struct client *client, size_t len);
 
-/* What the window says. Nothing is said while it is not attached. */
+/* Messages of the window. Nothing is said while it is not attached. */
 void client_ack(struct client *client, uint64_t seq);
 void client_say(struct client *client, const char *role, struct span text);
 void client_tell_state(struct client *client, unsigned unread, const char *hud,

@@ -34,7 +34,7 @@ struct policy_facts {
 	bool asked; /* the sender wants it to be read aloud */
 	bool firing; /* an alert that is on */
 
-	/* What the person has set. */
+	/* The user's settings. */
 	bool speech_on, speak_failures, quiet_strict;
 };
 

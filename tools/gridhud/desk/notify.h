@@ -13,7 +13,7 @@
 
 struct notify;
 
-/* What the person does with a notification, named by its key. */
+/* Actions of the user on a notification, named by its key. */
 struct notify_ops {
 	void (*open)(void *arg, uint64_t key);
 	void (*acknowledge)(void *arg, uint64_t key);
@@ -37,7 +37,10 @@ enum err notify_open(struct notify **out, const char *app_name,
     const struct notify_ops *ops, void *arg);
 void notify_close(struct notify *notify);
 
-/* What to wait for; -1 and nothing where there is no connection (NULL). */
+/*
+ * The descriptor and events to poll for; -1 and none without a connection
+ * (NULL).
+ */
 int notify_fd(const struct notify *notify);
 short notify_events(const struct notify *notify);
 

@@ -102,7 +102,7 @@ history_make_room(struct history *history)
 	return ERR_OK;
 }
 
-/* What waited for an acknowledgement and is about the same waits no longer. */
+/* Ends the wait of alerts about the same thing. */
 static void
 settle(struct history *history, const struct message *by)
 {

@@ -71,7 +71,7 @@ enum err history_add_take(struct history *history, struct message *message);
 enum err history_mark_read(struct history *history);
 enum err history_mark_acknowledged(struct history *history);
 
-/* One message waits for an acknowledgement again, or no longer. */
+/* Makes a message wait for an acknowledgement again, or no longer. */
 enum err history_set_alert(struct history *history, uint64_t number, bool on);
 
 /* Nobody wants to be disturbed until then, in ms since 1970; 0: no wish. */
@@ -91,5 +91,5 @@ unsigned history_alerts(const struct history *history);
 void history_unsaid(const struct history *history,
     void (*each)(void *arg, const struct message *message), void *arg);
 
-/* What was written is on the disk afterwards. */
+/* Syncs the file: all that was written is on the disk afterwards. */
 enum err history_sync(struct history *history);

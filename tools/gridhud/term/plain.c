@@ -291,7 +291,7 @@ on_ready(void *arg)
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (len <= 0) {
-		/* It goes on without. */
+		/* The program goes on without input. */
 		plain->app.input_ended = true;
 		return;
 	}
@@ -313,7 +313,7 @@ static void
 on_round(void *arg)
 {
 	(void)arg;
-	if (ferror(stdout)) /* whoever read it has gone */
+	if (ferror(stdout)) /* the reader has gone */
 		((struct plain *)arg)->app.quit = true;
 }
 

@@ -59,7 +59,7 @@ put(const struct term *term, struct span text, int style, bool chosen,
 		int columns = text_point_width(point);
 
 		used += columns;
-		/* What the terminal does not know would move the rest. */
+		/* A character unknown to the terminal would shift the rest. */
 		if (columns == 1 && point > 0x7e &&
 		    text_width(span_sub(at, 0, at.len - rest.len)) != 1)
 			addstr("\xEF\xBF\xBD");

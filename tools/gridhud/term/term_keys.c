@@ -1,4 +1,4 @@
-/* What a key does, and the mouse. */
+/* Actions of keys and of the mouse. */
 #include "tools/gridhud/term/term_screen.h"
 
 #include <ncurses.h>

@@ -22,7 +22,7 @@ term_scroll_up(struct term *term, unsigned lines)
 		}
 }
 
-/* What is beyond the end is put right when it is drawn. */
+/* term_draw() corrects a place beyond the end. */
 void
 term_scroll_down(struct term *term, unsigned lines)
 {

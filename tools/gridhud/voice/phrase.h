@@ -9,7 +9,7 @@
 
 #define PHRASE_NAMES_MAX 5
 
-/* What came in while no window was there. */
+/* Messages that came while no window was open. */
 struct away {
 	unsigned messages;
 	unsigned failures;

@@ -94,7 +94,9 @@ link_length(struct span text)
 		for (end = 0; end < text.len; end++)
 			if (strchr(" \t\n<>\"", text.ptr[end]) != NULL)
 				break;
-		/* What closes the sentence is not the link's. */
+		/*
+		 * Punctuation that closes the sentence is not part of the link.
+		 */
 		while (end > starts[i].len &&
 		    strchr(".,;:!?)]'", text.ptr[end - 1]) != NULL)
 			end--;

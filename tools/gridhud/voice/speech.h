@@ -69,7 +69,7 @@ enum err speech_add_message(struct speech *speech,
 enum err speech_add_text(struct speech *speech, const struct settings *settings,
     struct span text, enum speech_kind kind, struct speech_item **item);
 
-/* What is to be spoken now, the caller's to free; NULL for nothing yet. */
+/* The item to speak now, owned by the caller; NULL for nothing yet. */
 struct speech_item *speech_take(
     struct speech *speech, const struct settings *settings, int64_t now_ms);
 void speech_item_free(struct speech_item *item);

@@ -422,7 +422,7 @@ static const char *const failures[] = {
     "{\"nom\":\"b\",\"statut\":\"\303\251chec\"}",
     "{\"job\":\"b\",\"erreur\":\"disque plein\"}",
     "{\"job\":\"b\",\"status\":\"Fehlgeschlagen\"}",
-    /* what happened, and to whom */
+    /* an event, and the job it is about */
     "{\"event\":\"job_failed\",\"name\":\"b\"}",
     "{\"type\":\"job.failed\",\"data\":{\"name\":\"b\"}}",
     "{\"event\":{\"type\":\"job.failed\",\"name\":\"b\"}}",

@@ -102,7 +102,7 @@ note_nothing(void *arg, enum field field, const char *path, struct jval value)
 	(void)value;
 }
 
-/* What no sample may come to. */
+/* Limits that no sample may exceed. */
 static void
 check_manners(const struct sample *sample, const struct event *event)
 {
@@ -296,7 +296,7 @@ START_TEST(faults_name_the_line)
 }
 END_TEST
 
-/* What it makes of a push, by a family of one's own. */
+/* The event that a family of one's own makes of a push. */
 static struct event *
 take(struct recipes *own, struct jscan *doc, const char *family,
     const char *push, unsigned which, unsigned count)

@@ -13,7 +13,7 @@
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
-/* What it does is its argument: the program of all these tests. */
+/* The program of all these tests: its argument says what it does. */
 static const char script[] =
     "#!/bin/sh\n"
     "say() { printf '{\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],"

@@ -115,7 +115,10 @@ START_TEST(a_closed_socket_is_not_roots)
 }
 END_TEST
 
-/* Neither the server's own end, nor whoever listens at the peer's port. */
+/*
+ * The user of the peer's end counts: not the server's own, nor a listener at
+ * the peer's port.
+ */
 START_TEST(only_the_other_end_counts)
 {
 	struct sockaddr_storage gone;

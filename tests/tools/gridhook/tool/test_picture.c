@@ -57,7 +57,7 @@ START_TEST(the_longest_edge_is_kept_to_and_the_shape_too)
 	picture_shrink(&picture, sizes[_i].edge);
 	ck_assert_uint_eq(picture.width, sizes[_i].new_width);
 	ck_assert_uint_eq(picture.height, sizes[_i].new_height);
-	/* What was of one colour is of that colour still. */
+	/* An area of one colour keeps it. */
 	ck_assert_uint_eq(picture_at(&picture, 0, 0)[0], 77);
 	ck_assert_uint_eq(
 	    picture_at(&picture, picture.width - 1, picture.height - 1)[2], 77);

@@ -179,7 +179,7 @@ START_TEST(next_window_goes_on_where_the_last_one_was)
 	ck_assert_uint_eq(count(hear(window), "\"t\":\"event\""), 3);
 	close(window);
 	turn();
-	/* It knows better than we do what it has handled. */
+	/* The window's own ack counts more than the one on disk. */
 	snprintf(hello, sizeof(hello),
 	    "{\"t\":\"hello\",\"proto\":1,\"epoch\":\"%s\",\"ack\":4}\n",
 	    journal_epoch(journal));
@@ -201,7 +201,7 @@ START_TEST(newer_window_takes_over_and_ends_the_calls)
 	ck_assert_ptr_nonnull(strstr(hear(first), "superseded"));
 	ck_assert_int_eq(results, 1);
 	ck_assert_ptr_nonnull(strstr(last, "took over"));
-	/* What the old one says now is not heard. */
+	/* Lines of the superseded window are ignored. */
 	say(second, "{\"t\":\"state\",\"hud\":\"thinking\",\"unread\":7}\n");
 	ck_assert_str_eq(relay_hud(relay), "thinking");
 	ck_assert_int_eq(relay_unread(relay), 7);
