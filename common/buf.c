@@ -107,9 +107,8 @@ static inline void
 add_little_endian(struct buf *buf, uint64_t value, size_t width)
 {
 	unsigned char bytes[sizeof(value)];
-	size_t i;
 
-	for (i = 0; i < sizeof(bytes); i++)
+	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (unsigned char)(value >> (8 * i));
 	buf_add(buf, bytes, width);
 }

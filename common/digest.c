@@ -170,7 +170,6 @@ digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
 {
 	uint8_t block[HMAC_BLOCK] = {0}, inner[DIGEST_SHA256_LEN];
 	struct span hash = span_make((const char *)inner, sizeof(inner));
-	size_t i;
 
 	pthread_once(&once, prepare);
 	assert(sha256 != NULL && has_key);
@@ -178,10 +177,10 @@ digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
 		digest_sha256(block, key);
 	else if (key.len > 0)
 		memcpy(block, key.ptr, key.len);
-	for (i = 0; i < sizeof(block); i++)
+	for (size_t i = 0; i < sizeof(block); i++)
 		block[i] ^= 0x36;
 	hash_behind(inner, block, parts, count);
-	for (i = 0; i < sizeof(block); i++)
+	for (size_t i = 0; i < sizeof(block); i++)
 		block[i] ^= 0x36 ^ 0x5c;
 	hash_behind(out, block, &hash, 1);
 	digest_forget(block, sizeof(block));

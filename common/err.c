@@ -74,9 +74,7 @@ err_text(enum err err)
 enum err
 err_from_errno(int errnum)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(errnos) / sizeof(errnos[0]); i++)
+	for (size_t i = 0; i < sizeof(errnos) / sizeof(errnos[0]); i++)
 		if (errnos[i].errnum == errnum)
 			return errnos[i].err;
 	return ERR_SYSTEM;

@@ -329,10 +329,9 @@ static void
 write_array(const struct jsonr_value *array, struct jsonw *json)
 {
 	size_t count = jsonr_count(array);
-	size_t i;
 
 	jsonw_array_begin(json);
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		write_value(jsonr_at(array, i), json);
 	jsonw_array_end(json);
 }
@@ -509,9 +508,7 @@ jsonr_want_object(
 static bool
 is_listed(struct span name, const char *const *names, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (span_eq(name, span_of(names[i])))
 			return true;
 	return false;
@@ -549,10 +546,8 @@ jsonr_issues(const struct jsonr *doc)
 void
 jsonr_issues_write(const struct jsonr *doc, struct jsonw *json)
 {
-	size_t i;
-
 	jsonw_array_begin(json);
-	for (i = 0; i < doc->kept; i++) {
+	for (size_t i = 0; i < doc->kept; i++) {
 		jsonw_object_begin(json);
 		jsonw_key(json, "path");
 		jsonw_text(json, doc->kept_issues[i].place);

@@ -37,7 +37,6 @@ num_int(int64_t *out, struct span text, int64_t min, int64_t max)
 	uint64_t magnitude = 0;
 	bool negative = false;
 	int64_t value;
-	size_t i;
 
 	if (min < 0 && len > 0 && *at == '-') {
 		negative = true;
@@ -46,7 +45,7 @@ num_int(int64_t *out, struct span text, int64_t min, int64_t max)
 	}
 	if (len == 0 || len > INT_DIGITS_MAX || (*at == '0' && len > 1))
 		return false;
-	for (i = 0; i < len; i++) {
+	for (size_t i = 0; i < len; i++) {
 		unsigned digit = (unsigned char)at[i] - (unsigned)'0';
 
 		if (digit > 9)
@@ -246,9 +245,8 @@ scaled_quotient(unsigned __int128 part, unsigned __int128 bottom)
 {
 	unsigned __int128 rest = 0;
 	uint64_t quotient = 0;
-	int bit;
 
-	for (bit = 19; bit >= 0; bit--) {
+	for (int bit = 19; bit >= 0; bit--) {
 		quotient *= 2;
 		rest *= 2;
 		if (rest >= bottom) {

@@ -23,11 +23,10 @@ static bool
 is_name(struct span host)
 {
 	bool label = false;
-	size_t i;
 
 	if (host.len > NAME_MAX_BYTES)
 		return false;
-	for (i = 0; i < host.len; i++) {
+	for (size_t i = 0; i < host.len; i++) {
 		char byte = host.ptr[i];
 
 		if (byte == '.' && !label)
@@ -76,9 +75,7 @@ authority_read(struct authority *out, struct span text)
 static bool
 is_scheme(struct span scheme)
 {
-	size_t i;
-
-	for (i = 0; i < scheme.len; i++) {
+	for (size_t i = 0; i < scheme.len; i++) {
 		char byte = scheme.ptr[i];
 
 		if (!is_letter(byte) &&
@@ -134,9 +131,8 @@ bool
 authority_is_loopback(const struct authority *at)
 {
 	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (span_eq_nocase(at->host, span_of(names[i])))
 			return true;
 	}

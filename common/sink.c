@@ -8,9 +8,8 @@ static enum err
 put_in_buf(struct sink *sink, struct iovec *pieces, int count)
 {
 	struct buf *buf = sink->to;
-	int i;
 
-	for (i = 0; i < count; i++)
+	for (int i = 0; i < count; i++)
 		buf_add(buf, pieces[i].iov_base, pieces[i].iov_len);
 	return buf_end(buf);
 }

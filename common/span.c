@@ -26,11 +26,9 @@ lower(char byte)
 bool
 span_eq_nocase(struct span a, struct span b)
 {
-	size_t i;
-
 	if (a.len != b.len)
 		return false;
-	for (i = 0; i < a.len; i++)
+	for (size_t i = 0; i < a.len; i++)
 		if (lower(a.ptr[i]) != lower(b.ptr[i]))
 			return false;
 	return true;

@@ -81,10 +81,9 @@ print_value(struct span value)
 	char bytes[SHOWN_MAX * 3 + 1];
 	struct buf shown = {
 	    .data = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
-	size_t i;
 
 	utf8_show(&shown, cut);
-	for (i = 0; i < shown.len; i++) {
+	for (size_t i = 0; i < shown.len; i++) {
 		if (bytes[i] == '\n' || bytes[i] == '\t')
 			bytes[i] = ' ';
 	}
@@ -122,9 +121,7 @@ on_take(void *arg, enum field field, const char *path, struct jval value)
 static bool
 is_taken(const struct taken *taken, const struct jnode *node)
 {
-	unsigned i;
-
-	for (i = 0; i < taken->count; i++) {
+	for (unsigned i = 0; i < taken->count; i++) {
 		if (node->start >= taken->nodes[i]->start &&
 		    node->end <= taken->nodes[i]->end)
 			return true;
@@ -179,7 +176,6 @@ print_event(const struct event *event, unsigned number, unsigned count)
 	struct jscan doc = {.count = 0};
 	struct jsonw json;
 	struct buf text;
-	size_t i;
 
 	printf("\nevent %u of %u\n", number, count);
 	bare.data = SPAN("");
@@ -188,7 +184,7 @@ print_event(const struct event *event, unsigned number, unsigned count)
 	event_write(&json, &bare, &place);
 	if (jsonw_end(&json) == ERR_OK &&
 	    jscan_parse(&doc, buf_span(&text), DEPTH_MAX, NULL) == ERR_OK) {
-		for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 			printf("  %-12s ",
 			    strcmp(shown[i], "url") == 0          ? "link"
 				: strcmp(shown[i], "dedupe") == 0 ? "key"
@@ -206,9 +202,8 @@ header_of(void *arg, const char *name)
 {
 	const struct opt_list *headers = arg;
 	struct span line, given;
-	int i;
 
-	for (i = 0; i < headers->count; i++) {
+	for (int i = 0; i < headers->count; i++) {
 		line = span_of(headers->items[i]);
 		given = span_trim(span_sub(line, 0, span_find(line, ':')));
 		if (span_eq_nocase(given, span_of(name)))
@@ -234,13 +229,12 @@ explain(const struct options *options, struct span body,
 	struct jscan doc = {.count = 0};
 	struct events events;
 	enum err err;
-	unsigned i;
 
 	err = jscan_parse(&doc, body, DEPTH_MAX, fault);
 	if (err == ERR_OK)
 		err = normalise(&events, jscan_root(&doc), &hints, arena);
 	if (err == ERR_OK) {
-		for (i = 0; i < events.count; i++)
+		for (unsigned i = 0; i < events.count; i++)
 			print_event(events.list[i], i + 1, events.count);
 		printf("\ndropped (kept with the event as its data)\n");
 		print_dropped(&taken, jscan_root(&doc), "");

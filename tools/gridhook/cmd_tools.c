@@ -33,13 +33,12 @@ print_tools(const struct settings *settings,
 	const struct calls calls = {.settings = settings};
 	struct jsonw json;
 	struct buf buf;
-	unsigned i;
 	int code = EXIT_FAILURE;
 
 	buf_init(&buf, 1 << 20);
 	jsonw_init(&json, &buf);
 	jsonw_array_begin(&json);
-	for (i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++) {
 		if (calls_offer(&calls, &toolset[i]))
 			put(&json, &toolset[i]);
 	}

@@ -73,9 +73,8 @@ find(struct guard *guard, const struct guard_who *who)
 	struct key key = key_of(who);
 	struct entry *entry, *oldest = guard->entries;
 	int64_t now = date_monotonic_ns();
-	size_t i;
 
-	for (i = 0; i < ENTRIES; i++) {
+	for (size_t i = 0; i < ENTRIES; i++) {
 		entry = &guard->entries[i];
 		if (entry->key.kind == key.kind &&
 		    memcmp(entry->key.bytes, key.bytes, sizeof(key.bytes)) ==
@@ -175,9 +174,8 @@ tell_sums(struct guard *guard)
 {
 	struct entry *entry;
 	unsigned told = 0;
-	size_t i;
 
-	for (i = 0; i < ENTRIES; i++) {
+	for (size_t i = 0; i < ENTRIES; i++) {
 		entry = &guard->entries[i];
 		if (entry->hidden > 0 && told++ < LINES_EACH)
 			log_warn("refusals that were not shown: remote=%s "

@@ -169,9 +169,8 @@ log_form(struct router *gate, struct conn *conn)
 	static const struct span forms[] = {
 	    {"application/x-www-form-urlencoded", 33},
 	    {"multipart/form-data", 19}};
-	size_t i;
 
-	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		if (span_eq_nocase(span_sub(type, 0, forms[i].len), forms[i]) &&
 		    router_may_log(gate, conn))
 			log_warn("a push came as a form, and gridhook takes "

@@ -80,12 +80,11 @@ unbase64(uint8_t *to, size_t size, size_t *len, struct span text)
 	uint32_t group = 0;
 	unsigned bits = 0;
 	int digit;
-	size_t i;
 
 	while (text.len > 0 && text.ptr[text.len - 1] == '=')
 		text.len--;
 	*len = 0;
-	for (i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
 		digit = digit_of(text.ptr[i]);
 		if (digit < 0)
 			return false;
@@ -129,9 +128,7 @@ next_word(struct span *rest)
 static bool
 is_name(struct span name)
 {
-	size_t i;
-
-	for (i = 0; i < name.len; i++) {
+	for (size_t i = 0; i < name.len; i++) {
 		if (!isalnum((unsigned char)name.ptr[i]) &&
 		    strchr("-_.~", name.ptr[i]) == NULL)
 			return false;
@@ -142,9 +139,7 @@ is_name(struct span name)
 static const struct scheme *
 find_scheme(struct span name)
 {
-	size_t i;
-
-	for (i = 0; i < COUNT(schemes); i++) {
+	for (size_t i = 0; i < COUNT(schemes); i++) {
 		if (span_eq(name, span_of(schemes[i].name)))
 			return &schemes[i];
 	}
@@ -290,9 +285,8 @@ const struct sender *
 senders_find(const struct senders *senders, struct span suffix)
 {
 	struct span name = span_sub(suffix, 0, span_find(suffix, '/'));
-	unsigned i;
 
-	for (i = 0; senders != NULL && i < senders->count; i++) {
+	for (unsigned i = 0; senders != NULL && i < senders->count; i++) {
 		if (span_eq(senders->list[i].name, name))
 			return &senders->list[i];
 	}

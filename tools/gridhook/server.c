@@ -151,9 +151,8 @@ least_worth(const struct server *server, enum conn_worth most,
 	struct conn *conn, *least = NULL;
 	int64_t since, least_since = INT64_MAX;
 	enum conn_worth worth;
-	unsigned i;
 
-	for (i = 0; i < server->conn_count; i++) {
+	for (unsigned i = 0; i < server->conn_count; i++) {
 		conn = server->conns[i];
 		if (address != NULL && !is_from(conn, address))
 			continue;
@@ -281,9 +280,8 @@ accept_failed(struct server *server, int errnum)
 	    ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
 	    ENETUNREACH};
 	struct conn *least;
-	size_t i;
 
-	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
 		if (errnum == passing[i])
 			return;
 	}
@@ -306,14 +304,14 @@ on_listener(struct loop_io *io, uint32_t events)
 	struct server *server = (struct server *)io;
 	struct sockaddr_storage address;
 	socklen_t len;
-	int i, fd;
+	int fd;
 
 	if ((events & EPOLLERR) != 0) {
 		fail(server, EIO);
 		return;
 	}
 	/* The first one is known to wait; room for more is not made ahead. */
-	for (i = 0;
+	for (int i = 0;
 	     i < ACCEPTS && (i == 0 ? can_let_in(server) : has_room(server));
 	     i++) {
 		len = sizeof(address);

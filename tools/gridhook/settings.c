@@ -183,8 +183,6 @@ static enum err
 keep_secret(struct settings *settings, struct span secret, const char *place,
     struct fault *fault)
 {
-	size_t i;
-
 	while (secret.len > 0 && strchr("\r\n", secret.ptr[secret.len - 1]))
 		secret.len--;
 	secret = span_trim(secret);
@@ -192,7 +190,7 @@ keep_secret(struct settings *settings, struct span secret, const char *place,
 		fault_set(fault, place, "holds no secret: it is empty");
 		return ERR_BAD_INPUT;
 	}
-	for (i = 0; i < secret.len; i++) {
+	for (size_t i = 0; i < secret.len; i++) {
 		if ((unsigned char)secret.ptr[i] < 0x20 ||
 		    secret.ptr[i] == 0x7F) {
 			fault_set(fault, place,

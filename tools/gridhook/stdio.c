@@ -297,9 +297,9 @@ static void
 cancel(struct stdio *stdio, struct jval id)
 {
 	struct span wanted = token_of(id);
-	struct request *request;
 
-	for (request = stdio->first; request != NULL; request = request->next) {
+	for (struct request *request = stdio->first; request != NULL;
+	     request = request->next) {
 		if (wanted.ptr == NULL || request->id.ptr == NULL ||
 		    !span_eq(request->id, wanted))
 			continue;

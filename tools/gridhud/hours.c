@@ -37,9 +37,7 @@ read_time(int *out, struct span text)
 static bool
 read_day(unsigned *out, struct span text)
 {
-	unsigned i;
-
-	for (i = 0; i < 7; i++) {
+	for (unsigned i = 0; i < 7; i++) {
 		if (!span_eq_nocase(text, span_of(names[i])))
 			continue;
 		*out = i;
@@ -132,10 +130,8 @@ range_contains(const struct hours_range *range, struct wall wall)
 bool
 hours_contain(const struct hours *hours, struct wall wall)
 {
-	unsigned i;
-
 	assert(wall.minute >= 0 && wall.minute < 1440 && wall.weekday < 7);
-	for (i = 0; i < hours->count; i++)
+	for (unsigned i = 0; i < hours->count; i++)
 		if (range_contains(&hours->ranges[i], wall))
 			return true;
 	return false;

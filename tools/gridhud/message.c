@@ -26,9 +26,7 @@ static const char *const statuses[] = {"", "ok", "error", "warning", "firing",
 static uint8_t
 index_of(const char *const *names, struct span name, uint8_t fallback)
 {
-	uint8_t i;
-
-	for (i = 0; names[i] != NULL; i++)
+	for (uint8_t i = 0; names[i] != NULL; i++)
 		if (span_eq(span_of(names[i]), name))
 			return i;
 	return fallback;
@@ -68,11 +66,10 @@ make(struct message **out, struct message *draft)
 	struct message *message = NULL;
 	struct buf buf;
 	enum err err;
-	size_t i;
 
 	*out = NULL;
 	buf_init(&buf, TEXTS_MAX);
-	for (i = 0; i < TEXTS; i++) {
+	for (size_t i = 0; i < TEXTS; i++) {
 		starts[i] = buf.len;
 		(texts[i].lines ? text_show : text_show_line)(
 		    &buf, *text_of(draft, i));
@@ -88,7 +85,7 @@ make(struct message **out, struct message *draft)
 	*message = *draft;
 	if (buf.len > 0)
 		memcpy(message + 1, buf.data, buf.len);
-	for (i = 0; i < TEXTS; i++)
+	for (size_t i = 0; i < TEXTS; i++)
 		*text_of(message, i) =
 		    span_make((const char *)(message + 1) + starts[i],
 			starts[i + 1] - starts[i]);
@@ -231,12 +228,11 @@ void
 message_write(struct jsonw *json, const struct message *message)
 {
 	const char *base = (const char *)message;
-	size_t i;
 
 	jsonw_object_begin(json);
 	members_int(json, "seq", (int64_t)message->seq);
 	members_int(json, "ms", message->time_ms);
-	for (i = 0; i < WORDS; i++) {
+	for (size_t i = 0; i < WORDS; i++) {
 		uint8_t value = *(const uint8_t *)(base + words[i].offset);
 
 		members_string(json, words[i].key, words[i].names[value]);
@@ -244,12 +240,12 @@ message_write(struct jsonw *json, const struct message *message)
 	if (message->speak != SPEAK_UNSET) {
 		members_bool(json, "speak", message->speak == SPEAK_YES);
 	}
-	for (i = 0; i < FLAGS; i++) {
+	for (size_t i = 0; i < FLAGS; i++) {
 		if (!*(const bool *)(const void *)(base + flags[i].offset))
 			continue;
 		members_bool(json, flags[i].key, true);
 	}
-	for (i = 0; i < TEXTS; i++) {
+	for (size_t i = 0; i < TEXTS; i++) {
 		const struct span *text =
 		    (const struct span *)(const void *)(base + texts[i].offset);
 
@@ -265,7 +261,6 @@ message_read(struct message **out, const struct jsonr_value *value)
 {
 	struct message draft = {.seq = 0};
 	char *base = (char *)&draft;
-	size_t i;
 
 	*out = NULL;
 	if (jsonr_type(value) != JSONR_OBJECT)
@@ -273,13 +268,13 @@ message_read(struct message **out, const struct jsonr_value *value)
 	draft.seq = (uint64_t)jsonr_as_int(jsonr_member(value, "seq"));
 	draft.time_ms = jsonr_as_int(jsonr_member(value, "ms"));
 	draft.speak = speak_of(jsonr_member(value, "speak"));
-	for (i = 0; i < WORDS; i++)
+	for (size_t i = 0; i < WORDS; i++)
 		*(uint8_t *)(base + words[i].offset) =
 		    index_of(words[i].names, string(value, words[i].key), 0);
-	for (i = 0; i < FLAGS; i++)
+	for (size_t i = 0; i < FLAGS; i++)
 		*(bool *)(void *)(base + flags[i].offset) =
 		    flag(value, flags[i].key);
-	for (i = 0; i < TEXTS; i++)
+	for (size_t i = 0; i < TEXTS; i++)
 		*text_of(&draft, i) = string(value, texts[i].key);
 	return make(out, &draft);
 }

@@ -187,10 +187,8 @@ add_value(const struct settings *settings, const struct conf_row *row,
 void
 settings_list(const struct settings *settings, struct buf *buf)
 {
-	size_t i;
-
 	assert(buf != NULL);
-	for (i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < ROWS; i++) {
 		if (i == 0 || strcmp(rows[i].section, rows[i - 1].section) != 0)
 			buf_addf(buf, "%s[%s]\n", i == 0 ? "" : "\n",
 			    rows[i].section);

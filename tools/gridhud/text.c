@@ -43,12 +43,10 @@ static const struct {
 static bool
 is_hidden(uint32_t point, uint32_t before)
 {
-	size_t i;
-
 	/* U+200D joins pictures, of a width that terminals do not agree on. */
 	if (point == 0x200D)
 		return before >= 0x2300;
-	for (i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
+	for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
 		if (point >= hidden[i].first && point <= hidden[i].last)
 			return true;
 	return false;

@@ -42,9 +42,7 @@ one_line(struct span text, size_t max, struct arena *arena)
 	struct span line = shown(text, max * 4, arena);
 	struct span rest;
 	uint32_t code;
-	size_t count;
 	char *bytes;
-	size_t i;
 
 	if (line.len == 0)
 		return line;
@@ -52,13 +50,13 @@ one_line(struct span text, size_t max, struct arena *arena)
 	bytes = arena_alloc(arena, line.len + 1);
 	if (line.ptr == NULL || bytes == NULL)
 		return SPAN("");
-	for (i = 0; i < line.len; i++)
+	for (size_t i = 0; i < line.len; i++)
 		bytes[i] = line.ptr[i] == '\n' || line.ptr[i] == '\t'
 		    ? ' '
 		    : line.ptr[i];
 	line = span_trim(span_make(bytes, line.len));
 	rest = line;
-	for (count = 0; count < max && rest.len > 0; count++)
+	for (size_t count = 0; count < max && rest.len > 0; count++)
 		utf8_next(&code, &rest);
 	return span_make(line.ptr, line.len - rest.len);
 }
@@ -66,12 +64,10 @@ one_line(struct span text, size_t max, struct arena *arena)
 static bool
 is_web_link(struct span url)
 {
-	size_t i;
-
 	if (!(url.len > 7 && strncasecmp(url.ptr, "http://", 7) == 0) &&
 	    !(url.len > 8 && strncasecmp(url.ptr, "https://", 8) == 0))
 		return false;
-	for (i = 0; i < url.len; i++) {
+	for (size_t i = 0; i < url.len; i++) {
 		if ((unsigned char)url.ptr[i] <= 0x20 || url.ptr[i] == 0x7F)
 			return false;
 	}
@@ -165,8 +161,6 @@ put_push(struct jsonw *json, const struct event_place *place)
 static void
 put_how(struct jsonw *json, const struct event *event)
 {
-	unsigned i;
-
 	jsonw_key(json, "speak");
 	if (event->speak == FLAG_UNSET)
 		jsonw_null(json);
@@ -177,7 +171,7 @@ put_how(struct jsonw *json, const struct event *event)
 	members_null_text(json, "url", event->url);
 	jsonw_key(json, "tags");
 	jsonw_array_begin(json);
-	for (i = 0; i < event->tag_count; i++)
+	for (unsigned i = 0; i < event->tag_count; i++)
 		jsonw_string(json, event->tags[i]);
 	jsonw_array_end(json);
 }

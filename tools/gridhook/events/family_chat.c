@@ -63,12 +63,11 @@ join_each(struct joined *joined, struct jval array, const char *const *members,
 {
 	struct jwalk walk = jwalk_begin(array);
 	struct jval name, each;
-	size_t i;
 
 	if (jval_type(array) != JARRAY)
 		return;
 	while (jwalk_next(&walk, &name, &each)) {
-		for (i = 0; members[i] != NULL; i++)
+		for (size_t i = 0; members[i] != NULL; i++)
 			family_join(joined, "\n",
 			    family_text_at(each, members[i], arena));
 		join_parts(

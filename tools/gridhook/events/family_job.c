@@ -78,13 +78,12 @@ is_no(struct jval value, struct arena *arena)
 	    "0", "-", "n/a", "no error", "no errors", "non", "aucun", "aucune",
 	    "aucune erreur"};
 	int64_t number;
-	size_t i;
 
 	switch (jval_type(value)) {
 	case JTRUE:
 		return false;
 	case JSTRING:
-		for (i = 0; i < COUNT(words); i++) {
+		for (size_t i = 0; i < COUNT(words); i++) {
 			if (family_word_is(jval_text(value, arena), words[i]))
 				return true;
 		}
@@ -122,9 +121,8 @@ one_fails(struct jval object, const char *const *members, size_t count,
     struct arena *arena)
 {
 	struct jval value;
-	size_t i;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		value = jval_member(object, members[i]);
 		if (jval_type(value) == JSTRING &&
 		    family_words_fail(jval_text(value, arena)))
@@ -170,9 +168,8 @@ state_fails(struct jval object, struct arena *arena)
 	static const char *const denied[] = {"status", "result", "ok",
 	    "success", "succeeded", "successful", "passed", "succes",
 	    "succ\303\250s"};
-	size_t i;
 
-	for (i = 0; i < COUNT(denied); i++) {
+	for (size_t i = 0; i < COUNT(denied); i++) {
 		if (denies(object, denied[i], arena))
 			return true;
 	}
@@ -206,11 +203,10 @@ any_fails(struct jval object,
     struct arena *arena)
 {
 	struct jval part;
-	size_t i;
 
 	if (fails(object, arena))
 		return true;
-	for (i = 0; i < part_count; i++) {
+	for (size_t i = 0; i < part_count; i++) {
 		part = jval_member(object, parts[i]);
 		if (jval_type(part) == JOBJECT && fails(part, arena))
 			return true;
@@ -225,9 +221,8 @@ happening(struct jval object, struct arena *arena)
 	struct jval inner = jval_member(object, "event");
 	struct jval value;
 	struct span text;
-	size_t i;
 
-	for (i = 0; i < COUNT(happened); i++) {
+	for (size_t i = 0; i < COUNT(happened); i++) {
 		value = jval_member(object, happened[i]);
 		text = jval_text(value, arena);
 		if (text.len > 0 && family_words_name_job(text) &&

@@ -225,9 +225,7 @@ static const struct word status_words_accented[] = {
 static int
 word_value(const struct word *words, size_t count, struct span text)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (span_eq_nocase(span_of(words[i].word), text))
 			return words[i].value;
 	}
@@ -271,9 +269,9 @@ enum event_status
 family_status(struct span word)
 {
 	int value = word_value(status_words, COUNT(status_words), word);
-	size_t i;
 
-	for (i = 0; value == 0 && i < COUNT(status_words_accented); i++) {
+	for (size_t i = 0; value == 0 && i < COUNT(status_words_accented);
+	     i++) {
 		if (family_word_is(word, status_words_accented[i].word))
 			value = status_words_accented[i].value;
 	}

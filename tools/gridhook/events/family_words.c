@@ -67,9 +67,7 @@ static const char *const job_words[] = {
 static bool
 is_among(struct span word, const char *const *list, size_t count)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (span_eq(word, span_of(list[i])))
 			return true;
 	}
@@ -80,11 +78,10 @@ static bool
 has_part(struct span word, const char *const *list, size_t count)
 {
 	struct span part;
-	size_t i, at;
 
-	for (i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		part = span_of(list[i]);
-		for (at = 0; at + part.len <= word.len; at++) {
+		for (size_t at = 0; at + part.len <= word.len; at++) {
 			if (span_eq(span_sub(word, at, part.len), part))
 				return true;
 		}

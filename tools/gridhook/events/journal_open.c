@@ -125,9 +125,8 @@ static enum err
 make_scratch(struct journal *journal)
 {
 	static const char *const places[] = {"/dev/shm", "/tmp"};
-	size_t i;
 
-	for (i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		snprintf(journal->scratch, sizeof(journal->scratch),
 		    "%s/gridhook-XXXXXX", places[i]);
 		if (mkdtemp(journal->scratch) != NULL)

@@ -238,9 +238,8 @@ envelope(struct jval object)
 	static const char *const names[] = {
 	    "events", "messages", "notifications"};
 	struct jval list;
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		list = jval_member(object, names[i]);
 		if (jval_type(list) == JARRAY && jval_count(list) > 0 &&
 		    (i == 0 ||

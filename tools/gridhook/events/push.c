@@ -14,9 +14,7 @@
 static bool
 is_blank(struct span text)
 {
-	size_t i;
-
-	for (i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
 		if (memchr(" \t\n\v\f\r", text.ptr[i], 6) == NULL)
 			return false;
 	}
@@ -28,9 +26,8 @@ add_all(struct journal *journal, const struct events *events, const char *id)
 {
 	struct event_place place;
 	enum err err = ERR_OK;
-	unsigned i;
 
-	for (i = 0; i < events->count && err == ERR_OK; i++) {
+	for (unsigned i = 0; i < events->count && err == ERR_OK; i++) {
 		place = (struct event_place){
 		    .push = span_of(id), .index = i, .count = events->count};
 		err = journal_add(journal, events->list[i], &place);
@@ -123,13 +120,13 @@ push_read_query(struct hints *hints, struct span query, struct arena *arena)
 	    {SPAN("speak"), &hints->speak},
 	};
 	struct span piece, name;
-	size_t i, equals;
+	size_t equals;
 
 	assert(hints != NULL && arena != NULL);
 	while (span_cut(&piece, &query, '&')) {
 		equals = span_find(piece, '=');
 		name = span_sub(piece, 0, equals);
-		for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
 			if (span_eq(name, known[i].name))
 				*known[i].to =
 				    decode(span_from(piece, equals + 1), arena);

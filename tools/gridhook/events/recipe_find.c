@@ -34,9 +34,9 @@ static struct jval
 go(struct jval from, const struct what *what)
 {
 	const struct hop *hop = what->hops;
-	unsigned i;
 
-	for (i = 0; i < what->count && !jval_is_absent(from); i++, hop++) {
+	for (unsigned i = 0; i < what->count && !jval_is_absent(from);
+	     i++, hop++) {
 		if (jval_type(from) == JARRAY)
 			from = scene_element(from, hop);
 		else
@@ -174,9 +174,7 @@ scene_text(const struct what *what, struct jval *value,
 static bool
 has_inside(struct span text, struct span word)
 {
-	size_t i;
-
-	for (i = 0; i + word.len <= text.len; i++) {
+	for (size_t i = 0; i + word.len <= text.len; i++) {
 		if (span_eq_nocase(span_sub(text, i, word.len), word))
 			return true;
 	}
@@ -204,9 +202,8 @@ word_fits(enum test test, struct span text, struct span word)
 static bool
 one_word_fits(const struct condition *condition, struct span text)
 {
-	const struct words *word;
-
-	for (word = condition->words; word != NULL; word = word->next) {
+	for (const struct words *word = condition->words; word != NULL;
+	     word = word->next) {
 		if (word_fits(condition->test, text, word->word))
 			return true;
 	}
@@ -282,18 +279,17 @@ recipes_find(const struct recipes *recipes, struct jval object,
 {
 	struct scene scene = {
 	    .object = object, .hints = hints, .arena = hints->arena};
-	const struct recipe *recipe;
-	const struct match *match;
 	uint64_t members;
 
 	assert(hints != NULL);
 	if (recipes == NULL || jval_type(object) != JOBJECT)
 		return NULL;
 	members = members_of(object);
-	for (recipe = recipes->first; recipe != NULL; recipe = recipe->next) {
+	for (const struct recipe *recipe = recipes->first; recipe != NULL;
+	     recipe = recipe->next) {
 		if (recipe->each != NULL && !whole)
 			continue;
-		for (match = recipe->matches; match != NULL;
+		for (const struct match *match = recipe->matches; match != NULL;
 		     match = match->next) {
 			if ((match->members & ~members) == 0 &&
 			    scene_holds(match->all, &scene))

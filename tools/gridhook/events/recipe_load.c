@@ -47,9 +47,8 @@ recipes_count(const struct recipes *recipes)
 static bool
 is_known(const struct recipes *recipes, const char *name)
 {
-	const struct recipe *recipe;
-
-	for (recipe = recipes->first; recipe != NULL; recipe = recipe->next) {
+	for (const struct recipe *recipe = recipes->first; recipe != NULL;
+	     recipe = recipe->next) {
 		if (strcmp(recipe->family.name, name) == 0)
 			return true;
 	}

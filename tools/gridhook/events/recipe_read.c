@@ -90,12 +90,11 @@ static enum err
 read_kind(struct reader *reader)
 {
 	struct token token = reader_next(reader);
-	size_t i;
 
 	if (reader->has_kind)
 		return reader_bad(reader, "the kind was given above");
 	reader->has_kind = true;
-	for (i = 0; i < COUNT(kinds); i++) {
+	for (size_t i = 0; i < COUNT(kinds); i++) {
 		if (reader_is_word(&token, kinds[i])) {
 			reader->recipe->family.kind = (enum event_kind)i;
 			return ERR_OK;
@@ -209,16 +208,15 @@ read_statement(struct reader *reader)
 	} statements[] = {{"match", read_match}, {"or", read_or},
 	    {"kind", read_kind}, {"each", read_each}, {"word", read_meaning}};
 	struct token token = reader_next(reader);
-	size_t i;
 
 	if (reader->statements++ == RECIPE_RULES_MAX)
 		return reader_bad(
 		    reader, "more than %d statements", RECIPE_RULES_MAX);
-	for (i = 0; i < COUNT(statements); i++) {
+	for (size_t i = 0; i < COUNT(statements); i++) {
 		if (reader_is_word(&token, statements[i].name))
 			return statements[i].read(reader);
 	}
-	for (i = 0; i < COUNT(fields); i++) {
+	for (size_t i = 0; i < COUNT(fields); i++) {
 		if (reader_is_word(&token, fields[i].name))
 			return read_rule(reader, i);
 	}

@@ -13,7 +13,6 @@ static void
 write_path(char *text, size_t size, const struct what *what)
 {
 	struct buf buf = {.data = text, .cap = size - 1, .max = size - 1};
-	unsigned i;
 
 	if (what->kind == WHAT_HEADER)
 		buf_addf(&buf, "header:%s", what->header);
@@ -21,7 +20,7 @@ write_path(char *text, size_t size, const struct what *what)
 		buf_add_text(&buf, "address:rest");
 	else if (what->kind == WHAT_TOP)
 		buf_add_text(&buf, "$.");
-	for (i = 0; what->kind <= WHAT_TOP && i < what->count; i++)
+	for (unsigned i = 0; what->kind <= WHAT_TOP && i < what->count; i++)
 		buf_addf(&buf, "%s%s", i == 0 ? "" : ".", what->hops[i].name);
 	text[buf.len] = '\0';
 }
@@ -89,11 +88,10 @@ make(const struct template *template, enum field field,
 	const struct what *paths[RECIPE_PARTS_MAX];
 	size_t room = 0, len = 0;
 	char *to;
-	unsigned i;
 
 	if (!fill_parts(texts, values, paths, template, scene))
 		return SPAN("");
-	for (i = 0; i < template->count; i++) {
+	for (unsigned i = 0; i < template->count; i++) {
 		room += texts[i].len;
 		if (paths[i] != NULL)
 			tell(scene, field, paths[i], values[i]);
@@ -103,7 +101,7 @@ make(const struct template *template, enum field field,
 	to = arena_alloc(scene->arena, room + 1);
 	if (to == NULL)
 		return SPAN("");
-	for (i = 0; i < template->count; i++) {
+	for (unsigned i = 0; i < template->count; i++) {
 		if (texts[i].len > 0)
 			memcpy(to + len, texts[i].ptr, texts[i].len);
 		len += texts[i].len;
@@ -323,11 +321,11 @@ recipe_fill(struct event *event, const struct family *family,
 	    .object = object,
 	    .hints = hints,
 	    .arena = arena};
-	const struct rule *rule;
 	uint64_t done = 0, bit;
 
 	assert(family->recipe != NULL);
-	for (rule = scene.recipe->rules; rule != NULL; rule = rule->next) {
+	for (const struct rule *rule = scene.recipe->rules; rule != NULL;
+	     rule = rule->next) {
 		bit = (uint64_t)1 << rule->field;
 		/* However a level is written, it is one. */
 		if (rule->field == FIELD_SEVERITY ||

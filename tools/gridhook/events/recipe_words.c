@@ -137,9 +137,8 @@ uint64_t
 recipe_bit(struct span name)
 {
 	unsigned hash = 0;
-	size_t i;
 
-	for (i = 0; i < name.len; i++)
+	for (size_t i = 0; i < name.len; i++)
 		hash = hash * 31 + (unsigned char)name.ptr[i];
 	return (uint64_t)1 << (hash % 64);
 }
@@ -149,9 +148,8 @@ static const char *
 keep_name(struct reader *reader, struct span name)
 {
 	const char *kept;
-	unsigned i;
 
-	for (i = 0; i < reader->name_count; i++) {
+	for (unsigned i = 0; i < reader->name_count; i++) {
 		if (span_eq(span_of(reader->names[i]), name))
 			return reader->names[i];
 	}
@@ -165,11 +163,10 @@ static enum err
 read_header(struct what *what, struct span name, struct reader *reader)
 {
 	char *lower = arena_alloc(reader->arena, name.len + 1);
-	size_t i;
 
 	if (lower == NULL)
 		return ERR_NO_MEMORY;
-	for (i = 0; i < name.len; i++) {
+	for (size_t i = 0; i < name.len; i++) {
 		if (!isalnum((unsigned char)name.ptr[i]) && name.ptr[i] != '-')
 			return reader_bad(reader,
 			    "\"%.*s\" is no header's name", SPAN_ARG(name));

@@ -44,10 +44,8 @@ calls_fini(struct calls *calls)
 const struct tool *
 calls_find(const struct calls *calls, struct jval name)
 {
-	unsigned i;
-
 	assert(calls->settings != NULL);
-	for (i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++) {
 		if (jval_is(name, span_of(toolset[i].name)))
 			return calls_offer(calls, &toolset[i]) ? &toolset[i]
 							       : NULL;
@@ -104,14 +102,13 @@ put_server(struct calls *calls, struct jsonw *json)
 	struct jsonw inner;
 	struct jscan doc;
 	struct buf buf;
-	size_t i;
 
 	buf_init(&buf, 65536);
 	jsonw_init(&inner, &buf);
 	calls->status(calls->status_arg, &inner);
 	if (jsonw_end(&inner) == ERR_OK &&
 	    jscan_parse(&doc, buf_span(&buf), 8, NULL) == ERR_OK) {
-		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 			jsonw_key(json, names[i].to);
 			jsonw_raw(json,
 			    jval_raw(
@@ -129,11 +126,10 @@ put_tools(struct calls *calls, struct span speech, struct jsonw *json)
 	struct works_facts facts = {
 	    .window = calls->relay != NULL && relay_has_window(calls->relay),
 	    .speech = speech};
-	unsigned i;
 
 	jsonw_key(json, "tools");
 	jsonw_array_begin(json);
-	for (i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++) {
 		facts.offered = calls_offer(calls, &toolset[i]);
 		works_write(&calls->works, json, &toolset[i], &facts);
 	}
@@ -279,9 +275,7 @@ static const struct own {
 static const struct own *
 own_of(const struct tool *tool)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(owns) / sizeof(owns[0]); i++) {
+	for (size_t i = 0; i < sizeof(owns) / sizeof(owns[0]); i++) {
 		if (strcmp(owns[i].name, tool->name) == 0)
 			return &owns[i];
 	}

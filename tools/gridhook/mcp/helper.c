@@ -465,9 +465,8 @@ is_private(const char *variable)
 	static const char *const names[] = {
 	    "GRIDHOOK_SECRET=", "CREDENTIALS_DIRECTORY=", "NOTIFY_SOCKET=",
 	    "LISTEN_FDS=", "LISTEN_PID=", SETTINGS_VARIABLE "="};
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (strncmp(variable, names[i], strlen(names[i])) == 0)
 			return true;
 	}

@@ -50,11 +50,9 @@ struct mcp_post {
 static void
 post_free(struct mcp_post *post)
 {
-	unsigned i;
-
 	if (post == NULL)
 		return;
-	for (i = 0; i < post->count; i++)
+	for (unsigned i = 0; i < post->count; i++)
 		buf_fini(&post->items[i].answer);
 	free(post->items);
 	jscan_fini(&post->doc);
@@ -199,14 +197,13 @@ do_list(struct item *item)
 {
 	struct jval cursor = jval_member(item->rpc.params, "cursor");
 	struct jsonw json;
-	unsigned i;
 
 	if (!jval_is_absent(cursor) && !jval_is(cursor, SPAN("")))
 		return invalid_params(item, "Invalid params: unknown cursor");
 	begin_result(item, &json);
 	jsonw_key(&json, "tools");
 	jsonw_array_begin(&json);
-	for (i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++) {
 		if (calls_offer(item->post->calls, &toolset[i]))
 			toolargs_mcp(&json, &toolset[i]);
 	}
@@ -275,9 +272,8 @@ static const struct method *
 method_of(const struct item *item)
 {
 	bool modern = item->era == MCP_ERA_MODERN;
-	size_t i;
 
-	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
 		if (jval_is(item->rpc.method, span_of(methods[i].name)) &&
 		    (modern ? methods[i].modern : methods[i].legacy))
 			return &methods[i];
@@ -362,10 +358,8 @@ answer_plain(struct mcp_post *post, int status, const char *message)
 static void
 join_answers(struct mcp_post *post, struct buf *body)
 {
-	unsigned i;
-
 	buf_add_char(body, '[');
-	for (i = 0; i < post->count; i++) {
+	for (unsigned i = 0; i < post->count; i++) {
 		if (post->items[i].answer.len == 0)
 			continue;
 		if (body->len > 1)
@@ -429,11 +423,9 @@ answer_unread(struct mcp_post *post, int status, int code, const char *message)
 static void
 start_items(struct mcp_post *post, const struct mcp_headers *headers)
 {
-	unsigned i;
-
 	post->starting = true;
 	post->open = post->count;
-	for (i = 0; i < post->count; i++) {
+	for (unsigned i = 0; i < post->count; i++) {
 		if (do_item(&post->items[i], headers))
 			post->open--;
 	}
@@ -456,7 +448,6 @@ start_batch(struct mcp_post *post, const struct mcp_headers *headers)
 	size_t count = jval_count(jscan_root(&post->doc));
 	struct jval name, message;
 	struct item *item;
-	unsigned i;
 
 	if (!mcp_may_batch(headers) || count == 0 || count > BATCH_MAX) {
 		answer_unread(post, 400, RPC_INVALID_REQUEST,
@@ -474,7 +465,7 @@ start_batch(struct mcp_post *post, const struct mcp_headers *headers)
 	post->batch = true;
 	while (jwalk_next(&walk, &name, &message))
 		set_item(post, message);
-	for (i = 0; i < post->count; i++) {
+	for (unsigned i = 0; i < post->count; i++) {
 		if (mcp_era_of(&post->items[i].rpc, headers) != MCP_ERA_MODERN)
 			continue;
 		answer_unread(post, 400, RPC_INVALID_REQUEST,
@@ -566,11 +557,9 @@ mcp_post(struct calls *calls, struct span body,
 void
 mcp_cancel(struct mcp_post *post)
 {
-	unsigned i;
-
 	if (post == NULL)
 		return;
-	for (i = 0; i < post->count; i++)
+	for (unsigned i = 0; i < post->count; i++)
 		call_cancel(post->items[i].call);
 	post_free(post);
 }

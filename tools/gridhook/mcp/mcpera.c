@@ -16,9 +16,7 @@ static const char *const legacy_versions[] = {
 bool
 mcp_is_legacy_version(struct jval version)
 {
-	size_t i;
-
-	for (i = 0; i < LEGACY_VERSIONS; i++) {
+	for (size_t i = 0; i < LEGACY_VERSIONS; i++) {
 		if (jval_is(version, span_of(legacy_versions[i])))
 			return true;
 	}
@@ -28,9 +26,7 @@ mcp_is_legacy_version(struct jval version)
 static bool
 header_is_legacy(struct span version)
 {
-	size_t i;
-
-	for (i = 0; i < LEGACY_VERSIONS; i++) {
+	for (size_t i = 0; i < LEGACY_VERSIONS; i++) {
 		if (span_eq(version, span_of(legacy_versions[i])))
 			return true;
 	}
@@ -98,15 +94,15 @@ static bool
 decode_64(struct buf *to, struct span text)
 {
 	unsigned bits;
-	size_t i, j, pad;
+	size_t pad;
 	int digit;
 
 	if (text.len % 4 != 0)
 		return false;
-	for (i = 0; i < text.len; i += 4) {
+	for (size_t i = 0; i < text.len; i += 4) {
 		bits = 0;
 		pad = 0;
-		for (j = 0; j < 4; j++) {
+		for (size_t j = 0; j < 4; j++) {
 			digit = digit_64(text.ptr[i + j]);
 			if (digit < 0 && text.ptr[i + j] == '=' && j >= 2 &&
 			    i + 4 == text.len)
@@ -115,7 +111,7 @@ decode_64(struct buf *to, struct span text)
 				return false;
 			bits = bits << 6 | (unsigned)(digit < 0 ? 0 : digit);
 		}
-		for (j = 0; j + pad < 3; j++)
+		for (size_t j = 0; j + pad < 3; j++)
 			buf_add_char(to, (char)(bits >> (16 - 8 * j)));
 	}
 	return buf_end(to) == ERR_OK;

@@ -9,11 +9,10 @@ static bool
 is_integer(struct jval value)
 {
 	struct span raw = jval_raw(value);
-	size_t i;
 
 	if (jval_type(value) != JNUMBER)
 		return false;
-	for (i = raw.ptr[0] == '-' ? 1 : 0; i < raw.len; i++) {
+	for (size_t i = raw.ptr[0] == '-' ? 1 : 0; i < raw.len; i++) {
 		if (raw.ptr[i] < '0' || raw.ptr[i] > '9')
 			return false;
 	}

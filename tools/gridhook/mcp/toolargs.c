@@ -137,9 +137,8 @@ check_field(
 static bool
 is_field(const struct tool *tool, struct jval name)
 {
-	const struct tool_field *field;
-
-	for (field = tool->fields; field->name != NULL; field++) {
+	for (const struct tool_field *field = tool->fields; field->name != NULL;
+	     field++) {
 		if (jval_is(name, span_of(field->name)))
 			return true;
 	}
@@ -150,7 +149,6 @@ enum err
 toolargs_check(const struct tool *tool, struct jval args, struct fault *fault)
 {
 	struct jwalk walk = jwalk_begin(args);
-	const struct tool_field *field;
 	struct jval name, value;
 	enum err err = ERR_OK;
 
@@ -167,7 +165,8 @@ toolargs_check(const struct tool *tool, struct jval args, struct fault *fault)
 			return ERR_BAD_INPUT;
 		}
 	}
-	for (field = tool->fields; field->name != NULL; field++) {
+	for (const struct tool_field *field = tool->fields; field->name != NULL;
+	     field++) {
 		err = check_field(field, jval_member(args, field->name), fault);
 		if (err != ERR_OK)
 			return err;
@@ -226,14 +225,14 @@ put_field(struct jsonw *json, const struct tool_field *field)
 void
 toolargs_schema(struct jsonw *json, const struct tool *tool)
 {
-	const struct tool_field *field;
 	unsigned required = 0;
 
 	assert(tool->fields != NULL);
 	jsonw_object_begin(json);
 	members_string(json, "type", "object");
 	members_object(json, "properties");
-	for (field = tool->fields; field->name != NULL; field++) {
+	for (const struct tool_field *field = tool->fields; field->name != NULL;
+	     field++) {
 		put_field(json, field);
 		required += field->required;
 	}
@@ -241,7 +240,8 @@ toolargs_schema(struct jsonw *json, const struct tool *tool)
 	if (required > 0) {
 		jsonw_key(json, "required");
 		jsonw_array_begin(json);
-		for (field = tool->fields; field->name != NULL; field++) {
+		for (const struct tool_field *field = tool->fields;
+		     field->name != NULL; field++) {
 			if (field->required)
 				jsonw_text(json, field->name);
 		}

@@ -418,9 +418,7 @@ const struct tool toolset[TOOL_COUNT] = {
 const struct tool *
 toolset_find(struct span name)
 {
-	unsigned i;
-
-	for (i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++) {
 		if (span_eq(span_of(toolset[i].name), name))
 			return &toolset[i];
 	}

@@ -83,9 +83,7 @@ static const struct status {
 static const char *
 status_text(int code)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
 		if (statuses[i].code == code)
 			return statuses[i].text;
 	}
@@ -309,12 +307,11 @@ bad_request(struct conn *conn, enum http_step step)
 	    {HTTP_BODY_TOO_LARGE, 413, "Payload too large"},
 	    {HTTP_VERSION, 505, "HTTP Version Not Supported"},
 	};
-	size_t i;
 
 	if (conn->host->may_log(conn->host->arg, conn))
 		log_info("request refused: remote=%s reason=%s", conn->peer,
 		    http_why(conn->http));
-	for (i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		if (answers[i].step == step)
 			conn_reply_error(
 			    conn, answers[i].status, answers[i].text);

@@ -136,12 +136,10 @@ static bool
 values_are_clean(const struct http *http)
 {
 	struct span value;
-	unsigned i;
-	size_t j;
 
-	for (i = 0; i < http->field_count; i++) {
+	for (unsigned i = 0; i < http->field_count; i++) {
 		value = field_value(http, i);
-		for (j = 0; j < value.len; j++) {
+		for (size_t j = 0; j < value.len; j++) {
 			if ((unsigned char)value.ptr[j] < 0x20 &&
 			    value.ptr[j] != '\t')
 				return false;
@@ -273,9 +271,7 @@ http_free(struct http *http)
 static void
 note_begin(struct http *http, struct span bytes)
 {
-	size_t i;
-
-	for (i = 0; i < bytes.len && !http->begun; i++)
+	for (size_t i = 0; i < bytes.len && !http->begun; i++)
 		http->begun = bytes.ptr[i] != '\r' && bytes.ptr[i] != '\n';
 }
 
@@ -410,10 +406,8 @@ http_query(const struct http *http)
 static struct span
 join_fields(struct http *http, const char *name)
 {
-	unsigned i;
-
 	buf_clear(&http->joined);
-	for (i = 0; i < http->field_count; i++) {
+	for (unsigned i = 0; i < http->field_count; i++) {
 		if (!span_eq_nocase(field_name(http, i), span_of(name)))
 			continue;
 		if (http->joined.len > 0)

@@ -87,8 +87,6 @@ value_ended(struct scan *scan)
 static enum err
 scan_escape(struct scan *scan)
 {
-	int i;
-
 	scan->at++;
 	if (scan->at == scan->end)
 		return bad(scan, "the string has no end");
@@ -100,7 +98,7 @@ scan_escape(struct scan *scan)
 		return ERR_OK;
 	}
 	scan->at++;
-	for (i = 0; i < 4; i++, scan->at++) {
+	for (int i = 0; i < 4; i++, scan->at++) {
 		if (scan->at == scan->end || hex_digit(*scan->at) < 0)
 			return bad(scan, "\\u wants four hex digits");
 	}
@@ -460,9 +458,8 @@ static uint32_t
 take_hex4(struct span *rest)
 {
 	uint32_t code = 0;
-	int i;
 
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		code = code << 4 | (unsigned)hex_digit(rest->ptr[i]);
 	*rest = span_from(*rest, 4);
 	return code;
@@ -553,11 +550,10 @@ jval_int(struct jval value, int64_t *out)
 {
 	struct span raw = jval_raw(value);
 	size_t point = span_find(raw, '.');
-	size_t i;
 
 	if (jval_type(value) != JNUMBER)
 		return false;
-	for (i = point + 1; i < raw.len; i++) {
+	for (size_t i = point + 1; i < raw.len; i++) {
 		if (raw.ptr[i] != '0')
 			return false;
 	}

@@ -87,14 +87,12 @@ loop_change(struct loop *loop, struct loop_io *io, uint32_t events)
 void
 loop_remove(struct loop *loop, struct loop_io *io)
 {
-	int i;
-
 	assert(io != NULL);
 	if (io->events == 0)
 		return;
 	epoll_ctl(loop->epoll, EPOLL_CTL_DEL, io->fd, NULL);
 	io->events = 0;
-	for (i = 0; i < loop->batch_count; i++) {
+	for (int i = 0; i < loop->batch_count; i++) {
 		if (loop->batch[i].data.ptr == io)
 			loop->batch[i].data.ptr = NULL;
 	}
@@ -171,7 +169,7 @@ enum err
 loop_once(struct loop *loop, int most_ms)
 {
 	struct loop_io *io;
-	int i, count;
+	int count;
 
 	assert(most_ms >= -1);
 	count = epoll_wait(
@@ -181,7 +179,7 @@ loop_once(struct loop *loop, int most_ms)
 		return ERR_SYSTEM;
 	}
 	loop->batch_count = count < 0 ? 0 : count;
-	for (i = 0; i < loop->batch_count; i++) {
+	for (int i = 0; i < loop->batch_count; i++) {
 		io = loop->batch[i].data.ptr;
 		if (io != NULL)
 			io->ready(io, loop->batch[i].events);

@@ -123,7 +123,6 @@ activate(const struct desktop_entry *entry, struct fault *fault)
 	struct bus_peer peer = {name, path, "org.freedesktop.Application"};
 	struct bus *bus = NULL;
 	enum err err;
-	char *at;
 
 	if (!span_ends(entry->id, SPAN(".desktop")) ||
 	    !span_copy(name, sizeof(name),
@@ -133,7 +132,7 @@ activate(const struct desktop_entry *entry, struct fault *fault)
 		return ERR_BAD_INPUT;
 	}
 	snprintf(path, sizeof(path), "/%s", name);
-	for (at = path; *at != '\0'; at++) {
+	for (char *at = path; *at != '\0'; at++) {
 		if (*at == '.')
 			*at = '/';
 		else if (*at == '-')

@@ -17,10 +17,8 @@ static const struct {
 bool
 backend_print(FILE *file)
 {
-	size_t i;
-
 	assert(file != NULL);
-	for (i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
+	for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); i++)
 		fprintf(file, "%s %s\n", backends[i].name,
 		    backends[i].in ? "yes" : "no");
 	return fflush(file) == 0;

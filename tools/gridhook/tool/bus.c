@@ -104,11 +104,10 @@ failed(const sd_bus_error *error, int code, const char *method,
     struct fault *fault)
 {
 	enum err err = err_from_errno(-code);
-	size_t i;
 
 	if (-code == ETIMEDOUT)
 		err = ERR_TIMED_OUT;
-	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
 		if (sd_bus_error_has_name(error, meanings[i].name))
 			err = meanings[i].err;
 	}

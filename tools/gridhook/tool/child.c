@@ -51,9 +51,7 @@ shut(int *fd)
 static void
 pipes_close(struct pipes *pipes)
 {
-	int end;
-
-	for (end = 0; end < 2; end++) {
+	for (int end = 0; end < 2; end++) {
 		shut(&pipes->in[end]);
 		shut(&pipes->out[end]);
 		shut(&pipes->why[end]);
@@ -75,10 +73,10 @@ become(const char *const *argv, const struct pipes *pipes, bool own_session)
 {
 	static const struct sigaction plain = {.sa_handler = SIG_DFL};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int number, why;
+	int why;
 	sigset_t none;
 
-	for (number = 1; number < NSIG; number++)
+	for (int number = 1; number < NSIG; number++)
 		sigaction(number, &plain, NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

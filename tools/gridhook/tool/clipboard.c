@@ -106,9 +106,7 @@ get_wayland(struct buf *text, bool *cut, struct fault *fault)
 static void
 trim_character(struct buf *text)
 {
-	size_t tries;
-
-	for (tries = 0;
+	for (size_t tries = 0;
 	     tries < 3 && text->len > 0 && !utf8_is_valid(buf_span(text));
 	     tries++)
 		text->len--;

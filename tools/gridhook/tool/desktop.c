@@ -92,10 +92,9 @@ unescape(struct span text, struct arena *arena)
 	static const char from[] = "sntr\\", to[] = " \n\t\r\\";
 	struct span copy = {.len = 0};
 	struct buf plain;
-	size_t i;
 
 	buf_init(&plain, VALUE_MAX);
-	for (i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
 		const char *found = NULL;
 
 		if (text.ptr[i] == '\\' && i + 1 < text.len &&

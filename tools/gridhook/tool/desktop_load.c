@@ -34,9 +34,8 @@ static const char *
 user_locale(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_MESSAGES", "LANG"};
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *value = getenv(names[i]);
 
 		if (value != NULL && value[0] != '\0')
@@ -84,9 +83,7 @@ is_usable(const struct desktop_entry *entry)
 static bool
 is_known(const struct desktop_index *index, struct span id)
 {
-	size_t i;
-
-	for (i = 0; i < index->count; i++) {
+	for (size_t i = 0; i < index->count; i++) {
 		if (span_eq(index->entries[i].id, id))
 			return true;
 	}

@@ -96,11 +96,10 @@ ambiguous(const struct desktop_index *index, const struct wanted *wanted,
 {
 	struct buf text, scratch;
 	unsigned shown = 0;
-	size_t i;
 
 	buf_init(&text, FOLDED_MAX);
 	buf_init(&scratch, FOLDED_MAX);
-	for (i = 0; i < index->count && shown < SHOWN_MAX; i++) {
+	for (size_t i = 0; i < index->count && shown < SHOWN_MAX; i++) {
 		if (fit_of(&index->entries[i], wanted, &scratch) != best)
 			continue;
 		if (shown++ > 0)

@@ -49,9 +49,8 @@ is_shell(const char *program)
 	static const char *const shells[] = {"ash", "bash", "busybox", "csh",
 	    "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"};
 	const char *slash = strrchr(program, '/');
-	size_t i;
 
-	for (i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
 		if (strcmp(slash == NULL ? program : slash + 1, shells[i]) == 0)
 			return true;
 	}
@@ -113,7 +112,6 @@ static enum err
 push_files(struct expansion *x, size_t most)
 {
 	enum err err = ERR_OK;
-	size_t i;
 
 	x->takes_args = true;
 	if (x->fields->args_count > most) {
@@ -121,7 +119,7 @@ push_files(struct expansion *x, size_t most)
 		    "not allowed: this application takes one file at a time");
 		return ERR_TOO_LARGE;
 	}
-	for (i = 0; err == ERR_OK && i < x->fields->args_count; i++)
+	for (size_t i = 0; err == ERR_OK && i < x->fields->args_count; i++)
 		err = push_text(x, x->fields->args[i]);
 	return err;
 }

@@ -130,9 +130,8 @@ becomes_locked(struct bus *bus, const struct bus_peer *session)
 {
 	static const struct timespec step = {
 	    .tv_nsec = HINT_STEP_MS * 1000000L};
-	int tries;
 
-	for (tries = 0; tries < HINT_TRIES; tries++) {
+	for (int tries = 0; tries < HINT_TRIES; tries++) {
 		if (is_locked(bus, session))
 			return true;
 		nanosleep(&step, NULL);

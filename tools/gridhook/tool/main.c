@@ -202,9 +202,7 @@ run_tool(const struct tool *tool, struct span settings)
 static const struct tool *
 find_tool(const char *name)
 {
-	size_t i;
-
-	for (i = 0; i < TOOLS; i++) {
+	for (size_t i = 0; i < TOOLS; i++) {
 		if (span_eq(span_of(tools[i].name), span_of(name)))
 			return &tools[i];
 	}
@@ -250,7 +248,6 @@ main(int argc, char **argv)
 	char *settings;
 	int args = 0, code;
 	enum err err;
-	size_t i;
 
 	log_open("gridhook-tool", LOG_WARN_);
 	if (!opt_go(&code, &backends, &options, argc, argv, &args))
@@ -261,7 +258,7 @@ main(int argc, char **argv)
 	if (tool == NULL)
 		return name_is_wrong(args < 1 ? NULL : argv[1]);
 	settings = span_dup(span_of(variable == NULL ? "" : variable));
-	for (i = 0; i < sizeof(private_variables) / sizeof(char *); i++)
+	for (size_t i = 0; i < sizeof(private_variables) / sizeof(char *); i++)
 		unsetenv(private_variables[i]);
 	signal(SIGPIPE, SIG_IGN);
 	err = run_tool(tool, span_of(settings));

@@ -69,9 +69,9 @@ runs(const char *const args[ARGS_MAX], struct buf *out, struct fault *fault)
 {
 	const char *argv[ARGS_MAX + 1] = {NULL};
 	struct child_spec spec = {.argv = argv, .timeout_ms = PROGRAM_MS};
-	int i, status;
+	int status;
 
-	for (i = 0; i < ARGS_MAX && args[i] != NULL; i++)
+	for (int i = 0; i < ARGS_MAX && args[i] != NULL; i++)
 		argv[i] = args[i];
 	if (child_run(&spec, out, &status, fault) != ERR_OK)
 		return false;
@@ -238,10 +238,9 @@ change_volume(const struct call *call, const struct key *key, int64_t repeat,
 {
 	const char *by = NULL;
 	struct fault first;
-	int64_t i;
 
 	fault_clear(&first);
-	for (i = 0; i < repeat; i++) {
+	for (int64_t i = 0; i < repeat; i++) {
 		by = set_volume(key->volume, &first);
 		if (by == NULL)
 			return press(
@@ -254,9 +253,7 @@ change_volume(const struct call *call, const struct key *key, int64_t repeat,
 static const struct key *
 find_key(struct span name)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (span_eq(name, span_of(keys[i].name)))
 			return &keys[i];
 	}

@@ -18,9 +18,7 @@ static const char *const urgencies[] = {"low", "normal", "critical"};
 static bool
 read_urgency(uint8_t *out, struct span text)
 {
-	uint8_t i;
-
-	for (i = 0; i < 3; i++) {
+	for (uint8_t i = 0; i < 3; i++) {
 		if (span_eq(text, span_of(urgencies[i]))) {
 			*out = i;
 			return true;
@@ -50,9 +48,7 @@ wants_markup(bool *out, struct bus *bus, struct fault *fault)
 static void
 add_markup(struct buf *out, struct span text)
 {
-	size_t i;
-
-	for (i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
 		switch (text.ptr[i]) {
 		case '&':
 			buf_add_text(out, "&amp;");

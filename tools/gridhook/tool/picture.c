@@ -41,18 +41,17 @@ mean(uint8_t out[3], const struct picture *picture, unsigned x0, unsigned x1,
 {
 	uint64_t sum[3] = {0, 0, 0};
 	uint64_t count = (uint64_t)(x1 - x0) * (y1 - y0);
-	unsigned x, y, channel;
 
-	for (y = y0; y < y1; y++) {
+	for (unsigned y = y0; y < y1; y++) {
 		const uint8_t *pixel = picture_at(picture, x0, y);
 
-		for (x = x0; x < x1; x++, pixel += 3) {
+		for (unsigned x = x0; x < x1; x++, pixel += 3) {
 			sum[0] += pixel[0];
 			sum[1] += pixel[1];
 			sum[2] += pixel[2];
 		}
 	}
-	for (channel = 0; channel < 3; channel++)
+	for (unsigned channel = 0; channel < 3; channel++)
 		out[channel] = (uint8_t)((sum[channel] + count / 2) / count);
 }
 
@@ -69,7 +68,7 @@ picture_shrink(struct picture *picture, unsigned edge)
 {
 	unsigned longest =
 	    picture->width > picture->height ? picture->width : picture->height;
-	unsigned width, height, x, y;
+	unsigned width, height;
 	uint8_t *to = picture->rgb;
 
 	assert(picture->rgb != NULL);
@@ -81,11 +80,11 @@ picture_shrink(struct picture *picture, unsigned edge)
 	 * In place: a new pixel never lies behind the first old one that it
 	 * is made of, and is made before it is written.
 	 */
-	for (y = 0; y < height; y++) {
+	for (unsigned y = 0; y < height; y++) {
 		unsigned y0 = edge_of(y, picture->height, height);
 		unsigned y1 = edge_of(y + 1, picture->height, height);
 
-		for (x = 0; x < width; x++, to += 3) {
+		for (unsigned x = 0; x < width; x++, to += 3) {
 			uint8_t pixel[3];
 
 			mean(pixel, picture, edge_of(x, picture->width, width),

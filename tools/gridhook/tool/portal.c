@@ -40,7 +40,6 @@ request_open(struct request *request, struct fault *fault)
 	struct bus_peer peer = {
 	    NAME, request->path, "org.freedesktop.portal.Request"};
 	char random[TOKEN_RANDOM + 1], own[256];
-	char *dot;
 	enum err err;
 
 	request->bus = NULL;
@@ -58,7 +57,7 @@ request_open(struct request *request, struct fault *fault)
 	snprintf(request->token, sizeof(request->token), "gridhook_%s", random);
 	/* ":1.42" is "1_42" in a path. */
 	snprintf(own, sizeof(own), "%s", bus_own_name(request->bus));
-	for (dot = own; *dot != '\0'; dot++) {
+	for (char *dot = own; *dot != '\0'; dot++) {
 		if (*dot == '.')
 			*dot = '_';
 	}

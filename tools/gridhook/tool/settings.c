@@ -112,9 +112,7 @@ read_list(
 static bool
 read_display(enum settings_display *out, struct span text)
 {
-	unsigned i;
-
-	for (i = 0; i < sizeof(display_names) / sizeof(char *); i++) {
+	for (unsigned i = 0; i < sizeof(display_names) / sizeof(char *); i++) {
 		if (span_eq(text, span_of(display_names[i]))) {
 			*out = (enum settings_display)i;
 			return true;
@@ -156,9 +154,7 @@ static enum err
 read_member(struct settings *out, struct span name,
     const struct jsonr_value *value, struct arena *arena, struct fault *fault)
 {
-	size_t i;
-
-	for (i = 0; i < ROWS; i++) {
+	for (size_t i = 0; i < ROWS; i++) {
 		if (!span_eq(name, span_of(rows[i].name)))
 			continue;
 		if (read_row(out, &rows[i], value, arena))

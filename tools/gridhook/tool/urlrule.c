@@ -18,9 +18,7 @@ refuse(struct fault *fault, const char *why)
 static bool
 is_clean(struct span url)
 {
-	size_t i;
-
-	for (i = 0; i < url.len; i++) {
+	for (size_t i = 0; i < url.len; i++) {
 		uint8_t byte = (uint8_t)url.ptr[i];
 
 		/* C1 controls are the code points U+0080..U+009F. */
@@ -42,11 +40,9 @@ is_alpha(char byte)
 static bool
 is_scheme(struct span text)
 {
-	size_t i;
-
 	if (text.len == 0 || !is_alpha(text.ptr[0]))
 		return false;
-	for (i = 1; i < text.len; i++) {
+	for (size_t i = 1; i < text.len; i++) {
 		char byte = text.ptr[i];
 
 		if (!is_alpha(byte) && !(byte >= '0' && byte <= '9') &&

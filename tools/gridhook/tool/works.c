@@ -271,7 +271,6 @@ what_works(const struct call *call, struct answer *answer, struct fault *fault)
 	struct here here = {.settings = call->settings,
 	    .session = session_find(call->settings)};
 	struct jsonw *object;
-	size_t i;
 
 	assert(call->settings != NULL && answer != NULL);
 	(void)fault;
@@ -280,7 +279,7 @@ what_works(const struct call *call, struct answer *answer, struct fault *fault)
 	object = answer_object_begin(answer);
 	jsonw_key(object, "tools");
 	jsonw_array_begin(object);
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		put_row(object, &here, i);
 	jsonw_array_end(object);
 	answer_object_end(answer);

@@ -85,12 +85,11 @@ find_atoms(struct x11 *x11)
 {
 	xcb_intern_atom_cookie_t asked[ATOM_COUNT];
 	bool found = true;
-	unsigned i;
 
-	for (i = 0; i < ATOM_COUNT; i++)
+	for (unsigned i = 0; i < ATOM_COUNT; i++)
 		asked[i] = xcb_intern_atom(x11->server, 0,
 		    (uint16_t)strlen(atom_names[i]), atom_names[i]);
-	for (i = 0; i < ATOM_COUNT; i++) {
+	for (unsigned i = 0; i < ATOM_COUNT; i++) {
 		xcb_intern_atom_reply_t *reply =
 		    xcb_intern_atom_reply(x11->server, asked[i], NULL);
 

@@ -102,9 +102,8 @@ static uint32_t
 pixel_at(const struct layout *layout, const uint8_t *bytes)
 {
 	uint32_t pixel = 0;
-	unsigned i;
 
-	for (i = 0; i < layout->bytes; i++) {
+	for (unsigned i = 0; i < layout->bytes; i++) {
 		unsigned at = layout->msb_first ? layout->bytes - 1 - i : i;
 
 		pixel |= (uint32_t)bytes[at] << (8 * i);
@@ -116,12 +115,10 @@ static void
 convert_row(uint8_t *rgb, const struct layout *layout, const uint8_t *bytes,
     unsigned width)
 {
-	unsigned x, i;
-
-	for (x = 0; x < width; x++, bytes += layout->bytes) {
+	for (unsigned x = 0; x < width; x++, bytes += layout->bytes) {
 		uint32_t pixel = pixel_at(layout, bytes);
 
-		for (i = 0; i < 3; i++) {
+		for (unsigned i = 0; i < 3; i++) {
 			const struct channel *channel = &layout->channels[i];
 			uint64_t value =
 			    (pixel & channel->mask) >> channel->shift;
@@ -205,9 +202,7 @@ static bool
 pick_monitor(struct area *out, const xcb_randr_get_monitors_reply_t *reply,
     int64_t wanted)
 {
-	int pass;
-
-	for (pass = 0; pass < 2; pass++) {
+	for (int pass = 0; pass < 2; pass++) {
 		xcb_randr_monitor_info_iterator_t at =
 		    xcb_randr_get_monitors_monitors_iterator(reply);
 
@@ -254,7 +249,6 @@ x11_picture(
 {
 	struct layout layout;
 	struct area area = {.width = 0};
-	unsigned top;
 	enum err err;
 
 	assert(monitor >= X11_ALL_MONITORS);
@@ -267,7 +261,8 @@ x11_picture(
 	    : one_monitor(&area, x11, monitor, fault);
 	if (err == ERR_OK)
 		err = picture_make(out, area.width, area.height, fault);
-	for (top = 0; err == ERR_OK && top < area.height; top += BAND_ROWS)
+	for (unsigned top = 0; err == ERR_OK && top < area.height;
+	     top += BAND_ROWS)
 		err = fetch_band(x11, &layout, &area, top, out, fault);
 	if (err != ERR_OK)
 		picture_fini(out);

@@ -110,9 +110,7 @@ keep(const struct reading *reading, struct span bytes)
 static void
 keep_latin1(const struct reading *reading, struct span bytes)
 {
-	size_t i;
-
-	for (i = 0; i < bytes.len && !*reading->cut; i++) {
+	for (size_t i = 0; i < bytes.len && !*reading->cut; i++) {
 		uint8_t byte = (uint8_t)bytes.ptr[i];
 		char pair[2] = {
 		    (char)(0xc0 | byte >> 6), (char)(0x80 | (byte & 0x3f))};
@@ -228,7 +226,6 @@ x11_selection_read(struct x11 *x11, struct buf *text, bool *cut, int timeout_ms,
 	    x11, text, cut, timeout_ms, x11_now_ms() + timeout_ms, fault};
 	xcb_atom_t forms[3];
 	enum err err;
-	unsigned i;
 
 	assert(text != NULL && cut != NULL && timeout_ms > 0);
 	*cut = false;
@@ -241,7 +238,7 @@ x11_selection_read(struct x11 *x11, struct buf *text, bool *cut, int timeout_ms,
 	forms[1] = x11->atoms[ATOM_PLAIN_UTF8];
 	forms[2] = XCB_ATOM_STRING;
 	err = ERR_NOT_FOUND;
-	for (i = 0; i < 3 && err == ERR_NOT_FOUND; i++)
+	for (unsigned i = 0; i < 3 && err == ERR_NOT_FOUND; i++)
 		err = ask(&reading, forms[i]);
 	if (err == ERR_NOT_FOUND)
 		return no_text(&reading);
@@ -320,9 +317,7 @@ x11_selection_clear(struct x11 *x11, struct fault *fault)
 static bool
 is_ascii(struct span text)
 {
-	size_t i;
-
-	for (i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
 		if ((uint8_t)text.ptr[i] >= 0x80)
 			return false;
 	}

@@ -66,7 +66,6 @@ has_manager(struct x11 *x11)
 	xcb_atom_t wanted = atom(x11, "_NET_ACTIVE_WINDOW");
 	xcb_get_property_reply_t *reply;
 	bool found = false;
-	uint32_t i;
 
 	/* A manager that has ended leaves its property, but no window. */
 	if (check == XCB_WINDOW_NONE || wanted == XCB_ATOM_NONE ||
@@ -76,7 +75,7 @@ has_manager(struct x11 *x11)
 	if (reply != NULL && reply->format == 32) {
 		const xcb_atom_t *atoms = xcb_get_property_value(reply);
 
-		for (i = 0; i < reply->value_len; i++)
+		for (uint32_t i = 0; i < reply->value_len; i++)
 			found = found || atoms[i] == wanted;
 	}
 	free(reply);
@@ -114,15 +113,14 @@ find_window(struct x11 *x11,
 	    x11, x11->screen->root, "_NET_CLIENT_LIST_STACKING", WINDOWS_MAX);
 	xcb_window_t found = XCB_WINDOW_NONE;
 	const xcb_window_t *windows;
-	uint32_t i;
 
 	if (reply == NULL)
 		reply = property(
 		    x11, x11->screen->root, "_NET_CLIENT_LIST", WINDOWS_MAX);
 	if (reply != NULL && reply->format == 32) {
 		windows = xcb_get_property_value(reply);
-		for (i = reply->value_len; i > 0 && found == XCB_WINDOW_NONE;
-		     i--) {
+		for (uint32_t i = reply->value_len;
+		     i > 0 && found == XCB_WINDOW_NONE; i--) {
 			if (is_of(x11, windows[i - 1], fits, arg))
 				found = windows[i - 1];
 		}
@@ -152,9 +150,8 @@ comes_to_front(struct x11 *x11, xcb_window_t window)
 {
 	static const struct timespec step = {
 	    .tv_nsec = ACTIVE_STEP_MS * 1000000L};
-	int tries;
 
-	for (tries = 0; tries < ACTIVE_TRIES; tries++) {
+	for (int tries = 0; tries < ACTIVE_TRIES; tries++) {
 		if (window_in(x11, x11->screen->root, "_NET_ACTIVE_WINDOW") ==
 		    window)
 			return true;

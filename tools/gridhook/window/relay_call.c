@@ -125,12 +125,12 @@ relay_fail_calls(struct relay *relay, const char *text)
 static struct relay_call *
 find_call(struct relay *relay, struct jval id)
 {
-	struct relay_call *call;
 	int64_t number = 0;
 
 	if (!jval_int(id, &number))
 		return NULL;
-	for (call = relay->calls; call != NULL; call = call->next) {
+	for (struct relay_call *call = relay->calls; call != NULL;
+	     call = call->next) {
 		if (call->id == (uint64_t)number)
 			return call;
 	}

@@ -193,10 +193,9 @@ bool
 relay_obey(struct peer *peer, struct jval line)
 {
 	struct jval type = jval_member(line, "t");
-	size_t i;
 
 	assert(peer->relay != NULL);
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!jval_is(type, span_of(words[i].type)))
 			continue;
 		/* A superseded window is ignored. */

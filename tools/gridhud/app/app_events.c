@@ -47,10 +47,10 @@ static enum err
 take_over(struct app *app, const char *epoch)
 {
 	enum err err = history_claim(app->history);
-	unsigned tries;
 
 	/* The window that was there has just been told to leave. */
-	for (tries = 0; err == ERR_BUSY && tries < CLAIM_TRIES; tries++) {
+	for (unsigned tries = 0; err == ERR_BUSY && tries < CLAIM_TRIES;
+	     tries++) {
 		usleep(CLAIM_PAUSE_US);
 		err = history_claim(app->history);
 	}

@@ -107,14 +107,13 @@ void
 app_undo(struct app *app)
 {
 	enum err err = ERR_OK;
-	unsigned i;
 
 	assert(app->undo_count <= APP_UNDO_MAX);
 	if (app->undo_count == 0) {
 		app_notice(app, "nothing to undo");
 		return;
 	}
-	for (i = 0; i < app->undo_count; i++) {
+	for (unsigned i = 0; i < app->undo_count; i++) {
 		err = history_set_alert(app->history, app->undo[i], true);
 		/* A message that is too old to be kept is gone by now. */
 		if (err != ERR_OK && err != ERR_NOT_FOUND)

@@ -20,9 +20,7 @@
 static bool
 is_voice(struct span voice)
 {
-	size_t i;
-
-	for (i = 0; i < voice.len; i++)
+	for (size_t i = 0; i < voice.len; i++)
 		if (!text_is_word((unsigned char)voice.ptr[i]) &&
 		    strchr("-_+", voice.ptr[i]) == NULL)
 			return false;
@@ -270,7 +268,6 @@ answer_history(struct app *app, int64_t id, uint64_t end, uint64_t limit)
 {
 	uint64_t first = history_first(app->history);
 	uint64_t from = end - first > limit ? end - limit : first;
-	uint64_t number;
 	struct jsonw json;
 	struct buf buf;
 
@@ -279,7 +276,7 @@ answer_history(struct app *app, int64_t id, uint64_t end, uint64_t limit)
 	jsonw_object_begin(&json);
 	jsonw_key(&json, "messages");
 	jsonw_array_begin(&json);
-	for (number = from; number < end; number++)
+	for (uint64_t number = from; number < end; number++)
 		put_message(&json, history_at(app->history, number), number);
 	jsonw_array_end(&json);
 	members_bool(&json, "has_more", from > first);
@@ -341,10 +338,9 @@ app_call(void *arg, int64_t id, struct span name,
     const struct jsonr_value *args, int64_t deadline_ms)
 {
 	struct app *app = arg;
-	size_t i;
 
 	(void)deadline_ms; /* the server cancels what comes too late */
-	for (i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
+	for (size_t i = 0; i < sizeof(tools) / sizeof(tools[0]); i++) {
 		if (!span_eq(span_of(tools[i].name), name))
 			continue;
 		tools[i].act(app, id, args);

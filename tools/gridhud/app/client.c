@@ -70,7 +70,6 @@ say_hello(struct client *client, struct span epoch)
 	static const char *const caps[] = {
 	    "speech", "focus", "get_app_status", "get_conversation_history"};
 	struct jsonw json;
-	size_t i;
 
 	line_begin(client, &json, "hello");
 	members_int(&json, "proto", PROTOCOL);
@@ -81,7 +80,7 @@ say_hello(struct client *client, struct span epoch)
 	}
 	jsonw_key(&json, "caps");
 	jsonw_array_begin(&json);
-	for (i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
+	for (size_t i = 0; i < sizeof(caps) / sizeof(caps[0]); i++)
 		jsonw_text(&json, caps[i]);
 	jsonw_array_end(&json);
 	line_end(client, &json);
@@ -293,9 +292,8 @@ static enum err
 obey(struct client *client, const struct jsonr_value *line)
 {
 	struct span type = jsonr_as_string(jsonr_member(line, "t"));
-	size_t i;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (span_eq(span_of(words[i].type), type))
 			return words[i].act(client, line);
 	return ERR_OK;

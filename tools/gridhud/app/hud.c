@@ -34,10 +34,8 @@ enum err
 hud_set(
     struct hud *hud, struct span name, struct span label, struct fault *fault)
 {
-	unsigned i;
-
 	assert(hud->base < HUD_COUNT);
-	for (i = 0; i < HUD_COUNT; i++) {
+	for (unsigned i = 0; i < HUD_COUNT; i++) {
 		if (!span_eq(span_of(names[i]), name))
 			continue;
 		hud->base = (enum hud_state)i;

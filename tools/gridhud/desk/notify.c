@@ -59,9 +59,7 @@ item_clear(struct item *item)
 static struct item *
 find_id(struct notify *notify, uint32_t id)
 {
-	unsigned i;
-
-	for (i = 0; i < ITEMS_MAX; i++) {
+	for (unsigned i = 0; i < ITEMS_MAX; i++) {
 		if (notify->items[i].is_used && notify->items[i].id == id &&
 		    id != 0)
 			return &notify->items[i];
@@ -137,15 +135,13 @@ on_capabilities(sd_bus_message *reply, void *arg, sd_bus_error *error)
 static void
 add_text(struct buf *out, struct span text, size_t most, bool is_markup)
 {
-	size_t i;
-
 	if (text.len > most) {
 		text.len = most;
 		while (text.len > 0 &&
 		    ((unsigned char)text.ptr[text.len] & 0xc0) == 0x80)
 			text.len--;
 	}
-	for (i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
 		if (is_markup && text.ptr[i] == '&')
 			buf_add_text(out, "&amp;");
 		else if (is_markup && text.ptr[i] == '<')
@@ -162,9 +158,8 @@ static struct item *
 item_for(struct notify *notify, const struct notify_message *message)
 {
 	struct item *item;
-	unsigned i;
 
-	for (i = 0; i < ITEMS_MAX && message->about.len > 0; i++) {
+	for (unsigned i = 0; i < ITEMS_MAX && message->about.len > 0; i++) {
 		item = &notify->items[i];
 		if (item->is_used &&
 		    span_eq(span_of(item->about), message->about)) {
@@ -256,10 +251,9 @@ notify_sweep(
     struct notify *notify, bool (*waits)(void *arg, uint64_t key), void *arg)
 {
 	struct item *item;
-	unsigned i;
 
 	assert(waits != NULL);
-	for (i = 0; notify != NULL && i < ITEMS_MAX; i++) {
+	for (unsigned i = 0; notify != NULL && i < ITEMS_MAX; i++) {
 		item = &notify->items[i];
 		if (!item->is_used || !item->is_alert || item->id == 0 ||
 		    waits(arg, item->key))
@@ -307,11 +301,9 @@ notify_open(struct notify **out, const char *app_name,
 void
 notify_close(struct notify *notify)
 {
-	unsigned i;
-
 	if (notify == NULL)
 		return;
-	for (i = 0; i < ITEMS_MAX; i++)
+	for (unsigned i = 0; i < ITEMS_MAX; i++)
 		item_clear(&notify->items[i]);
 	sd_bus_slot_unref(notify->signals);
 	sd_bus_slot_unref(notify->asked);

@@ -108,11 +108,10 @@ settle(struct history *history, const struct message *by)
 {
 	unsigned left = history->alerts;
 	struct message *item;
-	size_t i;
 
 	if (by->about.len == 0 || by->duplicate)
 		return;
-	for (i = history->end; left > 0 && i > history->head; i--) {
+	for (size_t i = history->end; left > 0 && i > history->head; i--) {
 		item = history->items[i - 1];
 		left -= item->alert;
 		if (!item->alert || !span_eq(item->about, by->about))
@@ -196,10 +195,9 @@ history_unsaid(const struct history *history,
     void (*each)(void *arg, const struct message *message), void *arg)
 {
 	unsigned left = history->unsaid;
-	size_t i;
 
 	assert(each != NULL);
-	for (i = history->head; left > 0 && i < history->end; i++)
+	for (size_t i = history->head; left > 0 && i < history->end; i++)
 		if (history->items[i]->say_due) {
 			each(arg, history->items[i]);
 			left--;

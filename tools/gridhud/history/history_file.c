@@ -108,14 +108,12 @@ static enum err
 put_all(struct history *history, FILE *file)
 {
 	enum err err = ERR_OK;
-	unsigned m;
-	size_t i;
 
-	for (m = 0; err == ERR_OK && m < history->mute_count; m++) {
+	for (unsigned m = 0; err == ERR_OK && m < history->mute_count; m++) {
 		history_line_mute(history, span_of(history->mutes[m]), true);
 		err = put_line(history, file);
 	}
-	for (i = history->head; err == ERR_OK && i < history->end; i++) {
+	for (size_t i = history->head; err == ERR_OK && i < history->end; i++) {
 		history_line_message(history, history->items[i]);
 		err = put_line(history, file);
 	}

@@ -252,11 +252,9 @@ static const struct {
 static void
 do_help(struct plain *plain, struct span text)
 {
-	size_t i;
-
 	(void)plain;
 	(void)text;
-	for (i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < COMMANDS; i++)
 		printf("-- %s: %s\n", commands[i].name, commands[i].help);
 	fflush(stdout);
 }
@@ -267,11 +265,10 @@ obey(struct plain *plain, struct span line)
 	size_t space = span_find(line, ' ');
 	struct span name = span_sub(line, 0, space);
 	struct span rest = span_trim(span_from(line, space));
-	size_t i;
 
 	if (name.len == 0)
 		return;
-	for (i = 0; i < COMMANDS; i++)
+	for (size_t i = 0; i < COMMANDS; i++)
 		if (span_eq(span_of(commands[i].name), name)) {
 			commands[i].act(plain, rest);
 			return;

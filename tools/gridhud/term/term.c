@@ -85,9 +85,9 @@ has_title(void)
 	    "alacritty", "foot", "st-", "konsole", "gnome", "vte", "kitty",
 	    "wezterm", "contour"};
 	const char *name = getenv("TERM");
-	size_t i;
 
-	for (i = 0; name != NULL && i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; name != NULL && i < sizeof(names) / sizeof(names[0]);
+	     i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;
 	return false;

@@ -100,10 +100,9 @@ void
 term_colours(struct term *term, bool night)
 {
 	const struct palette *palette = &palettes[night];
-	int style;
 
 	term->night = night;
-	for (style = 0; term->colours && style < TERM_STYLES; style++) {
+	for (int style = 0; term->colours && style < TERM_STYLES; style++) {
 		const struct ink *ink =
 		    term->many_colours ? &palette->inks[style] : &eight[style];
 		bool own = ink->ground >= 0 || !term->many_colours;

@@ -191,9 +191,8 @@ put_keys(const struct term *term)
 	int room = term->width - text_width(SPAN(LAST_KEYS)) - 2;
 	int used = put(term, SPAN(" "), TERM_BAR_DIM, false, 1);
 	int width;
-	size_t i;
 
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		width = text_width(span_of(keys[i])) + 2;
 		if (used + width > room)
 			continue;
@@ -339,9 +338,8 @@ draw_empty(const struct term *term)
 	    ? SPAN("gridhook is not there. Start it: gridhook")
 	    : SPAN("Nothing yet. What is pushed to gridhook comes in here.");
 	int width = text_width(text);
-	int row;
 
-	for (row = 1; row <= term_list_rows(term); row++) {
+	for (int row = 1; row <= term_list_rows(term); row++) {
 		move(row, 0);
 		fill(term, STYLE_TEXT, false, term->width);
 	}
@@ -435,7 +433,6 @@ draw_page(struct term *term)
 {
 	int rows = term_list_rows(term);
 	unsigned most, line;
-	int row;
 
 	lay_out_page(term);
 	most = term->view.count > (unsigned)rows
@@ -444,7 +441,7 @@ draw_page(struct term *term)
 	if (term->page_top > most)
 		term->page_top = most;
 	line = term->page_top;
-	for (row = 0; row < rows; row++, line++)
+	for (int row = 0; row < rows; row++, line++)
 		if (line < term->view.count)
 			draw_line(
 			    term, &term->view.lines[line], row + 1, false);

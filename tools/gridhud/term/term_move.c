@@ -46,9 +46,8 @@ lines_to_chosen(struct term *term)
 {
 	unsigned rows = (unsigned)term_list_rows(term);
 	unsigned lines = 0;
-	uint64_t number;
 
-	for (number = term->top; number <= term->chosen; number++) {
+	for (uint64_t number = term->top; number <= term->chosen; number++) {
 		lines += term_lay_out(term, number);
 		/* Far below: start anew just above it. */
 		if (lines > rows * 4) {

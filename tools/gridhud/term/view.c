@@ -106,10 +106,8 @@ struct draft {
 static void
 draft_add(struct draft *draft, struct span text, enum style style)
 {
-	size_t i;
-
 	buf_add_span(&draft->text, text);
-	for (i = 0; i < text.len; i++)
+	for (size_t i = 0; i < text.len; i++)
 		buf_add_char(&draft->styles, (char)style);
 }
 
@@ -213,15 +211,15 @@ mark_hits(struct draft *draft, const struct view_options *options)
 {
 	struct span text = buf_span(&draft->text);
 	struct span hit;
-	size_t at;
 
 	if (buf_end(&draft->text) != ERR_OK ||
 	    buf_end(&draft->styles) != ERR_OK || text.len == 0)
 		return;
-	for (at = 0; (hit = words_find(options->words, text, at)).ptr != NULL;
+	for (size_t at = 0;
+	     (hit = words_find(options->words, text, at)).ptr != NULL;
 	     at = (size_t)(hit.ptr - text.ptr) + hit.len)
 		mark_hit(draft, hit, STYLE_WORD);
-	for (at = 0; options->search.len > 0 &&
+	for (size_t at = 0; options->search.len > 0 &&
 	     (hit = text_find(text, options->search, at, false)).ptr != NULL;
 	     at = (size_t)(hit.ptr - text.ptr) + hit.len)
 		mark_hit(draft, hit, STYLE_FOUND);
@@ -260,9 +258,7 @@ break_at(struct span text, int width, size_t *next)
 static void
 settle_tabs(struct draft *draft)
 {
-	size_t i;
-
-	for (i = 0; i < draft->text.len; i++)
+	for (size_t i = 0; i < draft->text.len; i++)
 		if (draft->text.data[i] == '\t')
 			draft->text.data[i] = ' ';
 }

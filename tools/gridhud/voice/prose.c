@@ -20,11 +20,9 @@ is_fence(struct span line)
 static bool
 is_drawn(struct span line)
 {
-	size_t i;
-
 	if (line.len > 1 && line.ptr[0] == '|')
 		return true;
-	for (i = 0; i < line.len; i++)
+	for (size_t i = 0; i < line.len; i++)
 		if (strchr("-=_*|:+ \t", line.ptr[i]) == NULL)
 			return false;
 	return line.len >= 3;
@@ -73,9 +71,7 @@ static const struct {
 static bool
 is_picture(uint32_t point)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)
+	for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++)
 		if (point >= pictures[i].first && point <= pictures[i].last)
 			return true;
 	return false;
@@ -86,9 +82,9 @@ link_length(struct span text)
 {
 	static const struct span starts[] = {
 	    {"http://", 7}, {"https://", 8}, {"www.", 4}, {"mailto:", 7}};
-	size_t i, end;
+	size_t end;
 
-	for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+	for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
 		if (!span_starts(text, starts[i]))
 			continue;
 		for (end = 0; end < text.len; end++)
@@ -176,9 +172,8 @@ ends_sentence(struct span text)
 	static const struct span ends[] = {{".", 1}, {"!", 1}, {"?", 1},
 	    {":", 1}, {";", 1}, {",", 1}, {"\xE2\x80\xA6", 3},
 	    {"\xE3\x80\x82", 3}, {"\xEF\xBC\x81", 3}, {"\xEF\xBC\x9F", 3}};
-	size_t i;
 
-	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (span_ends(text, ends[i]))
 			return true;
 	return false;
@@ -372,7 +367,6 @@ static bool
 is_abbreviated(struct span text, struct span word, struct span next)
 {
 	struct span digits = word;
-	size_t i;
 
 	/* "1. First": a list's number at the front. */
 	while (is_digit(digits))
@@ -381,7 +375,8 @@ is_abbreviated(struct span text, struct span word, struct span next)
 		return true;
 	if (is_initial(word))
 		return true;
-	for (i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]); i++) {
+	for (size_t i = 0; i < sizeof(abbreviations) / sizeof(abbreviations[0]);
+	     i++) {
 		if (!same_word(word, abbreviations[i].word))
 			continue;
 		switch (abbreviations[i].habit) {
@@ -531,13 +526,13 @@ prose_summary(
 	struct span sentence, rest;
 	size_t used = 0;
 	struct buf prose;
-	unsigned i;
 
 	assert(sentences > 0 && chars > 0);
 	buf_init(&prose, PROSE_MAX);
 	prose_add(&prose, text_cut_count(text, PROSE_MAX / 8));
 	rest = buf_span(&prose);
-	for (i = 0; i < sentences && prose_sentence(&sentence, &rest); i++) {
+	for (unsigned i = 0; i < sentences && prose_sentence(&sentence, &rest);
+	     i++) {
 		size_t len = count(sentence);
 
 		if (used + (i > 0) + len > chars) {

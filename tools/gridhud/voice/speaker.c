@@ -125,9 +125,8 @@ speaker_can(const struct settings *settings, struct fault *fault)
 {
 	const char *why = NULL;
 	bool player = false;
-	size_t i;
 
-	for (i = 0; i < PLAYERS; i++)
+	for (size_t i = 0; i < PLAYERS; i++)
 		player = player || has_command(players[i]);
 	if (settings->player[0] != '\0')
 		player = has_command(settings->player);

@@ -161,9 +161,8 @@ speech_add_text(struct speech *speech, const struct settings *settings,
 static struct speech_item *
 find_kind(struct speech *speech, enum speech_kind kind)
 {
-	struct speech_item *item;
-
-	for (item = speech->first; item != NULL; item = item->next)
+	for (struct speech_item *item = speech->first; item != NULL;
+	     item = item->next)
 		if (item->kind == kind && item->burst == speech->burst)
 			return item;
 	return NULL;
@@ -338,10 +337,10 @@ speech_take(
 int64_t
 speech_due_ms(const struct speech *speech)
 {
-	const struct speech_item *item;
 	int64_t due = -1;
 
-	for (item = speech->first; item != NULL; item = item->next)
+	for (const struct speech_item *item = speech->first; item != NULL;
+	     item = item->next)
 		if (due < 0 || item->not_before_ms < due)
 			due = item->not_before_ms;
 	return due;
