@@ -116,12 +116,11 @@ hide_controls(char *text)
 {
 	unsigned char *at = (unsigned char *)text;
 
-	for (; *at != '\0'; at++) {
+	for (; *at != '\0'; at++)
 		if (*at < 0x20 || *at == 0x7f)
 			*at = '?';
 		else if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0)
 			at[0] = at[1] = '?';
-	}
 }
 
 void

@@ -232,11 +232,11 @@ escape_byte(struct buf *buf, unsigned char byte)
 	    ['\r'] = 'r'};
 	char text[] = {'\\', 'u', '0', '0', hex[byte >> 4], hex[byte & 15]};
 
-	if (byte >= 0x80) {
+	if (byte >= 0x80)
 		buf_add_text(buf, "\xef\xbf\xbd");
-	} else if (byte < 0x20 && letters[byte] == '\0') {
+	else if (byte < 0x20 && letters[byte] == '\0')
 		buf_add(buf, text, sizeof(text));
-	} else {
+	else {
 		text[1] = byte < 0x20 ? letters[byte] : (char)byte;
 		buf_add(buf, text, 2);
 	}

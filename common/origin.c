@@ -132,9 +132,8 @@ authority_is_loopback(const struct authority *at)
 {
 	static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (span_eq_nocase(at->host, span_of(names[i])))
 			return true;
-	}
 	return false;
 }

@@ -80,9 +80,9 @@ utf8_add(struct buf *buf, uint32_t code)
 
 	if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
 		code = UTF8_REPLACEMENT;
-	if (code < 0x80) {
+	if (code < 0x80)
 		bytes[len++] = (char)code;
-	} else if (code < 0x800) {
+	else if (code < 0x800) {
 		bytes[len++] = (char)(0xC0 | code >> 6);
 		bytes[len++] = (char)(0x80 | (code & 0x3F));
 	} else if (code < 0x10000) {

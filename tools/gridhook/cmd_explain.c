@@ -83,10 +83,9 @@ print_value(struct span value)
 	    .data = bytes, .cap = sizeof(bytes), .max = sizeof(bytes)};
 
 	utf8_show(&shown, cut);
-	for (size_t i = 0; i < shown.len; i++) {
+	for (size_t i = 0; i < shown.len; i++)
 		if (bytes[i] == '\n' || bytes[i] == '\t')
 			bytes[i] = ' ';
-	}
 	printf("%.*s%s\n", SPAN_ARG(buf_span(&shown)),
 	    cut.len < value.len ? "..." : "");
 }
@@ -121,11 +120,10 @@ on_take(void *arg, enum field field, const char *path, struct jval value)
 static bool
 is_taken(const struct taken *taken, const struct jnode *node)
 {
-	for (unsigned i = 0; i < taken->count; i++) {
+	for (unsigned i = 0; i < taken->count; i++)
 		if (node->start >= taken->nodes[i]->start &&
 		    node->end <= taken->nodes[i]->end)
 			return true;
-	}
 	return false;
 }
 
@@ -183,7 +181,7 @@ print_event(const struct event *event, unsigned number, unsigned count)
 	jsonw_init(&json, &text);
 	event_write(&json, &bare, &place);
 	if (jsonw_end(&json) == ERR_OK &&
-	    jscan_parse(&doc, buf_span(&text), DEPTH_MAX, NULL) == ERR_OK) {
+	    jscan_parse(&doc, buf_span(&text), DEPTH_MAX, NULL) == ERR_OK)
 		for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
 			printf("  %-12s ",
 			    strcmp(shown[i], "url") == 0          ? "link"
@@ -192,7 +190,6 @@ print_event(const struct event *event, unsigned number, unsigned count)
 			print_value(
 			    jval_raw(jval_member(jscan_root(&doc), shown[i])));
 		}
-	}
 	jscan_fini(&doc);
 	buf_fini(&text);
 }

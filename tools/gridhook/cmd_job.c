@@ -344,9 +344,8 @@ write_body(struct buf *body, const struct options *options,
 	members_given(&json, "status", has_failed(job) ? "error" : "ok");
 	members_int(&json, "exit_code", code_of(job));
 	members_int(&json, "duration_ms", job->took_ms);
-	if (tail.len > 0) {
+	if (tail.len > 0)
 		members_text(&json, "text", tail);
-	}
 	if (has_failed(job))
 		put_error(&json, job, tail, command);
 	members_given(&json, "url", options->link);

@@ -164,9 +164,8 @@ write_body(struct buf *body, const struct options *options, struct span text)
 	members_given(
 	    &json, "source", options->source == NULL ? host : options->source);
 	members_given(&json, "title", options->title);
-	if (text.len > 0) {
+	if (text.len > 0)
 		members_text(&json, "text", text);
-	}
 	members_given(&json, "priority", options->priority);
 	members_given(&json, "tags", options->tags);
 	members_given(&json, "url", options->link);
@@ -178,12 +177,10 @@ write_body(struct buf *body, const struct options *options, struct span text)
 	members_given(&json, "error", options->error);
 	members_given(&json, "host", host);
 	members_given(&json, "time", now);
-	if (options->silent) {
+	if (options->silent)
 		members_bool(&json, "silent", true);
-	}
-	if (options->speak) {
+	if (options->speak)
 		members_bool(&json, "speak", true);
-	}
 	jsonw_object_end(&json);
 	return jsonw_end(&json);
 }

@@ -38,10 +38,9 @@ print_tools(const struct settings *settings,
 	buf_init(&buf, 1 << 20);
 	jsonw_init(&json, &buf);
 	jsonw_array_begin(&json);
-	for (unsigned i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++)
 		if (calls_offer(&calls, &toolset[i]))
 			put(&json, &toolset[i]);
-	}
 	jsonw_array_end(&json);
 	if (jsonw_end(&json) == ERR_OK &&
 	    printf("%.*s\n", SPAN_ARG(buf_span(&buf))) > 0)

@@ -72,9 +72,8 @@ begin_answer(struct jsonw *json, struct buf *buf, const char *error)
 	jsonw_init(json, buf);
 	jsonw_object_begin(json);
 	members_bool(json, "ok", error == NULL);
-	if (error != NULL) {
+	if (error != NULL)
 		members_string(json, "error", error);
-	}
 }
 
 static void
@@ -263,10 +262,9 @@ on_line(struct lines *lines, struct span text)
 		return true;
 	}
 	order = jval_member(jscan_root(&doc), "do");
-	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
 		if (jval_is(order, span_of(orders[i].name)))
 			break;
-	}
 	if (i < sizeof(orders) / sizeof(orders[0]))
 		orders[i].act(client, jscan_root(&doc));
 	else

@@ -66,10 +66,9 @@ static const struct command {
 static int
 run_command(const struct head *head, int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(commands[i].name, argv[0]) == 0)
 			return commands[i].run(head->config, argc, argv);
-	}
 	fprintf(stderr,
 	    "gridhook: there is no command \"%s\" (gridhook --help lists "
 	    "them)\n",

@@ -46,10 +46,9 @@ endpoint_of(const struct settings *settings, struct conn *conn)
 	enum http_method method = http_method(http);
 	struct span path = http_path(http);
 
-	if (method == METHOD_GET || method == METHOD_HEAD) {
+	if (method == METHOD_GET || method == METHOD_HEAD)
 		if (span_eq(path, SPAN("/")) || span_eq(path, SPAN("/health")))
 			return HEALTH;
-	}
 	if (span_eq(path, SPAN("/mcp")))
 		return TOOLS;
 	if (method == METHOD_POST && is_push(settings, http_target(http)))
@@ -170,7 +169,7 @@ log_form(struct router *gate, struct conn *conn)
 	    {"application/x-www-form-urlencoded", 33},
 	    {"multipart/form-data", 19}};
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
 		if (span_eq_nocase(span_sub(type, 0, forms[i].len), forms[i]) &&
 		    router_may_log(gate, conn))
 			log_warn("a push came as a form, and gridhook takes "
@@ -181,7 +180,6 @@ log_form(struct router *gate, struct conn *conn)
 			    conn_peer(conn),
 			    SPAN_ARG(
 				span_sub(http_path(conn_http(conn)), 0, 200)));
-	}
 }
 
 static void

@@ -40,10 +40,9 @@ is_listed_origin(const struct settings *settings, const struct origin *origin)
 	struct origin listed;
 	struct span item;
 
-	while (settings_list_next(&item, &list)) {
+	while (settings_list_next(&item, &list))
 		if (origin_read(&listed, item) && origin_same(&listed, origin))
 			return true;
-	}
 	return false;
 }
 
@@ -73,12 +72,11 @@ is_listed_host(const struct settings *settings, const struct authority *at)
 	struct authority listed;
 	struct span item;
 
-	while (settings_list_next(&item, &list)) {
+	while (settings_list_next(&item, &list))
 		if (authority_read(&listed, item) &&
 		    span_eq_nocase(listed.host, at->host) &&
 		    (listed.port == 0 || listed.port == at->port))
 			return true;
-	}
 	return false;
 }
 

@@ -128,21 +128,19 @@ next_word(struct span *rest)
 static bool
 is_name(struct span name)
 {
-	for (size_t i = 0; i < name.len; i++) {
+	for (size_t i = 0; i < name.len; i++)
 		if (!isalnum((unsigned char)name.ptr[i]) &&
 		    strchr("-_.~", name.ptr[i]) == NULL)
 			return false;
-	}
 	return name.len > 0 && name.len <= NAME_MAX_LEN;
 }
 
 static const struct scheme *
 find_scheme(struct span name)
 {
-	for (size_t i = 0; i < COUNT(schemes); i++) {
+	for (size_t i = 0; i < COUNT(schemes); i++)
 		if (span_eq(name, span_of(schemes[i].name)))
 			return &schemes[i];
-	}
 	return NULL;
 }
 
@@ -286,10 +284,9 @@ senders_find(const struct senders *senders, struct span suffix)
 {
 	struct span name = span_sub(suffix, 0, span_find(suffix, '/'));
 
-	for (unsigned i = 0; senders != NULL && i < senders->count; i++) {
+	for (unsigned i = 0; senders != NULL && i < senders->count; i++)
 		if (span_eq(senders->list[i].name, name))
 			return &senders->list[i];
-	}
 	return NULL;
 }
 

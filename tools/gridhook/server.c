@@ -77,10 +77,9 @@ on_gone(void *arg, struct conn *conn)
 	struct server *server = arg;
 	unsigned i;
 
-	for (i = 0; i < server->conn_count; i++) {
+	for (i = 0; i < server->conn_count; i++)
 		if (server->conns[i] == conn)
 			break;
-	}
 	if (i == server->conn_count)
 		return;
 	server->conns[i] = server->conns[--server->conn_count];
@@ -281,10 +280,9 @@ accept_failed(struct server *server, int errnum)
 	    ENETUNREACH};
 	struct conn *least;
 
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
+	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
 		if (errnum == passing[i])
 			return;
-	}
 	if (errnum != EMFILE && errnum != ENFILE && errnum != ENOBUFS &&
 	    errnum != ENOMEM) {
 		fail(server, errnum);
@@ -468,9 +466,8 @@ server_status(void *arg, struct jsonw *json)
 	members_int(json, "port", server->port);
 	members_string(json, "path", path);
 	members_bool(json, "secretConfigured", server->settings->has_secret);
-	if (server->error[0] != '\0') {
+	if (server->error[0] != '\0')
 		members_string(json, "error", server->error);
-	}
 	jsonw_object_end(json);
 }
 

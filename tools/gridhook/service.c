@@ -132,11 +132,10 @@ helper_beside(char path[FS_PATH_MAX])
 
 	if (!own_folder(own))
 		return false;
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
 		if (fs_path(path, "%s/%s", own, places[i]) == ERR_OK &&
 		    access(path, X_OK) == 0)
 			return true;
-	}
 	return false;
 }
 

@@ -170,10 +170,9 @@ settings_list_has(const char *list, struct span item)
 	struct span listed;
 
 	assert(list != NULL);
-	while (settings_list_next(&listed, &list)) {
+	while (settings_list_next(&listed, &list))
 		if (span_eq_nocase(listed, item))
 			return true;
-	}
 	return false;
 }
 
@@ -190,7 +189,7 @@ keep_secret(struct settings *settings, struct span secret, const char *place,
 		fault_set(fault, place, "holds no secret: it is empty");
 		return ERR_BAD_INPUT;
 	}
-	for (size_t i = 0; i < secret.len; i++) {
+	for (size_t i = 0; i < secret.len; i++)
 		if ((unsigned char)secret.ptr[i] < 0x20 ||
 		    secret.ptr[i] == 0x7F) {
 			fault_set(fault, place,
@@ -198,7 +197,6 @@ keep_secret(struct settings *settings, struct span secret, const char *place,
 			    "characters: no header could carry it");
 			return ERR_BAD_INPUT;
 		}
-	}
 	if (!span_copy(settings->secret, sizeof(settings->secret), secret)) {
 		fault_set(fault, place, "the secret is longer than %d bytes",
 		    SETTINGS_SECRET_MAX - 1);

@@ -241,13 +241,12 @@ start_due(struct stdio *stdio)
 	if (stdio->starting)
 		return;
 	stdio->starting = true;
-	while (request != NULL && stdio->at_work < AT_WORK_MAX) {
+	while (request != NULL && stdio->at_work < AT_WORK_MAX)
 		if (request->is_due) {
 			start(request);
 			request = stdio->first;
 		} else
 			request = request->next;
-	}
 	stdio->starting = false;
 }
 

@@ -237,9 +237,8 @@ message_write(struct jsonw *json, const struct message *message)
 
 		members_string(json, words[i].key, words[i].names[value]);
 	}
-	if (message->speak != SPEAK_UNSET) {
+	if (message->speak != SPEAK_UNSET)
 		members_bool(json, "speak", message->speak == SPEAK_YES);
-	}
 	for (size_t i = 0; i < FLAGS; i++) {
 		if (!*(const bool *)(const void *)(base + flags[i].offset))
 			continue;

@@ -67,10 +67,9 @@ is_web_link(struct span url)
 	if (!(url.len > 7 && strncasecmp(url.ptr, "http://", 7) == 0) &&
 	    !(url.len > 8 && strncasecmp(url.ptr, "https://", 8) == 0))
 		return false;
-	for (size_t i = 0; i < url.len; i++) {
+	for (size_t i = 0; i < url.len; i++)
 		if ((unsigned char)url.ptr[i] <= 0x20 || url.ptr[i] == 0x7F)
 			return false;
-	}
 	return url.len <= 2048 && utf8_is_valid(url);
 }
 

@@ -83,10 +83,9 @@ is_no(struct jval value, struct arena *arena)
 	case JTRUE:
 		return false;
 	case JSTRING:
-		for (size_t i = 0; i < COUNT(words); i++) {
+		for (size_t i = 0; i < COUNT(words); i++)
 			if (family_word_is(jval_text(value, arena), words[i]))
 				return true;
-		}
 		return false;
 	case JARRAY:
 	case JOBJECT:
@@ -169,10 +168,9 @@ state_fails(struct jval object, struct arena *arena)
 	    "success", "succeeded", "successful", "passed", "succes",
 	    "succ\303\250s"};
 
-	for (size_t i = 0; i < COUNT(denied); i++) {
+	for (size_t i = 0; i < COUNT(denied); i++)
 		if (denies(object, denied[i], arena))
 			return true;
-	}
 	return one_fails(object, told_by, COUNT(told_by), arena) ||
 	    names_signal(object, arena) ||
 	    affirms(object,

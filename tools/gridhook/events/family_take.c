@@ -225,10 +225,9 @@ static const struct word status_words_accented[] = {
 static int
 word_value(const struct word *words, size_t count, struct span text)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (span_eq_nocase(span_of(words[i].word), text))
 			return words[i].value;
-	}
 	return 0;
 }
 
@@ -270,11 +269,9 @@ family_status(struct span word)
 {
 	int value = word_value(status_words, COUNT(status_words), word);
 
-	for (size_t i = 0; value == 0 && i < COUNT(status_words_accented);
-	     i++) {
+	for (size_t i = 0; value == 0 && i < COUNT(status_words_accented); i++)
 		if (family_word_is(word, status_words_accented[i].word))
 			value = status_words_accented[i].value;
-	}
 	return (enum event_status)value;
 }
 
@@ -333,11 +330,10 @@ take_tags(struct event *event, struct jval value, struct arena *arena)
 		return;
 	}
 	while (event->tag_count < EVENT_TAGS_MAX &&
-	    jwalk_next(&walk, &name, &each)) {
+	    jwalk_next(&walk, &name, &each))
 		if (jval_type(value) == JARRAY)
 			event->tags[event->tag_count++] =
 			    family_text(each, arena);
-	}
 }
 
 static enum event_flag

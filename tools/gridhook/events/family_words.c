@@ -67,10 +67,9 @@ static const char *const job_words[] = {
 static bool
 is_among(struct span word, const char *const *list, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		if (span_eq(word, span_of(list[i])))
 			return true;
-	}
 	return false;
 }
 
@@ -81,10 +80,9 @@ has_part(struct span word, const char *const *list, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		part = span_of(list[i]);
-		for (size_t at = 0; at + part.len <= word.len; at++) {
+		for (size_t at = 0; at + part.len <= word.len; at++)
 			if (span_eq(span_sub(word, at, part.len), part))
 				return true;
-		}
 	}
 	return false;
 }
@@ -163,11 +161,10 @@ family_words_name_job(struct span text)
 	char store[FOLDED_MAX];
 	struct span word, rest = folded(beginning(text), store);
 
-	while (next_word(&word, &rest)) {
+	while (next_word(&word, &rest))
 		if (has_part(word, job_parts, COUNT(job_parts)) ||
 		    is_among(word, job_words, COUNT(job_words)))
 			return true;
-	}
 	return false;
 }
 

@@ -212,10 +212,9 @@ journal_close(struct journal *journal)
 	if (journal == NULL)
 		return;
 	if (journal->kv != NULL && journal->failed == ERR_OK &&
-	    (journal->txn != NULL || journal->acked != journal->acked_stored)) {
+	    (journal->txn != NULL || journal->acked != journal->acked_stored))
 		if (journal_begin(journal) == ERR_OK)
 			journal_commit(journal);
-	}
 	kv_abort(journal->txn);
 	kv_close(journal->kv);
 	if (journal->lock >= 0)

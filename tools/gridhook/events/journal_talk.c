@@ -204,10 +204,9 @@ find_end(struct journal *journal, struct kv_txn *txn, struct span before,
 	*end = stored->history_next;
 	if (before.len == 0)
 		return true;
-	while (*end > stored->history_first) {
+	while (*end > stored->history_first)
 		if (is_message(journal, txn, --*end, before))
 			return true;
-	}
 	return false;
 }
 

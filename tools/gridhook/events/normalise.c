@@ -215,12 +215,11 @@ add_elements(struct push *push, struct jval array, const struct family *family)
 	struct jwalk walk = jwalk_begin(array);
 	struct jval name, each;
 
-	while (jwalk_next(&walk, &name, &each)) {
+	while (jwalk_next(&walk, &name, &each))
 		if (jval_type(each) == JOBJECT)
 			add_object(push, each, family);
 		else
 			add_plain(push, each);
-	}
 }
 
 /* "alerts" of Alertmanager, or of Grafana, which adds its organisation. */

@@ -14,10 +14,9 @@
 static bool
 is_blank(struct span text)
 {
-	for (size_t i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++)
 		if (memchr(" \t\n\v\f\r", text.ptr[i], 6) == NULL)
 			return false;
-	}
 	return true;
 }
 
@@ -126,10 +125,9 @@ push_read_query(struct hints *hints, struct span query, struct arena *arena)
 	while (span_cut(&piece, &query, '&')) {
 		equals = span_find(piece, '=');
 		name = span_sub(piece, 0, equals);
-		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 			if (span_eq(name, known[i].name))
 				*known[i].to =
 				    decode(span_from(piece, equals + 1), arena);
-		}
 	}
 }

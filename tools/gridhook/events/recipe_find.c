@@ -23,10 +23,9 @@ scene_element(struct jval array, const struct hop *hop)
 	if (index < 0 || index > 9 || hop->name[1] != '\0')
 		return (struct jval){array.doc, NULL};
 
-	while (jwalk_next(&walk, &name, &value)) {
+	while (jwalk_next(&walk, &name, &value))
 		if (index-- == 0)
 			return value;
-	}
 	return (struct jval){array.doc, NULL};
 }
 
@@ -36,12 +35,11 @@ go(struct jval from, const struct what *what)
 	const struct hop *hop = what->hops;
 
 	for (unsigned i = 0; i < what->count && !jval_is_absent(from);
-	     i++, hop++) {
+	     i++, hop++)
 		if (jval_type(from) == JARRAY)
 			from = scene_element(from, hop);
 		else
 			from = jval_member(from, hop->name);
-	}
 	return from;
 }
 
@@ -104,10 +102,9 @@ scene_find(struct found *out, const struct what **which,
     const struct what *what, const struct scene *scene)
 {
 	assert(out != NULL && which != NULL);
-	for (; what != NULL; what = what->other) {
+	for (; what != NULL; what = what->other)
 		if (find(out, which, what, scene))
 			return true;
-	}
 	return false;
 }
 
@@ -174,10 +171,9 @@ scene_text(const struct what *what, struct jval *value,
 static bool
 has_inside(struct span text, struct span word)
 {
-	for (size_t i = 0; i + word.len <= text.len; i++) {
+	for (size_t i = 0; i + word.len <= text.len; i++)
 		if (span_eq_nocase(span_sub(text, i, word.len), word))
 			return true;
-	}
 	return false;
 }
 
@@ -203,10 +199,9 @@ static bool
 one_word_fits(const struct condition *condition, struct span text)
 {
 	for (const struct words *word = condition->words; word != NULL;
-	     word = word->next) {
+	     word = word->next)
 		if (word_fits(condition->test, text, word->word))
 			return true;
-	}
 	return false;
 }
 
@@ -246,10 +241,9 @@ bool
 scene_holds(const struct condition *condition, const struct scene *scene)
 {
 	assert(scene->arena != NULL);
-	for (; condition != NULL; condition = condition->next) {
+	for (; condition != NULL; condition = condition->next)
 		if (!holds(condition, scene))
 			return false;
-	}
 	return true;
 }
 
@@ -290,11 +284,10 @@ recipes_find(const struct recipes *recipes, struct jval object,
 		if (recipe->each != NULL && !whole)
 			continue;
 		for (const struct match *match = recipe->matches; match != NULL;
-		     match = match->next) {
+		     match = match->next)
 			if ((match->members & ~members) == 0 &&
 			    scene_holds(match->all, &scene))
 				return &recipe->family;
-		}
 	}
 	return NULL;
 }

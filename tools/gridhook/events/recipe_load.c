@@ -48,10 +48,9 @@ static bool
 is_known(const struct recipes *recipes, const char *name)
 {
 	for (const struct recipe *recipe = recipes->first; recipe != NULL;
-	     recipe = recipe->next) {
+	     recipe = recipe->next)
 		if (strcmp(recipe->family.name, name) == 0)
 			return true;
-	}
 	return false;
 }
 

@@ -45,14 +45,13 @@ static const char *const kinds[] = {
 static void
 note_members(struct match *match, const struct condition *from)
 {
-	for (; from != NULL; from = from->next) {
+	for (; from != NULL; from = from->next)
 		if (from->test != TEST_ABSENT && from->test != TEST_UNEQUAL &&
 		    from->what->other == NULL &&
 		    from->what->kind == WHAT_MEMBER &&
 		    !hop_is_all(&from->what->hops[0]))
 			match->members |=
 			    recipe_bit(span_of(from->what->hops[0].name));
-	}
 }
 
 static enum err
@@ -94,12 +93,11 @@ read_kind(struct reader *reader)
 	if (reader->has_kind)
 		return reader_bad(reader, "the kind was given above");
 	reader->has_kind = true;
-	for (size_t i = 0; i < COUNT(kinds); i++) {
+	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (reader_is_word(&token, kinds[i])) {
 			reader->recipe->family.kind = (enum event_kind)i;
 			return ERR_OK;
 		}
-	}
 	return reader_bad(reader,
 	    "\"%.*s\" is no kind: message, job, alert, code and status are",
 	    SPAN_ARG(token.text));
@@ -212,14 +210,12 @@ read_statement(struct reader *reader)
 	if (reader->statements++ == RECIPE_RULES_MAX)
 		return reader_bad(
 		    reader, "more than %d statements", RECIPE_RULES_MAX);
-	for (size_t i = 0; i < COUNT(statements); i++) {
+	for (size_t i = 0; i < COUNT(statements); i++)
 		if (reader_is_word(&token, statements[i].name))
 			return statements[i].read(reader);
-	}
-	for (size_t i = 0; i < COUNT(fields); i++) {
+	for (size_t i = 0; i < COUNT(fields); i++)
 		if (reader_is_word(&token, fields[i].name))
 			return read_rule(reader, i);
-	}
 	return reader_bad(reader,
 	    "\"%.*s\" is no statement (gridhook-families(5) lists them)",
 	    SPAN_ARG(span_sub(token.text, 0, 64)));

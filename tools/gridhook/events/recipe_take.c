@@ -117,13 +117,12 @@ meaning_of(
 {
 	const struct meaning *meaning = scene->recipe->meanings;
 
-	for (; meaning != NULL; meaning = meaning->next) {
+	for (; meaning != NULL; meaning = meaning->next)
 		if (meaning->field == field &&
 		    span_eq_nocase(meaning->word, text)) {
 			*known = true;
 			return meaning->value;
 		}
-	}
 	*known = false;
 	return 0;
 }
@@ -276,13 +275,12 @@ take_lines(struct event *event, const struct scene *scene)
 	if (rule == NULL || !family_join_begin(&joined, scene->arena))
 		return;
 	family_join(&joined, "", event->text);
-	for (; rule != NULL; rule = rule->next) {
+	for (; rule != NULL; rule = rule->next)
 		if (rule->field == FIELD_LINES)
 			add_lines(&joined, rule, 0, scene->object, scene);
 		else if (rule->field == FIELD_LINE &&
 		    scene_holds(rule->when, scene))
 			add_line(&joined, rule, scene);
-	}
 	event->text = buf_span(&joined.buf);
 }
 

@@ -149,10 +149,9 @@ keep_name(struct reader *reader, struct span name)
 {
 	const char *kept;
 
-	for (unsigned i = 0; i < reader->name_count; i++) {
+	for (unsigned i = 0; i < reader->name_count; i++)
 		if (span_eq(span_of(reader->names[i]), name))
 			return reader->names[i];
-	}
 	kept = arena_copy(reader->arena, name).ptr;
 	if (kept != NULL && reader->name_count < NAMES_MAX)
 		reader->names[reader->name_count++] = kept;

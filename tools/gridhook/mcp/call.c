@@ -45,11 +45,10 @@ const struct tool *
 calls_find(const struct calls *calls, struct jval name)
 {
 	assert(calls->settings != NULL);
-	for (unsigned i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++)
 		if (jval_is(name, span_of(toolset[i].name)))
 			return calls_offer(calls, &toolset[i]) ? &toolset[i]
 							       : NULL;
-	}
 	return NULL;
 }
 
@@ -275,10 +274,9 @@ static const struct own {
 static const struct own *
 own_of(const struct tool *tool)
 {
-	for (size_t i = 0; i < sizeof(owns) / sizeof(owns[0]); i++) {
+	for (size_t i = 0; i < sizeof(owns) / sizeof(owns[0]); i++)
 		if (strcmp(owns[i].name, tool->name) == 0)
 			return &owns[i];
-	}
 	return NULL;
 }
 

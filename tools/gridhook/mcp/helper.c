@@ -466,10 +466,9 @@ is_private(const char *variable)
 	    "GRIDHOOK_SECRET=", "CREDENTIALS_DIRECTORY=", "NOTIFY_SOCKET=",
 	    "LISTEN_FDS=", "LISTEN_PID=", SETTINGS_VARIABLE "="};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(variable, names[i], strlen(names[i])) == 0)
 			return true;
-	}
 	return false;
 }
 
@@ -484,10 +483,9 @@ copy_environment(struct helper_pool *pool)
 	pool->environment = calloc(count + 2, sizeof(char *));
 	if (pool->environment == NULL)
 		return false;
-	for (i = 0, count = 0; environ[i] != NULL; i++) {
+	for (i = 0, count = 0; environ[i] != NULL; i++)
 		if (!is_private(environ[i]))
 			pool->environment[count++] = environ[i];
-	}
 	if (pool->spec.settings != NULL) {
 		if (asprintf(&pool->settings, SETTINGS_VARIABLE "=%s",
 			pool->spec.settings) < 0)

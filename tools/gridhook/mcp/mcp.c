@@ -203,10 +203,9 @@ do_list(struct item *item)
 	begin_result(item, &json);
 	jsonw_key(&json, "tools");
 	jsonw_array_begin(&json);
-	for (unsigned i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++)
 		if (calls_offer(item->post->calls, &toolset[i]))
 			toolargs_mcp(&json, &toolset[i]);
-	}
 	jsonw_array_end(&json);
 	end_result(item, &json, true);
 	return true;
@@ -273,11 +272,10 @@ method_of(const struct item *item)
 {
 	bool modern = item->era == MCP_ERA_MODERN;
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
 		if (jval_is(item->rpc.method, span_of(methods[i].name)) &&
 		    (modern ? methods[i].modern : methods[i].legacy))
 			return &methods[i];
-	}
 	return NULL;
 }
 
@@ -425,10 +423,9 @@ start_items(struct mcp_post *post, const struct mcp_headers *headers)
 {
 	post->starting = true;
 	post->open = post->count;
-	for (unsigned i = 0; i < post->count; i++) {
+	for (unsigned i = 0; i < post->count; i++)
 		if (do_item(&post->items[i], headers))
 			post->open--;
-	}
 	post->starting = false;
 }
 

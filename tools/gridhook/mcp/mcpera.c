@@ -16,20 +16,18 @@ static const char *const legacy_versions[] = {
 bool
 mcp_is_legacy_version(struct jval version)
 {
-	for (size_t i = 0; i < LEGACY_VERSIONS; i++) {
+	for (size_t i = 0; i < LEGACY_VERSIONS; i++)
 		if (jval_is(version, span_of(legacy_versions[i])))
 			return true;
-	}
 	return false;
 }
 
 static bool
 header_is_legacy(struct span version)
 {
-	for (size_t i = 0; i < LEGACY_VERSIONS; i++) {
+	for (size_t i = 0; i < LEGACY_VERSIONS; i++)
 		if (span_eq(version, span_of(legacy_versions[i])))
 			return true;
-	}
 	return false;
 }
 

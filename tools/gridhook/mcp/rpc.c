@@ -12,10 +12,9 @@ is_integer(struct jval value)
 
 	if (jval_type(value) != JNUMBER)
 		return false;
-	for (size_t i = raw.ptr[0] == '-' ? 1 : 0; i < raw.len; i++) {
+	for (size_t i = raw.ptr[0] == '-' ? 1 : 0; i < raw.len; i++)
 		if (raw.ptr[i] < '0' || raw.ptr[i] > '9')
 			return false;
-	}
 	return true;
 }
 

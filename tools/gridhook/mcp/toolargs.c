@@ -138,10 +138,9 @@ static bool
 is_field(const struct tool *tool, struct jval name)
 {
 	for (const struct tool_field *field = tool->fields; field->name != NULL;
-	     field++) {
+	     field++)
 		if (jval_is(name, span_of(field->name)))
 			return true;
-	}
 	return false;
 }
 
@@ -157,14 +156,13 @@ toolargs_check(const struct tool *tool, struct jval args, struct fault *fault)
 		fault_set(fault, "arguments", "must be an object");
 		return ERR_BAD_INPUT;
 	}
-	while (jwalk_next(&walk, &name, &value)) {
+	while (jwalk_next(&walk, &name, &value))
 		if (!is_field(tool, name)) {
 			fault_set(fault, "arguments",
 			    "have an unknown member: %.*s",
 			    SPAN_ARG(span_sub(jval_raw(name), 0, 80)));
 			return ERR_BAD_INPUT;
 		}
-	}
 	for (const struct tool_field *field = tool->fields; field->name != NULL;
 	     field++) {
 		err = check_field(field, jval_member(args, field->name), fault);
@@ -241,10 +239,9 @@ toolargs_schema(struct jsonw *json, const struct tool *tool)
 		jsonw_key(json, "required");
 		jsonw_array_begin(json);
 		for (const struct tool_field *field = tool->fields;
-		     field->name != NULL; field++) {
+		     field->name != NULL; field++)
 			if (field->required)
 				jsonw_text(json, field->name);
-		}
 		jsonw_array_end(json);
 	}
 	members_bool(json, "additionalProperties", false);

@@ -418,9 +418,8 @@ const struct tool toolset[TOOL_COUNT] = {
 const struct tool *
 toolset_find(struct span name)
 {
-	for (unsigned i = 0; i < TOOL_COUNT; i++) {
+	for (unsigned i = 0; i < TOOL_COUNT; i++)
 		if (span_eq(span_of(toolset[i].name), name))
 			return &toolset[i];
-	}
 	return NULL;
 }

@@ -58,10 +58,9 @@ row_of(struct jval said, const char *tool)
 	struct jwalk walk = jwalk_begin(rows);
 	struct jval name, row;
 
-	while (jval_type(rows) == JARRAY && jwalk_next(&walk, &name, &row)) {
+	while (jval_type(rows) == JARRAY && jwalk_next(&walk, &name, &row))
 		if (jval_is(jval_member(row, "name"), span_of(tool)))
 			return row;
-	}
 	return (struct jval){said.doc, NULL};
 }
 
@@ -126,9 +125,8 @@ works_write(const struct works *works, struct jsonw *json,
 	jsonw_object_begin(json);
 	members_string(json, "name", tool->name);
 	members_bool(json, "works", why.len == 0);
-	if (why.len > 0) {
+	if (why.len > 0)
 		members_text(json, "why_not", why);
-	}
 	jsonw_object_end(json);
 	arena_free(arena);
 }

@@ -69,7 +69,7 @@ wait_for(int fd, short events, int64_t end_ns)
 {
 	struct pollfd poll_ = {.fd = fd, .events = events};
 
-	for (;;) {
+	for (;;)
 		switch (poll(&poll_, 1, left_ms(end_ns))) {
 		case 0:
 			return ERR_TIMED_OUT;
@@ -80,7 +80,6 @@ wait_for(int fd, short events, int64_t end_ns)
 		default:
 			return ERR_OK;
 		}
-	}
 }
 
 static enum err

@@ -83,10 +83,9 @@ static const struct status {
 static const char *
 status_text(int code)
 {
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
 		if (statuses[i].code == code)
 			return statuses[i].text;
-	}
 	return "Error";
 }
 
@@ -311,11 +310,10 @@ bad_request(struct conn *conn, enum http_step step)
 	if (conn->host->may_log(conn->host->arg, conn))
 		log_info("request refused: remote=%s reason=%s", conn->peer,
 		    http_why(conn->http));
-	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
 		if (answers[i].step == step)
 			conn_reply_error(
 			    conn, answers[i].status, answers[i].text);
-	}
 }
 
 /* The sender holds its body back until it hears that it is wanted. */
@@ -487,10 +485,9 @@ run(struct conn *conn)
 	if (conn->running)
 		return;
 	conn->running = true;
-	while (!conn->dead && conn->state == CONN_WRITE) {
+	while (!conn->dead && conn->state == CONN_WRITE)
 		if (!write_answer(conn))
 			break;
-	}
 	if (!conn->dead)
 		listen_for(conn);
 	conn->running = false;

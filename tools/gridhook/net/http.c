@@ -139,11 +139,10 @@ values_are_clean(const struct http *http)
 
 	for (unsigned i = 0; i < http->field_count; i++) {
 		value = field_value(http, i);
-		for (size_t j = 0; j < value.len; j++) {
+		for (size_t j = 0; j < value.len; j++)
 			if ((unsigned char)value.ptr[j] < 0x20 &&
 			    value.ptr[j] != '\t')
 				return false;
-		}
 	}
 	return true;
 }

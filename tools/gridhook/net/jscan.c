@@ -98,10 +98,9 @@ scan_escape(struct scan *scan)
 		return ERR_OK;
 	}
 	scan->at++;
-	for (int i = 0; i < 4; i++, scan->at++) {
+	for (int i = 0; i < 4; i++, scan->at++)
 		if (scan->at == scan->end || hex_digit(*scan->at) < 0)
 			return bad(scan, "\\u wants four hex digits");
-	}
 	return ERR_OK;
 }
 
@@ -427,10 +426,9 @@ jval_member(struct jval object, const char *name)
 	assert(name != NULL);
 	if (jval_type(object) != JOBJECT)
 		return found;
-	while (jwalk_next(&walk, &key, &value)) {
+	while (jwalk_next(&walk, &key, &value))
 		if (jval_is(key, span_of(name)))
 			found = value;
-	}
 	return found;
 }
 
@@ -515,10 +513,9 @@ jval_is(struct jval value, struct span text)
 	rest = between_quotes(value);
 	if (!value.node->escaped)
 		return span_eq(rest, text);
-	while (rest.len > 0 && text.len > 0) {
+	while (rest.len > 0 && text.len > 0)
 		if (!utf8_next(&want, &text) || take_char(&rest) != want)
 			return false;
-	}
 	return rest.len == 0 && text.len == 0;
 }
 
@@ -553,10 +550,9 @@ jval_int(struct jval value, int64_t *out)
 
 	if (jval_type(value) != JNUMBER)
 		return false;
-	for (size_t i = point + 1; i < raw.len; i++) {
+	for (size_t i = point + 1; i < raw.len; i++)
 		if (raw.ptr[i] != '0')
 			return false;
-	}
 	raw = span_sub(raw, 0, point);
 	if (span_eq(raw, SPAN("-0")))
 		raw = SPAN("0");
@@ -587,7 +583,7 @@ jval_compact(struct jval value, struct buf *buf)
 	size_t i, from = 0;
 
 	assert(buf != NULL);
-	for (i = 0; i < raw.len; i++) {
+	for (i = 0; i < raw.len; i++)
 		if (in_string && raw.ptr[i] == '\\')
 			i++;
 		else if (raw.ptr[i] == '"')
@@ -596,6 +592,5 @@ jval_compact(struct jval value, struct buf *buf)
 			buf_add(buf, raw.ptr + from, i - from);
 			from = i + 1;
 		}
-	}
 	buf_add(buf, raw.ptr + from, raw.len - from);
 }

@@ -92,10 +92,9 @@ loop_remove(struct loop *loop, struct loop_io *io)
 		return;
 	epoll_ctl(loop->epoll, EPOLL_CTL_DEL, io->fd, NULL);
 	io->events = 0;
-	for (int i = 0; i < loop->batch_count; i++) {
+	for (int i = 0; i < loop->batch_count; i++)
 		if (loop->batch[i].data.ptr == io)
 			loop->batch[i].data.ptr = NULL;
-	}
 }
 
 void

@@ -132,12 +132,11 @@ activate(const struct desktop_entry *entry, struct fault *fault)
 		return ERR_BAD_INPUT;
 	}
 	snprintf(path, sizeof(path), "/%s", name);
-	for (char *at = path; *at != '\0'; at++) {
+	for (char *at = path; *at != '\0'; at++)
 		if (*at == '.')
 			*at = '/';
 		else if (*at == '-')
 			*at = '_';
-	}
 	err = bus_open(&bus, BUS_SESSION, fault);
 	if (err == ERR_OK)
 		err = bus_call(bus, &peer, "Activate", NULL, fault, "a{sv}", 0);

@@ -107,10 +107,9 @@ failed(const sd_bus_error *error, int code, const char *method,
 
 	if (-code == ETIMEDOUT)
 		err = ERR_TIMED_OUT;
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
 		if (sd_bus_error_has_name(error, meanings[i].name))
 			err = meanings[i].err;
-	}
 	if (err == ERR_OK)
 		err = ERR_SYSTEM;
 	fault_set(fault, method, "%s: %s", method,

@@ -166,9 +166,9 @@ take(int64_t monitor, enum session_kind kind, struct picture *out,
 	fault_clear(&first);
 	fault_clear(&second);
 	buf_init(&png, PNG_IN_MAX);
-	if (kind == SESSION_X11) {
+	if (kind == SESSION_X11)
 		err = from_x11(monitor, out, &first);
-	} else {
+	else {
 		err = from_grim(monitor, &png, &first);
 		if (err == ERR_OK)
 			err = read_png(&png, out, &first);

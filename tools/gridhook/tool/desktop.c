@@ -149,10 +149,9 @@ read_line(struct reader *reader, struct span line)
 	if (span_eq(name, SPAN("Type")))
 		reader->entry->is_application =
 		    span_eq(value, SPAN("Application"));
-	for (i = 0; i < KEYS; i++) {
+	for (i = 0; i < KEYS; i++)
 		if (span_eq(name, span_of(keys[i].name)))
 			keep(reader, i, locale, value);
-	}
 }
 
 enum err

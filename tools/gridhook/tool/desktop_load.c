@@ -83,10 +83,9 @@ is_usable(const struct desktop_entry *entry)
 static bool
 is_known(const struct desktop_index *index, struct span id)
 {
-	for (size_t i = 0; i < index->count; i++) {
+	for (size_t i = 0; i < index->count; i++)
 		if (span_eq(index->entries[i].id, id))
 			return true;
-	}
 	return false;
 }
 
@@ -199,10 +198,9 @@ drop_unusable(struct desktop_index *index)
 {
 	size_t i, kept = 0;
 
-	for (i = 0; i < index->count; i++) {
+	for (i = 0; i < index->count; i++)
 		if (is_usable(&index->entries[i]))
 			index->entries[kept++] = index->entries[i];
-	}
 	index->count = kept;
 }
 

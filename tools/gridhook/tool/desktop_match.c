@@ -57,10 +57,9 @@ is_keyword(struct buf *buf, struct span keywords, struct span wanted)
 {
 	struct span word;
 
-	while (keywords.len > 0 && span_cut(&word, &keywords, ';')) {
+	while (keywords.len > 0 && span_cut(&word, &keywords, ';'))
 		if (word.len > 0 && span_eq(folded(buf, word), wanted))
 			return true;
-	}
 	return false;
 }
 

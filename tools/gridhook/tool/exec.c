@@ -50,10 +50,9 @@ is_shell(const char *program)
 	    "dash", "fish", "ksh", "mksh", "rbash", "sh", "tcsh", "zsh"};
 	const char *slash = strrchr(program, '/');
 
-	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++) {
+	for (size_t i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
 		if (strcmp(slash == NULL ? program : slash + 1, shells[i]) == 0)
 			return true;
-	}
 	return false;
 }
 

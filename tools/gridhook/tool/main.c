@@ -202,10 +202,9 @@ run_tool(const struct tool *tool, struct span settings)
 static const struct tool *
 find_tool(const char *name)
 {
-	for (size_t i = 0; i < TOOLS; i++) {
+	for (size_t i = 0; i < TOOLS; i++)
 		if (span_eq(span_of(tools[i].name), span_of(name)))
 			return &tools[i];
-	}
 	return NULL;
 }
 

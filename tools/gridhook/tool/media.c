@@ -150,10 +150,9 @@ press_wayland(const struct key *key, int64_t repeat, struct fault *fault)
 {
 	const char *const args[ARGS_MAX] = {"wtype", "-k", key->symbol_name};
 
-	while (repeat-- > 0) {
+	while (repeat-- > 0)
 		if (!runs(args, NULL, fault))
 			return ERR_DENIED;
-	}
 	return ERR_OK;
 }
 
@@ -253,10 +252,9 @@ change_volume(const struct call *call, const struct key *key, int64_t repeat,
 static const struct key *
 find_key(struct span name)
 {
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (span_eq(name, span_of(keys[i].name)))
 			return &keys[i];
-	}
 	return NULL;
 }
 

@@ -18,12 +18,11 @@ static const char *const urgencies[] = {"low", "normal", "critical"};
 static bool
 read_urgency(uint8_t *out, struct span text)
 {
-	for (uint8_t i = 0; i < 3; i++) {
+	for (uint8_t i = 0; i < 3; i++)
 		if (span_eq(text, span_of(urgencies[i]))) {
 			*out = i;
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -37,10 +36,9 @@ wants_markup(bool *out, struct bus *bus, struct fault *fault)
 
 	*out = false;
 	err = bus_call(bus, &service, "GetCapabilities", &reply, fault, NULL);
-	if (err == ERR_OK && bus_enter_array(reply, "s")) {
+	if (err == ERR_OK && bus_enter_array(reply, "s"))
 		while (bus_read(reply, "s", &name))
 			*out = *out || strcmp(name, "body-markup") == 0;
-	}
 	bus_message_free(reply);
 	return err;
 }
@@ -48,7 +46,7 @@ wants_markup(bool *out, struct bus *bus, struct fault *fault)
 static void
 add_markup(struct buf *out, struct span text)
 {
-	for (size_t i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++)
 		switch (text.ptr[i]) {
 		case '&':
 			buf_add_text(out, "&amp;");
@@ -62,7 +60,6 @@ add_markup(struct buf *out, struct span text)
 		default:
 			buf_add_char(out, text.ptr[i]);
 		}
-	}
 }
 
 struct notice {

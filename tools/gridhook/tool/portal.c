@@ -57,10 +57,9 @@ request_open(struct request *request, struct fault *fault)
 	snprintf(request->token, sizeof(request->token), "gridhook_%s", random);
 	/* ":1.42" is "1_42" in a path. */
 	snprintf(own, sizeof(own), "%s", bus_own_name(request->bus));
-	for (char *dot = own; *dot != '\0'; dot++) {
+	for (char *dot = own; *dot != '\0'; dot++)
 		if (*dot == '.')
 			*dot = '_';
-	}
 	err = fs_path(request->path, PATH "/request/%s/%s",
 	    own[0] == ':' ? own + 1 : own, request->token);
 	if (err == ERR_OK)

@@ -112,12 +112,11 @@ read_list(
 static bool
 read_display(enum settings_display *out, struct span text)
 {
-	for (unsigned i = 0; i < sizeof(display_names) / sizeof(char *); i++) {
+	for (unsigned i = 0; i < sizeof(display_names) / sizeof(char *); i++)
 		if (span_eq(text, span_of(display_names[i]))) {
 			*out = (enum settings_display)i;
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -201,9 +200,8 @@ bool
 settings_listed(const char *const *list, struct span text)
 {
 	assert(list != NULL);
-	for (; *list != NULL; list++) {
+	for (; *list != NULL; list++)
 		if (span_eq_nocase(span_of(*list), text))
 			return true;
-	}
 	return false;
 }

@@ -159,10 +159,9 @@ wayland_has(struct span names, const char *interface)
 	struct span line;
 
 	assert(interface != NULL);
-	while (names.len > 0 && span_cut(&line, &names, '\n')) {
+	while (names.len > 0 && span_cut(&line, &names, '\n'))
 		if (span_eq(line, span_of(interface)))
 			return true;
-	}
 	return false;
 }
 

@@ -67,10 +67,9 @@ is_on_bus(const struct here *here, const char *name)
 	fault_clear(&quiet);
 	if (bus_call(here->bus, &bus_itself, "ListActivatableNames", &names,
 		&quiet, NULL) == ERR_OK &&
-	    bus_enter_array(names, "s")) {
+	    bus_enter_array(names, "s"))
 		while (!found && bus_read(names, "s", &each))
 			found = strcmp(each, name) == 0;
-	}
 	bus_message_free(names);
 	return found;
 }
@@ -259,9 +258,8 @@ put_row(struct jsonw *object, struct here *here, size_t row)
 	jsonw_object_begin(object);
 	members_string(object, "name", rows[row].name);
 	members_bool(object, "works", can);
-	if (!can) {
+	if (!can)
 		members_string(object, "why_not", why.message);
-	}
 	jsonw_object_end(object);
 }
 

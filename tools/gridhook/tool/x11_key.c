@@ -25,10 +25,9 @@ find_key(
 		return x11_lost(x11, fault);
 	symbols = xcb_get_keyboard_mapping_keysyms(reply);
 	/* The first column only: the others want a modifier held. */
-	for (i = 0; i < count && *out == 0; i++) {
+	for (i = 0; i < count && *out == 0; i++)
 		if (symbols[i * reply->keysyms_per_keycode] == symbol)
 			*out = (xcb_keycode_t)(first + i);
-	}
 	free(reply);
 	if (*out != 0)
 		return ERR_OK;

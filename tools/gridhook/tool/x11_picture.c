@@ -51,10 +51,9 @@ root_visual(const xcb_screen_t *screen)
 		xcb_visualtype_iterator_t visual =
 		    xcb_depth_visuals_iterator(depth.data);
 
-		for (; visual.rem > 0; xcb_visualtype_next(&visual)) {
+		for (; visual.rem > 0; xcb_visualtype_next(&visual))
 			if (visual.data->visual_id == screen->root_visual)
 				return visual.data;
-		}
 	}
 	return NULL;
 }
@@ -65,10 +64,9 @@ root_format(struct x11 *x11)
 	xcb_format_iterator_t format =
 	    xcb_setup_pixmap_formats_iterator(xcb_get_setup(x11->server));
 
-	for (; format.rem > 0; xcb_format_next(&format)) {
+	for (; format.rem > 0; xcb_format_next(&format))
 		if (format.data->depth == x11->screen->root_depth)
 			return format.data;
-	}
 	return NULL;
 }
 
@@ -206,14 +204,13 @@ pick_monitor(struct area *out, const xcb_randr_get_monitors_reply_t *reply,
 		xcb_randr_monitor_info_iterator_t at =
 		    xcb_randr_get_monitors_monitors_iterator(reply);
 
-		for (; at.rem > 0; xcb_randr_monitor_info_next(&at)) {
+		for (; at.rem > 0; xcb_randr_monitor_info_next(&at))
 			if ((at.data->primary != 0) == (pass == 0) &&
 			    wanted-- == 0) {
 				*out = (struct area){at.data->x, at.data->y,
 				    at.data->width, at.data->height};
 				return true;
 			}
-		}
 	}
 	return false;
 }

@@ -317,20 +317,18 @@ x11_selection_clear(struct x11 *x11, struct fault *fault)
 static bool
 is_ascii(struct span text)
 {
-	for (size_t i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++)
 		if ((uint8_t)text.ptr[i] >= 0x80)
 			return false;
-	}
 	return true;
 }
 
 static bool
 is_listed(const xcb_atom_t *list, uint32_t count, xcb_atom_t atom)
 {
-	while (count-- > 0) {
+	while (count-- > 0)
 		if (list[count] == atom)
 			return true;
-	}
 	return false;
 }
 

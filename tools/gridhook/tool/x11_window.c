@@ -120,10 +120,9 @@ find_window(struct x11 *x11,
 	if (reply != NULL && reply->format == 32) {
 		windows = xcb_get_property_value(reply);
 		for (uint32_t i = reply->value_len;
-		     i > 0 && found == XCB_WINDOW_NONE; i--) {
+		     i > 0 && found == XCB_WINDOW_NONE; i--)
 			if (is_of(x11, windows[i - 1], fits, arg))
 				found = windows[i - 1];
-		}
 	}
 	free(reply);
 	return found;

@@ -103,11 +103,10 @@ relay_pump(struct relay *relay)
 	assert(window == NULL || window->greeted);
 	if (window == NULL)
 		return;
-	while (window->sent + 1 < journal_next(relay->journal) &&
-	    may_send(window)) {
+	while (
+	    window->sent + 1 < journal_next(relay->journal) && may_send(window))
 		if (send_event(relay, window) != ERR_OK)
 			return;
-	}
 }
 
 /* --- peers ---------------------------------------------------------------- */

@@ -130,10 +130,9 @@ find_call(struct relay *relay, struct jval id)
 	if (!jval_int(id, &number))
 		return NULL;
 	for (struct relay_call *call = relay->calls; call != NULL;
-	     call = call->next) {
+	     call = call->next)
 		if (call->id == (uint64_t)number)
 			return call;
-	}
 	return NULL;
 }
 

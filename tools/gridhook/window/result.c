@@ -69,10 +69,9 @@ are_items(struct jval content)
 
 	if (jval_type(content) != JARRAY)
 		return false;
-	while (jwalk_next(&walk, &name, &item)) {
+	while (jwalk_next(&walk, &name, &item))
 		if (jval_type(jval_member(item, "type")) != JSTRING)
 			return false;
-	}
 	return true;
 }
 

@@ -59,11 +59,10 @@ item_clear(struct item *item)
 static struct item *
 find_id(struct notify *notify, uint32_t id)
 {
-	for (unsigned i = 0; i < ITEMS_MAX; i++) {
+	for (unsigned i = 0; i < ITEMS_MAX; i++)
 		if (notify->items[i].is_used && notify->items[i].id == id &&
 		    id != 0)
 			return &notify->items[i];
-	}
 	return NULL;
 }
 
@@ -141,7 +140,7 @@ add_text(struct buf *out, struct span text, size_t most, bool is_markup)
 		    ((unsigned char)text.ptr[text.len] & 0xc0) == 0x80)
 			text.len--;
 	}
-	for (size_t i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++)
 		if (is_markup && text.ptr[i] == '&')
 			buf_add_text(out, "&amp;");
 		else if (is_markup && text.ptr[i] == '<')
@@ -150,7 +149,6 @@ add_text(struct buf *out, struct span text, size_t most, bool is_markup)
 			buf_add_text(out, "&gt;");
 		else
 			buf_add_char(out, text.ptr[i]);
-	}
 	buf_add_char(out, '\0');
 }
 

@@ -39,9 +39,8 @@ history_line_message(struct history *history, const struct message *message)
 	struct jsonw json;
 
 	history_line_begin(history, &json);
-	if (message->seq > 0 && history->epoch[0] != '\0') {
+	if (message->seq > 0 && history->epoch[0] != '\0')
 		members_string(&json, "e", history->epoch);
-	}
 	jsonw_key(&json, "m");
 	message_write(&json, message);
 	history_line_end(history, &json);

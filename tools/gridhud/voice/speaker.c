@@ -102,12 +102,11 @@ is_on_path(struct span program)
 		return fs_path(file, "%.*s", SPAN_ARG(program)) == ERR_OK &&
 		    access(file, X_OK) == 0;
 	rest = span_of(path == NULL ? "/usr/local/bin:/usr/bin:/bin" : path);
-	while (span_cut(&folder, &rest, ':')) {
+	while (span_cut(&folder, &rest, ':'))
 		if (fs_path(file, "%.*s/%.*s", SPAN_ARG(folder),
 			SPAN_ARG(program)) == ERR_OK &&
 		    access(file, X_OK) == 0)
 			return true;
-	}
 	return false;
 }
 
