@@ -28,7 +28,7 @@ uint32_t negotiate_rows(const struct call *call, uint32_t rows);
 
 /*
  * Content-Type, and that the answer varies by Accept. For all but JSON also
- * what JSON has room for: a name to save it under, "what-of-whom.csv" (`of`
+ * what JSON has room for: a name to save it under, "what-of-which.csv" (`of`
  * may be empty), and the parameters that are not known here.
  */
 void negotiate_headers(

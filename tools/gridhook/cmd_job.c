@@ -221,7 +221,7 @@ follow(struct job *job)
 }
 
 /*
- * What the command left running goes on writing: a child passes that through
+ * Processes that the command left running go on writing: a child passes that on
  * until the last of it has ended, and nobody waits for the child.
  */
 static void
