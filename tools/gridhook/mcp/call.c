@@ -9,13 +9,8 @@
 #include "common/log.h"
 #include "config.h"
 #include "common/members.h"
+#include "tools/gridhook/mcp/call_priv.h"
 #include "tools/gridhook/mcp/toolargs.h"
-
-#define OWN_MAX ((size_t)4 << 20)
-#define HISTORY_LIMIT 20
-#define NOT_RUNNING \
-	"gridhook is not running, so %s: start it with \"gridhook\" or " \
-	"\"systemctl --user start gridhook\"."
 
 struct call {
 	struct calls *calls;
@@ -76,208 +71,6 @@ take_token(struct calls *calls, enum tool_pace pace, int64_t *wait_ms)
 	}
 	*wait_ms = (int64_t)((1 - bucket->tokens) / rate * 1000) + 1;
 	return false;
-}
-
-/* --- what the server answers itself --------------------------------------- */
-
-static bool
-has_display(void)
-{
-	const char *wayland = getenv("WAYLAND_DISPLAY");
-	const char *x11 = getenv("DISPLAY");
-
-	return (wayland != NULL && wayland[0] != '\0') ||
-	    (x11 != NULL && x11[0] != '\0');
-}
-
-/* The members of the server's status, under the names of this answer. */
-static void
-put_server(struct calls *calls, struct jsonw *json)
-{
-	static const struct {
-		const char *from, *to;
-	} names[] = {{"listening", "listening"}, {"port", "port"},
-	    {"path", "path"}, {"secretConfigured", "secret_configured"}};
-	struct jsonw inner;
-	struct jscan doc;
-	struct buf buf;
-
-	buf_init(&buf, 65536);
-	jsonw_init(&inner, &buf);
-	calls->status(calls->status_arg, &inner);
-	if (jsonw_end(&inner) == ERR_OK &&
-	    jscan_parse(&doc, buf_span(&buf), 8, NULL) == ERR_OK) {
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-			jsonw_key(json, names[i].to);
-			jsonw_raw(json,
-			    jval_raw(
-				jval_member(jscan_root(&doc), names[i].from)));
-		}
-		jscan_fini(&doc);
-	}
-	buf_fini(&buf);
-}
-
-/* For each tool whether it works here, and why not. */
-static void
-put_tools(struct calls *calls, struct span speech, struct jsonw *json)
-{
-	struct works_facts facts = {
-	    .window = calls->relay != NULL && relay_has_window(calls->relay),
-	    .speech = speech};
-
-	jsonw_key(json, "tools");
-	jsonw_array_begin(json);
-	for (unsigned i = 0; i < TOOL_COUNT; i++) {
-		facts.offered = calls_offer(calls, &toolset[i]);
-		works_write(&calls->works, json, &toolset[i], &facts);
-	}
-	jsonw_array_end(json);
-}
-
-static enum err
-tell_status(struct calls *calls, struct jsonw *json)
-{
-	int64_t up = date_monotonic_ns() - calls->started_ns;
-	struct journal *journal = calls->journal;
-
-	jsonw_object_begin(json);
-	members_string(json, "app", calls->settings->app);
-	members_string(json, "version", PACKAGE_VERSION);
-	members_int(json, "uptime_s", up / 1000000000);
-	members_string(json, "hud_state",
-	    calls->relay == NULL ? "none" : relay_hud(calls->relay));
-	members_bool(json, "display", has_display());
-	if (calls->status != NULL)
-		put_server(calls, json);
-	members_bool(json, "window_attached",
-	    calls->relay != NULL && relay_has_window(calls->relay));
-	if (journal != NULL) {
-		members_int(
-		    json, "stored_events", (int64_t)journal_count(journal));
-		members_int(
-		    json, "pending_events", (int64_t)journal_pending(journal));
-	}
-	if (calls->relay != NULL)
-		members_int(json, "unread", relay_unread(calls->relay));
-	put_tools(calls, SPAN(""), json);
-	jsonw_object_end(json);
-	return ERR_OK;
-}
-
-static void
-answer_status(struct calls *calls, struct jval args, struct result *result)
-{
-	struct jsonw json;
-	struct buf buf;
-
-	(void)args;
-	buf_init(&buf, OWN_MAX);
-	jsonw_init(&json, &buf);
-	tell_status(calls, &json);
-	if (jsonw_end(&json) == ERR_OK)
-		result_structured(result, buf_span(&buf));
-	else
-		result_error(result, "The status could not be written.");
-	buf_fini(&buf);
-}
-
-static void
-answer_history(struct calls *calls, struct jval args, struct result *result)
-{
-	struct arena *arena = arena_new(65536);
-	struct jval before = jval_member(args, "before");
-	int64_t limit = HISTORY_LIMIT;
-	struct span id = SPAN("");
-	struct jsonw json;
-	struct buf buf;
-	bool found = true;
-	enum err err = ERR_NO_MEMORY;
-
-	jval_int(jval_member(args, "limit"), &limit);
-	if (arena != NULL)
-		id = jval_text(before, arena);
-	buf_init(&buf, OWN_MAX);
-	jsonw_init(&json, &buf);
-	jsonw_object_begin(&json);
-	if (calls->journal == NULL) {
-		result_error(result, NOT_RUNNING, "there is no history");
-		goto out;
-	}
-	if (arena != NULL)
-		err = journal_history(
-		    calls->journal, &json, (unsigned)limit, id, &found);
-	jsonw_object_end(&json);
-	if (err == ERR_OK)
-		err = jsonw_end(&json);
-	if (err != ERR_OK)
-		result_error(
-		    result, "The history cannot be read: %s.", err_text(err));
-	else if (!found)
-		result_error(result,
-		    "There is no message with the id given as \"before\"; "
-		    "leave it out for the newest ones.");
-	else
-		result_structured(result, buf_span(&buf));
-out:
-	buf_fini(&buf);
-	arena_free(arena);
-}
-
-/* No window: the message waits for one, as a push would. */
-static void
-answer_message(struct calls *calls, struct jval args, struct result *result)
-{
-	struct arena *arena = arena_new((size_t)1 << 20);
-	struct event event = {
-	    .source = span_of(calls->settings->app), .markdown = true};
-	struct event_place place = {.push = SPAN("show_message"), .count = 1};
-	char text[160], id[64];
-	enum err err = ERR_NO_MEMORY;
-
-	if (calls->journal == NULL) {
-		result_error(result, NOT_RUNNING, "the message was not kept");
-		arena_free(arena);
-		return;
-	}
-	if (arena != NULL) {
-		event.text = jval_text(jval_member(args, "text"), arena);
-		if (jval_is(jval_member(args, "role"), SPAN("system")))
-			event.kind = EVENT_STATUS;
-		event_finish(&event, arena);
-		err = journal_add(calls->journal, &event, &place);
-	}
-	if (err == ERR_OK) {
-		event_id(
-		    id, sizeof(id), journal_epoch(calls->journal), place.seq);
-		snprintf(text, sizeof(text),
-		    "{\"id\":\"%s\",\"shown\":false,\"queued\":true}", id);
-		result_structured(result, span_of(text));
-	} else
-		result_error(
-		    result, "The message cannot be kept: %s.", err_text(err));
-	arena_free(arena);
-}
-
-static const struct own {
-	const char *name;
-	bool window_first; /* the window does it when there is one */
-	bool needs_works; /* the helper is asked first what works */
-	void (*answer)(
-	    struct calls *calls, struct jval args, struct result *result);
-} owns[] = {
-    {"get_app_status", false, true, answer_status},
-    {"get_conversation_history", false, false, answer_history},
-    {"show_message", true, false, answer_message},
-};
-
-static const struct own *
-own_of(const struct tool *tool)
-{
-	for (size_t i = 0; i < sizeof(owns) / sizeof(owns[0]); i++)
-		if (strcmp(owns[i].name, tool->name) == 0)
-			return &owns[i];
-	return NULL;
 }
 
 /* --- the call ------------------------------------------------------------- */
@@ -349,7 +142,7 @@ on_status(void *arg, const struct result *result)
 		members_int(&json, "uptime_s",
 		    (date_monotonic_ns() - call->calls->started_ns) /
 			1000000000);
-		put_tools(call->calls,
+		call_put_tools(call->calls,
 		    jval_text(
 			jval_member(jscan_root(&doc), "speech_why_not"), arena),
 		    &json);
@@ -447,7 +240,7 @@ static void
 answer_with_works(struct call *call)
 {
 	static const struct jval none = {NULL, NULL};
-	const struct own *own = own_of(call->tool);
+	const struct own *own = call_own(call->tool);
 	struct result result;
 
 	if (goes_to_window(call->calls, call->tool, own) &&
@@ -473,7 +266,7 @@ static struct call *
 start(struct calls *calls, const struct tool *tool, struct jval args,
     void (*done)(void *arg, const struct result *result), void *arg)
 {
-	const struct own *own = own_of(tool);
+	const struct own *own = call_own(tool);
 	struct result result;
 	struct call *call;
 

@@ -1,93 +1,20 @@
-#include "tools/gridhook/net/conn.h"
+#include "tools/gridhook/net/conn_priv.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <linux/sockios.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/date.h"
-#include "common/jsonw.h"
 #include "common/log.h"
-#include "common/members.h"
 
 #define READ_SIZE 65536
 #define OUT_MAX ((size_t)48 << 20)
 #define KEEP_SIZE 65536 /* larger buffers are given back after use */
-
-enum conn_state {
-	CONN_READ, /* a request is coming in, or awaited */
-	CONN_HELD, /* its head has come, and is looked at later */
-	CONN_WAIT, /* it is with the server */
-	CONN_WRITE,
-	CONN_LINGER /* all is said; the sender may finish speaking */
-};
-
-struct conn {
-	struct loop_io io;
-	struct loop_timer timer;
-	const struct conn_host *host;
-	struct http *http;
-	enum conn_state state;
-	struct buf rest; /* came with a request, and belongs to the next one */
-	struct buf out;
-	size_t out_done;
-	int64_t since_ns; /* idle, or asking, or answering */
-	size_t moved, moved_before; /* bytes of the body or of the answer */
-	uint64_t lingered;
-	bool got_all; /* the request was read to its end */
-	bool closing; /* after the answer */
-	bool old; /* HTTP/1.0 style: the sender wants to hear keep-alive */
-	bool running, dead;
-	bool let_in; /* this request: its head was looked at and is fine */
-	bool was_held; /* this request */
-	bool trusted;
-	bool user_asked;
-	enum err user_err;
-	uid_t user;
-	void (*left)(void *arg);
-	void *left_arg;
-	bool left_half;
-	struct sockaddr_storage address, own_address;
-	char peer[ADDRESS_TEXT_MAX];
-};
-
-static const struct status {
-	int code;
-	const char *text;
-} statuses[] = {
-    {200, "OK"},
-    {202, "Accepted"},
-    {400, "Bad Request"},
-    {401, "Unauthorized"},
-    {403, "Forbidden"},
-    {404, "Not Found"},
-    {405, "Method Not Allowed"},
-    {408, "Request Timeout"},
-    {413, "Payload Too Large"},
-    {414, "URI Too Long"},
-    {415, "Unsupported Media Type"},
-    {429, "Too Many Requests"},
-    {431, "Request Header Fields Too Large"},
-    {500, "Internal Server Error"},
-    {503, "Service Unavailable"},
-    {505, "HTTP Version Not Supported"},
-};
-
-static const char *
-status_text(int code)
-{
-	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
-		if (statuses[i].code == code)
-			return statuses[i].text;
-	return "Error";
-}
 
 static void
 destroy(struct conn *conn)
@@ -176,44 +103,7 @@ goes_on(struct conn *conn)
 	return true;
 }
 
-/* --- writing -------------------------------------------------------------- */
-
-static void
-add_date(struct buf *buf)
-{
-	static time_t last;
-	static char text[64];
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (now != last && gmtime_r(&now, &tm) != NULL) {
-		strftime(text, sizeof(text),
-		    "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
-		last = now;
-	}
-	buf_add_span(buf, span_of(text));
-}
-
-static void
-add_head(struct conn *conn, const struct reply *reply)
-{
-	struct buf *out = &conn->out;
-
-	buf_addf(out, "HTTP/1.1 %d %s\r\n", reply->status,
-	    status_text(reply->status));
-	add_date(out);
-	if (reply->body.len > 0)
-		buf_add_text(out, "Content-Type: application/json\r\n");
-	buf_addf(out, "Content-Length: %zu\r\n", reply->body.len);
-	buf_add_text(out, "Cache-Control: no-store\r\n");
-	if (reply->headers != NULL)
-		buf_add_span(out, span_of(reply->headers));
-	if (conn->closing)
-		buf_add_text(out, "Connection: close\r\n");
-	else if (conn->old)
-		buf_add_text(out, "Connection: keep-alive\r\n");
-	buf_add_text(out, "\r\n");
-}
+/* --- answering ------------------------------------------------------------ */
 
 static void run(struct conn *conn);
 
@@ -231,7 +121,7 @@ conn_reply(struct conn *conn, const struct reply *reply)
 	    (!conn->got_all && http_has_body(conn->http));
 	buf_clear(&conn->out);
 	conn->out_done = 0;
-	add_head(conn, reply);
+	conn_add_head(conn, reply);
 	if (http_method(conn->http) != METHOD_HEAD)
 		buf_add_span(&conn->out, reply->body);
 	conn->state = CONN_WRITE;
@@ -244,31 +134,6 @@ conn_reply(struct conn *conn, const struct reply *reply)
 		conn->since_ns = date_monotonic_ns();
 	begin_moving(conn, conn->host->limits->write_ms);
 	run(conn);
-}
-
-void
-conn_reply_error(struct conn *conn, int status, const char *message)
-{
-	char headers[128] = "";
-	struct jsonw json;
-	struct buf body;
-
-	assert(message != NULL && status >= 400);
-	buf_init(&body, 65536);
-	jsonw_init(&json, &body);
-	jsonw_object_begin(&json);
-	members_string(&json, "error", message);
-	jsonw_object_end(&json);
-	if (status == 401)
-		snprintf(headers, sizeof(headers),
-		    "WWW-Authenticate: Bearer realm=\"gridhook\"\r\n");
-	conn_reply(conn,
-	    &(struct reply){.status = status,
-		.body = buf_span(&body),
-		.headers = headers,
-		.close = status == 400 || status == 408 || status == 413 ||
-		    status == 414 || status == 431 || status == 505});
-	buf_fini(&body);
 }
 
 void
@@ -590,81 +455,4 @@ conn_open(const struct conn_host *host, int fd,
 	conn->since_ns = date_monotonic_ns();
 	deadline(conn, host->limits->first_byte_ms);
 	return conn;
-}
-
-struct http *
-conn_http(struct conn *conn)
-{
-	return conn->http;
-}
-
-const char *
-conn_peer(const struct conn *conn)
-{
-	return conn->peer;
-}
-
-const struct sockaddr_storage *
-conn_address(const struct conn *conn)
-{
-	return &conn->address;
-}
-
-const struct sockaddr_storage *
-conn_own_address(const struct conn *conn)
-{
-	return &conn->own_address;
-}
-
-enum err
-conn_user(struct conn *conn, uid_t *out)
-{
-	assert(out != NULL);
-	if (!conn->user_asked) {
-		conn->user_err = address_user(
-		    &conn->user, &conn->address, &conn->own_address);
-		conn->user_asked = true;
-	}
-	*out = conn->user;
-	return conn->user_err;
-}
-
-static bool
-has_input(const struct conn *conn)
-{
-	char byte;
-
-	return recv(conn->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
-enum conn_worth
-conn_worth(const struct conn *conn, int64_t *since_ns)
-{
-	assert(since_ns != NULL);
-	*since_ns = conn->since_ns;
-	if (conn->running || conn->let_in)
-		return CONN_BUSY;
-	if (conn->state == CONN_READ && has_input(conn))
-		return CONN_UNREAD;
-	return conn->state == CONN_READ && !http_has_begun(conn->http)
-	    ? CONN_IDLE
-	    : CONN_ASKING;
-}
-
-void
-conn_trust(struct conn *conn)
-{
-	conn->trusted = true;
-}
-
-bool
-conn_is_trusted(const struct conn *conn)
-{
-	return conn->trusted;
-}
-
-bool
-conn_was_held(const struct conn *conn)
-{
-	return conn->was_held;
 }
