@@ -11,28 +11,12 @@
 #include <fcntl.h>
 #include <lmdb.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/fs.h"
 #include "common/kv/kv_priv.h"
 #include "common/log.h"
-#include "common/openfiles.h"
-
-#define COPY_MODE 0640
-
-struct kv_txn {
-	struct kv *kv;
-	MDB_txn *txn;
-	MDB_cursor *cursors[KV_TABLES_MAX]; /* NULL: not used yet */
-	unsigned stale; /* a bit for each table whose cursor is to be renewed */
-	bool writer;
-	bool resting;
-	unsigned walks; /* walks that have not ended yet */
-	enum err err; /* a write failed: nothing of it may be stored */
-};
 
 struct kv_walk {
 	struct kv_txn *txn;
@@ -44,301 +28,6 @@ struct kv_walk {
 	size_t prefix_len;
 	char prefix[KV_KEY_MAX];
 };
-
-/* --- codes ---------------------------------------------------------------- */
-
-static const struct {
-	int code;
-	enum err err;
-} codes[] = {
-    {MDB_SUCCESS, ERR_OK},
-    {MDB_NOTFOUND, ERR_NOT_FOUND},
-    {MDB_KEYEXIST, ERR_EXISTS},
-    {MDB_PAGE_NOTFOUND, ERR_DAMAGED},
-    {MDB_CORRUPTED, ERR_DAMAGED},
-    {MDB_INVALID, ERR_DAMAGED},
-    {MDB_VERSION_MISMATCH, ERR_VERSION},
-    {MDB_INCOMPATIBLE, ERR_VERSION},
-    {MDB_MAP_FULL, ERR_MAP_FULL},
-    {MDB_TXN_FULL, ERR_TOO_LARGE},
-    {MDB_CURSOR_FULL, ERR_DAMAGED},
-    {MDB_PAGE_FULL, ERR_DAMAGED},
-    {MDB_READERS_FULL, ERR_BUSY},
-    {MDB_BAD_VALSIZE, ERR_TOO_LARGE},
-    {MDB_PANIC, ERR_INTERNAL},
-    {MDB_MAP_RESIZED, ERR_INTERNAL},
-    {MDB_DBS_FULL, ERR_INTERNAL},
-    {MDB_BAD_RSLOT, ERR_INTERNAL},
-    {MDB_BAD_TXN, ERR_INTERNAL},
-    {MDB_BAD_DBI, ERR_INTERNAL},
-    {MDB_TLS_FULL, ERR_SYSTEM},
-    {EFBIG, ERR_NO_SPACE},
-    {EDQUOT, ERR_NO_SPACE},
-};
-
-static enum err
-fold_code(int code)
-{
-	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
-		if (codes[i].code == code)
-			return codes[i].err;
-	if (code == ENOMEM)
-		return kv_no_memory();
-	return code > 0 ? err_from_errno(code) : ERR_INTERNAL;
-}
-
-static const char *
-why(char text[KV_WHY_MAX], int code)
-{
-	if (code == ENOMEM)
-		return kv_why_no_memory(text);
-	if (code == MDB_MAP_FULL)
-		return "the map is full, the disk is not";
-	return code > 0 ? openfiles_why(text, code) : mdb_strerror(code);
-}
-
-/*
- * LMDB reports a short write as EIO. If the disk, or the process's file size
- * limit, is used up, report that reason instead.
- */
-static bool
-is_out_of_space(const char *path)
-{
-	struct statvfs disk;
-	struct rlimit limit;
-	struct stat st;
-	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	if (stat(path, &st) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-	    limit.rlim_cur != RLIM_INFINITY &&
-	    (uint64_t)st.st_size + page > limit.rlim_cur)
-		return true;
-	return statvfs(path, &disk) == 0 &&
-	    disk.f_bavail * disk.f_frsize < 16 * page;
-}
-
-/*
- * Maps LMDB's code, and logs it unless it is success or an answer (not found,
- * exists).
- */
-enum err
-kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
-{
-	char text[KV_WHY_MAX];
-
-	if (code == MDB_SUCCESS || code == MDB_NOTFOUND || code == MDB_KEYEXIST)
-		return fold_code(code);
-	if (code == EIO && is_out_of_space(path))
-		code = ENOSPC;
-	if (code == MDB_PANIC && atomic_exchange(&kv->told_panic, true))
-		return fold_code(code);
-	if (code == MDB_MAP_FULL && kv->grows)
-		atomic_store(&kv->full, true);
-	log_error(
-	    "storage: %s failed: %s: file=%s", doing, why(text, code), path);
-	return fold_code(code);
-}
-
-enum err
-kv_failed(struct kv *kv, const char *doing, int code)
-{
-	return kv_failed_at(kv, kv->path, doing, code);
-}
-
-/* --- transactions --------------------------------------------------------- */
-
-static int
-begin_once(struct kv_txn *txn)
-{
-	struct kv *kv = txn->kv;
-	unsigned flags = txn->writer ? 0 : MDB_RDONLY;
-	int code;
-
-	kv_enter(kv);
-	code = mdb_txn_begin(kv->env, NULL, flags, &txn->txn);
-	if (code != 0)
-		kv_leave(kv);
-	return code;
-}
-
-/* Killed processes still hold their slots, or the file has outgrown the map. */
-static int
-begin_again(struct kv_txn *txn, int code)
-{
-	if ((code == MDB_READERS_FULL && kv_reap_readers(txn->kv) > 0) ||
-	    (code == MDB_MAP_RESIZED && kv_map_follow(txn->kv) == ERR_OK))
-		return begin_once(txn);
-	return code;
-}
-
-static enum err
-txn_begin(struct kv_txn **out, struct kv *kv, bool writer)
-{
-	struct kv_txn *txn;
-	enum err err = writer ? kv_map_room(kv) : ERR_OK;
-	int code;
-
-	*out = NULL;
-	if (err != ERR_OK)
-		return err;
-	txn = calloc(1, sizeof(*txn));
-	if (txn == NULL)
-		return ERR_NO_MEMORY;
-	txn->kv = kv;
-	txn->writer = writer;
-	/*
-	 * LMDB would report a lack of permission; the reason is the read-only
-	 * disk.
-	 */
-	code = writer && kv->read_only && kv->mode != KV_FROZEN
-	    ? EROFS
-	    : begin_once(txn);
-	if (code != 0)
-		code = begin_again(txn, code);
-	if (code != 0) {
-		free(txn);
-		return kv_failed(
-		    kv, writer ? "beginning to write" : "reading", code);
-	}
-	*out = txn;
-	return ERR_OK;
-}
-
-enum err
-kv_read_unwatched(struct kv_txn **out, struct kv *kv)
-{
-	return txn_begin(out, kv, false);
-}
-
-static enum err
-begin_watched(struct kv_txn **out, struct kv *kv, bool writer)
-{
-	struct kv_look look;
-	enum err err = kv_look_begin(&look, kv), sound;
-
-	*out = NULL;
-	if (err != ERR_OK)
-		return err;
-	err = txn_begin(out, kv, writer);
-	sound =
-	    kv_look_end(&look, err == ERR_OK ? kv_txn_id(*out) : KV_NO_COMMIT);
-	if (err == ERR_OK && sound != ERR_OK) {
-		kv_abort(*out);
-		*out = NULL;
-		err = sound;
-	}
-	return err;
-}
-
-enum err
-kv_read(struct kv_txn **out, struct kv *kv)
-{
-	return begin_watched(out, kv, false);
-}
-
-enum err
-kv_write(struct kv_txn **out, struct kv *kv)
-{
-	return begin_watched(out, kv, true);
-}
-
-static void
-forget_cursor(struct kv_txn *txn, unsigned table)
-{
-	if (txn->cursors[table] != NULL)
-		mdb_cursor_close(txn->cursors[table]);
-	txn->cursors[table] = NULL;
-}
-
-static void
-forget_cursors(struct kv_txn *txn)
-{
-	for (unsigned i = 0; i < KV_TABLES_MAX; i++)
-		forget_cursor(txn, i);
-}
-
-enum err
-kv_commit(struct kv_txn *txn)
-{
-	struct kv *kv = txn->kv;
-	enum err err = txn->err;
-
-	if (err != ERR_OK) {
-		kv_abort(txn);
-		return err;
-	}
-	assert(txn->walks == 0);
-	forget_cursors(txn);
-	err = kv_failed(kv, "committing", mdb_txn_commit(txn->txn));
-	kv_leave(kv);
-	free(txn);
-	return err;
-}
-
-void
-kv_abort(struct kv_txn *txn)
-{
-	if (txn == NULL)
-		return;
-	assert(txn->walks == 0);
-	forget_cursors(txn);
-	mdb_txn_abort(txn->txn);
-	if (!txn->resting)
-		kv_leave(txn->kv);
-	free(txn);
-}
-
-void
-kv_rest(struct kv_txn *reader)
-{
-	assert(!reader->writer && reader->walks == 0);
-	if (!reader->resting) {
-		mdb_txn_reset(reader->txn);
-		kv_leave(reader->kv);
-	}
-	reader->resting = true;
-}
-
-static int
-renew_once(struct kv_txn *reader)
-{
-	int code;
-
-	kv_enter(reader->kv);
-	code = mdb_txn_renew(reader->txn);
-	reader->resting = code != 0;
-	if (code != 0)
-		kv_leave(reader->kv);
-	return code;
-}
-
-enum err
-kv_renew(struct kv_txn *reader)
-{
-	struct kv_look look;
-	enum err err;
-	int code;
-
-	kv_rest(reader);
-	err = kv_look_begin(&look, reader->kv);
-	if (err != ERR_OK)
-		return err;
-	code = renew_once(reader);
-	if (code == MDB_MAP_RESIZED && kv_map_follow(reader->kv) == ERR_OK)
-		code = renew_once(reader);
-	reader->stale = ~0u;
-	err = kv_look_end(&look, code == 0 ? kv_txn_id(reader) : KV_NO_COMMIT);
-	if (code == 0 && err != ERR_OK)
-		kv_rest(reader);
-	return code == 0 ? err : kv_failed(reader->kv, "reading", code);
-}
-
-uint64_t
-kv_txn_id(const struct kv_txn *txn)
-{
-	/* A writer's own number is that of the commit to come. */
-	return mdb_txn_id(txn->txn) - (txn->writer ? 1 : 0);
-}
 
 /* --- single pairs --------------------------------------------------------- */
 
@@ -472,7 +161,7 @@ put(struct kv_txn *txn, unsigned table, struct span key, MDB_val *value,
 	/* A key out of order is an answer: the transaction stays usable. */
 	if (code != MDB_SUCCESS && code != MDB_KEYEXIST && txn->err == ERR_OK)
 		return txn->err = kv_failed(txn->kv, "writing", code);
-	return txn->err != ERR_OK ? txn->err : fold_code(code);
+	return txn->err != ERR_OK ? txn->err : kv_fold_code(code);
 }
 
 /* Puts the value, followed by its checksum where sums are kept. */
@@ -553,7 +242,7 @@ kv_del(struct kv_txn *txn, unsigned table, struct span key)
 	assert(txn->writer);
 	if (!is_key(key))
 		return ERR_NOT_FOUND;
-	forget_cursor(txn, table);
+	kv_forget_cursor(txn, table);
 	return wrote(txn, mdb_del(txn->txn, table_of(txn, table), &name, NULL));
 }
 
@@ -561,7 +250,7 @@ enum err
 kv_clear(struct kv_txn *txn, unsigned table)
 {
 	assert(txn->writer);
-	forget_cursor(txn, table);
+	kv_forget_cursor(txn, table);
 	return wrote(txn, mdb_drop(txn->txn, table_of(txn, table), 0));
 }
 
@@ -695,7 +384,7 @@ enum err
 kv_walk_del(struct kv_walk *walk)
 {
 	assert(walk->begun);
-	forget_cursor(walk->txn, walk->table);
+	kv_forget_cursor(walk->txn, walk->table);
 	return wrote(walk->txn, mdb_cursor_del(walk->cursor, 0));
 }
 
@@ -715,121 +404,4 @@ kv_expect(struct kv *kv, size_t bytes)
 {
 	assert(kv->mode == KV_BUILD);
 	kv->expected = bytes;
-}
-
-/* --- the whole file ------------------------------------------------------- */
-
-enum err
-kv_sync(struct kv *kv)
-{
-	if (kv->read_only)
-		return ERR_OK;
-	return kv_failed(kv, "syncing", mdb_env_sync(kv->env, 1));
-}
-
-size_t
-kv_used_bytes(struct kv *kv)
-{
-	MDB_envinfo info;
-	MDB_stat stat;
-	int code;
-
-	kv_enter(kv);
-	code = mdb_env_info(kv->env, &info);
-	if (code == 0)
-		code = mdb_env_stat(kv->env, &stat);
-	kv_leave(kv);
-	assert(code == 0); /* fails only without an environment */
-	return (info.me_last_pgno + 1) * stat.ms_psize;
-}
-
-/* An immutable file must be as long as it claims to be. */
-static int
-copy_to(struct kv *kv, int fd)
-{
-	struct stat st;
-	off_t used;
-	int code;
-
-	kv_enter(kv);
-	code = mdb_env_copyfd(kv->env, fd);
-	kv_leave(kv);
-	/* The present size, not the copy's: a file too long does no harm. */
-	used = (off_t)kv_used_bytes(kv);
-	if (code != 0)
-		return code;
-	if (fstat(fd, &st) != 0)
-		return errno;
-	if (st.st_size < used && ftruncate(fd, used) != 0)
-		return errno;
-	return fsync(fd) == 0 ? 0 : errno;
-}
-
-enum err
-kv_copy(struct kv *kv, const char *path)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, COPY_MODE);
-	enum err err;
-	int code;
-
-	assert(path != NULL);
-	if (fd < 0)
-		return kv_failed_at(kv, path, "copying", errno);
-	code = copy_to(kv, fd);
-	if (close(fd) != 0 && code == 0)
-		code = errno;
-	if (code == 0)
-		return fs_sync_folder(path);
-	/* Read the size first: it tells why the copy failed. */
-	err = kv_failed_at(kv, path, "copying", code);
-	unlink(path);
-	return err;
-}
-
-int
-kv_reap_readers(struct kv *kv)
-{
-	int dead = 0;
-	int code = mdb_reader_check(kv->env, &dead);
-
-	if (code != 0)
-		kv_failed(kv, "looking for dead readers", code);
-	return dead;
-}
-
-/*
- * The map is closed by now; its dirty pages belong to the file, so fsync writes
- * them.
- */
-static enum err
-cut_and_sync(const char *path, size_t used)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	int errnum = 0;
-
-	if (fd < 0 || ftruncate(fd, (off_t)used) != 0 || fsync(fd) != 0)
-		errnum = errno;
-	if (fd >= 0)
-		close(fd);
-	if (errnum == 0)
-		return ERR_OK;
-	log_error("cannot finish a new file: file=%s error=%s", path,
-	    strerror(errnum));
-	return err_from_errno(errnum);
-}
-
-enum err
-kv_finish(struct kv *kv, const char *path, enum err err)
-{
-	size_t used = kv == NULL ? 0 : kv_used_bytes(kv);
-	bool built = kv != NULL;
-
-	assert(kv != NULL || err != ERR_OK);
-	kv_close(kv);
-	if (err == ERR_OK)
-		err = cut_and_sync(path, used);
-	/* An existing file is not ours to remove. */
-	if (err != ERR_OK && (built || err != ERR_EXISTS))
-		(void)fs_unlink(path);
-	return err;
 }

@@ -7,7 +7,9 @@
 
 #include "common/kv/kv.h"
 
+struct MDB_cursor;
 struct MDB_env;
+struct MDB_txn;
 struct kv_watch;
 
 struct kv {
@@ -39,6 +41,23 @@ struct kv {
 	bool opened; /* its tables are */
 	struct kv_watch *watch; /* NULL: nobody asked for it */
 };
+
+struct kv_txn {
+	struct kv *kv;
+	struct MDB_txn *txn;
+	struct MDB_cursor *cursors[KV_TABLES_MAX]; /* NULL: not used yet */
+	unsigned stale; /* a bit for each table whose cursor is to be renewed */
+	bool writer;
+	bool resting;
+	unsigned walks; /* walks that have not ended yet */
+	enum err err; /* a write failed: nothing of it may be stored */
+};
+
+/* Closes the cursor of a table; a later use opens another. */
+void kv_forget_cursor(struct kv_txn *txn, unsigned table);
+
+/* ERR_DAMAGED, logged, for a file that is shorter than its pages say. */
+enum err kv_refuse_cut(struct kv *kv);
 
 /*
  * Checks a watched file around the beginning of each transaction: first whether
@@ -92,6 +111,9 @@ uint32_t kv_sum_of(const struct kv *kv, struct span key, struct span value);
  */
 enum err kv_take_sum(
     struct kv *kv, unsigned table, struct span key, struct span *value);
+
+/* LMDB's code as ours, without a log. */
+enum err kv_fold_code(int code);
 
 /*
  * Maps LMDB's code to ours. A failure (neither success, nor not found, nor

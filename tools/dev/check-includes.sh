@@ -144,7 +144,7 @@ door() {
 }
 
 desk=tools/gridhook/tool
-door lmdb 'lmdb\.h>' "common/kv/kv.c common/kv/kv_map.c common/kv/kv_open.c"
+door lmdb 'lmdb\.h>' "common/kv/kv.c common/kv/kv_*.c"
 door libzstd 'zstd(_errors)?\.h>' "lmdb-schema/zstd.c lmdb-schema/zstd_pieces.c"
 door libdeflate 'libdeflate\.h>' "lmdb-schema/deflate.c"
 door isa-l 'isa-l/' "lmdb-schema/stream.c"

@@ -1,4 +1,4 @@
-#include "tools/gridhook/server.h"
+#include "tools/gridhook/server_priv.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -19,25 +19,7 @@
 #define LINGER_BYTES ((uint64_t)256 << 20)
 #define BACKLOG 512
 #define ACCEPTS 64 /* a round, so that others get their turn */
-#define CONNS_MAX 1024
 #define RETRY_MS 20
-
-struct server {
-	struct loop_io listener;
-	struct settings *settings;
-	struct loop *loop;
-	struct router *gate;
-	struct conn_limits limits;
-	struct conn_host host;
-	struct conn *conns[CONNS_MAX];
-	unsigned conn_count;
-	int64_t port;
-	bool full; /* the others wait in the kernel's queue */
-	struct loop_timer retry; /* while full: a place may be worth less now */
-	char error[256];
-	void (*changed)(void *arg);
-	void *changed_arg;
-};
 
 static void
 tell_change(struct server *server)
@@ -129,58 +111,6 @@ set_limits(struct server *server)
 
 /* --- letting in ----------------------------------------------------------- */
 
-/* All of 127.0.0.0/8 and ::1 is one sender's. */
-static bool
-is_from(const struct conn *conn, const struct sockaddr_storage *address)
-{
-	const struct sockaddr_storage *other = conn_address(conn);
-
-	return address_same_host(other, address) ||
-	    (address_is_loopback(other) && address_is_loopback(address));
-}
-
-/*
- * The one whose place is worth least, `most` at most, and of those the one for
- * longest; only of this address, when one is given. NULL: there is none.
- */
-static struct conn *
-least_worth(const struct server *server, enum conn_worth most,
-    const struct sockaddr_storage *address)
-{
-	struct conn *conn, *least = NULL;
-	int64_t since, least_since = INT64_MAX;
-	enum conn_worth worth;
-
-	for (unsigned i = 0; i < server->conn_count; i++) {
-		conn = server->conns[i];
-		if (address != NULL && !is_from(conn, address))
-			continue;
-		worth = conn_worth(conn, &since);
-		if (worth > most || (worth == most && since >= least_since))
-			continue;
-		least = conn;
-		most = worth;
-		least_since = since;
-	}
-	return least;
-}
-
-static unsigned
-count_from(const struct server *server, const struct sockaddr_storage *address)
-{
-	unsigned i, count = 0;
-
-	for (i = 0; i < server->conn_count; i++)
-		count += is_from(server->conns[i], address);
-	return count;
-}
-
-static bool
-has_room(const struct server *server)
-{
-	return server->conn_count < (unsigned)server->settings->connections;
-}
-
 /*
  * True when the next one can be let in: there is room, or a place to take
  * from somebody once it is known whose the new one is.
@@ -188,56 +118,11 @@ has_room(const struct server *server)
 static bool
 can_let_in(struct server *server)
 {
-	if (has_room(server) || least_worth(server, CONN_ASKING, NULL) != NULL)
+	if (server_has_room(server) ||
+	    server_least_worth(server, CONN_ASKING, NULL) != NULL)
 		return true;
 	wait_for_room(server);
 	return false;
-}
-
-/*
- * An address that holds half of all places loses one of its own connections: it
- * takes none from other addresses, except an idle one.
- */
-static bool
-make_room(struct server *server, const struct sockaddr_storage *address)
-{
-	unsigned most = (unsigned)server->settings->connections;
-	struct conn *least = NULL;
-
-	if (has_room(server))
-		return true;
-	if (count_from(server, address) * 2 >= most) {
-		least = least_worth(server, CONN_ASKING, address);
-		if (least == NULL)
-			least = least_worth(server, CONN_IDLE, NULL);
-		if (least == NULL)
-			least = least_worth(server, CONN_UNREAD, address);
-	}
-	if (least == NULL)
-		least = least_worth(server, CONN_ASKING, NULL);
-	if (least != NULL)
-		conn_close(least);
-	return least != NULL;
-}
-
-/*
- * Programs of this machine are its user's own: a client that asks a few
- * hundred things at once is not to be turned away.
- */
-static bool
-may_enter(struct server *server, const struct sockaddr_storage *address)
-{
-	struct conn *least;
-
-	if (address_is_loopback(address) ||
-	    count_from(server, address) <
-		(unsigned)server->settings->per_address)
-		return true;
-	least = least_worth(server, CONN_ASKING, address);
-	if (least == NULL)
-		return false;
-	conn_close(least);
-	return true;
 }
 
 static void
@@ -247,7 +132,8 @@ let_in(struct server *server, int fd, struct sockaddr_storage *address)
 	uid_t user;
 
 	address_unmap(address);
-	if (!may_enter(server, address) || !make_room(server, address)) {
+	if (!server_may_enter(server, address) ||
+	    !server_make_room(server, address)) {
 		if (router_may_log_address(server->gate, address))
 			log_warn("too many connections from one address");
 		close(fd);
@@ -289,7 +175,7 @@ accept_failed(struct server *server, int errnum)
 		return;
 	}
 	log_error("no more connections: reason=%s", strerror(errnum));
-	least = least_worth(server, CONN_ASKING, NULL);
+	least = server_least_worth(server, CONN_ASKING, NULL);
 	if (least != NULL)
 		conn_close(least);
 	else
@@ -309,8 +195,8 @@ on_listener(struct loop_io *io, uint32_t events)
 		return;
 	}
 	/* The first one is known to wait; room for more is not made ahead. */
-	for (int i = 0;
-	     i < ACCEPTS && (i == 0 ? can_let_in(server) : has_room(server));
+	for (int i = 0; i < ACCEPTS &&
+	     (i == 0 ? can_let_in(server) : server_has_room(server));
 	     i++) {
 		len = sizeof(address);
 		memset(&address, 0, sizeof(address));

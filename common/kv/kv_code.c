@@ -1,0 +1,114 @@
+/*
+ * kv_code: LMDB's codes as ours, and the log of failures.
+ */
+#include "common/kv/kv_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <lmdb.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/openfiles.h"
+
+static const struct {
+	int code;
+	enum err err;
+} codes[] = {
+    {MDB_SUCCESS, ERR_OK},
+    {MDB_NOTFOUND, ERR_NOT_FOUND},
+    {MDB_KEYEXIST, ERR_EXISTS},
+    {MDB_PAGE_NOTFOUND, ERR_DAMAGED},
+    {MDB_CORRUPTED, ERR_DAMAGED},
+    {MDB_INVALID, ERR_DAMAGED},
+    {MDB_VERSION_MISMATCH, ERR_VERSION},
+    {MDB_INCOMPATIBLE, ERR_VERSION},
+    {MDB_MAP_FULL, ERR_MAP_FULL},
+    {MDB_TXN_FULL, ERR_TOO_LARGE},
+    {MDB_CURSOR_FULL, ERR_DAMAGED},
+    {MDB_PAGE_FULL, ERR_DAMAGED},
+    {MDB_READERS_FULL, ERR_BUSY},
+    {MDB_BAD_VALSIZE, ERR_TOO_LARGE},
+    {MDB_PANIC, ERR_INTERNAL},
+    {MDB_MAP_RESIZED, ERR_INTERNAL},
+    {MDB_DBS_FULL, ERR_INTERNAL},
+    {MDB_BAD_RSLOT, ERR_INTERNAL},
+    {MDB_BAD_TXN, ERR_INTERNAL},
+    {MDB_BAD_DBI, ERR_INTERNAL},
+    {MDB_TLS_FULL, ERR_SYSTEM},
+    {EFBIG, ERR_NO_SPACE},
+    {EDQUOT, ERR_NO_SPACE},
+};
+
+enum err
+kv_fold_code(int code)
+{
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (codes[i].code == code)
+			return codes[i].err;
+	if (code == ENOMEM)
+		return kv_no_memory();
+	return code > 0 ? err_from_errno(code) : ERR_INTERNAL;
+}
+
+static const char *
+why(char text[KV_WHY_MAX], int code)
+{
+	if (code == ENOMEM)
+		return kv_why_no_memory(text);
+	if (code == MDB_MAP_FULL)
+		return "the map is full, the disk is not";
+	return code > 0 ? openfiles_why(text, code) : mdb_strerror(code);
+}
+
+/*
+ * LMDB reports a short write as EIO. If the disk, or the process's file size
+ * limit, is used up, report that reason instead.
+ */
+static bool
+is_out_of_space(const char *path)
+{
+	struct statvfs disk;
+	struct rlimit limit;
+	struct stat st;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (stat(path, &st) == 0 && getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    limit.rlim_cur != RLIM_INFINITY &&
+	    (uint64_t)st.st_size + page > limit.rlim_cur)
+		return true;
+	return statvfs(path, &disk) == 0 &&
+	    disk.f_bavail * disk.f_frsize < 16 * page;
+}
+
+/*
+ * Maps LMDB's code, and logs it unless it is success or an answer (not found,
+ * exists).
+ */
+enum err
+kv_failed_at(struct kv *kv, const char *path, const char *doing, int code)
+{
+	char text[KV_WHY_MAX];
+
+	if (code == MDB_SUCCESS || code == MDB_NOTFOUND || code == MDB_KEYEXIST)
+		return kv_fold_code(code);
+	if (code == EIO && is_out_of_space(path))
+		code = ENOSPC;
+	if (code == MDB_PANIC && atomic_exchange(&kv->told_panic, true))
+		return kv_fold_code(code);
+	if (code == MDB_MAP_FULL && kv->grows)
+		atomic_store(&kv->full, true);
+	log_error(
+	    "storage: %s failed: %s: file=%s", doing, why(text, code), path);
+	return kv_fold_code(code);
+}
+
+enum err
+kv_failed(struct kv *kv, const char *doing, int code)
+{
+	return kv_failed_at(kv, kv->path, doing, code);
+}

@@ -1,0 +1,84 @@
+/*
+ * The layout of LMDB 0.9's pages on a 64-bit machine, all little-endian:
+ *
+ *	page   0 number, 10 flags (u16), 12 lower (u16), 14 upper (u16),
+ *	       16 the places of its nodes (u16 each) up to `lower`
+ *	meta   a page: 16 magic, 20 version, 40 the table of free pages,
+ *	       88 the main table, 136 last page, 144 transaction
+ *	table  0 page size (u32), 4 flags (u16), 6 depth (u16),
+ *	       32 how many nodes its leaves have, 40 root
+ *	node   0 size or page number (u32), 4 flags (u16), 6 key length (u16),
+ *	       8 the key, then the value; of a large value: its page number
+ *
+ *	large  a page and those behind it: 12 how many (u32), 16 the value
+ *
+ * A branch's node names its page by bytes 0..5. Its key is above all keys of
+ * the page before and at most the first key of its own page; the key of a
+ * branch's first node is unused. So a page's keys have bounds, which every page
+ * above it narrows. A named table is a node of the main table whose value is a
+ * table. In the table of free pages keys are transactions, u64, and values a
+ * count and then as many page numbers.
+ */
+#pragma once
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "common/err.h"
+
+#define PAGE_MAX 65536
+#define PAGE_HEAD 16
+#define NODE_HEAD 8
+#define TABLE_BYTES 48
+#define DEPTH_MAX 16
+#define MAP_PAGES_MAX (UINT64_C(1) << 32) /* more than any file of kv has */
+#define NO_PAGE UINT64_MAX
+#define MAGIC 0xBEEFC0DE
+
+enum { PAGE_BRANCH = 1, PAGE_LEAF = 2, PAGE_LARGE = 4, PAGE_META = 8 };
+enum { NODE_LARGE = 1, NODE_TABLE = 2 };
+enum { FLAG_INTEGERS = 8, FLAG_KINDS = 0xfff };
+
+struct pages {
+	int fd;
+	size_t page; /* bytes of a page */
+	uint64_t count; /* pages in use */
+	uint64_t *taken; /* a bit for each page: in a tree, or listed as free */
+	unsigned char *first, *second; /* the meta pages */
+};
+
+static inline uint16_t
+u16_at(const unsigned char *at)
+{
+	uint16_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le16toh(value);
+}
+
+static inline uint32_t
+u32_at(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le32toh(value);
+}
+
+static inline uint64_t
+u64_at(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+enum err kvpages_read(
+    const struct pages *pages, uint64_t number, unsigned char *page);
+
+/* Walks a table, and marks its pages as used; ERR_DAMAGED when one is not sound. */
+enum err kvpages_table(
+    struct pages *pages, const unsigned char *table, bool main, bool free);

@@ -1,0 +1,310 @@
+/*
+ * kvpages_table: the pages of a table: their kind, their nodes, the order of their
+ * keys.
+ */
+#include "common/kv/kvpages_priv.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/span.h"
+
+static enum err
+read_bytes(
+    const struct pages *pages, uint64_t number, unsigned char *page, size_t len)
+{
+	off_t at = (off_t)(number * pages->page);
+	size_t done = 0;
+
+	while (done < len) {
+		ssize_t got =
+		    pread(pages->fd, page + done, len - done, at + (off_t)done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return err_from_errno(errno);
+		if (got == 0)
+			return ERR_DAMAGED;
+		done += (size_t)got;
+	}
+	return u64_at(page) == number ? ERR_OK : ERR_DAMAGED;
+}
+
+enum err
+kvpages_read(const struct pages *pages, uint64_t number, unsigned char *page)
+{
+	return read_bytes(pages, number, page, pages->page);
+}
+
+/*
+ * Marks a page as used; ERR_DAMAGED when it is used already or does not exist.
+ */
+static enum err
+take(struct pages *pages, uint64_t number)
+{
+	uint64_t bit = UINT64_C(1) << number % 64;
+
+	if (number < 2 || number >= pages->count ||
+	    (pages->taken[number / 64] & bit) != 0)
+		return ERR_DAMAGED;
+	pages->taken[number / 64] |= bit;
+	return ERR_OK;
+}
+
+/* The tree being walked. */
+struct tree {
+	struct pages *pages;
+	bool free; /* the table of free pages */
+	bool main; /* may have tables in it */
+	uint64_t entries; /* nodes of leaves met so far */
+};
+
+/* The bounds of a page's keys: from `low` on, below `high`. */
+struct bounds {
+	struct span low, high; /* without ptr: none */
+};
+
+static enum err check_page(struct tree *tree, uint64_t number, unsigned levels,
+    const struct bounds *bounds);
+
+static int
+cmp(const struct tree *tree, struct span a, struct span b)
+{
+	uint64_t x, y;
+
+	if (!tree->free)
+		return span_cmp(a, b);
+	x = u64_at((const unsigned char *)a.ptr);
+	y = u64_at((const unsigned char *)b.ptr);
+	return x < y ? -1 : x > y;
+}
+
+/* Takes the pages of a large value; only the first has a head to verify. */
+static enum err
+check_large(struct pages *pages, uint64_t number, uint64_t bytes)
+{
+	unsigned char head[PAGE_HEAD];
+	uint64_t count = (PAGE_HEAD + bytes - 1) / pages->page + 1;
+	enum err err = take(pages, number);
+
+	if (err == ERR_OK && count > pages->count - number)
+		err = ERR_DAMAGED;
+	for (uint64_t i = 1; i < count && err == ERR_OK; i++)
+		err = take(pages, number + i);
+	if (err == ERR_OK)
+		err = read_bytes(pages, number, head, sizeof(head));
+	if (err == ERR_OK &&
+	    (u16_at(head + 10) != PAGE_LARGE || u32_at(head + 12) != count))
+		err = ERR_DAMAGED;
+	return err;
+}
+
+static enum err
+take_free(struct pages *pages, const unsigned char *value, uint64_t bytes)
+{
+	uint64_t count = bytes < 8 ? UINT64_MAX : u64_at(value);
+	enum err err = count <= bytes / 8 - 1 ? ERR_OK : ERR_DAMAGED;
+
+	for (uint64_t i = 1; err == ERR_OK && i <= count; i++)
+		err = take(pages, u64_at(value + 8 * i));
+	return err;
+}
+
+/* Takes the pages of a free list that is stored as a large value. */
+static enum err
+take_large_free(struct pages *pages, uint64_t number, uint64_t bytes)
+{
+	unsigned char *all = malloc(PAGE_HEAD + bytes);
+	enum err err = all == NULL
+	    ? ERR_NO_MEMORY
+	    : read_bytes(pages, number, all, PAGE_HEAD + bytes);
+
+	if (err == ERR_OK)
+		err = take_free(pages, all + PAGE_HEAD, bytes);
+	free(all);
+	return err;
+}
+
+/*
+ * Checks a leaf's node: its value is inline, on pages of its own, or a table.
+ */
+static enum err
+check_leaf_node(struct tree *tree, const unsigned char *node, size_t room)
+{
+	uint64_t bytes = u32_at(node), number;
+	uint16_t flags = u16_at(node + 4);
+	size_t key = u16_at(node + 6);
+	const unsigned char *value = node + NODE_HEAD + key;
+	enum err err;
+
+	if (flags > NODE_TABLE || key == 0)
+		return ERR_DAMAGED;
+	room -= key + NODE_HEAD;
+	tree->entries++;
+	if (flags != NODE_LARGE && bytes > room)
+		return ERR_DAMAGED;
+	if (flags == NODE_TABLE)
+		return tree->main && bytes == TABLE_BYTES
+		    ? kvpages_table(tree->pages, value, false, false)
+		    : ERR_DAMAGED;
+	if (flags == 0)
+		return tree->free ? take_free(tree->pages, value, bytes)
+				  : ERR_OK;
+	if (room < sizeof(number))
+		return ERR_DAMAGED;
+	number = u64_at(value);
+	err = check_large(tree->pages, number, bytes);
+	return err == ERR_OK && tree->free
+	    ? take_large_free(tree->pages, number, bytes)
+	    : err;
+}
+
+static uint64_t
+child_of(const unsigned char *node)
+{
+	return u32_at(node) | (uint64_t)u16_at(node + 4) << 32;
+}
+
+/* Gets a node's key; ERR_DAMAGED unless node and key lie on the page. */
+static enum err
+key_at(struct span *key, const struct tree *tree, const unsigned char *page,
+    size_t at)
+{
+	size_t place = u16_at(page + at), size = tree->pages->page, len;
+
+	if (place < u16_at(page + 14) || place + NODE_HEAD > size)
+		return ERR_DAMAGED;
+	len = u16_at(page + place + 6);
+	if (place + NODE_HEAD + len > size ||
+	    (tree->free && len != sizeof(uint64_t) && len != 0))
+		return ERR_DAMAGED;
+	*key = span_make(page + place + NODE_HEAD, len);
+	return ERR_OK;
+}
+
+/* Checks that the page's keys ascend, and lie within its bounds. */
+static enum err
+check_keys(struct tree *tree, const unsigned char *page, size_t first,
+    size_t lower, const struct bounds *bounds)
+{
+	struct span before = bounds->low, key;
+
+	for (size_t at = first; at < lower; at += 2) {
+		if (key_at(&key, tree, page, at) != ERR_OK || key.len == 0)
+			return ERR_DAMAGED;
+		if (before.ptr != NULL &&
+		    cmp(tree, before, key) >= (at == first ? 1 : 0))
+			return ERR_DAMAGED;
+		before = key;
+	}
+	return bounds->high.ptr == NULL || first >= lower ||
+		cmp(tree, before, bounds->high) < 0
+	    ? ERR_OK
+	    : ERR_DAMAGED;
+}
+
+/*
+ * Descends into the nodes. check_keys() has verified the keys, except the
+ * unused first key of a branch.
+ */
+static enum err
+check_nodes(struct tree *tree, const unsigned char *page, unsigned levels,
+    const struct bounds *bounds)
+{
+	size_t lower = u16_at(page + 12);
+	struct bounds part = *bounds;
+	enum err err = ERR_OK;
+
+	for (size_t at = PAGE_HEAD; at < lower && err == ERR_OK; at += 2) {
+		const unsigned char *node = page + u16_at(page + at);
+		struct span key;
+
+		if (levels == 1) {
+			err = check_leaf_node(
+			    tree, node, tree->pages->page - u16_at(page + at));
+			continue;
+		}
+		part.low = bounds->low;
+		part.high = bounds->high;
+		if (at > PAGE_HEAD)
+			err = key_at(&part.low, tree, page, at);
+		if (err == ERR_OK && at + 2 < lower) {
+			err = key_at(&key, tree, page, at + 2);
+			part.high = key;
+		}
+		if (err == ERR_OK)
+			err =
+			    check_page(tree, child_of(node), levels - 1, &part);
+	}
+	return err;
+}
+
+/* All leaves have the same depth, so a page's level decides its kind. */
+static enum err
+check_kind(const struct tree *tree, const unsigned char *page, unsigned levels)
+{
+	size_t lower = u16_at(page + 12), upper = u16_at(page + 14);
+	bool leaf = levels == 1;
+
+	return u16_at(page + 10) == (leaf ? PAGE_LEAF : PAGE_BRANCH) &&
+		lower % 2 == 0 && lower >= PAGE_HEAD + (leaf ? 2 : 4) &&
+		lower <= upper && upper <= tree->pages->page
+	    ? ERR_OK
+	    : ERR_DAMAGED;
+}
+
+static enum err
+check_page(struct tree *tree, uint64_t number, unsigned levels,
+    const struct bounds *bounds)
+{
+	unsigned char *page;
+	struct span first;
+	bool leaf = levels == 1;
+	enum err err = take(tree->pages, number);
+
+	if (err != ERR_OK)
+		return err;
+	page = malloc(tree->pages->page);
+	if (page == NULL)
+		return ERR_NO_MEMORY;
+	err = kvpages_read(tree->pages, number, page);
+	if (err == ERR_OK)
+		err = check_kind(tree, page, levels);
+	if (err == ERR_OK)
+		err = key_at(&first, tree, page, PAGE_HEAD);
+	if (err == ERR_OK)
+		err = check_keys(tree, page, PAGE_HEAD + (leaf ? 0 : 2),
+		    u16_at(page + 12), bounds);
+	if (err == ERR_OK)
+		err = check_nodes(tree, page, levels, bounds);
+	free(page);
+	return err;
+}
+
+enum err
+kvpages_table(
+    struct pages *pages, const unsigned char *table, bool main, bool free)
+{
+	struct tree tree = {.pages = pages, .main = main, .free = free};
+	const struct bounds all = {0};
+	uint64_t root = u64_at(table + 40);
+	unsigned depth = u16_at(table + 6);
+	enum err err;
+
+	/* None of the kinds that kv makes. Behind those of free pages stand
+	   flags of the environment. */
+	if (free ? (u16_at(table + 4) & FLAG_KINDS) != FLAG_INTEGERS
+		 : u16_at(table + 4) != 0)
+		return ERR_DAMAGED;
+	if (root == NO_PAGE)
+		return depth == 0 && u64_at(table + 32) == 0 ? ERR_OK
+							     : ERR_DAMAGED;
+	if (depth == 0 || depth > DEPTH_MAX)
+		return ERR_DAMAGED;
+	err = check_page(&tree, root, depth, &all);
+	if (err == ERR_OK && tree.entries != u64_at(table + 32))
+		err = ERR_DAMAGED;
+	return err;
+}

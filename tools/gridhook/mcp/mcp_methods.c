@@ -1,0 +1,249 @@
+/*
+ * mcp_methods: the methods of MCP, a function each, and their answers.
+ */
+#include "tools/gridhook/mcp/mcp_priv.h"
+
+#include <stdio.h>
+
+#include "common/members.h"
+#include "config.h"
+#include "tools/gridhook/mcp/toolargs.h"
+
+#define LIST_TTL_MS 300000
+
+#define INSTRUCTIONS \
+	"This is the user's own Linux desktop: the tools act on the screen, " \
+	"the clipboard, the applications and the assistant's window in front " \
+	"of the user. When one of them fails, get_app_status tells what is " \
+	"there and what is not."
+
+void
+mcp_answer_error(struct item *item, int status, int code, const char *message,
+    const char *data)
+{
+	struct jsonw json;
+
+	buf_clear(&item->answer);
+	jsonw_init(&json, &item->answer);
+	rpc_error(&json, item->rpc.id, code, message, span_of(data));
+	item->status = status;
+}
+
+static void
+begin_result(struct item *item, struct jsonw *json)
+{
+	buf_clear(&item->answer);
+	jsonw_init(json, &item->answer);
+	rpc_begin_result(json, item->rpc.id);
+	jsonw_object_begin(json);
+}
+
+static void
+put_server_info(struct jsonw *json, const char *key)
+{
+	jsonw_key(json, key);
+	jsonw_object_begin(json);
+	members_string(json, "name", "gridhook");
+	members_string(json, "title", "Desktop assistant");
+	members_string(json, "version", PACKAGE_VERSION);
+	jsonw_object_end(json);
+}
+
+/* Members that the modern protocol wants in every result. */
+static void
+end_result(struct item *item, struct jsonw *json, bool cacheable)
+{
+	if (item->era == MCP_ERA_MODERN) {
+		members_string(json, "resultType", "complete");
+		if (cacheable) {
+			members_int(json, "ttlMs", LIST_TTL_MS);
+			members_string(json, "cacheScope", "private");
+		}
+		members_object(json, "_meta");
+		put_server_info(json, "io.modelcontextprotocol/serverInfo");
+		jsonw_object_end(json);
+	}
+	jsonw_object_end(json);
+	rpc_end(json);
+	item->status = 200;
+	item->post->bytes += item->answer.len;
+}
+
+static void
+put_capabilities(struct jsonw *json)
+{
+	members_object(json, "capabilities");
+	members_object(json, "tools");
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+/* --- methods -------------------------------------------------------------- */
+
+static bool
+invalid_params(struct item *item, const char *message)
+{
+	mcp_answer_error(item, 200, RPC_INVALID_PARAMS, message, NULL);
+	return true;
+}
+
+static bool
+do_initialize(struct item *item)
+{
+	struct jval params = item->rpc.params;
+	struct jval version = jval_member(params, "protocolVersion");
+	struct jsonw json;
+
+	if (item->post->batch) {
+		mcp_answer_error(item, 200, RPC_INVALID_REQUEST,
+		    "initialize must not be part of a batch", NULL);
+		return true;
+	}
+	if (jval_type(version) != JSTRING)
+		return invalid_params(
+		    item, "Invalid params: protocolVersion must be a string");
+	if (jval_type(jval_member(params, "capabilities")) != JOBJECT)
+		return invalid_params(
+		    item, "Invalid params: capabilities must be an object");
+	if (jval_type(jval_member(params, "clientInfo")) != JOBJECT)
+		return invalid_params(
+		    item, "Invalid params: clientInfo must be an object");
+	begin_result(item, &json);
+	jsonw_key(&json, "protocolVersion");
+	if (mcp_is_legacy_version(version))
+		jsonw_raw(&json, jval_raw(version));
+	else
+		jsonw_text(&json, MCP_LEGACY_LATEST);
+	put_capabilities(&json);
+	put_server_info(&json, "serverInfo");
+	members_string(&json, "instructions", INSTRUCTIONS);
+	end_result(item, &json, false);
+	return true;
+}
+
+static bool
+do_discover(struct item *item)
+{
+	struct jsonw json;
+
+	begin_result(item, &json);
+	jsonw_key(&json, "supportedVersions");
+	jsonw_array_begin(&json);
+	jsonw_text(&json, MCP_MODERN);
+	jsonw_array_end(&json);
+	put_capabilities(&json);
+	members_string(&json, "instructions", INSTRUCTIONS);
+	end_result(item, &json, true);
+	return true;
+}
+
+static bool
+do_ping(struct item *item)
+{
+	struct jsonw json;
+
+	begin_result(item, &json);
+	end_result(item, &json, false);
+	return true;
+}
+
+static bool
+do_list(struct item *item)
+{
+	struct jval cursor = jval_member(item->rpc.params, "cursor");
+	struct jsonw json;
+
+	if (!jval_is_absent(cursor) && !jval_is(cursor, SPAN("")))
+		return invalid_params(item, "Invalid params: unknown cursor");
+	begin_result(item, &json);
+	jsonw_key(&json, "tools");
+	jsonw_array_begin(&json);
+	for (unsigned i = 0; i < TOOL_COUNT; i++)
+		if (calls_offer(item->post->calls, &toolset[i]))
+			toolargs_mcp(&json, &toolset[i]);
+	jsonw_array_end(&json);
+	end_result(item, &json, true);
+	return true;
+}
+
+static void
+on_called(void *arg, const struct result *result)
+{
+	struct item *item = arg;
+	struct mcp_post *post = item->post;
+	struct jsonw json;
+
+	item->call = NULL;
+	begin_result(item, &json);
+	result_write(&json, result);
+	end_result(item, &json, false);
+	post->open--;
+	if (!post->starting)
+		mcp_finish(post);
+}
+
+static bool
+do_call(struct item *item)
+{
+	struct jval params = item->rpc.params;
+	struct jval name = jval_member(params, "name");
+	struct jval args = jval_member(params, "arguments");
+	const struct tool *tool;
+	char message[160];
+
+	if (jval_type(name) != JSTRING)
+		return invalid_params(
+		    item, "Invalid params: name must be a string");
+	tool = calls_find(item->post->calls, name);
+	if (tool == NULL) {
+		snprintf(message, sizeof(message), "Unknown tool: %.*s",
+		    SPAN_ARG(span_sub(jval_raw(name), 0, 100)));
+		return invalid_params(item, message);
+	}
+	if (!jval_is_absent(args) && jval_type(args) != JOBJECT)
+		return invalid_params(
+		    item, "Invalid params: arguments must be an object");
+	item->call = call_start(item->post->calls, tool, args, on_called, item);
+	return false;
+}
+
+/* Each writes its answer and gives true, or has begun a call. */
+static const struct method {
+	const char *name;
+	bool legacy, modern;
+	bool (*act)(struct item *item);
+} methods[] = {
+    {"initialize", true, false, do_initialize},
+    {"ping", true, false, do_ping},
+    {"server/discover", false, true, do_discover},
+    {"tools/list", true, true, do_list},
+    {"tools/call", true, true, do_call},
+};
+
+static const struct method *
+method_of(const struct item *item)
+{
+	bool modern = item->era == MCP_ERA_MODERN;
+
+	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+		if (jval_is(item->rpc.method, span_of(methods[i].name)) &&
+		    (modern ? methods[i].modern : methods[i].legacy))
+			return &methods[i];
+	return NULL;
+}
+
+bool
+mcp_do_request(struct item *item)
+{
+	const struct method *method = method_of(item);
+
+	if (method == NULL) {
+		mcp_answer_error(item, item->era == MCP_ERA_MODERN ? 404 : 200,
+		    RPC_METHOD_NOT_FOUND, "Method not found", NULL);
+		return true;
+	}
+	if (!jval_is_absent(item->rpc.params) &&
+	    jval_type(item->rpc.params) != JOBJECT)
+		return invalid_params(item, "Invalid params: not an object");
+	return method->act(item);
+}

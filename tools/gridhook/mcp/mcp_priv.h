@@ -1,0 +1,41 @@
+/*
+ * mcp_priv: shared by mcp.c and mcp_methods.c; no other file includes it.
+ */
+#pragma once
+
+#include "tools/gridhook/mcp/mcp.h"
+#include "tools/gridhook/mcp/mcpera.h"
+#include "tools/gridhook/mcp/rpc.h"
+
+/* A message of a POST. */
+struct item {
+	struct mcp_post *post;
+	struct rpc rpc;
+	enum mcp_era era;
+	struct call *call;
+	struct buf answer; /* empty for what needs none */
+	int status;
+};
+
+struct mcp_post {
+	struct calls *calls;
+	char *text; /* of the body: spans of the document point into it */
+	struct jscan doc;
+	struct item *items;
+	unsigned count, open;
+	size_t bytes; /* of the answers so far */
+	bool batch;
+	bool starting;
+	void (*done)(void *arg, const struct mcp_answer *answer);
+	void *arg;
+};
+
+/* Answers with an error of JSON-RPC; `data` is JSON, or NULL. */
+void mcp_answer_error(struct item *item, int status, int code,
+    const char *message, const char *data);
+
+/* Performs the method: true when it is answered, false when a tool is at work. */
+bool mcp_do_request(struct item *item);
+
+/* Answers the POST once no tool is at work. */
+void mcp_finish(struct mcp_post *post);
