@@ -1,13 +1,11 @@
 #include "fcgi/process/scrub.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "common/date.h"
 #include "common/log.h"
+#include "common/spawn.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
@@ -30,20 +28,19 @@ struct scrub {
 static void
 compute(const struct scrub *scrub, struct span supplier)
 {
-	extern char **environ;
 	char code[SCHEMA_CODE_MAX + 1];
 	char *argv[] = {scrub->settings->gridctl, (char *)"--data",
 	    scrub->settings->data_dir, (char *)"compute", (char *)"--quiet",
 	    (char *)"--", code, NULL};
+	const struct spawn_spec spec = {.program = argv[0], .argv = argv};
 	int status = 0, errnum;
 	pid_t pid;
 
 	if (!span_copy(code, sizeof(code), supplier))
 		return;
-	errnum = posix_spawn(&pid, argv[0], NULL, NULL, argv, environ);
-	while (errnum == 0 && waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			errnum = errno;
+	errnum = spawn_start(&pid, &spec);
+	if (errnum == 0)
+		errnum = spawn_reap(&status, pid);
 	if (errnum != 0 || status != 0)
 		log_error("a damaged supplier was not computed anew: "
 			  "supplier=%s status=%d",

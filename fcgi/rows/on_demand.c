@@ -2,21 +2,16 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/date.h"
 #include "common/log.h"
+#include "common/spawn.h"
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
 #include "fcgi/settings.h"
@@ -95,31 +90,13 @@ computing_table_free(struct computing_table *table)
 
 /* --- the child ------------------------------------------------------------ */
 
-/* In a group of its own, with signals as a shell would give them. */
 static enum err
-spawn(pid_t *pid, char **argv)
+run_gridctl(pid_t *pid, char **argv)
 {
-	extern char **environ;
-	posix_spawnattr_t how;
-	sigset_t none, usual;
-	int errnum;
+	const struct spawn_spec spec = {
+	    .program = argv[0], .argv = argv, .group = true};
+	int errnum = spawn_start(pid, &spec);
 
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	sigaddset(&usual, SIGTERM);
-	sigaddset(&usual, SIGINT);
-	sigaddset(&usual, SIGHUP);
-	sigaddset(&usual, SIGALRM);
-	posix_spawnattr_init(&how);
-	posix_spawnattr_setsigmask(&how, &none);
-	posix_spawnattr_setsigdefault(&how, &usual);
-	posix_spawnattr_setpgroup(&how, 0);
-	posix_spawnattr_setflags(&how,
-	    POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
-		POSIX_SPAWN_SETPGROUP);
-	errnum = posix_spawn(pid, argv[0], NULL, &how, argv, environ);
-	posix_spawnattr_destroy(&how);
 	if (errnum == 0)
 		return ERR_OK;
 	log_error("cannot start the computation: program=%s error=%s", argv[0],
@@ -167,8 +144,8 @@ start(pid_t *pid, const struct settings *settings, const struct job *job)
 	snprintf(
 	    limit, sizeof(limit), "%lld", (long long)limit_of(settings, job));
 	if (job->kind == COMPUTE)
-		return spawn(pid, compute);
-	return spawn(pid, job->kind == INDEX ? index : pack);
+		return run_gridctl(pid, compute);
+	return run_gridctl(pid, job->kind == INDEX ? index : pack);
 }
 
 static enum err
@@ -186,52 +163,22 @@ result_of(int status, const char *supplier)
 	return ERR_INTERNAL;
 }
 
-/*
- * Sleeps until the child has ended: true, or until `end_ns`: false. Without a
- * descriptor for it, waitpid() waits, and --limit alone ends the child.
- */
-static bool
-ends_before(pid_t pid, int64_t end_ns)
-{
-	struct pollfd child = {.fd = pidfd_open(pid, 0), .events = POLLIN};
-	bool ended = false;
-
-	if (child.fd < 0) {
-		log_error("pidfd_open failed: error=%s", strerror(errno));
-		return true;
-	}
-	while (!ended) {
-		int64_t left_ns = end_ns - date_monotonic_ns();
-		int64_t left_ms = left_ns / 1000000 + 1;
-		int got;
-
-		if (left_ns <= 0)
-			break;
-		got =
-		    poll(&child, 1, left_ms < INT_MAX ? (int)left_ms : INT_MAX);
-		ended = got > 0 || (got < 0 && errno != EINTR);
-	}
-	close(child.fd);
-	return ended;
-}
-
 /* Ends the child and its group when the limit is reached. */
 static enum err
 await(pid_t pid, const char *supplier, int64_t limit_s)
 {
 	int64_t end_ns = date_monotonic_ns() + limit_s * 1000000000;
-	bool killed = !ends_before(pid, end_ns);
+	bool killed = !spawn_ends_before(pid, end_ns);
 	int status;
 
 	if (killed) {
 		log_error("computation ended at its limit: supplier=%s "
 			  "seconds=%lld",
 		    supplier, (long long)limit_s);
-		kill(-pid, SIGKILL);
+		spawn_kill_group(pid);
 	}
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return ERR_INTERNAL;
+	if (spawn_reap(&status, pid) != 0)
+		return ERR_INTERNAL;
 	return killed ? ERR_TIMED_OUT : result_of(status, supplier);
 }
 

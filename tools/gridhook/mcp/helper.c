@@ -3,13 +3,12 @@
  * deadline comes. In the second case the answer goes out at once, and what is
  * left of the process is reaped when the kernel gets round to it.
  */
-#include "tools/gridhook/mcp/helper.h"
+#include "tools/gridhook/mcp/helper_priv.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -17,15 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/count.h"
 #include "common/log.h"
+#include "common/spawn.h"
 
 #define WAITING_MAX 1024
 #define QUEUE_MS 30000
 #define READ_SIZE 65536
-#define SETTINGS_VARIABLE "GRIDHOOK_TOOL_SETTINGS"
 #define DEPTH_MAX 64
-
-extern char **environ;
 
 enum helper_state { HELPER_WAITS, HELPER_RUNS, HELPER_KILLED };
 
@@ -219,8 +217,7 @@ on_gone(struct loop_io *io, uint32_t events)
 static void
 kill_group(struct helper *helper)
 {
-	kill(-helper->pid, SIGKILL);
-	kill(helper->pid, SIGKILL);
+	spawn_kill_group(helper->pid);
 	helper->state = HELPER_KILLED;
 	close_io(helper, &helper->in);
 	close_io(helper, &helper->out);
@@ -275,49 +272,24 @@ open_pipes(struct pipes *pipes)
 	return false;
 }
 
-/* Signals as a fresh program expects them, in a group of its own. */
-static void
-set_attributes(posix_spawnattr_t *attributes)
-{
-	sigset_t none, usual;
-
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	sigaddset(&usual, SIGPIPE);
-	sigaddset(&usual, SIGTERM);
-	sigaddset(&usual, SIGINT);
-	posix_spawnattr_init(attributes);
-	posix_spawnattr_setsigmask(attributes, &none);
-	posix_spawnattr_setsigdefault(attributes, &usual);
-	posix_spawnattr_setpgroup(attributes, 0);
-	posix_spawnattr_setflags(attributes,
-	    POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-		POSIX_SPAWN_SETSIGDEF);
-}
-
 static int
-spawn(struct helper *helper, struct pipes *pipes)
+start(struct helper *helper, const struct pipes *pipes)
 {
 	const struct helper_pool *pool = helper->pool;
 	char program[] = "gridhook-tool";
 	char name[64];
 	char *argv[] = {program, name, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	int failed;
+	const struct spawn_fd fds[] = {{pipes->in[0], 0}, {pipes->out[1], 1},
+	    {pool->life[0], HELPER_LIFE_FD}};
+	const struct spawn_spec spec = {.program = pool->spec.program,
+	    .argv = argv,
+	    .environment = pool->environment,
+	    .fds = fds,
+	    .fd_count = COUNT(fds),
+	    .group = true};
 
 	snprintf(name, sizeof(name), "%s", helper->name);
-	set_attributes(&attributes);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, pipes->in[0], 0);
-	posix_spawn_file_actions_adddup2(&actions, pipes->out[1], 1);
-	posix_spawn_file_actions_adddup2(
-	    &actions, pool->life[0], HELPER_LIFE_FD);
-	failed = posix_spawn(&helper->pid, pool->spec.program, &actions,
-	    &attributes, argv, pool->environment);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return failed;
+	return spawn_start(&helper->pid, &spec);
 }
 
 static bool
@@ -342,11 +314,12 @@ watch(struct helper *helper, struct pipes *pipes)
 static void
 give_up(struct helper *helper)
 {
+	int status;
+
 	log_error("helper cannot be watched: tool=%s reason=%s", helper->name,
 	    strerror(errno));
 	kill_group(helper);
-	while (waitpid(helper->pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	spawn_reap(&status, helper->pid);
 	helper->pool->running--;
 	answer_error(helper, "The helper process cannot be started.");
 	destroy(helper);
@@ -360,7 +333,7 @@ run(struct helper *helper)
 	int failed;
 
 	pool->waiting--;
-	failed = open_pipes(&pipes) ? spawn(helper, &pipes) : errno;
+	failed = open_pipes(&pipes) ? start(helper, &pipes) : errno;
 	if (failed != 0) {
 		log_error("helper cannot start: program=%s reason=%s",
 		    pool->spec.program, strerror(failed));
@@ -459,42 +432,6 @@ helper_cancel(struct helper *helper)
 
 /* --- the pool ------------------------------------------------------------- */
 
-static bool
-is_private(const char *variable)
-{
-	static const char *const names[] = {
-	    "GRIDHOOK_SECRET=", "CREDENTIALS_DIRECTORY=", "NOTIFY_SOCKET=",
-	    "LISTEN_FDS=", "LISTEN_PID=", SETTINGS_VARIABLE "="};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strncmp(variable, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Ours, without what is nobody else's business. */
-static bool
-copy_environment(struct helper_pool *pool)
-{
-	size_t i, count = 0;
-
-	while (environ[count] != NULL)
-		count++;
-	pool->environment = calloc(count + 2, sizeof(char *));
-	if (pool->environment == NULL)
-		return false;
-	for (i = 0, count = 0; environ[i] != NULL; i++)
-		if (!is_private(environ[i]))
-			pool->environment[count++] = environ[i];
-	if (pool->spec.settings != NULL) {
-		if (asprintf(&pool->settings, SETTINGS_VARIABLE "=%s",
-			pool->spec.settings) < 0)
-			return false;
-		pool->environment[count++] = pool->settings;
-	}
-	return true;
-}
-
 struct helper_pool *
 helper_pool_new(struct loop *loop, const struct helper_spec *spec)
 {
@@ -508,7 +445,9 @@ helper_pool_new(struct loop *loop, const struct helper_spec *spec)
 	pool->life[0] = pool->life[1] = -1;
 	/* A helper that ends without reading its arguments must not end us. */
 	signal(SIGPIPE, SIG_IGN);
-	if (pipe2(pool->life, O_CLOEXEC) == 0 && copy_environment(pool))
+	if (pipe2(pool->life, O_CLOEXEC) == 0 &&
+	    helper_environment(
+		&pool->environment, &pool->settings, pool->spec.settings))
 		return pool;
 	helper_pool_free(pool);
 	return NULL;
