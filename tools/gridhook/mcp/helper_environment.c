@@ -39,8 +39,10 @@ helper_environment(char ***environment, char **own, const char *settings)
 		if (!is_private(environ[i]))
 			variables[count++] = environ[i];
 	if (settings != NULL) {
-		if (asprintf(own, SETTINGS_VARIABLE "=%s", settings) < 0)
+		if (asprintf(own, SETTINGS_VARIABLE "=%s", settings) < 0) {
+			*own = NULL;
 			return false;
+		}
 		variables[count++] = *own;
 	}
 	return true;
