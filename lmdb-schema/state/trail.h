@@ -4,7 +4,7 @@
  *
  * Entries are numbered from 1, without a gap, in the order of their commits. A
  * reader that goes on behind the last number that it has seen misses none and
- * sees none twice, whoever writes meanwhile.
+ * sees none twice, whatever is written meanwhile.
  *
  * An index names the entries of each article: in the table meta
  *
