@@ -1,5 +1,6 @@
 #include "lmdb-schema/key.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,16 @@ key_pair(struct span first, struct span second)
 	if (second.len > SCHEMA_CODE_MAX)
 		second.len = SCHEMA_CODE_MAX;
 	add(&key, second.ptr, second.len);
+	return key;
+}
+
+struct key
+key_of_pair(struct span name, const struct key *pair)
+{
+	struct key key = key_prefix(name);
+
+	assert(key.len + pair->len <= sizeof(key.bytes));
+	add(&key, pair->bytes, pair->len);
 	return key;
 }
 

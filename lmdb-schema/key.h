@@ -30,6 +30,9 @@ bool key_code_ok(struct span code);
 /* first 00 second. A code that is too long is cut; no valid code is. */
 struct key key_pair(struct span first, struct span second);
 
+/* name 00 first 00 second, of a whole pair; `name` is a short one of ours. */
+struct key key_of_pair(struct span name, const struct key *pair);
+
 /* first 00, the prefix of all its pairs. */
 struct key key_prefix(struct span first);
 

@@ -77,7 +77,7 @@ open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap,
 	return ERR_NOT_FOUND;
 }
 
-/* One more use of what is kept; NULL when there is none. */
+/* Takes the kept rows for one more use; NULL when there is none. */
 static struct packed *
 take_present(struct packed_slot *slot, enum packed_kind kind)
 {

@@ -105,7 +105,7 @@ look_in(struct proposal *found, struct proposing *op, unsigned table,
 static struct key
 sent_key(const struct standing *standing)
 {
-	return key_pair(PROPOSING_SENT, key_span(&standing->key));
+	return key_of_pair(PROPOSING_SENT, &standing->key);
 }
 
 static enum err

@@ -185,6 +185,32 @@ START_TEST(an_article_lives_by_the_table)
 }
 END_TEST
 
+/* Codes of 64 bytes that differ in the last: each has a note of its own. */
+START_TEST(what_is_sent_of_a_long_code_is_of_no_other)
+{
+	struct proposal_export *export;
+	char one[65], other[65];
+
+	memset(one, 'x', 64);
+	one[64] = '\0';
+	memcpy(other, one, sizeof(other));
+	other[63] = 'y';
+	states_server("S", one, 'A');
+	states_server("S", other, 'A');
+	states_decide(PROPOSAL_EDIT, one, 'B');
+	export_all(true);
+	states_decide(PROPOSAL_EDIT, other, 'B');
+	states_decide(PROPOSAL_EDIT, other, 'A');
+	/* The second is where it was; the first is still to arrive. */
+	ck_assert_int_eq(
+	    proposal_export_begin(&export, states, any_article, NULL), ERR_OK);
+	for (unsigned i = 0; i < proposal_export_count(export); i++)
+		ck_assert(span_eq(
+		    proposal_export_at(export, i).codein, span_of(one)));
+	proposal_export_free(export);
+}
+END_TEST
+
 /*
  * A central database takes exports in as late as it likes, in their order;
  * imports bring what it has at any moment.
@@ -516,6 +542,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, states_make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_set_timeout(tc, 300);
+	tcase_add_test(tc, what_is_sent_of_a_long_code_is_of_no_other);
 	tcase_add_loop_test(tc, last_decision_is_the_last_that_arrives, 0, 20);
 	tcase_add_loop_test(tc, an_article_lives_by_the_table, 0,
 	    sizeof(lives) / sizeof(lives[0]));
