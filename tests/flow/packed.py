@@ -93,8 +93,9 @@ def first_dump(dumps):
     packed = dumps.compare(problems)
     if "content-length" not in packed.headers:
         problems.append("no Content-Length though nothing has changed")
-    if packed.headers.get("vary") != "Accept, Accept-Encoding" or \
-            not packed.headers.get("etag", "").startswith("W/"):
+    if packed.headers.get("vary") != \
+            "Accept, Accept-Language, Accept-Encoding" or not \
+            packed.headers.get("etag", "").startswith("W/"):
         problems.append("Vary, ETag: %r" % packed.headers)
     if not is_stitched(packed):
         problems.append("not of packed rows")
