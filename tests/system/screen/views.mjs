@@ -78,10 +78,10 @@ export async function views(day, browser) {
 
 		await page.keyboard.press("Escape");
 		assert.ok(link.startsWith(GRID_URL), link);
-		await host("user", "paul");
+		await host("user", "jeanne");
 		const other = await openPage(browser);
 
-		await other.fill("#user", "paul");
+		await other.fill("#user", "jeanne");
 		await other.fill("#password", GRID_PASSWORD);
 		await other.keyboard.press("Enter");
 		await other.waitForSelector(".popup.suppliers input");
