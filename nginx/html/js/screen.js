@@ -472,13 +472,11 @@ export function openScreen(host, session, logOut) {
 		    supplier: recall("supplier")};
 
 		/* A link to a supplier that is gone shows no other instead. */
-		if (await goTo(asked) ||
-		    (asked.supplier === "" && await goTo(last))) {
+		const there = await goTo(asked) ||
+		    (asked.supplier === "" && await goTo(last));
+
+		if (there)
 			notePlace(false);
-			if (queryOf(asked) === "")
-				await goToView(() => firstView().catch((error) =>
-				    complain(t("views_failed"), error) && null));
-		}
 		else if (asked.supplier !== "")
 			state.failed(t("supplier_not_there",
 			    {code: asked.supplier}), t("supplier_link"),
@@ -491,6 +489,9 @@ export function openScreen(host, session, logOut) {
 		/* Below an open window nothing moves: it was asked about this. */
 		onPlace((place) => isDialogOpen() ? notePlace(true) :
 		    goTo(place));
+		if (there && queryOf(asked) === "")
+			await goToView(() => firstView().catch((error) =>
+			    complain(t("views_failed"), error) && null));
 	}
 
 	begin();

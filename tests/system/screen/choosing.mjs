@@ -86,6 +86,8 @@ export async function choosing(day, browser) {
 	});
 	await day.check("an edit back to the recorded range says it rejects",
 	    async () => {
+		await totalIs(page, ROWS);
+		await rowsDrawn(page);
 		const codein = await codeAt(page, 3);
 		const {codeGamme} = await product(codein);
 

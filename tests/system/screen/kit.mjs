@@ -112,7 +112,13 @@ export const rowsDrawn = (page) => page.waitForFunction(() => {
 export const cell = (page, row, column) => page.locator(
     `.ag-row[row-index="${row}"] .ag-cell[col-id="${column}"]`);
 
-export const codeAt = (page, row) => cell(page, row, "codein").textContent();
+/* A row that is on its way has no code yet. */
+export async function codeAt(page, row) {
+	const at = cell(page, row, "codein");
+
+	await at.filter({hasText: /\S/}).waitFor();
+	return at.textContent();
+}
 
 export const tick = (page, row) => page.locator(
     `.ag-row[row-index="${row}"] input[type=checkbox]`).first()
