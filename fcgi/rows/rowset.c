@@ -149,6 +149,8 @@ rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query)
 {
 	assert(rows != NULL || count == 0);
+	if (count == 0)
+		return ERR_OK; /* there may be no rows to sort in */
 	if (query->more_count > 0)
 		return sort_keys_order(rows, count, snap, ranges, query);
 	return shown_differs(snap, ranges, query)

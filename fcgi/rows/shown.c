@@ -217,7 +217,7 @@ shown_by_code(uint32_t *rows, uint32_t count, struct snapshot *snap)
 	sorting.by_code = calloc(count + 1u, sizeof(*sorting.by_code));
 	if (sorting.mask != NULL && sorting.by_code != NULL)
 		err = order_by_code(&sorting, rows, count, snap);
-	if (err == ERR_OK && count > 0)
+	if (err == ERR_OK)
 		memcpy(rows, sorting.by_code, count * sizeof(*rows));
 	release(&sorting);
 	return err;
