@@ -42,8 +42,8 @@ static const struct opt_row rows[] = {
     {"--link", 0, OPT_TEXT, AT(link), 0, 0, "URL", "where to read more"},
     {"--only-failures", 0, OPT_FLAG, AT(failures), 0, 0, NULL,
 	"push nothing when the job succeeds"},
-    SENDING_OPTIONS(
-	struct options, to, "give up pushing after this (default: 10s)"),
+    SENDING_OPTIONS(offsetof(struct options, to),
+	"give up pushing after this (default: 10s)"),
 };
 
 static const struct opt_spec spec = {

@@ -47,7 +47,8 @@ static const struct opt_row rows[] = {
     {"--exit-status", 0, OPT_TEXT, AT(exit_status), 0, 0, "N",
 	"its exit code, or the signal that ended it: TERM, SIGKILL"},
     {"--error", 0, OPT_TEXT, AT(error), 0, 0, "TEXT", "what went wrong"},
-    SENDING_OPTIONS(struct options, to, "give up after this (default: 10s)"),
+    SENDING_OPTIONS(
+	offsetof(struct options, to), "give up after this (default: 10s)"),
 };
 
 static const struct opt_spec spec = {

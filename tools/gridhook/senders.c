@@ -319,10 +319,12 @@ is_basic(const struct sender *sender, struct span given)
 enum sender_proof
 sender_head(const struct sender *sender, const struct senders_request *request)
 {
-	const struct scheme *scheme = sender->scheme;
-	struct span given = request->header(request->arg, scheme->header);
+	const struct scheme *scheme;
+	struct span given;
 
 	assert(sender->scheme != NULL && request->header != NULL);
+	scheme = sender->scheme;
+	given = request->header(request->arg, scheme->header);
 	if (given.ptr == NULL)
 		return SENDER_NONE;
 	switch (scheme->form) {
@@ -399,14 +401,16 @@ bool
 sender_signed(const struct sender *sender,
     const struct senders_request *request, struct span body, int64_t now_s)
 {
-	const struct scheme *scheme = sender->scheme;
-	struct span given = request->header(request->arg, scheme->header);
+	const struct scheme *scheme;
+	struct span given;
 	struct span parts[5] = {body};
 	uint8_t want[DIGEST_SHA256_LEN];
 	size_t count = 1;
 	bool dated = true;
 
 	assert(sender->scheme != NULL && request->header != NULL);
+	scheme = sender->scheme;
+	given = request->header(request->arg, scheme->header);
 	if (given.ptr == NULL)
 		return false;
 	if (scheme->form == FORM_STRIPE) {

@@ -17,18 +17,19 @@ struct sending {
 	int64_t timeout_s;
 };
 
-/* Rows of the command that has `struct command`, with a member of this type. */
-#define SENDING_OPTIONS(command, member, timeout_help) \
-	{"--url", 0, OPT_TEXT, offsetof(command, member.url), 0, 0, "URL", \
+/* Rows of a command whose values have a struct sending at this offset. */
+#define SENDING_OPTIONS(offset, timeout_help) \
+	{"--url", 0, OPT_TEXT, (offset) + offsetof(struct sending, url), 0, 0, \
+	    "URL", \
 	    "where to (default: GRIDHOOK_URL, else the push path of the " \
 	    "settings on this machine)"}, \
 	    {"--secret-file", 0, OPT_TEXT, \
-		offsetof(command, member.secret_file), 0, 0, "FILE", \
-		"the secret (default: as the settings have it)"}, \
+		(offset) + offsetof(struct sending, secret_file), 0, 0, \
+		"FILE", "the secret (default: as the settings have it)"}, \
 	{ \
 		"--timeout", 0, OPT_SECONDS, \
-		    offsetof(command, member.timeout_s), 1, 600, "TIME", \
-		    timeout_help \
+		    (offset) + offsetof(struct sending, timeout_s), 1, 600, \
+		    "TIME", (timeout_help) \
 	}
 
 /* False after a line on standard error that begins with `who`. */

@@ -345,7 +345,7 @@ server_status(void *arg, struct jsonw *json)
 	const struct server *server = arg;
 	char path[FS_PATH_MAX] = "";
 
-	assert(arg != NULL && json != NULL);
+	assert(server != NULL && json != NULL);
 	settings_push_path(path, server->settings);
 	jsonw_object_begin(json);
 	members_bool(json, "listening", server_is_listening(server));

@@ -295,12 +295,14 @@ enum err
 clipboard_set(
     const struct call *call, struct answer *answer, struct fault *fault)
 {
-	enum session_kind kind = session_find(call->settings);
-	int life_fd = (int)call->settings->life_fd;
+	enum session_kind kind;
+	int life_fd;
 	struct span text;
 	enum err err;
 
 	assert(call->settings != NULL && answer != NULL);
+	kind = session_find(call->settings);
+	life_fd = (int)call->settings->life_fd;
 	if (!call_text(call, &text, "text", NULL, TEXT_MAX, fault))
 		return ERR_BAD_INPUT;
 	if (kind == SESSION_NONE)

@@ -246,19 +246,18 @@ search(struct search *search, struct walk *walk, const struct call *call,
 enum err
 find_files(const struct call *call, struct answer *answer, struct fault *fault)
 {
-	const struct settings *settings = call->settings;
+	const struct settings *settings;
 	struct search state = {.found = 0};
-	struct walk walk = {
-	    .limits = {(uint64_t)settings->find_entries,
-		(unsigned)settings->find_depth,
-		date_monotonic_ns() / 1000000 + settings->find_ms},
-	    .fits = fits,
-	    .found = found,
-	    .context = &state};
+	struct walk walk = {.fits = fits, .found = found, .context = &state};
 	struct span query, path;
 	enum err err;
 
 	assert(call->settings != NULL && answer != NULL);
+	settings = call->settings;
+	walk.limits.entries = (uint64_t)settings->find_entries;
+	walk.limits.depth = (unsigned)settings->find_depth;
+	walk.limits.deadline_ms =
+	    date_monotonic_ns() / 1000000 + settings->find_ms;
 	if (!call_text(call, &query, "query", NULL, QUERY_MAX, fault) ||
 	    !call_text(call, &path, "path", "", FS_PATH_MAX - 1, fault) ||
 	    !call_int(call, &state.limit, "limit", RESULTS_DEFAULT, 1,

@@ -235,11 +235,12 @@ enum err
 lock_session(
     const struct call *call, struct answer *answer, struct fault *fault)
 {
-	const char *const *command = call->settings->lock_command;
+	const char *const *command;
 	struct fault first, second;
 	bool locked, asked;
 
 	assert(call->settings != NULL && answer != NULL);
+	command = call->settings->lock_command;
 	fault_clear(&first);
 	fault_clear(&second);
 	asked = lock_by_logind(&locked, &first) == ERR_OK;

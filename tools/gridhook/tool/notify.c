@@ -136,13 +136,14 @@ show(struct bus *bus, struct notice *notice, struct span message,
 enum err
 notify_user(const struct call *call, struct answer *answer, struct fault *fault)
 {
-	struct notice notice = {.app_name = call->settings->app_name};
+	struct notice notice = {.app_name = NULL};
 	struct span title, message, urgency;
 	struct bus *bus = NULL;
 	int64_t timeout_ms;
 	enum err err;
 
 	assert(call->settings != NULL && answer != NULL);
+	notice.app_name = call->settings->app_name;
 	if (!call_text(call, &title, "title", NULL, TITLE_MAX, fault) ||
 	    !call_text(call, &message, "message", NULL, MESSAGE_MAX, fault) ||
 	    !call_text(call, &urgency, "urgency", "normal", 16, fault) ||

@@ -119,11 +119,12 @@ term_colours(struct term *term, bool night)
 void
 term_style(const struct term *term, int style, bool chosen)
 {
-	const struct ink *ink = term->many_colours
-	    ? &palettes[term->night].inks[style]
-	    : &eight[style];
-	short pair = term->colours ? pair_of(style, chosen) : 0;
+	const struct ink *ink;
+	short pair;
 
 	assert(style >= 0 && style < TERM_STYLES);
+	ink = term->many_colours ? &palettes[term->night].inks[style]
+				 : &eight[style];
+	pair = term->colours ? pair_of(style, chosen) : 0;
 	attr_set(ink->attributes, pair, NULL);
 }

@@ -445,9 +445,10 @@ enum err
 view_message(struct view *view, const struct message *message,
     const struct view_options *given)
 {
-	struct view_options options = *given;
+	struct view_options options;
 
 	assert(message != NULL && given != NULL);
+	options = *given;
 	if (options.width < WIDTH_MIN)
 		options.width = WIDTH_MIN;
 	clear(view);

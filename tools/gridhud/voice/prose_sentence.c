@@ -244,14 +244,14 @@ ends_here(struct span text, size_t mark_at, enum mark mark, struct span rest)
 bool
 prose_sentence(struct span *sentence, struct span *rest)
 {
-	struct span text = span_trim(*rest);
-	struct span at = text;
-	struct span after;
+	struct span text, at, after;
 	enum mark mark;
 	size_t before;
 	bool several;
 
 	assert(sentence != NULL && rest != NULL);
+	text = span_trim(*rest);
+	at = text;
 	while (at.len > 0) {
 		before = text.len - at.len;
 		mark = mark_of(text_next(&at));

@@ -143,9 +143,10 @@ enum err
 speech_add_text(struct speech *speech, const struct settings *settings,
     struct span text, enum speech_kind kind, struct speech_item **item)
 {
-	enum err err = add(speech, settings, kind, item);
+	enum err err;
 
 	assert(item != NULL && kind <= SPEECH_TOOL);
+	err = add(speech, settings, kind, item);
 	if (err != ERR_OK)
 		return err;
 	(*item)->text = span_dup(text);
