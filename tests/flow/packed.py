@@ -150,11 +150,12 @@ def head_and_tag(dumps, uri=URI):
     return problems
 
 
-def change_something(dumps):
+def change_something(dumps, all_rows=False):
+    """By chance; with all_rows it is a change of every row's range."""
     chance = dumps.chance
-    what = chance.randrange(4)
+    what = 1 if all_rows else chance.randrange(4)
     path = os.path.join(dumps.csv, "changed.csv")
-    few = chance.choice((1, 3, 40, ROWS))
+    few = ROWS if all_rows else chance.choice((1, 3, 40, ROWS))
     with open(path, "w", newline="") as file:
         out = csv.writer(file)
         if what == 0:

@@ -100,7 +100,7 @@ def who_gets_it(pages):
 def random_changes(pages, rounds):
     problems, whole, anew = [], 0, 0
     for number in range(rounds):
-        what = change_something(pages)
+        what = change_something(pages, all_rows=number == 1)
         before = len(problems)
         for _ in range(6):
             uri = pages.any_page()
