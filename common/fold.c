@@ -152,8 +152,6 @@ put_point(struct walk *walk, int32_t point)
 {
 	utf8proc_uint8_t bytes[4];
 	utf8proc_ssize_t len;
-	utf8proc_ssize_t i;
-
 	need(walk, sizeof(bytes));
 	if (point == 0xe6 || point == 0x153) { /* ae, oe: no decomposition */
 		put(walk, point == 0xe6 ? 'a' : 'o');
@@ -162,7 +160,7 @@ put_point(struct walk *walk, int32_t point)
 		put(walk, ' ');
 	else {
 		len = utf8proc_encode_char(point, bytes);
-		for (i = 0; i < len; i++)
+		for (utf8proc_ssize_t i = 0; i < len; i++)
 			put(walk, (char)bytes[i]);
 	}
 }
@@ -178,7 +176,6 @@ put_any(struct walk *walk, const char *at, const char *end)
 	utf8proc_int32_t point;
 	utf8proc_int32_t points[POINT_MAX];
 	utf8proc_ssize_t count;
-	utf8proc_ssize_t i;
 	int boundary = 0;
 
 	if (step == 0 ||
@@ -191,7 +188,7 @@ put_any(struct walk *walk, const char *at, const char *end)
 	    &boundary);
 	if (count < 0 || count > POINT_MAX)
 		return 0;
-	for (i = 0; i < count; i++)
+	for (utf8proc_ssize_t i = 0; i < count; i++)
 		put_point(walk, points[i]);
 	return step;
 }

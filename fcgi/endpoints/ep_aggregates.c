@@ -223,12 +223,12 @@ class_label(
     struct span *out, struct snapshot *snap, unsigned level, uint32_t code)
 {
 	struct snapshot_classes classes;
-	uint32_t low = 0, high;
+	uint32_t low = 0;
 
 	*out = SPAN("");
 	if (!snapshot_classes(snap, level, &classes))
 		return ERR_DAMAGED;
-	for (high = classes.count; low < high;) {
+	for (uint32_t high = classes.count; low < high;) {
 		uint32_t middle = low + (high - low) / 2;
 
 		if (classes.class[middle].code < code)

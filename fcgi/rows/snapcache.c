@@ -232,10 +232,9 @@ void
 snapcache_tick(struct snapcache *cache, int64_t seconds)
 {
 	int64_t before = date_monotonic_ns() - seconds * 1000000000;
-	struct entry *entry;
-
 	pthread_mutex_lock(&cache->lock);
-	for (entry = cache->oldest; entry != NULL && entry->used_ns < before;) {
+	for (struct entry *entry = cache->oldest;
+	     entry != NULL && entry->used_ns < before;) {
 		struct entry *newer = entry->newer;
 
 		if (entry->pins == 0)

@@ -180,17 +180,14 @@ static void
 run(struct bench *bench, const char *what, int64_t seconds)
 {
 	int64_t start = date_monotonic_ns(), now = start;
-	int i;
-
-	for (i = 0; i < bench->count; i++)
+	for (int i = 0; i < bench->count; i++)
 		ask(bench, i);
 	while (now - start < seconds * INT64_C(1000000000)) {
 		if (poll(bench->polls, (nfds_t)bench->count, 1000) <= 0)
 			die("no answer within a second");
-		for (i = 0; i < bench->count; i++) {
+		for (int i = 0; i < bench->count; i++)
 			if (bench->polls[i].revents != 0)
 				take(bench, i);
-		}
 		now = date_monotonic_ns();
 	}
 	print(bench, what, now - start);
@@ -201,8 +198,6 @@ main(int argc, char **argv)
 {
 	static struct bench bench;
 	int64_t port, seconds, count;
-	int i;
-
 	if (argc != 5 || !num_int(&port, span_of(argv[1]), 1, 65535) ||
 	    !num_int(&seconds, span_of(argv[2]), 1, 600) ||
 	    !num_int(&count, span_of(argv[3]), 1, CONNS_MAX))
@@ -213,13 +208,13 @@ main(int argc, char **argv)
 	if (bench.times_us == NULL)
 		die("no memory");
 	bench.count = (int)count;
-	for (i = 0; i < bench.count; i++) {
+	for (int i = 0; i < bench.count; i++) {
 		bench.polls[i] =
 		    (struct pollfd){.fd = reach((int)port), .events = POLLIN};
 		buf_init(&bench.peers[i].in, 1 << 20);
 	}
 	run(&bench, argv[4], seconds);
-	for (i = 0; i < bench.count; i++) {
+	for (int i = 0; i < bench.count; i++) {
 		close(bench.polls[i].fd);
 		buf_fini(&bench.peers[i].in);
 	}

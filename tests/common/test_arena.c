@@ -39,9 +39,7 @@ END_TEST
 
 START_TEST(memory_is_zeroed_and_aligned)
 {
-	size_t size;
-
-	for (size = 0; size < 400; size++) {
+	for (size_t size = 0; size < 400; size++) {
 		char *at = arena_alloc(arena, size);
 
 		ck_assert_ptr_nonnull(at);
@@ -68,14 +66,12 @@ END_TEST
 START_TEST(pieces_do_not_overlap)
 {
 	unsigned char *pieces[1000];
-	unsigned i;
-
-	for (i = 0; i < 1000; i++) {
+	for (unsigned i = 0; i < 1000; i++) {
 		pieces[i] = arena_alloc(arena, i);
 		ck_assert_ptr_nonnull(pieces[i]);
 		memset(pieces[i], (int)(i % 251), i);
 	}
-	for (i = 1; i < 1000; i++) {
+	for (unsigned i = 1; i < 1000; i++) {
 		ck_assert_uint_eq(pieces[i][0], i % 251);
 		ck_assert_uint_eq(pieces[i][i - 1], i % 251);
 	}

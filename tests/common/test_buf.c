@@ -56,13 +56,11 @@ END_TEST
 
 START_TEST(it_grows_and_keeps_what_it_has)
 {
-	unsigned i;
-
-	for (i = 0; i < 100000; i++)
+	for (unsigned i = 0; i < 100000; i++)
 		buf_add_char(&buf, (char)('a' + i % 26));
 	ck_assert_int_eq(buf_end(&buf), ERR_OK);
 	ck_assert_uint_eq(buf.len, 100000);
-	for (i = 0; i < 100000; i++)
+	for (unsigned i = 0; i < 100000; i++)
 		ck_assert_int_eq(buf.data[i], (char)('a' + i % 26));
 	ck_assert_uint_lt(buf.cap, 4 * buf.len);
 }

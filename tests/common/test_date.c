@@ -45,13 +45,9 @@ check_day(int32_t day, int year, int month, int mday)
 START_TEST(every_day_comes_back)
 {
 	int32_t day = DAY_MIN;
-	int year;
-	int month;
-	int mday;
-
-	for (year = 1; year <= 9999; year++)
-		for (month = 1; month <= 12; month++)
-			for (mday = 1; mday <= month_length(year, month);
+	for (int year = 1; year <= 9999; year++)
+		for (int month = 1; month <= 12; month++)
+			for (int mday = 1; mday <= month_length(year, month);
 			     mday++)
 				check_day(day++, year, month, mday);
 	ck_assert_int_eq(day, DAY_MAX + 1);
@@ -63,10 +59,9 @@ START_TEST(every_month_comes_back)
 	char text[DATE_TEXT_MAX];
 	char expected[DATE_TEXT_MAX];
 	int32_t last = DAY_MIN - 1;
-	int32_t month;
 	int32_t back;
 
-	for (month = 12; month < 120000; month++) {
+	for (int32_t month = 12; month < 120000; month++) {
 		unsigned year = (unsigned)month / 12 % 10000;
 		unsigned number = (unsigned)month % 12 + 1;
 
@@ -275,10 +270,8 @@ START_TEST(instants_come_back)
 	int64_t first = DAY_MIN * MS_PER_DAY;
 	int64_t end = (DAY_MAX + INT64_C(1)) * MS_PER_DAY;
 	int64_t back;
-	int64_t ms;
-
 	/* A prime step, so that every field takes every value. */
-	for (ms = first; ms < end; ms += INT64_C(1234567891)) {
+	for (int64_t ms = first; ms < end; ms += INT64_C(1234567891)) {
 		size_t len = date_instant_text(text, ms);
 
 		run_must(len == 24);

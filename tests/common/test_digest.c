@@ -237,9 +237,9 @@ START_TEST(hmac_of_parts_is_that_of_the_whole)
 	};
 	uint8_t mac[DIGEST_SHA256_LEN];
 	char key[256], hex[2 * DIGEST_SHA256_LEN + 1];
-	size_t i, j, len;
+	size_t j, len;
 
-	for (i = 0; i < sizeof(macs) / sizeof(macs[0]); i++) {
+	for (size_t i = 0; i < sizeof(macs) / sizeof(macs[0]); i++) {
 		for (j = len = 0; j < macs[i].times; j++) {
 			memcpy(key + len, macs[i].key, strlen(macs[i].key));
 			len += strlen(macs[i].key);

@@ -8,13 +8,10 @@
 
 START_TEST(every_code_has_a_text_of_its_own)
 {
-	int i;
-	int k;
-
-	for (i = 0; i < ERR_COUNT; i++) {
+	for (int i = 0; i < ERR_COUNT; i++) {
 		ck_assert_ptr_nonnull(err_text((enum err)i));
 		ck_assert_str_ne(err_text((enum err)i), "");
-		for (k = 0; k < i; k++)
+		for (int k = 0; k < i; k++)
 			ck_assert_str_ne(
 			    err_text((enum err)i), err_text((enum err)k));
 	}

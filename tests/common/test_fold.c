@@ -122,9 +122,7 @@ check_fold(struct span text)
 START_TEST(every_character_folds_as_utf8proc_says_and_once_is_enough)
 {
 	utf8proc_uint8_t bytes[4];
-	int32_t point;
-
-	for (point = 0; point < POINT_END; point++)
+	for (int32_t point = 0; point < POINT_END; point++)
 		if (!is_surrogate(point))
 			check_fold(encode(bytes, point));
 }
@@ -135,9 +133,7 @@ START_TEST(every_character_folds_between_others)
 {
 	utf8proc_uint8_t bytes[4];
 	char text[16];
-	int32_t point;
-
-	for (point = 0; point < 0x30000; point++) {
+	for (int32_t point = 0; point < 0x30000; point++) {
 		struct span one;
 
 		if (is_surrogate(point))
@@ -171,10 +167,8 @@ random_point(void)
 START_TEST(long_texts_fold_as_utf8proc_says)
 {
 	struct buf text;
-	int i;
-
 	buf_init(&text, 1 << 20);
-	for (i = 0; i < 2000; i++) {
+	for (int i = 0; i < 2000; i++) {
 		uint64_t count = random_bits() % 1200;
 
 		buf_clear(&text);
@@ -193,9 +187,7 @@ END_TEST
 START_TEST(blanks_melt_wherever_a_chunk_ends)
 {
 	char text[1400];
-	size_t before;
-
-	for (before = 400; before < 1100; before++) {
+	for (size_t before = 400; before < 1100; before++) {
 		memset(text, 'A', sizeof(text));
 		memset(text + before, ' ', 300);
 		check_fold(span_make(text, sizeof(text)));
@@ -346,14 +338,12 @@ decode(const unsigned char *at, size_t len)
 	    : (at[0] & 0xf8) == 0xf0 ? 4
 				     : 0;
 	uint32_t point;
-	size_t i;
-
 	if (step == 0 || step > len)
 		return 0;
 	if (step == 1)
 		return 1;
 	point = at[0] & (0x7fU >> step);
-	for (i = 1; i < step; i++) {
+	for (size_t i = 1; i < step; i++) {
 		if ((at[i] & 0xc0) != 0x80)
 			return 0;
 		point = point << 6 | (at[i] & 0x3f);
@@ -369,17 +359,12 @@ START_TEST(a_step_is_what_the_standard_says)
 {
 	static const unsigned char tails[] = {
 	    0x00, 0x41, 0x7f, 0x80, 0x8f, 0xbf, 0xc0, 0xff};
-	unsigned lead;
-	size_t i;
-
-	for (lead = 0; lead < 0x10000; lead++) {
-		for (i = 0; i < COUNT(tails) * COUNT(tails); i++) {
+	for (unsigned lead = 0; lead < 0x10000; lead++) {
+		for (size_t i = 0; i < COUNT(tails) * COUNT(tails); i++) {
 			unsigned char text[4] = {(unsigned char)(lead >> 8),
 			    (unsigned char)lead, tails[i % COUNT(tails)],
 			    tails[i / COUNT(tails)]};
-			size_t len;
-
-			for (len = 1; len <= 4; len++)
+			for (size_t len = 1; len <= 4; len++)
 				run_must(utf8_step((const char *)text, len) ==
 				    decode(text, len));
 		}
@@ -391,9 +376,7 @@ END_TEST
 START_TEST(every_character_counts_as_one)
 {
 	utf8proc_uint8_t bytes[4];
-	int32_t point;
-
-	for (point = 0; point < POINT_END; point++) {
+	for (int32_t point = 0; point < POINT_END; point++) {
 		struct span one;
 
 		if (is_surrogate(point))

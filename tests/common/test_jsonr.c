@@ -202,9 +202,7 @@ comma_locale(void)
 	static const char *const names[] = {
 	    "fr_FR.UTF-8", "de_DE.UTF-8", "fr_FR.utf8", "de_DE.utf8"};
 	const char *found = NULL;
-	size_t i;
-
-	for (i = 0; i < COUNT(names) && found == NULL; i++)
+	for (size_t i = 0; i < COUNT(names) && found == NULL; i++)
 		if (setlocale(LC_NUMERIC, names[i]) != NULL)
 			found = names[i];
 	setlocale(LC_NUMERIC, "C");
@@ -251,12 +249,11 @@ nest(unsigned depth)
 	unsigned i;
 
 	buf_clear(&out);
-	for (i = 0; i < depth; i++) {
+	for (i = 0; i < depth; i++)
 		if (i % 2)
 			buf_add_text(&out, "{\"]]}[[[{{\\\"[\":");
 		else
 			buf_add_text(&out, "[\"}]\\\\\",");
-	}
 	buf_add_text(&out, "\"[[[[[[\"");
 	while (i-- > 0)
 		buf_add_char(&out, i % 2 ? '}' : ']');
@@ -374,9 +371,7 @@ END_TEST
 START_TEST(a_value_of_another_type_reads_as_zero)
 {
 	const struct jsonr_value *root = parse("[\"s\",true,7,2.5,null,[],{}]");
-	size_t i;
-
-	for (i = 0; i <= jsonr_count(root); i++) {
+	for (size_t i = 0; i <= jsonr_count(root); i++) {
 		const struct jsonr_value *value = jsonr_at(root, i);
 
 		ck_assert_uint_eq(jsonr_as_string(value).len, i == 0);
@@ -485,12 +480,10 @@ START_TEST(a_name_without_end_is_cut_between_characters)
 {
 	static const char *const names[] = {"a"};
 	struct jsonw json;
-	int i;
-
 	buf_add_text(&out, "{\"");
-	for (i = 0; i < _i; i++)
+	for (int i = 0; i < _i; i++)
 		buf_add_char(&out, 'a');
-	for (i = 0; i < 2000; i++)
+	for (int i = 0; i < 2000; i++)
 		buf_add_text(&out, "\xe2\x82\xac");
 	buf_add_text(&out, "\":1}");
 	ck_assert_int_eq(
@@ -508,10 +501,8 @@ END_TEST
 
 START_TEST(issues_beyond_the_limit_are_counted)
 {
-	int i;
-
 	parse("1");
-	for (i = 0; i < 9; i++)
+	for (int i = 0; i < 9; i++)
 		jsonr_issue(doc, "p", "no %d", i);
 	ck_assert_uint_eq(jsonr_issues(doc), 9);
 	issues_are("[{\"path\":\"p\",\"message\":\"no 0\"},"

@@ -101,11 +101,9 @@ END_TEST
 
 START_TEST(the_deepest_nesting_is_written)
 {
-	int i;
-
-	for (i = 0; i < JSONW_DEPTH_MAX; i++)
+	for (int i = 0; i < JSONW_DEPTH_MAX; i++)
 		jsonw_array_begin(&json);
-	for (i = 0; i < JSONW_DEPTH_MAX; i++)
+	for (int i = 0; i < JSONW_DEPTH_MAX; i++)
 		jsonw_array_end(&json);
 	ck_assert_int_eq(jsonw_end(&json), ERR_OK);
 	ck_assert_uint_eq(buf.len, 2 * JSONW_DEPTH_MAX);
@@ -193,9 +191,7 @@ two_roots(void)
 static void
 too_deep(void)
 {
-	int i;
-
-	for (i = 0; i <= JSONW_DEPTH_MAX; i++)
+	for (int i = 0; i <= JSONW_DEPTH_MAX; i++)
 		jsonw_array_begin(&json);
 }
 
@@ -296,11 +292,8 @@ check_escape(struct span text)
 START_TEST(every_byte_at_every_place_is_seen)
 {
 	char text[24];
-	size_t place;
-	int byte;
-
-	for (byte = 0; byte < 256; byte++) {
-		for (place = 0; place < sizeof(text); place++) {
+	for (int byte = 0; byte < 256; byte++) {
+		for (size_t place = 0; place < sizeof(text); place++) {
 			memset(text, 'a', sizeof(text));
 			text[place] = (char)byte;
 			check_escape(span_make(text, sizeof(text)));
@@ -315,13 +308,9 @@ START_TEST(any_bytes_are_escaped_alike_in_bulk_and_one_by_one)
 	static const char often[] =
 	    "aZ09 \"\\\n\x1f\x20\x21\x7f\x80\xc3\xa9\xff";
 	char text[200];
-	int round;
-
-	for (round = 0; round < 20000; round++) {
+	for (int round = 0; round < 20000; round++) {
 		size_t len = (size_t)round % sizeof(text);
-		size_t i;
-
-		for (i = 0; i < len; i++) {
+		for (size_t i = 0; i < len; i++) {
 			uint64_t bits = random_bits();
 
 			text[i] = bits >> 60 == 0

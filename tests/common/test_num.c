@@ -221,11 +221,8 @@ START_TEST(an_int_has_the_text_that_printf_gives)
 	char expected[NUM_TEXT_MAX];
 	int64_t power = 1;
 	int64_t value;
-	int near;
-	int i;
-
-	for (i = 0; i < 19; i++, power *= i < 19 ? 10 : 1) {
-		for (near = -2; near <= 2; near++) {
+	for (int i = 0; i < 19; i++, power *= i < 19 ? 10 : 1) {
+		for (int near = -2; near <= 2; near++) {
 			value = (i % 2 ? -power : power) + near;
 			snprintf(expected, sizeof(expected), "%" PRId64, value);
 			ck_assert_uint_eq(
@@ -244,9 +241,7 @@ START_TEST(every_small_number_comes_back)
 {
 	char text[NUM_TEXT_MAX];
 	int64_t back;
-	int64_t value;
-
-	for (value = -1100000; value <= 1100000; value++) {
+	for (int64_t value = -1100000; value <= 1100000; value++) {
 		size_t len = num_decimal_text(text, value);
 
 		back = 77;
@@ -261,9 +256,7 @@ START_TEST(any_number_comes_back)
 	char text[NUM_TEXT_MAX];
 	char expected[NUM_TEXT_MAX];
 	int64_t back;
-	int i;
-
-	for (i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		int64_t value = random_int();
 		size_t len = num_int_text(text, value);
 
@@ -290,12 +283,8 @@ END_TEST
 START_TEST(numbers_fit_a_buffer_exactly)
 {
 	struct buf buf;
-	size_t max;
-
-	for (max = 1; max < 100; max++) {
+	for (size_t max = 1; max < 100; max++) {
 		const char *all = "-12.5|-9223372036854775808|0|7";
-		size_t i;
-
 		buf_init(&buf, max);
 		num_add_decimal(&buf, -12500000);
 		buf_add_char(&buf, '|');
@@ -307,7 +296,7 @@ START_TEST(numbers_fit_a_buffer_exactly)
 		ck_assert_int_eq(
 		    buf_end(&buf), max < strlen(all) ? ERR_TOO_LARGE : ERR_OK);
 		ck_assert_uint_le(buf.len, max);
-		for (i = 0; i < buf.len; i++)
+		for (size_t i = 0; i < buf.len; i++)
 			ck_assert_int_eq(buf.data[i], all[i]);
 		buf_fini(&buf);
 	}
@@ -405,14 +394,10 @@ check_ratio(__int128 top, __int128 bottom)
 
 START_TEST(ratios_are_what_wide_arithmetic_gives)
 {
-	int64_t top;
-	int64_t bottom;
-	int i;
-
-	for (top = -60; top <= 60; top++)
-		for (bottom = -60; bottom <= 60; bottom++)
+	for (int64_t top = -60; top <= 60; top++)
+		for (int64_t bottom = -60; bottom <= 60; bottom++)
 			check_ratio(top, bottom * 1000);
-	for (i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		check_ratio(random_int(), random_int());
 		check_ratio(random_wide(), random_int());
 		check_ratio(random_wide(), random_wide());
@@ -423,9 +408,7 @@ END_TEST
 /* The wide way and the narrow way agree: both sides times the same. */
 START_TEST(a_ratio_does_not_change_with_its_unit)
 {
-	int i;
-
-	for (i = 0; i < ROUNDS / 10; i++) {
+	for (int i = 0; i < ROUNDS / 10; i++) {
 		__int128 top = random_int();
 		__int128 bottom = random_int();
 		__int128 unit = INT64_C(1) << 62;
@@ -470,9 +453,7 @@ END_TEST
 
 START_TEST(products_are_what_wide_arithmetic_gives)
 {
-	int i;
-
-	for (i = 0; i < ROUNDS; i++) {
+	for (int i = 0; i < ROUNDS; i++) {
 		int64_t a = random_int();
 		int64_t b = random_int();
 		__int128 product = (__int128)a * b;
@@ -540,9 +521,7 @@ END_TEST
 START_TEST(every_pair_of_digits_is_itself)
 {
 	char text[3] = "";
-	unsigned i;
-
-	for (i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 100; i++) {
 		num_put_pair(text, i);
 		ck_assert_int_eq(atol(text), i);
 		ck_assert_uint_eq(strlen(text), 2);

@@ -59,14 +59,13 @@ read_all(void *arg)
 	struct reader *reader = arg;
 	unsigned char chunk[777];
 	ssize_t len;
-	ssize_t i;
 	sigset_t all;
 
 	/* Only the writer is to be interrupted. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
 	while ((len = read(reader->fd, chunk, sizeof(chunk))) > 0) {
-		for (i = 0; i < len; i++)
+		for (ssize_t i = 0; i < len; i++)
 			reader->sum = reader->sum * 31 + chunk[i];
 		reader->len += (size_t)len;
 	}
@@ -113,12 +112,10 @@ START_TEST(a_descriptor_gets_every_byte)
 	pthread_t thread;
 	struct sink sink;
 	int ends[2];
-	size_t i;
-
 	ck_assert_int_gt(COUNT, IOV_MAX);
-	for (i = 0; i < sizeof(data); i++)
+	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * 7 + i / 251);
-	for (i = 0; i < COUNT; i++)
+	for (size_t i = 0; i < COUNT; i++)
 		pieces[i] = (struct iovec){data + i * EACH, EACH};
 	pieces[COUNT] = (struct iovec){NULL, 0};
 	ck_assert_int_eq(pipe(ends), 0);

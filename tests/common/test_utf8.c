@@ -43,12 +43,12 @@ END_TEST
 
 START_TEST(every_character_comes_back)
 {
-	uint32_t code, got;
+	uint32_t got;
 	struct span rest;
 	struct buf buf;
 
 	buf_init(&buf, 100);
-	for (code = 0; code <= 0x10FFFF; code++) {
+	for (uint32_t code = 0; code <= 0x10FFFF; code++) {
 		if (code == 0xD800)
 			code = 0xE000;
 		buf_clear(&buf);

@@ -48,14 +48,12 @@ set_up(void)
 	    .keep_events = 20, .keep_ms = 1000000000, .keep_bytes = 1 << 20};
 	struct event event = {.source = SPAN("s"), .text = SPAN("t")};
 	struct event_place place = {.push = SPAN("p"), .count = 1};
-	int i;
-
 	log_catch(drop_line);
 	FUZZ_CHECK(loop_open(&loop) == ERR_OK);
 	FUZZ_CHECK(journal_open(&journal, &spec) == ERR_OK);
 	FUZZ_CHECK(relay_open(&relay, loop, NULL, journal, REPLAY_ALL,
 		       put_status, NULL) == ERR_OK);
-	for (i = 0; i < 10; i++)
+	for (int i = 0; i < 10; i++)
 		FUZZ_CHECK(journal_add(journal, &event, &place) == ERR_OK);
 	FUZZ_CHECK(journal_commit(journal) == ERR_OK);
 }
@@ -63,9 +61,7 @@ set_up(void)
 static void
 turn(void)
 {
-	int i;
-
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		FUZZ_CHECK(loop_once(loop, 0) == ERR_OK);
 }
 

@@ -43,11 +43,9 @@ write_all(const struct events *events)
 	    .seq = 1, .epoch = "E", .push = SPAN("p"), .count = 1};
 	struct jsonw json;
 	struct buf text;
-	unsigned i;
-
 	FUZZ_CHECK(events->count >= 1 && events->count <= NORMALISE_MAX);
 	buf_init(&text, 1 << 20);
-	for (i = 0; i < events->count; i++) {
+	for (unsigned i = 0; i < events->count; i++) {
 		buf_clear(&text);
 		jsonw_init(&json, &text);
 		event_write(&json, events->list[i], &place);

@@ -50,13 +50,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct span rest = span_make(data, len);
 	struct mcp_headers headers = {.content_type = {NULL, 0}};
 	struct fault fault = {.place = ""};
-	int pace;
-
 	if (calls.settings == NULL) {
 		log_catch(drop_line);
 		FUZZ_CHECK(
 		    settings_load(&settings, "/dev/null", &fault) == ERR_OK);
-		for (pace = 0; pace < TOOL_PACES; pace++)
+		for (int pace = 0; pace < TOOL_PACES; pace++)
 			settings.rate[pace] = settings.burst[pace] = 1000000000;
 		calls.settings = &settings;
 	}

@@ -55,13 +55,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct stdio_spec spec = {
 	    .calls = &calls, .write = on_message, .idle = on_idle};
 	struct stdio *stdio;
-	int pace;
-
 	if (loop == NULL) {
 		log_catch(drop_line);
 		FUZZ_CHECK(
 		    settings_load(&settings, "/dev/null", &fault) == ERR_OK);
-		for (pace = 0; pace < TOOL_PACES; pace++)
+		for (int pace = 0; pace < TOOL_PACES; pace++)
 			settings.rate[pace] = settings.burst[pace] = 1000000000;
 		calls.settings = &settings;
 		FUZZ_CHECK(loop_open(&loop) == ERR_OK);

@@ -7,16 +7,14 @@ static void
 look(const struct authority *at, struct span text)
 {
 	struct span rest = span_from(text, at->host.len);
-	size_t i;
-
 	FUZZ_CHECK(at->host.len > 0 && span_starts(text, at->host));
-	for (i = 0; i < at->host.len; i++)
+	for (size_t i = 0; i < at->host.len; i++)
 		FUZZ_CHECK(
 		    memchr("/@\\?#,% \t\r\n", at->host.ptr[i], 11) == NULL &&
 		    at->host.ptr[i] != '\0');
 	FUZZ_CHECK((rest.len > 0) == (at->port > 0));
 	FUZZ_CHECK(rest.len == 0 || (rest.ptr[0] == ':' && rest.len <= 6));
-	for (i = 1; i < rest.len; i++)
+	for (size_t i = 1; i < rest.len; i++)
 		FUZZ_CHECK(rest.ptr[i] >= '0' && rest.ptr[i] <= '9');
 	FUZZ_CHECK(authority_same(at, at, 80));
 }

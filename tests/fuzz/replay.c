@@ -68,12 +68,12 @@ int
 main(int argc, char **argv)
 {
 	enum err err = ERR_OK;
-	int i, count = argc - 1;
+	int count = argc - 1;
 
 	log_open("fuzz", LOG_ERROR_);
 	if (argc == 1)
 		err = run_folder(argv[0], &count);
-	for (i = 1; i < argc && err == ERR_OK; i++)
+	for (int i = 1; i < argc && err == ERR_OK; i++)
 		err = run_file(argv[i]);
 	if (err != ERR_OK || count == 0) {
 		printf("%d passed, 1 failed\n", count);

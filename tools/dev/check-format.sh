@@ -1,7 +1,8 @@
 #!/bin/sh
-# Every C file stands as clang-format (Debian 12's, version 14) puts it, and
-# NEWS, of which the package makes its changelog, in lines of 80 columns.
-# Closes with "N passed, N failed". tools/dev/check-format.sh --fix mends them.
+# Every C file is formatted as clang-format 14 (Debian 12's) does it, with its loop
+# variables inside their for (tools/dev/loop-variables.py), and no line of NEWS, the
+# source of the package's changelog, is longer than 80 columns.
+# Closes with "N passed, N failed". tools/dev/check-format.sh --fix mends the files.
 set -u
 cd "${abs_top_srcdir:-.}" || exit 1
 tool=
@@ -18,7 +19,8 @@ fi
 files=$(find common lmdb-schema fcgi tools tests -name '*.[ch]' | sort)
 [ -n "$files" ] || exit 1
 if [ "${1:-}" = --fix ]; then
-  exec "$tool" -i $files
+  python3 tools/dev/loop-variables.py --fix $files && "$tool" -i $files
+  exit
 fi
 passed=0
 failed=0
@@ -35,7 +37,15 @@ for file in $wrong; do
   failed=$((failed + 1))
   echo "not ok: $file (tools/dev/check-format.sh --fix mends it)"
 done
-passed=$(($(echo "$files" | wc -l) - failed))
+loops=$(python3 tools/dev/loop-variables.py $files 2>&1)
+status=$?
+if [ "$status" -ne 0 ]; then
+  echo "$loops"
+  failed=$((failed + 1))
+else
+  passed=$((passed + 1))
+fi
+passed=$((passed + $(echo "$files" | wc -l) - $(echo "$wrong" | wc -w)))
 long=$(awk 'length > 80 { print FILENAME ":" FNR ": " length " columns" }' NEWS)
 if [ -z "$long" ]; then
   passed=$((passed + 1))

@@ -76,9 +76,7 @@ static const struct opt_spec spec = {
 static void
 print_totals(const struct demo_totals *totals, const struct demo_plan *plan)
 {
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++)
+	for (int i = 0; i < DEMO_FILES; i++)
 		printf("%-18s %10" PRIu64 " rows %12" PRIu64 " bytes\n",
 		    demo_file_names[i], totals->rows[i], totals->bytes[i]);
 	printf("largest supplier: %s\n", plan->suppliers[plan->largest].code);

@@ -241,7 +241,7 @@ bind_port(struct server *server)
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
 	    .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
 	const char *host = settings_host(server->settings);
-	struct addrinfo *found = NULL, *at;
+	struct addrinfo *found = NULL;
 	char port[NUM_TEXT_MAX];
 	enum err err = ERR_OK;
 	int failed;
@@ -254,7 +254,7 @@ bind_port(struct server *server)
 		    gai_strerror(failed));
 		return ERR_SYSTEM;
 	}
-	for (at = found; at != NULL && server->listener.fd < 0;
+	for (struct addrinfo *at = found; at != NULL && server->listener.fd < 0;
 	     at = at->ai_next)
 		listen_on(server, at);
 	if (server->listener.fd < 0) {

@@ -40,9 +40,9 @@ server_least_worth(const struct server *server, enum conn_worth most,
 static unsigned
 count_from(const struct server *server, const struct sockaddr_storage *address)
 {
-	unsigned i, count = 0;
+	unsigned count = 0;
 
-	for (i = 0; i < server->conn_count; i++)
+	for (unsigned i = 0; i < server->conn_count; i++)
 		count += is_from(server->conns[i], address);
 	return count;
 }

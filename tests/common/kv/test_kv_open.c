@@ -134,11 +134,9 @@ START_TEST(cut_file_is_damaged_and_no_signal)
 {
 	static const enum kv_mode modes[] = {KV_FROZEN, KV_SHARED};
 	struct kv *kv = open_kv("a.mdb", KV_SHARED);
-	off_t cut;
-
 	fill(kv, 100, 5000);
 	kv_close(kv);
-	for (cut = size_of("a.mdb") - 1; cut > 0; cut = cut * 2 / 3) {
+	for (off_t cut = size_of("a.mdb") - 1; cut > 0; cut = cut * 2 / 3) {
 		ck_assert_int_eq(truncate(scratch_path("a.mdb"), cut), 0);
 		(void)quiet_lines();
 		ck_assert_int_eq(try_open("a.mdb", KV_FROZEN), ERR_DAMAGED);

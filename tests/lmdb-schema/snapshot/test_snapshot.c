@@ -400,14 +400,15 @@ use(const char *path)
 	struct fault fault;
 	const uint32_t *at;
 	struct span text;
-	uint32_t row, found;
+	uint32_t found;
 	enum err err = snapshot_open_file(&other, path);
 
 	if (err != ERR_OK) {
 		ck_assert_ptr_null(other);
 		return err;
 	}
-	for (row = 0; row < snapshot_rows(other) && row < rows; row += 97) {
+	for (uint32_t row = 0; row < snapshot_rows(other) && row < rows;
+	     row += 97) {
 		snapshot_flat(other, row, &part);
 		snapshot_maps(other, row, &part);
 		for (unsigned i = 0; i < ROW_COLUMNS; i += 5)

@@ -137,10 +137,8 @@ END_TEST
 START_TEST(the_table_is_bounded_and_keeps_who_goes_on)
 {
 	char address[32];
-	int i;
-
 	guess("192.0.2.1", -1, BURST + 5);
-	for (i = 0; i < 5000; i++) {
+	for (int i = 0; i < 5000; i++) {
 		snprintf(
 		    address, sizeof(address), "10.0.%d.%d", i / 250, i % 250);
 		guess(address, -1, 1);
@@ -154,9 +152,9 @@ END_TEST
 
 START_TEST(lines_are_summed_up)
 {
-	unsigned shown = 0, i;
+	unsigned shown = 0;
 
-	for (i = 0; i < 1000; i++)
+	for (unsigned i = 0; i < 1000; i++)
 		shown += guard_may_log(guard, who("192.0.2.1", -1));
 	ck_assert_uint_eq(shown, 10);
 	ck_assert(guard_may_log(guard, who("192.0.2.2", -1)));
@@ -170,19 +168,19 @@ END_TEST
 /* Thousands of addresses get no line each. */
 START_TEST(lines_of_all_are_bounded_and_none_is_lost)
 {
-	unsigned shown = 0, i;
+	unsigned shown = 0;
 	char address[32];
-	const char *at;
 	unsigned count, told = 0;
 
-	for (i = 0; i < 5000; i++) {
+	for (unsigned i = 0; i < 5000; i++) {
 		snprintf(
 		    address, sizeof(address), "10.0.%u.%u", i / 250, i % 250);
 		shown += guard_may_log(guard, who(address, -1));
 	}
 	ck_assert_uint_eq(shown, 100);
 	guard_close(guard);
-	for (at = lines; (at = strstr(at, "count=")) != NULL; at++) {
+	for (const char *at = lines; (at = strstr(at, "count=")) != NULL;
+	     at++) {
 		ck_assert_int_eq(sscanf(at, "count=%u", &count), 1);
 		told += count;
 	}

@@ -47,10 +47,9 @@ header_of(void *arg, const char *name)
 {
 	const char *const *headers = arg;
 
-	for (; headers[0] != NULL; headers += 2) {
+	for (; headers[0] != NULL; headers += 2)
 		if (strcmp(headers[0], name) == 0)
 			return span_of(headers[1]);
-	}
 	return span_make(NULL, 0);
 }
 

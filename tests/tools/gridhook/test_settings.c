@@ -162,10 +162,8 @@ START_TEST(helper_hears_of_our_end_only_where_it_is_to_end_with_us)
 	struct jsonw json;
 	struct jscan doc;
 	struct buf text;
-	int ends;
-
 	ck_assert_int_eq(load("[desktop]\nfind_roots = /a , /b c\n"), ERR_OK);
-	for (ends = 0; ends < 2; ends++) {
+	for (int ends = 0; ends < 2; ends++) {
 		buf_init(&text, 65536);
 		jsonw_init(&json, &text);
 		settings_for_helper(&json, &settings, ends == 1);

@@ -55,10 +55,8 @@ START_TEST(every_character_comes_back)
 {
 	struct buf buf;
 	struct span rest;
-	uint32_t point;
-
 	buf_init(&buf, 8);
-	for (point = 0; point <= 0x10FFFF; point++) {
+	for (uint32_t point = 0; point <= 0x10FFFF; point++) {
 		if (point == 0xD800)
 			point = 0xE000;
 		buf_clear(&buf);

@@ -269,11 +269,9 @@ is_sound(struct csv *csv, unsigned i)
 static bool
 all_are_sound(struct csv *csv)
 {
-	unsigned i;
-
 	if (!csv->has_nul && !csv->has_high && csv->len <= CSV_FIELD_MAX)
 		return true;
-	for (i = 0; i < csv->count; i++)
+	for (unsigned i = 0; i < csv->count; i++)
 		if (!is_sound(csv, i))
 			return false;
 	return true;
@@ -349,9 +347,7 @@ csv_end(const struct csv *csv)
 static unsigned
 find_column(const struct csv_spec *spec, struct span name)
 {
-	unsigned i;
-
-	for (i = 0; i < spec->count; i++)
+	for (unsigned i = 0; i < spec->count; i++)
 		if (span_eq(span_of(spec->columns[i]), name))
 			return i;
 	return spec->count;
@@ -360,9 +356,7 @@ find_column(const struct csv_spec *spec, struct span name)
 static bool
 is_taken(const struct csv *csv, struct span name, unsigned columns)
 {
-	unsigned i;
-
-	for (i = 0; i < columns; i++)
+	for (unsigned i = 0; i < columns; i++)
 		if (csv->names[i].ptr != NULL && span_eq(csv->names[i], name))
 			return true;
 	return false;
@@ -405,16 +399,16 @@ static enum err
 place_columns(struct csv *csv)
 {
 	struct span found[CSV_COLUMNS_MAX];
-	unsigned i, used = csv->spec->count, count = csv->count;
+	unsigned used = csv->spec->count, count = csv->count;
 	enum err err;
 
 	memcpy(found, csv->fields, sizeof(found));
-	for (i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		err = place_column(csv, i, found[i], &used);
 		if (err != ERR_OK)
 			return err;
 	}
-	for (i = 0; i < csv->spec->count; i++)
+	for (unsigned i = 0; i < csv->spec->count; i++)
 		if (csv->names[i].ptr == NULL)
 			refuse_header(csv, csv->spec->columns[i],
 			    "the column is missing");
@@ -535,9 +529,7 @@ open_file(struct csv *csv, const char *path)
 static enum err
 make_parser(struct csv *csv)
 {
-	unsigned i;
-
-	for (i = 0; i < CSV_COLUMNS_MAX; i++)
+	for (unsigned i = 0; i < CSV_COLUMNS_MAX; i++)
 		csv->place[i] = i;
 	csv->arena = arena_new((size_t)2 * CSV_LINE_MAX);
 	csv->quoted = csv_quoted_new();

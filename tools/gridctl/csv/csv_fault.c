@@ -32,9 +32,7 @@ csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
 void
 csv_faults_join(struct csv_faults *faults, const struct csv_faults *from)
 {
-	uint64_t i;
-
-	for (i = 0; i < from->count && i < CSV_FAULTS_KEPT; i++)
+	for (uint64_t i = 0; i < from->count && i < CSV_FAULTS_KEPT; i++)
 		if (faults->count + i < CSV_FAULTS_KEPT)
 			faults->kept[faults->count + i] = from->kept[i];
 	faults->count += from->count;
@@ -43,9 +41,7 @@ csv_faults_join(struct csv_faults *faults, const struct csv_faults *from)
 void
 csv_faults_print(const struct csv_faults *faults, FILE *file)
 {
-	uint64_t i;
-
-	for (i = 0; i < faults->count && i < CSV_FAULTS_KEPT; i++)
+	for (uint64_t i = 0; i < faults->count && i < CSV_FAULTS_KEPT; i++)
 		fprintf(file, "%s: %s\n", faults->kept[i].place,
 		    faults->kept[i].message);
 	if (faults->count > CSV_FAULTS_KEPT)

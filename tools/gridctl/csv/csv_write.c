@@ -3,8 +3,6 @@
 void
 csv_write_field(struct buf *buf, struct span text)
 {
-	size_t i;
-
 	if (span_find(text, ',') == text.len &&
 	    span_find(text, '"') == text.len &&
 	    span_find(text, '\n') == text.len &&
@@ -13,7 +11,7 @@ csv_write_field(struct buf *buf, struct span text)
 		return;
 	}
 	buf_add_char(buf, '"');
-	for (i = 0; i < text.len; i++) {
+	for (size_t i = 0; i < text.len; i++) {
 		if (text.ptr[i] == '"')
 			buf_add_char(buf, '"');
 		buf_add_char(buf, text.ptr[i]);

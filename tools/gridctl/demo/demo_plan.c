@@ -107,12 +107,10 @@ stretch(struct demo_plan *plan, uint32_t total)
 static bool
 code_is_taken(const struct demo_plan *plan, uint32_t count, const char *code)
 {
-	uint32_t i;
-
-	for (i = 0; i < KNOWN; i++)
+	for (uint32_t i = 0; i < KNOWN; i++)
 		if (strcmp(known_codes[i], code) == 0)
 			return true;
-	for (i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		if (strcmp(plan->suppliers[i].code, code) == 0)
 			return true;
 	return false;
@@ -124,9 +122,7 @@ name_codes(struct demo_plan *plan)
 	struct demo_random random =
 	    demo_random(plan->seed, DEMO_OF_PLAN, plan->supplier_count, 0);
 	char code[sizeof(plan->suppliers[0].code)];
-	uint32_t i;
-
-	for (i = 0; i < plan->supplier_count; i++) {
+	for (uint32_t i = 0; i < plan->supplier_count; i++) {
 		if (i < KNOWN) {
 			memcpy(plan->suppliers[i].code, known_codes[i], 6);
 			continue;
@@ -169,14 +165,14 @@ list_articles(struct demo_plan *plan, uint32_t index, uint32_t first_product,
 	struct demo_listing *to = plan->listings + supplier->first;
 	struct demo_random random =
 	    demo_random(plan->seed, DEMO_OF_SUPPLIER, supplier->number, 1);
-	uint32_t i, part;
+	uint32_t part;
 
-	for (i = 0; i < supplier->shared; i++) {
+	for (uint32_t i = 0; i < supplier->shared; i++) {
 		part = articles / supplier->shared;
 		*to++ = (struct demo_listing){
 		    index, i * part + demo_below(&random, part), false};
 	}
-	for (i = 0; i < supplier->own; i++)
+	for (uint32_t i = 0; i < supplier->own; i++)
 		*to++ = (struct demo_listing){index, first_product + i, true};
 	qsort(plan->listings + supplier->first,
 	    to - (plan->listings + supplier->first), sizeof(*to), by_product);
@@ -186,13 +182,13 @@ list_articles(struct demo_plan *plan, uint32_t index, uint32_t first_product,
 static enum err
 list_all(struct demo_plan *plan, uint32_t articles)
 {
-	uint32_t i, next = articles;
+	uint32_t next = articles;
 	struct demo_supplier *supplier;
 
 	plan->listings = calloc(plan->listing_count, sizeof(*plan->listings));
 	if (plan->listings == NULL)
 		return ERR_NO_MEMORY;
-	for (i = 0; i < plan->supplier_count; i++) {
+	for (uint32_t i = 0; i < plan->supplier_count; i++) {
 		supplier = &plan->suppliers[i];
 		if (supplier->number == 0) {
 			plan->largest = i;
@@ -210,20 +206,18 @@ enum err
 demo_plan_make(struct demo_plan *plan, uint64_t seed, uint32_t articles,
     uint32_t suppliers, uint32_t stores, uint32_t total)
 {
-	uint32_t i;
-
 	*plan = (struct demo_plan){
 	    .seed = seed, .store_count = stores, .supplier_count = suppliers};
 	plan->suppliers = calloc(suppliers, sizeof(*plan->suppliers));
 	if (plan->suppliers == NULL)
 		return ERR_NO_MEMORY;
-	for (i = 0; i < suppliers; i++)
+	for (uint32_t i = 0; i < suppliers; i++)
 		size_supplier(plan, i, articles);
 	if (total != 0 && stretch(plan, total) != ERR_OK)
 		return ERR_BAD_INPUT;
 	name_codes(plan);
 	qsort(plan->suppliers, suppliers, sizeof(*plan->suppliers), by_code);
-	for (i = 0; i < suppliers; i++) {
+	for (uint32_t i = 0; i < suppliers; i++) {
 		plan->suppliers[i].first = plan->listing_count;
 		plan->listing_count +=
 		    plan->suppliers[i].own + plan->suppliers[i].shared;

@@ -54,9 +54,7 @@ static void
 take_places(
     struct job *job, const struct demo_texts *texts, uint64_t at[DEMO_FILES])
 {
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++) {
+	for (int i = 0; i < DEMO_FILES; i++) {
 		at[i] = job->totals.bytes[i];
 		job->totals.bytes[i] += texts->text[i].len;
 		job->totals.rows[i] += texts->rows[i];
@@ -68,9 +66,7 @@ write_texts(const struct job *job, const struct demo_texts *texts,
     const uint64_t at[DEMO_FILES])
 {
 	enum err err = ERR_OK;
-	int i;
-
-	for (i = 0; i < DEMO_FILES && err == ERR_OK; i++)
+	for (int i = 0; i < DEMO_FILES && err == ERR_OK; i++)
 		err = write_at(job->fds[i], buf_span(&texts->text[i]), at[i],
 		    demo_file_names[i]);
 	return err;
@@ -204,9 +200,7 @@ open_files(struct job *job)
 {
 	char path[FS_PATH_MAX];
 	enum err err;
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++) {
+	for (int i = 0; i < DEMO_FILES; i++) {
 		err = fs_path(path, "%s/%s", job->dir, demo_file_names[i]);
 		if (err != ERR_OK)
 			return err;
@@ -226,9 +220,7 @@ static enum err
 close_files(struct job *job)
 {
 	enum err err = ERR_OK;
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++) {
+	for (int i = 0; i < DEMO_FILES; i++) {
 		if (job->fds[i] < 0 || close(job->fds[i]) == 0)
 			continue;
 		log_error("cannot write: file=%s cause=%s", demo_file_names[i],
@@ -269,9 +261,7 @@ demo_run(struct demo_totals *totals, const struct demo_plan *plan,
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .moved = PTHREAD_COND_INITIALIZER};
 	enum err err, end;
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++)
+	for (int i = 0; i < DEMO_FILES; i++)
 		job.fds[i] = -1;
 	/*
 	 * Windows have a fixed size, so the order does not depend on the number

@@ -320,16 +320,16 @@ demo_shelf_make(struct demo_cell cells[DEMO_MONTHS],
 	struct demo_random size =
 	    demo_random(plan->seed, DEMO_OF_STORE, store, 0);
 	int64_t scale = demo_between(&size, 550, 1600), level, stock = 0;
-	int m, first = product->first_month;
+	int first = product->first_month;
 	bool ordered;
 
-	for (m = 0; m < DEMO_MONTHS; m++)
+	for (int m = 0; m < DEMO_MONTHS; m++)
 		cells[m] = (struct demo_cell){0};
 	if (!product->sold || !demo_chance(&random, 79))
 		return false;
 	if (first < product->known_from)
 		first = product->known_from;
-	for (m = first; m < DEMO_MONTHS; m++) {
+	for (int m = first; m < DEMO_MONTHS; m++) {
 		ordered = m <= product->last_month;
 		if (!ordered && stock == 0)
 			break;
@@ -358,10 +358,10 @@ static int
 find_month(const struct demo_cell cells[DEMO_MONTHS], int step,
     bool (*is_so)(const struct demo_cell *cell))
 {
-	int m, count;
+	int m;
 
 	m = step > 0 ? 0 : DEMO_MONTHS - 1;
-	for (count = 0; count < DEMO_MONTHS; count++, m += step)
+	for (int count = 0; count < DEMO_MONTHS; count++, m += step)
 		if (is_so(&cells[m]))
 			return m;
 	return -1;
@@ -465,15 +465,13 @@ demo_network_make(struct demo_network *network, const struct demo_plan *plan,
 	struct demo_random random =
 	    demo_random(plan->seed, DEMO_OF_NETWORK, product->id, 0);
 	int64_t price = without_tax(product, product->price);
-	int i;
-
 	*network = (struct demo_network){0};
 	network->known = product->central != 0 && !demo_chance(&random, 8);
 	if (!network->known)
 		return;
 	network->stores = 1 + demo_below(&random, 270);
 	draw_months(network, plan, product, &random);
-	for (i = DEMO_NETWORK_MONTHS - 12; i < DEMO_NETWORK_MONTHS; i++)
+	for (int i = DEMO_NETWORK_MONTHS - 12; i < DEMO_NETWORK_MONTHS; i++)
 		if (network->months[i] != DEMO_NULL)
 			network->quantity += network->months[i];
 	price = price * demo_between(&random, 960, 1040) / 1000;

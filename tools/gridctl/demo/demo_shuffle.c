@@ -18,7 +18,7 @@ shuffle_text(struct buf *buf, uint64_t count, struct demo_random *random)
 {
 	struct span *lines, swap;
 	struct buf mixed;
-	uint64_t i, other;
+	uint64_t other;
 
 	if (count == 0)
 		return;
@@ -29,7 +29,7 @@ shuffle_text(struct buf *buf, uint64_t count, struct demo_random *random)
 	}
 	split_lines(lines, buf_span(buf));
 	buf_init(&mixed, DEMO_TEXT_MAX);
-	for (i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < count; i++) {
 		other = i + demo_below(random, (uint32_t)(count - i));
 		swap = lines[other];
 		lines[other] = lines[i];
@@ -48,11 +48,9 @@ demo_shuffle(struct demo_texts *texts, uint64_t seed, uint64_t window)
 	static const enum demo_file facts[] = {DEMO_SALES_CSV, DEMO_STOCK_CSV,
 	    DEMO_RECEPTIONS_CSV, DEMO_POSITIONS_CSV};
 	struct demo_random random;
-	size_t i;
-
 	if (demo_texts_end(texts) != ERR_OK)
 		return;
-	for (i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
 		random = demo_random(seed, DEMO_OF_SHUFFLE, window, i);
 		shuffle_text(
 		    &texts->text[facts[i]], texts->rows[facts[i]], &random);

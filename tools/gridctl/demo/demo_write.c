@@ -34,9 +34,7 @@ static const char *const headers[DEMO_FILES] = {"code,nom\n", "magasin,nom\n",
 void
 demo_texts_init(struct demo_texts *texts)
 {
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++)
+	for (int i = 0; i < DEMO_FILES; i++)
 		buf_init(&texts->text[i], DEMO_TEXT_MAX);
 	memset(texts->rows, 0, sizeof(texts->rows));
 }
@@ -44,18 +42,14 @@ demo_texts_init(struct demo_texts *texts)
 void
 demo_texts_fini(struct demo_texts *texts)
 {
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++)
+	for (int i = 0; i < DEMO_FILES; i++)
 		buf_fini(&texts->text[i]);
 }
 
 void
 demo_texts_clear(struct demo_texts *texts)
 {
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++)
+	for (int i = 0; i < DEMO_FILES; i++)
 		buf_clear(&texts->text[i]);
 	memset(texts->rows, 0, sizeof(texts->rows));
 }
@@ -64,9 +58,7 @@ enum err
 demo_texts_end(const struct demo_texts *texts)
 {
 	enum err err = ERR_OK;
-	int i;
-
-	for (i = 0; i < DEMO_FILES && err == ERR_OK; i++)
+	for (int i = 0; i < DEMO_FILES && err == ERR_OK; i++)
 		err = buf_end(&texts->text[i]);
 	return err;
 }
@@ -147,9 +139,7 @@ write_suppliers(struct demo_texts *texts, const struct demo_plan *plan)
 	struct demo_random random;
 	struct span trade, place, form;
 	char name[160];
-	uint32_t i;
-
-	for (i = 0; i < plan->supplier_count; i++) {
+	for (uint32_t i = 0; i < plan->supplier_count; i++) {
 		random = demo_random(
 		    plan->seed, DEMO_OF_SUPPLIER, plan->suppliers[i].number, 2);
 		trade = demo_draw(&random, demo_trades);
@@ -174,10 +164,8 @@ write_stores(struct demo_texts *texts, const struct demo_plan *plan)
 	unsigned quarters = demo_list_count(demo_quarters);
 	struct span town, quarter;
 	char name[160];
-	uint32_t i;
-
 	/* The towns in turn, each time with the next quarter. */
-	for (i = 0; i < plan->store_count; i++) {
+	for (uint32_t i = 0; i < plan->store_count; i++) {
 		town = demo_list_at(demo_towns, i % towns);
 		quarter =
 		    demo_list_at(demo_quarters, (i / towns + i) % quarters);
@@ -206,11 +194,9 @@ demo_write_head(struct demo_texts *texts, const struct demo_plan *plan)
 {
 	struct buf *network = &texts->text[DEMO_NETWORK_CSV];
 	char month[DATE_TEXT_MAX];
-	unsigned i;
-
-	for (i = 0; i < DEMO_FILES; i++)
+	for (unsigned i = 0; i < DEMO_FILES; i++)
 		buf_add_span(&texts->text[i], span_of(headers[i]));
-	for (i = 0; i < DEMO_NETWORK_MONTHS; i++) {
+	for (unsigned i = 0; i < DEMO_NETWORK_MONTHS; i++) {
 		date_month_dashed_text(
 		    month, DEMO_LAST_MONTH - DEMO_NETWORK_MONTHS + 1 + (int)i);
 		buf_addf(network, ",%s", month);
@@ -218,9 +204,9 @@ demo_write_head(struct demo_texts *texts, const struct demo_plan *plan)
 	buf_add_char(network, '\n');
 	write_suppliers(texts, plan);
 	write_stores(texts, plan);
-	for (i = 0; i < demo_label_count; i++)
+	for (unsigned i = 0; i < demo_label_count; i++)
 		write_label(texts, demo_labels[i].code, demo_labels[i].label);
-	for (i = 0; i < demo_kind_count; i++)
+	for (unsigned i = 0; i < demo_kind_count; i++)
 		write_label(texts, demo_kinds[i].code, demo_kinds[i].label);
 }
 
@@ -401,9 +387,7 @@ static void
 write_shelf(struct demo_texts *texts, const struct key *key,
     const struct demo_cell cells[DEMO_MONTHS], bool by_weight)
 {
-	int m;
-
-	for (m = 0; m < DEMO_MONTHS; m++) {
+	for (int m = 0; m < DEMO_MONTHS; m++) {
 		if (!cells[m].open)
 			continue;
 		if (cells[m].sold != 0)
@@ -425,8 +409,6 @@ write_network(struct demo_texts *texts, const struct demo_plan *plan,
 	bool by_weight = product->kind->by_weight;
 	struct demo_network network;
 	char *start, *to;
-	int i;
-
 	demo_network_make(&network, plan, product);
 	if (!network.known)
 		return;
@@ -447,7 +429,7 @@ write_network(struct demo_texts *texts, const struct demo_plan *plan,
 	to = put_digits(to + 15, product->id / 1000 % 60, 2);
 	memcpy(to, ":00Z", 4);
 	to += 4;
-	for (i = 0; i < DEMO_NETWORK_MONTHS; i++) {
+	for (int i = 0; i < DEMO_NETWORK_MONTHS; i++) {
 		*to++ = ',';
 		if (network.months[i] != DEMO_NULL)
 			to = put_quantity(to, network.months[i], by_weight);
@@ -466,14 +448,13 @@ demo_write_listing(struct demo_texts *texts, const struct demo_plan *plan,
 	struct demo_product product;
 	struct demo_terms terms;
 	struct key key, shelf;
-	uint32_t store;
 	char *to;
 
 	demo_product_make(&product, plan, listing->product);
 	demo_terms_make(&terms, plan, listing, &product);
 	key = make_key(plan, listing, &product);
 	write_article(texts, &key, &product, &terms);
-	for (store = 0; store < plan->store_count; store++) {
+	for (uint32_t store = 0; store < plan->store_count; store++) {
 		if (!demo_shelf_make(
 			cells, plan, listing, &product, &terms, store))
 			continue;

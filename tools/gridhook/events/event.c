@@ -76,7 +76,7 @@ is_web_link(struct span url)
 void
 event_finish(struct event *event, struct arena *arena)
 {
-	unsigned i, kept = 0;
+	unsigned kept = 0;
 
 	assert(event != NULL && event->tag_count <= EVENT_TAGS_MAX);
 	event->source = one_line(event->source, EVENT_SOURCE_MAX, arena);
@@ -92,7 +92,7 @@ event_finish(struct event *event, struct arena *arena)
 	event->about = one_line(event->about, EVENT_DEDUPE_MAX, arena);
 	if (!is_web_link(event->url))
 		event->url = SPAN("");
-	for (i = 0; i < event->tag_count; i++) {
+	for (unsigned i = 0; i < event->tag_count; i++) {
 		event->tags[kept] =
 		    one_line(event->tags[i], EVENT_SOURCE_MAX, arena);
 		kept += event->tags[kept].len > 0;

@@ -44,9 +44,9 @@ fill_parts(struct span *texts, struct jval *values, const struct what **paths,
     const struct template *template, const struct scene *scene)
 {
 	bool inside = false, dropped = false;
-	unsigned i, opened = 0, j;
+	unsigned opened = 0;
 
-	for (i = 0; i < template->count; i++) {
+	for (unsigned i = 0; i < template->count; i++) {
 		const struct part *part = &template->parts[i];
 
 		texts[i] = part->kind == PART_TEXT
@@ -69,7 +69,7 @@ fill_parts(struct span *texts, struct jval *values, const struct what **paths,
 		}
 		if (part->kind != PART_CLOSE || !dropped)
 			continue;
-		for (j = opened; j < i; j++) {
+		for (unsigned j = opened; j < i; j++) {
 			texts[j] = SPAN("");
 			paths[j] = NULL;
 		}

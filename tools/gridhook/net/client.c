@@ -114,7 +114,7 @@ reach(
     int *fd, const struct address *address, int64_t end_ns, struct fault *fault)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *found = NULL, *at;
+	struct addrinfo *found = NULL;
 	enum err err = ERR_CLOSED;
 	int failed;
 
@@ -125,7 +125,8 @@ reach(
 		    gai_strerror(failed));
 		return ERR_NOT_FOUND;
 	}
-	for (at = found; at != NULL && *fd < 0; at = at->ai_next)
+	for (struct addrinfo *at = found; at != NULL && *fd < 0;
+	     at = at->ai_next)
 		err = try_address(fd, at, end_ns);
 	freeaddrinfo(found);
 	if (*fd < 0)

@@ -124,9 +124,9 @@ field_value(const struct http *http, unsigned i)
 static unsigned
 count_fields(const struct http *http, const char *name)
 {
-	unsigned i, count = 0;
+	unsigned count = 0;
 
-	for (i = 0; i < http->field_count; i++)
+	for (unsigned i = 0; i < http->field_count; i++)
 		count += span_eq_nocase(field_name(http, i), span_of(name));
 	return count;
 }
@@ -419,10 +419,10 @@ join_fields(struct http *http, const char *name)
 struct span
 http_header(struct http *http, const char *name)
 {
-	unsigned i, found = HTTP_HEADERS_MAX;
+	unsigned found = HTTP_HEADERS_MAX;
 
 	assert(name != NULL);
-	for (i = 0; i < http->field_count; i++) {
+	for (unsigned i = 0; i < http->field_count; i++) {
 		if (!span_eq_nocase(field_name(http, i), span_of(name)))
 			continue;
 		if (found < HTTP_HEADERS_MAX)

@@ -225,10 +225,10 @@ jval_compact(struct jval value, struct buf *buf)
 {
 	struct span raw = jval_raw(value);
 	bool in_string = false;
-	size_t i, from = 0;
+	size_t from = 0;
 
 	assert(buf != NULL);
-	for (i = 0; i < raw.len; i++)
+	for (size_t i = 0; i < raw.len; i++)
 		if (in_string && raw.ptr[i] == '\\')
 			i++;
 		else if (raw.ptr[i] == '"')

@@ -27,12 +27,12 @@ base64_add(struct buf *buf, struct span bytes)
 {
 	size_t room = (bytes.len / 3 + 1) * 4;
 	char *to = buf_room(buf, room);
-	size_t at, used = 0;
+	size_t used = 0;
 
 	assert(bytes.ptr != NULL || bytes.len == 0);
 	if (to == NULL)
 		return;
-	for (at = 0; at < bytes.len; at += 3) {
+	for (size_t at = 0; at < bytes.len; at += 3) {
 		size_t left = bytes.len - at;
 
 		put_group(to + used, (const uint8_t *)bytes.ptr + at,

@@ -196,9 +196,9 @@ load_data_folder(struct desktop_index *index, struct span folder,
 static void
 drop_unusable(struct desktop_index *index)
 {
-	size_t i, kept = 0;
+	size_t kept = 0;
 
-	for (i = 0; i < index->count; i++)
+	for (size_t i = 0; i < index->count; i++)
 		if (is_usable(&index->entries[i]))
 			index->entries[kept++] = index->entries[i];
 	index->count = kept;

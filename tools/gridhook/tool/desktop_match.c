@@ -119,9 +119,9 @@ choose(const struct desktop_entry **out, const struct desktop_index *index,
     const struct wanted *wanted, struct buf *buf, struct fault *fault)
 {
 	enum fit best = FIT_NONE, fit;
-	size_t i, count = 0;
+	size_t count = 0;
 
-	for (i = 0; i < index->count; i++) {
+	for (size_t i = 0; i < index->count; i++) {
 		fit = fit_of(&index->entries[i], wanted, buf);
 		if (fit > best) {
 			best = fit;

@@ -12,7 +12,7 @@ find_key(
 {
 	const xcb_setup_t *setup = xcb_get_setup(x11->server);
 	unsigned first = setup->min_keycode;
-	unsigned count = setup->max_keycode - first + 1u, i;
+	unsigned count = setup->max_keycode - first + 1u;
 	xcb_get_keyboard_mapping_reply_t *reply;
 	const xcb_keysym_t *symbols;
 
@@ -25,7 +25,7 @@ find_key(
 		return x11_lost(x11, fault);
 	symbols = xcb_get_keyboard_mapping_keysyms(reply);
 	/* The first column only: the others want a modifier held. */
-	for (i = 0; i < count && *out == 0; i++)
+	for (unsigned i = 0; i < count && *out == 0; i++)
 		if (symbols[i * reply->keysyms_per_keycode] == symbol)
 			*out = (xcb_keycode_t)(first + i);
 	free(reply);

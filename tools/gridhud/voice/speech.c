@@ -93,9 +93,10 @@ may_give_way(const struct speech_item *item)
 static bool
 make_room(struct speech *speech)
 {
-	struct speech_item **link, **worst = NULL;
+	struct speech_item **worst = NULL;
 
-	for (link = &speech->first; *link != NULL; link = &(*link)->next)
+	for (struct speech_item **link = &speech->first; *link != NULL;
+	     link = &(*link)->next)
 		if (may_give_way(*link) &&
 		    (worst == NULL || (*link)->priority < (*worst)->priority))
 			worst = link;

@@ -35,16 +35,15 @@ read_all(struct buf *out, const char *name, bool slow, bool months)
 	struct csv_record record;
 	struct csv *csv;
 	enum err err;
-	unsigned i;
-
 	err = csv_open(&csv, scratch_path(name), name, &spec, faults);
 	if (csv != NULL) {
-		for (i = 0; i < csv_extra_count(csv); i++)
+		for (unsigned i = 0; i < csv_extra_count(csv); i++)
 			buf_addf(
 			    out, "+%.*s;", SPAN_ARG(csv_extra_name(csv, i)));
 		while (csv_next(csv, &record)) {
 			buf_addf(out, "%d:", (int)record.line);
-			for (i = 0; i < 3 + csv_extra_count(csv); i++) {
+			for (unsigned i = 0; i < 3 + csv_extra_count(csv);
+			     i++) {
 				if (i > 0)
 					buf_add_char(out, '|');
 				buf_add_span(out, record.fields[i]);
@@ -54,7 +53,7 @@ read_all(struct buf *out, const char *name, bool slow, bool months)
 		err = csv_end(csv);
 	}
 	csv_close(csv);
-	for (i = 0; i < faults->count && i < CSV_FAULTS_KEPT; i++)
+	for (unsigned i = 0; i < faults->count && i < CSV_FAULTS_KEPT; i++)
 		buf_addf(out, "!%s: %s;", faults->kept[i].place,
 		    faults->kept[i].message);
 	buf_addf(out, "#%d faults, %s", (int)faults->count, err_text(err));
@@ -65,9 +64,7 @@ static void
 check_outcome(const char *name, bool months, const char *expected)
 {
 	struct buf out;
-	int slow;
-
-	for (slow = 0; slow <= 1; slow++) {
+	for (int slow = 0; slow <= 1; slow++) {
 		buf_init(&out, 1 << 24);
 		read_all(&out, name, slow, months);
 		buf_add(&out, "", 1);
@@ -295,11 +292,9 @@ static void
 write_long(const char *name, size_t len, const char *quote)
 {
 	FILE *file = fopen(scratch_path(name), "wb");
-	size_t i;
-
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "a,b,c\n1,%s", quote);
-	for (i = 0; i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		fputc(i % 100 == 99 && *quote != '\0' ? '\n' : 'x', file);
 	fprintf(file, "%s,3\n4,5,6\n", quote);
 	ck_assert_int_eq(fclose(file), 0);
@@ -308,9 +303,7 @@ write_long(const char *name, size_t len, const char *quote)
 START_TEST(field_at_its_ceiling_passes_and_one_over_does_not)
 {
 	struct buf out;
-	int slow;
-
-	for (slow = 0; slow <= 1; slow++) {
+	for (int slow = 0; slow <= 1; slow++) {
 		write_long("f.csv", CSV_FIELD_MAX, "");
 		buf_init(&out, 1 << 20);
 		read_all(&out, "f.csv", slow, false);
@@ -332,9 +325,7 @@ END_TEST
 START_TEST(line_over_its_ceiling_is_refused_and_passed_over)
 {
 	struct buf out;
-	size_t len;
-
-	for (len = CSV_LINE_MAX - 3; len < (size_t)4 * CSV_LINE_MAX;
+	for (size_t len = CSV_LINE_MAX - 3; len < (size_t)4 * CSV_LINE_MAX;
 	     len += CSV_LINE_MAX) {
 		write_long("f.csv", len, "");
 		buf_init(&out, 1 << 20);
@@ -357,12 +348,10 @@ START_TEST(line_numbers_go_on_behind_a_quote_that_never_ends)
 	uint64_t last = 0;
 	struct csv *csv;
 	FILE *file;
-	int i;
-
 	file = fopen(scratch_path("f.csv"), "wb");
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "a,b,c\n1,\"2,3\n");
-	for (i = 3; i <= 600000; i++)
+	for (int i = 3; i <= 600000; i++)
 		fprintf(file, "%d,x,y\n", i);
 	ck_assert_int_eq(fclose(file), 0);
 	ck_assert_int_eq(
@@ -388,16 +377,16 @@ START_TEST(all_columns_may_be_there_and_not_one_more)
 	static struct csv_faults faults;
 	struct csv_record record;
 	struct csv *csv;
-	int extra, i;
 	FILE *file;
 
-	for (extra = CSV_COLUMNS_MAX - 3; extra <= CSV_COLUMNS_MAX; extra++) {
+	for (int extra = CSV_COLUMNS_MAX - 3; extra <= CSV_COLUMNS_MAX;
+	     extra++) {
 		file = fopen(scratch_path("f.csv"), "wb");
 		ck_assert_ptr_nonnull(file);
-		for (i = 0; i < extra; i++)
+		for (int i = 0; i < extra; i++)
 			fprintf(file, "%04d-01,", i);
 		fprintf(file, "a,b,c\n");
-		for (i = 0; i < extra + 2; i++)
+		for (int i = 0; i < extra + 2; i++)
 			fprintf(file, "%d,", i);
 		fprintf(file, "x\n");
 		ck_assert_int_eq(fclose(file), 0);
@@ -459,13 +448,12 @@ START_TEST(pipe_that_gives_a_byte_at_a_time_is_read)
 	struct csv_faults faults = {0};
 	struct csv_record record;
 	struct csv *csv;
-	size_t i;
 	int fd;
 
 	ck_assert_int_eq(mkfifo(scratch_path("f"), 0600), 0);
 	if (fork() == 0) {
 		fd = open(scratch_path("f"), O_WRONLY);
-		for (i = 0; fd >= 0 && i < sizeof(text) - 1; i++) {
+		for (size_t i = 0; fd >= 0 && i < sizeof(text) - 1; i++) {
 			if (write(fd, text + i, 1) != 1)
 				_exit(1);
 			usleep(500);
@@ -664,9 +652,7 @@ START_TEST(twenty_faults_are_kept_and_the_rest_counted)
 {
 	static struct csv_faults one, two;
 	char text[4096];
-	int i;
-
-	for (i = 1; i <= 15; i++) {
+	for (int i = 1; i <= 15; i++) {
 		csv_faults_add(&one, "a.csv", i, "x", "is wrong");
 		csv_faults_add(&two, "b.csv", i, NULL, "is worse");
 	}
@@ -690,12 +676,12 @@ write_random(const char *name)
 	    "\xC3\xA9", "\xE9", "-", "'&#", " ", "1,2,3\n", "4,5,6\n",
 	    "7,8,9\r\n", "\"a\",\"b\",\"c\"\n", "long enough for words,,\n"};
 	FILE *file = fopen(scratch_path(name), "wb");
-	unsigned i, count;
+	unsigned count;
 
 	ck_assert_ptr_nonnull(file);
 	fputs("b,c,a\n", file);
 	count = random_bits() % 60;
-	for (i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		unsigned pick = (unsigned)(random_bits() >> 32);
 
 		if (pick % 97 == 0)
@@ -711,11 +697,9 @@ write_random(const char *name)
 START_TEST(fast_way_and_libcsv_agree)
 {
 	struct buf fast, slow;
-	int round;
-
 	buf_init(&fast, 1 << 20);
 	buf_init(&slow, 1 << 20);
-	for (round = 0; round < 1500; round++) {
+	for (int round = 0; round < 1500; round++) {
 		write_random("f.csv");
 		buf_clear(&fast);
 		buf_clear(&slow);

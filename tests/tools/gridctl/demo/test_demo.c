@@ -74,8 +74,6 @@ load(struct table *table, enum demo_file file)
 	struct csv_record record;
 	char path[FS_PATH_MAX];
 	struct csv *csv;
-	unsigned i;
-
 	while (columns[file][spec.count] != NULL)
 		spec.count++;
 	ck_assert_int_eq(
@@ -87,7 +85,7 @@ load(struct table *table, enum demo_file file)
 	ck_assert_ptr_nonnull(table->rows);
 	for (table->count = 0; csv_next(csv, &record); table->count++) {
 		ck_assert_uint_lt(table->count, totals.rows[file]);
-		for (i = 0; i < spec.count + csv_extra_count(csv); i++)
+		for (unsigned i = 0; i < spec.count + csv_extra_count(csv); i++)
 			table->rows[table->count][i] =
 			    arena_copy(table->arena, record.fields[i]);
 	}
@@ -99,20 +97,16 @@ load(struct table *table, enum demo_file file)
 static void
 setup(void)
 {
-	int i;
-
 	scratch_make();
 	make("a", 1, false);
-	for (i = 0; i < DEMO_FILES; i++)
+	for (int i = 0; i < DEMO_FILES; i++)
 		load(&tables[i], i);
 }
 
 static void
 teardown(void)
 {
-	int i;
-
-	for (i = 0; i < DEMO_FILES; i++) {
+	for (int i = 0; i < DEMO_FILES; i++) {
 		arena_free(tables[i].arena);
 		free(tables[i].rows);
 	}
@@ -123,10 +117,9 @@ teardown(void)
 static int
 compare(const struct span *a, const struct span *b, unsigned keys)
 {
-	unsigned i;
 	int order = 0;
 
-	for (i = 0; i < keys && order == 0; i++)
+	for (unsigned i = 0; i < keys && order == 0; i++)
 		order = span_cmp(a[i], b[i]);
 	return order;
 }
@@ -155,9 +148,7 @@ find(const struct table *table, const struct span *key, unsigned keys)
 static bool
 has(const struct table *table, struct span key)
 {
-	size_t i;
-
-	for (i = 0; i < table->count; i++)
+	for (size_t i = 0; i < table->count; i++)
 		if (span_eq(table->rows[i][0], key))
 			return true;
 	return false;
@@ -167,9 +158,7 @@ static unsigned
 count_empty(enum demo_file file, unsigned column)
 {
 	unsigned count = 0;
-	size_t i;
-
-	for (i = 0; i < tables[file].count; i++)
+	for (size_t i = 0; i < tables[file].count; i++)
 		count += tables[file].rows[i][column].len == 0;
 	return count;
 }
@@ -179,9 +168,7 @@ count_articles(struct span supplier)
 {
 	const struct table *articles = &tables[DEMO_ARTICLES_CSV];
 	unsigned count = 0;
-	size_t i;
-
-	for (i = 0; i < articles->count; i++)
+	for (size_t i = 0; i < articles->count; i++)
 		count += span_eq(articles->rows[i][0], supplier);
 	return count;
 }
@@ -198,10 +185,8 @@ static const struct {
 START_TEST(rows_are_sorted_and_none_comes_twice)
 {
 	const struct table *table = &tables[keyed[_i].file];
-	size_t i;
-
 	ck_assert_uint_gt(table->count, 1);
-	for (i = 1; i < table->count; i++)
+	for (size_t i = 1; i < table->count; i++)
 		ck_assert_int_lt(
 		    compare(table->rows[i - 1], table->rows[i], keyed[_i].keys),
 		    0);
@@ -212,14 +197,12 @@ START_TEST(network_and_labels_come_once)
 {
 	const struct table *labels = &tables[DEMO_NOMENCLATURE_CSV];
 	const struct table *network = &tables[DEMO_NETWORK_CSV];
-	size_t i, j;
-
-	for (i = 0; i < labels->count; i++)
-		for (j = 0; j < i; j++)
+	for (size_t i = 0; i < labels->count; i++)
+		for (size_t j = 0; j < i; j++)
 			ck_assert(
 			    !span_eq(labels->rows[i][0], labels->rows[j][0]));
-	for (i = 0; i < network->count; i++)
-		for (j = 0; j < i; j++)
+	for (size_t i = 0; i < network->count; i++)
+		for (size_t j = 0; j < i; j++)
 			ck_assert(
 			    !span_eq(network->rows[i][0], network->rows[j][0]));
 }
@@ -229,9 +212,7 @@ START_TEST(each_article_has_its_supplier_and_its_label)
 {
 	const struct table *articles = &tables[DEMO_ARTICLES_CSV];
 	const struct span *row;
-	size_t i;
-
-	for (i = 0; i < articles->count; i++) {
+	for (size_t i = 0; i < articles->count; i++) {
 		row = articles->rows[i];
 		ck_assert_ptr_nonnull(
 		    find(&tables[DEMO_SUPPLIERS_CSV], row, 1));
@@ -249,9 +230,7 @@ static const enum demo_file facts[] = {
 START_TEST(each_fact_has_its_article_and_its_store)
 {
 	const struct table *table = &tables[facts[_i]];
-	size_t i;
-
-	for (i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < table->count; i++) {
 		ck_assert_ptr_nonnull(
 		    find(&tables[DEMO_ARTICLES_CSV], table->rows[i], 2));
 		ck_assert_ptr_nonnull(
@@ -264,9 +243,7 @@ START_TEST(gammes_are_those_of_the_articles)
 {
 	const struct table *gammes = &tables[DEMO_GAMMES_CSV];
 	const struct span *article;
-	size_t i;
-
-	for (i = 0; i < gammes->count; i++) {
+	for (size_t i = 0; i < gammes->count; i++) {
 		article = find(&tables[DEMO_ARTICLES_CSV], gammes->rows[i], 2);
 		ck_assert_ptr_nonnull(article);
 		ck_assert(span_eq(article[13], gammes->rows[i][2]));
@@ -285,9 +262,7 @@ START_TEST(check_digits_of_ean_13_hold)
 	const struct table *articles = &tables[DEMO_ARTICLES_CSV];
 	struct span gtin;
 	unsigned sum, j;
-	size_t i;
-
-	for (i = 0; i < articles->count; i++) {
+	for (size_t i = 0; i < articles->count; i++) {
 		gtin = articles->rows[i][5];
 		if (gtin.len == 0)
 			continue;
@@ -315,9 +290,7 @@ START_TEST(stock_follows_sales_and_receptions)
 	const struct table *stock = &tables[DEMO_STOCK_CSV];
 	const struct span *before, *after;
 	unsigned compared = 0;
-	size_t i;
-
-	for (i = 1; i < stock->count; i++) {
+	for (size_t i = 1; i < stock->count; i++) {
 		int64_t month_before, month_after;
 
 		before = stock->rows[i - 1];
@@ -344,9 +317,7 @@ START_TEST(stock_in_position_is_that_of_the_last_month)
 	const struct table *stock = &tables[DEMO_STOCK_CSV];
 	const struct span *position;
 	unsigned compared = 0;
-	size_t i;
-
-	for (i = 0; i < stock->count; i++) {
+	for (size_t i = 0; i < stock->count; i++) {
 		if (!span_eq(stock->rows[i][3], SPAN("202610")))
 			continue;
 		compared++;
@@ -363,9 +334,7 @@ START_TEST(last_sale_is_in_the_last_month_with_sales)
 {
 	const struct table *sales = &tables[DEMO_SALES_CSV];
 	const struct span *row, *position, *last;
-	size_t i;
-
-	for (i = 0; i < sales->count; i++) {
+	for (size_t i = 0; i < sales->count; i++) {
 		row = sales->rows[i];
 		last = i + 1 < sales->count ? row + COLUMNS : NULL;
 		if (amount(row, 4) < 0 ||
@@ -386,13 +355,13 @@ END_TEST
 START_TEST(suppliers_have_their_sizes)
 {
 	const struct table *suppliers = &tables[DEMO_SUPPLIERS_CSV];
-	unsigned small = 0, i;
+	unsigned small = 0;
 
 	ck_assert_uint_eq(suppliers->count, SUPPLIERS);
 	ck_assert_uint_eq(count_articles(SPAN("12345")), ARTICLES);
 	ck_assert_uint_eq(count_articles(SPAN("00042")), ARTICLES / 10);
 	ck_assert_uint_eq(count_articles(SPAN("90909")), 0);
-	for (i = 0; i < suppliers->count; i++) {
+	for (unsigned i = 0; i < suppliers->count; i++) {
 		ck_assert_uint_eq(suppliers->rows[i][0].len, 5);
 		small += count_articles(suppliers->rows[i][0]) <= ARTICLES / 4;
 	}
@@ -403,10 +372,10 @@ END_TEST
 START_TEST(standard_set_has_its_sizes)
 {
 	struct demo_plan plan;
-	uint32_t i, size, small = 0;
+	uint32_t size, small = 0;
 
 	ck_assert_int_eq(demo_plan_make(&plan, 1, 130000, 400, 6, 0), ERR_OK);
-	for (i = 0; i < plan.supplier_count; i++) {
+	for (uint32_t i = 0; i < plan.supplier_count; i++) {
 		size = plan.suppliers[i].own + plan.suppliers[i].shared;
 		switch (plan.suppliers[i].number) {
 		case 0:
@@ -461,9 +430,7 @@ END_TEST
 START_TEST(smallest_set_can_be_made)
 {
 	struct demo_plan plan;
-	uint32_t suppliers;
-
-	for (suppliers = 1; suppliers <= 6; suppliers++) {
+	for (uint32_t suppliers = 1; suppliers <= 6; suppliers++) {
 		ck_assert_int_eq(
 		    demo_plan_make(&plan, 7, 1, suppliers, 1, 0), ERR_OK);
 		ck_assert_int_eq(
@@ -481,9 +448,7 @@ START_TEST(some_articles_are_listed_at_several_suppliers)
 	struct span key[2];
 	const struct span *other;
 	unsigned shared = 0, alike = 0;
-	size_t i;
-
-	for (i = 0; i < articles->count; i++) {
+	for (size_t i = 0; i < articles->count; i++) {
 		key[0] = SPAN("12345");
 		key[1] = articles->rows[i][1];
 		other = find(articles, key, 2);
@@ -510,12 +475,10 @@ START_TEST(some_things_are_missing)
 	unsigned no_network = 0;
 	struct span code;
 	bool missing[5] = {false};
-	size_t i;
-
-	for (i = 0; i < sizeof(may_miss) / sizeof(may_miss[0]); i++)
+	for (size_t i = 0; i < sizeof(may_miss) / sizeof(may_miss[0]); i++)
 		ck_assert_uint_gt(
 		    count_empty(DEMO_ARTICLES_CSV, may_miss[i]), 0);
-	for (i = 0; i < labels->count; i++) {
+	for (size_t i = 0; i < labels->count; i++) {
 		code = labels->rows[i][0];
 		if (code.len != 6)
 			continue;
@@ -523,7 +486,7 @@ START_TEST(some_things_are_missing)
 		missing[4] |= !has(labels, span_sub(code, 0, 4));
 	}
 	ck_assert(missing[2] && missing[4]);
-	for (i = 0; i < articles->count; i++)
+	for (size_t i = 0; i < articles->count; i++)
 		no_network += articles->rows[i][7].len > 0 &&
 		    !has(&tables[DEMO_NETWORK_CSV], articles->rows[i][7]);
 	ck_assert_uint_gt(no_network, 10);
@@ -590,8 +553,6 @@ digest_file(char hex[65], const char *folder, enum demo_file file, bool sorted)
 	char path[FS_PATH_MAX];
 	struct span text, line;
 	struct buf buf;
-	int i;
-
 	buf_init(&buf, 1 << 28);
 	ck_assert_int_eq(fs_path(path, "%s/%s/%s", scratch_dir(), folder,
 			     demo_file_names[file]),
@@ -602,7 +563,7 @@ digest_file(char hex[65], const char *folder, enum demo_file file, bool sorted)
 	if (sorted) /* the same for the same lines in any order */
 		for (memset(sum, 0, 32); span_cut(&line, &text, '\n');) {
 			digest_sha256(digest, line);
-			for (i = 0; i < DIGEST_SHA256_LEN; i++)
+			for (int i = 0; i < DIGEST_SHA256_LEN; i++)
 				sum[i] += digest[i];
 		}
 	hex_text(hex, sum, sizeof(sum));
@@ -621,11 +582,9 @@ same_bytes(enum demo_file file, const char *folder, bool sorted)
 
 START_TEST(same_seed_gives_the_same_bytes_and_another_does_not)
 {
-	int i;
-
 	make("b", 1, false);
 	make("c", 2, false);
-	for (i = 0; i < DEMO_FILES; i++) {
+	for (int i = 0; i < DEMO_FILES; i++) {
 		ck_assert(same_bytes(i, "b", false));
 		ck_assert_int_eq(same_bytes(i, "c", false),
 		    i == DEMO_STORES_CSV || i == DEMO_NOMENCLATURE_CSV);
@@ -649,12 +608,10 @@ END_TEST
 
 START_TEST(disorder_has_the_same_lines_and_a_seed_of_its_own)
 {
-	int i;
-
 	make("b", 1, true);
-	for (i = 0; i < DEMO_FILES; i++)
+	for (int i = 0; i < DEMO_FILES; i++)
 		ck_assert(same_bytes(i, "b", true));
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		ck_assert(!same_bytes(facts[i], "b", false));
 	ck_assert(same_bytes(DEMO_ARTICLES_CSV, "b", false));
 }

@@ -95,9 +95,7 @@ END_TEST
 
 START_TEST(numbers_go_on_when_all_events_have_gone)
 {
-	int i;
-
-	for (i = 0; i < 30; i++) {
+	for (int i = 0; i < 30; i++) {
 		add("x", NULL);
 		commit();
 		journal_ack(journal, (uint64_t)i + 1);
@@ -114,16 +112,14 @@ END_TEST
 
 START_TEST(unread_events_that_go_are_counted)
 {
-	int i;
-
-	for (i = 0; i < 25; i++)
+	for (int i = 0; i < 25; i++)
 		add("x", NULL);
 	commit();
 	ck_assert_uint_eq(journal_count(journal), 10);
 	ck_assert(has(1, "16 messages were dropped"));
 	ck_assert(has(17, "\"x\""));
 	journal_ack(journal, 25);
-	for (i = 0; i < 10; i++)
+	for (int i = 0; i < 10; i++)
 		add("y", NULL);
 	commit();
 	ck_assert(has(26, "\"y\""));
@@ -253,13 +249,11 @@ END_TEST
 START_TEST(records_have_a_ceiling_in_bytes)
 {
 	static char large[EVENT_TEXT_MAX];
-	int i;
-
 	memset(large, 'x', sizeof(large) - 1);
 	spec.keep_events = 1000;
 	spec.keep_bytes = 100000;
 	reopen();
-	for (i = 0; i < 50; i++)
+	for (int i = 0; i < 50; i++)
 		add(large, NULL);
 	commit();
 	ck_assert_uint_lt(journal_count(journal), 8);

@@ -510,9 +510,7 @@ START_TEST(every_event_has_a_source)
 	    take("[{\"source\":\"\"},{\"source\":\" \\n\"},{\"source\":[]},"
 		 "{\"source\":null},{\"source\":\"\\u202e\"},5,{\"source\":7}]",
 		&none);
-	unsigned i;
-
-	for (i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++)
 		ck_assert(span_eq(events.list[i]->source, SPAN("push")));
 	ck_assert(span_eq(events.list[6]->source, SPAN("7")));
 }
@@ -549,11 +547,9 @@ START_TEST(more_than_256_are_told_by_the_last)
 	struct events events;
 	struct buf json;
 	char *whole;
-	int i;
-
 	buf_init(&json, 1 << 20);
 	buf_add_char(&json, '[');
-	for (i = 0; i < 300; i++)
+	for (int i = 0; i < 300; i++)
 		buf_addf(&json, "%s%d", i == 0 ? "" : ",", i);
 	buf_add_char(&json, ']');
 	whole = buf_take(&json, NULL);

@@ -41,12 +41,10 @@ END_TEST
 START_TEST(damage_is_told)
 {
 	struct buf packed, again;
-	size_t len;
-
 	buf_init(&packed, 4096);
 	buf_init(&again, 4096);
 	pack_record(&packed, cases[0].record);
-	for (len = 0; len < 13; len++)
+	for (size_t len = 0; len < 13; len++)
 		ck_assert_int_eq(
 		    unpack_record(&again, span_make(packed.data, len)),
 		    ERR_DAMAGED);

@@ -71,9 +71,7 @@ header_of(void *arg, const char *name)
 {
 	const struct sample *sample = arg;
 	struct span line, given;
-	unsigned i;
-
-	for (i = 0; i < sample->header_count; i++) {
+	for (unsigned i = 0; i < sample->header_count; i++) {
 		line = sample->headers[i];
 		given = span_sub(line, 0, span_find(line, ':'));
 		if (span_eq_nocase(given, span_of(name)))
@@ -418,30 +416,28 @@ START_TEST(ceilings_hold)
 	struct fault fault = {.place = ""};
 	struct buf text;
 	char name[16];
-	int i;
-
 	buf_init(&text, 1 << 20);
 	buf_add_text(&text, "match a present\n");
-	for (i = 0; i < RECIPE_RULES_MAX; i++)
+	for (int i = 0; i < RECIPE_RULES_MAX; i++)
 		buf_add_text(&text, "title a\n");
 	ck_assert_int_eq(
 	    recipes_add(own, "x", "f", buf_span(&text), &fault), ERR_BAD_INPUT);
 	buf_clear(&text);
 	fault_clear(&fault);
 	buf_add_text(&text, "match a present\ntitle ");
-	for (i = 0; i < RECIPE_LINE_MAX; i++)
+	for (int i = 0; i < RECIPE_LINE_MAX; i++)
 		buf_add_char(&text, 'a');
 	ck_assert_int_eq(
 	    recipes_add(own, "x", "f", buf_span(&text), &fault), ERR_BAD_INPUT);
 	ck_assert_str_eq(fault.place, "f:2");
 	buf_clear(&text);
 	fault_clear(&fault);
-	for (i = 0; i <= RECIPE_FILE_MAX; i++)
+	for (int i = 0; i <= RECIPE_FILE_MAX; i++)
 		buf_add_char(&text, '\n');
 	ck_assert_int_eq(
 	    recipes_add(own, "x", "f", buf_span(&text), &fault), ERR_BAD_INPUT);
 	fault_clear(&fault);
-	for (i = 0; i < RECIPES_MAX; i++) {
+	for (int i = 0; i < RECIPES_MAX; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
 		ck_assert_int_eq(recipes_add(own, name, "f",
 				     SPAN("match a present\ntext a"), &fault),

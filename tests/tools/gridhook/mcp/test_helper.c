@@ -216,11 +216,9 @@ END_TEST
 START_TEST(more_than_may_run_wait_their_turn)
 {
 	int64_t began;
-	int i;
-
 	open_pool(program, 1);
 	began = date_monotonic_ns();
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		start("brief", SPAN("{}"), PLENTY_MS);
 	run_until(4);
 	ck_assert_int_eq(errors, 0);

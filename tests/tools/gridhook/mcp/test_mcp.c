@@ -155,11 +155,9 @@ END_TEST
 START_TEST(calls_over_the_pace_are_told_so)
 {
 	struct mcp_headers headers = {.content_type = {NULL, 0}};
-	int i;
-
 	settings.rate[TOOL_PACE_READ] = 1;
 	settings.burst[TOOL_PACE_READ] = 2;
-	for (i = 0; i < 3; i++) {
+	for (int i = 0; i < 3; i++) {
 		answered = 0;
 		post("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
 		     "\"params\":{\"name\":\"get_conversation_history\","

@@ -88,11 +88,9 @@ END_TEST
 START_TEST(line_without_end_is_cut_off)
 {
 	char bytes[4097];
-	int i;
-
 	memset(bytes, 'x', sizeof(bytes) - 1);
 	bytes[sizeof(bytes) - 1] = '\0';
-	for (i = 0; i < 100 && ended == NULL; i++)
+	for (int i = 0; i < 100 && ended == NULL; i++)
 		say(bytes);
 	ck_assert_ptr_nonnull(ended);
 	ck_assert_str_eq(ended, "line too long");
@@ -103,10 +101,8 @@ END_TEST
 START_TEST(peer_that_takes_nothing_is_cut_off_and_told_later)
 {
 	char bytes[1000];
-	int i;
-
 	memset(bytes, 'x', sizeof(bytes));
-	for (i = 0; i < 1000; i++)
+	for (int i = 0; i < 1000; i++)
 		lines_send(&lines, span_make(bytes, sizeof(bytes)));
 	ck_assert_ptr_null(ended);
 	ck_assert_uint_le(lines_waiting(&lines), OUT_MAX);

@@ -201,12 +201,9 @@ install(const char *name, const char *more)
 static bool
 is_there(const struct desktop_index *index, const char *id)
 {
-	size_t i;
-
-	for (i = 0; i < index->count; i++) {
+	for (size_t i = 0; i < index->count; i++)
 		if (span_eq(index->entries[i].id, span_of(id)))
 			return true;
-	}
 	return false;
 }
 

@@ -22,10 +22,8 @@ static struct picture
 slopes(unsigned width, unsigned height)
 {
 	struct picture picture = made(width, height);
-	unsigned x, y;
-
-	for (y = 0; y < height; y++) {
-		for (x = 0; x < width; x++) {
+	for (unsigned y = 0; y < height; y++) {
+		for (unsigned x = 0; x < width; x++) {
 			uint8_t *pixel = picture_at(&picture, x, y);
 
 			pixel[0] = (uint8_t)(x * 7);
@@ -87,22 +85,20 @@ END_TEST
 START_TEST(shrinking_in_place_reads_only_what_is_still_old)
 {
 	struct picture source = slopes(37, 23), shrunk = slopes(37, 23);
-	unsigned x, y, channel, i, j;
-
 	picture_shrink(&shrunk, 10);
-	for (y = 0; y < shrunk.height; y++) {
-		for (x = 0; x < shrunk.width; x++) {
+	for (unsigned y = 0; y < shrunk.height; y++) {
+		for (unsigned x = 0; x < shrunk.width; x++) {
 			unsigned x0 = x * 37 / shrunk.width;
 			unsigned x1 = (x + 1) * 37 / shrunk.width;
 			unsigned y0 = y * 23 / shrunk.height;
 			unsigned y1 = (y + 1) * 23 / shrunk.height;
 			unsigned count = (x1 - x0) * (y1 - y0);
 
-			for (channel = 0; channel < 3; channel++) {
+			for (unsigned channel = 0; channel < 3; channel++) {
 				unsigned sum = 0;
 
-				for (j = y0; j < y1; j++)
-					for (i = x0; i < x1; i++)
+				for (unsigned j = y0; j < y1; j++)
+					for (unsigned i = x0; i < x1; i++)
 						sum += picture_at(
 						    &source, i, j)[channel];
 				ck_assert_uint_eq(

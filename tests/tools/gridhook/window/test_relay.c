@@ -61,9 +61,7 @@ tear_down(void)
 static void
 turn(void)
 {
-	int i;
-
-	for (i = 0; i < 4; i++)
+	for (int i = 0; i < 4; i++)
 		ck_assert_int_eq(loop_once(loop, 0), ERR_OK);
 	relay_pump(relay);
 }

@@ -53,10 +53,9 @@ facts_of(int row, enum priority priority, bool strict)
 START_TEST(what_is_spoken_follows_the_table)
 {
 	struct policy_facts facts;
-	unsigned priority, strict;
-
-	for (strict = 0; strict < 2; strict++)
-		for (priority = 0; priority < PRIORITY_COUNT; priority++) {
+	for (unsigned strict = 0; strict < 2; strict++)
+		for (unsigned priority = 0; priority < PRIORITY_COUNT;
+		     priority++) {
 			facts =
 			    facts_of(_i, (enum priority)priority, strict == 1);
 			ck_assert_int_eq(letters[policy_decide(&facts).say],
@@ -69,10 +68,11 @@ END_TEST
 START_TEST(word_counts_as_high_priority)
 {
 	struct policy_facts facts;
-	unsigned priority, strict, higher;
+	unsigned higher;
 
-	for (strict = 0; strict < 2; strict++)
-		for (priority = 0; priority < PRIORITY_COUNT; priority++) {
+	for (unsigned strict = 0; strict < 2; strict++)
+		for (unsigned priority = 0; priority < PRIORITY_COUNT;
+		     priority++) {
 			facts =
 			    facts_of(_i, (enum priority)priority, strict == 1);
 			facts.matched = true;

@@ -222,10 +222,8 @@ END_TEST
 START_TEST(oldest_go_and_the_file_stays_small)
 {
 	struct stat st;
-	uint64_t seq;
-
 	reopen(50);
-	for (seq = 1; seq <= 20000; seq++) {
+	for (uint64_t seq = 1; seq <= 20000; seq++) {
 		add(seq, true, false, false);
 		if (seq % 100 == 0)
 			ck_assert_int_eq(history_sync(history), ERR_OK);

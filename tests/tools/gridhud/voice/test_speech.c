@@ -89,9 +89,7 @@ END_TEST
 
 START_TEST(burst_is_its_first_and_how_many_more)
 {
-	unsigned i;
-
-	for (i = 0; i < 10; i++)
+	for (unsigned i = 0; i < 10; i++)
 		add("x", false, "normal", i * 10);
 	ck_assert_str_eq(heard(100), "s: x.");
 	ck_assert_int_eq(speech_due_ms(&speech), 5000);
@@ -102,9 +100,7 @@ END_TEST
 
 START_TEST(slow_messages_are_no_burst)
 {
-	unsigned i;
-
-	for (i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 4; i++)
 		add("x", false, "normal", i * 5000);
 	ck_assert_str_eq(heard(20000), "s: x.|s: x.|s: x.|s: x.");
 }
@@ -124,9 +120,7 @@ END_TEST
 START_TEST(failures_in_a_burst_are_each_spoken_up_to_five)
 {
 	char name[16];
-	unsigned i;
-
-	for (i = 0; i < 8; i++) {
+	for (unsigned i = 0; i < 8; i++) {
 		snprintf(name, sizeof(name), "j%u", i);
 		add(name, true, "high", i);
 		add("x", false, "normal", i);
@@ -158,11 +152,11 @@ END_TEST
 START_TEST(no_failure_is_ever_lost)
 {
 	char name[16];
-	unsigned i, count = 0;
+	unsigned count = 0;
 	struct speech_item *item;
 
 	settings.queue_max = 2;
-	for (i = 0; i < 100; i++) {
+	for (unsigned i = 0; i < 100; i++) {
 		snprintf(name, sizeof(name), "j%u", i);
 		ck_assert_int_eq(
 		    add(name, true, "high", (int64_t)i * 6000), ERR_OK);
