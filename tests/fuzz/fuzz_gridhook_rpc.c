@@ -3,7 +3,8 @@
 
 #include "common/log.h"
 #include "tests/fuzz/fuzz.h"
-#include "tools/gridhook/mcp/mcp.h"
+#include "tools/gridhook/mcp/call.h"
+#include "tools/gridhook/mcp/desk.h"
 #include "tools/gridhook/settings.h"
 
 static int answers;
@@ -62,8 +63,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	headers.method = header_line(&rest);
 	headers.name = header_line(&rest);
 	answers = 0;
-	FUZZ_CHECK(mcp_post(&calls, rest.ptr == NULL ? SPAN("") : rest,
-		       &headers, on_answer, NULL) == NULL);
+	FUZZ_CHECK(
+	    mcp_post(&desk_service, &calls, rest.ptr == NULL ? SPAN("") : rest,
+		&headers, on_answer, NULL) == NULL);
 	FUZZ_CHECK(answers == 1);
 	return 0;
 }

@@ -13,6 +13,7 @@ failed=0
 layers='
 common :
 common/kv : common
+common/mcp : common
 lmdb-schema : common
 lmdb-schema/store : lmdb-schema common/kv
 lmdb-schema/facts : lmdb-schema/store
@@ -40,7 +41,7 @@ tools/gridhook/tool : common
 tools/gridhook/net : common
 tools/gridhook/events : tools/gridhook/net common/kv
 tools/gridhook.settings tools/gridhook/settings.h : common
-tools/gridhook/window : tools/gridhook.settings tools/gridhook/events
+tools/gridhook/window : tools/gridhook.settings tools/gridhook/events common/mcp
 tools/gridhook/mcp : tools/gridhook/window
 tools/gridhook : tools/gridhook/mcp
 tools/gridhud.base tools/gridhud/settings.* tools/gridhud/hours.* tools/gridhud/message.* tools/gridhud/text.* tools/gridhud/words.* tools/gridhud/child.* : common

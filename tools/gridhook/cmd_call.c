@@ -64,7 +64,7 @@ on_done(void *arg, const struct result *result)
 
 static enum err
 call_in_pool(struct alone *alone, const struct settings *settings,
-    const struct tool *tool, struct jval args, struct helper_pool *pool)
+    const struct desk_tool *tool, struct jval args, struct helper_pool *pool)
 {
 	struct calls calls = {.settings = settings,
 	    .helpers = pool,
@@ -80,8 +80,8 @@ call_in_pool(struct alone *alone, const struct settings *settings,
 }
 
 static int
-call_alone(
-    const struct settings *settings, const struct tool *tool, struct jval args)
+call_alone(const struct settings *settings, const struct desk_tool *tool,
+    struct jval args)
 {
 	struct alone alone = {.code = EXIT_FAILURE};
 	struct helper_spec helper = {.most = 1};
@@ -130,7 +130,8 @@ take_answer(struct span answer)
 }
 
 static int
-call(const struct settings *settings, const struct tool *tool, struct jval args)
+call(const struct settings *settings, const struct desk_tool *tool,
+    struct jval args)
 {
 	struct buf question, answer;
 	char path[FS_PATH_MAX];
@@ -139,8 +140,8 @@ call(const struct settings *settings, const struct tool *tool, struct jval args)
 
 	buf_init(&question, (size_t)4 << 20);
 	buf_init(&answer, (size_t)32 << 20);
-	buf_addf(&question,
-	    "{\"do\":\"call\",\"name\":\"%s\",\"arguments\":", tool->name);
+	buf_addf(&question, "{\"do\":\"call\",\"name\":\"%s\",\"arguments\":",
+	    tool->shown.name);
 	jval_compact(args, &question);
 	buf_add_char(&question, '}');
 	err = buf_end(&question);
@@ -176,7 +177,7 @@ parse_and_call(
     const struct settings *settings, const char *name, const char *given)
 {
 	const struct calls calls = {.settings = settings};
-	const struct tool *tool = toolset_find(span_of(name));
+	const struct desk_tool *tool = toolset_find(span_of(name));
 	struct fault fault = {.place = ""};
 	struct jscan doc = {.count = 0};
 	struct buf text;

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/mcp/toolargs.h"
 #include "common/opt.h"
 #include "tools/gridhook/cmd.h"
 #include "tools/gridhook/mcp/call.h"
-#include "tools/gridhook/mcp/toolargs.h"
 
 struct options {
 	const char *format;
@@ -40,7 +40,7 @@ print_tools(const struct settings *settings,
 	jsonw_array_begin(&json);
 	for (unsigned i = 0; i < TOOL_COUNT; i++)
 		if (calls_offer(&calls, &toolset[i]))
-			put(&json, &toolset[i]);
+			put(&json, &toolset[i].shown);
 	jsonw_array_end(&json);
 	if (jsonw_end(&json) == ERR_OK &&
 	    printf("%.*s\n", SPAN_ARG(buf_span(&buf))) > 0)

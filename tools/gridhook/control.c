@@ -11,7 +11,7 @@
 
 #include "common/date.h"
 #include "common/members.h"
-#include "tools/gridhook/mcp/mcp.h"
+#include "tools/gridhook/mcp/desk.h"
 #include "tools/gridhook/net/lines.h"
 
 #define LINE_MAX_BYTES ((size_t)4 << 20)
@@ -196,7 +196,8 @@ static void
 do_call(struct client *client, struct jval line)
 {
 	struct calls *calls = client->control->spec.calls;
-	const struct tool *tool = calls_find(calls, jval_member(line, "name"));
+	const struct desk_tool *tool =
+	    calls_find(calls, jval_member(line, "name"));
 
 	if (client->call != NULL || client->post != NULL)
 		send_status(client, "a call is going on");
@@ -234,8 +235,9 @@ do_mcp(struct client *client, struct jval line)
 	if (client->call != NULL || client->post != NULL)
 		send_status(client, "a call is going on");
 	else
-		client->post = mcp_post(client->control->spec.calls,
-		    jval_raw(message), &headers, on_posted, client);
+		client->post =
+		    mcp_post(&desk_service, client->control->spec.calls,
+			jval_raw(message), &headers, on_posted, client);
 }
 
 static const struct order {

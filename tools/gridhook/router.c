@@ -8,9 +8,9 @@
 
 #include "common/digest.h"
 #include "common/log.h"
+#include "common/mcp/rpc.h"
 #include "tools/gridhook/events/push.h"
-#include "tools/gridhook/mcp/mcp.h"
-#include "tools/gridhook/mcp/rpc.h"
+#include "tools/gridhook/mcp/desk.h"
 
 enum endpoint { NOWHERE, HEALTH, PUSH, TOOLS };
 
@@ -295,8 +295,8 @@ answer_tools(struct router *gate, struct conn *conn)
 		return;
 	}
 	errand->conn = conn;
-	post = mcp_post(
-	    gate->spec.calls, http_body(http), &headers, on_answer, errand);
+	post = mcp_post(&desk_service, gate->spec.calls, http_body(http),
+	    &headers, on_answer, errand);
 	if (post == NULL)
 		return;
 	errand->post = post;

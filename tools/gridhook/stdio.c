@@ -7,8 +7,8 @@
 
 #include "common/buf.h"
 #include "common/date.h"
-#include "tools/gridhook/mcp/mcp.h"
-#include "tools/gridhook/mcp/rpc.h"
+#include "common/mcp/rpc.h"
+#include "tools/gridhook/mcp/desk.h"
 #include "tools/gridhook/net/lines.h"
 
 #define DEPTH_MAX 256
@@ -224,9 +224,9 @@ start(struct request *request)
 		    stdio->spec.loop, &request->progress, PROGRESS_MS);
 	if (ask(request))
 		return;
-	post =
-	    mcp_post(stdio->spec.calls, span_make(request->text, request->len),
-		&headers, on_answer, request);
+	post = mcp_post(&desk_service, stdio->spec.calls,
+	    span_make(request->text, request->len), &headers, on_answer,
+	    request);
 	/* Where there is none, the request has ended. */
 	if (post != NULL)
 		request->post = post;

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "common/jscan.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
-#include "tools/gridhook/net/jscan.h"
 
 static struct settings settings;
 static struct fault fault;

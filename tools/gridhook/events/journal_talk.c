@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "common/date.h"
+#include "common/jscan.h"
 #include "tools/gridhook/events/pack.h"
-#include "tools/gridhook/net/jscan.h"
 
 #define PAGE_BYTES ((size_t)1 << 20)
 #define DEPTH_MAX 256

@@ -18,8 +18,8 @@
 
 #include "common/arena.h"
 #include "common/err.h"
+#include "common/jscan.h"
 #include "tools/gridhook/events/event.h"
-#include "tools/gridhook/net/jscan.h"
 
 #define NORMALISE_MAX 256 /* events of one push */
 

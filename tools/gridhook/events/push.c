@@ -3,8 +3,8 @@
 #include <assert.h>
 
 #include "common/hex.h"
+#include "common/jscan.h"
 #include "common/log.h"
-#include "tools/gridhook/net/jscan.h"
 #include "common/utf8.h"
 
 #define DEPTH_MAX 2048

@@ -7,27 +7,27 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "config.h"
+#include "common/mcp/toolargs.h"
 #include "common/members.h"
+#include "config.h"
 #include "tools/gridhook/mcp/call_priv.h"
-#include "tools/gridhook/mcp/toolargs.h"
 
 struct call {
 	struct calls *calls;
 	struct helper *helper;
 	struct relay_call *relayed;
-	const struct tool *tool;
+	const struct desk_tool *tool;
 	void (*done)(void *arg, const struct result *result);
 	void *arg;
 };
 
 bool
-calls_offer(const struct calls *calls, const struct tool *tool)
+calls_offer(const struct calls *calls, const struct desk_tool *tool)
 {
 	assert(calls->settings != NULL && tool != NULL);
 	return !settings_list_has(
-		   calls->settings->disabled, span_of(tool->name)) &&
-	    (tool->read_only || !calls->settings->read_only);
+		   calls->settings->disabled, span_of(tool->shown.name)) &&
+	    (tool->shown.read_only || !calls->settings->read_only);
 }
 
 void
@@ -36,12 +36,12 @@ calls_fini(struct calls *calls)
 	works_fini(&calls->works);
 }
 
-const struct tool *
+const struct desk_tool *
 calls_find(const struct calls *calls, struct jval name)
 {
 	assert(calls->settings != NULL);
 	for (unsigned i = 0; i < TOOL_COUNT; i++)
-		if (jval_is(name, span_of(toolset[i].name)))
+		if (jval_is(name, span_of(toolset[i].shown.name)))
 			return calls_offer(calls, &toolset[i]) ? &toolset[i]
 							       : NULL;
 	return NULL;
@@ -76,14 +76,14 @@ take_token(struct calls *calls, enum tool_pace pace, int64_t *wait_ms)
 /* --- the call ------------------------------------------------------------- */
 
 static void
-refuse(const struct tool *tool, const struct fault *fault,
+refuse(const struct desk_tool *tool, const struct fault *fault,
     void (*done)(void *arg, const struct result *result), void *arg)
 {
 	struct result result;
 
 	result_init(&result);
-	result_error(&result, "Wrong arguments for %s: %s %s.", tool->name,
-	    fault->place, fault->message);
+	result_error(&result, "Wrong arguments for %s: %s %s.",
+	    tool->shown.name, fault->place, fault->message);
 	done(arg, &result);
 	result_fini(&result);
 }
@@ -178,14 +178,15 @@ on_shown(void *arg, const struct result *result)
 }
 
 static bool
-goes_to_window(
-    const struct calls *calls, const struct tool *tool, const struct own *own)
+goes_to_window(const struct calls *calls, const struct desk_tool *tool,
+    const struct own *own)
 {
 	if (tool->by == TOOL_BY_WINDOW)
 		return true;
 	return own != NULL && calls->relay != NULL &&
 	    relay_has_window(calls->relay) &&
-	    (own->window_first || relay_window_does(calls->relay, tool->name));
+	    (own->window_first ||
+		relay_window_does(calls->relay, tool->shown.name));
 }
 
 /*
@@ -205,7 +206,7 @@ static bool
 hand_over(struct calls *calls, struct call *call, struct jval args,
     const struct own *own)
 {
-	const struct tool *tool = call->tool;
+	const struct desk_tool *tool = call->tool;
 	struct buf text;
 
 	buf_init(&text, RESULT_MAX);
@@ -215,18 +216,18 @@ hand_over(struct calls *calls, struct call *call, struct jval args,
 		jval_compact(args, &text);
 	if (buf_end(&text) == ERR_OK && goes_to_window(calls, tool, own)) {
 		if (calls->relay != NULL)
-			call->relayed = relay_call(calls->relay, tool->name,
-			    buf_span(&text), tool->deadline_ms, taker_of(own),
-			    call);
+			call->relayed = relay_call(calls->relay,
+			    tool->shown.name, buf_span(&text),
+			    tool->deadline_ms, taker_of(own), call);
 	} else if (buf_end(&text) == ERR_OK && calls->helpers != NULL)
-		call->helper = helper_start(calls->helpers, tool->name,
+		call->helper = helper_start(calls->helpers, tool->shown.name,
 		    buf_span(&text), tool->deadline_ms, on_done, call);
 	buf_fini(&text);
 	return call->helper != NULL || call->relayed != NULL;
 }
 
 static const char *
-why_not(const struct calls *calls, const struct tool *tool)
+why_not(const struct calls *calls, const struct desk_tool *tool)
 {
 	if (tool->by == TOOL_BY_HELPER)
 		return "Too many tools are at work; try again in a while.";
@@ -263,7 +264,7 @@ on_works(void *arg, const struct result *result)
 }
 
 static struct call *
-start(struct calls *calls, const struct tool *tool, struct jval args,
+start(struct calls *calls, const struct desk_tool *tool, struct jval args,
     void (*done)(void *arg, const struct result *result), void *arg)
 {
 	const struct own *own = call_own(tool);
@@ -300,7 +301,7 @@ start(struct calls *calls, const struct tool *tool, struct jval args,
 }
 
 struct call *
-call_start(struct calls *calls, const struct tool *tool, struct jval args,
+call_start(struct calls *calls, const struct desk_tool *tool, struct jval args,
     void (*done)(void *arg, const struct result *result), void *arg)
 {
 	struct fault fault = {.place = ""};
@@ -308,7 +309,7 @@ call_start(struct calls *calls, const struct tool *tool, struct jval args,
 	char text[160];
 
 	assert(calls->settings != NULL && tool != NULL && done != NULL);
-	if (toolargs_check(tool, args, &fault) != ERR_OK) {
+	if (toolargs_check(&tool->shown, args, &fault) != ERR_OK) {
 		refuse(tool, &fault, done, arg);
 		return NULL;
 	}
@@ -316,11 +317,12 @@ call_start(struct calls *calls, const struct tool *tool, struct jval args,
 		snprintf(text, sizeof(text),
 		    "Too many calls: %s may be called %" PRId64
 		    " times a second; try again in %" PRId64 " ms.",
-		    tool->name, calls->settings->rate[tool->pace], wait_ms);
+		    tool->shown.name, calls->settings->rate[tool->pace],
+		    wait_ms);
 		say_error(done, arg, text);
 		return NULL;
 	}
-	log_info("tool called: name=%s", tool->name);
+	log_info("tool called: name=%s", tool->shown.name);
 	return start(calls, tool, args, done, arg);
 }
 
@@ -330,7 +332,7 @@ call_cancel(struct call *call)
 	assert(call == NULL || call->calls != NULL);
 	if (call == NULL)
 		return;
-	log_info("tool call cancelled: name=%s", call->tool->name);
+	log_info("tool call cancelled: name=%s", call->tool->shown.name);
 	helper_cancel(call->helper);
 	relay_call_cancel(call->relayed);
 	free(call);

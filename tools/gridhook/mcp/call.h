@@ -7,15 +7,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/jscan.h"
 #include "common/jsonw.h"
+#include "common/mcp/result.h"
 #include "tools/gridhook/events/journal.h"
 #include "tools/gridhook/mcp/helper.h"
 #include "tools/gridhook/mcp/toolset.h"
 #include "tools/gridhook/mcp/works.h"
-#include "tools/gridhook/net/jscan.h"
 #include "tools/gridhook/settings.h"
 #include "tools/gridhook/window/relay.h"
-#include "tools/gridhook/window/result.h"
 
 /* Tokens of one pace; filled as time passes. */
 struct bucket {
@@ -45,16 +45,16 @@ struct call;
 void calls_fini(struct calls *calls);
 
 /* True when it is offered: not switched off, and fit for read-only. */
-bool calls_offer(const struct calls *calls, const struct tool *tool);
+bool calls_offer(const struct calls *calls, const struct desk_tool *tool);
 
 /* The row of an offered tool of that name, or NULL. */
-const struct tool *calls_find(const struct calls *calls, struct jval name);
+const struct desk_tool *calls_find(const struct calls *calls, struct jval name);
 
 /*
  * `done` is called once: before this returns, which then gives NULL, or later
  * from the loop. `result` is borrowed for the time of `done`.
  */
-struct call *call_start(struct calls *calls, const struct tool *tool,
+struct call *call_start(struct calls *calls, const struct desk_tool *tool,
     struct jval args, void (*done)(void *arg, const struct result *result),
     void *arg);
 

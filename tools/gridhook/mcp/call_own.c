@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "common/date.h"
-#include "config.h"
 #include "common/members.h"
+#include "config.h"
 
 #define HISTORY_LIMIT 20
 #define NOT_RUNNING \
@@ -204,10 +204,10 @@ static const struct own owns[] = {
 };
 
 const struct own *
-call_own(const struct tool *tool)
+call_own(const struct desk_tool *tool)
 {
 	for (size_t i = 0; i < sizeof(owns) / sizeof(owns[0]); i++)
-		if (strcmp(owns[i].name, tool->name) == 0)
+		if (strcmp(owns[i].name, tool->shown.name) == 0)
 			return &owns[i];
 	return NULL;
 }

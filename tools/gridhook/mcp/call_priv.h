@@ -17,7 +17,7 @@ struct own {
 };
 
 /* NULL: another program performs the tool. */
-const struct own *call_own(const struct tool *tool);
+const struct own *call_own(const struct desk_tool *tool);
 
 /* The member "tools": for each tool whether it works here, and why not. */
 void call_put_tools(

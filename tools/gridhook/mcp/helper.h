@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
+#include "common/mcp/result.h"
 #include "common/span.h"
 #include "tools/gridhook/net/loop.h"
-#include "tools/gridhook/window/result.h"
 
 struct helper_pool; /* the program, and those that run or wait */
 struct helper; /* one call */

@@ -196,11 +196,11 @@ static const struct tool_field open_url_fields[] = {
     {.name = NULL},
 };
 
-const struct tool toolset[TOOL_COUNT] = {
+const struct desk_tool toolset[TOOL_COUNT] = {
     {
-	.name = "get_app_status",
-	.title = "Get app status",
-	.description =
+	.shown.name = "get_app_status",
+	.shown.title = "Get app status",
+	.shown.description =
 	    "Return the state of the desktop app: version, uptime, HUD state, "
 	    "whether a display is available, queue sizes, and for each tool "
 	    "whether it works here and, if not, why. Call this first if "
@@ -208,10 +208,10 @@ const struct tool toolset[TOOL_COUNT] = {
 	.by = TOOL_BY_SERVER,
 	.pace = TOOL_PACE_READ,
 	.deadline_ms = 5000,
-	.read_only = true,
-	.idempotent = true,
-	.fields = no_fields,
-	.output_schema =
+	.shown.read_only = true,
+	.shown.idempotent = true,
+	.shown.fields = no_fields,
+	.shown.output_schema =
 	    "{\"type\":\"object\",\"properties\":{"
 	    "\"app\":{\"type\":\"string\"},"
 	    "\"version\":{\"type\":\"string\"},"
@@ -236,17 +236,18 @@ const struct tool toolset[TOOL_COUNT] = {
 	    "\"display\"]}",
     },
     {
-	.name = "get_conversation_history",
-	.title = "Get conversation history",
-	.description = "Return the most recent conversation messages shown by "
-		       "the desktop app, oldest first.",
+	.shown.name = "get_conversation_history",
+	.shown.title = "Get conversation history",
+	.shown.description =
+	    "Return the most recent conversation messages shown by "
+	    "the desktop app, oldest first.",
 	.by = TOOL_BY_SERVER,
 	.pace = TOOL_PACE_READ,
 	.deadline_ms = 5000,
-	.read_only = true,
-	.idempotent = true,
-	.fields = history_fields,
-	.output_schema =
+	.shown.read_only = true,
+	.shown.idempotent = true,
+	.shown.fields = history_fields,
+	.shown.output_schema =
 	    "{\"type\":\"object\",\"properties\":{\"messages\":{"
 	    "\"type\":\"array\",\"items\":{\"type\":\"object\","
 	    "\"properties\":{\"id\":{\"type\":\"string\"},"
@@ -257,129 +258,134 @@ const struct tool toolset[TOOL_COUNT] = {
 	    "\"required\":[\"messages\",\"has_more\"]}",
     },
     {
-	.name = "capture_screen",
-	.title = "Capture screen",
-	.description =
+	.shown.name = "capture_screen",
+	.shown.title = "Capture screen",
+	.shown.description =
 	    "Take a screenshot of the desktop and return it as an image. "
 	    "Downscaled so that the longest edge is at most max_edge pixels.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_HEAVY,
 	.deadline_ms = 15000,
-	.read_only = true,
-	.idempotent = true,
-	.fields = capture_fields,
+	.shown.read_only = true,
+	.shown.idempotent = true,
+	.shown.fields = capture_fields,
     },
     {
-	.name = "clipboard_get",
-	.title = "Read clipboard",
-	.description = "Return the text on the clipboard.",
+	.shown.name = "clipboard_get",
+	.shown.title = "Read clipboard",
+	.shown.description = "Return the text on the clipboard.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_READ,
 	.deadline_ms = 5000,
-	.read_only = true,
-	.idempotent = true,
-	.fields = no_fields,
-	.output_schema = "{\"type\":\"object\",\"properties\":{"
-			 "\"text\":{\"type\":\"string\"},"
-			 "\"has_text\":{\"type\":\"boolean\"},"
-			 "\"truncated\":{\"type\":\"boolean\"}},"
-			 "\"required\":[\"text\",\"has_text\",\"truncated\"]}",
+	.shown.read_only = true,
+	.shown.idempotent = true,
+	.shown.fields = no_fields,
+	.shown.output_schema =
+	    "{\"type\":\"object\",\"properties\":{"
+	    "\"text\":{\"type\":\"string\"},"
+	    "\"has_text\":{\"type\":\"boolean\"},"
+	    "\"truncated\":{\"type\":\"boolean\"}},"
+	    "\"required\":[\"text\",\"has_text\",\"truncated\"]}",
     },
     {
-	.name = "clipboard_set",
-	.title = "Write clipboard",
-	.description = "Replace the clipboard with the given text. An empty "
-		       "string clears it.",
+	.shown.name = "clipboard_set",
+	.shown.title = "Write clipboard",
+	.shown.description =
+	    "Replace the clipboard with the given text. An empty "
+	    "string clears it.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 5000,
-	.destructive = true,
-	.idempotent = true,
-	.fields = clipboard_set_fields,
+	.shown.destructive = true,
+	.shown.idempotent = true,
+	.shown.fields = clipboard_set_fields,
     },
     {
-	.name = "find_files",
-	.title = "Find files",
-	.description =
+	.shown.name = "find_files",
+	.shown.title = "Find files",
+	.shown.description =
 	    "Find files by name under a folder of the user's home. "
 	    "Case-insensitive; the query is a plain part of the file name, or "
 	    "a glob if it has * or ?. Never reads file contents.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_READ,
 	.deadline_ms = 10000,
-	.read_only = true,
-	.idempotent = true,
-	.fields = find_fields,
-	.output_schema = "{\"type\":\"object\",\"properties\":{\"files\":{"
-			 "\"type\":\"array\",\"items\":{\"type\":\"object\","
-			 "\"properties\":{\"path\":{\"type\":\"string\"},"
-			 "\"is_dir\":{\"type\":\"boolean\"},"
-			 "\"size\":{\"type\":\"integer\"},"
-			 "\"modified\":{\"type\":\"string\"}},"
-			 "\"required\":[\"path\",\"is_dir\"]}},"
-			 "\"truncated\":{\"type\":\"boolean\"}},"
-			 "\"required\":[\"files\",\"truncated\"]}",
+	.shown.read_only = true,
+	.shown.idempotent = true,
+	.shown.fields = find_fields,
+	.shown.output_schema =
+	    "{\"type\":\"object\",\"properties\":{\"files\":{"
+	    "\"type\":\"array\",\"items\":{\"type\":\"object\","
+	    "\"properties\":{\"path\":{\"type\":\"string\"},"
+	    "\"is_dir\":{\"type\":\"boolean\"},"
+	    "\"size\":{\"type\":\"integer\"},"
+	    "\"modified\":{\"type\":\"string\"}},"
+	    "\"required\":[\"path\",\"is_dir\"]}},"
+	    "\"truncated\":{\"type\":\"boolean\"}},"
+	    "\"required\":[\"files\",\"truncated\"]}",
     },
     {
-	.name = "notify_user",
-	.title = "Notify user",
-	.description = "Show a desktop notification.",
+	.shown.name = "notify_user",
+	.shown.title = "Notify user",
+	.shown.description = "Show a desktop notification.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 5000,
-	.fields = notify_fields,
+	.shown.fields = notify_fields,
     },
     {
-	.name = "show_message",
-	.title = "Show message",
-	.description = "Show a message in the desktop app's own window and "
-		       "add it to the conversation history.",
+	.shown.name = "show_message",
+	.shown.title = "Show message",
+	.shown.description =
+	    "Show a message in the desktop app's own window and "
+	    "add it to the conversation history.",
 	.by = TOOL_BY_SERVER,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 15000,
-	.fields = show_fields,
-	.output_schema =
+	.shown.fields = show_fields,
+	.shown.output_schema =
 	    "{\"type\":\"object\",\"properties\":{"
 	    "\"id\":{\"type\":\"string\"},"
 	    "\"shown\":{\"type\":\"boolean\"},"
 	    "\"queued\":{\"type\":\"boolean\"}},\"required\":[\"id\"]}",
     },
     {
-	.name = "set_hud_state",
-	.title = "Set HUD state",
-	.description = "Set the visual state of the HUD.",
+	.shown.name = "set_hud_state",
+	.shown.title = "Set HUD state",
+	.shown.description = "Set the visual state of the HUD.",
 	.by = TOOL_BY_WINDOW,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 15000,
-	.idempotent = true,
-	.fields = hud_fields,
+	.shown.idempotent = true,
+	.shown.fields = hud_fields,
     },
     {
-	.name = "speak_text",
-	.title = "Speak text",
-	.description = "Speak text aloud. Returns as soon as speech is queued "
-		       "unless wait is true; fails where nothing can speak.",
+	.shown.name = "speak_text",
+	.shown.title = "Speak text",
+	.shown.description =
+	    "Speak text aloud. Returns as soon as speech is queued "
+	    "unless wait is true; fails where nothing can speak.",
 	.by = TOOL_BY_WINDOW,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 120000,
-	.fields = speak_fields,
+	.shown.fields = speak_fields,
     },
     {
-	.name = "media_key",
-	.title = "Press media key",
-	.description =
+	.shown.name = "media_key",
+	.shown.title = "Press media key",
+	.shown.description =
 	    "Tell a media player, or set the volume, as a media key would. "
 	    "Where nothing can be told so, the key itself is pressed, and "
 	    "the answer says whether anything is known to listen.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_ACT,
 	.deadline_ms = 10000,
-	.fields = media_fields,
+	.shown.fields = media_fields,
     },
     {
-	.name = "open_app",
-	.title = "Open app",
-	.description =
+	.shown.name = "open_app",
+	.shown.title = "Open app",
+	.shown.description =
 	    "Start an installed application by its name or desktop id, or, "
 	    "if it runs already, bring its window to the front. Where the "
 	    "desktop does not show which windows there are, it is started, "
@@ -387,39 +393,40 @@ const struct tool toolset[TOOL_COUNT] = {
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_HEAVY,
 	.deadline_ms = 10000,
-	.destructive = true,
-	.open_world = true,
-	.fields = open_app_fields,
+	.shown.destructive = true,
+	.shown.open_world = true,
+	.shown.fields = open_app_fields,
     },
     {
-	.name = "open_url",
-	.title = "Open URL",
-	.description = "Open an http or https URL in the default browser.",
+	.shown.name = "open_url",
+	.shown.title = "Open URL",
+	.shown.description =
+	    "Open an http or https URL in the default browser.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_HEAVY,
 	.deadline_ms = 15000,
-	.open_world = true,
-	.fields = open_url_fields,
+	.shown.open_world = true,
+	.shown.fields = open_url_fields,
     },
     {
-	.name = "lock_session",
-	.title = "Lock session",
-	.description =
+	.shown.name = "lock_session",
+	.shown.title = "Lock session",
+	.shown.description =
 	    "Lock the user's session. The user must unlock it by hand.",
 	.by = TOOL_BY_HELPER,
 	.pace = TOOL_PACE_HEAVY,
 	.deadline_ms = 10000,
-	.destructive = true,
-	.idempotent = true,
-	.fields = no_fields,
+	.shown.destructive = true,
+	.shown.idempotent = true,
+	.shown.fields = no_fields,
     },
 };
 
-const struct tool *
+const struct desk_tool *
 toolset_find(struct span name)
 {
 	for (unsigned i = 0; i < TOOL_COUNT; i++)
-		if (span_eq(span_of(toolset[i].name), name))
+		if (span_eq(span_of(toolset[i].shown.name), name))
 			return &toolset[i];
 	return NULL;
 }

@@ -6,10 +6,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "common/mcp/tool.h"
 #include "common/span.h"
 
 #define TOOL_COUNT 14
@@ -29,40 +26,16 @@ enum tool_pace {
 	TOOL_PACES
 };
 
-enum tool_type {
-	TOOL_STRING,
-	TOOL_INT,
-	TOOL_BOOL,
-	TOOL_STRINGS /* an array of strings */
-};
-
-/* An argument. */
-struct tool_field {
-	const char *name;
-	const char *help; /* its description in the schema, or NULL */
-	enum tool_type type;
-	bool required;
-	int64_t min, max; /* characters, the value itself, or elements */
-	int64_t item_max; /* TOOL_STRINGS: characters of one element */
-	const char *fallback; /* the default as JSON text, or NULL */
-	const char *const *choices; /* NULL-ended, or NULL */
-};
-
-struct tool {
-	const char *name;
-	const char *title;
-	const char *description;
+/* A tool, and how gridhook has it done. */
+struct desk_tool {
+	struct tool shown; /* first: what MCP's part knows */
 	enum tool_by by;
 	enum tool_pace pace;
 	int deadline_ms;
-	bool read_only, destructive, idempotent, open_world;
-	const struct tool_field *fields; /* ended by a row without name */
-	const char
-	    *output_schema; /* JSON text, or NULL: no structured result */
 };
 
 /* In the order of tools/list: a harmless one comes first. */
-extern const struct tool toolset[TOOL_COUNT];
+extern const struct desk_tool toolset[TOOL_COUNT];
 
 /* The row of that name (exactly), or NULL. */
-const struct tool *toolset_find(struct span name);
+const struct desk_tool *toolset_find(struct span name);

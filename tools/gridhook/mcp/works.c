@@ -5,8 +5,8 @@
 
 #include "common/arena.h"
 #include "common/date.h"
+#include "common/jscan.h"
 #include "common/members.h"
-#include "tools/gridhook/net/jscan.h"
 
 #define FRESH_NS INT64_C(2000000000)
 #define DEPTH_MAX 16
@@ -91,7 +91,7 @@ helper_why(const struct works *works, const char *tool, struct arena *arena)
 }
 
 static struct span
-why_not(const struct works *works, const struct tool *tool,
+why_not(const struct works *works, const struct desk_tool *tool,
     const struct works_facts *facts, struct arena *arena)
 {
 	if (!facts->offered)
@@ -99,12 +99,12 @@ why_not(const struct works *works, const struct tool *tool,
 			    "read_only)");
 	switch (tool->by) {
 	case TOOL_BY_HELPER:
-		return helper_why(works, tool->name, arena);
+		return helper_why(works, tool->shown.name, arena);
 	case TOOL_BY_WINDOW:
 		if (!facts->window)
 			return SPAN("no interface window is attached (gridhud "
 				    "is one)");
-		if (span_eq(span_of(tool->name), SPAN("speak_text")))
+		if (span_eq(span_of(tool->shown.name), SPAN("speak_text")))
 			return facts->speech;
 		return SPAN("");
 	default:
@@ -114,7 +114,7 @@ why_not(const struct works *works, const struct tool *tool,
 
 void
 works_write(const struct works *works, struct jsonw *json,
-    const struct tool *tool, const struct works_facts *facts)
+    const struct desk_tool *tool, const struct works_facts *facts)
 {
 	struct arena *arena = arena_new(TEXT_MAX);
 	struct span why = SPAN("out of memory");
@@ -123,7 +123,7 @@ works_write(const struct works *works, struct jsonw *json,
 	if (arena != NULL)
 		why = why_not(works, tool, facts, arena);
 	jsonw_object_begin(json);
-	members_string(json, "name", tool->name);
+	members_string(json, "name", tool->shown.name);
 	members_bool(json, "works", why.len == 0);
 	if (why.len > 0)
 		members_text(json, "why_not", why);

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "common/jsonw.h"
+#include "common/mcp/result.h"
 #include "tools/gridhook/mcp/toolset.h"
-#include "tools/gridhook/window/result.h"
 
 #define WORKS_TOOL "what_works" /* of the helper */
 #define WORKS_MS 3000
@@ -37,4 +37,4 @@ void works_take(struct works *works, const struct result *result);
 
 /* Writes an object: {"name":"open_url","works":false,"why_not":"..."}. */
 void works_write(const struct works *works, struct jsonw *json,
-    const struct tool *tool, const struct works_facts *facts);
+    const struct desk_tool *tool, const struct works_facts *facts);

@@ -12,10 +12,10 @@
 
 #include "common/err.h"
 #include "common/jsonw.h"
+#include "common/mcp/result.h"
 #include "tools/gridhook/events/journal.h"
 #include "tools/gridhook/net/loop.h"
 #include "tools/gridhook/settings.h"
-#include "tools/gridhook/window/result.h"
 
 #define RELAY_LINE_MAX ((size_t)4 << 20)
 #define RELAY_FLIGHT 64 /* events sent and not acknowledged */

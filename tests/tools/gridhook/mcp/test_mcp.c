@@ -1,10 +1,11 @@
-#include "tools/gridhook/mcp/mcp.h"
+#include "tools/gridhook/mcp/desk.h"
 
 #include <stdio.h>
 
 #include "common/date.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
+#include "tools/gridhook/mcp/call.h"
 
 #define META(version) \
 	"\"params\":{\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":" \
@@ -47,8 +48,8 @@ tear_down(void)
 static void
 post(const char *text, const struct mcp_headers *headers)
 {
-	ck_assert_ptr_null(
-	    mcp_post(&calls, span_of(text), headers, on_answer, &calls));
+	ck_assert_ptr_null(mcp_post(
+	    &desk_service, &calls, span_of(text), headers, on_answer, &calls));
 	ck_assert_int_eq(answered, 1);
 }
 

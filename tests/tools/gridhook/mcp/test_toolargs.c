@@ -1,6 +1,7 @@
-#include "tools/gridhook/mcp/toolargs.h"
+#include "common/mcp/toolargs.h"
 
 #include "tests/support/run.h"
+#include "tools/gridhook/mcp/toolset.h"
 
 static const struct {
 	const char *tool, *args;
@@ -52,14 +53,22 @@ static const struct {
 	"args", "too many"},
 };
 
+static const struct tool *
+tool_named(const char *name)
+{
+	const struct desk_tool *tool = toolset_find(span_of(name));
+
+	ck_assert_ptr_nonnull(tool);
+	return &tool->shown;
+}
+
 START_TEST(arguments_are_checked_and_the_fault_says_what_is_wanted)
 {
-	const struct tool *tool = toolset_find(span_of(cases[_i].tool));
+	const struct tool *tool = tool_named(cases[_i].tool);
 	struct fault fault = {.place = ""};
 	struct jscan doc;
 	enum err err;
 
-	ck_assert_ptr_nonnull(tool);
 	ck_assert_int_eq(
 	    jscan_parse(&doc, span_of(cases[_i].args), 16, NULL), ERR_OK);
 	err = toolargs_check(tool, jscan_root(&doc), &fault);
@@ -81,10 +90,9 @@ START_TEST(absent_arguments_are_none)
 	struct fault fault = {.place = ""};
 
 	ck_assert_int_eq(
-	    toolargs_check(toolset_find(SPAN("get_app_status")), none, &fault),
-	    ERR_OK);
+	    toolargs_check(tool_named("get_app_status"), none, &fault), ERR_OK);
 	ck_assert_int_eq(
-	    toolargs_check(toolset_find(SPAN("clipboard_set")), none, &fault),
+	    toolargs_check(tool_named("clipboard_set"), none, &fault),
 	    ERR_BAD_INPUT);
 }
 END_TEST
@@ -92,7 +100,7 @@ END_TEST
 /* The published schema and the check come from the same rows. */
 START_TEST(schema_tells_every_field_and_what_it_may_be)
 {
-	const struct tool *tool = &toolset[_i];
+	const struct tool *tool = &toolset[_i].shown;
 	const struct tool_field *field;
 	struct jval schema, property;
 	struct jsonw json;

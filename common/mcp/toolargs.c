@@ -1,4 +1,4 @@
-#include "tools/gridhook/mcp/toolargs.h"
+#include "common/mcp/toolargs.h"
 
 #include <assert.h>
 #include <inttypes.h>

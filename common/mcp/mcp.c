@@ -1,4 +1,4 @@
-#include "tools/gridhook/mcp/mcp_priv.h"
+#include "common/mcp/mcp_priv.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -6,10 +6,10 @@
 
 #include "common/jsonw.h"
 #include "common/log.h"
-#include "config.h"
+#include "common/mcp/mcpera.h"
+#include "common/mcp/rpc.h"
 #include "common/members.h"
-#include "tools/gridhook/mcp/mcpera.h"
-#include "tools/gridhook/mcp/rpc.h"
+#include "config.h"
 
 #define DEPTH_MAX 256
 #define BATCH_MAX 100
@@ -229,14 +229,15 @@ is_json_type(struct span type)
 }
 
 static struct mcp_post *
-post_new(struct calls *calls, struct span body,
+post_new(const struct mcp_service *service, void *owner, struct span body,
     void (*done)(void *arg, const struct mcp_answer *answer), void *arg)
 {
 	struct mcp_post *post = calloc(1, sizeof(*post));
 
 	if (post == NULL)
 		return NULL;
-	post->calls = calls;
+	post->service = service;
+	post->owner = owner;
 	post->done = done;
 	post->arg = arg;
 	post->text = malloc(body.len + 1);
@@ -251,7 +252,7 @@ post_new(struct calls *calls, struct span body,
 }
 
 struct mcp_post *
-mcp_post(struct calls *calls, struct span body,
+mcp_post(const struct mcp_service *service, void *owner, struct span body,
     const struct mcp_headers *headers,
     void (*done)(void *arg, const struct mcp_answer *answer), void *arg)
 {
@@ -259,10 +260,10 @@ mcp_post(struct calls *calls, struct span body,
 	struct fault fault = {.place = ""};
 	char message[800];
 
-	assert(calls != NULL && headers != NULL && done != NULL);
+	assert(service != NULL && headers != NULL && done != NULL);
 	if (span_starts(body, SPAN("\xEF\xBB\xBF")))
 		body = span_from(body, 3);
-	post = post_new(calls, body, done, arg);
+	post = post_new(service, owner, body, done, arg);
 	if (post == NULL) {
 		done(arg,
 		    &(struct mcp_answer){.status = 500,
@@ -291,6 +292,7 @@ mcp_cancel(struct mcp_post *post)
 	if (post == NULL)
 		return;
 	for (unsigned i = 0; i < post->count; i++)
-		call_cancel(post->items[i].call);
+		if (post->items[i].call != NULL)
+			post->service->cancel(post->items[i].call);
 	post_free(post);
 }

@@ -1,7 +1,7 @@
 /*
  * jval: the values of a parsed document; jscan.c parses it.
  */
-#include "tools/gridhook/net/jscan.h"
+#include "common/jscan.h"
 
 #include <assert.h>
 #include <math.h>

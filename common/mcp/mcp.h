@@ -12,8 +12,10 @@
 #include <stdbool.h>
 
 #include "common/buf.h"
+#include "common/jscan.h"
+#include "common/mcp/result.h"
+#include "common/mcp/tool.h"
 #include "common/span.h"
-#include "tools/gridhook/mcp/call.h"
 
 /* The headers that matter, trimmed; .ptr NULL where one is not sent. */
 struct mcp_headers {
@@ -33,11 +35,30 @@ struct mcp_answer {
 struct mcp_post; /* a POST that waits for its tools */
 
 /*
+ * A program's own part: who it is, and what its tools do. `owner` is what the
+ * program gave to mcp_post().
+ */
+struct mcp_service {
+	const char *name, *title;
+	const char *instructions; /* for the model, a few sentences */
+	/* The nth of the tools that are offered, from 0; NULL: no more. */
+	const struct tool *(*offer)(void *owner, unsigned nth);
+	/*
+	 * Begins a call. `done` is called once: before this returns, which
+	 * then gives NULL, or later. `result` is borrowed for its time.
+	 */
+	void *(*start)(void *owner, const struct tool *tool, struct jval args,
+	    void (*done)(void *arg, const struct result *result), void *arg);
+	/* The caller has left; NULL where each call ends at once. */
+	void (*cancel)(void *started);
+};
+
+/*
  * Works a POST off. `done` is called once: before this returns, which then
  * gives NULL, or later. The body need not outlive the call.
  */
-struct mcp_post *mcp_post(struct calls *calls, struct span body,
-    const struct mcp_headers *headers,
+struct mcp_post *mcp_post(const struct mcp_service *service, void *owner,
+    struct span body, const struct mcp_headers *headers,
     void (*done)(void *arg, const struct mcp_answer *answer), void *arg);
 
 /* The caller has left: `done` is not called. */

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 #include "common/buf.h"
+#include "common/jscan.h"
 #include "common/jsonw.h"
-#include "tools/gridhook/net/jscan.h"
 
 #define RESULT_MAX ((size_t)24 << 20)
 

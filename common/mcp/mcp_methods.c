@@ -1,21 +1,15 @@
 /*
  * mcp_methods: the methods of MCP, a function each, and their answers.
  */
-#include "tools/gridhook/mcp/mcp_priv.h"
+#include "common/mcp/mcp_priv.h"
 
 #include <stdio.h>
 
+#include "common/mcp/toolargs.h"
 #include "common/members.h"
 #include "config.h"
-#include "tools/gridhook/mcp/toolargs.h"
 
 #define LIST_TTL_MS 300000
-
-#define INSTRUCTIONS \
-	"This is the user's own Linux desktop: the tools act on the screen, " \
-	"the clipboard, the applications and the assistant's window in front " \
-	"of the user. When one of them fails, get_app_status tells what is " \
-	"there and what is not."
 
 void
 mcp_answer_error(struct item *item, int status, int code, const char *message,
@@ -39,12 +33,13 @@ begin_result(struct item *item, struct jsonw *json)
 }
 
 static void
-put_server_info(struct jsonw *json, const char *key)
+put_server_info(
+    struct jsonw *json, const struct mcp_service *service, const char *key)
 {
 	jsonw_key(json, key);
 	jsonw_object_begin(json);
-	members_string(json, "name", "gridhook");
-	members_string(json, "title", "Desktop assistant");
+	members_string(json, "name", service->name);
+	members_string(json, "title", service->title);
 	members_string(json, "version", PACKAGE_VERSION);
 	jsonw_object_end(json);
 }
@@ -60,7 +55,8 @@ end_result(struct item *item, struct jsonw *json, bool cacheable)
 			members_string(json, "cacheScope", "private");
 		}
 		members_object(json, "_meta");
-		put_server_info(json, "io.modelcontextprotocol/serverInfo");
+		put_server_info(json, item->post->service,
+		    "io.modelcontextprotocol/serverInfo");
 		jsonw_object_end(json);
 	}
 	jsonw_object_end(json);
@@ -115,8 +111,9 @@ do_initialize(struct item *item)
 	else
 		jsonw_text(&json, MCP_LEGACY_LATEST);
 	put_capabilities(&json);
-	put_server_info(&json, "serverInfo");
-	members_string(&json, "instructions", INSTRUCTIONS);
+	put_server_info(&json, item->post->service, "serverInfo");
+	members_string(
+	    &json, "instructions", item->post->service->instructions);
 	end_result(item, &json, false);
 	return true;
 }
@@ -132,7 +129,8 @@ do_discover(struct item *item)
 	jsonw_text(&json, MCP_MODERN);
 	jsonw_array_end(&json);
 	put_capabilities(&json);
-	members_string(&json, "instructions", INSTRUCTIONS);
+	members_string(
+	    &json, "instructions", item->post->service->instructions);
 	end_result(item, &json, true);
 	return true;
 }
@@ -150,7 +148,10 @@ do_ping(struct item *item)
 static bool
 do_list(struct item *item)
 {
+	const struct mcp_service *service = item->post->service;
+	void *owner = item->post->owner;
 	struct jval cursor = jval_member(item->rpc.params, "cursor");
+	const struct tool *tool;
 	struct jsonw json;
 
 	if (!jval_is_absent(cursor) && !jval_is(cursor, SPAN("")))
@@ -158,9 +159,8 @@ do_list(struct item *item)
 	begin_result(item, &json);
 	jsonw_key(&json, "tools");
 	jsonw_array_begin(&json);
-	for (unsigned i = 0; i < TOOL_COUNT; i++)
-		if (calls_offer(item->post->calls, &toolset[i]))
-			toolargs_mcp(&json, &toolset[i]);
+	for (unsigned i = 0; (tool = service->offer(owner, i)) != NULL; i++)
+		toolargs_mcp(&json, tool);
 	jsonw_array_end(&json);
 	end_result(item, &json, true);
 	return true;
@@ -182,9 +182,23 @@ on_called(void *arg, const struct result *result)
 		mcp_finish(post);
 }
 
+/* The offered tool of that name, or NULL. */
+static const struct tool *
+find_tool(const struct mcp_post *post, struct jval name)
+{
+	const struct tool *tool;
+
+	for (unsigned i = 0;
+	     (tool = post->service->offer(post->owner, i)) != NULL; i++)
+		if (jval_is(name, span_of(tool->name)))
+			return tool;
+	return NULL;
+}
+
 static bool
 do_call(struct item *item)
 {
+	struct mcp_post *post = item->post;
 	struct jval params = item->rpc.params;
 	struct jval name = jval_member(params, "name");
 	struct jval args = jval_member(params, "arguments");
@@ -194,7 +208,7 @@ do_call(struct item *item)
 	if (jval_type(name) != JSTRING)
 		return invalid_params(
 		    item, "Invalid params: name must be a string");
-	tool = calls_find(item->post->calls, name);
+	tool = find_tool(post, name);
 	if (tool == NULL) {
 		snprintf(message, sizeof(message), "Unknown tool: %.*s",
 		    SPAN_ARG(span_sub(jval_raw(name), 0, 100)));
@@ -203,7 +217,8 @@ do_call(struct item *item)
 	if (!jval_is_absent(args) && jval_type(args) != JOBJECT)
 		return invalid_params(
 		    item, "Invalid params: arguments must be an object");
-	item->call = call_start(item->post->calls, tool, args, on_called, item);
+	item->call =
+	    post->service->start(post->owner, tool, args, on_called, item);
 	return false;
 }
 

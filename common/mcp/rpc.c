@@ -1,4 +1,4 @@
-#include "tools/gridhook/mcp/rpc.h"
+#include "common/mcp/rpc.h"
 
 #include <assert.h>
 

@@ -1,4 +1,4 @@
-#include "tools/gridhook/window/result.h"
+#include "common/mcp/result.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -3,22 +3,23 @@
  */
 #pragma once
 
-#include "tools/gridhook/mcp/mcp.h"
-#include "tools/gridhook/mcp/mcpera.h"
-#include "tools/gridhook/mcp/rpc.h"
+#include "common/mcp/mcp.h"
+#include "common/mcp/mcpera.h"
+#include "common/mcp/rpc.h"
 
 /* A message of a POST. */
 struct item {
 	struct mcp_post *post;
 	struct rpc rpc;
 	enum mcp_era era;
-	struct call *call;
+	void *call; /* that the service has begun; NULL: none */
 	struct buf answer; /* empty for what needs none */
 	int status;
 };
 
 struct mcp_post {
-	struct calls *calls;
+	const struct mcp_service *service;
+	void *owner;
 	char *text; /* of the body: spans of the document point into it */
 	struct jscan doc;
 	struct item *items;

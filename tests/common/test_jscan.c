@@ -1,4 +1,4 @@
-#include "tools/gridhook/net/jscan.h"
+#include "common/jscan.h"
 
 #include <stdlib.h>
 

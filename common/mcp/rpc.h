@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 #include "common/buf.h"
+#include "common/jscan.h"
 #include "common/jsonw.h"
-#include "tools/gridhook/net/jscan.h"
 
 #define RPC_PARSE_ERROR (-32700)
 #define RPC_INVALID_REQUEST (-32600)

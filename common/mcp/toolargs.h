@@ -5,9 +5,9 @@
 #pragma once
 
 #include "common/err.h"
+#include "common/jscan.h"
 #include "common/jsonw.h"
-#include "tools/gridhook/mcp/toolset.h"
-#include "tools/gridhook/net/jscan.h"
+#include "common/mcp/tool.h"
 
 /*
  * ERR_BAD_INPUT and a fault in words that help a model to do better: the

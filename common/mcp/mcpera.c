@@ -1,4 +1,4 @@
-#include "tools/gridhook/mcp/mcpera.h"
+#include "common/mcp/mcpera.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-#include "tools/gridhook/mcp/mcp.h"
-#include "tools/gridhook/mcp/rpc.h"
+#include "common/mcp/mcp.h"
+#include "common/mcp/rpc.h"
 
 #define MCP_MODERN "2026-07-28"
 #define MCP_LEGACY_LATEST "2025-11-25"
