@@ -28,7 +28,7 @@ struct key_uses;
 struct metrics;
 struct scope_slot;
 struct route;
-struct settings;
+struct api_settings;
 struct snapcache;
 struct source_slot;
 struct splice;
@@ -37,7 +37,7 @@ struct store;
 
 /* Shared by the threads of a worker process; server.c makes it. */
 struct server {
-	const struct settings *settings;
+	const struct api_settings *settings;
 	struct metrics *metrics;
 	struct store *store;
 	struct snapcache *snapcache;

@@ -33,9 +33,9 @@ struct ticking {
 	int64_t ticked_ns;
 };
 
-/* A thread's, with what the headers above call.h's define. */
-struct thread {
-	struct serving serving; /* first: a serving is its thread */
+/* A thread's state, with the parts that headers above call.h define. */
+struct serving_parts {
+	struct serving serving; /* first: a serving is its parts */
 	struct splice splice;
 	struct gzip_dump gzip_dump;
 };
@@ -43,7 +43,7 @@ struct thread {
 static enum err
 make_parts(struct server *server)
 {
-	const struct settings *settings = server->settings;
+	const struct api_settings *settings = server->settings;
 
 	server->snapcache = snapcache_new(
 	    server->store, (unsigned)settings->snapshots_open, server->metrics);
@@ -60,7 +60,7 @@ make_parts(struct server *server)
 }
 
 enum err
-server_open(struct server **out, const struct settings *settings,
+server_open(struct server **out, const struct api_settings *settings,
     struct metrics *metrics, struct fault *fault)
 {
 	struct ticking *ticking = calloc(1, sizeof(*ticking));
@@ -132,16 +132,16 @@ server_tick(struct server *server)
 struct serving *
 serving_new(struct server *server)
 {
-	struct thread *thread = calloc(1, sizeof(*thread));
+	struct serving_parts *parts = calloc(1, sizeof(*parts));
 	struct serving *serving;
 
 	assert(server->store != NULL);
-	if (thread == NULL)
+	if (parts == NULL)
 		return NULL;
-	serving = &thread->serving;
+	serving = &parts->serving;
 	serving->server = server;
-	serving->splice = &thread->splice;
-	serving->gzip_dump = &thread->gzip_dump;
+	serving->splice = &parts->splice;
+	serving->gzip_dump = &parts->gzip_dump;
 	reply_init(&serving->reply);
 	splice_init(serving->splice);
 	gzip_dump_init(serving->gzip_dump);
@@ -204,5 +204,5 @@ serving_free(struct serving *serving)
 	buf_fini(&serving->text);
 	buf_fini(&serving->label);
 	buf_fini(&serving->ranks);
-	free((struct thread *)serving);
+	free((struct serving_parts *)serving);
 }

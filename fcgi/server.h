@@ -16,7 +16,7 @@ struct serving; /* one of its threads: views and buffers kept between requests
  * Opens the store; call after fork(). `settings` and `metrics` must outlive
  * the server. On failure `fault` says where and why, always.
  */
-enum err server_open(struct server **out, const struct settings *settings,
+enum err server_open(struct server **out, const struct api_settings *settings,
     struct metrics *metrics, struct fault *fault);
 void server_close(struct server *server);
 

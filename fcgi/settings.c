@@ -20,7 +20,7 @@
 
 static const char *const levels[] = {"error", "warn", "info", "debug", NULL};
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct api_settings, member)
 
 const struct conf_row settings_rows[] = {
     {"data", "dir", CONF_TEXT, AT(data_dir), GRID_DATA_DIR, 0, 0, NULL,
@@ -113,7 +113,7 @@ is_mode(int64_t digits)
 }
 
 enum err
-settings_check(const struct settings *settings, struct fault *fault)
+settings_check(const struct api_settings *settings, struct fault *fault)
 {
 	struct span url = span_of(settings->public_url);
 
@@ -135,7 +135,7 @@ settings_check(const struct settings *settings, struct fault *fault)
 }
 
 enum err
-settings_check_gridctl(const struct settings *settings, struct fault *fault)
+settings_check_gridctl(const struct api_settings *settings, struct fault *fault)
 {
 	struct stat found;
 	const char *why = NULL;

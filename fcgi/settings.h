@@ -9,7 +9,7 @@
 
 #include "common/conf.h"
 
-struct settings {
+struct api_settings {
 	/* [data] */
 	char *data_dir;
 	/* [pages] and [slow]: the two pools */
@@ -22,8 +22,8 @@ struct settings {
 	char *public_url; /* empty: the one the caller used */
 	char *trusted_proxies; /* addresses whose X-Forwarded-* count */
 	int64_t body_bytes; /* most that a body may have */
-	int64_t retention_s;
-	int64_t scrub_s; /* how long a replaced snapshot stays */
+	int64_t retention_s; /* how long a replaced snapshot stays */
+	int64_t scrub_s; /* between two walks through all files; 0: none */
 	int64_t snapshots_open; /* most that a worker keeps open */
 	/* [compute] */
 	char *gridctl; /* the program that computes */
@@ -39,11 +39,12 @@ struct settings {
  * Checks beyond the table: ERR_BAD_INPUT and a fault for an api.public_url
  * that is no http or https address with a host and without query.
  */
-enum err settings_check(const struct settings *settings, struct fault *fault);
+enum err settings_check(
+    const struct api_settings *settings, struct fault *fault);
 
 /* Whether compute.gridctl can be run; what else the fault says. */
 enum err settings_check_gridctl(
-    const struct settings *settings, struct fault *fault);
+    const struct api_settings *settings, struct fault *fault);
 
 extern const struct conf_row settings_rows[];
 extern const size_t settings_count;

@@ -24,7 +24,7 @@
 
 #define CHANGES_MAX 10000
 
-struct proposing {
+struct submission {
 	struct call *call;
 	struct jsonr *doc;
 	struct span supplier; /* empty on PUT: the one that lists it */
@@ -41,22 +41,22 @@ check_scope(struct call *call)
 	if (call->subject.may_propose)
 		return ERR_OK;
 	return reply_fail(call->reply, 403, CODE_FORBIDDEN,
-	    "This key may only read: proposing a range needs one of scope "
+	    "This key may only read: submission a range needs one of scope "
 	    "propose.");
 }
 
 static enum err
-make_room(struct proposing *proposing, size_t count)
+make_room(struct submission *submission, size_t count)
 {
-	struct arena *arena = proposing->call->serving->arena;
+	struct arena *arena = submission->call->serving->arena;
 
-	proposing->count = (unsigned)count;
+	submission->count = (unsigned)count;
 	count += count == 0;
-	proposing->changes =
-	    arena_array(arena, count, sizeof(*proposing->changes));
-	proposing->results =
-	    arena_array(arena, count, sizeof(*proposing->results));
-	return proposing->changes == NULL || proposing->results == NULL
+	submission->changes =
+	    arena_array(arena, count, sizeof(*submission->changes));
+	submission->results =
+	    arena_array(arena, count, sizeof(*submission->results));
+	return submission->changes == NULL || submission->results == NULL
 	    ? ERR_NO_MEMORY
 	    : ERR_OK;
 }
@@ -65,15 +65,16 @@ make_room(struct proposing *proposing, size_t count)
 
 /* Each unknown article once, in the order of the request. */
 static enum err
-find_unknown(
-    struct proposing *proposing, struct snapshot *snap, struct codemap *unknown)
+find_unknown(struct submission *submission, struct snapshot *snap,
+    struct codemap *unknown)
 {
-	bool in_order = proposal_in_order(proposing->changes, proposing->count);
+	bool in_order =
+	    proposal_in_order(submission->changes, submission->count);
 	uint32_t row, number, place = 0;
 	enum err err = ERR_OK;
 
-	for (unsigned i = 0; i < proposing->count && err == ERR_OK; i++) {
-		struct span codein = proposing->changes[i].codein;
+	for (unsigned i = 0; i < submission->count && err == ERR_OK; i++) {
+		struct span codein = submission->changes[i].codein;
 
 		err = in_order ? snapshot_find_next(snap, codein, &place, &row)
 			       : snapshot_find(snap, codein, &row);
@@ -87,11 +88,11 @@ find_unknown(
 
 /* Why; with what to do where an import has brought some of them since. */
 static void
-say_unknown(struct buf *why, const struct proposing *proposing,
+say_unknown(struct buf *why, const struct submission *submission,
     const struct codemap *unknown)
 {
 	unsigned count =
-	    listed_count(proposing->call, proposing->supplier, unknown);
+	    listed_count(submission->call, submission->supplier, unknown);
 	char what[32], text[LISTED_TEXT_MAX];
 
 	buf_add_text(why,
@@ -100,19 +101,19 @@ say_unknown(struct buf *why, const struct proposing *proposing,
 	if (count == 0)
 		return;
 	snprintf(what, sizeof(what), " %u of them", count);
-	buf_add_span(why, listed_not_yet(text, what, proposing->supplier));
+	buf_add_span(why, listed_not_yet(text, what, submission->supplier));
 }
 
 static enum err
-tell_unknown(struct proposing *proposing, const struct codemap *unknown)
+tell_unknown(struct submission *submission, const struct codemap *unknown)
 {
 	struct buf why;
 	struct jsonw json;
 	enum err err;
 
 	buf_init(&why, 2 * LISTED_TEXT_MAX);
-	say_unknown(&why, proposing, unknown);
-	fail_begin(&json, proposing->call);
+	say_unknown(&why, submission, unknown);
+	fail_begin(&json, submission->call);
 	jsonw_key(&json, "inconnus");
 	jsonw_array_begin(&json);
 	for (uint32_t i = 0; i < codemap_count(unknown); i++)
@@ -120,22 +121,22 @@ tell_unknown(struct proposing *proposing, const struct codemap *unknown)
 	jsonw_array_end(&json);
 	err = buf_end(&why);
 	if (err == ERR_OK)
-		err = fail_end(&json, proposing->call, 404, CODE_NOT_FOUND,
+		err = fail_end(&json, submission->call, 404, CODE_NOT_FOUND,
 		    buf_span(&why));
 	buf_fini(&why);
 	return err;
 }
 
 static enum err
-check_known(struct proposing *proposing, struct snapshot *snap)
+check_known(struct submission *submission, struct snapshot *snap)
 {
 	struct codemap *unknown = codemap_new();
 	enum err err = ERR_NO_MEMORY;
 
 	if (unknown != NULL)
-		err = find_unknown(proposing, snap, unknown);
+		err = find_unknown(submission, snap, unknown);
 	if (err == ERR_OK && codemap_count(unknown) > 0)
-		err = tell_unknown(proposing, unknown);
+		err = tell_unknown(submission, unknown);
 	codemap_free(unknown);
 	return err;
 }
@@ -151,26 +152,26 @@ check_again(struct call *call)
 	return err == ERR_OK ? check_scope(call) : err;
 }
 
-/* --- proposing ------------------------------------------------------------ */
+/* --- submission ------------------------------------------------------------ */
 
 static enum err
-deposit(struct proposing *proposing)
+deposit(struct submission *submission)
 {
-	struct call *call = proposing->call;
-	struct proposal_request request = {proposing->supplier,
-	    call->subject.name, proposing->changes, proposing->count};
+	struct call *call = submission->call;
+	struct proposal_request request = {submission->supplier,
+	    call->subject.name, submission->changes, submission->count};
 	enum err err = proposal_deposit(call->server->store, &request,
-	    proposing->results, &proposing->when_ms);
+	    submission->results, &submission->when_ms);
 
 	return err == ERR_OK ? ERR_OK : fail_write(call, err);
 }
 
 static void
 write_result(
-    struct answer *answer, const struct proposing *proposing, unsigned i)
+    struct answer *answer, const struct submission *submission, unsigned i)
 {
-	const struct proposal_change *change = &proposing->changes[i];
-	const struct proposal_result *result = &proposing->results[i];
+	const struct proposal_change *change = &submission->changes[i];
+	const struct proposal_result *result = &submission->results[i];
 
 	members_text(&answer->json, "codein", change->codein);
 	members_gamme(&answer->json, "gamme", change->gamme);
@@ -182,92 +183,92 @@ write_result(
 }
 
 static enum err
-answer_one(struct proposing *proposing, struct snapshot *snap)
+answer_one(struct submission *submission, struct snapshot *snap)
 {
 	struct answer answer;
 
-	answer_begin_unkept(&answer, proposing->call);
+	answer_begin_unkept(&answer, submission->call);
 	jsonw_object_begin(&answer.json);
-	write_result(&answer, proposing, 0);
-	members_text(&answer.json, "codeFournisseur", proposing->supplier);
+	write_result(&answer, submission, 0);
+	members_text(&answer.json, "codeFournisseur", submission->supplier);
 	members_null_text(&answer.json, "nomFournisseur", snapshot_name(snap));
 	jsonw_object_end(&answer.json);
 	members_object(&answer.json, "meta");
-	members_time(&answer.json, "enregistreLe", proposing->when_ms);
-	members_bool(&answer.json, "computedOnDemand", proposing->computed);
+	members_time(&answer.json, "enregistreLe", submission->when_ms);
+	members_bool(&answer.json, "computedOnDemand", submission->computed);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
 
 static enum err
-answer_many(struct proposing *proposing, struct snapshot *snap)
+answer_many(struct submission *submission, struct snapshot *snap)
 {
 	struct answer answer;
 	unsigned changed = 0;
 
-	answer_begin_unkept(&answer, proposing->call);
+	answer_begin_unkept(&answer, submission->call);
 	jsonw_array_begin(&answer.json);
-	for (unsigned i = 0; i < proposing->count; i++) {
-		changed += proposing->results[i].pending;
+	for (unsigned i = 0; i < submission->count; i++) {
+		changed += submission->results[i].pending;
 		jsonw_object_begin(&answer.json);
-		write_result(&answer, proposing, i);
+		write_result(&answer, submission, i);
 		jsonw_object_end(&answer.json);
 	}
 	jsonw_array_end(&answer.json);
 	members_object(&answer.json, "meta");
-	members_text(&answer.json, "codeFournisseur", proposing->supplier);
+	members_text(&answer.json, "codeFournisseur", submission->supplier);
 	members_null_text(&answer.json, "nomFournisseur", snapshot_name(snap));
-	members_int(&answer.json, "demandes", proposing->count);
+	members_int(&answer.json, "demandes", submission->count);
 	members_int(&answer.json, "modifies", changed);
 	members_int(&answer.json, "aValider", changed);
-	members_time(&answer.json, "enregistreLe", proposing->when_ms);
-	members_bool(&answer.json, "computedOnDemand", proposing->computed);
+	members_time(&answer.json, "enregistreLe", submission->when_ms);
+	members_bool(&answer.json, "computedOnDemand", submission->computed);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
 
 static enum err
-propose(struct proposing *proposing,
-    enum err (*tell)(struct proposing *proposing, struct snapshot *snap))
+propose(struct submission *submission,
+    enum err (*tell)(struct submission *submission, struct snapshot *snap))
 {
-	struct call *call = proposing->call;
+	struct call *call = submission->call;
 	struct snapview view;
-	enum err err = ensure_snapshot(&view, call, proposing->supplier, 0,
-	    proposing->compute, &proposing->computed);
+	enum err err = ensure_snapshot(&view, call, submission->supplier, 0,
+	    submission->compute, &submission->computed);
 
 	if (err != ERR_OK)
 		return err;
-	if (proposing->computed)
+	if (submission->computed)
 		err = check_again(call);
 	if (err != ERR_OK) {
 		snapview_drop(&view, call, ERR_OK);
 		return err;
 	}
-	err = check_known(proposing, view.pinned->snap);
+	err = check_known(submission, view.pinned->snap);
 	if (err == ERR_OK)
-		err = deposit(proposing);
+		err = deposit(submission);
 	if (err == ERR_OK)
-		err = tell(proposing, view.pinned->snap);
+		err = tell(submission, view.pinned->snap);
 	return snapview_close(&view, call, err);
 }
 
 /* --- PUT ------------------------------------------------------------------ */
 
 static void
-read_one(struct proposing *proposing, const struct jsonr_value *root)
+read_one(struct submission *submission, const struct jsonr_value *root)
 {
 	static const char *const names[] = {
 	    "gamme", "fournisseur", "compute", "motif"};
 	const struct jsonr_value *supplier = jsonr_member(root, "fournisseur");
-	struct jsonr *doc = proposing->doc;
+	struct jsonr *doc = submission->doc;
 
 	jsonr_only(doc, root, "", names, 4);
-	body_gamme(doc, &proposing->changes[0].gamme,
+	body_gamme(doc, &submission->changes[0].gamme,
 	    jsonr_member(root, "gamme"), "gamme", false);
 	if (jsonr_type(supplier) != JSONR_ABSENT)
-		body_code(doc, &proposing->supplier, supplier, "fournisseur");
-	body_flag(doc, &proposing->compute, root, "compute");
-	body_motif(doc, &proposing->changes[0].motif, root, "motif");
+		body_code(doc, &submission->supplier, supplier, "fournisseur");
+	body_flag(doc, &submission->compute, root, "compute");
+	body_motif(doc, &submission->changes[0].motif, root, "motif");
 }
 
 static enum err
@@ -282,15 +283,15 @@ ask_which(struct call *call, const struct listed *listed, struct span why)
 
 /* Minutes of computing are not begun for a supplier that nobody named. */
 static enum err
-take_computed(struct proposing *proposing, const struct listed *listed)
+take_computed(struct submission *submission, const struct listed *listed)
 {
-	struct call *call = proposing->call;
+	struct call *call = submission->call;
 	struct catalog_entry entry;
 	enum err err =
 	    catalog_get(call->serving->views.catalog, listed->codes[0], &entry);
 
 	if (err == ERR_OK)
-		proposing->supplier = listed->codes[0];
+		submission->supplier = listed->codes[0];
 	else if (err == ERR_NOT_FOUND)
 		return ask_which(call, listed,
 		    SPAN("This article was never computed: name the supplier "
@@ -300,9 +301,9 @@ take_computed(struct proposing *proposing, const struct listed *listed)
 
 /* The supplier that was not named: the one that lists the article. */
 static enum err
-find_supplier(struct proposing *proposing)
+find_supplier(struct submission *submission)
 {
-	struct call *call = proposing->call;
+	struct call *call = submission->call;
 	struct listed *listed;
 	enum err err = listed_find(&listed, call);
 
@@ -315,33 +316,33 @@ find_supplier(struct proposing *proposing)
 		return ask_which(call, listed,
 		    SPAN("Several suppliers list this article: name one of "
 			 "details.fournisseurs in fournisseur."));
-	return take_computed(proposing, listed);
+	return take_computed(submission, listed);
 }
 
 enum err
 ep_put_gamme(struct call *call)
 {
-	struct proposing proposing = {.call = call, .compute = true};
+	struct submission submission = {.call = call, .compute = true};
 	enum err err = check_scope(call);
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
-		err = make_room(&proposing, 1);
+		err = make_room(&submission, 1);
 	if (err == ERR_OK)
-		err = body_open(&proposing.doc, call);
+		err = body_open(&submission.doc, call);
 	if (err != ERR_OK)
 		return err;
-	read_one(&proposing, jsonr_root(proposing.doc));
-	proposing.changes[0].codein = call->path[0];
-	err = body_check(call, proposing.doc);
+	read_one(&submission, jsonr_root(submission.doc));
+	submission.changes[0].codein = call->path[0];
+	err = body_check(call, submission.doc);
 	if (err == ERR_OK && !key_code_ok(call->path[0]))
 		err = reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is no such article.");
-	if (err == ERR_OK && proposing.supplier.len == 0)
-		err = find_supplier(&proposing);
+	if (err == ERR_OK && submission.supplier.len == 0)
+		err = find_supplier(&submission);
 	if (err == ERR_OK)
-		err = propose(&proposing, answer_one);
-	jsonr_free(proposing.doc);
+		err = propose(&submission, answer_one);
+	jsonr_free(submission.doc);
 	return err;
 }
 
@@ -370,11 +371,11 @@ take_change(struct proposal_change *change, const struct jsonr_value *value)
 /* Says what is wrong with it, and where. */
 static void
 note_change(
-    struct proposing *proposing, const struct jsonr_value *value, unsigned i)
+    struct submission *submission, const struct jsonr_value *value, unsigned i)
 {
 	static const char *const names[] = {"codein", "gamme", "motif"};
-	struct proposal_change *change = &proposing->changes[i];
-	struct jsonr *doc = proposing->doc;
+	struct proposal_change *change = &submission->changes[i];
+	struct jsonr *doc = submission->doc;
 	char path[64];
 
 	snprintf(path, sizeof(path), "changes[%u]", i);
@@ -393,12 +394,12 @@ note_change(
 static enum err
 note_clash(void *context, unsigned first, unsigned again)
 {
-	struct proposing *proposing = context;
-	const struct proposal_change *changes = proposing->changes;
+	struct submission *submission = context;
+	const struct proposal_change *changes = submission->changes;
 	char path[64];
 
 	snprintf(path, sizeof(path), "changes[%u].gamme", again);
-	jsonr_issue(proposing->doc, path,
+	jsonr_issue(submission->doc, path,
 	    "proposes %.*s for article %.*s, but changes[%u] proposes %.*s",
 	    SPAN_ARG(row_gamme_text(changes[again].gamme)),
 	    SPAN_ARG(changes[again].codein), first,
@@ -408,50 +409,50 @@ note_clash(void *context, unsigned first, unsigned again)
 
 /* Issues are noted in the document, and no failure. */
 static enum err
-read_many(struct proposing *proposing, const struct jsonr_value *root)
+read_many(struct submission *submission, const struct jsonr_value *root)
 {
 	static const char *const names[] = {
 	    "fournisseur", "changes", "compute"};
 	const struct jsonr_value *changes = jsonr_member(root, "changes");
-	struct jsonr *doc = proposing->doc;
+	struct jsonr *doc = submission->doc;
 	enum err err;
 
 	jsonr_only(doc, root, "", names, 3);
-	body_code(doc, &proposing->supplier, jsonr_member(root, "fournisseur"),
+	body_code(doc, &submission->supplier, jsonr_member(root, "fournisseur"),
 	    "fournisseur");
-	body_flag(doc, &proposing->compute, root, "compute");
+	body_flag(doc, &submission->compute, root, "compute");
 	err = make_room(
-	    proposing, body_array(doc, changes, "changes", 1, CHANGES_MAX));
+	    submission, body_array(doc, changes, "changes", 1, CHANGES_MAX));
 	if (err != ERR_OK)
 		return err;
-	for (unsigned i = 0; i < proposing->count; i++) {
+	for (unsigned i = 0; i < submission->count; i++) {
 		const struct jsonr_value *change = jsonr_at(changes, i);
 
-		if (!take_change(&proposing->changes[i], change))
-			note_change(proposing, change, i);
+		if (!take_change(&submission->changes[i], change))
+			note_change(submission, change, i);
 	}
 	if (jsonr_issues(doc) == 0)
-		err = proposal_clashes(proposing->changes, proposing->count,
-		    note_clash, proposing);
+		err = proposal_clashes(submission->changes, submission->count,
+		    note_clash, submission);
 	return err;
 }
 
 enum err
 ep_post_gammes(struct call *call)
 {
-	struct proposing proposing = {.call = call, .compute = true};
+	struct submission submission = {.call = call, .compute = true};
 	enum err err = check_scope(call);
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
-		err = body_open(&proposing.doc, call);
+		err = body_open(&submission.doc, call);
 	if (err != ERR_OK)
 		return err;
-	err = read_many(&proposing, jsonr_root(proposing.doc));
+	err = read_many(&submission, jsonr_root(submission.doc));
 	if (err == ERR_OK)
-		err = body_check(call, proposing.doc);
+		err = body_check(call, submission.doc);
 	if (err == ERR_OK)
-		err = propose(&proposing, answer_many);
-	jsonr_free(proposing.doc);
+		err = propose(&submission, answer_many);
+	jsonr_free(submission.doc);
 	return err;
 }

@@ -71,7 +71,7 @@ caller_url(struct buf *url, const struct request *request, bool trusted)
 static void
 server_url(struct buf *url, const struct call *call)
 {
-	const struct settings *settings = call->server->settings;
+	const struct api_settings *settings = call->server->settings;
 	struct span public = span_of(settings->public_url);
 
 	while (span_ends(public, SPAN("/")))

@@ -37,7 +37,7 @@ prune(struct store *store, int64_t grace_s)
 }
 
 static int
-work(const struct settings *settings, struct metrics *metrics)
+work(const struct api_settings *settings, struct metrics *metrics)
 {
 	struct store *store = NULL;
 	struct fault fault;
@@ -60,8 +60,8 @@ work(const struct settings *settings, struct metrics *metrics)
 }
 
 pid_t
-housekeep_start(const struct settings *settings, const struct listen *listen,
-    struct metrics *metrics)
+housekeep_start(const struct api_settings *settings,
+    const struct listen *listen, struct metrics *metrics)
 {
 	pid_t supervisor = getpid();
 	pid_t pid = fork();

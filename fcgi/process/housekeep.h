@@ -18,5 +18,5 @@
  * The child has no listener open, and ends with the supervisor. Its pid, or 0
  * when there is none; its failures are logged.
  */
-pid_t housekeep_start(const struct settings *settings,
+pid_t housekeep_start(const struct api_settings *settings,
     const struct listen *listen, struct metrics *metrics);

@@ -39,7 +39,7 @@ struct place {
 	uint32_t next; /* of the free ones */
 };
 
-struct kept {
+struct kept_connections {
 	int epoll, listener;
 	uint32_t most;
 	struct place *places;
@@ -71,7 +71,7 @@ change(struct place *place, uint64_t from, uint64_t to)
 }
 
 uint32_t
-kept_add(struct kept *kept, int fd)
+kept_add(struct kept_connections *kept, int fd)
 {
 	uint32_t number;
 
@@ -93,7 +93,7 @@ kept_add(struct kept *kept, int fd)
 
 /* The descriptor goes before the place: a free place has none. */
 void
-kept_drop(struct kept *kept, uint32_t number)
+kept_drop(struct kept_connections *kept, uint32_t number)
 {
 	struct place *place = &kept->places[number];
 
@@ -109,14 +109,14 @@ kept_drop(struct kept *kept, uint32_t number)
 }
 
 struct kept_notes *
-kept_notes(struct kept *kept, uint32_t number)
+kept_notes(struct kept_connections *kept, uint32_t number)
 {
 	assert(number < kept->most);
 	return &kept->places[number].notes;
 }
 
 uint32_t
-kept_count(struct kept *kept)
+kept_count(struct kept_connections *kept)
 {
 	uint32_t count;
 
@@ -129,7 +129,7 @@ kept_count(struct kept *kept)
 /* --- the listener --------------------------------------------------------- */
 
 static bool
-watch_listener(struct kept *kept)
+watch_listener(struct kept_connections *kept)
 {
 	struct epoll_event event = {.events = EPOLLIN | EPOLLEXCLUSIVE,
 	    .data.u64 = (uint64_t)NO_TIME << 32 | KEPT_LISTENER};
@@ -144,7 +144,7 @@ watch_listener(struct kept *kept)
  * meanwhile is seen when the listener is added again.
  */
 static void
-go_behind_others(struct kept *kept)
+go_behind_others(struct kept_connections *kept)
 {
 	pthread_mutex_lock(&kept->lock);
 	if (!kept->no_more) {
@@ -158,7 +158,7 @@ go_behind_others(struct kept *kept)
 }
 
 void
-kept_no_more(struct kept *kept)
+kept_no_more(struct kept_connections *kept)
 {
 	pthread_mutex_lock(&kept->lock);
 	kept->no_more = true;
@@ -169,7 +169,7 @@ kept_no_more(struct kept *kept)
 /* --- waiting -------------------------------------------------------------- */
 
 void
-kept_arm(struct kept *kept, uint32_t number)
+kept_arm(struct kept_connections *kept, uint32_t number)
 {
 	struct place *place = &kept->places[number];
 	uint64_t time = atomic_load(&place->word) / STATES + 1;
@@ -198,7 +198,7 @@ kept_arm(struct kept *kept, uint32_t number)
 }
 
 static struct kept_found
-found_at(struct kept *kept, uint32_t number)
+found_at(struct kept_connections *kept, uint32_t number)
 {
 	struct place *place = &kept->places[number];
 
@@ -208,7 +208,7 @@ found_at(struct kept *kept, uint32_t number)
 
 /* Takes the place whose number and time the event has, if it is still so. */
 static bool
-take(struct kept_found *found, struct kept *kept, uint64_t data)
+take(struct kept_found *found, struct kept_connections *kept, uint64_t data)
 {
 	uint32_t number = (uint32_t)data;
 	struct place *place = &kept->places[number];
@@ -229,7 +229,7 @@ take(struct kept_found *found, struct kept *kept, uint64_t data)
 }
 
 bool
-kept_wait(struct kept_found *found, struct kept *kept)
+kept_wait(struct kept_found *found, struct kept_connections *kept)
 {
 	struct epoll_event event;
 	int count = epoll_wait(kept->epoll, &event, 1, -1);
@@ -261,7 +261,7 @@ take_waiting(struct place *place, int64_t since_ns, bool served)
 }
 
 bool
-kept_take_any(struct kept_found *found, struct kept *kept)
+kept_take_any(struct kept_found *found, struct kept_connections *kept)
 {
 	for (uint32_t i = 0; i < kept->most; i++)
 		if (take_waiting(&kept->places[i], INT64_MAX, false)) {
@@ -272,7 +272,7 @@ kept_take_any(struct kept_found *found, struct kept *kept)
 }
 
 void
-kept_expire(struct kept *kept, int64_t since_ns)
+kept_expire(struct kept_connections *kept, int64_t since_ns)
 {
 	for (uint32_t i = 0; i < kept->most; i++)
 		if (take_waiting(&kept->places[i], since_ns, false))
@@ -280,7 +280,7 @@ kept_expire(struct kept *kept, int64_t since_ns)
 }
 
 void
-kept_shed(struct kept *kept)
+kept_shed(struct kept_connections *kept)
 {
 	for (uint32_t i = 0; i < kept->most; i++)
 		if (take_waiting(&kept->places[i], INT64_MAX, true))
@@ -290,7 +290,7 @@ kept_shed(struct kept *kept)
 /* --- all of it ------------------------------------------------------------ */
 
 static bool
-watch(struct kept *kept, int stop)
+watch(struct kept_connections *kept, int stop)
 {
 	struct epoll_event event = {
 	    .events = EPOLLIN, .data.u64 = (uint64_t)NO_TIME << 32 | KEPT_STOP};
@@ -301,9 +301,9 @@ watch(struct kept *kept, int stop)
 }
 
 enum err
-kept_open(struct kept **out, int listener, int stop, uint32_t most)
+kept_open(struct kept_connections **out, int listener, int stop, uint32_t most)
 {
-	struct kept *kept = calloc(1, sizeof(*kept));
+	struct kept_connections *kept = calloc(1, sizeof(*kept));
 
 	assert(listener >= 0 && most > 0);
 	*out = NULL;
@@ -332,7 +332,7 @@ kept_open(struct kept **out, int listener, int stop, uint32_t most)
 }
 
 void
-kept_close(struct kept *kept)
+kept_close(struct kept_connections *kept)
 {
 	if (kept == NULL)
 		return;

@@ -39,54 +39,55 @@ struct kept_notes {
 	bool limited; /* its limits for sending are set */
 };
 
-struct kept;
+struct kept_connections;
 
 /*
  * A table of `most` places. `listener` and `stop` stay the caller's; ERR_SYSTEM
  * with errno when they cannot be waited for.
  */
-enum err kept_open(struct kept **out, int listener, int stop, uint32_t most);
+enum err kept_open(
+    struct kept_connections **out, int listener, int stop, uint32_t most);
 
 /* Closes all connections; no thread may be at work any more. NULL is fine. */
-void kept_close(struct kept *kept);
+void kept_close(struct kept_connections *kept);
 
 /*
  * Waits until something is ready. False when it is for nobody any more: another
  * thread has taken it.
  */
-bool kept_wait(struct kept_found *found, struct kept *kept);
+bool kept_wait(struct kept_found *found, struct kept_connections *kept);
 
 /* A place for a connection, the caller's own; KEPT_NO_PLACE: it is as it was. */
-uint32_t kept_add(struct kept *kept, int fd);
+uint32_t kept_add(struct kept_connections *kept, int fd);
 
 /*
  * Lets the connection wait for its next request: from now on any thread may
  * take it. A connection that cannot be waited for is closed.
  */
-void kept_arm(struct kept *kept, uint32_t place);
+void kept_arm(struct kept_connections *kept, uint32_t place);
 
 /* Closes a connection of the caller's own. */
-void kept_drop(struct kept *kept, uint32_t place);
+void kept_drop(struct kept_connections *kept, uint32_t place);
 
 /*
  * Takes any connection that waits for a request, as if it were ready. False
  * when there is none.
  */
-bool kept_take_any(struct kept_found *found, struct kept *kept);
+bool kept_take_any(struct kept_found *found, struct kept_connections *kept);
 
 /* Closes those that have waited since before `since_ns`. */
-void kept_expire(struct kept *kept, int64_t since_ns);
+void kept_expire(struct kept_connections *kept, int64_t since_ns);
 
 /*
  * Closes all that wait and have carried a request. A first request, which may
  * be a write, is always taken.
  */
-void kept_shed(struct kept *kept);
+void kept_shed(struct kept_connections *kept);
 
 /* The listener wakes nobody here any more. */
-void kept_no_more(struct kept *kept);
+void kept_no_more(struct kept_connections *kept);
 
-struct kept_notes *kept_notes(struct kept *kept, uint32_t place);
+struct kept_notes *kept_notes(struct kept_connections *kept, uint32_t place);
 
 /* How many connections there are, those included that a thread serves. */
-uint32_t kept_count(struct kept *kept);
+uint32_t kept_count(struct kept_connections *kept);

@@ -248,8 +248,8 @@ open_path(int *out, char **path_out, const char *path, int64_t mode,
 /* --- both ----------------------------------------------------------------- */
 
 enum err
-listen_open(
-    struct listen *listen, const struct settings *settings, struct fault *fault)
+listen_open(struct listen *listen, const struct api_settings *settings,
+    struct fault *fault)
 {
 	int64_t pid, count;
 	enum err err;

@@ -23,7 +23,7 @@ struct listen {
  * while workers whose supervisor was killed finish what is under way there;
  * ERR_BUSY, after two seconds, when another gridapi listens there.
  */
-enum err listen_open(struct listen *listen, const struct settings *settings,
+enum err listen_open(struct listen *listen, const struct api_settings *settings,
     struct fault *fault);
 
 /* No new connection can be made; those that queue can still be accepted. */

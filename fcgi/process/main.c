@@ -46,9 +46,9 @@ static const struct opt_spec spec = {
 };
 
 /* The arguments to read the settings again with. */
-struct source {
+struct settings_source {
 	const struct options *options;
-	struct settings *settings;
+	struct api_settings *settings;
 };
 
 static void
@@ -66,7 +66,7 @@ tell(const struct fault *fault, enum err err)
 
 /* "pages.threads=4" */
 static enum err
-override(struct settings *settings, const char *text, struct fault *fault)
+override(struct api_settings *settings, const char *text, struct fault *fault)
 {
 	char section[64], name[64];
 	struct span rest = span_of(text);
@@ -88,7 +88,7 @@ override(struct settings *settings, const char *text, struct fault *fault)
 }
 
 static enum err
-read_settings(struct settings *settings, const struct options *options,
+read_settings(struct api_settings *settings, const struct options *options,
     struct fault *fault)
 {
 	const char *config = options->config;
@@ -108,7 +108,7 @@ read_settings(struct settings *settings, const struct options *options,
 }
 
 static void
-free_settings(struct settings *settings)
+free_settings(struct api_settings *settings)
 {
 	conf_fini(settings, settings_rows, settings_count);
 }
@@ -116,8 +116,8 @@ free_settings(struct settings *settings)
 static void
 reload(void *context)
 {
-	struct source *source = context;
-	struct settings fresh;
+	struct settings_source *source = context;
+	struct api_settings fresh;
 	struct fault fault;
 	enum err err;
 
@@ -149,7 +149,7 @@ raise_file_limit(void)
 }
 
 static int
-check(const struct settings *settings, struct metrics *metrics)
+check(const struct api_settings *settings, struct metrics *metrics)
 {
 	struct server *server = NULL;
 	struct fault fault;
@@ -169,7 +169,7 @@ check(const struct settings *settings, struct metrics *metrics)
 }
 
 static int
-serve_all(struct source *source, struct metrics *metrics)
+serve_all(struct settings_source *source, struct metrics *metrics)
 {
 	struct listen listen;
 	struct fault fault;
@@ -196,8 +196,8 @@ serve_all(struct source *source, struct metrics *metrics)
 static int
 run(const struct options *options)
 {
-	struct settings settings;
-	struct source source = {options, &settings};
+	struct api_settings settings;
+	struct settings_source source = {options, &settings};
 	struct metrics *metrics = metrics_new();
 	struct fault fault;
 	int result = 1;

@@ -265,7 +265,7 @@ all_ready(const struct pool *pool)
 static int64_t
 leaving_time(const struct pool *pool)
 {
-	const struct settings *settings = pool->job->settings;
+	const struct api_settings *settings = pool->job->settings;
 
 	return (settings->drain_s + settings->compute_timeout_s) * SECOND;
 }
@@ -454,7 +454,7 @@ wait_and_read(struct pool *pool)
 static enum err
 open_pool(struct pool *pool)
 {
-	const struct settings *settings = pool->job->settings;
+	const struct api_settings *settings = pool->job->settings;
 	unsigned pages = (unsigned)settings->pages_processes;
 	sigset_t set;
 

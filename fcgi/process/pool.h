@@ -15,7 +15,7 @@
 #include "fcgi/settings.h"
 
 struct pool_job {
-	struct settings *settings;
+	struct api_settings *settings;
 	struct metrics *metrics;
 	struct listen *listen;
 	/*

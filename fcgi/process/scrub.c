@@ -18,7 +18,7 @@
 
 struct scrub {
 	struct store *store;
-	const struct settings *settings;
+	const struct api_settings *settings;
 	struct metrics *metrics;
 	int64_t end_ns;
 	bool late; /* the rest is for the next time */
@@ -143,7 +143,7 @@ is_time(const struct scrub *scrub)
 }
 
 void
-scrub_some(struct store *store, const struct settings *settings,
+scrub_some(struct store *store, const struct api_settings *settings,
     struct metrics *metrics)
 {
 	struct scrub scrub = {.store = store,

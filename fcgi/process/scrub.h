@@ -18,5 +18,5 @@ struct store;
  *
  * By one process at a time: where it is stands in `metrics`.
  */
-void scrub_some(struct store *store, const struct settings *settings,
+void scrub_some(struct store *store, const struct api_settings *settings,
     struct metrics *metrics);

@@ -178,7 +178,8 @@ wait_for_signal(struct worker *worker)
 }
 
 static int
-run_threads(struct worker *worker, struct thread *threads, unsigned count)
+run_threads(
+    struct worker *worker, struct worker_thread *threads, unsigned count)
 {
 	uint64_t one = 1;
 	unsigned started = 0;
@@ -208,7 +209,8 @@ run_threads(struct worker *worker, struct thread *threads, unsigned count)
 }
 
 static int
-open_and_run(struct worker *worker, struct thread *threads, unsigned count)
+open_and_run(
+    struct worker *worker, struct worker_thread *threads, unsigned count)
 {
 	char why[OPENFILES_TEXT_MAX];
 	int result = WORKER_FAILED;
@@ -244,7 +246,8 @@ static int
 set_up_and_run(struct worker *worker)
 {
 	const struct worker_job *job = worker->job;
-	struct thread *threads = calloc(worker->threads, sizeof(*threads));
+	struct worker_thread *threads =
+	    calloc(worker->threads, sizeof(*threads));
 	char why[OPENFILES_TEXT_MAX];
 	int result = WORKER_FAILED;
 

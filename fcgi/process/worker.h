@@ -23,7 +23,7 @@ enum {
 };
 
 struct worker_job {
-	const struct settings *settings;
+	const struct api_settings *settings;
 	struct metrics *metrics;
 	int listener; /* non-blocking, shared with other workers */
 	bool handed_over; /* the listener is systemd's, which keeps it */

@@ -21,14 +21,14 @@ enum stop { STOP_NOT, STOP_LEAVE, STOP_LAST_CALL };
 struct worker {
 	const struct worker_job *job;
 	_Atomic(struct server *) server; /* NULL while no store can be opened */
-	struct kept *kept;
+	struct kept_connections *kept;
 	int wake; /* eventfd: readable for good once it is to stop */
 	_Atomic enum stop stop;
 	unsigned threads;
 	atomic_uint busy; /* of the slow pool's threads; unused in the other */
 };
 
-struct thread {
+struct worker_thread {
 	struct worker *worker;
 	struct serving *serving; /* NULL: made as soon as there is a server */
 	pthread_t id;
@@ -42,8 +42,8 @@ struct thread {
  * Before there is a thread. False with errno when there is not enough of
  * something; thread_close() frees what there is.
  */
-bool thread_open(struct thread *thread, struct worker *worker);
-void thread_close(struct thread *thread);
+bool thread_open(struct worker_thread *thread, struct worker *worker);
+void thread_close(struct worker_thread *thread);
 
 /* The main function of a thread: serves until the worker is to stop. */
 void *thread_main(void *arg);

@@ -133,7 +133,7 @@ take_params(struct request *request, char **envp)
 
 /* Reads the body to its end, also when it is longer than what is kept. */
 static enum err
-take_body(struct thread *thread, struct request *request)
+take_body(struct worker_thread *thread, struct request *request)
 {
 	struct buf *body = &thread->body;
 	enum err err;
@@ -152,8 +152,8 @@ take_body(struct thread *thread, struct request *request)
 
 /* 503 while no store can be opened. */
 static enum err
-serve_or_refuse(
-    struct thread *thread, const struct request *request, struct sink *out)
+serve_or_refuse(struct worker_thread *thread, const struct request *request,
+    struct sink *out)
 {
 	struct worker *worker = thread->worker;
 	struct server *server = atomic_load(&worker->server);
@@ -167,7 +167,7 @@ serve_or_refuse(
 
 /* ERR_OK when it went out whole; else the connection is to be cut. */
 static enum err
-answer(struct thread *thread, struct request *request)
+answer(struct worker_thread *thread, struct request *request)
 {
 	const struct worker_job *job = thread->worker->job;
 	struct sink out = record_sink(&thread->record);
@@ -187,7 +187,7 @@ answer(struct thread *thread, struct request *request)
 }
 
 static void
-tell_failure(const struct thread *thread, enum err err)
+tell_failure(const struct worker_thread *thread, enum err err)
 {
 	switch (err) {
 	case ERR_OK:
@@ -217,7 +217,7 @@ is_read(const struct request *request)
 
 /* True when the connection may carry another request. */
 static bool
-serve_request(struct thread *thread, char **params)
+serve_request(struct worker_thread *thread, char **params)
 {
 	struct gauges *gauges = metrics_mine(thread->worker->job->metrics);
 	struct request request;
@@ -241,7 +241,7 @@ serve_request(struct thread *thread, char **params)
 
 /* Of a head that has come. True as above. */
 static bool
-serve_head(struct thread *thread)
+serve_head(struct worker_thread *thread)
 {
 	bool keep = false;
 	char **params;
@@ -288,7 +288,7 @@ stops(const struct worker *worker)
 
 /* Of which there is no place, or no time to wait for it. */
 static void
-serve_once(struct thread *thread, int fd)
+serve_once(struct worker_thread *thread, int fd)
 {
 	enum err err = incoming_head(&thread->incoming, fd);
 
@@ -307,7 +307,7 @@ serve_once(struct thread *thread, int fd)
  * just come is not closed before it has carried one.
  */
 static bool
-is_new(const struct thread *thread, const struct kept_found *found)
+is_new(const struct worker_thread *thread, const struct kept_found *found)
 {
 	return !kept_notes(thread->worker->kept, found->place)->served &&
 	    found->since_ns > date_monotonic_ns() - NEW_NS;
@@ -318,7 +318,8 @@ is_new(const struct thread *thread, const struct kept_found *found)
  * is to stop looks at each a last time, for what came before it was told.
  */
 static void
-serve_kept(struct thread *thread, const struct kept_found *found, bool last)
+serve_kept(
+    struct worker_thread *thread, const struct kept_found *found, bool last)
 {
 	struct worker *worker = thread->worker;
 	struct kept_notes *notes = kept_notes(worker->kept, found->place);
@@ -344,7 +345,7 @@ serve_kept(struct thread *thread, const struct kept_found *found, bool last)
 }
 
 static void
-serve_new(struct thread *thread, int fd)
+serve_new(struct worker_thread *thread, int fd)
 {
 	struct worker *worker = thread->worker;
 	struct kept_found found = {KEPT_CONNECTION, KEPT_NO_PLACE, fd, 0};
@@ -362,7 +363,7 @@ serve_new(struct thread *thread, int fd)
 /* --- threads -------------------------------------------------------------- */
 
 static void
-serve_found(struct thread *thread, const struct kept_found *found)
+serve_found(struct worker_thread *thread, const struct kept_found *found)
 {
 	int fd;
 
@@ -385,7 +386,7 @@ serve_found(struct thread *thread, const struct kept_found *found)
  * request is closed, and nginx connects to somebody else.
  */
 static void
-serve_the_last(struct thread *thread)
+serve_the_last(struct worker_thread *thread)
 {
 	struct worker *worker = thread->worker;
 	bool all = atomic_load(&worker->stop) == STOP_LAST_CALL;
@@ -405,8 +406,8 @@ serve_the_last(struct thread *thread)
 void *
 thread_main(void *arg)
 {
-	struct thread *thread = arg;
-	struct kept *kept = thread->worker->kept;
+	struct worker_thread *thread = arg;
+	struct kept_connections *kept = thread->worker->kept;
 
 	while (!stops(thread->worker)) {
 		struct kept_found found;
@@ -419,7 +420,7 @@ thread_main(void *arg)
 }
 
 bool
-thread_open(struct thread *thread, struct worker *worker)
+thread_open(struct worker_thread *thread, struct worker *worker)
 {
 	struct server *server = atomic_load(&worker->server);
 
@@ -436,7 +437,7 @@ thread_open(struct thread *thread, struct worker *worker)
 }
 
 void
-thread_close(struct thread *thread)
+thread_close(struct worker_thread *thread)
 {
 	serving_free(thread->serving);
 	record_fini(&thread->record);

@@ -41,7 +41,7 @@ struct job {
 };
 
 struct computing_table {
-	const struct settings *settings;
+	const struct api_settings *settings;
 	struct metrics *metrics;
 	pthread_mutex_t lock;
 	unsigned users; /* the server, and each thread that awaits a child */
@@ -52,7 +52,8 @@ struct computing_table {
 };
 
 struct computing_table *
-computing_table_new(const struct settings *settings, struct metrics *metrics)
+computing_table_new(
+    const struct api_settings *settings, struct metrics *metrics)
 {
 	struct computing_table *table = calloc(1, sizeof(*table));
 	pthread_condattr_t monotonic;
@@ -105,7 +106,7 @@ run_gridctl(pid_t *pid, char **argv)
 }
 
 static int64_t
-limit_of(const struct settings *settings, const struct job *job)
+limit_of(const struct api_settings *settings, const struct job *job)
 {
 	int64_t limit = settings->compute_timeout_s;
 
@@ -123,7 +124,7 @@ packed_for(const struct job *job)
 }
 
 static enum err
-start(pid_t *pid, const struct settings *settings, const struct job *job)
+start(pid_t *pid, const struct api_settings *settings, const struct job *job)
 {
 	char slots[32], limit[32];
 	char *compute[] = {settings->gridctl, (char *)"--data",

@@ -13,14 +13,14 @@
 struct call;
 struct computing_table;
 struct metrics;
-struct settings;
+struct api_settings;
 
 /*
  * `settings` and `metrics` must outlive the children: computing_table_free()
  * does not wait for those that are under way, and they go on.
  */
 struct computing_table *computing_table_new(
-    const struct settings *settings, struct metrics *metrics);
+    const struct api_settings *settings, struct metrics *metrics);
 void computing_table_free(struct computing_table *table);
 
 /*

@@ -74,7 +74,7 @@ static enum err
 need_streams(struct across *across, unsigned more)
 {
 	unsigned room = across->count + more;
-	struct stream *streams;
+	struct across_stream *streams;
 
 	if (room <= across->room)
 		return ERR_OK;
@@ -92,10 +92,10 @@ need_streams(struct across *across, unsigned more)
 	return ERR_OK;
 }
 
-static struct stream *
+static struct across_stream *
 new_stream(struct across *across, uint32_t place)
 {
-	struct stream *stream = &across->streams[across->count++];
+	struct across_stream *stream = &across->streams[across->count++];
 
 	memset(stream, 0, sizeof(*stream));
 	buf_init(&stream->text, 1 << 16);
@@ -109,7 +109,7 @@ add_stream(struct across *across, const struct snapview *view, uint32_t place,
     uint32_t *rows, uint32_t count)
 {
 	struct snapshot *snap = view->pinned->snap;
-	struct stream *stream;
+	struct across_stream *stream;
 	enum err err =
 	    match_keep(rows, &count, snap, view->ranges, &across->query);
 

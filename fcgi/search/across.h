@@ -26,14 +26,14 @@ struct across {
 	/* across.c and across_order.c */
 	bool plain; /* without the book: it was of no use */
 	bool damaged; /* because it cannot be what was written */
-	struct stream *broken; /* whose row could not be compared */
+	struct across_stream *broken; /* whose row could not be compared */
 	struct scope *scope; /* the one that has the book */
 	uint64_t *set; /* what was found in it; the thread's */
 	uint32_t set_count;
-	struct stream *streams;
+	struct across_stream *streams;
 	unsigned count, room;
 	struct found *found; /* rows that streams are of */
-	struct stream **heap;
+	struct across_stream **heap;
 	unsigned left; /* streams in it */
 };
 

@@ -24,7 +24,7 @@ fold_json(struct buf *out, struct span json, struct buf *plain)
 
 /* Where the row is that the book's stream stands on; its view is open. */
 static void
-turn(struct across *across, struct stream *stream)
+turn(struct across *across, struct across_stream *stream)
 {
 	uint32_t rank = stream->rows[stream->at];
 
@@ -36,7 +36,7 @@ turn(struct across *across, struct stream *stream)
 
 /* Whether its rows are in the order of values that may have changed. */
 static bool
-is_of_today(const struct across *across, const struct stream *stream)
+is_of_today(const struct across *across, const struct across_stream *stream)
 {
 	const struct snapview *view = stream->view;
 
@@ -46,7 +46,7 @@ is_of_today(const struct across *across, const struct stream *stream)
 
 /* Reads the sort value of the row that the stream stands on. */
 static enum err
-load_value(struct across *across, struct stream *stream)
+load_value(struct across *across, struct across_stream *stream)
 {
 	const struct snapview *view = stream->view;
 	struct snapshot *snap = view->pinned->snap;
@@ -81,7 +81,7 @@ load_value(struct across *across, struct stream *stream)
 
 /* The row that the stream stands on; who is alone is compared with nobody. */
 static enum err
-load(struct across *across, struct stream *stream)
+load(struct across *across, struct across_stream *stream)
 {
 	enum err err = ERR_OK;
 
@@ -96,7 +96,7 @@ load(struct across *across, struct stream *stream)
 
 /* The text between the quotes: a quote would sort after a blank. */
 static struct span
-codein_of(struct across *across, struct stream *stream)
+codein_of(struct across *across, struct across_stream *stream)
 {
 	struct span json =
 	    snapshot_value(stream->view->pinned->snap, stream->row, COL_codein);
@@ -131,7 +131,8 @@ is_by_number(const struct across *across)
 
 /* By the further keys, which few rows come to. */
 static int
-compare_more(struct across *across, struct stream *a, struct stream *b)
+compare_more(
+    struct across *across, struct across_stream *a, struct across_stream *b)
 {
 	struct sort_place of_a = {
 	    a->view->pinned->snap, a->view->ranges, a->row};
@@ -147,7 +148,8 @@ compare_more(struct across *across, struct stream *a, struct stream *b)
 
 /* before() where one is null, or where numbers do not decide. */
 static __attribute__((noinline)) bool
-before_otherwise(struct across *across, struct stream *a, struct stream *b)
+before_otherwise(
+    struct across *across, struct across_stream *a, struct across_stream *b)
 {
 	int way = 0;
 
@@ -169,7 +171,7 @@ before_otherwise(struct across *across, struct stream *a, struct stream *b)
  * often two numbers differ, and that is all of it.
  */
 static inline bool
-before(struct across *across, struct stream *a, struct stream *b)
+before(struct across *across, struct across_stream *a, struct across_stream *b)
 {
 	if (a->null || b->null || a->number == b->number ||
 	    !is_by_number(across))
@@ -187,11 +189,11 @@ blame_broken(struct across *across)
 static void
 sift_down(struct across *across, unsigned at, unsigned count)
 {
-	struct stream **heap = across->heap;
+	struct across_stream **heap = across->heap;
 
 	for (;;) {
 		unsigned child = 2 * at + 1;
-		struct stream *swap;
+		struct across_stream *swap;
 
 		if (child >= count)
 			return;
@@ -212,7 +214,7 @@ static void
 find_numbers(struct across *across)
 {
 	for (unsigned i = 0; i < across->count; i++) {
-		struct stream *stream = &across->streams[i];
+		struct across_stream *stream = &across->streams[i];
 
 		if (stream->of_book)
 			continue;
@@ -235,7 +237,7 @@ build_heap(struct across *across)
 	if (row_is_number(across->column) && across->count > 1)
 		find_numbers(across);
 	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
-		struct stream *stream = &across->streams[i];
+		struct across_stream *stream = &across->streams[i];
 
 		across->heap[i] = stream;
 		if (across->count > 1 && !stream->of_book)
@@ -300,8 +302,8 @@ list_ranks(uint32_t *ranks, const uint64_t *set, uint32_t from, uint32_t count)
 
 /* Leaves the book's stream the ranks from..to, all of them open. */
 static enum err
-open_ranks(
-    struct across *across, struct stream *stream, uint32_t from, uint32_t to)
+open_ranks(struct across *across, struct across_stream *stream, uint32_t from,
+    uint32_t to)
 {
 	uint32_t *ranks = malloc((to - from + 1u) * sizeof(*ranks));
 	enum err err = ERR_NO_MEMORY;
@@ -328,7 +330,7 @@ open_ranks(
 static enum err
 step(struct across *across)
 {
-	struct stream *top = across->heap[0];
+	struct across_stream *top = across->heap[0];
 	enum err err = ERR_OK;
 
 	if (++top->at < top->count)
@@ -351,7 +353,7 @@ across_seek(struct across *across, int64_t first, int64_t count)
 	if (count == 0) /* nothing is shown: nobody need be opened */
 		return ERR_OK;
 	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
-		struct stream *stream = &across->streams[i];
+		struct across_stream *stream = &across->streams[i];
 		int64_t end = first + count;
 
 		if (stream->of_book)

@@ -5,7 +5,7 @@
 #include "fcgi/search/scope.h"
 
 /* Matches of one supplier, or of all in the book; and how far a merge is. */
-struct stream {
+struct across_stream {
 	const struct snapview *view; /* of the row at `at` */
 	const uint32_t *rows; /* in the order asked for; the book's: ranks */
 	uint32_t count, at;

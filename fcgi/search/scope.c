@@ -19,7 +19,7 @@
 
 struct scope_slot {
 	pthread_mutex_t lock;
-	struct kept *present; /* one use of it is the slot's own */
+	struct scope_kept *present; /* one use of it is the slot's own */
 	struct word_index *book; /* and of this one */
 	int64_t used_ns, looked_ns;
 };
@@ -35,7 +35,7 @@ scope_slot_new(void)
 }
 
 static void
-close_view(struct kept *kept, struct snapview *view)
+close_view(struct scope_kept *kept, struct snapview *view)
 {
 	ranges_release(view->ranges);
 	if (view->pinned != NULL)
@@ -45,7 +45,7 @@ close_view(struct kept *kept, struct snapview *view)
 void
 scope_release(struct scope *scope)
 {
-	struct kept *kept = (struct kept *)scope;
+	struct scope_kept *kept = (struct scope_kept *)scope;
 
 	assert(kept == NULL || atomic_load(&kept->users) > 0);
 	if (kept == NULL || atomic_fetch_sub(&kept->users, 1) != 1)
@@ -94,7 +94,7 @@ scope_slot_free(struct scope_slot *slot)
 void
 scope_slot_tick(struct scope_slot *slot, int64_t seconds)
 {
-	struct kept *old = NULL;
+	struct scope_kept *old = NULL;
 	struct word_index *book = NULL;
 
 	pthread_mutex_lock(&slot->lock);
@@ -114,7 +114,7 @@ enum err
 scope_view(const struct snapview **out, struct scope *scope, struct call *call,
     unsigned place)
 {
-	struct kept *kept = (struct kept *)scope;
+	struct scope_kept *kept = (struct scope_kept *)scope;
 	struct snapview *view = &scope->views[place];
 	enum err err = ERR_OK;
 
@@ -147,7 +147,7 @@ versions_of(const struct serving *serving)
 }
 
 static bool
-is_of(const struct kept *kept, const struct versions *versions)
+is_of(const struct scope_kept *kept, const struct versions *versions)
 {
 	return kept != NULL && kept->versions.catalog == versions->catalog &&
 	    kept->versions.live == versions->live &&
@@ -185,8 +185,8 @@ static void
 keep(struct scope_slot *slot, struct scope *scope,
     const struct versions *versions)
 {
-	struct kept *kept = (struct kept *)scope;
-	struct kept *old;
+	struct scope_kept *kept = (struct scope_kept *)scope;
+	struct scope_kept *old;
 
 	kept->versions = *versions;
 	atomic_fetch_add(&kept->users, 1);
@@ -229,7 +229,7 @@ open_book(struct word_index **out, struct store *store)
 static void
 look_at_book(struct scope_slot *slot, int64_t now_ns)
 {
-	struct kept *old = NULL;
+	struct scope_kept *old = NULL;
 	struct word_index *book = NULL;
 
 	pthread_mutex_lock(&slot->lock);

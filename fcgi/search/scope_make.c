@@ -23,7 +23,7 @@
 
 struct making {
 	struct call *call;
-	struct kept *kept;
+	struct scope_kept *kept;
 	unsigned from, room, seen; /* entries of the catalogue */
 	uint32_t in_book; /* the book's first supplier not passed yet */
 };
@@ -31,7 +31,7 @@ struct making {
 static enum err
 begin(struct making *making, struct call *call, unsigned room)
 {
-	struct kept *kept = calloc(1, sizeof(*kept));
+	struct scope_kept *kept = calloc(1, sizeof(*kept));
 	struct scope *scope;
 
 	*making = (struct making){.call = call, .kept = kept, .room = room};
@@ -89,7 +89,7 @@ count(struct making *making, struct span supplier, uint64_t generation,
 static enum err
 add(struct making *making, struct span supplier, uint64_t generation)
 {
-	struct kept *kept = making->kept;
+	struct scope_kept *kept = making->kept;
 	struct scope *scope = &kept->scope;
 	struct snapview *view = &scope->views[scope->count];
 	struct haystack *hay = &scope->hays[scope->loose_count];
@@ -135,7 +135,7 @@ is_in_book(struct making *making, struct span supplier, uint64_t generation)
 static void
 add_from_book(struct making *making)
 {
-	struct kept *kept = making->kept;
+	struct scope_kept *kept = making->kept;
 	struct scope *scope = &kept->scope;
 	const struct word_index_supplier *supplier =
 	    word_index_supplier(scope->book, making->in_book);
@@ -225,7 +225,7 @@ add_entries(struct making *making)
 
 /* Room to note where its suppliers are; without it the book is not used. */
 static enum err
-use_book(struct kept *kept, struct word_index *book)
+use_book(struct scope_kept *kept, struct word_index *book)
 {
 	uint32_t all = word_index_head(book)->suppliers;
 	uint32_t *place = malloc((all + 1u) * sizeof(*place));
@@ -265,7 +265,7 @@ mark_there(struct scope *scope)
 bool
 scope_wants_book(const struct scope *scope)
 {
-	const struct kept *kept = (const struct kept *)scope;
+	const struct scope_kept *kept = (const struct scope_kept *)scope;
 
 	assert(scope->loose_count <= scope->count);
 	return scope->count >= BOOK_SUPPLIERS &&
@@ -279,7 +279,7 @@ scope_wants_book(const struct scope *scope)
 static enum err
 add_all(struct making *making, struct word_index *book)
 {
-	struct kept *kept = making->kept;
+	struct scope_kept *kept = making->kept;
 	enum err err = book == NULL ? ERR_OK : use_book(kept, book);
 
 	if (err == ERR_OK)

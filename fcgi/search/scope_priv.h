@@ -11,7 +11,7 @@ struct versions {
 	uint64_t catalog, live, state;
 };
 
-struct kept {
+struct scope_kept {
 	struct scope scope; /* first: a scope is its kept */
 	atomic_uint users;
 	struct versions versions;

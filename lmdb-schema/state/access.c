@@ -62,13 +62,13 @@ access_key_valid(const struct access_key *key, int64_t now_ms)
 	    (key->bounds.expires_ms == 0 || now_ms < key->bounds.expires_ms);
 }
 
-struct record {
+struct key_record {
 	struct span hash;
 	struct access_key key;
 };
 
 static enum err
-read_record(struct record *record, struct span id, struct span value)
+read_record(struct key_record *record, struct span id, struct span value)
 {
 	struct unpack from;
 
@@ -92,7 +92,7 @@ read_record(struct record *record, struct span id, struct span value)
 }
 
 static enum err
-put_record(struct kv_txn *txn, const struct record *record)
+put_record(struct kv_txn *txn, const struct key_record *record)
 {
 	const struct access_bounds *bounds = &record->key.bounds;
 	struct buf value;
@@ -144,7 +144,7 @@ each_key(struct kv_txn *txn,
 {
 	struct kv_walk *walk =
 	    kv_walk_begin(txn, STATE_KEYS, SPAN(""), SPAN(""));
-	struct record record;
+	struct key_record record;
 	struct span key, value;
 	enum err err;
 
@@ -172,7 +172,7 @@ refuse_name(void *name, const struct access_key *key)
 }
 
 static enum err
-store_new(struct store *store, const struct record *record,
+store_new(struct store *store, const struct key_record *record,
     const struct access_wish *wish)
 {
 	struct span name = wish->name;
@@ -204,10 +204,10 @@ access_key_create(struct store *store, const struct access_wish *wish,
 {
 	char secret[ACCESS_SECRET_LEN + 1];
 	uint8_t hash[DIGEST_SHA256_LEN];
-	struct record record = {.key = {.name = wish->name,
-				    .scope = wish->scope,
-				    .created_ms = date_now_ms(),
-				    .bounds = wish->bounds}};
+	struct key_record record = {.key = {.name = wish->name,
+					.scope = wish->scope,
+					.created_ms = date_now_ms(),
+					.bounds = wish->bounds}};
 	enum err err = digest_random_text(id, ACCESS_ID_LEN);
 
 	if (err == ERR_OK)
@@ -225,7 +225,7 @@ access_key_create(struct store *store, const struct access_wish *wish,
 enum err
 access_key_revoke(struct store *store, struct span id, const char *actor)
 {
-	struct record record;
+	struct key_record record;
 	struct kv_txn *txn;
 	struct span value;
 	enum err err;
@@ -275,7 +275,7 @@ access_key_check(
 {
 	static const uint8_t nobody[DIGEST_SHA256_LEN];
 	uint8_t hash[DIGEST_SHA256_LEN];
-	struct record record = {.hash = span_make(nobody, sizeof(nobody))};
+	struct key_record record = {.hash = span_make(nobody, sizeof(nobody))};
 	struct span id, value = SPAN("");
 	enum err err = ERR_NOT_FOUND;
 
@@ -305,7 +305,7 @@ access_key_each(struct state_view *view,
 static enum err
 note_use(struct kv_txn *txn, const struct access_use *use)
 {
-	struct record record;
+	struct key_record record;
 	struct span value;
 	enum err err = kv_get(txn, STATE_KEYS, span_of(use->id), &value);
 

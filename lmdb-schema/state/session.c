@@ -7,13 +7,13 @@
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
 
-struct record {
+struct session_record {
 	struct span user;
 	int64_t created_ms, used_ms;
 };
 
 static enum err
-read_record(struct record *record, struct span value)
+read_record(struct session_record *record, struct span value)
 {
 	struct unpack from;
 
@@ -27,7 +27,8 @@ read_record(struct record *record, struct span value)
 }
 
 static enum err
-put_record(struct kv_txn *txn, struct span id, const struct record *record)
+put_record(
+    struct kv_txn *txn, struct span id, const struct session_record *record)
 {
 	struct buf value;
 	enum err err;
@@ -55,7 +56,8 @@ id_of(uint8_t id[DIGEST_SHA256_LEN], struct span token)
  * eternal.
  */
 static bool
-is_over(const struct record *record, int64_t lifetime_ms, int64_t now_ms)
+is_over(
+    const struct session_record *record, int64_t lifetime_ms, int64_t now_ms)
 {
 	return now_ms - record->used_ms >= lifetime_ms ||
 	    record->used_ms - now_ms >= lifetime_ms;
@@ -70,7 +72,7 @@ struct sweep {
 };
 
 static bool
-is_swept(const struct sweep *sweep, const struct record *record)
+is_swept(const struct sweep *sweep, const struct session_record *record)
 {
 	if (sweep->user.len > 0)
 		return span_eq(sweep->user, record->user);
@@ -83,7 +85,7 @@ sweep_up(void *context, struct kv_txn *txn)
 	struct sweep *sweep = context;
 	struct kv_walk *walk =
 	    kv_walk_begin(txn, STATE_SESSIONS, SPAN(""), SPAN(""));
-	struct record record;
+	struct session_record record;
 	struct span key, value;
 	enum err err;
 
@@ -173,7 +175,8 @@ add_session(void *context, struct kv_txn *txn)
 	if (err != ERR_OK)
 		return err;
 	return put_record(txn, login->id,
-	    &(struct record){login->name, login->now_ms, login->now_ms});
+	    &(struct session_record){
+		login->name, login->now_ms, login->now_ms});
 }
 
 enum err
@@ -207,7 +210,7 @@ enum err
 session_check(struct session *out, struct state_view *view, struct span token,
     int64_t lifetime_ms, int64_t now_ms)
 {
-	struct record record;
+	struct session_record record;
 	struct span id = id_of(out->id, token), value;
 	enum err err = ERR_DENIED;
 
@@ -239,7 +242,7 @@ touch(void *context, struct kv_txn *txn)
 {
 	const struct touch *work = context;
 	struct span id = span_make(work->session->id, DIGEST_SHA256_LEN);
-	struct record record;
+	struct session_record record;
 	struct span value;
 	enum err err = kv_get(txn, STATE_SESSIONS, id, &value);
 
@@ -293,7 +296,7 @@ session_each(struct state_view *view,
 {
 	struct kv_walk *walk = kv_walk_begin(
 	    state_view_txn(view), STATE_SESSIONS, SPAN(""), SPAN(""));
-	struct record record;
+	struct session_record record;
 	struct span key, value;
 	enum err err;
 

@@ -19,13 +19,13 @@ user_password_ok(struct span password)
 	    password.len <= USER_PASSWORD_MAX;
 }
 
-struct record {
+struct user_record {
 	struct span hash;
 	struct user user;
 };
 
 static enum err
-read_record(struct record *record, struct span name, struct span value)
+read_record(struct user_record *record, struct span name, struct span value)
 {
 	struct unpack from;
 
@@ -37,7 +37,7 @@ read_record(struct record *record, struct span name, struct span value)
 }
 
 static enum err
-get_record(struct record *record, struct kv_txn *txn, struct span name)
+get_record(struct user_record *record, struct kv_txn *txn, struct span name)
 {
 	struct span value;
 	enum err err = access_name_ok(name)
@@ -50,7 +50,7 @@ get_record(struct record *record, struct kv_txn *txn, struct span name)
 enum err
 user_hash(struct kv_txn *txn, struct span name, struct span *hash)
 {
-	struct record record;
+	struct user_record record;
 	enum err err = get_record(&record, txn, name);
 
 	*hash = err == ERR_OK ? record.hash : SPAN("");
@@ -63,7 +63,7 @@ user_each(struct state_view *view,
 {
 	struct kv_walk *walk = kv_walk_begin(
 	    state_view_txn(view), STATE_USERS, SPAN(""), SPAN(""));
-	struct record record;
+	struct user_record record;
 	struct span key, value;
 	enum err err;
 
@@ -108,7 +108,7 @@ put_record(struct kv_txn *txn, const struct work *work, int64_t created_ms)
 static enum err
 alter(const struct work *work, struct kv_txn *txn)
 {
-	struct record record;
+	struct user_record record;
 	enum err err = get_record(&record, txn, work->name);
 
 	if (work->change == ADD) {

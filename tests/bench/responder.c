@@ -32,7 +32,7 @@
 
 static const struct responder *responder;
 static int listener;
-static struct kept *kept; /* NULL: every connection is closed */
+static struct kept_connections *kept; /* NULL: every connection is closed */
 
 static void
 make_room(int fd)

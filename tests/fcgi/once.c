@@ -21,7 +21,7 @@
 
 #define ANSWER_MAX ((size_t)4 << 30)
 
-static struct settings settings;
+static struct api_settings settings;
 
 static void
 take(struct request *request, int *times, struct span text)

@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(what_nobody_asks_for_is_found_by_the_walk)
 {
-	struct settings *settings = &world.settings;
+	struct api_settings *settings = &world.settings;
 
 	ck_assert_uint_gt(spoil("\"totalCa\":"), 0);
 	scrub_some(world.server->store, settings, world.metrics);

@@ -10,7 +10,7 @@
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
-static struct settings settings;
+static struct api_settings settings;
 static struct fault fault;
 
 static void
@@ -52,7 +52,7 @@ END_TEST
 
 START_TEST(what_is_printed_can_be_read)
 {
-	struct settings again = {0};
+	struct api_settings again = {0};
 	const char *path = scratch_path("gridapi.conf");
 	FILE *file = fopen(path, "w");
 

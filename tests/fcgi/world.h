@@ -13,7 +13,7 @@
 #include "fcgi/rows/snapview.h"
 
 struct world {
-	struct settings settings;
+	struct api_settings settings;
 	struct metrics *metrics;
 	struct server *server;
 	struct serving *serving;

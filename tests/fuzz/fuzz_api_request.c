@@ -16,7 +16,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
 
-static struct settings settings;
+static struct api_settings settings;
 static struct serving *serving;
 static char key[128], session[256];
 static struct buf answer;

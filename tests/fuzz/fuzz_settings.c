@@ -40,7 +40,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static int fd = -1;
 	static char path[64];
-	struct settings settings;
+	struct api_settings settings;
 	struct fault fault;
 	enum err err;
 

@@ -30,7 +30,7 @@
 #define CHUNK (64 << 10)
 
 struct server {
-	const struct settings *settings;
+	const struct api_settings *settings;
 	struct metrics *metrics;
 };
 
@@ -43,7 +43,7 @@ struct serving {
 };
 
 enum err
-server_open(struct server **out, const struct settings *settings,
+server_open(struct server **out, const struct api_settings *settings,
     struct metrics *metrics, struct fault *fault)
 {
 	*out = NULL;

@@ -19,7 +19,7 @@
 
 static struct sockaddr_un address;
 static int listener, stop;
-static struct kept *kept;
+static struct kept_connections *kept;
 
 static void
 make(void)
@@ -262,7 +262,7 @@ call(void)
 
 struct process {
 	pthread_t id;
-	struct kept *kept;
+	struct kept_connections *kept;
 	atomic_uint accepted;
 };
 

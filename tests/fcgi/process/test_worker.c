@@ -23,7 +23,7 @@
 /* --- a store that is none ------------------------------------------------- */
 
 enum err
-server_open(struct server **out, const struct settings *settings,
+server_open(struct server **out, const struct api_settings *settings,
     struct metrics *metrics, struct fault *fault)
 {
 	static char one;
@@ -78,7 +78,7 @@ serve_without_store(
 
 /* --- workers and a client ------------------------------------------------- */
 
-static struct settings settings;
+static struct api_settings settings;
 static struct metrics *metrics;
 static struct sockaddr_un address;
 static int listener;
