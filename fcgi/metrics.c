@@ -62,15 +62,23 @@ static const struct {
 	"Bytes free on the data directory's disk.", false},
 };
 
-struct metrics *
-metrics_new(void)
+static size_t
+size_of(unsigned endpoint_count)
 {
-	struct metrics *metrics = mmap(NULL, sizeof(*metrics),
+	return sizeof(struct metrics) +
+	    endpoint_count * sizeof(struct endpoint_counts);
+}
+
+struct metrics *
+metrics_new(unsigned endpoint_count)
+{
+	struct metrics *metrics = mmap(NULL, size_of(endpoint_count),
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (metrics == MAP_FAILED)
 		return NULL;
 	metrics->supervisor = getpid();
+	metrics->endpoint_count = endpoint_count;
 	return metrics;
 }
 
@@ -78,7 +86,7 @@ void
 metrics_free(struct metrics *metrics)
 {
 	if (metrics != NULL)
-		munmap(metrics, sizeof(*metrics));
+		munmap(metrics, size_of(metrics->endpoint_count));
 }
 
 unsigned
@@ -184,11 +192,13 @@ metrics_count(
     struct metrics *metrics, unsigned endpoint, int status, int64_t took_ns)
 {
 	int64_t took_us = took_ns / 1000;
+	struct endpoint_counts *counts;
 
-	assert(endpoint < METRICS_ENDPOINTS && took_ns >= 0);
-	add(&metrics->requests[endpoint][status_place(status)], 1);
-	add(&metrics->latency[endpoint][bucket_of(took_us)], 1);
-	add(&metrics->latency_sum_us[endpoint], (uint64_t)took_us);
+	assert(endpoint < metrics->endpoint_count && took_ns >= 0);
+	counts = &metrics->endpoints[endpoint];
+	add(&counts->requests[status_place(status)], 1);
+	add(&counts->latency[bucket_of(took_us)], 1);
+	add(&counts->latency_sum_us, (uint64_t)took_us);
 }
 
 static void
@@ -201,14 +211,15 @@ write_one(struct buf *buf, const char *name, const char *type, const char *help,
 
 static void
 write_requests(struct buf *buf, const struct metrics *metrics,
-    const char *const *names, unsigned count)
+    const char *(*name)(unsigned endpoint))
 {
 	buf_addf(buf,
 	    "# HELP gridapi_requests_total Answers by endpoint and status.\n"
 	    "# TYPE gridapi_requests_total counter\n");
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < metrics->endpoint_count; i++)
 		for (unsigned k = 0; k < METRICS_STATUSES; k++) {
-			unsigned long long n = get(&metrics->requests[i][k]);
+			unsigned long long n =
+			    get(&metrics->endpoints[i].requests[k]);
 			char status[8] = "other";
 
 			if (statuses[k] != 0)
@@ -218,27 +229,27 @@ write_requests(struct buf *buf, const struct metrics *metrics,
 				buf_addf(buf,
 				    "gridapi_requests_total{endpoint=\"%s\","
 				    "status=\"%s\"} %llu\n",
-				    names[i], status, n);
+				    name(i), status, n);
 		}
 }
 
 static bool
-was_asked(const struct metrics *metrics, unsigned i)
+was_asked(const struct endpoint_counts *counts)
 {
 	for (unsigned k = 0; k < METRICS_BUCKETS; k++)
-		if (get(&metrics->latency[i][k]) > 0)
+		if (get(&counts->latency[k]) > 0)
 			return true;
 	return false;
 }
 
 static void
-write_histogram(struct buf *buf, const struct metrics *metrics, unsigned i,
-    const char *name)
+write_histogram(
+    struct buf *buf, const struct endpoint_counts *counts, const char *name)
 {
 	unsigned long long sum = 0;
 
 	for (unsigned k = 0; k < METRICS_BUCKETS; k++) {
-		sum += get(&metrics->latency[i][k]);
+		sum += get(&counts->latency[k]);
 		if (k + 1 < METRICS_BUCKETS)
 			buf_addf(buf,
 			    "gridapi_request_seconds_bucket{endpoint=\"%s\","
@@ -253,7 +264,7 @@ write_histogram(struct buf *buf, const struct metrics *metrics, unsigned i,
 	buf_addf(buf,
 	    "gridapi_request_seconds_sum{endpoint=\"%s\"} %.6f\n"
 	    "gridapi_request_seconds_count{endpoint=\"%s\"} %llu\n",
-	    name, (double)get(&metrics->latency_sum_us[i]) / 1e6, name, sum);
+	    name, (double)get(&counts->latency_sum_us) / 1e6, name, sum);
 }
 
 static void
@@ -318,16 +329,16 @@ write_processes(struct buf *buf, const struct metrics *metrics)
 
 void
 metrics_write(struct buf *buf, const struct metrics *metrics,
-    const char *const *names, unsigned count)
+    const char *(*name)(unsigned endpoint))
 {
-	assert((names != NULL || count == 0) && count <= METRICS_ENDPOINTS);
-	write_requests(buf, metrics, names, count);
+	assert(name != NULL || metrics->endpoint_count == 0);
+	write_requests(buf, metrics, name);
 	buf_addf(buf,
 	    "# HELP gridapi_request_seconds Time from accepting a request to "
 	    "its last byte.\n# TYPE gridapi_request_seconds histogram\n");
-	for (unsigned i = 0; i < count; i++)
-		if (was_asked(metrics, i))
-			write_histogram(buf, metrics, i, names[i]);
+	for (unsigned i = 0; i < metrics->endpoint_count; i++)
+		if (was_asked(&metrics->endpoints[i]))
+			write_histogram(buf, &metrics->endpoints[i], name(i));
 	write_one(buf, "gridapi_sent_bytes_total", "counter",
 	    "Bytes of answers.", (long long)get(&metrics->bytes_out));
 	write_one(buf, "gridapi_requests_in_flight", "gauge",

@@ -13,7 +13,6 @@
 #include "fcgi/key_rates.h"
 #include "lmdb-schema/schema.h"
 
-#define METRICS_ENDPOINTS 32
 #define METRICS_STATUSES 16 /* their table is in metrics.c */
 #define METRICS_BUCKETS 22 /* and that of the buckets' edges */
 #define METRICS_WORKERS 1024
@@ -56,11 +55,14 @@ enum stock {
 	STOCK_COUNT
 };
 
-struct metrics {
-	atomic_ullong requests[METRICS_ENDPOINTS][METRICS_STATUSES];
+struct endpoint_counts {
+	atomic_ullong requests[METRICS_STATUSES];
 	/* Latency: up to 50 us, 100 us, 250 us, ... 300 s, and beyond. */
-	atomic_ullong latency[METRICS_ENDPOINTS][METRICS_BUCKETS];
-	atomic_ullong latency_sum_us[METRICS_ENDPOINTS];
+	atomic_ullong latency[METRICS_BUCKETS];
+	atomic_ullong latency_sum_us;
+};
+
+struct metrics {
 	atomic_ullong bytes_out;
 	atomic_ullong computations_done, computations_failed;
 	atomic_ullong workers_replaced; /* died and were started again */
@@ -75,12 +77,17 @@ struct metrics {
 	atomic_llong stock[STOCK_COUNT];
 	/* The supervisor's own pid, and who has which place, 0 for nobody. */
 	pid_t supervisor;
+	unsigned endpoint_count;
 	pid_t owners[METRICS_WORKERS];
 	struct gauges gauges[METRICS_WORKERS];
+	struct endpoint_counts endpoints[]; /* by the number of the route */
 };
 
-/* Shared between processes, zeroed; NULL when memory is out. */
-struct metrics *metrics_new(void);
+/*
+ * Shared between processes, zeroed, with room for as many endpoints; NULL when
+ * memory is out.
+ */
+struct metrics *metrics_new(unsigned endpoint_count);
 void metrics_free(struct metrics *metrics);
 
 /*
@@ -103,6 +110,6 @@ void metrics_stock(struct metrics *metrics, const int64_t values[STOCK_COUNT]);
 void metrics_count(
     struct metrics *metrics, unsigned endpoint, int status, int64_t took_ns);
 
-/* Prometheus text; `names` are the endpoints', `count` of them. */
+/* Prometheus text; `name` gives an endpoint's by its number. */
 void metrics_write(struct buf *buf, const struct metrics *metrics,
-    const char *const *names, unsigned count);
+    const char *(*name)(unsigned endpoint));

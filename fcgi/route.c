@@ -6,7 +6,6 @@
 
 #include "fcgi/call.h"
 #include "fcgi/endpoints/endpoint.h"
-#include "fcgi/metrics.h"
 
 #define API "/api/v1"
 #define APP "/app"
@@ -158,19 +157,13 @@ const struct route routes[] = {
 };
 
 const unsigned route_count = sizeof(routes) / sizeof(routes[0]);
+const unsigned route_name_count = sizeof(routes) / sizeof(routes[0]) + 1;
 
-_Static_assert(sizeof(routes) / sizeof(routes[0]) < METRICS_ENDPOINTS,
-    "each route has its counters, and what is no route has one too");
-
-const char *const *
-route_names(void)
+const char *
+route_name(unsigned number)
 {
-	static const char *names[METRICS_ENDPOINTS];
-
-	for (unsigned i = 0; i < route_count; i++)
-		names[i] = routes[i].operation;
-	names[route_count] = "none";
-	return names;
+	assert(number <= route_count);
+	return number < route_count ? routes[number].operation : "none";
 }
 
 /* Compares segment by segment; "{…}" takes any. */

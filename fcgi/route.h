@@ -53,8 +53,12 @@ struct route {
 extern const struct route routes[];
 extern const unsigned route_count;
 
-/* The operations' names in the order of the table, for the metrics. */
-const char *const *route_names(void);
+/*
+ * A route's name in the metrics, by its place in the table; that of
+ * `route_count` stands for requests that no route fits. So many are counted.
+ */
+const char *route_name(unsigned number);
+extern const unsigned route_name_count;
 
 /*
  * Whether a request alters nothing, by its method or by its route: it may come

@@ -42,8 +42,7 @@ ep_metrics(struct call *call)
 	reply_header(call->reply, "Content-Type",
 	    "text/plain; version=0.0.4; charset=utf-8");
 	buf_init(&text, 1 << 22);
-	metrics_write(
-	    &text, call->server->metrics, route_names(), route_count + 1);
+	metrics_write(&text, call->server->metrics, route_name);
 	iovbuf_add(&call->reply->body, buf_span(&text));
 	err = buf_end(&text);
 	buf_fini(&text);

@@ -13,6 +13,7 @@
 #include "fcgi/metrics.h"
 #include "fcgi/process/listen.h"
 #include "fcgi/process/pool.h"
+#include "fcgi/route.h"
 #include "fcgi/server.h"
 #include "fcgi/settings.h"
 
@@ -198,7 +199,7 @@ run(const struct options *options)
 {
 	struct api_settings settings;
 	struct settings_source source = {options, &settings};
-	struct metrics *metrics = metrics_new();
+	struct metrics *metrics = metrics_new(route_name_count);
 	struct fault fault;
 	int result = 1;
 	enum err err;

@@ -16,6 +16,7 @@
 #include "common/arena.h"
 #include "common/date.h"
 #include "common/log.h"
+#include "fcgi/route.h"
 #include "fcgi/serve.h"
 #include "fcgi/server.h"
 
@@ -196,7 +197,7 @@ run(char **argv, struct metrics *metrics)
 int
 main(int argc, char **argv)
 {
-	struct metrics *metrics = metrics_new();
+	struct metrics *metrics = metrics_new(route_name_count);
 	struct fault fault;
 	int result;
 

@@ -126,7 +126,7 @@ world_open(void)
 	    ERR_OK);
 	set("data", "dir", scratch_path("data"));
 	set("compute", "gridctl", gridctl());
-	world.metrics = metrics_new();
+	world.metrics = metrics_new(route_name_count);
 	ck_assert_ptr_nonnull(world.metrics);
 	ck_assert_msg(server_open(&world.server, &world.settings, world.metrics,
 			  &fault) == ERR_OK,

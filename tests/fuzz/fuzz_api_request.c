@@ -11,6 +11,7 @@
 
 #include "common/date.h"
 #include "common/jsonr.h"
+#include "fcgi/route.h"
 #include "fcgi/serve.h"
 #include "fcgi/server.h"
 #include "tests/fuzz/fuzz.h"
@@ -55,7 +56,7 @@ log_in(void)
 static void
 begin(void)
 {
-	struct metrics *metrics = metrics_new();
+	struct metrics *metrics = metrics_new(route_name_count);
 	struct server *server;
 	struct fault fault;
 	const char *data = made_flow();

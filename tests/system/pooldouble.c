@@ -305,6 +305,14 @@ do_pid(struct serving *serving)
 	return put_text(serving, "200 OK", text);
 }
 
+/* No answer is counted, so no endpoint is shown. */
+static const char *
+no_name(unsigned endpoint)
+{
+	(void)endpoint;
+	return "none";
+}
+
 static enum err
 do_metrics(struct serving *serving)
 {
@@ -313,7 +321,7 @@ do_metrics(struct serving *serving)
 	enum err err;
 
 	buf_init(&buf, 1 << 20);
-	metrics_write(&buf, serving->server->metrics, NULL, 0);
+	metrics_write(&buf, serving->server->metrics, no_name);
 	text = buf_take(&buf, NULL);
 	if (text == NULL)
 		return buf_end(&buf);

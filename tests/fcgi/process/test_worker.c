@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fcgi/route.h"
 #include "fcgi/serve.h"
 #include "fcgi/server.h"
 #include "tests/support/run.h"
@@ -99,7 +100,7 @@ make(void)
 	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
 	settings.pages_threads = 2;
 	settings.body_bytes = 1 << 20;
-	metrics = metrics_new();
+	metrics = metrics_new(route_name_count);
 	ck_assert_ptr_nonnull(metrics);
 	memset(&address, 0, sizeof(address));
 	address.sun_family = AF_UNIX;
