@@ -140,23 +140,15 @@ enum err live_networks(struct live_view *view,
 struct live_change;
 
 /*
- * Runs `work` in a change of its own and commits it; again from the beginning
- * where the file's map was full and could be enlarged. *counts, which may be
- * NULL, are those of the last run.
+ * Runs `work` in a change of its own and commits it, synced; a failure changes
+ * nothing. Waits for another change to finish. May run `work` again from the
+ * beginning (store_write()): *counts, which may be NULL, are those of the last
+ * run.
  */
 struct live_counts;
 enum err live_change_run(struct store *store,
     enum err (*work)(void *context, struct live_change *change), void *context,
     struct live_counts *counts);
-
-/* The same by hand. Waits for another change to finish. */
-enum err live_change_begin(struct live_change **out, struct store *store);
-
-/*
- * Commits, synced. A failed commit changes nothing. Frees `change` either way.
- */
-enum err live_change_commit(struct live_change *change);
-void live_change_abort(struct live_change *change);
 
 enum err live_set_facts(struct live_change *change, uint64_t generation);
 

@@ -20,23 +20,21 @@ change_free(struct live_change *change)
 }
 
 enum err
-live_change_begin(struct live_change **out, struct store *store)
+change_begin(struct live_change **out, struct kv_txn *txn)
 {
 	struct live_change *change = calloc(1, sizeof(*change));
-	enum err err = ERR_NO_MEMORY;
 
 	*out = NULL;
 	if (change == NULL)
 		return ERR_NO_MEMORY;
+	change->txn = txn;
 	buf_init(&change->value, 64 * 1024);
 	buf_init(&change->products, (size_t)4 << 30);
 	change->suppliers = codemap_new();
 	change->networks = codemap_new();
-	if (change->suppliers != NULL && change->networks != NULL)
-		err = kv_write(&change->txn, store_live(store));
-	if (err != ERR_OK) {
+	if (change->suppliers == NULL || change->networks == NULL) {
 		change_free(change);
-		return err;
+		return ERR_NO_MEMORY;
 	}
 	if (store_number(change->txn, "facts", &change->facts) != ERR_OK)
 		change->facts = LIVE_UNKNOWN;
@@ -46,15 +44,6 @@ live_change_begin(struct live_change **out, struct store *store)
 	    since_is_valid(change->txn, change->facts, change->network);
 	*out = change;
 	return ERR_OK;
-}
-
-void
-live_change_abort(struct live_change *change)
-{
-	if (change == NULL)
-		return;
-	kv_abort(change->txn);
-	change_free(change);
 }
 
 enum err
@@ -246,21 +235,17 @@ mark_network(struct live_change *change)
 }
 
 enum err
-live_change_commit(struct live_change *change)
+change_end(struct live_change *change, enum err err)
 {
-	enum err err = add_damaged(change);
-
 	assert(change->txn != NULL);
+	if (err == ERR_OK)
+		err = add_damaged(change);
 	if (err == ERR_OK)
 		err = mark_suppliers(change);
 	if (err == ERR_OK)
 		err = mark_network(change);
 	if (err == ERR_OK && change->kept)
 		err = since_validate(change->txn);
-	if (err == ERR_OK)
-		err = kv_commit(change->txn);
-	else
-		kv_abort(change->txn);
 	change_free(change);
 	return err;
 }
@@ -271,36 +256,34 @@ live_change_counts(const struct live_change *change)
 	return change->counts;
 }
 
+struct running {
+	enum err (*work)(void *context, struct live_change *change);
+	void *context;
+	struct live_counts *counts;
+};
+
 static enum err
-run_once(struct store *store,
-    enum err (*work)(void *context, struct live_change *change), void *context,
-    struct live_counts *counts)
+run(void *context, struct kv_txn *txn)
 {
+	const struct running *running = context;
 	struct live_change *change;
-	enum err err = live_change_begin(&change, store);
+	enum err err = change_begin(&change, txn);
 
 	if (err != ERR_OK)
 		return err;
-	err = work(context, change);
-	if (counts != NULL)
-		*counts = change->counts;
-	if (err == ERR_OK)
-		return live_change_commit(change);
-	live_change_abort(change);
-	return err;
+	err = running->work(running->context, change);
+	if (running->counts != NULL)
+		*running->counts = change->counts;
+	return change_end(change, err);
 }
-
-/* Each beginning enlarges a map that was full by half. */
-#define TRIES 40
 
 enum err
 live_change_run(struct store *store,
     enum err (*work)(void *context, struct live_change *change), void *context,
     struct live_counts *counts)
 {
-	enum err err = ERR_MAP_FULL;
+	struct running running = {work, context, counts};
 
-	for (unsigned i = 0; i < TRIES && err == ERR_MAP_FULL; i++)
-		err = run_once(store, work, context, counts);
-	return err;
+	assert(work != NULL);
+	return store_write(store, STORE_LIVE, run, &running);
 }

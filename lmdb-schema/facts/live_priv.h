@@ -1,5 +1,5 @@
 /*
- * live_priv: views and changes of the live data. For live*.c only.
+ * live_priv: views and changes of the live data. For live*.c only, and tests.
  */
 #pragma once
 
@@ -28,6 +28,14 @@ struct live_change {
 	bool facts_set;
 	bool kept; /* live_keep_unchanged() was called */
 };
+
+/*
+ * A change in a transaction that the caller began. change_end() marks what
+ * changed, unless `err` is a failure, and frees the change; the transaction is
+ * still the caller's, to be committed only after ERR_OK.
+ */
+enum err change_begin(struct live_change **out, struct kv_txn *txn);
+enum err change_end(struct live_change *change, enum err err);
 
 /*
  * live_since.c: whether the suppliers' records belong to these two numbers, and

@@ -300,94 +300,111 @@ catalog_count_lost(struct catalog_view *view, uint64_t *count)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
-enum err
-catalog_publish(struct store *store, struct span supplier,
-    const struct catalog_entry *entry)
-{
-	struct catalog_entry old;
-	struct kv_txn *txn;
-	enum err err = kv_write(&txn, store_catalog(store));
+/* A change of a supplier's current entry. */
+struct changing {
+	struct span supplier;
+	const struct catalog_entry *entry;
+	uint64_t generation; /* to be disowned */
+	bool was_current;
+};
 
-	assert(entry->generation != 0);
-	if (err != ERR_OK)
-		return err;
-	err = get_entry(txn, supplier, &old);
+static enum err
+publish(void *context, struct kv_txn *txn)
+{
+	const struct changing *changing = context;
+	struct span supplier = changing->supplier;
+	struct catalog_entry old;
+	enum err err = get_entry(txn, supplier, &old);
+
 	if (err == ERR_OK)
 		err = retire(txn, supplier, old.generation);
 	else if (err == ERR_NOT_FOUND || err == ERR_DAMAGED)
 		err = ERR_OK; /* a damaged entry cannot be retired */
 	if (err == ERR_OK)
-		err = put_entry(txn, supplier, entry);
+		err = put_entry(txn, supplier, changing->entry);
+	return err == ERR_OK ? forget_damaged(txn, supplier) : err;
+}
+
+enum err
+catalog_publish(struct store *store, struct span supplier,
+    const struct catalog_entry *entry)
+{
+	struct changing changing = {.supplier = supplier, .entry = entry};
+
+	assert(entry->generation != 0);
+	return store_write(store, STORE_CATALOG, publish, &changing);
+}
+
+static enum err
+forget(void *context, struct kv_txn *txn)
+{
+	const struct changing *changing = context;
+	struct span supplier = changing->supplier;
+	struct catalog_entry old;
+	enum err err = get_entry(txn, supplier, &old);
+
 	if (err == ERR_OK)
-		err = forget_damaged(txn, supplier);
-	if (err == ERR_OK)
-		return kv_commit(txn);
-	kv_abort(txn);
-	return err;
+		err = retire(txn, supplier, old.generation);
+	if (err == ERR_OK || err == ERR_DAMAGED)
+		err = kv_del(txn, CATALOG_CURRENT, supplier);
+	return err == ERR_OK || err == ERR_NOT_FOUND
+	    ? forget_damaged(txn, supplier)
+	    : err;
 }
 
 enum err
 catalog_forget(struct store *store, struct span supplier)
 {
-	struct catalog_entry old;
-	struct kv_txn *txn;
-	enum err err = kv_write(&txn, store_catalog(store));
+	struct changing changing = {.supplier = supplier};
 
-	if (err != ERR_OK)
-		return err;
-	err = get_entry(txn, supplier, &old);
-	if (err == ERR_OK)
-		err = retire(txn, supplier, old.generation);
-	if (err == ERR_OK || err == ERR_DAMAGED)
+	return store_write(store, STORE_CATALOG, forget, &changing);
+}
+
+static enum err
+disown(void *context, struct kv_txn *txn)
+{
+	struct changing *changing = context;
+	struct span supplier = changing->supplier;
+	struct key key = key_pair_u64(supplier, changing->generation);
+	struct catalog_entry current;
+	enum err err = get_entry(txn, supplier, &current);
+
+	changing->was_current =
+	    err == ERR_OK && current.generation == changing->generation;
+	if (changing->was_current) {
 		err = kv_del(txn, CATALOG_CURRENT, supplier);
-	if (err == ERR_OK || err == ERR_NOT_FOUND)
-		err = forget_damaged(txn, supplier);
-	if (err == ERR_OK)
-		return kv_commit(txn);
-	kv_abort(txn);
-	return err;
+		if (err == ERR_OK)
+			err = note_damaged(txn, supplier, changing->generation);
+	} else if (err == ERR_OK || err == ERR_NOT_FOUND)
+		err = kv_del(txn, CATALOG_RETIRED, key_span(&key));
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
 enum err
 catalog_disown(struct store *store, struct span supplier, uint64_t generation,
     bool *was_current)
 {
-	struct key key = key_pair_u64(supplier, generation);
-	struct catalog_entry current;
-	struct kv_txn *txn;
-	enum err err = kv_write(&txn, store_catalog(store));
+	struct changing changing = {
+	    .supplier = supplier, .generation = generation};
+	enum err err = store_write(store, STORE_CATALOG, disown, &changing);
 
-	*was_current = false;
-	if (err != ERR_OK)
-		return err;
-	err = get_entry(txn, supplier, &current);
-	if (err == ERR_OK && current.generation == generation) {
-		*was_current = true;
-		err = kv_del(txn, CATALOG_CURRENT, supplier);
-		if (err == ERR_OK)
-			err = note_damaged(txn, supplier, generation);
-	} else if (err == ERR_OK || err == ERR_NOT_FOUND)
-		err = kv_del(txn, CATALOG_RETIRED, key_span(&key));
-	if (err == ERR_OK || err == ERR_NOT_FOUND)
-		return kv_commit(txn);
-	kv_abort(txn);
+	*was_current = changing.was_current;
 	return err;
+}
+
+static enum err
+note_words(void *context, struct kv_txn *txn)
+{
+	const uint64_t *generation = context;
+
+	return store_set_number(txn, "words", *generation);
 }
 
 enum err
 catalog_note_words(struct store *store, uint64_t generation)
 {
-	struct kv_txn *txn;
-	enum err err = kv_write(&txn, store_catalog(store));
-
 	assert(generation != 0);
-	if (err != ERR_OK)
-		return err;
-	err = store_set_number(txn, "words", generation);
-	if (err == ERR_OK)
-		return kv_commit(txn);
-	kv_abort(txn);
-	return err;
+	return store_write(store, STORE_CATALOG, note_words, &generation);
 }
 
 /* A number that cannot be read counts as none: the index is then reopened. */

@@ -171,30 +171,30 @@ refuse_name(void *name, const struct access_key *key)
 	    : ERR_OK;
 }
 
-static enum err
-store_new(struct store *store, const struct key_record *record,
-    const struct access_wish *wish)
-{
-	struct span name = wish->name;
-	struct kv_txn *txn;
-	enum err err = kv_write(&txn, store_state(store));
+struct creating {
+	const struct access_wish *wish;
+	struct key_record record;
+};
 
-	if (err != ERR_OK)
-		return err;
+static enum err
+create_key(void *context, struct kv_txn *txn)
+{
+	const struct creating *creating = context;
+	const struct access_wish *wish = creating->wish;
+	struct span name = wish->name;
+	enum err err = ERR_OK;
+
 	if (wish->alone)
 		err = each_key(txn, refuse_name, &name);
 	if (err == ERR_OK)
-		err = put_record(txn, record);
+		err = put_record(txn, &creating->record);
 	if (err == ERR_OK)
 		err = access_touch(txn);
 	if (err == ERR_OK)
 		err = audit_add(txn,
 		    &(struct audit_entry){.event = SPAN("key-created"),
 			.actor = span_of(wish->actor),
-			.codein = record->key.id});
-	if (err == ERR_OK)
-		return kv_commit(txn);
-	kv_abort(txn);
+			.codein = creating->record.key.id});
 	return err;
 }
 
@@ -204,10 +204,11 @@ access_key_create(struct store *store, const struct access_wish *wish,
 {
 	char secret[ACCESS_SECRET_LEN + 1];
 	uint8_t hash[DIGEST_SHA256_LEN];
-	struct key_record record = {.key = {.name = wish->name,
-					.scope = wish->scope,
-					.created_ms = date_now_ms(),
-					.bounds = wish->bounds}};
+	struct creating creating = {.wish = wish,
+	    .record.key = {.name = wish->name,
+		.scope = wish->scope,
+		.created_ms = date_now_ms(),
+		.bounds = wish->bounds}};
 	enum err err = digest_random_text(id, ACCESS_ID_LEN);
 
 	if (err == ERR_OK)
@@ -217,26 +218,23 @@ access_key_create(struct store *store, const struct access_wish *wish,
 	snprintf(key, ACCESS_KEY_MAX, "%s%s_%s", prefix, id, secret);
 	digest_forget(secret, sizeof(secret));
 	digest_sha256(hash, span_of(key));
-	record.hash = span_make(hash, sizeof(hash));
-	record.key.id = span_of(id);
-	return store_new(store, &record, wish);
+	creating.record.hash = span_make(hash, sizeof(hash));
+	creating.record.key.id = span_of(id);
+	return store_write(store, STORE_STATE, create_key, &creating);
 }
 
-enum err
-access_key_revoke(struct store *store, struct span id, const char *actor)
-{
-	struct key_record record;
-	struct kv_txn *txn;
-	struct span value;
-	enum err err;
+struct revoking {
+	struct span id, actor;
+};
 
-	assert(actor != NULL);
-	if (!key_code_ok(id))
-		return ERR_NOT_FOUND;
-	err = kv_write(&txn, store_state(store));
-	if (err != ERR_OK)
-		return err;
-	err = kv_get(txn, STATE_KEYS, id, &value);
+static enum err
+revoke_key(void *context, struct kv_txn *txn)
+{
+	const struct revoking *revoking = context;
+	struct span id = revoking->id, value;
+	struct key_record record;
+	enum err err = kv_get(txn, STATE_KEYS, id, &value);
+
 	if (err == ERR_OK)
 		err = read_record(&record, id, value);
 	if (err == ERR_OK && record.key.revoked_ms != 0)
@@ -250,12 +248,20 @@ access_key_revoke(struct store *store, struct span id, const char *actor)
 	if (err == ERR_OK)
 		err = audit_add(txn,
 		    &(struct audit_entry){.event = SPAN("key-revoked"),
-			.actor = span_of(actor),
+			.actor = revoking->actor,
 			.codein = id});
-	if (err == ERR_OK)
-		return kv_commit(txn);
-	kv_abort(txn);
 	return err;
+}
+
+enum err
+access_key_revoke(struct store *store, struct span id, const char *actor)
+{
+	struct revoking revoking = {id, span_of(actor)};
+
+	assert(actor != NULL);
+	return key_code_ok(id)
+	    ? store_write(store, STORE_STATE, revoke_key, &revoking)
+	    : ERR_NOT_FOUND;
 }
 
 /* "grid_" id "_" secret, of the right lengths. */
@@ -320,20 +326,28 @@ note_use(struct kv_txn *txn, const struct access_use *use)
 	return put_record(txn, &record);
 }
 
+struct noting {
+	const struct access_use *uses;
+	unsigned count;
+};
+
+static enum err
+note_uses(void *context, struct kv_txn *txn)
+{
+	const struct noting *noting = context;
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < noting->count && err == ERR_OK; i++)
+		err = note_use(txn, &noting->uses[i]);
+	return err;
+}
+
 enum err
 access_note_uses(
     struct store *store, const struct access_use *uses, unsigned count)
 {
-	struct kv_txn *txn;
-	enum err err = kv_write(&txn, store_state(store));
+	struct noting noting = {uses, count};
 
 	assert(uses != NULL || count == 0);
-	if (err != ERR_OK)
-		return err;
-	for (unsigned i = 0; i < count && err == ERR_OK; i++)
-		err = note_use(txn, &uses[i]);
-	if (err == ERR_OK)
-		return kv_commit(txn);
-	kv_abort(txn);
-	return err;
+	return store_write(store, STORE_STATE, note_uses, &noting);
 }

@@ -199,7 +199,7 @@ kept_put(uint64_t *version, struct store *store, struct span owner,
 	*version = 0;
 	if (kept->value.len > KEPT_VALUE_MAX)
 		return ERR_TOO_LARGE;
-	err = state_write(store, put, &putting);
+	err = store_write(store, STORE_STATE, put, &putting);
 	if (err == ERR_OK)
 		*version = putting.version;
 	return err;
@@ -232,7 +232,7 @@ kept_remove(
 	struct removing removing = {owner, name, version};
 
 	assert(kept_name_ok(name));
-	return state_write(store, remove_one, &removing);
+	return store_write(store, STORE_STATE, remove_one, &removing);
 }
 
 enum err

@@ -208,5 +208,6 @@ proposal_decide(struct store *store, const struct proposal_verdict *verdict,
 
 	assert(decided != NULL || verdict->count == 0);
 	assert(rest != NULL);
-	return err == ERR_OK ? state_write(store, decide, &work) : err;
+	return err == ERR_OK ? store_write(store, STORE_STATE, decide, &work)
+			     : err;
 }

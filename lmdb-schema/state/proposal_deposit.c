@@ -3,6 +3,7 @@
 
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/state/proposal_priv.h"
+#include "lmdb-schema/store/store.h"
 
 struct deposit {
 	struct store *store;
@@ -130,5 +131,6 @@ proposal_deposit(struct store *store, const struct proposal_request *request,
 
 	assert(results != NULL || request->count == 0);
 	assert(when_ms != NULL);
-	return err == ERR_OK ? state_write(store, deposit, &work) : err;
+	return err == ERR_OK ? store_write(store, STORE_STATE, deposit, &work)
+			     : err;
 }

@@ -18,7 +18,7 @@ struct proposal_export {
 };
 
 /*
- * Resets the export: state_write() may run begin() again after undoing its
+ * Resets the export: store_write() may run begin() again after undoing its
  * writes.
  */
 static enum err
@@ -157,7 +157,7 @@ proposal_export_begin(struct proposal_export **out, struct store *store,
 	buf_init(&export->gammes, UINT32_MAX);
 	buf_init(&export->motifs, UINT32_MAX);
 	buf_init(&export->ends, UINT32_MAX);
-	err = state_write(store, begin, export);
+	err = store_write(store, STORE_STATE, begin, export);
 	if (err == ERR_OK)
 		*out = export;
 	else
@@ -201,7 +201,7 @@ proposal_export_at(const struct proposal_export *export, unsigned place)
 enum err
 proposal_export_done(struct proposal_export *export)
 {
-	return state_write(export->store, done, export);
+	return store_write(export->store, STORE_STATE, done, export);
 }
 
 void

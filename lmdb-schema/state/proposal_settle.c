@@ -155,5 +155,5 @@ proposal_settle(struct store *store, struct span actor, bool imported,
 	struct settle work = {store, actor, imported, settled};
 
 	assert(settled != NULL && actor.len > 0);
-	return state_write(store, settle, &work);
+	return store_write(store, STORE_STATE, settle, &work);
 }

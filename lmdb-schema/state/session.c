@@ -112,7 +112,7 @@ session_sweep(
     struct store *store, int64_t lifetime_ms, int64_t now_ms, uint64_t *swept)
 {
 	struct sweep sweep = {.lifetime_ms = lifetime_ms, .now_ms = now_ms};
-	enum err err = state_write(store, sweep_up, &sweep);
+	enum err err = store_write(store, STORE_STATE, sweep_up, &sweep);
 
 	assert(lifetime_ms > 0);
 	*swept = err == ERR_OK ? sweep.swept : 0;
@@ -198,7 +198,7 @@ session_login(struct store *store, struct span name, struct span password,
 		err = digest_random_text(token, SESSION_TOKEN_LEN);
 	if (err == ERR_OK) {
 		login.id = id_of(id, span_of(token));
-		err = state_write(store, add_session, &login);
+		err = store_write(store, STORE_STATE, add_session, &login);
 	}
 	if (err != ERR_OK)
 		token[0] = '\0';
@@ -268,7 +268,7 @@ session_touch(
 {
 	struct touch work = {session, now_ms};
 
-	return state_write(store, touch, &work);
+	return store_write(store, STORE_STATE, touch, &work);
 }
 
 static enum err
@@ -286,7 +286,7 @@ session_logout(struct store *store, struct span token)
 	uint8_t id[DIGEST_SHA256_LEN];
 
 	id_of(id, token);
-	return state_write(store, end_one, id);
+	return store_write(store, STORE_STATE, end_one, id);
 }
 
 enum err

@@ -5,7 +5,6 @@
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/store/store.h"
-#include "lmdb-schema/store/write_queue.h"
 
 struct state_view {
 	struct kv_txn *txn;
@@ -60,13 +59,4 @@ struct kv_txn *
 state_view_txn(struct state_view *view)
 {
 	return view->txn;
-}
-
-enum err
-state_write(struct store *store,
-    enum err (*work)(void *context, struct kv_txn *txn), void *context)
-{
-	assert(work != NULL);
-	return write_queue_run(
-	    store_state_queue(store), store_state(store), work, context);
 }

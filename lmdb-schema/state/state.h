@@ -58,11 +58,3 @@ uint64_t state_view_version(const struct state_view *view);
 
 /* For lmdb-schema's own files only. */
 struct kv_txn *state_view_txn(struct state_view *view);
-
-/*
- * For lmdb-schema's own files only. Runs `work` in a write transaction: with
- * ERR_OK all of its writes are on disk, otherwise none is stored; see
- * write_queue_run(). `work` may be called more than once.
- */
-enum err state_write(struct store *store,
-    enum err (*work)(void *context, struct kv_txn *txn), void *context);

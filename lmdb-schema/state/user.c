@@ -167,7 +167,7 @@ change_password(struct store *store, enum change which, struct span name,
 		return ERR_BAD_INPUT;
 	err = digest_password_make(work.hash, password);
 	if (err == ERR_OK)
-		err = state_write(store, change, &work);
+		err = store_write(store, STORE_STATE, change, &work);
 	digest_forget(work.hash, sizeof(work.hash));
 	return err;
 }
@@ -195,5 +195,5 @@ user_remove(struct store *store, struct span name, const char *actor)
 	    .change = REMOVE, .name = name, .actor = span_of(actor)};
 
 	assert(actor != NULL);
-	return state_write(store, change, &work);
+	return store_write(store, STORE_STATE, change, &work);
 }

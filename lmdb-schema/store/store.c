@@ -12,12 +12,10 @@
 #include "lmdb-schema/schema.h"
 #include "lmdb-schema/store/write_queue.h"
 
-enum { ENV_LIVE, ENV_CATALOG, ENV_STATE, ENV_COUNT };
-
 struct store {
 	char *dir;
-	struct kv *envs[ENV_COUNT];
-	struct write_queue *state_queue;
+	struct kv *envs[STORE_ENVS];
+	struct write_queue *queues[STORE_ENVS];
 };
 
 static const char *const live_tables[] = {
@@ -37,7 +35,7 @@ static const struct env {
 	unsigned table_count;
 	size_t map_bytes;
 	const char *remedy; /* advice when it is damaged */
-} envs[ENV_COUNT] = {
+} envs[STORE_ENVS] = {
     {"live.mdb", live_tables, 4, 16 * GIB,
 	"stop gridapi, and restore a backup; or remove it and the file "
 	"'store', then 'gridctl init', import and compute --all; then start "
@@ -178,9 +176,12 @@ new_store(struct store **out, const char *dir)
 	if (store == NULL)
 		return ERR_NO_MEMORY;
 	store->dir = strdup(dir);
-	store->state_queue = write_queue_new();
-	return store->dir == NULL || store->state_queue == NULL ? ERR_NO_MEMORY
-								: ERR_OK;
+	for (unsigned i = 0; i < STORE_ENVS; i++) {
+		store->queues[i] = write_queue_new();
+		if (store->queues[i] == NULL)
+			return ERR_NO_MEMORY;
+	}
+	return store->dir == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 
 enum err
@@ -239,7 +240,7 @@ store_create(const char *dir, struct fault *fault)
 	err = store_prepare(dir);
 	if (err == ERR_OK)
 		err = new_store(&store, dir);
-	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++)
+	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++)
 		err = complete_env(store, i, fault);
 	if (err == ERR_OK)
 		err = store_mark(dir);
@@ -257,7 +258,7 @@ store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
 	enum err err = new_store(&store, dir);
 
 	*out = NULL;
-	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++) {
+	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
 		err = open_env(store, i);
 		if (err == ERR_OK)
 			err = check_version(store, i, fault);
@@ -290,9 +291,10 @@ store_close(struct store *store)
 {
 	if (store == NULL)
 		return;
-	for (unsigned i = 0; i < ENV_COUNT; i++)
+	for (unsigned i = 0; i < STORE_ENVS; i++) {
 		kv_close(store->envs[i]);
-	write_queue_free(store->state_queue);
+		write_queue_free(store->queues[i]);
+	}
 	free(store->dir);
 	free(store);
 }
@@ -302,7 +304,7 @@ store_watch(struct store *store)
 {
 	enum err err = ERR_OK;
 
-	for (unsigned i = 0; i < ENV_COUNT && err == ERR_OK; i++)
+	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++)
 		err = kv_watch(store->envs[i]);
 	return err;
 }
@@ -312,7 +314,7 @@ store_reap(struct store *store)
 {
 	int count = 0;
 
-	for (unsigned i = 0; i < ENV_COUNT; i++)
+	for (unsigned i = 0; i < STORE_ENVS; i++)
 		count += kv_reap_readers(store->envs[i]);
 	return count;
 }
@@ -326,25 +328,28 @@ store_dir(const struct store *store)
 struct kv *
 store_live(struct store *store)
 {
-	return store->envs[ENV_LIVE];
+	return store->envs[STORE_LIVE];
 }
 
 struct kv *
 store_catalog(struct store *store)
 {
-	return store->envs[ENV_CATALOG];
+	return store->envs[STORE_CATALOG];
 }
 
 struct kv *
 store_state(struct store *store)
 {
-	return store->envs[ENV_STATE];
+	return store->envs[STORE_STATE];
 }
 
-struct write_queue *
-store_state_queue(struct store *store)
+enum err
+store_write(struct store *store, enum store_env env,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context)
 {
-	return store->state_queue;
+	assert(env < STORE_ENVS && work != NULL);
+	return write_queue_run(
+	    store->queues[env], store->envs[env], work, context);
 }
 
 static enum err

@@ -82,7 +82,17 @@ int store_reap(struct store *store);
 struct kv *store_live(struct store *store);
 struct kv *store_catalog(struct store *store);
 struct kv *store_state(struct store *store);
-struct write_queue *store_state_queue(struct store *store);
+
+/*
+ * For lmdb-schema's own files only. The way to write shared data: runs `work` in
+ * a write transaction of the environment; with ERR_OK all of its writes are on
+ * disk, otherwise none is stored. `work` may be called more than once, each time
+ * on a transaction without its earlier writes: when the map was full and has
+ * grown, and when another job of the same commit failed (write_queue.h).
+ */
+enum store_env { STORE_LIVE, STORE_CATALOG, STORE_STATE, STORE_ENVS };
+enum err store_write(struct store *store, enum store_env env,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context);
 
 /* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);

@@ -82,10 +82,10 @@ run_batch(struct job *batch, struct kv_txn *txn)
 }
 
 /*
- * Where the map was full, kv_write() enlarges it, by half each time: more
- * tries than these would write half a gigabyte.
+ * Where the map was full, kv_write() enlarges it, by half each time: from the
+ * smallest file this is room for any.
  */
-#define TRIES 8
+#define TRIES 40
 
 static enum err
 run_again(struct job *batch, struct kv *kv, enum err err)

@@ -109,19 +109,14 @@ forget_gone(struct store *store)
 
 /* Removes generations that were retired long enough ago from the catalogue. */
 static enum err
-forget_retired(struct store *store, int64_t grace_ms)
+forget_retired(void *context, struct kv_txn *txn)
 {
-	struct kv_txn *txn;
-	struct kv_walk *walk;
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
 	struct span key, value;
-	int64_t now = date_now_ms();
-	enum err err = kv_write(&txn, store_catalog(store));
+	int64_t now = date_now_ms(), grace_ms = *(const int64_t *)context;
+	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
 
-	if (err != ERR_OK)
-		return err;
-	walk = kv_walk_begin(txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
-	if (walk == NULL)
-		err = ERR_NO_MEMORY;
 	while (err == ERR_OK) {
 		int64_t since;
 
@@ -139,10 +134,7 @@ forget_retired(struct store *store, int64_t grace_ms)
 			err = kv_walk_del(walk);
 	}
 	kv_walk_end(walk);
-	if (err == ERR_NOT_FOUND)
-		return kv_commit(txn);
-	kv_abort(txn);
-	return err;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
 /* Removes the file, unless the holder of that lock may still be writing it. */
@@ -299,6 +291,7 @@ enum err
 prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
 {
 	struct pruning pruning = {.store = store, .pruned = pruned};
+	int64_t grace_ms = grace_seconds * 1000;
 	char path[FS_PATH_MAX];
 	enum err err;
 
@@ -306,7 +299,8 @@ prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
 	memset(pruned, 0, sizeof(*pruned));
 	err = forget_gone(store);
 	if (err == ERR_OK)
-		err = forget_retired(store, grace_seconds * 1000);
+		err = store_write(
+		    store, STORE_CATALOG, forget_retired, &grace_ms);
 	if (err == ERR_OK)
 		err = fs_path(path, "%s/snapshots", store_dir(store));
 	if (err == ERR_OK)
@@ -323,10 +317,11 @@ prune_supplier(struct store *store, struct span supplier, int64_t grace_seconds,
     struct pruned *pruned)
 {
 	struct pruning pruning = {.store = store, .pruned = pruned};
+	int64_t grace_ms = grace_seconds * 1000;
 	enum err err;
 
 	assert(grace_seconds >= 0 && pruned != NULL);
 	memset(pruned, 0, sizeof(*pruned));
-	err = forget_retired(store, grace_seconds * 1000);
+	err = store_write(store, STORE_CATALOG, forget_retired, &grace_ms);
 	return err == ERR_OK ? sweep_supplier(&pruning, supplier) : err;
 }

@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/num.h"
 #include "lmdb-schema/key.h"
+#include "tests/lmdb-schema/by_hand.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
 
@@ -90,9 +91,9 @@ facts_end(struct intake *intake)
 	ck_assert_int_eq(
 	    intake_write(intake, temporary, &twice, NULL, NULL), ERR_OK);
 	ck_assert_int_eq(fs_publish(temporary, path), ERR_OK);
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	change = hand_begin(facts);
 	ck_assert_int_eq(live_set_facts(change, generation), ERR_OK);
-	ck_assert_int_eq(live_change_commit(change), ERR_OK);
+	hand_commit(change);
 	intake_free(intake);
 	return generation;
 }
@@ -253,11 +254,11 @@ facts_gamme(const char *supplier, const char *codein, uint8_t gamme)
 {
 	struct live_change *change;
 
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	change = hand_begin(facts);
 	ck_assert_int_eq(
 	    live_put_gamme(change, span_of(supplier), span_of(codein), gamme),
 	    ERR_OK);
-	ck_assert_int_eq(live_change_commit(change), ERR_OK);
+	hand_commit(change);
 }
 
 void
@@ -274,10 +275,10 @@ facts_network(const char *code, int64_t ca)
 	    .month_qte = {100 * NUM_MICRO, 120 * NUM_MICRO}};
 	struct live_change *change;
 
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	change = hand_begin(facts);
 	ck_assert_int_eq(
 	    live_put_network(change, span_of(code), &network), ERR_OK);
-	ck_assert_int_eq(live_change_commit(change), ERR_OK);
+	hand_commit(change);
 }
 
 enum err

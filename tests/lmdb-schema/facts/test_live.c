@@ -6,6 +6,7 @@
 #include "common/num.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"
+#include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/support/quiet.h"
@@ -79,12 +80,11 @@ START_TEST(what_is_aborted_was_never_there)
 {
 	struct live_change *change;
 
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	change = hand_begin(facts);
 	ck_assert_int_eq(
 	    live_put_gamme(change, SPAN("S"), SPAN("1"), 1), ERR_OK);
 	ck_assert_int_eq(live_set_facts(change, 77), ERR_OK);
-	live_change_abort(change);
-	live_change_abort(NULL);
+	hand_abort(change);
 	renew();
 	ck_assert_uint_eq(gamme("S", "1"), ROW_GAMME_NONE);
 	ck_assert_uint_eq(live_facts(view), 0);
@@ -144,7 +144,7 @@ START_TEST(a_change_counts_what_it_alters)
 	struct live_counts counts;
 
 	facts_gamme("S", "1", 1);
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	change = hand_begin(facts);
 	for (unsigned i = 0; i < 3; i++)
 		ck_assert_int_eq(live_put_gamme(change, SPAN("S"),
 				     span_make(&"123"[i], 1), 1),
@@ -152,7 +152,7 @@ START_TEST(a_change_counts_what_it_alters)
 	counts = live_change_counts(change);
 	ck_assert_uint_eq(counts.gammes, 2);
 	ck_assert_uint_eq(counts.gammes_same, 1);
-	ck_assert_int_eq(live_change_commit(change), ERR_OK);
+	hand_commit(change);
 }
 END_TEST
 
@@ -224,11 +224,11 @@ START_TEST(forgetting_ranges_changes_who_loses_one)
 	renew();
 	s = live_gamme_generation(view, SPAN("S"));
 	t = live_gamme_generation(view, SPAN("T"));
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	change = hand_begin(facts);
 	ck_assert_int_eq(
 	    live_put_gamme(change, SPAN("T"), SPAN("1"), 1), ERR_OK);
 	ck_assert_int_eq(live_forget_gammes(change, is_of_t, NULL), ERR_OK);
-	ck_assert_int_eq(live_change_commit(change), ERR_OK);
+	hand_commit(change);
 	renew();
 	ck_assert_uint_eq(gamme("S", "1"), ROW_GAMME_NONE);
 	ck_assert_uint_eq(gamme("T", "1"), 1);
@@ -263,14 +263,14 @@ replace_networks(const char *const *codes, unsigned count)
 
 	renew();
 	ck_assert_int_eq(live_network(view, SPAN("100001"), &network), ERR_OK);
-	ck_assert_int_eq(live_change_begin(&change, facts), ERR_OK);
+	change = hand_begin(facts);
 	for (unsigned i = 0; i < count; i++)
 		ck_assert_int_eq(
 		    live_put_network(change, span_of(codes[i]), &network),
 		    ERR_OK);
 	ck_assert_int_eq(live_forget_networks(change), ERR_OK);
 	counts = live_change_counts(change);
-	ck_assert_int_eq(live_change_commit(change), ERR_OK);
+	hand_commit(change);
 	return counts;
 }
 

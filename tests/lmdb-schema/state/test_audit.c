@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "common/kv/kv.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -36,11 +37,14 @@ START_TEST(entries_are_numbered_without_a_gap)
 {
 	const char *events[] = {"one", "two", "three"};
 
-	ck_assert_int_eq(state_write(states, add_three, events), ERR_OK);
-	ck_assert_int_eq(state_write(states, fail_after, events), ERR_INTERNAL);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, add_three, events), ERR_OK);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, fail_after, events), ERR_INTERNAL);
 	states_close();
 	states_open();
-	ck_assert_int_eq(state_write(states, add_three, events), ERR_OK);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, add_three, events), ERR_OK);
 	ck_assert_uint_eq(states_audit_last(), 6);
 	ck_assert_str_eq(states_audit(3),
 	    "three été S 1 B -\none été S 1 B -\ntwo été S 1 B -\n"
@@ -63,7 +67,8 @@ START_TEST(whoever_reads_may_stop)
 	struct state_view *view;
 	unsigned seen = 0;
 
-	ck_assert_int_eq(state_write(states, add_three, events), ERR_OK);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, add_three, events), ERR_OK);
 	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
 	ck_assert_int_eq(audit_each(view, 0, stop_at_second, &seen), ERR_BUSY);
 	ck_assert_uint_eq(seen, 1);
@@ -86,7 +91,8 @@ START_TEST(a_damaged_entry_is_told)
 	struct state_view *view;
 	unsigned seen = 0;
 
-	ck_assert_int_eq(state_write(states, put_damaged, NULL), ERR_OK);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, put_damaged, NULL), ERR_OK);
 	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
 	ck_assert_int_eq(
 	    audit_each(view, 0, stop_at_second, &seen), ERR_DAMAGED);

@@ -4,6 +4,7 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -155,7 +156,8 @@ START_TEST(a_record_of_an_earlier_version_is_read)
 	states_server("S", "1", 'A');
 	ck_assert_int_eq(propose("key", 'C', SPAN("gone")), ERR_OK);
 	pack_plain(&plain, 1000);
-	ck_assert_int_eq(state_write(states, put_plain, &plain), ERR_OK);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, put_plain, &plain), ERR_OK);
 	check_motif(proposal_pending_of, "");
 	ck_assert_str_eq(states_pending("S"), "1=Bkey ");
 	ck_assert_int_eq(

@@ -13,6 +13,7 @@
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
@@ -137,8 +138,8 @@ static void *
 fail_often(void *context)
 {
 	while (!stop)
-		run_must(state_write(states, write_too_much, context) ==
-		    ERR_TOO_LARGE);
+		run_must(store_write(states, STORE_STATE, write_too_much,
+			     context) == ERR_TOO_LARGE);
 	return NULL;
 }
 

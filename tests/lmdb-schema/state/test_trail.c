@@ -6,6 +6,7 @@
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
@@ -89,7 +90,8 @@ START_TEST(entries_without_index_are_found_and_indexed_with_the_next)
 {
 	states_propose("key", "1", 'B');
 	states_propose("key", "2", 'B');
-	ck_assert_int_eq(state_write(states, forget_index, NULL), ERR_OK);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, forget_index, NULL), ERR_OK);
 	ck_assert_uint_eq(behind(), 2);
 	ck_assert_str_eq(of("S", "1"), "1 ");
 	states_propose("key", "1", 'C');
@@ -105,7 +107,8 @@ START_TEST(a_damaged_entry_stops_no_proposal)
 
 	states_propose("key", "1", 'B');
 	states_propose("key", "2", 'B');
-	ck_assert_int_eq(state_write(states, forget_index, NULL), ERR_OK);
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, forget_index, NULL), ERR_OK);
 	quiet_begin();
 	spoil_one(store_state(states), STATE_AUDIT,
 	    scratch_path("data/state.mdb"), span_make(&first, sizeof(first)));
