@@ -14,20 +14,15 @@
 #include "lmdb-schema/store/store.h"
 
 static enum err
-count_facts(struct stat_counts *counts, struct store *store)
+count_facts(struct stat_counts *counts, const struct source *source,
+    struct store *store)
 {
-	const struct source_header *header;
-	struct source *source;
+	const struct source_header *header = source_header(source);
 	char path[FS_PATH_MAX];
 	uint64_t parts[SOURCE_PARTS_MAX + 1], bytes, on_disk;
 	unsigned count;
-	enum err err = source_open(&source, store);
+	enum err err = ERR_OK;
 
-	if (err == ERR_NOT_FOUND)
-		return ERR_OK;
-	if (err != ERR_OK)
-		return err;
-	header = source_header(source);
 	counts->facts = source_generation(source);
 	counts->newest_month = header->newest_month;
 	counts->suppliers = header->suppliers;
@@ -46,7 +41,6 @@ count_facts(struct stat_counts *counts, struct store *store)
 			err = fs_size(path, &bytes, &on_disk);
 		counts->facts_bytes += err == ERR_OK ? on_disk : 0;
 	}
-	source_close(source);
 	return err;
 }
 
@@ -151,19 +145,30 @@ count_absent(void *context, const struct source_supplier *supplier)
 }
 
 static enum err
-count_suppliers(struct stat_counts *counts, struct store *store)
+count_suppliers(
+    struct stat_counts *counts, struct source *source, struct store *store)
 {
 	struct suppliers suppliers = {.counts = counts};
-	struct source *source = NULL;
+	enum err err = catalog_view_open(&suppliers.view, store);
+
+	if (err == ERR_OK)
+		err = source_suppliers(source, count_absent, &suppliers);
+	catalog_view_close(suppliers.view);
+	return err;
+}
+
+static enum err
+count_imported(struct stat_counts *counts, struct store *store)
+{
+	struct source *source;
 	enum err err = source_open(&source, store);
 
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK;
 	if (err == ERR_OK)
-		err = catalog_view_open(&suppliers.view, store);
+		err = count_facts(counts, source, store);
 	if (err == ERR_OK)
-		err = source_suppliers(source, count_absent, &suppliers);
-	catalog_view_close(suppliers.view);
+		err = count_suppliers(counts, source, store);
 	source_close(source);
 	return err;
 }
@@ -235,7 +240,7 @@ stat_collect(struct stat_counts *counts, struct store *store)
 	enum err err;
 
 	memset(counts, 0, sizeof(*counts));
-	err = count_facts(counts, store);
+	err = count_imported(counts, store);
 	if (err == ERR_OK)
 		err = count_table(
 		    &counts->networks, store_live(store), LIVE_NETWORK);
@@ -247,8 +252,6 @@ stat_collect(struct stat_counts *counts, struct store *store)
 		    &counts->retired, store_catalog(store), CATALOG_RETIRED);
 	if (err == ERR_OK)
 		err = count_snapshots(counts, store);
-	if (err == ERR_OK)
-		err = count_suppliers(counts, store);
 	if (err == ERR_OK)
 		err = count_proposals(counts, store);
 	if (err == ERR_OK)
