@@ -522,11 +522,9 @@ send(struct call *call, struct snapview *view, bool computed)
 enum err
 ep_aggregates(struct call *call)
 {
-	const struct params *params = &call->params;
 	struct snapview view;
 	bool computed;
-	enum err err = ensure_supplier(&view, call, params->fournisseur,
-	    params->snapshot, params->compute, &computed);
+	enum err err = ensure_asked(&view, call, &computed);
 
 	if (err != ERR_OK)
 		return err;

@@ -53,16 +53,14 @@ send(struct call *call, struct snapview *view, bool computed)
 enum err
 ep_grid(struct call *call)
 {
-	const struct params *params = &call->params;
 	struct snapview view;
 	bool computed;
 	enum err err = negotiate_check(call, negotiate_format(call));
 
-	assert(params->fournisseur.len > 0 && params->page >= 1);
+	assert(call->params.page >= 1);
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
-		err = ensure_supplier(&view, call, params->fournisseur,
-		    params->snapshot, params->compute, &computed);
+		err = ensure_asked(&view, call, &computed);
 	if (err != ERR_OK)
 		return err;
 	return snapview_close(&view, call, send(call, &view, computed));

@@ -237,11 +237,9 @@ static enum err
 answer(struct lookup *lookup)
 {
 	struct call *call = lookup->call;
-	const struct params *params = &call->params;
 	struct snapview view;
 	bool computed;
-	enum err err = ensure_supplier(&view, call, params->fournisseur,
-	    params->snapshot, params->compute, &computed);
+	enum err err = ensure_asked(&view, call, &computed);
 
 	if (err != ERR_OK)
 		return err;

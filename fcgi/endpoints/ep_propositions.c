@@ -142,6 +142,21 @@ read_feed(struct feed *feed)
 	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
+/* ERR_ANSWERED: too many to look through here; nginx is to ask elsewhere. */
+static enum err
+add_entries(struct feed *feed)
+{
+	struct jsonw *json = &feed->answer.json;
+	enum err err;
+
+	jsonw_array_begin(json);
+	err = read_feed(feed);
+	if (feed->elsewhere)
+		return ensure_hand_over(feed->call);
+	jsonw_array_end(json);
+	return err;
+}
+
 /* Where the next call goes on; nothing is older than the first entry. */
 static void
 add_next(struct jsonw *json, const struct feed *feed)
@@ -200,11 +215,7 @@ answer_lines(struct feed *feed)
 
 	buf_clear(text);
 	jsonw_init(&feed->answer.json, text);
-	jsonw_array_begin(&feed->answer.json);
-	err = read_feed(feed);
-	if (feed->elsewhere)
-		return ensure_hand_over(call);
-	jsonw_array_end(&feed->answer.json);
+	err = add_entries(feed);
 	if (err == ERR_OK)
 		err = jsonw_end(&feed->answer.json);
 	if (err != ERR_OK)
@@ -222,15 +233,10 @@ answer_lines(struct feed *feed)
 static enum err
 answer(struct feed *feed)
 {
-	struct call *call = feed->call;
 	enum err err;
 
-	answer_begin(&feed->answer, call);
-	jsonw_array_begin(&feed->answer.json);
-	err = read_feed(feed);
-	if (feed->elsewhere)
-		return ensure_hand_over(call);
-	jsonw_array_end(&feed->answer.json);
+	answer_begin(&feed->answer, feed->call);
+	err = add_entries(feed);
 	if (err == ERR_OK)
 		err = add_meta(feed);
 	return err == ERR_OK ? answer_end(&feed->answer) : err;

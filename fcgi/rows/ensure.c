@@ -146,3 +146,13 @@ ensure_supplier(struct snapview *view, struct call *call, struct span supplier,
 	assert(computed != NULL);
 	return err == ERR_OK ? snapview_add_ranges(view, call) : err;
 }
+
+enum err
+ensure_asked(struct snapview *view, struct call *call, bool *computed)
+{
+	const struct params *params = &call->params;
+
+	assert(params->fournisseur.len > 0);
+	return ensure_supplier(view, call, params->fournisseur,
+	    params->snapshot, params->compute, computed);
+}

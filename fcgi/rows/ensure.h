@@ -27,6 +27,9 @@ enum err ensure_snapshot(struct snapview *view, struct call *call,
 enum err ensure_supplier(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation, bool compute, bool *computed);
 
+/* The same for the supplier and generation that the parameters name. */
+enum err ensure_asked(struct snapview *view, struct call *call, bool *computed);
+
 /*
  * nginx is to run the request again on the pool that may take seconds.
  * ERR_ANSWERED.
