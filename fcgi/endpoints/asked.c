@@ -1,6 +1,9 @@
 #include "fcgi/endpoints/asked.h"
 
 #include <assert.h>
+#include <string.h>
+
+#include "common/fold.h"
 
 enum err
 asked_rows(struct rowset_query *query, struct call *call, struct span text)
@@ -23,4 +26,25 @@ asked_rows(struct rowset_query *query, struct call *call, struct span text)
 	    .more_count =
 		params->sorts.count > 1 ? params->sorts.count - 1 : 0};
 	return call_fold(&query->words, call, text);
+}
+
+bool
+asked_named(
+    struct buf *folded, struct span words, struct span code, struct span name)
+{
+	struct span word, text;
+
+	if (words.len == 0)
+		return true;
+	buf_clear(folded);
+	fold_add(folded, code);
+	buf_add_char(folded, '\n');
+	fold_add(folded, name);
+	if (buf_end(folded) != ERR_OK)
+		return false;
+	text = buf_span(folded);
+	while (span_cut(&word, &words, ' '))
+		if (memmem(text.ptr, text.len, word.ptr, word.len) == NULL)
+			return false;
+	return true;
 }

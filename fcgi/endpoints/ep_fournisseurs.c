@@ -1,10 +1,10 @@
-/* GET /fournisseurs: who there is, and whose rows can be had at once. */
+/* GET /fournisseurs: the suppliers, and which of them have a snapshot. */
 #include <assert.h>
 
-#include "common/fold.h"
 #include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
+#include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
@@ -24,27 +24,6 @@ struct listing {
 	int64_t total, absent;
 	bool healed; /* one of the damaged entries of the catalogue */
 };
-
-/* Each word in the name or in the code; false too when folding failed. */
-static bool
-matches(struct listing *listing, const struct source_supplier *supplier)
-{
-	struct span word, rest = listing->words, text;
-
-	if (listing->words.len == 0)
-		return true;
-	buf_clear(&listing->folded);
-	fold_add(&listing->folded, supplier->code);
-	buf_add_char(&listing->folded, '\n');
-	fold_add(&listing->folded, supplier->name);
-	if (buf_end(&listing->folded) != ERR_OK)
-		return false;
-	text = buf_span(&listing->folded);
-	while (span_cut(&word, &rest, ' '))
-		if (memmem(text.ptr, text.len, word.ptr, word.len) == NULL)
-			return false;
-	return true;
-}
 
 static void
 show(struct jsonw *json, const struct source_supplier *supplier,
@@ -102,7 +81,8 @@ add_supplier(void *context, const struct source_supplier *supplier)
 	if (err != ERR_OK)
 		return err;
 	if ((call->params.with_data && !there && !lost) ||
-	    !matches(listing, supplier))
+	    !asked_named(&listing->folded, listing->words, supplier->code,
+		supplier->name))
 		return buf_end(&listing->folded);
 	listing->absent += !there;
 	if (call->params.with_data && lost)

@@ -1,10 +1,10 @@
 /* GET /magasins: the own stores that facts are of, by code. */
 #include <assert.h>
 
-#include "common/fold.h"
 #include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
+#include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/paging.h"
@@ -25,27 +25,6 @@ struct listing {
 	int64_t total;
 };
 
-/* Each word in the name or in the code; false too when folding failed. */
-static bool
-matches(struct listing *listing, struct span code, struct span name)
-{
-	struct span word, rest = listing->words, text;
-
-	if (listing->words.len == 0)
-		return true;
-	buf_clear(&listing->folded);
-	fold_add(&listing->folded, code);
-	buf_add_char(&listing->folded, '\n');
-	fold_add(&listing->folded, name);
-	if (buf_end(&listing->folded) != ERR_OK)
-		return false;
-	text = buf_span(&listing->folded);
-	while (span_cut(&word, &rest, ' '))
-		if (memmem(text.ptr, text.len, word.ptr, word.len) == NULL)
-			return false;
-	return true;
-}
-
 static enum err
 add_store(struct listing *listing, uint16_t store)
 {
@@ -53,7 +32,7 @@ add_store(struct listing *listing, uint16_t store)
 	struct span code = source_store_code(listing->source, store);
 	struct span name = source_store_name(listing->source, store);
 
-	if (!matches(listing, code, name))
+	if (!asked_named(&listing->folded, listing->words, code, name))
 		return buf_end(&listing->folded);
 	if (listing->total >= listing->first && listing->total < listing->end) {
 		jsonw_object_begin(json);
