@@ -223,14 +223,15 @@ fs_empty(const char *path)
 
 /* --- files ---------------------------------------------------------------- */
 
-enum err
-fs_write_all(int fd, const void *data, size_t len)
-{
-	const char *at = data;
+#define IN_ORDER UINT64_MAX /* no offset: behind what was written last */
 
-	assert(data != NULL || len == 0);
+static enum err
+write_whole(int fd, const char *at, size_t len, uint64_t offset)
+{
 	while (len > 0) {
-		ssize_t done = write(fd, at, len);
+		ssize_t done = offset == IN_ORDER
+		    ? write(fd, at, len)
+		    : pwrite(fd, at, len, (off_t)offset);
 
 		if (done < 0 && errno == EINTR)
 			continue;
@@ -238,28 +239,24 @@ fs_write_all(int fd, const void *data, size_t len)
 			return err_from_errno(errno);
 		at += done;
 		len -= (size_t)done;
+		if (offset != IN_ORDER)
+			offset += (uint64_t)done;
 	}
 	return ERR_OK;
 }
 
 enum err
+fs_write_all(int fd, const void *data, size_t len)
+{
+	assert(data != NULL || len == 0);
+	return write_whole(fd, data, len, IN_ORDER);
+}
+
+enum err
 fs_write_at(int fd, const void *data, size_t len, uint64_t offset)
 {
-	const char *at = data;
-
-	assert(data != NULL || len == 0);
-	while (len > 0) {
-		ssize_t done = pwrite(fd, at, len, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return err_from_errno(errno);
-		at += done;
-		len -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return ERR_OK;
+	assert((data != NULL || len == 0) && offset != IN_ORDER);
+	return write_whole(fd, data, len, offset);
 }
 
 /*
