@@ -91,23 +91,40 @@ scope_slot_free(struct scope_slot *slot)
 	free(slot);
 }
 
+/* A slot's scope and book: taken out under its lock, let go of without it. */
+struct taken_out {
+	struct scope_kept *scope;
+	struct word_index *book;
+};
+
+static struct taken_out
+take_out(struct scope_slot *slot)
+{
+	struct taken_out out = {slot->present, slot->book};
+
+	slot->present = NULL;
+	slot->book = NULL;
+	return out;
+}
+
+static void
+let_go(struct taken_out out)
+{
+	if (out.scope != NULL)
+		scope_release(&out.scope->scope);
+	word_index_close(out.book);
+}
+
 void
 scope_slot_tick(struct scope_slot *slot, int64_t seconds)
 {
-	struct scope_kept *old = NULL;
-	struct word_index *book = NULL;
+	struct taken_out out = {NULL, NULL};
 
 	pthread_mutex_lock(&slot->lock);
-	if (slot->used_ns < date_monotonic_ns() - seconds * 1000000000) {
-		old = slot->present;
-		book = slot->book;
-		slot->present = NULL;
-		slot->book = NULL;
-	}
+	if (slot->used_ns < date_monotonic_ns() - seconds * 1000000000)
+		out = take_out(slot);
 	pthread_mutex_unlock(&slot->lock);
-	if (old != NULL)
-		scope_release(&old->scope);
-	word_index_close(book);
+	let_go(out);
 }
 
 enum err
@@ -229,23 +246,16 @@ open_book(struct word_index **out, struct store *store)
 static void
 look_at_book(struct scope_slot *slot, int64_t now_ns)
 {
-	struct scope_kept *old = NULL;
-	struct word_index *book = NULL;
+	struct taken_out out = {NULL, NULL};
 
 	pthread_mutex_lock(&slot->lock);
 	if (slot->book != NULL && now_ns - slot->looked_ns >= LOOK_NS) {
 		slot->looked_ns = now_ns;
-		if (word_index_is_touched(slot->book)) {
-			old = slot->present;
-			book = slot->book;
-			slot->present = NULL;
-			slot->book = NULL;
-		}
+		if (word_index_is_touched(slot->book))
+			out = take_out(slot);
 	}
 	pthread_mutex_unlock(&slot->lock);
-	if (old != NULL)
-		scope_release(&old->scope);
-	word_index_close(book);
+	let_go(out);
 }
 
 static void

@@ -157,8 +157,6 @@ catalog_each(struct catalog_view *view,
 	enum err err, spoilt = ERR_OK;
 
 	assert(each != NULL);
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	do {
 		struct span key, value;
 
@@ -187,8 +185,6 @@ catalog_each_kept(struct catalog_view *view,
 	enum err err;
 
 	assert(each != NULL);
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		struct span supplier = key_first(key);
 		struct span rest = span_from(key, supplier.len + 1);
@@ -197,8 +193,7 @@ catalog_each_kept(struct catalog_view *view,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err
@@ -292,12 +287,9 @@ catalog_count_lost(struct catalog_view *view, uint64_t *count)
 	enum err err;
 
 	*count = 0;
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK)
 		++*count;
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 /* A change of a supplier's current entry. */
@@ -308,19 +300,24 @@ struct changing {
 	bool was_current;
 };
 
+/* ERR_NOT_FOUND, and ERR_DAMAGED: such an entry cannot be retired. */
+static enum err
+retire_current(struct kv_txn *txn, struct span supplier)
+{
+	struct catalog_entry old;
+	enum err err = get_entry(txn, supplier, &old);
+
+	return err == ERR_OK ? retire(txn, supplier, old.generation) : err;
+}
+
 static enum err
 publish(void *context, struct kv_txn *txn)
 {
 	const struct changing *changing = context;
 	struct span supplier = changing->supplier;
-	struct catalog_entry old;
-	enum err err = get_entry(txn, supplier, &old);
+	enum err err = retire_current(txn, supplier);
 
-	if (err == ERR_OK)
-		err = retire(txn, supplier, old.generation);
-	else if (err == ERR_NOT_FOUND || err == ERR_DAMAGED)
-		err = ERR_OK; /* a damaged entry cannot be retired */
-	if (err == ERR_OK)
+	if (err == ERR_OK || err == ERR_NOT_FOUND || err == ERR_DAMAGED)
 		err = put_entry(txn, supplier, changing->entry);
 	return err == ERR_OK ? forget_damaged(txn, supplier) : err;
 }
@@ -340,11 +337,8 @@ forget(void *context, struct kv_txn *txn)
 {
 	const struct changing *changing = context;
 	struct span supplier = changing->supplier;
-	struct catalog_entry old;
-	enum err err = get_entry(txn, supplier, &old);
+	enum err err = retire_current(txn, supplier);
 
-	if (err == ERR_OK)
-		err = retire(txn, supplier, old.generation);
 	if (err == ERR_OK || err == ERR_DAMAGED)
 		err = kv_del(txn, CATALOG_CURRENT, supplier);
 	return err == ERR_OK || err == ERR_NOT_FOUND
