@@ -399,6 +399,13 @@ kv_walk_end(struct kv_walk *walk)
 	free(walk);
 }
 
+enum err
+kv_walk_done(struct kv_walk *walk, enum err err)
+{
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 void
 kv_expect(struct kv *kv, size_t bytes)
 {

@@ -182,12 +182,15 @@ enum err kv_count(struct kv_txn *txn, unsigned table, uint64_t *count);
 /*
  * Walks the keys that begin with `prefix`, in order, from the first one that
  * is not before `from` (an empty `from` starts at the prefix). NULL when
- * memory is out.
+ * memory is out: the next step then says so.
  *
  *	struct kv_walk *walk = kv_walk_begin(txn, TABLE, prefix, SPAN(""));
  *	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK)
  *		...
- *	kv_walk_end(walk);	/- ERR_NOT_FOUND was the end -/
+ *	return kv_walk_done(walk, err);
+ *
+ * kv_walk_next() gives ERR_NOT_FOUND at the end, which kv_walk_done() turns
+ * into ERR_OK; it passes any other code on.
  *
  * ERR_DAMAGED with a key concerns that pair alone: the walk may go on. The
  * writer may kv_walk_del() the current pair and go on. A walk must end before
@@ -199,6 +202,7 @@ enum err kv_walk_next(
     struct kv_walk *walk, struct span *key, struct span *value);
 enum err kv_walk_del(struct kv_walk *walk);
 void kv_walk_end(struct kv_walk *walk);
+enum err kv_walk_done(struct kv_walk *walk, enum err err);
 
 /* The number of the last commit that the view sees: grows with each commit. */
 uint64_t kv_txn_id(const struct kv_txn *txn);

@@ -169,8 +169,6 @@ live_gammes(struct live_view *view, struct span supplier,
 	enum err err;
 
 	assert(each != NULL);
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		uint8_t gamme = row_gamme(value);
 
@@ -180,8 +178,7 @@ live_gammes(struct live_view *view, struct span supplier,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err
@@ -197,8 +194,6 @@ live_networks(struct live_view *view,
 	enum err err;
 
 	assert(each != NULL);
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = network_read(&network, value);
 		if (err == ERR_OK)
@@ -206,6 +201,5 @@ live_networks(struct live_view *view,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }

@@ -74,15 +74,14 @@ add_damaged(struct live_change *change)
 	struct kv_walk *walk =
 	    kv_walk_begin(change->txn, LIVE_GAMMEGEN, SPAN(""), SPAN(""));
 	struct span key, value;
-	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
+	enum err err = ERR_OK;
 
 	while (err == ERR_OK) {
 		err = kv_walk_next(walk, &key, &value);
 		if (err == ERR_DAMAGED && key.len > 0)
 			err = add_supplier(change, key);
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err
@@ -92,7 +91,7 @@ live_forget_gammes(struct live_change *change,
 	struct kv_walk *walk =
 	    kv_walk_begin(change->txn, LIVE_GAMMES, SPAN(""), SPAN(""));
 	struct span key, value;
-	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
+	enum err err = ERR_OK;
 
 	assert(keeps != NULL);
 	while (err == ERR_OK) {
@@ -105,8 +104,7 @@ live_forget_gammes(struct live_change *change,
 		if (err == ERR_OK)
 			err = kv_walk_del(walk);
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 /*
@@ -153,7 +151,7 @@ live_forget_networks(struct live_change *change)
 	struct kv_walk *walk =
 	    kv_walk_begin(change->txn, LIVE_NETWORK, SPAN(""), SPAN(""));
 	struct span key, value;
-	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
+	enum err err = ERR_OK;
 
 	while (err == ERR_OK) {
 		err = kv_walk_next(walk, &key, &value);
@@ -167,8 +165,7 @@ live_forget_networks(struct live_change *change)
 			change->counts.networks_gone++;
 		}
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err

@@ -171,7 +171,7 @@ forget_gone(struct live_change *change, struct source *now)
 	    kv_walk_begin(change->txn, LIVE_META, key_span(&prefix), SPAN(""));
 	struct source_supplier info;
 	struct span key, value;
-	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
+	enum err err = ERR_OK;
 
 	while (err == ERR_OK) {
 		err = kv_walk_next(walk, &key, &value);
@@ -181,8 +181,7 @@ forget_gone(struct live_change *change, struct source *now)
 		    source_supplier(now, key_second(key), &info) != ERR_OK)
 			err = kv_walk_del(walk);
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 static int

@@ -148,8 +148,6 @@ each_key(struct kv_txn *txn,
 	struct span key, value;
 	enum err err;
 
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = read_record(&record, key, value);
 		if (err == ERR_OK)
@@ -157,8 +155,7 @@ each_key(struct kv_txn *txn,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 /* ERR_EXISTS when a key in use has the name. */

@@ -144,8 +144,6 @@ audit_each_in(struct kv_txn *txn, uint64_t number,
 	enum err err;
 
 	assert(each != NULL);
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = read_entry(&entry, key, value);
 		if (err == ERR_OK)
@@ -153,6 +151,5 @@ audit_each_in(struct kv_txn *txn, uint64_t number,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }

@@ -96,8 +96,7 @@ each_of(struct kv_txn *txn, struct span owner,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err
@@ -251,6 +250,5 @@ kept_remove_all(struct kv_txn *txn, struct span owner)
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }

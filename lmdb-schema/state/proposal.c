@@ -40,8 +40,6 @@ each_of(struct state_view *view, unsigned table, struct span supplier,
 	struct span key, value;
 	enum err err;
 
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = proposal_read(&proposal, value);
 		if (err == ERR_OK)
@@ -49,8 +47,7 @@ each_of(struct state_view *view, unsigned table, struct span supplier,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err
@@ -154,8 +151,6 @@ proposal_suppliers(struct state_view *view,
 	enum err err;
 
 	assert(each != NULL);
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	/* A damaged version still shows that the supplier has one. */
 	while ((err = kv_walk_next(walk, &supplier, &value)) == ERR_OK ||
 	    (err == ERR_DAMAGED && supplier.len > 0)) {
@@ -165,6 +160,5 @@ proposal_suppliers(struct state_view *view,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }

@@ -106,8 +106,7 @@ collect(struct codemap *rest, struct proposing *op, const struct codemap *named)
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 static enum err

@@ -43,8 +43,6 @@ collect(struct proposal_export *export, struct kv_txn *txn)
 	uint32_t number;
 	enum err err;
 
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		if (!export->wanted(
 			export->context, key_first(key), key_second(key))) {

@@ -64,8 +64,6 @@ collect(struct codemap *keys, struct proposing *op, unsigned table,
 	uint32_t number;
 	enum err err;
 
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		if (sent)
 			key = key_second(key);

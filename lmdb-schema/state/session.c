@@ -103,8 +103,7 @@ sweep_up(void *context, struct kv_txn *txn)
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err
@@ -301,8 +300,6 @@ session_each(struct state_view *view,
 	enum err err;
 
 	assert(each != NULL);
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = read_record(&record, value);
 		if (err == ERR_OK)
@@ -310,6 +307,5 @@ session_each(struct state_view *view,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }

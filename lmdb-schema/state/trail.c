@@ -120,16 +120,13 @@ walk_index(struct kv_txn *txn, const struct looking *looking)
 	struct span key, value;
 	enum err err;
 
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = looking->each(
 		    looking->context, key_read_u64(span_from(key, place.len)));
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err

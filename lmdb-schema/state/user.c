@@ -75,8 +75,7 @@ user_each(struct state_view *view,
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 /* --- changing ------------------------------------------------------------- */

@@ -76,8 +76,7 @@ check_table(struct checking *checking, const struct env *env,
 		if (err == ERR_OK)
 			checking->counts->records++;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 enum err

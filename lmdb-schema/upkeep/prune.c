@@ -115,7 +115,7 @@ forget_retired(void *context, struct kv_txn *txn)
 	    kv_walk_begin(txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
 	struct span key, value;
 	int64_t now = date_now_ms(), grace_ms = *(const int64_t *)context;
-	enum err err = walk == NULL ? ERR_NO_MEMORY : ERR_OK;
+	enum err err = ERR_OK;
 
 	while (err == ERR_OK) {
 		int64_t since;
@@ -133,8 +133,7 @@ forget_retired(void *context, struct kv_txn *txn)
 		if (now - since >= grace_ms || since > now + grace_ms)
 			err = kv_walk_del(walk);
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 /* Removes the file, unless the holder of that lock may still be writing it. */

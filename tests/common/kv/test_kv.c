@@ -299,6 +299,14 @@ START_TEST(walk_without_memory_says_so)
 }
 END_TEST
 
+START_TEST(a_walk_that_is_done_passes_on_all_codes_but_its_end)
+{
+	ck_assert_int_eq(kv_walk_done(NULL, ERR_NO_MEMORY), ERR_NO_MEMORY);
+	ck_assert_int_eq(kv_walk_done(NULL, ERR_DAMAGED), ERR_DAMAGED);
+	ck_assert_int_eq(kv_walk_done(NULL, ERR_NOT_FOUND), ERR_OK);
+}
+END_TEST
+
 START_TEST(walk_goes_on_after_deleting)
 {
 	struct kv *kv = open_kv("a.mdb", KV_SHARED);
@@ -443,6 +451,7 @@ test_suite(void)
 	tcase_add_test(tc, walk_over_an_empty_table_ends_at_once);
 	tcase_add_test(tc, walk_bounds_may_be_longer_than_a_key);
 	tcase_add_test(tc, walk_without_memory_says_so);
+	tcase_add_test(tc, a_walk_that_is_done_passes_on_all_codes_but_its_end);
 	tcase_add_test(tc, walk_goes_on_after_deleting);
 	tcase_add_test(tc, reader_keeps_its_view_until_it_is_renewed);
 	tcase_add_test(tc, writer_stands_on_the_last_commit);

@@ -141,8 +141,6 @@ journal_first_record(
 	assert(journal->txn != NULL && seq != NULL);
 	walk = kv_walk_begin(
 	    journal->txn, EVENTS, SPAN(""), journal_key(&at, from));
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	err = kv_walk_next(walk, &key, record);
 	if (err == ERR_OK)
 		*seq = journal_number(key);
@@ -183,8 +181,6 @@ sweep_dedupe(struct journal *journal, int64_t now_ms)
 		return ERR_OK;
 	journal->swept_ms = now_ms;
 	walk = kv_walk_begin(journal->txn, DEDUPE, SPAN(""), SPAN(""));
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		if ((int64_t)journal_number(value) > now_ms - JOURNAL_DEDUPE_MS)
 			continue;
@@ -192,8 +188,7 @@ sweep_dedupe(struct journal *journal, int64_t now_ms)
 		if (err != ERR_OK)
 			break;
 	}
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 static enum err

@@ -69,13 +69,10 @@ first_of(struct kv_txn *txn, unsigned table, uint64_t *first)
 	struct span key, value;
 	enum err err;
 
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	err = kv_walk_next(walk, &key, &value);
 	if (err == ERR_OK)
 		*first = journal_number(key);
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 static enum err
@@ -86,12 +83,9 @@ sum_bytes(struct journal *journal)
 	struct span key, value;
 	enum err err;
 
-	if (walk == NULL)
-		return ERR_NO_MEMORY;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK)
 		journal->now.bytes += value.len;
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND ? ERR_OK : err;
+	return kv_walk_done(walk, err);
 }
 
 static enum err
