@@ -2,12 +2,15 @@
  * A request as tests/flow/cases writes it: "GET /path", header lines, the
  * body's lines, each after "> ". Headers go in as FastCGI parameters; {propose}
  * stands for a key that may propose, {session} for a session's cookie. Served
- * whole: whatever is asked, the answer is no 500, and its body is JSON.
+ * whole: whatever is asked, the answer is no 500, and its body is JSON, under
+ * any coding.
  */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
+#include <zstd.h>
 
 #include "common/date.h"
 #include "common/jsonr.h"
@@ -122,6 +125,50 @@ take_text(struct request *request, struct buf *body, struct span rest)
 		request->content_type = SPAN("application/json");
 }
 
+#define PLAIN_MAX ((size_t)64 << 20)
+
+/* The one gzip member that `packed` is. */
+static size_t
+gunzip(char *plain, struct span packed)
+{
+	union {
+		const char *from;
+		Bytef *to;
+	} in = {packed.ptr};
+	z_stream z = {.next_in = in.to,
+	    .avail_in = (uInt)packed.len,
+	    .next_out = (Bytef *)plain,
+	    .avail_out = PLAIN_MAX};
+
+	FUZZ_CHECK(inflateInit2(&z, 15 + 16) == Z_OK);
+	FUZZ_CHECK(inflate(&z, Z_FINISH) == Z_STREAM_END && z.avail_in == 0);
+	inflateEnd(&z);
+	return PLAIN_MAX - z.avail_out;
+}
+
+/* The body of the answer, unpacked; borrowed until the next call. */
+static struct span
+unpacked(const char *body)
+{
+	static char *plain;
+	struct span packed =
+	    span_from(buf_span(&answer), (size_t)(body - answer.data));
+	size_t len;
+
+	packed.len--; /* the NUL of ask() */
+	if (plain == NULL)
+		plain = malloc(PLAIN_MAX);
+	FUZZ_CHECK(plain != NULL);
+	if (strstr(answer.data, "\r\nContent-Encoding: gzip\r\n") != NULL)
+		len = gunzip(plain, packed);
+	else if (strstr(answer.data, "\r\nContent-Encoding: zstd\r\n") != NULL)
+		len = ZSTD_decompress(plain, PLAIN_MAX, packed.ptr, packed.len);
+	else
+		return packed;
+	FUZZ_CHECK(len <= PLAIN_MAX);
+	return span_make(plain, len);
+}
+
 static void
 look_at_answer(void)
 {
@@ -135,11 +182,11 @@ look_at_answer(void)
 	/* Here /bin/false is the program that computes. */
 	FUZZ_CHECK(status >= 200 && status < 504 &&
 	    (status != 500 || strstr(body, "omput") != NULL));
-	if (body[4] == '\0' ||
+	body += 4;
+	if (answer.len == (size_t)(body - answer.data) + 1 ||
 	    strstr(answer.data, "Content-Type: application/json\r\n") == NULL)
 		return;
-	FUZZ_CHECK(
-	    jsonr_parse(&doc, span_of(body + 4), &limits, NULL) == ERR_OK);
+	FUZZ_CHECK(jsonr_parse(&doc, unpacked(body), &limits, NULL) == ERR_OK);
 	jsonr_free(doc);
 }
 
