@@ -166,15 +166,13 @@ put(struct kv_txn *txn, unsigned table, struct span key, MDB_val *value,
 
 /* Puts the value, followed by its checksum where sums are kept. */
 static enum err
-put_value(struct kv_txn *txn, unsigned table, struct span key,
+put_with_sum(struct kv_txn *txn, unsigned table, struct span key,
     struct span value, unsigned flags)
 {
 	MDB_val val = val_of(value);
 	uint32_t sum;
-	enum err err = refuse_pair(txn, key, value.len);
+	enum err err;
 
-	if (err != ERR_OK)
-		return err;
 	if (txn->kv->sum == NULL)
 		return put(txn, table, key, &val, flags);
 	/*
@@ -190,6 +188,24 @@ put_value(struct kv_txn *txn, unsigned table, struct span key,
 		memmove(val.mv_data, value.ptr, value.len);
 	memcpy((char *)val.mv_data + value.len, &sum, KV_SUM_BYTES);
 	return ERR_OK;
+}
+
+static enum err
+put_value(struct kv_txn *txn, unsigned table, struct span key,
+    struct span value, unsigned flags)
+{
+	size_t mark = txn->ops == NULL ? 0 : txn->ops->len;
+	enum err err = refuse_pair(txn, key, value.len);
+
+	if (err != ERR_OK)
+		return err;
+	/* Before the put, which may move what `value` is borrowed from. */
+	if (txn->ops != NULL)
+		kv_note_put(txn, table, key, value);
+	err = put_with_sum(txn, table, key, value, flags);
+	if (err != ERR_OK && txn->ops != NULL)
+		txn->ops->len = mark;
+	return err;
 }
 
 enum err
@@ -215,7 +231,8 @@ kv_reserve(struct kv_txn *txn, unsigned table, struct span key, size_t len,
 	enum err err = refuse_pair(txn, key, len);
 
 	assert(txn->writer && room != NULL);
-	assert(txn->kv->sum == NULL); /* the value does not exist yet */
+	/* The value does not exist yet. */
+	assert(txn->kv->sum == NULL && txn->ops == NULL);
 	if (err == ERR_OK)
 		err = put(txn, table, key, &val, MDB_RESERVE);
 
@@ -238,12 +255,16 @@ enum err
 kv_del(struct kv_txn *txn, unsigned table, struct span key)
 {
 	MDB_val name = val_of(key);
+	enum err err;
 
 	assert(txn->writer);
 	if (!is_key(key))
 		return ERR_NOT_FOUND;
 	kv_forget_cursor(txn, table);
-	return wrote(txn, mdb_del(txn->txn, table_of(txn, table), &name, NULL));
+	err = wrote(txn, mdb_del(txn->txn, table_of(txn, table), &name, NULL));
+	if (err == ERR_OK && txn->ops != NULL)
+		kv_note_del(txn, table, key);
+	return err;
 }
 
 enum err
@@ -251,6 +272,8 @@ kv_clear(struct kv_txn *txn, unsigned table)
 {
 	assert(txn->writer);
 	kv_forget_cursor(txn, table);
+	if (txn->ops != NULL)
+		kv_note_clear(txn, table);
 	return wrote(txn, mdb_drop(txn->txn, table_of(txn, table), 0));
 }
 
@@ -383,8 +406,14 @@ kv_walk_next(struct kv_walk *walk, struct span *key, struct span *value)
 enum err
 kv_walk_del(struct kv_walk *walk)
 {
+	MDB_val key = {0, NULL}, value = {0, NULL};
+
 	assert(walk->begun);
 	kv_forget_cursor(walk->txn, walk->table);
+	/* The key is gone with the pair: note it first. */
+	if (walk->txn->ops != NULL &&
+	    mdb_cursor_get(walk->cursor, &key, &value, MDB_GET_CURRENT) == 0)
+		kv_note_del(walk->txn, walk->table, span_of_val(key));
 	return wrote(walk->txn, mdb_cursor_del(walk->cursor, 0));
 }
 

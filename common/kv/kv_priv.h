@@ -7,6 +7,7 @@
 
 #include "common/kv/kv.h"
 
+struct buf;
 struct MDB_cursor;
 struct MDB_env;
 struct MDB_txn;
@@ -51,7 +52,14 @@ struct kv_txn {
 	bool resting;
 	unsigned walks; /* walks that have not ended yet */
 	enum err err; /* a write failed: nothing of it may be stored */
+	struct buf *ops; /* gets each write; NULL: not wanted (kv_ops.h) */
 };
+
+/* kv_ops.c: appends a write to the ops that are kept. */
+void kv_note_put(
+    struct kv_txn *txn, unsigned table, struct span key, struct span value);
+void kv_note_del(struct kv_txn *txn, unsigned table, struct span key);
+void kv_note_clear(struct kv_txn *txn, unsigned table);
 
 /* Closes the cursor of a table; a later use opens another. */
 void kv_forget_cursor(struct kv_txn *txn, unsigned table);

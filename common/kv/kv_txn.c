@@ -124,6 +124,8 @@ kv_commit(struct kv_txn *txn)
 	struct kv *kv = txn->kv;
 	enum err err = txn->err;
 
+	if (err == ERR_OK && txn->ops != NULL)
+		err = buf_end(txn->ops);
 	if (err != ERR_OK) {
 		kv_abort(txn);
 		return err;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/kv/kv.h"
+#include "common/kv/kv_ops.h"
 #include "tests/common/kv/kv_help.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
@@ -155,6 +155,20 @@ clear_table(struct kv_txn *txn, unsigned table, unsigned key)
 		model.held[table][i].len = -1;
 }
 
+/* Gets all that is committed, by kv_apply(); NULL: no copy is kept. */
+static struct kv *copy;
+static struct buf ops;
+
+static void
+copy_ops(void)
+{
+	struct kv_txn *txn;
+
+	ck_assert_int_eq(kv_write(&txn, copy), ERR_OK);
+	ck_assert_int_eq(kv_apply(txn, buf_span(&ops)), ERR_OK);
+	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+}
+
 static void
 one_transaction(struct kv *kv)
 {
@@ -165,20 +179,26 @@ one_transaction(struct kv *kv)
 
 	before = model;
 	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
+	if (copy != NULL)
+		kv_keep_ops(txn, &ops);
 	for (unsigned i = 0; i < STEPS; i++)
 		steps[below(sizeof(steps) / sizeof(steps[0]))](
 		    txn, below(TABLES), below(KEYS));
 	if (below(4) == 0) {
 		kv_abort(txn);
 		model = before;
-	} else
+	} else {
 		ck_assert_int_eq(kv_commit(txn), ERR_OK);
+		if (copy != NULL)
+			copy_ops();
+	}
+	buf_clear(&ops);
 }
 
 static struct kv *
-open_tables(enum kv_mode mode)
+open_tables(const char *name, enum kv_mode mode)
 {
-	struct kv_spec spec = spec_of("a.mdb", mode);
+	struct kv_spec spec = spec_of(name, mode);
 	struct kv *kv;
 
 	spec.tables = names;
@@ -187,9 +207,9 @@ open_tables(enum kv_mode mode)
 	return kv;
 }
 
-START_TEST(every_step_finds_what_the_steps_before_left)
+static void
+run_steps(struct kv *kv, struct kv *read)
 {
-	struct kv *kv = open_tables((enum kv_mode)_i);
 	struct kv_txn *reader;
 
 	for (unsigned i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++)
@@ -197,7 +217,7 @@ START_TEST(every_step_finds_what_the_steps_before_left)
 	for (unsigned t = 0; t < TABLES; t++)
 		for (unsigned i = 0; i < KEYS; i++)
 			model.held[t][i].len = -1;
-	ck_assert_int_eq(kv_read(&reader, kv), ERR_OK);
+	ck_assert_int_eq(kv_read(&reader, read), ERR_OK);
 	for (unsigned i = 0; i < TRANSACTIONS; i++) {
 		one_transaction(kv);
 		ck_assert_int_eq(kv_renew(reader), ERR_OK);
@@ -207,7 +227,42 @@ START_TEST(every_step_finds_what_the_steps_before_left)
 			check_one(reader, i % TABLES, key);
 	}
 	kv_abort(reader);
+}
+
+START_TEST(every_step_finds_what_the_steps_before_left)
+{
+	struct kv *kv = open_tables("a.mdb", (enum kv_mode)_i);
+
+	run_steps(kv, kv);
 	kv_close(kv);
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
+static uint32_t
+some_sum(uint32_t sum, const void *from, size_t len)
+{
+	const unsigned char *at = from;
+
+	for (size_t i = 0; i < len; i++)
+		sum = sum * 31 + at[i];
+	return sum;
+}
+
+/* _i: 1 keeps checksums in the first, 2 in its copy. */
+START_TEST(a_copy_that_gets_all_ops_is_equal)
+{
+	struct kv *kv = open_tables("a.mdb", KV_SHARED_LAZY);
+
+	copy = open_tables("b.mdb", KV_SHARED_LAZY);
+	buf_init(&ops, (size_t)64 << 20);
+	if (_i != 0)
+		kv_keep_sums(_i == 1 ? kv : copy, some_sum);
+	run_steps(kv, copy);
+	buf_fini(&ops);
+	kv_close(copy);
+	kv_close(kv);
+	copy = NULL;
 	ck_assert_int_eq(quiet_lines(), 0);
 }
 END_TEST
@@ -223,6 +278,7 @@ test_suite(void)
 	tcase_set_timeout(tc, 300);
 	tcase_add_loop_test(tc, every_step_finds_what_the_steps_before_left,
 	    KV_SHARED_LAZY, KV_BUILD + 1);
+	tcase_add_loop_test(tc, a_copy_that_gets_all_ops_is_equal, 0, 3);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
