@@ -152,6 +152,7 @@ put_point(struct walk *walk, int32_t point)
 {
 	utf8proc_uint8_t bytes[4];
 	utf8proc_ssize_t len;
+
 	need(walk, sizeof(bytes));
 	if (point == 0xe6 || point == 0x153) { /* ae, oe: no decomposition */
 		put(walk, point == 0xe6 ? 'a' : 'o');

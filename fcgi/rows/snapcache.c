@@ -232,6 +232,7 @@ void
 snapcache_tick(struct snapcache *cache, int64_t seconds)
 {
 	int64_t before = date_monotonic_ns() - seconds * 1000000000;
+
 	pthread_mutex_lock(&cache->lock);
 	for (struct entry *entry = cache->oldest;
 	     entry != NULL && entry->used_ns < before;) {

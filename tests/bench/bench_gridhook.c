@@ -180,6 +180,7 @@ static void
 run(struct bench *bench, const char *what, int64_t seconds)
 {
 	int64_t start = date_monotonic_ns(), now = start;
+
 	for (int i = 0; i < bench->count; i++)
 		ask(bench, i);
 	while (now - start < seconds * INT64_C(1000000000)) {
@@ -198,6 +199,7 @@ main(int argc, char **argv)
 {
 	static struct bench bench;
 	int64_t port, seconds, count;
+
 	if (argc != 5 || !num_int(&port, span_of(argv[1]), 1, 65535) ||
 	    !num_int(&seconds, span_of(argv[2]), 1, 600) ||
 	    !num_int(&count, span_of(argv[3]), 1, CONNS_MAX))

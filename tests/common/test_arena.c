@@ -66,6 +66,7 @@ END_TEST
 START_TEST(pieces_do_not_overlap)
 {
 	unsigned char *pieces[1000];
+
 	for (unsigned i = 0; i < 1000; i++) {
 		pieces[i] = arena_alloc(arena, i);
 		ck_assert_ptr_nonnull(pieces[i]);

@@ -45,6 +45,7 @@ check_day(int32_t day, int year, int month, int mday)
 START_TEST(every_day_comes_back)
 {
 	int32_t day = DAY_MIN;
+
 	for (int year = 1; year <= 9999; year++)
 		for (int month = 1; month <= 12; month++)
 			for (int mday = 1; mday <= month_length(year, month);

@@ -122,6 +122,7 @@ check_fold(struct span text)
 START_TEST(every_character_folds_as_utf8proc_says_and_once_is_enough)
 {
 	utf8proc_uint8_t bytes[4];
+
 	for (int32_t point = 0; point < POINT_END; point++)
 		if (!is_surrogate(point))
 			check_fold(encode(bytes, point));
@@ -133,6 +134,7 @@ START_TEST(every_character_folds_between_others)
 {
 	utf8proc_uint8_t bytes[4];
 	char text[16];
+
 	for (int32_t point = 0; point < 0x30000; point++) {
 		struct span one;
 
@@ -167,6 +169,7 @@ random_point(void)
 START_TEST(long_texts_fold_as_utf8proc_says)
 {
 	struct buf text;
+
 	buf_init(&text, 1 << 20);
 	for (int i = 0; i < 2000; i++) {
 		uint64_t count = random_bits() % 1200;
@@ -187,6 +190,7 @@ END_TEST
 START_TEST(blanks_melt_wherever_a_chunk_ends)
 {
 	char text[1400];
+
 	for (size_t before = 400; before < 1100; before++) {
 		memset(text, 'A', sizeof(text));
 		memset(text + before, ' ', 300);
@@ -338,6 +342,7 @@ decode(const unsigned char *at, size_t len)
 	    : (at[0] & 0xf8) == 0xf0 ? 4
 				     : 0;
 	uint32_t point;
+
 	if (step == 0 || step > len)
 		return 0;
 	if (step == 1)
@@ -359,11 +364,13 @@ START_TEST(a_step_is_what_the_standard_says)
 {
 	static const unsigned char tails[] = {
 	    0x00, 0x41, 0x7f, 0x80, 0x8f, 0xbf, 0xc0, 0xff};
+
 	for (unsigned lead = 0; lead < 0x10000; lead++) {
 		for (size_t i = 0; i < COUNT(tails) * COUNT(tails); i++) {
 			unsigned char text[4] = {(unsigned char)(lead >> 8),
 			    (unsigned char)lead, tails[i % COUNT(tails)],
 			    tails[i / COUNT(tails)]};
+
 			for (size_t len = 1; len <= 4; len++)
 				run_must(utf8_step((const char *)text, len) ==
 				    decode(text, len));
@@ -376,6 +383,7 @@ END_TEST
 START_TEST(every_character_counts_as_one)
 {
 	utf8proc_uint8_t bytes[4];
+
 	for (int32_t point = 0; point < POINT_END; point++) {
 		struct span one;
 

@@ -60,6 +60,7 @@ END_TEST
 START_TEST(each_cut_of_a_text_is_refused)
 {
 	const char *text = "{\"a\":[1,-2.5e3,\"x\\u00e9\",true,null,{}]}";
+
 	for (size_t len = 0; len < strlen(text); len++) {
 		ck_assert_int_eq(
 		    jscan_parse(&doc, span_make(text, len), 64, NULL),

@@ -202,6 +202,7 @@ comma_locale(void)
 	static const char *const names[] = {
 	    "fr_FR.UTF-8", "de_DE.UTF-8", "fr_FR.utf8", "de_DE.utf8"};
 	const char *found = NULL;
+
 	for (size_t i = 0; i < COUNT(names) && found == NULL; i++)
 		if (setlocale(LC_NUMERIC, names[i]) != NULL)
 			found = names[i];
@@ -371,6 +372,7 @@ END_TEST
 START_TEST(a_value_of_another_type_reads_as_zero)
 {
 	const struct jsonr_value *root = parse("[\"s\",true,7,2.5,null,[],{}]");
+
 	for (size_t i = 0; i <= jsonr_count(root); i++) {
 		const struct jsonr_value *value = jsonr_at(root, i);
 
@@ -480,6 +482,7 @@ START_TEST(a_name_without_end_is_cut_between_characters)
 {
 	static const char *const names[] = {"a"};
 	struct jsonw json;
+
 	buf_add_text(&out, "{\"");
 	for (int i = 0; i < _i; i++)
 		buf_add_char(&out, 'a');

@@ -292,6 +292,7 @@ check_escape(struct span text)
 START_TEST(every_byte_at_every_place_is_seen)
 {
 	char text[24];
+
 	for (int byte = 0; byte < 256; byte++) {
 		for (size_t place = 0; place < sizeof(text); place++) {
 			memset(text, 'a', sizeof(text));
@@ -308,8 +309,10 @@ START_TEST(any_bytes_are_escaped_alike_in_bulk_and_one_by_one)
 	static const char often[] =
 	    "aZ09 \"\\\n\x1f\x20\x21\x7f\x80\xc3\xa9\xff";
 	char text[200];
+
 	for (int round = 0; round < 20000; round++) {
 		size_t len = (size_t)round % sizeof(text);
+
 		for (size_t i = 0; i < len; i++) {
 			uint64_t bits = random_bits();
 

@@ -221,6 +221,7 @@ START_TEST(an_int_has_the_text_that_printf_gives)
 	char expected[NUM_TEXT_MAX];
 	int64_t power = 1;
 	int64_t value;
+
 	for (int i = 0; i < 19; i++, power *= i < 19 ? 10 : 1) {
 		for (int near = -2; near <= 2; near++) {
 			value = (i % 2 ? -power : power) + near;
@@ -241,6 +242,7 @@ START_TEST(every_small_number_comes_back)
 {
 	char text[NUM_TEXT_MAX];
 	int64_t back;
+
 	for (int64_t value = -1100000; value <= 1100000; value++) {
 		size_t len = num_decimal_text(text, value);
 
@@ -256,6 +258,7 @@ START_TEST(any_number_comes_back)
 	char text[NUM_TEXT_MAX];
 	char expected[NUM_TEXT_MAX];
 	int64_t back;
+
 	for (int i = 0; i < ROUNDS; i++) {
 		int64_t value = random_int();
 		size_t len = num_int_text(text, value);
@@ -283,8 +286,10 @@ END_TEST
 START_TEST(numbers_fit_a_buffer_exactly)
 {
 	struct buf buf;
+
 	for (size_t max = 1; max < 100; max++) {
 		const char *all = "-12.5|-9223372036854775808|0|7";
+
 		buf_init(&buf, max);
 		num_add_decimal(&buf, -12500000);
 		buf_add_char(&buf, '|');
@@ -521,6 +526,7 @@ END_TEST
 START_TEST(every_pair_of_digits_is_itself)
 {
 	char text[3] = "";
+
 	for (unsigned i = 0; i < 100; i++) {
 		num_put_pair(text, i);
 		ck_assert_int_eq(atol(text), i);

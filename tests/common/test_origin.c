@@ -127,6 +127,7 @@ START_TEST(loopback_has_three_names)
 	    {"127.1", false}, {"localhost.example", false},
 	    {"[::ffff:127.0.0.1]", false}, {"a.localhost", false}};
 	struct authority at;
+
 	for (size_t i = 0; i < COUNT(hosts); i++) {
 		ck_assert(authority_read(&at, span_of(hosts[i].text)));
 		ck_assert_msg(authority_is_loopback(&at) == hosts[i].is, "%s",

@@ -112,6 +112,7 @@ START_TEST(a_descriptor_gets_every_byte)
 	pthread_t thread;
 	struct sink sink;
 	int ends[2];
+
 	ck_assert_int_gt(COUNT, IOV_MAX);
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * 7 + i / 251);

@@ -48,6 +48,7 @@ set_up(void)
 	    .keep_events = 20, .keep_ms = 1000000000, .keep_bytes = 1 << 20};
 	struct event event = {.source = SPAN("s"), .text = SPAN("t")};
 	struct event_place place = {.push = SPAN("p"), .count = 1};
+
 	log_catch(drop_line);
 	FUZZ_CHECK(loop_open(&loop) == ERR_OK);
 	FUZZ_CHECK(journal_open(&journal, &spec) == ERR_OK);

@@ -43,6 +43,7 @@ write_all(const struct events *events)
 	    .seq = 1, .epoch = "E", .push = SPAN("p"), .count = 1};
 	struct jsonw json;
 	struct buf text;
+
 	FUZZ_CHECK(events->count >= 1 && events->count <= NORMALISE_MAX);
 	buf_init(&text, 1 << 20);
 	for (unsigned i = 0; i < events->count; i++) {

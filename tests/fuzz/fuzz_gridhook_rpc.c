@@ -51,6 +51,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct span rest = span_make(data, len);
 	struct mcp_headers headers = {.content_type = {NULL, 0}};
 	struct fault fault = {.place = ""};
+
 	if (calls.settings == NULL) {
 		log_catch(drop_line);
 		FUZZ_CHECK(

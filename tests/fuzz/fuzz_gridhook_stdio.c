@@ -55,6 +55,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct stdio_spec spec = {
 	    .calls = &calls, .write = on_message, .idle = on_idle};
 	struct stdio *stdio;
+
 	if (loop == NULL) {
 		log_catch(drop_line);
 		FUZZ_CHECK(

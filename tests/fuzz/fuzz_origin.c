@@ -7,6 +7,7 @@ static void
 look(const struct authority *at, struct span text)
 {
 	struct span rest = span_from(text, at->host.len);
+
 	FUZZ_CHECK(at->host.len > 0 && span_starts(text, at->host));
 	for (size_t i = 0; i < at->host.len; i++)
 		FUZZ_CHECK(

@@ -106,9 +106,12 @@ def moved(text, start, name, declared):
     body_end = start + re.search(r'^\}', text[start:], re.M).start()
     body = text[start + match.end():body_end]
     body = body.replace('for (%s = ' % name, 'for (%s %s%s = ' % (kind, star, name))
+    before = text[:start + match.start()]
     if not rest:
-        body = body.lstrip('\n') if body.startswith('\n\n') else body[1:]
-    return text[:start + match.start()] + new + body + text[body_end:]
+        # The blank line behind the only declaration goes with it.
+        alone = before.endswith('{\n') and body.startswith('\n\n')
+        body = body[2:] if alone else body[1:]
+    return before + new + body + text[body_end:]
 
 
 def fixed(text):

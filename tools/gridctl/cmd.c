@@ -1,5 +1,6 @@
 #include "tools/gridctl/cmd.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,7 @@ cmd_data_dir(void)
 void
 cmd_set_data_dir(const char *dir)
 {
+	assert(dir != NULL);
 	data_dir = dir;
 }
 
@@ -38,6 +40,7 @@ cmd_open(struct store **store, const char *command)
 	struct fault fault;
 	enum err err;
 
+	assert(store != NULL && command != NULL);
 	fault_clear(&fault);
 	err = store_open(store, cmd_data_dir(), &fault);
 	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, &fault);
@@ -60,6 +63,7 @@ cmd_end_after(const char *command, int64_t seconds)
 {
 	struct sigaction action = {.sa_handler = end_late};
 
+	assert(command != NULL && seconds >= 0);
 	if (seconds == 0)
 		return;
 	snprintf(late_text, sizeof(late_text),
@@ -72,6 +76,7 @@ cmd_end_after(const char *command, int64_t seconds)
 int
 cmd_fail(const char *command, enum err err, const struct fault *fault)
 {
+	assert(command != NULL && err != ERR_OK);
 	if (fault != NULL && fault_is_set(fault))
 		fprintf(stderr, "gridctl %s: %s%s%s\n", command, fault->place,
 		    fault->place[0] == '\0' ? "" : ": ", fault->message);
@@ -90,6 +95,7 @@ int
 cmd_options(
     void *values, const struct opt_spec *spec, int argc, char **argv, int *args)
 {
+	assert(values != NULL && spec != NULL && argc >= 1);
 	switch (opt_read(values, spec, argc, argv, args)) {
 	case OPT_GO:
 		return CMD_GO;
@@ -104,8 +110,10 @@ int
 cmd_start(struct store **store, const char *command, void *values,
     const struct opt_spec *spec, int argc, char **argv, int *args)
 {
-	int result = cmd_options(values, spec, argc, argv, args);
+	int result;
 
+	assert(store != NULL && command != NULL);
+	result = cmd_options(values, spec, argc, argv, args);
 	if (result != CMD_GO)
 		return result;
 	result = cmd_open(store, command);
@@ -120,6 +128,7 @@ cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 	enum err err =
 	    proposal_settle(store, SPAN("gridctl"), imported, &settled);
 
+	assert(command != NULL);
 	if (err != ERR_OK) {
 		fault_clear(&fault);
 		fault_set(&fault, cmd_data_dir(),
@@ -158,6 +167,7 @@ cmd_json_time(struct jsonw *json, const char *name, int64_t ms)
 {
 	char text[DATE_TEXT_MAX];
 
+	assert(name != NULL);
 	cmd_time(text, ms);
 	jsonw_key(json, name);
 	jsonw_text(json, ms == 0 ? NULL : text);
@@ -168,6 +178,7 @@ cmd_print(struct buf *text, const char *command)
 {
 	enum err err = buf_end(text);
 
+	assert(command != NULL);
 	if (err == ERR_OK &&
 	    (fwrite(text->data, 1, text->len, stdout) != text->len ||
 		fflush(stdout) != 0))
@@ -179,6 +190,7 @@ cmd_print(struct buf *text, const char *command)
 void
 cmd_list_begin(struct cmd_list *list, bool as_json)
 {
+	assert(list != NULL);
 	buf_init(&list->text, (size_t)1 << 30);
 	jsonw_init(&list->json, &list->text);
 	list->as_json = as_json;
@@ -189,6 +201,7 @@ cmd_list_begin(struct cmd_list *list, bool as_json)
 int
 cmd_list_end(struct cmd_list *list, const char *command, enum err err)
 {
+	assert(command != NULL);
 	if (list->as_json) {
 		jsonw_array_end(&list->json);
 		buf_add_char(&list->text, '\n');
@@ -267,6 +280,7 @@ int
 cmd_help_table(const char *program, const char *about,
     const struct cmd_row *rows, unsigned count)
 {
+	assert(rows != NULL && count > 0);
 	print_table(stdout, program, about, rows, count);
 	return CMD_DONE;
 }
@@ -275,6 +289,7 @@ int
 cmd_run_table(const char *program, const char *about,
     const struct cmd_row *rows, unsigned count, int argc, char **argv)
 {
+	assert(rows != NULL && count > 0 && argc >= 1);
 	if (argc > 1 &&
 	    (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return cmd_help_table(program, about, rows, count);

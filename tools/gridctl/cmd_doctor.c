@@ -2,6 +2,7 @@
  * gridctl doctor: looks at what a running grid needs, a line each, with what to
  * do. It changes nothing, and nothing that is served waits for it.
  */
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -53,6 +54,8 @@ doctor_say(struct doctor *doctor, enum doctor_level level, const char *about,
 	char text[1024];
 	va_list args;
 
+	assert(level <= DOCTOR_WRONG);
+	assert(about != NULL && format != NULL);
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);

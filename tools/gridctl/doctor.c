@@ -1,5 +1,6 @@
 #include "tools/gridctl/doctor.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -94,6 +95,7 @@ doctor_site(struct doctor *doctor, const char *url)
 	struct origin site;
 	int status;
 
+	assert(doctor != NULL && url != NULL);
 	if (!origin_read(&site, span_of(url)) ||
 	    !span_eq(site.scheme, SPAN("http"))) {
 		doctor_say(doctor, DOCTOR_WRONG, "site",
@@ -167,6 +169,7 @@ doctor_services(struct doctor *doctor)
 {
 	char unit[256];
 
+	assert(doctor != NULL);
 	if (access("/run/systemd/system", F_OK) != 0) {
 		doctor_say(doctor, DOCTOR_FINE, "services", NULL,
 		    "systemd does not run here: not looked at");
@@ -187,6 +190,7 @@ doctor_limits(struct doctor *doctor)
 {
 	struct rlimit addresses, files;
 
+	assert(doctor != NULL);
 	if (getrlimit(RLIMIT_AS, &addresses) != 0 ||
 	    getrlimit(RLIMIT_NOFILE, &files) != 0) {
 		doctor_say(doctor, DOCTOR_LOOK, "limits", NULL,

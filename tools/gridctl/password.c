@@ -1,5 +1,6 @@
 #include "tools/gridctl/password.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <termios.h>
@@ -75,6 +76,7 @@ password_read(char *password, size_t size, struct fault *fault)
 	struct termios shown, hidden;
 	enum err err;
 
+	assert(password != NULL && size > 1);
 	if (!isatty(STDIN_FILENO))
 		return read_line(password, size, fault);
 	if (tcgetattr(STDIN_FILENO, &shown) != 0) {

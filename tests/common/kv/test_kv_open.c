@@ -134,6 +134,7 @@ START_TEST(cut_file_is_damaged_and_no_signal)
 {
 	static const enum kv_mode modes[] = {KV_FROZEN, KV_SHARED};
 	struct kv *kv = open_kv("a.mdb", KV_SHARED);
+
 	fill(kv, 100, 5000);
 	kv_close(kv);
 	for (off_t cut = size_of("a.mdb") - 1; cut > 0; cut = cut * 2 / 3) {

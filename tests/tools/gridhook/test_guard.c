@@ -137,6 +137,7 @@ END_TEST
 START_TEST(the_table_is_bounded_and_keeps_who_goes_on)
 {
 	char address[32];
+
 	guess("192.0.2.1", -1, BURST + 5);
 	for (int i = 0; i < 5000; i++) {
 		snprintf(

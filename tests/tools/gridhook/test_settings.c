@@ -162,6 +162,7 @@ START_TEST(helper_hears_of_our_end_only_where_it_is_to_end_with_us)
 	struct jsonw json;
 	struct jscan doc;
 	struct buf text;
+
 	ck_assert_int_eq(load("[desktop]\nfind_roots = /a , /b c\n"), ERR_OK);
 	for (int ends = 0; ends < 2; ends++) {
 		buf_init(&text, 65536);

@@ -55,6 +55,7 @@ START_TEST(every_character_comes_back)
 {
 	struct buf buf;
 	struct span rest;
+
 	buf_init(&buf, 8);
 	for (uint32_t point = 0; point <= 0x10FFFF; point++) {
 		if (point == 0xD800)

@@ -6,6 +6,7 @@
  */
 #include "tools/gridctl/csv/csv.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -305,6 +306,7 @@ begin_record(struct csv *csv)
 bool
 csv_next(struct csv *csv, struct csv_record *record)
 {
+	assert(csv != NULL && record != NULL);
 	while (begin_record(csv)) {
 		if (!cut_record(csv) || csv->block.err != ERR_OK)
 			continue; /* truncated by a read error */
@@ -323,6 +325,7 @@ csv_fault(struct csv *csv, unsigned column, const char *format, ...)
 	char message[sizeof(csv->faults->kept[0].message)];
 	va_list args;
 
+	assert(column < csv->columns);
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
@@ -334,6 +337,7 @@ csv_fault(struct csv *csv, unsigned column, const char *format, ...)
 enum err
 csv_end(const struct csv *csv)
 {
+	assert(csv != NULL);
 	if (csv->err != ERR_OK)
 		return csv->err;
 	if (csv->block.err != ERR_OK)
@@ -502,12 +506,14 @@ read_header(struct csv *csv)
 unsigned
 csv_extra_count(const struct csv *csv)
 {
+	assert(csv->columns >= csv->spec->count);
 	return csv->columns - csv->spec->count;
 }
 
 struct span
 csv_extra_name(const struct csv *csv, unsigned extra)
 {
+	assert(extra < csv->columns - csv->spec->count);
 	return csv->names[csv->spec->count + extra];
 }
 
@@ -544,6 +550,8 @@ csv_open(struct csv **out, const char *path, const char *name,
 	struct csv *csv;
 	enum err err;
 
+	assert(path != NULL && name != NULL && faults != NULL);
+	assert(spec->count > 0 && spec->count <= CSV_COLUMNS_MAX);
 	*out = NULL;
 	csv = calloc(1, sizeof(*csv));
 	if (csv == NULL)
@@ -584,6 +592,7 @@ csv_offset(const struct csv *csv)
 {
 	const struct csv_block *block = &csv->block;
 
+	assert(block->begin <= block->end);
 	/* The unread part of a packed file cannot be measured. */
 	if (block->gunzip != NULL)
 		return block->offset;
@@ -593,5 +602,6 @@ csv_offset(const struct csv *csv)
 uint64_t
 csv_size(const struct csv *csv)
 {
+	assert(csv != NULL);
 	return csv->block.size;
 }

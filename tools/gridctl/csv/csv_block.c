@@ -1,5 +1,6 @@
 #include "tools/gridctl/csv/csv_block.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ csv_block_init(struct csv_block *block, const char *path)
 {
 	struct stat st;
 
+	assert(block != NULL && path != NULL);
 	*block = (struct csv_block){.path = path, .fd = -1, .line = 1};
 	/* Room for a record at its ceiling, and for one more read. */
 	block->cap = CSV_LINE_MAX + 2 * READ_SIZE;
@@ -38,6 +40,7 @@ csv_block_init(struct csv_block *block, const char *path)
 void
 csv_block_fini(struct csv_block *block)
 {
+	assert(block != NULL);
 	if (block->fd >= 0)
 		close(block->fd);
 	block->fd = -1;
@@ -50,6 +53,7 @@ csv_block_fini(struct csv_block *block)
 const char *
 csv_block_why(const struct csv_block *block)
 {
+	assert(block != NULL);
 	return block->gunzip == NULL ? NULL : csv_gunzip_why(block->gunzip);
 }
 
@@ -87,6 +91,7 @@ csv_block_fill(struct csv_block *block)
 {
 	size_t got;
 
+	assert(block->begin <= block->end && block->end <= block->cap);
 	if (block->at_end)
 		return;
 	/*
@@ -108,6 +113,7 @@ csv_block_find(struct csv_block *block, size_t from, size_t *stop)
 	const char *found;
 	size_t seen = from;
 
+	assert(from <= block->end - block->begin);
 	for (;;) {
 		found = memchr(block->data + block->begin + seen, '\n',
 		    block->end - block->begin - seen);
@@ -128,6 +134,7 @@ csv_block_find(struct csv_block *block, size_t from, size_t *stop)
 void
 csv_block_use(struct csv_block *block, size_t len)
 {
+	assert(len <= block->end - block->begin);
 	block->begin += len;
 	if (block->begin < block->end) {
 		block->begin++;
@@ -140,6 +147,7 @@ csv_block_skip(struct csv_block *block)
 {
 	const char *found;
 
+	assert(block->begin <= block->end);
 	for (;;) {
 		found = memchr(block->data + block->begin, '\n',
 		    block->end - block->begin);

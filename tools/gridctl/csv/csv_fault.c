@@ -1,5 +1,6 @@
 #include "tools/gridctl/csv/csv_fault.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 
@@ -12,6 +13,7 @@ csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
 	struct fault *fault;
 	va_list args;
 
+	assert(file != NULL && format != NULL);
 	if (faults->count++ >= CSV_FAULTS_KEPT)
 		return;
 	fault = &faults->kept[faults->count - 1];
@@ -32,6 +34,7 @@ csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
 void
 csv_faults_join(struct csv_faults *faults, const struct csv_faults *from)
 {
+	assert(faults != from);
 	for (uint64_t i = 0; i < from->count && i < CSV_FAULTS_KEPT; i++)
 		if (faults->count + i < CSV_FAULTS_KEPT)
 			faults->kept[faults->count + i] = from->kept[i];
@@ -41,6 +44,7 @@ csv_faults_join(struct csv_faults *faults, const struct csv_faults *from)
 void
 csv_faults_print(const struct csv_faults *faults, FILE *file)
 {
+	assert(faults != NULL && file != NULL);
 	for (uint64_t i = 0; i < faults->count && i < CSV_FAULTS_KEPT; i++)
 		fprintf(file, "%s: %s\n", faults->kept[i].place,
 		    faults->kept[i].message);

@@ -1,5 +1,6 @@
 #include "tools/gridctl/csv/csv_gunzip.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ csv_gunzip_new(struct csv_gunzip **out, int fd, uint64_t most)
 {
 	struct csv_gunzip *gunzip = calloc(1, sizeof(*gunzip));
 
+	assert(fd >= 0 && most > 0);
 	*out = NULL;
 	if (gunzip == NULL)
 		return ERR_NO_MEMORY;
@@ -111,6 +113,7 @@ csv_gunzip_read(size_t *got, struct csv_gunzip *gunzip, char *to, size_t len)
 	enum err err = ERR_OK;
 	bool is_done = false;
 
+	assert(to != NULL && len > 0);
 	*got = 0;
 	zlib->next_out = (unsigned char *)to;
 	zlib->avail_out = (uInt)len;
@@ -137,11 +140,13 @@ csv_gunzip_read(size_t *got, struct csv_gunzip *gunzip, char *to, size_t len)
 const char *
 csv_gunzip_why(const struct csv_gunzip *gunzip)
 {
+	assert(gunzip != NULL);
 	return gunzip->why;
 }
 
 uint64_t
 csv_gunzip_taken(const struct csv_gunzip *gunzip)
 {
+	assert(gunzip != NULL);
 	return gunzip->taken;
 }

@@ -3,6 +3,7 @@
  */
 #include "tools/gridctl/csv/csv_quoted.h"
 
+#include <assert.h>
 #include <csv.h>
 #include <stdlib.h>
 
@@ -55,6 +56,7 @@ csv_quoted_free(struct csv_quoted *quoted)
 void
 csv_quoted_begin(struct csv_quoted *quoted)
 {
+	assert(quoted != NULL);
 	/* Drops the rest of a refused record, but keeps the memory. */
 	csv_fini(&quoted->parser, NULL, NULL, NULL);
 	buf_clear(&quoted->text);
@@ -101,6 +103,7 @@ csv_quoted_line(struct csv_quoted *quoted, struct span line, bool ends)
 	bool crlf = ends && line.len > 0 && line.ptr[line.len - 1] == '\r';
 	enum csv_quoted_state state;
 
+	assert(quoted != NULL);
 	state = feed(quoted, crlf ? span_sub(line, 0, line.len - 1) : line);
 	if (state != CSV_QUOTED_MORE)
 		return state;
@@ -121,6 +124,7 @@ csv_quoted_line(struct csv_quoted *quoted, struct span line, bool ends)
 unsigned
 csv_quoted_count(const struct csv_quoted *quoted)
 {
+	assert(quoted != NULL);
 	return quoted->count;
 }
 
@@ -130,5 +134,6 @@ csv_quoted_field(const struct csv_quoted *quoted, unsigned i)
 	const char *text = quoted->text.len > 0 ? quoted->text.data : "";
 	size_t start = i == 0 ? 0 : quoted->ends[i - 1];
 
+	assert(i < quoted->count && i < CSV_COLUMNS_MAX);
 	return span_make(text + start, quoted->ends[i] - start);
 }

@@ -1,8 +1,11 @@
 #include "tools/gridctl/csv/csv_write.h"
 
+#include <assert.h>
+
 void
 csv_write_field(struct buf *buf, struct span text)
 {
+	assert(buf != NULL);
 	if (span_find(text, ',') == text.len &&
 	    span_find(text, '"') == text.len &&
 	    span_find(text, '\n') == text.len &&

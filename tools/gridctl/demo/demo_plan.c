@@ -1,5 +1,6 @@
 #include "tools/gridctl/demo/demo_plan.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,7 @@ name_codes(struct demo_plan *plan)
 	struct demo_random random =
 	    demo_random(plan->seed, DEMO_OF_PLAN, plan->supplier_count, 0);
 	char code[sizeof(plan->suppliers[0].code)];
+
 	for (uint32_t i = 0; i < plan->supplier_count; i++) {
 		if (i < KNOWN) {
 			memcpy(plan->suppliers[i].code, known_codes[i], 6);
@@ -206,6 +208,10 @@ enum err
 demo_plan_make(struct demo_plan *plan, uint64_t seed, uint32_t articles,
     uint32_t suppliers, uint32_t stores, uint32_t total)
 {
+	assert(plan != NULL);
+	assert(articles <= DEMO_ARTICLES_MAX);
+	assert(suppliers > 0 && suppliers <= DEMO_SUPPLIERS_MAX);
+	assert(stores > 0 && stores <= DEMO_STORES_MAX);
 	*plan = (struct demo_plan){
 	    .seed = seed, .store_count = stores, .supplier_count = suppliers};
 	plan->suppliers = calloc(suppliers, sizeof(*plan->suppliers));
@@ -228,6 +234,7 @@ demo_plan_make(struct demo_plan *plan, uint64_t seed, uint32_t articles,
 void
 demo_plan_fini(struct demo_plan *plan)
 {
+	assert(plan != NULL);
 	free(plan->suppliers);
 	free(plan->listings);
 	plan->suppliers = NULL;

@@ -5,6 +5,7 @@
  */
 #include "tools/gridctl/demo/demo_run.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -66,6 +67,7 @@ write_texts(const struct job *job, const struct demo_texts *texts,
     const uint64_t at[DEMO_FILES])
 {
 	enum err err = ERR_OK;
+
 	for (int i = 0; i < DEMO_FILES && err == ERR_OK; i++)
 		err = write_at(job->fds[i], buf_span(&texts->text[i]), at[i],
 		    demo_file_names[i]);
@@ -200,6 +202,7 @@ open_files(struct job *job)
 {
 	char path[FS_PATH_MAX];
 	enum err err;
+
 	for (int i = 0; i < DEMO_FILES; i++) {
 		err = fs_path(path, "%s/%s", job->dir, demo_file_names[i]);
 		if (err != ERR_OK)
@@ -220,6 +223,7 @@ static enum err
 close_files(struct job *job)
 {
 	enum err err = ERR_OK;
+
 	for (int i = 0; i < DEMO_FILES; i++) {
 		if (job->fds[i] < 0 || close(job->fds[i]) == 0)
 			continue;
@@ -255,12 +259,15 @@ enum err
 demo_run(struct demo_totals *totals, const struct demo_plan *plan,
     const char *dir, bool shuffle)
 {
+	assert(totals != NULL);
+	assert(plan->suppliers != NULL && dir != NULL);
 	struct job job = {.plan = plan,
 	    .dir = dir,
 	    .shuffle = shuffle,
 	    .lock = PTHREAD_MUTEX_INITIALIZER,
 	    .moved = PTHREAD_COND_INITIALIZER};
 	enum err err, end;
+
 	for (int i = 0; i < DEMO_FILES; i++)
 		job.fds[i] = -1;
 	/*

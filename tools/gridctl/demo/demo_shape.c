@@ -6,6 +6,7 @@
  */
 #include "tools/gridctl/demo/demo_shape.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "common/date.h"
@@ -149,6 +150,7 @@ demo_product_make(
 	struct demo_random random =
 	    demo_random(plan->seed, DEMO_OF_PRODUCT, id, 0);
 
+	assert(id < plan->product_count);
 	*product = (struct demo_product){.id = id};
 	product->kind = &demo_kinds[demo_below(&random, demo_kind_count)];
 	product->price = make_price(&random, product->kind);
@@ -208,6 +210,8 @@ demo_terms_make(struct demo_terms *terms, const struct demo_plan *plan,
 	    demo_random(plan->seed, DEMO_OF_LISTING, supplier, product->id);
 	int64_t margin = demo_between(&random, 14, 46);
 
+	assert(listing->supplier < plan->supplier_count);
+	assert(listing->product == product->id);
 	if (demo_chance(&random, 2))
 		margin = demo_between(&random, -6, 3);
 	terms->cost = (uint32_t)rounded(
@@ -323,6 +327,7 @@ demo_shelf_make(struct demo_cell cells[DEMO_MONTHS],
 	int first = product->first_month;
 	bool ordered;
 
+	assert(listing->product == product->id && store < plan->store_count);
 	for (int m = 0; m < DEMO_MONTHS; m++)
 		cells[m] = (struct demo_cell){0};
 	if (!product->sold || !demo_chance(&random, 79))
@@ -390,6 +395,7 @@ demo_position_make(struct demo_position *position, const struct demo_plan *plan,
 	int last = find_month(cells, -1, has_sales);
 	int received = find_month(cells, -1, has_receptions);
 
+	assert(store < plan->store_count);
 	*position = (struct demo_position){0, DATE_NULL, DATE_NULL, DATE_NULL};
 	position->stock = cells[DEMO_MONTHS - 1].stock;
 	if (first >= 0)
@@ -465,6 +471,7 @@ demo_network_make(struct demo_network *network, const struct demo_plan *plan,
 	struct demo_random random =
 	    demo_random(plan->seed, DEMO_OF_NETWORK, product->id, 0);
 	int64_t price = without_tax(product, product->price);
+
 	*network = (struct demo_network){0};
 	network->known = product->central != 0 && !demo_chance(&random, 8);
 	if (!network->known)

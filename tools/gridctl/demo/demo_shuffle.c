@@ -1,5 +1,6 @@
 #include "tools/gridctl/demo/demo_shuffle.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "tools/gridctl/demo/demo_random.h"
@@ -45,9 +46,11 @@ shuffle_text(struct buf *buf, uint64_t count, struct demo_random *random)
 void
 demo_shuffle(struct demo_texts *texts, uint64_t seed, uint64_t window)
 {
+	assert(texts != NULL);
 	static const enum demo_file facts[] = {DEMO_SALES_CSV, DEMO_STOCK_CSV,
 	    DEMO_RECEPTIONS_CSV, DEMO_POSITIONS_CSV};
 	struct demo_random random;
+
 	if (demo_texts_end(texts) != ERR_OK)
 		return;
 	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {

@@ -1,5 +1,7 @@
 #include "tools/gridctl/demo/demo_words.h"
 
+#include <assert.h>
+
 const struct demo_label demo_labels[] = {
     {"10", "Crèmerie et œufs"},
     {"1010", "Yaourts et desserts lactés"},
@@ -444,6 +446,7 @@ demo_list_count(const char *list)
 {
 	unsigned count = 1;
 
+	assert(list != NULL);
 	for (; *list != '\0'; list++)
 		count += *list == '|';
 	return count;
@@ -454,6 +457,7 @@ demo_list_at(const char *list, unsigned i)
 {
 	struct span rest = span_of(list), piece = {NULL, 0};
 
+	assert(list != NULL);
 	do
 		if (!span_cut(&piece, &rest, '|'))
 			return (struct span){"", 0};
@@ -464,5 +468,6 @@ demo_list_at(const char *list, unsigned i)
 struct span
 demo_draw(struct demo_random *random, const char *list)
 {
+	assert(random != NULL && list != NULL);
 	return demo_list_at(list, demo_below(random, demo_list_count(list)));
 }

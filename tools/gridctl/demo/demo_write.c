@@ -5,6 +5,7 @@
 #include "tools/gridctl/csv/csv_write.h"
 #include "tools/gridctl/demo/demo_write.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ static const char *const headers[DEMO_FILES] = {"code,nom\n", "magasin,nom\n",
 void
 demo_texts_init(struct demo_texts *texts)
 {
+	assert(texts != NULL);
 	for (int i = 0; i < DEMO_FILES; i++)
 		buf_init(&texts->text[i], DEMO_TEXT_MAX);
 	memset(texts->rows, 0, sizeof(texts->rows));
@@ -42,6 +44,7 @@ demo_texts_init(struct demo_texts *texts)
 void
 demo_texts_fini(struct demo_texts *texts)
 {
+	assert(texts != NULL);
 	for (int i = 0; i < DEMO_FILES; i++)
 		buf_fini(&texts->text[i]);
 }
@@ -49,6 +52,7 @@ demo_texts_fini(struct demo_texts *texts)
 void
 demo_texts_clear(struct demo_texts *texts)
 {
+	assert(texts != NULL);
 	for (int i = 0; i < DEMO_FILES; i++)
 		buf_clear(&texts->text[i]);
 	memset(texts->rows, 0, sizeof(texts->rows));
@@ -58,6 +62,8 @@ enum err
 demo_texts_end(const struct demo_texts *texts)
 {
 	enum err err = ERR_OK;
+
+	assert(texts != NULL);
 	for (int i = 0; i < DEMO_FILES && err == ERR_OK; i++)
 		err = buf_end(&texts->text[i]);
 	return err;
@@ -139,6 +145,7 @@ write_suppliers(struct demo_texts *texts, const struct demo_plan *plan)
 	struct demo_random random;
 	struct span trade, place, form;
 	char name[160];
+
 	for (uint32_t i = 0; i < plan->supplier_count; i++) {
 		random = demo_random(
 		    plan->seed, DEMO_OF_SUPPLIER, plan->suppliers[i].number, 2);
@@ -194,6 +201,8 @@ demo_write_head(struct demo_texts *texts, const struct demo_plan *plan)
 {
 	struct buf *network = &texts->text[DEMO_NETWORK_CSV];
 	char month[DATE_TEXT_MAX];
+
+	assert(plan->suppliers != NULL && plan->store_count > 0);
 	for (unsigned i = 0; i < DEMO_FILES; i++)
 		buf_add_span(&texts->text[i], span_of(headers[i]));
 	for (unsigned i = 0; i < DEMO_NETWORK_MONTHS; i++) {
@@ -409,6 +418,7 @@ write_network(struct demo_texts *texts, const struct demo_plan *plan,
 	bool by_weight = product->kind->by_weight;
 	struct demo_network network;
 	char *start, *to;
+
 	demo_network_make(&network, plan, product);
 	if (!network.known)
 		return;
@@ -450,6 +460,8 @@ demo_write_listing(struct demo_texts *texts, const struct demo_plan *plan,
 	struct key key, shelf;
 	char *to;
 
+	assert(listing->supplier < plan->supplier_count);
+	assert(listing->product < plan->product_count);
 	demo_product_make(&product, plan, listing->product);
 	demo_terms_make(&terms, plan, listing, &product);
 	key = make_key(plan, listing, &product);

@@ -1,5 +1,6 @@
 #include "tools/gridctl/import/import.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,12 +21,14 @@
 const char *
 import_file_name(enum import_file file)
 {
+	assert(file < IMPORT_FILES);
 	return import_rows[file].name;
 }
 
 void
 import_print_columns(FILE *file)
 {
+	assert(file != NULL);
 	for (unsigned i = 0; i < IMPORT_FILES; i++) {
 		const struct import_row *row = &import_rows[i];
 		int at = fprintf(file, "  %-18s", row->name);
@@ -50,6 +53,7 @@ import_print_columns(FILE *file)
 enum err
 import_init(struct import *import, const char *dir)
 {
+	assert(import != NULL && dir != NULL);
 	memset(import, 0, sizeof(*import));
 	import->dir = dir;
 	import->networks = codemap_new();
@@ -63,6 +67,7 @@ import_init(struct import *import, const char *dir)
 void
 import_fini(struct import *import)
 {
+	assert(import != NULL);
 	codemap_free(import->networks);
 	codemap_free(import->gammes);
 	buf_fini(&import->network_bytes);
@@ -90,6 +95,7 @@ import_has(const struct import *import, enum import_file file)
 {
 	char path[FS_PATH_MAX];
 
+	assert(file < IMPORT_FILES && import->dir != NULL);
 	return file_path(path, import, file) == ERR_OK &&
 	    eaccess(path, F_OK) == 0;
 }
@@ -108,6 +114,7 @@ import_file_bytes(const struct import *import, enum import_file file)
 	char path[FS_PATH_MAX];
 	uint64_t bytes = 0, on_disk;
 
+	assert(file < IMPORT_FILES && import->dir != NULL);
 	if (file_path(path, import, file) == ERR_OK)
 		fs_size(path, &bytes, &on_disk);
 	return bytes;
@@ -183,6 +190,7 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 	    .import = import, .file = file, .name = last_part(path)};
 	enum err err;
 
+	assert(import != NULL);
 	import->there[file] = true;
 	if (is_folder(path)) {
 		csv_faults_add(&import->faults[file], path, 0, NULL,
@@ -209,6 +217,7 @@ import_read(struct import *import, enum import_file file)
 	char path[FS_PATH_MAX];
 	enum err err = file_path(path, import, file);
 
+	assert(import->networks != NULL && import->gammes != NULL);
 	if (err == ERR_OK && import_has(import, file))
 		err = import_read_path(import, file, path);
 	if (err == ERR_OK && kind != SERIES_KINDS)
@@ -223,6 +232,7 @@ import_live(struct import *import, struct live_change *change)
 {
 	enum err err = ERR_OK;
 
+	assert(change != NULL);
 	for (uint32_t i = 0;
 	     i < codemap_count(import->networks) && err == ERR_OK; i++) {
 		struct span value = import->network_values[i];
@@ -275,6 +285,7 @@ import_find_twice(struct import *import, const struct intake_twice *twice)
 	uint64_t first = 0;
 	enum err err = file_path(path, import, file);
 
+	assert(twice->kind < SERIES_KINDS);
 	if (err == ERR_OK)
 		err = csv_open(&csv, path, last_part(path), &spec, faults);
 	if (err != ERR_OK)
@@ -304,6 +315,7 @@ import_print_faults(const struct import *import)
 {
 	struct csv_faults all = {0};
 
+	assert(import != NULL);
 	for (unsigned i = 0; i < IMPORT_FILES; i++)
 		csv_faults_join(&all, &import->faults[i]);
 	csv_faults_print(&all, stderr);

@@ -1,5 +1,7 @@
 #include "tools/gridctl/import/import_fields.h"
 
+#include <assert.h>
+
 #include "common/date.h"
 #include "common/num.h"
 #include "lmdb-schema/facts/live.h"
@@ -11,6 +13,7 @@
 static struct span
 text_of(const struct field *field, unsigned column)
 {
+	assert(column < CSV_COLUMNS_MAX);
 	return field->record->fields[column];
 }
 
@@ -36,6 +39,7 @@ missing(const struct field *field, unsigned column)
 bool
 field_code(struct span *out, const struct field *field, unsigned column)
 {
+	assert(out != NULL);
 	*out = text_of(field, column);
 	if (out->len == 0)
 		return missing(field, column);
@@ -48,6 +52,7 @@ field_code(struct span *out, const struct field *field, unsigned column)
 bool
 field_text(struct span *out, const struct field *field, unsigned column)
 {
+	assert(out != NULL);
 	*out = text_of(field, column);
 	if (out->len > SCHEMA_TEXT_MAX)
 		return refuse(field, column, "is longer than 1024 bytes");
@@ -84,6 +89,7 @@ field_decimal(int64_t *out, const struct field *field, unsigned column)
 	struct span text = text_of(field, column);
 	bool is_read;
 
+	assert(out != NULL);
 	*out = NUM_NULL;
 	if (text.len == 0)
 		return true;
@@ -101,6 +107,7 @@ field_decimal(int64_t *out, const struct field *field, unsigned column)
 bool
 field_count(int64_t *out, const struct field *field, unsigned column)
 {
+	assert(out != NULL);
 	*out = NUM_NULL;
 	if (text_of(field, column).len == 0)
 		return true;
@@ -112,6 +119,7 @@ field_count(int64_t *out, const struct field *field, unsigned column)
 bool
 field_month(int32_t *out, const struct field *field, unsigned column)
 {
+	assert(out != NULL);
 	if (!date_month(out, text_of(field, column)))
 		return refuse(
 		    field, column, "is not a month like 202501 (YYYYMM)");
@@ -127,6 +135,7 @@ field_day(int64_t *out, const struct field *field, unsigned column)
 	struct span text = text_of(field, column);
 	int32_t day;
 
+	assert(out != NULL);
 	*out = DATE_NULL;
 	if (text.len == 0)
 		return true;
@@ -143,6 +152,7 @@ field_instant(int64_t *out, const struct field *field, unsigned column)
 	struct span text = text_of(field, column);
 	int32_t day;
 
+	assert(out != NULL);
 	*out = -1;
 	if (text.len == 0)
 		return true;
@@ -159,6 +169,7 @@ field_instant(int64_t *out, const struct field *field, unsigned column)
 bool
 field_gamme(uint8_t *out, const struct field *field, unsigned column)
 {
+	assert(out != NULL);
 	*out = row_gamme(text_of(field, column));
 	if (*out == ROW_GAMME_BAD)
 		return refuse(
@@ -172,6 +183,7 @@ field_code3(uint32_t *out, const struct field *field, unsigned column)
 	struct span text = text_of(field, column);
 	uint32_t code = 0;
 
+	assert(out != NULL);
 	*out = UINT32_MAX;
 	if (text.len == 0)
 		return true;
@@ -191,6 +203,7 @@ bool
 field_central(
     struct span *out, const struct field *field, unsigned column, bool needed)
 {
+	assert(out != NULL);
 	*out = text_of(field, column);
 	if (out->len == 0)
 		return needed ? missing(field, column) : true;

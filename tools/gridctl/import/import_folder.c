@@ -1,4 +1,5 @@
 /* Checks the names of the files in an import's folder. */
+#include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ import_check_folder(struct import *import, void (*ignored)(const char *name))
 	struct dirent **entries;
 	int count = scandir(import->dir, &entries, NULL, alphasort);
 
+	assert(import->networks != NULL);
 	/*
 	 * A folder that may be entered but not listed is fine: its known files
 	 * can be read.

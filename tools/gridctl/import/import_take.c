@@ -1,4 +1,5 @@
 /* A table with one line per file, and a function that takes in a line of it. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,7 @@ import_read_months(struct reading *reading)
 {
 	struct csv *csv = reading->field.csv;
 
+	assert(reading->file == IMPORT_NETWORK);
 	reading->month_count = csv_extra_count(csv);
 	if (reading->month_count > LIVE_MONTHS_MAX) {
 		csv_faults_add(&reading->import->faults[reading->file],

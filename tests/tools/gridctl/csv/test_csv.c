@@ -35,6 +35,7 @@ read_all(struct buf *out, const char *name, bool slow, bool months)
 	struct csv_record record;
 	struct csv *csv;
 	enum err err;
+
 	err = csv_open(&csv, scratch_path(name), name, &spec, faults);
 	if (csv != NULL) {
 		for (unsigned i = 0; i < csv_extra_count(csv); i++)
@@ -64,6 +65,7 @@ static void
 check_outcome(const char *name, bool months, const char *expected)
 {
 	struct buf out;
+
 	for (int slow = 0; slow <= 1; slow++) {
 		buf_init(&out, 1 << 24);
 		read_all(&out, name, slow, months);
@@ -292,6 +294,7 @@ static void
 write_long(const char *name, size_t len, const char *quote)
 {
 	FILE *file = fopen(scratch_path(name), "wb");
+
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "a,b,c\n1,%s", quote);
 	for (size_t i = 0; i < len; i++)
@@ -303,6 +306,7 @@ write_long(const char *name, size_t len, const char *quote)
 START_TEST(field_at_its_ceiling_passes_and_one_over_does_not)
 {
 	struct buf out;
+
 	for (int slow = 0; slow <= 1; slow++) {
 		write_long("f.csv", CSV_FIELD_MAX, "");
 		buf_init(&out, 1 << 20);
@@ -325,6 +329,7 @@ END_TEST
 START_TEST(line_over_its_ceiling_is_refused_and_passed_over)
 {
 	struct buf out;
+
 	for (size_t len = CSV_LINE_MAX - 3; len < (size_t)4 * CSV_LINE_MAX;
 	     len += CSV_LINE_MAX) {
 		write_long("f.csv", len, "");
@@ -348,6 +353,7 @@ START_TEST(line_numbers_go_on_behind_a_quote_that_never_ends)
 	uint64_t last = 0;
 	struct csv *csv;
 	FILE *file;
+
 	file = fopen(scratch_path("f.csv"), "wb");
 	ck_assert_ptr_nonnull(file);
 	fprintf(file, "a,b,c\n1,\"2,3\n");
@@ -652,6 +658,7 @@ START_TEST(twenty_faults_are_kept_and_the_rest_counted)
 {
 	static struct csv_faults one, two;
 	char text[4096];
+
 	for (int i = 1; i <= 15; i++) {
 		csv_faults_add(&one, "a.csv", i, "x", "is wrong");
 		csv_faults_add(&two, "b.csv", i, NULL, "is worse");
@@ -697,6 +704,7 @@ write_random(const char *name)
 START_TEST(fast_way_and_libcsv_agree)
 {
 	struct buf fast, slow;
+
 	buf_init(&fast, 1 << 20);
 	buf_init(&slow, 1 << 20);
 	for (int round = 0; round < 1500; round++) {

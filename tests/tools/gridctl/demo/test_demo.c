@@ -74,6 +74,7 @@ load(struct table *table, enum demo_file file)
 	struct csv_record record;
 	char path[FS_PATH_MAX];
 	struct csv *csv;
+
 	while (columns[file][spec.count] != NULL)
 		spec.count++;
 	ck_assert_int_eq(
@@ -158,6 +159,7 @@ static unsigned
 count_empty(enum demo_file file, unsigned column)
 {
 	unsigned count = 0;
+
 	for (size_t i = 0; i < tables[file].count; i++)
 		count += tables[file].rows[i][column].len == 0;
 	return count;
@@ -168,6 +170,7 @@ count_articles(struct span supplier)
 {
 	const struct table *articles = &tables[DEMO_ARTICLES_CSV];
 	unsigned count = 0;
+
 	for (size_t i = 0; i < articles->count; i++)
 		count += span_eq(articles->rows[i][0], supplier);
 	return count;
@@ -185,6 +188,7 @@ static const struct {
 START_TEST(rows_are_sorted_and_none_comes_twice)
 {
 	const struct table *table = &tables[keyed[_i].file];
+
 	ck_assert_uint_gt(table->count, 1);
 	for (size_t i = 1; i < table->count; i++)
 		ck_assert_int_lt(
@@ -197,6 +201,7 @@ START_TEST(network_and_labels_come_once)
 {
 	const struct table *labels = &tables[DEMO_NOMENCLATURE_CSV];
 	const struct table *network = &tables[DEMO_NETWORK_CSV];
+
 	for (size_t i = 0; i < labels->count; i++)
 		for (size_t j = 0; j < i; j++)
 			ck_assert(
@@ -212,6 +217,7 @@ START_TEST(each_article_has_its_supplier_and_its_label)
 {
 	const struct table *articles = &tables[DEMO_ARTICLES_CSV];
 	const struct span *row;
+
 	for (size_t i = 0; i < articles->count; i++) {
 		row = articles->rows[i];
 		ck_assert_ptr_nonnull(
@@ -230,6 +236,7 @@ static const enum demo_file facts[] = {
 START_TEST(each_fact_has_its_article_and_its_store)
 {
 	const struct table *table = &tables[facts[_i]];
+
 	for (size_t i = 0; i < table->count; i++) {
 		ck_assert_ptr_nonnull(
 		    find(&tables[DEMO_ARTICLES_CSV], table->rows[i], 2));
@@ -243,6 +250,7 @@ START_TEST(gammes_are_those_of_the_articles)
 {
 	const struct table *gammes = &tables[DEMO_GAMMES_CSV];
 	const struct span *article;
+
 	for (size_t i = 0; i < gammes->count; i++) {
 		article = find(&tables[DEMO_ARTICLES_CSV], gammes->rows[i], 2);
 		ck_assert_ptr_nonnull(article);
@@ -262,6 +270,7 @@ START_TEST(check_digits_of_ean_13_hold)
 	const struct table *articles = &tables[DEMO_ARTICLES_CSV];
 	struct span gtin;
 	unsigned sum, j;
+
 	for (size_t i = 0; i < articles->count; i++) {
 		gtin = articles->rows[i][5];
 		if (gtin.len == 0)
@@ -290,6 +299,7 @@ START_TEST(stock_follows_sales_and_receptions)
 	const struct table *stock = &tables[DEMO_STOCK_CSV];
 	const struct span *before, *after;
 	unsigned compared = 0;
+
 	for (size_t i = 1; i < stock->count; i++) {
 		int64_t month_before, month_after;
 
@@ -317,6 +327,7 @@ START_TEST(stock_in_position_is_that_of_the_last_month)
 	const struct table *stock = &tables[DEMO_STOCK_CSV];
 	const struct span *position;
 	unsigned compared = 0;
+
 	for (size_t i = 0; i < stock->count; i++) {
 		if (!span_eq(stock->rows[i][3], SPAN("202610")))
 			continue;
@@ -334,6 +345,7 @@ START_TEST(last_sale_is_in_the_last_month_with_sales)
 {
 	const struct table *sales = &tables[DEMO_SALES_CSV];
 	const struct span *row, *position, *last;
+
 	for (size_t i = 0; i < sales->count; i++) {
 		row = sales->rows[i];
 		last = i + 1 < sales->count ? row + COLUMNS : NULL;
@@ -430,6 +442,7 @@ END_TEST
 START_TEST(smallest_set_can_be_made)
 {
 	struct demo_plan plan;
+
 	for (uint32_t suppliers = 1; suppliers <= 6; suppliers++) {
 		ck_assert_int_eq(
 		    demo_plan_make(&plan, 7, 1, suppliers, 1, 0), ERR_OK);
@@ -448,6 +461,7 @@ START_TEST(some_articles_are_listed_at_several_suppliers)
 	struct span key[2];
 	const struct span *other;
 	unsigned shared = 0, alike = 0;
+
 	for (size_t i = 0; i < articles->count; i++) {
 		key[0] = SPAN("12345");
 		key[1] = articles->rows[i][1];
@@ -475,6 +489,7 @@ START_TEST(some_things_are_missing)
 	unsigned no_network = 0;
 	struct span code;
 	bool missing[5] = {false};
+
 	for (size_t i = 0; i < sizeof(may_miss) / sizeof(may_miss[0]); i++)
 		ck_assert_uint_gt(
 		    count_empty(DEMO_ARTICLES_CSV, may_miss[i]), 0);
@@ -553,6 +568,7 @@ digest_file(char hex[65], const char *folder, enum demo_file file, bool sorted)
 	char path[FS_PATH_MAX];
 	struct span text, line;
 	struct buf buf;
+
 	buf_init(&buf, 1 << 28);
 	ck_assert_int_eq(fs_path(path, "%s/%s/%s", scratch_dir(), folder,
 			     demo_file_names[file]),

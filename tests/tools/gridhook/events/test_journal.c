@@ -249,6 +249,7 @@ END_TEST
 START_TEST(records_have_a_ceiling_in_bytes)
 {
 	static char large[EVENT_TEXT_MAX];
+
 	memset(large, 'x', sizeof(large) - 1);
 	spec.keep_events = 1000;
 	spec.keep_bytes = 100000;

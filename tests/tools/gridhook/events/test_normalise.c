@@ -510,6 +510,7 @@ START_TEST(every_event_has_a_source)
 	    take("[{\"source\":\"\"},{\"source\":\" \\n\"},{\"source\":[]},"
 		 "{\"source\":null},{\"source\":\"\\u202e\"},5,{\"source\":7}]",
 		&none);
+
 	for (unsigned i = 0; i < 6; i++)
 		ck_assert(span_eq(events.list[i]->source, SPAN("push")));
 	ck_assert(span_eq(events.list[6]->source, SPAN("7")));
@@ -547,6 +548,7 @@ START_TEST(more_than_256_are_told_by_the_last)
 	struct events events;
 	struct buf json;
 	char *whole;
+
 	buf_init(&json, 1 << 20);
 	buf_add_char(&json, '[');
 	for (int i = 0; i < 300; i++)

@@ -41,6 +41,7 @@ END_TEST
 START_TEST(damage_is_told)
 {
 	struct buf packed, again;
+
 	buf_init(&packed, 4096);
 	buf_init(&again, 4096);
 	pack_record(&packed, cases[0].record);

@@ -71,6 +71,7 @@ header_of(void *arg, const char *name)
 {
 	const struct sample *sample = arg;
 	struct span line, given;
+
 	for (unsigned i = 0; i < sample->header_count; i++) {
 		line = sample->headers[i];
 		given = span_sub(line, 0, span_find(line, ':'));
@@ -416,6 +417,7 @@ START_TEST(ceilings_hold)
 	struct fault fault = {.place = ""};
 	struct buf text;
 	char name[16];
+
 	buf_init(&text, 1 << 20);
 	buf_add_text(&text, "match a present\n");
 	for (int i = 0; i < RECIPE_RULES_MAX; i++)

@@ -216,6 +216,7 @@ END_TEST
 START_TEST(more_than_may_run_wait_their_turn)
 {
 	int64_t began;
+
 	open_pool(program, 1);
 	began = date_monotonic_ns();
 	for (int i = 0; i < 4; i++)

@@ -156,6 +156,7 @@ END_TEST
 START_TEST(calls_over_the_pace_are_told_so)
 {
 	struct mcp_headers headers = {.content_type = {NULL, 0}};
+
 	settings.rate[TOOL_PACE_READ] = 1;
 	settings.burst[TOOL_PACE_READ] = 2;
 	for (int i = 0; i < 3; i++) {

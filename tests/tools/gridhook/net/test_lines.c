@@ -88,6 +88,7 @@ END_TEST
 START_TEST(line_without_end_is_cut_off)
 {
 	char bytes[4097];
+
 	memset(bytes, 'x', sizeof(bytes) - 1);
 	bytes[sizeof(bytes) - 1] = '\0';
 	for (int i = 0; i < 100 && ended == NULL; i++)
@@ -101,6 +102,7 @@ END_TEST
 START_TEST(peer_that_takes_nothing_is_cut_off_and_told_later)
 {
 	char bytes[1000];
+
 	memset(bytes, 'x', sizeof(bytes));
 	for (int i = 0; i < 1000; i++)
 		lines_send(&lines, span_make(bytes, sizeof(bytes)));

@@ -71,6 +71,7 @@ note(struct loop_timer *timer)
 START_TEST(timers_fire_in_order_and_can_be_stopped)
 {
 	int64_t start = date_monotonic_ns();
+
 	for (int i = 0; i < 3; i++)
 		timers[i].fire = note;
 	loop_timer_set(loop, &timers[2], 30);

@@ -141,6 +141,7 @@ START_TEST(an_endless_line_is_refused)
 {
 	const char **argv = NULL;
 	char line[1025];
+
 	for (size_t i = 0; i < 1024; i++)
 		line[i] = i % 2 ? ' ' : 'x';
 	line[1024] = '\0';

@@ -22,6 +22,7 @@ static struct picture
 slopes(unsigned width, unsigned height)
 {
 	struct picture picture = made(width, height);
+
 	for (unsigned y = 0; y < height; y++) {
 		for (unsigned x = 0; x < width; x++) {
 			uint8_t *pixel = picture_at(&picture, x, y);
@@ -85,6 +86,7 @@ END_TEST
 START_TEST(shrinking_in_place_reads_only_what_is_still_old)
 {
 	struct picture source = slopes(37, 23), shrunk = slopes(37, 23);
+
 	picture_shrink(&shrunk, 10);
 	for (unsigned y = 0; y < shrunk.height; y++) {
 		for (unsigned x = 0; x < shrunk.width; x++) {

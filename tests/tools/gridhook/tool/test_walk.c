@@ -144,6 +144,7 @@ START_TEST(a_deep_tree_ends_at_the_limit)
 {
 	struct walk walk = plain_walk();
 	char path[600] = "d";
+
 	for (unsigned depth = 1; depth <= 60; depth++) {
 		make_folder(path);
 		strncat(path, "/d", sizeof(path) - strlen(path) - 1);

@@ -136,6 +136,7 @@ START_TEST(lines_may_come_in_any_pieces)
 {
 	static const char text[] =
 	    WELCOME EVENT("3") EVENT("4") "{\"t\":\"cancel\",\"id\":9}\n";
+
 	client_connected(&client, 0, SPAN("e1"), 2);
 	for (size_t i = 0; i < sizeof(text) - 1; i += (size_t)_i)
 		ck_assert_int_eq(
@@ -259,6 +260,7 @@ START_TEST(pauses_grow_and_an_attachment_ends_them)
 	static const int64_t pauses[] = {
 	    250, 500, 1000, 2000, 4000, 8000, 10000, 10000};
 	int64_t now = 5;
+
 	ck_assert(client_wants_connection(&client, 0));
 	for (size_t i = 0; i < COUNT(pauses); i++) {
 		client_lost(&client, now, "gone");

@@ -53,6 +53,7 @@ facts_of(int row, enum priority priority, bool strict)
 START_TEST(what_is_spoken_follows_the_table)
 {
 	struct policy_facts facts;
+
 	for (unsigned strict = 0; strict < 2; strict++)
 		for (unsigned priority = 0; priority < PRIORITY_COUNT;
 		     priority++) {

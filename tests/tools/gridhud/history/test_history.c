@@ -222,6 +222,7 @@ END_TEST
 START_TEST(oldest_go_and_the_file_stays_small)
 {
 	struct stat st;
+
 	reopen(50);
 	for (uint64_t seq = 1; seq <= 20000; seq++) {
 		add(seq, true, false, false);

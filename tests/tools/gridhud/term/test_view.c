@@ -36,6 +36,7 @@ lines(void)
 	static char text[4000];
 	struct span line;
 	size_t at = 0;
+
 	for (unsigned i = 0; i < view.count; i++) {
 		line = span_trim(span_make(
 		    view.text.data + view.lines[i].start, view.lines[i].len));
@@ -84,6 +85,7 @@ START_TEST(message_is_laid_out)
 	struct message *message = make_event(1, table[_i].event);
 	struct view_options options = {
 	    .width = table[_i].width, .lines_max = table[_i].lines_max};
+
 	ck_assert_int_eq(view_message(&view, message, &options), ERR_OK);
 	ck_assert_str_eq(lines(), table[_i].lines);
 	for (unsigned i = 0; i < view.count; i++)

@@ -87,6 +87,7 @@ START_TEST(what_came_meanwhile_is_one_sentence)
 	struct away away = {.messages = 0};
 	struct message *message;
 	struct buf buf;
+
 	for (unsigned i = 0; i < aways[_i].messages; i++) {
 		char text[200];
 

@@ -120,6 +120,7 @@ END_TEST
 START_TEST(failures_in_a_burst_are_each_spoken_up_to_five)
 {
 	char name[16];
+
 	for (unsigned i = 0; i < 8; i++) {
 		snprintf(name, sizeof(name), "j%u", i);
 		add(name, true, "high", i);
