@@ -33,7 +33,7 @@ post_free(struct mcp_post *post)
 
 /* True when it is done with; false when a tool is at work. */
 static bool
-do_item(struct item *item, const struct mcp_headers *headers)
+do_item(struct mcp_item *item, const struct mcp_headers *headers)
 {
 	struct mcp_trouble trouble;
 
@@ -122,7 +122,7 @@ answer_batch(struct mcp_post *post)
 void
 mcp_finish(struct mcp_post *post)
 {
-	const struct item *item = &post->items[0];
+	const struct mcp_item *item = &post->items[0];
 
 	if (post->open > 0)
 		return;
@@ -143,11 +143,11 @@ mcp_finish(struct mcp_post *post)
 static void
 answer_unread(struct mcp_post *post, int status, int code, const char *message)
 {
-	struct item *item = &post->items[0];
+	struct mcp_item *item = &post->items[0];
 
 	post->count = 1;
 	post->batch = false;
-	*item = (struct item){.post = post};
+	*item = (struct mcp_item){.post = post};
 	buf_init(&item->answer, ANSWER_MAX);
 	mcp_answer_error(item, status, code, message, NULL);
 }
@@ -166,9 +166,9 @@ start_items(struct mcp_post *post, const struct mcp_headers *headers)
 static void
 set_item(struct mcp_post *post, struct jval message)
 {
-	struct item *item = &post->items[post->count++];
+	struct mcp_item *item = &post->items[post->count++];
 
-	*item = (struct item){.post = post, .rpc = rpc_read(message)};
+	*item = (struct mcp_item){.post = post, .rpc = rpc_read(message)};
 	buf_init(&item->answer, ANSWER_MAX);
 }
 
@@ -178,7 +178,7 @@ start_batch(struct mcp_post *post, const struct mcp_headers *headers)
 	struct jwalk walk = jwalk_begin(jscan_root(&post->doc));
 	size_t count = jval_count(jscan_root(&post->doc));
 	struct jval name, message;
-	struct item *item;
+	struct mcp_item *item;
 
 	if (!mcp_may_batch(headers) || count == 0 || count > BATCH_MAX) {
 		answer_unread(post, 400, RPC_INVALID_REQUEST,

@@ -12,8 +12,8 @@
 #define LIST_TTL_MS 300000
 
 void
-mcp_answer_error(struct item *item, int status, int code, const char *message,
-    const char *data)
+mcp_answer_error(struct mcp_item *item, int status, int code,
+    const char *message, const char *data)
 {
 	struct jsonw json;
 
@@ -24,7 +24,7 @@ mcp_answer_error(struct item *item, int status, int code, const char *message,
 }
 
 static void
-begin_result(struct item *item, struct jsonw *json)
+begin_result(struct mcp_item *item, struct jsonw *json)
 {
 	buf_clear(&item->answer);
 	jsonw_init(json, &item->answer);
@@ -46,7 +46,7 @@ put_server_info(
 
 /* Members that the modern protocol wants in every result. */
 static void
-end_result(struct item *item, struct jsonw *json, bool cacheable)
+end_result(struct mcp_item *item, struct jsonw *json, bool cacheable)
 {
 	if (item->era == MCP_ERA_MODERN) {
 		members_string(json, "resultType", "complete");
@@ -77,14 +77,14 @@ put_capabilities(struct jsonw *json)
 /* --- methods -------------------------------------------------------------- */
 
 static bool
-invalid_params(struct item *item, const char *message)
+invalid_params(struct mcp_item *item, const char *message)
 {
 	mcp_answer_error(item, 200, RPC_INVALID_PARAMS, message, NULL);
 	return true;
 }
 
 static bool
-do_initialize(struct item *item)
+do_initialize(struct mcp_item *item)
 {
 	struct jval params = item->rpc.params;
 	struct jval version = jval_member(params, "protocolVersion");
@@ -119,7 +119,7 @@ do_initialize(struct item *item)
 }
 
 static bool
-do_discover(struct item *item)
+do_discover(struct mcp_item *item)
 {
 	struct jsonw json;
 
@@ -136,7 +136,7 @@ do_discover(struct item *item)
 }
 
 static bool
-do_ping(struct item *item)
+do_ping(struct mcp_item *item)
 {
 	struct jsonw json;
 
@@ -146,7 +146,7 @@ do_ping(struct item *item)
 }
 
 static bool
-do_list(struct item *item)
+do_list(struct mcp_item *item)
 {
 	const struct mcp_service *service = item->post->service;
 	void *owner = item->post->owner;
@@ -169,7 +169,7 @@ do_list(struct item *item)
 static void
 on_called(void *arg, const struct result *result)
 {
-	struct item *item = arg;
+	struct mcp_item *item = arg;
 	struct mcp_post *post = item->post;
 	struct jsonw json;
 
@@ -196,7 +196,7 @@ find_tool(const struct mcp_post *post, struct jval name)
 }
 
 static bool
-do_call(struct item *item)
+do_call(struct mcp_item *item)
 {
 	struct mcp_post *post = item->post;
 	struct jval params = item->rpc.params;
@@ -226,7 +226,7 @@ do_call(struct item *item)
 static const struct method {
 	const char *name;
 	bool legacy, modern;
-	bool (*act)(struct item *item);
+	bool (*act)(struct mcp_item *item);
 } methods[] = {
     {"initialize", true, false, do_initialize},
     {"ping", true, false, do_ping},
@@ -236,7 +236,7 @@ static const struct method {
 };
 
 static const struct method *
-method_of(const struct item *item)
+method_of(const struct mcp_item *item)
 {
 	bool modern = item->era == MCP_ERA_MODERN;
 
@@ -248,7 +248,7 @@ method_of(const struct item *item)
 }
 
 bool
-mcp_do_request(struct item *item)
+mcp_do_request(struct mcp_item *item)
 {
 	const struct method *method = method_of(item);
 

@@ -8,7 +8,7 @@
 #include "common/mcp/rpc.h"
 
 /* A message of a POST. */
-struct item {
+struct mcp_item {
 	struct mcp_post *post;
 	struct rpc rpc;
 	enum mcp_era era;
@@ -22,7 +22,7 @@ struct mcp_post {
 	void *owner;
 	char *text; /* of the body: spans of the document point into it */
 	struct jscan doc;
-	struct item *items;
+	struct mcp_item *items;
 	unsigned count, open;
 	size_t bytes; /* of the answers so far */
 	bool batch;
@@ -32,11 +32,11 @@ struct mcp_post {
 };
 
 /* Answers with an error of JSON-RPC; `data` is JSON, or NULL. */
-void mcp_answer_error(struct item *item, int status, int code,
+void mcp_answer_error(struct mcp_item *item, int status, int code,
     const char *message, const char *data);
 
 /* Performs the method: true when it is answered, false when a tool is at work. */
-bool mcp_do_request(struct item *item);
+bool mcp_do_request(struct mcp_item *item);
 
 /* Answers the POST once no tool is at work. */
 void mcp_finish(struct mcp_post *post);

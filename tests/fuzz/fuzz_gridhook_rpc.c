@@ -46,7 +46,7 @@ header_line(struct span *rest)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static struct settings settings;
+	static struct hook_settings settings;
 	static struct calls calls;
 	struct span rest = span_make(data, len);
 	struct mcp_headers headers = {.content_type = {NULL, 0}};

@@ -47,7 +47,7 @@ on_idle(void *arg)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	static struct settings settings;
+	static struct hook_settings settings;
 	static struct calls calls;
 	static struct loop *loop;
 	struct fault fault = {.place = ""};

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 bool
-cmd_settings(struct settings *settings, const char *config)
+cmd_settings(struct hook_settings *settings, const char *config)
 {
 	struct fault fault = {.place = ""};
 

@@ -9,7 +9,7 @@
 #include "tools/gridhook/settings.h"
 
 /* False after a line on standard error. settings_fini() in both cases. */
-bool cmd_settings(struct settings *settings, const char *config);
+bool cmd_settings(struct hook_settings *settings, const char *config);
 
 /* Settings are read from `config`; NULL: the usual places. */
 int cmd_run(const char *config, bool stay);

@@ -63,7 +63,7 @@ on_done(void *arg, const struct result *result)
 }
 
 static enum err
-call_in_pool(struct alone *alone, const struct settings *settings,
+call_in_pool(struct alone *alone, const struct hook_settings *settings,
     const struct desk_tool *tool, struct jval args, struct helper_pool *pool)
 {
 	struct calls calls = {.settings = settings,
@@ -80,7 +80,7 @@ call_in_pool(struct alone *alone, const struct settings *settings,
 }
 
 static int
-call_alone(const struct settings *settings, const struct desk_tool *tool,
+call_alone(const struct hook_settings *settings, const struct desk_tool *tool,
     struct jval args)
 {
 	struct alone alone = {.code = EXIT_FAILURE};
@@ -130,7 +130,7 @@ take_answer(struct span answer)
 }
 
 static int
-call(const struct settings *settings, const struct desk_tool *tool,
+call(const struct hook_settings *settings, const struct desk_tool *tool,
     struct jval args)
 {
 	struct buf question, answer;
@@ -174,7 +174,7 @@ read_stdin(struct buf *text)
 
 static int
 parse_and_call(
-    const struct settings *settings, const char *name, const char *given)
+    const struct hook_settings *settings, const char *name, const char *given)
 {
 	const struct calls calls = {.settings = settings};
 	const struct desk_tool *tool = toolset_find(span_of(name));
@@ -209,7 +209,7 @@ parse_and_call(
 int
 cmd_call(const char *config, int argc, char **argv)
 {
-	struct settings settings;
+	struct hook_settings settings;
 	int unused = 0, count, code = EXIT_FAILURE;
 
 	if (!opt_go(&code, &unused, &spec, argc, argv, &count))

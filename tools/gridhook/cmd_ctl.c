@@ -79,7 +79,7 @@ print_answer(struct span answer)
 }
 
 static int
-ask(const struct settings *settings, const struct options *options,
+ask(const struct hook_settings *settings, const struct options *options,
     const char *order)
 {
 	struct buf question, answer;
@@ -110,7 +110,7 @@ int
 cmd_ctl(const char *config, int argc, char **argv)
 {
 	struct options options = {.port = NULL};
-	struct settings settings;
+	struct hook_settings settings;
 	int code = EXIT_FAILURE;
 	int count;
 

@@ -356,7 +356,7 @@ write_body(struct buf *body, const struct options *options,
 }
 
 static void
-push(const struct options *options, struct settings *settings,
+push(const struct options *options, struct hook_settings *settings,
     const struct job *job, const char *command)
 {
 	struct buf raw, body;
@@ -385,7 +385,7 @@ push(const struct options *options, struct settings *settings,
 /* --- the command ---------------------------------------------------------- */
 
 static int
-run(const struct options *options, struct settings *settings, char **argv)
+run(const struct options *options, struct hook_settings *settings, char **argv)
 {
 	struct job job = {.pipes = {-1, -1}, .pidfd = -1, .signals = -1};
 	enum err err = start(&job, argv);
@@ -410,7 +410,7 @@ cmd_job(const char *config, int argc, char **argv)
 {
 	struct options options = {.to.timeout_s = 10};
 	struct fault fault = {.place = ""};
-	struct settings settings;
+	struct hook_settings settings;
 	int count, code;
 
 	if (!opt_go(&code, &options, &spec, argc, argv, &count))

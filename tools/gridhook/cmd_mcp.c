@@ -101,7 +101,8 @@ listen_to_input(struct bridge *bridge)
 }
 
 static enum err
-run(struct bridge *bridge, const struct settings *settings, struct calls *calls)
+run(struct bridge *bridge, const struct hook_settings *settings,
+    struct calls *calls)
 {
 	char path[FS_PATH_MAX];
 	struct stdio_spec with = {.loop = bridge->loop,
@@ -123,7 +124,7 @@ run(struct bridge *bridge, const struct settings *settings, struct calls *calls)
 }
 
 static int
-serve(const struct settings *settings)
+serve(const struct hook_settings *settings)
 {
 	struct bridge bridge = {.failed = false};
 	struct calls calls = {
@@ -154,7 +155,7 @@ serve(const struct settings *settings)
 int
 cmd_mcp(const char *config, int argc, char **argv)
 {
-	struct settings settings;
+	struct hook_settings settings;
 	int unused = 0, count, code = EXIT_FAILURE;
 
 	if (!opt_go(&code, &unused, &spec, argc, argv, &count))

@@ -9,7 +9,7 @@ int
 cmd_run(const char *config, bool stay)
 {
 	struct fault fault = {.place = ""};
-	struct settings settings;
+	struct hook_settings settings;
 	enum err err;
 
 	err = settings_load(&settings, config, &fault);

@@ -187,7 +187,7 @@ write_body(struct buf *body, const struct options *options, struct span text)
 }
 
 static int
-send_it(const struct options *options, struct settings *settings)
+send_it(const struct options *options, struct hook_settings *settings)
 {
 	struct buf text, body;
 	int code = EXIT_FAILURE;
@@ -212,7 +212,7 @@ int
 cmd_send(const char *config, int argc, char **argv)
 {
 	struct options options = {.to.timeout_s = 10};
-	struct settings settings;
+	struct hook_settings settings;
 	int count, code = EXIT_FAILURE;
 
 	if (!opt_go(&code, &options, &spec, argc, argv, &count))

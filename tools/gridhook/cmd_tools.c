@@ -27,7 +27,7 @@ static const struct opt_spec spec = {
 };
 
 static int
-print_tools(const struct settings *settings,
+print_tools(const struct hook_settings *settings,
     void (*put)(struct jsonw *json, const struct tool *tool))
 {
 	const struct calls calls = {.settings = settings};
@@ -53,7 +53,7 @@ int
 cmd_tools(const char *config, int argc, char **argv)
 {
 	struct options options = {.format = "mcp"};
-	struct settings settings;
+	struct hook_settings settings;
 	bool chat;
 	int count, code = EXIT_FAILURE;
 

@@ -19,12 +19,12 @@
 #define CLIENTS_MAX 32
 #define DEPTH_MAX 300 /* of a message, and of the line around it */
 
-struct client {
+struct control_client {
 	struct lines lines;
 	struct control *control;
-	struct client *next, **link;
+	struct control_client *next, **link;
 	/* The call under way. */
-	struct call *call;
+	struct mcp_call *call;
 	struct mcp_post *post;
 };
 
@@ -34,12 +34,12 @@ struct control {
 	char path[FS_PATH_MAX];
 	struct control_spec spec;
 	char *usual_host; /* as the settings have it */
-	struct client *clients;
+	struct control_client *clients;
 	unsigned count;
 };
 
 static void
-drop(struct client *client)
+drop(struct control_client *client)
 {
 	call_cancel(client->call);
 	mcp_cancel(client->post);
@@ -54,7 +54,7 @@ drop(struct client *client)
 /* --- answers -------------------------------------------------------------- */
 
 static void
-send_answer(struct client *client, struct jsonw *json, struct buf *buf)
+send_answer(struct control_client *client, struct jsonw *json, struct buf *buf)
 {
 	jsonw_object_end(json);
 	if (jsonw_end(json) == ERR_OK)
@@ -77,7 +77,7 @@ begin_answer(struct jsonw *json, struct buf *buf, const char *error)
 }
 
 static void
-send_status(struct client *client, const char *error)
+send_status(struct control_client *client, const char *error)
 {
 	struct jsonw json;
 	struct buf buf;
@@ -91,14 +91,14 @@ send_status(struct client *client, const char *error)
 /* --- what it is told to do ------------------------------------------------ */
 
 static void
-do_status(struct client *client, struct jval line)
+do_status(struct control_client *client, struct jval line)
 {
 	(void)line;
 	send_status(client, NULL);
 }
 
 static void
-do_stop(struct client *client, struct jval line)
+do_stop(struct control_client *client, struct jval line)
 {
 	(void)line;
 	server_stop(client->control->spec.server);
@@ -133,7 +133,7 @@ static enum err
 change_settings(struct control *control, struct jval line, struct arena *arena,
     struct fault *fault)
 {
-	struct settings *settings = control->spec.settings;
+	struct hook_settings *settings = control->spec.settings;
 	struct jval host = jval_member(line, "host");
 	struct jval file = jval_member(line, "secret_file");
 	char path[FS_PATH_MAX];
@@ -150,7 +150,7 @@ change_settings(struct control *control, struct jval line, struct arena *arena,
 }
 
 static void
-do_start(struct client *client, struct jval line)
+do_start(struct control_client *client, struct jval line)
 {
 	const struct control_spec *spec = &client->control->spec;
 	struct jval port = jval_member(line, "port");
@@ -180,7 +180,7 @@ do_start(struct client *client, struct jval line)
 static void
 on_called(void *arg, const struct result *result)
 {
-	struct client *client = arg;
+	struct control_client *client = arg;
 	struct jsonw json;
 	struct buf buf;
 
@@ -193,7 +193,7 @@ on_called(void *arg, const struct result *result)
 }
 
 static void
-do_call(struct client *client, struct jval line)
+do_call(struct control_client *client, struct jval line)
 {
 	struct calls *calls = client->control->spec.calls;
 	const struct desk_tool *tool =
@@ -211,7 +211,7 @@ do_call(struct client *client, struct jval line)
 static void
 on_posted(void *arg, const struct mcp_answer *answer)
 {
-	struct client *client = arg;
+	struct control_client *client = arg;
 	struct jsonw json;
 	struct buf buf;
 
@@ -227,7 +227,7 @@ on_posted(void *arg, const struct mcp_answer *answer)
 
 /* An MCP message of gridhook mcp, answered as one that came over HTTP. */
 static void
-do_mcp(struct client *client, struct jval line)
+do_mcp(struct control_client *client, struct jval line)
 {
 	static const struct mcp_headers headers = {.is_stdio = true};
 	struct jval message = jval_member(line, "message");
@@ -242,7 +242,7 @@ do_mcp(struct client *client, struct jval line)
 
 static const struct order {
 	const char *name;
-	void (*act)(struct client *client, struct jval line);
+	void (*act)(struct control_client *client, struct jval line);
 } orders[] = {
     {"status", do_status},
     {"start", do_start},
@@ -254,7 +254,7 @@ static const struct order {
 static bool
 on_line(struct lines *lines, struct span text)
 {
-	struct client *client = (struct client *)lines;
+	struct control_client *client = (struct control_client *)lines;
 	struct jval order;
 	struct jscan doc;
 	size_t i;
@@ -279,7 +279,7 @@ static void
 on_ended(struct lines *lines, const char *why)
 {
 	(void)why;
-	drop((struct client *)lines);
+	drop((struct control_client *)lines);
 }
 
 static void
@@ -288,7 +288,7 @@ on_client(struct loop_io *io, uint32_t events)
 	struct control *control =
 	    (struct control *)((char *)io - offsetof(struct control, listener));
 	int fd = lines_accept(io->fd);
-	struct client *client;
+	struct control_client *client;
 
 	(void)events;
 	if (fd < 0)

@@ -21,7 +21,7 @@
 struct control;
 
 struct control_spec {
-	struct settings *settings;
+	struct hook_settings *settings;
 	struct server *server;
 	struct calls *calls;
 };

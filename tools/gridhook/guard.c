@@ -22,13 +22,13 @@
 #define NS_PER_MS INT64_C(1000000)
 #define NS_PER_S INT64_C(1000000000)
 
-struct key {
+struct guard_key {
 	char kind; /* 'u'ser, '?' of this machine, '4', '6'; 0: free */
 	uint8_t bytes[8];
 };
 
 struct entry {
-	struct key key;
+	struct guard_key key;
 	int64_t paid_ns;
 	int64_t used_ns;
 	unsigned lines, hidden;
@@ -38,19 +38,19 @@ struct entry {
 struct guard {
 	struct loop_timer window;
 	struct loop *loop;
-	const struct settings *settings;
+	const struct hook_settings *settings;
 	int64_t alert_until_ns;
 	unsigned lines, hidden;
 	struct entry entries[ENTRIES];
 };
 
 /* Of IPv6 a whole /64 is one sender's. */
-static struct key
+static struct guard_key
 key_of(const struct guard_who *who)
 {
 	const struct sockaddr_in6 *six = (const void *)who->address;
 	const struct sockaddr_in *four = (const void *)who->address;
-	struct key key = {.kind = '?'};
+	struct guard_key key = {.kind = '?'};
 
 	if (who->known) {
 		key.kind = 'u';
@@ -70,7 +70,7 @@ key_of(const struct guard_who *who)
 static struct entry *
 find(struct guard *guard, const struct guard_who *who)
 {
-	struct key key = key_of(who);
+	struct guard_key key = key_of(who);
 	struct entry *entry, *oldest = guard->entries;
 	int64_t now = date_monotonic_ns();
 
@@ -222,7 +222,7 @@ guard_may_log(struct guard *guard, const struct guard_who *who)
 
 enum err
 guard_open(
-    struct guard **out, struct loop *loop, const struct settings *settings)
+    struct guard **out, struct loop *loop, const struct hook_settings *settings)
 {
 	struct guard *guard = calloc(1, sizeof(*guard));
 

@@ -29,8 +29,8 @@ struct guard_who {
 };
 
 /* `loop` and `settings` are kept by pointer. */
-enum err guard_open(
-    struct guard **out, struct loop *loop, const struct settings *settings);
+enum err guard_open(struct guard **out, struct loop *loop,
+    const struct hook_settings *settings);
 void guard_close(struct guard *guard);
 
 /* False while nobody has to wait: guard_wait() need not be asked. */

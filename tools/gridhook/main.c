@@ -80,7 +80,7 @@ static int
 check(const struct head *head)
 {
 	struct fault fault = {.place = ""};
-	struct settings settings;
+	struct hook_settings settings;
 	struct senders *senders = NULL;
 	char path[FS_PATH_MAX];
 	int code = EXIT_FAILURE;

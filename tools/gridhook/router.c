@@ -31,7 +31,7 @@ struct errand {
 /* --- where to ------------------------------------------------------------- */
 
 static bool
-is_push(const struct settings *settings, struct span target)
+is_push(const struct hook_settings *settings, struct span target)
 {
 	char path[FS_PATH_MAX];
 
@@ -40,7 +40,7 @@ is_push(const struct settings *settings, struct span target)
 }
 
 static enum endpoint
-endpoint_of(const struct settings *settings, struct conn *conn)
+endpoint_of(const struct hook_settings *settings, struct conn *conn)
 {
 	const struct http *http = conn_http(conn);
 	enum http_method method = http_method(http);
@@ -59,7 +59,7 @@ endpoint_of(const struct settings *settings, struct conn *conn)
 /* --- refusals, before a body is read -------------------------------------- */
 
 static void
-answer_health(const struct settings *settings, struct conn *conn)
+answer_health(const struct hook_settings *settings, struct conn *conn)
 {
 	char path[FS_PATH_MAX] = "";
 	struct jsonw json;
@@ -109,7 +109,7 @@ refuse_method(struct conn *conn)
 void
 router_head(struct router *gate, struct conn *conn)
 {
-	const struct settings *settings = gate->spec.settings;
+	const struct hook_settings *settings = gate->spec.settings;
 	enum endpoint endpoint = endpoint_of(settings, conn);
 
 	assert(conn != NULL && gate->spec.settings != NULL);

@@ -19,7 +19,8 @@
 struct router;
 
 struct router_spec {
-	const struct settings *settings; /* as they are when a request comes */
+	const struct hook_settings
+	    *settings; /* as they are when a request comes */
 	struct journal *journal;
 	struct relay *relay;
 	struct calls *calls;

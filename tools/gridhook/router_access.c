@@ -15,7 +15,7 @@
 
 /* Our own pages are at our port, by a name of this machine or its address. */
 static bool
-is_own_origin(const struct settings *settings, struct conn *conn,
+is_own_origin(const struct hook_settings *settings, struct conn *conn,
     const struct origin *origin)
 {
 	const struct sockaddr_storage *own = conn_own_address(conn);
@@ -34,7 +34,8 @@ is_own_origin(const struct settings *settings, struct conn *conn,
 }
 
 static bool
-is_listed_origin(const struct settings *settings, const struct origin *origin)
+is_listed_origin(
+    const struct hook_settings *settings, const struct origin *origin)
 {
 	const char *list = settings->allowed_origins;
 	struct origin listed;
@@ -51,7 +52,7 @@ is_listed_origin(const struct settings *settings, const struct origin *origin)
  * out, a newer header may tell.
  */
 static bool
-origin_is_fine(const struct settings *settings, struct conn *conn)
+origin_is_fine(const struct hook_settings *settings, struct conn *conn)
 {
 	struct span text = http_header(conn_http(conn), "origin");
 	struct span site = http_header(conn_http(conn), "sec-fetch-site");
@@ -66,7 +67,7 @@ origin_is_fine(const struct settings *settings, struct conn *conn)
 }
 
 static bool
-is_listed_host(const struct settings *settings, const struct authority *at)
+is_listed_host(const struct hook_settings *settings, const struct authority *at)
 {
 	const char *list = settings->allowed_hosts;
 	struct authority listed;
@@ -82,7 +83,7 @@ is_listed_host(const struct settings *settings, const struct authority *at)
 
 /* Only a page of the same machine can name another host than ours. */
 static bool
-is_own_host(const struct settings *settings, struct span text)
+is_own_host(const struct hook_settings *settings, struct span text)
 {
 	struct span listening = span_of(settings_host(settings));
 	struct authority at;
@@ -94,7 +95,7 @@ is_own_host(const struct settings *settings, struct span text)
 
 /* The host of an absolute address must be that of the header as well. */
 static bool
-host_is_fine(const struct settings *settings, struct conn *conn)
+host_is_fine(const struct hook_settings *settings, struct conn *conn)
 {
 	struct span header = http_header(conn_http(conn), "host");
 	struct span target = http_authority(conn_http(conn));
@@ -115,7 +116,7 @@ host_is_fine(const struct settings *settings, struct conn *conn)
  * came over loopback and cannot be told is refused. NULL, or what is wrong.
  */
 static const char *
-user_fault(const struct settings *settings, struct conn *conn)
+user_fault(const struct hook_settings *settings, struct conn *conn)
 {
 	uid_t user;
 	enum err err;
@@ -235,7 +236,7 @@ sender_of(struct router *gate, struct conn *conn)
 static struct claim
 claim_of(struct router *gate, struct conn *conn, bool is_push)
 {
-	const struct settings *settings = gate->spec.settings;
+	const struct hook_settings *settings = gate->spec.settings;
 	const struct senders_request request = {router_header, conn_http(conn)};
 	const struct sender *sender = is_push ? sender_of(gate, conn) : NULL;
 	struct span given = secret_given(conn);
@@ -318,7 +319,7 @@ refuse_crowd(struct router *gate, struct conn *conn)
 bool
 router_let_page_pass(struct router *gate, struct conn *conn)
 {
-	const struct settings *settings = gate->spec.settings;
+	const struct hook_settings *settings = gate->spec.settings;
 
 	assert(conn != NULL);
 	if (!settings->check_origin ||

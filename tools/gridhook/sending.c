@@ -10,7 +10,7 @@
 /* On this machine, a server for all addresses is behind the loopback one. */
 static enum err
 find_url(char url[FS_PATH_MAX], const struct sending *to,
-    const struct settings *settings)
+    const struct hook_settings *settings)
 {
 	const char *given = getenv("GRIDHOOK_URL");
 	const char *host = settings_host(settings);
@@ -29,7 +29,7 @@ find_url(char url[FS_PATH_MAX], const struct sending *to,
 }
 
 bool
-sending_post(const struct sending *to, struct settings *settings,
+sending_post(const struct sending *to, struct hook_settings *settings,
     struct span body, const char *who)
 {
 	struct client_post client = {

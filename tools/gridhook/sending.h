@@ -33,5 +33,5 @@ struct sending {
 	}
 
 /* False after a line on standard error that begins with `who`. */
-bool sending_post(const struct sending *to, struct settings *settings,
+bool sending_post(const struct sending *to, struct hook_settings *settings,
     struct span body, const char *who);

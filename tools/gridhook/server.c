@@ -95,7 +95,7 @@ may_log(void *arg, struct conn *conn)
 static void
 set_limits(struct server *server)
 {
-	const struct settings *settings = server->settings;
+	const struct hook_settings *settings = server->settings;
 
 	server->limits = (struct conn_limits){
 	    .body_max = BODY_MAX,
@@ -365,8 +365,8 @@ server_on_change(struct server *server, void (*changed)(void *arg), void *arg)
 }
 
 enum err
-server_open(struct server **out, struct settings *settings, struct loop *loop,
-    struct router *gate)
+server_open(struct server **out, struct hook_settings *settings,
+    struct loop *loop, struct router *gate)
 {
 	struct server *server = calloc(1, sizeof(*server));
 

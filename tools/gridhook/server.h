@@ -18,7 +18,7 @@
 struct server;
 
 /* `settings`, `loop` and `gate` are kept by pointer. Does not listen yet. */
-enum err server_open(struct server **out, struct settings *settings,
+enum err server_open(struct server **out, struct hook_settings *settings,
     struct loop *loop, struct router *gate);
 void server_close(struct server *server);
 

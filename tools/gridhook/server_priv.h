@@ -10,7 +10,7 @@
 
 struct server {
 	struct loop_io listener;
-	struct settings *settings;
+	struct hook_settings *settings;
 	struct loop *loop;
 	struct router *gate;
 	struct conn_limits limits;

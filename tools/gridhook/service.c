@@ -24,7 +24,7 @@
 #include "tools/gridhook/window/relay.h"
 
 struct service {
-	struct settings *settings;
+	struct hook_settings *settings;
 	struct loop *loop;
 	struct journal *journal;
 	struct relay *relay;
@@ -140,7 +140,8 @@ helper_beside(char path[FS_PATH_MAX])
 }
 
 enum err
-service_find_helper(char path[FS_PATH_MAX], const struct settings *settings)
+service_find_helper(
+    char path[FS_PATH_MAX], const struct hook_settings *settings)
 {
 	assert(settings->helper != NULL);
 	if (settings->helper[0] != '\0')
@@ -151,7 +152,7 @@ service_find_helper(char path[FS_PATH_MAX], const struct settings *settings)
 }
 
 char *
-service_helper_settings(const struct settings *settings, bool ends_with_us)
+service_helper_settings(const struct hook_settings *settings, bool ends_with_us)
 {
 	struct jsonw json;
 	struct buf buf;
@@ -227,7 +228,7 @@ service_read_families(void)
 static enum err
 open_journal(struct service *service)
 {
-	const struct settings *settings = service->settings;
+	const struct hook_settings *settings = service->settings;
 	char folder[FS_PATH_MAX];
 	struct journal_spec spec = {.keep_events = settings->keep_events,
 	    .keep_ms = settings->keep_s * 1000,
@@ -281,7 +282,7 @@ open_relay(struct service *service)
 static enum err
 open_senders(struct service *service)
 {
-	const struct settings *settings = service->settings;
+	const struct hook_settings *settings = service->settings;
 	struct fault fault = {.place = ""};
 	enum err err;
 
@@ -418,7 +419,7 @@ close_all(struct service *service)
 }
 
 enum err
-service_run(struct settings *settings, bool stay)
+service_run(struct hook_settings *settings, bool stay)
 {
 	struct service service = {.settings = settings};
 	enum err err;

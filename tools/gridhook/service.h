@@ -13,11 +13,11 @@
  * Runs until SIGTERM or SIGINT. With `stay` it goes on when it cannot listen,
  * so that `gridhook ctl status` can tell why; else that ends it.
  */
-enum err service_run(struct settings *settings, bool stay);
+enum err service_run(struct hook_settings *settings, bool stay);
 
 /* The helper: the one that is set, the one beside us, the installed one. */
 enum err service_find_helper(
-    char path[FS_PATH_MAX], const struct settings *settings);
+    char path[FS_PATH_MAX], const struct hook_settings *settings);
 
 /*
  * The settings that a helper is given, malloc'ed; NULL: no memory. What a
@@ -25,7 +25,7 @@ enum err service_find_helper(
  * else lives on until its use is over.
  */
 char *service_helper_settings(
-    const struct settings *settings, bool ends_with_us);
+    const struct hook_settings *settings, bool ends_with_us);
 
 /*
  * The families of senders that stand in files: the user's, then the package's,

@@ -13,7 +13,7 @@
 #include "tools/gridhook/mcp/helper.h"
 #include "tools/gridhook/mcp/toolset.h"
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct hook_settings, member)
 #define BLANKS ", \t"
 
 static const char *const replays[] = {"unacked", "all", "none", NULL};
@@ -147,7 +147,7 @@ settings_print(FILE *file)
 }
 
 void
-settings_fini(struct settings *settings)
+settings_fini(struct hook_settings *settings)
 {
 	conf_fini(settings, rows, ROWS);
 	digest_forget(settings->secret, sizeof(settings->secret));
@@ -178,8 +178,8 @@ settings_list_has(const char *list, struct span item)
 /* --- the secret ----------------------------------------------------------- */
 
 static enum err
-keep_secret(struct settings *settings, struct span secret, const char *place,
-    struct fault *fault)
+keep_secret(struct hook_settings *settings, struct span secret,
+    const char *place, struct fault *fault)
 {
 	while (secret.len > 0 && strchr("\r\n", secret.ptr[secret.len - 1]))
 		secret.len--;
@@ -207,7 +207,7 @@ keep_secret(struct settings *settings, struct span secret, const char *place,
 
 enum err
 settings_read_secret(
-    struct settings *settings, const char *path, struct fault *fault)
+    struct hook_settings *settings, const char *path, struct fault *fault)
 {
 	struct stat stat_;
 	struct buf buf;
@@ -232,7 +232,7 @@ settings_read_secret(
 }
 
 static enum err
-find_secret(struct settings *settings, struct fault *fault)
+find_secret(struct hook_settings *settings, struct fault *fault)
 {
 	const char *folder = getenv("CREDENTIALS_DIRECTORY");
 	const char *given = getenv("GRIDHOOK_SECRET");
@@ -256,7 +256,7 @@ find_secret(struct settings *settings, struct fault *fault)
 /* --- the file ------------------------------------------------------------- */
 
 static enum err
-read_usual(struct settings *settings, struct fault *fault)
+read_usual(struct hook_settings *settings, struct fault *fault)
 {
 	const char *config = getenv("XDG_CONFIG_HOME");
 	const char *home = getenv("HOME");
@@ -281,7 +281,7 @@ read_usual(struct settings *settings, struct fault *fault)
 
 /* Checks a segment of a path, as it will stand in a request. */
 static enum err
-check_app(const struct settings *settings, struct fault *fault)
+check_app(const struct hook_settings *settings, struct fault *fault)
 {
 	static const char good[] = "abcdefghijklmnopqrstuvwxyz"
 				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~";
@@ -299,7 +299,7 @@ check_app(const struct settings *settings, struct fault *fault)
 }
 
 static enum err
-check_origins(const struct settings *settings, struct fault *fault)
+check_origins(const struct hook_settings *settings, struct fault *fault)
 {
 	const char *list = settings->allowed_origins;
 	struct origin origin;
@@ -318,7 +318,7 @@ check_origins(const struct settings *settings, struct fault *fault)
 }
 
 static enum err
-check_hosts(const struct settings *settings, struct fault *fault)
+check_hosts(const struct hook_settings *settings, struct fault *fault)
 {
 	const char *list = settings->allowed_hosts;
 	struct authority at;
@@ -336,7 +336,7 @@ check_hosts(const struct settings *settings, struct fault *fault)
 }
 
 static enum err
-check_disabled(const struct settings *settings, struct fault *fault)
+check_disabled(const struct hook_settings *settings, struct fault *fault)
 {
 	const char *at = settings->disabled;
 	struct span name;
@@ -358,7 +358,8 @@ check_disabled(const struct settings *settings, struct fault *fault)
 }
 
 enum err
-settings_load(struct settings *settings, const char *path, struct fault *fault)
+settings_load(
+    struct hook_settings *settings, const char *path, struct fault *fault)
 {
 	enum err err;
 

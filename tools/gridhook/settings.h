@@ -19,7 +19,7 @@
 
 enum settings_replay { REPLAY_UNACKED, REPLAY_ALL, REPLAY_NONE };
 
-struct settings {
+struct hook_settings {
 	int64_t port;
 	char *host; /* "": by the secret */
 	char *app;
@@ -65,52 +65,53 @@ struct settings {
  * that no child sees it. Every trouble is a fault for a person.
  */
 enum err settings_load(
-    struct settings *settings, const char *path, struct fault *fault);
-void settings_fini(struct settings *settings);
+    struct hook_settings *settings, const char *path, struct fault *fault);
+void settings_fini(struct hook_settings *settings);
 
 /* Reads a secret's file: trimmed, not empty, no control characters. */
 enum err settings_read_secret(
-    struct settings *settings, const char *path, struct fault *fault);
+    struct hook_settings *settings, const char *path, struct fault *fault);
 
 /* The commented file with every default. */
 void settings_print(FILE *file);
 
 /* The address to listen on: the host that is set, or by the secret. */
-const char *settings_host(const struct settings *settings);
+const char *settings_host(const struct hook_settings *settings);
 
 /* Whether that is a loopback address, which only this machine can reach. */
-bool settings_is_loopback(const struct settings *settings);
+bool settings_is_loopback(const struct hook_settings *settings);
 
 /*
  * Logs a warning when that is no loopback address and no secret is set, and
  * when the secret is a short one.
  */
-void settings_warn_exposed(const struct settings *settings);
+void settings_warn_exposed(const struct hook_settings *settings);
 
 /* There is a secret of SETTINGS_SECRET_LONG characters or more. */
-bool settings_has_long_secret(const struct settings *settings);
+bool settings_has_long_secret(const struct hook_settings *settings);
 
 /* True when access depends on the peer's user, since no secret is set. */
-bool settings_wants_user(const struct settings *settings);
+bool settings_wants_user(const struct hook_settings *settings);
 
 /* "/assistant/hook" */
 enum err settings_push_path(
-    char path[FS_PATH_MAX], const struct settings *settings);
+    char path[FS_PATH_MAX], const struct hook_settings *settings);
 
 /* "interface.sock" or "control.sock" in the folder for sockets. */
-enum err settings_socket(
-    char path[FS_PATH_MAX], const struct settings *settings, const char *name);
+enum err settings_socket(char path[FS_PATH_MAX],
+    const struct hook_settings *settings, const char *name);
 
 /* Where events are kept; ERR_NOT_FOUND when they are kept in memory only. */
-enum err settings_data(char path[FS_PATH_MAX], const struct settings *settings);
+enum err settings_data(
+    char path[FS_PATH_MAX], const struct hook_settings *settings);
 
 /*
  * The helper's settings as the JSON that it reads from its environment. With
  * `ends_with_us` they name HELPER_LIFE_FD, a pipe that closes when gridhook
  * ends, and with it what a helper leaves behind.
  */
-void settings_for_helper(
-    struct jsonw *json, const struct settings *settings, bool ends_with_us);
+void settings_for_helper(struct jsonw *json,
+    const struct hook_settings *settings, bool ends_with_us);
 
 /* True when a list "a, b c" has the item; ASCII case ignored. */
 bool settings_list_has(const char *list, struct span item);

@@ -15,7 +15,7 @@
 #define BLANKS ", \t"
 
 const char *
-settings_host(const struct settings *settings)
+settings_host(const struct hook_settings *settings)
 {
 	assert(settings->host != NULL);
 	if (settings->host[0] != '\0')
@@ -24,7 +24,7 @@ settings_host(const struct settings *settings)
 }
 
 bool
-settings_is_loopback(const struct settings *settings)
+settings_is_loopback(const struct hook_settings *settings)
 {
 	const char *host = settings_host(settings);
 
@@ -33,14 +33,14 @@ settings_is_loopback(const struct settings *settings)
 }
 
 bool
-settings_has_long_secret(const struct settings *settings)
+settings_has_long_secret(const struct hook_settings *settings)
 {
 	return settings->has_secret &&
 	    strlen(settings->secret) >= SETTINGS_SECRET_LONG;
 }
 
 void
-settings_warn_exposed(const struct settings *settings)
+settings_warn_exposed(const struct hook_settings *settings)
 {
 	const char *host = settings_host(settings);
 
@@ -56,21 +56,21 @@ settings_warn_exposed(const struct settings *settings)
 }
 
 bool
-settings_wants_user(const struct settings *settings)
+settings_wants_user(const struct hook_settings *settings)
 {
 	return settings->same_user && !settings->has_secret;
 }
 
 enum err
-settings_push_path(char path[FS_PATH_MAX], const struct settings *settings)
+settings_push_path(char path[FS_PATH_MAX], const struct hook_settings *settings)
 {
 	assert(settings->app != NULL);
 	return fs_path(path, "/%s/hook", settings->app);
 }
 
 enum err
-settings_socket(
-    char path[FS_PATH_MAX], const struct settings *settings, const char *name)
+settings_socket(char path[FS_PATH_MAX], const struct hook_settings *settings,
+    const char *name)
 {
 	const char *service = getenv("RUNTIME_DIRECTORY");
 	const char *session = getenv("XDG_RUNTIME_DIR");
@@ -87,7 +87,7 @@ settings_socket(
 }
 
 enum err
-settings_data(char path[FS_PATH_MAX], const struct settings *settings)
+settings_data(char path[FS_PATH_MAX], const struct hook_settings *settings)
 {
 	const char *service = getenv("STATE_DIRECTORY");
 	const char *state = getenv("XDG_STATE_HOME");
@@ -132,7 +132,7 @@ put_list(struct jsonw *json, const char *name, const char *list,
 
 void
 settings_for_helper(
-    struct jsonw *json, const struct settings *settings, bool ends_with_us)
+    struct jsonw *json, const struct hook_settings *settings, bool ends_with_us)
 {
 	assert(json != NULL && settings->app != NULL);
 	jsonw_object_begin(json);

@@ -17,10 +17,10 @@
 #define PROGRESS_MS 1000
 
 /* A message that is to be answered, or a batch of them. */
-struct request {
+struct stdio_request {
 	struct lines lines; /* to the running gridhook; .loop NULL: none */
 	struct stdio *stdio;
-	struct request *next, **link;
+	struct stdio_request *next, **link;
 	struct mcp_post *post; /* answered here */
 	struct loop_timer progress;
 	int64_t began_ns;
@@ -36,7 +36,7 @@ struct stdio {
 	struct buf in;
 	bool too_long; /* what is left of such a line is passed over */
 	bool ended;
-	struct request *first, **last;
+	struct stdio_request *first, **last;
 	unsigned count, at_work;
 	bool starting;
 };
@@ -69,8 +69,8 @@ write_error(struct stdio *stdio, struct span id, int code, const char *message)
 static void
 on_progress(struct loop_timer *timer)
 {
-	struct request *request = (struct request *)((char *)timer -
-	    offsetof(struct request, progress));
+	struct stdio_request *request = (struct stdio_request *)((char *)timer -
+	    offsetof(struct stdio_request, progress));
 	struct stdio *stdio = request->stdio;
 	long long seconds =
 	    (date_monotonic_ns() - request->began_ns) / 1000000000;
@@ -91,7 +91,7 @@ on_progress(struct loop_timer *timer)
 /* --- a request and its end ------------------------------------------------ */
 
 static void
-drop(struct request *request)
+drop(struct stdio_request *request)
 {
 	struct stdio *stdio = request->stdio;
 
@@ -111,7 +111,7 @@ drop(struct request *request)
 }
 
 static void
-finish(struct request *request)
+finish(struct stdio_request *request)
 {
 	struct stdio *stdio = request->stdio;
 
@@ -123,7 +123,7 @@ finish(struct request *request)
 
 /* A body that is no JSON-RPC is a failure of ours, by HTTP's form. */
 static void
-answer(struct request *request, int status, struct span body)
+answer(struct stdio_request *request, int status, struct span body)
 {
 	struct stdio *stdio = request->stdio;
 
@@ -137,7 +137,7 @@ answer(struct request *request, int status, struct span body)
 static void
 on_answer(void *arg, const struct mcp_answer *given)
 {
-	struct request *request = arg;
+	struct stdio_request *request = arg;
 
 	answer(request, given->status, given->body);
 	request->post = NULL;
@@ -149,7 +149,7 @@ on_answer(void *arg, const struct mcp_answer *given)
 static bool
 on_line(struct lines *lines, struct span text)
 {
-	struct request *request = (struct request *)lines;
+	struct stdio_request *request = (struct stdio_request *)lines;
 	struct jval root, body;
 	struct jscan doc = {.count = 0};
 	int64_t status = 500;
@@ -169,7 +169,7 @@ on_line(struct lines *lines, struct span text)
 static void
 on_ended(struct lines *lines, const char *why)
 {
-	struct request *request = (struct request *)lines;
+	struct stdio_request *request = (struct stdio_request *)lines;
 
 	(void)why;
 	if (request->needs_answer)
@@ -180,7 +180,7 @@ on_ended(struct lines *lines, const char *why)
 
 /* False when none runs. */
 static bool
-ask(struct request *request)
+ask(struct stdio_request *request)
 {
 	struct stdio *stdio = request->stdio;
 	struct buf question;
@@ -211,7 +211,7 @@ ask(struct request *request)
 /* --- a message ------------------------------------------------------------ */
 
 static void
-start(struct request *request)
+start(struct stdio_request *request)
 {
 	static const struct mcp_headers headers = {.is_stdio = true};
 	struct mcp_post *post;
@@ -235,7 +235,7 @@ start(struct request *request)
 static void
 start_due(struct stdio *stdio)
 {
-	struct request *request = stdio->first;
+	struct stdio_request *request = stdio->first;
 
 	/* A request that ends at once calls back into here. */
 	if (stdio->starting)
@@ -259,10 +259,10 @@ token_of(struct jval value)
 	return span_make(NULL, 0);
 }
 
-static struct request *
+static struct stdio_request *
 request_new(struct stdio *stdio, struct span text)
 {
-	struct request *request = calloc(1, sizeof(*request));
+	struct stdio_request *request = calloc(1, sizeof(*request));
 
 	if (request == NULL)
 		return NULL;
@@ -285,7 +285,7 @@ request_new(struct stdio *stdio, struct span text)
 
 /* The span at the same place of the copy. */
 static struct span
-in_copy(const struct request *request, struct span part, struct span text)
+in_copy(const struct stdio_request *request, struct span part, struct span text)
 {
 	if (part.ptr == NULL)
 		return part;
@@ -297,7 +297,7 @@ cancel(struct stdio *stdio, struct jval id)
 {
 	struct span wanted = token_of(id);
 
-	for (struct request *request = stdio->first; request != NULL;
+	for (struct stdio_request *request = stdio->first; request != NULL;
 	     request = request->next) {
 		if (wanted.ptr == NULL || request->id.ptr == NULL ||
 		    !span_eq(request->id, wanted))
@@ -313,7 +313,7 @@ take_message(struct stdio *stdio, struct span text, struct jval root)
 {
 	struct jval params = jval_member(root, "params");
 	struct jval id = jval_member(root, "id");
-	struct request *request;
+	struct stdio_request *request;
 
 	if (jval_is(
 		jval_member(root, "method"), SPAN("notifications/cancelled"))) {

@@ -61,7 +61,7 @@ static int
 check(const char *config)
 {
 	struct fault fault = {.place = ""};
-	struct settings settings;
+	struct hud_settings settings;
 	int code = EXIT_SUCCESS;
 
 	if (settings_load(&settings, config, &fault) == ERR_OK)

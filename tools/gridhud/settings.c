@@ -6,7 +6,7 @@
 
 #include "common/conf.h"
 
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct hud_settings, member)
 
 static const char *const engines[] = {
     "auto", "espeak", "dispatcher", "none", NULL};
@@ -102,7 +102,7 @@ settings_print(FILE *file)
 }
 
 void
-settings_fini(struct settings *settings)
+settings_fini(struct hud_settings *settings)
 {
 	conf_fini(settings, rows, ROWS);
 }
@@ -124,7 +124,7 @@ settings_path(char out[FS_PATH_MAX], const char *path)
 }
 
 static enum err
-read_file(struct settings *settings, const char *given, struct fault *fault)
+read_file(struct hud_settings *settings, const char *given, struct fault *fault)
 {
 	char path[FS_PATH_MAX];
 	enum err err = settings_path(path, given);
@@ -144,7 +144,8 @@ read_file(struct settings *settings, const char *given, struct fault *fault)
 }
 
 enum err
-settings_load(struct settings *settings, const char *path, struct fault *fault)
+settings_load(
+    struct hud_settings *settings, const char *path, struct fault *fault)
 {
 	enum err err;
 
@@ -164,7 +165,7 @@ settings_load(struct settings *settings, const char *path, struct fault *fault)
 /* --- as they stand -------------------------------------------------------- */
 
 static void
-add_value(const struct settings *settings, const struct conf_row *row,
+add_value(const struct hud_settings *settings, const struct conf_row *row,
     struct buf *buf)
 {
 	const char *at = (const char *)settings + row->offset;
@@ -185,7 +186,7 @@ add_value(const struct settings *settings, const struct conf_row *row,
 }
 
 void
-settings_list(const struct settings *settings, struct buf *buf)
+settings_list(const struct hud_settings *settings, struct buf *buf)
 {
 	assert(buf != NULL);
 	for (size_t i = 0; i < ROWS; i++) {
@@ -201,7 +202,7 @@ settings_list(const struct settings *settings, struct buf *buf)
 /* --- what follows from them ----------------------------------------------- */
 
 enum err
-settings_socket(char path[FS_PATH_MAX], const struct settings *settings)
+settings_socket(char path[FS_PATH_MAX], const struct hud_settings *settings)
 {
 	const char *session = getenv("XDG_RUNTIME_DIR");
 
@@ -216,7 +217,7 @@ settings_socket(char path[FS_PATH_MAX], const struct settings *settings)
 }
 
 enum err
-settings_history(char path[FS_PATH_MAX], const struct settings *settings)
+settings_history(char path[FS_PATH_MAX], const struct hud_settings *settings)
 {
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
@@ -232,7 +233,7 @@ settings_history(char path[FS_PATH_MAX], const struct settings *settings)
 }
 
 const char *
-settings_voice(const struct settings *settings)
+settings_voice(const struct hud_settings *settings)
 {
 	assert(settings->voice != NULL);
 	if (settings->voice[0] != '\0')

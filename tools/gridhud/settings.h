@@ -17,7 +17,7 @@ enum theme_choice { THEME_AUTO, THEME_DAY, THEME_NIGHT };
 enum language { LANGUAGE_EN, LANGUAGE_FR };
 enum engine { ENGINE_AUTO, ENGINE_ESPEAK, ENGINE_DISPATCHER, ENGINE_NONE };
 
-struct settings {
+struct hud_settings {
 	char *app;
 	char *socket; /* "": found */
 	char *history; /* "": found */
@@ -55,8 +55,8 @@ struct settings {
  * settings_fini() all the same.
  */
 enum err settings_load(
-    struct settings *settings, const char *path, struct fault *fault);
-void settings_fini(struct settings *settings);
+    struct hud_settings *settings, const char *path, struct fault *fault);
+void settings_fini(struct hud_settings *settings);
 
 /* The file that settings_load() reads for `path`, there or not. */
 enum err settings_path(char out[FS_PATH_MAX], const char *path);
@@ -65,16 +65,16 @@ enum err settings_path(char out[FS_PATH_MAX], const char *path);
 void settings_print(FILE *file);
 
 /* Each setting as it stands: "name = value" under "[section]" lines. */
-void settings_list(const struct settings *settings, struct buf *buf);
+void settings_list(const struct hud_settings *settings, struct buf *buf);
 
 /* Where the server's socket is, and where the conversation is kept. */
 enum err settings_socket(
-    char path[FS_PATH_MAX], const struct settings *settings);
+    char path[FS_PATH_MAX], const struct hud_settings *settings);
 enum err settings_history(
-    char path[FS_PATH_MAX], const struct settings *settings);
+    char path[FS_PATH_MAX], const struct hud_settings *settings);
 
 /* The voice: as set, else by the language. */
-const char *settings_voice(const struct settings *settings);
+const char *settings_voice(const struct hud_settings *settings);
 
 /* True when the comma list "a, b c" has the item; case ignored. */
 bool settings_list_has(const char *list, struct span item);

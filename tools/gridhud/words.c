@@ -9,14 +9,14 @@
 
 #define FOLDED_MAX 16384
 
-struct words {
+struct hud_words {
 	struct buf folded; /* one behind the other, a newline after each */
 };
 
 enum err
-words_new(struct words **out, const char *list)
+words_new(struct hud_words **out, const char *list)
 {
-	struct words *words = calloc(1, sizeof(*words));
+	struct hud_words *words = calloc(1, sizeof(*words));
 	struct span rest = span_of(list);
 	struct span piece;
 	enum err err;
@@ -42,7 +42,7 @@ words_new(struct words **out, const char *list)
 }
 
 void
-words_free(struct words *words)
+words_free(struct hud_words *words)
 {
 	if (words == NULL)
 		return;
@@ -51,7 +51,7 @@ words_free(struct words *words)
 }
 
 struct span
-words_find(const struct words *words, struct span text, size_t from)
+words_find(const struct hud_words *words, struct span text, size_t from)
 {
 	struct span best = {NULL, 0};
 	struct span rest, word, hit;

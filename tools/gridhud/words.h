@@ -9,15 +9,15 @@
 #include "common/err.h"
 #include "common/span.h"
 
-struct words;
+struct hud_words;
 
 /* A list with commas between; an empty one matches nothing. */
-enum err words_new(struct words **out, const char *list);
-void words_free(struct words *words);
+enum err words_new(struct hud_words **out, const char *list);
+void words_free(struct hud_words *words);
 
 /*
  * The first place in `text`, from byte `from` on, where one stands as a whole
  * word or phrase, as the text writes it; or a zero span. NULL words are none.
  */
 struct span words_find(
-    const struct words *words, struct span text, size_t from);
+    const struct hud_words *words, struct span text, size_t from);

@@ -9,7 +9,7 @@
 
 #define BURST 10
 
-static struct settings settings;
+static struct hook_settings settings;
 static struct loop *loop;
 static struct guard *guard;
 static char lines[4096];
@@ -28,7 +28,8 @@ set_up(void)
 	lines[0] = '\0';
 	log_open("test", LOG_INFO_);
 	log_catch(catch);
-	settings = (struct settings){.guess_rate = 1, .guess_burst = BURST};
+	settings =
+	    (struct hook_settings){.guess_rate = 1, .guess_burst = BURST};
 	ck_assert_int_eq(loop_open(&loop), ERR_OK);
 	ck_assert_int_eq(guard_open(&guard, loop, &settings), ERR_OK);
 }

@@ -8,7 +8,7 @@
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
-static struct settings settings;
+static struct hook_settings settings;
 static struct fault fault;
 
 static void

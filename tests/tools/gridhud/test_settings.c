@@ -6,7 +6,7 @@
 
 START_TEST(printed_defaults_are_the_defaults)
 {
-	struct settings settings, again;
+	struct hud_settings settings, again;
 	struct fault fault = {.place = ""};
 	struct buf one, two;
 	FILE *file = fopen(scratch_path("conf"), "w");
@@ -49,7 +49,7 @@ static const struct {
 START_TEST(wrong_setting_is_told_with_its_place)
 {
 	struct fault fault = {.place = ""};
-	struct settings settings;
+	struct hud_settings settings;
 
 	scratch_text("conf", wrong[_i].text);
 	ck_assert_int_eq(settings_load(&settings, scratch_path("conf"), &fault),
@@ -64,7 +64,7 @@ END_TEST
 START_TEST(file_that_was_named_must_be_there)
 {
 	struct fault fault = {.place = ""};
-	struct settings settings;
+	struct hud_settings settings;
 
 	ck_assert_int_eq(settings_load(&settings, scratch_path("none"), &fault),
 	    ERR_NOT_FOUND);

@@ -222,16 +222,16 @@ demo_write_head(struct demo_texts *texts, const struct demo_plan *plan)
 /* --- a listing ------------------------------------------------------------*/
 
 /* Writes "12345,01000003," and the values that follow in the files of facts. */
-struct key {
+struct demo_key {
 	char text[32];
 	size_t len;
 };
 
-static struct key
+static struct demo_key
 make_key(const struct demo_plan *plan, const struct demo_listing *listing,
     const struct demo_product *product)
 {
-	struct key key;
+	struct demo_key key;
 	char *to = key.text;
 
 	memcpy(to, plan->suppliers[listing->supplier].code, 5);
@@ -301,7 +301,7 @@ add_prices(struct buf *buf, const struct demo_product *product,
 }
 
 static void
-write_article(struct demo_texts *texts, const struct key *key,
+write_article(struct demo_texts *texts, const struct demo_key *key,
     const struct demo_product *product, const struct demo_terms *terms)
 {
 	struct buf *articles = &texts->text[DEMO_ARTICLES_CSV];
@@ -322,7 +322,7 @@ write_article(struct demo_texts *texts, const struct key *key,
 
 /* The key and the month of a new line; NULL when the buffer has failed. */
 static char *
-begin_fact(struct buf *buf, const struct key *key, int m)
+begin_fact(struct buf *buf, const struct demo_key *key, int m)
 {
 	char *to = buf_room(buf, ROW_MAX);
 
@@ -345,7 +345,7 @@ end_fact(struct demo_texts *texts, enum demo_file file, char *to)
 }
 
 static void
-write_sales(struct demo_texts *texts, const struct key *key,
+write_sales(struct demo_texts *texts, const struct demo_key *key,
     const struct demo_cell *cell, int m, bool by_weight)
 {
 	char *to = begin_fact(&texts->text[DEMO_SALES_CSV], key, m);
@@ -362,7 +362,7 @@ write_sales(struct demo_texts *texts, const struct key *key,
 
 static void
 write_amount(struct demo_texts *texts, enum demo_file file,
-    const struct key *key, int64_t amount, int m, bool by_weight)
+    const struct demo_key *key, int64_t amount, int m, bool by_weight)
 {
 	char *to = begin_fact(&texts->text[file], key, m);
 
@@ -373,7 +373,7 @@ write_amount(struct demo_texts *texts, enum demo_file file,
 }
 
 static void
-write_position(struct demo_texts *texts, const struct key *key,
+write_position(struct demo_texts *texts, const struct demo_key *key,
     const struct demo_position *position, bool by_weight)
 {
 	struct buf *buf = &texts->text[DEMO_POSITIONS_CSV];
@@ -393,7 +393,7 @@ write_position(struct demo_texts *texts, const struct key *key,
 }
 
 static void
-write_shelf(struct demo_texts *texts, const struct key *key,
+write_shelf(struct demo_texts *texts, const struct demo_key *key,
     const struct demo_cell cells[DEMO_MONTHS], bool by_weight)
 {
 	for (int m = 0; m < DEMO_MONTHS; m++) {
@@ -457,7 +457,7 @@ demo_write_listing(struct demo_texts *texts, const struct demo_plan *plan,
 	struct demo_position position;
 	struct demo_product product;
 	struct demo_terms terms;
-	struct key key, shelf;
+	struct demo_key key, shelf;
 	char *to;
 
 	assert(listing->supplier < plan->supplier_count);

@@ -122,7 +122,7 @@ import_file_bytes(const struct import *import, enum import_file file)
 
 /* A file that could not be read to its end gets a fault, too. */
 static enum err
-end_reading(struct reading *reading)
+end_reading(struct import_reading *reading)
 {
 	enum err err = csv_end(reading->field.csv);
 
@@ -134,7 +134,7 @@ end_reading(struct reading *reading)
 }
 
 static enum err
-read_records(struct reading *reading)
+read_records(struct import_reading *reading)
 {
 	struct import *import = reading->import;
 	struct csv *csv = reading->field.csv;
@@ -186,7 +186,7 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 	struct csv_spec spec = {.columns = import_rows[file].columns,
 	    .count = import_rows[file].count,
 	    .extra = file == IMPORT_NETWORK ? import_is_month : NULL};
-	struct reading reading = {
+	struct import_reading reading = {
 	    .import = import, .file = file, .name = last_part(path)};
 	enum err err;
 

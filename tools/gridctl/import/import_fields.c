@@ -11,7 +11,7 @@
 #include "lmdb-schema/schema.h"
 
 static struct span
-text_of(const struct field *field, unsigned column)
+text_of(const struct import_field *field, unsigned column)
 {
 	assert(column < CSV_COLUMNS_MAX);
 	return field->record->fields[column];
@@ -19,7 +19,7 @@ text_of(const struct field *field, unsigned column)
 
 /* Every fault quotes the field, cut to a readable length. */
 static bool
-refuse(const struct field *field, unsigned column, const char *what)
+refuse(const struct import_field *field, unsigned column, const char *what)
 {
 	struct span text = text_of(field, column);
 	int len = text.len > 60 ? 60 : (int)text.len;
@@ -30,14 +30,14 @@ refuse(const struct field *field, unsigned column, const char *what)
 }
 
 static bool
-missing(const struct field *field, unsigned column)
+missing(const struct import_field *field, unsigned column)
 {
 	csv_fault(field->csv, column, "is empty, but is needed");
 	return false;
 }
 
 bool
-field_code(struct span *out, const struct field *field, unsigned column)
+field_code(struct span *out, const struct import_field *field, unsigned column)
 {
 	assert(out != NULL);
 	*out = text_of(field, column);
@@ -50,7 +50,7 @@ field_code(struct span *out, const struct field *field, unsigned column)
 }
 
 bool
-field_text(struct span *out, const struct field *field, unsigned column)
+field_text(struct span *out, const struct import_field *field, unsigned column)
 {
 	assert(out != NULL);
 	*out = text_of(field, column);
@@ -84,7 +84,7 @@ is_too_large(struct span text)
 }
 
 bool
-field_decimal(int64_t *out, const struct field *field, unsigned column)
+field_decimal(int64_t *out, const struct import_field *field, unsigned column)
 {
 	struct span text = text_of(field, column);
 	bool is_read;
@@ -105,7 +105,7 @@ field_decimal(int64_t *out, const struct field *field, unsigned column)
 }
 
 bool
-field_count(int64_t *out, const struct field *field, unsigned column)
+field_count(int64_t *out, const struct import_field *field, unsigned column)
 {
 	assert(out != NULL);
 	*out = NUM_NULL;
@@ -117,7 +117,7 @@ field_count(int64_t *out, const struct field *field, unsigned column)
 }
 
 bool
-field_month(int32_t *out, const struct field *field, unsigned column)
+field_month(int32_t *out, const struct import_field *field, unsigned column)
 {
 	assert(out != NULL);
 	if (!date_month(out, text_of(field, column)))
@@ -130,7 +130,7 @@ field_month(int32_t *out, const struct field *field, unsigned column)
 }
 
 bool
-field_day(int64_t *out, const struct field *field, unsigned column)
+field_day(int64_t *out, const struct import_field *field, unsigned column)
 {
 	struct span text = text_of(field, column);
 	int32_t day;
@@ -147,7 +147,7 @@ field_day(int64_t *out, const struct field *field, unsigned column)
 }
 
 bool
-field_instant(int64_t *out, const struct field *field, unsigned column)
+field_instant(int64_t *out, const struct import_field *field, unsigned column)
 {
 	struct span text = text_of(field, column);
 	int32_t day;
@@ -167,7 +167,7 @@ field_instant(int64_t *out, const struct field *field, unsigned column)
 }
 
 bool
-field_gamme(uint8_t *out, const struct field *field, unsigned column)
+field_gamme(uint8_t *out, const struct import_field *field, unsigned column)
 {
 	assert(out != NULL);
 	*out = row_gamme(text_of(field, column));
@@ -178,7 +178,7 @@ field_gamme(uint8_t *out, const struct field *field, unsigned column)
 }
 
 bool
-field_code3(uint32_t *out, const struct field *field, unsigned column)
+field_code3(uint32_t *out, const struct import_field *field, unsigned column)
 {
 	struct span text = text_of(field, column);
 	uint32_t code = 0;
@@ -200,8 +200,8 @@ field_code3(uint32_t *out, const struct field *field, unsigned column)
 }
 
 bool
-field_central(
-    struct span *out, const struct field *field, unsigned column, bool needed)
+field_central(struct span *out, const struct import_field *field,
+    unsigned column, bool needed)
 {
 	assert(out != NULL);
 	*out = text_of(field, column);

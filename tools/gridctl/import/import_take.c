@@ -11,16 +11,16 @@
 
 /* --- the files, one line each ------------------------------------------- */
 
-static enum err take_supplier(struct reading *reading);
-static enum err take_store(struct reading *reading);
-static enum err take_class(struct reading *reading);
-static enum err take_article(struct reading *reading);
-static enum err take_sales(struct reading *reading);
-static enum err take_stock(struct reading *reading);
-static enum err take_receptions(struct reading *reading);
-static enum err take_position(struct reading *reading);
-static enum err take_network(struct reading *reading);
-static enum err take_gamme(struct reading *reading);
+static enum err take_supplier(struct import_reading *reading);
+static enum err take_store(struct import_reading *reading);
+static enum err take_class(struct import_reading *reading);
+static enum err take_article(struct import_reading *reading);
+static enum err take_sales(struct import_reading *reading);
+static enum err take_stock(struct import_reading *reading);
+static enum err take_receptions(struct import_reading *reading);
+static enum err take_position(struct import_reading *reading);
+static enum err take_network(struct import_reading *reading);
+static enum err take_gamme(struct import_reading *reading);
 
 const struct import_row import_rows[IMPORT_FILES] = {
     {"suppliers.csv", take_supplier, 2, {"code", "nom"}},
@@ -48,7 +48,7 @@ const struct import_row import_rows[IMPORT_FILES] = {
 
 /* Adds the fault of a line that repeats another one. */
 static enum err
-twice(struct reading *reading, unsigned column, const char *what)
+twice(struct import_reading *reading, unsigned column, const char *what)
 {
 	csv_fault(reading->field.csv, column,
 	    "comes twice in this file: %s \"%.*s\"", what,
@@ -59,7 +59,7 @@ twice(struct reading *reading, unsigned column, const char *what)
 /* --- suppliers, stores, classification, articles ------------------------ */
 
 static enum err
-take_supplier(struct reading *reading)
+take_supplier(struct import_reading *reading)
 {
 	struct span code, name;
 	enum err err;
@@ -72,7 +72,7 @@ take_supplier(struct reading *reading)
 }
 
 static enum err
-take_store(struct reading *reading)
+take_store(struct import_reading *reading)
 {
 	struct span code, name;
 	enum err err;
@@ -101,7 +101,7 @@ all_digits(struct span text)
 }
 
 static enum err
-take_class(struct reading *reading)
+take_class(struct import_reading *reading)
 {
 	struct span code = reading->field.record->fields[0], label;
 	enum err err;
@@ -148,9 +148,9 @@ put_gamme(struct import *import, struct span supplier, struct span codein,
 }
 
 static enum err
-take_article(struct reading *reading)
+take_article(struct import_reading *reading)
 {
-	const struct field *field = &reading->field;
+	const struct import_field *field = &reading->field;
 	struct source_article article = {0};
 	struct span supplier;
 	uint8_t gamme;
@@ -190,7 +190,7 @@ take_article(struct reading *reading)
 
 /* The article of columns 0 and 1; INTAKE_NONE after a fault. */
 static uint32_t
-find_article(struct reading *reading)
+find_article(struct import_reading *reading)
 {
 	struct span supplier, codein;
 	struct key key;
@@ -223,7 +223,7 @@ find_article(struct reading *reading)
 }
 
 static bool
-find_store(struct reading *reading, uint16_t *store)
+find_store(struct import_reading *reading, uint16_t *store)
 {
 	struct span code = reading->field.record->fields[2];
 	uint32_t number = intake_find_store(reading->import->intake, code);
@@ -240,7 +240,8 @@ find_store(struct reading *reading, uint16_t *store)
 
 /* Takes a monthly line: article, store, month, then `values` decimals. */
 static enum err
-take_month(struct reading *reading, enum series_kind kind, unsigned values)
+take_month(
+    struct import_reading *reading, enum series_kind kind, unsigned values)
 {
 	struct series_record record;
 	uint32_t article = find_article(reading);
@@ -255,25 +256,25 @@ take_month(struct reading *reading, enum series_kind kind, unsigned values)
 }
 
 static enum err
-take_sales(struct reading *reading)
+take_sales(struct import_reading *reading)
 {
 	return take_month(reading, SERIES_SALES, 3);
 }
 
 static enum err
-take_stock(struct reading *reading)
+take_stock(struct import_reading *reading)
 {
 	return take_month(reading, SERIES_STOCK, 1);
 }
 
 static enum err
-take_receptions(struct reading *reading)
+take_receptions(struct import_reading *reading)
 {
 	return take_month(reading, SERIES_RECEPTIONS, 1);
 }
 
 static enum err
-take_position(struct reading *reading)
+take_position(struct import_reading *reading)
 {
 	struct series_record record = {.month = 0};
 	uint32_t article = find_article(reading);
@@ -299,7 +300,7 @@ import_is_month(struct span name)
 }
 
 enum err
-import_read_months(struct reading *reading)
+import_read_months(struct import_reading *reading)
 {
 	struct csv *csv = reading->field.csv;
 
@@ -319,7 +320,7 @@ import_read_months(struct reading *reading)
 
 /* Sorts the months, because the columns may be in any order. */
 static bool
-take_series(struct reading *reading, struct network *network)
+take_series(struct import_reading *reading, struct network *network)
 {
 	network->months = 0;
 	for (unsigned i = 0; i < reading->month_count; i++) {
@@ -377,9 +378,9 @@ per_store(int64_t ca, int64_t stores)
 }
 
 static enum err
-take_network(struct reading *reading)
+take_network(struct import_reading *reading)
 {
-	const struct field *field = &reading->field;
+	const struct import_field *field = &reading->field;
 	struct network network;
 	struct span code;
 	uint32_t number;
@@ -403,7 +404,8 @@ take_network(struct reading *reading)
 
 /* Without an intake, the current facts have the known codes. */
 static bool
-is_known(struct reading *reading, struct span supplier, struct span codein)
+is_known(
+    struct import_reading *reading, struct span supplier, struct span codein)
 {
 	struct source *source = reading->import->source;
 
@@ -418,7 +420,7 @@ is_known(struct reading *reading, struct span supplier, struct span codein)
 }
 
 static enum err
-take_gamme(struct reading *reading)
+take_gamme(struct import_reading *reading)
 {
 	struct span supplier, codein;
 	uint8_t gamme;

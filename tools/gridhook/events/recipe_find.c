@@ -198,7 +198,7 @@ word_fits(enum test test, struct span text, struct span word)
 static bool
 one_word_fits(const struct condition *condition, struct span text)
 {
-	for (const struct words *word = condition->words; word != NULL;
+	for (const struct recipe_words *word = condition->words; word != NULL;
 	     word = word->next)
 		if (word_fits(condition->test, text, word->word))
 			return true;

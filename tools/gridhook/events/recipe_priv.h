@@ -61,15 +61,15 @@ enum test {
 	TEST_CONTAINS
 };
 
-struct words {
+struct recipe_words {
 	struct span word;
-	const struct words *next;
+	const struct recipe_words *next;
 };
 
 struct condition {
 	const struct what *what;
 	enum test test;
-	const struct words *words;
+	const struct recipe_words *words;
 	const struct condition *next; /* must hold as well */
 };
 

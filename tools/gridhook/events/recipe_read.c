@@ -55,7 +55,7 @@ note_members(struct match *match, const struct condition *from)
 }
 
 static enum err
-read_match(struct reader *reader)
+read_match(struct recipe_reader *reader)
 {
 	const struct condition **from;
 	enum err err;
@@ -77,7 +77,7 @@ read_match(struct reader *reader)
 }
 
 static enum err
-read_or(struct reader *reader)
+read_or(struct recipe_reader *reader)
 {
 	if (reader->match == NULL)
 		return reader_bad(reader, "\"or\" stands between matches");
@@ -86,7 +86,7 @@ read_or(struct reader *reader)
 }
 
 static enum err
-read_kind(struct reader *reader)
+read_kind(struct recipe_reader *reader)
 {
 	struct token token = reader_next(reader);
 
@@ -105,7 +105,7 @@ read_kind(struct reader *reader)
 
 /* A list stands at one place of the object itself. */
 static enum err
-check_list(const struct what *what, struct reader *reader)
+check_list(const struct what *what, struct recipe_reader *reader)
 {
 	if (what->kind != WHAT_MEMBER || what->other != NULL)
 		return reader_bad(reader, "the path of one list is wanted");
@@ -113,7 +113,7 @@ check_list(const struct what *what, struct reader *reader)
 }
 
 static enum err
-read_each(struct reader *reader)
+read_each(struct recipe_reader *reader)
 {
 	const struct what *what = NULL;
 	enum err err;
@@ -129,7 +129,7 @@ read_each(struct reader *reader)
 
 /* word status|priority WORD... = MEANING */
 static enum err
-read_meaning(struct reader *reader)
+read_meaning(struct recipe_reader *reader)
 {
 	struct token name = reader_next(reader), token;
 	bool of_status = reader_is_word(&name, "status");
@@ -171,7 +171,7 @@ read_meaning(struct reader *reader)
 }
 
 static enum err
-read_rule(struct reader *reader, size_t which)
+read_rule(struct recipe_reader *reader, size_t which)
 {
 	struct rule *rule = arena_alloc(reader->arena, sizeof(*rule));
 	const struct condition **when;
@@ -198,11 +198,11 @@ read_rule(struct reader *reader, size_t which)
 }
 
 static enum err
-read_statement(struct reader *reader)
+read_statement(struct recipe_reader *reader)
 {
 	static const struct {
 		const char *name;
-		enum err (*read)(struct reader *reader);
+		enum err (*read)(struct recipe_reader *reader);
 	} statements[] = {{"match", read_match}, {"or", read_or},
 	    {"kind", read_kind}, {"each", read_each}, {"word", read_meaning}};
 	struct token token = reader_next(reader);
@@ -222,7 +222,7 @@ read_statement(struct reader *reader)
 }
 
 static enum err
-read_line(struct reader *reader, struct span line)
+read_line(struct recipe_reader *reader, struct span line)
 {
 	enum err err;
 
@@ -247,7 +247,7 @@ enum err
 recipe_read(struct recipe *recipe, const char *file, struct span text,
     struct arena *arena, struct fault *fault)
 {
-	struct reader reader = {.recipe = recipe,
+	struct recipe_reader reader = {.recipe = recipe,
 	    .arena = arena,
 	    .fault = fault,
 	    .file = file,

@@ -18,7 +18,7 @@ struct token {
 	bool quoted;
 };
 
-struct reader {
+struct recipe_reader {
 	struct recipe *recipe;
 	struct arena *arena;
 	struct fault *fault;
@@ -40,26 +40,26 @@ struct reader {
 };
 
 /* A fault at the line that is read; ERR_BAD_INPUT. */
-enum err reader_bad(struct reader *reader, const char *format, ...)
+enum err reader_bad(struct recipe_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Cuts a line into words. */
-enum err reader_tokens(struct reader *reader, struct span line);
+enum err reader_tokens(struct recipe_reader *reader, struct span line);
 
 /* The next word, which is empty at the end; `next` goes on to the one behind. */
-const struct token *reader_peek(const struct reader *reader);
-struct token reader_next(struct reader *reader);
+const struct token *reader_peek(const struct recipe_reader *reader);
+struct token reader_next(struct recipe_reader *reader);
 
 /* True for this word outside quotes. */
 bool reader_is_word(const struct token *token, const char *word);
 
 /* The alternatives of a path, "a|b.c". */
-enum err reader_what(const struct what **out, struct reader *reader);
+enum err reader_what(const struct what **out, struct recipe_reader *reader);
 
 /* A path, or unless a member's value is wanted a text in quotes. */
 enum err reader_template(
-    struct template *out, bool takes_value, struct reader *reader);
+    struct template *out, bool takes_value, struct recipe_reader *reader);
 
 /* A B and C D: all of them, put at *end, which moves behind them. */
 enum err reader_conditions(
-    const struct condition ***end, struct reader *reader);
+    const struct condition ***end, struct recipe_reader *reader);

@@ -27,7 +27,7 @@ static const struct {
 };
 
 enum err
-reader_bad(struct reader *reader, const char *format, ...)
+reader_bad(struct recipe_reader *reader, const char *format, ...)
 {
 	char place[256];
 	va_list args;
@@ -44,7 +44,8 @@ reader_bad(struct reader *reader, const char *format, ...)
 
 /* A quoted text: \" and \\ are themselves, \n is the end of a line. */
 static enum err
-read_quoted(struct token *token, struct span *rest, struct reader *reader)
+read_quoted(
+    struct token *token, struct span *rest, struct recipe_reader *reader)
 {
 	char *to = reader->quoted + reader->quoted_len;
 	size_t i, len = 0;
@@ -76,7 +77,7 @@ read_quoted(struct token *token, struct span *rest, struct reader *reader)
 }
 
 enum err
-reader_tokens(struct reader *reader, struct span line)
+reader_tokens(struct recipe_reader *reader, struct span line)
 {
 	struct token *token;
 	enum err err = ERR_OK;
@@ -106,7 +107,7 @@ reader_tokens(struct reader *reader, struct span line)
 }
 
 const struct token *
-reader_peek(const struct reader *reader)
+reader_peek(const struct recipe_reader *reader)
 {
 	static const struct token none = {{"", 0}, false};
 
@@ -115,7 +116,7 @@ reader_peek(const struct reader *reader)
 }
 
 struct token
-reader_next(struct reader *reader)
+reader_next(struct recipe_reader *reader)
 {
 	struct token token = *reader_peek(reader);
 
@@ -145,7 +146,7 @@ recipe_bit(struct span name)
 
 /* Keeps a single copy of each name of the file. */
 static const char *
-keep_name(struct reader *reader, struct span name)
+keep_name(struct recipe_reader *reader, struct span name)
 {
 	const char *kept;
 
@@ -159,7 +160,7 @@ keep_name(struct reader *reader, struct span name)
 }
 
 static enum err
-read_header(struct what *what, struct span name, struct reader *reader)
+read_header(struct what *what, struct span name, struct recipe_reader *reader)
 {
 	char *lower = arena_alloc(reader->arena, name.len + 1);
 
@@ -185,7 +186,7 @@ read_header(struct what *what, struct span name, struct reader *reader)
 }
 
 static enum err
-read_hops(struct what *what, struct span path, struct reader *reader)
+read_hops(struct what *what, struct span path, struct recipe_reader *reader)
 {
 	struct hop hops[RECIPE_HOPS_MAX], *kept;
 	struct span name;
@@ -213,7 +214,7 @@ read_hops(struct what *what, struct span path, struct reader *reader)
 }
 
 static enum err
-read_path(struct what *what, struct span path, struct reader *reader)
+read_path(struct what *what, struct span path, struct recipe_reader *reader)
 {
 	if (span_starts(path, SPAN("header:")))
 		return read_header(what, span_from(path, 7), reader);
@@ -230,7 +231,8 @@ read_path(struct what *what, struct span path, struct reader *reader)
 
 /* "a|b.c": the alternatives, chained. */
 static enum err
-read_what(const struct what **out, struct span text, struct reader *reader)
+read_what(
+    const struct what **out, struct span text, struct recipe_reader *reader)
 {
 	unsigned others = 0;
 	struct what *what;
@@ -254,7 +256,7 @@ read_what(const struct what **out, struct span text, struct reader *reader)
 }
 
 enum err
-reader_what(const struct what **out, struct reader *reader)
+reader_what(const struct what **out, struct recipe_reader *reader)
 {
 	struct token token = reader_next(reader);
 
@@ -270,7 +272,7 @@ reader_what(const struct what **out, struct reader *reader)
 
 /* The next part of a text in quotes, taken off its front. */
 static enum err
-read_part(struct part *part, struct span *rest, struct reader *reader)
+read_part(struct part *part, struct span *rest, struct recipe_reader *reader)
 {
 	size_t len = 0, end;
 	struct span path;
@@ -306,7 +308,7 @@ read_part(struct part *part, struct span *rest, struct reader *reader)
 
 static enum err
 read_quoted_template(
-    struct template *out, struct span text, struct reader *reader)
+    struct template *out, struct span text, struct recipe_reader *reader)
 {
 	struct part parts[RECIPE_PARTS_MAX], *kept;
 	bool open = false;
@@ -341,7 +343,8 @@ read_quoted_template(
 }
 
 enum err
-reader_template(struct template *out, bool takes_value, struct reader *reader)
+reader_template(
+    struct template *out, bool takes_value, struct recipe_reader *reader)
 {
 	struct token token;
 	struct part *part;
@@ -363,10 +366,10 @@ reader_template(struct template *out, bool takes_value, struct reader *reader)
 
 /* Words up to `and` or the end of the line. */
 static enum err
-next_words(const struct words **out, struct reader *reader)
+next_words(const struct recipe_words **out, struct recipe_reader *reader)
 {
-	const struct words **end = out;
-	struct words *word;
+	const struct recipe_words **end = out;
+	struct recipe_words *word;
 
 	while (
 	    reader_peek(reader)->text.len > 0 || reader_peek(reader)->quoted) {
@@ -388,7 +391,7 @@ next_words(const struct words **out, struct reader *reader)
 }
 
 static enum err
-next_condition(struct condition **out, struct reader *reader)
+next_condition(struct condition **out, struct recipe_reader *reader)
 {
 	struct condition *condition =
 	    arena_alloc(reader->arena, sizeof(*condition));
@@ -420,7 +423,7 @@ next_condition(struct condition **out, struct reader *reader)
 
 /* A B and C D: all of them, put at *end, which moves behind them. */
 enum err
-reader_conditions(const struct condition ***end, struct reader *reader)
+reader_conditions(const struct condition ***end, struct recipe_reader *reader)
 {
 	struct condition *condition;
 	enum err err;

@@ -12,7 +12,7 @@
 #include "config.h"
 #include "tools/gridhook/mcp/call_priv.h"
 
-struct call {
+struct mcp_call {
 	struct calls *calls;
 	struct helper *helper;
 	struct relay_call *relayed;
@@ -103,7 +103,7 @@ say_error(void (*done)(void *arg, const struct result *result), void *arg,
 static void
 on_done(void *arg, const struct result *result)
 {
-	struct call *call = arg;
+	struct mcp_call *call = arg;
 	void (*done)(void *arg_, const struct result *result_) = call->done;
 	void *done_arg = call->arg;
 
@@ -115,7 +115,7 @@ on_done(void *arg, const struct result *result)
 static void
 on_status(void *arg, const struct result *result)
 {
-	struct call *call = arg;
+	struct mcp_call *call = arg;
 	struct span object = buf_span(&result->structured);
 	struct arena *arena = arena_new(65536);
 	struct result whole;
@@ -203,7 +203,7 @@ static void (*taker_of(const struct own *own))(
 }
 
 static bool
-hand_over(struct calls *calls, struct call *call, struct jval args,
+hand_over(struct calls *calls, struct mcp_call *call, struct jval args,
     const struct own *own)
 {
 	const struct desk_tool *tool = call->tool;
@@ -238,7 +238,7 @@ why_not(const struct calls *calls, const struct desk_tool *tool)
 
 /* By the window where it can, else by the server. */
 static void
-answer_with_works(struct call *call)
+answer_with_works(struct mcp_call *call)
 {
 	static const struct jval none = {NULL, NULL};
 	const struct own *own = call_own(call->tool);
@@ -256,27 +256,27 @@ answer_with_works(struct call *call)
 static void
 on_works(void *arg, const struct result *result)
 {
-	struct call *call = arg;
+	struct mcp_call *call = arg;
 
 	call->helper = NULL;
 	works_take(&call->calls->works, result);
 	answer_with_works(call);
 }
 
-static struct call *
+static struct mcp_call *
 start(struct calls *calls, const struct desk_tool *tool, struct jval args,
     void (*done)(void *arg, const struct result *result), void *arg)
 {
 	const struct own *own = call_own(tool);
 	struct result result;
-	struct call *call;
+	struct mcp_call *call;
 
 	call = calloc(1, sizeof(*call));
 	if (call == NULL) {
 		say_error(done, arg, err_text(ERR_NO_MEMORY));
 		return NULL;
 	}
-	*call = (struct call){
+	*call = (struct mcp_call){
 	    .calls = calls, .tool = tool, .done = done, .arg = arg};
 	if (own != NULL && own->needs_works && calls->helpers != NULL &&
 	    !works_is_fresh(&calls->works)) {
@@ -300,7 +300,7 @@ start(struct calls *calls, const struct desk_tool *tool, struct jval args,
 	return NULL;
 }
 
-struct call *
+struct mcp_call *
 call_start(struct calls *calls, const struct desk_tool *tool, struct jval args,
     void (*done)(void *arg, const struct result *result), void *arg)
 {
@@ -327,7 +327,7 @@ call_start(struct calls *calls, const struct desk_tool *tool, struct jval args,
 }
 
 void
-call_cancel(struct call *call)
+call_cancel(struct mcp_call *call)
 {
 	assert(call == NULL || call->calls != NULL);
 	if (call == NULL)

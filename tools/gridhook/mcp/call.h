@@ -28,7 +28,7 @@ struct bucket {
  * alone).
  */
 struct calls {
-	const struct settings *settings;
+	const struct hook_settings *settings;
 	struct helper_pool *helpers;
 	struct relay *relay;
 	struct journal *journal;
@@ -39,7 +39,7 @@ struct calls {
 	struct bucket buckets[TOOL_PACES];
 };
 
-struct call;
+struct mcp_call;
 
 /* Forgets what was learnt; nothing may be under way. */
 void calls_fini(struct calls *calls);
@@ -54,9 +54,9 @@ const struct desk_tool *calls_find(const struct calls *calls, struct jval name);
  * `done` is called once: before this returns, which then gives NULL, or later
  * from the loop. `result` is borrowed for the time of `done`.
  */
-struct call *call_start(struct calls *calls, const struct desk_tool *tool,
+struct mcp_call *call_start(struct calls *calls, const struct desk_tool *tool,
     struct jval args, void (*done)(void *arg, const struct result *result),
     void *arg);
 
 /* The caller has left: the work is stopped, `done` is not called. */
-void call_cancel(struct call *call);
+void call_cancel(struct mcp_call *call);

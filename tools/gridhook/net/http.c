@@ -8,7 +8,7 @@
 #define BODY_KEEP 65536 /* a larger body's memory is given back */
 
 /* A header in the head's bytes. */
-struct field {
+struct http_field {
 	uint32_t name, name_len;
 	uint32_t value, value_len;
 };
@@ -19,7 +19,7 @@ struct http {
 	struct buf head; /* target, names and values, one behind the other */
 	struct buf body;
 	struct buf joined; /* of a repeated header */
-	struct field fields[HTTP_HEADERS_MAX];
+	struct http_field fields[HTTP_HEADERS_MAX];
 	unsigned field_count;
 	size_t target_len;
 	size_t head_bytes; /* fed since the request began */
@@ -57,7 +57,7 @@ static int
 on_field(llhttp_t *parser, const char *at, size_t len)
 {
 	struct http *http = parser->data;
-	struct field *field;
+	struct http_field *field;
 
 	http->named |= len > 0;
 	if (http->head_done)
@@ -67,7 +67,7 @@ on_field(llhttp_t *parser, const char *at, size_t len)
 			return fail(
 			    http, HTTP_HEAD_TOO_LARGE, "too many headers");
 		field = &http->fields[http->field_count++];
-		*field = (struct field){.name = (uint32_t)http->head.len};
+		*field = (struct http_field){.name = (uint32_t)http->head.len};
 		http->in_value = false;
 	}
 	field = &http->fields[http->field_count - 1];
@@ -80,7 +80,7 @@ static int
 on_value(llhttp_t *parser, const char *at, size_t len)
 {
 	struct http *http = parser->data;
-	struct field *field;
+	struct http_field *field;
 
 	if (http->head_done || http->field_count == 0)
 		return 0;

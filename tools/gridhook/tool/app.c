@@ -68,7 +68,7 @@ enter_folder(const struct desktop_entry *entry)
 
 static enum err
 start(const struct desktop_entry *entry, const char *const *argv,
-    const struct settings *settings, struct fault *fault)
+    const struct tool_settings *settings, struct fault *fault)
 {
 	const char *vector[VECTOR_MAX];
 	size_t count = 0;
@@ -201,8 +201,8 @@ is_its_window(void *arg, struct span instance, struct span class)
 
 /* True when it ran already and nothing is to be started. */
 static bool
-has_come_to_front(
-    const struct call *call, struct desktop_entry *entry, enum outcome *out)
+has_come_to_front(const struct tool_call *call, struct desktop_entry *entry,
+    enum outcome *out)
 {
 	struct x11 *x11 = NULL;
 	struct fault quiet;
@@ -237,7 +237,7 @@ has_come_to_front(
 }
 
 static void
-tell(const struct call *call, struct answer *answer,
+tell(const struct tool_call *call, struct answer *answer,
     const struct desktop_entry *entry, enum outcome outcome)
 {
 	switch (outcome) {
@@ -281,8 +281,8 @@ is_plain_arg(struct span arg)
 }
 
 static enum err
-read_args(const struct call *call, struct span args[ARGS_MAX], size_t *count,
-    struct fault *fault)
+read_args(const struct tool_call *call, struct span args[ARGS_MAX],
+    size_t *count, struct fault *fault)
 {
 	const struct jsonr_value *list = jsonr_member(call->args, "args");
 	size_t i;
@@ -310,7 +310,7 @@ read_args(const struct call *call, struct span args[ARGS_MAX], size_t *count,
 }
 
 static enum err
-run_entry(const struct call *call, struct desktop_entry *entry,
+run_entry(const struct tool_call *call, struct desktop_entry *entry,
     enum outcome *outcome, struct arena *arena, struct fault *fault)
 {
 	struct span args[ARGS_MAX];
@@ -341,7 +341,8 @@ run_entry(const struct call *call, struct desktop_entry *entry,
 }
 
 enum err
-open_app(const struct call *call, struct answer *answer, struct fault *fault)
+open_app(
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	const struct desktop_entry *found = NULL;
 	struct desktop_entry entry;

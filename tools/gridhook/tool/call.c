@@ -8,8 +8,8 @@
 
 /* Absent and null are the same; any other type than `want` is a fault. */
 static bool
-find(const struct call *call, const struct jsonr_value **out, const char *name,
-    enum jsonr_type want, struct fault *fault)
+find(const struct tool_call *call, const struct jsonr_value **out,
+    const char *name, enum jsonr_type want, struct fault *fault)
 {
 	const struct jsonr_value *value = jsonr_member(call->args, name);
 	enum jsonr_type type = jsonr_type(value);
@@ -27,7 +27,7 @@ find(const struct call *call, const struct jsonr_value **out, const char *name,
 }
 
 bool
-call_int(const struct call *call, int64_t *out, const char *name,
+call_int(const struct tool_call *call, int64_t *out, const char *name,
     int64_t fallback, int64_t min, int64_t max, struct fault *fault)
 {
 	const struct jsonr_value *value;
@@ -48,8 +48,8 @@ call_int(const struct call *call, int64_t *out, const char *name,
 }
 
 bool
-call_bool(const struct call *call, bool *out, const char *name, bool fallback,
-    struct fault *fault)
+call_bool(const struct tool_call *call, bool *out, const char *name,
+    bool fallback, struct fault *fault)
 {
 	const struct jsonr_value *value;
 
@@ -63,7 +63,7 @@ call_bool(const struct call *call, bool *out, const char *name, bool fallback,
 }
 
 bool
-call_text(const struct call *call, struct span *out, const char *name,
+call_text(const struct tool_call *call, struct span *out, const char *name,
     const char *fallback, size_t max, struct fault *fault)
 {
 	const struct jsonr_value *value;

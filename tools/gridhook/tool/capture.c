@@ -211,7 +211,7 @@ encode(const struct picture *picture, bool jpeg, struct answer *answer,
 
 enum err
 capture_screen(
-    const struct call *call, struct answer *answer, struct fault *fault)
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	enum session_kind kind = session_find(call->settings);
 	struct picture picture = {.rgb = NULL};

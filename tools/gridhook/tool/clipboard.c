@@ -125,7 +125,7 @@ tell_text(struct answer *answer, struct span text, bool has_text, bool cut)
 
 enum err
 clipboard_get(
-    const struct call *call, struct answer *answer, struct fault *fault)
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	enum session_kind kind = session_find(call->settings);
 	bool cut = false;
@@ -293,7 +293,7 @@ set_wayland(struct span text, struct fault *fault)
 
 enum err
 clipboard_set(
-    const struct call *call, struct answer *answer, struct fault *fault)
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	enum session_kind kind;
 	int life_fd;

@@ -35,7 +35,7 @@ static const struct key {
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
-struct reader {
+struct desktop_reader {
 	struct desktop_entry *entry;
 	struct arena *arena;
 	struct span lang, country, modifier; /* of the user */
@@ -62,7 +62,7 @@ split_locale(struct span text, struct span *lang, struct span *country,
  * another language or country.
  */
 static int
-rank_of(const struct reader *reader, struct span locale)
+rank_of(const struct desktop_reader *reader, struct span locale)
 {
 	struct span lang, country, modifier;
 	int rank = 2;
@@ -112,7 +112,8 @@ unescape(struct span text, struct arena *arena)
 }
 
 static void
-keep(struct reader *reader, size_t key, struct span locale, struct span value)
+keep(struct desktop_reader *reader, size_t key, struct span locale,
+    struct span value)
 {
 	void *to = (char *)reader->entry + keys[key].offset;
 	int rank = rank_of(reader, locale);
@@ -131,7 +132,7 @@ keep(struct reader *reader, size_t key, struct span locale, struct span value)
 
 /* "Name[fr]=Calculatrice" */
 static void
-read_line(struct reader *reader, struct span line)
+read_line(struct desktop_reader *reader, struct span line)
 {
 	size_t at = span_find(line, '=');
 	struct span name = span_trim(span_sub(line, 0, at));
@@ -158,7 +159,7 @@ enum err
 desktop_read(struct desktop_entry *out, struct span text, const char *locale,
     struct arena *arena)
 {
-	struct reader reader = {.entry = out, .arena = arena};
+	struct desktop_reader reader = {.entry = out, .arena = arena};
 	bool inside = false, seen = false;
 	struct span line;
 

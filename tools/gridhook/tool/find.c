@@ -225,10 +225,10 @@ tell_end(struct jsonw *json, const struct walk *walk)
 }
 
 static enum err
-search(struct search *search, struct walk *walk, const struct call *call,
+search(struct search *search, struct walk *walk, const struct tool_call *call,
     struct span path, struct answer *answer, struct fault *fault)
 {
-	const struct settings *settings = call->settings;
+	const struct tool_settings *settings = call->settings;
 	enum err err;
 
 	search->json = answer_object_begin(answer);
@@ -244,9 +244,10 @@ search(struct search *search, struct walk *walk, const struct call *call,
 }
 
 enum err
-find_files(const struct call *call, struct answer *answer, struct fault *fault)
+find_files(
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
-	const struct settings *settings;
+	const struct tool_settings *settings;
 	struct search state = {.found = 0};
 	struct walk walk = {.fits = fits, .found = found, .context = &state};
 	struct span query, path;

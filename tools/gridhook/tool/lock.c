@@ -187,7 +187,7 @@ lock_by_command(const char *const *argv, struct fault *fault)
 }
 
 bool
-lock_is_possible(const struct settings *settings, struct fault *fault)
+lock_is_possible(const struct tool_settings *settings, struct fault *fault)
 {
 	char path[FS_PATH_MAX];
 	struct bus *bus = NULL;
@@ -233,7 +233,7 @@ tell(struct answer *answer, const char *by, bool locked)
 
 enum err
 lock_session(
-    const struct call *call, struct answer *answer, struct fault *fault)
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	const char *const *command;
 	struct fault first, second;

@@ -24,7 +24,7 @@
 /* The limits stand a little below those after which the server kills. */
 static const struct tool {
 	const char *name;
-	enum err (*run)(const struct call *call, struct answer *answer,
+	enum err (*run)(const struct tool_call *call, struct answer *answer,
 	    struct fault *fault);
 	int limit_ms;
 } tools[] = {
@@ -116,7 +116,7 @@ read_input(struct buf *input)
 
 /* Parses what came in, and lets the tool do it. */
 static enum err
-perform(const struct tool *tool, struct call *call, struct answer *answer,
+perform(const struct tool *tool, struct tool_call *call, struct answer *answer,
     struct fault *fault)
 {
 	static const struct jsonr_limits limits = {.bytes = TOOL_INPUT_MAX};
@@ -150,8 +150,8 @@ static enum err
 answer_call(const struct tool *tool, struct span text, struct answer *answer,
     struct arena *arena, struct fault *fault)
 {
-	struct settings settings;
-	struct call call = {.settings = &settings};
+	struct tool_settings settings;
+	struct tool_call call = {.settings = &settings};
 	enum err err;
 
 	err = settings_read(&settings, text, arena, fault);

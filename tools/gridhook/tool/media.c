@@ -182,7 +182,7 @@ tell_pressed(struct answer *answer, const struct key *key, enum x11_ear ear)
 
 /* The key itself, where nobody could be told what it means. */
 static enum err
-press(const struct call *call, const struct key *key, int64_t repeat,
+press(const struct tool_call *call, const struct key *key, int64_t repeat,
     struct answer *answer, const struct fault *first, struct fault *fault)
 {
 	enum x11_ear ear = X11_EAR_NONE;
@@ -232,8 +232,8 @@ tell_player(const struct key *key, int64_t repeat, struct answer *answer,
 }
 
 static enum err
-change_volume(const struct call *call, const struct key *key, int64_t repeat,
-    struct answer *answer, struct fault *fault)
+change_volume(const struct tool_call *call, const struct key *key,
+    int64_t repeat, struct answer *answer, struct fault *fault)
 {
 	const char *by = NULL;
 	struct fault first;
@@ -259,7 +259,8 @@ find_key(struct span name)
 }
 
 enum err
-media_key(const struct call *call, struct answer *answer, struct fault *fault)
+media_key(
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	const struct key *key;
 	struct fault first;

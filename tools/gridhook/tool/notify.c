@@ -134,7 +134,8 @@ show(struct bus *bus, struct notice *notice, struct span message,
 }
 
 enum err
-notify_user(const struct call *call, struct answer *answer, struct fault *fault)
+notify_user(
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	struct notice notice = {.app_name = NULL};
 	struct span title, message, urgency;

@@ -24,7 +24,7 @@ static const struct bus_peer opener = {
 /* Codes of a request's response. */
 enum response { RESPONSE_DONE, RESPONSE_CANCELLED, RESPONSE_ENDED };
 
-struct request {
+struct portal_request {
 	struct bus *bus;
 	char token[TOKEN_RANDOM + 16];
 	char path[FS_PATH_MAX];
@@ -35,7 +35,7 @@ struct request {
  * name and a token of ours, so it is watched before the call is made.
  */
 static enum err
-request_open(struct request *request, struct fault *fault)
+request_open(struct portal_request *request, struct fault *fault)
 {
 	struct bus_peer peer = {
 	    NAME, request->path, "org.freedesktop.portal.Request"};
@@ -69,8 +69,8 @@ request_open(struct request *request, struct fault *fault)
 
 /* Waits for the answer; *out stands at its details. */
 static enum err
-request_await(struct request *request, int timeout_ms, struct bus_message **out,
-    struct fault *fault)
+request_await(struct portal_request *request, int timeout_ms,
+    struct bus_message **out, struct fault *fault)
 {
 	uint32_t response = RESPONSE_ENDED;
 	enum err err;
@@ -150,7 +150,7 @@ portal_screenshot(struct buf *png, int timeout_ms, struct fault *fault)
 {
 	struct bus_message *answer = NULL;
 	const char *url = NULL;
-	struct request request;
+	struct portal_request request;
 	enum err err;
 
 	assert(png != NULL && timeout_ms > 0);
@@ -174,7 +174,7 @@ enum err
 portal_open_url(const char *url, int timeout_ms, struct fault *fault)
 {
 	struct bus_message *answer = NULL;
-	struct request request;
+	struct portal_request request;
 	enum err err;
 
 	assert(url != NULL && timeout_ms > 0);

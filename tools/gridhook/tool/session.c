@@ -10,7 +10,7 @@
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 bool
-session_apply(const struct settings *settings)
+session_apply(const struct tool_settings *settings)
 {
 	if (settings->x11_display != NULL &&
 	    setenv("DISPLAY", settings->x11_display, 1) != 0)
@@ -51,7 +51,7 @@ has_x11(void)
 }
 
 enum session_kind
-session_find(const struct settings *settings)
+session_find(const struct tool_settings *settings)
 {
 	assert(settings != NULL);
 	switch (settings->display) {

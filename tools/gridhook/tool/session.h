@@ -12,10 +12,10 @@
 enum session_kind { SESSION_NONE, SESSION_X11, SESSION_WAYLAND };
 
 /* Puts the settings' displays into the environment. False: out of memory. */
-bool session_apply(const struct settings *settings);
+bool session_apply(const struct tool_settings *settings);
 
 /* Wayland when its socket is there, else X11 when DISPLAY names one. */
-enum session_kind session_find(const struct settings *settings);
+enum session_kind session_find(const struct tool_settings *settings);
 
 /* Tells that there is no display, and what would help. */
 enum err session_none(struct fault *fault);

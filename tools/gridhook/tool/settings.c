@@ -19,7 +19,7 @@ static const struct row {
 	size_t offset;
 	int64_t min, max;
 } rows[] = {
-#define AT(member) offsetof(struct settings, member)
+#define AT(member) offsetof(struct tool_settings, member)
     {"display", ROW_DISPLAY, AT(display), 0, 0},
     {"x11_display", ROW_TEXT, AT(x11_display), 0, 0},
     {"wayland_display", ROW_TEXT, AT(wayland_display), 0, 0},
@@ -58,7 +58,7 @@ home_folder(void)
 }
 
 static bool
-set_defaults(struct settings *out, struct arena *arena)
+set_defaults(struct tool_settings *out, struct arena *arena)
 {
 	const char **roots = arena_array(arena, 2, sizeof(*roots));
 	const char *home = home_folder();
@@ -72,7 +72,7 @@ set_defaults(struct settings *out, struct arena *arena)
 		if (roots[0] == NULL)
 			return false;
 	}
-	*out = (struct settings){
+	*out = (struct tool_settings){
 	    .find_roots = roots,
 	    .find_entries = 200000,
 	    .find_depth = 12,
@@ -122,7 +122,7 @@ read_display(enum settings_display *out, struct span text)
 
 /* Reads a member into its place; false when it does not fit there. */
 static bool
-read_row(struct settings *out, const struct row *row,
+read_row(struct tool_settings *out, const struct row *row,
     const struct jsonr_value *value, struct arena *arena)
 {
 	void *to = (char *)out + row->offset;
@@ -150,7 +150,7 @@ read_row(struct settings *out, const struct row *row,
 }
 
 static enum err
-read_member(struct settings *out, struct span name,
+read_member(struct tool_settings *out, struct span name,
     const struct jsonr_value *value, struct arena *arena, struct fault *fault)
 {
 	for (size_t i = 0; i < ROWS; i++) {
@@ -169,7 +169,7 @@ read_member(struct settings *out, struct span name,
 }
 
 enum err
-settings_read(struct settings *out, struct span text, struct arena *arena,
+settings_read(struct tool_settings *out, struct span text, struct arena *arena,
     struct fault *fault)
 {
 	static const struct jsonr_limits limits = {.bytes = TEXT_MAX};

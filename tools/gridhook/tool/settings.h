@@ -44,7 +44,7 @@ enum settings_display {
 	SETTINGS_DISPLAY_NONE
 };
 
-struct settings {
+struct tool_settings {
 	enum settings_display display;
 	const char *x11_display; /* NULL: the environment's */
 	const char *wayland_display;
@@ -64,7 +64,7 @@ struct settings {
  * Reads `text` (empty: all defaults) over the defaults. What comes out lives
  * in `arena`. ERR_BAD_INPUT and a fault when something in it is wrong.
  */
-enum err settings_read(struct settings *out, struct span text,
+enum err settings_read(struct tool_settings *out, struct span text,
     struct arena *arena, struct fault *fault);
 
 /* Whether the NULL-ended list holds `text`, ASCII case ignored. */

@@ -42,9 +42,9 @@
 #define TOOL_SETTINGS_VARIABLE "GRIDHOOK_TOOL_SETTINGS"
 
 /* The call of a tool. */
-struct call {
+struct tool_call {
 	const struct jsonr_value *args; /* an object */
-	const struct settings *settings;
+	const struct tool_settings *settings;
 	int limit_ms; /* how long the whole action may take */
 };
 
@@ -53,39 +53,40 @@ struct call {
  * says why, and what `answer` holds is dropped.
  */
 enum err capture_screen(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err lock_session(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err open_app(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err open_url(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err media_key(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err clipboard_get(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err clipboard_set(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err find_files(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 enum err notify_user(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 
 /* Tells which of those can do their work here and now, and changes nothing. */
 enum err what_works(
-    const struct call *call, struct answer *answer, struct fault *fault);
+    const struct tool_call *call, struct answer *answer, struct fault *fault);
 
 /* Whether something is there that lock_session could ask. */
-bool lock_is_possible(const struct settings *settings, struct fault *fault);
+bool lock_is_possible(
+    const struct tool_settings *settings, struct fault *fault);
 
 /*
  * An argument: the fallback when it is absent. False, with a fault, when it
  * has another type or is out of range; strings also when they are no valid
  * text or longer than `max` bytes.
  */
-bool call_int(const struct call *call, int64_t *out, const char *name,
+bool call_int(const struct tool_call *call, int64_t *out, const char *name,
     int64_t fallback, int64_t min, int64_t max, struct fault *fault);
-bool call_bool(const struct call *call, bool *out, const char *name,
+bool call_bool(const struct tool_call *call, bool *out, const char *name,
     bool fallback, struct fault *fault);
-bool call_text(const struct call *call, struct span *out, const char *name,
+bool call_text(const struct tool_call *call, struct span *out, const char *name,
     const char *fallback, size_t max, struct fault *fault);

@@ -96,7 +96,8 @@ open_checked(const char *url, struct answer *answer, struct fault *fault)
 }
 
 enum err
-open_url(const struct call *call, struct answer *answer, struct fault *fault)
+open_url(
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	struct buf checked;
 	struct span url;

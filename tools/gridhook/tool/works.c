@@ -23,7 +23,7 @@
 
 /* The display, the bus and the rest, found out once for all the tools. */
 struct here {
-	const struct settings *settings;
+	const struct tool_settings *settings;
 	enum session_kind session;
 	bool has_x11;
 	struct fault x11; /* why not */
@@ -264,7 +264,8 @@ put_row(struct jsonw *object, struct here *here, size_t row)
 }
 
 enum err
-what_works(const struct call *call, struct answer *answer, struct fault *fault)
+what_works(
+    const struct tool_call *call, struct answer *answer, struct fault *fault)
 {
 	struct here here = {.settings = call->settings,
 	    .session = session_find(call->settings)};

@@ -52,8 +52,8 @@ stamp_of(const char *config)
 static enum err
 take_settings(struct app *app, struct fault *fault)
 {
-	struct settings settings;
-	struct words *words = NULL;
+	struct hud_settings settings;
+	struct hud_words *words = NULL;
 	enum err err;
 
 	app->config_stamp = stamp_of(app->config);

@@ -34,12 +34,12 @@ struct front {
 };
 
 struct app {
-	struct settings settings;
+	struct hud_settings settings;
 	const char *config; /* as given; NULL: the usual place */
 	int64_t config_stamp; /* of the file that was read */
 	int64_t config_look_ms;
 	struct clock clock;
-	struct words *words;
+	struct hud_words *words;
 	struct history *history;
 	struct client client;
 	int fd; /* of the connection; -1 */

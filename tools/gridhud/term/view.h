@@ -35,7 +35,7 @@ enum style {
 struct view_options {
 	int width;
 	unsigned lines_max; /* of the text; 0: all of it */
-	const struct words *words; /* to be highlighted; may be NULL */
+	const struct hud_words *words; /* to be highlighted; may be NULL */
 	struct span search; /* folded; empty: none */
 	bool muted; /* its source is */
 	bool day_line; /* a line with its day stands above it */

@@ -88,7 +88,7 @@ phrase_away(struct buf *buf, const struct away *away, enum language language)
 
 void
 phrase_message(struct buf *buf, const struct message *message,
-    const struct settings *settings)
+    const struct hud_settings *settings)
 {
 	struct buf both;
 
@@ -108,7 +108,7 @@ phrase_message(struct buf *buf, const struct message *message,
 
 void
 phrase_failure(struct buf *buf, const struct message *message,
-    const struct settings *settings)
+    const struct hud_settings *settings)
 {
 	enum language language = (enum language)settings->language;
 	struct span why =

@@ -22,11 +22,11 @@ void away_add(struct away *away, const struct message *message);
 
 /* "backup: It is done. All is well." */
 void phrase_message(struct buf *buf, const struct message *message,
-    const struct settings *settings);
+    const struct hud_settings *settings);
 
 /* "Job backup failed: no space left." */
 void phrase_failure(struct buf *buf, const struct message *message,
-    const struct settings *settings);
+    const struct hud_settings *settings);
 
 /* "7 messages while you were away, 1 failure: backup" */
 void phrase_away(

@@ -120,7 +120,7 @@ has_command(const char *command)
 }
 
 bool
-speaker_can(const struct settings *settings, struct fault *fault)
+speaker_can(const struct hud_settings *settings, struct fault *fault)
 {
 	const char *why = NULL;
 	bool player = false;
@@ -196,7 +196,7 @@ synthesise(
 }
 
 enum err
-speaker_start(struct speaker *speaker, const struct settings *settings,
+speaker_start(struct speaker *speaker, const struct hud_settings *settings,
     struct span text, const char *voice, int64_t rate, int64_t now_ms)
 {
 	struct ssip_job job = {.text = text};
@@ -230,7 +230,7 @@ speaker_start(struct speaker *speaker, const struct settings *settings,
 /* --- going on ------------------------------------------------------------- */
 
 static const char *
-player_of(const struct speaker *speaker, const struct settings *settings)
+player_of(const struct speaker *speaker, const struct hud_settings *settings)
 {
 	if (settings->player[0] != '\0')
 		return settings->player;
@@ -238,7 +238,8 @@ player_of(const struct speaker *speaker, const struct settings *settings)
 }
 
 static enum err
-play(struct speaker *speaker, const struct settings *settings, int64_t now_ms)
+play(struct speaker *speaker, const struct hud_settings *settings,
+    int64_t now_ms)
 {
 	char command[COMMAND_MAX];
 	char *argv[CHILD_ARGS_MAX + 1];
@@ -279,7 +280,7 @@ fail(struct speaker *speaker, struct fault *fault, const char *place,
 }
 
 static enum speaker_end
-after_synthesis(struct speaker *speaker, const struct settings *settings,
+after_synthesis(struct speaker *speaker, const struct hud_settings *settings,
     int code, int64_t now_ms, struct fault *fault)
 {
 	if (code == CHILD_NOT_FOUND)
@@ -296,7 +297,7 @@ after_synthesis(struct speaker *speaker, const struct settings *settings,
 }
 
 static enum speaker_end
-after_playing(struct speaker *speaker, const struct settings *settings,
+after_playing(struct speaker *speaker, const struct hud_settings *settings,
     int code, int64_t now_ms, struct fault *fault)
 {
 	bool own = settings->player[0] != '\0';
@@ -315,7 +316,7 @@ after_playing(struct speaker *speaker, const struct settings *settings,
 }
 
 static enum speaker_end
-go_on(struct speaker *speaker, const struct settings *settings, int code,
+go_on(struct speaker *speaker, const struct hud_settings *settings, int code,
     int64_t now_ms, struct fault *fault)
 {
 	if (speaker->stopped)
@@ -340,7 +341,7 @@ go_on(struct speaker *speaker, const struct settings *settings, int code,
 }
 
 enum speaker_end
-speaker_poll(struct speaker *speaker, const struct settings *settings,
+speaker_poll(struct speaker *speaker, const struct hud_settings *settings,
     int64_t now_ms, struct fault *fault)
 {
 	int code;

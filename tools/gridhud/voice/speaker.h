@@ -24,14 +24,15 @@ void speaker_free(struct speaker *speaker);
  * Whether a text could be spoken at all: the programs are there. The fault
  * says what is missing, and the package that has it.
  */
-bool speaker_can(const struct settings *settings, struct fault *fault);
+bool speaker_can(const struct hud_settings *settings, struct fault *fault);
 
 /*
  * Begins. ERR_BUSY while something is spoken. `voice` "" and `rate` 0 are
  * those of the settings.
  */
-enum err speaker_start(struct speaker *speaker, const struct settings *settings,
-    struct span text, const char *voice, int64_t rate, int64_t now_ms);
+enum err speaker_start(struct speaker *speaker,
+    const struct hud_settings *settings, struct span text, const char *voice,
+    int64_t rate, int64_t now_ms);
 
 bool speaker_is_busy(const struct speaker *speaker);
 
@@ -47,7 +48,7 @@ enum speaker_end {
 
 /* Looks after the processes; call after SIGCHLD and when due. */
 enum speaker_end speaker_poll(struct speaker *speaker,
-    const struct settings *settings, int64_t now_ms, struct fault *fault);
+    const struct hud_settings *settings, int64_t now_ms, struct fault *fault);
 
 /* The deadline of what runs; -1 for none. */
 int64_t speaker_due_ms(const struct speaker *speaker);

@@ -108,7 +108,7 @@ make_room(struct speech *speech)
 }
 
 static enum err
-add(struct speech *speech, const struct settings *settings,
+add(struct speech *speech, const struct hud_settings *settings,
     enum speech_kind kind, struct speech_item **out)
 {
 	struct speech_item *item;
@@ -141,7 +141,7 @@ remove_last(struct speech *speech, enum err err)
 }
 
 enum err
-speech_add_text(struct speech *speech, const struct settings *settings,
+speech_add_text(struct speech *speech, const struct hud_settings *settings,
     struct span text, enum speech_kind kind, struct speech_item **item)
 {
 	enum err err;
@@ -188,7 +188,7 @@ take_back(struct speech *speech)
 }
 
 static enum err
-add_more(struct speech *speech, const struct settings *settings)
+add_more(struct speech *speech, const struct hud_settings *settings)
 {
 	struct speech_item *item = find_kind(speech, SPEECH_MORE);
 	unsigned taken = 0;
@@ -207,7 +207,7 @@ add_more(struct speech *speech, const struct settings *settings)
 }
 
 static enum err
-add_failure_name(struct speech *speech, const struct settings *settings,
+add_failure_name(struct speech *speech, const struct hud_settings *settings,
     const struct message *message)
 {
 	struct speech_item *item = find_kind(speech, SPEECH_MORE_FAILURES);
@@ -241,7 +241,7 @@ add_failure_name(struct speech *speech, const struct settings *settings,
 
 static void
 enter_burst(
-    struct speech *speech, const struct settings *settings, int64_t now_ms)
+    struct speech *speech, const struct hud_settings *settings, int64_t now_ms)
 {
 	if (speech->burst > 0 &&
 	    now_ms < speech->burst_start_ms + settings->burst_s * 1000)
@@ -252,7 +252,7 @@ enter_burst(
 }
 
 static enum err
-add_phrase(struct speech *speech, const struct settings *settings,
+add_phrase(struct speech *speech, const struct hud_settings *settings,
     const struct message *message, enum speech_kind kind)
 {
 	struct speech_item *item = NULL;
@@ -279,7 +279,7 @@ add_phrase(struct speech *speech, const struct settings *settings,
 }
 
 enum err
-speech_add_message(struct speech *speech, const struct settings *settings,
+speech_add_message(struct speech *speech, const struct hud_settings *settings,
     const struct message *message, enum speech_kind kind, int64_t now_ms)
 {
 	assert(kind == SPEECH_MESSAGE || kind == SPEECH_FAILURE);
@@ -319,7 +319,7 @@ finish(struct speech_item *item, enum language language)
 
 struct speech_item *
 speech_take(
-    struct speech *speech, const struct settings *settings, int64_t now_ms)
+    struct speech *speech, const struct hud_settings *settings, int64_t now_ms)
 {
 	struct speech_item **link = &speech->first;
 	struct speech_item *item;

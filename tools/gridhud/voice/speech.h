@@ -60,18 +60,19 @@ void speech_fini(struct speech *speech);
 
 /* A message that is to be spoken; `kind` SPEECH_MESSAGE or SPEECH_FAILURE. */
 enum err speech_add_message(struct speech *speech,
-    const struct settings *settings, const struct message *message,
+    const struct hud_settings *settings, const struct message *message,
     enum speech_kind kind, int64_t now_ms);
 
 /*
  * Any other text. ERR_BUSY when the queue is full and nothing may give way.
  */
-enum err speech_add_text(struct speech *speech, const struct settings *settings,
-    struct span text, enum speech_kind kind, struct speech_item **item);
+enum err speech_add_text(struct speech *speech,
+    const struct hud_settings *settings, struct span text,
+    enum speech_kind kind, struct speech_item **item);
 
 /* The item to speak now, owned by the caller; NULL for nothing yet. */
 struct speech_item *speech_take(
-    struct speech *speech, const struct settings *settings, int64_t now_ms);
+    struct speech *speech, const struct hud_settings *settings, int64_t now_ms);
 void speech_item_free(struct speech_item *item);
 
 /* When speech_take() may have something that it has not now; -1 for never. */

@@ -12,7 +12,7 @@
 	"\"" version "\",\"io.modelcontextprotocol/clientCapabilities\":{}}}"
 #define MODERN "2026-07-28"
 
-static struct settings settings;
+static struct hook_settings settings;
 static struct calls calls;
 static int status, answered;
 static char body[200000];

@@ -26,7 +26,7 @@ tear_down(void)
 
 START_TEST(without_settings_the_defaults_hold)
 {
-	struct settings settings;
+	struct tool_settings settings;
 
 	ck_assert_int_eq(
 	    settings_read(&settings, SPAN(""), arena, &fault), ERR_OK);
@@ -46,7 +46,7 @@ START_TEST(what_is_set_takes_the_place_of_a_default)
 	    "{\"display\":\"x11\",\"x11_display\":\":7\","
 	    "\"find_roots\":[\"/a\",\"/b\"],\"find_ms\":5,\"app_args\":true,"
 	    "\"app_allow\":[],\"terminal\":[\"t\"],\"life_fd\":3}";
-	struct settings settings;
+	struct tool_settings settings;
 
 	ck_assert_int_eq(
 	    settings_read(&settings, span_of(text), arena, &fault), ERR_OK);
@@ -80,7 +80,7 @@ static const char *const refused[] = {
 
 START_TEST(a_setting_that_is_wrong_is_no_silent_default)
 {
-	struct settings settings;
+	struct tool_settings settings;
 
 	ck_assert_int_eq(
 	    settings_read(&settings, span_of(refused[_i]), arena, &fault),
@@ -91,11 +91,11 @@ END_TEST
 
 static struct jsonr *doc;
 
-static struct call
+static struct tool_call
 call_with(const char *args)
 {
 	static const struct jsonr_limits limits = {.bytes = 4096};
-	struct call call = {.limit_ms = 1};
+	struct tool_call call = {.limit_ms = 1};
 
 	ck_assert_int_eq(
 	    jsonr_parse(&doc, span_of(args), &limits, &fault), ERR_OK);
@@ -121,7 +121,7 @@ static const struct {
 
 START_TEST(a_number_is_held_against_its_limits)
 {
-	struct call call = call_with(ints[_i].args);
+	struct tool_call call = call_with(ints[_i].args);
 	int64_t value;
 
 	ck_assert_int_eq(
@@ -136,7 +136,7 @@ END_TEST
 
 START_TEST(a_text_that_must_be_there_is_asked_for)
 {
-	struct call call = call_with("{\"t\":\"abc\",\"n\":1}");
+	struct tool_call call = call_with("{\"t\":\"abc\",\"n\":1}");
 	struct span text;
 
 	ck_assert(call_text(&call, &text, "t", NULL, 3, &fault));

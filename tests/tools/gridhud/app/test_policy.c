@@ -225,7 +225,7 @@ static const struct {
 
 START_TEST(priority_words_are_whole_words_in_any_case)
 {
-	struct words *words = NULL;
+	struct hud_words *words = NULL;
 	struct span hit;
 
 	ck_assert_int_eq(words_new(&words, words_table[_i].list), ERR_OK);

@@ -114,7 +114,7 @@ START_TEST(words_and_hits_are_highlighted)
 	    HEAD "\"title\":\"An urgent matter\",\"text\":\"find The needle "
 		 "`here`\",\"format\":\"markdown\"}");
 	struct view_options options = {.width = 60, .search = SPAN("the nee")};
-	struct words *words;
+	struct hud_words *words;
 
 	ck_assert_int_eq(words_new(&words, "urgent"), ERR_OK);
 	options.words = words;

@@ -45,7 +45,7 @@ static const struct {
 
 START_TEST(message_is_told_in_few_words)
 {
-	struct settings settings = {.sentences = 2,
+	struct hud_settings settings = {.sentences = 2,
 	    .max_chars = 240,
 	    .language = (int)table[_i].language};
 	struct message *message = make_event(1, table[_i].event);

@@ -7,7 +7,7 @@
 #include "tests/tools/gridhud/gridhud_make.h"
 
 static struct speech speech;
-static struct settings settings;
+static struct hud_settings settings;
 static uint64_t seq;
 static char dropped[1000];
 
