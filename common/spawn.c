@@ -15,6 +15,8 @@
 #include "common/date.h"
 #include "common/log.h"
 
+#define SIGNALED 128
+
 static void
 set_group(posix_spawnattr_t *attributes)
 {
@@ -100,4 +102,12 @@ spawn_reap(int *status, pid_t pid)
 		if (errno != EINTR)
 			return errno;
 	return 0;
+}
+
+int
+spawn_code(int status)
+{
+	assert(WIFEXITED(status) || WIFSIGNALED(status));
+	return WIFSIGNALED(status) ? SIGNALED + WTERMSIG(status)
+				   : WEXITSTATUS(status);
 }

@@ -40,5 +40,11 @@ bool spawn_ends_before(pid_t pid, int64_t end_ns);
 /* SIGKILL for the process and its group. */
 void spawn_kill_group(pid_t pid);
 
+/*
+ * What a shell would give as $? for a status of waitpid(): the exit code, or 128
+ * and the number of the signal that ended the process.
+ */
+int spawn_code(int status);
+
 /* Waits for the end; *status is that of waitpid(). 0, or an errno. */
 int spawn_reap(int *status, pid_t pid);

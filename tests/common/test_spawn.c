@@ -36,6 +36,7 @@ START_TEST(the_status_is_that_of_the_program)
 	ck_assert_int_eq(spawn_reap(&status, pid), 0);
 	ck_assert(WIFEXITED(status));
 	ck_assert_int_eq(WEXITSTATUS(status), 3);
+	ck_assert_int_eq(spawn_code(status), 3);
 	ck_assert_int_eq(spawn_reap(&status, pid), ECHILD);
 }
 END_TEST
@@ -97,6 +98,7 @@ START_TEST(a_group_ends_as_a_whole)
 	close(pipe[0]);
 	ck_assert_int_eq(spawn_reap(&status, pid), 0);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	ck_assert_int_eq(spawn_code(status), 128 + SIGKILL);
 }
 END_TEST
 

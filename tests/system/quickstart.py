@@ -20,7 +20,7 @@ import time
 import urllib.error
 import urllib.request
 
-from stack import (BUILD, TOP, find_nginx, free_port, run_tests, skip,
+from stack import (BUILD, TOP, find_nginx, free_port, needs_build_folder, run_tests,
                    wait_until)
 
 QUICKSTART = os.path.join(TOP, "tools", "quickstart")
@@ -624,17 +624,7 @@ def desktop_tools_are_in_what_it_built():
 
 
 def main():
-    # Whoever ends the test ends what it has started, too.
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(1))
-    find_nginx()
-    for program in ("curl", "flock", "bash"):
-        if not shutil.which(program):
-            skip(program + " is not installed")
-    if os.path.exists(os.path.join(TOP, "config.status")):
-        skip("the source folder is configured itself, which it refuses")
-    if not os.path.exists(os.path.join(BUILD, "config.status")):
-        skip("%s is no build folder" % BUILD)
+    needs_build_folder()
     run_tests([
         help_names_every_option, wrong_words_are_usage_errors,
         stop_of_nothing_is_told, folder_that_settings_cannot_name_is_refused,

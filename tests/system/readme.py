@@ -20,7 +20,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import quickstart  # noqa: E402
-from stack import BUILD, PATIENCE, TOP, find_nginx, run_tests, skip  # noqa: E402
+from stack import BUILD, PATIENCE, TOP, needs_build_folder, run_tests  # noqa: E402
 
 README = os.environ.get("README") or os.path.join(TOP, "README.md")
 ARTICLES = quickstart.ARTICLES
@@ -233,16 +233,7 @@ def what_it_names_is_there():
 
 
 def main():
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(1))
-    find_nginx()
-    for program in ("curl", "flock", "bash"):
-        if not shutil.which(program):
-            skip(program + " is not installed")
-    if os.path.exists(os.path.join(TOP, "config.status")):
-        skip("the source folder is configured itself, which quickstart refuses")
-    if not os.path.exists(os.path.join(BUILD, "config.status")):
-        skip("%s is no build folder" % BUILD)
+    needs_build_folder()
     run_tests([what_it_names_is_there, nothing_is_left_out,
                every_command_does_what_is_said,
                the_window_shows_what_was_pushed])

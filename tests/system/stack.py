@@ -42,6 +42,21 @@ def find_nginx():
     return path
 
 
+def needs_build_folder():
+    """For tests of quickstart: skips where it cannot run. SIGTERM and SIGHUP raise
+    SystemExit, so that a test that is stopped ends the programs it has started."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(1))
+    find_nginx()
+    for program in ("curl", "flock", "bash"):
+        if not shutil.which(program):
+            skip(program + " is not installed")
+    if os.path.exists(os.path.join(TOP, "config.status")):
+        skip("the source folder is configured itself, which quickstart refuses")
+    if not os.path.exists(os.path.join(BUILD, "config.status")):
+        skip("%s is no build folder" % BUILD)
+
+
 def children(pid):
     """The pids of a process's children."""
     with open("/proc/%d/task/%d/children" % (pid, pid)) as file:

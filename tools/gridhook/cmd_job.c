@@ -18,6 +18,7 @@
 #include "common/fs.h"
 #include "common/members.h"
 #include "common/opt.h"
+#include "common/spawn.h"
 #include "common/utf8.h"
 #include "tools/gridhook/cmd.h"
 #include "tools/gridhook/sending.h"
@@ -269,8 +270,7 @@ code_of(const struct job *job)
 {
 	if (job->exec_errno != 0)
 		return NOT_STARTED;
-	return WIFSIGNALED(job->status) ? 128 + WTERMSIG(job->status)
-					: WEXITSTATUS(job->status);
+	return spawn_code(job->status);
 }
 
 /* The kept end of the output, from the beginning of a line on. */
@@ -329,16 +329,10 @@ static enum err
 write_body(struct buf *body, const struct options *options,
     const struct job *job, const char *command)
 {
-	char host[256] = "", now[DATE_TEXT_MAX];
 	struct span tail = tail_of(job);
 	struct jsonw json;
 
-	gethostname(host, sizeof(host) - 1);
-	date_instant_text(now, date_now_ms());
-	jsonw_init(&json, body);
-	jsonw_object_begin(&json);
-	members_given(
-	    &json, "source", options->source == NULL ? host : options->source);
+	sending_begin(&json, body, options->source);
 	members_given(&json, "job", options->job);
 	members_given(&json, "title", options->title);
 	members_given(&json, "status", has_failed(job) ? "error" : "ok");
@@ -349,10 +343,7 @@ write_body(struct buf *body, const struct options *options,
 	if (has_failed(job))
 		put_error(&json, job, tail, command);
 	members_given(&json, "url", options->link);
-	members_given(&json, "host", host);
-	members_given(&json, "time", now);
-	jsonw_object_end(&json);
-	return jsonw_end(&json);
+	return sending_end(&json);
 }
 
 static void

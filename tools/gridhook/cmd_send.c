@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/date.h"
 #include "common/members.h"
 #include "common/num.h"
 #include "common/opt.h"
@@ -155,15 +154,9 @@ read_text(struct buf *text, const struct options *options)
 static enum err
 write_body(struct buf *body, const struct options *options, struct span text)
 {
-	char host[256] = "", now[DATE_TEXT_MAX];
 	struct jsonw json;
 
-	gethostname(host, sizeof(host) - 1);
-	date_instant_text(now, date_now_ms());
-	jsonw_init(&json, body);
-	jsonw_object_begin(&json);
-	members_given(
-	    &json, "source", options->source == NULL ? host : options->source);
+	sending_begin(&json, body, options->source);
 	members_given(&json, "title", options->title);
 	if (text.len > 0)
 		members_text(&json, "text", text);
@@ -176,14 +169,11 @@ write_body(struct buf *body, const struct options *options, struct span text)
 	members_given(&json, "result", options->result);
 	members_given(&json, "exit_status", options->exit_status);
 	members_given(&json, "error", options->error);
-	members_given(&json, "host", host);
-	members_given(&json, "time", now);
 	if (options->silent)
 		members_bool(&json, "silent", true);
 	if (options->speak)
 		members_bool(&json, "speak", true);
-	jsonw_object_end(&json);
-	return jsonw_end(&json);
+	return sending_end(&json);
 }
 
 static int

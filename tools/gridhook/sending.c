@@ -4,8 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/date.h"
+#include "common/members.h"
 #include "tools/gridhook/net/client.h"
+
+#define HOST_MAX 256
 
 /* On this machine, a server for all addresses is behind the loopback one. */
 static enum err
@@ -26,6 +31,40 @@ find_url(char url[FS_PATH_MAX], const struct sending *to,
 	}
 	return fs_path(url, "http://%s%s%s:%lld/%s/hook", six ? "[" : "", host,
 	    six ? "]" : "", (long long)settings->port, settings->app);
+}
+
+static const char *
+host_name(char host[HOST_MAX])
+{
+	host[0] = '\0';
+	gethostname(host, HOST_MAX - 1);
+	host[HOST_MAX - 1] = '\0';
+	return host;
+}
+
+void
+sending_begin(struct jsonw *json, struct buf *body, const char *source)
+{
+	char host[HOST_MAX];
+
+	assert(body != NULL);
+	jsonw_init(json, body);
+	jsonw_object_begin(json);
+	members_given(
+	    json, "source", source == NULL ? host_name(host) : source);
+}
+
+enum err
+sending_end(struct jsonw *json)
+{
+	char host[HOST_MAX], now[DATE_TEXT_MAX];
+
+	assert(json != NULL);
+	date_instant_text(now, date_now_ms());
+	members_given(json, "host", host_name(host));
+	members_given(json, "time", now);
+	jsonw_object_end(json);
+	return jsonw_end(json);
 }
 
 bool

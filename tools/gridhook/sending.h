@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/jsonw.h"
 #include "common/opt.h"
 #include "common/span.h"
 #include "tools/gridhook/settings.h"
@@ -31,6 +32,13 @@ struct sending {
 		    (offset) + offsetof(struct sending, timeout_s), 1, 600, \
 		    "TIME", (timeout_help) \
 	}
+
+/*
+ * Begins the body of a push: an object with its "source", by default the name of
+ * this machine. Ends it with "host" and "time".
+ */
+void sending_begin(struct jsonw *json, struct buf *body, const char *source);
+enum err sending_end(struct jsonw *json);
 
 /* False after a line on standard error that begins with `who`. */
 bool sending_post(const struct sending *to, struct hook_settings *settings,

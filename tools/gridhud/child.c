@@ -11,6 +11,7 @@
 
 #include "common/fs.h"
 #include "common/log.h"
+#include "common/spawn.h"
 
 #define INPUT_MAX 60000 /* less than a pipe holds: writing never waits */
 
@@ -97,11 +98,9 @@ child_ended(pid_t pid, int *code)
 	if (got == 0)
 		return false;
 	if (got < 0)
-		*code = 126; /* somebody else has waited for it */
-	else if (WIFSIGNALED(status))
-		*code = 128 + WTERMSIG(status);
+		*code = 126; /* reaped elsewhere */
 	else
-		*code = WEXITSTATUS(status);
+		*code = spawn_code(status);
 	return true;
 }
 

@@ -1,5 +1,4 @@
 """States and status as the document's table has them; the commands."""
-import http.server
 import json
 import os
 import socket
@@ -7,9 +6,8 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 
-from gridhook_kit import PATIENCE, PROGRAM, SECRET, Hook, equal, executable, free_port, run, wait_until
+from gridhook_kit import PATIENCE, PROGRAM, SECRET, Hook, Model, equal, executable, free_port, run, wait_until
 
 
 def status(hook):
@@ -374,36 +372,15 @@ def folders_of_sockets_are_the_users_alone_where_they_are_made():
 def chat_loop_of_the_documentation_works():
     """docs/chat-loop.py against a model that is a stub on loopback."""
     script = os.path.join(os.environ.get("abs_top_srcdir", "."), "docs", "chat-loop.py")
-    seen = []
-
-    class Model(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            seen.append((self.path, body))
-            if len(seen) == 1:
-                message = {"role": "assistant", "content": None, "tool_calls": [
-                    {"id": "c1", "type": "function", "function": {"name": "get_app_status", "arguments": "{}"}},
-                    {"id": "c2", "type": "function", "function": {"name": "open_url", "arguments": "{\"url\":5}"}},
-                    {"id": "c3", "type": "function", "function": {"name": "show_message",
-                                                                  "arguments": "{\"text\":\"from the model\"}"}}]}
-            else:
-                message = {"role": "assistant", "content": "All is well."}
-            data = json.dumps({"choices": [{"message": message}]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *args):
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with Hook() as hook:
+    calls = [{"id": "c1", "type": "function", "function": {"name": "get_app_status", "arguments": "{}"}},
+             {"id": "c2", "type": "function", "function": {"name": "open_url", "arguments": "{\"url\":5}"}},
+             {"id": "c3", "type": "function", "function": {"name": "show_message",
+                                                           "arguments": "{\"text\":\"from the model\"}"}}]
+    with Model({"role": "assistant", "content": None, "tool_calls": calls},
+               {"role": "assistant", "content": "All is well."}) as model, Hook() as hook:
+        seen = model.seen
         env = hook.environment()
-        env.update(GRIDHOOK=PROGRAM, GRIDHOOK_CONFIG=hook.config,
-                   MODEL_URL="http://127.0.0.1:%d/v1/chat/completions" % server.server_port)
+        env.update(GRIDHOOK=PROGRAM, GRIDHOOK_CONFIG=hook.config, MODEL_URL=model.url)
         done = subprocess.run([sys.executable, script, "How are you?"], env=env, timeout=PATIENCE, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE)
         equal(done.returncode, 0, done.stderr.decode())
@@ -415,7 +392,6 @@ def chat_loop_of_the_documentation_works():
         assert json.loads(json.loads(tools[0]["content"])["content"][0]["text"])["listening"] is True
         assert "Wrong arguments" in tools[1]["content"]
         equal(hook.window().event()["event"]["text"], "from the model")
-    server.shutdown()
 
 
 PICTURE = "iVBORw0KGgo="
@@ -424,38 +400,19 @@ PICTURE = "iVBORw0KGgo="
 def images_go_back_as_models_see_them():
     """chat-loop.py and a helper that captures: the image is a part of a user's message behind all of the tools'."""
     script = os.path.join(os.environ.get("abs_top_srcdir", "."), "docs", "chat-loop.py")
-    seen = []
-
-    class Model(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"])
-            message = {"role": "assistant", "content": "A screen."}
-            if len(seen) == 1:
-                message = {"role": "assistant", "content": None, "tool_calls": [
-                    {"id": "c1", "type": "function", "function": {"name": "capture_screen", "arguments": "{}"}},
-                    {"id": "c2", "type": "function", "function": {"name": "get_app_status", "arguments": ""}}]}
-            data = json.dumps({"choices": [{"message": message}]}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *args):
-            pass
-
-    server = http.server.HTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory() as folder:
+    calls = [{"id": "c1", "type": "function", "function": {"name": "capture_screen", "arguments": "{}"}},
+             {"id": "c2", "type": "function", "function": {"name": "get_app_status", "arguments": ""}}]
+    with Model({"role": "assistant", "content": None, "tool_calls": calls},
+               {"role": "assistant", "content": "A screen."}) as model, tempfile.TemporaryDirectory() as folder:
         helper = executable(folder, "helper", "#!/bin/sh\ncat >/dev/null\n"
                             "echo '{\"content\":[{\"type\":\"text\",\"text\":\"640x480\"},{\"type\":\"image\","
                             "\"data\":\"%s\",\"mimeType\":\"image/png\"}],\"isError\":false}'\n" % PICTURE)
         with Hook({"tools": {"helper": helper}}) as hook:
             env = hook.environment()
-            env.update({"MODEL_URL": "http://127.0.0.1:%d/v1/chat/completions" % server.server_address[1],
-                        "GRIDHOOK": PROGRAM, "GRIDHOOK_CONFIG": hook.config})
+            env.update({"MODEL_URL": model.url, "GRIDHOOK": PROGRAM, "GRIDHOOK_CONFIG": hook.config})
             done = subprocess.run([sys.executable, script, "Look."], env=env, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
-    server.shutdown()
+    seen = [body["messages"] for _, body in model.seen]
     equal((done.returncode, done.stdout.decode()), (0, "A screen.\n"), done.stderr.decode())
     equal([message["role"] for message in seen[1]], ["user", "assistant", "tool", "tool", "user"])
     captured, status, shown = seen[1][2:]

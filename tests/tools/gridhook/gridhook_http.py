@@ -5,7 +5,7 @@ import signal
 import socket
 import time
 
-from gridhook_kit import PATIENCE, SECRET, Hook, Skip, equal, read_answer, run
+from gridhook_kit import PATIENCE, SECRET, Hook, Skip, equal, own_address, read_answer, run
 
 BODY_MAX = 2 * 1024 * 1024
 
@@ -423,16 +423,6 @@ def one_stalled_client_does_not_hold_up_the_rest():
                 sock.close()
 
 
-def own_address():
-    """An address of this machine that is not the loopback one."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            raise Skip("this machine has no network address") from None
-        return probe.getsockname()[0]
-
-
 def over_the_cap_connections_wait_their_turn():
     with Hook({"limits": {"connections": "8", "first_byte": "600s", "head": "600s"}}) as hook:
         busy = []
@@ -601,5 +591,4 @@ def many_requests_at_once():
 
 
 run([value for name, value in list(globals().items())
-     if callable(value) and getattr(value, "__module__", "") == "__main__" and value.__code__.co_argcount == 0
-     and name != "own_address"])
+     if callable(value) and getattr(value, "__module__", "") == "__main__" and value.__code__.co_argcount == 0])

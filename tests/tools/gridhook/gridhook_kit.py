@@ -3,6 +3,7 @@
 A test script defines functions, passes them to run(), and closes with
 "N passed, N failed" as every test here does.
 """
+import http.server
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 
@@ -289,6 +291,49 @@ class Window:
 
     def close(self):
         self.sock.close()
+
+
+def own_address():
+    """An address of this machine that is not the loopback one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            raise Skip("this machine has no network address") from None
+        return probe.getsockname()[0]
+
+
+class Model:
+    """A model on loopback: notes each question, and answers with the next of its messages, the last one again."""
+
+    def __init__(self, *messages):
+        self.seen = []
+        seen = self.seen
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                seen.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                message = messages[min(len(seen), len(messages)) - 1]
+                data = json.dumps({"choices": [{"message": message}]}).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = "http://127.0.0.1:%d/v1/chat/completions" % self.server.server_port
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 def executable(folder, name, text):

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-from gridhook_kit import PATIENCE, SECRET, Hook, Skip, equal, read_answer, run
+from gridhook_kit import PATIENCE, SECRET, Hook, Skip, equal, own_address, read_answer, run
 
 NOBODY, DAEMON = 65534, 1
 LONG_SECRET = "0123456789abcdef"
@@ -148,16 +148,6 @@ def who_sends_and_closes_is_not_taken_for_another():
         hook.process.send_signal(signal.SIGCONT)
         equal(hook.push({}).status, 200, "the last in the queue")
         equal(stored(hook), 1)
-
-
-def own_address():
-    """An address of this machine that is not the loopback one."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            raise Skip("this machine has no network address") from None
-        return probe.getsockname()[0]
 
 
 def other_users_cannot_pose_as_another_machine():
@@ -342,4 +332,4 @@ def one_address_takes_no_place_from_others():
 
 run([value for name, value in list(globals().items())
      if callable(value) and getattr(value, "__module__", "") == "__main__" and not isinstance(value, type)
-     and value.__code__.co_argcount == 0 and name not in ("own_address", "need_root", "has_six")])
+     and value.__code__.co_argcount == 0 and name not in ("need_root", "has_six")])

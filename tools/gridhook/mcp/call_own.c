@@ -7,9 +7,9 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/date.h"
+#include "common/display.h"
 #include "common/members.h"
 #include "config.h"
 
@@ -17,16 +17,6 @@
 #define NOT_RUNNING \
 	"gridhook is not running, so %s: start it with \"gridhook\" or " \
 	"\"systemctl --user start gridhook\"."
-
-static bool
-has_display(void)
-{
-	const char *wayland = getenv("WAYLAND_DISPLAY");
-	const char *x11 = getenv("DISPLAY");
-
-	return (wayland != NULL && wayland[0] != '\0') ||
-	    (x11 != NULL && x11[0] != '\0');
-}
 
 /* The members of the server's status, under the names of this answer. */
 static void
@@ -85,7 +75,7 @@ tell_status(struct calls *calls, struct jsonw *json)
 	members_int(json, "uptime_s", up / 1000000000);
 	members_string(json, "hud_state",
 	    calls->relay == NULL ? "none" : relay_hud(calls->relay));
-	members_bool(json, "display", has_display());
+	members_bool(json, "display", display_is_named());
 	if (calls->status != NULL)
 		put_server(calls, json);
 	members_bool(json, "window_attached",

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "common/spawn.h"
 
 #define CHUNK 65536
-#define SIGNALED 128
 
 struct child {
 	pid_t pid;
@@ -130,8 +130,7 @@ end_status(pid_t pid)
 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return WIFSIGNALED(status) ? SIGNALED + WTERMSIG(status)
-				   : WEXITSTATUS(status);
+	return spawn_code(status);
 }
 
 /* Starts it; child->pid is 0 when that failed. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/date.h"
+#include "common/display.h"
 #include "config.h"
 #include "common/members.h"
 #include "tools/gridhud/app/app.h"
@@ -147,16 +148,6 @@ show_message(struct app *app, int64_t id, const struct jsonr_value *args)
 
 /* --- get_app_status ------------------------------------------------------- */
 
-static bool
-has_display(void)
-{
-	const char *wayland = getenv("WAYLAND_DISPLAY");
-	const char *x11 = getenv("DISPLAY");
-
-	return (wayland != NULL && wayland[0] != '\0') ||
-	    (x11 != NULL && x11[0] != '\0');
-}
-
 static void
 get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 {
@@ -177,7 +168,7 @@ get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 	    &json, "uptime_s", (clock_steady_ms() - app->started_ms) / 1000);
 	members_text(
 	    &json, "hud_state", span_of(hud_name(hud_shown(&app->hud))));
-	members_bool(&json, "display", has_display());
+	members_bool(&json, "display", display_is_named());
 	members_bool(&json, "listening", server->listening);
 	members_int(&json, "port", server->port);
 	members_text(&json, "path", span_of(server->path));
