@@ -41,7 +41,7 @@ bool spawn_ends_before(pid_t pid, int64_t end_ns);
 void spawn_kill_group(pid_t pid);
 
 /*
- * What a shell would give as $? for a status of waitpid(): the exit code, or 128
+ * The $? of a shell for a status of waitpid(): the exit code, or 128
  * and the number of the signal that ended the process.
  */
 int spawn_code(int status);

@@ -95,7 +95,7 @@ int
 cmd_options(
     void *values, const struct opt_spec *spec, int argc, char **argv, int *args)
 {
-	assert(values != NULL && spec != NULL && argc >= 1);
+	assert(spec != NULL && argc >= 1);
 	switch (opt_read(values, spec, argc, argv, args)) {
 	case OPT_GO:
 		return CMD_GO;
