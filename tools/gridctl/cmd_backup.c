@@ -15,16 +15,16 @@
 
 static const struct opt_spec backup_spec = {
     .usage = "gridctl [--data DIR] backup TO",
-    .about = "Copies the data directory to TO, which must not exist or be "
-	     "an empty folder, while it is in use.",
+    .about = "Copies the data directory, which may be in use, to TO, which "
+	     "must not exist or be an empty folder.",
     .args_min = 1,
     .args_max = 1,
 };
 
 static const struct opt_spec restore_spec = {
     .usage = "gridctl [--data DIR] restore FROM",
-    .about = "Makes the data directory DIR, which must not exist or be an "
-	     "empty folder, from the backup FROM.",
+    .about = "Restores the backup FROM into the data directory DIR, which must "
+	     "not exist or be an empty folder.",
     .args_min = 1,
     .args_max = 1,
 };

@@ -16,16 +16,17 @@ static const struct opt_row rows[] = {
     {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
 	"as a JSON object"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
-	"no progress; only damages are told"},
+	"no progress; print damages only"},
 };
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] check [OPTION]...",
-    .about = "Reads all that is stored and verifies every checksum and "
-	     "cross-reference: facts, live.mdb, state.mdb and catalog.mdb, "
-	     "page by page and record by record, and each snapshot. Each "
-	     "damage is told with what mends it. Exit code 0: all is whole. "
-	     "It may run while the data is in use: nobody is held up.",
+    .about =
+	"Reads all stored data and verifies every checksum and "
+	"cross-reference: facts, live.mdb, state.mdb and catalog.mdb, "
+	"page by page and record by record, and each snapshot. Prints for each "
+	"damage how to repair it. Exit code 0: nothing is damaged. It may run "
+	"while the data is in use, and blocks no reader or writer.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
 };

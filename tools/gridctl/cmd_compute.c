@@ -34,9 +34,9 @@ static const struct opt_row rows[] = {
     {"--all", 0, OPT_FLAG, offsetof(struct options, all), 0, 0, NULL,
 	"every supplier that has articles"},
     {"--stale", 0, OPT_FLAG, offsetof(struct options, stale), 0, 0, NULL,
-	"every snapshot that imports have overtaken, or that is damaged"},
+	"every supplier whose snapshot is stale or damaged"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, JOBS_MAX, "N",
-	"how many threads work (default: one a processor)"},
+	"number of threads (default: one for each processor)"},
     {"--as-of", 0, OPT_TEXT, offsetof(struct options, as_of), 0, 0,
 	"YYYY-MM-DD",
 	"the day the 12 months end (default: the newest month's last)"},
@@ -45,7 +45,7 @@ static const struct opt_row rows[] = {
     {"--no-wait", 0, OPT_FLAG, offsetof(struct options, no_wait), 0, 0, NULL,
 	"exit with 3 when all slots are taken"},
     {"--limit", 0, OPT_INT, offsetof(struct options, limit), 1, 86400, "N",
-	"exit with 4 after N seconds, done or not"},
+	"exit with 4 after N seconds, finished or not"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -53,8 +53,8 @@ static const struct opt_row rows[] = {
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] compute [OPTION]... [SUPPLIER]",
     .about = "Computes suppliers from the imported facts and publishes "
-	     "their snapshots. What is published stays readable while "
-	     "it is replaced.",
+	     "their snapshots. A published snapshot stays readable while it is "
+	     "replaced.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 0,

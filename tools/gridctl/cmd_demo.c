@@ -23,7 +23,7 @@ static const struct opt_row rows[] = {
 	.type = OPT_TEXT,
 	.offset = ROW(out),
 	.operand = "DIR",
-	.help = "the folder to write to; it is made if need be"},
+	.help = "the folder to write to; created if it does not exist"},
     {.name = "--articles",
 	.type = OPT_INT,
 	.offset = ROW(articles),
@@ -68,8 +68,8 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl demo --out DIR [OPTION]...",
-    .about = "Writes the ten CSV files of a made-up grocer, which `gridctl "
-	     "import DIR` takes in.",
+    .about = "Writes the ten CSV files of a made-up grocer, for `gridctl "
+	     "import DIR`.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0])};
 

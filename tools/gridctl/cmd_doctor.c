@@ -36,9 +36,9 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] doctor [OPTION]...",
-    .about = "Looks at the data directory, the disk, the clock, the age of "
-	     "what is served, the services and the site, and says of each "
-	     "whether all is well, and what to do where it is not. Exit code "
+    .about = "Checks the data directory, the disk, the clock, the age of the "
+	     "data, the services and the site, and says for each whether it is "
+	     "in order and, if not, what to do. Exit code "
 	     "0: nothing is wrong. It changes nothing; 'gridctl check' reads "
 	     "every stored byte.",
     .rows = rows,

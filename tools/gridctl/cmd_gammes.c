@@ -27,8 +27,8 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec import_spec = {
     .usage = "gridctl [--data DIR] gammes import [OPTION]... FILE",
-    .about = "Takes server ranges in (fournisseur,codein,gamme; empty = "
-	     "none). Articles that the file does not name keep theirs. "
+    .about = "Imports server ranges (fournisseur,codein,gamme; empty = none). "
+	     "Articles that are not in the file keep theirs. "
 	     "The rows show them at once.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
@@ -40,7 +40,8 @@ static const struct opt_row export_rows[] = {
     {"--motif", 0, OPT_FLAG, offsetof(struct options, motif), 0, 0, NULL,
 	"a fourth column, motif: why the range was proposed"},
     {"--out", 'o', OPT_TEXT, offsetof(struct options, out), 0, 0, "FILE",
-	"write it there, whole or not at all, instead of standard output"},
+	"write to this file, as a whole or not at all, instead of standard "
+	"output"},
 };
 
 static const struct opt_spec export_spec = {

@@ -33,17 +33,18 @@ static const struct opt_row rows[] = {
     {"--merge", 0, OPT_FLAG, offsetof(struct options, merge), 0, 0, NULL,
 	"add to what is there and replace what comes again"},
     {"--ignore-unknown", 0, OPT_FLAG, offsetof(struct options, ignore_unknown),
-	0, 0, NULL, "leave files alone that are none of an import's"},
+	0, 0, NULL, "ignore files that an import does not know"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] import [OPTION]... DIR",
-    .about = "Takes a folder of CSV files in, ten at most. All or nothing: a "
-	     "bad line changes nothing and is told. Without --merge the folder "
-	     "replaces all facts and needs suppliers.csv and articles.csv; "
-	     "snapshots stay as they are until they are computed.",
+    .about =
+	"Imports a folder of up to ten CSV files, all of it or nothing: a bad "
+	"line is reported and refuses the import. Without --merge the folder "
+	"replaces all facts and needs suppliers.csv and articles.csv; "
+	"snapshots stay as they are until they are computed.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 1,

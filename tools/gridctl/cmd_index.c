@@ -18,16 +18,16 @@ struct options {
 
 static const struct opt_row rows[] = {
     {"--limit", 0, OPT_INT, offsetof(struct options, limit), 1, 86400, "N",
-	"exit with 4 after N seconds, done or not"},
+	"exit with 4 after N seconds, finished or not"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] index [OPTION]...",
-    .about = "Makes the index of all suppliers' words, which searches across "
-	     "them are answered from. What is there and of the current "
-	     "snapshots is left. gridapi does so by itself when too much has "
+    .about = "Makes the word index, which searches across all suppliers read. "
+	     "An index of all current snapshots is kept as it is. gridapi does "
+	     "so by itself when too much has "
 	     "changed.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),

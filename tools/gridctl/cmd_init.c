@@ -6,7 +6,8 @@
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] init",
-    .about = "Makes an empty data directory. One that exists is left alone.",
+    .about =
+	"Creates an empty data directory. An existing one is left as it is.",
 };
 
 int

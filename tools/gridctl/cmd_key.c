@@ -24,7 +24,7 @@ static const struct opt_row create_rows[] = {
     {"--scope", 0, OPT_TEXT, offsetof(struct options, scope), 0, 0, "SCOPE",
 	"read, or propose (which may read too)"},
     {"--expires", 0, OPT_TEXT, offsetof(struct options, expires), 0, 0, "WHEN",
-	"valid until then: 90d, 2027-06-30 or 2027-06-30T18:00:00Z"},
+	"when it expires: 90d, 2027-06-30 or 2027-06-30T18:00:00Z"},
     {"--rate", 0, OPT_INT, offsetof(struct options, rate), 1, ACCESS_RATE_MAX,
 	"N", "requests a minute; more get a 429"},
     {"--suppliers", 0, OPT_TEXT, offsetof(struct options, suppliers), 0, 0,
@@ -36,8 +36,8 @@ static const struct opt_row create_rows[] = {
 static const struct opt_spec create_spec = {
     .usage = "gridctl [--data DIR] key create --name NAME --scope "
 	     "read|propose [OPTION]...",
-    .about = "Makes an API key and prints it, alone on its line. It is "
-	     "shown this once: only its hash is stored.",
+    .about = "Makes an API key and prints it, alone on its line. The key is "
+	     "shown only this once: its hash is stored.",
     .rows = create_rows,
     .count = sizeof(create_rows) / sizeof(create_rows[0]),
 };
@@ -49,7 +49,7 @@ static const struct opt_row list_rows[] = {
 
 static const struct opt_spec list_spec = {
     .usage = "gridctl [--data DIR] key list [--json]",
-    .about = "Lists the API keys: never the keys themselves.",
+    .about = "Lists the API keys with their limits; never the keys themselves.",
     .rows = list_rows,
     .count = 1,
 };

@@ -13,16 +13,16 @@ struct options {
 
 static const struct opt_row rows[] = {
     {"--replace", 0, OPT_FLAG, offsetof(struct options, replace), 0, 0, NULL,
-	"forget the products that the file does not have"},
+	"remove the metrics of products that the file does not have"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no summary"},
 };
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] network [OPTION]... FILE",
-    .about = "Takes network.csv in: new products are added, known ones "
-	     "replaced. The rows show it at once; what sorts and "
-	     "filters by it follows with 'compute --stale'.",
+    .about = "Imports network.csv: adds new products and replaces known ones. "
+	     "Rows show the metrics at once; sorts and filters use them after "
+	     "'compute --stale'.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 1,

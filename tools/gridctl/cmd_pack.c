@@ -23,14 +23,14 @@ static const struct opt_row rows[] = {
     {"--all", 0, OPT_FLAG, offsetof(struct options, all), 0, 0, NULL,
 	"every supplier that has a snapshot"},
     {"--for", 0, OPT_TEXT, offsetof(struct options, purpose), 0, 0, "WHAT",
-	"dumps (default), pages, or zstd: dumps for clients that name it"},
+	"dumps (default), pages, or zstd: dumps for clients that accept zstd"},
     {"--level", 'l', OPT_INT, offsetof(struct options, level), 1,
 	ZSTD_LEVEL_MAX, "N",
 	"1 is fast, 12 is small (default 6); zstd: up to 19 (default 15)"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, 64, "N",
-	"how many threads work (default: one a processor)"},
+	"number of threads (default: one for each processor)"},
     {"--limit", 0, OPT_INT, offsetof(struct options, limit), 1, 86400, "N",
-	"exit with 4 after N seconds, done or not"},
+	"exit with 4 after N seconds, finished or not"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -39,7 +39,7 @@ static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] pack [OPTION]... [SUPPLIER]",
     .about = "Packs the rows of snapshots beside them: whole dumps, and pages "
 	     "of whole rows, can then be sent compressed at once. gridapi does "
-	     "so by itself when somebody asks for them.",
+	     "so by itself when a request needs it.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 0,

@@ -34,8 +34,8 @@ static const struct opt_row list_rows[] = {
 
 static const struct opt_spec list_spec = {
     .usage = "gridctl [--data DIR] proposals list [OPTION]... [SUPPLIER]",
-    .about = "Lists the proposed ranges that wait for a buyer, with their "
-	     "authors: of one supplier, or of all.",
+    .about = "Lists the pending proposals of one supplier, or of all, with "
+	     "their authors.",
     .rows = list_rows,
     .count = sizeof(list_rows) / sizeof(list_rows[0]),
     .args_max = 1,
@@ -48,8 +48,9 @@ static const struct opt_row decide_rows[] = {
 
 static const struct opt_spec save_spec = {
     .usage = "gridctl [--data DIR] proposals save SUPPLIER CODEIN... | --all",
-    .about = "Validates proposed ranges: the rows show them as codeGamme at "
-	     "once. 'gammes export' has them until they arrive.",
+    .about =
+	"Validates proposed ranges: the rows show them as codeGamme at "
+	"once. 'gammes export' writes them until they arrive as server ranges.",
     .rows = decide_rows,
     .count = 1,
     .args_min = 1,
@@ -76,7 +77,7 @@ static const struct opt_row log_rows[] = {
 
 static const struct opt_spec log_spec = {
     .usage = "gridctl [--data DIR] proposals log [OPTION]... [SUPPLIER]",
-    .about = "Shows the audit trail: who did what when, oldest first.",
+    .about = "Prints the audit trail, oldest entry first: who did what when.",
     .rows = log_rows,
     .count = sizeof(log_rows) / sizeof(log_rows[0]),
     .args_max = 1,

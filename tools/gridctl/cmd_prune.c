@@ -17,9 +17,9 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] prune [--grace TIME]",
-    .about = "Removes replaced snapshots whose time is over, facts that "
-	     "are not current, and what crashes have left. What is in "
-	     "use stays readable.",
+    .about =
+	"Removes replaced snapshots whose grace time is over, facts that are "
+	"not current, and leftovers of crashes. Files in use stay readable.",
     .rows = rows,
     .count = 1,
 };

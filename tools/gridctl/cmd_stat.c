@@ -20,7 +20,7 @@ static const struct opt_row rows[] = {
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] stat [--json]",
-    .about = "Says what is stored, how large it is and how old.",
+    .about = "Prints what is stored, its size and its age.",
     .rows = rows,
     .count = 1,
 };

@@ -24,7 +24,7 @@ static const struct opt_row rows[] = {
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] suppliers [--json]",
     .about = "Lists the suppliers: articles, rows and age of the "
-	     "snapshot, and whether imports have overtaken it.",
+	     "snapshot, and whether it is stale.",
     .rows = rows,
     .count = 1,
 };
