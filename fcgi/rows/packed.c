@@ -56,7 +56,7 @@ packed_rows_of(const struct packed *packed)
 }
 
 static enum err
-open_zip(struct packed_slot *slot, struct store *store, struct snapshot *snap,
+open_rows(struct packed_slot *slot, struct store *store, struct snapshot *snap,
     enum packed_kind kind)
 {
 	struct packed *packed = calloc(1, sizeof(*packed));
@@ -125,7 +125,7 @@ packed_get(struct packed **out, struct packed_slot *slot, struct store *store,
 		return ERR_OK;
 	pthread_mutex_lock(&slot->lock);
 	if (slot->present[kind] == NULL)
-		err = open_zip(slot, store, snap, kind);
+		err = open_rows(slot, store, snap, kind);
 	if (err == ERR_OK) {
 		*out = slot->present[kind];
 		atomic_fetch_add(&(*out)->users, 1);

@@ -6,14 +6,13 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/log.h"
+#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/search/word_index_priv.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
@@ -91,7 +90,7 @@ suppliers_fit(const struct word_index *book)
 static const void *
 section_of(const struct word_index *book, unsigned section)
 {
-	return book->map + book->head->section[section].at;
+	return book->file.bytes + book->head->section[section].at;
 }
 
 static uint64_t
@@ -108,7 +107,7 @@ find_sections(struct word_index *book)
 
 	book->suppliers = section_of(book, WORD_INDEX_SUPPLIERS);
 	book->rows = section_of(book, WORD_INDEX_ROWS);
-	book->text = span_make(book->map + text->at, text->bytes);
+	book->text = span_make(book->file.bytes + text->at, text->bytes);
 	book->text_at = section_of(book, WORD_INDEX_TEXT_AT);
 	book->lists = section_of(book, WORD_INDEX_LISTS);
 	book->list_count = count_of(book, WORD_INDEX_LISTS);
@@ -123,41 +122,21 @@ examine(struct word_index *book)
 {
 	const struct word_index_head *head;
 
-	if (book->bytes < sizeof(*head))
+	if (book->file.len < sizeof(*head))
 		return ERR_DAMAGED;
-	head = (const struct word_index_head *)(const void *)book->map;
+	head = (const struct word_index_head *)(const void *)book->file.bytes;
 	book->head = head;
 	if (memcmp(head->magic, WORD_INDEX_MAGIC, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
 	if (head->version != WORD_INDEX_VERSION)
 		return ERR_VERSION;
-	if (head->bytes != book->bytes || !sections_fit(book))
+	if (head->bytes != book->file.len || !sections_fit(book))
 		return ERR_DAMAGED;
 	find_sections(book);
 	return word_index_head_crc(head, book->suppliers) == head->crc &&
 		suppliers_fit(book)
 	    ? ERR_OK
 	    : ERR_DAMAGED;
-}
-
-static enum err
-map_file(struct word_index *book, const char *path)
-{
-	enum err err;
-	void *map;
-
-	book->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (book->fd < 0)
-		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
-	err = fs_stamp(&book->stamp, book->fd);
-	if (err != ERR_OK || book->stamp.bytes == 0)
-		return err != ERR_OK ? err : ERR_DAMAGED;
-	map = mmap(NULL, book->stamp.bytes, PROT_READ, MAP_SHARED, book->fd, 0);
-	if (map == MAP_FAILED)
-		return err_from_errno(errno);
-	book->map = map;
-	book->bytes = book->stamp.bytes;
-	return ERR_OK;
 }
 
 enum err
@@ -171,9 +150,9 @@ word_index_open(struct word_index **out, struct store *store)
 	if (book == NULL)
 		return ERR_NO_MEMORY;
 	atomic_init(&book->users, 1);
-	book->fd = -1;
+	book->file.fd = -1;
 	if (err == ERR_OK)
-		err = map_file(book, path);
+		err = sealed_open(&book->file, path);
 	if (err == ERR_OK)
 		err = examine(book);
 	if (err == ERR_OK) {
@@ -201,24 +180,21 @@ word_index_close(struct word_index *book)
 {
 	if (book == NULL || atomic_fetch_sub(&book->users, 1) != 1)
 		return;
-	if (book->map != NULL)
-		munmap((void *)(uintptr_t)book->map, book->bytes);
-	if (book->fd >= 0)
-		close(book->fd);
+	sealed_close(&book->file);
 	free(book);
 }
 
 void
 word_index_warm(const struct word_index *book)
 {
-	void *map = (void *)(uintptr_t)book->map;
+	void *map = (void *)(uintptr_t)book->file.bytes;
 
 #ifdef MADV_POPULATE_READ
-	if (madvise(map, book->bytes, MADV_POPULATE_READ) == 0)
+	if (madvise(map, book->file.len, MADV_POPULATE_READ) == 0)
 		return;
 #endif
 	/* For kernels without it; failing does no harm. */
-	if (madvise(map, book->bytes, MADV_WILLNEED) != 0)
+	if (madvise(map, book->file.len, MADV_WILLNEED) != 0)
 		log_debug("the index of all suppliers' words is not read "
 			  "ahead: error=%s",
 		    strerror(errno));
@@ -295,10 +271,8 @@ word_index_discard(struct store *store)
 bool
 word_index_is_touched(const struct word_index *book)
 {
-	struct fs_stamp now;
-
-	return fs_stamp(&now, book->fd) != ERR_OK ||
-	    !fs_stamp_eq(&now, &book->stamp) || fs_stamp_is_young(&book->stamp);
+	return sealed_is_touched(&book->file) ||
+	    fs_stamp_is_young(&book->file.stamp);
 }
 
 /* --- verifying ------------------------------------------------------------ */
@@ -351,12 +325,10 @@ word_index_compare(const struct word_index *book)
 	const struct word_index_head *head = book->head;
 
 	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++)
-		if (word_index_crc(section_of(book, i),
+		if (deflate_crc(0, section_of(book, i),
 			head->section[i].bytes) != head->section[i].crc) {
-			log_error("damage: the file is not as it was written: "
-				  "file=words.idx section=%u offset=%llu "
-				  "what=checksum",
-			    i, (unsigned long long)head->section[i].at);
+			sealed_log_damage(
+			    "words.idx", i, head->section[i].at, "checksum");
 			return ERR_DAMAGED;
 		}
 	return ERR_OK;

@@ -3,20 +3,17 @@
 
 #include <stdatomic.h>
 
-#include "common/fs.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/snapshot.h"
+#include "lmdb-schema/store/sealed.h"
 
 #define WORD_INDEX_ALIGN 64
 
 /* An open file, and its sections in the map. */
 struct word_index {
-	const char *map;
-	size_t bytes;
+	struct sealed file;
 	atomic_uint users;
-	int fd;
-	struct fs_stamp stamp; /* before it was read */
 	const struct word_index_head *head;
 	const struct word_index_supplier *suppliers;
 	const struct word_index_row *rows;
@@ -25,8 +22,7 @@ struct word_index {
 	uint64_t list_count, gram_count;
 };
 
-/* The checksum of a section, and that of the head with the suppliers. */
-uint32_t word_index_crc(const void *bytes, size_t len);
+/* The checksum of the head with the suppliers. */
 uint32_t word_index_head_crc(const struct word_index_head *head,
     const struct word_index_supplier *suppliers);
 

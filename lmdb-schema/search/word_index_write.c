@@ -3,8 +3,7 @@
  * last: without a head the file is not valid.
  */
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/search/word_index_priv.h"
 
-struct writing {
+struct word_index_writing {
 	const struct word_index_content *content;
 	struct word_index_head *head;
 	uint64_t end; /* of the bytes written */
@@ -22,41 +21,19 @@ struct writing {
 };
 
 uint32_t
-word_index_crc(const void *bytes, size_t len)
-{
-	return deflate_crc(0, bytes, len);
-}
-
-uint32_t
 word_index_head_crc(const struct word_index_head *head,
     const struct word_index_supplier *suppliers)
 {
-	struct word_index_head copy = *head;
-	uint32_t crc;
-
-	copy.crc = 0;
-	crc = deflate_crc(0, &copy, sizeof(copy));
-	/*
-	 * An empty section has no address, and a NULL pointer would restart the
-	 * CRC.
-	 */
-	return head->suppliers == 0
-	    ? crc
-	    : deflate_crc(crc, suppliers, head->suppliers * sizeof(*suppliers));
-}
-
-/* A limit on file sizes is reported like a full disk. */
-static enum err
-write_at(int fd, const void *bytes, uint64_t len, uint64_t at)
-{
-	enum err err = fs_write_at(fd, bytes, len, at);
-
-	return err == ERR_TOO_LARGE ? ERR_NO_SPACE : err;
+	return sealed_head_crc(span_make((const char *)head, sizeof(*head)),
+	    offsetof(struct word_index_head, crc),
+	    span_make(
+		(const char *)suppliers, head->suppliers * sizeof(*suppliers)));
 }
 
 /* Writes a section, and zeros up to the next multiple of 64. */
 static enum err
-put(struct writing *writing, unsigned number, const void *bytes, uint64_t len)
+put(struct word_index_writing *writing, unsigned number, const void *bytes,
+    uint64_t len)
 {
 	static const char zeros[WORD_INDEX_ALIGN];
 	struct word_index_section *section = &writing->head->section[number];
@@ -66,16 +43,16 @@ put(struct writing *writing, unsigned number, const void *bytes, uint64_t len)
 
 	section->at = writing->end;
 	section->bytes = len;
-	section->crc = word_index_crc(bytes, len);
-	err = write_at(writing->fd, bytes, len, writing->end);
+	section->crc = deflate_crc(0, bytes, len);
+	err = sealed_put(writing->fd, bytes, len, writing->end);
 	if (err == ERR_OK)
-		err = write_at(writing->fd, zeros, rest, writing->end + len);
+		err = sealed_put(writing->fd, zeros, rest, writing->end + len);
 	writing->end += len + rest;
 	return err;
 }
 
 static enum err
-put_lists(struct writing *writing, unsigned items, unsigned at,
+put_lists(struct word_index_writing *writing, unsigned items, unsigned at,
     const struct word_index_lists *lists, uint32_t count)
 {
 	enum err err = put(writing, items, lists->items,
@@ -87,7 +64,7 @@ put_lists(struct writing *writing, unsigned items, unsigned at,
 }
 
 static enum err
-put_rows(struct writing *writing)
+put_rows(struct word_index_writing *writing)
 {
 	const struct word_index_rowset *set = writing->content->set;
 	struct word_index_row *rows = malloc((set->rows + 1u) * sizeof(*rows));
@@ -113,7 +90,7 @@ put_rows(struct writing *writing)
 }
 
 static enum err
-put_text(struct writing *writing)
+put_text(struct word_index_writing *writing)
 {
 	const struct codemap *map = writing->content->set->words;
 	uint32_t words = codemap_count(map);
@@ -142,7 +119,7 @@ put_text(struct writing *writing)
 }
 
 static void
-fill_head(struct writing *writing)
+fill_head(struct word_index_writing *writing)
 {
 	const struct word_index_rowset *set = writing->content->set;
 	struct word_index_head *head = writing->head;
@@ -158,7 +135,7 @@ fill_head(struct writing *writing)
 }
 
 static enum err
-write_sections(struct writing *writing)
+write_sections(struct word_index_writing *writing)
 {
 	const struct word_index_content *content = writing->content;
 	const struct word_index_rowset *set = content->set;
@@ -179,30 +156,26 @@ write_sections(struct writing *writing)
 }
 
 static enum err
-write_head(struct writing *writing)
+write_head(struct word_index_writing *writing)
 {
 	struct word_index_head *head = writing->head;
-	enum err err;
 
 	head->bytes = writing->end;
 	head->crc = word_index_head_crc(head, writing->content->set->suppliers);
-	err = write_at(writing->fd, head, sizeof(*head), 0);
-	if (err == ERR_OK && fsync(writing->fd) != 0)
-		err = err_from_errno(errno);
-	return err;
+	return sealed_finish(writing->fd,
+	    span_make((const char *)head, sizeof(*head)), SPAN(""));
 }
 
 enum err
 word_index_write(const char *path, struct word_index_head *head,
     const struct word_index_content *content)
 {
-	struct writing writing = {.content = content, .head = head};
-	enum err err;
+	struct word_index_writing writing = {.content = content, .head = head};
+	enum err err = sealed_create(&writing.fd, path);
 
 	assert(head->generation != 0);
-	writing.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-	if (writing.fd < 0)
-		return err_from_errno(errno);
+	if (err != ERR_OK)
+		return err;
 	fill_head(&writing);
 	err = write_sections(&writing);
 	if (err == ERR_OK)

@@ -5,17 +5,15 @@
 #include "lmdb-schema/snapshot/packed_rows.h"
 
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot/packed_rows_priv.h"
+#include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/zstd_pieces.h"
 
@@ -29,10 +27,7 @@ const struct packed_kind_info packed_kinds[PACKED_KINDS] = {
 
 struct packed_rows {
 	const struct packed_kind_info *kind;
-	const char *map;
-	size_t bytes;
-	int fd;
-	struct fs_stamp stamp; /* taken before reading */
+	struct sealed file;
 	struct packed_rows_head
 	    *head; /* copies of head and table: verified once, */
 	const struct packed_rows_segment
@@ -60,12 +55,10 @@ uint32_t
 packed_rows_head_crc(const struct packed_rows_head *head,
     const struct packed_rows_segment *segments)
 {
-	struct packed_rows_head copy = *head;
-	uint32_t crc;
-
-	copy.crc = 0;
-	crc = deflate_crc(0, &copy, sizeof(copy));
-	return deflate_crc(crc, segments, head->segments * sizeof(*segments));
+	return sealed_head_crc(span_make((const char *)head, sizeof(*head)),
+	    offsetof(struct packed_rows_head, crc),
+	    span_make(
+		(const char *)segments, head->segments * sizeof(*segments)));
 }
 
 static bool
@@ -78,8 +71,8 @@ segments_fit(const struct packed_rows *packed)
 		const struct packed_rows_segment *segment =
 		    &packed->segments[i];
 
-		if (segment->at > packed->bytes ||
-		    segment->len > packed->bytes - segment->at ||
+		if (segment->at > packed->file.len ||
+		    segment->len > packed->file.len - segment->at ||
 		    segment->len < least)
 			return false;
 	}
@@ -96,12 +89,12 @@ examine(struct packed_rows *packed, const struct snapshot *snap)
 	    segments * sizeof(struct packed_rows_segment);
 	struct packed_rows_head *head;
 
-	if (packed->bytes < len)
+	if (packed->file.len < len)
 		return ERR_DAMAGED;
 	head = malloc(len);
 	if (head == NULL)
 		return ERR_NO_MEMORY;
-	memcpy(head, packed->map, len);
+	memcpy(head, packed->file.bytes, len);
 	packed->head = head;
 	packed->segments =
 	    (const struct packed_rows_segment *)(const void *)(head + 1);
@@ -110,32 +103,11 @@ examine(struct packed_rows *packed, const struct snapshot *snap)
 	if (head->version != PACKED_ROWS_VERSION)
 		return ERR_VERSION;
 	if (head->rows != of->rows || head->generation != of->generation ||
-	    head->snapshot != of->crc || head->bytes != packed->bytes ||
+	    head->snapshot != of->crc || head->bytes != packed->file.len ||
 	    head->segments != segments ||
 	    packed_rows_head_crc(head, packed->segments) != head->crc ||
 	    !segments_fit(packed))
 		return ERR_DAMAGED;
-	return ERR_OK;
-}
-
-static enum err
-map_file(struct packed_rows *packed)
-{
-	enum err err;
-	void *map;
-
-	packed->fd = open(packed->path, O_RDONLY | O_CLOEXEC);
-	if (packed->fd < 0)
-		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
-	err = fs_stamp(&packed->stamp, packed->fd);
-	if (err != ERR_OK || packed->stamp.bytes == 0)
-		return ERR_DAMAGED;
-	map = mmap(
-	    NULL, packed->stamp.bytes, PROT_READ, MAP_SHARED, packed->fd, 0);
-	if (map == MAP_FAILED)
-		return ERR_DAMAGED;
-	packed->map = map;
-	packed->bytes = packed->stamp.bytes;
 	return ERR_OK;
 }
 
@@ -150,12 +122,12 @@ packed_rows_open(struct packed_rows **out, struct store *store,
 	*out = NULL;
 	if (packed == NULL)
 		return ERR_NO_MEMORY;
-	packed->fd = -1;
+	packed->file.fd = -1;
 	packed->kind = &packed_kinds[kind];
 	err = packed_rows_path(packed->path, store, snapshot_supplier(snap),
 	    snapshot_head(snap)->generation, kind, "");
 	if (err == ERR_OK)
-		err = map_file(packed);
+		err = sealed_open(&packed->file, packed->path);
 	if (err == ERR_OK)
 		err = examine(packed, snap);
 	if (err == ERR_OK) {
@@ -175,10 +147,7 @@ packed_rows_close(struct packed_rows *packed)
 {
 	if (packed == NULL)
 		return;
-	if (packed->map != NULL)
-		munmap((void *)(uintptr_t)packed->map, packed->bytes);
-	if (packed->fd >= 0)
-		close(packed->fd);
+	sealed_close(&packed->file);
 	free(packed->head);
 	free(packed);
 }
@@ -186,10 +155,7 @@ packed_rows_close(struct packed_rows *packed)
 bool
 packed_rows_is_touched(const struct packed_rows *packed)
 {
-	struct fs_stamp now;
-
-	return fs_stamp(&now, packed->fd) != ERR_OK ||
-	    !fs_stamp_eq(&now, &packed->stamp);
+	return sealed_is_touched(&packed->file);
 }
 
 const struct packed_rows_segment *
@@ -203,14 +169,12 @@ struct span
 packed_rows_bytes(const struct packed_rows *packed, uint32_t i)
 {
 	const struct packed_rows_segment *segment = &packed->segments[i];
-	const char *bytes = packed->map + segment->at;
+	const char *bytes = packed->file.bytes + segment->at;
 
 	assert(i < packed->head->segments);
 	if (deflate_crc(0, bytes, segment->len) == segment->packed_crc)
 		return span_make(bytes, segment->len);
-	log_error("damage: the file is not as it was written: file=%s "
-		  "section=%u offset=%llu what=checksum",
-	    packed->path, i, (unsigned long long)segment->at);
+	sealed_log_damage(packed->path, i, segment->at, "checksum");
 	return SPAN("");
 }
 

@@ -4,8 +4,6 @@
  * order.
  */
 #include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,6 +13,7 @@
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/packed_rows_priv.h"
+#include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/zstd_pieces.h"
 
@@ -24,7 +23,7 @@
 #define THREADS_MAX 64
 #define RAW_MAX ((size_t)1 << 30)
 
-struct zipping {
+struct packing {
 	const struct packed_kind_info *kind;
 	struct snapshot *snap;
 	const struct packed_rows_options *options;
@@ -39,23 +38,23 @@ struct zipping {
 };
 
 static void
-fail(struct zipping *zipping, enum err err)
+fail(struct packing *packing, enum err err)
 {
 	enum err none = ERR_OK;
 
 	if (err != ERR_OK)
-		atomic_compare_exchange_strong(&zipping->err, &none, err);
+		atomic_compare_exchange_strong(&packing->err, &none, err);
 }
 
 /* With a comma behind it, unless it is the last or packed alone. */
 static enum err
-add_row(struct zipping *zipping, uint32_t row, struct buf *raw)
+add_row(struct packing *packing, uint32_t row, struct buf *raw)
 {
-	bool last = row + 1 == zipping->head.rows || zipping->kind->rows == 1;
+	bool last = row + 1 == packing->head.rows || packing->kind->rows == 1;
 	struct snapshot_part flat, maps;
 
-	if (!snapshot_flat(zipping->snap, row, &flat) ||
-	    !snapshot_maps(zipping->snap, row, &maps))
+	if (!snapshot_flat(packing->snap, row, &flat) ||
+	    !snapshot_maps(packing->snap, row, &maps))
 		return ERR_DAMAGED;
 	buf_add(raw, flat.json, flat.off.flat[ROW_FLATS]);
 	buf_add(raw, maps.json, maps.off.maps[ROW_MAPCOUNT] + (last ? 0u : 1u));
@@ -64,17 +63,17 @@ add_row(struct zipping *zipping, uint32_t row, struct buf *raw)
 
 /* Puts a group's bytes; `at` of its segments counts from their start so far. */
 static enum err
-put(struct zipping *zipping, uint32_t from, uint32_t to, struct span bytes)
+put(struct packing *packing, uint32_t from, uint32_t to, struct span bytes)
 {
 	uint64_t at;
 
-	pthread_mutex_lock(&zipping->lock);
-	at = zipping->end;
-	zipping->end += bytes.len;
-	pthread_mutex_unlock(&zipping->lock);
+	pthread_mutex_lock(&packing->lock);
+	at = packing->end;
+	packing->end += bytes.len;
+	pthread_mutex_unlock(&packing->lock);
 	for (uint32_t i = from; i < to; i++)
-		zipping->segments[i].at += at;
-	return fs_write_at(zipping->fd, bytes.ptr, bytes.len, at);
+		packing->segments[i].at += at;
+	return sealed_put(packing->fd, bytes.ptr, bytes.len, at);
 }
 
 /* The tools of one thread. */
@@ -85,10 +84,10 @@ struct bench {
 };
 
 static enum err
-bench_begin(struct bench *bench, const struct zipping *zipping)
+bench_begin(struct bench *bench, const struct packing *packing)
 {
-	int level = (int)zipping->head.level;
-	bool zstd = zipping->options->kind == PACKED_ZSTD;
+	int level = (int)packing->head.level;
+	bool zstd = packing->options->kind == PACKED_ZSTD;
 
 	*bench = (struct bench){0};
 	buf_init(&bench->raw, RAW_MAX);
@@ -121,19 +120,19 @@ pack_text(struct bench *bench)
 }
 
 static enum err
-pack_segment(struct zipping *zipping, uint32_t number, struct bench *bench)
+pack_segment(struct packing *packing, uint32_t number, struct bench *bench)
 {
-	struct packed_rows_segment *segment = &zipping->segments[number];
-	uint32_t row = number * zipping->kind->rows;
-	uint32_t end = row + zipping->kind->rows;
+	struct packed_rows_segment *segment = &packing->segments[number];
+	uint32_t row = number * packing->kind->rows;
+	uint32_t end = row + packing->kind->rows;
 	struct buf *raw = &bench->raw, *packed = &bench->packed;
 	enum err err = ERR_OK;
 
 	buf_clear(raw);
 	segment->at = packed->len;
-	for (; row < end && row < zipping->head.rows && err == ERR_OK; row++)
-		err = add_row(zipping, row, raw);
-	if (err == ERR_OK && zipping->kind->rows == 1)
+	for (; row < end && row < packing->head.rows && err == ERR_OK; row++)
+		err = add_row(packing, row, raw);
+	if (err == ERR_OK && packing->kind->rows == 1)
 		buf_add(packed, PACKED_ROWS_COMMA, PACKED_ROWS_COMMA_LEN);
 	if (err == ERR_OK)
 		err = pack_text(bench);
@@ -148,134 +147,128 @@ pack_segment(struct zipping *zipping, uint32_t number, struct bench *bench)
 }
 
 static enum err
-pack(struct zipping *zipping, uint32_t group, struct bench *bench)
+pack(struct packing *packing, uint32_t group, struct bench *bench)
 {
-	uint32_t each = GROUP / zipping->kind->rows;
+	uint32_t each = GROUP / packing->kind->rows;
 	uint32_t from = group * each, to = from + each;
 	enum err err = ERR_OK;
 
-	if (to > zipping->head.segments)
-		to = zipping->head.segments;
+	if (to > packing->head.segments)
+		to = packing->head.segments;
 	buf_clear(&bench->packed);
 	for (uint32_t i = from; i < to && err == ERR_OK; i++)
-		err = pack_segment(zipping, i, bench);
-	return err == ERR_OK ? put(zipping, from, to, buf_span(&bench->packed))
+		err = pack_segment(packing, i, bench);
+	return err == ERR_OK ? put(packing, from, to, buf_span(&bench->packed))
 			     : err;
 }
 
 static void
-tell_progress(struct zipping *zipping)
+tell_progress(struct packing *packing)
 {
-	const struct packed_rows_options *options = zipping->options;
-	uint32_t rows = zipping->head.rows;
+	const struct packed_rows_options *options = packing->options;
+	uint32_t rows = packing->head.rows;
 
-	pthread_mutex_lock(&zipping->lock);
-	zipping->rows_done += GROUP;
+	pthread_mutex_lock(&packing->lock);
+	packing->rows_done += GROUP;
 	if (options->at != NULL)
 		options->at(options->context,
-		    zipping->rows_done < rows ? zipping->rows_done : rows,
+		    packing->rows_done < rows ? packing->rows_done : rows,
 		    rows);
-	pthread_mutex_unlock(&zipping->lock);
+	pthread_mutex_unlock(&packing->lock);
 }
 
 static void *
 work(void *context)
 {
-	struct zipping *zipping = context;
-	uint32_t groups = zipping->head.rows / GROUP +
-	    (zipping->head.rows % GROUP != 0),
+	struct packing *packing = context;
+	uint32_t groups = packing->head.rows / GROUP +
+	    (packing->head.rows % GROUP != 0),
 		 i;
 	struct bench bench;
 
-	fail(zipping, bench_begin(&bench, zipping));
-	while (atomic_load(&zipping->err) == ERR_OK &&
-	    (i = atomic_fetch_add(&zipping->next, 1)) < groups) {
-		fail(zipping, pack(zipping, i, &bench));
-		tell_progress(zipping);
+	fail(packing, bench_begin(&bench, packing));
+	while (atomic_load(&packing->err) == ERR_OK &&
+	    (i = atomic_fetch_add(&packing->next, 1)) < groups) {
+		fail(packing, pack(packing, i, &bench));
+		tell_progress(packing);
 	}
 	bench_end(&bench);
 	return NULL;
 }
 
 static void
-run_threads(struct zipping *zipping)
+run_threads(struct packing *packing)
 {
 	pthread_t threads[THREADS_MAX];
-	unsigned started = 0, count = zipping->options->threads;
+	unsigned started = 0, count = packing->options->threads;
 
 	while (started + 1 < count && started < THREADS_MAX &&
-	    pthread_create(&threads[started], NULL, work, zipping) == 0)
+	    pthread_create(&threads[started], NULL, work, packing) == 0)
 		started++;
-	work(zipping);
+	work(packing);
 	for (unsigned i = 0; i < started; i++)
 		pthread_join(threads[i], NULL);
 }
 
-/* The head is written last: without it the file is not valid. */
 static enum err
-finish(struct zipping *zipping, enum err err)
+finish(struct packing *packing, enum err err)
 {
-	size_t table = zipping->head.segments * sizeof(*zipping->segments);
+	size_t table = packing->head.segments * sizeof(*packing->segments);
 
-	zipping->head.bytes = zipping->end;
-	zipping->head.crc =
-	    packed_rows_head_crc(&zipping->head, zipping->segments);
-	if (err == ERR_OK && lseek(zipping->fd, 0, SEEK_SET) != 0)
-		err = err_from_errno(errno);
-	if (err == ERR_OK)
-		err = fs_write_all(
-		    zipping->fd, &zipping->head, sizeof(zipping->head));
-	if (err == ERR_OK)
-		err = fs_write_all(zipping->fd, zipping->segments, table);
-	if (err == ERR_OK && fsync(zipping->fd) != 0)
-		err = err_from_errno(errno);
-	return err;
+	packing->head.bytes = packing->end;
+	packing->head.crc =
+	    packed_rows_head_crc(&packing->head, packing->segments);
+	return err != ERR_OK
+	    ? err
+	    : sealed_finish(packing->fd,
+		  span_make(
+		      (const char *)&packing->head, sizeof(packing->head)),
+		  span_make((const char *)packing->segments, table));
 }
 
 static void
-fill_head(struct zipping *zipping)
+fill_head(struct packing *packing)
 {
-	const struct snap_head *of = snapshot_head(zipping->snap);
-	int level = zipping->options->level;
-	struct packed_rows_head *head = &zipping->head;
+	const struct snap_head *of = snapshot_head(packing->snap);
+	int level = packing->options->level;
+	struct packed_rows_head *head = &packing->head;
 
-	memcpy(head->magic, zipping->kind->magic, sizeof(head->magic));
+	memcpy(head->magic, packing->kind->magic, sizeof(head->magic));
 	head->version = PACKED_ROWS_VERSION;
 	head->snapshot = of->crc;
 	head->rows = of->rows;
 	head->segments =
-	    (of->rows + zipping->kind->rows - 1) / zipping->kind->rows;
+	    (of->rows + packing->kind->rows - 1) / packing->kind->rows;
 	head->level =
-	    (uint32_t)(level == 0 ? zipping->kind->usual_level : level);
+	    (uint32_t)(level == 0 ? packing->kind->usual_level : level);
 	head->generation = of->generation;
-	zipping->end =
-	    sizeof(*head) + head->segments * sizeof(*zipping->segments);
+	packing->end =
+	    sizeof(*head) + head->segments * sizeof(*packing->segments);
 }
 
 static enum err
 write_file(struct snapshot *snap, const char *path,
     const struct packed_rows_options *options)
 {
-	struct zipping zipping = {.kind = &packed_kinds[options->kind],
+	struct packing packing = {.kind = &packed_kinds[options->kind],
 	    .snap = snap,
 	    .options = options};
-	enum err err = ERR_NO_MEMORY;
+	enum err err = sealed_create(&packing.fd, path);
 
-	fill_head(&zipping);
-	zipping.segments =
-	    calloc(zipping.head.segments, sizeof(*zipping.segments));
-	zipping.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
-	pthread_mutex_init(&zipping.lock, NULL);
-	if (zipping.fd < 0)
-		err = err_from_errno(errno);
-	else if (zipping.segments != NULL) {
-		run_threads(&zipping);
-		err = finish(&zipping, atomic_load(&zipping.err));
+	fill_head(&packing);
+	packing.segments =
+	    calloc(packing.head.segments, sizeof(*packing.segments));
+	pthread_mutex_init(&packing.lock, NULL);
+	if (err == ERR_OK && packing.segments == NULL)
+		err = ERR_NO_MEMORY;
+	if (err == ERR_OK) {
+		run_threads(&packing);
+		err = finish(&packing, atomic_load(&packing.err));
 	}
-	if (zipping.fd >= 0)
-		close(zipping.fd);
-	pthread_mutex_destroy(&zipping.lock);
-	free(zipping.segments);
+	if (packing.fd >= 0)
+		close(packing.fd);
+	pthread_mutex_destroy(&packing.lock);
+	free(packing.segments);
 	return err;
 }
 

@@ -12,22 +12,10 @@
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/snapshot_priv.h"
+#include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/store/store.h"
 
 /* --- the head ------------------------------------------------------------- */
-
-/* The checksum is computed with its own field as zeros. */
-static uint32_t
-head_crc(struct span value)
-{
-	static const uint32_t zero = 0;
-	size_t at = offsetof(struct snap_head, crc);
-	uint32_t crc = deflate_crc(0, value.ptr, at);
-
-	crc = deflate_crc(crc, &zero, sizeof(zero));
-	at += sizeof(zero);
-	return deflate_crc(crc, value.ptr + at, value.len - at);
-}
 
 static bool
 head_fits(const struct snap_head *head, struct span value)
@@ -46,7 +34,8 @@ head_fits(const struct snap_head *head, struct span value)
 	    value.len ==
 	    sizeof(*head) + head->name_len +
 		head->sections * sizeof(struct snap_section) &&
-	    head->crc == head_crc(value);
+	    head->crc ==
+	    sealed_head_crc(value, offsetof(struct snap_head, crc), SPAN(""));
 }
 
 /* Copies first and verifies the copy: the map could change between the two. */

@@ -11,6 +11,7 @@
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/blocks.h"
+#include "lmdb-schema/store/sealed.h"
 #include "lmdb-schema/store/store.h"
 
 #define SNAP_MAP_BYTES ((size_t)64 << 30)
@@ -245,7 +246,8 @@ put_head(struct snapwrite *write)
 	memcpy(at, write->name, write->head.name_len);
 	at += write->head.name_len;
 	memcpy(at, write->sections, table);
-	crc = deflate_crc(0, bytes, len);
+	crc = sealed_head_crc(
+	    span_make(bytes, len), offsetof(struct snap_head, crc), SPAN(""));
 	memcpy(bytes + offsetof(struct snap_head, crc), &crc, sizeof(crc));
 	put_locked(write, SNAP_HEAD, bytes, len);
 	free(bytes);

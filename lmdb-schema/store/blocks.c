@@ -2,8 +2,8 @@
 
 #include <assert.h>
 
-#include "common/log.h"
 #include "lmdb-schema/deflate.h"
+#include "lmdb-schema/store/sealed.h"
 
 /* Limits the log: repeated requests to a damaged file would fill it. */
 #define TOLD_MAX 16
@@ -27,10 +27,7 @@ static bool
 tell(struct blocks *blocks, uint64_t at, const char *what)
 {
 	if (atomic_fetch_add(&blocks->file->told, 1) < TOLD_MAX)
-		log_error("damage: the file is not as it was written: file=%s "
-			  "section=%u offset=%llu what=%s",
-		    blocks->file->path, blocks->number, (unsigned long long)at,
-		    what);
+		sealed_log_damage(blocks->file->path, blocks->number, at, what);
 	return false;
 }
 

@@ -1,0 +1,102 @@
+#include "lmdb-schema/store/sealed.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "lmdb-schema/deflate.h"
+
+uint32_t
+sealed_head_crc(struct span head, size_t crc_at, struct span table)
+{
+	static const uint32_t zero = 0;
+	size_t behind = crc_at + sizeof(zero);
+	uint32_t crc = deflate_crc(0, head.ptr, crc_at);
+
+	assert(behind <= head.len);
+	crc = deflate_crc(crc, &zero, sizeof(zero));
+	crc = deflate_crc(crc, head.ptr + behind, head.len - behind);
+	/* An empty table has no address, and NULL would begin the CRC anew. */
+	return table.len == 0 ? crc : deflate_crc(crc, table.ptr, table.len);
+}
+
+void
+sealed_log_damage(
+    const char *file, unsigned section, uint64_t offset, const char *what)
+{
+	assert(file != NULL);
+	log_error("damage: the file is not as it was written: file=%s "
+		  "section=%u offset=%llu what=%s",
+	    file, section, (unsigned long long)offset, what);
+}
+
+enum err
+sealed_open(struct sealed *file, const char *path)
+{
+	enum err err;
+	void *map;
+
+	*file = (struct sealed){.fd = open(path, O_RDONLY | O_CLOEXEC)};
+	if (file->fd < 0)
+		return errno == ENOENT ? ERR_NOT_FOUND : err_from_errno(errno);
+	err = fs_stamp(&file->stamp, file->fd);
+	if (err != ERR_OK || file->stamp.bytes == 0)
+		return err != ERR_OK ? err : ERR_DAMAGED;
+	map = mmap(NULL, file->stamp.bytes, PROT_READ, MAP_SHARED, file->fd, 0);
+	if (map == MAP_FAILED)
+		return err_from_errno(errno);
+	file->bytes = map;
+	file->len = file->stamp.bytes;
+	return ERR_OK;
+}
+
+void
+sealed_close(struct sealed *file)
+{
+	if (file->bytes != NULL)
+		munmap((void *)(uintptr_t)file->bytes, file->len);
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct sealed){.fd = -1};
+}
+
+bool
+sealed_is_touched(const struct sealed *file)
+{
+	struct fs_stamp now;
+
+	assert(file->bytes != NULL);
+	return fs_stamp(&now, file->fd) != ERR_OK ||
+	    !fs_stamp_eq(&now, &file->stamp);
+}
+
+enum err
+sealed_create(int *fd, const char *path)
+{
+	*fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);
+	return *fd < 0 ? err_from_errno(errno) : ERR_OK;
+}
+
+enum err
+sealed_put(int fd, const void *bytes, uint64_t len, uint64_t offset)
+{
+	enum err err = fs_write_at(fd, bytes, len, offset);
+
+	return err == ERR_TOO_LARGE ? ERR_NO_SPACE : err;
+}
+
+enum err
+sealed_finish(int fd, struct span head, struct span table)
+{
+	enum err err = sealed_put(fd, head.ptr, head.len, 0);
+
+	assert(head.len > 0);
+	if (err == ERR_OK)
+		err = sealed_put(fd, table.ptr, table.len, head.len);
+	if (err == ERR_OK && fsync(fd) != 0)
+		err = err_from_errno(errno);
+	return err;
+}
