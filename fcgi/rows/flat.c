@@ -12,7 +12,6 @@
 #include "lmdb-schema/schema.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
 
-#define TEXT_MAX (1u << 26) /* the values of one row */
 #define STORE_MAX 64 /* bytes of a store's code */
 #define NAME_MAX_BYTES (64 + 1 + STORE_MAX + 1 + DATE_TEXT_MAX)
 
@@ -179,7 +178,6 @@ flat_begin(struct flat *flat, struct call *call, enum format format,
 	uint64_t most;
 
 	memset(flat, 0, sizeof(*flat));
-	buf_init(&flat->text, TEXT_MAX);
 	flat->splice = call->serving->splice;
 	flat->months = call->params.months;
 	flat->snap = snap;
@@ -306,31 +304,36 @@ wide_cells(struct flat *flat, struct span json, unsigned column)
 			return ERR_DAMAGED;
 		flat->wide[place] = flat->entries[i].value;
 	}
-	for (unsigned i = 0; i < cells && err == ERR_OK; i++)
-		err = table_cell(&flat->table, flat->wide[i]);
-	return err;
+	for (unsigned i = 0; i < cells; i++)
+		table_cell(&flat->table, flat->wide[i]);
+	return ERR_OK;
 }
 
 static enum err
 row_as_line(struct flat *flat, uint32_t row)
 {
-	const struct columns *chosen = &flat->splice->columns;
-	struct splice_today today = {.row = row};
+	struct splice *splice = flat->splice;
+	struct span *cells = table_cells(&flat->table, splice->chosen_count);
+	enum err err = splice_values(splice, row, cells);
 
-	for (unsigned i = columns_next(chosen, 0); i < ROW_COLUMNS;
-	     i = columns_next(chosen, i + 1)) {
-		struct span value;
-		enum err err = splice_value(flat->splice, &today, i, &value);
+	return err == ERR_OK ? table_row_end(&flat->table) : err;
+}
 
-		if (err == ERR_OK && flat->months == MONTHS_COLUMNS &&
-		    is_of_period(i))
-			err = wide_cells(flat, value, i);
-		else if (err == ERR_OK)
-			err = table_cell(&flat->table, value);
-		if (err != ERR_OK)
-			return err;
+static enum err
+row_as_wide_line(struct flat *flat, uint32_t row)
+{
+	struct splice *splice = flat->splice;
+	enum err err = splice_values(splice, row, flat->values);
+
+	for (unsigned i = 0; i < splice->chosen_count && err == ERR_OK; i++) {
+		unsigned column = splice->chosen[i];
+
+		if (is_of_period(column))
+			err = wide_cells(flat, flat->values[i], column);
+		else
+			table_cell(&flat->table, flat->values[i]);
 	}
-	return table_row_end(&flat->table);
+	return err == ERR_OK ? table_row_end(&flat->table) : err;
 }
 
 /* --- a line for each month ------------------------------------------------ */
@@ -349,47 +352,24 @@ compare_entries(const void *a, const void *b)
 	return (x->column > y->column) - (x->column < y->column);
 }
 
-/* Where a column's value stands in the row's text. */
-struct place {
-	size_t at, len;
-};
-
-/* The row's values, copied: a value is gone when the next one is asked for. */
-static enum err
-copy_values(struct flat *flat, uint32_t row, struct place places[ROW_COLUMNS])
-{
-	const struct columns *chosen = &flat->splice->columns;
-	struct splice_today today = {.row = row};
-
-	buf_clear(&flat->text);
-	for (unsigned i = columns_next(chosen, 0); i < ROW_COLUMNS;
-	     i = columns_next(chosen, i + 1)) {
-		struct span value;
-		enum err err = splice_value(flat->splice, &today, i, &value);
-
-		if (err != ERR_OK)
-			return err;
-		places[i] = (struct place){flat->text.len, value.len};
-		buf_add_span(&flat->text, value);
-	}
-	return buf_end(&flat->text);
-}
-
-static enum err
+/* The bytes of the month stay until the line ends. */
+static void
 month_cell(struct flat *flat, int32_t month)
 {
-	char text[DATE_TEXT_MAX + 2] = "\"";
-	size_t len = 1 + date_month_text(text + 1, month);
+	char *text = flat->month;
+	size_t len = 1;
 
+	text[0] = '"';
+	len += date_month_text(text + 1, month);
 	text[len++] = '"';
-	return table_cell(&flat->table, span_make(text, len));
+	table_cell(&flat->table, span_make(text, len));
 }
 
-static enum err
+static void
 store_cell(struct flat *flat, struct span store)
 {
 	/* The quotes stand round it in the map. */
-	return table_cell(&flat->table,
+	table_cell(&flat->table,
 	    store.len == 0 ? SPAN("null")
 			   : span_make(store.ptr - 1, store.len + 2));
 }
@@ -402,32 +382,24 @@ same_line(const struct flat_entry *a, const struct flat_entry *b)
 
 /* Adds one line: the article's cells, then the values of `count` entries. */
 static enum err
-month_line(struct flat *flat, const struct place places[ROW_COLUMNS],
-    const struct flat_entry *entries, size_t count)
+month_line(struct flat *flat, const struct flat_entry *entries, size_t count)
 {
-	const struct columns *chosen = &flat->splice->columns;
-	struct span text = buf_span(&flat->text);
+	const struct splice *splice = flat->splice;
+	unsigned i = 0;
 	size_t at = 0;
-	enum err err = ERR_OK;
 
-	for (unsigned i = columns_next(chosen, 0);
-	     i < COL_qteReseauByMonth && err == ERR_OK;
-	     i = columns_next(chosen, i + 1))
-		err = table_cell(
-		    &flat->table, span_sub(text, places[i].at, places[i].len));
-	if (err == ERR_OK)
-		err =
-		    store_cell(flat, count == 0 ? SPAN("") : entries[0].store);
-	if (err == ERR_OK)
-		err = count == 0 ? table_cell(&flat->table, SPAN("null"))
-				 : month_cell(flat, entries[0].month);
-	for (unsigned i = columns_next(chosen, COL_qteReseauByMonth);
-	     i < ROW_COLUMNS && err == ERR_OK; i = columns_next(chosen, i + 1))
-		err = table_cell(&flat->table,
-		    at < count && entries[at].column == i ? entries[at++].value
-							  : SPAN("null"));
-	if (err != ERR_OK)
-		return err;
+	for (; i < splice->chosen_count && !has_months(splice->chosen[i]); i++)
+		table_cell(&flat->table, flat->values[i]);
+	store_cell(flat, count == 0 ? SPAN("") : entries[0].store);
+	if (count == 0)
+		table_cell(&flat->table, SPAN("null"));
+	else
+		month_cell(flat, entries[0].month);
+	for (; i < splice->chosen_count; i++)
+		table_cell(&flat->table,
+		    at < count && entries[at].column == splice->chosen[i]
+			? entries[at++].value
+			: SPAN("null"));
 	return table_row_end(&flat->table);
 }
 
@@ -435,20 +407,16 @@ month_line(struct flat *flat, const struct place places[ROW_COLUMNS],
 static enum err
 row_as_lines(struct flat *flat, uint32_t row)
 {
-	const struct columns *chosen = &flat->splice->columns;
-	const struct flat_entry none = {0};
-	struct place places[ROW_COLUMNS];
-	enum err err = copy_values(flat, row, places);
+	struct splice *splice = flat->splice;
+	enum err err = splice_values(splice, row, flat->values);
 
 	flat->count = 0;
-	for (unsigned i = columns_next(chosen, COL_qteReseauByMonth);
-	     i < ROW_COLUMNS && err == ERR_OK; i = columns_next(chosen, i + 1))
-		err = take_map(flat,
-		    span_sub(
-			buf_span(&flat->text), places[i].at, places[i].len),
-		    i);
+	for (unsigned i = 0; i < splice->chosen_count && err == ERR_OK; i++)
+		if (has_months(splice->chosen[i]))
+			err =
+			    take_map(flat, flat->values[i], splice->chosen[i]);
 	if (err == ERR_OK && flat->count == 0)
-		return month_line(flat, places, &none, 0);
+		return month_line(flat, NULL, 0);
 	if (err == ERR_OK)
 		qsort(flat->entries, flat->count, sizeof(*flat->entries),
 		    compare_entries);
@@ -458,7 +426,7 @@ row_as_lines(struct flat *flat, uint32_t row)
 		while (to < flat->count &&
 		    same_line(&flat->entries[from], &flat->entries[to]))
 			to++;
-		err = month_line(flat, places, flat->entries + from, to - from);
+		err = month_line(flat, flat->entries + from, to - from);
 	}
 	return err;
 }
@@ -466,8 +434,14 @@ row_as_lines(struct flat *flat, uint32_t row)
 enum err
 flat_row(struct flat *flat, uint32_t row)
 {
-	return flat->months == MONTHS_LINES ? row_as_lines(flat, row)
-					    : row_as_line(flat, row);
+	switch (flat->months) {
+	case MONTHS_LINES:
+		return row_as_lines(flat, row);
+	case MONTHS_COLUMNS:
+		return row_as_wide_line(flat, row);
+	default:
+		return row_as_line(flat, row);
+	}
 }
 
 enum err
@@ -480,6 +454,5 @@ void
 flat_fini(struct flat *flat)
 {
 	table_fini(&flat->table);
-	buf_fini(&flat->text);
 	free(flat->entries);
 }

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "common/buf.h"
+#include "common/date.h"
 #include "common/err.h"
 #include "fcgi/table/table.h"
 
@@ -24,7 +24,8 @@ struct flat {
 	enum format_months months;
 	int32_t first_month; /* of the period: MONTHS_COLUMNS */
 	struct snapshot *snap; /* the same */
-	struct buf text; /* a row's values: MONTHS_LINES */
+	struct span values[ROW_COLUMNS]; /* of a row */
+	char month[DATE_TEXT_MAX + 2]; /* of a line: MONTHS_LINES */
 	struct flat_entry *entries; /* of its maps */
 	size_t count, room;
 	struct span *wide; /* cells of a map: MONTHS_COLUMNS */

@@ -2,30 +2,17 @@
 
 #include <assert.h>
 
-#include "common/num.h"
-#include "fcgi/rows/shown.h"
-#include "lmdb-schema/facts/trend.h"
+#include "fcgi/rows/splice_priv.h"
 
 #define TEXT_MAX (1u << 24)
 #define STEP 32 /* bytes, no more than IOVBUF_SPARE */
-
-static bool
-is_gamme(unsigned column)
-{
-	return row_info[column].type == ROW_GAMME;
-}
-
-static bool
-is_network(unsigned column)
-{
-	return (row_info[column].flags & ROW_LIVE) != 0 && !is_gamme(column);
-}
 
 void
 splice_init(struct splice *splice)
 {
 	memset(splice, 0, sizeof(*splice));
 	buf_init(&splice->text, TEXT_MAX);
+	buf_init(&splice->row, TEXT_MAX);
 }
 
 void
@@ -33,6 +20,7 @@ splice_fini(struct splice *splice)
 {
 	splice_release(splice);
 	buf_fini(&splice->text);
+	buf_fini(&splice->row);
 }
 
 static unsigned
@@ -66,10 +54,17 @@ splice_columns(struct splice *splice, const struct columns *columns)
 	splice->map_runs =
 	    make_runs(splice->map, &splice->columns, ROW_FLATS, ROW_COLUMNS);
 	splice->has_gammes = splice->has_network = false;
+	splice->chosen_count = splice->gamme_count = 0;
 	for (unsigned i = columns_next(&splice->columns, 0); i < ROW_COLUMNS;
 	     i = columns_next(&splice->columns, i + 1)) {
-		splice->has_gammes |= is_gamme(i);
-		splice->has_network |= is_network(i);
+		if (splice_is_gamme(i)) {
+			assert(splice->gamme_count < ROW_GAMMES);
+			splice->gammes[splice->gamme_count++] =
+			    (uint8_t)splice->chosen_count;
+		}
+		splice->chosen[splice->chosen_count++] = (uint8_t)i;
+		splice->has_gammes |= splice_is_gamme(i);
+		splice->has_network |= splice_is_network(i);
 	}
 }
 
@@ -307,9 +302,8 @@ splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
 			expect_text(splice, rows[i]);
 }
 
-/* The comma behind the last member becomes the brace. */
-static void
-close_row(struct splice *splice, struct iovbuf *pieces)
+void
+splice_close_row(struct splice *splice, struct iovbuf *pieces)
 {
 	iovbuf_drop_last(pieces);
 	if (splice->form == SPLICE_JSON)
@@ -350,7 +344,7 @@ stored_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 	if (!snapshot_maps(splice->snap, row, &maps) ||
 	    !copy_maps(splice, &maps, pieces))
 		return ERR_DAMAGED;
-	close_row(splice, pieces);
+	splice_close_row(splice, pieces);
 	return ERR_OK;
 }
 
@@ -365,192 +359,7 @@ plain_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 	return ERR_OK;
 }
 
-/* --- rows with live values ------------------------------------------------ */
-
-static uint8_t
-gamme_of(const struct splice *splice, const struct splice_today *today,
-    unsigned column)
-{
-	const struct ranges *ranges = splice->ranges;
-
-	if (column == COL_codeGamme)
-		return splice->enrich ? ranges->shown[today->row]
-				      : ranges->raw[today->row];
-	if (column == COL_gammeAValider)
-		return ranges->pending[today->row];
-	return ranges->server[today->row];
-}
-
-/* The range at the computation: nobody asks for today's. */
-static bool
-is_computed(const struct splice *splice, unsigned column)
-{
-	return !splice->enrich && column != COL_codeGamme &&
-	    column != COL_gammeAValider;
-}
-
-static enum err
-read_network(struct splice *splice, struct splice_today *today)
-{
-	today->network_read = true;
-	return shown_network(&today->network, &today->network_known, today->row,
-	    splice->snap, splice->live);
-}
-
-static void
-add_number(struct buf *buf, unsigned column, int64_t number)
-{
-	if (number == NUM_NULL)
-		buf_add_text(buf, "null");
-	else if (row_info[column].type == ROW_INTEGER)
-		num_add_int(buf, number);
-	else
-		num_add_decimal(buf, number);
-}
-
-/* The article's own margin rate: only the gap to the network's asks for it. */
-static enum err
-own_margin(
-    struct splice *splice, uint32_t row, unsigned column, int64_t *margin)
-{
-	const int64_t *margins;
-
-	*margin = NUM_NULL;
-	if (column != COL_ecartMargeReseau)
-		return ERR_OK;
-	margins = snapshot_numbers(splice->snap, COL_tauxMarge);
-	if (margins == NULL || row >= snapshot_rows(splice->snap))
-		return ERR_DAMAGED;
-	*margin = margins[row];
-	return ERR_OK;
-}
-
-static enum err
-add_network(
-    struct splice *splice, const struct splice_today *today, unsigned column)
-{
-	const struct network *network =
-	    today->network_known ? &today->network : NULL;
-	struct buf *buf = &splice->text;
-	int64_t margin;
-	enum err err;
-
-	buf_clear(buf);
-	if (column < ROW_FLATS) {
-		err = own_margin(splice, today->row, column, &margin);
-		if (err != ERR_OK)
-			return err;
-		add_number(
-		    buf, column, network_number(network, column, margin));
-	} else if (network == NULL)
-		buf_add_text(buf, "null");
-	else if (column == COL_network)
-		network_json(buf, network);
-	else if (column == COL_trend)
-		trend_network_json(buf, network);
-	else
-		network_months_json(buf, network);
-	return buf_end(buf);
-}
-
-enum err
-splice_value(struct splice *splice, struct splice_today *today, unsigned column,
-    struct span *value)
-{
-	enum err err = ERR_OK;
-
-	assert(column < ROW_COLUMNS);
-	if (splice->ranges != NULL && is_gamme(column) &&
-	    !is_computed(splice, column)) {
-		*value = row_gamme_json(gamme_of(splice, today, column));
-		return ERR_OK;
-	}
-	if (splice->network_changed && is_network(column)) {
-		if (!today->network_read)
-			err = read_network(splice, today);
-		if (err == ERR_OK)
-			err = add_network(splice, today, column);
-		*value = buf_span(&splice->text);
-		return err;
-	}
-	*value = snapshot_value(splice->snap, today->row, column);
-	return value->len == 0 ? ERR_DAMAGED : ERR_OK;
-}
-
-static enum err
-live_row(
-    struct splice *splice, struct splice_today *today, struct iovbuf *pieces)
-{
-	iovbuf_text(pieces, "{");
-	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
-		struct span value;
-		enum err err;
-
-		if (!columns_has(&splice->columns, i))
-			continue;
-		err = splice_value(splice, today, i, &value);
-		if (err != ERR_OK)
-			return err;
-		iovbuf_text(pieces, "\"");
-		iovbuf_add(pieces, row_info[i].name);
-		iovbuf_text(pieces, "\":");
-		if (value.ptr == splice->text.data)
-			iovbuf_add(pieces, value);
-		else
-			iovbuf_refer(pieces, value.ptr, value.len);
-		iovbuf_text(pieces, ",");
-	}
-	close_row(splice, pieces);
-	return ERR_OK;
-}
-
-static bool
-gammes_differ(const struct splice *splice, uint32_t row)
-{
-	const struct ranges *ranges = splice->ranges;
-
-	return ranges != NULL && splice->has_gammes && row < ranges->rows &&
-	    ranges->differs[row] != 0;
-}
-
-/* All that follows from the network does from what its object shows. */
-static bool
-tells_network(const struct splice *splice, unsigned column)
-{
-	if (columns_has(&splice->columns, COL_network))
-		return column == COL_network;
-	return is_network(column) && columns_has(&splice->columns, column);
-}
-
-static enum err
-row_differs(struct splice *splice, struct splice_today *today, bool *out)
-{
-	enum err err = ERR_OK;
-
-	*out = gammes_differ(splice, today->row);
-	if (!splice->network_changed)
-		return ERR_OK;
-	for (unsigned i = 0; i < ROW_COLUMNS && !*out && err == ERR_OK; i++) {
-		struct span value;
-
-		if (!tells_network(splice, i))
-			continue;
-		err = splice_value(splice, today, i, &value);
-		*out = err == ERR_OK &&
-		    !span_eq(
-			value, snapshot_value(splice->snap, today->row, i));
-	}
-	return err;
-}
-
-enum err
-splice_row_differs(struct splice *splice, uint32_t row, bool *out)
-{
-	struct splice_today today = {.row = row};
-
-	assert(splice->snap != NULL);
-	return row_differs(splice, &today, out);
-}
+/* --- rows of today --------------------------------------------------------- */
 
 /* A row that today's values may have changed. */
 static enum err
@@ -558,19 +367,19 @@ row_today(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
 	struct splice_today today = {.row = row};
 	bool differs;
-	enum err err = row_differs(splice, &today, &differs);
+	enum err err = splice_differs(splice, &today, &differs);
 
 	if (err != ERR_OK)
 		return err;
 	if (differs)
-		return live_row(splice, &today, pieces);
+		return splice_live_row(splice, &today, pieces);
 	return plain_row(splice, row, pieces);
 }
 
 enum err
 splice_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {
-	if (splice->network_changed || gammes_differ(splice, row))
+	if (splice->network_changed || splice_gammes_differ(splice, row))
 		return row_today(splice, row, pieces);
 	return plain_row(splice, row, pieces);
 }

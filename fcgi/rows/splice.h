@@ -30,9 +30,13 @@ struct splice {
 	bool all; /* every column */
 	enum splice_form form;
 	struct columns columns;
+	unsigned chosen_count, gamme_count;
+	uint8_t chosen[ROW_COLUMNS]; /* the same, in their order */
+	uint8_t gammes[ROW_GAMMES]; /* which of `chosen` are range codes */
 	unsigned flat_runs, map_runs;
 	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
-	struct buf text; /* for live values */
+	struct buf text; /* for a live value */
+	struct buf row; /* for those of a row: splice_values() */
 	struct cached_rows *kept; /* rows with these columns, or NULL */
 	bool network_changed, has_gammes, has_network;
 	bool some_lie; /* rows that were expected, in the snapshot: not kept */
@@ -100,6 +104,13 @@ struct splice_today {
  */
 enum err splice_value(struct splice *splice, struct splice_today *today,
     unsigned column, struct span *value);
+
+/*
+ * Today's values of the chosen columns, of which there are `chosen_count`, in
+ * their order. They are valid until the next row is asked for.
+ */
+enum err splice_values(
+    struct splice *splice, uint32_t row, struct span *values);
 
 /* True when rows are passed on as they lie in the snapshot, all columns. */
 bool splice_is_plain(const struct splice *splice);

@@ -1,6 +1,7 @@
 #include "fcgi/table/table.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "fcgi/http/reply.h"
 #include "fcgi/table/table_priv.h"
@@ -26,18 +27,8 @@ table_begin(struct table *table, enum format format, struct reply *reply,
 	    .columns = columns,
 	    .count = count,
 	    .ops = ops[format]};
-	return table->ops->begin(table);
-}
-
-enum err
-table_cell(struct table *table, struct span json)
-{
-	enum err err;
-
-	assert(table->at < table->count && json.len > 0);
-	err = table->ops->cell(table, json);
-	table->at++;
-	return err;
+	table->cells = calloc(count, sizeof(*table->cells));
+	return table->cells == NULL ? ERR_NO_MEMORY : table->ops->begin(table);
 }
 
 enum err
@@ -46,7 +37,7 @@ table_row_end(struct table *table)
 	enum err err;
 
 	assert(table->at == table->count);
-	err = table->ops->row_end(table);
+	err = table->ops->row(table);
 	table->at = 0;
 	if (++table->rows % FLUSH_ROWS == 0)
 		reply_flush_some(table->reply);
@@ -68,5 +59,7 @@ table_fini(struct table *table)
 {
 	if (table->ops != NULL && table->ops->fini != NULL)
 		table->ops->fini(table);
+	free(table->cells);
+	table->cells = NULL;
 	table->ops = NULL;
 }

@@ -460,26 +460,32 @@ note_there(struct buf *there, uint32_t rows, bool is)
 }
 
 static enum err
-cell(struct table *table, struct span json)
+add_cell(struct table *table, unsigned i)
 {
 	struct parquet *parquet = table->writer;
-	struct column *column = &parquet->columns[table->at];
+	struct column *column = &parquet->columns[i];
+	struct span json = table->cells[i];
 	bool null = span_eq(json, SPAN("null"));
 	size_t before = column->values.len;
 
 	note_there(&column->there, parquet->rows, !null);
-	if (!null &&
-	    !add_value(&column->values, table->columns[table->at].type, json))
+	if (!null && !add_value(&column->values, table->columns[i].type, json))
 		return ERR_DAMAGED;
 	parquet->bytes += column->values.len - before;
 	return ERR_OK;
 }
 
 static enum err
-row_end(struct table *table)
+row(struct table *table)
 {
 	struct parquet *parquet = table->writer;
 
+	for (unsigned i = 0; i < table->count; i++) {
+		enum err err = add_cell(table, i);
+
+		if (err != ERR_OK)
+			return err;
+	}
 	parquet->rows++;
 	if (parquet->rows < GROUP_ROWS && parquet->bytes < GROUP_BYTES)
 		return ERR_OK;
@@ -495,4 +501,4 @@ end(struct table *table)
 	return err == ERR_OK ? put_metadata(table) : err;
 }
 
-const struct table_ops table_parquet_ops = {begin, cell, row_end, end, fini};
+const struct table_ops table_parquet_ops = {begin, row, end, fini};

@@ -6,8 +6,7 @@
 /* `fini` NULL: the format keeps nothing. Each gives the first failure. */
 struct table_ops {
 	enum err (*begin)(struct table *table);
-	enum err (*cell)(struct table *table, struct span json);
-	enum err (*row_end)(struct table *table);
+	enum err (*row)(struct table *table); /* its `count` cells */
 	enum err (*end)(struct table *table);
 	void (*fini)(struct table *table);
 };

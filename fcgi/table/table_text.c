@@ -1,9 +1,15 @@
 /* Cells as text: CSV (RFC 4180), its local form, and TSV. */
 #include <assert.h>
+#include <stdlib.h>
 
+#include "common/buf.h"
 #include "common/jsonw.h"
+#include "common/word8.h"
 #include "fcgi/http/reply.h"
 #include "fcgi/table/table_priv.h"
+
+#define ROW_MAX ((size_t)1 << 28)
+#define END_MAX 2 /* bytes behind a line */
 
 static const struct dialect {
 	struct span mark, end; /* before all, behind each line */
@@ -33,64 +39,99 @@ is_plain(struct span text, const struct dialect *dialect)
 	return text.len > 0;
 }
 
-/* The bytes up to the first that is doubled or escaped, in one go. */
+/* The most that a row comes to: a byte becomes two, a map has quotes. */
 static size_t
-plain_part(struct span text, size_t at)
+room_for(const struct table *table)
 {
-	size_t end = at;
+	size_t most = END_MAX;
 
-	while (end < text.len && text.ptr[end] != '"' && text.ptr[end] != '\\')
-		end++;
-	return end - at;
+	for (unsigned i = 0; i < table->count; i++)
+		most += 1 + 2 * table->cells[i].len + 2;
+	return most;
 }
 
-/* Adds the text between the quotes of a JSON string, with quotes doubled. */
-static void
-add_string(struct iovbuf *body, struct span text)
+/* Text, JSON's too, with quotes doubled: half of its bytes may be some. */
+static char *
+put_quoted(char *to, struct span text)
 {
-	iovbuf_text(body, "\"");
-	for (size_t at = 0; at < text.len;) {
-		size_t plain = plain_part(text, at);
-		char byte;
-
-		iovbuf_copy(body, text.ptr + at, plain);
-		at += plain;
-		if (at == text.len)
-			break;
-		byte = jsonw_plain_byte(text, &at);
-		iovbuf_copy(body, &byte, 1);
-		if (byte == '"')
-			iovbuf_copy(body, &byte, 1);
+	*to++ = '"';
+	for (size_t i = 0; i < text.len; i++) {
+		*to++ = text.ptr[i];
+		*to = '"';
+		to += text.ptr[i] == '"';
 	}
-	iovbuf_text(body, "\"");
+	*to++ = '"';
+	return to;
 }
 
-/* Text as it is, JSON's too, with quotes doubled. */
-static void
-add_quoted(struct iovbuf *body, struct span text)
+static char *
+put_escaped(char *to, struct span text)
 {
-	iovbuf_text(body, "\"");
+	*to++ = '"';
 	for (size_t at = 0; at < text.len;) {
-		size_t plain = span_find(span_from(text, at), '"');
+		char byte = jsonw_plain_byte(text, &at);
 
-		iovbuf_copy(body, text.ptr + at, plain);
-		at += plain;
-		if (at++ < text.len)
-			iovbuf_text(body, "\"\"");
+		*to++ = byte;
+		*to = '"';
+		to += byte == '"';
 	}
-	iovbuf_text(body, "\"");
+	*to++ = '"';
+	return to;
 }
 
-static void
-add_number(struct iovbuf *body, struct span json, char point)
+/* A JSON string: hardly any has an escape, without which it has no quote. */
+static char *
+put_string(char *to, struct span json, const struct dialect *dialect)
 {
-	size_t at = span_find(json, '.');
+	if (dialect->bare && is_plain(jsonw_inside(json), dialect))
+		return mempcpy(to, json.ptr + 1, json.len - 2);
+	if (word8_marked(word8_copy(to, json.ptr, json.len, '\\')))
+		return put_escaped(to, jsonw_inside(json));
+	return to + json.len;
+}
 
-	iovbuf_add(body, span_sub(json, 0, at));
-	if (at == json.len)
-		return;
-	iovbuf_copy(body, &point, 1);
-	iovbuf_add(body, span_from(json, at + 1));
+static char *
+put_number(char *to, struct span json, char point)
+{
+	char *end = to + json.len;
+
+	word8_copy(to, json.ptr, json.len, '.');
+	for (; point != '.' && to < end; to++)
+		if (*to == '.')
+			*to = point;
+	return end;
+}
+
+static char *
+put_cell(char *to, struct span json, const struct dialect *dialect)
+{
+	switch (json.ptr[0]) {
+	case '"':
+		return put_string(to, json, dialect);
+	case '{':
+	case '[':
+		return put_quoted(to, json);
+	case 'n':
+		return to; /* null */
+	default:
+		return put_number(to, json, dialect->point);
+	}
+}
+
+/* A store's code stands in some names, and may be anything. */
+static void
+add_name(struct iovbuf *body, struct span name, const struct dialect *dialect)
+{
+	char *start = iovbuf_room(body, 2 * name.len + 2);
+
+	assert(2 * name.len + 2 <= IOVBUF_CHUNK);
+	if (start == NULL)
+		return; /* the body keeps the failure */
+	if (is_plain(name, dialect))
+		iovbuf_add(body, name);
+	else
+		iovbuf_used(
+		    body, start, (size_t)(put_quoted(start, name) - start));
 }
 
 static enum err
@@ -99,47 +140,63 @@ begin(struct table *table)
 	const struct dialect *dialect = dialect_of(table);
 	struct iovbuf *body = &table->reply->body;
 
+	table->writer = malloc(sizeof(struct buf));
+	if (table->writer == NULL)
+		return ERR_NO_MEMORY;
+	buf_init(table->writer, ROW_MAX);
 	iovbuf_add(body, dialect->mark);
 	for (unsigned i = 0; i < table->count; i++) {
-		struct span name = table->columns[i].name;
-
 		if (i > 0)
 			iovbuf_copy(body, &dialect->separator, 1);
-		/* A store's code stands in some, and may be anything. */
-		if (is_plain(name, dialect))
-			iovbuf_add(body, name);
-		else
-			add_quoted(body, name);
+		add_name(body, table->columns[i].name, dialect);
 	}
 	iovbuf_add(body, dialect->end);
 	return body->err;
 }
 
-static enum err
-cell(struct table *table, struct span json)
+static char *
+put_row(char *to, const struct table *table)
 {
 	const struct dialect *dialect = dialect_of(table);
-	struct iovbuf *body = &table->reply->body;
-	struct span text = jsonw_inside(json);
 
-	if (table->at > 0)
-		iovbuf_copy(body, &dialect->separator, 1);
-	if (json.ptr[0] == '"' && dialect->bare && is_plain(text, dialect))
-		iovbuf_add(body, text);
-	else if (json.ptr[0] == '"')
-		add_string(body, text);
-	else if (json.ptr[0] == '{' || json.ptr[0] == '[')
-		add_quoted(body, json);
-	else if (!span_eq(json, SPAN("null")))
-		add_number(body, json, dialect->point);
+	for (unsigned i = 0; i < table->count; i++) {
+		*to = dialect->separator;
+		to = put_cell(to + (i > 0), table->cells[i], dialect);
+	}
+	return mempcpy(to, dialect->end.ptr, dialect->end.len);
+}
+
+/* Where the body wants it; a row that is larger than its chunks, by a copy. */
+static enum err
+row(struct table *table)
+{
+	struct iovbuf *body = &table->reply->body;
+	struct buf *large = table->writer;
+	size_t most = room_for(table);
+	char *start;
+
+	if (most <= IOVBUF_CHUNK) {
+		start = iovbuf_room(body, most);
+		if (start != NULL)
+			iovbuf_used(body, start,
+			    (size_t)(put_row(start, table) - start));
+		return body->err;
+	}
+	buf_clear(large);
+	start = buf_room(large, most);
+	if (start == NULL)
+		return buf_end(large);
+	iovbuf_copy(body, start, (size_t)(put_row(start, table) - start));
 	return body->err;
 }
 
-static enum err
-row_end(struct table *table)
+static void
+fini(struct table *table)
 {
-	iovbuf_add(&table->reply->body, dialect_of(table)->end);
-	return table->reply->body.err;
+	if (table->writer != NULL)
+		buf_fini(table->writer);
+	free(table->writer);
+	table->writer = NULL;
 }
 
 static enum err
@@ -148,4 +205,4 @@ end(struct table *table)
 	return table->reply->body.err;
 }
 
-const struct table_ops table_text_ops = {begin, cell, row_end, end, NULL};
+const struct table_ops table_text_ops = {begin, row, end, fini};

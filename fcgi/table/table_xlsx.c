@@ -412,42 +412,40 @@ begin(struct table *table)
 	return err == ERR_OK ? begin_sheet(table) : err;
 }
 
-static enum err
-cell(struct table *table, struct span json)
+static void
+add_cell(struct table *table, uint32_t row)
 {
-	struct xlsx *xlsx = table->writer;
-	uint32_t row = xlsx->rows + 2;
+	struct span json = table->cells[table->at];
 
-	if (table->at == 0) {
-		buf_add_text(&xlsx->text, "<row r=\"");
-		num_add_int(&xlsx->text, row);
-		buf_add_text(&xlsx->text, "\">");
-	}
 	if (span_eq(json, SPAN("null")))
-		return ERR_OK;
+		return;
 	switch (table->columns[table->at].type) {
 	case ROW_DECIMAL:
 		add_number(table, json, STYLE_DECIMAL, row);
-		return ERR_OK;
+		return;
 	case ROW_INTEGER:
 		add_number(table, json, STYLE_INTEGER, row);
-		return ERR_OK;
+		return;
 	case ROW_DATE:
 		if (add_day(table, json, row))
-			return ERR_OK;
+			return;
 		/* fall through */
 	default:
 		add_text(table, json, row);
-		return ERR_OK;
 	}
 }
 
 static enum err
-row_end(struct table *table)
+row(struct table *table)
 {
 	struct xlsx *xlsx = table->writer;
 	enum err err = ERR_OK;
 
+	buf_add_text(&xlsx->text, "<row r=\"");
+	num_add_int(&xlsx->text, xlsx->rows + 2);
+	buf_add_text(&xlsx->text, "\">");
+	for (table->at = 0; table->at < table->count; table->at++)
+		add_cell(table, xlsx->rows + 2);
 	buf_add_text(&xlsx->text, "</row>");
 	xlsx->rows++;
 	if (xlsx->text.len >= GATHERED)
@@ -474,4 +472,4 @@ end(struct table *table)
 	return err == ERR_OK ? zip_end(xlsx->zip) : err;
 }
 
-const struct table_ops table_xlsx_ops = {begin, cell, row_end, end, fini};
+const struct table_ops table_xlsx_ops = {begin, row, end, fini};

@@ -271,38 +271,19 @@ snapshot_rows_bytes(const struct snapshot *snap)
 	return (int64_t)bytes;
 }
 
-/* The bytes start..end of a part without `"name":` and the separator. */
-static struct span
-value_of(const char *json, uint32_t start, uint32_t end, uint32_t most,
-    unsigned column)
-{
-	uint32_t name = (uint32_t)row_info[column].name.len + 3;
-
-	/* Damaged offsets may be near 2^32: adding to them could overflow. */
-	if (end > most || start > end || end - start < name + 1)
-		return SPAN("");
-	return span_make(json + start + name, end - start - name - 1);
-}
-
 struct span
 snapshot_value(struct snapshot *snap, uint32_t row, unsigned column)
 {
 	struct snapshot_part part;
 
 	assert(column < ROW_COLUMNS);
-	if (column < ROW_FLATS) {
-		if (!snapshot_flat(snap, row, &part))
-			return SPAN("");
-		return value_of(part.json, part.off.flat[column],
-		    part.off.flat[column + 1], part.off.flat[ROW_FLATS],
-		    column);
-	}
-	if (!snapshot_maps(snap, row, &part))
-		return SPAN("");
-	column -= ROW_FLATS;
-	return value_of(part.json, part.off.maps[column],
-	    part.off.maps[column + 1], part.off.maps[ROW_MAPCOUNT],
-	    column + ROW_FLATS);
+	if (column < ROW_FLATS)
+		return snapshot_flat(snap, row, &part)
+		    ? snapshot_flat_value(&part, column)
+		    : SPAN("");
+	return snapshot_maps(snap, row, &part)
+	    ? snapshot_maps_value(&part, column)
+	    : SPAN("");
 }
 
 /* --- the classification ------------------------------------------------- */

@@ -103,6 +103,12 @@ int64_t snapshot_rows_bytes(const struct snapshot *snap);
 struct span snapshot_value(
     struct snapshot *snap, uint32_t row, unsigned column);
 
+/* The same of a part that is at hand: of the scalars, of the maps. */
+static inline struct span snapshot_flat_value(
+    const struct snapshot_part *part, unsigned column);
+static inline struct span snapshot_maps_value(
+    const struct snapshot_part *part, unsigned column);
+
 /* Arrays of one entry a row, or NULL when they are damaged. */
 const int64_t *snapshot_numbers(struct snapshot *snap, unsigned column);
 const uint32_t *snapshot_order(
@@ -174,3 +180,36 @@ struct snapshot_verified {
 };
 enum err snapshot_verify(struct snapshot *snap, struct fault *fault,
     struct snapshot_verified *verified);
+
+/* --- inline: the columns of a part ------------------------------------------ */
+
+/* The bytes start..end of a part without `"name":` and the separator. */
+static inline struct span
+snapshot_part_value(const char *json, uint32_t start, uint32_t end,
+    uint32_t most, unsigned column)
+{
+	uint32_t name = (uint32_t)row_info[column].name.len + 3;
+
+	/* Damaged offsets may be near 2^32: adding to them could overflow. */
+	if (end > most || start > end || end - start < name + 1)
+		return SPAN("");
+	return span_make(json + start + name, end - start - name - 1);
+}
+
+static inline struct span
+snapshot_flat_value(const struct snapshot_part *part, unsigned column)
+{
+	const uint16_t *off = part->off.flat;
+
+	return snapshot_part_value(
+	    part->json, off[column], off[column + 1], off[ROW_FLATS], column);
+}
+
+static inline struct span
+snapshot_maps_value(const struct snapshot_part *part, unsigned column)
+{
+	const uint32_t *off = part->off.maps + column - ROW_FLATS;
+
+	return snapshot_part_value(
+	    part->json, off[0], off[1], part->off.maps[ROW_MAPCOUNT], column);
+}

@@ -1,0 +1,29 @@
+/* splice_priv: what the files of splice.h share. */
+#pragma once
+
+#include "fcgi/rows/splice.h"
+
+static inline bool
+splice_is_gamme(unsigned column)
+{
+	return row_info[column].type == ROW_GAMME;
+}
+
+static inline bool
+splice_is_network(unsigned column)
+{
+	return (row_info[column].flags & ROW_LIVE) != 0 &&
+	    !splice_is_gamme(column);
+}
+
+/* The comma behind the last member becomes the brace. */
+void splice_close_row(struct splice *splice, struct iovbuf *pieces);
+
+/* Whether a value of today is not as in the snapshot: a range; any. */
+bool splice_gammes_differ(const struct splice *splice, uint32_t row);
+enum err splice_differs(
+    struct splice *splice, struct splice_today *today, bool *out);
+
+/* Adds a row, value by value. */
+enum err splice_live_row(
+    struct splice *splice, struct splice_today *today, struct iovbuf *pieces);
