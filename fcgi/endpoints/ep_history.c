@@ -10,6 +10,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/feed.h"
+#include "lmdb-schema/state/trail.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
@@ -88,8 +89,8 @@ add_entries(
 		struct audit_entry entry;
 
 		err = trail_get(history->view, history->numbers[place], &entry);
-		if (err == ERR_OK && feed_state_of(&entry) != 0)
-			feed_write(json, &entry);
+		if (err == ERR_OK && feed_entry_state(&entry) != 0)
+			feed_entry_write(json, &entry);
 	}
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/feed.h"
+#include "lmdb-schema/state/trail.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
@@ -40,7 +41,7 @@ static bool
 matches(const struct feed *feed, const struct audit_entry *entry)
 {
 	const struct params *params = &feed->call->params;
-	unsigned state = feed_state_of(entry);
+	unsigned state = feed_entry_state(entry);
 
 	if (state == 0 ||
 	    (params->states != 0 && (params->states & state) == 0))
@@ -52,7 +53,7 @@ matches(const struct feed *feed, const struct audit_entry *entry)
 		return false;
 	if (params->codein.len > 0 && !span_eq(entry->codein, params->codein))
 		return false;
-	if (params->author.len > 0 && !feed_is_by(entry, params->author))
+	if (params->author.len > 0 && !feed_entry_is_by(entry, params->author))
 		return false;
 	return entry->when_ms >= params->from_ms &&
 	    (params->until_ms == 0 || entry->when_ms < params->until_ms);
@@ -76,7 +77,7 @@ look(struct feed *feed, const struct audit_entry *entry)
 	if (!wanted)
 		return ERR_OK;
 	feed->shown++;
-	feed_write(&feed->answer.json, entry);
+	feed_entry_write(&feed->answer.json, entry);
 	return buf_end(feed->answer.json.buf);
 }
 

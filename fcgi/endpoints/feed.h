@@ -6,15 +6,8 @@
 
 #include "common/jsonw.h"
 #include "fcgi/table/table.h"
-#include "lmdb-schema/state/trail.h"
-
-/* The entry's state, as a bit of enum feed_state; 0: not about a range. */
-unsigned feed_state_of(const struct audit_entry *entry);
-
-/* Whether the author made the proposal, or the one that it took the place of. */
-bool feed_is_by(const struct audit_entry *entry, struct span author);
-
-void feed_write(struct jsonw *json, const struct audit_entry *entry);
+#include "lmdb-schema/state/feed_entry.h"
+#include "lmdb-schema/state/state.h"
 
 /* The members of an entry as the columns of flat formats. */
 #define FEED_COLUMNS 12

@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "common/span.h"
 #include "fcgi/http/condition.h"
-#include "fcgi/http/feed_states.h"
+#include "lmdb-schema/feed_states.h"
 #include "fcgi/http/format.h"
 #include "fcgi/http/groups.h"
 #include "fcgi/http/query.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "common/base64.h"
 #include "common/buf.h"
 #include "common/count.h"
 #include "common/digest.h"
@@ -61,45 +62,6 @@ struct senders {
 	char *text; /* all secrets, to be forgotten */
 };
 
-/* --- base64 --------------------------------------------------------------- */
-
-static int
-digit_of(char byte)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *at = byte == '\0' ? NULL : strchr(digits, byte);
-
-	return at == NULL ? -1 : (int)(at - digits);
-}
-
-/* False for what is no base64, or for more than `size` bytes. */
-static bool
-unbase64(uint8_t *to, size_t size, size_t *len, struct span text)
-{
-	uint32_t group = 0;
-	unsigned bits = 0;
-	int digit;
-
-	while (text.len > 0 && text.ptr[text.len - 1] == '=')
-		text.len--;
-	*len = 0;
-	for (size_t i = 0; i < text.len; i++) {
-		digit = digit_of(text.ptr[i]);
-		if (digit < 0)
-			return false;
-		group = group << 6 | (uint32_t)digit;
-		bits += 6;
-		if (bits < 8)
-			continue;
-		bits -= 8;
-		if (*len == size)
-			return false;
-		to[(*len)++] = (uint8_t)(group >> bits);
-	}
-	return true;
-}
-
 /* --- the file ------------------------------------------------------------- */
 
 static enum err
@@ -154,7 +116,7 @@ read_key(struct sender *sender)
 
 	if (span_starts(text, SPAN("whsec_")))
 		text = span_from(text, 6);
-	if (!unbase64((uint8_t *)to, text.len, &len, text) || len == 0)
+	if (!base64_bytes((uint8_t *)to, text.len, &len, text) || len == 0)
 		return false;
 	sender->secret.len = len;
 	return true;
@@ -308,7 +270,7 @@ is_basic(const struct sender *sender, struct span given)
 
 	if (!span_eq_nocase(span_sub(given, 0, scheme.len), scheme))
 		return false;
-	right = unbase64(bytes, sizeof(bytes), &len,
+	right = base64_bytes(bytes, sizeof(bytes), &len,
 		    span_trim(span_from(given, scheme.len))) &&
 	    digest_equal_text(
 		span_make((const char *)bytes, len), sender->secret);
@@ -348,7 +310,7 @@ is_signature(const struct scheme *scheme, struct span text,
 	bool read;
 
 	if (scheme->form == FORM_STANDARD)
-		read = unbase64(got, sizeof(got), &len, text);
+		read = base64_bytes(got, sizeof(got), &len, text);
 	else
 		read = hex_bytes(got, sizeof(got), text);
 	return read && len == sizeof(got) &&

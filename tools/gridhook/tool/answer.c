@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "common/members.h"
-#include "tools/gridhook/tool/base64.h"
+#include "common/base64.h"
 
 #define TEXT_MAX 4096
 

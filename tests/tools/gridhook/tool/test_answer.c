@@ -1,7 +1,7 @@
 #include "tests/support/run.h"
 
 #include "tools/gridhook/tool/answer.h"
-#include "tools/gridhook/tool/base64.h"
+#include "common/base64.h"
 
 static const struct {
 	const char *plain, *coded;

@@ -1,7 +1,8 @@
-#include "tools/gridhook/tool/base64.h"
+#include "common/base64.h"
 
 #include <assert.h>
 #include <stdint.h>
+#include <string.h>
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			     "abcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -40,4 +41,39 @@ base64_add(struct buf *buf, struct span bytes)
 		used += 4;
 	}
 	buf_grown(buf, used);
+}
+
+static int
+digit_of(char byte)
+{
+	const char *at = byte == '\0' ? NULL : strchr(digits, byte);
+
+	return at == NULL ? -1 : (int)(at - digits);
+}
+
+bool
+base64_bytes(uint8_t *to, size_t size, size_t *len, struct span text)
+{
+	uint32_t group = 0;
+	unsigned bits = 0;
+	int digit;
+
+	assert(to != NULL || size == 0);
+	while (text.len > 0 && text.ptr[text.len - 1] == '=')
+		text.len--;
+	*len = 0;
+	for (size_t i = 0; i < text.len; i++) {
+		digit = digit_of(text.ptr[i]);
+		if (digit < 0)
+			return false;
+		group = group << 6 | (uint32_t)digit;
+		bits += 6;
+		if (bits < 8)
+			continue;
+		bits -= 8;
+		if (*len == size)
+			return false;
+		to[(*len)++] = (uint8_t)(group >> bits);
+	}
+	return true;
 }

@@ -1,4 +1,4 @@
-#include "fcgi/http/feed_states.h"
+#include "lmdb-schema/feed_states.h"
 
 #include <assert.h>
 #include <stdio.h>
