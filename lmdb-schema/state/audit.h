@@ -21,7 +21,7 @@ struct audit_entry {
 	struct span event; /* see below */
 	struct span actor; /* a key's or user's name, or "gridctl" */
 	struct span supplier;
-	struct span codein; /* or the key's id, the user's name */
+	struct span codein; /* or a key's id, a user's name: see below */
 	struct span gamme, before; /* one letter, or empty */
 	/* Of a proposal; empty where an earlier version wrote the entry */
 	struct span motif; /* why it was proposed */
@@ -41,8 +41,15 @@ struct audit_entry {
  *	edited     now recorded      recorded until then
  *	arrived    was validated     the same: the server has it now
  *
- * and without ranges: key-created, key-revoked, user-added, user-password,
- * user-removed.
+ * without ranges: key-created, key-revoked, user-added, user-password,
+ * user-removed, hook-added, hook-removed;
+ *
+ * and, only where a hook wants them (hook.h), without a supplier:
+ *
+ *	event      codein                motif
+ *	imported   "facts" or "network"  the generation
+ *	computed   the supplier          the snapshot's generation
+ *	failed     the supplier, or ""   why
  */
 
 enum err audit_add(struct kv_txn *txn, const struct audit_entry *entry);

@@ -8,6 +8,8 @@
  *	             mixed (0, 1): exported, not arrived yet (proposal_priv.h)
  *	           "audit"    u64 number of the last entry of the trail
  *	           "trail", "trail" 00 ...: an index of the trail (trail.h)
+ *	           "hook", "hook" 00 ..., "hook-at" 00 ..., "hook-lost" 00 ...:
+ *	             addresses that are told what happens (hook.h, hook_at.h)
  *	           "kept" 00 owner 00 name -> what the screen keeps (kept.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),

@@ -464,6 +464,38 @@ store_lock_words(int *fd, struct store *store, bool wait)
 }
 
 enum err
+store_lock_sender(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "sender", wait);
+}
+
+static enum err
+hook_lock_path(char path[FS_PATH_MAX], const struct store *store, uint64_t id)
+{
+	return fs_path(
+	    path, "%s/locks/hook-%llu", store->dir, (unsigned long long)id);
+}
+
+enum err
+store_lock_hook(int *fd, struct store *store, uint64_t id, bool wait)
+{
+	char path[FS_PATH_MAX];
+	enum err err = hook_lock_path(path, store, id);
+
+	*fd = -1;
+	return err == ERR_OK ? fs_lock(fd, path, wait) : err;
+}
+
+void
+store_forget_hook(struct store *store, uint64_t id)
+{
+	char path[FS_PATH_MAX];
+
+	if (hook_lock_path(path, store, id) == ERR_OK)
+		fs_unlink(path);
+}
+
+enum err
 store_lock_supplier(
     int *fd, struct store *store, struct span supplier, bool wait)
 {

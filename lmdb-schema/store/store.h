@@ -127,6 +127,16 @@ enum err store_lock_packing(int *fd, struct store *store, bool wait);
 /* Held while making the word index, by one process at a time. */
 enum err store_lock_words(int *fd, struct store *store, bool wait);
 
+/* Held by the process that sends to hooks: there is one. */
+enum err store_lock_sender(int *fd, struct store *store, bool wait);
+
+/*
+ * Held while an event is under way to the hook with that id; and the lock's
+ * file, of a hook that is no more, is removed.
+ */
+enum err store_lock_hook(int *fd, struct store *store, uint64_t id, bool wait);
+void store_forget_hook(struct store *store, uint64_t id);
+
 /*
  * Takes one of `slots` places for a computation, over all processes. ERR_BUSY
  * when all are taken; with `wait`, sleeps until one is free.

@@ -36,7 +36,9 @@ fcgi/process : fcgi lmdb-schema/upkeep
 tools/gridctl/csv : common
 tools/gridctl/import : tools/gridctl/csv lmdb-schema/upkeep
 tools/gridctl/demo : tools/gridctl/csv
-tools/gridctl : tools/gridctl/import tools/gridctl/demo
+tools/gridctl.cmd tools/gridctl/cmd.h : common
+tools/gridctl/hook : tools/gridctl.cmd lmdb-schema/upkeep
+tools/gridctl : tools/gridctl/import tools/gridctl/demo tools/gridctl/hook
 tools/gridhook/tool : common
 tools/gridhook/net : common
 tools/gridhook/events : tools/gridhook/net common/kv
@@ -155,6 +157,7 @@ door openssl 'openssl/' "common/digest.c"
 door utf8proc 'utf8proc\.h>' "common/fold.c"
 door inih 'ini\.h>' "common/conf.c"
 door libcsv 'csv\.h>' "tools/gridctl/csv/csv_quoted.c"
+door libcurl 'curl/' "tools/gridctl/hook/post.c"
 door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/process/fcgiparams.c"
 door llhttp 'llhttp\.h>' "tools/gridhook/net/http.c"
 door libxcb 'xcb/' "$desk/x11*.c $desk/x11_priv.h"

@@ -10,7 +10,7 @@ packages_of() {
   build)
     echo gcc make autoconf automake pkg-config libfcgi-dev libjansson-dev \
       liblmdb-dev libssl-dev libinih-dev libcsv-dev libutf8proc-dev \
-      zlib1g-dev libdeflate-dev libisal-dev libzstd-dev node-llhttp libncurses-dev xz-utils \
+      zlib1g-dev libdeflate-dev libisal-dev libzstd-dev libcurl4-openssl-dev node-llhttp libncurses-dev xz-utils \
       libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev \
       libpng-dev libjpeg62-turbo-dev
     ;;

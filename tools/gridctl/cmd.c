@@ -9,6 +9,7 @@
 
 #include "common/opt.h"
 #include "common/owner.h"
+#include "lmdb-schema/key.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/store/store.h"
 
@@ -171,6 +172,23 @@ cmd_json_time(struct jsonw *json, const char *name, int64_t ms)
 	cmd_time(text, ms);
 	jsonw_key(json, name);
 	jsonw_text(json, ms == 0 ? NULL : text);
+}
+
+bool
+cmd_codes(char *list, size_t max, const char *text)
+{
+	struct span code, rest = span_of(text);
+	size_t len = 0;
+
+	while (span_cut(&code, &rest, ',')) {
+		if (!key_code_ok(code) || len + code.len + 1 > max)
+			return false;
+		memcpy(list + len, code.ptr, code.len);
+		len += code.len;
+		list[len++] = '\n';
+	}
+	list[len] = '\0';
+	return len > 0;
 }
 
 int

@@ -29,6 +29,7 @@ int cmd_doctor(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_gammes(int argc, char **argv);
 int cmd_pack(int argc, char **argv);
+int cmd_hook(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 int cmd_index(int argc, char **argv);
 int cmd_init(int argc, char **argv);
@@ -103,6 +104,9 @@ struct cmd_list {
 void cmd_list_begin(struct cmd_list *list, bool as_json);
 /* Prints the list, unless `err` says why it is not whole. */
 int cmd_list_end(struct cmd_list *list, const char *command, enum err err);
+
+/* Codes by commas -> each ended by '\n', of at most `max` bytes. */
+bool cmd_codes(char *list, size_t max, const char *text);
 
 /* Prints the contents of `text` to standard output, and frees it. */
 int cmd_print(struct buf *text, const char *command);

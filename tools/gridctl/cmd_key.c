@@ -7,7 +7,6 @@
 #include "common/jsonw.h"
 #include "common/num.h"
 #include "common/opt.h"
-#include "lmdb-schema/key.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
@@ -79,25 +78,6 @@ read_expires(const char *text)
 	return when_ms > now_ms ? when_ms : 0;
 }
 
-/* Codes by commas -> each ended by a line's end. */
-static bool
-read_suppliers(char list[ACCESS_SUPPLIERS_MAX + 1], const char *text)
-{
-	struct span code, rest = span_of(text);
-	size_t len = 0;
-
-	while (span_cut(&code, &rest, ',')) {
-		if (!key_code_ok(code) ||
-		    len + code.len + 1 > ACCESS_SUPPLIERS_MAX)
-			return false;
-		memcpy(list + len, code.ptr, code.len);
-		len += code.len;
-		list[len++] = '\n';
-	}
-	list[len] = '\0';
-	return len > 0;
-}
-
 static int
 read_bounds(struct access_bounds *bounds, const struct options *options,
     char suppliers[ACCESS_SUPPLIERS_MAX + 1])
@@ -116,7 +96,7 @@ read_bounds(struct access_bounds *bounds, const struct options *options,
 	}
 	if (options->suppliers == NULL)
 		return CMD_DONE;
-	if (!read_suppliers(suppliers, options->suppliers)) {
+	if (!cmd_codes(suppliers, ACCESS_SUPPLIERS_MAX, options->suppliers)) {
 		fprintf(stderr,
 		    "gridctl key create: --suppliers: codes separated by "
 		    "commas, %d bytes at most\n",

@@ -23,6 +23,7 @@ static const struct cmd_row commands[] = {
     {"index", cmd_index, "make the index of all suppliers' words"},
     {"suppliers", cmd_suppliers, "list the suppliers and their snapshots"},
     {"key", cmd_key, "create, list and revoke API keys"},
+    {"hook", cmd_hook, "tell other programs what happens"},
     {"user", cmd_user, "add, change, list and remove the screen's users"},
     {"proposals", cmd_proposals, "list, save and cancel proposed ranges"},
     {"backup", cmd_backup, "copy the data while it is in use"},

@@ -1,0 +1,140 @@
+#include "lmdb-schema/upkeep/notice.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "common/kv/kv.h"
+#include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/hook.h"
+#include "lmdb-schema/store/store.h"
+
+#define ACTOR SPAN("gridctl")
+
+struct noticing {
+	unsigned wanted;
+	bool quietly; /* without entries */
+	struct live_view *live;
+	struct catalog_view *catalog;
+	struct kv_txn *txn;
+	struct audit audit;
+};
+
+static enum err
+note(struct noticing *noticing, struct span event, struct span what,
+    uint64_t generation)
+{
+	char text[KEY_GENERATION_LEN + 1];
+
+	if (noticing->quietly)
+		return ERR_OK;
+	key_generation_text(text, generation);
+	return audit_note(&noticing->audit,
+	    &(struct audit_entry){.event = event,
+		.actor = ACTOR,
+		.codein = what,
+		.motif = span_of(text)});
+}
+
+static enum err
+look_at_data(struct noticing *noticing, const char *name, struct span what,
+    uint64_t generation)
+{
+	uint64_t seen;
+	enum err err = store_number(noticing->txn, name, &seen);
+
+	if (err == ERR_DAMAGED)
+		seen = 0;
+	else if (err != ERR_OK)
+		return err;
+	if (seen == generation || generation == LIVE_UNKNOWN)
+		return ERR_OK;
+	err = note(noticing, SPAN("imported"), what, generation);
+	return err == ERR_OK ? store_set_number(noticing->txn, name, generation)
+			     : err;
+}
+
+static enum err
+look_at_supplier(
+    void *context, struct span supplier, const struct catalog_entry *entry)
+{
+	struct noticing *noticing = context;
+	struct key pair = key_pair(SPAN("seen"), supplier);
+	struct key generation = key_of_u64(entry->generation);
+	struct span seen;
+	enum err err =
+	    kv_get(noticing->txn, STATE_META, key_span(&pair), &seen);
+
+	if (err == ERR_OK && span_eq(seen, key_span(&generation)))
+		return ERR_OK;
+	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
+		return err;
+	err = note(noticing, SPAN("computed"), supplier, entry->generation);
+	return err == ERR_OK ? kv_put(noticing->txn, STATE_META,
+				   key_span(&pair), key_span(&generation))
+			     : err;
+}
+
+static enum err
+look_at_all(struct noticing *noticing)
+{
+	enum err err = ERR_OK;
+
+	if ((noticing->wanted & HOOK_IMPORTED) != 0) {
+		err = look_at_data(noticing, "seen-facts", SPAN("facts"),
+		    live_facts(noticing->live));
+		if (err == ERR_OK)
+			err = look_at_data(noticing, "seen-network",
+			    SPAN("network"),
+			    live_network_generation(noticing->live));
+	}
+	if (err == ERR_OK && (noticing->wanted & HOOK_COMPUTED) != 0)
+		err =
+		    catalog_each(noticing->catalog, look_at_supplier, noticing);
+	/* The sound entries have been looked at. */
+	return err == ERR_DAMAGED ? ERR_OK : err;
+}
+
+static enum err
+work(void *context, struct kv_txn *txn)
+{
+	struct noticing *noticing = context;
+
+	noticing->txn = txn;
+	audit_begin(&noticing->audit, txn);
+	return audit_end(&noticing->audit, look_at_all(noticing));
+}
+
+static enum err
+look(struct store *store, unsigned wanted, bool quietly)
+{
+	struct noticing noticing = {.quietly = quietly,
+	    .wanted = wanted & (HOOK_IMPORTED | HOOK_COMPUTED)};
+	enum err err;
+
+	if (noticing.wanted == 0)
+		return ERR_OK;
+	err = live_view_open(&noticing.live, store);
+	if (err == ERR_OK)
+		err = catalog_view_open(&noticing.catalog, store);
+	if (err == ERR_OK)
+		err = store_write(store, STORE_STATE, work, &noticing);
+	catalog_view_close(noticing.catalog);
+	live_view_close(noticing.live);
+	return err;
+}
+
+enum err
+notice_begin(struct store *store, unsigned wanted)
+{
+	assert(store != NULL);
+	return look(store, wanted, true);
+}
+
+enum err
+notice_look(struct store *store, unsigned wanted)
+{
+	assert(store != NULL);
+	return look(store, wanted, false);
+}

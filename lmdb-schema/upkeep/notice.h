@@ -1,0 +1,32 @@
+/*
+ * notice: imports and computations as entries of the trail, for hooks.
+ *
+ * They are noticed by what they have published, so that no kill between a
+ * publication and its entry loses one: the generations that have been noticed
+ * are kept in state.mdb, and others are new. Of several that a supplier had
+ * between two looks, the last one is noticed.
+ *
+ * In the table meta:
+ *
+ *	"seen-facts", "seen-network" -> u64 generation
+ *	"seen" 00 supplier           -> u64 generation, 8 bytes
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
+
+struct store;
+
+/*
+ * Takes what is published by now as noticed, without an entry: for the first
+ * hook that wants to hear of it.
+ */
+enum err notice_begin(struct store *store, unsigned wanted);
+
+/*
+ * Writes the entries. `wanted` has HOOK_IMPORTED, HOOK_COMPUTED or both; what is
+ * not wanted is not looked at.
+ */
+enum err notice_look(struct store *store, unsigned wanted);

@@ -1,0 +1,428 @@
+"""Hooks: receivers that are dead, slow or refuse, and a sender that is killed:
+every event arrives at least once, with its id, in order by supplier, and none
+after a hook was removed."""
+
+import base64
+import hashlib
+import hmac
+import http.server
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from grid import GRIDCTL, Grid  # noqa: E402
+from stack import run_tests, wait_until  # noqa: E402
+
+ALL = "proposed,saved,cancelled,imported,computed,failed"
+KILLS = 8
+
+
+def verified(secret, headers, body):
+    """As docs/api.md shows it."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    signed = b"%s.%s.%s" % (headers["webhook-id"].encode(),
+                            headers["webhook-timestamp"].encode(), body)
+    want = "v1," + base64.b64encode(
+        hmac.new(key, signed, hashlib.sha256).digest()).decode()
+    return want in headers["webhook-signature"].split(" ") and \
+        abs(time.time() - int(headers["webhook-timestamp"])) < 300
+
+
+class Receiver:
+    """Answers as `status` says (a number, or a function of the event), and
+    keeps what it took."""
+
+    def __init__(self, status=204):
+        self.status, self.secret, self.port = status, None, 0
+        self.events, self.tries, self.wrong = [], [], []
+        self.lock, self.server = threading.Lock(), None
+        self.start()
+
+    def start(self):
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                receiver.take(self, body)
+
+            def log_message(self, *_):
+                pass
+
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                pass  # its sender was killed
+
+        self.server = Server(("127.0.0.1", self.port), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, args=(0.02,),
+                         daemon=True).start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def take(self, request, body):
+        event = json.loads(body)
+        event["id"] = request.headers["webhook-id"]
+        if self.secret and not verified(self.secret, request.headers, body):
+            self.wrong.append(event)
+        with self.lock:
+            self.tries.append(event)
+        status = self.status(event) if callable(self.status) else self.status
+        if 200 <= status < 300:
+            with self.lock:
+                self.events.append(event)
+        request.send_response(status)
+        if status == 302:
+            request.send_header("Location", self.url("/elsewhere"))
+        request.end_headers()
+
+    def url(self, path="/hook"):
+        return "http://127.0.0.1:%d%s" % (self.port, path)
+
+    def first(self):
+        """Each event once, in the order of its first arrival."""
+        seen = {}
+        with self.lock:
+            for event in self.events:
+                seen.setdefault(event["id"], event)
+        return list(seen.values())
+
+    def codes(self):
+        return [event["data"].get("codein") for event in self.first()]
+
+
+class Hooks(Grid):
+    """A grid with a sender of its own, whose waits are short."""
+
+    def __init__(self, **options):
+        self.sender, self.waits = None, ["--first-wait", "20",
+                                         "--longest-wait", "1"]
+        super().__init__(**options)
+
+    def add(self, name, receiver, events="proposed", *more):
+        receiver.secret = self.ctl("hook", "add", name, receiver.url(),
+                                   "--events", events, *more).strip()
+
+    def send(self, *more):
+        with open(self.path("log/sender.log"), "ab") as log:
+            self.sender = subprocess.Popen(
+                [GRIDCTL, "--data", self.data, "hook", "deliver"] +
+                self.waits + list(more), stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, env={name: value
+                                 for name, value in os.environ.items()
+                                 if not name.lower().endswith("_proxy")})
+
+    def kill(self, number=signal.SIGKILL):
+        self.sender.send_signal(number)
+        self.sender.wait()
+
+    def __exit__(self, *words):
+        if self.sender and self.sender.poll() is None:
+            self.kill(signal.SIGTERM)
+        log = self.text_of("log/sender.log")
+        super().__exit__(*words)
+        assert "Sanitizer" not in log and "runtime error" not in log, log
+
+    def hook(self, name):
+        return next(hook for hook in json.loads(
+            self.ctl("hook", "list", "--json")) if hook["name"] == name)
+
+    def wait_for(self, receiver, count):
+        wait_until(lambda: len(receiver.first()) >= count,
+                   lambda: "%d events, of %d; %s" % (
+                       len(receiver.first()), count,
+                       self.text_of("log/sender.log")[-2000:]))
+
+    def propose(self, supplier="S1", codes=None, motif=None):
+        """Each of the articles another range than before."""
+        self.turn = getattr(self, "turn", 0) + 1
+        changes = [(code, "ABCYZ"[(i + self.turn) % 5])
+                   for i, code in enumerate(codes or self.articles)]
+        answer = self.post(changes, supplier)
+        assert answer.status == 200, answer.text
+
+    def trail(self, *events):
+        return [entry for entry in json.loads(self.ctl(
+            "proposals", "log", "--json")) if entry["event"] in events]
+
+
+def events_are_signed_and_say_what_happened():
+    with Hooks() as grid:
+        receiver = Receiver()
+        one, two = grid.articles[:2]
+        grid.put(one, "Y")  # before the hook: not its own
+        grid.add("erp", receiver, ALL)
+        grid.send()
+        grid.put(two, "Z", motif="parce que")
+        grid.ctl("proposals", "save", "S1", two)
+        grid.ctl("proposals", "cancel", "S1", one)
+        grid.ctl("compute", "--quiet", "S2")
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        grid.wait_for(receiver, 5)
+        assert not receiver.wrong, receiver.wrong
+        by_type = {event["type"]: event for event in receiver.first()}
+        assert sorted(by_type) == ["cancelled", "computed", "imported",
+                                   "proposed", "saved"], by_type
+        feed = grid.ask("GET", "/api/v1/propositions?order=asc").json["data"]
+        for event in receiver.first():
+            if event["type"] in ("proposed", "saved", "cancelled"):
+                assert event["data"] in feed, event
+        assert by_type["proposed"]["data"]["motif"] == "parce que"
+        assert by_type["imported"]["data"]["donnees"] == "facts"
+        computed = by_type["computed"]["data"]
+        assert computed["codeFournisseur"] == "S2", computed
+        assert grid.rows("S2")["meta"]["snapshot"] == computed["snapshot"]
+        state = grid.hook("erp")
+        assert (state["state"], state["waiting"], state["givenUp"]) == (
+            "fine", 0, 0), state
+        receiver.stop()
+
+
+def the_test_event_is_answered_at_once():
+    with Hooks() as grid:
+        receiver = Receiver(202)
+        grid.add("erp", receiver)
+        assert "it answered 202" in grid.ctl("hook", "test", "erp")
+        assert [event["type"] for event in receiver.events] == ["test"]
+        assert not receiver.wrong
+        receiver.status = 302
+        done = grid.ctl("hook", "test", "erp", check=False)
+        assert done.returncode == 1 and "302" in done.stdout, done
+        assert len(receiver.tries) == 2, "a redirect is not followed"
+        receiver.stop()
+        done = grid.ctl("hook", "test", "erp", check=False)
+        assert done.returncode == 1 and "connect" in done.stderr, done
+
+
+def a_dead_receiver_gets_all_when_it_is_back_and_holds_up_no_other():
+    with Hooks() as grid:
+        dead, well = Receiver(), Receiver()
+        grid.add("dead", dead)
+        grid.add("well", well)
+        dead.stop()
+        grid.send()
+        for _ in range(3):
+            grid.propose("S1")
+            grid.propose("S2", grid.articles[:2])
+        grid.wait_for(well, len(grid.trail("proposed", "replaced")))
+        assert not dead.first()
+        state = grid.hook("dead")
+        assert state["waiting"] == len(well.first()), state
+        assert state["state"] == "failing" and state["oldestAt"], state
+        dead.start()
+        grid.wait_for(dead, len(well.first()))
+        for supplier in ("S1", "S2"):
+            assert [e["id"] for e in dead.first()
+                    if e["data"]["codeFournisseur"] == supplier] == [
+                        e["id"] for e in well.first()
+                        if e["data"]["codeFournisseur"] == supplier]
+        dead.stop()
+        well.stop()
+
+
+def a_refused_event_holds_up_its_supplier_alone():
+    with Hooks() as grid:
+        refusing = [True]
+        receiver = Receiver(lambda event: 500 if refusing[0] and event["data"][
+            "codeFournisseur"] == "S1" else 200)
+        grid.add("erp", receiver)
+        grid.send()
+        grid.propose("S1")
+        grid.propose("S2", grid.articles[:2])
+        grid.wait_for(receiver, 2)
+        time.sleep(0.2)  # no further event may come meanwhile
+        assert {e["data"]["codeFournisseur"] for e in receiver.first()} == {
+            "S2"}
+        assert {e["id"] for e in receiver.tries
+                if e["data"]["codeFournisseur"] == "S1"} == {
+                    receiver.tries[0]["id"]} or len(
+                        {e["id"] for e in receiver.tries}) == 3
+        refusing[0] = False
+        count = len(grid.trail("proposed", "replaced"))
+        grid.wait_for(receiver, count)
+        numbers = [e["data"]["numero"] for e in receiver.first()
+                   if e["data"]["codeFournisseur"] == "S1"]
+        assert numbers == sorted(numbers), numbers
+        receiver.stop()
+
+
+def what_is_given_up_is_listed_and_sent_again():
+    with Hooks() as grid:
+        receiver = Receiver(500)
+        grid.add("erp", receiver)
+        grid.waits = ["--first-wait", "300", "--give-up", "1"]
+        grid.send()
+        grid.put(grid.articles[0], "Z")
+        wait_until(lambda: grid.hook("erp")["givenUp"] == 1, "it is given up")
+        lost = json.loads(grid.ctl("hook", "lost", "erp", "--json"))
+        assert lost[0]["error"] == "it answered 500", lost
+        assert lost[0]["tries"] >= 2 and lost[0]["supplier"] == "S1", lost
+        receiver.status = 200
+        assert "1 events" in grid.ctl("hook", "resend", "erp")
+        grid.wait_for(receiver, 1)
+        assert receiver.first()[0]["id"] == lost[0]["id"]
+        wait_until(lambda: grid.hook("erp")["givenUp"] == 0, "it is not lost")
+        receiver.stop()
+
+
+def a_receiver_that_is_gone_for_good_stops_its_hook():
+    with Hooks() as grid:
+        receiver = Receiver(410)
+        grid.add("erp", receiver)
+        grid.send()
+        grid.put(grid.articles[0], "Z")
+        wait_until(lambda: grid.hook("erp")["state"] == "stopped", "a stop")
+        tries = len(receiver.tries)
+        grid.put(grid.articles[1], "Z")
+        wait_until(lambda: grid.hook("erp")["waiting"] == 2, "both wait")
+        assert len(receiver.tries) == tries
+        receiver.status = 200
+        grid.ctl("hook", "resend", "erp")
+        grid.wait_for(receiver, 2)
+        receiver.stop()
+
+
+def one_slow_receiver_ends_at_its_time_limit():
+    with Hooks() as grid:
+        slow = [True]
+        end = threading.Event()
+
+        def status(_):
+            if slow[0]:
+                end.wait(30)
+            return 200
+        receiver, other = Receiver(status), Receiver()
+        grid.add("slow", receiver)
+        grid.add("other", other)
+        grid.send("--timeout", "1")
+        grid.propose("S1")
+        grid.wait_for(other, len(grid.trail("proposed")))
+        wait_until(lambda: "timed out" in (grid.hook("slow")["lastError"] or
+                                           "").lower(), "a time limit")
+        slow[0] = False
+        end.set()
+        grid.wait_for(receiver, len(other.first()))
+        receiver.stop()
+        other.stop()
+
+
+def none_is_delivered_after_a_removal():
+    with Hooks() as grid:
+        for turn in range(10):
+            receiver = Receiver()
+            grid.add("erp", receiver)
+            if not grid.sender:
+                grid.send()
+            grid.propose("S1")
+            grid.wait_for(receiver, turn % 4)  # some, not all
+            grid.ctl("hook", "remove", "erp")
+            tries = len(receiver.tries)
+            grid.propose("S1")
+            time.sleep(0.05)
+            assert len(receiver.tries) == tries, turn
+            receiver.stop()
+        assert grid.ctl("hook", "remove", "erp", check=False).returncode == 1
+
+
+def kills_at_random_lose_nothing_and_keep_the_order():
+    with Hooks() as grid:
+        chance = random.Random()
+        seed = int(os.environ.get("GRID_SEED", chance.randrange(1 << 30)))
+        chance.seed(seed)
+        print("   GRID_SEED=%d" % seed)
+        lazy = random.Random(seed + 1)
+        receiver = Receiver(
+            lambda _: lazy.choice((200, 200, 200, 500, 503, 429)))
+        grid.add("erp", receiver, "proposed,saved,cancelled")
+        grid.send()
+        for turn in range(KILLS):
+            grid.propose("S1")
+            grid.propose("S2", grid.articles[:2])
+            if turn % 3 == 2:
+                grid.ctl("proposals", "save", "S2", "--all")
+                grid.ctl("proposals", "cancel", "S1", "--all")
+            time.sleep(chance.uniform(0, 0.3))
+            grid.kill()
+            if chance.random() < 0.3:
+                receiver.stop()
+                receiver.start()
+            grid.send()
+        want = grid.trail("proposed", "replaced", "validated", "edited",
+                          "rejected", "withdrawn")
+        grid.wait_for(receiver, len(want))
+        wait_until(lambda: grid.hook("erp")["waiting"] == 0, "the end")
+        assert not receiver.wrong
+        for supplier in ("S1", "S2"):
+            got = [e["data"]["numero"] for e in receiver.first()
+                   if e["data"]["codeFournisseur"] == supplier]
+            assert got == [e["number"] for e in want
+                           if e["fournisseur"] == supplier]
+        print("   %d events, %d tries" % (len(want), len(receiver.tries)))
+        receiver.stop()
+
+
+def a_second_sender_ends_at_once():
+    with Hooks() as grid:
+        receiver = Receiver()
+        grid.add("erp", receiver)
+        grid.send()
+        grid.put(grid.articles[0], "Z")
+        grid.wait_for(receiver, 1)
+        done = grid.ctl("hook", "deliver", check=False)
+        assert done.returncode == 3, done
+        assert "another process" in done.stderr, done
+        receiver.stop()
+
+
+def other_suppliers_and_bad_words_are_kept_out():
+    with Hooks() as grid:
+        receiver = Receiver()
+        grid.add("s2", receiver, "proposed", "--suppliers", "S2,S3")
+        grid.send()
+        grid.propose("S1")
+        grid.propose("S2", grid.articles[:1])
+        grid.wait_for(receiver, 1)
+        assert receiver.first()[0]["data"]["codeFournisseur"] == "S2"
+        for words in (["a b", "http://h/"], ["a", "ftp://h/"],
+                      ["a", "http://u:p@h/"], ["a", "file:///etc/passwd"],
+                      ["a", "http://h/#x"], ["a", "http:///"],
+                      ["a", "http://h/ x"]):
+            done = grid.ctl("hook", "add", *words, "--events", "saved",
+                            check=False)
+            assert done.returncode == 2, (words, done)
+        done = grid.ctl("hook", "add", "a", "http://h/", check=False)
+        assert done.returncode == 2 and "--events" in done.stderr, done
+        done = grid.ctl("hook", "add", "a", "http://h/", "--events", "saved",
+                        "--secret-file", "-", stdin="geheim", check=False)
+        assert done.returncode == 2 and "geheim" not in done.stderr, done
+        secret = "whsec_" + base64.b64encode(b"k" * 24).decode()
+        done = grid.ctl("hook", "add", "a", "http://h/", "--events", "saved",
+                        "--secret-file", "-", stdin=secret + "\n")
+        assert done == "", done
+        receiver.stop()
+
+
+run_tests([
+    events_are_signed_and_say_what_happened,
+    the_test_event_is_answered_at_once,
+    a_dead_receiver_gets_all_when_it_is_back_and_holds_up_no_other,
+    a_refused_event_holds_up_its_supplier_alone,
+    what_is_given_up_is_listed_and_sent_again,
+    a_receiver_that_is_gone_for_good_stops_its_hook,
+    one_slow_receiver_ends_at_its_time_limit,
+    none_is_delivered_after_a_removal,
+    kills_at_random_lose_nothing_and_keep_the_order,
+    a_second_sender_ends_at_once,
+    other_suppliers_and_bad_words_are_kept_out,
+])
