@@ -148,6 +148,8 @@ const struct route routes[] = {
 	ep_kept_put, "Keep a value", {0}},
     {METHOD_DELETE, APP "/kept/{owner}/{name}", "removeKept", ROUTE_SESSION, 0,
 	ep_kept_remove, "Keep it no more", {0}},
+    {METHOD_POST, "/mcp", "mcp", ROUTE_KEY, 0, ep_mcp,
+	"The grid as tools, for agents: Model Context Protocol", {0}},
     {METHOD_GET, "/healthz", "healthz", ROUTE_OPEN, 0, ep_healthz,
 	"The worker answers", {0}},
     {METHOD_GET, "/readyz", "readyz", ROUTE_OPEN, 0, ep_readyz,

@@ -15,6 +15,7 @@ enum route_auth {
 	ROUTE_OPEN, /* no key is needed */
 	ROUTE_ANY, /* a key or a session */
 	ROUTE_READS, /* the same; by POST, and yet alters nothing */
+	ROUTE_KEY, /* only a key */
 	ROUTE_SESSION /* only a person's session */
 };
 

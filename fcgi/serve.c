@@ -12,55 +12,14 @@
 
 #include "common/arena.h"
 #include "common/date.h"
-#include "common/members.h"
 #include "fcgi/auth.h"
 #include "fcgi/call.h"
-#include "fcgi/fail.h"
-#include "fcgi/http/format.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/server.h"
+#include "fcgi/steps.h"
 
 #define RETRY_SECONDS 2
-
-/* As params_read() tells what is wrong with a parameter. */
-static enum err
-refuse_pair(struct call *call, const struct fault *fault)
-{
-	struct buf *message = &call->serving->message;
-	struct jsonw json;
-
-	buf_clear(message);
-	buf_addf(message, "%s %s", fault->place, fault->message);
-	if (buf_end(message) != ERR_OK)
-		return buf_end(message);
-	fail_begin(&json, call);
-	jsonw_key(&json, "issues");
-	jsonw_array_begin(&json);
-	jsonw_object_begin(&json);
-	members_text(&json, "parameter", span_of(fault->place));
-	members_text(&json, "message", span_of(fault->message));
-	jsonw_object_end(&json);
-	jsonw_array_end(&json);
-	return fail_end(&json, call, 400, CODE_BAD_REQUEST, buf_span(message));
-}
-
-static enum err
-step_query(struct call *call)
-{
-	struct fault fault;
-	enum err err;
-
-	fault_clear(&fault);
-	err = query_parse(
-	    &call->query, call->request->uri, call->serving->arena, &fault);
-	if (err == ERR_OK)
-		return ERR_OK;
-	if (call->query.bad_pair)
-		return refuse_pair(call, &fault);
-	return reply_fail(call->reply, 400, CODE_BAD_REQUEST, "%s %s",
-	    fault.place, fault.message);
-}
 
 /* A path that exists, asked by a method that it does not have. */
 static enum err
@@ -111,53 +70,10 @@ step_auth(struct call *call)
 	if (err == ERR_OK && !user && call->route->auth == ROUTE_SESSION)
 		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
 		    "Only a person's session may do this, not an API key.");
+	if (err == ERR_OK && user && call->route->auth == ROUTE_KEY)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "Only an API key may do this, not a person's session.");
 	return err;
-}
-
-/* Says which formats there are. */
-static enum err
-refuse_format(struct call *call)
-{
-	struct buf *message = &call->serving->message;
-	struct jsonw json;
-
-	buf_clear(message);
-	fail_begin(&json, call);
-	jsonw_key(&json, "formats");
-	jsonw_array_begin(&json);
-	buf_add_text(message, "There is no such format; format is one of");
-	for (unsigned i = 0; i < FORMATS; i++) {
-		const struct format_info *info = &format_infos[i];
-
-		buf_addf(message, "%s %.*s", i == 0 ? "" : ",",
-		    SPAN_ARG(info->name));
-		jsonw_object_begin(&json);
-		members_text(&json, "format", info->name);
-		members_text(&json, "type", info->type);
-		jsonw_object_end(&json);
-	}
-	jsonw_array_end(&json);
-	if (buf_end(message) != ERR_OK)
-		return buf_end(message);
-	return fail_end(&json, call, 406, CODE_BAD_REQUEST, buf_span(message));
-}
-
-static enum err
-step_params(struct call *call)
-{
-	struct serving *serving = call->serving;
-	enum err err;
-
-	buf_clear(&serving->message);
-	buf_clear(&serving->details);
-	err = params_read(&call->params, &call->query, call->route->use,
-	    serving->arena, &serving->message, &serving->details);
-	if (err == ERR_OK && call->params.format == FORMATS)
-		return refuse_format(call);
-	if (err != ERR_BAD_INPUT)
-		return err;
-	return reply_error(call->reply, 400, CODE_BAD_REQUEST,
-	    buf_span(&serving->message), buf_span(&serving->details));
 }
 
 static enum err
@@ -170,32 +86,18 @@ step_endpoint(struct call *call)
 	return call->route->run(call);
 }
 
-/*
- * Each step gives ERR_OK to go on, or ERR_ANSWERED. Any other failure means
- * that memory is out or that the storage is damaged or unreadable, which the
- * door to it has logged: its 500 is made here and nowhere else.
- */
+/* Each step gives ERR_OK to go on, or ERR_ANSWERED. */
 static void
 run_steps(struct call *call)
 {
 	static enum err (*const steps[])(struct call * call) = {
-	    step_query, step_route, step_auth, step_params, step_endpoint};
-	struct reply *reply = call->reply;
+	    steps_query, step_route, step_auth, steps_params, step_endpoint};
 	enum err err = views_renew(&call->serving->views);
 
 	for (unsigned i = 0;
 	     i < sizeof(steps) / sizeof(steps[0]) && err == ERR_OK; i++)
 		err = steps[i](call);
-	if (err == ERR_ANSWERED)
-		err = ERR_OK;
-	/* The writers of an answer keep their first failure; see reply.h. */
-	if (err == ERR_OK && !reply->streaming)
-		err = reply->err == ERR_OK ? reply->body.err : reply->err;
-	if (err != ERR_OK)
-		reply_fail(reply, 500, CODE_INTERNAL,
-		    "The data could not be read (%s). The request can be "
-		    "repeated; the server's log says more.",
-		    err_text(err));
+	steps_end(call, err);
 }
 
 static void

@@ -16,8 +16,8 @@
 #define NEVER_NULL ROW_NEVER_NULL
 
 const struct row_info row_info[ROW_COLUMNS] = {
-#define COLUMN(name, type, part, flags, fr, en, meaning) \
-	{{#name, sizeof(#name) - 1}, type, part, flags, fr, en, meaning},
+#define COLUMN(name, type, part, flags, fr, en, meaning, unit) \
+	{{#name, sizeof(#name) - 1}, type, part, flags, fr, en, meaning, unit},
 #include "lmdb-schema/row.def"
 #undef COLUMN
 };

@@ -47,6 +47,7 @@ struct row_info {
 	const char *label_fr;
 	const char *label_en;
 	const char *meaning;
+	const char *unit; /* empty: none */
 };
 
 extern const struct row_info row_info[ROW_COLUMNS];

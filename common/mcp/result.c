@@ -21,6 +21,15 @@ result_fini(struct result *result)
 	buf_fini(&result->structured);
 }
 
+static void
+put_text(struct jsonw *json, struct span text)
+{
+	jsonw_object_begin(json);
+	members_string(json, "type", "text");
+	members_text(json, "text", text);
+	jsonw_object_end(json);
+}
+
 void
 result_text(struct result *result, struct span text)
 {
@@ -30,10 +39,7 @@ result_text(struct result *result, struct span text)
 	buf_clear(&result->content);
 	jsonw_init(&json, &result->content);
 	jsonw_array_begin(&json);
-	jsonw_object_begin(&json);
-	members_string(&json, "type", "text");
-	members_text(&json, "text", text);
-	jsonw_object_end(&json);
+	put_text(&json, text);
 	jsonw_array_end(&json);
 }
 
@@ -57,6 +63,22 @@ result_structured(struct result *result, struct span object)
 {
 	assert(object.len > 0);
 	result_text(result, object);
+	buf_clear(&result->structured);
+	buf_add_span(&result->structured, object);
+}
+
+void
+result_told(struct result *result, struct span sentence, struct span object)
+{
+	struct jsonw json;
+
+	assert(object.len > 0);
+	buf_clear(&result->content);
+	jsonw_init(&json, &result->content);
+	jsonw_array_begin(&json);
+	put_text(&json, sentence);
+	put_text(&json, object);
+	jsonw_array_end(&json);
 	buf_clear(&result->structured);
 	buf_add_span(&result->structured, object);
 }

@@ -31,6 +31,10 @@ void result_error(struct result *result, const char *format, ...)
 /* The structured object, and the same as a text item, as MCP asks. */
 void result_structured(struct result *result, struct span object);
 
+/* The same, with a sentence before them that says the chief of it. */
+void result_told(
+    struct result *result, struct span sentence, struct span object);
+
 /*
  * Takes {"content":[...],"structuredContent":{...}?,"isError":bool?} as a
  * helper or a window wrote it; false when it is not that.

@@ -40,6 +40,7 @@ enum err ep_kept(struct call *call);
 enum err ep_kept_one(struct call *call);
 enum err ep_kept_put(struct call *call);
 enum err ep_kept_remove(struct call *call);
+enum err ep_mcp(struct call *call); /* fcgi/mcp/ep_mcp.c */
 enum err ep_healthz(struct call *call);
 enum err ep_readyz(struct call *call);
 enum err ep_metrics(struct call *call);

@@ -29,6 +29,7 @@ struct request {
 	struct span accept_language;
 	struct span api_key, authorization, cookie;
 	struct span origin, sec_fetch_site;
+	struct span mcp_version, mcp_method, mcp_name;
 	struct span host, forwarded_host, forwarded_proto;
 	struct span remote_addr, request_id;
 	bool https;

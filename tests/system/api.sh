@@ -1,6 +1,6 @@
 #!/bin/sh
-# The table of cases and the hostile requests of tests/flow through real nginx
-# and gridapi. Closes with "N passed, N failed" for both together.
+# The table of cases, the hostile requests and the tools of agents of tests/flow
+# through real nginx and gridapi. Closes with "N passed, N failed" for both together.
 command -v python3 >/dev/null || {
   echo "skipped: python3 is not installed"
   exit 77
@@ -8,7 +8,7 @@ command -v python3 >/dev/null || {
 flow=${abs_top_srcdir:-.}/tests/flow
 passed=0
 failed=0
-for name in cases hostile; do
+for name in cases hostile mcp; do
   log=$(python3 "$flow/$name.py" --http)
   code=$?
   echo "$name: $log"

@@ -51,6 +51,7 @@ PRINTS = {
     "propose.py": r"^3 proposed\ninchangee\n404 \['no such article'\]\n$",
     "propose.sh": r"^a_valider\n$",
     "decisions.py": r"^True 0\n$",
+    "agent.sh": r"^\d groups of \d+ articles\.\n$",
     "errors.sh": r"^bad_request\n.*limit.*\n$",
 }
 

@@ -24,14 +24,15 @@ lmdb-schema/search : lmdb-schema/snapshot
 lmdb-schema/upkeep : lmdb-schema/compute lmdb-schema/search lmdb-schema/state
 fcgi.base fcgi/settings.* fcgi/metrics.* fcgi/key_rates.* : lmdb-schema
 fcgi/http : lmdb-schema
-fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/key_uses.* fcgi/views.* : fcgi.base fcgi/http lmdb-schema/snapshot lmdb-schema/state
+fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/key_uses.* fcgi/steps.* fcgi/views.* fcgi/within.* : fcgi.base fcgi/http lmdb-schema/snapshot lmdb-schema/state
 fcgi/table : fcgi/http
 fcgi/rows : fcgi.call fcgi/table lmdb-schema/snapshot
 fcgi/dump : fcgi/rows
 fcgi/search : fcgi/rows lmdb-schema/search
 fcgi/openapi : fcgi.call
 fcgi/endpoints : fcgi/dump fcgi/search fcgi/openapi
-fcgi : fcgi/endpoints
+fcgi/mcp : fcgi/endpoints common/mcp
+fcgi : fcgi/mcp
 fcgi/process : fcgi lmdb-schema/upkeep
 tools/gridctl/csv : common
 tools/gridctl/import : tools/gridctl/csv lmdb-schema/upkeep
