@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "common/date.h"
-#include "common/num.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/aggregate_cells.h"
+#include "fcgi/endpoints/aggregate_value.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
@@ -25,9 +25,6 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
-
-#define WIDE_TEXT_MAX 48
-#define NUMBER_TEXT_MAX 64
 
 /* Rows whose maps are read one by one: longer than a page may take. */
 #define MAPS_ROWS 5000
@@ -114,92 +111,7 @@ compare_ascending(const void *a, const void *b)
 	return compare_lines(a, b);
 }
 
-/* --- numbers -------------------------------------------------------------- */
-
-static bool
-is_whole(unsigned column)
-{
-	return row_info[column].type == ROW_INTEGER;
-}
-
-/* All digits, from the right; the sum of many decimals is no decimal of num.h. */
-static struct span
-wide_text(char text[WIDE_TEXT_MAX], __int128 value)
-{
-	unsigned __int128 left =
-	    value < 0 ? -(unsigned __int128)value : (unsigned __int128)value;
-	char *to = text + WIDE_TEXT_MAX;
-
-	do
-		*--to = (char)('0' + (int)(left % 10));
-	while ((left /= 10) > 0);
-	return span_make(to, (size_t)(text + WIDE_TEXT_MAX - to));
-}
-
-/* A sum as JSON: whole units and up to six decimals. */
-static void
-member_sum(struct jsonw *json, const char *name, __int128 sum, bool whole)
-{
-	char digits[WIDE_TEXT_MAX], text[NUMBER_TEXT_MAX];
-	__int128 units = whole ? sum : sum / NUM_MICRO;
-	int64_t rest = whole ? 0 : (int64_t)(sum % NUM_MICRO);
-	struct span found = wide_text(digits, units);
-	int len = snprintf(
-	    text, sizeof(text), "%s%.*s", sum < 0 ? "-" : "", SPAN_ARG(found));
-
-	if (rest != 0) {
-		len += snprintf(text + len, sizeof(text) - (size_t)len,
-		    ".%06lld", (long long)llabs(rest));
-		while (text[len - 1] == '0')
-			len--;
-	}
-	jsonw_key(json, name);
-	jsonw_raw(json, span_make(text, (size_t)len));
-}
-
-static void
-member_micro(struct jsonw *json, const char *name, int64_t micro)
-{
-	jsonw_key(json, name);
-	if (micro == NUM_NULL)
-		jsonw_null(json);
-	else
-		jsonw_micro(json, micro);
-}
-
-static void
-member_value(struct jsonw *json, const char *name, int64_t value, bool whole)
-{
-	if (whole)
-		members_int(json, name, value);
-	else
-		member_micro(json, name, value);
-}
-
-/* count, sum, min, max, mean, and the share of `total`, where there is one. */
-static void
-add_value(struct jsonw *json, unsigned column,
-    const struct aggregate_value *value, const struct aggregate_value *total)
-{
-	bool whole = is_whole(column);
-	__int128 count = (__int128)value->count * (whole ? 1 : NUM_MICRO);
-
-	jsonw_key_span(json, row_info[column].name);
-	jsonw_object_begin(json);
-	members_int(json, "count", (int64_t)value->count);
-	member_sum(json, "sum", value->sum, whole);
-	if (value->count == 0) {
-		member_micro(json, "min", NUM_NULL);
-		member_micro(json, "max", NUM_NULL);
-	} else {
-		member_value(json, "min", value->min, whole);
-		member_value(json, "max", value->max, whole);
-	}
-	member_micro(json, "mean", num_ratio(value->sum, count));
-	if (total != NULL)
-		member_micro(json, "share", num_ratio(value->sum, total->sum));
-	jsonw_object_end(json);
-}
+/* --- values --------------------------------------------------------------- */
 
 static void
 add_values(struct summing *summing, const struct aggregate_value *values,
@@ -210,7 +122,7 @@ add_values(struct summing *summing, const struct aggregate_value *values,
 
 	members_object(json, totals == NULL ? "totaux" : "valeurs");
 	for (unsigned i = 0; i < columns->count; i++)
-		add_value(json, columns->columns[i], &values[i],
+		aggregate_value_write(json, columns->columns[i], &values[i],
 		    totals == NULL ? NULL : &totals[i]);
 	jsonw_object_end(json);
 }

@@ -1,7 +1,6 @@
-#include "fcgi/http/condition.h"
+#include "fcgi/http/condition_priv.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/arena.h"
@@ -110,16 +109,8 @@ type_of(const struct condition *condition)
 
 /* --- values --------------------------------------------------------------- */
 
-/* A condition in the making. */
-struct reading {
-	struct condition *out;
-	struct arena *arena;
-	struct fault *fault;
-	enum condition_type type;
-};
-
-static enum err
-refuse(const struct reading *reading, const char *wrong)
+enum err
+condition_refuse(const struct condition_reading *reading, const char *wrong)
 {
 	fault_set(reading->fault, "value", "%s", wrong);
 	return ERR_BAD_INPUT;
@@ -133,25 +124,28 @@ number_type(const struct condition *condition)
 	    : ROW_DECIMAL;
 }
 
-static enum err
-read_number(const struct reading *reading, int64_t *out, struct span text)
+enum err
+condition_read_number(
+    const struct condition_reading *reading, int64_t *out, struct span text)
 {
 	int32_t day;
 
 	switch (number_type(reading->out)) {
 	case ROW_DATE:
 		if (!date_day(&day, text))
-			return refuse(reading, "needs a date, YYYY-MM-DD");
+			return condition_refuse(
+			    reading, "needs a date, YYYY-MM-DD");
 		*out = day;
 		return ERR_OK;
 	case ROW_INTEGER:
 		if (!num_decimal(out, text) || *out % NUM_MICRO != 0)
-			return refuse(reading, "needs a whole number");
+			return condition_refuse(
+			    reading, "needs a whole number");
 		*out /= NUM_MICRO;
 		return ERR_OK;
 	default:
 		if (!num_decimal(out, text))
-			return refuse(reading,
+			return condition_refuse(reading,
 			    "needs a number with a decimal point and at most "
 			    "six decimals");
 		return ERR_OK;
@@ -159,16 +153,18 @@ read_number(const struct reading *reading, int64_t *out, struct span text)
 }
 
 static enum err
-read_trend(const struct reading *reading, unsigned *out, struct span text)
+read_trend(
+    const struct condition_reading *reading, unsigned *out, struct span text)
 {
 	for (*out = 1; *out <= CONDITION_TRENDS; (*out)++)
 		if (span_eq(text, span_of(condition_trends[*out])))
 			return ERR_OK;
-	return refuse(reading, "needs one of up, down, flat");
+	return condition_refuse(reading, "needs one of up, down, flat");
 }
 
-static enum err
-read_code(const struct reading *reading, unsigned *out, struct span text)
+enum err
+condition_read_code(
+    const struct condition_reading *reading, unsigned *out, struct span text)
 {
 	uint8_t gamme;
 
@@ -176,13 +172,14 @@ read_code(const struct reading *reading, unsigned *out, struct span text)
 		return read_trend(reading, out, text);
 	gamme = row_gamme(text);
 	if (gamme == ROW_GAMME_NONE || gamme == ROW_GAMME_BAD)
-		return refuse(reading, "needs one of A, B, C, Y, Z");
+		return condition_refuse(reading, "needs one of A, B, C, Y, Z");
 	*out = gamme;
 	return ERR_OK;
 }
 
 static enum err
-fold_into(const struct reading *reading, struct span *out, struct span text)
+fold_into(
+    const struct condition_reading *reading, struct span *out, struct span text)
 {
 	struct buf buf;
 	enum err err;
@@ -196,7 +193,8 @@ fold_into(const struct reading *reading, struct span *out, struct span text)
 			err = ERR_NO_MEMORY;
 	}
 	buf_fini(&buf);
-	return err == ERR_TOO_LARGE ? refuse(reading, "is too long") : err;
+	return err == ERR_TOO_LARGE ? condition_refuse(reading, "is too long")
+				    : err;
 }
 
 /* --- one value ------------------------------------------------------------ */
@@ -264,9 +262,8 @@ codes_of(enum condition_op op, unsigned code)
 	}
 }
 
-/* Folds the texts of a list beside them. */
-static enum err
-fold_list(const struct reading *reading)
+enum err
+condition_fold(const struct condition_reading *reading)
 {
 	struct condition *out = reading->out;
 	struct span *folded =
@@ -280,7 +277,7 @@ fold_list(const struct reading *reading)
 }
 
 static enum err
-read_text(const struct reading *reading, struct span value)
+read_text(const struct condition_reading *reading, struct span value)
 {
 	struct condition *out = reading->out;
 	struct span *text = arena_alloc(reading->arena, sizeof(*text));
@@ -292,7 +289,7 @@ read_text(const struct reading *reading, struct span value)
 	*text = value;
 	if (out->op == CONDITION_EQ || out->op == CONDITION_NEQ) {
 		out->kind = CONDITION_TEXT_LIST;
-		return fold_list(reading);
+		return condition_fold(reading);
 	}
 	out->kind = out->op == CONDITION_LIKE ? CONDITION_PATTERN
 					      : CONDITION_TEXT_RANGE;
@@ -300,7 +297,7 @@ read_text(const struct reading *reading, struct span value)
 }
 
 static enum err
-read_one(const struct reading *reading, struct span value)
+read_one(const struct condition_reading *reading, struct span value)
 {
 	struct condition *out = reading->out;
 	int64_t number;
@@ -313,159 +310,19 @@ read_one(const struct reading *reading, struct span value)
 		return read_text(reading, value);
 	if (reading->type == CONDITION_CODES) {
 		out->kind = CONDITION_CODE_SET;
-		err = read_code(reading, &code, value);
+		err = condition_read_code(reading, &code, value);
 		if (err == ERR_OK)
 			out->codes = codes_of(out->op, code);
 		return err;
 	}
-	err = read_number(reading, &number, value);
+	err = condition_read_number(reading, &number, value);
 	if (err == ERR_OK)
 		range_of(out, number);
 	return err;
 }
 
-/* --- lists ---------------------------------------------------------------- */
-
-/* The text in quotes, with "\\" and "\"" undone. */
 static enum err
-cut_quoted(const struct reading *reading, struct span *out, struct span *rest)
-{
-	char *to = arena_alloc(reading->arena, rest->len);
-	size_t len = 0, at = 1;
-
-	if (to == NULL)
-		return ERR_NO_MEMORY;
-	while (at < rest->len && rest->ptr[at] != '"') {
-		if (rest->ptr[at] == '\\' && at + 1 < rest->len)
-			at++;
-		to[len++] = rest->ptr[at++];
-	}
-	if (at == rest->len)
-		return refuse(reading, "has a list with an open double quote");
-	*out = span_make(to, len);
-	*rest = span_from(*rest, at + 1);
-	return ERR_OK;
-}
-
-/* The next value of a list, and whether another follows. */
-static enum err
-cut_value(const struct reading *reading, struct span *out, struct span *rest,
-    bool *more)
-{
-	enum err err = ERR_OK;
-
-	if (rest->len > 0 && rest->ptr[0] == '"')
-		err = cut_quoted(reading, out, rest);
-	else {
-		size_t comma = span_find(*rest, ',');
-
-		*out = span_sub(*rest, 0, comma);
-		*rest = span_from(*rest, comma);
-	}
-	if (err != ERR_OK)
-		return err;
-	*more = rest->len > 0;
-	if (*more && rest->ptr[0] != ',')
-		return refuse(
-		    reading, "has a list with something behind a double quote");
-	*rest = span_from(*rest, 1);
-	return ERR_OK;
-}
-
-static int
-compare_numbers(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-static unsigned
-sort_numbers(int64_t *numbers, unsigned count)
-{
-	unsigned kept = 0;
-
-	qsort(numbers, count, sizeof(*numbers), compare_numbers);
-	for (unsigned i = 0; i < count; i++)
-		if (kept == 0 || numbers[kept - 1] != numbers[i])
-			numbers[kept++] = numbers[i];
-	return kept;
-}
-
-static enum err
-take_values(const struct reading *reading, struct span list, struct span *texts,
-    int64_t *numbers)
-{
-	struct condition *out = reading->out;
-	bool more = list.len > 0;
-	unsigned code;
-	enum err err = ERR_OK;
-
-	while (more && err == ERR_OK) {
-		struct span value;
-
-		if (out->count == CONDITION_VALUES_MAX)
-			return refuse(
-			    reading, "has a list of over 1000 values");
-		err = cut_value(reading, &value, &list, &more);
-		if (err != ERR_OK)
-			return err;
-		if (reading->type == CONDITION_TEXTS)
-			texts[out->count] = value;
-		else if (reading->type == CONDITION_NUMBERS)
-			err = read_number(reading, &numbers[out->count], value);
-		else if ((err = read_code(reading, &code, value)) == ERR_OK)
-			out->codes |= UINT32_C(1) << code;
-		out->count++;
-	}
-	return err;
-}
-
-/* As many values as there are commas, at most, and one more. */
-static unsigned
-count_values(struct span list)
-{
-	unsigned count = 1;
-
-	for (size_t i = 0; i < list.len && count < CONDITION_VALUES_MAX; i++)
-		count += list.ptr[i] == ',';
-	return count;
-}
-
-static enum err
-read_list(const struct reading *reading, struct span value)
-{
-	struct condition *out = reading->out;
-	struct span *texts = NULL;
-	int64_t *numbers = NULL;
-	unsigned room = count_values(value);
-	enum err err;
-
-	if (value.len < 2 || value.ptr[0] != '(' ||
-	    value.ptr[value.len - 1] != ')')
-		return refuse(reading, "needs a list in brackets, in.(A,B)");
-	out->kind = reading->type == CONDITION_TEXTS ? CONDITION_TEXT_LIST
-	    : reading->type == CONDITION_CODES       ? CONDITION_CODE_SET
-						     : CONDITION_NUMBER_LIST;
-	if (reading->type == CONDITION_TEXTS)
-		texts = arena_array(reading->arena, room, sizeof(*texts));
-	else
-		numbers = arena_array(reading->arena, room, sizeof(*numbers));
-	if (texts == NULL && numbers == NULL)
-		return ERR_NO_MEMORY;
-	err = take_values(
-	    reading, span_sub(value, 1, value.len - 2), texts, numbers);
-	if (err == ERR_OK && reading->type == CONDITION_NUMBERS)
-		out->count = sort_numbers(numbers, out->count);
-	out->texts = texts;
-	out->numbers = numbers;
-	if (err == ERR_OK && reading->type == CONDITION_TEXTS)
-		err = fold_list(reading);
-	return err;
-}
-
-static enum err
-read_null(const struct reading *reading, struct span value)
+read_null(const struct condition_reading *reading, struct span value)
 {
 	struct condition *out = reading->out;
 
@@ -473,7 +330,8 @@ read_null(const struct reading *reading, struct span value)
 	if (span_eq(value, SPAN("not_null")))
 		out->negated = !out->negated;
 	else if (!span_eq(value, SPAN("null")))
-		return refuse(reading, "knows is.null and is.not_null");
+		return condition_refuse(
+		    reading, "knows is.null and is.not_null");
 	return ERR_OK;
 }
 
@@ -489,7 +347,7 @@ find_operator(struct span name)
 }
 
 static enum err
-refuse_operator(const struct reading *reading)
+refuse_operator(const struct condition_reading *reading)
 {
 	char names[128] = "";
 
@@ -507,7 +365,7 @@ refuse_operator(const struct reading *reading)
 }
 
 static enum err
-read_value(const struct reading *reading, struct span value)
+read_value(const struct condition_reading *reading, struct span value)
 {
 	const struct condition_info *info;
 	struct span op, rest = value;
@@ -525,7 +383,7 @@ read_value(const struct reading *reading, struct span value)
 	reading->out->op = info->op;
 	switch (info->op) {
 	case CONDITION_IN:
-		return read_list(reading, rest);
+		return condition_read_list(reading, rest);
 	case CONDITION_IS:
 		return read_null(reading, rest);
 	default:
@@ -537,17 +395,17 @@ enum err
 condition_read(struct condition *out, struct span name, struct span value,
     struct arena *arena, struct fault *fault)
 {
-	struct reading reading = {out, arena, fault, CONDITION_TEXTS};
+	struct condition_reading reading = {out, arena, fault, CONDITION_TEXTS};
 
 	memset(out, 0, sizeof(*out));
 	if (!read_name(out, name))
-		return refuse(&reading, "is no column");
+		return condition_refuse(&reading, "is no column");
 	if (out->target == CONDITION_MONTH &&
 	    !date_month(&out->month, out->store))
-		return refuse(
+		return condition_refuse(
 		    &reading, "needs a month behind the point, YYYYMM");
 	if (out->target == CONDITION_STORE && !key_code_ok(out->store))
-		return refuse(
+		return condition_refuse(
 		    &reading, "needs a store's code behind the point");
 	reading.type = type_of(out);
 	return read_value(&reading, value);

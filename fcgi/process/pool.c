@@ -5,7 +5,7 @@
  * doubles. On SIGHUP a slot's new worker serves before its old one
  * is told to leave.
  */
-#include "fcgi/process/pool.h"
+#include "fcgi/process/pool_priv.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,7 +15,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,124 +25,9 @@
 #include "fcgi/process/notify.h"
 #include "fcgi/process/worker.h"
 
-#define SECOND ((int64_t)1000000000)
 #define PAUSE_FIRST (SECOND / 5)
 #define PAUSE_MOST (30 * SECOND)
 #define LIVED (10 * SECOND) /* who lived as long is replaced at once */
-#define NEVER INT64_MAX
-
-struct slot {
-	bool slow;
-	bool ready;
-	bool patient; /* its worker stays, also when it has no store */
-	pid_t pid; /* 0: nobody */
-	pid_t old; /* serves until pid does */
-	int64_t began, pause;
-	int64_t due; /* when to start somebody; NEVER while there is one */
-};
-
-/* A worker that was told to leave, and how long it may take. */
-struct leaver {
-	pid_t pid;
-	int64_t deadline;
-};
-
-struct pool {
-	const struct pool_job *job;
-	struct slot *slots;
-	unsigned count;
-	struct leaver *leavers; /* room for two a slot */
-	unsigned leaver_count;
-	unsigned rolling; /* the slot that is being replaced; count: none */
-	int signals, ready[2];
-	int64_t now;
-	int64_t housekeeping_due;
-	pid_t housekeeper;
-	int64_t stop_deadline; /* NEVER: not stopping */
-	bool served; /* every slot has been ready once */
-	bool failed;
-};
-
-static bool
-stopping(const struct pool *pool)
-{
-	return pool->stop_deadline != NEVER;
-}
-
-/* --- starting ------------------------------------------------------------- */
-
-static void
-run_worker(struct pool *pool, const struct slot *slot, unsigned place,
-    pid_t supervisor)
-{
-	const struct pool_job *job = pool->job;
-	struct worker_job work = {
-	    .settings = job->settings,
-	    .metrics = job->metrics,
-	    .listener =
-		job->listen->fds[slot->slow ? LISTEN_SLOW : LISTEN_PAGES],
-	    .handed_over = job->listen->handed_over,
-	    .supervisor = supervisor,
-	    .slow = slot->slow,
-	    .patient = slot->patient,
-	    .ready = pool->ready[1],
-	};
-
-	metrics_take_place(place);
-	/* Without a supervisor nobody would ever end it. */
-	prctl(PR_SET_PDEATHSIG, WORKER_LEAVE);
-	if (getppid() != supervisor)
-		_exit(WORKER_FAILED);
-	close(pool->signals);
-	close(pool->ready[0]);
-	close(job->listen->fds[slot->slow ? LISTEN_PAGES : LISTEN_SLOW]);
-	exit(worker_run(&work));
-}
-
-static bool
-any_ready(const struct pool *pool, bool slow)
-{
-	for (unsigned i = 0; i < pool->count; i++)
-		if (pool->slots[i].slow == slow && pool->slots[i].ready)
-			return true;
-	return false;
-}
-
-/* Puts a new worker into the slot; when that fails, tries again later. */
-static void
-start(struct pool *pool, struct slot *slot)
-{
-	struct metrics *metrics = pool->job->metrics;
-	unsigned place = metrics_free_place(metrics);
-	pid_t supervisor = getpid();
-	pid_t pid;
-
-	/* Else requests would wait for a worker until nginx gives up. */
-	slot->ready = false;
-	slot->patient =
-	    pool->served && slot->old == 0 && !any_ready(pool, slot->slow);
-	pid = fork();
-	if (pid == 0)
-		run_worker(pool, slot, place, supervisor);
-	slot->began = pool->now;
-	slot->due = NEVER;
-	if (pid > 0) {
-		metrics_own(metrics, place, pid);
-		slot->pid = pid;
-		return;
-	}
-	log_error("no worker can be started: %s", strerror(errno));
-	slot->pid = 0;
-	slot->due = pool->now + SECOND;
-}
-
-static void
-start_due(struct pool *pool)
-{
-	for (unsigned i = 0; i < pool->count && !stopping(pool); i++)
-		if (pool->slots[i].due <= pool->now)
-			start(pool, &pool->slots[i]);
-}
 
 /* --- ending --------------------------------------------------------------- */
 
@@ -151,7 +35,8 @@ static void
 leave(struct pool *pool, pid_t pid, int64_t deadline)
 {
 	kill(pid, WORKER_LEAVE);
-	pool->leavers[pool->leaver_count++] = (struct leaver){pid, deadline};
+	pool->leavers[pool->leaver_count++] =
+	    (struct pool_leaver){pid, deadline};
 }
 
 /* Serves queued requests too, unless systemd keeps the queue for later. */
@@ -161,7 +46,7 @@ stop(struct pool *pool)
 	const struct pool_job *job = pool->job;
 	int how = job->listen->handed_over ? WORKER_LEAVE : WORKER_LAST_CALL;
 
-	if (stopping(pool)) {
+	if (pool_is_stopping(pool)) {
 		pool->stop_deadline = pool->now;
 		return;
 	}
@@ -207,7 +92,7 @@ kill_overdue(struct pool *pool)
 
 /* Gives up; the slot goes on with the worker that it had. */
 static void
-keep_old(struct pool *pool, struct slot *slot)
+keep_old(struct pool *pool, struct pool_slot *slot)
 {
 	log_error("the workers are not replaced: a new one could not serve");
 	slot->pid = slot->old;
@@ -222,12 +107,12 @@ static void
 roll_on(struct pool *pool)
 {
 	while (++pool->rolling < pool->count) {
-		struct slot *slot = &pool->slots[pool->rolling];
+		struct pool_slot *slot = &pool->slots[pool->rolling];
 
 		if (slot->pid == 0)
 			continue;
 		slot->old = slot->pid;
-		start(pool, slot);
+		pool_start(pool, slot);
 		if (slot->pid == 0)
 			keep_old(pool, slot);
 		return;
@@ -238,9 +123,9 @@ roll_on(struct pool *pool)
 static void
 roll(struct pool *pool)
 {
-	if (stopping(pool) || !pool->served)
+	if (pool_is_stopping(pool) || !pool->served)
 		return;
-	/* There is room for as many as leave and all who then shall. */
+	/* leavers[] holds two workers a slot: refuse until a whole roll fits. */
 	if (pool->rolling < pool->count || pool->leaver_count > pool->count) {
 		log_warn("the workers are being replaced already");
 		return;
@@ -274,12 +159,12 @@ static void
 on_ready(struct pool *pool, pid_t pid)
 {
 	for (unsigned i = 0; i < pool->count; i++) {
-		struct slot *slot = &pool->slots[i];
+		struct pool_slot *slot = &pool->slots[i];
 
 		if (slot->pid != pid)
 			continue;
 		slot->ready = true;
-		if (slot->old > 0 && !stopping(pool)) {
+		if (slot->old > 0 && !pool_is_stopping(pool)) {
 			leave(pool, slot->old, pool->now + leaving_time(pool));
 			slot->old = 0;
 			roll_on(pool);
@@ -298,7 +183,7 @@ on_ready(struct pool *pool, pid_t pid)
 }
 
 static void
-tell_death(const struct slot *slot, int status)
+tell_death(const struct pool_slot *slot, int status)
 {
 	const char *kind = slot->slow ? "slow" : "pages";
 
@@ -313,7 +198,7 @@ tell_death(const struct slot *slot, int status)
 
 /* At once when all was well so far; a pause that doubles when it was not. */
 static void
-replace(struct pool *pool, struct slot *slot)
+replace(struct pool *pool, struct pool_slot *slot)
 {
 	if (slot->ready && pool->now - slot->began >= LIVED)
 		slot->pause = 0;
@@ -330,9 +215,9 @@ replace(struct pool *pool, struct slot *slot)
 }
 
 static void
-on_slot_death(struct pool *pool, struct slot *slot, int status)
+on_slot_death(struct pool *pool, struct pool_slot *slot, int status)
 {
-	if (stopping(pool)) {
+	if (pool_is_stopping(pool)) {
 		slot->pid = 0;
 		return;
 	}
@@ -360,7 +245,7 @@ on_death(struct pool *pool, pid_t pid, int status)
 			return;
 		}
 	for (unsigned i = 0; i < pool->count; i++) {
-		struct slot *slot = &pool->slots[i];
+		struct pool_slot *slot = &pool->slots[i];
 
 		if (slot->pid == pid)
 			on_slot_death(pool, slot, status);
@@ -384,7 +269,7 @@ reap(struct pool *pool)
 static void
 housekeep(struct pool *pool)
 {
-	if (stopping(pool) || pool->housekeeping_due > pool->now)
+	if (pool_is_stopping(pool) || pool->housekeeping_due > pool->now)
 		return;
 	pool->housekeeping_due = pool->now + HOUSEKEEP_EVERY_S * SECOND;
 	if (pool->housekeeper == 0)
@@ -406,12 +291,12 @@ next_due(const struct pool *pool)
 {
 	int64_t due = pool->stop_deadline;
 
-	if (!stopping(pool) && pool->housekeeping_due < due)
+	if (!pool_is_stopping(pool) && pool->housekeeping_due < due)
 		due = pool->housekeeping_due;
 	for (unsigned i = 0; i < pool->leaver_count; i++)
 		if (pool->leavers[i].deadline < due)
 			due = pool->leavers[i].deadline;
-	for (unsigned i = 0; i < pool->count && !stopping(pool); i++)
+	for (unsigned i = 0; i < pool->count && !pool_is_stopping(pool); i++)
 		if (pool->slots[i].due < due)
 			due = pool->slots[i].due;
 	return due;
@@ -514,11 +399,11 @@ pool_run(const struct pool_job *job)
 		pool.failed = true;
 	}
 	while (!pool.failed || anybody_left(&pool)) {
-		start_due(&pool);
+		pool_start_due(&pool);
 		housekeep(&pool);
 		wait_and_read(&pool);
 		kill_overdue(&pool);
-		if (stopping(&pool) && !anybody_left(&pool))
+		if (pool_is_stopping(&pool) && !anybody_left(&pool))
 			break;
 	}
 	close_pool(&pool);

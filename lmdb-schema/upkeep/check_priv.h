@@ -47,6 +47,12 @@ enum err checking_sums(struct checking *checking, enum checking_env which);
 bool checking_broken(struct checking *checking, enum err err);
 
 /*
+ * Opens the facts as `source`, unless they are damaged, and reads all of them:
+ * check_facts.c.
+ */
+enum err checking_facts(struct checking *checking);
+
+/*
  * Checks keys, users, sessions, proposals and the audit trail: check_state.c.
  */
 enum err checking_state(struct checking *checking);

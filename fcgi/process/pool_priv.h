@@ -1,0 +1,53 @@
+/* pool_priv: the supervisor's state, for pool*.c alone. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fcgi/process/pool.h"
+
+#define SECOND ((int64_t)1000000000)
+#define NEVER INT64_MAX
+
+struct pool_slot {
+	bool slow;
+	bool ready;
+	bool patient; /* its worker stays, also when it has no store */
+	pid_t pid; /* 0: nobody */
+	pid_t old; /* serves until pid does */
+	int64_t began, pause;
+	int64_t due; /* when to start somebody; NEVER while there is one */
+};
+
+/* A worker that was told to leave, and how long it may take. */
+struct pool_leaver {
+	pid_t pid;
+	int64_t deadline;
+};
+
+struct pool {
+	const struct pool_job *job;
+	struct pool_slot *slots;
+	unsigned count;
+	struct pool_leaver *leavers; /* room for two a slot */
+	unsigned leaver_count;
+	unsigned rolling; /* the slot that is being replaced; count: none */
+	int signals, ready[2];
+	int64_t now;
+	int64_t housekeeping_due;
+	pid_t housekeeper;
+	int64_t stop_deadline; /* NEVER: not stopping */
+	bool served; /* every slot has been ready once */
+	bool failed;
+};
+
+static inline bool
+pool_is_stopping(const struct pool *pool)
+{
+	return pool->stop_deadline != NEVER;
+}
+
+/* Puts a new worker into the slot; when that fails, it is due again later. */
+void pool_start(struct pool *pool, struct pool_slot *slot);
+void pool_start_due(struct pool *pool);
