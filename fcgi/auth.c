@@ -157,6 +157,13 @@ origin_of_url(struct span url)
 	    url, 0, scheme + span_find(span_from(url, scheme), '/'));
 }
 
+static enum err
+refuse_site(struct call *call)
+{
+	return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+	    "This request comes from another site's page.");
+}
+
 enum err
 auth_same_site(struct call *call)
 {
@@ -171,9 +178,20 @@ auth_same_site(struct call *call)
 		same = is_origin_of(request->origin, request->host) ||
 		    (url.len > 0 &&
 			span_eq_nocase(request->origin, origin_of_url(url)));
-	return same ? ERR_OK
-		    : reply_fail(call->reply, 403, CODE_FORBIDDEN,
-			  "This request comes from another site's page.");
+	return same ? ERR_OK : refuse_site(call);
+}
+
+enum err
+auth_same_origin(struct call *call)
+{
+	struct span url = span_of(call->server->settings->public_url);
+	struct span origin = call->request->origin;
+	enum err err = auth_same_site(call);
+
+	if (err != ERR_OK || url.len == 0 || origin.len == 0)
+		return err;
+	return span_eq_nocase(origin, origin_of_url(url)) ? ERR_OK
+							  : refuse_site(call);
 }
 
 /* "Bearer <token>", the scheme in any case. */

@@ -50,3 +50,9 @@ unsigned auth_cookies(
  * not this address. Programs other than browsers send neither header.
  */
 enum err auth_same_site(struct call *call);
+
+/*
+ * The same, and where the settings say the public address, Origin must be that:
+ * a page whose name was pointed to this machine sends its own name as Host, too.
+ */
+enum err auth_same_origin(struct call *call);

@@ -52,7 +52,7 @@ ep_mcp(struct call *call)
 	    .name = request->mcp_name};
 	struct agent agent = {.call = call,
 	    .batch = span_starts(span_trim(request->body), SPAN("["))};
-	enum err err = auth_same_site(call);
+	enum err err = auth_same_origin(call);
 
 	assert(call->subject.kind == SUBJECT_KEY);
 	if (err == ERR_OK)

@@ -130,6 +130,99 @@ BEARERS = (b"", b"Bearer", b"Bearer ", b"Bearer x", b"bearer\tx", b"Basic eDp4",
            b"Bearer Bearer")
 
 
+# Messages to /mcp that no client sends; each is refused, by HTTP or inside.
+MESSAGES = (
+    b"", b"{", b"null", b"5", b"\"x\"", b"[]", b"[[]]", b"[5]", b"{}{}",
+    b"\0" * 1000, b"\xff\xfe", b"{\"a\":\"\xff\"}", b"[" * 100000,
+    b"{\"a\":" * 5000, b"[" + b"{}," * 100 + b"{}]", b"{\"jsonrpc\":2.0}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1.5,\"method\":\"ping\"}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\\u0000\"}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":[\"ping\"]}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+    b"\"params\":[1]}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\","
+    b"\"params\":{\"cursor\":\"x\"}}",
+    b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"resources/read\"}",
+)
+# Calls of tools, of which none may be answered with rows.
+CALLS = (
+    (5, {}), (None, {}), ("query_rows\0", {}), ("__proto__", {}),
+    ("query_rows", None), ("query_rows", []), ("query_rows", "S1"),
+    ("query_rows", {"supplier": 5}), ("query_rows", {"supplier": ""}),
+    ("query_rows", {"supplier": "x" * 65}),
+    ("query_rows", {"supplier": "../../etc/passwd"}),
+    ("query_rows", {"supplier": "S1\0"}), ("query_rows", {"supplier": "S1\n"}),
+    ("query_rows", {"supplier": "S1", "limit": 1e300}),
+    ("query_rows", {"supplier": "S1", "limit": "1"}),
+    ("query_rows", {"supplier": "S1", "limit": -1}),
+    ("query_rows", {"supplier": "S1", "limit": 1.5}),
+    ("query_rows", {"supplier": "S1", "page": 1 << 70}),
+    ("query_rows", {"supplier": "S1", "filters": "totalCa=gt.0"}),
+    ("query_rows", {"supplier": "S1", "filters": [None]}),
+    ("query_rows", {"supplier": "S1", "filters": [""]}),
+    ("query_rows", {"supplier": "S1", "filters": ["="]}),
+    ("query_rows", {"supplier": "S1", "filters": ["totalCa=gt.NaN"]}),
+    ("query_rows", {"supplier": "S1", "filters": ["totalCa=gt.0&limit=9999"]}),
+    ("query_rows", {"supplier": "S1", "filters": ["limit=9999"]}),
+    ("query_rows", {"supplier": "S1", "filters": ["fournisseur=S2"]}),
+    ("query_rows", {"supplier": "S1", "filters": ["fields=network"]}),
+    ("query_rows", {"supplier": "S1", "filters": ["a\r\nX: y=1"]}),
+    ("query_rows", {"supplier": "S1", "filters": ["totalCa=gt.0"] * 25}),
+    ("query_rows", {"supplier": "S1", "filters": ["totalCa=in.(%s)" % (
+        ",".join(["1"] * 1500))]}),
+    ("query_rows", {"supplier": "S1", "filters": ["x" * 5000 + "=eq.1"]}),
+    ("query_rows", {"supplier": "S1", "filters": ["not." * 900 + "=1"]}),
+    ("query_rows", {"supplier": "S1", "fields": ["x"] * 71}),
+    ("query_rows", {"supplier": "S1", "sort": ["--totalCa"]}),
+    ("query_rows", {"supplier": "S1", "sort": ["' OR 1=1"]}),
+    ("query_rows", {"search": "x" * 121}),
+    ("describe_columns", {"columns": ["totalCa", "\u202e"]}),
+    ("aggregate", {"supplier": "S1", "groups": ["marque"] * 3}),
+    ("aggregate", {"supplier": "S1", "values": ["marque"]}),
+    ("get_product", {"codein": ".."}), ("get_product", {"codein": "A1/gamme"}),
+    ("get_product", {"codein": "A1?fields=x"}), ("get_product", {"codein": "%"}),
+    ("get_product", {"codein": "search"}),
+    ("propose_ranges", {"supplier": "S1", "codeins": ["A1"], "gamme": "B"}),
+    ("propose_ranges", {"supplier": "S1", "codeins": [], "gamme": "B"}),
+    ("proposal_status", {"cursor": "x"}), ("proposal_status", {"from": "x"}),
+)
+MCP_HEADERS = (
+    {"MCP-Protocol-Version": b"2026-07-28"}, {"MCP-Protocol-Version": b"x"},
+    {"MCP-Protocol-Version": b"9" * 3000}, {"Mcp-Method": b"\xff"},
+    {"MCP-Protocol-Version": b"2999-01-01", "Mcp-Name": b"=?base64?====?="},
+)
+
+
+def to_tools():
+    """Each refused: a status, or an error inside a 200."""
+    def call(name, args):
+        return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                           "params": {"name": name,
+                                      "arguments": args}}).encode()
+    json_type = {"Content-Type": b"application/json"}
+    for body in MESSAGES:
+        yield ("mcp %r" % body[:60], "POST", b"/mcp", json_type, body,
+               {200, 400})
+    for name, args in CALLS:
+        yield ("mcp %s %s" % (name, str(args)[:60]), "POST", b"/mcp",
+               json_type, call(name, args), {200})
+    for headers in MCP_HEADERS:
+        if headers.get("MCP-Protocol-Version") is not None:
+            yield ("mcp headers %r" % str(headers)[:60], "POST", b"/mcp",
+                   dict(json_type, **headers), call("query_rows", {}),
+                   {400})
+    for kind in (b"text/plain", b"application/jsonx", b"\xff", b"x" * 3000):
+        yield ("mcp type %r" % kind[:20], "POST", b"/mcp",
+               {"Content-Type": kind}, call("list_suppliers", {}), {415})
+    yield ("mcp 2 MB", "POST", b"/mcp", json_type, b" " * (2 << 20), {413})
+    yield ("mcp from a page", "POST", b"/mcp",
+           dict(json_type, Origin=b"https://evil.example"),
+           call("list_suppliers", {}), {403})
+
+
 def spelt(pairs):
     return b"&".join(name.encode() + b"=" + value.encode()
                      for name, value in pairs)
@@ -229,6 +322,12 @@ def check(server, key, request):
     if reply.status not in allowed:
         problems.append("status %d, not %s: %r" % (
             reply.status, sorted(allowed), reply.body[:200]))
+    if reply.status == 200 and uri == b"/mcp":
+        answer = json.loads(reply.body)
+        each = answer if isinstance(answer, list) else [answer]
+        if not all("error" in one or one["result"]["isError"]
+                   for one in each):
+            problems.append("answered: %r" % reply.body[:300])
     if reply.status != 200:
         error = json.loads(reply.body)["error"]
         if not isinstance(error["message"], str):
@@ -240,7 +339,7 @@ def check(server, key, request):
 
 def run(server, key, extra=()):
     score = Score()
-    for request in list(requests()) + [
+    for request in list(requests()) + list(to_tools()) + [
             ("path %r" % path, "GET", path, {}, b"", allowed)
             for path, allowed in dict(extra).items()]:
         try:

@@ -193,6 +193,20 @@ class Facts:
         assert self.client.post(message,
                                 Sec_Fetch_Site="cross-site").status == 403
 
+    def a_rebound_name_is_refused_where_the_address_is_known(self):
+        known = Direct(self.data, "api.public_url=https://grid.example/")
+        client = Client(known, self.read)
+        for origin, host, status in (
+            ("http://evil.example", "evil.example", 403),
+            ("https://grid.example", "grid.example", 200),
+            ("https://grid.example", "127.0.0.1:8080", 200),
+            (None, "evil.example", 200),
+        ):
+            reply = client.post(client.message("ping"), Origin=origin,
+                                Host=host)
+            assert reply.status == status, (origin, host, reply.status)
+        known.stop()
+
     def a_session_is_no_key(self):
         self.data.gridctl("user", "add", "marie",
                           typed="correct horse battery\n")
@@ -360,6 +374,16 @@ class Facts:
         assert "nope" in words and "Nothing was proposed" in words
         found = self.client.good("proposal_status", states=["validee"])
         assert found["entries"] == []
+
+    def a_key_sees_its_own_suppliers(self):
+        key = self.data.gridctl("key", "create", "--name", "half", "--scope",
+                                "read", "--suppliers", "S2").strip()
+        half = Client(self.server, key)
+        found = half.good("list_suppliers")
+        assert [one["code"] for one in found["suppliers"]] == ["S2"]
+        assert "S1" in half.bad("query_rows", supplier="S1")
+        assert "S1" in half.bad("aggregate", supplier="S1")
+        assert half.good("query_rows", supplier="S2")["total"] > 0
 
     # --- errors and sizes ---------------------------------------------------
 
