@@ -1,12 +1,13 @@
 /*
- * libzstd makes whole frames. To turn one into a piece, its head is left out and the
- * "last block" bit of its last block cleared. Two things of a frame reach from one
- * block into the next: tables, which the first block of a frame never takes from
- * before, and the three last offsets, which are 1, 4 and 8 where a frame begins. A
- * piece that uses one of these is wrong behind another piece. So each is unpacked
- * behind a beginning of NULs whose last offsets reach into these from anywhere in
- * the piece: no text of ours has a NUL, and the comparison fails. Such a piece
- * is packed again with its first bytes stored, more and more of them.
+ * libzstd makes whole frames. To turn a frame into a piece, its head is left
+ * out and the "last block" bit of its last block is cleared. Two kinds of state
+ * pass from one block to the next: tables, which the first block of a frame
+ * never inherits, and the last three offsets, which are 1, 4 and 8 at the
+ * beginning of a frame. A piece that uses one of these offsets would be wrong
+ * after another piece. Therefore each piece is unpacked after a prefix of NULs
+ * whose last offsets point into the NULs from anywhere in the piece. Our texts
+ * contain no NUL, so the comparison fails for a piece that uses them. Such a
+ * piece is packed again with more and more of its first bytes stored.
  */
 #include "lmdb-schema/zstd_pieces.h"
 
@@ -18,7 +19,7 @@
 #define BLOCK_HEAD 3
 enum block { STORED, REPEATED, PACKED };
 
-/* Behind the head of a packed block with sequences and no literals. */
+/* The bytes after the head of a packed block with sequences and no literals. */
 #define SEQUENCES 3
 #define ALL_TABLES_REPEATED 0x54
 #define TRAP_HEAD 6
@@ -29,8 +30,8 @@ struct zstd_pieces {
 	ZSTD_CCtx *packer;
 	ZSTD_DCtx *unpacker;
 	unsigned piece_log;
-	struct buf frame; /* the beginning, and the piece behind it */
-	size_t start; /* bytes of the beginning */
+	struct buf frame; /* the prefix, followed by the piece */
+	size_t start; /* bytes of the prefix */
 	char *unpacked;
 	size_t nuls, room;
 };
@@ -52,9 +53,9 @@ zstd_stored(unsigned char head[ZSTD_STORED_LEN], size_t len)
 }
 
 /*
- * Three matches of three bytes, each with an offset of its own between a piece's
- * greatest length and twice that. The bits are read from the end: `code` of them for
- * each, behind a 1.
+ * Three matches of three bytes, each with its own offset between the greatest
+ * length of a piece and twice that. The bits are read from the end: `code` of
+ * them for each, after a 1.
  */
 static void
 add_trap(struct buf *frame, unsigned code)
@@ -167,7 +168,7 @@ add_stored(struct buf *frame, struct span text)
 	}
 }
 
-/* Clears the bit of the last block; false when these are no blocks. */
+/* Clears the bit of the last block; false when the bytes are not blocks. */
 static bool
 clear_last(unsigned char *blocks, size_t len)
 {
@@ -189,7 +190,7 @@ clear_last(unsigned char *blocks, size_t len)
 	return false;
 }
 
-/* Appends a frame's blocks without its head, which would be as ours is. */
+/* Appends a frame's blocks without its head, which equals our own. */
 static enum err
 add_packed(struct zstd_pieces *pieces, struct span text)
 {
@@ -223,7 +224,9 @@ unpacks_to(struct zstd_pieces *pieces, struct span text)
 	    memcmp(pieces->unpacked + before, text.ptr, text.len) == 0;
 }
 
-/* A piece whose first `stored` bytes are not packed; whether it is sound. */
+/*
+ * Makes a piece whose first `stored` bytes are not packed; true if it is sound.
+ */
 static enum err
 try_piece(
     bool *sound, struct zstd_pieces *pieces, struct span text, size_t stored)

@@ -41,8 +41,8 @@ struct zstd_pieces *zstd_pieces_new(int level, unsigned piece_log);
 void zstd_pieces_free(struct zstd_pieces *pieces);
 
 /*
- * Appends `text`, not empty, as a piece or several. Each is unpacked again behind
- * a beginning that gives away whatever it would take from there, and compared:
+ * Appends `text`, which is not empty, as one or more pieces. Each is unpacked
+ * after a prefix that reveals any use of earlier data, and compared:
  * ERR_INTERNAL if it differs.
  */
 enum err zstd_pieces_add(

@@ -1,11 +1,11 @@
 /*
- * The size of an environment's map, which is address space and no disk. It is
- * large where addresses cost nothing; under a limit on them (ulimit -v) it is
- * a little larger than the file, and grows as the file does.
+ * The size of an environment's map, which is address space and not disk space.
+ * Without a limit on addresses it is large; under a limit (ulimit -v) it is a
+ * little larger than the file, and grows with the file.
  *
  * LMDB moves the map when it grows, so no transaction of this process may be
- * active then. A process whose map has become too small for the file that
- * another one writes follows in the same way.
+ * active then. A process whose map is too small for a file that another process
+ * has enlarged follows in the same way.
  */
 #include <assert.h>
 #include <errno.h>
@@ -22,10 +22,10 @@
 #include "common/kv/kv_priv.h"
 #include "common/log.h"
 
-/* Room behind a file's pages for the writes of one transaction. */
+/* Room after a file's pages for the writes of one transaction. */
 #define SPARE ((uint64_t)64 << 20)
 
-/* Under a limit, a map takes at most this part of what is left of it. */
+/* Under a limit, a map takes at most this part of the remaining addresses. */
 #define PARTS 8
 
 /* How long a growing map waits for this process's transactions. */
@@ -87,7 +87,7 @@ kv_no_memory(void)
 	return address_limit() == UINT64_MAX ? ERR_NO_MEMORY : ERR_NO_ADDRESS;
 }
 
-/* As much as is wanted, unless addresses are limited: then a share of them. */
+/* The wanted size, or under a limit on addresses a share of the rest. */
 static uint64_t
 fit(uint64_t wanted, uint64_t least)
 {
@@ -127,7 +127,7 @@ kv_enter(struct kv *kv)
 			return;
 		atomic_fetch_sub(&kv->active, 1);
 		pthread_mutex_lock(
-		    &kv->grow_lock); /* held until it has grown */
+		    &kv->grow_lock); /* held until the map has grown */
 		pthread_mutex_unlock(&kv->grow_lock);
 	}
 }
@@ -140,7 +140,9 @@ kv_leave(struct kv *kv)
 	assert(before > 0);
 }
 
-/* LMDB gives the old map up before it takes the new one: try beforehand. */
+/*
+ * LMDB unmaps the old map before it maps the new one: test for room beforehand.
+ */
 static bool
 has_addresses(uint64_t bytes)
 {
@@ -150,7 +152,7 @@ has_addresses(uint64_t bytes)
 	return probe != MAP_FAILED && munmap(probe, bytes) == 0;
 }
 
-/* With the lock, and no transaction active. */
+/* The caller holds the lock, and no transaction is active. */
 static int
 set_size(struct kv *kv, uint64_t bytes)
 {
@@ -195,7 +197,7 @@ grow_to(struct kv *kv, uint64_t bytes)
 	return err;
 }
 
-/* Another process has written more than this one's map holds. */
+/* Follows a file that another process has grown beyond the map. */
 enum err
 kv_map_follow(struct kv *kv)
 {
@@ -210,7 +212,7 @@ kv_map_follow(struct kv *kv)
 	return grow_to(kv, whole_pages((uint64_t)st.st_size * 2));
 }
 
-/* Before a writer begins: room for what it is expected to write. */
+/* Makes room, before a writer begins, for its expected writes. */
 enum err
 kv_map_room(struct kv *kv)
 {
@@ -228,7 +230,7 @@ kv_map_room(struct kv *kv)
 	used = kv_used_bytes(kv);
 	if (!kv->full && used + spare <= info.me_mapsize)
 		return ERR_OK;
-	if (kv->full) /* of a map that was thought large enough */
+	if (kv->full) /* although the map was expected to suffice */
 		used = info.me_mapsize;
 	kv->full = false;
 	used += used / 2 + spare;

@@ -1,7 +1,7 @@
 /*
- * CRC-32 is linear: that of two texts one behind the other follows from theirs
- * and the second's length, so no byte of a ready segment is looked at but for
- * the check that the disk has not spoilt it.
+ * CRC-32 is linear: the CRC of two concatenated texts follows from their CRCs
+ * and the second's length. So the bytes of a packed segment are read only to
+ * compare them with their checksum.
  */
 #include "fcgi/dump/gzip_dump.h"
 
@@ -114,7 +114,7 @@ add_stored(struct gzip_dump *gzip_dump, struct iovbuf *body, struct span text)
 	}
 }
 
-/* Collects the pieces' bytes, which a packer wants in one place. */
+/* Collects the bytes of the pieces, which a packer needs contiguous. */
 static struct span
 gather(struct buf *raw, const struct iovbuf *pieces)
 {
@@ -223,7 +223,7 @@ add_end(struct gzip_dump *gzip_dump, struct iovbuf *body)
 	iovbuf_copy(body, trailer, sizeof(trailer));
 }
 
-/* A row as it lies in the file, but for its comma where it is the first. */
+/* A row from the file, without its comma if it is the first. */
 static enum err
 add_packed_row(struct gzip_dump *gzip_dump, struct iovbuf *body,
     const struct packed_rows *packed_rows, uint32_t row, bool first)
@@ -320,7 +320,7 @@ gzip_dump_dump(struct gzip_dump *gzip_dump, struct reply *reply,
 			return err;
 		reply_flush_some(reply);
 		if (reply->err != ERR_OK)
-			return ERR_OK; /* it has kept the failure */
+			return ERR_OK; /* the reply keeps the failure */
 	}
 	add_stored(gzip_dump, body, tail);
 	add_end(gzip_dump, body);

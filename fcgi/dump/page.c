@@ -21,7 +21,7 @@ release(void *owner, void *packed)
 	packed_release(packed);
 }
 
-/* Gathered answers alone: nothing is out when damage is met. */
+/* Only gathered answers: no byte is sent before damage is met. */
 static bool
 is_wanted(const struct call *call, const struct rowset *set)
 {

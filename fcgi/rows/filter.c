@@ -86,7 +86,7 @@ meets_term(const struct filter_test *test, uint32_t term)
 		       : filter_text_term(test, term)) != test->negated;
 }
 
-/* A value that no array has: today's, or one of a map. */
+/* A value that no array has: one of today, or of a map. */
 static enum err
 meets_read(const struct filter *filter, const struct filter_test *test,
     uint32_t row, bool *out)
@@ -167,7 +167,7 @@ keep_rows(const struct filter *filter, uint32_t *rows, uint32_t *count)
 
 /* --- all rows ------------------------------------------------------------- */
 
-/* Plain loops over two arrays, which is what makes them fast. */
+/* Plain loops over two arrays, for speed. */
 static void
 mask_wide(uint8_t *mask, uint32_t rows, const struct filter_test *test)
 {
@@ -194,7 +194,7 @@ mask_narrow(uint8_t *mask, uint32_t rows, const struct filter_test *test)
 		    (uint8_t)((values[i] != INT32_MIN) | nulls);
 }
 
-/* By a list: the number's slot decides nearly always. */
+/* By a list: the number's slot almost always decides. */
 static void
 mask_set(uint8_t *mask, uint32_t rows, const struct filter_test *test)
 {
@@ -222,7 +222,7 @@ mask_terms(uint8_t *mask, uint32_t rows, const struct filter_test *test)
 	uint8_t negated = test->negated, nulls = test->nulls;
 
 	if (test->condition->kind == CONDITION_NULL)
-		negated = !nulls; /* no term is in the run */
+		negated = !nulls; /* the run is empty */
 	if (of == NULL) {
 		if (!meets_term(test, count == 0 ? SNAP_NO_TERM : 0))
 			memset(mask, 0, rows);
@@ -239,7 +239,7 @@ mask_terms(uint8_t *mask, uint32_t rows, const struct filter_test *test)
 	}
 }
 
-/* Row by row, those alone that all others have left. */
+/* Row by row, only for rows that all other conditions have kept. */
 static enum err
 mask_each(
     uint8_t *mask, const struct filter *filter, const struct filter_test *test)

@@ -1,11 +1,11 @@
 /*
  * filter: the rows of one snapshot that meet conditions on columns
- * (fcgi/http/condition.h), by what they show: ranges and network figures of
- * today too, unless the query is for raw rows.
+ * (fcgi/http/condition.h), by the values that they show, today's ranges and
+ * network figures included, unless the query is for raw rows.
  *
- * Numbers, codes and the numbers of texts are compared as they lie in the
- * snapshot. A condition on texts is first put to the column's different texts,
- * so that a row costs one look at a table.
+ * Numbers, codes and the numbers of texts are compared as the snapshot stores
+ * them. A condition on texts is evaluated first for the distinct texts of the
+ * column, so that each row costs one look-up in a table.
  */
 #pragma once
 
@@ -17,8 +17,7 @@
 #include "fcgi/rows/rowset.h"
 
 /*
- * Leaves 1 in the mask for rows that had it and meet all conditions of the
- * query.
+ * Keeps the 1 in the mask of rows that meet all conditions of the query.
  *
  *	ERR_DAMAGED   the snapshot is
  *	ERR_INTERNAL  a network record is, which has been logged

@@ -1,4 +1,4 @@
-/* filter_priv: what filter*.c share. */
+/* filter_priv: internals shared by filter*.c only. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #include "fcgi/rows/rowset.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
 
-/* Numbers of a list: open addressing, NUM_NULL where none is. */
+/* The numbers of a list, with open addressing; NUM_NULL marks an empty slot. */
 struct filter_set {
 	int64_t *slots;
 	uint64_t mask; /* slots - 1, a power of two less 1 */
@@ -27,7 +27,7 @@ struct filter_test {
 		FILTER_TERM_TABLE, /* a byte for each term */
 		FILTER_READ /* a value that is read for each row */
 	} way;
-	bool negated, nulls; /* nulls: what comes of a row without value */
+	bool negated, nulls; /* nulls: the result for a row without value */
 	bool constant;
 	union {
 		const int64_t *wide;
@@ -73,13 +73,13 @@ filter_set_has(const struct filter_set *set, int64_t value)
 
 enum snap_measure filter_measure(unsigned column); /* of a map */
 
-/* Readies a condition; ERR_DAMAGED. */
+/* Prepares a condition; ERR_DAMAGED. */
 enum err filter_ready(struct filter_test *test, const struct filter *filter);
 
 /* The same on a text column. */
 enum err filter_text(struct filter_test *test, struct snapshot *snap);
 
-/* Makes the table of a FILTER_TERM_TABLE, unless it is there. */
+/* Makes the table of a FILTER_TERM_TABLE, unless it exists. */
 enum err filter_text_table(struct filter_test *test);
 
 /* Whether one term meets the condition; for FILTER_TERM_TABLE without table. */

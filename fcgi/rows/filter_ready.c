@@ -1,4 +1,4 @@
-/* Conditions made ready for a snapshot: where their values lie, and as what. */
+/* Prepares conditions for a snapshot: where the values are, and their type. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /* --- sets of numbers ------------------------------------------------------ */
 
-/* A quarter full at most, so that most answers are the first slot's. */
+/* At most a quarter full, so that the first slot mostly decides. */
 static enum err
 make_set(struct filter_set *set, const struct condition *condition)
 {

@@ -1,8 +1,8 @@
 /*
- * Conditions on texts. The different texts of a column stand in the order of
- * their folded forms, so that equality, comparison and "begins with" name a run
- * of them, by two binary searches. Any other pattern has its longest piece
- * looked for in all of them at once, and only those that hold it are compared.
+ * Conditions on texts. The distinct texts of a column are in the order of their
+ * folded forms, so equality, comparison and "begins with" each select a run of
+ * them, by two binary searches. For any other pattern all texts are scanned for
+ * its longest piece, and only texts that contain it are compared.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define PREFIX_MAX 256
 
-/* The first term behind all whose folded form is `folded`. */
+/* The first term after all terms whose folded form is `folded`. */
 static uint32_t
 term_behind(const struct snapshot_terms *terms, struct span folded)
 {
@@ -57,7 +57,7 @@ text_range(struct filter_test *test)
 
 /* --- patterns ------------------------------------------------------------- */
 
-/* The first term that does not begin with the prefix, of those behind it. */
+/* The first term after `from` that does not begin with the prefix. */
 static uint32_t
 behind_prefix(const struct snapshot_terms *terms, struct span prefix)
 {
@@ -122,7 +122,7 @@ fill_by_pattern(struct filter_test *test)
 		from = start + terms->folded_at[next];
 	}
 	for (uint32_t i = 0; longest.len == 0 && i < terms->count; i++)
-		test->term_table[i] = 1; /* stars alone */
+		test->term_table[i] = 1; /* only stars */
 }
 
 static uint32_t
@@ -196,7 +196,7 @@ filter_text(struct filter_test *test, struct snapshot *snap)
 	if (!snapshot_terms(snap, condition->column, &test->terms))
 		return ERR_DAMAGED;
 	if (condition->kind == CONDITION_NULL) {
-		/* No term is null, so that a row without one is what is left. */
+		/* No term is null, so rows without a term are the rest. */
 		set_run(test, 0, 0);
 		test->nulls = !condition->negated;
 	} else if (condition->kind == CONDITION_TEXT_LIST)

@@ -1,8 +1,8 @@
 /*
- * Words are looked for in one of two ways. With grams
- * (lmdb-schema/snapshot/grams.h) a
- * few lists name the rows to look at. Without, the longest word is looked for
- * in all the text at once, and the others in the rows that have it.
+ * Words are found in one of two ways. With grams
+ * (lmdb-schema/snapshot/grams.h), a few lists name the candidate rows. Without
+ * grams, all the text is scanned for the longest word, and the rows that
+ * contain it are searched for the others.
  */
 #include "fcgi/rows/match.h"
 
@@ -14,18 +14,20 @@
 #include "common/words.h"
 #include "fcgi/rows/filter.h"
 
-/* Haystacks whose lists are on their way; rows whose text is. */
+/*
+ * How many haystacks ahead lists are prefetched, and how many rows ahead text.
+ */
 #define HAYS_AHEAD 8
 #define ROWS_AHEAD 12
 
-/* Grams that are asked of each, when there are many. */
+/* The number of grams used in each haystack when there are many haystacks. */
 #define GRAMS_EACH 3
 
 #define ROOM_MIN 1024
 
 /* --- by columns -------------------------------------------------------- */
 
-/* Each filter leaves 1 where the row still matches. */
+/* Each filter keeps the 1 of a row that still matches. */
 static void
 match_code(uint8_t *mask, const uint32_t *code3, uint32_t rows,
     const struct code_filter *filter)
@@ -33,7 +35,10 @@ match_code(uint8_t *mask, const uint32_t *code3, uint32_t rows,
 	uint32_t low = filter->code * filter->divisor;
 	uint32_t width = filter->divisor;
 
-	/* A single comparison: a code below `low` wraps round to far above. */
+	/*
+	 * A single comparison: a code below `low` wraps around to a large
+	 * number.
+	 */
 	for (uint32_t i = 0; i < rows; i++)
 		mask[i] &= code3[i] - low < width;
 }
@@ -45,7 +50,7 @@ match_gamme(uint8_t *mask, const uint8_t *gammes, uint32_t rows, uint8_t gamme)
 		mask[i] &= gammes[i] == gamme;
 }
 
-/* While nothing has changed since the computation, nothing is pending. */
+/* Without changes since the computation, no proposal is pending. */
 static void
 match_pending(uint8_t *mask, const struct ranges *ranges, uint32_t rows)
 {
@@ -60,7 +65,7 @@ has_code(const struct rowset_query *query, unsigned i)
 	return query->codes[i].code != PARAMS_NO_CODE;
 }
 
-/* The ranges that the filter means; NULL when they are damaged. */
+/* The ranges that the filter compares; NULL when they are damaged. */
 static const uint8_t *
 gammes_of(struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query)
@@ -102,7 +107,7 @@ match_asks_columns(const struct rowset_query *query)
 	    query->condition_count > 0;
 }
 
-/* One row of a few, where a mask of all would be more work. */
+/* Tests a single row: for a few rows a mask of all rows would cost more. */
 static bool
 row_matches(uint32_t row, const uint8_t *gammes, const uint32_t *code3,
     const struct ranges *ranges, const struct rowset_query *query)
@@ -151,7 +156,7 @@ haystack_of(struct haystack *hay, struct snapshot *snap)
 {
 	assert(snap != NULL);
 	hay->snap = snap;
-	hay->epoch = snapshot_epoch(snap); /* before anything is compared */
+	hay->epoch = snapshot_epoch(snap); /* before the first comparison */
 	hay->rows = snapshot_rows(snap);
 	hay->has_grams = snapshot_grams(snap, &hay->grams);
 	if (!hay->has_grams && snapshot_has_grams(snap))
@@ -161,7 +166,7 @@ haystack_of(struct haystack *hay, struct snapshot *snap)
 								: ERR_DAMAGED;
 }
 
-/* A question, and the rows found so far. */
+/* A search, and the rows found so far. */
 struct asking {
 	struct words words;
 	bool by_grams;
@@ -191,18 +196,18 @@ need_room(struct match_rows *out, size_t more)
 }
 
 /*
- * Goes ahead over the rows that are to be looked at, and has fetched where
- * their text begins, or the text: each lies somewhere else, and to wait for it
+ * Runs ahead of the search over the candidate rows and prefetches the offset of
+ * their text, or the text. Each is at another address, and waiting for memory
  * would be most of the work.
  */
 struct scout {
 	const uint32_t *row;
-	uint32_t left; /* of the haystack's; 0: of none */
+	uint32_t left; /* of the haystack; 0: no haystack */
 	unsigned which;
 	const struct haystack *hay;
 };
 
-/* To the next haystack that has some. */
+/* Advances to the next haystack with candidates. */
 static void
 scout_move(struct scout *scout, const struct asking *asking)
 {
@@ -236,7 +241,7 @@ scout_next(struct scout *scout, const struct asking *asking, bool text)
 		scout_move(scout, asking);
 }
 
-/* Two of them: the second needs what the first has brought. */
+/* Two stages: the second reads what the first has prefetched. */
 struct scouts {
 	struct scout far, near;
 };
@@ -253,12 +258,12 @@ scouts_begin(struct scouts *scouts, const struct asking *asking)
 		scout_next(&scouts->near, asking, true);
 }
 
-/* Text that is known to be as it was written: mostly the next row's, too. */
+/* Text that has been compared with its checksum: mostly the next row, too. */
 struct known {
 	uint64_t from, to;
 };
 
-/* False when the text from..to is not there, or not as it was written. */
+/* False when the text from..to is out of bounds or damaged. */
 static __attribute__((noinline)) bool
 get_known(
     struct known *known, const struct haystack *hay, uint64_t from, uint64_t to)
@@ -273,7 +278,7 @@ get_known(
 	return true;
 }
 
-/* False: this row, or its text, is not there. */
+/* False: the row or its text does not exist. */
 static inline bool
 row_text(struct span *text, struct known *known, const struct haystack *hay,
     uint32_t row)
@@ -291,7 +296,7 @@ row_text(struct span *text, struct known *known, const struct haystack *hay,
 	return true;
 }
 
-/* Keeps the rows that hold every word. */
+/* Keeps the rows that contain every word. */
 static enum err
 look(struct asking *asking, unsigned which, struct scouts *scouts)
 {
@@ -320,7 +325,7 @@ look(struct asking *asking, unsigned which, struct scouts *scouts)
 	return ERR_OK;
 }
 
-/* The rows that the grams have named. */
+/* Searches the candidate rows from the grams. */
 static enum err
 look_all(struct asking *asking, unsigned *blame)
 {
@@ -364,7 +369,7 @@ places_fit(const struct haystack *hay)
 	return hay->at[hay->rows] == hay->text.len;
 }
 
-/* The longest word first: it has the fewest hits. */
+/* Takes the longest word first, which has the fewest matches. */
 static enum err
 by_scan(struct asking *asking, unsigned which)
 {
@@ -383,7 +388,7 @@ by_scan(struct asking *asking, unsigned which)
 					    : look(asking, which, NULL);
 }
 
-/* The rows to look at, or by a scan those that match. */
+/* Finds the candidate rows, or, by a scan, the matching rows. */
 static enum err
 search(struct asking *asking, unsigned which)
 {
@@ -394,7 +399,7 @@ search(struct asking *asking, unsigned which)
 
 	*slice = (struct match_slice){.first = asking->out->used};
 	if (hay->epoch != snapshot_epoch(hay->snap)) {
-		struct haystack again; /* its file was touched */
+		struct haystack again; /* the file was touched meanwhile */
 
 		err = haystack_of(&again, hay->snap);
 		if (err != ERR_OK)
@@ -405,7 +410,7 @@ search(struct asking *asking, unsigned which)
 	err = grams_most(&most, &hay->grams, &asking->grams);
 	if (err != ERR_OK || most == 0)
 		return err;
-	/* Grams that a good part of the rows have save nothing. */
+	/* Grams that many of the rows contain do not narrow the search. */
 	if (most > hay->rows / 4)
 		return by_scan(asking, which);
 	err = need_room(asking->out, most);
@@ -416,7 +421,7 @@ search(struct asking *asking, unsigned which)
 	return err;
 }
 
-/* Has what search() will read fetched, in two steps. */
+/* Prefetches, in two stages, the data that search() will read. */
 static void
 expect(const struct asking *asking, unsigned which)
 {
@@ -433,7 +438,7 @@ expect(const struct asking *asking, unsigned which)
 		grams_expect_lists(&hays[which].grams, &asking->grams);
 }
 
-/* Assumes that a gram which is rare in the largest is rare in all. */
+/* Assumes that a gram which is rare in the largest snapshot is rare in all. */
 static void
 ask_fewest(struct asking *asking)
 {
@@ -464,7 +469,7 @@ match_each(struct match_rows *out, struct match_slice *slices,
 	words_split(&asking.words, words);
 	asking.by_grams = grams_ask(&asking.grams, words);
 	ask_fewest(&asking);
-	if (count > 1) /* one is not worth it */
+	if (count > 1) /* a single one gains nothing */
 		for (unsigned i = 0; i < 2 * HAYS_AHEAD; i++)
 			expect(&asking, i);
 	for (unsigned i = 0; i < count && err == ERR_OK; i++) {

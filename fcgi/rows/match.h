@@ -1,9 +1,9 @@
 /*
- * match: which rows hold what was asked for.
+ * match: finds the rows that match a search.
  *
- * Snapshots lie all over memory, so most of a search is waiting for it. What
- * is looked through is therefore known beforehand, as an array, and each part
- * of it is asked for some steps before it is looked at.
+ * Snapshots are scattered over memory, so most of a search is waiting for
+ * memory. Therefore the places to read are collected in an array first, and
+ * each is prefetched some steps before it is read.
  */
 #pragma once
 
@@ -12,59 +12,59 @@
 /* The parts of a snapshot that a search reads. */
 struct haystack {
 	struct snapshot *snap;
-	unsigned epoch; /* of the snapshot, when it was found sound */
+	unsigned epoch; /* of the snapshot when it was verified */
 	uint32_t rows;
 	bool has_grams;
-	const uint32_t *at; /* where each row's text begins */
+	const uint32_t *at; /* offset of each row's text */
 	struct span text;
-	struct blocks *guard; /* asked before a text is read */
+	struct blocks *guard; /* compares a text before it is read */
 	struct grams grams;
 };
 
-/* Good as long as the snapshot is open. ERR_DAMAGED. */
+/* Valid as long as the snapshot is open. ERR_DAMAGED. */
 enum err haystack_of(struct haystack *hay, struct snapshot *snap);
 
-/* Row numbers, of one haystack behind those of another; the caller's. */
+/* Row numbers, haystack after haystack; owned by the caller. */
 struct match_rows {
-	uint32_t *rows; /* to be freed, also after a failure */
+	uint32_t *rows; /* the caller frees it, also after a failure */
 	size_t used, room;
 };
 
-/* The rows of a haystack among them, ascending. */
+/* The part of them from one haystack, ascending. */
 struct match_slice {
 	size_t first;
 	uint32_t count;
-	bool looked; /* while they are found: no look at the texts is needed */
+	bool looked; /* while searching: the text needs no check */
 };
 
 /*
- * The rows of each haystack that hold all the words; slices[count] are the
- * caller's. ERR_DAMAGED: *blame is the haystack that is.
+ * The rows of each haystack that contain all the words; slices[count] belongs
+ * to the caller. ERR_DAMAGED: *blame is the damaged haystack.
  *
- * By the snapshot's grams when it has them and a word has three bytes, by a
- * scan of its text otherwise; what comes out is the same.
+ * Uses the snapshot's grams when it has them and a word has three bytes, else a
+ * scan of its text; the result is the same.
  */
 enum err match_each(struct match_rows *out, struct match_slice *slices,
     const struct haystack *hays, unsigned count, struct span words,
     unsigned *blame);
 
-/* Whether anything beside words is asked for. */
+/* Whether the query has conditions besides words. */
 bool match_asks_columns(const struct rowset_query *query);
 
-/* Of rows of one snapshot, those that match all of `query` but its words. */
+/* Keeps the rows of one snapshot that match all of `query` except its words. */
 enum err match_keep(uint32_t *rows, uint32_t *count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);
 
-/* 1 for each row that matches; without regard to words. */
+/* Sets 1 for each row that matches, without regard to the words. */
 enum err match_mask(uint8_t *mask, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);
 
 /* Row numbers on the heap, ascending. */
 struct matches {
-	uint32_t *rows; /* the caller's to free */
+	uint32_t *rows; /* the caller frees it */
 	uint32_t count;
 };
 
-/* Both for one snapshot. query->words is not empty. */
+/* Both are for one snapshot; query->words is not empty. */
 enum err match_words(struct matches *out, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);

@@ -10,14 +10,14 @@
 
 #define NO_COMMIT UINT64_MAX
 
-/* A store's last answer for the supplier, and the commit that it is of. */
+/* The store's last answer for the supplier, and its commit. */
 struct said {
 	uint64_t commit, generation;
 };
 
 struct ranges_slot {
 	pthread_mutex_t lock;
-	struct ranges *present; /* one use of it is the slot's own */
+	struct ranges *present; /* one reference is the slot's own */
 	struct said gamme, state;
 };
 
@@ -51,12 +51,12 @@ ranges_release(struct ranges *ranges)
 		free(ranges);
 }
 
-/* While it is made, its arrays are written. */
+/* While the ranges are made, their arrays are written. */
 struct making {
 	struct ranges *ranges;
 	struct snapshot *snap;
 	uint8_t *server, *shown, *raw, *pending, *differs;
-	uint32_t place; /* what comes is in the order of the codein */
+	uint32_t place; /* entries come in the order of the codein */
 	enum err err;
 };
 
@@ -188,7 +188,7 @@ make(struct ranges **out, struct snapshot *snap, uint64_t gamme,
 	return err;
 }
 
-/* Asked once for each commit; one that cannot be read is asked again. */
+/* Read once for each commit; after a failure it is read again. */
 static void
 ask(struct ranges_slot *slot, struct span supplier, struct live_view *live,
     struct state_view *state)
@@ -210,7 +210,7 @@ ask(struct ranges_slot *slot, struct span supplier, struct live_view *live,
 	}
 }
 
-/* Makes them anew when they are of other generations. */
+/* Makes new ranges when the generations have changed. */
 static enum err
 bring_up(struct ranges_slot *slot, struct snapshot *snap,
     struct live_view *live, struct state_view *state)

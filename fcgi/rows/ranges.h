@@ -1,10 +1,10 @@
 /*
- * ranges: the range codes of a snapshot's rows as they are today: what the
- * server holds now, validated changes, pending proposals.
+ * ranges: today's range codes of a snapshot's rows: the server's present
+ * ranges, validated changes and pending proposals.
  *
- * Worked out once for each change, kept beside the open snapshot, shared by
- * threads. While nothing has changed since the computation there is nothing
- * to keep, and rows are served as they stand in the file.
+ * Computed once for each change, kept beside the open snapshot, and shared by
+ * threads. Without changes since the computation there are none, and rows are
+ * served as stored.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/state/state.h"
 
-struct ranges_slot; /* where the present one is kept */
+struct ranges_slot; /* where the current ranges are kept */
 
 struct ranges {
 	atomic_uint users;
@@ -26,7 +26,7 @@ struct ranges {
 	const uint8_t *shown; /* codeGamme */
 	const uint8_t *raw; /* codeGamme with enrich=0: over the snapshot's */
 	const uint8_t *pending; /* gammeAValider */
-	const uint8_t *differs; /* 1: not as the snapshot has it */
+	const uint8_t *differs; /* 1: differs from the snapshot */
 	uint32_t pending_count;
 };
 
@@ -34,8 +34,8 @@ struct ranges_slot *ranges_slot_new(void);
 void ranges_slot_free(struct ranges_slot *slot);
 
 /*
- * The ranges of today; *out is NULL when they are as the snapshot has them.
- * Pair with ranges_release(), which takes NULL.
+ * Gets today's ranges; *out is NULL when they equal the snapshot's. Pair with
+ * ranges_release(), which takes NULL.
  */
 enum err ranges_get(struct ranges **out, struct ranges_slot *slot,
     struct snapshot *snap, struct live_view *live, struct state_view *state);

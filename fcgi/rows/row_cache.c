@@ -2,15 +2,16 @@
  * A list is an array of texts, filled from its start, and for each row a place
  * in it: where the text begins, in units of eight bytes, and its length.
  *
- *	at[row]  22 bits place | 10 bits length	length 0: not there
+ *	at[row]  22 bits place | 10 bits length	length 0: not kept
  *
- * Readers take no lock: a place is stored when its text is. Two threads may
- * keep the same row at once; then it is there twice, and the later one stands.
+ * Readers take no lock: a place is stored after its text. Two threads may keep
+ * the same row at once; the row is then stored twice, and the later place
+ * counts.
  *
- * Room for as much text as a list may ever hold is mapped when there is a first
- * one: pages that nobody has written to take no memory. It comes from the
- * kernel and goes back there. malloc() would keep what was freed for the next
- * to ask, in each thread's heap, and the ceiling would know nothing of that.
+ * The first text of a list maps as much address space as the list may ever
+ * fill; pages that nobody has written to take no memory. The map comes from the
+ * kernel and returns to it. Memory freed to malloc() would stay in the heap of
+ * each thread, outside the ceiling.
  */
 #include "fcgi/rows/row_cache.h"
 
@@ -27,14 +28,14 @@
 #define LISTS 8
 #define UNIT 8
 #define LEN_BITS 10
-#define SEEN (UINT32_C(1) << LEN_BITS) /* shown once, and not there */
+#define SEEN (UINT32_C(1) << LEN_BITS) /* shown once, not kept yet */
 
 _Static_assert(ROW_CACHE_MAX == (1 << LEN_BITS) - 1, "a length fits");
 _Static_assert(
     ROW_CACHE_BYTES / UNIT <= UINT32_C(1) << (32 - LEN_BITS), "a place fits");
 
 struct cached_rows {
-	atomic_uint users; /* one is the table's */
+	atomic_uint users; /* one of them is the table */
 	char supplier[SCHEMA_CODE_MAX];
 	size_t supplier_len;
 	uint64_t generation;
@@ -42,9 +43,9 @@ struct cached_rows {
 	int64_t used_ns;
 	uint32_t rows;
 	_Atomic uint32_t *at;
-	_Atomic(char *) text; /* NULL until there is some */
+	_Atomic(char *) text; /* NULL until the first text */
 	size_t room;
-	atomic_size_t full; /* bytes; beyond `room` when somebody found none */
+	atomic_size_t full; /* bytes; beyond `room` after a failed try */
 };
 
 struct row_cache {
@@ -133,7 +134,7 @@ drop(struct row_cache *row_cache, unsigned place)
 	row_cache->list[place] = NULL;
 }
 
-/* An empty place, or that of the list which was used least recently. */
+/* An empty slot, or the slot of the least recently used list. */
 static unsigned
 oldest(const struct row_cache *row_cache, bool or_empty)
 {
@@ -152,7 +153,7 @@ oldest(const struct row_cache *row_cache, bool or_empty)
 	return place;
 }
 
-/* The most that a list has taken: its places and the text so far. */
+/* The bytes that a list takes: its places and its text so far. */
 static size_t
 bytes_of_list(const struct cached_rows *list)
 {
@@ -179,11 +180,11 @@ row_cache_get(struct row_cache *row_cache, const struct snapshot *snap,
 	unsigned place = 0;
 
 	assert(snap != NULL && columns != NULL);
-	/* The places of so many rows leave little for their text. */
+	/* The places of so many rows would leave little room for text. */
 	if (snapshot_rows(snap) > row_cache->most / 2 / sizeof(*list->at))
 		return NULL;
 	pthread_mutex_lock(&row_cache->lock);
-	/* The one that is asked for may go too, and begins anew. */
+	/* The requested list may be dropped as well; it then starts empty. */
 	while (bytes_of(row_cache) >= row_cache->most)
 		drop(row_cache, oldest(row_cache, false));
 	while (place < LISTS && !is_for(row_cache->list[place], snap, columns))
@@ -232,7 +233,7 @@ cached_rows_row(const struct cached_rows *cached, uint32_t row)
 	    at & ROW_CACHE_MAX);
 }
 
-/* Where all of its text goes; NULL when there is no memory. */
+/* The map for all of its text; NULL without memory. */
 static char *
 text_of(struct cached_rows *list)
 {
@@ -244,7 +245,10 @@ text_of(struct cached_rows *list)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (text == MAP_FAILED)
 		return NULL;
-	/* A huge page would take 2 MB for a row; where refused, it may. */
+	/*
+	 * A huge page would take 2 MB for one row; a refusal of the advice is
+	 * harmless.
+	 */
 	madvise(text, list->room, MADV_NOHUGEPAGE);
 	if (atomic_compare_exchange_strong(&list->text, &others, text))
 		return text;

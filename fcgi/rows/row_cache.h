@@ -1,13 +1,12 @@
 /*
- * row_cache: rows of a snapshot as one list of fields shows them, kept for the
- * next page with the same fields.
+ * row_cache: rows of a snapshot in the form of an answer, for one list of
+ * fields, kept for the next page with the same fields.
  *
- * Ten fields of a row lie in some fourteen cache lines anywhere in hundreds of
- * megabytes, its offsets counted; as they go out, one behind the other, in
- * four or five. A row is put here when it is shown for the second time, so that
- * who goes through all of them once takes no room, and is never altered. What
- * is
- * kept has a ceiling for the whole process.
+ * Ten fields of a row, with its offsets, occupy some fourteen cache lines
+ * scattered over hundreds of megabytes; in the form of the answer they are
+ * contiguous, in four or five lines. A row is kept when it is shown for the
+ * second time, so a client that reads all rows once takes no room. A kept row
+ * never changes. The bytes of all lists of the process have a ceiling.
  */
 #pragma once
 
@@ -17,10 +16,13 @@
 #include "fcgi/http/params.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 
-/* As much as a place can tell; 130,000 rows of ten fields take 27 MB. */
+/*
+ * The largest text that a place can address: 130,000 rows of ten fields take 27
+ * MB.
+ */
 #define ROW_CACHE_BYTES ((size_t)32 << 20)
 
-/* A row's text is kept up to here. */
+/* The longest text of a row that is kept. */
 #define ROW_CACHE_MAX 1023
 
 struct row_cache; /* all of a process; threads may share it */
@@ -31,24 +33,24 @@ struct row_cache *row_cache_new(size_t most);
 void row_cache_free(struct row_cache *row_cache);
 
 /*
- * The list for these columns; pair with cached_rows_release(), which takes NULL.
- * NULL when there is no memory for one, or its places alone would take half of
- * what there may be. That is no failure: rows are then read where they lie.
+ * The list for these columns; pair with cached_rows_release(), which takes
+ * NULL. NULL without memory, or when the places alone would take half of the
+ * ceiling: that is no failure, and rows are then read from the snapshot.
  */
 struct cached_rows *row_cache_get(struct row_cache *row_cache,
     const struct snapshot *snap, const struct columns *columns);
 void cached_rows_release(struct cached_rows *cached);
 
-/* Lets go of what was not asked for since so many seconds. */
+/* Drops lists that were not used for so many seconds. */
 void row_cache_tick(struct row_cache *row_cache, int64_t seconds);
 
-/* A row's text as it was kept, until cached_rows_release(); empty: it was not. */
+/* A row's kept text, valid until cached_rows_release(); empty: not kept. */
 struct span cached_rows_row(const struct cached_rows *cached, uint32_t row);
 
-/* Keeps a copy from the second time on, when there is room. */
+/* Keeps a copy when the row is shown for the second time and there is room. */
 void cached_rows_keep(
     struct cached_rows *cached, uint32_t row, struct span text);
 
-/* Has the processor fetch what cached_rows_row() will look at. */
+/* Prefetches the data that cached_rows_row() will read. */
 void cached_rows_expect(
     const struct cached_rows *cached, const uint32_t *rows, unsigned count);

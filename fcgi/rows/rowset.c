@@ -11,22 +11,23 @@
 #include "fcgi/rows/sort_keys.h"
 
 #define LISTS 24
-#define KEY_MAX_BYTES (1u << 20) /* as much as folded words may have */
+#define KEY_MAX_BYTES (1u << 20) /* the most that folded words may have */
 
 struct rowlists {
 	struct rowlists *next;
 	pthread_mutex_t lock;
-	struct rowlist *list[LISTS]; /* one use of each is ours */
+	struct rowlist *list[LISTS]; /* one reference to each is ours */
 };
 
 /*
- * All of the process: filters of many large suppliers would otherwise be kept
- * until each snapshot is closed. Taken before a rowlists' own lock.
+ * Counts the lists of the process: filters of many large suppliers would
+ * otherwise be kept until each snapshot is closed. Its lock is taken before
+ * that of a rowlists.
  */
 static struct {
 	pthread_mutex_t lock;
 	struct rowlists *first;
-	atomic_size_t bytes; /* of all lists that are there, kept or in use */
+	atomic_size_t bytes; /* of all lists, kept or in use */
 	atomic_uint_fast64_t clock;
 	atomic_size_t most;
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = ROWLISTS_BYTES};
@@ -98,19 +99,19 @@ order_of(const uint32_t **order, struct snapshot *snap,
 
 	*order = NULL;
 	if (column == COL_totalCa && query->descending)
-		return ERR_OK; /* the rows' own */
+		return ERR_OK; /* the order of the file */
 	*order = snapshot_order(snap, column, query->descending);
 	return *order == NULL ? ERR_DAMAGED : ERR_OK;
 }
 
-/* There is room for one more than `most`. */
+/* The array has room for one more than `most`. */
 static uint32_t
 list_rows(uint32_t *out, const uint8_t *mask, const uint32_t *order,
     uint32_t rows, uint32_t most)
 {
 	uint32_t count = 0;
 
-	/* Written always, counted when it matches: no branch to mispredict. */
+	/* Always written, counted on a match: no branch to mispredict. */
 	for (uint32_t i = 0; i < rows && count < most; i++) {
 		uint32_t row = order == NULL ? i : order[i];
 
@@ -137,7 +138,7 @@ order_as_stored(uint32_t *rows, uint32_t count, struct snapshot *snap,
 		return ERR_NO_MEMORY;
 	for (uint32_t i = 0; i < count; i++)
 		mask[rows[i]] = 1;
-	/* Each row stands in the order once, so all come again. */
+	/* The order has each row once, so the result has all of them. */
 	if (list_rows(rows, mask, order, all, count) != count)
 		err = ERR_DAMAGED;
 	free(mask);
@@ -150,7 +151,7 @@ rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
 {
 	assert(rows != NULL || count == 0);
 	if (count == 0)
-		return ERR_OK; /* there may be no rows to sort in */
+		return ERR_OK; /* there may be no rows */
 	if (query->more_count > 0)
 		return sort_keys_order(rows, count, snap, ranges, query);
 	return shown_differs(snap, ranges, query)
@@ -176,7 +177,7 @@ find_by_columns(struct matches *found, struct snapshot *snap,
 	return err;
 }
 
-/* Gives unused room back. */
+/* Frees unused memory. */
 static void
 shrink(struct matches *found)
 {
@@ -209,7 +210,7 @@ find_rows(struct matches *found, struct snapshot *snap,
 	    : err;
 }
 
-/* Takes what was found. */
+/* Takes over the rows found. */
 static enum err
 make_list(struct rowlist **out, struct matches *found)
 {
@@ -230,7 +231,7 @@ make_list(struct rowlist **out, struct matches *found)
 
 /* --- lists that are kept -------------------------------------------------- */
 
-/* All that decides a list, as bytes. */
+/* Everything that determines a list, as bytes. */
 static void
 write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query)
@@ -283,7 +284,7 @@ find_list(struct rowlists *lists, struct span key)
 	return found;
 }
 
-/* Of all snapshots' lists; false when none is kept. */
+/* Drops the oldest list of all snapshots; false when none is kept. */
 static bool
 drop_oldest(void)
 {
@@ -312,7 +313,7 @@ drop_oldest(void)
 	return true;
 }
 
-/* A list that a request still uses goes when that is done. */
+/* A list in use is freed when its last request ends. */
 static void
 make_room(void)
 {
@@ -322,7 +323,7 @@ make_room(void)
 	pthread_mutex_unlock(&shared.lock);
 }
 
-/* In the place of the one that was used least recently. */
+/* Replaces the least recently used list. */
 static void
 keep_list(struct rowlists *lists, struct rowlist *list, struct span key)
 {
@@ -331,7 +332,7 @@ keep_list(struct rowlists *lists, struct rowlist *list, struct span key)
 	list->key_text = span_dup(key);
 	list->key_len = key.len;
 	if (list->key_text == NULL)
-		return; /* it serves this request, and is not kept */
+		return; /* used for this request only, not kept */
 	pthread_mutex_lock(&lists->lock);
 	for (unsigned i = 0; i < LISTS; i++) {
 		if (lists->list[i] == NULL) {

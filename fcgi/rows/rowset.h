@@ -1,11 +1,11 @@
 /*
- * rowset: filters, a sort and a page -> row numbers, and how many match in
- * all.
+ * rowset: turns filters, a sort and a page into row numbers and the number of
+ * all matches.
  *
- * Without a filter a page is a piece of the stored order, wherever it lies.
- * With one, or by a column whose values have changed since (shown.h), the rows
- * are listed once in the order asked for, and the
- * list is kept beside the open snapshot: the next page is a piece of it.
+ * Without a filter a page is a slice of a stored order. With one, or with a
+ * sort by values that have changed since the computation (shown.h), the rows
+ * are listed once in the requested order, and the list is kept beside the open
+ * snapshot: the next page is a slice of it.
  */
 #pragma once
 
@@ -19,29 +19,31 @@
 #include "fcgi/rows/snapcache.h"
 #include "lmdb-schema/facts/live.h"
 
-struct rowlists; /* a snapshot's lists, the last few used */
+struct rowlists; /* the last lists of a snapshot */
 
-/* All of a process's lists together; those used least recently are dropped. */
+/*
+ * The ceiling of all lists of a process; the least recently used are dropped.
+ */
 #define ROWLISTS_BYTES ((size_t)32 << 20)
-void rowlists_limit(size_t bytes); /* another ceiling */
+void rowlists_limit(size_t bytes); /* sets another ceiling */
 size_t rowlists_bytes(void);
 
 struct rowlists *rowlists_new(void);
 void rowlists_free(struct rowlists *lists);
 
-/* Rows that match, in the order that was asked for. */
+/* Matching rows in the requested order. */
 struct rowlist {
 	atomic_uint users;
-	uint64_t key; /* hash of what was asked */
+	uint64_t key; /* hash of the query */
 	uint64_t used;
 	size_t key_len;
 	char *key_text;
-	size_t bytes; /* without its key's */
+	size_t bytes; /* without the key */
 	uint32_t count;
 	uint32_t *rows;
 };
 
-/* Answers of more rows are streamed; others are gathered first. */
+/* Answers of more rows are streamed; smaller ones are gathered first. */
 #define ROWSET_GATHERED 2048
 
 /*
@@ -54,24 +56,24 @@ struct rowset {
 	uint32_t total;
 	const uint32_t *order; /* NULL: the rows' own order */
 	uint32_t first, count; /* the page: order[first .. first + count) */
-	struct rowlist *list; /* holds `order`, when it is one of those */
+	struct rowlist *list; /* owns `order`, if that is a list */
 };
 
-/* A question: with the snapshot it decides which rows match. */
+/* A query: together with the snapshot it decides which rows match. */
 struct rowset_query {
 	struct span words; /* folded search text; empty: none */
 	uint8_t gamme; /* ROW_GAMME_NONE: any */
 	bool pending; /* only rows with a proposal to validate */
-	bool raw; /* what rows show is what enrich=0 shows */
+	bool raw; /* compare the values that enrich=0 shows */
 	struct live_view *live; /* today's network figures; NULL: none */
 	const struct code_filter *codes;
 	unsigned code_count;
 	const struct condition *conditions;
 	unsigned condition_count;
-	struct span condition_key; /* tells them from others */
+	struct span condition_key; /* identifies the conditions */
 	int sort; /* column, or -1 for COL_totalCa */
 	bool descending;
-	const struct sort_key *more; /* that decide where it does not */
+	const struct sort_key *more; /* further sort keys, for ties */
 	unsigned more_count;
 };
 
@@ -86,19 +88,17 @@ enum err rowset_get(struct rowset *set, struct pinned *pinned,
     const struct ranges *ranges, const struct rowset_query *query, int64_t page,
     int64_t limit);
 
-/* A page of `total` rows that the caller keeps, in their order. */
+/* Takes a page of `total` rows of the caller, in their order. */
 void rowset_of(struct rowset *set, const uint32_t *rows, uint32_t total,
     int64_t page, int64_t limit);
 
-/*
- * Brings rows of one snapshot, which are ascending, into the order asked for.
- */
+/* Sorts ascending row numbers of one snapshot in the requested order. */
 enum err rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);
 
 void rowset_release(struct rowset *set);
 
-/* The row that stands at place i of the whole order. */
+/* The row at place i of the whole order. */
 static inline uint32_t
 rowset_row(const struct rowset *set, uint32_t i)
 {

@@ -16,7 +16,7 @@ is_network(unsigned column)
 	    (row_is_number(column) || column == COL_trend);
 }
 
-/* Where the column's ranges are; NULL: as they were computed. */
+/* The ranges of the column; NULL: as computed. */
 static const uint8_t *
 gammes_of(const struct ranges *ranges, const struct rowset_query *query,
     unsigned column)
@@ -62,7 +62,10 @@ shown_network(struct network *out, bool *known, uint32_t row,
 	enum err err = ERR_NOT_FOUND;
 
 	*known = false;
-	/* The central code is digits: its JSON is what is between quotes. */
+	/*
+	 * The central code is digits, so its JSON is the text between the
+	 * quotes.
+	 */
 	if (code.len == 0)
 		return ERR_DAMAGED;
 	if (code.len > 2 && code.ptr[0] == '"')
@@ -141,7 +144,7 @@ shown_trend(
 
 /* --- order ---------------------------------------------------------------- */
 
-/* The room that a sort needs. */
+/* The memory of a sort. */
 struct sorting {
 	uint8_t *mask;
 	uint32_t *by_code, *asc, *desc;
@@ -173,7 +176,7 @@ release(struct sorting *sorting)
 	free(sorting->values);
 }
 
-/* The rows in the order of their codes: equals keep it. */
+/* The rows in the order of their codes, which ties keep. */
 static enum err
 order_by_code(struct sorting *sorting, const uint32_t *rows, uint32_t count,
     struct snapshot *snap)

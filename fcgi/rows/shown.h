@@ -1,7 +1,7 @@
 /*
- * shown: sorts by what rows show, where that is not what was computed: ranges
- * of today, and network figures of today. The stored orders are of no use for
- * these columns then; those of all others are.
+ * shown: sorts by the values that rows show, for columns that may differ from
+ * the computation: ranges and network figures of today. The stored orders do
+ * not apply to these columns then; those of all other columns do.
  */
 #pragma once
 
@@ -14,17 +14,17 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 
-/* True when the column that is sorted by may show other values. */
+/* True when the sort column may show other values than the snapshot has. */
 bool shown_differs(struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query);
 
-/* The same for any column; of maps, for the trend. */
+/* The same for any column; of the maps only for the trend. */
 bool shown_differs_in(struct snapshot *snap, const struct ranges *ranges,
     const struct rowset_query *query, unsigned column);
 
 /*
- * The value that a row shows in that column, one of ranges or one of which
- * shown_differs(): a number that sorts as the value does, NUM_NULL for null.
+ * The value that a row shows in a column of ranges, or in one of which
+ * shown_differs(): a number that sorts like the value, NUM_NULL for null.
  *
  *	ERR_DAMAGED         the snapshot is
  *	ERR_DAMAGED_BESIDE  a network record is, which has been logged
@@ -37,23 +37,23 @@ enum err shown_value_in(int64_t *out, uint32_t row, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query,
     unsigned column);
 
-/* Today's trend of a row's product (trend_code()); fails the same way. */
+/* Today's trend of a row's product (trend_code()); fails like shown_value(). */
 enum err shown_trend(
     uint8_t *out, uint32_t row, struct snapshot *snap, struct live_view *live);
 
-/* Brings rows, which are ascending, into the order of their codes. */
+/* Sorts ascending row numbers by the codes of the rows. */
 enum err shown_by_code(uint32_t *rows, uint32_t count, struct snapshot *snap);
 
 /*
- * Brings rows, which are ascending, into the order of what they show: null
- * last, equals by codein, whichever way.
+ * Sorts ascending row numbers by the shown values: null last, ties by codein,
+ * in both directions.
  */
 enum err shown_sort(uint32_t *rows, uint32_t count, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);
 
 /*
- * Today's metrics of a row's product; *known is whether the network has any.
- * Fails as shown_value() does.
+ * Today's metrics of a row's product; *known: the network has any. Fails like
+ * shown_value().
  */
 enum err shown_network(struct network *out, bool *known, uint32_t row,
     struct snapshot *snap, struct live_view *live);

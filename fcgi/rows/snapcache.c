@@ -12,11 +12,11 @@
 
 #define BUCKETS 4096
 
-/* Of two looks at the same file: most pages then need none. */
+/* The time between two checks of the same file: most pages need none. */
 #define LOOK_NS 1000000
 
 struct entry {
-	struct pinned pinned; /* first: a pinned is its entry */
+	struct pinned pinned; /* first: a pinned's address is its entry's */
 	struct entry *chain; /* of its bucket */
 	struct entry *newer, *older; /* by last use */
 	uint64_t generation;
@@ -48,7 +48,7 @@ snapcache_new(struct store *store, unsigned most, struct metrics *metrics)
 	return cache;
 }
 
-/* A generation is unique over all suppliers but for the unlikeliest case. */
+/* A generation is almost certainly unique over all suppliers. */
 static struct entry **
 bucket_of(struct snapcache *cache, uint64_t generation)
 {
@@ -163,7 +163,10 @@ evict(struct snapcache *cache)
 	}
 }
 
-/* Opening takes some tens of microseconds: it may be done under the lock. */
+/*
+ * Opening takes some tens of microseconds, which is short enough under the
+ * lock.
+ */
 enum err
 snapcache_pin(struct pinned **out, struct snapcache *cache,
     struct span supplier, uint64_t generation)
@@ -211,7 +214,10 @@ snapcache_look(struct pinned *pinned, int64_t now_ns)
 	    LOOK_NS)
 		return;
 	snapshot_look(pinned->snap);
-	/* After it: who comes meanwhile looks for himself. */
+	/*
+	 * Set after the check, so that concurrent requests check for
+	 * themselves.
+	 */
 	atomic_store_explicit(&pinned->looked_ns, now_ns, memory_order_relaxed);
 }
 

@@ -1,9 +1,9 @@
 /*
- * snapcache: the snapshots that a worker keeps open, and what it has worked
- * out about each: the ranges of today, row lists of filters.
+ * snapcache: the snapshots that a worker keeps open, with the data derived from
+ * each: today's ranges, and row lists of filters.
  *
- * The least recently used one is closed when there are too many; one that is
- * pinned stays.
+ * When there are too many, the least recently used one is closed; a pinned one
+ * stays.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct rowlists;
 
 struct pinned {
 	struct snapshot *snap;
-	atomic_llong looked_ns; /* at its file, for damage */
+	atomic_llong looked_ns; /* time of the last check of its file */
 	struct ranges_slot *ranges; /* ranges.c */
 	struct rowlists *lists; /* rowset.c */
 	struct packed_slot *packed; /* packed.c */
@@ -33,9 +33,9 @@ struct snapcache *snapcache_new(
 void snapcache_free(struct snapcache *cache);
 
 /*
- * Looks at the file of one that stays pinned, as snapcache_pin() does: whether
- * it was touched (snapshot_look()), unless that was done within the last
- * millisecond, `now_ns` being the monotonic clock.
+ * Checks the file of a snapshot that stays pinned, as snapcache_pin() does:
+ * whether it was touched (snapshot_look()), unless that was done within the
+ * last millisecond. `now_ns` is the monotonic clock.
  */
 void snapcache_look(struct pinned *pinned, int64_t now_ns);
 

@@ -36,25 +36,25 @@ enum err snapview_add_ranges(struct snapview *view, struct call *call);
 enum err snapview_open(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation);
 
-/* The same for a generation that the catalogue has just named. */
+/* The same for a generation that the caller has just read in the catalogue. */
 enum err snapview_open_known(struct snapview *view, struct call *call,
     struct span supplier, uint64_t generation);
 
 /*
  * For a supplier whose entry in the catalogue is damaged: counts that, and
- * begins a computation, which writes another entry.
+ * starts a computation, which writes a new entry.
  */
 void snapview_heal(struct call *call, struct span supplier);
 
 /*
- * Ends the view; the pin is held until the answer is put, as the body may refer
- * to rows. `err` is what reading the snapshot came to, and is passed on:
- * ERR_DAMAGED disowns the snapshot, so that one answer fails and the next
- * request has the supplier computed anew.
+ * Ends the view; the pin is held until the answer is put, since the body may
+ * refer to rows. `err` is the outcome of reading the snapshot, which is
+ * returned: with ERR_DAMAGED the snapshot is dropped, so that one answer fails
+ * and the next request has the supplier computed again.
  */
 enum err snapview_close(struct snapview *view, struct call *call, enum err err);
 
-/* The same when the body refers to nothing of it: lets go of it at once. */
+/* The same when the body does not refer to it: releases it at once. */
 enum err snapview_drop(struct snapview *view, struct call *call, enum err err);
 
 /* For snapview_blame() alone. */

@@ -131,8 +131,9 @@ splice_is_unchanged(const struct splice *splice)
 /* --- rows as they lie ----------------------------------------------------- */
 
 /*
- * Copies in whole steps, which for the twenty bytes of a value takes a third
- * of memcpy()'s time. What is read beyond them must be there.
+ * Copies in whole steps, which takes a third of memcpy()'s time for the twenty
+ * bytes of a value. The caller guarantees that the bytes read beyond `len`
+ * exist.
  */
 static char *
 copy_steps(char *to, const char *from, size_t len)
@@ -148,7 +149,7 @@ separator(const struct splice *splice)
 	return splice->form == SPLICE_JSON ? ',' : '\n';
 }
 
-/* The comma behind the last member becomes the brace. */
+/* The comma after the last member becomes the brace. */
 static char *
 end_row(const struct splice *splice, char *to)
 {
@@ -158,16 +159,17 @@ end_row(const struct splice *splice, char *to)
 }
 
 /*
- * The runs of the scalars, each with a comma behind it. When no maps follow,
- * that ends the row. What a step writes too much is written over by the next
- * run, or lies in the pieces' spare bytes; what it reads is still the row's.
+ * Copies the runs of scalars, each followed by a comma; without maps, that
+ * completes the row. A step may write beyond its run: the next run overwrites
+ * those bytes, or they lie in the spare bytes of the body. A step may read
+ * beyond its run, but not beyond the row.
  */
 static bool
 copy_flat(struct splice *splice, uint32_t row, const struct snapshot_part *part,
     struct iovbuf *pieces)
 {
 	const uint16_t *off = part->off.flat;
-	uint32_t most = off[ROW_FLATS], done = 1; /* behind the brace */
+	uint32_t most = off[ROW_FLATS], done = 1; /* after the brace */
 	char *start, *to;
 
 	start = to = iovbuf_room(pieces, 2 + most);
@@ -178,7 +180,7 @@ copy_flat(struct splice *splice, uint32_t row, const struct snapshot_part *part,
 		uint32_t from = off[splice->flat[i].first];
 		uint32_t end = off[splice->flat[i].last + 1];
 
-		/* Offsets that go back would make the row longer than it is. */
+		/* Offsets that descend would make the row longer than it is. */
 		if (from < done || from >= end || end > most)
 			return false;
 		done = end;
@@ -214,7 +216,7 @@ copy_maps(struct splice *splice, const struct snapshot_part *part,
 	return true;
 }
 
-/* All columns: two references, and only the separator is ours. */
+/* All columns: two references into the file; only the separator is copied. */
 static bool
 refer_all(struct splice *splice, const struct snapshot_part *flat,
     const struct snapshot_part *maps, struct iovbuf *pieces)
@@ -223,7 +225,7 @@ refer_all(struct splice *splice, const struct snapshot_part *flat,
 
 	iovbuf_refer(pieces, flat->json, flat->off.flat[ROW_FLATS]);
 	if (splice->form == SPLICE_JSON)
-		/* The comma stands behind the row in the file too. */
+		/* In the file, too, a comma follows the row. */
 		iovbuf_refer(pieces, maps->json, len + 1);
 	else {
 		iovbuf_refer(pieces, maps->json, len);
@@ -232,7 +234,7 @@ refer_all(struct splice *splice, const struct snapshot_part *flat,
 	return true;
 }
 
-/* Prefetches what copy_flat() will read, each cache line once. */
+/* Prefetches the bytes that copy_flat() will read, each cache line once. */
 static void
 expect_flat(const struct splice *splice, const struct snapshot_part *part)
 {
@@ -250,7 +252,7 @@ expect_flat(const struct splice *splice, const struct snapshot_part *part)
 	}
 }
 
-/* A row's text as it was shown before; empty: it is not kept. */
+/* A row's text from the row cache; empty: not kept. */
 static struct span
 kept_text(const struct splice *splice, uint32_t row)
 {
@@ -291,8 +293,10 @@ splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
 			cached_rows_expect(splice->kept, rows, count);
 		return;
 	}
-	/* Whole rows are referred to, and maps mostly: the kernel reads them.
-	 * */
+	/*
+	 * Whole rows, and mostly maps, are sent by reference, so only the
+	 * kernel reads them.
+	 */
 	if (step == SPLICE_TEXT && (splice->all || !splice->some_lie))
 		return;
 	for (unsigned i = 0; i < count; i++)
@@ -361,7 +365,7 @@ plain_row(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 
 /* --- rows of today --------------------------------------------------------- */
 
-/* A row that today's values may have changed. */
+/* A row that differs from the snapshot by today's values, perhaps. */
 static enum err
 row_today(struct splice *splice, uint32_t row, struct iovbuf *pieces)
 {

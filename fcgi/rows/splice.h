@@ -1,7 +1,7 @@
 /*
- * splice: rows into a body. What has not changed since the computation is
- * passed on as it lies in the snapshot; the live fields of what has are laid
- * over it, row by row.
+ * splice: writes rows into a body. Rows without changes since the computation
+ * are passed on as the snapshot stores them; in other rows the live fields
+ * replace the stored ones.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 
 enum splice_form { SPLICE_JSON, SPLICE_NDJSON };
 
-/* Neighbouring columns that are copied in one go. */
+/* Neighbouring columns that one copy takes. */
 struct splice_run {
 	uint16_t first, last;
 };
@@ -31,15 +31,15 @@ struct splice {
 	enum splice_form form;
 	struct columns columns;
 	unsigned chosen_count, gamme_count;
-	uint8_t chosen[ROW_COLUMNS]; /* the same, in their order */
+	uint8_t chosen[ROW_COLUMNS]; /* the chosen columns in their order */
 	uint8_t gammes[ROW_GAMMES]; /* which of `chosen` are range codes */
 	unsigned flat_runs, map_runs;
 	struct splice_run flat[ROW_FLATS], map[ROW_COLUMNS];
 	struct buf text; /* for a live value */
-	struct buf row; /* for those of a row: splice_values() */
+	struct buf row; /* for the live values of a row: splice_values() */
 	struct cached_rows *kept; /* rows with these columns, or NULL */
 	bool network_changed, has_gammes, has_network;
-	bool some_lie; /* rows that were expected, in the snapshot: not kept */
+	bool some_lie; /* some rows are read from the snapshot */
 };
 
 void splice_init(struct splice *splice);
@@ -53,26 +53,29 @@ void splice_begin(struct splice *splice, struct snapshot *snap,
     const struct ranges *ranges, struct live_view *live, bool enrich,
     const struct columns *columns, enum splice_form form);
 
-/* The next rows are of another snapshot; all else is as it was begun. */
+/* The next rows come from another snapshot; everything else stays as begun. */
 void splice_turn(
     struct splice *splice, struct snapshot *snap, const struct ranges *ranges);
 
 /*
- * From here on to splice_release(), or to the next row of another snapshot,
- * rows are kept in `row_cache`, and taken from there when they are; only those
- * of few scalars, in JSON, are.
+ * From here until splice_release(), or until a row of another snapshot, rows
+ * are kept in `row_cache` and read from there. This applies only to JSON rows
+ * of a few scalars.
  */
 void splice_keep(struct splice *splice, struct row_cache *row_cache);
 void splice_release(struct splice *splice);
 
-/* Chooses the columns alone, for a header before any snapshot. */
+/*
+ * Chooses the columns only, for a header that is written before any snapshot is
+ * known.
+ */
 void splice_columns(struct splice *splice, const struct columns *columns);
 
 /*
- * Has the processor fetch what splice_row() will read of some rows, in steps,
- * each of which needs what the one before has brought: whether they are kept,
- * and where; where their columns stand, or what is kept of them; the columns'
- * text.
+ * Prefetches the data that splice_row() will read, for several rows and in
+ * steps, each of which needs the result of the one before: whether the row is
+ * kept, and where; then the offsets of its columns, or its kept text; then the
+ * text of the columns.
  */
 enum splice_step { SPLICE_KEPT, SPLICE_OFFSETS, SPLICE_TEXT };
 
@@ -80,14 +83,14 @@ void splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
     enum splice_step step);
 
 /*
- * Adds a row with its separator behind it: a comma in JSON, a newline
- * elsewhere. ERR_DAMAGED when the snapshot is.
+ * Adds a row followed by its separator: a comma in JSON, a newline elsewhere.
+ * ERR_DAMAGED: the snapshot is.
  */
 enum err splice_row(struct splice *splice, uint32_t row, struct iovbuf *pieces);
 
 /*
- * True when a row has a value of today that is not as the snapshot has it.
- * splice_row() gives other rows as they lie there.
+ * True when a value of today differs from the snapshot. splice_row() passes
+ * other rows on unchanged.
  */
 enum err splice_row_differs(struct splice *splice, uint32_t row, bool *out);
 
@@ -99,21 +102,24 @@ struct splice_today {
 };
 
 /*
- * A column's JSON value of today, valid until the next one is asked for; begin
- * a row with {.row = row}.
+ * Today's JSON value of a column, valid until the next call. Begin a row with
+ * {.row = row}.
  */
 enum err splice_value(struct splice *splice, struct splice_today *today,
     unsigned column, struct span *value);
 
 /*
- * Today's values of the chosen columns, of which there are `chosen_count`, in
- * their order. They are valid until the next row is asked for.
+ * Today's values of the `chosen_count` chosen columns, in their order, valid
+ * until the next row is read.
  */
 enum err splice_values(
     struct splice *splice, uint32_t row, struct span *values);
 
-/* True when rows are passed on as they lie in the snapshot, all columns. */
+/* True when rows with all columns are passed on unchanged. */
 bool splice_is_plain(const struct splice *splice);
 
-/* True when no row can differ: cheap, so it may be false and none differ. */
+/*
+ * True when no row can differ. A cheap test: false does not mean that one
+ * differs.
+ */
 bool splice_is_unchanged(const struct splice *splice);

@@ -1,4 +1,4 @@
-/* splice_priv: what the files of splice.h share. */
+/* splice_priv: internals shared by splice*.c only. */
 #pragma once
 
 #include "fcgi/rows/splice.h"
@@ -16,10 +16,10 @@ splice_is_network(unsigned column)
 	    !splice_is_gamme(column);
 }
 
-/* The comma behind the last member becomes the brace. */
+/* The comma after the last member becomes the brace. */
 void splice_close_row(struct splice *splice, struct iovbuf *pieces);
 
-/* Whether a value of today is not as in the snapshot: a range; any. */
+/* Whether a value of today differs from the snapshot: a range; any value. */
 bool splice_gammes_differ(const struct splice *splice, uint32_t row);
 enum err splice_differs(
     struct splice *splice, struct splice_today *today, bool *out);

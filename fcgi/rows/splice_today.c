@@ -1,4 +1,4 @@
-/* Rows with live values: what is laid over the snapshot. */
+/* Rows with live values: the overlay over the snapshot. */
 #include <assert.h>
 
 #include "common/num.h"
@@ -20,7 +20,7 @@ gamme_of(const struct splice *splice, const struct splice_today *today,
 	return ranges->server[today->row];
 }
 
-/* The range at the computation: nobody asks for today's. */
+/* The range at the computation, when no request needs today's. */
 static bool
 is_computed(const struct splice *splice, unsigned column)
 {
@@ -47,7 +47,7 @@ add_number(struct buf *buf, unsigned column, int64_t number)
 		num_add_decimal(buf, number);
 }
 
-/* The article's own margin rate: only the gap to the network's asks for it. */
+/* The article's own margin rate; needed only for the gap to the network's. */
 static enum err
 own_margin(
     struct splice *splice, uint32_t row, unsigned column, int64_t *margin)
@@ -117,8 +117,8 @@ splice_value(struct splice *splice, struct splice_today *today, unsigned column,
 }
 
 /*
- * Puts today's value into splice->row, where it stays for the row; its place is
- * known when all are there, as they may move meanwhile.
+ * Appends today's value to splice->row, where it stays for the row. Its address
+ * is known only after the last value, since the buffer may move.
  */
 static enum err
 keep_value(struct splice *splice, struct splice_today *today, unsigned column,
@@ -133,7 +133,7 @@ keep_value(struct splice *splice, struct splice_today *today, unsigned column,
 	return buf_end(&splice->row);
 }
 
-/* The same of a row whose network values may be others than in the snapshot. */
+/* The same for a row whose network values may differ from the snapshot. */
 static enum err
 values_today(struct splice *splice, uint32_t row, struct span *values)
 {
@@ -157,7 +157,7 @@ values_today(struct splice *splice, uint32_t row, struct span *values)
 	return ERR_OK;
 }
 
-/* Ranges are texts of the program. */
+/* Range codes are constants of the program. */
 static void
 lay_gammes(struct splice *splice, uint32_t row, struct span *values)
 {
@@ -233,7 +233,10 @@ splice_gammes_differ(const struct splice *splice, uint32_t row)
 	    ranges->differs[row] != 0;
 }
 
-/* All that follows from the network does from what its object shows. */
+/*
+ * All values derived from the network follow from the object that the row
+ * shows.
+ */
 static bool
 tells_network(const struct splice *splice, unsigned column)
 {

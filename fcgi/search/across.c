@@ -1,4 +1,4 @@
-/* Finds the matching rows of each supplier on the scope. */
+/* Finds the matching rows of each supplier in the scope. */
 #include "fcgi/search/across.h"
 
 #include <assert.h>
@@ -29,7 +29,7 @@ across_begin(
 	    .call = call, .query = *query, .column = rowset_column(query)};
 }
 
-/* Forgets the question; its suppliers stay open for the answer. */
+/* Drops the search; its suppliers stay open for the answer. */
 static void
 forget(struct across *across)
 {
@@ -69,7 +69,7 @@ across_keep(struct across *across, uint32_t *rows)
 
 /* --- streams -------------------------------------------------------------- */
 
-/* Room for so many streams more; the old ones go with the request. */
+/* Makes room for `more` streams; the old array is freed with the request. */
 static enum err
 need_streams(struct across *across, unsigned more)
 {
@@ -79,7 +79,7 @@ need_streams(struct across *across, unsigned more)
 	if (room <= across->room)
 		return ERR_OK;
 	if (across->count > 0)
-		room *= 2; /* there will be further parts */
+		room *= 2; /* expect further parts */
 	streams =
 	    arena_array(across->call->serving->arena, room, sizeof(*streams));
 	if (streams == NULL)
@@ -103,7 +103,7 @@ new_stream(struct across *across, uint32_t place)
 	return stream;
 }
 
-/* Adds a supplier's rows, in the order asked for, as a stream. */
+/* Adds a supplier's rows, in the requested order, as a stream. */
 static enum err
 add_stream(struct across *across, const struct snapview *view, uint32_t place,
     uint32_t *rows, uint32_t count)
@@ -128,7 +128,7 @@ add_stream(struct across *across, const struct snapview *view, uint32_t place,
 
 /* --- the book ------------------------------------------------------------- */
 
-/* True when ranks are the order that is asked for, and nothing else is. */
+/* True when the search has the order of the ranks and no conditions. */
 static bool
 is_by_rank(const struct across *across)
 {
@@ -163,7 +163,7 @@ search_book(struct across *across, struct scope *scope)
 	return ERR_OK;
 }
 
-/* The rows of a supplier in the book: some of a list of all. */
+/* The rows of one supplier in the word index: a part of the list of all. */
 struct share {
 	uint32_t first, count;
 };
@@ -183,7 +183,7 @@ across_place(uint32_t *place, struct across *across, uint32_t rank)
 	return !across->damaged;
 }
 
-/* Counts each supplier's rows, or with `rows` writes them. */
+/* Counts the rows of each supplier, or with `rows` writes them. */
 static bool
 deal(struct share *shares, uint32_t *rows, struct across *across)
 {
@@ -208,7 +208,7 @@ deal(struct share *shares, uint32_t *rows, struct across *across)
 	return true;
 }
 
-/* A supplier's rows come by rank, and so in their own order. */
+/* Brings a supplier's rows from the order of the ranks into its own order. */
 static bool
 rows_fit(const uint32_t *rows, uint32_t count, uint32_t all)
 {
@@ -233,7 +233,7 @@ add_share(struct across *across, uint32_t place, uint32_t *rows, uint32_t count)
 	return add_stream(across, view, place, rows, count);
 }
 
-/* A stream for each supplier that has rows in the set. */
+/* Adds a stream for each supplier that has rows in the set. */
 static enum err
 add_shares(struct across *across)
 {
@@ -289,7 +289,7 @@ ask_book(struct across *across, struct scope *scope)
 
 /* --- suppliers one by one ------------------------------------------------- */
 
-/* The streams of those that have a match. */
+/* Adds the streams of suppliers with a match. */
 static enum err
 add_slices(struct across *across, const struct scope *scope,
     const struct match_slice *slices, uint32_t *rows)
@@ -350,7 +350,7 @@ ask(struct across *across, struct scope *scope)
 	return err;
 }
 
-/* Rows of it may be in the answer when it has a match. */
+/* The answer may refer to rows of a supplier that has a match. */
 static enum err
 ask_part(struct across *across, struct scope *scope)
 {
@@ -386,7 +386,7 @@ ask_all(struct across *across)
 	return err;
 }
 
-/* The book names what is not there, or cannot be what was written. */
+/* The word index names rows that do not exist, so it is damaged. */
 static enum err
 ask_without_book(struct across *across)
 {

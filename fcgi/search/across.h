@@ -1,9 +1,10 @@
 /*
- * across: the rows of many suppliers that match, in one order.
+ * across: the matching rows of many suppliers, in one order.
  *
- * Each supplier's come as a stream in that order, and the streams are merged
- * as far as a page reaches. What the word index answers for is one stream, whose
- * ranks are the order already, unless another order or a range is asked for.
+ * The rows of each supplier are a stream in that order, and the streams are
+ * merged as far as a page reaches. The rows from the word index are one stream,
+ * already in the order of the ranks, unless another order or a range is
+ * requested.
  */
 #pragma once
 
@@ -18,23 +19,23 @@ struct snapview;
 struct across {
 	struct call *call;
 	struct rowset_query query;
-	unsigned column; /* that is sorted by */
-	int64_t total; /* rows that match, exactly */
-	int64_t suppliers; /* asked */
-	int64_t absent; /* never computed, or not to be read */
-	uint64_t tag; /* of all that they show */
+	unsigned column; /* of the sort */
+	int64_t total; /* exact number of matching rows */
+	int64_t suppliers; /* suppliers searched */
+	int64_t absent; /* never computed, or unreadable */
+	uint64_t tag; /* of all the rows that they show */
 	/* across.c and across_order.c */
-	bool plain; /* without the book: it was of no use */
-	bool damaged; /* because it cannot be what was written */
+	bool plain; /* without the word index, which was unusable */
+	bool damaged; /* because its contents are impossible */
 	struct across_stream *broken; /* whose row could not be compared */
-	struct scope *scope; /* the one that has the book */
-	uint64_t *set; /* what was found in it; the thread's */
+	struct scope *scope; /* the scope that has the word index */
+	uint64_t *set; /* the rows found in it; the thread's memory */
 	uint32_t set_count;
 	struct across_stream *streams;
 	unsigned count, room;
-	struct found *found; /* rows that streams are of */
+	struct found *found; /* rows that streams refer to */
 	struct across_stream **heap;
-	unsigned left; /* streams in it */
+	unsigned left; /* streams in the heap */
 };
 
 /* `query` must outlive it. Pair with across_end(). */
@@ -43,18 +44,20 @@ void across_begin(
 void across_end(struct across *across);
 
 /*
- * Asks all suppliers, or one, which rows match; can be said again.
+ * Finds the matching rows of all suppliers, or of one; may be called again.
  * ERR_NOT_FOUND: that supplier has no articles.
  */
 enum err across_ask(struct across *across, struct span supplier);
 
 /*
- * To the row `first`, from which `count` will be asked for; there are so many.
- * ERR_NOT_READY: one of them cannot be opened, ask again: those who asked may
- * then be fewer. That happens once.
+ * Advances to the row `first`, after which the caller reads `count` rows, all
+ * of which exist. ERR_NOT_READY: a supplier could not be opened; call
+ * across_ask() again, perhaps with fewer suppliers. That happens at most once.
  */
 enum err across_seek(struct across *across, int64_t first, int64_t count);
 
-/* The next one; good until across_end(), and in the answer until it is put. */
+/*
+ * The next row, valid until across_end(), and in the answer until that is put.
+ */
 enum err across_next(
     struct across *across, const struct snapview **view, uint32_t *row);

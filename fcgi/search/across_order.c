@@ -1,4 +1,7 @@
-/* The streams, merged; and the book's, opened as far as a page reaches. */
+/*
+ * Merges the streams, and opens the word index's suppliers as far as a page
+ * reaches.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -12,7 +15,7 @@
 #include "fcgi/search/across.h"
 #include "fcgi/search/across_priv.h"
 
-/* The text between the quotes of a JSON string, folded as sorts are. */
+/* The text between the quotes of a JSON string, folded as sorts fold it. */
 static void
 fold_json(struct buf *out, struct span json, struct buf *plain)
 {
@@ -22,7 +25,7 @@ fold_json(struct buf *out, struct span json, struct buf *plain)
 	fold_add(out, buf_span(plain));
 }
 
-/* Where the row is that the book's stream stands on; its view is open. */
+/* The supplier and row at which the index's stream is; its view is open. */
 static void
 turn(struct across *across, struct across_stream *stream)
 {
@@ -34,7 +37,7 @@ turn(struct across *across, struct across_stream *stream)
 	stream->numbers = NULL;
 }
 
-/* Whether its rows are in the order of values that may have changed. */
+/* Whether its rows are ordered by values that may have changed. */
 static bool
 is_of_today(const struct across *across, const struct across_stream *stream)
 {
@@ -44,7 +47,7 @@ is_of_today(const struct across *across, const struct across_stream *stream)
 	    shown_differs(view->pinned->snap, view->ranges, &across->query);
 }
 
-/* Reads the sort value of the row that the stream stands on. */
+/* Reads the sort value of the stream's current row. */
 static enum err
 load_value(struct across *across, struct across_stream *stream)
 {
@@ -79,7 +82,7 @@ load_value(struct across *across, struct across_stream *stream)
 	return buf_end(&stream->text);
 }
 
-/* The row that the stream stands on; who is alone is compared with nobody. */
+/* The stream's current row; a single stream needs no sort value. */
 static enum err
 load(struct across *across, struct across_stream *stream)
 {
@@ -106,7 +109,7 @@ codein_of(struct across *across, struct across_stream *stream)
 	return jsonw_inside(json);
 }
 
-/* As the codes were given. */
+/* By the codes as they were imported. */
 static int
 compare_codes(struct span a, struct span b)
 {
@@ -122,14 +125,14 @@ compare_codes(struct span a, struct span b)
 	return (i < a.len) - (k < b.len);
 }
 
-/* Ranges have numbers that sort as they do. */
+/* Range codes have numbers in their order. */
 static bool
 is_by_number(const struct across *across)
 {
 	return row_is_number(across->column) || row_is_gamme(across->column);
 }
 
-/* By the further keys, which few rows come to. */
+/* By the further keys, which few comparisons need. */
 static int
 compare_more(
     struct across *across, struct across_stream *a, struct across_stream *b)
@@ -146,7 +149,7 @@ compare_more(
 	return way;
 }
 
-/* before() where one is null, or where numbers do not decide. */
+/* Decides for before() when a value is null or the numbers are equal. */
 static __attribute__((noinline)) bool
 before_otherwise(
     struct across *across, struct across_stream *a, struct across_stream *b)
@@ -167,8 +170,8 @@ before_otherwise(
 }
 
 /*
- * True when `a` comes first: nulls last, ties by codein, then by supplier. Most
- * often two numbers differ, and that is all of it.
+ * True when `a` comes first: nulls last, ties by codein, then by supplier.
+ * Mostly two different numbers decide.
  */
 static inline bool
 before(struct across *across, struct across_stream *a, struct across_stream *b)
@@ -179,7 +182,7 @@ before(struct across *across, struct across_stream *a, struct across_stream *b)
 	return (a->number > b->number) == across->query.descending;
 }
 
-/* A row that cannot be compared has no place: the order is none. */
+/* Without a comparison there is no order: the search fails. */
 static enum err
 blame_broken(struct across *across)
 {
@@ -209,7 +212,10 @@ sift_down(struct across *across, unsigned at, unsigned count)
 	}
 }
 
-/* Each stream's first number lies elsewhere: all are asked for at once. */
+/*
+ * Each stream's first number is at another address: prefetch all of them
+ * together.
+ */
 static void
 find_numbers(struct across *across)
 {
@@ -252,7 +258,7 @@ build_heap(struct across *across)
 
 /* --- the book's ranks ----------------------------------------------------- */
 
-/* The view of a rank's row is open, and has the row. */
+/* Opens the view of a rank's row, and checks that it has the row. */
 static enum err
 open_rank(struct across *across, uint32_t rank)
 {
@@ -269,13 +275,16 @@ open_rank(struct across *across, uint32_t rank)
 	    snapshot_rows(view->pinned->snap);
 	if (across->damaged)
 		return ERR_DAMAGED;
-	/* By the time that all are open, what says where they lie is there. */
+	/*
+	 * When the last view is open, the prefetched offsets of the first have
+	 * arrived.
+	 */
 	snapshot_expect(view->pinned->snap,
 	    word_index_rows(across->scope->book)[rank].row, true);
 	return ERR_OK;
 }
 
-/* Of the set's ranks, in their order, those from `from` on. */
+/* Gets ranks of the set in their order, from the `from`th on. */
 static void
 list_ranks(uint32_t *ranks, const uint64_t *set, uint32_t from, uint32_t count)
 {
@@ -300,7 +309,7 @@ list_ranks(uint32_t *ranks, const uint64_t *set, uint32_t from, uint32_t count)
 	}
 }
 
-/* Leaves the book's stream the ranks from..to, all of them open. */
+/* Limits the index's stream to the ranks from..to, all of them open. */
 static enum err
 open_ranks(struct across *across, struct across_stream *stream, uint32_t from,
     uint32_t to)
@@ -326,7 +335,7 @@ open_ranks(struct across *across, struct across_stream *stream, uint32_t from,
 
 /* --- rows in order -------------------------------------------------------- */
 
-/* Brings the stream at the top to its next row, and the next one to the top. */
+/* Advances the stream at the top of the heap, and restores the heap. */
 static enum err
 step(struct across *across)
 {
@@ -350,7 +359,7 @@ across_seek(struct across *across, int64_t first, int64_t count)
 	enum err err = ERR_OK;
 
 	assert(first >= 0 && count >= 0);
-	if (count == 0) /* nothing is shown: nobody need be opened */
+	if (count == 0) /* no row is shown, so no view is opened */
 		return ERR_OK;
 	for (unsigned i = 0; i < across->count && err == ERR_OK; i++) {
 		struct across_stream *stream = &across->streams[i];

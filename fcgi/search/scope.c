@@ -14,13 +14,13 @@
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/store/store.h"
 
-/* Suppliers in a part, when all are more than may be open. */
+/* Suppliers in a part, when there are more than may be open. */
 #define PART 64
 
 struct scope_slot {
 	pthread_mutex_t lock;
-	struct scope_kept *present; /* one use of it is the slot's own */
-	struct word_index *book; /* and of this one */
+	struct scope_kept *present; /* one reference is the slot's own */
+	struct word_index *book; /* as of this one */
 	int64_t used_ns, looked_ns;
 };
 
@@ -91,7 +91,9 @@ scope_slot_free(struct scope_slot *slot)
 	free(slot);
 }
 
-/* A slot's scope and book: taken out under its lock, let go of without it. */
+/*
+ * A slot's scope and word index: taken out under its lock, released without it.
+ */
 struct taken_out {
 	struct scope_kept *scope;
 	struct word_index *book;
@@ -171,7 +173,7 @@ is_of(const struct scope_kept *kept, const struct versions *versions)
 	    kept->versions.state == versions->state;
 }
 
-/* At the files of all that a search reads without more ado. */
+/* Checks the files that a search reads without further checks. */
 static void
 look(struct scope *scope, int64_t now_ns)
 {
@@ -179,7 +181,7 @@ look(struct scope *scope, int64_t now_ns)
 		snapcache_look(scope->views[scope->loose[i]].pinned, now_ns);
 }
 
-/* The slot's, when it is of these versions. */
+/* The slot's scope, when it has these versions. */
 static struct scope *
 take(struct scope_slot *slot, const struct versions *versions, int64_t now_ns)
 {
@@ -197,7 +199,10 @@ take(struct scope_slot *slot, const struct versions *versions, int64_t now_ns)
 	return scope;
 }
 
-/* Replaces the current scope; users of the one before keep it to the end. */
+/*
+ * Replaces the current scope; requests that use the old one keep it to their
+ * end.
+ */
 static void
 keep(struct scope_slot *slot, struct scope *scope,
     const struct versions *versions)
@@ -239,10 +244,10 @@ open_book(struct word_index **out, struct store *store)
 	return err;
 }
 
-/* Of searches that follow one another, not each looks. */
+/* Of successive searches, only some check. */
 #define LOOK_NS 1000000
 
-/* Lets go of a book that was touched, and of the scope that asks it. */
+/* Drops a word index that was touched, and the scope that uses it. */
 static void
 look_at_book(struct scope_slot *slot, int64_t now_ns)
 {
@@ -267,7 +272,10 @@ make_anew(struct call *call, bool damaged)
 	on_demand_index(call);
 }
 
-/* The slot's, when it is the one that the catalogue names; opened otherwise. */
+/*
+ * The slot's word index, when it is the one that the catalogue names; else
+ * opens it.
+ */
 static struct word_index *
 take_book(struct scope_slot *slot, struct call *call)
 {

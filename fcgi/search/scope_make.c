@@ -1,5 +1,5 @@
 /*
- * Makes a scope: each entry of the catalogue, from the book or opened.
+ * Makes a scope: each supplier of the catalogue, in the word index or opened.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "lmdb-schema/state/proposal.h"
 
 /*
- * From so many suppliers on the book is wanted, and made anew when so many, or
- * one row in so many, are not in it.
+ * With this many suppliers or more the word index is used, and made again when
+ * this many, or one row in this many, are not in it.
  */
 #define BOOK_SUPPLIERS 64
 #define LOOSE_SUPPLIERS 64
@@ -25,7 +25,7 @@ struct making {
 	struct call *call;
 	struct scope_kept *kept;
 	unsigned from, room, seen; /* entries of the catalogue */
-	uint32_t in_book; /* the book's first supplier not passed yet */
+	uint32_t in_book; /* the index's first supplier not passed yet */
 };
 
 static enum err
@@ -69,7 +69,7 @@ end(struct scope **out, struct making *making, enum err err)
 	return err;
 }
 
-/* Counts a supplier that is on the scope. */
+/* Counts a supplier that is in the scope. */
 static void
 count(struct making *making, struct span supplier, uint64_t generation,
     uint64_t rows)
@@ -85,7 +85,7 @@ count(struct making *making, struct span supplier, uint64_t generation,
 	making->kept->rows += rows;
 }
 
-/* Opened now. `generation` is what the catalogue has, or 0 to ask it. */
+/* Opens a supplier. `generation` comes from the catalogue; 0: look there. */
 static enum err
 add(struct making *making, struct span supplier, uint64_t generation)
 {
@@ -110,7 +110,7 @@ add(struct making *making, struct span supplier, uint64_t generation)
 	return ERR_OK;
 }
 
-/* Damage of a supplier does not stop a search through the others. */
+/* Damage of one supplier does not stop a search through the others. */
 static enum err
 add_or_count(struct making *making, struct span supplier, uint64_t generation)
 {
@@ -122,7 +122,7 @@ add_or_count(struct making *making, struct span supplier, uint64_t generation)
 	return ERR_OK;
 }
 
-/* Both come in the order of the codes. */
+/* Both lists are in the order of the codes. */
 static bool
 is_in_book(struct making *making, struct span supplier, uint64_t generation)
 {
@@ -169,7 +169,7 @@ add_entry(
 struct counting {
 	struct call *call;
 	int64_t absent;
-	bool healed; /* one of the damaged entries of the catalogue */
+	bool healed; /* a repair of one damaged entry has begun */
 };
 
 static enum err
@@ -194,8 +194,9 @@ count_absent(void *context, const struct source_supplier *supplier)
 }
 
 /*
- * Counts suppliers without snapshot. Only the facts know them: without these
- * a search goes on, as pages do, and the log has said what is wrong.
+ * Counts suppliers without snapshot. Only the facts list them: when the facts
+ * cannot be read, a search goes on without, as pages do, and the log has the
+ * reason.
  */
 static enum err
 add_absent(struct scope *scope, struct call *call)
@@ -211,7 +212,7 @@ add_absent(struct scope *scope, struct call *call)
 	return err == ERR_NO_MEMORY || err == ERR_NO_FILES ? err : ERR_OK;
 }
 
-/* Of all that is there: a damaged entry has no supplier to look at. */
+/* Of all entries: a damaged one names no supplier to check. */
 static enum err
 add_entries(struct making *making)
 {
@@ -223,7 +224,10 @@ add_entries(struct making *making)
 
 /* --- the book ------------------------------------------------------------- */
 
-/* Room to note where its suppliers are; without it the book is not used. */
+/*
+ * Makes room for the places of its suppliers; without memory the index is not
+ * used.
+ */
 static enum err
 use_book(struct scope_kept *kept, struct word_index *book)
 {
@@ -241,7 +245,7 @@ use_book(struct scope_kept *kept, struct word_index *book)
 	return ERR_OK;
 }
 
-/* Marks the rows of those who have a place, when not all have. */
+/* Marks the rows of suppliers with a place, when not all have one. */
 static enum err
 mark_there(struct scope *scope)
 {
@@ -261,7 +265,9 @@ mark_there(struct scope *scope)
 	return ERR_OK;
 }
 
-/* A book costs seconds of a processor: few changes are not worth one. */
+/*
+ * An index costs seconds of a processor, so a few changes do not justify one.
+ */
 bool
 scope_wants_book(const struct scope *scope)
 {
@@ -275,7 +281,7 @@ scope_wants_book(const struct scope *scope)
 
 /* --- all suppliers -------------------------------------------------------- */
 
-/* The entries from `from` on, as many as there is room for. */
+/* Reads the entries from `from` on, as many as there is room for. */
 static enum err
 add_all(struct making *making, struct word_index *book)
 {

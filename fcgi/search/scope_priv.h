@@ -6,29 +6,32 @@
 
 #include "fcgi/search/scope.h"
 
-/* The versions of the views that a request has. */
+/* The versions of the data in a request's views. */
 struct versions {
 	uint64_t catalog, live, state;
 };
 
 struct scope_kept {
-	struct scope scope; /* first: a scope is its kept */
+	struct scope scope; /* first: a scope's address is its kept's */
 	atomic_uint users;
 	struct versions versions;
 	struct snapcache *snapcache;
-	pthread_mutex_t lock; /* while a view is opened */
+	pthread_mutex_t lock; /* held while a view is opened */
 	atomic_uchar *open; /* by place */
 	uint64_t *generations; /* of the views, by place */
-	struct span *codes; /* of those in the book; they lie there */
+	struct span *codes; /* of those in the index, whose bytes they are */
 	uint64_t rows, loose_rows;
 };
 
 /*
  * Makes the part of all suppliers that begins at `from`, of `room` entries of
- * the catalogue. The book, which may be NULL, is given away.
+ * the catalogue. Takes over the word index, which may be NULL.
  */
 enum err scope_make(struct scope **out, struct call *call, unsigned from,
     unsigned room, struct word_index *book);
 
-/* Whether so much is not in its book that one should be made. */
+/*
+ * Whether so many rows are missing in its word index that a new one should be
+ * made.
+ */
 bool scope_wants_book(const struct scope *scope);
