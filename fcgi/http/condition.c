@@ -130,6 +130,7 @@ condition_read_number(
 {
 	int32_t day;
 
+	assert(reading->type == CONDITION_NUMBERS);
 	switch (number_type(reading->out)) {
 	case ROW_DATE:
 		if (!date_day(&day, text))
@@ -168,6 +169,7 @@ condition_read_code(
 {
 	uint8_t gamme;
 
+	assert(reading->type == CONDITION_CODES);
 	if (reading->out->target == CONDITION_TREND)
 		return read_trend(reading, out, text);
 	gamme = row_gamme(text);
@@ -397,6 +399,7 @@ condition_read(struct condition *out, struct span name, struct span value,
 {
 	struct condition_reading reading = {out, arena, fault, CONDITION_TEXTS};
 
+	assert(arena != NULL && fault != NULL);
 	memset(out, 0, sizeof(*out));
 	if (!read_name(out, name))
 		return condition_refuse(&reading, "is no column");

@@ -1,4 +1,5 @@
 /* The list of values of a condition: in.(A,B). */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/arena.h"
@@ -123,6 +124,7 @@ condition_read_list(const struct condition_reading *reading, struct span value)
 	unsigned room = count_values(value);
 	enum err err;
 
+	assert(reading->out->op == CONDITION_IN && reading->out->count == 0);
 	if (value.len < 2 || value.ptr[0] != '(' ||
 	    value.ptr[value.len - 1] != ')')
 		return condition_refuse(

@@ -1,5 +1,7 @@
 #include "fcgi/http/groups.h"
 
+#include <assert.h>
+
 #include "lmdb-schema/row.h"
 
 const struct group_info group_infos[GROUP_KEYS] = {
@@ -25,6 +27,7 @@ group_find(struct span name)
 bool
 group_takes(unsigned column, bool cells)
 {
+	assert(column < ROW_COLUMNS);
 	if (cells)
 		return column == COL_sales12m || column == COL_stock12m ||
 		    column == COL_receptions12m;

@@ -1,4 +1,5 @@
 /* Parameters that are no names of the table: conditions, and what is ignored. */
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ params_condition(struct trouble *trouble, struct params *params,
 	struct fault fault;
 	enum err err;
 
+	assert(params->condition_count <= PARAMS_CONDITIONS_MAX);
 	name_text(name, pair->name);
 	if (params->condition_count == PARAMS_CONDITIONS_MAX) {
 		params_wrong(trouble, name,
@@ -129,6 +131,7 @@ params_is_condition(struct trouble *trouble, struct params *params,
 void
 params_ignore(struct trouble *trouble, struct params *params, struct span name)
 {
+	assert(params->ignored_count < QUERY_PAIRS_MAX);
 	for (unsigned i = 0; i < params->ignored_count; i++)
 		if (span_eq(params->ignored[i], name))
 			return;

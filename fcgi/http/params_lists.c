@@ -1,4 +1,5 @@
 /* Parameters that are lists of columns or keys. */
+#include <assert.h>
 #include <string.h>
 
 #include "fcgi/http/params_priv.h"
@@ -43,6 +44,7 @@ params_finish_sort(struct params *params)
 	struct sort_list *list = &params->sorts;
 	bool alone = list->count == 1;
 
+	assert(list->count <= PARAMS_SORTS_MAX);
 	for (unsigned i = 0; i < list->count; i++)
 		if (!list->is_signed[i])
 			list->keys[i].descending =
@@ -103,6 +105,7 @@ params_finish_values(struct trouble *trouble, struct params *params)
 	struct value_list *list = &params->values;
 	bool cells = group_has_cells(&params->groups);
 
+	assert(list->count <= GROUPS_VALUES_MAX);
 	for (unsigned i = 0; i < list->count; i++)
 		if (!group_takes(list->columns[i], cells)) {
 			params_wrong(trouble, "values",

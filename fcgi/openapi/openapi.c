@@ -4,6 +4,7 @@
  */
 #include "fcgi/openapi/openapi.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "common/count.h"
@@ -224,6 +225,7 @@ write_tags(struct jsonw *json)
 enum err
 openapi_write(struct buf *buf, struct span server)
 {
+	assert(buf != NULL);
 	struct openapi_schemas need = {0};
 	struct jsonw json;
 

@@ -1,5 +1,6 @@
 #include "fcgi/openapi/openapi_answers.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -263,6 +264,7 @@ may_answer(const struct error_reply *reply, const struct route *route)
 void
 openapi_answers(struct jsonw *json, const struct route *route)
 {
+	assert(route->doc.tag != NULL);
 	members_object(json, "responses");
 	write_ok(json, route);
 	for (unsigned i = 0; i < COUNT(error_replies); i++) {

@@ -1,5 +1,6 @@
 #include "fcgi/openapi/openapi_params.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -474,6 +475,7 @@ openapi_condition_schema(struct jsonw *json)
 void
 openapi_params(struct jsonw *json, const struct route *route)
 {
+	assert(route->doc.tag != NULL);
 	jsonw_key(json, "parameters");
 	jsonw_array_begin(json);
 	for (unsigned i = 0; i < COUNT(path_params); i++) {

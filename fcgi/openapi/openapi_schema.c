@@ -1,5 +1,6 @@
 #include "fcgi/openapi/openapi_schema.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "common/members.h"
@@ -72,6 +73,7 @@ openapi_ref(struct jsonw *json, const char *name)
 {
 	char path[96];
 
+	assert(name != NULL && name[0] != '\0');
 	snprintf(path, sizeof(path), "#/components/schemas/%s", name);
 	jsonw_object_begin(json);
 	members_string(json, "$ref", path);
@@ -133,6 +135,7 @@ static const struct example {
 void
 openapi_example(struct jsonw *json, const char *schema)
 {
+	assert(schema != NULL);
 	for (unsigned i = 0; i < COUNT(body_examples); i++)
 		if (strcmp(body_examples[i].schema, schema) == 0) {
 			jsonw_key(json, "example");
@@ -378,12 +381,14 @@ openapi_need(struct openapi_schemas *set, const char *name)
 {
 	unsigned place = COLUMN_LISTS;
 
+	assert(name != NULL);
 	for (unsigned i = 0; i < COLUMN_LISTS; i++)
 		if (strcmp(name, column_lists[i].name) == 0)
 			set->bits |= UINT64_C(1) << i;
 	for (const struct line *line = lines; line < lines + LINES; line++) {
 		if (line->type != NULL)
 			continue;
+		assert(place < 64); /* a bit each: see openapi_schemas */
 		if (strcmp(name, line->name) == 0 &&
 		    (set->bits >> place & 1) == 0) {
 			set->bits |= UINT64_C(1) << place;

@@ -289,6 +289,7 @@ incoming_try_head(struct incoming *in, int fd)
 {
 	enum err err;
 
+	assert(fd >= 0);
 	start_anew(in, fd);
 	err = receive(in, NULL);
 	return err == ERR_OK ? take_all(in) : err;

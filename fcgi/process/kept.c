@@ -234,6 +234,7 @@ kept_wait(struct kept_found *found, struct kept_connections *kept)
 	struct epoll_event event;
 	int count = epoll_wait(kept->epoll, &event, 1, -1);
 
+	assert(found != NULL && kept->epoll >= 0);
 	if (count < 0 && errno != EINTR)
 		log_error(
 		    "epoll_wait failed: %s", err_text(err_from_errno(errno)));
@@ -263,6 +264,7 @@ take_waiting(struct place *place, int64_t since_ns, bool served)
 bool
 kept_take_any(struct kept_found *found, struct kept_connections *kept)
 {
+	assert(found != NULL);
 	for (uint32_t i = 0; i < kept->most; i++)
 		if (take_waiting(&kept->places[i], INT64_MAX, false)) {
 			*found = found_at(kept, i);

@@ -1,5 +1,6 @@
 #include "fcgi/process/listen.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -254,6 +255,7 @@ listen_open(struct listen *listen, const struct api_settings *settings,
 	int64_t pid, count;
 	enum err err;
 
+	assert(settings->pages_socket != NULL && settings->slow_socket != NULL);
 	*listen = (struct listen){.fds = {-1, -1}};
 	if (number_in_env("LISTEN_PID", &pid) && pid == getpid() &&
 	    number_in_env("LISTEN_FDS", &count))

@@ -1,4 +1,5 @@
 /* Starting a worker in its slot. */
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -55,6 +56,8 @@ pool_start(struct pool *pool, struct pool_slot *slot)
 	pid_t supervisor = getpid();
 	pid_t pid;
 
+	assert(!pool_is_stopping(pool));
+	assert(slot->pid == 0 || slot->pid == slot->old);
 	/* Else requests would wait for a worker until nginx gives up. */
 	slot->ready = false;
 	slot->patient =

@@ -1,5 +1,6 @@
 #include "fcgi/process/stock.h"
 
+#include <assert.h>
 #include <time.h>
 
 #include "common/log.h"
@@ -11,6 +12,7 @@ stock_take(struct store *store, struct metrics *metrics)
 	struct stat_counts counts;
 	enum err err = stat_collect(&counts, store);
 
+	assert(metrics != NULL);
 	if (err != ERR_OK) {
 		log_error("what is stored was not counted: %s", err_text(err));
 		return;

@@ -5,6 +5,7 @@
  */
 #include "fcgi/rows/aggregate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +240,7 @@ uint32_t
 aggregate_key(
     const struct aggregate *aggregate, uint32_t group, enum group_key key)
 {
+	assert(group < aggregate->count);
 	for (unsigned level = aggregate->levels; level > 0; level--) {
 		if (aggregate->level_keys[level - 1] == key)
 			return aggregate->keys[level - 1][group];
@@ -320,6 +322,8 @@ aggregate_make(struct aggregate *aggregate, const uint32_t *rows,
 	    .query = query};
 	enum err err = ERR_OK;
 
+	assert(aggregate->groups.count <= GROUPS_MAX &&
+	    aggregate->columns.count <= GROUPS_VALUES_MAX);
 	for (uint32_t i = 0; all != NULL && i < count; i++)
 		all[i] = i;
 	making.of = calloc(count + 1u, sizeof(*making.of));

@@ -1,5 +1,6 @@
 #include "fcgi/rows/filter.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,6 +315,7 @@ filter_mask(uint8_t *mask, struct snapshot *snap, const struct ranges *ranges,
 	struct filter *filter;
 	enum err err;
 
+	assert(mask != NULL);
 	if (query->condition_count == 0)
 		return ERR_OK;
 	err = filter_new(&filter, snap, ranges, query);
@@ -330,6 +332,7 @@ filter_rows(uint32_t *rows, uint32_t *count, struct snapshot *snap,
 	struct filter *filter;
 	enum err err;
 
+	assert(rows != NULL || *count == 0);
 	if (query->condition_count == 0 || *count == 0)
 		return ERR_OK;
 	err = filter_new(&filter, snap, ranges, query);

@@ -20,6 +20,7 @@ negotiate_format(const struct call *call)
 enum err
 negotiate_check(struct call *call, enum format format)
 {
+	assert(format < FORMATS);
 	if (call->params.months == MONTHS_JSON || format_infos[format].flat)
 		return ERR_OK;
 	return reply_fail(call->reply, 400, CODE_BAD_REQUEST,

@@ -77,6 +77,7 @@ paging_meta(struct jsonw *json, const struct call *call,
 {
 	char text[PAGING_WARNING_MAX];
 
+	assert(shown >= 0 && shown <= pages->total);
 	members_bool(json, "complet", !pages->more);
 	if (!pages->more)
 		return;

@@ -104,6 +104,7 @@ snapview_pin(struct snapview *view, struct call *call, struct span supplier,
 	struct catalog_entry entry;
 	enum err err;
 
+	assert(catalog != NULL);
 	*view = (struct snapview){NULL, NULL, false};
 	if (generation == 0) {
 		err = catalog_get(catalog, supplier, &entry);

@@ -1,5 +1,6 @@
 #include "fcgi/table/zip.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/buf.h"
@@ -90,6 +91,7 @@ add_common(struct zip *zip, struct buf *to, bool listed)
 enum err
 zip_file(struct zip *zip, struct span name)
 {
+	assert(name.len > 0);
 	if (zip->files++ == FILES_MAX ||
 	    !span_copy(zip->name, sizeof(zip->name), name))
 		return ERR_TOO_LARGE;
@@ -116,6 +118,7 @@ pack(struct zip *zip, struct span text, bool last)
 enum err
 zip_add(struct zip *zip, struct span text)
 {
+	assert(zip->files > 0);
 	zip->crc = deflate_crc(zip->crc, text.ptr, text.len);
 	zip->plain += text.len;
 	if (zip->plain > UINT32_MAX)
@@ -128,6 +131,7 @@ zip_file_end(struct zip *zip)
 {
 	enum err err = pack(zip, SPAN(""), true);
 
+	assert(zip->files > 0);
 	if (err != ERR_OK)
 		return err;
 	buf_add_text(&zip->piece, "PK\7\x08");

@@ -292,6 +292,7 @@ compute_is_stale(bool *stale, struct store *store, struct span supplier,
 	struct live_view *live;
 	enum err err = live_view_open(&live, store);
 
+	assert(entry != NULL);
 	if (err != ERR_OK)
 		return err;
 	*stale =

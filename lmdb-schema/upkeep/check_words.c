@@ -3,6 +3,8 @@
  * damaged one is reported.
  */
 #include "lmdb-schema/search/word_index.h"
+
+#include <assert.h>
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/upkeep/check_priv.h"
 
@@ -39,6 +41,7 @@ checking_words(struct checking *checking)
 	struct word_index *book;
 	enum err err = word_index_open(&book, checking->store);
 
+	assert(checking->catalog != NULL);
 	if (err == ERR_NOT_FOUND) {
 		checking->counts->words_missing =
 		    word_index_is_missing(checking->store);

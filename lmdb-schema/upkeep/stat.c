@@ -1,5 +1,6 @@
 #include "lmdb-schema/upkeep/stat.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "common/fs.h"
@@ -239,6 +240,7 @@ stat_collect(struct stat_counts *counts, struct store *store)
 {
 	enum err err;
 
+	assert(counts != NULL && store != NULL);
 	memset(counts, 0, sizeof(*counts));
 	err = count_imported(counts, store);
 	if (err == ERR_OK)
