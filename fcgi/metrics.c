@@ -20,7 +20,7 @@ static const int64_t edges_us[METRICS_BUCKETS - 1] = {50, 100, 250, 500, 1000,
     2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000,
     5000000, 10000000, 30000000, 60000000, 120000000, 300000000};
 
-/* All gauges; lines of one name stand together. */
+/* Gauges, and counters in "_total"; lines of one name stand together. */
 static const struct {
 	const char *name, *labels, *help;
 	bool is_time; /* 0 is never: no line */
@@ -47,6 +47,23 @@ static const struct {
 	false},
     [STOCK_PENDING_SINCE_S] = {"gridapi_proposals_oldest_timestamp_seconds", "",
 	"When the oldest pending range was proposed.", true},
+    [STOCK_HOOKS_FINE] = {"gridapi_hooks", "{state=\"fine\"}",
+	"Addresses that events are sent to, by how they do.", false},
+    [STOCK_HOOKS_FAILING] = {"gridapi_hooks", "{state=\"failing\"}", "", false},
+    [STOCK_HOOKS_STOPPED] = {"gridapi_hooks", "{state=\"stopped\"}", "", false},
+    [STOCK_HOOK_WAITING] = {"gridapi_hook_events", "{state=\"waiting\"}",
+	"Events of hooks that are not delivered.", false},
+    [STOCK_HOOK_LOST] = {"gridapi_hook_events", "{state=\"given_up\"}", "",
+	false},
+    [STOCK_HOOK_SINCE_S] = {"gridapi_hook_events_oldest_timestamp_seconds", "",
+	"When the oldest event that waits came to be.", true},
+    [STOCK_HOOK_DELIVERED] = {"gridapi_hook_tries_total",
+	"{outcome=\"delivered\"}", "Tries to send an event, by outcome.",
+	false},
+    [STOCK_HOOK_REPEATED] = {"gridapi_hook_tries_total", "{outcome=\"failed\"}",
+	"", false},
+    [STOCK_HOOK_GIVEN_UP] = {"gridapi_hook_tries_total",
+	"{outcome=\"given_up\"}", "", false},
     [STOCK_BYTES_FACTS] = {"gridapi_data_bytes", "{kind=\"facts\"}",
 	"Bytes on the disk by kind of file.", false},
     [STOCK_BYTES_SNAPSHOTS] = {"gridapi_data_bytes", "{kind=\"snapshots\"}", "",
@@ -281,8 +298,10 @@ write_stock(struct buf *buf, const struct metrics *metrics)
 		if (value == 0 && stock_lines[i].is_time)
 			continue;
 		if (strcmp(name, last) != 0)
-			buf_addf(buf, "# HELP %s %s\n# TYPE %s gauge\n", name,
-			    stock_lines[i].help, name);
+			buf_addf(buf, "# HELP %s %s\n# TYPE %s %s\n", name,
+			    stock_lines[i].help, name,
+			    span_ends(span_of(name), SPAN("_total")) ? "counter"
+								     : "gauge");
 		buf_addf(
 		    buf, "%s%s %lld\n", name, stock_lines[i].labels, value);
 		last = name;

@@ -28,6 +28,10 @@ struct api_settings {
 	/* [compute] */
 	char *gridctl; /* the program that computes */
 	int64_t compute_timeout_s, compute_slots, compute_waiters;
+	/* [hooks] */
+	bool hooks_deliver;
+	int64_t hooks_give_up_s;
+	char *hooks_ca; /* a file; empty: the system's */
 	/* [session] */
 	int64_t session_s;
 	bool secure_cookie;

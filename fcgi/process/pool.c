@@ -23,6 +23,7 @@
 #include "common/log.h"
 #include "fcgi/process/housekeep.h"
 #include "fcgi/process/notify.h"
+#include "fcgi/process/sender.h"
 #include "fcgi/process/worker.h"
 
 #define PAUSE_FIRST (SECOND / 5)
@@ -61,6 +62,8 @@ stop(struct pool *pool)
 		if (pool->slots[i].old > 0)
 			kill(pool->slots[i].old, how);
 	}
+	if (pool->sender > 0)
+		kill(pool->sender, SIGTERM);
 }
 
 static void
@@ -131,6 +134,11 @@ roll(struct pool *pool)
 		return;
 	}
 	pool->job->reload(pool->job->context);
+	/* The next sender has the new settings. */
+	if (pool->sender > 0)
+		kill(pool->sender, SIGTERM);
+	else
+		pool->sender_due = pool->now;
 	pool->rolling = UINT_MAX; /* one before the first */
 	roll_on(pool);
 }
@@ -239,6 +247,12 @@ on_death(struct pool *pool, pid_t pid, int status)
 	metrics_disown(pool->job->metrics, pid);
 	if (pid == pool->housekeeper)
 		pool->housekeeper = 0;
+	if (pid == pool->sender) {
+		pool->sender = 0;
+		pool->sender_due = pool->now + SENDER_PAUSE_S * SECOND;
+		if (!pool_is_stopping(pool))
+			sender_tell(status);
+	}
 	for (unsigned i = 0; i < pool->leaver_count; i++)
 		if (pool->leavers[i].pid == pid) {
 			pool->leavers[i] = pool->leavers[--pool->leaver_count];
@@ -277,6 +291,16 @@ housekeep(struct pool *pool)
 		    pool->job->settings, pool->job->listen, pool->job->metrics);
 }
 
+static void
+start_sender(struct pool *pool)
+{
+	if (pool_is_stopping(pool) || !pool->served ||
+	    pool->sender_due > pool->now)
+		return;
+	pool->sender_due = NEVER;
+	pool->sender = sender_start(pool->job->settings, pool->job->listen);
+}
+
 static bool
 anybody_left(const struct pool *pool)
 {
@@ -293,6 +317,8 @@ next_due(const struct pool *pool)
 
 	if (!pool_is_stopping(pool) && pool->housekeeping_due < due)
 		due = pool->housekeeping_due;
+	if (!pool_is_stopping(pool) && pool->served && pool->sender_due < due)
+		due = pool->sender_due;
 	for (unsigned i = 0; i < pool->leaver_count; i++)
 		if (pool->leavers[i].deadline < due)
 			due = pool->leavers[i].deadline;
@@ -370,9 +396,13 @@ open_pool(struct pool *pool)
 static void
 close_pool(struct pool *pool)
 {
-	if (pool->housekeeper > 0) {
-		kill(pool->housekeeper, SIGKILL);
-		waitpid(pool->housekeeper, NULL, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		pid_t pid = i == 0 ? pool->housekeeper : pool->sender;
+
+		if (pid > 0) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, 0);
+		}
 	}
 	if (pool->signals >= 0)
 		close(pool->signals);
@@ -401,6 +431,7 @@ pool_run(const struct pool_job *job)
 	while (!pool.failed || anybody_left(&pool)) {
 		pool_start_due(&pool);
 		housekeep(&pool);
+		start_sender(&pool);
 		wait_and_read(&pool);
 		kill_overdue(&pool);
 		if (pool_is_stopping(&pool) && !anybody_left(&pool))

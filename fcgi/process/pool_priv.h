@@ -37,6 +37,8 @@ struct pool {
 	int64_t now;
 	int64_t housekeeping_due;
 	pid_t housekeeper;
+	pid_t sender; /* to hooks */
+	int64_t sender_due;
 	int64_t stop_deadline; /* NEVER: not stopping */
 	bool served; /* every slot has been ready once */
 	bool failed;

@@ -13,6 +13,7 @@
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/stat_priv.h"
 
 static enum err
 count_facts(struct stat_counts *counts, const struct source *source,
@@ -256,6 +257,8 @@ stat_collect(struct stat_counts *counts, struct store *store)
 		err = count_snapshots(counts, store);
 	if (err == ERR_OK)
 		err = count_proposals(counts, store);
+	if (err == ERR_OK)
+		err = stat_count_hooks(&counts->hooks, store);
 	if (err == ERR_OK)
 		err = measure_words(&counts->words_bytes, store);
 	if (err == ERR_OK)

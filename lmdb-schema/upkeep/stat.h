@@ -7,6 +7,15 @@
 
 struct store;
 
+/* Of all hooks together. */
+struct stat_hooks {
+	uint64_t fine, failing, stopped; /* hooks */
+	uint64_t waiting, lost; /* events */
+	uint64_t oldest_ms; /* of those that wait; 0: none does */
+	uint64_t delivered, repeated,
+	    given_up; /* tries, since each was added */
+};
+
 struct stat_counts {
 	uint64_t facts; /* generation; 0: nothing imported */
 	int32_t newest_month;
@@ -19,6 +28,7 @@ struct stat_counts {
 	uint64_t indexed; /* snapshots that the word index covers */
 	uint64_t pending, validated; /* proposed ranges */
 	uint64_t pending_since_ms; /* the oldest of them; 0: there is none */
+	struct stat_hooks hooks;
 	uint64_t facts_bytes, snapshot_bytes, packed_rows_bytes, words_bytes;
 	uint64_t live_bytes, catalog_bytes, state_bytes, free_bytes;
 };

@@ -52,6 +52,8 @@ PRINTS = {
     "propose.sh": r"^a_valider\n$",
     "decisions.py": r"^True 0\n$",
     "agent.sh": r"^\d groups of \d+ articles\.\n$",
+    "verify.py": r"^True False\n$",
+    "verify.sh": r"^g0hM9SsE\+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=\n$",
     "errors.sh": r"^bad_request\n.*limit.*\n$",
 }
 

@@ -10,6 +10,7 @@ import json
 import os
 import random
 import signal
+import ssl
 import subprocess
 import sys
 import threading
@@ -39,8 +40,9 @@ class Receiver:
     """Answers as `status` says (a number, or a function of the event), and
     keeps what it took."""
 
-    def __init__(self, status=204):
+    def __init__(self, status=204, tls=None):
         self.status, self.secret, self.port = status, None, 0
+        self.tls = tls
         self.events, self.tries, self.wrong = [], [], []
         self.lock, self.server = threading.Lock(), None
         self.start()
@@ -64,6 +66,11 @@ class Receiver:
 
         self.server = Server(("127.0.0.1", self.port), Handler)
         self.port = self.server.server_address[1]
+        if self.tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*self.tls)
+            self.server.socket = context.wrap_socket(self.server.socket,
+                                                     server_side=True)
         threading.Thread(target=self.server.serve_forever, args=(0.02,),
                          daemon=True).start()
 
@@ -413,7 +420,83 @@ def other_suppliers_and_bad_words_are_kept_out():
         receiver.stop()
 
 
+def failures_are_events():
+    with Hooks() as grid:
+        receiver = Receiver()
+        grid.add("erp", receiver, "failed")
+        grid.send()
+        os.unlink(grid.path("csv/suppliers.csv"))
+        assert grid.ctl("import", "--quiet", grid.path("csv"),
+                        check=False).returncode == 1
+        grid.wait_for(receiver, 1)
+        data = receiver.first()[0]["data"]
+        assert data["codeFournisseur"] is None, data
+        assert data["par"] == "gridctl import" and "fault" in data["raison"]
+        receiver.stop()
+
+
+def gridapi_sends_and_counts():
+    grid = Hooks(settings={"hooks.deliver": "yes"})
+    receiver = Receiver()
+    grid.add("erp", receiver)
+    with grid:
+        receiver.status = 503
+        grid.propose("S1")
+        wait_until(lambda: len(receiver.tries) >= 4, "it is tried")
+        sender = next(pid for pid in grid.workers() if b"deliver" in open(
+            "/proc/%d/cmdline" % pid, "rb").read())
+        os.kill(sender, signal.SIGKILL)
+        grid.stop()
+        receiver.status = 200
+        waits = 'gridapi_hook_events{state="waiting"}'
+        grid.settings["hooks.deliver"] = "no"
+        grid.start_pool()
+        grid.start_nginx()
+        wait_until(lambda: waits in grid.get("/metrics").body.decode(),
+                   "housekeeping counts")
+        assert grid.metric(waits) == len(grid.trail("proposed", "replaced"))
+        text = grid.get("/metrics").body.decode()
+        assert "# TYPE gridapi_hook_tries_total counter" in text
+        assert grid.metric('gridapi_hooks{state="failing"}') == 1
+        assert grid.metric("gridapi_hook_events_oldest_timestamp_seconds") > 0
+        grid.settings["hooks.deliver"] = "yes"
+        grid.stop()
+        grid.start_pool()
+        grid.start_nginx()
+        grid.wait_for(receiver, len(grid.trail("proposed", "replaced")))
+        assert not receiver.wrong
+    receiver.stop()
+
+
+def tls_is_verified():
+    with Hooks() as grid:
+        made = subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+             "-keyout", grid.path("key.pem"), "-out", grid.path("cert.pem"),
+             "-days", "2", "-subj", "/CN=localhost", "-addext",
+             "subjectAltName=DNS:localhost"], capture_output=True,
+            check=False)
+        assert made.returncode == 0, made.stderr
+        receiver = Receiver(tls=(grid.path("cert.pem"), grid.path("key.pem")))
+        grid.ctl("hook", "add", "erp", receiver.url().replace(
+            "http://127.0.0.1", "https://localhost"), "--events", "proposed")
+        done = grid.ctl("hook", "test", "erp", check=False)
+        assert done.returncode == 1 and "certificate" in done.stderr, done
+        assert not receiver.tries
+        assert "it answered 204" in grid.ctl(
+            "hook", "test", "erp", "--ca", grid.path("cert.pem"))
+        grid.ctl("hook", "add", "other", receiver.url().replace(
+            "http:", "https:"), "--events", "proposed")
+        done = grid.ctl("hook", "test", "other", "--ca",
+                        grid.path("cert.pem"), check=False)
+        assert done.returncode == 1, "another name than the certificate's"
+        receiver.stop()
+
+
 run_tests([
+    failures_are_events,
+    gridapi_sends_and_counts,
+    tls_is_verified,
     events_are_signed_and_say_what_happened,
     the_test_event_is_answered_at_once,
     a_dead_receiver_gets_all_when_it_is_back_and_holds_up_no_other,

@@ -49,6 +49,7 @@ done
 for file in lib/systemd/system/{gridapi.service,gridapi-pages.socket} \
   lib/systemd/system/{gridapi-slow.socket,gridhook.service} \
   lib/systemd/system/gridctl-{stale,prune}.{service,timer} \
+  lib/systemd/system/gridctl-hooks.service \
   lib/systemd/system/product-grid.target \
   lib/systemd/user/{gridhook.service,gridhook-failed@.service} \
   lib/sysusers.d/{product-grid,gridhook}.conf lib/tmpfiles.d/product-grid.conf \

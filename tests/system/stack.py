@@ -118,6 +118,7 @@ class Stack:
             "slow.socket": self.path("run/slow.sock"),
             "compute.gridctl": os.path.join(BUILD, "tools", "gridctl",
                                             "gridctl"),
+            "hooks.deliver": "no",
         }
         self.settings.update(settings or {})
         self.html = html or os.path.join(TOP, "nginx", "html")

@@ -215,6 +215,7 @@ first_boot() {
   # --- the units as systemd sees them -----------------------------------------
   for unit in gridapi.service gridapi-pages.socket gridapi-slow.socket \
     gridctl-stale.service gridctl-prune.service gridctl-stale.timer \
+    gridctl-hooks.service \
     gridctl-prune.timer gridhook.service product-grid.target; do
     say "systemd-analyze verify $unit" verify "$unit"
   done

@@ -10,6 +10,7 @@
 #include "common/opt.h"
 #include "common/owner.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/store/store.h"
 
@@ -146,6 +147,20 @@ cmd_settle(struct store *store, const char *command, bool imported, bool quiet)
 		       "by now\n",
 		    cmd_count(settled.withdrawn));
 	return CMD_DONE;
+}
+
+void
+cmd_note_failure(struct store *store, const char *command, struct span supplier,
+    const char *why)
+{
+	char actor[32];
+	enum err err;
+
+	snprintf(actor, sizeof(actor), "gridctl %s", command);
+	err = hook_note(store, HOOK_FAILED, actor, supplier, span_of(why));
+	if (err != ERR_OK)
+		fprintf(stderr, "gridctl %s: hooks are not told: %s\n", command,
+		    err_text(err));
 }
 
 void

@@ -86,6 +86,10 @@ int cmd_fail(const char *command, enum err err, const struct fault *fault);
 int cmd_settle(
     struct store *store, const char *command, bool imported, bool quiet);
 
+/* Has hooks told of a failure; the supplier may be empty. */
+void cmd_note_failure(struct store *store, const char *command,
+    struct span supplier, const char *why);
+
 /* "2026-01-31T09:00:00.250Z", or "-" for 0. */
 void cmd_time(char text[DATE_TEXT_MAX], int64_t ms);
 

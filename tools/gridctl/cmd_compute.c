@@ -78,7 +78,7 @@ show_progress(void *context, uint64_t done, uint64_t total)
 }
 
 static int
-tell_failure(struct span supplier, enum err err)
+tell_failure(struct store *store, struct span supplier, enum err err)
 {
 	const char *why = err_text(err);
 
@@ -98,6 +98,10 @@ tell_failure(struct span supplier, enum err err)
 		why = "the disk is full: its old snapshot stays current";
 	fprintf(stderr, "gridctl compute: supplier %.*s: %s\n",
 	    SPAN_ARG(supplier), why);
+	/* The others are answers to what was asked, and no failures. */
+	if (err != ERR_BUSY && err != ERR_NOT_FOUND && err != ERR_EXISTS &&
+	    err != ERR_NOT_READY)
+		cmd_note_failure(store, "compute", supplier, why);
 	return err == ERR_BUSY ? CMD_BUSY : CMD_FAILED;
 }
 
@@ -117,7 +121,7 @@ compute_one(struct store *store, struct span supplier,
 	err = compute_supplier(&result, store, supplier, &how);
 	progress_end(&progress);
 	if (err != ERR_OK)
-		return tell_failure(supplier, err);
+		return tell_failure(store, supplier, err);
 	if (!options->quiet)
 		printf("%.*s: %s rows, %s, %s in %lld ms\n", SPAN_ARG(supplier),
 		    cmd_count(result.entry.rows), cmd_bytes(result.entry.bytes),
@@ -254,7 +258,7 @@ work(void *context)
 
 		pthread_mutex_lock(&many->lock);
 		if (err != ERR_OK) {
-			tell_failure(code, err);
+			tell_failure(many->store, code, err);
 			many->failed++;
 		} else
 			many->rows_made += result.entry.rows;

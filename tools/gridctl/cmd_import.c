@@ -428,8 +428,11 @@ tell(struct run *run, enum err err)
 		fprintf(stderr,
 		    "gridctl import: refused, nothing was changed: %s %s\n",
 		    cmd_count(faults), faults == 1 ? "fault" : "faults");
+		cmd_note_failure(run->store, "import", SPAN(""),
+		    "refused, nothing was changed: the files have faults");
 		return CMD_FAILED;
 	}
+	cmd_note_failure(run->store, "import", SPAN(""), err_text(err));
 	fault_clear(&fault);
 	if (err == ERR_NO_SPACE)
 		fault_set(&fault, cmd_data_dir(),

@@ -1,0 +1,66 @@
+#include "fcgi/process/sender.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/log.h"
+
+#define SENDS_ALREADY 3 /* gridctl's exit code: another process does it */
+
+static void
+run(const struct api_settings *settings)
+{
+	char give_up[32];
+	char *argv[] = {settings->gridctl, (char *)"--data", settings->data_dir,
+	    (char *)"hook", (char *)"deliver", (char *)"--give-up", give_up,
+	    (char *)"--ca", settings->hooks_ca, NULL};
+
+	snprintf(give_up, sizeof(give_up), "%lld",
+	    (long long)settings->hooks_give_up_s);
+	if (settings->hooks_ca[0] == '\0')
+		argv[7] = NULL;
+	execv(argv[0], argv);
+	log_error("hooks: %s cannot be run: %s", argv[0], strerror(errno));
+	_exit(1);
+}
+
+pid_t
+sender_start(const struct api_settings *settings, const struct listen *listen)
+{
+	pid_t supervisor = getpid(), pid;
+	sigset_t none;
+
+	if (!settings->hooks_deliver)
+		return 0;
+	pid = fork();
+	if (pid < 0)
+		log_error("no process for hooks: %s", strerror(errno));
+	if (pid != 0)
+		return pid < 0 ? 0 : pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != supervisor)
+		_exit(1);
+	for (int i = 0; i < LISTEN_COUNT; i++)
+		close(listen->fds[i]);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	run(settings);
+	return 0;
+}
+
+void
+sender_tell(int status)
+{
+	if (WIFSIGNALED(status))
+		log_error("hooks: the sender was killed: signal=%d",
+		    WTERMSIG(status));
+	else if (WEXITSTATUS(status) != 0 &&
+	    WEXITSTATUS(status) != SENDS_ALREADY)
+		log_error(
+		    "hooks: the sender ended: status=%d", WEXITSTATUS(status));
+}
