@@ -21,6 +21,7 @@
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/import/import.h"
+#include "tools/gridctl/import_warn.h"
 
 #define GRACE_SECONDS (15 * 60)
 #define READERS_MAX 4
@@ -376,48 +377,6 @@ summary(const struct run *run, double seconds)
 	    cmd_bytes(run->bytes_total), seconds);
 }
 
-/*
- * A mistyped future month would leave the rows of all suppliers nearly empty.
- */
-static void
-warn_ahead(const char *where, int32_t month)
-{
-	char text[DATE_TEXT_MAX];
-
-	date_month_text(text, month);
-	fprintf(stderr,
-	    "gridctl import: warning: %s: month %s lies ahead, and the 12 "
-	    "months of all rows end with the newest: if it is a mistake, mend "
-	    "the file and import the whole folder again, without --merge\n",
-	    where, text);
-}
-
-/*
- * Warns of months that lie ahead: names the files of this import, and the base
- * of a merge when its newest month is later.
- */
-static void
-warn(const struct run *run)
-{
-	static const enum series_kind kinds[] = {
-	    SERIES_SALES, SERIES_STOCK, SERIES_RECEPTIONS};
-	int32_t newest = intake_header(run->import.intake)->newest_month;
-	bool told = false;
-
-	if (!cmd_lies_ahead(newest))
-		return;
-	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		int32_t month = intake_newest(run->import.intake, kinds[i]);
-
-		if (!cmd_lies_ahead(month))
-			continue;
-		warn_ahead(import_file_name(IMPORT_SALES + i), month);
-		told = told || month == newest;
-	}
-	if (!told)
-		warn_ahead("facts of an earlier import", newest);
-}
-
 static int
 tell(struct run *run, enum err err)
 {
@@ -461,7 +420,7 @@ import_locked(
 		if (!options->quiet)
 			summary(
 			    &run, (double)(date_monotonic_ns() - start) / 1e9);
-		warn(&run);
+		import_warn_ahead(run.import.intake);
 	}
 	import_fini(&run.import);
 	intake_free(run.import.intake);

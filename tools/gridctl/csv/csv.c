@@ -4,7 +4,7 @@
  * eight bytes at a time. Any other record goes to csv_quoted.c, a line at a
  * time until the record is complete, which is about ten times slower.
  */
-#include "tools/gridctl/csv/csv.h"
+#include "tools/gridctl/csv/csv_priv.h"
 
 #include <assert.h>
 #include <endian.h>
@@ -14,37 +14,12 @@
 
 #include "common/arena.h"
 #include "common/utf8.h"
-#include "tools/gridctl/csv/csv_block.h"
 #include "tools/gridctl/csv/csv_quoted.h"
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
-struct csv {
-	const struct csv_spec *spec;
-	struct csv_faults *faults;
-	const char *name;
-	struct csv_block block;
-	enum err err;
-	bool refused; /* a fault was found in this file */
-
-	uint64_t line; /* where the record begins */
-	size_t len; /* bytes of the record in the block */
-	unsigned count; /* fields found in it */
-	bool has_nul, has_high; /* may hold NUL, may hold non-ASCII */
-	struct span fields[CSV_COLUMNS_MAX];
-
-	/* The header: place[i] is where the file's field i goes. */
-	unsigned columns;
-	unsigned char place[CSV_COLUMNS_MAX];
-	struct span names[CSV_COLUMNS_MAX]; /* by place */
-	struct arena *arena;
-
-	struct csv_quoted *quoted;
-};
-
-/* The name of the file's field `i`, for a person. */
-static const char *
-column_name(const struct csv *csv, unsigned i)
+const char *
+csv_column_name(const struct csv *csv, unsigned i)
 {
 	unsigned last = csv->columns == 0 ? 0 : csv->columns - 1;
 
@@ -53,18 +28,11 @@ column_name(const struct csv *csv, unsigned i)
 	return csv->names[csv->place[i < last ? i : last]].ptr;
 }
 
-#define refuse(csv, i, ...) \
-	do { \
-		(csv)->refused = true; \
-		csv_faults_add((csv)->faults, (csv)->name, (csv)->line, \
-		    column_name((csv), (i)), __VA_ARGS__); \
-	} while (0)
-
 /* Skips a record that its line at `from` makes too long. */
 static void
 refuse_long(struct csv *csv, size_t from)
 {
-	refuse(
+	csv_refuse(
 	    csv, csv->count, "the line is longer than %d bytes", CSV_LINE_MAX);
 	csv->block.begin += from;
 	csv_block_skip(&csv->block);
@@ -130,16 +98,16 @@ refuse_line(struct csv *csv, enum csv_quoted_state state)
 {
 	switch (state) {
 	case CSV_QUOTED_STRAY:
-		refuse(csv, csv->count,
+		csv_refuse(csv, csv->count,
 		    "a quote stands where none may be (put the field in "
 		    "quotes, and write each quote in it twice)");
 		break;
 	case CSV_QUOTED_RETURN:
-		refuse(csv, csv->count == 0 ? 0 : csv->count - 1,
+		csv_refuse(csv, csv->count == 0 ? 0 : csv->count - 1,
 		    "a carriage return stands outside quotes and ends no line");
 		break;
 	case CSV_QUOTED_OPEN:
-		refuse(csv, csv->count, "the quoted field does not end");
+		csv_refuse(csv, csv->count, "the quoted field does not end");
 		break;
 	default:
 		csv->err = ERR_NO_MEMORY;
@@ -191,9 +159,8 @@ parse_record(struct csv *csv)
 
 /* --- records --------------------------------------------------------------*/
 
-/* Reads a record by either parser; false when it was refused and skipped. */
-static bool
-cut_record(struct csv *csv)
+bool
+csv_cut_record(struct csv *csv)
 {
 	const char *stop;
 	bool special;
@@ -234,17 +201,17 @@ static bool
 has_right_count(struct csv *csv)
 {
 	if (is_blank(csv)) {
-		refuse(csv, 0, "the line is empty");
+		csv_refuse(csv, 0, "the line is empty");
 		return false;
 	}
 	if (csv->count == csv->columns)
 		return true;
 	if (csv->count < csv->columns)
-		refuse(csv, csv->count,
+		csv_refuse(csv, csv->count,
 		    "is missing: the line has %u fields, the header %u",
 		    csv->count, csv->columns);
 	else
-		refuse(csv, csv->columns,
+		csv_refuse(csv, csv->columns,
 		    "is followed by more: the line has %u fields, the header "
 		    "%u",
 		    csv->count, csv->columns);
@@ -257,18 +224,18 @@ is_sound(struct csv *csv, unsigned i)
 	struct span field = csv->fields[csv->place[i]];
 
 	if (field.len > CSV_FIELD_MAX)
-		refuse(csv, i, "is longer than %d bytes", CSV_FIELD_MAX);
+		csv_refuse(csv, i, "is longer than %d bytes", CSV_FIELD_MAX);
 	else if (field.len > 0 && memchr(field.ptr, '\0', field.len) != NULL)
-		refuse(csv, i, "holds a NUL byte");
+		csv_refuse(csv, i, "holds a NUL byte");
 	else if (csv->has_high && !utf8_is_valid(field))
-		refuse(csv, i, "is not UTF-8");
+		csv_refuse(csv, i, "is not UTF-8");
 	else
 		return true;
 	return false;
 }
 
-static bool
-all_are_sound(struct csv *csv)
+bool
+csv_all_sound(struct csv *csv)
 {
 	if (!csv->has_nul && !csv->has_high && csv->len <= CSV_FIELD_MAX)
 		return true;
@@ -278,9 +245,8 @@ all_are_sound(struct csv *csv)
 	return true;
 }
 
-/* A packed file that cannot be unpacked gets one fault of its own. */
-static void
-tell_packed(struct csv *csv)
+void
+csv_tell_packed(struct csv *csv)
 {
 	if (csv->err != ERR_OK || csv_block_why(&csv->block) == NULL)
 		return;
@@ -298,7 +264,7 @@ begin_record(struct csv *csv)
 		csv_block_fill(&csv->block);
 	csv->line = csv->block.line;
 	if (csv->block.err != ERR_OK)
-		tell_packed(csv);
+		csv_tell_packed(csv);
 	return csv->err == ERR_OK && csv->block.err == ERR_OK &&
 	    csv->block.begin < csv->block.end;
 }
@@ -308,9 +274,9 @@ csv_next(struct csv *csv, struct csv_record *record)
 {
 	assert(csv != NULL && record != NULL);
 	while (begin_record(csv)) {
-		if (!cut_record(csv) || csv->block.err != ERR_OK)
+		if (!csv_cut_record(csv) || csv->block.err != ERR_OK)
 			continue; /* truncated by a read error */
-		if (!has_right_count(csv) || !all_are_sound(csv))
+		if (!has_right_count(csv) || !csv_all_sound(csv))
 			continue;
 		record->fields = csv->fields;
 		record->line = csv->line;
@@ -343,178 +309,6 @@ csv_end(const struct csv *csv)
 	if (csv->block.err != ERR_OK)
 		return csv->block.err;
 	return csv->refused ? ERR_BAD_INPUT : ERR_OK;
-}
-
-/* --- the header -----------------------------------------------------------*/
-
-/* The place of a column in the table; spec->count when it is not in it. */
-static unsigned
-find_column(const struct csv_spec *spec, struct span name)
-{
-	for (unsigned i = 0; i < spec->count; i++)
-		if (span_eq(span_of(spec->columns[i]), name))
-			return i;
-	return spec->count;
-}
-
-static bool
-is_taken(const struct csv *csv, struct span name, unsigned columns)
-{
-	for (unsigned i = 0; i < columns; i++)
-		if (csv->names[i].ptr != NULL && span_eq(csv->names[i], name))
-			return true;
-	return false;
-}
-
-#define refuse_header(csv, column, ...) \
-	do { \
-		(csv)->refused = true; \
-		csv_faults_add((csv)->faults, (csv)->name, (csv)->line, \
-		    (column), __VA_ARGS__); \
-	} while (0)
-
-/* Gives each name of the header its place; `used` counts places so far. */
-static enum err
-place_column(struct csv *csv, unsigned i, struct span found, unsigned *used)
-{
-	struct span name = arena_copy(csv->arena, found);
-	unsigned place = find_column(csv->spec, found);
-	bool extra = place == csv->spec->count;
-
-	if (name.ptr == NULL)
-		return ERR_NO_MEMORY;
-	if (is_taken(csv, name, *used))
-		refuse_header(csv, name.ptr, "the column is there twice");
-	else if (extra && *used == CSV_COLUMNS_MAX)
-		refuse_header(csv, name.ptr, "there are more than %d columns",
-		    CSV_COLUMNS_MAX);
-	else if (extra && (csv->spec->extra == NULL || !csv->spec->extra(name)))
-		refuse_header(csv, name.ptr, "there is no such column");
-	else {
-		if (extra)
-			place = (*used)++;
-		csv->place[i] = place;
-		csv->names[place] = name;
-	}
-	return ERR_OK;
-}
-
-static enum err
-place_columns(struct csv *csv)
-{
-	struct span found[CSV_COLUMNS_MAX];
-	unsigned used = csv->spec->count, count = csv->count;
-	enum err err;
-
-	memcpy(found, csv->fields, sizeof(found));
-	for (unsigned i = 0; i < count; i++) {
-		err = place_column(csv, i, found[i], &used);
-		if (err != ERR_OK)
-			return err;
-	}
-	for (unsigned i = 0; i < csv->spec->count; i++)
-		if (csv->names[i].ptr == NULL)
-			refuse_header(csv, csv->spec->columns[i],
-			    "the column is missing");
-	csv->columns = count;
-	return csv->refused ? ERR_BAD_INPUT : ERR_OK;
-}
-
-static void
-skip_mark(struct csv *csv)
-{
-	/* A pipe may deliver the first bytes one at a time. */
-	while (csv->block.end < 3 && !csv->block.at_end)
-		csv_block_fill(&csv->block);
-	if (csv->block.end >= 3 &&
-	    memcmp(csv->block.data, "\xEF\xBB\xBF", 3) == 0)
-		csv->block.begin = 3;
-	if (csv->block.begin == csv->block.end)
-		csv_block_fill(&csv->block);
-}
-
-static enum err
-reading_failed(struct csv *csv)
-{
-	tell_packed(csv);
-	return csv->err != ERR_OK ? csv->err : csv->block.err;
-}
-
-/* Reports a file of another kind by one fault, instead of one per column. */
-static bool
-is_commas(struct csv *csv)
-{
-	static const struct {
-		char byte;
-		const char *name;
-	} others[] = {
-	    {';', "semicolons"}, {'\t', "tabs"}, {'|', "vertical bars"}};
-	struct csv_block *block = &csv->block;
-	struct span line = {block->data + block->begin, 0};
-	size_t stop;
-
-	if (!csv_block_find(block, 0, &stop))
-		return true; /* too long; reported below */
-	line = span_make(block->data + block->begin, stop);
-	if (span_starts(line, SPAN("\x1f\x8b"))) {
-		refuse_header(csv, NULL,
-		    "the file is packed by gzip: its name must end with .gz");
-		return false;
-	}
-	if (csv->spec->count < 2 || span_find(line, ',') < line.len)
-		return true;
-	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		if (span_find(line, others[i].byte) < line.len) {
-			refuse_header(csv, NULL,
-			    "the fields are separated by %s: commas are "
-			    "needed, and a point in numbers",
-			    others[i].name);
-			return false;
-		}
-	return true;
-}
-
-static enum err
-read_header(struct csv *csv)
-{
-	skip_mark(csv);
-	csv->line = csv->block.line;
-	if (csv->block.err != ERR_OK)
-		return reading_failed(csv);
-	if (csv->block.begin == csv->block.end) {
-		refuse(csv, 0,
-		    "the file is empty: it must begin with a "
-		    "header line");
-		return ERR_BAD_INPUT;
-	}
-	if (!is_commas(csv))
-		return ERR_BAD_INPUT;
-	if (!cut_record(csv) && csv->block.err == ERR_OK)
-		return csv->err != ERR_OK ? csv->err : ERR_BAD_INPUT;
-	if (csv->block.err != ERR_OK)
-		return reading_failed(csv);
-	if (csv->count > CSV_COLUMNS_MAX) {
-		refuse(csv, 0, "the header has more than %d columns",
-		    CSV_COLUMNS_MAX);
-		return ERR_BAD_INPUT;
-	}
-	if (!all_are_sound(csv))
-		return ERR_BAD_INPUT;
-	return place_columns(csv);
-}
-
-unsigned
-csv_extra_count(const struct csv *csv)
-{
-	assert(csv->columns >= csv->spec->count);
-	return csv->columns - csv->spec->count;
-}
-
-struct span
-csv_extra_name(const struct csv *csv, unsigned extra)
-{
-	assert(extra < csv->columns - csv->spec->count);
-	return csv->names[csv->spec->count + extra];
 }
 
 /* --- opening --------------------------------------------------------------*/
@@ -565,7 +359,7 @@ csv_open(struct csv **out, const char *path, const char *name,
 	err = make_parser(csv);
 	if (err != ERR_OK)
 		goto out;
-	err = read_header(csv);
+	err = csv_read_header(csv);
 	if (err != ERR_OK)
 		goto out;
 
