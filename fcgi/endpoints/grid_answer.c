@@ -102,11 +102,22 @@ add_batch(struct call *call, const struct rowset *set, int64_t from)
 }
 
 /*
- * Rows of a sorted page lie anywhere in hundreds of megabytes. While a batch is
- * added, the text of the one behind it is on its way, and so are the offsets of
- * the next but one, or what is kept of it: to wait for many takes as long as to
- * wait for one.
+ * Rows of a sorted page lie anywhere in hundreds of megabytes, and kept ones
+ * anywhere in memory. While a batch is added, the text of the one behind it is
+ * on its way, and so are the offsets of the next but one, or what is kept of it:
+ * to wait for many takes as long as to wait for one.
  */
+static void
+expect_rows(struct splice *splice, const struct rowset *set, int64_t i)
+{
+	/* The processor itself expects rows in the order of the file. */
+	if (set->order == NULL && splice->kept == NULL)
+		return;
+	expect_batch(splice, set, i + 3 * BATCH, SPLICE_KEPT);
+	expect_batch(splice, set, i + 2 * BATCH, SPLICE_OFFSETS);
+	expect_batch(splice, set, i + BATCH, SPLICE_TEXT);
+}
+
 static enum err
 add_rows(
     struct call *call, const struct snapview *view, const struct rowset *set)
@@ -116,9 +127,7 @@ add_rows(
 	for (int64_t i = -3 * BATCH; i < set->count; i += BATCH) {
 		enum err err;
 
-		expect_batch(splice, set, i + 3 * BATCH, SPLICE_KEPT);
-		expect_batch(splice, set, i + 2 * BATCH, SPLICE_OFFSETS);
-		expect_batch(splice, set, i + BATCH, SPLICE_TEXT);
+		expect_rows(splice, set, i);
 		if (!reply_flush_row(call->reply, i))
 			break; /* the reply has kept the failure */
 		/* A dump takes seconds: its file may be touched meanwhile. */
