@@ -172,19 +172,21 @@ route_name(unsigned number)
 static bool
 matches(const char *path, const struct query *query, struct span *captured)
 {
-	struct span piece, rest = span_of(path + 1);
-	unsigned i = 0, captures = 0;
+	unsigned captures = 0;
 
-	while (span_cut(&piece, &rest, '/')) {
-		if (i == query->segment_count)
+	for (unsigned i = 0; i < query->segment_count; i++) {
+		struct span piece;
+
+		if (*path++ != '/')
 			return false;
-		if (piece.ptr[0] == '{')
+		piece = span_make(path, (size_t)(strchrnul(path, '/') - path));
+		if (*path == '{')
 			captured[captures++] = query->segments[i];
 		else if (!span_eq(piece, query->segments[i]))
 			return false;
-		i++;
+		path += piece.len;
 	}
-	return i == query->segment_count;
+	return *path == '\0';
 }
 
 static bool

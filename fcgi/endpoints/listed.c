@@ -7,19 +7,36 @@
 #include "fcgi/rows/shared_source.h"
 #include "lmdb-schema/facts/source.h"
 
+/* Most articles have a supplier or two. */
+static bool
+make_room(struct listed *listed)
+{
+	unsigned room = listed->room == 0 ? 4 : 2 * listed->room;
+	struct span *codes =
+	    arena_array(listed->call->serving->arena, room, sizeof(*codes));
+
+	if (codes == NULL)
+		return false;
+	if (listed->count > 0)
+		memcpy(codes, listed->codes, listed->count * sizeof(*codes));
+	listed->codes = codes;
+	listed->room = room;
+	return true;
+}
+
 static enum err
 add_listed(void *context, struct span supplier)
 {
 	struct listed *listed = context;
 	struct span copy;
 
-	if (!call_sees(listed->call, supplier))
+	if (!call_sees(listed->call, supplier) || listed->count == LISTED_MAX)
 		return ERR_OK;
 	copy = arena_copy(listed->call->serving->arena, supplier);
-	if (copy.ptr == NULL)
+	if (copy.ptr == NULL ||
+	    (listed->count == listed->room && !make_room(listed)))
 		return ERR_NO_MEMORY;
-	if (listed->count < LISTED_MAX)
-		listed->codes[listed->count++] = copy;
+	listed->codes[listed->count++] = copy;
 	return ERR_OK;
 }
 

@@ -12,7 +12,8 @@
 struct listed {
 	struct call *call;
 	unsigned count;
-	struct span codes[LISTED_MAX]; /* in order, borrowed from the call */
+	unsigned room;
+	struct span *codes; /* in order, borrowed from the call */
 };
 
 /* The suppliers of call->path[0]. None when nothing was imported yet. */

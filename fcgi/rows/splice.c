@@ -44,6 +44,10 @@ void
 splice_columns(struct splice *splice, const struct columns *columns)
 {
 	assert(columns != NULL);
+	if (splice->chosen_count > 0 &&
+	    memcmp(&splice->asked, columns, sizeof(*columns)) == 0)
+		return;
+	splice->asked = *columns;
 	splice->all = !columns_any(columns);
 	splice->columns = *columns;
 	if (splice->all)

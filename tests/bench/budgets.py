@@ -41,10 +41,12 @@ PAGES = {
     "sorted-deep": GRID + FIELDS + "&sort=libelle1&order=desc&page=40",
     "filtered": GRID + FIELDS + "&code1=30&gamme=A&sort=totalCa&order=desc",
     "search": "/api/v1/products/search?q=bio&limit=100" + FIELDS,
+    "search-within": GRID + FIELDS + "&search=lait",
+    "one-article": "/api/v1/products/%s",
 }
 PACKED = {"full-rows-gzip"}  # of rows packed one by one
 PAGES.update((name, GRID) for name in PACKED)
-ROWS = 100  # on each of them
+ROWS = collections.defaultdict(lambda: 100, {"one-article": 1})  # on each
 FEW, MANY = 5, 55  # times that once answers
 WARM, COUNTED = 4, 9  # requests of a worker
 # Whether files were touched is looked at after a time, 1 or 10 ms: how often a
@@ -124,9 +126,10 @@ class Tool:
 
 
 class Page:
-    def __init__(self, data, key, uri, coding=""):
-        self.data, self.key, self.uri = data, key, uri
-        self.coding = coding
+    def __init__(self, data, key, name, codein):
+        self.data, self.key, self.rows = data, key, ROWS[name]
+        self.uri = PAGES[name].replace("%s", codein)
+        self.coding = "gzip" if name in PACKED else ""
 
     def check(self, answer):
         """That it is the page which is meant to be counted."""
@@ -135,7 +138,14 @@ class Page:
             body = answer.split(b"\r\n\r\n", 1)[1]
             assert body[10] == 0, "the page was packed on the way"
             answer = zlib.decompress(body, 31)
-        assert answer.count(b'{"codein":') == ROWS, answer[:2000]
+        assert answer.count(b'{"codein":') == self.rows, answer[:2000]
+
+
+def first_article(data, key):
+    done = subprocess.run(
+        [ONCE, data.folder, GRIDCTL, GRID, "REQUEST_METHOD=GET",
+         "HTTP_X_API_KEY=" + key], stdout=subprocess.PIPE, check=True)
+    return re.search(rb'{"codein":"(\w+)"', done.stdout).group(1).decode()
 
 
 def allocations(pages):
@@ -282,8 +292,8 @@ def main():
     data.fill(csv)
     key = data.key()
     data.gridctl("pack", "--for", "pages", "12345")
-    pages = {name: Page(data, key, uri, "gzip" if name in PACKED else "")
-             for name, uri in PAGES.items()}
+    codein = first_article(data, key)
+    pages = {name: Page(data, key, name, codein) for name in PAGES}
     found, skipped = {}, 0
     for part, count in PARTS.items():
         try:
