@@ -251,15 +251,38 @@ post_new(const struct mcp_service *service, void *owner, struct span body,
 	return post;
 }
 
+static void
+read_and_start(
+    struct mcp_post *post, size_t len, const struct mcp_headers *headers)
+{
+	struct fault fault = {.place = ""};
+	char message[800];
+	enum err err;
+
+	if (!is_json_type(headers->content_type)) {
+		answer_unread(post, 415, RPC_INVALID_REQUEST,
+		    "Content-Type must be application/json");
+		return;
+	}
+	err = jscan_parse(
+	    &post->doc, span_make(post->text, len), DEPTH_MAX, &fault);
+	if (err == ERR_OK)
+		start(post, headers);
+	else if (err == ERR_NO_MEMORY)
+		answer_unread(post, 500, RPC_INTERNAL_ERROR, err_text(err));
+	else {
+		snprintf(message, sizeof(message), "Parse error: %s: %s",
+		    fault.place, fault.message);
+		answer_unread(post, 400, RPC_PARSE_ERROR, message);
+	}
+}
+
 struct mcp_post *
 mcp_post(const struct mcp_service *service, void *owner, struct span body,
     const struct mcp_headers *headers,
     void (*done)(void *arg, const struct mcp_answer *answer), void *arg)
 {
 	struct mcp_post *post;
-	struct fault fault = {.place = ""};
-	char message[800];
-
 	assert(service != NULL && headers != NULL && done != NULL);
 	if (span_starts(body, SPAN("\xEF\xBB\xBF")))
 		body = span_from(body, 3);
@@ -270,16 +293,7 @@ mcp_post(const struct mcp_service *service, void *owner, struct span body,
 			.body = SPAN("{\"error\":\"out of memory\"}")});
 		return NULL;
 	}
-	if (!is_json_type(headers->content_type))
-		answer_unread(post, 415, RPC_INVALID_REQUEST,
-		    "Content-Type must be application/json");
-	else if (jscan_parse(&post->doc, span_make(post->text, body.len),
-		     DEPTH_MAX, &fault) != ERR_OK) {
-		snprintf(message, sizeof(message), "Parse error: %s: %s",
-		    fault.place, fault.message);
-		answer_unread(post, 400, RPC_PARSE_ERROR, message);
-	} else
-		start(post, headers);
+	read_and_start(post, body.len, headers);
 	if (post->open > 0)
 		return post;
 	mcp_finish(post);

@@ -174,9 +174,14 @@ on_called(void *arg, const struct result *result)
 	struct jsonw json;
 
 	item->call = NULL;
-	begin_result(item, &json);
-	result_write(&json, result);
-	end_result(item, &json, false);
+	if (result_end(result) != ERR_OK)
+		mcp_answer_error(item, 200, RPC_INTERNAL_ERROR,
+		    err_text(result_end(result)), NULL);
+	else {
+		begin_result(item, &json);
+		result_write(&json, result);
+		end_result(item, &json, false);
+	}
 	post->open--;
 	if (!post->starting)
 		mcp_finish(post);

@@ -116,6 +116,14 @@ result_take(struct result *result, struct jval value)
 	return buf_end(&result->content) == ERR_OK;
 }
 
+enum err
+result_end(const struct result *result)
+{
+	enum err err = buf_end(&result->content);
+
+	return err == ERR_OK ? buf_end(&result->structured) : err;
+}
+
 void
 result_write(struct jsonw *json, const struct result *result)
 {

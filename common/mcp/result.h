@@ -41,5 +41,8 @@ void result_told(
  */
 bool result_take(struct result *result, struct jval value);
 
+/* The first failure to write it, or ERR_OK; nothing of it is whole then. */
+enum err result_end(const struct result *result);
+
 /* Writes the result's members into an object that is open. */
 void result_write(struct jsonw *json, const struct result *result);

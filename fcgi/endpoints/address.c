@@ -66,13 +66,13 @@ void
 address_of_site(struct buf *url, const struct call *call)
 {
 	const struct api_settings *settings = call->server->settings;
-	struct span public = span_of(settings->public_url);
+	struct span site = span_of(settings->public_url);
 
-	assert(url != NULL && settings != NULL);
-	while (span_ends(public, SPAN("/")))
-	public.len--;
-	if (public.len > 0)
-		buf_add_span(url, public);
+	assert(url != NULL);
+	while (span_ends(site, SPAN("/")))
+		site.len--;
+	if (site.len > 0)
+		buf_add_span(url, site);
 	else
 		caller_url(url, call->request,
 		    is_trusted(call->request, settings->trusted_proxies));

@@ -44,6 +44,8 @@ act(struct agent *agent, const struct tool *tool, struct jval args,
 	asking_init(&asking, agent, args, result);
 	((const struct grid_tool *)tool)->act(&asking);
 	asking_fini(&asking);
+	if (result->content.len == 0 && !agent->handed_over)
+		result_error(result, "%s", err_text(ERR_NO_MEMORY));
 }
 
 static void *

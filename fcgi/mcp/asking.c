@@ -52,10 +52,23 @@ asking_has(const struct asking *asking, const char *argument)
 }
 
 struct span
-asking_text(const struct asking *asking, const char *argument)
+asking_string(struct asking *asking, struct jval value)
 {
-	return jval_text(jval_member(asking->args, argument),
-	    asking->agent->call->serving->arena);
+	struct arena *arena = asking->agent->call->serving->arena;
+	struct span text;
+
+	if (jval_type(value) != JSTRING)
+		return SPAN("");
+	text = jval_text(value, arena);
+	if (text.ptr == NULL)
+		buf_fail(&asking->uri, ERR_NO_MEMORY);
+	return text;
+}
+
+struct span
+asking_text(struct asking *asking, const char *argument)
+{
+	return asking_string(asking, jval_member(asking->args, argument));
 }
 
 int64_t
@@ -120,7 +133,6 @@ asking_pair(struct asking *asking, struct span name, struct span value)
 static void
 give_list(struct asking *asking, struct jval list, struct span parameter)
 {
-	struct arena *arena = asking->agent->call->serving->arena;
 	struct jwalk walk = jwalk_begin(list);
 	struct jval name, item;
 	struct buf all;
@@ -129,7 +141,7 @@ give_list(struct asking *asking, struct jval list, struct span parameter)
 	while (jwalk_next(&walk, &name, &item)) {
 		if (all.len > 0)
 			buf_add_char(&all, ',');
-		buf_add_span(&all, jval_text(item, arena));
+		buf_add_span(&all, asking_string(asking, item));
 	}
 	buf_fail(&asking->uri, buf_end(&all));
 	asking_pair(asking, parameter, buf_span(&all));
@@ -165,12 +177,11 @@ asking_give(struct asking *asking, const char *argument, const char *parameter)
 void
 asking_filters(struct asking *asking)
 {
-	struct arena *arena = asking->agent->call->serving->arena;
 	struct jwalk walk = jwalk_begin(jval_member(asking->args, "filters"));
 	struct jval name, item;
 
 	while (jwalk_next(&walk, &name, &item)) {
-		struct span text = jval_text(item, arena);
+		struct span text = asking_string(asking, item);
 		size_t equals = span_find(text, '=');
 
 		asking_pair(asking, span_trim(span_sub(text, 0, equals)),

@@ -33,8 +33,12 @@ void asking_fini(struct asking *asking);
 /* True when the argument is given, and no empty text or list. */
 bool asking_has(const struct asking *asking, const char *argument);
 
-/* The argument's text; empty when it is not given. */
-struct span asking_text(const struct asking *asking, const char *argument);
+/*
+ * A string's text, and an argument's; empty when it is none. Where memory is out
+ * the request fails.
+ */
+struct span asking_string(struct asking *asking, struct jval value);
+struct span asking_text(struct asking *asking, const char *argument);
 
 /* The argument's number, or `fallback`. */
 int64_t asking_int(

@@ -52,8 +52,8 @@
 	}
 #define LIMIT(most, usual) \
 	{ \
-		.name = "limit", .type = TOOL_INT, .min = 1, .max = most, \
-		.help = "Most entries to return.", .fallback = usual \
+		.name = "limit", .type = TOOL_INT, .min = 1, .max = (most), \
+		.help = "Most entries to return.", .fallback = (usual) \
 	}
 #define END \
 	{ \

@@ -3,9 +3,7 @@
  */
 #include <inttypes.h>
 
-#include "common/arena.h"
 #include "common/members.h"
-#include "fcgi/call.h"
 #include "fcgi/mcp/asking.h"
 #include "fcgi/mcp/grid_tools.h"
 #include "fcgi/mcp/tell.h"
@@ -14,7 +12,6 @@
 static void
 write_changes(struct asking *asking, struct jsonw *json)
 {
-	struct arena *arena = asking->agent->call->serving->arena;
 	struct jwalk walk = jwalk_begin(jval_member(asking->args, "codeins"));
 	struct jval none, codein;
 
@@ -24,7 +21,7 @@ write_changes(struct asking *asking, struct jsonw *json)
 	jsonw_array_begin(json);
 	while (jwalk_next(&walk, &none, &codein)) {
 		jsonw_object_begin(json);
-		members_text(json, "codein", jval_text(codein, arena));
+		members_text(json, "codein", asking_string(asking, codein));
 		members_text(json, "gamme", asking_text(asking, "gamme"));
 		if (asking_has(asking, "motif"))
 			members_text(
@@ -64,8 +61,8 @@ tool_propose(struct asking *asking)
 
 	buf_init(&body, (size_t)1 << 20);
 	jsonw_init(&json, &body);
-	write_changes(asking, &json);
 	asking_begin(asking, "/gammes");
+	write_changes(asking, &json);
 	buf_fail(&asking->uri, jsonw_end(&json));
 	if (asking_send(asking, METHOD_POST, buf_span(&body)))
 		tell_proposed(asking);

@@ -116,6 +116,71 @@ START_TEST(each_allocation_may_fail)
 }
 END_TEST
 
+/* --- calls of tools ------------------------------------------------------- */
+
+static const char *const tool_calls[] = {
+    "\"list_suppliers\"",
+    "\"describe_columns\",\"arguments\":{\"supplier\":\"S1\",\"columns\":"
+    "[\"totalCa\",\"derniereVente\",\"stockActuel\"]}",
+    "\"describe_columns\",\"arguments\":{\"columns\":[\"tauxmarge\"]}",
+    "\"query_rows\",\"arguments\":{\"supplier\":\"S1\",\"filters\":"
+    "[\"totalCa=gt.0\"],\"sort\":[\"-totalCa\"],\"limit\":2}",
+    "\"query_rows\",\"arguments\":{\"supplier\":\"S1\",\"fields\":[\"x\"]}",
+    "\"aggregate\",\"arguments\":{\"supplier\":\"S1\",\"groups\":"
+    "[\"marque\"]}",
+    "\"get_product\",\"arguments\":{\"codein\":\"A1\"}",
+    "\"proposal_status\"",
+};
+#define TOOL_CALLS (sizeof(tool_calls) / sizeof(tool_calls[0]))
+
+static int
+ask_tool(const char *call, struct buf *body)
+{
+	buf_clear(body);
+	buf_addf(body,
+	    "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+	    "\"params\":{\"name\":%s}}",
+	    call);
+	ck_assert_int_eq(buf_end(body), ERR_OK);
+	world.request.method = METHOD_POST;
+	world.request.method_text = SPAN("POST");
+	world.request.content_type = SPAN("application/json");
+	world.request.body = buf_span(body);
+	return world_ask("/mcp");
+}
+
+START_TEST(each_allocation_of_a_tool_may_fail)
+{
+	struct buf body;
+
+	buf_init(&body, 4096);
+	ck_assert_int_eq(ask_tool(tool_calls[_i], &body), 200);
+	for (unsigned long nth = 1;; nth++) {
+		struct sink sink;
+		unsigned long count;
+		enum err err;
+
+		world_close();
+		world_open();
+		world.request.method = METHOD_POST;
+		world.request.method_text = SPAN("POST");
+		world.request.content_type = SPAN("application/json");
+		world.request.uri = SPAN("/mcp");
+		world.request.body = buf_span(&body);
+		ck_assert_ptr_nonnull(buf_room(&world.answer, 1 << 17));
+		sink = sink_to_buf(&world.answer);
+		failing_begin(nth);
+		err = serve(world.serving, &world.request, &sink);
+		count = failing_end();
+		check_answer(err, 200);
+		if (count < nth)
+			break;
+		ck_assert_uint_lt(nth, 2000);
+	}
+	buf_fini(&body);
+}
+END_TEST
+
 START_TEST(a_server_that_cannot_be_opened_says_where_and_why)
 {
 	unsigned long nth = 1;
@@ -260,6 +325,8 @@ test_suite(void)
 	tcase_add_loop_test(tc, page_keeps_its_allocation_budget, 0,
 	    sizeof(budgets) / sizeof(budgets[0]));
 	tcase_add_loop_test(tc, each_allocation_may_fail, 0, URIS);
+	tcase_add_loop_test(
+	    tc, each_allocation_of_a_tool_may_fail, 0, TOOL_CALLS);
 	tcase_add_test(tc, a_server_that_cannot_be_opened_says_where_and_why);
 	tcase_add_test(tc, rows_stay_open_until_they_are_put);
 	tcase_add_test(tc, client_that_left_is_counted);

@@ -14,6 +14,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "..", "system"))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+from patience import wait_until  # noqa: E402
 from kit import API, Data, Description, Direct, Http, Score, scratch  # noqa: E402
 
 MODERN = "2026-07-28"
@@ -375,6 +377,20 @@ class Facts:
         found = self.client.good("proposal_status", states=["validee"])
         assert found["entries"] == []
 
+    def posts_are_counted_as_other_requests_are(self):
+        def count():
+            text = self.server.ask("/metrics", "GET", {}).body.decode()
+            return sum(float(line.rsplit(" ", 1)[1])
+                       for line in text.split("\n")
+                       if line.startswith("gridapi_requests_total") and
+                       '"mcp"' in line and '"200"' in line)
+        before = count()
+        for _ in range(20):
+            self.client.ask("ping")
+        # A worker counts when the answer is out already: the one before too.
+        wait_until(lambda: count() >= before + 20, "twenty more in /metrics")
+        assert count() <= before + 21, (before, count())
+
     def a_key_sees_its_own_suppliers(self):
         key = self.data.gridctl("key", "create", "--name", "half", "--scope",
                                 "read", "--suppliers", "S2").strip()
@@ -448,7 +464,7 @@ class Facts:
 
     def every_call_of_a_batch_is_counted(self):
         key = self.data.gridctl("key", "create", "--name", "slow", "--scope",
-                                "read", "--rate", "4").strip()
+                                "read", "--rate", "1").strip()
         slow = Client(self.server, key)
         each = [slow.message("tools/call", {
             "name": "list_suppliers", "arguments": {}}) for _ in range(9)]
