@@ -1,6 +1,6 @@
 /*
- * libfcgi reads a head from a descriptor. It is given a file in memory, whose
- * end is the head's end; so libfcgi reads no byte beyond it.
+ * libfcgi reads a head from a descriptor: here a file in memory that ends with
+ * the head, so libfcgi reads no byte beyond it.
  */
 #include "fcgi/process/fcgiparams.h"
 
@@ -13,7 +13,7 @@
 
 #include "fcgi/process/incoming.h"
 
-/* More than the longest head. */
+/* Larger than the longest head. */
 #define FILE_LEN ((size_t)128 << 10)
 _Static_assert(
     FILE_LEN > INCOMING_PARAMS_MAX + 4 * 8, "the longest head has no room");
@@ -21,13 +21,13 @@ _Static_assert(
 struct fcgiparams {
 	FCGX_Request request;
 	int fd;
-	char *map; /* of its bytes */
+	char *map; /* maps its bytes */
 };
 
 enum err
 fcgiparams_begin(void)
 {
-	/* How long libfcgi may wait for a sick peer, in milliseconds. */
+	/* How long libfcgi may wait for a faulty peer, in milliseconds. */
 	setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "200", 1);
 	setenv("LIBFCGI_IS_AF_UNIX_KEEPER_POLL_TIMEOUT", "200", 1);
 	return FCGX_Init() == 0 ? ERR_OK : ERR_SYSTEM;
@@ -101,7 +101,7 @@ fcgiparams_parse(char ***texts, struct fcgiparams *params, struct span head)
 		*texts = request->envp;
 		return ERR_OK;
 	}
-	/* Then libfcgi has closed it, and finds no listener. */
+	/* libfcgi has then closed the descriptor, and finds no listener. */
 	params->fd = -1;
 	close_file(params);
 	return ERR_INTERNAL;

@@ -1,17 +1,17 @@
 /*
- * fcgiparams: the parameters of a request, out of its head. The door to libfcgi,
- * which gets heads that incoming.h has read and found sound, and nothing else.
+ * fcgiparams: the parameters of a request, parsed from its head. The door to
+ * libfcgi, which gets only heads that incoming.h has read and found sound.
  */
 #pragma once
 
 #include "common/err.h"
 #include "common/span.h"
 
-struct fcgiparams; /* of one thread */
+struct fcgiparams; /* used by one thread */
 
 /*
- * Once a process, before the first fcgiparams_new(): ERR_SYSTEM when libfcgi
- * cannot be used.
+ * Call once in a process, before the first fcgiparams_new(). ERR_SYSTEM:
+ * libfcgi cannot be used.
  */
 enum err fcgiparams_begin(void);
 
@@ -20,8 +20,8 @@ enum err fcgiparams_new(struct fcgiparams **out);
 void fcgiparams_free(struct fcgiparams *params);
 
 /*
- * "NAME=value" texts, the last one NULL, until fcgiparams_release(); which is
- * to be called also after a failure.
+ * "NAME=value" texts, ended by NULL, valid until fcgiparams_release(), which
+ * must be called after a failure as well.
  */
 enum err fcgiparams_parse(
     char ***texts, struct fcgiparams *params, struct span head);

@@ -12,7 +12,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/prune.h"
 
-/* A computation may just be using the processor: this can wait. */
+/* The lowest priority: a computation may be using the processor. */
 #define NICE 10
 #define LONGEST_S 600
 

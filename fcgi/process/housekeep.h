@@ -1,7 +1,8 @@
 /*
  * housekeep: periodic work in the data directory: removes replaced snapshots
- * whose time is over, frees what processes that died still hold, counts what is
- * stored for /metrics (stock.h), and reads a part of all files (scrub.h).
+ * whose grace time is over, frees the reader slots of dead processes, counts
+ * the stored data for /metrics (stock.h), and compares a part of all files with
+ * their checksums (scrub.h).
  */
 #pragma once
 
@@ -14,9 +15,9 @@
 #define HOUSEKEEP_EVERY_S 60
 
 /*
- * Does it in a child process, so that the supervisor never opens the store.
- * The child has no listener open, and ends with the supervisor. Its pid, or 0
- * when there is none; its failures are logged.
+ * Works in a child process, so that the supervisor never opens the store. The
+ * child has no listener open, and ends with the supervisor. Returns its pid, or
+ * 0 when it could not be started; failures are logged.
  */
 pid_t housekeep_start(const struct api_settings *settings,
     const struct listen *listen, struct metrics *metrics);

@@ -12,7 +12,7 @@
 enum { VERSION = 1, BEGIN = 1, PARAMS = 4, STDIN = 5, RESPONDER = 1, KEEP = 1 };
 enum { HEAD_LEN = 8, BEGIN_LEN = 2 * HEAD_LEN, PADDING_MAX = 255 };
 
-/* A head of one record, the end of PARAMS, and one that announces a body. */
+/* BEGIN_REQUEST, the end of PARAMS, and a record head that announces a body. */
 #define ROOM \
 	(BEGIN_LEN + HEAD_LEN + INCOMING_PARAMS_MAX + PADDING_MAX + \
 	    2 * HEAD_LEN)
@@ -49,8 +49,8 @@ wait_for_more(int fd, const struct deadline *deadline)
 }
 
 /*
- * At least one byte more behind `end`; there is room. Without a deadline
- * ERR_BUSY when none is there.
+ * Reads at least one byte more after `end`; the caller has made room. Without a
+ * deadline, ERR_BUSY when no byte is there.
  */
 static enum err
 receive(struct incoming *in, const struct deadline *deadline)
@@ -72,7 +72,7 @@ receive(struct incoming *in, const struct deadline *deadline)
 			return ERR_CLOSED;
 		if (deadline == NULL)
 			return ERR_BUSY;
-		/* Looked at here, too, for a peer that sends byte by byte. */
+		/* Checked here as well, for a peer that sends byte by byte. */
 		err = time_left(deadline) > 0 ? wait_for_more(in->fd, deadline)
 					      : ERR_TIMED_OUT;
 		if (err != ERR_OK)
@@ -81,8 +81,9 @@ receive(struct incoming *in, const struct deadline *deadline)
 }
 
 /*
- * So that `len` bytes stand at `at`. Where they would not fit behind it, or
- * nothing is there yet, `at` becomes `front`, before which all is in use.
+ * Reads until there are `len` bytes at `at`. If they would not fit after it, or
+ * nothing has been read yet, `at` moves to `front`; the bytes before that are
+ * in use.
  */
 static enum err
 need(struct incoming *in, size_t len, size_t front,
@@ -110,7 +111,7 @@ refuse(struct incoming *in, const char *why)
 	return ERR_BAD_INPUT;
 }
 
-/* The next record's head, which is then behind `at`. */
+/* Reads the next record's head, and advances `at` beyond it. */
 static enum err
 take_head(struct head *head, struct incoming *in, size_t front,
     const struct deadline *deadline)
@@ -145,7 +146,9 @@ take_begin(struct incoming *in, const struct deadline *deadline)
 		return err;
 	if (head.type != BEGIN || head.len != HEAD_LEN || head.padding != 0)
 		return refuse(in, "it does not begin with BEGIN_REQUEST");
-	/* Behind its head, which stays: what follows counts on both. */
+	/*
+	 * The content follows its head, which stays: later code relies on both.
+	 */
 	err = need(in, HEAD_LEN, HEAD_LEN, deadline);
 	if (err != ERR_OK)
 		return err;
@@ -159,8 +162,8 @@ take_begin(struct incoming *in, const struct deadline *deadline)
 }
 
 /*
- * All that PARAMS records hold, moved to stand together behind the first one's
- * head. `*end` is behind it.
+ * Reads the contents of all PARAMS records, and moves them together after the
+ * head of the first. `*end` is their end.
  */
 static enum err
 take_params(size_t *end, struct incoming *in, const struct deadline *deadline)
@@ -178,7 +181,7 @@ take_params(size_t *end, struct incoming *in, const struct deadline *deadline)
 			return refuse(in, "another record among the PARAMS");
 		if (head.len > INCOMING_PARAMS_MAX - (*end - begin))
 			return refuse(in, "more than 65535 bytes of PARAMS");
-		/* The last one's head has its place behind all, see below. */
+		/* The head of the last record moves to the end, see below. */
 		err = need(in, head.len + head.padding,
 		    head.len > 0 ? *end : *end + HEAD_LEN, deadline);
 		if (err != ERR_OK)
@@ -192,7 +195,7 @@ take_params(size_t *end, struct incoming *in, const struct deadline *deadline)
 	}
 }
 
-/* A length: a byte, or four of which the first has its highest bit set. */
+/* A length: one byte, or four with the highest bit of the first set. */
 static bool
 take_length(uint32_t *len, struct span *rest)
 {
@@ -233,8 +236,8 @@ write_head(unsigned char *head, unsigned type, unsigned id, size_t len)
 }
 
 /*
- * The end takes no more room than the one that was received, so that what
- * follows it is not touched.
+ * The end takes no more room than the received one, so the bytes after it stay
+ * intact.
  */
 static void
 write_heads(struct incoming *in, size_t end)
@@ -297,7 +300,7 @@ incoming_try_head(struct incoming *in, int fd)
 
 /* --- the body ------------------------------------------------------------- */
 
-/* `len` bytes of content; to the buffer, unless it has failed. */
+/* Reads `len` bytes of content into the buffer, unless that has failed. */
 static enum err
 take_content(struct incoming *in, size_t len, struct buf *body,
     const struct deadline *deadline)

@@ -1,14 +1,15 @@
 /*
- * A place's word says whose the connection is. Each time that it is armed it
- * gets a number, which epoll gives back: an event of an earlier time finds
- * another number there, and counts for nothing.
+ * A place's word says which thread owns the connection. Each arming gives the
+ * word a new number, which epoll returns: an event of an earlier arming finds
+ * another number there and is ignored.
  *
  *	OWNED   a thread serves it, or the place is free
- *	ARMING  it is being armed: a thread that is told of it waits a moment
- *	ARMED   it waits: anybody may take it
+ *	ARMING  being armed: a thread with its event waits a moment
+ *	ARMED   waiting: any thread may take it
  *
- * ARMING keeps others away from a descriptor that epoll_ctl() is just being
- * given: closed in between, its number could be another connection's already.
+ * ARMING keeps other threads away from a descriptor that epoll_ctl() is being
+ * given: if it were closed meanwhile, its number could already belong to
+ * another connection.
  */
 #include "fcgi/process/kept.h"
 
@@ -26,24 +27,30 @@
 
 enum { OWNED, ARMING, ARMED, STATES };
 
-/* In the upper half of what epoll gives back, where times stand otherwise. */
+/*
+ * In the upper half of epoll's data, which otherwise holds the number of the
+ * arming.
+ */
 #define NO_TIME UINT32_MAX
 
-/* On a cache line of its own: different threads serve neighbours. */
+/*
+ * On a cache line of its own, since different threads serve neighbouring
+ * places.
+ */
 struct place {
 	_Alignas(64) _Atomic uint64_t word; /* times armed * STATES + state */
 	atomic_llong since_ns;
 	int fd;
-	bool known; /* to epoll */
+	bool known; /* registered with epoll */
 	struct kept_notes notes;
-	uint32_t next; /* of the free ones */
+	uint32_t next; /* next free place */
 };
 
 struct kept_connections {
 	int epoll, listener;
 	uint32_t most;
 	struct place *places;
-	pthread_mutex_t lock; /* for what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	uint32_t free;
 	uint32_t count;
 	bool no_more;
@@ -57,7 +64,9 @@ word_of(uint64_t time, unsigned state)
 	return time * STATES + state;
 }
 
-/* Of both epoll's number and a word's: the lower 32 bits, never NO_TIME. */
+/*
+ * The number in epoll's data and in a word: the lower 32 bits, never NO_TIME.
+ */
 static uint32_t
 short_time(uint64_t time)
 {
@@ -91,7 +100,7 @@ kept_add(struct kept_connections *kept, int fd)
 	return number;
 }
 
-/* The descriptor goes before the place: a free place has none. */
+/* Clears the descriptor before freeing the place: a free place has none. */
 void
 kept_drop(struct kept_connections *kept, uint32_t number)
 {
@@ -139,9 +148,10 @@ watch_listener(struct kept_connections *kept)
 }
 
 /*
- * Behind the other processes: the kernel wakes the one that has been there
- * longest, and a connection stays with the process that accepted it. Who waits
- * meanwhile is seen when the listener is added again.
+ * Moves this process to the end of the kernel's queue for the listener: the
+ * kernel wakes the process that has waited longest, and a connection stays with
+ * the process that accepted it. Adding the listener again reports connections
+ * that came meanwhile.
  */
 static void
 go_behind_others(struct kept_connections *kept)
@@ -206,7 +216,7 @@ found_at(struct kept_connections *kept, uint32_t number)
 	    atomic_load_explicit(&place->since_ns, memory_order_relaxed)};
 }
 
-/* Takes the place whose number and time the event has, if it is still so. */
+/* Takes the place of the event, if its arming is still the same. */
 static bool
 take(struct kept_found *found, struct kept_connections *kept, uint64_t data)
 {
@@ -249,7 +259,7 @@ kept_wait(struct kept_found *found, struct kept_connections *kept)
 
 /* --- unasked -------------------------------------------------------------- */
 
-/* While it is ARMED nobody changes anything else of it. */
+/* While it is ARMED, no thread changes its other members. */
 static bool
 take_waiting(struct place *place, int64_t since_ns, bool served)
 {

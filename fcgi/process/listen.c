@@ -17,7 +17,7 @@
 
 #define FIRST_FD 3 /* systemd's SD_LISTEN_FDS_START */
 
-/* How long a socket that is served is given to become a leftover. */
+/* How long to wait for a served socket to become a leftover. */
 #define PROBES 40
 #define PROBE_MS 50
 
@@ -53,7 +53,7 @@ is_listener(int fd)
 	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) == 0 && on;
 }
 
-/* "slow:pages" says which is which; without names their order does. */
+/* "slow:pages" names them; without names their order counts. */
 static void
 assign(struct listen *listen)
 {
@@ -121,8 +121,8 @@ refused(const char *path, const char *what, struct fault *fault)
 }
 
 /*
- * The process that called listen() may be dead; its workers hold the socket
- * until they have answered what is under way.
+ * The process that called listen() may be dead while its workers hold the
+ * socket until they have answered their requests.
  */
 static bool
 listener_has_died(int connection)
@@ -154,9 +154,8 @@ probe(bool *served, const struct sockaddr_un *address)
 }
 
 /*
- * True when the socket is served, and still is after some time: a supervisor
- * that was killed, and that its parent has not looked after yet, looks alive
- * until its workers have noticed that they are alone.
+ * True when the socket is served, and still is after some time: after a kill,
+ * the supervisor's socket looks alive until its workers notice its death.
  */
 static enum err
 is_served(bool *served, const struct sockaddr_un *address)
@@ -197,14 +196,14 @@ clear_leftover(const struct sockaddr_un *address, struct fault *fault)
 	return ERR_OK;
 }
 
-/* 660, read as decimal digits, as chmod means it. */
+/* 660 in decimal digits, to be read as octal, like chmod. */
 static mode_t
 mode_of(int64_t digits)
 {
 	return (mode_t)(digits / 100 * 64 + digits / 10 % 10 * 8 + digits % 10);
 }
 
-/* No one may connect before the mode is what it shall be. */
+/* No program may connect before the mode is set. */
 static enum err
 bind_path(int fd, const struct sockaddr_un *address, mode_t mode)
 {

@@ -59,7 +59,7 @@ tell(const struct fault *fault, enum err err)
 		log_error("%s: %s", fault->place, fault->message);
 	else
 		log_error("%s", err_text(err));
-	/* Root may do everything, and would wonder. */
+	/* Root may access everything, so the check would prove nothing. */
 	if (owner_name() != NULL)
 		log_error("it was done as %s, who owns the data directory",
 		    owner_name());
@@ -209,7 +209,10 @@ run(const struct options *options)
 	err = read_settings(&settings, options, &fault);
 	if (err == ERR_OK && metrics == NULL)
 		err = ERR_NO_MEMORY;
-	/* A file of root's in there would keep the service from starting. */
+	/*
+	 * A file of root in the data directory would keep the service from
+	 * starting.
+	 */
 	if (err == ERR_OK)
 		err = owner_become(settings.data_dir, false, &fault);
 	if (err != ERR_OK)

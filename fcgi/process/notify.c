@@ -11,7 +11,9 @@
 
 #include "common/log.h"
 
-/* A path, or "@name" for one in the abstract space, which has no NUL behind. */
+/*
+ * A path, or "@name" for one in the abstract space, without a NUL at its end.
+ */
 static int
 send_state(const char *to, const char *state)
 {

@@ -1,8 +1,8 @@
-/* notify: tells systemd how the service is, as sd_notify(3) does. */
+/* notify: reports the state of the service to systemd, like sd_notify(3). */
 #pragma once
 
 /*
- * "READY=1", "STOPPING=1", "STATUS=...". Without $NOTIFY_SOCKET it does
- * nothing; what cannot be sent is logged.
+ * Sends "READY=1", "STOPPING=1" or "STATUS=...". Without $NOTIFY_SOCKET it does
+ * nothing; a failure is logged.
  */
 void notify(const char *state);

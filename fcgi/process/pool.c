@@ -1,9 +1,9 @@
 /*
- * A single thread polls signals, a pipe on which workers say that they serve,
- * and the time of what is due next. A worker has a slot for life; a dead one
- * is replaced, at once if it had lived for a while, else after a pause that
- * doubles. On SIGHUP a slot's new worker serves before its old one
- * is told to leave.
+ * A single thread polls signals, a pipe on which workers report that they
+ * serve, and the time of the next task. A worker keeps its slot for life; a
+ * dead one is replaced, at once if it lived for a while, else after a pause
+ * that doubles. On SIGHUP the new worker of a slot serves before the old one is
+ * told to leave.
  */
 #include "fcgi/process/pool_priv.h"
 
@@ -93,7 +93,7 @@ kill_overdue(struct pool *pool)
 
 /* --- replacing one by one ------------------------------------------------- */
 
-/* Gives up; the slot goes on with the worker that it had. */
+/* Gives up; the slot keeps its old worker. */
 static void
 keep_old(struct pool *pool, struct pool_slot *slot)
 {
@@ -105,7 +105,7 @@ keep_old(struct pool *pool, struct pool_slot *slot)
 	pool->rolling = pool->count;
 }
 
-/* A slot whose worker is dead anyway gets a new one without this. */
+/* A slot with a dead worker gets a new one in any case. */
 static void
 roll_on(struct pool *pool)
 {
@@ -154,7 +154,7 @@ all_ready(const struct pool *pool)
 	return true;
 }
 
-/* A computation that somebody waits for may run its whole time. */
+/* A computation that a request waits for may use its whole time. */
 static int64_t
 leaving_time(const struct pool *pool)
 {
@@ -204,7 +204,7 @@ tell_death(const struct pool_slot *slot, int status)
 		    (int)slot->pid, WEXITSTATUS(status));
 }
 
-/* At once when all was well so far; a pause that doubles when it was not. */
+/* At once after a good life; else after a pause that doubles. */
 static void
 replace(struct pool *pool, struct pool_slot *slot)
 {
@@ -217,7 +217,7 @@ replace(struct pool *pool, struct pool_slot *slot)
 	if (slot->pause > PAUSE_MOST)
 		slot->pause = PAUSE_MOST;
 	atomic_fetch_add(&pool->job->metrics->workers_replaced, 1);
-	/* Until its views are let go, what is written finds no room again. */
+	/* Until its reader slots are freed, writes cannot reuse old pages. */
 	if (pool->housekeeping_due > pool->now + SECOND)
 		pool->housekeeping_due = pool->now + SECOND;
 }
@@ -264,7 +264,7 @@ on_death(struct pool *pool, pid_t pid, int status)
 		if (slot->pid == pid)
 			on_slot_death(pool, slot, status);
 		else if (slot->old == pid)
-			slot->old = 0; /* its successor is on its way */
+			slot->old = 0; /* its successor is starting */
 	}
 }
 

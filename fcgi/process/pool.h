@@ -1,9 +1,9 @@
 /*
  * pool: the supervisor. It owns the sockets, keeps the workers of both pools
- * alive and never serves itself, so that it has nothing to crash on.
+ * running, and serves no request itself, so that no request can crash it.
  *
- *	SIGTERM, SIGINT  end: what is under way is finished, for so long as
- *	                 the setting `drain` allows; a second one ends at once
+ *	SIGTERM, SIGINT  end: running requests are finished within the
+ *	                 setting `drain`; a second signal ends at once
  *	SIGHUP           read the settings again, replace the workers one by
  *	                 one; no request is lost
  */
@@ -19,15 +19,15 @@ struct pool_job {
 	struct metrics *metrics;
 	struct listen *listen;
 	/*
-	 * Reads the settings again into *settings, or leaves them and has
-	 * logged why not. Sockets and numbers of processes stay as they were.
+	 * Reads the settings again into *settings, or leaves them unchanged and
+	 * logs the reason. Sockets and numbers of processes do not change.
 	 */
 	void (*reload)(void *context);
 	void *context;
 };
 
 /*
- * Runs until told to end. 0; 1 when it could not begin to serve, for a reason
- * that has been logged.
+ * Runs until a signal ends it: 0. 1 when it cannot serve, with the reason in
+ * the log.
  */
 int pool_run(const struct pool_job *job);

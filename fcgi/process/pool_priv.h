@@ -13,14 +13,14 @@
 struct pool_slot {
 	bool slow;
 	bool ready;
-	bool patient; /* its worker stays, also when it has no store */
-	pid_t pid; /* 0: nobody */
+	bool patient; /* its worker stays even without a store */
+	pid_t pid; /* 0: none */
 	pid_t old; /* serves until pid does */
 	int64_t began, pause;
-	int64_t due; /* when to start somebody; NEVER while there is one */
+	int64_t due; /* when to start a worker; NEVER while there is one */
 };
 
-/* A worker that was told to leave, and how long it may take. */
+/* A worker that was told to leave, and its deadline. */
 struct pool_leaver {
 	pid_t pid;
 	int64_t deadline;
@@ -30,9 +30,9 @@ struct pool {
 	const struct pool_job *job;
 	struct pool_slot *slots;
 	unsigned count;
-	struct pool_leaver *leavers; /* room for two a slot */
+	struct pool_leaver *leavers; /* two for each slot */
 	unsigned leaver_count;
-	unsigned rolling; /* the slot that is being replaced; count: none */
+	unsigned rolling; /* the slot being replaced; count: none */
 	int signals, ready[2];
 	int64_t now;
 	int64_t housekeeping_due;
@@ -50,6 +50,6 @@ pool_is_stopping(const struct pool *pool)
 	return pool->stop_deadline != NEVER;
 }
 
-/* Puts a new worker into the slot; when that fails, it is due again later. */
+/* Starts a new worker in the slot; after a failure it is due again later. */
 void pool_start(struct pool *pool, struct pool_slot *slot);
 void pool_start_due(struct pool *pool);

@@ -29,7 +29,7 @@ run_worker(struct pool *pool, const struct pool_slot *slot, unsigned place,
 	};
 
 	metrics_take_place(place);
-	/* Without a supervisor nobody would ever end it. */
+	/* Without a supervisor nothing would ever end it. */
 	prctl(PR_SET_PDEATHSIG, WORKER_LEAVE);
 	if (getppid() != supervisor)
 		_exit(WORKER_FAILED);
@@ -58,7 +58,7 @@ pool_start(struct pool *pool, struct pool_slot *slot)
 
 	assert(!pool_is_stopping(pool));
 	assert(slot->pid == 0 || slot->pid == slot->old);
-	/* Else requests would wait for a worker until nginx gives up. */
+	/* Otherwise requests would wait for a worker until nginx gives up. */
 	slot->ready = false;
 	slot->patient =
 	    pool->served && slot->old == 0 && !any_ready(pool, slot->slow);

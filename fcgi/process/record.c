@@ -17,10 +17,10 @@
 enum { VERSION = 1, TYPE_END = 3, TYPE_STDOUT = 6 };
 enum { HEAD_LEN = 8, END_LEN = 3 * HEAD_LEN };
 
-/* Bytes that a socket's buffer in the kernel surely takes at once. */
+/* Bytes that the kernel's buffer of a socket certainly takes at once. */
 #define AT_ONCE ((size_t)64 << 10)
 
-/* Records, and pieces of them, that one system call takes at most. */
+/* The number of records, or pieces of them, in one system call. */
 #define HEADS 64
 #define PIECES 512
 
@@ -31,9 +31,9 @@ struct batch {
 	unsigned char heads[HEADS][HEAD_LEN];
 	unsigned char end[END_LEN];
 	int head_count;
-	size_t room; /* content that the last head still announces */
-	size_t left; /* content that no head has announced */
-	size_t spare; /* bytes at its end that may be lost */
+	size_t room; /* content still announced by the last head */
+	size_t left; /* content not announced by a head yet */
+	size_t spare; /* bytes at the end that may be lost */
 };
 
 static void
@@ -75,7 +75,7 @@ let_wait(struct record *record)
 		record->before_wait(record->fd);
 }
 
-/* Without waiting, as long as nobody has set for how long. */
+/* Sends without waiting until the limits of the socket are set. */
 static ssize_t
 send_some(struct record *record, struct iovec *pieces, int count)
 {
@@ -94,9 +94,9 @@ send_some(struct record *record, struct iovec *pieces, int count)
 }
 
 /*
- * All of it, through partial writes; a peer that has gone raises no signal. It
- * may go before the last `spare` bytes: who knew the length of the answer
- * hangs up behind the last byte of that.
+ * Sends everything, through partial writes; a closed connection raises no
+ * signal. The peer may close before the last `spare` bytes: a client that knows
+ * the length of the answer closes after its last byte.
  */
 static enum err
 send_all(struct record *record, struct iovec *pieces, int count, size_t spare)
@@ -142,7 +142,7 @@ batch_piece(struct batch *batch, void *ptr, size_t len)
 	batch->pieces[batch->count++] = (struct iovec){ptr, len};
 }
 
-/* Begins a record with as much of what is left as it may hold. */
+/* Begins a record with as much of the remaining content as fits. */
 static void
 batch_head(struct batch *batch)
 {
@@ -192,7 +192,7 @@ batch_end(struct batch *batch)
 	batch->record->ended = true;
 }
 
-/* Sends the held bytes and the pieces behind them, as records. */
+/* Sends the held bytes and the pieces after them as records. */
 static void
 send_pieces(struct record *record, const struct iovec *pieces, int count,
     size_t len, bool last)

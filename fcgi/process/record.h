@@ -1,10 +1,10 @@
 /*
- * record: an answer as FastCGI records, written straight to the connection.
+ * record: an answer as FastCGI records, written directly to the connection.
  *
- * What fits into one record is held back, so that a short answer leaves in one
- * system call together with its end. What is longer goes out as it is put,
- * without being copied. An answer that failed is never ended: the
- * reader must see that it was cut.
+ * An answer that fits into one record is held back, so that it leaves in one
+ * system call together with its end. A longer one is sent as it is put, without
+ * being copied. A failed answer is never ended, so that the reader sees that it
+ * was cut.
  */
 #pragma once
 
@@ -21,36 +21,36 @@ struct record {
 	int fd;
 	unsigned id;
 	enum err err; /* sticky */
-	uint64_t bytes; /* of the answer, that were put */
+	uint64_t bytes; /* bytes of the answer put so far */
 	char *held; /* RECORD_MAX bytes, reused for the next answer */
 	size_t held_len;
-	bool ended; /* the end is out */
+	bool ended; /* the end was sent */
 	/*
-	 * Called once an answer, before the first send that may have to wait:
-	 * to set how long, and the socket's room. NULL: nothing is to be set.
-	 * An answer that fits at once, as most do, does without.
+	 * Called once for an answer, before the first send that may have to
+	 * wait: sets the time limit and the size of the socket's buffer. NULL:
+	 * nothing to set. Most answers fit at once and do not need it.
 	 */
 	void (*before_wait)(int fd);
-	bool may_wait; /* it was called */
+	bool may_wait; /* it has been called */
 };
 
-/* ERR_NO_MEMORY. Done once; the connection is given at record_begin(). */
+/* ERR_NO_MEMORY. Called once; record_begin() takes the connection. */
 enum err record_init(struct record *record);
 void record_fini(struct record *record);
 
-/* A new answer. `fd` is a blocking socket and stays the caller's. */
+/* Begins an answer. `fd` is a blocking socket and stays the caller's. */
 void record_begin(struct record *record, int fd, unsigned request_id);
 
 /*
- * Where the answer is put; the record must outlive it. What is put with
- * `last` goes out at once, uncopied, and the end with it. ERR_CLOSED when the
- * peer has gone, ERR_TIMED_OUT when it took nothing for as long as the
- * socket's limit for sending says.
+ * The sink for the answer; the record must outlive it. Bytes put with `last`
+ * are sent at once, uncopied, together with the end. ERR_CLOSED: the peer has
+ * closed. ERR_TIMED_OUT: the peer took nothing within the socket's time limit
+ * for sending.
  */
 struct sink record_sink(struct record *record);
 
 /*
- * Sends what is held, and the end, unless that is out. The first failure of all, if there was
- * one; then no end was sent.
+ * Sends the held bytes and the end, unless that was sent. Returns the first
+ * failure, if any; then no end was sent.
  */
 enum err record_end(struct record *record);

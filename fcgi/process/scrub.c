@@ -13,7 +13,7 @@
 #include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/store/store.h"
 
-/* Of each minute: the rest is for who computes, and the disk's. */
+/* The share of each minute; the rest is for computations and the disk. */
 #define SLICE_NS INT64_C(5000000000)
 
 struct scrub {
@@ -21,10 +21,10 @@ struct scrub {
 	const struct api_settings *settings;
 	struct metrics *metrics;
 	int64_t end_ns;
-	bool late; /* the rest is for the next time */
+	bool late; /* the rest is for the next call */
 };
 
-/* The child's exit code says how it went; the log has the rest. */
+/* The child's exit code is the outcome; the log has the details. */
 static void
 compute(const struct scrub *scrub, struct span supplier)
 {
@@ -76,7 +76,7 @@ look_at_snapshot(
 		look_at_packed(scrub, snap, kind);
 	snapshot_close(snap);
 	if (err != ERR_DAMAGED)
-		return; /* or it was replaced meanwhile, or memory is out */
+		return; /* replaced meanwhile, or out of memory */
 	scrub->metrics->damages++;
 	compute(scrub, supplier);
 }

@@ -1,6 +1,6 @@
 /*
- * scrub: all published files compared with their checksums, over and over, also
- * what nobody asks for.
+ * scrub: compares all published files with their checksums again and again,
+ * including files that no request reads.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 struct store;
 
 /*
- * Goes on with a round where it was left, for some seconds, or begins one when
- * [api] scrub says that it is time: the current snapshots, the rows packed
- * beside them, the index of words and the facts. What is found is told in the
- * log and counted; a damaged snapshot is computed anew, waiting for it; packed
- * rows and the index are removed, and made anew when they are asked for.
+ * Continues a round for some seconds, or begins one when [api] scrub says so:
+ * the current snapshots, the packed rows beside them, the word index and the
+ * facts. Damage is logged and counted. A damaged snapshot is computed again,
+ * and the function waits for that; damaged packed rows and a damaged index are
+ * removed, to be made again when a request needs them.
  *
- * By one process at a time: where it is stands in `metrics`.
+ * Runs in one process at a time; `metrics` has the position of the round.
  */
 void scrub_some(struct store *store, const struct api_settings *settings,
     struct metrics *metrics);

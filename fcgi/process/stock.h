@@ -1,9 +1,11 @@
-/* stock: counts what is stored, for /metrics. */
+/* stock: counts the stored data, for /metrics. */
 #pragma once
 
 #include "fcgi/metrics.h"
 
 struct store;
 
-/* A failure is logged, and the counts before stay with their time. */
+/*
+ * After a failure, which is logged, the previous counts stay with their time.
+ */
 void stock_take(struct store *store, struct metrics *metrics);

@@ -1,6 +1,6 @@
 /*
- * A worker process: its memory, its store, its threads, and how it ends. What a
- * thread does is in worker_thread.c.
+ * A worker process: its memory, its store, its threads and its end. The work of
+ * a thread is in worker_thread.c.
  */
 #include "fcgi/process/worker.h"
 
@@ -25,29 +25,34 @@
 #define TICK_S 5
 #define OPEN_S 1 /* between attempts to open the store */
 
-/* glibc's: arenas in all, blocks with a map of their own, unused memory. */
+/*
+ * Limits for glibc: the number of arenas, the size of blocks with a map of
+ * their own, unused memory.
+ */
 #define ARENAS 2
 #define MAPPED_FROM (4 << 20)
 #define UNUSED_MOST (2 << 20)
 
 /*
- * Connections that a process keeps: nginx keeps 32 for each of its own
- * processes and pool, which all may be here. More are served, and closed. Of
- * the open files that are allowed they take no more than this part.
+ * The connections that a process keeps. nginx keeps 32 for each of its own
+ * processes and pool, and all of them may be connected here. Further ones are
+ * served and closed. Kept connections take no more than this part of the
+ * allowed open files.
  */
 #define KEPT_MOST 1024
 #define KEPT_PART 8
 
 /*
  * How long a connection may wait for its next request. nginx closes after 60
- * seconds; who closes first spares the other a request that is sent in vain.
+ * seconds, before this process does, so that it sends no request on a
+ * connection that was just closed.
  */
 #define KEPT_S 90
 
 /* --- the process ---------------------------------------------------------- */
 
 /*
- * By itself glibc makes an arena for each thread, and lets each keep twice as
+ * By default glibc makes an arena for each thread, and lets each keep twice as
  * much unused memory as the largest block that was ever freed: 64 MB.
  */
 static void
@@ -66,9 +71,10 @@ is_orphan(const struct worker_job *job)
 }
 
 /*
- * No supervisor is there to end this process after a time, or to let a new one
- * have the socket's path: shutdown() works on the socket itself, so that every
- * connection from now on is refused, whichever process still has it open.
+ * Without a supervisor nothing would end this process after a time, or free the
+ * path of the socket for a new one. shutdown() works on the socket itself, so
+ * that every new connection is refused, whichever process still has the socket
+ * open.
  */
 static enum stop
 leave_as_orphan(const struct worker_job *job)
@@ -81,7 +87,7 @@ leave_as_orphan(const struct worker_job *job)
 	sigemptyset(&alarms);
 	sigaddset(&alarms, SIGALRM);
 	pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
-	alarm(most > 0 ? most : 1); /* which kills */
+	alarm(most > 0 ? most : 1); /* the alarm kills this process */
 	if (job->handed_over)
 		return STOP_LEAVE;
 	if (shutdown(job->listener, SHUT_RDWR) != 0)
@@ -101,7 +107,7 @@ tell_ready(const struct worker_job *job)
 	close(job->ready);
 }
 
-/* Where it is tried again, also with what a view reads first. */
+/* Opens the store, and reads what a view reads first, as a test. */
 static enum err
 open_server(struct worker *worker, struct fault *fault)
 {
@@ -125,7 +131,7 @@ open_server(struct worker *worker, struct fault *fault)
 	return err;
 }
 
-/* Logs nothing: the first failure was logged, and a try comes each second. */
+/* Logs nothing: the first failure was logged, and tries follow every second. */
 static void
 open_again(struct worker *worker)
 {
@@ -151,7 +157,7 @@ tick(struct worker *worker)
 		server_tick(server);
 }
 
-/* Housekeeping in turns, until a signal says how to stop. */
+/* Waits for a signal that says how to stop, and keeps house meanwhile. */
 static enum stop
 wait_for_signal(struct worker *worker)
 {
@@ -241,7 +247,10 @@ kept_most(void)
 	    : 1;
 }
 
-/* Of an open store, or none yet. */
+/*
+ * Sets up the threads, with an open store or without one, and runs until the
+ * end.
+ */
 static int
 set_up_and_run(struct worker *worker)
 {

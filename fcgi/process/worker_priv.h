@@ -1,6 +1,6 @@
 /*
- * Shared by a worker's two files: the process (worker.c) and its threads
- * (worker_thread.c).
+ * worker_priv: internals shared by worker.c, the process, and worker_thread.c,
+ * its threads.
  */
 #pragma once
 
@@ -22,7 +22,7 @@ struct worker {
 	const struct worker_job *job;
 	_Atomic(struct server *) server; /* NULL while no store can be opened */
 	struct kept_connections *kept;
-	int wake; /* eventfd: readable for good once it is to stop */
+	int wake; /* eventfd: stays readable once the worker must stop */
 	_Atomic enum stop stop;
 	unsigned threads;
 	atomic_uint busy; /* of the slow pool's threads; unused in the other */
@@ -30,7 +30,7 @@ struct worker {
 
 struct worker_thread {
 	struct worker *worker;
-	struct serving *serving; /* NULL: made as soon as there is a server */
+	struct serving *serving; /* NULL until there is a server */
 	pthread_t id;
 	struct fcgiparams *params;
 	struct incoming incoming;
@@ -39,11 +39,11 @@ struct worker_thread {
 };
 
 /*
- * Before there is a thread. False with errno when there is not enough of
- * something; thread_close() frees what there is.
+ * Prepares a thread before it starts. False with errno when a resource is
+ * exhausted; thread_close() frees the rest.
  */
 bool thread_open(struct worker_thread *thread, struct worker *worker);
 void thread_close(struct worker_thread *thread);
 
-/* The main function of a thread: serves until the worker is to stop. */
+/* The main function of a thread: serves until the worker must stop. */
 void *thread_main(void *arg);

@@ -1,20 +1,20 @@
 /*
  * How a request comes in and its answer goes out:
  *
- * - All threads of a process wait on one epoll (see kept.h): for new
- *   connections, and for the next request of those that are kept. A
- *   thread waits before it accepts, also when it has just served: to accept in
- *   vain costs the kernel ten times as much, as it makes the socket first.
- * - It accepts by itself: libfcgi's own accept would hand the descriptor on to
+ * - All threads of a process wait on one epoll (see kept.h), for new connections
+ *   and for the next request of kept ones. A thread waits there before it
+ *   accepts, even when it has just served: an accept() in vain costs the kernel
+ *   ten times as much, as it makes the socket first.
+ * - The worker accepts by itself: libfcgi's accept would pass the descriptor on to
  *   every program that is started meanwhile, and has a race in its shutdown.
- * - It reads and checks the records by itself, too (see incoming.h). libfcgi
- *   parses a head that was found sound, from a file in memory. libfcgi's own
- *   thread would wait in read() on a connection that is kept, and a pool whose
- *   threads all wait so serves nobody.
- * - The answer does not pass through libfcgi (see record.h). Then the
+ * - The worker also reads and checks the records by itself (see incoming.h), and
+ *   libfcgi parses a sound head from a file in memory. With libfcgi alone, a
+ *   thread would wait in read() on each kept connection, and a pool whose threads
+ *   all wait serves no request.
+ * - The answer does not pass through libfcgi (see record.h). Afterwards the
  *   connection waits for its next request, without a thread.
- * - A connection that has carried a write is closed. nginx repeats what it sent
- *   on a kept connection that fails, which only a read may be.
+ * - A connection that has carried a write is closed: nginx repeats a request on a
+ *   kept connection that fails, which is allowed for reads only.
  */
 #include <assert.h>
 #include <errno.h>
@@ -36,23 +36,26 @@
 
 #define BODY_KEEP ((size_t)64 << 10) /* memory a thread keeps for bodies */
 
-/* nginx takes at once; a peer that does not is ill. */
+/* nginx reads at once; a peer that does not is faulty. */
 #define SEND_S 310
 
-/* Long answers leave in fewer turns; no more than net.core.wmem_max. */
+/* Makes long answers leave in fewer steps; at most net.core.wmem_max. */
 #define SEND_BUFFER (1 << 20)
 
-/* How long a connection counts as new that has carried no request. */
+/* How long a connection that has carried no request counts as new. */
 #define NEW_NS INT64_C(1000000000)
 
-/* How often who leaves looks for what others were not woken for. */
+/*
+ * How often a leaving worker looks for connections that other processes were
+ * not woken for.
+ */
 #define LAST_LOOKS 8
 
 /* --- accepting ------------------------------------------------------------ */
 
 /*
- * True when accepting again may help: the connection had gone already, or
- * descriptors or memory are out, which a short wait gives a chance to mend.
+ * True when another accept() may succeed: the connection was closed already, or
+ * descriptors or memory are exhausted, which a short pause may cure.
  */
 static bool
 accept_again(int errnum)
@@ -78,7 +81,7 @@ accept_again(int errnum)
 	}
 }
 
-/* The next connection that queues; -1: none does. */
+/* Accepts the next queued connection; -1: there is none. */
 static int
 accept_one(const struct worker *worker)
 {
@@ -88,7 +91,7 @@ accept_one(const struct worker *worker)
 
 		if (fd >= 0 || errno == EAGAIN || errno == EWOULDBLOCK)
 			return fd;
-		/* The listener of an orphan is shut for good. */
+		/* The listener of an orphaned worker is shut down. */
 		if (errno == EINVAL && atomic_load(&worker->stop) != STOP_NOT)
 			return -1;
 		if (!accept_again(errno))
@@ -96,7 +99,7 @@ accept_one(const struct worker *worker)
 	}
 }
 
-/* Where a limit is refused, the connection works all the same. */
+/* If a limit is refused, the connection works without it. */
 static void
 limit_sending(int fd)
 {
@@ -131,7 +134,7 @@ take_params(struct request *request, char **envp)
 	}
 }
 
-/* Reads the body to its end, also when it is longer than what is kept. */
+/* Reads the body to its end, even when it is longer than the buffer keeps. */
 static enum err
 take_body(struct worker_thread *thread, struct request *request)
 {
@@ -150,7 +153,7 @@ take_body(struct worker_thread *thread, struct request *request)
 	return ERR_OK;
 }
 
-/* 503 while no store can be opened. */
+/* Answers 503 while the store cannot be opened. */
 static enum err
 serve_or_refuse(struct worker_thread *thread, const struct request *request,
     struct sink *out)
@@ -165,7 +168,7 @@ serve_or_refuse(struct worker_thread *thread, const struct request *request,
 	return serve_without_store(worker->job->metrics, request, out);
 }
 
-/* ERR_OK when it went out whole; else the connection is to be cut. */
+/* ERR_OK when the whole answer was sent; else the connection must be cut. */
 static enum err
 answer(struct worker_thread *thread, struct request *request)
 {
@@ -178,7 +181,7 @@ answer(struct worker_thread *thread, struct request *request)
 	request->connection = &thread->incoming.fd;
 	err = serve_or_refuse(thread, request, &out);
 	if (err != ERR_OK)
-		return err; /* which serve() has counted */
+		return err; /* counted by serve() */
 	err = record_end(&thread->record);
 	if (err == ERR_CLOSED)
 		atomic_fetch_add_explicit(
@@ -207,7 +210,7 @@ tell_failure(const struct worker_thread *thread, enum err err)
 	}
 }
 
-/* nginx closes the connection behind the answer to a HEAD. */
+/* nginx closes the connection after the answer to a HEAD. */
 static bool
 is_read(const struct request *request)
 {
@@ -239,7 +242,7 @@ serve_request(struct worker_thread *thread, char **params)
 	    incoming_is_over(&thread->incoming);
 }
 
-/* Of a head that has come. True as above. */
+/* Serves a request whose head has been read. True as above. */
 static bool
 serve_head(struct worker_thread *thread)
 {
@@ -260,9 +263,9 @@ serve_head(struct worker_thread *thread)
 /* --- one connection ------------------------------------------------------- */
 
 /*
- * In the slow pool a request may take minutes. With its last thread a process
- * gives up the connections that wait: what nginx sends next comes to one that
- * has a thread, or queues for all of them.
+ * In the slow pool a request may take minutes. When its last thread becomes
+ * busy, a process closes its waiting connections: nginx then sends the next
+ * request to a process with a free thread, or queues it for all of them.
  */
 static void
 begin_work(struct worker *worker)
@@ -286,7 +289,7 @@ stops(const struct worker *worker)
 	    STOP_NOT;
 }
 
-/* Of which there is no place, or no time to wait for it. */
+/* Serves a connection that has no place, or cannot wait. */
 static void
 serve_once(struct worker_thread *thread, int fd)
 {
@@ -303,8 +306,8 @@ serve_once(struct worker_thread *thread, int fd)
 }
 
 /*
- * nginx sends its request as soon as it is connected. A connection that has
- * just come is not closed before it has carried one.
+ * nginx sends its request as soon as it is connected, so a new connection is
+ * not closed before it has carried one.
  */
 static bool
 is_new(const struct worker_thread *thread, const struct kept_found *found)
@@ -314,8 +317,9 @@ is_new(const struct worker_thread *thread, const struct kept_found *found)
 }
 
 /*
- * Whatever has come on it; then it waits for more, or is closed. A worker that
- * is to stop looks at each a last time, for what came before it was told.
+ * Serves the requests that have come on the connection; then it waits for more,
+ * or is closed. A worker that must stop checks each connection a last time, for
+ * requests that came before.
  */
 static void
 serve_kept(
@@ -381,9 +385,9 @@ serve_found(struct worker_thread *thread, const struct kept_found *found)
 }
 
 /*
- * The worker is to stop. A connection that queues wakes one process, which may
- * have been this one: it is served. What waits on kept connections without a
- * request is closed, and nginx connects to somebody else.
+ * The worker must stop. A queued connection wakes one process, perhaps this
+ * one, which then serves it. Kept connections without a request are closed, and
+ * nginx connects to another process.
  */
 static void
 serve_the_last(struct worker_thread *thread)

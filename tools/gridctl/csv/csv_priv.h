@@ -46,7 +46,7 @@ const char *csv_column_name(const struct csv *csv, unsigned i);
 /* Reads a record by either parser; false when it was refused and skipped. */
 bool csv_cut_record(struct csv *csv);
 
-/* False after a fault: a field that is too long or no UTF-8. */
+/* False after a fault: a field that is too long, or has a NUL or no UTF-8. */
 bool csv_all_sound(struct csv *csv);
 
 /* A packed file that cannot be unpacked gets one fault of its own. */
