@@ -29,6 +29,10 @@ enum err {
 	ERR_READ_ONLY, /* the disk takes no writes */
 	ERR_TIMED_OUT,
 	ERR_CLOSED, /* the peer has gone */
+	/* Of the log that several nodes share: */
+	ERR_BEHIND, /* not written, another node has written since */
+	ERR_AWAY, /* not written, out of reach */
+	ERR_UNKNOWN, /* it may have been written */
 	ERR_SYSTEM, /* any other refusal of the operating system */
 	ERR_INTERNAL, /* a mistake of ours, caught before it did harm */
 	ERR_ANSWERED, /* no failure: the answer is made, nothing is left to do */

@@ -48,6 +48,9 @@
  * ---- live.mdb: written by gridctl import, network, gammes; read by all ------
  *
  *	meta      "schema"    u32 SCHEMA_VERSION
+ *	          "log"       where nodes share a log: the entry that this
+ *	                      environment has reached (store/write_log.h); in
+ *	                      live, catalog and state
  *	          "facts"     u64 generation of the current facts file
  *	                      (absent: nothing imported yet)
  *	          "network"   u64 generation of the last network import

@@ -89,3 +89,33 @@ zstd_add(struct zstd *zstd, struct buf *out, struct span text, bool last)
 	} while (last ? left > 0 : in.pos < in.size);
 	return ERR_OK;
 }
+
+void
+zstd_pack(struct buf *out, struct span text)
+{
+	size_t most = ZSTD_compressBound(text.len), len;
+	char *at = buf_room(out, most);
+
+	if (at == NULL)
+		return;
+	len = ZSTD_compress(at, most, text.ptr, text.len, LEVEL);
+	if (ZSTD_isError(len))
+		buf_fail(out, ERR_NO_MEMORY);
+	else
+		buf_grown(out, len);
+}
+
+enum err
+zstd_unpack(struct buf *out, struct span packed, size_t len)
+{
+	char *at = buf_room(out, len);
+	size_t got;
+
+	if (at == NULL)
+		return buf_end(out);
+	got = ZSTD_decompress(at, len, packed.ptr, packed.len);
+	if (ZSTD_isError(got) || got != len)
+		return ERR_BAD_INPUT;
+	buf_grown(out, len);
+	return ERR_OK;
+}

@@ -1,6 +1,6 @@
 /*
- * zstd: a body as one zstd frame (RFC 8878), packed while it is made. The door
- * to libzstd.
+ * zstd: a text as one zstd frame (RFC 8878), packed at once or while it is
+ * made. The door to libzstd.
  *
  * One frame, since readers stop behind the first; and a window of 8 MB at most,
  * which is what every reader of the web has room for (RFC 9659). At level 1 it
@@ -31,3 +31,12 @@ enum err zstd_begin(struct zstd *zstd);
  */
 enum err zstd_add(
     struct zstd *zstd, struct buf *out, struct span text, bool last);
+
+/* Appends `text` as a frame. */
+void zstd_pack(struct buf *out, struct span text);
+
+/*
+ * Appends the text, of `len` bytes, whose frame is `packed`. ERR_BAD_INPUT when
+ * `packed` is anything else.
+ */
+enum err zstd_unpack(struct buf *out, struct span packed, size_t len);

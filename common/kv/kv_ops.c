@@ -9,7 +9,8 @@
 void
 kv_keep_ops(struct kv_txn *txn, struct buf *ops)
 {
-	assert(txn->writer && txn->ops == NULL && ops != NULL);
+	assert(txn->writer);
+	assert(ops == NULL || txn->ops == NULL || txn->ops == ops);
 	txn->ops = ops;
 }
 

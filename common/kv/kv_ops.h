@@ -22,7 +22,8 @@ enum kv_op { KV_OP_PUT = 1, KV_OP_DEL = 2, KV_OP_CLEAR = 3 };
  * From now on the writer `txn` also appends its writes to `ops`, which outlives
  * the transaction. A write that changes nothing (ERR_EXISTS, ERR_NOT_FOUND) is
  * not in it. Where `ops` cannot grow, the writes go on and kv_commit() returns
- * its failure: nothing is stored. kv_reserve() cannot be used.
+ * its failure: nothing is stored. kv_reserve() cannot be used. With NULL, the
+ * writes from now on are not appended.
  */
 void kv_keep_ops(struct kv_txn *txn, struct buf *ops);
 

@@ -380,7 +380,8 @@ catalog_disown(struct store *store, struct span supplier, uint64_t generation,
 {
 	struct changing changing = {
 	    .supplier = supplier, .generation = generation};
-	enum err err = store_write(store, STORE_CATALOG, disown, &changing);
+	enum err err =
+	    store_write_local(store, STORE_CATALOG, disown, &changing);
 
 	*was_current = changing.was_current;
 	return err;
@@ -398,7 +399,7 @@ enum err
 catalog_note_words(struct store *store, uint64_t generation)
 {
 	assert(generation != 0);
-	return store_write(store, STORE_CATALOG, note_words, &generation);
+	return store_write_local(store, STORE_CATALOG, note_words, &generation);
 }
 
 /* A number that cannot be read counts as none: the index is then reopened. */

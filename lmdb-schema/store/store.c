@@ -177,7 +177,7 @@ new_store(struct store **out, const char *dir)
 		return ERR_NO_MEMORY;
 	store->dir = strdup(dir);
 	for (unsigned i = 0; i < STORE_ENVS; i++) {
-		store->queues[i] = write_queue_new();
+		store->queues[i] = write_queue_new((enum store_env)i);
 		if (store->queues[i] == NULL)
 			return ERR_NO_MEMORY;
 	}
@@ -349,7 +349,23 @@ store_write(struct store *store, enum store_env env,
 {
 	assert(env < STORE_ENVS && work != NULL);
 	return write_queue_run(
-	    store->queues[env], store->envs[env], work, context);
+	    store->queues[env], store->envs[env], work, context, false);
+}
+
+enum err
+store_write_local(struct store *store, enum store_env env,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context)
+{
+	assert(env < STORE_ENVS && work != NULL);
+	return write_queue_run(
+	    store->queues[env], store->envs[env], work, context, true);
+}
+
+void
+store_share(struct store *store, struct engine *engine)
+{
+	for (unsigned i = 0; i < STORE_ENVS; i++)
+		write_queue_share(store->queues[i], engine);
 }
 
 static enum err

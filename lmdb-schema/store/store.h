@@ -94,6 +94,18 @@ enum store_env { STORE_LIVE, STORE_CATALOG, STORE_STATE, STORE_ENVS };
 enum err store_write(struct store *store, enum store_env env,
     enum err (*work)(void *context, struct kv_txn *txn), void *context);
 
+/* The same for what concerns this machine's files alone. */
+enum err store_write_local(struct store *store, enum store_env env,
+    enum err (*work)(void *context, struct kv_txn *txn), void *context);
+
+/*
+ * From now on what store_write() stores is in the log of `engine`, which
+ * outlives the store, before it is here (write_log.h). Call it before starting
+ * threads.
+ */
+struct engine;
+void store_share(struct store *store, struct engine *engine);
+
 /* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);
 enum err store_facts_open(struct kv **out, const char *path);

@@ -11,14 +11,15 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
-#include "common/kv/kv.h"
+#include "common/kv/kv_ops.h"
+#include "lmdb-schema/store/write_log.h"
 
 struct job {
 	enum err (*work)(void *context, struct kv_txn *txn);
 	void *context;
+	bool local;
 	enum err err;
 	bool done;
 	struct job *next;
@@ -29,10 +30,13 @@ struct write_queue {
 	pthread_cond_t changed;
 	struct job *first, **last;
 	bool led; /* a leader is at work */
+	enum store_env env;
+	struct engine *engine; /* NULL: one machine */
+	struct buf ops; /* the leader's */
 };
 
 struct write_queue *
-write_queue_new(void)
+write_queue_new(enum store_env env)
 {
 	struct write_queue *queue = calloc(1, sizeof(*queue));
 
@@ -41,6 +45,8 @@ write_queue_new(void)
 	pthread_mutex_init(&queue->lock, NULL);
 	pthread_cond_init(&queue->changed, NULL);
 	queue->last = &queue->first;
+	queue->env = env;
+	buf_init(&queue->ops, WRITE_LOG_OPS_MAX);
 	return queue;
 }
 
@@ -51,7 +57,14 @@ write_queue_free(struct write_queue *queue)
 		return;
 	pthread_cond_destroy(&queue->changed);
 	pthread_mutex_destroy(&queue->lock);
+	buf_fini(&queue->ops);
 	free(queue);
+}
+
+void
+write_queue_share(struct write_queue *queue, struct engine *engine)
+{
+	queue->engine = engine;
 }
 
 static struct job *
@@ -68,40 +81,63 @@ take_all(struct write_queue *queue)
 }
 
 static enum err
-run_batch(struct job *batch, struct kv_txn *txn)
+run_job(struct write_queue *queue, struct job *job, struct kv_txn *txn)
+{
+	if (queue->engine != NULL)
+		kv_keep_ops(txn, job->local ? NULL : &queue->ops);
+	return job->work(job->context, txn);
+}
+
+static enum err
+commit(struct write_queue *queue, struct kv_txn *txn)
+{
+	return queue->engine == NULL
+	    ? kv_commit(txn)
+	    : write_log_commit(queue->engine, queue->env, txn, &queue->ops);
+}
+
+static enum err
+run_batch(struct write_queue *queue, struct job *batch, struct kv_txn *txn)
 {
 	enum err err = ERR_OK;
 
+	buf_clear(&queue->ops);
 	for (struct job *job = batch; job != NULL && err == ERR_OK;
 	     job = job->next)
-		err = job->work(job->context, txn);
+		err = run_job(queue, job, txn);
 	if (err == ERR_OK)
-		return kv_commit(txn);
+		return commit(queue, txn);
 	kv_abort(txn);
 	return err;
 }
 
 /*
  * Where the map was full, kv_write() enlarges it, by half each time: from the
- * smallest file this is room for any.
+ * smallest file this is room for any. Where another node has written, its
+ * entries come first.
  */
 #define TRIES 40
 
 static enum err
-run_again(struct job *batch, struct kv *kv, enum err err)
+run_again(
+    struct write_queue *queue, struct job *batch, struct kv *kv, enum err err)
 {
 	struct kv_txn *txn;
 
-	for (unsigned i = 0; i < TRIES && err == ERR_MAP_FULL; i++) {
-		err = kv_write(&txn, kv);
+	for (unsigned i = 0;
+	     i < TRIES && (err == ERR_MAP_FULL || err == ERR_BEHIND); i++) {
+		if (err == ERR_BEHIND)
+			err = write_log_follow(queue->engine, queue->env, kv);
+		if (err == ERR_OK || err == ERR_MAP_FULL)
+			err = kv_write(&txn, kv);
 		if (err == ERR_OK)
-			err = run_batch(batch, txn);
+			err = run_batch(queue, batch, txn);
 	}
 	return err;
 }
 
 static void
-run_alone(struct job *job, struct kv *kv)
+run_alone(struct write_queue *queue, struct job *job, struct kv *kv)
 {
 	struct job alone = *job;
 	struct kv_txn *txn;
@@ -109,7 +145,8 @@ run_alone(struct job *job, struct kv *kv)
 	alone.next = NULL;
 	job->err = kv_write(&txn, kv);
 	if (job->err == ERR_OK)
-		job->err = run_again(&alone, kv, run_batch(&alone, txn));
+		job->err =
+		    run_again(queue, &alone, kv, run_batch(queue, &alone, txn));
 }
 
 /*
@@ -125,12 +162,12 @@ lead(struct write_queue *queue, struct kv *kv)
 	bool began = err == ERR_OK;
 
 	if (began)
-		err = run_again(batch, kv, run_batch(batch, txn));
+		err = run_again(queue, batch, kv, run_batch(queue, batch, txn));
 	for (struct job *job = batch; job != NULL; job = job->next)
 		job->err = err;
 	if (began && err != ERR_OK && batch->next != NULL)
 		for (struct job *job = batch; job != NULL; job = job->next)
-			run_alone(job, kv);
+			run_alone(queue, job, kv);
 	return batch;
 }
 
@@ -166,9 +203,10 @@ enqueue(struct write_queue *queue, struct job *job)
 
 enum err
 write_queue_run(struct write_queue *queue, struct kv *kv,
-    enum err (*work)(void *context, struct kv_txn *txn), void *context)
+    enum err (*work)(void *context, struct kv_txn *txn), void *context,
+    bool local)
 {
-	struct job job = {.work = work, .context = context};
+	struct job job = {.work = work, .context = context, .local = local};
 
 	assert(work != NULL);
 	if (enqueue(queue, &job))

@@ -5,6 +5,7 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/facts/live_priv.h"
 #include "lmdb-schema/store/store.h"
+#include "tests/lmdb-schema/mirror.h"
 
 struct live_change *
 hand_begin(struct store *store)
@@ -13,6 +14,7 @@ hand_begin(struct store *store)
 	struct kv_txn *txn;
 
 	ck_assert_int_eq(kv_write(&txn, store_live(store)), ERR_OK);
+	mirror_keep(txn);
 	ck_assert_int_eq(change_begin(&change, txn), ERR_OK);
 	return change;
 }
@@ -23,7 +25,7 @@ hand_commit(struct live_change *change)
 	struct kv_txn *txn = change->txn;
 
 	ck_assert_int_eq(change_end(change, ERR_OK), ERR_OK);
-	ck_assert_int_eq(kv_commit(txn), ERR_OK);
+	ck_assert_int_eq(mirror_commit(STORE_LIVE, txn), ERR_OK);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "common/num.h"
 #include "lmdb-schema/key.h"
 #include "tests/lmdb-schema/by_hand.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/support/quiet.h"
 #include "tests/support/scratch.h"
 
@@ -33,6 +34,7 @@ facts_open(void)
 void
 facts_close(void)
 {
+	mirror_end(facts);
 	store_close(facts);
 	facts = NULL;
 }
@@ -47,6 +49,7 @@ facts_make(void)
 	ck_assert_msg(store_create(facts_dir(), &fault) == ERR_OK, "%s: %s",
 	    fault.place, fault.message);
 	facts_open();
+	mirror_begin(facts);
 }
 
 void

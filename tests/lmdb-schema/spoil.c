@@ -3,6 +3,7 @@
 #include <check.h>
 
 #include "common/buf.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/support/flip.h"
 
 #define SUM_BYTES 4
@@ -31,6 +32,7 @@ spoil_each(struct kv *kv, unsigned table, const char *path,
 	struct buf pair;
 	unsigned bytes = 0;
 
+	mirror_drop();
 	buf_init(&pair, 1 << 16);
 	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
 	walk = kv_walk_begin(txn, table, SPAN(""), SPAN(""));
@@ -58,6 +60,7 @@ spoil_one(struct kv *kv, unsigned table, const char *path, struct span key)
 	struct span value;
 	struct buf pair;
 
+	mirror_drop();
 	buf_init(&pair, 1 << 16);
 	ck_assert_int_eq(kv_read(&txn, kv), ERR_OK);
 	ck_assert_int_eq(kv_get(txn, table, key, &value), ERR_OK);

@@ -6,6 +6,7 @@
 #include "common/buf.h"
 #include "lmdb-schema/facts/live.h"
 #include "tests/lmdb-schema/by_hand.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/support/scratch.h"
 
 #define TEXT_MAX ((size_t)1 << 26)
@@ -24,6 +25,7 @@ states_open(void)
 void
 states_close(void)
 {
+	mirror_end(states);
 	store_close(states);
 	states = NULL;
 }
@@ -36,6 +38,7 @@ states_make(void)
 	scratch_make();
 	ck_assert_int_eq(store_create(scratch_path("data"), &fault), ERR_OK);
 	states_open();
+	mirror_begin(states);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "lmdb-schema/row.h"
 #include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -324,6 +325,7 @@ store_raw(unsigned table, struct span key, struct span value)
 {
 	struct kv_txn *txn;
 
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, store_live(facts)), ERR_OK);
 	ck_assert_int_eq(kv_put(txn, table, key, value), ERR_OK);
 	ck_assert_int_eq(kv_commit(txn), ERR_OK);

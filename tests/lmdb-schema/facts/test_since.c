@@ -6,6 +6,7 @@
 #include "lmdb-schema/key.h"
 #include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
@@ -198,6 +199,7 @@ START_TEST(a_damaged_record_changes_its_supplier)
 	put_network(source, "100002", 1);
 	made = now();
 	put_network(source, "100002", 2);
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, store_live(facts)), ERR_OK);
 	ck_assert_int_eq(
 	    kv_put(txn, LIVE_META, key_span(&key), SPAN("short")), ERR_OK);
@@ -224,6 +226,7 @@ write_bare(const char *path)
 	for (unsigned i = 0; i < 10; i++)
 		buf_add_char(&header, 0);
 	ck_assert_int_eq(store_facts_create(&kv, path), ERR_OK);
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
 	ck_assert_int_eq(
 	    store_set_number(txn, "schema", SCHEMA_FACTS_VERSION_BARE), ERR_OK);

@@ -16,6 +16,7 @@
 #include "tests/fcgi/failing.h"
 #include "tests/lmdb-schema/book.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/support/flip.h"
 #include "tests/support/limit.h"
 #include "tests/support/process.h"
@@ -264,6 +265,7 @@ START_TEST(an_entry_that_is_no_code_is_passed_over)
 	struct span entry;
 
 	memset(code, 'x', sizeof(code));
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, store_catalog(facts)), ERR_OK);
 	ck_assert_int_eq(
 	    kv_get(txn, CATALOG_CURRENT, SPAN("BIG"), &entry), ERR_OK);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/support/run.h"
 
 static struct catalog_view *view;
@@ -202,6 +203,7 @@ spoil(const char *supplier)
 {
 	struct kv_txn *txn;
 
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, store_catalog(facts)), ERR_OK);
 	ck_assert_int_eq(
 	    kv_put(txn, CATALOG_CURRENT, span_of(supplier), SPAN("\x80")),

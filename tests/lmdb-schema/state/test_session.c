@@ -8,6 +8,7 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/state/user.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
@@ -293,6 +294,7 @@ START_TEST(a_broken_session_stops_the_walk)
 	struct met met = {.count = 0};
 	struct kv_txn *txn;
 
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, store_state(states)), ERR_OK);
 	ck_assert_int_eq(
 	    kv_put(txn, STATE_SESSIONS, SPAN("x"), SPAN("\xff")), ERR_OK);

@@ -9,6 +9,7 @@
 #include "common/fs.h"
 #include "lmdb-schema/schema.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/plain.h"
 #include "tests/support/flip.h"
 #include "tests/support/quiet.h"
@@ -82,6 +83,7 @@ put_version(struct kv *kv, uint32_t version)
 	const uint32_t number = htole32(version);
 	struct kv_txn *txn;
 
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, kv), ERR_OK);
 	ck_assert_int_eq(
 	    kv_put(txn, 0, SPAN("schema"), span_make(&number, sizeof(number))),
@@ -193,6 +195,7 @@ START_TEST(an_environment_of_the_version_before_goes_on_without_sums)
 	facts_close();
 	ck_assert_int_eq(plain_make((unsigned)_i, facts_dir()), ERR_OK);
 	facts_open();
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, env_of((unsigned)_i)), ERR_OK);
 	ck_assert_int_eq(store_set_number(txn, "x", 7), ERR_OK);
 	ck_assert_int_eq(kv_commit(txn), ERR_OK);

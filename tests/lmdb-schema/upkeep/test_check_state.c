@@ -7,6 +7,7 @@
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/upkeep/check.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/lmdb-schema/told.h"
@@ -56,6 +57,7 @@ spoil(unsigned table, struct span key, const struct span *value)
 {
 	struct kv_txn *txn;
 
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, store_state(states)), ERR_OK);
 	ck_assert_int_eq(value == NULL ? kv_del(txn, table, key)
 				       : kv_put(txn, table, key, *value),

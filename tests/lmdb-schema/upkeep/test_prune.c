@@ -6,6 +6,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/spoil.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -208,6 +209,7 @@ START_TEST(a_clock_that_was_set_back_keeps_nothing_for_ever)
 	struct key when = key_of_u64(UINT64_C(1) << 60);
 	struct kv_txn *txn;
 
+	mirror_drop();
 	ck_assert_int_eq(kv_write(&txn, store_catalog(facts)), ERR_OK);
 	ck_assert_int_eq(
 	    kv_put(txn, CATALOG_RETIRED, key_span(&key), key_span(&when)),

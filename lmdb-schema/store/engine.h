@@ -1,0 +1,40 @@
+/*
+ * engine: the ordered log that several nodes share, one for each environment.
+ * Each entry has a number, from 1 on without gaps, and is there for good once
+ * it was appended.
+ *
+ * A door has these functions; a store without an engine (one machine) commits
+ * to its own files alone.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/store/store.h"
+
+#define ENGINE_ID_LEN 16
+
+struct engine {
+	/*
+	 * Appends the entry, if the last one's number is `after`:
+	 *
+	 *   ERR_OK       it is number after + 1, on a majority's disks
+	 *   ERR_BEHIND   it was not appended: the log is at another number
+	 *   ERR_AWAY     it was surely not appended
+	 *   ERR_UNKNOWN  it may have been: the same call again finds out, by
+	 *                `id`, ENGINE_ID_LEN bytes
+	 */
+	enum err (*append)(struct engine *engine, enum store_env log,
+	    uint64_t after, struct span id, struct span entry);
+
+	/*
+	 * Calls `each` for the entries behind number `after`, in order.
+	 * ERR_AWAY when the log cannot be read.
+	 */
+	enum err (*read)(struct engine *engine, enum store_env log,
+	    uint64_t after,
+	    enum err (*each)(void *context, uint64_t number, struct span entry),
+	    void *context);
+};

@@ -1,0 +1,264 @@
+#include "lmdb-schema/store/write_log.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/kv/kv_ops.h"
+#include "common/log.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/zstd.h"
+
+#define META 0
+#define HEAD_LEN (1 + ENGINE_ID_LEN + DIGEST_SHA256_LEN + 8 + 4)
+
+static const char place_name[] = "log";
+
+/* --- the place ------------------------------------------------------------ */
+
+enum err
+write_log_place(struct write_log_place *out, struct kv_txn *txn)
+{
+	struct span value;
+	enum err err = kv_get(txn, META, span_of(place_name), &value);
+
+	memset(out, 0, sizeof(*out));
+	if (err == ERR_NOT_FOUND)
+		return ERR_OK;
+	if (err != ERR_OK)
+		return err;
+	if (value.len != sizeof(uint64_t) + sizeof(out->chain))
+		return ERR_DAMAGED;
+	memcpy(&out->number, value.ptr, sizeof(out->number));
+	out->number = le64toh(out->number);
+	memcpy(out->chain, value.ptr + sizeof(out->number), sizeof(out->chain));
+	return ERR_OK;
+}
+
+static enum err
+put_place(struct kv_txn *txn, const struct write_log_place *place)
+{
+	char value[sizeof(uint64_t) + sizeof(place->chain)];
+	uint64_t number = htole64(place->number);
+
+	memcpy(value, &number, sizeof(number));
+	memcpy(value + sizeof(number), place->chain, sizeof(place->chain));
+	return kv_put(
+	    txn, META, span_of(place_name), span_make(value, sizeof(value)));
+}
+
+/* Moves the place behind an entry of these writes. */
+static enum err
+advance(struct write_log_place *place, struct span ops)
+{
+	struct digest_parts *parts;
+	enum err err = digest_parts_new(&parts);
+
+	if (err != ERR_OK)
+		return err;
+	digest_parts_add(
+	    parts, span_make((const char *)place->chain, sizeof(place->chain)));
+	digest_parts_add(parts, ops);
+	err = digest_parts_end(parts, place->chain);
+	digest_parts_free(parts);
+	place->number++;
+	return err;
+}
+
+/* --- entries -------------------------------------------------------------- */
+
+static enum err
+make_entry(struct buf *out, const struct write_log_place *place,
+    const uint8_t id[ENGINE_ID_LEN], struct span ops)
+{
+	buf_add_char(out, WRITE_LOG_VERSION);
+	buf_add(out, id, ENGINE_ID_LEN);
+	buf_add(out, place->chain, sizeof(place->chain));
+	buf_add_u64(out, (uint64_t)date_now_ms());
+	buf_add_u32(out, (uint32_t)ops.len);
+	zstd_pack(out, ops);
+	return buf_end(out);
+}
+
+struct entry {
+	const uint8_t *chain;
+	uint32_t ops_len;
+	struct span packed;
+};
+
+static enum err
+read_entry(struct entry *entry, struct span bytes)
+{
+	const char *at = bytes.ptr;
+
+	if (bytes.len > 0 && (unsigned char)at[0] > WRITE_LOG_VERSION)
+		return ERR_VERSION;
+	if (bytes.len < HEAD_LEN || at[0] != WRITE_LOG_VERSION)
+		return ERR_DAMAGED;
+	entry->chain = (const uint8_t *)at + 1 + ENGINE_ID_LEN;
+	memcpy(&entry->ops_len, at + HEAD_LEN - sizeof(entry->ops_len),
+	    sizeof(entry->ops_len));
+	entry->ops_len = le32toh(entry->ops_len);
+	entry->packed = span_from(bytes, HEAD_LEN);
+	return entry->ops_len <= WRITE_LOG_OPS_MAX ? ERR_OK : ERR_DAMAGED;
+}
+
+/* The writes of the entry, in `ops`, if they follow the chain. */
+static enum err
+take_ops(struct buf *ops, struct write_log_place *place, struct span bytes)
+{
+	struct entry entry;
+	enum err err = read_entry(&entry, bytes);
+
+	if (err == ERR_OK)
+		err = zstd_unpack(ops, entry.packed, entry.ops_len);
+	if (err == ERR_OK)
+		err = advance(place, buf_span(ops));
+	if (err == ERR_OK &&
+	    memcmp(place->chain, entry.chain, sizeof(place->chain)) != 0)
+		err = ERR_DAMAGED;
+	return err == ERR_BAD_INPUT ? ERR_DAMAGED : err;
+}
+
+static enum err
+apply(struct kv_txn *txn, uint64_t number, struct span entry)
+{
+	struct write_log_place place;
+	struct buf ops;
+	enum err err = write_log_place(&place, txn);
+
+	if (err != ERR_OK)
+		return err;
+	if (number != place.number + 1)
+		return number <= place.number ? ERR_EXISTS : ERR_NOT_FOUND;
+	buf_init(&ops, WRITE_LOG_OPS_MAX);
+	err = take_ops(&ops, &place, entry);
+	if (err == ERR_OK)
+		err = kv_apply(txn, buf_span(&ops));
+	buf_fini(&ops);
+	if (err == ERR_BAD_INPUT)
+		err = ERR_DAMAGED;
+	return err == ERR_OK ? put_place(txn, &place) : err;
+}
+
+/* Each beginning enlarges a map that was full by half. */
+#define TRIES 40
+
+enum err
+write_log_apply(struct kv *kv, uint64_t number, struct span entry)
+{
+	enum err err = ERR_MAP_FULL;
+
+	assert(number > 0);
+	for (unsigned i = 0; i < TRIES && err == ERR_MAP_FULL; i++) {
+		struct kv_txn *txn;
+
+		err = kv_write(&txn, kv);
+		if (err != ERR_OK)
+			return err;
+		err = apply(txn, number, entry);
+		if (err == ERR_OK)
+			err = kv_commit(txn);
+		else
+			kv_abort(txn);
+	}
+	return err;
+}
+
+static enum err
+follow_one(void *context, uint64_t number, struct span entry)
+{
+	enum err err = write_log_apply(context, number, entry);
+
+	if (err == ERR_VERSION || err == ERR_DAMAGED)
+		log_error("log: an entry of another node cannot be applied, "
+			  "this node stays as it is: number=%llu error=%s",
+		    (unsigned long long)number, err_text(err));
+	return err == ERR_EXISTS ? ERR_OK : err;
+}
+
+enum err
+write_log_follow(struct engine *engine, enum store_env log, struct kv *kv)
+{
+	struct write_log_place place;
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = write_log_place(&place, txn);
+	kv_abort(txn);
+	return err == ERR_OK
+	    ? engine->read(engine, log, place.number, follow_one, kv)
+	    : err;
+}
+
+/* --- committing ----------------------------------------------------------- */
+
+/* As long as an append may keep others waiting for the environment. */
+#define PATIENCE_NS (2 * INT64_C(1000000000))
+#define PAUSE_US 10000
+
+static enum err
+append(struct engine *engine, enum store_env log, uint64_t after,
+    const uint8_t id[ENGINE_ID_LEN], struct span entry)
+{
+	const struct span name = span_make((const char *)id, ENGINE_ID_LEN);
+	int64_t end = date_monotonic_ns() + PATIENCE_NS;
+	enum err err;
+
+	for (;;) {
+		err = engine->append(engine, log, after, name, entry);
+		if (err != ERR_UNKNOWN || date_monotonic_ns() >= end)
+			return err;
+		usleep(PAUSE_US);
+	}
+}
+
+static enum err
+append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
+    struct span ops)
+{
+	struct write_log_place place;
+	uint8_t id[ENGINE_ID_LEN];
+	struct buf entry;
+	enum err err = write_log_place(&place, txn);
+
+	if (err == ERR_OK)
+		err = digest_random(id, sizeof(id));
+	if (err == ERR_OK)
+		err = advance(&place, ops);
+	if (err != ERR_OK)
+		return err;
+	buf_init(&entry, WRITE_LOG_OPS_MAX);
+	err = make_entry(&entry, &place, id, ops);
+	/* What may fail here comes first: behind the append it is too late. */
+	if (err == ERR_OK)
+		err = put_place(txn, &place);
+	if (err == ERR_OK)
+		err =
+		    append(engine, log, place.number - 1, id, buf_span(&entry));
+	buf_fini(&entry);
+	return err;
+}
+
+enum err
+write_log_commit(struct engine *engine, enum store_env log, struct kv_txn *txn,
+    struct buf *ops)
+{
+	enum err err = buf_end(ops);
+
+	assert(engine != NULL && log < STORE_ENVS);
+	kv_keep_ops(txn, NULL);
+	if (err == ERR_OK && ops->len == 0)
+		return kv_commit(txn);
+	if (err == ERR_OK)
+		err = append_ops(engine, log, txn, buf_span(ops));
+	if (err != ERR_OK) {
+		kv_abort(txn);
+		return err;
+	}
+	return kv_commit(txn) == ERR_OK ? ERR_OK : ERR_UNKNOWN;
+}

@@ -1,0 +1,67 @@
+/*
+ * write_log: a commit as an entry of an engine's log (engine.h), and such an
+ * entry applied to another node's environment.
+ *
+ *	entry   u8      WRITE_LOG_VERSION
+ *	        16      the id by which a repeated append is told
+ *	        32      chain: SHA-256 of the chain before (zeros before the
+ *	                first) and of the writes
+ *	        u64     when it was made, ms
+ *	        u32     length of the writes
+ *	        the writes (kv_ops.h), as a zstd frame
+ *
+ * An environment knows which entry it has reached, by the record "log" in meta:
+ * u64 number, 32 bytes chain; without one it is at 0. The record is part of the
+ * commit that the entry describes, so that a crash leaves both or neither.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/digest.h"
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/store/engine.h"
+
+struct kv;
+struct kv_txn;
+
+#define WRITE_LOG_VERSION 1
+#define WRITE_LOG_OPS_MAX ((size_t)1 << 30)
+
+struct write_log_place {
+	uint64_t number;
+	uint8_t chain[DIGEST_SHA256_LEN];
+};
+
+enum err write_log_place(struct write_log_place *out, struct kv_txn *txn);
+
+/*
+ * Commits the transaction, whose writes are `ops`: as the engine's next entry
+ * first, then here. It frees the transaction, as kv_commit() does. Beside that
+ * function's failures:
+ *
+ *   ERR_BEHIND   another node has written: write_log_follow(), then do the
+ *                work again. Nothing was stored.
+ *   ERR_AWAY     nothing was stored
+ *   ERR_UNKNOWN  it may be in the log, and then comes with
+ *                write_log_follow(); also when the entry is in the log and
+ *                the commit failed here
+ */
+enum err write_log_commit(struct engine *engine, enum store_env log,
+    struct kv_txn *txn, struct buf *ops);
+
+/*
+ * Applies what other nodes have appended, each entry in a commit of its own.
+ * ERR_AWAY; ERR_VERSION for an entry of a later version, ERR_DAMAGED for one
+ * that does not follow the chain: what came before it is applied.
+ */
+enum err write_log_follow(
+    struct engine *engine, enum store_env log, struct kv *kv);
+
+/*
+ * Applies one entry. ERR_EXISTS where it is applied already, ERR_NOT_FOUND
+ * where one before it is missing; and see write_log_follow().
+ */
+enum err write_log_apply(struct kv *kv, uint64_t number, struct span entry);

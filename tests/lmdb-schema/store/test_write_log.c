@@ -1,0 +1,325 @@
+/*
+ * Two nodes that share a log: each stores in the order of the log, whatever
+ * becomes of an append. mirror.h has all other tests' writes go this way.
+ */
+#include "lmdb-schema/store/write_log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/kv/kv.h"
+#include "lmdb-schema/snapshot/catalog.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+#define ENTRIES_MAX 16
+#define ENTRY_MAX 1024
+
+/* The log, and what befalls the next appends. */
+static struct entry {
+	char id[ENGINE_ID_LEN], bytes[ENTRY_MAX];
+	size_t len;
+} entries[ENTRIES_MAX];
+static unsigned count;
+static enum { SOUND, AWAY, LOST, LATE } weather;
+static unsigned bad; /* as many appends meet it */
+static unsigned appends; /* calls */
+
+/* LATE appends, and LOST does not: neither caller can tell. */
+static enum err
+append(struct engine *engine, enum store_env log, uint64_t after,
+    struct span id, struct span entry)
+{
+	bool meets = bad > 0;
+	struct entry *to = &entries[count];
+
+	(void)engine;
+	ck_assert_int_eq(log, STORE_STATE);
+	appends++;
+	bad -= meets;
+	if (meets && weather == AWAY)
+		return ERR_AWAY;
+	if (meets && weather == LOST)
+		return ERR_UNKNOWN;
+	if (after < count)
+		return memcmp(entries[after].id, id.ptr, id.len) == 0
+		    ? ERR_OK
+		    : ERR_BEHIND;
+	ck_assert_uint_eq(after, count);
+	ck_assert_uint_lt(count, ENTRIES_MAX);
+	ck_assert_uint_le(entry.len, ENTRY_MAX);
+	memcpy(to->id, id.ptr, id.len);
+	memcpy(to->bytes, entry.ptr, entry.len);
+	to->len = entry.len;
+	count++;
+	return meets ? ERR_UNKNOWN : ERR_OK;
+}
+
+static enum err
+read_log(struct engine *engine, enum store_env log, uint64_t after,
+    enum err (*each)(void *context, uint64_t number, struct span entry),
+    void *context)
+{
+	enum err err = ERR_OK;
+
+	(void)engine;
+	(void)log;
+	for (uint64_t i = after; i < count && err == ERR_OK; i++)
+		err = each(context, i + 1,
+		    span_make(entries[i].bytes, entries[i].len));
+	return err;
+}
+
+static struct engine engine = {append, read_log};
+static struct store *nodes[2];
+
+static void
+open_node(unsigned which)
+{
+	const char *dir = scratch_path(which == 0 ? "a" : "b");
+	struct fault fault;
+
+	fault_clear(&fault);
+	ck_assert_int_eq(store_open(&nodes[which], dir, &fault), ERR_OK);
+	store_share(nodes[which], &engine);
+}
+
+static void
+make_nodes(void)
+{
+	struct fault fault;
+
+	scratch_make();
+	quiet_begin();
+	fault_clear(&fault);
+	ck_assert_int_eq(store_create(scratch_path("a"), &fault), ERR_OK);
+	ck_assert_int_eq(store_create(scratch_path("b"), &fault), ERR_OK);
+	open_node(0);
+	open_node(1);
+	count = appends = bad = 0;
+}
+
+static void
+remove_nodes(void)
+{
+	store_close(nodes[0]);
+	store_close(nodes[1]);
+	quiet_end();
+	scratch_remove();
+}
+
+/* Adds a letter to what is stored: the order of the writes can be read. */
+static enum err
+add_letter(void *context, struct kv_txn *txn)
+{
+	char text[64];
+	struct span old;
+	enum err err = kv_get(txn, STATE_META, SPAN("text"), &old);
+
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return err;
+	snprintf(text, sizeof(text), "%.*s%c", SPAN_ARG(old),
+	    *(const char *)context);
+	return kv_put(txn, STATE_META, SPAN("text"), span_of(text));
+}
+
+static enum err
+add(unsigned node, char letter)
+{
+	return store_write(nodes[node], STORE_STATE, add_letter, &letter);
+}
+
+static void
+follow(unsigned node)
+{
+	ck_assert_int_eq(
+	    write_log_follow(&engine, STORE_STATE, store_state(nodes[node])),
+	    ERR_OK);
+}
+
+static void
+must_have(unsigned node, const char *text)
+{
+	struct kv_txn *txn;
+	struct span value;
+
+	ck_assert_int_eq(kv_read(&txn, store_state(nodes[node])), ERR_OK);
+	if (kv_get(txn, STATE_META, SPAN("text"), &value) != ERR_OK)
+		value = SPAN("");
+	ck_assert_msg(span_eq(value, span_of(text)), "%.*s, not %s",
+	    SPAN_ARG(value), text);
+	kv_abort(txn);
+}
+
+START_TEST(each_node_writes_behind_what_the_other_wrote)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	must_have(1, "");
+	ck_assert_int_eq(add(1, 'b'), ERR_OK);
+	must_have(1, "ab");
+	ck_assert_int_eq(add(1, 'c'), ERR_OK);
+	must_have(0, "a");
+	ck_assert_int_eq(add(0, 'd'), ERR_OK);
+	must_have(0, "abcd");
+	follow(1);
+	must_have(1, "abcd");
+	ck_assert_uint_eq(count, 4);
+}
+END_TEST
+
+START_TEST(a_log_out_of_reach_stores_nothing)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	weather = AWAY;
+	bad = 1;
+	ck_assert_int_eq(add(0, 'b'), ERR_AWAY);
+	must_have(0, "a");
+	ck_assert_int_eq(add(0, 'c'), ERR_OK);
+	follow(1);
+	must_have(1, "ac");
+}
+END_TEST
+
+/* _i: the append was lost, or it was not and only its answer was. */
+START_TEST(an_unknown_outcome_is_asked_for_again)
+{
+	weather = _i == 0 ? LOST : LATE;
+	bad = 3;
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_gt(appends, 1);
+	must_have(0, "a");
+	ck_assert_int_eq(add(1, 'b'), ERR_OK);
+	must_have(1, "ab");
+}
+END_TEST
+
+START_TEST(an_outcome_that_stays_unknown_comes_with_the_log)
+{
+	weather = LATE;
+	bad = 1;
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	weather = LOST;
+	bad = UINT32_MAX;
+	ck_assert_int_eq(add(0, 'b'), ERR_UNKNOWN);
+	must_have(0, "a");
+	bad = 0;
+	ck_assert_int_eq(add(0, 'c'), ERR_OK);
+	must_have(0, "ac");
+}
+END_TEST
+
+START_TEST(a_node_goes_on_where_it_was)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	store_close(nodes[0]);
+	ck_assert_int_eq(add(1, 'b'), ERR_OK);
+	open_node(0);
+	must_have(0, "a");
+	ck_assert_int_eq(add(0, 'c'), ERR_OK);
+	must_have(0, "abc");
+}
+END_TEST
+
+START_TEST(what_changes_nothing_or_this_node_alone_is_no_entry)
+{
+	struct catalog_view *view;
+
+	ck_assert_int_eq(catalog_note_words(nodes[0], 7), ERR_OK);
+	ck_assert_int_eq(catalog_view_open(&view, nodes[0]), ERR_OK);
+	ck_assert_uint_eq(catalog_words(view), 7);
+	catalog_view_close(view);
+	ck_assert_uint_eq(appends, 0);
+}
+END_TEST
+
+static enum err
+apply(uint64_t number, struct span bytes)
+{
+	return write_log_apply(store_state(nodes[1]), number, bytes);
+}
+
+START_TEST(entries_are_applied_once_and_in_order)
+{
+	struct span bytes[2];
+
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	ck_assert_int_eq(add(0, 'b'), ERR_OK);
+	for (unsigned i = 0; i < 2; i++)
+		bytes[i] = span_make(entries[i].bytes, entries[i].len);
+	ck_assert_int_eq(apply(2, bytes[1]), ERR_NOT_FOUND);
+	ck_assert_int_eq(apply(1, bytes[1]), ERR_DAMAGED);
+	ck_assert_int_eq(apply(1, bytes[0]), ERR_OK);
+	ck_assert_int_eq(apply(1, bytes[0]), ERR_EXISTS);
+	ck_assert_int_eq(apply(2, bytes[0]), ERR_DAMAGED);
+	must_have(1, "a");
+	ck_assert_int_eq(apply(2, bytes[1]), ERR_OK);
+	must_have(1, "ab");
+}
+END_TEST
+
+#define TIME_AT (1 + ENGINE_ID_LEN + DIGEST_SHA256_LEN)
+#define FRAME_AT (TIME_AT + 8 + 4)
+
+/*
+ * What does not count when the entry is applied: the id, the time, and how the
+ * head of the zstd frame is written (RFC 8878, 3.1.1.1.1).
+ */
+static bool
+is_beside(size_t bit)
+{
+	size_t at = bit / 8;
+
+	return (at > 0 && at <= ENGINE_ID_LEN) ||
+	    (at >= TIME_AT && at < TIME_AT + 8) || at == FRAME_AT + 4;
+}
+
+START_TEST(a_damaged_entry_is_refused)
+{
+	struct entry *entry = &entries[0];
+	enum err err;
+
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	for (size_t bit = 0; bit < entry->len * 8; bit++) {
+		if (is_beside(bit))
+			continue;
+		entry->bytes[bit / 8] ^= (char)(1 << bit % 8);
+		err = apply(1, span_make(entry->bytes, entry->len));
+		ck_assert_msg(err == ERR_DAMAGED || err == ERR_VERSION,
+		    "bit %zu: %s", bit, err_text(err));
+		entry->bytes[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	for (size_t len = 0; len < entry->len; len++)
+		ck_assert_int_eq(
+		    apply(1, span_make(entry->bytes, len)), ERR_DAMAGED);
+	must_have(1, "");
+	entry->bytes[0]++;
+	ck_assert_int_eq(
+	    write_log_follow(&engine, STORE_STATE, store_state(nodes[1])),
+	    ERR_VERSION);
+	ck_assert_int_eq(quiet_lines(), 1);
+	entry->bytes[0]--;
+	follow(1);
+	must_have(1, "a");
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("write_log");
+	TCase *tc = tcase_create("write_log");
+
+	tcase_add_checked_fixture(tc, make_nodes, remove_nodes);
+	tcase_add_test(tc, each_node_writes_behind_what_the_other_wrote);
+	tcase_add_test(tc, a_log_out_of_reach_stores_nothing);
+	tcase_add_loop_test(tc, an_unknown_outcome_is_asked_for_again, 0, 2);
+	tcase_add_test(tc, an_outcome_that_stays_unknown_comes_with_the_log);
+	tcase_add_test(tc, a_node_goes_on_where_it_was);
+	tcase_add_test(tc, what_changes_nothing_or_this_node_alone_is_no_entry);
+	tcase_add_test(tc, entries_are_applied_once_and_in_order);
+	tcase_add_test(tc, a_damaged_entry_is_refused);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
