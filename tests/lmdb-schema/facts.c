@@ -8,6 +8,7 @@
 #include "common/fs.h"
 #include "common/num.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/snapshot/snapshot.h"
 #include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/mirror.h"
 #include "tests/support/quiet.h"
@@ -291,4 +292,18 @@ facts_compute(const char *supplier, struct compute_result *result)
 	    .threads = 1, .slots = 4, .wait = true, .as_of_day = DATE_NULL};
 
 	return compute_supplier(result, facts, span_of(supplier), &options);
+}
+
+struct snapshot *
+facts_snapshot(const char *supplier)
+{
+	struct catalog_entry entry;
+	struct snapshot *snap;
+
+	ck_assert_int_eq(
+	    catalog_current(facts, span_of(supplier), &entry), ERR_OK);
+	ck_assert_int_eq(
+	    snapshot_open(&snap, facts, span_of(supplier), entry.generation),
+	    ERR_OK);
+	return snap;
 }

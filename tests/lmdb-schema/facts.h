@@ -60,3 +60,6 @@ void facts_network(const char *code, int64_t ca);
 
 /* Computes a supplier in one thread; returns the result. */
 enum err facts_compute(const char *supplier, struct compute_result *result);
+
+/* A supplier's current snapshot, open. */
+struct snapshot *facts_snapshot(const char *supplier);

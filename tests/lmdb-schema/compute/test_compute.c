@@ -1,19 +1,11 @@
 #include "lmdb-schema/compute/compute.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/date.h"
-#include "common/fs.h"
 #include "common/num.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "tests/lmdb-schema/facts.h"
-#include "tests/support/limit.h"
-#include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
@@ -28,25 +20,11 @@ make(void)
 	    .threads = 1, .slots = 4, .wait = true, .as_of_day = DATE_NULL};
 }
 
-static struct snapshot *
-open_current(const char *supplier)
-{
-	struct catalog_entry entry;
-	struct snapshot *snap;
-
-	ck_assert_int_eq(
-	    catalog_current(facts, span_of(supplier), &entry), ERR_OK);
-	ck_assert_int_eq(
-	    snapshot_open(&snap, facts, span_of(supplier), entry.generation),
-	    ERR_OK);
-	return snap;
-}
-
 /* All rows, one behind the other, whatever the generation. */
 static char *
 rows_of(const char *supplier, size_t *len)
 {
-	struct snapshot *snap = open_current(supplier);
+	struct snapshot *snap = facts_snapshot(supplier);
 	struct snapshot_part part;
 	struct buf buf;
 
@@ -149,7 +127,7 @@ START_TEST(the_period_may_end_on_another_day)
 	options.as_of_day = date_day_of(2025, 3, 15);
 	ck_assert_int_eq(
 	    compute_supplier(&result, facts, SPAN("BIG"), &options), ERR_OK);
-	snap = open_current("BIG");
+	snap = facts_snapshot("BIG");
 	ck_assert_int_eq(snapshot_head(snap)->last_month, 2025 * 12 + 2);
 	ck_assert_int_eq(snapshot_head(snap)->as_of_day, options.as_of_day);
 	snapshot_close(snap);
@@ -167,7 +145,7 @@ START_TEST(ranges_of_articles_that_are_gone_are_passed_over)
 	facts_gamme("BIG", "C0000040", 3);
 	facts_gamme("BIG", "Z", 4);
 	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
-	snap = open_current("BIG");
+	snap = facts_snapshot("BIG");
 	ck_assert_int_eq(snapshot_find(snap, SPAN("C000004"), &row), ERR_OK);
 	for (uint32_t i = 0; i < 10; i++)
 		ck_assert_uint_eq(snapshot_gammes(snap)[i], i == row ? 2 : 0);
@@ -220,7 +198,7 @@ START_TEST(articles_are_ranked_and_classed_by_turnover)
 
 	import_turnovers(ranked[_i].ca, ranked[_i].count);
 	ck_assert_int_eq(facts_compute("S", &result), ERR_OK);
-	snap = open_current("S");
+	snap = facts_snapshot("S");
 	for (uint32_t row = 0; row < ranked[_i].count; row++) {
 		struct span abc = snapshot_value(snap, row, COL_classeAbc);
 		struct span share = snapshot_value(snap, row, COL_partCa);
@@ -324,7 +302,7 @@ START_TEST(an_article_whose_sums_do_not_fit_is_left_out)
 	facts_end(intake);
 	quiet_begin();
 	ck_assert_int_eq(facts_compute("S", &result), ERR_OK);
-	snap = open_current("S");
+	snap = facts_snapshot("S");
 	for (uint32_t row = 0; row < snapshot_rows(snap); row++) {
 		struct span codein = snapshot_value(snap, row, COL_codein);
 
@@ -335,221 +313,6 @@ START_TEST(an_article_whose_sums_do_not_fit_is_left_out)
 	ck_assert_uint_eq(snapshot_left_out(snap), 5 - strlen(absurd[_i].rows));
 	ck_assert_int_eq(snapshot_verify(snap, NULL, NULL), ERR_OK);
 	snapshot_close(snap);
-}
-END_TEST
-
-/* --- at once -------------------------------------------------------------- */
-
-static unsigned
-snapshots_there(void)
-{
-	char folder[FS_PATH_MAX], command[FS_PATH_MAX + 64];
-	unsigned count = 0;
-	FILE *pipe;
-
-	ck_assert_int_eq(
-	    store_snapshot_folder(folder, facts, SPAN("BIG")), ERR_OK);
-	snprintf(command, sizeof(command), "ls '%s' | wc -l", folder);
-	pipe = popen(command, "r");
-	ck_assert_int_eq(fscanf(pipe, "%u", &count), 1);
-	pclose(pipe);
-	return count;
-}
-
-/* Takes the supplier's lock: no process computes before it is closed. */
-static int
-hold_back(void)
-{
-	char path[FS_PATH_MAX];
-	int lock;
-
-	snprintf(path, sizeof(path), "%s/locks/compute-BIG", facts_dir());
-	ck_assert_int_eq(fs_lock(&lock, path, true), ERR_OK);
-	return lock;
-}
-
-/*
- * Computes in a child process: 0 it computed, 1 another one did, 2 a failure.
- */
-static pid_t
-start_process(int gate)
-{
-	pid_t pid = fork();
-	struct fault fault;
-	char byte;
-
-	if (pid != 0)
-		return pid;
-	fault_clear(&fault);
-	if (store_open(&facts, facts_dir(), &fault) != ERR_OK ||
-	    read(gate, &byte, 1) != 1 ||
-	    compute_supplier(&result, facts, SPAN("BIG"), &options) != ERR_OK)
-		_exit(2);
-	_exit(result.shared);
-}
-
-START_TEST(two_processes_at_once_do_the_work_once)
-{
-	int gate[2], lock, status, worked = 0;
-	pid_t pids[2];
-
-	facts_import(8000, 1);
-	facts_close();
-	ck_assert_int_eq(pipe(gate), 0);
-	for (unsigned i = 0; i < 2; i++)
-		pids[i] = start_process(gate[0]);
-	lock = hold_back();
-	ck_assert_int_eq(write(gate[1], "go", 2), 2);
-	for (unsigned i = 0; i < 2; i++)
-		process_waits(pids[i], 1);
-	close(lock);
-	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(waitpid(pids[i], &status, 0), pids[i]);
-		ck_assert(WIFEXITED(status));
-		ck_assert_int_lt(WEXITSTATUS(status), 2);
-		worked += WEXITSTATUS(status) == 0;
-	}
-	close(gate[0]);
-	close(gate[1]);
-	facts_open();
-	ck_assert_int_eq(worked, 1);
-	ck_assert_uint_eq(snapshots_there(), 1);
-}
-END_TEST
-
-static void *
-compute_thread(void *context)
-{
-	struct compute_result *mine = context;
-
-	if (compute_supplier(mine, facts, SPAN("BIG"), &options) != ERR_OK)
-		mine->entry.generation = 0;
-	return NULL;
-}
-
-START_TEST(four_threads_at_once_do_the_work_once)
-{
-	struct compute_result results[4];
-	pthread_t threads[4];
-	unsigned worked = 0;
-	int lock;
-
-	facts_import(8000, 1);
-	lock = hold_back();
-	for (unsigned i = 0; i < 4; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL,
-				     compute_thread, &results[i]),
-		    0);
-	process_waits(getpid(), 4);
-	close(lock);
-	for (unsigned i = 0; i < 4; i++) {
-		pthread_join(threads[i], NULL);
-		worked += !results[i].shared;
-		ck_assert_uint_ne(results[i].entry.generation, 0);
-		ck_assert_uint_eq(
-		    results[i].entry.generation, results[0].entry.generation);
-	}
-	ck_assert_uint_eq(worked, 1);
-	ck_assert_uint_eq(snapshots_there(), 1);
-}
-END_TEST
-
-START_TEST(no_free_slot_is_busy_when_it_may_not_wait)
-{
-	int slot;
-
-	facts_import(3, 1);
-	options.slots = 1;
-	options.wait = false;
-	ck_assert_int_eq(store_lock_slot(&slot, facts, 1, false), ERR_OK);
-	ck_assert_int_eq(
-	    compute_supplier(&result, facts, SPAN("BIG"), &options), ERR_BUSY);
-	close(slot);
-	ck_assert_int_eq(
-	    compute_supplier(&result, facts, SPAN("BIG"), &options), ERR_OK);
-}
-END_TEST
-
-/* --- damage and trouble --------------------------------------------------- */
-
-START_TEST(the_next_computation_heals_a_damaged_snapshot)
-{
-	char path[FS_PATH_MAX];
-	struct snapshot *snap;
-
-	facts_import(50, 1);
-	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
-	ck_assert_int_eq(store_snapshot_path(path, facts, SPAN("BIG"),
-			     result.entry.generation, ""),
-	    ERR_OK);
-	ck_assert_int_eq(truncate(path, 5000), 0);
-	quiet_begin();
-	ck_assert_int_eq(
-	    snapshot_open(&snap, facts, SPAN("BIG"), result.entry.generation),
-	    ERR_DAMAGED);
-	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
-	snap = open_current("BIG");
-	ck_assert_int_eq(snapshot_verify(snap, NULL, NULL), ERR_OK);
-	snapshot_close(snap);
-}
-END_TEST
-
-START_TEST(a_full_disk_keeps_the_old_snapshot)
-{
-	uint64_t before;
-	enum err err;
-
-	facts_import(2000, 1);
-	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
-	before = result.entry.generation;
-	quiet_begin();
-	limit_files(1 << 20);
-	err = facts_compute("BIG", &result);
-	limit_end();
-	ck_assert_int_eq(err, ERR_NO_SPACE);
-	ck_assert_int_eq(
-	    catalog_current(facts, SPAN("BIG"), &result.entry), ERR_OK);
-	ck_assert_uint_eq(result.entry.generation, before);
-	ck_assert_uint_eq(snapshots_there(), 1);
-}
-END_TEST
-
-/*
- * Allows less and less memory: computing fails in many places, and does no
- * harm.
- */
-START_TEST(little_memory_is_told_and_harms_nothing)
-{
-	unsigned failed = 0;
-
-	facts_import(3000, 1);
-	ck_assert_int_eq(facts_compute("BIG", &result), ERR_OK);
-	facts_close();
-	for (rlim_t kib = 200; kib < 40000; kib += 2900) {
-		int status;
-		pid_t pid = fork();
-
-		if (pid == 0) {
-			struct rlimit limit = {kib << 10, kib << 10};
-			enum err err;
-
-			quiet_begin();
-			facts_open();
-			setrlimit(RLIMIT_DATA, &limit);
-			err = facts_compute("BIG", &result);
-			_exit(err == ERR_OK ? 0 : err == ERR_NO_MEMORY ? 1 : 2);
-		}
-		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-		ck_assert_msg(
-		    WIFEXITED(status), "died with %u KiB", (unsigned)kib);
-		ck_assert_int_lt(WEXITSTATUS(status), 2);
-		failed += WEXITSTATUS(status) == 1;
-	}
-	facts_open();
-#ifndef __SANITIZE_ADDRESS__
-	ck_assert_uint_gt(failed, 0);
-#endif
-	snapshot_close(open_current("BIG"));
 }
 END_TEST
 
@@ -574,12 +337,6 @@ test_suite(void)
 	tcase_add_test(tc, a_sum_that_does_not_fit_leaves_the_old_snapshot);
 	tcase_add_loop_test(tc, an_article_whose_sums_do_not_fit_is_left_out, 0,
 	    sizeof(absurd) / sizeof(absurd[0]));
-	tcase_add_test(tc, two_processes_at_once_do_the_work_once);
-	tcase_add_test(tc, four_threads_at_once_do_the_work_once);
-	tcase_add_test(tc, no_free_slot_is_busy_when_it_may_not_wait);
-	tcase_add_test(tc, the_next_computation_heals_a_damaged_snapshot);
-	tcase_add_test(tc, a_full_disk_keeps_the_old_snapshot);
-	tcase_add_test(tc, little_memory_is_told_and_harms_nothing);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

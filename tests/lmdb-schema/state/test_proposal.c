@@ -1,14 +1,9 @@
 #include "lmdb-schema/state/proposal.h"
-#include "lmdb-schema/key.h"
 #include "lmdb-schema/state/state.h"
-#include "tests/lmdb-schema/spoil.h"
-
-#include <stdio.h>
 
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
-#include "tests/support/scratch.h"
 
 #define CHANGE(article, range) \
 	{ \
@@ -370,83 +365,6 @@ START_TEST(one_article_tells_who_proposed_and_who_saved)
 }
 END_TEST
 
-/* --- many ----------------------------------------------------------------- */
-
-static enum err
-add_clash(void *context, unsigned first, unsigned again)
-{
-	char *text = context;
-	size_t len = strlen(text);
-
-	snprintf(text + len, 64 - len, "%u-%u ", first, again);
-	return ERR_OK;
-}
-
-START_TEST(clashing_changes_are_named_and_nothing_is_done)
-{
-	struct proposal_change changes[] = {CHANGE("1", 1), CHANGE("2", 1),
-	    CHANGE("1", 2), CHANGE("2", 1), CHANGE("1", 3), CHANGE("3", 1)};
-	struct proposal_request request = {SPAN("S"), SPAN("key"), changes, 6};
-	struct proposal_result results[6];
-	char text[64] = "";
-	int64_t when_ms;
-
-	ck_assert_int_eq(proposal_clashes(changes, 6, add_clash, text), ERR_OK);
-	ck_assert_str_eq(text, "0-2 0-4 ");
-	ck_assert_int_eq(proposal_deposit(states, &request, results, &when_ms),
-	    ERR_BAD_INPUT);
-	ck_assert_str_eq(states_pending("S"), "");
-	ck_assert_str_eq(states_audit(0), "");
-}
-END_TEST
-
-static const struct {
-	const char *supplier, *author, *codein;
-	uint8_t gamme;
-} refusals[] = {
-    {"", "key", "1", 1},
-    {"S", "", "1", 1},
-    {"S", "key", "", 1},
-    {"S", "key", "1\n", 1},
-    {"S", "key",
-	"12345678901234567890123456789012345678901234567890123456789012345", 1},
-    {"S", "key", "1", ROW_GAMME_NONE},
-    {"S", "key", "1", ROW_GAMMES + 1},
-    {"S", "key", "1", ROW_GAMME_BAD},
-};
-
-START_TEST(what_is_no_code_or_range_is_refused)
-{
-	struct proposal_change changes[] = {
-	    CHANGE("ok", 1), CHANGE(refusals[_i].codein, refusals[_i].gamme)};
-	struct proposal_request request = {span_of(refusals[_i].supplier),
-	    span_of(refusals[_i].author), changes, 2};
-	struct proposal_result results[2];
-	int64_t when_ms;
-
-	ck_assert_int_eq(proposal_deposit(states, &request, results, &when_ms),
-	    ERR_BAD_INPUT);
-	ck_assert_str_eq(states_pending("S"), "");
-}
-END_TEST
-
-START_TEST(suppliers_are_apart)
-{
-	struct proposal_change change = CHANGE("1", 1);
-	struct proposal_request request = {SPAN("S2"), SPAN("key"), &change, 1};
-	struct proposal_result result;
-	uint64_t before = states_version("S");
-	int64_t when_ms;
-
-	ck_assert_int_eq(
-	    proposal_deposit(states, &request, &result, &when_ms), ERR_OK);
-	ck_assert_str_eq(states_pending("S"), "");
-	ck_assert_str_eq(states_pending("S2"), "1=Akey ");
-	ck_assert_uint_eq(states_version("S"), before);
-	ck_assert_uint_gt(states_version("S2"), 0);
-}
-END_TEST
-
 START_TEST(version_moves_when_something_changed_and_only_then)
 {
 	uint64_t version = 0;
@@ -472,67 +390,6 @@ START_TEST(version_moves_when_something_changed_and_only_then)
 }
 END_TEST
 
-static enum err
-add_supplier(
-    void *context, struct span supplier, const struct proposal_counts *counts)
-{
-	char *text = context;
-	size_t len = strlen(text);
-
-	snprintf(text + len, 64 - len, "%.*s:%llu,%llu ", SPAN_ARG(supplier),
-	    (unsigned long long)counts->pending,
-	    (unsigned long long)counts->validated);
-	return ERR_OK;
-}
-
-START_TEST(suppliers_with_something_are_counted)
-{
-	struct state_view *view;
-	char text[64] = "";
-
-	states_propose("key", "1", 'B');
-	states_propose("key", "2", 'B');
-	states_propose("key", "3", 'B');
-	states_decide(PROPOSAL_SAVE, "2", '-');
-	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
-	ck_assert_int_eq(proposal_suppliers(view, add_supplier, text), ERR_OK);
-	state_view_close(view);
-	ck_assert_str_eq(text, "S:2,1 ");
-}
-END_TEST
-
-START_TEST(a_damaged_version_is_unknown_until_something_changes)
-{
-	uint64_t version;
-
-	quiet_begin();
-	ck_assert(states_propose("robot", "1", 'A'));
-	version = states_version("S");
-	spoil_one(store_state(states), STATE_VERSIONS,
-	    scratch_path("data/state.mdb"), SPAN("S"));
-	ck_assert_uint_eq(states_version("S"), PROPOSAL_VERSION_UNKNOWN);
-	ck_assert(states_propose("robot", "2", 'B'));
-	ck_assert_uint_gt(states_version("S"), version);
-	ck_assert_uint_lt(states_version("S"), PROPOSAL_VERSION_UNKNOWN);
-}
-END_TEST
-
-START_TEST(a_damaged_proposal_is_no_other_proposal)
-{
-	struct key key = key_pair(SPAN("S"), SPAN("1"));
-	struct proposal_counts counts;
-	struct state_view *view;
-
-	quiet_begin();
-	ck_assert(states_propose("robot", "1", 'A'));
-	spoil_one(store_state(states), STATE_PENDING,
-	    scratch_path("data/state.mdb"), key_span(&key));
-	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
-	ck_assert_int_eq(proposal_count(view, SPAN("S"), &counts), ERR_DAMAGED);
-	state_view_close(view);
-}
-END_TEST
-
 Suite *
 test_suite(void)
 {
@@ -549,15 +406,7 @@ test_suite(void)
 	tcase_add_test(tc, a_result_tells_what_was_recorded);
 	tcase_add_test(tc, one_article_tells_who_proposed_and_who_saved);
 	tcase_add_test(tc, another_author_takes_a_proposal_over);
-	tcase_add_test(tc, clashing_changes_are_named_and_nothing_is_done);
-	tcase_add_loop_test(tc, what_is_no_code_or_range_is_refused, 0,
-	    sizeof(refusals) / sizeof(refusals[0]));
-	tcase_add_test(tc, suppliers_are_apart);
 	tcase_add_test(tc, version_moves_when_something_changed_and_only_then);
-	tcase_add_test(tc, suppliers_with_something_are_counted);
-	tcase_add_test(
-	    tc, a_damaged_version_is_unknown_until_something_changes);
-	tcase_add_test(tc, a_damaged_proposal_is_no_other_proposal);
 	suite_add_tcase(suite, tc);
 	return suite;
 }
