@@ -83,10 +83,10 @@ struct nearest {
 	unsigned count;
 };
 
+/* `points` are those of the name itself, or of what it is called by. */
 static void
-consider(struct nearest *nearest, struct span name, struct span known)
+consider(struct nearest *nearest, struct span known, unsigned points)
 {
-	unsigned points = score(name, known);
 	unsigned place = nearest->count;
 
 	if (points >= 100)
@@ -114,10 +114,19 @@ hints_of(struct span out[HINTS_MAX], struct span name)
 	struct nearest nearest = {.names = out, .count = 0};
 
 	assert(out != NULL);
-	for (unsigned i = 0; i < ROW_COLUMNS; i++)
-		consider(&nearest, name, row_info[i].name);
-	for (unsigned i = 0; i < GROUP_KEYS; i++)
-		consider(&nearest, name, span_of(group_infos[i].name));
+	for (unsigned i = 0; i < ROW_COLUMNS; i++) {
+		const struct row_info *info = &row_info[i];
+		unsigned label = least(score(name, span_of(info->label_en)),
+		    score(name, span_of(info->label_fr)));
+
+		consider(&nearest, info->name,
+		    least(score(name, info->name), label));
+	}
+	for (unsigned i = 0; i < GROUP_KEYS; i++) {
+		struct span known = span_of(group_infos[i].name);
+
+		consider(&nearest, known, score(name, known));
+	}
 	return nearest.count;
 }
 
@@ -151,6 +160,21 @@ hint_at(struct buf *text, struct span name)
 	buf_add_char(text, '.');
 }
 
+/* An item of an argument: a name, a sort key, a filter. */
+static void
+hint_at_item(struct buf *text, struct span item, bool filters)
+{
+	struct span name = span_trim(span_sub(item, 0, span_find(item, '=')));
+
+	if (span_starts(name, SPAN("-")))
+		name = span_from(name, 1);
+	if (filters && span_find(item, '=') == item.len)
+		buf_addf(text,
+		    " A filter is COLUMN=OPERATOR.VALUE, not \"%.*s\".",
+		    SPAN_ARG(span_sub(item, 0, 60)));
+	hint_at(text, name);
+}
+
 void
 hints_write(struct buf *text, const struct asking *asking)
 {
@@ -165,14 +189,7 @@ hints_write(struct buf *text, const struct asking *asking)
 		struct jval none, item;
 
 		while (jval_type(list) == JARRAY && text->len < 800 &&
-		    jwalk_next(&walk, &none, &item)) {
-			struct span name = jval_text(item, arena);
-
-			name =
-			    span_trim(span_sub(name, 0, span_find(name, '=')));
-			if (span_starts(name, SPAN("-")))
-				name = span_from(name, 1);
-			hint_at(text, name);
-		}
+		    jwalk_next(&walk, &none, &item))
+			hint_at_item(text, jval_text(item, arena), i == 0);
 	}
 }

@@ -111,6 +111,8 @@ tell_error(struct asking *asking, int status, struct jval answer)
 	struct arena *arena = asking->agent->call->serving->arena;
 	struct span message = jval_text(jval_member(error, "message"), arena);
 	struct span details = jval_raw(jval_member(error, "details"));
+	struct jval issues =
+	    jval_member(jval_member(error, "details"), "issues");
 	struct buf text;
 
 	buf_init(&text, 65536);
@@ -121,10 +123,11 @@ tell_error(struct asking *asking, int status, struct jval answer)
 		buf_add_text(&text, " Ask query_rows for one row of it first.");
 	if (status == 400)
 		hints_write(&text, asking);
-	/* Long ones are lists of all columns. */
-	if (details.len > 0 && details.len + text.len < ERROR_MAX)
+	/* The issues are the message once more, and a long list is of columns. */
+	if (jval_is_absent(issues) && details.len > 0 &&
+	    details.len + text.len < ERROR_MAX)
 		buf_addf(&text, " details: %.*s", SPAN_ARG(details));
-	else if (details.len > 0)
+	else if (details.len > 500)
 		buf_add_text(&text, " describe_columns lists the columns.");
 	if (buf_end(&text) != ERR_OK)
 		buf_clear(&text);
