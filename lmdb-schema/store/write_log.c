@@ -234,7 +234,7 @@ append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
 		return err;
 	buf_init(&entry, WRITE_LOG_OPS_MAX);
 	err = make_entry(&entry, &place, id, ops);
-	/* What may fail here comes first: behind the append it is too late. */
+	/* The steps that may fail here come before the append. */
 	if (err == ERR_OK)
 		err = put_place(txn, &place);
 	if (err == ERR_OK)

@@ -263,7 +263,7 @@ END_TEST
 #define FRAME_AT (TIME_AT + 8 + 4)
 
 /*
- * What does not count when the entry is applied: the id, the time, and how the
+ * Parts that do not count when the entry is applied: the id, the time, and how the
  * head of the zstd frame is written (RFC 8878, 3.1.1.1.1).
  */
 static bool
