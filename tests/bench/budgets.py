@@ -282,9 +282,8 @@ def judge(found):
     return sum(map(len, found.values())) - failed, failed
 
 
-def main():
-    if has_sanitizers():
-        skip("sanitizers allocate, copy and call the system themselves")
+def make_pages(names):
+    """The data, and {name: Page} on it."""
     data = Data()
     csv = os.path.join(scratch(), "csv")
     data.gridctl("demo", "--out", csv, "--articles", "5000",
@@ -293,7 +292,13 @@ def main():
     key = data.key()
     data.gridctl("pack", "--for", "pages", "12345")
     codein = first_article(data, key)
-    pages = {name: Page(data, key, name, codein) for name in PAGES}
+    return data, {name: Page(data, key, name, codein) for name in names}
+
+
+def main():
+    if has_sanitizers():
+        skip("sanitizers allocate, copy and call the system themselves")
+    _, pages = make_pages(PAGES)
     found, skipped = {}, 0
     for part, count in PARTS.items():
         try:
