@@ -463,6 +463,20 @@ class Facts:
         assert "fewer fields" in found["content"][0]["text"]
 
     def a_supplier_is_computed_on_demand(self):
+        each = [self.client.message("tools/call", {
+            "name": name, "arguments": {"supplier": "S3"}})
+                for name in ("query_rows", "aggregate")]
+        reply = self.client.post(each, Mcp_Protocol_Version="2025-03-26")
+        for one in reply.json():
+            assert one["result"]["isError"], one
+            assert "alone" in one["result"]["content"][0]["text"], one
+        # The whole POST goes to the slow pool, and proposes once.
+        writer = Client(self.server, self.propose)
+        found = writer.good("propose_ranges", supplier="S3", codeins=["C1"],
+                            gamme="Z")
+        assert found["waiting"] == 1
+        found = self.client.good("proposal_status", supplier="S3")
+        assert len(found["entries"]) == 1, found
         found = self.client.good("query_rows", supplier="S3")
         assert found["total"] >= 1
 
