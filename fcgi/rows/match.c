@@ -1,8 +1,7 @@
 /*
- * Words are found in one of two ways. With grams
- * (lmdb-schema/snapshot/grams.h), a few lists name the candidate rows. Without
- * grams, all the text is scanned for the longest word, and the rows that
- * contain it are searched for the others.
+ * With grams (lmdb-schema/snapshot/grams.h), a few lists name the rows that may
+ * contain the words. Without, all the text is scanned for the longest word, and
+ * the rows that contain it are searched for the others.
  */
 #include "fcgi/rows/match.h"
 
@@ -14,9 +13,7 @@
 #include "common/words.h"
 #include "fcgi/rows/filter.h"
 
-/*
- * How many haystacks ahead lists are prefetched, and how many rows ahead text.
- */
+/* How far ahead lists are prefetched in haystacks, and text in rows. */
 #define HAYS_AHEAD 8
 #define ROWS_AHEAD 12
 
@@ -35,10 +32,7 @@ match_code(uint8_t *mask, const uint32_t *code3, uint32_t rows,
 	uint32_t low = filter->code * filter->divisor;
 	uint32_t width = filter->divisor;
 
-	/*
-	 * A single comparison: a code below `low` wraps around to a large
-	 * number.
-	 */
+	/* A single comparison: below `low` wraps to a large number. */
 	for (uint32_t i = 0; i < rows; i++)
 		mask[i] &= code3[i] - low < width;
 }
@@ -196,9 +190,8 @@ need_room(struct match_rows *out, size_t more)
 }
 
 /*
- * Runs ahead of the search over the candidate rows and prefetches the offset of
- * their text, or the text. Each is at another address, and waiting for memory
- * would be most of the work.
+ * Runs ahead of the search and prefetches the offset of the text of candidate
+ * rows, or the text: waiting for memory would be most of the work.
  */
 struct scout {
 	const uint32_t *row;
