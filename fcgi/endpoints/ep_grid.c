@@ -7,6 +7,7 @@
 #include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/endpoints/grid_answer.h"
+#include "fcgi/endpoints/grid_since.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
@@ -29,6 +30,8 @@ send(struct call *call, struct snapview *view, bool computed)
 	grid_answer_headers(call, view, format);
 	if (etag_matches(call, tag, 5, format))
 		return ERR_ANSWERED;
+	if (params->since_generation != 0)
+		return grid_since_send(call, view, computed);
 	err = asked_rows(&query, call, params->search);
 	if (err == ERR_OK)
 		err = rowset_get(&set, view->pinned, view->ranges, &query,
@@ -59,6 +62,8 @@ ep_grid(struct call *call)
 
 	assert(call->params.page >= 1);
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (err == ERR_OK && call->params.since_generation != 0)
+		err = grid_since_check(call);
 	if (err == ERR_OK)
 		err = ensure_asked(&view, call, &computed);
 	if (err != ERR_OK)

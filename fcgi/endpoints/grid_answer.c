@@ -27,6 +27,28 @@ add_missing(struct jsonw *json, const struct grid_answer *answer)
 	jsonw_array_end(json);
 }
 
+/* On the first page alone. */
+static void
+add_gone(struct jsonw *json, const struct call *call,
+    const struct grid_answer *answer)
+{
+	const struct since *since = answer->since;
+	char generation[KEY_GENERATION_LEN + 1];
+	struct span code, rest;
+
+	if (since == NULL)
+		return;
+	key_generation_text(generation, call->params.since_generation);
+	members_text(json, "depuis", span_of(generation));
+	jsonw_key(json, "disparus");
+	jsonw_array_begin(json);
+	rest = answer->pages.page == 1 ? buf_span(&since->gone) : SPAN("");
+	while (span_cut(&code, &rest, '\0'))
+		if (code.len > 0)
+			jsonw_string(json, code);
+	jsonw_array_end(json);
+}
+
 static void
 add_meta(struct jsonw *json, const struct call *call,
     const struct grid_answer *answer)
@@ -42,6 +64,7 @@ add_meta(struct jsonw *json, const struct call *call,
 	    json, call, &answer->pages, answer->set->count, PAGING_HOW_GRID);
 	members_bool(json, "computedOnDemand", answer->computed);
 	add_missing(json, answer);
+	add_gone(json, call, answer);
 	if (snapshot_left_out(snap) > 0)
 		members_int(json, "articlesEcartes", snapshot_left_out(snap));
 	members_text(json, "snapshot", span_of(generation));
@@ -290,6 +313,9 @@ grid_answer_send(struct call *call, const struct grid_answer *answer)
 	if (answer->format != FORMAT_JSON && answer->missing != NULL)
 		reply_header(
 		    call->reply, "X-Introuvables", "%u", answer->missing_count);
+	if (answer->format != FORMAT_JSON && answer->since != NULL)
+		reply_header(
+		    call->reply, "X-Disparus", "%u", answer->since->gone_count);
 	splice_begin(splice, answer->view->pinned->snap, answer->view->ranges,
 	    call->serving->views.live, params->enrich, &params->fields,
 	    answer->format == FORMAT_JSON ? SPLICE_JSON : SPLICE_NDJSON);

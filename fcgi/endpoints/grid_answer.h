@@ -10,6 +10,7 @@
 #include "fcgi/http/format.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/rowset.h"
+#include "fcgi/rows/since.h"
 #include "fcgi/rows/snapview.h"
 
 struct grid_answer {
@@ -21,6 +22,7 @@ struct grid_answer {
 	/* Codes that were asked for and not found; NULL: none were asked for */
 	const struct span *missing;
 	unsigned missing_count;
+	const struct since *since; /* NULL: the rows are no changes */
 };
 
 /* The headers of the format, and the generation that the rows are of. */

@@ -88,6 +88,9 @@ const struct param_info param_infos[] = {
     {"depuis", PARAM_CURSOR, USE_FEED, 0, AT(since), 0, 0, NULL,
 	"Where to go on, in the order asked for: meta.suivant of the answer "
 	"before"},
+    {"depuis", PARAM_GENERATION, USE_GRID, 0, AT(since_generation), 0, 0, NULL,
+	"Generation that the caller has: only rows that differ from its, and "
+	"meta.disparus lists the codes that are gone; no filter goes with it"},
     {"fields", PARAM_FIELDS, ROWS, 0, AT(fields), 0, 0, NULL,
 	"Columns to show, separated by commas; codein is always there"},
     {"enrich", PARAM_FLAG, ROWS | USE_AGGREGATES, 0, AT(enrich), 0, 1, "1",

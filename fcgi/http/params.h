@@ -144,6 +144,7 @@ struct params {
 	struct feed_cursor since;
 	bool has_since;
 	uint64_t snapshot; /* 0: the current one */
+	uint64_t since_generation; /* 0: all rows, not changes alone */
 	int64_t page, limit; /* limit 0: omitted */
 	int64_t niveau;
 	int sort; /* the first column to sort by; -1: omitted */

@@ -121,6 +121,9 @@ static const struct header {
 	"/products/search in all formats but JSON: meta.sansSnapshot"},
     {"X-Introuvables", "integer", ON_LOOKUP,
 	"All formats but JSON: how many codes meta.introuvables would list"},
+    {"X-Disparus", "integer", ON_GRID,
+	"With depuis, in all formats but JSON: how many codes meta.disparus "
+	"lists"},
     {"X-Ignores", "string", ON_ROWS | ON_FEED,
 	"All formats but JSON: meta.ignores, escaped as in addresses, "
 	"separated by commas"},

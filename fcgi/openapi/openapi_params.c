@@ -83,7 +83,9 @@ example_member(struct jsonw *json, const char *name)
 static void
 describe(struct jsonw *json, const struct param_info *info)
 {
-	const struct example *example = example_of(info->name);
+	/* Two parameters are called depuis: one of them is a generation. */
+	const struct example *example = example_of(
+	    info->type == PARAM_GENERATION ? "snapshot" : info->name);
 	char text[TEXT_MAX];
 
 	snprintf(text, sizeof(text), "%s%s%s%s", info->meaning,

@@ -43,6 +43,9 @@ PRINTS = {
     "duck.mjs": r"^(\d{6} \d+ [\d.]+\n){3}$",
     "read.R": r"^3000 articles; turnover TRUE \n$",
     "poll.py": r"^unchanged\n$",
+    "since.py":
+        r"^3000 rows came, 3000 there are\n0 rows came, 3000 there are\n"
+        r"3000 rows came, 3000 there are\n$",
     "worst.sh": r"^\d+\n(\w+\t[^\t\n]*\t[\d.]+\n)*$",
     "brands.py": r"^(.{20,} +\d+ +[\d.]+ +[\d.]+ %\n)*$",
     "search.sh": r"^\d+\n(\w+\t\d+\n){3}$",
