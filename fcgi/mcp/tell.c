@@ -69,10 +69,10 @@ tell_rows(struct asking *asking, const char *name)
 	while (!cut && jwalk_next(&walk, &none, &row)) {
 		bytes += jval_raw(row).len + 1;
 		cut = bytes > TELL_BYTES_MAX;
-		if (cut)
-			break;
-		jsonw_raw(json, jval_raw(row));
-		count++;
+		if (!cut) {
+			jsonw_raw(json, jval_raw(row));
+			count++;
+		}
 	}
 	jsonw_array_end(json);
 	members_int(json, "returned", count);
@@ -104,6 +104,21 @@ tell_rest(const struct asking *asking, unsigned returned)
 	return "";
 }
 
+/* As many of them as there is room for. */
+static void
+add_details(struct buf *text, struct span details)
+{
+	static const char label[] = " details: ";
+	size_t room = text->len + sizeof(label) + 4 < ERROR_MAX
+	    ? ERROR_MAX - text->len - sizeof(label) - 4
+	    : 0;
+
+	if (details.len > 0 && room > 0)
+		buf_addf(text, "%s%.*s%s", label,
+		    SPAN_ARG(span_sub(details, 0, room)),
+		    details.len > room ? "..." : "");
+}
+
 void
 tell_error(struct asking *asking, int status, struct jval answer)
 {
@@ -123,10 +138,9 @@ tell_error(struct asking *asking, int status, struct jval answer)
 		buf_add_text(&text, " Ask query_rows for one row of it first.");
 	if (status == 400)
 		hints_write(&text, asking);
-	/* The issues are the message once more, and a long list is of columns. */
-	if (jval_is_absent(issues) && details.len > 0 &&
-	    details.len + text.len < ERROR_MAX)
-		buf_addf(&text, " details: %.*s", SPAN_ARG(details));
+	/* The issues are the message once more; behind them stand the columns. */
+	if (jval_is_absent(issues))
+		add_details(&text, details);
 	else if (details.len > 500)
 		buf_add_text(&text, " describe_columns lists the columns.");
 	if (buf_end(&text) != ERR_OK)

@@ -374,6 +374,10 @@ class Facts:
         words = writer.bad("propose_ranges", supplier="S1",
                            codeins=["A1", "nope"], gamme="B")
         assert "nope" in words and "Nothing was proposed" in words
+        words = writer.bad("propose_ranges", supplier="S1", gamme="B",
+                           codeins=["nope%d" % i for i in range(300)])
+        assert "nope0" in words and "columns" not in words, words
+        assert len(words) < 1100
         found = self.client.good("proposal_status", states=["validee"])
         assert found["entries"] == []
 
