@@ -101,12 +101,12 @@ each(void *context, struct span supplier, const struct catalog_entry *entry)
 static void
 look_at_words(const struct scrub *scrub)
 {
-	struct word_index *book;
-	enum err err = word_index_open(&book, scrub->store);
+	struct word_index *index;
+	enum err err = word_index_open(&index, scrub->store);
 
 	if (err == ERR_OK)
-		err = word_index_compare(book);
-	word_index_close(book);
+		err = word_index_compare(index);
+	word_index_close(index);
 	if (err != ERR_DAMAGED)
 		return;
 	scrub->metrics->damages++;

@@ -126,7 +126,7 @@ add_stream(struct across *across, const struct snapview *view, uint32_t place,
 	return ERR_OK;
 }
 
-/* --- the book ------------------------------------------------------------- */
+/* --- the index ------------------------------------------------------------ */
 
 /* True when the search has the order of the ranks and no conditions. */
 static bool
@@ -138,9 +138,9 @@ is_by_rank(const struct across *across)
 }
 
 static enum err
-search_book(struct across *across, struct scope *scope)
+search_index(struct across *across, struct scope *scope)
 {
-	uint32_t rows = word_index_head(scope->book)->rows;
+	uint32_t rows = word_index_head(scope->index)->rows;
 	size_t size = word_index_set(rows);
 	struct buf *set = &across->call->serving->ranks;
 	struct words words;
@@ -154,7 +154,7 @@ search_book(struct across *across, struct scope *scope)
 	across->scope = scope;
 	words_split(&words, across->query.words);
 	err = word_index_find(
-	    across->set, &across->set_count, scope->book, &words);
+	    across->set, &across->set_count, scope->index, &words);
 	if (err != ERR_OK || scope->there == NULL)
 		return err;
 	for (size_t i = 0; i < size; i++)
@@ -174,9 +174,9 @@ across_place(uint32_t *place, struct across *across, uint32_t rank)
 	const struct scope *scope = across->scope;
 	uint32_t supplier;
 
-	assert(scope != NULL && scope->book != NULL);
-	supplier = word_index_rows(scope->book)[rank].supplier;
-	*place = supplier < word_index_head(scope->book)->suppliers
+	assert(scope != NULL && scope->index != NULL);
+	supplier = word_index_rows(scope->index)[rank].supplier;
+	*place = supplier < word_index_head(scope->index)->suppliers
 	    ? scope->place[supplier]
 	    : SCOPE_NOWHERE;
 	across->damaged |= *place >= scope->count;
@@ -188,7 +188,7 @@ static bool
 deal(struct share *shares, uint32_t *rows, struct across *across)
 {
 	const struct scope *scope = across->scope;
-	size_t size = word_index_set(word_index_head(scope->book)->rows);
+	size_t size = word_index_set(word_index_head(scope->index)->rows);
 
 	for (size_t i = 0; i < size; i++)
 		for (uint64_t bits = across->set[i]; bits != 0;
@@ -202,7 +202,7 @@ deal(struct share *shares, uint32_t *rows, struct across *across)
 			if (rows != NULL)
 				rows[shares[place].first +
 				    shares[place].count] =
-				    word_index_rows(scope->book)[rank].row;
+				    word_index_rows(scope->index)[rank].row;
 			shares[place].count++;
 		}
 	return true;
@@ -269,9 +269,9 @@ add_shares(struct across *across)
 }
 
 static enum err
-ask_book(struct across *across, struct scope *scope)
+ask_index(struct across *across, struct scope *scope)
 {
-	enum err err = search_book(across, scope);
+	enum err err = search_index(across, scope);
 
 	across->damaged = err == ERR_DAMAGED;
 	if (err != ERR_OK || across->set_count == 0)
@@ -281,7 +281,7 @@ ask_book(struct across *across, struct scope *scope)
 	err = need_streams(across, 1);
 	if (err != ERR_OK)
 		return err;
-	new_stream(across, 0)->of_book = true;
+	new_stream(across, 0)->of_index = true;
 	across->streams[across->count - 1].count = across->set_count;
 	across->total += across->set_count;
 	return ERR_OK;
@@ -340,8 +340,8 @@ ask(struct across *across, struct scope *scope)
 {
 	enum err err = ERR_OK;
 
-	if (scope->book != NULL)
-		err = ask_book(across, scope);
+	if (scope->index != NULL)
+		err = ask_index(across, scope);
 	if (err == ERR_OK)
 		err = ask_loose(across, scope);
 	across->suppliers += scope->count;
@@ -388,7 +388,7 @@ ask_all(struct across *across)
 
 /* The word index names rows that do not exist, so it is damaged. */
 static enum err
-ask_without_book(struct across *across)
+ask_without_index(struct across *across)
 {
 	struct scope *scope;
 	enum err err;
@@ -429,10 +429,10 @@ across_ask(struct across *across, struct span supplier)
 	if (supplier.len > 0)
 		return ask_one(across, supplier);
 	if (across->plain)
-		return ask_without_book(across);
+		return ask_without_index(across);
 	err = ask_all(across);
 	if (across->scope != NULL &&
 	    (err == ERR_NOT_READY || err == ERR_DAMAGED))
-		return ask_without_book(across);
+		return ask_without_index(across);
 	return err;
 }

@@ -33,7 +33,7 @@ turn(struct across *across, struct across_stream *stream)
 
 	across_place(&stream->place, across, rank);
 	stream->view = &across->scope->views[stream->place];
-	stream->row = word_index_rows(across->scope->book)[rank].row;
+	stream->row = word_index_rows(across->scope->index)[rank].row;
 	stream->numbers = NULL;
 }
 
@@ -55,7 +55,7 @@ load_value(struct across *across, struct across_stream *stream)
 	struct snapshot *snap = view->pinned->snap;
 	struct span value;
 
-	if (stream->of_book)
+	if (stream->of_index)
 		stream->today = is_of_today(across, stream);
 	if (stream->today) {
 		enum err err = shown_value(&stream->number, stream->row, snap,
@@ -88,7 +88,7 @@ load(struct across *across, struct across_stream *stream)
 {
 	enum err err = ERR_OK;
 
-	if (stream->of_book)
+	if (stream->of_index)
 		turn(across, stream);
 	else
 		stream->row = stream->rows[stream->at];
@@ -222,7 +222,7 @@ find_numbers(struct across *across)
 	for (unsigned i = 0; i < across->count; i++) {
 		struct across_stream *stream = &across->streams[i];
 
-		if (stream->of_book)
+		if (stream->of_index)
 			continue;
 		stream->numbers = snapshot_numbers(
 		    stream->view->pinned->snap, across->column);
@@ -246,7 +246,7 @@ build_heap(struct across *across)
 		struct across_stream *stream = &across->streams[i];
 
 		across->heap[i] = stream;
-		if (across->count > 1 && !stream->of_book)
+		if (across->count > 1 && !stream->of_index)
 			stream->today = is_of_today(across, stream);
 		err = load(across, across->heap[i]);
 	}
@@ -256,7 +256,7 @@ build_heap(struct across *across)
 						       : err;
 }
 
-/* --- the book's ranks ----------------------------------------------------- */
+/* --- the index's ranks ---------------------------------------------------- */
 
 /* Opens the view of a rank's row, and checks that it has the row. */
 static enum err
@@ -271,7 +271,7 @@ open_rank(struct across *across, uint32_t rank)
 	err = scope_view(&view, across->scope, across->call, place);
 	if (err != ERR_OK)
 		return err;
-	across->damaged |= word_index_rows(across->scope->book)[rank].row >=
+	across->damaged |= word_index_rows(across->scope->index)[rank].row >=
 	    snapshot_rows(view->pinned->snap);
 	if (across->damaged)
 		return ERR_DAMAGED;
@@ -280,7 +280,7 @@ open_rank(struct across *across, uint32_t rank)
 	 * arrived.
 	 */
 	snapshot_expect(view->pinned->snap,
-	    word_index_rows(across->scope->book)[rank].row, true);
+	    word_index_rows(across->scope->index)[rank].row, true);
 	return ERR_OK;
 }
 
@@ -365,7 +365,7 @@ across_seek(struct across *across, int64_t first, int64_t count)
 		struct across_stream *stream = &across->streams[i];
 		int64_t end = first + count;
 
-		if (stream->of_book)
+		if (stream->of_index)
 			err = open_ranks(across, stream,
 			    alone ? (uint32_t)first : 0,
 			    end < stream->count ? (uint32_t)end

@@ -12,7 +12,7 @@ struct across_stream {
 	const struct snapview *view; /* of the row at `at` */
 	const uint32_t *rows; /* in the requested order; the index's: ranks */
 	uint32_t count, at;
-	bool of_book;
+	bool of_index;
 	uint32_t place; /* of the supplier, among all searched */
 	uint32_t row; /* the row at `at`, in its snapshot */
 	bool today; /* the sort value may have changed since */

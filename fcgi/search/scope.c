@@ -20,7 +20,7 @@
 struct scope_slot {
 	pthread_mutex_t lock;
 	struct scope_kept *present; /* one reference is the slot's own */
-	struct word_index *book; /* as of this one */
+	struct word_index *index; /* as of this one */
 	int64_t used_ns, looked_ns;
 };
 
@@ -52,7 +52,7 @@ scope_release(struct scope *scope)
 		return;
 	for (unsigned i = 0; i < scope->count; i++)
 		close_view(kept, &scope->views[i]);
-	word_index_close(scope->book);
+	word_index_close(scope->index);
 	pthread_mutex_destroy(&kept->lock);
 	free(scope->views);
 	free(scope->hays);
@@ -86,7 +86,7 @@ scope_slot_free(struct scope_slot *slot)
 		return;
 	if (slot->present != NULL)
 		scope_release(&slot->present->scope);
-	word_index_close(slot->book);
+	word_index_close(slot->index);
 	pthread_mutex_destroy(&slot->lock);
 	free(slot);
 }
@@ -96,16 +96,16 @@ scope_slot_free(struct scope_slot *slot)
  */
 struct taken_out {
 	struct scope_kept *scope;
-	struct word_index *book;
+	struct word_index *index;
 };
 
 static struct taken_out
 take_out(struct scope_slot *slot)
 {
-	struct taken_out out = {slot->present, slot->book};
+	struct taken_out out = {slot->present, slot->index};
 
 	slot->present = NULL;
-	slot->book = NULL;
+	slot->index = NULL;
 	return out;
 }
 
@@ -114,7 +114,7 @@ let_go(struct taken_out out)
 {
 	if (out.scope != NULL)
 		scope_release(&out.scope->scope);
-	word_index_close(out.book);
+	word_index_close(out.index);
 }
 
 void
@@ -221,7 +221,7 @@ keep(struct scope_slot *slot, struct scope *scope,
 		scope_release(&old->scope);
 }
 
-/* --- the book ------------------------------------------------------------- */
+/* --- the index ------------------------------------------------------------ */
 
 /*
  * Compares the whole index with its checksums, so that searches need not; its
@@ -229,7 +229,7 @@ keep(struct scope_slot *slot, struct scope *scope,
  * milliseconds for a million rows.
  */
 static enum err
-open_book(struct word_index **out, struct store *store)
+open_index(struct word_index **out, struct store *store)
 {
 	enum err err = word_index_open(out, store);
 
@@ -249,14 +249,14 @@ open_book(struct word_index **out, struct store *store)
 
 /* Drops a word index that was touched, and the scope that uses it. */
 static void
-look_at_book(struct scope_slot *slot, int64_t now_ns)
+look_at_index(struct scope_slot *slot, int64_t now_ns)
 {
 	struct taken_out out = {NULL, NULL};
 
 	pthread_mutex_lock(&slot->lock);
-	if (slot->book != NULL && now_ns - slot->looked_ns >= LOOK_NS) {
+	if (slot->index != NULL && now_ns - slot->looked_ns >= LOOK_NS) {
 		slot->looked_ns = now_ns;
-		if (word_index_is_touched(slot->book))
+		if (word_index_is_touched(slot->index))
 			out = take_out(slot);
 	}
 	pthread_mutex_unlock(&slot->lock);
@@ -277,22 +277,22 @@ make_anew(struct call *call, bool damaged)
  * opens it.
  */
 static struct word_index *
-take_book(struct scope_slot *slot, struct call *call)
+take_index(struct scope_slot *slot, struct call *call)
 {
 	uint64_t generation = catalog_words(call->serving->views.catalog);
-	struct word_index *book = NULL;
+	struct word_index *index = NULL;
 	enum err err = ERR_OK;
 
 	if (generation == 0)
 		return NULL;
 	pthread_mutex_lock(&slot->lock);
-	if (slot->book == NULL ||
-	    word_index_head(slot->book)->generation != generation) {
-		word_index_close(slot->book);
-		err = open_book(&slot->book, call->server->store);
+	if (slot->index == NULL ||
+	    word_index_head(slot->index)->generation != generation) {
+		word_index_close(slot->index);
+		err = open_index(&slot->index, call->server->store);
 	}
-	if (slot->book != NULL)
-		book = word_index_share(slot->book);
+	if (slot->index != NULL)
+		index = word_index_share(slot->index);
 	pthread_mutex_unlock(&slot->lock);
 	if (err == ERR_NOT_FOUND)
 		log_warn("the index of all suppliers' words is missing, "
@@ -301,22 +301,22 @@ take_book(struct scope_slot *slot, struct call *call)
 		    store_dir(call->server->store));
 	if (err == ERR_DAMAGED || err == ERR_VERSION)
 		make_anew(call, err == ERR_DAMAGED);
-	return book;
+	return index;
 }
 
 /* --- all suppliers -------------------------------------------------------- */
 
 static enum err
 make_and_keep(struct scope **out, struct call *call, uint64_t suppliers,
-    struct word_index *book)
+    struct word_index *index)
 {
 	struct versions versions = versions_of(call->serving);
-	enum err err = scope_make(out, call, 0, (unsigned)suppliers, book);
+	enum err err = scope_make(out, call, 0, (unsigned)suppliers, index);
 
 	if (err != ERR_OK)
 		return err;
 	keep(call->server->scope, *out, &versions);
-	if (scope_wants_book(*out))
+	if (scope_wants_index(*out))
 		on_demand_index(call);
 	return ERR_OK;
 }
@@ -331,7 +331,7 @@ scope_all(struct scope **out, struct call *call, unsigned from)
 
 	assert(server->scope != NULL);
 	if (from == 0)
-		look_at_book(server->scope, call->request->start_ns);
+		look_at_index(server->scope, call->request->start_ns);
 	*out = from == 0
 	    ? take(server->scope, &versions, call->request->start_ns)
 	    : NULL;
@@ -344,7 +344,7 @@ scope_all(struct scope **out, struct call *call, unsigned from)
 		return scope_make(
 		    out, call, from, most < PART ? (unsigned)most : PART, NULL);
 	return make_and_keep(
-	    out, call, suppliers, take_book(server->scope, call));
+	    out, call, suppliers, take_index(server->scope, call));
 }
 
 enum err

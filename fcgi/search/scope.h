@@ -35,7 +35,7 @@ struct scope {
 	struct haystack *hays;
 	unsigned *loose;
 	unsigned loose_count;
-	struct word_index *book; /* NULL: there is none, all are loose */
+	struct word_index *index; /* NULL: there is none, all are loose */
 	uint32_t *place; /* by number in the index: place, or SCOPE_NOWHERE */
 	uint64_t *there; /* bits by rank: supplier has a place; NULL: all */
 	uint64_t tag; /* of all the rows that they show */

@@ -25,7 +25,7 @@ struct making {
 	struct call *call;
 	struct scope_kept *kept;
 	unsigned from, room, seen; /* entries of the catalogue */
-	uint32_t in_book; /* the index's first supplier not passed yet */
+	uint32_t in_index; /* the index's first supplier not passed yet */
 };
 
 static enum err
@@ -124,24 +124,24 @@ add_or_count(struct making *making, struct span supplier, uint64_t generation)
 
 /* Both lists are in the order of the codes. */
 static bool
-is_in_book(struct making *making, struct span supplier, uint64_t generation)
+is_in_index(struct making *making, struct span supplier, uint64_t generation)
 {
-	const struct word_index *book = making->kept->scope.book;
+	const struct word_index *index = making->kept->scope.index;
 
-	return book != NULL &&
-	    word_index_has(book, &making->in_book, supplier, generation);
+	return index != NULL &&
+	    word_index_has(index, &making->in_index, supplier, generation);
 }
 
 static void
-add_from_book(struct making *making)
+add_from_index(struct making *making)
 {
 	struct scope_kept *kept = making->kept;
 	struct scope *scope = &kept->scope;
 	const struct word_index_supplier *supplier =
-	    word_index_supplier(scope->book, making->in_book);
-	struct span code = word_index_code(scope->book, making->in_book);
+	    word_index_supplier(scope->index, making->in_index);
+	struct span code = word_index_code(scope->index, making->in_index);
 
-	scope->place[making->in_book++] = scope->count;
+	scope->place[making->in_index++] = scope->count;
 	kept->codes[scope->count] = code;
 	count(making, code, supplier->generation, supplier->rows);
 }
@@ -160,9 +160,9 @@ add_entry(
 			making->kept->scope.next = place;
 		return ERR_OK;
 	}
-	if (!is_in_book(making, supplier, entry->generation))
+	if (!is_in_index(making, supplier, entry->generation))
 		return add_or_count(making, supplier, entry->generation);
-	add_from_book(making);
+	add_from_index(making);
 	return ERR_OK;
 }
 
@@ -222,25 +222,25 @@ add_entries(struct making *making)
 	return err == ERR_DAMAGED ? ERR_OK : err;
 }
 
-/* --- the book ------------------------------------------------------------- */
+/* --- the index ------------------------------------------------------------ */
 
 /*
  * Makes room for the places of its suppliers; without memory the index is not
  * used.
  */
 static enum err
-use_book(struct scope_kept *kept, struct word_index *book)
+use_index(struct scope_kept *kept, struct word_index *index)
 {
-	uint32_t all = word_index_head(book)->suppliers;
+	uint32_t all = word_index_head(index)->suppliers;
 	uint32_t *place = malloc((all + 1u) * sizeof(*place));
 
 	if (place == NULL) {
-		word_index_close(book);
+		word_index_close(index);
 		return ERR_NO_MEMORY;
 	}
 	for (uint32_t i = 0; i < all; i++)
 		place[i] = SCOPE_NOWHERE;
-	kept->scope.book = book;
+	kept->scope.index = index;
 	kept->scope.place = place;
 	return ERR_OK;
 }
@@ -249,8 +249,8 @@ use_book(struct scope_kept *kept, struct word_index *book)
 static enum err
 mark_there(struct scope *scope)
 {
-	const struct word_index_head *head = word_index_head(scope->book);
-	const struct word_index_row *rows = word_index_rows(scope->book);
+	const struct word_index_head *head = word_index_head(scope->index);
+	const struct word_index_row *rows = word_index_rows(scope->index);
 
 	if (scope->count - scope->loose_count == head->suppliers)
 		return ERR_OK;
@@ -269,7 +269,7 @@ mark_there(struct scope *scope)
  * An index costs seconds of a processor, so a few changes do not justify one.
  */
 bool
-scope_wants_book(const struct scope *scope)
+scope_wants_index(const struct scope *scope)
 {
 	const struct scope_kept *kept = (const struct scope_kept *)scope;
 
@@ -283,14 +283,14 @@ scope_wants_book(const struct scope *scope)
 
 /* Reads the entries from `from` on, as many as there is room for. */
 static enum err
-add_all(struct making *making, struct word_index *book)
+add_all(struct making *making, struct word_index *index)
 {
 	struct scope_kept *kept = making->kept;
-	enum err err = book == NULL ? ERR_OK : use_book(kept, book);
+	enum err err = index == NULL ? ERR_OK : use_index(kept, index);
 
 	if (err == ERR_OK)
 		err = add_entries(making);
-	if (err == ERR_OK && kept->scope.book != NULL)
+	if (err == ERR_OK && kept->scope.index != NULL)
 		err = mark_there(&kept->scope);
 	if (err == ERR_OK && making->from == 0)
 		err = add_absent(&kept->scope, making->call);
@@ -299,16 +299,16 @@ add_all(struct making *making, struct word_index *book)
 
 enum err
 scope_make(struct scope **out, struct call *call, unsigned from, unsigned room,
-    struct word_index *book)
+    struct word_index *index)
 {
 	struct making making;
 	enum err err = begin(&making, call, room);
 
 	making.from = from;
 	if (err == ERR_OK)
-		err = add_all(&making, book);
+		err = add_all(&making, index);
 	else
-		word_index_close(book);
+		word_index_close(index);
 	return end(out, &making, err);
 }
 

@@ -28,10 +28,10 @@ struct scope_kept {
  * the catalogue. Takes over the word index, which may be NULL.
  */
 enum err scope_make(struct scope **out, struct call *call, unsigned from,
-    unsigned room, struct word_index *book);
+    unsigned room, struct word_index *index);
 
 /*
  * Whether so many rows are missing in its word index that a new one should be
  * made.
  */
-bool scope_wants_book(const struct scope *scope);
+bool scope_wants_index(const struct scope *scope);

@@ -46,9 +46,9 @@ wanted_bytes(const struct word_index_head *head, unsigned section)
 }
 
 static bool
-sections_fit(const struct word_index *book)
+sections_fit(const struct word_index *index)
 {
-	const struct word_index_head *head = book->head;
+	const struct word_index_head *head = index->head;
 
 	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++) {
 		const struct word_index_section *section = &head->section[i];
@@ -68,73 +68,73 @@ sections_fit(const struct word_index *book)
  * the one before.
  */
 static bool
-suppliers_fit(const struct word_index *book)
+suppliers_fit(const struct word_index *index)
 {
 	uint64_t rows = 0;
 
-	for (uint32_t i = 0; i < book->head->suppliers; i++) {
+	for (uint32_t i = 0; i < index->head->suppliers; i++) {
 		const struct word_index_supplier *supplier =
-		    &book->suppliers[i];
+		    &index->suppliers[i];
 
 		if (supplier->code_len > SCHEMA_CODE_MAX)
 			return false;
 		if (i > 0 &&
-		    span_cmp(word_index_code(book, i - 1),
-			word_index_code(book, i)) >= 0)
+		    span_cmp(word_index_code(index, i - 1),
+			word_index_code(index, i)) >= 0)
 			return false;
 		rows += supplier->rows;
 	}
-	return rows == book->head->rows;
+	return rows == index->head->rows;
 }
 
 static const void *
-section_of(const struct word_index *book, unsigned section)
+section_of(const struct word_index *index, unsigned section)
 {
-	return book->file.bytes + book->head->section[section].at;
+	return index->file.bytes + index->head->section[section].at;
 }
 
 static uint64_t
-count_of(const struct word_index *book, unsigned section)
+count_of(const struct word_index *index, unsigned section)
 {
-	return book->head->section[section].bytes / sizeof(uint32_t);
+	return index->head->section[section].bytes / sizeof(uint32_t);
 }
 
 static void
-find_sections(struct word_index *book)
+find_sections(struct word_index *index)
 {
 	const struct word_index_section *text =
-	    &book->head->section[WORD_INDEX_TEXT];
+	    &index->head->section[WORD_INDEX_TEXT];
 
-	book->suppliers = section_of(book, WORD_INDEX_SUPPLIERS);
-	book->rows = section_of(book, WORD_INDEX_ROWS);
-	book->text = span_make(book->file.bytes + text->at, text->bytes);
-	book->text_at = section_of(book, WORD_INDEX_TEXT_AT);
-	book->lists = section_of(book, WORD_INDEX_LISTS);
-	book->list_count = count_of(book, WORD_INDEX_LISTS);
-	book->list_at = section_of(book, WORD_INDEX_LIST_AT);
-	book->grams = section_of(book, WORD_INDEX_GRAMS);
-	book->gram_count = count_of(book, WORD_INDEX_GRAMS);
-	book->gram_at = section_of(book, WORD_INDEX_GRAM_AT);
+	index->suppliers = section_of(index, WORD_INDEX_SUPPLIERS);
+	index->rows = section_of(index, WORD_INDEX_ROWS);
+	index->text = span_make(index->file.bytes + text->at, text->bytes);
+	index->text_at = section_of(index, WORD_INDEX_TEXT_AT);
+	index->lists = section_of(index, WORD_INDEX_LISTS);
+	index->list_count = count_of(index, WORD_INDEX_LISTS);
+	index->list_at = section_of(index, WORD_INDEX_LIST_AT);
+	index->grams = section_of(index, WORD_INDEX_GRAMS);
+	index->gram_count = count_of(index, WORD_INDEX_GRAMS);
+	index->gram_at = section_of(index, WORD_INDEX_GRAM_AT);
 }
 
 static enum err
-examine(struct word_index *book)
+examine(struct word_index *index)
 {
 	const struct word_index_head *head;
 
-	if (book->file.len < sizeof(*head))
+	if (index->file.len < sizeof(*head))
 		return ERR_DAMAGED;
-	head = (const struct word_index_head *)(const void *)book->file.bytes;
-	book->head = head;
+	head = (const struct word_index_head *)(const void *)index->file.bytes;
+	index->head = head;
 	if (memcmp(head->magic, WORD_INDEX_MAGIC, sizeof(head->magic)) != 0)
 		return ERR_DAMAGED;
 	if (head->version != WORD_INDEX_VERSION)
 		return ERR_VERSION;
-	if (head->bytes != book->file.len || !sections_fit(book))
+	if (head->bytes != index->file.len || !sections_fit(index))
 		return ERR_DAMAGED;
-	find_sections(book);
-	return word_index_head_crc(head, book->suppliers) == head->crc &&
-		suppliers_fit(book)
+	find_sections(index);
+	return word_index_head_crc(head, index->suppliers) == head->crc &&
+		suppliers_fit(index)
 	    ? ERR_OK
 	    : ERR_DAMAGED;
 }
@@ -143,58 +143,58 @@ enum err
 word_index_open(struct word_index **out, struct store *store)
 {
 	char path[FS_PATH_MAX];
-	struct word_index *book = calloc(1, sizeof(*book));
+	struct word_index *index = calloc(1, sizeof(*index));
 	enum err err = word_index_path(path, store, "");
 
 	*out = NULL;
-	if (book == NULL)
+	if (index == NULL)
 		return ERR_NO_MEMORY;
-	atomic_init(&book->users, 1);
-	book->file.fd = -1;
+	atomic_init(&index->users, 1);
+	index->file.fd = -1;
 	if (err == ERR_OK)
-		err = sealed_open(&book->file, path);
+		err = sealed_open(&index->file, path);
 	if (err == ERR_OK)
-		err = examine(book);
+		err = examine(index);
 	if (err == ERR_OK) {
-		*out = book;
+		*out = index;
 		return ERR_OK;
 	}
 	if (err != ERR_NOT_FOUND)
 		log_error("the index of all suppliers' words cannot be used, "
 			  "'gridctl index' makes it again: file=%s error=%s",
 		    path, err_text(err));
-	word_index_close(book);
+	word_index_close(index);
 	return err;
 }
 
 struct word_index *
-word_index_share(struct word_index *book)
+word_index_share(struct word_index *index)
 {
-	assert(atomic_load(&book->users) > 0);
-	atomic_fetch_add(&book->users, 1);
-	return book;
+	assert(atomic_load(&index->users) > 0);
+	atomic_fetch_add(&index->users, 1);
+	return index;
 }
 
 void
-word_index_close(struct word_index *book)
+word_index_close(struct word_index *index)
 {
-	if (book == NULL || atomic_fetch_sub(&book->users, 1) != 1)
+	if (index == NULL || atomic_fetch_sub(&index->users, 1) != 1)
 		return;
-	sealed_close(&book->file);
-	free(book);
+	sealed_close(&index->file);
+	free(index);
 }
 
 void
-word_index_warm(const struct word_index *book)
+word_index_warm(const struct word_index *index)
 {
-	void *map = (void *)(uintptr_t)book->file.bytes;
+	void *map = (void *)(uintptr_t)index->file.bytes;
 
 #ifdef MADV_POPULATE_READ
-	if (madvise(map, book->file.len, MADV_POPULATE_READ) == 0)
+	if (madvise(map, index->file.len, MADV_POPULATE_READ) == 0)
 		return;
 #endif
 	/* For kernels without it; failing does no harm. */
-	if (madvise(map, book->file.len, MADV_WILLNEED) != 0)
+	if (madvise(map, index->file.len, MADV_WILLNEED) != 0)
 		log_debug("the index of all suppliers' words is not read "
 			  "ahead: error=%s",
 		    strerror(errno));
@@ -203,45 +203,45 @@ word_index_warm(const struct word_index *book)
 /* --- reading -------------------------------------------------------- */
 
 const struct word_index_head *
-word_index_head(const struct word_index *book)
+word_index_head(const struct word_index *index)
 {
-	return book->head;
+	return index->head;
 }
 
 const struct word_index_supplier *
-word_index_supplier(const struct word_index *book, uint32_t number)
+word_index_supplier(const struct word_index *index, uint32_t number)
 {
-	assert(number < book->head->suppliers);
-	return &book->suppliers[number];
+	assert(number < index->head->suppliers);
+	return &index->suppliers[number];
 }
 
 struct span
-word_index_code(const struct word_index *book, uint32_t number)
+word_index_code(const struct word_index *index, uint32_t number)
 {
-	const struct word_index_supplier *supplier = &book->suppliers[number];
+	const struct word_index_supplier *supplier = &index->suppliers[number];
 
-	assert(number < book->head->suppliers);
+	assert(number < index->head->suppliers);
 	return span_make(supplier->code, supplier->code_len);
 }
 
 bool
-word_index_has(const struct word_index *book, uint32_t *number,
+word_index_has(const struct word_index *index, uint32_t *number,
     struct span supplier, uint64_t generation)
 {
 	int way = 1;
 
-	assert(*number <= book->head->suppliers);
-	while (*number < book->head->suppliers &&
-	    (way = span_cmp(word_index_code(book, *number), supplier)) < 0)
+	assert(*number <= index->head->suppliers);
+	while (*number < index->head->suppliers &&
+	    (way = span_cmp(word_index_code(index, *number), supplier)) < 0)
 		++*number;
-	return *number < book->head->suppliers && way == 0 &&
-	    book->suppliers[*number].generation == generation;
+	return *number < index->head->suppliers && way == 0 &&
+	    index->suppliers[*number].generation == generation;
 }
 
 const struct word_index_row *
-word_index_rows(const struct word_index *book)
+word_index_rows(const struct word_index *index)
 {
-	return book->rows;
+	return index->rows;
 }
 
 bool
@@ -269,10 +269,10 @@ word_index_discard(struct store *store)
 }
 
 bool
-word_index_is_touched(const struct word_index *book)
+word_index_is_touched(const struct word_index *index)
 {
-	return sealed_is_touched(&book->file) ||
-	    fs_stamp_is_young(&book->file.stamp);
+	return sealed_is_touched(&index->file) ||
+	    fs_stamp_is_young(&index->file.stamp);
 }
 
 /* --- verifying ------------------------------------------------------------ */
@@ -302,30 +302,30 @@ lists_fit(
 
 /* Each row of each supplier once, in its own order; next[] is all 0. */
 static bool
-rows_fit(const struct word_index *book, uint32_t *next)
+rows_fit(const struct word_index *index, uint32_t *next)
 {
 	bool fit = true;
 
-	for (uint32_t i = 0; i < book->head->rows && fit; i++) {
-		const struct word_index_row *row = &book->rows[i];
+	for (uint32_t i = 0; i < index->head->rows && fit; i++) {
+		const struct word_index_row *row = &index->rows[i];
 
-		fit = row->supplier < book->head->suppliers &&
+		fit = row->supplier < index->head->suppliers &&
 		    row->row == next[row->supplier];
 		if (fit)
 			next[row->supplier]++;
 	}
-	for (uint32_t i = 0; i < book->head->suppliers && fit; i++)
-		fit = next[i] == book->suppliers[i].rows;
+	for (uint32_t i = 0; i < index->head->suppliers && fit; i++)
+		fit = next[i] == index->suppliers[i].rows;
 	return fit;
 }
 
 enum err
-word_index_compare(const struct word_index *book)
+word_index_compare(const struct word_index *index)
 {
-	const struct word_index_head *head = book->head;
+	const struct word_index_head *head = index->head;
 
 	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++)
-		if (deflate_crc(0, section_of(book, i),
+		if (deflate_crc(0, section_of(index, i),
 			head->section[i].bytes) != head->section[i].crc) {
 			sealed_log_damage(
 			    "words.idx", i, head->section[i].at, "checksum");
@@ -335,28 +335,29 @@ word_index_compare(const struct word_index *book)
 }
 
 enum err
-word_index_verify(const struct word_index *book)
+word_index_verify(const struct word_index *index)
 {
-	const struct word_index_head *head = book->head;
+	const struct word_index_head *head = index->head;
 	uint32_t *next = calloc(head->suppliers + 1u, sizeof(*next));
 	const char *wrong = NULL;
 
 	if (next == NULL)
 		return ERR_NO_MEMORY;
-	if (word_index_compare(book) != ERR_OK)
+	if (word_index_compare(index) != ERR_OK)
 		wrong = "a checksum";
-	if (wrong == NULL && !rows_fit(book, next))
+	if (wrong == NULL && !rows_fit(index, next))
 		wrong = "the order of the rows";
 	free(next);
 	if (wrong == NULL &&
-	    (!places_fit(book->text_at, head->words, book->text.len) ||
-		!places_fit(book->list_at, head->words, book->list_count) ||
+	    (!places_fit(index->text_at, head->words, index->text.len) ||
+		!places_fit(index->list_at, head->words, index->list_count) ||
 		!places_fit(
-		    book->gram_at, WORD_INDEX_GRAM_LISTS, book->gram_count)))
+		    index->gram_at, WORD_INDEX_GRAM_LISTS, index->gram_count)))
 		wrong = "a place";
 	if (wrong == NULL &&
-	    (!lists_fit(book->lists, book->list_at, head->words, head->rows) ||
-		!lists_fit(book->grams, book->gram_at, WORD_INDEX_GRAM_LISTS,
+	    (!lists_fit(
+		 index->lists, index->list_at, head->words, head->rows) ||
+		!lists_fit(index->grams, index->gram_at, WORD_INDEX_GRAM_LISTS,
 		    head->words)))
 		wrong = "a list";
 	if (wrong == NULL)

@@ -109,34 +109,34 @@ struct word_index; /* an open file; any number of threads may read it */
 enum err word_index_open(struct word_index **out, struct store *store);
 
 /* Adds a reference; each holder calls word_index_close(). */
-struct word_index *word_index_share(struct word_index *book);
-void word_index_close(struct word_index *book);
+struct word_index *word_index_share(struct word_index *index);
+void word_index_close(struct word_index *index);
 
 /*
  * Maps all pages in, which may take as long as reading the file from the disk:
  * a search touches ten thousand places, and the first access to each page costs
  * a microsecond.
  */
-void word_index_warm(const struct word_index *book);
+void word_index_warm(const struct word_index *index);
 
-const struct word_index_head *word_index_head(const struct word_index *book);
+const struct word_index_head *word_index_head(const struct word_index *index);
 const struct word_index_supplier *word_index_supplier(
-    const struct word_index *book, uint32_t number);
-struct span word_index_code(const struct word_index *book, uint32_t number);
+    const struct word_index *index, uint32_t number);
+struct span word_index_code(const struct word_index *index, uint32_t number);
 
 /*
- * For a walk over suppliers in the order of their codes: whether the book was
+ * For a walk over suppliers in the order of their codes: whether the index was
  * made from this generation of the supplier. *number, 0 at first, advances to
- * the supplier's number in the book.
+ * the supplier's number in the index.
  */
-bool word_index_has(const struct word_index *book, uint32_t *number,
+bool word_index_has(const struct word_index *index, uint32_t *number,
     struct span supplier, uint64_t generation);
 
 /*
  * The rows by rank. In a damaged file, supplier and row numbers may be out of
  * bounds: the caller checks them.
  */
-const struct word_index_row *word_index_rows(const struct word_index *book);
+const struct word_index_row *word_index_rows(const struct word_index *index);
 
 /* The number of uint64_t that hold one bit for each rank. */
 static inline size_t
@@ -154,24 +154,24 @@ uint32_t word_index_count(const uint64_t *set, uint32_t rows);
  * be at least one word. ERR_DAMAGED: the set must not be used.
  */
 enum err word_index_find(uint64_t *set, uint32_t *count,
-    const struct word_index *book, const struct words *words);
+    const struct word_index *index, const struct words *words);
 
 /*
  * Compares the whole file with its checksums, at 10 GB/s; call it before the
  * first word_index_find(). ERR_DAMAGED: the log says where.
  */
-enum err word_index_compare(const struct word_index *book);
+enum err word_index_compare(const struct word_index *index);
 
 /*
  * Whether the file was, or may have been, touched since it was opened: then
  * open and compare it again. Costs one fstat().
  */
-bool word_index_is_touched(const struct word_index *book);
+bool word_index_is_touched(const struct word_index *index);
 
 /*
  * Verifies every checksum, offset and order. ERR_DAMAGED: the log says where.
  */
-enum err word_index_verify(const struct word_index *book);
+enum err word_index_verify(const struct word_index *index);
 
 struct word_index_options {
 	/* Called with the rows done so far; may be NULL. */

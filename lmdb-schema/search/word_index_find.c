@@ -21,7 +21,7 @@
 #define AHEAD 16
 
 struct finding {
-	const struct word_index *book;
+	const struct word_index *index;
 	uint64_t *set;
 	uint32_t count; /* of set bits */
 	struct span word;
@@ -33,17 +33,17 @@ struct finding {
 static void
 add_rows(struct finding *finding, uint32_t number)
 {
-	const struct word_index *book = finding->book;
-	uint32_t from = book->list_at[number], to = book->list_at[number + 1];
-	uint32_t rows = book->head->rows;
+	const struct word_index *index = finding->index;
+	uint32_t from = index->list_at[number], to = index->list_at[number + 1];
+	uint32_t rows = index->head->rows;
 	uint64_t *set = finding->set;
 
-	if (from > to || to > book->list_count) {
+	if (from > to || to > index->list_count) {
 		finding->err = ERR_DAMAGED;
 		return;
 	}
 	for (uint32_t i = from; i < to; i++) {
-		uint32_t rank = book->lists[i];
+		uint32_t rank = index->lists[i];
 
 		if (rank >= rows) {
 			finding->err = ERR_DAMAGED;
@@ -55,16 +55,16 @@ add_rows(struct finding *finding, uint32_t number)
 }
 
 static bool
-get_text(struct span *text, const struct word_index *book, uint32_t number)
+get_text(struct span *text, const struct word_index *index, uint32_t number)
 {
 	uint32_t from, to;
 
-	if (number >= book->head->words)
+	if (number >= index->head->words)
 		return false;
-	from = book->text_at[number];
-	to = book->text_at[number + 1];
-	*text = span_make(book->text.ptr + from, to - from);
-	return from <= to && to <= book->text.len;
+	from = index->text_at[number];
+	to = index->text_at[number + 1];
+	*text = span_make(index->text.ptr + from, to - from);
+	return from <= to && to <= index->text.len;
 }
 
 /* --- by all the words' text ----------------------------------------------- */
@@ -73,20 +73,20 @@ get_text(struct span *text, const struct word_index *book, uint32_t number)
 static void
 by_scan(struct finding *finding)
 {
-	const struct word_index *book = finding->book;
-	const char *from = book->text.ptr, *end = from + book->text.len;
+	const struct word_index *index = finding->index;
+	const char *from = index->text.ptr, *end = from + index->text.len;
 	uint32_t number = 0;
 
-	while (finding->err == ERR_OK && number < book->head->words) {
+	while (finding->err == ERR_OK && number < index->head->words) {
 		const char *hit = words_find(
 		    span_make(from, (size_t)(end - from)), end, finding->word);
 		struct span text;
 
 		if (hit == NULL)
 			return;
-		number = words_which(book->text_at, number, book->head->words,
-		    (size_t)(hit - book->text.ptr));
-		if (!get_text(&text, book, number) ||
+		number = words_which(index->text_at, number, index->head->words,
+		    (size_t)(hit - index->text.ptr));
+		if (!get_text(&text, index, number) ||
 		    text.ptr + text.len <= hit) {
 			finding->err = ERR_DAMAGED;
 			return;
@@ -104,12 +104,12 @@ struct list {
 };
 
 static bool
-get_list(struct list *list, const struct word_index *book, uint32_t gram)
+get_list(struct list *list, const struct word_index *index, uint32_t gram)
 {
-	uint32_t from = book->gram_at[gram], to = book->gram_at[gram + 1];
+	uint32_t from = index->gram_at[gram], to = index->gram_at[gram + 1];
 
-	*list = (struct list){book->grams + from, to - from};
-	return from <= to && to <= book->gram_count;
+	*list = (struct list){index->grams + from, to - from};
+	return from <= to && to <= index->gram_count;
 }
 
 /* The rarest of the word's grams, the shortest list first. */
@@ -124,7 +124,7 @@ get_lists(struct list *lists, unsigned *count, const struct finding *finding)
 		unsigned at;
 
 		if (!get_list(
-			&list, finding->book, word_index_gram(word.ptr + i)))
+			&list, finding->index, word_index_gram(word.ptr + i)))
 			return ERR_DAMAGED;
 		at = *count < GRAMS_CROSSED ? (*count)++ : GRAMS_CROSSED;
 		for (; at > 0 && lists[at - 1].count > list.count; at--)
@@ -162,41 +162,41 @@ cross(uint32_t *words, uint32_t count, struct list list)
  * those are cached, its text and its list.
  */
 static inline void
-expect_places(const struct word_index *book, const uint32_t *words,
+expect_places(const struct word_index *index, const uint32_t *words,
     uint32_t count, uint32_t i)
 {
-	if (i >= count || words[i] >= book->head->words)
+	if (i >= count || words[i] >= index->head->words)
 		return;
-	__builtin_prefetch(book->text_at + words[i]);
-	__builtin_prefetch(book->list_at + words[i]);
+	__builtin_prefetch(index->text_at + words[i]);
+	__builtin_prefetch(index->list_at + words[i]);
 }
 
 static inline void
-expect_text(const struct word_index *book, const uint32_t *words,
+expect_text(const struct word_index *index, const uint32_t *words,
     uint32_t count, uint32_t i)
 {
-	if (i >= count || words[i] >= book->head->words)
+	if (i >= count || words[i] >= index->head->words)
 		return;
-	__builtin_prefetch(book->text.ptr + book->text_at[words[i]]);
-	__builtin_prefetch(book->lists + book->list_at[words[i]]);
+	__builtin_prefetch(index->text.ptr + index->text_at[words[i]]);
+	__builtin_prefetch(index->lists + index->list_at[words[i]]);
 }
 
 static void
 look(struct finding *finding, const uint32_t *words, uint32_t count)
 {
-	const struct word_index *book = finding->book;
-	const char *limit = book->text.ptr + book->text.len;
+	const struct word_index *index = finding->index;
+	const char *limit = index->text.ptr + index->text.len;
 
 	for (uint32_t i = 0; i < 2 * AHEAD; i++)
-		expect_places(book, words, count, i);
+		expect_places(index, words, count, i);
 	for (uint32_t i = 0; i < AHEAD; i++)
-		expect_text(book, words, count, i);
+		expect_text(index, words, count, i);
 	for (uint32_t i = 0; i < count && finding->err == ERR_OK; i++) {
 		struct span text;
 
-		expect_places(book, words, count, i + 2 * AHEAD);
-		expect_text(book, words, count, i + AHEAD);
-		if (!get_text(&text, book, words[i]))
+		expect_places(index, words, count, i + 2 * AHEAD);
+		expect_text(index, words, count, i + AHEAD);
+		if (!get_text(&text, index, words[i]))
 			finding->err = ERR_DAMAGED;
 		else if (words_find(text, limit, finding->word) != NULL)
 			add_rows(finding, words[i]);
@@ -259,12 +259,12 @@ word_index_count(const uint64_t *set, uint32_t rows)
 }
 
 static enum err
-find_word(uint64_t *set, uint32_t *count, const struct word_index *book,
+find_word(uint64_t *set, uint32_t *count, const struct word_index *index,
     struct span word)
 {
-	struct finding finding = {.book = book, .set = set, .word = word};
+	struct finding finding = {.index = index, .set = set, .word = word};
 
-	memset(set, 0, word_index_set(book->head->rows) * sizeof(*set));
+	memset(set, 0, word_index_set(index->head->rows) * sizeof(*set));
 	*count = 0;
 	/* SNAP_TEXT_END separates words: no word contains it. */
 	if (memchr(word.ptr, SNAP_TEXT_END, word.len) != NULL)
@@ -282,7 +282,7 @@ find_word(uint64_t *set, uint32_t *count, const struct word_index *book,
  * found first.
  */
 static enum err
-narrow(uint64_t *set, uint64_t *other, const struct word_index *book,
+narrow(uint64_t *set, uint64_t *other, const struct word_index *index,
     struct span word, struct span done)
 {
 	uint32_t count;
@@ -290,20 +290,20 @@ narrow(uint64_t *set, uint64_t *other, const struct word_index *book,
 
 	if (word.ptr == done.ptr)
 		return ERR_OK;
-	err = find_word(other, &count, book, word);
-	for (size_t i = 0; i < word_index_set(book->head->rows); i++)
+	err = find_word(other, &count, index, word);
+	for (size_t i = 0; i < word_index_set(index->head->rows); i++)
 		set[i] &= other[i];
 	return err;
 }
 
 enum err
-word_index_find(uint64_t *set, uint32_t *count, const struct word_index *book,
+word_index_find(uint64_t *set, uint32_t *count, const struct word_index *index,
     const struct words *words)
 {
-	uint32_t rows = book->head->rows;
+	uint32_t rows = index->head->rows;
 	struct span word, rest = words->rest;
 	uint64_t *other;
-	enum err err = find_word(set, count, book, words->longest);
+	enum err err = find_word(set, count, index, words->longest);
 
 	assert(words->longest.len > 0);
 	if (err != ERR_OK || *count == 0 || words_single(words))
@@ -312,10 +312,10 @@ word_index_find(uint64_t *set, uint32_t *count, const struct word_index *book,
 	if (other == NULL)
 		return ERR_NO_MEMORY;
 	for (unsigned i = 0; i < words->count && err == ERR_OK; i++)
-		err = narrow(set, other, book, words->word[i], words->longest);
+		err = narrow(set, other, index, words->word[i], words->longest);
 	while (err == ERR_OK && span_cut(&word, &rest, ' '))
 		if (word.len > 0)
-			err = narrow(set, other, book, word, words->longest);
+			err = narrow(set, other, index, word, words->longest);
 	*count = word_index_count(set, rows);
 	free(other);
 	return err;

@@ -120,16 +120,16 @@ note_suppliers(struct making *making)
 
 /* True when the existing file was made from exactly these generations. */
 static bool
-is_there(const struct making *making, struct word_index *book)
+is_there(const struct making *making, struct word_index *index)
 {
 	const struct word_index_rowset *set = &making->set;
 
-	if (word_index_head(book)->suppliers != set->supplier_count)
+	if (word_index_head(index)->suppliers != set->supplier_count)
 		return false;
 	for (uint32_t i = 0; i < set->supplier_count; i++)
-		if (word_index_supplier(book, i)->generation !=
+		if (word_index_supplier(index, i)->generation !=
 			set->suppliers[i].generation ||
-		    !span_eq(word_index_code(book, i),
+		    !span_eq(word_index_code(index, i),
 			span_make(set->suppliers[i].code,
 			    set->suppliers[i].code_len)))
 			return false;
@@ -366,21 +366,21 @@ note_words(struct making *making, uint64_t generation)
 static enum err
 make_unless_there(struct making *making)
 {
-	struct word_index *book;
+	struct word_index *index;
 	struct word_index_head head = {.generation = 0};
 	uint64_t last = making->noted, generation;
 	bool there;
-	enum err err = word_index_open(&book, making->store);
+	enum err err = word_index_open(&index, making->store);
 
 	if (err == ERR_OK) {
-		generation = word_index_head(book)->generation;
+		generation = word_index_head(index)->generation;
 		if (last < generation)
 			last = generation;
-		there =
-		    is_there(making, book) && word_index_verify(book) == ERR_OK;
+		there = is_there(making, index) &&
+		    word_index_verify(index) == ERR_OK;
 		if (there)
-			fill_result(making->result, word_index_head(book));
-		word_index_close(book);
+			fill_result(making->result, word_index_head(index));
+		word_index_close(index);
 		if (there)
 			return note_words(making, generation);
 	} else if (err == ERR_NO_MEMORY)

@@ -13,12 +13,12 @@
  * others.
  */
 static void
-compare_with_words(struct checking *checking, const struct word_index *book)
+compare_with_words(struct checking *checking, const struct word_index *index)
 {
-	for (uint32_t i = 0; i < word_index_head(book)->suppliers; i++) {
+	for (uint32_t i = 0; i < word_index_head(index)->suppliers; i++) {
 		const struct word_index_supplier *supplier =
-		    word_index_supplier(book, i);
-		struct span code = word_index_code(book, i);
+		    word_index_supplier(index, i);
+		struct span code = word_index_code(index, i);
 		struct catalog_entry entry;
 
 		if (catalog_get(checking->catalog, code, &entry) != ERR_OK ||
@@ -38,8 +38,8 @@ compare_with_words(struct checking *checking, const struct word_index *book)
 enum err
 checking_words(struct checking *checking)
 {
-	struct word_index *book;
-	enum err err = word_index_open(&book, checking->store);
+	struct word_index *index;
+	enum err err = word_index_open(&index, checking->store);
 
 	assert(checking->catalog != NULL);
 	if (err == ERR_NOT_FOUND) {
@@ -49,11 +49,11 @@ checking_words(struct checking *checking)
 	}
 	if (err == ERR_OK) {
 		checking->counts->sections += WORD_INDEX_SECTIONS;
-		checking->counts->bytes += word_index_head(book)->bytes;
-		err = word_index_verify(book);
+		checking->counts->bytes += word_index_head(index)->bytes;
+		err = word_index_verify(index);
 	}
 	if (err == ERR_OK)
-		compare_with_words(checking, book);
+		compare_with_words(checking, index);
 	else if (err != ERR_NO_MEMORY)
 		checking_tell(checking, SPAN("words.idx"),
 		    "%s: searches may miss rows, or find others, until "
@@ -61,7 +61,7 @@ checking_words(struct checking *checking)
 		    err_text(err));
 	if (checking->at != NULL)
 		checking->at(checking->context, checking->counts->bytes);
-	word_index_close(book);
+	word_index_close(index);
 	return err == ERR_NO_MEMORY ? err : ERR_OK;
 }
 

@@ -62,7 +62,7 @@ count_table(uint64_t *count, struct kv *kv, unsigned table)
 struct snapshots {
 	struct stat_counts *counts;
 	struct store *store;
-	struct word_index *book; /* NULL: none is usable */
+	struct word_index *index; /* NULL: none is usable */
 	uint32_t next; /* next of its suppliers, in the same order */
 };
 
@@ -96,9 +96,9 @@ count_snapshot(
 	snapshots->counts->snapshots++;
 	snapshots->counts->stale += stale;
 	snapshots->counts->rows += entry->rows;
-	snapshots->counts->indexed += snapshots->book != NULL &&
-	    word_index_has(
-		snapshots->book, &snapshots->next, supplier, entry->generation);
+	snapshots->counts->indexed += snapshots->index != NULL &&
+	    word_index_has(snapshots->index, &snapshots->next, supplier,
+		entry->generation);
 	snapshots->counts->snapshot_bytes += entry->bytes;
 	for (unsigned kind = 0; kind < PACKED_KINDS && err == ERR_OK; kind++)
 		err = count_packed(snapshots, supplier, entry, kind);
@@ -117,13 +117,13 @@ count_snapshots(struct stat_counts *counts, struct store *store)
 	 * counts as indexed.
 	 */
 	if (err == ERR_OK &&
-	    word_index_open(&snapshots.book, store) == ERR_NO_MEMORY)
+	    word_index_open(&snapshots.index, store) == ERR_NO_MEMORY)
 		err = ERR_NO_MEMORY;
 	if (err == ERR_OK)
 		err = catalog_each(view, count_snapshot, &snapshots);
 	if (err == ERR_OK)
 		err = catalog_count_lost(view, &counts->lost);
-	word_index_close(snapshots.book);
+	word_index_close(snapshots.index);
 	catalog_view_close(view);
 	return err;
 }

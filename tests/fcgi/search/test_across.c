@@ -138,7 +138,7 @@ START_TEST(a_book_made_meanwhile_is_used)
 	ask_all(false);
 	call = world_call();
 	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
-	ck_assert_ptr_nonnull(scope->book);
+	ck_assert_ptr_nonnull(scope->index);
 	ck_assert_uint_eq(scope->loose_count, 0);
 	ck_assert_uint_eq(scope->count, 3);
 	scope_release(scope);
@@ -239,7 +239,7 @@ START_TEST(who_cannot_be_opened_is_left_out_as_without_the_book)
 	ask_all(false);
 	call = world_call();
 	ck_assert_int_eq(scope_all(&scope, &call, 0), ERR_OK);
-	ck_assert_ptr_nonnull(scope->book);
+	ck_assert_ptr_nonnull(scope->index);
 	scope_release(scope);
 	ck_assert_int_eq(rename(away, path), 0);
 }
