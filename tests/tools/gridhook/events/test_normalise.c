@@ -4,103 +4,12 @@
  */
 #include "tools/gridhook/events/normalise.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/count.h"
 #include "tests/support/run.h"
+#include "tests/tools/gridhook/events/normalise_kit.h"
 #include "tools/gridhook/events/push.h"
-#include "tools/gridhook/events/recipe.h"
-
-static struct arena *arena;
-static struct jscan doc, record;
-static struct buf text;
-static struct recipes *recipes;
-
-/* The package's families, all of which must be fine. */
-static void
-read_families(void)
-{
-	const char *top = getenv("abs_top_srcdir");
-	char folder[4096];
-
-	recipes = recipes_new();
-	ck_assert_ptr_nonnull(recipes);
-	snprintf(folder, sizeof(folder), "%s/tools/gridhook/families",
-	    top == NULL ? "." : top);
-	ck_assert(recipes_add_folder(recipes, folder));
-	ck_assert_uint_gt(recipes_count(recipes), 0);
-}
-
-static void
-set_up(void)
-{
-	read_families();
-	arena = arena_new(64 << 20);
-	buf_init(&text, 1 << 20);
-	ck_assert_ptr_nonnull(arena);
-}
-
-static void
-tear_down(void)
-{
-	jscan_fini(&doc);
-	jscan_fini(&record);
-	buf_fini(&text);
-	arena_free(arena);
-	recipes_free(recipes);
-}
-
-static struct events
-take(const char *json, const struct hints *hints)
-{
-	struct hints with = *hints;
-	struct events events;
-
-	with.recipes = recipes;
-	ck_assert_int_eq(jscan_parse(&doc, span_of(json), 2048, NULL), ERR_OK);
-	ck_assert_int_eq(
-	    normalise(&events, jscan_root(&doc), &with, arena), ERR_OK);
-	return events;
-}
-
-static struct jval
-written(const struct event *event)
-{
-	const struct event_place place = {
-	    .seq = 1, .epoch = "E", .push = SPAN("p"), .count = 1};
-	struct jsonw json;
-
-	buf_clear(&text);
-	jsonw_init(&json, &text);
-	event_write(&json, event, &place);
-	ck_assert_int_eq(jsonw_end(&json), ERR_OK);
-	jscan_fini(&record);
-	ck_assert_int_eq(
-	    jscan_parse(&record, buf_span(&text), 64, NULL), ERR_OK);
-	return jscan_root(&record);
-}
-
-/* Every member that is wanted, in the record, with the same text. */
-static void
-compare(struct jval got, const char *want)
-{
-	struct jscan wanted;
-	struct jwalk walk;
-	struct jval name, value, found;
-	char key[64];
-
-	ck_assert_int_eq(jscan_parse(&wanted, span_of(want), 16, NULL), ERR_OK);
-	walk = jwalk_begin(jscan_root(&wanted));
-	while (jwalk_next(&walk, &name, &value)) {
-		ck_assert(span_copy(key, sizeof(key), jval_text(name, arena)));
-		found = jval_member(got, key);
-		ck_assert_msg(span_eq(jval_raw(found), jval_raw(value)),
-		    "%s is %.*s, not %.*s", key, SPAN_ARG(jval_raw(found)),
-		    SPAN_ARG(jval_raw(value)));
-	}
-	jscan_fini(&wanted);
-}
 
 static const struct {
 	const char *push;
@@ -347,169 +256,22 @@ static const struct {
 START_TEST(pushes_become_events)
 {
 	const struct hints none = {.source = SPAN("")};
-	struct events events = take(cases[_i].push, &none);
+	struct events events = normalise_kit_take(cases[_i].push, &none);
 
 	ck_assert_uint_eq(events.count, cases[_i].count);
-	compare(written(events.list[cases[_i].which]), cases[_i].want);
-}
-END_TEST
-
-/* How schedulers write that a job failed: each is read aloud at night. */
-static const char *const failures[] = {
-    "{\"jobName\":\"backup\",\"status\":\"failed\"}",
-    "{\"job_name\":\"backup\",\"status\":\"failed\"}",
-    "{\"job\":\"b\",\"success\":false}",
-    "{\"job\":{\"name\":\"b\",\"status\":\"failed\"}}",
-    "{\"job\":\"b\",\"status\":\"killed\"}",
-    "{\"job\":\"b\",\"status\":\"OOMKilled\"}",
-    "{\"job\":\"b\",\"status\":\"aborted\"}",
-    "{\"job\":\"b\",\"status\":\"OUT_OF_MEMORY\"}",
-    "{\"job\":\"b\",\"status\":\"NODE_FAIL\"}",
-    "{\"job\":\"b\",\"status\":\"Ended Not OK\"}",
-    "{\"job\":\"b\",\"status\":\"failed-with-retry\"}",
-    "{\"job\":\"b\",\"status\":\"DeadlineExceeded\"}",
-    "{\"job\":\"b\",\"status\":\"timed out\"}",
-    "{\"job\":\"b\",\"status\":\"TIMEDOUT\"}",
-    "{\"job\":\"b\",\"status\":\"completed\",\"conclusion\":\"fail"
-    "ure\"}",
-    "{\"job\":\"b\",\"status\":\"completed\",\"ok\":\"false\"}",
-    "{\"job\":\"b\",\"status\":\"completed with 3 errors\"}",
-    "{\"job\":\"b\",\"state\":\"upstream_failed\"}",
-    "{\"job\":\"b\",\"result\":false}",
-    "{\"job\":\"b\",\"failed\":true}",
-    "{\"job\":\"b\",\"error\":1}",
-    "{\"job\":\"b\",\"returncode\":1}",
-    "{\"job\":\"b\",\"exit_status\":\"KILL\"}",
-    "{\"job\":\"b\",\"exit_status\":\"SIGKILL\"}",
-    "{\"job\":{\"name\":\"b\"},\"event\":\"job.failed\"}",
-    "{\"name\":\"nightly\",\"status\":\"failed\"}",
-    "{\"name\":\"nightly\",\"success\":false}",
-    "{\"workflow\":\"nightly\",\"state\":\"Failed\"}",
-    "{\"jobName\":\"deploy\",\"buildNumber\":7,\"result\":\"FAIL"
-    "URE\"}",
-    "{\"name\":\"deploy\",\"url\":\"job/deploy/\",\"build\":{\"num"
-    "ber\":18,\"phase\":\"COMPLETED\",\"status\":\"FAILURE\"}}",
-    "{\"trigger\":\"failure\",\"status\":\"failed\",\"executionI"
-    "d\":5,\"execution\":{\"id\":5,\"status\":\"failed\",\"job\":{"
-    "\"name\":\"b\"}}}",
-    "{\"event_type\":\"jobs.on_failure\",\"job\":{\"job_id\":\"5"
-    "\",\"name\":\"b\"},\"run\":{\"run_id\":\"6\"}}",
-    "{\"version\":\"0\",\"source\":\"aws.batch\",\"detail-type\":"
-    "\"Batch Job State Change\",\"detail\":{\"jobName\":\"b\",\""
-    "jobId\":\"5\",\"status\":\"FAILED\",\"statusReason\":\"r\"}}",
-    "{\"job\":\"b\",\"status\":\"failed\",\"speak\":false,\"priori"
-    "ty\":\"low\"}",
-    "{\"job\":\"b\",\"events\":[{\"status\":\"failed\"}]}",
-    "{\"status\":\"failed\",\"job\":\"b\",\"attachments\":[],\"blo"
-    "cks\":[],\"embeds\":[]}",
-    /* French: composed, decomposed, escaped, upper case */
-    "{\"job\":\"b\",\"status\":\"\303\251chec\"}",
-    "{\"job\":\"b\",\"status\":\"e\314\201chec\"}",
-    "{\"job\":\"b\",\"status\":\"\\u00e9chec\"}",
-    "{\"job\":\"b\",\"status\":\"e\\u0301chec\"}",
-    "{\"job\":\"b\",\"status\":\"\303\211CHEC\"}",
-    "{\"job\":\"b\",\"status\":\"\303\211chou\303\251\"}",
-    "{\"job\":\"b\",\"status\":\"\303\251chou\303\251e\"}",
-    "{\"job\":\"b\",\"status\":\"EN \303\211CHEC\"}",
-    "{\"job\":\"b\",\"status\":\"Erreur\"}",
-    "{\"job\":\"b\",\"status\":\"interrompu\"}",
-    "{\"job\":\"b\",\"status\":\"plant\303\251\"}",
-    "{\"job\":\"b\",\"status\":\"d\303\251lai d\303\251pass\303\251\"}",
-    "{\"job\":\"b\",\"status\":\"non r\303\251ussi\"}",
-    "{\"job\":\"b\",\"statut\":\"\303\251chec\"}",
-    "{\"job\":\"b\",\"\303\251tat\":\"\303\251chec\"}",
-    "{\"t\303\242che\":\"b\",\"statut\":\"\303\251chec\"}",
-    "{\"nom\":\"b\",\"statut\":\"\303\251chec\"}",
-    "{\"job\":\"b\",\"erreur\":\"disque plein\"}",
-    "{\"job\":\"b\",\"status\":\"Fehlgeschlagen\"}",
-    /* an event, and the job it is about */
-    "{\"event\":\"job_failed\",\"name\":\"b\"}",
-    "{\"type\":\"job.failed\",\"data\":{\"name\":\"b\"}}",
-    "{\"event\":{\"type\":\"job.failed\",\"name\":\"b\"}}",
-    "{\"event\":\"JobFailed\"}",
-    "{\"type\":\"backup_error\",\"message\":\"disk full\"}",
-    "{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"/s\","
-    "\"type\":\"com.example.job.failed\",\"data\":{\"name\":\"b\"}}",
-    "{\"job\":\"b\",\"result\":{\"status\":\"failed\"}}",
-    /* signals and flags */
-    "{\"job\":\"b\",\"signal\":\"SIGKILL\"}",
-    "{\"job\":\"b\",\"signal\":9}",
-    "{\"job\":\"b\",\"killed_by\":\"oom\"}",
-    "{\"name\":\"b\",\"signal\":\"SIGSEGV\"}",
-    "{\"job\":\"b\",\"timed_out\":true}",
-    "{\"job\":\"b\",\"exitStatus\":3}",
-    "{\"job\":\"b\",\"status\":\"failed: the disk is full, and this line "
-    "goes on and on until it is longer than any status that anybody would "
-    "write by hand, which shows that a long text is looked at as well as a "
-    "short one, from its beginning up to the end of what is searched, at "
-    "least\"}",
-};
-
-START_TEST(failed_jobs_are_read_aloud)
-{
-	const struct hints none = {.source = SPAN("")};
-	struct events events = take(failures[_i], &none);
-
-	ck_assert_uint_eq(events.count, 1);
-	compare(written(events.list[0]),
-	    "{\"kind\":\"job\",\"status\":\"error\",\"speak\":true}");
-	ck_assert_int_ge(events.list[0]->priority, PRIORITY_HIGH);
-	ck_assert(events.list[0]->job_name.len > 0);
-}
-END_TEST
-
-static const char *const not_failures[] = {
-    "{\"jobName\":\"backup\",\"status\":\"success\"}",
-    "{\"job\":\"b\",\"success\":true}",
-    "{\"job\":\"b\",\"status\":\"completed, 0 errors\"}",
-    "{\"job\":\"b\",\"status\":\"Completed without any "
-    "errors\"}",
-    "{\"job\":\"b\",\"status\":\"ok\",\"error\":\"none\",\"errors\":0"
-    ",\"failed\":0}",
-    "{\"job\":\"b\",\"status\":\"ok\",\"error\":false,\"errors\":[]"
-    "}",
-    "{\"job\":\"b\",\"status\":\"cancelled\"}",
-    "{\"job\":\"b\",\"status\":\"skipped\"}",
-    "{\"job\":\"b\",\"status\":\"running\"}",
-    "{\"job\":\"b\",\"result\":\"UNSTABLE\"}",
-    "{\"job\":\"b\",\"returncode\":0}",
-    "{\"job\":\"b\",\"unit\":\"a.service\",\"result\":\"success\",\""
-    "exit_status\":\"TERM\"}",
-    "{\"job\":\"plumber\",\"text\":\"looks for one who never "
-    "failed\"}",
-    "{\"name\":\"nightly\",\"status\":\"ok\"}",
-    "{\"name\":\"web\",\"status\":\"down\"}",
-    "{\"name\":\"Ann\",\"text\":\"the backup failed\"}",
-    "{\"job\":\"b\",\"status\":\"termin\303\251 sans erreur\"}",
-    "{\"job\":\"b\",\"status\":\"r\303\251ussi, pas d'erreur\"}",
-    "{\"job\":\"b\",\"status\":\"annul\303\251\"}",
-    "{\"job\":\"b\",\"status\":\"ok\",\"erreur\":\"aucune\"}",
-    "{\"job\":\"b\",\"status\":\"ok\",\"signal\":null}",
-    "{\"job\":\"b\",\"status\":\"fehlerfrei\"}",
-    "{\"name\":\"Ann\",\"signal\":\"buy\"}",
-    "{\"event\":\"job_finished\",\"name\":\"b\"}",
-    "{\"type\":\"payment.failed\",\"data\":{\"name\":\"Ann\"}}",
-    "{\"name\":\"Ann\",\"data\":{\"status\":\"error\"}}",
-};
-
-START_TEST(all_else_is_not)
-{
-	const struct hints none = {.source = SPAN("")};
-	struct events events = take(not_failures[_i], &none);
-
-	compare(written(events.list[0]), "{\"speak\":null}");
-	ck_assert(events.list[0]->kind != EVENT_JOB ||
-	    events.list[0]->status != STATUS_ERROR);
+	normalise_kit_compare(
+	    normalise_kit_written(events.list[cases[_i].which]),
+	    cases[_i].want);
 }
 END_TEST
 
 START_TEST(every_event_has_a_source)
 {
 	const struct hints none = {.source = SPAN("")};
-	struct events events =
-	    take("[{\"source\":\"\"},{\"source\":\" \\n\"},{\"source\":[]},"
-		 "{\"source\":null},{\"source\":\"\\u202e\"},5,{\"source\":7}]",
-		&none);
+	struct events events = normalise_kit_take(
+	    "[{\"source\":\"\"},{\"source\":\" \\n\"},{\"source\":[]},"
+	    "{\"source\":null},{\"source\":\"\\u202e\"},5,{\"source\":7}]",
+	    &none);
 
 	for (unsigned i = 0; i < 6; i++)
 		ck_assert(span_eq(events.list[i]->source, SPAN("push")));
@@ -522,21 +284,21 @@ START_TEST(query_and_path_fill_only_what_is_missing)
 	struct hints hints = {.suffix = SPAN("backup")};
 	struct events events;
 
-	events = take("{\"text\":\"x\"}", &hints);
+	events = normalise_kit_take("{\"text\":\"x\"}", &hints);
 	ck_assert(span_eq(events.list[0]->source, SPAN("backup")));
-	jscan_fini(&doc);
 	push_read_query(&hints,
 	    SPAN("source=a%20b+c&title=T%C3%A9&priority=low&speak=true&x=%zz"),
-	    arena);
-	events = take("{\"text\":\"x\",\"title\":\"own\"}", &hints);
-	compare(written(events.list[0]),
+	    normalise_kit_arena());
+	events =
+	    normalise_kit_take("{\"text\":\"x\",\"title\":\"own\"}", &hints);
+	normalise_kit_compare(normalise_kit_written(events.list[0]),
 	    "{\"source\":\"a b c\",\"title\":\"own\",\"priority\":\"low\","
 	    "\"speak\":true}");
-	jscan_fini(&doc);
-	events = take("{\"text\":\"x\",\"source\":\"s\",\"priority\":\"high\","
-		      "\"speak\":false}",
+	events = normalise_kit_take(
+	    "{\"text\":\"x\",\"source\":\"s\",\"priority\":\"high\","
+	    "\"speak\":false}",
 	    &hints);
-	compare(written(events.list[0]),
+	normalise_kit_compare(normalise_kit_written(events.list[0]),
 	    "{\"source\":\"s\",\"title\":\"T\xC3\xA9\",\"priority\":\"high\","
 	    "\"speak\":false}");
 }
@@ -555,10 +317,11 @@ START_TEST(more_than_256_are_told_by_the_last)
 		buf_addf(&json, "%s%d", i == 0 ? "" : ",", i);
 	buf_add_char(&json, ']');
 	whole = buf_take(&json, NULL);
-	events = take(whole, &none);
+	events = normalise_kit_take(whole, &none);
 	ck_assert_uint_eq(events.count, 256);
-	compare(written(events.list[254]), "{\"text\":\"254\"}");
-	compare(written(events.list[255]),
+	normalise_kit_compare(
+	    normalise_kit_written(events.list[254]), "{\"text\":\"254\"}");
+	normalise_kit_compare(normalise_kit_written(events.list[255]),
 	    "{\"text\":\"and 45 more\",\"data\":{\"count\":45}}");
 	free(whole);
 }
@@ -580,10 +343,11 @@ START_TEST(large_texts_are_cut_and_say_so)
 		buf_add_text(&json, "x\\n");
 	buf_add_text(&json, "\"}");
 	whole = buf_take(&json, NULL);
-	events = take(whole, &none);
+	events = normalise_kit_take(whole, &none);
 	ck_assert_uint_eq(events.list[0]->text.len, EVENT_TEXT_MAX);
 	ck_assert_uint_eq(events.list[0]->title.len, EVENT_TITLE_MAX);
-	compare(written(events.list[0]), "{\"truncated\":true,\"data\":null}");
+	normalise_kit_compare(normalise_kit_written(events.list[0]),
+	    "{\"truncated\":true,\"data\":null}");
 	free(whole);
 }
 END_TEST
@@ -591,10 +355,10 @@ END_TEST
 START_TEST(data_that_a_reader_could_not_read_is_left_out)
 {
 	const struct hints none = {.source = SPAN("")};
-	struct events events =
-	    take("[{\"a\":1,\"a\":2},{\"n\":123456789012345678901234567890},"
-		 "{\"s\":\"\\u0000\"},{\"fine\": [1, 2]}]",
-		&none);
+	struct events events = normalise_kit_take(
+	    "[{\"a\":1,\"a\":2},{\"n\":123456789012345678901234567890},"
+	    "{\"s\":\"\\u0000\"},{\"fine\": [1, 2]}]",
+	    &none);
 
 	ck_assert_uint_eq(events.list[0]->data.len, 0);
 	ck_assert_uint_eq(events.list[1]->data.len, 0);
@@ -609,10 +373,9 @@ test_suite(void)
 	Suite *suite = suite_create("gridhook normalise");
 	TCase *tc = tcase_create("normalise");
 
-	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_checked_fixture(
+	    tc, normalise_kit_set_up, normalise_kit_tear_down);
 	tcase_add_loop_test(tc, pushes_become_events, 0, COUNT(cases));
-	tcase_add_loop_test(tc, failed_jobs_are_read_aloud, 0, COUNT(failures));
-	tcase_add_loop_test(tc, all_else_is_not, 0, COUNT(not_failures));
 	tcase_add_test(tc, every_event_has_a_source);
 	tcase_add_test(tc, query_and_path_fill_only_what_is_missing);
 	tcase_add_test(tc, more_than_256_are_told_by_the_last);
