@@ -19,7 +19,10 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from grid import GRIDCTL, Grid  # noqa: E402
-from stack import run_tests, wait_until  # noqa: E402
+from stack import TOP, run_tests, wait_until  # noqa: E402
+
+sys.path.insert(0, os.path.join(TOP, "tests", "tools", "gridhook"))
+from gridhook_kit import Hook  # noqa: E402
 
 ALL = "proposed,saved,cancelled,imported,computed,failed"
 KILLS = 8
@@ -468,6 +471,28 @@ def gridapi_sends_and_counts():
     receiver.stop()
 
 
+def gridhook_takes_them():
+    with Hooks() as grid:
+        secret = "whsec_" + base64.b64encode(b"k" * 24).decode()
+        path = grid.path("senders")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("grid standard-webhooks %s\n" % secret)
+        os.chmod(path, 0o600)
+        with Hook({"server": {"senders_file": path}},
+                  secret="a secret of others") as hook:
+            for name, key in (("good", secret), ("bad", secret[:-2] + "aa")):
+                grid.ctl("hook", "add", name, "http://127.0.0.1:%d/assistant/"
+                         "hook/grid" % hook.port, "--events", "proposed",
+                         "--secret-file", "-", stdin=key)
+            assert "it answered 200" in grid.ctl("hook", "test", "good")
+            done = grid.ctl("hook", "test", "bad", check=False)
+            assert done.returncode == 1 and "it answered 40" in done.stdout
+            grid.ctl("hook", "remove", "bad")
+            grid.send()
+            grid.put(grid.articles[0], "Z")
+            wait_until(lambda: grid.hook("good")["delivered"] == 1, "it came")
+
+
 def tls_is_verified():
     with Hooks() as grid:
         made = subprocess.run(
@@ -496,6 +521,7 @@ def tls_is_verified():
 run_tests([
     failures_are_events,
     gridapi_sends_and_counts,
+    gridhook_takes_them,
     tls_is_verified,
     events_are_signed_and_say_what_happened,
     the_test_event_is_answered_at_once,
