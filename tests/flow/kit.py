@@ -61,6 +61,14 @@ class Data:
             self.gridctl("compute", supplier)
         return self
 
+    def demo(self, articles):
+        """Filled with demo data of three suppliers; the folder of its CSV files."""
+        csv = os.path.join(scratch(), "csv")
+        self.gridctl("demo", "--out", csv, "--articles", str(articles),
+                     "--suppliers", "3", "--stores", "2")
+        self.fill(csv)
+        return csv
+
     def key(self, scope="read"):
         self.keys += 1
         name = "%s %d" % (scope, self.keys) if self.keys > 2 else scope

@@ -19,7 +19,7 @@ from fractions import Fraction
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kit import API, Data, Direct, Score, scratch  # noqa: E402
+from kit import API, Data, Direct, Score  # noqa: E402
 
 SUPPLIER = "12345"
 ROWS = 150
@@ -127,11 +127,8 @@ def wrong(row, record):
 class World:
     def __init__(self, chance):
         self.chance = chance
-        self.csv = os.path.join(scratch(), "csv")
         self.data = Data()
-        self.data.gridctl("demo", "--out", self.csv, "--articles", str(ROWS),
-                          "--suppliers", "3", "--stores", "2")
-        self.data.fill(self.csv)
+        self.csv = self.data.demo(ROWS)
         self.headers = {"X-API-Key": self.data.key()}
         self.then = self.read("network.csv")
         self.now = self.then

@@ -19,7 +19,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from kit import (API, Cut, Data, Direct, GRIDCTL, Score,  # noqa: E402
-                 scratch, unpacked, unpacked_as)
+                 unpacked, unpacked_as)
 
 SUPPLIER = "12345"
 ROWS = 1300
@@ -29,11 +29,8 @@ URI = API + "/grid?fournisseur=" + SUPPLIER
 class Dumps:
     def __init__(self, chance):
         self.chance = chance
-        self.csv = os.path.join(scratch(), "csv")
         self.data = Data()
-        self.data.gridctl("demo", "--out", self.csv, "--articles", str(ROWS),
-                          "--suppliers", "3", "--stores", "2")
-        self.data.fill(self.csv)
+        self.csv = self.data.demo(ROWS)
         self.headers = {"X-API-Key": self.data.key("propose")}
         with open(os.path.join(self.csv, "network.csv"), newline="") as file:
             self.network = list(csv.reader(file))

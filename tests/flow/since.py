@@ -16,7 +16,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kit import API, Data, Direct, Score, scratch, unpacked  # noqa: E402
+from kit import API, Data, Direct, Score, unpacked  # noqa: E402
 
 SUPPLIER = "12345"
 ROWS = 300
@@ -26,11 +26,8 @@ GRID = API + "/grid?enrich=0&fournisseur=" + SUPPLIER
 class World:
     def __init__(self, chance):
         self.chance = chance
-        self.csv = os.path.join(scratch(), "csv")
         self.data = Data()
-        self.data.gridctl("demo", "--out", self.csv, "--articles", str(ROWS),
-                          "--suppliers", "3", "--stores", "2")
-        self.data.fill(self.csv)
+        self.csv = self.data.demo(ROWS)
         self.key = {"X-API-Key": self.data.key()}
         self.server = Direct(self.data)
         self.kept = {}  # by generation: the rows by codein, and their order
