@@ -1,12 +1,11 @@
 #include "fcgi/process/housekeep.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "fcgi/process/aside.h"
 #include "fcgi/process/scrub.h"
 #include "fcgi/process/stock.h"
 #include "lmdb-schema/store/store.h"
@@ -63,21 +62,12 @@ pid_t
 housekeep_start(const struct api_settings *settings,
     const struct listen *listen, struct metrics *metrics)
 {
-	pid_t supervisor = getpid();
-	pid_t pid = fork();
-	sigset_t none;
+	pid_t pid = aside_fork(listen);
 
 	if (pid < 0)
 		log_error("no process for housekeeping: %s", strerror(errno));
 	if (pid != 0)
 		return pid < 0 ? 0 : pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != supervisor)
-		_exit(1);
-	for (int i = 0; i < LISTEN_COUNT; i++)
-		close(listen->fds[i]);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	alarm(LONGEST_S);
 	if (nice(NICE) == -1)
 		log_debug("housekeeping keeps its priority");

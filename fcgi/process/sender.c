@@ -4,11 +4,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/log.h"
+#include "fcgi/process/aside.h"
 
 #define SENDS_ALREADY 3 /* gridctl's exit code: another process does it */
 
@@ -32,25 +32,16 @@ run(const struct api_settings *settings)
 pid_t
 sender_start(const struct api_settings *settings, const struct listen *listen)
 {
-	pid_t supervisor = getpid(), pid;
-	sigset_t none;
+	pid_t pid;
 
 	if (!settings->hooks_deliver)
 		return 0;
-	pid = fork();
+	pid = aside_fork(listen);
 	if (pid < 0)
 		log_error("no process for hooks: %s", strerror(errno));
-	if (pid != 0)
-		return pid < 0 ? 0 : pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != supervisor)
-		_exit(1);
-	for (int i = 0; i < LISTEN_COUNT; i++)
-		close(listen->fds[i]);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	run(settings);
-	return 0;
+	if (pid == 0)
+		run(settings);
+	return pid < 0 ? 0 : pid;
 }
 
 void

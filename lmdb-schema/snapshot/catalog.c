@@ -223,7 +223,6 @@ put_entry(
     struct kv_txn *txn, struct span supplier, const struct catalog_entry *entry)
 {
 	struct buf value;
-	enum err err;
 
 	buf_init(&value, 256);
 	pack_add_unsigned(&value, entry->generation);
@@ -233,11 +232,7 @@ put_entry(
 	pack_add_unsigned(&value, entry->network);
 	pack_add_unsigned(&value, entry->gamme);
 	pack_add_unsigned(&value, entry->bytes);
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(txn, CATALOG_CURRENT, supplier, buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(txn, CATALOG_CURRENT, supplier, &value);
 }
 
 /*

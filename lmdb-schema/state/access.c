@@ -96,7 +96,6 @@ put_record(struct kv_txn *txn, const struct key_record *record)
 {
 	const struct access_bounds *bounds = &record->key.bounds;
 	struct buf value;
-	enum err err;
 
 	buf_init(&value, 1024 + ACCESS_SUPPLIERS_MAX);
 	pack_add_text(&value, record->hash);
@@ -111,11 +110,7 @@ put_record(struct kv_txn *txn, const struct key_record *record)
 		pack_add_unsigned(&value, (uint64_t)bounds->per_minute);
 		pack_add_text(&value, bounds->suppliers);
 	}
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(txn, STATE_KEYS, record->key.id, buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(txn, STATE_KEYS, record->key.id, &value);
 }
 
 enum err

@@ -165,7 +165,6 @@ put_record(struct kv_txn *txn, const struct hook *hook)
 {
 	struct hook_key key = hook_key_of(HOOK_KIND, hook->name);
 	struct buf value;
-	enum err err;
 
 	buf_init(&value, RECORD_MAX);
 	pack_add_unsigned(&value, hook->id);
@@ -175,12 +174,7 @@ put_record(struct kv_txn *txn, const struct hook *hook)
 	pack_add_text(&value, hook->secret);
 	pack_add_unsigned(&value, (uint64_t)hook->created_ms);
 	pack_add_unsigned(&value, (uint64_t)hook->resumed_ms);
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(
-		    txn, STATE_META, hook_key_span(&key), buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(txn, STATE_META, hook_key_span(&key), &value);
 }
 
 enum err

@@ -54,7 +54,6 @@ hook_at_put(struct kv_txn *txn, struct span name, const struct hook_at *at)
 {
 	struct hook_key key = hook_key_of(HOOK_KIND_AT, name);
 	struct buf value;
-	enum err err;
 
 	assert(at->lane_count <= HOOK_LANES);
 	buf_init(&value, AT_MAX);
@@ -78,12 +77,7 @@ hook_at_put(struct kv_txn *txn, struct span name, const struct hook_at *at)
 		pack_add_unsigned(&value, (uint64_t)lane->first_ms);
 		pack_add_unsigned(&value, (uint64_t)lane->due_ms);
 	}
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(
-		    txn, STATE_META, hook_key_span(&key), buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(txn, STATE_META, hook_key_span(&key), &value);
 }
 
 enum err
@@ -135,12 +129,7 @@ put_lost(struct kv_txn *txn, struct span name, const struct hook_lost *lost)
 	pack_add_unsigned(&value, lost->tries);
 	pack_add_unsigned(&value, lost->again);
 	pack_add_text(&value, span_of(lost->error));
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(
-		    txn, STATE_META, hook_key_span(&key), buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(txn, STATE_META, hook_key_span(&key), &value);
 }
 
 static enum err

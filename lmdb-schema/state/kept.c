@@ -179,12 +179,8 @@ put(void *context, struct kv_txn *txn)
 	pack_add_text(&value, kept->author);
 	pack_add_unsigned(&value, (uint64_t)kept->when_ms);
 	pack_add_text(&value, kept->value);
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(txn, STATE_META,
-		    key_of(room, putting->owner, kept->name), buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(
+	    txn, STATE_META, key_of(room, putting->owner, kept->name), &value);
 }
 
 enum err

@@ -31,17 +31,12 @@ put_record(
     struct kv_txn *txn, struct span id, const struct session_record *record)
 {
 	struct buf value;
-	enum err err;
 
 	buf_init(&value, 1024);
 	pack_add_text(&value, record->user);
 	pack_add_unsigned(&value, (uint64_t)record->created_ms);
 	pack_add_unsigned(&value, (uint64_t)record->used_ms);
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(txn, STATE_SESSIONS, id, buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(txn, STATE_SESSIONS, id, &value);
 }
 
 static struct span

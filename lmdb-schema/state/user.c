@@ -92,16 +92,11 @@ static enum err
 put_record(struct kv_txn *txn, const struct work *work, int64_t created_ms)
 {
 	struct buf value;
-	enum err err;
 
 	buf_init(&value, 1024);
 	pack_add_text(&value, span_of(work->hash));
 	pack_add_unsigned(&value, (uint64_t)created_ms);
-	err = buf_end(&value);
-	if (err == ERR_OK)
-		err = kv_put(txn, STATE_USERS, work->name, buf_span(&value));
-	buf_fini(&value);
-	return err;
+	return store_put(txn, STATE_USERS, work->name, &value);
 }
 
 static enum err

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/buf.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/schema.h"
@@ -391,6 +392,19 @@ enum err
 store_facts_open(struct kv **out, const char *path)
 {
 	return facts_kv(out, path, KV_FROZEN, 0);
+}
+
+enum err
+store_put(
+    struct kv_txn *txn, unsigned table, struct span key, struct buf *value)
+{
+	enum err err = buf_end(value);
+
+	assert(txn != NULL);
+	if (err == ERR_OK)
+		err = kv_put(txn, table, key, buf_span(value));
+	buf_fini(value);
+	return err;
 }
 
 enum err

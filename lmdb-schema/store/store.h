@@ -14,6 +14,7 @@
 #include "common/kv/kv.h"
 #include "common/span.h"
 
+struct buf;
 struct store;
 
 /* Tables of live.mdb, catalog.mdb, facts/G.mdb, state.mdb (state.h). */
@@ -109,6 +110,10 @@ void store_share(struct store *store, struct engine *engine);
 /* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);
 enum err store_facts_open(struct kv **out, const char *path);
+
+/* Puts a record that was packed into `value`, which ends with it. */
+enum err store_put(
+    struct kv_txn *txn, unsigned table, struct span key, struct buf *value);
 
 /* Reads or writes a number under meta; absent is 0. */
 enum err store_number(struct kv_txn *txn, const char *name, uint64_t *out);
