@@ -83,7 +83,7 @@ static size_t
 size_of(unsigned endpoint_count)
 {
 	return sizeof(struct metrics) +
-	    endpoint_count * sizeof(struct endpoint_counts);
+	    METRICS_PARTS * endpoint_count * sizeof(struct endpoint_counts);
 }
 
 struct metrics *
@@ -149,6 +149,22 @@ metrics_mine(struct metrics *metrics)
 	return &metrics->gauges[my_place];
 }
 
+/*
+ * The calling thread's part: a usual process has 8 threads, so that two of them
+ * have all parts.
+ */
+static unsigned
+my_part(void)
+{
+	static _Thread_local unsigned part = METRICS_PARTS;
+	static atomic_uint taken;
+
+	if (part == METRICS_PARTS)
+		part = (my_place * 8 + atomic_fetch_add(&taken, 1)) %
+		    METRICS_PARTS;
+	return part;
+}
+
 /* The sum over all workers of the member at `offset` of their gauges. */
 static long long
 held(const struct metrics *metrics, size_t offset)
@@ -205,17 +221,38 @@ bucket_of(int64_t took_us)
 }
 
 void
-metrics_count(
-    struct metrics *metrics, unsigned endpoint, int status, int64_t took_ns)
+metrics_count(struct metrics *metrics, unsigned endpoint, int status,
+    int64_t took_ns, uint64_t sent)
 {
 	int64_t took_us = took_ns / 1000;
 	struct endpoint_counts *counts;
 
 	assert(endpoint < metrics->endpoint_count && took_ns >= 0);
-	counts = &metrics->endpoints[endpoint];
+	counts =
+	    &metrics->endpoints[my_part() * metrics->endpoint_count + endpoint];
 	add(&counts->requests[status_place(status)], 1);
 	add(&counts->latency[bucket_of(took_us)], 1);
 	add(&counts->latency_sum_us, (uint64_t)took_us);
+	add(&counts->bytes_out, sent);
+}
+
+/* Adds what all parts have counted of an endpoint. */
+static void
+add_parts(struct endpoint_counts *sum, const struct metrics *metrics,
+    unsigned endpoint)
+{
+	for (unsigned part = 0; part < METRICS_PARTS; part++) {
+		const struct endpoint_counts *counts =
+		    &metrics
+			 ->endpoints[part * metrics->endpoint_count + endpoint];
+
+		for (unsigned k = 0; k < METRICS_STATUSES; k++)
+			add(&sum->requests[k], get(&counts->requests[k]));
+		for (unsigned k = 0; k < METRICS_BUCKETS; k++)
+			add(&sum->latency[k], get(&counts->latency[k]));
+		add(&sum->latency_sum_us, get(&counts->latency_sum_us));
+		add(&sum->bytes_out, get(&counts->bytes_out));
+	}
 }
 
 static void
@@ -233,10 +270,12 @@ write_requests(struct buf *buf, const struct metrics *metrics,
 	buf_addf(buf,
 	    "# HELP gridapi_requests_total Answers by endpoint and status.\n"
 	    "# TYPE gridapi_requests_total counter\n");
-	for (unsigned i = 0; i < metrics->endpoint_count; i++)
+	for (unsigned i = 0; i < metrics->endpoint_count; i++) {
+		struct endpoint_counts counts = {0};
+
+		add_parts(&counts, metrics, i);
 		for (unsigned k = 0; k < METRICS_STATUSES; k++) {
-			unsigned long long n =
-			    get(&metrics->endpoints[i].requests[k]);
+			unsigned long long n = get(&counts.requests[k]);
 			char status[8] = "other";
 
 			if (statuses[k] != 0)
@@ -248,6 +287,7 @@ write_requests(struct buf *buf, const struct metrics *metrics,
 				    "status=\"%s\"} %llu\n",
 				    name(i), status, n);
 		}
+	}
 }
 
 static bool
@@ -350,16 +390,23 @@ void
 metrics_write(struct buf *buf, const struct metrics *metrics,
     const char *(*name)(unsigned endpoint))
 {
+	unsigned long long bytes_out = 0;
+
 	assert(name != NULL || metrics->endpoint_count == 0);
 	write_requests(buf, metrics, name);
 	buf_addf(buf,
 	    "# HELP gridapi_request_seconds Time from accepting a request to "
 	    "its last byte.\n# TYPE gridapi_request_seconds histogram\n");
-	for (unsigned i = 0; i < metrics->endpoint_count; i++)
-		if (was_asked(&metrics->endpoints[i]))
-			write_histogram(buf, &metrics->endpoints[i], name(i));
+	for (unsigned i = 0; i < metrics->endpoint_count; i++) {
+		struct endpoint_counts counts = {0};
+
+		add_parts(&counts, metrics, i);
+		bytes_out += get(&counts.bytes_out);
+		if (was_asked(&counts))
+			write_histogram(buf, &counts, name(i));
+	}
 	write_one(buf, "gridapi_sent_bytes_total", "counter",
-	    "Bytes of answers.", (long long)get(&metrics->bytes_out));
+	    "Bytes of answers.", (long long)bytes_out);
 	write_one(buf, "gridapi_requests_in_flight", "gauge",
 	    "Requests under way, this one included.",
 	    held(metrics, offsetof(struct gauges, requests)));

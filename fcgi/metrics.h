@@ -64,15 +64,21 @@ enum stock {
 	STOCK_COUNT
 };
 
+/*
+ * Threads write a part each, as far as there are as many: a line that several
+ * processors write would pass between them at each answer.
+ */
+#define METRICS_PARTS 16
+
 struct endpoint_counts {
-	atomic_ullong requests[METRICS_STATUSES];
+	_Alignas(64) atomic_ullong requests[METRICS_STATUSES];
 	/* Latency: up to 50 us, 100 us, 250 us, ... 300 s, and beyond. */
 	atomic_ullong latency[METRICS_BUCKETS];
 	atomic_ullong latency_sum_us;
+	atomic_ullong bytes_out;
 };
 
 struct metrics {
-	atomic_ullong bytes_out;
 	atomic_ullong computations_done, computations_failed;
 	atomic_ullong workers_replaced; /* died and were started again */
 	atomic_ullong connections; /* accepted; each carries many requests */
@@ -89,7 +95,8 @@ struct metrics {
 	unsigned endpoint_count;
 	pid_t owners[METRICS_WORKERS];
 	struct gauges gauges[METRICS_WORKERS];
-	struct endpoint_counts endpoints[]; /* by the number of the route */
+	/* METRICS_PARTS times one for each route, by its number */
+	struct endpoint_counts endpoints[];
 };
 
 /*
@@ -115,9 +122,9 @@ struct gauges *metrics_mine(struct metrics *metrics);
 /* Takes over what was counted in the data directory. */
 void metrics_stock(struct metrics *metrics, const int64_t values[STOCK_COUNT]);
 
-/* Counts one answer. `endpoint` is the route's number. */
-void metrics_count(
-    struct metrics *metrics, unsigned endpoint, int status, int64_t took_ns);
+/* Counts one answer of `sent` bytes. `endpoint` is the route's number. */
+void metrics_count(struct metrics *metrics, unsigned endpoint, int status,
+    int64_t took_ns, uint64_t sent);
 
 /* Prometheus text; `name` gives an endpoint's by its number. */
 void metrics_write(struct buf *buf, const struct metrics *metrics,

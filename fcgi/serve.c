@@ -111,8 +111,7 @@ note_end(struct call *call, enum err err)
 	if (call->route != NULL)
 		endpoint = (unsigned)(call->route - routes);
 	metrics_count(metrics, endpoint, call->reply->status,
-	    date_monotonic_ns() - call->request->start_ns);
-	metrics->bytes_out += call->reply->sent;
+	    date_monotonic_ns() - call->request->start_ns, call->reply->sent);
 	if (err == ERR_CLOSED)
 		metrics->requests_aborted++;
 }
@@ -156,8 +155,7 @@ serve_without_store(
 	reply_header(&reply, "Retry-After", "%d", RETRY_SECONDS);
 	err = reply_end(&reply);
 	metrics_count(metrics, route_count, reply.status,
-	    date_monotonic_ns() - request->start_ns);
-	metrics->bytes_out += reply.sent;
+	    date_monotonic_ns() - request->start_ns, reply.sent);
 	reply_fini(&reply);
 	return err;
 }

@@ -1,5 +1,6 @@
 #include "fcgi/metrics.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -97,8 +98,8 @@ START_TEST(answers_are_counted_by_endpoint_and_status)
 {
 	char line[128];
 
-	metrics_count(metrics, 1, statuses[_i].status, 1000);
-	metrics_count(metrics, 1, statuses[_i].status, 1000);
+	metrics_count(metrics, 1, statuses[_i].status, 1000, 0);
+	metrics_count(metrics, 1, statuses[_i].status, 1000, 0);
 	snprintf(line, sizeof(line),
 	    "gridapi_requests_total{endpoint=\"search\",status=\"%s\"} 2",
 	    statuses[_i].label);
@@ -111,10 +112,10 @@ END_TEST
 START_TEST(times_fall_into_their_buckets)
 {
 #define BUCKET "gridapi_request_seconds_bucket{endpoint=\"grid\",le="
-	metrics_count(metrics, 0, 200, 50000);
-	metrics_count(metrics, 0, 200, 51000);
-	metrics_count(metrics, 0, 200, 100000);
-	metrics_count(metrics, 0, 200, 3600 * (int64_t)1000000000);
+	metrics_count(metrics, 0, 200, 50000, 0);
+	metrics_count(metrics, 0, 200, 51000, 0);
+	metrics_count(metrics, 0, 200, 100000, 0);
+	metrics_count(metrics, 0, 200, 3600 * (int64_t)1000000000, 0);
 	ck_assert(has_line(BUCKET "\"5e-05\"} 1"));
 	ck_assert(has_line(BUCKET "\"0.0001\"} 3"));
 	ck_assert(has_line(BUCKET "\"0.00025\"} 3"));
@@ -144,7 +145,7 @@ START_TEST(computations_are_told_apart_by_their_seconds)
 	char line[128];
 
 	metrics_count(
-	    metrics, 0, 200, computations[_i].took_s * (int64_t)1000000000);
+	    metrics, 0, 200, computations[_i].took_s * (int64_t)1000000000, 0);
 	snprintf(line, sizeof(line),
 	    "gridapi_request_seconds_bucket{endpoint=\"grid\",le=\"%s\"} 0",
 	    computations[_i].below);
@@ -158,7 +159,7 @@ END_TEST
 
 START_TEST(an_answer_in_no_time_is_in_the_histogram)
 {
-	metrics_count(metrics, 0, 200, 10);
+	metrics_count(metrics, 0, 200, 10, 0);
 	ck_assert(
 	    has_line("gridapi_request_seconds_count{endpoint=\"grid\"} 1"));
 }
@@ -210,7 +211,7 @@ START_TEST(processes_share_them)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		metrics_count(metrics, 0, 200, 1000);
+		metrics_count(metrics, 0, 200, 1000, 0);
 		atomic_fetch_add(&metrics->workers_replaced, 3);
 		_exit(0);
 	}
@@ -218,6 +219,40 @@ START_TEST(processes_share_them)
 	ck_assert(has_line("gridapi_workers_replaced_total 3"));
 	ck_assert(has_line(
 	    "gridapi_requests_total{endpoint=\"grid\",status=\"200\"} 1"));
+}
+END_TEST
+
+static void *
+count_one(void *unused)
+{
+	metrics_count(metrics, 0, 200, 60000, 1000);
+	return unused;
+}
+
+/* More threads than there are parts to count in. */
+START_TEST(what_threads_count_is_added_up)
+{
+	char line[128];
+	unsigned count = 2 * METRICS_PARTS + 1;
+
+	for (unsigned i = 0; i < count; i++) {
+		pthread_t thread;
+
+		ck_assert_int_eq(
+		    pthread_create(&thread, NULL, count_one, NULL), 0);
+		ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	}
+	snprintf(
+	    line, sizeof(line), "gridapi_sent_bytes_total %u", count * 1000);
+	ck_assert(has_line(line));
+	snprintf(line, sizeof(line),
+	    "gridapi_requests_total{endpoint=\"grid\",status=\"200\"} %u",
+	    count);
+	ck_assert(has_line(line));
+	snprintf(line, sizeof(line),
+	    "gridapi_request_seconds_sum{endpoint=\"grid\"} 0.00%u",
+	    count * 60);
+	ck_assert(has_line(line));
 }
 END_TEST
 
@@ -318,6 +353,7 @@ test_suite(void)
 	tcase_add_test(tc, what_a_dead_worker_held_is_held_no_more);
 	tcase_add_test(tc, there_is_always_a_place);
 	tcase_add_test(tc, processes_share_them);
+	tcase_add_test(tc, what_threads_count_is_added_up);
 	tcase_add_test(tc, what_is_stored_is_told_once_it_was_counted);
 	tcase_add_test(tc, what_processes_use_is_summed);
 	tcase_add_test(tc, each_metric_is_explained_once);
