@@ -40,7 +40,7 @@ struct kv {
 	atomic_bool growing;
 	pthread_mutex_t grow_lock;
 	bool opened; /* its tables are */
-	struct kv_watch *watch; /* NULL: nobody asked for it */
+	struct kv_watch *watch; /* NULL: not requested */
 };
 
 struct kv_txn {

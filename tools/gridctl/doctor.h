@@ -9,7 +9,7 @@
 
 enum doctor_level {
 	DOCTOR_FINE,
-	DOCTOR_LOOK, /* works, and somebody should look at it */
+	DOCTOR_LOOK, /* works, but deserves a look */
 	DOCTOR_WRONG
 };
 

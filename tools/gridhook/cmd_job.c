@@ -156,7 +156,7 @@ keep(struct job *job, const char *bytes, size_t len)
 	job->tail_len += len;
 }
 
-/* Copies to our own output; the job goes on when nobody reads that. */
+/* Copies to our own output; the job goes on even if that is not read. */
 static void
 pass(struct job *job, int which)
 {

@@ -31,7 +31,7 @@ struct bridge {
 	struct loop_io input;
 	struct loop *loop;
 	struct stdio *stdio;
-	bool failed; /* nobody reads what is written */
+	bool failed; /* the output is not read any more */
 	bool over; /* perhaps before the loop began */
 };
 

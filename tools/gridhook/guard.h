@@ -33,7 +33,7 @@ enum err guard_open(struct guard **out, struct loop *loop,
     const struct hook_settings *settings);
 void guard_close(struct guard *guard);
 
-/* False while nobody has to wait: guard_wait() need not be asked. */
+/* False while no request must wait: guard_wait() is then not needed. */
 bool guard_is_alert(const struct guard *guard);
 
 /*

@@ -11,7 +11,7 @@
 #include "common/log.h"
 #include "common/origin.h"
 
-/* --- who may -------------------------------------------------------------- */
+/* --- access --------------------------------------------------------------- */
 
 /* Our own pages are at our port, by a name of this machine or its address. */
 static bool

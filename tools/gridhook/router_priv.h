@@ -1,5 +1,5 @@
 /*
- * router_priv: what the router's files share, and nobody else includes.
+ * router_priv: internals shared by the router's files only.
  *
  *	router.c         which endpoint a request is for, and its answer
  *	router_access.c  who may use it

@@ -14,7 +14,7 @@
 #include "common/span.h"
 
 #define SETTINGS_SECRET_MAX 1024
-#define SETTINGS_SECRET_LONG 16 /* characters from which on nobody guesses it */
+#define SETTINGS_SECRET_LONG 16 /* characters that make guessing hopeless */
 #define SETTINGS_PORT 7842
 
 enum settings_replay { REPLAY_UNACKED, REPLAY_ALL, REPLAY_NONE };

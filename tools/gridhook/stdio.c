@@ -34,7 +34,7 @@ struct stdio_request {
 struct stdio {
 	struct stdio_spec spec;
 	struct buf in;
-	bool too_long; /* what is left of such a line is passed over */
+	bool too_long; /* the rest of such a line is skipped */
 	bool ended;
 	struct stdio_request *first, **last;
 	unsigned count, at_work;

@@ -24,7 +24,7 @@ text_next(struct span *rest)
 
 /* --- what is fit to be shown ---------------------------------------------- */
 
-/* First and last of what is left out. */
+/* First and last of the omitted characters. */
 static const struct {
 	uint32_t first, last;
 } hidden[] = {

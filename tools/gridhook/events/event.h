@@ -27,7 +27,7 @@ enum event_kind {
 };
 
 enum event_priority {
-	PRIORITY_UNSET, /* nobody said; written as normal */
+	PRIORITY_UNSET, /* not given; written as normal */
 	PRIORITY_MIN,
 	PRIORITY_LOW,
 	PRIORITY_NORMAL,

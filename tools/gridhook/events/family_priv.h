@@ -1,5 +1,5 @@
 /*
- * family_priv: what the families' files share, and nobody else includes.
+ * family_priv: internals shared by the families' files only.
  *
  *	family.c       which family knows an object; those that carry others
  *	family_take.c  from members to fields

@@ -1,5 +1,5 @@
 /*
- * journal_priv: what the journal's files share, and nobody else includes.
+ * journal_priv: internals shared by the journal's files only.
  *
  *	journal.c        rounds, adding, reading
  *	journal_open.c   opening, and what stands in meta

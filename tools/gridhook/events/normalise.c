@@ -20,7 +20,7 @@ struct push {
 	unsigned total; /* events that there would be without the cap */
 };
 
-/* A message that is to be kept but not to bother anybody. */
+/* A message to keep without drawing attention. */
 static void
 note_silent(struct event *event)
 {

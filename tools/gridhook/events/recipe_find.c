@@ -69,7 +69,7 @@ header(const struct hints *hints, const char *name)
 	return hints->header(hints->header_arg, name);
 }
 
-/* The first alternative that is there; `which` is for those who explain. */
+/* The first alternative that is present; `which` is for explanations. */
 static bool
 find(struct found *out, const struct what **which, const struct what *what,
     const struct scene *scene)

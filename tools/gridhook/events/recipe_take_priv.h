@@ -26,7 +26,7 @@ struct found {
 /* "0" to "9" of a list; "*" is the first here. */
 struct jval scene_element(struct jval array, const struct hop *hop);
 
-/* The first alternative that is there; `which` is for those who explain. */
+/* The first alternative that is present; `which` is for explanations. */
 bool scene_find(struct found *out, const struct what **which,
     const struct what *what, const struct scene *scene);
 

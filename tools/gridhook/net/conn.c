@@ -74,7 +74,7 @@ begin_moving(struct conn *conn, int64_t ms)
 	deadline(conn, ms);
 }
 
-/* True when the kernel holds bytes that nobody has read. */
+/* True when the kernel holds unread bytes. */
 static size_t
 bytes_taken(const struct conn *conn)
 {

@@ -105,7 +105,7 @@ lines_waiting(const struct lines *lines)
 	return lines->out.len - lines->out_done;
 }
 
-/* Hands over each whole line; what is left waits for its end. */
+/* Passes on each complete line; the rest waits for its end. */
 static bool
 take(struct lines *lines)
 {

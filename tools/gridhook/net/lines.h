@@ -50,5 +50,5 @@ void lines_unlisten(int fd, const char *path);
 /* The next peer, or -1. One that is of another user is told no and closed. */
 int lines_accept(int listener);
 
-/* Blocking: for the client's side. -1 when nobody listens there. */
+/* Blocking: for the client's side. -1 when no program listens there. */
 int lines_connect(const char *path);

@@ -39,7 +39,7 @@ enum err loop_change(struct loop *loop, struct loop_io *io, uint32_t events);
 /* Does not close the descriptor; fine when it was never added. */
 void loop_remove(struct loop *loop, struct loop_io *io);
 
-/* Sets it or sets it anew. timer->fire is set. */
+/* Sets the timer, or sets it again. timer->fire is set. */
 void loop_timer_set(
     struct loop *loop, struct loop_timer *timer, int64_t delay_ms);
 void loop_timer_stop(struct loop_timer *timer);

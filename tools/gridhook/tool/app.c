@@ -96,7 +96,7 @@ start(const struct desktop_entry *entry, const char *const *argv,
 	return ERR_SYSTEM;
 }
 
-/* "org.foo.Bar.desktop" runs when somebody has the name org.foo.Bar. */
+/* "org.foo.Bar.desktop" runs when a program owns the name org.foo.Bar. */
 static bool
 is_running_on_bus(const struct desktop_entry *entry)
 {

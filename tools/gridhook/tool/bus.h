@@ -35,7 +35,7 @@ const char *bus_own_name(struct bus *bus);
  * Calls a method; `types` and what follows are its arguments, a{sv} as its
  * count and then its entries. `reply` may be NULL.
  *
- *   ERR_NOT_FOUND  nobody has that name, or no such object or method
+ *   ERR_NOT_FOUND  no program has that name, or no such object or method
  *   ERR_DENIED     refused by the bus or the peer
  *   ERR_TIMED_OUT
  *   ERR_SYSTEM     the peer's own error
@@ -51,7 +51,7 @@ enum err bus_property(struct bus *bus, const struct bus_peer *peer,
     const char *name, const char *type, struct bus_message **value,
     struct fault *fault);
 
-/* Whether somebody has that name now. */
+/* Whether a program has that name now. */
 bool bus_has_name(struct bus *bus, const char *name);
 
 /*

@@ -27,7 +27,7 @@ struct child {
 	pid_t pid;
 	int in, out, pid_fd;
 	int64_t deadline_ms;
-	struct span input; /* what is left of it */
+	struct span input; /* not written yet */
 };
 
 struct pipes {

@@ -4,7 +4,7 @@
  * when another program takes the clipboard. Under Wayland wl-clipboard's
  * programs do the same.
  *
- * What is on the clipboard goes into no log and no argument vector.
+ * The contents of the clipboard go into no log and no argument vector.
  */
 #include "common/members.h"
 #include "tools/gridhook/tool/tool.h"

@@ -21,7 +21,7 @@
 #define ARG_MAX_BYTES 65536
 
 struct expansion {
-	struct span line; /* what is left of it */
+	struct span line; /* the rest of it */
 	const struct exec_fields *fields;
 	struct arena *arena;
 	struct fault *fault;

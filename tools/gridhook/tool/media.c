@@ -180,7 +180,7 @@ tell_pressed(struct answer *answer, const struct key *key, enum x11_ear ear)
 			: "a compositor does not tell who takes a key");
 }
 
-/* The key itself, where nobody could be told what it means. */
+/* Presses the key itself, when no program takes the command. */
 static enum err
 press(const struct tool_call *call, const struct key *key, int64_t repeat,
     struct answer *answer, const struct fault *first, struct fault *fault)

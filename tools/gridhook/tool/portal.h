@@ -15,7 +15,7 @@ struct buf;
  *
  *   ERR_NOT_FOUND  there is no portal
  *   ERR_DENIED     the person or the desktop said no
- *   ERR_TIMED_OUT  nobody answered
+ *   ERR_TIMED_OUT  no answer
  */
 enum err portal_screenshot(
     struct buf *png, int timeout_ms, struct fault *fault);

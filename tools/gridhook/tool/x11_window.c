@@ -175,7 +175,7 @@ x11_to_front(struct x11 *x11,
 	return comes_to_front(x11, window) ? X11_FRONT_DONE : X11_FRONT_ASKED;
 }
 
-/* --- who hears a key ------------------------------------------------------ */
+/* --- the window that gets a key ------------------------------------------- */
 
 /* A key that another has grabbed cannot be grabbed again. */
 static bool

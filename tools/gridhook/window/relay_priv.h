@@ -1,5 +1,5 @@
 /*
- * relay_priv: what the relay's files share, and nobody else includes.
+ * relay_priv: internals shared by the relay's files only.
  *
  *	relay.c        the socket, its peers, events on their way
  *	relay_words.c  what a window says

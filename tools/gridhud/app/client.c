@@ -320,7 +320,7 @@ take_line(struct client *client, struct span text)
 	return err;
 }
 
-/* The lines that are whole; what is left moves to the front. */
+/* Takes the complete lines; the rest moves to the front. */
 static enum err
 take_lines(struct client *client)
 {

@@ -45,7 +45,7 @@ struct verdict {
 	enum priority priority; /* at least high with a priority word */
 	bool bell;
 	bool alert; /* until it is acknowledged */
-	bool counts; /* as unread, when nobody looks */
+	bool counts; /* as unread, when the user does not look */
 	bool in_summary; /* of what came in meanwhile */
 };
 

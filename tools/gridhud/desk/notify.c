@@ -36,7 +36,7 @@ struct notify {
 	void *arg;
 	char *app_name;
 	bool is_markup; /* the body's < and & have a meaning */
-	bool told; /* that nobody shows notifications */
+	bool told; /* logged that no program shows notifications */
 	unsigned next; /* the item that is used next */
 	struct item items[ITEMS_MAX];
 };

@@ -1,5 +1,5 @@
 /*
- * history_priv: what the history's files share, and nobody else includes.
+ * history_priv: internals shared by the history's files only.
  *
  *	history.c       the conversation in memory; what happens to it
  *	history_line.c  a line of the file for each thing that happened

@@ -91,7 +91,7 @@ on_notice(void *arg, const char *text)
 	buf_fini(&buf);
 }
 
-/* A bell in a file helps nobody. */
+/* A bell in a file is of no use. */
 static void
 on_bell(void *arg)
 {

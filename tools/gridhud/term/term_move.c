@@ -49,7 +49,7 @@ lines_to_chosen(struct term *term)
 
 	for (uint64_t number = term->top; number <= term->chosen; number++) {
 		lines += term_lay_out(term, number);
-		/* Far below: start anew just above it. */
+		/* Far below: start again just above it. */
 		if (lines > rows * 4) {
 			term->top = term->chosen;
 			term->top_line = 0;
