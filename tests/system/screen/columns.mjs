@@ -86,7 +86,9 @@ export async function columns(day, browser) {
 		const {data} = await grid("limit=40&fields=libelle1");
 		const codes = [3, 8, 21].map((at) => data[at].codein);
 
-		await addFilter(page, "codein", "list", codes.join("\n"));
+		/* The last two are of no article, and the list must stay one. */
+		await addFilter(page, "codein", "list",
+		    [...codes, 'un "deux"', "a\\b(c)"].join("\n"));
 		await totalIs(page, 3);
 		await tick(page, 0);
 		await page.waitForSelector(".counts .link");
