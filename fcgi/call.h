@@ -75,8 +75,8 @@ struct serving {
 	struct splice *splice;
 	struct gzip_dump *gzip_dump;
 	/* Texts, each with the one module that writes it. */
-	struct buf message; /* serve.c: of an error in the query */
-	struct buf details; /* fail.c, serve.c: of an error */
+	struct buf message; /* steps.c: of an error in the query */
+	struct buf details; /* fail.c, steps.c: of an error */
 	struct buf folded; /* call_fold() */
 	struct buf text; /* answer.c: the answer, but for its rows */
 	struct buf label; /* across_order.c: of a row, without escapes */

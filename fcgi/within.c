@@ -7,7 +7,7 @@
 #include "fcgi/route.h"
 #include "fcgi/steps.h"
 
-/* As the caller's, with what its own answer is not made by left out. */
+/* The caller's request, without the headers that are about its own answer. */
 static struct request
 request_of(
     struct call *call, enum method method, struct span uri, struct span body)

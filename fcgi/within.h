@@ -1,7 +1,8 @@
 /*
  * within: a request that an endpoint makes on its caller's behalf. It takes the
- * same steps as one that comes in by the socket, and is answered by the same
- * endpoint; only who calls is known already.
+ * same steps as one that comes in by the socket, but for the check of the key
+ * and its rate, which the caller's request has passed; the same endpoint answers
+ * it.
  */
 #pragma once
 

@@ -1,19 +1,28 @@
 /*
- * schema: every byte that is stored. READ FIRST.
+ * schema: what is stored, byte by byte. READ FIRST. This header describes the
+ * live data, facts and the catalogue, and names those of the other files.
  *
  * A data directory holds
  *
+ *	store         one line of text, written last: makes the folder a data
+ *	              directory
  *	live.mdb      the data of imports: which facts are current, network
  *	              metrics, server range codes
  *	facts/G.mdb   one import's facts, immutable, G its generation; a merge
  *	              refers to older ones for what it does not bring
  *	catalog.mdb   which snapshot of each supplier is current or retired
  *	snapshots/S/G.mdb
- *	              supplier S as computed in generation G, immutable
- *	state.mdb     keys, users, sessions, proposals, validated changes, audit
+ *	              supplier S as computed in generation G, immutable:
+ *	              snapshot/snapfile.h
+ *	snapshots/S/G.rows, G.pages, G.zstd
+ *	              the same rows packed, made from G.mdb at any time:
+ *	              snapshot/packed_rows.h
+ *	state.mdb     keys, users, sessions, proposals, validated changes, the
+ *	              audit trail, hooks: state/state.h
  *	words.idx     all suppliers' words, for searches across them; can be
- *	              made from the snapshots at any time: word_index.h
- *	locks/        empty files to flock: import, compute-S, slot-0 …
+ *	              made from the snapshots at any time:
+ *	              search/word_index.h
+ *	locks/        empty files to flock: store/store_locks.c
  *	*.tmp         being written; what a crash leaves is swept up
  *
  * The .mdb files are separate LMDB environments, so that a long import never
@@ -42,24 +51,27 @@
  * reads version 2's eight bytes as one u64, an unknown version, and refuses.
  *
  * A generation is a 64-bit number, larger than any before it: the clock in
- * microseconds, or the last one plus 1. A store that was made anew or restored
- * therefore never repeats a generation, and an ETag may carry one.
+ * microseconds, or the last one plus 1, whichever is larger. So a store that
+ * was made again or restored repeats no generation, unless its clock was set
+ * back by more than the time since; an ETag may carry one.
  *
  * ---- live.mdb: written by gridctl import, network, gammes; read by all ------
  *
  *	meta      "schema"    u32 SCHEMA_VERSION
- *	          "log"       where nodes share a log: the entry that this
- *	                      environment has reached (store/write_log.h); in
- *	                      live, catalog and state
+ *	          "log"       the entry of a shared log that this environment
+ *	                      has reached; absent on one machine
+ *	                      (store/write_log.h); in live, catalog and state
  *	          "facts"     u64 generation of the current facts file
  *	                      (absent: nothing imported yet)
  *	          "network"   u64 generation of the last network import
- *	          "since"     u64, u64: the two numbers above that the next
- *	                      records belong to; with others they count as none
+ *	          "since"     u64, u64: "facts" and "network" as they were when
+ *	                      the next records were written; where the two
+ *	                      have other values now, those records do not count
  *	          "since" 00 supplier -> u64, u64: the generation of the facts
  *	                      that last changed the supplier's rows, and of the
  *	                      network import that last changed a product it
- *	                      lists; all ones, or no record: the current one
+ *	                      lists. All ones, or no record, stand for the
+ *	                      present value of "facts" or "network"
  *	network   codeCentrale -> one product's metrics, packed:
  *	            decimal caReseau, qteReseau;
  *	            unsigned nbMagasinsReseau + 1, 0 for none;

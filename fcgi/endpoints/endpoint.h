@@ -3,7 +3,7 @@
  * it runs, the caller is known and the parameters are read.
  *
  * ERR_OK and ERR_ANSWERED mean that the answer is made, whatever its status.
- * After any other code serve.c answers 500: an endpoint that cannot read its
+ * After any other code steps.c answers 500: an endpoint that cannot read its
  * data just passes the code on.
  */
 #pragma once

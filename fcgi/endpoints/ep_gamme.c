@@ -41,7 +41,7 @@ check_scope(struct call *call)
 	if (call->subject.may_propose)
 		return ERR_OK;
 	return reply_fail(call->reply, 403, CODE_FORBIDDEN,
-	    "This key may only read: submission a range needs one of scope "
+	    "This key may only read: proposing a range needs one of scope "
 	    "propose.");
 }
 

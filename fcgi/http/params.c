@@ -301,7 +301,7 @@ read_generation(struct trouble *trouble, const struct param_info *info,
 		    "hexadecimal digits");
 }
 
-/* A name that is not known is no 400: serve.c lists the formats. */
+/* A name that is not known is no 400: steps.c lists the formats. */
 static void
 read_format(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out)

@@ -69,11 +69,12 @@ uint32_t aggregate_key(
     const struct aggregate *aggregate, uint32_t group, enum group_key key);
 
 /*
- * Over `count` rows, the first ones when `rows` is NULL; pair with aggregate_fini(), whatever comes of it.
+ * Over `count` rows, the first ones when `rows` is NULL; pair with
+ * aggregate_fini(), whatever comes of it.
  *
- *	ERR_TOO_LARGE  more groups than `most` has room for
- *	ERR_DAMAGED    the snapshot is
- *	ERR_INTERNAL   a network record is, which has been logged
+ *	ERR_TOO_LARGE       more groups than `most` has room for
+ *	ERR_DAMAGED         the snapshot is damaged
+ *	ERR_DAMAGED_BESIDE  a network record is damaged, which has been logged
  */
 enum err aggregate_make(struct aggregate *aggregate, const uint32_t *rows,
     uint32_t count, struct snapshot *snap, const struct ranges *ranges,

@@ -19,8 +19,8 @@
 /*
  * Keeps the 1 in the mask of rows that meet all conditions of the query.
  *
- *	ERR_DAMAGED   the snapshot is
- *	ERR_INTERNAL  a network record is, which has been logged
+ *	ERR_DAMAGED         the snapshot is damaged
+ *	ERR_DAMAGED_BESIDE  a network record is damaged, which has been logged
  */
 enum err filter_mask(uint8_t *mask, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);

@@ -11,7 +11,7 @@
 enum format
 negotiate_format(const struct call *call)
 {
-	assert(call->params.format != FORMATS); /* serve.c has refused it */
+	assert(call->params.format != FORMATS); /* steps.c has refused it */
 	if (call->params.format != FORMAT_OMITTED)
 		return call->params.format;
 	return format_accepted(call->request->accept);

@@ -3,8 +3,8 @@
  * ranges, validated changes and pending proposals.
  *
  * Computed once for each change, kept beside the open snapshot, and shared by
- * threads. Without changes since the computation there are none, and rows are
- * served as stored.
+ * threads. When no range has changed since the computation there is no
+ * struct ranges, and rows are served as stored.
  */
 #pragma once
 

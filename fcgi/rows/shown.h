@@ -26,8 +26,8 @@ bool shown_differs_in(struct snapshot *snap, const struct ranges *ranges,
  * The value that a row shows in a column of ranges, or in one of which
  * shown_differs(): a number that sorts like the value, NUM_NULL for null.
  *
- *	ERR_DAMAGED         the snapshot is
- *	ERR_DAMAGED_BESIDE  a network record is, which has been logged
+ *	ERR_DAMAGED         the snapshot is damaged
+ *	ERR_DAMAGED_BESIDE  a network record is damaged, which has been logged
  */
 enum err shown_value(int64_t *out, uint32_t row, struct snapshot *snap,
     const struct ranges *ranges, const struct rowset_query *query);

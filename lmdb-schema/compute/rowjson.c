@@ -1,5 +1,6 @@
 #include "lmdb-schema/compute/rowjson.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/date.h"
@@ -266,8 +267,10 @@ add_map(const struct rowjson *json, struct buf *out, unsigned column,
 		buf_add_text(out, "null");
 	else if (column == COL_network)
 		network_json(out, in->network);
-	else
+	else {
+		assert(column == COL_qteReseauByMonth);
 		network_months_json(out, in->network);
+	}
 }
 
 /* A store's own figure: see rowjson_sums. Beyond a decimal: the greatest. */

@@ -1,13 +1,13 @@
 /*
- * packed_rows: a snapshot's rows packed, in files beside it, so that an answer can be
- * sent compressed without compressing it.
+ * packed_rows: a snapshot's rows packed, in files beside it, so that an answer
+ * can be sent compressed without compressing it.
  *
  * snapshots/S/G.rows is for whole dumps, G.pages for pages of whole rows, G.zstd
  * for whole dumps to clients that name zstd. Each is made after the snapshot is
- * published, when a client first asks for such an answer compressed or an operator
- * runs `gridctl pack`, and is removed together with G.mdb; G.zstd is made by
- * operators alone. The files are optional: without them, answers are packed on
- * the way.
+ * published, when a client first asks for such an answer compressed or an
+ * operator runs `gridctl pack`, and is removed together with G.mdb; G.zstd is
+ * made by operators alone. The files are optional: without them, answers are
+ * packed on the way.
  *
  *	struct packed_rows_head, struct packed_rows_segment[segments], then the
  *	segments

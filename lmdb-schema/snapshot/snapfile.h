@@ -21,16 +21,16 @@
  *	               snap_class for levels 1, 2, 3 by code, then their labels
  *	SNAP_GRAM_AT, SNAP_GRAMS
  *	               which rows may hold a text: grams.h. Not there below
- *	               GRAMS_ROWS_MIN rows, nor in version 1
+ *	               GRAMS_ROWS_MIN rows
  *	SNAP_SUMS      u32[]: the CRC-32 of each block of BLOCKS_BYTES of all
  *	               sections but the head and this one, in the order of
  *	               their numbers; the last block of a section is what is
  *	               left of it
  *	SNAP_NUMBER+i  i64[rows]: number column i (row_number_index)
- *	SNAP_ASC+c     u32[rows]: rows sorted by column c, nulls last, ties by
- *	               codein
- *	SNAP_DESC+c    u32[rows]: the same, descending; ties by codein, nulls
- *	               last
+ *	SNAP_ASC+c     u32[rows]: rows sorted by column c, nulls behind all
+ *	               values; equal values by codein
+ *	SNAP_DESC+c    u32[rows]: the same, values descending; nulls behind all
+ *	               values, equal values by codein ascending
  *	SNAP_TERM+c    u32[rows]: which of the column's texts a row has, or
  *	               SNAP_NO_TERM; empty when all rows have its only text
  *	SNAP_TERMS+c   the texts of a column, each once, in the order of their

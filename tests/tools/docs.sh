@@ -77,6 +77,22 @@ for file in $(grep -ohE '`(docs|tools|nginx|common|fcgi|lmdb-schema)/[^` ]+`' \
   fi
 done
 
+# Files of the ways through the system, named by their last folder and without
+# suffix in the indented part of architecture.md.
+for file in $(sed -n '/^## The two ways/,/^## Processes/p' docs/architecture.md |
+  grep '^    ' | grep -oE '[a-z_-]+/[a-z_*/-]*' | sort -u); do
+  # The name may have a * of its own.
+  # shellcheck disable=SC2086
+  found=$(for top in . fcgi lmdb-schema tools/gridctl; do
+    ls -d $top/$file $top/$file.c $top/$file.h 2>/dev/null
+  done)
+  if [ -n "$found" ]; then
+    ok
+  else
+    not_ok "architecture.md: $file is named, and is not there"
+  fi
+done
+
 # Pages of the manual: NAME(SECTION), where NAME is a program or a file of ours.
 for page in $(grep -ohE '(grid|product-grid)[a-z.-]*\([1-8]\)' README.md docs/*.md \
   NEWS | tr -d ')' | tr '(' . | sort -u); do

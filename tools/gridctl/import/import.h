@@ -77,7 +77,7 @@ uint64_t import_file_bytes(const struct import *import, enum import_file file);
  */
 enum err import_read(struct import *import, enum import_file file);
 
-/* As import_file(), from a given path: `gridctl network FILE`. */
+/* As import_read(), from a given path: `gridctl network FILE`. */
 enum err import_read_path(
     struct import *import, enum import_file file, const char *path);
 

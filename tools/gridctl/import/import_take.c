@@ -1,4 +1,7 @@
-/* A table with one line per file, and a function that takes in a line of it. */
+/*
+ * import_take: the columns of each CSV file, in a table with one line a file, and
+ * for each file the function that takes in a line of it.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

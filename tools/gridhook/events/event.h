@@ -1,5 +1,5 @@
 /*
- * event: what a push becomes: one message for the interface, whatever its
+ * event: what a push becomes: one message for the window, whatever its
  * sender's way of writing it. docs/interface-protocol.md shows the record.
  */
 #pragma once

@@ -1,5 +1,5 @@
 /*
- * journal: the events, kept until the interface has them and a while longer.
+ * journal: the events, kept until the window has them and a while longer.
  *
  * Each event gets the next number of one sequence. What is added in one round
  * of the loop is committed together by journal_commit(), which is when it is
@@ -8,7 +8,7 @@
  *
  * Kept: the newest `keep_events`, of at most `keep_ms` and `keep_bytes`. What
  * goes unread is counted in one event that says so, and the log has a line when
-that begins, so a loss is never silent.
+ * that begins, so a loss is never silent.
  */
 #pragma once
 
