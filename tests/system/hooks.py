@@ -144,6 +144,16 @@ class Hooks(Grid):
         super().__exit__(*words)
         assert "Sanitizer" not in log and "runtime error" not in log, log
 
+    def sender_of_gridapi(self):
+        for pid in self.workers():
+            try:
+                with open("/proc/%d/cmdline" % pid, "rb") as file:
+                    if b"deliver" in file.read():
+                        return pid
+            except OSError:
+                pass  # housekeeping has ended
+        raise AssertionError("no sender")
+
     def hook(self, name):
         return next(hook for hook in json.loads(
             self.ctl("hook", "list", "--json")) if hook["name"] == name)
@@ -193,9 +203,9 @@ def events_are_signed_and_say_what_happened():
         computed = by_type["computed"]["data"]
         assert computed["codeFournisseur"] == "S2", computed
         assert grid.rows("S2")["meta"]["snapshot"] == computed["snapshot"]
+        wait_until(lambda: grid.hook("erp")["waiting"] == 0, "all is noted")
         state = grid.hook("erp")
-        assert (state["state"], state["waiting"], state["givenUp"]) == (
-            "fine", 0, 0), state
+        assert (state["state"], state["givenUp"]) == ("fine", 0), state
         receiver.stop()
 
 
@@ -227,9 +237,10 @@ def a_dead_receiver_gets_all_when_it_is_back_and_holds_up_no_other():
             grid.propose("S2", grid.articles[:2])
         grid.wait_for(well, len(grid.trail("proposed", "replaced")))
         assert not dead.first()
+        wait_until(lambda: grid.hook("dead")["state"] == "failing", "a try")
         state = grid.hook("dead")
         assert state["waiting"] == len(well.first()), state
-        assert state["state"] == "failing" and state["oldestAt"], state
+        assert state["oldestAt"], state
         dead.start()
         grid.wait_for(dead, len(well.first()))
         for supplier in ("S1", "S2"):
@@ -254,10 +265,8 @@ def a_refused_event_holds_up_its_supplier_alone():
         time.sleep(0.2)  # no further event may come meanwhile
         assert {e["data"]["codeFournisseur"] for e in receiver.first()} == {
             "S2"}
-        assert {e["id"] for e in receiver.tries
-                if e["data"]["codeFournisseur"] == "S1"} == {
-                    receiver.tries[0]["id"]} or len(
-                        {e["id"] for e in receiver.tries}) == 3
+        assert len({e["id"] for e in receiver.tries
+                    if e["data"]["codeFournisseur"] == "S1"}) <= 1
         refusing[0] = False
         count = len(grid.trail("proposed", "replaced"))
         grid.wait_for(receiver, count)
@@ -446,9 +455,7 @@ def gridapi_sends_and_counts():
         receiver.status = 503
         grid.propose("S1")
         wait_until(lambda: len(receiver.tries) >= 4, "it is tried")
-        sender = next(pid for pid in grid.workers() if b"deliver" in open(
-            "/proc/%d/cmdline" % pid, "rb").read())
-        os.kill(sender, signal.SIGKILL)
+        os.kill(grid.sender_of_gridapi(), signal.SIGKILL)
         grid.stop()
         receiver.status = 200
         waits = 'gridapi_hook_events{state="waiting"}'
