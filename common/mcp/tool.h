@@ -23,6 +23,7 @@ struct tool_field {
 	bool required;
 	int64_t min, max; /* characters, the value itself, or elements */
 	int64_t item_max; /* TOOL_STRINGS: characters of one element */
+	bool unique; /* TOOL_STRINGS: no element twice */
 	const char *fallback; /* the default as JSON text, or NULL */
 	const char *const *choices; /* NULL-ended, or NULL */
 };

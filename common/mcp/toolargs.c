@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "common/arena.h"
 #include "common/members.h"
 #include "common/utf8.h"
 
@@ -90,6 +91,34 @@ check_int(
 	return ERR_OK;
 }
 
+/* The elements as they are meant, which are strings, against those before. */
+static enum err
+check_unique(
+    const struct tool_field *field, struct jval array, struct fault *fault)
+{
+	struct jwalk walk = jwalk_begin(array);
+	size_t size = (jval_count(array) + 1) * sizeof(struct span), count = 0;
+	struct arena *arena = arena_new(jval_raw(array).len + size + 4096);
+	struct span *texts = arena == NULL ? NULL : arena_alloc(arena, size);
+	struct jval name, item;
+	enum err err = texts == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	if (err != ERR_OK)
+		refuse(fault, field, err_text(err));
+	while (err == ERR_OK && jwalk_next(&walk, &name, &item)) {
+		texts[count] = jval_text(item, arena);
+		for (size_t i = 0; i < count && err == ERR_OK; i++)
+			if (span_eq(texts[i], texts[count]))
+				err = ERR_BAD_INPUT;
+		if (err != ERR_OK)
+			fault_set(fault, field->name, "has \"%.*s\" twice",
+			    SPAN_ARG(span_sub(texts[count], 0, 64)));
+		count++;
+	}
+	arena_free(arena);
+	return err;
+}
+
 static enum err
 check_strings(
     const struct tool_field *field, struct jval value, struct fault *fault)
@@ -102,12 +131,20 @@ check_strings(
 		return refuse(fault, field, "must be an array of strings");
 	if ((int64_t)jval_count(value) > field->max)
 		return refuse(fault, field, "has too many elements");
+	if ((int64_t)jval_count(value) < field->min) {
+		fault_set(fault, field->name,
+		    "must have at least %" PRId64 " element%s", field->min,
+		    field->min == 1 ? "" : "s");
+		return ERR_BAD_INPUT;
+	}
 	while (err == ERR_OK && jwalk_next(&walk, &name, &item)) {
 		if (jval_type(item) != JSTRING)
 			return refuse(
 			    fault, field, "must be an array of strings");
 		err = check_length(field, item, 0, field->item_max, fault);
 	}
+	if (err == ERR_OK && field->unique)
+		err = check_unique(field, value, fault);
 	return err;
 }
 
@@ -185,7 +222,11 @@ put_limits(struct jsonw *json, const struct tool_field *field)
 		members_string(json, "type", "string");
 		members_int(json, "maxLength", field->item_max);
 		jsonw_object_end(json);
+		if (field->min > 0)
+			members_int(json, "minItems", field->min);
 		members_int(json, "maxItems", field->max);
+		if (field->unique)
+			members_bool(json, "uniqueItems", true);
 	} else if (field->type == TOOL_STRING) {
 		if (field->min > 0)
 			members_int(json, "minLength", field->min);

@@ -5,6 +5,7 @@
 #include "fcgi/call.h"
 #include "fcgi/mcp/asking.h"
 #include "fcgi/mcp/grid_tools.h"
+#include "fcgi/mcp/hints.h"
 
 static const struct tool *
 offer(void *owner, unsigned nth)
@@ -27,6 +28,23 @@ take_turn(struct agent *agent, struct result *result)
 	return false;
 }
 
+/* Says what is wrong; for a name that is no argument, the nearest one. */
+static void
+refuse(const struct agent *agent, const struct tool *tool, struct jval args,
+    const struct fault *fault, struct result *result)
+{
+	struct buf text;
+
+	buf_init(&text, 4096);
+	buf_addf(&text, "Wrong arguments for %s: %s %s", tool->name,
+	    fault->place, fault->message);
+	hints_arguments(&text, tool, args, agent->call->serving->arena);
+	if (buf_end(&text) != ERR_OK)
+		buf_clear(&text);
+	result_error(result, "%.*s.", SPAN_ARG(buf_span(&text)));
+	buf_fini(&text);
+}
+
 static void
 act(struct agent *agent, const struct tool *tool, struct jval args,
     struct result *result)
@@ -35,13 +53,12 @@ act(struct agent *agent, const struct tool *tool, struct jval args,
 	struct asking asking;
 
 	if (toolargs_check(tool, args, &fault) != ERR_OK) {
-		result_error(result, "Wrong arguments for %s: %s %s.",
-		    tool->name, fault.place, fault.message);
+		refuse(agent, tool, args, &fault, result);
 		return;
 	}
 	if (!take_turn(agent, result))
 		return;
-	asking_init(&asking, agent, args, result);
+	asking_init(&asking, agent, tool, args, result);
 	((const struct grid_tool *)tool)->act(&asking);
 	asking_fini(&asking);
 	if (result->content.len == 0 && !agent->handed_over)

@@ -13,12 +13,15 @@
 #define DEPTH_MAX 64
 
 void
-asking_init(struct asking *asking, struct agent *agent, struct jval args,
-    struct result *result)
+asking_init(struct asking *asking, struct agent *agent, const struct tool *tool,
+    struct jval args, struct result *result)
 {
 	assert(agent->call != NULL && result != NULL);
-	*asking = (struct asking){
-	    .agent = agent, .args = args, .result = result, .has_doc = false};
+	*asking = (struct asking){.agent = agent,
+	    .tool = tool,
+	    .args = args,
+	    .result = result,
+	    .has_doc = false};
 	buf_init(&asking->uri, URI_MAX);
 	buf_init(&asking->out, OUT_MAX);
 }

@@ -16,6 +16,7 @@
 
 struct asking {
 	struct agent *agent;
+	const struct tool *tool; /* that is called */
 	struct jval args; /* checked against the tool's schema */
 	struct result *result; /* that the tool fills */
 	struct buf uri,
@@ -26,8 +27,8 @@ struct asking {
 	bool has_doc;
 };
 
-void asking_init(struct asking *asking, struct agent *agent, struct jval args,
-    struct result *result);
+void asking_init(struct asking *asking, struct agent *agent,
+    const struct tool *tool, struct jval args, struct result *result);
 void asking_fini(struct asking *asking);
 
 /* True when the argument is given, and no empty text or list. */

@@ -3,11 +3,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "common/mcp/tool.h"
 #include "fcgi/call.h"
 #include "fcgi/http/condition.h"
 #include "fcgi/http/groups.h"
 #include "fcgi/http/params.h"
 #include "fcgi/mcp/asking.h"
+#include "fcgi/mcp/wording.h"
 #include "lmdb-schema/row.h"
 
 #define LENGTH_MAX 40 /* longer names are nobody's slip */
@@ -191,5 +193,58 @@ hints_write(struct buf *text, const struct asking *asking)
 		while (jval_type(list) == JARRAY && text->len < 800 &&
 		    jwalk_next(&walk, &none, &item))
 			hint_at_item(text, jval_text(item, arena), i == 0);
+	}
+}
+
+static bool
+is_argument(const struct tool *tool, struct span name)
+{
+	for (const struct tool_field *field = tool->fields; field->name != NULL;
+	     field++)
+		if (span_eq(name, span_of(field->name)))
+			return true;
+	return false;
+}
+
+static void
+hint_at_argument(struct buf *text, const struct tool *tool, struct span name)
+{
+	struct span best = wording_argument(name);
+	unsigned least_points = is_argument(tool, best) ? 0 : 100;
+
+	for (const struct tool_field *field = tool->fields; field->name != NULL;
+	     field++) {
+		unsigned points = score(name, span_of(field->name));
+
+		if (points < least_points) {
+			least_points = points;
+			best = span_of(field->name);
+		}
+	}
+	if (least_points < 100) {
+		buf_addf(text, "; nearest: %.*s", SPAN_ARG(best));
+		return;
+	}
+	for (const struct tool_field *field = tool->fields; field->name != NULL;
+	     field++)
+		buf_addf(text, "%s %s",
+		    field == tool->fields ? "; it takes" : ",", field->name);
+}
+
+void
+hints_arguments(struct buf *text, const struct tool *tool, struct jval args,
+    struct arena *arena)
+{
+	struct jwalk walk = jwalk_begin(args);
+	struct jval name, value;
+
+	assert(tool->fields != NULL);
+	while (jwalk_next(&walk, &name, &value)) {
+		struct span argument = jval_text(name, arena);
+
+		if (is_argument(tool, argument))
+			continue;
+		hint_at_argument(text, tool, argument);
+		return;
 	}
 }

@@ -4,9 +4,12 @@
 #pragma once
 
 #include "common/buf.h"
+#include "common/jscan.h"
 #include "common/span.h"
 
+struct arena;
 struct asking;
+struct tool;
 
 /* Of columns, parameters of filters and keys of groups; at most this many. */
 #define HINTS_MAX 3
@@ -19,3 +22,10 @@ unsigned hints_of(struct span out[HINTS_MAX], struct span name);
  * is none, the nearest ones, as sentences.
  */
 void hints_write(struct buf *text, const struct asking *asking);
+
+/*
+ * For the first name in `args` that is no argument of the tool: the nearest
+ * one, or all that there are.
+ */
+void hints_arguments(struct buf *text, const struct tool *tool,
+    struct jval args, struct arena *arena);

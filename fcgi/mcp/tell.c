@@ -8,6 +8,7 @@
 #include "fcgi/call.h"
 #include "fcgi/mcp/asking.h"
 #include "fcgi/mcp/hints.h"
+#include "fcgi/mcp/wording.h"
 
 #define ERROR_MAX 1000 /* of its text; a result's text has 1024 bytes */
 #define SENTENCE_MAX 600
@@ -128,20 +129,24 @@ tell_error(struct asking *asking, int status, struct jval answer)
 	struct span details = jval_raw(jval_member(error, "details"));
 	struct jval issues =
 	    jval_member(jval_member(error, "details"), "issues");
+	struct jval allowed =
+	    jval_member(jval_member(error, "details"), "allowed");
 	struct buf text;
 
 	buf_init(&text, 65536);
-	buf_add_span(&text, span_sub(message, 0, 600));
-	if (!span_ends(message, SPAN(".")))
+	if (jval_count(issues) > 0)
+		wording_issues(&text, asking->tool, issues, arena);
+	if (text.len == 0)
+		wording_add(&text, span_sub(message, 0, 600));
+	if (!span_ends(buf_span(&text), SPAN(".")))
 		buf_add_char(&text, '.');
 	if (status == 202)
 		buf_add_text(&text, " Ask query_rows for one row of it first.");
 	if (status == 400)
 		hints_write(&text, asking);
-	/* The issues are the message once more; behind them stand the columns. */
 	if (jval_is_absent(issues))
 		add_details(&text, details);
-	else if (details.len > 500)
+	else if (!jval_is_absent(allowed))
 		buf_add_text(&text, " describe_columns lists the columns.");
 	if (buf_end(&text) != ERR_OK)
 		buf_clear(&text);

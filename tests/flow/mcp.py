@@ -430,9 +430,16 @@ class Facts:
             ("aggregate", {"supplier": "S1", "groups": ["brand"]},
              ["marque"]),
             ("query_rows", {"supplier": "S1", "filters": ["limit=100000"]},
-             ["limit", "twice"]),
+             ['"limit" in filters is no column', "argument limit"]),
             ("query_rows", {"supplier": "S1", "filters": ["format=csv"]},
-             ["format", "twice"]),
+             ['"format" in filters is no column']),
+            ("query_rows", {"supplier": "S1", "filters": ["fournisseur=S2"]},
+             ['"fournisseur" in filters is no column', "argument supplier"]),
+            ("query_rows", {"fournisseur": "S1"},
+             ["fournisseur", "nearest: supplier."]),
+            ("query_rows", {"supplier": "S1", "filter": ["totalCa=gt.0"]},
+             ["nearest: filters."]),
+            ("list_suppliers", {"zzzz": 1}, ["it takes search, with_data"]),
             ("query_rows", {"supplier": "S1", "rows": 5}, ["rows"]),
             ("aggregate", {"supplier": "S1", "groups": ["brand"]}, ["groups"]),
             ("aggregate", {"supplier": "S1", "values": ["marque"]},
@@ -442,14 +449,48 @@ class Facts:
             ("get_product", {}, ["codein", "missing"]),
             ("classification", {"supplier": "S1", "level": 4}, ["level"]),
             ("classification", {"supplier": "S3"}, ["query_rows"]),
-            ("proposal_status", {"states": ["open"]}, ["etat"]),
+            ("query_rows", {"supplier": "nope"}, ["list_suppliers"]),
+            ("proposal_status", {"states": ["open"]},
+             ["states must be some of proposee"]),
+            ("proposal_status", {"from": "soon", "until": "later",
+                                 "cursor": "x"},
+             ["from must be a day", "until must be a day",
+              "cursor must be cursor of"]),
             ("propose_ranges", {"supplier": "S1", "codeins": ["A1"],
                                 "gamme": "D"}, ["gamme", "A, B, C, Y, Z"]),
         ):
             said = self.client.bad(tool, **args)
             for word in words:
                 assert word in said, (tool, args, said)
-            assert len(said) < 1100 and "issues" not in said, said
+            assert len(said) < 1100, said
+            for name in ("issues", "details.", "etat ", "/fournisseurs"):
+                assert name not in said, said
+
+    def wrong_proposals_are_told_in_words(self):
+        writer = Client(self.server, self.propose)
+        right = {"supplier": "S1", "codeins": ["A1"], "gamme": "C"}
+        for args, words in (
+            ({"codeins": []}, ["codeins", "at least 1"]),
+            ({"codeins": ["A1", "A2", "A1"]}, ["codeins", '"A1" twice']),
+            ({"codeins": ["A1", "A\u00312", "A12"]}, ["codeins", "twice"]),
+            ({"codeins": ["A1", "a\nb"]}, ["codeins[1] must be 1 to"]),
+            ({"codeins": ["a\nb", "c\nd"]}, ["codeins[0] must", "codeins[1]"]),
+            ({"codeins": ["A1", "A2"], "motif": "two\nlines"},
+             ["motif must be one line"]),
+            ({"motif": "x" * 501}, ["motif", "500"]),
+            ({"supplier": "a\nb"}, ["supplier must be 1 to"]),
+        ):
+            said = writer.bad("propose_ranges", **{**right, **args})
+            for word in words:
+                assert said.count(word) == 1, (args, word, said)
+            for name in ("issue", "details", "changes", "fournisseur"):
+                assert name not in said, said
+        fields = next(one for one in self.client.ask("tools/list")["result"][
+            "tools"] if one["name"] == "propose_ranges")["inputSchema"][
+                "properties"]
+        assert fields["codeins"]["minItems"] == 1
+        assert fields["codeins"]["uniqueItems"] is True
+        assert fields["motif"]["maxLength"] == 500
 
     def unknown_tools_are_errors_of_the_protocol(self):
         answer = self.client.ask("tools/call", {"name": "drop_table",

@@ -1,0 +1,25 @@
+/*
+ * wording: what the API's endpoints say, in the words of the tools: their
+ * arguments stand for the API's parameters and members.
+ */
+#pragma once
+
+#include "common/arena.h"
+#include "common/buf.h"
+#include "common/jscan.h"
+#include "common/span.h"
+
+struct tool;
+
+/* The argument that stands for this parameter; the same where none does. */
+struct span wording_argument(struct span parameter);
+
+/* Adds a sentence of the API, in the tools' words. */
+void wording_add(struct buf *text, struct span said);
+
+/*
+ * Adds each of details.issues once, as many as there is room for: the argument,
+ * and what is wrong with it.
+ */
+void wording_issues(struct buf *text, const struct tool *tool,
+    struct jval issues, struct arena *arena);
