@@ -8,9 +8,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "common/date.h"
-#include "common/jsonw.h"
 #include "fcgi/http/reply.h"
+#include "fcgi/table/parquet_value.h"
 #include "fcgi/table/table_priv.h"
 #include "fcgi/table/thrift.h"
 #include "lmdb-schema/zstd.h"
@@ -19,9 +18,6 @@
 #define GROUP_ROWS 50000
 #define GROUP_BYTES ((size_t)32 << 20) /* a thread's, and as much packed */
 #define COLUMN_BYTES ((size_t)1 << 30)
-#define DECIMAL_BYTES 16
-#define DECIMAL_DIGITS 38
-#define DECIMAL_SCALE 6
 
 /* Of the format's own enumerations, what is used here. */
 enum { TYPE_INT32 = 1, TYPE_INT64 = 2, TYPE_BYTES = 6, TYPE_FIXED = 7 };
@@ -56,8 +52,6 @@ struct parquet {
 	struct buf page, packed, head;
 };
 
-/* --- types ---------------------------------------------------------------- */
-
 static int
 type_of(enum row_type type)
 {
@@ -70,107 +64,6 @@ type_of(enum row_type type)
 		return TYPE_INT32;
 	default:
 		return TYPE_BYTES;
-	}
-}
-
-/* "-12.5" in millionths, and a whole number as it is; beyond 38 digits: no. */
-static bool
-read_number(__int128 *out, struct span text, unsigned decimals)
-{
-	bool minus = text.len > 0 && text.ptr[0] == '-', point = false;
-	unsigned digits = 0, behind = 0;
-	__int128 value = 0;
-
-	for (size_t i = minus; i < text.len; i++) {
-		if (text.ptr[i] == '.' && !point) {
-			point = true;
-			continue;
-		}
-		if (text.ptr[i] < '0' || text.ptr[i] > '9' ||
-		    digits++ == DECIMAL_DIGITS - DECIMAL_SCALE)
-			return false;
-		value = value * 10 + (text.ptr[i] - '0');
-		behind += point;
-	}
-	if (digits == 0 || behind > decimals)
-		return false;
-	for (; behind < decimals; behind++)
-		value *= 10;
-	*out = minus ? -value : value;
-	return true;
-}
-
-/* Two's complement, the most significant byte first. */
-static bool
-add_decimal(struct buf *to, struct span json)
-{
-	unsigned char bytes[DECIMAL_BYTES];
-	__int128 value;
-
-	if (!read_number(&value, json, DECIMAL_SCALE))
-		return false;
-	for (unsigned i = DECIMAL_BYTES; i-- > 0; value >>= 8)
-		bytes[i] = (unsigned char)value;
-	buf_add(to, bytes, sizeof(bytes));
-	return true;
-}
-
-static bool
-add_integer(struct buf *to, struct span json)
-{
-	__int128 value;
-
-	if (!read_number(&value, json, 0) || value > INT64_MAX ||
-	    value < INT64_MIN)
-		return false;
-	buf_add_u64(to, (uint64_t)value);
-	return true;
-}
-
-static bool
-add_day(struct buf *to, struct span json)
-{
-	int32_t day;
-
-	if (!date_day(&day, jsonw_inside(json)))
-		return false;
-	buf_add_u32(to, (uint32_t)day);
-	return true;
-}
-
-/* The length first, which of an escaped text is known behind it. */
-static bool
-add_text(struct buf *to, struct span json)
-{
-	size_t start = to->len;
-	uint32_t len;
-
-	buf_add_u32(to, (uint32_t)json.len);
-	if (json.ptr[0] != '"') {
-		buf_add_span(to, json);
-		return true;
-	}
-	jsonw_unquote(to, json);
-	if (buf_end(to) != ERR_OK)
-		return true; /* the buffer keeps the failure */
-	len = (uint32_t)(to->len - start - 4);
-	for (unsigned i = 0; i < 4; i++)
-		to->data[start + i] = (char)(len >> 8 * i);
-	return true;
-}
-
-static bool
-add_value(struct buf *to, enum row_type type, struct span json)
-{
-	switch (type) {
-	case ROW_DECIMAL:
-		return add_decimal(to, json);
-	case ROW_INTEGER:
-		return add_integer(to, json);
-	case ROW_DATE:
-		return add_day(to, json);
-	default:
-		return add_text(to, json);
 	}
 }
 
@@ -313,7 +206,7 @@ add_schema_column(struct thrift *thrift, const struct table_column *column)
 	thrift_item_begin(thrift);
 	thrift_i32(thrift, 1, type);
 	if (type == TYPE_FIXED)
-		thrift_i32(thrift, 2, DECIMAL_BYTES);
+		thrift_i32(thrift, 2, PARQUET_DECIMAL_BYTES);
 	thrift_i32(thrift, 3, OPTIONAL);
 	thrift_text(thrift, 4, column->name);
 	if (type == TYPE_BYTES)
@@ -322,8 +215,8 @@ add_schema_column(struct thrift *thrift, const struct table_column *column)
 		thrift_i32(thrift, 6, CONVERTED_DATE);
 	if (type == TYPE_FIXED) {
 		thrift_i32(thrift, 6, CONVERTED_DECIMAL);
-		thrift_i32(thrift, 7, DECIMAL_SCALE);
-		thrift_i32(thrift, 8, DECIMAL_DIGITS);
+		thrift_i32(thrift, 7, PARQUET_DECIMAL_SCALE);
+		thrift_i32(thrift, 8, PARQUET_DECIMAL_DIGITS);
 	}
 	thrift_struct_end(thrift);
 }
@@ -469,7 +362,8 @@ add_cell(struct table *table, unsigned i)
 	size_t before = column->values.len;
 
 	note_there(&column->there, parquet->rows, !null);
-	if (!null && !add_value(&column->values, table->columns[i].type, json))
+	if (!null &&
+	    !parquet_value(&column->values, table->columns[i].type, json))
 		return ERR_DAMAGED;
 	parquet->bytes += column->values.len - before;
 	return ERR_OK;
