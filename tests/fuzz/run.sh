@@ -15,7 +15,7 @@ for target in "$@"; do
   name=${name#fuzz_}
   [ -x "tests/fuzz/fuzz_$name" ] || continue
   mkdir -p "tests/fuzz/found/$name"
-  if "tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=20 \
+  if "tests/fuzz/fuzz_$name" -max_total_time="$seconds" -timeout=90 \
     -rss_limit_mb=2048 -max_len=8192 -print_final_stats=1 \
     -artifact_prefix="tests/fuzz/found/$name-" \
     "tests/fuzz/found/$name" "$top/tests/fuzz/corpus/$name" \
