@@ -49,6 +49,8 @@ static const struct {
 	"When the oldest pending range was proposed.", true},
     [STOCK_HOOKS_FINE] = {"gridapi_hooks", "{state=\"fine\"}",
 	"Addresses that events are sent to, by how they do.", false},
+    [STOCK_HOOKS_CATCHING_UP] = {"gridapi_hooks", "{state=\"catching_up\"}", "",
+	false},
     [STOCK_HOOKS_FAILING] = {"gridapi_hooks", "{state=\"failing\"}", "", false},
     [STOCK_HOOKS_STOPPED] = {"gridapi_hooks", "{state=\"stopped\"}", "", false},
     [STOCK_HOOK_WAITING] = {"gridapi_hook_events", "{state=\"waiting\"}",

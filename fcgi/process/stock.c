@@ -33,6 +33,7 @@ stock_take(struct store *store, struct metrics *metrics)
 		    (int64_t)(counts.pending_since_ms / 1000),
 		[STOCK_VALIDATED] = (int64_t)counts.validated,
 		[STOCK_HOOKS_FINE] = (int64_t)counts.hooks.fine,
+		[STOCK_HOOKS_CATCHING_UP] = (int64_t)counts.hooks.catching_up,
 		[STOCK_HOOKS_FAILING] = (int64_t)counts.hooks.failing,
 		[STOCK_HOOKS_STOPPED] = (int64_t)counts.hooks.stopped,
 		[STOCK_HOOK_WAITING] = (int64_t)counts.hooks.waiting,

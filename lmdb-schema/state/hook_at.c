@@ -95,6 +95,31 @@ hook_at_get(struct hook_at *at, struct state_view *view, struct span name)
 	return err == ERR_OK ? read_at(at, value) : err;
 }
 
+int64_t
+hook_next_ms(const struct hook_at *at)
+{
+	const struct hook_lane *next = NULL;
+
+	for (unsigned i = 0; i < at->lane_count; i++)
+		if (at->lanes[i].tries > 0 &&
+		    (next == NULL || at->lanes[i].due_ms < next->due_ms))
+			next = &at->lanes[i];
+	return next == NULL ? 0 : next->due_ms;
+}
+
+enum hook_state
+hook_state_of(const struct hook *hook, const struct hook_at *at)
+{
+	if (hook_is_stopped(hook, at))
+		return HOOK_STOPPED;
+	if (at->failure_ms > at->success_ms)
+		return HOOK_FAILING;
+	for (unsigned i = 0; i < at->lane_count; i++)
+		if (at->lanes[i].tries > 0)
+			return HOOK_CATCHING_UP;
+	return at->success_ms == 0 ? HOOK_NEW : HOOK_FINE;
+}
+
 /* --- what was given up ---------------------------------------------------- */
 
 static enum err

@@ -53,6 +53,19 @@ hook_is_stopped(const struct hook *hook, const struct hook_at *at)
 	return at->stopped_ms > hook->resumed_ms;
 }
 
+enum hook_state {
+	HOOK_NEW, /* never tried */
+	HOOK_FINE,
+	HOOK_CATCHING_UP, /* the last try succeeded, events wait for another */
+	HOOK_FAILING, /* the last try failed */
+	HOOK_STOPPED
+};
+enum hook_state hook_state_of(
+    const struct hook *hook, const struct hook_at *at);
+
+/* When the next event whose try has failed is due; 0: there is none. */
+int64_t hook_next_ms(const struct hook_at *at);
+
 /* ERR_NOT_FOUND, ERR_DAMAGED. */
 enum err hook_at_get(
     struct hook_at *at, struct state_view *view, struct span name);

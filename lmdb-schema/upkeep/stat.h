@@ -9,7 +9,7 @@ struct store;
 
 /* Of all hooks together. */
 struct stat_hooks {
-	uint64_t fine, failing, stopped; /* hooks */
+	uint64_t fine, catching_up, failing, stopped; /* hooks */
 	uint64_t waiting, lost; /* events */
 	uint64_t oldest_ms; /* of those that wait; 0: none does */
 	uint64_t delivered, repeated,

@@ -1,6 +1,26 @@
 #include "lmdb-schema/state/hook_at.h"
 #include "lmdb-schema/upkeep/stat_priv.h"
 
+static void
+count_state(struct stat_hooks *counts, enum hook_state state)
+{
+	switch (state) {
+	case HOOK_NEW:
+	case HOOK_FINE:
+		counts->fine++;
+		break;
+	case HOOK_CATCHING_UP:
+		counts->catching_up++;
+		break;
+	case HOOK_FAILING:
+		counts->failing++;
+		break;
+	case HOOK_STOPPED:
+		counts->stopped++;
+		break;
+	}
+}
+
 struct hooks {
 	struct stat_hooks *counts;
 	struct state_view *view;
@@ -19,12 +39,7 @@ count_hook(void *context, const struct hook *hook)
 		err = hook_count(&waiting, hooks->view, hook, &at);
 	if (err != ERR_OK)
 		return err;
-	if (hook_is_stopped(hook, &at))
-		counts->stopped++;
-	else if (at.failure_ms > at.success_ms)
-		counts->failing++;
-	else
-		counts->fine++;
+	count_state(counts, hook_state_of(hook, &at));
 	counts->delivered += at.delivered;
 	counts->repeated += at.repeated;
 	counts->given_up += at.given_up;

@@ -218,7 +218,8 @@ def the_test_event_is_answered_at_once():
         assert not receiver.wrong
         receiver.status = 302
         done = grid.ctl("hook", "test", "erp", check=False)
-        assert done.returncode == 1 and "302" in done.stdout, done
+        assert done.returncode == 1, done
+        assert "302 (redirects are not followed)" in done.stdout, done
         assert len(receiver.tries) == 2, "a redirect is not followed"
         receiver.stop()
         done = grid.ctl("hook", "test", "erp", check=False)
@@ -276,6 +277,62 @@ def a_refused_event_holds_up_its_supplier_alone():
         receiver.stop()
 
 
+HOUR = ["--first-wait", "3600000", "--longest-wait", "6h"]
+
+
+def a_success_ends_the_waits_of_all_suppliers():
+    with Hooks() as grid:
+        receiver = Receiver(500)
+        grid.waits = HOUR
+        grid.add("erp", receiver, "proposed,imported")
+        assert grid.hook("erp")["state"] == "never tried"
+        grid.send()
+        grid.propose("S1")
+        grid.propose("S2", grid.articles[:2])
+        wait_until(lambda: grid.hook("erp")["repeated"] == 2, "both wait")
+        state = grid.hook("erp")
+        assert state["state"] == "failing" and state["nextTryAt"], state
+        receiver.status = 200
+        grid.ctl("import", "--quiet", grid.path("csv"))
+        grid.wait_for(receiver, 1 + len(grid.trail("proposed", "replaced")))
+        wait_until(lambda: grid.hook("erp")["waiting"] == 0, "all is noted")
+        state = grid.hook("erp")
+        assert (state["state"], state["nextTryAt"]) == ("fine", None), state
+        receiver.stop()
+
+
+def a_hook_whose_events_wait_is_not_fine():
+    """The refused event is tried once more at the first success, and not at
+    each; a wait is over when the operator says so."""
+    with Hooks() as grid:
+        refused = ["S1"]
+        receiver = Receiver(lambda event: 500 if event["data"][
+            "codeFournisseur"] in refused else 200)
+
+        def tries():
+            return len([event for event in receiver.tries
+                        if event["data"]["codeFournisseur"] == "S1"])
+        grid.waits = HOUR
+        grid.add("erp", receiver)
+        grid.send()
+        grid.propose("S1", grid.articles[:1])
+        wait_until(lambda: grid.hook("erp")["repeated"] == 1, "a failure")
+        for turn in range(3):
+            grid.propose("S2", grid.articles[:1])
+            grid.wait_for(receiver, turn + 1)
+            wait_until(lambda: grid.hook("erp")["repeated"] == 2, "a try")
+        wait_until(lambda: grid.hook("erp")["delivered"] == 3, "it is noted")
+        state = grid.hook("erp")
+        assert state["state"] == "catching up" and state["nextTryAt"], state
+        assert tries() == 2, receiver.tries
+        assert "catching up" in grid.ctl("hook", "list")
+        refused.clear()
+        said = grid.ctl("hook", "resend", "erp")
+        assert "1 waiting events are tried now" in said, said
+        grid.wait_for(receiver, 4)
+        receiver.stop()
+
+
 def what_is_given_up_is_listed_and_sent_again():
     with Hooks() as grid:
         receiver = Receiver(500)
@@ -303,6 +360,8 @@ def a_receiver_that_is_gone_for_good_stops_its_hook():
         grid.put(grid.articles[0], "Z")
         wait_until(lambda: grid.hook("erp")["state"] == "stopped", "a stop")
         tries = len(receiver.tries)
+        assert "'gridctl hook resend erp' lets" in grid.ctl("hook", "list")
+        assert grid.hook("erp")["nextTryAt"] is None
         grid.put(grid.articles[1], "Z")
         wait_until(lambda: grid.hook("erp")["waiting"] == 2, "both wait")
         assert len(receiver.tries) == tries
@@ -432,6 +491,18 @@ def other_suppliers_and_bad_words_are_kept_out():
         receiver.stop()
 
 
+def a_list_says_what_a_hook_is_told_of_and_no_password():
+    with Hooks() as grid:
+        grid.ctl("hook", "add", "erp", "https://h.example/x?token=geheim",
+                 "--events", "saved,failed", "--suppliers", "S1,S2")
+        for more in ([], ["--json"]):
+            listed = grid.ctl("hook", "list", *more)
+            assert "geheim" not in listed, listed
+            assert "https://h.example/x?\u2026" in listed, listed
+            assert "never tried" in listed, listed
+        assert "saved,failed of S1,S2" in grid.ctl("hook", "list")
+
+
 def failures_are_events():
     with Hooks() as grid:
         receiver = Receiver()
@@ -468,6 +539,7 @@ def gridapi_sends_and_counts():
         text = grid.get("/metrics").body.decode()
         assert "# TYPE gridapi_hook_tries_total counter" in text
         assert grid.metric('gridapi_hooks{state="failing"}') == 1
+        assert grid.metric('gridapi_hooks{state="catching_up"}') == 0
         assert grid.metric("gridapi_hook_events_oldest_timestamp_seconds") > 0
         grid.settings["hooks.deliver"] = "yes"
         grid.stop()
@@ -526,6 +598,7 @@ def tls_is_verified():
 
 
 run_tests([
+    a_list_says_what_a_hook_is_told_of_and_no_password,
     failures_are_events,
     gridapi_sends_and_counts,
     gridhook_takes_them,
@@ -534,6 +607,8 @@ run_tests([
     the_test_event_is_answered_at_once,
     a_dead_receiver_gets_all_when_it_is_back_and_holds_up_no_other,
     a_refused_event_holds_up_its_supplier_alone,
+    a_success_ends_the_waits_of_all_suppliers,
+    a_hook_whose_events_wait_is_not_fine,
     what_is_given_up_is_listed_and_sent_again,
     a_receiver_that_is_gone_for_good_stops_its_hook,
     one_slow_receiver_ends_at_its_time_limit,

@@ -98,8 +98,8 @@ static const struct opt_spec remove_spec = {
 
 static const struct opt_spec resend_spec = {
     .usage = "gridctl [--data DIR] hook resend NAME",
-    .about = "Has what was given up sent again; a hook that has stopped goes "
-	     "on.",
+    .about = "Has what was given up sent again, and what waits tried at once; "
+	     "a hook that has stopped goes on.",
     .args_min = 1,
     .args_max = 1,
 };
@@ -342,12 +342,35 @@ hook_remove_command(int argc, char **argv)
 	return result;
 }
 
+/* The sender sees the change, and tries what waits at once. */
+static enum err
+resend(uint64_t *lost, uint64_t *waiting, struct store *store, struct span name)
+{
+	struct hook_waiting count = {.count = 0};
+	struct state_view *view = NULL;
+	struct hook_at at;
+	struct hook hook;
+	enum err err = hook_resend(lost, store, name);
+
+	if (err == ERR_OK)
+		err = state_view_open(&view, store);
+	if (err == ERR_OK)
+		err = hook_get(&hook, view, name);
+	if (err == ERR_OK)
+		err = hook_at_get(&at, view, name);
+	if (err == ERR_OK)
+		err = hook_count(&count, view, &hook, &at);
+	state_view_close(view);
+	*waiting = count.count;
+	return err;
+}
+
 static int
 hook_resend_command(int argc, char **argv)
 {
 	struct options options = {.events = NULL};
 	struct store *store;
-	uint64_t count;
+	uint64_t lost, waiting;
 	int args;
 	int result = cmd_start(
 	    &store, "hook resend", &options, &resend_spec, argc, argv, &args);
@@ -355,14 +378,14 @@ hook_resend_command(int argc, char **argv)
 
 	if (result != CMD_GO)
 		return result;
-	err = hook_resend(&count, store, span_of(argv[1]));
+	err = resend(&lost, &waiting, store, span_of(argv[1]));
 	result = CMD_DONE;
 	if (err != ERR_OK)
 		result = no_hook("hook resend", argv[1], err);
 	else
-		printf("%s goes on; %s events that were given up are sent "
-		       "again\n",
-		    argv[1], cmd_count(count));
+		printf("%s goes on; %s waiting events are tried now; %s "
+		       "events that were given up are sent again\n",
+		    argv[1], cmd_count(waiting), cmd_count(lost));
 	store_close(store);
 	return result;
 }
@@ -425,7 +448,7 @@ static const struct cmd_row commands[] = {
     {"lost", hook_lost, "list what was given up"},
     {"remove", hook_remove_command, "end a hook"},
     {"test", hook_test, "send one event that says nothing"},
-    {"resend", hook_resend_command, "send what was given up, and go on"},
+    {"resend", hook_resend_command, "try at once what waits or was given up"},
     {"deliver", hook_deliver, "send what waits, until it is ended"},
 };
 

@@ -283,6 +283,31 @@ START_TEST(a_place_is_read_as_it_was_stored)
 }
 END_TEST
 
+START_TEST(a_hook_is_fine_when_nothing_waits_for_another_try)
+{
+	struct hook hook = hook_of("erp", HOOK_PROPOSED);
+	struct hook_at at = {
+	    .lane_count = 2, .lanes = {{.number = 1}, {.number = 2}}};
+
+	ck_assert_int_eq(hook_state_of(&hook, &at), HOOK_NEW);
+	ck_assert_int_eq(hook_next_ms(&at), 0);
+	at.success_ms = 5;
+	ck_assert_int_eq(hook_state_of(&hook, &at), HOOK_FINE);
+	at.failure_ms = 4;
+	at.lanes[1].tries = 1;
+	at.lanes[1].due_ms = 70;
+	ck_assert_int_eq(hook_state_of(&hook, &at), HOOK_CATCHING_UP);
+	ck_assert_int_eq(hook_next_ms(&at), 70);
+	at.failure_ms = 6;
+	at.lanes[0].tries = 3;
+	at.lanes[0].due_ms = 60;
+	ck_assert_int_eq(hook_state_of(&hook, &at), HOOK_FAILING);
+	ck_assert_int_eq(hook_next_ms(&at), 60);
+	at.stopped_ms = 1;
+	ck_assert_int_eq(hook_state_of(&hook, &at), HOOK_STOPPED);
+}
+END_TEST
+
 /* S waits in its lane, the entry behind with it; T's is under way. */
 START_TEST(what_waits_in_lanes_is_counted)
 {
@@ -396,6 +421,7 @@ test_suite(void)
 	tcase_add_test(tc, a_removed_hook_is_gone_with_all_of_it);
 	tcase_add_test(tc, removing_waits_for_what_is_under_way);
 	tcase_add_test(tc, a_place_is_read_as_it_was_stored);
+	tcase_add_test(tc, a_hook_is_fine_when_nothing_waits_for_another_try);
 	tcase_add_test(tc, what_waits_in_lanes_is_counted);
 	tcase_add_test(tc, what_was_given_up_is_marked_and_a_stop_is_over);
 	tcase_add_test(tc, there_is_a_most_of_hooks);

@@ -12,6 +12,9 @@
 #include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/store/store.h"
 
+_Static_assert(HOOK_ERROR_MAX == POST_TEXT_MAX, "one text");
+
+#define EARLY_AGAIN 60 /* first waits between ends of a lane's wait */
 #define READ_MOST 20000 /* entries in one go */
 #define READ_UNSTORED 10000 /* entries that are read again after a kill */
 
@@ -65,6 +68,7 @@ line_open(struct line **out, struct state_view *view, const struct hook *hook)
 		return err;
 	}
 	line->stored_read = line->at.read;
+	line->failed = line->at.failure_ms > 0;
 	*out = line;
 	return ERR_OK;
 }
@@ -92,6 +96,7 @@ line_resume(struct line *line, int64_t resumed_ms)
 		return;
 	line->hook.resumed_ms = resumed_ms;
 	line->look_for_again = true;
+	memset(line->not_before_ms, 0, sizeof(line->not_before_ms));
 	for (unsigned i = 0; i < line->at.lane_count; i++) {
 		struct hook_lane *lane = &line->at.lanes[i];
 
@@ -150,6 +155,7 @@ read_entry(void *context, const struct audit_entry *entry)
 			return ERR_EXISTS;
 		if (lane == NULL) {
 			lane = &at->lanes[at->lane_count];
+			line->not_before_ms[at->lane_count] = 0;
 			line->under_way[at->lane_count++] = false;
 			*lane = (struct hook_lane){.number = entry->number};
 			span_copy(
@@ -334,6 +340,7 @@ line_move_on(struct line *line, struct state_view *view, uint64_t number)
 	enum err err = ERR_OK;
 
 	line->dirty = true;
+	line->not_before_ms[place] = 0;
 	if (place == HOOK_LANES) {
 		line->again = (struct hook_lane){.number = 0};
 		return ERR_OK;
@@ -343,6 +350,7 @@ line_move_on(struct line *line, struct state_view *view, uint64_t number)
 		last = --line->at.lane_count;
 		*lane = line->at.lanes[last];
 		line->under_way[place] = line->under_way[last];
+		line->not_before_ms[place] = line->not_before_ms[last];
 		return ERR_OK;
 	}
 	lane->number = lane->behind;
@@ -369,17 +377,32 @@ wait_ms(const struct deliver_options *options, unsigned tries)
 	return wait + wait * random / (10 * 65536);
 }
 
+/*
+ * The receiver takes events again. An event that it refuses for itself is not
+ * tried at each success of others, but after EARLY_AGAIN first waits.
+ */
 static void
-say_why(char why[HOOK_ERROR_MAX], const struct post_result *result)
+end_waits(struct line *line, const struct deliver_options *options)
 {
-	if (result->status != 0)
-		snprintf(why, HOOK_ERROR_MAX, "it answered %d%s",
-		    result->status,
-		    result->status >= 300 && result->status < 400
-			? " (redirects are not followed)"
-			: "");
-	else
-		snprintf(why, HOOK_ERROR_MAX, "%s", result->error);
+	int64_t now_ms = date_now_ms();
+
+	for (unsigned i = 0; i <= HOOK_LANES; i++) {
+		struct hook_lane *lane =
+		    i == HOOK_LANES ? &line->again : &line->at.lanes[i];
+		int64_t due_ms = line->not_before_ms[i];
+
+		if (i < HOOK_LANES && i >= line->at.lane_count)
+			continue;
+		if (due_ms < now_ms)
+			due_ms = now_ms;
+		if (lane->tries == 0 || due_ms >= lane->due_ms)
+			continue;
+		lane->due_ms = due_ms;
+		line->not_before_ms[i] =
+		    due_ms + EARLY_AGAIN * options->first_wait_ms;
+	}
+	line->failed = false;
+	line->dirty = true;
 }
 
 /* False when it is given up. */
@@ -411,9 +434,13 @@ fail(struct line *line, unsigned place, struct state_view *view,
 	struct hook_lane *lane =
 	    place == HOOK_LANES ? &line->again : &line->at.lanes[place];
 	int64_t now_ms = date_now_ms();
+	int64_t asked_ms = now_ms + result->retry_after_ms;
 
 	line->at.failure_ms = now_ms;
-	say_why(line->at.error, result);
+	line->failed = true;
+	if (asked_ms > line->not_before_ms[place])
+		line->not_before_ms[place] = asked_ms;
+	post_text(line->at.error, result);
 	if (put_off(line, lane, options, result, now_ms)) {
 		if (result->status == 410)
 			stop(line, now_ms,
@@ -441,7 +468,8 @@ line_answer(struct line *line, struct state_view *view,
 		return fail(line, place, view, options, result);
 	line->at.delivered++;
 	line->at.success_ms = date_now_ms();
-	line->at.error[0] = '\0';
+	if (line->failed)
+		end_waits(line, options);
 	if (place == HOOK_LANES) {
 		note_lost(line, &(struct hook_lost){.number = result->tag});
 		if (line->lost_stored > 0)

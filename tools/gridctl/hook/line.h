@@ -19,6 +19,9 @@ struct line {
 	struct hook_at at;
 	bool there; /* the record was seen in the last look */
 	bool under_way[HOOK_LANES]; /* by places of at.lanes */
+	/* By the same places, and `again`: no wait is ended before that. */
+	int64_t not_before_ms[HOOK_LANES + 1];
+	bool failed; /* since the last success */
 	unsigned busy; /* tries under way */
 	int lock; /* while there are any; -1 */
 	bool dirty; /* `at` is to be stored */

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <curl/curl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,19 @@ fill(struct post_result *result, const struct post *post, CURLcode code)
 	else
 		span_copy(result->error, sizeof(result->error),
 		    span_sub(span_of(why), 0, sizeof(result->error) - 1));
+}
+
+void
+post_text(char text[POST_TEXT_MAX], const struct post_result *result)
+{
+	bool moved = result->status >= 300 && result->status < 400;
+
+	if (result->status == 0)
+		snprintf(text, POST_TEXT_MAX, "%s", result->error);
+	else
+		snprintf(text, POST_TEXT_MAX, "it answered %d%s",
+		    result->status,
+		    moved ? " (redirects are not followed)" : "");
 }
 
 bool

@@ -48,6 +48,10 @@ struct post_result {
 	char error[POST_ERROR_MAX]; /* why there was no answer */
 };
 
+/* "it answered 500", or why there was no answer. */
+#define POST_TEXT_MAX 200 /* with a NUL */
+void post_text(char text[POST_TEXT_MAX], const struct post_result *result);
+
 /* The next request that has ended; false: none has. */
 bool posts_next(struct post_result *result, struct posts *posts);
 

@@ -20,9 +20,60 @@ struct showing {
 static const char *
 state_of(const struct hook *hook, const struct hook_at *at)
 {
-	if (hook_is_stopped(hook, at))
-		return "stopped";
-	return at->failure_ms > at->success_ms ? "failing" : "fine";
+	static const char *const names[] = {[HOOK_NEW] = "never tried",
+	    [HOOK_FINE] = "fine",
+	    [HOOK_CATCHING_UP] = "catching up",
+	    [HOOK_FAILING] = "failing",
+	    [HOOK_STOPPED] = "stopped"};
+
+	return names[hook_state_of(hook, at)];
+}
+
+/* A query may hold a password: it is not shown. */
+static void
+add_url(struct buf *text, struct span url)
+{
+	size_t query = span_find(url, '?');
+
+	buf_add_span(text, span_sub(url, 0, query));
+	if (query < url.len)
+		buf_add_span(text, SPAN("?…"));
+}
+
+/* Further lines: what a hook is told of, the last failure, the next try. */
+static void
+add_more(struct buf *text, const struct hook *hook, const struct hook_at *at)
+{
+	enum hook_state state = hook_state_of(hook, at);
+	char failure[DATE_TEXT_MAX], next[DATE_TEXT_MAX];
+	struct span code, rest = hook->suppliers;
+	const char *between = "";
+
+	buf_addf(text, "%-16s ", "");
+	for (unsigned i = 0; i < HOOK_EVENTS; i++)
+		if ((hook->events & 1u << i) != 0) {
+			buf_addf(text, "%s%.*s", between,
+			    SPAN_ARG(hook_event_names[i]));
+			between = ",";
+		}
+	between = " of ";
+	while (rest.len > 0 && span_cut(&code, &rest, '\n'))
+		if (code.len > 0) {
+			buf_addf(text, "%s%.*s", between, SPAN_ARG(code));
+			between = ",";
+		}
+	buf_addf(text, "\n");
+	if (state == HOOK_NEW || state == HOOK_FINE)
+		return;
+	cmd_time(failure, at->failure_ms);
+	cmd_time(next, hook_next_ms(at));
+	buf_addf(text, "%-16s %s: %s\n", "", failure, at->error);
+	if (state == HOOK_STOPPED)
+		buf_addf(text,
+		    "%-16s 'gridctl hook resend %.*s' lets it go on\n", "",
+		    SPAN_ARG(hook->name));
+	else
+		buf_addf(text, "%-16s next try: %s\n", "", next);
 }
 
 static void
@@ -52,21 +103,28 @@ static void
 add_object(struct jsonw *json, const struct hook *hook,
     const struct hook_at *at, const struct hook_waiting *waiting)
 {
+	bool stopped = hook_is_stopped(hook, at);
+	struct buf url;
+
+	buf_init(&url, HOOK_URL_MAX + 8);
 	jsonw_object_begin(json);
 	members_text(json, "name", hook->name);
-	members_text(json, "url", hook->url);
+	add_url(&url, hook->url);
+	members_text(json, "url", buf_span(&url));
 	add_names(json, hook);
 	members_string(json, "state", state_of(hook, at));
 	members_time(json, "createdAt", hook->created_ms);
 	members_time(json, "lastSuccessAt", at->success_ms);
 	members_time(json, "lastFailureAt", at->failure_ms);
 	members_null_text(json, "lastError", span_of(at->error));
+	members_time(json, "nextTryAt", stopped ? 0 : hook_next_ms(at));
 	members_int(json, "delivered", (int64_t)at->delivered);
 	members_int(json, "repeated", (int64_t)at->repeated);
 	members_int(json, "waiting", (int64_t)waiting->count);
 	members_time(json, "oldestAt", waiting->oldest_ms);
 	members_int(json, "givenUp", (int64_t)waiting->lost);
 	jsonw_object_end(json);
+	buf_fini(&url);
 }
 
 static void
@@ -76,11 +134,12 @@ add_lines(struct buf *text, const struct hook *hook, const struct hook_at *at,
 	char success[DATE_TEXT_MAX];
 
 	cmd_time(success, at->success_ms);
-	buf_addf(text, "%-16.*s %-8s %10s %10s  %-24s  %.*s\n",
-	    SPAN_ARG(hook->name), state_of(hook, at), cmd_count(waiting->count),
-	    cmd_count(waiting->lost), success, SPAN_ARG(hook->url));
-	if (at->error[0] != '\0')
-		buf_addf(text, "%-16s %s\n", "", at->error);
+	buf_addf(text, "%-16.*s %-11s %10s %10s  %-24s  ", SPAN_ARG(hook->name),
+	    state_of(hook, at), cmd_count(waiting->count),
+	    cmd_count(waiting->lost), success);
+	add_url(text, hook->url);
+	buf_addf(text, "\n");
+	add_more(text, hook, at);
 }
 
 static enum err
@@ -109,7 +168,7 @@ show_hooks(struct cmd_list *list, struct store *store)
 	enum err err = state_view_open(&showing.view, store);
 
 	if (!list->as_json)
-		buf_addf(&list->text, "%-16s %-8s %10s %10s  %-24s  %s\n",
+		buf_addf(&list->text, "%-16s %-11s %10s %10s  %-24s  %s\n",
 		    "name", "state", "waiting", "given up", "last success",
 		    "address");
 	if (err == ERR_OK)
@@ -201,6 +260,7 @@ enum err
 show_test(int *result, struct store *store, struct span name,
     const char *ca_file, int64_t timeout_ms)
 {
+	char text[POST_TEXT_MAX];
 	struct post_result answer;
 	struct state_view *view;
 	struct posts *posts = NULL;
@@ -222,10 +282,10 @@ show_test(int *result, struct store *store, struct span name,
 		return err;
 	*result = answer.status >= 200 && answer.status <= 299 ? CMD_DONE
 							       : CMD_FAILED;
+	post_text(text, &answer);
 	if (answer.status != 0)
-		printf("it answered %d in %lld ms\n", answer.status,
-		    (long long)answer.took_ms);
+		printf("%s in %lld ms\n", text, (long long)answer.took_ms);
 	else
-		fprintf(stderr, "gridctl hook test: %s\n", answer.error);
+		fprintf(stderr, "gridctl hook test: %s\n", text);
 	return ERR_OK;
 }
