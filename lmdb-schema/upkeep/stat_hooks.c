@@ -31,7 +31,7 @@ count_hook(void *context, const struct hook *hook)
 {
 	const struct hooks *hooks = context;
 	struct stat_hooks *counts = hooks->counts;
-	struct hook_waiting waiting;
+	struct hook_waiting waiting = {.count = 0};
 	struct hook_at at;
 	enum err err = hook_at_get(&at, hooks->view, hook->name);
 

@@ -395,6 +395,57 @@ def one_slow_receiver_ends_at_its_time_limit():
         other.stop()
 
 
+def a_try_is_one_request():
+    """A receiver that keeps its connections, and ends one in place of an
+    answer: libcurl alone would ask again."""
+    with Hooks() as grid:
+        tries = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
+                tries.append(self.headers["webhook-id"])
+                if len(tries) > 1:
+                    self.close_connection = True
+                    return
+                self.send_response(200)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=server.serve_forever, args=(0.02,),
+                         daemon=True).start()
+        grid.waits = HOUR
+        grid.ctl("hook", "add", "erp", "http://127.0.0.1:%d/" %
+                 server.server_address[1], "--events", "proposed")
+        grid.send()
+        grid.put(grid.articles[0], "Z")
+        wait_until(lambda: grid.hook("erp")["delivered"] == 1, "the first")
+        grid.put(grid.articles[1], "Z")
+        wait_until(lambda: grid.hook("erp")["repeated"] == 1, "a failure")
+        assert len(tries) == 2, tries
+        server.shutdown()
+        server.server_close()
+
+
+def a_410_ends_a_hook_even_when_time_is_up():
+    with Hooks() as grid:
+        receiver = Receiver(410)
+        grid.waits = HOUR + ["--give-up", "1"]
+        grid.add("erp", receiver)
+        grid.send()
+        grid.put(grid.articles[0], "Z")
+        wait_until(lambda: grid.hook("erp")["lastError"], "an answer")
+        state = grid.hook("erp")
+        assert (state["state"], state["waiting"], state["givenUp"]) == (
+            "stopped", 1, 0), state
+        receiver.stop()
+
+
 def none_is_delivered_after_a_removal():
     with Hooks() as grid:
         for turn in range(10):
@@ -472,13 +523,24 @@ def other_suppliers_and_bad_words_are_kept_out():
         grid.propose("S2", grid.articles[:1])
         grid.wait_for(receiver, 1)
         assert receiver.first()[0]["data"]["codeFournisseur"] == "S2"
-        for words in (["a b", "http://h/"], ["a", "ftp://h/"],
-                      ["a", "http://u:p@h/"], ["a", "file:///etc/passwd"],
-                      ["a", "http://h/#x"], ["a", "http:///"],
-                      ["a", "http://h/ x"]):
-            done = grid.ctl("hook", "add", *words, "--events", "saved",
+        for name, url, why in (
+                ("a b", "http://h/", "NAME"), ("a", "ftp://h/", "begins with"),
+                ("a", "http://u:p@h/", "user"), ("a", "http://h/#x", "'#'"),
+                ("a", "file:///etc/passwd", "begins with"),
+                ("a", "http:///", "host"), ("a", "http://h/ x", "space"),
+                ("a", "http://h:99999/", "no address"),
+                ("a", "http://h/" + 2048 * "x", "2,048")):
+            done = grid.ctl("hook", "add", name, url, "--events", "saved",
                             check=False)
-            assert done.returncode == 2, (words, done)
+            assert done.returncode == 2 and why in done.stderr, (name, done)
+        for host, warned in (("127.0.0.1", 0), ("localhost", 0), ("[::1]", 0),
+                             ("127.9.9.9:80", 0), ("h", 1), ("127.1.h", 1),
+                             ("localhost.h", 1)):
+            done = grid.ctl("hook", "add", "warn", "http://%s/x" % host,
+                            "--events", "saved", check=False)
+            assert done.returncode == 0, done
+            assert ("https://" in done.stderr) == bool(warned), (host, done)
+            grid.ctl("hook", "remove", "warn")
         done = grid.ctl("hook", "add", "a", "http://h/", check=False)
         assert done.returncode == 2 and "--events" in done.stderr, done
         done = grid.ctl("hook", "add", "a", "http://h/", "--events", "saved",
@@ -612,6 +674,8 @@ run_tests([
     what_is_given_up_is_listed_and_sent_again,
     a_receiver_that_is_gone_for_good_stops_its_hook,
     one_slow_receiver_ends_at_its_time_limit,
+    a_try_is_one_request,
+    a_410_ends_a_hook_even_when_time_is_up,
     none_is_delivered_after_a_removal,
     kills_at_random_lose_nothing_and_keep_the_order,
     a_second_sender_ends_at_once,

@@ -175,13 +175,18 @@ static int
 read_wish(struct hook *hook, const struct options *options,
     char suppliers[HOOK_SUPPLIERS_MAX + 1], char **argv)
 {
+	const char *fault = post_url_fault(argv[2]);
+
 	hook->name = span_of(argv[1]);
 	hook->url = span_of(argv[2]);
 	if (!hook_name_ok(hook->name))
 		return refuse("NAME: 1 to 64 letters, digits, '-', '_', '.'");
-	if (hook->url.len > HOOK_URL_MAX || !post_url_ok(argv[2]))
-		return refuse("URL: http:// or https://, a host, no user, no "
-			      "password and no fragment, 2,048 bytes at most");
+	if (hook->url.len > HOOK_URL_MAX)
+		return refuse("URL: it has 2,048 bytes at most");
+	if (fault != NULL) {
+		fprintf(stderr, "gridctl hook add: URL: %s\n", fault);
+		return CMD_USAGE;
+	}
 	if (options->events == NULL ||
 	    !hook_events(&hook->events, span_of(options->events)))
 		return refuse(
@@ -219,7 +224,7 @@ add_hook(struct store *store, const struct hook *hook, const char *url)
 	if (err == ERR_OK)
 		err = hook_add(store, hook, ACTOR);
 	if (err == ERR_OK) {
-		if (strncmp(url, "http://", 7) == 0)
+		if (strncmp(url, "http://", 7) == 0 && !post_url_is_local(url))
 			fprintf(stderr,
 			    "gridctl hook add: http:// shows what is sent to "
 			    "all on the way: use https:// beyond this "

@@ -441,7 +441,8 @@ fail(struct line *line, unsigned place, struct state_view *view,
 	if (asked_ms > line->not_before_ms[place])
 		line->not_before_ms[place] = asked_ms;
 	post_text(line->at.error, result);
-	if (put_off(line, lane, options, result, now_ms)) {
+	if (put_off(line, lane, options, result, now_ms) ||
+	    result->status == 410) {
 		if (result->status == 410)
 			stop(line, now_ms,
 			    "the receiver says that it is gone "

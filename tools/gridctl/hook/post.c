@@ -1,10 +1,12 @@
 #include "tools/gridctl/hook/post.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/log.h"
 #include "config.h"
@@ -89,23 +91,62 @@ url_has(CURLU *parsed, CURLUPart part)
 	return has;
 }
 
+/* The URL behind "http://" or "https://"; NULL: it begins otherwise. */
+static const char *
+behind_scheme(const char *url)
+{
+	if (strncmp(url, "http://", 7) == 0)
+		return url + 7;
+	return strncmp(url, "https://", 8) == 0 ? url + 8 : NULL;
+}
+
+const char *
+post_url_fault(const char *url)
+{
+	const char *rest = behind_scheme(url), *fault = NULL;
+	CURLU *parsed;
+
+	if (rest == NULL)
+		return "it begins with http:// or https://";
+	for (const char *at = url; *at != '\0'; at++)
+		if (*at <= ' ' || *at >= 0x7f)
+			return "a space, or a byte that is no ASCII, is "
+			       "written as %20 and so on";
+	if (*rest == '\0' || strchr("/:?#", *rest) != NULL)
+		return "it has no host";
+	parsed = curl_url();
+	if (parsed == NULL ||
+	    curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
+	    !url_has(parsed, CURLUPART_HOST))
+		fault = "it is no address: look at the host and the port";
+	else if (url_has(parsed, CURLUPART_USER) ||
+	    url_has(parsed, CURLUPART_PASSWORD))
+		fault = "it has no user and no password: the receiver checks "
+			"the signature";
+	else if (url_has(parsed, CURLUPART_FRAGMENT))
+		fault = "it has no '#': what follows is never sent";
+	curl_url_cleanup(parsed);
+	return fault;
+}
+
 bool
-post_url_ok(const char *url)
+post_url_is_local(const char *url)
 {
 	CURLU *parsed = curl_url();
-	bool good =
-	    strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
+	unsigned char address[4];
+	char *host = NULL;
+	bool local = false;
 
-	for (const char *at = url; *at != '\0' && good; at++)
-		good = *at > ' ' && *at < 0x7f;
-	good = good && parsed != NULL &&
+	if (parsed != NULL &&
 	    curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
-	    url_has(parsed, CURLUPART_HOST) &&
-	    !url_has(parsed, CURLUPART_USER) &&
-	    !url_has(parsed, CURLUPART_PASSWORD) &&
-	    !url_has(parsed, CURLUPART_FRAGMENT);
+	    curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK)
+		local = strcasecmp(host, "localhost") == 0 ||
+		    strcmp(host, "[::1]") == 0 ||
+		    (inet_pton(AF_INET, host, address) == 1 &&
+			address[0] == 127);
+	curl_free(host);
 	curl_url_cleanup(parsed);
-	return good;
+	return local;
 }
 
 /* Fewer bytes than given end the transfer. */
@@ -145,6 +186,9 @@ set_up(struct post *post, const struct posts *posts,
 	SET(CURLOPT_URL, request->url);
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(CURLOPT_FOLLOWLOCATION, 0L);
+	/* On a kept connection libcurl would repeat a request by itself. */
+	SET(CURLOPT_FRESH_CONNECT, 1L);
+	SET(CURLOPT_FORBID_REUSE, 1L);
 	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (posts->ca_file != NULL)

@@ -2,6 +2,8 @@
  * post: HTTP requests with a body, several at once in one thread. The door to
  * libcurl.
  *
+ * Each request has a connection of its own, and is sent once.
+ *
  * TLS certificates are verified, redirects are not followed, an answer's body is
  * dropped, and one of more than POST_ANSWER_MAX bytes is not read to its end. A
  * proxy is the one of the environment, as curl(1) has it.
@@ -24,8 +26,14 @@ struct posts;
 enum err posts_new(struct posts **out, const char *ca_file);
 void posts_free(struct posts *posts); /* ends what is under way */
 
-/* http or https, with a host, without a user, a password or a fragment. */
-bool post_url_ok(const char *url);
+/*
+ * NULL for http or https, with a host, without a user, a password or a fragment;
+ * else the rule that fails.
+ */
+const char *post_url_fault(const char *url);
+
+/* Whether the host of such a URL is this machine: what is sent stays on it. */
+bool post_url_is_local(const char *url);
 
 struct post_request {
 	const char *url;
