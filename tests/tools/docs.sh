@@ -149,6 +149,14 @@ compare gridhook.1 "$("$gridhook" --help
 compare gridhud.1 "$("$gridhud" --help)"
 compare gridhook-tool.1 "$("$helper" --help)"
 
+# npm takes an old Inspector where Node is older than the present one needs.
+if old=$(grep -n 'npx @modelcontextprotocol/inspector' docs/*.md |
+  grep -v 'inspector@latest'); then
+  not_ok "the Inspector without @latest: $old"
+else
+  ok
+fi
+
 if [ $passed -lt 120 ]; then
   not_ok "only $passed things were found"
 fi
