@@ -11,11 +11,14 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/feed.h"
+#include "fcgi/fail.h"
+#include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/state/trail.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
+#include "fcgi/rows/shared_source.h"
 #include "fcgi/table/lines.h"
 #include "fcgi/table/walk.h"
 
@@ -33,6 +36,7 @@ struct feed {
 	uint64_t last; /* the newest entry */
 	struct feed_cursor at; /* looked at last */
 	bool cut; /* entries that match may be left */
+	bool named; /* an entry was met of the supplier that is asked for */
 	bool elsewhere; /* where requests may take longer */
 	enum format format;
 };
@@ -65,6 +69,7 @@ look(struct feed *feed, const struct audit_entry *entry)
 {
 	bool wanted = matches(feed, entry);
 
+	feed->named |= span_eq(entry->supplier, feed->call->params.fournisseur);
 	if (wanted && feed->shown == feed->limit) {
 		feed->cut = true;
 		return ERR_EXISTS;
@@ -143,7 +148,30 @@ read_feed(struct feed *feed)
 	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
-/* ERR_ANSWERED: too many to look through here; nginx is to ask elsewhere. */
+/*
+ * ERR_NOT_FOUND: no supplier has this code, nor does the trail name one that
+ * had. With a cursor only a part was looked at, which says nothing.
+ */
+static enum err
+check_supplier(struct feed *feed)
+{
+	struct call *call = feed->call;
+	struct span code = call->params.fournisseur;
+	struct source_supplier info;
+	struct shared_source *source;
+	enum err err;
+
+	if (code.len == 0 || feed->named || call->params.has_since)
+		return ERR_OK;
+	err = shared_source_get(&source, call);
+	if (err != ERR_OK)
+		return err;
+	err = source_supplier(source->source, code, &info);
+	shared_source_release(source);
+	return err;
+}
+
+/* ERR_ANSWERED: a refusal, or too many entries for a thread of pages. */
 static enum err
 add_entries(struct feed *feed)
 {
@@ -155,7 +183,12 @@ add_entries(struct feed *feed)
 	if (feed->elsewhere)
 		return ensure_hand_over(feed->call);
 	jsonw_array_end(json);
-	return err;
+	if (err != ERR_OK)
+		return err;
+	err = check_supplier(feed);
+	return err == ERR_NOT_FOUND
+	    ? fail_no_supplier(feed->call, feed->call->params.fournisseur)
+	    : err;
 }
 
 /* Where the next call goes on; nothing is older than the first entry. */
@@ -276,6 +309,9 @@ ep_propositions(struct call *call)
 	enum err err = trail_last(feed.view, &feed.last);
 
 	assert(call->subject.kind != SUBJECT_NOBODY);
+	if (call->params.fournisseur.len > 0 &&
+	    !call_sees(call, call->params.fournisseur))
+		return fail_no_supplier(call, call->params.fournisseur);
 	feed.limit =
 	    call->params.limit == 0 ? PAGING_LIMIT : call->params.limit;
 	if (feed.limit > SHOWN_MAX)

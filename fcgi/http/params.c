@@ -420,9 +420,7 @@ read_all(struct trouble *trouble, struct params *params,
 		params->ordered |= info->type == PARAM_ORDER;
 		seen |= bit;
 	}
-	params_finish_sort(params);
-	if ((use & USE_AGGREGATES) != 0)
-		params_finish_values(trouble, params);
+	params_finish(trouble, params, use);
 	for (unsigned i = 0; i < param_count; i++)
 		if ((param_infos[i].required & use) != 0 &&
 		    (seen >> i & 1) == 0)

@@ -1,4 +1,5 @@
 /* Parameters of the feed of proposals. */
+#include <assert.h>
 #include <stddef.h>
 
 #include "common/date.h"
@@ -53,4 +54,12 @@ params_read_moment(struct trouble *trouble, const struct param_info *info,
 		params_wrong(trouble, info->name,
 		    "must be a day, 2026-11-21, or a moment, "
 		    "2026-11-21T10:33:42Z");
+}
+
+void
+params_finish_moments(struct trouble *trouble, const struct params *params)
+{
+	assert(trouble != NULL && params != NULL);
+	if (params->until_ms != 0 && params->until_ms < params->from_ms)
+		params_wrong(trouble, "au", "must not be before du");
 }

@@ -38,8 +38,8 @@ params_read_sort(struct trouble *trouble, const struct param_info *info,
  * A column alone has the order that `order` says, which is descending by
  * default. In a list, or behind a sign, a column ascends unless it is told.
  */
-void
-params_finish_sort(struct params *params)
+static void
+finish_sort(struct params *params)
 {
 	struct sort_list *list = &params->sorts;
 	bool alone = list->count == 1;
@@ -97,8 +97,8 @@ params_read_values(struct trouble *trouble, const struct param_info *info,
 }
 
 /* The summed columns must go with the groups. */
-void
-params_finish_values(struct trouble *trouble, struct params *params)
+static void
+finish_values(struct trouble *trouble, struct params *params)
 {
 	static const unsigned totals[] = {
 	    COL_totalCa, COL_totalQuantite, COL_totalMarge};
@@ -123,4 +123,15 @@ params_finish_values(struct trouble *trouble, struct params *params)
 	}
 	memcpy(list->columns, totals, sizeof(totals));
 	list->count = 3;
+}
+
+void
+params_finish(
+    struct trouble *trouble, struct params *params, enum params_use use)
+{
+	finish_sort(params);
+	if ((use & USE_AGGREGATES) != 0)
+		finish_values(trouble, params);
+	if ((use & USE_FEED) != 0)
+		params_finish_moments(trouble, params);
 }

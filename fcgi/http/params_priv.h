@@ -33,8 +33,10 @@ void params_read_moment(struct trouble *trouble, const struct param_info *info,
     struct span value, void *out);
 
 /* Checks that depend on several parameters, when all were read. */
-void params_finish_sort(struct params *params);
-void params_finish_values(struct trouble *trouble, struct params *params);
+void params_finish(
+    struct trouble *trouble, struct params *params, enum params_use use);
+void params_finish_moments(
+    struct trouble *trouble, const struct params *params);
 
 /*
  * A pair that is no parameter of this use: a condition, or ignored. `column` is

@@ -404,6 +404,31 @@ class Facts:
         assert "S1" in half.bad("query_rows", supplier="S1")
         assert "S1" in half.bad("aggregate", supplier="S1")
         assert half.good("query_rows", supplier="S2")["total"] > 0
+        for path, status in (("?fournisseur=S1", 404), ("?fournisseur=S2", 200),
+                             ("?fournisseur=S1&depuis=0-0", 404), ("", 200)):
+            reply = self.server.ask(API + "/propositions" + path, "GET",
+                                    {"X-API-Key": key})
+            assert reply.status == status, (path, reply.status, reply.body)
+        assert "S1" in half.bad("proposal_status", supplier="S1")
+
+    def proposals_of_no_supplier_are_a_404(self):
+        for pairs, status in (
+            ("fournisseur=NOPE", 404),
+            ("fournisseur=NOPE&format=csv", 404),
+            ("fournisseur=NOPE&order=asc", 404),
+            ("fournisseur=S5", 200),  # no entry yet
+            ("codein=NOPE", 200),
+            ("du=2026-02-02&au=2026-02-01", 400),
+            ("du=2026-02-02&au=2026-02-02", 200),
+        ):
+            reply = self.server.ask(API + "/propositions?" + pairs, "GET",
+                                    {"X-API-Key": self.read})
+            assert reply.status == status, (pairs, reply.status, reply.body)
+        assert "list_suppliers" in self.client.bad("proposal_status",
+                                                   supplier="NOPE")
+        assert "until must not be before from" in self.client.bad(
+            "proposal_status", **{"from": "2026-02-02",
+                                  "until": "2026-02-01T23:59:59Z"})
 
     # --- errors and sizes ---------------------------------------------------
 
@@ -540,6 +565,29 @@ class Facts:
         assert said.count(True) >= 4 and not said[0], said
         reply = slow.post(slow.message("ping"))
         assert reply.status == 429 and "retry-after" in reply.headers
+
+    # The last fact: the imported data are others from here on.
+
+    def a_supplier_that_is_gone_keeps_its_proposals(self):
+        writer = Client(self.server, self.propose)
+        writer.good("propose_ranges", supplier="S5", codeins=["D1"], gamme="B")
+        without = scratch()
+        large(without)
+        for name in os.listdir(without):
+            path = os.path.join(without, name)
+            with open(path, encoding="utf-8") as file:
+                lines = [line for line in file if not line.startswith("S5,")]
+            with open(path, "w", encoding="utf-8") as file:
+                file.writelines(lines)
+        self.data.gridctl("import", without)
+        wait_until(lambda: "S5" not in [
+            one["code"] for one in self.client.good("list_suppliers")[
+                "suppliers"]], "the supplier gone")
+        found = self.client.good("proposal_status", supplier="S5")
+        assert found["entries"][-1]["codein"] == "D1", found
+        for more in ({"states": ["validee"]}, {"codein": "D2"}):
+            found = self.client.good("proposal_status", supplier="S5", **more)
+            assert found["entries"] == [], found
 
 
 def large(folder):
