@@ -565,6 +565,28 @@ def a_list_says_what_a_hook_is_told_of_and_no_password():
         assert "saved,failed of S1,S2" in grid.ctl("hook", "list")
 
 
+def supplier_codes_are_read_as_they_are_meant():
+    """For hooks and for keys: spaces, codes that none has, empty codes."""
+    with Hooks() as grid:
+        for command, words in (
+                ("hook", ["hook", "add", "erp", "https://h/", "--events",
+                          "saved"]),
+                ("key", ["key", "create", "--name", "erp", "--scope", "read"])):
+            for codes in ("S1,,S2", "S1,", " ", "", "S1, ,S2"):
+                done = grid.ctl(*words, "--suppliers", codes, check=False)
+                assert done.returncode == 2, (command, codes, done)
+                assert "empty" in done.stderr, (command, codes, done)
+            done = grid.ctl(*words, "--suppliers", " S1 , S9,S2 ",
+                            check=False)
+            assert done.returncode == 0, (command, done)
+            warned = [line for line in done.stderr.splitlines()
+                      if "no supplier" in line]
+            assert len(warned) == 1 and '"S9"' in warned[0], (command, done)
+            kept = next(one for one in json.loads(
+                grid.ctl(command, "list", "--json")) if one["name"] == "erp")
+            assert kept["suppliers"] == ["S1", "S9", "S2"], (command, kept)
+
+
 def failures_are_events():
     with Hooks() as grid:
         receiver = Receiver()
@@ -661,6 +683,7 @@ def tls_is_verified():
 
 run_tests([
     a_list_says_what_a_hook_is_told_of_and_no_password,
+    supplier_codes_are_read_as_they_are_meant,
     failures_are_events,
     gridapi_sends_and_counts,
     gridhook_takes_them,

@@ -9,6 +9,7 @@
 
 #include "common/opt.h"
 #include "common/owner.h"
+#include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/state/proposal.h"
@@ -196,6 +197,7 @@ cmd_codes(char *list, size_t max, const char *text)
 	size_t len = 0;
 
 	while (span_cut(&code, &rest, ',')) {
+		code = span_trim(code);
 		if (!key_code_ok(code) || len + code.len + 1 > max)
 			return false;
 		memcpy(list + len, code.ptr, code.len);
@@ -204,6 +206,29 @@ cmd_codes(char *list, size_t max, const char *text)
 	}
 	list[len] = '\0';
 	return len > 0;
+}
+
+void
+cmd_warn_codes(struct store *store, const char *command, struct span codes)
+{
+	struct source_supplier supplier;
+	struct source *source = NULL;
+	struct span code, rest = codes;
+	enum err err = source_open(&source, store);
+
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return; /* damaged facts are for other commands to tell */
+	while (rest.len > 0 && span_cut(&code, &rest, '\n'))
+		if (code.len > 0 &&
+		    (source == NULL ||
+			source_supplier(source, code, &supplier) ==
+			    ERR_NOT_FOUND))
+			fprintf(stderr,
+			    "gridctl %s: --suppliers: no supplier has the code "
+			    "\"%.*s\" at present: 'gridctl suppliers' lists "
+			    "those that there are\n",
+			    command, SPAN_ARG(code));
+	source_close(source);
 }
 
 int

@@ -109,8 +109,15 @@ void cmd_list_begin(struct cmd_list *list, bool as_json);
 /* Prints the list, unless `err` says why it is not whole. */
 int cmd_list_end(struct cmd_list *list, const char *command, enum err err);
 
-/* Codes by commas -> each ended by '\n', of at most `max` bytes. */
+/*
+ * Codes by commas, with or without spaces round them -> each ended by '\n', of at
+ * most `max` bytes. False for other text, and for an empty code.
+ */
 bool cmd_codes(char *list, size_t max, const char *text);
+
+/* Warns of each of these codes that no imported supplier has. */
+void cmd_warn_codes(
+    struct store *store, const char *command, struct span codes);
 
 /* Prints the contents of `text` to standard output, and frees it. */
 int cmd_print(struct buf *text, const char *command);

@@ -195,8 +195,8 @@ read_wish(struct hook *hook, const struct options *options,
 	if (options->suppliers == NULL)
 		return CMD_DONE;
 	if (!cmd_codes(suppliers, HOOK_SUPPLIERS_MAX, options->suppliers))
-		return refuse("--suppliers: codes separated by commas, 2,048 "
-			      "bytes at most");
+		return refuse("--suppliers: codes separated by commas, none of "
+			      "them empty, 2,048 bytes at most");
 	hook->suppliers = span_of(suppliers);
 	return CMD_DONE;
 }
@@ -224,6 +224,7 @@ add_hook(struct store *store, const struct hook *hook, const char *url)
 	if (err == ERR_OK)
 		err = hook_add(store, hook, ACTOR);
 	if (err == ERR_OK) {
+		cmd_warn_codes(store, "hook add", hook->suppliers);
 		if (strncmp(url, "http://", 7) == 0 && !post_url_is_local(url))
 			fprintf(stderr,
 			    "gridctl hook add: http:// shows what is sent to "

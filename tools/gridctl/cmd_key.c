@@ -99,7 +99,7 @@ read_bounds(struct access_bounds *bounds, const struct options *options,
 	if (!cmd_codes(suppliers, ACCESS_SUPPLIERS_MAX, options->suppliers)) {
 		fprintf(stderr,
 		    "gridctl key create: --suppliers: codes separated by "
-		    "commas, %d bytes at most\n",
+		    "commas, none of them empty, %d bytes at most\n",
 		    ACCESS_SUPPLIERS_MAX);
 		return CMD_USAGE;
 	}
@@ -149,6 +149,7 @@ key_create(int argc, char **argv)
 		return result;
 	err = access_key_create(store, &wish, key, id);
 	if (err == ERR_OK) {
+		cmd_warn_codes(store, "key create", wish.bounds.suppliers);
 		puts(key);
 		fprintf(stderr,
 		    "id %s, scope %s. This key is not shown again.\n", id,
