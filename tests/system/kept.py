@@ -161,19 +161,29 @@ def connections_are_kept_and_spread_over_the_processes():
             for _ in range(200):
                 connection.request("GET", "/api/v1/pid")
                 seen[json.loads(connection.getresponse().read())["pid"]] += 1
-        askers = [threading.Thread(target=ask) for _ in range(CLIENTS)]
-        for asker in askers:
-            asker.start()
-        for asker in askers:
-            asker.join(PATIENCE)
+
+        def is_spread():
+            return len(seen) == 2 and \
+                min(seen.values()) > sum(seen.values()) / 10
+
+        # One process may accept all while the other is kept from running; nginx
+        # closes a connection after 1,000 requests, and its next finds both.
+        end, rounds = time.monotonic() + PATIENCE, 0
+        while not is_spread() and time.monotonic() < end:
+            rounds += 1
+            askers = [threading.Thread(target=ask) for _ in range(CLIENTS)]
+            for asker in askers:
+                asker.start()
+            for asker in askers:
+                asker.join(PATIENCE)
         total = sum(seen.values())
-        assert total == 200 * CLIENTS, total
+        assert total == 200 * CLIENTS * rounds, total
         accepted = grid.metric("gridapi_connections_total")
         print("   %d requests on %d connections; of the processes %s" % (
             total, accepted, " and ".join(
                 "%.0f %%" % (100 * count / total) for count in seen.values())))
         assert accepted < total / 20, accepted
-        assert len(seen) == 2 and min(seen.values()) > total / 10, seen
+        assert is_spread(), seen
 
 
 def writes_have_connections_of_their_own():
