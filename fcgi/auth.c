@@ -10,6 +10,7 @@
 #include "fcgi/call.h"
 #include "fcgi/key_uses.h"
 #include "fcgi/metrics.h"
+#include "fcgi/route.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/state.h"
@@ -250,8 +251,9 @@ auth_refuse(struct call *call)
 	}
 	reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 	    "An API key is needed, in the header X-API-Key or as "
-	    "Authorization: Bearer, or a session; this one is missing, "
-	    "invalid, over or revoked.");
+	    "Authorization: Bearer%s; this one is missing, invalid, over or "
+	    "revoked.",
+	    call->route->auth == ROUTE_KEY ? "" : ", or a session");
 	reply_header(
 	    call->reply, "WWW-Authenticate", "Bearer realm=\"product-grid\"");
 	return ERR_ANSWERED;

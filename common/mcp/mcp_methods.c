@@ -200,6 +200,24 @@ find_tool(const struct mcp_post *post, struct jval name)
 	return NULL;
 }
 
+/* Names the tools that there are. */
+static bool
+unknown_tool(struct mcp_item *item, struct jval name)
+{
+	const struct mcp_post *post = item->post;
+	const struct tool *tool;
+	char message[800];
+	int len = snprintf(message, sizeof(message), "Unknown tool: %.*s",
+	    SPAN_ARG(span_sub(jval_raw(name), 0, 100)));
+
+	for (unsigned i = 0; len < (int)sizeof(message) &&
+	     (tool = post->service->offer(post->owner, i)) != NULL;
+	     i++)
+		len += snprintf(message + len, sizeof(message) - (size_t)len,
+		    "%s %s", i == 0 ? "; there are:" : ",", tool->name);
+	return invalid_params(item, message);
+}
+
 static bool
 do_call(struct mcp_item *item)
 {
@@ -208,17 +226,13 @@ do_call(struct mcp_item *item)
 	struct jval name = jval_member(params, "name");
 	struct jval args = jval_member(params, "arguments");
 	const struct tool *tool;
-	char message[160];
 
 	if (jval_type(name) != JSTRING)
 		return invalid_params(
 		    item, "Invalid params: name must be a string");
 	tool = find_tool(post, name);
-	if (tool == NULL) {
-		snprintf(message, sizeof(message), "Unknown tool: %.*s",
-		    SPAN_ARG(span_sub(jval_raw(name), 0, 100)));
-		return invalid_params(item, message);
-	}
+	if (tool == NULL)
+		return unknown_tool(item, name);
 	if (!jval_is_absent(args) && jval_type(args) != JOBJECT)
 		return invalid_params(
 		    item, "Invalid params: arguments must be an object");

@@ -134,12 +134,43 @@ header_says(struct span header, struct jval value)
 
 /* --- the checks ----------------------------------------------------------- */
 
+/* `requested` is JSON text. */
+static void
+unsupported(struct mcp_trouble *trouble, struct span requested)
+{
+	set(trouble, 400, RPC_UNSUPPORTED_VERSION,
+	    "Unsupported protocol version; supported without "
+	    "initialize: " MCP_MODERN);
+	snprintf(trouble->data, sizeof(trouble->data),
+	    "{\"supported\":[\"" MCP_MODERN "\"],\"requested\":%.*s}",
+	    SPAN_ARG(requested.len <= 100 ? requested : SPAN("\"?\"")));
+}
+
+/* A header of a revision that is not known, and no _meta. */
+static void
+unsupported_header(struct mcp_trouble *trouble, struct span version)
+{
+	struct buf quoted;
+
+	buf_init(&quoted, 256);
+	jsonw_quote(&quoted, version);
+	unsupported(trouble,
+	    buf_end(&quoted) == ERR_OK ? buf_span(&quoted) : SPAN("\"?\""));
+	buf_fini(&quoted);
+}
+
 static void
 check_version(struct mcp_trouble *trouble, const struct rpc *rpc,
     const struct mcp_headers *headers)
 {
 	struct jval version = meta_of(rpc, META_VERSION);
 
+	if (jval_is_absent(version) && !headers->is_stdio &&
+	    header_is_modern(headers->version) &&
+	    !span_eq(headers->version, SPAN(MCP_MODERN))) {
+		unsupported_header(trouble, headers->version);
+		return;
+	}
 	if (jval_type(version) != JSTRING) {
 		set(trouble, 400, RPC_INVALID_PARAMS,
 		    "Invalid params: _meta must have \"" META_VERSION "\"");
@@ -153,14 +184,8 @@ check_version(struct mcp_trouble *trouble, const struct rpc *rpc,
 		    "_meta says");
 		return;
 	}
-	if (jval_is(version, SPAN(MCP_MODERN)))
-		return;
-	set(trouble, 400, RPC_UNSUPPORTED_VERSION,
-	    "Unsupported protocol version");
-	snprintf(trouble->data, sizeof(trouble->data),
-	    "{\"supported\":[\"" MCP_MODERN "\"],\"requested\":%.*s}",
-	    SPAN_ARG(jval_raw(version).len <= 100 ? jval_raw(version)
-						  : SPAN("\"?\"")));
+	if (!jval_is(version, SPAN(MCP_MODERN)))
+		unsupported(trouble, jval_raw(version));
 }
 
 static void

@@ -25,6 +25,7 @@ struct asking {
 	struct jscan doc; /* the API's answer */
 	struct jval data, meta, pages; /* of it */
 	bool has_doc;
+	char rest[80]; /* the words behind a list */
 };
 
 void asking_init(struct asking *asking, struct agent *agent,

@@ -180,7 +180,9 @@ static const struct tool_field propose_fields[] = {SUPPLIER_NEEDED,
 	.type = TOOL_STRING,
 	.required = true,
 	.choices = gammes,
-	.help = "The range to propose for each of them."},
+	.help =
+	    "The range to propose for each of them. For an article that has "
+	    "this range on record, a proposal that waits is withdrawn."},
     {.name = "motif",
 	.type = TOOL_STRING,
 	.max = 500,

@@ -1,6 +1,7 @@
 #include "fcgi/mcp/tell.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -91,11 +92,29 @@ tell_pages(struct asking *asking)
 	tell_member(json, "more", asking->pages, "hasMore");
 }
 
+/* The number of pages, of which each list says something else. */
+static int64_t
+count_pages(const struct asking *asking)
+{
+	int64_t pages = 0, limit = asking_int(asking, "limit", TELL_ENTRIES);
+
+	if (jval_int(jval_member(asking->pages, "totalPages"), &pages))
+		return pages;
+	jval_int(jval_member(asking->meta, "total"), &pages);
+	return (pages + limit - 1) / limit;
+}
+
 const char *
-tell_rest(const struct asking *asking, unsigned returned)
+tell_rest(struct asking *asking, unsigned returned)
 {
 	struct jval meta = asking->meta;
+	int64_t pages = count_pages(asking);
 
+	if (pages > 0 && asking_int(asking, "page", 1) > pages) {
+		snprintf(asking->rest, sizeof(asking->rest),
+		    " The last page is %" PRId64 ".", pages);
+		return asking->rest;
+	}
 	if (returned < jval_count(asking->data))
 		return " The others did not fit: name fewer fields, or a "
 		       "smaller limit.";

@@ -4,10 +4,15 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "common/jscan.h"
 #include "common/jsonw.h"
 
 struct asking;
+
+/* Entries of a page, unless the call says otherwise; rows are fewer. */
+#define TELL_ENTRIES 50
 
 /* Bytes of rows in a result: some 15,000 tokens. */
 #define TELL_BYTES_MAX ((size_t)48 << 10)
@@ -33,8 +38,18 @@ unsigned tell_rows(struct asking *asking, const char *name);
 /* "total", "page", "more" of the API's pages. */
 void tell_pages(struct asking *asking);
 
-/* The words behind a list that was cut, or has more pages; else none. */
-const char *tell_rest(const struct asking *asking, unsigned returned);
+/*
+ * The words behind a list that was cut, or has more pages, or fewer than were
+ * asked for; else none.
+ */
+const char *tell_rest(struct asking *asking, unsigned returned);
+
+/* The end of a noun. */
+static inline const char *
+tell_s(int64_t count)
+{
+	return count == 1 ? "" : "s";
+}
 
 /* An error: names in an argument are not known; the nearest ones. */
 void tell_unknown(struct asking *asking, const char *argument);

@@ -20,7 +20,8 @@ give_page(struct asking *asking)
 
 /* "total" and "more" of a list whose meta has them. */
 static void
-tell_list(struct asking *asking, const char *name, const char *what)
+tell_list(
+    struct asking *asking, const char *name, const char *one, const char *many)
 {
 	struct jsonw *json = &asking->json;
 	int64_t total = 0;
@@ -31,8 +32,8 @@ tell_list(struct asking *asking, const char *name, const char *what)
 	members_bool(json, "more",
 	    jval_type(jval_member(asking->meta, "complet")) == JFALSE);
 	count = tell_rows(asking, name);
-	tell_end(asking, "%u of %" PRId64 " %s.%s", count, total, what,
-	    tell_rest(asking, count));
+	tell_end(asking, "%u of %" PRId64 " %s.%s", count, total,
+	    total == 1 ? one : many, tell_rest(asking, count));
 }
 
 void
@@ -45,7 +46,7 @@ tool_suppliers(struct asking *asking)
 	if (!asking_get(asking))
 		return;
 	tell_begin(asking);
-	tell_list(asking, "suppliers", "suppliers");
+	tell_list(asking, "suppliers", "supplier", "suppliers");
 }
 
 void
@@ -63,5 +64,5 @@ tool_classification(struct asking *asking)
 	tell_member(&asking->json, "data_until", asking->meta, "donneesAu");
 	tell_member(&asking->json, "level", asking->meta, "niveau");
 	tell_member(&asking->json, "filter", asking->meta, "filtreGrid");
-	tell_list(asking, "classes", "classes");
+	tell_list(asking, "classes", "class", "classes");
 }

@@ -2,6 +2,7 @@
  * tool_ranges: propose_ranges and proposal_status.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "common/members.h"
 #include "fcgi/mcp/asking.h"
@@ -36,9 +37,17 @@ static void
 tell_proposed(struct asking *asking)
 {
 	struct jsonw *json = &asking->json;
-	int64_t waiting = 0;
+	int64_t waiting = 0, asked = 0;
+	char same[160] = "";
 
+	jval_int(jval_member(asking->meta, "demandes"), &asked);
 	jval_int(jval_member(asking->meta, "aValider"), &waiting);
+	if (waiting < asked)
+		snprintf(same, sizeof(same),
+		    " %" PRId64 " article%s %s this range on record: a "
+		    "proposal that waited there is withdrawn.",
+		    asked - waiting, tell_s(asked - waiting),
+		    asked - waiting == 1 ? "has" : "have");
 	tell_begin(asking);
 	tell_member(json, "supplier", asking->meta, "codeFournisseur");
 	tell_member(json, "asked", asking->meta, "demandes");
@@ -47,10 +56,12 @@ tell_proposed(struct asking *asking)
 	members_bool(json, "decided", false);
 	tell_rows(asking, "articles");
 	tell_end(asking,
-	    "Proposed, not decided: %" PRId64 " proposals wait for a person in "
-	    "the Grid screen, who may accept, change or reject them; no range "
-	    "has changed. proposal_status tells what became of them.",
-	    waiting);
+	    "Proposed, not decided: %" PRId64
+	    " proposal%s wait%s for a person in "
+	    "the Grid screen, who may accept, change or reject %s; no range "
+	    "has changed.%s proposal_status tells what became of proposals.",
+	    waiting, tell_s(waiting), waiting == 1 ? "s" : "",
+	    waiting == 1 ? "it" : "them", same);
 }
 
 void
@@ -95,7 +106,8 @@ tool_status(struct asking *asking)
 	    jval_type(jval_member(asking->meta, "complet")) == JFALSE);
 	tell_member(json, "cursor", asking->meta, "suivant");
 	count = tell_rows(asking, "entries");
-	tell_end(asking, "%u entries, the newest first.%s", count,
+	tell_end(asking, "%u %s, the newest first.%s", count,
+	    count == 1 ? "entry" : "entries",
 	    count < jval_count(asking->data)
 		? " The others did not fit: give a smaller limit."
 		: jval_type(jval_member(asking->meta, "complet")) == JFALSE

@@ -58,8 +58,8 @@ tell_query(struct asking *asking, struct span what)
 	tell_pages(asking);
 	count = tell_rows(asking, "rows");
 	put_dump(asking, what);
-	tell_end(asking, "%u of %" PRId64 " rows.%s", count, total,
-	    tell_rest(asking, count));
+	tell_end(asking, "%u of %" PRId64 " row%s.%s", count, total,
+	    tell_s(total), tell_rest(asking, count));
 }
 
 void
@@ -175,6 +175,7 @@ tool_aggregate(struct asking *asking)
 	tell_member(json, "totals", asking->meta, "totaux");
 	tell_pages(asking);
 	count = tell_rows(asking, "groups");
-	tell_end(asking, "%u groups of %" PRId64 " articles.%s", count,
-	    articles, tell_rest(asking, count));
+	tell_end(asking, "%u group%s of %" PRId64 " article%s.%s", count,
+	    tell_s(count), articles, tell_s(articles),
+	    tell_rest(asking, count));
 }

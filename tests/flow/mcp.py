@@ -163,6 +163,17 @@ class Facts:
             "name": "list_suppliers", "arguments": {}}, Mcp_Name="aggregate")
         assert reply.status == 400 and b"-32020" in reply.body
 
+    def unknown_revisions_get_the_list_of_those_that_are_known(self):
+        message = self.client.message("tools/list")
+        for version in ("2027-01-01", '9"\\9999999', "1999-01-01"):
+            reply = self.client.post(message, Mcp_Protocol_Version=version)
+            assert reply.status == 400, version
+            error = reply.json()["error"]
+            assert MODERN in error["message"], error
+            if version == "2027-01-01":
+                assert error["data"] == {"supported": [MODERN],
+                                         "requested": version}, error
+
     def other_methods_are_refused(self):
         for method in ("GET", "DELETE", "PUT"):
             reply = self.server.ask("/mcp", method, {"X-API-Key": self.read})
@@ -177,6 +188,7 @@ class Facts:
             reply = self.client.post(message, Authorization=key)
             assert reply.status == 401, key
             assert reply.headers["www-authenticate"].startswith("Bearer ")
+            assert b"session" not in reply.body, reply.body
         uri = "/mcp?key=" + self.read
         reply = self.server.ask(uri, "POST",
                                 {"Content-Type": "application/json"}, b"{}")
@@ -521,6 +533,45 @@ class Facts:
         answer = self.client.ask("tools/call", {"name": "drop_table",
                                                 "arguments": {}})
         assert answer["error"]["code"] == -32602
+        for name in TOOLS:
+            assert name in answer["error"]["message"], answer
+        answer = self.client.ask("tools/call", {"name": "x" * 5000})
+        assert len(answer["error"]["message"]) < 1000, answer
+
+    def counts_are_plain_english(self):
+        for tool, args, words in (
+            ("aggregate", {"supplier": "S1", "groups": ["marque"],
+                           "filters": ["codein=eq.A1"]},
+             "1 group of 1 article."),
+            ("query_rows", {"supplier": "S1", "filters": ["codein=eq.A1"]},
+             "1 of 1 row."),
+            ("list_suppliers", {"search": "nord"}, "1 of 1 supplier."),
+            ("classification", {"supplier": "S5"}, "1 of 1 class."),
+            ("query_rows", {"supplier": "S1", "page": 900, "limit": 3},
+             "0 of 7 rows. The last page is 3."),
+            ("list_suppliers", {"page": 900, "limit": 4},
+             "0 of 6 suppliers. The last page is 2."),
+            ("aggregate", {"supplier": "S1", "page": 900}, "The last page is 1."),
+            ("query_rows", {"supplier": "S1", "page": 900,
+                            "filters": ["codein=eq.NOPE"]}, "0 of 0 rows."),
+        ):
+            said = self.client.call(tool, **args)["content"][0]["text"]
+            assert said.endswith(words), (tool, args, said)
+
+    def the_recorded_range_withdraws_and_says_so(self):
+        writer = Client(self.server, self.propose)
+
+        def said(*codeins, gamme):
+            result = writer.call("propose_ranges", supplier="S1",
+                                 codeins=list(codeins), gamme=gamme)
+            return result["content"][0]["text"]
+        assert "1 proposal waits" in said("A1", gamme="C")
+        words = said("A1", gamme="A")
+        assert "0 proposals wait" in words and \
+            "1 article has this range on record" in words, words
+        assert "withdrawn" in words, words
+        assert self.client.good("proposal_status", codein="A1", limit=1)[
+            "entries"][0]["etat"] == "retiree"
 
     def large_answers_are_cut_and_say_so(self):
         found = self.client.call("query_rows", supplier="BIG", limit=100,
