@@ -37,7 +37,8 @@ static const struct opt_row rows[] = {
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] doctor [OPTION]...",
     .about = "Checks the data directory, the disk, the clock, the age of the "
-	     "data, the services and the site, and says for each whether it is "
+	     "data, the hooks, the services and the site, and says for each "
+	     "whether it is "
 	     "in order and, if not, what to do. Exit code "
 	     "0: nothing is wrong. It changes nothing; 'gridctl check' reads "
 	     "every stored byte.",
@@ -213,6 +214,42 @@ look_at_proposals(
 	    cmd_count(counts->pending));
 }
 
+/* A hook's receiver is another's, so that none of it is wrong here. */
+static void
+look_at_hooks(
+    struct doctor *doctor, const struct stat_hooks *hooks, int64_t now_ms)
+{
+	bool old = hooks->oldest_ms != 0 &&
+	    now_ms - (int64_t)hooks->oldest_ms > HOUR_MS;
+
+	if (hooks->stopped > 0)
+		doctor_say(doctor, DOCTOR_LOOK, "hooks",
+		    "'gridctl hook list' says why; 'gridctl hook resend NAME' "
+		    "lets it go on, 'gridctl hook remove NAME' ends it",
+		    "stopped: %s", cmd_count(hooks->stopped));
+	if (hooks->failing > 0)
+		doctor_say(doctor, DOCTOR_LOOK, "hooks",
+		    "'gridctl hook list' says why, 'gridctl hook test NAME' "
+		    "tries it",
+		    "failing: %s", cmd_count(hooks->failing));
+	if (old)
+		doctor_say(doctor, DOCTOR_LOOK, "hooks",
+		    "'gridctl hook list' names the hook; is there a process "
+		    "'gridctl hook deliver'?",
+		    "one of %s events that wait is over an hour old",
+		    cmd_count(hooks->waiting));
+	if (hooks->lost > 0)
+		doctor_say(doctor, DOCTOR_LOOK, "hooks",
+		    "'gridctl hook lost NAME' lists them, 'gridctl hook "
+		    "resend NAME' sends them",
+		    "events that were given up: %s", cmd_count(hooks->lost));
+	if (hooks->stopped + hooks->failing + hooks->lost == 0 && !old)
+		doctor_say(doctor, DOCTOR_FINE, "hooks", NULL,
+		    "fine: %s, events that wait: %s",
+		    cmd_count(hooks->fine + hooks->catching_up),
+		    cmd_count(hooks->waiting));
+}
+
 static void
 look_at_data(struct doctor *doctor)
 {
@@ -241,6 +278,7 @@ look_at_data(struct doctor *doctor)
 	look_at_import(doctor, &counts, date_now_ms());
 	look_at_snapshots(doctor, &counts);
 	look_at_proposals(doctor, &counts, date_now_ms());
+	look_at_hooks(doctor, &counts.hooks, date_now_ms());
 }
 
 int

@@ -11,8 +11,11 @@ command -v python3 >/dev/null || {
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/grid-doctor-XXXXXX") || exit 1
 site=
-trap '[ -z "$site" ] || kill "$site" 2>/dev/null; rm -rf "$work"' EXIT
+sender=
+trap 'kill $site $sender 2>/dev/null
+  rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
+unset http_proxy all_proxy ALL_PROXY
 passed=0
 failed=0
 
@@ -23,6 +26,10 @@ class Site(http.server.BaseHTTPRequestHandler):
         with open(sys.argv[1] + "/status") as file:
             status = int(file.read())
         self.send_response(status if self.path == "/readyz" else 500)
+        self.end_headers()
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(410 if self.path == "/gone" else 500)
         self.end_headers()
     def log_message(self, *words):
         pass
@@ -79,6 +86,39 @@ assert all(one["level"] in ("ok", "look", "wrong") for one in json.load(sys.stdi
   failed=$((failed + 1))
   echo "not ok: --json is no JSON"
 fi
+
+# deliver PATTERN OPTION...: a sender, until the hook is as the pattern says. The
+# site answers 500 to it, and 410 at /gone.
+deliver() {
+  pattern=$1
+  shift
+  "$gridctl" --data "$work/data" hook deliver --first-wait 3600000 "$@" \
+    >"$work/sender.log" 2>&1 &
+  sender=$!
+  until grid hook list --json | grep -q "$pattern"; do
+    kill -0 "$sender" 2>/dev/null || { cat "$work/sender.log"; exit 1; }
+    sleep 0.1
+  done
+  kill "$sender"
+  wait "$sender"
+  sender=
+}
+grid hook add erp "$url/hook" --events imported >"$work/log" 2>&1 || exit 1
+expect "a new hook" 0 '^ok +hooks +fine: 1, events that wait: 0'
+grid import --quiet "$work/csv" || exit 1
+deliver '"state":"failing"'
+expect "a hook that fails" 0 '^look +hooks +failing: 1'
+expect "how to try it" 0 "^ +-> .*'gridctl hook test NAME'"
+grid hook resend erp >"$work/log" || exit 1
+deliver '"givenUp":1' --give-up 1
+expect "given up" 0 '^look +hooks +events that were given up: 1'
+grid hook remove erp >"$work/log" || exit 1
+grid hook add gone "$url/gone" --events imported >"$work/log" 2>&1 || exit 1
+grid import --quiet "$work/csv" || exit 1
+deliver '"state":"stopped"'
+expect "a hook that has stopped" 0 '^look +hooks +stopped: 1'
+expect "what lets it go on" 0 "^ +-> .*'gridctl hook resend NAME'"
+grid hook remove gone >"$work/log" || exit 1
 echo 502 >"$work/status"
 expect "gridapi is down" 1 '^WRONG +site +nginx answers 502'
 echo 404 >"$work/status"

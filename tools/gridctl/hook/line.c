@@ -69,6 +69,8 @@ line_open(struct line **out, struct state_view *view, const struct hook *hook)
 	}
 	line->stored_read = line->at.read;
 	line->failed = line->at.failure_ms > 0;
+	if (hook->resumed_ms > line->at.failure_ms)
+		line->hook.resumed_ms = 0; /* news for line_resume() */
 	*out = line;
 	return ERR_OK;
 }
