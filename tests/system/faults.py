@@ -161,7 +161,7 @@ def without_a_store_each_request_is_refused_until_it_is_back():
         with open(path, "rb") as file:
             sound = file.read()
         noise(path, 0, 12288)
-        for pid in grid.workers():
+        for pid in grid.workers_of("pages", "slow"):
             os.kill(pid, signal.SIGKILL)
         begin = time.monotonic()
         for uri in (ROWS % "S1", "/api/v1/fournisseurs", "/readyz",
