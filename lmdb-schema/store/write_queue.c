@@ -149,6 +149,13 @@ run_alone(struct write_queue *queue, struct job *job, struct kv *kv)
 		    run_again(queue, &alone, kv, run_batch(queue, &alone, txn));
 }
 
+/* Of the shared log: then the batch may be in it, or no other would be. */
+static bool
+is_of_log(enum err err)
+{
+	return err == ERR_UNKNOWN || err == ERR_AWAY;
+}
+
 /*
  * If a job fails, the batch is rolled back and each job runs alone, so that it
  * fails alone.
@@ -165,7 +172,7 @@ lead(struct write_queue *queue, struct kv *kv)
 		err = run_again(queue, batch, kv, run_batch(queue, batch, txn));
 	for (struct job *job = batch; job != NULL; job = job->next)
 		job->err = err;
-	if (began && err != ERR_OK && batch->next != NULL)
+	if (began && err != ERR_OK && !is_of_log(err) && batch->next != NULL)
 		for (struct job *job = batch; job != NULL; job = job->next)
 			run_alone(queue, job, kv);
 	return batch;

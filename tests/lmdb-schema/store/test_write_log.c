@@ -4,8 +4,10 @@
  */
 #include "lmdb-schema/store/write_log.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/snapshot/catalog.h"
@@ -22,11 +24,14 @@ static struct entry {
 	size_t len;
 } entries[ENTRIES_MAX];
 static unsigned count;
-static enum { SOUND, AWAY, LOST, LATE } weather;
+static enum { SOUND, AWAY, LOST, LATE, DARK } weather;
 static unsigned bad; /* as many appends meet it */
 static unsigned appends; /* calls */
 
-/* LATE appends, and LOST does not: neither caller can tell. */
+/*
+ * LATE appends, and LOST does not: neither caller can tell. DARK appends, and
+ * tells nobody.
+ */
 static enum err
 append(struct engine *engine, enum store_env log, uint64_t after,
     struct span id, struct span entry)
@@ -42,10 +47,10 @@ append(struct engine *engine, enum store_env log, uint64_t after,
 		return ERR_AWAY;
 	if (meets && weather == LOST)
 		return ERR_UNKNOWN;
+	if (after < count && memcmp(entries[after].id, id.ptr, id.len) != 0)
+		return ERR_BEHIND;
 	if (after < count)
-		return memcmp(entries[after].id, id.ptr, id.len) == 0
-		    ? ERR_OK
-		    : ERR_BEHIND;
+		return meets && weather == DARK ? ERR_UNKNOWN : ERR_OK;
 	ck_assert_uint_eq(after, count);
 	ck_assert_uint_lt(count, ENTRIES_MAX);
 	ck_assert_uint_le(entry.len, ENTRY_MAX);
@@ -152,6 +157,21 @@ must_have(unsigned node, const char *text)
 	kv_abort(txn);
 }
 
+static void
+must_have_once(char letter)
+{
+	struct kv_txn *txn;
+	struct span value;
+	unsigned times = 0;
+
+	ck_assert_int_eq(kv_read(&txn, store_state(nodes[0])), ERR_OK);
+	ck_assert_int_eq(kv_get(txn, STATE_META, SPAN("text"), &value), ERR_OK);
+	for (size_t i = 0; i < value.len; i++)
+		times += value.ptr[i] == letter;
+	ck_assert_uint_eq(times, 1);
+	kv_abort(txn);
+}
+
 START_TEST(each_node_writes_behind_what_the_other_wrote)
 {
 	ck_assert_int_eq(add(0, 'a'), ERR_OK);
@@ -207,6 +227,38 @@ START_TEST(an_outcome_that_stays_unknown_comes_with_the_log)
 	bad = 0;
 	ck_assert_int_eq(add(0, 'c'), ERR_OK);
 	must_have(0, "ac");
+}
+END_TEST
+
+static void *
+add_in_thread(void *letter)
+{
+	ck_assert_int_eq(add(0, *(char *)letter), ERR_UNKNOWN);
+	return NULL;
+}
+
+/* While the writer is held up, all three queue for one commit. */
+START_TEST(writes_of_an_unknown_outcome_are_not_done_again_one_by_one)
+{
+	static char letters[] = "abc";
+	pthread_t threads[3];
+	struct kv_txn *txn;
+
+	weather = DARK;
+	bad = UINT32_MAX;
+	ck_assert_int_eq(kv_write(&txn, store_state(nodes[0])), ERR_OK);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL,
+				     add_in_thread, &letters[i]),
+		    0);
+	usleep(300000);
+	kv_abort(txn);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	bad = 0;
+	ck_assert_int_eq(add(0, 'd'), ERR_OK);
+	for (unsigned i = 0; i < 3; i++)
+		must_have_once(letters[i]);
 }
 END_TEST
 
@@ -312,10 +364,13 @@ test_suite(void)
 	TCase *tc = tcase_create("write_log");
 
 	tcase_add_checked_fixture(tc, make_nodes, remove_nodes);
+	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, each_node_writes_behind_what_the_other_wrote);
 	tcase_add_test(tc, a_log_out_of_reach_stores_nothing);
 	tcase_add_loop_test(tc, an_unknown_outcome_is_asked_for_again, 0, 2);
 	tcase_add_test(tc, an_outcome_that_stays_unknown_comes_with_the_log);
+	tcase_add_test(
+	    tc, writes_of_an_unknown_outcome_are_not_done_again_one_by_one);
 	tcase_add_test(tc, a_node_goes_on_where_it_was);
 	tcase_add_test(tc, what_changes_nothing_or_this_node_alone_is_no_entry);
 	tcase_add_test(tc, entries_are_applied_once_and_in_order);
