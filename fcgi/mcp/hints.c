@@ -196,21 +196,11 @@ hints_write(struct buf *text, const struct asking *asking)
 	}
 }
 
-static bool
-is_argument(const struct tool *tool, struct span name)
-{
-	for (const struct tool_field *field = tool->fields; field->name != NULL;
-	     field++)
-		if (span_eq(name, span_of(field->name)))
-			return true;
-	return false;
-}
-
 static void
 hint_at_argument(struct buf *text, const struct tool *tool, struct span name)
 {
 	struct span best = wording_argument(name);
-	unsigned least_points = is_argument(tool, best) ? 0 : 100;
+	unsigned least_points = wording_has_argument(tool, best) ? 0 : 100;
 
 	for (const struct tool_field *field = tool->fields; field->name != NULL;
 	     field++) {
@@ -242,7 +232,7 @@ hints_arguments(struct buf *text, const struct tool *tool, struct jval args,
 	while (jwalk_next(&walk, &name, &value)) {
 		struct span argument = jval_text(name, arena);
 
-		if (is_argument(tool, argument))
+		if (wording_has_argument(tool, argument))
 			continue;
 		hint_at_argument(text, tool, argument);
 		return;

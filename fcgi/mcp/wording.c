@@ -79,8 +79,8 @@ wording_add(struct buf *text, struct span said)
 	}
 }
 
-static bool
-has_argument(const struct tool *tool, struct span name)
+bool
+wording_has_argument(const struct tool *tool, struct span name)
 {
 	for (const struct tool_field *field = tool->fields; field->name != NULL;
 	     field++)
@@ -123,7 +123,7 @@ add_twice(struct buf *issue, const struct tool *tool, struct span parameter,
 		return false;
 	buf_addf(
 	    issue, "\"%.*s\" in filters is no column", SPAN_ARG(parameter));
-	if (has_argument(tool, argument))
+	if (wording_has_argument(tool, argument))
 		buf_addf(
 		    issue, ": it is the argument %.*s", SPAN_ARG(argument));
 	return true;

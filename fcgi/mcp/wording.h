@@ -4,6 +4,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include "common/arena.h"
 #include "common/buf.h"
 #include "common/jscan.h"
@@ -13,6 +15,9 @@ struct tool;
 
 /* The argument that stands for this parameter; the same where none does. */
 struct span wording_argument(struct span parameter);
+
+/* Whether the tool has an argument of that name. */
+bool wording_has_argument(const struct tool *tool, struct span name);
 
 /* Adds a sentence of the API, in the tools' words. */
 void wording_add(struct buf *text, struct span said);
