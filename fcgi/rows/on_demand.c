@@ -30,10 +30,13 @@ enum kind {
 	KINDS = PACK + PACKED_KINDS
 };
 
-/* A child under way: the thread that started it reaps it, requests wait. */
+/* A child under way: a thread of its own reaps it, requests wait. */
 struct job {
+	struct computing_table *table;
 	struct job *next;
 	char *supplier;
+	int64_t limit_s;
+	pid_t pid;
 	unsigned users;
 	enum kind kind;
 	bool done;
@@ -41,8 +44,8 @@ struct job {
 };
 
 struct computing_table {
-	const struct api_settings *settings;
-	struct metrics *metrics;
+	const struct api_settings *settings; /* NULL once the server closed */
+	struct metrics *metrics; /* likewise */
 	pthread_mutex_t lock;
 	unsigned users; /* the server, and each thread that awaits a child */
 	pthread_cond_t changed;
@@ -72,21 +75,31 @@ computing_table_new(
 	return table;
 }
 
-void
-computing_table_free(struct computing_table *table)
+static void
+leave_and_unlock(struct computing_table *table)
 {
-	unsigned users;
+	unsigned users = --table->users;
 
-	if (table == NULL)
-		return;
-	pthread_mutex_lock(&table->lock);
-	users = --table->users;
 	pthread_mutex_unlock(&table->lock);
 	if (users > 0)
 		return;
 	pthread_mutex_destroy(&table->lock);
 	pthread_cond_destroy(&table->changed);
 	free(table);
+}
+
+void
+computing_table_free(struct computing_table *table)
+{
+	if (table == NULL)
+		return;
+	pthread_mutex_lock(&table->lock);
+	for (const struct job *job = table->jobs; job != NULL; job = job->next)
+		if (job->kind == COMPUTE && !job->done)
+			metrics_mine(table->metrics)->computations_running--;
+	table->settings = NULL;
+	table->metrics = NULL;
+	leave_and_unlock(table);
 }
 
 /* --- the child ------------------------------------------------------------ */
@@ -106,12 +119,11 @@ run_gridctl(pid_t *pid, char **argv)
 }
 
 static int64_t
-limit_of(const struct api_settings *settings, const struct job *job)
+limit_of(const struct api_settings *settings, enum kind kind)
 {
 	int64_t limit = settings->compute_timeout_s;
 
-	return job->kind == INDEX && limit < INDEX_LIMIT_S ? INDEX_LIMIT_S
-							   : limit;
+	return kind == INDEX && limit < INDEX_LIMIT_S ? INDEX_LIMIT_S : limit;
 }
 
 /* The form that a job packs for, as gridctl takes it. */
@@ -124,7 +136,7 @@ packed_for(const struct job *job)
 }
 
 static enum err
-start(pid_t *pid, const struct api_settings *settings, const struct job *job)
+start(struct job *job, const struct api_settings *settings)
 {
 	char slots[32], limit[32];
 	char *compute[] = {settings->gridctl, (char *)"--data",
@@ -142,15 +154,14 @@ start(pid_t *pid, const struct api_settings *settings, const struct job *job)
 	snprintf(
 	    slots, sizeof(slots), "%lld", (long long)settings->compute_slots);
 	/* The child keeps to the limit when this process is killed, too. */
-	snprintf(
-	    limit, sizeof(limit), "%lld", (long long)limit_of(settings, job));
+	snprintf(limit, sizeof(limit), "%lld", (long long)job->limit_s);
 	if (job->kind == COMPUTE)
-		return run_gridctl(pid, compute);
-	return run_gridctl(pid, job->kind == INDEX ? index : pack);
+		return run_gridctl(&job->pid, compute);
+	return run_gridctl(&job->pid, job->kind == INDEX ? index : pack);
 }
 
 static enum err
-result_of(int status, const char *supplier)
+result_of(int status, const char *name)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return ERR_OK;
@@ -158,7 +169,7 @@ result_of(int status, const char *supplier)
 		return ERR_BUSY;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_LATE)
 		return ERR_TIMED_OUT;
-	log_error("computation failed: supplier=%s %s=%d", supplier,
+	log_error("computation failed: supplier=%s %s=%d", name,
 	    WIFSIGNALED(status) ? "signal" : "exit",
 	    WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	return ERR_INTERNAL;
@@ -166,29 +177,33 @@ result_of(int status, const char *supplier)
 
 /* Ends the child and its group when the limit is reached. */
 static enum err
-await(pid_t pid, const char *supplier, int64_t limit_s)
+await(const struct job *job)
 {
-	int64_t end_ns = date_monotonic_ns() + limit_s * 1000000000;
-	bool killed = !spawn_ends_before(pid, end_ns);
+	int64_t end_ns = date_monotonic_ns() + job->limit_s * 1000000000;
+	const char *name = job->kind == INDEX ? "(all)" : job->supplier;
+	bool killed = !spawn_ends_before(job->pid, end_ns);
 	int status;
 
 	if (killed) {
 		log_error("computation ended at its limit: supplier=%s "
 			  "seconds=%lld",
-		    supplier, (long long)limit_s);
-		spawn_kill_group(pid);
+		    name, (long long)job->limit_s);
+		spawn_kill_group(job->pid);
 	}
-	if (spawn_reap(&status, pid) != 0)
+	if (spawn_reap(&status, job->pid) != 0)
 		return ERR_INTERNAL;
-	return killed ? ERR_TIMED_OUT : result_of(status, supplier);
+	return killed ? ERR_TIMED_OUT : result_of(status, name);
 }
 
 /* --- sharing -------------------------------------------------------------- */
 
-struct runner {
-	struct computing_table *table;
-	struct job *job;
-};
+static void
+free_job(struct job *job)
+{
+	if (job != NULL)
+		free(job->supplier);
+	free(job);
+}
 
 static void
 release_job(struct computing_table *table, struct job *job)
@@ -200,14 +215,12 @@ release_job(struct computing_table *table, struct job *job)
 	while (*at != job)
 		at = &(*at)->next;
 	*at = job->next;
-	free(job->supplier);
-	free(job);
+	free_job(job);
 }
 
 static void
 count_end(struct metrics *metrics, enum err err)
 {
-	metrics_mine(metrics)->computations_running--;
 	if (err == ERR_OK)
 		metrics->computations_done++;
 	else if (err != ERR_BUSY)
@@ -223,75 +236,99 @@ pause_after(enum kind kind, enum err err)
 	return kind >= PACK && err != ERR_OK ? PAUSE_NS : 0;
 }
 
+static void
+note_end(struct computing_table *table, enum kind kind, enum err err)
+{
+	table->after_ns[kind] = date_monotonic_ns() + pause_after(kind, err);
+	if (kind == COMPUTE && table->metrics != NULL)
+		count_end(table->metrics, err);
+}
+
 /*
  * A thread of its own sees the child to its end, also when all clients and the
- * server have gone: what the thread needs is in the table.
+ * server have gone: what the thread needs is in the table and the job.
  */
 static void *
 run(void *context)
 {
-	struct runner *runner = context;
-	struct computing_table *table = runner->table;
-	struct job *job = runner->job;
-	pid_t pid;
-	enum err err;
+	struct job *job = context;
+	struct computing_table *table = job->table;
+	enum err err = await(job);
 
-	free(runner);
-	if (job->kind == COMPUTE)
-		metrics_mine(table->metrics)->computations_running++;
-	err = start(&pid, table->settings, job);
-	/* No request waits for the other kinds: pages get the processors. */
-	if (err == ERR_OK && job->kind != COMPUTE &&
-	    setpriority(PRIO_PROCESS, (id_t)pid, LATER_NICE) != 0)
-		log_debug("a child keeps its priority");
-	if (err == ERR_OK)
-		err = await(pid, job->kind == INDEX ? "(all)" : job->supplier,
-		    limit_of(table->settings, job));
-	if (job->kind == COMPUTE)
-		count_end(table->metrics, err);
 	pthread_mutex_lock(&table->lock);
-	table->after_ns[job->kind] =
-	    date_monotonic_ns() + pause_after(job->kind, err);
+	note_end(table, job->kind, err);
+	if (job->kind == COMPUTE && table->metrics != NULL)
+		metrics_mine(table->metrics)->computations_running--;
 	job->done = true;
 	job->err = err;
 	pthread_cond_broadcast(&table->changed);
 	release_job(table, job);
-	pthread_mutex_unlock(&table->lock);
-	computing_table_free(table);
+	leave_and_unlock(table);
 	return NULL;
 }
 
+static enum err
+start_thread(struct job *job)
+{
+	pthread_attr_t detached;
+	pthread_t thread;
+	int errnum, status;
+
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	errnum = pthread_create(&thread, &detached, run, job);
+	pthread_attr_destroy(&detached);
+	if (errnum == 0)
+		return ERR_OK;
+	spawn_kill_group(job->pid);
+	if (spawn_reap(&status, job->pid) != 0)
+		log_error("cannot await a child: pid=%d", (int)job->pid);
+	return ERR_NO_MEMORY;
+}
+
+static enum err
+start_child(struct job *job)
+{
+	enum err err = start(job, job->table->settings);
+
+	if (err != ERR_OK)
+		return err;
+	/* No request waits for the other kinds: pages get the processors. */
+	if (job->kind != COMPUTE &&
+	    setpriority(PRIO_PROCESS, (id_t)job->pid, LATER_NICE) != 0)
+		log_debug("a child keeps its priority");
+	return start_thread(job);
+}
+
+/* The table is locked: the thread of the job does not end before its entry. */
 static enum err
 start_job(struct job **out, struct computing_table *table, struct span supplier,
     enum kind kind)
 {
 	struct job *job = calloc(1, sizeof(*job));
-	struct runner *runner = calloc(1, sizeof(*runner));
-	pthread_attr_t detached;
-	pthread_t thread;
-	int errnum = ENOMEM;
+	enum err err = ERR_NO_MEMORY;
 
+	assert(table->settings != NULL && table->metrics != NULL);
 	if (job != NULL)
 		job->supplier = span_dup(supplier);
-	if (job != NULL && runner != NULL && job->supplier != NULL) {
-		*runner = (struct runner){table, job};
-		job->users = 2; /* the thread and the caller */
+	if (job != NULL && job->supplier != NULL) {
+		job->table = table;
 		job->kind = kind;
-		job->next = table->jobs;
-		pthread_attr_init(&detached);
-		pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-		errnum = pthread_create(&thread, &detached, run, runner);
-		pthread_attr_destroy(&detached);
+		job->limit_s = limit_of(table->settings, kind);
+		err = start_child(job);
+		if (err != ERR_OK)
+			note_end(table, kind, err);
 	}
-	if (errnum != 0) {
-		if (job != NULL)
-			free(job->supplier);
-		free(job);
-		free(runner);
-		return ERR_NO_MEMORY;
+	if (err != ERR_OK) {
+		free_job(job);
+		return err;
 	}
-	table->users++;
+	if (kind == COMPUTE)
+		metrics_mine(table->metrics)->computations_running++;
+	job->users = 2; /* the thread and the caller */
+	job->next = table->jobs;
 	table->jobs = job;
+	table->users++;
 	*out = job;
 	return ERR_OK;
 }
@@ -336,7 +373,6 @@ on_demand_compute(struct call *call, struct span supplier)
 	enum err err = ERR_BUSY;
 
 	assert(supplier.len > 0 && supplier.len <= SCHEMA_CODE_MAX);
-	assert(supplier.len > 0);
 	pthread_mutex_lock(&table->lock);
 	if (table->waiting < (unsigned)table->settings->compute_waiters)
 		err = join_job(&job, table, supplier, COMPUTE);

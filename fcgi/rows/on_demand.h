@@ -16,8 +16,8 @@ struct metrics;
 struct api_settings;
 
 /*
- * `settings` and `metrics` must outlive the children: computing_table_free()
- * does not wait for those that are under way, and they go on.
+ * computing_table_free() does not wait for the children that are under way:
+ * they go on, without `settings` and `metrics`, and are no longer counted.
  */
 struct computing_table *computing_table_new(
     const struct api_settings *settings, struct metrics *metrics);

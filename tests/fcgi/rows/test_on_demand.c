@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -239,20 +240,53 @@ START_TEST(the_index_is_made_once_in_a_while)
 }
 END_TEST
 
-/* A worker that is told to leave has its server closed, whatever is computed.
- * */
+static pid_t
+pid_in(const char *name)
+{
+	struct buf text;
+	long pid = 0;
+
+	buf_init(&text, 64);
+	while (pid == 0) {
+		buf_clear(&text);
+		if (fs_read(&text, scratch_path(name)) == ERR_OK &&
+		    text.len > 0 && text.data[text.len - 1] == '\n')
+			pid = strtol(text.data, NULL, 10);
+		usleep(1000);
+	}
+	buf_fini(&text);
+	return (pid_t)pid;
+}
+
+/* A server is closed whatever is computed, and what it was told of is freed. */
 START_TEST(closing_the_server_leaves_it_alone)
 {
-	computing_is(gated(":"));
+	char script[1024];
+	pid_t pid;
+
+	snprintf(script, sizeof(script), "echo $$ >%s", scratch_path("pid"));
+	computing_is(gated(script));
 	world.request.gone = gone;
 	ck_assert_int_eq(compute(), ERR_CLOSED);
+	ck_assert_int_eq(
+	    (int)atomic_load(
+		&metrics_mine(world.metrics)->computations_running),
+	    1);
 	serving_free(world.serving);
 	server_close(world.server);
+	ck_assert_int_eq(
+	    (int)atomic_load(
+		&metrics_mine(world.metrics)->computations_running),
+	    0);
 	world.serving = NULL;
 	world.server = NULL;
+	metrics_free(world.metrics);
+	world.metrics = NULL;
+	pid = pid_in("pid");
 	open_gate();
-	while (atomic_load(&world.metrics->computations_done) == 0)
+	while (kill(pid, 0) == 0) /* until the thread has reaped it */
 		usleep(1000);
+	usleep(50000); /* what the thread does then touches nothing freed */
 }
 END_TEST
 
