@@ -23,36 +23,8 @@
 struct history {
 	struct call *call;
 	struct state_view *view;
-	uint64_t *numbers; /* of entries */
-	size_t count, room;
+	struct trail_numbers numbers;
 };
-
-static enum err
-add_number(void *context, uint64_t number)
-{
-	struct history *history = context;
-
-	if (history->count == history->room) {
-		size_t room = history->room * 2 + 64;
-		uint64_t *more = reallocarray(
-		    history->numbers, room, sizeof(*history->numbers));
-
-		if (more == NULL)
-			return ERR_NO_MEMORY;
-		history->numbers = more;
-		history->room = room;
-	}
-	history->numbers[history->count++] = number;
-	return ERR_OK;
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-	return left < right ? -1 : left > right;
-}
 
 /* An article that is no longer listed has its history by its supplier's name. */
 static enum err
@@ -63,15 +35,13 @@ find(struct history *history, const struct listed *listed)
 	enum err err = ERR_OK;
 
 	if (named.len > 0 && call_sees(call, named))
-		err = trail_of(
-		    history->view, named, call->path[0], add_number, history);
+		err = trail_of(history->view, named, call->path[0],
+		    trail_numbers_add, &history->numbers);
 	for (unsigned i = 0;
 	     i < listed->count && named.len == 0 && err == ERR_OK; i++)
 		err = trail_of(history->view, listed->codes[i], call->path[0],
-		    add_number, history);
-	if (err == ERR_OK && history->count > 0)
-		qsort(history->numbers, history->count,
-		    sizeof(*history->numbers), by_number);
+		    trail_numbers_add, &history->numbers);
+	trail_numbers_sort(&history->numbers);
 	return err;
 }
 
@@ -84,11 +54,13 @@ add_entries(
 	enum err err = ERR_OK;
 
 	for (int64_t i = first; i < first + count && err == ERR_OK; i++) {
-		size_t place =
-		    newest_first ? history->count - 1 - (size_t)i : (size_t)i;
+		size_t place = newest_first
+		    ? history->numbers.count - 1 - (size_t)i
+		    : (size_t)i;
 		struct audit_entry entry;
 
-		err = trail_get(history->view, history->numbers[place], &entry);
+		err = trail_get(
+		    history->view, history->numbers.at[place], &entry);
 		if (err == ERR_OK && feed_entry_state(&entry) != 0)
 			feed_entry_write(json, &entry);
 	}
@@ -102,7 +74,7 @@ answer(struct history *history)
 	const struct params *params = &call->params;
 	int64_t limit = params->limit == 0 ? PAGING_LIMIT : params->limit;
 	struct paging pages =
-	    paging_of(params->page, limit, (int64_t)history->count);
+	    paging_of(params->page, limit, (int64_t)history->numbers.count);
 	struct answer answer;
 	int64_t first;
 	enum err err;
@@ -115,7 +87,7 @@ answer(struct history *history)
 	members_object(&answer.json, "meta");
 	paging_meta(&answer.json, call, &pages, paging_rows(&first, &pages),
 	    PAGING_HOW_LIST);
-	members_int(&answer.json, "total", (int64_t)history->count);
+	members_int(&answer.json, "total", (int64_t)history->numbers.count);
 	if (err == ERR_OK)
 		err = feed_write_kept(&answer.json, history->view);
 	members_names(
@@ -133,7 +105,7 @@ run(struct history *history, const struct listed *listed)
 
 	if (err != ERR_OK)
 		return err;
-	if (history->count == 0 &&
+	if (history->numbers.count == 0 &&
 	    (named.len > 0 ? !listed_has(listed, named) : listed->count == 0))
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    named.len > 0 ? "This supplier has no such article."
@@ -164,6 +136,6 @@ ep_history(struct call *call)
 	if (etag_matches(call, tag, 2, FORMAT_JSON))
 		return ERR_ANSWERED;
 	err = run(&history, listed);
-	free(history.numbers);
+	free(history.numbers.at);
 	return err;
 }

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/kv/kv.h"
@@ -94,7 +95,7 @@ trail_behind(struct state_view *view, uint64_t *count)
 }
 
 struct looking {
-	struct span supplier, codein;
+	struct span supplier, codein; /* no supplier: any */
 	enum err (*each)(void *context, uint64_t number);
 	void *context;
 };
@@ -104,8 +105,10 @@ look(void *context, const struct audit_entry *entry)
 {
 	const struct looking *looking = context;
 
-	if (!span_eq(entry->supplier, looking->supplier) ||
-	    !span_eq(entry->codein, looking->codein))
+	if (!trail_is_about_article(entry) ||
+	    !span_eq(entry->codein, looking->codein) ||
+	    (looking->supplier.len > 0 &&
+		!span_eq(entry->supplier, looking->supplier)))
 		return ERR_OK;
 	return looking->each(looking->context, entry->number);
 }
@@ -146,6 +149,80 @@ trail_of(struct state_view *view, struct span supplier, struct span codein,
 		err = walk_index(txn, &looking);
 	return err == ERR_OK ? audit_each(view, indexed + 1, look, &looking)
 			     : err;
+}
+
+/* --- numbers -------------------------------------------------------------- */
+
+enum err
+trail_numbers_add(void *numbers, uint64_t number)
+{
+	struct trail_numbers *to = numbers;
+
+	if (to->count == to->room) {
+		size_t room = to->room * 2 + 64;
+		uint64_t *more = reallocarray(to->at, room, sizeof(*more));
+
+		if (more == NULL)
+			return ERR_NO_MEMORY;
+		to->at = more;
+		to->room = room;
+	}
+	to->at[to->count++] = number;
+	return ERR_OK;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+void
+trail_numbers_sort(struct trail_numbers *numbers)
+{
+	if (numbers->count > 0)
+		qsort(numbers->at, numbers->count, sizeof(*numbers->at),
+		    by_number);
+}
+
+static enum err
+walk_suppliers(struct kv_txn *txn, struct looking *looking)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_VERSIONS, SPAN(""), SPAN(""));
+	struct span value;
+	enum err err;
+
+	while (
+	    (err = kv_walk_next(walk, &looking->supplier, &value)) == ERR_OK) {
+		err = walk_index(txn, looking);
+		if (err != ERR_OK)
+			break;
+	}
+	looking->supplier = SPAN("");
+	return kv_walk_done(walk, err);
+}
+
+enum err
+trail_of_all(
+    struct trail_numbers *numbers, struct state_view *view, struct span codein)
+{
+	struct looking looking = {SPAN(""), codein, trail_numbers_add, numbers};
+	struct kv_txn *txn = state_view_txn(view);
+	uint64_t indexed;
+	enum err err;
+
+	if (!key_code_ok(codein))
+		return ERR_OK;
+	err = store_number(txn, name, &indexed);
+	if (err == ERR_OK)
+		err = walk_suppliers(txn, &looking);
+	if (err == ERR_OK)
+		err = audit_each(view, indexed + 1, look, &looking);
+	trail_numbers_sort(numbers);
+	return err;
 }
 
 /* --- writing -------------------------------------------------------------- */

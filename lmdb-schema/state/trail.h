@@ -40,6 +40,26 @@ enum err trail_of(struct state_view *view, struct span supplier,
     struct span codein, enum err (*each)(void *context, uint64_t number),
     void *context);
 
+/*
+ * Numbers of entries. Begin with zeros, fill with trail_of() and
+ * trail_numbers_add(), sort, and free() `at`.
+ */
+struct trail_numbers {
+	uint64_t *at;
+	size_t count, room;
+};
+
+/* `numbers` is a struct trail_numbers. ERR_NO_MEMORY. */
+enum err trail_numbers_add(void *numbers, uint64_t number);
+void trail_numbers_sort(struct trail_numbers *numbers);
+
+/*
+ * Adds an article's entries at the suppliers whose ranges have ever changed,
+ * those that are in no facts any more included, oldest first.
+ */
+enum err trail_of_all(
+    struct trail_numbers *numbers, struct state_view *view, struct span codein);
+
 /* How many entries are not in the index yet. */
 enum err trail_behind(struct state_view *view, uint64_t *count);
 

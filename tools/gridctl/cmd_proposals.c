@@ -9,8 +9,8 @@
 #include "common/opt.h"
 #include "common/utf8.h"
 #include "lmdb-schema/facts/source.h"
-#include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/store/store.h"
 #include "tools/gridctl/cmd.h"
 
@@ -212,6 +212,30 @@ add_entry(void *context, const struct audit_entry *entry)
 	return buf_end(&listing->text);
 }
 
+/* The article's entries, from --from on, by the trail's index. */
+static enum err
+log_article(struct listing *listing)
+{
+	struct trail_numbers numbers = {NULL, 0, 0};
+	uint64_t from = (uint64_t)listing->options->from;
+	struct audit_entry entry;
+	enum err err;
+
+	err = listing->named == NULL
+	    ? trail_of_all(&numbers, listing->view, listing->codein)
+	    : trail_of(listing->view, listing->supplier, listing->codein,
+		  trail_numbers_add, &numbers);
+	for (size_t i = 0; i < numbers.count && err == ERR_OK; i++) {
+		if (numbers.at[i] < from)
+			continue;
+		err = trail_get(listing->view, numbers.at[i], &entry);
+		if (err == ERR_OK)
+			err = add_entry(listing, &entry);
+	}
+	free(numbers.at);
+	return err;
+}
+
 static enum err
 log_all(struct listing *listing)
 {
@@ -220,6 +244,8 @@ log_all(struct listing *listing)
 		    "%8s  %-24s  %-12s %-10s %-12s %-5s %-5s  %s\n", "entry",
 		    "when", "event", "supplier", "codein", "range", "was",
 		    "actor");
+	if (listing->codein.len > 0)
+		return log_article(listing);
 	return audit_each(listing->view, (uint64_t)listing->options->from,
 	    add_entry, listing);
 }

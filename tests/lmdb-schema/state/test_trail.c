@@ -3,6 +3,7 @@
 
 #include <endian.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/key.h"
@@ -86,6 +87,54 @@ forget_index(void *context, struct kv_txn *txn)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+static void
+propose_at(const char *supplier, const char *codein)
+{
+	struct proposal_change change = {
+	    .codein = span_of(codein), .gamme = states_code('B')};
+	struct proposal_request request = {
+	    span_of(supplier), SPAN("key"), &change, 1};
+	struct proposal_result result;
+	int64_t when_ms;
+
+	ck_assert_int_eq(
+	    proposal_deposit(states, &request, &result, &when_ms), ERR_OK);
+}
+
+/* The numbers of an article's entries at all suppliers. */
+static const char *
+of_all(const char *codein)
+{
+	struct trail_numbers all = {NULL, 0, 0};
+	struct state_view *view;
+
+	numbers[0] = '\0';
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(trail_of_all(&all, view, span_of(codein)), ERR_OK);
+	state_view_close(view);
+	for (size_t i = 0; i < all.count; i++)
+		add_number(numbers, all.at[i]);
+	free(all.at);
+	return numbers;
+}
+
+START_TEST(an_article_has_its_entries_at_all_suppliers_in_order)
+{
+	propose_at("T", "1");
+	states_propose("key", "1", 'B');
+	propose_at("S", "12");
+	states_propose("key", "1", 'C');
+	propose_at("R", "1");
+	ck_assert_str_eq(of_all("1"), "1 2 4 5 ");
+	ck_assert_str_eq(of_all("2"), "");
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, forget_index, NULL), ERR_OK);
+	ck_assert_str_eq(of_all("1"), "1 2 4 5 ");
+	propose_at("T", "12");
+	ck_assert_str_eq(of_all("12"), "3 6 ");
+}
+END_TEST
+
 START_TEST(entries_without_index_are_found_and_indexed_with_the_next)
 {
 	states_propose("key", "1", 'B');
@@ -158,6 +207,8 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, states_make, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_add_test(tc, each_article_has_its_entries);
+	tcase_add_test(
+	    tc, an_article_has_its_entries_at_all_suppliers_in_order);
 	tcase_add_test(
 	    tc, entries_without_index_are_found_and_indexed_with_the_next);
 	tcase_add_test(tc, a_damaged_entry_stops_no_proposal);
