@@ -2,7 +2,7 @@
  * decide: Save and Cancel. A window says what will happen, in counts; what it
  * counted is what is sent. What someone else did meanwhile is told after.
  */
-import {isUnsure} from "./api.js";
+import {isBusy, isUnsure} from "./api.js";
 import {emit} from "./bus.js";
 import {chip} from "./cells.js";
 import {columnName} from "./columns.js";
@@ -181,6 +181,30 @@ function report(what, planned, results, of) {
 		    about: "ranges"});
 }
 
+/*
+ * Why it was not done, or not all of it: what is stored by now, in counts, and
+ * what is left. To stand in an element.
+ */
+function notDone(what, planned, error) {
+	const {stored = [], inDoubt = 0} = error;
+	const applied = stored.filter(({result}) => result === "applied").length;
+	const met = stored.length - applied;
+	const unsure = isUnsure(error) ? inDoubt : 0;
+	const left = planned.count - stored.length - unsure;
+
+	if (stored.length === 0)
+		return isUnsure(error) ? [t("unsure")] :
+		    reasons(t(`${what}_failed`), error);
+	return [el("span.stored", {}, [
+		plural(`part_done_${what}`, applied),
+		met > 0 && plural("part_met", met),
+		unsure > 0 && plural("part_unsure", unsure),
+		left > 0 && plural(`part_left_${what}`, left)]
+	    .filter((one) => one).join(" ")), " ",
+	...unsure > 0 ? [t("part_again")] :
+	    isBusy(error) ? [t("part_busy")] : reasons("", error)];
+}
+
 /* The same at once, for what a key decided; `words` tell that it is done. */
 export async function decideNow(what, planned, of, words) {
 	try {
@@ -218,6 +242,8 @@ export function decide(what, planned, of) {
 		    .filter((one) => one !== null),
 	});
 
+	let stored = []; /* results of the tries before */
+
 	(what === "save" ? go : back).focus();
 	/* The key that opened the window, still held, does not answer it. */
 	go.addEventListener("keydown", (event) => {
@@ -228,7 +254,7 @@ export function decide(what, planned, of) {
 		go.disabled = true;
 		problem.textContent = t("saving");
 		try {
-			const results = await acts[what](planned);
+			const results = await acts[what](planned, stored);
 
 			window.close();
 			report(what, planned, results, of);
@@ -236,9 +262,13 @@ export function decide(what, planned, of) {
 		} catch (error) {
 			/* It may have been done: ask for what is there now. */
 			emit("decided");
-			const why = isUnsure(error) ? [t("unsure")] :
-			    reasons(t(`${what}_failed`), error);
+			const why = notDone(what, planned, error);
 
+			stored = error.stored ?? stored;
+			if (stored.length > 0)
+				go.textContent = t(`confirm_rest_${what}`, {
+				    n: format.integer(planned.count -
+					stored.length)});
 			/* Who closed the window meanwhile is told as well. */
 			if (window.dialog.isConnected)
 				problem.replaceChildren(...why);

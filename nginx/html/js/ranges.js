@@ -393,32 +393,68 @@ function begin(puts) {
 const newRange = ({gamme}) => gamme;
 const oldRange = ({codeGamme}) => codeGamme;
 
-/* Each answers the items' results, in the server's words. */
-export async function save({supplier: code, mine, pending}) {
-	const results = [];
+/*
+ * Runs `send` for each portion of `list`, and adds its results to `results`. An
+ * error gets `stored`, all results until then, and `inDoubt`, the number of
+ * items under way.
+ */
+async function inPortions(list, results, send_) {
+	const known = new Set(results.map(({codein}) => codein));
+	const left = list.filter(({codein}) => !known.has(codein));
 
-	for (const part of portions(pending))
-		results.push(...agree(part, await send("/app/save", code,
-		    {proposals: part.map(seen)}), newRange));
-	for (const part of portions(mine)) {
-		const settled = agree(part, await sendEdits(code, part),
-		    newRange);
+	for (const part of portions(left))
+		try {
+			results.push(...await send_(part));
+		} catch (error) {
+			throw Object.assign(error, {stored: results,
+			    inDoubt: part.length});
+		}
+}
 
-		if (code === supplier)
-			settle(part, settled);
-		results.push(...settled);
+/* The step that takes back what `results` have done of the items. */
+function endDecision(code, puts, results) {
+	if (code === supplier && results.length > 0)
+		begin(puts());
+}
+
+/*
+ * Each answers the items' results, in the server's words. `earlier` are the
+ * results that a try before has got: those items are not sent again.
+ */
+export async function save({supplier: code, mine, pending}, earlier = []) {
+	const results = [...earlier];
+
+	try {
+		await inPortions(pending, results, async (part) => agree(part,
+		    await send("/app/save", code,
+			{proposals: part.map(seen)}), newRange));
+		await inPortions(mine, results, async (part) => {
+			const settled = agree(part, await sendEdits(code, part),
+			    newRange);
+
+			if (code === supplier)
+				settle(part, settled);
+			return settled;
+		});
+	} finally {
+		endDecision(code, () => bringBack([...mine, ...pending],
+		    results, oldRange), results);
 	}
-	if (code === supplier)
-		begin(bringBack([...mine, ...pending], results, oldRange));
 	return results;
 }
 
-export async function cancel({supplier: code, mine, pending}) {
-	const results = [];
+export async function cancel({supplier: code, mine, pending}, earlier = []) {
+	const results = [...earlier];
 
-	for (const part of portions(pending))
-		results.push(...agree(part, await send("/app/cancel", code,
-		    {proposals: part.map(seen)}), oldRange));
+	try {
+		await inPortions(pending, results, async (part) => agree(part,
+		    await send("/app/cancel", code,
+			{proposals: part.map(seen)}), oldRange));
+	} catch (error) {
+		endDecision(code, () => bringBack(pending, results, newRange),
+		    results);
+		throw error;
+	}
 	if (code === supplier) {
 		for (const {codein, gamme} of mine)
 			if (edits.get(codein)?.gamme === gamme)

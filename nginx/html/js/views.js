@@ -142,15 +142,46 @@ export function openViews({now, apply, link}) {
 			name.focus();
 			return;
 		}
-		attempt(async () => {
-			const {columns, place} = now();
+		attempt(() => keepAs(wanted, shared.checked, 0));
+	}
 
-			await ask("PUT", path(wanted, shared.checked),
-			    {body: {value: JSON.stringify({columns,
+	/* A view of this name that is not `version` is not overwritten unasked. */
+	async function keepAs(wanted, share, version) {
+		const {columns, place} = now();
+
+		try {
+			await ask("PUT", path(wanted, share), {body: {version,
+			    value: JSON.stringify({columns,
 				query: queryOf(place)})}});
-			name.value = "";
-			await draw();
-		});
+		} catch (error) {
+			const taken = error.status === 409 &&
+			    (await list()).find((one) => one.name === wanted &&
+				one.shared === share);
+
+			if (!taken)
+				throw error;
+			askToReplace(taken);
+			return;
+		}
+		name.value = "";
+		await draw();
+	}
+
+	function askToReplace({name: wanted, shared: share, author, at, version}) {
+		const date = format.time(at);
+		const replace = el("button.danger", {type: "button",
+		    onclick: () => attempt(() => keepAs(wanted, share, version))},
+		t("view_replace"));
+
+		problem.replaceChildren(el("span", {}, t(share ?
+		    "view_taken_shared" : "view_taken", {name: wanted, author,
+			date})), el("span.row", {}, replace,
+		    el("button", {type: "button", onclick() {
+			problem.replaceChildren();
+			name.select();
+			name.focus();
+		}}, t("view_rename"))));
+		replace.focus();
 	}
 
 	const window = openDialog({title: t("views"), content: [

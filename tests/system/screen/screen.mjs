@@ -19,6 +19,7 @@ import {inbox} from "./inbox.mjs";
 import {looks} from "./looks.mjs";
 import {odd} from "./odd.mjs";
 import {paper} from "./paper.mjs";
+import {partly} from "./partly.mjs";
 import {places} from "./places.mjs";
 import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
@@ -42,7 +43,7 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, columns, paper, odd, races, looks].filter(wanted))
+    places, columns, paper, partly, odd, races, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();

@@ -96,6 +96,37 @@ export async function views(day, browser) {
 		assert.deepEqual(other.problems, []);
 		await other.context().close();
 	});
+	await day.check("a view of the same name is replaced only when asked",
+	    async () => {
+		const kept = () => page.evaluate(async () => (await (await fetch(
+		    "/app/kept/shared/view.Bons%20stocks")).json()).data);
+		const before = await kept();
+
+		await page.evaluate((code) => {
+			location.hash = `#${code}?gamme=Y`;
+		}, SUPPLIER);
+		await totalIs(page, await countOf("gamme=Y"));
+		await page.click(".filters .views");
+		await page.fill("#view-name", "Bons stocks");
+		await page.check("dialog label.row input");
+		await page.click("dialog form .primary");
+		await page.waitForFunction(() => /partagée « Bons stocks » existe déjà, gardée par claire/
+		    .test(document.querySelector("dialog .problem").textContent));
+		assert.equal((await kept()).version, before.version);
+		await day.axe("view-taken");
+		await page.locator("dialog .problem button").last().click();
+		assert.equal(await page.evaluate(() =>
+		    document.activeElement.id), "view-name");
+		await page.keyboard.press("Enter");
+		await page.locator("dialog .problem button.danger").waitFor();
+		await page.keyboard.press("Enter");
+		await page.waitForFunction(() => document.querySelector(
+		    "dialog .problem").textContent === "");
+		await page.waitForFunction(() =>
+		    document.querySelector("#view-name").value === "");
+		assert.match(JSON.parse((await kept()).value).query, /gamme=Y/);
+		await page.keyboard.press("Escape");
+	});
 	await day.check("one's own view is what the page begins with",
 	    async () => {
 		await page.evaluate((code) => {
