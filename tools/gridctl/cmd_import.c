@@ -6,6 +6,8 @@
  *	live       network metrics and server ranges
  *	write      one facts file, beside its place, synced, renamed
  *	switch     one commit makes facts, metrics and ranges current
+ *
+ * --check takes the same steps up to the commit, which it undoes.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,13 +23,14 @@
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/import/import.h"
-#include "tools/gridctl/import_warn.h"
+#include "tools/gridctl/import/import_changes.h"
+#include "tools/gridctl/import_tell.h"
 
 #define GRACE_SECONDS (15 * 60)
 #define READERS_MAX 4
 
 struct options {
-	bool merge, ignore_unknown, quiet;
+	bool merge, ignore_unknown, check, yes, quiet;
 };
 
 static const struct opt_row rows[] = {
@@ -35,6 +38,10 @@ static const struct opt_row rows[] = {
 	"add to what is there and replace what comes again"},
     {"--ignore-unknown", 0, OPT_FLAG, offsetof(struct options, ignore_unknown),
 	0, 0, NULL, "ignore files that an import does not know"},
+    {"--check", 0, OPT_FLAG, offsetof(struct options, check), 0, 0, NULL,
+	"count what the import would change, and change nothing"},
+    {"--yes", 0, OPT_FLAG, offsetof(struct options, yes), 0, 0, NULL,
+	"with --check: half of the articles may go"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -45,7 +52,9 @@ static const struct opt_spec spec = {
 	"Imports a folder of up to ten CSV files, all of it or nothing: a bad "
 	"line is reported and refuses the import. Without --merge the folder "
 	"replaces all facts and needs suppliers.csv and articles.csv; "
-	"snapshots stay as they are until they are computed.",
+	"snapshots stay as they are until they are computed. --check says what "
+	"an import would change, and fails where it would be refused or looks "
+	"like a mistake.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
     .args_min = 1,
@@ -62,19 +71,16 @@ struct run {
 	struct progress progress;
 	uint64_t bytes_total;
 	uint64_t generation;
+	char facts[FS_PATH_MAX]; /* what write_facts() has written */
 	pthread_mutex_t lock;
 	unsigned next_monthly;
 	enum err err; /* first failure of the monthly files */
 	struct live_counts counts;
+	struct import_changes changes; /* --check */
+	bool odd; /* the changes look like a mistake */
 };
 
 /* --- masters ------------------------------------------------------------ */
-
-static void
-tell_ignored(const char *name)
-{
-	fprintf(stderr, "gridctl import: ignored: %s\n", name);
-}
 
 static void
 ignore_quietly(const char *name)
@@ -83,57 +89,14 @@ ignore_quietly(const char *name)
 }
 
 static enum err
-check_names(struct run *run)
+check_files(struct run *run)
 {
 	const struct options *options = run->options;
 
 	if (!options->ignore_unknown)
-		return import_check_folder(&run->import, NULL);
-	return import_check_folder(
-	    &run->import, options->quiet ? ignore_quietly : tell_ignored);
-}
-
-/* Distinguishes a missing folder from one without such files. */
-static enum err
-check_folder(struct run *run)
-{
-	struct csv_faults *faults = &run->import.faults[0];
-	uint64_t bytes, on_disk;
-	enum err err = fs_size(run->import.dir, &bytes, &on_disk);
-
-	for (unsigned i = 0; i < IMPORT_FILES; i++)
-		if (import_has(&run->import, i))
-			return check_names(run);
-	if (err != ERR_OK)
-		csv_faults_add(faults, run->import.dir, 0, NULL,
-		    "cannot be opened: %s", err_text(err));
-	else
-		csv_faults_add(faults, run->import.dir, 0, NULL,
-		    "has none of the CSV files of an import");
-	return ERR_BAD_INPUT;
-}
-
-static enum err
-check_files(struct run *run)
-{
-	static const enum import_file needed[] = {
-	    IMPORT_SUPPLIERS, IMPORT_ARTICLES};
-
-	if (check_folder(run) != ERR_OK)
-		return ERR_BAD_INPUT;
-	if (run->options->merge)
-		return ERR_OK;
-	for (unsigned i = 0; i < 2; i++)
-		if (!import_has(&run->import, needed[i]))
-			csv_faults_add(&run->import.faults[needed[i]],
-			    import_file_name(needed[i]), 0, NULL,
-			    "is not in %s; only --merge goes without it",
-			    run->import.dir);
-	return run->import.faults[IMPORT_SUPPLIERS].count +
-		    run->import.faults[IMPORT_ARTICLES].count >
-		0
-	    ? ERR_BAD_INPUT
-	    : ERR_OK;
+		return import_check_files(&run->import, options->merge, NULL);
+	return import_check_files(&run->import, options->merge,
+	    options->quiet ? ignore_quietly : import_tell_ignored);
 }
 
 static void
@@ -253,14 +216,15 @@ written(void *context, uint64_t done)
 static enum err
 write_facts(struct run *run)
 {
-	char path[FS_PATH_MAX], temporary[FS_PATH_MAX];
+	char temporary[FS_PATH_MAX];
 	struct intake_twice twice;
 	uint64_t last;
 	enum err err = source_current(&last, run->store);
 
 	run->generation = key_generation_next(last);
 	if (err == ERR_OK || err == ERR_DAMAGED) /* replaced shortly */
-		err = store_facts_path(path, run->store, run->generation, "");
+		err = store_facts_path(run->facts, run->store, run->generation,
+		    run->options->check ? ".tmp" : "");
 	if (err == ERR_OK)
 		err = store_facts_path(
 		    temporary, run->store, run->generation, ".tmp");
@@ -272,8 +236,8 @@ write_facts(struct run *run)
 	progress_end(&run->progress);
 	if (err == ERR_EXISTS)
 		err = import_find_twice(&run->import, &twice);
-	if (err == ERR_OK)
-		err = fs_publish(temporary, path);
+	if (err == ERR_OK && !run->options->check)
+		err = fs_publish(temporary, run->facts);
 	return err;
 }
 
@@ -306,14 +270,42 @@ change_live(void *context, struct live_change *change)
 static enum err
 switch_over(struct run *run)
 {
-	char path[FS_PATH_MAX];
-	enum err err = store_facts_path(path, run->store, run->generation, "");
+	enum err err = source_open_file(&run->now, run->facts, run->generation);
 
-	if (err == ERR_OK)
-		err = source_open_file(&run->now, path, run->generation);
 	if (err == ERR_OK)
 		err =
 		    live_change_run(run->store, change_live, run, &run->counts);
+	source_close(run->now);
+	return err;
+}
+
+/* As change_live(), to be undone: only the counts remain. */
+static enum err
+try_live(void *context, struct live_change *change)
+{
+	enum err err = change_live(context, change);
+
+	return err == ERR_OK ? ERR_ANSWERED : err;
+}
+
+/* Counts what would change, and removes the new facts. */
+static enum err
+look_at_changes(struct run *run)
+{
+	enum err err = source_open_file(&run->now, run->facts, run->generation);
+
+	if (err == ERR_OK)
+		err = import_changes(&run->changes, run->before, run->now);
+	if (err == ERR_OK)
+		err = live_change_run(run->store, try_live, run, &run->counts);
+	if (err == ERR_ANSWERED)
+		err = ERR_OK;
+	if (err == ERR_OK)
+		import_tell_changes(&(struct import_told){
+		    run->before, run->now, &run->changes, &run->counts});
+	if (err == ERR_OK && !run->options->yes)
+		run->odd =
+		    import_tell_odd(run->before, run->now, &run->changes);
 	source_close(run->now);
 	return err;
 }
@@ -325,9 +317,10 @@ open_base(struct run *run)
 {
 	enum err err = source_open(&run->before, run->store);
 
-	if (!run->options->merge)
+	if (run->options->merge)
+		run->base = run->before;
+	else if (!run->options->check)
 		return ERR_OK; /* damaged ones are replaced as a whole */
-	run->base = run->before;
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
@@ -349,32 +342,19 @@ import_now(struct run *run)
 	if (err == ERR_OK)
 		err = write_facts(run);
 	if (err == ERR_OK)
-		err = switch_over(run);
+		err = run->options->check ? look_at_changes(run)
+					  : switch_over(run);
+	if (run->options->check && run->facts[0] != '\0')
+		(void)fs_unlink(run->facts); /* else the next pruning does */
 	return err;
 }
 
+/* A check leaves no trace. */
 static void
-summary(const struct run *run, double seconds)
+note_failure(struct run *run, const char *why)
 {
-	const struct source_header *header = intake_header(run->import.intake);
-
-	printf("imported %s articles of %s suppliers, %s stores\n",
-	    cmd_count(header->articles), cmd_count(header->suppliers),
-	    cmd_count(header->stores));
-	printf("  rows of %s of the suppliers are as before\n",
-	    cmd_count(run->counts.suppliers_same));
-	for (unsigned i = 0; i < IMPORT_FILES; i++)
-		if (!run->import.there[i])
-			printf("  %-16s not there%s\n", import_file_name(i),
-			    run->options->merge || i >= IMPORT_NETWORK
-				? ", left as it was"
-				: ", counts as empty");
-		else
-			printf("  %-16s %12s lines\n", import_file_name(i),
-			    cmd_count(run->import.records[i]));
-	printf("%s in %.1f s. 'gridctl compute --all' or '--stale' makes new "
-	       "snapshots.\n",
-	    cmd_bytes(run->bytes_total), seconds);
+	if (!run->options->check)
+		cmd_note_failure(run->store, "import", SPAN(""), why);
 }
 
 static int
@@ -384,14 +364,15 @@ tell(struct run *run, enum err err)
 	uint64_t faults = import_print_faults(&run->import);
 
 	if (faults > 0) {
-		fprintf(stderr,
-		    "gridctl import: refused, nothing was changed: %s %s\n",
+		fprintf(stderr, "gridctl import: %s: %s %s\n",
+		    run->options->check ? "would be refused"
+					: "refused, nothing was changed",
 		    cmd_count(faults), faults == 1 ? "fault" : "faults");
-		cmd_note_failure(run->store, "import", SPAN(""),
-		    "refused, nothing was changed: the files have faults");
+		note_failure(
+		    run, "refused, nothing was changed: the files have faults");
 		return CMD_FAILED;
 	}
-	cmd_note_failure(run->store, "import", SPAN(""), err_text(err));
+	note_failure(run, err_text(err));
 	fault_clear(&fault);
 	if (err == ERR_NO_SPACE)
 		fault_set(&fault, cmd_data_dir(),
@@ -417,10 +398,12 @@ import_locked(
 	if (err != ERR_OK)
 		result = tell(&run, err);
 	else {
-		if (!options->quiet)
-			summary(
-			    &run, (double)(date_monotonic_ns() - start) / 1e9);
+		if (!options->quiet && !options->check)
+			import_tell_done(&run.import, options->merge,
+			    run.counts.suppliers_same, run.bytes_total,
+			    (double)(date_monotonic_ns() - start) / 1e9);
 		import_warn_ahead(run.import.intake);
+		result = run.odd ? CMD_FAILED : CMD_DONE;
 	}
 	import_fini(&run.import);
 	intake_free(run.import.intake);
@@ -429,17 +412,56 @@ import_locked(
 	return result;
 }
 
-int
-cmd_import(int argc, char **argv)
+/* Holds the lock: the import, with what comes before and after it. */
+static int
+import_and_settle(
+    struct store *store, const char *dir, const struct options *options)
 {
-	struct options options = {0};
-	struct pruned pruned;
-	struct store *store;
-	struct fault fault;
-	int args, lock, result;
-	enum err err;
+	int result;
 
-	switch (opt_read(&options, &spec, argc, argv, &args)) {
+	if (options->check)
+		return import_locked(store, dir, options);
+	/* Settle again: a crash may have prevented that after the last import.
+	 */
+	result = cmd_settle(store, "import", false, true);
+	if (result == CMD_DONE)
+		result = import_locked(store, dir, options);
+	return result == CMD_DONE
+	    ? cmd_settle(store, "import", true, options->quiet)
+	    : result;
+}
+
+static int
+import_into(struct store *store, const char *dir, const struct options *options)
+{
+	struct pruned pruned;
+	struct fault fault;
+	int lock, result;
+	enum err err = store_prepare(cmd_data_dir()); /* a folder may miss */
+
+	if (err == ERR_OK)
+		err = store_lock_import(&lock, store, false);
+	if (err != ERR_OK) {
+		fault_clear(&fault);
+		if (err == ERR_BUSY)
+			fault_set(&fault, cmd_data_dir(),
+			    "another import is running: wait for it to end");
+		return cmd_fail("import", err, &fault);
+	}
+	result = import_and_settle(store, dir, options);
+	close(lock);
+	/* Removes the replaced files, and leftovers of killed imports. */
+	if (!options->check)
+		prune_all(store, GRACE_SECONDS, &pruned);
+	return result;
+}
+
+static int
+read_options(struct options *options, int argc, char **argv)
+{
+	int args;
+
+	switch (opt_read(options, &spec, argc, argv, &args)) {
 	case OPT_GO:
 		break;
 	case OPT_HELP:
@@ -452,36 +474,26 @@ cmd_import(int argc, char **argv)
 	case OPT_WRONG:
 		return CMD_USAGE;
 	}
-	result = cmd_open(&store, "import");
-	if (result != CMD_DONE)
+	if (!options->yes || options->check)
+		return CMD_GO;
+	fprintf(stderr,
+	    "gridctl import: --yes goes with --check: an import asks nothing; "
+	    "try 'gridctl import --help'\n");
+	return CMD_USAGE;
+}
+
+int
+cmd_import(int argc, char **argv)
+{
+	struct options options = {0};
+	struct store *store;
+	int result = read_options(&options, argc, argv);
+
+	if (result != CMD_GO)
 		return result;
-	err = store_prepare(cmd_data_dir()); /* a folder may be missing */
-	if (err == ERR_OK)
-		err = store_lock_import(&lock, store, false);
-	if (err == ERR_OK) {
-		/*
-		 * Settle again: a crash may have prevented that after the last
-		 * import.
-		 */
-		result = cmd_settle(store, "import", false, true);
-		if (result == CMD_DONE)
-			result = import_locked(store, argv[1], &options);
-		if (result == CMD_DONE)
-			result =
-			    cmd_settle(store, "import", true, options.quiet);
-		close(lock);
-		/*
-		 * Remove the files this import replaced, and leftovers of
-		 * killed ones.
-		 */
-		prune_all(store, GRACE_SECONDS, &pruned);
-	} else {
-		fault_clear(&fault);
-		if (err == ERR_BUSY)
-			fault_set(&fault, cmd_data_dir(),
-			    "another import is running: wait for it to end");
-		result = cmd_fail("import", err, &fault);
-	}
+	result = cmd_open(&store, "import");
+	if (result == CMD_DONE)
+		result = import_into(store, argv[1], &options);
 	store_close(store);
 	return result;
 }

@@ -67,6 +67,13 @@ void import_fini(struct import *import);
 enum err import_check_folder(
     struct import *import, void (*ignored)(const char *name));
 
+/*
+ * The same, and that the folder is there with the files that an import needs:
+ * any of the ten for a merge, suppliers and articles else.
+ */
+enum err import_check_files(
+    struct import *import, bool merge, void (*ignored)(const char *name));
+
 /* True when the folder has that file, as it is or packed: "sales.csv.gz". */
 bool import_has(const struct import *import, enum import_file file);
 uint64_t import_file_bytes(const struct import *import, enum import_file file);

@@ -115,3 +115,45 @@ import_check_folder(struct import *import, void (*ignored)(const char *name))
 	free(entries);
 	return import->faults[0].count > 0 ? ERR_BAD_INPUT : ERR_OK;
 }
+
+/* Distinguishes a missing folder from one without such files. */
+static enum err
+check_folder(struct import *import, void (*ignored)(const char *name))
+{
+	struct csv_faults *faults = &import->faults[0];
+	uint64_t bytes, on_disk;
+	enum err err = fs_size(import->dir, &bytes, &on_disk);
+
+	for (unsigned i = 0; i < IMPORT_FILES; i++)
+		if (import_has(import, i))
+			return import_check_folder(import, ignored);
+	if (err != ERR_OK)
+		csv_faults_add(faults, import->dir, 0, NULL,
+		    "cannot be opened: %s", err_text(err));
+	else
+		csv_faults_add(faults, import->dir, 0, NULL,
+		    "has none of the CSV files of an import");
+	return ERR_BAD_INPUT;
+}
+
+enum err
+import_check_files(
+    struct import *import, bool merge, void (*ignored)(const char *name))
+{
+	static const enum import_file needed[] = {
+	    IMPORT_SUPPLIERS, IMPORT_ARTICLES};
+	bool whole = true;
+
+	assert(import != NULL);
+	if (check_folder(import, ignored) != ERR_OK)
+		return ERR_BAD_INPUT;
+	for (unsigned i = 0; i < 2 && !merge; i++)
+		if (!import_has(import, needed[i])) {
+			csv_faults_add(&import->faults[needed[i]],
+			    import_file_name(needed[i]), 0, NULL,
+			    "is not in %s; only --merge goes without it",
+			    import->dir);
+			whole = false;
+		}
+	return whole ? ERR_OK : ERR_BAD_INPUT;
+}
