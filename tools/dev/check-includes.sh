@@ -14,8 +14,9 @@ layers='
 common :
 common/kv : common
 common/mcp : common
+common/web : common
 lmdb-schema : common
-lmdb-schema/store : lmdb-schema common/kv
+lmdb-schema/store : lmdb-schema common/kv common/web
 lmdb-schema/facts : lmdb-schema/store
 lmdb-schema/snapshot : lmdb-schema/store
 lmdb-schema/state : lmdb-schema/facts
@@ -38,7 +39,7 @@ tools/gridctl/csv : common
 tools/gridctl/import : tools/gridctl/csv lmdb-schema/upkeep
 tools/gridctl/demo : tools/gridctl/csv
 tools/gridctl.cmd tools/gridctl/cmd.h : common
-tools/gridctl/hook : tools/gridctl.cmd lmdb-schema/upkeep
+tools/gridctl/hook : tools/gridctl.cmd lmdb-schema/upkeep common/web
 tools/gridctl : tools/gridctl/import tools/gridctl/demo tools/gridctl/hook
 tools/gridhook/tool : common
 tools/gridhook/net : common
@@ -158,7 +159,7 @@ door openssl 'openssl/' "common/digest.c"
 door utf8proc 'utf8proc\.h>' "common/fold.c"
 door inih 'ini\.h>' "common/conf.c"
 door libcsv 'csv\.h>' "tools/gridctl/csv/csv_quoted.c"
-door libcurl 'curl/' "tools/gridctl/hook/post.c"
+door libcurl 'curl/' "common/web/*.c"
 door libfcgi '(fcgiapp|fcgi_stdio|fcgios)\.h>' "fcgi/process/fcgiparams.c"
 door llhttp 'llhttp\.h>' "tools/gridhook/net/http.c"
 door libxcb 'xcb/' "$desk/x11*.c $desk/x11_priv.h"

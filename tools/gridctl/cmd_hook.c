@@ -4,6 +4,7 @@
 
 #include "common/digest.h"
 #include "common/opt.h"
+#include "common/web/post.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/hook_at.h"
 #include "lmdb-schema/store/store.h"
@@ -11,7 +12,6 @@
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/hook/deliver.h"
 #include "tools/gridctl/hook/event.h"
-#include "tools/gridctl/hook/post.h"
 #include "tools/gridctl/hook/show.h"
 
 #define ACTOR "gridctl"

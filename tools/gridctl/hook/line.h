@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/web/post.h"
 #include "lmdb-schema/state/hook_at.h"
 #include "tools/gridctl/hook/deliver.h"
-#include "tools/gridctl/hook/post.h"
 
 #define LINE_BUSY_MAX 4 /* tries of a hook at once */
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "common/members.h"
+#include "common/web/post.h"
 #include "lmdb-schema/state/hook_at.h"
 #include "lmdb-schema/state/trail.h"
 #include "tools/gridctl/hook/event.h"
-#include "tools/gridctl/hook/post.h"
 
 #define TURN_MS 200
 

@@ -1,4 +1,4 @@
-#include "tools/gridctl/hook/post.h"
+#include "common/web/post.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
