@@ -6,39 +6,25 @@
  * any coding.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include "common/buf.h"
 #include "common/date.h"
 #include "common/jsonr.h"
-#include "fcgi/route.h"
-#include "fcgi/serve.h"
-#include "fcgi/server.h"
+#include "fcgi/http/request.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/made.h"
+#include "tests/fuzz/served.h"
 
-static struct api_settings settings;
-static struct serving *serving;
-static char key[128], session[256];
-static struct buf answer;
-
-static void
-ask(const struct request *request)
-{
-	struct sink sink = sink_to_buf(&answer);
-
-	buf_clear(&answer);
-	FUZZ_CHECK(serve(serving, request, &sink) == ERR_OK);
-	buf_add_char(&answer, '\0');
-	FUZZ_CHECK(buf_end(&answer) == ERR_OK);
-}
+static char session[256];
 
 static void
 log_in(void)
 {
+	struct served_answer answer;
 	struct request request;
 	const char *cookie;
 
@@ -48,8 +34,8 @@ log_in(void)
 	request.slow_pool = true;
 	request.content_type = SPAN("application/json");
 	request.body = SPAN("{\"user\":\"u\",\"password\":\"abcdefghijkl\"}");
-	ask(&request);
-	cookie = strstr(answer.data, "Set-Cookie: ");
+	answer = served_ask(&request);
+	cookie = strstr(answer.head, "Set-Cookie: ");
 	FUZZ_CHECK(cookie != NULL);
 	cookie += strlen("Set-Cookie: ");
 	FUZZ_CHECK(span_copy(
@@ -59,25 +45,8 @@ log_in(void)
 static void
 begin(void)
 {
-	struct metrics *metrics = metrics_new(route_name_count);
-	struct server *server;
-	struct fault fault;
-	const char *data = made_flow();
-
-	fault_clear(&fault);
-	FUZZ_CHECK(span_copy(key, sizeof(key),
-	    made_gridctl(data, "key create --name f --scope propose")));
-	made_gridctl(data, "user add u <<'.'\nabcdefghijkl\n.");
-	FUZZ_CHECK(conf_defaults(&settings, settings_rows, settings_count,
-		       &fault) == ERR_OK);
-	FUZZ_CHECK(conf_set(&settings, settings_rows, settings_count, "data",
-		       "dir", data, &fault) == ERR_OK);
-	FUZZ_CHECK(conf_set(&settings, settings_rows, settings_count, "compute",
-		       "gridctl", "/bin/false", &fault) == ERR_OK);
-	FUZZ_CHECK(server_open(&server, &settings, metrics, &fault) == ERR_OK);
-	serving = serving_new(server);
-	FUZZ_CHECK(serving != NULL);
-	buf_init(&answer, (size_t)64 << 20);
+	served_key();
+	made_gridctl(made_flow(), "user add u <<'.'\nabcdefghijkl\n.");
 	log_in();
 }
 
@@ -95,7 +64,7 @@ take_header(struct request *request, struct span line)
 		    ? '_'
 		    : (char)toupper((unsigned char)line.ptr[i]);
 	if (span_eq(value, SPAN("{propose}")))
-		value = span_of(key);
+		value = served_key();
 	else if (span_eq(value, SPAN("{session}")))
 		value = span_of(session);
 	request_param(request, span_make(name, at), value);
@@ -148,20 +117,18 @@ gunzip(char *plain, struct span packed)
 
 /* The body of the answer, unpacked; borrowed until the next call. */
 static struct span
-unpacked(const char *body)
+unpacked(struct served_answer answer)
 {
 	static char *plain;
-	struct span packed =
-	    span_from(buf_span(&answer), (size_t)(body - answer.data));
+	struct span packed = answer.body;
 	size_t len;
 
-	packed.len--; /* the NUL of ask() */
 	if (plain == NULL)
 		plain = malloc(PLAIN_MAX);
 	FUZZ_CHECK(plain != NULL);
-	if (strstr(answer.data, "\r\nContent-Encoding: gzip\r\n") != NULL)
+	if (strstr(answer.head, "\r\nContent-Encoding: gzip\r\n") != NULL)
 		len = gunzip(plain, packed);
-	else if (strstr(answer.data, "\r\nContent-Encoding: zstd\r\n") != NULL)
+	else if (strstr(answer.head, "\r\nContent-Encoding: zstd\r\n") != NULL)
 		len = ZSTD_decompress(plain, PLAIN_MAX, packed.ptr, packed.len);
 	else
 		return packed;
@@ -170,33 +137,30 @@ unpacked(const char *body)
 }
 
 static void
-look_at_answer(void)
+look_at_answer(struct served_answer answer)
 {
 	static const struct jsonr_limits limits = {1 << 26, 0, 4};
-	const char *body = strstr(answer.data, "\r\n\r\n");
 	struct jsonr *doc;
-	int status;
 
-	FUZZ_CHECK(body != NULL);
-	FUZZ_CHECK(sscanf(answer.data, "Status: %d", &status) == 1);
 	/* Here /bin/false is the program that computes. */
-	FUZZ_CHECK(status >= 200 && status < 504 &&
-	    (status != 500 || strstr(body, "omput") != NULL));
-	body += 4;
-	if (answer.len == (size_t)(body - answer.data) + 1 ||
-	    strstr(answer.data, "Content-Type: application/json\r\n") == NULL)
+	FUZZ_CHECK(answer.status >= 200 && answer.status < 504 &&
+	    (answer.status != 500 || strstr(answer.body.ptr, "omput") != NULL));
+	if (answer.body.len == 0 ||
+	    strstr(answer.head, "Content-Type: application/json\r\n") == NULL)
 		return;
-	FUZZ_CHECK(jsonr_parse(&doc, unpacked(body), &limits, NULL) == ERR_OK);
+	FUZZ_CHECK(
+	    jsonr_parse(&doc, unpacked(answer), &limits, NULL) == ERR_OK);
 	jsonr_free(doc);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
+	struct served_answer answer;
 	struct request request;
 	struct buf body;
 
-	if (serving == NULL)
+	if (session[0] == '\0')
 		begin();
 	buf_init(&body, 1 << 20);
 	request_init(&request);
@@ -208,9 +172,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	 */
 	for (int slow = 0; slow < 2; slow++) {
 		request.slow_pool = slow;
-		ask(&request);
-		if (strstr(answer.data, "@slow") == NULL)
-			look_at_answer();
+		answer = served_ask(&request);
+		if (strstr(answer.head, "@slow") == NULL)
+			look_at_answer(answer);
 		if (span_starts(request.uri, SPAN("/app/session")))
 			break;
 	}
