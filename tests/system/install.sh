@@ -51,7 +51,7 @@ for file in lib/systemd/system/{gridapi.service,gridapi-pages.socket} \
   lib/systemd/system/gridctl-{stale,prune}.{service,timer} \
   lib/systemd/system/gridctl-hooks.service \
   lib/systemd/system/product-grid.target \
-  lib/systemd/user/{gridhook.service,gridhook-failed@.service} \
+  lib/systemd/user/{gridhook.service,gridhook-failed@.service,gridhud.service} \
   lib/sysusers.d/{product-grid,gridhook}.conf lib/tmpfiles.d/product-grid.conf \
   share/bash-completion/completions/{gridctl,gridapi,gridhook,gridhud} \
   share/man/man1/{gridctl,gridhook,gridhook-tool,gridhud}.1 \
@@ -87,6 +87,10 @@ if command -v systemd-analyze >/dev/null; then
     "$root/usr/lib/systemd/user/gridhook.service" >"$work/gridhook-user.service"
   is "systemd takes the user's gridhook.service" \
     env XDG_RUNTIME_DIR="$work" systemd-analyze --user verify --man=no "$work/gridhook-user.service"
+  sed 's|^ExecStart=gridhud|ExecStart=/bin/true|' \
+    "$root/usr/lib/systemd/user/gridhud.service" >"$work/gridhud-user.service"
+  is "systemd takes the user's gridhud.service" \
+    env XDG_RUNTIME_DIR="$work" systemd-analyze --user verify --man=no "$work/gridhud-user.service"
   # Exposure in tenths: 0 is sealed, 100 is open.
   for unit in gridapi gridctl-stale gridctl-prune; do
     is "$unit is sealed" systemd-analyze security --offline=true \

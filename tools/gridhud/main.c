@@ -8,6 +8,7 @@
 #include "common/log.h"
 #include "common/opt.h"
 #include "config.h"
+#include "tools/gridhud/background.h"
 #include "tools/gridhud/settings.h"
 #include "tools/gridhud/term/plain.h"
 #include "tools/gridhud/term/term.h"
@@ -16,6 +17,7 @@ struct head {
 	const char *config;
 	const char *now;
 	bool plain;
+	bool background;
 	bool print;
 	bool check;
 	bool version;
@@ -26,6 +28,8 @@ static const struct opt_row rows[] = {
 	"settings (default: ~/.config/gridhud.conf)"},
     {"--plain", 'p', OPT_FLAG, offsetof(struct head, plain), 0, 0, NULL,
 	"lines of text in place of a screen, for pipes and screen readers"},
+    {"--background", 0, OPT_FLAG, offsetof(struct head, background), 0, 0, NULL,
+	"show notifications and speak, without a window, until one is open"},
     {"--now", 0, OPT_TEXT, offsetof(struct head, now), 0, 0, "TIME",
 	"take this for the time it is (23:30 or 2026-01-31T23:30), to try "
 	"quiet and night hours out"},
@@ -95,6 +99,8 @@ main(int argc, char **argv)
 	if (head.check)
 		return check(head.config);
 	set_locale();
+	if (head.background)
+		return background_run(head.config, head.now);
 	if (head.plain)
 		return plain_run(
 		    &(struct plain_options){head.config, head.now});

@@ -53,13 +53,14 @@ class Hud:
     count = 0
 
     def __init__(self, hook, settings=None, now=None, start=True, plain=False, size=(100, 30),
-                 stubs=True, env=None, folder=None):
+                 stubs=True, env=None, folder=None, background=False):
         self.hook = hook
         self.folder = folder or tempfile.mkdtemp(prefix="grid-hud-")
         self.owns = folder is None
         self.settings = settings or {}
         self.now = now
-        self.plain = plain
+        self.plain = plain or background
+        self.mode = "--background" if background else "--plain"
         self.size = size
         self.env = dict(env or {})
         self.process = None
@@ -110,7 +111,7 @@ class Hud:
         if self.plain:
             self.out_path = os.path.join(self.folder, "out")
             with open(self.out_path, "ab") as out:
-                self.process = subprocess.Popen(self.arguments() + ["--plain"], stdin=subprocess.PIPE,
+                self.process = subprocess.Popen(self.arguments() + [self.mode], stdin=subprocess.PIPE,
                                                 stdout=out, stderr=out, env=self.environment())
         else:
             if shutil.which("tmux") is None:

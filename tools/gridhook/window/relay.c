@@ -111,6 +111,15 @@ relay_pump(struct relay *relay)
 
 /* --- peers ---------------------------------------------------------------- */
 
+/* The place of the window is free for a peer in the background. */
+static void
+tell_waiting(struct relay *relay)
+{
+	for (struct peer *peer = relay->peers; peer != NULL; peer = peer->next)
+		if (peer->waits)
+			relay_say(peer, "free");
+}
+
 static bool
 drop(struct peer *peer, const char *why)
 {
@@ -127,9 +136,11 @@ drop(struct peer *peer, const char *why)
 	loop_timer_stop(&peer->ping);
 	lines_close(&peer->lines);
 	free(peer);
-	if (was_window)
+	if (was_window) {
 		relay_fail_calls(
 		    relay, "The interface window went away during the call.");
+		tell_waiting(relay);
+	}
 	return false;
 }
 
@@ -167,8 +178,8 @@ on_ping_time(struct loop_timer *timer)
 	struct peer *peer =
 	    (struct peer *)((char *)timer - offsetof(struct peer, ping));
 
-	if (++peer->silent > GONE_AFTER || !peer->greeted) {
-		drop(peer, peer->greeted ? "silent" : "no hello");
+	if (++peer->silent > GONE_AFTER || !(peer->greeted || peer->waits)) {
+		drop(peer, peer->silent > GONE_AFTER ? "silent" : "no hello");
 		return;
 	}
 	relay_say(peer, "ping");

@@ -19,6 +19,8 @@ struct peer {
 	struct loop_timer ping;
 	unsigned silent; /* pings since its last word */
 	bool greeted;
+	bool background; /* gives way to a window that a person sees */
+	bool waits; /* in the background, for the window's place */
 	uint64_t sent, acked;
 	uint64_t old_before; /* events before this one are replayed */
 	char caps[512]; /* " speech focus " */

@@ -72,6 +72,12 @@ read_caps(struct peer *peer, struct jval caps)
 }
 
 static bool
+is_true(struct jval value)
+{
+	return span_eq(jval_raw(value), SPAN("true"));
+}
+
+static bool
 on_hello(struct peer *peer, struct jval line)
 {
 	struct relay *relay = peer->relay;
@@ -86,6 +92,12 @@ on_hello(struct peer *peer, struct jval line)
 	}
 	if (peer->greeted)
 		return true;
+	peer->background = is_true(jval_member(line, "background"));
+	peer->waits = peer->background && old != NULL && !old->background;
+	if (peer->waits) {
+		relay_say(peer, "taken");
+		return true;
+	}
 	if (old != NULL) {
 		relay_say(old, "superseded");
 		lines_end(&old->lines);

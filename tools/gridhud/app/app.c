@@ -132,6 +132,7 @@ app_open(struct app *app, const char *config, const char *now,
 	app->speech.dropped = app_speak_dropped;
 	app->speech.arg = app;
 	client_init(&app->client, &app_client_ops, app);
+	app->client.background = front->background;
 	if (now != NULL && !clock_pretend(&app->clock, now)) {
 		fault_set(fault, "--now",
 		    "is not a time: \"%s\" (write 23:30 or "
@@ -146,8 +147,12 @@ app_open(struct app *app, const char *config, const char *now,
 		err = speaker_new(&app->speaker);
 	if (err != ERR_OK)
 		return err;
-	/* When another window has it, that one is asked to leave later. */
-	err = history_claim(app->history);
+	/*
+	 * When another window has it, that one is asked to leave later. In the
+	 * background it is claimed with the window's place only.
+	 */
+	if (!front->background)
+		err = history_claim(app->history);
 	if (err != ERR_OK && err != ERR_BUSY) {
 		fault_set(
 		    fault, "history", "cannot be written: %s", err_text(err));
@@ -160,6 +165,8 @@ app_open(struct app *app, const char *config, const char *now,
 void
 app_close(struct app *app)
 {
+	/* Without the window a click on them would do nothing. */
+	app_withdraw_notifications(app);
 	notify_close(app->notify);
 	speaker_free(app->speaker);
 	speech_item_free(app->speaking);
@@ -183,6 +190,8 @@ hang_up(struct app *app, const char *why)
 	app->told.done = false;
 	app->server.known = false;
 	client_lost(&app->client, clock_steady_ms(), why);
+	if (app->front->background)
+		history_yield(app->history);
 	changed(app);
 }
 

@@ -31,6 +31,7 @@ struct front {
 	void (*notice)(void *arg, const char *text); /* a line for the person */
 	void (*bell)(void *arg);
 	void (*changed)(void *arg); /* something that is shown is different */
+	bool background; /* no person sees it: it gives way to windows */
 };
 
 struct app {
@@ -137,6 +138,12 @@ void app_notify(
 
 /* Notifications of alerts that wait no longer are withdrawn. */
 void app_sweep_notifications(struct app *app);
+
+/* Those of all alerts: another window has them now. */
+void app_withdraw_notifications(struct app *app);
+
+/* A sentence of the window itself, in the background. */
+void app_notify_text(struct app *app, struct span text);
 void app_speak(struct app *app); /* begins what waits, ends what has ended */
 void app_speak_dropped(void *arg, const struct speech_item *item);
 enum err app_store(struct app *app, struct message *message, bool live);

@@ -97,9 +97,12 @@ on_superseded(void *arg)
 	struct app *app = arg;
 
 	history_yield(app->history);
-	app_notice(app,
-	    "another window took over: this one only shows what "
-	    "it has (r: take back)");
+	if (app->front->background)
+		app_withdraw_notifications(app);
+	else
+		app_notice(app,
+		    "another window took over: this one only shows what "
+		    "it has (r: take back)");
 }
 
 /* --- events --------------------------------------------------------------- */
@@ -265,6 +268,7 @@ app_flush_away(struct app *app)
 	phrase_away(&buf, &app->away, (enum language)app->settings.language);
 	if (buf_end(&buf) == ERR_OK) {
 		app_notice(app, "%.*s", SPAN_ARG(buf_span(&buf)));
+		app_notify_text(app, buf_span(&buf));
 		say_away(app, buf_span(&buf));
 	}
 	buf_fini(&buf);

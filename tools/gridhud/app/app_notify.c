@@ -45,6 +45,14 @@ connect_bus(struct app *app)
 			      : "this build has no sd-bus (libsystemd-dev)");
 }
 
+/* The background has no other way to be noticed. */
+static bool
+wants(const struct app *app)
+{
+	return app->front->background ||
+	    (app->settings.notify && app->focus != FOCUS_IN);
+}
+
 void
 app_notify(struct app *app, uint64_t number, const struct message *message)
 {
@@ -59,7 +67,7 @@ app_notify(struct app *app, uint64_t number, const struct message *message)
 	    .is_alert = message->alert};
 
 	assert(message != NULL);
-	if (!app->settings.notify || app->focus == FOCUS_IN)
+	if (!wants(app))
 		return;
 	connect_bus(app);
 	if (message_is_failure(message))
@@ -75,4 +83,32 @@ void
 app_sweep_notifications(struct app *app)
 {
 	notify_sweep(app->notify, waits, app);
+}
+
+static bool
+waits_elsewhere(void *arg, uint64_t key)
+{
+	(void)arg;
+	(void)key;
+	return false;
+}
+
+void
+app_withdraw_notifications(struct app *app)
+{
+	notify_sweep(app->notify, waits_elsewhere, app);
+}
+
+void
+app_notify_text(struct app *app, struct span text)
+{
+	const struct notify_message notice = {.key = UINT64_MAX,
+	    .title = span_of(app->settings.app),
+	    .body = text,
+	    .is_silent = app_is_quiet(app)};
+
+	if (!app->front->background)
+		return;
+	connect_bus(app);
+	notify_show(app->notify, &notice);
 }

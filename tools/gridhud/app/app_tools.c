@@ -79,6 +79,12 @@ set_hud_state(struct app *app, int64_t id, const struct jsonr_value *args)
 	struct fault fault = {.place = ""};
 	char text[sizeof(fault.place) + sizeof(fault.message)];
 
+	if (app->front->background) {
+		client_refuse(&app->client, id,
+		    "No interface window is open: the state would be shown "
+		    "nowhere.");
+		return;
+	}
 	if (hud_set(&app->hud, jsonr_as_string(jsonr_member(args, "state")),
 		jsonr_as_string(jsonr_member(args, "label")),
 		&fault) != ERR_OK) {
@@ -110,8 +116,8 @@ answer_shown(struct app *app, int64_t id, const char *message_id)
 	jsonw_init(&json, &buf);
 	jsonw_object_begin(&json);
 	members_text(&json, "id", span_of(message_id));
-	members_bool(&json, "shown", true);
-	members_bool(&json, "queued", false);
+	members_bool(&json, "shown", !app->front->background);
+	members_bool(&json, "queued", app->front->background);
 	jsonw_object_end(&json);
 	client_answer(&app->client, id, SPAN(""), buf_span(&buf));
 	buf_fini(&buf);
@@ -173,7 +179,7 @@ get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 	members_int(&json, "port", server->port);
 	members_text(&json, "path", span_of(server->path));
 	members_bool(&json, "secret_configured", server->secret);
-	members_bool(&json, "window_attached", true);
+	members_bool(&json, "window_attached", !app->front->background);
 	members_int(&json, "stored_events", (int64_t)stored);
 	members_int(&json, "pending_events", app->speech.waiting);
 	members_int(&json, "unread", history_unread(app->history));

@@ -65,7 +65,7 @@ say_simple(struct client *client, const char *type)
 }
 
 static void
-say_hello(struct client *client, struct span epoch)
+say_hello(struct client *client)
 {
 	static const char *const caps[] = {
 	    "speech", "focus", "get_app_status", "get_conversation_history"};
@@ -74,8 +74,10 @@ say_hello(struct client *client, struct span epoch)
 	line_begin(client, &json, "hello");
 	members_int(&json, "proto", PROTOCOL);
 	members_text(&json, "client", span_of(client->name));
-	if (epoch.len > 0) {
-		members_text(&json, "epoch", epoch);
+	if (client->background)
+		members_bool(&json, "background", true);
+	if (client->epoch[0] != '\0') {
+		members_text(&json, "epoch", span_of(client->epoch));
 		members_int(&json, "ack", (int64_t)client->last);
 	}
 	jsonw_key(&json, "caps");
@@ -251,9 +253,34 @@ static enum err
 on_superseded(struct client *client, const struct jsonr_value *line)
 {
 	(void)line;
-	client->state = CLIENT_SUPERSEDED;
+	if (!client->background)
+		client->state = CLIENT_SUPERSEDED;
 	client->ops->superseded(client->arg);
 	return ERR_CLOSED;
+}
+
+/* In the background: another window has the place. */
+static enum err
+on_taken(struct client *client, const struct jsonr_value *line)
+{
+	(void)line;
+	if (!client->background || client->state != CLIENT_GREETING)
+		return ERR_BAD_INPUT;
+	client->state = CLIENT_WAITING;
+	client->retry_ms = CLIENT_RETRY_FIRST_MS;
+	return ERR_OK;
+}
+
+/* That window has gone. */
+static enum err
+on_free(struct client *client, const struct jsonr_value *line)
+{
+	(void)line;
+	if (client->state != CLIENT_WAITING)
+		return ERR_BAD_INPUT;
+	client->state = CLIENT_GREETING;
+	say_hello(client);
+	return ERR_OK;
 }
 
 static enum err
@@ -284,6 +311,8 @@ static const struct {
     {"ping", on_ping},
     {"welcome", on_welcome},
     {"superseded", on_superseded},
+    {"taken", on_taken},
+    {"free", on_free},
     {"error", on_error},
 };
 
@@ -371,7 +400,9 @@ client_connected(
 	client->state = CLIENT_GREETING;
 	client->last = last;
 	client->heard_ms = client->pinged_ms = now_ms;
-	say_hello(client, epoch);
+	if (!span_copy(client->epoch, sizeof(client->epoch), epoch))
+		client->epoch[0] = '\0';
+	say_hello(client);
 }
 
 void
@@ -410,7 +441,7 @@ static bool
 is_connected(const struct client *client)
 {
 	return client->state == CLIENT_GREETING ||
-	    client->state == CLIENT_ATTACHED;
+	    client->state == CLIENT_WAITING || client->state == CLIENT_ATTACHED;
 }
 
 enum err

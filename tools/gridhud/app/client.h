@@ -17,6 +17,7 @@
 #include "common/span.h"
 
 #define CLIENT_LINE_MAX ((size_t)4 << 20)
+#define CLIENT_EPOCH_MAX 64
 #define CLIENT_PING_MS 15000
 #define CLIENT_GONE_MS 45000
 #define CLIENT_RETRY_FIRST_MS 250
@@ -43,6 +44,7 @@ struct client_ops {
 enum client_state {
 	CLIENT_AWAY, /* not connected; client_due_ms() says when to try */
 	CLIENT_GREETING, /* hello has been said */
+	CLIENT_WAITING, /* in the background: another window has the place */
 	CLIENT_ATTACHED,
 	CLIENT_SUPERSEDED /* another window took over: no further tries */
 };
@@ -50,7 +52,9 @@ enum client_state {
 struct client {
 	const struct client_ops *ops;
 	void *arg;
+	bool background; /* gives way to other windows, and comes back */
 	char name[17]; /* random, the same for the process's life */
+	char epoch[CLIENT_EPOCH_MAX]; /* as told at the greeting */
 	enum client_state state;
 	struct buf in, out;
 	size_t scanned; /* of `in`: no line ends before it */

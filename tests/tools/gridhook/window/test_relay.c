@@ -213,6 +213,41 @@ START_TEST(newer_window_takes_over_and_ends_the_calls)
 }
 END_TEST
 
+#define BACKGROUND "{\"t\":\"hello\",\"proto\":1,\"background\":true}\n"
+
+START_TEST(background_gives_way_and_is_told_when_the_place_is_free)
+{
+	int behind = attach(BACKGROUND), window, other;
+
+	ck_assert_ptr_nonnull(strstr(hear(behind), "\"t\":\"welcome\""));
+	window = attach(HELLO);
+	ck_assert_ptr_nonnull(strstr(hear(behind), "superseded"));
+	close(behind);
+	behind = attach(BACKGROUND);
+	ck_assert_str_eq(hear(behind), "{\"t\":\"taken\"}\n");
+	add(1);
+	ck_assert_str_eq(hear(behind), "");
+	/* A window that takes over leaves the place taken. */
+	other = attach(HELLO);
+	ck_assert_str_eq(hear(behind), "");
+	close(window);
+	turn();
+	ck_assert_str_eq(hear(behind), "");
+	close(other);
+	turn();
+	ck_assert_str_eq(hear(behind), "{\"t\":\"free\"}\n");
+	say(behind, BACKGROUND);
+	ck_assert_ptr_nonnull(strstr(hear(behind), "\"t\":\"welcome\""));
+	ck_assert_uint_eq(count(heard, "\"t\":\"event\""), 1);
+	/* The newer one of two in the background has it. */
+	other = attach(BACKGROUND);
+	ck_assert_ptr_nonnull(strstr(hear(other), "\"t\":\"welcome\""));
+	ck_assert_ptr_nonnull(strstr(hear(behind), "superseded"));
+	close(behind);
+	close(other);
+}
+END_TEST
+
 static const struct {
 	const char *line; /* %llu: the call's number */
 	bool error;
@@ -338,6 +373,8 @@ test_suite(void)
 	tcase_add_test(tc, sixty_four_are_on_the_way_at_most);
 	tcase_add_test(tc, next_window_goes_on_where_the_last_one_was);
 	tcase_add_test(tc, newer_window_takes_over_and_ends_the_calls);
+	tcase_add_test(
+	    tc, background_gives_way_and_is_told_when_the_place_is_free);
 	tcase_add_loop_test(tc, call_ends_with_what_the_window_says, 0,
 	    (int)(sizeof(answers) / sizeof(answers[0])));
 	tcase_add_test(

@@ -289,6 +289,32 @@ START_TEST(superseded_window_does_not_come_back_by_itself)
 }
 END_TEST
 
+START_TEST(background_waits_for_its_place_and_comes_back)
+{
+	client.background = true;
+	client_connected(&client, 1000, SPAN("e1"), 2);
+	ck_assert_ptr_nonnull(memmem(client_out(&client).ptr,
+	    client_out(&client).len, ",\"background\":true,", 19));
+	ck_assert_int_eq(feed("{\"t\":\"free\"}\n"), ERR_BAD_INPUT);
+	ck_assert_int_eq(feed("{\"t\":\"taken\"}\n"), ERR_OK);
+	ck_assert_int_eq(client.state, CLIENT_WAITING);
+	client_sent(&client, client_out(&client).len);
+	client_ack(&client, 3);
+	ck_assert_uint_eq(client_out(&client).len, 0);
+	ck_assert_int_eq(client_tick(&client, 45999), ERR_OK);
+	ck_assert_int_eq(client_tick(&client, 46000), ERR_TIMED_OUT);
+	ck_assert_int_eq(feed("{\"t\":\"free\"}\n"), ERR_OK);
+	ck_assert(says("\"epoch\":\"e1\",\"ack\":2,\"caps\":[\"speech\","
+		       "\"focus\",\"get_app_status\","
+		       "\"get_conversation_history\"]}\n"));
+	ck_assert_int_eq(feed(WELCOME), ERR_OK);
+	ck_assert_int_eq(feed("{\"t\":\"superseded\"}\n"), ERR_CLOSED);
+	ck_assert_str_eq(log_text, "welcome e1 1..5|superseded|");
+	client_lost(&client, 1000, "gone");
+	ck_assert(client_wants_connection(&client, 1250));
+}
+END_TEST
+
 START_TEST(silent_server_is_pinged_and_given_up)
 {
 	attach();
@@ -330,6 +356,7 @@ test_suite(void)
 	tcase_add_test(tc, line_without_end_is_cut_off);
 	tcase_add_test(tc, pauses_grow_and_an_attachment_ends_them);
 	tcase_add_test(tc, superseded_window_does_not_come_back_by_itself);
+	tcase_add_test(tc, background_waits_for_its_place_and_comes_back);
 	tcase_add_test(tc, silent_server_is_pinged_and_given_up);
 	tcase_add_test(tc, nothing_is_said_while_away);
 	suite_add_tcase(suite, tc);
