@@ -48,7 +48,7 @@ tools/gridhook.settings tools/gridhook/settings.h : common
 tools/gridhook/window : tools/gridhook.settings tools/gridhook/events common/mcp
 tools/gridhook/mcp : tools/gridhook/window
 tools/gridhook : tools/gridhook/mcp
-tools/gridhud.base tools/gridhud/settings.* tools/gridhud/hours.* tools/gridhud/message.* tools/gridhud/text.* tools/gridhud/words.* tools/gridhud/child.* : common
+tools/gridhud.base tools/gridhud/settings.* tools/gridhud/hours.* tools/gridhud/message.* tools/gridhud/text.* tools/gridhud/inline.* tools/gridhud/words.* tools/gridhud/child.* : common
 tools/gridhud/history : tools/gridhud.base
 tools/gridhud/voice : tools/gridhud.base
 tools/gridhud/desk : common

@@ -317,6 +317,29 @@ def link_is_opened_and_a_wrong_one_is_not():
         hud.keys("o")
         hud.wait("this message has no link")
         equal(len(hud.lines_of("opened")), 1)
+        push(hook, "one https://example.org/in.\ntwo <https://example.org/slack|the name>", url="https://example.org/own")
+        hud.wait("two the name")
+        hud.keys("o")
+        hud.wait("3  https://example.org/slack")
+        hud.keys("4")
+        hud.keys("3")
+        hud.until(lambda: hud.lines_of("opened")[1:] == ["-x https://example.org/slack"], "the third is not opened")
+        hud.wait_gone("3  https://example.org/slack")
+
+
+def hidden_window_shows_nothing():
+    with Hook() as hook, Hud(hook) as hud:
+        push(hook, "what stands here")
+        hud.wait("what stands here")
+        hook.tool("set_hud_state", {"state": "hidden"})
+        hud.wait("hidden (any key shows it)")
+        assert "what stands here" not in hud.screen() and "port" not in hud.screen(), hud.screen()
+        hud.keys("q")
+        hud.wait("what stands here")
+        hook.tool("set_hud_state", {"state": "hidden"})
+        hud.wait_gone("what stands here")
+        push(hook, "", job="backup", status="error", error="disk full")
+        hud.wait("what stands here")
 
 
 def controls_and_overrides_are_not_shown():

@@ -2,12 +2,9 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -124,6 +121,7 @@ app_open(struct app *app, const char *config, const char *now,
 	assert(front->bell != NULL && front->changed != NULL);
 	*app = (struct app){.config = config,
 	    .fd = -1,
+	    .signals = -1,
 	    .at_end = true,
 	    .front = front,
 	    .front_arg = front_arg,
@@ -235,8 +233,8 @@ dial(struct app *app)
 	    span_of(history_epoch(app->history)), history_last(app->history));
 }
 
-static void
-listen_to(struct app *app)
+void
+app_listen(struct app *app)
 {
 	static char bytes[READ_MAX];
 	ssize_t len = recv(app->fd, bytes, sizeof(bytes), 0);
@@ -256,8 +254,8 @@ listen_to(struct app *app)
 				       : err_text(err));
 }
 
-static void
-talk(struct app *app)
+void
+app_talk(struct app *app)
 {
 	struct span out = client_out(&app->client);
 	ssize_t len;
@@ -293,8 +291,8 @@ tell_state(struct app *app)
 }
 
 /* Only what is on the disk is acknowledged. */
-static void
-acknowledge_events(struct app *app)
+void
+app_acknowledge_events(struct app *app)
 {
 	if (app->unacked == 0)
 		return;
@@ -318,8 +316,8 @@ look_at_clock(struct app *app)
 	app->night = night;
 }
 
-static void
-tick(struct app *app)
+void
+app_tick(struct app *app)
 {
 	int64_t now_ms = clock_steady_ms();
 	enum err err = client_tick(&app->client, now_ms);
@@ -331,121 +329,13 @@ tick(struct app *app)
 	if (app->away_due_ms > 0 && now_ms >= app->away_due_ms)
 		app_flush_away(app);
 	app_speak(app);
-	acknowledge_events(app);
+	app_acknowledge_events(app);
 	tell_state(app);
-	talk(app);
+	app_talk(app);
 	if (client_wants_connection(&app->client, now_ms)) {
 		dial(app);
-		talk(app);
+		app_talk(app);
 	}
-}
-
-/* --- the loop ------------------------------------------------------------- */
-
-static void
-sooner(int64_t *due, int64_t other)
-{
-	if (other >= 0 && other < *due)
-		*due = other;
-}
-
-static int
-wait_ms(const struct app *app)
-{
-	int64_t now_ms = clock_steady_ms();
-	int64_t due = now_ms + LOOK_MS;
-
-	sooner(&due, client_due_ms(&app->client));
-	sooner(&due, speaker_due_ms(app->speaker));
-	if (app->speaking == NULL)
-		sooner(&due, speech_due_ms(&app->speech));
-	if (app->away_due_ms > 0)
-		sooner(&due, app->away_due_ms);
-	return due <= now_ms ? 0 : (int)(due - now_ms);
-}
-
-static void
-take_signal(struct app *app, int fd)
-{
-	struct signalfd_siginfo info;
-
-	while (read(fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
-		if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGHUP)
-			app->quit = true;
-		else if (info.ssi_signo == SIGHUP && !app->on_terminal)
-			app->config_stamp = -1; /* read them again */
-		else if (info.ssi_signo == SIGHUP)
-			app->quit = true; /* the terminal has gone */
-}
-
-static int
-open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
-	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
-		return -1;
-	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/* The session has ended, or its bus: the next message tries again. */
-static void
-lose_bus(struct app *app)
-{
-	notify_close(app->notify);
-	app->notify = NULL;
-}
-
-enum err
-app_run(struct app *app, int fd, void (*ready)(void *arg),
-    void (*round)(void *arg), void *arg)
-{
-	int signals = open_signals();
-
-	assert(fd >= 0 && ready != NULL && round != NULL);
-	if (signals < 0)
-		return err_from_errno(errno);
-	tick(app);
-	round(arg);
-	while (!app->quit) {
-		struct pollfd fds[4] = {{signals, POLLIN, 0},
-		    {app->input_ended ? -1 : fd, POLLIN, 0},
-		    {app->fd, POLLIN, 0},
-		    {notify_fd(app->notify), notify_events(app->notify), 0}};
-
-		if (client_out(&app->client).len > 0)
-			fds[2].events |= POLLOUT;
-		/* EINTR is a new size of the terminal: `ready` sees to it. */
-		if (poll(fds, 4, wait_ms(app)) < 0) {
-			fds[0].revents = fds[2].revents = fds[3].revents = 0;
-			fds[1].revents = POLLIN;
-		}
-		if (fds[0].revents != 0)
-			take_signal(app, signals);
-		if (fds[1].fd >= 0 && fds[1].revents != 0)
-			ready(arg);
-		if (app->on_terminal &&
-		    (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
-			app->quit = true;
-		if (app->fd >= 0 && app->fd == fds[2].fd &&
-		    (fds[2].revents & ~POLLOUT) != 0)
-			listen_to(app);
-		if (fds[3].revents != 0 && !notify_process(app->notify))
-			lose_bus(app);
-		tick(app);
-		round(arg);
-	}
-	acknowledge_events(app);
-	talk(app);
-	close(signals);
-	return ERR_OK;
 }
 
 /* --- for the fronts ------------------------------------------------------- */

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,6 +45,7 @@ struct app {
 	struct history *history;
 	struct client client;
 	int fd; /* of the connection; -1 */
+	int signals; /* -1: app_begin() has not been called */
 	int64_t started_ms;
 
 	struct speech speech;
@@ -101,6 +103,22 @@ void app_close(struct app *app);
 enum err app_run(struct app *app, int fd, void (*ready)(void *arg),
     void (*round)(void *arg), void *arg);
 
+/*
+ * The same in parts, for the loop of a toolkit: poll for what app_wait() says,
+ * at most that long, and call app_round() with the events that came. A quit is
+ * the caller's to look for.
+ */
+#define APP_FDS 3
+struct app_wait {
+	struct pollfd fds[APP_FDS]; /* a descriptor may be -1 */
+	int timeout_ms;
+};
+
+enum err app_begin(struct app *app);
+void app_wait(const struct app *app, struct app_wait *wait);
+void app_round(struct app *app, const struct app_wait *wait);
+void app_end(struct app *app);
+
 /* --- what the person does --- */
 
 void app_saw(struct app *app); /* a key: nothing is unread any more */
@@ -130,6 +148,10 @@ void app_link_text(const struct app *app, char *text, size_t size);
 /* --- among the files of app --- */
 
 extern const struct client_ops app_client_ops;
+void app_tick(struct app *app); /* all that is due */
+void app_listen(struct app *app); /* takes what the server has sent */
+void app_talk(struct app *app); /* sends what waits for it */
+void app_acknowledge_events(struct app *app);
 void app_flush_away(struct app *app);
 
 /* A message as the desktop's notification, where that is set. */
@@ -139,7 +161,7 @@ void app_notify(
 /* Notifications of alerts that wait no longer are withdrawn. */
 void app_sweep_notifications(struct app *app);
 
-/* Those of all alerts: another window has them now. */
+/* Withdraws those of all alerts: another window has them now. */
 void app_withdraw_notifications(struct app *app);
 
 /* A sentence of the window itself, in the background. */

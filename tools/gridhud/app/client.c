@@ -271,7 +271,7 @@ on_taken(struct client *client, const struct jsonr_value *line)
 	return ERR_OK;
 }
 
-/* That window has gone. */
+/* The window that had the place has gone. */
 static enum err
 on_free(struct client *client, const struct jsonr_value *line)
 {

@@ -28,7 +28,7 @@ static const char help[] =
     "\n"
     "[Doing]\n"
     "Enter                  the chosen message, all of it\n"
-    "o                      open its link\n"
+    "o                      open its link; asks which of several\n"
     "m                      mute its source, or hear it again\n"
     "s                      stop speaking, and forget what waits\n"
     "a                      acknowledge the chosen message\n"
@@ -402,6 +402,8 @@ term_page_text(const struct term *term, struct buf *buf)
 {
 	if (term->mode == TERM_HELP)
 		buf_add_span(buf, span_of(help));
+	else if (term->mode == TERM_LINKS)
+		term_links_text(term, buf);
 	else
 		settings_list(&term->app.settings, buf);
 }
@@ -453,6 +455,19 @@ draw_page(struct term *term)
 
 /* --- all of it ------------------------------------------------------------ */
 
+/* As a tool wants it: nothing of the messages, until a key or an alert. */
+static void
+draw_hidden(const struct term *term)
+{
+	term_style(term, STYLE_TEXT, false);
+	erase();
+	move(term->height - 1, 0);
+	put(term, SPAN(" hidden (any key shows it)"), STYLE_DIM, false,
+	    term->width - 1);
+	curs_set(0);
+	refresh();
+}
+
 void
 term_draw(struct term *term)
 {
@@ -460,6 +475,10 @@ term_draw(struct term *term)
 	if (term->height < 3 || term->width < 10) {
 		erase();
 		refresh();
+		return;
+	}
+	if (hud_shown(&term->app.hud) == HUD_HIDDEN) {
+		draw_hidden(term);
 		return;
 	}
 	if (term->mode == TERM_LIST)

@@ -72,15 +72,6 @@ chosen(const struct term *term)
 }
 
 static void
-open_link(struct term *term)
-{
-	const struct message *message = chosen(term);
-
-	if (message != NULL)
-		app_open_link(&term->app, message->url);
-}
-
-static void
 open_page(struct term *term, enum term_mode mode)
 {
 	if (mode == TERM_MESSAGE && chosen(term) == NULL)
@@ -220,7 +211,7 @@ common_key(struct term *term, int key)
 {
 	switch (key) {
 	case 'o':
-		open_link(term);
+		term_open_link(term);
 		return true;
 	case 'm':
 		app_toggle_mute(&term->app, chosen(term));
@@ -273,7 +264,11 @@ term_key(struct term *term, int key)
 	}
 	term->notice[0] = '\0';
 	app_saw(&term->app);
-	if (term->prompt != PROMPT_NONE)
+	if (hud_shown(&term->app.hud) == HUD_HIDDEN)
+		term->app.hud.base = HUD_IDLE; /* any key shows it again */
+	else if (term_links_key(term, key))
+		return;
+	else if (term->prompt != PROMPT_NONE)
 		prompt_key(term, key);
 	else if (common_key(term, key))
 		return;

@@ -17,7 +17,8 @@ enum term_mode {
 	TERM_LIST,
 	TERM_MESSAGE, /* one message, all of it */
 	TERM_HELP,
-	TERM_SETTINGS
+	TERM_SETTINGS,
+	TERM_LINKS
 };
 
 enum term_prompt { PROMPT_NONE, PROMPT_SEARCH, PROMPT_WRITE };
@@ -106,6 +107,15 @@ void term_search(struct term *term);
 
 /* The next one; from the chosen one itself where `here` says so. */
 void term_find(struct term *term, bool older, bool here);
+
+/* --- links --- */
+
+/* Opens the chosen message's link, or the page that asks which. */
+void term_open_link(struct term *term);
+void term_links_text(const struct term *term, struct buf *buf);
+
+/* A digit on that page; false for any other key. */
+bool term_links_key(struct term *term, int key);
 
 /* --- keys --- */
 

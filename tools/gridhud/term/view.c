@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "tools/gridhud/app/clock.h"
+#include "tools/gridhud/inline.h"
 #include "tools/gridhud/text.h"
 
 #define VIEW_MAX ((size_t)1 << 20)
@@ -111,52 +112,28 @@ draft_add(struct draft *draft, struct span text, enum style style)
 		buf_add_char(&draft->styles, (char)style);
 }
 
-/* The length of a mark at the front that switches a style: ** or `. */
-static size_t
-switch_at(struct span text, enum style *style)
+static enum style
+style_of(const struct inline_piece *piece, enum style base)
 {
-	if (span_starts(text, SPAN("**"))) {
-		*style = STYLE_BOLD;
-		return 2;
-	}
-	if (text.ptr[0] == '`') {
-		*style = STYLE_CODE;
-		return 1;
-	}
-	return 0;
-}
-
-static bool
-closes(struct span text, struct span mark)
-{
-	struct span rest = text;
-
-	for (; rest.len >= mark.len; rest = span_from(rest, 1))
-		if (span_starts(rest, mark))
-			return true;
-	return false;
+	if (piece->url.len > 0)
+		return STYLE_LINK;
+	if (piece->code)
+		return STYLE_CODE;
+	if (piece->bold)
+		return STYLE_BOLD;
+	return piece->italic ? STYLE_ITALIC : base;
 }
 
 static void
-draft_inline(struct draft *draft, struct span line, enum style base)
+draft_inline(
+    struct draft *draft, struct span line, bool markdown, enum style base)
 {
-	enum style style = base, other;
-	size_t len;
+	struct inline_reader reader;
+	struct inline_piece piece;
 
-	while (line.len > 0) {
-		len = switch_at(line, &other);
-		if (len > 0 &&
-		    (style == other ||
-			(style == base &&
-			    closes(span_from(line, len),
-				span_sub(line, 0, len))))) {
-			style = style == other ? base : other;
-			line = span_from(line, len);
-			continue;
-		}
-		draft_add(draft, span_sub(line, 0, 1), style);
-		line = span_from(line, 1);
-	}
+	inline_begin(&reader, line, markdown);
+	while (inline_next(&reader, &piece))
+		draft_add(draft, piece.text, style_of(&piece, base));
 }
 
 static void
@@ -174,13 +151,14 @@ draft_line(struct draft *draft, struct span line, bool *in_code)
 		draft_add(draft, line, STYLE_CODE);
 	else if (hashes > 0 && hashes <= 6 && hashes < line.len &&
 	    line.ptr[hashes] == ' ')
-		draft_inline(draft, span_from(line, hashes + 1), STYLE_BOLD);
+		draft_inline(
+		    draft, span_from(line, hashes + 1), true, STYLE_BOLD);
 	else if (span_starts(line, SPAN("- ")) ||
 	    span_starts(line, SPAN("* "))) {
 		draft_add(draft, SPAN("\xE2\x80\xA2 "), STYLE_DIM);
-		draft_inline(draft, span_from(line, 2), STYLE_TEXT);
+		draft_inline(draft, span_from(line, 2), true, STYLE_TEXT);
 	} else
-		draft_inline(draft, line, STYLE_TEXT);
+		draft_inline(draft, line, true, STYLE_TEXT);
 	draft_add(draft, SPAN("\n"), STYLE_TEXT);
 }
 
@@ -191,9 +169,9 @@ draft_text(struct draft *draft, const struct message *message)
 	bool in_code = false;
 	struct span line;
 
-	if (!message->markdown) {
-		draft_add(draft, rest, STYLE_TEXT);
-		return;
+	while (!message->markdown && span_cut(&line, &rest, '\n')) {
+		draft_inline(draft, line, false, STYLE_TEXT);
+		draft_add(draft, SPAN("\n"), STYLE_TEXT);
 	}
 	while (span_cut(&line, &rest, '\n'))
 		draft_line(draft, line, &in_code);

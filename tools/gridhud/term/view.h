@@ -19,6 +19,7 @@ enum style {
 	STYLE_SOURCE,
 	STYLE_TITLE,
 	STYLE_BOLD,
+	STYLE_ITALIC,
 	STYLE_CODE,
 	STYLE_LINK,
 	STYLE_MARK, /* a link's colour, for small signs */

@@ -65,9 +65,10 @@ static const struct {
 	"\xE4\xB8\x96\xE4\xB8\x96\xE4\xB8\x96\xE4\xB8\x96/\xE4\xB8\x96//"},
     {HEAD "\"text\":\"1\\n2\\n3\\n4\"}", 40, 2,
 	"21:04  src/1/2/\xE2\x80\xA6 (Enter shows all of it)//"},
-    {HEAD "\"text\":\"# H\\n**b** `c` *x\\n- i\\n```\\ncode\\n```\","
+    {HEAD "\"text\":\"# H\\n**b** `c` *x <https://a.example/|t> *i*\\n- "
+	  "i\\n```\\ncode\\n```\","
 	  "\"format\":\"markdown\"}",
-	40, 0, "21:04  src/H/b c *x/\xE2\x80\xA2 i/code//"},
+	40, 0, "21:04  src/H/b c *x t i/\xE2\x80\xA2 i/code//"},
     {HEAD "\"text\":\"**b** `c`\"}", 40, 0, "21:04  src/**b** `c`//"},
     {HEAD "\"text\":\"x\",\"url\":\"https://example.org/\"}", 40, 0,
 	"21:04  src/x/https://example.org///"},
