@@ -2,12 +2,13 @@
 
     conditions.py [QUERIES [SEED]]
 
-SQLite reads the CSV files themselves: texts, prices, sums by month and by
-store, days, ranges. What is worked out of those (rates, ranks, the network's) it
-takes from a dump, whose values tests/system/oracle.sh compares with SQL of its
-own. Numbers are millionths, so that sums are exact. A condition is written twice:
-as the parameter says it, and as SQL. A second round asks after ranges were
-proposed, saved and imported and the network's figures have changed.
+Each answer is in a format of its own, drawn with the query, and read by another
+program. SQLite reads the CSV files themselves: texts, prices, sums by month and
+by store, days, ranges. What is worked out of those (rates, ranks, the network's)
+it takes from a dump, whose values tests/system/oracle.sh compares with SQL of
+its own. Numbers are millionths, so that sums are exact. A condition is written
+twice: as the parameter says it, and as SQL. A second round asks after ranges
+were proposed, saved and imported and the network's figures have changed.
 """
 
 import csv
@@ -22,6 +23,7 @@ import urllib.parse
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from formats import FORMATS, exact, find_workbooks  # noqa: E402
 from kit import API, Data, Description, Direct, Score, scratch  # noqa: E402
 from oracle import SEARCHED, Test as Oracle, fold  # noqa: E402
 
@@ -33,6 +35,8 @@ RANGES = ("codeGamme", "codeGammeServeur", "gammeAValider", "codeGammeInit")
 WHOLE = ("rangCa", "nbMagasins", "moisVendus", "nbMagasinsStock", "nbRuptures",
          "nbJoursDerniereVente", "nbMagasinsReseau")
 DAYS = ("derniereReception", "premiereVente", "derniereVente")
+SHOWN = ("codein", "codeFournisseur", "libelle1", "code3", "totalCa",
+         "derniereVente")  # in the order of a row
 MEASURES = {"sales": "quantite", "stock": "stock", "receptions": "quantite"}
 
 
@@ -329,6 +333,9 @@ class Test:
         self.columns = Columns(os.path.join(self.oracle.folder, "csv"),
                                self.dumps())
         self.maker = Maker(self.chance, self.columns)
+        # A draw of its own: a seed's queries do not depend on what reads.
+        self.formats = random.Random(seed + 1)
+        find_workbooks()
 
     def dumps(self):
         return [grid.rows for grid in self.oracle.grids["1"].values()]
@@ -363,7 +370,8 @@ class Test:
 
     def wanted(self, where, values, keys):
         return self.columns.base.execute(
-            "SELECT codeFournisseur, codein FROM g WHERE %s ORDER BY %s" % (
+            "SELECT %s FROM g WHERE %s ORDER BY %s" % (
+                ", ".join('"%s"' % name for name in SHOWN),
                 " AND ".join("(%s)" % one for one in where),
                 self.order_sql(keys)), values).fetchall()
 
@@ -394,27 +402,63 @@ class Test:
         page = chance.randint(1, max(1, -(-len(wanted) // limit)))
         query = pairs + list(order.items()) + [
             ("limit", limit), ("page", page),
-            ("fields", "codeFournisseur"), ("strict", 1)]
+            ("fields", ",".join(SHOWN)), ("strict", 1)]
         return path, query, wanted[(page - 1) * limit:page * limit], \
             len(wanted)
 
+    @staticmethod
+    def rows_of(form, reply):
+        """The answer's rows, as the values of SHOWN, and its exact total."""
+        if form == "json":
+            got = exact(reply.body.decode())
+            return got["data"], got["pagination"]["total"]
+        return [exact(line) for line in reply.body.decode().splitlines()], \
+            int(reply.headers["x-total-count"])
+
+    @staticmethod
+    def is_row(row, wanted):
+        return all(row[name] == value for name, value in zip(SHOWN, wanted))
+
+    def compare_rows(self, form, reply, cut, total):
+        cut = [[decimal.Decimal(value) / MILLION if name == "totalCa" else
+                value for name, value in zip(SHOWN, row)] for row in cut]
+        if form in FORMATS:
+            reader = FORMATS[form]
+            names, rows = reader.read(reply.body)
+            if tuple(names) != SHOWN:
+                return ["columns %s" % names]
+            count = int(reply.headers["x-total-count"])
+            fit = [all(map(reader.same, row, wanted))
+                   for row, wanted in zip(rows, cut)]
+        else:
+            rows, count = self.rows_of(form, reply)
+            fit = [self.is_row(row, wanted) for row, wanted in zip(rows, cut)]
+        problems = [] if count == total else ["total %d, not %d" % (
+            count, total)]
+        if len(rows) != len(cut) or not all(fit):
+            bad = fit.index(False) if False in fit else len(fit)
+            problems.append("%d rows, not %d; the %dth: %s, not %s" % (
+                len(rows), len(cut), bad, rows[bad:bad + 1],
+                cut[bad:bad + 1]))
+        return problems
+
+    def form(self):
+        """Half of the answers are JSON; a workbook takes long to read."""
+        drawn = self.formats.choice(
+            ["json"] * 9 + ["ndjson", "csv", "csv-fr", "tsv"] * 2 + ["xlsx"])
+        return "csv" if drawn == "xlsx" and drawn not in FORMATS else drawn
+
     def check(self, path, query, cut, total):
+        form = self.form()
+        if form != "json":
+            query.append(("format", form))
         uri = API + path + "?" + urllib.parse.urlencode(query)
         if len(uri) > 6000:
             return []
         reply = self.server.ask(uri, headers={"X-API-Key": self.oracle.key})
         if reply.status != 200:
             return ["status %d %r" % (reply.status, reply.body[:300])]
-        got = reply.json()
-        problems = []
-        if got["pagination"]["total"] != total:
-            problems.append("total %d, not %d" % (
-                got["pagination"]["total"], total))
-        rows = [(row["codeFournisseur"], row["codein"])
-                for row in got["data"]]
-        if rows != cut:
-            problems.append("rows %s, not %s" % (rows[:6], cut[:6]))
-        return problems
+        return self.compare_rows(form, reply, cut, total)
 
     def ask(self, queries):
         for number in range(queries):

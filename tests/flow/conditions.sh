@@ -5,4 +5,5 @@ command -v python3 >/dev/null || {
   exit 77
 }
 [ -z "${GRID_LONG:-}" ] || [ $# -gt 0 ] || set -- 14000
-exec python3 "${abs_top_srcdir:-.}/tests/flow/conditions.py" "$@"
+. "${abs_top_srcdir:-.}/tests/support/openpyxl.sh"
+exec "$python" "${abs_top_srcdir:-.}/tests/flow/conditions.py" "$@"

@@ -170,12 +170,16 @@ FORMATS = {
 }
 
 
-def find_readers():
-    """Those of the formats that Python alone does not read."""
+def find_workbooks():
     if openpyxl is not None:
         FORMATS["xlsx"] = Xlsx()
     else:
         print("not read, without python3-openpyxl: workbooks")
+
+
+def find_readers():
+    """Those of the formats that Python alone does not read."""
+    find_workbooks()
     if os.environ.get("GRID_MODULES"):
         FORMATS["parquet"] = Parquet(os.environ["GRID_MODULES"])
     else:

@@ -15,9 +15,5 @@ if command -v node >/dev/null && command -v "${NPM:-npm}" >/dev/null; then
   }
   export GRID_MODULES="$modules"
 fi
-# Debian's own Python has python3-openpyxl, wherever another one comes first.
-python=python3
-for each in python3 /usr/bin/python3; do
-  "$each" -c 'import openpyxl' 2>/dev/null && python=$each && break
-done
+. "$top/tests/support/openpyxl.sh"
 exec "$python" "$top/tests/flow/formats.py" "$@"
