@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/date.h"
+#include "lmdb-schema/compute/begun.h"
 #include "lmdb-schema/compute/compute_priv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
@@ -250,6 +251,25 @@ was_done(struct store *store, struct span supplier, uint64_t before)
 	    !stale;
 }
 
+/* The caller holds the supplier's lock and a slot. */
+static enum err
+compute_noted(struct compute_result *result, struct store *store,
+    struct span supplier, const struct compute_options *options)
+{
+	uint64_t before = generation_now(store, supplier);
+	struct begun begun;
+	enum err err;
+
+	begun_note(&begun, store, supplier, before);
+	result->noted = begun.fd >= 0;
+	err = compute_now(&result->entry, store, supplier, options, before);
+	if (err == ERR_OK || compute_is_answer(err))
+		begun_done(&begun);
+	else
+		begun_failed(&begun, compute_why(err));
+	return err;
+}
+
 enum err
 compute_supplier(struct compute_result *result, struct store *store,
     struct span supplier, const struct compute_options *options)
@@ -274,8 +294,7 @@ compute_supplier(struct compute_result *result, struct store *store,
 		err = store_lock_slot(
 		    &slot, store, options->slots, options->wait);
 		if (err == ERR_OK)
-			err = compute_now(&result->entry, store, supplier,
-			    options, generation_now(store, supplier));
+			err = compute_noted(result, store, supplier, options);
 	}
 	if (slot >= 0)
 		close(slot);
@@ -283,6 +302,33 @@ compute_supplier(struct compute_result *result, struct store *store,
 		close(lock);
 	result->ms = (date_monotonic_ns() - start) / 1000000;
 	return err;
+}
+
+bool
+compute_is_answer(enum err err)
+{
+	return err == ERR_BUSY || err == ERR_NOT_FOUND || err == ERR_EXISTS ||
+	    err == ERR_NOT_READY;
+}
+
+const char *
+compute_why(enum err err)
+{
+	if (err == ERR_NOT_READY)
+		return "nothing was imported yet";
+	if (err == ERR_NOT_FOUND)
+		return "there is no such supplier ('gridctl suppliers' lists "
+		       "them)";
+	if (err == ERR_EXISTS)
+		return "it has no article: there is nothing to compute";
+	if (err == ERR_BUSY)
+		return "too many computations are running: try again later";
+	if (err == ERR_DAMAGED)
+		return "stored data is damaged ('gridctl check' says which): "
+		       "import the facts again";
+	if (err == ERR_NO_SPACE)
+		return "the disk is full: its old snapshot stays current";
+	return err_text(err);
 }
 
 enum err

@@ -30,6 +30,7 @@ struct compute_options {
 struct compute_result {
 	struct catalog_entry entry; /* the current snapshot's */
 	bool shared; /* another process had just computed it */
+	bool noted; /* hooks are told of a failure: begun.h */
 	int64_t ms; /* spent on this computation */
 };
 
@@ -47,6 +48,10 @@ struct compute_result {
  */
 enum err compute_supplier(struct compute_result *result, struct store *store,
     struct span supplier, const struct compute_options *options);
+
+/* The reason of a failure in words; whether it is only an answer to a call. */
+const char *compute_why(enum err err);
+bool compute_is_answer(enum err err);
 
 /*
  * True when data that the entry was computed from have changed since: the

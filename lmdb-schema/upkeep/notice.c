@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/kv/kv.h"
+#include "lmdb-schema/compute/begun.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
@@ -125,11 +126,93 @@ look(struct store *store, unsigned wanted, bool quietly)
 	return err;
 }
 
+/* --- failures ------------------------------------------------------------- */
+
+/* Behind the note that was the last one of an earlier look, if it is there. */
+static unsigned
+first_unseen(const struct begun_ends *ends, struct span seen)
+{
+	for (unsigned i = ends->count; i-- > 0;) {
+		struct key id = key_of_u64(ends->ids[i]);
+
+		if (span_eq(key_span(&id), seen))
+			return i + 1;
+	}
+	return 0;
+}
+
+static enum err
+note_failures(struct audit *audit, const struct begun_ends *ends, unsigned from)
+{
+	enum err err = ERR_OK;
+
+	for (unsigned i = from; i < ends->count && err == ERR_OK; i++)
+		err = audit_note(audit,
+		    &(struct audit_entry){.event = SPAN("failed"),
+			.actor = SPAN("gridctl compute"),
+			.codein = ends->supplier,
+			.motif = ends->whys[i]});
+	return err;
+}
+
+/*
+ * The entries and the last note's id are one commit: a note that is found once
+ * more, as the process was killed behind the commit, is known.
+ */
+static enum err
+write_failures(void *context, struct kv_txn *txn)
+{
+	const struct begun_ends *ends = context;
+	struct key pair = key_pair(SPAN("seen-failed"), ends->supplier);
+	struct key id = key_of_u64(ends->ids[ends->count - 1]);
+	struct span seen = SPAN("");
+	struct audit audit;
+	enum err err = kv_get(txn, STATE_META, key_span(&pair), &seen);
+
+	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
+		return err;
+	audit_begin(&audit, txn);
+	err = audit_end(&audit,
+	    note_failures(
+		&audit, ends, err == ERR_OK ? first_unseen(ends, seen) : 0));
+	return err == ERR_OK
+	    ? kv_put(txn, STATE_META, key_span(&pair), key_span(&id))
+	    : err;
+}
+
+static enum err
+take_failures(void *context, const struct begun_ends *ends)
+{
+	return store_write(
+	    context, STORE_STATE, write_failures, (void *)(uintptr_t)ends);
+}
+
+static enum err
+forget_failures(void *context, const struct begun_ends *ends)
+{
+	(void)context;
+	(void)ends;
+	return ERR_OK;
+}
+
+enum err
+notice_failures(struct store *store)
+{
+	assert(store != NULL);
+	return begun_each(store, take_failures, store);
+}
+
+/* --- all ------------------------------------------------------------------ */
+
 enum err
 notice_begin(struct store *store, unsigned wanted)
 {
+	enum err err = ERR_OK;
+
 	assert(store != NULL);
-	return look(store, wanted, true);
+	if ((wanted & HOOK_FAILED) != 0)
+		err = begun_each(store, forget_failures, store);
+	return err == ERR_OK ? look(store, wanted, true) : err;
 }
 
 enum err

@@ -172,6 +172,10 @@ class Hooks(Grid):
         answer = self.post(changes, supplier)
         assert answer.status == 200, answer.text
 
+    def computed_at(self, supplier):
+        return next(one for one in json.loads(self.ctl(
+            "suppliers", "--json")) if one["code"] == supplier)["computedAt"]
+
     def trail(self, *events):
         return [entry for entry in json.loads(self.ctl(
             "proposals", "log", "--json")) if entry["event"] in events]
@@ -604,6 +608,109 @@ def failures_are_events():
         receiver.stop()
 
 
+RECORD = 256  # of lmdb-schema/compute/begun.h: two numbers, and the reason
+
+
+def is_begun(note, process):
+    """Whether the last record is the process's, and it has not ended."""
+    try:
+        with open(note, "rb") as file:
+            records = file.read()
+    except OSError:
+        return False
+    last = records[-RECORD:]
+    return len(last) == RECORD and last[16] == 0 and int.from_bytes(
+        last[:8], sys.byteorder) & 0x3fffff == process.pid
+
+
+def killed_computations_are_events_each_of_them_once():
+    """Ended by SIGKILL at any moment, while the sender is killed, too."""
+    with Hooks(articles=20000) as grid:
+        chance = random.Random()
+        seed = int(os.environ.get("GRID_SEED", chance.randrange(1 << 30)))
+        chance.seed(seed)
+        print("   GRID_SEED=%d" % seed)
+        receiver = Receiver()
+        grid.add("erp", receiver, "failed")
+        grid.send()
+        note = os.path.join(grid.data, "locks", "begun", "S1")
+        killed = turns = 0
+        while killed < 6:
+            turns += 1
+            assert turns < 200, "no kill comes before its end"
+            before = grid.computed_at("S1")
+            child = subprocess.Popen([GRIDCTL, "--data", grid.data, "compute",
+                                      "--quiet", "S1"])
+            wait_until(lambda: is_begun(note, child) or
+                       child.poll() is not None, "it has begun")
+            time.sleep(chance.choice((0, 0, 0.01, 0.05)))
+            child.send_signal(signal.SIGSTOP)  # it keeps the lock
+            begun = is_begun(note, child)
+            child.kill()
+            child.wait()
+            killed += begun and grid.computed_at("S1") == before
+            if chance.random() < 0.4:
+                time.sleep(chance.uniform(0, 0.3))
+                grid.kill()
+                grid.send()
+        grid.ctl("compute", "--quiet", "S1")
+        wait_until(lambda: not os.path.exists(note), "all are told")
+        assert len(grid.trail("failed")) == killed, (killed, turns)
+        grid.wait_for(receiver, killed)
+        grid.kill(signal.SIGTERM)
+        grid.send()
+        wait_until(lambda: grid.hook("erp")["waiting"] == 0, "the end")
+        assert len(grid.trail("failed")) == killed, (killed, turns)
+        assert len(receiver.first()) == killed
+        data = receiver.first()[0]["data"]
+        assert data["codeFournisseur"] == "S1", data
+        assert data["par"] == "gridctl compute" and "killed" in data["raison"]
+        receiver.stop()
+
+
+def a_computation_that_gridapi_ends_is_one_event():
+    """gridctl is stopped in the middle, so that its limit is reached."""
+    grid = Hooks(settings={"compute.timeout": 1})
+    wrapper = grid.path("stopping")
+    with open(wrapper, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\nfor code; do :; done\n'%s' \"$@\" &\n"
+                   "while [ ! -e '%s/locks/begun/'\"$code\" ] && kill -0 $!; "
+                   "do :; done\nkill -STOP $!\nwait\n" % (
+                       GRIDCTL, grid.data))
+    os.chmod(wrapper, 0o755)
+    grid.settings["compute.gridctl"] = wrapper
+    csv = grid.path("more")
+    os.makedirs(csv)
+    names = ["BIG%d" % i for i in range(6)]
+    with open(csv + "/suppliers.csv", "w", encoding="utf-8") as file:
+        file.write("code,nom\n" + "".join(
+            "%s,%s\n" % (name, name) for name in names))
+    with open(csv + "/articles.csv", "w", encoding="utf-8") as file:
+        file.write("fournisseur,codein,libelle1,libelle2,marque,gtin,reference,"
+                   "codeCentrale,code3,pcb,prixAchat,prixVente,tva,gamme\n" +
+                   "".join("%s,%05d,Article,,,,,,101010,1,1,2,20,A\n" % (
+                       name, i) for name in names for i in range(8000)))
+    grid.ctl("import", "--quiet", "--merge", csv)
+    with grid:
+        receiver = Receiver()
+        grid.add("erp", receiver, "failed")
+        grid.send()
+        ended = []
+        for name in names:
+            answer = grid.ask("GET", "/api/v1/grid?limit=1&fournisseur=" + name)
+            if answer.status != 200:
+                assert answer.status in (500, 504), answer.text
+                ended.append(name)
+            if len(ended) == 2:
+                break
+        assert ended, "each was computed before it was stopped"
+        grid.wait_for(receiver, len(ended))
+        wait_until(lambda: grid.hook("erp")["waiting"] == 0, "the end")
+        assert [event["data"]["codeFournisseur"]
+                for event in receiver.first()] == ended
+        receiver.stop()
+
+
 def gridapi_sends_and_counts():
     grid = Hooks(settings={"hooks.deliver": "yes"})
     receiver = Receiver()
@@ -687,6 +794,8 @@ run_tests([
     a_list_says_what_a_hook_is_told_of_and_no_password,
     supplier_codes_are_read_as_they_are_meant,
     failures_are_events,
+    killed_computations_are_events_each_of_them_once,
+    a_computation_that_gridapi_ends_is_one_event,
     gridapi_sends_and_counts,
     gridhook_takes_them,
     tls_is_verified,

@@ -78,29 +78,14 @@ show_progress(void *context, uint64_t done, uint64_t total)
 }
 
 static int
-tell_failure(struct store *store, struct span supplier, enum err err)
+tell_failure(
+    struct store *store, struct span supplier, enum err err, bool noted)
 {
-	const char *why = err_text(err);
+	const char *why = compute_why(err);
 
-	if (err == ERR_NOT_READY)
-		why = "nothing was imported yet";
-	else if (err == ERR_NOT_FOUND)
-		why = "there is no such supplier ('gridctl suppliers' lists "
-		      "them)";
-	else if (err == ERR_EXISTS)
-		why = "it has no article: there is nothing to compute";
-	else if (err == ERR_BUSY)
-		why = "too many computations are running: try again later";
-	else if (err == ERR_DAMAGED)
-		why = "stored data is damaged ('gridctl check' says which): "
-		      "import the facts again";
-	else if (err == ERR_NO_SPACE)
-		why = "the disk is full: its old snapshot stays current";
 	fprintf(stderr, "gridctl compute: supplier %.*s: %s\n",
 	    SPAN_ARG(supplier), why);
-	/* The others are answers to what was asked, and no failures. */
-	if (err != ERR_BUSY && err != ERR_NOT_FOUND && err != ERR_EXISTS &&
-	    err != ERR_NOT_READY)
+	if (!noted && !compute_is_answer(err))
 		cmd_note_failure(store, "compute", supplier, why);
 	return err == ERR_BUSY ? CMD_BUSY : CMD_FAILED;
 }
@@ -121,7 +106,7 @@ compute_one(struct store *store, struct span supplier,
 	err = compute_supplier(&result, store, supplier, &how);
 	progress_end(&progress);
 	if (err != ERR_OK)
-		return tell_failure(store, supplier, err);
+		return tell_failure(store, supplier, err, result.noted);
 	if (!options->quiet)
 		printf("%.*s: %s rows, %s, %s in %lld ms\n", SPAN_ARG(supplier),
 		    cmd_count(result.entry.rows), cmd_bytes(result.entry.bytes),
@@ -258,7 +243,7 @@ work(void *context)
 
 		pthread_mutex_lock(&many->lock);
 		if (err != ERR_OK) {
-			tell_failure(many->store, code, err);
+			tell_failure(many->store, code, err, result.noted);
 			many->failed++;
 		} else
 			many->rows_made += result.entry.rows;

@@ -120,8 +120,12 @@ static enum err
 notice(struct sender *sender)
 {
 	uint64_t catalog, live;
-	enum err err = catalog_view_renew(sender->catalog);
+	enum err err = ERR_OK;
 
+	if ((sender->wanted & HOOK_FAILED) != 0)
+		err = notice_failures(sender->store);
+	if (err == ERR_OK)
+		err = catalog_view_renew(sender->catalog);
 	if (err != ERR_OK)
 		return err;
 	catalog = catalog_view_version(sender->catalog);
