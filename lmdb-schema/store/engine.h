@@ -37,4 +37,9 @@ struct engine {
 	    uint64_t after,
 	    enum err (*each)(void *context, uint64_t number, struct span entry),
 	    void *context);
+
+	/* The number of each log's last entry; ERR_AWAY. */
+	enum err (*heads)(struct engine *engine, uint64_t heads[STORE_ENVS]);
+
+	void (*close)(struct engine *engine);
 };

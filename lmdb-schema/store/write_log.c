@@ -197,8 +197,8 @@ write_log_follow(struct engine *engine, enum store_env log, struct kv *kv)
 
 /* --- committing ----------------------------------------------------------- */
 
-/* As long as an append may keep others waiting for the environment. */
-#define PATIENCE_NS (2 * INT64_C(1000000000))
+/* With the last request's limit, 2 s: others wait for the environment. */
+#define PATIENCE_NS INT64_C(1350000000)
 #define PAUSE_US 10000
 
 static enum err

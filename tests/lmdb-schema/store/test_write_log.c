@@ -76,7 +76,7 @@ read_log(struct engine *engine, enum store_env log, uint64_t after,
 	return err;
 }
 
-static struct engine engine = {append, read_log};
+static struct engine engine = {.append = append, .read = read_log};
 static struct store *nodes[2];
 
 static void

@@ -1,0 +1,485 @@
+#include "lmdb-schema/store/engine_etcd.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/date.h"
+#include "common/log.h"
+#include "common/origin.h"
+#include "common/web/ask.h"
+#include "lmdb-schema/store/etcd_text.h"
+
+#define REQUEST_MS 650
+#define BYTES_A_MS 4096 /* what a long request has beyond that */
+#define PAUSE_MS 1000
+#define NS_A_MS INT64_C(1000000)
+#define BODY_MAX ((size_t)96 << 20)
+#define READ_AT_ONCE 64u
+#define URL_MAX 320
+#define MEMBERS_TEXT_MAX 2048
+
+/* One request at a time, on a connection of its own. */
+struct lane {
+	pthread_mutex_t lock;
+	struct asker *asker; /* NULL: none was needed yet */
+	unsigned member; /* who is asked first */
+	char token[ETCD_TOKEN_MAX];
+	struct buf body, answer;
+	int64_t end_ns; /* of the request, whoever is asked */
+	/* The last append, while it is not known what became of it. */
+	bool in_doubt;
+	char doubt[ENGINE_ID_LEN];
+};
+
+struct etcd {
+	struct engine engine; /* first: an engine is its etcd */
+	char *texts[6]; /* of the settings */
+	struct ask_trust trust;
+	const char *name, *user, *password;
+	char members[MEMBERS_TEXT_MAX]; /* each ends with NUL */
+	const char *member[ENGINE_ETCD_MEMBERS];
+	unsigned count;
+	/* An append holds the environment, and a read waits for it. */
+	struct lane appends[STORE_ENVS], reads[STORE_ENVS], heads;
+	_Atomic int64_t failed_ns; /* the last failure; 0: none since */
+};
+
+/* --- a request ------------------------------------------------------------ */
+
+static struct span
+name_of(const struct etcd *etcd)
+{
+	return span_of(etcd->name);
+}
+
+static void
+lane_init(struct lane *lane)
+{
+	pthread_mutex_init(&lane->lock, NULL);
+	buf_init(&lane->body, BODY_MAX);
+	buf_init(&lane->answer, BODY_MAX);
+}
+
+static void
+lane_fini(struct lane *lane)
+{
+	asker_free(lane->asker);
+	pthread_mutex_destroy(&lane->lock);
+	buf_fini(&lane->body);
+	buf_fini(&lane->answer);
+}
+
+static enum err
+ask_member(struct etcd *etcd, struct lane *lane, const char *path,
+    const struct buf *body, int *status)
+{
+	char url[URL_MAX];
+	const struct ask_question question = {.url = url,
+	    .token = lane->token[0] == '\0' ? NULL : lane->token,
+	    .body = buf_span(body),
+	    .timeout_ms = (lane->end_ns - date_monotonic_ns()) / NS_A_MS};
+
+	if (question.timeout_ms <= 0)
+		return ERR_AWAY;
+
+	snprintf(url, sizeof(url), "%s%s", etcd->member[lane->member], path);
+	return ask(lane->asker, &question, status, &lane->answer);
+}
+
+static void
+next_member(const struct etcd *etcd, struct lane *lane)
+{
+	lane->member = (lane->member + 1) % etcd->count;
+}
+
+static enum err
+log_in(struct etcd *etcd, struct lane *lane)
+{
+	struct buf body;
+	int status = 0;
+	enum err err;
+
+	buf_init(&body, BODY_MAX);
+	etcd_ask_token(&body, span_of(etcd->user), span_of(etcd->password));
+	lane->token[0] = '\0';
+	err = buf_end(&body);
+	if (err == ERR_OK)
+		err = ask_member(
+		    etcd, lane, "/v3/auth/authenticate", &body, &status);
+	if (err == ERR_OK)
+		err = status == 200
+		    ? etcd_token(buf_span(&lane->answer), lane->token)
+		    : ERR_DENIED;
+	if (err == ERR_DENIED)
+		log_error(
+		    "etcd refuses the cluster's user: member=%s status=%d",
+		    etcd->member[lane->member], status);
+	buf_fini(&body);
+	return err == ERR_NO_MEMORY ? err : err == ERR_OK ? ERR_OK : ERR_AWAY;
+}
+
+/*
+ * Of an answer with a status other than 200. ERR_AWAY and ERR_TOO_LARGE
+ * where nothing was done. etcd answers 5xx also for what it may do later.
+ */
+static enum err
+refused(struct etcd *etcd, struct lane *lane, int status)
+{
+	char text[ETCD_FAULT_MAX];
+	bool large;
+
+	etcd_fault(buf_span(&lane->answer), text);
+	large = strstr(text, "too large") != NULL ||
+	    strstr(text, "larger than max") != NULL;
+	if (atomic_load(&etcd->failed_ns) == 0 || large)
+		log_error("etcd does not take a request: member=%s status=%d "
+			  "bytes=%zu text=%s",
+		    etcd->member[lane->member], status, lane->body.len, text);
+	if (large)
+		return ERR_TOO_LARGE;
+	return status >= 400 && status < 500 ? ERR_AWAY : ERR_UNKNOWN;
+}
+
+/* To one member: its answer is of status 200. */
+static enum err
+exchange_once(struct etcd *etcd, struct lane *lane, const char *path)
+{
+	bool fresh = false;
+	int status = 0;
+	enum err err = ERR_OK;
+
+	if (etcd->user[0] != '\0' && lane->token[0] == '\0') {
+		fresh = true;
+		err = log_in(etcd, lane);
+	}
+	if (err == ERR_OK)
+		err = ask_member(etcd, lane, path, &lane->body, &status);
+	/* Tokens end by time, and with the member that gave them. */
+	if (err == ERR_OK && status == 401 && etcd->user[0] != '\0' && !fresh) {
+		err = log_in(etcd, lane);
+		if (err == ERR_OK)
+			err =
+			    ask_member(etcd, lane, path, &lane->body, &status);
+	}
+	if (err == ERR_OK && status != 200)
+		err = refused(etcd, lane, status);
+	return err;
+}
+
+static bool
+is_failure(enum err err)
+{
+	return err == ERR_AWAY || err == ERR_UNKNOWN;
+}
+
+/* Sets or ends the pause, and tells it once. */
+static void
+note(struct etcd *etcd, const struct lane *lane, enum err err)
+{
+	int64_t now = is_failure(err) ? date_monotonic_ns() : 0;
+	int64_t before = atomic_exchange(&etcd->failed_ns, now);
+
+	if (before == 0 && now != 0)
+		log_error("etcd is away, nothing can be stored: member=%s "
+			  "error=%s",
+		    etcd->member[lane->member],
+		    lane->asker == NULL ? "" : ask_why(lane->asker));
+	else if (before != 0 && now == 0)
+		log_info("etcd is there again: member=%s",
+		    etcd->member[lane->member]);
+}
+
+/* Asks the members in turn; a write ends with the first that has it. */
+static enum err
+exchange(struct etcd *etcd, struct lane *lane, const char *path, bool reads)
+{
+	enum err err = buf_end(&lane->body);
+
+	if (err == ERR_OK && lane->asker == NULL)
+		err = asker_new(&lane->asker, &etcd->trust);
+	if (err != ERR_OK)
+		return err;
+	lane->end_ns = date_monotonic_ns() +
+	    (REQUEST_MS + (int64_t)lane->body.len / BYTES_A_MS) * NS_A_MS;
+	for (unsigned i = 0; i < etcd->count; i++) {
+		err = exchange_once(etcd, lane, path);
+		if (err != ERR_AWAY && !(reads && err == ERR_UNKNOWN))
+			break;
+		next_member(etcd, lane);
+	}
+	if (err == ERR_UNKNOWN && !reads)
+		next_member(etcd, lane);
+	return reads && err == ERR_UNKNOWN ? ERR_AWAY : err;
+}
+
+/* --- heads ---------------------------------------------------------------- */
+
+static enum err
+ask_heads(struct etcd *etcd, struct lane *lane, uint64_t heads[STORE_ENVS])
+{
+	enum err err;
+
+	buf_clear(&lane->body);
+	etcd_ask_heads(&lane->body, name_of(etcd));
+	err = exchange(etcd, lane, "/v3/kv/range", true);
+	if (err == ERR_OK)
+		err = etcd_heads(buf_span(&lane->answer), name_of(etcd), heads);
+	if (err == ERR_BAD_INPUT)
+		err = ERR_AWAY;
+	note(etcd, lane, err);
+	return err;
+}
+
+static enum err
+get_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	enum err err;
+
+	pthread_mutex_lock(&etcd->heads.lock);
+	err = ask_heads(etcd, &etcd->heads, heads);
+	pthread_mutex_unlock(&etcd->heads.lock);
+	return err;
+}
+
+/* --- appending ------------------------------------------------------------ */
+
+/* Whether an append is worth its time limit. */
+static bool
+is_there(struct etcd *etcd, struct lane *lane)
+{
+	int64_t failed = atomic_load(&etcd->failed_ns);
+	uint64_t heads[STORE_ENVS];
+
+	if (failed == 0)
+		return true;
+	return date_monotonic_ns() - failed >= PAUSE_MS * NS_A_MS &&
+	    ask_heads(etcd, lane, heads) == ERR_OK;
+}
+
+static enum err
+append_known(struct etcd *etcd, struct lane *lane, const struct etcd_log *of,
+    uint64_t after, struct span id, struct span entry)
+{
+	enum err err;
+
+	buf_clear(&lane->body);
+	etcd_ask_append(&lane->body, of, after, id, entry);
+	err = exchange(etcd, lane, "/v3/kv/txn", false);
+	if (err == ERR_OK) {
+		err = etcd_appended(buf_span(&lane->answer), after, id);
+		if (err == ERR_BAD_INPUT)
+			err = ERR_UNKNOWN;
+		if (err == ERR_DAMAGED || err == ERR_NOT_FOUND)
+			log_error(
+			    "log: etcd has not the entries that this node has: "
+			    "log=%u number=%llu: was another cluster's etcd "
+			    "named, or an empty one?",
+			    of->log, (unsigned long long)after);
+	}
+	note(etcd, lane, err);
+	return err;
+}
+
+static enum err
+append(struct engine *engine, enum store_env log, uint64_t after,
+    struct span id, struct span entry)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->appends[log];
+	const struct etcd_log of = {name_of(etcd), log};
+	bool again;
+	enum err err;
+
+	assert(log < STORE_ENVS && id.len == ENGINE_ID_LEN);
+	pthread_mutex_lock(&lane->lock);
+	again =
+	    lane->in_doubt && memcmp(lane->doubt, id.ptr, ENGINE_ID_LEN) == 0;
+	if (again || is_there(etcd, lane))
+		err = append_known(etcd, lane, &of, after, id, entry);
+	else
+		err = ERR_AWAY;
+	/* The first request may have arrived, or may still. */
+	if (again && err != ERR_OK && err != ERR_BEHIND)
+		err = ERR_UNKNOWN;
+	lane->in_doubt = err == ERR_UNKNOWN;
+	memcpy(lane->doubt, id.ptr, ENGINE_ID_LEN);
+	pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static enum err
+read_some(struct etcd *etcd, struct lane *lane, const struct etcd_log *of,
+    uint64_t *after, unsigned most, bool *more,
+    enum err (*each)(void *context, uint64_t number, struct span entry),
+    void *context)
+{
+	enum err err;
+
+	buf_clear(&lane->body);
+	etcd_ask_read(&lane->body, of, *after, most);
+	err = exchange(etcd, lane, "/v3/kv/range", true);
+	if (err != ERR_OK)
+		return err;
+	err = etcd_entries(buf_span(&lane->answer), after, more, each, context);
+	if (err == ERR_NOT_FOUND)
+		log_error("log: entries that this node needs are trimmed: "
+			  "log=%u number=%llu",
+		    of->log, (unsigned long long)*after);
+	return err == ERR_BAD_INPUT ? ERR_AWAY : err;
+}
+
+static enum err
+read_log(struct engine *engine, enum store_env log, uint64_t after,
+    enum err (*each)(void *context, uint64_t number, struct span entry),
+    void *context)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->reads[log];
+	const struct etcd_log of = {name_of(etcd), log};
+	unsigned most = READ_AT_ONCE;
+	bool more = true;
+	enum err err = ERR_OK;
+
+	assert(log < STORE_ENVS && each != NULL);
+	pthread_mutex_lock(&lane->lock);
+	while (more && err == ERR_OK) {
+		err = read_some(
+		    etcd, lane, &of, &after, most, &more, each, context);
+		if (err == ERR_TOO_LARGE && most > 1) {
+			most = 1;
+			more = true;
+			err = ERR_OK;
+		}
+	}
+	pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+/* --- opening -------------------------------------------------------------- */
+
+static bool
+is_name(struct span name)
+{
+	if (name.len == 0 || name.len > ENGINE_ETCD_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (strchr("abcdefghijklmnopqrstuvwxyz0123456789-",
+			name.ptr[i]) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+is_member(struct span text)
+{
+	struct origin origin;
+
+	return origin_read(&origin, text) &&
+	    (span_eq(origin.scheme, SPAN("http")) ||
+		span_eq(origin.scheme, SPAN("https"))) &&
+	    text.len < URL_MAX - 64;
+}
+
+static enum err
+cut_members(struct etcd *etcd, const char *text, struct fault *fault)
+{
+	struct span piece, rest = span_of(text);
+	char *to = etcd->members;
+
+	while (span_cut(&piece, &rest, ',')) {
+		piece = span_trim(piece);
+		if (!is_member(piece)) {
+			fault_set(fault, "etcd",
+			    "is no address such as http://192.0.2.1:2379 or "
+			    "https://host:2379, without a path: \"%.*s\"",
+			    SPAN_ARG(piece));
+			return ERR_BAD_INPUT;
+		}
+		if (etcd->count == ENGINE_ETCD_MEMBERS ||
+		    (size_t)(to - etcd->members) + piece.len >=
+			sizeof(etcd->members)) {
+			fault_set(fault, "etcd", "names more than %d members",
+			    ENGINE_ETCD_MEMBERS);
+			return ERR_BAD_INPUT;
+		}
+		memcpy(to, piece.ptr, piece.len);
+		etcd->member[etcd->count++] = to;
+		to += piece.len + 1;
+	}
+	return ERR_OK;
+}
+
+static void
+close_etcd(struct engine *engine)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+
+	for (unsigned i = 0; i < STORE_ENVS; i++) {
+		lane_fini(&etcd->appends[i]);
+		lane_fini(&etcd->reads[i]);
+	}
+	lane_fini(&etcd->heads);
+	for (size_t i = 0; i < sizeof(etcd->texts) / sizeof(etcd->texts[0]);
+	     i++)
+		free(etcd->texts[i]);
+	free(etcd);
+}
+
+static enum err
+copy_texts(struct etcd *etcd, const struct engine_etcd_settings *settings)
+{
+	const char *const texts[] = {settings->name, settings->ca,
+	    settings->cert, settings->key, settings->user, settings->password};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		etcd->texts[i] = strdup(texts[i]);
+		if (etcd->texts[i] == NULL)
+			return ERR_NO_MEMORY;
+	}
+	etcd->name = etcd->texts[0];
+	etcd->trust =
+	    (struct ask_trust){etcd->texts[1], etcd->texts[2], etcd->texts[3]};
+	etcd->user = etcd->texts[4];
+	etcd->password = etcd->texts[5];
+	return ERR_OK;
+}
+
+enum err
+engine_etcd_open(struct engine **out,
+    const struct engine_etcd_settings *settings, struct fault *fault)
+{
+	struct etcd *etcd = calloc(1, sizeof(*etcd));
+	enum err err;
+
+	*out = NULL;
+	if (etcd == NULL)
+		return ERR_NO_MEMORY;
+	etcd->engine = (struct engine){append, read_log, get_heads, close_etcd};
+	for (unsigned i = 0; i < STORE_ENVS; i++) {
+		lane_init(&etcd->appends[i]);
+		lane_init(&etcd->reads[i]);
+	}
+	lane_init(&etcd->heads);
+	err = copy_texts(etcd, settings);
+	if (err == ERR_OK && !is_name(span_of(settings->name))) {
+		fault_set(fault, "name",
+		    "is 1 to %d small letters, digits and '-': \"%s\"",
+		    ENGINE_ETCD_NAME_MAX, settings->name);
+		err = ERR_BAD_INPUT;
+	}
+	if (err == ERR_OK)
+		err = cut_members(etcd, settings->members, fault);
+	if (err != ERR_OK) {
+		close_etcd(&etcd->engine);
+		return err;
+	}
+	*out = &etcd->engine;
+	return ERR_OK;
+}

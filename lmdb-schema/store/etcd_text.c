@@ -1,0 +1,477 @@
+#include "lmdb-schema/store/etcd_text.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base64.h"
+#include "common/jscan.h"
+#include "common/jsonw.h"
+#include "common/num.h"
+#include "lmdb-schema/key.h"
+
+#define PLACE_MAX 512
+#define DEPTH_MAX 16
+#define VALUE_MAX ((size_t)64 << 20)
+
+static const char *const logs[STORE_ENVS] = {[STORE_LIVE] = "live",
+    [STORE_CATALOG] = "catalog",
+    [STORE_STATE] = "state"};
+
+/* --- requests ------------------------------------------------------------- */
+
+static void
+put_base64(struct jsonw *json, const char *name, struct span bytes)
+{
+	jsonw_key(json, name);
+	/* Digits, '+', '/' and '=' need no escape. */
+	buf_add_char(json->buf, '"');
+	base64_add(json->buf, bytes);
+	buf_add_char(json->buf, '"');
+	jsonw_raw(json, SPAN(""));
+}
+
+static struct span
+head_key(char key[PLACE_MAX], const struct etcd_log *of)
+{
+	snprintf(
+	    key, PLACE_MAX, "%.*s/head/%s", SPAN_ARG(of->name), logs[of->log]);
+	return span_of(key);
+}
+
+static struct span
+entry_key(char key[PLACE_MAX], const struct etcd_log *of, uint64_t number)
+{
+	snprintf(key, PLACE_MAX, "%.*s/log/%s/%016" PRIx64, SPAN_ARG(of->name),
+	    logs[of->log], number);
+	return span_of(key);
+}
+
+static void
+put_compare(struct jsonw *json, const struct etcd_log *of, uint64_t after)
+{
+	char key[PLACE_MAX], number[NUM_TEXT_MAX];
+	size_t len = num_int_text(number, (int64_t)after);
+
+	jsonw_key(json, "compare");
+	jsonw_array_begin(json);
+	jsonw_object_begin(json);
+	put_base64(json, "key", head_key(key, of));
+	jsonw_key(json, "result");
+	jsonw_text(json, "EQUAL");
+	jsonw_key(json, "target");
+	/* Version 0 is a key that does not exist. */
+	jsonw_text(json, after == 0 ? "VERSION" : "VALUE");
+	if (after == 0) {
+		jsonw_key(json, "version");
+		jsonw_text(json, "0");
+	} else
+		put_base64(json, "value", span_make(number, len));
+	jsonw_object_end(json);
+	jsonw_array_end(json);
+}
+
+static void
+put_put(struct jsonw *json, struct span key, struct span value)
+{
+	jsonw_object_begin(json);
+	jsonw_key(json, "requestPut");
+	jsonw_object_begin(json);
+	put_base64(json, "key", key);
+	put_base64(json, "value", value);
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+static void
+put_get(struct jsonw *json, struct span key)
+{
+	jsonw_object_begin(json);
+	jsonw_key(json, "requestRange");
+	jsonw_object_begin(json);
+	put_base64(json, "key", key);
+	jsonw_object_end(json);
+	jsonw_object_end(json);
+}
+
+void
+etcd_ask_append(struct buf *body, const struct etcd_log *of, uint64_t after,
+    struct span id, struct span entry)
+{
+	char key[PLACE_MAX], number[NUM_TEXT_MAX];
+	size_t len = num_int_text(number, (int64_t)after + 1);
+	struct jsonw json;
+	struct buf value;
+
+	assert(id.len == ENGINE_ID_LEN && after < INT64_MAX);
+	buf_init(&value, VALUE_MAX);
+	buf_add_span(&value, id);
+	buf_add_span(&value, entry);
+	buf_fail(body, buf_end(&value));
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_compare(&json, of, after);
+	jsonw_key(&json, "success");
+	jsonw_array_begin(&json);
+	put_put(&json, head_key(key, of), span_make(number, len));
+	put_put(&json, entry_key(key, of, after + 1), buf_span(&value));
+	jsonw_array_end(&json);
+	jsonw_key(&json, "failure");
+	jsonw_array_begin(&json);
+	put_get(&json, head_key(key, of));
+	put_get(&json, entry_key(key, of, after + 1));
+	jsonw_array_end(&json);
+	jsonw_object_end(&json);
+	buf_fini(&value);
+}
+
+void
+etcd_ask_read(
+    struct buf *body, const struct etcd_log *of, uint64_t after, unsigned most)
+{
+	char first[PLACE_MAX], end[PLACE_MAX];
+	struct jsonw json;
+
+	/* '0' follows '/': the range ends behind the last entry. */
+	snprintf(end, sizeof(end), "%.*s/log/%s0", SPAN_ARG(of->name),
+	    logs[of->log]);
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_base64(&json, "key", entry_key(first, of, after + 1));
+	put_base64(&json, "range_end", span_of(end));
+	jsonw_key(&json, "limit");
+	jsonw_int(&json, most);
+	jsonw_object_end(&json);
+}
+
+void
+etcd_ask_heads(struct buf *body, struct span name)
+{
+	char first[PLACE_MAX], end[PLACE_MAX];
+	struct jsonw json;
+
+	snprintf(first, sizeof(first), "%.*s/head/", SPAN_ARG(name));
+	snprintf(end, sizeof(end), "%.*s/head0", SPAN_ARG(name));
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_base64(&json, "key", span_of(first));
+	put_base64(&json, "range_end", span_of(end));
+	jsonw_object_end(&json);
+}
+
+void
+etcd_ask_token(struct buf *body, struct span user, struct span password)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	jsonw_key(&json, "name");
+	jsonw_string(&json, user);
+	jsonw_key(&json, "password");
+	jsonw_string(&json, password);
+	jsonw_object_end(&json);
+}
+
+/* --- answers -------------------------------------------------------------- */
+
+/* Appends what the string's base64 says. */
+static enum err
+take_base64(struct buf *out, struct jval text)
+{
+	struct span digits = jsonw_inside(jval_raw(text));
+	size_t len = 0;
+	char *to;
+
+	if (jval_type(text) != JSTRING || text.node->escaped ||
+	    digits.len % 4 != 0)
+		return ERR_BAD_INPUT;
+	to = buf_room(out, digits.len / 4 * 3);
+	if (to == NULL)
+		return buf_end(out);
+	if (!base64_bytes((uint8_t *)to, digits.len / 4 * 3, &len, digits))
+		return ERR_BAD_INPUT;
+	buf_grown(out, len);
+	return ERR_OK;
+}
+
+/* A key and its value; neither is there when it is empty. */
+struct pair {
+	struct buf key, value;
+};
+
+static void
+pair_init(struct pair *pair)
+{
+	buf_init(&pair->key, PLACE_MAX);
+	buf_init(&pair->value, VALUE_MAX);
+}
+
+static void
+pair_fini(struct pair *pair)
+{
+	buf_fini(&pair->key);
+	buf_fini(&pair->value);
+}
+
+static enum err
+take_pair(struct pair *pair, struct jval kv)
+{
+	enum err err;
+
+	buf_clear(&pair->key);
+	buf_clear(&pair->value);
+	err = take_base64(&pair->key, jval_member(kv, "key"));
+	if (err == ERR_OK)
+		err = take_base64(&pair->value, jval_member(kv, "value"));
+	/* No key of ours is as long. */
+	return err == ERR_TOO_LARGE ? ERR_BAD_INPUT : err;
+}
+
+static enum err
+take_number(uint64_t *out, struct span text)
+{
+	int64_t number;
+
+	if (!num_int(&number, text, 1, INT64_MAX - 1))
+		return ERR_BAD_INPUT;
+	*out = (uint64_t)number;
+	return ERR_OK;
+}
+
+static enum err
+parse(struct jscan *doc, struct span answer)
+{
+	enum err err = jscan_parse(doc, answer, DEPTH_MAX, NULL);
+
+	if (err == ERR_OK && jval_type(jscan_root(doc)) != JOBJECT) {
+		jscan_fini(doc);
+		return ERR_BAD_INPUT;
+	}
+	return err == ERR_TOO_LARGE ? ERR_BAD_INPUT : err;
+}
+
+/* The keys of a range's answer; false: it has another form. */
+static bool
+has_keys(struct jwalk *keys, struct jval range)
+{
+	struct jval list = jval_member(range, "kvs");
+
+	if (jval_type(range) != JOBJECT ||
+	    (!jval_is_absent(list) && jval_type(list) != JARRAY))
+		return false;
+	*keys = jwalk_begin(list);
+	return true;
+}
+
+/* The one key of the next range in a transaction's answer. */
+static enum err
+take_range(struct pair *pair, struct jwalk *responses)
+{
+	struct jval name, response, kv;
+	struct jwalk keys;
+
+	if (!jwalk_next(responses, &name, &response) ||
+	    !has_keys(&keys, jval_member(response, "response_range")))
+		return ERR_BAD_INPUT;
+	buf_clear(&pair->key);
+	buf_clear(&pair->value);
+	return jwalk_next(&keys, &name, &kv) ? take_pair(pair, kv) : ERR_OK;
+}
+
+static enum err
+compare_failed(
+    struct pair *pair, struct jval root, uint64_t after, struct span id)
+{
+	struct jval responses = jval_member(root, "responses");
+	struct jwalk walk = jwalk_begin(responses);
+	uint64_t head = 0;
+	enum err err = jval_count(responses) == 2 ? take_range(pair, &walk)
+						  : ERR_BAD_INPUT;
+
+	if (err == ERR_OK && pair->key.len > 0)
+		err = take_number(&head, buf_span(&pair->value));
+	if (err == ERR_OK && head == after)
+		err = ERR_BAD_INPUT;
+	if (err != ERR_OK)
+		return err;
+	if (head < after)
+		return ERR_DAMAGED;
+	err = take_range(pair, &walk);
+	if (err != ERR_OK)
+		return err;
+	if (pair->key.len == 0)
+		return ERR_NOT_FOUND;
+	if (pair->value.len < ENGINE_ID_LEN)
+		return ERR_BAD_INPUT;
+	return memcmp(pair->value.data, id.ptr, id.len) == 0 ? ERR_OK
+							     : ERR_BEHIND;
+}
+
+enum err
+etcd_appended(struct span answer, uint64_t after, struct span id)
+{
+	struct jscan doc;
+	struct jval root, succeeded;
+	struct pair pair;
+	enum err err = parse(&doc, answer);
+
+	assert(id.len == ENGINE_ID_LEN);
+	if (err != ERR_OK)
+		return err;
+	root = jscan_root(&doc);
+	succeeded = jval_member(root, "succeeded");
+	pair_init(&pair);
+	/* etcd leaves out what is false; a body of nothing is no answer. */
+	if (jval_type(succeeded) == JTRUE)
+		err = ERR_OK;
+	else if (jval_is_absent(succeeded) || jval_type(succeeded) == JFALSE)
+		err = compare_failed(&pair, root, after, id);
+	else
+		err = ERR_BAD_INPUT;
+	pair_fini(&pair);
+	jscan_fini(&doc);
+	return err;
+}
+
+/* The number at the end of an entry's key. */
+static enum err
+number_of(uint64_t *number, struct span key)
+{
+	if (key.len < KEY_GENERATION_LEN ||
+	    !key_generation(
+		number, span_from(key, key.len - KEY_GENERATION_LEN)))
+		return ERR_BAD_INPUT;
+	return ERR_OK;
+}
+
+static enum err
+take_entry(struct pair *pair, struct jval kv, uint64_t *after,
+    enum err (*each)(void *context, uint64_t number, struct span entry),
+    void *context)
+{
+	uint64_t number = 0;
+	enum err err = take_pair(pair, kv);
+
+	if (err == ERR_OK)
+		err = number_of(&number, buf_span(&pair->key));
+	if (err == ERR_OK &&
+	    (pair->value.len < ENGINE_ID_LEN || number <= *after))
+		err = ERR_BAD_INPUT;
+	if (err == ERR_OK && number != *after + 1)
+		err = ERR_NOT_FOUND;
+	if (err == ERR_OK)
+		err = each(context, number,
+		    span_from(buf_span(&pair->value), ENGINE_ID_LEN));
+	if (err == ERR_OK)
+		*after = number;
+	return err;
+}
+
+enum err
+etcd_entries(struct span answer, uint64_t *after, bool *more,
+    enum err (*each)(void *context, uint64_t number, struct span entry),
+    void *context)
+{
+	struct jval name, kv;
+	struct jwalk keys;
+	struct jscan doc;
+	struct pair pair;
+	enum err err = parse(&doc, answer);
+
+	*more = false;
+	if (err != ERR_OK)
+		return err;
+	if (!has_keys(&keys, jscan_root(&doc)))
+		err = ERR_BAD_INPUT;
+	pair_init(&pair);
+	while (err == ERR_OK && jwalk_next(&keys, &name, &kv))
+		err = take_entry(&pair, kv, after, each, context);
+	*more = jval_type(jval_member(jscan_root(&doc), "more")) == JTRUE;
+	pair_fini(&pair);
+	jscan_fini(&doc);
+	return err;
+}
+
+static enum err
+take_head(struct pair *pair, struct jval kv, struct span name,
+    uint64_t heads[STORE_ENVS])
+{
+	char key[PLACE_MAX];
+	enum err err = take_pair(pair, kv);
+
+	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
+		const struct etcd_log of = {name, (enum store_env)i};
+
+		if (span_eq(buf_span(&pair->key), head_key(key, &of)))
+			err = take_number(&heads[i], buf_span(&pair->value));
+	}
+	return err;
+}
+
+enum err
+etcd_heads(struct span answer, struct span name, uint64_t heads[STORE_ENVS])
+{
+	struct jval index, kv;
+	struct jwalk keys;
+	struct jscan doc;
+	struct pair pair;
+	enum err err = parse(&doc, answer);
+
+	memset(heads, 0, STORE_ENVS * sizeof(heads[0]));
+	if (err != ERR_OK)
+		return err;
+	/* An answer about nothing has a header still. */
+	if (!has_keys(&keys, jscan_root(&doc)) ||
+	    jval_type(jval_member(jscan_root(&doc), "header")) != JOBJECT)
+		err = ERR_BAD_INPUT;
+	pair_init(&pair);
+	while (err == ERR_OK && jwalk_next(&keys, &index, &kv))
+		err = take_head(&pair, kv, name, heads);
+	pair_fini(&pair);
+	jscan_fini(&doc);
+	return err;
+}
+
+/* The member's text, if it is plain and fits. */
+static bool
+copy_text(char *to, size_t size, struct jval object, const char *name)
+{
+	struct jval text = jval_member(object, name);
+
+	return jval_type(text) == JSTRING && !text.node->escaped &&
+	    span_copy(to, size, jsonw_inside(jval_raw(text)));
+}
+
+enum err
+etcd_token(struct span answer, char token[ETCD_TOKEN_MAX])
+{
+	struct jscan doc;
+	enum err err = parse(&doc, answer);
+
+	token[0] = '\0';
+	if (err != ERR_OK)
+		return err;
+	if (!copy_text(token, ETCD_TOKEN_MAX, jscan_root(&doc), "token") ||
+	    token[0] == '\0')
+		err = ERR_BAD_INPUT;
+	for (const char *at = token; *at != '\0'; at++)
+		if (*at <= ' ' || *at >= 0x7f)
+			err = ERR_BAD_INPUT;
+	jscan_fini(&doc);
+	return err;
+}
+
+void
+etcd_fault(struct span answer, char text[ETCD_FAULT_MAX])
+{
+	struct jscan doc;
+
+	text[0] = '\0';
+	if (parse(&doc, answer) != ERR_OK)
+		return;
+	if (!copy_text(text, ETCD_FAULT_MAX, jscan_root(&doc), "message"))
+		copy_text(text, ETCD_FAULT_MAX, jscan_root(&doc), "error");
+	jscan_fini(&doc);
+}

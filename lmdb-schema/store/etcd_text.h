@@ -1,0 +1,65 @@
+/*
+ * etcd_text: what etcd's JSON gateway is sent for a log (engine.h), and its
+ * answers.
+ *
+ *	NAME/head/LOG            number of the last entry, in decimal
+ *	NAME/log/LOG/NUMBER      an entry; NUMBER of 16 hexadecimal digits
+ *
+ * LOG is live, catalog or state. An entry's value is the id of its append,
+ * ENGINE_ID_LEN bytes, then its bytes. An append is one transaction: it compares
+ * the head, and puts the next head and the entry.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "common/err.h"
+#include "common/span.h"
+#include "lmdb-schema/store/engine.h"
+
+/* A log of a cluster. */
+struct etcd_log {
+	struct span name;
+	enum store_env log;
+};
+
+/* Bodies of requests; each fails as its buffer does. */
+void etcd_ask_append(struct buf *body, const struct etcd_log *of,
+    uint64_t after, struct span id, struct span entry);
+void etcd_ask_read(
+    struct buf *body, const struct etcd_log *of, uint64_t after, unsigned most);
+void etcd_ask_heads(struct buf *body, struct span name);
+void etcd_ask_token(struct buf *body, struct span user, struct span password);
+
+/* Below, ERR_BAD_INPUT is an answer that is none to the question. */
+
+/*
+ * Of an append: ERR_OK also when an append with this id was taken earlier.
+ *
+ *   ERR_BEHIND     another entry has the number
+ *   ERR_DAMAGED    the log ends before `after`: it has lost entries
+ *   ERR_NOT_FOUND  the entry behind `after` is trimmed from the log
+ */
+enum err etcd_appended(struct span answer, uint64_t after, struct span id);
+
+/*
+ * Of a read: calls `each`, and moves *after behind the last entry; *more is
+ * whether there are others. ERR_NOT_FOUND when the entry behind *after is
+ * trimmed; the failures of `each`.
+ */
+enum err etcd_entries(struct span answer, uint64_t *after, bool *more,
+    enum err (*each)(void *context, uint64_t number, struct span entry),
+    void *context);
+
+/* Of heads: 0 for a log without entries. */
+enum err etcd_heads(
+    struct span answer, struct span name, uint64_t heads[STORE_ENVS]);
+
+#define ETCD_TOKEN_MAX 2048 /* with a NUL */
+enum err etcd_token(struct span answer, char token[ETCD_TOKEN_MAX]);
+
+/* The text of an answer of another status than 200, or "". */
+#define ETCD_FAULT_MAX 160 /* with a NUL */
+void etcd_fault(struct span answer, char text[ETCD_FAULT_MAX]);
