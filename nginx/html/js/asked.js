@@ -4,8 +4,9 @@
  */
 import {get, getLines, unquoted} from "./api.js";
 import {paramsOf} from "./conditions.js";
-import {edited} from "./ranges.js";
+import {changed, edit, edited, proposal} from "./ranges.js";
 import {codes, EditedRows, Rows} from "./rows.js";
+import {inSlices} from "./slices.js";
 
 export const NO_FILTERS = {search: "", gamme: "", nomenclature: "", show: "",
     where: []};
@@ -53,6 +54,19 @@ export async function turnoverOf(supplier, filters) {
 	    {...paramsFor(supplier, filters), values: "totalCa", limit: 1});
 
 	return meta.totaux.totalCa.sum;
+}
+
+/* A Set of the changed articles among `codes`, undefined for all. */
+export async function changedAmong(codes, {show}) {
+	const among = new Set();
+
+	await inSlices(changed(), (codein) => {
+		if ((codes === undefined || codes.has(codein)) &&
+		    (show !== "pending" || proposal(codein)) &&
+		    (show !== "mine" || edit(codein)))
+			among.add(codein);
+	});
+	return among;
 }
 
 const LEVELS = ["code1", "code2", "code3"];

@@ -6,6 +6,7 @@ import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
 import * as format from "./format.js";
 import {foresee, setMany} from "./ranges.js";
+import {rest} from "./slices.js";
 import {plural, t} from "./text.js";
 
 const LISTED = 8; /* codes or lines that are told one by one */
@@ -62,6 +63,7 @@ export async function setAfterLook(pairs, how) {
 				total: format.integer(pairs.length)});
 		});
 
+		await rest();
 		window.close(changed);
 	});
 	return await window.closed ?? null;

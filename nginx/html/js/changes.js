@@ -40,6 +40,7 @@ export function changesBar(grid, acts, shown) {
 
 	/* The changed articles that the filters show; null: all of them. */
 	let within = null;
+	let updates = 0;
 	let looks = 0, looking = null; /* a promise while nobody knows */
 
 	/* Map codein -> row; null when none is chosen. */
@@ -76,9 +77,9 @@ export function changesBar(grid, acts, shown) {
 
 		if (mine !== looks)
 			return looking;
-		within = codeins && new Set(codeins);
+		within = codeins;
 		looking = null;
-		update();
+		await update();
 	}
 
 	function look() {
@@ -86,11 +87,18 @@ export function changesBar(grid, acts, shown) {
 		update();
 	}
 
-	function update() {
-		const chosen = selection();
-		const {name, codeins} = scope();
+	/* Only the newest count is shown. */
+	async function update() {
+		const {codeins} = scope(), asked = ++updates;
+		const sums = await counted(codeins);
+
+		if (asked === updates)
+			draw(sums);
+	}
+
+	function draw({count, pending, mine}) {
+		const chosen = selection(), {name} = scope();
 		const waits = looking !== null && name !== "selection";
-		const {count, pending, mine} = counted(codeins);
 		const n = waits ? "…" : format.integer(count);
 		const suffix = name === "shown" ? "_shown" : "_n";
 		const parts = [];

@@ -6,11 +6,20 @@
  */
 import {cellView} from "./cells.js";
 import {column} from "./columns.js";
+import {inWords} from "./conditions.js";
 import {el} from "./dom.js";
 import * as format from "./format.js";
 import {t} from "./text.js";
 
 const MOST = 2000;
+
+/* A text for each filter. */
+export const filtersInWords = ({search, gamme, nomenclature, show, where}) =>
+    [search && `« ${search} »`, gamme && `${t("range")} ${gamme}`,
+	nomenclature && `${t("classification")} ${nomenclature}`,
+	show && t(`show_${show}`), ...where.map(inWords)]
+	.filter((part) => part);
+
 const paper = el("div.paper", {"aria-hidden": "true"});
 
 function table(rows, names) {

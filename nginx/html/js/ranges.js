@@ -13,7 +13,7 @@ import {emit} from "./bus.js";
 import {asEdits, keepEdits, recallEdits, textOf} from "./drafts.js";
 import {forgetRecorded, moment, noteRecorded} from "./fresh.js";
 import {sharedDrafts} from "./shareddrafts.js";
-import {inSlices} from "./slices.js";
+import {inSlices, rest} from "./slices.js";
 import {isKeptAs} from "./store.js";
 
 export const RANGES = ["A", "B", "C", "Y", "Z"];
@@ -36,7 +36,13 @@ export const canUndo = (step = history.at(-1)) => history.includes(step);
 export const canRedo = () => undone.length > 0;
 
 /* The articles that have a proposal or an edit. */
-export const changed = () => [...new Set([...proposals.keys(), ...edits.keys()])];
+export function* changed() {
+	yield* proposals.keys();
+	for (const codein of edits.keys())
+		if (!proposals.has(codein))
+			yield codein;
+}
+
 const draftName = () => `drafts.${user}.${supplier}`;
 
 /* The edits of another computer take the place of these. */
@@ -165,6 +171,7 @@ export async function setMany(pairs, progress) {
 
 	await inSlices(pairs, ([row, gamme]) =>
 	    setOne(list, puts, row, gamme), progress);
+	await rest();
 	if (list === edits)
 		done(puts);
 	return puts.length;
@@ -242,21 +249,25 @@ export async function redo() {
 
 /* --- Save and Cancel ---------------------------------------------------- */
 
-/* How many changes there are in all, and of the articles of a Set or Map. */
-export function counted(codeins) {
+/*
+ * Promises how many changes there are in all, and of the articles of a Set or
+ * Map, null for all.
+ */
+export async function counted(codeins) {
 	let waiting = 0, count = 0;
 
-	for (const codein of proposals.keys()) {
+	await inSlices(proposals.keys(), (codein) => {
 		const waits = !edits.has(codein);
 
 		waiting += waits;
 		count += waits && (codeins?.has(codein) ?? true);
-	}
+	});
 	if (codeins === null)
 		count += edits.size;
 	else
-		for (const codein of edits.keys())
+		await inSlices(edits.keys(), (codein) => {
 			count += codeins.has(codein);
+		});
 	return {mine: edits.size, pending: waiting, count};
 }
 
@@ -266,7 +277,7 @@ export function counted(codeins) {
  * rejected when the edit is saved.
  */
 export function plan(codeins) {
-	const concerned = codeins ?? changed();
+	const concerned = codeins ?? [...changed()];
 	const mine = [], pending = [], over = [];
 
 	for (const codein of concerned) {

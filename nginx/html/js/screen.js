@@ -5,13 +5,13 @@
 import {ApiError} from "./api.js";
 import {searchAcross} from "./across.js";
 import {makeActs} from "./acts.js";
-import {anyFilter, codesOf, filtersIn, NO_FILTERS, rowsByCodes, sameBut,
-    sourceOf} from "./asked.js";
+import {anyFilter, changedAmong, codesOf, filtersIn, NO_FILTERS,
+    rowsByCodes, sameBut, sourceOf} from "./asked.js";
 import {emit, on} from "./bus.js";
 import {changesBar} from "./changes.js";
 import {pickColumns} from "./columnpicker.js";
 import {askedColumns, keepColumns, shownColumns} from "./columns.js";
-import {filterable, inWords} from "./conditions.js";
+import {filterable} from "./conditions.js";
 import {isDialogOpen} from "./dialog.js";
 import {debounce, el} from "./dom.js";
 import {complain, reasons} from "./errors.js";
@@ -26,9 +26,8 @@ import {listenKeys, openHelp} from "./keyboard.js";
 import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
 import {keepPlace, linkTo, onPlace, placeNow, queryOf} from "./place.js";
-import {printer} from "./print.js";
-import {changed, edit, lookForEdits, openRanges, pendingCount, proposal} from
-    "./ranges.js";
+import {filtersInWords, printer} from "./print.js";
+import {editCount, lookForEdits, openRanges, pendingCount} from "./ranges.js";
 import {searchBox} from "./searchbox.js";
 import {sideView} from "./side.js";
 import {rowsState} from "./state.js";
@@ -103,15 +102,12 @@ export function openScreen(host, session, logOut) {
 
 	/* --- which rows ---------------------------------------------------- */
 
-	/* The changed articles among the rows of the filters; null: all are. */
+	/* A Set of the changed articles that the filters leave; null: all. */
 	async function changedAndShown() {
-		const {show} = filters;
-		const all = changed();
-
 		if (supplier === null || !anyFilter(filters))
 			return null;
-		if (all.length === 0)
-			return [];
+		if (editCount() + pendingCount() === 0)
+			return new Set();
 		if (anyFilter({...filters, show: ""}))
 			matching ??= codesOf(supplier.code, filters);
 		const codes = await matching?.catch((error) => {
@@ -119,10 +115,7 @@ export function openScreen(host, session, logOut) {
 			throw error;
 		});
 
-		return all.filter((codein) =>
-		    (codes === undefined || codes.has(codein)) &&
-		    (show !== "pending" || proposal(codein) !== undefined) &&
-		    (show !== "mine" || edit(codein) !== undefined));
+		return changedAmong(codes, filters);
 	}
 
 	function newSource() {
@@ -356,16 +349,9 @@ export function openScreen(host, session, logOut) {
 
 	/* What a print of the page is of. */
 	function shownNow() {
-		const {search: words, gamme, nomenclature, show, where} =
-		    filters;
-
 		return {
 			title: document.title,
-			lines: [words && `« ${words} »`,
-			    gamme && `${t("range")} ${gamme}`,
-			    nomenclature && `${t("classification")} ${nomenclature}`,
-			    show && t(`show_${show}`), ...where.map(inWords),
-			    bar.figures()]
+			lines: [...filtersInWords(filters), bar.figures()]
 			    .filter((part) => part),
 			article: panel.isOpen(),
 			names: shownColumns().map(({name}) => name), total,

@@ -5,7 +5,8 @@
 const SLICE_MS = 12;
 const MANY = 256; /* items between two looks at the clock */
 
-const rest = () => globalThis.scheduler?.yield?.() ??
+/* Ends the task: what keys and the screen wait for comes first. */
+export const rest = () => globalThis.scheduler?.yield?.() ??
     new Promise((resolve) => setTimeout(resolve));
 
 /* Runs `run` for each item; `progress`, if any, hears how many are done. */

@@ -24,6 +24,7 @@ import {places} from "./places.mjs";
 import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
 import {settings} from "./settings.mjs";
+import {slicing} from "./slicing.mjs";
 import {views} from "./views.mjs";
 
 /* GRID_PARTS=columns,paper runs these alone. */
@@ -43,7 +44,8 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, columns, paper, partly, odd, races, looks].filter(wanted))
+    places, columns, paper, partly, slicing, odd,
+    races, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();
