@@ -98,7 +98,7 @@ export function cellBlock(host, {api, changed}) {
 		const row = cell?.closest(".ag-row")?.getAttribute("row-index");
 		const name = cell?.getAttribute("col-id");
 
-		return row == null || !names().includes(name) ? null :
+		return !/^\d+$/.test(row) || !names().includes(name) ? null :
 		    {row: Number(row), name};
 	}
 

@@ -8,6 +8,7 @@
  *	ranges     proposals or the buyer's edits changed
  *	selection  other rows are selected
  *	recorded   the server said what is recorded now: Map codein -> ranges
+ *	period     the twelve months are others
  *	decided    changes were saved or cancelled
  *	found      edits of another computer have come, so many more
  *	unkept     the browser does not keep the edits

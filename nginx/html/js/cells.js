@@ -150,14 +150,24 @@ export function cellView(kind, value, row) {
 	return formats[kind] ? formats[kind](value) : value ?? "";
 }
 
+/* The row of sums is of no article. */
+export const isTotal = (row) => row.codein === undefined;
+
+/* It has no range, and sums of some columns. */
+const totalView = (kind, value, row) => kind === "change" &&
+    value !== undefined ? cellView(kind, value, row) :
+	kind === "label" ? value : "";
+
 /* What AG Grid asks of a column of this kind. */
 export function cellOptions(kind) {
 	if (views[kind])
 		return {cellRenderer: ({value, data}) =>
-		    data === undefined ? null :
+		    data === undefined ? null : isTotal(data) ?
+			totalView(kind, value, data) :
 			cellView(kind, value, data) ?? ""};
 	if (formats[kind])
 		return {valueFormatter: ({value, data}) =>
-		    data === undefined ? "" : cellView(kind, value, data)};
+		    data === undefined || (isTotal(data) && value === undefined) ?
+			"" : cellView(kind, value, data)};
 	return {};
 }

@@ -1,8 +1,9 @@
 /* columnpicker: which columns are shown, and in which order. */
-import {column, columnNames, keepColumns, originalColumns,
+import {allColumnNames, column, keepColumns, originalColumns,
     shownColumns} from "./columns.js";
 import {openDialog} from "./dialog.js";
 import {el, iconButton} from "./dom.js";
+import {comparing, monthsOf, seriesNames, SPANS} from "./months.js";
 import {t} from "./text.js";
 
 export function pickColumns(changed) {
@@ -35,6 +36,29 @@ export function pickColumns(changed) {
 		list.querySelector(`[data-name=${name}] input`)?.focus();
 	}
 
+	/* Columns that come and go together. */
+	function together(label, names) {
+		const has = (name) => shown.some((one) => one.name === name);
+		const box = el("input", {type: "checkbox", onchange() {
+			keep([...shown.filter((one) => !names.includes(one.name)),
+			    ...box.checked ? names.map((name) => ({name})) : []]);
+		}});
+
+		groups.push(() => {
+			box.checked = names.every(has);
+			box.indeterminate = !box.checked && names.some(has);
+		});
+		return el("label", {}, box, label);
+	}
+
+	const groups = [];
+	const monthBoxes = el("fieldset.months", {},
+	    el("legend", {}, t("columns_months")),
+	    seriesNames().map((name) =>
+		together(column(name).label, monthsOf(name))),
+	    SPANS.map((span) => together(t(span === 1 ? "columns_compare_1" :
+		"columns_compare", {n: span}), comparing(span))));
+
 	function item(name, place) {
 		const {label} = column(name);
 		const box = el("input", {type: "checkbox",
@@ -53,11 +77,13 @@ export function pickColumns(changed) {
 	}
 
 	function draw() {
+		for (const look of groups)
+			look();
 		const wanted = find.value.trim().toLowerCase();
 		const place = (name) =>
 		    shown.findIndex((one) => one.name === name);
 		const names = [...shown.map(({name}) => name),
-		    ...columnNames().filter((name) => place(name) < 0)]
+		    ...allColumnNames().filter((name) => place(name) < 0)]
 		    .filter((name) => column(name).label.toLowerCase()
 			.includes(wanted) || name.toLowerCase().includes(wanted));
 
@@ -67,7 +93,7 @@ export function pickColumns(changed) {
 
 	draw();
 	openDialog({title: t("columns"), content: [
-		el("p.faint", {}, t("columns_lead")), find, list], actions: [
+		el("p.faint", {}, t("columns_lead")), monthBoxes, find, list], actions: [
 		el("button", {type: "button",
 		    onclick: () => keep(originalColumns())},
 		t("columns_default"))]});

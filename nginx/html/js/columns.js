@@ -5,6 +5,7 @@
  * come, and where it says nothing.
  */
 import {get} from "./api.js";
+import {isMonth, monthColumn, monthNames, seriesOf} from "./months.js";
 import {recall, remember} from "./store.js";
 import {french} from "./text.js";
 
@@ -127,17 +128,23 @@ export function columnName(name) {
 }
 
 export function column(name) {
-	const [kind] = table[name];
+	const months = isMonth(name);
+	const {kind, label, width} = months ? monthColumn(name) :
+	    {kind: table[name][0], label: columnName(name)};
 
-	return {name, kind, label: columnName(name), width: widths[kind],
-	    sortable: !unsortable.has(kind), left: leftwards.has(kind)};
+	return {name, kind, label, width: width ?? widths[kind],
+	    sortable: !months && !unsortable.has(kind), left: leftwards.has(kind)};
 }
 
 export const columnNames = () => Object.keys(table).filter(exists);
 
+/* The same, and the columns of months, which the API has as one map. */
+export const allColumnNames = () => [...columnNames(),
+    ...monthNames().filter((name) => exists(seriesOf(name)))];
+
 /* What was kept may be another version's. */
-const isColumn = (one) => Object.hasOwn(table, one?.name) &&
-    exists(one.name) && (one.width == null || one.width > 0);
+const isColumn = (one) => (isMonth(one?.name) ? exists(seriesOf(one.name)) :
+    Object.hasOwn(table, one?.name) && exists(one.name)) && (one.width == null || one.width > 0);
 
 /* Which are shown, in order: [{name, width}]; kept between visits. */
 export function shownColumns() {
@@ -148,8 +155,9 @@ export function shownColumns() {
 }
 
 /* Those of them that the API is asked for. */
-export const askedColumns = () => shownColumns().map(({name}) => name)
-    .filter((name) => !isOwn(name));
+export const askedColumns = () => [...new Set(shownColumns()
+    .map(({name}) => isMonth(name) ? seriesOf(name) : name)
+    .filter((name) => !isOwn(name)))];
 
 export function keepColumns(columns) {
 	remember("columns", columns);

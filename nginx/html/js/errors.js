@@ -23,7 +23,8 @@ function words(error) {
 
 /* What is wrong with a body is more than that something is. */
 const issuesOf = ({issues}) => Array.isArray(issues) && issues
-    .map(({path, message}) => `${path}: ${message}`).join("; ");
+    .map(({path, parameter, message}) => `${path ?? parameter}: ${message}`)
+    .join("; ");
 
 function said(error) {
 	const text = error instanceof ApiError ?

@@ -74,6 +74,10 @@ export function month(key) {
 	return monthFormat.format(monthDate(key)).replace(/\.$/, "");
 }
 
+/* "oct. 26", in one line */
+export const monthOfYear = (key) => `${monthFormat.format(monthDate(key))
+    }\u00a0${key.slice(2, 4)}`;
+
 export function monthYear(key) {
 	return monthYearFormat.format(monthDate(key));
 }

@@ -7,11 +7,11 @@
 import {
 	CellApiModule, CellStyleModule, ColumnApiModule, ColumnAutoSizeModule,
 	createGrid,
-	EventApiModule, InfiniteRowModelModule, LocaleModule, ModuleRegistry,
+	EventApiModule, InfiniteRowModelModule, LocaleModule, ModuleRegistry, PinnedRowModule,
 	RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule,
 } from "ag-grid-community";
 import {cellBlock} from "./block.js";
-import {cellOptions} from "./cells.js";
+import {cellOptions, isTotal} from "./cells.js";
 import {column, isOwn, keepColumns, shownColumns} from "./columns.js";
 import {edit, proposal} from "./ranges.js";
 import {hintBars} from "./hints.js";
@@ -22,7 +22,7 @@ import {french, t} from "./text.js";
 
 ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
     ColumnApiModule, ColumnAutoSizeModule, EventApiModule, InfiniteRowModelModule, LocaleModule,
-    RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule]);
+    PinnedRowModule, RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule]);
 
 const PAGES_KEPT = 40;
 const PINNED = new Set(["codein", "libelle1"]);
@@ -39,12 +39,14 @@ const localeText = french ? {
 
 const rowClassRules = {
 	"row-waits": ({data}) => data === undefined,
+	"row-total": ({data}) => data !== undefined && isTotal(data),
 };
 
 /* A column that the rows in sight have not got yet: no value is another thing. */
 const waitRules = {
 	"cell-waits": ({data, colDef}) => data !== undefined &&
-	    !(colDef.field in data) && !isOwn(colDef.field),
+	    !isTotal(data) && !(colDef.field in data) &&
+	    !isOwn(colDef.field),
 };
 
 /* A change that waits is seen at the row's edge, too. */
@@ -116,7 +118,7 @@ export function makeGrid(host, tell) {
 		theme: "legacy",
 		rowModelType: "infinite",
 		columnDefs: definitions(),
-		getRowId: ({data}) => data.codein,
+		getRowId: ({data}) => data.codein ?? "total",
 		cacheBlockSize: PAGE,
 		maxBlocksInCache: PAGES_KEPT,
 		maxConcurrentDatasourceRequests: 4,
@@ -164,8 +166,11 @@ export function makeGrid(host, tell) {
 		onCellDoubleClicked: ({data, colDef}) =>
 		    data && data.codein === pressed && colDef.field &&
 		    tell.opened(data),
-		onCellFocused({rowIndex}) {
-			const data = rowIndex == null ? undefined :
+		/* The row of sums is not one to work in. */
+		navigateToNextCell: ({previousCellPosition: from,
+		    nextCellPosition: to}) => to?.rowPinned ? from : to,
+		onCellFocused({rowIndex, rowPinned}) {
+			const data = rowIndex == null || rowPinned ? undefined :
 			    api.getDisplayedRowAtIndex(rowIndex)?.data;
 
 			block.moved();
@@ -183,8 +188,7 @@ export function makeGrid(host, tell) {
 	host.addEventListener("keydown", (event) => {
 		const at = event.target.closest(".ag-cell");
 		const index = at?.closest(".ag-row")?.getAttribute("row-index");
-		const data = index == null ? undefined :
-		    api.getDisplayedRowAtIndex(Number(index))?.data;
+		const data = index == null ? undefined : rowAt(Number(index));
 
 		if (data === undefined)
 			return;
@@ -291,7 +295,9 @@ export function makeGrid(host, tell) {
 			api.clearFocusedCell();
 	}
 
-	const rowAt = (index) => api.getDisplayedRowAtIndex(index)?.data;
+	/* The row of sums has no place: its index is no number. */
+	const rowAt = (index) => Number.isInteger(index) ?
+	    api.getDisplayedRowAtIndex(index)?.data : undefined;
 
 	/* Rows that are loaded, else asked for; `whole` with all columns. */
 	async function rowsOf(from, to, whole) {
@@ -331,6 +337,9 @@ export function makeGrid(host, tell) {
 			api.setGridOption("columnDefs", definitions());
 			fill();
 		},
+		/* The row of sums below the others, null for none. */
+		total: (row) => api.setGridOption("pinnedBottomRowData",
+		    row === null ? [] : [row]),
 		/* Map codein -> ranges, laid over the rows at hand. */
 		recorded(now) {
 			for (const [codein, ranges] of now)

@@ -2,6 +2,8 @@
  * period: the twelve months that the rows at hand are about. A month without
  * a figure has no key in a row's maps, and its place in a drawing all the same.
  */
+import {emit} from "./bus.js";
+
 const MONTHS = 12;
 let until = null; /* the last of them, counted from year 0 */
 
@@ -15,7 +17,11 @@ function keyOf(month, dash) {
 
 /* The figures stand for this day, "2026-10-31"; null: not known. */
 export function periodUntil(day) {
+	const before = until;
+
 	until = day == null ? null : counted(day.slice(0, 7));
+	if (until !== before)
+		emit("period");
 }
 
 /*

@@ -5,12 +5,16 @@
  * it is no longer kept; then all begin anew.
  */
 import {ApiError, get, getLines, unquoted} from "./api.js";
+import {shownColumns} from "./columns.js";
 import {quoted} from "./conditions.js";
 import {freshen, moment} from "./fresh.js";
+import {fillMonths} from "./months.js";
 import {periodUntil} from "./period.js";
 
 /* What each row needs whatever is shown. */
 const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur"];
+
+const namesShown = () => shownColumns().map(({name}) => name);
 
 export const PAGE = 100;
 const SLICE = 5000; /* rows at once, where few columns are wanted */
@@ -43,6 +47,7 @@ export class Rows {
 
 		freshen(answer.data, asked);
 		periodUntil(answer.meta.donneesAu);
+		fillMonths(answer.data, namesShown());
 		return answer;
 	}
 
@@ -154,6 +159,7 @@ export class EditedRows {
 
 			freshen(answer.data, asked);
 			periodUntil(answer.meta.donneesAu);
+			fillMonths(answer.data, namesShown());
 			for (const row of answer.data)
 				rows.set(row.codein, row);
 			({meta} = answer);

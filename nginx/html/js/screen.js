@@ -35,6 +35,7 @@ import {recall, remember} from "./store.js";
 import {findSupplier, supplierPicker} from "./suppliers.js";
 import {tally} from "./tally.js";
 import {plural, t} from "./text.js";
+import {totalsRow} from "./totals.js";
 import {openViews, viewOfLink, firstView} from "./views.js";
 import {watch} from "./watching.js";
 
@@ -88,8 +89,9 @@ export function openScreen(host, session, logOut) {
 	const acts = makeActs(grid, () => supplier, (rows) =>
 	    rowsByCodes(supplier.code, rows, askedColumns()));
 	const bar = changesBar(grid, acts, changedAndShown);
-	const figures = tally(bar.totals,
-	    () => ({supplier, filters, source, total}));
+	const rowsNow = () => ({supplier, filters, source, total});
+	const figures = tally(bar.totals, rowsNow);
+	const totals = totalsRow(grid.total, rowsNow);
 	const waiting = inbox(goToWaiting, () => supplier?.code ?? "");
 	const work = el("div.work", {}, side.element,
 	    el("main.center", {}, filterLine.element,
@@ -123,6 +125,7 @@ export function openScreen(host, session, logOut) {
 		source = sourceOf(supplier.code, filters, askedColumns());
 		total = null;
 		figures.reset();
+		totals.reset();
 		return [source, loaded.bind(null, source)];
 	}
 
@@ -167,6 +170,7 @@ export function openScreen(host, session, logOut) {
 			    clearFilters);
 		figures.draw();
 		figures.sumUp();
+		totals.sumUp();
 	}
 
 	function nothingText() {
@@ -418,6 +422,7 @@ export function openScreen(host, session, logOut) {
 	});
 	acts.listenPaste(gridHost);
 	on("recorded", grid.recorded);
+	on("period", grid.columnsChanged);
 	on("ranges", () => grid.rangesChanged());
 	on("found", (count) => tell(plural("drafts_found", count),
 	    {about: "drafts"}));

@@ -20,7 +20,8 @@ export function tickColumn(host, {api, slice, changed, failed}) {
 	let last = null; /* the place that was ticked before */
 	let wants = 0; /* only the newest wish counts */
 
-	const rowAt = (index) => api().getDisplayedRowAtIndex(index)?.data;
+	const rowAt = (index) => Number.isInteger(index) ?
+	    api().getDisplayedRowAtIndex(index)?.data : undefined;
 	const rowCount = () => api().getDisplayedRowCount();
 
 	function putOne(row, on) {
@@ -135,7 +136,7 @@ export function tickColumn(host, {api, slice, changed, failed}) {
 			lockPosition: "left", lockPinned: true,
 			headerComponent: Head,
 			cellRenderer: ({data, node}) =>
-			    data === undefined ? null : box(node),
+			    data?.codein === undefined ? null : box(node),
 		},
 		rowClassRules: {
 			"row-chosen": ({data}) => data !== undefined &&

@@ -17,6 +17,7 @@ import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {inbox} from "./inbox.mjs";
 import {looks} from "./looks.mjs";
+import {months} from "./months.mjs";
 import {odd} from "./odd.mjs";
 import {paper} from "./paper.mjs";
 import {partly} from "./partly.mjs";
@@ -44,7 +45,7 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, columns, paper, partly, slicing, odd,
+    places, columns, months, paper, partly, slicing, odd,
     races, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();

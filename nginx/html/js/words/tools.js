@@ -1,6 +1,23 @@
 /* words: of columns, filters, settings and the keyboard: French, then English. */
 export default {
 	/* columns */
+	columns_months: ["Une colonne par mois", "A column a month"],
+	columns_compare: ["Ventes : {n} derniers mois et {n} d'avant",
+	    "Sales: last {n} months and the {n} before"],
+	columns_compare_1: ["Ventes : dernier mois et celui d'avant",
+	    "Sales: last month and the one before"],
+	months_last: ["{words} {n} derniers mois", "{words} last {n} months"],
+	months_before: ["{words} {n} mois d'avant",
+	    "{words} {n} months before"],
+	months_change: ["{words} : écart sur {n} mois",
+	    "{words}: change over {n} months"],
+	months_change_1: ["{words} : écart sur 1 mois",
+	    "{words}: change over 1 month"],
+	totals: ["Total de {n} articles", "Total of {n} articles"],
+	totals_waiting: ["Total…", "Total…"],
+	totals_missing: ["Total : non lu", "Total: not read"],
+	totals_failed: ["Les totaux n'ont pas pu être lus.",
+	    "The totals could not be read."],
 	columns_lead: ["Cochées : affichées, dans cet ordre.",
 	    "Ticked: shown, in this order."],
 	columns_default: ["Colonnes d'origine", "Default columns"],
