@@ -171,6 +171,7 @@ jsonr_parse(struct jsonr **out, struct span text,
 	if (doc == NULL)
 		return ERR_NO_MEMORY;
 	doc->limit = limits->issues;
+	doc->words = limits->words;
 	doc->arena = arena_new(SIZE_MAX); /* the text is limited */
 	if (doc->arena == NULL) {
 		err = ERR_NO_MEMORY;

@@ -34,6 +34,8 @@ struct jsonr_limits {
 	size_t bytes;
 	unsigned depth; /* at most 64; 0 means 64 */
 	unsigned issues; /* kept at most; further ones are only counted */
+	/* The words of issues in another language, by the English; or NULL. */
+	const char *(*words)(const char *english);
 };
 
 /*

@@ -16,4 +16,5 @@ struct jsonr {
 	size_t kept;
 	size_t room;
 	struct fault *kept_issues; /* place is the path */
+	const char *(*words)(const char *english); /* or NULL */
 };

@@ -30,6 +30,15 @@ issue_room(struct jsonr *doc)
 	return &doc->kept_issues[doc->kept++];
 }
 
+static const char *words_of(const struct jsonr *doc, const char *english)
+    __attribute__((format_arg(2)));
+
+static const char *
+words_of(const struct jsonr *doc, const char *english)
+{
+	return doc->words == NULL ? english : doc->words(english);
+}
+
 void
 jsonr_issue(struct jsonr *doc, const char *path, const char *format, ...)
 {
@@ -39,7 +48,7 @@ jsonr_issue(struct jsonr *doc, const char *path, const char *format, ...)
 	assert(path != NULL && format != NULL);
 	doc->issues++;
 	va_start(args, format);
-	fault_vset(issue, path, format, args);
+	fault_vset(issue, path, words_of(doc, format), args);
 	va_end(args);
 }
 
@@ -63,10 +72,11 @@ want(struct jsonr *doc, const struct jsonr_value *value, const char *path,
 	if (type == wanted)
 		return true;
 	if (type == JSONR_ABSENT)
-		jsonr_issue(doc, path, "is missing; must be %s", names[wanted]);
+		jsonr_issue(doc, path, "is missing; must be %s",
+		    words_of(doc, names[wanted]));
 	else
-		jsonr_issue(doc, path, "must be %s, not %s", names[wanted],
-		    names[type]);
+		jsonr_issue(doc, path, "must be %s, not %s",
+		    words_of(doc, names[wanted]), words_of(doc, names[type]));
 	return false;
 }
 

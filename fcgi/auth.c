@@ -253,7 +253,9 @@ auth_refuse(struct call *call)
 	    "An API key is needed, in the header X-API-Key or as "
 	    "Authorization: Bearer%s; this one is missing, invalid, over or "
 	    "revoked.",
-	    call->route->auth == ROUTE_KEY ? "" : ", or a session");
+	    call->route->auth == ROUTE_KEY
+		? ""
+		: reply_words(call->reply, ", or a session"));
 	reply_header(
 	    call->reply, "WWW-Authenticate", "Bearer realm=\"product-grid\"");
 	return ERR_ANSWERED;

@@ -6,6 +6,7 @@
 #include "fcgi/call.h"
 #include "fcgi/fail.h"
 #include "fcgi/http/format.h"
+#include "fcgi/http/french.h"
 #include "fcgi/route.h"
 
 /* As params_read() tells what is wrong with a parameter. */
@@ -30,6 +31,18 @@ refuse_pair(struct call *call, const struct fault *fault)
 	return fail_end(&json, call, 400, CODE_BAD_REQUEST, buf_span(message));
 }
 
+static void
+in_french(struct fault *fault)
+{
+	char text[sizeof(fault->message)];
+	struct fault told;
+
+	fault_clear(&told);
+	fault_set(&told, fault->place, "%s",
+	    french_made(text, sizeof(text), fault->message));
+	*fault = told;
+}
+
 enum err
 steps_query(struct call *call)
 {
@@ -41,6 +54,8 @@ steps_query(struct call *call)
 	    &call->query, call->request->uri, call->serving->arena, &fault);
 	if (err == ERR_OK)
 		return ERR_OK;
+	if (request_french(call->request))
+		in_french(&fault);
 	if (call->query.bad_pair)
 		return refuse_pair(call, &fault);
 	return reply_fail(call->reply, 400, CODE_BAD_REQUEST, "%s %s",
@@ -58,7 +73,9 @@ refuse_format(struct call *call)
 	fail_begin(&json, call);
 	jsonw_key(&json, "formats");
 	jsonw_array_begin(&json);
-	buf_add_text(message, "There is no such format; format is one of");
+	buf_add_span(message,
+	    span_of(reply_words(
+		call->reply, "There is no such format; format is one of")));
 	for (unsigned i = 0; i < FORMATS; i++) {
 		const struct format_info *info = &format_infos[i];
 
@@ -84,7 +101,8 @@ steps_params(struct call *call)
 	buf_clear(&serving->message);
 	buf_clear(&serving->details);
 	err = params_read(&call->params, &call->query, call->route->use,
-	    serving->arena, &serving->message, &serving->details);
+	    request_french(call->request), serving->arena, &serving->message,
+	    &serving->details);
 	if (err == ERR_OK && call->params.format == FORMATS)
 		return refuse_format(call);
 	if (err != ERR_BAD_INPUT)

@@ -6,6 +6,7 @@
 #include "common/members.h"
 #include "common/utf8.h"
 #include "fcgi/fail.h"
+#include "fcgi/http/french.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/row.h"
@@ -57,13 +58,14 @@ refuse(struct call *call, struct jsonw *json, struct span message)
 static enum err
 refuse_text(struct call *call, const struct fault *fault)
 {
-	static const struct span start = {"The body is not valid: ", 23};
+	struct span start =
+	    span_of(reply_words(call->reply, "The body is not valid: "));
 	char text[64 + sizeof(fault->place) + sizeof(fault->message)];
 	struct span message;
 	struct jsonw json;
 
-	snprintf(text, sizeof(text), "%s%s: %s", start.ptr, fault->place,
-	    fault->message);
+	snprintf(text, sizeof(text), "%.*s%s: %s", SPAN_ARG(start),
+	    fault->place, fault->message);
 	message = span_of(text);
 	fail_begin(&json, call);
 	jsonw_key(&json, "issues");
@@ -79,8 +81,9 @@ refuse_text(struct call *call, const struct fault *fault)
 enum err
 body_open(struct jsonr **out, struct call *call)
 {
-	const struct jsonr_limits limits = {
-	    call->request->body.len + 1, DEPTH_MAX, ISSUES_MAX};
+	const struct jsonr_limits limits = {call->request->body.len + 1,
+	    DEPTH_MAX, ISSUES_MAX,
+	    request_french(call->request) ? french_of : NULL};
 	struct jsonr *doc = NULL;
 	struct fault fault;
 	enum err err = check_type(call);
@@ -118,8 +121,12 @@ body_check(struct call *call, const struct jsonr *doc)
 	jsonw_key(&json, "issues");
 	jsonr_issues_write(doc, &json);
 	len = snprintf(message, sizeof(message),
-	    "The body is not valid: %zu %s, see details.issues.",
-	    jsonr_issues(doc), jsonr_issues(doc) == 1 ? "issue" : "issues");
+	    reply_words(call->reply,
+		jsonr_issues(doc) == 1
+		    ? "The body is not valid: %zu issue, see details.issues."
+		    : "The body is not valid: %zu issues, see "
+		      "details.issues."),
+	    jsonr_issues(doc));
 	return refuse(call, &json, span_make(message, (size_t)len));
 }
 
@@ -153,8 +160,9 @@ body_gamme(struct jsonr *doc, uint8_t *out, const struct jsonr_value *value,
 	*out = row_gamme(text);
 	if (*out != ROW_GAMME_NONE && *out != ROW_GAMME_BAD)
 		return true;
-	jsonr_issue(doc, path, "must be one of A, B, C, Y, Z%s",
-	    nullable ? ", or null" : "");
+	jsonr_issue(doc, path,
+	    nullable ? "must be one of A, B, C, Y, Z, or null"
+		     : "must be one of A, B, C, Y, Z");
 	return false;
 }
 

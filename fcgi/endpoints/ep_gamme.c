@@ -95,13 +95,18 @@ say_unknown(struct buf *why, const struct submission *submission,
 	    listed_count(submission->call, submission->supplier, unknown);
 	char what[32], text[LISTED_TEXT_MAX];
 
-	buf_add_text(why,
-	    "This supplier does not have every one of these articles: "
-	    "details.inconnus names those it has not. Nothing was proposed.");
+	buf_add_span(why,
+	    span_of(reply_words(submission->call->reply,
+		"This supplier does not have every one of these articles: "
+		"details.inconnus names those it has not. Nothing was "
+		"proposed.")));
 	if (count == 0)
 		return;
-	snprintf(what, sizeof(what), " %u of them", count);
-	buf_add_span(why, listed_not_yet(text, what, submission->supplier));
+	snprintf(what, sizeof(what),
+	    reply_words(submission->call->reply, " %u of them"), count);
+	buf_add_span(why,
+	    listed_not_yet(
+		text, submission->call->reply, what, submission->supplier));
 }
 
 static enum err

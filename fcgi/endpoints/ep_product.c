@@ -38,7 +38,8 @@ absent_at(struct call *call, const struct listed *listed, struct span supplier)
 
 	return absent(call, listed,
 	    listed_has(listed, supplier)
-		? listed_not_yet(text, "This article", supplier)
+		? listed_not_yet(text, call->reply,
+		      reply_words(call->reply, "This article"), supplier)
 		: SPAN("This supplier has no such article."));
 }
 

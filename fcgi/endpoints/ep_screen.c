@@ -253,8 +253,9 @@ read_body(struct deciding *deciding)
 	deciding->verdict.count = proposals + edits;
 	deciding->verdict.decisions = deciding->decisions;
 	if (proposals + edits == 0 && !deciding->all && jsonr_issues(doc) == 0)
-		jsonr_issue(doc, "", "names nothing to do: proposals, all%s",
-		    save ? " or edits" : "");
+		jsonr_issue(doc, "",
+		    save ? "names nothing to do: proposals, all or edits"
+			 : "names nothing to do: proposals, all");
 	return ERR_OK;
 }
 

@@ -75,15 +75,15 @@ absent_text(char *text, size_t size, const struct search *search)
 	long long absent = (long long)search->across.absent;
 	bool one = absent == 1;
 
-	if (request_english(search->call->request))
+	if (request_french(search->call->request))
 		return snprintf(text, size,
-		    "%lld supplier%s without snapshot: %s articles were not "
-		    "searched; /grid computes them one by one.",
-		    absent, one ? "" : "s", one ? "its" : "their");
+		    "%lld fournisseur%s sans snapshot : %s articles n'ont pas "
+		    "été cherchés ; /grid les calcule un par un.",
+		    absent, one ? "" : "s", one ? "ses" : "leurs");
 	return snprintf(text, size,
-	    "%lld fournisseur%s sans snapshot : %s articles n'ont pas été "
-	    "cherchés ; /grid les calcule un par un.",
-	    absent, one ? "" : "s", one ? "ses" : "leurs");
+	    "%lld supplier%s without snapshot: %s articles were not searched; "
+	    "/grid computes them one by one.",
+	    absent, one ? "" : "s", one ? "its" : "their");
 }
 
 /* Says what is left out: rows behind the limit, suppliers, or both. */
@@ -227,9 +227,9 @@ make_query(struct rowset_query *query, struct call *call)
 		err = negotiate_check(call, negotiate_format(call));
 	if (err == ERR_OK && call->params.months == MONTHS_COLUMNS)
 		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
-		    "mois=" FORMAT_COLUMNS_NAME " is for the rows of one "
-		    "supplier, of /grid; here mois=" FORMAT_LINES_NAME
-		    " is possible");
+		    "mois=%s is for the rows of one supplier, of /grid; here "
+		    "mois=%s is possible",
+		    FORMAT_COLUMNS_NAME, FORMAT_LINES_NAME);
 	if (err == ERR_OK && query->words.len == 0)
 		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
 		    "q has nothing to look for: give a word, or a part of "

@@ -89,14 +89,15 @@ listed_count(
 }
 
 struct span
-listed_not_yet(
-    char text[LISTED_TEXT_MAX], const char *what, struct span supplier)
+listed_not_yet(char text[LISTED_TEXT_MAX], const struct reply *reply,
+    const char *what, struct span supplier)
 {
 	assert(what != NULL && supplier.len > 0);
 	snprintf(text, LISTED_TEXT_MAX,
-	    "%s came with an import that the snapshot of supplier %.*s does "
-	    "not have yet: have it computed (gridctl compute %.*s), or wait "
-	    "for the timer that does so.",
+	    reply_words(reply,
+		"%s came with an import that the snapshot of supplier %.*s "
+		"does not have yet: have it computed (gridctl compute %.*s), "
+		"or wait for the timer that does so."),
 	    what, SPAN_ARG(supplier), SPAN_ARG(supplier));
 	return span_of(text);
 }

@@ -33,8 +33,8 @@ unsigned listed_count(
  * have yet: ...", and what to do about it.
  */
 #define LISTED_TEXT_MAX 512
-struct span listed_not_yet(
-    char text[LISTED_TEXT_MAX], const char *what, struct span supplier);
+struct span listed_not_yet(char text[LISTED_TEXT_MAX],
+    const struct reply *reply, const char *what, struct span supplier);
 
 /* The member "fournisseurs": their codes. */
 void listed_write(struct jsonw *json, const struct listed *listed);

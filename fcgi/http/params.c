@@ -8,6 +8,7 @@
 #include "common/jsonw.h"
 #include "common/num.h"
 #include "common/utf8.h"
+#include "fcgi/http/french.h"
 #include "fcgi/http/params_priv.h"
 #include "lmdb-schema/key.h"
 
@@ -127,7 +128,8 @@ params_wrong(struct trouble *trouble, const char *name, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	vsnprintf(text, sizeof(text),
+	    trouble->french ? french_of(format) : format, args);
 	va_end(args);
 	if (trouble->count++ > 0) {
 		buf_add_text(trouble->message, "; ");
@@ -470,10 +472,11 @@ first_failure(const struct trouble *trouble, const struct buf *details)
 
 enum err
 params_read(struct params *params, const struct query *query,
-    enum params_use use, struct arena *arena, struct buf *message,
+    enum params_use use, bool french, struct arena *arena, struct buf *message,
     struct buf *details)
 {
-	struct trouble trouble = {.message = message, .arena = arena};
+	struct trouble trouble = {
+	    .message = message, .french = french, .arena = arena};
 	struct buf issues;
 	enum err err = ERR_OK;
 

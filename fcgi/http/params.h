@@ -175,5 +175,5 @@ struct params {
  * was no room for them. Lists and texts are taken from `arena`.
  */
 enum err params_read(struct params *params, const struct query *query,
-    enum params_use use, struct arena *arena, struct buf *message,
+    enum params_use use, bool french, struct arena *arena, struct buf *message,
     struct buf *details);

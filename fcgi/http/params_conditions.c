@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "fcgi/http/french.h"
 #include "fcgi/http/params_priv.h"
 
 #define NAME_MAX_BYTES 80
@@ -63,7 +64,7 @@ params_condition(struct trouble *trouble, struct params *params,
     struct span column, const struct query_pair *pair)
 {
 	struct condition *condition;
-	char name[NAME_MAX_BYTES];
+	char name[NAME_MAX_BYTES], text[256];
 	struct fault fault;
 	enum err err;
 
@@ -83,7 +84,10 @@ params_condition(struct trouble *trouble, struct params *params,
 	err = condition_read(
 	    condition, column, pair->value, trouble->arena, &fault);
 	if (err == ERR_BAD_INPUT)
-		params_wrong(trouble, name, "%s", fault.message);
+		params_wrong(trouble, name, "%s",
+		    trouble->french
+			? french_made(text, sizeof(text), fault.message)
+			: fault.message);
 	else if (err != ERR_OK)
 		trouble->err = err;
 	else {

@@ -6,6 +6,7 @@
 /* Faults found so far: a sentence, and the members of an object. */
 struct trouble {
 	struct buf *message, *issues;
+	bool french; /* what is wrong is told in French */
 	unsigned count;
 	struct buf unknown; /* names in `fields` that are no column */
 	bool bad_sort;

@@ -8,6 +8,7 @@
 #include "common/members.h"
 #include "common/num.h"
 #include "fcgi/http/coding.h"
+#include "fcgi/http/french.h"
 
 #define HEAD_MAX 16384
 #define FLUSH_PIECES 512
@@ -427,6 +428,24 @@ reply_end(struct reply *reply)
 	return reply->err;
 }
 
+const char *
+reply_words(const struct reply *reply, const char *english)
+{
+	return request_french(reply->request) ? french_of(english) : english;
+}
+
+/* The message as it is shown, and headers that tell its language. */
+static struct span
+in_language(struct reply *reply, struct span message)
+{
+	bool french = request_french(reply->request);
+
+	reply_header_text(
+	    reply, "Content-Language", french ? SPAN("fr") : SPAN("en"));
+	reply_header_text(reply, "Vary", SPAN("Accept-Language"));
+	return french ? french_span(message) : message;
+}
+
 enum err
 reply_error(struct reply *reply, int status, enum reply_code code,
     struct span message, struct span details)
@@ -444,6 +463,7 @@ reply_error(struct reply *reply, int status, enum reply_code code,
 	reply->status = status;
 	reply_header(reply, "Content-Type", "application/json");
 	reply_header(reply, "Cache-Control", "no-store");
+	message = in_language(reply, message);
 	buf_init(&body, 1 << 24);
 	jsonw_init(&json, &body);
 	jsonw_object_begin(&json);
@@ -470,7 +490,7 @@ reply_fail(struct reply *reply, int status, enum reply_code code,
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(message, sizeof(message), format, args);
+	vsnprintf(message, sizeof(message), reply_words(reply, format), args);
 	va_end(args);
 	return reply_error(reply, status, code, span_of(message), SPAN(""));
 }

@@ -104,6 +104,14 @@ enum reply_code {
 enum err reply_error(struct reply *reply, int status, enum reply_code code,
     struct span message, struct span details);
 
+/*
+ * The words of an error in the language of the request, by their English: a
+ * format, or a piece of a message. The message of the two here is put into that
+ * language by them.
+ */
+const char *reply_words(const struct reply *reply, const char *english)
+    __attribute__((format_arg(2)));
+
 /* The same without details; printf makes the message. */
 enum err reply_fail(struct reply *reply, int status, enum reply_code code,
     const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -87,36 +87,48 @@ request_param(struct request *request, struct span name, struct span value)
 		}
 }
 
-/* "en", "en-GB" or, as it stands for both, "*". */
+/* "en" and "en-GB" are ranges of English. */
 static bool
 is_language(struct span range, struct span language)
 {
-	if (span_eq(range, SPAN("*")))
-		return true;
 	return range.len >= 2 &&
 	    span_eq_nocase(span_sub(range, 0, 2), language) &&
 	    (range.len == 2 || range.ptr[2] == '-');
 }
 
-bool
-request_english(const struct request *request)
+/* A language's weight in the list; `named` is where the list names it. */
+static unsigned
+weight_of(struct span list, struct span language, const char **named)
 {
-	struct span range, rest = request->accept_language;
-	unsigned english = 0, french = 0;
+	struct span range, rest = list;
+	unsigned best = 0, others = 0;
 
+	*named = list.ptr + list.len;
 	while (span_cut(&range, &rest, ',')) {
 		size_t end = span_find(range, ';');
 		struct span name = span_trim(span_sub(range, 0, end));
 		unsigned weight = coding_weight(span_from(range, end + 1));
 
-		if (is_language(name, SPAN("en")) && weight > english)
-			english = weight;
-		if (is_language(name, SPAN("fr")) && weight > french)
-			french = weight;
+		if (span_eq(name, SPAN("*")))
+			others = weight;
+		if (!is_language(name, language))
+			continue;
+		if (*named == list.ptr + list.len)
+			*named = name.ptr;
+		best = weight > best ? weight : best;
 	}
+	return *named == list.ptr + list.len ? others : best;
+}
+
+bool
+request_french(const struct request *request)
+{
+	const char *english_at, *french_at;
+	struct span list = request->accept_language;
+	unsigned english = weight_of(list, SPAN("en"), &english_at);
+	unsigned french = weight_of(list, SPAN("fr"), &french_at);
+
 	/* Of the same weight, the one that is named first. */
-	if (english == french && english > 0)
-		return span_starts(
-		    span_trim(request->accept_language), SPAN("en"));
-	return english > french;
+	return french > english ||
+	    (french == english && french > 0 && french_at < english_at);
 }

@@ -49,10 +49,10 @@ struct request {
 void request_init(struct request *request);
 
 /*
- * Whether Accept-Language weighs English more than French. Warnings are in
- * French otherwise; errors are always in English.
+ * Whether Accept-Language weighs French more than English: then errors and
+ * warnings are in French, otherwise in English.
  */
-bool request_english(const struct request *request);
+bool request_french(const struct request *request);
 
 /*
  * Takes one FastCGI parameter; names that mean nothing here are passed over.

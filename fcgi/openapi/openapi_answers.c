@@ -79,7 +79,8 @@ enum header_place {
 	ON_405 = 128,
 	ON_WAIT = 256, /* 202, 429, 503 */
 	ON_LOOKUP = 512,
-	ON_FEED = 1024
+	ON_FEED = 1024,
+	ON_ERROR = 2048
 };
 
 static const struct header {
@@ -94,10 +95,11 @@ static const struct header {
 	"no-store for errors"},
     {"Server-Timing", "string", ON_OK,
 	"How long the server took up to the first byte, in milliseconds"},
-    {"Vary", "string", ON_OK,
+    {"Vary", "string", ON_OK | ON_ERROR,
 	"Accept-Encoding, Accept where that decides the form, and "
-	"Accept-Language "
-	"where it decides a text"},
+	"Accept-Language where it decides a text; of errors Accept-Language"},
+    {"Content-Language", "string", ON_ERROR,
+	"Of the message: fr where Accept-Language prefers it, else en"},
     {"Content-Encoding", "string", ON_OK,
 	"gzip or zstd, for clients that take it and answers of 1 KB or "
 	"more"},
@@ -296,6 +298,8 @@ write_error_reply(struct jsonw *json, const struct error_reply *reply)
 {
 	unsigned places = ON_ALL;
 
+	if (reply->code != NULL)
+		places |= ON_ERROR;
 	if (reply->status == 405)
 		places |= ON_405;
 	if (reply->status == 202 || reply->status == 429 ||

@@ -15,7 +15,8 @@
 static enum err
 refuse(struct call *call, const char *why, unsigned retry_after)
 {
-	reply_fail(call->reply, 202, CODE_NOT_READY, "%s", why);
+	reply_fail(call->reply, 202, CODE_NOT_READY, "%s",
+	    reply_words(call->reply, why));
 	if (retry_after > 0)
 		reply_header(call->reply, "Retry-After", "%u", retry_after);
 	return ERR_ANSWERED;

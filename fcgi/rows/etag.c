@@ -65,8 +65,8 @@ etag_matches(struct call *call, const uint64_t *generations, unsigned count,
 	hash = etag_mix(hash, &format, sizeof(format));
 	call->reply->by_language =
 	    (call->route->doc.answers & (ANSWERS_PAGES | ANSWERS_ROWS)) != 0;
-	if (call->reply->by_language && request_english(call->request))
-		hash = etag_mix(hash, "en", 2);
+	if (call->reply->by_language && request_french(call->request))
+		hash = etag_mix(hash, "fr", 2);
 	/* Another key may see other suppliers at the same address. */
 	if (call->subject.suppliers.len > 0)
 		hash = etag_mix(hash, call->subject.suppliers.ptr,

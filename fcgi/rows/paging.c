@@ -56,10 +56,10 @@ paging_warning(char text[PAGING_WARNING_MAX], const struct call *call,
 			"un appel, ou demander les pages suivantes.")}},
 	  english = {SPAN_OF(" row of "), SPAN_OF(" rows of "),
 	      {SPAN_OF(": ask for the next pages, or give a greater limit."),
-		  SPAN_OF(": leave limit out to get all rows in one call, or "
+		  SPAN_OF(": omit limit to get all rows in one call, or "
 			  "ask for the next pages.")}};
 	const struct words *words =
-	    request_english(call->request) ? &english : &french;
+	    request_french(call->request) ? &french : &english;
 	struct span number = shown == 1 ? words->one : words->many;
 	char *at = text;
 

@@ -36,7 +36,7 @@ enum paging_how {
 /*
  * Members: "complet", and when pages follow "avertissement", which says how many
  * of how many rows are shown and how to get the others: in French, or in the
- * language that request_english() tells.
+ * language that request_french() tells.
  */
 void paging_meta(struct jsonw *json, const struct call *call,
     const struct paging *pages, int64_t shown, enum paging_how how);

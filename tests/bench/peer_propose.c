@@ -156,7 +156,7 @@ propose(struct jsonw *json, const struct jsonr_value *root)
 static enum err
 answer(struct buf *out, struct span body)
 {
-	const struct jsonr_limits limits = {BODY_MAX, 8, 1};
+	const struct jsonr_limits limits = {BODY_MAX, 8, 1, NULL};
 	struct jsonr *doc;
 	struct fault fault;
 	struct jsonw json;

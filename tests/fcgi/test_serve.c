@@ -67,7 +67,7 @@ END_TEST
 static void
 check_answer(enum err err, int usual)
 {
-	struct jsonr_limits limits = {1 << 20, 0, 1};
+	struct jsonr_limits limits = {1 << 20, 0, 1, NULL};
 	struct jsonr *doc;
 	int status;
 

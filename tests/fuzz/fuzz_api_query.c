@@ -23,7 +23,7 @@ read_all(const struct query *query, struct arena *arena)
 		buf_clear(&message);
 		buf_clear(&details);
 		err = params_read(
-		    &params, query, uses[i], arena, &message, &details);
+		    &params, query, uses[i], false, arena, &message, &details);
 		FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT);
 		/* Each refusal gives a reason. */
 		FUZZ_CHECK((err == ERR_OK) == (message.len == 0));

@@ -139,7 +139,7 @@ unpacked(struct served_answer answer)
 static void
 look_at_answer(struct served_answer answer)
 {
-	static const struct jsonr_limits limits = {1 << 26, 0, 4};
+	static const struct jsonr_limits limits = {1 << 26, 0, 4, NULL};
 	struct jsonr *doc;
 
 	/* Here /bin/false is the program that computes. */

@@ -7,12 +7,13 @@
  * been done: its caller decides.
  */
 import {connected, waitOffline} from "./notice.js";
-import {t} from "./text.js";
+import {language, t} from "./text.js";
 
 export class ApiError extends Error {
-	constructor(status, error, retryAfter = 0) {
+	constructor(status, error, retryAfter = 0, said = "en") {
 		super(error?.message ?? t("unreachable"));
 		this.said = error?.message ?? ""; /* by the server */
+		this.language = said;
 		this.status = status;
 		this.code = error?.code ?? "internal_error";
 		this.details = error?.details ?? {};
@@ -88,7 +89,7 @@ async function once(method, path, {params = {}, body, signal,
 	    .filter(([, value]) => value != null && value !== ""));
 	const address = query.size > 0 ? `${path}?${query}` : path;
 	const options = {method, signal, credentials: "same-origin",
-	    headers: {Accept: FORMS[form]}};
+	    headers: {Accept: FORMS[form], "Accept-Language": language}};
 	let reply, answer;
 
 	if (body !== undefined) {
@@ -107,7 +108,8 @@ async function once(method, path, {params = {}, body, signal,
 		return answer;
 	throw new ApiError(reply.status, UNREACHABLE.has(reply.status) ? null :
 	    answer.error,
-	    Number(reply.headers.get("Retry-After")) || 0);
+	    Number(reply.headers.get("Retry-After")) || 0,
+	    reply.headers.get("Content-Language") ?? "en");
 }
 
 /* Resolves to the answer's JSON; rejects with ApiError, or AbortError. */

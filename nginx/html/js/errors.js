@@ -30,7 +30,7 @@ function said(error) {
 	const text = error instanceof ApiError ?
 	    issuesOf(error.details) || error.said : String(error);
 
-	return text && el("span.said", {lang: "en"}, text);
+	return text && el("span.said", {lang: error.language ?? "en"}, text);
 }
 
 /* `lead`, "" for none, says what could not be done. To stand in an element. */

@@ -39,7 +39,8 @@ read_text(const char *query, enum params_use use)
 	    query_parse(&parsed, span_of(uri), arena, NULL), ERR_OK);
 	buf_clear(&message);
 	buf_clear(&details);
-	return params_read(&params, &parsed, use, arena, &message, &details);
+	return params_read(
+	    &params, &parsed, use, false, arena, &message, &details);
 }
 
 START_TEST(defaults_are_the_documents)
@@ -157,7 +158,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-	struct jsonr_limits limits = {1 << 20, 0, 8};
+	struct jsonr_limits limits = {1 << 20, 0, 8, NULL};
 	struct jsonr *doc;
 	const struct jsonr_value *issues;
 

@@ -18,7 +18,7 @@ static const struct jsonr_value *root;
 static void
 make(void)
 {
-	struct jsonr_limits limits = {1 << 22, 0, 1};
+	struct jsonr_limits limits = {1 << 22, 0, 1, NULL};
 
 	buf_init(&text, 1 << 22);
 	ck_assert_int_eq(
@@ -204,8 +204,8 @@ START_TEST(the_examples_of_an_operation_are_accepted_together)
 		    &uri, jsonr_member(operation_of(&routes[i]), "parameters"));
 		ck_assert_int_eq(
 		    query_parse(&query, buf_span(&uri), arena, NULL), ERR_OK);
-		ck_assert_msg(params_read(&params, &query, routes[i].use, arena,
-				  &message, &details) == ERR_OK,
+		ck_assert_msg(params_read(&params, &query, routes[i].use, false,
+				  arena, &message, &details) == ERR_OK,
 		    "%s: %.*s", routes[i].path, SPAN_ARG(buf_span(&message)));
 	}
 	buf_fini(&uri);

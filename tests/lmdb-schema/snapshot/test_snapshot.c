@@ -63,7 +63,7 @@ END_TEST
 /* Each row, put together, is JSON with the sixty members in their order. */
 START_TEST(every_row_is_json_with_all_columns_in_order)
 {
-	struct jsonr_limits limits = {1 << 20, 0, 1};
+	struct jsonr_limits limits = {1 << 20, 0, 1, NULL};
 
 	for (uint32_t row = 0; row < one_rows; row += 7) {
 		struct snapshot_part flat, maps;

@@ -92,7 +92,7 @@ is_text(unsigned column)
 static struct jsonr *
 parsed(uint32_t row, unsigned column)
 {
-	struct jsonr_limits limits = {1 << 20, 0, 1};
+	struct jsonr_limits limits = {1 << 20, 0, 1, NULL};
 	struct jsonr *doc;
 	struct buf buf;
 

@@ -52,7 +52,7 @@ export async function settings(day) {
 		assert.match(await problem.textContent(),
 		    /^La clé n'a pas été créée\. Le serveur n'accepte pas/);
 		assert.match(await problem.locator(".said").textContent(),
-		    /^name: .*in use/);
+		    /^name: .*en service/);
 		await day.axe("key-refused");
 		await page.keyboard.press("Escape");
 	});
