@@ -23,6 +23,7 @@
 struct arena;
 struct attempts;
 struct computing_table;
+struct figures_cache;
 struct row_cache;
 struct key_uses;
 struct metrics;
@@ -42,6 +43,7 @@ struct server {
 	struct store *store;
 	struct snapcache *snapcache;
 	struct row_cache *row_cache;
+	struct figures_cache *figures;
 	struct scope_slot *scope;
 	struct computing_table *computing; /* on_demand.c */
 	struct attempts *attempts; /* to log in */

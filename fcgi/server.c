@@ -10,6 +10,7 @@
 #include "fcgi/call.h"
 #include "fcgi/dump/gzip_dump.h"
 #include "fcgi/key_uses.h"
+#include "fcgi/rows/figures.h"
 #include "fcgi/rows/row_cache.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/shared_source.h"
@@ -48,13 +49,15 @@ make_parts(struct server *server)
 	server->snapcache = snapcache_new(
 	    server->store, (unsigned)settings->snapshots_open, server->metrics);
 	server->row_cache = row_cache_new(ROW_CACHE_BYTES);
+	server->figures = figures_cache_new(FIGURES_BYTES);
 	server->scope = scope_slot_new();
 	server->computing = computing_table_new(settings, server->metrics);
 	server->source = source_slot_new();
 	server->uses = key_uses_new();
 	return server->snapcache == NULL || server->row_cache == NULL ||
-		server->scope == NULL || server->computing == NULL ||
-		server->source == NULL || server->uses == NULL
+		server->figures == NULL || server->scope == NULL ||
+		server->computing == NULL || server->source == NULL ||
+		server->uses == NULL
 	    ? ERR_NO_MEMORY
 	    : ERR_OK;
 }
@@ -104,6 +107,7 @@ server_close(struct server *server)
 		key_uses_write(server->uses, server->store);
 	source_slot_free(server->source);
 	scope_slot_free(server->scope);
+	figures_cache_free(server->figures);
 	row_cache_free(server->row_cache);
 	snapcache_free(server->snapcache);
 	computing_table_free(server->computing);
@@ -124,6 +128,7 @@ server_tick(struct server *server)
 	ticking->ticked_ns = now;
 	key_uses_write(server->uses, server->store);
 	scope_slot_tick(server->scope, IDLE_SECONDS);
+	figures_cache_tick(server->figures, IDLE_SECONDS);
 	row_cache_tick(server->row_cache, IDLE_SECONDS);
 	snapcache_tick(server->snapcache, IDLE_SECONDS);
 	malloc_trim(0); /* what was freed below something that is still used */

@@ -366,12 +366,14 @@ static enum err
 sum(struct summing *summing, struct snapview *view,
     const struct rowset_query *query, const struct rowset *set, bool computed)
 {
-	bool descending = summing->call->params.descending;
+	const struct call *call = summing->call;
+	bool descending = call->params.descending;
 	enum err err = aggregate_make(&summing->aggregate, set->order,
-	    set->total, summing->snap, view->ranges, query);
+	    set->total, summing->snap, view->ranges, query,
+	    call->request->slow_pool ? call->serving->server->figures : NULL);
 
 	summing->rows = set->total;
-	if (err == ERR_TOO_LARGE && !summing->call->request->slow_pool)
+	if (err == ERR_TOO_LARGE && !call->request->slow_pool)
 		return ensure_hand_over(summing->call);
 	if (err == ERR_TOO_LARGE)
 		return refuse_size(summing->call);

@@ -310,7 +310,7 @@ add_totals(struct aggregate *out)
 enum err
 aggregate_make(struct aggregate *aggregate, const uint32_t *rows,
     uint32_t count, struct snapshot *snap, const struct ranges *ranges,
-    const struct rowset_query *query)
+    const struct rowset_query *query, struct figures_cache *figures)
 {
 	uint32_t *all =
 	    rows == NULL ? malloc((count + 1u) * sizeof(*all)) : NULL;
@@ -319,7 +319,9 @@ aggregate_make(struct aggregate *aggregate, const uint32_t *rows,
 	    .count = count,
 	    .snap = snap,
 	    .ranges = ranges,
-	    .query = query};
+	    .query = query,
+	    .figures = figures,
+	    .all = rows == NULL};
 	enum err err = ERR_OK;
 
 	assert(aggregate->groups.count <= GROUPS_MAX &&
@@ -339,6 +341,7 @@ aggregate_make(struct aggregate *aggregate, const uint32_t *rows,
 		err = aggregate_add(&making, i);
 	if (err == ERR_OK)
 		add_totals(aggregate);
+	free(making.sorted);
 	free(making.of);
 	free(all);
 	return err;

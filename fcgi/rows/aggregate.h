@@ -68,9 +68,12 @@ aggregate_at(const struct aggregate *aggregate, uint32_t group, unsigned cell)
 uint32_t aggregate_key(
     const struct aggregate *aggregate, uint32_t group, enum group_key key);
 
+struct figures_cache;
+
 /*
  * Over `count` rows, the first ones when `rows` is NULL; pair with
- * aggregate_fini(), whatever comes of it.
+ * aggregate_fini(), whatever comes of it. Figures by month and store are kept
+ * in `figures`, if not NULL.
  *
  *	ERR_TOO_LARGE       more groups than `most` has room for
  *	ERR_DAMAGED         the snapshot is damaged
@@ -78,5 +81,5 @@ uint32_t aggregate_key(
  */
 enum err aggregate_make(struct aggregate *aggregate, const uint32_t *rows,
     uint32_t count, struct snapshot *snap, const struct ranges *ranges,
-    const struct rowset_query *query);
+    const struct rowset_query *query, struct figures_cache *figures);
 void aggregate_fini(struct aggregate *aggregate);

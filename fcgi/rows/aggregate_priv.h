@@ -3,6 +3,7 @@
 
 #include "common/num.h"
 #include "fcgi/rows/aggregate.h"
+#include "fcgi/rows/figures.h"
 #include "lmdb-schema/snapshot/snapfile.h"
 
 /* Sums in the making. */
@@ -14,13 +15,20 @@ struct aggregating {
 	struct snapshot *snap;
 	const struct ranges *ranges;
 	const struct rowset_query *query;
+	struct figures_cache *figures;
+	bool all; /* `rows` are all of the snapshot's, in their order */
+	uint32_t *sorted; /* rows by group; NULL: not made */
 };
 
 /* Adds the values of a column, by its place in out->columns. */
 enum err aggregate_add(struct aggregating *making, unsigned place);
 
+/* Adds a plane's figures to a cell of each group. */
+enum err aggregate_add_plane(struct aggregating *making, unsigned place,
+    unsigned cell, const struct plane *plane);
+
 /*
- * The same from the maps by store of the rows, where no column of the snapshot
+ * The same as aggregate_add() from the maps by store of the rows, where no column of the snapshot
  * has the figures.
  */
 enum err aggregate_add_maps(

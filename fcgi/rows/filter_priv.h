@@ -86,12 +86,6 @@ enum err filter_text_table(struct filter_test *test);
 bool filter_text_term(const struct filter_test *test, uint32_t term);
 
 /*
- * The sum of the numbers of "202501":1,"202502":2 up to a '}' or the end; with
- * `stock` the one of the month `newest`. NUM_NULL without any.
- */
-int64_t filter_months_total(struct span months, bool stock, int32_t newest);
-
-/*
  * A store's total by the JSON of a map by store; NUM_NULL when it has none.
  * `stock`: the value of the month `newest` instead of the sum.
  */

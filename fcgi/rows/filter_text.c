@@ -210,8 +210,12 @@ filter_text(struct filter_test *test, struct snapshot *snap)
 
 /* --- maps by store, where no totals are kept ------------------------------ */
 
-int64_t
-filter_months_total(struct span months, bool stock, int32_t newest)
+/*
+ * The sum of the numbers of "202501":1,"202502":2 up to a '}' or the end; with
+ * `stock` the one of the month `newest`. NUM_NULL without any.
+ */
+static int64_t
+months_total(struct span months, bool stock, int32_t newest)
 {
 	struct span member, rest = span_sub(months, 0, span_find(months, '}'));
 	int64_t sum = NUM_NULL;
@@ -244,9 +248,8 @@ filter_store_total(struct span map, struct span key, bool stock, int32_t newest)
 		NULL) {
 		/* A code within another is no key: a key follows '{' or ','. */
 		if (hit > map.ptr && (hit[-1] == '{' || hit[-1] == ','))
-			return filter_months_total(
-			    span_make(
-				hit + key.len, (size_t)(end - hit) - key.len),
+			return months_total(span_make(hit + key.len,
+						(size_t)(end - hit) - key.len),
 			    stock, newest);
 		from = hit + 1;
 	}

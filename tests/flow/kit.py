@@ -190,10 +190,12 @@ class Direct:
         assert len(got) == count, "once died: exit %s" % self.process.poll()
         return got
 
-    def ask(self, uri, method="GET", headers=None, body=b""):
-        pairs = [b"REQUEST_METHOD=" + as_bytes(method),
-                 b"REQUEST_URI=" + as_bytes(uri), b"BODY=" + as_bytes(body),
-                 b"REMOTE_ADDR=127.0.0.1"]
+    def ask(self, uri, method="GET", headers=None, body=b"", slow=False):
+        """`slow`: of the slow pool, as if nginx had been sent there."""
+        pairs = [b"SLOW=1"] if slow else []
+        pairs += [b"REQUEST_METHOD=" + as_bytes(method),
+                  b"REQUEST_URI=" + as_bytes(uri), b"BODY=" + as_bytes(body),
+                  b"REMOTE_ADDR=127.0.0.1"]
         names = {"x-request-id": "REQUEST_ID",
                  "content-type": "CONTENT_TYPE", "https": "HTTPS"}
         for name, value in (headers or {}).items():
