@@ -14,6 +14,7 @@
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/state.h"
+#include "lmdb-schema/store/store.h"
 
 /* Keeps `key`, whose text has this hash, as valid at this commit. */
 static enum err
@@ -105,8 +106,14 @@ auth_cookies(struct span tokens[AUTH_COOKIES_MAX], const struct call *call)
 static void
 touch(struct call *call, struct session *session, int64_t now_ms)
 {
-	if (session_wants_touch(session, now_ms) &&
-	    session_touch(call->server->store, session, now_ms) == ERR_OK)
+	if (!session_wants_touch(session, now_ms))
+		return;
+	/* A page does not wait for other machines. */
+	if (store_is_shared(call->server->store)) {
+		session->used_ms = now_ms;
+		key_uses_note_session(call->server->uses, session);
+	} else if (session_touch(call->server->store, session, now_ms) ==
+	    ERR_OK)
 		session->used_ms = now_ms;
 }
 

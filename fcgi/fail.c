@@ -4,6 +4,8 @@
 
 #include "fcgi/call.h"
 
+#define AWAY_RETRY_S 2
+
 enum err
 fail_no_supplier(struct call *call, struct span supplier)
 {
@@ -12,6 +14,31 @@ fail_no_supplier(struct call *call, struct span supplier)
 	    "There is no supplier %.*s with articles; /fournisseurs lists "
 	    "them.",
 	    SPAN_ARG(supplier));
+}
+
+/* Of the log that several nodes share; `details` tell it to programs. */
+static enum err
+fail_unknown(struct call *call)
+{
+	struct jsonw json;
+
+	fail_begin(&json, call);
+	jsonw_key(&json, "outcome");
+	jsonw_text(&json, "unknown");
+	return fail_end(&json, call, 503, CODE_INTERNAL,
+	    SPAN("It may have been stored, or not: the nodes' shared log did "
+		 "not answer. Look again before you repeat it."));
+}
+
+static enum err
+fail_away(struct call *call)
+{
+	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL,
+	    "Nothing was stored: the nodes' shared log is out of reach. The "
+	    "request can be repeated. What is there can be read.");
+
+	reply_header(call->reply, "Retry-After", "%d", AWAY_RETRY_S);
+	return err;
 }
 
 enum err
@@ -33,6 +60,10 @@ fail_write(struct call *call, enum err err)
 		    "The server's disk takes no writes at present. Nothing was "
 		    "stored; the request can be repeated when it does. What "
 		    "is there can be read.");
+	if (err == ERR_AWAY)
+		return fail_away(call);
+	if (err == ERR_UNKNOWN)
+		return fail_unknown(call);
 	return reply_fail(call->reply, 500, CODE_INTERNAL,
 	    "It could not be stored (%s): look again before you repeat it; the "
 	    "server's log says more.",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/date.h"
+#include "common/log.h"
 
 struct key_uses *
 key_uses_new(void)
@@ -46,6 +47,44 @@ key_uses_note(struct key_uses *uses, struct span id)
 }
 
 void
+key_uses_note_session(struct key_uses *uses, const struct session *session)
+{
+	unsigned i = 0;
+
+	pthread_mutex_lock(&uses->lock);
+	while (i < uses->session_count &&
+	    memcmp(uses->sessions[i].id, session->id, sizeof(session->id)) != 0)
+		i++;
+	if (i < KEY_USES_MAX) {
+		uses->sessions[i] = *session;
+		if (i == uses->session_count)
+			uses->session_count++;
+	}
+	pthread_mutex_unlock(&uses->lock);
+}
+
+/* What cannot be written costs the sessions time. */
+static void
+write_sessions(struct key_uses *uses, struct store *store)
+{
+	struct session copy[KEY_USES_MAX];
+	unsigned count;
+	enum err err = ERR_OK;
+
+	pthread_mutex_lock(&uses->lock);
+	count = uses->session_count;
+	memcpy(copy, uses->sessions, count * sizeof(*copy));
+	uses->session_count = 0;
+	pthread_mutex_unlock(&uses->lock);
+	if (count > 0)
+		err = session_touch_all(store, copy, count);
+	if (err != ERR_OK)
+		log_warn("the use of sessions was not noted: count=%u "
+			 "error=%s",
+		    count, err_text(err));
+}
+
+void
 key_uses_write(struct key_uses *uses, struct store *store)
 {
 	struct access_use copy[KEY_USES_MAX];
@@ -58,4 +97,5 @@ key_uses_write(struct key_uses *uses, struct store *store)
 	pthread_mutex_unlock(&uses->lock);
 	if (count > 0)
 		access_note_uses(store, copy, count); /* logged there */
+	write_sessions(uses, store);
 }

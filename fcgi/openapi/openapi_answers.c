@@ -63,8 +63,9 @@ static const struct error_reply {
     {503, 0, "Busy", "internal_error",
 	"Too many large answers or computations are under way, of this caller "
 	"or of all: read those to their end, then try again.",
-	"The server is too busy, or cannot open its data at present: try again "
-	"after the seconds of Retry-After"},
+	"The server is too busy, or cannot open its data, or cannot store at "
+	"present: try again after the seconds of Retry-After; where "
+	"details.outcome is unknown, look first whether it was stored"},
 };
 
 /* The headers of answers, and which answers have them. */

@@ -265,6 +265,35 @@ session_touch(
 	return store_write(store, STORE_STATE, touch, &work);
 }
 
+struct touches {
+	const struct session *sessions;
+	unsigned count;
+};
+
+static enum err
+touch_each(void *context, struct kv_txn *txn)
+{
+	const struct touches *work = context;
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < work->count && err == ERR_OK; i++) {
+		struct touch one = {
+		    &work->sessions[i], work->sessions[i].used_ms};
+
+		err = touch(&one, txn);
+	}
+	return err;
+}
+
+enum err
+session_touch_all(
+    struct store *store, const struct session *sessions, unsigned count)
+{
+	struct touches work = {sessions, count};
+
+	return store_write(store, STORE_STATE, touch_each, &work);
+}
+
 static enum err
 end_one(void *context, struct kv_txn *txn)
 {

@@ -57,6 +57,10 @@ session_wants_touch(const struct session *session, int64_t now_ms)
 enum err session_touch(
     struct store *store, const struct session *session, int64_t now_ms);
 
+/* The same for several, each with its own used_ms, in one commit. */
+enum err session_touch_all(
+    struct store *store, const struct session *sessions, unsigned count);
+
 /* Ends the session of a token; an invalid token is fine. */
 enum err session_logout(struct store *store, struct span token);
 

@@ -11,12 +11,15 @@
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/schema.h"
+#include "lmdb-schema/store/cluster.h"
+#include "lmdb-schema/store/write_log.h"
 #include "lmdb-schema/store/write_queue.h"
 
 struct store {
 	char *dir;
 	struct kv *envs[STORE_ENVS];
 	struct write_queue *queues[STORE_ENVS];
+	struct engine *engine; /* its own; NULL: a machine on its own */
 };
 
 static const char *const live_tables[] = {
@@ -279,12 +282,28 @@ store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
 enum err
 store_open(struct store **out, const char *dir, struct fault *fault)
 {
+	enum err err;
+
 	*out = NULL;
-	if (is_marked(dir))
-		return store_open_unmarked(out, dir, fault);
-	fault_set(fault, dir,
-	    "is not a data directory: 'gridctl --data %s init' makes one", dir);
-	return ERR_NOT_FOUND;
+	if (!is_marked(dir)) {
+		fault_set(fault, dir,
+		    "is not a data directory: 'gridctl --data %s init' makes "
+		    "one",
+		    dir);
+		return ERR_NOT_FOUND;
+	}
+	err = store_open_unmarked(out, dir, fault);
+	if (err != ERR_OK)
+		return err;
+	err = cluster_open(&(*out)->engine, dir, fault);
+	if (err != ERR_OK) {
+		store_close(*out);
+		*out = NULL;
+		return err;
+	}
+	/* What live.mdb and catalog.mdb name are files of this node. */
+	write_queue_share((*out)->queues[STORE_STATE], (*out)->engine);
+	return ERR_OK;
 }
 
 void
@@ -296,6 +315,8 @@ store_close(struct store *store)
 		kv_close(store->envs[i]);
 		write_queue_free(store->queues[i]);
 	}
+	if (store->engine != NULL)
+		store->engine->close(store->engine);
 	free(store->dir);
 	free(store);
 }
@@ -392,6 +413,21 @@ enum err
 store_facts_open(struct kv **out, const char *path)
 {
 	return facts_kv(out, path, KV_FROZEN, 0);
+}
+
+bool
+store_is_shared(const struct store *store)
+{
+	return store->engine != NULL;
+}
+
+enum err
+store_follow(struct store *store)
+{
+	return store->engine == NULL
+	    ? ERR_OK
+	    : write_log_follow(
+		  store->engine, STORE_STATE, store->envs[STORE_STATE]);
 }
 
 enum err

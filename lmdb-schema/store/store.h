@@ -52,6 +52,9 @@ enum err store_create(const char *dir, struct fault *fault);
  *   ERR_NOT_FOUND  no store there: `gridctl init` makes one
  *   ERR_VERSION    made by another version; the fault says which
  *   ERR_DAMAGED    an environment cannot be read
+ *   ERR_BAD_INPUT  its cluster.conf is not right (cluster.h)
+ *
+ * Where it has a cluster.conf, state.mdb is shared with other nodes.
  */
 enum err store_open(struct store **out, const char *dir, struct fault *fault);
 void store_close(struct store *store);
@@ -98,6 +101,15 @@ enum err store_write(struct store *store, enum store_env env,
 /* The same for what concerns this machine's files alone. */
 enum err store_write_local(struct store *store, enum store_env env,
     enum err (*work)(void *context, struct kv_txn *txn), void *context);
+
+/* Whether a write waits for other machines. */
+bool store_is_shared(const struct store *store);
+
+/*
+ * Takes in what other nodes have written until now; nothing to do where the
+ * store is not shared. See write_log_follow() for what fails.
+ */
+enum err store_follow(struct store *store);
 
 /*
  * From now on what store_write() stores is in the log of `engine`, which

@@ -27,6 +27,18 @@ for named in $(grep -ohE '`tests/[^` ]+(: [a-z_0-9]+)?`' docs/SECURITY.md \
   fi
 done
 
+# The settings of cluster.conf, and no other.
+in_code=$(grep -oE 'TEXT\([a-z_]+,' lmdb-schema/store/cluster.c |
+  sed 's/TEXT(//; s/,//' | sort -u)
+in_page=$(sed -n '/^## cluster.conf/,/^## When/p' docs/cluster.md |
+  grep -E '^\| `' | cut -d'|' -f2 | grep -oE '[a-z_]+' | sort)
+if [ "$in_code" = "$in_page" ]; then
+  ok
+else
+  not_ok "cluster.md has other settings: $(printf '%s\n%s\n' "$in_code" \
+    "$in_page" | sort | uniq -u | tr '\n' ' ')"
+fi
+
 # Each metric, and no other.
 in_code=$(grep -ohE 'gridapi_[a-z_]+' fcgi/metrics.c |
   sed -E 's/_(bucket|sum|count)$//' | sort -u)

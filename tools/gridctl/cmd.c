@@ -37,6 +37,12 @@ cmd_set_data_dir(const char *dir)
 	data_dir = dir;
 }
 
+static const char *
+follow_text(enum err err)
+{
+	return err == ERR_AWAY ? "etcd is out of reach" : err_text(err);
+}
+
 int
 cmd_open(struct store **store, const char *command)
 {
@@ -46,7 +52,15 @@ cmd_open(struct store **store, const char *command)
 	assert(store != NULL && command != NULL);
 	fault_clear(&fault);
 	err = store_open(store, cmd_data_dir(), &fault);
-	return err == ERR_OK ? CMD_DONE : cmd_fail(command, err, &fault);
+	if (err != ERR_OK)
+		return cmd_fail(command, err, &fault);
+	err = store_follow(*store);
+	if (err != ERR_OK)
+		fprintf(stderr,
+		    "gridctl %s: other nodes may have written more than is "
+		    "known here: %s\n",
+		    command, follow_text(err));
+	return CMD_DONE;
 }
 
 static char late_text[80];

@@ -31,10 +31,11 @@ export function onSessionEnd(renew) {
 const UNREACHABLE = new Set([0, 502, 504]);
 
 /* Whether nobody can say what became of a question. */
-export const isUnsure = (error) => UNREACHABLE.has(error.status);
+export const isUnsure = (error) => UNREACHABLE.has(error.status) ||
+    error.details?.outcome === "unknown";
 
 /* The server refused it for now, and did nothing. */
-export const isBusy = (error) => error.status === 503;
+export const isBusy = (error) => error.status === 503 && !isUnsure(error);
 
 /* What to tell while it is asked again: see notice.js. */
 const waitOf = ({status}) => status === 0 ? "lost" :

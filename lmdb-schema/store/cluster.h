@@ -1,0 +1,22 @@
+/*
+ * cluster: whether a data directory is one of several that share their writes,
+ * and by which engine. The file cluster.conf in it says so; a directory without
+ * one is of a machine on its own.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/conf.h"
+#include "common/err.h"
+#include "lmdb-schema/store/engine.h"
+
+extern const struct conf_row cluster_rows[];
+extern const size_t cluster_count;
+
+/*
+ * Opens the engine that the file names; NULL where there is no file. Connects
+ * nowhere. ERR_BAD_INPUT for a file that is not right, and the fault says where.
+ */
+enum err cluster_open(
+    struct engine **out, const char *dir, struct fault *fault);

@@ -1,0 +1,165 @@
+"""Nodes that share their state by a real etcd: what was acknowledged is on all
+of them, and an etcd that is away stops writes and nothing else."""
+
+import os
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from etcd_kit import Etcd, find_etcd  # noqa: E402
+from grid import Grid, GRIDCTL  # noqa: E402
+from stack import run_tests, wait_until  # noqa: E402
+
+import shutil  # noqa: E402
+import subprocess  # noqa: E402
+import tempfile  # noqa: E402
+
+
+class Nodes:
+    """Data directories of several nodes, without gridapi."""
+
+    def __init__(self, etcd, count):
+        self.folder = tempfile.mkdtemp(prefix="grid-nodes-")
+        self.dirs = [os.path.join(self.folder, "n%d" % i)
+                     for i in range(count)]
+        for path in self.dirs:
+            assert self.ctl(path, "init").returncode == 0
+            etcd.write_conf(path)
+
+    @staticmethod
+    def ctl(path, *words):
+        return subprocess.run([GRIDCTL, "--data", path] + list(words),
+                              capture_output=True, text=True, check=False)
+
+    def names(self, path):
+        done = self.ctl(path, "key", "list")
+        assert done.returncode == 0 and done.stderr == "", done.stderr
+        return sorted(line.split()[-1] for line in
+                      done.stdout.splitlines()[1:])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Writer(threading.Thread):
+    """Makes keys at a node until it is told to stop, each of another name, and
+    notes what became of them."""
+
+    def __init__(self, nodes, which):
+        super().__init__(daemon=True)
+        self.nodes, self.which = nodes, which
+        self.done, self.refused, self.unknown, self.other = [], [], [], []
+        self.stop = False
+
+    def run(self):
+        number = 0
+        while not self.stop:
+            name = "n%d-%d" % (self.which, number)
+            number += 1
+            done = self.nodes.ctl(self.nodes.dirs[self.which], "key",
+                                  "create", "--name", name,
+                                  "--scope", "read")
+            if done.returncode == 0:
+                self.done.append(name)
+            elif "nothing was stored" in done.stderr:
+                self.refused.append(name)
+            elif "may have been stored" in done.stderr:
+                self.unknown.append(name)
+            else:
+                self.other.append((name, done.stderr))
+
+
+def what_is_acknowledged_survives_the_leaders_kill():
+    """Two nodes write to three members, whose leader dies twice."""
+    with Etcd(members=3) as etcd, Nodes(etcd, 2) as nodes:
+        writers = [Writer(nodes, i) for i in range(2)]
+        for writer in writers:
+            writer.start()
+        for _ in range(2):
+            counts = [len(writer.done) for writer in writers]
+            wait_until(lambda: all(
+                len(writer.done) > count + 5
+                for writer, count in zip(writers, counts)), "both write")
+            killed = etcd.leader()
+            etcd.kill(killed)
+            counts = [len(writer.done) for writer in writers]
+            wait_until(lambda: all(
+                len(writer.done) > count + 2
+                for writer, count in zip(writers, counts)),
+                "both write again")
+            etcd.start(killed)
+            wait_until(etcd.answers, "etcd is whole")
+        for writer in writers:
+            writer.stop = True
+        for writer in writers:
+            writer.join()
+        lists = [nodes.names(path) for path in nodes.dirs]
+    assert lists[0] == lists[1]
+    assert len(lists[0]) == len(set(lists[0]))
+    there = set(lists[0])
+    for writer in writers:
+        assert writer.other == [], writer.other
+        assert set(writer.done) <= there, set(writer.done) - there
+        assert not there & set(writer.refused)
+    known = set(sum((w.done + w.unknown for w in writers), []))
+    assert there <= known, there - known
+    print("acknowledged: %d, nothing stored: %d, unknown: %d" % tuple(
+        sum(len(getattr(writer, name)) for writer in writers)
+        for name in ("done", "refused", "unknown")))
+
+
+def an_etcd_that_is_away_stops_writes_alone():
+    with Etcd() as etcd, Grid() as grid:
+        etcd.write_conf(grid.data)
+        grid.stop()
+        grid.start()
+        code = grid.articles[5]
+        assert grid.put(code, "A").status == 200
+        etcd.kill(0)
+        seen = set()
+
+        def nothing_was_stored():
+            answer = grid.put(code, "B")
+            assert answer.status == 503, answer.text
+            unknown = answer.details.get("outcome") == "unknown"
+            text = answer.json["error"]["message"]
+            assert ("Nothing was stored" in text) != unknown, text
+            assert (answer.headers["Retry-After"] is None) == unknown
+            seen.add(unknown)
+            return not unknown
+
+        wait_until(nothing_was_stored, "it is known to be away")
+        assert grid.row(code) == (None, None, "A")
+        assert grid.rows()["pagination"]["total"] == len(grid.articles)
+        login = grid.ask("POST", "/app/session", {
+            "user": "marie", "password": "correct horse battery"}, key="")
+        assert login.status == 503, login.text
+        etcd.start(0)
+        wait_until(lambda: grid.put(code, "C").status == 200,
+                   "it is there again")
+        assert grid.row(code)[2] == "C"
+
+
+def a_file_that_is_not_right_is_told():
+    with Etcd() as etcd, Nodes(etcd, 1) as nodes:
+        for text, word in (("etcd = 127.0.0.1:2379", "no address"),
+                           ("etcd = http://a:1\nname = A", "small letters"),
+                           ("etcdd = http://a:1", "etcdd"),
+                           ("etcd = http://a:1\npassword_file = /none",
+                            "cannot be read")):
+            with open(nodes.dirs[0] + "/cluster.conf", "w") as file:
+                file.write("[cluster]\n" + text + "\n")
+            done = nodes.ctl(nodes.dirs[0], "key", "list")
+            assert done.returncode == 1 and word in done.stderr, (
+                text, done.stderr)
+
+
+if __name__ == "__main__":
+    find_etcd()
+    run_tests([a_file_that_is_not_right_is_told,
+               what_is_acknowledged_survives_the_leaders_kill,
+               an_etcd_that_is_away_stops_writes_alone])

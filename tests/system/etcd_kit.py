@@ -1,0 +1,116 @@
+"""etcd on loopback, one member or three, for tests of several nodes.
+
+    with Etcd(members=3) as etcd:
+        etcd.write_conf(data_dir)
+        etcd.kill(etcd.leader())
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import urllib.request
+
+from stack import free_port, skip, wait_until
+
+
+def find_etcd():
+    path = shutil.which("etcd")
+    if not path:
+        skip("etcd is not installed: tools/dev/install-packages.sh test")
+    return path
+
+
+class Etcd:
+    def __init__(self, members=1):
+        self.program = find_etcd()
+        self.folder = tempfile.mkdtemp(prefix="grid-etcd-")
+        self.clients = [free_port() for _ in range(members)]
+        self.peers = [free_port() for _ in range(members)]
+        self.processes = [None] * members
+
+    @property
+    def urls(self):
+        return ["http://127.0.0.1:%d" % port for port in self.clients]
+
+    def start(self, i):
+        name = "e%d" % i
+        peer = "http://127.0.0.1:%d" % self.peers[i]
+        with open(os.path.join(self.folder, name + ".log"), "ab") as log:
+            self.processes[i] = subprocess.Popen(
+                [self.program, "--name", name,
+                 "--data-dir", os.path.join(self.folder, name),
+                 "--listen-client-urls", self.urls[i],
+                 "--advertise-client-urls", self.urls[i],
+                 "--listen-peer-urls", peer,
+                 "--initial-advertise-peer-urls", peer,
+                 "--initial-cluster", ",".join(
+                     "e%d=http://127.0.0.1:%d" % (n, port)
+                     for n, port in enumerate(self.peers)),
+                 "--initial-cluster-state", "new", "--pre-vote=true",
+                 "--log-outputs", "stderr"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def kill(self, i):
+        self.processes[i].kill()
+        self.processes[i].wait()
+        self.processes[i] = None
+
+    def pause(self, i):
+        self.processes[i].send_signal(signal.SIGSTOP)
+
+    def resume(self, i):
+        self.processes[i].send_signal(signal.SIGCONT)
+
+    def ask(self, i, path, body):
+        request = urllib.request.Request(
+            self.urls[i] + path, json.dumps(body).encode(),
+            {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=2) as answer:
+            return json.loads(answer.read())
+
+    def answers(self):
+        """Whether each member that runs reads what a majority has."""
+        try:
+            for i, process in enumerate(self.processes):
+                if process is not None:
+                    self.ask(i, "/v3/kv/range", {"key": "YQ=="})
+        except OSError:
+            return False
+        return True
+
+    def leader(self):
+        for i, process in enumerate(self.processes):
+            if process is None:
+                continue
+            status = self.ask(i, "/v3/maintenance/status", {})
+            if status.get("leader") == status["header"]["member_id"]:
+                return i
+        raise AssertionError("etcd has no leader")
+
+    def write_conf(self, data, more=""):
+        with open(os.path.join(data, "cluster.conf"), "w") as file:
+            file.write("[cluster]\netcd = %s\n%s" % (
+                ", ".join(self.urls), more))
+
+    def log(self, i):
+        with open(os.path.join(self.folder, "e%d.log" % i)) as file:
+            return file.read()
+
+    def __enter__(self):
+        for i in range(len(self.processes)):
+            self.start(i)
+        try:
+            wait_until(self.answers, lambda: "etcd answers:\n" + self.log(0))
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for i, process in enumerate(self.processes):
+            if process is not None:
+                self.kill(i)
+        shutil.rmtree(self.folder, ignore_errors=True)
