@@ -77,6 +77,7 @@ static const struct {
     [STOCK_BYTES_CATALOG] = {"gridapi_data_bytes", "{kind=\"catalog\"}", "",
 	false},
     [STOCK_BYTES_STATE] = {"gridapi_data_bytes", "{kind=\"state\"}", "", false},
+    [STOCK_BYTES_TRAIL] = {"gridapi_data_bytes", "{kind=\"trail\"}", "", false},
     [STOCK_BYTES_FREE] = {"gridapi_data_free_bytes", "",
 	"Bytes free on the data directory's disk.", false},
 };

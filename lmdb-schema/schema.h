@@ -19,6 +19,9 @@
  *	              snapshot/packed_rows.h
  *	state.mdb     keys, users, sessions, proposals, validated changes, the
  *	              audit trail, hooks: state/state.h
+ *	trail/MONTH-N.part
+ *	              the audit trail's older entries, from number N on, immutable:
+ *	              state/trail_part.h
  *	words.idx     all suppliers' words, for searches across them; can be
  *	              made from the snapshots at any time:
  *	              search/word_index.h
@@ -155,6 +158,9 @@
  */
 #define SCHEMA_VERSION 2
 #define SCHEMA_VERSION_PLAIN 1
+
+/* The state's, once the trail has files: an older program would not find them. */
+#define SCHEMA_STATE_PARTS 3
 
 /*
  * The version of facts files, and the older one that is read too, which does

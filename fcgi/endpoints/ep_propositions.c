@@ -5,6 +5,7 @@
  * Numbers follow the commits, so what is written meanwhile stands behind it.
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "common/members.h"
 #include "fcgi/endpoints/answer.h"
@@ -13,6 +14,7 @@
 #include "fcgi/endpoints/feed.h"
 #include "fcgi/fail.h"
 #include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/trail.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/rows/etag.h"
@@ -26,7 +28,6 @@
 #define LOOKED_MAX 20000
 #define SHOWN_MAX 10000
 #define STREAMED 2000 /* entries of more are put as they are written */
-#define BACK 64 /* are read at once, to be shown the newest first */
 
 struct feed {
 	struct call *call;
@@ -92,43 +93,64 @@ look_on(void *context, const struct audit_entry *entry)
 	return look(context, entry);
 }
 
-/* --- the newest first ----------------------------------------------------- */
+/* --- one article ----------------------------------------------------------- */
 
-struct pile {
-	struct audit_entry entries[BACK];
-	unsigned count;
-	uint64_t before;
-};
-
+/* The numbers that the index has of the article. */
 static enum err
-pile_up(void *context, const struct audit_entry *entry)
+list_article(struct trail_numbers *numbers, struct feed *feed)
 {
-	struct pile *pile = context;
+	const struct params *params = &feed->call->params;
 
-	if (entry->number >= pile->before)
-		return ERR_EXISTS;
-	pile->entries[pile->count++] = *entry;
-	return pile->count == BACK ? ERR_EXISTS : ERR_OK;
+	return params->fournisseur.len == 0
+	    ? trail_of_all(numbers, feed->view, params->codein)
+	    : trail_of(feed->view, params->fournisseur, params->codein,
+		  trail_numbers_add, numbers);
 }
 
-/* The entries before `before`, a pile at a time. */
-static enum err
-look_back(struct feed *feed, uint64_t before)
+static bool
+is_behind_cursor(const struct params *params, uint64_t number)
 {
-	enum err err = ERR_OK;
+	if (!params->has_since)
+		return true;
+	return params->descending ? number < params->since.number
+				  : number > params->since.number;
+}
 
-	while (before > 1 && err == ERR_OK) {
-		uint64_t from = before > BACK ? before - BACK : 1;
-		struct pile pile = {.before = before};
+/* To the end of the trail: the next call goes on behind it. */
+static enum err
+move_to_end(struct feed *feed)
+{
+	struct audit_entry entry;
+	enum err err;
 
-		err = audit_each(feed->view, from, pile_up, &pile);
-		if (err == ERR_EXISTS)
-			err = ERR_OK;
-		while (pile.count > 0 && err == ERR_OK)
-			err = look(feed, &pile.entries[--pile.count]);
-		before = from;
-	}
+	if (feed->last <= feed->at.number)
+		return ERR_OK;
+	err = trail_get(feed->view, feed->last, &entry);
+	if (err == ERR_OK)
+		feed->at = (struct feed_cursor){entry.number, entry.when_ms};
 	return err;
+}
+
+static enum err
+read_article(struct feed *feed)
+{
+	const struct params *params = &feed->call->params;
+	struct trail_numbers numbers = {NULL, 0, 0};
+	enum err err = list_article(&numbers, feed);
+
+	for (size_t i = 0; i < numbers.count && err == ERR_OK; i++) {
+		uint64_t number =
+		    numbers.at[params->descending ? numbers.count - 1 - i : i];
+		struct audit_entry entry;
+
+		if (!is_behind_cursor(params, number))
+			continue;
+		err = trail_get(feed->view, number, &entry);
+		if (err == ERR_OK)
+			err = look(feed, &entry);
+	}
+	free(numbers.at);
+	return err == ERR_OK && !params->descending ? move_to_end(feed) : err;
 }
 
 /* --- the answer ----------------------------------------------------------- */
@@ -137,14 +159,18 @@ static enum err
 read_feed(struct feed *feed)
 {
 	const struct params *params = &feed->call->params;
-	uint64_t number = params->since.number;
+	const struct trail_wanted wanted = {params->fournisseur, params->author,
+	    params->from_ms, params->until_ms};
+	uint64_t from = params->since.number;
 	enum err err;
 
 	if (!params->descending)
-		err = audit_each(feed->view, number + 1, look_on, feed);
-	else
-		err = look_back(
-		    feed, params->has_since ? number : feed->last + 1);
+		from++;
+	else if (!params->has_since)
+		from = feed->last + 1;
+	err = params->codein.len > 0 ? read_article(feed)
+				     : trail_each(feed->view, &wanted, from,
+					   params->descending, look_on, feed);
 	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
@@ -161,7 +187,8 @@ check_supplier(struct feed *feed)
 	struct shared_source *source;
 	enum err err;
 
-	if (code.len == 0 || feed->named || call->params.has_since)
+	if (code.len == 0 || feed->named || call->params.has_since ||
+	    proposal_version(feed->view, code) != 0)
 		return ERR_OK;
 	err = shared_source_get(&source, call);
 	if (err != ERR_OK)

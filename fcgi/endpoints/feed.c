@@ -22,7 +22,7 @@ enum err
 feed_write_kept(struct jsonw *json, struct state_view *view)
 {
 	struct audit_entry first = {.when_ms = 0};
-	enum err err = trail_get(view, 1, &first);
+	enum err err = trail_first(view, &first);
 
 	if (err == ERR_NOT_FOUND)
 		err = ERR_OK;

@@ -4,10 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/date.h"
 #include "common/log.h"
 #include "fcgi/process/aside.h"
 #include "fcgi/process/scrub.h"
 #include "fcgi/process/stock.h"
+#include "lmdb-schema/state/trail_close.h"
+#include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/prune.h"
 
@@ -35,6 +38,20 @@ prune(struct store *store, int64_t grace_s)
 	return 0;
 }
 
+#define CLOSING_NS INT64_C(20000000000) /* the rest follows a minute later */
+
+static void
+close_months(struct store *store)
+{
+	struct trail_closed closed = {.parts = 0};
+	enum err err = trail_close(&closed, store, TRAIL_PART_ENTRIES_MAX,
+	    date_monotonic_ns() + CLOSING_NS);
+
+	if (err != ERR_OK && err != ERR_BUSY)
+		log_error(
+		    "months of the trail were not closed: %s", err_text(err));
+}
+
 static int
 work(const struct api_settings *settings, struct metrics *metrics)
 {
@@ -52,6 +69,7 @@ work(const struct api_settings *settings, struct metrics *metrics)
 	if (dead > 0)
 		log_info("readers that died were let go: count=%d", dead);
 	result = prune(store, settings->retention_s);
+	close_months(store);
 	stock_take(store, metrics);
 	scrub_some(store, settings, metrics);
 	store_close(store);

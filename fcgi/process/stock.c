@@ -49,6 +49,7 @@ stock_take(struct store *store, struct metrics *metrics)
 		[STOCK_BYTES_LIVE] = (int64_t)counts.live_bytes,
 		[STOCK_BYTES_CATALOG] = (int64_t)counts.catalog_bytes,
 		[STOCK_BYTES_STATE] = (int64_t)counts.state_bytes,
+		[STOCK_BYTES_TRAIL] = (int64_t)counts.trail_bytes,
 		[STOCK_BYTES_FREE] = (int64_t)counts.free_bytes,
 	    });
 }

@@ -98,13 +98,13 @@ audit_add(struct kv_txn *txn, const struct audit_entry *entry)
 	return audit_end(&audit, audit_note(&audit, entry));
 }
 
-static enum err
-read_entry(struct audit_entry *entry, struct span key, struct span value)
+enum err
+audit_read(struct audit_entry *entry, uint64_t number, struct span value)
 {
 	struct unpack from;
 
 	unpack_init(&from, value);
-	entry->number = key_read_u64(key);
+	entry->number = number;
 	entry->when_ms = (int64_t)unpack_unsigned(&from);
 	entry->event = unpack_text(&from);
 	entry->actor = unpack_text(&from);
@@ -128,7 +128,7 @@ audit_each(struct state_view *view, uint64_t number,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context)
 {
-	return audit_each_in(state_view_txn(view), number, each, context);
+	return trail_each(view, NULL, number, false, each, context);
 }
 
 enum err
@@ -145,7 +145,7 @@ audit_each_in(struct kv_txn *txn, uint64_t number,
 
 	assert(each != NULL);
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		err = read_entry(&entry, key, value);
+		err = audit_read(&entry, key_read_u64(key), value);
 		if (err == ERR_OK)
 			err = each(context, &entry);
 		if (err != ERR_OK)

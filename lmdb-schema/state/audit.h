@@ -71,12 +71,22 @@ void audit_begin(struct audit *audit, struct kv_txn *txn);
 enum err audit_note(struct audit *audit, const struct audit_entry *entry);
 enum err audit_end(struct audit *audit, enum err err);
 
-/* For lmdb-schema's own files only: audit_each() within a transaction. */
+/* Decodes an entry's value, which outlives the entry. ERR_DAMAGED. */
+enum err audit_read(
+    struct audit_entry *entry, uint64_t number, struct span value);
+
+/*
+ * For lmdb-schema's own files only: the entries that the table has, and no part
+ * of the trail (trail_parts.h).
+ */
 enum err audit_each_in(struct kv_txn *txn, uint64_t number,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context);
 
-/* Calls `each` for the entries from `number` on, oldest first. */
+/*
+ * Calls `each` for the entries from `number` on, oldest first, wherever they are;
+ * each is borrowed until `each` returns.
+ */
 enum err audit_each(struct state_view *view, uint64_t number,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context);

@@ -4,10 +4,13 @@
 #include <stdlib.h>
 
 #include "common/kv/kv.h"
+#include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
 
 struct state_view {
 	struct kv_txn *txn;
+	struct store *store;
+	struct trail_part *part; /* trail_parts.h */
 };
 
 enum err
@@ -24,6 +27,7 @@ state_view_open(struct state_view **out, struct store *store)
 		free(view);
 		return err;
 	}
+	view->store = store;
 	*out = view;
 	return ERR_OK;
 }
@@ -33,6 +37,7 @@ state_view_close(struct state_view *view)
 {
 	if (view == NULL)
 		return;
+	trail_part_close(view->part);
 	kv_abort(view->txn);
 	free(view);
 }
@@ -40,6 +45,8 @@ state_view_close(struct state_view *view)
 void
 state_view_rest(struct state_view *view)
 {
+	trail_part_close(view->part);
+	view->part = NULL;
 	kv_rest(view->txn);
 }
 
@@ -59,4 +66,16 @@ struct kv_txn *
 state_view_txn(struct state_view *view)
 {
 	return view->txn;
+}
+
+struct store *
+state_view_store(struct state_view *view)
+{
+	return view->store;
+}
+
+struct trail_part **
+state_view_part(struct state_view *view)
+{
+	return &view->part;
 }

@@ -2,12 +2,15 @@
  * state: the API's own data, in state.mdb. Every acknowledged write is on disk
  * before the answer.
  *
- *	meta       "schema"   u32 SCHEMA_VERSION
+ *	meta       "schema"   u32 SCHEMA_VERSION, or SCHEMA_STATE_PARTS once the
+ *	             trail has parts
  *	           "access"   u64 generation of the last change of keys, users
  *	           "sent" 00 supplier 00 codein -> packed: text gamme, unsigned
  *	             mixed (0, 1): exported, not arrived yet (proposal_priv.h)
  *	           "audit"    u64 number of the last entry of the trail
  *	           "trail", "trail" 00 ...: an index of the trail (trail.h)
+ *	           "parts", "part" 00 ...: files with its older entries
+ *	             (trail_parts.h)
  *	           "hook", "hook" 00 ..., "hook-at" 00 ..., "hook-lost" 00 ...:
  *	             addresses that are told what happens (hook.h, hook_at.h)
  *	           "kept" 00 owner 00 name -> what the screen keeps (kept.h)
@@ -25,7 +28,8 @@
  *	             was given
  *	validated  supplier 00 codein -> the same; the author is the validating
  *	             buyer, the motif that of the proposal
- *	audit      u64 number -> packed: unsigned when ms, text event,
+ *	audit      what no part of the trail has:
+ *	           u64 number -> packed: unsigned when ms, text event,
  *	             text actor, text supplier, text codein, text gamme,
  *	             text gamme before; and where one of these is not empty,
  *	             text motif, text author of the proposal that ends,
@@ -44,6 +48,7 @@
 
 struct store;
 struct kv_txn;
+struct trail_part;
 
 /* A consistent view. One thread at a time. */
 struct state_view;
@@ -60,3 +65,7 @@ uint64_t state_view_version(const struct state_view *view);
 
 /* For lmdb-schema's own files only. */
 struct kv_txn *state_view_txn(struct state_view *view);
+struct store *state_view_store(struct state_view *view);
+
+/* The part of the trail that was read last: trail_parts.c; NULL. */
+struct trail_part **state_view_part(struct state_view *view);

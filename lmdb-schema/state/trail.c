@@ -8,6 +8,7 @@
 #include "common/kv/kv.h"
 #include "common/log.h"
 #include "lmdb-schema/key.h"
+#include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
 
 static const char name[] = "trail";
@@ -68,15 +69,110 @@ take(void *context, const struct audit_entry *entry)
 enum err
 trail_get(struct state_view *view, uint64_t number, struct audit_entry *entry)
 {
-	enum err err;
+	struct kv_txn *txn = state_view_txn(view);
+	uint64_t closed;
+	enum err err = trail_parts_last(txn, &closed);
 
 	assert(entry != NULL);
+	if (err != ERR_OK)
+		return err;
+	if (number <= closed)
+		return trail_parts_get(view, number, entry);
 	entry->number = 0;
-	err = audit_each(view, number, take, entry);
+	err = audit_each_in(txn, number, take, entry);
 	if (err == ERR_EXISTS)
 		err = entry->number == number ? ERR_OK : ERR_DAMAGED;
 	else if (err == ERR_OK)
 		err = ERR_NOT_FOUND;
+	return err;
+}
+
+static enum err
+take_number(void *context, const struct audit_entry *entry)
+{
+	*(uint64_t *)context = entry->number;
+	return ERR_EXISTS;
+}
+
+enum err
+trail_first(struct state_view *view, struct audit_entry *entry)
+{
+	uint64_t number = 0;
+	enum err err = trail_each(view, NULL, 1, false, take_number, &number);
+
+	if (err == ERR_EXISTS)
+		return trail_get(view, number, entry);
+	return err == ERR_OK ? ERR_NOT_FOUND : err;
+}
+
+/* --- walking -------------------------------------------------------------- */
+
+#define BACK 64 /* entries are read at once, to be shown the newest first */
+
+struct pile {
+	struct audit_entry entries[BACK];
+	unsigned count;
+	uint64_t before;
+};
+
+static enum err
+pile_up(void *context, const struct audit_entry *entry)
+{
+	struct pile *pile = context;
+
+	if (entry->number >= pile->before)
+		return ERR_EXISTS;
+	pile->entries[pile->count++] = *entry;
+	return pile->count == BACK ? ERR_EXISTS : ERR_OK;
+}
+
+/* Entries of the table, behind `closed` and before `before`, pile by pile. */
+static enum err
+walk_back(struct kv_txn *txn, uint64_t before, uint64_t closed,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	enum err err = ERR_OK;
+
+	while (before > closed + 1 && err == ERR_OK) {
+		uint64_t from =
+		    before - closed > BACK ? before - BACK : closed + 1;
+		struct pile pile = {.before = before};
+
+		err = audit_each_in(txn, from, pile_up, &pile);
+		if (err == ERR_EXISTS)
+			err = ERR_OK;
+		while (pile.count > 0 && err == ERR_OK)
+			err = each(context, &pile.entries[--pile.count]);
+		before = from;
+	}
+	return err;
+}
+
+enum err
+trail_each(struct state_view *view, const struct trail_wanted *wanted,
+    uint64_t number, bool back,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	struct kv_txn *txn = state_view_txn(view);
+	uint64_t closed;
+	enum err err = trail_parts_last(txn, &closed);
+
+	if (err == ERR_OK && back) {
+		err = walk_back(txn, number, closed, each, context);
+		if (err == ERR_OK && number > 1 && closed > 0)
+			err = trail_parts_walk(
+			    view, wanted, 1, number - 1, true, each, context);
+	} else if (err == ERR_OK) {
+		if (number <= closed)
+			err = trail_parts_walk(
+			    view, wanted, number, closed, false, each, context);
+		if (err == ERR_OK)
+			err = audit_each_in(txn,
+			    number > closed ? number : closed + 1, each,
+			    context);
+	}
 	return err;
 }
 
@@ -96,6 +192,7 @@ trail_behind(struct state_view *view, uint64_t *count)
 
 struct looking {
 	struct span supplier, codein; /* no supplier: any */
+	uint64_t closed; /* what parts have is read from them */
 	enum err (*each)(void *context, uint64_t number);
 	void *context;
 };
@@ -115,7 +212,7 @@ look(void *context, const struct audit_entry *entry)
 
 /* The numbers that the index has. */
 static enum err
-walk_index(struct kv_txn *txn, const struct looking *looking)
+walk_index(struct kv_txn *txn, struct looking *looking)
 {
 	struct place place = place_of(looking->supplier, looking->codein);
 	struct kv_walk *walk =
@@ -124,31 +221,48 @@ walk_index(struct kv_txn *txn, const struct looking *looking)
 	enum err err;
 
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		err = looking->each(
-		    looking->context, key_read_u64(span_from(key, place.len)));
+		uint64_t number = key_read_u64(span_from(key, place.len));
+
+		if (number > looking->closed)
+			err = looking->each(looking->context, number);
 		if (err != ERR_OK)
 			break;
 	}
 	return kv_walk_done(walk, err);
 }
 
+/* The parts; then the table, by its index; then what is not in that yet. */
+static enum err
+look_for(struct state_view *view, struct looking *looking,
+    enum err (*by_index)(struct kv_txn *txn, struct looking *looking))
+{
+	struct kv_txn *txn = state_view_txn(view);
+	uint64_t indexed = 0;
+	enum err err = trail_parts_last(txn, &looking->closed);
+
+	if (err == ERR_OK && looking->closed > 0)
+		err = trail_parts_of(view, looking->supplier, looking->codein,
+		    looking->each, looking->context);
+	if (err == ERR_OK)
+		err = store_number(txn, name, &indexed);
+	if (err == ERR_OK)
+		err = by_index(txn, looking);
+	if (err == ERR_OK && indexed < looking->closed)
+		indexed = looking->closed;
+	return err == ERR_OK ? audit_each_in(txn, indexed + 1, look, looking)
+			     : err;
+}
+
 enum err
 trail_of(struct state_view *view, struct span supplier, struct span codein,
     enum err (*each)(void *context, uint64_t number), void *context)
 {
-	struct looking looking = {supplier, codein, each, context};
-	struct kv_txn *txn = state_view_txn(view);
-	uint64_t indexed;
-	enum err err;
+	struct looking looking = {supplier, codein, 0, each, context};
 
 	assert(each != NULL);
-	if (!key_code_ok(supplier) || !key_code_ok(codein))
-		return ERR_OK;
-	err = store_number(txn, name, &indexed);
-	if (err == ERR_OK)
-		err = walk_index(txn, &looking);
-	return err == ERR_OK ? audit_each(view, indexed + 1, look, &looking)
-			     : err;
+	return key_code_ok(supplier) && key_code_ok(codein)
+	    ? look_for(view, &looking, walk_index)
+	    : ERR_OK;
 }
 
 /* --- numbers -------------------------------------------------------------- */
@@ -209,18 +323,12 @@ enum err
 trail_of_all(
     struct trail_numbers *numbers, struct state_view *view, struct span codein)
 {
-	struct looking looking = {SPAN(""), codein, trail_numbers_add, numbers};
-	struct kv_txn *txn = state_view_txn(view);
-	uint64_t indexed;
-	enum err err;
+	struct looking looking = {
+	    SPAN(""), codein, 0, trail_numbers_add, numbers};
+	enum err err = key_code_ok(codein)
+	    ? look_for(view, &looking, walk_suppliers)
+	    : ERR_OK;
 
-	if (!key_code_ok(codein))
-		return ERR_OK;
-	err = store_number(txn, name, &indexed);
-	if (err == ERR_OK)
-		err = walk_suppliers(txn, &looking);
-	if (err == ERR_OK)
-		err = audit_each(view, indexed + 1, look, &looking);
 	trail_numbers_sort(numbers);
 	return err;
 }
@@ -239,6 +347,22 @@ trail_add(struct kv_txn *txn, uint64_t number, const struct audit_entry *entry)
 	number = htobe64(number);
 	add(&place, &number, sizeof(number));
 	return kv_put(txn, STATE_META, place_span(&place), SPAN(""));
+}
+
+enum err
+trail_remove(
+    struct kv_txn *txn, uint64_t number, const struct audit_entry *entry)
+{
+	struct place place;
+	enum err err;
+
+	if (!key_code_ok(entry->supplier) || !key_code_ok(entry->codein))
+		return ERR_OK;
+	place = place_of(entry->supplier, entry->codein);
+	number = htobe64(number);
+	add(&place, &number, sizeof(number));
+	err = kv_del(txn, STATE_META, place_span(&place));
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
 struct catching {

@@ -6,12 +6,16 @@
  * reader that goes on behind the last number that it has seen misses none and
  * sees none twice, whatever is written meanwhile.
  *
+ * The older entries are in files (trail_parts.h), those of the months that run in
+ * the table audit.
+ *
  * An index names the entries of each article: in the table meta
  *
  *	"trail" 00 supplier 00 codein 00 u64 number -> nothing
  *	"trail" -> u64 number of the last entry that is in the index
  *
- * An entry is indexed in the transaction that writes it, and those before it
+ * for what the table has; a file has an index of its own. An entry is indexed in
+ * the transaction that writes it, and those before it
  * that a program without an index has written. Until then they are read from
  * the trail itself.
  */
@@ -20,13 +24,30 @@
 #include <stdint.h>
 
 #include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/trail_part.h"
 
 /* The last entry's number; 0 for an empty trail. ERR_DAMAGED. */
 enum err trail_last(struct state_view *view, uint64_t *number);
 
-/* Reads an entry, borrowed from the view. ERR_NOT_FOUND, ERR_DAMAGED. */
+/*
+ * Reads an entry, borrowed until the view is used again. ERR_NOT_FOUND, also for
+ * one in an archive; ERR_DAMAGED.
+ */
 enum err trail_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry);
+
+/* The oldest entry that can be read. ERR_NOT_FOUND for an empty trail. */
+enum err trail_first(struct state_view *view, struct audit_entry *entry);
+
+/*
+ * Calls `each` for the entries from `number` on, oldest first; with `back` for
+ * those before `number`, newest first. Entries that are not wanted may be left
+ * out (NULL: all are wanted). Each is borrowed until `each` returns.
+ */
+enum err trail_each(struct state_view *view, const struct trail_wanted *wanted,
+    uint64_t number, bool back,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context);
 
 /* Whether the entry is about an article: others are about keys and users. */
 static inline bool
@@ -62,6 +83,12 @@ enum err trail_of_all(
 
 /* How many entries are not in the index yet. */
 enum err trail_behind(struct state_view *view, uint64_t *count);
+
+/* --- for trail_close.c ---------------------------------------------------- */
+
+/* Removes the entry from the index. */
+enum err trail_remove(
+    struct kv_txn *txn, uint64_t number, const struct audit_entry *entry);
 
 /* --- for audit.c ---------------------------------------------------------- */
 

@@ -38,16 +38,17 @@ static const struct env {
 	const char *const *tables;
 	unsigned table_count;
 	size_t map_bytes;
+	unsigned newest; /* version that is read */
 	const char *remedy; /* advice when it is damaged */
 } envs[STORE_ENVS] = {
-    {"live.mdb", live_tables, 4, 16 * GIB,
+    {"live.mdb", live_tables, 4, 16 * GIB, SCHEMA_VERSION,
 	"stop gridapi, and restore a backup; or remove it and the file "
 	"'store', then 'gridctl init', import and compute --all; then start "
 	"gridapi"},
-    {"catalog.mdb", catalog_tables, 3, 4 * GIB,
+    {"catalog.mdb", catalog_tables, 3, 4 * GIB, SCHEMA_VERSION,
 	"stop gridapi, remove it and the file 'store', then 'gridctl init' "
 	"and 'gridctl compute --all', and start gridapi"},
-    {"state.mdb", state_tables, STATE_TABLES, 16 * GIB,
+    {"state.mdb", state_tables, STATE_TABLES, 16 * GIB, SCHEMA_STATE_PARTS,
 	"restore a backup: keys, users and proposals are nowhere else"},
 };
 
@@ -121,29 +122,36 @@ check_version(struct store *store, unsigned which, struct fault *fault)
 		err = ERR_NOT_FOUND;
 		fault_set(fault, envs[which].file,
 		    "has lost all that was in it: %s", envs[which].remedy);
-	} else if (err == ERR_OK && version != SCHEMA_VERSION &&
-	    version != SCHEMA_VERSION_PLAIN) {
+	} else if (err == ERR_OK && version != SCHEMA_VERSION_PLAIN &&
+	    (version < SCHEMA_VERSION || version > envs[which].newest)) {
 		err = ERR_VERSION;
 		fault_set(fault, envs[which].file,
-		    "has schema version %llu, this program reads %d and %d: "
+		    "has schema version %llu, this program reads %d to %u: "
 		    "use the version of product-grid that wrote it",
 		    (unsigned long long)version, SCHEMA_VERSION_PLAIN,
-		    SCHEMA_VERSION);
+		    envs[which].newest);
 	}
 	return err;
+}
+
+enum err
+store_raise_version(struct kv_txn *txn, uint32_t version)
+{
+	const uint32_t number = htole32(version);
+
+	return kv_put(
+	    txn, 0, span_of(version_name), span_make(&number, sizeof(number)));
 }
 
 static enum err
 write_version(struct kv *kv)
 {
-	const uint32_t number = htole32(SCHEMA_VERSION);
 	struct kv_txn *txn;
 	enum err err = kv_write(&txn, kv);
 
 	if (err != ERR_OK)
 		return err;
-	err = kv_put(
-	    txn, 0, span_of(version_name), span_make(&number, sizeof(number)));
+	err = store_raise_version(txn, SCHEMA_VERSION);
 	if (err != ERR_OK) {
 		kv_abort(txn);
 		return err;

@@ -131,6 +131,12 @@ enum err store_put(
 enum err store_number(struct kv_txn *txn, const char *name, uint64_t *out);
 enum err store_set_number(struct kv_txn *txn, const char *name, uint64_t value);
 
+/*
+ * Puts the environment's version in its meta: an earlier program refuses it from
+ * then on. Not for one of SCHEMA_VERSION_PLAIN.
+ */
+enum err store_raise_version(struct kv_txn *txn, uint32_t version);
+
 /* Paths; `suffix` is "" or ".tmp". */
 enum err store_facts_path(char path[FS_PATH_MAX], const struct store *store,
     uint64_t generation, const char *suffix);
@@ -155,6 +161,9 @@ enum err store_lock_packing(int *fd, struct store *store, bool wait);
 
 /* Held while making the word index, by one process at a time. */
 enum err store_lock_words(int *fd, struct store *store, bool wait);
+
+/* Held while closing months of the trail, and while copying them. */
+enum err store_lock_trail(int *fd, struct store *store, bool wait);
 
 /* Held by the process that sends to hooks: there is one. */
 enum err store_lock_sender(int *fd, struct store *store, bool wait);

@@ -34,6 +34,12 @@ store_lock_words(int *fd, struct store *store, bool wait)
 }
 
 enum err
+store_lock_trail(int *fd, struct store *store, bool wait)
+{
+	return lock_named(fd, store, "trail", wait);
+}
+
+enum err
 store_lock_sender(int *fd, struct store *store, bool wait)
 {
 	return lock_named(fd, store, "sender", wait);

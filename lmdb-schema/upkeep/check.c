@@ -408,6 +408,8 @@ check_leftovers(struct checking *checking)
 
 	if (err == ERR_OK)
 		err = look_into(checking, "snapshots", list_folder);
+	if (err == ERR_OK)
+		err = checking_trail_left(checking);
 	return err == ERR_OK ? checking_words_left(checking) : err;
 }
 

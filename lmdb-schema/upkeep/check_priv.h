@@ -57,6 +57,9 @@ enum err checking_facts(struct checking *checking);
  */
 enum err checking_state(struct checking *checking);
 
+/* Counts what a closing of months left in the trail's folder. */
+enum err checking_trail_left(struct checking *checking);
+
 /*
  * Checks the word index, if there is one, and counts its temporary file as a
  * leftover, even while the index is being made: check_words.c.

@@ -8,6 +8,7 @@
 #include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/check_priv.h"
@@ -118,6 +119,65 @@ check_entry(void *context, const struct audit_entry *entry)
 	return ERR_OK;
 }
 
+/* Reads a part as a whole; one in an archive may be elsewhere. */
+static enum err
+check_part(void *context, const struct trail_parts_row *row)
+{
+	struct state_check *check = context;
+	struct checking *checking = check->checking;
+	struct trail_part *part;
+	char path[FS_PATH_MAX];
+	enum err err = trail_parts_open(&part, checking->store, row);
+
+	if (check->next != row->first)
+		checking_tell(checking, SPAN("state.mdb"),
+		    "the audit trail lacks entry %llu: " HELP,
+		    (unsigned long long)check->next);
+	check->next = row->last + 1;
+	if (err == ERR_OK) {
+		err = trail_part_verify(part);
+		checking->counts->sections += TRAIL_PART_SECTIONS;
+		checking->counts->bytes += row->bytes;
+		checking->counts->proposals += row->last - row->first + 1;
+	} else if (err == ERR_NOT_FOUND)
+		err = ERR_OK;
+	trail_part_close(part);
+	if (err == ERR_NO_MEMORY)
+		return err;
+	if (err != ERR_OK &&
+	    trail_parts_path(
+		path, checking->store, row->month, row->first, "") == ERR_OK)
+		checking_tell(checking, span_of(path),
+		    "entries %llu to %llu of the audit trail: %s: put the file "
+		    "back from a backup",
+		    (unsigned long long)row->first,
+		    (unsigned long long)row->last, err_text(err));
+	if (checking->at != NULL)
+		checking->at(checking->context, checking->counts->bytes);
+	return ERR_OK;
+}
+
+/* The parts, then the entries behind them. */
+static enum err
+check_trail(struct state_check *check)
+{
+	struct kv_txn *txn = state_view_txn(check->view);
+	uint64_t closed;
+	enum err err = trail_parts_last(txn, &closed);
+
+	check->next = 1;
+	if (err == ERR_OK)
+		err = trail_parts_each(txn, check_part, check);
+	if (err != ERR_OK)
+		return err;
+	if (check->next != closed + 1)
+		checking_tell(check->checking, SPAN("state.mdb"),
+		    "the audit trail lacks entry %llu: " HELP,
+		    (unsigned long long)check->next);
+	check->next = closed == 0 ? 0 : closed + 1;
+	return audit_each_in(txn, closed + 1, check_entry, check);
+}
+
 /*
  * --- the whole check
  * ------------------------------------------------------------
@@ -160,8 +220,7 @@ check_proposals(struct state_check *check)
 
 	if (err == ERR_OK)
 		err = count_proposals(check);
-	return err == ERR_OK ? audit_each(check->view, 0, check_entry, check)
-			     : err;
+	return err == ERR_OK ? check_trail(check) : err;
 }
 
 enum err
@@ -193,4 +252,43 @@ checking_state(struct checking *checking)
 	}
 	state_view_close(check.view);
 	return err;
+}
+
+/* --- leftovers of the trail ----------------------------------------------- */
+
+struct left {
+	struct checking *checking;
+	uint64_t closed;
+};
+
+static enum err
+look_at_part(void *context, const char *name)
+{
+	const struct left *left = context;
+	bool temporary;
+	uint64_t first = trail_parts_first(name, &temporary);
+
+	if (first != 0 && (temporary || first > left->closed))
+		left->checking->counts->leftovers++;
+	return ERR_OK;
+}
+
+enum err
+checking_trail_left(struct checking *checking)
+{
+	struct left left = {.checking = checking};
+	char path[FS_PATH_MAX];
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(checking->store));
+
+	if (err != ERR_OK)
+		return err;
+	err = trail_parts_last(txn, &left.closed);
+	kv_abort(txn);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/trail", store_dir(checking->store));
+	if (err == ERR_OK)
+		err = fs_list(path, look_at_part, &left);
+	/* No month was closed yet; or what is damaged was told. */
+	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
 }

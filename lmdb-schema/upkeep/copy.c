@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
 
 struct copying {
@@ -235,6 +236,47 @@ copy_snapshots(struct copying *copying)
 }
 
 /*
+ * A part of the trail that is missing is left out: check tells of it, here and
+ * in the copy; but where it was archived.
+ */
+static enum err
+copy_part(void *context, const struct trail_parts_row *row)
+{
+	struct copying *copying = context;
+	char from[FS_PATH_MAX], to[FS_PATH_MAX];
+	enum err err =
+	    trail_parts_path(from, copying->from, row->month, row->first, "");
+
+	if (err == ERR_OK)
+		err = trail_parts_path(
+		    to, copying->to, row->month, row->first, "");
+	if (err == ERR_OK)
+		err = copy_file(copying, from, to);
+	if (err != ERR_NOT_FOUND)
+		return err;
+	copying->counts->parts_missing += !row->away;
+	return ERR_OK;
+}
+
+static enum err
+copy_trail(struct copying *copying)
+{
+	char path[FS_PATH_MAX];
+	struct kv_txn *txn;
+	enum err err = fs_path(path, "%s/trail", store_dir(copying->to));
+
+	if (err == ERR_OK)
+		err = fs_mkdir(path);
+	if (err == ERR_OK)
+		err = kv_read(&txn, store_state(copying->to));
+	if (err != ERR_OK)
+		return err;
+	err = trail_parts_each(txn, copy_part, copying);
+	kv_abort(txn);
+	return err;
+}
+
+/*
  * Retired snapshots were not copied: no client pages through them in the copy.
  */
 static enum err
@@ -254,7 +296,7 @@ forget_replaced(struct store *store)
 
 /*
  * Holds the import lock, so that the current facts file is not replaced or
- * removed.
+ * removed, and that of the trail, whose files belong to the copied state.
  */
 static enum err
 copy_all(struct copying *copying, const char *dir)
@@ -267,6 +309,8 @@ copy_all(struct copying *copying, const char *dir)
 		err = store_open_unmarked(&copying->to, dir, copying->fault);
 	if (err == ERR_OK)
 		err = copy_facts(copying);
+	if (err == ERR_OK)
+		err = copy_trail(copying);
 	if (err == ERR_OK)
 		err = copy_snapshots(copying);
 	if (err == ERR_OK)
@@ -291,7 +335,7 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 {
 	struct copying copying = {.counts = counts, .fault = fault};
 	const bool there = eaccess(to, F_OK) == 0;
-	int lock = -1;
+	int lock = -1, trail_lock = -1;
 	enum err err;
 
 	assert(counts != NULL);
@@ -305,6 +349,8 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 	err = store_open(&copying.from, from, fault);
 	if (err == ERR_OK)
 		err = store_lock_import(&lock, copying.from, true);
+	if (err == ERR_OK)
+		err = store_lock_trail(&trail_lock, copying.from, true);
 	if (err == ERR_OK) {
 		err = copy_all(&copying, to);
 		if (err != ERR_OK)
@@ -312,6 +358,8 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 	}
 	if (err != ERR_OK)
 		fault_set(fault, to, "could not be written: %s", err_text(err));
+	if (trail_lock >= 0)
+		close(trail_lock);
 	if (lock >= 0)
 		close(lock);
 	store_close(copying.from);

@@ -8,6 +8,7 @@
 struct copy_counts {
 	uint64_t snapshots, bytes;
 	uint64_t skipped; /* unreadable snapshots, left out */
+	uint64_t parts_missing; /* of the trail, which were not there */
 };
 
 /*

@@ -16,6 +16,7 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
 
 struct pruning {
@@ -24,10 +25,11 @@ struct pruning {
 	struct catalog_view *view; /* while a supplier's folder is listed */
 	struct span supplier;
 	char folder[FS_PATH_MAX];
-	uint64_t facts;
+	uint64_t facts; /* the current generation */
 	uint64_t parts[SOURCE_PARTS_MAX]; /* of these facts */
 	unsigned part_count;
-	bool all_parts; /* they are not known */ /* the current generation */
+	bool all_parts; /* they are not known */
+	uint64_t closed; /* the trail up to this number is in files */
 };
 
 static enum err
@@ -286,6 +288,59 @@ prune_words(struct pruning *pruning)
 	    : err;
 }
 
+/*
+ * Leftovers of a closing of months: unfinished files, and one whose row was not
+ * put, so that all its entries are still in state.mdb.
+ */
+static enum err
+prune_part(void *context, const char *name)
+{
+	struct pruning *pruning = context;
+	char path[FS_PATH_MAX];
+	bool temporary;
+	uint64_t first = trail_parts_first(name, &temporary);
+	enum err err;
+
+	if (first == 0 || (!temporary && first <= pruning->closed))
+		return ERR_OK;
+	err = fs_path(path, "%s/trail/%s", store_dir(pruning->store), name);
+	return err == ERR_OK
+	    ? remove_file(pruning, path, &pruning->pruned->leftovers)
+	    : err;
+}
+
+static enum err
+note_closed(struct pruning *pruning)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(pruning->store));
+
+	if (err != ERR_OK)
+		return err;
+	err = trail_parts_last(txn, &pruning->closed);
+	kv_abort(txn);
+	return err;
+}
+
+static enum err
+prune_trail(struct pruning *pruning)
+{
+	char path[FS_PATH_MAX];
+	int lock;
+	enum err err = store_lock_trail(&lock, pruning->store, false);
+
+	if (err != ERR_OK)
+		return err == ERR_BUSY ? ERR_OK : err;
+	err = note_closed(pruning);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/trail", store_dir(pruning->store));
+	if (err == ERR_OK)
+		err = fs_list(path, prune_part, pruning);
+	close(lock);
+	/* Nothing was closed yet; or which files count is not known. */
+	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
+}
+
 enum err
 prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
 {
@@ -308,7 +363,7 @@ prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
 		err = prune_facts(&pruning);
 	if (err == ERR_OK)
 		err = prune_words(&pruning);
-	return err;
+	return err == ERR_OK ? prune_trail(&pruning) : err;
 }
 
 enum err

@@ -228,6 +228,39 @@ measure(uint64_t *on_disk, struct store *store, const char *name)
 	return err == ERR_OK ? fs_size(path, &bytes, on_disk) : err;
 }
 
+struct trail {
+	struct stat_counts *counts;
+	struct store *store;
+};
+
+/* A file that goes into an archive meanwhile counts as gone. */
+static enum err
+measure_part(void *context, const char *name)
+{
+	const struct trail *trail = context;
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk = 0;
+	enum err err =
+	    fs_path(path, "%s/trail/%s", store_dir(trail->store), name);
+
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	trail->counts->trail_bytes += on_disk;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+measure_trail(struct stat_counts *counts, struct store *store)
+{
+	struct trail trail = {counts, store};
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/trail", store_dir(store));
+
+	if (err == ERR_OK)
+		err = fs_list(path, measure_part, &trail);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 static enum err
 measure_words(uint64_t *on_disk, struct store *store)
 {
@@ -267,6 +300,8 @@ stat_collect(struct stat_counts *counts, struct store *store)
 		err = measure(&counts->catalog_bytes, store, "catalog.mdb");
 	if (err == ERR_OK)
 		err = measure(&counts->state_bytes, store, "state.mdb");
+	if (err == ERR_OK)
+		err = measure_trail(counts, store);
 	if (err == ERR_OK)
 		err = fs_free_bytes(store_dir(store), &counts->free_bytes);
 	return err;

@@ -30,7 +30,8 @@ struct stat_counts {
 	uint64_t pending_since_ms; /* the oldest of them; 0: there is none */
 	struct stat_hooks hooks;
 	uint64_t facts_bytes, snapshot_bytes, packed_rows_bytes, words_bytes;
-	uint64_t live_bytes, catalog_bytes, state_bytes, free_bytes;
+	uint64_t live_bytes, catalog_bytes, state_bytes, trail_bytes,
+	    free_bytes;
 };
 
 enum err stat_collect(struct stat_counts *counts, struct store *store);

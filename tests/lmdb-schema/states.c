@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "common/buf.h"
+#include "common/date.h"
+#include "common/kv/kv.h"
 #include "lmdb-schema/facts/live.h"
 #include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/mirror.h"
@@ -102,6 +104,53 @@ states_decide(enum proposal_action action, const char *codein, char letter)
 	ck_assert_int_eq(
 	    proposal_decide(states, &verdict, &decided, &rest), ERR_OK);
 	return decided.outcome;
+}
+
+/* --- months of the trail --------------------------------------------------- */
+
+struct month_entries {
+	int year, month; /* of all of them */
+	unsigned count;
+};
+
+/* Entry i: of supplier S0 to S4, article A0 to A29, by one of three keys. */
+static enum err
+add_entries(void *context, struct kv_txn *txn)
+{
+	const struct month_entries *entries = context;
+	int64_t day = date_day_of(entries->year, entries->month, 10);
+	struct audit audit;
+	enum err err = ERR_OK;
+
+	audit_begin(&audit, txn);
+	for (unsigned i = 0; i < entries->count && err == ERR_OK; i++) {
+		char supplier[16], codein[16], actor[16];
+
+		snprintf(supplier, sizeof(supplier), "S%u", i % 5);
+		snprintf(codein, sizeof(codein), "A%u", i % 30);
+		snprintf(actor, sizeof(actor), "key %u", i % 3);
+		err = audit_note(&audit,
+		    &(struct audit_entry){.when_ms = day * 86400000 + i,
+			.event = SPAN("proposed"),
+			.actor = span_of(actor),
+			.supplier = span_of(supplier),
+			.codein = span_of(codein),
+			.gamme = SPAN("B"),
+			.motif = i % 7 == 0 ? SPAN("why") : SPAN("")});
+		if (err == ERR_OK)
+			err = kv_put(txn, STATE_VERSIONS, span_of(supplier),
+			    SPAN("\1\0\0\0\0\0\0\0"));
+	}
+	return audit_end(&audit, err);
+}
+
+void
+states_month(int year, int month, unsigned count)
+{
+	struct month_entries entries = {year, month, count};
+
+	ck_assert_int_eq(
+	    store_write(states, STORE_STATE, add_entries, &entries), ERR_OK);
 }
 
 /* --- reading -------------------------------------------------------------- */

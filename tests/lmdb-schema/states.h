@@ -39,6 +39,12 @@ enum proposal_outcome states_decide(
     enum proposal_action action, const char *codein, char letter);
 
 /*
+ * Adds that many entries to the trail, of the 10th of the month: entry i of
+ * supplier S0 to S4, article A0 to A29, by "key 0" to "key 2".
+ */
+void states_month(int year, int month, unsigned count);
+
+/*
  * All that is pending, or validated, at a supplier as "codein=Xauthor ...",
  * borrowed until the next call.
  */

@@ -46,6 +46,10 @@ copy(const char *command, const char *from, const char *to)
 		printf("%s snapshots could not be read and were left out: "
 		       "compute them again\n",
 		    cmd_count(counts.skipped));
+	if (counts.parts_missing > 0)
+		printf("%s files of the audit trail are missing: 'gridctl "
+		       "check' names them\n",
+		    cmd_count(counts.parts_missing));
 	return CMD_DONE;
 }
 

@@ -239,6 +239,8 @@ log_article(struct listing *listing)
 static enum err
 log_all(struct listing *listing)
 {
+	const struct trail_wanted wanted = {.supplier = listing->supplier};
+
 	if (!listing->options->json)
 		buf_addf(&listing->text,
 		    "%8s  %-24s  %-12s %-10s %-12s %-5s %-5s  %s\n", "entry",
@@ -246,8 +248,8 @@ log_all(struct listing *listing)
 		    "actor");
 	if (listing->codein.len > 0)
 		return log_article(listing);
-	return audit_each(listing->view, (uint64_t)listing->options->from,
-	    add_entry, listing);
+	return trail_each(listing->view, &wanted,
+	    (uint64_t)listing->options->from, false, add_entry, listing);
 }
 
 /*

@@ -2,6 +2,8 @@
 #include <stdio.h>
 
 #include "common/opt.h"
+#include "lmdb-schema/state/trail_close.h"
+#include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
@@ -19,7 +21,8 @@ static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] prune [--grace TIME]",
     .about =
 	"Removes replaced snapshots whose grace time is over, facts that are "
-	"not current, and leftovers of crashes. Files in use stay readable.",
+	"not current, and leftovers of crashes. Files in use stay readable. "
+	"Moves months of the audit trail that are over into files.",
     .rows = rows,
     .count = 1,
 };
@@ -29,6 +32,7 @@ cmd_prune(int argc, char **argv)
 {
 	struct options options = {15 * 60};
 	struct pruned pruned;
+	struct trail_closed closed = {.parts = 0};
 	struct store *store;
 	int args, result;
 	enum err err;
@@ -38,6 +42,11 @@ cmd_prune(int argc, char **argv)
 		return result;
 	result = CMD_DONE;
 	err = prune_all(store, options.grace, &pruned);
+	if (err == ERR_OK)
+		err = trail_close(
+		    &closed, store, TRAIL_PART_ENTRIES_MAX, INT64_MAX);
+	if (err == ERR_BUSY) /* gridapi is at it */
+		err = ERR_OK;
 	if (err != ERR_OK)
 		result = cmd_fail("prune", err, NULL);
 	else
@@ -45,6 +54,10 @@ cmd_prune(int argc, char **argv)
 		       "%s\n",
 		    cmd_count(pruned.snapshots), cmd_count(pruned.facts),
 		    cmd_count(pruned.leftovers), cmd_bytes(pruned.bytes));
+	if (err == ERR_OK && closed.entries > 0)
+		printf("%s entries of the audit trail went into files of their "
+		       "months\n",
+		    cmd_count(closed.entries));
 	store_close(store);
 	return result;
 }

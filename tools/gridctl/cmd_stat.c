@@ -77,6 +77,8 @@ static const struct figure {
 	true},
     {"stateBytes", "state.mdb", offsetof(struct stat_counts, state_bytes),
 	true},
+    {"trailBytes", "months of the trail",
+	offsetof(struct stat_counts, trail_bytes), true},
     {"freeBytes", "free on the disk", offsetof(struct stat_counts, free_bytes),
 	true},
 };

@@ -105,7 +105,7 @@ START_TEST(another_version_is_told_and_not_touched)
 {
 	put_version(store_live(facts), SCHEMA_VERSION + 1);
 	facts_close();
-	must_refuse(ERR_VERSION, "version 3, this program reads 1 and 2");
+	must_refuse(ERR_VERSION, "version 3, this program reads 1 to 2");
 }
 END_TEST
 

@@ -1,0 +1,409 @@
+#include <assert.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/date.h"
+#include "common/fs.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/deflate.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/state/trail_part_priv.h"
+#include "lmdb-schema/store/sealed.h"
+#include "lmdb-schema/zstd.h"
+
+#define BUF_MAX ((size_t)1 << 32)
+#define PUT_BYTES ((size_t)1 << 20)
+#define NO_ARTICLE UINT64_MAX
+
+/* A name that a block has. */
+struct use {
+	uint32_t name, block;
+};
+
+struct trail_making {
+	char path[FS_PATH_MAX];
+	int fd;
+	struct trail_part_head head;
+	uint64_t at; /* where the next bytes go, those in `packed` first */
+	uint32_t count; /* entries */
+	struct trail_part_block block;
+	struct buf plain, packed;
+	struct buf blocks; /* struct trail_part_block of each */
+	struct buf hashes; /* u64 of each entry; NO_ARTICLE */
+	struct codemap *names; /* with their kinds */
+	struct buf last_uses; /* by name: u32 last block that has it, + 1 */
+	struct buf uses; /* struct use */
+};
+
+uint64_t
+trail_part_hash(struct span codein)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < codein.len; i++)
+		hash = (hash ^ (unsigned char)codein.ptr[i]) *
+		    UINT64_C(0x100000001b3);
+	/* The upper bits of FNV alone depend too little on the last bytes. */
+	hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	hash ^= hash >> 32;
+	return hash == NO_ARTICLE ? 0 : hash;
+}
+
+enum err
+trail_making_begin(struct trail_making **out, const char *path, uint64_t first)
+{
+	struct trail_making *making = calloc(1, sizeof(*making));
+	enum err err;
+
+	assert(first > 0);
+	*out = making;
+	if (making == NULL)
+		return ERR_NO_MEMORY;
+	making->fd = -1;
+	making->head = (struct trail_part_head){
+	    .version = TRAIL_PART_VERSION, .first = first};
+	memcpy(making->head.magic, TRAIL_PART_MAGIC, 8);
+	making->at = (sizeof(making->head) + TRAIL_PART_ALIGN - 1) /
+	    TRAIL_PART_ALIGN * TRAIL_PART_ALIGN;
+	making->head.section[TRAIL_PART_ENTRIES].at = making->at;
+	buf_init(&making->plain, BUF_MAX);
+	buf_init(&making->packed, BUF_MAX);
+	buf_init(&making->blocks, BUF_MAX);
+	buf_init(&making->hashes, BUF_MAX);
+	buf_init(&making->last_uses, BUF_MAX);
+	buf_init(&making->uses, BUF_MAX);
+	making->names = codemap_new();
+	if (making->names == NULL)
+		return ERR_NO_MEMORY;
+	err = fs_path(making->path, "%s", path);
+	return err == ERR_OK ? sealed_create(&making->fd, path) : err;
+}
+
+/* --- entries -------------------------------------------------------------- */
+
+static enum err
+put_packed(struct trail_making *making)
+{
+	enum err err = buf_end(&making->packed);
+
+	if (err == ERR_OK)
+		err = sealed_put(making->fd, making->packed.data,
+		    making->packed.len, making->at);
+	making->at += making->packed.len;
+	buf_clear(&making->packed);
+	return err;
+}
+
+static enum err
+end_block(struct trail_making *making)
+{
+	struct trail_part_block *block = &making->block;
+	size_t before = making->packed.len;
+
+	block->at =
+	    making->at + before - making->head.section[TRAIL_PART_ENTRIES].at;
+	block->plain = (uint32_t)making->plain.len;
+	zstd_pack(&making->packed, buf_span(&making->plain));
+	block->packed = (uint32_t)(making->packed.len - before);
+	buf_add(&making->blocks, block, sizeof(*block));
+	buf_clear(&making->plain);
+	making->head.blocks++;
+	return making->packed.len >= PUT_BYTES ? put_packed(making)
+					       : buf_end(&making->packed);
+}
+
+static enum err
+note_name(struct trail_making *making, char kind, struct span name)
+{
+	char text[TRAIL_PART_BLOCK];
+	uint32_t number, *last;
+	const uint32_t none = 0;
+	enum err err;
+
+	if (name.len == 0 || name.len >= sizeof(text))
+		return ERR_OK;
+	text[0] = kind;
+	memcpy(text + 1, name.ptr, name.len);
+	err =
+	    codemap_add(making->names, span_make(text, name.len + 1), &number);
+	if (err == ERR_OK)
+		buf_add(&making->last_uses, &none, sizeof(none));
+	else if (err != ERR_EXISTS)
+		return err;
+	err = buf_end(&making->last_uses);
+	if (err != ERR_OK)
+		return err;
+	last = (uint32_t *)(void *)making->last_uses.data + number;
+	if (*last == making->head.blocks + 1)
+		return ERR_OK;
+	*last = making->head.blocks + 1;
+	buf_add(&making->uses, &(struct use){number, making->head.blocks},
+	    sizeof(struct use));
+	return buf_end(&making->uses);
+}
+
+static void
+note_time(int64_t *oldest_ms, int64_t *newest_ms, int64_t when_ms, bool first)
+{
+	if (first || when_ms < *oldest_ms)
+		*oldest_ms = when_ms;
+	if (first || when_ms > *newest_ms)
+		*newest_ms = when_ms;
+}
+
+static enum err
+note_entry(struct trail_making *making, const struct audit_entry *entry)
+{
+	struct trail_part_head *head = &making->head;
+	struct trail_part_block *block = &making->block;
+	bool about = entry->supplier.len > 0 && entry->codein.len > 0;
+	enum err err;
+
+	if (making->count == 0)
+		head->month = (uint32_t)date_month_of_day(
+		    date_day_from_ms(entry->when_ms));
+	note_time(&head->oldest_ms, &head->newest_ms, entry->when_ms,
+	    making->count == 0);
+	if (making->plain.len == 0)
+		*block = (struct trail_part_block){.place = making->count};
+	note_time(&block->oldest_ms, &block->newest_ms, entry->when_ms,
+	    making->plain.len == 0);
+	buf_add_u64(&making->hashes,
+	    about ? trail_part_hash(entry->codein) : NO_ARTICLE);
+	err = note_name(making, TRAIL_PART_SUPPLIER, entry->supplier);
+	if (err == ERR_OK)
+		err = note_name(making, TRAIL_PART_AUTHOR, entry->actor);
+	if (err == ERR_OK)
+		err = note_name(making, TRAIL_PART_AUTHOR, entry->author);
+	return err;
+}
+
+enum err
+trail_making_add(struct trail_making *making, struct span value,
+    const struct audit_entry *entry)
+{
+	enum err err = note_entry(making, entry);
+
+	assert(making->count < TRAIL_PART_ENTRIES_MAX);
+	if (err != ERR_OK)
+		return err;
+	pack_add_text(&making->plain, value);
+	making->count++;
+	err = buf_end(&making->plain);
+	if (err == ERR_OK && making->plain.len >= TRAIL_PART_BLOCK)
+		err = end_block(making);
+	return err;
+}
+
+/* --- the other sections --------------------------------------------------- */
+
+static enum err
+put_section(struct trail_making *making, unsigned section, const void *bytes,
+    uint64_t len)
+{
+	making->at = (making->at + TRAIL_PART_ALIGN - 1) / TRAIL_PART_ALIGN *
+	    TRAIL_PART_ALIGN;
+	making->head.section[section].at = making->at;
+	making->head.section[section].bytes = len;
+	making->at += len;
+	return sealed_put(
+	    making->fd, bytes, len, making->head.section[section].at);
+}
+
+/* A quarter as many buckets as entries. */
+static unsigned
+bits_for(uint32_t count)
+{
+	unsigned bits = 0;
+
+	while (bits < TRAIL_PART_BITS_MAX && UINT32_C(4) << bits < count)
+		bits++;
+	return bits;
+}
+
+/*
+ * Counts by bucket, and puts each entry behind those of its bucket: so those of
+ * a bucket are in the order of their places.
+ */
+static void
+fill_articles(uint32_t *starts, struct trail_part_pair *pairs,
+    const uint64_t *hashes, uint32_t count, unsigned bits)
+{
+	uint32_t buckets = UINT32_C(1) << bits, sum = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (hashes[i] != NO_ARTICLE)
+			starts[trail_part_bucket(hashes[i], bits)]++;
+	for (uint32_t i = 0; i <= buckets; i++) {
+		uint32_t here = starts[i];
+
+		starts[i] = sum;
+		sum += here;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (hashes[i] != NO_ARTICLE)
+			pairs[starts[trail_part_bucket(hashes[i], bits)]++] =
+			    (struct trail_part_pair){(uint32_t)hashes[i], i};
+	/* Each start is now the next one's. */
+	memmove(starts + 1, starts, (size_t)buckets * sizeof(*starts));
+	starts[0] = 0;
+}
+
+static enum err
+put_articles(struct trail_making *making)
+{
+	const uint64_t *hashes = (const void *)making->hashes.data;
+	unsigned bits = bits_for(making->count);
+	uint64_t about = 0, starts = (UINT64_C(1) << bits) + 1, bytes;
+	uint32_t *table;
+	enum err err;
+
+	for (uint32_t i = 0; i < making->count; i++)
+		about += hashes[i] != NO_ARTICLE;
+	bytes =
+	    starts * sizeof(uint32_t) + about * sizeof(struct trail_part_pair);
+	table = calloc(1, bytes);
+	if (table == NULL)
+		return ERR_NO_MEMORY;
+	fill_articles(
+	    table, (void *)(table + starts), hashes, making->count, bits);
+	making->head.article_bits = bits;
+	err = put_section(making, TRAIL_PART_ARTICLES, table, bytes);
+	free(table);
+	return err;
+}
+
+static enum err
+put_names(struct trail_making *making)
+{
+	uint32_t names = codemap_count(making->names);
+	uint64_t words = trail_part_words(making->head.blocks);
+	uint64_t maps = (uint64_t)names * sizeof(struct trail_part_name);
+	uint64_t texts = maps + names * words * sizeof(uint64_t), bytes = texts;
+	const struct use *uses = (const void *)making->uses.data;
+	char *section;
+	enum err err;
+
+	making->head.names = names;
+	for (uint32_t i = 0; i < names; i++)
+		bytes += codemap_code(making->names, i).len;
+	section = calloc(1, bytes + 1);
+	if (section == NULL)
+		return ERR_NO_MEMORY;
+	for (uint32_t i = 0; i < names; i++) {
+		struct span text = codemap_code(making->names, i);
+
+		((struct trail_part_name *)(void *)section)[i] =
+		    (struct trail_part_name){
+			(uint32_t)texts, (uint32_t)text.len};
+		memcpy(section + texts, text.ptr, text.len);
+		texts += text.len;
+	}
+	for (size_t i = 0; i < making->uses.len / sizeof(*uses); i++)
+		((uint64_t *)(void *)(section +
+		    maps))[uses[i].name * words + uses[i].block / 64] |=
+		    UINT64_C(1) << uses[i].block % 64;
+	err = bytes > UINT32_MAX
+	    ? ERR_TOO_LARGE
+	    : put_section(making, TRAIL_PART_NAMES, section, bytes);
+	free(section);
+	return err;
+}
+
+/* Of what the file has by now, read back. */
+static enum err
+sum_section(struct trail_making *making, struct buf *sums, unsigned section)
+{
+	uint64_t at = making->head.section[section].at;
+	uint64_t left = making->head.section[section].bytes;
+	char *bytes = malloc(BLOCKS_BYTES);
+	enum err err = bytes == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	while (left > 0 && err == ERR_OK) {
+		size_t part = left < BLOCKS_BYTES ? left : BLOCKS_BYTES;
+
+		if (pread(making->fd, bytes, part, (off_t)at) != (ssize_t)part)
+			err = ERR_SYSTEM;
+		else
+			buf_add_u32(sums, deflate_crc(0, bytes, part));
+		at += part;
+		left -= part;
+	}
+	free(bytes);
+	return err == ERR_OK ? buf_end(sums) : err;
+}
+
+static enum err
+put_rest(struct trail_making *making)
+{
+	enum err err = making->plain.len > 0 ? end_block(making) : ERR_OK;
+
+	if (err == ERR_OK)
+		err = put_packed(making);
+	making->head.section[TRAIL_PART_ENTRIES].bytes =
+	    making->at - making->head.section[TRAIL_PART_ENTRIES].at;
+	if (err == ERR_OK)
+		err = buf_end(&making->blocks);
+	if (err == ERR_OK)
+		err = buf_end(&making->hashes);
+	if (err == ERR_OK)
+		err = put_section(making, TRAIL_PART_BLOCKS,
+		    making->blocks.data, making->blocks.len);
+	if (err == ERR_OK)
+		err = put_articles(making);
+	return err == ERR_OK ? put_names(making) : err;
+}
+
+/* The head comes last: a file without it was never finished. */
+static enum err
+finish(struct trail_making *making)
+{
+	struct trail_part_head *head = &making->head;
+	struct buf sums;
+	enum err err = put_rest(making);
+
+	buf_init(&sums, BUF_MAX);
+	for (unsigned i = 0; i < TRAIL_PART_SUMMED && err == ERR_OK; i++)
+		err = sum_section(making, &sums, i);
+	if (err == ERR_OK)
+		err = put_section(making, TRAIL_PART_SUMS, sums.data, sums.len);
+	head->last = head->first + making->count - 1;
+	head->bytes = making->at;
+	if (err == ERR_OK) {
+		head->crc = sealed_head_crc(span_make(head, sizeof(*head)),
+		    offsetof(struct trail_part_head, crc), buf_span(&sums));
+		err = sealed_finish(
+		    making->fd, span_make(head, sizeof(*head)), SPAN(""));
+	}
+	buf_fini(&sums);
+	return err;
+}
+
+enum err
+trail_making_end(struct trail_making *making, enum err err)
+{
+	if (making == NULL)
+		return err;
+	if (err == ERR_OK) {
+		assert(making->count > 0);
+		err = finish(making);
+	}
+	if (making->fd >= 0) {
+		close(making->fd);
+		if (err != ERR_OK)
+			(void)fs_unlink(making->path);
+	}
+	buf_fini(&making->plain);
+	buf_fini(&making->packed);
+	buf_fini(&making->blocks);
+	buf_fini(&making->hashes);
+	buf_fini(&making->last_uses);
+	buf_fini(&making->uses);
+	codemap_free(making->names);
+	free(making);
+	return err;
+}

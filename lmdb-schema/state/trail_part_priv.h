@@ -1,0 +1,68 @@
+/* Internals of trail_part*.c. */
+#pragma once
+
+#include "common/buf.h"
+#include "common/fs.h"
+#include "lmdb-schema/state/trail_part.h"
+#include "lmdb-schema/store/blocks.h"
+#include "lmdb-schema/store/sealed.h"
+
+#define TRAIL_PART_SUMMED TRAIL_PART_SUMS /* sections with sums */
+
+/* A name in the section of names. */
+struct trail_part_name {
+	uint32_t at, len;
+};
+
+/* Kinds of names. */
+#define TRAIL_PART_SUPPLIER 's'
+#define TRAIL_PART_AUTHOR 'a'
+
+struct trail_part_pair {
+	uint32_t print, place;
+};
+
+static inline uint32_t
+trail_part_bucket(uint64_t hash, unsigned bits)
+{
+	return bits == 0 ? 0 : (uint32_t)(hash >> (64 - bits));
+}
+
+/* Words of a bit map of that many blocks. */
+static inline uint64_t
+trail_part_words(uint32_t blocks)
+{
+	return ((uint64_t)blocks + 63) / 64;
+}
+
+struct trail_part {
+	struct sealed file;
+	struct trail_part_head head;
+	char path[FS_PATH_MAX];
+	struct blocks_file sums;
+	struct blocks sections[TRAIL_PART_SUMMED];
+	atomic_ushort *seen;
+	uint32_t count; /* entries */
+	/* The block that is unpacked */
+	uint32_t loaded, place, loaded_count;
+	struct buf plain;
+	struct buf values; /* struct span of each entry's value */
+};
+
+/* Logs the damage; ERR_DAMAGED. */
+enum err trail_part_damaged(const struct trail_part *part, unsigned section,
+    uint64_t at, const char *what);
+
+/* Bytes of a section; NULL when they are beyond it, or damaged. */
+const void *trail_part_bytes(
+    struct trail_part *part, unsigned section, uint64_t at, uint64_t len);
+const struct trail_part_block *trail_part_row(
+    struct trail_part *part, uint32_t block);
+
+/* Finds the block that has the entry at a place. */
+enum err trail_part_block_of(
+    uint32_t *block, struct trail_part *part, uint32_t place);
+
+/* Unpacks a block; then gets the value of its entry i. */
+enum err trail_part_load(struct trail_part *part, uint32_t block);
+struct span trail_part_value(const struct trail_part *part, uint32_t i);

@@ -1,0 +1,304 @@
+#include "lmdb-schema/state/trail_parts.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/buf.h"
+#include "common/date.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/key.h"
+#include "lmdb-schema/pack.h"
+#include "lmdb-schema/store/sealed.h"
+#include "lmdb-schema/store/store.h"
+
+static const char name[] = "part", last_name[] = "parts";
+
+/* --- rows ----------------------------------------------------------------- */
+
+static struct key
+row_key(uint64_t first)
+{
+	return key_pair_u64(span_of(name), first);
+}
+
+static enum err
+read_row(struct trail_parts_row *row, struct span key, struct span value)
+{
+	struct unpack from;
+
+	unpack_init(&from, value);
+	row->first = key_read_u64(span_from(key, sizeof(name)));
+	row->last = unpack_unsigned(&from);
+	row->month = (uint32_t)unpack_unsigned(&from);
+	row->bytes = unpack_unsigned(&from);
+	row->crc = (uint32_t)unpack_unsigned(&from);
+	row->oldest_ms = unpack_signed(&from);
+	row->newest_ms = unpack_signed(&from);
+	row->away = unpack_unsigned(&from) != 0;
+	return unpack_done(&from) && row->first > 0 && row->last >= row->first
+	    ? ERR_OK
+	    : ERR_DAMAGED;
+}
+
+enum err
+trail_parts_each(struct kv_txn *txn,
+    enum err (*each)(void *context, const struct trail_parts_row *row),
+    void *context)
+{
+	struct kv_walk *walk = kv_walk_begin(
+	    txn, STATE_META, span_make(name, sizeof(name)), SPAN(""));
+	struct trail_parts_row row;
+	struct span key, value;
+	enum err err;
+
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		err = read_row(&row, key, value);
+		if (err == ERR_OK)
+			err = each(context, &row);
+		if (err != ERR_OK)
+			break;
+	}
+	return kv_walk_done(walk, err);
+}
+
+enum err
+trail_parts_last(struct kv_txn *txn, uint64_t *number)
+{
+	return store_number(txn, last_name, number);
+}
+
+enum err
+trail_parts_put(struct kv_txn *txn, const struct trail_parts_row *row)
+{
+	struct key key = row_key(row->first);
+	struct buf value;
+
+	assert(row->first > 0 && row->last >= row->first);
+	buf_init(&value, 128);
+	pack_add_unsigned(&value, row->last);
+	pack_add_unsigned(&value, row->month);
+	pack_add_unsigned(&value, row->bytes);
+	pack_add_unsigned(&value, row->crc);
+	pack_add_signed(&value, row->oldest_ms);
+	pack_add_signed(&value, row->newest_ms);
+	pack_add_unsigned(&value, row->away);
+	return store_put(txn, STATE_META, key_span(&key), &value);
+}
+
+enum err
+trail_parts_put_last(struct kv_txn *txn, uint64_t number)
+{
+	return store_set_number(txn, last_name, number);
+}
+
+/* --- files ---------------------------------------------------------------- */
+
+#define NUMBER_LEN KEY_GENERATION_LEN
+
+enum err
+trail_parts_path(char path[FS_PATH_MAX], const struct store *store,
+    uint32_t month, uint64_t first, const char *suffix)
+{
+	char text[DATE_TEXT_MAX], number[NUMBER_LEN + 1];
+
+	if (date_month_dashed_text(text, (int32_t)month) == 0)
+		snprintf(text, sizeof(text), "0000-00");
+	key_generation_text(number, first);
+	return fs_path(path, "%s/trail/%s-%s.part%s", store_dir(store), text,
+	    number, suffix);
+}
+
+#define MONTH_LEN 8 /* "2026-03-" */
+
+uint64_t
+trail_parts_first(const char *file, bool *temporary)
+{
+	struct span text = span_of(file);
+	uint64_t first;
+
+	*temporary = false;
+	if (text.len < MONTH_LEN + NUMBER_LEN || file[MONTH_LEN - 1] != '-' ||
+	    !key_generation(&first, span_sub(text, MONTH_LEN, NUMBER_LEN)))
+		return 0;
+	text = span_from(text, MONTH_LEN + NUMBER_LEN);
+	*temporary = span_eq(text, SPAN(".part.tmp"));
+	return *temporary || span_eq(text, SPAN(".part")) ? first : 0;
+}
+
+enum err
+trail_parts_open(struct trail_part **out, const struct store *store,
+    const struct trail_parts_row *row)
+{
+	const struct trail_part_head *head;
+	char path[FS_PATH_MAX];
+	enum err err =
+	    trail_parts_path(path, store, row->month, row->first, "");
+
+	*out = NULL;
+	if (err == ERR_OK)
+		err = trail_part_open(out, path);
+	if (err == ERR_NOT_FOUND && row->away)
+		return err;
+	if (err == ERR_NOT_FOUND) {
+		sealed_log_damage(path, 0, 0, "missing");
+		return ERR_DAMAGED;
+	}
+	if (err != ERR_OK)
+		return err;
+	head = trail_part_head(*out);
+	if (head->first == row->first && head->last == row->last &&
+	    head->crc == row->crc)
+		return ERR_OK;
+	sealed_log_damage(path, 0, 0, "another file");
+	trail_part_close(*out);
+	*out = NULL;
+	return ERR_DAMAGED;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+struct rows {
+	struct trail_parts_row *rows;
+	size_t count, room;
+	uint64_t from, to;
+};
+
+static enum err
+add_row(void *context, const struct trail_parts_row *row)
+{
+	struct rows *rows = context;
+
+	if (row->last < rows->from || row->first > rows->to)
+		return ERR_OK;
+	if (rows->count == rows->room) {
+		size_t room = rows->room * 2 + 16;
+		struct trail_parts_row *more =
+		    reallocarray(rows->rows, room, sizeof(*more));
+
+		if (more == NULL)
+			return ERR_NO_MEMORY;
+		rows->rows = more;
+		rows->room = room;
+	}
+	rows->rows[rows->count++] = *row;
+	return ERR_OK;
+}
+
+/* The view's part: the one that it read last stays open until it rests. */
+static enum err
+open_part(struct trail_part **part, struct state_view *view,
+    const struct trail_parts_row *row)
+{
+	struct trail_part **kept = state_view_part(view);
+	enum err err = ERR_OK;
+
+	if (*kept == NULL || trail_part_head(*kept)->crc != row->crc ||
+	    trail_part_head(*kept)->first != row->first) {
+		trail_part_close(*kept);
+		err = trail_parts_open(kept, state_view_store(view), row);
+	}
+	*part = *kept;
+	return err;
+}
+
+enum err
+trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
+    uint64_t from, uint64_t to, bool back,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	struct rows rows = {.from = from, .to = to};
+	enum err err = trail_parts_each(state_view_txn(view), add_row, &rows);
+
+	for (size_t i = 0; i < rows.count && err == ERR_OK; i++) {
+		const struct trail_parts_row *row =
+		    &rows.rows[back ? rows.count - 1 - i : i];
+		struct trail_part *part;
+
+		err = open_part(&part, view, row);
+		if (err == ERR_OK)
+			err = trail_part_each(
+			    part, wanted, from, to, back, each, context);
+		else if (err == ERR_NOT_FOUND)
+			err = ERR_OK;
+	}
+	free(rows.rows);
+	return err;
+}
+
+/* Of an entry by its number: *part has it. */
+static enum err
+find(struct trail_part **part, struct state_view *view, uint64_t number)
+{
+	struct rows rows = {.from = number, .to = number};
+	enum err err = trail_parts_each(state_view_txn(view), add_row, &rows);
+
+	if (err == ERR_OK)
+		err = rows.count == 0 ? ERR_NOT_FOUND
+				      : open_part(part, view, rows.rows);
+	free(rows.rows);
+	return err;
+}
+
+enum err
+trail_parts_get(
+    struct state_view *view, uint64_t number, struct audit_entry *entry)
+{
+	struct trail_part *part;
+	struct span value;
+	enum err err = find(&part, view, number);
+
+	if (err == ERR_OK)
+		err = trail_part_get(part, number, &value);
+	return err == ERR_OK ? audit_read(entry, number, value) : err;
+}
+
+/* --- an article's --------------------------------------------------------- */
+
+struct looking {
+	struct trail_part *part;
+	struct span supplier, codein;
+	enum err (*each)(void *context, uint64_t number);
+	void *context;
+};
+
+static enum err
+look(void *context, uint64_t number)
+{
+	const struct looking *looking = context;
+	struct audit_entry entry;
+	struct span value;
+	enum err err = trail_part_get(looking->part, number, &value);
+
+	if (err == ERR_OK)
+		err = audit_read(&entry, number, value);
+	if (err != ERR_OK)
+		return err;
+	if (!span_eq(entry.codein, looking->codein) ||
+	    (looking->supplier.len > 0 &&
+		!span_eq(entry.supplier, looking->supplier)))
+		return ERR_OK;
+	return looking->each(looking->context, number);
+}
+
+enum err
+trail_parts_of(struct state_view *view, struct span supplier,
+    struct span codein, enum err (*each)(void *context, uint64_t number),
+    void *context)
+{
+	struct looking looking = {NULL, supplier, codein, each, context};
+	struct rows rows = {.from = 0, .to = UINT64_MAX};
+	enum err err = trail_parts_each(state_view_txn(view), add_row, &rows);
+
+	for (size_t i = 0; i < rows.count && err == ERR_OK; i++) {
+		err = open_part(&looking.part, view, &rows.rows[i]);
+		if (err == ERR_OK)
+			err =
+			    trail_part_of(looking.part, codein, look, &looking);
+		else if (err == ERR_NOT_FOUND)
+			err = ERR_OK;
+	}
+	free(rows.rows);
+	return err;
+}

@@ -1,0 +1,366 @@
+/* tests/lmdb-schema/state/test_trail_part.c: lmdb-schema/state/trail_part.h */
+#include "lmdb-schema/state/trail_part.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/fs.h"
+#include "lmdb-schema/pack.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+#define FIRST 1000
+#define COUNT 3000
+
+/* Entry i: of supplier i % 7 and article i % 50; nobody's at all each 100th. */
+static void
+value_of(struct buf *value, uint64_t i)
+{
+	char author[32], supplier[32], codein[32];
+	bool about = i % 100 != 99;
+
+	snprintf(author, sizeof(author), i < 500 ? "early" : "key %u",
+	    (unsigned)(i % 3));
+	snprintf(supplier, sizeof(supplier), "S%u", (unsigned)(i % 7));
+	snprintf(codein, sizeof(codein), "A%u", (unsigned)(i % 50));
+	buf_clear(value);
+	pack_add_unsigned(value, UINT64_C(1772000000000) + i * 1000);
+	pack_add_text(value, SPAN("proposed"));
+	pack_add_text(value, span_of(author));
+	pack_add_text(value, about ? span_of(supplier) : SPAN(""));
+	pack_add_text(value, span_of(codein));
+	pack_add_text(value, SPAN("B"));
+	pack_add_text(value, SPAN(""));
+	ck_assert_int_eq(buf_end(value), ERR_OK);
+}
+
+static void
+make_part(const char *name, uint64_t count)
+{
+	struct trail_making *making;
+	struct buf value;
+	enum err err = trail_making_begin(&making, scratch_path(name), FIRST);
+
+	buf_init(&value, 4096);
+	for (uint64_t i = 0; i < count && err == ERR_OK; i++) {
+		struct audit_entry entry;
+
+		value_of(&value, i);
+		ck_assert_int_eq(
+		    audit_read(&entry, FIRST + i, buf_span(&value)), ERR_OK);
+		err = trail_making_add(making, buf_span(&value), &entry);
+	}
+	ck_assert_int_eq(trail_making_end(making, err), ERR_OK);
+	buf_fini(&value);
+}
+
+static struct trail_part *
+open_part(const char *name)
+{
+	struct trail_part *part;
+
+	ck_assert_int_eq(trail_part_open(&part, scratch_path(name)), ERR_OK);
+	return part;
+}
+
+START_TEST(each_entry_is_got_as_it_was_put)
+{
+	struct trail_part *part;
+	struct buf value;
+	struct span got;
+
+	make_part("a.part", COUNT);
+	part = open_part("a.part");
+	buf_init(&value, 4096);
+	ck_assert_uint_eq(trail_part_head(part)->first, FIRST);
+	ck_assert_uint_eq(trail_part_head(part)->last, FIRST + COUNT - 1);
+	ck_assert_uint_gt(trail_part_head(part)->blocks, 3);
+	for (uint64_t i = 0; i < COUNT; i++) {
+		uint64_t at = i * 1237 % COUNT;
+
+		value_of(&value, at);
+		ck_assert_int_eq(
+		    trail_part_get(part, FIRST + at, &got), ERR_OK);
+		ck_assert(span_eq(got, buf_span(&value)));
+	}
+	ck_assert_int_eq(trail_part_get(part, FIRST - 1, &got), ERR_NOT_FOUND);
+	ck_assert_int_eq(
+	    trail_part_get(part, FIRST + COUNT, &got), ERR_NOT_FOUND);
+	ck_assert_int_eq(trail_part_verify(part), ERR_OK);
+	buf_fini(&value);
+	trail_part_close(part);
+}
+END_TEST
+
+START_TEST(a_part_of_one_entry_is_a_part)
+{
+	struct trail_part *part;
+
+	make_part("one.part", 1);
+	part = open_part("one.part");
+	ck_assert_int_eq(trail_part_verify(part), ERR_OK);
+	trail_part_close(part);
+}
+END_TEST
+
+/* --- walking -------------------------------------------------------------- */
+
+struct seen {
+	uint64_t count, first, last;
+	int step;
+};
+
+static enum err
+see(void *context, const struct audit_entry *entry)
+{
+	struct seen *seen = context;
+
+	if (seen->count++ == 0)
+		seen->first = entry->number;
+	else if (seen->step > 0)
+		ck_assert_uint_gt(entry->number, seen->last);
+	else
+		ck_assert_uint_lt(entry->number, seen->last);
+	seen->last = entry->number;
+	return ERR_OK;
+}
+
+static struct seen
+walk(struct trail_part *part, const struct trail_wanted *wanted, uint64_t from,
+    uint64_t to, bool back)
+{
+	struct seen seen = {.step = back ? -1 : 1};
+
+	ck_assert_int_eq(
+	    trail_part_each(part, wanted, from, to, back, see, &seen), ERR_OK);
+	return seen;
+}
+
+START_TEST(a_walk_has_its_range_in_either_direction)
+{
+	struct trail_part *part;
+	struct seen seen;
+
+	make_part("a.part", COUNT);
+	part = open_part("a.part");
+	seen = walk(part, NULL, 0, UINT64_MAX, false);
+	ck_assert_uint_eq(seen.count, COUNT);
+	ck_assert_uint_eq(seen.first, FIRST);
+	seen = walk(part, NULL, FIRST + 700, FIRST + 1900, true);
+	ck_assert_uint_eq(seen.count, 1201);
+	ck_assert_uint_eq(seen.first, FIRST + 1900);
+	ck_assert_uint_eq(seen.last, FIRST + 700);
+	ck_assert_uint_eq(walk(part, NULL, 1, FIRST - 1, false).count, 0);
+	trail_part_close(part);
+}
+END_TEST
+
+static enum err
+stop(void *context, const struct audit_entry *entry)
+{
+	(void)entry;
+	return ++*(unsigned *)context == 5 ? ERR_EXISTS : ERR_OK;
+}
+
+START_TEST(a_walk_ends_where_the_reader_says)
+{
+	struct trail_part *part;
+	unsigned count = 0;
+
+	make_part("a.part", COUNT);
+	part = open_part("a.part");
+	ck_assert_int_eq(
+	    trail_part_each(part, NULL, 0, UINT64_MAX, true, stop, &count),
+	    ERR_EXISTS);
+	ck_assert_uint_eq(count, 5);
+	trail_part_close(part);
+}
+END_TEST
+
+/* Entries of the author's, of all that the walk shows. */
+static enum err
+count_author(void *context, const struct audit_entry *entry)
+{
+	*(unsigned *)context += span_eq(entry->actor, SPAN("early"));
+	return ERR_OK;
+}
+
+START_TEST(blocks_without_what_is_wanted_are_skipped)
+{
+	struct trail_wanted wanted = {.author = SPAN("early")};
+	struct trail_part *part;
+	unsigned count = 0;
+
+	make_part("a.part", COUNT);
+	part = open_part("a.part");
+	ck_assert_int_eq(trail_part_each(part, &wanted, 0, UINT64_MAX, false,
+			     count_author, &count),
+	    ERR_OK);
+	ck_assert_uint_eq(count, 500);
+	ck_assert_uint_lt(
+	    walk(part, &wanted, 0, UINT64_MAX, false).count, 1500);
+	wanted.author = SPAN("nobody");
+	ck_assert_uint_eq(walk(part, &wanted, 0, UINT64_MAX, true).count, 0);
+	wanted.author = SPAN("");
+	wanted.supplier = SPAN("S3");
+	ck_assert_uint_eq(
+	    walk(part, &wanted, 0, UINT64_MAX, false).count, COUNT);
+	wanted.from_ms = 1772000000000 + 2900 * 1000;
+	ck_assert_uint_lt(
+	    walk(part, &wanted, 0, UINT64_MAX, false).count, 1000);
+	ck_assert_uint_ge(walk(part, &wanted, 0, UINT64_MAX, false).count, 100);
+	wanted.from_ms = 0;
+	wanted.until_ms = 1772000000000;
+	ck_assert_uint_eq(walk(part, &wanted, 0, UINT64_MAX, false).count, 0);
+	trail_part_close(part);
+}
+END_TEST
+
+static enum err
+count_number(void *context, uint64_t number)
+{
+	uint64_t i = number - FIRST;
+
+	ck_assert_uint_eq(i % 50, 12);
+	++*(unsigned *)context;
+	return ERR_OK;
+}
+
+START_TEST(an_article_has_its_entries_by_the_index)
+{
+	struct trail_part *part;
+	unsigned count = 0;
+
+	make_part("a.part", COUNT);
+	part = open_part("a.part");
+	ck_assert_int_eq(
+	    trail_part_of(part, SPAN("A12"), count_number, &count), ERR_OK);
+	ck_assert_uint_eq(count, COUNT / 50);
+	ck_assert_int_eq(
+	    trail_part_of(part, SPAN("A99"), count_number, &count), ERR_OK);
+	ck_assert_uint_eq(count, COUNT / 50);
+	trail_part_close(part);
+}
+END_TEST
+
+/* --- damage --------------------------------------------------------------- */
+
+/* Reads what it can of a damaged file, which must never crash. */
+static enum err
+read_damaged(void)
+{
+	struct trail_part *part;
+	enum err err = trail_part_open(&part, scratch_path("b.part"));
+
+	if (err != ERR_OK)
+		return err;
+	err = trail_part_verify(part);
+	trail_part_close(part);
+	return err;
+}
+
+/* Bytes between two sections mean nothing. */
+static bool
+is_used(const struct trail_part_head *head, uint64_t at)
+{
+	if (at < sizeof(*head))
+		return true;
+	for (unsigned i = 0; i < TRAIL_PART_SECTIONS; i++)
+		if (at >= head->section[i].at &&
+		    at - head->section[i].at < head->section[i].bytes)
+			return true;
+	return false;
+}
+
+START_TEST(each_flipped_bit_is_told)
+{
+	struct trail_part_head head;
+	struct buf file;
+
+	make_part("a.part", 200);
+	buf_init(&file, (size_t)1 << 24);
+	ck_assert_int_eq(fs_read(&file, scratch_path("a.part")), ERR_OK);
+	memcpy(&head, file.data, sizeof(head));
+	for (size_t at = 0; at < file.len; at++) {
+		if (!is_used(&head, at))
+			continue;
+		file.data[at] ^= (char)(1 << at % 8);
+		scratch_write("b.part", file.data, file.len);
+		file.data[at] ^= (char)(1 << at % 8);
+		ck_assert_int_ne(read_damaged(), ERR_OK);
+	}
+	scratch_write("b.part", file.data, file.len);
+	ck_assert_int_eq(read_damaged(), ERR_OK);
+	buf_fini(&file);
+}
+END_TEST
+
+START_TEST(a_file_that_is_cut_or_longer_is_told)
+{
+	struct buf file;
+
+	make_part("a.part", 200);
+	buf_init(&file, (size_t)1 << 24);
+	ck_assert_int_eq(fs_read(&file, scratch_path("a.part")), ERR_OK);
+	for (size_t len = 0; len < file.len; len += 97) {
+		scratch_write("b.part", file.data, len);
+		ck_assert_int_eq(read_damaged(), ERR_DAMAGED);
+	}
+	buf_add_char(&file, 'x');
+	scratch_write("b.part", file.data, file.len);
+	ck_assert_int_eq(read_damaged(), ERR_DAMAGED);
+	buf_fini(&file);
+}
+END_TEST
+
+START_TEST(a_later_version_is_refused)
+{
+	struct buf file;
+
+	make_part("a.part", 10);
+	buf_init(&file, (size_t)1 << 24);
+	ck_assert_int_eq(fs_read(&file, scratch_path("a.part")), ERR_OK);
+	file.data[8] = TRAIL_PART_VERSION + 1;
+	scratch_write("b.part", file.data, file.len);
+	ck_assert_int_eq(read_damaged(), ERR_VERSION);
+	buf_fini(&file);
+}
+END_TEST
+
+START_TEST(a_making_that_fails_leaves_no_file)
+{
+	struct trail_making *making;
+
+	ck_assert_int_eq(
+	    trail_making_begin(&making, scratch_path("a.part"), 1), ERR_OK);
+	ck_assert_int_eq(access(scratch_path("a.part"), F_OK), 0);
+	ck_assert_int_eq(trail_making_end(making, ERR_NO_SPACE), ERR_NO_SPACE);
+	ck_assert_int_ne(access(scratch_path("a.part"), F_OK), 0);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("trail_part");
+	TCase *tc = tcase_create("trail_part");
+
+	tcase_add_checked_fixture(tc, scratch_make, scratch_remove);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, each_entry_is_got_as_it_was_put);
+	tcase_add_test(tc, a_part_of_one_entry_is_a_part);
+	tcase_add_test(tc, a_walk_has_its_range_in_either_direction);
+	tcase_add_test(tc, a_walk_ends_where_the_reader_says);
+	tcase_add_test(tc, blocks_without_what_is_wanted_are_skipped);
+	tcase_add_test(tc, an_article_has_its_entries_by_the_index);
+	tcase_add_test(tc, each_flipped_bit_is_told);
+	tcase_add_test(tc, a_file_that_is_cut_or_longer_is_told);
+	tcase_add_test(tc, a_later_version_is_refused);
+	tcase_add_test(tc, a_making_that_fails_leaves_no_file);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
