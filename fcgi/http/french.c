@@ -179,6 +179,12 @@ static const struct row {
     {"There is no such format; format is one of",
 	"Ce format n'existe pas ; format est l'un de"},
     {"is needed", "est obligatoire"},
+    {"is needed, one for all codes: /products/search finds a code at all "
+     "suppliers, and meta.fournisseurs of /products/{codein} names those of an "
+     "article",
+	"est obligatoire, un pour tous les codes : /products/search trouve un "
+	"code chez tous les fournisseurs, et meta.fournisseurs de "
+	"/products/{codein} nomme ceux d'un article"},
     {"is empty, but is needed", "est vide, mais obligatoire"},
     {"has %zu characters, %lld are the most", "a %zu caractères, %lld au plus"},
     {"must be a supplier code of 1 to 64 bytes",

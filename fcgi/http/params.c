@@ -426,7 +426,7 @@ read_all(struct trouble *trouble, struct params *params,
 	for (unsigned i = 0; i < param_count; i++)
 		if ((param_infos[i].required & use) != 0 &&
 		    (seen >> i & 1) == 0)
-			params_wrong(trouble, param_infos[i].name, "is needed");
+			params_needed(trouble, param_infos[i].name, use);
 	params_end(trouble, params);
 }
 

@@ -160,3 +160,14 @@ params_end(struct trouble *trouble, struct params *params)
 		params_wrong(trouble, name, "is no parameter here");
 	}
 }
+
+void
+params_needed(struct trouble *trouble, const char *name, enum params_use use)
+{
+	params_wrong(trouble, name,
+	    (use & USE_LOOKUP) != 0
+		? "is needed, one for all codes: /products/search finds a code "
+		  "at all suppliers, and meta.fournisseurs of "
+		  "/products/{codein} names those of an article"
+		: "is needed");
+}

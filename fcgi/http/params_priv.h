@@ -55,5 +55,9 @@ void params_ignore(
 bool params_is_condition(struct trouble *trouble, struct params *params,
     const struct param_info *info, const struct query_pair *pair);
 
+/* What is needed was not given. */
+void params_needed(
+    struct trouble *trouble, const char *name, enum params_use use);
+
 /* With strict=1, what was ignored is wrong. */
 void params_end(struct trouble *trouble, struct params *params);

@@ -6,6 +6,7 @@
 #include "common/arena.h"
 #include "fcgi/call.h"
 #include "fcgi/mcp/tell.h"
+#include "fcgi/mcp/wording.h"
 #include "fcgi/within.h"
 
 #define URI_MAX ((size_t)1 << 20)
@@ -177,19 +178,38 @@ asking_give(struct asking *asking, const char *argument, const char *parameter)
 	}
 }
 
-void
+static bool
+refuses(struct asking *asking, struct span filter)
+{
+	struct buf why;
+	bool refused;
+
+	buf_init(&why, 4096);
+	refused = wording_refuses(&why, asking->tool, filter);
+	buf_fail(&asking->uri, buf_end(&why));
+	if (refused)
+		result_error(asking->result, "%.*s", SPAN_ARG(buf_span(&why)));
+	buf_fini(&why);
+	return refused;
+}
+
+bool
 asking_filters(struct asking *asking)
 {
 	struct jwalk walk = jwalk_begin(jval_member(asking->args, "filters"));
-	struct jval name, item;
+	struct jval none, item;
 
-	while (jwalk_next(&walk, &name, &item)) {
+	while (jwalk_next(&walk, &none, &item)) {
 		struct span text = asking_string(asking, item);
 		size_t equals = span_find(text, '=');
+		struct span name = span_trim(span_sub(text, 0, equals));
 
-		asking_pair(asking, span_trim(span_sub(text, 0, equals)),
-		    span_trim(span_from(text, equals + 1)));
+		if (refuses(asking, name))
+			return false;
+		asking_pair(
+		    asking, name, span_trim(span_from(text, equals + 1)));
 	}
+	return true;
 }
 
 /* --- the answer ----------------------------------------------------------- */

@@ -59,8 +59,11 @@ void asking_pair(struct asking *asking, struct span name, struct span value);
 void asking_give(
     struct asking *asking, const char *argument, const char *parameter);
 
-/* "column=operator.value" of the argument `filters`, a parameter each. */
-void asking_filters(struct asking *asking);
+/*
+ * "column=operator.value" of the argument `filters`, a parameter each. False
+ * when one names a parameter that is no column; the result is then made.
+ */
+bool asking_filters(struct asking *asking);
 
 /*
  * Sends the request. True: `data` and the others are what a 200 says. False: the

@@ -154,7 +154,7 @@ tell_error(struct asking *asking, int status, struct jval answer)
 
 	buf_init(&text, 65536);
 	if (jval_count(issues) > 0)
-		wording_issues(&text, asking->tool, issues, arena);
+		wording_issues(&text, issues, arena);
 	if (text.len == 0)
 		wording_add(&text, span_sub(message, 0, 600));
 	if (!span_ends(buf_span(&text), SPAN(".")))

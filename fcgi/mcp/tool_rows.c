@@ -77,7 +77,8 @@ tool_rows(struct asking *asking)
 	asking_begin(asking, across ? "/products/search" : "/grid");
 	asking_give(asking, "supplier", "fournisseur");
 	asking_give(asking, "search", across ? "q" : "search");
-	asking_filters(asking);
+	if (!asking_filters(asking))
+		return;
 	if (asking_has(asking, "sort")) {
 		asking_give(asking, "sort", "sort");
 		asking_pair(asking, SPAN("order"), SPAN("asc"));
@@ -155,7 +156,8 @@ tool_aggregate(struct asking *asking)
 	asking_begin(asking, "/grid/aggregates");
 	asking_give(asking, "supplier", "fournisseur");
 	asking_give(asking, "search", "search");
-	asking_filters(asking);
+	if (!asking_filters(asking))
+		return;
 	asking_give(asking, "groups", "groups");
 	asking_give(asking, "values", "values");
 	asking_pair(asking, SPAN("order"),

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "common/mcp/tool.h"
-#include "lmdb-schema/row.h"
+#include "fcgi/http/condition.h"
+#include "fcgi/http/params.h"
 
 #define ISSUES_BYTES_MAX 600
 #define ISSUE_BYTES_MAX 400
@@ -22,6 +23,15 @@ static const struct {
     {"niveau", "level"},
     {"withData", "with_data"},
     {"q", "search"},
+};
+
+/* Parameters of the API that narrow the rows, and are no columns. */
+static const struct {
+	const char *parameter, *filter;
+} filters[] = {
+    {"gamme", "write codeGamme=eq.B, or codeGamme=in.(A,B)"},
+    {"nomenclature", "write code1=eq.10, code2=eq.1010 or code3=eq.101010"},
+    {"aValider", "write gammeAValider=is.not_null"},
 };
 
 static const struct {
@@ -111,24 +121,6 @@ add_path(struct buf *issue, struct span path)
 	buf_add_span(issue, span_sub(path, whole.len, end + 1 - whole.len));
 }
 
-/* A parameter that was given as an argument, and once more as a filter. */
-static bool
-add_twice(struct buf *issue, const struct tool *tool, struct span parameter,
-    struct span message)
-{
-	struct span argument = wording_argument(parameter);
-
-	if (!span_eq(message, SPAN("is given twice")) ||
-	    row_column(parameter) >= 0)
-		return false;
-	buf_addf(
-	    issue, "\"%.*s\" in filters is no column", SPAN_ARG(parameter));
-	if (wording_has_argument(tool, argument))
-		buf_addf(
-		    issue, ": it is the argument %.*s", SPAN_ARG(argument));
-	return true;
-}
-
 static void
 add_issue(struct buf *text, struct span issue)
 {
@@ -142,14 +134,13 @@ add_issue(struct buf *text, struct span issue)
 }
 
 void
-wording_issues(struct buf *text, const struct tool *tool, struct jval issues,
-    struct arena *arena)
+wording_issues(struct buf *text, struct jval issues, struct arena *arena)
 {
 	struct jwalk walk = jwalk_begin(issues);
 	struct jval none, each;
 	struct buf issue;
 
-	assert(tool != NULL && text->len == 0);
+	assert(text->len == 0);
 	buf_init(&issue, 65536);
 	while (jwalk_next(&walk, &none, &each)) {
 		struct span parameter =
@@ -159,16 +150,40 @@ wording_issues(struct buf *text, const struct tool *tool, struct jval issues,
 			ISSUE_BYTES_MAX);
 
 		buf_clear(&issue);
-		if (!add_twice(&issue, tool, parameter, message)) {
-			add_path(&issue,
-			    parameter.len > 0
-				? parameter
-				: jval_text(jval_member(each, "path"), arena));
-			buf_add_char(&issue, ' ');
-			wording_add(&issue, message);
-		}
+		add_path(&issue,
+		    parameter.len > 0
+			? parameter
+			: jval_text(jval_member(each, "path"), arena));
+		buf_add_char(&issue, ' ');
+		wording_add(&issue, message);
 		add_issue(text, buf_span(&issue));
 	}
 	buf_fail(text, buf_end(&issue));
 	buf_fini(&issue);
+}
+
+static bool
+is_parameter(struct span name)
+{
+	for (unsigned i = 0; i < param_count; i++)
+		if (span_eq(name, span_of(param_infos[i].name)))
+			return true;
+	return false;
+}
+
+bool
+wording_refuses(struct buf *text, const struct tool *tool, struct span filter)
+{
+	struct span argument = wording_argument(filter);
+
+	if (condition_is_name(filter) || !is_parameter(filter))
+		return false;
+	buf_addf(text, "\"%.*s\" in filters is no column", SPAN_ARG(filter));
+	for (size_t i = 0; i < COUNT(filters); i++)
+		if (span_eq(filter, span_of(filters[i].parameter)))
+			buf_addf(text, ": %s", filters[i].filter);
+	if (wording_has_argument(tool, argument))
+		buf_addf(text, ": it is the argument %.*s", SPAN_ARG(argument));
+	buf_add_char(text, '.');
+	return true;
 }

@@ -26,5 +26,11 @@ void wording_add(struct buf *text, struct span said);
  * Adds each of details.issues once, as many as there is room for: the argument,
  * and what is wrong with it.
  */
-void wording_issues(struct buf *text, const struct tool *tool,
-    struct jval issues, struct arena *arena);
+void wording_issues(struct buf *text, struct jval issues, struct arena *arena);
+
+/*
+ * Whether the name of a filter is a parameter of the API and no column; then
+ * adds what is to be written in its place.
+ */
+bool wording_refuses(
+    struct buf *text, const struct tool *tool, struct span filter);
