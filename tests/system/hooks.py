@@ -47,6 +47,7 @@ class Receiver:
         self.status, self.secret, self.port = status, None, 0
         self.tls = tls
         self.events, self.tries, self.wrong = [], [], []
+        self.sent = []  # headers and body of each, as they came
         self.lock, self.server = threading.Lock(), None
         self.start()
 
@@ -88,6 +89,7 @@ class Receiver:
             self.wrong.append(event)
         with self.lock:
             self.tries.append(event)
+            self.sent.append((dict(request.headers), body.decode()))
         status = self.status(event) if callable(self.status) else self.status
         if 200 <= status < 300:
             with self.lock:
@@ -765,6 +767,46 @@ def gridhook_takes_them():
             wait_until(lambda: grid.hook("good")["delivered"] == 1, "it came")
 
 
+def libraries_of_others_verify_what_is_sent():
+    """standardwebhooks and svix, from npm: each event, and none that differs."""
+    modules = os.environ.get("GRID_MODULES")
+    if not modules:
+        print("   skipped: npm's standardwebhooks and svix are not there")
+        return
+    with Hooks() as grid:
+        receiver = Receiver()
+        grid.add("erp", receiver, ALL)
+        assert "it answered 204" in grid.ctl("hook", "test", "erp")
+        grid.send()
+        grid.put(grid.articles[0], "Z", motif="une « raison » \U0001f9c0")
+        grid.ctl("proposals", "save", "S1", "--all")
+        grid.ctl("compute", "--quiet", "S2")
+        grid.wait_for(receiver, 4)
+        other = "whsec_" + base64.b64encode(b"k" * 24).decode()
+        asked = []
+        for headers, body in receiver.sent:
+            asked += [(receiver.secret, headers, body, True),
+                      (receiver.secret, headers, body + " ", False),
+                      (receiver.secret, dict(headers, **{
+                          "webhook-id": "evt_other"}), body, False),
+                      (other, headers, body, False)]
+        done = subprocess.run(
+            ["node", os.path.join(TOP, "tests", "system", "hooks",
+                                  "verify.mjs"), os.path.abspath(modules)],
+            input="".join(json.dumps({
+                "secret": secret, "headers": headers, "body": body}) + "\n"
+                for secret, headers, body, _ in asked),
+            capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        said = [json.loads(line) for line in done.stdout.splitlines()]
+        assert len(said) == len(asked) >= 16, (len(said), len(asked))
+        for one, (_, _, body, right) in zip(said, asked):
+            assert sorted(one) == ["standardwebhooks", "svix"], one
+            assert all((why == "") == right for why in one.values()), (
+                one, body, right)
+        receiver.stop()
+
+
 def tls_is_verified():
     with Hooks() as grid:
         made = subprocess.run(
@@ -798,6 +840,7 @@ run_tests([
     a_computation_that_gridapi_ends_is_one_event,
     gridapi_sends_and_counts,
     gridhook_takes_them,
+    libraries_of_others_verify_what_is_sent,
     tls_is_verified,
     events_are_signed_and_say_what_happened,
     the_test_event_is_answered_at_once,
