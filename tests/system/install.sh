@@ -50,6 +50,7 @@ for file in lib/systemd/system/{gridapi.service,gridapi-pages.socket} \
   lib/systemd/system/{gridapi-slow.socket,gridhook.service} \
   lib/systemd/system/gridctl-{stale,prune}.{service,timer} \
   lib/systemd/system/gridctl-hooks.service \
+  lib/systemd/system/product-grid-night.{service,timer,path} \
   lib/systemd/system/product-grid.target \
   lib/systemd/user/{gridhook.service,gridhook-failed@.service,gridhud.service} \
   lib/sysusers.d/{product-grid,gridhook}.conf lib/tmpfiles.d/product-grid.conf \
@@ -98,9 +99,11 @@ if command -v systemd-analyze >/dev/null; then
   done
   is "gridhook, which must speak HTTP, is sealed" systemd-analyze security \
     --offline=true --threshold=25 "$system/gridhook.service"
-  for timer in stale prune; do
-    is "systemd understands when gridctl-$timer runs" systemd-analyze calendar \
-      "$(sed -n 's/^OnCalendar=//p' "$system/gridctl-$timer.timer")"
+  is "the night, which may report over HTTP, is sealed" systemd-analyze security \
+    --offline=true --threshold=25 "$system/product-grid-night.service"
+  for timer in gridctl-stale gridctl-prune product-grid-night; do
+    is "systemd understands when $timer runs" systemd-analyze calendar \
+      "$(sed -n 's/^OnCalendar=//p' "$system/$timer.timer")"
   done
 else
   skip "systemd-analyze is not installed"
@@ -175,6 +178,11 @@ fi
 for name in $(grep -oE '^#?[a-z_]+ *=' "$work/settings" | tr -d '#= ' | sort -u); do
   is "gridapi.conf(5) has $name" grep -qE "^\.It Cm $name No = " \
     "$top/docs/man/gridapi.conf.5"
+done
+"$root/usr/bin/gridctl" night run --print-settings >"$work/settings"
+for name in $(grep -oE '^#?[a-z_]+ *=' "$work/settings" | tr -d '#= ' | sort -u); do
+  is "gridctl(1) has $name of night.conf" grep -qE "^\.It Cm $name No =( |\$)" \
+    "$top/docs/man/gridctl.1"
 done
 "$root/usr/bin/gridctl" demo --out "$work/csv" --articles 200 --suppliers 2 \
   --stores 2 >"$work/out" 2>&1

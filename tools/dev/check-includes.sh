@@ -40,7 +40,8 @@ tools/gridctl/import : tools/gridctl/csv lmdb-schema/upkeep
 tools/gridctl/demo : tools/gridctl/csv
 tools/gridctl.cmd tools/gridctl/cmd.h : common
 tools/gridctl/hook : tools/gridctl.cmd lmdb-schema/upkeep common/web
-tools/gridctl : tools/gridctl/import tools/gridctl/demo tools/gridctl/hook
+tools/gridctl/night : tools/gridctl.cmd lmdb-schema/upkeep common/web
+tools/gridctl : tools/gridctl/import tools/gridctl/demo tools/gridctl/hook tools/gridctl/night
 tools/gridhook/tool : common
 tools/gridhook/net : common
 tools/gridhook/events : tools/gridhook/net common/kv

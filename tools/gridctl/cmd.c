@@ -63,6 +63,20 @@ cmd_open(struct store **store, const char *command)
 	return CMD_DONE;
 }
 
+static uint64_t rows_done;
+
+void
+cmd_set_rows(uint64_t rows)
+{
+	rows_done = rows;
+}
+
+uint64_t
+cmd_rows(void)
+{
+	return rows_done;
+}
+
 static char late_text[80];
 
 static void

@@ -35,6 +35,7 @@ int cmd_index(int argc, char **argv);
 int cmd_init(int argc, char **argv);
 int cmd_key(int argc, char **argv);
 int cmd_network(int argc, char **argv);
+int cmd_night(int argc, char **argv);
 int cmd_proposals(int argc, char **argv);
 int cmd_prune(int argc, char **argv);
 int cmd_restore(int argc, char **argv);
@@ -71,6 +72,13 @@ int cmd_start(struct store **store, const char *command, void *values,
  * limit. Unfinished work is dropped, as by a kill.
  */
 void cmd_end_after(const char *command, int64_t seconds);
+
+/*
+ * How much a command has done: articles, suppliers, lines, files. 0 until a
+ * command says so; for the table of `gridctl night`.
+ */
+void cmd_set_rows(uint64_t rows);
+uint64_t cmd_rows(void);
 
 /*
  * "gridctl import: PLACE: MESSAGE", or the code's own text where the fault is

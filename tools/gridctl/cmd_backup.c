@@ -40,6 +40,7 @@ copy(const char *command, const char *from, const char *to)
 	err = store_copy(from, to, &counts, &fault);
 	if (err != ERR_OK)
 		return cmd_fail(command, err, &fault);
+	cmd_set_rows(counts.snapshots);
 	printf("%s: %s snapshots, %s in all\n", to, cmd_count(counts.snapshots),
 	    cmd_bytes(counts.bytes));
 	if (counts.skipped > 0)

@@ -25,7 +25,7 @@
 #define JOBS_MAX 64
 
 struct options {
-	bool all, stale, no_wait, quiet;
+	bool all, stale, absent, no_wait, quiet;
 	int64_t jobs, slots, limit;
 	const char *as_of;
 };
@@ -35,6 +35,8 @@ static const struct opt_row rows[] = {
 	"every supplier that has articles"},
     {"--stale", 0, OPT_FLAG, offsetof(struct options, stale), 0, 0, NULL,
 	"every supplier whose snapshot is stale or damaged"},
+    {"--absent", 0, OPT_FLAG, offsetof(struct options, absent), 0, 0, NULL,
+	"with --stale: and every supplier without a snapshot"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, JOBS_MAX, "N",
 	"number of threads (default: one for each processor)"},
     {"--as-of", 0, OPT_TEXT, offsetof(struct options, as_of), 0, 0,
@@ -167,6 +169,8 @@ wanted(struct many *many, const struct source_supplier *supplier)
 	if (many->options->all)
 		return true;
 	err = catalog_get(many->catalog, supplier->code, &entry);
+	if (err == ERR_NOT_FOUND)
+		return many->options->absent;
 	if (err != ERR_OK)
 		return err == ERR_DAMAGED;
 	err = compute_is_stale(&stale, many->store, supplier->code, &entry);
@@ -305,6 +309,7 @@ compute_many(struct store *store, const struct options *options,
 		progress_end(&many.progress);
 		err = prune_all(store, GRACE_SECONDS, &pruned);
 	}
+	cmd_set_rows(many.count - many.failed);
 	if (err == ERR_OK && !options->quiet)
 		summary(&many, (double)(date_monotonic_ns() - start) / 1e9);
 	if (options->stale && !options->quiet && word_index_is_missing(store))
@@ -363,6 +368,8 @@ cmd_compute(int argc, char **argv)
 		return result;
 	if (args + options.all + options.stale != 1)
 		return usage("give a SUPPLIER, or --all, or --stale");
+	if (options.absent && !options.stale)
+		return usage("--absent goes with --stale");
 	if (options.as_of != NULL &&
 	    !date_day(&how.as_of_day, span_of(options.as_of)))
 		return usage("--as-of: not a date like 2025-12-31");

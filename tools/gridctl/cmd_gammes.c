@@ -199,6 +199,7 @@ hand_over(struct proposal_export *export, const struct options *options)
 
 	buf_init(&text, (size_t)1 << 32);
 	add_changes(&text, export, options->motif);
+	cmd_set_rows(proposal_export_count(export));
 	result = write_out(&text, options->out);
 	if (result != CMD_DONE)
 		return result;

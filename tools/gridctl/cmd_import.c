@@ -82,12 +82,6 @@ struct run {
 
 /* --- masters ------------------------------------------------------------ */
 
-static void
-ignore_quietly(const char *name)
-{
-	(void)name;
-}
-
 static enum err
 check_files(struct run *run)
 {
@@ -96,7 +90,7 @@ check_files(struct run *run)
 	if (!options->ignore_unknown)
 		return import_check_files(&run->import, options->merge, NULL);
 	return import_check_files(&run->import, options->merge,
-	    options->quiet ? ignore_quietly : import_tell_ignored);
+	    options->quiet ? import_tell_nothing : import_tell_ignored);
 }
 
 static void
@@ -403,6 +397,9 @@ import_locked(
 			    run.counts.suppliers_same, run.bytes_total,
 			    (double)(date_monotonic_ns() - start) / 1e9);
 		import_warn_ahead(run.import.intake);
+		cmd_set_rows(options->check
+			? import_changes_articles(&run.changes)
+			: intake_header(run.import.intake)->articles);
 		result = run.odd ? CMD_FAILED : CMD_DONE;
 	}
 	import_fini(&run.import);

@@ -106,6 +106,7 @@ cmd_index(int argc, char **argv)
 	store_close(store);
 	if (err != ERR_OK)
 		return tell_failure(err);
+	cmd_set_rows(made.suppliers);
 	if (!options.quiet)
 		summary(&made, (date_monotonic_ns() - start) / 1000000);
 	if (made.left_out > 0)

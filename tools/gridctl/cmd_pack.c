@@ -151,7 +151,8 @@ pack_all(struct packing *packing)
 	codemap_free(suppliers);
 	if (err != ERR_OK)
 		packing->result = cmd_fail("pack", err, NULL);
-	else if (!packing->options->quiet)
+	cmd_set_rows(packing->suppliers);
+	if (err == ERR_OK && !packing->options->quiet)
 		printf("%s suppliers, %s of them too small to want it\n",
 		    cmd_count(packing->suppliers), cmd_count(packing->small));
 }

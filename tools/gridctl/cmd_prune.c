@@ -49,11 +49,14 @@ cmd_prune(int argc, char **argv)
 		err = ERR_OK;
 	if (err != ERR_OK)
 		result = cmd_fail("prune", err, NULL);
-	else
+	else {
+		cmd_set_rows(
+		    pruned.snapshots + pruned.facts + pruned.leftovers);
 		printf("%s snapshots, %s facts files, %s leftovers removed: "
 		       "%s\n",
 		    cmd_count(pruned.snapshots), cmd_count(pruned.facts),
 		    cmd_count(pruned.leftovers), cmd_bytes(pruned.bytes));
+	}
 	if (err == ERR_OK && closed.entries > 0)
 		printf("%s entries of the audit trail went into files of their "
 		       "months\n",

@@ -41,6 +41,12 @@ import_tell_ignored(const char *name)
 	fprintf(stderr, "gridctl import: ignored: %s\n", name);
 }
 
+void
+import_tell_nothing(const char *name)
+{
+	(void)name;
+}
+
 /* The file that a kind of series comes from. */
 static const enum import_file series_file[] = {
     [SERIES_POSITIONS] = IMPORT_POSITIONS,

@@ -13,8 +13,9 @@ struct source;
 void import_tell_done(const struct import *import, bool merge,
     uint64_t suppliers_same, uint64_t bytes, double seconds);
 
-/* A file that --ignore-unknown passes over. */
+/* A file that --ignore-unknown passes over; and the same with --quiet. */
 void import_tell_ignored(const char *name);
+void import_tell_nothing(const char *name);
 
 /* The changes of an import; `before` is NULL where there are no facts. */
 struct import_told {

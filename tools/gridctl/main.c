@@ -26,6 +26,7 @@ static const struct cmd_row commands[] = {
     {"hook", cmd_hook, "tell other programs what happens"},
     {"user", cmd_user, "add, change, list and remove the screen's users"},
     {"proposals", cmd_proposals, "list, save and cancel proposed ranges"},
+    {"night", cmd_night, "take deliveries in, and all that follows"},
     {"backup", cmd_backup, "copy the data while it is in use"},
     {"restore", cmd_restore, "make a data directory from a backup"},
     {"check", cmd_check, "verify every checksum and cross-reference"},

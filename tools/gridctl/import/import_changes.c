@@ -78,8 +78,8 @@ struct comparing {
 	struct source *before, *now;
 };
 
-static uint64_t
-touched(const struct import_changes *changes)
+uint64_t
+import_changes_articles(const struct import_changes *changes)
 {
 	return changes->articles_new + changes->articles_gone +
 	    changes->articles_changed;
@@ -91,7 +91,7 @@ compare_supplier(void *context, const struct source_supplier *now)
 	struct comparing *comparing = context;
 	struct import_changes *out = comparing->out;
 	struct source_supplier before;
-	uint64_t count = touched(out);
+	uint64_t count = import_changes_articles(out);
 	enum err err = ERR_NOT_FOUND;
 
 	if (comparing->before != NULL)
@@ -108,7 +108,8 @@ compare_supplier(void *context, const struct source_supplier *now)
 		    out, comparing->before, comparing->now, now->code);
 	if (err == ERR_OK)
 		out->suppliers_changed +=
-		    touched(out) > count || !span_eq(before.name, now->name);
+		    import_changes_articles(out) > count ||
+		    !span_eq(before.name, now->name);
 	return err;
 }
 

@@ -21,3 +21,6 @@ struct import_changes {
  */
 enum err import_changes(
     struct import_changes *out, struct source *before, struct source *now);
+
+/* All articles that are new, gone or changed. */
+uint64_t import_changes_articles(const struct import_changes *changes);

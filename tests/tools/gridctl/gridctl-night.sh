@@ -1,0 +1,359 @@
+#!/bin/bash
+# The night's chain over many nights: deliveries whole and merged, half a file,
+# wrong columns, links, a full disk, kills at each step. Nothing half-made is ever
+# seen, the report says what is wrong and what to do. Closes with "N passed, N
+# failed".
+set -u
+gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
+[ -x "$gridctl" ] || { echo "skipped: $gridctl is not built"; exit 77; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/grid-night-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0
+failed=0
+: >"$work/out"
+is() { # NAME COMMAND...: the command succeeds
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $name"
+    sed 's/^/    /' "$work/out" | head -n 30
+  fi
+}
+isnt() {
+  local name=$1
+  shift
+  is "$name" eval "! $(printf '%q ' "$@")"
+}
+data=$work/data
+inbox=$work/inbox
+backups=$work/backups
+mkdir "$inbox"
+cat >"$work/night.conf" <<END
+[inbox]
+folder = $inbox
+[export]
+folder = $work/outbox
+[backup]
+folder = $backups
+keep = 3
+[report]
+command = cat >$work/report; echo "\$NIGHT_STATE: \$NIGHT_TITLE" >$work/title
+END
+grid() { "$gridctl" --data "$data" "$@" >"$work/out" 2>&1; }
+night() { grid night run --settings "$work/night.conf" "$@"; }
+status() { grid night status --settings "$work/night.conf" "$@"; }
+told() { grep -qE -e "$1" "$work/out"; }
+reported() { grep -qE -e "$1" "$work/report"; }
+# What a reader of the grid can see.
+seen() {
+  for supplier in F1 F2 F3; do
+    "$gridctl" --data "$data" dump $supplier 2>/dev/null
+  done
+  "$gridctl" --data "$data" suppliers --json | grep -o '"articles":[0-9]*'
+}
+
+# --- deliveries -------------------------------------------------------------------
+head=fournisseur,codein,libelle1,libelle2,marque,gtin,reference,codeCentrale
+head=$head,code3,pcb,prixAchat,prixVente,tva,gamme
+articles() { # WORD F1-COUNT F2-COUNT
+  echo $head
+  for at in $(seq "$2"); do echo "F1,A$at,$1 $at,,,,,,,,,,,"; done
+  for at in $(seq "$3"); do echo "F2,B$at,$1 $at,,,,,,,,,,,"; done
+}
+whole() { # NAME WORD
+  mkdir "$inbox/$1"
+  printf 'code,nom\nF1,One\nF2,Two\n' >"$inbox/$1/suppliers.csv"
+  printf 'magasin,nom\nM1,North\n' >"$inbox/$1/stores.csv"
+  articles "$2" 6 6 >"$inbox/$1/articles.csv"
+  {
+    echo fournisseur,codein,magasin,mois,quantite,ca,marge
+    for at in 1 2 3 4 5 6; do echo "F1,A$at,M1,202601,1,$at,0.5"; done
+  } >"$inbox/$1/sales.csv"
+}
+manifest() { # NAME MODE: printed
+  echo "import $2"
+  (cd "$inbox/$1" && for file in *; do
+    echo "$(stat -c %s "$file") $(sha256sum <"$file" | cut -d' ' -f1) $file"
+  done)
+  echo end
+}
+empty_inbox() { [ -z "$(ls -A "$inbox")" ]; }
+tidy() { rm -rf "$inbox" && mkdir "$inbox"; }
+# What must hold after any night, whatever has happened in it.
+sound() { # NAME
+  is "$1: the data is sound" grid check -q
+  is "$1: no work is left" test -z "$(ls -A "$data/night" 2>/dev/null)"
+  isnt "$1: no half backup is left" test -e "$backups/backup.part"
+}
+
+is "init" grid init
+is "before any night" status
+is "it is said that there was none" told 'no night yet'
+
+# Night 1: a whole delivery.
+whole monday old
+isnt "a night without data fails" night
+is "and says why" reported 'compute: nothing was imported yet'
+is "a folder that is not complete is left alone" test -d "$inbox/monday"
+touch "$inbox/monday.done"
+is "night 1" night
+is "the inbox is empty" empty_inbox
+is "each step is in the table" eval 'for step in take check import compute index \
+  pack export backup prune report; do told "^  $step .*done" || exit 1; done'
+is "articles are counted" told '^  import +monday +done +[0-9.]+ +12$'
+is "rows are served" eval '[ "$("$gridctl" --data "$data" dump F1 | wc -l)" = 6 ]'
+is "the report came" reported '^night of 20.*: done$'
+is "with its title" grep -qE '^done: Night of 20[0-9-]+ done$' "$work/title"
+is "status prints the same" status
+is "the table" told '^  backup +done'
+is "as JSON" eval 'status --json && python3 -c "import json, sys
+night = json.load(open(sys.argv[1]))
+assert night[\"ended\"] and len(night[\"steps\"]) == 10
+assert all(step[\"state\"] == \"done\" for step in night[\"steps\"])" "$work/out"'
+is "validated ranges are exported" eval 'head -n 1 "$work"/outbox/gammes-*.csv |
+  grep -q fournisseur,codein,gamme'
+sound "night 1"
+
+# Night 2: a merge, with a manifest.
+mkdir "$inbox/tuesday"
+printf '%s\nF2,B1,new,,,,,,,,,,,\n' $head >"$inbox/tuesday/articles.csv"
+manifest tuesday merge >"$inbox/tuesday.manifest"
+is "night 2" night
+is "the merge" eval '"$gridctl" --data "$data" dump F2 | grep -q "\"new\""'
+is "kept the others" eval '[ "$("$gridctl" --data "$data" dump F2 | wc -l)" = 6 ]'
+is "the inbox is empty again" empty_inbox
+sound "night 2"
+# A marker that says merge, with a line end.
+mkdir "$inbox/word"
+printf '%s\nF2,B2,word,,,,,,,,,,,\n' $head >"$inbox/word/articles.csv"
+echo merge >"$inbox/word.done"
+is "night 2b" night
+is "a marker may say merge" eval \
+  '[ "$("$gridctl" --data "$data" dump F2 | grep -cE "\"(new|word)\"")" = 2 ]'
+seen >"$work/before"
+
+# refused NAME STEP: a night that changes nothing, and says why.
+refused() { # NAME STEP PATTERN DELIVERY
+  isnt "$1 fails the night" night
+  is "$1: by the step" told "^  $2 +$4 +failed"
+  is "$1: with the reason" reported "$3"
+  is "$1: and what to do" reported 'to do: have '
+  is "$1: the title says so" grep -q "^failed: .* failed: $2 of $4\$" "$work/title"
+  isnt "$1: status fails" status
+  is "$1: it is set aside" test -d "$inbox/$4.refused"
+  isnt "$1: the import is not done" told "^  import +$4 +done"
+  is "$1: the backup is made all the same" told '^  backup +done'
+  seen >"$work/after"
+  is "$1: readers see what they saw" cmp "$work/before" "$work/after"
+  sound "$1"
+  tidy
+}
+# Night 3: half a file, and a manifest that knows better.
+whole cut new
+manifest cut whole >"$inbox/cut.manifest"
+head -c 100 "$inbox/cut/articles.csv" >"$work/half"
+cp "$work/half" "$inbox/cut/articles.csv"
+refused "half a file" take 'articles.csv: has 100 bytes, and the manifest' cut
+# The same size, other bytes.
+whole bent new
+manifest bent whole >"$inbox/bent.manifest"
+sed -i s/new/nwe/ "$inbox/bent/articles.csv"
+refused "other bytes" take 'articles.csv: has not the SHA-256' bent
+# A file that is missing, one too many, half a manifest.
+whole lost new
+manifest lost whole >"$inbox/lost.manifest"
+rm "$inbox/lost/sales.csv"
+refused "a missing file" take 'sales.csv: is in the manifest, and did not' lost
+whole more new
+manifest more whole >"$inbox/more.manifest"
+cp "$inbox/more/sales.csv" "$inbox/more/stock.csv"
+refused "a file too many" take 'stock.csv: is not in the manifest' more
+whole short new
+manifest short whole | sed '$d' >"$inbox/short.manifest"
+refused "half a manifest" take 'manifest:[0-9]+: is cut short' short
+# Night 4: half a file, without a manifest.
+whole few new
+articles new 6 0 >"$inbox/few/articles.csv"
+touch "$inbox/few.done"
+refused "half of the articles" check 'articles: 6 of 12 would go' few
+# Night 5: wrong columns.
+whole odd new
+sed -i 1s/codein/code/ "$inbox/odd/articles.csv"
+touch "$inbox/odd.done"
+refused "wrong columns" check '^ *articles.csv:1: codein: the column is missing' odd
+# Night 6: what a sender must not do.
+whole link new
+rm "$inbox/link/sales.csv"
+ln -s /etc/passwd "$inbox/link/sales.csv"
+touch "$inbox/link.done"
+refused "a link" take 'sales.csv: is no regular file' link
+whole pipe new
+mkfifo "$inbox/pipe/stock.csv"
+touch "$inbox/pipe.done"
+refused "a pipe" take 'stock.csv: is no regular file' pipe
+whole mode new
+echo half >"$inbox/mode.done"
+refused "another marker" take "must be empty, or say 'whole' or 'merge'" mode
+# Night 7: a full disk, as a limit on the size of files.
+whole full new
+touch "$inbox/full.done"
+full_night() (
+  ulimit -f 8
+  night
+)
+isnt "a full disk fails the night" full_night
+isnt "and imports nothing" told '^  import +full +done'
+is "it is said" told 'disk is full|no space left'
+seen >"$work/after"
+is "readers see what they saw" cmp "$work/before" "$work/after"
+is "the data is sound" grid check -q
+# The delivery is let in again, once there is room.
+mv "$inbox/full.refused" "$inbox/full"
+is "night 8, with room" night
+is "imports it" eval '"$gridctl" --data "$data" dump F1 | grep -q "\"new 1\""'
+is "the inbox is empty once more" empty_inbox
+sound "night 8"
+
+# Night 9: two deliveries; the first has a fault, the second one is imported.
+whole a-first newer
+sed -i 1s/codein/code/ "$inbox/a-first/articles.csv"
+touch "$inbox/a-first.done"
+whole b-second newest
+touch "$inbox/b-second/.done"
+isnt "a night with a refused delivery fails" night
+is "the second is imported" told '^  import +b-second +done'
+is "the first is not" told '^  import +a-first +skipped'
+is "its rows are there" eval '"$gridctl" --data "$data" dump F1 | grep -q newest'
+sound "night 9"
+tidy
+# What looks like a mistake, and is meant.
+whole meant meant
+articles meant 2 1 >"$inbox/meant/articles.csv"
+sed -i '4,$d' "$inbox/meant/sales.csv"
+touch "$inbox/meant.done"
+isnt "half of the articles" night
+mv "$inbox/meant.refused" "$inbox/meant"
+is "go with --yes" night --yes
+is "and only then" eval '[ "$("$gridctl" --data "$data" dump F1 | wc -l)" = 2 ]'
+sound "--yes"
+
+# --- rotation, and a backup that is good for something -------------------------------
+is "three backups are kept" eval '[ "$(ls "$backups" | wc -l)" = 3 ]'
+newest=$backups/$(ls "$backups" | tail -n 1)
+restored() {
+  "$gridctl" --data "$work/restored" restore "$newest" >"$work/out" 2>&1 &&
+    "$gridctl" --data "$work/restored" check -q >"$work/out" 2>&1 &&
+    "$gridctl" --data "$work/restored" dump F1 | grep -q '"meant 1"'
+}
+is "the newest restores to what is served" restored
+
+# --- one at a time, and a damaged night.json -------------------------------------------
+exec 9>"$data/locks/night"
+flock 9
+isnt "a second night beside one" night
+is "is told" told 'another .gridctl night run. is under way'
+is "status sees it run" eval 'status; told "^night of"'
+exec 9>&-
+echo '{"version":1,"steps":[{' >"$data/night.json"
+isnt "a damaged night.json is told" status
+is "and the next night begins anew" night
+is "status is right again" status
+
+# --- the report to an address ------------------------------------------------------
+cat >"$work/listen.py" <<'END'
+import http.server, json, sys
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        with open(sys.argv[1] + "/posted", "wb") as file:
+            file.write(self.headers["Authorization"].encode() + b"\n" + body)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+with open(sys.argv[1] + "/port.part", "w") as file:
+    file.write(str(server.server_port))
+import os
+os.rename(sys.argv[1] + "/port.part", sys.argv[1] + "/port")
+server.handle_request()
+END
+python3 "$work/listen.py" "$work" &
+listener=$!
+for _ in $(seq 600); do [ ! -e "$work/port" ] || break; sleep 0.1; done
+echo sesame >"$work/secret"
+cat >"$work/url.conf" <<END
+[inbox]
+folder = $inbox
+[report]
+url = http://127.0.0.1:$(cat "$work/port")/assistant/hook/night
+secret_file = $work/secret
+END
+is "a night that reports to an address" grid night run --settings "$work/url.conf"
+kill $listener 2>/dev/null
+wait $listener 2>/dev/null
+is "with the secret" eval 'head -n 1 "$work/posted" | grep -qx "Bearer sesame"'
+is "and what gridhook reads" eval 'sed 1d "$work/posted" | python3 -c "
+import json, sys
+body = json.load(sys.stdin)
+assert body[\"status\"] == \"done\" and body[\"source\"] == \"night\"
+assert \"prune\" in body[\"text\"] and \"Night of\" in body[\"title\"]"'
+isnt "nobody listens any more: the night" grid night run \
+  --settings "$work/url.conf"
+is "fails by its report" told '^  report +failed'
+sed -i 's|127.0.0.1:[0-9]*|example.net|' "$work/url.conf"
+isnt "a secret in the clear" grid night run --settings "$work/url.conf"
+is "is refused" told 'a secret goes over https'
+
+# --- kills ---------------------------------------------------------------------------
+# Each rename is a moment at which something becomes visible, or a step begins or
+# ends: the n-th of them kills the process that is about to make it.
+killed_at() { # N: a night with a delivery, killed there; the exit code
+  strace -f -qq -o /dev/null -e trace=rename,renameat,renameat2 \
+    -e inject=rename,renameat,renameat2:signal=SIGKILL:when="$1" \
+    "$gridctl" --data "$data" night run --settings "$work/night.conf" \
+    >"$work/out" 2>&1
+}
+if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; then
+  nth=0
+  cut=0
+  while [ $nth -lt 60 ]; do
+    nth=$((nth + 1))
+    word=$([ $((nth % 2)) = 0 ] && echo even || echo odd)
+    seen >"$work/before"
+    whole "kill$nth" $word
+    touch "$inbox/kill$nth.done"
+    killed_at $nth && break
+    cut=$((cut + 1))
+    # All of the old rows, or all of the new ones of each supplier.
+    seen >"$work/after"
+    for supplier in F1 F2; do
+      words=$("$gridctl" --data "$data" dump $supplier 2>/dev/null |
+        grep -oE '"(meant|even|odd) [0-9]"' | cut -d' ' -f1 | sort -u | wc -l)
+      is "killed at rename $nth: $supplier is of one import" [ "$words" = 1 ]
+    done
+    is "killed at rename $nth: the data is sound" grid check -q
+    night
+    is "after it the night goes on to its end" told '^  prune +done'
+    is "and imports the delivery" eval '"$gridctl" --data "$data" dump F1 |
+      grep -q "\"$word 6\""'
+    is "the inbox is empty after it" empty_inbox
+    is "and no night.json is half written" \
+      [ -z "$(find "$data" -name 'night.json.*')" ]
+    sound "killed at rename $nth"
+  done
+  is "kills came at many moments: $cut" [ $cut -ge 15 ]
+else
+  echo "strace cannot be used here: no kills were tried"
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,37 @@
+#include "tools/gridctl/night/settings.h"
+
+#define AT(member) offsetof(struct night_settings, member)
+
+static const char *const packs[] = {"none", "dumps", "pages", "zstd", NULL};
+
+const struct conf_row night_settings_rows[] = {
+    {"inbox", "folder", CONF_TEXT, AT(inbox), GRID_SPOOL_DIR "/inbox", 0, 4000,
+	NULL, "Folder that deliveries of CSV files arrive in. Empty: none."},
+    {"pack", "for", CONF_CHOICE, AT(pack), "dumps", 0, 0, packs,
+	"Rows to pack beforehand, as gridctl pack --for: none, dumps, pages, "
+	"zstd."},
+    {"export", "folder", CONF_TEXT, AT(export_to), "", 0, 4000, NULL,
+	"Folder for validated ranges, a file a night. Empty: no export."},
+    {"backup", "folder", CONF_TEXT, AT(backup_to), "", 0, 4000, NULL,
+	"Folder for backups, one a night. Empty: no backup."},
+    {"backup", "keep", CONF_INT, AT(keep), "7", 1, 10000, NULL,
+	"Backups kept; the oldest go once the new one is complete."},
+    {"backup", "check", CONF_BOOL, AT(verify), "yes", 0, 0, NULL,
+	"Read the new backup whole, as gridctl check does."},
+    {"report", "command", CONF_TEXT, AT(command), "", 0, 4000, NULL,
+	"Shell command that gets the report as its input, and NIGHT_TITLE and "
+	"NIGHT_STATE (done, failed) in its environment. Empty: none."},
+    {"report", "url", CONF_TEXT, AT(url), "", 0, 2000, NULL,
+	"Address that gets the report as JSON, such as gridhook's "
+	"http://127.0.0.1:7842/assistant/hook/night. Empty: none."},
+    {"report", "secret_file", CONF_TEXT, AT(secret_file), "", 0, 4000, NULL,
+	"File with the secret that the address expects, as a bearer token. "
+	"Empty: none."},
+    {"report", "timeout", CONF_SECONDS, AT(timeout_s), "60s", 1, 3600, NULL,
+	"How long the report may take."},
+    {"report", "only_failures", CONF_BOOL, AT(quiet), "no", 0, 0, NULL,
+	"Report only nights that failed."},
+};
+
+const size_t night_settings_count =
+    sizeof(night_settings_rows) / sizeof(night_settings_rows[0]);

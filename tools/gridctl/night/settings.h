@@ -1,0 +1,25 @@
+/* settings: night.conf, by a table; gridctl(1) lists them. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/conf.h"
+
+enum night_pack {
+	NIGHT_PACK_NONE,
+	NIGHT_PACK_DUMPS,
+	NIGHT_PACK_PAGES,
+	NIGHT_PACK_ZSTD
+};
+
+struct night_settings {
+	char *inbox, *export_to, *backup_to, *command, *url, *secret_file;
+	int64_t keep, timeout_s;
+	int pack; /* enum night_pack */
+	bool verify, quiet;
+};
+
+extern const struct conf_row night_settings_rows[];
+extern const size_t night_settings_count;
