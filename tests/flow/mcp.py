@@ -33,7 +33,8 @@ class Client:
         self.server, self.key, self.last = server, key, 0
 
     def post(self, message, **headers):
-        sent = {"Content-Type": "application/json",
+        # The tools speak English, whatever their caller's program prefers.
+        sent = {"Content-Type": "application/json", "Accept-Language": "fr",
                 "Authorization": "Bearer " + self.key}
         sent.update({name.replace("_", "-"): value
                      for name, value in headers.items()})

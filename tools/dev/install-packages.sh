@@ -4,7 +4,7 @@
 set -u
 
 # The one place where packages are named.
-groups="build test readers serve page assistant screen desktop bench release"
+groups="build test readers office serve page assistant screen desktop bench release"
 packages_of() {
   case $1 in
   build)
@@ -21,6 +21,8 @@ packages_of() {
     ;;
   # What examples of docs/api.md read answers with.
   readers) echo python3-pandas r-base-core ;;
+  # Opens workbooks for tests/flow/office.sh; 80 MB to fetch.
+  office) echo libreoffice-calc-nogui ;;
   serve) echo nginx-light curl openssl ca-certificates ;;
   page)
     # A node from elsewhere brings its npm along; Debian's would clash.
