@@ -21,12 +21,12 @@ const struct table_column feed_columns[FEED_COLUMNS] = {
 enum err
 feed_write_kept(struct jsonw *json, struct state_view *view)
 {
-	struct audit_entry first = {.when_ms = 0};
-	enum err err = trail_first(view, &first);
+	int64_t since_ms = 0;
+	enum err err = trail_since(view, &since_ms);
 
 	if (err == ERR_NOT_FOUND)
 		err = ERR_OK;
-	members_time(json, "premiereLe", first.when_ms);
+	members_time(json, "premiereLe", since_ms);
 	jsonw_key(json, "conservationJours");
 	jsonw_null(json);
 	return err;

@@ -87,22 +87,24 @@ trail_get(struct state_view *view, uint64_t number, struct audit_entry *entry)
 	return err;
 }
 
-static enum err
-take_number(void *context, const struct audit_entry *entry)
-{
-	*(uint64_t *)context = entry->number;
-	return ERR_EXISTS;
-}
-
 enum err
-trail_first(struct state_view *view, struct audit_entry *entry)
+trail_since(struct state_view *view, int64_t *when_ms)
 {
-	uint64_t number = 0;
-	enum err err = trail_each(view, NULL, 1, false, take_number, &number);
+	struct kv_txn *txn = state_view_txn(view);
+	struct audit_entry entry;
+	uint64_t closed;
+	enum err err = trail_parts_since(view, when_ms);
 
+	if (err != ERR_NOT_FOUND)
+		return err;
+	err = trail_parts_last(txn, &closed);
+	if (err == ERR_OK)
+		err = audit_each_in(txn, closed + 1, take, &entry);
+	if (err == ERR_OK)
+		return ERR_NOT_FOUND;
 	if (err == ERR_EXISTS)
-		return trail_get(view, number, entry);
-	return err == ERR_OK ? ERR_NOT_FOUND : err;
+		*when_ms = entry.when_ms;
+	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
 /* --- walking -------------------------------------------------------------- */

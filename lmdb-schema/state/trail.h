@@ -36,8 +36,11 @@ enum err trail_last(struct state_view *view, uint64_t *number);
 enum err trail_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry);
 
-/* The oldest entry that can be read. ERR_NOT_FOUND for an empty trail. */
-enum err trail_first(struct state_view *view, struct audit_entry *entry);
+/*
+ * When the trail begins that can be read: the time of its oldest entry, without
+ * those in an archive. ERR_NOT_FOUND for an empty trail.
+ */
+enum err trail_since(struct state_view *view, int64_t *when_ms);
 
 /*
  * Calls `each` for the entries from `number` on, oldest first; with `back` for

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/buf.h"
 #include "common/date.h"
@@ -202,6 +203,14 @@ open_part(struct trail_part **part, struct state_view *view,
 	return err;
 }
 
+static bool
+may_have(const struct trail_parts_row *row, const struct trail_wanted *wanted)
+{
+	return wanted == NULL ||
+	    (row->newest_ms >= wanted->from_ms &&
+		(wanted->until_ms == 0 || row->oldest_ms < wanted->until_ms));
+}
+
 enum err
 trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
     uint64_t from, uint64_t to, bool back,
@@ -216,6 +225,8 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 		    &rows.rows[back ? rows.count - 1 - i : i];
 		struct trail_part *part;
 
+		if (!may_have(row, wanted))
+			continue;
 		err = open_part(&part, view, row);
 		if (err == ERR_OK)
 			err = trail_part_each(
@@ -225,6 +236,37 @@ trail_parts_walk(struct state_view *view, const struct trail_wanted *wanted,
 	}
 	free(rows.rows);
 	return err;
+}
+
+struct beginning {
+	const struct store *store;
+	int64_t *when_ms;
+};
+
+static enum err
+take_beginning(void *context, const struct trail_parts_row *row)
+{
+	const struct beginning *beginning = context;
+	char path[FS_PATH_MAX];
+	enum err err = trail_parts_path(
+	    path, beginning->store, row->month, row->first, "");
+
+	if (err != ERR_OK || (row->away && eaccess(path, F_OK) != 0))
+		return err;
+	*beginning->when_ms = row->oldest_ms;
+	return ERR_EXISTS;
+}
+
+enum err
+trail_parts_since(struct state_view *view, int64_t *when_ms)
+{
+	struct beginning beginning = {state_view_store(view), when_ms};
+	enum err err =
+	    trail_parts_each(state_view_txn(view), take_beginning, &beginning);
+
+	if (err == ERR_OK)
+		return ERR_NOT_FOUND;
+	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
 /* Of an entry by its number: *part has it. */

@@ -65,6 +65,12 @@ enum err trail_parts_walk(struct state_view *view,
     enum err (*each)(void *context, const struct audit_entry *entry),
     void *context);
 
+/*
+ * When the first part begins, as its row says, that is no archived one without a
+ * file. ERR_NOT_FOUND when there is none.
+ */
+enum err trail_parts_since(struct state_view *view, int64_t *when_ms);
+
 /* ERR_NOT_FOUND for an entry that is in no part, or in an archived one. */
 enum err trail_parts_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry);

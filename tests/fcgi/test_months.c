@@ -1,0 +1,228 @@
+/*
+ * tests/fcgi/test_months.c: what is answered of the trail is the same whether its
+ * months are in state.mdb or in files (lmdb-schema/state/trail_close.h).
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/fs.h"
+#include "common/kv/kv.h"
+#include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/trail_close.h"
+#include "lmdb-schema/state/trail_part.h"
+#include "lmdb-schema/store/store.h"
+#include "tests/fcgi/world.h"
+#include "tests/support/run.h"
+
+/* Entry i of a month, of supplier S1 to S3 and article A1 to A9. */
+static void
+note(struct audit *audit, struct kv_txn *txn, int month, unsigned i)
+{
+	static const char *const events[] = {
+	    "proposed", "validated", "proposed", "rejected"};
+	char supplier[] = "S1", codein[] = "A1";
+	bool proposes = i % 2 == 0;
+	int64_t when_ms =
+	    (int64_t)date_day_of(2031, month, 2) * 86400000 + i * 60000;
+
+	supplier[1] = (char)('1' + i / 2 % 3);
+	codein[1] = (char)('1' + i / 2 % 9);
+	ck_assert_int_eq(
+	    audit_note(audit,
+		&(struct audit_entry){.when_ms = when_ms,
+		    .event = span_of(events[i % 4]),
+		    .actor = !proposes ? SPAN("marie")
+			: i < 200      ? SPAN("early")
+				       : SPAN("erp"),
+		    .supplier = span_of(supplier),
+		    .codein = span_of(codein),
+		    .gamme = SPAN("B"),
+		    .author = proposes ? SPAN("")
+			: i < 200      ? SPAN("early")
+				       : SPAN("erp"),
+		    .proposed_ms = proposes ? 0 : when_ms - 60000}),
+	    ERR_OK);
+	ck_assert_int_eq(kv_put(txn, STATE_VERSIONS, span_of(supplier),
+			     SPAN("\1\0\0\0\0\0\0\0")),
+	    ERR_OK);
+}
+
+static enum err
+add(void *context, struct kv_txn *txn)
+{
+	struct audit audit;
+
+	(void)context;
+	audit_begin(&audit, txn);
+	for (int month = 1; month <= 3; month++)
+		for (unsigned i = 0; i < 900; i++)
+			note(&audit, txn, month, i);
+	return audit_end(&audit, ERR_OK);
+}
+
+/* --- questions ------------------------------------------------------------ */
+
+#define FEED "/api/v1/propositions"
+
+static const char *const questions[] = {
+    FEED "?limit=10000",
+    FEED "?limit=10000&order=asc",
+    FEED "?limit=10000&auteur=early",
+    FEED "?limit=10000&auteur=early&order=asc",
+    FEED "?limit=10000&auteur=nobody",
+    FEED "?limit=10000&fournisseur=S2&etat=validee,rejetee",
+    FEED "?limit=10000&codein=A4",
+    FEED "?limit=10000&codein=A4&order=asc",
+    FEED "?limit=10000&codein=A4&fournisseur=S1&order=asc",
+    FEED "?limit=10000&codein=A77",
+    FEED "?limit=10000&du=2031-01-02T05:00:00Z&au=2031-02-02T03:00:00Z",
+    FEED "?limit=10000&du=2031-02-02T05:00:00Z&auteur=erp&order=asc",
+    FEED "?limit=7&fournisseur=S3&au=2031-02-02T00:00:00Z",
+    FEED "?limit=10000&format=csv",
+    "/api/v1/products/A4/gammes?fournisseur=S1&limit=10000",
+    "/api/v1/products/A1/gammes?limit=10000",
+    "/api/v1/products/A1/gammes?limit=5&page=3&order=asc",
+};
+
+#define QUESTIONS (sizeof(questions) / sizeof(questions[0]))
+
+static char *
+ask(const char *uri)
+{
+	ck_assert_msg(world_ask(uri) == 200, "%s: %.900s", uri, world_body());
+	return strdup(world_body());
+}
+
+/* The entries of all pages of a feed; how many pages these are. */
+static unsigned
+follow(struct buf *text, const char *query)
+{
+	char uri[256], cursor[64] = "";
+	unsigned pages = 0;
+	bool more = true;
+
+	while (more && ++pages < 200) {
+		const char *at, *body;
+
+		snprintf(uri, sizeof(uri), FEED "?limit=100%s%s%s", query,
+		    cursor[0] == '\0' ? "" : "&depuis=", cursor);
+		ck_assert_int_eq(world_ask(uri), 200);
+		body = world_body();
+		/* A cursor may stand before entries that are not shown. */
+		at = strstr(body, "\"meta\":");
+		ck_assert_ptr_nonnull(at);
+		buf_add(text, body, (size_t)(at - body));
+		at = strstr(body, "\"suivant\":\"");
+		more = strstr(body, "\"complet\":false") != NULL;
+		ck_assert(!more || at != NULL);
+		if (at != NULL)
+			snprintf(cursor, sizeof(cursor), "%.*s",
+			    (int)strcspn(at + 11, "\""), at + 11);
+	}
+	buf_add_char(text, '\0');
+	ck_assert_int_eq(buf_end(text), ERR_OK);
+	return pages;
+}
+
+static void
+close_months(void)
+{
+	struct trail_closed closed;
+
+	ck_assert_int_eq(trail_close(&closed, world.server->store,
+			     TRAIL_PART_ENTRIES_MAX, INT64_MAX),
+	    ERR_OK);
+	ck_assert_uint_eq(closed.parts, 3);
+	ck_assert_uint_ge(closed.removed, 1801);
+}
+
+START_TEST(each_answer_is_the_same_across_closed_months)
+{
+	static const char *const feeds[] = {"", "&order=asc",
+	    "&auteur=early&order=asc", "&fournisseur=S2", "&codein=A4",
+	    "&codein=A4&order=asc"};
+	char *before[QUESTIONS];
+	struct buf pages[6], now;
+	unsigned counts[6];
+
+	ck_assert_int_eq(
+	    store_write(world.server->store, STORE_STATE, add, NULL), ERR_OK);
+	for (unsigned i = 0; i < QUESTIONS; i++)
+		before[i] = ask(questions[i]);
+	for (unsigned i = 0; i < 6; i++) {
+		buf_init(&pages[i], (size_t)1 << 26);
+		counts[i] = follow(&pages[i], feeds[i]);
+	}
+	ck_assert_uint_ge(counts[0], 27);
+	close_months();
+	for (unsigned i = 0; i < QUESTIONS; i++) {
+		char *after = ask(questions[i]);
+
+		ck_assert_msg(strcmp(before[i], after) == 0,
+		    "%s\nbefore %.900s\nafter  %.900s", questions[i], before[i],
+		    after);
+		free(before[i]);
+		free(after);
+	}
+	buf_init(&now, (size_t)1 << 26);
+	for (unsigned i = 0; i < 6; i++) {
+		buf_clear(&now);
+		ck_assert_uint_eq(follow(&now, feeds[i]), counts[i]);
+		ck_assert_int_eq(strcmp(now.data, pages[i].data), 0);
+		buf_fini(&pages[i]);
+	}
+	buf_fini(&now);
+}
+END_TEST
+
+static enum err
+remove_january(void *context, const char *name)
+{
+	char path[FS_PATH_MAX];
+
+	if (strncmp(name, "2031-01-", 8) != 0)
+		return ERR_OK;
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", (const char *)context, name), ERR_OK);
+	ck_assert_int_eq(unlink(path), 0);
+	return ERR_EXISTS;
+}
+
+/* The test before has left its months. */
+START_TEST(a_lost_month_is_a_500_and_the_others_are_answered)
+{
+	char folder[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    fs_path(folder, "%s/trail", store_dir(world.server->store)),
+	    ERR_OK);
+	ck_assert_int_eq(fs_list(folder, remove_january, folder), ERR_EXISTS);
+	ck_assert_int_eq(
+	    world_ask(FEED "?limit=10&du=2031-01-01T00:00:00Z&order=asc"), 500);
+	ck_assert_int_eq(
+	    world_ask("/api/v1/products/A4/gammes?fournisseur=S1"), 500);
+	ck_assert_int_eq(world_ask(FEED "?limit=10"), 200);
+	ck_assert_int_eq(
+	    world_ask(FEED "?limit=100&du=2031-02-20T00:00:00Z&order=desc"),
+	    200);
+	ck_assert_int_eq(world_ask("/api/v1/grid?fournisseur=S1&limit=3"), 200);
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("months");
+	TCase *tc = tcase_create("months");
+
+	tcase_add_unchecked_fixture(tc, world_make, world_remove);
+	tcase_add_checked_fixture(tc, world_open, world_close);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, each_answer_is_the_same_across_closed_months);
+	tcase_add_test(tc, a_lost_month_is_a_500_and_the_others_are_answered);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
