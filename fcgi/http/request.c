@@ -103,7 +103,7 @@ weight_of(struct span list, struct span language, const char **named)
 	struct span range, rest = list;
 	unsigned best = 0, others = 0;
 
-	*named = list.ptr + list.len;
+	*named = NULL;
 	while (span_cut(&range, &rest, ',')) {
 		size_t end = span_find(range, ';');
 		struct span name = span_trim(span_sub(range, 0, end));
@@ -113,11 +113,11 @@ weight_of(struct span list, struct span language, const char **named)
 			others = weight;
 		if (!is_language(name, language))
 			continue;
-		if (*named == list.ptr + list.len)
+		if (*named == NULL)
 			*named = name.ptr;
 		best = weight > best ? weight : best;
 	}
-	return *named == list.ptr + list.len ? others : best;
+	return *named == NULL ? others : best;
 }
 
 bool
@@ -129,6 +129,7 @@ request_french(const struct request *request)
 	unsigned french = weight_of(list, SPAN("fr"), &french_at);
 
 	/* Of the same weight, the one that is named first. */
-	return french > english ||
-	    (french == english && french > 0 && french_at < english_at);
+	if (french != english || french == 0 || french_at == NULL)
+		return french > english;
+	return english_at == NULL || french_at < english_at;
 }

@@ -130,6 +130,37 @@ START_TEST(refusals_are_counted_where_nginx_says_so)
 }
 END_TEST
 
+static const struct {
+	const char *list;
+	bool french;
+} languages[] = {
+    {NULL, false},
+    {"", false},
+    {"fr", true},
+    {"FR-be", true},
+    {"fra", false},
+    {"de", false},
+    {"*", false},
+    {"fr;q=0", false},
+    {"en;q=0, *", true},
+    {"fr;q=0.1, *", false},
+    {"*, fr;q=0.1", false},
+    {"fr, *", true},
+    {"en, fr", false},
+    {"fr, en", true},
+    {"en;q=0.8, fr;q=0.9", true},
+    {"en-GB, en;q=0.5, fr;q=0.7", false},
+    {" , ;q=1, fr ;q=0.5,", true},
+};
+
+START_TEST(french_is_chosen_where_it_weighs_more)
+{
+	if (languages[_i].list != NULL)
+		request.accept_language = span_of(languages[_i].list);
+	ck_assert(request_french(&request) == languages[_i].french);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -144,6 +175,8 @@ test_suite(void)
 	tcase_add_test(tc, unknown_parameters_are_passed_over);
 	tcase_add_test(tc, https_is_what_nginx_calls_on);
 	tcase_add_test(tc, refusals_are_counted_where_nginx_says_so);
+	tcase_add_loop_test(tc, french_is_chosen_where_it_weighs_more, 0,
+	    sizeof(languages) / sizeof(languages[0]));
 	suite_add_tcase(suite, tc);
 	return suite;
 }
