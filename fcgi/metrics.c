@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/date.h"
 #include "common/procstat.h"
 #include "config.h"
 
@@ -201,6 +202,30 @@ metrics_stock(struct metrics *metrics, const int64_t values[STOCK_COUNT])
 	for (unsigned i = 0; i < STOCK_COUNT; i++)
 		atomic_store_explicit(
 		    &metrics->stock[i], values[i], memory_order_relaxed);
+}
+
+void
+metrics_current(struct metrics *metrics, int64_t at_ns)
+{
+	atomic_store_explicit(
+	    &metrics->current_ns, at_ns, memory_order_relaxed);
+}
+
+void
+metrics_behind(struct metrics *metrics)
+{
+	if (metrics->current_ns == 0)
+		metrics_current(
+		    metrics, date_monotonic_ns() - METRICS_BEHIND_MS * 1000000);
+}
+
+int64_t
+metrics_behind_ms(const struct metrics *metrics)
+{
+	int64_t at_ns =
+	    atomic_load_explicit(&metrics->current_ns, memory_order_relaxed);
+
+	return at_ns == 0 ? 0 : (date_monotonic_ns() - at_ns) / 1000000;
 }
 
 static unsigned
@@ -444,6 +469,11 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	write_one(buf, "gridapi_requests_aborted_total", "counter",
 	    "Requests whose client had gone.",
 	    (long long)get(&metrics->requests_aborted));
+	if (metrics->current_ns != 0)
+		write_one(buf, "gridapi_behind_milliseconds", "gauge",
+		    "For how long other nodes may have written what is not "
+		    "here.",
+		    metrics_behind_ms(metrics));
 	write_processes(buf, metrics);
 	write_stock(buf, metrics);
 }

@@ -92,6 +92,9 @@ struct metrics {
 	char scrub_at[SCHEMA_CODE_MAX + 1]; /* the last supplier; "": done */
 	atomic_ullong scrubs; /* rounds that came to their end */
 	atomic_llong stock[STOCK_COUNT];
+	/* By the monotonic clock, when this node had all that others have
+	   written; 0: there is no other. */
+	atomic_llong current_ns;
 	/* The supervisor's own pid, and who has which place, 0 for nobody. */
 	pid_t supervisor;
 	unsigned endpoint_count;
@@ -120,6 +123,15 @@ void metrics_disown(struct metrics *metrics, pid_t pid);
 /* Sets the place of the calling process; its gauges. */
 void metrics_take_place(unsigned place);
 struct gauges *metrics_mine(struct metrics *metrics);
+
+/*
+ * Of several nodes: notes when this one had all that was written, or that it
+ * has not yet; then, how many milliseconds it may lack, 0 for a node alone.
+ */
+void metrics_current(struct metrics *metrics, int64_t at_ns);
+void metrics_behind(struct metrics *metrics);
+int64_t metrics_behind_ms(const struct metrics *metrics);
+#define METRICS_BEHIND_MS 1000 /* what is told to callers */
 
 /* Takes over what was counted in the data directory. */
 void metrics_stock(struct metrics *metrics, const int64_t values[STOCK_COUNT]);

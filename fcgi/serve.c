@@ -130,6 +130,8 @@ serve(struct serving *serving, const struct request *request, struct sink *out)
 	call.reply = &serving->reply;
 	arena_reset(serving->arena);
 	reply_begin(&serving->reply, out, request);
+	serving->reply.behind_s =
+	    metrics_behind_ms(call.server->metrics) / METRICS_BEHIND_MS;
 	run_steps(&call);
 	err = reply_end(&serving->reply);
 	call_release_held(serving);

@@ -20,8 +20,14 @@ enum err
 ep_readyz(struct call *call)
 {
 	struct shared_source *source = NULL;
-	enum err err = shared_source_get(&source, call);
+	enum err err;
 
+	if (metrics_behind_ms(call->server->metrics) > METRICS_BEHIND_MS)
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "Other nodes may have written what is not here: etcd is "
+		    "out of reach, or gridapi's log says what cannot be "
+		    "applied. What is here can be read.");
+	err = shared_source_get(&source, call);
 	if (err != ERR_OK && err != ERR_NOT_FOUND)
 		return reply_fail(call->reply, 503, CODE_INTERNAL,
 		    "The facts cannot be read: %s", err_text(err));

@@ -197,6 +197,9 @@ add_common(struct reply *reply)
 
 	if (is_plain(request->request_id))
 		reply_header_text(reply, "X-Request-Id", request->request_id);
+	if (reply->behind_s > 0)
+		reply_header(
+		    reply, "X-Grid-Behind", "%lld", (long long)reply->behind_s);
 	if (request->start_ns != 0)
 		add_timing(
 		    reply, (date_monotonic_ns() - request->start_ns) / 1000);

@@ -37,6 +37,7 @@ struct reply {
 	    dense; /* the body is hardly smaller packed: it goes out as it is */
 	bool packing; /* what is put goes through the member */
 	struct packer packer;
+	int64_t behind_s; /* X-Grid-Behind; 0: none */
 	uint64_t sent; /* bytes put, head and body */
 	enum err err;
 };

@@ -21,6 +21,7 @@
 
 #include "common/date.h"
 #include "common/log.h"
+#include "fcgi/process/follower.h"
 #include "fcgi/process/housekeep.h"
 #include "fcgi/process/notify.h"
 #include "fcgi/process/sender.h"
@@ -64,6 +65,8 @@ stop(struct pool *pool)
 	}
 	if (pool->sender > 0)
 		kill(pool->sender, SIGTERM);
+	if (pool->follower > 0)
+		kill(pool->follower, SIGTERM);
 }
 
 static void
@@ -139,6 +142,10 @@ roll(struct pool *pool)
 		kill(pool->sender, SIGTERM);
 	else
 		pool->sender_due = pool->now;
+	if (pool->follower > 0)
+		kill(pool->follower, SIGTERM);
+	else
+		pool->follower_due = pool->now;
 	pool->rolling = UINT_MAX; /* one before the first */
 	roll_on(pool);
 }
@@ -253,6 +260,10 @@ on_death(struct pool *pool, pid_t pid, int status)
 		if (!pool_is_stopping(pool))
 			sender_tell(status);
 	}
+	if (pid == pool->follower) {
+		pool->follower = 0;
+		pool->follower_due = pool->now + FOLLOWER_PAUSE_S * SECOND;
+	}
 	for (unsigned i = 0; i < pool->leaver_count; i++)
 		if (pool->leavers[i].pid == pid) {
 			pool->leavers[i] = pool->leavers[--pool->leaver_count];
@@ -301,6 +312,16 @@ start_sender(struct pool *pool)
 	pool->sender = sender_start(pool->job->settings, pool->job->listen);
 }
 
+static void
+start_follower(struct pool *pool)
+{
+	if (pool_is_stopping(pool) || pool->follower_due > pool->now)
+		return;
+	pool->follower_due = NEVER;
+	pool->follower = follower_start(
+	    pool->job->settings, pool->job->listen, pool->job->metrics);
+}
+
 static bool
 anybody_left(const struct pool *pool)
 {
@@ -319,6 +340,8 @@ next_due(const struct pool *pool)
 		due = pool->housekeeping_due;
 	if (!pool_is_stopping(pool) && pool->served && pool->sender_due < due)
 		due = pool->sender_due;
+	if (!pool_is_stopping(pool) && pool->follower_due < due)
+		due = pool->follower_due;
 	for (unsigned i = 0; i < pool->leaver_count; i++)
 		if (pool->leavers[i].deadline < due)
 			due = pool->leavers[i].deadline;
@@ -396,14 +419,13 @@ open_pool(struct pool *pool)
 static void
 close_pool(struct pool *pool)
 {
-	for (unsigned i = 0; i < 2; i++) {
-		pid_t pid = i == 0 ? pool->housekeeper : pool->sender;
+	const pid_t aside[] = {pool->housekeeper, pool->sender, pool->follower};
 
-		if (pid > 0) {
-			kill(pid, SIGKILL);
-			waitpid(pid, NULL, 0);
+	for (unsigned i = 0; i < 3; i++)
+		if (aside[i] > 0) {
+			kill(aside[i], SIGKILL);
+			waitpid(aside[i], NULL, 0);
 		}
-	}
 	if (pool->signals >= 0)
 		close(pool->signals);
 	for (int i = 0; i < 2; i++)
@@ -432,6 +454,7 @@ pool_run(const struct pool_job *job)
 		pool_start_due(&pool);
 		housekeep(&pool);
 		start_sender(&pool);
+		start_follower(&pool);
 		wait_and_read(&pool);
 		kill_overdue(&pool);
 		if (pool_is_stopping(&pool) && !anybody_left(&pool))

@@ -39,6 +39,8 @@ struct pool {
 	pid_t housekeeper;
 	pid_t sender; /* to hooks */
 	int64_t sender_due;
+	pid_t follower; /* of other nodes */
+	int64_t follower_due;
 	int64_t stop_deadline; /* NEVER: not stopping */
 	bool served; /* every slot has been ready once */
 	bool failed;

@@ -78,6 +78,15 @@ open_engine(struct engine **out, const struct cluster_settings *from,
 	return err;
 }
 
+bool
+cluster_is_told(const char *dir)
+{
+	char path[FS_PATH_MAX];
+
+	return fs_path(path, "%s/cluster.conf", dir) == ERR_OK &&
+	    access(path, F_OK) == 0;
+}
+
 enum err
 cluster_open(struct engine **out, const char *dir, struct fault *fault)
 {
@@ -86,7 +95,7 @@ cluster_open(struct engine **out, const char *dir, struct fault *fault)
 	enum err err = fs_path(path, "%s/cluster.conf", dir);
 
 	*out = NULL;
-	if (err != ERR_OK || access(path, F_OK) != 0)
+	if (err != ERR_OK || !cluster_is_told(dir))
 		return err;
 	memset(&settings, 0, sizeof(settings));
 	err = conf_defaults(&settings, cluster_rows, cluster_count, fault);

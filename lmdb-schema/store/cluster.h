@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/conf.h"
@@ -13,6 +14,9 @@
 
 extern const struct conf_row cluster_rows[];
 extern const size_t cluster_count;
+
+/* Whether there is such a file. */
+bool cluster_is_told(const char *dir);
 
 /*
  * Opens the engine that the file names; NULL where there is no file. Connects

@@ -290,28 +290,26 @@ store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
 enum err
 store_open(struct store **out, const char *dir, struct fault *fault)
 {
-	enum err err;
+	enum err err = ERR_NOT_FOUND;
 
 	*out = NULL;
-	if (!is_marked(dir)) {
+	if (is_marked(dir))
+		err = store_open_unmarked(out, dir, fault);
+	else
 		fault_set(fault, dir,
 		    "is not a data directory: 'gridctl --data %s init' makes "
 		    "one",
 		    dir);
-		return ERR_NOT_FOUND;
-	}
-	err = store_open_unmarked(out, dir, fault);
-	if (err != ERR_OK)
-		return err;
-	err = cluster_open(&(*out)->engine, dir, fault);
-	if (err != ERR_OK) {
+	if (err == ERR_OK)
+		err = cluster_open(&(*out)->engine, dir, fault);
+	/* live.mdb and catalog.mdb name files of this node. */
+	if (err == ERR_OK)
+		write_queue_share((*out)->queues[STORE_STATE], (*out)->engine);
+	else {
 		store_close(*out);
 		*out = NULL;
-		return err;
 	}
-	/* What live.mdb and catalog.mdb name are files of this node. */
-	write_queue_share((*out)->queues[STORE_STATE], (*out)->engine);
-	return ERR_OK;
+	return err;
 }
 
 void
@@ -434,7 +432,7 @@ store_follow(struct store *store)
 {
 	return store->engine == NULL
 	    ? ERR_OK
-	    : write_log_follow(
+	    : write_log_catch_up(
 		  store->engine, STORE_STATE, store->envs[STORE_STATE]);
 }
 

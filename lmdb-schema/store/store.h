@@ -107,7 +107,7 @@ bool store_is_shared(const struct store *store);
 
 /*
  * Takes in what other nodes have written until now; nothing to do where the
- * store is not shared. See write_log_follow() for what fails.
+ * store is not shared. See write_log_catch_up() for what fails.
  */
 enum err store_follow(struct store *store);
 

@@ -179,17 +179,48 @@ follow_one(void *context, uint64_t number, struct span entry)
 	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
-enum err
-write_log_follow(struct engine *engine, enum store_env log, struct kv *kv)
+static enum err
+place_of(struct write_log_place *place, struct kv *kv)
 {
-	struct write_log_place place;
 	struct kv_txn *txn;
 	enum err err = kv_read(&txn, kv);
 
 	if (err != ERR_OK)
 		return err;
-	err = write_log_place(&place, txn);
+	err = write_log_place(place, txn);
 	kv_abort(txn);
+	return err;
+}
+
+enum err
+write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
+{
+	uint64_t heads[STORE_ENVS] = {0};
+	struct write_log_place place;
+	enum err err = place_of(&place, kv);
+
+	/* The place first: another process may move it, and then the log. */
+	if (err == ERR_OK)
+		err = engine->heads(engine, heads);
+	if (err != ERR_OK || heads[log] == place.number)
+		return err;
+	if (heads[log] < place.number) {
+		log_error("log: it has lost entries that this node has: "
+			  "number=%llu head=%llu: was another cluster's etcd "
+			  "named, or an empty one?",
+		    (unsigned long long)place.number,
+		    (unsigned long long)heads[log]);
+		return ERR_DAMAGED;
+	}
+	return write_log_follow(engine, log, kv);
+}
+
+enum err
+write_log_follow(struct engine *engine, enum store_env log, struct kv *kv)
+{
+	struct write_log_place place;
+	enum err err = place_of(&place, kv);
+
 	return err == ERR_OK
 	    ? engine->read(engine, log, place.number, follow_one, kv)
 	    : err;

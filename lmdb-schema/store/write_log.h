@@ -61,6 +61,13 @@ enum err write_log_follow(
     struct engine *engine, enum store_env log, struct kv *kv);
 
 /*
+ * The same, after a look at the log's number. ERR_DAMAGED also when the log
+ * ends before the environment's place: it has lost entries.
+ */
+enum err write_log_catch_up(
+    struct engine *engine, enum store_env log, struct kv *kv);
+
+/*
  * Applies one entry. ERR_EXISTS where it is applied already, ERR_NOT_FOUND
  * where one before it is missing; and see write_log_follow().
  */

@@ -4,6 +4,7 @@ of them, and an etcd that is away stops writes and nothing else."""
 import os
 import sys
 import threading
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -112,11 +113,84 @@ def what_is_acknowledged_survives_the_leaders_kill():
         for name in ("done", "refused", "unknown")))
 
 
-def an_etcd_that_is_away_stops_writes_alone():
-    with Etcd() as etcd, Grid() as grid:
+class Other(Grid):
+    """Another node of a grid: from a backup of its data."""
+
+    def __init__(self, first, **options):
+        self.first = first
+        super().__init__(**options)
+
+    def fill(self):
+        backup = self.path("backup")
+        self.first.ctl("backup", backup)
+        self.ctl("restore", backup)
+        self.key = self.first.key
+
+
+def begin_sharing(etcd, *grids):
+    for grid in grids:
         etcd.write_conf(grid.data)
         grid.stop()
         grid.start()
+
+
+def what_one_node_stores_the_other_shows():
+    """Without a write at the other: its follower takes it in."""
+    with Etcd() as etcd, Grid() as one, Other(one) as two:
+        begin_sharing(etcd, one, two)
+        code = one.articles[5]
+        took = []
+        for turn, gamme in enumerate("ABCY" * 5):
+            writer, reader = (one, two) if turn % 2 == 0 else (two, one)
+            assert writer.put(code, gamme).status == 200
+            began = time.monotonic()
+            wait_until(lambda: reader.row(code)[2] == gamme,
+                       "the other node shows it")
+            took.append((time.monotonic() - began) * 1000)
+        print("seen on the other node after %.0f ms in the median, %.0f ms "
+              "at most" % (sorted(took)[10], max(took)))
+        # A key of one node is good at the other, and no longer once revoked.
+        key = one.make_key("short", "read")
+        wait_until(lambda: two.ask("GET", "/api/v1/fournisseurs",
+                                   key=key).status == 200, "it is known")
+        one.ctl("key", "revoke", key.split("_")[1])
+        wait_until(lambda: two.ask("GET", "/api/v1/fournisseurs",
+                                   key=key).status == 401, "it is revoked")
+        session = one.login()
+        wait_until(lambda: two.app(session, "GET", "/session").status == 200,
+                   "the session is known")
+
+
+def a_node_without_etcd_tells_how_far_it_is_behind():
+    def behind(grid):
+        answer = grid.ask("GET", "/api/v1/grid?fournisseur=S1&fields=codein")
+        assert answer.status == 200, answer.text
+        return int(answer.headers["X-Grid-Behind"] or 0)
+
+    def metric(grid):
+        text = grid.get("/metrics").body.decode()
+        lines = [line for line in text.splitlines()
+                 if line.startswith("gridapi_behind_milliseconds ")]
+        return int(lines[0].split()[1]) if lines else None
+
+    with Etcd() as etcd, Grid() as grid:
+        assert metric(grid) is None
+        begin_sharing(etcd, grid)
+        wait_until(lambda: behind(grid) == 0, "it is current")
+        wait_until(lambda: grid.get("/readyz").status == 200, "it is ready")
+        etcd.kill(0)
+        wait_until(lambda: behind(grid) >= 2, "it is behind")
+        assert metric(grid) >= 2000
+        assert grid.get("/readyz").status == 503
+        assert grid.get("/healthz").status == 200
+        etcd.start(0)
+        wait_until(lambda: behind(grid) == 0, "it is current again")
+        wait_until(lambda: grid.get("/readyz").status == 200, "it is ready")
+
+
+def an_etcd_that_is_away_stops_writes_alone():
+    with Etcd() as etcd, Grid() as grid:
+        begin_sharing(etcd, grid)
         code = grid.articles[5]
         assert grid.put(code, "A").status == 200
         etcd.kill(0)
@@ -162,4 +236,6 @@ if __name__ == "__main__":
     find_etcd()
     run_tests([a_file_that_is_not_right_is_told,
                what_is_acknowledged_survives_the_leaders_kill,
+               what_one_node_stores_the_other_shows,
+               a_node_without_etcd_tells_how_far_it_is_behind,
                an_etcd_that_is_away_stops_writes_alone])

@@ -261,6 +261,10 @@ START_TEST(an_etcd_made_anew_is_not_written_to)
 	stub_forget("grid/");
 	ck_assert_int_eq(add(0, 'b'), ERR_DAMAGED);
 	ck_assert_int_gt(quiet_lines(), 0);
+	ck_assert_int_eq(
+	    write_log_catch_up(engines[0], STORE_STATE, store_state(nodes[0])),
+	    ERR_DAMAGED);
+	ck_assert_int_gt(quiet_lines(), 0);
 	ck_assert_uint_eq(stub_transactions(), 1);
 }
 END_TEST
