@@ -1,14 +1,46 @@
 #include "fcgi/process/stock.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/log.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/night.h"
 #include "lmdb-schema/upkeep/stat.h"
+
+/* Before the first night, and of a file that cannot be read, there is nothing. */
+static void
+take_night(int64_t values[STOCK_COUNT], const char *data_dir)
+{
+	struct night *night;
+	int64_t took_ms[NIGHT_KINDS] = {0};
+
+	if (night_read(&night, data_dir) != ERR_OK)
+		return;
+	values[STOCK_NIGHT_BEGAN_S] = night->began_ms / 1000;
+	values[STOCK_NIGHT_ENDED_S] = night->ended_ms / 1000;
+	for (unsigned i = 0; i < night->count; i++) {
+		const struct night_step *step = &night->steps[i];
+
+		values[STOCK_NIGHT_WAITING + step->state]++;
+		if (step->ended_ms > step->began_ms)
+			took_ms[step->kind] += step->ended_ms - step->began_ms;
+	}
+	for (unsigned i = 0; i < NIGHT_KINDS; i++)
+		values[STOCK_NIGHT_TAKE_S + i] = took_ms[i] / 1000;
+	free(night);
+}
+
+_Static_assert(STOCK_NIGHT_SKIPPED - STOCK_NIGHT_WAITING + 1 == NIGHT_STATES &&
+	STOCK_NIGHT_REPORT_S - STOCK_NIGHT_TAKE_S + 1 == NIGHT_KINDS,
+    "a metric for each state and kind");
 
 void
 stock_take(struct store *store, struct metrics *metrics)
 {
+	int64_t values[STOCK_COUNT];
 	struct stat_counts counts;
 	enum err err = stat_collect(&counts, store);
 
@@ -17,7 +49,7 @@ stock_take(struct store *store, struct metrics *metrics)
 		log_error("what is stored was not counted: %s", err_text(err));
 		return;
 	}
-	metrics_stock(metrics,
+	memcpy(values,
 	    (int64_t[STOCK_COUNT]){
 		[STOCK_COUNTED_S] = time(NULL),
 		[STOCK_IMPORTED_S] = (int64_t)(counts.facts / 1000000),
@@ -51,5 +83,8 @@ stock_take(struct store *store, struct metrics *metrics)
 		[STOCK_BYTES_STATE] = (int64_t)counts.state_bytes,
 		[STOCK_BYTES_TRAIL] = (int64_t)counts.trail_bytes,
 		[STOCK_BYTES_FREE] = (int64_t)counts.free_bytes,
-	    });
+	    },
+	    sizeof(values));
+	take_night(values, store_dir(store));
+	metrics_stock(metrics, values);
 }

@@ -261,7 +261,9 @@ START_TEST(what_is_stored_is_told_once_it_was_counted)
 	int64_t values[STOCK_COUNT] = {[STOCK_COUNTED_S] = 1700000000,
 	    [STOCK_SNAPSHOTS_STALE] = 3,
 	    [STOCK_BYTES_FREE] = 1 << 30,
-	    [STOCK_VALIDATED] = 7};
+	    [STOCK_VALIDATED] = 7,
+	    [STOCK_NIGHT_FAILED] = 2,
+	    [STOCK_NIGHT_REPORT_S] = 9};
 
 	ck_assert_ptr_null(strstr(written(), "gridapi_snapshots{"));
 	metrics_stock(metrics, values);
@@ -271,6 +273,9 @@ START_TEST(what_is_stored_is_told_once_it_was_counted)
 	ck_assert(has_line("gridapi_snapshots{state=\"current\"} 0"));
 	ck_assert(has_line("gridapi_proposals{state=\"validated\"} 7"));
 	ck_assert(has_line("gridapi_data_free_bytes 1073741824"));
+	ck_assert(has_line("gridapi_night_steps{state=\"failed\"} 2"));
+	ck_assert(has_line("gridapi_night_step_seconds{step=\"report\"} 9"));
+	ck_assert_ptr_null(strstr(text, "gridapi_night_ended"));
 	/* There never was an import, and nothing waits. */
 	ck_assert_ptr_null(strstr(text, "gridapi_imported_timestamp"));
 	ck_assert_ptr_null(strstr(text, "gridapi_proposals_oldest"));
