@@ -72,6 +72,10 @@ const struct conf_row settings_rows[] = {
 	NULL, "how long an event is tried"},
     {"hooks", "ca", CONF_TEXT, AT(hooks_ca), "", 0, 0, NULL,
 	"certificates that receivers' are checked with; empty: the system's"},
+    {"trail", "keep", CONF_INT, AT(trail_keep), "0", 0, 1200, NULL,
+	"months of the trail that stay, beside the present one; 0: all"},
+    {"trail", "archive", CONF_TEXT, AT(trail_archive), "", 0, 0, NULL,
+	"the folder that older months are taken to"},
     {"session", "lifetime", CONF_SECONDS, AT(session_s), "12h", 1, 31536000,
 	NULL, "how long a session lasts after its last use"},
     {"session", "secure_cookie", CONF_BOOL, AT(secure_cookie), "no", 0, 0, NULL,
@@ -128,6 +132,13 @@ settings_check(const struct api_settings *settings, struct fault *fault)
 		fault_set(fault, "[pages] socket_mode",
 		    "is no mode such as 660 (three digits from 0 to 7): %lld",
 		    (long long)settings->socket_mode);
+		return ERR_BAD_INPUT;
+	}
+	if (settings->trail_keep > 0 && settings->trail_archive[0] != '/') {
+		fault_set(fault, "[trail] archive",
+		    "names no folder by its whole path, which [trail] keep has "
+		    "months taken to: \"%s\"",
+		    settings->trail_archive);
 		return ERR_BAD_INPUT;
 	}
 	if (url.len == 0 || is_public_url(url))

@@ -32,6 +32,9 @@ struct api_settings {
 	bool hooks_deliver;
 	int64_t hooks_give_up_s;
 	char *hooks_ca; /* a file; empty: the system's */
+	/* [trail] */
+	int64_t trail_keep; /* months; 0: all */
+	char *trail_archive; /* a folder */
 	/* [session] */
 	int64_t session_s;
 	bool secure_cookie;
@@ -41,7 +44,8 @@ struct api_settings {
 
 /*
  * Checks beyond the table: ERR_BAD_INPUT and a fault for an api.public_url
- * that is no http or https address with a host and without query.
+ * that is no http or https address with a host and without query, or for a
+ * trail.keep without trail.archive.
  */
 enum err settings_check(
     const struct api_settings *settings, struct fault *fault);

@@ -10,6 +10,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/feed.h"
+#include "fcgi/settings.h"
 #include "lmdb-schema/state/trail.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/rows/ensure.h"
@@ -89,7 +90,8 @@ answer(struct history *history)
 	    PAGING_HOW_LIST);
 	members_int(&answer.json, "total", (int64_t)history->numbers.count);
 	if (err == ERR_OK)
-		err = feed_write_kept(&answer.json, history->view);
+		err = feed_write_kept(&answer.json, history->view,
+		    call->server->settings->trail_keep);
 	members_names(
 	    &answer.json, "ignores", params->ignored, params->ignored_count);
 	jsonw_object_end(&answer.json);

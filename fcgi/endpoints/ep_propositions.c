@@ -12,6 +12,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/feed.h"
+#include "fcgi/settings.h"
 #include "fcgi/fail.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/state/proposal.h"
@@ -242,7 +243,8 @@ add_meta(struct feed *feed)
 	members_object(json, "meta");
 	members_bool(json, "complet", !feed->cut);
 	add_next(json, feed);
-	err = feed_write_kept(json, feed->view);
+	err = feed_write_kept(
+	    json, feed->view, feed->call->server->settings->trail_keep);
 	members_names(json, "ignores", params->ignored, params->ignored_count);
 	jsonw_object_end(json);
 	return err;

@@ -1,7 +1,9 @@
 #include "fcgi/endpoints/feed.h"
 
+#include "common/date.h"
 #include "common/members.h"
 #include "lmdb-schema/state/trail.h"
+#include "lmdb-schema/state/trail_archive.h"
 
 const struct table_column feed_columns[FEED_COLUMNS] = {
     {{"numero", 6}, ROW_INTEGER},
@@ -18,8 +20,19 @@ const struct table_column feed_columns[FEED_COLUMNS] = {
     {{"remplace", 8}, ROW_OBJECT},
 };
 
+/* The fewest that the months before the present one have. */
+static int64_t
+days_of(int64_t months)
+{
+	int64_t now_ms = date_now_ms();
+
+	return (trail_archive_before(now_ms, 0) -
+		   trail_archive_before(now_ms, months)) /
+	    86400000;
+}
+
 enum err
-feed_write_kept(struct jsonw *json, struct state_view *view)
+feed_write_kept(struct jsonw *json, struct state_view *view, int64_t months)
 {
 	int64_t since_ms = 0;
 	enum err err = trail_since(view, &since_ms);
@@ -28,6 +41,9 @@ feed_write_kept(struct jsonw *json, struct state_view *view)
 		err = ERR_OK;
 	members_time(json, "premiereLe", since_ms);
 	jsonw_key(json, "conservationJours");
-	jsonw_null(json);
+	if (months == 0)
+		jsonw_null(json);
+	else
+		jsonw_int(json, days_of(months));
 	return err;
 }

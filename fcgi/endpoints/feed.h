@@ -13,5 +13,6 @@
 #define FEED_COLUMNS 12
 extern const struct table_column feed_columns[FEED_COLUMNS];
 
-/* The members of meta that say how long entries are kept. */
-enum err feed_write_kept(struct jsonw *json, struct state_view *view);
+/* The members of meta that say how long entries are kept; `months`, 0: all. */
+enum err feed_write_kept(
+    struct jsonw *json, struct state_view *view, int64_t months);

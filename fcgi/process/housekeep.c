@@ -9,6 +9,7 @@
 #include "fcgi/process/aside.h"
 #include "fcgi/process/scrub.h"
 #include "fcgi/process/stock.h"
+#include "lmdb-schema/state/trail_archive.h"
 #include "lmdb-schema/state/trail_close.h"
 #include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
@@ -52,6 +53,22 @@ close_months(struct store *store)
 		    "months of the trail were not closed: %s", err_text(err));
 }
 
+static void
+archive_months(struct store *store, const struct api_settings *settings)
+{
+	uint64_t moved;
+	enum err err;
+
+	if (settings->trail_keep == 0)
+		return;
+	err = trail_archive(&moved, store, settings->trail_archive,
+	    trail_archive_before(date_now_ms(), settings->trail_keep));
+	if (err != ERR_OK && err != ERR_BUSY)
+		log_error("months of the trail were not archived: folder=%s "
+			  "error=%s",
+		    settings->trail_archive, err_text(err));
+}
+
 static int
 work(const struct api_settings *settings, struct metrics *metrics)
 {
@@ -70,6 +87,7 @@ work(const struct api_settings *settings, struct metrics *metrics)
 		log_info("readers that died were let go: count=%d", dead);
 	result = prune(store, settings->retention_s);
 	close_months(store);
+	archive_months(store, settings);
 	stock_take(store, metrics);
 	scrub_some(store, settings, metrics);
 	store_close(store);

@@ -312,19 +312,6 @@ remove_some(void *context, struct kv_txn *txn)
 	return kv_walk_done(walk, err);
 }
 
-static enum err
-first_left(uint64_t *first, struct kv_txn *txn)
-{
-	struct kv_walk *walk =
-	    kv_walk_begin(txn, STATE_AUDIT, SPAN(""), SPAN(""));
-	struct span key = SPAN(""), value;
-	enum err err = kv_walk_next(walk, &key, &value);
-
-	*first = key.len == 0 ? 0 : key_read_u64(key);
-	kv_walk_end(walk);
-	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
-}
-
 struct finding {
 	uint64_t number;
 	struct trail_parts_row row;
@@ -353,7 +340,7 @@ find_rest(struct finding *finding, struct store *store)
 	*finding = (struct finding){.found = false};
 	if (err != ERR_OK)
 		return err;
-	err = first_left(&finding->number, txn);
+	err = trail_parts_left(txn, &finding->number);
 	if (err == ERR_OK && finding->number > 0)
 		err = trail_parts_each(txn, find_row, finding);
 	kv_abort(txn);

@@ -93,6 +93,19 @@ trail_parts_put_last(struct kv_txn *txn, uint64_t number)
 	return store_set_number(txn, last_name, number);
 }
 
+enum err
+trail_parts_left(struct kv_txn *txn, uint64_t *first)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_AUDIT, SPAN(""), SPAN(""));
+	struct span key = SPAN(""), value;
+	enum err err = kv_walk_next(walk, &key, &value);
+
+	*first = key.len == 0 ? 0 : key_read_u64(key);
+	kv_walk_end(walk);
+	return err == ERR_NOT_FOUND || err == ERR_DAMAGED ? ERR_OK : err;
+}
+
 /* --- files ---------------------------------------------------------------- */
 
 #define NUMBER_LEN KEY_GENERATION_LEN

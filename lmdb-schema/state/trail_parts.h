@@ -35,6 +35,9 @@ enum err trail_parts_each(struct kv_txn *txn,
 /* The last number that is in a part; 0: none is. */
 enum err trail_parts_last(struct kv_txn *txn, uint64_t *number);
 
+/* The first number that the table audit has; 0: it is empty. */
+enum err trail_parts_left(struct kv_txn *txn, uint64_t *first);
+
 enum err trail_parts_put(struct kv_txn *txn, const struct trail_parts_row *row);
 enum err trail_parts_put_last(struct kv_txn *txn, uint64_t number);
 

@@ -105,6 +105,21 @@ START_TEST(limits_are_kept)
 }
 END_TEST
 
+START_TEST(months_are_only_taken_to_a_folder)
+{
+	ck_assert_int_eq(conf_set(&settings, settings_rows, settings_count,
+			     "trail", "keep", "12", &fault),
+	    ERR_OK);
+	ck_assert_int_eq(settings_check(&settings, &fault), ERR_BAD_INPUT);
+	ck_assert_str_eq(fault.place, "[trail] archive");
+	fault_clear(&fault);
+	ck_assert_int_eq(conf_set(&settings, settings_rows, settings_count,
+			     "trail", "archive", "/srv/archive", &fault),
+	    ERR_OK);
+	ck_assert_int_eq(settings_check(&settings, &fault), ERR_OK);
+}
+END_TEST
+
 static const struct {
 	const char *url;
 	bool good;
@@ -234,6 +249,7 @@ test_suite(void)
 	tcase_add_test(tc, gridctl_is_a_program);
 	tcase_add_test(tc, no_setting_is_there_twice);
 	tcase_add_test(tc, the_man_page_lists_every_setting);
+	tcase_add_test(tc, months_are_only_taken_to_a_folder);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

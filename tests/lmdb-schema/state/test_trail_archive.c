@@ -1,0 +1,304 @@
+/* tests/lmdb-schema/state/test_trail_archive.c: lmdb-schema/state/trail_archive.h */
+#include "lmdb-schema/state/trail_archive.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/date.h"
+#include "common/fs.h"
+#include "lmdb-schema/state/trail.h"
+#include "lmdb-schema/state/trail_close.h"
+#include "lmdb-schema/state/trail_part.h"
+#include "lmdb-schema/store/store.h"
+#include "tests/lmdb-schema/mirror.h"
+#include "tests/lmdb-schema/states.h"
+#include "tests/lmdb-schema/told.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+#define JANUARY "2026-01-0000000000000001.part"
+#define FEBRUARY "2026-02-0000000000000385.part"
+
+/* --- kills ---------------------------------------------------------------- */
+
+static unsigned kill_at, steps;
+
+static void
+step(void)
+{
+	if (++steps == kill_at)
+		raise(SIGKILL);
+}
+
+enum err __real_fs_publish(const char *from, const char *to);
+enum err __wrap_fs_publish(const char *from, const char *to);
+enum err __real_fs_unlink(const char *path);
+enum err __wrap_fs_unlink(const char *path);
+
+enum err
+__wrap_fs_publish(const char *from, const char *to)
+{
+	enum err err;
+
+	step();
+	err = __real_fs_publish(from, to);
+	step();
+	return err;
+}
+
+enum err
+__wrap_fs_unlink(const char *path)
+{
+	enum err err;
+
+	step();
+	err = __real_fs_unlink(path);
+	step();
+	return err;
+}
+
+/* --- months --------------------------------------------------------------- */
+
+/* Entries 1 to 900 in January's file, 901 to 1000 in February's. */
+static void
+make(void)
+{
+	struct trail_closed closed;
+
+	states_make();
+	mirror_drop();
+	states_month(2026, 1, 900);
+	states_month(2026, 2, 100);
+	states_month(2026, 3, 10);
+	ck_assert_int_eq(
+	    trail_close(&closed, states, TRAIL_PART_ENTRIES_MAX, INT64_MAX),
+	    ERR_OK);
+	ck_assert_int_eq(mkdir(scratch_path("archive"), 0750), 0);
+}
+
+static int64_t
+first_of(int month)
+{
+	return (int64_t)date_day_of(2026, month, 1) * 86400000;
+}
+
+static uint64_t
+archives(int month)
+{
+	uint64_t moved;
+
+	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
+			     first_of(month)),
+	    ERR_OK);
+	return moved;
+}
+
+static bool
+is_there(const char *folder, const char *name)
+{
+	char path[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", scratch_path(folder), name), ERR_OK);
+	return access(path, F_OK) == 0;
+}
+
+static enum err
+get(uint64_t number)
+{
+	struct audit_entry entry;
+	struct state_view *view;
+	enum err err;
+
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	err = trail_get(view, number, &entry);
+	state_view_close(view);
+	return err;
+}
+
+static void
+must_be_whole(void)
+{
+	told_check(states);
+	ck_assert_str_eq(told, "");
+}
+
+/* As an operator copies it. */
+static void
+put_back(const char *name)
+{
+	char path[FS_PATH_MAX], to[FS_PATH_MAX];
+	struct buf file;
+
+	buf_init(&file, (size_t)1 << 24);
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", scratch_path("archive"), name), ERR_OK);
+	ck_assert_int_eq(fs_path(to, "data/trail/%s", name), ERR_OK);
+	ck_assert_int_eq(fs_read(&file, path), ERR_OK);
+	scratch_write(to, file.data, file.len);
+	buf_fini(&file);
+}
+
+START_TEST(only_months_before_go_and_come_back)
+{
+	ck_assert_uint_eq(archives(1), 0);
+	ck_assert_uint_eq(archives(2), 1);
+	ck_assert(is_there("archive", JANUARY));
+	ck_assert(!is_there("data/trail", JANUARY));
+	ck_assert(is_there("data/trail", FEBRUARY));
+	ck_assert_int_eq(get(5), ERR_NOT_FOUND);
+	ck_assert_int_eq(get(950), ERR_OK);
+	must_be_whole();
+	ck_assert_uint_eq(archives(2), 0);
+	put_back(JANUARY);
+	ck_assert_int_eq(get(5), ERR_OK);
+	must_be_whole();
+	ck_assert_uint_eq(archives(12), 1);
+	ck_assert_int_eq(get(950), ERR_NOT_FOUND);
+	ck_assert_int_eq(get(1005), ERR_OK);
+	must_be_whole();
+}
+END_TEST
+
+START_TEST(a_folder_that_is_not_there_is_not_made)
+{
+	uint64_t moved;
+
+	ck_assert_int_eq(rmdir(scratch_path("archive")), 0);
+	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
+			     first_of(12)),
+	    ERR_NOT_FOUND);
+	ck_assert_uint_eq(moved, 0);
+	ck_assert_int_eq(get(5), ERR_OK);
+}
+END_TEST
+
+START_TEST(a_damaged_month_stays)
+{
+	struct trail_part_head head;
+	char byte;
+	uint64_t moved;
+	int fd = open(scratch_path("data/trail/" JANUARY), O_RDWR);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, &head, sizeof(head), 0), sizeof(head));
+	ck_assert_int_eq(pread(fd, &byte, 1, (off_t)head.section[0].at), 1);
+	byte ^= 1;
+	ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)head.section[0].at), 1);
+	close(fd);
+	ck_assert_int_eq(trail_archive(&moved, states, scratch_path("archive"),
+			     first_of(12)),
+	    ERR_DAMAGED);
+	ck_assert_uint_eq(moved, 0);
+	ck_assert(is_there("data/trail", JANUARY));
+	ck_assert(!is_there("archive", JANUARY));
+	ck_assert(!is_there("archive", JANUARY ".tmp"));
+}
+END_TEST
+
+START_TEST(another_file_put_back_is_told)
+{
+	char from[FS_PATH_MAX];
+
+	archives(2);
+	ck_assert_int_eq(
+	    fs_path(from, "%s", scratch_path("data/trail/" FEBRUARY)), ERR_OK);
+	ck_assert_int_eq(link(from, scratch_path("data/trail/" JANUARY)), 0);
+	ck_assert_int_eq(get(5), ERR_DAMAGED);
+	ck_assert_int_eq(get(950), ERR_OK);
+}
+END_TEST
+
+/* Each entry is here, or in the archive. */
+static bool
+archive_killed(unsigned at)
+{
+	int status;
+	pid_t pid;
+
+	states_close();
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		struct fault fault;
+		uint64_t moved;
+
+		kill_at = at;
+		steps = 0;
+		fault_clear(&fault);
+		if (store_open(&states, scratch_path("data"), &fault) != ERR_OK)
+			_exit(3);
+		_exit(trail_archive(&moved, states, scratch_path("archive"),
+			  first_of(12)) == ERR_OK
+			? 0
+			: 4);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	states_open();
+	ck_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+	return WIFSIGNALED(status);
+}
+
+START_TEST(a_kill_at_any_step_leaves_each_month_in_one_place_at_least)
+{
+	unsigned killed = 0;
+	bool more = true;
+
+	while (more) {
+		if (killed > 0) {
+			states_remove();
+			make();
+		}
+		more = archive_killed(++killed);
+		ck_assert(is_there("data/trail", JANUARY) ||
+		    is_there("archive", JANUARY));
+		ck_assert(is_there("data/trail", FEBRUARY) ||
+		    is_there("archive", FEBRUARY));
+		must_be_whole();
+		archives(12);
+		ck_assert(is_there("archive", JANUARY));
+		ck_assert(is_there("archive", FEBRUARY));
+		must_be_whole();
+	}
+	/* Two months of four steps each. */
+	ck_assert_uint_eq(killed, 9);
+}
+END_TEST
+
+START_TEST(months_are_counted_from_the_present_one)
+{
+	int64_t noon = first_of(3) + 15 * 86400000;
+
+	ck_assert_int_eq(trail_archive_before(noon, 0), first_of(3));
+	ck_assert_int_eq(trail_archive_before(noon, 1), first_of(2));
+	ck_assert_int_eq(trail_archive_before(noon, 14),
+	    (int64_t)date_day_of(2025, 1, 1) * 86400000);
+	ck_assert_int_eq(trail_archive_before(first_of(3), 1), first_of(2));
+	ck_assert_int_eq(trail_archive_before(first_of(3) - 1, 1), first_of(1));
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("trail_archive");
+	TCase *tc = tcase_create("trail_archive");
+
+	tcase_add_checked_fixture(tc, make, states_remove);
+	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, only_months_before_go_and_come_back);
+	tcase_add_test(tc, a_folder_that_is_not_there_is_not_made);
+	tcase_add_test(tc, a_damaged_month_stays);
+	tcase_add_test(tc, another_file_put_back_is_told);
+	tcase_add_test(
+	    tc, a_kill_at_any_step_leaves_each_month_in_one_place_at_least);
+	tcase_add_test(tc, months_are_counted_from_the_present_one);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
