@@ -55,6 +55,7 @@ tools/gridhud/voice : tools/gridhud.base
 tools/gridhud/desk : common
 tools/gridhud/app : tools/gridhud/history tools/gridhud/voice tools/gridhud/desk
 tools/gridhud/term : tools/gridhud/app
+tools/gridhud/gtk : tools/gridhud/app
 tools/gridhud : tools/gridhud/term
 '
 # End of the layers.
@@ -168,6 +169,7 @@ door sd-bus 'systemd/' "$desk/bus.c tools/gridhud/desk/notify.c"
 door libpng 'png\.h>' "$desk/picture_png.c"
 door libjpeg 'jpeglib\.h>' "$desk/picture_jpeg.c"
 door ncurses '(ncurses|curses)\.h>' "tools/gridhud/term/term*.c"
+door gtk '(gtk/gtk|gio/gio)\.h>' "tools/gridhud/gtk/gtk_priv.h tools/gridhud/gtk/model.h"
 rule "not used: strcpy strcat sprintf strtok atoi gmtime localtime" \
   '(^|[^a-z_])(strcpy|strcat|sprintf|strtok|atoi|gmtime|localtime)\(' ""
 rule "a section's banner is one line" '^/\* --- [^*]*$' ""

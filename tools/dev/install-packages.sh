@@ -4,7 +4,7 @@
 set -u
 
 # The one place where packages are named.
-groups="build test readers office serve page assistant screen desktop bench release"
+groups="build gtk test readers office serve page assistant screen desktop bench release"
 packages_of() {
   case $1 in
   build)
@@ -14,6 +14,8 @@ packages_of() {
       libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev \
       libpng-dev libjpeg62-turbo-dev
     ;;
+  # gridhud-gtk, the graphical window; configure leaves it out without.
+  gtk) echo libgtk-4-dev ;;
   test)
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
       valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
@@ -36,6 +38,8 @@ packages_of() {
   desktop)
     # The peers that gridhook-tool's test meets.
     packages_of assistant
+    packages_of gtk
+    echo at-spi2-core gir1.2-atspi-2.0 xdotool
     echo xvfb openbox x11-xserver-utils xclip scrot sway swaybg \
       dunst dbus dbus-bin dbus-daemon python3-dbusmock python3-dbus \
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \

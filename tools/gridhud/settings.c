@@ -186,6 +186,16 @@ add_value(const struct hud_settings *settings, const struct conf_row *row,
 }
 
 void
+settings_value(const struct hud_settings *settings, struct span section,
+    struct span name, struct buf *buf)
+{
+	for (size_t i = 0; i < ROWS; i++)
+		if (span_eq(span_of(rows[i].section), section) &&
+		    span_eq(span_of(rows[i].name), name))
+			add_value(settings, &rows[i], buf);
+}
+
+void
 settings_list(const struct hud_settings *settings, struct buf *buf)
 {
 	assert(buf != NULL);

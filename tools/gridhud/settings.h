@@ -67,6 +67,17 @@ void settings_print(FILE *file);
 /* Each setting as it stands: "name = value" under "[section]" lines. */
 void settings_list(const struct hud_settings *settings, struct buf *buf);
 
+/* One of them as the file would have it; nothing for a name that is none. */
+void settings_value(const struct hud_settings *settings, struct span section,
+    struct span name, struct buf *buf);
+
+/*
+ * Writes one setting into the file that settings_load() reads for `path`. The
+ * file stays as it is when the value is wrong, and the fault says why.
+ */
+enum err settings_change(const char *path, struct span section,
+    struct span name, struct span value, struct fault *fault);
+
 /* Where the server's socket is, and where the conversation is kept. */
 enum err settings_socket(
     char path[FS_PATH_MAX], const struct hud_settings *settings);

@@ -81,6 +81,52 @@ START_TEST(lists_are_read_without_case)
 }
 END_TEST
 
+static const struct {
+	const char *before, *section, *name, *value, *after;
+} changes[] = {
+    {"", "quiet", "hours", "22:00-07:00", "[quiet]\nhours = 22:00-07:00\n"},
+    {"# mine\n[quiet]\n  hours=01:00-02:00\nstrict = yes\n\n[window]\nbell2\n",
+	"quiet", "hours", "", NULL},
+    {"# mine\n[quiet]\n  hours=01:00-02:00\nstrict = yes\n\n[window]\n"
+     "theme = day\n",
+	"quiet", "hours", "03:00-04:00",
+	"# mine\n[quiet]\nhours = 03:00-04:00\nstrict = yes\n\n[window]\n"
+	"theme = day\n"},
+    {"[quiet]\nstrict = yes\n\n[window]\ntheme = day\n", "quiet", "hours",
+	"03:00-04:00",
+	"[quiet]\nstrict = yes\nhours = 03:00-04:00\n\n[window]\n"
+	"theme = day\n"},
+    {"[window]\ntheme = day", "speech", "rate", " 200 ",
+	"[window]\ntheme = day\n\n[speech]\nrate = 200\n"},
+    {"[speech]\nrate = 100\nrate = 120\n", "speech", "rate", "200",
+	"[speech]\nrate = 200\n"},
+    {"[speech]\nrate = 100\n", "speech", "rate", "9000", NULL},
+    {"[speech]\nrate = 100\n", "speech", "rate", "10\n[x]", NULL},
+    {"", "policy", "mute_sources", "a ; b", NULL},
+    {"", "nothing", "at_all", "x", NULL},
+};
+
+START_TEST(change_keeps_all_but_its_line)
+{
+	struct fault fault = {.place = ""};
+	struct buf after;
+	enum err err;
+
+	scratch_text("conf", changes[_i].before);
+	err =
+	    settings_change(scratch_path("conf"), span_of(changes[_i].section),
+		span_of(changes[_i].name), span_of(changes[_i].value), &fault);
+	ck_assert_int_eq(err == ERR_OK, changes[_i].after != NULL);
+	ck_assert_int_eq(fault_is_set(&fault), changes[_i].after == NULL);
+	buf_init(&after, 65536);
+	ck_assert_int_eq(fs_read(&after, scratch_path("conf")), ERR_OK);
+	ck_assert(span_eq(buf_span(&after),
+	    span_of(changes[_i].after != NULL ? changes[_i].after
+					      : changes[_i].before)));
+	buf_fini(&after);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -93,6 +139,8 @@ test_suite(void)
 	    tc, wrong_setting_is_told_with_its_place, 0, COUNT(wrong));
 	tcase_add_test(tc, file_that_was_named_must_be_there);
 	tcase_add_test(tc, lists_are_read_without_case);
+	tcase_add_loop_test(
+	    tc, change_keeps_all_but_its_line, 0, COUNT(changes));
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -308,8 +308,9 @@ look_at_clock(struct app *app)
 {
 	bool night = app->settings.theme == THEME_NIGHT ||
 	    (app->settings.theme == THEME_AUTO &&
-		hours_contain(&app->settings.night,
-		    clock_wall(clock_now_ms(&app->clock))));
+		(app->system_dark ||
+		    hours_contain(&app->settings.night,
+			clock_wall(clock_now_ms(&app->clock)))));
 
 	if (night != app->night)
 		changed(app);

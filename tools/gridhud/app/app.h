@@ -59,6 +59,7 @@ struct app {
 	enum focus focus;
 	bool at_end; /* the newest message is in sight */
 	bool night;
+	bool system_dark; /* set by a front that knows the desktop's choice */
 
 	struct away away; /* what is to be summed up */
 	uint64_t away_until; /* the last event that is replayed */
@@ -113,6 +114,9 @@ struct app_wait {
 	struct pollfd fds[APP_FDS]; /* a descriptor may be -1 */
 	int timeout_ms;
 };
+
+/* Before a toolkit starts threads of its own, which inherit that. */
+enum err app_block_signals(void);
 
 enum err app_begin(struct app *app);
 void app_wait(const struct app *app, struct app_wait *wait);

@@ -45,19 +45,34 @@ take_signal(struct app *app)
 			app->quit = true; /* the terminal has gone */
 }
 
+static enum err
+block_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGCHLD);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGHUP);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
+	return sigprocmask(SIG_BLOCK, set, NULL) == 0 ? ERR_OK
+						      : err_from_errno(errno);
+}
+
+enum err
+app_block_signals(void)
+{
+	sigset_t set;
+
+	return block_signals(&set);
+}
+
 static int
 open_signals(void)
 {
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a limit is an error like a full disk */
-	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+	if (block_signals(&set) != ERR_OK)
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
