@@ -51,6 +51,17 @@ def under_way(grid, count):
                "%d requests are served" % count)
 
 
+def at_gate(grid, count):
+    """So many who asked for GATE have been let into a worker, since the start."""
+    def lines():
+        try:
+            with open(os.path.join(grid.data, "gated")) as file:
+                return len(file.readlines())
+        except FileNotFoundError:
+            return 0
+    wait_until(lambda: lines() == count, "%d are at the gate" % count)
+
+
 def worker_pid(grid):
     return json.loads(grid.get("/api/v1/pid").body)["pid"]
 
@@ -237,7 +248,7 @@ def sighup_replaces_all_and_loses_nothing():
         askers = [Asker(grid, "/api/v1/ok/70000", times=-1)
                   for _ in range(4)]
         long = Asker(grid, GATE)
-        wait_until(lambda: grid.connections_to("slow") == 1, "it is slow")
+        at_gate(grid, 1)
         grid.pool.send_signal(signal.SIGHUP)
         wait_until(lambda: "all workers were replaced" in grid.log(),
                    "all are replaced")
@@ -342,7 +353,7 @@ def a_killed_supervisor_leaves_nobody_and_no_obstacle():
         for number in range(rounds):
             served = len(askers[0].statuses) + len(askers[0].errors)
             held = Asker(grid, GATE)
-            under_way(grid, 1)
+            at_gate(grid, number + 1)
             workers = grid.workers()
             before.update(workers)
             grid.pool.kill()

@@ -7,7 +7,8 @@
  *	/api/v1/sleep/MS       answers after that time
  *	/api/v1/slow/MS        the same, in the slow pool
  *	/api/v1/gate/MS        in the slow pool, too: waits for the file "go" in
- *	                       the data directory, and for MS at the most
+ *	                       the data directory, and for MS at the most; a
+ *	                       line in "gated" tells that it has begun
  *	/api/v1/stream/MB      as fast as they are taken; no length is told
  *	/api/v1/drip/MS        64 KB every MS milliseconds, without an end
  *	/api/v1/fail/BYTES     that many bytes, then a failure
@@ -200,6 +201,26 @@ do_slow(struct serving *serving)
 					   : hand_over(serving);
 }
 
+/* Adds a line with the path's number to a file in the data directory. */
+static enum err
+note(struct serving *serving, const char *name)
+{
+	char file[4096], line[32];
+	int fd, len;
+	bool good;
+
+	snprintf(file, sizeof(file), "%s/%s",
+	    serving->server->settings->data_dir, name);
+	len =
+	    snprintf(line, sizeof(line), "%lld\n", (long long)serving->number);
+	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ERR_SYSTEM;
+	good = write(fd, line, (size_t)len) == len;
+	close(fd);
+	return good ? ERR_OK : ERR_SYSTEM;
+}
+
 static enum err
 do_gate(struct serving *serving)
 {
@@ -210,7 +231,9 @@ do_gate(struct serving *serving)
 		return hand_over(serving);
 	snprintf(
 	    file, sizeof(file), "%s/go", serving->server->settings->data_dir);
-	err = sleep_until(serving, serving->number, file);
+	err = note(serving, "gated");
+	if (err == ERR_OK)
+		err = sleep_until(serving, serving->number, file);
 	return err == ERR_OK ? put_text(serving, "200 OK", "{\"passed\":1}")
 			     : err;
 }
@@ -268,21 +291,10 @@ do_body(struct serving *serving)
 static enum err
 do_count(struct serving *serving)
 {
-	char file[4096], line[32];
-	int fd, len;
-	bool good;
+	enum err err = note(serving, "counted");
 
-	snprintf(file, sizeof(file), "%s/counted",
-	    serving->server->settings->data_dir);
-	len =
-	    snprintf(line, sizeof(line), "%lld\n", (long long)serving->number);
-	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return ERR_SYSTEM;
-	good = write(fd, line, (size_t)len) == len;
-	close(fd);
-	return good ? put_text(serving, "200 OK", "{\"counted\":1}")
-		    : ERR_SYSTEM;
+	return err == ERR_OK ? put_text(serving, "200 OK", "{\"counted\":1}")
+			     : err;
 }
 
 static enum err
