@@ -126,6 +126,8 @@ const struct route routes[] = {
 	"Who is logged in", {0}},
     {METHOD_DELETE, APP "/session", "logout", ROUTE_OPEN, 0, ep_logout,
 	"Log out", {0}},
+    {METHOD_PUT, APP "/password", "changePassword", ROUTE_SESSION, 0,
+	ep_password, "Change one's own password", {0}},
     {METHOD_GET, APP "/pending", "listPending", ROUTE_SESSION, USE_SCREEN,
 	ep_pending, "What waits for a buyer at one supplier", {0}},
     {METHOD_GET, APP "/waiting", "listWaiting", ROUTE_SESSION, 0, ep_waiting,

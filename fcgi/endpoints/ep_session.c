@@ -1,6 +1,7 @@
 /*
- * /app/session: logging in, who is logged in, logging out. The cookie lasts as
- * long as the browser runs; how long the session lasts is the server's matter.
+ * /app/session: logging in, who is logged in, logging out; /app/password: one's
+ * own password. The cookie lasts as long as the browser runs; how long the
+ * session lasts is the server's matter.
  */
 #include <assert.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/attempts.h"
 #include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
 
 #define PLACE_WAIT_MS 5000
@@ -105,31 +107,43 @@ new_session(struct call *call, struct span user, struct span password,
 	return err == ERR_OK ? end_sessions(call) : err;
 }
 
+/* Answers with a new session; ERR_DENIED when the password is not right. */
+static enum err
+give_session(struct call *call, struct span user, struct span password)
+{
+	int64_t lifetime_ms = call->server->settings->session_s * 1000;
+	int64_t now_ms = date_now_ms();
+	char token[SESSION_TOKEN_LEN + 1];
+	enum err err = new_session(call, user, password, now_ms, token);
+
+	if (err == ERR_OK) {
+		set_cookie(call, token);
+		err = answer_session(call, user, now_ms + lifetime_ms);
+	}
+	digest_forget(token, sizeof(token));
+	return err;
+}
+
 /* With one of the places for passwords. */
 static enum err
 log_in(struct call *call, struct span user, struct span password)
 {
-	int64_t lifetime_ms = call->server->settings->session_s * 1000;
 	struct span address = call->request->remote_addr;
-	int64_t now_ms = date_now_ms(), wait_ms;
-	char token[SESSION_TOKEN_LEN + 1];
+	int64_t wait_ms;
 	enum err err;
 
 	if (!attempts_take(
-		call->server->attempts, user, address, now_ms, &wait_ms))
+		call->server->attempts, user, address, date_now_ms(), &wait_ms))
 		return refuse_attempt(call, wait_ms);
-	err = new_session(call, user, password, now_ms, token);
+	err = give_session(call, user, password);
 	if (err == ERR_OK) {
 		attempts_forgive(call->server->attempts, user, address);
-		set_cookie(call, token);
-		err = answer_session(call, user, now_ms + lifetime_ms);
-	} else if (err == ERR_DENIED)
-		err = reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
-		    "The name or the password is not right.");
-	else
-		err = fail_write(call, err);
-	digest_forget(token, sizeof(token));
-	return err;
+		return ERR_OK;
+	}
+	return err == ERR_DENIED
+	    ? reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
+		  "The name or the password is not right.")
+	    : fail_write(call, err);
 }
 
 /*
@@ -137,7 +151,8 @@ log_in(struct call *call, struct span user, struct span password)
  * thread for each. All others queue in nginx, where they cost next to nothing.
  */
 static enum err
-log_in_alone(struct call *call, struct span user, struct span password)
+in_a_place(struct call *call, struct span one, struct span other,
+    enum err (*run)(struct call *, struct span, struct span))
 {
 	int place;
 	enum err err =
@@ -147,7 +162,7 @@ log_in_alone(struct call *call, struct span user, struct span password)
 		return refuse_for_now(call);
 	if (err != ERR_OK)
 		return fail_write(call, err);
-	err = log_in(call, user, password);
+	err = run(call, one, other);
 	close(place);
 	return err;
 }
@@ -174,7 +189,78 @@ ep_login(struct call *call)
 	    jsonr_member(jsonr_root(doc), "password"), "password");
 	err = body_check(call, doc);
 	if (err == ERR_OK)
-		err = log_in_alone(call, user, password);
+		err = in_a_place(call, user, password, log_in);
+	jsonr_free(doc);
+	return err;
+}
+
+/* --- one's own password --------------------------------------------------- */
+
+/*
+ * All sessions of the user have ended; this browser gets a new one. A password
+ * that was changed is told as such, also when there is no session.
+ */
+static enum err
+go_on(struct call *call, struct span user, struct span password)
+{
+	enum err err = give_session(call, user, password);
+
+	if (err == ERR_OK)
+		return ERR_OK;
+	set_cookie(call, "");
+	return reply_fail(call->reply, 500, CODE_INTERNAL,
+	    "The password is changed, but no session could be opened (%s): "
+	    "log in with the new password.",
+	    err_text(err));
+}
+
+/* With one of the places for passwords; a guess counts as one at a login. */
+static enum err
+renew(struct call *call, struct span old, struct span password)
+{
+	struct span user = call->subject.name;
+	struct span address = call->request->remote_addr;
+	int64_t wait_ms;
+	enum err err;
+
+	if (!attempts_take(
+		call->server->attempts, user, address, date_now_ms(), &wait_ms))
+		return refuse_attempt(call, wait_ms);
+	err = user_renew(call->server->store, user, old, password);
+	if (err == ERR_DENIED)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "The present password is not right.");
+	if (err != ERR_OK)
+		return fail_write(call, err);
+	attempts_forgive(call->server->attempts, user, address);
+	return go_on(call, user, password);
+}
+
+enum err
+ep_password(struct call *call)
+{
+	static const char *const names[] = {"password", "newPassword"};
+	struct span old = SPAN(""), password = SPAN("");
+	struct jsonr *doc;
+	enum err err;
+
+	assert(call->subject.kind == SUBJECT_USER);
+	if (!call->request->slow_pool)
+		return ensure_hand_over_to(call, "@login");
+	err = body_open(&doc, call);
+	if (err != ERR_OK)
+		return err;
+	jsonr_only(doc, jsonr_root(doc), "", names, 2);
+	jsonr_want_string(
+	    doc, &old, jsonr_member(jsonr_root(doc), "password"), "password");
+	if (jsonr_want_string(doc, &password,
+		jsonr_member(jsonr_root(doc), "newPassword"), "newPassword") &&
+	    !user_password_ok(password))
+		jsonr_issue(doc, "newPassword", "must have %d to %d bytes",
+		    USER_PASSWORD_MIN, USER_PASSWORD_MAX);
+	err = body_check(call, doc);
+	if (err == ERR_OK)
+		err = in_a_place(call, old, password, renew);
 	jsonr_free(doc);
 	return err;
 }

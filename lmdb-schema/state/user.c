@@ -85,6 +85,8 @@ enum change { ADD, PASSWD, REMOVE };
 struct work {
 	enum change change;
 	struct span name, actor;
+	const char
+	    *seen; /* the hash that PASSWD takes the place of; NULL: any */
 	char hash[DIGEST_PASSWORD_MAX];
 };
 
@@ -117,6 +119,8 @@ alter(const struct work *work, struct kv_txn *txn)
 		err = ERR_OK;
 	if (err != ERR_OK)
 		return err;
+	if (work->seen != NULL && !span_eq(record.hash, span_of(work->seen)))
+		return ERR_DENIED;
 	if (work->change == PASSWD)
 		err = put_record(txn, work, record.user.created_ms);
 	else
@@ -149,20 +153,18 @@ change(void *context, struct kv_txn *txn)
 
 /* Hash before the transaction: it takes a tenth of a second. */
 static enum err
-change_password(struct store *store, enum change which, struct span name,
-    struct span password, const char *actor)
+change_password(struct store *store, struct work *work, struct span password)
 {
-	struct work work = {
-	    .change = which, .name = name, .actor = span_of(actor)};
 	enum err err;
 
-	if (!access_name_ok(name) || !span_eq(span_trim(name), name) ||
+	if (!access_name_ok(work->name) ||
+	    !span_eq(span_trim(work->name), work->name) ||
 	    !user_password_ok(password))
 		return ERR_BAD_INPUT;
-	err = digest_password_make(work.hash, password);
+	err = digest_password_make(work->hash, password);
 	if (err == ERR_OK)
-		err = store_write(store, STORE_STATE, change, &work);
-	digest_forget(work.hash, sizeof(work.hash));
+		err = store_write(store, STORE_STATE, change, work);
+	digest_forget(work->hash, sizeof(work->hash));
 	return err;
 }
 
@@ -171,7 +173,10 @@ user_add(struct store *store, struct span name, struct span password,
     const char *actor)
 {
 	assert(actor != NULL);
-	return change_password(store, ADD, name, password, actor);
+	return change_password(store,
+	    &(struct work){
+		.change = ADD, .name = name, .actor = span_of(actor)},
+	    password);
 }
 
 enum err
@@ -179,7 +184,50 @@ user_passwd(struct store *store, struct span name, struct span password,
     const char *actor)
 {
 	assert(actor != NULL);
-	return change_password(store, PASSWD, name, password, actor);
+	return change_password(store,
+	    &(struct work){
+		.change = PASSWD, .name = name, .actor = span_of(actor)},
+	    password);
+}
+
+/* A copy, as no view stays open while a password is hashed. */
+static enum err
+copy_hash(char out[DIGEST_PASSWORD_MAX], struct store *store, struct span name)
+{
+	struct state_view *view = NULL;
+	struct span hash;
+	enum err err = state_view_open(&view, store);
+
+	if (err != ERR_OK)
+		return err;
+	err = user_hash(state_view_txn(view), name, &hash);
+	if (err == ERR_OK && !span_copy(out, DIGEST_PASSWORD_MAX, hash))
+		err = ERR_DAMAGED;
+	state_view_close(view);
+	return err;
+}
+
+enum err
+user_renew(struct store *store, struct span name, struct span old,
+    struct span password)
+{
+	char seen[DIGEST_PASSWORD_MAX];
+	enum err err;
+
+	if (!user_password_ok(password))
+		return ERR_BAD_INPUT;
+	err = copy_hash(seen, store, name);
+	if (err == ERR_OK && !digest_password_check(seen, old))
+		err = ERR_DENIED;
+	if (err == ERR_OK)
+		err = change_password(store,
+		    &(struct work){.change = PASSWD,
+			.name = name,
+			.actor = name,
+			.seen = seen},
+		    password);
+	digest_forget(seen, sizeof(seen));
+	return err == ERR_NOT_FOUND ? ERR_DENIED : err;
 }
 
 enum err

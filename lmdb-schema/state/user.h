@@ -31,6 +31,13 @@ enum err user_passwd(struct store *store, struct span name,
     struct span password, const char *actor);
 enum err user_remove(struct store *store, struct span name, const char *actor);
 
+/*
+ * The same as user_passwd(), by the user: ERR_DENIED when `old` is not the
+ * password, or there is no such user. Takes the time of two hashes.
+ */
+enum err user_renew(struct store *store, struct span name, struct span old,
+    struct span password);
+
 /* Calls `each` for every user, in the order of the names' bytes. */
 struct user {
 	struct span name; /* borrowed from the view */

@@ -20,7 +20,9 @@ PERSONS = [("GET", "/session", None), ("GET", "/pending?fournisseur=S1", None),
                                 "version": "0000000000000000"}),
            ("GET", "/keys", None),
            ("POST", "/keys", {"name": "x", "scope": "read"}),
-           ("DELETE", "/keys/none", None)]
+           ("DELETE", "/keys/none", None),
+           ("PUT", "/password", {"password": PASSWORD,
+                                 "newPassword": "another password"})]
 
 
 def host(grid):
@@ -256,6 +258,43 @@ def sessions_end_with_the_password_and_the_user():
         session = grid.login(password="another password")
         grid.ctl("user", "remove", "marie")
         must(grid.app(session, "GET", "/session"), 401, "unauthorized")
+
+
+def renew(grid, session, old, new):
+    return grid.app(session, "PUT", "/password", {
+        "password": old, "newPassword": new})
+
+
+def ones_own_password_ends_the_other_sessions():
+    new = "another password"
+    with Grid() as grid:
+        grid.ctl("user", "add", "paul", stdin=PASSWORD + "\n")
+        here, elsewhere, paul = grid.login(), grid.login(), grid.login("paul")
+        must(renew(grid, here, "wrong password", new), 403, "forbidden")
+        answer = must(renew(grid, here, PASSWORD, "short"), 400, "bad_request")
+        assert [i["path"] for i in answer.details["issues"]] == ["newPassword"]
+        must(grid.app(dict(here, Origin="http://evil.example"), "PUT",
+                      "/password", {"password": PASSWORD,
+                                    "newPassword": new}), 403, "forbidden")
+        for session in (here, elsewhere):
+            must(grid.app(session, "GET", "/session"), 200)
+        answer = must(renew(grid, here, PASSWORD, new), 200)
+        assert answer.json["data"]["user"] == "marie", answer.text
+        fresh = {"Cookie": answer.headers["Set-Cookie"].split(";")[0]}
+        must(grid.app(fresh, "GET", "/session"), 200)
+        for session in (here, elsewhere):
+            must(grid.app(session, "GET", "/session"), 401, "unauthorized")
+        must(grid.app(paul, "GET", "/session"), 200)
+        must(grid.ask("POST", "/app/session", {
+            "user": "marie", "password": PASSWORD}, key=""), 401)
+        grid.login(password=new)
+        # Guessing with a session that was left open is held up like a login.
+        statuses = [renew(grid, fresh, "wrong %d" % i, new).status
+                    for i in range(7)]
+        assert statuses == [403] * 5 + [429] * 2, statuses
+        must(renew(grid, fresh, new, PASSWORD), 429)
+        must(grid.app(fresh, "GET", "/session"), 200)
+        assert new not in grid.log() and PASSWORD not in grid.log()
 
 
 def a_session_is_its_own_users_alone():
@@ -531,6 +570,7 @@ if __name__ == "__main__":
         another_sites_pages_are_refused,
         a_session_ends_when_it_is_not_used,
         sessions_end_with_the_password_and_the_user,
+        ones_own_password_ends_the_other_sessions,
         a_session_is_its_own_users_alone,
         too_many_attempts_are_held_up,
         bad_logins_are_told_the_same,

@@ -4,6 +4,7 @@ import {openDialog} from "./dialog.js";
 import {copyText, el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
+import {openPassword} from "./password.js";
 import {t} from "./text.js";
 
 /* The one time that a key is seen. */
@@ -144,6 +145,9 @@ export function openSettings(session, logOut) {
 			el("b", {}, session.user), " ",
 			el("span.faint", {}, t("session_until",
 			    {date: format.time(session.expiresAt)}))),
+		    el("button", {type: "button",
+			onclick: () => openPassword(session.user)},
+		    t("password_change")),
 		    el("button", {type: "button", onclick: logOut},
 			t("logout"))),
 		keysPart(),

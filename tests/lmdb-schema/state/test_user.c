@@ -79,6 +79,27 @@ START_TEST(a_new_password_ends_the_old_one)
 }
 END_TEST
 
+START_TEST(a_user_renews_the_password_who_knows_it)
+{
+	ck_assert_int_eq(add("marie", "first password"), ERR_OK);
+	ck_assert_int_eq(user_renew(states, SPAN("marie"),
+			     SPAN("wrong password"), SPAN("second password")),
+	    ERR_DENIED);
+	ck_assert_int_eq(user_renew(states, SPAN("pierre"),
+			     SPAN("first password"), SPAN("second password")),
+	    ERR_DENIED);
+	ck_assert_int_eq(user_renew(states, SPAN("marie"),
+			     SPAN("first password"), SPAN("short")),
+	    ERR_BAD_INPUT);
+	ck_assert_int_eq(login("marie", "first password"), ERR_OK);
+	ck_assert_int_eq(user_renew(states, SPAN("marie"),
+			     SPAN("first password"), SPAN("second password")),
+	    ERR_OK);
+	ck_assert_int_eq(login("marie", "first password"), ERR_DENIED);
+	ck_assert_int_eq(login("marie", "second password"), ERR_OK);
+}
+END_TEST
+
 START_TEST(who_is_removed_is_nobody)
 {
 	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
@@ -151,6 +172,7 @@ test_suite(void)
 	    names_and_passwords_that_will_not_do_are_refused, 0,
 	    sizeof(refusals) / sizeof(refusals[0]));
 	tcase_add_test(tc, a_new_password_ends_the_old_one);
+	tcase_add_test(tc, a_user_renews_the_password_who_knows_it);
 	tcase_add_test(tc, who_is_removed_is_nobody);
 	tcase_add_test(tc, users_come_in_order_and_move_the_generation);
 	tcase_add_test(tc, a_damaged_user_can_be_removed_and_added_again);

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import {api, host} from "./kit.mjs";
 
+const {GRID_USER, GRID_PASSWORD} = process.env;
+
 export async function settings(day) {
 	const {page} = day;
 	const suppliers = (key) => api("GET", "/api/v1/fournisseurs?limit=1",
@@ -54,6 +56,44 @@ export async function settings(day) {
 		assert.match(await problem.locator(".said").textContent(),
 		    /^name: .*en service/);
 		await day.axe("key-refused");
+		await page.keyboard.press("Escape");
+	});
+	await day.check("one's own password is changed, with the old one",
+	    async () => {
+		const problem = page.locator("dialog .problem").last();
+		const fill = async (old, fresh, again = fresh) => {
+			await page.fill("#password-now", old);
+			await page.fill("#password-new", fresh);
+			await page.fill("#password-again", again);
+			await page.keyboard.press("Enter");
+		};
+		const logsIn = async (password) => (await api("POST",
+		    "/app/session", {user: GRID_USER, password}, "")).status;
+
+		await page.click("header.top button.user");
+		await page.waitForSelector("table.keys tbody th");
+		await page.locator("dialog section.row button").first().click();
+		await fill(GRID_PASSWORD, "neuf et bon", "neuf et non");
+		await problem.filter({hasText: "ne sont pas pareils"}).waitFor();
+		await fill(GRID_PASSWORD, "court");
+		await problem.filter({hasText: "8 caractères"}).waitFor();
+		await fill("pas le bon", "neuf et bon");
+		await problem.filter({hasText: "n'est pas le bon"}).waitFor();
+		await day.axe("password");
+		assert.equal(await logsIn(GRID_PASSWORD), 200);
+		await fill(GRID_PASSWORD, "neuf et bon");
+		await page.waitForFunction(() => /Mot de passe changé/.test(
+		    document.querySelector(".notices").textContent));
+		assert.equal(await logsIn(GRID_PASSWORD), 401);
+		assert.equal(await logsIn("neuf et bon"), 200);
+		/* This browser's session goes on. */
+		assert.equal(await page.evaluate(async () => (await fetch(
+		    "/app/session")).status), 200);
+		await page.locator("dialog section.row button").first().click();
+		await fill("neuf et bon", GRID_PASSWORD);
+		await page.waitForFunction(() => document.querySelectorAll(
+		    "dialog").length === 1);
+		assert.equal(await logsIn(GRID_PASSWORD), 200);
 		await page.keyboard.press("Escape");
 	});
 	await day.check("? lists the shortcuts", async () => {
