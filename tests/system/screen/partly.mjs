@@ -1,6 +1,7 @@
 /* partly: a Save or Cancel of several requests, of which some come through. */
 import assert from "node:assert/strict";
-import {another, cell, codeAt, open, product, propose} from "./kit.mjs";
+import {another, cell, codeAt, open, product, propose, rowsDrawn, SUPPLIER} from
+    "./kit.mjs";
 
 const BUSY = {status: 503, contentType: "application/json",
     headers: {"Retry-After": "1"}, body: JSON.stringify({error: {
@@ -24,6 +25,23 @@ async function breakAfter(page, path, count, answer) {
 	});
 }
 
+/* What other checks have left waiting would be saved, too. */
+async function rejectAll(page) {
+	await page.evaluate(async (fournisseur) => {
+		const pending = await (await fetch(
+		    `/app/pending?fournisseur=${fournisseur}`)).json();
+
+		await fetch("/app/cancel", {method: "POST",
+		    headers: {"Content-Type": "application/json"},
+		    body: JSON.stringify({fournisseur, all: true,
+			version: pending.meta.version})});
+	}, SUPPLIER);
+	await page.reload();
+	await rowsDrawn(page);
+	await page.waitForFunction(() => document.querySelector(
+	    ".foot .counts").textContent === "");
+}
+
 /* A proposal of another at the row, and the wanted range of an edit. */
 async function articles(page, from) {
 	const codes = [await codeAt(page, from), await codeAt(page, from + 1)];
@@ -45,6 +63,7 @@ const rangesNow = (codes) => Promise.all(codes.map(async (code) =>
 export async function partly(day, browser) {
 	const page = day.page = await open(browser);
 
+	await rejectAll(page);
 	await day.check("a Save of which a part is refused tells what is stored",
 	    async () => {
 		const {codes, before, wanted} = await articles(page, 2);
