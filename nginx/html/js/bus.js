@@ -13,6 +13,7 @@
  *	found      edits of another computer have come, so many more
  *	unkept     the browser does not keep the edits
  *	waiting-none   proposals wait at no other supplier
+ *	density    rows are of another height
  *	theme      light or dark was turned over
  */
 const target = new EventTarget();

@@ -1,6 +1,7 @@
 /* columnpicker: which columns are shown, and in which order. */
 import {allColumnNames, column, keepColumns, originalColumns,
     shownColumns} from "./columns.js";
+import {densityChoice} from "./density.js";
 import {openDialog} from "./dialog.js";
 import {el, iconButton} from "./dom.js";
 import {comparing, monthsOf, seriesNames, SPANS} from "./months.js";
@@ -93,7 +94,7 @@ export function pickColumns(changed) {
 
 	draw();
 	openDialog({title: t("columns"), content: [
-		el("p.faint", {}, t("columns_lead")), monthBoxes, find, list], actions: [
+		el("p.faint", {}, t("columns_lead")), densityChoice(), monthBoxes, find, list], actions: [
 		el("button", {type: "button",
 		    onclick: () => keep(originalColumns())},
 		t("columns_default"))]});

@@ -19,7 +19,7 @@ function choice(name, label, options, chosen) {
 	return el("fieldset.choice", {}, el("legend", {}, label), inputs);
 }
 
-/* `open` has columns(), filter(), rows() and views(), which open windows. */
+/* `open` has columns(), filter(), rows(), summary() and views(), which open windows. */
 export function filterBar(open) {
 	const pending = el("span.tally", {hidden: true});
 	const mine = el("span.tally", {hidden: true});
@@ -64,6 +64,7 @@ export function filterBar(open) {
 		element: el("div.filters", {}, range, show, add,
 		    el("span.grow"), el("span.tools", {},
 			signed("star", "views", open.views),
+			signed("chart", "summary", open.summary),
 			signed("download", "export", open.rows),
 			signed("columns", "columns", open.columns)), chips),
 		/* As it is, without telling anyone. */

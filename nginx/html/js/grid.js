@@ -13,6 +13,7 @@ import {
 import {cellBlock} from "./block.js";
 import {cellOptions, isTotal} from "./cells.js";
 import {column, isOwn, keepColumns, shownColumns} from "./columns.js";
+import {rowHeight} from "./density.js";
 import {edit, proposal} from "./ranges.js";
 import {hintBars} from "./hints.js";
 import {PAGE} from "./rows.js";
@@ -90,7 +91,7 @@ function definition({name, width}, wide, rules) {
  */
 export function makeGrid(host, tell) {
 	const wide = matchMedia("(min-width: 900px)");
-	/* A finger needs higher rows, and taps where a mouse clicks twice. */
+	/* A finger taps where a mouse clicks twice. */
 	const {matches: byFinger} = matchMedia("(pointer: coarse)");
 	const ticks = tickColumn(host, {api: () => api,
 	    slice: (from, to) => rows.source.slice(from, to,
@@ -127,7 +128,7 @@ export function makeGrid(host, tell) {
 		rowBuffer: 3,
 		animateRows: false,
 		suppressRowTransform: true,
-		rowHeight: byFinger ? 40 : 30,
+		rowHeight: rowHeight(),
 		headerHeight: 42,
 		rowClassRules: {...rowClassRules, ...ticks.rowClassRules},
 		localeText,
@@ -333,6 +334,8 @@ export function makeGrid(host, tell) {
 		},
 		/* Asks anew for the pages it has, in place. */
 		refresh: () => api.refreshInfiniteCache(),
+		densityChanged: () =>
+		    api.setGridOption("rowHeight", rowHeight()),
 		columnsChanged() {
 			api.setGridOption("columnDefs", definitions());
 			fill();

@@ -27,6 +27,7 @@ const keys = () => [
 	[[`Ctrl+${t("key_enter")}`], "k_across"],
 	[["Ctrl+G"], "goto_title"],
 	[["L"], "k_filter"],
+	[["G"], "summary"],
 	[["E"], "export"],
 	[["V"], "views"],
 	[["?"], "k_help"],

@@ -32,6 +32,7 @@ import {searchBox} from "./searchbox.js";
 import {sideView} from "./side.js";
 import {rowsState} from "./state.js";
 import {recall, remember} from "./store.js";
+import {openSummary} from "./summary.js";
 import {findSupplier, supplierPicker} from "./suppliers.js";
 import {tally} from "./tally.js";
 import {plural, t} from "./text.js";
@@ -63,7 +64,7 @@ export function openScreen(host, session, logOut) {
 		notePlace(false);
 	}, (by) => grid.step(by));
 	const filterLine = filterBar({columns: () => pickColumns(columnsChanged),
-	    filter: addFilter, rows: exportRows, views: showViews});
+	    filter: addFilter, rows: exportRows, summary: showSummary, views: showViews});
 	const grid = makeGrid(gridHost, {
 		failed: rowsFailed,
 		opened({codein}) {
@@ -402,6 +403,17 @@ export function openScreen(host, session, logOut) {
 			    names: askedColumns(), total, source});
 	}
 
+	/* A bar's filter comes on top of those that are there. */
+	function addSome({where = [], ...some}) {
+		showFilters({...filters, ...some, where: [...new Set(
+		    [...filters.where, ...where])]});
+	}
+
+	function showSummary() {
+		if (supplier !== null)
+			openSummary({supplier, filters}, addSome);
+	}
+
 	const print = printer(shownNow);
 	const watching = watch(() => supplier !== null, refreshRows);
 
@@ -423,6 +435,7 @@ export function openScreen(host, session, logOut) {
 	acts.listenPaste(gridHost);
 	on("recorded", grid.recorded);
 	on("period", grid.columnsChanged);
+	on("density", grid.densityChanged);
 	on("ranges", () => grid.rangesChanged());
 	on("found", (count) => tell(plural("drafts_found", count),
 	    {about: "drafts"}));
@@ -440,6 +453,7 @@ export function openScreen(host, session, logOut) {
 		F: () => picker.open(),
 		L: () => supplier !== null && addFilter(null),
 		E: exportRows,
+		G: showSummary,
 		V: showViews,
 		N: () => nextWaiting(1),
 		P: () => nextWaiting(-1),

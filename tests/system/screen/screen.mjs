@@ -26,6 +26,7 @@ import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
 import {settings} from "./settings.mjs";
 import {slicing} from "./slicing.mjs";
+import {summary} from "./summary.mjs";
 import {views} from "./views.mjs";
 
 /* GRID_PARTS=columns,paper runs these alone. */
@@ -45,7 +46,7 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, columns, months, paper, partly, slicing, odd,
+    places, columns, months, paper, partly, slicing, summary, odd,
     races, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
