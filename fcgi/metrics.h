@@ -107,6 +107,7 @@ struct metrics {
 	/* Housekeeping's: how far a walk through all files has come. */
 	int64_t scrub_began_ns;
 	char scrub_at[SCHEMA_CODE_MAX + 1]; /* the last supplier; "": done */
+	uint64_t scrub_trail; /* the last entry in files; 0: none yet */
 	atomic_ullong scrubs; /* rounds that came to their end */
 	atomic_llong stock[STOCK_COUNT];
 	/* By the monotonic clock, when this node had all that others have

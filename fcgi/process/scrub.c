@@ -11,6 +11,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/snapshot/packed_rows.h"
+#include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
 
 /* The share of each minute; the rest is for computations and the disk. */
@@ -129,6 +130,42 @@ look_at_facts(const struct scrub *scrub)
 		  "again");
 }
 
+/* Damage is for an operator: no other file has these entries. */
+static enum err
+look_at_part(void *context, const struct trail_parts_row *row)
+{
+	struct scrub *scrub = context;
+	struct trail_part *part;
+	enum err err;
+
+	if (row->last <= scrub->metrics->scrub_trail)
+		return ERR_OK; /* done before */
+	if (date_monotonic_ns() > scrub->end_ns) {
+		scrub->late = true;
+		return ERR_BUSY;
+	}
+	err = trail_parts_open(&part, scrub->store, row);
+	if (err == ERR_OK)
+		err = trail_part_compare(part);
+	trail_part_close(part);
+	scrub->metrics->damages += err == ERR_DAMAGED;
+	scrub->metrics->scrub_trail = row->last;
+	return ERR_OK;
+}
+
+static void
+look_at_trail(struct scrub *scrub)
+{
+	struct state_view *view;
+	enum err err = state_view_open(&view, scrub->store);
+
+	if (err == ERR_OK)
+		trail_parts_each(state_view_txn(view), look_at_part, scrub);
+	state_view_close(view);
+	if (!scrub->late)
+		scrub->metrics->scrub_trail = 0;
+}
+
 static bool
 is_time(const struct scrub *scrub)
 {
@@ -165,6 +202,8 @@ scrub_some(struct store *store, const struct api_settings *settings,
 	if (err == ERR_OK)
 		catalog_each(view, each, &scrub);
 	catalog_view_close(view);
+	if (err == ERR_OK && !scrub.late)
+		look_at_trail(&scrub);
 	if (err != ERR_OK || scrub.late)
 		return;
 	metrics->scrub_at[0] = '\0';

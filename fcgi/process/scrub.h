@@ -11,8 +11,8 @@ struct store;
 
 /*
  * Continues a round for some seconds, or begins one when [api] scrub says so:
- * the current snapshots, the packed rows beside them, the word index and the
- * facts. Damage is logged and counted. A damaged snapshot is computed again,
+ * the current snapshots, the packed rows beside them, the word index, the facts
+ * and the files of the trail. Damage is logged and counted. A damaged snapshot is computed again,
  * and the function waits for that; damaged packed rows and a damaged index are
  * removed, to be made again when a request needs them.
  *

@@ -128,6 +128,9 @@ enum err trail_part_each(struct trail_part *part,
 enum err trail_part_of(struct trail_part *part, struct span codein,
     enum err (*each)(void *context, uint64_t number), void *context);
 
+/* Compares all bytes with their checksums. */
+enum err trail_part_compare(struct trail_part *part);
+
 /* Compares everything: checksums, each entry, and the index with the entries. */
 enum err trail_part_verify(struct trail_part *part);
 

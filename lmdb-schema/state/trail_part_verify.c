@@ -153,14 +153,22 @@ verify_articles(const struct verifying *verifying)
 }
 
 enum err
-trail_part_verify(struct trail_part *part)
+trail_part_compare(struct trail_part *part)
 {
-	struct verifying verifying = {.part = part, .next = part->head.first};
-	enum err err = ERR_OK;
-
 	for (unsigned i = 0; i < TRAIL_PART_SUMMED; i++)
 		if (!blocks_all(&part->sections[i]))
 			return ERR_DAMAGED;
+	return ERR_OK;
+}
+
+enum err
+trail_part_verify(struct trail_part *part)
+{
+	struct verifying verifying = {.part = part, .next = part->head.first};
+	enum err err = trail_part_compare(part);
+
+	if (err != ERR_OK)
+		return err;
 	verifying.names = codemap_new();
 	verifying.hashes = calloc(part->count, sizeof(*verifying.hashes));
 	if (verifying.names == NULL || verifying.hashes == NULL)

@@ -2,6 +2,7 @@
  * tests/fcgi/test_months.c: what is answered of the trail is the same whether its
  * months are in state.mdb or in files (lmdb-schema/state/trail_close.h).
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "common/kv/kv.h"
+#include "fcgi/process/scrub.h"
 #include "lmdb-schema/state/audit.h"
 #include "lmdb-schema/state/trail_close.h"
 #include "lmdb-schema/state/trail_part.h"
@@ -179,6 +181,53 @@ START_TEST(each_answer_is_the_same_across_closed_months)
 END_TEST
 
 static enum err
+spoil_february(void *context, const char *name)
+{
+	char path[FS_PATH_MAX], byte;
+	int fd;
+
+	if (strncmp(name, "2031-02-", 8) != 0)
+		return ERR_OK;
+	ck_assert_int_eq(
+	    fs_path(path, "%s/%s", (const char *)context, name), ERR_OK);
+	fd = open(path, O_RDWR);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, &byte, 1, 5000), 1);
+	byte ^= 8;
+	ck_assert_int_eq(pwrite(fd, &byte, 1, 5000), 1);
+	close(fd);
+	return ERR_EXISTS;
+}
+
+/* A round to its end, in as many calls as it takes. */
+static void
+walk_through(void)
+{
+	uint64_t before = world.metrics->scrubs;
+
+	world.metrics->scrub_began_ns = 0;
+	for (unsigned i = 0; i < 1000 && world.metrics->scrubs == before; i++)
+		scrub_some(world.server->store, &world.settings, world.metrics);
+	ck_assert_uint_eq(world.metrics->scrubs, before + 1);
+}
+
+START_TEST(the_walk_through_all_files_finds_a_damaged_month)
+{
+	char folder[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    fs_path(folder, "%s/trail", store_dir(world.server->store)),
+	    ERR_OK);
+	walk_through();
+	ck_assert_uint_eq(world.metrics->damages, 0);
+	ck_assert_int_eq(fs_list(folder, spoil_february, folder), ERR_EXISTS);
+	walk_through();
+	ck_assert_uint_eq(world.metrics->damages, 1);
+	ck_assert_int_eq(fs_list(folder, spoil_february, folder), ERR_EXISTS);
+}
+END_TEST
+
+static enum err
 remove_january(void *context, const char *name)
 {
 	char path[FS_PATH_MAX];
@@ -191,7 +240,7 @@ remove_january(void *context, const char *name)
 	return ERR_EXISTS;
 }
 
-/* The test before has left its months. */
+/* The tests before have left the months. */
 START_TEST(a_lost_month_is_a_500_and_the_others_are_answered)
 {
 	char folder[FS_PATH_MAX];
@@ -222,6 +271,7 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, world_open, world_close);
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, each_answer_is_the_same_across_closed_months);
+	tcase_add_test(tc, the_walk_through_all_files_finds_a_damaged_month);
 	tcase_add_test(tc, a_lost_month_is_a_500_and_the_others_are_answered);
 	suite_add_tcase(suite, tc);
 	return suite;
