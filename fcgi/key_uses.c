@@ -63,7 +63,7 @@ key_uses_note_session(struct key_uses *uses, const struct session *session)
 	pthread_mutex_unlock(&uses->lock);
 }
 
-/* What cannot be written costs the sessions time. */
+/* A use that cannot be written costs the session time. */
 static void
 write_sessions(struct key_uses *uses, struct store *store)
 {

@@ -29,7 +29,7 @@ struct lane {
 	unsigned member; /* who is asked first */
 	char token[ETCD_TOKEN_MAX];
 	struct buf body, answer;
-	int64_t end_ns; /* of the request, whoever is asked */
+	int64_t end_ns; /* of the request, over all members */
 	/* The last append, while it is not known what became of it. */
 	bool in_doubt;
 	char doubt[ENGINE_ID_LEN];

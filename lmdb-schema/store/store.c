@@ -430,10 +430,10 @@ store_is_shared(const struct store *store)
 enum err
 store_follow(struct store *store)
 {
-	return store->engine == NULL
-	    ? ERR_OK
-	    : write_log_catch_up(
-		  store->engine, STORE_STATE, store->envs[STORE_STATE]);
+	if (store->engine == NULL)
+		return ERR_OK;
+	return write_log_catch_up(
+	    store->engine, STORE_STATE, store->envs[STORE_STATE]);
 }
 
 enum err
@@ -471,38 +471,4 @@ store_set_number(struct kv_txn *txn, const char *name, uint64_t number)
 
 	assert(name != NULL);
 	return kv_put(txn, 0, span_of(name), key_span(&value));
-}
-
-enum err
-store_facts_path(char path[FS_PATH_MAX], const struct store *store,
-    uint64_t generation, const char *suffix)
-{
-	char text[KEY_GENERATION_LEN + 1];
-
-	assert(suffix != NULL);
-	key_generation_text(text, generation);
-	return fs_path(path, "%s/facts/%s.mdb%s", store->dir, text, suffix);
-}
-
-enum err
-store_snapshot_folder(
-    char path[FS_PATH_MAX], const struct store *store, struct span supplier)
-{
-	char name[KEY_FILE_MAX];
-
-	key_file_text(name, supplier);
-	return fs_path(path, "%s/snapshots/%s", store->dir, name);
-}
-
-enum err
-store_snapshot_path(char path[FS_PATH_MAX], const struct store *store,
-    struct span supplier, uint64_t generation, const char *suffix)
-{
-	char name[KEY_FILE_MAX], text[KEY_GENERATION_LEN + 1];
-
-	assert(suffix != NULL);
-	key_file_text(name, supplier);
-	key_generation_text(text, generation);
-	return fs_path(
-	    path, "%s/snapshots/%s/%s.mdb%s", store->dir, name, text, suffix);
 }

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/arena.h"
 #include "common/base64.h"
 #include "common/buf.h"
 #include "common/jscan.h"
@@ -23,10 +24,13 @@
 
 static struct pair {
 	struct span key; /* bytes */
-	char *value; /* base64 */
+	struct span value; /* base64 */
 } pairs[KEYS_MAX];
 static unsigned pair_count, puts_done;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Keys and values, for as long as the program runs. */
+static struct arena *memory;
 
 static enum stub_weather weather;
 static unsigned bad;
@@ -41,7 +45,7 @@ bytes_of(struct jval object, const char *name)
 {
 	struct span digits = jsonw_inside(jval_raw(jval_member(object, name)));
 	size_t len;
-	uint8_t *bytes = malloc(digits.len + 1);
+	uint8_t *bytes = arena_alloc(memory, digits.len + 1);
 
 	ck_assert(base64_bytes(bytes, digits.len, &len, digits));
 	return span_make(bytes, len);
@@ -74,8 +78,8 @@ put(struct jval request)
 		pair = &pairs[at];
 		pair->key = key;
 	}
-	pair->value =
-	    span_dup(jsonw_inside(jval_raw(jval_member(request, "value"))));
+	pair->value = arena_copy(
+	    memory, jsonw_inside(jval_raw(jval_member(request, "value"))));
 }
 
 static void
@@ -83,7 +87,8 @@ add_pair(struct buf *out, const struct pair *pair)
 {
 	buf_add_text(out, "{\"key\":\"");
 	base64_add(out, pair->key);
-	buf_addf(out, "\",\"version\":\"1\",\"value\":\"%s\"}", pair->value);
+	buf_addf(out, "\",\"version\":\"1\",\"value\":\"%.*s\"}",
+	    SPAN_ARG(pair->value));
 }
 
 #define HEADER "\"header\":{\"revision\":\"7\"}"
@@ -127,7 +132,7 @@ holds(struct jval compare)
 	if (jval_is(jval_member(compare, "target"), SPAN("VERSION")))
 		return pair == NULL;
 	return pair != NULL &&
-	    jval_is(jval_member(compare, "value"), span_of(pair->value));
+	    jval_is(jval_member(compare, "value"), pair->value);
 }
 
 static void
@@ -345,6 +350,8 @@ stub_start(void)
 	pthread_t thread;
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	memory = arena_new((size_t)64 << 20);
+	ck_assert_ptr_nonnull(memory);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, len), 0);
 	ck_assert_int_eq(listen(fd, 64), 0);
