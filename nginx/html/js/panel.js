@@ -167,6 +167,31 @@ function presence(network) {
 		total: NETWORK_STORES})));
 }
 
+/* The same figures of one's own stores and of the network's, side by side. */
+function beside(row) {
+	const {network} = row;
+	const price = network.qteReseau > 0 && network.caReseau != null ?
+	    network.caReseau / network.qteReseau : null;
+	const lines = [
+		["nbMagasins", row.nbMagasins, network.nbMagasinsReseau,
+		    format.integer],
+		["caParMagasin", row.caParMagasin, network.caParMagasinReseau,
+		    format.money],
+		["prixMoyenVente", row.prixMoyenVente, price, format.price],
+		["tauxMarge", row.tauxMarge, network.margePctReseau,
+		    format.percent],
+	];
+
+	return el("table.plain.beside", {},
+	    el("thead", {}, el("tr", {}, el("td"),
+		[t("own_stores"), t("network")].map((text) =>
+		    el("th.right", {scope: "col"}, text)))),
+	    el("tbody", {}, lines.map(([name, own, others, show]) =>
+		el("tr", {}, el("th", {scope: "row"}, columnName(name)),
+		    el("td.right", {}, show(own)),
+		    el("td.right", {}, show(others))))));
+}
+
 function networkPart(row, drawn) {
 	const {network, trend} = row;
 	const series = row.qteReseauByMonth ?? {};
@@ -191,10 +216,8 @@ function networkPart(row, drawn) {
 	return section(t("network"), presence(network),
 	    el("p.trend-line", {}, t("trend"), " ", trendView(trend)), host,
 	    facts(fact("caReseau", network.caReseau, format.money),
-		fact("qteReseau", network.qteReseau, format.integer),
-		fact("caParMagasinReseau", network.caParMagasinReseau,
-		    format.money),
-		fact("caParMagasin", row.caParMagasin, format.money)));
+		fact("qteReseau", network.qteReseau, format.integer)),
+	    beside(row));
 }
 
 function prices(row) {

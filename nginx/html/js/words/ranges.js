@@ -169,6 +169,7 @@ export default {
 	sales_by_month: ["Ventes par mois", "Sales by month"],
 	stock_now: ["Stock fin de mois", "Month-end stock"],
 	network: ["Réseau", "Network"],
+	own_stores: ["Nos magasins", "Our stores"],
 	network_none: ["Le réseau ne connaît pas cet article.",
 	    "The network does not know this article."],
 	network_quantity: ["Quantités du réseau par mois",
