@@ -55,7 +55,7 @@ void params_ignore(
 bool params_is_condition(struct trouble *trouble, struct params *params,
     const struct param_info *info, const struct query_pair *pair);
 
-/* What is needed was not given. */
+/* Tells that a needed parameter was not given. */
 void params_needed(
     struct trouble *trouble, const char *name, enum params_use use);
 
