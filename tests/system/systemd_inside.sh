@@ -176,7 +176,7 @@ as_its_user() { # COMMAND...: what was made belongs to whom it should
 
 first_boot() {
   local i unit
-  cp /root/product-grid_*.deb . || return
+  cp /root/product-grid_*.deb /root/gridhook_*.deb . || return
   mv product-grid_*+1_*.deb /root/newer.deb
   cat documented.sh | sed 's/^/    /'
   for i in 1 2; do
@@ -188,6 +188,7 @@ first_boot() {
     gridapi-slow.socket gridctl-stale.timer gridctl-prune.timer nginx.service; do
     is "$unit is active" systemctl is-active "$unit"
   done
+  is "gridhook is a package of its own" apt-get install ./gridhook_*.deb
   is "gridhook is not, before it is asked for" \
     sh -c '! systemctl is-active gridhook'
   is "nginx answers for it, without a key: 401" sh -c \
@@ -332,7 +333,7 @@ second_boot() {
   say "the last shutdown ended it in time" ended_in_time
 
   # --- away -----------------------------------------------------------------------
-  is "apt remove" apt-get remove product-grid
+  is "apt remove" apt-get remove product-grid gridhook
   is "nothing of it runs" [ -z "$(pids_of gridapi gridhook)" ]
   is "the data stays" test -s $data/state.mdb
   is "settings stay" test -s /etc/product-grid/gridapi.conf
@@ -340,7 +341,7 @@ second_boot() {
   is "it can be installed again" apt-get install ./product-grid_*.deb
   is "and started by the same command" sh -ec "$(sed -n 2p documented.sh)"
   say "with all that was there" soon page "/grid?fournisseur=$supplier&limit=5"
-  is "apt purge" apt-get purge product-grid
+  is "apt purge" apt-get purge product-grid gridhook
   say "settings and site are gone" no_file /etc -name '*product-grid*' -o -name 'gridapi*'
   say "and the units' links" no_file /etc/systemd /var/lib/systemd/deb-systemd-helper-enabled -name '*grid*' ! -name 'grid-test*'
   is "the data stays still" test -s $data/state.mdb

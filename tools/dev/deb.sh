@@ -1,7 +1,7 @@
 #!/bin/sh
-# Builds a Debian package: a distribution of this tree, tools/debian put into its
-# place, dpkg-buildpackage, lintian. usage: tools/dev/deb.sh [FOLDER]
-# The package is left in FOLDER (default: build-deb). Needs debhelper; lintian is
+# Builds the Debian packages: a distribution of this tree, tools/debian put into
+# its place, dpkg-buildpackage, lintian. usage: tools/dev/deb.sh [FOLDER]
+# The packages are left in FOLDER (default: build-deb). Needs debhelper; lintian is
 # asked when it is there. Closes with "N passed, N failed".
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
@@ -37,6 +37,8 @@ if [ -f "$out/tree/nginx/screen.stamp" ]; then
   mkdir "$source/screen"
   cp "$out/tree"/nginx/html/*.js "$out/tree"/nginx/html/*.css \
     "$top/nginx/html/index.html" "$top/nginx/html/icon.svg" "$source/screen/"
+  [ ! -d "$out/tree/nginx/html/docs" ] ||
+    cp -r "$out/tree/nginx/html/docs" "$source/screen/"
 fi
 year=$(sed -n 's/^Copyright (c) \([0-9]*\) .*/\1/p' "$top/LICENSE")
 {
@@ -54,14 +56,17 @@ year=$(sed -n 's/^Copyright (c) \([0-9]*\) .*/\1/p' "$top/LICENSE")
 # --- the package -----------------------------------------------------------------
 (cd "$source" && dpkg-buildpackage -b -us -uc -j2) >"$out/build.log" 2>&1 ||
   fail dpkg-buildpackage build.log
-package=$(ls "$out"/product-grid_"$version"_*.deb) || fail "no package" build.log
-passed=1
-echo "ok: ${package##*/}, $(stat -c %s "$package") bytes"
+passed=0
+for package in product-grid gridhook gridhud product-grid-doc; do
+  file=$(ls "$out/${package}_${version}_"*.deb) || fail "no $package" build.log
+  passed=$((passed + 1))
+  echo "ok: ${file##*/}, $(stat -c %s "$file") bytes"
+done
 if command -v lintian >/dev/null; then
-  # No bug of Debian's asked for this package.
+  # No bug of Debian's asked for these packages.
   if lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs \
-    "$package" >"$out/lintian.log" 2>&1; then
-    passed=2
+    "$out"/*_"$version"_*.deb >"$out/lintian.log" 2>&1; then
+    passed=$((passed + 1))
     echo "ok: lintian"
   else
     cat "$out/lintian.log"
