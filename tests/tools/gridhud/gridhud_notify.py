@@ -110,6 +110,13 @@ def background_notices_and_is_acknowledged_there():
         hud.until(lambda: "Job backup failed: no space left & more." in hud.said(), lambda: repr(hud.said()))
         hud.until(lambda: status(hook)["unread"] == 2, "unread")
         equal(hook.tool("set_hud_state", {"state": "thinking"})["isError"], True)
+        equal(hook.tool("set_hud_state", {"state": "idle", "quiet_minutes": 60})["isError"], False)
+        hook.push({"source": "chat", "text": "not heard"})
+        hud.until(lambda: status(hook)["unread"] == 3, "unread")
+        equal(hook.tool("set_hud_state", {"state": "idle", "quiet_minutes": 0})["isError"], False)
+        hook.push({"source": "chat", "text": "heard"})
+        hud.until(lambda: "chat: heard" in hud.said() and "chat: not heard" not in hud.said(), lambda: repr(hud.said()))
+        equal(hook.tool("set_hud_state", {"state": "idle", "quiet_minutes": -1})["isError"], True)
         shown = hook.tool("show_message", {"text": "for later"})["structuredContent"]
         equal((shown["shown"], shown["queued"]), (False, True))
         desktop.dunst("action")

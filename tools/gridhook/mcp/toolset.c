@@ -129,6 +129,12 @@ static const struct tool_field hud_fields[] = {
 	.type = TOOL_STRING,
 	.help = "Short caption shown with the state.",
 	.max = 120},
+    {.name = "quiet_minutes",
+	.type = TOOL_INT,
+	.help = "Do not disturb for so many minutes: only failed jobs and "
+		"urgent messages are read aloud; 0 ends that.",
+	.min = 0,
+	.max = 1440},
     {.name = NULL},
 };
 

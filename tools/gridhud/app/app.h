@@ -129,6 +129,7 @@ void app_saw(struct app *app); /* a key: nothing is unread any more */
 void app_acknowledge(struct app *app); /* all */
 void app_acknowledge_one(struct app *app, uint64_t number);
 void app_undo(struct app *app); /* the last acknowledgement */
+void app_quiet_for(struct app *app, int64_t ms); /* 0: no longer */
 void app_toggle_quiet(struct app *app); /* quiet for an hour, or no longer */
 void app_hush(struct app *app); /* stop speaking, forget what waits */
 void app_toggle_mute(struct app *app, const struct message *message);

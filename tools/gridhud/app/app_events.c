@@ -184,9 +184,10 @@ sum_up(struct app *app, const struct message *message,
 enum err
 app_store(struct app *app, struct message *message, bool live)
 {
-	enum err err = history_add_take(app->history, message);
+	enum err err;
 
 	assert(app->history != NULL && message != NULL);
+	err = history_add_take(app->history, message);
 	if (err == ERR_OK)
 		app->front->added(
 		    app->front_arg, history_end(app->history) - 1, live);

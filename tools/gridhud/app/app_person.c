@@ -129,16 +129,16 @@ app_undo(struct app *app)
 }
 
 void
-app_toggle_quiet(struct app *app)
+app_quiet_for(struct app *app, int64_t ms)
 {
-	int64_t now_ms = clock_now_ms(&app->clock);
-	bool on = !app_is_undisturbed(app);
+	int64_t until_ms = clock_now_ms(&app->clock) + ms;
 	char time[CLOCK_TEXT_MAX];
 
-	told_if_not_stored(app,
-	    history_set_quiet(app->history, on ? now_ms + APP_QUIET_MS : 0));
-	clock_time_text(time, now_ms + APP_QUIET_MS);
-	if (on)
+	assert(ms >= 0);
+	told_if_not_stored(
+	    app, history_set_quiet(app->history, ms > 0 ? until_ms : 0));
+	clock_time_text(time, until_ms);
+	if (ms > 0)
 		app_notice(app,
 		    "quiet until %s: only failed jobs and what is urgent are "
 		    "heard",
@@ -146,6 +146,12 @@ app_toggle_quiet(struct app *app)
 	else
 		app_notice(app, "messages are heard again");
 	changed(app);
+}
+
+void
+app_toggle_quiet(struct app *app)
+{
+	app_quiet_for(app, app_is_undisturbed(app) ? 0 : APP_QUIET_MS);
 }
 
 void

@@ -15,6 +15,7 @@
 #define HISTORY_LIMIT_MAX 200
 #define OBJECT_MAX ((size_t)3 << 20)
 #define ID_MAX 64
+#define QUIET_MINUTES_MAX 1440
 
 /* --- speak_text, set_hud_state -------------------------------------------- */
 
@@ -77,9 +78,14 @@ static void
 set_hud_state(struct app *app, int64_t id, const struct jsonr_value *args)
 {
 	struct fault fault = {.place = ""};
+	const struct jsonr_value *quiet = jsonr_member(args, "quiet_minutes");
+	bool has_quiet = jsonr_type(quiet) == JSONR_INT;
+	int64_t minutes = jsonr_as_int(quiet);
 	char text[sizeof(fault.place) + sizeof(fault.message)];
 
-	if (app->front->background) {
+	if (has_quiet && minutes >= 0 && minutes <= QUIET_MINUTES_MAX)
+		app_quiet_for(app, minutes * 60000);
+	if (app->front->background && !has_quiet) {
 		client_refuse(&app->client, id,
 		    "No interface window is open: the state would be shown "
 		    "nowhere.");
