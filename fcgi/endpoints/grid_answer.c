@@ -322,6 +322,8 @@ grid_answer_send(struct call *call, const struct grid_answer *answer)
 	if (answer->set->count <= ROWSET_GATHERED &&
 	    !format_infos[answer->format].flat)
 		splice_keep(splice, call->server->row_cache);
+	else if (answer->set->order == NULL)
+		splice_in_order(splice);
 	err = send_rows(call, answer);
 	splice_release(splice);
 	return err;

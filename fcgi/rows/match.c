@@ -225,10 +225,10 @@ scout_next(struct scout *scout, const struct asking *asking, bool text)
 		return;
 	row = *scout->row++;
 	if (row < hay->rows && !text)
-		__builtin_prefetch(hay->at + row);
+		span_expect_line(hay->at + row);
 	else if (row < hay->rows) {
-		__builtin_prefetch(hay->text.ptr + hay->at[row]);
-		__builtin_prefetch(hay->text.ptr + hay->at[row] + 64);
+		span_expect_line(hay->text.ptr + hay->at[row]);
+		span_expect_line(hay->text.ptr + hay->at[row] + 64);
 	}
 	if (--scout->left == 0)
 		scout_move(scout, asking);

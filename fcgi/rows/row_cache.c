@@ -289,5 +289,5 @@ cached_rows_expect(
 {
 	for (unsigned i = 0; i < count; i++)
 		if (rows[i] < cached->rows)
-			__builtin_prefetch(&cached->at[rows[i]]);
+			span_expect_line(&cached->at[rows[i]]);
 }

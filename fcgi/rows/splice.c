@@ -94,9 +94,17 @@ splice_turn(
 	splice->snap = snap;
 	splice->ranges = ranges;
 	splice->some_lie = false;
+	splice->in_order = false;
 	splice->network_changed = splice->live != NULL && splice->has_network &&
 	    !live_network_is_unchanged(splice->live, snapshot_supplier(snap),
 		snapshot_head(snap)->facts, snapshot_head(snap)->network);
+}
+
+void
+splice_in_order(struct splice *splice)
+{
+	/* All of the text is read without a gap, as processors expect it. */
+	splice->in_order = !splice->all;
 }
 
 void
@@ -180,6 +188,8 @@ copy_flat(struct splice *splice, uint32_t row, const struct snapshot_part *part,
 	if (to == NULL)
 		return true; /* the pieces keep the failure */
 	*to++ = '{';
+	if (splice->in_order)
+		splice_expect_behind(splice, part);
 	for (unsigned i = 0; i < splice->flat_runs; i++) {
 		uint32_t from = off[splice->flat[i].first];
 		uint32_t end = off[splice->flat[i].last + 1];
@@ -251,7 +261,7 @@ expect_flat(const struct splice *splice, const struct snapshot_part *part)
 
 		at -= (uintptr_t)at % SPAN_LINE;
 		for (at = at > line ? at : line; at < end; at += SPAN_LINE)
-			__builtin_prefetch(at);
+			span_expect_line(at);
 		line = at;
 	}
 }

@@ -40,6 +40,7 @@ struct splice {
 	struct cached_rows *kept; /* rows with these columns, or NULL */
 	bool network_changed, has_gammes, has_network;
 	bool some_lie; /* some rows are read from the snapshot */
+	bool in_order; /* see splice_in_order() */
 };
 
 void splice_init(struct splice *splice);
@@ -81,6 +82,12 @@ enum splice_step { SPLICE_KEPT, SPLICE_OFFSETS, SPLICE_TEXT };
 
 void splice_expect(struct splice *splice, const uint32_t *rows, unsigned count,
     enum splice_step step);
+
+/*
+ * Until the next splice_begin() or splice_turn() rows come in the order of the
+ * file: the text of those behind is prefetched where it is likely to be.
+ */
+void splice_in_order(struct splice *splice);
 
 /*
  * Adds a row followed by its separator: a comma in JSON, a newline elsewhere.

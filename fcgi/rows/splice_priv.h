@@ -16,6 +16,26 @@ splice_is_network(unsigned column)
 	    !splice_is_gamme(column);
 }
 
+/* Rows are about as long as the one at hand: this is near enough. */
+#define SPLICE_AHEAD 16
+
+/* Prefetches the columns of a row some rows behind this one. */
+static inline void
+splice_expect_behind(
+    const struct splice *splice, const struct snapshot_part *flat)
+{
+	const uint16_t *off = flat->off.flat;
+	const char *json = flat->json + SPLICE_AHEAD * off[ROW_FLATS];
+
+	for (unsigned i = 0; i < splice->flat_runs; i++) {
+		const char *at = json + off[splice->flat[i].first];
+		const char *end = json + off[splice->flat[i].last + 1];
+
+		for (; at < end + SPAN_LINE; at += SPAN_LINE)
+			span_expect_line(at);
+	}
+}
+
 /* The comma after the last member becomes the brace. */
 void splice_close_row(struct splice *splice, struct iovbuf *pieces);
 

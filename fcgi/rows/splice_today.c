@@ -183,6 +183,8 @@ splice_values(struct splice *splice, uint32_t row, struct span *values)
 	if (!snapshot_flat(splice->snap, row, &flat) ||
 	    (splice->map_runs > 0 && !snapshot_maps(splice->snap, row, &maps)))
 		return ERR_DAMAGED;
+	if (splice->in_order)
+		splice_expect_behind(splice, &flat);
 	for (unsigned i = 0; i < splice->chosen_count; i++) {
 		unsigned column = splice->chosen[i];
 

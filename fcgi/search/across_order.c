@@ -227,7 +227,7 @@ find_numbers(struct across *across)
 		stream->numbers = snapshot_numbers(
 		    stream->view->pinned->snap, across->column);
 		if (stream->numbers != NULL)
-			__builtin_prefetch(stream->numbers + stream->rows[0]);
+			span_expect_line(stream->numbers + stream->rows[0]);
 	}
 }
 

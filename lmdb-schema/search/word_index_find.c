@@ -167,8 +167,8 @@ expect_places(const struct word_index *index, const uint32_t *words,
 {
 	if (i >= count || words[i] >= index->head->words)
 		return;
-	__builtin_prefetch(index->text_at + words[i]);
-	__builtin_prefetch(index->list_at + words[i]);
+	span_expect_line(index->text_at + words[i]);
+	span_expect_line(index->list_at + words[i]);
 }
 
 static inline void
@@ -177,8 +177,8 @@ expect_text(const struct word_index *index, const uint32_t *words,
 {
 	if (i >= count || words[i] >= index->head->words)
 		return;
-	__builtin_prefetch(index->text.ptr + index->text_at[words[i]]);
-	__builtin_prefetch(index->lists + index->list_at[words[i]]);
+	span_expect_line(index->text.ptr + index->text_at[words[i]]);
+	span_expect_line(index->lists + index->list_at[words[i]]);
 }
 
 static void

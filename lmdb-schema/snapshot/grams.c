@@ -344,8 +344,7 @@ expect_places(const struct grams *grams, const struct grams_asked *asked,
 
 	for (uint32_t i = 0; i < grams_chunks(grams->rows); i++) {
 		for (unsigned k = from; k < to; k++)
-			__builtin_prefetch(
-			    at + (asked->hash[k] >> (32 - bits)));
+			span_expect_line(at + (asked->hash[k] >> (32 - bits)));
 		at += ((size_t)1 << bits) + 1;
 	}
 }
@@ -368,7 +367,7 @@ grams_expect_lists(const struct grams *grams, const struct grams_asked *asked)
 
 		if (!get_list(&list, grams, i, asked->hash[0]))
 			return;
-		__builtin_prefetch(list.rows);
+		span_expect_line(list.rows);
 		more |= list.count > FEW;
 	}
 	if (more)
