@@ -21,6 +21,7 @@ import time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import serve_kept as kept  # noqa: E402
+import serve_sums as sums  # noqa: E402
 import serve_works as works  # noqa: E402
 from serve_data import GROWTH, Set  # noqa: E402
 from serve_kit import (TOP, Client, Front, InMemory, Pool,  # noqa: E402
@@ -78,7 +79,9 @@ class Bench:
                 "kept floor": front.site("kept floor", keeping),
                 "gzip1": front.site("gzip1", self.pool, NGINX_GZIP)}
             self.peer_sites, self.packed_peer_sites = {}, {}
+            self.databases = {}
             for peer in self.start_peers(stack, folder, peers, by_supplier):
+                self.databases[peer.name] = peer
                 program = stack.enter_context(peer.program())
                 self.peer_sites[peer.name] = front.site(
                     peer.name, program, kept=False)
@@ -136,6 +139,7 @@ GROUPS = {
               works.filtered_page, works.search_within),
     "kept": (kept.kept_pages, kept.packed_pages, kept.kept_dumps,
              kept.packed_dumps),
+    "sums": (sums.conditions, sums.sums),
     "across": (works.search_across,),
     "dumps": (works.dump_identity, works.dump_gzip, works.dump_five,
               works.network_sync),
@@ -149,7 +153,7 @@ def stand_of(bench, group):
         return bench.stand_growth()
     if group in ("across", "cold"):
         return bench.stand("wide", group == "across", by_supplier=False)
-    return bench.stand("std", group in ("pages", "kept"))
+    return bench.stand("std", group in ("pages", "kept", "sums"))
 
 
 def version(*words):
