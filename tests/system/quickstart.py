@@ -429,6 +429,31 @@ def user_may_sign_in():
     assert "HttpOnly" in headers["Set-Cookie"], headers
 
 
+def proposals_edits_and_decisions_are_there_at_first_sight():
+    env = quick().env()
+    status, entries = get("/propositions?limit=100")
+    assert status == 200, entries
+    of_largest = [one for one in entries["data"]
+                  if one["codeFournisseur"] == env["GRID_SUPPLIER"]]
+    # Another test may have proposed something without a reason.
+    assert any(one["motif"] for one in of_largest
+               if one["etat"] == "proposee"), of_largest
+    assert {"proposee", "validee", "rejetee"} <= {
+        one["etat"] for one in of_largest}, of_largest
+    _, _, headers = ask(
+        env["GRID_URL"] + "/app/session", method="POST",
+        body={"user": env["GRID_USER"], "password": env["GRID_PASSWORD"]},
+        headers={"Origin": env["GRID_URL"]})
+    cookie = {"Cookie": headers["Set-Cookie"].split(";")[0]}
+    _, body, _ = ask(env["GRID_URL"] + "/app/waiting", headers=cookie)
+    assert env["GRID_SUPPLIER"] in [
+        one["codeFournisseur"] for one in json.loads(body)["data"]], body
+    status, body, _ = ask(env["GRID_URL"] + "/app/kept/mine/drafts." +
+                          env["GRID_SUPPLIER"], headers=cookie)
+    assert status == 200, body
+    assert len(json.loads(body)["data"]["value"].split("\n")) == 3, body
+
+
 def pages_and_push_server_answer():
     env = quick().env()
     for path, told in (("/", b"<html"), ("/docs/", b"openapi.json"),
@@ -635,6 +660,7 @@ def main():
         activate_exports_the_names_and_finds_the_programs, both_keys_have_their_scopes,
         largest_and_half_of_the_suppliers_are_computed,
         data_and_programs_are_where_it_says, user_may_sign_in,
+        proposals_edits_and_decisions_are_there_at_first_sight,
         pages_and_push_server_answer, desktop_tools_are_in_what_it_built,
         three_things_to_try_work_as_printed,
         second_run_keeps_all_and_takes_seconds,
