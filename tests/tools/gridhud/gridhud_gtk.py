@@ -60,7 +60,8 @@ class Window(Hud):
 
     def __init__(self, hook, desktop, settings=None, **more):
         self.reader = None
-        env = dict(desktop.env, GSK_RENDERER="cairo", GDK_BACKEND="x11", GTK_USE_PORTAL="0")
+        env = dict(desktop.env, GSK_RENDERER="cairo", GDK_BACKEND="x11", GTK_USE_PORTAL="0",
+                   ASAN_OPTIONS="detect_leaks=0")  # those of the toolkit
         self.desktop = desktop
         super().__init__(hook, settings, plain=True, env=env, **more)
 
@@ -299,7 +300,8 @@ def ends_in_order():
         hud.wait_focus()
         hud.key("ctrl+q")
         equal(hud.process.wait(PATIENCE), 0)
-    done = subprocess.run([PROGRAM], env={"HOME": "/nonexistent"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run([PROGRAM], env={"HOME": "/nonexistent", "ASAN_OPTIONS": "detect_leaks=0"},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=PATIENCE)
     equal((done.returncode, b"there is no display" in done.stdout), (1, True))
 
