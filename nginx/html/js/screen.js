@@ -403,15 +403,9 @@ export function openScreen(host, session, logOut) {
 			    names: askedColumns(), total, source});
 	}
 
-	/* A bar's filter comes on top of those that are there. */
-	function addSome({where = [], ...some}) {
-		showFilters({...filters, ...some, where: [...new Set(
-		    [...filters.where, ...where])]});
-	}
-
 	function showSummary() {
 		if (supplier !== null)
-			openSummary({supplier, filters}, addSome);
+			openSummary({supplier, filters}, showFilters);
 	}
 
 	const print = printer(shownNow);

@@ -78,7 +78,11 @@ async function summaryOf({supplier, filters}, by, measure) {
 	    groups.reduce((sum, one) => sum + one.sum, 0)};
 }
 
-/* `now` is {supplier, filters}; filter(some) shows what a bar stands for. */
+/* These filters, and on top of them a bar's. */
+const withSome = (filters, {where = [], ...some}) => ({...filters, ...some,
+    where: [...new Set([...filters.where, ...where])]});
+
+/* `now` is {supplier, filters}; filter(others) shows what a bar stands for. */
 export function openSummary(now, filter) {
 	const kept = recall("summary") ?? {};
 	let by = BY.includes(kept.by) ? kept.by : BY[0];
@@ -103,7 +107,7 @@ export function openSummary(now, filter) {
 		return el("tr", {}, el("th", {scope: "row"},
 		    el("button.link", {type: "button", onclick() {
 			window.close();
-			filter(filterOf(by, value));
+			filter(withSome(now.filters, filterOf(by, value)));
 		    }}, label)),
 		el("td.right.faint", {}, format.integer(articles)),
 		el("td.bar-cell", {}, bar(sum, most)),
