@@ -105,7 +105,7 @@ take_other_number(int64_t *out, const char *at, const char *end)
 									: NULL;
 }
 
-/* What follows the number; NULL: none is there. */
+/* The text behind the number; NULL when no number is there. */
 static inline const char *
 take_number(int64_t *out, const char *at, const char *end)
 {

@@ -70,7 +70,7 @@ choose32(lanes32 mask, lanes32 a, lanes32 b)
 	return (a & mask) | (b & ~mask);
 }
 
-/* What a lane has seen; it was never wider than an i32. */
+/* Adds the figures of one lane, which was never wider than an i32. */
 static void
 add_lane(struct units *to, int64_t min, int64_t max, int64_t none)
 {

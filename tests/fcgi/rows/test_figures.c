@@ -65,7 +65,7 @@ figure(const struct plane *plane, uint32_t row)
 	return wide_values[row];
 }
 
-/* That the planes have what each row's map has; the count of figures. */
+/* Checks that the planes have what each row has; returns the count of figures. */
 static unsigned
 check_same(const struct figures *figures, enum snap_measure measure)
 {
@@ -221,7 +221,7 @@ START_TEST(figures_are_kept_within_the_ceiling)
 	figures_get(&again, cache, snap, SNAP_SALES, false);
 	ck_assert_ptr_eq(again, sales);
 	figures_release(cache, again);
-	/* They are in use, so there is no room for others. */
+	/* The sales are in use, so there is no room for the stock. */
 	figures_get(&stock, cache, snap, SNAP_STOCK, true);
 	ck_assert_ptr_null(stock);
 	figures_release(cache, sales);
@@ -229,7 +229,7 @@ START_TEST(figures_are_kept_within_the_ceiling)
 	ck_assert_ptr_nonnull(stock);
 	figures_get(&sales, cache, snap, SNAP_SALES, false);
 	ck_assert_ptr_null(sales);
-	/* Those in use stay. */
+	/* Figures in use stay. */
 	figures_cache_tick(cache, -1);
 	figures_get(&again, cache, snap, SNAP_STOCK, false);
 	ck_assert_ptr_eq(again, stock);
