@@ -30,7 +30,7 @@ struct gauges {
 
 /*
  * Contents of the store, which housekeeping counts each minute. Names, labels and
- * meaning are in metrics.c's table. Times are seconds since 1970, 0 for never.
+ * meaning are in metrics_text.c's table. Times are seconds since 1970, 0 for never.
  */
 enum stock {
 	STOCK_COUNTED_S,

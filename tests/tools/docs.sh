@@ -40,7 +40,7 @@ else
 fi
 
 # Each metric, and no other.
-in_code=$(grep -ohE 'gridapi_[a-z_]+' fcgi/metrics.c |
+in_code=$(grep -ohE 'gridapi_[a-z_]+' fcgi/metrics_text.c |
   sed -E 's/_(bucket|sum|count)$//' | sort -u)
 in_page=$(grep -oE '^\| `gridapi_[a-z_]+`' docs/operations.md | tr -d '|` ' |
   sort -u)

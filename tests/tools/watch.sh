@@ -20,7 +20,7 @@ in_code() {
 
 for name in $(cat "$rules" "$board" | grep -ohE 'gridapi_[a-z_]+' |
   sed -E 's/_bucket$//' | sort -u); do
-  in_code "$name" fcgi/metrics.c
+  in_code "$name" fcgi/metrics_text.c
 done
 for endpoint in $(grep -ohE 'endpoint=~?\\?"[A-Za-z|]+' "$rules" "$board" |
   sed -E 's/.*"//' | tr '|' '\n' | sort -u); do
@@ -28,7 +28,7 @@ for endpoint in $(grep -ohE 'endpoint=~?\\?"[A-Za-z|]+' "$rules" "$board" |
 done
 for label in $(grep -ohE '(state|kind)=~?\\?"[a-z_|]+' "$rules" "$board" |
   sed -E 's/.*"//' | tr '|' '\n' | sort -u); do
-  in_code "\\\"$label\\\"" fcgi/metrics.c
+  in_code "\\\"$label\\\"" fcgi/metrics_text.c
 done
 
 named=$(sed -nE 's/^ *- alert: ([A-Za-z]+)$/\1/p' "$rules" | sort)

@@ -23,7 +23,7 @@ lmdb-schema/state : lmdb-schema/facts
 lmdb-schema/compute : lmdb-schema/facts lmdb-schema/snapshot
 lmdb-schema/search : lmdb-schema/snapshot
 lmdb-schema/upkeep : lmdb-schema/compute lmdb-schema/search lmdb-schema/state
-fcgi.base fcgi/settings.* fcgi/metrics.* fcgi/key_rates.* : lmdb-schema
+fcgi.base fcgi/settings.* fcgi/metrics* fcgi/key_rates.* : lmdb-schema
 fcgi/http : lmdb-schema
 fcgi.call fcgi/call.* fcgi/fail.* fcgi/route.h fcgi/auth.* fcgi/key_uses.* fcgi/steps.* fcgi/views.* fcgi/within.* : fcgi.base fcgi/http lmdb-schema/snapshot lmdb-schema/state
 fcgi/table : fcgi/http
