@@ -307,6 +307,27 @@ static const struct row {
 	"doit être une ligne de texte sans caractère de contrôle"},
     {"must have %zu to %zu items, has %zu",
 	"doit avoir de %zu à %zu éléments, en a %zu"},
+    {"must have %d to %d bytes", "doit avoir de %d à %d octets"},
+    {"The present password is not right.",
+	"Le mot de passe actuel n'est pas le bon."},
+    {"The password is changed, but no session could be opened (%s): log in "
+     "with the new password.",
+	"Le mot de passe est changé, mais aucune session n'a pu être ouverte "
+	"(%s) : se connecter avec le nouveau mot de passe."},
+    {"Nothing was stored: the nodes' shared log is out of reach. The request "
+     "can be repeated. What is there can be read.",
+	"Rien n'a été enregistré : le journal commun des nœuds est hors "
+	"d'atteinte. La requête peut être répétée. Ce qui est là peut être "
+	"lu."},
+    {"It may have been stored, or not: the nodes' shared log did not answer. "
+     "Look again before you repeat it.",
+	"C'est peut-être enregistré, peut-être pas : le journal commun des "
+	"nœuds n'a pas répondu. Regarder à nouveau avant de répéter."},
+    {"Other nodes may have written what is not here: etcd is out of reach, or "
+     "gridapi's log says what cannot be applied. What is here can be read.",
+	"D'autres nœuds ont pu écrire ce qui n'est pas ici : etcd est hors "
+	"d'atteinte, ou le journal de gridapi dit ce qui n'est pas applicable. "
+	"Ce qui est ici peut être lu."},
     {"There is nothing of that name.", "Il n'y a rien de ce nom."},
 };
 
