@@ -266,6 +266,11 @@ def requests():
         for value in values:
             yield get("%s=%r" % (name, value[:30]),
                       start + name.encode() + b"=" + value, BAD)
+    yield get("a condition of 10,000 values",
+              grid + b"totalCa=in.(" + b",".join([b"1"] * 10000) + b")", LONG)
+    yield get("10,000 conditions", grid + b"totalCa=gt.1&" * 10000, LONG)
+    yield get("a condition of 1 MB", grid + b"marque=eq." + b"x" * (1 << 20),
+              LONG)
     yield get("snapshot of nobody", grid + b"snapshot=00000000000000ff", LOST)
     yield get("a path as supplier",
               (API + "/grid?fournisseur=..%2F..%2Fetc").encode(), LOST)
