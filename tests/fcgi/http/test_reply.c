@@ -141,7 +141,8 @@ START_TEST(error_drops_what_was_made)
 	ck_assert_int_eq(reply_end(&reply), ERR_OK);
 	answer_is(
 	    "Status: 404 Not Found\r\nContent-Type: application/json\r\n"
-	    "Cache-Control: no-store\r\nContent-Length: 73\r\n\r\n"
+	    "Cache-Control: no-store\r\nContent-Language: en\r\n"
+	    "Vary: Accept-Language\r\nContent-Length: 73\r\n\r\n"
 	    "{\"error\":{\"code\":\"not_found\",\"message\":\"no \\\"it\\\""
 	    "\xef\xbf\xbd\",\"details\":{\"a\":1}}}");
 }
