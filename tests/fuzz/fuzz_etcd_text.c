@@ -9,16 +9,15 @@
 #include "tests/fuzz/fuzz.h"
 
 static uint64_t next;
+static volatile char seen; /* each byte is read, for the sanitizers */
 
 static enum err
 take(void *context, uint64_t number, struct span entry)
 {
-	volatile char sum = 0;
-
 	(void)context;
 	FUZZ_CHECK(number == next++);
 	for (size_t i = 0; i < entry.len; i++)
-		sum ^= entry.ptr[i];
+		seen = entry.ptr[i];
 	return ERR_OK;
 }
 
