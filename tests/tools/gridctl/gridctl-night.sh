@@ -251,6 +251,19 @@ restored() {
 }
 is "the newest restores to what is served" restored
 
+# A folder for backups that cannot be made: a file is in its place.
+: >"$work/nowhere"
+sed "s#^folder = $backups#folder = $work/nowhere/backups#" "$work/night.conf" \
+  >"$work/nowhere.conf"
+nowhere() {
+  grid night run --settings "$work/nowhere.conf"
+  [ $? -eq 1 ]
+}
+is "a folder for backups that cannot be made fails the night" nowhere
+is "its backup is told as failed" told '^  backup +failed'
+is "with the folder" reported 'nowhere/backups'
+is "the rest is done" told '^  prune +done'
+
 # --- one at a time, and a damaged night.json -------------------------------------------
 exec 9>"$data/locks/night"
 flock 9

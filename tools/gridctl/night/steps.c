@@ -43,10 +43,11 @@ night_id(char id[ID_MAX], const struct night *night)
 	id[len] = '\0';
 }
 
+/* `fault` may be NULL. */
 static int
 wrong(const char *what, enum err err, const struct fault *fault)
 {
-	if (fault_is_set(fault))
+	if (fault != NULL && fault_is_set(fault))
 		return cmd_fail("night", err, fault);
 	fprintf(stderr, "gridctl night: %s: %s\n", what, err_text(err));
 	return CMD_FAILED;
