@@ -34,9 +34,10 @@ views_close(struct views *views)
 enum err
 views_renew(struct views *views)
 {
-	enum err err = live_view_renew(views->live);
+	enum err err;
 
 	assert(views->live != NULL && views->state != NULL);
+	err = live_view_renew(views->live);
 	if (err == ERR_OK)
 		err = catalog_view_renew(views->catalog);
 	if (err == ERR_OK)

@@ -110,9 +110,10 @@ void
 router_head(struct router *gate, struct conn *conn)
 {
 	const struct hook_settings *settings = gate->spec.settings;
-	enum endpoint endpoint = endpoint_of(settings, conn);
+	enum endpoint endpoint;
 
-	assert(conn != NULL && gate->spec.settings != NULL);
+	assert(conn != NULL && settings != NULL);
+	endpoint = endpoint_of(settings, conn);
 	if (endpoint == HEALTH)
 		answer_health(settings, conn);
 	else if (endpoint == NOWHERE)

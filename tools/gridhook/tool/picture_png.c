@@ -45,9 +45,10 @@ picture_write_png(
 	    /* A third of the time for a tenth more bytes. */
 	    .flags = PNG_IMAGE_FLAG_FAST};
 	png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-	char *room = buf_room(out, size);
+	char *room;
 
 	assert(picture->rgb != NULL && out != NULL);
+	room = buf_room(out, size);
 	if (room == NULL)
 		return buf_end(out);
 	if (!png_image_write_to_memory(
