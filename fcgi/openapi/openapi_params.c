@@ -95,17 +95,18 @@ describe(struct jsonw *json, const struct param_info *info)
 	members_string(json, "description", text);
 }
 
-/* "^(not\\.)?(eq|neq|...)\\." */
+#define PATTERN_MAX 256
+
+/* "^(not\\.)?(eq|neq|...)\\." in `pattern`, which it returns. */
 static const char *
-condition_pattern(void)
+condition_pattern(char pattern[PATTERN_MAX])
 {
-	static char pattern[256];
-	size_t len = (size_t)snprintf(pattern, sizeof(pattern), "^(not\\.)?(");
+	size_t len = (size_t)snprintf(pattern, PATTERN_MAX, "^(not\\.)?(");
 
 	for (unsigned i = 0; i < condition_count; i++)
-		len += (size_t)snprintf(pattern + len, sizeof(pattern) - len,
+		len += (size_t)snprintf(pattern + len, PATTERN_MAX - len,
 		    "%s%s", i == 0 ? "" : "|", condition_infos[i].name);
-	snprintf(pattern + len, sizeof(pattern) - len, ")\\.");
+	snprintf(pattern + len, PATTERN_MAX - len, ")\\.");
 	return pattern;
 }
 
@@ -113,7 +114,7 @@ condition_pattern(void)
 static void
 gamme_schema(struct jsonw *json)
 {
-	char pattern[TEXT_MAX];
+	char pattern[TEXT_MAX], condition[PATTERN_MAX];
 
 	jsonw_key(json, "anyOf");
 	jsonw_array_begin(json);
@@ -124,7 +125,7 @@ gamme_schema(struct jsonw *json)
 	jsonw_object_begin(json);
 	members_string(json, "type", "string");
 	snprintf(pattern, sizeof(pattern), "^[ABCYZ](,[ABCYZ])+$|%s",
-	    condition_pattern());
+	    condition_pattern(condition));
 	members_string(json, "pattern", pattern);
 	jsonw_object_end(json);
 	jsonw_array_end(json);
@@ -133,7 +134,7 @@ gamme_schema(struct jsonw *json)
 static void
 digits_schema(struct jsonw *json, const struct param_info *info)
 {
-	char pattern[TEXT_MAX];
+	char pattern[TEXT_MAX], condition[PATTERN_MAX];
 
 	if (info->min == info->max)
 		snprintf(pattern, sizeof(pattern), "^[0-9]{%lld}$",
@@ -145,7 +146,7 @@ digits_schema(struct jsonw *json, const struct param_info *info)
 		size_t len = strlen(pattern);
 
 		snprintf(pattern + len, sizeof(pattern) - len, "|%s",
-		    condition_pattern());
+		    condition_pattern(condition));
 	}
 	members_string(json, "type", "string");
 	members_string(json, "pattern", pattern);
@@ -442,6 +443,7 @@ types_text(unsigned types)
 void
 openapi_condition_schema(struct jsonw *json)
 {
+	char pattern[PATTERN_MAX];
 	struct buf text;
 
 	buf_init(&text, TEXT_MAX);
@@ -464,7 +466,7 @@ openapi_condition_schema(struct jsonw *json)
 	members_string(json, "type", "string");
 	jsonw_key(json, "description");
 	jsonw_string(json, buf_span(&text));
-	members_string(json, "pattern", condition_pattern());
+	members_string(json, "pattern", condition_pattern(pattern));
 	jsonw_key(json, "examples");
 	jsonw_raw(json,
 	    SPAN("[\"gt.0\",\"in.(A,B)\",\"not.like.*bière*\",\"is.null\"]"));

@@ -3,6 +3,7 @@
  * is tests/system/openapi-lint.sh's. */
 #include "fcgi/openapi/openapi.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include "common/arena.h"
@@ -251,6 +252,41 @@ START_TEST(too_little_room_is_told)
 }
 END_TEST
 
+/* NULL when each of many descriptions is the one that make() made. */
+static void *
+describe_often(void *context)
+{
+	const char *wrong = NULL;
+	struct buf again;
+
+	(void)context;
+	buf_init(&again, 1 << 22);
+	for (unsigned i = 0; i < 100 && wrong == NULL; i++) {
+		buf_clear(&again);
+		if (openapi_write(&again,
+			SPAN("https://grid.example/api/v1")) != ERR_OK ||
+		    !span_eq(buf_span(&again), buf_span(&text)))
+			wrong = "another description";
+	}
+	buf_fini(&again);
+	return (void *)(uintptr_t)wrong;
+}
+
+START_TEST(threads_describe_at_once)
+{
+	pthread_t threads[4];
+	void *wrong;
+
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_int_eq(
+		    pthread_create(&threads[i], NULL, describe_often, NULL), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], &wrong), 0);
+		ck_assert_ptr_null(wrong);
+	}
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -264,6 +300,7 @@ test_suite(void)
 	tcase_add_test(tc, every_reference_leads_somewhere);
 	tcase_add_test(tc, the_examples_of_an_operation_are_accepted_together);
 	tcase_add_test(tc, every_scalar_column_is_a_condition);
+	tcase_add_test(tc, threads_describe_at_once);
 	tcase_add_test(tc, too_little_room_is_told);
 	suite_add_tcase(suite, tc);
 	return suite;
