@@ -47,10 +47,12 @@ class Data:
             skip(GRIDCTL + " is not built")
 
     def gridctl(self, *words, cwd=None, typed=""):
-        return subprocess.run([GRIDCTL, "--data", self.folder] + list(words),
-                              check=True, cwd=cwd, input=typed.encode(),
-                              stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE).stdout.decode()
+        done = subprocess.run([GRIDCTL, "--data", self.folder] + list(words),
+                              check=False, cwd=cwd, input=typed.encode(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert done.returncode == 0, "gridctl %s: %d: %s" % (
+            " ".join(words), done.returncode, done.stderr.decode())
+        return done.stdout.decode()
 
     def fill(self, csv, *suppliers):
         self.gridctl("init")
