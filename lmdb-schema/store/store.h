@@ -150,6 +150,8 @@ enum err store_snapshot_folder(
  * ERR_BUSY when `wait` is false and another process holds it.
  */
 enum err store_lock_import(int *fd, struct store *store, bool wait);
+/* Waits 2 s for a lock that is taken: removing old files takes moments. */
+enum err store_lock_import_soon(int *fd, struct store *store);
 enum err store_lock_supplier(
     int *fd, struct store *store, struct span supplier, bool wait);
 

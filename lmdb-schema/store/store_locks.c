@@ -2,8 +2,11 @@
 #include <assert.h>
 #include <unistd.h>
 
+#include "common/date.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
+
+#define IMPORT_PATIENCE_NS INT64_C(2000000000)
 
 static enum err
 lock_named(int *fd, struct store *store, const char *name, bool wait)
@@ -19,6 +22,19 @@ enum err
 store_lock_import(int *fd, struct store *store, bool wait)
 {
 	return lock_named(fd, store, "import", wait);
+}
+
+enum err
+store_lock_import_soon(int *fd, struct store *store)
+{
+	int64_t end = date_monotonic_ns() + IMPORT_PATIENCE_NS;
+	enum err err = store_lock_import(fd, store, false);
+
+	while (err == ERR_BUSY && date_monotonic_ns() < end) {
+		usleep(20000);
+		err = store_lock_import(fd, store, false);
+	}
+	return err;
 }
 
 enum err

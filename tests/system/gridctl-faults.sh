@@ -429,6 +429,11 @@ is "an import beside another is refused, exit code $code" [ $code -eq 1 ]
 is "and told why" grep -q 'another import is running' "$work/out"
 exec 9>&-
 is "and goes on when that has ended" quiet import -q "$work/b"
+# Housekeeping has the lock for moments: an import that meets it waits.
+flock "$data/locks/import" sleep 0.5 &
+until flock -n "$data/locks/import" true; [ $? -ne 0 ]; do sleep 0.01; done
+is "an import waits for a moment" quiet import -q "$work/b"
+wait
 
 if [ $skipped -eq 0 ]; then
   echo "$passed passed, $failed failed"

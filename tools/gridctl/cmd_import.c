@@ -437,7 +437,7 @@ import_into(struct store *store, const char *dir, const struct options *options)
 	enum err err = store_prepare(cmd_data_dir()); /* a folder may miss */
 
 	if (err == ERR_OK)
-		err = store_lock_import(&lock, store, false);
+		err = store_lock_import_soon(&lock, store);
 	if (err != ERR_OK) {
 		fault_clear(&fault);
 		if (err == ERR_BUSY)
