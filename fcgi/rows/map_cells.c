@@ -12,6 +12,7 @@
 
 #include "common/date.h"
 #include "common/jsonw.h"
+#include "common/word8.h"
 
 #define MEMBER_LEN 8 /* 202501": */
 #define DECIMALS 6
@@ -55,15 +56,6 @@ map_cells_fini(struct map_cells *reader)
 
 /* --- a store's months ----------------------------------------------------- */
 
-static inline uint64_t
-eight_bytes(const char *at)
-{
-	uint64_t bytes;
-
-	memcpy(&bytes, at, sizeof(bytes));
-	return bytes;
-}
-
 /*
  * How many digits the bytes begin with, 8 at most: bytes that are no digits
  * get their high bit by the sum, and a carry alters later bytes only.
@@ -71,9 +63,8 @@ eight_bytes(const char *at)
 static inline unsigned
 count_digits(uint64_t bytes)
 {
-	uint64_t low = bytes ^ UINT64_C(0x3030303030303030);
-	uint64_t other = ((low + UINT64_C(0x7676767676767676)) | low) &
-	    UINT64_C(0x8080808080808080);
+	uint64_t low = bytes ^ WORD8_EACH(0x30);
+	uint64_t other = ((low + WORD8_EACH(0x76)) | low) & WORD8_EACH(0x80);
 
 	return other == 0 ? 8 : (unsigned)__builtin_ctzll(other) / 8;
 }
@@ -82,8 +73,7 @@ count_digits(uint64_t bytes)
 static inline int64_t
 digits_value(uint64_t bytes, unsigned count)
 {
-	uint64_t low = (bytes ^ UINT64_C(0x3030303030303030))
-	    << (64 - 8 * count);
+	uint64_t low = (bytes ^ WORD8_EACH(0x30)) << (64 - 8 * count);
 
 	low = low * 10 + (low >> 8);
 	return (int64_t)(((low & UINT64_C(0x000000FF000000FF)) *
@@ -118,14 +108,14 @@ take_number(int64_t *out, const char *at, const char *end)
 
 	if (end - at < AHEAD)
 		return take_other_number(out, at, end);
-	bytes = eight_bytes(at);
+	bytes = word8_load(at);
 	count = count_digits(bytes);
 	if (count == 0 || count == 8)
 		return take_other_number(out, start, end);
 	value = digits_value(bytes, count) * NUM_MICRO;
 	at += count;
 	if (*at == '.') {
-		bytes = eight_bytes(++at);
+		bytes = word8_load(++at);
 		count = count_digits(bytes);
 		if (scales[count] == 0)
 			return take_other_number(out, start, end);
@@ -144,7 +134,7 @@ take_months(const struct map_cells *reader, int64_t *cells, const char *at,
 	unsigned month = 0;
 
 	while (end - at > MEMBER_LEN && *at == '"') {
-		uint64_t member = eight_bytes(at + 1);
+		uint64_t member = word8_load(at + 1);
 
 		while (month < SCHEMA_MONTHS && member != reader->months[month])
 			month++;
