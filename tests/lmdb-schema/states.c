@@ -7,6 +7,8 @@
 #include "common/date.h"
 #include "common/kv/kv.h"
 #include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/state/trail_close.h"
+#include "lmdb-schema/state/trail_part.h"
 #include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/mirror.h"
 #include "tests/support/scratch.h"
@@ -151,6 +153,22 @@ states_month(int year, int month, unsigned count)
 
 	ck_assert_int_eq(
 	    store_write(states, STORE_STATE, add_entries, &entries), ERR_OK);
+}
+
+void
+states_three_months(void)
+{
+	struct trail_closed closed;
+
+	states_make();
+	mirror_drop();
+	states_month(2026, 1, 900);
+	states_month(2026, 2, 100);
+	states_month(2026, 3, 10);
+	ck_assert_int_eq(
+	    trail_close(&closed, states, TRAIL_PART_ENTRIES_MAX, INT64_MAX),
+	    ERR_OK);
+	ck_assert_uint_eq(closed.parts, 2);
 }
 
 /* --- reading -------------------------------------------------------------- */

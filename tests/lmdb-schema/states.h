@@ -45,6 +45,12 @@ enum proposal_outcome states_decide(
 void states_month(int year, int month, unsigned count);
 
 /*
+ * A store whose trail has three months: entries 1 to 900 in January's file, 901
+ * to 1000 in February's, the rest in state.mdb.
+ */
+void states_three_months(void);
+
+/*
  * All that is pending, or validated, at a supplier as "codein=Xauthor ...",
  * borrowed until the next call.
  */

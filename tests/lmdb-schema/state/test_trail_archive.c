@@ -11,10 +11,8 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "lmdb-schema/state/trail.h"
-#include "lmdb-schema/state/trail_close.h"
 #include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
-#include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/lmdb-schema/told.h"
 #include "tests/support/quiet.h"
@@ -64,20 +62,10 @@ __wrap_fs_unlink(const char *path)
 
 /* --- months --------------------------------------------------------------- */
 
-/* Entries 1 to 900 in January's file, 901 to 1000 in February's. */
 static void
 make(void)
 {
-	struct trail_closed closed;
-
-	states_make();
-	mirror_drop();
-	states_month(2026, 1, 900);
-	states_month(2026, 2, 100);
-	states_month(2026, 3, 10);
-	ck_assert_int_eq(
-	    trail_close(&closed, states, TRAIL_PART_ENTRIES_MAX, INT64_MAX),
-	    ERR_OK);
+	states_three_months();
 	ck_assert_int_eq(mkdir(scratch_path("archive"), 0750), 0);
 }
 

@@ -2,39 +2,20 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "lmdb-schema/state/trail_close.h"
 #include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/check.h"
 #include "lmdb-schema/upkeep/copy.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "lmdb-schema/upkeep/stat.h"
-#include "tests/lmdb-schema/mirror.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/lmdb-schema/told.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
 
-/* Entries 1 to 900 and 901 to 1000 in files, the rest in state.mdb. */
 #define JANUARY "data/trail/2026-01-0000000000000001.part"
 #define FEBRUARY "data/trail/2026-02-0000000000000385.part"
-
-static void
-make(void)
-{
-	struct trail_closed closed;
-
-	states_make();
-	mirror_drop();
-	states_month(2026, 1, 900);
-	states_month(2026, 2, 100);
-	states_month(2026, 3, 10);
-	ck_assert_int_eq(
-	    trail_close(&closed, states, TRAIL_PART_ENTRIES_MAX, INT64_MAX),
-	    ERR_OK);
-	ck_assert_uint_eq(closed.parts, 2);
-}
 
 static uint64_t
 copy(const char *name)
@@ -148,7 +129,7 @@ test_suite(void)
 	Suite *suite = suite_create("trail_upkeep");
 	TCase *tc = tcase_create("trail_upkeep");
 
-	tcase_add_checked_fixture(tc, make, states_remove);
+	tcase_add_checked_fixture(tc, states_three_months, states_remove);
 	tcase_add_checked_fixture(tc, quiet_begin, quiet_end);
 	tcase_add_test(tc, sound_parts_are_checked_and_nothing_is_told);
 	tcase_add_loop_test(tc, a_damaged_part_is_told_with_its_entries, 0,
