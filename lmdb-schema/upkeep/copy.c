@@ -18,6 +18,7 @@
 
 struct copying {
 	struct store *from, *to;
+	const char *base; /* NULL: none */
 	struct copy_counts *counts;
 	struct fault *fault;
 };
@@ -96,9 +97,51 @@ open_regular(int *fd, struct stat *st, const char *path, struct fault *fault)
 	return ERR_DAMAGED;
 }
 
+/* Whether two immutable files are one and the same, by size and time. */
+static bool
+is_same(const struct stat *a, const struct stat *b)
+{
+	return S_ISREG(a->st_mode) && a->st_size == b->st_size &&
+	    a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	    a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Links the base's copy of the file, where there is one; else false. */
+static bool
+link_base(struct copying *copying, const struct stat *st, const char *to)
+{
+	char path[FS_PATH_MAX];
+	struct stat found;
+
+	if (copying->base == NULL ||
+	    fs_path(path, "%s%s", copying->base,
+		to + strlen(store_dir(copying->to))) != ERR_OK ||
+	    lstat(path, &found) != 0 || !is_same(&found, st) ||
+	    link(path, to) != 0)
+		return false;
+	copying->counts->linked++;
+	copying->counts->linked_bytes += (uint64_t)st->st_size;
+	return true;
+}
+
+/* The time comes behind the bytes: a base's file with that time is whole. */
+static int
+copy_opened(int in, int out, const struct stat *st)
+{
+	int errnum = copy_bytes(in, out);
+
+	if (errnum == 0 && fsync(out) != 0)
+		errnum = errno;
+	if (errnum == 0 &&
+	    futimens(out,
+		(struct timespec[]){{.tv_nsec = UTIME_OMIT}, st->st_mtim}) != 0)
+		errnum = errno;
+	return errnum;
+}
+
 /*
- * Copies an immutable file. A hard link would suffice on one disk, but a backup
- * must be a copy.
+ * Copies an immutable file. A hard link to the data directory's would suffice on
+ * one disk, but a backup must be a copy.
  */
 static enum err
 copy_file(struct copying *copying, const char *from, const char *to)
@@ -109,13 +152,15 @@ copy_file(struct copying *copying, const char *from, const char *to)
 
 	if (err != ERR_OK)
 		return err;
+	if (link_base(copying, &st, to)) {
+		close(in);
+		return ERR_OK;
+	}
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	if (out < 0)
 		errnum = errno;
 	if (errnum == 0)
-		errnum = copy_bytes(in, out);
-	if (errnum == 0 && fsync(out) != 0)
-		errnum = errno;
+		errnum = copy_opened(in, out, &st);
 	close(in);
 	if (out >= 0)
 		close(out);
@@ -329,11 +374,21 @@ refuse(void *context, const char *name)
 	return ERR_EXISTS;
 }
 
-enum err
-store_copy(const char *from, const char *to, struct copy_counts *counts,
-    struct fault *fault)
+static bool
+is_one_folder(const char *a, const char *b)
 {
-	struct copying copying = {.counts = counts, .fault = fault};
+	struct stat of_a, of_b;
+
+	return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 &&
+	    of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+enum err
+store_copy(const char *from, const char *to, const char *base,
+    struct copy_counts *counts, struct fault *fault)
+{
+	struct copying copying = {
+	    .base = base, .counts = counts, .fault = fault};
 	const bool there = eaccess(to, F_OK) == 0;
 	int lock = -1, trail_lock = -1;
 	enum err err;
@@ -345,6 +400,12 @@ store_copy(const char *from, const char *to, struct copy_counts *counts,
 		    "exists already: name a folder that does not, or an empty "
 		    "one");
 		return ERR_EXISTS;
+	}
+	if (base != NULL && is_one_folder(base, from)) {
+		fault_set(fault, base,
+		    "is the data directory itself, and no "
+		    "earlier backup of it");
+		return ERR_BAD_INPUT;
 	}
 	err = store_open(&copying.from, from, fault);
 	if (err == ERR_OK)

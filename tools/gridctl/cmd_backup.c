@@ -13,10 +13,22 @@
 #include "lmdb-schema/upkeep/copy.h"
 #include "tools/gridctl/cmd.h"
 
+struct options {
+	const char *base;
+};
+
+static const struct opt_row backup_rows[] = {
+    {"--base", 0, OPT_TEXT, offsetof(struct options, base), 0, 0, "BACKUP",
+	"an earlier backup on the same disk: files that it has are linked, and "
+	"only new ones copied"},
+};
+
 static const struct opt_spec backup_spec = {
-    .usage = "gridctl [--data DIR] backup TO",
+    .usage = "gridctl [--data DIR] backup [--base BACKUP] TO",
     .about = "Copies the data directory, which may be in use, to TO, which "
 	     "must not exist or be an empty folder.",
+    .rows = backup_rows,
+    .count = sizeof(backup_rows) / sizeof(backup_rows[0]),
     .args_min = 1,
     .args_max = 1,
 };
@@ -30,19 +42,23 @@ static const struct opt_spec restore_spec = {
 };
 
 static int
-copy(const char *command, const char *from, const char *to)
+copy(const char *command, const char *from, const char *to, const char *base)
 {
 	struct copy_counts counts;
 	struct fault fault;
 	enum err err;
 
 	fault_clear(&fault);
-	err = store_copy(from, to, &counts, &fault);
+	err = store_copy(from, to, base, &counts, &fault);
 	if (err != ERR_OK)
 		return cmd_fail(command, err, &fault);
 	cmd_set_rows(counts.snapshots);
 	printf("%s: %s snapshots, %s in all\n", to, cmd_count(counts.snapshots),
-	    cmd_bytes(counts.bytes));
+	    cmd_bytes(counts.bytes + counts.linked_bytes));
+	if (base != NULL)
+		printf("%s were copied; %s files, %s, are those of %s\n",
+		    cmd_bytes(counts.bytes), cmd_count(counts.linked),
+		    cmd_bytes(counts.linked_bytes), base);
 	if (counts.skipped > 0)
 		printf("%s snapshots could not be read and were left out: "
 		       "compute them again\n",
@@ -78,37 +94,36 @@ check_backup(const char *from, struct fault *fault)
 	return ERR_NOT_FOUND;
 }
 
-static int
-restore_from(const char *from)
-{
-	struct fault fault;
-	enum err err;
-
-	fault_clear(&fault);
-	err = check_backup(from, &fault);
-	return err == ERR_OK ? copy("restore", from, cmd_data_dir())
-			     : cmd_fail("restore", err, &fault);
-}
-
-static int
-run(const struct opt_spec *spec, int argc, char **argv, bool restore)
-{
-	int args, result = cmd_options(NULL, spec, argc, argv, &args);
-
-	if (result != CMD_GO)
-		return result;
-	return restore ? restore_from(argv[1])
-		       : copy("backup", cmd_data_dir(), argv[1]);
-}
-
 int
 cmd_backup(int argc, char **argv)
 {
-	return run(&backup_spec, argc, argv, false);
+	struct options options = {NULL};
+	struct fault fault;
+	int args,
+	    result = cmd_options(&options, &backup_spec, argc, argv, &args);
+	enum err err = ERR_OK;
+
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	if (options.base != NULL)
+		err = check_backup(options.base, &fault);
+	return err == ERR_OK
+	    ? copy("backup", cmd_data_dir(), argv[1], options.base)
+	    : cmd_fail("backup", err, &fault);
 }
 
 int
 cmd_restore(int argc, char **argv)
 {
-	return run(&restore_spec, argc, argv, true);
+	struct fault fault;
+	int args, result = cmd_options(NULL, &restore_spec, argc, argv, &args);
+	enum err err;
+
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	err = check_backup(argv[1], &fault);
+	return err == ERR_OK ? copy("restore", argv[1], cmd_data_dir(), NULL)
+			     : cmd_fail("restore", err, &fault);
 }

@@ -384,8 +384,8 @@ START_TEST(a_copy_has_the_parts)
 	see(&here);
 	fault_clear(&fault);
 	facts_close(); /* a copy opens the store itself */
-	ck_assert_int_eq(
-	    store_copy(facts_dir(), scratch_path("copy"), &counts, &fault),
+	ck_assert_int_eq(store_copy(facts_dir(), scratch_path("copy"), NULL,
+			     &counts, &fault),
 	    ERR_OK);
 	ck_assert_int_eq(
 	    store_open(&facts, scratch_path("copy"), &fault), ERR_OK);

@@ -26,7 +26,7 @@ copy(const char *name)
 	fault_clear(&fault);
 	states_close();
 	ck_assert_int_eq(store_copy(scratch_path("data"), scratch_path(name),
-			     &counts, &fault),
+			     NULL, &counts, &fault),
 	    ERR_OK);
 	states_open();
 	return counts.parts_missing;
