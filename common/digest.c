@@ -8,14 +8,11 @@
 
 #include <assert.h>
 #include <endian.h>
-#include <errno.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "common/hex.h"
 #include "common/log.h"
@@ -27,7 +24,6 @@
 #define SCRYPT_MEMORY (UINT64_C(160) << 20)
 #define SALT_LEN 16
 #define HASH_LEN 32
-#define HMAC_BLOCK 64 /* bytes that SHA-256 takes at once */
 
 static EVP_MD *sha256;
 static pthread_key_t context_key; /* holds each thread's EVP_MD_CTX */
@@ -145,112 +141,6 @@ digest_parts_free(struct digest_parts *parts)
 	free(parts);
 }
 
-/* SHA-256 of a block of the padded key and what stands behind it. */
-static void
-hash_behind(uint8_t out[DIGEST_SHA256_LEN], const uint8_t *block,
-    const struct span *parts, size_t count)
-{
-	EVP_MD_CTX *context = own_context();
-	unsigned len = 0;
-	bool done;
-
-	assert(context != NULL);
-	done = EVP_DigestInit_ex(context, sha256, NULL) == 1 &&
-	    EVP_DigestUpdate(context, block, HMAC_BLOCK) == 1;
-	for (size_t i = 0; i < count && done; i++)
-		done =
-		    EVP_DigestUpdate(context, parts[i].ptr, parts[i].len) == 1;
-	done = done && EVP_DigestFinal_ex(context, out, &len) == 1;
-	assert(done && len == DIGEST_SHA256_LEN);
-}
-
-void
-digest_hmac_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span key,
-    const struct span *parts, size_t count)
-{
-	uint8_t block[HMAC_BLOCK] = {0}, inner[DIGEST_SHA256_LEN];
-	struct span hash = span_make((const char *)inner, sizeof(inner));
-
-	pthread_once(&once, prepare);
-	assert(sha256 != NULL && has_key);
-	if (key.len > sizeof(block))
-		digest_sha256(block, key);
-	else if (key.len > 0)
-		memcpy(block, key.ptr, key.len);
-	for (size_t i = 0; i < sizeof(block); i++)
-		block[i] ^= 0x36;
-	hash_behind(inner, block, parts, count);
-	for (size_t i = 0; i < sizeof(block); i++)
-		block[i] ^= 0x36 ^ 0x5c;
-	hash_behind(out, block, &hash, 1);
-	digest_forget(block, sizeof(block));
-}
-
-enum err
-digest_random(void *bytes, size_t len)
-{
-	uint8_t *at = bytes;
-
-	assert(bytes != NULL || len == 0);
-	while (len > 0) {
-		ssize_t got = getrandom(at, len, 0);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			log_error("random source failed: %s", strerror(errno));
-			return ERR_SYSTEM;
-		}
-		at += got;
-		len -= (size_t)got;
-	}
-	return ERR_OK;
-}
-
-enum err
-digest_random_text(char *text, size_t len)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz0123456789";
-	const size_t count = sizeof(letters) - 1;
-	uint8_t bytes[64];
-	enum err err = ERR_OK;
-	size_t done = 0;
-
-	assert(text != NULL);
-	while (done < len && err == ERR_OK) {
-		err = digest_random(bytes, sizeof(bytes));
-		for (size_t i = 0; i < sizeof(bytes) && done < len; i++)
-			/*
-			 * 248 is 4 * 62: accepting larger bytes would favour
-			 * some characters.
-			 */
-			if (err == ERR_OK && bytes[i] < 256 / count * count)
-				text[done++] = letters[bytes[i] % count];
-	}
-	text[err == ERR_OK ? done : 0] = '\0';
-	digest_forget(bytes, sizeof(bytes));
-	return err;
-}
-
-bool
-digest_equal(const void *a, const void *b, size_t len)
-{
-	assert((a != NULL && b != NULL) || len == 0);
-	return CRYPTO_memcmp(a, b, len) == 0;
-}
-
-bool
-digest_equal_text(struct span a, struct span b)
-{
-	uint8_t hash_a[DIGEST_SHA256_LEN];
-	uint8_t hash_b[DIGEST_SHA256_LEN];
-
-	digest_sha256(hash_a, a);
-	digest_sha256(hash_b, b);
-	return digest_equal(hash_a, hash_b, sizeof(hash_a));
-}
-
 static enum err
 scrypt(uint8_t hash[HASH_LEN], const uint8_t salt[SALT_LEN],
     struct span password, const int64_t cost[3])
@@ -335,11 +225,4 @@ digest_password_check(const char *stored, struct span password)
 	if (scrypt(hash, parsed.salt, password, parsed.cost) != ERR_OK)
 		return false;
 	return digest_equal(hash, parsed.hash, sizeof(hash)) && known;
-}
-
-void
-digest_forget(void *secret, size_t len)
-{
-	assert(secret != NULL || len == 0);
-	OPENSSL_cleanse(secret, len);
 }

@@ -1,6 +1,7 @@
 /*
  * digest: hashes, random bytes and comparisons that leak no time. The door to
- * OpenSSL.
+ * OpenSSL, which digest_sha256(), digest_parts_*() and digest_password_*() need;
+ * a program that calls none of these does not load its library.
  */
 #pragma once
 

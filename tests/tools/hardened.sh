@@ -53,6 +53,10 @@ for program in fcgi/gridapi tools/gridctl/gridctl tools/gridhook/gridhook \
       --dyn-syms
   fi
 done
+# OpenSSL would be a third of gridhook's memory.
+for program in tools/gridhook/gridhook tools/gridhook/gridhook-tool; do
+  is "$program loads no OpenSSL" hasnt 'NEEDED.*libcrypto' "$program" -d
+done
 # A program has the note only where the C library's own start files have it.
 noted() { # noted LIBRARY: each of its parts
   [ "$(ar t "$1" | wc -l)" -eq \

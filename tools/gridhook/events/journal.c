@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/date.h"
-#include "common/digest.h"
+#include "common/sha256.h"
 #include "common/log.h"
 #include "common/num.h"
 #include "tools/gridhook/events/pack.h"
@@ -195,7 +195,7 @@ static enum err
 check_duplicate(
     struct journal *journal, struct span dedupe, struct event_place *place)
 {
-	uint8_t hash[DIGEST_SHA256_LEN];
+	uint8_t hash[SHA256_LEN];
 	struct number_key seen;
 	struct span key, value;
 	enum err err;
@@ -206,7 +206,7 @@ check_duplicate(
 	err = sweep_dedupe(journal, place->received_ms);
 	if (err != ERR_OK)
 		return err;
-	digest_sha256(hash, dedupe);
+	sha256_hash(hash, dedupe);
 	key = span_make(hash, sizeof(hash));
 	err = kv_get(journal->txn, DEDUPE, key, &value);
 	if (err == ERR_OK)
