@@ -16,6 +16,7 @@
 
 #include "common/fs.h"
 #include "common/kv/kv_priv.h"
+#include "common/kv/kvpages.h"
 #include "common/log.h"
 
 struct kv_walk {
@@ -23,6 +24,8 @@ struct kv_walk {
 	MDB_cursor *cursor;
 	int first; /* result of the look-up of the first pair */
 	enum err beside; /* of the pairs before it and behind its end */
+	enum err pages; /* of those that the next step needs */
+	struct kvpages_reach reach;
 	bool begun;
 	unsigned table;
 	size_t prefix_len;
@@ -106,10 +109,14 @@ find(MDB_val *found, struct kv_txn *txn, unsigned table, struct span key)
 {
 	bool compare = txn->kv->sum != NULL && !txn->writer;
 	MDB_val name = val_of(key);
+	struct kvpages_reach reach;
 	MDB_cursor *cursor;
-	int code = cursor_of(&cursor, txn, table);
-	enum err err;
+	int code;
+	enum err err = kv_look_at(&reach, txn, table, key);
 
+	if (err != ERR_OK)
+		return err;
+	code = cursor_of(&cursor, txn, table);
 	if (code == 0)
 		code = mdb_cursor_get(
 		    cursor, &name, found, compare ? MDB_SET_RANGE : MDB_SET);
@@ -343,6 +350,10 @@ kv_walk_begin(
 	if (prefix.len > 0 && prefix.len <= KV_KEY_MAX)
 		memcpy(walk->prefix, prefix.ptr, prefix.len);
 	walk->prefix_len = prefix.len;
+	walk->pages = kv_look_at(&walk->reach, txn, table,
+	    span_cmp(from, prefix) > 0 ? from : prefix);
+	if (walk->pages != ERR_OK)
+		return walk;
 	walk->first =
 	    mdb_cursor_open(txn->txn, table_of(txn, table), &walk->cursor);
 	if (walk->first == 0) {
@@ -382,6 +393,8 @@ kv_walk_next(struct kv_walk *walk, struct span *key, struct span *value)
 	*value = span_make(NULL, 0);
 	if (walk == NULL)
 		return ERR_NO_MEMORY;
+	if (walk->pages != ERR_OK)
+		return walk->pages;
 	code = walk->first;
 	if (code == 0)
 		code = mdb_cursor_get(walk->cursor, &k, &v,
@@ -400,6 +413,7 @@ kv_walk_next(struct kv_walk *walk, struct span *key, struct span *value)
 		return kv_failed(walk->txn->kv, "reading", code);
 	*key = span_of_val(k);
 	*value = span_of_val(v);
+	walk->pages = kv_look_on(&walk->reach, walk->txn, walk->table, *key);
 	return kv_take_sum(walk->txn->kv, walk->table, *key, value);
 }
 

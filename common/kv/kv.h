@@ -61,6 +61,13 @@ struct kv_spec {
 	    *tables; /* names; made all at once in a file that has none */
 	unsigned table_count; /* 0: the one unnamed table, number 0 */
 	unsigned readers; /* slots for concurrent readers; 0: 1024 */
+	/*
+	 * Of an environment with tables: opening does not verify it; a reader
+	 * verifies the index pages on its way, so that a look-up costs the same
+	 * in a file of any size. The first writer, or copy, verifies all of it.
+	 * kv_renew() and kv_watch() are not for it.
+	 */
+	bool piecemeal;
 };
 
 /*
@@ -76,9 +83,9 @@ struct kv_spec {
  *
  * The file is measured before any page is read: a truncated file is
  * ERR_DAMAGED, never a SIGBUS. The index pages are verified before they are
- * walked (kvpages.h). Damaged values are not found that way: see
- * kv_keep_sums(). A KV_FROZEN file may be opened again, with the same tables:
- * both callers get the same environment, and each closes it.
+ * walked (kvpages.h): all at once, unless `piecemeal`. Damaged values are not
+ * found that way: see kv_keep_sums(). A KV_FROZEN file may be opened again, with
+ * the same tables: both callers get the same environment, and each closes it.
  */
 enum err kv_open(struct kv **out, const struct kv_spec *spec);
 void kv_close(struct kv *kv);

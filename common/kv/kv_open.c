@@ -100,6 +100,7 @@ kv_new(const struct kv_spec *spec)
 		return NULL;
 	kv->mode = spec->mode;
 	kv->grows = spec->grows;
+	kv->piecemeal = spec->piecemeal;
 	pthread_mutex_init(&kv->grow_lock, NULL);
 	kv->read_only = spec->mode == KV_FROZEN;
 	kv->table_count = spec->table_count;
@@ -235,7 +236,8 @@ tables_open(struct kv *kv)
 	 * Another process may be creating them too: the first writer creates
 	 * all.
 	 */
-	if (code == MDB_NOTFOUND && !kv->read_only && has_no_table(kv))
+	if (code == MDB_NOTFOUND && !kv->read_only && !kv->piecemeal &&
+	    has_no_table(kv))
 		code = tables_try(kv, true);
 	else if (code == MDB_NOTFOUND && !kv->read_only)
 		code = tables_try(kv, false);
@@ -267,6 +269,21 @@ refuse_damaged(struct kv *kv, const struct stat *st)
 	return err;
 }
 
+/* As a reader sees it: all pages, or those with the tables' names. */
+static enum err
+verify_live(struct kv *kv)
+{
+	struct kv_txn *txn;
+	enum err err;
+
+	if (!kv->piecemeal)
+		return kv_verify(kv);
+	err = kv_read_piecemeal(&txn, kv);
+	if (err == ERR_OK)
+		kv_abort(txn);
+	return err;
+}
+
 static enum err
 open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
     const struct stat *st)
@@ -280,9 +297,8 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 		err = env_open(kv, spec, (size_t)st->st_size);
 	if (err == ERR_OK)
 		err = kv_refuse_cut(kv);
-	/* A live file is verified as a reader sees it. */
 	if (err == ERR_OK && kv->mode != KV_FROZEN && kv->mode != KV_BUILD)
-		err = kv_verify(kv);
+		err = verify_live(kv);
 	if (err == ERR_OK)
 		err = tables_open(kv);
 	if (err != ERR_OK) {
@@ -370,6 +386,8 @@ kv_open(struct kv **out, const struct kv_spec *spec)
 
 	assert(spec->table_count <= KV_TABLES_MAX);
 	assert(spec->mode == KV_FROZEN || spec->map_bytes > 0);
+	assert(!spec->piecemeal ||
+	    (spec->mode == KV_SHARED && spec->table_count > 0));
 	*out = NULL;
 	kv = kv_new(spec);
 	if (kv == NULL)

@@ -12,6 +12,8 @@ struct MDB_cursor;
 struct MDB_env;
 struct MDB_txn;
 struct kv_watch;
+struct kvpages_reach;
+struct kvpages_view;
 
 struct kv {
 	struct MDB_env *env;
@@ -41,6 +43,8 @@ struct kv {
 	pthread_mutex_t grow_lock;
 	bool opened; /* its tables are */
 	struct kv_watch *watch; /* NULL: not requested */
+	bool piecemeal;
+	atomic_bool whole; /* it has been verified as a whole since */
 };
 
 struct kv_txn {
@@ -53,6 +57,7 @@ struct kv_txn {
 	unsigned walks; /* walks that have not ended yet */
 	enum err err; /* a write failed: nothing of it may be stored */
 	struct buf *ops; /* gets each write; NULL: not wanted (kv_ops.h) */
+	struct kvpages_view *pages; /* of a reader, piecemeal; else NULL */
 };
 
 /* kv_ops.c: appends a write to the ops that are kept. */
@@ -132,3 +137,17 @@ enum err kv_failed(struct kv *kv, const char *doing, int code);
 /* As kv_failed(), for a failure with another file than the environment's. */
 enum err kv_failed_at(
     struct kv *kv, const char *path, const char *doing, int code);
+
+/*
+ * kv_piecemeal.c. kv_look_at() verifies the pages that a look-up of the key
+ * needs, and those that a step from there needs; kv_look_on() does for the step
+ * behind `key`. Both return ERR_OK at once where the file is verified as a whole.
+ */
+enum err kv_read_piecemeal(struct kv_txn **out, struct kv *kv);
+enum err kv_look_at(struct kvpages_reach *reach, struct kv_txn *txn,
+    unsigned table, struct span key);
+enum err kv_look_on(struct kvpages_reach *reach, struct kv_txn *txn,
+    unsigned table, struct span key);
+
+/* Before a use that needs all pages: verifies them, once. */
+enum err kv_verify_rest(struct kv *kv);

@@ -8,6 +8,8 @@
 #include <lmdb.h>
 #include <stdlib.h>
 
+#include "common/kv/kvpages.h"
+
 static int
 begin_once(struct kv_txn *txn)
 {
@@ -94,13 +96,17 @@ begin_watched(struct kv_txn **out, struct kv *kv, bool writer)
 enum err
 kv_read(struct kv_txn **out, struct kv *kv)
 {
-	return begin_watched(out, kv, false);
+	return kv->piecemeal ? kv_read_piecemeal(out, kv)
+			     : begin_watched(out, kv, false);
 }
 
 enum err
 kv_write(struct kv_txn **out, struct kv *kv)
 {
-	return begin_watched(out, kv, true);
+	enum err err = kv_verify_rest(kv);
+
+	*out = NULL;
+	return err == ERR_OK ? begin_watched(out, kv, true) : err;
 }
 
 void
@@ -148,6 +154,7 @@ kv_abort(struct kv_txn *txn)
 	mdb_txn_abort(txn->txn);
 	if (!txn->resting)
 		kv_leave(txn->kv);
+	kvpages_view_close(txn->pages);
 	free(txn);
 }
 
@@ -182,6 +189,7 @@ kv_renew(struct kv_txn *reader)
 	enum err err;
 	int code;
 
+	assert(!reader->kv->piecemeal);
 	kv_rest(reader);
 	err = kv_look_begin(&look, reader->kv);
 	if (err != ERR_OK)

@@ -5,6 +5,7 @@
  * verified at once, and one with a new commit later; either way verification
  * takes a small share of the processor, however large the file.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -122,6 +123,7 @@ kv_watch(struct kv *kv)
 	int64_t began_ns = date_monotonic_ns();
 	enum err err = watch == NULL ? ERR_NO_MEMORY : kv_file(&watch->fd, kv);
 
+	assert(!kv->piecemeal);
 	if (err == ERR_OK)
 		err = fs_stamp(&watch->stamp, watch->fd);
 	if (err == ERR_OK)

@@ -64,11 +64,13 @@ copy_to(struct kv *kv, int fd)
 enum err
 kv_copy(struct kv *kv, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, COPY_MODE);
-	enum err err;
-	int code;
+	enum err err = kv_verify_rest(kv);
+	int fd, code;
 
 	assert(path != NULL);
+	if (err != ERR_OK)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, COPY_MODE);
 	if (fd < 0)
 		return kv_failed_at(kv, path, "copying", errno);
 	code = copy_to(kv, fd);

@@ -23,9 +23,8 @@ check_meta(const unsigned char *meta, size_t page)
 	return ERR_OK;
 }
 
-/* Reads both meta pages, and verifies them. */
-static enum err
-pages_init(struct pages *pages, int fd)
+enum err
+kvpages_init(struct pages *pages, int fd)
 {
 	enum err err;
 
@@ -67,7 +66,7 @@ enum err
 kvpages_check_head(int fd)
 {
 	struct pages pages;
-	enum err err = pages_init(&pages, fd);
+	enum err err = kvpages_init(&pages, fd);
 
 	pages_fini(&pages);
 	return err;
@@ -93,7 +92,7 @@ enum err
 kvpages_check(int fd, uint64_t file_bytes)
 {
 	struct pages pages;
-	enum err err = pages_init(&pages, fd);
+	enum err err = kvpages_init(&pages, fd);
 
 	if (err == ERR_OK)
 		err = check_newest(&pages, file_bytes);
@@ -106,13 +105,16 @@ kvpages_check(int fd, uint64_t file_bytes)
  * consecutive, even ones in the first. In a new file both are 0. The other page
  * may be of the next commit, which counts only when it is on the disk.
  */
-static enum err
-find_view(const unsigned char **meta, struct pages *pages, uint64_t transaction)
+enum err
+kvpages_meta(
+    const unsigned char **meta, struct pages *pages, uint64_t transaction)
 {
 	uint64_t even = u64_at(pages->first + 144),
 		 odd = u64_at(pages->second + 144);
 
 	*meta = transaction % 2 == 0 ? pages->first : pages->second;
+	if (u64_at(*meta + 136) >= MAP_PAGES_MAX)
+		return ERR_DAMAGED;
 	if (even == transaction && odd == transaction && transaction == 0)
 		return ERR_OK;
 	if (even > transaction + 1 || odd > transaction + 1)
@@ -131,10 +133,8 @@ static enum err
 check_view(struct pages *pages, uint64_t transaction)
 {
 	const unsigned char *meta;
-	enum err err = find_view(&meta, pages, transaction);
+	enum err err = kvpages_meta(&meta, pages, transaction);
 
-	if (err == ERR_OK && u64_at(meta + 136) >= MAP_PAGES_MAX)
-		err = ERR_DAMAGED;
 	if (err == ERR_OK)
 		err = set_count(pages, u64_at(meta + 136) + 1);
 	if (err == ERR_OK)
@@ -147,7 +147,7 @@ enum err
 kvpages_check_view(int fd, uint64_t transaction)
 {
 	struct pages pages;
-	enum err err = pages_init(&pages, fd);
+	enum err err = kvpages_init(&pages, fd);
 
 	if (err == ERR_OK)
 		err = check_view(&pages, transaction);

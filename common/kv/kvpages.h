@@ -12,9 +12,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/span.h"
 
 /* ERR_DAMAGED, or why it could not be read. Nothing is logged. */
 enum err kvpages_check(int fd, uint64_t file_bytes);
@@ -34,3 +37,31 @@ enum err kvpages_check_head(int fd);
  * later commits have overwritten the view's meta page.
  */
 enum err kvpages_check_view(int fd, uint64_t transaction);
+
+/*
+ * A live file as a reader sees it, whose pages are checked as they are needed.
+ * Each page is checked as above. Nothing is known of the other pages: whether
+ * the table has as many records as it says, or the same page twice. Instead a
+ * page's nodes must fill what the page says is in use, so that none can be
+ * missing there.
+ */
+struct kvpages_view;
+
+/* The tables by name, at most 12 of them; codes as kvpages_check_view(). */
+enum err kvpages_view_open(struct kvpages_view **out, int fd,
+    uint64_t transaction, char *const *names, unsigned count);
+void kvpages_view_close(struct kvpages_view *view);
+
+/*
+ * Checks the pages from a table's root to the leaf where `key` is or would be,
+ * and to the leaves before and behind that one. *reach is where the latter
+ * begins: a cursor may step from any key before it.
+ */
+#define KVPAGES_KEY_MAX 511
+struct kvpages_reach {
+	bool end; /* there is no leaf behind */
+	size_t len;
+	char key[KVPAGES_KEY_MAX];
+};
+enum err kvpages_view_look(struct kvpages_reach *reach,
+    struct kvpages_view *view, unsigned table, struct span key);

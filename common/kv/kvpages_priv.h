@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/span.h"
 
 #define PAGE_MAX 65536
 #define PAGE_HEAD 16
@@ -45,7 +46,11 @@ struct pages {
 	int fd;
 	size_t page; /* bytes of a page */
 	uint64_t count; /* pages in use */
-	uint64_t *taken; /* a bit for each page: in a tree, or listed as free */
+	/*
+	 * A bit for each page: in a tree, or listed as free. NULL: pages are
+	 * looked at one by one, and the tables in the main one not at all.
+	 */
+	uint64_t *taken;
 	unsigned char *first, *second; /* the meta pages */
 };
 
@@ -76,9 +81,64 @@ u64_at(const unsigned char *at)
 	return le64toh(value);
 }
 
+/* The tree being walked. */
+struct tree {
+	struct pages *pages;
+	bool free; /* the table of free pages */
+	bool main; /* may have tables in it */
+	uint64_t entries; /* nodes of leaves met so far */
+};
+
+/* The bounds of a page's keys: from `low` on, below `high`. */
+struct bounds {
+	struct span low, high; /* without ptr: none */
+};
+
+/* kvpages.c: reads both meta pages, and finds that of a view. */
+enum err kvpages_init(struct pages *pages, int fd);
+enum err kvpages_meta(
+    const unsigned char **meta, struct pages *pages, uint64_t transaction);
+
 enum err kvpages_read(
     const struct pages *pages, uint64_t number, unsigned char *page);
 
 /* Walks a table, and marks its pages as used; ERR_DAMAGED when one is not sound. */
 enum err kvpages_table(
     struct pages *pages, const unsigned char *table, bool main, bool free);
+
+/* A table's root and depth; NO_PAGE and 0 for an empty one. */
+enum err kvpages_root(
+    uint64_t *root, unsigned *depth, const unsigned char *table, bool free);
+
+/*
+ * Reads a page of a tree, `levels` above the leaves' end, 1 for a leaf; its kind
+ * and its keys are checked. The caller frees it.
+ */
+enum err kvpages_load(unsigned char **out, struct tree *tree, uint64_t number,
+    unsigned levels, const struct bounds *bounds);
+
+/*
+ * Gets a node's key, by its place on the page; ERR_DAMAGED unless node and key
+ * lie on the page.
+ */
+enum err kvpages_key(struct span *key, const struct tree *tree,
+    const unsigned char *page, size_t at);
+
+/*
+ * Checks a leaf's node: its value is inline, on pages of its own, or a table.
+ */
+enum err kvpages_leaf_node(
+    struct tree *tree, const unsigned char *node, size_t room);
+
+/* The page that a branch's node names, by the node's place. */
+static inline uint64_t
+kvpages_child(const unsigned char *page, size_t at)
+{
+	const unsigned char *node = page + u16_at(page + at);
+
+	return u32_at(node) | (uint64_t)u16_at(node + 4) << 32;
+}
+
+/* The bounds of that page. */
+enum err kvpages_part(struct bounds *part, const struct tree *tree,
+    const unsigned char *page, size_t at, const struct bounds *bounds);

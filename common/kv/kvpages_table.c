@@ -46,25 +46,15 @@ take(struct pages *pages, uint64_t number)
 {
 	uint64_t bit = UINT64_C(1) << number % 64;
 
-	if (number < 2 || number >= pages->count ||
-	    (pages->taken[number / 64] & bit) != 0)
+	if (number < 2 || number >= pages->count)
+		return ERR_DAMAGED;
+	if (pages->taken == NULL)
+		return ERR_OK;
+	if ((pages->taken[number / 64] & bit) != 0)
 		return ERR_DAMAGED;
 	pages->taken[number / 64] |= bit;
 	return ERR_OK;
 }
-
-/* The tree being walked. */
-struct tree {
-	struct pages *pages;
-	bool free; /* the table of free pages */
-	bool main; /* may have tables in it */
-	uint64_t entries; /* nodes of leaves met so far */
-};
-
-/* The bounds of a page's keys: from `low` on, below `high`. */
-struct bounds {
-	struct span low, high; /* without ptr: none */
-};
 
 static enum err check_page(struct tree *tree, uint64_t number, unsigned levels,
     const struct bounds *bounds);
@@ -127,11 +117,8 @@ take_large_free(struct pages *pages, uint64_t number, uint64_t bytes)
 	return err;
 }
 
-/*
- * Checks a leaf's node: its value is inline, on pages of its own, or a table.
- */
-static enum err
-check_leaf_node(struct tree *tree, const unsigned char *node, size_t room)
+enum err
+kvpages_leaf_node(struct tree *tree, const unsigned char *node, size_t room)
 {
 	uint64_t bytes = u32_at(node), number;
 	uint16_t flags = u16_at(node + 4);
@@ -145,10 +132,12 @@ check_leaf_node(struct tree *tree, const unsigned char *node, size_t room)
 	tree->entries++;
 	if (flags != NODE_LARGE && bytes > room)
 		return ERR_DAMAGED;
+	if (flags == NODE_TABLE && (!tree->main || bytes != TABLE_BYTES))
+		return ERR_DAMAGED;
 	if (flags == NODE_TABLE)
-		return tree->main && bytes == TABLE_BYTES
-		    ? kvpages_table(tree->pages, value, false, false)
-		    : ERR_DAMAGED;
+		return tree->pages->taken == NULL
+		    ? ERR_OK
+		    : kvpages_table(tree->pages, value, false, false);
 	if (flags == 0)
 		return tree->free ? take_free(tree->pages, value, bytes)
 				  : ERR_OK;
@@ -161,16 +150,9 @@ check_leaf_node(struct tree *tree, const unsigned char *node, size_t room)
 	    : err;
 }
 
-static uint64_t
-child_of(const unsigned char *node)
-{
-	return u32_at(node) | (uint64_t)u16_at(node + 4) << 32;
-}
-
-/* Gets a node's key; ERR_DAMAGED unless node and key lie on the page. */
-static enum err
-key_at(struct span *key, const struct tree *tree, const unsigned char *page,
-    size_t at)
+enum err
+kvpages_key(struct span *key, const struct tree *tree,
+    const unsigned char *page, size_t at)
 {
 	size_t place = u16_at(page + at), size = tree->pages->page, len;
 
@@ -192,7 +174,7 @@ check_keys(struct tree *tree, const unsigned char *page, size_t first,
 	struct span before = bounds->low, key;
 
 	for (size_t at = first; at < lower; at += 2) {
-		if (key_at(&key, tree, page, at) != ERR_OK || key.len == 0)
+		if (kvpages_key(&key, tree, page, at) != ERR_OK || key.len == 0)
 			return ERR_DAMAGED;
 		if (before.ptr != NULL &&
 		    cmp(tree, before, key) >= (at == first ? 1 : 0))
@@ -214,30 +196,34 @@ check_nodes(struct tree *tree, const unsigned char *page, unsigned levels,
     const struct bounds *bounds)
 {
 	size_t lower = u16_at(page + 12);
-	struct bounds part = *bounds;
+	struct bounds part;
 	enum err err = ERR_OK;
 
 	for (size_t at = PAGE_HEAD; at < lower && err == ERR_OK; at += 2) {
-		const unsigned char *node = page + u16_at(page + at);
-		struct span key;
-
 		if (levels == 1) {
-			err = check_leaf_node(
-			    tree, node, tree->pages->page - u16_at(page + at));
+			err = kvpages_leaf_node(tree, page + u16_at(page + at),
+			    tree->pages->page - u16_at(page + at));
 			continue;
 		}
-		part.low = bounds->low;
-		part.high = bounds->high;
-		if (at > PAGE_HEAD)
-			err = key_at(&part.low, tree, page, at);
-		if (err == ERR_OK && at + 2 < lower) {
-			err = key_at(&key, tree, page, at + 2);
-			part.high = key;
-		}
+		err = kvpages_part(&part, tree, page, at, bounds);
 		if (err == ERR_OK)
-			err =
-			    check_page(tree, child_of(node), levels - 1, &part);
+			err = check_page(
+			    tree, kvpages_child(page, at), levels - 1, &part);
 	}
+	return err;
+}
+
+enum err
+kvpages_part(struct bounds *part, const struct tree *tree,
+    const unsigned char *page, size_t at, const struct bounds *bounds)
+{
+	enum err err = ERR_OK;
+
+	*part = *bounds;
+	if (at > PAGE_HEAD)
+		err = kvpages_key(&part->low, tree, page, at);
+	if (err == ERR_OK && at + 2 < u16_at(page + 12))
+		err = kvpages_key(&part->high, tree, page, at + 2);
 	return err;
 }
 
@@ -255,15 +241,16 @@ check_kind(const struct tree *tree, const unsigned char *page, unsigned levels)
 	    : ERR_DAMAGED;
 }
 
-static enum err
-check_page(struct tree *tree, uint64_t number, unsigned levels,
-    const struct bounds *bounds)
+enum err
+kvpages_load(unsigned char **out, struct tree *tree, uint64_t number,
+    unsigned levels, const struct bounds *bounds)
 {
 	unsigned char *page;
 	struct span first;
 	bool leaf = levels == 1;
 	enum err err = take(tree->pages, number);
 
+	*out = NULL;
 	if (err != ERR_OK)
 		return err;
 	page = malloc(tree->pages->page);
@@ -273,14 +260,45 @@ check_page(struct tree *tree, uint64_t number, unsigned levels,
 	if (err == ERR_OK)
 		err = check_kind(tree, page, levels);
 	if (err == ERR_OK)
-		err = key_at(&first, tree, page, PAGE_HEAD);
+		err = kvpages_key(&first, tree, page, PAGE_HEAD);
 	if (err == ERR_OK)
 		err = check_keys(tree, page, PAGE_HEAD + (leaf ? 0 : 2),
 		    u16_at(page + 12), bounds);
 	if (err == ERR_OK)
+		*out = page;
+	else
+		free(page);
+	return err;
+}
+
+static enum err
+check_page(struct tree *tree, uint64_t number, unsigned levels,
+    const struct bounds *bounds)
+{
+	unsigned char *page;
+	enum err err = kvpages_load(&page, tree, number, levels, bounds);
+
+	if (err == ERR_OK)
 		err = check_nodes(tree, page, levels, bounds);
 	free(page);
 	return err;
+}
+
+enum err
+kvpages_root(
+    uint64_t *root, unsigned *depth, const unsigned char *table, bool free)
+{
+	*root = u64_at(table + 40);
+	*depth = u16_at(table + 6);
+	/* None of the kinds that kv makes. Behind those of free pages stand
+	   flags of the environment. */
+	if (free ? (u16_at(table + 4) & FLAG_KINDS) != FLAG_INTEGERS
+		 : u16_at(table + 4) != 0)
+		return ERR_DAMAGED;
+	if (*root == NO_PAGE)
+		return *depth == 0 && u64_at(table + 32) == 0 ? ERR_OK
+							      : ERR_DAMAGED;
+	return *depth == 0 || *depth > DEPTH_MAX ? ERR_DAMAGED : ERR_OK;
 }
 
 enum err
@@ -289,20 +307,12 @@ kvpages_table(
 {
 	struct tree tree = {.pages = pages, .main = main, .free = free};
 	const struct bounds all = {0};
-	uint64_t root = u64_at(table + 40);
-	unsigned depth = u16_at(table + 6);
-	enum err err;
+	uint64_t root;
+	unsigned depth;
+	enum err err = kvpages_root(&root, &depth, table, free);
 
-	/* None of the kinds that kv makes. Behind those of free pages stand
-	   flags of the environment. */
-	if (free ? (u16_at(table + 4) & FLAG_KINDS) != FLAG_INTEGERS
-		 : u16_at(table + 4) != 0)
-		return ERR_DAMAGED;
-	if (root == NO_PAGE)
-		return depth == 0 && u64_at(table + 32) == 0 ? ERR_OK
-							     : ERR_DAMAGED;
-	if (depth == 0 || depth > DEPTH_MAX)
-		return ERR_DAMAGED;
+	if (err != ERR_OK || root == NO_PAGE)
+		return err;
 	err = check_page(&tree, root, depth, &all);
 	if (err == ERR_OK && tree.entries != u64_at(table + 32))
 		err = ERR_DAMAGED;

@@ -55,13 +55,14 @@ static const struct env {
 #define FACTS_MAP_BYTES (64 * GIB)
 
 static enum err
-open_env(struct store *store, unsigned which)
+open_env(struct store *store, unsigned which, bool piecemeal)
 {
 	char path[FS_PATH_MAX];
 	struct kv_spec spec = {.path = path,
 	    .mode = KV_SHARED,
 	    .map_bytes = envs[which].map_bytes,
 	    .grows = true,
+	    .piecemeal = piecemeal,
 	    .tables = envs[which].tables,
 	    .table_count = envs[which].table_count};
 	enum err err = fs_path(path, "%s/%s", store->dir, envs[which].file);
@@ -167,7 +168,7 @@ static enum err
 complete_env(struct store *store, unsigned which, struct fault *fault)
 {
 	uint64_t version;
-	enum err err = open_env(store, which);
+	enum err err = open_env(store, which, false);
 
 	if (err == ERR_OK)
 		err = find_version(store->envs[which], &version);
@@ -263,15 +264,16 @@ store_create(const char *dir, struct fault *fault)
 	return err;
 }
 
-enum err
-store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
+static enum err
+open_envs(
+    struct store **out, const char *dir, bool piecemeal, struct fault *fault)
 {
 	struct store *store = NULL;
 	enum err err = new_store(&store, dir);
 
 	*out = NULL;
 	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
-		err = open_env(store, i);
+		err = open_env(store, i, piecemeal);
 		if (err == ERR_OK)
 			err = check_version(store, i, fault);
 		if (err == ERR_DAMAGED)
@@ -288,13 +290,20 @@ store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
 }
 
 enum err
-store_open(struct store **out, const char *dir, struct fault *fault)
+store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
+{
+	return open_envs(out, dir, false, fault);
+}
+
+static enum err
+open_marked(
+    struct store **out, const char *dir, bool piecemeal, struct fault *fault)
 {
 	enum err err = ERR_NOT_FOUND;
 
 	*out = NULL;
 	if (is_marked(dir))
-		err = store_open_unmarked(out, dir, fault);
+		err = open_envs(out, dir, piecemeal, fault);
 	else
 		fault_set(fault, dir,
 		    "is not a data directory: 'gridctl --data %s init' makes "
@@ -310,6 +319,18 @@ store_open(struct store **out, const char *dir, struct fault *fault)
 		*out = NULL;
 	}
 	return err;
+}
+
+enum err
+store_open(struct store **out, const char *dir, struct fault *fault)
+{
+	return open_marked(out, dir, false, fault);
+}
+
+enum err
+store_open_piecemeal(struct store **out, const char *dir, struct fault *fault)
+{
+	return open_marked(out, dir, true, fault);
 }
 
 void

@@ -57,6 +57,13 @@ enum err store_create(const char *dir, struct fault *fault);
  * Where it has a cluster.conf, state.mdb is shared with other nodes.
  */
 enum err store_open(struct store **out, const char *dir, struct fault *fault);
+
+/*
+ * For a short look: verifies the pages that are read, and not, in a time that
+ * grows with the store, all of them (kv.h: piecemeal). Views are not renewed.
+ */
+enum err store_open_piecemeal(
+    struct store **out, const char *dir, struct fault *fault);
 void store_close(struct store *store);
 
 /*

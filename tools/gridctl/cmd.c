@@ -43,15 +43,16 @@ follow_text(enum err err)
 	return err == ERR_AWAY ? "etcd is out of reach" : err_text(err);
 }
 
-int
-cmd_open(struct store **store, const char *command)
+static int
+open_by(struct store **store, const char *command,
+    enum err (*open)(struct store **, const char *, struct fault *))
 {
 	struct fault fault;
 	enum err err;
 
 	assert(store != NULL && command != NULL);
 	fault_clear(&fault);
-	err = store_open(store, cmd_data_dir(), &fault);
+	err = open(store, cmd_data_dir(), &fault);
 	if (err != ERR_OK)
 		return cmd_fail(command, err, &fault);
 	err = store_follow(*store);
@@ -61,6 +62,18 @@ cmd_open(struct store **store, const char *command)
 		    "known here: %s\n",
 		    command, follow_text(err));
 	return CMD_DONE;
+}
+
+int
+cmd_open(struct store **store, const char *command)
+{
+	return open_by(store, command, store_open);
+}
+
+int
+cmd_open_to_look(struct store **store, const char *command)
+{
+	return open_by(store, command, store_open_piecemeal);
 }
 
 static uint64_t rows_done;

@@ -60,6 +60,12 @@ void cmd_set_data_dir(const char *dir);
 int cmd_open(struct store **store, const char *command);
 
 /*
+ * The same for a command that reads a few records: store_open_piecemeal(), which
+ * takes milliseconds whatever the size of the store.
+ */
+int cmd_open_to_look(struct store **store, const char *command);
+
+/*
  * Reads the options and, when they say to go on, opens the store: CMD_GO. Any
  * other value is the exit code to return.
  */

@@ -289,7 +289,7 @@ show(const char *command, struct listing *listing,
     enum err (*fill)(struct listing *listing))
 {
 	struct store *store;
-	int result = cmd_open(&store, command);
+	int result = cmd_open_to_look(&store, command);
 	enum err err;
 
 	if (result != CMD_DONE)
