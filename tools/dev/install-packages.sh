@@ -34,7 +34,7 @@ packages_of() {
   assistant)
     echo espeak-ng alsa-utils xdg-utils grim wl-clipboard wtype
     ;;
-  screen) packages_of page && echo chromium ;;
+  screen) packages_of page && echo chromium firefox-esr ;;
   desktop)
     # The peers that gridhook-tool's test meets.
     packages_of assistant

@@ -1,6 +1,6 @@
 /* columnpicker: which columns are shown, and in which order. */
-import {allColumnNames, column, keepColumns, originalColumns,
-    shownColumns} from "./columns.js";
+import {allColumnNames, column, isPinned, keepColumns, originalColumns,
+    shownColumns, withPin} from "./columns.js";
 import {densityChoice} from "./density.js";
 import {openDialog} from "./dialog.js";
 import {el, iconButton} from "./dom.js";
@@ -28,7 +28,8 @@ export function pickColumns(changed) {
 
 		columns.splice(from + by, 0, one);
 		keep(columns);
-		list.querySelector(`[data-name=${name}] button`)?.focus();
+		list.querySelector(`[data-name=${name}] button:not(.pin)`)
+		    ?.focus();
 	}
 
 	function toggle(name, on) {
@@ -60,6 +61,20 @@ export function pickColumns(changed) {
 	    SPANS.map((span) => together(t(span === 1 ? "columns_compare_1" :
 		"columns_compare", {n: span}), comparing(span))));
 
+	function pinButton(one, label) {
+		const now = isPinned(one);
+		const button = iconButton("pin", t("pin", {name: label}), () => {
+			keep(shown.map((other) => other === one ?
+			    withPin(one, !now) : other));
+			list.querySelector(`[data-name=${one.name}] .pin`)
+			    ?.focus();
+		});
+
+		button.classList.add("pin");
+		button.setAttribute("aria-pressed", String(now));
+		return button;
+	}
+
 	function item(name, place) {
 		const {label} = column(name);
 		const box = el("input", {type: "checkbox",
@@ -68,6 +83,8 @@ export function pickColumns(changed) {
 		const row = el("li", {"data-name": name},
 		    el("label.grow", {}, box, label));
 
+		if (place >= 0)
+			row.append(pinButton(shown[place], label));
 		if (place > 0)
 			row.append(iconButton("up",
 			    t("move_up", {name: label}), () => move(name, -1)));

@@ -92,6 +92,15 @@ const originally = ["codein", "libelle1", "codeGamme", "totalCa",
     "totalQuantite", "tauxMarge", "sales12m", "evolutionQte", "stockActuel",
     "couvertureJours", "nbMagasinsReseau", "trend"];
 
+/* These stay at the left while one scrolls, unless the buyer says otherwise. */
+const pinnedFirst = new Set(["codein", "libelle1"]);
+
+export const isPinned = ({name, pinned = pinnedFirst.has(name)}) => pinned;
+
+/* A column as it is kept: what is as usual is left out. */
+export const withPin = ({name, width}, pinned) => ({name, width,
+    pinned: pinned === pinnedFirst.has(name) ? undefined : pinned});
+
 /* Maps are shown, but not sorted by. */
 const unsortable = new Set(["trend", "series", "author", "proposed", "motif"]);
 /* These start on the left; all else is a number. */
@@ -144,7 +153,8 @@ export const allColumnNames = () => [...columnNames(),
 
 /* What was kept may be another version's. */
 const isColumn = (one) => (isMonth(one?.name) ? exists(seriesOf(one.name)) :
-    Object.hasOwn(table, one?.name) && exists(one.name)) && (one.width == null || one.width > 0);
+    Object.hasOwn(table, one?.name) && exists(one.name)) && (one.width == null || one.width > 0) &&
+    ["undefined", "boolean"].includes(typeof one.pinned);
 
 /* Which are shown, in order: [{name, width}]; kept between visits. */
 export function shownColumns() {

@@ -61,7 +61,14 @@ export const filterable = () => columnNames()
     .filter((name) => !isOwn(name)).map(column)
     .filter(({kind}) => kind !== "series");
 
-export const operatorsOf = (kind) => sortOf(kind).operators;
+/* Those whose values the API can count. */
+const COUNTED = new Set(["marque", "codeGamme", "trend"]);
+
+export const isCounted = (name) => COUNTED.has(name);
+
+/* A list of values that can be counted comes first. */
+export const operatorsOf = ({name, kind}) => isCounted(name) ?
+    [...new Set(["list", ...sortOf(kind).operators])] : sortOf(kind).operators;
 
 /* The values a column is one of, where they are few; else null. */
 export function valuesOf(kind) {
@@ -69,6 +76,9 @@ export function valuesOf(kind) {
 		return TRENDS;
 	return sortOf(kind) === few ? ["A", "B", "C", "Y", "Z"] : null;
 }
+
+/* A value of a column in words. */
+export const valueWords = (kind, value) => sortOf(kind).show(value, kind);
 
 /* The values of a list as it was typed or pasted, from a column of a sheet. */
 const listed = (words) => [...new Set(words.split(/[\n\r\t;,]+/)
@@ -108,6 +118,21 @@ export function conditionOf({name, kind}, operator, words) {
 	if (operator === "begins")
 		return {condition: `${name}=ilike.${value}*`};
 	return {condition: `${name}=${operator}.${value}`};
+}
+
+/* The name that a condition is on. */
+export const nameIn = (condition) => FORM.exec(condition)[1];
+
+/* Whether a condition is on a column. */
+export const isOn = (name, condition) => nameIn(condition) === name;
+
+/* The values of a condition that lists some; [] for another one. */
+export function listedIn(condition) {
+	const [, list] = /^in\.\((.*)\)$/.exec(FORM.exec(condition)[2]) ?? [];
+
+	return list === undefined ? [] : [...list.matchAll(
+	    /"((?:[^"\\]|\\.)*)"|([^,]+)/g)].map(([, quotedOne, plain]) =>
+	    quotedOne?.replace(/\\(.)/g, "$1") ?? plain);
 }
 
 /* [operator, value] of the part behind the "="; null for another form. */

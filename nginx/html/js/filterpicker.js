@@ -1,12 +1,17 @@
 /* filterpicker: the window in which a filter on a column is made. */
-import {conditionOf, filterable, operatorsOf, READY, valuesOf} from
-    "./conditions.js";
+import {conditionOf, filterable, isCounted, isOn, listedIn, operatorsOf,
+    READY, valuesOf} from "./conditions.js";
 import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
 import {t} from "./text.js";
+import {valueList} from "./valuelist.js";
 
 /* A field that fits the column and the operator: {element, value()}. */
-function valueField({kind}, operator) {
+function valueField(column, operator, now) {
+	const {kind} = column;
+
+	if (operator === "list" && isCounted(column.name))
+		return valueList(column, now);
 	const values = operator === "list" ? valuesOf(kind) : null;
 	const lead = {id: "filter-value", autocomplete: "off"};
 
@@ -32,8 +37,16 @@ function valueField({kind}, operator) {
 	value: () => input.value};
 }
 
-/* `add` takes the conditions that were made; `name` is a column or null. */
-export function pickFilter(name, add) {
+/* The conditions that a list of values stands for, its own before. */
+const replacedBy = (column, operator, where) => operator === "list" &&
+    isCounted(column.name) ? where.filter((one) => isOn(column.name, one) &&
+	listedIn(one).length > 0) : [];
+
+/*
+ * `add` takes the conditions that were made, and those that they replace; `name`
+ * is a column or null, `now` {supplier, filters}.
+ */
+export function pickFilter(name, now, add) {
 	const columns = filterable();
 	const which = el("select", {id: "filter-column", onchange: redraw},
 	    columns.map((one) => el("option", {value: one.name,
@@ -48,28 +61,33 @@ export function pickFilter(name, add) {
 
 	function drawValue() {
 		problem.textContent = "";
-		field = valueField(chosen(), operator.value);
+		field = valueField(chosen(), operator.value, now);
 		place.replaceChildren(...field.element ? [field.element] : []);
 	}
 
 	function redraw() {
-		operator.replaceChildren(...operatorsOf(chosen().kind)
+		operator.replaceChildren(...operatorsOf(chosen())
 		    .map((value) => el("option", {value}, t(`op_${value}`))));
 		drawValue();
 	}
 
-	function done(conditions) {
+	function done(conditions, replaced = []) {
 		window.close();
-		add(conditions);
+		add(conditions, replaced);
 	}
 
 	function submit(event) {
 		event.preventDefault();
+		const value = field.value();
+		const replaced = replacedBy(chosen(), operator.value,
+		    now.filters.where);
 		const {condition, wrong} = conditionOf(chosen(),
-		    operator.value, field.value());
+		    operator.value, value);
 
 		if (wrong === undefined)
-			done([condition]);
+			done([condition], replaced);
+		else if (replaced.length > 0 && value.length === 0)
+			done([], replaced);
 		else
 			problem.textContent = wrong;
 	}

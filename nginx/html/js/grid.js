@@ -12,9 +12,12 @@ import {
 } from "ag-grid-community";
 import {cellBlock} from "./block.js";
 import {cellOptions, isTotal} from "./cells.js";
-import {column, isOwn, keepColumns, shownColumns} from "./columns.js";
+import {column, isOwn, isPinned, keepColumns, shownColumns, withPin} from
+    "./columns.js";
+import {filterable, nameIn} from "./conditions.js";
 import {rowHeight} from "./density.js";
 import {edit, proposal} from "./ranges.js";
+import {columnHeads} from "./heads.js";
 import {hintBars} from "./hints.js";
 import {PAGE} from "./rows.js";
 import {tabOut} from "./tabbing.js";
@@ -26,7 +29,6 @@ ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
     PinnedRowModule, RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule]);
 
 const PAGES_KEPT = 40;
-const PINNED = new Set(["codein", "libelle1"]);
 const LONGEST_LABEL = 480;
 const SCROLLBAR = 18;
 const MOST_SORTS = 4; /* columns that the API sorts by */
@@ -58,7 +60,10 @@ const edgeRules = {
 	    edit(data.codein) !== undefined,
 };
 
-function definition({name, width}, wide, rules) {
+const canFilter = (name) => filterable().some((one) => one.name === name);
+
+function definition(one, wide, rules) {
+	const {name, width} = one;
 	const of = column(name);
 
 	return {
@@ -68,9 +73,10 @@ function definition({name, width}, wide, rules) {
 		sortable: of.sortable, ...cellOptions(of.kind),
 		sortingOrder: of.left ? ["asc", "desc", null] :
 		    ["desc", "asc", null],
-		pinned: (wide ? PINNED.has(name) : name === "libelle1") ?
+		pinned: (wide ? isPinned(one) : name === "libelle1") ?
 		    "left" : null,
 		lockPinned: true,
+		headerComponentParams: {filterable: canFilter(name)},
 		cellClass: `kind-${of.kind}` + (of.left ? "" : " right"),
 		headerClass: of.left ? "" : "right",
 		cellClassRules: {...rules,
@@ -87,6 +93,7 @@ function definition({name, width}, wide, rules) {
  *	unchosen(error)   rows to choose could not be had
  *	pressed(event, row, name)   another key in a column's cell; true
  *	                            when taken
+ *	filtered(name)    a filter on the column is asked for
  *	sorted()
  */
 export function makeGrid(host, tell) {
@@ -97,6 +104,7 @@ export function makeGrid(host, tell) {
 	    slice: (from, to) => rows.source.slice(from, to,
 		orderOf(sorts())),
 	    changed: tell.selected, failed: tell.unchosen});
+	const heads = columnHeads(tell.filtered);
 	const block = cellBlock(host, {api: () => api, changed: tell.selected});
 	let filled = null; /* the label's width that fill() chose */
 	let rowNow = null;
@@ -111,14 +119,16 @@ export function makeGrid(host, tell) {
 			return;
 		keepColumns(api.getColumnState()
 		    .filter(({colId, hide}) => !hide && !colId.startsWith("ag-"))
-		    .map(({colId, width}) => colId === "libelle1" &&
-			width === filled ? {name: colId} :
-			{name: colId, width}));
+		    .map(({colId, width, pinned}) => withPin({name: colId,
+			width: colId === "libelle1" && width === filled ?
+			    undefined : width}, pinned === "left")));
 	};
 	const api = createGrid(host, {
 		theme: "legacy",
 		rowModelType: "infinite",
 		columnDefs: definitions(),
+		defaultColDef: {headerComponentParams:
+		    {innerHeaderComponent: heads.Head}},
 		getRowId: ({data}) => data.codein ?? "total",
 		cacheBlockSize: PAGE,
 		maxBlocksInCache: PAGES_KEPT,
@@ -201,6 +211,15 @@ export function makeGrid(host, tell) {
 			event.preventDefault();
 	});
 
+	host.addEventListener("contextmenu", (event) => {
+		const name = event.target.closest(".ag-header-cell")
+		    ?.getAttribute("col-id");
+
+		if (canFilter(name)) {
+			event.preventDefault();
+			tell.filtered(name);
+		}
+	});
 	tabOut(host, (at) => api.setFocusedHeader(
 	    at?.getAttribute("col-id") ?? api.getAllDisplayedColumns()[0]));
 
@@ -404,6 +423,15 @@ export function makeGrid(host, tell) {
 			api.setFocusedCell(row, api.getFocusedCell()?.column ??
 			    "libelle1");
 		},
+		/* The column of the cursor, or of the head in use; null: none. */
+		columnNow() {
+			const name = document.activeElement
+			    ?.closest("[col-id]")?.getAttribute("col-id");
+
+			return canFilter(name) ? name : null;
+		},
+		/* Heads tell which conditions are on their columns. */
+		filteredBy: (where) => heads.filtered(new Set(where.map(nameIn))),
 		/* The rows that have come, in order. */
 		loaded() {
 			const list = [];

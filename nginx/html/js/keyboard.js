@@ -33,11 +33,18 @@ const keys = () => [
 	[["?"], "k_help"],
 ];
 
+/* What a buyer does on the first day, in the order of a day. */
+const LESSONS = ["find", "sum", "wait", "set", "save", "months"];
+
 export function openHelp() {
-	openDialog({title: t("help"), content: el("dl.shortcuts", {},
-	    keys().map(([names, text]) => el("div", {},
-		el("dt", {}, names.map((name) => el("kbd", {}, name))),
-		el("dd", {}, t(text)))))});
+	openDialog({title: t("help"), content: [
+		el("h3", {}, t("lessons")),
+		el("ol.lessons", {}, LESSONS.map((one) =>
+		    el("li", {}, t(`lesson_${one}`)))),
+		el("h3", {}, t("keyboard")),
+		el("dl.shortcuts", {}, keys().map(([names, text]) =>
+		    el("div", {}, el("dt", {}, names.map((name) =>
+			el("kbd", {}, name))), el("dd", {}, t(text)))))]});
 }
 
 const writesText = (node) => node.matches?.(

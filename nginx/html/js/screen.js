@@ -11,7 +11,6 @@ import {emit, on} from "./bus.js";
 import {changesBar} from "./changes.js";
 import {pickColumns} from "./columnpicker.js";
 import {askedColumns, keepColumns, shownColumns} from "./columns.js";
-import {filterable} from "./conditions.js";
 import {isDialogOpen} from "./dialog.js";
 import {debounce, el} from "./dom.js";
 import {complain, reasons} from "./errors.js";
@@ -81,6 +80,7 @@ export function openScreen(host, session, logOut) {
 		unchosen: (error) => error.name === "AbortError" ||
 		    complain(t("choose_failed"), error, {about: "choice"}),
 		pressed: (...key) => acts.pressed(...key),
+		filtered: addFilter,
 		sorted() {
 			total = null;
 			if (supplier !== null)
@@ -222,6 +222,11 @@ export function openScreen(host, session, logOut) {
 		panel.show(supplier.code, codein);
 	}
 
+	function tellFilters(now) {
+		filterLine.show(now);
+		grid.filteredBy(now.where);
+	}
+
 	function chooseSupplier(chosen, wanted = NO_FILTERS) {
 		const before = going;
 
@@ -232,7 +237,7 @@ export function openScreen(host, session, logOut) {
 		supplier = chosen;
 		filters = {...wanted};
 		search.show(filters.search);
-		filterLine.show(filters);
+		tellFilters(filters);
 		side.clear();
 		picker.show(supplier);
 		remember("supplier", supplier.code);
@@ -259,7 +264,7 @@ export function openScreen(host, session, logOut) {
 		if (!sameBut("nomenclature", old, filters))
 			side.count();
 		if (some.where)
-			filterLine.show(filters);
+			tellFilters(filters);
 		showRows();
 		notePlace(step);
 	}
@@ -267,7 +272,7 @@ export function openScreen(host, session, logOut) {
 	/* The same, and the views are to show it. */
 	function showFilters(wanted) {
 		search.show(wanted.search);
-		filterLine.show(wanted);
+		tellFilters(wanted);
 		setFilters(wanted);
 		side.select(wanted.nomenclature);
 	}
@@ -282,8 +287,11 @@ export function openScreen(host, session, logOut) {
 	const differs = (wanted) => !sameBut(null, wanted, filters);
 
 	function addFilter(name) {
-		pickFilter(name, (conditions) => setFilters({where: [...new Set(
-		    [...filters.where, ...conditions])]}));
+		if (supplier === null)
+			return;
+		pickFilter(name, {supplier, filters}, (conditions, replaced) =>
+		    setFilters({where: [...new Set([...filters.where.filter(
+			(one) => !replaced.includes(one)), ...conditions])]}));
 	}
 
 	/* The rows stay; the address says again what they are. */
@@ -417,15 +425,6 @@ export function openScreen(host, session, logOut) {
 		side.close();
 		setFilters({nomenclature: code});
 	});
-	gridHost.addEventListener("contextmenu", (event) => {
-		const name = event.target.closest(".ag-header-cell")
-		    ?.getAttribute("col-id");
-
-		if (filterable().some((one) => one.name === name)) {
-			event.preventDefault();
-			addFilter(name);
-		}
-	});
 	acts.listenPaste(gridHost);
 	on("recorded", grid.recorded);
 	on("period", grid.columnsChanged);
@@ -445,7 +444,7 @@ export function openScreen(host, session, logOut) {
 	listenKeys({
 		"/": () => search.focus(),
 		F: () => picker.open(),
-		L: () => supplier !== null && addFilter(null),
+		L: () => addFilter(grid.columnNow()),
 		E: exportRows,
 		G: showSummary,
 		V: showViews,

@@ -4,6 +4,7 @@ import {openDialog} from "./dialog.js";
 import {copyText, el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
+import {languageChoice} from "./language.js";
 import {openPassword} from "./password.js";
 import {t} from "./text.js";
 
@@ -150,6 +151,7 @@ export function openSettings(session, logOut) {
 		    t("password_change")),
 		    el("button", {type: "button", onclick: logOut},
 			t("logout"))),
+		languageChoice(),
 		keysPart(),
 	]});
 }

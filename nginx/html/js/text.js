@@ -2,6 +2,7 @@
  * text: every word that the page says by itself, in French and in English: see
  * words/. What concerns columns comes from the API's description: columns.js.
  */
+import {recall} from "./store.js";
 import frame from "./words/frame.js";
 import ranges from "./words/ranges.js";
 import tools from "./words/tools.js";
@@ -9,7 +10,11 @@ import work from "./words/work.js";
 
 const texts = {...frame, ...ranges, ...tools, ...work};
 
-const wanted = navigator.languages?.[0] ?? navigator.language ?? "fr";
+const browsers = navigator.languages?.[0] ?? navigator.language ?? "fr";
+const chosen = recall("language");
+/* The buyer's choice, in the form that the browser has of it: "en-GB". */
+const wanted = !["fr", "en"].includes(chosen) ||
+    browsers.toLowerCase().startsWith(chosen) ? browsers : chosen;
 export const french = wanted.toLowerCase().startsWith("fr");
 export const language = wanted.match(/^(fr|en)/i) ? wanted : "en";
 

@@ -7,9 +7,9 @@ import {createRequire} from "node:module";
 import readline from "node:readline";
 
 const {GRID_MODULES, GRID_URL, GRID_USER, GRID_PASSWORD, GRID_KEY, GRID_SHOTS,
-    GRID_CHROMIUM} = process.env;
+    GRID_CHROMIUM, GRID_FIREFOX} = process.env;
 const require = createRequire(GRID_MODULES + "/x.js");
-const {chromium} = require("playwright-core");
+const {chromium, firefox} = require("playwright-core");
 const {source: axeSource} = require("axe-core");
 
 export const SUPPLIER = "12345";
@@ -28,7 +28,11 @@ export const hangUp = () => lines.close();
 
 /* --- browser and page ------------------------------------------------------ */
 
+/* Firefox is Debian's own, by the protocol that any Firefox has (BiDi). */
 export function openBrowser() {
+	if (GRID_FIREFOX)
+		return firefox.launch({executablePath: GRID_FIREFOX,
+		    channel: "moz-firefox", headless: true});
 	return chromium.launch({executablePath: GRID_CHROMIUM, headless: true,
 	    ignoreDefaultArgs: ["--hide-scrollbars"],
 	    args: ["--headless", "--no-sandbox", "--disable-gpu",
@@ -36,6 +40,10 @@ export function openBrowser() {
 		"--disable-background-networking",
 		"--disable-component-update", "--disable-sync"]});
 }
+
+/* Firefox tells of styles that the driver lays over a picture. */
+const isDrivers = (text) => GRID_FIREFOX &&
+    /^Content-Security-Policy.*style-src-elem/.test(text);
 
 /* A new profile each time; `problems` gathers what the page complains of. */
 export async function openPage(browser, options = {}) {
@@ -46,7 +54,8 @@ export async function openPage(browser, options = {}) {
 	/* Long, for a machine that has much else to do. */
 	page.setDefaultTimeout(Number(process.env.GRID_PATIENCE_MS ?? 60000));
 	page.problems = [];
-	page.on("pageerror", (error) => page.problems.push(error.stack));
+	page.on("pageerror", (error) => isDrivers(error.stack) ||
+	    page.problems.push(error.stack));
 	page.on("console", (message) => {
 		if (message.type() === "error" &&
 		    !message.text().includes("Failed to load resource"))
@@ -197,7 +206,8 @@ export class Checks {
 	}
 
 	shot(name) {
-		return this.page.screenshot({path: `${GRID_SHOTS}/${name}.png`});
+		return this.page.screenshot({path: `${GRID_SHOTS}/${name}.png`,
+		    caret: GRID_FIREFOX ? "initial" : "hide"});
 	}
 
 	async axe(name) {

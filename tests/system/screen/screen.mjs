@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import {article} from "./article.mjs";
 import {back} from "./back.mjs";
 import {bulk} from "./bulk.mjs";
+import {choices} from "./choices.mjs";
 import {choosing} from "./choosing.mjs";
 import {columns} from "./columns.mjs";
 import {elsewhere} from "./elsewhere.mjs";
@@ -46,7 +47,7 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, columns, months, paper, partly, slicing, summary, odd,
+    places, columns, choices, months, paper, partly, slicing, summary, odd,
     races, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();

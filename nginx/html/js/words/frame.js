@@ -37,7 +37,7 @@ export default {
 	search_hint: ["Libellé, code, GTIN, référence",
 	    "Label, code, GTIN, reference"],
 	settings: ["Réglages", "Settings"],
-	help: ["Clavier", "Keyboard"],
+	help: ["Aide", "Help"],
 	close: ["Fermer", "Close"],
 	classification: ["Classification", "Classification"],
 	all_articles: ["Tous les articles", "All articles"],

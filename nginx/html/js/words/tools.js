@@ -47,7 +47,11 @@ export default {
 	move_up: ["Monter {name}", "Move {name} up"],
 	move_down: ["Descendre {name}", "Move {name} down"],
 
+	pin: ["Figer {name} à gauche", "Freeze {name} at the left"],
+
 	/* settings */
+	language: ["Langue", "Language"],
+	language_browser: ["Celle du navigateur", "The browser's"],
 	password_title: ["Changer de mot de passe", "Change password"],
 	password_lead: ["Vos autres sessions, sur d'autres postes, se terminent ; celle-ci continue.",
 	    "Your other sessions, on other computers, end; this one goes on."],
@@ -103,7 +107,23 @@ export default {
 	    "A key in use has this name: choose another."],
 	key_name_needed: ["Donnez un nom à la clé.", "Give the key a name."],
 
+	/* help */
+	lessons: ["En une minute", "In a minute"],
+	lesson_find: ["Trouver : / cherche chez ce fournisseur, Ctrl+Entrée chez tous. L filtre sur la colonne du curseur ; l'entonnoir d'un titre fait de même.",
+	    "Find: / searches this supplier, Ctrl+Enter all of them. L filters on the cursor's column, as the funnel in a column's head does."],
+	lesson_sum: ["Regrouper : G additionne ce qui est filtré par classe, marque, gamme ou mois ; un clic sur une barre filtre. E exporte exactement ce qui est affiché.",
+	    "Sum up: G adds up what is filtered by class, brand, range or month; a click on a bar filters. E exports exactly what is shown."],
+	lesson_wait: ["Valider : I montre où des propositions attendent. + valide, - rejette, N va à la suivante.",
+	    "Decide: I shows where proposals wait. + accepts, - rejects, N goes to the next."],
+	lesson_set: ["Changer : une lettre A, B, C, Y ou Z donne sa gamme à la ligne, ou à toutes les lignes choisies. Ctrl+A choisit tout ce qui est filtré, Ctrl+Z défait.",
+	    "Change: a letter A, B, C, Y or Z sets the range of the row, or of all selected rows. Ctrl+A selects all that is filtered, Ctrl+Z takes back."],
+	lesson_save: ["Enregistrer : vos modifications ne sont qu'à vous, et vous suivent d'un poste à l'autre, jusqu'à Ctrl+S.",
+	    "Save: your edits are yours alone, and follow you to another computer, until Ctrl+S."],
+	lesson_months: ["Comparer : les colonnes offrent les mois un par un, et les derniers 1, 3 ou 6 avec autant d'avant. Les données ont douze mois : pas le même mois de l'an passé.",
+	    "Compare: columns can be the months one by one, and the last 1, 3 or 6 with as many before. The data have twelve months: not the same month a year ago."],
+
 	/* keyboard */
+	keyboard: ["Clavier", "Keyboard"],
 	k_search: ["Rechercher un article", "Search an article"],
 	k_supplier: ["Choisir un fournisseur", "Choose a supplier"],
 	k_move: ["Se déplacer dans la grille", "Move in the grid"],
@@ -127,6 +147,12 @@ export default {
 	filter_ready: ["D'un clic", "By one click"],
 	filter_remove: ["Retirer le filtre : {filter}",
 	    "Remove the filter: {filter}"],
+	values: ["{n} valeurs", "{n} values"],
+	values_ticked: ["{n} cochées", "{n} ticked"],
+	values_more: ["et {n} autres : précisez.", "and {n} more: narrow it."],
+	values_find: ["Trouver une valeur", "Find a value"],
+	values_failed: ["Les valeurs n'ont pas pu être lues.",
+	    "The values could not be read."],
 	filter_value_needed: ["Donner une valeur.", "Give a value."],
 	filter_number_needed: ["Donner un nombre, comme 12 ou 3,5.",
 	    "Give a number, such as 12 or 3.5."],
