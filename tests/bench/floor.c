@@ -8,7 +8,8 @@
  * The path says the size: /api/v1/floor/30000. Bodies of more than a megabyte
  * are put in pieces of that size. A number behind it, /api/v1/floor/30000/7,
  * has the bytes taken from there in more memory than a cache has, as an answer
- * that is of rows must; without, all are the same ones. SIGTERM ends it.
+ * that is of rows must; without, all are the same ones. A third number asks for
+ * a header of so many bytes more, as links to other pages are. SIGTERM ends it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,23 +20,43 @@
 
 #define PIECE ((int64_t)1 << 20)
 #define SPREAD ((int64_t)96 << 20)
+#define HEADER_MAX 4000
 
-/* The numbers behind "/floor/"; one that is not there is -1. */
-static void
-read_path(struct span uri, int64_t *bytes, int64_t *number)
+struct asked {
+	int64_t bytes, number, header;
+};
+
+/* The numbers behind "/floor/", up to a question mark. */
+static struct asked
+read_path(struct span uri)
 {
 	static const struct span name = SPAN("/floor/");
-	struct span part, rest = uri;
+	struct span part, rest = span_sub(uri, 0, span_find(uri, '?'));
+	struct asked asked = {0, -1, 0};
 
-	*bytes = 0;
-	*number = -1;
 	while (rest.len > name.len && !span_starts(rest, name))
 		rest = span_from(rest, 1);
 	rest = span_from(rest, name.len);
 	if (span_cut(&part, &rest, '/'))
-		num_int(bytes, part, 0, (int64_t)1 << 40);
+		num_int(&asked.bytes, part, 0, (int64_t)1 << 40);
 	if (span_cut(&part, &rest, '/'))
-		num_int(number, part, 0, 1 << 20);
+		num_int(&asked.number, part, 0, 1 << 20);
+	if (span_cut(&part, &rest, '/'))
+		num_int(&asked.header, part, 0, HEADER_MAX);
+	return asked;
+}
+
+/* Its length. */
+static size_t
+write_head(char *head, size_t room, const struct asked *asked)
+{
+	static const char more[HEADER_MAX + 1] = {[0 ... HEADER_MAX - 1] = 'x'};
+
+	return (size_t)snprintf(head, room,
+	    "Status: 200 OK\r\nContent-Type: application/json\r\n"
+	    "Content-Length: %lld\r\n%s%.*s%s\r\n",
+	    (long long)asked->bytes, asked->header > 0 ? "Link: " : "",
+	    (int)asked->header, more, asked->header > 0 ? "\r\n" : "");
 }
 
 /* Where the next bytes are: always the same, or behind the last ones. */
@@ -55,27 +76,24 @@ next_part(const char *memory, int64_t *place, int64_t bytes)
 static enum err
 answer(void *own, struct span uri, int64_t start_ns, struct sink *out)
 {
-	char head[256];
-	int64_t bytes, place;
+	char head[HEADER_MAX + 256];
+	struct asked asked = read_path(uri);
+	int64_t left = asked.bytes, place = asked.number;
 	struct iovec first[2] = {{head, 0}, {own, 0}};
 	struct span part;
 	enum err err;
 
 	(void)start_ns;
-	read_path(uri, &bytes, &place);
 	if (place > 0)
-		place *= bytes;
-	first[0].iov_len = (size_t)snprintf(head, sizeof(head),
-	    "Status: 200 OK\r\nContent-Type: application/json\r\n"
-	    "Content-Length: %lld\r\n\r\n",
-	    (long long)bytes);
-	part = next_part(own, &place, bytes);
+		place *= left;
+	first[0].iov_len = write_head(head, sizeof(head), &asked);
+	part = next_part(own, &place, left);
 	first[1].iov_base = (void *)(uintptr_t)part.ptr;
 	first[1].iov_len = part.len;
 	err = out->put(out, first, 2);
-	for (bytes -= (int64_t)part.len; bytes > 0 && err == ERR_OK;
-	     bytes -= (int64_t)part.len) {
-		part = next_part(own, &place, bytes);
+	for (left -= (int64_t)part.len; left > 0 && err == ERR_OK;
+	     left -= (int64_t)part.len) {
+		part = next_part(own, &place, left);
 		err = sink_put(out, part);
 	}
 	return err;

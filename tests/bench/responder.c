@@ -87,7 +87,7 @@ serve_kept_one(void *own, struct incoming *in, struct record *record, int fd)
 	struct sink out = record_sink(record);
 	int64_t start_ns = date_monotonic_ns();
 	struct span uri;
-	char text[256];
+	char text[1024];
 	struct buf body;
 	enum err err;
 

@@ -17,25 +17,43 @@ def median(seen, name):
     return statistics.median(seen[name])
 
 
+# What every answer has, also the floor's.
+COMMON_HEADERS = {"server", "date", "content-type", "content-length",
+                  "connection"}
+
+
 def various(bench, paths):
-    """For each path an answer of its size, of bytes of its own."""
-    sizes = [len(bench.client.ask(bench.sites["ours"], path)[1])
-             for path in paths]
-    return [floor_path(size, number) for number, size in enumerate(sizes)]
+    """For each path an answer of its size, of bytes of its own; and the same
+    asked for by as long an address, with as long a head: what they cost nginx
+    and the client."""
+    plain, alike = [], []
+    for number, path in enumerate(paths):
+        head, body = bench.client.ask(bench.sites["ours"], path)
+        more = sum(len(name + value) + 4 for name, value in head.items()
+                   if name.lower() not in COMMON_HEADERS)
+        plain.append(floor_path(len(body), number))
+        alike.append("%s/%d?%s" % (plain[-1], more - len("Link: \r\n"),
+                                   path.partition("?")[2]))
+    return plain, alike
 
 
 def beside_kept_floor(bench, title, paths, least):
     """Also beside itself with a connection for each answer."""
+    plain, alike = various(bench, paths)
     seen = take_turns(bench, {
         "ours": (bench.sites["ours"], paths),
-        "floor": (bench.sites["kept floor"], various(bench, paths)),
+        "floor": (bench.sites["kept floor"], plain),
+        "alike": (bench.sites["kept floor"], alike),
         "unkept": (bench.sites["unkept"], paths)})
-    unkept = seen.pop("unkept")
-    times = median(seen, "ours") / statistics.median(unkept)
+    unkept, alike = (statistics.median(seen.pop(name))
+                     for name in ("unkept", "alike"))
+    ours = median(seen, "ours")
     bench.table.add(
         "%s, beside a floor that keeps connections and sends different bytes "
-        "(a connection for each answer: %s, kept ones are %.2f times as fast)"
-        % (title, "{:,.0f}".format(statistics.median(unkept)), times),
+        "(with as long an address and head: %s, ours %.0f %% of it; "
+        "a connection for each answer: %s, kept ones are %.2f times as fast)"
+        % (title, "{:,.0f}".format(alike), 100 * ours / alike,
+           "{:,.0f}".format(unkept), ours / unkept),
         "answers/s", seen, "%d %% of that floor" % (least * 100),
         median(seen, "ours") / median(seen, "floor") >= least)
 
