@@ -1,6 +1,6 @@
 """Compressed dumps through nginx, read to their end by those who will: curl,
-Python's urllib, Node's fetch and Chromium. Those that are not installed are
-skipped by name.
+wget, Python's urllib, requests and httpx, Node's fetch and Chromium. Those that
+are not installed are skipped by name.
 """
 
 import glob
@@ -29,6 +29,16 @@ const bytes = Buffer.from(await answer.arrayBuffer());
 const {createHash} = await import("node:crypto");
 console.log(answer.headers.get("content-encoding"),
     createHash("sha256").update(bytes).digest("hex"));
+"""
+
+# requests and httpx are asked alike.
+PYTHON = """
+import hashlib, sys
+import %s as client
+answer = client.get(sys.argv[1], headers={"X-API-Key": sys.argv[2]}, timeout=60)
+answer.raise_for_status()
+print(answer.headers["Content-Encoding"],
+      hashlib.sha256(answer.content).hexdigest())
 """
 
 PAGE = """<!doctype html><title>waiting</title><body>
@@ -123,6 +133,24 @@ def ask_urllib(dumps, _):
                 hashlib.sha256(text).hexdigest())
 
 
+def ask_wget(dumps, program):
+    done = subprocess.run(
+        [program, "-nv", "-S", "-O", "-", "--compression=auto",
+         "--header=X-API-Key: " + dumps.key, dumps.url + PATH],
+        check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        timeout=60)
+    coded = re.search(b"content-encoding: ([a-z]+)", done.stderr.lower())
+    return (coded[1].decode() if coded else "none",
+            hashlib.sha256(done.stdout).hexdigest())
+
+
+def python_client(name):
+    """The function that asks by this module of Python's."""
+    return lambda dumps, program: subprocess.run(
+        [program, "-c", PYTHON % name, dumps.url + PATH, dumps.key],
+        check=True, stdout=subprocess.PIPE, timeout=60).stdout.decode().split()
+
+
 def ask_node(dumps, program):
     return subprocess.run(
         [program, "--input-type=module", "-e", NODE, "--", dumps.url + PATH,
@@ -145,9 +173,25 @@ def ask_chromium(dumps, program):
 
 
 CLIENTS = (("curl --compressed", "curl", ask_curl),
+           ("wget --compression=auto", "wget", ask_wget),
            ("Python's urllib", "python3", ask_urllib),
+           ("requests", "python3-requests", python_client("requests")),
+           ("httpx", "python3-httpx", python_client("httpx")),
            ("Node's fetch", "node", ask_node),
            ("Chromium's fetch", "chromium", ask_chromium))
+
+
+def find_client(program):
+    """A program by its name; "python3-NAME" is a Python that has this module."""
+    _, _, module = program.partition("python3-")
+    if not module:
+        return shutil.which(program)
+    for python in (sys.executable, "/usr/bin/python3"):
+        if os.path.exists(python) and subprocess.run(
+                [python, "-c", "import " + module],
+                stderr=subprocess.DEVNULL).returncode == 0:
+            return python
+    return None
 
 
 # --- what is tried --------------------------------------------------------------
@@ -257,7 +301,7 @@ def main():
                lambda dumps, _: worker_packs_whatever_is_long(dumps))]
     skipped = []
     for name, program, ask in CLIENTS:
-        found = shutil.which(program)
+        found = find_client(program)
         if not found:
             print("skipped: %s: %s is not installed" % (name, program))
             skipped.append(name)
@@ -271,7 +315,7 @@ def main():
     for name, program, ask in CLIENTS:
         if name not in skipped:
             frames.append("a zstd frame by " + name)
-            wanted.append((frames[-1], shutil.which(program),
+            wanted.append((frames[-1], find_client(program),
                            lambda dumps, program, ask=ask:
                            clients_read_a_frame_to_its_end(
                                dumps, ask, program)))
