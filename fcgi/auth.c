@@ -14,6 +14,7 @@
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/state.h"
+#include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
 
 /* Keeps `key`, whose text has this hash, as valid at this commit. */
@@ -117,6 +118,32 @@ touch(struct call *call, struct session *session, int64_t now_ms)
 		session->used_ms = now_ms;
 }
 
+/* As they are now: another role counts from the next request on. */
+static enum err
+find_rights(struct call *call, const struct session *session)
+{
+	struct arena *arena = call->serving->arena;
+	struct user user;
+	enum err err = ERR_OK;
+
+	if (session->outside)
+		call->subject.rights = session->rights;
+	else
+		err = user_get(
+		    &user, call->serving->views.state, span_of(session->user));
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_DENIED : err;
+	if (!session->outside)
+		call->subject.rights = user.rights;
+	if (call->subject.rights.suppliers.len == 0)
+		return ERR_OK;
+	/* A copy, as the view may be renewed. */
+	call->subject.rights.suppliers =
+	    arena_copy(arena, call->subject.rights.suppliers);
+	return call->subject.rights.suppliers.ptr == NULL ? ERR_NO_MEMORY
+							  : ERR_OK;
+}
+
 static enum err
 by_session(struct call *call)
 {
@@ -130,10 +157,13 @@ by_session(struct call *call)
 	for (unsigned i = 0; i < count && err == ERR_DENIED; i++)
 		err = session_check(&session, call->serving->views.state,
 		    tokens[i], lifetime_ms, now_ms);
+	if (err == ERR_OK)
+		err = find_rights(call, &session);
 	if (err != ERR_OK)
 		return err;
 	touch(call, &session, now_ms);
 	call->subject.kind = SUBJECT_USER;
+	call->subject.outside = session.outside;
 	call->subject.name =
 	    arena_copy(call->serving->arena, span_of(session.user));
 	call->subject.may_propose = true;

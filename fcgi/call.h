@@ -19,6 +19,7 @@
 #include "fcgi/http/request.h"
 #include "fcgi/views.h"
 #include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/rights.h"
 
 struct arena;
 struct attempts;
@@ -99,6 +100,8 @@ struct subject {
 	int64_t expires_ms; /* a user's session */
 	int64_t per_minute; /* requests of a key; 0: any number */
 	struct span suppliers; /* that a key may see; empty: all */
+	struct rights rights; /* of a user */
+	bool outside; /* a user's session that session_admit() made */
 };
 
 struct call {

@@ -16,7 +16,8 @@ enum route_auth {
 	ROUTE_ANY, /* a key or a session */
 	ROUTE_READS, /* the same; by POST, and yet alters nothing */
 	ROUTE_KEY, /* only a key */
-	ROUTE_SESSION /* only a person's session */
+	ROUTE_SESSION, /* only a person's session */
+	ROUTE_ADMINISTRATOR /* only an administrator's */
 };
 
 /* The statuses of an answer beside 200 and 500, and its forms. */

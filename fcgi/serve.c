@@ -51,6 +51,32 @@ step_route(struct call *call)
 	return err == ERR_OK ? ERR_OK : refuse_method(call, allowed);
 }
 
+static bool
+is_for_persons(const struct route *route)
+{
+	return route->auth == ROUTE_SESSION ||
+	    route->auth == ROUTE_ADMINISTRATOR;
+}
+
+/* Whether the endpoint is for a caller of this kind. */
+static enum err
+check_kind(struct call *call)
+{
+	bool user = call->subject.kind == SUBJECT_USER;
+
+	if (!user && is_for_persons(call->route))
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "Only a person's session may do this, not an API key.");
+	if (user && call->route->auth == ROUTE_KEY)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "Only an API key may do this, not a person's session.");
+	if (call->route->auth == ROUTE_ADMINISTRATOR &&
+	    call->subject.rights.role != ROLE_ADMINISTRATOR)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "Only an administrator may see, make and revoke API keys.");
+	return ERR_OK;
+}
+
 static enum err
 step_auth(struct call *call)
 {
@@ -67,20 +93,14 @@ step_auth(struct call *call)
 		err = auth_same_site(call);
 	if (err == ERR_OK)
 		err = auth_rate(call);
-	if (err == ERR_OK && !user && call->route->auth == ROUTE_SESSION)
-		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
-		    "Only a person's session may do this, not an API key.");
-	if (err == ERR_OK && user && call->route->auth == ROUTE_KEY)
-		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
-		    "Only an API key may do this, not a person's session.");
-	return err;
+	return err == ERR_OK ? check_kind(call) : err;
 }
 
 static enum err
 step_endpoint(struct call *call)
 {
-	assert(call->route->auth != ROUTE_SESSION ||
-	    call->subject.kind == SUBJECT_USER);
+	assert(
+	    !is_for_persons(call->route) || call->subject.kind == SUBJECT_USER);
 	assert(call->route->auth == ROUTE_OPEN ||
 	    call->subject.kind != SUBJECT_NOBODY);
 	return call->route->run(call);

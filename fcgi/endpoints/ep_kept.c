@@ -44,6 +44,20 @@ check_path(struct call *call)
 	return ERR_OK;
 }
 
+/* Only managers and administrators change the values of all users. */
+static enum err
+check_writer(struct call *call)
+{
+	enum err err = check_path(call);
+
+	if (err == ERR_OK && is_shared(call) &&
+	    !rights_share(&call->subject.rights))
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "Only a manager or an administrator may change what all "
+		    "users share; /app/kept/mine is the user's own.");
+	return err;
+}
+
 static enum err
 tell_none(struct call *call)
 {
@@ -208,7 +222,7 @@ ep_kept_put(struct call *call)
 	    .author = call->subject.name,
 	    .when_ms = date_now_ms()};
 	struct jsonr *doc;
-	enum err err = check_path(call);
+	enum err err = check_writer(call);
 
 	if (err == ERR_OK)
 		err = body_open(&doc, call);
@@ -226,7 +240,7 @@ enum err
 ep_kept_remove(struct call *call)
 {
 	struct answer answer;
-	enum err err = check_path(call);
+	enum err err = check_writer(call);
 
 	if (err != ERR_OK)
 		return err;

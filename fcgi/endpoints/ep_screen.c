@@ -299,6 +299,21 @@ check_known(struct deciding *deciding)
 	return ERR_OK;
 }
 
+/* Not everybody decides for every supplier. */
+static enum err
+check_rights(struct deciding *deciding)
+{
+	struct call *call = deciding->call;
+	struct span supplier = deciding->verdict.supplier;
+
+	if (rights_decide(&call->subject.rights, supplier))
+		return ERR_OK;
+	return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+	    "This user decides for some suppliers only, and %.*s is none of "
+	    "them; GET /app/session lists them. Nothing was done.",
+	    SPAN_ARG(supplier));
+}
+
 /* --- what came of it ------------------------------------------------------ */
 
 /* The author and time of a range, unless it has changed again since. */
@@ -421,6 +436,8 @@ run(struct call *call, enum proposal_action action)
 	err = read_body(&deciding);
 	if (err == ERR_OK)
 		err = body_check(call, deciding.doc);
+	if (err == ERR_OK)
+		err = check_rights(&deciding);
 	if (err == ERR_OK)
 		err = check_known(&deciding);
 	if (err == ERR_OK)

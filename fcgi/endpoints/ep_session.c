@@ -19,6 +19,7 @@
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/attempts.h"
 #include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/state.h"
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
 
@@ -45,16 +46,38 @@ set_cookie(struct call *call, const char *token)
 	    token[0] == '\0' ? "; Max-Age=0" : "");
 }
 
+static void
+write_rights(struct jsonw *json, const struct rights *rights)
+{
+	struct span code, rest = rights->suppliers;
+
+	members_text(json, "role", span_of(role_text(rights->role)));
+	jsonw_key(json, "suppliers");
+	if (rest.len == 0) {
+		jsonw_null(json);
+		return;
+	}
+	jsonw_array_begin(json);
+	while (span_cut(&code, &rest, '\n'))
+		if (code.len > 0)
+			jsonw_string(json, code);
+	jsonw_array_end(json);
+}
+
+/* `rights` are NULL where nobody is logged in. */
 static enum err
-answer_session(struct call *call, struct span user, int64_t expires_ms)
+answer_session(struct call *call, struct span user, int64_t expires_ms,
+    const struct rights *rights)
 {
 	struct answer answer;
 
 	answer_begin_unkept(&answer, call);
 	jsonw_object_begin(&answer.json);
 	members_null_text(&answer.json, "user", user);
-	if (user.len > 0)
+	if (rights != NULL) {
 		members_time(&answer.json, "expiresAt", expires_ms);
+		write_rights(&answer.json, rights);
+	}
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
@@ -114,11 +137,17 @@ give_session(struct call *call, struct span user, struct span password)
 	int64_t lifetime_ms = call->server->settings->session_s * 1000;
 	int64_t now_ms = date_now_ms();
 	char token[SESSION_TOKEN_LEN + 1];
+	struct user found;
 	enum err err = new_session(call, user, password, now_ms, token);
 
+	if (err == ERR_OK)
+		err = state_view_renew(call->serving->views.state);
+	if (err == ERR_OK)
+		err = user_get(&found, call->serving->views.state, user);
 	if (err == ERR_OK) {
 		set_cookie(call, token);
-		err = answer_session(call, user, now_ms + lifetime_ms);
+		err = answer_session(
+		    call, user, now_ms + lifetime_ms, &found.rights);
 	}
 	digest_forget(token, sizeof(token));
 	return err;
@@ -271,8 +300,8 @@ enum err
 ep_session(struct call *call)
 {
 	assert(call->subject.kind == SUBJECT_USER);
-	return answer_session(
-	    call, call->subject.name, call->subject.expires_ms);
+	return answer_session(call, call->subject.name,
+	    call->subject.expires_ms, &call->subject.rights);
 }
 
 enum err
@@ -288,5 +317,5 @@ ep_logout(struct call *call)
 		    "The session could not be ended (%s): try again.",
 		    err_text(err));
 	set_cookie(call, "");
-	return answer_session(call, SPAN(""), 0);
+	return answer_session(call, SPAN(""), 0, NULL);
 }

@@ -99,6 +99,16 @@ static const struct row {
 	"Seule la session d'une personne le permet, pas une clé d'API."},
     {"Only an API key may do this, not a person's session.",
 	"Seule une clé d'API le permet, pas la session d'une personne."},
+    {"Only an administrator may see, make and revoke API keys.",
+	"Seul un administrateur peut voir, créer et révoquer les clés d'API."},
+    {"This user decides for some suppliers only, and %.*s is none of them; GET "
+     "/app/session lists them. Nothing was done.",
+	"Cet utilisateur ne décide que pour certains fournisseurs, et %.*s "
+	"n'en est pas ; GET /app/session les liste. Rien n'a été fait."},
+    {"Only a manager or an administrator may change what all users share; "
+     "/app/kept/mine is the user's own.",
+	"Seul un responsable ou un administrateur peut modifier ce que tous "
+	"partagent ; /app/kept/mine est à l'utilisateur."},
     {"Too many attempts to log in: wait for %lld seconds.",
 	"Trop d'essais de connexion : attendre %lld secondes."},
     {"Too many log in at this moment: try again in a second.",

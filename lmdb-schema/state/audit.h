@@ -42,7 +42,8 @@ struct audit_entry {
  *	arrived    was validated     the same: the server has it now
  *
  * without ranges: key-created, key-revoked, user-added, user-password,
- * user-removed, hook-added, hook-removed;
+ * user-role, user-removed, hook-added, hook-removed; the motif of user-role,
+ * and of user-added for another than an administrator, is the role;
  *
  * and, only where a hook wants them (hook.h), without a supplier:
  *

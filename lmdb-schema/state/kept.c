@@ -231,7 +231,7 @@ kept_remove(
 }
 
 enum err
-kept_remove_all(struct kv_txn *txn, struct span owner)
+kept_remove_all(struct kv_txn *txn, struct span owner, uint64_t *removed)
 {
 	char room[KEY_MAX];
 	struct kv_walk *walk = kv_walk_begin(
@@ -240,11 +240,13 @@ kept_remove_all(struct kv_txn *txn, struct span owner)
 	enum err err;
 
 	assert(owner.len > 0);
+	*removed = 0;
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK ||
 	    (err == ERR_DAMAGED && key.len > 0)) {
 		err = kv_walk_del(walk);
 		if (err != ERR_OK)
 			break;
+		++*removed;
 	}
 	return kv_walk_done(walk, err);
 }

@@ -56,5 +56,6 @@ enum err kept_put(uint64_t *version, struct store *store, struct span owner,
 enum err kept_remove(
     struct store *store, struct span owner, struct span name, uint64_t version);
 
-/* All of an owner's, in the caller's transaction. */
-enum err kept_remove_all(struct kv_txn *txn, struct span owner);
+/* All of an owner's, in the caller's transaction; *removed is how many. */
+enum err kept_remove_all(
+    struct kv_txn *txn, struct span owner, uint64_t *removed);

@@ -10,6 +10,8 @@
 struct session_record {
 	struct span user;
 	int64_t created_ms, used_ms;
+	bool outside;
+	struct rights rights; /* where it is from outside */
 };
 
 static enum err
@@ -21,6 +23,10 @@ read_record(struct session_record *record, struct span value)
 	record->user = unpack_text(&from);
 	record->created_ms = (int64_t)unpack_unsigned(&from);
 	record->used_ms = (int64_t)unpack_unsigned(&from);
+	record->rights = (struct rights){.role = ROLE_BUYER};
+	record->outside = from.at < from.end;
+	if (record->outside && !rights_unpack(&record->rights, &from))
+		return ERR_DAMAGED;
 	if (!unpack_done(&from) || record->user.len > ACCESS_NAME_MAX)
 		return ERR_DAMAGED;
 	return ERR_OK;
@@ -32,10 +38,12 @@ put_record(
 {
 	struct buf value;
 
-	buf_init(&value, 1024);
+	buf_init(&value, 1024 + ACCESS_SUPPLIERS_MAX);
 	pack_add_text(&value, record->user);
 	pack_add_unsigned(&value, (uint64_t)record->created_ms);
 	pack_add_unsigned(&value, (uint64_t)record->used_ms);
+	if (record->outside)
+		rights_pack(&value, &record->rights);
 	return store_put(txn, STATE_SESSIONS, id, &value);
 }
 
@@ -114,12 +122,14 @@ session_sweep(
 }
 
 enum err
-session_end_all(struct kv_txn *txn, struct span user)
+session_end_all(struct kv_txn *txn, struct span user, uint64_t *ended)
 {
 	struct sweep sweep = {.user = user};
+	enum err err = sweep_up(&sweep, txn);
 
 	assert(user.len > 0);
-	return sweep_up(&sweep, txn);
+	*ended = sweep.swept;
+	return err;
 }
 
 /* --- logging in and out --------------------------------------------------- */
@@ -169,8 +179,9 @@ add_session(void *context, struct kv_txn *txn)
 	if (err != ERR_OK)
 		return err;
 	return put_record(txn, login->id,
-	    &(struct session_record){
-		login->name, login->now_ms, login->now_ms});
+	    &(struct session_record){.user = login->name,
+		.created_ms = login->now_ms,
+		.used_ms = login->now_ms});
 }
 
 enum err
@@ -200,6 +211,50 @@ session_login(struct store *store, struct span name, struct span password,
 	return err;
 }
 
+struct admission {
+	struct session_record record;
+	struct span id;
+	int64_t lifetime_ms;
+};
+
+static enum err
+add_admitted(void *context, struct kv_txn *txn)
+{
+	const struct admission *admission = context;
+	struct sweep sweep = {.lifetime_ms = admission->lifetime_ms,
+	    .now_ms = admission->record.used_ms};
+	enum err err = sweep_up(&sweep, txn);
+
+	return err == ERR_OK
+	    ? put_record(txn, admission->id, &admission->record)
+	    : err;
+}
+
+enum err
+session_admit(struct store *store, struct span name,
+    const struct rights *rights, int64_t lifetime_ms, int64_t now_ms,
+    char token[SESSION_TOKEN_LEN + 1])
+{
+	struct admission admission = {
+	    .record = {name, now_ms, now_ms, true, *rights},
+	    .lifetime_ms = lifetime_ms};
+	uint8_t id[DIGEST_SHA256_LEN];
+	enum err err;
+
+	assert(lifetime_ms > 0 && rights_ok(rights));
+	token[0] = '\0';
+	if (!access_name_ok(name) || !span_eq(span_trim(name), name))
+		return ERR_BAD_INPUT;
+	err = digest_random_text(token, SESSION_TOKEN_LEN);
+	if (err == ERR_OK) {
+		admission.id = id_of(id, span_of(token));
+		err = store_write(store, STORE_STATE, add_admitted, &admission);
+	}
+	if (err != ERR_OK)
+		token[0] = '\0';
+	return err;
+}
+
 enum err
 session_check(struct session *out, struct state_view *view, struct span token,
     int64_t lifetime_ms, int64_t now_ms)
@@ -223,6 +278,8 @@ session_check(struct session *out, struct state_view *view, struct span token,
 		return err;
 	out->created_ms = record.created_ms;
 	out->used_ms = record.used_ms;
+	out->outside = record.outside;
+	out->rights = record.rights;
 	return ERR_OK;
 }
 
@@ -314,7 +371,8 @@ session_logout(struct store *store, struct span token)
 
 enum err
 session_each(struct state_view *view,
-    enum err (*each)(void *context, struct span id, struct span user),
+    enum err (*each)(
+	void *context, struct span id, struct span user, bool outside),
     void *context)
 {
 	struct kv_walk *walk = kv_walk_begin(
@@ -327,7 +385,7 @@ session_each(struct state_view *view,
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = read_record(&record, value);
 		if (err == ERR_OK)
-			err = each(context, key, record.user);
+			err = each(context, key, record.user, record.outside);
 		if (err != ERR_OK)
 			break;
 	}

@@ -15,6 +15,7 @@
 #include "common/err.h"
 #include "common/span.h"
 #include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/rights.h"
 #include "lmdb-schema/state/state.h"
 
 struct store;
@@ -27,6 +28,12 @@ struct session {
 	char user[ACCESS_NAME_MAX + 1];
 	int64_t created_ms;
 	int64_t used_ms; /* as last written */
+	/*
+	 * Made by session_admit(); then the rights are the session's own,
+	 * borrowed from the view.
+	 */
+	bool outside;
+	struct rights rights;
 };
 
 /*
@@ -37,6 +44,15 @@ struct session {
  */
 enum err session_login(struct store *store, struct span name,
     struct span password, int64_t lifetime_ms, int64_t now_ms,
+    char token[SESSION_TOKEN_LEN + 1]);
+
+/*
+ * Makes a session for a person that another server has authenticated: that of
+ * the organisation's accounts. The name needs no user; the rights are the session's.
+ * ERR_BAD_INPUT for a name that no user may have.
+ */
+enum err session_admit(struct store *store, struct span name,
+    const struct rights *rights, int64_t lifetime_ms, int64_t now_ms,
     char token[SESSION_TOKEN_LEN + 1]);
 
 /*
@@ -70,9 +86,10 @@ enum err session_sweep(
 
 /* Calls `each` for every stored session, over or not; for `gridctl check`. */
 enum err session_each(struct state_view *view,
-    enum err (*each)(void *context, struct span id, struct span user),
+    enum err (*each)(
+	void *context, struct span id, struct span user, bool outside),
     void *context);
 
-/* For user.c: ends all sessions of a user. */
+/* For user.c: ends all sessions of a user; *ended is how many. */
 struct kv_txn;
-enum err session_end_all(struct kv_txn *txn, struct span user);
+enum err session_end_all(struct kv_txn *txn, struct span user, uint64_t *ended);

@@ -20,9 +20,11 @@
  *	             and where one is set, unsigned expires ms, unsigned
  *	             requests a minute, text suppliers (access.h)
  *	users      name -> packed: text password hash (digest.h's form),
- *	             unsigned created ms
+ *	             unsigned created ms; and where it is no administrator,
+ *	             unsigned role, text suppliers (rights.h)
  *	sessions   SHA-256 of the token (32 bytes) -> packed: text user,
- *	             unsigned created ms, last use ms
+ *	             unsigned created ms, last use ms; and of a person from
+ *	             outside, unsigned role, text suppliers (rights.h)
  *	pending    supplier 00 codein -> packed: text gamme (one letter),
  *	             text author, unsigned when ms, and text motif where one
  *	             was given

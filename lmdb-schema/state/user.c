@@ -33,6 +33,9 @@ read_record(struct user_record *record, struct span name, struct span value)
 	record->hash = unpack_text(&from);
 	record->user.name = name;
 	record->user.created_ms = (int64_t)unpack_unsigned(&from);
+	record->user.rights = (struct rights){.role = ROLE_ADMINISTRATOR};
+	if (from.at < from.end && !rights_unpack(&record->user.rights, &from))
+		return ERR_DAMAGED;
 	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
 }
 
@@ -54,6 +57,17 @@ user_hash(struct kv_txn *txn, struct span name, struct span *hash)
 	enum err err = get_record(&record, txn, name);
 
 	*hash = err == ERR_OK ? record.hash : SPAN("");
+	return err;
+}
+
+enum err
+user_get(struct user *user, struct state_view *view, struct span name)
+{
+	struct user_record record;
+	enum err err = get_record(&record, state_view_txn(view), name);
+
+	if (err == ERR_OK)
+		*user = record.user;
 	return err;
 }
 
@@ -80,54 +94,94 @@ user_each(struct state_view *view,
 
 /* --- changing ------------------------------------------------------------- */
 
-enum change { ADD, PASSWD, REMOVE };
+enum change { ADD, PASSWD, RIGHTS, REMOVE };
 
 struct work {
 	enum change change;
 	struct span name, actor;
+	struct rights rights; /* of ADD and RIGHTS */
 	const char
 	    *seen; /* the hash that PASSWD takes the place of; NULL: any */
 	char hash[DIGEST_PASSWORD_MAX];
 };
 
+/* As earlier programs have it where it gives all rights. */
 static enum err
-put_record(struct kv_txn *txn, const struct work *work, int64_t created_ms)
+put_record(struct kv_txn *txn, const struct user_record *record)
 {
 	struct buf value;
 
-	buf_init(&value, 1024);
-	pack_add_text(&value, span_of(work->hash));
-	pack_add_unsigned(&value, (uint64_t)created_ms);
-	return store_put(txn, STATE_USERS, work->name, &value);
+	buf_init(&value, 1024 + ACCESS_SUPPLIERS_MAX);
+	pack_add_text(&value, record->hash);
+	pack_add_unsigned(&value, (uint64_t)record->user.created_ms);
+	if (record->user.rights.role != ROLE_ADMINISTRATOR)
+		rights_pack(&value, &record->user.rights);
+	return store_put(txn, STATE_USERS, record->user.name, &value);
+}
+
+static enum err
+add_user(const struct work *work, struct kv_txn *txn)
+{
+	return put_record(txn,
+	    &(struct user_record){
+		.hash = span_of(work->hash),
+		.user = {work->name, date_now_ms(), work->rights},
+	    });
+}
+
+/* Removes a user's kept values and sessions; *found: there was one of them. */
+static enum err
+remove_rest(struct kv_txn *txn, struct span name, bool *found)
+{
+	uint64_t kept, sessions = 0;
+	enum err err = kept_remove_all(txn, name, &kept);
+
+	if (err == ERR_OK)
+		err = session_end_all(txn, name, &sessions);
+	*found = err == ERR_OK && kept + sessions > 0;
+	return err;
+}
+
+static enum err
+remove_user(const struct work *work, struct kv_txn *txn, bool known)
+{
+	bool found;
+	enum err err = known ? kv_del(txn, STATE_USERS, work->name) : ERR_OK;
+
+	if (err == ERR_OK)
+		err = remove_rest(txn, work->name, &found);
+	return err == ERR_OK && !known && !found ? ERR_NOT_FOUND : err;
 }
 
 static enum err
 alter(const struct work *work, struct kv_txn *txn)
 {
 	struct user_record record;
+	uint64_t ended;
 	enum err err = get_record(&record, txn, work->name);
 
 	if (work->change == ADD) {
 		if (err == ERR_NOT_FOUND)
-			return put_record(txn, work, date_now_ms());
+			return add_user(work, txn);
 		return err == ERR_OK ? ERR_EXISTS : err;
 	}
 	/*
 	 * A damaged record may still be removed, and the user then added again.
 	 */
-	if (err == ERR_DAMAGED && work->change == REMOVE)
-		err = ERR_OK;
+	if (work->change == REMOVE && access_name_ok(work->name) &&
+	    (err == ERR_OK || err == ERR_DAMAGED || err == ERR_NOT_FOUND))
+		return remove_user(work, txn, err != ERR_NOT_FOUND);
 	if (err != ERR_OK)
 		return err;
 	if (work->seen != NULL && !span_eq(record.hash, span_of(work->seen)))
 		return ERR_DENIED;
-	if (work->change == PASSWD)
-		err = put_record(txn, work, record.user.created_ms);
-	else
-		err = kv_del(txn, STATE_USERS, work->name);
-	if (err == ERR_OK && work->change == REMOVE)
-		err = kept_remove_all(txn, work->name);
-	return err == ERR_OK ? session_end_all(txn, work->name) : err;
+	if (work->change == RIGHTS) {
+		record.user.rights = work->rights;
+		return put_record(txn, &record);
+	}
+	record.hash = span_of(work->hash);
+	err = put_record(txn, &record);
+	return err == ERR_OK ? session_end_all(txn, work->name, &ended) : err;
 }
 
 static enum err
@@ -136,10 +190,16 @@ change(void *context, struct kv_txn *txn)
 	static const struct span events[] = {
 	    [ADD] = {"user-added", 10},
 	    [PASSWD] = {"user-password", 13},
+	    [RIGHTS] = {"user-role", 9},
 	    [REMOVE] = {"user-removed", 12},
 	};
 	const struct work *work = context;
+	struct span role = SPAN("");
 	enum err err = alter(work, txn);
+
+	if (work->change == RIGHTS ||
+	    (work->change == ADD && work->rights.role != ROLE_ADMINISTRATOR))
+		role = span_of(role_text(work->rights.role));
 
 	if (err == ERR_OK)
 		err = access_touch(txn);
@@ -148,7 +208,8 @@ change(void *context, struct kv_txn *txn)
 	return audit_add(txn,
 	    &(struct audit_entry){.event = events[work->change],
 		.actor = work->actor,
-		.codein = work->name});
+		.codein = work->name,
+		.motif = role});
 }
 
 /* Hash before the transaction: it takes a tenth of a second. */
@@ -172,11 +233,35 @@ enum err
 user_add(struct store *store, struct span name, struct span password,
     const char *actor)
 {
-	assert(actor != NULL);
+	static const struct rights all = {.role = ROLE_ADMINISTRATOR};
+
+	return user_add_as(store, name, password, &all, actor);
+}
+
+enum err
+user_add_as(struct store *store, struct span name, struct span password,
+    const struct rights *rights, const char *actor)
+{
+	assert(actor != NULL && rights_ok(rights));
 	return change_password(store,
-	    &(struct work){
-		.change = ADD, .name = name, .actor = span_of(actor)},
+	    &(struct work){.change = ADD,
+		.name = name,
+		.actor = span_of(actor),
+		.rights = *rights},
 	    password);
+}
+
+enum err
+user_set_rights(struct store *store, struct span name,
+    const struct rights *rights, const char *actor)
+{
+	struct work work = {.change = RIGHTS,
+	    .name = name,
+	    .actor = span_of(actor),
+	    .rights = *rights};
+
+	assert(actor != NULL && rights_ok(rights));
+	return store_write(store, STORE_STATE, change, &work);
 }
 
 enum err

@@ -11,6 +11,7 @@
 
 #include "common/err.h"
 #include "common/span.h"
+#include "lmdb-schema/state/rights.h"
 #include "lmdb-schema/state/state.h"
 
 struct store;
@@ -23,10 +24,16 @@ bool user_password_ok(struct span password);
 
 /*
  * Names are access.h's, without blanks at their ends. ERR_BAD_INPUT for an
- * invalid name or password; ERR_EXISTS; ERR_NOT_FOUND.
+ * invalid name or password; ERR_EXISTS; ERR_NOT_FOUND. user_add() makes an
+ * administrator. user_remove() also ends the sessions and removes the views
+ * and edits of a person from outside, who has no record here.
  */
 enum err user_add(struct store *store, struct span name, struct span password,
     const char *actor);
+enum err user_add_as(struct store *store, struct span name,
+    struct span password, const struct rights *rights, const char *actor);
+enum err user_set_rights(struct store *store, struct span name,
+    const struct rights *rights, const char *actor);
 enum err user_passwd(struct store *store, struct span name,
     struct span password, const char *actor);
 enum err user_remove(struct store *store, struct span name, const char *actor);
@@ -40,11 +47,15 @@ enum err user_renew(struct store *store, struct span name, struct span old,
 
 /* Calls `each` for every user, in the order of the names' bytes. */
 struct user {
-	struct span name; /* borrowed from the view */
+	struct span name; /* borrowed from the view, as all of it */
 	int64_t created_ms;
+	struct rights rights;
 };
 enum err user_each(struct state_view *view,
     enum err (*each)(void *context, const struct user *user), void *context);
+
+/* Borrowed from the view. ERR_NOT_FOUND is quiet. */
+enum err user_get(struct user *user, struct state_view *view, struct span name);
 
 /* For session.c: the stored hash. ERR_NOT_FOUND is quiet. */
 struct kv_txn;

@@ -249,6 +249,44 @@ cmd_codes(char *list, size_t max, const char *text)
 	return len > 0;
 }
 
+static void
+add_json_codes(struct jsonw *json, const char *name, struct span codes)
+{
+	struct span code, rest = codes;
+
+	jsonw_key(json, name);
+	if (codes.len == 0) {
+		jsonw_null(json);
+		return;
+	}
+	jsonw_array_begin(json);
+	while (span_cut(&code, &rest, '\n'))
+		if (code.len > 0)
+			jsonw_string(json, code);
+	jsonw_array_end(json);
+}
+
+void
+cmd_add_codes(struct cmd_list *list, const char *name, struct span codes)
+{
+	struct span code, rest = codes;
+	bool first = true;
+
+	if (list->as_json) {
+		add_json_codes(&list->json, name, codes);
+		return;
+	}
+	while (span_cut(&code, &rest, '\n')) {
+		if (code.len == 0)
+			continue;
+		if (first)
+			buf_addf(&list->text, ", %s ", name);
+		buf_addf(
+		    &list->text, "%s%.*s", first ? "" : ",", SPAN_ARG(code));
+		first = false;
+	}
+}
+
 void
 cmd_warn_codes(struct store *store, const char *command, struct span codes)
 {

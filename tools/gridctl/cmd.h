@@ -133,6 +133,12 @@ bool cmd_codes(char *list, size_t max, const char *text);
 void cmd_warn_codes(
     struct store *store, const char *command, struct span codes);
 
+/*
+ * Such codes in a list: a JSON member, null for none; else ", NAME A,B", or
+ * nothing for none.
+ */
+void cmd_add_codes(struct cmd_list *list, const char *name, struct span codes);
+
 /* Prints the contents of `text` to standard output, and frees it. */
 int cmd_print(struct buf *text, const char *command);
 

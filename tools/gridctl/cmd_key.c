@@ -168,35 +168,6 @@ key_create(int argc, char **argv)
 	return result;
 }
 
-/* The codes by commas, or as a JSON array; null: all. */
-static void
-add_suppliers(struct cmd_list *list, struct span suppliers)
-{
-	struct span code, rest = suppliers;
-	const char *sign = ", suppliers ";
-
-	if (list->as_json) {
-		jsonw_key(&list->json, "suppliers");
-		if (suppliers.len == 0) {
-			jsonw_null(&list->json);
-			return;
-		}
-		jsonw_array_begin(&list->json);
-	}
-	while (span_cut(&code, &rest, '\n')) {
-		if (code.len == 0)
-			continue;
-		if (list->as_json) {
-			jsonw_string(&list->json, code);
-			continue;
-		}
-		buf_addf(&list->text, "%s%.*s", sign, SPAN_ARG(code));
-		sign = ",";
-	}
-	if (list->as_json)
-		jsonw_array_end(&list->json);
-}
-
 /* Behind the name: what bounds the key, if anything does. */
 static void
 add_bounds(struct cmd_list *list, const struct access_bounds *bounds)
@@ -211,7 +182,7 @@ add_bounds(struct cmd_list *list, const struct access_bounds *bounds)
 			jsonw_null(&list->json);
 		else
 			jsonw_int(&list->json, bounds->per_minute);
-		add_suppliers(list, bounds->suppliers);
+		cmd_add_codes(list, "suppliers", bounds->suppliers);
 		return;
 	}
 	if (bounds->expires_ms != 0)
@@ -219,7 +190,7 @@ add_bounds(struct cmd_list *list, const struct access_bounds *bounds)
 	if (bounds->per_minute != 0)
 		buf_addf(&list->text, ", %lld a minute",
 		    (long long)bounds->per_minute);
-	add_suppliers(list, bounds->suppliers);
+	cmd_add_codes(list, "suppliers", bounds->suppliers);
 	buf_add_char(&list->text, '\n');
 }
 

@@ -253,12 +253,13 @@ struct met {
 };
 
 static enum err
-meet(void *context, struct span id, struct span user)
+meet(void *context, struct span id, struct span user, bool outside)
 {
 	struct met *met = context;
 	size_t len = strlen(met->users);
 
 	ck_assert_uint_eq(id.len, DIGEST_SHA256_LEN);
+	ck_assert(!outside);
 	snprintf(met->users + len, sizeof(met->users) - len, "%.*s ",
 	    SPAN_ARG(user));
 	return ++met->count == met->stop_at ? ERR_BUSY : ERR_OK;
@@ -323,6 +324,54 @@ START_TEST(a_damaged_session_ends_and_keeps_nobody_from_logging_in)
 }
 END_TEST
 
+START_TEST(a_person_from_outside_is_no_user_and_has_the_sessions_rights)
+{
+	const struct rights rights = {ROLE_BUYER, SPAN("S1\nS2\n")};
+	struct session session;
+	char other[SESSION_TOKEN_LEN + 1];
+
+	ck_assert_int_eq(session_admit(states, SPAN("zoe@grid.example"),
+			     &rights, LIFE_MS, START_MS, other),
+	    ERR_OK);
+	ck_assert_int_eq(check(&session, other, START_MS), ERR_OK);
+	ck_assert_str_eq(session.user, "zoe@grid.example");
+	ck_assert(session.outside);
+	ck_assert_int_eq(session.rights.role, ROLE_BUYER);
+	ck_assert(span_eq(session.rights.suppliers, SPAN("S1\nS2\n")));
+	/* Writing the last use leaves the rights. */
+	ck_assert_int_eq(
+	    session_touch(states, &session, START_MS + SESSION_TOUCH_MS),
+	    ERR_OK);
+	ck_assert_int_eq(check(&session, other, START_MS + 1), ERR_OK);
+	ck_assert_int_eq(session.used_ms, START_MS + SESSION_TOUCH_MS);
+	ck_assert(session.outside);
+	ck_assert(span_eq(session.rights.suppliers, SPAN("S1\nS2\n")));
+	/* A user's session has none of its own. */
+	ck_assert_int_eq(check(&session, token, START_MS), ERR_OK);
+	ck_assert(!session.outside);
+}
+END_TEST
+
+START_TEST(a_person_from_outside_can_be_put_out)
+{
+	const struct rights rights = {.role = ROLE_MANAGER};
+	struct session session;
+	char other[SESSION_TOKEN_LEN + 1];
+
+	ck_assert_int_eq(session_admit(states, SPAN(" zoe"), &rights, LIFE_MS,
+			     START_MS, other),
+	    ERR_BAD_INPUT);
+	ck_assert_int_eq(session_admit(states, SPAN("zoe"), &rights, LIFE_MS,
+			     START_MS, other),
+	    ERR_OK);
+	ck_assert_int_eq(user_remove(states, SPAN("zoe"), "test"), ERR_OK);
+	ck_assert_int_eq(check(&session, other, START_MS), ERR_DENIED);
+	ck_assert_int_eq(check(&session, token, START_MS), ERR_OK);
+	ck_assert_int_eq(
+	    user_remove(states, SPAN("zoe"), "test"), ERR_NOT_FOUND);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -343,6 +392,9 @@ test_suite(void)
 	    tc, password_and_removal_end_a_users_sessions_only, 0, 2);
 	tcase_add_test(tc, what_is_over_is_swept_up);
 	tcase_add_test(tc, an_unknown_user_takes_as_long);
+	tcase_add_test(
+	    tc, a_person_from_outside_is_no_user_and_has_the_sessions_rights);
+	tcase_add_test(tc, a_person_from_outside_can_be_put_out);
 	tcase_add_test(tc, each_session_is_met_over_or_not);
 	tcase_add_test(tc, a_broken_session_stops_the_walk);
 	tcase_add_test(

@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/kv/kv.h"
+#include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/access.h"
+#include "lmdb-schema/state/rights.h"
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/state.h"
 #include "tests/lmdb-schema/spoil.h"
@@ -110,6 +113,112 @@ START_TEST(who_is_removed_is_nobody)
 }
 END_TEST
 
+static struct rights
+rights_now(const char *name)
+{
+	static char suppliers[64];
+	struct state_view *view;
+	struct user user;
+
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(user_get(&user, view, span_of(name)), ERR_OK);
+	ck_assert(
+	    span_copy(suppliers, sizeof(suppliers), user.rights.suppliers));
+	state_view_close(view);
+	return (struct rights){user.rights.role, span_of(suppliers)};
+}
+
+START_TEST(a_user_without_a_role_is_an_administrator)
+{
+	struct state_view *view;
+	struct unpack from;
+	struct span value;
+	struct rights rights;
+
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	rights = rights_now("marie");
+	ck_assert_int_eq(rights.role, ROLE_ADMINISTRATOR);
+	ck_assert(rights_decide(&rights, SPAN("S1")));
+	ck_assert(rights_share(&rights));
+	/* As earlier programs write and read it. */
+	ck_assert_int_eq(state_view_open(&view, states), ERR_OK);
+	ck_assert_int_eq(
+	    kv_get(state_view_txn(view), STATE_USERS, SPAN("marie"), &value),
+	    ERR_OK);
+	unpack_init(&from, value);
+	unpack_text(&from);
+	unpack_unsigned(&from);
+	ck_assert(unpack_done(&from));
+	state_view_close(view);
+}
+END_TEST
+
+START_TEST(a_role_can_be_given_changed_and_taken_back)
+{
+	const struct rights buyer = {ROLE_BUYER, SPAN("S1\nS2\n")};
+	const struct rights manager = {.role = ROLE_MANAGER};
+	const struct rights all = {.role = ROLE_ADMINISTRATOR};
+	struct rights rights;
+
+	ck_assert_int_eq(user_add_as(states, SPAN("paul"), SPAN("long enough"),
+			     &buyer, "test"),
+	    ERR_OK);
+	rights = rights_now("paul");
+	ck_assert_int_eq(rights.role, ROLE_BUYER);
+	ck_assert(rights_decide(&rights, SPAN("S2")));
+	ck_assert(!rights_decide(&rights, SPAN("S")));
+	ck_assert(!rights_decide(&rights, SPAN("S3")));
+	ck_assert(!rights_share(&rights));
+	/* Another password leaves the role. */
+	ck_assert_int_eq(
+	    user_passwd(states, SPAN("paul"), SPAN("second password"), "test"),
+	    ERR_OK);
+	ck_assert_int_eq(rights_now("paul").role, ROLE_BUYER);
+	/* Another role leaves the password. */
+	ck_assert_int_eq(
+	    user_set_rights(states, SPAN("paul"), &manager, "test"), ERR_OK);
+	rights = rights_now("paul");
+	ck_assert(rights_decide(&rights, SPAN("S3")));
+	ck_assert(rights_share(&rights));
+	ck_assert_int_eq(login("paul", "second password"), ERR_OK);
+	ck_assert_int_eq(
+	    user_set_rights(states, SPAN("paul"), &all, "test"), ERR_OK);
+	ck_assert_int_eq(rights_now("paul").role, ROLE_ADMINISTRATOR);
+	ck_assert_int_eq(
+	    user_set_rights(states, SPAN("none"), &all, "test"), ERR_NOT_FOUND);
+	ck_assert_str_eq(states_audit(0),
+	    "user-added test - paul - -\n"
+	    "user-password test - paul - -\n"
+	    "user-role test - paul - -\n"
+	    "user-role test - paul - -\n");
+}
+END_TEST
+
+START_TEST(a_buyer_without_a_list_decides_for_all)
+{
+	const struct rights buyer = {.role = ROLE_BUYER};
+
+	ck_assert(rights_decide(&buyer, SPAN("S1")));
+	ck_assert(!rights_share(&buyer));
+}
+END_TEST
+
+START_TEST(rights_of_nobody_are_damage)
+{
+	static const struct span values[] = {
+	    {"\x00\x00", 2}, /* no such role */
+	    {"\x04\x00", 2}, {"\x02\x03S1\n", 5}, /* a manager with a list */
+	    {"\x01", 1}, /* cut off */
+	    {"\x01\x00\x00", 3}, /* and more */
+	};
+	struct unpack from;
+	struct rights rights;
+
+	unpack_init(&from, values[_i]);
+	ck_assert(!rights_unpack(&rights, &from) || !unpack_done(&from));
+}
+END_TEST
+
 static enum err
 add_name(void *context, const struct user *user)
 {
@@ -174,6 +283,10 @@ test_suite(void)
 	tcase_add_test(tc, a_new_password_ends_the_old_one);
 	tcase_add_test(tc, a_user_renews_the_password_who_knows_it);
 	tcase_add_test(tc, who_is_removed_is_nobody);
+	tcase_add_test(tc, a_user_without_a_role_is_an_administrator);
+	tcase_add_test(tc, a_role_can_be_given_changed_and_taken_back);
+	tcase_add_test(tc, a_buyer_without_a_list_decides_for_all);
+	tcase_add_loop_test(tc, rights_of_nobody_are_damage, 0, 5);
 	tcase_add_test(tc, users_come_in_order_and_move_the_generation);
 	tcase_add_test(tc, a_damaged_user_can_be_removed_and_added_again);
 	suite_add_tcase(suite, tc);
