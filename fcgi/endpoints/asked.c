@@ -21,6 +21,7 @@ asked_rows(struct rowset_query *query, struct call *call, struct span text)
 	    .condition_count = params->condition_count,
 	    .condition_key = params->condition_key,
 	    .sort = params->sort,
+	    .month = params->sorts.keys[0].month,
 	    .descending = params->descending,
 	    .more = params->sorts.keys + 1,
 	    .more_count =

@@ -218,6 +218,16 @@ send(struct search *search)
 					 : add_rows(search);
 }
 
+static bool
+sorts_by_month(const struct params *params)
+{
+	bool found = false;
+
+	for (unsigned i = 0; i < params->sorts.count; i++)
+		found |= params->sorts.keys[i].month != 0;
+	return found;
+}
+
 static enum err
 make_query(struct rowset_query *query, struct call *call)
 {
@@ -230,6 +240,10 @@ make_query(struct rowset_query *query, struct call *call)
 		    "mois=%s is for the rows of one supplier, of /grid; here "
 		    "mois=%s is possible",
 		    FORMAT_COLUMNS_NAME, FORMAT_LINES_NAME);
+	if (err == ERR_OK && sorts_by_month(&call->params))
+		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
+		    "A month to sort by is for the rows of one supplier, of "
+		    "/grid: each supplier has its own months");
 	if (err == ERR_OK && query->words.len == 0)
 		return reply_fail(call->reply, 400, CODE_BAD_REQUEST,
 		    "q has nothing to look for: give a word, or a part of "

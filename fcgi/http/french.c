@@ -89,6 +89,10 @@ static const struct row {
      "possible",
 	"mois=%s vaut pour les lignes d'un seul fournisseur, celles de /grid ; "
 	"ici mois=%s est possible"},
+    {"A month to sort by is for the rows of one supplier, of /grid: each "
+     "supplier has its own months",
+	"Un mois pour le tri vaut pour les lignes d'un seul fournisseur, "
+	"celles de /grid : chaque fournisseur a ses propres mois"},
     {"q has nothing to look for: give a word, or a part of one",
 	"q n'a rien à chercher : donner un mot, ou une partie d'un mot"},
     {"This key may see some suppliers only: name one of them in fournisseur; "

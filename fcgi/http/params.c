@@ -66,9 +66,9 @@ const struct param_info param_infos[] = {
     {"snapshot", PARAM_GENERATION, SUPPLIER, 0, AT(snapshot), 0, 0, NULL,
 	"Generation to keep to while paging: meta.snapshot of the first page"},
     {"sort", PARAM_SORT, LISTS, 0, AT(sorts), 0, 0, NULL,
-	"Column to sort by, as the rows show it; empty values come last. Up "
-	"to four are separated by commas: those behind a - descend, the "
-	"others ascend unless order says desc"},
+	"Column to sort by, as rows show it, or a month: sales12m.202510; "
+	"empty values come last. Up to four are separated by commas: those "
+	"behind a - descend, the others ascend unless order says desc"},
     {"order", PARAM_ORDER, FILTERED | USE_FEED | USE_HISTORY, 0, AT(descending),
 	0, 0, "desc",
 	"asc or desc; by default the largest, or the newest, come first"},

@@ -108,10 +108,11 @@ columns_add(struct columns *columns, unsigned column)
 	columns->bits[column / 64] |= UINT64_C(1) << column % 64;
 }
 
-/* A column to sort by. */
+/* A column to sort by, or a month of a monthly map. */
 struct sort_key {
 	unsigned column;
 	bool descending;
+	int32_t month; /* 0: a scalar column */
 };
 
 /* Sort keys that a request may have. */

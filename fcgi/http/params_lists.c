@@ -2,7 +2,25 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/date.h"
+#include "fcgi/http/condition.h"
 #include "fcgi/http/params_priv.h"
+
+/* "totalCa", or "sales12m.202510". */
+static bool
+read_key(struct sort_key *key, struct span name)
+{
+	size_t dot = span_find(name, '.');
+	int column = row_column(span_sub(name, 0, dot));
+
+	if (column < 0)
+		return false;
+	*key = (struct sort_key){.column = (unsigned)column};
+	if (dot == name.len)
+		return row_sortable((unsigned)column);
+	return condition_has_months((unsigned)column) &&
+	    date_month(&key->month, span_from(name, dot + 1));
+}
 
 /* "codeGamme,-totalCa": '-' is descending, whatever `order` says. */
 void
@@ -14,9 +32,9 @@ params_read_sort(struct trouble *trouble, const struct param_info *info,
 
 	while (span_cut(&name, &rest, ',')) {
 		bool minus = name.len > 0 && name.ptr[0] == '-';
-		int column = row_column(span_from(name, minus));
+		struct sort_key key;
 
-		if (column < 0 || !row_sortable((unsigned)column)) {
+		if (!read_key(&key, span_from(name, minus))) {
 			trouble->bad_sort = true;
 			params_wrong(trouble, info->name,
 			    "must be one of details.allowed, or some of them "
@@ -28,8 +46,8 @@ params_read_sort(struct trouble *trouble, const struct param_info *info,
 			    PARAMS_SORTS_MAX);
 			return;
 		}
-		list->keys[list->count] =
-		    (struct sort_key){(unsigned)column, minus};
+		key.descending = minus;
+		list->keys[list->count] = key;
 		list->is_signed[list->count++] = minus;
 	}
 }

@@ -243,8 +243,9 @@ sort_schema(struct jsonw *json)
 	openapi_ref(json, "SortKey");
 	jsonw_object_begin(json);
 	members_string(json, "type", "string");
-	members_string(
-	    json, "pattern", "^-?[a-zA-Z0-9]+(,-?[a-zA-Z0-9]+){0,3}$");
+	members_string(json, "pattern",
+	    "^-?[a-zA-Z0-9]+(\\.[0-9]{6})?"
+	    "(,-?[a-zA-Z0-9]+(\\.[0-9]{6})?){0,3}$");
 	jsonw_object_end(json);
 	jsonw_array_end(json);
 }

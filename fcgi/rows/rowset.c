@@ -152,7 +152,7 @@ rowset_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
 	assert(rows != NULL || count == 0);
 	if (count == 0)
 		return ERR_OK; /* there may be no rows */
-	if (query->more_count > 0)
+	if (rowset_has_keys(query))
 		return sort_keys_order(rows, count, snap, ranges, query);
 	return shown_differs(snap, ranges, query)
 	    ? shown_sort(rows, count, snap, ranges, query)
@@ -196,7 +196,7 @@ find_rows(struct matches *found, struct snapshot *snap,
 	const uint32_t *order = NULL;
 	enum err err;
 
-	if (!words && query->more_count == 0 &&
+	if (!words && !rowset_has_keys(query) &&
 	    !shown_differs(snap, ranges, query)) {
 		err = order_of(&order, snap, query);
 		return err == ERR_OK
@@ -248,6 +248,7 @@ write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
 	buf_add_char(key, (char)query->pending);
 	buf_add_char(key, (char)query->raw);
 	buf_add_char(key, (char)query->sort);
+	buf_add_u32(key, (uint32_t)query->month);
 	buf_add_char(key, (char)query->descending);
 	for (unsigned i = 0; i < query->code_count; i++) {
 		buf_add_u32(key, query->codes[i].code);
@@ -255,6 +256,7 @@ write_key(struct buf *key, struct snapshot *snap, const struct ranges *ranges,
 	}
 	for (unsigned i = 0; i < query->more_count; i++) {
 		buf_add_char(key, (char)query->more[i].column);
+		buf_add_u32(key, (uint32_t)query->more[i].month);
 		buf_add_char(key, (char)query->more[i].descending);
 	}
 	buf_add_char(key, (char)query->more_count);
@@ -414,7 +416,7 @@ rowset_get(struct rowset *set, struct pinned *pinned,
 
 	assert(pinned != NULL && page >= 1 && limit >= 0);
 	memset(set, 0, sizeof(*set));
-	if (!filters(query) && query->more_count == 0 &&
+	if (!filters(query) && !rowset_has_keys(query) &&
 	    !shown_differs(pinned->snap, ranges, query)) {
 		set->total = snapshot_rows(pinned->snap);
 		err = order_of(&set->order, pinned->snap, query);

@@ -72,6 +72,7 @@ struct rowset_query {
 	unsigned condition_count;
 	struct span condition_key; /* identifies the conditions */
 	int sort; /* column, or -1 for COL_totalCa */
+	int32_t month; /* the month of that map; 0: a scalar column */
 	bool descending;
 	const struct sort_key *more; /* further sort keys, for ties */
 	unsigned more_count;
@@ -81,6 +82,13 @@ static inline unsigned
 rowset_column(const struct rowset_query *query)
 {
 	return query->sort < 0 ? COL_totalCa : (unsigned)query->sort;
+}
+
+/* Whether a query's order is one of several keys, or of a month. */
+static inline bool
+rowset_has_keys(const struct rowset_query *query)
+{
+	return query->more_count > 0 || query->month != 0;
 }
 
 /* Pair with rowset_release(). ERR_DAMAGED: the snapshot is. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "common/num.h"
+#include "fcgi/rows/filter_priv.h"
 #include "fcgi/rows/shown.h"
 #include "lmdb-schema/order.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
@@ -54,12 +55,36 @@ rank_texts(struct sorting *sorting, unsigned column)
 	return ERR_OK;
 }
 
+/* A month outside the period has no value in any row. */
 static enum err
-take_values(struct sorting *sorting, unsigned column)
+take_month(struct sorting *sorting, const struct sort_key *key)
 {
+	int32_t first =
+	    snapshot_head(sorting->snap)->last_month - (SCHEMA_MONTHS - 1);
+	unsigned month = (unsigned)(key->month - first);
+	struct snapshot_narrow values;
+	bool known = month < SCHEMA_MONTHS;
+
+	if (known &&
+	    !snapshot_month(
+		sorting->snap, filter_measure(key->column), month, &values))
+		return ERR_DAMAGED;
+	for (uint32_t i = 0; i < sorting->count; i++)
+		sorting->values[i] = known
+		    ? snapshot_narrow_value(&values, sorting->rows[i])
+		    : NUM_NULL;
+	return ERR_OK;
+}
+
+static enum err
+take_values(struct sorting *sorting, const struct sort_key *key)
+{
+	unsigned column = key->column;
 	const int64_t *numbers;
 	enum err err = ERR_OK;
 
+	if (key->month != 0)
+		return take_month(sorting, key);
 	if (is_text(column))
 		return rank_texts(sorting, column);
 	if (row_is_number(column) &&
@@ -83,7 +108,7 @@ static enum err
 sort_by(struct sorting *sorting, const struct sort_key *key)
 {
 	uint32_t *order = key->descending ? sorting->desc : sorting->asc;
-	enum err err = take_values(sorting, key->column);
+	enum err err = take_values(sorting, key);
 
 	if (err == ERR_OK)
 		err = order_numbers(sorting->asc, sorting->desc,
@@ -99,7 +124,8 @@ static enum err
 sort_all(struct sorting *sorting)
 {
 	const struct rowset_query *query = sorting->query;
-	struct sort_key first = {rowset_column(query), query->descending};
+	struct sort_key first = {
+	    rowset_column(query), query->descending, query->month};
 	enum err err = ERR_OK;
 
 	for (unsigned i = query->more_count; i > 0 && err == ERR_OK; i--)
@@ -118,7 +144,7 @@ sort_keys_order(uint32_t *rows, uint32_t count, struct snapshot *snap,
 	    .rows = rows};
 	enum err err = ERR_NO_MEMORY;
 
-	assert(query->more_count > 0 && count <= snapshot_rows(snap));
+	assert(rowset_has_keys(query) && count <= snapshot_rows(snap));
 	sorting.asc = malloc((count + 1u) * sizeof(*sorting.asc));
 	sorting.desc = malloc((count + 1u) * sizeof(*sorting.desc));
 	sorting.values = malloc((count + 1u) * sizeof(*sorting.values));

@@ -1,6 +1,6 @@
 /*
- * sort_keys: rows by several columns, each as rows show it: null last whichever
- * way, and codein last of all.
+ * sort_keys: rows by several columns, or by months of a map, each as rows show
+ * it: null last whichever way, and codein last of all.
  */
 #pragma once
 

@@ -343,11 +343,13 @@ class Test:
     COARSE = ("codeGamme", "marque", "tva", "classeAbc", "code1", "pcb",
               "moisVendus", "gammeAValider", "nbMagasinsReseau", "libelle2")
 
-    def order(self):
-        """Sort keys as the parameter has them, and as SQL."""
+    def order(self, months):
+        """Sort keys as the parameter has them, and as SQL; some by a month."""
         chance = self.chance
         names = [name for name in self.columns.names
                  if "." not in name and name != "trend"]
+        if months and chance.random() < 0.3:
+            names = [name for name in self.columns.names if "12m." in name]
         if chance.random() < 0.5:
             column, way = chance.choice(names), chance.choice(("asc", "desc"))
             return {"sort": column, "order": way}, [(column, way)]
@@ -381,7 +383,7 @@ class Test:
         pairs = [pair for pair, _, _ in made]
         where = [sql for _, sql, _ in made]
         values = [value for _, _, listed in made for value in listed]
-        order, keys = self.order()
+        order, keys = self.order(number % 3 != 2)
         if number % 3 == 2:
             path = "/products/search"
             row = chance.choice(self.oracle.all["1"].rows)

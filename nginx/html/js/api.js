@@ -7,6 +7,7 @@
  * been done: its caller decides.
  */
 import {connected, waitOffline} from "./notice.js";
+import {dayOf, inApi, namesMonths, noteDay} from "./relative.js";
 import {language, t} from "./text.js";
 
 export class ApiError extends Error {
@@ -82,8 +83,34 @@ async function read(reply, form, progress) {
 	    reply.json();
 }
 
-async function once(method, path, {params = {}, body, signal,
-    form = "json", progress}) {
+/*
+ * Months by their names in the API. The newest may be another since it was told
+ * last: then the question is asked again.
+ */
+async function once(method, path, {params = {}, ...options}) {
+	if (!namesMonths(params)) {
+		const answer = await ofApi(method, path, {params, ...options});
+
+		noteDay(params, answer.meta?.donneesAu);
+		return answer;
+	}
+	if (dayOf(params) === undefined) {
+		const {fournisseur} = params;
+		const {meta} = await ofApi("GET", "/api/v1/grid", {params:
+		    {fournisseur, limit: 1, fields: "codein"},
+		signal: options.signal});
+
+		noteDay(params, meta.donneesAu);
+	}
+	const answer = await ofApi(method, path,
+	    {params: inApi(params, dayOf(params)), ...options});
+
+	return noteDay(params, answer.meta?.donneesAu) ? ofApi(method, path,
+	    {params: inApi(params, dayOf(params)), ...options}) : answer;
+}
+
+async function ofApi(method, path, {params, body, signal, form = "json",
+    progress}) {
 	/* A list gives a parameter for each of its values. */
 	const query = new URLSearchParams(Object.entries(params)
 	    .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))

@@ -5,7 +5,8 @@
  * come, and where it says nothing.
  */
 import {get} from "./api.js";
-import {isMonth, monthColumn, monthNames, seriesOf} from "./months.js";
+import {isMonth, isOneMonth, monthColumn, monthNames, seriesOf} from
+    "./months.js";
 import {recall, remember} from "./store.js";
 import {french} from "./text.js";
 
@@ -142,7 +143,7 @@ export function column(name) {
 	    {kind: table[name][0], label: columnName(name)};
 
 	return {name, kind, label, width: width ?? widths[kind],
-	    sortable: !months && !unsortable.has(kind), left: leftwards.has(kind)};
+	    sortable: months ? isOneMonth(name) : !unsortable.has(kind), left: leftwards.has(kind)};
 }
 
 export const columnNames = () => Object.keys(table).filter(exists);

@@ -2,8 +2,9 @@
  * conditions: filters on columns, as the API takes them: "stockActuel=gt.0".
  * A buyer sees them as words and values, such as "Stock ≥ 1".
  */
-import {column, columnNames, isOwn} from "./columns.js";
+import {column, columnNames, isOwn, shownColumns} from "./columns.js";
 import * as format from "./format.js";
+import {isOneMonth} from "./months.js";
 import {t} from "./text.js";
 
 export const MOST_LISTED = 500; /* an address has no room for more */
@@ -11,7 +12,7 @@ export const MOST_LISTED = 500; /* an address has no room for more */
 const PERCENTS = new Set(["percent", "change", "points"]);
 const OPERATOR = /^(not\.)?(eq|neq|gt|gte|lt|lte|in|like|ilike|is)\./;
 const MAP = /^((sales|stock|receptions)12m(ByStore)?|qteReseauByMonth)$/;
-const FORM = /^([\w.]{1,80})=([^\p{Cc}]{1,8000})$/u;
+const FORM = /^([\w.-]{1,80})=([^\p{Cc}]{1,8000})$/u;
 
 const number = {
 	operators: ["gte", "lte", "eq", "null", "not_null"],
@@ -56,10 +57,11 @@ const sorts = {code: text, text, label: text, day, range: few, gamme: few,
 
 const sortOf = (kind) => sorts[kind] ?? number;
 
-/* Which columns can be filtered: all but the maps. */
-export const filterable = () => columnNames()
+/* Which columns can be filtered: all but the maps, and the months shown. */
+export const filterable = () => [...columnNames()
     .filter((name) => !isOwn(name)).map(column)
-    .filter(({kind}) => kind !== "series");
+    .filter(({kind}) => kind !== "series"),
+...shownColumns().map(({name}) => name).filter(isOneMonth).map(column)];
 
 /* Those whose values the API can count. */
 const COUNTED = new Set(["marque", "codeGamme", "trend"]);
@@ -156,7 +158,8 @@ function parted(condition) {
 /* A condition in words; one of another form as it stands in the address. */
 export function inWords(condition) {
 	const [, name, rest] = FORM.exec(condition);
-	const known = filterable().find((one) => one.name === name);
+	const known = isOneMonth(name) ? column(name) :
+	    filterable().find((one) => one.name === name);
 	const [operator, value] = parted(rest) ?? [];
 
 	if (known === undefined || operator === undefined)
@@ -178,6 +181,8 @@ export function isCondition(words) {
 
 	if (!OPERATOR.test(rest))
 		return false;
+	if (isOneMonth(name))
+		return true;
 	return part === undefined ?
 	    filterable().some((one) => one.name === name) : MAP.test(base);
 }

@@ -378,7 +378,7 @@ export function makeGrid(host, tell) {
 		order: () => orderOf(sorts()),
 		sortBy: (order) => applySorts(order.split(",")
 		    .filter((word) => word !== "").map((word) => ({
-			colId: word.replace("-", ""),
+			colId: word.replace(/^-/, ""),
 			sort: word.startsWith("-") ? "desc" : "asc"}))),
 		selectedRows: ticks.rows,
 		chosen: ticks.chosen, /* Map codein -> row, not to be changed */

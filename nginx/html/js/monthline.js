@@ -53,8 +53,11 @@ function drawing(points, label) {
 	    y: HEIGHT - 6, "text-anchor": "middle"})));
 }
 
-/* groups: [{value: "202610", sum}], in any order; absent months sold nothing. */
-export function monthLine(groups) {
+/*
+ * groups: [{value: "202610", sum}], in any order; absent months sold nothing.
+ * `pick` takes how many months ago one is that was chosen.
+ */
+export function monthLine(groups, pick) {
 	const sums = new Map(groups.map(({value, sum}) => [value, sum]));
 	const points = monthKeys(Object.fromEntries(sums))
 	    .map((key) => ({key, sum: sums.get(key) ?? 0}));
@@ -64,7 +67,10 @@ export function monthLine(groups) {
 	    el("table.plain.sum-table", {},
 		el("thead", {}, el("tr", {}, el("th", {scope: "col"}, t("month")),
 		    el("th.right", {scope: "col"}, name))),
-		el("tbody", {}, points.map(({key, sum}) => el("tr", {},
-		    el("th", {scope: "row"}, format.monthYear(key)),
+		el("tbody", {}, points.map(({key, sum}, i) => el("tr", {},
+		    el("th", {scope: "row"}, el("button.link", {type: "button",
+			title: t("sum_month_pick"),
+			onclick: () => pick(points.length - 1 - i)},
+		    format.monthYear(key))),
 		    el("td.right", {}, format.decimal(sum)))))));
 }

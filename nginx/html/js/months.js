@@ -6,7 +6,7 @@
  * before, "sales12m-change3" how the first differ from the second.
  */
 import * as format from "./format.js";
-import {monthKeys} from "./period.js";
+import {monthBefore, monthKeys} from "./period.js";
 import {t} from "./text.js";
 
 const MONTHS = 12;
@@ -39,6 +39,17 @@ function parsed(name) {
 }
 
 export const isMonth = (name) => monthNames().includes(name);
+
+/* Whether it is one month: the API sorts by these, and filters on them. */
+export const isOneMonth = (name) => isMonth(name) &&
+    parsed(name).what === undefined;
+
+/* Its name in the API: "sales12m.202610" where the newest day is in 202610. */
+export function monthInApi(name, day) {
+	const {series, back} = parsed(name);
+
+	return `${series}.${monthBefore(day, back)}`;
+}
 
 /* The series that a column is made of. */
 export const seriesOf = (name) => parsed(name).series;
@@ -79,18 +90,15 @@ export function monthColumn(name) {
 	    width: changes ? WIDE : undefined};
 }
 
-/* A month without a key sold and received nothing; its stock is unknown. */
-const valueOf = (series, map, key) => map[key] ??
-    (series === "stock12m" ? null : 0);
-
 const sumOf = (map, keys) => keys.reduce((sum, key) =>
     sum + (map[key] ?? 0), 0);
 
-function monthValue({series, back, what, span}, map) {
+function monthValue({back, what, span}, map) {
 	if (what === undefined) {
 		const [key] = keysOf(back, 1);
 
-		return key === undefined ? null : valueOf(series, map, key);
+		/* None, as the API sorts and filters it. */
+		return map[key] ?? null;
 	}
 	const last = sumOf(map, keysOf(0, span));
 	const before = sumOf(map, keysOf(span, span));

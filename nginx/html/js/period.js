@@ -15,6 +15,10 @@ function keyOf(month, dash) {
 	return year + dash + String(month % 12 + 1).padStart(2, "0");
 }
 
+/* The month that is `back` months before the one of a day: "202610". */
+export const monthBefore = (day, back) =>
+    keyOf(counted(day.slice(0, 7)) - back, "");
+
 /* The figures stand for this day, "2026-10-31"; null: not known. */
 export function periodUntil(day) {
 	const before = until;

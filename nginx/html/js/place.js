@@ -15,7 +15,7 @@ const FORMS = {
 	gamme: /^[ABCYZ]$/,
 	nomenclature: /^(\d\d){1,3}$/,
 	show: /^(pending|mine)$/,
-	sort: /^-?\w{1,40}(,-?\w{1,40}){0,3}$/,
+	sort: /^-?\w{1,40}(-\d\d?)?(,-?\w{1,40}(-\d\d?)?){0,3}$/,
 	view: /^(mine|shared)\.[^\p{Cc}]{1,100}$/u,
 	article: /^[^\p{Cc}]{1,64}$/u,
 };

@@ -427,7 +427,10 @@ export function openScreen(host, session, logOut) {
 	});
 	acts.listenPaste(gridHost);
 	on("recorded", grid.recorded);
-	on("period", grid.columnsChanged);
+	on("period", () => {
+		grid.columnsChanged();
+		tellFilters(filters);
+	});
 	on("density", grid.densityChanged);
 	on("ranges", () => grid.rangesChanged());
 	on("found", (count) => tell(plural("drafts_found", count),

@@ -101,14 +101,17 @@ export function openSummary(now, filter) {
 			draw();
 		}}), el("span.face", {}, t(`sum_by_${value}`)))));
 
+	function go(some) {
+		window.close();
+		filter(withSome(now.filters, some));
+	}
+
 	function groupRow({value, label, articles, sum}, most, total) {
 		const show = formatOf(measure.value);
 
 		return el("tr", {}, el("th", {scope: "row"},
-		    el("button.link", {type: "button", onclick() {
-			window.close();
-			filter(withSome(now.filters, filterOf(by, value)));
-		    }}, label)),
+		    el("button.link", {type: "button",
+			onclick: () => go(filterOf(by, value))}, label)),
 		el("td.right.faint", {}, format.integer(articles)),
 		el("td.bar-cell", {}, bar(sum, most)),
 		el("td.right", {}, show(sum)),
@@ -147,7 +150,8 @@ export function openSummary(now, filter) {
 				return;
 			body.replaceChildren(found.groups.length === 0 ?
 			    el("p.faint", {}, t("sum_nothing")) :
-			    by === "month" ? monthLine(found.groups) :
+			    by === "month" ? monthLine(found.groups, (back) =>
+				go({where: [`sales12m-${back}=gt.0`]})) :
 				table(found));
 		} catch (error) {
 			if (mine === newest)

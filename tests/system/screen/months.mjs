@@ -47,6 +47,73 @@ function monthsOf(rows, back, count) {
 const sum = (rows, keys) => rows.reduce((all, {sales12m}) => all +
     keys.reduce((some, key) => some + (sales12m[key] ?? 0), 0), 0);
 
+/* The rows that the page shows first have these codes. */
+const firstRowsAre = (page, codes) => page.waitForFunction((wanted) =>
+    wanted.every((code, row) => document.querySelector(
+	`.ag-row[row-index="${row}"]:not(.row-waits) [col-id=codein]`)
+	?.textContent === code), codes);
+
+/* What the API has, by its own name of the month. */
+const asked = async (query) => {
+	const {data, pagination} = await grid(`${query}&fields=codein&limit=5`);
+
+	return {codes: data.map(({codein}) => codein), count: pagination.total};
+};
+
+async function questions(day, page, all) {
+	const [newest] = monthsOf(all, 0, 1), [before] = monthsOf(all, 1, 1);
+	const month = `sales12m.${newest}`;
+
+	await day.check("a month's head sorts, and filters, as the API does",
+	    async () => {
+		const head = page.locator(
+		    `.ag-header-cell[col-id="${LAST}"] .ag-header-cell-label`);
+		const largest = await asked(`sort=${month}`);
+		const some = await asked(`sort=${month}&order=asc&${month}=gte.20`);
+
+		await show(page, LAST);
+		await head.click();
+		await firstRowsAre(page, largest.codes);
+		await head.click();
+		await page.locator(`.ag-header-cell[col-id="${LAST}"] .funnel`)
+		    .dispatchEvent("click");
+		await page.waitForSelector(".filter-form");
+		await page.fill("#filter-value", "20");
+		await page.click(".filter-form .primary");
+		await totalIs(page, some.count);
+		await firstRowsAre(page, some.codes);
+		assert.match(await page.textContent(".chips .words"),
+		    /^Ventes \p{L}+\.?\s\d\d ≥ 20$/u);
+		await day.shot("month-filtered");
+	});
+	await day.check("a link to it shows the same, before any row has come",
+	    async () => {
+		const some = await asked(`sort=${month}&order=asc&${month}=gte.20`);
+
+		await page.reload();
+		await rowsDrawn(page);
+		await totalIs(page, some.count);
+		await firstRowsAre(page, some.codes);
+		await page.click(".filters .summary, .filters .chart, " +
+		    ".filters .tools button:nth-child(2)");
+		await page.click("dialog .choice label:has(input[value=month])");
+		await page.locator("dialog tbody button").nth(10).click();
+		const both = await asked(`${month}=gte.20&` +
+		    `sales12m.${before}=gt.0`);
+
+		await totalIs(page, both.count);
+		for (const left of [1, 0]) {
+			await page.locator(".chips button").last().click();
+			await page.waitForFunction((n) => document
+			    .querySelectorAll(".chips li").length === n, left);
+		}
+		await totalIs(page, all.length);
+		await page.locator(`.ag-header-cell[col-id="totalCa"] ` +
+		    ".ag-header-cell-label").click();
+		await rowsDrawn(page);
+	});
+}
+
 export async function months(day, browser) {
 	const page = day.page = await open(browser,
 	    {viewport: {width: 1440, height: 900}});
@@ -78,6 +145,7 @@ export async function months(day, browser) {
 		    `.ag-header-cell[col-id="${LAST}"]`), /Ventes \p{L}+\.?\s\d\d/u);
 		await day.axe("months");
 	});
+	await questions(day, page, all);
 	await day.check("the sums are those of the rows that filters leave",
 	    async () => {
 		const some = (await grid("gamme=B&fields=sales12m&limit=100000"))

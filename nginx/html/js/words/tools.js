@@ -17,6 +17,8 @@ export default {
 	sum_none: ["(aucune)", "(none)"],
 	sum_rest: ["Les autres", "The others"],
 	sum_total: ["Total", "Total"],
+	sum_month_pick: ["Les articles vendus ce mois-là",
+	    "The articles sold in that month"],
 	sum_nothing: ["Rien à additionner avec ces filtres.",
 	    "Nothing to add up with these filters."],
 	sum_not_mine: ["De toutes les lignes filtrées, pas de vos seules modifications.",
