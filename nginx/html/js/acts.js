@@ -12,6 +12,7 @@ import {tell} from "./notice.js";
 import {readRanges, rowsOfCodes} from "./pasted.js";
 import {lastStep, plan, proposal, RANGES, redo, setRange, standing, undo} from
     "./ranges.js";
+import {mayDecide, tellReadOnly} from "./rights.js";
 import {plural, t} from "./text.js";
 
 const MANY = 100; /* rows that are set without a word before */
@@ -38,8 +39,20 @@ export function makeActs(grid, supplier, wholeRows) {
 	const told = (text) => tell(text, {about: "ranges",
 	    action: undoOf(lastStep(), {undoStep})});
 
+	/* Own edits may be dropped also where the user may not save them. */
+	function refused(gamme) {
+		const refuses = gamme !== undefined &&
+		    !mayDecide(supplier().code);
+
+		if (refuses)
+			tellReadOnly();
+		return refuses;
+	}
+
 	/* Many rows are set after a look at what that does. */
 	async function change(rows, gamme) {
+		if (refused(gamme))
+			return;
 		if (rows.length <= MANY) {
 			const count = setRange(rows, gamme);
 
@@ -124,6 +137,8 @@ export function makeActs(grid, supplier, wholeRows) {
 	async function paste(text, row) {
 		const read = readRanges(text);
 
+		if (refused(null))
+			return;
 		try {
 			if (read.letters?.length === 0)
 				tell(t("paste_none"), {about: "ranges"});
@@ -176,6 +191,8 @@ export function makeActs(grid, supplier, wholeRows) {
 		const proposed = proposal(row.codein);
 		const planned = plan([row.codein]);
 
+		if (refused(null))
+			return;
 		if (proposed === undefined || planned.pending.length === 0) {
 			tell(t("waits_not"), {about: "ranges"});
 			return;

@@ -8,6 +8,7 @@ import {on} from "./bus.js";
 import {el, icon} from "./dom.js";
 import {decide} from "./decide.js";
 import {canRedo, canUndo, counted, plan, RANGES} from "./ranges.js";
+import {mayDecide, tellReadOnly} from "./rights.js";
 import {blockSums} from "./sums.js";
 import {plural, t} from "./text.js";
 import * as format from "./format.js";
@@ -29,8 +30,12 @@ export function changesBar(grid, acts, shown) {
 	icon("undo"));
 	const again = el("button.ghost.again", {type: "button", title: t("redo"),
 	    "aria-label": t("redo"), onclick: acts.redoStep}, icon("redo"));
-	const element = el("footer.foot", {}, totals, blockSums(grid, on), counts, back, again,
-	    cancel, save);
+	/* In the place of the buttons where the user does not decide. */
+	const readOnly = el("span.read-only", {role: "note", hidden: true,
+	    title: t("read_only_why")}, icon("lock"), t("read_only"));
+	const buttons = [back, again, cancel, save];
+	const element = el("footer.foot", {}, totals, blockSums(grid, on), counts,
+	    buttons, readOnly);
 	/* For who has no keyboard: the letters as buttons. */
 	const setRanges = el("span.part.set-chosen", {role: "group",
 	    "aria-label": t("set_chosen")}, RANGES.map((gamme) =>
@@ -60,7 +65,13 @@ export function changesBar(grid, acts, shown) {
 		    {name: "all", codeins: null};
 	}
 
+	const decides = () => supplier === null || mayDecide(supplier.code);
+
 	async function decideNow(what) {
+		if (!decides()) {
+			tellReadOnly();
+			return;
+		}
 		if (selection() === null)
 			await looking;
 		const {name, codeins} = scope();
@@ -107,7 +118,7 @@ export function changesBar(grid, acts, shown) {
 			parts.push(el("span.part", {}, plural("count_selected",
 			    chosen.size), el("button.link", {type: "button",
 			    onclick: grid.clearSelection},
-			t("clear_selection"))), setRanges);
+			t("clear_selection"))), decides() ? setRanges : "");
 		if (pending > 0)
 			parts.push(el("span.part.api", {},
 			    plural("count_pending", pending)));
@@ -119,12 +130,16 @@ export function changesBar(grid, acts, shown) {
 		save.textContent = t(`save${suffix}`, {n});
 		cancel.textContent = t(`cancel${suffix}`, {n});
 		save.disabled = cancel.disabled = waits || count === 0;
+		readOnly.hidden = decides();
+		for (const button of buttons)
+			button.hidden = !decides();
 		back.disabled = !canUndo();
 		again.disabled = !canRedo();
 	}
 
 	on("ranges", look);
 	on("selection", update);
+	on("rights", update);
 	return {
 		element, update, look, decideNow,
 		supplier(one) {

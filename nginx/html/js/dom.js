@@ -63,6 +63,7 @@ const paths = {
 	    "s2.1-.7 2.3-2h3.2",
 	chart: "M2.5 13.5h11M4.5 11V7.5M8 11V3.5M11.5 11V5.5",
 	pin: "M6 2.5h4l-.5 4.2 2 2.3h-7l2-2.3zM8 9v4.8",
+	lock: "M4 7.5h8v5.5H4zM5.5 7.5V5.4a2.5 2.5 0 0 1 5 0v2.1",
 	moon: "M13 9.6A5.6 5.6 0 0 1 6.4 3 5.6 5.6 0 1 0 13 9.6z",
 };
 
@@ -74,6 +75,10 @@ export function icon(name) {
 		"aria-hidden": "true", class: "icon",
 	}, svg("path", {d: paths[name]}));
 }
+
+/* A lock beside a name, with its words. */
+export const lock = (label) => el("span.lock", {role: "img",
+    "aria-label": label, title: label}, icon("lock"));
 
 /* A button with an icon alone needs its words for who cannot see it. */
 export function iconButton(name, label, onclick) {

@@ -5,19 +5,23 @@
 import {get} from "./api.js";
 import {emit, on} from "./bus.js";
 import {openDialog} from "./dialog.js";
-import {el, icon} from "./dom.js";
+import {el, icon, lock} from "./dom.js";
 import {complain, reasons} from "./errors.js";
 import * as format from "./format.js";
+import {mayDecide} from "./rights.js";
 import {plural, t} from "./text.js";
 
 const POLL_MS = 60000;
 const ALL = 1000000;
 const DAY_MS = 24 * 3600 * 1000;
 
+/* What waits, `mine` of it for this user, and how many that is in `total`. */
 async function waiting() {
-	const {data, meta} = await get("/app/waiting");
+	const {data} = await get("/app/waiting");
+	const mine = data.filter(({codeFournisseur: code}) => mayDecide(code));
 
-	return {list: data, total: meta.propositions};
+	return {list: data, mine, total: mine.reduce((sum, {propositions}) =>
+	    sum + propositions, 0)};
 }
 
 /* Map code -> name. */
@@ -57,7 +61,8 @@ export function inbox(go, supplier) {
 			window().close();
 			go(code);
 		    }}, called.get(code) ?? code), " ",
-		    el("span.code.faint", {}, code)),
+		    el("span.code.faint", {}, code), " ",
+		    mayDecide(code) ? null : lock(t("read_only"))),
 		el("td.right", {}, format.integer(propositions)),
 		el("td", {title: format.time(oldest)}, age(oldest)),
 		el("td.faint", {}, authors.join(", ")));
@@ -80,7 +85,9 @@ export function inbox(go, supplier) {
 			    [waiting(), names()]);
 
 			show(total);
-			list.sort((a, b) => a.oldest < b.oldest ? -1 : 1);
+			list.sort((a, b) => mayDecide(b.codeFournisseur) -
+			    mayDecide(a.codeFournisseur) ||
+			    (a.oldest < b.oldest ? -1 : 1));
 			body.replaceChildren(...list.map((one) =>
 			    row(one, called, () => window)));
 			told.textContent = list.length === 0 ? t("inbox_none") : "";
@@ -93,8 +100,8 @@ export function inbox(go, supplier) {
 	/* The next supplier with proposals, by code, round and round. */
 	async function next() {
 		try {
-			const {list, total} = await waiting();
-			const others = list.map((one) => one.codeFournisseur)
+			const {mine, total} = await waiting();
+			const others = mine.map((one) => one.codeFournisseur)
 			    .filter((code) => code !== supplier());
 
 			show(total);
@@ -110,6 +117,7 @@ export function inbox(go, supplier) {
 
 	setInterval(look, POLL_MS);
 	on("decided", look);
+	on("rights", look);
 	look();
 	return {button, open, next};
 }

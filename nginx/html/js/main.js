@@ -4,6 +4,7 @@ import {describeColumns} from "./columns.js";
 import {complain} from "./errors.js";
 import {placeNotices, tell} from "./notice.js";
 import {logIn} from "./login.js";
+import {takeRights} from "./rights.js";
 import {language, t} from "./text.js";
 import {followTheme} from "./theme.js";
 
@@ -27,8 +28,10 @@ function renewer(session) {
 		renewed ??= logIn(null, {lead: t("login_again"),
 		    known: session.user}).then((again) => {
 			renewed = null;
-			if (again.user === session.user)
+			if (again.user === session.user) {
+				takeRights(again);
 				return;
+			}
 			tell(t("login_other"));
 			location.reload();
 			/* What the first one asked for is asked no more. */
@@ -54,6 +57,7 @@ async function start() {
 	const screen = import("./screen.js");
 	const session = await sessionNow() ?? await logIn(host);
 
+	takeRights(session);
 	onSessionEnd(renewer(session));
 	await describeColumns().catch((error) =>
 	    complain(t("names_failed"), error));

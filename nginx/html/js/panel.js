@@ -11,6 +11,7 @@ import {freshen, moment} from "./fresh.js";
 import {historyPart} from "./history.js";
 import {monthKeys, periodUntil} from "./period.js";
 import {edit, proposal, RANGES, setRange} from "./ranges.js";
+import {mayDecide, tellReadOnly} from "./rights.js";
 import {t} from "./text.js";
 
 const NETWORK_STORES = 270;
@@ -62,11 +63,12 @@ function rangeButtons(row) {
 	    {gamme: row.codeGamme}).gamme;
 
 	return el("div.range-row", {},
-	    el("div.range-buttons", {role: "group", "aria-label": t("range")},
+	    mayDecide(row.codeFournisseur) ? el("div.range-buttons", {role: "group", "aria-label": t("range")},
 		RANGES.map((gamme) => el("button", {type: "button",
 		    "aria-pressed": String(gamme === wanted),
 		    "aria-label": t("set_range", {gamme}),
-		    onclick: () => setRange([row], gamme)}, gamme))),
+		    onclick: () => setRange([row], gamme)}, gamme))) :
+		null,
 	    rangeView(row),
 	    row.codeGammeServeur === row.codeGamme ? null :
 		el("span.faint", {}, t("server_range",
@@ -324,7 +326,10 @@ export function articlePanel(closed, step) {
 		    event.ctrlKey || event.metaKey || event.altKey)
 			return;
 		event.preventDefault();
-		setRange([row], letter);
+		if (mayDecide(row.codeFournisseur))
+			setRange([row], letter);
+		else
+			tellReadOnly();
 	});
 	/* Only the ranges' line: charts stay as they are. */
 	on("ranges", () => {

@@ -6,6 +6,7 @@ import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {languageChoice} from "./language.js";
 import {openPassword} from "./password.js";
+import {mayKeys, roleInWords} from "./rights.js";
 import {t} from "./text.js";
 
 /* The one time that a key is seen. */
@@ -143,7 +144,7 @@ export function openSettings(session, logOut) {
 	openDialog({title: t("settings"), wide: true, content: [
 		el("section.row", {},
 		    el("p.grow", {}, t("you_are"), " ",
-			el("b", {}, session.user), " ",
+			el("b", {}, session.user), ", ", roleInWords(), " ",
 			el("span.faint", {}, t("session_until",
 			    {date: format.time(session.expiresAt)}))),
 		    el("button", {type: "button",
@@ -152,6 +153,8 @@ export function openSettings(session, logOut) {
 		    el("button", {type: "button", onclick: logOut},
 			t("logout"))),
 		languageChoice(),
-		keysPart(),
+		mayKeys() ? keysPart() : el("section", {},
+		    el("h3", {}, t("keys")),
+		    el("p.faint", {}, t("keys_not"))),
 	]});
 }

@@ -1,9 +1,10 @@
 /* suppliers: the box in which a supplier is looked for and chosen. */
 import {get} from "./api.js";
 import {emit} from "./bus.js";
-import {debounce, el, icon, typed} from "./dom.js";
+import {debounce, el, icon, lock, typed} from "./dom.js";
 import {complain, reasons} from "./errors.js";
 import * as format from "./format.js";
+import {mayDecide} from "./rights.js";
 import {t} from "./text.js";
 
 const SHOWN = 60;
@@ -43,6 +44,7 @@ export function supplierPicker() {
 		    onmousemove: () => at !== index && mark(index)},
 		el("span.code", {}, supplier.code),
 		el("span.grow", {}, supplier.nom ?? t("no_label")),
+		mayDecide(supplier.code) ? null : lock(t("read_only")),
 		el("span.size" + (supplier.hasSnapshot ? "" : ".faint"), {},
 		    size));
 	}

@@ -10,6 +10,7 @@ import {complain, reasons} from "./errors.js";
 import * as format from "./format.js";
 import {tell} from "./notice.js";
 import {placeOf, queryOf} from "./place.js";
+import {mayShare} from "./rights.js";
 import {t} from "./text.js";
 
 const PREFIX = "view.";
@@ -121,8 +122,9 @@ export function openViews({now, apply, link}) {
 		el("td.right.nowrap", {}, first,
 		    iconButton("link", t("view_link", {name: one.name}),
 			() => copyLink(one)),
-		    iconButton("close", t("view_drop", {name: one.name}),
-			() => drop(one))));
+		    one.shared && !mayShare() ? null :
+			iconButton("close", t("view_drop", {name: one.name}),
+			    () => drop(one))));
 	}
 
 	async function draw() {
@@ -190,8 +192,11 @@ export function openViews({now, apply, link}) {
 		el("form.row", {onsubmit: keep, novalidate: true},
 		    el("div.field", {}, el("label", {for: "view-name"},
 			t("view_name")), name),
-		    el("label.row", {}, shared, t("view_share")),
-		    el("button.primary", {}, t("view_keep"))), problem]});
+		    mayShare() ? el("label.row", {}, shared, t("view_share")) :
+			null,
+		    el("button.primary", {}, t("view_keep"))),
+		mayShare() ? null : el("p.faint", {}, t("view_share_not")),
+		problem].filter((part) => part)});
 
 	attempt(draw);
 	name.focus();

@@ -25,6 +25,7 @@ import {partly} from "./partly.mjs";
 import {places} from "./places.mjs";
 import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
+import {roles} from "./roles.mjs";
 import {settings} from "./settings.mjs";
 import {slicing} from "./slicing.mjs";
 import {summary} from "./summary.mjs";
@@ -48,7 +49,7 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
     places, columns, choices, months, paper, partly, slicing, summary, odd,
-    races, looks].filter(wanted))
+    races, roles, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();

@@ -100,6 +100,8 @@ export default {
 	view_drop: ["Supprimer la vue « {name} »",
 	    "Delete the view “{name}”"],
 	view_name: ["Nom", "Name"],
+	view_share_not: ["Un responsable ou un administrateur gère les vues partagées.",
+	    "A manager or an administrator manages the views that all share."],
 	view_share: ["Partager avec tous", "Share with all"],
 	view_keep: ["Garder ce qui est affiché", "Keep what is shown"],
 	view_name_needed: ["Donnez un nom à la vue.", "Give the view a name."],
