@@ -7,6 +7,7 @@
 
 #include "common/log.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/backup_note.h"
 #include "lmdb-schema/upkeep/night.h"
 #include "lmdb-schema/upkeep/stat.h"
 
@@ -33,6 +34,19 @@ take_night(int64_t values[STOCK_COUNT], const char *data_dir)
 	free(night);
 }
 
+static void
+take_backups(int64_t values[STOCK_COUNT], const char *data_dir)
+{
+	struct backup_note note;
+
+	if (backup_note_read(&note, data_dir) != ERR_OK)
+		return;
+	for (unsigned i = 0; i < BACKUP_EVENTS; i++)
+		values[STOCK_BACKUP_MADE_S + i] = note.ms[i] / 1000;
+}
+
+_Static_assert(STOCK_BACKUP_TESTED_S - STOCK_BACKUP_MADE_S + 1 == BACKUP_EVENTS,
+    "a metric for each event");
 _Static_assert(STOCK_NIGHT_SKIPPED - STOCK_NIGHT_WAITING + 1 == NIGHT_STATES &&
 	STOCK_NIGHT_REPORT_S - STOCK_NIGHT_TAKE_S + 1 == NIGHT_KINDS,
     "a metric for each state and kind");
@@ -85,6 +99,7 @@ stock_take(struct store *store, struct metrics *metrics)
 		[STOCK_BYTES_FREE] = (int64_t)counts.free_bytes,
 	    },
 	    sizeof(values));
+	take_backups(values, store_dir(store));
 	take_night(values, store_dir(store));
 	metrics_stock(metrics, values);
 }

@@ -22,6 +22,7 @@ static const char *const kinds[NIGHT_KINDS] = {
     [NIGHT_PACK] = "pack",
     [NIGHT_EXPORT] = "export",
     [NIGHT_BACKUP] = "backup",
+    [NIGHT_SEND] = "send",
     [NIGHT_PRUNE] = "prune",
     [NIGHT_REPORT] = "report",
 };

@@ -51,6 +51,7 @@ for file in lib/systemd/system/{gridapi.service,gridapi-pages.socket} \
   lib/systemd/system/gridctl-{stale,prune}.{service,timer} \
   lib/systemd/system/gridctl-hooks.service \
   lib/systemd/system/product-grid-night.{service,timer,path} \
+  lib/systemd/system/product-grid-restore-test.{service,timer} \
   lib/systemd/system/product-grid.target \
   lib/systemd/user/{gridhook.service,gridhook-failed@.service,gridhud.service} \
   lib/sysusers.d/{product-grid,gridhook}.conf lib/tmpfiles.d/product-grid.conf \
@@ -101,7 +102,8 @@ if command -v systemd-analyze >/dev/null; then
     --offline=true --threshold=25 "$system/gridhook.service"
   is "the night, which may report over HTTP, is sealed" systemd-analyze security \
     --offline=true --threshold=25 "$system/product-grid-night.service"
-  for timer in gridctl-stale gridctl-prune product-grid-night; do
+  for timer in gridctl-stale gridctl-prune product-grid-night \
+    product-grid-restore-test; do
     is "systemd understands when $timer runs" systemd-analyze calendar \
       "$(sed -n 's/^OnCalendar=//p' "$system/$timer.timer")"
   done

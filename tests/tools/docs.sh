@@ -117,10 +117,11 @@ done
 
 programs=${abs_top_builddir:-.}
 gridapi=$programs/fcgi/gridapi
+gridctl=$programs/tools/gridctl/gridctl
 gridhook=$programs/tools/gridhook/gridhook
 gridhud=$programs/tools/gridhud/gridhud
 helper=$programs/tools/gridhook/tool/gridhook-tool
-for program in "$gridapi" "$gridhook" "$gridhud" "$helper"; do
+for program in "$gridapi" "$gridctl" "$gridhook" "$gridhud" "$helper"; do
   [ -x "$program" ] || not_ok "$program is not built"
 done
 
@@ -129,6 +130,7 @@ settings=$({
   "$gridapi" --print-settings
   "$gridhook" --print-config
   "$gridhud" --print-settings
+  "$gridctl" night run --print-settings
 } | awk '/^\[/ { section = $0 } /^[a-z_]+ *=/ { print section "." $1 }')
 for name in $(grep -ohE '`\[[a-z]+\] [a-z_]+' README.md docs/*.md | tr -d '`' |
   tr ' ' . | sort -u); do

@@ -20,7 +20,7 @@ packages_of() {
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
       valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
       espeak-ng desktop-file-utils python3-openpyxl etcd-server \
-      wget python3-requests python3-httpx
+      wget python3-requests python3-httpx rsync openssh-server
     ;;
   # What examples of docs/api.md read answers with.
   readers) echo python3-pandas r-base-core ;;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/fs.h"
 #include "common/opt.h"
 #include "common/owner.h"
 #include "lmdb-schema/facts/source.h"
@@ -440,4 +441,20 @@ cmd_run_table(const char *program, const char *about,
 	fprintf(stderr, "%s: unknown command '%s'; '%s --help' lists them\n",
 	    program, argv[1], program);
 	return CMD_USAGE;
+}
+
+int
+cmd_by_words(int (*run)(int argc, char **argv), const char *const *words)
+{
+	enum { MAX = 8 };
+	char texts[MAX][FS_PATH_MAX];
+	char *argv[MAX + 1] = {NULL};
+	int argc = 0;
+
+	for (; words[argc] != NULL; argc++) {
+		assert(argc < MAX);
+		snprintf(texts[argc], FS_PATH_MAX, "%s", words[argc]);
+		argv[argc] = texts[argc];
+	}
+	return run(argc, argv);
 }

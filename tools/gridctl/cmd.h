@@ -86,6 +86,12 @@ void cmd_end_after(const char *command, int64_t seconds);
 void cmd_set_rows(uint64_t rows);
 uint64_t cmd_rows(void);
 
+/* As gridctl backup, without noting that one was made; `base` may be NULL. */
+int cmd_backup_copy(const char *to, const char *base);
+
+/* Runs a command with these words, NULL-ended, its name first: its exit code. */
+int cmd_by_words(int (*run)(int argc, char **argv), const char *const *words);
+
 /*
  * "gridctl import: PLACE: MESSAGE", or the code's own text where the fault is
  * empty. Returns CMD_FAILED.

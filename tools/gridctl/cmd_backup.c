@@ -6,12 +6,15 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/fs.h"
 #include "common/opt.h"
+#include "lmdb-schema/upkeep/backup_note.h"
 #include "lmdb-schema/upkeep/copy.h"
 #include "tools/gridctl/cmd.h"
+#include "tools/gridctl/night/backups.h"
 
 struct options {
 	const char *base;
@@ -33,10 +36,21 @@ static const struct opt_spec backup_spec = {
     .args_max = 1,
 };
 
+struct restore_options {
+	const char *ssh;
+};
+
+static const struct opt_row restore_rows[] = {
+    {"--ssh", 0, OPT_TEXT, offsetof(struct restore_options, ssh), 0, 0,
+	"COMMAND", "what reaches another host (default: ssh)"},
+};
+
 static const struct opt_spec restore_spec = {
-    .usage = "gridctl [--data DIR] restore FROM",
-    .about = "Restores the backup FROM into the data directory DIR, which must "
-	     "not exist or be an empty folder.",
+    .usage = "gridctl [--data DIR] restore [--ssh COMMAND] FROM",
+    .about = "Restores the backup FROM, a folder or USER@HOST:FOLDER, into the "
+	     "data directory DIR, which must not exist or be an empty folder.",
+    .rows = restore_rows,
+    .count = sizeof(restore_rows) / sizeof(restore_rows[0]),
     .args_min = 1,
     .args_max = 1,
 };
@@ -77,7 +91,7 @@ copy(const char *command, const char *from, const char *to, const char *base)
 static enum err
 check_backup(const char *from, struct fault *fault)
 {
-	char path[FS_PATH_MAX];
+	char path[FS_PATH_MAX], id[BACKUP_ID_MAX];
 	enum err err = fs_path(path, "%s/store", from);
 
 	if (err == ERR_OK && eaccess(path, R_OK) == 0)
@@ -88,40 +102,109 @@ check_backup(const char *from, struct fault *fault)
 		    "the data directory belongs to");
 		return ERR_DENIED;
 	}
-	fault_set(fault, from,
-	    "is no backup, or none that was completed: name a folder that "
-	    "'gridctl backup' has made");
+	if (backups_newest(id, from) == ERR_OK)
+		fault_set(fault, from,
+		    "holds backups: name one of them; the newest is %s/%s",
+		    from, id);
+	else
+		fault_set(fault, from,
+		    "is no backup, or none that was completed: name a folder "
+		    "that 'gridctl backup' has made");
 	return ERR_NOT_FOUND;
+}
+
+int
+cmd_backup_copy(const char *to, const char *base)
+{
+	struct fault fault;
+	enum err err = ERR_OK;
+
+	fault_clear(&fault);
+	if (base != NULL)
+		err = check_backup(base, &fault);
+	return err == ERR_OK ? copy("backup", cmd_data_dir(), to, base)
+			     : cmd_fail("backup", err, &fault);
 }
 
 int
 cmd_backup(int argc, char **argv)
 {
 	struct options options = {NULL};
-	struct fault fault;
 	int args,
 	    result = cmd_options(&options, &backup_spec, argc, argv, &args);
-	enum err err = ERR_OK;
+	enum err err;
 
 	if (result != CMD_GO)
 		return result;
+	result = cmd_backup_copy(argv[1], options.base);
+	if (result != CMD_DONE)
+		return result;
+	err = backup_note_set(cmd_data_dir(), BACKUP_MADE);
+	if (err != ERR_OK)
+		fprintf(stderr,
+		    "gridctl backup: it is complete, but its time cannot be "
+		    "noted in the data directory: %s\n",
+		    err_text(err));
+	return CMD_DONE;
+}
+
+/* --- from another host ---------------------------------------------------- */
+
+/* As rsync tells them apart: a colon before the first slash. */
+static bool
+is_away(const char *from)
+{
+	return from[strcspn(from, ":/")] == ':';
+}
+
+static enum err
+refuse(void *context, const char *name)
+{
+	(void)context;
+	(void)name;
+	return ERR_EXISTS;
+}
+
+/* A backup is a data directory as soon as its marker has come. */
+static int
+fetch(const char *from, const char *ssh)
+{
+	const char *to = cmd_data_dir();
+	const bool there = eaccess(to, F_OK) == 0;
+	struct fault fault;
+	int result;
+	enum err err = there ? fs_list(to, refuse, NULL) : fs_mkdir(to);
+
 	fault_clear(&fault);
-	if (options.base != NULL)
-		err = check_backup(options.base, &fault);
-	return err == ERR_OK
-	    ? copy("backup", cmd_data_dir(), argv[1], options.base)
-	    : cmd_fail("backup", err, &fault);
+	if (err == ERR_EXISTS)
+		fault_set(&fault, to,
+		    "exists already: name a folder that does not, or an empty "
+		    "one");
+	if (err != ERR_OK)
+		return cmd_fail("restore", err, &fault);
+	result = backups_fetch(from, to, ssh);
+	if (result == CMD_DONE)
+		printf("%s: restored from %s; 'gridctl check' reads all of "
+		       "it\n",
+		    to, from);
+	else
+		(void)(there ? fs_empty(to) : fs_remove_tree(to));
+	return result;
 }
 
 int
 cmd_restore(int argc, char **argv)
 {
+	struct restore_options options = {"ssh"};
 	struct fault fault;
-	int args, result = cmd_options(NULL, &restore_spec, argc, argv, &args);
+	int args,
+	    result = cmd_options(&options, &restore_spec, argc, argv, &args);
 	enum err err;
 
 	if (result != CMD_GO)
 		return result;
+	if (is_away(argv[1]))
+		return fetch(argv[1], options.ssh);
 	fault_clear(&fault);
 	err = check_backup(argv[1], &fault);
 	return err == ERR_OK ? copy("restore", argv[1], cmd_data_dir(), NULL)

@@ -37,7 +37,8 @@ static const struct opt_row rows[] = {
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] doctor [OPTION]...",
     .about = "Checks the data directory, the disk, the clock, the age of the "
-	     "data, the hooks, the services and the site, and says for each "
+	     "data, the hooks, the backups, the night, the services and the "
+	     "site, and says for each "
 	     "whether it is "
 	     "in order and, if not, what to do. Exit code "
 	     "0: nothing is wrong. It changes nothing; 'gridctl check' reads "
@@ -279,6 +280,9 @@ look_at_data(struct doctor *doctor)
 	look_at_snapshots(doctor, &counts);
 	look_at_proposals(doctor, &counts, date_now_ms());
 	look_at_hooks(doctor, &counts.hooks, date_now_ms());
+	if (counts.facts != 0)
+		doctor_backups(doctor);
+	doctor_night(doctor);
 }
 
 int

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/conf.h"
 #include "common/opt.h"
@@ -12,6 +13,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/night.h"
 #include "tools/gridctl/cmd.h"
+#include "tools/gridctl/night/backups.h"
 #include "tools/gridctl/night/chain.h"
 #include "tools/gridctl/night/show.h"
 
@@ -39,7 +41,8 @@ static const struct opt_spec run_spec = {
     .about =
 	"Takes the deliveries of the inbox, checks and imports them, computes "
 	"what has changed, makes the index, packs rows, exports validated "
-	"ranges, makes a backup, prunes, and reports. A night that was cut "
+	"ranges, makes a backup, sends it, prunes, and reports. A night that "
+	"was cut "
 	"off goes on where it was.",
     .rows = run_rows,
     .count = sizeof(run_rows) / sizeof(run_rows[0]),
@@ -210,15 +213,52 @@ status(int argc, char **argv)
 	return result;
 }
 
+/* --- test-restore -------------------------------------------------------------- */
+
+static const struct opt_row test_rows[] = {SETTINGS_ROW};
+
+static const struct opt_spec test_spec = {
+    .usage = "gridctl [--data DIR] night test-restore [OPTION]...",
+    .about = "Restores the newest backup into a folder beside the backups, "
+	     "from the other host where [backup] send_to names one, reads "
+	     "every byte of it, and removes it. No night runs meanwhile.",
+    .rows = test_rows,
+    .count = sizeof(test_rows) / sizeof(test_rows[0]),
+};
+
+static int
+test_restore(int argc, char **argv)
+{
+	struct options options = {.settings = NULL};
+	struct night_settings settings = {.inbox = NULL};
+	int lock = -1, args,
+	    result = cmd_options(&options, &test_spec, argc, argv, &args);
+	enum err err;
+
+	if (result != CMD_GO)
+		return result;
+	result = read_settings(&settings, options.settings);
+	if (result == CMD_DONE) {
+		err = chain_hold(&lock, cmd_data_dir());
+		result = err == ERR_OK ? backups_test(&settings)
+				       : cmd_fail("night", err, NULL);
+	}
+	if (lock >= 0)
+		close(lock);
+	conf_fini(&settings, night_settings_rows, night_settings_count);
+	return result;
+}
+
 static const struct cmd_row commands[] = {
     {"run", run, "take deliveries in, compute, back up, report"},
     {"status", status, "say how far the last night has come"},
+    {"test-restore", test_restore, "try whether the newest backup restores"},
 };
 
 int
 cmd_night(int argc, char **argv)
 {
 	return cmd_run_table("gridctl night",
-	    "The chain of a night, and how far it has come.", commands, 2, argc,
+	    "The chain of a night, and how far it has come.", commands, 3, argc,
 	    argv);
 }

@@ -31,3 +31,7 @@ void doctor_services(struct doctor *doctor);
 
 /* Limits of this process that the others are likely to have, too. */
 void doctor_limits(struct doctor *doctor);
+
+/* Looks at the age of the backups, and at the last night. */
+void doctor_backups(struct doctor *doctor);
+void doctor_night(struct doctor *doctor);

@@ -77,6 +77,42 @@ grid compute --quiet --all || exit 1
 expect "all current" 0 '^ok +snapshots +all [1-9]'
 expect "not in the index" 0 "^look +words .*0 of [1-9]"
 grid index >"$work/log" || exit 1
+expect "no backup" 0 '^look +backup +none was made yet'
+grid backup "$work/backup" >"$work/log" || exit 1
+expect "a backup" 0 '^ok +backup +0 hours old'
+note() { # MADE SENT TESTED, in hours ago; 0 for never
+  for age in "$@"; do
+    if [ "$age" = 0 ]; then echo null; else
+      date -u -d "-$age hours" '+"%Y-%m-%dT%H:%M:%SZ"'
+    fi
+  done | paste -sd ' ' | while read -r made sent tested; do
+    echo "{\"version\":1,\"made\":$made,\"sent\":$sent,\"tested\":$tested}"
+  done >"$work/data/backups.json"
+}
+note 50 0 0
+expect "an old backup" 0 '^look +backup +the last one is 50 hours old'
+note 1 50 0
+expect "one that is only here" 0 '^look +backup +none has reached .* 50 hours'
+note 1 1 1000
+expect "one that nobody has tried" 0 '^look +backup +none was restored .* 41 days'
+echo '{' >"$work/data/backups.json"
+expect "a damaged note" 0 '^look +backup +backups.json .*damaged'
+note 1 1 1
+night() { # ENDED STATE
+  echo "{\"version\":1,\"began\":\"2026-11-23T02:00:00Z\",\"ended\":$1," \
+    '"steps":[{"step":"prune","delivery":"","began":null,"ended":null,' \
+    "\"state\":\"$2\",\"rows\":0,\"tries\":1,\"said\":\"\"}]}" \
+    >"$work/data/night.json"
+}
+night null running
+expect "a night that was cut off" 0 '^look +night +.*2026-11-23T02:00 was cut off'
+night '"2026-11-23T03:00:00Z"' failed
+expect "a night that failed" 0 '^look +night .* has failed'
+expect "what to do about it" 0 "^ +-> 'gridctl night status' says why"
+echo '{' >"$work/data/night.json"
+expect "a damaged night" 0 '^look +night +night.json .*damaged'
+night '"2026-11-23T03:00:00Z"' done
+expect "a night" 0 '^ok +night +the one of 2026-11-23T02:00 is done'
 expect "nothing to look at" 0 '^0 wrong, 0 to look at, [1-9]'
 expect "JSON" 0 '"level":"ok","about":"data"' --json
 if grid doctor --url "$url" --json | python3 -c '

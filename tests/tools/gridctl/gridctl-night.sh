@@ -264,6 +264,105 @@ is "its backup is told as failed" told '^  backup +failed'
 is "with the folder" reported 'nowhere/backups'
 is "the rest is done" told '^  prune +done'
 
+# --- what is new is copied, the rest is shared ----------------------------------------
+inodes() { find "$1" -name '*.mdb' -path '*/snapshots/*' -printf '%f %i\n' | sort; }
+# A night's name has its second: this one has another name than those before.
+later_night() {
+  until [ "$(date -u +%Y%m%dT%H%M%SZ)" \> "$(ls "$backups" | tail -n 1)" ]; do
+    sleep 0.1
+  done
+  night
+}
+is "two nights without a delivery" eval 'later_night && later_night'
+last=$(ls "$backups" | tail -n 1)
+before=$(ls "$backups" | tail -n 2 | head -n 1)
+is "share their snapshots" eval '[ -n "$(inodes "$backups/$last")" ] &&
+  [ "$(inodes "$backups/$last")" = "$(inodes "$backups/$before")" ]'
+isnt "the data directory shares none" eval 'inodes "$data" |
+  grep -qF "$(inodes "$backups/$last" | head -n 1)"'
+# A byte that the disk of the backups has bent must not be in each later one.
+bend() { # FILE: other bytes, the same size and time
+  local at half
+  at=$(stat -c %y "$1")
+  half=$(($(stat -c %s "$1") / 2))
+  head -c $half /dev/urandom | dd of="$1" bs=$half seek=1 conv=notrunc 2>/dev/null
+  touch -d "$at" "$1"
+}
+snapshot_of() { find "$1" -name '*.mdb' -path '*/snapshots/F1/*'; } # BACKUP
+bend "$(snapshot_of "$backups/$last")"
+isnt "the bent backup is found by check" grid --data "$backups/$last" check -q
+is "the night makes a new one" later_night
+newest=$backups/$(ls "$backups" | tail -n 1)
+is "which is whole" grid --data "$newest" check -q
+is "and does not share the bent file" eval \
+  '[ "$(inodes "$newest")" != "$(inodes "$backups/$last")" ]'
+
+# --- to another place by rsync, and back -----------------------------------------------
+away=$work/away
+mkdir "$away"
+sed "/^folder = .*backups/a send_to = $away" "$work/night.conf" >"$work/send.conf"
+sending() { grid night run --settings "$work/send.conf"; }
+test_restore() { grid night test-restore --settings "$1"; }
+if command -v rsync >/dev/null; then
+  is "a night that sends" sending
+  is "says so" told '^  send +done'
+  newest=$(ls "$backups" | tail -n 1)
+  is "all backups are there" eval '[ "$(ls "$backups")" = "$(ls "$away")" ]'
+  is "byte for byte" diff -r "$backups" "$away"
+  is "and share their files there, too" eval \
+    '[ "$(find "$away" -name "*.mdb" -path "*/snapshots/F1/*" -links +1 | wc -l)" -ge 2 ]'
+  is "the newest is restored from there and checked" test_restore "$work/send.conf"
+  is "and it is said" told "^$away/$newest: restored, and every byte"
+  is "nothing of it is left" eval '[ "$(ls "$backups")" = "$(ls "$away")" ]'
+  is "all three are noted" grep -qE \
+    '"made":"2.*","sent":"2.*","tested":"2' "$data/backups.json"
+  # What is cut on the way is no backup there.
+  mv "$away" "$work/away.kept"
+  : >"$away"
+  isnt "no room to send to" sending
+  is "is told" told '^  send +failed'
+  is "with what to do" told 'to do: mend .backup. send_to'
+  is "the backup is made" told '^  backup +done'
+  rm "$away"
+  mv "$work/away.kept" "$away"
+  # rsync that lies: what it wrote is compared.
+  mkdir "$work/bin"
+  cat >"$work/bin/rsync" <<END
+#!/bin/sh
+$(command -v rsync) "\$@" || exit
+case "\$*" in
+*--checksum*) ;;
+*) find "$away" -name live.mdb -exec sh -c 'printf x | dd of=\$0 bs=1 seek=99 conv=notrunc 2>/dev/null' {} ';' ;;
+esac
+END
+  chmod +x "$work/bin/rsync"
+  lying() { PATH=$work/bin:$PATH sending; }
+  isnt "a copy that is not the same" lying
+  is "is found" told 'is not what was sent'
+  is "and named" told 'live.mdb'
+  is "the next night mends it" sending
+  is "and it restores" test_restore "$work/send.conf"
+  no_rsync() {
+    mkdir -p "$work/empty"
+    ln -sf "$(command -v env)" "$work/empty/env"
+    PATH=$work/empty sending
+  }
+  isnt "without rsync" no_rsync
+  is "the package is named" told 'apt install rsync'
+else
+  echo "rsync is missing: nothing was sent"
+fi
+is "a local backup is restored and checked" test_restore "$work/night.conf"
+bend "$(snapshot_of "$backups/$(ls "$backups" | tail -n 1)")"
+isnt "a damaged one is found" test_restore "$work/night.conf"
+is "with the file" told 'F1'
+is "and nothing of it is left" test ! -e "$backups/restore.part"
+is "the next night's backup is sound again" later_night
+is "and restores" test_restore "$work/night.conf"
+isnt "a folder of backups is no backup" \
+  grid --data "$work/none" restore "$backups"
+is "the newest is named" told "the newest is $backups/$(ls "$backups" | tail -n 1)"
+
 # --- one at a time, and a damaged night.json -------------------------------------------
 exec 9>"$data/locks/night"
 flock 9

@@ -60,6 +60,8 @@ plan(struct chain *chain)
 		night_add(night, NIGHT_EXPORT, "");
 	if (settings->backup_to[0] != '\0')
 		night_add(night, NIGHT_BACKUP, "");
+	if (settings->backup_to[0] != '\0' && settings->send_to[0] != '\0')
+		night_add(night, NIGHT_SEND, "");
 	night_add(night, NIGHT_PRUNE, "");
 	if (settings->command[0] != '\0' || settings->url[0] != '\0')
 		night_add(night, NIGHT_REPORT, "");
@@ -225,6 +227,12 @@ run_steps(struct chain *chain)
 	}
 	chain->night->ended_ms = date_now_ms();
 	save(chain);
+}
+
+enum err
+chain_hold(int *lock, const char *data_dir)
+{
+	return lock_night(lock, data_dir);
 }
 
 enum err

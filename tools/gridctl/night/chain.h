@@ -4,7 +4,7 @@
  *
  *	take, check, import    for each complete delivery of the inbox
  *	compute, index, pack   what the imports have changed
- *	export, backup, prune
+ *	export, backup, send, prune
  *	report
  *
  * night.json is written before and after each step, so that a chain that was
@@ -33,3 +33,6 @@ enum err chain_run(struct night **out, const struct chain_options *options);
 
 /* Whether a process runs a night at present. */
 bool chain_is_running(const char *data_dir);
+
+/* Keeps nights from running until *lock is closed. ERR_BUSY: one runs. */
+enum err chain_hold(int *lock, const char *data_dir);

@@ -17,7 +17,13 @@ const struct conf_row night_settings_rows[] = {
     {"backup", "keep", CONF_INT, AT(keep), "7", 1, 10000, NULL,
 	"Backups kept; the oldest go once the new one is complete."},
     {"backup", "check", CONF_BOOL, AT(verify), "yes", 0, 0, NULL,
-	"Read the new backup whole, as gridctl check does."},
+	"Read the new backup whole, as gridctl check does, here and at "
+	"send_to."},
+    {"backup", "send_to", CONF_TEXT, AT(send_to), "", 0, 2000, NULL,
+	"Where rsync keeps the backups a second time: USER@HOST:FOLDER, or a "
+	"folder of another disk. Empty: nowhere."},
+    {"backup", "ssh", CONF_TEXT, AT(ssh), "ssh -o BatchMode=yes", 1, 2000, NULL,
+	"The command by which rsync reaches that host."},
     {"report", "command", CONF_TEXT, AT(command), "", 0, 4000, NULL,
 	"Shell command that gets the report as its input, and NIGHT_TITLE and "
 	"NIGHT_STATE (done, failed) in its environment. Empty: none."},

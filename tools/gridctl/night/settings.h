@@ -15,7 +15,8 @@ enum night_pack {
 };
 
 struct night_settings {
-	char *inbox, *export_to, *backup_to, *command, *url, *secret_file;
+	char *inbox, *export_to, *backup_to, *send_to, *ssh, *command, *url,
+	    *secret_file;
 	int64_t keep, timeout_s;
 	int pack; /* enum night_pack */
 	bool verify, quiet;

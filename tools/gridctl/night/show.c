@@ -18,6 +18,8 @@ static const char *const todo[NIGHT_KINDS] = {
 		     "exports the same changes",
     [NIGHT_BACKUP] = "make room or mend [backup] folder, then 'gridctl night "
 		     "run'; the earlier backups are kept",
+    [NIGHT_SEND] = "mend [backup] send_to or ssh; the backup is here, and the "
+		   "next night sends it, too",
     [NIGHT_PRUNE] = "'gridctl prune', which says why",
     [NIGHT_REPORT] = "mend [report]; 'gridctl night status' has the report",
 };

@@ -1,0 +1,240 @@
+#include "tools/gridctl/night/backups.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lmdb-schema/upkeep/backup_note.h"
+#include "tools/gridctl/cmd.h"
+
+static int
+wrong(const char *what, enum err err)
+{
+	fprintf(stderr, "gridctl night: %s: %s\n", what, err_text(err));
+	return CMD_FAILED;
+}
+
+/* --- the folder ---------------------------------------------------------------- */
+
+static bool
+is_id(const char *name)
+{
+	static const char form[] = "00000000T000000Z";
+
+	if (strlen(name) != sizeof(form) - 1)
+		return false;
+	for (size_t i = 0; i < sizeof(form) - 1; i++)
+		if (form[i] == '0' ? name[i] < '0' || name[i] > '9'
+				   : name[i] != form[i])
+			return false;
+	return true;
+}
+
+struct newest {
+	const char *folder;
+	char *id;
+};
+
+static enum err
+take_newer(void *context, const char *name)
+{
+	struct newest *newest = context;
+	char marker[FS_PATH_MAX];
+
+	if (is_id(name) &&
+	    fs_path(marker, "%s/%s/store", newest->folder, name) == ERR_OK &&
+	    access(marker, R_OK) == 0)
+		snprintf(newest->id, BACKUP_ID_MAX, "%s", name);
+	return ERR_OK;
+}
+
+enum err
+backups_newest(char id[BACKUP_ID_MAX], const char *folder)
+{
+	enum err err;
+
+	id[0] = '\0';
+	err = fs_list(folder, take_newer, &(struct newest){folder, id});
+	return err == ERR_OK && id[0] == '\0' ? ERR_NOT_FOUND : err;
+}
+
+struct rotation {
+	const char *folder;
+	int64_t spare; /* how many are to go */
+	bool counting;
+};
+
+/* The names sort by time: the first ones are the oldest. */
+static enum err
+rotate_name(void *context, const char *name)
+{
+	struct rotation *rotation = context;
+	char path[FS_PATH_MAX];
+	enum err err;
+
+	if (!is_id(name))
+		return ERR_OK;
+	if (rotation->counting) {
+		rotation->spare++;
+		return ERR_OK;
+	}
+	if (rotation->spare-- <= 0)
+		return ERR_OK;
+	err = fs_path(path, "%s/%s", rotation->folder, name);
+	return err == ERR_OK ? fs_remove_tree(path) : err;
+}
+
+static enum err
+rotate(const struct night_settings *settings)
+{
+	struct rotation rotation = {settings->backup_to, -settings->keep, true};
+	enum err err = fs_list(rotation.folder, rotate_name, &rotation);
+
+	rotation.counting = false;
+	return err == ERR_OK ? fs_list(rotation.folder, rotate_name, &rotation)
+			     : err;
+}
+
+/* --- making one ---------------------------------------------------------------- */
+
+static int
+check(const char *dir)
+{
+	const char *before = cmd_data_dir();
+	int result;
+
+	cmd_set_data_dir(dir);
+	result =
+	    cmd_by_words(cmd_check, (const char *[]){"check", "--quiet", NULL});
+	cmd_set_data_dir(before);
+	return result;
+}
+
+static int
+copy_and_check(
+    const char *aside, const char *base, const struct night_settings *settings)
+{
+	int result = cmd_backup_copy(aside, base[0] == '\0' ? NULL : base);
+	uint64_t rows = cmd_rows();
+
+	if (result == CMD_DONE && settings->verify)
+		result = check(aside);
+	cmd_set_rows(rows);
+	return result;
+}
+
+/* A file of the base that the disk has damaged would be in each later backup. */
+static int
+copy_anew(const char *aside, const struct night_settings *settings)
+{
+	enum err err = fs_remove_tree(aside);
+
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		return wrong(aside, err);
+	fprintf(stderr,
+	    "gridctl night: the backup on top of the last one is not sound: "
+	    "all is copied anew; test the disk of the backups\n");
+	return copy_and_check(aside, "", settings);
+}
+
+/* Removes what a night that was cut off has left of these. */
+static enum err
+clear(const char *aside, const char *path)
+{
+	enum err err = fs_remove_tree(aside);
+
+	if (err == ERR_OK || err == ERR_NOT_FOUND)
+		err = fs_remove_tree(path);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+int
+backups_make(const struct night_settings *settings, const char *id)
+{
+	const char *folder = settings->backup_to;
+	char aside[FS_PATH_MAX], path[FS_PATH_MAX], base[FS_PATH_MAX] = "";
+	char last[BACKUP_ID_MAX];
+	int result;
+	enum err err = fs_mkdir(folder);
+
+	if (err == ERR_OK)
+		err = fs_path(aside, "%s/backup.part", folder);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/%s", folder, id);
+	if (err == ERR_OK)
+		err = clear(aside, path);
+	if (err == ERR_OK && backups_newest(last, folder) == ERR_OK)
+		err = fs_path(base, "%s/%s", folder, last);
+	if (err != ERR_OK)
+		return wrong(folder, err);
+	result = copy_and_check(aside, base, settings);
+	if (result != CMD_DONE && base[0] != '\0')
+		result = copy_anew(aside, settings);
+	if (result != CMD_DONE) {
+		(void)fs_remove_tree(aside); /* room for the next */
+		return result;
+	}
+	err = fs_publish(aside, path);
+	if (err == ERR_OK)
+		err = backup_note_set(cmd_data_dir(), BACKUP_MADE);
+	if (err == ERR_OK)
+		err = rotate(settings);
+	return err == ERR_OK ? CMD_DONE : wrong(folder, err);
+}
+
+/* --- trying one ---------------------------------------------------------------- */
+
+static int
+restore_and_check(
+    const char *part, const char *id, const struct night_settings *settings)
+{
+	const char *before = cmd_data_dir();
+	const bool away = settings->send_to[0] != '\0';
+	char from[FS_PATH_MAX];
+	int result;
+	enum err err = fs_path(
+	    from, "%s/%s", away ? settings->send_to : settings->backup_to, id);
+
+	if (err != ERR_OK)
+		return wrong(part, err);
+	cmd_set_data_dir(part);
+	result = cmd_by_words(cmd_restore,
+	    (const char *[]){"restore", "--ssh", settings->ssh, from, NULL});
+	cmd_set_data_dir(before);
+	if (result == CMD_DONE)
+		result = check(part);
+	if (result == CMD_DONE)
+		printf("%s: restored, and every byte is as it was written\n",
+		    from);
+	return result;
+}
+
+int
+backups_test(const struct night_settings *settings)
+{
+	const char *folder = settings->backup_to;
+	char part[FS_PATH_MAX], id[BACKUP_ID_MAX];
+	int result;
+	enum err err, removed;
+
+	if (folder[0] == '\0') {
+		fputs("gridctl night: [backup] folder is empty: there are no "
+		      "backups to try\n",
+		    stderr);
+		return CMD_FAILED;
+	}
+	err = backups_newest(id, folder);
+	if (err == ERR_OK)
+		err = fs_path(part, "%s/restore.part", folder);
+	if (err == ERR_OK)
+		err = clear(part, part);
+	if (err != ERR_OK)
+		return wrong(folder, err);
+	result = restore_and_check(part, id, settings);
+	removed = clear(part, part);
+	if (result == CMD_DONE)
+		err = backup_note_set(cmd_data_dir(), BACKUP_TESTED);
+	if (err == ERR_OK)
+		err = removed;
+	return err == ERR_OK ? result : wrong(folder, err);
+}

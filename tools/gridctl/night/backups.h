@@ -1,0 +1,35 @@
+/*
+ * backups: the folder of backups that the night keeps: a backup a night, named
+ * by the night's beginning ("20261123T020005Z"), so that names sort by time.
+ */
+#pragma once
+
+#include "common/fs.h"
+#include "tools/gridctl/night/settings.h"
+
+/*
+ * Makes the backup `id` on top of the newest one, reads it where the settings
+ * say so, and removes the oldest ones. A base that turns out to be damaged is not
+ * used: then all is copied. The exit code.
+ */
+int backups_make(const struct night_settings *settings, const char *id);
+
+/* Sends what another host lacks, and compares the newest there. The exit code. */
+int backups_send(const struct night_settings *settings);
+
+/*
+ * Restores the newest backup aside, from the other host where there is one, has
+ * it checked, and removes it. The exit code.
+ */
+int backups_test(const struct night_settings *settings);
+
+/* The newest complete backup's name; ERR_NOT_FOUND where there is none. */
+#define BACKUP_ID_MAX 20
+enum err backups_newest(char id[BACKUP_ID_MAX], const char *folder);
+
+/*
+ * Copies a backup from there, "user@host:/srv/grid/20261123T020005Z", into the
+ * folder `to`, which is a data directory only when all of it has come. `ssh` is
+ * the command that reaches the host. CMD_DONE, or CMD_FAILED, which it tells.
+ */
+int backups_fetch(const char *from, const char *to, const char *ssh);
