@@ -19,6 +19,8 @@
 /* No bytes for so long: the other host is gone. */
 #define SILENCE "--timeout=600"
 #define MARKERS "--exclude=/*/store"
+/* LMDB's, which hold who reads now. */
+#define LOCKS "--exclude=*.mdb-lock"
 
 static int
 failed(const char *what, const char *why)
@@ -81,7 +83,7 @@ compare(const char *from, const char *to, const char *ssh)
 		return failed("rsync", strerror(errno));
 	result = rsync(out, ssh,
 	    (const char *[]){"-rlptnO", "--checksum", "--itemize-changes",
-		SILENCE, from, to, NULL});
+		LOCKS, SILENCE, from, to, NULL});
 	got = pread(out, said, sizeof(said), 0);
 	close(out);
 	if (result != CMD_DONE || got == 0)
@@ -98,7 +100,8 @@ static int
 send_all(const char *from, const char *to, const char *ssh, bool markers)
 {
 	return rsync(-1, ssh,
-	    (const char *[]){"-rlptHO", SILENCE, "--include=/[0-9]*T[0-9]*Z",
+	    (const char *[]){"-rlptHO", SILENCE, LOCKS,
+		"--include=/[0-9]*T[0-9]*Z",
 		markers ? "--include=/*/store" : MARKERS, "--exclude=/*", from,
 		to, NULL});
 }
