@@ -351,7 +351,7 @@ END
   no_rsync() {
     mkdir -p "$work/empty"
     ln -sf "$(command -v env)" "$work/empty/env"
-    PATH=$work/empty sending
+    PATH=$work/empty grid night run --settings "$work/send.conf"
   }
   isnt "without rsync" no_rsync
   is "the package is named" told 'apt install rsync'
