@@ -57,7 +57,7 @@ year=$(sed -n 's/^Copyright (c) \([0-9]*\) .*/\1/p' "$top/LICENSE")
 (cd "$source" && dpkg-buildpackage -b -us -uc -j2) >"$out/build.log" 2>&1 ||
   fail dpkg-buildpackage build.log
 passed=0
-for package in product-grid gridhook gridhud product-grid-doc; do
+for package in product-grid gridhook gridhud gridhud-gtk product-grid-doc; do
   file=$(ls "$out/${package}_${version}_"*.deb) || fail "no $package" build.log
   passed=$((passed + 1))
   echo "ok: ${file##*/}, $(stat -c %s "$file") bytes"

@@ -48,6 +48,7 @@ packages_of() {
     ;;
   # A Debian package, and a bare Debian, in a folder or booted, to try it in.
   release)
+    packages_of gtk
     echo debhelper dpkg-dev lintian debootstrap qemu-system-x86 e2fsprogs
     ;;
   bench)
