@@ -49,7 +49,7 @@ spread(uint32_t words[ROUNDS], const uint8_t *block)
 	}
 }
 
-/* Its letters a to h are s[0] to s[7]. */
+/* The standard's letters a to h are s[0] to s[7]. */
 static void
 mix(uint32_t state[8], const uint8_t *block)
 {

@@ -20,10 +20,10 @@ def need(*programs):
             sys.exit(77)
 
 
-class Desktop:
-    """A bus, a screen, and dunst on both."""
+class Session:
+    """A bus of its own."""
 
-    def __init__(self, service=True, size="800x600"):
+    def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="grid-desk-")
         self.processes = []
         self.env = {"HOME": self.folder}
@@ -34,6 +34,31 @@ class Desktop:
             file.write(text)
         self.env["DBUS_SESSION_BUS_ADDRESS"] = self.first_line(
             ["dbus-daemon", "--nofork", "--config-file", conf, "--print-address=1"])
+
+    def start(self, command, env=None, **more):
+        process = subprocess.Popen(command, env=dict(os.environ, **(env or self.env)), stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, **more)
+        self.processes.append(process)
+        return process
+
+    def first_line(self, command):
+        return self.start(command, stdout=subprocess.PIPE).stdout.readline().decode().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *args):
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait(PATIENCE)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Desktop(Session):
+    """A screen beside the bus, and dunst on both."""
+
+    def __init__(self, service=True, size="800x600"):
+        super().__init__()
         self.env["DISPLAY"] = ":" + self.first_line(
             ["Xvfb", "-displayfd", "1", "-screen", "0", size + "x24", "-nolisten", "tcp"])
         if service:
@@ -45,15 +70,6 @@ class Desktop:
             end = time.monotonic() + PATIENCE
             while self.dunst("count") == "" and time.monotonic() < end:
                 time.sleep(0.05)
-
-    def start(self, command, **more):
-        env = dict(os.environ, **self.env)
-        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
-        self.processes.append(process)
-        return process
-
-    def first_line(self, command):
-        return self.start(command, stdout=subprocess.PIPE).stdout.readline().decode().strip()
 
     def dunst(self, *args):
         done = subprocess.run(["dunstctl"] + list(args), env=dict(os.environ, **self.env), stdout=subprocess.PIPE,
@@ -70,12 +86,3 @@ class Desktop:
 
     def wait_shown(self, hud, count):
         hud.until(lambda: self.shown() == count, lambda: "%d are shown, not %d" % (self.shown(), count))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *args):
-        for process in reversed(self.processes):
-            process.terminate()
-            process.wait(PATIENCE)
-        shutil.rmtree(self.folder, ignore_errors=True)

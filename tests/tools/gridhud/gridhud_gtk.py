@@ -45,6 +45,7 @@ class Screen(Desktop):
 
     def __init__(self, **more):
         super().__init__(service=False, **more)
+        self.env["GDK_BACKEND"] = "x11"
         self.start(["openbox"])
         # A window that comes before its manager would never get the focus.
         end = time.monotonic() + PATIENCE
@@ -60,7 +61,7 @@ class Window(Hud):
 
     def __init__(self, hook, desktop, settings=None, **more):
         self.reader = None
-        env = dict(desktop.env, GSK_RENDERER="cairo", GDK_BACKEND="x11", GTK_USE_PORTAL="0",
+        env = dict(desktop.env, GSK_RENDERER="cairo", GTK_USE_PORTAL="0",
                    ASAN_OPTIONS="detect_leaks=0")  # those of the toolkit
         self.desktop = desktop
         super().__init__(hook, settings, plain=True, env=env, **more)
@@ -116,6 +117,10 @@ class Window(Hud):
 
         self.until(pressed, "%s does nothing" % key)
 
+    def begin_line(self):
+        """The key w; a second one is the first letter of the line."""
+        self.press_until("w", lambda: any(role == "text" and text.startswith("w") for role, _, _, text in self.tree()))
+
     def wait_focus(self):
         def active():
             done = subprocess.run(["xdotool", "getactivewindow", "getwindowpid"], env=self.environment(),
@@ -124,10 +129,12 @@ class Window(Hud):
 
         self.until(active, "the window does not have the focus")
 
+    shooter = ["scrot", "-o"]
+
     def light(self):
         """The mean brightness of the screen's middle, 0 to 255."""
         shot = os.path.join(self.folder, "shot.png")
-        subprocess.run(["scrot", "-o", shot], env=self.environment(), check=True, timeout=PATIENCE)
+        subprocess.run(self.shooter + [shot], env=self.environment(), check=True, timeout=PATIENCE)
         done = subprocess.run([PYTHON, "-c", "import sys; from PIL import Image, ImageStat; i = Image.open(sys.argv[1])"
                                ".convert('L').crop((300, 200, 500, 400)); print(ImageStat.Stat(i).mean[0])", shot],
                               stdout=subprocess.PIPE, check=True, timeout=PATIENCE)
@@ -234,6 +241,30 @@ def settings_are_written_and_wrong_ones_told():
         with open(hud.config, encoding="utf-8") as file:
             text = file.read()
         assert "[quiet]\nhours = 00:00-23:59\n" in text and "[history]" in text, text
+        told = status(hook)
+        equal((told["quiet"], told["settings"]["quiet_hours"]), (True, "00:00-23:59"))
+        hud.key("comma")
+        hud.enter("Voice", "en-gb")
+        hud.enter("Messages kept", "500")
+        hud.press("Save")
+        hud.until(lambda: "voice = en-gb" in open(hud.config, encoding="utf-8").read(), "the voice is not saved")
+        with open(hud.config, encoding="utf-8") as file:
+            assert "keep_messages = 500\n" in file.read()
+
+
+def person_writes_a_line_of_their_own():
+    with Screen() as desktop, Hook() as hook, Window(hook, desktop) as hud:
+        hook.push({"source": "chat", "text": "a question"})
+        hud.wait("a question")
+        hud.wait_focus()
+        hud.begin_line()
+        hud.key("a", "q", "comma", "space", "slash", "Return")
+        hud.wait("waq, /")
+        last = hook.tool("get_conversation_history")["structuredContent"]["messages"][-1]
+        equal((last["role"], last["text"].lstrip("w")), ("user", "aq, /"))
+        hud.key("x", "Escape")
+        hud.key("d")
+        hud.wait("quiet until")
 
 
 def night_comes_by_time_and_by_the_desktop():
@@ -306,18 +337,22 @@ def ends_in_order():
     equal((done.returncode, b"there is no display" in done.stdout), (1, True))
 
 
-TESTS = [message_is_shown_counted_and_named, alerts_are_acknowledged_by_button_and_key,
-         unread_ends_by_command_and_filters_hold, source_is_muted_and_links_are_opened,
-         settings_are_written_and_wrong_ones_told, night_comes_by_time_and_by_the_desktop,
-         hidden_window_is_gone_until_an_alert, hundred_thousand_messages_scroll_and_are_searched, ends_in_order]
-if __name__ == "__main__":
+def need_readers():
     if not os.path.exists(PROGRAM):
         print("skipped: this build has no GTK")
         sys.exit(77)
-    need("Xvfb", "dbus-daemon", "openbox", "xdotool", "scrot")
     if not os.path.exists(LAUNCHER) or subprocess.run(
             [PYTHON, "-c", "import gi, dbus, PIL; gi.require_version('Atspi', '2.0')"], stderr=subprocess.DEVNULL,
             check=False).returncode != 0:
         print("skipped: at-spi2-core, gir1.2-atspi-2.0, python3-dbus or python3-pil is not installed")
         sys.exit(77)
+
+
+TESTS = [message_is_shown_counted_and_named, alerts_are_acknowledged_by_button_and_key,
+         unread_ends_by_command_and_filters_hold, source_is_muted_and_links_are_opened,
+         settings_are_written_and_wrong_ones_told, person_writes_a_line_of_their_own, night_comes_by_time_and_by_the_desktop,
+         hidden_window_is_gone_until_an_alert, hundred_thousand_messages_scroll_and_are_searched, ends_in_order]
+if __name__ == "__main__":
+    need_readers()
+    need("Xvfb", "dbus-daemon", "openbox", "xdotool", "scrot")
     run([test for test in TESTS if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]])

@@ -5,6 +5,7 @@ import sys
 
 from gridhud_gtk import Screen, Window
 from gridhud_kit import Hook
+from gridhud_wayland import Compositor, WaylandWindow
 
 MESSAGES = [
     {"source": "ci", "title": "Build 411", "text": "All **212** tests passed in *4 min*.", "format": "markdown",
@@ -20,20 +21,24 @@ MESSAGES = [
 ]
 PICTURES = [("gridhud-gtk-day", "480x720", "12:00"), ("gridhud-gtk-night", "480x720", "23:00"), ("gridhud-gtk-small", "360x640", "12:00"),
             ("gridhud-gtk-wide", "1024x768", "23:00")]
+WAYLAND = [("gridhud-gtk-wayland", "480x720", "12:00")]
 
 
-def picture(path, size, now):
-    with Screen(size=size) as desktop, Hook() as hook, Window(hook, desktop, now=now) as hud:
+def picture(path, size, now, screen, window):
+    with screen(size=size) as desktop, Hook() as hook, window(hook, desktop, now=now) as hud:
         for message in MESSAGES:
             hook.push(message)
         hud.wait("Build 412")
         hud.wait_focus()
-        subprocess.run(["xdotool", "getactivewindow", "windowsize", "--sync", "100%", "100%", "windowmove", "0", "0"],
-                       env=hud.environment(), check=False)
+        if screen is Screen:
+            subprocess.run(["xdotool", "getactivewindow", "windowsize", "--sync", "100%", "100%", "windowmove", "0", "0"],
+                           env=hud.environment(), check=False)
         hud.key("Home")
         hud.until(lambda: hook.tool("get_app_status")["structuredContent"]["unread"] == 0, "not read")
-        subprocess.run(["scrot", "-o", path], env=hud.environment(), check=True)
+        subprocess.run(hud.shooter + [path], env=hud.environment(), check=True)
 
 
 for name, picture_size, time_of_day in PICTURES:
-    picture(os.path.join(sys.argv[1], name + ".png"), picture_size, time_of_day)
+    picture(os.path.join(sys.argv[1], name + ".png"), picture_size, time_of_day, Screen, Window)
+for name, picture_size, time_of_day in WAYLAND:
+    picture(os.path.join(sys.argv[1], name + ".png"), picture_size, time_of_day, Compositor, WaylandWindow)

@@ -90,6 +90,23 @@ def hang_up_rereads_settings_and_term_ends():
         equal(hud.process.wait(PATIENCE), 0)
 
 
+def agents_are_told_of_quiet_and_settings():
+    with Hook() as hook, Hud(hook, {"quiet": {"hours": "22:00-07:00"}, "policy": {"mute_sources": "ci, \"chat\""}}, now="12:00",
+                             plain=True) as hud:
+        def status():
+            return hook.tool("get_app_status")["structuredContent"]
+
+        equal(status()["settings"], {"speech": True, "notifications": False, "quiet_hours": "22:00-07:00",
+                                     "priority_words": "urgent, urgence", "muted_sources": 'ci, "chat"', "language": "en",
+                                     "theme": "auto", "night_hours": "20:00-07:00"})
+        equal((status()["quiet"], "quiet_until" in status()), (False, False))
+        hud.configure({"quiet": {"hours": "11:00-13:00"}, "speech": {"enabled": "no"}})
+        hud.until(lambda: status()["quiet"], "the new hours are not told")
+        equal((status()["settings"]["speech"], "quiet_until" in status()), (False, False))
+        hook.tool("set_hud_state", {"state": "idle", "quiet_minutes": 60})
+        equal((status()["quiet"], status()["quiet_until"][-1]), (True, "Z"))
+
+
 def wrong_uses_are_told():
     for arguments, code, text in (
             (["--dance"], 2, "--dance"),
@@ -133,5 +150,5 @@ def limit(pid, size):
 
 
 TESTS = [messages_are_lines, commands_do_what_keys_do, end_of_input_is_not_the_end,
-         reader_that_goes_ends_it, hang_up_rereads_settings_and_term_ends, wrong_uses_are_told, event_that_cannot_be_stored_waits]
+         reader_that_goes_ends_it, hang_up_rereads_settings_and_term_ends, agents_are_told_of_quiet_and_settings, wrong_uses_are_told, event_that_cannot_be_stored_waits]
 run(TESTS)

@@ -208,7 +208,8 @@ const struct desk_tool toolset[TOOL_COUNT] = {
 	.shown.title = "Get app status",
 	.shown.description =
 	    "Return the state of the desktop app: version, uptime, HUD state, "
-	    "whether a display is available, queue sizes, and for each tool "
+	    "whether a display is available, queue sizes, whether the person "
+	    "wants quiet now, the window's settings, and for each tool "
 	    "whether it works here and, if not, why. Call this first if "
 	    "another tool fails.",
 	.by = TOOL_BY_SERVER,
@@ -232,6 +233,9 @@ const struct desk_tool toolset[TOOL_COUNT] = {
 	    "\"stored_events\":{\"type\":\"integer\"},"
 	    "\"pending_events\":{\"type\":\"integer\"},"
 	    "\"unread\":{\"type\":\"integer\"},"
+	    "\"quiet\":{\"type\":\"boolean\"},"
+	    "\"quiet_until\":{\"type\":\"string\"},"
+	    "\"settings\":{\"type\":\"object\"},"
 	    "\"speech_why_not\":{\"type\":\"string\"},"
 	    "\"tools\":{\"type\":\"array\",\"items\":{\"type\":\"object\","
 	    "\"properties\":{\"name\":{\"type\":\"string\"},"

@@ -16,6 +16,7 @@
 #define OBJECT_MAX ((size_t)3 << 20)
 #define ID_MAX 64
 #define QUIET_MINUTES_MAX 1440
+#define SETTING_MAX 8192
 
 /* --- speak_text, set_hud_state -------------------------------------------- */
 
@@ -160,6 +161,47 @@ show_message(struct app *app, int64_t id, const struct jsonr_value *args)
 
 /* --- get_app_status ------------------------------------------------------- */
 
+/* The settings that tell an agent whether a text will be heard. */
+static void
+put_settings(struct jsonw *json, const struct hud_settings *settings)
+{
+	static const char *const shown[][3] = {
+	    {"quiet_hours", "quiet", "hours"},
+	    {"priority_words", "policy", "priority_words"},
+	    {"muted_sources", "policy", "mute_sources"},
+	    {"language", "speech", "language"},
+	    {"theme", "window", "theme"},
+	    {"night_hours", "window", "night_hours"},
+	};
+	struct buf value;
+
+	jsonw_key(json, "settings");
+	jsonw_object_begin(json);
+	members_bool(json, "speech", settings->speech);
+	members_bool(json, "notifications", settings->notify);
+	buf_init(&value, SETTING_MAX);
+	for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+		value.len = 0;
+		settings_value(settings, span_of(shown[i][1]),
+		    span_of(shown[i][2]), &value);
+		members_text(json, shown[i][0], buf_span(&value));
+	}
+	buf_fini(&value);
+	jsonw_object_end(json);
+}
+
+static void
+put_quiet(struct jsonw *json, const struct app *app)
+{
+	char time[DATE_TEXT_MAX];
+
+	members_bool(json, "quiet", app_is_quiet(app));
+	if (!app_is_undisturbed(app))
+		return;
+	date_instant_text(time, history_quiet_until(app->history));
+	members_text(json, "quiet_until", span_of(time));
+}
+
 static void
 get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 {
@@ -189,6 +231,8 @@ get_app_status(struct app *app, int64_t id, const struct jsonr_value *args)
 	members_int(&json, "stored_events", (int64_t)stored);
 	members_int(&json, "pending_events", app->speech.waiting);
 	members_int(&json, "unread", history_unread(app->history));
+	put_quiet(&json, app);
+	put_settings(&json, &app->settings);
 	if (!speaker_can(&app->settings, &fault))
 		members_text(&json, "speech_why_not", span_of(fault.message));
 	jsonw_object_end(&json);

@@ -85,6 +85,12 @@ search(struct win *win)
 	gtk_widget_grab_focus(GTK_WIDGET(win->search));
 }
 
+static void
+write_line(struct win *win)
+{
+	gtk_widget_grab_focus(win->line);
+}
+
 /* --- links ---------------------------------------------------------------- */
 
 static void
@@ -175,6 +181,8 @@ static const struct action actions[] = {
     {"read", GDK_KEY_r, "R", "Mark all messages as read", mark_read},
     {"stop", GDK_KEY_s, "S", "Stop speaking", stop_speech},
     {"search", GDK_KEY_slash, "/", "Search", search},
+    {"write", GDK_KEY_w, "W", "Write a line into the conversation; Esc leaves",
+	write_line},
     {"settings", GDK_KEY_comma, ",", "Settings", win_open_settings},
     {"attach", GDK_KEY_t, "T", "Attach now, or take gridhook back", attach},
     {"keys", GDK_KEY_question, "?", "These keys", show_keys},
@@ -245,7 +253,7 @@ on_show(GSimpleAction *simple, GVariant *wanted, gpointer data)
 	win_refilter(win);
 }
 
-/* A letter that no entry has taken. */
+/* A key that no entry has taken. */
 static gboolean
 on_key(GtkEventControllerKey *keys, guint key, guint code,
     GdkModifierType state, gpointer data)
@@ -254,6 +262,10 @@ on_key(GtkEventControllerKey *keys, guint key, guint code,
 
 	(void)keys;
 	(void)code;
+	if (key == GDK_KEY_Escape) {
+		win_focus_list(win);
+		return TRUE;
+	}
 	if ((state & GDK_CONTROL_MASK) != 0 && key == GDK_KEY_f) {
 		search(win);
 		return TRUE;

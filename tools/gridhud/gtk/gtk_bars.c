@@ -2,6 +2,7 @@
 #include "tools/gridhud/gtk/gtk_priv.h"
 
 #define SEARCH_WAIT_MS 150
+#define LINE_MAX_CHARS 4096
 
 void
 win_set_name(GtkWidget *widget, const char *name)
@@ -28,6 +29,7 @@ make_menu(void)
 	g_menu_append_section(menu, NULL, G_MENU_MODEL(part));
 	g_object_unref(part);
 	part = g_menu_new();
+	g_menu_append(part, "Write a line", "win.write");
 	g_menu_append(part, "Attach to gridhook", "win.attach");
 	g_menu_append(part, "Settings", "win.settings");
 	g_menu_append(part, "Keys", "win.keys");
@@ -265,6 +267,35 @@ make_notice(struct win *win)
 	win->notice_bar = GTK_REVEALER(bar);
 }
 
+static void
+on_written(GtkEntry *entry, gpointer data)
+{
+	struct win *win = data;
+	char *text = g_strdup(gtk_editable_get_text(GTK_EDITABLE(entry)));
+
+	gtk_editable_set_text(GTK_EDITABLE(entry), "");
+	app_write(&win->app, span_of(text));
+	g_free(text);
+}
+
+/* A line of the person's own, for the conversation. */
+static GtkWidget *
+make_line(struct win *win)
+{
+	GtkWidget *entry = gtk_entry_new();
+
+	gtk_entry_set_placeholder_text(GTK_ENTRY(entry), "Write a line (W)");
+	gtk_entry_set_max_length(GTK_ENTRY(entry), LINE_MAX_CHARS);
+	win_set_name(entry, "Write a line");
+	gtk_widget_set_margin_start(entry, 8);
+	gtk_widget_set_margin_end(entry, 8);
+	gtk_widget_set_margin_top(entry, 6);
+	gtk_widget_set_margin_bottom(entry, 6);
+	g_signal_connect(entry, "activate", G_CALLBACK(on_written), win);
+	win->line = entry;
+	return entry;
+}
+
 GtkWidget *
 win_footer(struct win *win)
 {
@@ -280,6 +311,7 @@ win_footer(struct win *win)
 	gtk_action_bar_pack_start(GTK_ACTION_BAR(bar), win->open);
 	gtk_action_bar_pack_end(GTK_ACTION_BAR(bar), win->mute);
 	gtk_box_append(GTK_BOX(box), GTK_WIDGET(win->notice_bar));
+	gtk_box_append(GTK_BOX(box), make_line(win));
 	gtk_box_append(GTK_BOX(box), bar);
 	return box;
 }

@@ -31,6 +31,7 @@ struct win {
 	GtkLabel *title, *state, *badge, *notice;
 	GtkRevealer *notice_bar;
 	GtkWidget *undo, *acknowledge, *open, *mute;
+	GtkWidget *line; /* what the person writes */
 	GtkSearchBar *search_bar;
 	GtkEditable *search;
 	GtkStack *pages; /* "list" and "empty" */
@@ -97,6 +98,9 @@ void win_theme_refresh(struct win *win);
 
 /* The filter has changed. */
 void win_refilter(struct win *win);
+
+/* Keys go to the messages. */
+void win_focus_list(struct win *win);
 
 /* The newest message in sight. */
 void win_scroll_to_newest(struct win *win);

@@ -13,6 +13,8 @@ enum input { SWITCH, TEXT, CHOICE };
 
 static const char *const themes[] = {"auto", "day", "night", NULL};
 static const char *const languages[] = {"en", "fr", NULL};
+static const char *const engines[] = {
+    "auto", "espeak", "dispatcher", "none", NULL};
 
 static const struct setting {
 	const char *section, *name, *label;
@@ -33,6 +35,12 @@ static const struct setting {
     {"speech", "language", "Language of speech", CHOICE, languages},
     {"speech", "rate", "Words a minute", TEXT, NULL},
     {"speech", "sentences", "Sentences of a message", TEXT, NULL},
+    {"speech", "max_chars", "Characters of a message", TEXT, NULL},
+    {"speech", "engine", "What speaks", CHOICE, engines},
+    {"speech", "voice", "Voice", TEXT, NULL},
+    {"speech", "player", "Sound player", TEXT, NULL},
+    {"window", "opener", "Opens links", TEXT, NULL},
+    {"history", "keep_messages", "Messages kept", TEXT, NULL},
 };
 
 #define SETTINGS G_N_ELEMENTS(settings)

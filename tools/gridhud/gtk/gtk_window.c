@@ -28,6 +28,13 @@ show_page(struct win *win, bool empty)
 		gtk_widget_grab_focus(empty ? label : list);
 }
 
+void
+win_focus_list(struct win *win)
+{
+	gtk_widget_grab_focus(
+	    win->is_empty ? GTK_WIDGET(win->empty) : GTK_WIDGET(win->list));
+}
+
 static void
 refresh_empty(struct win *win)
 {
@@ -377,8 +384,7 @@ make_window(struct win *win)
 	win->is_shown = true;
 	refresh(win);
 	gtk_window_present(win->window);
-	gtk_widget_grab_focus(
-	    win->is_empty ? GTK_WIDGET(win->empty) : GTK_WIDGET(win->list));
+	win_focus_list(win);
 }
 
 static enum err
