@@ -31,13 +31,19 @@ def main():
           "sources, as `gridhook explain` shows them; `tests/tools/gridhook/senders.py BUILD`\n"
           "prints this page. A long text is cut here. \"always\": read aloud in quiet hours,\n"
           "too, as a job that failed.\n")
-    print("| family | title | text | priority | status | link | read aloud |\n|---|---|---|---|---|---|---|")
+    print("| family | event | title | text | priority | status | link | read aloud | sample of |\n"
+          "|---|---|---|---|---|---|---|---|---|")
     for path in sorted(glob.glob(os.path.join(TOP, "tests/tools/gridhook/events/samples/*.sample"))):
-        options, push = [], ""
+        options, push, kind, origin, last = [], "", "", "", ""
         with open(path, encoding="utf-8") as file:
             for line in file.read().splitlines():
+                if line.startswith("#"):
+                    origin = (origin + " " if last.startswith("#") else "") + line[1:].strip()
+                last = line
                 if line.startswith("header "):
                     options += ["--header", line[7:]]
+                    if re.match(r"header X-\S*-?Event(-Key)?: ", line):
+                        kind = line.split(": ", 1)[1]
                 elif line.startswith("rest "):
                     options += ["--rest", line[5:]]
                 elif line.startswith("push "):
@@ -45,10 +51,11 @@ def main():
                 elif line.startswith("want "):
                     family, event = explain(program, options, push)
                     options = []
-                    print("| %s | %s | %s | %s | %s | %s | %s |" % (
-                        family, cell(event["title"]), cell(event["text"]), cell(event["priority"]),
+                    print("| %s | %s | %s | %s | %s | %s | %s | %s | %s |" % (
+                        family, kind, cell(event["title"]), cell(event["text"]), cell(event["priority"]),
                         cell(event["status"]), "" if event["link"] == "null" else "yes",
-                        "always" if event["speak"] == "true" else ""))
+                        "always" if event["speak"] == "true" else "", origin.rstrip(".")))
+                    kind = ""
 
 
 main()

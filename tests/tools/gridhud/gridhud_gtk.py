@@ -71,22 +71,35 @@ class Window(Hud):
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             env=self.environment())
-            self.reader = subprocess.Popen([PYTHON, "-W", "ignore", READER, "gridhud-gtk"], stdin=subprocess.PIPE,
-                                           stdout=subprocess.PIPE, stderr=log, env=self.environment(), text=True)
+        self.start_reader()
         self.wait("port %d" % self.hook.port)
         return self
 
-    def stop(self):
+    def start_reader(self):
+        with open(os.path.join(self.folder, "log"), "ab") as log:
+            self.reader = subprocess.Popen([PYTHON, "-W", "ignore", READER, "gridhud-gtk"], stdin=subprocess.PIPE,
+                                           stdout=subprocess.PIPE, stderr=log, env=self.environment(), text=True)
+
+    def stop_reader(self):
         self.reader.terminate()
         self.reader.wait(PATIENCE)
         self.reader.stdin.close()
         self.reader.stdout.close()
+
+    def stop(self):
+        self.stop_reader()
         super().stop()
 
     def ask(self, *words):
         self.reader.stdin.write("\t".join(words) + "\n")
         self.reader.stdin.flush()
-        return json.loads(self.reader.stdout.readline())
+        line = self.reader.stdout.readline()
+        if line == "":  # libatspi dies now and then of a widget that goes
+            print("the reader ended: %r; it begins again" % self.reader.wait(PATIENCE))
+            self.stop_reader()
+            self.start_reader()
+            return self.tree() if words == ("tree",) else False
+        return json.loads(line)
 
     def tree(self):
         return self.ask("tree")
