@@ -260,9 +260,11 @@ def settings_are_written_and_wrong_ones_told():
         hud.enter("Voice", "en-gb")
         hud.enter("Messages kept", "500")
         hud.press("Save")
-        hud.until(lambda: "voice = en-gb" in open(hud.config, encoding="utf-8").read(), "the voice is not saved")
-        with open(hud.config, encoding="utf-8") as file:
-            assert "keep_messages = 500\n" in file.read()
+        def saved():
+            with open(hud.config, encoding="utf-8") as file:
+                return file.read()
+
+        hud.until(lambda: "voice = en-gb\n" in saved() and "keep_messages = 500\n" in saved(), saved)
 
 
 def person_writes_a_line_of_their_own():

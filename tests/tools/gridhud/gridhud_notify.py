@@ -89,8 +89,11 @@ def off_by_default_and_without_a_service():
         equal(desktop.shown(), 0)
     with Desktop(service=False) as desktop, Hook() as hook, window(hook, desktop) as hud:
         hook.push(FAILED)
+        hud.wait("does a notification service run")
+        hook.push(dict(FAILED, job="other"))
         hook.push({"source": "chat", "text": "urgent"})
         hud.wait("urgent")
+        equal(hud.screen().count("does a notification service run"), 1)
     with Hook() as hook, Hud(hook, {"window": {"notify": "yes"}}, plain=True,
                              env={"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}) as hud:
         hook.push(FAILED)

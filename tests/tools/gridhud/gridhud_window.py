@@ -678,6 +678,22 @@ def comes_to_rest(hud, when):
     raise AssertionError("%s: %r s of work in 2 s each" % (when, used))
 
 
+def terminal_that_cannot_be_drawn_on_is_told():
+    with Hook() as hook, Hud(hook, start=False, plain=True) as hud:
+        for name, what in (("dumb", b"cannot place text"), ("nonsense", b"is not known here"), ("", b"is not set"),
+                           (None, b"is not set")):
+            env = {k: v for k, v in hud.environment().items() if k != "TERM"}
+            if name is not None:
+                env["TERM"] = name
+            master, slave = pty.openpty()
+            done = subprocess.run(hud.arguments(), stdin=slave, stdout=slave, stderr=subprocess.PIPE, env=env,
+                                  timeout=PATIENCE)
+            os.close(slave)
+            os.close(master)
+            assert what in done.stderr and b"gridhud --plain" in done.stderr, (name, done)
+            equal(done.returncode, 1)
+
+
 def newer_window_takes_over_and_gives_back():
     with Hook() as hook, Hud(hook) as one:
         push(hook, "first")

@@ -19,6 +19,16 @@ on_acknowledge(void *arg, uint64_t key)
 	app_acknowledge_one(arg, key);
 }
 
+/* A desktop without a notification service is not told by its silence. */
+static void
+on_failed(void *arg, const char *reason)
+{
+	app_notice(arg,
+	    "no notification is shown; does a notification service run, such "
+	    "as dunst or the desktop's own? (%s)",
+	    reason);
+}
+
 static bool
 waits(void *arg, uint64_t key)
 {
@@ -31,7 +41,8 @@ waits(void *arg, uint64_t key)
 static void
 connect_bus(struct app *app)
 {
-	static const struct notify_ops ops = {on_open, on_acknowledge};
+	static const struct notify_ops ops = {
+	    on_open, on_acknowledge, on_failed};
 	enum err err;
 
 	if (app->notify != NULL || app->notify_failed)

@@ -27,6 +27,7 @@ struct item {
 	uint32_t id; /* the service's; 0 until it has answered */
 	char about[ABOUT_MAX];
 	sd_bus_slot *slot; /* of the answer that is awaited */
+	struct notify *notify;
 };
 
 struct notify {
@@ -36,7 +37,7 @@ struct notify {
 	void *arg;
 	char *app_name;
 	bool is_markup; /* the body's < and & have a meaning */
-	bool told; /* logged that no program shows notifications */
+	bool failed; /* the last one was not shown, which has been told */
 	unsigned next; /* the item that is used next */
 	struct item items[ITEMS_MAX];
 };
@@ -51,7 +52,7 @@ static void
 item_clear(struct item *item)
 {
 	sd_bus_slot_unref(item->slot);
-	*item = (struct item){.is_used = false};
+	*item = (struct item){.is_used = false, .notify = item->notify};
 }
 
 /* --- what comes in -------------------------------------------------------- */
@@ -100,15 +101,17 @@ static int
 on_shown(sd_bus_message *reply, void *arg, sd_bus_error *error)
 {
 	struct item *item = arg;
+	struct notify *notify = item->notify;
+	bool failed = sd_bus_message_is_method_error(reply, NULL) != 0;
 
 	(void)error;
 	item->slot = sd_bus_slot_unref(item->slot);
-	if (sd_bus_message_is_method_error(reply, NULL)) {
-		log_warn("a notification was not shown: reason=%s",
-		    sd_bus_message_get_error(reply)->message);
+	if (failed || sd_bus_message_read(reply, "u", &item->id) <= 0)
 		item_clear(item);
-	} else if (sd_bus_message_read(reply, "u", &item->id) <= 0)
-		item_clear(item);
+	if (failed && !notify->failed)
+		notify->ops->failed(
+		    notify->arg, sd_bus_message_get_error(reply)->message);
+	notify->failed = failed;
 	return 0;
 }
 
@@ -228,6 +231,7 @@ notify_show(struct notify *notify, const struct notify_message *message)
 	add_text(&title, message->title, TITLE_MAX, false);
 	add_text(&body, message->body, BODY_MAX, notify->is_markup);
 	item = item_for(notify, message);
+	item->notify = notify;
 	item->is_used = true;
 	item->is_alert = message->is_alert;
 	item->key = message->key;

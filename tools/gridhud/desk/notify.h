@@ -13,10 +13,14 @@
 
 struct notify;
 
-/* Actions of the user on a notification, named by its key. */
+/*
+ * Actions of the user on a notification, named by its key; and the reason why
+ * one was not shown, the first time and after each one that was.
+ */
 struct notify_ops {
 	void (*open)(void *arg, uint64_t key);
 	void (*acknowledge)(void *arg, uint64_t key);
+	void (*failed)(void *arg, const char *reason);
 };
 
 struct notify_message {

@@ -230,6 +230,12 @@ term_run(const struct term_options *options)
 		fprintf(stderr, "gridhud: %s\n", err_text(err));
 		return code;
 	}
+	if (!term_can_draw(&fault)) {
+		fprintf(stderr, "gridhud: %s %s: use gridhud --plain\n",
+		    fault.place, fault.message);
+		free(term);
+		return code;
+	}
 	view_init(&term->view);
 	buf_init(&term->search, 4096);
 	term->at_end = term->dirty = true;

@@ -20,3 +20,6 @@ int term_run(const struct term_options *options);
 
 /* False in a build without ncurses: only plain lines are left. */
 bool term_is_there(void);
+
+/* False, with the reason, for a terminal that ncurses cannot draw on. */
+bool term_can_draw(struct fault *fault);
