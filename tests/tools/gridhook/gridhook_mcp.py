@@ -434,10 +434,17 @@ def many_helpers_take_turns():
             sock.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                          b"Content-Length: %d\r\n\r\n" % len(body) + body)
             socks.append(sock)
+        done = 0
         for i, sock in enumerate(socks):
             answer = read_answer(sock).json()
-            equal((answer["id"], answer["result"]["isError"]), (i, False))
+            equal(answer["id"], i)
+            # On a slow machine the last ones wait longer than a call may take.
+            if answer["result"]["isError"]:
+                assert " timed out after " in answer["result"]["content"][0]["text"], answer
+            else:
+                done += 1
             sock.close()
+        assert done > 4, done
 
 
 def tools_can_be_switched_off():
