@@ -43,16 +43,20 @@ static const struct scheme {
     {"grafana", FORM_BODY, "x-grafana-alerting-signature", ""},
     {"sentry", FORM_BODY, "sentry-hook-signature", ""},
     {"pagerduty", FORM_BODY, "x-pagerduty-signature", "v1="},
+    {"circleci", FORM_BODY, "circleci-signature", "v1="},
+    {"linear", FORM_BODY, "linear-signature", ""},
     {"stripe", FORM_STRIPE, "stripe-signature", "v1="},
     {"standard-webhooks", FORM_STANDARD, "webhook-signature", "v1,"},
+    {"svix", FORM_STANDARD, "svix-signature", "v1,"},
     {"gitlab", FORM_TOKEN, "x-gitlab-token", ""},
+    {"buildkite", FORM_TOKEN, "x-buildkite-token", ""},
     {"basic", FORM_BASIC, "authorization", "Basic "},
 };
 
 struct sender {
 	struct span name;
 	const struct scheme *scheme;
-	struct span secret; /* of standard-webhooks: the key's bytes */
+	struct span secret; /* of FORM_STANDARD: the key's bytes */
 };
 
 struct senders {
@@ -127,8 +131,8 @@ read_sender(struct sender *sender, struct span line)
 {
 	static const char known[] =
 	    "no scheme of this name: github, bitbucket, gitea, forgejo, gogs, "
-	    "grafana, sentry, pagerduty, stripe, standard-webhooks, gitlab and "
-	    "basic are known";
+	    "grafana, sentry, pagerduty, circleci, linear, stripe, "
+	    "standard-webhooks, svix, gitlab, buildkite and basic are known";
 
 	sender->name = next_word(&line);
 	sender->scheme = find_scheme(next_word(&line));
@@ -146,7 +150,8 @@ read_sender(struct sender *sender, struct span line)
 	    span_find(line, ':') == line.len)
 		return "the secret of basic is USER:PASSWORD";
 	if (sender->scheme->form == FORM_STANDARD && !read_key(sender))
-		return "the secret of standard-webhooks is whsec_ and base64";
+		return "the secret of standard-webhooks and svix is whsec_ and "
+		       "base64";
 	return NULL;
 }
 
@@ -300,7 +305,7 @@ sender_head(const struct sender *sender, const struct senders_request *request)
 	}
 }
 
-/* Hex, or base64 of standard-webhooks. */
+/* Hex, or base64 of FORM_STANDARD. */
 static bool
 is_signature(const struct scheme *scheme, struct span text,
     const uint8_t want[DIGEST_SHA256_LEN])
@@ -359,6 +364,18 @@ is_of_today(struct span text, int64_t now_s)
 	    time_s >= now_s - TOLERANCE_S && time_s <= now_s + TOLERANCE_S;
 }
 
+/* Of FORM_STANDARD: "webhook-id" beside "webhook-signature". */
+static struct span
+beside_header(const struct scheme *scheme,
+    const struct senders_request *request, const char *end)
+{
+	size_t stem = span_find(span_of(scheme->header), '-');
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s%s", (int)stem, scheme->header, end);
+	return request->header(request->arg, name);
+}
+
 bool
 sender_signed(const struct sender *sender,
     const struct senders_request *request, struct span body, int64_t now_s)
@@ -382,9 +399,9 @@ sender_signed(const struct sender *sender,
 		count = 3;
 		dated = is_of_today(parts[0], now_s);
 	} else if (scheme->form == FORM_STANDARD) {
-		parts[0] = request->header(request->arg, "webhook-id");
+		parts[0] = beside_header(scheme, request, "-id");
 		parts[1] = SPAN(".");
-		parts[2] = request->header(request->arg, "webhook-timestamp");
+		parts[2] = beside_header(scheme, request, "-timestamp");
 		parts[3] = SPAN(".");
 		parts[4] = body;
 		count = 5;

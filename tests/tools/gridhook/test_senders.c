@@ -61,7 +61,11 @@ static const char file[] =
     "lab gitlab tok\n"
     "apprise basic ann:s3:cret\n"
     "pay stripe whsec_test\n"
-    "pager pagerduty key\n";
+    "pager pagerduty key\n"
+    "mail svix whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"
+    "ci circleci key\n"
+    "kite buildkite tok\n"
+    "line linear key\n";
 
 static const struct {
 	const char *name;
@@ -102,6 +106,27 @@ static const struct {
 	{"webhook-timestamp", "1614265330", "webhook-signature",
 	    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
 	"{\"test\": 2432232314}", SENDER_SIGNED, false},
+    /* The same by Svix, under names of its own; they do not mix. */
+    {"mail",
+	{"svix-id", "msg_p5jXN8AQM9LWM0D4loKWxJek", "svix-timestamp",
+	    "1614265330", "svix-signature",
+	    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
+	"{\"test\": 2432232314}", SENDER_SIGNED, true},
+    {"mail",
+	{"webhook-id", "msg_p5jXN8AQM9LWM0D4loKWxJek", "webhook-timestamp",
+	    "1614265330", "svix-signature",
+	    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
+	"{\"test\": 2432232314}", SENDER_SIGNED, false},
+    {"shop",
+	{"svix-id", "msg_p5jXN8AQM9LWM0D4loKWxJek", "svix-timestamp",
+	    "1614265330", "svix-signature",
+	    "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="},
+	"{\"test\": 2432232314}", SENDER_NONE, false},
+    {"ci", {"circleci-signature", "v1=" PAGER_SIGNATURE}, "{}", SENDER_SIGNED,
+	true},
+    {"line", {"linear-signature", PAGER_SIGNATURE}, "{}", SENDER_SIGNED, true},
+    {"kite", {"x-buildkite-token", "tok"}, "", SENDER_RIGHT, false},
+    {"kite", {"x-buildkite-token", "tak"}, "", SENDER_WRONG, false},
     {"lab", {"x-gitlab-token", "tok"}, "", SENDER_RIGHT, false},
     {"lab", {"x-gitlab-token", "to"}, "", SENDER_WRONG, false},
     {"lab", {"x-gitlab-token", ""}, "", SENDER_WRONG, false},
