@@ -46,7 +46,7 @@ read_path(struct span uri)
 	return asked;
 }
 
-/* Its length. */
+/* Returns the length of the head. */
 static size_t
 write_head(char *head, size_t room, const struct asked *asked)
 {
