@@ -20,7 +20,8 @@ packages_of() {
     echo check clang libclang-rt-14-dev clang-format-14 clang-tidy cppcheck \
       valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
       espeak-ng desktop-file-utils python3-openpyxl etcd-server \
-      wget python3-requests python3-httpx rsync openssh-server
+      wget python3-requests python3-httpx rsync openssh-server \
+      python3-markdown
     ;;
   # What examples of docs/api.md read answers with.
   readers) echo python3-pandas r-base-core ;;
@@ -49,7 +50,8 @@ packages_of() {
   # A Debian package, and a bare Debian, in a folder or booted, to try it in.
   release)
     packages_of gtk
-    echo debhelper dpkg-dev lintian debootstrap qemu-system-x86 e2fsprogs
+    echo debhelper dpkg-dev lintian debootstrap qemu-system-x86 e2fsprogs \
+      mandoc python3-markdown
     ;;
   bench)
     # The client, then what is measured beside the programs.
