@@ -121,9 +121,17 @@ def deposit(store):
 
 
 def proposals(store):
-    """Bytes that each proposal over one before leaves: the trail has both."""
+    """Bytes that each proposal over one before leaves: the trail has both.
+
+    First in state.mdb, which has the month that runs, then in the files of the
+    months before.
+    """
     before = deposit(store)
-    return (deposit(store) - before) / (DEPOSITS * 10000)
+    running = (deposit(store) - before) / (DEPOSITS * 10000)
+    run = subprocess.run([DEPOSIT, str(store.data), "close"], check=True,
+                         stdout=subprocess.PIPE)
+    entries = int(run.stdout)
+    return running, 2 * store.stat()["trailBytes"] / entries
 
 
 def measure(folder):
@@ -154,7 +162,7 @@ def measure(folder):
     return store, articles, units, sections, proposals(store)
 
 
-def print_units(store, articles, units, sections, trail):
+def print_units(store, articles, units, sections, running, closed):
     print(f"{articles:,} articles of {SUPPLIERS} suppliers, {STORES} stores.\n")
     print("| part | bytes an article |\n|---|---|")
     for name, size in units.items():
@@ -162,7 +170,8 @@ def print_units(store, articles, units, sections, trail):
     for name, _ in PARTS:
         size = sections.get(name, 0) / articles
         print(f"| … of snapshots: {name} | {size:,.0f} |")
-    print(f"| state.mdb, a proposal and its end | {trail:,.0f} |\n")
+    print(f"| state.mdb, a proposal and its end | {running:,.0f} |")
+    print(f"| trail, the same once the month is over | {closed:,.0f} |\n")
     print("| step | seconds | of a processor | memory at most |")
     print("|---|---|---|---|")
     for name, seconds, busy, memory in store.steps:
@@ -179,26 +188,30 @@ def human(size):
     return f"{size:,.1f} TB"
 
 
+# Days that state.mdb holds at most: a month, and one to move it into files.
+MONTH = 32
+
 # Articles, and proposals a day, each saved, cancelled or replaced.
 SIZES = [(130_000, 1_000), (1_000_000, 10_000), (5_000_000, 50_000),
          (20_000_000, 100_000), (100_000_000, 270_000)]
 
 
-def print_growth(store, articles, units, trail):
+def print_growth(store, articles, units, running, closed):
     steps = {name: (busy, memory) for name, _, busy, memory in store.steps}
     night = sum(steps[s][0] for s in ("import", "compute --all", "index"))
     # A computation's memory follows the largest supplier, not their number.
     memory = max(steps[s][1] for s in ("import", "index"))
     once = units["facts"] + units["snapshots"] + units["words.idx"]
-    print("| articles | proposals a day | disk | state.mdb in a year "
-          "| memory | a night that changes all, of a processor |\n|---|---|---|---|---|---|")
+    print("| articles | proposals a day | disk | state.mdb at most "
+          "| trail, each year | memory | a night that changes all, of a processor |\n|---|---|---|---|---|---|---|")
     for count, daily in SIZES:
         factor = count / articles
         # What is replaced lies beside what replaces it.
         disk = (2 * once + units["live.mdb"]) * factor
         minutes = night * factor / 60
         print(f"| {count:,} | {daily:,} | {human(disk)} "
-              f"| {human(trail * daily * 365)} "
+              f"| {human(running * daily * MONTH)} "
+              f"| {human(closed * daily * 365)} "
               f"| {human(memory * factor)} | {minutes:,.1f} min |")
 
 
@@ -207,8 +220,8 @@ def main():
                                    dir=os.environ.get("TMPDIR", "/tmp")))
     try:
         store, articles, units, sections, trail = measure(folder)
-        print_units(store, articles, units, sections, trail)
-        print_growth(store, articles, units, trail)
+        print_units(store, articles, units, sections, *trail)
+        print_growth(store, articles, units, *trail)
     finally:
         shutil.rmtree(folder)
 
