@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "lmdb-schema/deflate.h"
@@ -40,6 +41,10 @@ wanted_bytes(const struct word_index_head *head, unsigned section)
 		return (head->words + UINT64_C(1)) * sizeof(uint32_t);
 	case WORD_INDEX_GRAM_AT:
 		return (WORD_INDEX_GRAM_LISTS + UINT64_C(1)) * sizeof(uint32_t);
+	case WORD_INDEX_TURNOVERS:
+		return head->rows * sizeof(int64_t);
+	case WORD_INDEX_CODE_AT:
+		return (head->rows + UINT64_C(1)) * sizeof(uint32_t);
 	default:
 		return UINT64_MAX;
 	}
@@ -99,15 +104,19 @@ count_of(const struct word_index *index, unsigned section)
 	return index->head->section[section].bytes / sizeof(uint32_t);
 }
 
+static struct span
+text_of(const struct word_index *index, unsigned section)
+{
+	return span_make(
+	    section_of(index, section), index->head->section[section].bytes);
+}
+
 static void
 find_sections(struct word_index *index)
 {
-	const struct word_index_section *text =
-	    &index->head->section[WORD_INDEX_TEXT];
-
 	index->suppliers = section_of(index, WORD_INDEX_SUPPLIERS);
 	index->rows = section_of(index, WORD_INDEX_ROWS);
-	index->text = span_make(index->file.bytes + text->at, text->bytes);
+	index->text = text_of(index, WORD_INDEX_TEXT);
 	index->text_at = section_of(index, WORD_INDEX_TEXT_AT);
 	index->lists = section_of(index, WORD_INDEX_LISTS);
 	index->list_count = count_of(index, WORD_INDEX_LISTS);
@@ -115,6 +124,9 @@ find_sections(struct word_index *index)
 	index->grams = section_of(index, WORD_INDEX_GRAMS);
 	index->gram_count = count_of(index, WORD_INDEX_GRAMS);
 	index->gram_at = section_of(index, WORD_INDEX_GRAM_AT);
+	index->turnovers = section_of(index, WORD_INDEX_TURNOVERS);
+	index->codes = text_of(index, WORD_INDEX_CODES);
+	index->code_at = section_of(index, WORD_INDEX_CODE_AT);
 }
 
 static enum err
@@ -140,30 +152,38 @@ examine(struct word_index *index)
 }
 
 enum err
-word_index_open(struct word_index **out, struct store *store)
+word_index_open_file(struct word_index **out, const char *path)
 {
-	char path[FS_PATH_MAX];
 	struct word_index *index = calloc(1, sizeof(*index));
-	enum err err = word_index_path(path, store, "");
+	enum err err;
 
 	*out = NULL;
 	if (index == NULL)
 		return ERR_NO_MEMORY;
 	atomic_init(&index->users, 1);
-	index->file.fd = -1;
-	if (err == ERR_OK)
-		err = sealed_open(&index->file, path);
+	err = sealed_open(&index->file, path);
 	if (err == ERR_OK)
 		err = examine(index);
-	if (err == ERR_OK) {
+	if (err == ERR_OK)
 		*out = index;
-		return ERR_OK;
-	}
-	if (err != ERR_NOT_FOUND)
+	else
+		word_index_close(index);
+	return err;
+}
+
+enum err
+word_index_open(struct word_index **out, struct store *store)
+{
+	char path[FS_PATH_MAX];
+	enum err err = word_index_path(path, store, "");
+
+	*out = NULL;
+	if (err == ERR_OK)
+		err = word_index_open_file(out, path);
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
 		log_error("the index of all suppliers' words cannot be used, "
 			  "'gridctl index' makes it again: file=%s error=%s",
 		    path, err_text(err));
-	word_index_close(index);
 	return err;
 }
 
@@ -184,20 +204,47 @@ word_index_close(struct word_index *index)
 	free(index);
 }
 
+/* True when the kernel knows how. */
+static bool
+populate(void *map, size_t len)
+{
+#ifdef MADV_POPULATE_READ
+	return madvise(map, len, MADV_POPULATE_READ) == 0;
+#else
+	(void)map;
+	(void)len;
+	return false;
+#endif
+}
+
 void
 word_index_warm(const struct word_index *index)
 {
-	void *map = (void *)(uintptr_t)index->file.bytes;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
-#ifdef MADV_POPULATE_READ
-	if (madvise(map, index->file.len, MADV_POPULATE_READ) == 0)
-		return;
-#endif
-	/* For kernels without it; failing does no harm. */
-	if (madvise(map, index->file.len, MADV_WILLNEED) != 0)
-		log_debug("the index of all suppliers' words is not read "
-			  "ahead: error=%s",
-		    strerror(errno));
+	for (unsigned i = 0; i < WORD_INDEX_SEARCHED; i++) {
+		const struct word_index_section *section =
+		    &index->head->section[i];
+		size_t from = section->at - section->at % page,
+		       len = section->at + section->bytes - from;
+		void *map = (void *)(uintptr_t)(index->file.bytes + from);
+
+		/* For older kernels; failing does no harm. */
+		if (!populate(map, len) &&
+		    madvise(map, len, MADV_WILLNEED) != 0)
+			log_debug("the index of all suppliers' words is not "
+				  "read ahead: error=%s",
+			    strerror(errno));
+	}
+}
+
+void
+word_index_forget(const void *map, uint64_t bytes)
+{
+	/* Failing costs memory that the kernel can take back anyway. */
+	if (madvise((void *)(uintptr_t)map, bytes, MADV_DONTNEED) != 0)
+		log_debug(
+		    "pages were not forgotten: error=%s", strerror(errno));
 }
 
 /* --- reading -------------------------------------------------------- */
@@ -319,12 +366,54 @@ rows_fit(const struct word_index *index, uint32_t *next)
 	return fit;
 }
 
-enum err
-word_index_compare(const struct word_index *index)
+/* Words that stand one behind the other, each greater than the one before. */
+static bool
+words_fit(const struct word_index *index)
+{
+	struct span last = SPAN(""), text;
+
+	for (uint32_t i = 0; i < index->head->words; i++) {
+		if (!word_index_text(&text, index, i) || text.len < 2 ||
+		    text.ptr[text.len - 1] != SNAP_TEXT_END)
+			return false;
+		text.len--;
+		if (span_cmp(last, text) >= 0 ||
+		    memchr(text.ptr, SNAP_TEXT_END, text.len) != NULL)
+			return false;
+		last = text;
+	}
+	return true;
+}
+
+/* Rows by what they are ordered by; code_at[] fits. */
+static bool
+ranks_fit(const struct word_index *index)
+{
+	struct span last = SPAN("");
+
+	for (uint32_t i = 0; i < index->head->rows; i++) {
+		struct span code = span_sub(index->codes, index->code_at[i],
+		    index->code_at[i + 1] - index->code_at[i]);
+		int way = i == 0
+		    ? -1
+		    : word_index_compare_rows(index->turnovers[i - 1], last,
+			  index->turnovers[i], code);
+
+		if (way > 0 ||
+		    (way == 0 &&
+			index->rows[i - 1].supplier >= index->rows[i].supplier))
+			return false;
+		last = code;
+	}
+	return true;
+}
+
+static enum err
+compare(const struct word_index *index, unsigned sections)
 {
 	const struct word_index_head *head = index->head;
 
-	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++)
+	for (unsigned i = 0; i < sections; i++)
 		if (deflate_crc(0, section_of(index, i),
 			head->section[i].bytes) != head->section[i].crc) {
 			sealed_log_damage(
@@ -332,6 +421,30 @@ word_index_compare(const struct word_index *index)
 			return ERR_DAMAGED;
 		}
 	return ERR_OK;
+}
+
+enum err
+word_index_compare(const struct word_index *index)
+{
+	return compare(index, WORD_INDEX_SEARCHED);
+}
+
+enum err
+word_index_compare_all(const struct word_index *index)
+{
+	return compare(index, WORD_INDEX_SECTIONS);
+}
+
+static bool
+all_places_fit(const struct word_index *index)
+{
+	const struct word_index_head *head = index->head;
+
+	return places_fit(index->text_at, head->words, index->text.len) &&
+	    places_fit(index->list_at, head->words, index->list_count) &&
+	    places_fit(
+		index->gram_at, WORD_INDEX_GRAM_LISTS, index->gram_count) &&
+	    places_fit(index->code_at, head->rows, index->codes.len);
 }
 
 enum err
@@ -343,23 +456,22 @@ word_index_verify(const struct word_index *index)
 
 	if (next == NULL)
 		return ERR_NO_MEMORY;
-	if (word_index_compare(index) != ERR_OK)
+	if (word_index_compare_all(index) != ERR_OK)
 		wrong = "a checksum";
-	if (wrong == NULL && !rows_fit(index, next))
+	else if (!rows_fit(index, next))
 		wrong = "the order of the rows";
-	free(next);
-	if (wrong == NULL &&
-	    (!places_fit(index->text_at, head->words, index->text.len) ||
-		!places_fit(index->list_at, head->words, index->list_count) ||
-		!places_fit(
-		    index->gram_at, WORD_INDEX_GRAM_LISTS, index->gram_count)))
+	else if (!all_places_fit(index))
 		wrong = "a place";
-	if (wrong == NULL &&
-	    (!lists_fit(
-		 index->lists, index->list_at, head->words, head->rows) ||
-		!lists_fit(index->grams, index->gram_at, WORD_INDEX_GRAM_LISTS,
-		    head->words)))
+	else if (!ranks_fit(index))
+		wrong = "a rank";
+	else if (!words_fit(index))
+		wrong = "the order of the words";
+	else if (!lists_fit(
+		     index->lists, index->list_at, head->words, head->rows) ||
+	    !lists_fit(index->grams, index->gram_at, WORD_INDEX_GRAM_LISTS,
+		head->words))
 		wrong = "a list";
+	free(next);
 	if (wrong == NULL)
 		return ERR_OK;
 	log_error("the index of all suppliers' words is damaged: %s is not "

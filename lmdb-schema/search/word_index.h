@@ -19,15 +19,24 @@
  * changed. The file DATA/words.idx is written aside, synced and renamed;
  * readers keep the old file open.
  *
- *	struct word_index_head, then the sections, each at a multiple of 64:
+ *	struct word_index_head, then the sections, each at a multiple of 64, in
+ *	any order, with holes between them that take no room on the disk:
  *	WORD_INDEX_SUPPLIERS  struct word_index_supplier[suppliers], by code
  *	WORD_INDEX_ROWS       struct word_index_row[rows], by rank
- *	WORD_INDEX_TEXT       the words, each ended by SNAP_TEXT_END
+ *	WORD_INDEX_TEXT       the words, bytewise ascending, each ended by
+ *	                      SNAP_TEXT_END
  *	WORD_INDEX_TEXT_AT    u32[words + 1]: where a word begins
  *	WORD_INDEX_LISTS      u32[]: for each word the ranks of its rows, ascending
  *	WORD_INDEX_LIST_AT    u32[words + 1]: where a word's list begins
  *	WORD_INDEX_GRAMS      u32[]: for each gram the words that have it, ascending
  *	WORD_INDEX_GRAM_AT    u32[WORD_INDEX_GRAM_LISTS + 1]: where its list begins
+ *
+ * and three that no search reads: what the rows are ordered by. With them a new
+ * index takes over the rows of unchanged suppliers from the old one.
+ *
+ *	WORD_INDEX_TURNOVERS  i64[rows] by rank, NUM_NULL: none
+ *	WORD_INDEX_CODES      the rows' codeins by rank, one behind the other
+ *	WORD_INDEX_CODE_AT    u32[rows + 1]: where a row's codein begins
  *
  * All integers are little-endian. A gram is three consecutive bytes of a word;
  * the upper bits of grams_hash() number its list, so that several grams may
@@ -50,7 +59,7 @@
 #include "lmdb-schema/schema.h"
 
 #define WORD_INDEX_MAGIC "GRIDWORD"
-#define WORD_INDEX_VERSION 1
+#define WORD_INDEX_VERSION 2
 #define WORD_INDEX_GRAM_BITS 18
 #define WORD_INDEX_GRAM_LISTS (UINT32_C(1) << WORD_INDEX_GRAM_BITS)
 
@@ -63,6 +72,10 @@ enum word_index_section_number {
 	WORD_INDEX_LIST_AT,
 	WORD_INDEX_GRAMS,
 	WORD_INDEX_GRAM_AT,
+	WORD_INDEX_SEARCHED, /* sections that searches read */
+	WORD_INDEX_TURNOVERS = WORD_INDEX_SEARCHED,
+	WORD_INDEX_CODES,
+	WORD_INDEX_CODE_AT,
 	WORD_INDEX_SECTIONS
 };
 
@@ -113,7 +126,7 @@ struct word_index *word_index_share(struct word_index *index);
 void word_index_close(struct word_index *index);
 
 /*
- * Maps all pages in, which may take as long as reading the file from the disk:
+ * Maps in all pages that searches read, which may take as long as reading the file from the disk:
  * a search touches ten thousand places, and the first access to each page costs
  * a microsecond.
  */
@@ -157,10 +170,13 @@ enum err word_index_find(uint64_t *set, uint32_t *count,
     const struct word_index *index, const struct words *words);
 
 /*
- * Compares the whole file with its checksums, at 10 GB/s; call it before the
- * first word_index_find(). ERR_DAMAGED: the log says where.
+ * Compares all that searches read with its checksums, at 10 GB/s; call it
+ * before the first word_index_find(). ERR_DAMAGED: the log says where.
  */
 enum err word_index_compare(const struct word_index *index);
+
+/* The same of the whole file. */
+enum err word_index_compare_all(const struct word_index *index);
 
 /*
  * Whether the file was, or may have been, touched since it was opened: then
@@ -177,17 +193,30 @@ struct word_index_options {
 	/* Called with the rows done so far; may be NULL. */
 	void (*at)(void *context, uint64_t done, uint64_t rows);
 	void *context;
+	/*
+	 * Private memory for rows, in bytes; 0: WORD_INDEX_MEMORY. Besides, a
+	 * few MB are used, and one byte for eight rows of the index.
+	 */
+	uint64_t memory;
 };
+
+#define WORD_INDEX_MEMORY (UINT64_C(256) << 20)
 
 struct word_index_result {
 	uint64_t suppliers, rows, words, bytes;
 	uint64_t left_out; /* suppliers whose snapshot cannot be read */
+	uint64_t taken_over; /* rows that the old index had */
 	bool made; /* false: the file was up to date */
 };
 
 /*
- * Makes the file from all current snapshots; waits while another process makes
- * it.
+ * Makes the file of all current snapshots; waits while another process makes
+ * it. An old file keeps its rows of suppliers that have not changed: only the
+ * others' snapshots are read.
+ *
+ * Rows are taken until `memory` is used up and written as a run, an index of
+ * these rows alone without grams; then the runs and the old file are merged.
+ * Runs have no name on the disk, so that nothing is left of them after a kill.
  */
 enum err word_index_make(struct word_index_result *result, struct store *store,
     const struct word_index_options *options);

@@ -54,8 +54,9 @@ add_rows(struct finding *finding, uint32_t number)
 	}
 }
 
-static bool
-get_text(struct span *text, const struct word_index *index, uint32_t number)
+bool
+word_index_text(
+    struct span *text, const struct word_index *index, uint32_t number)
 {
 	uint32_t from, to;
 
@@ -63,8 +64,10 @@ get_text(struct span *text, const struct word_index *index, uint32_t number)
 		return false;
 	from = index->text_at[number];
 	to = index->text_at[number + 1];
+	if (from > to || to > index->text.len)
+		return false;
 	*text = span_make(index->text.ptr + from, to - from);
-	return from <= to && to <= index->text.len;
+	return true;
 }
 
 /* --- by all the words' text ----------------------------------------------- */
@@ -86,7 +89,7 @@ by_scan(struct finding *finding)
 			return;
 		number = words_which(index->text_at, number, index->head->words,
 		    (size_t)(hit - index->text.ptr));
-		if (!get_text(&text, index, number) ||
+		if (!word_index_text(&text, index, number) ||
 		    text.ptr + text.len <= hit) {
 			finding->err = ERR_DAMAGED;
 			return;
@@ -196,7 +199,7 @@ look(struct finding *finding, const uint32_t *words, uint32_t count)
 
 		expect_places(index, words, count, i + 2 * AHEAD);
 		expect_text(index, words, count, i + AHEAD);
-		if (!get_text(&text, index, words[i]))
+		if (!word_index_text(&text, index, words[i]))
 			finding->err = ERR_DAMAGED;
 		else if (words_find(text, limit, finding->word) != NULL)
 			add_rows(finding, words[i]);

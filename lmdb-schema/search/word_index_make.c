@@ -1,15 +1,12 @@
 /*
- * All snapshots -> rows and words -> ranks -> the words' lists -> the grams'
- * lists -> the file. Lists are made in two passes: one counts the entries of
- * each list, the other writes them at the offsets that follow. Entries are met
- * in order, so the lists come out sorted.
+ * The old index and the snapshots of suppliers that are not in it -> runs -> one
+ * file, which replaces the old one.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/arena.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/search/word_index_priv.h"
 #include "lmdb-schema/snapshot/catalog.h"
@@ -19,16 +16,22 @@ struct making {
 	struct store *store;
 	const struct word_index_options *options;
 	struct word_index_result *result;
+	struct word_index_supplier *suppliers; /* of the new file */
+	bool *kept; /* by supplier: its rows are taken from the old file */
+	uint32_t supplier_count;
 	struct word_index_rowset set;
-	struct word_index_content content; /* its rows are `set` */
+	struct word_index_input *inputs;
+	unsigned input_count;
+	uint64_t memory, done; /* done: rows */
 	uint64_t noted; /* generation noted in the catalogue */
+	char temporary[FS_PATH_MAX];
 };
 
 static void
 tell(struct making *making)
 {
 	if (making->options->at != NULL)
-		making->options->at(making->options->context, making->set.rows,
+		making->options->at(making->options->context, making->done,
 		    making->result->rows);
 }
 
@@ -39,17 +42,16 @@ note_supplier(
     void *context, struct span code, const struct catalog_entry *entry)
 {
 	struct making *making = context;
-	struct word_index_rowset *set = &making->set;
 	struct word_index_supplier *bigger;
 
 	if (!key_code_ok(code)) /* a damaged entry: no valid code */
 		return ERR_OK;
 	bigger = reallocarray(
-	    set->suppliers, set->supplier_count + 1u, sizeof(*bigger));
+	    making->suppliers, making->supplier_count + 1u, sizeof(*bigger));
 	if (bigger == NULL)
 		return ERR_NO_MEMORY;
-	set->suppliers = bigger;
-	bigger += set->supplier_count++;
+	making->suppliers = bigger;
+	bigger += making->supplier_count++;
 	memset(bigger, 0, sizeof(*bigger));
 	bigger->generation = entry->generation;
 	bigger->code_len = (uint32_t)code.len;
@@ -58,13 +60,18 @@ note_supplier(
 	return ERR_OK;
 }
 
+static struct span
+code_of(const struct word_index_supplier *supplier)
+{
+	return span_make(supplier->code, supplier->code_len);
+}
+
 static enum err
 open_snapshot(struct snapshot **snap, struct store *store,
     const struct word_index_supplier *supplier)
 {
-	return snapshot_open(snap, store,
-	    span_make(supplier->code, supplier->code_len),
-	    supplier->generation);
+	return snapshot_open(
+	    snap, store, code_of(supplier), supplier->generation);
 }
 
 /* Damage in one supplier's file leaves out that supplier alone. */
@@ -85,21 +92,22 @@ is_left_out(struct making *making, enum err err)
 static enum err
 leave_out(struct making *making)
 {
-	struct word_index_rowset *set = &making->set;
-	uint32_t all = set->supplier_count, kept = 0;
+	uint32_t all = making->supplier_count, kept = 0;
 
 	for (uint32_t i = 0; i < all; i++) {
+		struct word_index_supplier *supplier = &making->suppliers[i];
 		struct snapshot *snap;
-		enum err err =
-		    open_snapshot(&snap, making->store, &set->suppliers[i]);
+		enum err err = open_snapshot(&snap, making->store, supplier);
 
+		if (err == ERR_OK) {
+			supplier->rows = snapshot_rows(snap);
+			making->suppliers[kept++] = *supplier;
+		}
 		snapshot_close(snap);
-		if (err == ERR_OK)
-			set->suppliers[kept++] = set->suppliers[i];
-		else if (!is_left_out(making, err))
+		if (err != ERR_OK && !is_left_out(making, err))
 			return err;
 	}
-	set->supplier_count = kept;
+	making->supplier_count = kept;
 	return ERR_OK;
 }
 
@@ -122,36 +130,129 @@ note_suppliers(struct making *making)
 static bool
 is_there(const struct making *making, struct word_index *index)
 {
-	const struct word_index_rowset *set = &making->set;
+	uint32_t number = 0;
 
-	if (word_index_head(index)->suppliers != set->supplier_count)
+	if (word_index_head(index)->suppliers != making->supplier_count)
 		return false;
-	for (uint32_t i = 0; i < set->supplier_count; i++)
-		if (word_index_supplier(index, i)->generation !=
-			set->suppliers[i].generation ||
-		    !span_eq(word_index_code(index, i),
-			span_make(set->suppliers[i].code,
-			    set->suppliers[i].code_len)))
+	for (uint32_t i = 0; i < making->supplier_count; i++)
+		if (!word_index_has(index, &number,
+			code_of(&making->suppliers[i]),
+			making->suppliers[i].generation))
 			return false;
 	return true;
 }
 
-/* Closes the snapshot again: there may be more suppliers than descriptors. */
+/* --- inputs ----------------------------------------------------------------- */
+
+/* Takes the index over. */
 static enum err
-take_supplier(struct making *making, uint32_t number)
+add_input(struct making *making, struct word_index *index)
+{
+	struct word_index_input *bigger = reallocarray(
+	    making->inputs, making->input_count + 1u, sizeof(*bigger));
+
+	if (bigger == NULL) {
+		word_index_close(index);
+		return ERR_NO_MEMORY;
+	}
+	making->inputs = bigger;
+	bigger[making->input_count++] =
+	    (struct word_index_input){.index = index};
+	return ERR_OK;
+}
+
+/*
+ * Takes over the old file's rows of suppliers that have not changed, when they
+ * are at least half of its rows: what else it has leaves holes in the new one.
+ */
+static enum err
+use_old(struct making *making, struct word_index *old)
+{
+	uint64_t rows = 0;
+	uint32_t number = 0;
+
+	for (uint32_t i = 0; i < making->supplier_count; i++) {
+		const struct word_index_supplier *supplier =
+		    &making->suppliers[i];
+
+		making->kept[i] = word_index_has(
+		    old, &number, code_of(supplier), supplier->generation);
+		if (making->kept[i])
+			rows += supplier->rows;
+	}
+	if (rows == 0 || rows < word_index_head(old)->rows / 2) {
+		memset(making->kept, 0, making->supplier_count);
+		return ERR_OK;
+	}
+	making->result->taken_over = making->done = rows;
+	return add_input(making, word_index_share(old));
+}
+
+/* Writes the set's rows as a run, which loses its name as soon as it is open. */
+static enum err
+end_run(struct making *making)
+{
+	struct word_index *run;
+	enum err err = word_index_write_run(making->temporary, &making->set);
+
+	word_index_rowset_fini(&making->set);
+	if (err == ERR_OK)
+		err = word_index_open_file(&run, making->temporary);
+	if (err != ERR_OK)
+		return err;
+	err = fs_unlink(making->temporary);
+	if (err == ERR_OK)
+		err = word_index_compare_all(run);
+	if (err == ERR_OK)
+		return add_input(making, run);
+	word_index_close(run);
+	return err;
+}
+
+static enum err
+take_rows(struct making *making, const struct word_index_supplier *supplier,
+    const struct word_index_source *source)
 {
 	struct word_index_rowset *set = &making->set;
-	struct word_index_supplier *supplier = &set->suppliers[number];
+	uint32_t row = 0;
+	enum err err = ERR_OK;
+
+	while (row < source->rows && err == ERR_OK) {
+		uint32_t before = row;
+
+		if (set->words == NULL)
+			err = word_index_rowset_init(set);
+		if (err == ERR_OK)
+			err = word_index_take(
+			    set, supplier, source, &row, making->memory);
+		making->done += row - before;
+		if (err == ERR_OK && word_index_weight(set) >= making->memory)
+			err = end_run(making);
+	}
+	return err;
+}
+
+/*
+ * Closes the snapshot again: there may be more suppliers than descriptors. When
+ * anything in it is damaged, none of its rows is taken.
+ */
+static enum err
+take_supplier(struct making *making, struct word_index_supplier *supplier)
+{
+	struct word_index_source source;
 	struct snapshot *snap;
 	enum err err = open_snapshot(&snap, making->store, supplier);
 
-	if (err != ERR_OK)
-		return err;
-	set->first[number] = set->rows;
-	supplier->rows = snapshot_rows(snap);
-	err = word_index_take_order(set, snap);
 	if (err == ERR_OK)
-		err = word_index_take_words(set, snap);
+		err = word_index_source_init(&source, snap);
+	if (is_left_out(making, err)) {
+		snapshot_close(snap);
+		return ERR_NOT_FOUND;
+	}
+	if (err == ERR_OK) {
+		supplier->rows = source.rows;
+		err = take_rows(making, supplier, &source);
+	}
 	snapshot_close(snap);
 	tell(making);
 	return err;
@@ -164,176 +265,99 @@ take_supplier(struct making *making, uint32_t number)
 static enum err
 take_suppliers(struct making *making)
 {
-	struct word_index_rowset *set = &making->set;
-	uint32_t all = set->supplier_count, kept = 0;
+	uint32_t all = making->supplier_count, count = 0;
 	enum err err = ERR_OK;
 
-	set->words = codemap_new();
-	set->first = calloc(all + 1u, sizeof(*set->first));
-	if (set->words == NULL || set->first == NULL)
-		return ERR_NO_MEMORY;
 	for (uint32_t i = 0; i < all && err == ERR_OK; i++) {
-		set->suppliers[kept] = set->suppliers[i];
-		err = take_supplier(making, kept);
-		if (is_left_out(making, err))
+		making->suppliers[count] = making->suppliers[i];
+		if (!making->kept[i])
+			err = take_supplier(making, &making->suppliers[count]);
+		if (err == ERR_OK)
+			count++;
+		else if (err == ERR_NOT_FOUND)
 			err = ERR_OK;
-		else
-			kept++;
 	}
-	set->supplier_count = kept;
-	return err;
+	making->supplier_count = count;
+	return err == ERR_OK && making->set.rows > 0 ? end_run(making) : err;
 }
 
-/* --- lists ---------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------- */
 
-/* Turns the lengths in at[1..count] into offsets, and allocates their sum. */
+/* The numbers of the input's suppliers in the new file. */
 static enum err
-begin_lists(struct word_index_lists *lists, uint32_t count)
+number_suppliers(struct making *making, struct word_index_input *input)
 {
-	uint64_t total = 0;
+	const struct word_index *index = input->index;
+	uint32_t number = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t len = lists->at[i];
-
-		lists->at[i] = (uint32_t)total;
-		total += len;
-		if (total > UINT32_MAX)
-			return ERR_TOO_LARGE;
-	}
-	lists->at[count] = (uint32_t)total;
-	lists->items = malloc((total + 1) * sizeof(*lists->items));
-	return lists->items == NULL ? ERR_NO_MEMORY : ERR_OK;
-}
-
-/* Writing advanced each offset to where the next list begins: shift back. */
-static void
-end_lists(struct word_index_lists *lists, uint32_t count)
-{
-	memmove(lists->at + 1, lists->at, count * sizeof(*lists->at));
-	lists->at[0] = 0;
-}
-
-/* Builds, for each word, the list of the ranks of its rows. */
-static enum err
-list_rows(struct making *making)
-{
-	const struct word_index_rowset *set = &making->set;
-	uint32_t words = codemap_count(set->words);
-	struct word_index_lists *lists = &making->content.words;
-	enum err err;
-
-	lists->at = calloc(words + 1u, sizeof(*lists->at));
-	if (lists->at == NULL)
+	input->supplier =
+	    malloc((index->head->suppliers + 1u) * sizeof(*input->supplier));
+	if (input->supplier == NULL)
 		return ERR_NO_MEMORY;
-	for (uint64_t i = 0; i < set->use_count; i++)
-		lists->at[set->uses[i]]++;
-	err = begin_lists(lists, words);
-	for (uint32_t rank = 0; rank < set->rows && err == ERR_OK; rank++) {
-		uint32_t row = making->content.by_rank[rank];
+	for (uint32_t i = 0; i < index->head->suppliers; i++)
+		input->supplier[i] = WORD_INDEX_NOWHERE;
+	for (uint32_t i = 0; i < making->supplier_count; i++) {
+		const struct word_index_supplier *supplier =
+		    &making->suppliers[i];
 
-		for (uint32_t i = set->use_at[row]; i < set->use_at[row + 1];
-		     i++)
-			lists->items[lists->at[set->uses[i]]++] = rank;
+		if (!word_index_has(index, &number, code_of(supplier),
+			supplier->generation))
+			continue;
+		input->supplier[number] = i;
+		input->rows += index->suppliers[number].rows;
 	}
+	return ERR_OK;
+}
+
+static enum err
+merge_inputs(struct making *making, struct word_index_head *head)
+{
+	struct word_index_merge merge = {.inputs = making->inputs,
+	    .count = making->input_count,
+	    .suppliers = making->suppliers,
+	    .memory = making->memory,
+	    .file.head.generation = head->generation};
+	uint64_t rows = 0;
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < making->supplier_count; i++)
+		rows += making->suppliers[i].rows;
+	if (rows >= WORD_INDEX_NOWHERE)
+		return ERR_TOO_LARGE;
+	for (unsigned i = 0; i < making->input_count && err == ERR_OK; i++)
+		err = number_suppliers(making, &making->inputs[i]);
+	merge.file.head.suppliers = making->supplier_count;
+	merge.file.head.rows = (uint32_t)rows;
 	if (err == ERR_OK)
-		end_lists(lists, words);
+		err = word_index_merge(&merge, making->temporary);
+	*head = merge.file.head;
 	return err;
 }
 
-/*
- * Visits each distinct gram of each word. Without items, counts it in at[];
- * with items, writes the word at the offset in at[] and advances it.
- */
-static void
-walk_grams(struct making *making, uint32_t *last)
-{
-	const struct word_index_rowset *set = &making->set;
-	struct word_index_lists *grams = &making->content.grams;
-
-	memset(last, 0, WORD_INDEX_GRAM_LISTS * sizeof(*last));
-	for (uint32_t i = 0; i < codemap_count(set->words); i++) {
-		struct span word = codemap_code(set->words, i);
-
-		for (size_t k = 0; k + 3 <= word.len; k++) {
-			uint32_t gram = word_index_gram(word.ptr + k);
-
-			if (last[gram] == i + 1)
-				continue;
-			last[gram] = i + 1;
-			if (grams->items != NULL)
-				grams->items[grams->at[gram]] = i;
-			grams->at[gram]++;
-		}
-	}
-}
-
-/* Builds, for each gram, the list of the words that contain it. */
 static enum err
-list_words(struct making *making)
+make_file(
+    struct making *making, struct word_index_head *head, struct word_index *old)
 {
-	struct word_index_lists *grams = &making->content.grams;
-	uint32_t *last = malloc(WORD_INDEX_GRAM_LISTS * sizeof(*last));
-	enum err err = ERR_NO_MEMORY;
-
-	grams->at = calloc(WORD_INDEX_GRAM_LISTS + 1u, sizeof(*grams->at));
-	if (last != NULL && grams->at != NULL) {
-		walk_grams(making, last);
-		err = begin_lists(grams, WORD_INDEX_GRAM_LISTS);
-	}
-	if (err == ERR_OK) {
-		walk_grams(making, last);
-		end_lists(grams, WORD_INDEX_GRAM_LISTS);
-	}
-	free(last);
-	return err;
-}
-
-/* --- making ------------------------------------------------------------ */
-
-static void
-fini(struct making *making)
-{
-	struct word_index_rowset *set = &making->set;
-
-	arena_free(set->arena);
-	codemap_free(set->words);
-	free(set->suppliers);
-	free(set->first);
-	free(set->uses);
-	free(set->use_at);
-	free(set->last);
-	free(set->turnovers);
-	free(set->codes);
-	free(making->content.by_rank);
-	free(making->content.words.at);
-	free(making->content.words.items);
-	free(making->content.grams.at);
-	free(making->content.grams.items);
-}
-
-static enum err
-make_file(struct making *making, struct word_index_head *head)
-{
-	char path[FS_PATH_MAX], temporary[FS_PATH_MAX];
+	char path[FS_PATH_MAX];
 	enum err err = word_index_path(path, making->store, "");
 
 	if (err == ERR_OK)
-		err = word_index_path(temporary, making->store, ".tmp");
-	if (err == ERR_OK)
-		err = take_suppliers(making);
-	if (err == ERR_OK)
-		err = word_index_rank(&making->content.by_rank, &making->set);
-	if (err == ERR_OK)
-		err = list_rows(making);
-	if (err == ERR_OK)
-		err = list_words(making);
+		err = word_index_path(making->temporary, making->store, ".tmp");
+	making->kept =
+	    calloc(making->supplier_count + 1u, sizeof(*making->kept));
+	if (making->kept == NULL)
+		err = ERR_NO_MEMORY;
+	if (err == ERR_OK && old != NULL)
+		err = use_old(making, old);
 	if (err != ERR_OK)
 		return err;
-	err = word_index_write(temporary, head, &making->content);
+	err = take_suppliers(making);
 	if (err == ERR_OK)
-		err = fs_publish(temporary, path);
+		err = merge_inputs(making, head);
+	if (err == ERR_OK)
+		err = fs_publish(making->temporary, path);
 	if (err != ERR_OK)
-		fs_unlink(temporary);
+		fs_unlink(making->temporary);
 	return err;
 }
 
@@ -359,6 +383,24 @@ note_words(struct making *making, uint64_t generation)
 	    : catalog_note_words(making->store, generation);
 }
 
+/* The old file when it is sound, or NULL. */
+static enum err
+open_old(struct word_index **old, struct making *making)
+{
+	enum err err = word_index_open(old, making->store);
+
+	if (err == ERR_OK)
+		err = word_index_verify(*old);
+	if (err == ERR_OK || *old == NULL)
+		return err == ERR_NO_MEMORY ? err : ERR_OK;
+	/* Readers may have it open: the next generation is larger. */
+	if (making->noted < word_index_head(*old)->generation)
+		making->noted = word_index_head(*old)->generation;
+	word_index_close(*old);
+	*old = NULL;
+	return err == ERR_NO_MEMORY ? err : ERR_OK;
+}
+
 /*
  * The existing file is kept when it is sound and made from the current
  * generations.
@@ -366,27 +408,25 @@ note_words(struct making *making, uint64_t generation)
 static enum err
 make_unless_there(struct making *making)
 {
-	struct word_index *index;
+	struct word_index *old;
 	struct word_index_head head = {.generation = 0};
-	uint64_t last = making->noted, generation;
-	bool there;
-	enum err err = word_index_open(&index, making->store);
+	uint64_t last;
+	enum err err = open_old(&old, making);
 
-	if (err == ERR_OK) {
-		generation = word_index_head(index)->generation;
-		if (last < generation)
-			last = generation;
-		there = is_there(making, index) &&
-		    word_index_verify(index) == ERR_OK;
-		if (there)
-			fill_result(making->result, word_index_head(index));
-		word_index_close(index);
-		if (there)
-			return note_words(making, generation);
-	} else if (err == ERR_NO_MEMORY)
+	if (err != ERR_OK)
 		return err;
+	if (old != NULL && is_there(making, old)) {
+		fill_result(making->result, word_index_head(old));
+		err = note_words(making, word_index_head(old)->generation);
+		word_index_close(old);
+		return err;
+	}
+	last = making->noted;
+	if (old != NULL && last < word_index_head(old)->generation)
+		last = word_index_head(old)->generation;
 	head.generation = key_generation_next(last);
-	err = make_file(making, &head);
+	err = make_file(making, &head, old);
+	word_index_close(old);
 	if (err != ERR_OK)
 		return err;
 	making->result->made = true;
@@ -394,17 +434,33 @@ make_unless_there(struct making *making)
 	return note_words(making, head.generation);
 }
 
+static void
+fini(struct making *making)
+{
+	word_index_rowset_fini(&making->set);
+	for (unsigned i = 0; i < making->input_count; i++) {
+		word_index_close(making->inputs[i].index);
+		free(making->inputs[i].supplier);
+	}
+	free(making->inputs);
+	free(making->suppliers);
+	free(making->kept);
+}
+
 enum err
 word_index_make(struct word_index_result *result, struct store *store,
     const struct word_index_options *options)
 {
-	struct making making = {
-	    .store = store, .options = options, .result = result};
+	struct making making = {.store = store,
+	    .options = options,
+	    .result = result,
+	    .memory = options->memory};
 	int lock = -1;
 	enum err err = store_lock_words(&lock, store, true);
 
-	assert(result != NULL && options != NULL);
-	making.content.set = &making.set;
+	assert(result != NULL);
+	if (making.memory == 0)
+		making.memory = WORD_INDEX_MEMORY;
 	memset(result, 0, sizeof(*result));
 	if (err == ERR_OK)
 		err = note_suppliers(&making);

@@ -1,6 +1,6 @@
 /*
- * Writes the sections one after another, each with its checksum, and the head
- * last: without a head the file is not valid.
+ * Writes sections, each with its checksum, and the head last: without a head the
+ * file is not valid.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -8,17 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/buf.h"
 #include "common/date.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/search/word_index_priv.h"
 
-struct word_index_writing {
-	const struct word_index_content *content;
-	struct word_index_head *head;
-	uint64_t end; /* of the bytes written */
-	int fd;
-};
+#define BUFFER 65536u
 
 uint32_t
 word_index_head_crc(const struct word_index_head *head,
@@ -30,156 +24,132 @@ word_index_head_crc(const struct word_index_head *head,
 		(const char *)suppliers, head->suppliers * sizeof(*suppliers)));
 }
 
-/* Writes a section, and zeros up to the next multiple of 64. */
-static enum err
-put(struct word_index_writing *writing, unsigned number, const void *bytes,
-    uint64_t len)
+/* The bytes, and then up to the next section. */
+static uint64_t
+with_rest(uint64_t bytes)
 {
-	static const char zeros[WORD_INDEX_ALIGN];
-	struct word_index_section *section = &writing->head->section[number];
-	uint64_t rest =
-	    (WORD_INDEX_ALIGN - len % WORD_INDEX_ALIGN) % WORD_INDEX_ALIGN;
-	enum err err;
-
-	section->at = writing->end;
-	section->bytes = len;
-	section->crc = deflate_crc(0, bytes, len);
-	err = sealed_put(writing->fd, bytes, len, writing->end);
-	if (err == ERR_OK)
-		err = sealed_put(writing->fd, zeros, rest, writing->end + len);
-	writing->end += len + rest;
-	return err;
+	return (bytes + WORD_INDEX_ALIGN - 1) / WORD_INDEX_ALIGN *
+	    WORD_INDEX_ALIGN;
 }
 
-static enum err
-put_lists(struct word_index_writing *writing, unsigned items, unsigned at,
-    const struct word_index_lists *lists, uint32_t count)
+/* --- files ------------------------------------------------------------------ */
+
+enum err
+word_index_file_begin(struct word_index_file *file, const char *path)
 {
-	enum err err = put(writing, items, lists->items,
-	    (uint64_t)lists->at[count] * sizeof(*lists->items));
-
-	return err == ERR_OK ? put(writing, at, lists->at,
-				   (count + UINT64_C(1)) * sizeof(*lists->at))
-			     : err;
-}
-
-static enum err
-put_rows(struct word_index_writing *writing)
-{
-	const struct word_index_rowset *set = writing->content->set;
-	struct word_index_row *rows = malloc((set->rows + 1u) * sizeof(*rows));
-	uint32_t *supplier = malloc((set->rows + 1u) * sizeof(*supplier));
-	enum err err = ERR_NO_MEMORY;
-
-	if (rows != NULL && supplier != NULL) {
-		for (uint32_t i = 0; i < set->supplier_count; i++)
-			for (uint32_t k = 0; k < set->suppliers[i].rows; k++)
-				supplier[set->first[i] + k] = i;
-		for (uint32_t rank = 0; rank < set->rows; rank++) {
-			uint32_t row = writing->content->by_rank[rank];
-
-			rows[rank] = (struct word_index_row){
-			    supplier[row], row - set->first[supplier[row]]};
-		}
-		err = put(
-		    writing, WORD_INDEX_ROWS, rows, set->rows * sizeof(*rows));
-	}
-	free(rows);
-	free(supplier);
-	return err;
-}
-
-static enum err
-put_text(struct word_index_writing *writing)
-{
-	const struct codemap *map = writing->content->set->words;
-	uint32_t words = codemap_count(map);
-	uint32_t *at = malloc((words + 1u) * sizeof(*at));
-	struct buf text;
-	enum err err = ERR_NO_MEMORY;
-
-	buf_init(&text, UINT32_MAX);
-	for (uint32_t i = 0; i < words && at != NULL; i++) {
-		at[i] = (uint32_t)text.len;
-		buf_add_span(&text, codemap_code(map, i));
-		buf_add_char(&text, SNAP_TEXT_END);
-	}
-	if (at != NULL) {
-		at[words] = (uint32_t)text.len;
-		err = buf_end(&text);
-	}
-	if (err == ERR_OK)
-		err = put(writing, WORD_INDEX_TEXT, text.data, text.len);
-	if (err == ERR_OK)
-		err = put(writing, WORD_INDEX_TEXT_AT, at,
-		    (words + UINT64_C(1)) * sizeof(*at));
-	buf_fini(&text);
-	free(at);
-	return err;
-}
-
-static void
-fill_head(struct word_index_writing *writing)
-{
-	const struct word_index_rowset *set = writing->content->set;
-	struct word_index_head *head = writing->head;
+	struct word_index_head *head = &file->head;
 
 	memcpy(head->magic, WORD_INDEX_MAGIC, sizeof(head->magic));
 	head->version = WORD_INDEX_VERSION;
-	head->made_ms = date_now_ms();
-	head->suppliers = set->supplier_count;
-	head->rows = set->rows;
-	head->words = codemap_count(set->words);
-	writing->end =
-	    sizeof(*head) + WORD_INDEX_ALIGN - sizeof(*head) % WORD_INDEX_ALIGN;
+	file->end = with_rest(sizeof(*head));
+	return sealed_create(&file->fd, path);
 }
 
-static enum err
-write_sections(struct word_index_writing *writing)
+void
+word_index_file_end(struct word_index_file *file)
 {
-	const struct word_index_content *content = writing->content;
-	const struct word_index_rowset *set = content->set;
-	enum err err = put(writing, WORD_INDEX_SUPPLIERS, set->suppliers,
-	    set->supplier_count * sizeof(*set->suppliers));
-
-	if (err == ERR_OK)
-		err = put_rows(writing);
-	if (err == ERR_OK)
-		err = put_text(writing);
-	if (err == ERR_OK)
-		err = put_lists(writing, WORD_INDEX_LISTS, WORD_INDEX_LIST_AT,
-		    &content->words, writing->head->words);
-	if (err == ERR_OK)
-		err = put_lists(writing, WORD_INDEX_GRAMS, WORD_INDEX_GRAM_AT,
-		    &content->grams, WORD_INDEX_GRAM_LISTS);
-	return err;
-}
-
-static enum err
-write_head(struct word_index_writing *writing)
-{
-	struct word_index_head *head = writing->head;
-
-	head->bytes = writing->end;
-	head->crc = word_index_head_crc(head, writing->content->set->suppliers);
-	return sealed_finish(writing->fd,
-	    span_make((const char *)head, sizeof(*head)), SPAN(""));
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
 }
 
 enum err
-word_index_write(const char *path, struct word_index_head *head,
-    const struct word_index_content *content)
+word_index_file_finish(struct word_index_file *file,
+    const struct word_index_supplier *suppliers, bool sync)
 {
-	struct word_index_writing writing = {.content = content, .head = head};
-	enum err err = sealed_create(&writing.fd, path);
+	struct word_index_head *head = &file->head;
+	struct span bytes = span_make((const char *)head, sizeof(*head));
+	enum err err = ERR_OK;
 
 	assert(head->generation != 0);
+	head->made_ms = date_now_ms();
+	head->bytes = file->end;
+	/* The last section may have used less than its room. */
+	if (ftruncate(file->fd, (off_t)file->end) != 0)
+		err = ERR_NO_SPACE;
+	head->crc = word_index_head_crc(head, suppliers);
 	if (err != ERR_OK)
 		return err;
-	fill_head(&writing);
-	err = write_sections(&writing);
-	if (err == ERR_OK)
-		err = write_head(&writing);
-	close(writing.fd);
+	return sync ? sealed_finish(file->fd, bytes, SPAN(""))
+		    : sealed_put(file->fd, bytes.ptr, bytes.len, 0);
+}
+
+/* --- streams ---------------------------------------------------------------- */
+
+enum err
+word_index_stream_begin(struct word_index_stream *stream,
+    struct word_index_file *file, uint64_t room)
+{
+	*stream = (struct word_index_stream){
+	    .section.at = file->end, .room = room, .fd = file->fd};
+	stream->buffer = malloc(BUFFER);
+	file->end += with_rest(room);
+	return stream->buffer == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
+enum err
+word_index_stream_flush(struct word_index_stream *stream)
+{
+	struct word_index_section *section = &stream->section;
+	enum err err = sealed_put(stream->fd, stream->buffer, stream->len,
+	    section->at + section->bytes);
+
+	section->crc = deflate_crc(section->crc, stream->buffer, stream->len);
+	section->bytes += stream->len;
+	stream->len = 0;
+	return err;
+}
+
+enum err
+word_index_stream_put(
+    struct word_index_stream *stream, const void *bytes, uint64_t len)
+{
+	const char *from = bytes;
+	enum err err = ERR_OK;
+
+	assert(stream->section.bytes + stream->len + len <= stream->room);
+	while (len > 0 && err == ERR_OK) {
+		uint64_t part = BUFFER - stream->len;
+
+		if (part > len)
+			part = len;
+		memcpy(stream->buffer + stream->len, from, part);
+		stream->len += (uint32_t)part;
+		from += part;
+		len -= part;
+		if (stream->len == BUFFER)
+			err = word_index_stream_flush(stream);
+	}
+	return err;
+}
+
+enum err
+word_index_stream_end(struct word_index_stream *stream,
+    struct word_index_file *file, unsigned number)
+{
+	enum err err = word_index_stream_flush(stream);
+
+	file->head.section[number] = stream->section;
+	return err;
+}
+
+void
+word_index_stream_fini(struct word_index_stream *stream)
+{
+	free(stream->buffer);
+	stream->buffer = NULL;
+}
+
+enum err
+word_index_put(struct word_index_file *file, unsigned number, const void *bytes,
+    uint64_t len)
+{
+	struct word_index_section *section = &file->head.section[number];
+	enum err err = sealed_put(file->fd, bytes, len, file->end);
+
+	section->at = file->end;
+	section->bytes = len;
+	section->crc = deflate_crc(0, bytes, len);
+	file->end += with_rest(len);
 	return err;
 }

@@ -13,12 +13,19 @@
 
 struct options {
 	bool quiet;
-	int64_t limit;
+	int64_t limit, memory;
 };
+
+/* Of memory, and what a run has at least. */
+#define MEGABYTE (INT64_C(1) << 20)
+#define MEMORY_MIN 8
+#define MEMORY_MAX (INT64_C(1) << 20)
 
 static const struct opt_row rows[] = {
     {"--limit", 0, OPT_INT, offsetof(struct options, limit), 1, 86400, "N",
 	"exit with 4 after N seconds, finished or not"},
+    {"--memory", 0, OPT_INT, offsetof(struct options, memory), MEMORY_MIN,
+	MEMORY_MAX, "MB", "make it in parts of so much memory (default 256)"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -53,8 +60,10 @@ tell_failure(enum err err)
 		why = "the disk is full: make room and do it again; until then "
 		      "searches use the index that was there";
 	else if (err == ERR_NO_MEMORY)
-		why = "there is not enough memory to make it; until there is, "
-		      "searches use the index that was there";
+		why =
+		    "there is not enough memory to make it (--memory says how "
+		    "much it takes at a time); until there is, searches use "
+		    "the index that was there";
 	else if (err == ERR_TOO_LARGE)
 		why = "there are too many words for one index; searches read "
 		      "each supplier's rows";
@@ -76,6 +85,9 @@ summary(const struct word_index_result *result, int64_t ms)
 	    result->made ? "" : "up to date: ", cmd_count(result->suppliers),
 	    cmd_count(result->rows), cmd_count(result->words),
 	    cmd_bytes(result->bytes));
+	if (result->taken_over > 0)
+		printf(
+		    ", %s articles taken over", cmd_count(result->taken_over));
 	if (result->made)
 		printf(", in %s ms", cmd_count((unsigned long long)ms));
 	putchar('\n');
@@ -85,7 +97,8 @@ int
 cmd_index(int argc, char **argv)
 {
 	int64_t start = date_monotonic_ns();
-	struct options options = {.quiet = false};
+	struct options options = {
+	    .memory = (int64_t)(WORD_INDEX_MEMORY / MEGABYTE)};
 	struct word_index_result made;
 	struct progress progress;
 	struct word_index_options how = {
@@ -100,6 +113,7 @@ cmd_index(int argc, char **argv)
 	result = cmd_open(&store, "index");
 	if (result != CMD_DONE)
 		return result;
+	how.memory = (uint64_t)(options.memory * MEGABYTE);
 	progress_begin(&progress, "index", "rows", 0, options.quiet);
 	err = word_index_make(&made, store, &how);
 	progress_end(&progress);

@@ -313,6 +313,135 @@ START_TEST(any_words_in_any_texts_are_found_as_by_reading_them_all)
 }
 END_TEST
 
+/* --- in parts ------------------------------------------------------------- */
+
+/* Memory for all rows at once, and for some. */
+static const uint64_t memories[] = {0, 90000, 40000, 20000};
+
+static struct word_index_result
+make_within(uint64_t memory)
+{
+	struct word_index_options options = {.memory = memory};
+	struct word_index_result result;
+
+	ck_assert_int_eq(word_index_make(&result, facts, &options), ERR_OK);
+	ck_assert(result.made);
+	return result;
+}
+
+/* Whether the file has, section by section, what `head` says. */
+static void
+check_sections(const struct word_index_head *head)
+{
+	const struct word_index_head *now;
+
+	book = book_open();
+	now = word_index_head(book);
+	ck_assert_uint_eq(now->suppliers, head->suppliers);
+	ck_assert_uint_eq(now->rows, head->rows);
+	ck_assert_uint_eq(now->words, head->words);
+	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++) {
+		ck_assert_uint_eq(
+		    now->section[i].bytes, head->section[i].bytes);
+		ck_assert_uint_eq(now->section[i].crc, head->section[i].crc);
+	}
+	book_close(&book);
+}
+
+static struct word_index_head
+make_anew(uint64_t memory)
+{
+	struct word_index_head head;
+
+	ck_assert_int_eq(unlink(book_path("")), 0);
+	ck_assert_uint_eq(make_within(memory).taken_over, 0);
+	book = book_open();
+	head = *word_index_head(book);
+	book_close(&book);
+	return head;
+}
+
+START_TEST(in_parts_it_is_the_same_as_in_one)
+{
+	struct word_index_head head;
+
+	draw_store();
+	book_make();
+	head = make_anew(0);
+	for (unsigned i = 1; i < sizeof(memories) / sizeof(memories[0]); i++) {
+		make_anew(memories[i]);
+		check_sections(&head);
+	}
+}
+END_TEST
+
+/* Of suppliers that change and that do not, one drops out. */
+START_TEST(unchanged_suppliers_are_taken_over_from_the_old_one)
+{
+	static struct book_row changed[ROWS];
+	unsigned count = 0, supplier = (unsigned)(random_bits() % SUPPLIERS);
+	struct word_index_head head;
+	struct word_index_result result;
+
+	draw_store();
+	book_make();
+	for (unsigned i = supplier; i < ROWS; i += SUPPLIERS) {
+		draw_text(labels[i], 15);
+		changed[count++] = (struct book_row){suppliers[i % SUPPLIERS],
+		    codes[i], labels[i], (int64_t)(i % 7) * NUM_MICRO};
+	}
+	book_import(changed, count - 1); /* and one article is gone */
+	ck_assert_int_eq(catalog_forget(facts,
+			     span_of(suppliers[(supplier + 1) % SUPPLIERS])),
+	    ERR_OK);
+	result = make_within(memories[_i]);
+	ck_assert_uint_eq(result.rows, result.taken_over + count - 1);
+	ck_assert_uint_gt(result.taken_over, ROWS / 2);
+	book = book_open();
+	head = *word_index_head(book);
+	book_close(&book);
+	make_anew(memories[3 - _i]);
+	check_sections(&head);
+}
+END_TEST
+
+START_TEST(each_row_may_be_a_part)
+{
+	struct word_index_head head = *word_index_head(book);
+
+	book_close(&book);
+	make_anew(1);
+	check_sections(&head);
+	book = book_open();
+}
+END_TEST
+
+/* Mostly nothing is left to take over: the holes would be most of the file. */
+START_TEST(an_old_one_that_is_mostly_changed_is_not_used)
+{
+	ck_assert_int_eq(facts_compute("S1", &computed), ERR_OK);
+	ck_assert_int_eq(facts_compute("S2", &computed), ERR_OK);
+	ck_assert_int_eq(facts_compute("S10", &computed), ERR_OK);
+	ck_assert_uint_eq(book_make().taken_over, 0);
+}
+END_TEST
+
+START_TEST(one_of_another_version_is_made_anew)
+{
+	struct word_index_head head;
+	int fd = open(book_path(""), O_RDWR | O_CLOEXEC);
+
+	head = *word_index_head(book);
+	head.version--;
+	ck_assert_int_eq(pwrite(fd, &head, sizeof(head), 0), sizeof(head));
+	close(fd);
+	book_close(&book);
+	ck_assert_int_eq(word_index_open(&book, facts), ERR_VERSION);
+	ck_assert(book_make().made);
+	book = book_open();
+}
+END_TEST
+
 /* --- again ---------------------------------------------------------------- */
 
 START_TEST(it_is_made_anew_only_when_a_generation_has_changed)
@@ -420,6 +549,9 @@ test_suite(void)
 	tcase_add_test(tc, there_may_be_more_suppliers_than_open_files);
 	tcase_add_test(
 	    tc, any_words_in_any_texts_are_found_as_by_reading_them_all);
+	tcase_add_test(tc, in_parts_it_is_the_same_as_in_one);
+	tcase_add_loop_test(
+	    tc, unchanged_suppliers_are_taken_over_from_the_old_one, 0, 4);
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc_few, 60);
 	tcase_add_checked_fixture(tc_few, make_few, drop);
@@ -435,6 +567,9 @@ test_suite(void)
 	tcase_add_test(tc_few, a_new_one_has_a_larger_number_than_any_before);
 	tcase_add_test(tc_few, an_open_one_stays_while_it_is_replaced);
 	tcase_add_test(tc_few, progress_comes_in_order_and_ends_whole);
+	tcase_add_test(tc_few, each_row_may_be_a_part);
+	tcase_add_test(tc_few, an_old_one_that_is_mostly_changed_is_not_used);
+	tcase_add_test(tc_few, one_of_another_version_is_made_anew);
 	tcase_add_test(tc_few, discarded_is_gone);
 	suite_add_tcase(suite, tc_few);
 	return suite;

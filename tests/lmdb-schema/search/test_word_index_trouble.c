@@ -30,7 +30,7 @@ change(void)
 
 START_TEST(a_full_disk_leaves_the_old_one)
 {
-	struct word_index_options options = {.at = NULL};
+	struct word_index_options options = {.memory = 30000};
 	struct word_index_result result;
 	enum err err;
 
@@ -55,7 +55,7 @@ static size_t dies_at;
 static int
 die_while_writing(void)
 {
-	struct word_index_options options = {.at = NULL};
+	struct word_index_options options = {.memory = 30000};
 	struct rlimit limit = {dies_at, dies_at}, none = {0, 0};
 	struct word_index_result result;
 
@@ -78,7 +78,7 @@ die_now(void *context, uint64_t done, uint64_t rows)
 static int
 die_while_reading(void)
 {
-	struct word_index_options options = {.at = die_now};
+	struct word_index_options options = {.at = die_now, .memory = 30000};
 	struct word_index_result result;
 
 	facts_open();
@@ -110,7 +110,7 @@ END_TEST
 
 START_TEST(each_allocation_may_fail_in_making_it)
 {
-	struct word_index_options options = {.at = NULL};
+	struct word_index_options options = {.memory = 30000};
 	struct word_index_result result;
 	unsigned long nth = 0;
 	enum err err = ERR_NO_MEMORY;
@@ -180,7 +180,7 @@ END_TEST
 static void *
 make_thread(void *context)
 {
-	struct word_index_options options = {.at = NULL};
+	struct word_index_options options = {.memory = 30000};
 	struct word_index_result *result = context;
 
 	if (word_index_make(result, facts, &options) != ERR_OK)
