@@ -90,6 +90,10 @@ def logged(grid):
     return grid.text_of("log/access.log").count("\n")
 
 
+# A secret, however written: 38 letters or digits, or more, in a row.
+SECRET = re.compile("(?:[0-9a-z]|%(?:25)*[3-7][0-9a-f]){38}", re.I)
+
+
 def patterns_of(name):
     """What the site's map of this name looks for, in its order."""
     with open(os.path.join(TOP, "nginx", "gridapi.conf.in")) as file:
@@ -107,11 +111,13 @@ def what_is_logged_without_a_second_look_holds_no_key():
             "&", "=", "%", "x" * 31, "%6", ",", "%2C", "%3D", "%C3", "%252C"]
     for name in ("$grid_logged_uri", "$grid_logged_agent"):
         _, plain, secret = patterns_of(name)
+        assert "{38}" in secret.pattern
         seen = {True: 0, False: 0}
         for _ in range(20000):
             text = "".join(chance.choice(bits)
                            for _ in range(chance.randint(0, 30)))
-            holds = bool(secret.search(text))
+            holds = bool(SECRET.search(text))
+            assert holds == bool(secret.search(text)), text
             assert not (holds and plain.search(text)), text
             seen[holds] += 1
         assert min(seen.values()) > 1000, seen
