@@ -1,10 +1,11 @@
-"""Makes the pictures of the graphical window for the documents: gridhud_pictures.py FOLDER, in a build folder."""
+"""Makes the pictures of both windows for the documents: gridhud_pictures.py FOLDER, in a build folder."""
 import os
 import subprocess
 import sys
 
+from gridhud_desktop import Desktop
 from gridhud_gtk import Screen, Window
-from gridhud_kit import Hook
+from gridhud_kit import Hook, Hud
 from gridhud_wayland import Compositor, WaylandWindow
 
 MESSAGES = [
@@ -22,6 +23,7 @@ MESSAGES = [
 PICTURES = [("gridhud-gtk-day", "480x720", "12:00"), ("gridhud-gtk-night", "480x720", "23:00"), ("gridhud-gtk-small", "360x640", "12:00"),
             ("gridhud-gtk-wide", "1024x768", "23:00")]
 WAYLAND = [("gridhud-gtk-wayland", "480x720", "12:00")]
+TERMINAL = [("gridhud-day", "80x24", "12:00"), ("gridhud-night", "80x24", "23:00"), ("gridhud-small", "40x15", "23:00")]
 
 
 def picture(path, size, now, screen, window):
@@ -38,6 +40,26 @@ def picture(path, size, now, screen, window):
         subprocess.run(hud.shooter + [path], env=hud.environment(), check=True)
 
 
+def terminal_picture(path, size, now):
+    with Desktop(service=False) as desktop, Hook() as hook, \
+            Hud(hook, plain=True, start=False, now=now, env=desktop.env) as hud:
+        desktop.start(["xterm", "-tn", "xterm-256color", "-geometry", size + "+0+0", "-fa", "JetBrains Mono", "-fs", "10",
+                       "-bw", "0", "-e"] + hud.arguments(), env=hud.environment())
+        hook.wait_log("interface window attached")
+        for message in MESSAGES:
+            hook.push(message)
+        hud.until(lambda: hook.tool("get_app_status")["structuredContent"]["unread"] == len(MESSAGES), "not there")
+        window = subprocess.run(["xdotool", "search", "--class", "xterm"], env=hud.environment(), stdout=subprocess.PIPE,
+                                check=True).stdout.split()[-1].decode()
+        shape = subprocess.run(["xdotool", "getwindowgeometry", "--shell", window], env=hud.environment(),
+                               stdout=subprocess.PIPE, check=True).stdout.decode()
+        shape = dict(line.split("=") for line in shape.split())
+        subprocess.run(["scrot", "-o", "-a", "0,0,%s,%s" % (shape["WIDTH"], shape["HEIGHT"]), path],
+                       env=hud.environment(), check=True)
+
+
+for name, picture_size, time_of_day in TERMINAL:
+    terminal_picture(os.path.join(sys.argv[1], name + ".png"), picture_size, time_of_day)
 for name, picture_size, time_of_day in PICTURES:
     picture(os.path.join(sys.argv[1], name + ".png"), picture_size, time_of_day, Screen, Window)
 for name, picture_size, time_of_day in WAYLAND:

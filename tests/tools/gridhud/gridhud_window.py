@@ -678,6 +678,28 @@ def comes_to_rest(hud, when):
     raise AssertionError("%s: %r s of work in 2 s each" % (when, used))
 
 
+def narrow_bar_keeps_the_count_of_unread():
+    with Hook() as hook, Hud(hook, size=(40, 15), start=False) as hud:
+        hud.start(wait=False)
+        hook.wait_log("interface window attached")
+        hook.push(FAILED)
+        hud.wait("backup")
+        hud.until(lambda: re.search(r"assistant +● alert +1 unread", hud.screen()), lambda: hud.screen())
+
+
+def eight_colours_are_read_on_light_and_on_dark():
+    with Hook() as hook, Hud(hook, start=False) as hud:
+        arguments = hud.arguments()
+        hud.arguments = lambda: ["env", "TERM=screen"] + arguments  # of eight colours
+        hud.start()
+        hook.push(dict(FAILED, url="https://example.org/"))
+        hook.push({"source": "chat", "text": "`code` and more", "format": "markdown", "status": "ok"})
+        hook.push({"source": "chat", "text": "high", "priority": "high", "status": "warning"})
+        hud.wait("high")
+        colours = set(re.findall(r"[\[;](3[0-7])(?=[;m])", hud.screen("-e")))
+        assert colours <= {"31", "35"}, (colours, hud.screen("-e"))
+
+
 def terminal_that_cannot_be_drawn_on_is_told():
     with Hook() as hook, Hud(hook, start=False, plain=True) as hud:
         for name, what in (("dumb", b"cannot place text"), ("nonsense", b"is not known here"), ("", b"is not set"),

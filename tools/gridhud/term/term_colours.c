@@ -66,21 +66,24 @@ static const struct palette {
 	}},
 };
 
-/* With eight colours; the terminal's own ground. */
+/*
+ * With eight colours, on the terminal's own ground, light or dark: red and
+ * magenta can be read on both, blue, cyan, green and yellow cannot.
+ */
 static const struct ink eight[TERM_STYLES] = {
     [STYLE_TEXT] = {-1, -1, 0},
     [STYLE_DIM] = {-1, -1, A_DIM},
-    [STYLE_SOURCE] = {COLOR_CYAN, -1, A_BOLD},
+    [STYLE_SOURCE] = {COLOR_MAGENTA, -1, A_BOLD},
     [STYLE_TITLE] = {-1, -1, A_BOLD},
     [STYLE_BOLD] = {-1, -1, A_BOLD},
     [STYLE_ITALIC] = {-1, -1, A_ITALIC},
     [STYLE_CODE] = {COLOR_MAGENTA, -1, 0},
-    [STYLE_LINK] = {COLOR_BLUE, -1, A_UNDERLINE},
-    [STYLE_MARK] = {COLOR_BLUE, -1, 0},
-    [STYLE_GOOD] = {COLOR_GREEN, -1, 0},
+    [STYLE_LINK] = {-1, -1, A_UNDERLINE},
+    [STYLE_MARK] = {COLOR_MAGENTA, -1, 0},
+    [STYLE_GOOD] = {-1, -1, 0},
     [STYLE_BAD] = {COLOR_RED, -1, A_BOLD},
-    [STYLE_WARN] = {COLOR_YELLOW, -1, A_BOLD},
-    [STYLE_USER] = {COLOR_GREEN, -1, A_BOLD},
+    [STYLE_WARN] = {COLOR_RED, -1, 0},
+    [STYLE_USER] = {-1, -1, A_BOLD},
     [STYLE_ASSISTANT] = {COLOR_MAGENTA, -1, A_BOLD},
     [STYLE_WORD] = {-1, -1, A_REVERSE | A_BOLD},
     [STYLE_FOUND] = {-1, -1, A_REVERSE},
@@ -130,4 +133,18 @@ term_style(const struct term *term, int style, bool chosen)
 				 : &eight[style];
 	pair = term->colours ? pair_of(style, chosen) : 0;
 	attr_set(ink->attributes, pair, NULL);
+}
+
+int
+term_state_style(enum hud_state state)
+{
+	static const int styles[HUD_COUNT] = {[HUD_IDLE] = TERM_BAR_GOOD,
+	    [HUD_LISTENING] = TERM_BAR_LINK,
+	    [HUD_THINKING] = TERM_BAR_LINK,
+	    [HUD_SPEAKING] = TERM_BAR_LINK,
+	    [HUD_ALERT] = TERM_BAR_BAD,
+	    [HUD_ERROR] = TERM_BAR_BAD,
+	    [HUD_HIDDEN] = TERM_BAR_DIM};
+
+	return styles[state];
 }

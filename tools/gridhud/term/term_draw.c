@@ -80,20 +80,6 @@ fill(const struct term *term, int style, bool chosen, int columns)
 /* --- the bars ------------------------------------------------------------- */
 
 static int
-hud_style(enum hud_state state)
-{
-	static const int styles[HUD_COUNT] = {[HUD_IDLE] = TERM_BAR_GOOD,
-	    [HUD_LISTENING] = TERM_BAR_LINK,
-	    [HUD_THINKING] = TERM_BAR_LINK,
-	    [HUD_SPEAKING] = TERM_BAR_LINK,
-	    [HUD_ALERT] = TERM_BAR_BAD,
-	    [HUD_ERROR] = TERM_BAR_BAD,
-	    [HUD_HIDDEN] = TERM_BAR_DIM};
-
-	return styles[state];
-}
-
-static int
 put_state(const struct term *term)
 {
 	const struct hud *hud = &term->app.hud;
@@ -102,9 +88,10 @@ put_state(const struct term *term)
 
 	if (state == HUD_HIDDEN)
 		return 0;
-	used += put(term, SPAN("\xE2\x97\x8F "), hud_style(state), false, 4);
 	used +=
-	    put(term, span_of(hud_name(state)), hud_style(state), false, 20);
+	    put(term, SPAN("\xE2\x97\x8F "), term_state_style(state), false, 4);
+	used += put(
+	    term, span_of(hud_name(state)), term_state_style(state), false, 20);
 	if (hud->label[0] != '\0') {
 		used += put(term, SPAN("  "), TERM_BAR, false, 2);
 		used += put(term, span_of(hud->label), TERM_BAR, false,
@@ -117,18 +104,19 @@ put_state(const struct term *term)
 struct pieces {
 	struct piece {
 		char text[200];
-		int style;
+		int style, weight;
 	} all[8];
 	int count, width;
 };
 
 static void
-add_piece(struct pieces *pieces, int style, const char *text)
+add_piece(struct pieces *pieces, int weight, int style, const char *text)
 {
 	struct piece *piece = &pieces->all[pieces->count++];
 
 	snprintf(piece->text, sizeof(piece->text), "%s  ", text);
 	piece->style = style;
+	piece->weight = weight;
 	pieces->width += text_width(span_of(piece->text));
 }
 
@@ -138,34 +126,47 @@ gather_pieces(const struct term *term, struct pieces *pieces)
 	const struct app *app = &term->app;
 	unsigned unread = history_unread(app->history);
 	char text[160], time[CLOCK_TEXT_MAX];
-	bool attached = app->client.state == CLIENT_ATTACHED;
+	bool listening =
+	    app->client.state == CLIENT_ATTACHED && app->server.listening;
 
 	if (unread > 0) {
 		snprintf(text, sizeof(text), "%u unread", unread);
-		add_piece(pieces, TERM_BAR_LINK, text);
+		add_piece(pieces, 4, TERM_BAR_LINK, text);
 	}
 	if (app_is_undisturbed(app)) {
 		clock_time_text(time, history_quiet_until(app->history));
 		snprintf(text, sizeof(text), "quiet until %s", time);
-		add_piece(pieces, TERM_BAR_WARN, text);
+		add_piece(pieces, 3, TERM_BAR_WARN, text);
 	} else if (app_is_quiet(app))
-		add_piece(pieces, TERM_BAR_WARN, "quiet hours");
+		add_piece(pieces, 3, TERM_BAR_WARN, "quiet hours");
 	if (!app->settings.speech || app->settings.engine == ENGINE_NONE)
-		add_piece(pieces, TERM_BAR_DIM, "speech off");
+		add_piece(pieces, 0, TERM_BAR_DIM, "speech off");
 	app_link_text(app, text, sizeof(text));
-	add_piece(pieces,
-	    attached && app->server.listening ? TERM_BAR_DIM : TERM_BAR_BAD,
-	    text);
+	add_piece(pieces, listening ? 1 : 5,
+	    listening ? TERM_BAR_DIM : TERM_BAR_BAD, text);
 	clock_time_text(time, clock_now_ms(&app->clock));
-	add_piece(pieces, TERM_BAR, time);
+	add_piece(pieces, 2, TERM_BAR, time);
+}
+
+static struct piece *
+lightest(struct pieces *pieces)
+{
+	struct piece *found = NULL;
+
+	for (struct piece *each = pieces->all;
+	     each < pieces->all + pieces->count; each++)
+		if (each->text[0] != '\0' &&
+		    (found == NULL || each->weight < found->weight))
+			found = each;
+	return found;
 }
 
 static void
 draw_top(const struct term *term)
 {
 	struct pieces pieces = {.count = 0};
+	struct piece *least;
 	int used = 2;
-	int i, room;
 
 	move(0, 0);
 	put(term, SPAN("  "), TERM_BAR, false, 2);
@@ -174,13 +175,13 @@ draw_top(const struct term *term)
 	used += put(term, SPAN("   "), TERM_BAR, false, 3);
 	used += put_state(term);
 	gather_pieces(term, &pieces);
-	/* The clock goes last, then what stands before it. */
-	for (i = 0; i < pieces.count && pieces.width > term->width - used - 1;
-	     i++)
-		pieces.width -= text_width(span_of(pieces.all[i].text));
-	room = term->width - used - pieces.width;
-	fill(term, TERM_BAR, false, room);
-	for (; i < pieces.count; i++)
+	while (pieces.width > term->width - used - 1 &&
+	    (least = lightest(&pieces)) != NULL) {
+		pieces.width -= text_width(span_of(least->text));
+		least->text[0] = '\0';
+	}
+	fill(term, TERM_BAR, false, term->width - used - pieces.width);
+	for (int i = 0; i < pieces.count; i++)
 		put(term, span_of(pieces.all[i].text), pieces.all[i].style,
 		    false, term->width);
 }

@@ -64,6 +64,9 @@ struct term {
 /* Takes the palette for day or night. */
 void term_colours(struct term *term, bool night);
 
+/* Of the bar, for what the window shows of its state. */
+int term_state_style(enum hud_state state);
+
 /* Turns a style on; `chosen`: on the chosen message's ground. */
 void term_style(const struct term *term, int style, bool chosen);
 
