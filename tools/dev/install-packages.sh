@@ -4,7 +4,7 @@
 set -u
 
 # The one place where packages are named.
-groups="build gtk test readers office serve page assistant screen desktop bench release"
+groups="build gtk test readers office serve page assistant screen desktop bench release watch"
 packages_of() {
   case $1 in
   build)
@@ -47,6 +47,8 @@ packages_of() {
       python3-gi python3-xlib python3-pil pulseaudio pulseaudio-utils \
       util-linux jq xterm fonts-jetbrains-mono librsvg2-bin
     ;;
+  # Reads /metrics for tests/system/dashboard.sh, and tries alerts.
+  watch) echo prometheus ;;
   # A Debian package, and a bare Debian, in a folder or booted, to try it in.
   release)
     packages_of gtk
