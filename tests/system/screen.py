@@ -23,6 +23,7 @@ GRIDCTL = os.path.join(BUILD, "tools", "gridctl", "gridctl")
 PASSWORD = "grille et gammes"
 ARTICLES = os.environ.get("GRID_ARTICLES") or (
     "130000" if os.environ.get("GRID_LONG") else "3000")
+HTML = os.environ.get("GRID_HTML") or os.path.join(BUILD, "nginx", "html")
 SECONDS = 1800
 
 
@@ -72,7 +73,7 @@ def environment(stack, key):
     return dict(
         os.environ, GRID_URL="http://127.0.0.1:%d" % stack.port,
         GRID_KEY=key, GRID_USER="claire", GRID_PASSWORD=PASSWORD,
-        GRID_SHOTS=shots, GRID_ARTICLES=ARTICLES,
+        GRID_SHOTS=shots, GRID_ARTICLES=ARTICLES, GRID_HTML=HTML,
         GRID_CHROMIUM=shutil.which("chromium"))
 
 
@@ -102,11 +103,10 @@ def too_long(*_):
 def main():
     script = sys.argv[1] if len(sys.argv) > 1 else os.path.join(
         HERE, "screen", "screen.mjs")
-    html = os.environ.get("GRID_HTML") or os.path.join(BUILD, "nginx", "html")
     signal.signal(signal.SIGALRM, too_long)
     signal.signal(signal.SIGTERM, too_long)
     signal.alarm(SECONDS)
-    stack = Stack(html=html)
+    stack = Stack(html=HTML)
     try:
         key = fill(stack)
         with stack:

@@ -23,17 +23,18 @@ import {PAGE} from "./rows.js";
 import {tabOut} from "./tabbing.js";
 import {tickColumn} from "./ticks.js";
 import {french, t} from "./text.js";
+import {widened} from "./widths.js";
 
 ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
     ColumnApiModule, ColumnAutoSizeModule, EventApiModule, InfiniteRowModelModule, LocaleModule,
     PinnedRowModule, RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule]);
 
 const PAGES_KEPT = 40;
-const LONGEST_LABEL = 480;
 const SCROLLBAR = 18;
 const MOST_SORTS = 4; /* columns that the API sorts by */
 /* A phone shows these beside one another, the label always. */
-const NARROW = {libelle1: 136, codeGamme: 110, totalCa: 88};
+const NARROW = {libelle1: innerWidth < 600 ? 136 : 220, codeGamme: 110,
+    totalCa: 88};
 
 const localeText = french ? {
 	ariaSortableColumn: "Entrée pour trier",
@@ -106,7 +107,7 @@ export function makeGrid(host, tell) {
 	    changed: tell.selected, failed: tell.unchosen});
 	const heads = columnHeads(tell.filtered);
 	const block = cellBlock(host, {api: () => api, changed: tell.selected});
-	let filled = null; /* the label's width that fill() chose */
+	let filled = new Map(); /* widths that fill() chose */
 	let rowNow = null;
 	let pressed = null; /* the article that a click was on */
 	/* Who has the rows, {source, loaded}. */
@@ -120,7 +121,7 @@ export function makeGrid(host, tell) {
 		keepColumns(api.getColumnState()
 		    .filter(({colId, hide}) => !hide && !colId.startsWith("ag-"))
 		    .map(({colId, width, pinned}) => withPin({name: colId,
-			width: colId === "libelle1" && width === filled ?
+			width: width === filled.get(colId) ?
 			    undefined : width}, pinned === "left")));
 	};
 	const api = createGrid(host, {
@@ -232,24 +233,15 @@ export function makeGrid(host, tell) {
 		return [ticks.definition, ...shown.map((one) =>
 		    definition(one, wide.matches, block.rules))];
 	}
-	/*
-	 * Labels take what a wide screen leaves, unless the buyer has set
-	 * their width.
-	 */
+
+	/* What a wide screen leaves is the columns'. */
 	function fill() {
-		const label = shownColumns()
-		    .find(({name}) => name === "libelle1");
-
-		if (!wide.matches || label === undefined || label.width != null)
+		if (!wide.matches)
 			return;
-		const others = api.getColumnState()
-		    .filter(({colId, hide}) => !hide && colId !== "libelle1")
-		    .reduce((sum, {width}) => sum + width, 0);
-		const left = host.clientWidth - SCROLLBAR - others;
-
-		filled = Math.round(Math.min(Math.max(left,
-		    column("libelle1").width), LONGEST_LABEL));
-		api.setColumnWidths([{key: "libelle1", newWidth: filled}]);
+		filled = widened(shownColumns(), host.clientWidth - SCROLLBAR -
+		    ticks.definition.width);
+		api.setColumnWidths([...filled].map(([key, newWidth]) =>
+		    ({key, newWidth})));
 	}
 
 	/* [{colId, sort}], the first key first. */

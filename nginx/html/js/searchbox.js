@@ -22,6 +22,7 @@ export function searchBox(sought, leave, across) {
 
 	function look() {
 		everywhere.hidden = typed(input) === "";
+		input.classList.toggle("with-everywhere", !everywhere.hidden);
 	}
 
 	input.addEventListener("input", look);

@@ -27,6 +27,7 @@ import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
 import {roles} from "./roles.mjs";
 import {settings} from "./settings.mjs";
+import {sizes} from "./sizes.mjs";
 import {slicing} from "./slicing.mjs";
 import {summary} from "./summary.mjs";
 import {views} from "./views.mjs";
@@ -48,8 +49,8 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, columns, choices, months, paper, partly, slicing, summary, odd,
-    races, roles, looks].filter(wanted))
+    places, columns, choices, months, paper, partly, sizes, slicing, summary,
+    odd, races, roles, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();

@@ -53,7 +53,7 @@ export default {
 
 	/* settings */
 	language: ["Langue", "Language"],
-	language_browser: ["Celle du navigateur", "The browser's"],
+	language_browser: ["Automatique", "Automatic"],
 	password_title: ["Changer de mot de passe", "Change password"],
 	password_lead: ["Vos autres sessions, sur d'autres postes, se terminent ; celle-ci continue.",
 	    "Your other sessions, on other computers, end; this one goes on."],
