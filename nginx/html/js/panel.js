@@ -26,7 +26,13 @@ const facts = (...list) => el("dl.facts", {}, list);
 const section = (title, ...content) => el("section", {},
     el("h3", {}, title), content);
 
-function heading(row) {
+/* A code; that of the trade is the way to the same article elsewhere. */
+const codeOf = (name, value, across) => el("span", {}, `${name} `,
+    across === undefined ? el("b.code", {}, value) :
+	el("button.link.code", {type: "button", title: t("gtin_across"),
+	    onclick: () => across(value)}, value));
+
+function heading(row, across) {
 	const path = [row.libelleCode1 ?? row.code1, row.libelleCode2 ??
 	    row.code2, row.libelleCode3 ?? row.code3].filter((one) => one);
 
@@ -35,11 +41,10 @@ function heading(row) {
 	    el("p.sub", {}, [row.libelle2, row.marque].filter((one) => one)
 		.join(" · ")),
 	    el("p.codes", {}, [[columnName("codein"), row.codein],
-		["GTIN", row.gtin], [columnName("reference"), row.reference],
+		["GTIN", row.gtin, across], [columnName("reference"), row.reference],
 		[columnName("codeCentrale"), row.codeCentrale]]
 		.filter(([, value]) => value)
-		.map(([name, value]) => el("span", {}, `${name} `,
-		    el("b.code", {}, value)))),
+		.map((one) => codeOf(...one))),
 	    path.length > 0 ? el("p.path", {}, path.join(" › ")) : null);
 }
 
@@ -236,8 +241,11 @@ function prices(row) {
 	    fact("pcb", row.pcb, format.decimal)));
 }
 
-/* `closed` hears of its end, `step` moves to another row by 1 or -1. */
-export function articlePanel(closed, step) {
+/*
+ * `closed` hears of its end, `step` moves to another row by 1 or -1, `across`
+ * looks for a GTIN at all suppliers.
+ */
+export function articlePanel(closed, step, across) {
 	const body = el("div.panel-body");
 	const element = el("aside.panel", {hidden: true,
 	    "aria-label": t("article_panel")},
@@ -253,7 +261,7 @@ export function articlePanel(closed, step) {
 		const top = body.scrollTop;
 
 		undraw.forEach((run) => run());
-		body.replaceChildren(...[heading(row), rangeButtons(row),
+		body.replaceChildren(...[heading(row, across), rangeButtons(row),
 		    key(row), months(row, drawn), networkPart(row, drawn),
 		    stores(row), prices(row), historyPart(of, row.codein)]
 		    .filter((part) => part));

@@ -29,7 +29,7 @@ import {filtersInWords, printer} from "./print.js";
 import {editCount, lookForEdits, openRanges, pendingCount} from "./ranges.js";
 import {searchBox} from "./searchbox.js";
 import {sideView} from "./side.js";
-import {rowsState} from "./state.js";
+import {nothingText, rowsState} from "./state.js";
 import {recall, remember} from "./store.js";
 import {openSummary} from "./summary.js";
 import {findSupplier, supplierPicker} from "./suppliers.js";
@@ -51,9 +51,9 @@ export function openScreen(host, session, logOut) {
 	/* --- the views ---------------------------------------------------- */
 
 	const picker = supplierPicker();
-	const search = searchBox(setSearch, () => grid.focus(), (words) =>
-	    searchAcross(words, (code, article) =>
-		goOn({supplier: code, article})));
+	const across = (words) => searchAcross(words, (code, article) =>
+	    goOn({supplier: code, article}));
+	const search = searchBox(setSearch, () => grid.focus(), across);
 	const side = sideView(() => ({supplier, filters}));
 	const state = rowsState();
 	const gridHost = el("div.grid.ag-theme-quartz", {id: "articles"});
@@ -61,7 +61,7 @@ export function openScreen(host, session, logOut) {
 		work.classList.remove("with-panel");
 		grid.focus();
 		notePlace(false);
-	}, (by) => grid.step(by));
+	}, (by) => grid.step(by), across);
 	const filterLine = filterBar({columns: () => pickColumns(columnsChanged),
 	    filter: addFilter, rows: exportRows, summary: showSummary, views: showViews});
 	const grid = makeGrid(gridHost, {
@@ -167,16 +167,11 @@ export function openScreen(host, session, logOut) {
 		if (count > 0)
 			state.clear();
 		else
-			state.nothing(nothingText(), anyFilter(filters) &&
+			state.nothing(nothingText(filters), anyFilter(filters) &&
 			    clearFilters);
 		figures.draw();
 		figures.sumUp();
 		totals.sumUp();
-	}
-
-	function nothingText() {
-		return anyFilter({...filters, show: ""}) || !filters.show ? t("nothing") :
-		    t(`nothing_${filters.show}`);
 	}
 
 	async function rowsFailed(error, from) {

@@ -2,8 +2,14 @@
  * state: what stands over the grid while there are no rows to see: loading, a
  * computation and how long it takes, nothing found, a failure and what to do.
  */
+import {anyFilter} from "./asked.js";
 import {el} from "./dom.js";
 import {t} from "./text.js";
+
+/* Why these filters leave no row. */
+export const nothingText = (filters) =>
+    anyFilter({...filters, show: ""}) || !filters.show ? t("nothing") :
+	t(`nothing_${filters.show}`);
 
 export function rowsState() {
 	const element = el("div.rows-state", {role: "status", hidden: true});

@@ -10,6 +10,7 @@ import {bulk} from "./bulk.mjs";
 import {choices} from "./choices.mjs";
 import {choosing} from "./choosing.mjs";
 import {columns} from "./columns.mjs";
+import {buyersDay} from "./day.mjs";
 import {elsewhere} from "./elsewhere.mjs";
 import {faults} from "./faults.mjs";
 import {files} from "./files.mjs";
@@ -49,8 +50,8 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, columns, choices, months, paper, partly, sizes, slicing, summary,
-    odd, races, roles, looks].filter(wanted))
+    places, buyersDay, columns, choices, months, paper, partly, sizes,
+    slicing, summary, odd, races, roles, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();

@@ -160,6 +160,8 @@ export default {
 	    "The first {n} of {total} articles."],
 	across_failed: ["La recherche n'a pas pu être faite.",
 	    "The search could not be made."],
+	gtin_across: ["Cet article chez tous les fournisseurs",
+	    "This article at all suppliers"],
 	across_hint: ["Chercher chez tous les fournisseurs : Ctrl+Entrée",
 	    "Search at all suppliers: Ctrl+Enter"],
 	k_across: ["Chercher chez tous les fournisseurs (dans la recherche)",
