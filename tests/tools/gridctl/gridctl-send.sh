@@ -111,6 +111,9 @@ conf "$work/night.conf" "$(ssh_by backup)"
     grid init && grid import --quiet "$work/csv" && grid compute --quiet --all
 } >"$work/log" || exit 1
 
+rsync -e "$(ssh_by backup)" "$(id -un)@127.0.0.1:" >"$work/out" 2>&1 ||
+  ! grep -q 'account is locked' "$work/sshd.log" ||
+  { echo "skipped: this user's account is locked, which sshd refuses"; exit 77; }
 is "a night that sends" night "$work/night.conf"
 is "says so" told '^  send +done'
 is "the backup is there, byte for byte" diff -r -x "*-lock" "$work/backups" "$work/there/grid"
