@@ -150,7 +150,7 @@ export async function ask(method, path, options = {}) {
 			return answer;
 		} catch (error) {
 			if (error.status === 401 && !options.open)
-				await renewSession();
+				await renewSession(tries > 0);
 			else if ((isUnsure(error) || isBusy(error)) &&
 			    method === "GET")
 				await waitOffline(error.retryAfter ||

@@ -20,13 +20,19 @@ async function sessionNow() {
 	}
 }
 
-/* One login for all questions that found the session ended. */
+/*
+ * One login for all questions that found the session ended. A question that was
+ * under way while the password changed had the cookie of before: the session is
+ * there, unless the question has failed so already.
+ */
 function renewer(session) {
+	const asks = () => logIn(null, {lead: t("login_again"),
+	    known: session.user});
 	let renewed = null;
 
-	return () => {
-		renewed ??= logIn(null, {lead: t("login_again"),
-		    known: session.user}).then((again) => {
+	return (failedAgain) => {
+		renewed ??= (failedAgain ? asks() : sessionNow().then((now) =>
+		    now?.user === session.user ? now : asks())).then((again) => {
 			renewed = null;
 			if (again.user === session.user) {
 				takeRights(again);

@@ -187,7 +187,8 @@ async function columns(day) {
 	    async () => {
 		await page.click(".filters .columns");
 		await page.click(".picker [data-name=marque] label");
-		await page.locator("[data-name=trend] button").first().click();
+		await page.locator("[data-name=trend] button:not(.pin)")
+		    .first().click();
 		await day.axe("columns");
 		await page.keyboard.press("Escape");
 		await rowsDrawn(page);

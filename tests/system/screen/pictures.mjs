@@ -76,6 +76,25 @@ await cell(dark, 1, "libelle1").dblclick();
 await dark.waitForSelector(".panel .plot canvas");
 await dark.waitForTimeout(500);
 await shoot(dark, "dark");
+await dark.context().close();
+
+/* A list of brands to filter on, and a column a month. */
+const more = await open(browser, {viewport: {width: 1440, height: 720}});
+
+await more.click(".filters button.quiet");
+await more.selectOption("#filter-column", "marque");
+await more.locator(".values li").nth(3).waitFor();
+for (const nth of [1, 3])
+	await more.locator(".values label").nth(nth).click();
+await shoot(more, "filter");
+await more.keyboard.press("Escape");
+await more.click(".filters .columns");
+await more.locator(".months input").first().click();
+await more.keyboard.press("Escape");
+await more.evaluate(() =>
+    productGrid.grid.ensureColumnVisible("sales12m-0"));
+await more.waitForTimeout(500);
+await shoot(more, "months");
 await browser.close();
 hangUp();
 const {pagination} = await grid("aValider=1&limit=1");

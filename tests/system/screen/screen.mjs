@@ -19,6 +19,7 @@ import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {inbox} from "./inbox.mjs";
 import {looks} from "./looks.mjs";
+import {memory} from "./memory.mjs";
 import {months} from "./months.mjs";
 import {odd} from "./odd.mjs";
 import {paper} from "./paper.mjs";
@@ -51,7 +52,7 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
     places, buyersDay, columns, choices, months, paper, partly, sizes,
-    slicing, summary, odd, races, roles, looks].filter(wanted))
+    slicing, summary, odd, races, roles, memory, looks].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();

@@ -96,6 +96,19 @@ export async function settings(day) {
 		assert.equal(await logsIn(GRID_PASSWORD), 200);
 		await page.keyboard.press("Escape");
 	});
+	await day.check("a late 401 of the session before asks for no login",
+	    async () => {
+		await page.route("**/app/waiting", (route) => route.fulfill(
+		    {status: 401, contentType: "application/json",
+			body: JSON.stringify({error: {code: "unauthorized",
+			    message: "no session"}})}), {times: 1});
+		await page.click(".top .inbox");
+		await page.locator("dialog .dialog-body").waitFor();
+		await page.waitForFunction(() => document.querySelector(
+		    ".inbox-list, .notices")?.textContent !== "");
+		assert.equal(await page.locator("dialog.login").count(), 0);
+		await page.keyboard.press("Escape");
+	});
 	await day.check("? lists the shortcuts", async () => {
 		await page.keyboard.press("?");
 		await page.waitForSelector("dl.shortcuts");

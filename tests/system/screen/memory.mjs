@@ -1,0 +1,72 @@
+/*
+ * memory: what a buyer does again and again leaves nothing behind. A round is
+ * some minutes of use; what is alive is counted after a collection.
+ */
+import assert from "node:assert/strict";
+import {cell, open, rowsDrawn} from "./kit.mjs";
+
+const FIRST = 3, MORE = 6; /* rounds */
+const MOST_MB = 1.5, MOST_NODES = 400; /* that the later rounds may add */
+
+async function round(page) {
+	for (const gamme of ["B", ""]) {
+		await page.click(`.choice label:has(input[name=gamme][value='${
+			gamme}'])`);
+		await rowsDrawn(page);
+	}
+	for (const name of ["totalQuantite", "totalCa"]) {
+		await page.click(`.ag-header-cell[col-id=${name}] ` +
+		    ".ag-header-cell-label");
+		await rowsDrawn(page);
+	}
+	await cell(page, 1, "libelle1").click();
+	await page.keyboard.press("Enter");
+	await page.locator(".panel .plot canvas").first().waitFor();
+	await page.keyboard.press("Escape");
+	for (const opener of [".filters .summary", ".filters .columns",
+	    ".filters button.quiet", ".top .inbox"]) {
+		await page.click(opener);
+		await page.locator("dialog[open]").waitFor();
+		await page.keyboard.press("Escape");
+		await page.locator("dialog").waitFor({state: "detached"});
+	}
+	await cell(page, 1, "libelle1").click();
+	await page.keyboard.press("y");
+	await page.keyboard.press("Control+z");
+	await page.keyboard.press("Control+End");
+	await page.keyboard.press("Control+Home");
+	await rowsDrawn(page);
+}
+
+/* {mb, nodes} that are alive. */
+async function alive(session) {
+	await session.send("HeapProfiler.collectGarbage");
+	await session.send("HeapProfiler.collectGarbage");
+	const {usedSize} = await session.send("Runtime.getHeapUsage");
+	const {nodes} = await session.send("Memory.getDOMCounters");
+
+	return {mb: usedSize / 1048576, nodes};
+}
+
+export async function memory(day, browser) {
+	await day.check("an hour's rounds leave no memory behind", async () => {
+		const page = day.page = await open(browser);
+		const session = await page.context().newCDPSession(page);
+
+		for (let i = 0; i < FIRST; i++)
+			await round(page);
+		const before = await alive(session);
+
+		for (let i = 0; i < MORE; i++)
+			await round(page);
+		const after = await alive(session);
+
+		console.log(`    ${before.mb.toFixed(2)} MB, ${before.nodes} nodes;` +
+		    ` ${MORE} rounds later ${after.mb.toFixed(2)} MB, ${
+			    after.nodes}`);
+		assert.ok(after.mb - before.mb < MOST_MB);
+		assert.ok(after.nodes - before.nodes < MOST_NODES);
+		assert.deepEqual(page.problems, []);
+		await page.context().close();
+	});
+}
