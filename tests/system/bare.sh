@@ -12,7 +12,7 @@ machine_begin bare
 root=$work/root
 clean() {
   [ ! -s "$root/run/nginx.pid" ] || kill "$(cat "$root/run/nginx.pid")" 2>/dev/null
-  [ -z "${gridapi:-}" ] || kill "$gridapi" 2>/dev/null
+  [ ! -s "$root/run/gridapi.pid" ] || kill "$(cat "$root/run/gridapi.pid")"
   wait
   umount "$root/proc" 2>/dev/null
   umount "$root/dev/shm" 2>/dev/null
@@ -74,7 +74,8 @@ is "operations.md says how without systemd" test -n "$commands"
 echo "$commands" | grep install >"$root/root/folder"
 is "its folder" inside sh -e /root/folder
 : >"$work/gridapi"
-inside gridapi >"$work/gridapi" 2>&1 </dev/null &
+inside sh -c 'echo $$ >/run/gridapi.pid; exec gridapi' \
+  >"$work/gridapi" 2>&1 </dev/null &
 gridapi=$!
 until grep -q 'serving:' "$work/gridapi"; do
   kill -0 $gridapi 2>/dev/null || break
