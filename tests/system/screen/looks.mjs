@@ -44,10 +44,12 @@ async function forced(day, browser) {
 	    async () => {
 		const page = day.page = await open(browser,
 		    {forcedColors: "active"});
-		const {codeGamme} = await product(await codeAt(page, 1));
+		const {codeGamme, gammeAValider} =
+		    await product(await codeAt(page, 1));
 
 		await cell(page, 1, "libelle1").click();
-		await page.keyboard.press(another(codeGamme).toLowerCase());
+		await page.keyboard.press(another(codeGamme,
+		    gammeAValider).toLowerCase());
 		await page.waitForSelector(".gamme.mine");
 		assert.equal(await styleOf(page, ".gamme.mine",
 		    "borderTopStyle"), "dashed");

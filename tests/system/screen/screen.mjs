@@ -51,8 +51,8 @@ if (!GRID_PARTS) {
 	    assert.deepEqual(day.page.problems, []));
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, buyersDay, columns, choices, months, paper, partly, sizes,
-    slicing, summary, odd, races, roles, memory, looks].filter(wanted))
+    places, buyersDay, columns, choices, months, paper, partly,
+    slicing, summary, odd, races, roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();
