@@ -16,6 +16,7 @@ term_can_draw(struct fault *fault)
 	const char *name = getenv("TERM");
 	const char *place = NULL;
 	int known = 0;
+	bool can_place = false;
 
 	assert(fault != NULL);
 	if (name == NULL || name[0] == '\0') {
@@ -31,10 +32,10 @@ term_can_draw(struct fault *fault)
 	}
 	place = tigetstr("cup");
 	/* ncurses says (char *)-1 of a capability that is no text. */
-	if (place == NULL || (intptr_t)place == -1 || place[0] == '\0') {
+	can_place = place != NULL && (intptr_t)place != -1 && place[0] != '\0';
+	if (!can_place)
 		fault_set(fault, "TERM",
 		    "\"%s\" is a terminal that cannot place text", name);
-		return false;
-	}
-	return true;
+	del_curterm(cur_term);
+	return can_place;
 }
