@@ -460,3 +460,19 @@ fs_lock(int *fd, const char *path, bool wait)
 			return err;
 	}
 }
+
+int
+fs_nameless(const char *dir)
+{
+	char path[FS_PATH_MAX];
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	assert(dir != NULL);
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR) ||
+	    fs_path(path, "%s/spool-XXXXXX.tmp", dir) != ERR_OK)
+		return fd;
+	fd = mkostemps(path, 4, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}

@@ -42,6 +42,12 @@ enum err fs_sync_folder(const char *path);
 enum err fs_unlink(const char *path);
 
 /*
+ * Makes a file without a name, also on file systems without O_TMPFILE: the
+ * kernel deletes it with its last descriptor. -1: errno says why.
+ */
+int fs_nameless(const char *dir);
+
+/*
  * Removes a folder and its contents; does not follow links. The contents are
  * removed even when the folder itself cannot be, which is a failure.
  */

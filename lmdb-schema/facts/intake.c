@@ -1,6 +1,7 @@
 /*
- * Suppliers, stores, classes and articles are kept in memory, packed; the
- * series are in four spools. intake_write.c writes them to the facts file.
+ * Suppliers, stores and classes are kept in memory, packed; articles are sorted
+ * (intake_articles.c), and the series are in four spools. intake_write.c writes
+ * them to the facts file.
  */
 #include "lmdb-schema/facts/intake.h"
 
@@ -10,10 +11,10 @@
 
 #include "common/arena.h"
 #include "lmdb-schema/facts/intake_priv.h"
-#include "lmdb-schema/key.h"
+#include "lmdb-schema/schema.h"
 #include "lmdb-schema/store/store.h"
 
-#define INTAKE_MEMORY ((size_t)8 << 30)
+#define TABLES_MEMORY ((size_t)8 << 30)
 
 /* Inserts or replaces; ERR_EXISTS when this import put the code already. */
 static enum err
@@ -57,27 +58,6 @@ table_free(struct intake_table *table)
 	codemap_free(table->codes);
 	free(table->values);
 	free(table->fresh);
-}
-
-enum err
-intake_put_article(struct intake *intake, struct span supplier,
-    const struct source_article *article, bool fresh)
-{
-	struct source_article bare = *article;
-	struct key key = key_pair(supplier, article->codein);
-	struct buf buf;
-	enum err err;
-
-	for (unsigned i = 0; i < SERIES_KINDS; i++)
-		bare.series[i] = SPAN("");
-	buf_init(&buf, 64 * 1024);
-	source_article_write(&buf, &bare);
-	err = buf_end(&buf);
-	if (err == ERR_OK)
-		err = table_put(intake, &intake->articles, key_span(&key),
-		    buf_span(&buf), fresh);
-	buf_fini(&buf);
-	return err;
 }
 
 /* --- the base of a merge ------------------------------------------- */
@@ -128,19 +108,21 @@ intake_new(struct intake **out, struct store *store, struct source *base)
 		return ERR_NO_MEMORY;
 	intake->store = store;
 	intake->base = base;
-	intake->arena = arena_new(INTAKE_MEMORY);
+	intake->arena = arena_new(TABLES_MEMORY);
 	intake->suppliers.codes = codemap_new();
 	intake->stores.codes = codemap_new();
 	intake->classes.codes = codemap_new();
-	intake->articles.codes = codemap_new();
-	intake->loaded = codemap_new();
+	intake->budget.limit = INTAKE_MEMORY;
 	pthread_rwlock_init(&intake->lock, NULL);
-	if (intake->arena == NULL || intake->loaded == NULL ||
-	    intake->suppliers.codes == NULL || intake->stores.codes == NULL ||
-	    intake->classes.codes == NULL || intake->articles.codes == NULL)
+	if (intake->arena == NULL || intake->suppliers.codes == NULL ||
+	    intake->stores.codes == NULL || intake->classes.codes == NULL)
 		err = ERR_NO_MEMORY;
+	if (err == ERR_OK)
+		err = sorter_new(
+		    &intake->articles, store_dir(store), &intake->budget);
 	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
-		err = spool_new(&intake->spools[i], i, store_dir(store));
+		err = spool_new(
+		    &intake->spools[i], i, store_dir(store), &intake->budget);
 	if (err == ERR_OK && base != NULL)
 		err = take_base(intake);
 	if (err != ERR_OK) {
@@ -158,19 +140,31 @@ intake_free(struct intake *intake)
 		return;
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		spool_free(intake->spools[i]);
+	for (uint32_t i = 0; intake->ranges != NULL &&
+	     i < codemap_count(intake->suppliers.codes);
+	     i++)
+		shelf_fini(&intake->ranges[i].merged);
+	free(intake->ranges);
+	free(intake->supplier_order);
+	shelf_fini(&intake->fresh);
+	sorter_free(intake->articles);
 	table_free(&intake->suppliers);
 	table_free(&intake->stores);
 	table_free(&intake->classes);
-	table_free(&intake->articles);
-	free(intake->article_order);
 	free(intake->store_order);
 	free(intake->store_number);
 	free(intake->base_store);
 	free(intake->supplier_articles);
-	codemap_free(intake->loaded);
 	pthread_rwlock_destroy(&intake->lock);
 	arena_free(intake->arena);
 	free(intake);
+}
+
+void
+intake_set_memory(struct intake *intake, size_t bytes)
+{
+	assert(atomic_load(&intake->budget.used) == 0 && bytes > 0);
+	intake->budget.limit = bytes;
 }
 
 enum err
@@ -194,25 +188,6 @@ intake_class(struct intake *intake, struct span code, struct span label)
 {
 	assert(!intake->sealed);
 	return table_put(intake, &intake->classes, code, label, true);
-}
-
-enum err
-intake_article(struct intake *intake, struct span supplier,
-    const struct source_article *article)
-{
-	uint32_t before;
-	enum err err;
-
-	assert(!intake->sealed);
-	if (!intake_has_supplier(intake, supplier))
-		return ERR_NOT_FOUND;
-	err = intake_load(intake, supplier);
-	before = codemap_count(intake->articles.codes);
-	if (err == ERR_OK)
-		err = intake_put_article(intake, supplier, article, true);
-	if (codemap_count(intake->articles.codes) > before)
-		intake->listings_changed = true;
-	return err;
 }
 
 bool
@@ -246,8 +221,12 @@ number_stores(struct intake *intake)
 }
 
 enum err
-intake_seal(struct intake *intake)
+intake_seal(struct intake *intake,
+    void (*twice)(void *context, struct span codein, uint64_t line),
+    void *context)
 {
+	enum err err;
+
 	assert(!intake->sealed);
 	intake->supplier_articles =
 	    calloc(codemap_count(intake->suppliers.codes) + 1,
@@ -255,44 +234,51 @@ intake_seal(struct intake *intake)
 	if (intake->supplier_articles == NULL)
 		return ERR_NO_MEMORY;
 	intake->sealed = true;
-	return number_stores(intake);
+	err = number_stores(intake);
+	return err == ERR_OK ? intake_sort_articles(intake, twice, context)
+			     : err;
 }
 
 /* With the lock, unless there is no base: then nothing is added any more. */
 static uint32_t
-find_article(
-    const struct intake *intake, struct span supplier, struct span codein)
+find_article(const struct intake_range *range, struct span codein)
 {
-	struct key key = key_pair(supplier, codein);
+	uint32_t place =
+	    shelf_find(range->shelf, range->from, range->count, codein);
 
-	return codemap_find(intake->articles.codes, key_span(&key));
+	return place == UINT32_MAX ? INTAKE_NONE
+				   : range->first + place - range->from;
 }
 
 uint32_t
 intake_find_article(
     struct intake *intake, struct span supplier, struct span codein)
 {
-	uint32_t number = INTAKE_NONE;
+	uint32_t number = INTAKE_NONE, which;
+	struct intake_range *range;
 	bool loaded;
 	enum err err;
 
+	assert(intake->sealed);
 	if (supplier.len > SCHEMA_CODE_MAX || codein.len > SCHEMA_CODE_MAX)
 		return INTAKE_NONE;
-	if (intake->base == NULL)
-		return find_article(intake, supplier, codein);
-	if (!intake_has_supplier(intake, supplier))
+	which = codemap_find(intake->suppliers.codes, supplier);
+	if (which == CODEMAP_NONE)
 		return INTAKE_NONE;
+	range = &intake->ranges[which];
+	if (intake->base == NULL)
+		return find_article(range, codein);
 	pthread_rwlock_rdlock(&intake->lock);
-	loaded = intake_has_loaded(intake, supplier);
+	loaded = range->loaded;
 	if (loaded)
-		number = find_article(intake, supplier, codein);
+		number = find_article(range, codein);
 	pthread_rwlock_unlock(&intake->lock);
 	if (loaded)
 		return number;
 	pthread_rwlock_wrlock(&intake->lock);
-	err = intake_load(intake, supplier);
+	err = intake_load(intake, which);
 	if (err == ERR_OK)
-		number = find_article(intake, supplier, codein);
+		number = find_article(range, codein);
 	else
 		atomic_store(&intake->failed, err);
 	pthread_rwlock_unlock(&intake->lock);
@@ -343,7 +329,11 @@ intake_newest(const struct intake *intake, enum series_kind kind)
 uint32_t
 intake_articles(const struct intake *intake)
 {
-	return codemap_count(intake->articles.codes);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < codemap_count(intake->suppliers.codes); i++)
+		count += intake->ranges[i].count;
+	return count;
 }
 
 const struct source_header *

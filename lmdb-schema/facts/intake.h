@@ -3,7 +3,9 @@
  * articles first, then their monthly facts, and writes one facts file.
  *
  * Nothing is visible to readers: intake_write() writes the whole file, and one
- * later commit makes it current, see live.h.
+ * later commit makes it current, see live.h. Its own memory is bounded: beyond
+ * intake_set_memory() articles and facts are sorted in files without a name in
+ * the data directory, which the kernel deletes with the process.
  *
  * The four series may be filled by four threads at once, one each, after
  * intake_seal(); all else belongs to one thread.
@@ -32,6 +34,13 @@ enum err intake_new(
     struct intake **out, struct store *store, struct source *base);
 void intake_free(struct intake *intake);
 
+/*
+ * The bytes that articles and facts may take, about; before the first put. Else
+ * INTAKE_MEMORY.
+ */
+#define INTAKE_MEMORY ((size_t)1 << 30)
+void intake_set_memory(struct intake *intake, size_t bytes);
+
 /* ERR_EXISTS when this import has put the same code before. */
 enum err intake_supplier(
     struct intake *intake, struct span code, struct span name);
@@ -40,14 +49,21 @@ enum err intake_store(
 enum err intake_class(
     struct intake *intake, struct span code, struct span label);
 
-/* The spans are copied. ERR_NOT_FOUND: no such supplier. */
+/*
+ * The spans are copied. ERR_NOT_FOUND: no such supplier. `line` is the caller's
+ * name for it, see intake_seal().
+ */
 enum err intake_article(struct intake *intake, struct span supplier,
-    const struct source_article *article);
+    const struct source_article *article, uint64_t line);
 
 /*
  * Call when all suppliers, stores and articles are put: numbers are then final.
+ * ERR_EXISTS, and nothing more can be done with the intake, when articles were
+ * put twice: `twice`, when not NULL, is called for each but the first of them.
  */
-enum err intake_seal(struct intake *intake);
+enum err intake_seal(struct intake *intake,
+    void (*twice)(void *context, struct span codein, uint64_t line),
+    void *context);
 
 /*
  * INTAKE_NONE when there is no such store or article, or, where intake_failed()

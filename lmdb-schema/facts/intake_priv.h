@@ -11,8 +11,10 @@
 
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/facts/intake.h"
+#include "lmdb-schema/facts/shelf.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/facts/spool.h"
+#include "lmdb-schema/sorter.h"
 
 /*
  * A map from codes to packed values; `fresh` is set for values that did not
@@ -25,6 +27,20 @@ struct intake_table {
 	uint32_t room;
 };
 
+/*
+ * A supplier's articles. Each has a number, from `first` on; the numbers of all
+ * suppliers follow the order of the codes, so that facts can be sorted by them.
+ */
+struct intake_range {
+	uint32_t first;
+	uint32_t room; /* numbers that are kept free */
+	uint32_t fresh_from, fresh; /* those of this import, in `fresh` */
+	const struct shelf *shelf; /* all of them, once loaded: */
+	uint32_t from, count;
+	struct shelf merged; /* of a merge */
+	bool loaded;
+};
+
 struct arena;
 struct store;
 
@@ -32,8 +48,12 @@ struct intake {
 	struct store *store;
 	struct source *base;
 	struct arena *arena;
-	struct intake_table suppliers, stores, classes, articles;
-	uint32_t *article_order; /* bytewise order of supplier 00 codein */
+	struct intake_table suppliers, stores, classes;
+	struct sorter_budget budget;
+	struct sorter *articles; /* until they are sealed; then: */
+	struct shelf fresh;
+	struct intake_range *ranges; /* by number in `suppliers` */
+	uint32_t *supplier_order;
 	uint32_t *store_order;
 	uint16_t *store_number; /* by number in `stores` */
 	uint16_t *base_store; /* the base's number -> the new one */
@@ -41,8 +61,7 @@ struct intake {
 	int32_t newest[SERIES_KINDS]; /* put now; 0: none */
 	uint64_t *supplier_articles; /* by number in `suppliers` */
 	/* intake_merge.c: */
-	pthread_rwlock_t lock; /* guards `articles` once it is sealed */
-	struct codemap *loaded; /* suppliers whose articles are here */
+	pthread_rwlock_t lock; /* guards `ranges` once they are sealed */
 	uint64_t base_records[SERIES_KINDS]; /* of these in the base */
 	bool listings_changed; /* an article is new */
 	atomic_int failed; /* enum err of a supplier that cannot be loaded */
@@ -50,20 +69,25 @@ struct intake {
 	bool sealed;
 };
 
+/* intake_articles.c: sorts them, and numbers them. For the rest intake.h. */
+enum err intake_sort_articles(struct intake *intake,
+    void (*twice)(void *context, struct span codein, uint64_t line),
+    void *context);
+
 /*
- * intake_merge.c: a merge has only those suppliers' articles in memory that its
+ * intake_merge.c: a merge has only those suppliers' articles at hand that its
  * files name; the others stay in the files of the base. ERR_OK from
- * intake_load() means that the supplier's are there, also without a base.
+ * intake_load() means that the supplier's are there, also without a base. By the
+ * number in `suppliers`.
  */
-enum err intake_load(struct intake *intake, struct span supplier);
+enum err intake_load(struct intake *intake, uint32_t supplier);
 bool intake_has_loaded(const struct intake *intake, struct span supplier);
 
 /* Before writing: loads those that must be written for another reason. */
 enum err intake_load_changed(struct intake *intake);
 
-/* intake.c */
-enum err intake_put_article(struct intake *intake, struct span supplier,
-    const struct source_article *article, bool fresh);
+/* An article's record without its series. */
+void intake_bare(struct buf *out, const struct source_article *article);
 
 struct kv;
 struct kv_txn;
@@ -95,6 +119,12 @@ struct writing {
 
 /* intake_tables.c: what stands behind the articles. */
 enum err writing_tables(struct writing *writing);
+
+/*
+ * intake_write.c: to be called behind each put of `bytes`, as a transaction's
+ * writes stay in memory until its commit.
+ */
+enum err writing_put(struct writing *writing, size_t bytes);
 
 /*
  * intake_marks.c: what tells whether a supplier's rows will change: a digest of

@@ -13,8 +13,11 @@ static enum err
 put_pair(
     struct writing *writing, unsigned table, struct span key, struct span value)
 {
+	enum err err;
+
 	writing->tables_crc = source_pair_crc(writing->tables_crc, key, value);
-	return kv_append(writing->txn, table, key, value);
+	err = kv_append(writing->txn, table, key, value);
+	return err == ERR_OK ? writing_put(writing, key.len + value.len) : err;
 }
 
 static enum err
@@ -127,59 +130,65 @@ write_classes(struct writing *writing)
 /* The listings of suppliers that stay where they are. */
 struct listing {
 	const struct intake *intake;
-	struct codemap *all;
+	struct sorter *all;
 };
 
 static enum err
 add_listing(void *context, struct span key, struct span value)
 {
 	struct listing *listing = context;
-	uint32_t number;
 
 	(void)value;
 	return intake_has_loaded(listing->intake, key_second(key))
 	    ? ERR_OK
-	    : codemap_add(listing->all, key, &number);
+	    : sorter_add(listing->all, key, SPAN(""));
 }
 
 /* Codein 00 supplier: the articles' keys with their parts swapped. */
 static enum err
+add_listings_of(struct listing *listing, uint32_t supplier)
+{
+	const struct intake_range *range = &listing->intake->ranges[supplier];
+	struct span code =
+	    codemap_code(listing->intake->suppliers.codes, supplier);
+	enum err err = ERR_OK;
+
+	for (uint32_t i = 0; i < range->count && err == ERR_OK; i++) {
+		struct key key =
+		    key_pair(shelf_codein(range->shelf, range->from + i), code);
+
+		err = sorter_add(listing->all, key_span(&key), SPAN(""));
+	}
+	return err;
+}
+
+static enum err
 gather_listings(struct listing *listing)
 {
-	struct codemap *articles = listing->intake->articles.codes;
-	struct source *base = listing->intake->base;
-	enum err err = listing->all == NULL ? ERR_NO_MEMORY : ERR_OK;
+	const struct intake *intake = listing->intake;
+	uint32_t count = codemap_count(intake->suppliers.codes);
+	enum err err = ERR_OK;
 
-	for (uint32_t i = 0; i < codemap_count(articles) && err == ERR_OK;
-	     i++) {
-		struct span code = codemap_code(articles, i);
-		struct key key = key_pair(key_second(code), key_first(code));
-		uint32_t number;
-
-		err = codemap_add(listing->all, key_span(&key), &number);
-	}
-	return err == ERR_OK && base != NULL
-	    ? source_each_listing(base, add_listing, listing)
-	    : err;
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
+		err = add_listings_of(listing, i);
+	if (err == ERR_OK && intake->base != NULL)
+		err = source_each_listing(intake->base, add_listing, listing);
+	return err == ERR_OK ? sorter_seal(listing->all) : err;
 }
 
 static enum err
 write_listings(struct writing *writing)
 {
-	struct listing listing = {writing->intake, codemap_new()};
-	uint32_t *order = NULL;
-	enum err err = gather_listings(&listing);
+	struct listing listing = {.intake = writing->intake};
+	struct span key, value;
+	enum err err = sorter_new(&listing.all,
+	    store_dir(writing->intake->store), &writing->intake->budget);
 
-	if (err == ERR_OK) {
-		order = codemap_sorted(listing.all);
-		err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
-	}
-	for (uint32_t i = 0; err == ERR_OK && i < codemap_count(listing.all);
-	     i++)
-		err = put_pair(writing, FACTS_WHERE,
-		    codemap_code(listing.all, order[i]), SPAN(""));
-	free(order);
-	codemap_free(listing.all);
+	if (err == ERR_OK)
+		err = gather_listings(&listing);
+	while (err == ERR_OK && sorter_next(listing.all, &key, &value))
+		err = put_pair(writing, FACTS_WHERE, key, SPAN(""));
+	sorter_free(listing.all);
 	return err;
 }
 

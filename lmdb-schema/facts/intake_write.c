@@ -28,11 +28,24 @@ commit(struct writing *writing)
 	return kv_commit(txn);
 }
 
+enum err
+writing_put(struct writing *writing, size_t bytes)
+{
+	enum err err;
+
+	writing->pending += bytes;
+	if (writing->pending < COMMIT_BYTES)
+		return ERR_OK;
+	err = commit(writing);
+	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
+}
+
 /* A block begins with the checksum of the bytes that follow. */
 static enum err
 put_block(struct writing *writing)
 {
 	struct buf *block = &writing->block;
+	size_t bytes = block->len;
 	struct key key;
 	uint32_t crc;
 	enum err err = buf_end(block);
@@ -44,12 +57,8 @@ put_block(struct writing *writing)
 	key = key_pair_u32(writing->supplier, writing->block_number++);
 	err = kv_append(
 	    writing->txn, FACTS_ARTICLES, key_span(&key), buf_span(block));
-	writing->pending += block->len;
 	buf_clear(block);
-	if (err != ERR_OK || writing->pending < COMMIT_BYTES)
-		return err;
-	err = commit(writing);
-	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
+	return err == ERR_OK ? writing_put(writing, bytes) : err;
 }
 
 /* Steps to the base's next article of the current supplier. */
@@ -111,16 +120,21 @@ renumber(struct writing *writing, enum series_kind kind, struct span bytes)
 	return !fits || series_bad(&reader) ? ERR_DAMAGED : buf_end(out);
 }
 
+/* The article being written. */
+struct written {
+	uint32_t number;
+	struct span codein;
+};
+
 static void
-tell_twice(struct writing *writing, enum series_kind kind, uint32_t article,
+tell_twice(struct writing *writing, enum series_kind kind, struct span codein,
     const struct series_record *record)
 {
 	struct intake *intake = writing->intake;
-	struct span code = codemap_code(intake->articles.codes, article);
 
 	writing->twice->kind = kind;
-	writing->twice->supplier = key_first(code);
-	writing->twice->codein = key_second(code);
+	writing->twice->supplier = writing->supplier;
+	writing->twice->codein = codein;
 	writing->twice->store = codemap_code(
 	    intake->stores.codes, intake->store_order[record->store]);
 	writing->twice->month = record->month;
@@ -128,36 +142,31 @@ tell_twice(struct writing *writing, enum series_kind kind, uint32_t article,
 
 /* The records of an article in this import, as one series. */
 static enum err
-fresh_series(struct writing *writing, enum series_kind kind, uint32_t article,
-    struct span *out)
+fresh_series(struct writing *writing, enum series_kind kind,
+    const struct written *article, struct span *out)
 {
-	struct spool *spool = writing->intake->spools[kind];
+	const struct span *parts;
 	struct series_record twice;
-	unsigned count = spool_parts(spool, article, out, 1);
-	struct span *parts;
-	enum err err;
+	unsigned count;
+	enum err err = spool_parts(
+	    writing->intake->spools[kind], article->number, &parts, &count);
 
-	if (count == 0)
-		*out = SPAN("");
-	if (count < 2)
-		return ERR_OK;
-	parts = calloc(count, sizeof(*parts));
-	if (parts == NULL)
-		return ERR_NO_MEMORY;
-	spool_parts(spool, article, parts, count);
+	*out = count == 0 ? SPAN("") : parts[0];
+	if (err != ERR_OK || count < 2)
+		return err;
 	buf_clear(&writing->fresh);
 	err = series_merge(&writing->fresh, kind, parts, count, false, &twice);
-	free(parts);
 	*out = buf_span(&writing->fresh);
 	if (err == ERR_EXISTS)
-		tell_twice(writing, kind, article, &twice);
+		tell_twice(writing, kind, article->codein, &twice);
 	return err;
 }
 
 /* Merges the new facts over the old ones. `old` is NULL when there are none. */
 static enum err
-article_series(struct writing *writing, enum series_kind kind, uint32_t article,
-    const struct source_article *old, struct span *out)
+article_series(struct writing *writing, enum series_kind kind,
+    const struct written *article, const struct source_article *old,
+    struct span *out)
 {
 	struct buf *merged = &writing->merged[kind];
 	struct series_record twice;
@@ -208,38 +217,53 @@ add_record(struct writing *writing, const struct source_article *article)
 }
 
 static enum err
-write_article(struct writing *writing, uint32_t number)
+write_article(
+    struct writing *writing, const struct intake_range *range, uint32_t place)
 {
 	struct intake *intake = writing->intake;
-	struct span code = codemap_code(intake->articles.codes, number);
-	struct span supplier = key_first(code);
 	const struct source_article *old = NULL;
 	struct source_article article;
-	enum err err = ERR_OK;
+	struct written written;
+	enum err err = source_article_read(
+	    shelf_record(range->shelf, range->from + place), &article);
 
-	if (!span_eq(supplier, writing->supplier))
-		err = open_supplier(writing, supplier);
-	if (err == ERR_OK)
-		err = source_article_read(
-		    intake->articles.values[number], &article);
 	if (err != ERR_OK)
 		return err;
+	written.number = range->first + place;
+	written.codein = article.codein;
 	if (writing->base_left &&
 	    span_eq(writing->base_article.codein, article.codein))
 		old = &writing->base_article;
 	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++) {
-		err =
-		    article_series(writing, i, number, old, &article.series[i]);
+		err = article_series(
+		    writing, i, &written, old, &article.series[i]);
 		if (err == ERR_OK && intake->base != NULL)
 			writing->records[i] +=
 			    series_count(i, article.series[i]);
 	}
 	if (err == ERR_OK)
 		err = add_record(writing, &article);
-	if (err == ERR_OK && old != NULL)
-		err = step_base(writing);
-	intake->supplier_articles[codemap_find(
-	    intake->suppliers.codes, supplier)]++;
+	return err == ERR_OK && old != NULL ? step_base(writing) : err;
+}
+
+static enum err
+write_supplier(struct writing *writing, uint32_t supplier, uint64_t *done,
+    void (*at)(void *context, uint64_t done), void *context)
+{
+	struct intake *intake = writing->intake;
+	const struct intake_range *range = &intake->ranges[supplier];
+	enum err err = ERR_OK;
+
+	if (!range->loaded || range->count == 0)
+		return ERR_OK;
+	err = open_supplier(
+	    writing, codemap_code(intake->suppliers.codes, supplier));
+	for (uint32_t i = 0; i < range->count && err == ERR_OK; i++) {
+		err = write_article(writing, range, i);
+		if (at != NULL && (*done)++ % 1024 == 0)
+			at(context, *done);
+	}
+	intake->supplier_articles[supplier] = range->count;
 	return err;
 }
 
@@ -248,14 +272,13 @@ write_articles(struct writing *writing,
     void (*at)(void *context, uint64_t done), void *context)
 {
 	struct intake *intake = writing->intake;
-	uint32_t count = codemap_count(intake->articles.codes);
+	uint32_t count = codemap_count(intake->suppliers.codes);
+	uint64_t done = 0;
 	enum err err = ERR_OK;
 
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
-		err = write_article(writing, intake->article_order[i]);
-		if (at != NULL && i % 1024 == 0)
-			at(context, i);
-	}
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
+		err = write_supplier(
+		    writing, intake->supplier_order[i], &done, at, context);
 	return err == ERR_OK ? put_block(writing) : err;
 }
 
@@ -334,11 +357,6 @@ intake_write(struct intake *intake, const char *path,
 	writing_init(&writing, intake, twice);
 	if (err == ERR_OK)
 		err = intake_load_changed(intake);
-	if (err == ERR_OK) {
-		intake->article_order = codemap_sorted(intake->articles.codes);
-		if (intake->article_order == NULL)
-			err = ERR_NO_MEMORY;
-	}
 	if (err == ERR_OK)
 		err = marks_new(
 		    &writing.marks, intake, find_newest_month(intake));

@@ -3,9 +3,8 @@
  *
  * Lines come in any order. Lines of one article that are in order become one
  * series; a step back begins another. Nearly every file is sorted, and the
- * spool then holds one finished series per article. The series are stored in a
- * file without a name, so that memory use stays small and a crash leaves
- * nothing behind.
+ * spool then holds one finished series per article. They are sorted by article
+ * (sorter.h), so that memory stays bounded and a crash leaves nothing behind.
  *
  * Used by one thread at a time.
  */
@@ -16,23 +15,27 @@
 #include "common/err.h"
 #include "lmdb-schema/facts/series.h"
 
+struct sorter_budget;
 struct spool;
 
-/* The file is made in `dir`. NULL only when memory is out. */
-enum err spool_new(struct spool **out, enum series_kind kind, const char *dir);
+/* Files are made in `dir`. NULL only when memory is out. */
+enum err spool_new(struct spool **out, enum series_kind kind, const char *dir,
+    struct sorter_budget *budget);
 void spool_free(struct spool *spool);
 
 enum err spool_put(
     struct spool *spool, uint32_t article, const struct series_record *record);
 
-/* Call when every record is added: flushes and maps the file. Only then: */
+/* Call when every record is added. Only then: */
 enum err spool_seal(struct spool *spool);
 
 uint64_t spool_records(const struct spool *spool);
 
 /*
- * The series of an article, in the order of arrival, at most `max` of them;
- * returns how many there are (0 for none). Borrowed until spool_free().
+ * The series of an article, in the order of arrival, and how many there are (0
+ * for none). Articles are asked for in ascending order, the last one again if
+ * need be. The array is borrowed until the next call, the series until
+ * spool_free(). ERR_NO_MEMORY.
  */
-unsigned spool_parts(const struct spool *spool, uint32_t article,
-    struct span *parts, unsigned max);
+enum err spool_parts(struct spool *spool, uint32_t article,
+    const struct span **parts, unsigned *count);

@@ -74,12 +74,13 @@ static void
 take_in(enum import_file file)
 {
 	struct import import;
-	enum err err = import_init(&import, ".");
+	enum err err =
+	    import_init(&import, ".", store_dir(store), INTAKE_MEMORY);
 
 	FUZZ_CHECK(err == ERR_OK);
 	FUZZ_CHECK(intake_new(&import.intake, store, source) == ERR_OK);
 	if (file >= IMPORT_SALES)
-		FUZZ_CHECK(intake_seal(import.intake) == ERR_OK);
+		FUZZ_CHECK(import_seal(&import) == ERR_OK);
 	err = import_read_path(&import, file, path);
 	FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT);
 	FUZZ_CHECK((err == ERR_OK) == (import.faults[file].count == 0));

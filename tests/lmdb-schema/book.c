@@ -20,7 +20,8 @@ put_article(struct intake *intake, const struct book_row *row)
 
 	article.libelle1 = span_of(row->label);
 	ck_assert_int_eq(
-	    intake_article(intake, span_of(row->supplier), &article), ERR_OK);
+	    intake_article(intake, span_of(row->supplier), &article, 0),
+	    ERR_OK);
 }
 
 static void
@@ -52,7 +53,7 @@ book_import(const struct book_row *rows, unsigned count)
 			    ERR_OK);
 	for (unsigned i = 0; i < count; i++)
 		put_article(intake, &rows[i]);
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	for (unsigned i = 0; i < count; i++)
 		if (rows[i].turnover != NUM_NULL)
 			facts_put(intake, SERIES_SALES, rows[i].supplier,

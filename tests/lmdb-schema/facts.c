@@ -128,7 +128,7 @@ facts_put_article(
 	struct source_article article = facts_article(codein);
 
 	ck_assert_int_eq(
-	    intake_article(intake, span_of(supplier), &article), ERR_OK);
+	    intake_article(intake, span_of(supplier), &article, 0), ERR_OK);
 }
 
 void
@@ -202,7 +202,7 @@ put_one(
 	article.code3 = codes[draw(state) % 4];
 	article.prix_achat = (int64_t)(draw(state) % 100000) * 10000;
 	ck_assert_int_eq(
-	    intake_article(intake, span_of(supplier), &article), ERR_OK);
+	    intake_article(intake, span_of(supplier), &article, 0), ERR_OK);
 }
 
 static void
@@ -240,7 +240,7 @@ facts_import(unsigned big, uint64_t seed)
 		put_one(intake, "BIG", i, &state);
 	for (unsigned i = 0; i < 3; i++)
 		put_one(intake, "SMALL", i, &state);
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	for (unsigned i = 0; i < big; i++)
 		put_months(intake, "BIG", i, &state);
 	for (unsigned i = 0; i < 3; i++)

@@ -446,7 +446,7 @@ cmd_run_table(const char *program, const char *about,
 int
 cmd_by_words(int (*run)(int argc, char **argv), const char *const *words)
 {
-	enum { MAX = 8 };
+	enum { MAX = 12 };
 	char texts[MAX][FS_PATH_MAX];
 	char *argv[MAX + 1] = {NULL};
 	int argc = 0;

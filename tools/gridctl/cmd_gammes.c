@@ -109,7 +109,7 @@ gammes_import(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	result = CMD_DONE;
-	err = import_init(&import, "");
+	err = import_init(&import, "", store_dir(store), INTAKE_MEMORY);
 	if (err == ERR_OK)
 		err = store_lock_import(&lock, store, true);
 	if (err == ERR_OK) {

@@ -9,7 +9,6 @@
  *
  * --check takes the same steps up to the commit, which it undoes.
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -27,10 +26,14 @@
 #include "tools/gridctl/import_tell.h"
 
 #define GRACE_SECONDS (15 * 60)
-#define READERS_MAX 4
+
+#define MIB ((size_t)1 << 20)
+#define MEMORY_MIB ((int64_t)(INTAKE_MEMORY / MIB))
+#define MEMORY_MIB_MAX (INT64_C(1) << 24)
 
 struct options {
 	bool merge, ignore_unknown, check, yes, quiet;
+	int64_t memory;
 };
 
 static const struct opt_row rows[] = {
@@ -42,6 +45,9 @@ static const struct opt_row rows[] = {
 	"count what the import would change, and change nothing"},
     {"--yes", 0, OPT_FLAG, offsetof(struct options, yes), 0, 0, NULL,
 	"with --check: half of the articles may go"},
+    {"--memory", 0, OPT_INT, offsetof(struct options, memory), 1,
+	MEMORY_MIB_MAX, "MIB",
+	"beyond so much memory sort in files (default 1024)"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -72,9 +78,6 @@ struct run {
 	uint64_t bytes_total;
 	uint64_t generation;
 	char facts[FS_PATH_MAX]; /* what write_facts() has written */
-	pthread_mutex_t lock;
-	unsigned next_monthly;
-	enum err err; /* first failure of the monthly files */
 	struct live_counts counts;
 	struct import_changes changes; /* --check */
 	bool odd; /* the changes look like a mistake */
@@ -94,8 +97,10 @@ check_files(struct run *run)
 }
 
 static void
-show_reading(struct run *run)
+show_reading(void *context)
 {
+	struct run *run = context;
+
 	progress_items(&run->progress, run->import.bytes_done, "lines",
 	    run->import.lines_done);
 }
@@ -103,10 +108,10 @@ show_reading(struct run *run)
 static enum err
 read_masters(struct run *run)
 {
-	enum err first = ERR_OK;
+	enum err first = ERR_OK, err;
 
 	for (unsigned i = IMPORT_SUPPLIERS; i <= IMPORT_ARTICLES; i++) {
-		enum err err = import_read(&run->import, i);
+		err = import_read(&run->import, i);
 
 		if (err != ERR_OK && err != ERR_BAD_INPUT)
 			return err;
@@ -114,68 +119,8 @@ read_masters(struct run *run)
 			first = err;
 		show_reading(run);
 	}
-	return first == ERR_OK ? intake_seal(run->import.intake) : first;
-}
-
-/* --- monthly files, by several threads ---------------------------------- */
-
-/* Sorts the longest file first. */
-static const enum import_file monthly[] = {
-    IMPORT_SALES, IMPORT_STOCK, IMPORT_RECEPTIONS, IMPORT_POSITIONS};
-
-#define MONTHLY (sizeof(monthly) / sizeof(monthly[0]))
-
-static void *
-read_monthly(void *context)
-{
-	struct run *run = context;
-
-	for (;;) {
-		enum err err;
-		unsigned i;
-
-		pthread_mutex_lock(&run->lock);
-		i = run->next_monthly++;
-		pthread_mutex_unlock(&run->lock);
-		if (i >= MONTHLY)
-			return NULL;
-		err = import_read(&run->import, monthly[i]);
-		pthread_mutex_lock(&run->lock);
-		if (run->err == ERR_OK || run->err == ERR_BAD_INPUT)
-			run->err = err == ERR_OK ? run->err : err;
-		pthread_mutex_unlock(&run->lock);
-	}
-}
-
-/* Shows the other threads' progress. */
-static enum err
-read_all_monthly(struct run *run)
-{
-	long readers = sysconf(_SC_NPROCESSORS_ONLN);
-	pthread_t threads[READERS_MAX];
-	int started = 0;
-
-	if (readers > READERS_MAX)
-		readers = READERS_MAX;
-	while (started < readers &&
-	    pthread_create(&threads[started], NULL, read_monthly, run) == 0)
-		started++;
-	if (started == 0)
-		read_monthly(run);
-	for (int i = 0; i < started; i++) {
-		struct timespec soon;
-
-		do {
-			clock_gettime(CLOCK_REALTIME, &soon);
-			soon.tv_nsec += 100000000;
-			if (soon.tv_nsec >= 1000000000) {
-				soon.tv_nsec -= 1000000000;
-				soon.tv_sec++;
-			}
-			show_reading(run);
-		} while (pthread_timedjoin_np(threads[i], NULL, &soon) != 0);
-	}
-	return run->err;
+	err = import_seal(&run->import);
+	return err == ERR_OK ? first : err;
 }
 
 static enum err
@@ -187,7 +132,7 @@ read_everything(struct run *run)
 		err = read_masters(run);
 	if (err != ERR_OK)
 		return err;
-	err = read_all_monthly(run);
+	err = import_read_monthly(&run->import, show_reading, run);
 	if (err != ERR_OK && err != ERR_BAD_INPUT)
 		return err;
 	for (unsigned i = IMPORT_NETWORK; i <= IMPORT_GAMMES; i++) {
@@ -235,12 +180,14 @@ write_facts(struct run *run)
 	return err;
 }
 
+/* Each article of a folder that replaces all facts has a range, or none. */
 static bool
 brings_range(void *context, struct span key)
 {
 	const struct import *import = context;
 
-	return codemap_find(import->gammes, key) != CODEMAP_NONE;
+	return intake_find_article(import->intake, key_first(key),
+		   key_second(key)) != INTAKE_NONE;
 }
 
 static enum err
@@ -325,6 +272,9 @@ import_now(struct run *run)
 
 	if (err == ERR_OK)
 		err = intake_new(&run->import.intake, run->store, run->base);
+	if (err == ERR_OK)
+		intake_set_memory(run->import.intake,
+		    (size_t)run->options->memory * MIB / 8 * 7);
 	for (unsigned i = 0; i < IMPORT_FILES; i++)
 		run->bytes_total += import_file_bytes(&run->import, i);
 	if (err == ERR_OK) {
@@ -370,7 +320,9 @@ tell(struct run *run, enum err err)
 	fault_clear(&fault);
 	if (err == ERR_NO_SPACE)
 		fault_set(&fault, cmd_data_dir(),
-		    "the disk is full; nothing was changed");
+		    "the disk is full; nothing was changed: make room for the "
+		    "new facts, and for the files in which an import sorts "
+		    "what --memory does not hold, and import again");
 	else
 		fault_set(&fault, run->import.dir,
 		    "not imported, nothing was changed: %s", err_text(err));
@@ -383,10 +335,11 @@ import_locked(
 {
 	struct run run = {.store = store, .options = options};
 	int64_t start = date_monotonic_ns();
-	enum err err = import_init(&run.import, dir);
+	/* Live values are few beside articles and their facts. */
+	const size_t memory = (size_t)options->memory * MIB / 8;
+	enum err err = import_init(&run.import, dir, store_dir(store), memory);
 	int result = CMD_DONE;
 
-	pthread_mutex_init(&run.lock, NULL);
 	if (err == ERR_OK)
 		err = import_now(&run);
 	if (err != ERR_OK)
@@ -405,7 +358,6 @@ import_locked(
 	import_fini(&run.import);
 	intake_free(run.import.intake);
 	source_close(run.before);
-	pthread_mutex_destroy(&run.lock);
 	return result;
 }
 
@@ -482,7 +434,7 @@ read_options(struct options *options, int argc, char **argv)
 int
 cmd_import(int argc, char **argv)
 {
-	struct options options = {0};
+	struct options options = {.memory = MEMORY_MIB};
 	struct store *store;
 	int result = read_options(&options, argc, argv);
 

@@ -90,7 +90,7 @@ cmd_network(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	result = CMD_DONE;
-	err = import_init(&import, "");
+	err = import_init(&import, "", store_dir(store), INTAKE_MEMORY);
 	taking = (struct taking){&import, store, options.replace};
 	if (err == ERR_OK)
 		err = take_in(&taking, argv[1], &counts);

@@ -167,7 +167,7 @@ import_turnovers(const int64_t *ca, unsigned count)
 		codein[0] = (char)('a' + i);
 		facts_put_article(intake, "S", codein);
 	}
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	for (unsigned i = 0; i < count; i++) {
 		codein[0] = (char)('a' + i);
 		facts_put(intake, SERIES_SALES, "S", codein, "1", FACTS_MONTH,
@@ -230,7 +230,7 @@ START_TEST(a_sum_that_does_not_fit_leaves_the_old_snapshot)
 	intake_supplier(intake, SPAN("S"), SPAN(""));
 	intake_store(intake, SPAN("1"), SPAN(""));
 	facts_put_article(intake, "S", "x");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	for (int i = 0; i < 12; i++)
 		facts_put(intake, SERIES_SALES, "S", "x", "1", FACTS_MONTH - i,
 		    INT64_MAX / 16);
@@ -245,7 +245,7 @@ START_TEST(a_sum_that_does_not_fit_leaves_the_old_snapshot)
 	intake_store(intake, SPAN("1"), SPAN(""));
 	intake_store(intake, SPAN("2"), SPAN(""));
 	facts_put_article(intake, "S", "x");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	for (int i = 0; i < 24; i++)
 		facts_put(intake, SERIES_SALES, "S", "x", i < 12 ? "1" : "2",
 		    FACTS_MONTH - i % 12, INT64_MAX / 16);
@@ -294,7 +294,7 @@ START_TEST(an_article_whose_sums_do_not_fit_is_left_out)
 	intake_store(intake, SPAN("2"), SPAN(""));
 	for (int i = 0; i < 5; i++, name[0]++)
 		facts_put_article(intake, "S", name);
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	name[0] = 'a';
 	for (int i = 0; i < 5; i++, name[0]++)
 		put_sales(intake, name, 24, absurd[_i].amount[i]);

@@ -25,7 +25,7 @@ import_base(void)
 	intake_class(intake, SPAN("12"), SPAN("Douze"));
 	facts_put_article(intake, "S", "1");
 	facts_put_article(intake, "S", "2");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_put(intake, SERIES_SALES, "S", "1", "D", FACTS_MONTH - 1, 1 * M);
 	facts_put(intake, SERIES_SALES, "S", "1", "B", FACTS_MONTH - 1, 2 * M);
 	facts_put(intake, SERIES_SALES, "S", "1", "D", FACTS_MONTH, 3 * M);
@@ -98,8 +98,16 @@ START_TEST(the_header_counts_what_was_put)
 }
 END_TEST
 
+static void
+add_line(void *context, struct span codein, uint64_t line)
+{
+	ck_assert(span_eq(codein, SPAN("1")));
+	*(uint64_t *)context += line;
+}
+
 START_TEST(the_same_thing_twice_is_told)
 {
+	uint64_t lines = 0;
 	struct source_article article = facts_article("1");
 	struct intake *intake = facts_begin(NULL);
 
@@ -111,11 +119,13 @@ START_TEST(the_same_thing_twice_is_told)
 	ck_assert_int_eq(intake_class(intake, SPAN("12"), SPAN("")), ERR_OK);
 	ck_assert_int_eq(
 	    intake_class(intake, SPAN("12"), SPAN("")), ERR_EXISTS);
-	ck_assert_int_eq(intake_article(intake, SPAN("S"), &article), ERR_OK);
+	for (uint64_t line = 2; line < 5; line++)
+		ck_assert_int_eq(
+		    intake_article(intake, SPAN("S"), &article, line), ERR_OK);
 	ck_assert_int_eq(
-	    intake_article(intake, SPAN("S"), &article), ERR_EXISTS);
-	ck_assert_int_eq(
-	    intake_article(intake, SPAN("T"), &article), ERR_NOT_FOUND);
+	    intake_article(intake, SPAN("T"), &article, 9), ERR_NOT_FOUND);
+	ck_assert_int_eq(intake_seal(intake, add_line, &lines), ERR_EXISTS);
+	ck_assert_uint_eq(lines, 3 + 4);
 	intake_free(intake);
 	intake_free(NULL);
 }
@@ -129,7 +139,7 @@ START_TEST(the_same_month_twice_is_told_and_nothing_is_left)
 	intake_supplier(intake, SPAN("S"), SPAN(""));
 	intake_store(intake, SPAN("D"), SPAN(""));
 	facts_put_article(intake, "S", "1");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_put(intake, (enum series_kind)_i, "S", "1", "D", FACTS_MONTH, M);
 	facts_put(intake, (enum series_kind)_i, "S", "1", "D", FACTS_MONTH, M);
 	facts_end_series(intake);
@@ -154,7 +164,7 @@ START_TEST(what_was_not_put_is_not_found)
 	intake_supplier(intake, SPAN("S"), SPAN(""));
 	intake_store(intake, SPAN("D"), SPAN(""));
 	facts_put_article(intake, "S", "1");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	ck_assert_uint_eq(intake_find_article(intake, SPAN("S"), SPAN("1")), 0);
 	ck_assert_uint_eq(
 	    intake_find_article(intake, SPAN("S"), SPAN("2")), INTAKE_NONE);
@@ -193,7 +203,7 @@ START_TEST(suppliers_may_be_all_there_is)
 	struct source *source;
 
 	intake_supplier(intake, SPAN("S"), SPAN("Seul"));
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_end_series(intake);
 	facts_end(intake);
 	ck_assert_int_eq(source_open(&source, facts), ERR_OK);
@@ -227,7 +237,7 @@ START_TEST(an_empty_merge_changes_nothing)
 {
 	struct intake *intake = begin_merge();
 
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_end_series(intake);
 	end_merge(intake);
 	ck_assert_str_eq(
@@ -246,7 +256,7 @@ START_TEST(a_merge_adds_and_replaces_and_renumbers_stores)
 	intake_store(intake, SPAN("A"), SPAN("Arles")); /* before B and D */
 	intake_store(intake, SPAN("C"), SPAN("Caen"));
 	facts_put_article(intake, "S", "15");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_put(intake, SERIES_SALES, "S", "1", "D", FACTS_MONTH, 30 * M);
 	facts_put(intake, SERIES_SALES, "S", "1", "C", FACTS_MONTH, 5 * M);
 	facts_put(intake, SERIES_SALES, "S", "1", "A", FACTS_MONTH + 1, 7 * M);
@@ -283,8 +293,9 @@ START_TEST(a_merge_replaces_texts_and_keeps_facts)
 	article.libelle1 = SPAN("neu");
 	ck_assert_int_eq(
 	    intake_supplier(intake, SPAN("S"), SPAN("Neu")), ERR_OK);
-	ck_assert_int_eq(intake_article(intake, SPAN("S"), &article), ERR_OK);
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(
+	    intake_article(intake, SPAN("S"), &article, 0), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_end_series(intake);
 	end_merge(intake);
 	ck_assert_int_eq(source_open(&source, facts), ERR_OK);
@@ -309,7 +320,7 @@ START_TEST(a_merge_may_bring_a_supplier_before_and_after_the_others)
 	intake_supplier(intake, SPAN("Z"), SPAN(""));
 	facts_put_article(intake, "Z", "1");
 	facts_put_article(intake, "A", "1");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_put(intake, SERIES_STOCK, "Z", "1", "D", FACTS_MONTH, M);
 	facts_end_series(intake);
 	end_merge(intake);
@@ -368,7 +379,8 @@ START_TEST(two_halves_merged_are_the_whole)
 
 				facts_put_article(intake, "S", code);
 			}
-			ck_assert_int_eq(intake_seal(intake), ERR_OK);
+			ck_assert_int_eq(
+			    intake_seal(intake, NULL, NULL), ERR_OK);
 			for (unsigned i = 0; i < count; i++) {
 				char code[2] = {
 				    (char)('0' + lines[i].article), '\0'};
@@ -401,7 +413,7 @@ START_TEST(a_path_that_cannot_be_written_is_told)
 	struct intake_twice twice;
 
 	intake_supplier(intake, SPAN("S"), SPAN(""));
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_end_series(intake);
 	quiet_begin();
 	ck_assert_int_eq(intake_write(intake, scratch_path("none/f.mdb"),

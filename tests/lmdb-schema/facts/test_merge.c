@@ -55,7 +55,7 @@ put_article(struct intake *intake, unsigned s, unsigned a)
 	article = facts_article(codein);
 	article.code3 = s == 0 ? 120305 : SOURCE_NO_CODE3;
 	ck_assert_int_eq(
-	    intake_article(intake, span_of(suppliers[s]), &article), ERR_OK);
+	    intake_article(intake, span_of(suppliers[s]), &article, 0), ERR_OK);
 }
 
 static void
@@ -96,7 +96,7 @@ import_model(void)
 			if (model.there[s][a])
 				put_article(intake, s, a);
 	}
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	for (unsigned s = 0; s < SUPPLIERS; s++)
 		for (unsigned a = 0; a < ARTICLES; a++)
 			for (unsigned k = 0; k < 2 * MONTHS; k++)
@@ -207,7 +207,7 @@ begin_merge(void)
 static void
 seal(struct intake *intake)
 {
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 }
 
 static void

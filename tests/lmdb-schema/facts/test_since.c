@@ -21,11 +21,13 @@ import(const char *product, const char *label)
 	ck_assert_int_eq(intake_supplier(intake, SPAN("S"), SPAN("s")), ERR_OK);
 	ck_assert_int_eq(intake_supplier(intake, SPAN("T"), SPAN("t")), ERR_OK);
 	article.code_centrale = span_of(product);
-	ck_assert_int_eq(intake_article(intake, SPAN("S"), &article), ERR_OK);
+	ck_assert_int_eq(
+	    intake_article(intake, SPAN("S"), &article, 0), ERR_OK);
 	article = facts_article("2");
 	article.libelle1 = span_of(label);
-	ck_assert_int_eq(intake_article(intake, SPAN("T"), &article), ERR_OK);
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(
+	    intake_article(intake, SPAN("T"), &article, 0), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_end_series(intake);
 	facts_end(intake);
 	ck_assert_int_eq(source_open(&source, facts), ERR_OK);

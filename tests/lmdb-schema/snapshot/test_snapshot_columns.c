@@ -43,11 +43,11 @@ make_rows(unsigned count)
 		article.libelle2 = span_of(labels[i % 5]);
 		article.code_centrale = SPAN("100001");
 		ck_assert_int_eq(
-		    intake_article(intake, SPAN("BIG"), &article), ERR_OK);
+		    intake_article(intake, SPAN("BIG"), &article, 0), ERR_OK);
 	}
 	facts_put_article(intake, "EMPTY", "E1");
 	facts_put_article(intake, "EMPTY", "E2");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_put(intake, SERIES_SALES, "BIG", "D1", "001", FACTS_MONTH, 1);
 	facts_put(intake, SERIES_SALES, "EMPTY", "E1", "002", FACTS_MONTH,
 	    -3 * NUM_MICRO);

@@ -227,7 +227,7 @@ START_TEST(odd_codes_have_folders_too)
 
 	intake_supplier(intake, SPAN("A/.. %2F"), SPAN(""));
 	facts_put_article(intake, "A/.. %2F", "1");
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_end_series(intake);
 	facts_end(intake);
 	ck_assert_int_eq(facts_compute("A/.. %2F", &result), ERR_OK);
@@ -244,7 +244,7 @@ START_TEST(a_supplier_that_is_gone_is_kept_for_the_grace_time)
 	struct catalog_entry entry;
 
 	intake_supplier(intake, SPAN("OTHER"), SPAN(""));
-	ck_assert_int_eq(intake_seal(intake), ERR_OK);
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
 	facts_end_series(intake);
 	facts_end(intake);
 	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);

@@ -3,20 +3,15 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
-void
-csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
-    const char *column, const char *format, ...)
+static void
+fill(struct fault *fault, const char *file, uint64_t line, const char *column,
+    const char *format, va_list args)
 {
-	char place[sizeof(faults->kept[0].place)];
-	char message[sizeof(faults->kept[0].message)];
-	struct fault *fault;
-	va_list args;
+	char place[sizeof(fault->place)];
+	char message[sizeof(fault->message)];
 
-	assert(file != NULL && format != NULL);
-	if (faults->count++ >= CSV_FAULTS_KEPT)
-		return;
-	fault = &faults->kept[faults->count - 1];
 	if (line == 0)
 		snprintf(place, sizeof(place), "%s", file);
 	else if (column == NULL)
@@ -24,11 +19,52 @@ csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
 	else
 		snprintf(place, sizeof(place), "%s:%" PRIu64 ": %s", file, line,
 		    column);
-	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
-	va_end(args);
 	fault_clear(fault);
 	fault_set(fault, place, "%s", message);
+}
+
+void
+csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
+    const char *column, const char *format, ...)
+{
+	uint64_t at = faults->count++;
+	va_list args;
+
+	assert(file != NULL && format != NULL);
+	if (at >= CSV_FAULTS_KEPT)
+		return;
+	faults->lines[at] = line;
+	va_start(args, format);
+	fill(&faults->kept[at], file, line, column, format, args);
+	va_end(args);
+}
+
+void
+csv_faults_add_late(struct csv_faults *faults, const char *file, uint64_t line,
+    const char *column, const char *format, ...)
+{
+	uint64_t kept = faults->count, at;
+	va_list args;
+
+	assert(file != NULL && format != NULL);
+	if (kept > CSV_FAULTS_KEPT)
+		kept = CSV_FAULTS_KEPT;
+	faults->count++;
+	for (at = kept; at > 0 && faults->lines[at - 1] > line; at--)
+		;
+	if (at == CSV_FAULTS_KEPT)
+		return;
+	if (kept == CSV_FAULTS_KEPT)
+		kept--; /* the last one goes */
+	memmove(&faults->kept[at + 1], &faults->kept[at],
+	    (kept - at) * sizeof(faults->kept[0]));
+	memmove(&faults->lines[at + 1], &faults->lines[at],
+	    (kept - at) * sizeof(faults->lines[0]));
+	faults->lines[at] = line;
+	va_start(args, format);
+	fill(&faults->kept[at], file, line, column, format, args);
+	va_end(args);
 }
 
 void
@@ -36,8 +72,10 @@ csv_faults_join(struct csv_faults *faults, const struct csv_faults *from)
 {
 	assert(faults != from);
 	for (uint64_t i = 0; i < from->count && i < CSV_FAULTS_KEPT; i++)
-		if (faults->count + i < CSV_FAULTS_KEPT)
+		if (faults->count + i < CSV_FAULTS_KEPT) {
 			faults->kept[faults->count + i] = from->kept[i];
+			faults->lines[faults->count + i] = from->lines[i];
+		}
 	faults->count += from->count;
 }
 

@@ -16,6 +16,7 @@
 struct csv_faults {
 	uint64_t count; /* all of them, kept or not */
 	struct fault kept[CSV_FAULTS_KEPT];
+	uint64_t lines[CSV_FAULTS_KEPT]; /* of these */
 };
 
 /*
@@ -24,6 +25,14 @@ struct csv_faults {
  */
 void csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
     const char *column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/*
+ * The same for a fault that is found behind the file's end: it takes the place
+ * of its line among the others.
+ */
+void csv_faults_add_late(struct csv_faults *faults, const char *file,
+    uint64_t line, const char *column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* Appends the faults of `from`, for files that were read in parallel. */

@@ -8,7 +8,6 @@
 
 #include "common/date.h"
 #include "common/fs.h"
-#include "lmdb-schema/key.h"
 #include "tools/gridctl/import/import_priv.h"
 
 /*
@@ -51,28 +50,27 @@ import_print_columns(FILE *file)
 }
 
 enum err
-import_init(struct import *import, const char *dir)
+import_init(
+    struct import *import, const char *dir, const char *work, size_t memory)
 {
-	assert(import != NULL && dir != NULL);
+	enum err err;
+
+	assert(import != NULL && dir != NULL && work != NULL && memory > 0);
 	memset(import, 0, sizeof(*import));
 	import->dir = dir;
-	import->networks = codemap_new();
-	import->gammes = codemap_new();
-	buf_init(&import->network_bytes, (size_t)4 << 30);
-	return import->networks == NULL || import->gammes == NULL
-	    ? ERR_NO_MEMORY
-	    : ERR_OK;
+	import->budget.limit = memory;
+	err = sorter_new(&import->networks, work, &import->budget);
+	return err == ERR_OK
+	    ? sorter_new(&import->gammes, work, &import->budget)
+	    : err;
 }
 
 void
 import_fini(struct import *import)
 {
 	assert(import != NULL);
-	codemap_free(import->networks);
-	codemap_free(import->gammes);
-	buf_fini(&import->network_bytes);
-	free(import->network_values);
-	free(import->gamme_values);
+	sorter_free(import->networks);
+	sorter_free(import->gammes);
 }
 
 /* The file, or the same one packed where only that is there. */
@@ -180,6 +178,18 @@ is_folder(const char *path)
 	return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
+/* Of a file with faults, too, all that comes twice is told. */
+static enum err
+end_values(struct import *import, enum import_file file, enum err err)
+{
+	enum err twice = ERR_OK;
+
+	if ((file == IMPORT_NETWORK || file == IMPORT_GAMMES) &&
+	    (err == ERR_OK || err == ERR_BAD_INPUT))
+		twice = import_end_values(import, file);
+	return twice == ERR_OK ? err : twice;
+}
+
 enum err
 import_read_path(struct import *import, enum import_file file, const char *path)
 {
@@ -192,6 +202,8 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 
 	assert(import != NULL);
 	import->there[file] = true;
+	snprintf(import->names[file], sizeof(import->names[file]), "%s",
+	    reading.name);
 	if (is_folder(path)) {
 		csv_faults_add(&import->faults[file], path, 0, NULL,
 		    "cannot be read: it is a folder, and a CSV file is wanted");
@@ -207,7 +219,7 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 	if (err == ERR_OK)
 		err = read_records(&reading);
 	csv_close(reading.field.csv);
-	return err;
+	return end_values(import, file, err);
 }
 
 enum err
@@ -217,7 +229,7 @@ import_read(struct import *import, enum import_file file)
 	char path[FS_PATH_MAX];
 	enum err err = file_path(path, import, file);
 
-	assert(import->networks != NULL && import->gammes != NULL);
+	assert(import->gammes != NULL);
 	if (err == ERR_OK && import_has(import, file))
 		err = import_read_path(import, file, path);
 	if (err == ERR_OK && kind != SERIES_KINDS)
@@ -225,35 +237,21 @@ import_read(struct import *import, enum import_file file)
 	return err;
 }
 
-/* --- handing over ------------------------------------------------------- */
+/* --- what comes twice ----------------------------------------------------- */
+
+static void
+article_twice(void *context, struct span codein, uint64_t line)
+{
+	import_tell_twice(context, IMPORT_ARTICLES, 1,
+	    "this supplier's article", codein, line);
+}
 
 enum err
-import_live(struct import *import, struct live_change *change)
+import_seal(struct import *import)
 {
-	enum err err = ERR_OK;
+	enum err err = intake_seal(import->intake, article_twice, import);
 
-	assert(change != NULL);
-	for (uint32_t i = 0;
-	     i < codemap_count(import->networks) && err == ERR_OK; i++) {
-		struct span value = import->network_values[i];
-		struct network network;
-
-		value.ptr = import->network_bytes.data + (uintptr_t)value.ptr;
-		err = network_read(&network, value);
-		if (err == ERR_OK)
-			err = live_put_network(change,
-			    codemap_code(import->networks, i), &network);
-	}
-	for (uint32_t i = 0; i < codemap_count(import->gammes) && err == ERR_OK;
-	     i++) {
-		struct span code = codemap_code(import->gammes, i);
-
-		uint8_t gamme = import->gamme_values[i];
-
-		err = live_put_gamme(change, key_first(code), key_second(code),
-		    gamme & (uint8_t)~GAMME_GIVEN);
-	}
-	return err;
+	return err == ERR_EXISTS ? ERR_BAD_INPUT : err;
 }
 
 static bool

@@ -1,21 +1,21 @@
 /*
  * import: reads the CSV files of a folder into an intake and live values.
  *
- * Reading only fills an intake and tables in memory, and collects all faults.
- * Nothing is stored before every file was read to its end without a fault.
+ * Reading only fills an intake and sorters, and collects all faults. Nothing is
+ * stored before every file was read to its end without a fault.
  */
 #pragma once
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "common/buf.h"
 #include "common/err.h"
-#include "lmdb-schema/codemap.h"
 #include "lmdb-schema/facts/intake.h"
 #include "lmdb-schema/facts/live.h"
+#include "lmdb-schema/sorter.h"
 #include "tools/gridctl/csv/csv_fault.h"
 
 enum import_file {
@@ -45,17 +45,20 @@ struct import {
 	struct csv_faults faults[IMPORT_FILES];
 	uint64_t records[IMPORT_FILES];
 	bool there[IMPORT_FILES];
-	/* The live values: packed metrics and ranges by code. */
-	struct codemap *networks;
-	struct buf network_bytes;
-	struct span *network_values; /* by number: offset in .ptr, length */
-	struct codemap *gammes; /* supplier 00 codein */
-	uint8_t *gamme_values; /* by number */
-	uint32_t network_room, gamme_room;
+	char names[IMPORT_FILES][NAME_MAX + 1]; /* as faults have them */
+	/* The live values: import_values.c. */
+	struct sorter_budget budget;
+	struct sorter *networks, *gammes;
+	bool networks_sealed, gammes_sealed;
 	atomic_ullong bytes_done, lines_done; /* about, for progress */
 };
 
-enum err import_init(struct import *import, const char *dir);
+/*
+ * Files without a name are made in `work`, when the live values take more than
+ * `memory` bytes.
+ */
+enum err import_init(
+    struct import *import, const char *dir, const char *work, size_t memory);
 void import_fini(struct import *import);
 
 /*
@@ -79,10 +82,21 @@ bool import_has(const struct import *import, enum import_file file);
 uint64_t import_file_bytes(const struct import *import, enum import_file file);
 
 /*
+ * Seals the intake. ERR_BAD_INPUT when articles.csv has an article twice.
+ */
+enum err import_seal(struct import *import);
+
+/*
  * Reads one file. ERR_BAD_INPUT when it has a fault, or the error that stopped
  * reading. The four monthly files may be read side by side.
  */
 enum err import_read(struct import *import, enum import_file file);
+
+/*
+ * Reads the four monthly files, and calls `show` meanwhile, each 0.1 s at least.
+ */
+enum err import_read_monthly(
+    struct import *import, void (*show)(void *context), void *context);
 
 /* As import_read(), from a given path: `gridctl network FILE`. */
 enum err import_read_path(

@@ -8,9 +8,6 @@
 
 #define IMPORT_COLUMNS_MAX 14
 
-/* Marks a range that gammes.csv gave, because it may give each only once. */
-#define GAMME_GIVEN 0x80
-
 struct import_reading {
 	struct import *import;
 	enum import_file file;
@@ -37,3 +34,18 @@ extern const struct import_row import_rows[IMPORT_FILES];
 /* The extra columns of network.csv, one per month. */
 bool import_is_month(struct span name);
 enum err import_read_months(struct import_reading *reading);
+
+/*
+ * import_values.c: `line` 0 is for a range of articles.csv. import_end_values()
+ * is called behind the last line of network.csv or gammes.csv: ERR_BAD_INPUT
+ * when a code comes twice.
+ */
+enum err import_put_gamme(struct import *import, struct span supplier,
+    struct span codein, uint8_t gamme, uint64_t line);
+enum err import_put_network(struct import *import, struct span code,
+    const struct network *network, uint64_t line);
+enum err import_end_values(struct import *import, enum import_file file);
+
+/* The fault of a line that repeats another one, found behind the file's end. */
+void import_tell_twice(struct import *import, enum import_file file,
+    unsigned column, const char *what, struct span code, uint64_t line);

@@ -123,33 +123,6 @@ take_class(struct import_reading *reading)
 	return err == ERR_EXISTS ? twice(reading, 0, "code") : err;
 }
 
-/* A later file overrides; within one file, a repetition is a fault. */
-static enum err
-put_gamme(struct import *import, struct span supplier, struct span codein,
-    uint8_t gamme)
-{
-	struct key key = key_pair(supplier, codein);
-	uint32_t number;
-	enum err err = codemap_add(import->gammes, key_span(&key), &number);
-
-	if (err == ERR_EXISTS && (gamme & GAMME_GIVEN) != 0 &&
-	    (import->gamme_values[number] & GAMME_GIVEN) != 0)
-		return ERR_EXISTS;
-	if (err != ERR_OK && err != ERR_EXISTS)
-		return err;
-	if (number >= import->gamme_room) {
-		uint32_t room = number < 512 ? 1024 : number * 2;
-		uint8_t *values = realloc(import->gamme_values, room);
-
-		if (values == NULL)
-			return ERR_NO_MEMORY;
-		import->gamme_values = values;
-		import->gamme_room = room;
-	}
-	import->gamme_values[number] = gamme;
-	return ERR_OK;
-}
-
 static enum err
 take_article(struct import_reading *reading)
 {
@@ -174,7 +147,8 @@ take_article(struct import_reading *reading)
 	    !field_decimal(&article.tva, field, 12) ||
 	    !field_gamme(&gamme, field, 13))
 		return ERR_OK;
-	err = intake_article(reading->import->intake, supplier, &article);
+	err = intake_article(
+	    reading->import->intake, supplier, &article, field->record->line);
 	if (err == ERR_NOT_FOUND) {
 		csv_fault(field->csv, 0,
 		    "is a supplier that suppliers.csv does not have: "
@@ -182,11 +156,9 @@ take_article(struct import_reading *reading)
 		    SPAN_ARG(supplier));
 		return ERR_OK;
 	}
-	if (err == ERR_EXISTS)
-		return twice(reading, 1, "this supplier's article");
-	if (err != ERR_OK)
-		return err;
-	return put_gamme(reading->import, supplier, article.codein, gamme);
+	return err == ERR_OK ? import_put_gamme(reading->import, supplier,
+				   article.codein, gamme, 0)
+			     : err;
 }
 
 /* --- monthly facts ------------------------------------------------------ */
@@ -347,28 +319,6 @@ take_series(struct import_reading *reading, struct network *network)
 	return true;
 }
 
-static enum err
-keep_network(
-    struct import *import, uint32_t number, const struct network *network)
-{
-	size_t start = import->network_bytes.len;
-
-	if (number >= import->network_room) {
-		uint32_t room = number < 512 ? 1024 : number * 2;
-		struct span *values =
-		    reallocarray(import->network_values, room, sizeof(*values));
-
-		if (values == NULL)
-			return ERR_NO_MEMORY;
-		import->network_values = values;
-		import->network_room = room;
-	}
-	network_write(&import->network_bytes, network);
-	import->network_values[number].ptr = (const char *)start;
-	import->network_values[number].len = import->network_bytes.len - start;
-	return buf_end(&import->network_bytes);
-}
-
 /* The mean turnover of the stores that sell the product. */
 static int64_t
 per_store(int64_t ca, int64_t stores)
@@ -386,8 +336,6 @@ take_network(struct import_reading *reading)
 	const struct import_field *field = &reading->field;
 	struct network network;
 	struct span code;
-	uint32_t number;
-	enum err err;
 
 	if (!field_central(&code, field, 0, true) ||
 	    !field_decimal(&network.ca, field, 1) ||
@@ -398,11 +346,8 @@ take_network(struct import_reading *reading)
 	    !take_series(reading, &network))
 		return ERR_OK;
 	network.ca_per_store = per_store(network.ca, network.stores);
-	err = codemap_add(reading->import->networks, code, &number);
-	if (err == ERR_EXISTS)
-		return twice(reading, 0, "central code");
-	return err == ERR_OK ? keep_network(reading->import, number, &network)
-			     : err;
+	return import_put_network(
+	    reading->import, code, &network, field->record->line);
 }
 
 /* Without an intake, the current facts have the known codes. */
@@ -427,14 +372,12 @@ take_gamme(struct import_reading *reading)
 {
 	struct span supplier, codein;
 	uint8_t gamme;
-	enum err err;
 
 	if (!field_code(&supplier, &reading->field, 0) ||
 	    !field_code(&codein, &reading->field, 1) ||
 	    !field_gamme(&gamme, &reading->field, 2) ||
 	    !is_known(reading, supplier, codein))
 		return ERR_OK;
-	err = put_gamme(reading->import, supplier, codein, gamme | GAMME_GIVEN);
-	return err == ERR_EXISTS ? twice(reading, 1, "this supplier's article")
-				 : err;
+	return import_put_gamme(reading->import, supplier, codein, gamme,
+	    reading->field.record->line);
 }

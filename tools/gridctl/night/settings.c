@@ -7,6 +7,8 @@ static const char *const packs[] = {"none", "dumps", "pages", "zstd", NULL};
 const struct conf_row night_settings_rows[] = {
     {"inbox", "folder", CONF_TEXT, AT(inbox), GRID_SPOOL_DIR "/inbox", 0, 4000,
 	NULL, "Folder that deliveries of CSV files arrive in. Empty: none."},
+    {"import", "memory", CONF_INT, AT(memory), "1024", 1, 1 << 24, NULL,
+	"MiB of memory; what it does not hold is sorted in files."},
     {"pack", "for", CONF_CHOICE, AT(pack), "dumps", 0, 0, packs,
 	"Rows to pack beforehand, as gridctl pack --for: none, dumps, pages, "
 	"zstd."},

@@ -17,7 +17,7 @@ enum night_pack {
 struct night_settings {
 	char *inbox, *export_to, *backup_to, *send_to, *ssh, *command, *url,
 	    *secret_file;
-	int64_t keep, timeout_s;
+	int64_t memory, keep, timeout_s;
 	int pack; /* enum night_pack */
 	bool verify, quiet;
 };

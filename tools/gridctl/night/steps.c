@@ -10,7 +10,7 @@
 #include "tools/gridctl/night/backups.h"
 #include "tools/gridctl/night/report.h"
 
-#define WORDS_MAX 8
+#define WORDS_MAX 12
 
 /* "20261123T020005Z", of the night's beginning: a name that sorts by time. */
 static void
@@ -58,9 +58,10 @@ take(const struct steps_context *context)
 static int
 import(const struct steps_context *context, bool check)
 {
-	const char *words[WORDS_MAX] = {"import", "--quiet"};
-	char path[FS_PATH_MAX];
-	unsigned count = 2;
+	char path[FS_PATH_MAX], memory[24];
+	const char *words[WORDS_MAX] = {
+	    "import", "--quiet", "--memory", memory};
+	unsigned count = 4;
 	bool merge;
 	enum err err =
 	    inbox_copy(path, &merge, context->inbox, context->step->delivery);
@@ -71,6 +72,8 @@ import(const struct steps_context *context, bool check)
 		fprintf(stderr, "gridctl night: %s: %s\n", path, err_text(err));
 		return CMD_FAILED;
 	}
+	snprintf(memory, sizeof(memory), "%lld",
+	    (long long)context->options->settings->memory);
 	if (check)
 		words[count++] = "--check";
 	if (check && context->options->yes)
