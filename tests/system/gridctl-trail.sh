@@ -1,0 +1,137 @@
+#!/bin/sh
+# Months of the trail are closed on a full disk, under kills, and their files are
+# damaged: no entry is lost, none is told wrongly, and the next run goes on. The
+# clock of what is written before is set back by a library that stands before
+# clock_gettime(). Closes with "N passed, N failed".
+set -u
+gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
+skip() { echo "skipped: $*"; exit 77; }
+[ -x "$gridctl" ] || skip "$gridctl is not built"
+command -v cc >/dev/null || skip "no C compiler"
+! grep -q __asan_init "$gridctl" || skip "sanitizers allow no other library"
+work=$(mktemp -d "${TMPDIR:-/tmp}/grid-trail-XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+passed=0
+failed=0
+is() { # NAME COMMAND...: the command succeeds
+  name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $name"
+  fi
+}
+grid() { # DATA WORD...
+  where=$1
+  shift
+  "$gridctl" --data "$work/$where" "$@"
+}
+
+cat >"$work/back.c" <<'END'
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t id, struct timespec *at)
+{
+	int result = (int)syscall(SYS_clock_gettime, id, at);
+	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
+		at->tv_sec -= atol(getenv("DAYS_BACK")) * 86400;
+	return result;
+}
+END
+cc -shared -fPIC -o "$work/back.so" "$work/back.c" || skip "cc makes no library"
+
+# Three months with entries, the last one the present.
+grid made init >/dev/null
+for days in 70 35 0; do
+  for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    DAYS_BACK=$days LD_PRELOAD=$work/back.so \
+      "$gridctl" --data "$work/made" key create --name "k$days-$number" \
+      --scope read >/dev/null 2>&1
+  done
+done
+entries() { grid "$1" proposals log --json 2>/dev/null; }
+entries made >"$work/all"
+is "there are entries" [ "$(grep -o '"number"' "$work/all" | wc -l)" -ge 36 ]
+same() { entries "$1" | cmp -s - "$work/all"; }
+again() { rm -rf "$work/$1" && cp -r "$work/made" "$work/$1"; }
+parts() { find "$work/$1/trail" -name '*.part' 2>/dev/null | wc -l; }
+whole() { grid "$1" check --quiet >"$work/out" 2>&1; }
+tidy() { [ -z "$(find "$work/$1" -name '*.tmp')" ]; }
+
+# A limit on the size of files is a full disk, of the parts and of state.mdb; what
+# is said goes through a pipe, which has no limit.
+again full
+full() { (ulimit -f 0 && grid full prune 2>&1) | cat >"$work/out"; }
+full
+is "a full disk closes no month" [ "$(parts full)" = 0 ]
+is "and is told" grep -qE 'full|space' "$work/out"
+is "and loses no entry" same full
+is "and what is stored is whole" whole full
+is "with room again the months are closed" grid full prune >"$work/out"
+is "both of them" [ "$(parts full)" = 2 ]
+is "with all entries" same full
+is "whole" whole full
+is "and nothing beside them" tidy full
+
+# Killed, by itself at each of its moments, and then run again.
+killed() { # SECONDS
+  again kill
+  "$gridctl" --data "$work/kill" prune >/dev/null 2>&1 &
+  sleep "$1"
+  kill -9 $! 2>/dev/null
+  wait $! 2>/dev/null
+  same kill && whole kill && grid kill prune >/dev/null 2>&1 &&
+    [ "$(parts kill)" = 2 ] && same kill && whole kill && tidy kill
+}
+for after in 0.001 0.004 0.008 0.012 0.016 0.02 0.03 0.05; do
+  is "killed after $after s" killed $after 2>/dev/null
+done
+
+# A byte of a part that is another one is told, or was not needed.
+part=$(find "$work/full/trail" -name '*.part' | sort | head -n 1)
+bytes=$(wc -c <"$part")
+cp "$part" "$work/sound"
+flip() { # PLACE: of one byte all bits
+  python3 - "$part" "$1" <<'END'
+import sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(int(sys.argv[2]))
+    byte = file.read(1)[0]
+    file.seek(int(sys.argv[2]))
+    file.write(bytes([byte ^ 255]))
+END
+}
+right_or_told() {
+  if grid full proposals log --json >"$work/out" 2>"$work/err"; then
+    cmp -s "$work/out" "$work/all"
+  else
+    [ -s "$work/err" ]
+  fi
+}
+found() { ! whole full && grep -q 'trail' "$work/out"; }
+command -v python3 >/dev/null || skip "no python3"
+for at in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+  place=$((bytes * at / 16))
+  flip $place
+  is "byte $place: no entry is told wrongly" right_or_told
+  cp "$work/sound" "$part"
+done
+flip 200
+is "check finds a damaged part, and names it" found
+head -c $((bytes / 2)) "$work/sound" >"$part"
+is "a part that is cut is told" right_or_told
+is "and found" found
+rm "$part"
+is "one that is missing is told" right_or_told
+is "and found, too" found
+cp "$work/sound" "$part"
+is "put back, all is right" same full
+is "and whole" whole full
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
