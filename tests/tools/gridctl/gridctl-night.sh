@@ -242,6 +242,19 @@ is "and only then" eval '[ "$("$gridctl" --data "$data" dump F1 | wc -l)" = 2 ]'
 sound "--yes"
 
 # --- rotation, and a backup that is good for something -------------------------------
+# A night's name has its second: this one has another name than those before.
+await_second() {
+  until [ "$(date -u +%Y%m%dT%H%M%SZ)" \> "$(ls "$backups" | tail -n 1)" ]; do
+    sleep 0.1
+  done
+}
+later_night() {
+  await_second
+  night
+}
+for at in 1 2 3; do
+  is "a night without a delivery" later_night
+done
 is "three backups are kept" eval '[ "$(ls "$backups" | wc -l)" = 3 ]'
 newest=$backups/$(ls "$backups" | tail -n 1)
 restored() {
@@ -266,16 +279,6 @@ is "the rest is done" told '^  prune +done'
 
 # --- what is new is copied, the rest is shared ----------------------------------------
 inodes() { find "$1" -name '*.mdb' -path '*/snapshots/*' -printf '%f %i\n' | sort; }
-# A night's name has its second: this one has another name than those before.
-await_second() {
-  until [ "$(date -u +%Y%m%dT%H%M%SZ)" \> "$(ls "$backups" | tail -n 1)" ]; do
-    sleep 0.1
-  done
-}
-later_night() {
-  await_second
-  night
-}
 is "two nights without a delivery" eval 'later_night && later_night'
 last=$(ls "$backups" | tail -n 1)
 before=$(ls "$backups" | tail -n 2 | head -n 1)
