@@ -221,7 +221,9 @@ take_month(
 	struct series_record record;
 	uint32_t article = find_article(reading);
 
-	if (article == INTAKE_NONE || !find_store(reading, &record.store) ||
+	if (article == INTAKE_NONE)
+		return intake_failed(reading->import->intake);
+	if (!find_store(reading, &record.store) ||
 	    !field_month(&record.month, &reading->field, 3))
 		return ERR_OK;
 	for (unsigned i = 0; i < values; i++)
@@ -254,7 +256,9 @@ take_position(struct import_reading *reading)
 	struct series_record record = {.month = 0};
 	uint32_t article = find_article(reading);
 
-	if (article == INTAKE_NONE || !find_store(reading, &record.store) ||
+	if (article == INTAKE_NONE)
+		return intake_failed(reading->import->intake);
+	if (!find_store(reading, &record.store) ||
 	    !field_decimal(&record.value[POSITION_STOCK], &reading->field, 3))
 		return ERR_OK;
 	for (unsigned i = POSITION_FIRST_SALE; i < SERIES_VALUES_MAX; i++)
