@@ -10,6 +10,7 @@
 #include "fcgi/call.h"
 #include "fcgi/key_uses.h"
 #include "fcgi/metrics.h"
+#include "fcgi/outside.h"
 #include "fcgi/route.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/session.h"
@@ -126,6 +127,10 @@ find_rights(struct call *call, const struct session *session)
 	struct user user;
 	enum err err = ERR_OK;
 
+	if (session->outside &&
+	    outside_is_over(
+		call->server->settings, session->created_ms, date_now_ms()))
+		return ERR_DENIED;
 	if (session->outside)
 		call->subject.rights = session->rights;
 	else
@@ -168,6 +173,10 @@ by_session(struct call *call)
 	    arena_copy(call->serving->arena, span_of(session.user));
 	call->subject.may_propose = true;
 	call->subject.expires_ms = session.used_ms + lifetime_ms;
+	if (session.outside)
+		call->subject.expires_ms =
+		    outside_expires(call->server->settings, session.created_ms,
+			call->subject.expires_ms);
 	return call->subject.name.ptr == NULL ? ERR_NO_MEMORY : ERR_OK;
 }
 

@@ -80,6 +80,22 @@ const struct conf_row settings_rows[] = {
 	NULL, "how long a session lasts after its last use"},
     {"session", "secure_cookie", CONF_BOOL, AT(secure_cookie), "no", 0, 0, NULL,
 	"mark cookies Secure also when nginx was not reached by TLS"},
+    {"outside", "accept", CONF_BOOL, AT(outside), "no", 0, 0, NULL,
+	"let in whom nginx names as the organisation's server told it"},
+    {"outside", "administrators", CONF_TEXT, AT(outside_administrators), "", 0,
+	0, NULL, "groups of administrators, by commas"},
+    {"outside", "managers", CONF_TEXT, AT(outside_managers), "", 0, 0, NULL,
+	"groups of managers, by commas"},
+    {"outside", "buyers", CONF_TEXT, AT(outside_buyers), "", 0, 0, NULL,
+	"groups of buyers, by commas: GROUP for all suppliers, GROUP=CODE CODE "
+	"for some"},
+    {"outside", "sign_in", CONF_TEXT, AT(outside_sign_in), "/oauth2/start?rd=/",
+	0, 0, NULL, "where a person signs in, for the page's button"},
+    {"outside", "sign_out", CONF_TEXT, AT(outside_sign_out),
+	"/oauth2/sign_out?rd=/", 0, 0, NULL,
+	"where a person signs out; empty: nowhere but here"},
+    {"outside", "confirm", CONF_SECONDS, AT(outside_s), "1h", 1, 31536000, NULL,
+	"after how long the organisation's server is asked again"},
     {"log", "level", CONF_CHOICE, AT(log_level), "info", 0, 0, levels,
 	"error, warn, info or debug"},
 };
@@ -122,6 +138,53 @@ is_mode(int64_t digits)
 	return digits / 100 < 8 && digits / 10 % 10 < 8 && digits % 10 < 8;
 }
 
+/* A path of the site, or an address elsewhere. */
+static bool
+is_place(struct span text)
+{
+	bool path = span_starts(text, SPAN("/")) &&
+	    !span_starts(text, SPAN("//")) && !span_starts(text, SPAN("/\\"));
+
+	for (size_t i = 0; i < text.len; i++)
+		if ((unsigned char)text.ptr[i] <= ' ' || text.ptr[i] == 0x7f)
+			return false;
+	return path || span_starts(text, SPAN("https://")) ||
+	    span_starts(text, SPAN("http://"));
+}
+
+static enum err
+check_outside(const struct api_settings *settings, struct fault *fault)
+{
+	const char *sign_in = settings->outside_sign_in;
+	const char *sign_out = settings->outside_sign_out;
+
+	if (!settings->outside)
+		return ERR_OK;
+	if (settings->outside_administrators[0] == '\0' &&
+	    settings->outside_managers[0] == '\0' &&
+	    settings->outside_buyers[0] == '\0') {
+		fault_set(fault, "[outside] accept",
+		    "lets nobody in: name groups in administrators, managers "
+		    "or buyers of [outside]");
+		return ERR_BAD_INPUT;
+	}
+	if (strlen(settings->outside_buyers) > SETTINGS_BUYERS_MAX) {
+		fault_set(fault, "[outside] buyers",
+		    "has %zu bytes, %d are the most",
+		    strlen(settings->outside_buyers), SETTINGS_BUYERS_MAX);
+		return ERR_BAD_INPUT;
+	}
+	if (!is_place(span_of(sign_in)) ||
+	    (sign_out[0] != '\0' && !is_place(span_of(sign_out)))) {
+		fault_set(fault, "[outside] sign_in, sign_out",
+		    "must each be a path such as /oauth2/start?rd=/ or an "
+		    "address that begins with https://: \"%s\", \"%s\"",
+		    sign_in, sign_out);
+		return ERR_BAD_INPUT;
+	}
+	return ERR_OK;
+}
+
 enum err
 settings_check(const struct api_settings *settings, struct fault *fault)
 {
@@ -142,7 +205,7 @@ settings_check(const struct api_settings *settings, struct fault *fault)
 		return ERR_BAD_INPUT;
 	}
 	if (url.len == 0 || is_public_url(url))
-		return ERR_OK;
+		return check_outside(settings, fault);
 	fault_set(fault, "[api] public_url",
 	    "is no address such as https://grid.example.net (http:// or "
 	    "https://, a host, no query): \"%s\"; empty is the one that "

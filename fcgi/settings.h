@@ -9,6 +9,8 @@
 
 #include "common/conf.h"
 
+#define SETTINGS_BUYERS_MAX 2048 /* bytes of [outside] buyers */
+
 struct api_settings {
 	/* [data] */
 	char *data_dir;
@@ -38,6 +40,11 @@ struct api_settings {
 	/* [session] */
 	int64_t session_s;
 	bool secure_cookie;
+	/* [outside] */
+	bool outside;
+	char *outside_administrators, *outside_managers, *outside_buyers;
+	char *outside_sign_in, *outside_sign_out; /* addresses, or empty */
+	int64_t outside_s;
 	/* [log] */
 	int log_level;
 };
@@ -45,7 +52,8 @@ struct api_settings {
 /*
  * Checks beyond the table: ERR_BAD_INPUT and a fault for an api.public_url
  * that is no http or https address with a host and without query, or for a
- * trail.keep without trail.archive.
+ * trail.keep without trail.archive, or for outside.accept without any
+ * group or with an address that is none.
  */
 enum err settings_check(
     const struct api_settings *settings, struct fault *fault);

@@ -30,6 +30,8 @@ enum err ep_login(struct call *call);
 enum err ep_session(struct call *call);
 enum err ep_logout(struct call *call);
 enum err ep_password(struct call *call);
+enum err ep_outside(struct call *call);
+enum err ep_outside_session(struct call *call);
 enum err ep_pending(struct call *call);
 enum err ep_waiting(struct call *call);
 enum err ep_save(struct call *call);

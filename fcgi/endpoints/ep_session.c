@@ -1,7 +1,8 @@
 /*
  * /app/session: logging in, who is logged in, logging out; /app/password: one's
- * own password. The cookie lasts as long as the browser runs; how long the
- * session lasts is the server's matter.
+ * own password; /app/outside: who has an account elsewhere (outside.h). The
+ * cookie lasts as long as the browser runs; how long the session lasts is the
+ * server's matter.
  */
 #include <assert.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
+#include "fcgi/outside.h"
 #include "fcgi/rows/ensure.h"
 #include "fcgi/settings.h"
 #include "lmdb-schema/state/attempts.h"
@@ -64,10 +66,18 @@ write_rights(struct jsonw *json, const struct rights *rights)
 	jsonw_array_end(json);
 }
 
+/* A session from outside also says where it ends for good. */
+static void
+write_outside(struct jsonw *json, const struct api_settings *settings)
+{
+	members_bool(json, "outside", true);
+	members_null_text(json, "signOut", span_of(settings->outside_sign_out));
+}
+
 /* `rights` are NULL where nobody is logged in. */
 static enum err
 answer_session(struct call *call, struct span user, int64_t expires_ms,
-    const struct rights *rights)
+    const struct rights *rights, bool outside)
 {
 	struct answer answer;
 
@@ -78,6 +88,8 @@ answer_session(struct call *call, struct span user, int64_t expires_ms,
 		members_time(&answer.json, "expiresAt", expires_ms);
 		write_rights(&answer.json, rights);
 	}
+	if (outside)
+		write_outside(&answer.json, call->server->settings);
 	jsonw_object_end(&answer.json);
 	return answer_end(&answer);
 }
@@ -147,7 +159,7 @@ give_session(struct call *call, struct span user, struct span password)
 	if (err == ERR_OK) {
 		set_cookie(call, token);
 		err = answer_session(
-		    call, user, now_ms + lifetime_ms, &found.rights);
+		    call, user, now_ms + lifetime_ms, &found.rights, false);
 	}
 	digest_forget(token, sizeof(token));
 	return err;
@@ -274,6 +286,10 @@ ep_password(struct call *call)
 	enum err err;
 
 	assert(call->subject.kind == SUBJECT_USER);
+	if (call->subject.outside)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "This session has no password here: the organisation's "
+		    "server that let it in has it.");
 	if (!call->request->slow_pool)
 		return ensure_hand_over_to(call, "@login");
 	err = body_open(&doc, call);
@@ -294,6 +310,75 @@ ep_password(struct call *call)
 	return err;
 }
 
+/* --- from outside ---------------------------------------------------------- */
+
+enum err
+ep_outside(struct call *call)
+{
+	const struct api_settings *settings = call->server->settings;
+	struct answer answer;
+
+	answer_begin_unkept(&answer, call);
+	jsonw_object_begin(&answer.json);
+	members_null_text(&answer.json, "signIn",
+	    settings->outside ? span_of(settings->outside_sign_in) : SPAN(""));
+	jsonw_object_end(&answer.json);
+	return answer_end(&answer);
+}
+
+static enum err
+admit(struct call *call, struct span name, const struct rights *rights)
+{
+	const struct api_settings *settings = call->server->settings;
+	int64_t lifetime_ms = settings->session_s * 1000;
+	int64_t now_ms = date_now_ms();
+	char token[SESSION_TOKEN_LEN + 1];
+	enum err err = session_admit(
+	    call->server->store, name, rights, lifetime_ms, now_ms, token);
+
+	if (err == ERR_BAD_INPUT)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "The name of this account cannot be used here: a name is 1 "
+		    "to %d bytes of text.",
+		    ACCESS_NAME_MAX);
+	if (err == ERR_OK)
+		err = end_sessions(call);
+	if (err != ERR_OK)
+		return fail_write(call, err);
+	set_cookie(call, token);
+	digest_forget(token, sizeof(token));
+	return answer_session(call, name,
+	    outside_expires(settings, now_ms, now_ms + lifetime_ms), rights,
+	    true);
+}
+
+enum err
+ep_outside_session(struct call *call)
+{
+	const struct api_settings *settings = call->server->settings;
+	struct span name = call->request->outside_user;
+	char suppliers[ACCESS_SUPPLIERS_MAX + 1];
+	struct rights rights;
+	enum err err = check_browser(call);
+
+	if (err != ERR_OK)
+		return err;
+	if (!settings->outside)
+		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
+		    "Nobody logs in from outside here: [outside] accept of "
+		    "gridapi.conf is no.");
+	if (name.len == 0)
+		return reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
+		    "The organisation's server has named nobody: sign in there "
+		    "first.");
+	if (outside_rights(&rights, suppliers, settings,
+		call->request->outside_groups) != ERR_OK)
+		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+		    "No group of this account may use the Grid screen: "
+		    "[outside] of gridapi.conf names those that may.");
+	return admit(call, name, &rights);
+}
+
 /* --- being logged in, and out --------------------------------------------- */
 
 enum err
@@ -301,7 +386,8 @@ ep_session(struct call *call)
 {
 	assert(call->subject.kind == SUBJECT_USER);
 	return answer_session(call, call->subject.name,
-	    call->subject.expires_ms, &call->subject.rights);
+	    call->subject.expires_ms, &call->subject.rights,
+	    call->subject.outside);
 }
 
 enum err
@@ -317,5 +403,5 @@ ep_logout(struct call *call)
 		    "The session could not be ended (%s): try again.",
 		    err_text(err));
 	set_cookie(call, "");
-	return answer_session(call, SPAN(""), 0, NULL);
+	return answer_session(call, SPAN(""), 0, NULL, false);
 }

@@ -103,6 +103,25 @@ static const struct row {
 	"Seule la session d'une personne le permet, pas une clé d'API."},
     {"Only an API key may do this, not a person's session.",
 	"Seule une clé d'API le permet, pas la session d'une personne."},
+    {"This session has no password here: the organisation's server that let it "
+     "in has it.",
+	"Cette session n'a pas de mot de passe ici : il est au serveur de "
+	"l'organisation qui l'a ouverte."},
+    {"The name of this account cannot be used here: a name is 1 to %d bytes of "
+     "text.",
+	"Le nom de ce compte ne peut pas servir ici : un nom est un texte de 1 "
+	"à %d octets."},
+    {"Nobody logs in from outside here: [outside] accept of gridapi.conf is "
+     "no.",
+	"Personne ne se connecte ici de l'extérieur : [outside] accept de "
+	"gridapi.conf est no."},
+    {"The organisation's server has named nobody: sign in there first.",
+	"Le serveur de l'organisation n'a nommé personne : s'y connecter "
+	"d'abord."},
+    {"No group of this account may use the Grid screen: [outside] of "
+     "gridapi.conf names those that may.",
+	"Aucun groupe de ce compte ne donne accès à la grille : [outside] de "
+	"gridapi.conf nomme ceux qui le donnent."},
     {"Only an administrator may see, make and revoke API keys.",
 	"Seul un administrateur peut voir, créer et révoquer les clés d'API."},
     {"This user decides for some suppliers only, and %.*s is none of them; GET "

@@ -42,6 +42,8 @@ static const struct param {
     PARAM("HTTP_HOST", host),
     PARAM("HTTP_X_FORWARDED_HOST", forwarded_host),
     PARAM("HTTP_X_FORWARDED_PROTO", forwarded_proto),
+    PARAM("OUTSIDE_USER", outside_user),
+    PARAM("OUTSIDE_GROUPS", outside_groups),
     PARAM("REMOTE_ADDR", remote_addr),
     PARAM("REQUEST_ID", request_id),
 #undef PARAM

@@ -31,6 +31,11 @@ struct request {
 	struct span origin, sec_fetch_site;
 	struct span mcp_version, mcp_method, mcp_name;
 	struct span host, forwarded_host, forwarded_proto;
+	/*
+	 * The organisation's server has told nginx these of a person; no
+	 * client's header becomes a parameter of these names.
+	 */
+	struct span outside_user, outside_groups;
 	struct span remote_addr, request_id;
 	bool https;
 	bool slow_pool; /* this worker may take seconds */

@@ -199,7 +199,10 @@ class Direct:
                   b"REQUEST_URI=" + as_bytes(uri), b"BODY=" + as_bytes(body),
                   b"REMOTE_ADDR=127.0.0.1"]
         names = {"x-request-id": "REQUEST_ID",
-                 "content-type": "CONTENT_TYPE", "https": "HTTPS"}
+                 "content-type": "CONTENT_TYPE", "https": "HTTPS",
+                 # Of no client: nginx tells them.
+                 "outside_user": "OUTSIDE_USER",
+                 "outside_groups": "OUTSIDE_GROUPS"}
         for name, value in (headers or {}).items():
             name = names.get(name.lower(),
                              "HTTP_" + name.upper().replace("-", "_"))

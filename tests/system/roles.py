@@ -50,7 +50,8 @@ TABLE = [
     ("PUT", "/password", {"password": PASSWORD, "newPassword": PASSWORD},
      (200, 200, 200, 200)),
     ("DELETE", "/session", None, (200, 200, 200, 200)),
-    # Needs no session.
+    # These need no session.
+    ("POST", "/outside/session", None, (404, 404, 404, 404)),
     ("POST", "/session", {"user": "administrator", "password": PASSWORD},
      (200, 200, 200, 200)),
 ]

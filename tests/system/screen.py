@@ -6,7 +6,7 @@ The supplier has 3,000 articles, with GRID_LONG=1 130,000; GRID_ARTICLES says
 otherwise. The script asks for what only we can do by a line on its output,
 "@ WORDS", and reads a line of JSON for an answer: "@ stop" and "@ start" end
 and start gridapi, "@ expire" ends all of claire's sessions, "@ user NAME" lets
-one more in, with the same password, "@ ctl WORDS" runs gridctl.
+one more in, with the same password, "@ account NAME GROUP" signs somebody in next, "@ ctl WORDS" runs gridctl.
 """
 
 import json
@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 
+from accounts import Accounts
 from stack import BUILD, TOP, Stack
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -62,6 +63,7 @@ def serve(stack, words):
             "expire": expire,
             "user": lambda stack: ctl(stack, "user", "add", words[1],
                                       stdin=PASSWORD + "\n"),
+            "account": lambda stack: stack.accounts.sign_in(*words[1:]),
             "ctl": lambda stack: ctl(stack, *words[1:])}
     return json.dumps(acts[words[0]](stack))
 
@@ -96,6 +98,18 @@ def run(stack, key, script):
             node.wait(30)
 
 
+def with_accounts(stack):
+    """Users from outside too: what stands for oauth2-proxy, and the settings."""
+    stack.accounts = Accounts()
+    path = stack.path("outside.conf")
+    stack.accounts.site_lines(path, os.path.join(
+        TOP, "nginx", "outside-oauth2-proxy.conf"))
+    stack.directives.append("include " + path)
+    stack.settings.update({"outside.accept": "yes",
+                           "outside.buyers": "fruits=12345",
+                           "outside.managers": "direction"})
+
+
 def too_long(*_):
     raise TimeoutError("not done after %d s" % SECONDS)
 
@@ -109,6 +123,8 @@ def main():
     stack = Stack(html=HTML)
     try:
         key = fill(stack)
+        if os.path.basename(script) == "outside.mjs":
+            with_accounts(stack)
         with stack:
             return run(stack, key, script)
     finally:

@@ -8,6 +8,73 @@ import {reasons} from "./errors.js";
 import {placeNotices} from "./notice.js";
 import {t} from "./text.js";
 
+/*
+ * Tries to begin a session by the organisation's account that this browser is
+ * signed in with: the session; null where it is not, or may not come in.
+ */
+async function admitted() {
+	try {
+		return (await ask("POST", "/app/outside/session",
+		    {open: true})).data;
+	} catch (error) {
+		if (error.status === 401)
+			return null;
+		throw error;
+	}
+}
+
+/* Where to sign in with an account of the organisation; null: nowhere. */
+async function signInPlace() {
+	try {
+		return (await ask("GET", "/app/outside", {open: true}))
+		    .data.signIn;
+	} catch {
+		return null;
+	}
+}
+
+const SIGNED_OUT = "signed-out"; /* of this window, by the user */
+
+export const noteSignedOut = () => sessionStorage.setItem(SIGNED_OUT, "1");
+
+/* The same without a word, unless the user has just logged out; null. */
+export async function enterByAccount() {
+	if (sessionStorage.getItem(SIGNED_OUT) !== null ||
+	    await signInPlace() === null)
+		return null;
+	return admitted().catch(() => null);
+}
+
+/* A button for it, once there is a place to sign in; `entered` has a session. */
+function accountButton(problem, entered) {
+	const button = el("button.account", {type: "button", hidden: true},
+	    t("login_account"));
+	let place = null;
+
+	signInPlace().then((found) => {
+		place = found;
+		button.hidden = place === null;
+	});
+	button.addEventListener("click", async () => {
+		button.disabled = true;
+		problem.textContent = "";
+		try {
+			const session = await admitted();
+
+			if (session === null)
+				location.assign(place);
+			else
+				entered(session);
+		} catch (error) {
+			problem.replaceChildren(...error.status === 403 ?
+			    [t("login_account_not")] : reasons("", error));
+		} finally {
+			button.disabled = false;
+		}
+	});
+	return button;
+}
+
 function field(id, label, type, autocomplete) {
 	const input = el("input", {id, name: id, type, autocomplete,
 	    required: true, autocapitalize: "none", spellcheck: "false"});
@@ -63,11 +130,16 @@ export function logIn(host, {lead = t("login_lead"), known = ""} = {}) {
 		    t("password"), "password", "current-password");
 		const problem = el("p.problem", {role: "alert"});
 		const button = el("button.primary", {}, t("login"));
+		const enter = (session) => {
+			sessionStorage.removeItem(SIGNED_OUT);
+			gone();
+			resolve(session);
+		};
 		const form = el("form.login-card", {novalidate: true},
 		    el("div.brand", {}, el("img", {src: "icon.svg", alt: "",
 			width: 36, height: 36}), el("h1", {}, t("title"))),
 		    el("p.lead", {}, lead), userField, passwordField, problem,
-		    button);
+		    button, accountButton(problem, enter));
 
 		user.value = known;
 		form.addEventListener("submit", async (event) => {
@@ -84,8 +156,7 @@ export function logIn(host, {lead = t("login_lead"), known = ""} = {}) {
 				    {open: true, body: {user: user.value,
 					password: password.value}});
 
-				gone();
-				resolve(data);
+				enter(data);
 			} catch (error) {
 				problem.replaceChildren(
 				    ...[wordsFor(error)].flat());

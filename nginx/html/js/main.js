@@ -3,7 +3,7 @@ import {ask, onSessionEnd, remove} from "./api.js";
 import {describeColumns} from "./columns.js";
 import {complain} from "./errors.js";
 import {placeNotices, tell} from "./notice.js";
-import {logIn} from "./login.js";
+import {enterByAccount, logIn, noteSignedOut} from "./login.js";
 import {takeRights} from "./rights.js";
 import {language, t} from "./text.js";
 import {followTheme} from "./theme.js";
@@ -20,14 +20,17 @@ async function sessionNow() {
 	}
 }
 
+/* By the account of the organisation where that will do, else by the form. */
+const logInAgain = async (user) => await enterByAccount() ??
+    await logIn(null, {lead: t("login_again"), known: user});
+
 /*
  * One login for all questions that found the session ended. A question that was
  * under way while the password changed had the cookie of before: the session is
  * there, unless the question has failed so already.
  */
 function renewer(session) {
-	const asks = () => logIn(null, {lead: t("login_again"),
-	    known: session.user});
+	const asks = () => logInAgain(session.user);
 	let renewed = null;
 
 	return (failedAgain) => {
@@ -47,11 +50,16 @@ function renewer(session) {
 	};
 }
 
-async function logOut() {
+/* Where the organisation's account is signed out of, too. */
+async function logOut({signOut}) {
 	try {
 		await remove("/app/session");
+		noteSignedOut();
 	} finally {
-		location.reload();
+		if (signOut)
+			location.assign(signOut);
+		else
+			location.reload();
 	}
 }
 
@@ -61,7 +69,8 @@ async function start() {
 	followTheme();
 	/* Loaded while the user types. */
 	const screen = import("./screen.js");
-	const session = await sessionNow() ?? await logIn(host);
+	const session = await sessionNow() ??
+	    await enterByAccount() ?? await logIn(host);
 
 	takeRights(session);
 	onSessionEnd(renewer(session));

@@ -13,6 +13,10 @@ export default {
 	    "Too many attempts. Wait a moment, then try again."],
 	login_missing: ["Indiquez l'utilisateur et le mot de passe.",
 	    "Give both user and password."],
+	login_account: ["Se connecter avec le compte de l'entreprise",
+	    "Log in with the company account"],
+	login_account_not: ["Votre compte n'a pas accès à cette page : demandez-le à un administrateur.",
+	    "Your account has no access to this page: ask an administrator."],
 	login_again: [
 	    "Votre session est terminée. Reconnectez-vous pour continuer : vos modifications sont gardées.",
 	    "Your session has ended. Log in to go on: your edits are kept."],
