@@ -142,7 +142,8 @@ def what_one_node_stores_the_other_shows():
         took = []
         for turn, gamme in enumerate("ABCY" * 5):
             writer, reader = (one, two) if turn % 2 == 0 else (two, one)
-            assert writer.put(code, gamme).status == 200
+            wait_until(lambda: writer.put(code, gamme).status == 200,
+                       "it is stored")
             began = time.monotonic()
             wait_until(lambda: reader.row(code)[2] == gamme,
                        "the other node shows it")
@@ -192,7 +193,7 @@ def an_etcd_that_is_away_stops_writes_alone():
     with Etcd() as etcd, Grid() as grid:
         begin_sharing(etcd, grid)
         code = grid.articles[5]
-        assert grid.put(code, "A").status == 200
+        wait_until(lambda: grid.put(code, "A").status == 200, "it is stored")
         etcd.kill(0)
         seen = set()
 

@@ -24,31 +24,42 @@ def find_etcd():
 
 
 class Etcd:
-    def __init__(self, members=1):
+    """`hosts`: an address for each member, and the command that starts a
+    program there."""
+
+    def __init__(self, members=1, hosts=None):
         self.program = find_etcd()
-        self.folder = tempfile.mkdtemp(prefix="grid-etcd-")
-        self.clients = [free_port() for _ in range(members)]
-        self.peers = [free_port() for _ in range(members)]
-        self.processes = [None] * members
+        # In memory: what a slow disk does to etcd is not what is tried.
+        self.folder = tempfile.mkdtemp(
+            prefix="grid-etcd-",
+            dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.hosts = hosts or [("127.0.0.1", [])] * members
+        self.clients = [free_port() for _ in self.hosts]
+        self.peers = [free_port() for _ in self.hosts]
+        self.processes = [None] * len(self.hosts)
+
+    def addresses(self, ports):
+        return ["http://%s:%d" % (host[0], port)
+                for host, port in zip(self.hosts, ports)]
 
     @property
     def urls(self):
-        return ["http://127.0.0.1:%d" % port for port in self.clients]
+        return self.addresses(self.clients)
 
     def start(self, i):
         name = "e%d" % i
-        peer = "http://127.0.0.1:%d" % self.peers[i]
+        peers = self.addresses(self.peers)
         with open(os.path.join(self.folder, name + ".log"), "ab") as log:
             self.processes[i] = subprocess.Popen(
+                self.hosts[i][1] +
                 [self.program, "--name", name,
                  "--data-dir", os.path.join(self.folder, name),
                  "--listen-client-urls", self.urls[i],
                  "--advertise-client-urls", self.urls[i],
-                 "--listen-peer-urls", peer,
-                 "--initial-advertise-peer-urls", peer,
+                 "--listen-peer-urls", peers[i],
+                 "--initial-advertise-peer-urls", peers[i],
                  "--initial-cluster", ",".join(
-                     "e%d=http://127.0.0.1:%d" % (n, port)
-                     for n, port in enumerate(self.peers)),
+                     "e%d=%s" % (n, url) for n, url in enumerate(peers)),
                  "--initial-cluster-state", "new", "--pre-vote=true",
                  "--log-outputs", "stderr"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)

@@ -76,9 +76,9 @@ class Grid(Stack):
         self.ctl("user", "add", "marie", stdin=PASSWORD + "\n")
 
     def ctl(self, *words, stdin="", check=True):
-        done = subprocess.run([GRIDCTL, "--data", self.data] + list(words),
-                              input=stdin, capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(
+            self.enter + [GRIDCTL, "--data", self.data] + list(words),
+            input=stdin, capture_output=True, text=True, check=False)
         assert not check or done.returncode == 0, (words, done.stderr)
         return done.stdout if check else done
 

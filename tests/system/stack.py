@@ -126,6 +126,8 @@ class Stack:
         self.inodes = {}  # of the pools' sockets, as /proc names them
         self.options = []  # more of gridapi's command line
         self.wrapper = []  # a command that runs gridapi
+        self.enter = []  # and one that runs nginx, too: in another network
+        self.address = "127.0.0.1"
         self.pass_fds = ()
         self.directives = []  # more for nginx's server{}
         self.port = free_port()
@@ -142,7 +144,8 @@ class Stack:
     def start(self):
         subprocess.run(
             ["sh", os.path.join(TOP, "tools/dev/nginx-conf.sh"), self.folder,
-             "127.0.0.1:%d" % self.port, self.html, self.read_timeout],
+             "%s:%d" % (self.address, self.port), self.html,
+             self.read_timeout],
             check=True)
         self.add_directives()
         self.start_pool()
@@ -182,7 +185,8 @@ class Stack:
         notify.settimeout(0.1)
         with open(self.path("log/gridapi.log"), "ab") as log:
             self.pool = subprocess.Popen(
-                self.wrapper + self.arguments(), stdin=subprocess.DEVNULL,
+                self.enter + self.wrapper + self.arguments(),
+                stdin=subprocess.DEVNULL,
                 stdout=log, stderr=log, pass_fds=self.pass_fds,
                 env=dict(os.environ, NOTIFY_SOCKET=path))
         try:
@@ -203,6 +207,7 @@ class Stack:
 
     def start_nginx(self):
         self.nginx = subprocess.Popen(
+            self.enter +
             [self.nginx_program, "-p", self.folder,
              "-e", self.path("log/nginx.log"),
              "-c", self.path("nginx/nginx.conf"), "-g", "daemon off;"],
@@ -218,7 +223,7 @@ class Stack:
     def connects(self):
         assert self.nginx.poll() is None, "nginx ended:\n" + self.nginx_log()
         try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            socket.create_connection((self.address, self.port), 1).close()
             return True
         except OSError:
             return False
@@ -306,7 +311,7 @@ class Stack:
     # --- asking -----------------------------------------------------------
 
     def connect(self, timeout=PATIENCE):
-        return http.client.HTTPConnection("127.0.0.1", self.port,
+        return http.client.HTTPConnection(self.address, self.port,
                                           timeout=timeout)
 
     def get(self, path, method="GET", headers=None, body=None,
@@ -321,7 +326,7 @@ class Stack:
 
     def raw(self, data, timeout=PATIENCE):
         """What nginx answers to these very bytes, as status and body."""
-        with socket.create_connection(("127.0.0.1", self.port),
+        with socket.create_connection((self.address, self.port),
                                       timeout) as sock:
             sock.sendall(data)
             answer = http.client.HTTPResponse(sock)

@@ -21,7 +21,7 @@ packages_of() {
       valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
       espeak-ng desktop-file-utils python3-openpyxl etcd-server \
       wget python3-requests python3-httpx rsync openssh-server \
-      python3-markdown
+      python3-markdown iproute2 faketime
     ;;
   # What examples of docs/api.md read answers with.
   readers) echo python3-pandas r-base-core ;;

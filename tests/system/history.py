@@ -1,0 +1,153 @@
+"""What clients asked and were told, and whether one register could have told
+them so: histories of operations on a key, searched for an order that respects
+time (linearizability, by Wing and Gong, with Lowe's memory of states).
+
+An operation is a dictionary: `key`, `begin`, `end` (None: no answer came, so that
+it may happen at any later time or never), and what it does:
+
+    kind "write"   puts `value`
+    kind "read"    saw `value`
+    kind "change"  puts `value` if the present one is `seen`; `done` is whether
+                   it did; `found` is what it found where it did not, or None
+"""
+
+
+def step(state, op):
+    """Whether the operation fits the state, and the state behind it."""
+    if op["kind"] == "write":
+        return True, op["value"]
+    if op["kind"] == "read":
+        return op["value"] == state, state
+    if op["end"] is None:
+        return True, op["value"] if op["seen"] == state else state
+    if op["done"]:
+        return op["seen"] == state, op["value"]
+    return op["seen"] != state and op["found"] in (state, None), state
+
+
+def is_linearizable(ops, first):
+    """Of one key, whose state is `first` before all of them."""
+    ops = sorted(ops, key=lambda op: op["begin"])
+    ends = [float("inf") if op["end"] is None else op["end"] for op in ops]
+    needed = sum(1 << i for i, op in enumerate(ops) if op["end"] is not None)
+    seen = set()
+    stack = [(0, first)]
+    while stack:
+        done, state = stack.pop()
+        if done & needed == needed:
+            return True
+        # The next one began before any other that is left has ended.
+        limit = float("inf")
+        for i, op in enumerate(ops):
+            if done >> i & 1:
+                continue
+            if op["begin"] > limit:
+                break
+            limit = min(limit, ends[i])
+            fits, after = step(state, op)
+            place = (done | 1 << i, after)
+            if fits and place not in seen:
+                seen.add(place)
+                stack.append(place)
+    return False
+
+
+def not_linearizable(ops, first):
+    """The keys whose operations no order explains; `first` tells a key's first
+    state."""
+    keys = {}
+    for op in ops:
+        keys.setdefault(op["key"], []).append(op)
+    return [key for key, mine in sorted(keys.items())
+            if not is_linearizable(mine, first(key))]
+
+
+def accounts(acknowledged, refused, stored):
+    """What is wrong with the names that are stored, each of one write."""
+    counts = {}
+    for name in stored:
+        counts[name] = counts.get(name, 0) + 1
+    return (["lost: " + name for name in acknowledged if name not in counts] +
+            ["refused and stored: " + name for name in refused
+             if name in counts] +
+            ["stored %d times: %s" % (count, name)
+             for name, count in counts.items() if count > 1])
+
+
+def out_of_time(writes, stored):
+    """Pairs of writes of which one had its answer before the other was asked
+    for, and that are stored the other way round. `writes`: name, begin, end."""
+    place = {name: i for i, name in enumerate(stored)}
+    mine = sorted((place[name], begin, end, name)
+                  for name, begin, end in writes if name in place)
+    wrong = []
+    latest = (float("-inf"), "")  # the latest beginning so far
+    for _, begin, end, name in mine:
+        if end < latest[0]:
+            wrong.append((latest[1], name))
+        latest = max(latest, (begin, name))
+    return wrong
+
+
+# --- what the checks above must find ------------------------------------------
+
+def write(value, begin, end):
+    return {"key": "k", "kind": "write", "value": value, "begin": begin,
+            "end": end}
+
+
+def read(value, begin, end):
+    return {"key": "k", "kind": "read", "value": value, "begin": begin,
+            "end": end}
+
+
+def change(seen, value, begin, end, done=True, found=None):
+    return {"key": "k", "kind": "change", "seen": seen, "value": value,
+            "begin": begin, "end": end, "done": done, "found": found}
+
+
+def the_checker_finds_what_is_wrong():
+    good = [
+        [],
+        [write(1, 0, 1), read(1, 2, 3)],
+        [write(1, 0, 9), read(0, 1, 2), read(1, 3, 4)],
+        # No answer: it happened late, or never.
+        [write(1, 0, None), read(0, 1, 2), read(1, 3, 4)],
+        [write(1, 0, None), read(0, 1, 2)],
+        [change(0, 1, 0, 1), change(0, 2, 2, 3, False, 1),
+         change(1, 2, 4, 5), read(2, 6, 7)],
+        [change(0, 1, 0, None), change(0, 2, 1, 2, False, 1)],
+    ]
+    for ops in good:
+        assert is_linearizable(ops, 0), ops
+    bad = [
+        # A log that forgets: acknowledged, and not there.
+        [write(1, 0, 1), read(0, 2, 3)],
+        [change(0, 1, 0, 1), change(0, 2, 2, 3)],
+        # A duplicate: the old value is back.
+        [write(1, 0, 1), write(2, 2, 3), read(2, 4, 5), read(1, 6, 7)],
+        # A stale read, where none was promised.
+        [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
+        # Two decided upon the same sight.
+        [change(0, 1, 0, 5), change(0, 2, 1, 6)],
+        [change(0, 1, 0, 1, False, 0)],
+        [change(0, 1, 0, 1, False)],
+        # No answer is no licence to happen twice.
+        [write(1, 0, None), read(1, 1, 2), write(2, 3, 4), read(2, 5, 6),
+         read(1, 7, 8)],
+    ]
+    for ops in bad:
+        assert not is_linearizable(ops, 0), ops
+    assert not_linearizable(bad[0] + [dict(op, key="l") for op in good[1]],
+                            lambda key: 0) == ["k"]
+
+    names = ["w%d" % i for i in range(2000)]
+    assert accounts(names, ["x"], names) == []
+    forgets = [name for i, name in enumerate(names) if i % 500 != 499]
+    assert len(accounts(names, [], forgets)) == 4
+    assert accounts(names, [], names + ["w7"]) == ["stored 2 times: w7"]
+    assert accounts([], ["x"], ["x"]) == ["refused and stored: x"]
+    times = [(name, i, i + 1.5) for i, name in enumerate(names)]
+    assert out_of_time(times, names) == []
+    assert out_of_time(times, [names[1], names[0]] + names[2:]) == []
+    assert out_of_time(times, names[2:] + names[:2]) != []

@@ -1,0 +1,86 @@
+/*
+ * tables DIR: the tables of a data directory's state.mdb, a line each: its name,
+ * how many records it has, and their SHA-256. Equal lines are equal tables. The
+ * first line is the number of the log that they show.
+ */
+#include <stdio.h>
+
+#include "common/digest.h"
+#include "common/hex.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/store/write_log.h"
+
+static enum err
+digest_table(struct digest_parts *parts, struct kv_txn *txn, unsigned table,
+    unsigned long *count)
+{
+	struct kv_walk *walk = kv_walk_begin(txn, table, SPAN(""), SPAN(""));
+	struct span key, value;
+	enum err err;
+
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		digest_parts_add(parts, key);
+		digest_parts_add(parts, value);
+		(*count)++;
+	}
+	return kv_walk_done(walk, err);
+}
+
+static enum err
+print_table(struct kv_txn *txn, unsigned table)
+{
+	uint8_t digest[DIGEST_SHA256_LEN];
+	char text[2 * DIGEST_SHA256_LEN + 1];
+	struct digest_parts *parts;
+	unsigned long count = 0;
+	enum err err = digest_parts_new(&parts);
+
+	if (err != ERR_OK)
+		return err;
+	err = digest_table(parts, txn, table, &count);
+	if (err == ERR_OK)
+		err = digest_parts_end(parts, digest);
+	digest_parts_free(parts);
+	if (err != ERR_OK)
+		return err;
+	hex_text(text, digest, sizeof(digest));
+	printf("%s %lu %s\n", state_tables[table], count, text);
+	return ERR_OK;
+}
+
+static enum err
+print_all(struct store *store)
+{
+	struct write_log_place place;
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = write_log_place(&place, txn);
+	if (err == ERR_OK)
+		printf("%llu\n", (unsigned long long)place.number);
+	for (unsigned i = 0; i < STATE_TABLES && err == ERR_OK; i++)
+		err = print_table(txn, i);
+	kv_abort(txn);
+	return err;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct store *store = NULL;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	if (argc != 2)
+		return 2;
+	err = store_open(&store, argv[1], &fault);
+	if (err != ERR_OK)
+		fprintf(stderr, "%s: %s\n", fault.place, fault.message);
+	else
+		err = print_all(store);
+	store_close(store);
+	return err == ERR_OK ? 0 : 1;
+}
