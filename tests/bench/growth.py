@@ -191,6 +191,9 @@ def human(size):
 # Days that state.mdb holds at most: a month, and one to move it into files.
 MONTH = 32
 
+# What 'gridctl import' takes at most without --memory.
+IMPORT_MEMORY = 1 << 30
+
 # Articles, and proposals a day, each saved, cancelled or replaced.
 SIZES = [(130_000, 1_000), (1_000_000, 10_000), (5_000_000, 50_000),
          (20_000_000, 100_000), (100_000_000, 270_000)]
@@ -199,8 +202,9 @@ SIZES = [(130_000, 1_000), (1_000_000, 10_000), (5_000_000, 50_000),
 def print_growth(store, articles, units, running, closed):
     steps = {name: (busy, memory) for name, _, busy, memory in store.steps}
     night = sum(steps[s][0] for s in ("import", "compute --all", "index"))
-    # A computation's memory follows the largest supplier, not their number.
-    memory = max(steps[s][1] for s in ("import", "index"))
+    # A computation's memory follows the largest supplier, not their number; an
+    # import has a ceiling, and 'gridctl index' makes parts of 256 MB.
+    memory = steps["import"][1]
     once = units["facts"] + units["snapshots"] + units["words.idx"]
     print("| articles | proposals a day | disk | state.mdb at most "
           "| trail, each year | memory | a night that changes all, of a processor |\n|---|---|---|---|---|---|---|")
@@ -212,7 +216,7 @@ def print_growth(store, articles, units, running, closed):
         print(f"| {count:,} | {daily:,} | {human(disk)} "
               f"| {human(running * daily * MONTH)} "
               f"| {human(closed * daily * 365)} "
-              f"| {human(memory * factor)} | {minutes:,.1f} min |")
+              f"| {human(min(memory * factor, IMPORT_MEMORY))} | {minutes:,.1f} min |")
 
 
 def main():
