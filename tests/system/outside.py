@@ -49,12 +49,12 @@ class Outside(Grid):
         self.accounts.close()
         return super().__exit__(*rest)
 
-    def enter(self, name, headers=None):
+    def come_in(self, name, headers=None):
         return self.ask("POST", "/app/outside/session", key="", headers=dict(
             headers or {}, Cookie="%s=%s" % (COOKIE, name)))
 
     def session(self, name):
-        answer = must(self.enter(name), 200)
+        answer = must(self.come_in(name), 200)
         return {"Cookie": answer.headers["Set-Cookie"].split(";")[0]}
 
 
@@ -69,7 +69,7 @@ def groups_give_the_rights():
                 ("zoe", "buyer", ["S1"]), ("yan", "buyer", ["S1", "S2", "S3"]),
                 ("ben", "buyer", None), ("mia", "manager", None),
                 ("ada", "administrator", None)):
-            data = must(grid.enter(name), 200).json["data"]
+            data = must(grid.come_in(name), 200).json["data"]
             assert (data["user"], data["role"], data["suppliers"]) == (
                 name, role, suppliers), data
             assert data["outside"] is True, data
@@ -79,7 +79,7 @@ def groups_give_the_rights():
             assert {k: again[k] for k in data if k != "expiresAt"} == {
                 k: data[k] for k in data if k != "expiresAt"}, again
         for name in ("odd", "none"):
-            answer = must(grid.enter(name), 403, "forbidden")
+            answer = must(grid.come_in(name), 403, "forbidden")
             assert "Set-Cookie" not in answer.headers, answer.headers
         zoe, ada = grid.session("zoe"), grid.session("ada")
         must(grid.app(zoe, "POST", "/save", save("S1")), 200)
@@ -97,7 +97,7 @@ def nobody_is_let_in_without_the_word_of_the_server():
                                    headers=headers), 401, "unauthorized")
             assert "Set-Cookie" not in answer.headers, answer.headers
         # The real person, whatever the client adds.
-        data = must(grid.enter("zoe", FORGED), 200).json["data"]
+        data = must(grid.come_in("zoe", FORGED), 200).json["data"]
         assert (data["user"], data["role"]) == ("zoe", "buyer"), data
         # None of it has gone to the organisation's server either.
         for asked in grid.accounts.asked:
@@ -132,7 +132,7 @@ def forged_headers_do_nothing_where_it_is_off():
         must(grid.app(FORGED, "GET", "/session"), 401, "unauthorized")
     off = {"outside.accept": "no"}
     with Outside(**off) as grid:  # the lines without the setting
-        must(grid.enter("ada", FORGED), 404, "not_found")
+        must(grid.come_in("ada", FORGED), 404, "not_found")
 
 
 def the_page_hears_where_to_sign_in():
@@ -145,8 +145,8 @@ def another_site_and_keys_let_nobody_in():
     with Outside() as grid:
         for headers in ({"Origin": "http://evil.example"},
                         {"Sec-Fetch-Site": "cross-site"}):
-            must(grid.enter("ada", headers), 403, "forbidden")
-        must(grid.enter("ada", {"X-API-Key": grid.key}), 403, "forbidden")
+            must(grid.come_in("ada", headers), 403, "forbidden")
+        must(grid.come_in("ada", {"X-API-Key": grid.key}), 403, "forbidden")
         session = grid.session("zoe")
         must(grid.app(dict(session, Origin="http://evil.example"), "POST",
                       "/save", save("S1")), 403, "forbidden")
@@ -179,9 +179,9 @@ def the_server_is_asked_again_after_a_time():
         must(grid.app(session, "GET", "/session"), 401, "unauthorized")
         # Other groups meanwhile, or none.
         grid.accounts.people["zoe"] = ["direction"]
-        assert must(grid.enter("zoe"), 200).json["data"]["role"] == "manager"
+        assert must(grid.come_in("zoe"), 200).json["data"]["role"] == "manager"
         del grid.accounts.people["zoe"]
-        must(grid.enter("zoe"), 401, "unauthorized")
+        must(grid.come_in("zoe"), 401, "unauthorized")
 
 
 def an_operator_puts_somebody_out():
@@ -212,7 +212,7 @@ def names_that_cannot_be_used_are_told():
     with Outside() as grid:
         long = "a" * 65
         grid.accounts.people[long] = ["chefs"]
-        answer = must(grid.enter(long), 403, "forbidden")
+        answer = must(grid.come_in(long), 403, "forbidden")
         assert "1 to 64 bytes" in answer.text, answer.text
 
 
@@ -233,7 +233,7 @@ def other_headers_name_a_person_too():
             return text
 
         with Outside(change) as grid:
-            data = must(grid.enter("mia"), 200).json["data"]
+            data = must(grid.come_in("mia"), 200).json["data"]
             assert (data["user"], data["role"]) == (user, "manager"), data
 
 
@@ -241,7 +241,7 @@ def a_server_that_is_away_is_told():
     with Outside() as grid:
         session = grid.session("zoe")
         grid.accounts.close()
-        must(grid.enter("zoe"), 500, "internal_error")
+        must(grid.come_in("zoe"), 500, "internal_error")
         # Who is in stays in.
         must(grid.app(session, "GET", "/session"), 200)
 
