@@ -8,7 +8,9 @@ it may happen at any later time or never), and what it does:
     kind "write"   puts `value`
     kind "read"    saw `value`
     kind "change"  puts `value` if the present one is `seen`; `done` is whether
-                   it did; `found` is what it found where it did not, or None
+                   it did; `found` is what it found where it did not, or None.
+                   A node refuses by what it has itself, which may be behind:
+                   `found` is then a value of before, and nothing is stored
 """
 
 
@@ -22,12 +24,25 @@ def step(state, op):
         return True, op["value"] if op["seen"] == state else state
     if op["done"]:
         return op["seen"] == state, op["value"]
-    return op["seen"] != state and op["found"] in (state, None), state
+    if op["found"] is None:
+        return op["seen"] != state, state
+    return op["seen"] != op["found"], state
+
+
+def has_been(op, ops, first):
+    """Whether the value that a refused change found was there by then."""
+    return op["found"] is None or op["found"] == first or any(
+        other["kind"] != "read" and other["value"] == op["found"] and
+        other["begin"] < op["end"] and other is not op for other in ops)
 
 
 def is_linearizable(ops, first):
     """Of one key, whose state is `first` before all of them."""
     ops = sorted(ops, key=lambda op: op["begin"])
+    if not all(has_been(op, ops, first) for op in ops
+               if op["kind"] == "change" and op["end"] is not None and
+               not op["done"]):
+        return False
     ends = [float("inf") if op["end"] is None else op["end"] for op in ops]
     needed = sum(1 << i for i, op in enumerate(ops) if op["end"] is not None)
     seen = set()
@@ -117,6 +132,8 @@ def the_checker_finds_what_is_wrong():
         [change(0, 1, 0, 1), change(0, 2, 2, 3, False, 1),
          change(1, 2, 4, 5), read(2, 6, 7)],
         [change(0, 1, 0, None), change(0, 2, 1, 2, False, 1)],
+        # Refused by a node that is behind.
+        [change(0, 1, 0, 1), change(1, 2, 2, 3), change(2, 3, 4, 5, False, 1)],
     ]
     for ops in good:
         assert is_linearizable(ops, 0), ops
@@ -132,6 +149,7 @@ def the_checker_finds_what_is_wrong():
         [change(0, 1, 0, 5), change(0, 2, 1, 6)],
         [change(0, 1, 0, 1, False, 0)],
         [change(0, 1, 0, 1, False)],
+        [change(0, 1, 0, 1), change(0, 2, 2, 3, False, 9)],
         # No answer is no licence to happen twice.
         [write(1, 0, None), read(1, 1, 2), write(2, 3, 4), read(2, 5, 6),
          read(1, 7, 8)],
