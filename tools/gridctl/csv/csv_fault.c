@@ -5,6 +5,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+static void fill(struct fault *fault, const char *file, uint64_t line,
+    const char *column, const char *format, va_list args)
+    __attribute__((format(printf, 5, 0)));
+
 static void
 fill(struct fault *fault, const char *file, uint64_t line, const char *column,
     const char *format, va_list args)
