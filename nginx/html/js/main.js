@@ -20,9 +20,12 @@ async function sessionNow() {
 	}
 }
 
-/* By the account of the organisation where that will do, else by the form. */
-const logInAgain = async (user) => await enterByAccount() ??
-    await logIn(null, {lead: t("login_again"), known: user});
+/* As before: by the account of the organisation, else by the form. */
+async function logInAgain({user, outside}) {
+	const entered = outside === true ? await enterByAccount() : null;
+
+	return entered ?? logIn(null, {lead: t("login_again"), known: user});
+}
 
 /*
  * One login for all questions that found the session ended. A question that was
@@ -30,7 +33,7 @@ const logInAgain = async (user) => await enterByAccount() ??
  * there, unless the question has failed so already.
  */
 function renewer(session) {
-	const asks = () => logInAgain(session.user);
+	const asks = () => logInAgain(session);
 	let renewed = null;
 
 	return (failedAgain) => {
