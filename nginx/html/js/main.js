@@ -27,6 +27,8 @@ async function logInAgain({user, outside}) {
 	return entered ?? logIn(null, {lead: t("login_again"), known: user});
 }
 
+let leaving = false; /* the user logs out */
+
 /*
  * One login for all questions that found the session ended. A question that was
  * under way while the password changed had the cookie of before: the session is
@@ -37,6 +39,9 @@ function renewer(session) {
 	let renewed = null;
 
 	return (failedAgain) => {
+		/* What is asked while the page goes away is asked no more. */
+		if (leaving)
+			return new Promise(() => {});
 		renewed ??= (failedAgain ? asks() : sessionNow().then((now) =>
 		    now?.user === session.user ? now : asks())).then((again) => {
 			renewed = null;
@@ -55,9 +60,10 @@ function renewer(session) {
 
 /* Where the organisation's account is signed out of, too. */
 async function logOut({signOut}) {
+	leaving = true;
+	noteSignedOut();
 	try {
 		await remove("/app/session");
-		noteSignedOut();
 	} finally {
 		if (signOut)
 			location.assign(signOut);

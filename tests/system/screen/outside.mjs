@@ -58,9 +58,28 @@ await day.check("a session that ended is begun anew without a word",
 	assert.equal(await shownUser(), "zoe");
 });
 await day.check("logging out ends both, and stays so", async () => {
+	/* A question on its way finds the session ended, before the page knows. */
+	await page.route("**/app/session", async (route) => {
+		if (route.request().method() !== "DELETE")
+			return route.continue();
+		/* The cookie is gone; the page hears of it later. */
+		const json = await (await route.fetch()).json();
+		const late = page.waitForResponse((reply) =>
+		    reply.status() === 401 && reply.url().includes("/pending"));
+
+		await page.evaluate(() => dispatchEvent(new Event("focus")));
+		await late;
+		await page.evaluate(async () => {
+			for (let i = 0; i < 5; i++)
+				await fetch("/app/outside");
+		});
+		return route.fulfill({json});
+	});
 	await settingsText();
-	await page.locator("dialog section.row button").last().click();
+	await page.locator("dialog section.row button").filter(
+	    {hasText: "déconnecter"}).click();
 	await page.waitForSelector(`${ACCOUNT}:not([hidden])`);
+	await page.unroute("**/app/session");
 	const names = (await page.context().cookies())
 	    .filter(({value}) => value !== "").map(({name}) => name);
 
