@@ -15,19 +15,26 @@
 #include "lmdb-schema/store/store.h"
 
 #define ENGINE_ID_LEN 16
+#define ENGINE_CHAIN_LEN 32
+#define ENGINE_CHAIN_AT 17 /* where an entry has its own chain */
 
 struct engine {
 	/*
-	 * Appends the entry, if the last one's number is `after`:
+	 * Appends the entry, if the last one's number is `after`, and its chain
+	 * (write_log.h) is `chain`, ENGINE_CHAIN_LEN bytes:
 	 *
 	 *   ERR_OK       it is number after + 1, on a majority's disks
 	 *   ERR_BEHIND   it was not appended: the log is at another number
 	 *   ERR_AWAY     it was surely not appended
 	 *   ERR_UNKNOWN  it may have been: the same call again finds out, by
 	 *                `id`, ENGINE_ID_LEN bytes
+	 *   ERR_DAMAGED  it was not appended: the log has not the entries that
+	 *                this node has. A door that cannot compare the chains
+	 *                tells it of a log that is too short.
 	 */
 	enum err (*append)(struct engine *engine, enum store_env log,
-	    uint64_t after, struct span id, struct span entry);
+	    uint64_t after, struct span chain, struct span id,
+	    struct span entry);
 
 	/*
 	 * Calls `each` for the entries behind number `after`, in order.

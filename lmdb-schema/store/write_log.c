@@ -12,6 +12,9 @@
 #include "lmdb-schema/zstd.h"
 
 #define META 0
+_Static_assert(ENGINE_CHAIN_LEN == DIGEST_SHA256_LEN, "a chain's length");
+_Static_assert(ENGINE_CHAIN_AT == 1 + ENGINE_ID_LEN, "where a chain lies");
+
 #define HEAD_LEN (1 + ENGINE_ID_LEN + DIGEST_SHA256_LEN + 8 + 4)
 
 static const char place_name[] = "log";
@@ -233,15 +236,19 @@ write_log_follow(struct engine *engine, enum store_env log, struct kv *kv)
 #define PAUSE_US 10000
 
 static enum err
-append(struct engine *engine, enum store_env log, uint64_t after,
-    const uint8_t id[ENGINE_ID_LEN], struct span entry)
+append(struct engine *engine, enum store_env log,
+    const struct write_log_place *after, const uint8_t id[ENGINE_ID_LEN],
+    struct span entry)
 {
 	const struct span name = span_make((const char *)id, ENGINE_ID_LEN);
+	const struct span chain =
+	    span_make((const char *)after->chain, sizeof(after->chain));
 	int64_t end = date_monotonic_ns() + PATIENCE_NS;
 	enum err err;
 
 	for (;;) {
-		err = engine->append(engine, log, after, name, entry);
+		err = engine->append(
+		    engine, log, after->number, chain, name, entry);
 		if (err != ERR_UNKNOWN || date_monotonic_ns() >= end)
 			return err;
 		usleep(PAUSE_US);
@@ -252,11 +259,12 @@ static enum err
 append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
     struct span ops)
 {
-	struct write_log_place place;
+	struct write_log_place place, before;
 	uint8_t id[ENGINE_ID_LEN];
 	struct buf entry;
 	enum err err = write_log_place(&place, txn);
 
+	before = place;
 	if (err == ERR_OK)
 		err = digest_random(id, sizeof(id));
 	if (err == ERR_OK)
@@ -269,8 +277,7 @@ append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
 	if (err == ERR_OK)
 		err = put_place(txn, &place);
 	if (err == ERR_OK)
-		err =
-		    append(engine, log, place.number - 1, id, buf_span(&entry));
+		err = append(engine, log, &before, id, buf_span(&entry));
 	buf_fini(&entry);
 	return err;
 }

@@ -23,9 +23,10 @@ static struct store *mirrored; /* NULL: none is */
 
 static enum err
 append(struct engine *engine, enum store_env log, uint64_t after,
-    struct span id, struct span entry)
+    struct span chain, struct span id, struct span entry)
 {
 	(void)engine;
+	(void)chain;
 	ck_assert_uint_eq(id.len, ENGINE_ID_LEN);
 	if (mirrored != NULL)
 		ck_assert_int_eq(

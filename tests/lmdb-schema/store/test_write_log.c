@@ -34,12 +34,13 @@ static unsigned appends; /* calls */
  */
 static enum err
 append(struct engine *engine, enum store_env log, uint64_t after,
-    struct span id, struct span entry)
+    struct span chain, struct span id, struct span entry)
 {
 	bool meets = bad > 0;
 	struct entry *to = &entries[count];
 
 	(void)engine;
+	(void)chain;
 	ck_assert_int_eq(log, STORE_STATE);
 	appends++;
 	bad -= meets;
