@@ -1,71 +1,17 @@
 #include "common/web/ask.h"
 
 #include <assert.h>
-#include <curl/curl.h>
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/log.h"
+#include "common/web/libcurl.h"
 #include "config.h"
-
-/* --- the library ---------------------------------------------------------- */
-
-static struct {
-	bool loaded;
-	CURLcode (*global_init)(long flags);
-	CURL *(*easy_init)(void);
-	void (*easy_cleanup)(CURL *curl);
-	CURLcode (*easy_setopt)(CURL *curl, CURLoption option, ...);
-	CURLcode (*easy_getinfo)(CURL *curl, CURLINFO info, ...);
-	CURLcode (*easy_perform)(CURL *curl);
-	const char *(*easy_strerror)(CURLcode code);
-	struct curl_slist *(*slist_append)(
-	    struct curl_slist *list, const char *text);
-	void (*slist_free_all)(struct curl_slist *list);
-} lib;
-
-static const struct {
-	const char *name;
-	void *at;
-} names[] = {
-    {"curl_global_init", &lib.global_init},
-    {"curl_easy_init", &lib.easy_init},
-    {"curl_easy_cleanup", &lib.easy_cleanup},
-    {"curl_easy_setopt", &lib.easy_setopt},
-    {"curl_easy_getinfo", &lib.easy_getinfo},
-    {"curl_easy_perform", &lib.easy_perform},
-    {"curl_easy_strerror", &lib.easy_strerror},
-    {"curl_slist_append", &lib.slist_append},
-    {"curl_slist_free_all", &lib.slist_free_all},
-};
-
-/* As in the headers that this file was compiled with. */
-#define LIBRARY "libcurl.so.4"
-
-static void
-load(void)
-{
-	void *handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		void *found =
-		    handle == NULL ? NULL : dlsym(handle, names[i].name);
-
-		if (found == NULL) {
-			log_error("libcurl cannot be loaded: %s", dlerror());
-			return;
-		}
-		memcpy(names[i].at, &found, sizeof(found));
-	}
-	lib.loaded = lib.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-}
 
 /* --- askers --------------------------------------------------------------- */
 
 struct asker {
+	const struct libcurl *lib;
 	CURL *curl;
 	struct buf *answer; /* while one is read */
 	char error[CURL_ERROR_SIZE];
@@ -82,7 +28,9 @@ take_body(char *bytes, size_t size, size_t count, void *context)
 }
 
 #define SET(option, value) \
-	(good = good && lib.easy_setopt(asker->curl, option, value) == CURLE_OK)
+	(good = good && \
+		asker->lib->easy_setopt(asker->curl, option, value) == \
+		    CURLE_OK)
 
 static bool
 set_up(struct asker *asker, const struct ask_trust *trust)
@@ -112,17 +60,17 @@ set_up(struct asker *asker, const struct ask_trust *trust)
 enum err
 asker_new(struct asker **out, const struct ask_trust *trust)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const struct libcurl *lib = libcurl();
 	struct asker *asker;
 
 	*out = NULL;
-	pthread_once(&once, load);
-	if (!lib.loaded)
-		return ERR_NOT_FOUND;
+	if (lib == NULL)
+		return ERR_SYSTEM;
 	asker = calloc(1, sizeof(*asker));
 	if (asker == NULL)
 		return ERR_NO_MEMORY;
-	asker->curl = lib.easy_init();
+	asker->lib = lib;
+	asker->curl = lib->easy_init();
 	if (asker->curl == NULL || !set_up(asker, trust)) {
 		asker_free(asker);
 		return ERR_NO_MEMORY;
@@ -137,7 +85,7 @@ asker_free(struct asker *asker)
 	if (asker == NULL)
 		return;
 	if (asker->curl != NULL)
-		lib.easy_cleanup(asker->curl);
+		asker->lib->easy_cleanup(asker->curl);
 	free(asker);
 }
 
@@ -147,23 +95,24 @@ asker_free(struct asker *asker)
 
 /* NULL when memory is out, or the token too long. */
 static struct curl_slist *
-make_headers(const char *token)
+make_headers(const struct libcurl *lib, const char *token)
 {
 	struct curl_slist *list, *longer;
 	char text[HEADER_MAX];
 	int len;
 
 	/* Without it libcurl asks first whether it may send a long body. */
-	list = lib.slist_append(NULL, "Expect:");
+	list = lib->slist_append(NULL, "Expect:");
 	longer = list == NULL
 	    ? NULL
-	    : lib.slist_append(list, "Content-Type: application/json");
+	    : lib->slist_append(list, "Content-Type: application/json");
 	if (longer != NULL && token != NULL) {
 		len = snprintf(text, sizeof(text), "Authorization: %s", token);
-		longer = len < HEADER_MAX ? lib.slist_append(list, text) : NULL;
+		longer =
+		    len < HEADER_MAX ? lib->slist_append(list, text) : NULL;
 	}
 	if (longer == NULL)
-		lib.slist_free_all(list);
+		lib->slist_free_all(list);
 	return longer == NULL ? NULL : list;
 }
 
@@ -173,26 +122,26 @@ is_unsent(struct asker *asker)
 {
 	long sent = 0;
 
-	return lib.easy_getinfo(asker->curl, CURLINFO_REQUEST_SIZE, &sent) ==
-	    CURLE_OK &&
+	return asker->lib->easy_getinfo(
+		   asker->curl, CURLINFO_REQUEST_SIZE, &sent) == CURLE_OK &&
 	    sent == 0;
 }
 
 static enum err
 perform(struct asker *asker, int *status)
 {
-	CURLcode code = lib.easy_perform(asker->curl);
+	CURLcode code = asker->lib->easy_perform(asker->curl);
 	long number = 0;
 
 	if (code == CURLE_OK)
-		code = lib.easy_getinfo(
+		code = asker->lib->easy_getinfo(
 		    asker->curl, CURLINFO_RESPONSE_CODE, &number);
 	*status = (int)number;
 	if (code == CURLE_OK)
 		return ERR_OK;
 	if (asker->error[0] == '\0')
 		snprintf(asker->error, sizeof(asker->error), "%s",
-		    lib.easy_strerror(code));
+		    asker->lib->easy_strerror(code));
 	if (asker->answer->err != ERR_OK)
 		return asker->answer->err;
 	return is_unsent(asker) ? ERR_AWAY : ERR_UNKNOWN;
@@ -202,7 +151,7 @@ enum err
 ask(struct asker *asker, const struct ask_question *question, int *status,
     struct buf *answer)
 {
-	struct curl_slist *headers = make_headers(question->token);
+	struct curl_slist *headers = make_headers(asker->lib, question->token);
 	bool good = headers != NULL;
 	enum err err = ERR_NO_MEMORY;
 
@@ -219,7 +168,7 @@ ask(struct asker *asker, const struct ask_question *question, int *status,
 	SET(CURLOPT_POSTFIELDS, question->body.ptr);
 	if (good)
 		err = perform(asker, status);
-	lib.slist_free_all(headers);
+	asker->lib->slist_free_all(headers);
 	asker->answer = NULL;
 	return err;
 }

@@ -2,8 +2,7 @@
  * ask: POST requests to a server that is asked again and again, one at a time,
  * on a connection that is kept; the answer's body is read.
  *
- * libcurl is loaded with the first asker: a program that makes none has no
- * such library. TLS certificates are verified, redirects are not followed, and
+ * libcurl is loaded with the first asker. TLS certificates are verified, redirects are not followed, and
  * no proxy is used. An asker is of one thread at a time.
  */
 #pragma once
@@ -24,7 +23,7 @@ struct ask_trust {
 	const char *ca, *cert, *key;
 };
 
-/* ERR_NOT_FOUND when there is no libcurl. The texts outlive the asker. */
+/* ERR_SYSTEM, and a line in the log: no libcurl. The texts outlive the asker. */
 enum err asker_new(struct asker **out, const struct ask_trust *trust);
 void asker_free(struct asker *asker); /* NULL is fine */
 

@@ -2,13 +2,13 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "common/log.h"
+#include "common/web/libcurl.h"
 #include "config.h"
 
 #define CONNECT_MS 5000L
@@ -24,6 +24,7 @@ struct post {
 };
 
 struct posts {
+	const struct libcurl *lib;
 	CURLM *multi;
 	struct post *list;
 	const char *ca_file;
@@ -37,12 +38,13 @@ posts_new(struct posts **out, const char *ca_file)
 	*out = NULL;
 	if (posts == NULL)
 		return ERR_NO_MEMORY;
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+	posts->lib = libcurl();
+	if (posts->lib == NULL) {
 		free(posts);
-		return ERR_INTERNAL;
+		return ERR_SYSTEM;
 	}
 	posts->ca_file = ca_file;
-	posts->multi = curl_multi_init();
+	posts->multi = posts->lib->multi_init();
 	if (posts->multi == NULL) {
 		posts_free(posts);
 		return ERR_NO_MEMORY;
@@ -57,10 +59,10 @@ free_post(struct posts *posts, struct post *post)
 	if (post == NULL)
 		return;
 	if (post->curl != NULL) {
-		curl_multi_remove_handle(posts->multi, post->curl);
-		curl_easy_cleanup(post->curl);
+		posts->lib->multi_remove_handle(posts->multi, post->curl);
+		posts->lib->easy_cleanup(post->curl);
 	}
-	curl_slist_free_all(post->headers);
+	posts->lib->slist_free_all(post->headers);
 	free(post);
 }
 
@@ -75,19 +77,18 @@ posts_free(struct posts *posts)
 		next = post->next;
 		free_post(posts, post);
 	}
-	curl_multi_cleanup(posts->multi);
-	curl_global_cleanup();
+	posts->lib->multi_cleanup(posts->multi);
 	free(posts);
 }
 
 static bool
-url_has(CURLU *parsed, CURLUPart part)
+url_has(const struct libcurl *lib, CURLU *parsed, CURLUPart part)
 {
 	char *text = NULL;
-	bool has = curl_url_get(parsed, part, &text, 0) == CURLUE_OK &&
+	bool has = lib->url_get(parsed, part, &text, 0) == CURLUE_OK &&
 	    text != NULL && text[0] != '\0';
 
-	curl_free(text);
+	lib->free(text);
 	return has;
 }
 
@@ -104,6 +105,7 @@ const char *
 post_url_fault(const char *url)
 {
 	const char *rest = behind_scheme(url), *fault = NULL;
+	const struct libcurl *lib;
 	CURLU *parsed;
 
 	if (rest == NULL)
@@ -114,38 +116,45 @@ post_url_fault(const char *url)
 			       "written as %20 and so on";
 	if (*rest == '\0' || strchr("/:?#", *rest) != NULL)
 		return "it has no host";
-	parsed = curl_url();
+	lib = libcurl();
+	if (lib == NULL)
+		return "it cannot be checked without libcurl";
+	parsed = lib->url();
 	if (parsed == NULL ||
-	    curl_url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
-	    !url_has(parsed, CURLUPART_HOST))
+	    lib->url_set(parsed, CURLUPART_URL, url, 0) != CURLUE_OK ||
+	    !url_has(lib, parsed, CURLUPART_HOST))
 		fault = "it is no address: look at the host and the port";
-	else if (url_has(parsed, CURLUPART_USER) ||
-	    url_has(parsed, CURLUPART_PASSWORD))
+	else if (url_has(lib, parsed, CURLUPART_USER) ||
+	    url_has(lib, parsed, CURLUPART_PASSWORD))
 		fault = "it has no user and no password: the receiver checks "
 			"the signature";
-	else if (url_has(parsed, CURLUPART_FRAGMENT))
+	else if (url_has(lib, parsed, CURLUPART_FRAGMENT))
 		fault = "it has no '#': what follows is never sent";
-	curl_url_cleanup(parsed);
+	lib->url_cleanup(parsed);
 	return fault;
 }
 
 bool
 post_url_is_local(const char *url)
 {
-	CURLU *parsed = curl_url();
+	const struct libcurl *lib = libcurl();
 	unsigned char address[4];
 	char *host = NULL;
 	bool local = false;
+	CURLU *parsed;
 
+	if (lib == NULL)
+		return false;
+	parsed = lib->url();
 	if (parsed != NULL &&
-	    curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
-	    curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK)
+	    lib->url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	    lib->url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK)
 		local = strcasecmp(host, "localhost") == 0 ||
 		    strcmp(host, "[::1]") == 0 ||
 		    (inet_pton(AF_INET, host, address) == 1 &&
 			address[0] == 127);
-	curl_free(host);
-	curl_url_cleanup(parsed);
+	lib->free(host);
+	lib->url_cleanup(parsed);
 	return local;
 }
 
@@ -161,11 +170,12 @@ drop_body(char *bytes, size_t size, size_t count, void *context)
 }
 
 static bool
-set_headers(struct post *post, const char *const *headers)
+set_headers(
+    struct post *post, const struct libcurl *lib, const char *const *headers)
 {
 	for (; *headers != NULL; headers++) {
 		struct curl_slist *longer =
-		    curl_slist_append(post->headers, *headers);
+		    lib->slist_append(post->headers, *headers);
 
 		if (longer == NULL)
 			return false;
@@ -175,13 +185,15 @@ set_headers(struct post *post, const char *const *headers)
 }
 
 #define SET(option, value) \
-	(good = good && curl_easy_setopt(post->curl, option, value) == CURLE_OK)
+	(good = good && \
+		posts->lib->easy_setopt(post->curl, option, value) == \
+		    CURLE_OK)
 
 static bool
 set_up(struct post *post, const struct posts *posts,
     const struct post_request *request)
 {
-	bool good = set_headers(post, request->headers);
+	bool good = set_headers(post, posts->lib, request->headers);
 
 	SET(CURLOPT_URL, request->url);
 	SET(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -216,9 +228,10 @@ posts_add(struct posts *posts, const struct post_request *request)
 		return ERR_NO_MEMORY;
 	post->owner = request->owner;
 	post->tag = request->tag;
-	post->curl = curl_easy_init();
+	post->curl = posts->lib->easy_init();
 	if (post->curl == NULL || !set_up(post, posts, request) ||
-	    curl_multi_add_handle(posts->multi, post->curl) != CURLM_OK) {
+	    posts->lib->multi_add_handle(posts->multi, post->curl) !=
+		CURLM_OK) {
 		free_post(posts, post);
 		return ERR_NO_MEMORY;
 	}
@@ -239,16 +252,17 @@ take_off(struct posts *posts, struct post *post)
 }
 
 static void
-fill(struct post_result *result, const struct post *post, CURLcode code)
+fill(struct post_result *result, const struct libcurl *lib,
+    const struct post *post, CURLcode code)
 {
 	const char *why =
-	    post->error[0] != '\0' ? post->error : curl_easy_strerror(code);
+	    post->error[0] != '\0' ? post->error : lib->easy_strerror(code);
 	curl_off_t took_us = 0, retry_after_s = 0;
 	long status = 0;
 
-	curl_easy_getinfo(post->curl, CURLINFO_RESPONSE_CODE, &status);
-	curl_easy_getinfo(post->curl, CURLINFO_TOTAL_TIME_T, &took_us);
-	curl_easy_getinfo(post->curl, CURLINFO_RETRY_AFTER, &retry_after_s);
+	lib->easy_getinfo(post->curl, CURLINFO_RESPONSE_CODE, &status);
+	lib->easy_getinfo(post->curl, CURLINFO_TOTAL_TIME_T, &took_us);
+	lib->easy_getinfo(post->curl, CURLINFO_RETRY_AFTER, &retry_after_s);
 	*result = (struct post_result){.owner = post->owner,
 	    .tag = post->tag,
 	    .took_ms = took_us / 1000,
@@ -282,15 +296,15 @@ posts_next(struct post_result *result, struct posts *posts)
 	CURLMsg *message;
 	int left;
 
-	if (curl_multi_perform(posts->multi, &left) != CURLM_OK)
+	if (posts->lib->multi_perform(posts->multi, &left) != CURLM_OK)
 		log_error("libcurl failed");
 	do
-		message = curl_multi_info_read(posts->multi, &left);
+		message = posts->lib->multi_info_read(posts->multi, &left);
 	while (message != NULL && message->msg != CURLMSG_DONE);
 	if (message == NULL)
 		return false;
-	curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &post);
-	fill(result, post, message->data.result);
+	posts->lib->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &post);
+	fill(result, posts->lib, post, message->data.result);
 	take_off(posts, post);
 	return true;
 }
@@ -299,7 +313,7 @@ void
 posts_wait(struct posts *posts, int wait_ms)
 {
 	assert(wait_ms >= 0);
-	curl_multi_poll(posts->multi, NULL, 0, wait_ms, NULL);
+	posts->lib->multi_poll(posts->multi, NULL, 0, wait_ms, NULL);
 }
 
 void

@@ -1,6 +1,5 @@
 /*
- * post: HTTP requests with a body, several at once in one thread. The door to
- * libcurl.
+ * post: HTTP requests with a body, several at once in one thread.
  *
  * Each request has a connection of its own, and is sent once.
  *
@@ -22,7 +21,10 @@
 
 struct posts;
 
-/* `ca_file` has the certificates to trust; NULL: the system's. */
+/*
+ * `ca_file` has the certificates to trust; NULL: the system's. ERR_SYSTEM, and a
+ * line in the log: no libcurl.
+ */
 enum err posts_new(struct posts **out, const char *ca_file);
 void posts_free(struct posts *posts); /* ends what is under way */
 

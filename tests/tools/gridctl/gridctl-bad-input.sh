@@ -640,6 +640,20 @@ for command in stat suppliers; do
   fi
 done
 
+# A library that only some commands need: the rest work without it.
+mkdir "$work/lib"
+echo 'no library' >"$work/lib/libcurl.so.4"
+LD_LIBRARY_PATH=$work/lib
+export LD_LIBRARY_PATH
+if ! grid hook add erp https://192.0.2.7/hook --events saved >"$work/out" 2>&1 &&
+  grep -q 'libcurl\.so\.4 cannot be loaded .*: install the package libcurl4$' \
+    "$work/out" && grid stat >>"$work/out" 2>&1; then
+  ok
+else
+  not_ok "a hook without libcurl"
+fi
+unset LD_LIBRARY_PATH
+
 # What cannot be printed in full is no success.
 if [ -c /dev/full ]; then
   for command in stat 'stat --json' suppliers 'suppliers --json' check \
