@@ -141,7 +141,8 @@ enum err source_verify(struct source *source);
 /*
  * A supplier's articles in the order of their codein bytes. source_walk_next()
  * gives ERR_NOT_FOUND at the end, ERR_DAMAGED for bytes that cannot be decoded,
- * or that do not match their checksum.
+ * or that do not match their checksum, and where there are fewer or more articles
+ * than the supplier's record counts.
  */
 struct source_walk;
 enum err source_walk_begin(

@@ -9,6 +9,7 @@
 #include "lmdb-schema/schema.h"
 #include "tests/lmdb-schema/by_hand.h"
 #include "tests/lmdb-schema/facts.h"
+#include "tests/support/flip.h"
 #include "tests/support/quiet.h"
 #include "tests/support/random.h"
 #include "tests/support/run.h"
@@ -337,6 +338,21 @@ START_TEST(a_flipped_bit_in_the_articles_is_damage)
 }
 END_TEST
 
+/* No checksum covers the key of a block; its supplier's count does. */
+START_TEST(a_flipped_bit_in_the_key_of_a_block_is_damage)
+{
+	static const char key[] = "BIG\0\0\0\0";
+	char *bytes = read_facts();
+
+	scratch_write("flip.mdb", bytes, facts_len);
+	free(bytes);
+	ck_assert_int_eq(read_through(scratch_path("flip.mdb")), ERR_OK);
+	quiet_begin();
+	flip(scratch_path("flip.mdb"), span_make(key, sizeof(key)), 2);
+	ck_assert_int_eq(read_through(scratch_path("flip.mdb")), ERR_DAMAGED);
+}
+END_TEST
+
 START_TEST(flipped_bytes_anywhere_never_crash)
 {
 	char *bytes = read_facts();
@@ -386,6 +402,7 @@ test_suite(void)
 	tcase_add_test(tc, facts_that_are_gone_are_damage);
 	tcase_add_test(tc, cut_short_facts_are_damaged);
 	tcase_add_test(tc, a_flipped_bit_in_the_articles_is_damage);
+	tcase_add_test(tc, a_flipped_bit_in_the_key_of_a_block_is_damage);
 	tcase_add_test(tc, flipped_bytes_anywhere_never_crash);
 	suite_add_tcase(suite, tc);
 	return suite;
