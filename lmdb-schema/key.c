@@ -1,6 +1,7 @@
 #include "lmdb-schema/key.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -263,6 +264,20 @@ uint64_t
 key_file_generation(const char *name, bool *temporary)
 {
 	return generation_of(name, SPAN(".mdb"), temporary);
+}
+
+uint64_t
+key_facts_generation(const char *name, bool *temporary)
+{
+	char suffix[] = "-00.mdb";
+	const char *dash = strchr(name, '-');
+
+	if (dash != NULL && strlen(dash) >= sizeof(suffix) - 1 &&
+	    isxdigit((unsigned char)dash[1]) &&
+	    isxdigit((unsigned char)dash[2]))
+		memcpy(suffix + 1, dash + 1, 2);
+	return generation_of(
+	    name, dash == NULL ? SPAN(".mdb") : span_of(suffix), temporary);
 }
 
 uint64_t

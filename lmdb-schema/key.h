@@ -81,6 +81,11 @@ struct span key_file_code(char code[KEY_FILE_MAX], const char *name);
 uint64_t key_file_generation(const char *name, bool *temporary);
 
 /*
+ * The same for a file of facts, which may be a share: "019a1b2c3d4e5f60-0a.mdb".
+ */
+uint64_t key_facts_generation(const char *name, bool *temporary);
+
+/*
  * The same for "019a1b2c3d4e5f60.rows", ".pages" and ".zstd", a snapshot's packed
  * rows, or ".gz", the name that earlier versions gave them: prune removes them with it.
  */

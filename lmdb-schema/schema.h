@@ -8,8 +8,12 @@
  *	              directory
  *	live.mdb      the data of imports: which facts are current, network
  *	              metrics, server range codes
- *	facts/G.mdb   one import's facts, immutable, G its generation; a merge
- *	              refers to older ones for what it does not bring
+ *	facts/G.mdb   the base file of one import's facts, immutable, G its
+ *	              generation: what is not by supplier
+ *	facts/G-XX.mdb
+ *	              share XX (hex) of its suppliers, immutable; a merge writes
+ *	              the shares that it changes, and refers to older ones. Facts
+ *	              of one share are in the base file
  *	catalog.mdb   which snapshot of each supplier is current or retired
  *	snapshots/S/G.mdb
  *	              supplier S as computed in generation G, immutable:
@@ -60,7 +64,8 @@
  *
  * ---- live.mdb: written by gridctl import, network, gammes; read by all ------
  *
- *	meta      "schema"    u32 SCHEMA_VERSION
+ *	meta      "schema"    u32 SCHEMA_VERSION, or SCHEMA_LIVE_SHARES since an
+ *	                      import of facts of version 3
  *	          "log"       the entry of a shared log that this environment
  *	                      has reached; absent on one machine
  *	                      (store/write_log.h); in live, catalog and state
@@ -86,31 +91,42 @@
  *	gammes    supplier 00 codein -> one letter of A B C Y Z
  *	gammegen  supplier -> u64 generation of the last change of its gammes
  *
- * ---- facts/G.mdb: written by gridctl import; read by compute, gridapi --------
+ * ---- facts: written by gridctl import; read by compute, gridapi --------------
+ *
+ * A supplier is in share source_share_of(): source_product_hash() of its code,
+ * shifted right by 16, modulo the number of shares. All files have all of these
+ * tables, some of them empty. In the base file facts/G.mdb:
  *
  *	meta      "schema"    u64 SCHEMA_FACTS_VERSION
  *	          "header"    packed: unsigned newest month; unsigned counts of
  *	                      suppliers, stores, classification entries,
  *	                      articles, position, sales, stock and reception
- *	                      records; unsigned checksum of the four tables
- *	                      below (source_pair_crc)
+ *	                      records, of all shares together; unsigned checksum
+ *	                      of the tables stores and classes (source_pair_crc)
  *	          "common"    SCHEMA_DIGEST bytes, of what all suppliers' rows
  *	                      share: the stores' codes and the newest month
- *	          "parts"     of a merge, packed: unsigned generation of the facts
- *	                      file that has the listings, 0 for this one;
- *	                      unsigned count, then the generations of the files
- *	                      that this one refers to, with the same stores;
- *	                      unsigned checksum, source_pair_crc() of the value
- *	                      without it
- *	suppliers supplier -> packed: unsigned article count, text name; not in
- *	          version 1: text digest, SCHEMA_DIGEST bytes that change with
- *	          the supplier's rows (intake_marks.c), and text of u64, in
- *	          order: source_product_hash() of the network's products that
- *	          its articles name; in a merge, for one that it does not
- *	          bring, unsigned generation of the file with its articles
+ *	          "shares"    packed: unsigned number of shares, 1 to
+ *	                      SOURCE_SHARES_MAX; then for each unsigned
+ *	                      generation of its file, 0 for this one's, and
+ *	                      unsigned checksum of its record "share"
+ *	          These records but "common" end with an unsigned checksum,
+ *	          source_pair_crc() of the value without it.
  *	stores    u16 number -> packed: text code, text name; numbers follow the
  *	          order of the codes, so maps come out in it
  *	classes   classification code (2, 4 or 6 digits) -> text label
+ *
+ * In a share facts/G-XX.mdb, or the base file of facts of one share:
+ *
+ *	meta      "schema"    u64 SCHEMA_FACTS_VERSION
+ *	          "share"     packed: unsigned number from 0, number of shares,
+ *	                      stores, suppliers, articles; unsigned checksums of
+ *	                      the tables suppliers and where; and, as above, one
+ *	                      of the record
+ *	suppliers supplier -> packed: unsigned article count, text name, text
+ *	          digest, SCHEMA_DIGEST bytes that change with the supplier's
+ *	          rows (intake_marks.c), and text of u64, in order:
+ *	          source_product_hash() of the network's products that its
+ *	          articles name
  *	where     codein 00 supplier -> nothing: which suppliers list an article
  *	articles  supplier 00 u32 block number -> a block of articles in the
  *	          order of their codein bytes, about SCHEMA_BLOCK bytes:
@@ -132,9 +148,26 @@
  *	  where a month is unsigned: the first of a store as it is, the next
  *	  ones as months since the one before, never 0.
  *
+ *	Example: of 4 shares, supplier "F1" is in share 3.
+ *
  *	Example: store 2 sold 3 for 10.50 with margin 2 in 202501 (month 24300):
  *	  length 09 | store 02 | count 01 | month EC BD 01 | 3 is 2B |
  *	  10.50 is C0 0B | 2 is 1D
+ *
+ * Version 2 has one file, facts/G.mdb, with all of these tables, no "shares" and
+ * no "share"; the checksum in its "header" is that of suppliers, stores, classes
+ * and where, in this order. The file of a merge has the articles of the suppliers
+ * that the merge brought, and refers to files of imports before for the others:
+ *
+ *	meta      "parts"     packed: unsigned generation of the file that has
+ *	                      the listings (where), 0 for this one; unsigned
+ *	                      count, then the generations of the files that this
+ *	                      one refers to, with the same stores; and a checksum
+ *	                      as above
+ *	suppliers one that the merge did not bring has, behind the rest, unsigned
+ *	          generation of the file with its articles
+ *
+ * Version 1 is version 2 without digests and products, and without parts.
  *
  * ---- catalog.mdb: written by compute, prune, index, gridapi; read by all -----
  *
@@ -163,10 +196,17 @@
 #define SCHEMA_STATE_PARTS 3
 
 /*
- * The version of facts files, and the older one that is read too, which does
- * not tell what changed.
+ * The live data's, once the facts are of version 3: an older program would not
+ * find the shares, and its backup would leave them out.
  */
-#define SCHEMA_FACTS_VERSION 2
+#define SCHEMA_LIVE_SHARES 3
+
+/*
+ * The version of facts files that is written. Version 2, all suppliers in one
+ * file, and version 1, which does not tell what changed, are read too.
+ */
+#define SCHEMA_FACTS_VERSION 3
+#define SCHEMA_FACTS_VERSION_WHOLE 2
 #define SCHEMA_FACTS_VERSION_BARE 1
 
 /* Bytes of a supplier's digest. */

@@ -108,6 +108,7 @@ intake_new(struct intake **out, struct store *store, struct source *base)
 		return ERR_NO_MEMORY;
 	intake->store = store;
 	intake->base = base;
+	intake->shares = base == NULL ? 0 : source_shares(base);
 	intake->arena = arena_new(TABLES_MEMORY);
 	intake->suppliers.codes = codemap_new();
 	intake->stores.codes = codemap_new();
@@ -123,6 +124,8 @@ intake_new(struct intake **out, struct store *store, struct source *base)
 	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
 		err = spool_new(
 		    &intake->spools[i], i, store_dir(store), &intake->budget);
+	if (err == ERR_OK && base != NULL)
+		err = source_verify_tables(base);
 	if (err == ERR_OK && base != NULL)
 		err = take_base(intake);
 	if (err != ERR_OK) {
@@ -140,12 +143,11 @@ intake_free(struct intake *intake)
 		return;
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		spool_free(intake->spools[i]);
-	for (uint32_t i = 0; intake->ranges != NULL &&
-	     i < codemap_count(intake->suppliers.codes);
-	     i++)
-		shelf_fini(&intake->ranges[i].merged);
+	shelf_pile_free(intake->pile);
 	free(intake->ranges);
 	free(intake->supplier_order);
+	free(intake->share_from);
+	free(intake->share_written);
 	shelf_fini(&intake->fresh);
 	sorter_free(intake->articles);
 	table_free(&intake->suppliers);
@@ -188,6 +190,14 @@ intake_class(struct intake *intake, struct span code, struct span label)
 {
 	assert(!intake->sealed);
 	return table_put(intake, &intake->classes, code, label, true);
+}
+
+void
+intake_set_shares(struct intake *intake, unsigned shares)
+{
+	assert(!intake->sealed && shares > 0 && shares <= SOURCE_SHARES_MAX);
+	if (intake->shares == 0)
+		intake->shares = shares;
 }
 
 bool

@@ -1,9 +1,10 @@
 /*
  * intake: an import in progress. It takes suppliers, stores, classification and
- * articles first, then their monthly facts, and writes one facts file.
+ * articles first, then their monthly facts, and writes the files of one
+ * generation of facts.
  *
- * Nothing is visible to readers: intake_write() writes the whole file, and one
- * later commit makes it current, see live.h. Its own memory is bounded: beyond
+ * Nothing is visible to readers: intake_write() writes the files, and one later
+ * commit makes them current, see live.h. Its own memory is bounded: beyond
  * intake_set_memory() articles and facts are sorted in files without a name in
  * the data directory, which the kernel deletes with the process.
  *
@@ -27,8 +28,9 @@ struct store;
 /*
  * `base`, when not NULL, is the source that a merge starts from: its contents
  * count as put already, and later puts replace them. It must outlive the
- * intake. The file that is written refers to the base's files for suppliers
- * that the puts do not change.
+ * intake. The base file that is written refers to the base's shares for those
+ * of which the puts change no supplier. ERR_DAMAGED where the base's tables do
+ * not match their checksums.
  */
 enum err intake_new(
     struct intake **out, struct store *store, struct source *base);
@@ -40,6 +42,15 @@ void intake_free(struct intake *intake);
  */
 #define INTAKE_MEMORY ((size_t)1 << 30)
 void intake_set_memory(struct intake *intake, size_t bytes);
+
+/*
+ * Over how many shares the suppliers are spread, 1 to SOURCE_SHARES_MAX; before
+ * intake_seal(). Else one for each INTAKE_SHARE_ARTICLES, up to
+ * INTAKE_SHARES_MOST. A merge keeps those of its base, where it has any.
+ */
+#define INTAKE_SHARE_ARTICLES 16384
+#define INTAKE_SHARES_MOST 64
+void intake_set_shares(struct intake *intake, unsigned shares);
 
 /* ERR_EXISTS when this import has put the same code before. */
 enum err intake_supplier(
@@ -90,13 +101,22 @@ struct intake_twice {
 };
 
 /*
- * Writes the facts file at `path`, synced. ERR_EXISTS fills *twice; the path is
- * then removed, as after any failure. `at`, when not NULL, is called with the
- * number of articles written.
+ * Writes the base file at `path`, whose name ends in ".mdb" or ".mdb.tmp", and
+ * the shares beside it (source_share_path()), synced. ERR_EXISTS fills *twice;
+ * the files are then removed, as after any failure. `at`, when not NULL, is
+ * called with the number of articles written.
  */
 enum err intake_write(struct intake *intake, const char *path,
     struct intake_twice *twice, void (*at)(void *context, uint64_t done),
     void *context);
+
+/*
+ * Renames the files that were written at `from`, the base file last, and syncs
+ * their folder; or removes them.
+ */
+enum err intake_publish(
+    struct intake *intake, const char *from, const char *to);
+void intake_discard(struct intake *intake, const char *path);
 
 /* The newest month that was put, ignoring the base; 0: none. */
 int32_t intake_newest(const struct intake *intake, enum series_kind kind);

@@ -4,7 +4,9 @@
  */
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/kv/kv.h"
 #include "lmdb-schema/facts/intake_priv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
@@ -92,6 +94,75 @@ take_all(struct sorting *sorting)
 	return err;
 }
 
+/* --- shares --------------------------------------------------------------- */
+
+/*
+ * A store without checksums does not tell its version, see SCHEMA_LIVE_SHARES:
+ * it has one file.
+ */
+static enum err
+decide_shares(struct intake *intake)
+{
+	uint64_t articles = sorter_count(intake->articles);
+	struct kv_txn *txn;
+	bool sums;
+	enum err err = kv_read(&txn, store_live(intake->store));
+
+	if (err != ERR_OK)
+		return err;
+	err = store_has_sums(&sums, txn);
+	kv_abort(txn);
+	if (intake->base != NULL)
+		articles += source_header(intake->base)->articles;
+	if (!sums)
+		intake->shares = 1;
+	else if (intake->shares == 0)
+		intake->shares = articles >=
+			INTAKE_SHARES_MOST * (uint64_t)INTAKE_SHARE_ARTICLES
+		    ? INTAKE_SHARES_MOST
+		    : (unsigned)(articles / INTAKE_SHARE_ARTICLES) + 1;
+	return err;
+}
+
+static unsigned
+share_of(const struct intake *intake, uint32_t supplier)
+{
+	return source_share_of(
+	    codemap_code(intake->suppliers.codes, supplier), intake->shares);
+}
+
+/* Suppliers by share, and in it in the order of their codes. */
+static enum err
+order_suppliers(struct intake *intake, const uint32_t *by_code)
+{
+	uint32_t count = codemap_count(intake->suppliers.codes);
+
+	intake->share_from =
+	    calloc(intake->shares + 1, sizeof(*intake->share_from));
+	intake->share_written =
+	    calloc(intake->shares, sizeof(*intake->share_written));
+	intake->supplier_order =
+	    calloc(count + 1, sizeof(*intake->supplier_order));
+	if (intake->share_from == NULL || intake->share_written == NULL ||
+	    intake->supplier_order == NULL)
+		return ERR_NO_MEMORY;
+	for (uint32_t i = 0; i < count; i++)
+		intake->share_from[share_of(intake, by_code[i]) + 1]++;
+	for (unsigned i = 0; i < intake->shares; i++)
+		intake->share_from[i + 1] += intake->share_from[i];
+	/* From the last one on, the end of each share moves to its beginning. */
+	for (uint32_t i = count; i-- > 0;) {
+		unsigned share = share_of(intake, by_code[i]);
+
+		intake->supplier_order[--intake->share_from[share + 1]] =
+		    by_code[i];
+	}
+	memmove(intake->share_from, intake->share_from + 1,
+	    intake->shares * sizeof(*intake->share_from));
+	intake->share_from[intake->shares] = count;
+	return ERR_OK;
+}
+
 /* --- numbers -------------------------------------------------------------- */
 
 /*
@@ -99,8 +170,7 @@ take_all(struct sorting *sorting)
  * the base: their numbers are kept free.
  */
 static enum err
-number_range(
-    struct intake *intake, uint32_t supplier, uint64_t *number, uint32_t *fresh)
+number_range(struct intake *intake, uint32_t supplier, uint64_t *number)
 {
 	struct intake_range *range = &intake->ranges[supplier];
 	struct source_supplier before = {.articles = 0};
@@ -115,9 +185,7 @@ number_range(
 		return ERR_TOO_LARGE;
 	range->first = (uint32_t)*number;
 	range->room = (uint32_t)before.articles + range->fresh;
-	range->fresh_from = *fresh;
 	*number += range->room;
-	*fresh += range->fresh;
 	if (intake->base == NULL) {
 		range->shelf = &intake->fresh;
 		range->from = range->fresh_from;
@@ -127,16 +195,26 @@ number_range(
 	return ERR_OK;
 }
 
+/* The shelf is in the order of the codes, the numbers are in that of the shares. */
 static enum err
 number_all(struct intake *intake)
 {
 	uint32_t count = codemap_count(intake->suppliers.codes), fresh = 0;
+	uint32_t *by_code = codemap_sorted(intake->suppliers.codes);
 	uint64_t number = 0;
-	enum err err = ERR_OK;
+	enum err err = by_code == NULL ? ERR_NO_MEMORY : ERR_OK;
 
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		struct intake_range *range = &intake->ranges[by_code[i]];
+
+		range->fresh_from = fresh;
+		fresh += range->fresh;
+	}
+	if (err == ERR_OK)
+		err = order_suppliers(intake, by_code);
+	free(by_code);
 	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
-		err = number_range(
-		    intake, intake->supplier_order[i], &number, &fresh);
+		err = number_range(intake, intake->supplier_order[i], &number);
 	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
 		if (intake->ranges[i].fresh > 0)
 			err = intake_load(intake, i);
@@ -154,10 +232,11 @@ intake_sort_articles(struct intake *intake,
 	enum err err;
 
 	intake->ranges = calloc(count + 1, sizeof(*intake->ranges));
-	intake->supplier_order = codemap_sorted(intake->suppliers.codes);
-	if (intake->ranges == NULL || intake->supplier_order == NULL)
+	if (intake->ranges == NULL)
 		return ERR_NO_MEMORY;
-	err = shelf_begin(&sorting.making, store_dir(intake->store));
+	err = decide_shares(intake);
+	if (err == ERR_OK)
+		err = shelf_begin(&sorting.making, store_dir(intake->store));
 	if (err == ERR_OK)
 		err = take_all(&sorting);
 	err = shelf_end(&intake->fresh, sorting.making, err);

@@ -213,5 +213,7 @@ marks_write(struct intake_marks *marks, uint32_t supplier, struct buf *record)
 	    mark->count == 0
 		? SPAN("")
 		: bytes_of(mark->products, mark->count * sizeof(uint64_t)));
+	free(mark->products);
+	mark->products = NULL;
 	return err;
 }

@@ -1,26 +1,17 @@
 /*
- * A merge reads and writes the articles of those suppliers alone that its files
- * name. The others' records are taken over, and name the file of an import
- * before that has their articles.
+ * A merge loads the articles of those suppliers alone that its files name. The
+ * others of the same shares are copied as they are, and the other shares stay
+ * where they are.
  */
 #include <assert.h>
 
 #include "lmdb-schema/facts/intake_priv.h"
 #include "lmdb-schema/store/store.h"
 
-bool
-intake_has_loaded(const struct intake *intake, struct span supplier)
-{
-	uint32_t number = codemap_find(intake->suppliers.codes, supplier);
-
-	return number != CODEMAP_NONE && intake->ranges[number].loaded;
-}
-
 /* A supplier's articles in the base, and those of this import over them. */
 struct loading {
 	struct intake *intake;
 	struct intake_range *range;
-	struct shelf_making *making;
 	struct source_walk *walk;
 	struct source_article old;
 	bool left; /* `old` is one */
@@ -47,7 +38,7 @@ take_fresh(struct loading *loading)
 	const struct shelf *shelf = &loading->intake->fresh;
 	uint32_t place = loading->range->fresh_from + loading->fresh++;
 
-	return shelf_add(loading->making, shelf_codein(shelf, place),
+	return shelf_pile_add(loading->intake->pile, shelf_codein(shelf, place),
 	    shelf_record(shelf, place));
 }
 
@@ -60,7 +51,7 @@ take_old(struct loading *loading)
 	intake_bare(&loading->record, &loading->old);
 	err = buf_end(&loading->record);
 	if (err == ERR_OK)
-		err = shelf_add(loading->making, loading->old.codein,
+		err = shelf_pile_add(loading->intake->pile, loading->old.codein,
 		    buf_span(&loading->record));
 	return err == ERR_OK ? step(loading) : err;
 }
@@ -81,8 +72,6 @@ take_next(struct loading *loading)
 		    : 1;
 	if (order < 0)
 		return take_old(loading);
-	if (order > 0)
-		loading->intake->listings_changed = true;
 	err = take_fresh(loading);
 	return err == ERR_OK && order == 0 ? step(loading) : err;
 }
@@ -98,6 +87,25 @@ take_both(struct loading *loading)
 	return err;
 }
 
+/*
+ * Room for all articles of the base, which are shorter without their series, and
+ * of this import, were every supplier loaded.
+ */
+static enum err
+begin_pile(struct intake *intake)
+{
+	uint32_t count = codemap_count(intake->suppliers.codes);
+	uint64_t bytes, entries = count;
+	enum err err = source_bytes(&bytes, intake->base);
+
+	for (uint32_t i = 0; i < count; i++)
+		entries += intake->ranges[i].room;
+	return err == ERR_OK
+	    ? shelf_pile_new(&intake->pile, store_dir(intake->store),
+		  bytes + intake->fresh.bytes, entries)
+	    : err;
+}
+
 enum err
 intake_load(struct intake *intake, uint32_t supplier)
 {
@@ -110,11 +118,12 @@ intake_load(struct intake *intake, uint32_t supplier)
 	buf_init(&loading.record, 64 * 1024);
 	err = source_walk_begin(&loading.walk, intake->base,
 	    codemap_code(intake->suppliers.codes, supplier));
-	if (err == ERR_OK)
-		err = shelf_begin(&loading.making, store_dir(intake->store));
+	if (err == ERR_OK && intake->pile == NULL)
+		err = begin_pile(intake);
 	if (err == ERR_OK)
 		err = take_both(&loading);
-	err = shelf_end(&range->merged, loading.making, err);
+	if (err == ERR_OK)
+		err = shelf_pile_end(&range->merged, intake->pile);
 	source_walk_end(loading.walk);
 	buf_fini(&loading.record);
 	if (err == ERR_OK && range->merged.count > range->room)
@@ -143,20 +152,15 @@ labels_changed(const struct intake *intake)
 }
 
 /*
- * Whether all suppliers are to be written: the series' numbers of stores, or
- * labels, have changed; the base does not tell what changes; or it has as many
- * parts as there may be.
+ * Whether all suppliers are to be loaded: the series' numbers of stores, or
+ * labels, have changed; or the base is of a version without shares.
  */
 static bool
 is_for_all(const struct intake *intake)
 {
-	uint64_t parts[SOURCE_PARTS_MAX];
-
 	return codemap_count(intake->stores.codes) !=
 	    source_header(intake->base)->stores ||
-	    source_common(intake->base).len == 0 ||
-	    source_parts(intake->base, parts) + 1 >= SOURCE_PARTS_MAX ||
-	    labels_changed(intake);
+	    source_shares(intake->base) == 0 || labels_changed(intake);
 }
 
 static bool
@@ -168,6 +172,22 @@ is_renamed(const struct intake *intake, uint32_t number)
 	return source_supplier(intake->base,
 		   codemap_code(suppliers->codes, number), &before) != ERR_OK ||
 	    !span_eq(before.name, suppliers->values[number]);
+}
+
+/* A file with everything has no share to keep. */
+static void
+mark_shares(struct intake *intake)
+{
+	for (unsigned i = 0; i < intake->shares; i++) {
+		bool written = intake->base == NULL || intake->shares == 1 ||
+		    source_shares(intake->base) == 0;
+
+		for (uint32_t k = intake->share_from[i];
+		     k < intake->share_from[i + 1]; k++)
+			written |=
+			    intake->ranges[intake->supplier_order[k]].loaded;
+		intake->share_written[i] = written;
+	}
 }
 
 enum err
@@ -182,5 +202,7 @@ intake_load_changed(struct intake *intake)
 	     i++)
 		if (all || is_renamed(intake, i))
 			err = intake_load(intake, i);
+	if (err == ERR_OK)
+		mark_shares(intake);
 	return err;
 }

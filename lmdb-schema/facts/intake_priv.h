@@ -37,7 +37,7 @@ struct intake_range {
 	uint32_t fresh_from, fresh; /* those of this import, in `fresh` */
 	const struct shelf *shelf; /* all of them, once loaded: */
 	uint32_t from, count;
-	struct shelf merged; /* of a merge */
+	struct shelf merged; /* of a merge, on the pile */
 	bool loaded;
 };
 
@@ -53,7 +53,10 @@ struct intake {
 	struct sorter *articles; /* until they are sealed; then: */
 	struct shelf fresh;
 	struct intake_range *ranges; /* by number in `suppliers` */
-	uint32_t *supplier_order;
+	unsigned shares; /* 0: not decided yet */
+	uint32_t *supplier_order; /* by share, and in it by code */
+	uint32_t *share_from; /* where each begins in it; one more */
+	bool *share_written; /* by this import, not kept */
 	uint32_t *store_order;
 	uint16_t *store_number; /* by number in `stores` */
 	uint16_t *base_store; /* the base's number -> the new one */
@@ -62,8 +65,8 @@ struct intake {
 	uint64_t *supplier_articles; /* by number in `suppliers` */
 	/* intake_merge.c: */
 	pthread_rwlock_t lock; /* guards `ranges` once they are sealed */
+	struct shelf_pile *pile; /* of what is loaded; NULL: nothing yet */
 	uint64_t base_records[SERIES_KINDS]; /* of these in the base */
-	bool listings_changed; /* an article is new */
 	atomic_int failed; /* enum err of a supplier that cannot be loaded */
 	struct source_header header;
 	bool sealed;
@@ -81,9 +84,11 @@ enum err intake_sort_articles(struct intake *intake,
  * number in `suppliers`.
  */
 enum err intake_load(struct intake *intake, uint32_t supplier);
-bool intake_has_loaded(const struct intake *intake, struct span supplier);
 
-/* Before writing: loads those that must be written for another reason. */
+/*
+ * Before writing: loads those that must be written for another reason, and marks
+ * the shares with any that are.
+ */
 enum err intake_load_changed(struct intake *intake);
 
 /* An article's record without its series. */
@@ -94,7 +99,7 @@ struct kv_txn;
 struct source_walk;
 struct intake_marks;
 
-/* A facts file being written. */
+/* A share or base file being written. */
 struct writing {
 	struct intake *intake;
 	struct kv *kv;
@@ -102,9 +107,9 @@ struct writing {
 	size_t pending; /* bytes put since the last commit */
 	struct intake_twice *twice;
 	uint64_t records[SERIES_KINDS]; /* counted during a merge */
-	uint32_t tables_crc;
-	uint64_t parts[SOURCE_PARTS_MAX]; /* that kept suppliers lie in */
-	unsigned part_count;
+	uint32_t tables_crc; /* of the table that is being written */
+	struct sorter *listings; /* of the share that is being written */
+	uint32_t *sums; /* of the shares' records */
 	struct intake_marks *marks;
 	struct buf block, record;
 	struct buf old[SERIES_KINDS]; /* the base's, renumbered */
@@ -115,10 +120,17 @@ struct writing {
 	struct source_walk *base_walk; /* the same supplier in the base */
 	struct source_article base_article;
 	bool base_left;
+	uint64_t done; /* articles written, for: */
+	void (*at)(void *context, uint64_t done);
+	void *context;
 };
 
-/* intake_tables.c: what stands behind the articles. */
-enum err writing_tables(struct writing *writing);
+/*
+ * intake_tables.c: what stands behind the articles of a share, which sets its
+ * sum; and what a base file has.
+ */
+enum err writing_share(struct writing *writing, unsigned share);
+enum err writing_base(struct writing *writing);
 
 /*
  * intake_write.c: to be called behind each put of `bytes`, as a transaction's

@@ -1,4 +1,4 @@
-/* The small tables of a facts file, and its header, behind the articles. */
+/* The small tables and records of a share, behind its articles, and of a base file. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -20,18 +20,6 @@ put_pair(
 	return err == ERR_OK ? writing_put(writing, key.len + value.len) : err;
 }
 
-static enum err
-add_part(struct writing *writing, uint64_t generation)
-{
-	for (unsigned i = 0; i < writing->part_count; i++)
-		if (writing->parts[i] == generation)
-			return ERR_OK;
-	if (writing->part_count == SOURCE_PARTS_MAX)
-		return ERR_TOO_LARGE;
-	writing->parts[writing->part_count++] = generation;
-	return ERR_OK;
-}
-
 /* A supplier whose articles were written, or that has none. */
 static enum err
 add_written(struct writing *writing, uint32_t number)
@@ -40,16 +28,17 @@ add_written(struct writing *writing, uint32_t number)
 
 	pack_add_unsigned(&writing->record, intake->supplier_articles[number]);
 	pack_add_text(&writing->record, intake->suppliers.values[number]);
-	intake->header.articles += intake->supplier_articles[number];
 	return marks_write(writing->marks, number, &writing->record);
 }
 
-/* A supplier whose articles stay where they are. */
+/* A supplier whose articles were copied as they are in the base. */
 static enum err
-add_kept(struct writing *writing, struct span code)
+add_kept(struct writing *writing, uint32_t number)
 {
+	struct intake *intake = writing->intake;
 	struct source_supplier kept;
-	enum err err = source_supplier(writing->intake->base, code, &kept);
+	enum err err = source_supplier(
+	    intake->base, codemap_code(intake->suppliers.codes, number), &kept);
 
 	if (err != ERR_OK)
 		return err == ERR_NOT_FOUND ? ERR_DAMAGED : err;
@@ -57,34 +46,31 @@ add_kept(struct writing *writing, struct span code)
 	pack_add_text(&writing->record, kept.name);
 	pack_add_text(&writing->record, kept.digest);
 	pack_add_text(&writing->record, kept.products);
-	pack_add_unsigned(&writing->record, kept.at);
-	writing->intake->header.articles += kept.articles;
-	return add_part(writing, kept.at);
+	intake->supplier_articles[number] = kept.articles;
+	return ERR_OK;
 }
 
 static enum err
-write_suppliers(struct writing *writing)
+write_suppliers(struct writing *writing, unsigned share)
 {
 	struct intake *intake = writing->intake;
-	struct codemap *codes = intake->suppliers.codes;
-	uint32_t *order = codemap_sorted(codes);
-	uint32_t count = codemap_count(codes);
-	enum err err = order == NULL ? ERR_NO_MEMORY : ERR_OK;
+	enum err err = ERR_OK;
 
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
-		struct span code = codemap_code(codes, order[i]);
+	for (uint32_t i = intake->share_from[share];
+	     i < intake->share_from[share + 1] && err == ERR_OK; i++) {
+		uint32_t number = intake->supplier_order[i];
 
 		buf_clear(&writing->record);
-		err = intake_has_loaded(intake, code)
-		    ? add_written(writing, order[i])
-		    : add_kept(writing, code);
+		err = intake->ranges[number].loaded
+		    ? add_written(writing, number)
+		    : add_kept(writing, number);
 		if (err == ERR_OK)
 			err = buf_end(&writing->record);
 		if (err == ERR_OK)
-			err = put_pair(writing, FACTS_SUPPLIERS, code,
+			err = put_pair(writing, FACTS_SUPPLIERS,
+			    codemap_code(intake->suppliers.codes, number),
 			    buf_span(&writing->record));
 	}
-	free(order);
 	return err;
 }
 
@@ -127,98 +113,99 @@ write_classes(struct writing *writing)
 	return err;
 }
 
-/* The listings of suppliers that stay where they are. */
-struct listing {
-	const struct intake *intake;
-	struct sorter *all;
-};
-
-static enum err
-add_listing(void *context, struct span key, struct span value)
-{
-	struct listing *listing = context;
-
-	(void)value;
-	return intake_has_loaded(listing->intake, key_second(key))
-	    ? ERR_OK
-	    : sorter_add(listing->all, key, SPAN(""));
-}
-
-/* Codein 00 supplier: the articles' keys with their parts swapped. */
-static enum err
-add_listings_of(struct listing *listing, uint32_t supplier)
-{
-	const struct intake_range *range = &listing->intake->ranges[supplier];
-	struct span code =
-	    codemap_code(listing->intake->suppliers.codes, supplier);
-	enum err err = ERR_OK;
-
-	for (uint32_t i = 0; i < range->count && err == ERR_OK; i++) {
-		struct key key =
-		    key_pair(shelf_codein(range->shelf, range->from + i), code);
-
-		err = sorter_add(listing->all, key_span(&key), SPAN(""));
-	}
-	return err;
-}
-
-static enum err
-gather_listings(struct listing *listing)
-{
-	const struct intake *intake = listing->intake;
-	uint32_t count = codemap_count(intake->suppliers.codes);
-	enum err err = ERR_OK;
-
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
-		err = add_listings_of(listing, i);
-	if (err == ERR_OK && intake->base != NULL)
-		err = source_each_listing(intake->base, add_listing, listing);
-	return err == ERR_OK ? sorter_seal(listing->all) : err;
-}
-
+/* Codein 00 supplier, as writing_listing() has taken them. */
 static enum err
 write_listings(struct writing *writing)
 {
-	struct listing listing = {.intake = writing->intake};
 	struct span key, value;
-	enum err err = sorter_new(&listing.all,
-	    store_dir(writing->intake->store), &writing->intake->budget);
+	enum err err = sorter_seal(writing->listings);
 
-	if (err == ERR_OK)
-		err = gather_listings(&listing);
-	while (err == ERR_OK && sorter_next(listing.all, &key, &value))
+	while (err == ERR_OK && sorter_next(writing->listings, &key, &value))
 		err = put_pair(writing, FACTS_WHERE, key, SPAN(""));
-	sorter_free(listing.all);
 	return err;
 }
 
-/* The parts, and the listings unless they are those of an import before. */
+/* Puts a record of meta, with its checksum behind it. */
 static enum err
-write_parts(struct writing *writing)
+put_summed(struct writing *writing, struct span key, uint32_t *sum)
+{
+	struct buf *buf = &writing->record;
+
+	*sum = source_pair_crc(0, key, buf_span(buf));
+	pack_add_unsigned(buf, *sum);
+	return buf_end(buf) == ERR_OK
+	    ? kv_put(writing->txn, FACTS_META, key, buf_span(buf))
+	    : buf_end(buf);
+}
+
+static enum err
+put_share(struct writing *writing, unsigned share, uint32_t suppliers_crc)
 {
 	struct intake *intake = writing->intake;
 	struct buf *buf = &writing->record;
-	uint64_t listings = 0;
-	enum err err = ERR_OK;
+	uint32_t from = intake->share_from[share];
+	uint32_t to = intake->share_from[share + 1];
+	uint64_t articles = 0;
+	enum err err;
 
-	if (writing->part_count > 0 && !intake->listings_changed) {
-		listings = source_listings(intake->base);
-		err = add_part(writing, listings);
-	} else
-		err = write_listings(writing);
-	if (err != ERR_OK || writing->part_count == 0)
-		return err;
+	for (uint32_t i = from; i < to; i++)
+		articles +=
+		    intake->supplier_articles[intake->supplier_order[i]];
+	intake->header.articles += articles;
 	buf_clear(buf);
-	pack_add_unsigned(buf, listings);
-	pack_add_unsigned(buf, writing->part_count);
-	for (unsigned i = 0; i < writing->part_count; i++)
-		pack_add_unsigned(buf, writing->parts[i]);
-	pack_add_unsigned(
-	    buf, source_pair_crc(0, SOURCE_PARTS_KEY, buf_span(buf)));
-	err = buf_end(buf);
+	pack_add_unsigned(buf, share);
+	pack_add_unsigned(buf, intake->shares);
+	pack_add_unsigned(buf, codemap_count(intake->stores.codes));
+	pack_add_unsigned(buf, to - from);
+	pack_add_unsigned(buf, articles);
+	pack_add_unsigned(buf, suppliers_crc);
+	pack_add_unsigned(buf, writing->tables_crc);
+	err = put_summed(writing, SOURCE_SHARE_KEY, &writing->sums[share]);
 	return err == ERR_OK
-	    ? kv_put(writing->txn, FACTS_META, SOURCE_PARTS_KEY, buf_span(buf))
+	    ? store_set_number(writing->txn, "schema", SCHEMA_FACTS_VERSION)
 	    : err;
+}
+
+enum err
+writing_share(struct writing *writing, unsigned share)
+{
+	uint32_t suppliers_crc;
+	enum err err;
+
+	writing->tables_crc = 0;
+	err = write_suppliers(writing, share);
+	suppliers_crc = writing->tables_crc;
+	writing->tables_crc = 0;
+	if (err == ERR_OK)
+		err = write_listings(writing);
+	return err == ERR_OK ? put_share(writing, share, suppliers_crc) : err;
+}
+
+/* --- the base file -------------------------------------------------------- */
+
+/* Puts the file of each share: 0 for one of this generation. */
+static enum err
+put_shares(struct writing *writing)
+{
+	struct intake *intake = writing->intake;
+	struct buf *buf = &writing->record;
+	uint32_t sum;
+
+	buf_clear(buf);
+	pack_add_unsigned(buf, intake->shares);
+	for (unsigned i = 0; i < intake->shares; i++) {
+		bool kept = !intake->share_written[i];
+
+		pack_add_unsigned(
+		    buf, kept ? source_share_generation(intake->base, i) : 0);
+		pack_add_unsigned(buf,
+		    kept ? source_share_sum(intake->base, i)
+			 : writing->sums[i]);
+		if (kept)
+			intake->header.articles +=
+			    source_share_articles(intake->base, i);
+	}
+	return put_summed(writing, SOURCE_SHARES_KEY, &sum);
 }
 
 /* Of the whole: what is written, and what stays in the base's files. */
@@ -239,6 +226,7 @@ write_header(struct writing *writing)
 	struct intake *intake = writing->intake;
 	struct source_header *header = &intake->header;
 	struct buf *buf = &writing->record;
+	uint32_t sum;
 	enum err err;
 
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
@@ -255,12 +243,7 @@ write_header(struct writing *writing)
 	for (unsigned i = 0; i < SERIES_KINDS; i++)
 		pack_add_unsigned(buf, header->records[i]);
 	pack_add_unsigned(buf, writing->tables_crc);
-	pack_add_unsigned(
-	    buf, source_pair_crc(0, SPAN("header"), buf_span(buf)));
-	err = buf_end(buf);
-	if (err == ERR_OK)
-		err = kv_put(
-		    writing->txn, FACTS_META, SPAN("header"), buf_span(buf));
+	err = put_summed(writing, SPAN("header"), &sum);
 	if (err == ERR_OK)
 		err = kv_put(writing->txn, FACTS_META, SOURCE_COMMON_KEY,
 		    marks_common(writing->marks));
@@ -271,17 +254,15 @@ write_header(struct writing *writing)
 }
 
 enum err
-writing_tables(struct writing *writing)
+writing_base(struct writing *writing)
 {
-	enum err err = write_suppliers(writing);
+	enum err err;
 
-	if (err == ERR_OK)
-		err = write_stores(writing);
+	writing->tables_crc = 0;
+	err = write_stores(writing);
 	if (err == ERR_OK)
 		err = write_classes(writing);
 	if (err == ERR_OK)
-		err = write_parts(writing);
-	if (err == ERR_OK)
-		err = write_header(writing);
-	return err;
+		err = put_shares(writing);
+	return err == ERR_OK ? write_header(writing) : err;
 }

@@ -1,14 +1,17 @@
 /*
- * The file is written in key order in one pass, with MDB_APPEND, so that it is
+ * Each file is written in key order in one pass, with MDB_APPEND, so that it is
  * dense and each page is written once.
  */
 #include <assert.h>
 #include <endian.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
 #include "common/kv/kv.h"
+#include "common/log.h"
 #include "lmdb-schema/facts/intake_priv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
@@ -73,18 +76,26 @@ step_base(struct writing *writing)
 }
 
 static enum err
-open_supplier(struct writing *writing, struct span supplier)
+begin_supplier(struct writing *writing, struct span supplier)
 {
-	struct source *base = writing->intake->base;
 	enum err err = put_block(writing);
 
-	if (err == ERR_OK)
-		err = marks_begin(writing->marks, supplier);
 	writing->supplier = supplier;
 	writing->block_number = 0;
 	source_walk_end(writing->base_walk);
 	writing->base_walk = NULL;
 	writing->base_left = false;
+	return err;
+}
+
+static enum err
+open_supplier(struct writing *writing, struct span supplier)
+{
+	struct source *base = writing->intake->base;
+	enum err err = begin_supplier(writing, supplier);
+
+	if (err == ERR_OK)
+		err = marks_begin(writing->marks, supplier);
 	if (err != ERR_OK || base == NULL)
 		return err;
 	err = source_walk_begin(&writing->base_walk, base, supplier);
@@ -195,25 +206,38 @@ article_series(struct writing *writing, enum series_kind kind,
 	return err;
 }
 
+/* Adds an article's record to the block, and to the listings. */
 static enum err
-add_record(struct writing *writing, const struct source_article *article)
+add_raw(struct writing *writing, struct span codein, struct span record)
 {
-	uint32_t len;
+	struct key key = key_pair(codein, writing->supplier);
+	uint32_t len = htole32((uint32_t)record.len);
+	enum err err = sorter_add(writing->listings, key_span(&key), SPAN(""));
 
-	buf_clear(&writing->record);
-	source_article_write(&writing->record, article);
-	if (marks_take(writing->marks, buf_span(&writing->record), article) !=
-	    ERR_OK)
-		return ERR_NO_MEMORY;
-	len = htole32((uint32_t)writing->record.len);
+	if (err != ERR_OK)
+		return err;
 	if (writing->block.len == 0)
 		buf_add_u32(&writing->block, 0); /* room for the checksum */
 	buf_add(&writing->block, &len, sizeof(len));
-	buf_add_span(&writing->block, buf_span(&writing->record));
-	if (buf_end(&writing->record) != ERR_OK)
-		return buf_end(&writing->record);
+	buf_add_span(&writing->block, record);
 	return writing->block.len >= SCHEMA_BLOCK ? put_block(writing)
 						  : buf_end(&writing->block);
+}
+
+static enum err
+add_record(struct writing *writing, const struct source_article *article)
+{
+	enum err err;
+
+	buf_clear(&writing->record);
+	source_article_write(&writing->record, article);
+	err = buf_end(&writing->record);
+	if (err == ERR_OK)
+		err = marks_take(
+		    writing->marks, buf_span(&writing->record), article);
+	return err == ERR_OK
+	    ? add_raw(writing, article->codein, buf_span(&writing->record))
+	    : err;
 }
 
 static enum err
@@ -247,38 +271,59 @@ write_article(
 }
 
 static enum err
-write_supplier(struct writing *writing, uint32_t supplier, uint64_t *done,
-    void (*at)(void *context, uint64_t done), void *context)
+write_supplier(struct writing *writing, uint32_t supplier)
 {
 	struct intake *intake = writing->intake;
 	const struct intake_range *range = &intake->ranges[supplier];
 	enum err err = ERR_OK;
 
-	if (!range->loaded || range->count == 0)
+	if (range->count == 0)
 		return ERR_OK;
 	err = open_supplier(
 	    writing, codemap_code(intake->suppliers.codes, supplier));
 	for (uint32_t i = 0; i < range->count && err == ERR_OK; i++) {
 		err = write_article(writing, range, i);
-		if (at != NULL && (*done)++ % 1024 == 0)
-			at(context, *done);
+		if (writing->at != NULL && writing->done++ % 1024 == 0)
+			writing->at(writing->context, writing->done);
 	}
 	intake->supplier_articles[supplier] = range->count;
 	return err;
 }
 
+/* Copies a supplier that the import leaves as it is, in a share that it changes. */
 static enum err
-write_articles(struct writing *writing,
-    void (*at)(void *context, uint64_t done), void *context)
+copy_supplier(struct writing *writing, struct span supplier)
+{
+	struct source_article article;
+	enum err err = begin_supplier(writing, supplier);
+
+	if (err == ERR_OK)
+		err = source_walk_begin(
+		    &writing->base_walk, writing->intake->base, supplier);
+	while (err == ERR_OK) {
+		err = source_walk_next(writing->base_walk, &article);
+		if (err == ERR_OK)
+			err = add_raw(writing, article.codein,
+			    source_walk_raw(writing->base_walk));
+	}
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+static enum err
+write_articles(struct writing *writing, unsigned share)
 {
 	struct intake *intake = writing->intake;
-	uint32_t count = codemap_count(intake->suppliers.codes);
-	uint64_t done = 0;
 	enum err err = ERR_OK;
 
-	for (uint32_t i = 0; i < count && err == ERR_OK; i++)
-		err = write_supplier(
-		    writing, intake->supplier_order[i], &done, at, context);
+	for (uint32_t i = intake->share_from[share];
+	     i < intake->share_from[share + 1] && err == ERR_OK; i++) {
+		uint32_t number = intake->supplier_order[i];
+
+		err = intake->ranges[number].loaded
+		    ? write_supplier(writing, number)
+		    : copy_supplier(writing,
+			  codemap_code(intake->suppliers.codes, number));
+	}
 	return err == ERR_OK ? put_block(writing) : err;
 }
 
@@ -304,6 +349,7 @@ writing_fini(struct writing *writing)
 {
 	source_walk_end(writing->base_walk);
 	marks_free(writing->marks);
+	free(writing->sums);
 	buf_fini(&writing->block);
 	buf_fini(&writing->record);
 	buf_fini(&writing->fresh);
@@ -313,21 +359,129 @@ writing_fini(struct writing *writing)
 	}
 }
 
-static enum err
-write_all(struct writing *writing, void (*at)(void *context, uint64_t done),
-    void *context)
-{
-	enum err err = kv_write(&writing->txn, writing->kv);
+/* --- files ---------------------------------------------------------------- */
 
+/* The file of a share: its own, unless all is in the base file. */
+static enum err
+share_path(char path[FS_PATH_MAX], const struct intake *intake,
+    const char *base, unsigned share)
+{
+	return intake->shares == 1 ? fs_path(path, "%s", base)
+				   : source_share_path(path, base, 0, share);
+}
+
+/* Begins the file that write_file() is given; ends it, synced or removed. */
+static enum err
+open_file(struct writing *writing, const char *path)
+{
+	enum err err = fs_unlink(path);
+
+	if (err == ERR_OK)
+		err = store_facts_create(&writing->kv, path);
+	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
+}
+
+static enum err
+close_file(struct writing *writing, const char *path, enum err err)
+{
+	struct kv *kv = writing->kv;
+
+	if (err == ERR_OK)
+		err = commit(writing);
+	else
+		kv_abort(writing->txn);
+	writing->kv = NULL;
+	writing->txn = NULL;
+	return kv_finish(kv, path, err);
+}
+
+static enum err
+write_share(struct writing *writing, unsigned share)
+{
+	struct intake *intake = writing->intake;
+	enum err err = sorter_new(
+	    &writing->listings, store_dir(intake->store), &intake->budget);
+
+	if (err == ERR_OK)
+		err = write_articles(writing, share);
+	if (err == ERR_OK)
+		err = writing_share(writing, share);
+	sorter_free(writing->listings);
+	writing->listings = NULL;
+	return err;
+}
+
+static enum err
+write_shares(struct writing *writing, const char *base)
+{
+	struct intake *intake = writing->intake;
+	char path[FS_PATH_MAX];
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < intake->shares && err == ERR_OK; i++) {
+		if (!intake->share_written[i])
+			continue;
+		err = share_path(path, intake, base, i);
+		if (err == ERR_OK)
+			err = open_file(writing, path);
+		if (err == ERR_OK)
+			err = write_share(writing, i);
+		err = close_file(writing, path, err);
+	}
+	return err;
+}
+
+static enum err
+write_all(struct writing *writing, const char *base)
+{
+	enum err err = ERR_OK;
+
+	if (writing->intake->shares > 1)
+		err = write_shares(writing, base);
 	if (err != ERR_OK)
 		return err;
-	err = write_articles(writing, at, context);
+	err = open_file(writing, base);
+	if (err == ERR_OK && writing->intake->shares == 1)
+		err = write_share(writing, 0);
 	if (err == ERR_OK)
-		err = writing_tables(writing);
-	if (err == ERR_OK)
-		return commit(writing);
-	kv_abort(writing->txn);
-	return err;
+		err = writing_base(writing);
+	return close_file(writing, base, err);
+}
+
+void
+intake_discard(struct intake *intake, const char *path)
+{
+	char name[FS_PATH_MAX];
+
+	(void)fs_unlink(path);
+	for (unsigned i = 0; i < intake->shares && intake->shares > 1; i++)
+		if (intake->share_written != NULL && intake->share_written[i] &&
+		    source_share_path(name, path, 0, i) == ERR_OK)
+			(void)fs_unlink(name);
+}
+
+enum err
+intake_publish(struct intake *intake, const char *from, const char *to)
+{
+	char made[FS_PATH_MAX], name[FS_PATH_MAX];
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0;
+	     i < intake->shares && intake->shares > 1 && err == ERR_OK; i++) {
+		if (!intake->share_written[i])
+			continue;
+		err = source_share_path(made, from, 0, i);
+		if (err == ERR_OK)
+			err = source_share_path(name, to, 0, i);
+		if (err == ERR_OK && rename(made, name) != 0) {
+			err = err_from_errno(errno);
+			log_error("cannot rename a share: from=%s to=%s "
+				  "error=%s",
+			    made, name, err_text(err));
+		}
+	}
+	/* Syncs the folder, which is that of the shares, too. */
+	return err == ERR_OK ? fs_publish(from, to) : err;
 }
 
 /* Of this import, and of what it is merged into. */
@@ -351,20 +505,22 @@ intake_write(struct intake *intake, const char *path,
     void *context)
 {
 	struct writing writing;
-	enum err err = fs_unlink(path);
+	enum err err;
 
 	assert(intake->sealed && twice != NULL);
 	writing_init(&writing, intake, twice);
-	if (err == ERR_OK)
-		err = intake_load_changed(intake);
+	writing.at = at;
+	writing.context = context;
+	writing.sums = calloc(intake->shares, sizeof(*writing.sums));
+	err =
+	    writing.sums == NULL ? ERR_NO_MEMORY : intake_load_changed(intake);
 	if (err == ERR_OK)
 		err = marks_new(
 		    &writing.marks, intake, find_newest_month(intake));
 	if (err == ERR_OK)
-		err = store_facts_create(&writing.kv, path);
-	if (err == ERR_OK)
-		err = write_all(&writing, at, context);
-	err = kv_finish(writing.kv, path, err);
+		err = write_all(&writing, path);
 	writing_fini(&writing);
+	if (err != ERR_OK)
+		intake_discard(intake, path);
 	return err;
 }

@@ -49,9 +49,16 @@ change_begin(struct live_change **out, struct kv_txn *txn)
 enum err
 live_set_facts(struct live_change *change, uint64_t generation)
 {
+	bool sums;
+	enum err err = store_has_sums(&sums, change->txn);
+
 	assert(generation != LIVE_UNKNOWN);
 	change->facts_set = true;
-	return store_set_number(change->txn, "facts", generation);
+	if (err == ERR_OK && sums)
+		err = store_raise_version(change->txn, SCHEMA_LIVE_SHARES);
+	return err == ERR_OK
+	    ? store_set_number(change->txn, "facts", generation)
+	    : err;
 }
 
 /* Marks the supplier of a range that changes. */

@@ -65,22 +65,32 @@ growing_flush(struct growing *growing, const struct shelf_making *making)
 	return ERR_OK;
 }
 
+/* A map may be longer than its file, which grows into it. */
+static enum err
+map_file(const void **out, const struct growing *growing, uint64_t bytes,
+    const struct shelf_making *making)
+{
+	void *map;
+
+	*out = NULL;
+	if (bytes == 0)
+		return ERR_OK;
+	map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, growing->fd, 0);
+	if (map == MAP_FAILED)
+		return failed(making, err_from_errno(errno));
+	*out = map;
+	return ERR_OK;
+}
+
 static enum err
 growing_map(const void **out, struct growing *growing,
     const struct shelf_making *making)
 {
 	enum err err = growing_flush(growing, making);
-	void *map;
 
 	*out = NULL;
-	if (err != ERR_OK || growing->written == 0)
-		return err;
-	map =
-	    mmap(NULL, growing->written, PROT_READ, MAP_SHARED, growing->fd, 0);
-	if (map == MAP_FAILED)
-		return failed(making, err_from_errno(errno));
-	*out = map;
-	return ERR_OK;
+	return err == ERR_OK ? map_file(out, growing, growing->written, making)
+			     : err;
 }
 
 static void
@@ -142,6 +152,16 @@ shelf_add(struct shelf_making *making, struct span codein, struct span record)
 	return err;
 }
 
+static void
+making_free(struct shelf_making *making)
+{
+	if (making == NULL)
+		return;
+	growing_end(&making->records);
+	growing_end(&making->entries);
+	free(making);
+}
+
 enum err
 shelf_end(struct shelf *shelf, struct shelf_making *making, enum err err)
 {
@@ -159,9 +179,7 @@ shelf_end(struct shelf *shelf, struct shelf_making *making, enum err err)
 	shelf->entries = entries;
 	shelf->bytes = making->records.written;
 	shelf->count = making->count;
-	growing_end(&making->records);
-	growing_end(&making->entries);
-	free(making);
+	making_free(making);
 	if (err != ERR_OK)
 		shelf_fini(shelf);
 	return err;
@@ -176,6 +194,93 @@ shelf_fini(struct shelf *shelf)
 		munmap((void *)(uintptr_t)shelf->entries,
 		    (shelf->count + 1) * sizeof(*shelf->entries));
 	memset(shelf, 0, sizeof(*shelf));
+}
+
+/* --- a pile ---------------------------------------------------------------- */
+
+struct shelf_pile {
+	struct shelf_making *making;
+	const void *records, *entries;
+	uint64_t bytes, entry_bytes; /* of the maps */
+	uint64_t first; /* place of the present shelf's first entry, in bytes */
+};
+
+enum err
+shelf_pile_new(
+    struct shelf_pile **out, const char *dir, uint64_t bytes, uint64_t entries)
+{
+	struct shelf_pile *pile = calloc(1, sizeof(*pile));
+	enum err err;
+
+	*out = pile;
+	if (pile == NULL)
+		return ERR_NO_MEMORY;
+	pile->bytes = bytes;
+	pile->entry_bytes = entries * sizeof(struct shelf_entry);
+	err = shelf_begin(&pile->making, dir);
+	if (err == ERR_OK)
+		err = map_file(&pile->records, &pile->making->records,
+		    pile->bytes, pile->making);
+	return err == ERR_OK ? map_file(&pile->entries, &pile->making->entries,
+				   pile->entry_bytes, pile->making)
+			     : err;
+}
+
+static uint64_t
+length_of(const struct growing *growing)
+{
+	return growing->written + growing->buf.len;
+}
+
+enum err
+shelf_pile_add(struct shelf_pile *pile, struct span codein, struct span record)
+{
+	const struct shelf_making *making = pile->making;
+
+	/* With the entry that ends the shelf. */
+	if (length_of(&making->records) + record.len > pile->bytes ||
+	    length_of(&making->entries) + 2 * sizeof(struct shelf_entry) >
+		pile->entry_bytes)
+		return ERR_DAMAGED;
+	return shelf_add(pile->making, codein, record);
+}
+
+enum err
+shelf_pile_end(struct shelf *shelf, struct shelf_pile *pile)
+{
+	struct shelf_making *making = pile->making;
+	enum err err;
+
+	if (length_of(&making->entries) + sizeof(struct shelf_entry) >
+	    pile->entry_bytes)
+		return ERR_DAMAGED;
+	add_entry(making, 0);
+	err = growing_flush(&making->records, making);
+	if (err == ERR_OK)
+		err = growing_flush(&making->entries, making);
+	if (err != ERR_OK)
+		return err;
+	*shelf = (struct shelf){.records = pile->records,
+	    .entries =
+		(const struct shelf_entry *)((const char *)pile->entries +
+		    pile->first),
+	    .count = making->count};
+	pile->first = making->entries.written;
+	making->count = 0;
+	return ERR_OK;
+}
+
+void
+shelf_pile_free(struct shelf_pile *pile)
+{
+	if (pile == NULL)
+		return;
+	if (pile->records != NULL)
+		munmap((void *)(uintptr_t)pile->records, pile->bytes);
+	if (pile->entries != NULL)
+		munmap((void *)(uintptr_t)pile->entries, pile->entry_bytes);
+	making_free(pile->making);
+	free(pile);
 }
 
 /* --- reading -------------------------------------------------------------- */

@@ -40,6 +40,25 @@ enum err shelf_end(
 
 void shelf_fini(struct shelf *shelf);
 
+/*
+ * Shelves that are made one by one, on one pair of files that is mapped once: a
+ * process may have 65,530 maps, and a merge may load more suppliers. `bytes` and
+ * `entries` bound the records of all and their number, with one more a shelf.
+ */
+struct shelf_pile;
+enum err shelf_pile_new(
+    struct shelf_pile **out, const char *dir, uint64_t bytes, uint64_t entries);
+
+/*
+ * Adds to the shelf that shelf_pile_end() ends and gives; it lives as long as
+ * the pile, and needs no shelf_fini(). Further ones may be made while it is
+ * read. Beyond the bounds ERR_DAMAGED.
+ */
+enum err shelf_pile_add(
+    struct shelf_pile *pile, struct span codein, struct span record);
+enum err shelf_pile_end(struct shelf *shelf, struct shelf_pile *pile);
+void shelf_pile_free(struct shelf_pile *pile);
+
 struct span shelf_record(const struct shelf *shelf, uint32_t place);
 struct span shelf_codein(const struct shelf *shelf, uint32_t place);
 

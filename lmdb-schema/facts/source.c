@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/kv/kv.h"
@@ -17,20 +18,51 @@ source_generation(const struct source *source)
 	return source->generation;
 }
 
+/* --- shares --------------------------------------------------------------- */
+
 unsigned
-source_parts(
-    const struct source *source, uint64_t generations[SOURCE_PARTS_MAX])
+source_shares(const struct source *source)
 {
-	for (unsigned i = 0; i < source->part_count; i++)
-		generations[i] = source->parts[i]->generation;
-	return source->part_count;
+	return source->share_count;
+}
+
+unsigned
+source_share_of(struct span supplier, unsigned count)
+{
+	assert(count > 0);
+	return (unsigned)((source_product_hash(supplier) >> 16) % count);
+}
+
+struct source *
+source_home(struct source *source, struct span supplier)
+{
+	return source->share_count == 0
+	    ? source
+	    : source->shares[source_share_of(supplier, source->share_count)];
+}
+
+uint32_t
+source_share_sum(const struct source *source, unsigned share)
+{
+	assert(share < source->share_count);
+	return source->shares[share]->share.sum;
 }
 
 uint64_t
-source_listings(const struct source *source)
+source_share_generation(const struct source *source, unsigned share)
 {
-	return source->listings->generation;
+	assert(share < source->share_count);
+	return source->shares[share]->generation;
 }
+
+uint64_t
+source_share_articles(const struct source *source, unsigned share)
+{
+	assert(share < source->share_count);
+	return source->shares[share]->share.articles;
+}
+
+/* --- look-ups ------------------------------------------------------------- */
 
 const struct source_header *
 source_header(const struct source *source)
@@ -101,6 +133,7 @@ source_supplier(
 
 	if (!key_code_ok(code))
 		return ERR_NOT_FOUND;
+	source = source_home(source, code);
 	err = lookup(source, FACTS_SUPPLIERS, code, &value);
 	return err == ERR_OK
 	    ? read_supplier(out, source->generation, code, value)
@@ -175,16 +208,77 @@ call_supplier(void *context, struct span key, struct span value)
 	return err == ERR_OK ? call->each(call->context, &supplier) : err;
 }
 
+/* Suppliers of several shares, to be put in one order. */
+struct gathering {
+	struct source_supplier *suppliers;
+	size_t count, room;
+};
+
+static enum err
+gather(void *context, const struct source_supplier *supplier)
+{
+	struct gathering *gathering = context;
+
+	if (gathering->count == gathering->room) {
+		size_t room = gathering->room * 2 + 64;
+		struct source_supplier *suppliers = reallocarray(
+		    gathering->suppliers, room, sizeof(*suppliers));
+
+		if (suppliers == NULL)
+			return ERR_NO_MEMORY;
+		gathering->suppliers = suppliers;
+		gathering->room = room;
+	}
+	gathering->suppliers[gathering->count++] = *supplier;
+	return ERR_OK;
+}
+
+static int
+by_code(const void *a, const void *b)
+{
+	const struct source_supplier *x = a, *y = b;
+
+	return span_cmp(x->code, y->code);
+}
+
+static enum err
+end_gathering(struct gathering *gathering, enum err err,
+    enum err (*each)(void *context, const struct source_supplier *supplier),
+    void *context)
+{
+	if (gathering->count > 1)
+		qsort(gathering->suppliers, gathering->count,
+		    sizeof(*gathering->suppliers), by_code);
+	for (size_t i = 0; i < gathering->count && err == ERR_OK; i++)
+		err = each(context, &gathering->suppliers[i]);
+	free(gathering->suppliers);
+	return err;
+}
+
+static enum err
+suppliers_of(struct source *file,
+    enum err (*each)(void *context, const struct source_supplier *supplier),
+    void *context)
+{
+	struct supplier_call call = {each, context, file->generation};
+
+	return each_pair(file, FACTS_SUPPLIERS, SPAN(""), call_supplier, &call);
+}
+
 enum err
 source_suppliers(struct source *source,
     enum err (*each)(void *context, const struct source_supplier *supplier),
     void *context)
 {
-	struct supplier_call call = {each, context, source->generation};
+	struct gathering gathering = {NULL, 0, 0};
+	enum err err = ERR_OK;
 
 	assert(each != NULL);
-	return each_pair(
-	    source, FACTS_SUPPLIERS, SPAN(""), call_supplier, &call);
+	if (source->share_count < 2)
+		return suppliers_of(source, each, context);
+	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
+		err = suppliers_of(source->shares[i], gather, &gathering);
+	return end_gathering(&gathering, err, each, context);
 }
 
 enum err
@@ -196,42 +290,47 @@ source_classes(struct source *source,
 	return each_pair(source, FACTS_CLASSES, SPAN(""), each, context);
 }
 
-enum err
-source_each_listing(struct source *source,
-    enum err (*each)(void *context, struct span key, struct span value),
-    void *context)
-{
-	assert(each != NULL);
-	return each_pair(
-	    source->listings, FACTS_WHERE, SPAN(""), each, context);
-}
-
 struct where_call {
 	enum err (*each)(void *context, struct span supplier);
 	void *context;
 };
 
 static enum err
-call_where(void *context, struct span key, struct span value)
+call_where(void *context, const struct source_supplier *supplier)
 {
 	struct where_call *call = context;
 
+	return call->each(call->context, supplier->code);
+}
+
+static enum err
+gather_where(void *context, struct span key, struct span value)
+{
+	struct source_supplier supplier = {.code = key_second(key)};
+
 	(void)value;
-	return call->each(call->context, key_second(key));
+	return gather(context, &supplier);
 }
 
 enum err
 source_where(struct source *source, struct span codein,
     enum err (*each)(void *context, struct span supplier), void *context)
 {
+	struct gathering gathering = {NULL, 0, 0};
 	struct where_call call = {each, context};
 	struct key prefix = key_prefix(codein);
+	enum err err = ERR_OK;
 
 	assert(each != NULL);
 	if (!key_code_ok(codein))
 		return ERR_OK;
-	return each_pair(source->listings, FACTS_WHERE, key_span(&prefix),
-	    call_where, &call);
+	if (source->share_count == 0)
+		err = each_pair(source->listings, FACTS_WHERE,
+		    key_span(&prefix), gather_where, &gathering);
+	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
+		err = each_pair(source->shares[i], FACTS_WHERE,
+		    key_span(&prefix), gather_where, &gathering);
+	return end_gathering(&gathering, err, call_where, &call);
 }
 
 /* FNV-1a, mixed: codes differ in their last digits only. */
@@ -301,12 +400,15 @@ source_lists_product(const struct source_supplier *supplier,
 bool
 source_lists(struct source *source, struct span supplier, struct span codein)
 {
-	struct key key = key_pair(codein, supplier);
+	struct key key;
 	struct span value;
 
-	return key_code_ok(codein) && key_code_ok(supplier) &&
-	    lookup(source->listings, FACTS_WHERE, key_span(&key), &value) ==
-	    ERR_OK;
+	if (!key_code_ok(codein) || !key_code_ok(supplier))
+		return false;
+	key = key_pair(codein, supplier);
+	source = source->share_count == 0 ? source->listings
+					  : source_home(source, supplier);
+	return lookup(source, FACTS_WHERE, key_span(&key), &value) == ERR_OK;
 }
 
 /* --- checksums ----------------------------------------------------------- */
@@ -341,21 +443,58 @@ add_pair_crc(void *context, struct span key, struct span value)
 	return ERR_OK;
 }
 
-enum err
-source_verify(struct source *source)
+/* The tables in the order in which an import writes them. */
+static enum err
+verify_pairs(struct source *source, const unsigned *tables, unsigned count,
+    uint32_t written)
 {
-	/* The order in which the importer writes the tables. */
-	static const unsigned tables[] = {
-	    FACTS_SUPPLIERS, FACTS_STORES, FACTS_CLASSES, FACTS_WHERE};
 	uint32_t crc = 0;
 	enum err err = ERR_OK;
 
-	for (unsigned i = 0; i < 4 && err == ERR_OK; i++)
+	for (unsigned i = 0; i < count && err == ERR_OK; i++)
 		err =
 		    each_pair(source, tables[i], SPAN(""), add_pair_crc, &crc);
-	if (err == ERR_OK && crc != source->header.tables_crc)
-		err = ERR_DAMAGED;
+	return err == ERR_OK && crc != written ? ERR_DAMAGED : err;
+}
+
+/* Of versions before 3: all in one file, or the listings in a part. */
+static enum err
+verify_unshared(struct source *source)
+{
+	static const unsigned tables[] = {
+	    FACTS_SUPPLIERS, FACTS_STORES, FACTS_CLASSES, FACTS_WHERE};
+	enum err err =
+	    verify_pairs(source, tables, 4, source->header.tables_crc);
+
 	if (err == ERR_OK && source->listings != source)
-		err = source_verify(source->listings);
+		err = verify_unshared(source->listings);
+	return err;
+}
+
+enum err
+source_verify_tables(struct source *source)
+{
+	static const unsigned tables[] = {FACTS_STORES, FACTS_CLASSES};
+	static const unsigned suppliers[] = {FACTS_SUPPLIERS};
+	enum err err;
+
+	if (source->share_count == 0)
+		return verify_unshared(source);
+	err = verify_pairs(source, tables, 2, source->header.tables_crc);
+	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
+		err = verify_pairs(source->shares[i], suppliers, 1,
+		    source->shares[i]->share.suppliers_crc);
+	return err;
+}
+
+enum err
+source_verify(struct source *source)
+{
+	static const unsigned listings[] = {FACTS_WHERE};
+	enum err err = source_verify_tables(source);
+
+	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
+		err = verify_pairs(source->shares[i], listings, 1,
+		    source->shares[i]->share.where_crc);
 	return err;
 }

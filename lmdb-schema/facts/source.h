@@ -5,8 +5,10 @@
  * A source is pinned: later imports do not affect it, and its spans stay valid
  * until source_close(). Several threads may read it, each with its own walk.
  *
- * A merge writes the suppliers that it changes, and refers to files of imports
- * before for the articles of the others: the parts of a source.
+ * Suppliers are spread over shares, a file each; a merge writes the shares whose
+ * suppliers it changes, and refers to files of imports before for the others.
+ * Facts of version 2 are in one file, and their merges refer to files of imports
+ * before for single suppliers: the parts of a source.
  */
 #pragma once
 
@@ -14,10 +16,10 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/fs.h"
 #include "common/span.h"
 #include "lmdb-schema/facts/series.h"
 
-struct fs_stamp;
 struct store;
 struct source;
 
@@ -52,7 +54,7 @@ enum err source_open(struct source **out, struct store *store);
  */
 enum err source_open_verified(struct source **out, struct store *store);
 
-/* Whether the file's times or size differ from *stamp, which they become. */
+/* Whether the files' times or sizes differ from *stamp, which they become. */
 enum err source_touched(
     bool *touched, const struct source *source, struct fs_stamp *stamp);
 
@@ -66,13 +68,37 @@ enum err source_current(uint64_t *generation, struct store *store);
 
 uint64_t source_generation(const struct source *source);
 
-/* Files of imports before that it refers to. */
+/* Files of imports before that facts of version 2 refer to. */
 #define SOURCE_PARTS_MAX 16
-unsigned source_parts(
-    const struct source *source, uint64_t generations[SOURCE_PARTS_MAX]);
 
-/* The file that has the listings, source_where(): itself, or a part. */
-uint64_t source_listings(const struct source *source);
+#define SOURCE_SHARES_MAX 256
+
+/* Over how many shares the suppliers are spread; 0: an older version. */
+unsigned source_shares(const struct source *source);
+
+/* The share of a supplier among `count`. */
+unsigned source_share_of(struct span supplier, unsigned count);
+
+/*
+ * The name in the folder of facts of each file that it consists of: its own
+ * first.
+ */
+#define SOURCE_NAME_MAX 32
+enum err source_files(const struct source *source,
+    enum err (*each)(void *context, const char *name), void *context);
+
+/* Whether the file with that name is one of these. */
+bool source_uses(const struct source *source, const char *name);
+
+/* The bytes of all these files. */
+enum err source_bytes(uint64_t *bytes, const struct source *source);
+
+/*
+ * The path of a share, given that of the base file: beside it, of the same
+ * generation for 0, with the suffix .tmp if that has it; else of the other one.
+ */
+enum err source_share_path(char path[FS_PATH_MAX], const char *base,
+    uint64_t generation, unsigned share);
 
 /*
  * The digest of what all suppliers' rows share, in SCHEMA_DIGEST bytes; empty
@@ -110,11 +136,6 @@ enum err source_classes(struct source *source,
     enum err (*each)(void *context, struct span code, struct span label),
     void *context);
 
-/* Calls `each` with codein 00 supplier of every listing, in order. */
-enum err source_each_listing(struct source *source,
-    enum err (*each)(void *context, struct span key, struct span value),
-    void *context);
-
 /* Calls `each` with every supplier that lists the article, in order. */
 enum err source_where(struct source *source, struct span codein,
     enum err (*each)(void *context, struct span supplier), void *context);
@@ -137,6 +158,9 @@ bool source_lists(
  * do not match their checksum. Each walk verifies the articles it reads.
  */
 enum err source_verify(struct source *source);
+
+/* The same without the listings, which a merge makes anew. */
+enum err source_verify_tables(struct source *source);
 
 /*
  * A supplier's articles in the order of their codein bytes. source_walk_next()
@@ -166,6 +190,14 @@ void source_article_write(
 uint32_t source_block_crc(struct span block);
 uint32_t source_pair_crc(uint32_t crc, struct span key, struct span value);
 
-/* The records of the meta table that tell of the parts, and the digest. */
+/* The records of the meta table that tell of parts, shares, and the digest. */
 #define SOURCE_PARTS_KEY SPAN("parts")
+#define SOURCE_SHARES_KEY SPAN("shares")
+#define SOURCE_SHARE_KEY SPAN("share")
 #define SOURCE_COMMON_KEY SPAN("common")
+
+/* The checksum of the record of a share that a base file names. */
+uint32_t source_share_sum(const struct source *source, unsigned share);
+/* And the generation of its file, and how many articles it has. */
+uint64_t source_share_generation(const struct source *source, unsigned share);
+uint64_t source_share_articles(const struct source *source, unsigned share);

@@ -31,7 +31,8 @@ source_walk_begin(
 	*out = NULL;
 	if (err != ERR_OK && err != ERR_NOT_FOUND)
 		return err;
-	source = source_part(source, info.at);
+	source = source->share_count > 0 ? source_home(source, supplier)
+					 : source_part(source, info.at);
 	if (source == NULL)
 		return ERR_DAMAGED;
 	walk = calloc(1, sizeof(*walk));

@@ -396,13 +396,11 @@ static enum err
 has_sums(bool *sums, struct store *store)
 {
 	struct kv_txn *txn;
-	struct span value;
 	enum err err = kv_read(&txn, store_state(store));
 
 	if (err != ERR_OK)
 		return err;
-	err = kv_get(txn, STATE_META, SPAN("schema"), &value);
-	*sums = err == ERR_OK && value.len == sizeof(uint32_t);
+	err = store_has_sums(sums, txn);
 	kv_abort(txn);
 	return err;
 }

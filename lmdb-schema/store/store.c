@@ -41,7 +41,7 @@ static const struct env {
 	unsigned newest; /* version that is read */
 	const char *remedy; /* advice when it is damaged */
 } envs[STORE_ENVS] = {
-    {"live.mdb", live_tables, 4, 16 * GIB, SCHEMA_VERSION,
+    {"live.mdb", live_tables, 4, 16 * GIB, SCHEMA_LIVE_SHARES,
 	"stop gridapi, and restore a backup; or remove it and the file "
 	"'store', then 'gridctl init', import and compute --all; then start "
 	"gridapi"},
@@ -142,6 +142,16 @@ store_raise_version(struct kv_txn *txn, uint32_t version)
 
 	return kv_put(
 	    txn, 0, span_of(version_name), span_make(&number, sizeof(number)));
+}
+
+enum err
+store_has_sums(bool *sums, struct kv_txn *txn)
+{
+	struct span value;
+	enum err err = kv_get(txn, 0, span_of(version_name), &value);
+
+	*sums = err == ERR_OK && value.len == sizeof(uint32_t);
+	return err;
 }
 
 static enum err

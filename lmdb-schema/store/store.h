@@ -144,6 +144,9 @@ enum err store_set_number(struct kv_txn *txn, const char *name, uint64_t value);
  */
 enum err store_raise_version(struct kv_txn *txn, uint32_t version);
 
+/* Whether the environment has checksums: SCHEMA_VERSION_PLAIN has none. */
+enum err store_has_sums(bool *sums, struct kv_txn *txn);
+
 /* Paths; `suffix` is "" or ".tmp". */
 enum err store_facts_path(char path[FS_PATH_MAX], const struct store *store,
     uint64_t generation, const char *suffix);

@@ -355,32 +355,20 @@ list_folder(void *context, const char *name)
 	    : err;
 }
 
-static bool
-is_part(const struct checking *checking, uint64_t generation)
-{
-	uint64_t parts[SOURCE_PARTS_MAX];
-	unsigned count = checking->source == NULL
-	    ? 0
-	    : source_parts(checking->source, parts);
-
-	for (unsigned i = 0; i < count; i++)
-		if (parts[i] == generation)
-			return true;
-	return false;
-}
-
 static enum err
 look_at_facts(void *context, const char *name)
 {
 	struct checking *checking = context;
 	bool temporary;
 	uint64_t current = 0,
-		 generation = key_file_generation(name, &temporary);
+		 generation = key_facts_generation(name, &temporary);
 	enum err err = source_current(&current, checking->store);
 
 	if (err == ERR_OK && generation != 0 &&
 	    (temporary ||
-		(generation != current && !is_part(checking, generation))))
+		(generation != current &&
+		    (checking->source == NULL ||
+			!source_uses(checking->source, name)))))
 		checking->counts->leftovers++;
 	return err == ERR_DAMAGED ? ERR_OK : err; /* which has been reported */
 }

@@ -12,6 +12,7 @@
 #include "common/kv/kv.h"
 #include "common/log.h"
 #include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
@@ -206,34 +207,55 @@ copy_envs(struct copying *copying, const char *dir)
 }
 
 static enum err
-copy_facts_file(struct copying *copying, uint64_t generation)
+copy_facts_file(void *context, const char *name)
 {
+	struct copying *copying = context;
 	char from[FS_PATH_MAX], to[FS_PATH_MAX];
-	enum err err = store_facts_path(from, copying->from, generation, "");
+	enum err err =
+	    fs_path(from, "%s/facts/%s", store_dir(copying->from), name);
 
 	if (err == ERR_OK)
-		err = store_facts_path(to, copying->to, generation, "");
+		err = fs_path(to, "%s/facts/%s", store_dir(copying->to), name);
 	return err == ERR_OK ? copy_file(copying, from, to) : err;
 }
 
-/* The current facts, and the files of imports before that they refer to. */
+static enum err
+copy_any_facts(void *context, const char *name)
+{
+	bool temporary;
+
+	return key_facts_generation(name, &temporary) != 0 && !temporary
+	    ? copy_facts_file(context, name)
+	    : ERR_OK;
+}
+
+/*
+ * The files that the current facts consist of. Of those that cannot be read
+ * nobody knows the files: all are copied as they are.
+ */
 static enum err
 copy_facts(struct copying *copying)
 {
-	uint64_t generation, parts[SOURCE_PARTS_MAX];
+	char path[FS_PATH_MAX];
+	uint64_t generation;
 	struct source *source;
-	unsigned count = 0;
 	enum err err = source_current(&generation, copying->to);
 
 	if (err != ERR_OK || generation == 0)
 		return err;
-	/* Facts that cannot be read are copied as they are. */
 	if (source_open(&source, copying->from) == ERR_OK)
-		count = source_parts(source, parts);
+		err = source_files(source, copy_facts_file, copying);
+	else {
+		err = store_facts_path(path, copying->from, generation, "");
+		if (err == ERR_OK && access(path, F_OK) != 0)
+			err = err_from_errno(errno);
+		if (err == ERR_OK)
+			err =
+			    fs_path(path, "%s/facts", store_dir(copying->from));
+		if (err == ERR_OK)
+			err = fs_list(path, copy_any_facts, copying);
+	}
 	source_close(source);
-	err = copy_facts_file(copying, generation);
-	for (unsigned i = 0; i < count && err == ERR_OK; i++)
-		err = copy_facts_file(copying, parts[i]);
 	return err;
 }
 

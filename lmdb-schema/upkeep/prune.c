@@ -25,10 +25,8 @@ struct pruning {
 	struct catalog_view *view; /* while a supplier's folder is listed */
 	struct span supplier;
 	char folder[FS_PATH_MAX];
-	uint64_t facts; /* the current generation */
-	uint64_t parts[SOURCE_PARTS_MAX]; /* of these facts */
-	unsigned part_count;
-	bool all_parts; /* they are not known */
+	struct source *facts; /* the current ones; NULL: none */
+	bool all_facts; /* which files they consist of is not known */
 	uint64_t closed; /* the trail up to this number is in files */
 };
 
@@ -212,32 +210,25 @@ prune_folder(void *context, const char *name)
 	return supplier.len == 0 ? ERR_OK : sweep_supplier(context, supplier);
 }
 
-static bool
-is_used(const struct pruning *pruning, uint64_t generation)
+/* Of facts that cannot be read nobody knows the files: all are kept. */
+static enum err
+open_facts(struct pruning *pruning)
 {
-	if (generation == pruning->facts || pruning->all_parts)
-		return true;
-	for (unsigned i = 0; i < pruning->part_count; i++)
-		if (pruning->parts[i] == generation)
-			return true;
-	return false;
+	uint64_t current;
+	enum err err = source_current(&current, pruning->store);
+
+	if (err != ERR_OK || current == 0)
+		return err;
+	err = source_open(&pruning->facts, pruning->store);
+	pruning->all_facts = err != ERR_OK;
+	return err == ERR_NO_MEMORY ? err : ERR_OK;
 }
 
-/* Of facts that cannot be read nobody knows the parts: all are kept. */
-static enum err
-note_parts(struct pruning *pruning)
+static bool
+is_used(const struct pruning *pruning, const char *name)
 {
-	struct source *source;
-	enum err err = source_current(&pruning->facts, pruning->store);
-
-	if (err != ERR_OK || pruning->facts == 0)
-		return err;
-	err = source_open(&source, pruning->store);
-	pruning->all_parts = err != ERR_OK;
-	if (err == ERR_OK)
-		pruning->part_count = source_parts(source, pruning->parts);
-	source_close(source);
-	return err == ERR_NO_MEMORY ? err : ERR_OK;
+	return pruning->all_facts ||
+	    (pruning->facts != NULL && source_uses(pruning->facts, name));
 }
 
 static enum err
@@ -246,10 +237,10 @@ prune_fact(void *context, const char *name)
 	struct pruning *pruning = context;
 	char path[FS_PATH_MAX];
 	bool temporary;
-	uint64_t generation = key_file_generation(name, &temporary);
+	uint64_t generation = key_facts_generation(name, &temporary);
 	enum err err;
 
-	if (generation == 0 || (!temporary && is_used(pruning, generation)))
+	if (generation == 0 || (!temporary && is_used(pruning, name)))
 		return ERR_OK;
 	err = fs_path(path, "%s/facts/%s", store_dir(pruning->store), name);
 	if (err != ERR_OK)
@@ -268,11 +259,13 @@ prune_facts(struct pruning *pruning)
 
 	if (err != ERR_OK)
 		return err == ERR_BUSY ? ERR_OK : err;
-	err = note_parts(pruning);
+	err = open_facts(pruning);
 	if (err == ERR_OK)
 		err = fs_path(path, "%s/facts", store_dir(pruning->store));
 	if (err == ERR_OK)
 		err = fs_list(path, prune_fact, pruning);
+	source_close(pruning->facts);
+	pruning->facts = NULL;
 	close(lock);
 	return err;
 }

@@ -15,15 +15,33 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/stat_priv.h"
 
+struct sizing {
+	struct stat_counts *counts;
+	struct store *store;
+};
+
+static enum err
+add_size(void *context, const char *name)
+{
+	struct sizing *sizing = context;
+	char path[FS_PATH_MAX];
+	uint64_t bytes, on_disk = 0;
+	enum err err =
+	    fs_path(path, "%s/facts/%s", store_dir(sizing->store), name);
+
+	if (err == ERR_OK)
+		err = fs_size(path, &bytes, &on_disk);
+	if (err == ERR_OK)
+		sizing->counts->facts_bytes += on_disk;
+	return err;
+}
+
 static enum err
 count_facts(struct stat_counts *counts, const struct source *source,
     struct store *store)
 {
 	const struct source_header *header = source_header(source);
-	char path[FS_PATH_MAX];
-	uint64_t parts[SOURCE_PARTS_MAX + 1], bytes, on_disk;
-	unsigned count;
-	enum err err = ERR_OK;
+	struct sizing sizing = {counts, store};
 
 	counts->facts = source_generation(source);
 	counts->newest_month = header->newest_month;
@@ -35,15 +53,7 @@ count_facts(struct stat_counts *counts, const struct source *source,
 	counts->stock = header->records[SERIES_STOCK];
 	counts->receptions = header->records[SERIES_RECEPTIONS];
 	counts->positions = header->records[SERIES_POSITIONS];
-	count = source_parts(source, parts);
-	parts[count++] = counts->facts;
-	for (unsigned i = 0; i < count && err == ERR_OK; i++) {
-		err = store_facts_path(path, store, parts[i], "");
-		if (err == ERR_OK)
-			err = fs_size(path, &bytes, &on_disk);
-		counts->facts_bytes += err == ERR_OK ? on_disk : 0;
-	}
-	return err;
+	return source_files(source, add_size, &sizing);
 }
 
 static enum err

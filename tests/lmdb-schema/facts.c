@@ -63,12 +63,16 @@ facts_remove(void)
 
 /* --- by hand ------------------------------------------------------------- */
 
+unsigned facts_shares;
+
 struct intake *
 facts_begin(struct source *base)
 {
 	struct intake *intake;
 
 	ck_assert_int_eq(intake_new(&intake, facts, base), ERR_OK);
+	if (facts_shares > 0)
+		intake_set_shares(intake, facts_shares);
 	return intake;
 }
 
@@ -94,7 +98,7 @@ facts_end(struct intake *intake)
 	    store_facts_path(temporary, facts, generation, ".tmp"), ERR_OK);
 	ck_assert_int_eq(
 	    intake_write(intake, temporary, &twice, NULL, NULL), ERR_OK);
-	ck_assert_int_eq(fs_publish(temporary, path), ERR_OK);
+	ck_assert_int_eq(intake_publish(intake, temporary, path), ERR_OK);
 	change = hand_begin(facts);
 	ck_assert_int_eq(live_set_facts(change, generation), ERR_OK);
 	hand_commit(change);

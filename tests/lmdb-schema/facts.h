@@ -40,6 +40,7 @@ uint64_t facts_import(unsigned big, uint64_t seed);
 /*
  * As facts_import(), by hand: the puts between the two calls are made current.
  */
+extern unsigned facts_shares; /* 0: what the number of articles asks for */
 struct intake *facts_begin(struct source *base);
 uint64_t facts_end(struct intake *intake);
 

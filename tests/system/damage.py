@@ -155,7 +155,9 @@ class Twins:
         self.whole = Data()
         self.whole.gridctl("demo", "--out", csv, "--articles", "1300",
                            "--suppliers", "70", "--stores", "2")
-        self.whole.fill(csv)
+        self.whole.gridctl("init")
+        self.whole.gridctl("import", "--shares", "3", csv)
+        self.whole.gridctl("compute", "--all")
         self.whole.gridctl("index")
         for form in ("dumps", "pages", "zstd"):
             self.whole.gridctl("pack", "--for", form, SUPPLIER)

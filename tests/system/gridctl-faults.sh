@@ -177,10 +177,28 @@ other_sales() {
     if (NR > 1) $5 += more
     print }' "$work/b/sales.csv" >"$work/m/sales.csv"
 }
-parts() { find "$data/facts" -name '*.mdb' | wc -l; }
+files() { find "$data/facts" -name '*.mdb' | wc -l; }
+# The files of the newest import: its base file and the shares that it wrote.
+newest() {
+  base=$(find "$data/facts" -name '*.mdb' ! -name '*-*' | sort | tail -n 1)
+  find "$data/facts" -name "$(basename "$base" .mdb)*.mdb" | wc -l
+}
+is "an import into five shares" quiet import -q --shares 5 "$work/b"
+is "makes six files" [ "$(files) $(newest)" = "6 6" ]
+is "with the same facts" [ "$(facts_now)" = b ]
+quiet compute -q "$big"
+is "and the same rows" [ "$(rows_now)" = b ]
+is "a backup of them" quiet backup "$work/backup"
 other_sales 1
 merge_ms=$(time_of import -q --merge "$work/m")
-is "a merge leaves the file before" [ "$(parts)" = 2 ]
+is "a merge writes one of the shares" [ "$(files) $(newest)" = "6 2" ]
+is "a backup beside the one before" \
+  quiet backup --base "$work/backup" "$work/backup2"
+is "copies what is new and links the rest" [ "$(find "$work/backup2/facts" \
+  -name '*-*.mdb' -links 2 | wc -l)" = 4 ]
+is "it is whole" "$gridctl" --data "$work/backup2" check -q
+quiet import -q --shares 2 --merge "$work/m"
+is "a merge keeps the shares that there are" [ $? -eq 2 ]
 killed=0
 tries=0
 while [ $killed -lt $kills ] && [ $tries -lt $((kills * 5)) ]; do
@@ -201,12 +219,47 @@ for blocks in 1 8 64; do
   is "merge with $blocks blocks: exit code $code" [ $code -eq 1 ]
   is "merge with $blocks blocks: the store is whole" whole
 done
+# The n-th rename kills the process that is about to make it: each share, and
+# behind them the base file.
+killed_at() { # N OPTION... FOLDER
+  nth=$1
+  shift
+  strace -f -qq -o /dev/null -e trace=rename,renameat,renameat2 \
+    -e inject=rename,renameat,renameat2:signal=SIGKILL:when="$nth" \
+    "$gridctl" --data "$data" import -q "$@" >"$work/killed" 2>&1
+}
+if command -v strace >/dev/null && strace -qq -o /dev/null true 2>/dev/null; then
+  cut=0
+  for nth in 1 2 3 4 5 6 7 8; do
+    killed_at $nth --shares 5 "$work/a" && break
+    cut=$((cut + 1))
+    is "killed at rename $nth: the facts are the old ones" \
+      [ "$(facts_now)" = b ]
+    is "killed at rename $nth: the store is whole" whole
+  done
+  is "each of the files was one" [ $cut -ge 6 ]
+  is "then the import ends" [ "$(facts_now)" = a ]
+  is "into shares again" quiet import -q --shares 5 "$work/b"
+  for nth in 1 2; do
+    other_sales 90
+    killed_at $nth --merge "$work/m"
+    is "merge killed at rename $nth: the store is whole" whole
+  done
+else
+  echo "strace cannot be used here: no kills at renames were tried"
+fi
 is "a merge after all that" quiet import -q --merge "$work/m"
 quiet prune --grace 0s
 is "and nothing is left over" \
   [ "$(grid check --json | sed 's/.*"leftovers":\([0-9]*\).*/\1/')" = 0 ]
+for file in "$data"/facts/*.mdb; do
+  mv "$file" "$work/moved"
+  quiet check
+  is "without ${file##*/} check tells" [ $? -eq 1 ]
+  mv "$work/moved" "$file"
+done
 is "an import of all needs no file before" quiet import -q "$work/b"
-is "and leaves one" [ "$(parts)" = 1 ]
+is "and leaves one of few articles" [ "$(files)" = 1 ]
 quiet compute -q "$big"
 is "with its rows" [ "$(rows_now)" = b ]
 

@@ -4,7 +4,7 @@
  *	masters    suppliers, stores, classification, articles: one by one
  *	monthly    sales, stock, receptions, positions: side by side
  *	live       network metrics and server ranges
- *	write      one facts file, beside its place, synced, renamed
+ *	write      the files of the facts, beside their places, synced, renamed
  *	switch     one commit makes facts, metrics and ranges current
  *
  * --check takes the same steps up to the commit, which it undoes.
@@ -33,7 +33,7 @@
 
 struct options {
 	bool merge, ignore_unknown, check, yes, quiet;
-	int64_t memory;
+	int64_t memory, shares;
 };
 
 static const struct opt_row rows[] = {
@@ -48,6 +48,9 @@ static const struct opt_row rows[] = {
     {"--memory", 0, OPT_INT, offsetof(struct options, memory), 1,
 	MEMORY_MIB_MAX, "MIB",
 	"beyond so much memory sort in files (default 1024)"},
+    {"--shares", 0, OPT_INT, offsetof(struct options, shares), 1,
+	SOURCE_SHARES_MAX, "N",
+	"spread suppliers over so many files (default: by articles)"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -176,7 +179,7 @@ write_facts(struct run *run)
 	if (err == ERR_EXISTS)
 		err = import_find_twice(&run->import, &twice);
 	if (err == ERR_OK && !run->options->check)
-		err = fs_publish(temporary, run->facts);
+		err = intake_publish(run->import.intake, temporary, run->facts);
 	return err;
 }
 
@@ -275,6 +278,9 @@ import_now(struct run *run)
 	if (err == ERR_OK)
 		intake_set_memory(run->import.intake,
 		    (size_t)run->options->memory * MIB / 8 * 7);
+	if (err == ERR_OK && run->options->shares > 0)
+		intake_set_shares(
+		    run->import.intake, (unsigned)run->options->shares);
 	for (unsigned i = 0; i < IMPORT_FILES; i++)
 		run->bytes_total += import_file_bytes(&run->import, i);
 	if (err == ERR_OK) {
@@ -289,7 +295,7 @@ import_now(struct run *run)
 		err = run->options->check ? look_at_changes(run)
 					  : switch_over(run);
 	if (run->options->check && run->facts[0] != '\0')
-		(void)fs_unlink(run->facts); /* else the next pruning does */
+		intake_discard(run->import.intake, run->facts);
 	return err;
 }
 
@@ -421,6 +427,13 @@ read_options(struct options *options, int argc, char **argv)
 		import_print_columns(stdout);
 		return CMD_DONE;
 	case OPT_WRONG:
+		return CMD_USAGE;
+	}
+	if (options->merge && options->shares > 0) {
+		fprintf(stderr,
+		    "gridctl import: --shares goes with an import of "
+		    "everything: a merge keeps the files that there are; try "
+		    "'gridctl import --help'\n");
 		return CMD_USAGE;
 	}
 	if (!options->yes || options->check)

@@ -252,6 +252,36 @@ START_TEST(facts_that_are_gone_are_damage)
 }
 END_TEST
 
+/* As schema.h has it: files on the disk are named by it. */
+START_TEST(a_supplier_has_its_share_for_good)
+{
+	static const struct {
+		const char *code;
+		unsigned count, share;
+	} rows[] = {
+	    {"F1", 1, 0}, {"F1", 4, 3}, {"F2", 4, 2}, {"0001", 256, 182}};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		ck_assert_uint_eq(
+		    source_share_of(span_of(rows[i].code), rows[i].count),
+		    rows[i].share);
+}
+END_TEST
+
+START_TEST(files_of_shares_have_names)
+{
+	char path[FS_PATH_MAX];
+
+	ck_assert_int_eq(
+	    source_share_path(path, "/d.mdb/7.mdb.tmp", 0, 10), ERR_OK);
+	ck_assert_str_eq(path, "/d.mdb/7-0a.mdb.tmp");
+	ck_assert_int_eq(
+	    source_share_path(path, "/d.mdb/7.mdb.tmp", 8, 255), ERR_OK);
+	ck_assert_str_eq(path, "/d.mdb/0000000000000008-ff.mdb");
+	ck_assert_int_eq(source_share_path(path, "/d/7", 0, 1), ERR_BAD_INPUT);
+}
+END_TEST
+
 /* --- damaged files -------------------------------------------------------- */
 
 static size_t facts_len;
@@ -400,6 +430,8 @@ test_suite(void)
 	tcase_add_test(tc, a_pinned_source_outlives_its_file);
 	tcase_add_test(tc, nothing_imported_is_not_found);
 	tcase_add_test(tc, facts_that_are_gone_are_damage);
+	tcase_add_test(tc, a_supplier_has_its_share_for_good);
+	tcase_add_test(tc, files_of_shares_have_names);
 	tcase_add_test(tc, cut_short_facts_are_damaged);
 	tcase_add_test(tc, a_flipped_bit_in_the_articles_is_damage);
 	tcase_add_test(tc, a_flipped_bit_in_the_key_of_a_block_is_damage);

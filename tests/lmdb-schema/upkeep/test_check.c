@@ -312,17 +312,18 @@ START_TEST(leftovers_are_counted_and_are_no_damage)
 	    "snapshots/BIG/0000000000000002.mdb.tmp",
 	    "snapshots/BIG/0000000000000003.mdb",
 	    "facts/0000000000000003.mdb.tmp", "facts/0000000000000004.mdb",
-	    "words.idx.tmp"};
+	    "facts/0000000000000004-01.mdb",
+	    "facts/0000000000000004-02.mdb.tmp", "words.idx.tmp"};
 	char path[FS_PATH_MAX];
 
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 7; i++) {
 		ck_assert_int_eq(
 		    fs_path(path, "%s/%s", facts_dir(), names[i]), ERR_OK);
 		ck_assert_int_eq(fs_replace(path, SPAN("x"), 0640), ERR_OK);
 	}
 	told_check(facts);
 	ck_assert_str_eq(told, "");
-	ck_assert_uint_eq(told_counts.leftovers, 5);
+	ck_assert_uint_eq(told_counts.leftovers, 7);
 }
 END_TEST
 

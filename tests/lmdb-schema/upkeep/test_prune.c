@@ -146,8 +146,26 @@ START_TEST(words_in_the_making_stay)
 }
 END_TEST
 
+START_TEST(shares_of_no_generation_that_counts_go)
+{
+	leave("facts/0000000000000003-00.mdb");
+	leave("facts/0000000000000003-ff.mdb.tmp");
+	ck_assert_int_eq(prune_all(facts, 900, &pruned), ERR_OK);
+	ck_assert_uint_eq(pruned.facts, 1);
+	ck_assert_uint_eq(pruned.leftovers, 1);
+	ck_assert(!is_left("facts/0000000000000003-00.mdb"));
+	ck_assert(!is_left("facts/0000000000000003-ff.mdb.tmp"));
+}
+END_TEST
+
 START_TEST(files_of_others_stay)
 {
+	static const char *const names[] = {"facts/0000000000000003-0g.mdb",
+	    "facts/0000000000000003-1.mdb", "facts/0000000000000003-.mdb",
+	    "facts/0000000000000003-00.mdx", "facts/-00.mdb"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		leave(names[i]);
 	leave("snapshots/BIG/notes.txt");
 	leave("facts/readme");
 	leave("snapshots/BIG/xyz.mdb");
@@ -155,6 +173,8 @@ START_TEST(files_of_others_stay)
 	ck_assert(is_left("snapshots/BIG/notes.txt"));
 	ck_assert(is_left("snapshots/BIG/xyz.mdb"));
 	ck_assert(is_left("facts/readme"));
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		ck_assert(is_left(names[i]));
 }
 END_TEST
 
@@ -287,6 +307,7 @@ test_suite(void)
 	    tc, packed_rows_go_with_their_snapshot_and_are_not_counted);
 	tcase_add_test(tc, packed_rows_in_the_making_stay);
 	tcase_add_test(tc, words_in_the_making_stay);
+	tcase_add_test(tc, shares_of_no_generation_that_counts_go);
 	tcase_add_test(tc, files_of_others_stay);
 	tcase_add_test(tc, facts_that_are_not_current_go);
 	tcase_add_test(tc, what_may_be_in_the_making_stays);

@@ -76,14 +76,15 @@ import() { # DATA MEMORY OPTION... FOLDER
 same() { [ -n "$1" ] && [ "$1" = "$2" ]; }
 
 for data in much little mixed; do grid $data init >/dev/null; done
-is "much memory" import much 1024 "$work/sorted"
-is "little memory" import little 1 "$work/sorted"
-is "little memory, shuffled" import mixed 1 "$work/shuffled"
+is "much memory" import much 1024 --shares 4 "$work/sorted"
+is "little memory" import little 1 --shares 4 "$work/sorted"
+is "little memory, shuffled" import mixed 1 --shares 4 "$work/shuffled"
 is "the facts are the same, byte by byte" \
   same "$(facts much)" "$(facts little)"
 is "of shuffled lines, too" same "$(facts much)" "$(facts mixed)"
 is "and the rows" same "$(rows much)" "$(rows little)"
 is "of shuffled lines, too: the rows" same "$(rows much)" "$(rows mixed)"
+is "a base file and four shares" [ "$(facts little | wc -l)" = 5 ]
 is "a merge with much memory" import much 1024 --merge "$work/part"
 is "with little memory" import little 1 --merge "$work/part"
 is "with little memory, shuffled" import mixed 1 --merge "$work/part.shuffled"
@@ -145,7 +146,7 @@ is "an unknown article by the same lines" \
 
 # A limit on the size of files is a full disk for the files that it sorts in.
 small_disk() {
-  (ulimit -f 300 && ! import little 1 "$work/shuffled")
+  (ulimit -f 300 && ! import little 1 --shares 4 "$work/shuffled")
 }
 before=$(facts little)
 is "a full disk fails the import" small_disk
@@ -160,7 +161,7 @@ is "and leaves no file" left little
 # Killed at some moment: the facts are the old or the new ones, and check is clean.
 killed() {
   "$gridctl" --data "$work/little" import --quiet --memory 1 \
-    "$work/shuffled" 2>/dev/null &
+    --shares 4 "$work/shuffled" 2>/dev/null &
   sleep "$1"
   kill -9 $! 2>/dev/null
   wait $! 2>/dev/null
@@ -169,8 +170,8 @@ killed() {
 for after in 0.02 0.05 0.1 0.2 0.4; do
   is "killed after $after s" killed $after
 done
-is "the next import is fine" import little 1 "$work/sorted"
-is "and much memory has the same" import much 1024 "$work/sorted"
+is "the next import is fine" import little 1 --shares 4 "$work/sorted"
+is "and much memory has the same" import much 1024 --shares 4 "$work/sorted"
 is "row by row" same "$(rows much)" "$(rows little)"
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

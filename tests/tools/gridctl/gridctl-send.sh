@@ -108,7 +108,8 @@ mkdir "$work/inbox"
 conf "$work/night.conf" "$(ssh_by backup)"
 {
   "$gridctl" demo --out "$work/csv" --articles 200 --suppliers 3 --stores 2 --seed 1 &&
-    grid init && grid import --quiet "$work/csv" && grid compute --quiet --all
+    grid init && grid import --quiet --shares 2 "$work/csv" &&
+    grid compute --quiet --all
 } >"$work/log" || exit 1
 
 rsync -e "$(ssh_by backup)" "$(id -un)@127.0.0.1:" >"$work/out" 2>&1 ||
