@@ -65,6 +65,7 @@ class Store:
         self.data = folder / "data"
         self.csv = folder / "csv"
         self.steps = []
+        self.merged = 0  # bytes that the merge wrote
 
     def grid(self, *args, out=subprocess.DEVNULL):
         command = [GRIDCTL, "--data", str(self.data), *map(str, args)]
@@ -155,8 +156,11 @@ def measure(folder):
     for path in (store.data / "snapshots").rglob("*.mdb"):
         add_sections(sections, path)
     one = one_supplier(store)
+    before = set((store.data / "facts").iterdir())
     store.timed("import --merge of one supplier", "import", "-q", "--merge",
                 one)
+    store.merged = sum(map(size_of, set((store.data / "facts").iterdir())
+                           - before))
     store.timed("then compute --stale", "compute", "-q", "--stale")
     store.timed("import of everything unchanged", "import", "-q", store.csv)
     return store, articles, units, sections, proposals(store)
@@ -177,7 +181,8 @@ def print_units(store, articles, units, sections, running, closed):
     for name, seconds, busy, memory in store.steps:
         print(f"| {name} | {seconds:,.1f} | {busy:,.1f} "
               f"| {memory / 1e6:,.0f} MB |")
-    print()
+    print(f"\nThe merge wrote {human(store.merged)} of the "
+          f"{human(units['facts'])} of facts.\n")
 
 
 def human(size):
