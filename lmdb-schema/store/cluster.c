@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "lmdb-schema/store/cluster.h"
 
 #include <assert.h>
@@ -7,10 +9,13 @@
 
 #include "common/buf.h"
 #include "common/fs.h"
+#include "common/origin.h"
 #include "lmdb-schema/store/engine_etcd.h"
+#include "lmdb-schema/store/write_log.h"
 
 struct cluster_settings {
-	char *etcd, *name, *ca, *cert, *key, *user, *password_file;
+	char *etcd, *name, *node, *address;
+	char *ca, *cert, *key, *user, *password_file;
 };
 
 #define AT(member) offsetof(struct cluster_settings, member)
@@ -23,6 +28,8 @@ struct cluster_settings {
 const struct conf_row cluster_rows[] = {
     TEXT(etcd, "", "etcd's members: http://host:port, by commas"),
     TEXT(name, "product-grid", "what the cluster's keys in etcd begin with"),
+    TEXT(node, "", "this node's name among them; empty: the host's"),
+    TEXT(address, "", "where others reach its nginx: http://host:port"),
     TEXT(ca, "",
 	"certificates that etcd's are checked with; empty: the "
 	"system's"),
@@ -78,6 +85,61 @@ open_engine(struct engine **out, const struct cluster_settings *from,
 	return err;
 }
 
+static bool
+is_node_name(struct span name)
+{
+	static const char known[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+
+	if (name.len == 0)
+		return false;
+	for (size_t i = 0; i < name.len; i++)
+		if (memchr(known, name.ptr[i], sizeof(known) - 1) == NULL)
+			return false;
+	return true;
+}
+
+static bool
+is_address(struct span text)
+{
+	struct origin origin;
+
+	return text.len == 0 ||
+	    (origin_read(&origin, text) &&
+		(span_eq(origin.scheme, SPAN("http")) ||
+		    span_eq(origin.scheme, SPAN("https"))));
+}
+
+static enum err
+take_node(void *out, const struct cluster_settings *settings, const char *path,
+    struct fault *fault)
+{
+	struct engine_node *node = out;
+	char host[ENGINE_NODE_NAME_MAX] = "";
+	struct span name = span_of(settings->node);
+
+	if (name.len == 0 && gethostname(host, sizeof(host) - 1) == 0)
+		name = span_of(host);
+	if (!is_node_name(name) ||
+	    !span_copy(node->name, sizeof(node->name), name)) {
+		fault_set(fault, path,
+		    "[cluster] node is 1 to %d letters, digits, '.', '-' and "
+		    "'_': \"%.*s\"",
+		    ENGINE_NODE_NAME_MAX - 1, SPAN_ARG(name));
+		return ERR_BAD_INPUT;
+	}
+	if (!is_address(span_of(settings->address)) ||
+	    !span_copy(node->address, sizeof(node->address),
+		span_of(settings->address))) {
+		fault_set(fault, path,
+		    "[cluster] address is no address such as "
+		    "http://192.0.2.1, without a path: \"%s\"",
+		    settings->address);
+		return ERR_BAD_INPUT;
+	}
+	return ERR_OK;
+}
+
 bool
 cluster_is_told(const char *dir)
 {
@@ -87,23 +149,61 @@ cluster_is_told(const char *dir)
 	    access(path, F_OK) == 0;
 }
 
-enum err
-cluster_open(struct engine **out, const char *dir, struct fault *fault)
+static enum err
+read_settings(
+    struct cluster_settings *settings, const char *path, struct fault *fault)
+{
+	enum err err =
+	    conf_defaults(settings, cluster_rows, cluster_count, fault);
+
+	return err == ERR_OK
+	    ? conf_read(settings, cluster_rows, cluster_count, path, fault)
+	    : err;
+}
+
+/* Reads the file, if there is one, and gives it to `take`. */
+static enum err
+with_settings(const char *dir,
+    enum err (*take)(void *out, const struct cluster_settings *settings,
+	const char *path, struct fault *fault),
+    void *out, struct fault *fault)
 {
 	struct cluster_settings settings;
 	char path[FS_PATH_MAX];
 	enum err err = fs_path(path, "%s/cluster.conf", dir);
 
-	*out = NULL;
 	if (err != ERR_OK || !cluster_is_told(dir))
 		return err;
 	memset(&settings, 0, sizeof(settings));
-	err = conf_defaults(&settings, cluster_rows, cluster_count, fault);
+	err = read_settings(&settings, path, fault);
 	if (err == ERR_OK)
-		err = conf_read(
-		    &settings, cluster_rows, cluster_count, path, fault);
-	if (err == ERR_OK)
-		err = open_engine(out, &settings, path, fault);
+		err = take(out, &settings, path, fault);
 	conf_fini(&settings, cluster_rows, cluster_count);
 	return err;
+}
+
+static enum err
+take_engine(void *out, const struct cluster_settings *settings,
+    const char *path, struct fault *fault)
+{
+	struct engine_node node;
+	enum err err = take_node(&node, settings, path, fault);
+
+	return err == ERR_OK ? open_engine(out, settings, path, fault) : err;
+}
+
+enum err
+cluster_open(struct engine **out, const char *dir, struct fault *fault)
+{
+	*out = NULL;
+	return with_settings(dir, take_engine, out, fault);
+}
+
+enum err
+cluster_node(struct engine_node *out, const char *dir, struct fault *fault)
+{
+	memset(out, 0, sizeof(*out));
+	out->log_version = WRITE_LOG_VERSION;
+	snprintf(out->program, sizeof(out->program), "%s", PACKAGE_VERSION);
+	return with_settings(dir, take_node, out, fault);
 }

@@ -24,3 +24,10 @@ bool cluster_is_told(const char *dir);
  */
 enum err cluster_open(
     struct engine **out, const char *dir, struct fault *fault);
+
+/*
+ * This node by the file, with an empty name where there is none: its name, its
+ * address, the program's and the log's version; nothing else is told.
+ */
+enum err cluster_node(
+    struct engine_node *out, const char *dir, struct fault *fault);

@@ -18,6 +18,21 @@
 #define ENGINE_CHAIN_LEN 32
 #define ENGINE_CHAIN_AT 17 /* where an entry has its own chain */
 
+/* A node, as it tells the others of itself. Texts end with a NUL. */
+#define ENGINE_NODE_NAME_MAX 64
+#define ENGINE_NODE_TEXT_MAX 256
+#define ENGINE_RUN_LEN 20
+
+struct engine_node {
+	char name[ENGINE_NODE_NAME_MAX]; /* letters, digits, '.', '-', '_' */
+	char address[ENGINE_NODE_TEXT_MAX]; /* of its nginx; "": not told */
+	char program[ENGINE_NODE_TEXT_MAX]; /* its version */
+	char run[ENGINE_RUN_LEN + 1]; /* letters and digits, of one start */
+	uint64_t beat; /* grows with each record of a run */
+	uint64_t places[STORE_ENVS]; /* entries that it has */
+	unsigned log_version; /* of entries that it reads: write_log.h */
+};
+
 struct engine {
 	/*
 	 * Appends the entry, if the last one's number is `after`, and its chain
@@ -47,6 +62,22 @@ struct engine {
 
 	/* The number of each log's last entry; ERR_AWAY. */
 	enum err (*heads)(struct engine *engine, uint64_t heads[STORE_ENVS]);
+
+	/*
+	 * Puts the node's record, which ends when no other follows within
+	 * `seconds`:
+	 *
+	 *   ERR_EXISTS  there is one of that name and another run, in *other
+	 *   ERR_AWAY    it may not be there
+	 */
+	enum err (*node_put)(struct engine *engine,
+	    const struct engine_node *node, unsigned seconds,
+	    struct engine_node *other);
+
+	/* The records that have not ended, by name; ERR_AWAY. */
+	enum err (*nodes)(struct engine *engine,
+	    enum err (*each)(void *context, const struct engine_node *node),
+	    void *context);
 
 	void (*close)(struct engine *engine);
 };

@@ -44,7 +44,7 @@ struct etcd {
 	const char *member[ENGINE_ETCD_MEMBERS];
 	unsigned count;
 	/* An append holds the environment, and a read waits for it. */
-	struct lane appends[STORE_ENVS], reads[STORE_ENVS], heads;
+	struct lane appends[STORE_ENVS], reads[STORE_ENVS], heads, nodes;
 	_Atomic int64_t failed_ns; /* the last failure; 0: none since */
 };
 
@@ -364,6 +364,79 @@ read_log(struct engine *engine, enum store_env log, uint64_t after,
 	return err;
 }
 
+/* --- nodes ---------------------------------------------------------------- */
+
+static enum err
+ask_lease(struct etcd *etcd, struct lane *lane, unsigned seconds, char *lease)
+{
+	enum err err;
+
+	buf_clear(&lane->body);
+	etcd_ask_lease(&lane->body, seconds);
+	err = exchange(etcd, lane, "/v3/lease/grant", true);
+	return err == ERR_OK ? etcd_lease(buf_span(&lane->answer), lease) : err;
+}
+
+static enum err
+put_node(struct etcd *etcd, const struct engine_node *node, const char *lease,
+    bool is_new, struct engine_node *other)
+{
+	struct lane *lane = &etcd->nodes;
+	enum err err;
+
+	buf_clear(&lane->body);
+	etcd_ask_node(&lane->body, name_of(etcd), node, span_of(lease), is_new);
+	err = exchange(etcd, lane, "/v3/kv/txn", true);
+	if (err == ERR_OK)
+		err = etcd_node_put(
+		    buf_span(&lane->answer), span_of(node->run), other);
+	return err;
+}
+
+/* Of an answer that is none: nothing is known. */
+static enum err
+away(enum err err)
+{
+	return err == ERR_BAD_INPUT || err == ERR_NOT_FOUND ? ERR_AWAY : err;
+}
+
+static enum err
+node_put(struct engine *engine, const struct engine_node *node,
+    unsigned seconds, struct engine_node *other)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	char lease[NUM_TEXT_MAX];
+	enum err err;
+
+	pthread_mutex_lock(&etcd->nodes.lock);
+	err = ask_lease(etcd, &etcd->nodes, seconds, lease);
+	if (err == ERR_OK)
+		err = put_node(etcd, node, lease, false, other);
+	if (err == ERR_NOT_FOUND)
+		err = put_node(etcd, node, lease, true, other);
+	pthread_mutex_unlock(&etcd->nodes.lock);
+	return away(err);
+}
+
+static enum err
+get_nodes(struct engine *engine,
+    enum err (*each)(void *context, const struct engine_node *node),
+    void *context)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->nodes;
+	enum err err;
+
+	pthread_mutex_lock(&lane->lock);
+	buf_clear(&lane->body);
+	etcd_ask_nodes(&lane->body, name_of(etcd));
+	err = exchange(etcd, lane, "/v3/kv/range", true);
+	if (err == ERR_OK)
+		err = etcd_nodes(buf_span(&lane->answer), each, context);
+	pthread_mutex_unlock(&lane->lock);
+	return away(err);
+}
+
 /* --- opening -------------------------------------------------------------- */
 
 static bool
@@ -428,6 +501,7 @@ close_etcd(struct engine *engine)
 		lane_fini(&etcd->reads[i]);
 	}
 	lane_fini(&etcd->heads);
+	lane_fini(&etcd->nodes);
 	for (size_t i = 0; i < sizeof(etcd->texts) / sizeof(etcd->texts[0]);
 	     i++)
 		free(etcd->texts[i]);
@@ -463,12 +537,18 @@ engine_etcd_open(struct engine **out,
 	*out = NULL;
 	if (etcd == NULL)
 		return ERR_NO_MEMORY;
-	etcd->engine = (struct engine){append, read_log, get_heads, close_etcd};
+	etcd->engine = (struct engine){.append = append,
+	    .read = read_log,
+	    .heads = get_heads,
+	    .node_put = node_put,
+	    .nodes = get_nodes,
+	    .close = close_etcd};
 	for (unsigned i = 0; i < STORE_ENVS; i++) {
 		lane_init(&etcd->appends[i]);
 		lane_init(&etcd->reads[i]);
 	}
 	lane_init(&etcd->heads);
+	lane_init(&etcd->nodes);
 	err = copy_texts(etcd, settings);
 	if (err == ERR_OK && !is_name(span_of(settings->name))) {
 		fault_set(fault, "name",

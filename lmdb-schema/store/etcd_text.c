@@ -8,6 +8,7 @@
 #include "common/base64.h"
 #include "common/jscan.h"
 #include "common/jsonw.h"
+#include "common/members.h"
 #include "common/num.h"
 #include "lmdb-schema/key.h"
 
@@ -48,38 +49,37 @@ entry_key(char key[PLACE_MAX], const struct etcd_log *of, uint64_t number)
 	return span_of(key);
 }
 
+/* That the key has the value; that it is not there, if `absent`. */
 static void
-put_compare(struct jsonw *json, const struct etcd_log *of, uint64_t after)
+put_compare(struct jsonw *json, struct span key, struct span value, bool absent)
 {
-	char key[PLACE_MAX], number[NUM_TEXT_MAX];
-	size_t len = num_int_text(number, (int64_t)after);
-
 	jsonw_key(json, "compare");
 	jsonw_array_begin(json);
 	jsonw_object_begin(json);
-	put_base64(json, "key", head_key(key, of));
-	jsonw_key(json, "result");
-	jsonw_text(json, "EQUAL");
-	jsonw_key(json, "target");
+	put_base64(json, "key", key);
+	members_string(json, "result", "EQUAL");
 	/* Version 0 is a key that does not exist. */
-	jsonw_text(json, after == 0 ? "VERSION" : "VALUE");
-	if (after == 0) {
-		jsonw_key(json, "version");
-		jsonw_text(json, "0");
-	} else
-		put_base64(json, "value", span_make(number, len));
+	members_string(json, "target", absent ? "VERSION" : "VALUE");
+	if (absent)
+		members_string(json, "version", "0");
+	else
+		put_base64(json, "value", value);
 	jsonw_object_end(json);
 	jsonw_array_end(json);
 }
 
+/* Under a lease, if it is not empty. */
 static void
-put_put(struct jsonw *json, struct span key, struct span value)
+put_put(
+    struct jsonw *json, struct span key, struct span value, struct span lease)
 {
 	jsonw_object_begin(json);
 	jsonw_key(json, "requestPut");
 	jsonw_object_begin(json);
 	put_base64(json, "key", key);
 	put_base64(json, "value", value);
+	if (lease.len > 0)
+		members_text(json, "lease", lease);
 	jsonw_object_end(json);
 	jsonw_object_end(json);
 }
@@ -95,12 +95,35 @@ put_get(struct jsonw *json, struct span key)
 	jsonw_object_end(json);
 }
 
+/* A transaction that puts two keys, or gets them. */
+struct two {
+	struct span keys[2], values[2];
+	struct span lease;
+};
+
+static void
+put_two(struct jsonw *json, const struct two *two)
+{
+	jsonw_key(json, "success");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < 2; i++)
+		put_put(json, two->keys[i], two->values[i], two->lease);
+	jsonw_array_end(json);
+	jsonw_key(json, "failure");
+	jsonw_array_begin(json);
+	for (unsigned i = 0; i < 2; i++)
+		put_get(json, two->keys[i]);
+	jsonw_array_end(json);
+	jsonw_object_end(json);
+}
+
 void
 etcd_ask_append(struct buf *body, const struct etcd_log *of, uint64_t after,
     struct span id, struct span entry)
 {
-	char key[PLACE_MAX], number[NUM_TEXT_MAX];
-	size_t len = num_int_text(number, (int64_t)after + 1);
+	char head[PLACE_MAX], key[PLACE_MAX];
+	char before[NUM_TEXT_MAX], number[NUM_TEXT_MAX];
+	struct two two = {.lease = SPAN("")};
 	struct jsonw json;
 	struct buf value;
 
@@ -109,55 +132,121 @@ etcd_ask_append(struct buf *body, const struct etcd_log *of, uint64_t after,
 	buf_add_span(&value, id);
 	buf_add_span(&value, entry);
 	buf_fail(body, buf_end(&value));
+	num_int_text(before, (int64_t)after);
+	num_int_text(number, (int64_t)after + 1);
+	two.keys[0] = head_key(head, of);
+	two.values[0] = span_of(number);
+	two.keys[1] = entry_key(key, of, after + 1);
+	two.values[1] = buf_span(&value);
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put_compare(&json, of, after);
-	jsonw_key(&json, "success");
-	jsonw_array_begin(&json);
-	put_put(&json, head_key(key, of), span_make(number, len));
-	put_put(&json, entry_key(key, of, after + 1), buf_span(&value));
-	jsonw_array_end(&json);
-	jsonw_key(&json, "failure");
-	jsonw_array_begin(&json);
-	put_get(&json, head_key(key, of));
-	put_get(&json, entry_key(key, of, after + 1));
-	jsonw_array_end(&json);
-	jsonw_object_end(&json);
+	put_compare(&json, two.keys[0], span_of(before), after == 0);
+	put_two(&json, &two);
 	buf_fini(&value);
 }
+
+/* Keys from the first one up to the end, which is none; 0: all of them. */
+static void
+ask_range(struct buf *body, const char *first, const char *end, unsigned most)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_base64(&json, "key", span_of(first));
+	put_base64(&json, "range_end", span_of(end));
+	members_int(&json, "limit", most);
+	jsonw_object_end(&json);
+}
+
+/* '0' follows '/': such a range ends behind the last key below a place. */
 
 void
 etcd_ask_read(
     struct buf *body, const struct etcd_log *of, uint64_t after, unsigned most)
 {
 	char first[PLACE_MAX], end[PLACE_MAX];
-	struct jsonw json;
 
-	/* '0' follows '/': the range ends behind the last entry. */
+	entry_key(first, of, after + 1);
 	snprintf(end, sizeof(end), "%.*s/log/%s0", SPAN_ARG(of->name),
 	    logs[of->log]);
-	jsonw_init(&json, body);
-	jsonw_object_begin(&json);
-	put_base64(&json, "key", entry_key(first, of, after + 1));
-	put_base64(&json, "range_end", span_of(end));
-	jsonw_key(&json, "limit");
-	jsonw_int(&json, most);
-	jsonw_object_end(&json);
+	ask_range(body, first, end, most);
+}
+
+static void
+ask_below(struct buf *body, struct span name, const char *what)
+{
+	char first[PLACE_MAX], end[PLACE_MAX];
+
+	snprintf(first, sizeof(first), "%.*s/%s/", SPAN_ARG(name), what);
+	snprintf(end, sizeof(end), "%.*s/%s0", SPAN_ARG(name), what);
+	ask_range(body, first, end, 0);
 }
 
 void
 etcd_ask_heads(struct buf *body, struct span name)
 {
-	char first[PLACE_MAX], end[PLACE_MAX];
+	ask_below(body, name, "head");
+}
+
+void
+etcd_ask_nodes(struct buf *body, struct span name)
+{
+	ask_below(body, name, "node");
+}
+
+void
+etcd_ask_lease(struct buf *body, unsigned seconds)
+{
 	struct jsonw json;
 
-	snprintf(first, sizeof(first), "%.*s/head/", SPAN_ARG(name));
-	snprintf(end, sizeof(end), "%.*s/head0", SPAN_ARG(name));
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put_base64(&json, "key", span_of(first));
-	put_base64(&json, "range_end", span_of(end));
+	members_int(&json, "TTL", seconds);
 	jsonw_object_end(&json);
+}
+
+static void
+put_record(struct buf *out, const struct engine_node *node)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, out);
+	jsonw_object_begin(&json);
+	members_string(&json, "name", node->name);
+	members_string(&json, "address", node->address);
+	members_string(&json, "program", node->program);
+	members_string(&json, "run", node->run);
+	members_int(&json, "beat", (int64_t)node->beat);
+	members_int(&json, "log_version", node->log_version);
+	for (unsigned i = 0; i < STORE_ENVS; i++)
+		members_int(&json, logs[i], (int64_t)node->places[i]);
+	jsonw_object_end(&json);
+}
+
+void
+etcd_ask_node(struct buf *body, struct span name,
+    const struct engine_node *node, struct span lease, bool is_new)
+{
+	char key[PLACE_MAX], run[PLACE_MAX];
+	struct two two = {.lease = lease};
+	struct jsonw json;
+	struct buf record;
+
+	buf_init(&record, VALUE_MAX);
+	put_record(&record, node);
+	buf_fail(body, buf_end(&record));
+	snprintf(key, sizeof(key), "%.*s/node/%s", SPAN_ARG(name), node->name);
+	snprintf(run, sizeof(run), "%.*s/run/%s", SPAN_ARG(name), node->name);
+	two.keys[0] = span_of(run);
+	two.values[0] = span_of(node->run);
+	two.keys[1] = span_of(key);
+	two.values[1] = buf_span(&record);
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_compare(&json, two.keys[0], two.values[0], is_new);
+	put_two(&json, &two);
+	buf_fini(&record);
 }
 
 void
@@ -309,30 +398,57 @@ compare_failed(
 							     : ERR_BEHIND;
 }
 
+enum outcome { PUT, COMPARE_FAILED };
+
+/* What became of a transaction. */
+static enum err
+take_outcome(enum outcome *out, struct jval root)
+{
+	struct jval succeeded = jval_member(root, "succeeded");
+	bool put = jval_type(succeeded) == JTRUE;
+
+	*out = put ? PUT : COMPARE_FAILED;
+	/* etcd leaves out what is false; a body of nothing is no answer. */
+	return put || jval_is_absent(succeeded) ||
+		jval_type(succeeded) == JFALSE
+	    ? ERR_OK
+	    : ERR_BAD_INPUT;
+}
+
 enum err
 etcd_appended(struct span answer, uint64_t after, struct span id)
 {
+	enum outcome outcome;
 	struct jscan doc;
-	struct jval root, succeeded;
 	struct pair pair;
 	enum err err = parse(&doc, answer);
 
 	assert(id.len == ENGINE_ID_LEN);
 	if (err != ERR_OK)
 		return err;
-	root = jscan_root(&doc);
-	succeeded = jval_member(root, "succeeded");
 	pair_init(&pair);
-	/* etcd leaves out what is false; a body of nothing is no answer. */
-	if (jval_type(succeeded) == JTRUE)
-		err = ERR_OK;
-	else if (jval_is_absent(succeeded) || jval_type(succeeded) == JFALSE)
-		err = compare_failed(&pair, root, after, id);
-	else
-		err = ERR_BAD_INPUT;
+	err = take_outcome(&outcome, jscan_root(&doc));
+	if (err == ERR_OK && outcome == COMPARE_FAILED)
+		err = compare_failed(&pair, jscan_root(&doc), after, id);
 	pair_fini(&pair);
 	jscan_fini(&doc);
 	return err;
+}
+
+/* The keys of an answer that has nothing else. */
+static enum err
+parse_keys(struct jscan *doc, struct jwalk *keys, struct span answer)
+{
+	enum err err = parse(doc, answer);
+
+	if (err != ERR_OK)
+		return err;
+	/* An answer about nothing has a header still. */
+	if (has_keys(keys, jscan_root(doc)) &&
+	    jval_type(jval_member(jscan_root(doc), "header")) == JOBJECT)
+		return ERR_OK;
+	jscan_fini(doc);
+	return ERR_BAD_INPUT;
 }
 
 /* The number at the end of an entry's key. */
@@ -378,13 +494,11 @@ etcd_entries(struct span answer, uint64_t *after, bool *more,
 	struct jwalk keys;
 	struct jscan doc;
 	struct pair pair;
-	enum err err = parse(&doc, answer);
+	enum err err = parse_keys(&doc, &keys, answer);
 
 	*more = false;
 	if (err != ERR_OK)
 		return err;
-	if (!has_keys(&keys, jscan_root(&doc)))
-		err = ERR_BAD_INPUT;
 	pair_init(&pair);
 	while (err == ERR_OK && jwalk_next(&keys, &name, &kv))
 		err = take_entry(&pair, kv, after, each, context);
@@ -417,15 +531,11 @@ etcd_heads(struct span answer, struct span name, uint64_t heads[STORE_ENVS])
 	struct jwalk keys;
 	struct jscan doc;
 	struct pair pair;
-	enum err err = parse(&doc, answer);
+	enum err err = parse_keys(&doc, &keys, answer);
 
 	memset(heads, 0, STORE_ENVS * sizeof(heads[0]));
 	if (err != ERR_OK)
 		return err;
-	/* An answer about nothing has a header still. */
-	if (!has_keys(&keys, jscan_root(&doc)) ||
-	    jval_type(jval_member(jscan_root(&doc), "header")) != JOBJECT)
-		err = ERR_BAD_INPUT;
 	pair_init(&pair);
 	while (err == ERR_OK && jwalk_next(&keys, &index, &kv))
 		err = take_head(&pair, kv, name, heads);
@@ -442,6 +552,132 @@ copy_text(char *to, size_t size, struct jval object, const char *name)
 
 	return jval_type(text) == JSTRING && !text.node->escaped &&
 	    span_copy(to, size, jsonw_inside(jval_raw(text)));
+}
+
+static bool
+copy_number(uint64_t *to, struct jval object, const char *name)
+{
+	int64_t number;
+
+	if (!jval_int(jval_member(object, name), &number) || number < 0)
+		return false;
+	*to = (uint64_t)number;
+	return true;
+}
+
+static bool
+copy_record(struct engine_node *node, struct jval from)
+{
+	uint64_t version = 0;
+	bool good = copy_text(node->name, sizeof(node->name), from, "name") &&
+	    copy_text(node->address, sizeof(node->address), from, "address") &&
+	    copy_text(node->program, sizeof(node->program), from, "program") &&
+	    copy_text(node->run, sizeof(node->run), from, "run") &&
+	    copy_number(&node->beat, from, "beat") &&
+	    copy_number(&version, from, "log_version");
+
+	node->log_version = (unsigned)version;
+	for (unsigned i = 0; i < STORE_ENVS && good; i++)
+		good = copy_number(&node->places[i], from, logs[i]);
+	return good;
+}
+
+static enum err
+take_record(struct engine_node *node, struct span text)
+{
+	struct jscan doc;
+	enum err err = parse(&doc, text);
+
+	memset(node, 0, sizeof(*node));
+	if (err != ERR_OK)
+		return err;
+	if (!copy_record(node, jscan_root(&doc)))
+		err = ERR_BAD_INPUT;
+	jscan_fini(&doc);
+	return err;
+}
+
+/* The run and the record that are there instead. */
+static enum err
+take_other(struct jval root, struct span run, struct engine_node *other)
+{
+	struct jwalk walk = jwalk_begin(jval_member(root, "responses"));
+	struct pair pair;
+	enum err err;
+
+	pair_init(&pair);
+	err = take_range(&pair, &walk);
+	if (err == ERR_OK && pair.key.len == 0)
+		err = ERR_NOT_FOUND;
+	/* This run's own, when it was to be new: an answer was lost. */
+	if (err == ERR_OK && !span_eq(buf_span(&pair.value), run)) {
+		err = take_range(&pair, &walk);
+		if (err == ERR_OK)
+			err = take_record(other, buf_span(&pair.value));
+		if (err == ERR_OK)
+			err = ERR_EXISTS;
+	}
+	pair_fini(&pair);
+	return err;
+}
+
+enum err
+etcd_node_put(struct span answer, struct span run, struct engine_node *other)
+{
+	enum outcome outcome;
+	struct jscan doc;
+	enum err err = parse(&doc, answer);
+
+	if (err != ERR_OK)
+		return err;
+	err = take_outcome(&outcome, jscan_root(&doc));
+	if (err == ERR_OK && outcome == COMPARE_FAILED)
+		err = take_other(jscan_root(&doc), run, other);
+	jscan_fini(&doc);
+	return err;
+}
+
+enum err
+etcd_nodes(struct span answer,
+    enum err (*each)(void *context, const struct engine_node *node),
+    void *context)
+{
+	struct engine_node node;
+	struct jval index, kv;
+	struct jwalk keys;
+	struct jscan doc;
+	struct pair pair;
+	enum err err = parse_keys(&doc, &keys, answer);
+
+	if (err != ERR_OK)
+		return err;
+	pair_init(&pair);
+	while (err == ERR_OK && jwalk_next(&keys, &index, &kv)) {
+		err = take_pair(&pair, kv);
+		if (err == ERR_OK)
+			err = take_record(&node, buf_span(&pair.value));
+		if (err == ERR_OK)
+			err = each(context, &node);
+	}
+	pair_fini(&pair);
+	jscan_fini(&doc);
+	return err;
+}
+
+enum err
+etcd_lease(struct span answer, char lease[NUM_TEXT_MAX])
+{
+	struct jscan doc;
+	uint64_t number;
+	enum err err = parse(&doc, answer);
+
+	if (err != ERR_OK)
+		return err;
+	if (!copy_text(lease, NUM_TEXT_MAX, jscan_root(&doc), "ID") ||
+	    take_number(&number, span_of(lease)) != ERR_OK)
+		err = ERR_BAD_INPUT;
+	jscan_fini(&doc);
+	return err;
 }
 
 enum err

@@ -4,10 +4,13 @@
  *
  *	NAME/head/LOG            number of the last entry, in decimal
  *	NAME/log/LOG/NUMBER      an entry; NUMBER of 16 hexadecimal digits
+ *	NAME/node/NODE           a node's record, as JSON
+ *	NAME/run/NODE            the run that has put it
  *
  * LOG is live, catalog or state. An entry's value is the id of its append,
  * ENGINE_ID_LEN bytes, then its bytes. An append is one transaction: it compares
- * the head, and puts the next head and the entry.
+ * the head, and puts the next head and the entry. A node's two keys are under a
+ * lease, by which etcd removes them.
  */
 #pragma once
 
@@ -16,6 +19,7 @@
 
 #include "common/buf.h"
 #include "common/err.h"
+#include "common/num.h"
 #include "common/span.h"
 #include "lmdb-schema/store/engine.h"
 
@@ -32,6 +36,12 @@ void etcd_ask_read(
     struct buf *body, const struct etcd_log *of, uint64_t after, unsigned most);
 void etcd_ask_heads(struct buf *body, struct span name);
 void etcd_ask_token(struct buf *body, struct span user, struct span password);
+void etcd_ask_lease(struct buf *body, unsigned seconds);
+void etcd_ask_nodes(struct buf *body, struct span name);
+
+/* `is_new`: there is no such node yet; else its last record is of this run. */
+void etcd_ask_node(struct buf *body, struct span name,
+    const struct engine_node *node, struct span lease, bool is_new);
 
 /* Below, ERR_BAD_INPUT is an answer that is none to the question. */
 
@@ -59,6 +69,20 @@ enum err etcd_heads(
 
 #define ETCD_TOKEN_MAX 2048 /* with a NUL */
 enum err etcd_token(struct span answer, char token[ETCD_TOKEN_MAX]);
+
+/* The id of a lease, in decimal. */
+enum err etcd_lease(struct span answer, char lease[NUM_TEXT_MAX]);
+
+/*
+ * Of etcd_ask_node(): ERR_NOT_FOUND when there is no such node; ERR_EXISTS when
+ * its record is of another run, then *other is that.
+ */
+enum err etcd_node_put(
+    struct span answer, struct span run, struct engine_node *other);
+
+enum err etcd_nodes(struct span answer,
+    enum err (*each)(void *context, const struct engine_node *node),
+    void *context);
 
 /* The text of an answer of another status than 200, or "". */
 #define ETCD_FAULT_MAX 160 /* with a NUL */

@@ -458,6 +458,26 @@ store_is_shared(const struct store *store)
 	return store->engine != NULL;
 }
 
+struct engine *
+store_engine(const struct store *store)
+{
+	return store->engine;
+}
+
+enum err
+store_places(struct store *store, uint64_t places[STORE_ENVS])
+{
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
+		struct write_log_place place;
+
+		err = write_log_place_of(&place, store->envs[i]);
+		places[i] = err == ERR_OK ? place.number : 0;
+	}
+	return err;
+}
+
 enum err
 store_follow(struct store *store)
 {

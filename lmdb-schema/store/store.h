@@ -126,6 +126,12 @@ enum err store_follow(struct store *store);
 struct engine;
 void store_share(struct store *store, struct engine *engine);
 
+/* That its cluster.conf names; NULL for a machine on its own. */
+struct engine *store_engine(const struct store *store);
+
+/* The number of the last entry of each log that this node has. */
+enum err store_places(struct store *store, uint64_t places[STORE_ENVS]);
+
 /* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);
 enum err store_facts_open(struct kv **out, const char *path);

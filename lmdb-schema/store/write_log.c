@@ -40,6 +40,19 @@ write_log_place(struct write_log_place *out, struct kv_txn *txn)
 	return ERR_OK;
 }
 
+enum err
+write_log_place_of(struct write_log_place *place, struct kv *kv)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, kv);
+
+	if (err != ERR_OK)
+		return err;
+	err = write_log_place(place, txn);
+	kv_abort(txn);
+	return err;
+}
+
 static enum err
 put_place(struct kv_txn *txn, const struct write_log_place *place)
 {
@@ -182,25 +195,12 @@ follow_one(void *context, uint64_t number, struct span entry)
 	return err == ERR_EXISTS ? ERR_OK : err;
 }
 
-static enum err
-place_of(struct write_log_place *place, struct kv *kv)
-{
-	struct kv_txn *txn;
-	enum err err = kv_read(&txn, kv);
-
-	if (err != ERR_OK)
-		return err;
-	err = write_log_place(place, txn);
-	kv_abort(txn);
-	return err;
-}
-
 enum err
 write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
 {
 	uint64_t heads[STORE_ENVS] = {0};
 	struct write_log_place place;
-	enum err err = place_of(&place, kv);
+	enum err err = write_log_place_of(&place, kv);
 
 	/* The place first: another process may move it, and then the log. */
 	if (err == ERR_OK)
@@ -222,7 +222,7 @@ enum err
 write_log_follow(struct engine *engine, enum store_env log, struct kv *kv)
 {
 	struct write_log_place place;
-	enum err err = place_of(&place, kv);
+	enum err err = write_log_place_of(&place, kv);
 
 	return err == ERR_OK
 	    ? engine->read(engine, log, place.number, follow_one, kv)

@@ -36,6 +36,7 @@ struct write_log_place {
 };
 
 enum err write_log_place(struct write_log_place *out, struct kv_txn *txn);
+enum err write_log_place_of(struct write_log_place *out, struct kv *kv);
 
 /*
  * Commits the transaction, whose writes are `ops`: as the engine's next entry

@@ -189,6 +189,32 @@ def a_node_without_etcd_tells_how_far_it_is_behind():
         wait_until(lambda: grid.get("/readyz").status == 200, "it is ready")
 
 
+def two_nodes_of_one_name_are_told():
+    """The second one takes in nothing, until it has another name."""
+    with Etcd() as etcd, Grid() as one, Other(one) as two:
+        begin_sharing(etcd, one)
+        name = etcd.node_name(one.data)
+        wait_until(lambda: etcd.run_of(name), "it has put its record")
+        # Its own record of before is no other node's.
+        first = etcd.run_of(name)
+        one.stop()
+        one.start()
+        wait_until(lambda: etcd.run_of(name) not in (first, None),
+                   "it has put its record anew")
+        wait_until(lambda: one.get("/readyz").status == 200, "it is ready")
+        etcd.write_conf(two.data, node=name)
+        two.stop()
+        two.start()
+        wait_until(lambda: "another node has this one's name" in two.log(),
+                   "it is told")
+        wait_until(lambda: two.get("/readyz").status == 503,
+                   "the second is not ready")
+        assert one.get("/readyz").status == 200
+        assert "another node has this one's name" not in one.log()
+        begin_sharing(etcd, two)
+        wait_until(lambda: two.get("/readyz").status == 200, "it is ready")
+
+
 def an_etcd_that_is_away_stops_writes_alone():
     with Etcd() as etcd, Grid() as grid:
         begin_sharing(etcd, grid)
@@ -224,6 +250,9 @@ def a_file_that_is_not_right_is_told():
         for text, word in (("etcd = 127.0.0.1:2379", "no address"),
                            ("etcd = http://a:1\nname = A", "small letters"),
                            ("etcdd = http://a:1", "etcdd"),
+                           ("etcd = http://a:1\nnode = a/b", "node is 1 to"),
+                           ("etcd = http://a:1\naddress = a:1",
+                            "no address"),
                            ("etcd = http://a:1\npassword_file = /none",
                             "cannot be read")):
             with open(nodes.dirs[0] + "/cluster.conf", "w") as file:
@@ -239,4 +268,5 @@ if __name__ == "__main__":
                what_is_acknowledged_survives_the_leaders_kill,
                what_one_node_stores_the_other_shows,
                a_node_without_etcd_tells_how_far_it_is_behind,
+               two_nodes_of_one_name_are_told,
                an_etcd_that_is_away_stops_writes_alone])

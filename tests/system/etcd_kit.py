@@ -5,6 +5,7 @@
         etcd.kill(etcd.leader())
 """
 
+import base64
 import json
 import os
 import shutil
@@ -37,6 +38,7 @@ class Etcd:
         self.clients = [free_port() for _ in self.hosts]
         self.peers = [free_port() for _ in self.hosts]
         self.processes = [None] * len(self.hosts)
+        self.nodes = []
 
     def addresses(self, ports):
         return ["http://%s:%d" % (host[0], port)
@@ -82,6 +84,12 @@ class Etcd:
         with urllib.request.urlopen(request, timeout=2) as answer:
             return json.loads(answer.read())
 
+    def run_of(self, node):
+        """The run whose record the node's name has, or None."""
+        key = base64.b64encode(b"product-grid/run/" + node.encode()).decode()
+        found = self.ask(0, "/v3/kv/range", {"key": key}).get("kvs")
+        return found and found[0]["value"]
+
     def answers(self):
         """Whether each member that runs reads what a majority has."""
         try:
@@ -101,10 +109,16 @@ class Etcd:
                 return i
         raise AssertionError("etcd has no leader")
 
-    def write_conf(self, data, more=""):
+    def write_conf(self, data, more="", node=None):
+        """`node`: its name, which is another for each data directory."""
         with open(os.path.join(data, "cluster.conf"), "w") as file:
-            file.write("[cluster]\netcd = %s\n%s" % (
-                ", ".join(self.urls), more))
+            file.write("[cluster]\netcd = %s\nnode = %s\n%s" % (
+                ", ".join(self.urls), node or self.node_name(data), more))
+
+    def node_name(self, data):
+        if data not in self.nodes:
+            self.nodes.append(data)
+        return "node%d" % self.nodes.index(data)
 
     def log(self, i):
         with open(os.path.join(self.folder, "e%d.log" % i)) as file:

@@ -219,6 +219,8 @@ serve(struct buf *out, const struct request *request)
 	pthread_mutex_lock(&lock);
 	if (has(request->head, "/v3/auth/authenticate "))
 		buf_addf(out, "{" HEADER ",\"token\":\"token.%u\"}", user);
+	else if (has(request->head, "/v3/lease/grant "))
+		buf_addf(out, "{" HEADER ",\"ID\":\"77\",\"TTL\":\"10\"}");
 	else if (has(request->head, "/v3/kv/range "))
 		range(out, jscan_root(&doc));
 	else

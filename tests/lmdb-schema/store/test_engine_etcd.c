@@ -294,6 +294,107 @@ START_TEST(a_node_far_behind_catches_up)
 }
 END_TEST
 
+static struct engine_node
+make_node(const char *name, const char *run, uint64_t beat)
+{
+	struct engine_node node = {.beat = beat, .log_version = 1};
+
+	snprintf(node.name, sizeof(node.name), "%s", name);
+	snprintf(node.run, sizeof(node.run), "%s", run);
+	snprintf(node.address, sizeof(node.address), "http://192.0.2.1");
+	snprintf(node.program, sizeof(node.program), "0.9");
+	node.places[STORE_STATE] = beat * 10;
+	return node;
+}
+
+static enum err
+put_node(unsigned at, const char *name, const char *run, uint64_t beat,
+    struct engine_node *other)
+{
+	const struct engine_node node = make_node(name, run, beat);
+
+	return engines[at]->node_put(engines[at], &node, 10, other);
+}
+
+static enum err
+add_node(void *context, const struct engine_node *node)
+{
+	const struct engine_node wanted =
+	    make_node(node->name, node->run, node->beat);
+
+	ck_assert_mem_eq(node, &wanted, sizeof(wanted));
+	buf_addf(
+	    context, "%s %s %u, ", node->name, node->run, (unsigned)node->beat);
+	return ERR_OK;
+}
+
+static void
+must_have_nodes(const char *wanted)
+{
+	struct buf text;
+
+	buf_init(&text, 1000);
+	ck_assert_int_eq(
+	    engines[0]->nodes(engines[0], add_node, &text), ERR_OK);
+	buf_add_char(&text, '\0');
+	ck_assert_int_eq(buf_end(&text), ERR_OK);
+	ck_assert_str_eq(text.data, wanted);
+	buf_fini(&text);
+}
+
+START_TEST(nodes_know_of_each_other)
+{
+	struct engine_node other;
+
+	must_have_nodes("");
+	ck_assert_int_eq(put_node(0, "b", "r1", 1, &other), ERR_OK);
+	ck_assert_int_eq(put_node(1, "a", "r2", 1, &other), ERR_OK);
+	ck_assert_int_eq(put_node(0, "b", "r1", 2, &other), ERR_OK);
+	must_have_nodes("a r2 1, b r1 2, ");
+	stub_forget("grid/node/a");
+	stub_forget("grid/run/a");
+	must_have_nodes("b r1 2, ");
+	ck_assert_int_eq(put_node(1, "a", "r3", 7, &other), ERR_OK);
+	must_have_nodes("a r3 7, b r1 2, ");
+	/* The log is another matter. */
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	must_have("a");
+}
+END_TEST
+
+START_TEST(two_nodes_of_one_name_are_told)
+{
+	struct engine_node other;
+
+	ck_assert_int_eq(put_node(0, "a", "r1", 1, &other), ERR_OK);
+	ck_assert_int_eq(put_node(1, "a", "r2", 1, &other), ERR_EXISTS);
+	ck_assert_str_eq(other.run, "r1");
+	ck_assert_uint_eq(other.beat, 1);
+	ck_assert_int_eq(put_node(0, "a", "r1", 2, &other), ERR_OK);
+	ck_assert_int_eq(put_node(1, "a", "r2", 2, &other), ERR_EXISTS);
+	ck_assert_uint_eq(other.beat, 2);
+	must_have_nodes("a r1 2, ");
+}
+END_TEST
+
+/* _i: a weather. */
+START_TEST(a_record_that_is_told_is_there)
+{
+	struct engine_node other;
+	enum err err;
+
+	stub_set((enum stub_weather)_i, 2);
+	err = put_node(0, "a", "r1", 1, &other);
+	ck_assert_msg(err == ERR_OK || err == ERR_AWAY, "%s", err_text(err));
+	stub_set(STUB_SOUND, 0);
+	stub_rest();
+	if (err == ERR_OK)
+		must_have_nodes("a r1 1, ");
+	ck_assert_int_eq(put_node(0, "a", "r1", 2, &other), ERR_OK);
+	must_have_nodes("a r1 2, ");
+}
+END_TEST
+
 START_TEST(what_is_no_address_is_refused)
 {
 	static const char *const wrong[] = {"", "127.0.0.1:2379", "ftp://a:1",
@@ -337,6 +438,10 @@ test_suite(void)
 	tcase_add_test(tc, an_etcd_made_anew_is_not_written_to);
 	tcase_add_test(tc, trimmed_entries_are_missed);
 	tcase_add_test(tc, a_node_far_behind_catches_up);
+	tcase_add_test(tc, nodes_know_of_each_other);
+	tcase_add_test(tc, two_nodes_of_one_name_are_told);
+	tcase_add_loop_test(
+	    tc, a_record_that_is_told_is_there, 0, STUB_WEATHERS);
 	tcase_add_loop_test(tc, what_is_no_address_is_refused, 0, 7);
 	suite_add_tcase(suite, tc);
 	return suite;
