@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,8 @@ struct server {
 	struct attempts *attempts; /* to log in */
 	struct source_slot *source; /* shared_source.c */
 	struct key_uses *uses;
+	char *node; /* its name among several; NULL: on its own */
+	atomic_uint waiting; /* threads, for other nodes' entries: seen.c */
 };
 
 /*

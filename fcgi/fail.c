@@ -2,7 +2,9 @@
 
 #include <assert.h>
 
+#include "common/members.h"
 #include "fcgi/call.h"
+#include "fcgi/seen.h"
 
 #define AWAY_RETRY_S 2
 
@@ -20,11 +22,13 @@ fail_no_supplier(struct call *call, struct span supplier)
 static enum err
 fail_unknown(struct call *call)
 {
+	char seen[SEEN_TEXT_MAX];
 	struct jsonw json;
 
 	fail_begin(&json, call);
-	jsonw_key(&json, "outcome");
-	jsonw_text(&json, "unknown");
+	members_string(&json, "outcome", "unknown");
+	seen_at_most(seen, call);
+	members_given(&json, "seen", seen);
 	return fail_end(&json, call, 503, CODE_INTERNAL,
 	    SPAN("It may have been stored, or not: the nodes' shared log did "
 		 "not answer. Look again before you repeat it."));

@@ -3,6 +3,8 @@
  *
  *	uri -> query -> route -> auth -> params -> endpoint -> reply
  *
+ * Of several nodes, seen.h comes first.
+ *
  * A step that ends the request makes the answer and gives ERR_ANSWERED.
  */
 #include "fcgi/serve.h"
@@ -16,6 +18,7 @@
 #include "fcgi/call.h"
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
+#include "fcgi/seen.h"
 #include "fcgi/server.h"
 #include "fcgi/steps.h"
 
@@ -114,10 +117,14 @@ run_steps(struct call *call)
 	    steps_query, step_route, step_auth, steps_params, step_endpoint};
 	enum err err = views_renew(&call->serving->views);
 
+	if (call->server->node != NULL && err == ERR_OK)
+		err = seen_step(call);
 	for (unsigned i = 0;
 	     i < sizeof(steps) / sizeof(steps[0]) && err == ERR_OK; i++)
 		err = steps[i](call);
 	steps_end(call, err);
+	if (call->server->node != NULL)
+		seen_end(call);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/arena.h"
 #include "common/date.h"
@@ -18,6 +19,7 @@
 #include "fcgi/rows/splice.h"
 #include "fcgi/search/scope.h"
 #include "lmdb-schema/state/attempts.h"
+#include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 
 #define ARENA_MAX ((size_t)64 << 20)
@@ -62,6 +64,18 @@ make_parts(struct server *server)
 	    : ERR_OK;
 }
 
+static enum err
+name_node(struct server *server, struct fault *fault)
+{
+	struct engine_node node;
+	enum err err = cluster_node(&node, server->settings->data_dir, fault);
+
+	if (err != ERR_OK || node.name[0] == '\0')
+		return err;
+	server->node = strdup(node.name);
+	return server->node == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
 enum err
 server_open(struct server **out, const struct api_settings *settings,
     struct metrics *metrics, struct fault *fault)
@@ -81,6 +95,8 @@ server_open(struct server **out, const struct api_settings *settings,
 	server->settings = settings;
 	server->metrics = metrics;
 	err = store_open(&server->store, settings->data_dir, fault);
+	if (err == ERR_OK)
+		err = name_node(server, fault);
 	if (err == ERR_OK)
 		err = store_watch(server->store);
 	if (err == ERR_OK)
@@ -114,6 +130,7 @@ server_close(struct server *server)
 	key_uses_free(server->uses);
 	attempts_close(server->attempts);
 	store_close(server->store);
+	free(server->node);
 	free((struct ticking *)server);
 }
 

@@ -148,6 +148,12 @@ static const struct row {
      "without depuis.",
 	"La génération que nomme depuis n'est plus gardée : reprendre toutes "
 	"les lignes, sans depuis."},
+    {"X-Grid-Seen is state:NUMBER, as an answer had it.",
+	"X-Grid-Seen est state:NOMBRE, comme une réponse l'avait."},
+    {"This node has not yet what X-Grid-Seen names. Nothing was done: repeat "
+     "the request, here or at another node.",
+	"Ce nœud n'a pas encore ce que nomme X-Grid-Seen. Rien n'a été fait : "
+	"répéter la requête, ici ou à un autre nœud."},
     {"There is no supplier %.*s with articles; /fournisseurs lists them.",
 	"Aucun fournisseur %.*s n'a d'articles ; /fournisseurs les liste."},
     {"The server's disk is full. Nothing was stored; the request can be "

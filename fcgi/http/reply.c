@@ -80,6 +80,7 @@ reply_begin(
 	reply->request = request;
 	reply->head_only = request->method == METHOD_HEAD;
 	reply->streaming = false;
+	reply->node = NULL;
 	reply->sent = 0;
 	reply_restart(reply);
 }
@@ -187,6 +188,15 @@ add_vary(struct reply *reply)
 	    reply, "Vary", varies[reply->by_accept][reply->by_language]);
 }
 
+static void
+add_node(struct reply *reply)
+{
+	reply_header_text(reply, "X-Grid-Node", span_of(reply->node));
+	if (reply->has_seen)
+		reply_header(reply, "X-Grid-Seen", "state:%llu",
+		    (unsigned long long)reply->seen);
+}
+
 /* Headers of every answer. */
 static void
 add_common(struct reply *reply)
@@ -200,6 +210,8 @@ add_common(struct reply *reply)
 	if (reply->behind_s > 0)
 		reply_header(
 		    reply, "X-Grid-Behind", "%lld", (long long)reply->behind_s);
+	if (reply->node != NULL)
+		add_node(reply);
 	if (request->start_ns != 0)
 		add_timing(
 		    reply, (date_monotonic_ns() - request->start_ns) / 1000);

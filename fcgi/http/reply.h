@@ -38,6 +38,9 @@ struct reply {
 	bool packing; /* what is put goes through the member */
 	struct packer packer;
 	int64_t behind_s; /* X-Grid-Behind; 0: none */
+	const char *node; /* X-Grid-Node; NULL: a machine on its own */
+	bool has_seen;
+	uint64_t seen; /* X-Grid-Seen: seen.h */
 	uint64_t sent; /* bytes put, head and body */
 	enum err err;
 };

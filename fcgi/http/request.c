@@ -39,6 +39,7 @@ static const struct param {
     PARAM("HTTP_MCP_PROTOCOL_VERSION", mcp_version),
     PARAM("HTTP_MCP_METHOD", mcp_method),
     PARAM("HTTP_MCP_NAME", mcp_name),
+    PARAM("HTTP_X_GRID_SEEN", grid_seen),
     PARAM("HTTP_HOST", host),
     PARAM("HTTP_X_FORWARDED_HOST", forwarded_host),
     PARAM("HTTP_X_FORWARDED_PROTO", forwarded_proto),

@@ -30,6 +30,7 @@ struct request {
 	struct span api_key, authorization, cookie;
 	struct span origin, sec_fetch_site;
 	struct span mcp_version, mcp_method, mcp_name;
+	struct span grid_seen;
 	struct span host, forwarded_host, forwarded_proto;
 	/*
 	 * The organisation's server has told nginx these of a person; no

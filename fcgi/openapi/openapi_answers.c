@@ -91,6 +91,12 @@ static const struct header {
 } headers[] = {
     {"X-Request-Id", "string", ON_ALL,
 	"Names this request in the server's log"},
+    {"X-Grid-Node", "string", ON_ALL,
+	"Of several nodes: which one has answered"},
+    {"X-Grid-Seen", "string", ON_ALL,
+	"Of several nodes: up to where the answer shows what was written; sent "
+	"with a later request, to any node, that is answered with as much, or "
+	"by a 503 to be repeated"},
     {"Cache-Control", "string", ON_ALL,
 	"private, no-cache where a tag can be sent back; public without a key; "
 	"no-store for errors"},

@@ -6,6 +6,7 @@
 #include "common/kv/kv.h"
 #include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/store/write_log.h"
 
 struct state_view {
 	struct kv_txn *txn;
@@ -60,6 +61,16 @@ uint64_t
 state_view_version(const struct state_view *view)
 {
 	return kv_txn_id(view->txn);
+}
+
+enum err
+state_view_number(uint64_t *number, struct state_view *view)
+{
+	struct write_log_place place;
+	enum err err = write_log_place(&place, view->txn);
+
+	*number = place.number;
+	return err;
 }
 
 struct kv_txn *

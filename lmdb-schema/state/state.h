@@ -65,6 +65,12 @@ enum err state_view_renew(struct state_view *view);
 /* Grows with each commit: equal numbers mean equal contents. */
 uint64_t state_view_version(const struct state_view *view);
 
+/*
+ * Of several nodes: the number of the last entry of their log that the view
+ * shows, read as all else in it.
+ */
+enum err state_view_number(uint64_t *number, struct state_view *view);
+
 /* For lmdb-schema's own files only. */
 struct kv_txn *state_view_txn(struct state_view *view);
 struct store *state_view_store(struct state_view *view);

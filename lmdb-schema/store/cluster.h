@@ -26,7 +26,7 @@ enum err cluster_open(
     struct engine **out, const char *dir, struct fault *fault);
 
 /*
- * This node by the file, with an empty name where there is none: its name, its
+ * Reads of the file who this node is, with an empty name where there is none: its name, its
  * address, the program's and the log's version; nothing else is told.
  */
 enum err cluster_node(

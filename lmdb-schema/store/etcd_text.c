@@ -49,7 +49,7 @@ entry_key(char key[PLACE_MAX], const struct etcd_log *of, uint64_t number)
 	return span_of(key);
 }
 
-/* That the key has the value; that it is not there, if `absent`. */
+/* Compares: the key has the value, or is not there, if `absent`. */
 static void
 put_compare(struct jsonw *json, struct span key, struct span value, bool absent)
 {
@@ -400,7 +400,7 @@ compare_failed(
 
 enum outcome { PUT, COMPARE_FAILED };
 
-/* What became of a transaction. */
+/* Whether a transaction has put its keys. */
 static enum err
 take_outcome(enum outcome *out, struct jval root)
 {
@@ -609,7 +609,7 @@ take_other(struct jval root, struct span run, struct engine_node *other)
 	err = take_range(&pair, &walk);
 	if (err == ERR_OK && pair.key.len == 0)
 		err = ERR_NOT_FOUND;
-	/* This run's own, when it was to be new: an answer was lost. */
+	/* The same run, where it was to be new: an answer was lost. */
 	if (err == ERR_OK && !span_eq(buf_span(&pair.value), run)) {
 		err = take_range(&pair, &walk);
 		if (err == ERR_OK)

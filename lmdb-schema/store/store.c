@@ -465,16 +465,22 @@ store_engine(const struct store *store)
 }
 
 enum err
+store_place(struct store *store, enum store_env log, uint64_t *number)
+{
+	struct write_log_place place;
+	enum err err = write_log_place_of(&place, store->envs[log]);
+
+	*number = err == ERR_OK ? place.number : 0;
+	return err;
+}
+
+enum err
 store_places(struct store *store, uint64_t places[STORE_ENVS])
 {
 	enum err err = ERR_OK;
 
-	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
-		struct write_log_place place;
-
-		err = write_log_place_of(&place, store->envs[i]);
-		places[i] = err == ERR_OK ? place.number : 0;
-	}
+	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++)
+		err = store_place(store, (enum store_env)i, &places[i]);
 	return err;
 }
 

@@ -126,10 +126,11 @@ enum err store_follow(struct store *store);
 struct engine;
 void store_share(struct store *store, struct engine *engine);
 
-/* That its cluster.conf names; NULL for a machine on its own. */
+/* The engine of its cluster.conf; NULL for a machine on its own. */
 struct engine *store_engine(const struct store *store);
 
-/* The number of the last entry of each log that this node has. */
+/* The number of the last entry of a log, or of each, that this node has. */
+enum err store_place(struct store *store, enum store_env log, uint64_t *number);
 enum err store_places(struct store *store, uint64_t places[STORE_ENVS]);
 
 /* Opens a facts file for building, or a finished one. */

@@ -17,7 +17,7 @@ from cluster_kit import (  # noqa: E402
     FAULTS, Cluster, Cut, KilledGridapi, Lossy, Slow, can_shape)
 from cluster_load import Load  # noqa: E402
 from history import (  # noqa: E402
-    accounts, not_linearizable, out_of_time, the_checker_finds_what_is_wrong)
+    accounts, not_fresh, not_linearizable, out_of_time, the_checker_finds_what_is_wrong)
 from stack import run_tests, wait_until  # noqa: E402
 
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
@@ -33,7 +33,8 @@ def hold(load, faults, seconds=0, writes=0):
     time.sleep(seconds)
     wait_until(lambda: load.acknowledged() >= acknowledged + writes,
                "others go on beside " + ", ".join(map(str, faults)))
-    for fault in reversed(faults):
+    # nginx first: a worker is back when a page comes through it.
+    for fault in sorted(faults, key=lambda fault: fault.part != "nginx"):
         fault.run(False)
     load.faults += faults
 
@@ -125,6 +126,9 @@ def check(load, entries):
     assert wrong == [], [op for op in load.register_history()
                          if op["key"] == wrong[0]]
     assert load.fallen == [], load.fallen[:20]
+    wrong = not_fresh(load.shown)
+    assert wrong == [], wrong[:5]
+    assert load.fresh[True] > 0
     wrong = load.pages_that_failed()
     assert wrong == [], wrong[:20]
 
@@ -133,6 +137,8 @@ def tell(load, cluster):
     print("seed %d: %d faults, %s" % (SEED, len(load.faults), load.summary()))
     print("pages: %s" % load.pages_summary())
     print("seen on another node: %s" % load.staleness())
+    print("with X-Grid-Seen: %d answered, %d not" % (
+        load.fresh[True], load.fresh[False]))
 
 
 def what_was_acknowledged_is_there_whatever_fails():

@@ -31,11 +31,13 @@ class Asker:
         self.load = load
         self.connections = {}
 
-    def ask(self, node, method, path, body=None, session=False):
+    def ask(self, node, method, path, body=None, session=False, seen=None):
         connection = self.connections.pop(node, None)
         headers = {"X-API-Key": node.key}
         if session:
             headers = dict(self.load.session)
+        if seen is not None:
+            headers["X-Grid-Seen"] = "state:%d" % seen
         if body is not None:
             headers["Content-Type"] = "application/json"
             body = json.dumps(body)
@@ -53,6 +55,12 @@ class Asker:
             return response.status, json.loads(text), response.headers
         except ValueError:
             return response.status, {}, response.headers
+
+
+def seen_by(answer):
+    """The number of the log that an answer names, or None."""
+    name, _, number = (answer[2]["X-Grid-Seen"] or "").partition(":")
+    return int(number) if name == "state" else None
 
 
 def outcome(answer):
@@ -154,16 +162,30 @@ class Writer(threading.Thread):
             version = answer[1]["data"]["version"]
             assert version > seen[0], (version, seen)
             self.versions[node, name] = version
+            number = seen_by(answer)
+            self.load.shown.append({
+                "key": name, "sent": None, "seen": number, "node": node.index,
+                "version": version, "begin": begin, "end": op["end"]})
+            self.look(self.rng.choice([other for other in self.load.nodes
+                                       if other is not node]), name, number)
 
-    def look(self, node, name):
-        """The version, which never falls, seen at one node, and the value."""
+    def look(self, node, name, seen=None):
+        """The version, which never falls, seen at one node, and the value. With
+        `seen`, what was stored up to there is in it."""
+        begin = time.monotonic()
         answer = self.asker.ask(node, "GET", "/app/kept/shared/" + name,
-                                session=True)
+                                session=True, seen=seen)
+        if answer is not None and seen is not None:
+            self.load.fresh[answer[0] in (200, 404)] += 1
         if answer is None or answer[0] not in (200, 404):
             return None
         kept = {"version": 0, "value": ""}
         if answer[0] == 200:
             kept = answer[1]["data"]
+        self.load.shown.append({
+            "key": name, "sent": seen, "seen": seen_by(answer),
+            "node": node.index, "version": kept["version"], "begin": begin,
+            "end": time.monotonic(), "headers": dict(answer[2])})
         last = self.versions.get((node, name), 0)
         if kept["version"] < last:
             self.load.fallen.append((node.index, name, last, kept))
@@ -200,11 +222,14 @@ class Load:
                                      first.articles[SAVED:])
         self.history, self.faults, self.fallen = [], [], []
         self.broken, self.stale, self.words = [], [], ""
+        self.shown = []  # what answers about a kept text showed: history.py
+        self.fresh = {True: 0, False: 0}  # whether a node had what was sent
         self.stop = threading.Event()
         self.session = first.login()
         wait_until(lambda: all(
             node.app(self.session, "GET", "/session").status == 200
-            for node in self.nodes), "all know the session")
+            for node in self.nodes), lambda: "all know the session: " +
+            str([node.log()[-2000:] for node in self.nodes]))
         self.writers = [Writer(self, i) for i in range(WRITERS)]
         self.readers = [Reader(self, node) for node in self.nodes]
 

@@ -104,6 +104,32 @@ def out_of_time(writes, stored):
     return wrong
 
 
+def not_fresh(shown):
+    """Answers that show less than an answer that they were to follow: pairs of
+    that one and the answer. An answer has `key`, `version`, which grows, and
+    `seen`, the number of the log that it shows; `sent` is the number that the
+    request named, or None."""
+    wrong = []
+    keys = {}
+    for answer in shown:
+        keys.setdefault(answer["key"], []).append(answer)
+    for answers in keys.values():
+        known = sorted((answer for answer in answers
+                        if answer["seen"] is not None),
+                       key=lambda answer: answer["seen"])
+        best, i = None, 0
+        for answer in sorted((answer for answer in answers
+                              if answer["sent"] is not None),
+                             key=lambda answer: answer["sent"]):
+            while i < len(known) and known[i]["seen"] <= answer["sent"]:
+                if best is None or known[i]["version"] > best["version"]:
+                    best = known[i]
+                i += 1
+            if best is not None and answer["version"] < best["version"]:
+                wrong.append((best, answer))
+    return wrong
+
+
 # --- what the checks above must find ------------------------------------------
 
 def write(value, begin, end):
@@ -169,3 +195,17 @@ def the_checker_finds_what_is_wrong():
     assert out_of_time(times, names) == []
     assert out_of_time(times, [names[1], names[0]] + names[2:]) == []
     assert out_of_time(times, names[2:] + names[:2]) != []
+
+    def shows(key, sent, seen, version):
+        return {"key": key, "sent": sent, "seen": seen, "version": version}
+
+    fresh = [shows("k", None, 5, 1), shows("k", None, 9, 2),
+             shows("k", 5, 6, 1), shows("k", 5, 9, 2), shows("k", 8, 8, 1),
+             shows("k", 9, 9, 2), shows("l", 9, 9, 0), shows("k", None, 3, 0)]
+    assert not_fresh(fresh) == []
+    # An answer of before, to a write's number or to another answer's.
+    for old in (shows("k", 9, 9, 1), shows("k", 12, 12, 1),
+                shows("k", 5, 5, 0), shows("k", 6, 5, 0)):
+        assert [pair[1] for pair in not_fresh([old] + fresh)] == [old], old
+    # A number that is too low for what the answer shows is found, too.
+    assert not_fresh(fresh + [shows("k", None, 7, 2)]) != []
