@@ -2,8 +2,9 @@
 # booted by qemu without a network and without the processor's help.
 #
 #	machine_needed           ends with 77 where that cannot be done
-#	machine_begin NAME       makes the folder $work and the package $deb, which
-#	                         GRID_DEB may name: one that is built already
+#	machine_begin NAME       makes the folder $work and the packages $deb and
+#	                         $hook_deb, gridhook's; GRID_DEB may name the first
+#	                         of those that are built already, in one folder
 #	machine_give_up WHAT LOG ends with 1
 #	machine_tree FOLDER [PACKAGE.deb...]
 #	                         a bare Debian, with all that the packages need
@@ -49,12 +50,12 @@ machine_begin() { # NAME
   trap 'rm -rf --one-file-system "$work"' EXIT
   trap 'exit 1' HUP INT TERM
   deb=${GRID_DEB:-}
-  [ -z "$deb" ] || return 0
-  "$top/tools/dev/deb.sh" "$work/deb" >"$work/log" 2>&1 || {
+  [ -n "$deb" ] || "$top/tools/dev/deb.sh" "$work/deb" >"$work/log" 2>&1 || {
     [ $? -ne 77 ] || { cat "$work/log"; exit 77; }
     machine_give_up "the package" "$work/log"
   }
-  deb=$(echo "$work"/deb/product-grid_*.deb)
+  deb=${deb:-$(echo "$work"/deb/product-grid_*.deb)}
+  hook_deb=$(echo "${deb%/*}"/gridhook_*.deb)
 }
 
 machine_inside() { # FOLDER COMMAND...

@@ -14,8 +14,9 @@ command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exi
 machine_begin powercut
 
 install_all() {
-  machine_tree "$work/root" "$deb" &&
-    machine_inside "$work/root" apt-get -q install "/root/${deb##*/}" &&
+  machine_tree "$work/root" "$deb" "$hook_deb" &&
+    machine_inside "$work/root" apt-get -q install "/root/${deb##*/}" \
+      "/root/${hook_deb##*/}" &&
     machine_unit "$work/root" "$top/tests/system/powercut_inside.sh" &&
     machine_image "$work/root" "$work/disk" 4G
 }

@@ -20,8 +20,6 @@ newer() {
 newer >"$work/log" 2>&1 || machine_give_up "a newer package" "$work/log"
 
 # --- the machine --------------------------------------------------------------------
-# gridhook's package stands beside that of the grid.
-hook_deb=$(echo "${deb%/*}"/gridhook_*.deb)
 machine_tree "$work/root" "$deb" "$hook_deb" >"$work/log" 2>&1 ||
   machine_give_up "a bare Debian 12" "$work/log"
 machine_unit "$work/root" "$top/tests/system/systemd_inside.sh"
