@@ -1,67 +1,213 @@
 /*
- * deposit DATA: for each line of standard input, a range's letter, proposes it
- * for the 10,000 articles 10000 … 19999 of supplier S1 in one transaction, and
- * prints how many milliseconds that took. What POST /gammes does in the store,
- * and nothing around it.
+ * deposit DATA: proposals in the store, and nothing around it: no HTTP, no keys.
+ * Each line of standard input is a command; for each a line of standard output
+ * says how many milliseconds it took, of the wall's clock and of the
+ * processor, and what it counts. All articles are of one supplier, COUNT of
+ * them, 10000 …
  *
- * deposit DATA close: moves the entries of the trail into parts of 20,000, as
- * if their months were over, and prints how many it moved.
+ *	propose SUPPLIER LETTER COUNT   one transaction, as POST /gammes has it
+ *	save SUPPLIER                   all that is pending there
+ *	import SUPPLIER LETTER COUNT    the server has these ranges now
+ *	settle                          what has arrived by imports
+ *	close ENTRIES                   moves the trail's months that are over
+ *	                                into parts of so many entries at most
+ *	archive FOLDER MONTHS           takes the older ones there
+ *	now MS                          the clock of all that follows; 0: real
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/date.h"
 #include "common/err.h"
+#include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/state/trail_archive.h"
 #include "lmdb-schema/state/trail_close.h"
 #include "lmdb-schema/store/store.h"
 
 #define COUNT 10000
 #define CODE_ROOM 8
-#define PART_ENTRIES 20000
+#define LINE_ROOM 4200
 
 static struct proposal_change changes[COUNT];
 static struct proposal_result results[COUNT];
 static char codes[COUNT][CODE_ROOM];
 
-static enum err
-propose(struct store *store, struct span letter)
-{
-	const struct proposal_request request = {
-	    SPAN("S1"), SPAN("robot"), changes, COUNT};
-	int64_t start, when_ms;
-	enum err err;
+#define WORDS 4 /* of a line */
 
-	for (unsigned i = 0; i < COUNT; i++)
-		changes[i].gamme = row_gamme(letter);
-	start = date_monotonic_ns();
-	err = proposal_deposit(store, &request, results, &when_ms);
-	if (err == ERR_OK)
-		printf("%.3f\n", (double)(date_monotonic_ns() - start) / 1e6);
-	fflush(stdout);
-	return err;
+struct command {
+	char line[LINE_ROOM];
+	const char *word[WORDS]; /* "" where there is none */
+};
+
+/* --- the clock ------------------------------------------------------------ */
+
+static int64_t now_ms;
+
+/* The linker puts these in place of date_now_ms(): Makefile.inc. */
+int64_t __real_date_now_ms(void);
+int64_t __wrap_date_now_ms(void);
+
+int64_t
+__wrap_date_now_ms(void)
+{
+	return now_ms != 0 ? now_ms : __real_date_now_ms();
+}
+
+static int64_t
+processor_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+/* --- commands ------------------------------------------------------------- */
+
+static unsigned
+count_of(const struct command *command)
+{
+	long count = strtol(command->word[3], NULL, 10);
+
+	return count < 0 || count > COUNT ? COUNT : (unsigned)count;
 }
 
 static enum err
-propose_all(struct store *store)
+propose(struct store *store, const struct command *command, uint64_t *done)
 {
-	char line[16];
+	const struct proposal_request request = {span_of(command->word[1]),
+	    SPAN("robot"), changes, count_of(command)};
+	int64_t when_ms;
+
+	for (unsigned i = 0; i < request.count; i++)
+		changes[i].gamme = row_gamme(span_of(command->word[2]));
+	*done = request.count;
+	return proposal_deposit(store, &request, results, &when_ms);
+}
+
+static enum err
+save(struct store *store, const struct command *command, uint64_t *done)
+{
+	const struct proposal_verdict verdict = {
+	    .supplier = span_of(command->word[1]),
+	    .actor = SPAN("buyer"),
+	    .rest = PROPOSAL_SAVE_REST};
+
+	return proposal_decide(store, &verdict, NULL, done);
+}
+
+static enum err
+put_gammes(void *context, struct live_change *change)
+{
+	const struct command *command = context;
+	unsigned count = count_of(command);
 	enum err err = ERR_OK;
 
-	while (err == ERR_OK && fgets(line, sizeof(line), stdin) != NULL)
-		err = propose(store, span_make(line, 1));
+	for (unsigned i = 0; i < count && err == ERR_OK; i++)
+		err = live_put_gamme(change, span_of(command->word[1]),
+		    changes[i].codein, row_gamme(span_of(command->word[2])));
 	return err;
 }
 
 static enum err
-close_months(struct store *store)
+import(struct store *store, struct command *command, uint64_t *done)
+{
+	struct live_counts counts;
+	enum err err = live_change_run(store, put_gammes, command, &counts);
+
+	*done = counts.gammes;
+	return err;
+}
+
+static enum err
+settle(struct store *store, uint64_t *done)
+{
+	struct proposal_settled settled = {0, 0};
+	enum err err = proposal_settle(store, SPAN("import"), true, &settled);
+
+	*done = settled.arrived;
+	return err;
+}
+
+static enum err
+close_months(struct store *store, const struct command *command, uint64_t *done)
 {
 	struct trail_closed closed;
-	enum err err = trail_close(&closed, store, PART_ENTRIES, INT64_MAX);
+	enum err err = trail_close(&closed, store,
+	    (uint32_t)strtoul(command->word[1], NULL, 10), INT64_MAX);
 
-	if (err == ERR_OK)
-		printf("%llu\n", (unsigned long long)closed.entries);
+	*done = closed.entries;
+	return err;
+}
+
+static enum err
+archive(struct store *store, const struct command *command, uint64_t *done)
+{
+	int64_t months = strtoll(command->word[2], NULL, 10);
+
+	return trail_archive(done, store, command->word[1],
+	    trail_archive_before(date_now_ms(), months));
+}
+
+static void
+split(struct command *command)
+{
+	char *rest = command->line;
+
+	for (unsigned i = 0; i < WORDS; i++) {
+		char *word = strsep(&rest, " \n");
+
+		command->word[i] = word == NULL ? "" : word;
+	}
+}
+
+static enum err
+run(struct store *store, struct command *command, uint64_t *done)
+{
+	const char *name = command->word[0];
+
+	if (strcmp(name, "propose") == 0)
+		return propose(store, command, done);
+	if (strcmp(name, "save") == 0)
+		return save(store, command, done);
+	if (strcmp(name, "import") == 0)
+		return import(store, command, done);
+	if (strcmp(name, "settle") == 0)
+		return settle(store, done);
+	if (strcmp(name, "close") == 0)
+		return close_months(store, command, done);
+	if (strcmp(name, "archive") == 0)
+		return archive(store, command, done);
+	if (strcmp(name, "now") != 0)
+		return ERR_BAD_INPUT;
+	now_ms = strtoll(command->word[1], NULL, 10);
+	return ERR_OK;
+}
+
+static enum err
+run_all(struct store *store)
+{
+	struct command command;
+	enum err err = ERR_OK;
+
+	while (err == ERR_OK && fgets(command.line, LINE_ROOM, stdin) != NULL) {
+		uint64_t done = 0;
+		int64_t start, busy;
+
+		split(&command);
+		start = date_monotonic_ns();
+		busy = processor_ns();
+		err = run(store, &command, &done);
+		if (err == ERR_OK)
+			printf("%.3f %.3f %llu\n",
+			    (double)(date_monotonic_ns() - start) / 1e6,
+			    (double)(processor_ns() - busy) / 1e6,
+			    (unsigned long long)done);
+		fflush(stdout);
+	}
 	return err;
 }
 
@@ -72,7 +218,7 @@ main(int argc, char **argv)
 	struct fault fault;
 	enum err err;
 
-	if (argc != 2 && (argc != 3 || strcmp(argv[2], "close") != 0))
+	if (argc != 2)
 		return 2;
 	for (unsigned i = 0; i < COUNT; i++) {
 		snprintf(codes[i], CODE_ROOM, "%05u", 10000 + i);
@@ -84,7 +230,9 @@ main(int argc, char **argv)
 		fprintf(stderr, "%s %s\n", fault.place, fault.message);
 		return 1;
 	}
-	err = argc == 2 ? propose_all(store) : close_months(store);
+	err = run_all(store);
+	if (err != ERR_OK)
+		fprintf(stderr, "deposit: %s\n", err_text(err));
 	store_close(store);
 	return err == ERR_OK ? 0 : 1;
 }

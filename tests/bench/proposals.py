@@ -121,9 +121,10 @@ class Store:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def deposit(self, turn):
-        self.process.stdin.write("ABCY"[turn % 4] + "\n")
+        self.process.stdin.write(
+            "propose S1 %s %d\n" % ("ABCY"[turn % 4], CHANGES))
         self.process.stdin.flush()
-        return float(self.process.stdout.readline()) / 1000
+        return float(self.process.stdout.readline().split()[0]) / 1000
 
     def end(self):
         self.process.stdin.close()

@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""Far sizes: years of proposals, millions of articles.
+
+    far.py proposals   30 million proposals through deposit, save and arrival
+                       over twelve made-up months, in the store and nothing
+                       around it (tests/bench/deposit): what the next deposit
+                       and the history of an article cost as they grow
+    far.py articles    5 million articles of 500 suppliers, in a memory
+                       cgroup of 4 GB: time, memory and disk of each step, the
+                       first pages and searches, cold and warm
+
+Prints tables in Markdown as it goes. docs/benchmarks.md has runs of it.
+
+    BENCH_PROPOSALS   how many proposals (30,000,000)
+    BENCH_MONTHS      over how many months (12)
+    BENCH_ARTICLES    how many articles (5,000,000)
+    BENCH_SUPPLIERS   at how many suppliers (500)
+    BENCH_MEMORY      megabytes of the cgroup (4096)
+    BENCH_DIR         the folder for the data: a disk, not a tmpfs
+    BENCH_QUICK       100,000 proposals a month; 20,000 articles
+"""
+import datetime
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+BUILD = Path(os.environ.get("abs_top_builddir", "build"))
+GRIDCTL = os.environ.get("GRIDCTL", str(BUILD / "tools/gridctl/gridctl"))
+DEPOSIT = os.environ.get("DEPOSIT", str(BUILD / "tests/bench/deposit"))
+ONCE = os.environ.get("ONCE", str(BUILD / "tests/fcgi/once"))
+QUICK = bool(os.environ.get("BENCH_QUICK"))
+
+AT_ONCE = 10000  # proposals of a deposit, and articles of a supplier
+TENDER = 10      # suppliers whose proposals are saved and arrive together
+SHARING = 100    # suppliers that list the same codes
+PARTS = 1 << 21  # entries of a part of the trail
+
+
+def number(name, otherwise):
+    return int(os.environ.get(name, otherwise))
+
+
+def row(*cells):
+    print("| " + " | ".join(str(cell) for cell in cells) + " |", flush=True)
+
+
+def size_of(path):
+    """Bytes on the disk of a file, or of all files of a folder."""
+    files = [path] if path.is_file() else path.rglob("*")
+    return sum(f.stat().st_blocks * 512 for f in files if f.is_file())
+
+
+def human(size):
+    return f"{size / 1e6:,.0f} MB" if size < 1e10 else f"{size / 1e9:,.1f} GB"
+
+
+class Used:
+    """What a command took."""
+
+    def __init__(self, command, **how):
+        start = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, **how)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"failed: {' '.join(map(str, command))}")
+        self.wall = time.monotonic() - start
+        self.busy = usage.ru_utime + usage.ru_stime
+        self.memory = usage.ru_maxrss * 1024
+
+
+# --- proposals ----------------------------------------------------------------
+
+
+class Deposits:
+    """tests/bench/deposit, which takes a command a line."""
+
+    def __init__(self, data):
+        self.process = subprocess.Popen(
+            [DEPOSIT, str(data)], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True)
+
+    def do(self, *command):
+        """Milliseconds of the wall's clock and of the processor; a count."""
+        self.process.stdin.write(" ".join(map(str, command)) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().split()
+        if not answer:
+            sys.exit(f"failed: {command}")
+        return float(answer[0]), float(answer[1]), int(answer[2])
+
+    def end(self):
+        self.process.stdin.close()
+        if self.process.wait() != 0:
+            sys.exit("failed: deposit")
+
+
+class Year:
+    """Months of proposals: each supplier's articles in turn, range by range."""
+
+    def __init__(self, data, months):
+        self.data = data
+        self.deposits = Deposits(data)
+        now = datetime.datetime.now(datetime.timezone.utc)
+        self.month = now.year * 12 + now.month - 1 - months
+        self.tender = 0
+
+    def set_clock(self, day, minute=0):
+        when = datetime.datetime(self.month // 12, self.month % 12 + 1, day,
+                                 8 + minute // 60, minute % 60,
+                                 tzinfo=datetime.timezone.utc)
+        self.deposits.do("now", int(when.timestamp() * 1000))
+
+    def pass_tender(self):
+        """Proposals of ten suppliers come, are saved, exported, and arrive."""
+        first = self.tender * TENDER % SHARING
+        letter = "ABCY"[self.tender * TENDER // SHARING % 4]
+        names = [f"F{first + i:02}" for i in range(TENDER)]
+        for name in names:
+            self.deposits.do("propose", name, letter, AT_ONCE)
+        for name in names:
+            saved = self.deposits.do("save", name)[2]
+            if saved != AT_ONCE:
+                sys.exit(f"failed: {saved} proposals of {name} saved")
+        for name in names:
+            self.deposits.do("import", name, letter, AT_ONCE)
+        arrived = self.deposits.do("settle")[2]
+        if arrived != TENDER * AT_ONCE:
+            sys.exit(f"failed: {arrived} changes arrived")
+        self.tender += 1
+
+    def pass_month(self, tenders):
+        for i in range(tenders):
+            self.set_clock(1 + 27 * i // tenders, i)
+            self.pass_tender()
+        self.month += 1
+        self.set_clock(1)
+
+    def probe(self):
+        """The next deposit, in ms: of the processor at best, medians of the
+        processor and of the wall's clock.
+
+        Of 10,000 at suppliers that have had none in this month, and of one.
+        """
+        letter = "AB"[self.month % 2]
+        many = [self.deposits.do("propose", f"P{i:02}", letter, AT_ONCE)
+                for i in range(15)]
+        one = [self.deposits.do("propose", f"Q{i:02}", letter, 1)
+               for i in range(99)]
+        return [of(t[i] for t in took) for took in (many, one)
+                for of, i in ((min, 1), (statistics.median, 1),
+                              (statistics.median, 0))]
+
+    def close(self):
+        return self.deposits.do("close", PARTS)
+
+
+def history(data, *named):
+    """Processor and wall time of an article's history, medians, in ms."""
+    took = [Used([GRIDCTL, "--data", str(data), "proposals", "log", "--codein",
+                  str(10000 + 977 * i), *named]) for i in range(11)]
+    return (1000 * statistics.median(t.busy for t in took),
+            1000 * statistics.median(t.wall for t in took))
+
+
+def pages_of(data):
+    """Free pages of state.mdb and all of them; None without mdb_stat."""
+    if shutil.which("mdb_stat") is None:
+        return None
+    said = subprocess.run(["mdb_stat", "-n", "-ef", str(data / "state.mdb")],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    used = re.search(r"Number of pages used: (\d+)", said.stdout)
+    free = re.search(r"Free pages: (\d+)", said.stdout)
+    return (int(free[1]), int(used[1])) if used and free else None
+
+
+def measure_month(year, proposals):
+    full = size_of(year.data / "state.mdb")
+    year.deposits.do("propose", "F00", "Z", 1)  # the month has begun
+    _, busy, entries = year.close()
+    probed = [f"{ms:.2f}" for ms in year.probe()]
+    named, named_wall = history(year.data, "F37")
+    at_all, _ = history(year.data)
+    pages = pages_of(year.data)
+    free = f"{pages[0]:,} of {pages[1]:,}" if pages else "-"
+    row(f"{proposals:,}", *probed, f"{named:.1f}", f"{named_wall:.1f}",
+        f"{at_all:.1f}", human(full), free, human(size_of(year.data / "trail")),
+        f"{entries:,}", f"{busy / 1000:.1f}")
+
+
+def proposals(folder):
+    months = number("BENCH_MONTHS", 12)
+    total = number("BENCH_PROPOSALS", 100_000 * months if QUICK
+                   else 30_000_000)
+    data = folder / "data"
+    grid = [GRIDCTL, "--data", str(data)]
+    subprocess.run([*grid, "init"], check=True, stdout=subprocess.DEVNULL)
+    each = max(1, total // months // (TENDER * AT_ONCE))
+    year = Year(data, months)
+    row("proposals so far", "next deposit of 10,000 at best, ms", "median",
+        "wall", "of 1 at best, ms", "median", "wall", "log of an article at a supplier, ms", "wall",
+        "at all, ms", "state.mdb before the month is closed", "free pages",
+        "trail", "entries closed", "in s of a processor")
+    row(*["---"] * 15)
+    year.set_clock(1)
+    for i in range(SHARING):
+        year.deposits.do("propose", f"F{i:02}", "A", 1)
+    year.month -= 1
+    year.probe()  # those to come replace a proposal, as later
+    year.month += 1
+    measure_month(year, 0)
+    for month in range(1, months + 1):
+        year.pass_month(each)
+        measure_month(year, month * each * TENDER * AT_ONCE)
+    after(folder, year, grid)
+
+
+def after(folder, year, grid):
+    """What an operator does with such a store."""
+    print()
+    row("step", "s", "of a processor", "memory at most")
+    row(*["---"] * 4)
+    archive, backup, again = (folder / n for n in ("archive", "backup", "new"))
+    data = year.data
+    archive.mkdir()
+
+    def step(name, *command):
+        used = Used([*map(str, command)])
+        row(name, f"{used.wall:.1f}", f"{used.busy:.1f}", human(used.memory))
+
+    step("check", *grid, "check", "-q")
+    step("backup", *grid, "backup", backup)
+    wall, busy, moved = year.deposits.do("archive", archive, 3)
+    row(f"{moved} parts, all before the last three months, into an archive",
+        f"{wall / 1000:.1f}", f"{busy / 1000:.1f}", "-")
+    step("check", *grid, "check", "-q")
+    for file in archive.iterdir():
+        shutil.copy(file, data / "trail")
+    year.deposits.end()
+    step("check, the archive put back", *grid, "check", "-q")
+    step("restore of the backup", GRIDCTL, "--data", again, "restore", backup)
+    step("check of what was restored", GRIDCTL, "--data", again, "check", "-q")
+    print(f"\ndisk: state.mdb {human(size_of(data / 'state.mdb'))}, trail "
+          f"{human(size_of(data / 'trail'))}")
+
+
+# --- articles -----------------------------------------------------------------
+
+
+class Limit:
+    """A memory cgroup, of either version; None of it where it cannot be made."""
+
+    def __init__(self, megabytes):
+        root = Path("/sys/fs/cgroup")
+        two = (root / "cgroup.controllers").exists()
+        self.path = (root if two else root / "memory") / f"far-{os.getpid()}"
+        name = "memory.max" if two else "memory.limit_in_bytes"
+        try:
+            self.path.mkdir()
+            (self.path / name).write_text(str(megabytes << 20))
+        except OSError as error:
+            print(f"no memory limit: {error}", file=sys.stderr)
+            self.path = None
+
+    def enter(self):
+        if self.path is not None:
+            (self.path / "cgroup.procs").write_text(str(os.getpid()))
+
+    def end(self):
+        if self.path is not None:
+            self.path.rmdir()
+
+
+def forget(data):
+    """Takes a store out of the kernel's cache: what is read next is cold."""
+    for path in data.rglob("*"):
+        if path.is_file():
+            fd = os.open(path, os.O_RDONLY)
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(fd)
+
+
+def ask(data, limit, key, name, uri):
+    """A request in a process of its own, cold and then warm."""
+    command = [ONCE, str(data), GRIDCTL, uri, "REQUEST_METHOD=GET",
+               f"HTTP_X_API_KEY={key}"]
+    forget(data)
+    cold = Used(command, preexec_fn=limit.enter)
+    warm = Used(command, preexec_fn=limit.enter)
+    head = subprocess.run(command, stdout=subprocess.PIPE,
+                          check=True).stdout[:200]
+    if b"Status: " in head and b"Status: 200" not in head:
+        sys.exit(f"failed: {uri}: {head}")
+    row(name, f"{cold.wall:.2f}", f"{warm.wall:.2f}", f"{cold.busy:.2f}",
+        f"{warm.busy:.2f}", human(cold.memory))
+
+
+def articles(folder):
+    total = number("BENCH_ARTICLES", 20_000 if QUICK else 5_000_000)
+    suppliers = number("BENCH_SUPPLIERS", 20 if QUICK else 500)
+    csv, data = folder / "csv", folder / "data"
+    grid = [GRIDCTL, "--data", str(data)]
+    limit = Limit(number("BENCH_MEMORY", 4096))
+    Used([GRIDCTL, "demo", "--out", str(csv), "--articles",
+          str(min(100_000, total // 10)), "--total", str(total),
+          "--suppliers", str(suppliers), "--stores", "2", "--seed", "7"])
+    Used([*grid, "init"])
+    print(f"{total:,} articles, {suppliers} suppliers, {human(size_of(csv))} "
+          f"of CSV.\n")
+    row("step", "wall, s", "of a processor, s", "largest RSS, maps included",
+        "data afterwards")
+    row(*["---"] * 5)
+    for name, *command in [
+            ("import", "import", "-q", csv), ("compute --all", "compute", "-q",
+                                              "--all"),
+            ("index", "index", "-q"), ("check", "check", "-q")]:
+        used = Used([*grid, *map(str, command)], preexec_fn=limit.enter)
+        row(name, f"{used.wall:.1f}", f"{used.busy:.1f}", human(used.memory),
+            human(size_of(data)))
+    known = json.loads(subprocess.run(
+        [*grid, "suppliers", "--json"], stdout=subprocess.PIPE,
+        check=True).stdout)
+    key = subprocess.run(
+        [*grid, "key", "create", "--name", "far", "--scope", "read"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        check=True).stdout.strip()
+    first = max(known, key=lambda s: s["articles"])["code"]
+    print()
+    row("a process of its own", "cold, s", "warm, s", "of a processor, cold",
+        "warm", "largest RSS")
+    row(*["---"] * 6)
+    ask(data, limit, key, "list of suppliers", "/api/v1/fournisseurs")
+    ask(data, limit, key, "a page of the largest",
+        f"/api/v1/grid?fournisseur={first}&limit=50&page=2")
+    ask(data, limit, key, "search across all",
+        "/api/v1/products/search?q=cafe&limit=50")
+    limit.end()
+
+
+def main():
+    parts = {"proposals": proposals, "articles": articles}
+    if len(sys.argv) != 2 or sys.argv[1] not in parts:
+        sys.exit(f"one of: {' '.join(parts)}")
+    place = os.environ.get("BENCH_DIR") or os.environ.get("TMPDIR", "/tmp")
+    folder = Path(tempfile.mkdtemp(prefix="grid-far-", dir=place))
+    try:
+        parts[sys.argv[1]](folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+
+if __name__ == "__main__":
+    main()
