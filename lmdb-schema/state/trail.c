@@ -66,6 +66,19 @@ take(void *context, const struct audit_entry *entry)
 	return ERR_EXISTS; /* one is enough */
 }
 
+/* An entry that the table has. */
+static enum err
+entry_in(struct audit_entry *entry, struct kv_txn *txn, uint64_t number)
+{
+	enum err err;
+
+	entry->number = 0;
+	err = audit_each_in(txn, number, take, entry);
+	if (err == ERR_EXISTS)
+		return entry->number == number ? ERR_OK : ERR_DAMAGED;
+	return err == ERR_OK ? ERR_NOT_FOUND : err;
+}
+
 enum err
 trail_get(struct state_view *view, uint64_t number, struct audit_entry *entry)
 {
@@ -78,13 +91,7 @@ trail_get(struct state_view *view, uint64_t number, struct audit_entry *entry)
 		return err;
 	if (number <= closed)
 		return trail_parts_get(view, number, entry);
-	entry->number = 0;
-	err = audit_each_in(txn, number, take, entry);
-	if (err == ERR_EXISTS)
-		err = entry->number == number ? ERR_OK : ERR_DAMAGED;
-	else if (err == ERR_OK)
-		err = ERR_NOT_FOUND;
-	return err;
+	return entry_in(entry, txn, number);
 }
 
 enum err
@@ -195,9 +202,34 @@ trail_behind(struct state_view *view, uint64_t *count)
 struct looking {
 	struct span supplier, codein; /* no supplier: any */
 	uint64_t closed; /* what parts have is read from them */
+	/* One of these, the other is NULL. */
 	enum err (*each)(void *context, uint64_t number);
+	enum err (*each_entry)(void *context, const struct audit_entry *entry);
 	void *context;
 };
+
+static enum err
+found(void *context, const struct audit_entry *entry)
+{
+	const struct looking *looking = context;
+
+	return looking->each != NULL
+	    ? looking->each(looking->context, entry->number)
+	    : looking->each_entry(looking->context, entry);
+}
+
+static enum err
+found_number(struct kv_txn *txn, const struct looking *looking, uint64_t number)
+{
+	struct audit_entry entry;
+	enum err err;
+
+	if (looking->each != NULL)
+		return looking->each(looking->context, number);
+	err = entry_in(&entry, txn, number);
+	return err == ERR_OK ? looking->each_entry(looking->context, &entry)
+			     : err;
+}
 
 static enum err
 look(void *context, const struct audit_entry *entry)
@@ -209,7 +241,7 @@ look(void *context, const struct audit_entry *entry)
 	    (looking->supplier.len > 0 &&
 		!span_eq(entry->supplier, looking->supplier)))
 		return ERR_OK;
-	return looking->each(looking->context, entry->number);
+	return found(context, entry);
 }
 
 /* The numbers that the index has. */
@@ -226,7 +258,7 @@ walk_index(struct kv_txn *txn, struct looking *looking)
 		uint64_t number = key_read_u64(span_from(key, place.len));
 
 		if (number > looking->closed)
-			err = looking->each(looking->context, number);
+			err = found_number(txn, looking, number);
 		if (err != ERR_OK)
 			break;
 	}
@@ -243,8 +275,8 @@ look_for(struct state_view *view, struct looking *looking,
 	enum err err = trail_parts_last(txn, &looking->closed);
 
 	if (err == ERR_OK && looking->closed > 0)
-		err = trail_parts_of(view, looking->supplier, looking->codein,
-		    looking->each, looking->context);
+		err = trail_parts_of(
+		    view, looking->supplier, looking->codein, found, looking);
 	if (err == ERR_OK)
 		err = store_number(txn, name, &indexed);
 	if (err == ERR_OK)
@@ -259,7 +291,21 @@ enum err
 trail_of(struct state_view *view, struct span supplier, struct span codein,
     enum err (*each)(void *context, uint64_t number), void *context)
 {
-	struct looking looking = {supplier, codein, 0, each, context};
+	struct looking looking = {supplier, codein, 0, each, NULL, context};
+
+	assert(each != NULL);
+	return key_code_ok(supplier) && key_code_ok(codein)
+	    ? look_for(view, &looking, walk_index)
+	    : ERR_OK;
+}
+
+enum err
+trail_entries_of(struct state_view *view, struct span supplier,
+    struct span codein,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context)
+{
+	struct looking looking = {supplier, codein, 0, NULL, each, context};
 
 	assert(each != NULL);
 	return key_code_ok(supplier) && key_code_ok(codein)
@@ -326,7 +372,7 @@ trail_of_all(
     struct trail_numbers *numbers, struct state_view *view, struct span codein)
 {
 	struct looking looking = {
-	    SPAN(""), codein, 0, trail_numbers_add, numbers};
+	    SPAN(""), codein, 0, trail_numbers_add, NULL, numbers};
 	enum err err = key_code_ok(codein)
 	    ? look_for(view, &looking, walk_suppliers)
 	    : ERR_OK;

@@ -64,6 +64,12 @@ enum err trail_of(struct state_view *view, struct span supplier,
     struct span codein, enum err (*each)(void *context, uint64_t number),
     void *context);
 
+/* As trail_of() with the entries themselves; each is borrowed as in trail_each(). */
+enum err trail_entries_of(struct state_view *view, struct span supplier,
+    struct span codein,
+    enum err (*each)(void *context, const struct audit_entry *entry),
+    void *context);
+
 /*
  * Numbers of entries. Begin with zeros, fill with trail_of() and
  * trail_numbers_add(), sort, and free() `at`.

@@ -269,6 +269,7 @@ trail_part_load(struct trail_part *part, uint32_t block)
 	    trail_part_bytes(part, TRAIL_PART_ENTRIES, row->at, row->packed);
 	if (packed == NULL)
 		return ERR_DAMAGED;
+	part->loads++;
 	buf_clear(&part->plain);
 	err = zstd_unpack(
 	    &part->plain, span_make(packed, row->packed), row->plain);

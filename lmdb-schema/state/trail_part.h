@@ -122,11 +122,13 @@ enum err trail_part_each(struct trail_part *part,
     void *context);
 
 /*
- * Calls `each` with the numbers of the entries about an article of that code, at
- * any supplier, oldest first; rarely also with another entry's number.
+ * Calls `each` with the numbers of the entries about an article of that code,
+ * oldest first; rarely also with another entry's number. Where `supplier` is not
+ * empty, entries in blocks without that supplier are left out.
  */
-enum err trail_part_of(struct trail_part *part, struct span codein,
-    enum err (*each)(void *context, uint64_t number), void *context);
+enum err trail_part_of(struct trail_part *part, struct span supplier,
+    struct span codein, enum err (*each)(void *context, uint64_t number),
+    void *context);
 
 /* Compares all bytes with their checksums. */
 enum err trail_part_compare(struct trail_part *part);

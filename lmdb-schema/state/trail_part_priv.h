@@ -45,6 +45,7 @@ struct trail_part {
 	uint32_t count; /* entries */
 	/* The block that is unpacked */
 	uint32_t loaded, place, loaded_count;
+	uint64_t loads; /* blocks unpacked so far, for tests */
 	struct buf plain;
 	struct buf values; /* struct span of each entry's value */
 };

@@ -164,36 +164,73 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 	return err;
 }
 
-enum err
-trail_part_of(struct trail_part *part, struct span codein,
-    enum err (*each)(void *context, uint64_t number), void *context)
+/* The pairs of a code's bucket; NULL: damaged. */
+static const struct trail_part_pair *
+bucket_of(uint32_t *count, struct trail_part *part, uint64_t hash)
 {
 	unsigned bits = part->head.article_bits;
-	uint64_t hash = trail_part_hash(codein);
 	uint64_t table = ((UINT64_C(1) << bits) + 1) * sizeof(uint32_t);
 	const uint32_t *start = trail_part_bytes(part, TRAIL_PART_ARTICLES,
 	    (uint64_t)trail_part_bucket(hash, bits) * sizeof(uint32_t),
 	    2 * sizeof(uint32_t));
-	const struct trail_part_pair *pairs;
-	enum err err = ERR_OK;
 
 	if (start == NULL)
-		return ERR_DAMAGED;
-	if (start[0] > start[1])
-		return trail_part_damaged(
+		return NULL;
+	if (start[0] > start[1]) {
+		trail_part_damaged(
 		    part, TRAIL_PART_ARTICLES, start[0], "order");
-	pairs = trail_part_bytes(part, TRAIL_PART_ARTICLES,
-	    table + start[0] * sizeof(*pairs),
-	    (uint64_t)(start[1] - start[0]) * sizeof(*pairs));
+		return NULL;
+	}
+	*count = start[1] - start[0];
+	return trail_part_bytes(part, TRAIL_PART_ARTICLES,
+	    table + start[0] * sizeof(struct trail_part_pair),
+	    (uint64_t)*count * sizeof(struct trail_part_pair));
+}
+
+/* Whether a supplier's map has the block of that place. */
+static enum err
+is_in(bool *in, struct trail_part *part, const uint64_t *map, uint32_t place)
+{
+	uint32_t block;
+	enum err err = ERR_OK;
+
+	*in = map == NULL;
+	if (map != NULL)
+		err = trail_part_block_of(&block, part, place);
+	if (map != NULL && err == ERR_OK)
+		*in = has(map, block);
+	return err;
+}
+
+enum err
+trail_part_of(struct trail_part *part, struct span supplier, struct span codein,
+    enum err (*each)(void *context, uint64_t number), void *context)
+{
+	uint64_t hash = trail_part_hash(codein);
+	const struct trail_part_pair *pairs;
+	const uint64_t *map = NULL;
+	enum err err = ERR_OK;
+	uint32_t count;
+
+	if (supplier.len > 0) {
+		err = find_name(&map, part, TRAIL_PART_SUPPLIER, supplier);
+		if (err != ERR_OK || map == NULL)
+			return err;
+	}
+	pairs = bucket_of(&count, part, hash);
 	if (pairs == NULL)
 		return ERR_DAMAGED;
-	for (uint32_t i = 0; i < start[1] - start[0] && err == ERR_OK; i++) {
+	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
+		bool in;
+
 		if (pairs[i].print != (uint32_t)hash)
 			continue;
 		if (pairs[i].place >= part->count)
 			return trail_part_damaged(
-			    part, TRAIL_PART_ARTICLES, start[0] + i, "place");
-		err = each(context, part->head.first + pairs[i].place);
+			    part, TRAIL_PART_ARTICLES, i, "place");
+		err = is_in(&in, part, map, pairs[i].place);
+		if (err == ERR_OK && in)
+			err = each(context, part->head.first + pairs[i].place);
 	}
 	return err;
 }

@@ -314,7 +314,7 @@ trail_parts_get(
 struct looking {
 	struct trail_part *part;
 	struct span supplier, codein;
-	enum err (*each)(void *context, uint64_t number);
+	enum err (*each)(void *context, const struct audit_entry *entry);
 	void *context;
 };
 
@@ -334,12 +334,13 @@ look(void *context, uint64_t number)
 	    (looking->supplier.len > 0 &&
 		!span_eq(entry.supplier, looking->supplier)))
 		return ERR_OK;
-	return looking->each(looking->context, number);
+	return looking->each(looking->context, &entry);
 }
 
 enum err
 trail_parts_of(struct state_view *view, struct span supplier,
-    struct span codein, enum err (*each)(void *context, uint64_t number),
+    struct span codein,
+    enum err (*each)(void *context, const struct audit_entry *entry),
     void *context)
 {
 	struct looking looking = {NULL, supplier, codein, each, context};
@@ -349,8 +350,8 @@ trail_parts_of(struct state_view *view, struct span supplier,
 	for (size_t i = 0; i < rows.count && err == ERR_OK; i++) {
 		err = open_part(&looking.part, view, &rows.rows[i]);
 		if (err == ERR_OK)
-			err =
-			    trail_part_of(looking.part, codein, look, &looking);
+			err = trail_part_of(
+			    looking.part, supplier, codein, look, &looking);
 		else if (err == ERR_NOT_FOUND)
 			err = ERR_OK;
 	}

@@ -79,9 +79,10 @@ enum err trail_parts_get(
     struct state_view *view, uint64_t number, struct audit_entry *entry);
 
 /*
- * Calls `each` with the numbers of an article's entries, oldest first; at any
- * supplier where `supplier` is empty.
+ * Calls `each` for an article's entries, oldest first; at any supplier where
+ * `supplier` is empty. Each is borrowed until `each` returns.
  */
 enum err trail_parts_of(struct state_view *view, struct span supplier,
-    struct span codein, enum err (*each)(void *context, uint64_t number),
+    struct span codein,
+    enum err (*each)(void *context, const struct audit_entry *entry),
     void *context);

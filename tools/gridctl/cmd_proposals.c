@@ -212,28 +212,41 @@ add_entry(void *context, const struct audit_entry *entry)
 	return buf_end(&listing->text);
 }
 
+static enum err
+add_later(void *context, const struct audit_entry *entry)
+{
+	const struct listing *listing = context;
+
+	return entry->number < (uint64_t)listing->options->from
+	    ? ERR_OK
+	    : add_entry(context, entry);
+}
+
+/* At all suppliers: by the entries' numbers, which are put in order. */
+static enum err
+log_article_anywhere(struct listing *listing)
+{
+	struct trail_numbers numbers = {NULL, 0, 0};
+	struct audit_entry entry;
+	enum err err = trail_of_all(&numbers, listing->view, listing->codein);
+
+	for (size_t i = 0; i < numbers.count && err == ERR_OK; i++) {
+		err = trail_get(listing->view, numbers.at[i], &entry);
+		if (err == ERR_OK)
+			err = add_later(listing, &entry);
+	}
+	free(numbers.at);
+	return err;
+}
+
 /* The article's entries, from --from on, by the trail's index. */
 static enum err
 log_article(struct listing *listing)
 {
-	struct trail_numbers numbers = {NULL, 0, 0};
-	uint64_t from = (uint64_t)listing->options->from;
-	struct audit_entry entry;
-	enum err err;
-
-	err = listing->named == NULL
-	    ? trail_of_all(&numbers, listing->view, listing->codein)
-	    : trail_of(listing->view, listing->supplier, listing->codein,
-		  trail_numbers_add, &numbers);
-	for (size_t i = 0; i < numbers.count && err == ERR_OK; i++) {
-		if (numbers.at[i] < from)
-			continue;
-		err = trail_get(listing->view, numbers.at[i], &entry);
-		if (err == ERR_OK)
-			err = add_entry(listing, &entry);
-	}
-	free(numbers.at);
-	return err;
+	return listing->named == NULL
+	    ? log_article_anywhere(listing)
+	    : trail_entries_of(listing->view, listing->supplier,
+		  listing->codein, add_later, listing);
 }
 
 static enum err

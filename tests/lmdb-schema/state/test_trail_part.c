@@ -8,6 +8,7 @@
 #include "common/buf.h"
 #include "common/fs.h"
 #include "lmdb-schema/pack.h"
+#include "lmdb-schema/state/trail_part_priv.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -237,12 +238,102 @@ START_TEST(an_article_has_its_entries_by_the_index)
 	make_part("a.part", COUNT);
 	part = open_part("a.part");
 	ck_assert_int_eq(
-	    trail_part_of(part, SPAN("A12"), count_number, &count), ERR_OK);
+	    trail_part_of(part, SPAN(""), SPAN("A12"), count_number, &count),
+	    ERR_OK);
 	ck_assert_uint_eq(count, COUNT / 50);
 	ck_assert_int_eq(
-	    trail_part_of(part, SPAN("A99"), count_number, &count), ERR_OK);
+	    trail_part_of(part, SPAN(""), SPAN("A99"), count_number, &count),
+	    ERR_OK);
 	ck_assert_uint_eq(count, COUNT / 50);
 	trail_part_close(part);
+}
+END_TEST
+
+/* --- the blocks that are read --------------------------------------------- */
+
+#define RUN 250 /* successive entries of a supplier: a block and more */
+#define RUNS 40
+#define SUPPLIERS 10
+
+/* Runs of proposals, each of one supplier and of articles 0 to RUN - 1. */
+static void
+make_runs(const char *name)
+{
+	struct trail_making *making;
+	struct buf value;
+	enum err err = trail_making_begin(&making, scratch_path(name), FIRST);
+
+	buf_init(&value, 4096);
+	for (unsigned i = 0; i < RUN * RUNS && err == ERR_OK; i++) {
+		char supplier[32], codein[32];
+		struct audit_entry entry;
+
+		snprintf(
+		    supplier, sizeof(supplier), "S%u", i / RUN % SUPPLIERS);
+		snprintf(codein, sizeof(codein), "A%u", i % RUN);
+		buf_clear(&value);
+		pack_add_unsigned(&value, UINT64_C(1772000000000) + i);
+		pack_add_text(&value, SPAN("proposed"));
+		pack_add_text(
+		    &value, SPAN("the name of a key, and a long one"));
+		pack_add_text(&value, span_of(supplier));
+		pack_add_text(&value, span_of(codein));
+		pack_add_text(&value, SPAN("B"));
+		pack_add_text(&value, SPAN(""));
+		ck_assert_int_eq(buf_end(&value), ERR_OK);
+		ck_assert_int_eq(
+		    audit_read(&entry, FIRST + i, buf_span(&value)), ERR_OK);
+		err = trail_making_add(making, buf_span(&value), &entry);
+	}
+	ck_assert_int_eq(trail_making_end(making, err), ERR_OK);
+	buf_fini(&value);
+}
+
+struct reading {
+	struct trail_part *part;
+	unsigned count, own;
+};
+
+static enum err
+read_entry(void *context, uint64_t number)
+{
+	struct reading *reading = context;
+	struct audit_entry entry;
+	struct span value;
+
+	ck_assert_int_eq(trail_part_get(reading->part, number, &value), ERR_OK);
+	ck_assert_int_eq(audit_read(&entry, number, value), ERR_OK);
+	reading->count++;
+	reading->own += span_eq(entry.supplier, SPAN("S3")) &&
+	    span_eq(entry.codein, SPAN("A100"));
+	return ERR_OK;
+}
+
+START_TEST(blocks_of_other_suppliers_are_not_read)
+{
+	struct reading reading = {.part = NULL};
+
+	make_runs("runs.part");
+	reading.part = open_part("runs.part");
+	ck_assert_uint_gt(trail_part_head(reading.part)->blocks, RUNS / 2);
+	ck_assert_int_eq(trail_part_of(reading.part, SPAN("S3"), SPAN("A100"),
+			     read_entry, &reading),
+	    ERR_OK);
+	ck_assert_uint_eq(reading.own, RUNS / SUPPLIERS);
+	/* A run has a block that no other has, or shares it with one. */
+	ck_assert_uint_le(reading.part->loads, RUNS / SUPPLIERS * 2);
+	ck_assert_uint_le(reading.count, RUNS / SUPPLIERS * 2);
+	ck_assert_int_eq(trail_part_of(reading.part, SPAN("S99"), SPAN("A100"),
+			     read_entry, &reading),
+	    ERR_OK);
+	ck_assert_uint_le(reading.count, RUNS / SUPPLIERS * 2);
+	reading.count = reading.own = 0;
+	ck_assert_int_eq(trail_part_of(reading.part, SPAN(""), SPAN("A100"),
+			     read_entry, &reading),
+	    ERR_OK);
+	ck_assert_uint_eq(reading.count, RUNS);
+	ck_assert_uint_eq(reading.own, RUNS / SUPPLIERS);
+	trail_part_close(reading.part);
 }
 END_TEST
 
@@ -357,6 +448,7 @@ test_suite(void)
 	tcase_add_test(tc, a_walk_ends_where_the_reader_says);
 	tcase_add_test(tc, blocks_without_what_is_wanted_are_skipped);
 	tcase_add_test(tc, an_article_has_its_entries_by_the_index);
+	tcase_add_test(tc, blocks_of_other_suppliers_are_not_read);
 	tcase_add_test(tc, each_flipped_bit_is_told);
 	tcase_add_test(tc, a_file_that_is_cut_or_longer_is_told);
 	tcase_add_test(tc, a_later_version_is_refused);
