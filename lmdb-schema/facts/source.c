@@ -208,11 +208,29 @@ call_supplier(void *context, struct span key, struct span value)
 	return err == ERR_OK ? call->each(call->context, &supplier) : err;
 }
 
+/* An article's suppliers are few: they need no allocation. */
+#define GATHERED_FEW 32
+
 /* Suppliers of several shares, to be put in one order. */
 struct gathering {
-	struct source_supplier *suppliers;
+	struct source_supplier *more; /* NULL while there is room in `few` */
 	size_t count, room;
+	struct source_supplier few[GATHERED_FEW];
 };
+
+static void
+begin_gathering(struct gathering *gathering)
+{
+	gathering->more = NULL;
+	gathering->count = 0;
+	gathering->room = GATHERED_FEW;
+}
+
+static struct source_supplier *
+gathered(struct gathering *gathering)
+{
+	return gathering->more == NULL ? gathering->few : gathering->more;
+}
 
 static enum err
 gather(void *context, const struct source_supplier *supplier)
@@ -220,16 +238,18 @@ gather(void *context, const struct source_supplier *supplier)
 	struct gathering *gathering = context;
 
 	if (gathering->count == gathering->room) {
-		size_t room = gathering->room * 2 + 64;
-		struct source_supplier *suppliers = reallocarray(
-		    gathering->suppliers, room, sizeof(*suppliers));
+		size_t room = gathering->room * 2;
+		struct source_supplier *more =
+		    reallocarray(gathering->more, room, sizeof(*more));
 
-		if (suppliers == NULL)
+		if (more == NULL)
 			return ERR_NO_MEMORY;
-		gathering->suppliers = suppliers;
+		if (gathering->more == NULL)
+			memcpy(more, gathering->few, sizeof(gathering->few));
+		gathering->more = more;
 		gathering->room = room;
 	}
-	gathering->suppliers[gathering->count++] = *supplier;
+	gathered(gathering)[gathering->count++] = *supplier;
 	return ERR_OK;
 }
 
@@ -246,12 +266,13 @@ end_gathering(struct gathering *gathering, enum err err,
     enum err (*each)(void *context, const struct source_supplier *supplier),
     void *context)
 {
+	struct source_supplier *suppliers = gathered(gathering);
+
 	if (gathering->count > 1)
-		qsort(gathering->suppliers, gathering->count,
-		    sizeof(*gathering->suppliers), by_code);
+		qsort(suppliers, gathering->count, sizeof(*suppliers), by_code);
 	for (size_t i = 0; i < gathering->count && err == ERR_OK; i++)
-		err = each(context, &gathering->suppliers[i]);
-	free(gathering->suppliers);
+		err = each(context, &suppliers[i]);
+	free(gathering->more);
 	return err;
 }
 
@@ -270,12 +291,13 @@ source_suppliers(struct source *source,
     enum err (*each)(void *context, const struct source_supplier *supplier),
     void *context)
 {
-	struct gathering gathering = {NULL, 0, 0};
+	struct gathering gathering;
 	enum err err = ERR_OK;
 
 	assert(each != NULL);
 	if (source->share_count < 2)
 		return suppliers_of(source, each, context);
+	begin_gathering(&gathering);
 	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
 		err = suppliers_of(source->shares[i], gather, &gathering);
 	return end_gathering(&gathering, err, each, context);
@@ -316,7 +338,7 @@ enum err
 source_where(struct source *source, struct span codein,
     enum err (*each)(void *context, struct span supplier), void *context)
 {
-	struct gathering gathering = {NULL, 0, 0};
+	struct gathering gathering;
 	struct where_call call = {each, context};
 	struct key prefix = key_prefix(codein);
 	enum err err = ERR_OK;
@@ -324,6 +346,7 @@ source_where(struct source *source, struct span codein,
 	assert(each != NULL);
 	if (!key_code_ok(codein))
 		return ERR_OK;
+	begin_gathering(&gathering);
 	if (source->share_count == 0)
 		err = each_pair(source->listings, FACTS_WHERE,
 		    key_span(&prefix), gather_where, &gathering);
