@@ -19,9 +19,9 @@ if ! cmp -s "$source/package-lock.json" "$packages/installed.json"; then
   cp "$source/package.json" "$source/package-lock.json" "$packages/"
   chmod u+w "$packages/package.json" "$packages/package-lock.json"
   (cd "$packages" &&
-    "$npm" ci --ignore-scripts --no-audit --no-fund --silent) || {
-    echo "$0: npm could not install the packages of the Grid screen; see" >&2
-    echo "$0: above. Without the network: configure --without-screen" >&2
+    "$npm" ci --ignore-scripts --no-audit --no-fund --loglevel=error) || {
+    echo "$0: npm could not install the packages of the Grid screen, and says" >&2
+    echo "$0: why before this. Without it: configure --without-screen" >&2
     exit 1
   }
   cp "$source/package-lock.json" "$packages/installed.json"

@@ -16,7 +16,8 @@ struct check_counts {
 	uint64_t references; /* looked up from one part in another */
 	uint64_t networks, gammes; /* live records */
 	uint64_t people; /* keys, users and sessions */
-	uint64_t proposals; /* pending, validated, and audit entries */
+	uint64_t proposals; /* pending and validated */
+	uint64_t entries; /* of the audit trail */
 	uint64_t snapshots, sections, bytes; /* verified by checksum */
 	uint64_t records; /* of live, catalogue and state, with their sums */
 	uint64_t leftovers; /* files without a reference: no damage */

@@ -111,7 +111,7 @@ check_entry(void *context, const struct audit_entry *entry)
 {
 	struct state_check *check = context;
 
-	check->checking->counts->proposals++;
+	check->checking->counts->entries++;
 	if (check->next != 0 && entry->number != check->next)
 		checking_tell(check->checking, SPAN("state.mdb"),
 		    "the audit trail lacks entry %llu: " HELP,
@@ -139,7 +139,7 @@ check_part(void *context, const struct trail_parts_row *row)
 		err = trail_part_verify(part);
 		checking->counts->sections += TRAIL_PART_SECTIONS;
 		checking->counts->bytes += row->bytes;
-		checking->counts->proposals += row->last - row->first + 1;
+		checking->counts->entries += row->last - row->first + 1;
 	} else if (err == ERR_NOT_FOUND)
 		err = ERR_OK;
 	trail_part_close(part);

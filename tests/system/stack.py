@@ -337,6 +337,9 @@ class Stack:
 def run_tests(tests):
     """Runs functions by their names; closes as every script of ours does."""
     wanted = sys.argv[1:]
+    unknown = set(wanted) - {test.__name__ for test in tests}
+    if unknown:
+        sys.exit("no test is named " + ", ".join(sorted(unknown)))
     failed = 0
     count = 0
     for test in tests:

@@ -70,9 +70,10 @@ print_text(const struct check_counts *counts)
 	printf("%s articles, %s network products, %s server ranges read\n",
 	    cmd_count(counts->articles), cmd_count(counts->networks),
 	    cmd_count(counts->gammes));
-	printf("%s keys, users and sessions, %s proposals and audit entries "
-	       "read\n",
-	    cmd_count(counts->people), cmd_count(counts->proposals));
+	printf("%s keys, users and sessions, %s proposals, %s entries of the "
+	       "audit trail read\n",
+	    cmd_count(counts->people), cmd_count(counts->proposals),
+	    cmd_count(counts->entries));
 	printf("%s records of live.mdb, catalog.mdb and state.mdb read\n",
 	    cmd_count(counts->records));
 	printf("%s snapshots: %s parts, %s verified by checksum\n",
@@ -96,11 +97,11 @@ finish_json(struct checking *checking, const struct check_counts *counts)
 {
 	static const char *const names[] = {"articles", "references",
 	    "networkProducts", "serverRanges", "snapshots", "sections", "bytes",
-	    "leftovers", "people", "proposals", "records"};
+	    "leftovers", "people", "proposals", "auditEntries", "records"};
 	const uint64_t values[] = {counts->articles, counts->references,
 	    counts->networks, counts->gammes, counts->snapshots,
 	    counts->sections, counts->bytes, counts->leftovers, counts->people,
-	    counts->proposals, counts->records};
+	    counts->proposals, counts->entries, counts->records};
 	struct jsonw *json = &checking->json;
 
 	jsonw_array_end(json);

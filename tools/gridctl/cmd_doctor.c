@@ -189,9 +189,14 @@ look_at_snapshots(struct doctor *doctor, const struct stat_counts *counts)
 		    cmd_count(counts->lost));
 	if (counts->stale + counts->absent > 0)
 		doctor_say(doctor, DOCTOR_LOOK, "snapshots",
-		    "'gridctl compute --stale'; its timer does it each night",
-		    "suppliers that wait for a computation: %s",
-		    cmd_count(counts->stale + counts->absent));
+		    counts->absent == 0
+			? "'gridctl compute --stale'; its timer does it each "
+			  "hour"
+			: "'gridctl compute --stale --absent'",
+		    "suppliers that wait for a computation: %s, %s of them "
+		    "for their first",
+		    cmd_count(counts->stale + counts->absent),
+		    cmd_count(counts->absent));
 	else
 		doctor_say(doctor, DOCTOR_FINE, "snapshots", NULL,
 		    "all %s are current", cmd_count(counts->snapshots));

@@ -108,40 +108,43 @@ show_reading(void *context)
 	    run->import.lines_done);
 }
 
+/* After a fault the reading goes on, for all of them in one run. */
+static enum err
+worse(enum err before, enum err now)
+{
+	return now == ERR_OK || (now == ERR_BAD_INPUT && before != ERR_OK)
+	    ? before
+	    : now;
+}
+
 static enum err
 read_masters(struct run *run)
 {
-	enum err first = ERR_OK, err;
+	enum err err = ERR_OK;
 
-	for (unsigned i = IMPORT_SUPPLIERS; i <= IMPORT_ARTICLES; i++) {
-		err = import_read(&run->import, i);
-
-		if (err != ERR_OK && err != ERR_BAD_INPUT)
-			return err;
-		if (first == ERR_OK)
-			first = err;
+	for (unsigned i = IMPORT_SUPPLIERS;
+	     i <= IMPORT_ARTICLES && (err == ERR_OK || err == ERR_BAD_INPUT);
+	     i++) {
+		err = worse(err, import_read(&run->import, i));
 		show_reading(run);
 	}
-	err = import_seal(&run->import);
-	return err == ERR_OK ? first : err;
+	return err == ERR_OK || err == ERR_BAD_INPUT
+	    ? worse(err, import_seal(&run->import))
+	    : err;
 }
 
 static enum err
 read_everything(struct run *run)
 {
-	enum err err = check_files(run), live;
+	enum err err = check_files(run);
 
-	if (err == ERR_OK)
-		err = read_masters(run);
-	if (err != ERR_OK)
-		return err;
-	err = import_read_monthly(&run->import, show_reading, run);
-	if (err != ERR_OK && err != ERR_BAD_INPUT)
-		return err;
-	for (unsigned i = IMPORT_NETWORK; i <= IMPORT_GAMMES; i++) {
-		live = import_read(&run->import, i);
-		err = live == ERR_OK ? err : live;
-	}
+	err = worse(err, read_masters(run));
+	if (err == ERR_OK || err == ERR_BAD_INPUT)
+		err = worse(
+		    err, import_read_monthly(&run->import, show_reading, run));
+	for (unsigned i = IMPORT_NETWORK;
+	     i <= IMPORT_GAMMES && (err == ERR_OK || err == ERR_BAD_INPUT); i++)
+		err = worse(err, import_read(&run->import, i));
 	return err;
 }
 
@@ -152,6 +155,8 @@ written(void *context, uint64_t done)
 {
 	struct run *run = context;
 
+	/* A merge may have to load more articles while it writes. */
+	run->progress.total = intake_articles(run->import.intake);
 	progress_at(&run->progress, done);
 }
 

@@ -384,21 +384,81 @@ seen >"$work/before"
 refused "lines are counted through quotes" \
   '^suppliers\.csv:5: code: comes twice'
 
-# Many faults, in several files: the first 20 and how many more.
+# Many faults, in several files: the first 100 of each and how many more.
 plain
 i=0
-while [ $i -lt 30 ]; do
+while [ $i -lt 110 ]; do
   printf 'F1,A1,001,20251%d,x,1,1\n' $((i % 2))
   i=$((i + 1))
 done >>"$work/csv/sales.csv"
 printf 'F1,A1,009,202511,1\n' >>"$work/csv/stock.csv"
-refused "31 faults" '^\.\.\. and 11 more$'
-if [ "$(grep -c '^[a-z]*\.csv:' "$work/out")" -eq 20 ] &&
-  grep -q 'refused, nothing was changed: 31 faults' "$work/out"; then
+refused "111 faults" '^\.\.\. and 10 more$'
+if [ "$(grep -c '^[a-z]*\.csv:' "$work/out")" -eq 101 ] &&
+  grep -q '^stock\.csv:4: ' "$work/out" &&
+  grep -q 'refused, nothing was changed: 111 faults' "$work/out"; then
   ok
 else
-  not_ok "20 of 31 faults are told, and their count"
+  not_ok "101 of 111 faults are told, and their count"
 fi
+
+# all NAME PATTERN...: the folder is refused with just these faults, in one run.
+all() {
+  name=$1
+  shift
+  refused "$name" "$1"
+  for pattern in "$@"; do
+    grep -Eq "$pattern" "$work/out" || not_ok "$name: no line like $pattern"
+  done
+  [ "$(grep -cE '^[a-z.]+(:[0-9]+)?: ' "$work/out")" -eq $# ] && ok ||
+    not_ok "$name: not $# faults"
+}
+plain
+echo x >notes.txt
+set_field suppliers 3 2 "$(printf 'Caf\351')"
+set_field articles 2 12 '"2,50"'
+set_field articles 2 11 x
+edit articles '1s/,tva,/,taxe,/'
+set_field sales 2 4 202513
+set_field sales 2 6 abc
+set_field sales 3 2 A9
+edit stock 's/,[^,]*$//'
+set_field positions 2 5 01/02/2024
+set_field network 2 2 x
+printf 'F1,A1,D\n' >>gammes.csv
+all "all faults of a delivery" '^notes\.txt: ' \
+  '^suppliers\.csv:3: nom: is not UTF-8 .Excel' \
+  '^articles\.csv:1: taxe: there is no such column' \
+  '^articles\.csv:1: tva: the column is missing' \
+  '^articles\.csv:2: prixAchat: is not a number' \
+  '^articles\.csv:2: prixVente: has a comma before its decimals.*"2,50"' \
+  '^sales\.csv:2: mois: ' '^sales\.csv:2: ca: ' \
+  '^sales\.csv:3: codein: is no article' \
+  '^stock\.csv:1: stock: the column is missing' \
+  '^positions\.csv:2: premiereVente: ' '^network\.csv:2: caReseau: ' \
+  '^gammes\.csv:4: gamme: '
+# What refers to a line that is left out is no fault of its own.
+plain
+set_field suppliers 2 1 ''
+set_field stores 2 1 ''
+all "a line that others refer to" '^suppliers\.csv:2: code: is empty' \
+  '^stores\.csv:2: magasin: is empty'
+# As Excel writes it in French: semicolons, decimal commas, Windows-1252 or a mark.
+plain
+sed 's/,/;/g; s/2\.50/2,50/; s/1\.25/1,25/; s/Thon/Th\xf4n/' articles.csv >new
+mv new articles.csv
+all "Excel's CSV" '^articles\.csv:1: the fields are separated by semicolons' \
+  '^articles\.csv:2: libelle1: is not UTF-8' \
+  '^articles\.csv:2: prixAchat: has a comma .*"1,25"' \
+  '^articles\.csv:2: prixVente: has a comma .*"2,50"' \
+  '^articles\.csv:3: libelle1: is not UTF-8'
+plain
+printf '\357\273\277' | cat - sales.csv | sed 's/,/;/g; s/7\.5/7,5/; s/$/\r/' >new
+mv new sales.csv
+all "Excel's CSV UTF-8" '^sales\.csv:1: the fields are separated by semicolons' \
+  '^sales\.csv:2: ca: has a comma .*"7,5"'
+plain
+iconv -f UTF-8 -t UTF-16 articles.csv >new && mv new articles.csv
+all "Excel's Unicode text" '^articles\.csv:1: the file is UTF-16: UTF-8 is needed'
 
 # Files that are not there.
 plain

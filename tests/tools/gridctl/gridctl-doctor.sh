@@ -72,7 +72,14 @@ expect "nothing imported" 1 '^WRONG +import +nothing was imported yet'
   --seed 1 >"$work/log" || exit 1
 grid import --quiet "$work/csv" || exit 1
 expect "to be computed" 0 '^look +snapshots .*computation: [1-9]'
-expect "what to do" 0 "^ +-> 'gridctl compute --stale'"
+expect "what to do" 0 "^ +-> 'gridctl compute --stale --absent'$"
+grid compute --quiet --stale --absent || exit 1
+expect "and that is the remedy" 0 '^ok +snapshots +all [1-9]'
+sed 's/,[0-9.]*$/,7/' "$work/csv/sales.csv" >"$work/sales" &&
+  sed 1q "$work/csv/sales.csv" | cat - "$work/sales" | sed 2d >"$work/new" &&
+  mv "$work/new" "$work/csv/sales.csv"
+grid import --quiet "$work/csv" || exit 1
+expect "out of date" 0 "^ +-> 'gridctl compute --stale';"
 grid compute --quiet --all || exit 1
 expect "all current" 0 '^ok +snapshots +all [1-9]'
 expect "not in the index" 0 "^look +words .*0 of [1-9]"

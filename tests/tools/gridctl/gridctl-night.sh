@@ -180,11 +180,13 @@ whole few new
 articles new 6 0 >"$inbox/few/articles.csv"
 touch "$inbox/few.done"
 refused "half of the articles" check 'articles: 6 of 12 would go' few
+is "it may be meant" reported "rename it to few and run 'gridctl night run --yes'"
 # Night 5: wrong columns.
 whole odd new
 sed -i 1s/codein/code/ "$inbox/odd/articles.csv"
 touch "$inbox/odd.done"
 refused "wrong columns" check '^ *articles.csv:1: codein: the column is missing' odd
+isnt "--yes is no remedy of that" reported '[-]-yes'
 # Night 6: what a sender must not do.
 whole link new
 rm "$inbox/link/sales.csv"

@@ -355,6 +355,9 @@ def run(tests):
     """Runs the functions (or those named on the command line)."""
     passed = failed = skipped = 0
     wanted = sys.argv[1:]
+    unknown = set(wanted) - {test.__name__ for test in tests}
+    if unknown:
+        sys.exit("no test is named " + ", ".join(sorted(unknown)))
     for test in tests:
         if wanted and test.__name__ not in wanted:
             continue

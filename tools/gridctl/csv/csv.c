@@ -18,6 +18,8 @@
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
+const char csv_lost[] = "";
+
 const char *
 csv_column_name(const struct csv *csv, unsigned i)
 {
@@ -25,7 +27,7 @@ csv_column_name(const struct csv *csv, unsigned i)
 
 	if (csv->columns == 0)
 		return csv->spec->columns[0];
-	return csv->names[csv->place[i < last ? i : last]].ptr;
+	return csv->titles[i < last ? i : last];
 }
 
 /* Skips a record that its line at `from` makes too long. */
@@ -177,7 +179,7 @@ csv_cut_record(struct csv *csv)
 	/* A carriage return at the very end of the file ends no line. */
 	if (stop == csv->block.data + csv->block.end && stop[-1] == '\r')
 		special = true;
-	if (special || csv->spec->slow)
+	if (special || csv->spec->slow || csv->separator != ',')
 		return parse_record(csv);
 	csv->len = stop - (csv->block.data + csv->block.begin);
 	if (csv->len > CSV_LINE_MAX) {
@@ -223,26 +225,31 @@ is_sound(struct csv *csv, unsigned i)
 {
 	struct span field = csv->fields[csv->place[i]];
 
+	if (csv->place[i] == CSV_UNKNOWN)
+		return true; /* its column is a fault already */
 	if (field.len > CSV_FIELD_MAX)
 		csv_refuse(csv, i, "is longer than %d bytes", CSV_FIELD_MAX);
 	else if (field.len > 0 && memchr(field.ptr, '\0', field.len) != NULL)
 		csv_refuse(csv, i, "holds a NUL byte");
 	else if (csv->has_high && !utf8_is_valid(field))
-		csv_refuse(csv, i, "is not UTF-8");
+		csv_refuse(
+		    csv, i, "is not UTF-8 (Excel: save as \"CSV UTF-8\")");
 	else
 		return true;
+	csv->fields[csv->place[i]] = (struct span){csv_lost, 0};
 	return false;
 }
 
 bool
 csv_all_sound(struct csv *csv)
 {
+	bool sound = true;
+
 	if (!csv->has_nul && !csv->has_high && csv->len <= CSV_FIELD_MAX)
 		return true;
 	for (unsigned i = 0; i < csv->count; i++)
-		if (!is_sound(csv, i))
-			return false;
-	return true;
+		sound = is_sound(csv, i) && sound;
+	return sound;
 }
 
 void
@@ -274,10 +281,15 @@ csv_next(struct csv *csv, struct csv_record *record)
 {
 	assert(csv != NULL && record != NULL);
 	while (begin_record(csv)) {
-		if (!csv_cut_record(csv) || csv->block.err != ERR_OK)
-			continue; /* truncated by a read error */
-		if (!has_right_count(csv) || !csv_all_sound(csv))
+		if (!csv_cut_record(csv) || csv->block.err != ERR_OK) {
+			csv->skipped = true; /* or cut by a read error */
 			continue;
+		}
+		if (!has_right_count(csv)) {
+			csv->skipped = true;
+			continue;
+		}
+		(void)csv_all_sound(csv); /* says what is not */
 		record->fields = csv->fields;
 		record->line = csv->line;
 		return true;
@@ -291,13 +303,22 @@ csv_fault(struct csv *csv, unsigned column, const char *format, ...)
 	char message[sizeof(csv->faults->kept[0].message)];
 	va_list args;
 
-	assert(column < csv->columns);
+	assert(column < csv->spec->count + csv->extras);
+	if (csv->fields[column].ptr == csv_lost)
+		return;
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
 	csv->refused = true;
 	csv_faults_add(csv->faults, csv->name, csv->line,
 	    csv->names[column].ptr, "%s", message);
+}
+
+bool
+csv_has_skipped(const struct csv *csv)
+{
+	assert(csv != NULL);
+	return csv->skipped;
 }
 
 enum err
@@ -353,6 +374,7 @@ csv_open(struct csv **out, const char *path, const char *name,
 	csv->spec = spec;
 	csv->faults = faults;
 	csv->name = name;
+	csv->separator = ',';
 	err = open_file(csv, path);
 	if (err != ERR_OK)
 		goto out;

@@ -4,8 +4,11 @@
  * UTF-8, with or without a byte order mark; lines end with LF or CRLF; a field
  * in quotes may hold commas, newlines and doubled quotes. The header names the
  * columns in any order; the fields are handed out in the order of the table
- * that the caller gave. Each error is added to a `struct csv_faults` and its
- * record skipped, so that one reading finds all errors.
+ * that the caller gave. Each error is added to a `struct csv_faults`, and the
+ * reading goes on, so that one reading finds all errors: a record with too few
+ * fields or a stray quote is skipped; a field that is no text, or whose column
+ * the header lacks, is handed out empty, and takes no second fault. Also where
+ * another byte separates the fields, which is a fault.
  */
 #pragma once
 
@@ -45,7 +48,7 @@ struct csv_record {
  * valid until csv_close().
  *
  *   ERR_NOT_FOUND  no such file, which has been added to the faults
- *   ERR_BAD_INPUT  the header is wrong, as the faults say
+ *   ERR_BAD_INPUT  the header has none of the columns, as the faults say
  *
  * *out is NULL on any failure.
  */
@@ -65,11 +68,14 @@ struct span csv_extra_name(const struct csv *csv, unsigned extra);
 bool csv_next(struct csv *csv, struct csv_record *record);
 
 /*
- * Adds a fault to the record that was read last; `column` counts as in the
- * caller's table. The record counts as refused.
+ * Adds a fault to the record that was read last, unless the field has one;
+ * `column` counts as in the caller's table.
  */
 void csv_fault(struct csv *csv, unsigned column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Whether a record was skipped. */
+bool csv_has_skipped(const struct csv *csv);
 
 /*
  * The result: ERR_OK, ERR_BAD_INPUT when this file has any fault, or the reason

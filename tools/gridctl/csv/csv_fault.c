@@ -72,18 +72,6 @@ csv_faults_add_late(struct csv_faults *faults, const char *file, uint64_t line,
 }
 
 void
-csv_faults_join(struct csv_faults *faults, const struct csv_faults *from)
-{
-	assert(faults != from);
-	for (uint64_t i = 0; i < from->count && i < CSV_FAULTS_KEPT; i++)
-		if (faults->count + i < CSV_FAULTS_KEPT) {
-			faults->kept[faults->count + i] = from->kept[i];
-			faults->lines[faults->count + i] = from->lines[i];
-		}
-	faults->count += from->count;
-}
-
-void
 csv_faults_print(const struct csv_faults *faults, FILE *file)
 {
 	assert(faults != NULL && file != NULL);

@@ -1,7 +1,7 @@
 /*
  * csv_fault: the errors in the files of an import, for the person who corrects
- * them: the first twenty as "file:line: column: message", and the number of the
- * rest.
+ * them: the first hundred of a file as "file:line: column: message", and the number
+ * of the rest.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 #include "common/err.h"
 
-#define CSV_FAULTS_KEPT 20
+#define CSV_FAULTS_KEPT 100
 
 /* Initialise with zeros; owns nothing. Not for several threads. */
 struct csv_faults {
@@ -34,9 +34,6 @@ void csv_faults_add(struct csv_faults *faults, const char *file, uint64_t line,
 void csv_faults_add_late(struct csv_faults *faults, const char *file,
     uint64_t line, const char *column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-
-/* Appends the faults of `from`, for files that were read in parallel. */
-void csv_faults_join(struct csv_faults *faults, const struct csv_faults *from);
 
 /* Prints a line per fault, then the number of the rest, if any. */
 void csv_faults_print(const struct csv_faults *faults, FILE *file);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/arena.h"
+#include "tools/gridctl/csv/csv_quoted.h"
 
 /* The place of a column in the table; spec->count when it is not in it. */
 static unsigned
@@ -42,6 +43,8 @@ place_column(struct csv *csv, unsigned i, struct span found, unsigned *used)
 
 	if (name.ptr == NULL)
 		return ERR_NO_MEMORY;
+	csv->titles[i] = name.ptr;
+	csv->place[i] = CSV_UNKNOWN;
 	if (is_taken(csv, name, *used))
 		refuse_header(csv, name.ptr, "the column is there twice");
 	else if (extra && *used == CSV_COLUMNS_MAX)
@@ -62,21 +65,29 @@ static enum err
 place_columns(struct csv *csv)
 {
 	struct span found[CSV_COLUMNS_MAX];
-	unsigned used = csv->spec->count, count = csv->count;
+	unsigned used = csv->spec->count, count = csv->count, missing = 0;
 	enum err err;
 
-	memcpy(found, csv->fields, sizeof(found));
+	memcpy(found, csv->fields, count * sizeof(found[0]));
 	for (unsigned i = 0; i < count; i++) {
 		err = place_column(csv, i, found[i], &used);
 		if (err != ERR_OK)
 			return err;
 	}
-	for (unsigned i = 0; i < csv->spec->count; i++)
-		if (csv->names[i].ptr == NULL)
-			refuse_header(csv, csv->spec->columns[i],
-			    "the column is missing");
+	/* A line with too many fields must not fill those that are missing. */
+	for (unsigned i = count; i < CSV_COLUMNS_MAX; i++)
+		csv->place[i] = CSV_UNKNOWN;
+	for (unsigned i = 0; i < csv->spec->count; i++) {
+		if (csv->names[i].ptr != NULL)
+			continue;
+		missing++;
+		csv->fields[i] = (struct span){csv_lost, 0};
+		refuse_header(
+		    csv, csv->spec->columns[i], "the column is missing");
+	}
 	csv->columns = count;
-	return csv->refused ? ERR_BAD_INPUT : ERR_OK;
+	csv->extras = used - csv->spec->count;
+	return missing == csv->spec->count ? ERR_BAD_INPUT : ERR_OK;
 }
 
 static void
@@ -99,9 +110,12 @@ reading_failed(struct csv *csv)
 	return csv->err != ERR_OK ? csv->err : csv->block.err;
 }
 
-/* Reports a file of another kind by one fault, instead of one per column. */
+/*
+ * A file of another kind is one fault, instead of one per column. Where only the
+ * separator is another one, the file is read by it for the other faults.
+ */
 static bool
-is_commas(struct csv *csv)
+is_text_of_fields(struct csv *csv)
 {
 	static const struct {
 		char byte;
@@ -115,6 +129,14 @@ is_commas(struct csv *csv)
 	if (!csv_block_find(block, 0, &stop))
 		return true; /* too long; reported below */
 	line = span_make(block->data + block->begin, stop);
+	if (span_starts(line, SPAN("\xFF\xFE")) ||
+	    span_starts(line, SPAN("\xFE\xFF")) ||
+	    (line.len > 1 && (line.ptr[0] == '\0' || line.ptr[1] == '\0'))) {
+		refuse_header(csv, NULL,
+		    "the file is UTF-16: UTF-8 is needed (Excel: save as \"CSV "
+		    "UTF-8\")");
+		return false;
+	}
 	if (span_starts(line, SPAN("\x1f\x8b"))) {
 		refuse_header(csv, NULL,
 		    "the file is packed by gzip: its name must end with .gz");
@@ -128,7 +150,9 @@ is_commas(struct csv *csv)
 			    "the fields are separated by %s: commas are "
 			    "needed, and a point in numbers",
 			    others[i].name);
-			return false;
+			csv->separator = others[i].byte;
+			csv_quoted_separate(csv->quoted, others[i].byte);
+			break;
 		}
 	return true;
 }
@@ -146,7 +170,7 @@ csv_read_header(struct csv *csv)
 		    "header line");
 		return ERR_BAD_INPUT;
 	}
-	if (!is_commas(csv))
+	if (!is_text_of_fields(csv))
 		return ERR_BAD_INPUT;
 	if (!csv_cut_record(csv) && csv->block.err == ERR_OK)
 		return csv->err != ERR_OK ? csv->err : ERR_BAD_INPUT;
@@ -165,13 +189,12 @@ csv_read_header(struct csv *csv)
 unsigned
 csv_extra_count(const struct csv *csv)
 {
-	assert(csv->columns >= csv->spec->count);
-	return csv->columns - csv->spec->count;
+	return csv->extras;
 }
 
 struct span
 csv_extra_name(const struct csv *csv, unsigned extra)
 {
-	assert(extra < csv->columns - csv->spec->count);
+	assert(extra < csv->extras);
 	return csv->names[csv->spec->count + extra];
 }

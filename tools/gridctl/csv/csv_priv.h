@@ -21,16 +21,27 @@ struct csv {
 	size_t len; /* bytes of the record in the block */
 	unsigned count; /* fields found in it */
 	bool has_nul, has_high; /* may hold NUL, may hold non-ASCII */
-	struct span fields[CSV_COLUMNS_MAX];
+	struct span fields[CSV_COLUMNS_MAX + 1];
+	bool skipped; /* a record was */
 
-	/* The header: place[i] is where the file's field i goes. */
-	unsigned columns;
-	unsigned char place[CSV_COLUMNS_MAX];
+	/*
+	 * The header: place[i] is where the file's field i goes, the last place
+	 * that of columns nobody knows.
+	 */
+	unsigned columns, extras;
+	unsigned short place[CSV_COLUMNS_MAX];
 	struct span names[CSV_COLUMNS_MAX]; /* by place */
+	const char *titles[CSV_COLUMNS_MAX]; /* as they stand in the file */
 	struct arena *arena;
 
 	struct csv_quoted *quoted;
+	char separator; /* a comma, or the fault that another one is */
 };
+
+#define CSV_UNKNOWN CSV_COLUMNS_MAX /* a place */
+
+/* A field of which a fault was told: of no length, here. */
+extern const char csv_lost[];
 
 /* The name of the file's field `i`, for a message. */
 const char *csv_column_name(const struct csv *csv, unsigned i);

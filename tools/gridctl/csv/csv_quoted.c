@@ -54,6 +54,13 @@ csv_quoted_free(struct csv_quoted *quoted)
 }
 
 void
+csv_quoted_separate(struct csv_quoted *quoted, char separator)
+{
+	assert(quoted != NULL);
+	csv_set_delim(&quoted->parser, (unsigned char)separator);
+}
+
+void
 csv_quoted_begin(struct csv_quoted *quoted)
 {
 	assert(quoted != NULL);

@@ -23,6 +23,9 @@ enum csv_quoted_state {
 struct csv_quoted *csv_quoted_new(void);
 void csv_quoted_free(struct csv_quoted *quoted);
 
+/* Fields end at `separator`, which is a comma at first. */
+void csv_quoted_separate(struct csv_quoted *quoted, char separator);
+
 /* Begins a record; drops the fields of the last one. */
 void csv_quoted_begin(struct csv_quoted *quoted);
 

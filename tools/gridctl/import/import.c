@@ -150,6 +150,7 @@ read_records(struct import_reading *reading)
 		}
 	}
 	import->bytes_done += csv_offset(csv) - told;
+	import->partial[reading->file] |= csv_has_skipped(csv);
 	return err == ERR_OK ? end_reading(reading) : err;
 }
 
@@ -205,12 +206,15 @@ import_read_path(struct import *import, enum import_file file, const char *path)
 	snprintf(import->names[file], sizeof(import->names[file]), "%s",
 	    reading.name);
 	if (is_folder(path)) {
+		import->partial[file] = true;
 		csv_faults_add(&import->faults[file], path, 0, NULL,
 		    "cannot be read: it is a folder, and a CSV file is wanted");
 		return ERR_BAD_INPUT;
 	}
 	err = csv_open(&reading.field.csv, path, reading.name, &spec,
 	    &import->faults[file]);
+	if (err != ERR_OK)
+		import->partial[file] = true;
 	if (err == ERR_SYSTEM && import->faults[file].count == 0)
 		csv_faults_add(&import->faults[file], path, 0, NULL,
 		    "cannot be read: %s", err_text(err));
@@ -311,11 +315,12 @@ import_find_twice(struct import *import, const struct intake_twice *twice)
 uint64_t
 import_print_faults(const struct import *import)
 {
-	struct csv_faults all = {0};
+	uint64_t count = 0;
 
 	assert(import != NULL);
-	for (unsigned i = 0; i < IMPORT_FILES; i++)
-		csv_faults_join(&all, &import->faults[i]);
-	csv_faults_print(&all, stderr);
-	return all.count;
+	for (unsigned i = 0; i < IMPORT_FILES; i++) {
+		csv_faults_print(&import->faults[i], stderr);
+		count += import->faults[i].count;
+	}
+	return count;
 }

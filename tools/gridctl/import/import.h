@@ -45,6 +45,11 @@ struct import {
 	struct csv_faults faults[IMPORT_FILES];
 	uint64_t records[IMPORT_FILES];
 	bool there[IMPORT_FILES];
+	/*
+	 * Lines of it are missing in the intake, after faults: what refers to
+	 * them is no fault of its own.
+	 */
+	bool partial[IMPORT_FILES];
 	char names[IMPORT_FILES][NAME_MAX + 1]; /* as faults have them */
 	/* The live values: import_values.c. */
 	struct sorter_budget budget;
@@ -71,7 +76,8 @@ enum err import_check_folder(
     struct import *import, void (*ignored)(const char *name));
 
 /*
- * The same, and that the folder is there with the files that an import needs:
+ * The same (after which the files that are there can be read for their faults),
+ * and that the folder is there with the files that an import needs:
  * any of the ten for a merge, suppliers and articles else.
  */
 enum err import_check_files(

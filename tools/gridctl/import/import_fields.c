@@ -83,6 +83,18 @@ is_too_large(struct span text)
 	return end > first && num_decimal(&rest, span_from(text, end - 1));
 }
 
+/* "12,5": a number but for its comma. */
+static bool
+has_comma(struct span text)
+{
+	size_t at = span_find(text, ',');
+	int64_t whole, rest;
+
+	return at > 0 && at + 1 < text.len &&
+	    num_decimal(&whole, span_sub(text, 0, at)) &&
+	    num_int(&rest, span_from(text, at + 1), 0, 999999999);
+}
+
 bool
 field_decimal(int64_t *out, const struct import_field *field, unsigned column)
 {
@@ -94,6 +106,10 @@ field_decimal(int64_t *out, const struct import_field *field, unsigned column)
 	if (text.len == 0)
 		return true;
 	is_read = num_decimal(out, text);
+	if (!is_read && has_comma(text))
+		return refuse(field, column,
+		    "has a comma before its decimals, where a point is "
+		    "needed");
 	if (!is_read && !is_too_large(text))
 		return refuse(field, column,
 		    "is not a number (digits, a point before at most six "

@@ -142,17 +142,20 @@ import_check_files(
 {
 	static const enum import_file needed[] = {
 	    IMPORT_SUPPLIERS, IMPORT_ARTICLES};
-	bool whole = true;
+	bool whole;
 
 	assert(import != NULL);
-	if (check_folder(import, ignored) != ERR_OK)
-		return ERR_BAD_INPUT;
+	whole = check_folder(import, ignored) == ERR_OK;
+	/* Any of those that are not known may be one that is not there. */
+	for (unsigned i = 0; i < IMPORT_FILES && !whole; i++)
+		import->partial[i] = !import_has(import, i);
 	for (unsigned i = 0; i < 2 && !merge; i++)
 		if (!import_has(import, needed[i])) {
 			csv_faults_add(&import->faults[needed[i]],
 			    import_file_name(needed[i]), 0, NULL,
 			    "is not in %s; only --merge goes without it",
 			    import->dir);
+			import->partial[needed[i]] = true;
 			whole = false;
 		}
 	return whole ? ERR_OK : ERR_BAD_INPUT;

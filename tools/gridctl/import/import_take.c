@@ -59,6 +59,14 @@ twice(struct import_reading *reading, unsigned column, const char *what)
 	return ERR_OK;
 }
 
+/* A line to which others may refer cannot be taken in, after a fault. */
+static enum err
+leave_out(struct import_reading *reading)
+{
+	reading->import->partial[reading->file] = true;
+	return ERR_OK;
+}
+
 /* --- suppliers, stores, classification, articles ------------------------ */
 
 static enum err
@@ -67,9 +75,10 @@ take_supplier(struct import_reading *reading)
 	struct span code, name;
 	enum err err;
 
-	if (!field_code(&code, &reading->field, 0) ||
-	    !field_text(&name, &reading->field, 1))
-		return ERR_OK;
+	if (!field_text(&name, &reading->field, 1))
+		name = SPAN("");
+	if (!field_code(&code, &reading->field, 0))
+		return leave_out(reading);
 	err = intake_supplier(reading->import->intake, code, name);
 	return err == ERR_EXISTS ? twice(reading, 0, "supplier") : err;
 }
@@ -80,16 +89,17 @@ take_store(struct import_reading *reading)
 	struct span code, name;
 	enum err err;
 
-	if (!field_code(&code, &reading->field, 0) ||
-	    !field_text(&name, &reading->field, 1))
-		return ERR_OK;
+	if (!field_text(&name, &reading->field, 1))
+		name = SPAN("");
+	if (!field_code(&code, &reading->field, 0))
+		return leave_out(reading);
 	err = intake_store(reading->import->intake, code, name);
 	if (err == ERR_TOO_LARGE) {
 		csv_fault(reading->field.csv, 0,
 		    "is one store too many: %d "
 		    "are the most",
 		    SCHEMA_STORES_MAX);
-		return ERR_OK;
+		return leave_out(reading);
 	}
 	return err == ERR_EXISTS ? twice(reading, 0, "store") : err;
 }
@@ -107,6 +117,7 @@ static enum err
 take_class(struct import_reading *reading)
 {
 	struct span code = reading->field.record->fields[0], label;
+	bool fine = field_text(&label, &reading->field, 1);
 	enum err err;
 
 	if ((code.len != 2 && code.len != 4 && code.len != 6) ||
@@ -117,7 +128,7 @@ take_class(struct import_reading *reading)
 		    SPAN_ARG(code));
 		return ERR_OK;
 	}
-	if (!field_text(&label, &reading->field, 1))
+	if (!fine)
 		return ERR_OK;
 	err = intake_class(reading->import->intake, code, label);
 	return err == ERR_EXISTS ? twice(reading, 0, "code") : err;
@@ -130,35 +141,39 @@ take_article(struct import_reading *reading)
 	struct source_article article = {0};
 	struct span supplier;
 	uint8_t gamme;
+	bool has_codes = field_code(&supplier, field, 0), fine = true;
 	enum err err;
 
-	if (!field_code(&supplier, field, 0) ||
-	    !field_code(&article.codein, field, 1) ||
-	    !field_text(&article.libelle1, field, 2) ||
-	    !field_text(&article.libelle2, field, 3) ||
-	    !field_text(&article.marque, field, 4) ||
-	    !field_text(&article.gtin, field, 5) ||
-	    !field_text(&article.reference, field, 6) ||
-	    !field_central(&article.code_centrale, field, 7, false) ||
-	    !field_code3(&article.code3, field, 8) ||
-	    !field_decimal(&article.pcb, field, 9) ||
-	    !field_decimal(&article.prix_achat, field, 10) ||
-	    !field_decimal(&article.prix_vente, field, 11) ||
-	    !field_decimal(&article.tva, field, 12) ||
-	    !field_gamme(&gamme, field, 13))
-		return ERR_OK;
+	has_codes &= field_code(&article.codein, field, 1);
+	fine &= field_text(&article.libelle1, field, 2);
+	fine &= field_text(&article.libelle2, field, 3);
+	fine &= field_text(&article.marque, field, 4);
+	fine &= field_text(&article.gtin, field, 5);
+	fine &= field_text(&article.reference, field, 6);
+	fine &= field_central(&article.code_centrale, field, 7, false);
+	fine &= field_code3(&article.code3, field, 8);
+	fine &= field_decimal(&article.pcb, field, 9);
+	fine &= field_decimal(&article.prix_achat, field, 10);
+	fine &= field_decimal(&article.prix_vente, field, 11);
+	fine &= field_decimal(&article.tva, field, 12);
+	fine &= field_gamme(&gamme, field, 13);
+	if (!has_codes)
+		return leave_out(reading);
+	if (!fine) /* known, so that its facts are looked at */
+		article = (struct source_article){.codein = article.codein};
 	err = intake_article(
 	    reading->import->intake, supplier, &article, field->record->line);
 	if (err == ERR_NOT_FOUND) {
-		csv_fault(field->csv, 0,
-		    "is a supplier that suppliers.csv does not have: "
-		    "\"%.*s\"",
-		    SPAN_ARG(supplier));
-		return ERR_OK;
+		if (!reading->import->partial[IMPORT_SUPPLIERS])
+			csv_fault(field->csv, 0,
+			    "is a supplier that suppliers.csv does not have: "
+			    "\"%.*s\"",
+			    SPAN_ARG(supplier));
+		return leave_out(reading);
 	}
-	return err == ERR_OK ? import_put_gamme(reading->import, supplier,
-				   article.codein, gamme, 0)
-			     : err;
+	return err == ERR_OK && fine ? import_put_gamme(reading->import,
+					   supplier, article.codein, gamme, 0)
+				     : err;
 }
 
 /* --- monthly facts ------------------------------------------------------ */
@@ -170,8 +185,10 @@ find_article(struct import_reading *reading)
 	struct span supplier, codein;
 	struct key key;
 
-	if (!field_code(&supplier, &reading->field, 0) ||
-	    !field_code(&codein, &reading->field, 1))
+	bool fine = field_code(&supplier, &reading->field, 0);
+
+	fine &= field_code(&codein, &reading->field, 1);
+	if (!fine)
 		return INTAKE_NONE;
 	key = key_pair(supplier, codein);
 	if (span_eq(
@@ -185,8 +202,10 @@ find_article(struct import_reading *reading)
 		return reading->article;
 	}
 	reading->last_len = 0;
-	if (intake_failed(reading->import->intake) != ERR_OK)
-		return INTAKE_NONE; /* writing fails, and says so */
+	if (intake_failed(reading->import->intake) != ERR_OK ||
+	    reading->import->partial[IMPORT_SUPPLIERS] ||
+	    reading->import->partial[IMPORT_ARTICLES])
+		return INTAKE_NONE; /* writing fails; or that is told there */
 	if (!intake_has_supplier(reading->import->intake, supplier))
 		csv_fault(reading->field.csv, 0,
 		    "is an unknown supplier: \"%.*s\"", SPAN_ARG(supplier));
@@ -204,9 +223,11 @@ find_store(struct import_reading *reading, uint16_t *store)
 	uint32_t number = intake_find_store(reading->import->intake, code);
 
 	if (number == INTAKE_NONE) {
-		csv_fault(reading->field.csv, 2,
-		    "is a store that stores.csv does not have: \"%.*s\"",
-		    SPAN_ARG(code));
+		if (!reading->import->partial[IMPORT_STORES])
+			csv_fault(reading->field.csv, 2,
+			    "is a store that stores.csv does not have: "
+			    "\"%.*s\"",
+			    SPAN_ARG(code));
 		return false;
 	}
 	*store = (uint16_t)number;
@@ -220,15 +241,13 @@ take_month(
 {
 	struct series_record record;
 	uint32_t article = find_article(reading);
+	bool fine = find_store(reading, &record.store);
 
-	if (article == INTAKE_NONE)
-		return intake_failed(reading->import->intake);
-	if (!find_store(reading, &record.store) ||
-	    !field_month(&record.month, &reading->field, 3))
-		return ERR_OK;
+	fine &= field_month(&record.month, &reading->field, 3);
 	for (unsigned i = 0; i < values; i++)
-		if (!field_decimal(&record.value[i], &reading->field, 4 + i))
-			return ERR_OK;
+		fine &= field_decimal(&record.value[i], &reading->field, 4 + i);
+	if (article == INTAKE_NONE || !fine)
+		return intake_failed(reading->import->intake);
 	return intake_put(reading->import->intake, kind, article, &record);
 }
 
@@ -255,15 +274,14 @@ take_position(struct import_reading *reading)
 {
 	struct series_record record = {.month = 0};
 	uint32_t article = find_article(reading);
+	bool fine = find_store(reading, &record.store);
 
-	if (article == INTAKE_NONE)
-		return intake_failed(reading->import->intake);
-	if (!find_store(reading, &record.store) ||
-	    !field_decimal(&record.value[POSITION_STOCK], &reading->field, 3))
-		return ERR_OK;
+	fine &=
+	    field_decimal(&record.value[POSITION_STOCK], &reading->field, 3);
 	for (unsigned i = POSITION_FIRST_SALE; i < SERIES_VALUES_MAX; i++)
-		if (!field_day(&record.value[i], &reading->field, 3 + i))
-			return ERR_OK;
+		fine &= field_day(&record.value[i], &reading->field, 3 + i);
+	if (article == INTAKE_NONE || !fine)
+		return intake_failed(reading->import->intake);
 	return intake_put(
 	    reading->import->intake, SERIES_POSITIONS, article, &record);
 }
@@ -301,15 +319,16 @@ import_read_months(struct import_reading *reading)
 static bool
 take_series(struct import_reading *reading, struct network *network)
 {
+	bool fine = true;
+
 	network->months = 0;
 	for (unsigned i = 0; i < reading->month_count; i++) {
 		int64_t quantity;
 		unsigned at = network->months;
 
-		if (!field_decimal(&quantity, &reading->field,
-			import_rows[IMPORT_NETWORK].count + i))
-			return false;
-		if (quantity == NUM_NULL)
+		fine &= field_decimal(&quantity, &reading->field,
+		    import_rows[IMPORT_NETWORK].count + i);
+		if (quantity == NUM_NULL || !fine)
 			continue;
 		for (; at > 0 && network->month[at - 1] > reading->months[i];
 		     at--) {
@@ -320,7 +339,7 @@ take_series(struct import_reading *reading, struct network *network)
 		network->month_qte[at] = quantity;
 		network->months++;
 	}
-	return true;
+	return fine;
 }
 
 /* The mean turnover of the stores that sell the product. */
@@ -340,14 +359,15 @@ take_network(struct import_reading *reading)
 	const struct import_field *field = &reading->field;
 	struct network network;
 	struct span code;
+	bool fine = field_central(&code, field, 0, true);
 
-	if (!field_central(&code, field, 0, true) ||
-	    !field_decimal(&network.ca, field, 1) ||
-	    !field_decimal(&network.qte, field, 2) ||
-	    !field_count(&network.stores, field, 3) ||
-	    !field_decimal(&network.margin, field, 4) ||
-	    !field_instant(&network.fetched_ms, field, 5) ||
-	    !take_series(reading, &network))
+	fine &= field_decimal(&network.ca, field, 1);
+	fine &= field_decimal(&network.qte, field, 2);
+	fine &= field_count(&network.stores, field, 3);
+	fine &= field_decimal(&network.margin, field, 4);
+	fine &= field_instant(&network.fetched_ms, field, 5);
+	fine &= take_series(reading, &network);
+	if (!fine)
 		return ERR_OK;
 	network.ca_per_store = per_store(network.ca, network.stores);
 	return import_put_network(
@@ -357,17 +377,22 @@ take_network(struct import_reading *reading)
 /* Without an intake, the current facts have the known codes. */
 static bool
 is_known(
-    struct import_reading *reading, struct span supplier, struct span codein)
+    struct import_reading *reading, struct span *supplier, struct span *codein)
 {
 	struct source *source = reading->import->source;
 
+	*supplier = reading->field.record->fields[0];
+	*codein = reading->field.record->fields[1];
 	if (reading->import->intake != NULL)
 		return find_article(reading) != INTAKE_NONE;
-	if (source != NULL && source_lists(source, supplier, codein))
+	if (!field_code(supplier, &reading->field, 0) ||
+	    !field_code(codein, &reading->field, 1))
+		return false;
+	if (source != NULL && source_lists(source, *supplier, *codein))
 		return true;
 	csv_fault(reading->field.csv, 1,
-	    "is no article of supplier %.*s: \"%.*s\"", SPAN_ARG(supplier),
-	    SPAN_ARG(codein));
+	    "is no article of supplier %.*s: \"%.*s\"", SPAN_ARG(*supplier),
+	    SPAN_ARG(*codein));
 	return false;
 }
 
@@ -376,11 +401,10 @@ take_gamme(struct import_reading *reading)
 {
 	struct span supplier, codein;
 	uint8_t gamme;
+	bool fine = field_gamme(&gamme, &reading->field, 2);
 
-	if (!field_code(&supplier, &reading->field, 0) ||
-	    !field_code(&codein, &reading->field, 1) ||
-	    !field_gamme(&gamme, &reading->field, 2) ||
-	    !is_known(reading, supplier, codein))
+	fine &= is_known(reading, &supplier, &codein);
+	if (!fine)
 		return ERR_OK;
 	return import_put_gamme(reading->import, supplier, codein, gamme,
 	    reading->field.record->line);

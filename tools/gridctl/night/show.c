@@ -1,9 +1,11 @@
 #include "tools/gridctl/night/show.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/date.h"
 #include "tools/gridctl/cmd.h"
+#include "tools/gridctl/import_tell.h"
 
 /* Advice for each step that fails. */
 static const char *const todo[NIGHT_KINDS] = {
@@ -42,11 +44,16 @@ add_failure(struct buf *text, const struct night_step *step,
 {
 	add_said(text, span_of(step->said));
 	buf_addf(text, "    to do: %s\n", todo[step->kind]);
-	if (step->delivery[0] != '\0')
+	if (step->delivery[0] == '\0')
+		return;
+	buf_addf(text, "    this one is in %s/%s.refused", settings->inbox,
+	    step->delivery);
+	if (strstr(step->said, IMPORT_IF_MEANT) != NULL)
 		buf_addf(text,
-		    "    this one is in %s/%s.refused; if it is right as it "
-		    "is, rename it to %s and run 'gridctl night run --yes'\n",
-		    settings->inbox, step->delivery, step->delivery);
+		    "; if it is right as it is, rename it to %s and run "
+		    "'gridctl night run --yes'",
+		    step->delivery);
+	buf_add_char(text, '\n');
 }
 
 static void

@@ -40,11 +40,12 @@ START_TEST(field_at_its_ceiling_passes_and_one_over_does_not)
 	}
 	write_long("f.csv", CSV_FIELD_MAX + 1, "");
 	csv_kit_check("f.csv", false,
-	    "3:4|5|6;!f.csv:2: b: is longer than 65536 bytes;#1 faults, "
+	    "2:1||3;3:4|5|6;!f.csv:2: b: is longer than 65536 bytes;#1 faults, "
 	    "malformed input");
 	write_long("f.csv", CSV_FIELD_MAX + 1, "\"");
 	csv_kit_check("f.csv", false,
-	    "658:4|5|6;!f.csv:2: b: is longer than 65536 bytes;#1 faults, "
+	    "2:1||3;658:4|5|6;!f.csv:2: b: is longer than 65536 bytes;#1 "
+	    "faults, "
 	    "malformed input");
 }
 END_TEST
