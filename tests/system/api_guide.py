@@ -27,8 +27,12 @@ RUNNERS = {"sh": ["sh", "-eu"], "python": [sys.executable], "js": ["node"],
 MODULES = os.environ.get("GRID_MODULES")  # what npm has brought
 DEBIAN_PYTHON = "/usr/bin/python3"
 
+FIRST = r'^\{"data":\[\{"codein":"[^"]+","libelle1":"[^"]+","totalCa":[\d.]+\}\]' \
+    r'.*"meta":\{.*"total":3000\b'
+
 # What each prints, as far as it can be known.
 PRINTS = {
+    "first.sh": FIRST,
     "suppliers.sh": r"(?m)^12345\t[^\t]+\t3000$",
     "page.sh": r"^(\d+\t[^\t\n]+\t[\d.]+\t[ABCYZ]?\n){5}$",
     "grid.py": r"^$",

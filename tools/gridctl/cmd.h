@@ -21,6 +21,9 @@ struct store;
 #define CMD_BUSY 3 /* compute --no-wait: all places are taken */
 #define CMD_LATE 4 /* --limit: the time is over */
 
+/* The end of what a check says that looks at what is odd; the night reads it. */
+#define CMD_IF_MEANT "if it is meant, give --yes"
+
 int cmd_backup(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_compute(int argc, char **argv);

@@ -22,14 +22,18 @@
 #define IMPORT_OLD_MS (36 * HOUR_MS)
 #define PROPOSAL_OLD_MS (7 * 24 * HOUR_MS)
 
+#define SITE "/etc/nginx/sites-enabled/product-grid"
+
 struct options {
-	const char *url;
+	const char *url, *site;
 	bool json;
 };
 
 static const struct opt_row rows[] = {
     {"--url", 0, OPT_TEXT, offsetof(struct options, url), 0, 0, "URL",
-	"where nginx listens (default: http://localhost)"},
+	"where nginx listens (default: as its site says)"},
+    {"--site", 0, OPT_TEXT, offsetof(struct options, site), 0, 0, "FILE",
+	"nginx's site (default: " SITE ")"},
     {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
 	"as a JSON array"},
 };
@@ -114,16 +118,18 @@ static void
 look_at_owners(struct doctor *doctor)
 {
 	struct owners owners = {.folder = cmd_data_dir()};
+	char todo[FS_PATH_MAX + 64];
 	struct stat found;
 
 	if (stat(owners.folder, &found) != 0)
 		return; /* store_open() has told it */
 	owners.owner = found.st_uid;
+	snprintf(todo, sizeof(todo), "as root: chown -R --reference=%s %s",
+	    owners.folder, owners.folder);
 	if (fs_list(owners.folder, look_at_owner, &owners) != ERR_OK)
 		return;
 	if (owners.other[0] != '\0')
-		doctor_say(doctor, DOCTOR_WRONG, "owner",
-		    "'chown -R' gives all of it to the owner of the folder",
+		doctor_say(doctor, DOCTOR_WRONG, "owner", todo,
 		    "%s belongs to another user", owners.other);
 	else if (access(owners.folder, W_OK) != 0)
 		doctor_say(doctor, DOCTOR_WRONG, "owner",
@@ -272,9 +278,12 @@ look_at_data(struct doctor *doctor)
 	if (err != ERR_OK) {
 		doctor_say(doctor, DOCTOR_WRONG, "data",
 		    err == ERR_DAMAGED ? "'gridctl check' says what is left"
-				       : NULL,
+			: err == ERR_DENIED
+			? "run this as root, and see the owner below"
+			: NULL,
 		    "%s: %s", cmd_data_dir(),
 		    fault.message[0] != '\0' ? fault.message : err_text(err));
+		look_at_owners(doctor);
 		return;
 	}
 	doctor_say(doctor, DOCTOR_FINE, "data", NULL, "%s can be read",
@@ -293,7 +302,7 @@ look_at_data(struct doctor *doctor)
 int
 cmd_doctor(int argc, char **argv)
 {
-	struct options options = {"http://localhost", false};
+	struct options options = {NULL, SITE, false};
 	struct doctor doctor = {.counts = {0}};
 	int args, result = cmd_options(&options, &spec, argc, argv, &args);
 
@@ -303,7 +312,7 @@ cmd_doctor(int argc, char **argv)
 	look_at_data(&doctor);
 	doctor_limits(&doctor);
 	doctor_services(&doctor);
-	doctor_site(&doctor, options.url);
+	doctor_site(&doctor, options.url, options.site);
 	if (!options.json)
 		buf_addf(&doctor.list.text, "%u wrong, %u to look at, %u ok\n",
 		    doctor.counts[DOCTOR_WRONG], doctor.counts[DOCTOR_LOOK],

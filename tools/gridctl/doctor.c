@@ -23,13 +23,13 @@
 /* --- the site ------------------------------------------------------------- */
 
 static int
-connect_to(const struct origin *site)
+connect_to(const struct origin *site, const char *at)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found, *one;
 	struct timeval patience = {.tv_sec = PATIENCE_S};
 	unsigned port = site->at.port != 0 ? site->at.port
 					   : origin_default_port(site->scheme);
-	struct span name = site->at.host;
+	struct span name = span_of(at);
 	char host[256], service[16];
 	int fd = -1;
 
@@ -61,14 +61,42 @@ connect_to(const struct origin *site)
 	return fd;
 }
 
+/* The status that curl gets by TLS, with a line on the certificate; -1. */
+static int
+ask_by_tls(struct doctor *doctor, const struct origin *site, const char *host)
+{
+	char command[3 * DOCTOR_ADDRESS_MAX], line[16] = "";
+	FILE *out;
+	int status = -1;
+
+	/* Nothing in it needs quotes: origin_read() has passed both. */
+	snprintf(command, sizeof(command),
+	    "curl -sk -m %d --noproxy '*' --connect-to '::%s:' -o /dev/null "
+	    "-w '%%{http_code}\n%%{certs}' 'https://%.*s:%u/readyz' "
+	    "2>/dev/null",
+	    PATIENCE_S, host, (int)site->at.host.len, site->at.host.ptr,
+	    site->at.port != 0 ? site->at.port : 443);
+	out = popen(command, "re");
+	if (out == NULL)
+		return -1;
+	if (fgets(line, sizeof(line), out) != NULL)
+		sscanf(line, "%d", &status);
+	if (status > 0)
+		doctor_certificate(doctor, out);
+	errno = ECONNREFUSED;
+	if (pclose(out) == 127 << 8)
+		errno = ENOPKG;
+	return status > 0 ? status : -1;
+}
+
 /* The status of the answer; -1 with errno. */
 static int
-ask(const struct origin *site)
+ask(const struct origin *site, const char *host)
 {
 	char question[512], answer[64];
 	size_t len = 0;
 	ssize_t got;
-	int status = -1, fd = connect_to(site);
+	int status = -1, fd = connect_to(site, host);
 
 	if (fd < 0)
 		return -1;
@@ -90,28 +118,45 @@ ask(const struct origin *site)
 }
 
 void
-doctor_site(struct doctor *doctor, const char *url)
+doctor_site(struct doctor *doctor, const char *url, const char *file)
 {
+	char found[DOCTOR_ADDRESS_MAX], host[DOCTOR_ADDRESS_MAX];
 	struct origin site;
 	int status;
 
-	assert(doctor != NULL && url != NULL);
+	assert(doctor != NULL && file != NULL);
+	if (url == NULL) {
+		if (!doctor_listens(found, host, file)) {
+			doctor_say(doctor, DOCTOR_WRONG, "site",
+			    "is nginx installed, and the site enabled? --url "
+			    "names an address",
+			    "%s: cannot be read, or listens nowhere", file);
+			return;
+		}
+		url = found;
+	} else if (origin_read(&site, span_of(url)))
+		span_copy(host, sizeof(host), site.at.host);
 	if (!origin_read(&site, span_of(url)) ||
-	    !span_eq(site.scheme, SPAN("http"))) {
+	    origin_default_port(site.scheme) == 0) {
 		doctor_say(doctor, DOCTOR_WRONG, "site",
-		    "--url http://HOST[:PORT], as nginx listens on this "
-		    "machine",
+		    "--url http://HOST[:PORT] or https://, as nginx listens "
+		    "on this machine",
 		    "%s is no address that can be asked", url);
 		return;
 	}
-	status = ask(&site);
+	status = origin_default_port(site.scheme) == 443
+	    ? ask_by_tls(doctor, &site, host)
+	    : ask(&site, host);
 	if (status == 200)
 		doctor_say(doctor, DOCTOR_FINE, "site", NULL,
 		    "%s answers through nginx", url);
 	else if (status < 0)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
-		    "is nginx running, and its site enabled? 'nginx -t', "
-		    "'systemctl status nginx'; --url names another address",
+		    errno == ENOPKG
+			? "'apt install curl', by which it is asked"
+			: "is nginx running, and its site enabled? 'nginx -t', "
+			  "'systemctl status nginx'; --url names another "
+			  "address",
 		    "%s does not answer: %s", url, strerror(errno));
 	else if (status == 502 || status == 503 || status == 504)
 		doctor_say(doctor, DOCTOR_WRONG, "site",

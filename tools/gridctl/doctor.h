@@ -4,6 +4,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "common/span.h"
 #include "tools/gridctl/cmd.h"
 
@@ -23,8 +26,23 @@ void doctor_say(struct doctor *doctor, enum doctor_level level,
     const char *about, const char *todo, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Asks GET /readyz of the site: "http://localhost:80". */
-void doctor_site(struct doctor *doctor, const char *url);
+/*
+ * Asks GET /readyz of the site: "http://localhost:80". Without a URL, of what
+ * nginx's `file` listens on.
+ */
+void doctor_site(struct doctor *doctor, const char *url, const char *file);
+
+/* Says until when a site's certificate counts, as curl's "%{certs}" has it. */
+void doctor_certificate(struct doctor *doctor, FILE *file);
+
+#define DOCTOR_ADDRESS_MAX 320
+
+/*
+ * "https://grid.example:443" and the host to connect to, of nginx's site; false
+ * where the file cannot be read or has no listen that can be asked.
+ */
+bool doctor_listens(char url[DOCTOR_ADDRESS_MAX], char host[DOCTOR_ADDRESS_MAX],
+    const char *file);
 
 /* Looks at the services, where systemd runs. */
 void doctor_services(struct doctor *doctor);

@@ -130,7 +130,7 @@ import_tell_odd(const struct source *before, const struct source *now,
 	if (odd)
 		fprintf(stderr,
 		    "gridctl import: that looks like a mistake, such as half a "
-		    "file; " IMPORT_IF_MEANT "\n");
+		    "file; " CMD_IF_MEANT "\n");
 	return odd;
 }
 

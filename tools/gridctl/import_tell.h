@@ -25,9 +25,6 @@ struct import_told {
 };
 void import_tell_changes(const struct import_told *told);
 
-/* The end of what import_tell_odd() says; the night's report looks for it. */
-#define IMPORT_IF_MEANT "if it is meant, give --yes"
-
 /*
  * Names on standard error what looks like a mistake, such as a file cut in two:
  * half of the articles, of the suppliers or of a monthly file's lines would go.

@@ -20,7 +20,7 @@ passed=0
 failed=0
 
 cat >"$work/site.py" <<'EOF'
-import http.server, os, sys
+import http.server, os, ssl, sys
 class Site(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         with open(sys.argv[1] + "/status") as file:
@@ -34,18 +34,26 @@ class Site(http.server.BaseHTTPRequestHandler):
     def log_message(self, *words):
         pass
 server = http.server.HTTPServer(("127.0.0.1", 0), Site)
+if os.path.exists(sys.argv[1] + "/tls.pem"):
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(sys.argv[1] + "/tls.pem")
+    server.socket = tls.wrap_socket(server.socket, server_side=True)
 with open(sys.argv[1] + "/port.new", "w") as file:
     file.write(str(server.server_port))
 os.rename(sys.argv[1] + "/port.new", sys.argv[1] + "/port")
 server.serve_forever()
 EOF
 echo 200 >"$work/status"
-python3 "$work/site.py" "$work" &
-site=$!
-until [ -e "$work/port" ]; do
-  kill -0 "$site" 2>/dev/null || { echo "the site did not start"; exit 1; }
-  sleep 0.05
-done
+serve() { # starts the site, by TLS where there is a tls.pem
+  rm -f "$work/port"
+  python3 "$work/site.py" "$work" 2>"$work/site.log" &
+  site=$!
+  until [ -e "$work/port" ]; do
+    kill -0 "$site" 2>/dev/null || { echo "the site did not start"; exit 1; }
+    sleep 0.05
+  done
+}
+serve
 url=http://127.0.0.1:$(cat "$work/port")
 
 grid() { "$gridctl" --data "$work/data" "$@"; }
@@ -54,7 +62,7 @@ grid() { "$gridctl" --data "$work/data" "$@"; }
 expect() {
   name=$1 code=$2 pattern=$3
   shift 3
-  grid doctor --url "$url" "$@" >"$work/said" 2>&1
+  grid doctor ${url:+--url "$url"} "$@" >"$work/said" 2>&1
   got=$?
   if [ "$got" = "$code" ] && grep -qE "$pattern" "$work/said"; then
     passed=$((passed + 1))
@@ -185,5 +193,90 @@ else
   cat "$work/said"
 fi
 expect "well again" 0 '^0 wrong'
+
+# --- as nginx's site says where it listens -----------------------------------------
+plain=$url
+url=
+cat >"$work/nginx.conf" <<END
+server {
+	#listen 443 ssl;
+	listen unix:/nowhere;
+	listen ${plain#http://} backlog=4096;
+	server_name grid.example www.grid.example;
+}
+END
+expect "another port" 0 "^ok +site +http://grid.example:${plain##*:} answers" \
+  --site "$work/nginx.conf"
+echo 'listen [::1]:1;' >"$work/nginx.conf"
+expect "nginx is stopped" 1 '^WRONG +site +http://\[::1\]:1 does not answer' \
+  --site "$work/nginx.conf"
+expect "no site" 1 '^WRONG +site +/nowhere: cannot be read' --site /nowhere
+kill "$site"
+wait "$site"
+site=
+certificate() { # FROM TO: as YYYYMMDD; the site is started with it
+  [ -z "$site" ] || { kill "$site"; wait "$site"; }
+  rm -rf "$work/ca"
+  mkdir "$work/ca"
+  : >"$work/ca/index"
+  echo 01 >"$work/ca/serial"
+  printf '%s\n' '[ca]' 'default_ca=a' '[a]' "new_certs_dir=$work/ca" \
+    "database=$work/ca/index" "serial=$work/ca/serial" default_md=sha256 \
+    policy=p '[p]' commonName=supplied >"$work/ca/conf"
+  openssl req -newkey rsa:2048 -nodes -subj /CN=grid.example \
+    -keyout "$work/ca/key" -out "$work/ca/req" 2>"$work/log" &&
+    openssl ca -batch -selfsign -config "$work/ca/conf" -keyfile "$work/ca/key" \
+      -in "$work/ca/req" -out "$work/ca/crt" -startdate "${1}000000Z" \
+      -enddate "${2}000000Z" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+  cat "$work/ca/key" "$work/ca/crt" >"$work/tls.pem"
+  serve
+  printf 'listen 1;\nserver_name grid.example;\n  listen 127.0.0.1:%s ssl http2;\n' \
+    "$(cat "$work/port")" >"$work/nginx.conf"
+}
+if command -v openssl >"$work/log" && command -v curl >"$work/log"; then
+  year=$(date +%Y)
+  certificate $((year - 1))0101 $((year + 2))0101
+  expect "a good certificate" 0 '^ok +certificate +expires in [0-9]{3}' \
+    --site "$work/nginx.conf"
+  expect "by TLS" 0 '^ok +site +https://grid.example:[0-9]+ answers' \
+    --site "$work/nginx.conf"
+  certificate $((year - 2))0101 $((year - 1))0101
+  expect "an expired one" 1 '^WRONG +certificate +has expired [0-9]+ days ago' \
+    --site "$work/nginx.conf"
+  certificate $((year + 1))0101 $((year + 2))0101
+  expect "one of the future" 1 '^WRONG +certificate +counts in [0-9]+ days only' \
+    --site "$work/nginx.conf"
+  certificate $((year - 1))0101 "$(date -d '+ 5 days' +%Y%m%d)"
+  expect "one that ends soon" 0 '^look +certificate +expires in [45] days' \
+    --site "$work/nginx.conf"
+  kill "$site"
+  wait "$site"
+  site=
+  expect "and nginx stopped" 1 '^WRONG +site +https://.* does not answer' \
+    --site "$work/nginx.conf"
+fi
+
+# --- what only root can do: another owner, a full disk ------------------------------
+if [ "$(id -u)" -eq 0 ]; then
+  chmod 0755 "$work"
+  chown -R 1 "$work/data"
+  chown 0 "$work/data/live.mdb" && chmod 0600 "$work/data/live.mdb"
+  expect "a file of root's" 1 '^WRONG +owner +.*/live.mdb belongs to another'
+  expect "what gives it back" 1 '^ +-> as root: chown -R --reference='
+  chown -R 0 "$work/data"
+  mkdir "$work/disk"
+  if mount -t tmpfs -o size=4m none "$work/disk" 2>"$work/log"; then
+    cp -a "$work/data" "$work/disk/data"
+    head -c 8m /dev/zero >"$work/disk/full" 2>"$work/log"
+    "$gridctl" --data "$work/disk/data" doctor --url http://127.0.0.1:1 \
+      >"$work/said" 2>&1
+    umount "$work/disk"
+    if grep -q '^WRONG *disk ' "$work/said"; then passed=$((passed + 1)); else
+      failed=$((failed + 1))
+      echo "not ok: a full disk is not told"
+      cat "$work/said"
+    fi
+  fi
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -5,7 +5,6 @@
 
 #include "common/date.h"
 #include "tools/gridctl/cmd.h"
-#include "tools/gridctl/import_tell.h"
 
 /* Advice for each step that fails. */
 static const char *const todo[NIGHT_KINDS] = {
@@ -48,7 +47,7 @@ add_failure(struct buf *text, const struct night_step *step,
 		return;
 	buf_addf(text, "    this one is in %s/%s.refused", settings->inbox,
 	    step->delivery);
-	if (strstr(step->said, IMPORT_IF_MEANT) != NULL)
+	if (strstr(step->said, CMD_IF_MEANT) != NULL)
 		buf_addf(text,
 		    "; if it is right as it is, rename it to %s and run "
 		    "'gridctl night run --yes'",
