@@ -10,8 +10,8 @@
 #include "tools/gridctl/doctor.h"
 
 #define LINE_BYTES 1024
-#define SOON_DAYS 14
 #define DAY_MS INT64_C(86400000)
+#define SOON_MS (14 * DAY_MS)
 
 /* --- where it listens ------------------------------------------------------ */
 
@@ -112,16 +112,16 @@ doctor_listens(char url[DOCTOR_ADDRESS_MAX], char host[DOCTOR_ADDRESS_MAX],
 
 /* --- its certificate -------------------------------------------------------- */
 
-/* "Expire date:Jan  1 00:00:00 2027 GMT": days from now, towards zero. */
+/* "Expire date:Jan  1 00:00:00 2027 GMT": milliseconds from now. */
 static bool
-days_to(int64_t *days, const char *line, const char *name)
+ms_to(int64_t *ms, const char *line, const char *name)
 {
 	struct tm tm = {.tm_sec = 0};
 
 	if (strncmp(line, name, strlen(name)) != 0 ||
 	    strptime(line + strlen(name), "%b %d %H:%M:%S %Y", &tm) == NULL)
 		return false;
-	*days = (timegm(&tm) * INT64_C(1000) - date_now_ms()) / DAY_MS;
+	*ms = timegm(&tm) * INT64_C(1000) - date_now_ms();
 	return true;
 }
 
@@ -134,8 +134,8 @@ doctor_certificate(struct doctor *doctor, FILE *file)
 
 	/* The first one is the site's, those behind it its issuers'. */
 	while (fgets(line, sizeof(line), file) != NULL) {
-		begins = begins || days_to(&begin, line, "Start date:");
-		ends = ends || days_to(&end, line, "Expire date:");
+		begins = begins || ms_to(&begin, line, "Start date:");
+		ends = ends || ms_to(&end, line, "Expire date:");
 	}
 	if (!begins || !ends)
 		doctor_say(doctor, DOCTOR_LOOK, "certificate",
@@ -145,18 +145,18 @@ doctor_certificate(struct doctor *doctor, FILE *file)
 		doctor_say(doctor, DOCTOR_WRONG, "certificate",
 		    "is the clock right ('timedatectl')? Else put the one "
 		    "before back, and 'systemctl reload nginx'",
-		    "counts in %lld days only", (long long)begin);
+		    "counts in %lld days only", (long long)(begin / DAY_MS));
 	else if (end < 0)
 		doctor_say(doctor, DOCTOR_WRONG, "certificate",
 		    "is the clock right ('timedatectl')? Else 'certbot "
 		    "renew', or install a new one, and 'systemctl reload "
 		    "nginx'",
-		    "has expired %lld days ago", (long long)-end);
+		    "has expired %lld days ago", (long long)(-end / DAY_MS));
 	else
-		doctor_say(doctor, end < SOON_DAYS ? DOCTOR_LOOK : DOCTOR_FINE,
+		doctor_say(doctor, end < SOON_MS ? DOCTOR_LOOK : DOCTOR_FINE,
 		    "certificate",
-		    end < SOON_DAYS ? "'systemctl list-timers certbot.timer': "
-				      "does its renewal run?"
-				    : NULL,
-		    "expires in %lld days", (long long)end);
+		    end < SOON_MS ? "'systemctl list-timers certbot.timer': "
+				    "does its renewal run?"
+				  : NULL,
+		    "expires in %lld days", (long long)(end / DAY_MS));
 }
