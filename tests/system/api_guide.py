@@ -28,7 +28,7 @@ MODULES = os.environ.get("GRID_MODULES")  # what npm has brought
 DEBIAN_PYTHON = "/usr/bin/python3"
 
 FIRST = r'^\{"data":\[\{"codein":"[^"]+","libelle1":"[^"]+","totalCa":[\d.]+\}\]' \
-    r'.*"meta":\{.*"total":3000\b'
+    r'.*"total":3000,.*"meta":\{.*"codeFournisseur":"12345"'
 
 # What each prints, as far as it can be known.
 PRINTS = {

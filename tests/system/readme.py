@@ -54,6 +54,8 @@ FACTS = [
     (r"x-ndjson.*/grid\?", r"^%d$" % ARTICLES),
     (r"/grid\?.*limit=100&fields=libelle1,totalCa",
      lambda text: [len(row) for row in rows(text)] == [3] * 100),
+    (r"/grid\?fournisseur=12345&limit=3&",
+     lambda text: [len(row) for row in rows(text)] == [3] * 3),
     (r"/products/search\?", lambda text: rows(text)),
     (r"^\w+=\$\(mktemp -d\)$", r"^$"),
     (r"gridctl demo --out", r"(?m)^largest supplier: 12345$"),
