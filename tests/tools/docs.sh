@@ -171,6 +171,42 @@ else
   ok
 fi
 
+# A measured figure (a time in µs, a rate, so many times as fast) in a section's prose
+# has a command in that section, or names the document that has. Tables and blocks
+# have theirs above them.
+without_command() { # FILE...: FILE: FIGURE
+  awk -v unit='[0-9] (µs|[MG]B/s|rows/s|requests/s|times (faster|slower|smaller|as fast))' \
+    -v by='`[^`]*(tests/|make bench|[.](sh|py|mjs)|perf |strace |gridctl )[^`]*`|benchmarks[.]md' '
+    function tell() {
+      if (figure != "" && !has) print name ": " figure
+      figure = ""; has = 0
+    }
+    FNR == 1 { tell(); name = FILENAME; fenced = 0 }
+    /^```/ { fenced = !fenced }
+    !fenced && /^#/ { tell() }
+    fenced { next }
+    $0 ~ by { has = 1 }
+    /^([|]|    )/ { next }
+    # Either may be cut by the end of a line.
+    { both = before " " $0; before = $0 }
+    both ~ by { has = 1 }
+    figure == "" && match(both, unit) { figure = substr(both, RSTART - 20, RLENGTH + 20) }
+    END { tell() }' "$@"
+}
+bare=$(without_command README.md docs/*.md)
+if [ -z "$bare" ]; then
+  ok
+else
+  not_ok "figures in sections that name no command: $bare"
+fi
+# It finds one, and only where no command is.
+if [ "$(printf '# A\nIt takes 3 µs.\n# B\nIt takes 3\nµs, by `make bench-x`.\n# C\n| 3 µs |\n' |
+  without_command | wc -l)" -eq 1 ]; then
+  ok
+else
+  not_ok "a figure without a command is not found"
+fi
+
 if [ $passed -lt 120 ]; then
   not_ok "only $passed things were found"
 fi
