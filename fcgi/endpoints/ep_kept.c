@@ -160,7 +160,7 @@ tell_changed(struct call *call)
 	fail_begin(&json, call);
 	members_int(&json, "version", (int64_t)now.version);
 	return fail_end(&json, call, 409, CODE_BAD_REQUEST,
-	    SPAN("It was changed meanwhile: read it, and write it with its "
+	    SPAN("It was changed meanwhile: read it, and ask again with its "
 		 "newest version."));
 }
 
@@ -239,15 +239,18 @@ ep_kept_put(struct call *call)
 enum err
 ep_kept_remove(struct call *call)
 {
+	int64_t known = call->params.kept_version;
 	struct answer answer;
 	enum err err = check_writer(call);
 
 	if (err != ERR_OK)
 		return err;
-	err = kept_remove(
-	    call->server->store, owner_of(call), call->path[1], KEPT_ANY);
+	err = kept_remove(call->server->store, owner_of(call), call->path[1],
+	    known == 0 ? KEPT_ANY : (uint64_t)known);
 	if (err == ERR_NOT_FOUND)
 		return tell_none(call);
+	if (err == ERR_EXISTS)
+		return tell_changed(call);
 	if (err != ERR_OK)
 		return fail_write(call, err);
 	answer_begin_unkept(&answer, call);

@@ -62,8 +62,9 @@ static const struct row {
 	"contrôle."},
     {"Nothing is kept by this name; GET /app/kept lists what is.",
 	"Rien n'est gardé sous ce nom ; GET /app/kept liste ce qui l'est."},
-    {"It was changed meanwhile: read it, and write it with its newest version.",
-	"Modifié entre-temps : le lire, puis l'écrire avec sa dernière "
+    {"It was changed meanwhile: read it, and ask again with its newest "
+     "version.",
+	"Modifié entre-temps : le lire, puis redemander avec sa dernière "
 	"version."},
     {"There is no key with this id; GET /app/keys lists them.",
 	"Aucune clé n'a cet identifiant ; GET /app/keys les liste."},

@@ -112,6 +112,8 @@ const struct param_info param_infos[] = {
 	"(sales12mByStore.001.202510), of one supplier's rows only; lignes, a "
 	"line for each article, store (empty: all) and month; without it a "
 	"map is one cell of JSON"},
+    {"version", PARAM_INT, USE_KEPT, 0, AT(kept_version), 1, MANY, NULL,
+	"The version that the caller knows; another one is not removed"},
     {"strict", PARAM_FLAG,
 	FILTERED | LABELS | USE_PRODUCT | USE_FEED | USE_HISTORY, 0, AT(strict),
 	0, 1, "0",

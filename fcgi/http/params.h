@@ -32,7 +32,8 @@ enum params_use {
 	USE_AGGREGATES = 256,
 	USE_LOOKUP = 512,
 	USE_FEED = 1024,
-	USE_HISTORY = 2048
+	USE_HISTORY = 2048,
+	USE_KEPT = 4096
 };
 
 enum param_type {
@@ -164,6 +165,7 @@ struct params {
 	struct span condition_key; /* as they were given, to compare by */
 	enum format format; /* FORMATS: there is none of that name */
 	enum format_months months;
+	int64_t kept_version; /* 0: whichever there is */
 	bool strict; /* names that are not known are wrong */
 	struct span *ignored; /* such names, each once */
 	unsigned ignored_count;
