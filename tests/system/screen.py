@@ -6,7 +6,9 @@ The supplier has 3,000 articles, with GRID_LONG=1 130,000; GRID_ARTICLES says
 otherwise. The script asks for what only we can do by a line on its output,
 "@ WORDS", and reads a line of JSON for an answer: "@ stop" and "@ start" end
 and start gridapi, "@ expire" ends all of claire's sessions, "@ user NAME" lets
-one more in, with the same password, "@ account NAME GROUP" signs somebody in next, "@ ctl WORDS" runs gridctl.
+one more in, with the same password, "@ account NAME GROUP" signs somebody in next, "@ ctl WORDS" runs gridctl,
+"@ without WORD..." imports the demo data anew but for lines that begin with
+one of the words and a comma, and computes the supplier.
 """
 
 import json
@@ -58,11 +60,26 @@ def expire(stack):
     ctl(stack, "user", "passwd", "claire", stdin=PASSWORD + "\n")
 
 
+def without(stack, *starts):
+    """The next night's data: of some suppliers or articles there is none."""
+    folder = stack.path("without")
+    starts = tuple(start + "," for start in starts)
+    os.makedirs(folder, exist_ok=True)
+    for name in os.listdir(stack.path("csv")):
+        with open(os.path.join(stack.path("csv"), name)) as whole, \
+                open(os.path.join(folder, name), "w") as left:
+            left.writelines(line for line in whole
+                            if not line.startswith(starts))
+    ctl(stack, "import", "--quiet", folder)
+    ctl(stack, "compute", "--quiet", "12345")
+
+
 def serve(stack, words):
     acts = {"stop": stop, "start": lambda stack: stack.start_pool(),
             "expire": expire,
             "user": lambda stack: ctl(stack, "user", "add", words[1],
                                       stdin=PASSWORD + "\n"),
+            "without": lambda stack: without(stack, *words[1:]),
             "account": lambda stack: stack.accounts.sign_in(*words[1:]),
             "ctl": lambda stack: ctl(stack, *words[1:])}
     return json.dumps(acts[words[0]](stack))

@@ -10,7 +10,7 @@
  *	recorded   the server said what is recorded now: Map codein -> ranges
  *	period     the twelve months are others
  *	decided    changes were saved or cancelled
- *	found      edits of another computer have come, so many more
+ *	merged     edits of another window have come: see merging.js
  *	unkept     the browser does not keep the edits
  *	waiting-none   proposals wait at no other supplier
  *	density    rows are of another height

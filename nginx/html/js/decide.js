@@ -103,9 +103,12 @@ function conflictRow(one, planned, supplier) {
 
 /*
  * What becomes of the buyer's own edits that were in others' way: theirs stays,
- * or one's own is saved after all, each for all of them at once.
+ * or one's own is saved after all, each for all of them at once. Edits of
+ * articles that are gone can only be dropped.
  */
 function choices(edits, of, window) {
+	const left = edits.filter(({result}) => result !== "unknown");
+
 	if (edits.length === 0)
 		return [];
 	return [
@@ -114,15 +117,15 @@ function choices(edits, of, window) {
 			setRange(edits, undefined);
 			tell(plural("theirs_kept", edits.length),
 			    {action: undoOf(lastStep(), of), about: "ranges"});
-		}}, t("keep_theirs")),
-		el("button", {type: "button", onclick() {
+		}}, t(left.length === 0 ? "gone_drop" : "keep_theirs")),
+		left.length > 0 && el("button", {type: "button", onclick() {
 			window().close();
-			decide("save", plan(edits.map(({codein}) => codein)),
+			decide("save", plan(left.map(({codein}) => codein)),
 			    {...of, scope: "selection"});
 		}}, t("save_mine")),
 		el("button.primary", {type: "button",
 		    onclick: () => window().close()}, t("decide_later")),
-	];
+	].filter((button) => button);
 }
 
 /* What was changed by others meanwhile: nothing of it was overwritten. */

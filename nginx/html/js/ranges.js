@@ -11,10 +11,12 @@
 import {ApiError, get, post} from "./api.js";
 import {emit} from "./bus.js";
 import {asEdits, keepEdits, recallEdits, textOf} from "./drafts.js";
+import {Edits} from "./edits.js";
 import {forgetRecorded, moment, noteRecorded} from "./fresh.js";
+import {isSame} from "./merging.js";
 import {sharedDrafts} from "./shareddrafts.js";
 import {inSlices, rest} from "./slices.js";
-import {isKeptAs} from "./store.js";
+import {otherWindows} from "./windows.js";
 
 export const RANGES = ["A", "B", "C", "Y", "Z"];
 const MOST_AT_ONCE = 5000;
@@ -23,7 +25,7 @@ let user = null, supplier = null;
 let version = null;
 let proposals = new Map(); /* codein -> {codein, gamme, codeGamme, author, at} */
 let knownAt = 0; /* when the proposals were asked for */
-let edits = new Map(); /* codein -> {codein, gamme, codeGamme, gammeAValider} */
+let edits = new Edits(); /* others for each supplier that is shown */
 /* Each {puts: [[codein, edit to come back], …], decided}, the newest last. */
 let history = [], undone = [];
 
@@ -45,39 +47,71 @@ export function* changed() {
 
 const draftName = () => `drafts.${user}.${supplier}`;
 
-/* The edits of another computer take the place of these. */
-const shared = sharedDrafts({textOf, asEdits,
-    now: () => ({user, supplier, edits}),
-    found(others) {
-	    const news = others.size - edits.size;
+/* A step does not take back what another window has changed since. */
+function forgetSteps(codeins) {
+	for (const step of [...history, ...undone])
+		step.puts = step.puts.filter(([codein]) =>
+		    !codeins.has(codein));
+	history = history.filter(({puts}) => puts.length > 0);
+	undone = undone.filter(({puts}) => puts.length > 0);
+}
 
-	    edits = others;
-	    history = [];
-	    undone = [];
-	    keepEdits(draftName(), edits);
-	    emit("ranges");
-	    if (news > 0)
-		    emit("found", news);
-    }});
+/*
+ * Articles that two windows have changed, as merge() tells them: turnOver()
+ * takes the edits that do not stand, canTurn() says whether one still can.
+ */
+function otherWay(met) {
+	const list = edits;
+	const stands = ({codein, now}) => isSame(list.get(codein), now);
 
-function keep() {
+	return {
+		met,
+		canTurn: () => list === edits && met.some(stands),
+		turnOver() {
+			const left = met.filter(stands);
+			const puts = left.map(({codein, now}) => [codein, now]);
+
+			for (const {codein, mine, theirs, now} of left)
+				list.put(codein, isSame(now, mine) ? theirs :
+				    mine);
+			done(puts);
+		},
+	};
+}
+
+/* What has come from another window is in the edits. */
+function merged({taken, met}) {
+	const news = [...taken, ...met];
+
+	forgetSteps(new Set(news.map(({codein}) => codein)));
 	keepEdits(draftName(), edits);
+	if (news.length === 0)
+		return;
+	emit("ranges");
+	emit("merged", {taken, ...otherWay(met)});
+}
+
+const shared = sharedDrafts({textOf, asEdits, merged,
+    now: () => ({user, supplier, edits}),
+    agreed: () => keepEdits(draftName(), edits)});
+
+const tellWindows = otherWindows((of, puts, yields) => {
+	if (of !== draftName())
+		return;
+	merged(edits.hear(puts, yields));
+	shared.heard();
+});
+
+/* `puts` are [codein, edit before] of what has changed. */
+function keep(puts) {
+	keepEdits(draftName(), edits);
+	tellWindows(draftName(), puts, edits);
 	shared.changed();
 	emit("ranges");
 }
 
-/* Whether another computer of the buyer has changed the edits. */
+/* Whether another window of the buyer has changed the edits. */
 export const lookForEdits = shared.look;
-
-/* Another window of the same user: its edits are ours too. */
-addEventListener("storage", ({key}) => {
-	if (supplier === null || !isKeptAs(key, draftName()))
-		return;
-	edits = recallEdits(draftName());
-	history = [];
-	undone = [];
-	emit("ranges");
-});
 
 /* Forgets the one before; returns how many drafts were found again. */
 export function openRanges(userName, code) {
@@ -129,19 +163,12 @@ function editOf(row, gamme) {
 export const standing = (row) => (edits.get(row.codein) ??
     proposals.get(row.codein) ?? {gamme: row.codeGamme}).gamme ?? null;
 
-function put(list, codein, one) {
-	if (one == null)
-		list.delete(codein);
-	else
-		list.set(codein, one);
-}
-
 function done(puts) {
 	if (puts.length === 0)
 		return;
 	history.push({puts, decided: false});
 	undone = [];
-	keep();
+	keep(puts);
 }
 
 /* Sets one row; notes in `puts` what was there. */
@@ -152,7 +179,7 @@ function setOne(list, puts, row, gamme) {
 	if (had?.gamme === one?.gamme)
 		return;
 	puts.push([row.codein, had]);
-	put(list, row.codein, one);
+	list.put(row.codein, one);
 }
 
 /* `gamme` undefined drops the edits of the rows. Returns how many changed. */
@@ -212,7 +239,7 @@ async function turn(step) {
 
 	await inSlices(step.puts, ([codein, one]) => {
 		puts.push([codein, list.get(codein)]);
-		put(list, codein, one);
+		list.put(codein, one);
 	});
 	return list === edits ? {...step, puts} : undefined;
 }
@@ -231,7 +258,7 @@ export async function undo(step = history.at(-1)) {
 	if (back === undefined)
 		return undefined;
 	undone.push(back);
-	keep();
+	keep(back.puts);
 	return step;
 }
 
@@ -243,7 +270,7 @@ export async function redo() {
 	if (back === undefined)
 		return undefined;
 	history.push(back);
-	keep();
+	keep(back.puts);
 	return step;
 }
 
@@ -365,6 +392,7 @@ function agree(items, results, wanted) {
  */
 function settle(items, results) {
 	const sent = new Map(items.map(({codein, gamme}) => [codein, gamme]));
+	const puts = [];
 
 	for (const {codein, result, codeGamme, gammeAValider} of results) {
 		const one = edits.get(codein);
@@ -372,13 +400,12 @@ function settle(items, results) {
 
 		if (one === undefined)
 			continue;
-		if (applied && one.gamme === sent.get(codein))
-			edits.delete(codein);
-		else
-			edits.set(codein, {...one, conflict: !applied,
-			    codeGamme, gammeAValider});
+		puts.push([codein, one]);
+		edits.put(codein, applied && one.gamme === sent.get(codein) ?
+		    null : {...one, conflict: !applied, codeGamme,
+			gammeAValider});
 	}
-	keep();
+	keep(puts);
 }
 
 /* The edits that bring `to` back for what was applied. */
@@ -467,10 +494,13 @@ export async function cancel({supplier: code, mine, pending}, earlier = []) {
 		throw error;
 	}
 	if (code === supplier) {
-		for (const {codein, gamme} of mine)
-			if (edits.get(codein)?.gamme === gamme)
-				edits.delete(codein);
-		keep();
+		const puts = mine.map(({codein, gamme}) =>
+		    [codein, edits.get(codein), gamme])
+		    .filter(([, one, gamme]) => one?.gamme === gamme);
+
+		for (const [codein] of puts)
+			edits.put(codein, null);
+		keep(puts);
 		begin([...mine.map((one) => [one.codein, one]),
 		    ...bringBack(pending, results, newRange)]);
 	}

@@ -18,10 +18,12 @@ import {openExport} from "./exporting.js";
 import {pickFilter} from "./filterpicker.js";
 import {filterBar} from "./filters.js";
 import {frame} from "./frame.js";
+import {goneArticles, tellGoneSuppliers} from "./gone.js";
 import {askRow} from "./gotorow.js";
 import {gridLabel, makeGrid} from "./grid.js";
 import {inbox} from "./inbox.js";
 import {listenKeys, openHelp} from "./keyboard.js";
+import {tellMerged} from "./mergenotice.js";
 import {tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
 import {keepPlace, linkTo, onPlace, placeNow, queryOf} from "./place.js";
@@ -179,6 +181,7 @@ export function openScreen(host, session, logOut) {
 			return;
 		if (error.replaced) {
 			tell(t("refreshed"));
+			lookForGone();
 			renewRows();
 			side.open();
 			return;
@@ -240,6 +243,7 @@ export function openScreen(host, session, logOut) {
 		const drafts = openRanges(session.user, supplier.code);
 
 		lookForEdits();
+		lookForGone();
 		if (drafts > 0)
 			tell(plural("drafts_back", drafts));
 		bar.supplier(supplier);
@@ -412,7 +416,9 @@ export function openScreen(host, session, logOut) {
 	}
 
 	const print = printer(shownNow);
-	const watching = watch(() => supplier !== null, refreshRows);
+	const lookForGone = goneArticles(() => supplier?.code ?? null);
+	const watching = watch(() => supplier !== null, refreshRows,
+	    lookForGone);
 
 	on("supplier", chooseSupplier);
 	on("filter", setFilters);
@@ -428,8 +434,10 @@ export function openScreen(host, session, logOut) {
 	});
 	on("density", grid.densityChanged);
 	on("ranges", () => grid.rangesChanged());
-	on("found", (count) => tell(plural("drafts_found", count),
-	    {about: "drafts"}));
+	on("merged", (merged) => {
+		tellMerged(merged);
+		lookForGone();
+	});
 	on("waiting-none", () => tell(t("inbox_none"), {about: "inbox"}));
 	on("unkept", () => tell(t("edits_unkept"), {error: true}));
 	on("decided", () => {
@@ -491,5 +499,6 @@ export function openScreen(host, session, logOut) {
 	}
 
 	begin();
+	tellGoneSuppliers(session.user).catch(() => null);
 	window.productGrid = {grid: grid.api, chosen: grid.selectedRows};
 }

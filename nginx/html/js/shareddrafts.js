@@ -1,42 +1,32 @@
 /*
  * shareddrafts: the same edits on the server, so that another computer has them.
  *
- * The browser notes which version it knows, and whether it has changed edits
- * since. Where both have changed, the edits of both are kept, and of an article
- * that both have, this browser's.
+ * The server takes edits only from a page that knows its newest ones. Where both
+ * sides have changed, they are merged by what both had: see merging.js.
  */
-import {ApiError, ask, get, remove} from "./api.js";
+import {isUnsure, ask, get} from "./api.js";
 import {complain} from "./errors.js";
-import {recall, remember} from "./store.js";
 import {t} from "./text.js";
 
 const SOON_MS = 1500;
+const LATEST_MS = 60000;
 
 /*
  * `textOf` promises a Map of edits as text, `asEdits` turns it back; now() gives
- * {user, supplier, edits}; found(edits) takes those that came from elsewhere.
+ * {user, supplier, edits}: Edits, others for each supplier; agreed() hears that
+ * these are on the server, merged({taken, met}) of changes elsewhere.
  */
-export function sharedDrafts({textOf, asEdits, now, found}) {
-	let timer = null, busy = false, told = false;
-	let changes = 0; /* by the buyer, here */
+export function sharedDrafts({textOf, asEdits, now, agreed, merged}) {
+	const waiting = new Set(); /* edits that are looked at next */
+	let running = Promise.resolve();
+	let due = null; /* {of, timer} */
+	let untell = null; /* what takes back that edits are not shared */
+	let misses = 0; /* in a row */
 
 	const path = ({supplier}) => "/app/kept/mine/" +
 	    encodeURIComponent(`drafts.${supplier}`);
-	const noteName = ({user, supplier}) => `synced.${user}.${supplier}`;
 
-	function noteOf(of) {
-		const note = recall(noteName(of));
-
-		return Number.isSafeInteger(note?.version) ?
-		    {version: note.version, dirty: note.dirty === true} :
-		    {version: 0, dirty: of.edits.size > 0};
-	}
-
-	const note = (of, version, dirty) =>
-	    remember(noteName(of), {version, dirty});
-
-	const isNow = (of) => now().user === of.user &&
-	    now().supplier === of.supplier;
+	const isNow = ({edits}) => now().edits === edits;
 
 	/* {value, version} of the server; version 0: there is none. */
 	async function theirs(of) {
@@ -49,92 +39,91 @@ export function sharedDrafts({textOf, asEdits, now, found}) {
 		}
 	}
 
-	/* Takes what another computer has kept; true when all is agreed. */
+	/* Takes what another window has kept. */
 	async function look(of) {
 		const {value, version} = await theirs(of);
-		const known = noteOf(of);
 
-		if (!isNow(of) || version === known.version)
-			return !known.dirty;
-		const other = asEdits(value);
-
-		if (known.dirty)
-			for (const [codein, one] of now().edits)
-				other.set(codein, one);
-		note(of, version, known.dirty);
-		found(other);
-		return !known.dirty;
+		if (isNow(of) && version !== of.edits.version)
+			merged(of.edits.take(version, asEdits(value)));
 	}
 
 	/* Promises the version that the server has then, 0 for none. */
 	async function give(of, edits, version) {
-		if (edits.size === 0) {
-			if (version !== 0)
-				await remove(path(of)).catch((error) => {
-					if (error.status !== 404)
-						throw error;
-				});
-			return 0;
-		}
-		const {data} = await ask("PUT", path(of),
-		    {body: {value: await textOf(edits), version}});
-
-		return data.version;
+		if (edits.size > 0)
+			return (await ask("PUT", path(of), {body: {value:
+			    await textOf(edits), version}})).data.version;
+		if (version !== 0)
+			await ask("DELETE", path(of), {params: {version}})
+			    .catch((error) => {
+				if (error.status !== 404)
+					throw error;
+			    });
+		return 0;
 	}
 
+	/*
+	 * Another window was faster, or the answer was lost: that is looked at
+	 * again, later each time.
+	 */
 	async function agree(of) {
-		const before = changes;
+		const sent = new Map(of.edits);
 
 		try {
-			const version = await give(of, now().edits,
-			    noteOf(of).version);
-
-			/* Changed meanwhile: that goes next. */
-			note(of, version, changes !== before);
+			of.edits.agree(await give(of, sent, of.edits.version),
+			    sent);
+			misses = 0;
+			if (isNow(of))
+				agreed();
 		} catch (error) {
-			if (!(error instanceof ApiError) || error.status !== 409)
+			if (error.status !== 409 && !isUnsure(error))
 				throw error;
-			await look(of);
+			misses++;
 		}
+		/* Those of another supplier are merged when it is shown again. */
+		if (of.edits.since.size > 0 && isNow(of))
+			soon(of);
 	}
 
-	async function run() {
-		const of = now();
-
-		if (busy || of.supplier === null)
-			return;
-		busy = true;
+	async function turn(of) {
+		waiting.delete(of.edits);
 		try {
-			if (!await look(of) && isNow(of))
+			if (isNow(of))
+				await look(of);
+			if (of.edits.since.size > 0)
 				await agree(of);
-			told = false;
-			if (isNow(of) && noteOf(of).dirty)
-				soon();
+			untell?.();
+			untell = null;
 		} catch (error) {
-			if (!told)
-				complain(t("drafts_unshared"), error,
-				    {about: "drafts"});
-			told = true;
-		} finally {
-			busy = false;
+			untell ??= complain(t("drafts_unshared"), error,
+			    {about: "drafts"});
 		}
 	}
 
-	function soon() {
-		clearTimeout(timer);
-		timer = setTimeout(run, SOON_MS);
+	/* One after the other; each of the edits once. */
+	function run(of = now()) {
+		if (of.supplier === null || waiting.has(of.edits))
+			return;
+		waiting.add(of.edits);
+		running = running.then(() => turn(of));
+	}
+
+	/* Those of a supplier that was left meanwhile go at once. */
+	function soon(of, times = 2 ** misses) {
+		if (due !== null && due.of.edits !== of.edits)
+			run(due.of);
+		clearTimeout(due?.timer);
+		due = {of, timer: setTimeout(() => {
+			due = null;
+			run(of);
+		}, Math.min(SOON_MS * times, LATEST_MS))};
 	}
 
 	return {
 		/* Another supplier, or the page was come back to. */
-		look: run,
+		look: () => run(),
 		/* The edits have changed, by the buyer. */
-		changed() {
-			const of = now();
-
-			changes++;
-			note(of, noteOf(of).version, true);
-			soon();
-		},
+		changed: () => soon(now()),
+		/* By another window of this browser, which shares them first. */
+		heard: () => soon(now(), 4),
 	};
 }

@@ -5,8 +5,16 @@
  */
 const PREFIX = "grid.";
 
-/* Whether the browser's own name for something is `name` here. */
-export const isKeptAs = (key, name) => key === PREFIX + name;
+/* The names here that begin with `start`. */
+export function namesOf(start) {
+	try {
+		return Object.keys(localStorage)
+		    .filter((key) => key.startsWith(PREFIX + start))
+		    .map((key) => key.slice(PREFIX.length));
+	} catch {
+		return [];
+	}
+}
 
 export function recall(name, fallback = null) {
 	try {

@@ -8,8 +8,11 @@ import {t} from "./text.js";
 
 const POLL_MS = 15000;
 
-/* `seen` says whether there is anything to look for; changed() hears of it. */
-export function watch(seen, changed) {
+/*
+ * `seen` says whether there is anything to look for; changed() hears of it.
+ * `others` looks for what is gone.
+ */
+export function watch(seen, changed, others) {
 	let asked = new AbortController();
 	let untell = null; /* what takes back that proposals cannot be had */
 
@@ -32,6 +35,7 @@ export function watch(seen, changed) {
 			return;
 		look();
 		lookForEdits();
+		others();
 	}
 
 	setInterval(lookIfSeen, POLL_MS);

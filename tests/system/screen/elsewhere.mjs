@@ -1,35 +1,7 @@
 /* elsewhere: what a buyer did here is there on another computer. */
 import assert from "node:assert/strict";
-import {another, cell, codeAt, open, product, rowsDrawn} from "./kit.mjs";
-
-const lookAgain = (page) => page.evaluate(() =>
-    dispatchEvent(new Event("focus")));
-
-const mineAt = (page, row, gamme) => page.waitForFunction(([n, text]) =>
-    (document.querySelector(`.ag-row[row-index="${n}"] .gamme.mine`)
-	?.textContent ?? null) === text, [row, gamme]);
-
-/* What the server keeps of the buyer's edits, "" for nothing. */
-const keptNow = (page) => page.evaluate(async () => {
-	const reply = await fetch("/app/kept/mine/drafts.12345");
-
-	return reply.status === 200 ? (await reply.json()).data.value : "";
-});
-
-/* The page tells the server a moment after an edit. */
-async function keptIs(page, fits) {
-	for (let i = 0; i < 100; i++) {
-		const value = await keptNow(page);
-
-		if (fits(value))
-			return;
-		await page.waitForTimeout(200);
-	}
-	assert.fail(`kept: ${await keptNow(page)}`);
-}
-
-const linesAre = (page, count) => keptIs(page, (value) =>
-    value.split("\n").filter((line) => line !== "").length === count);
+import {another, cell, codeAt, linesAre, lookAgain, mineAt, open, product,
+    rowsDrawn} from "./kit.mjs";
 
 export async function elsewhere(day, browser) {
 	const page = day.page = await open(browser);

@@ -45,10 +45,31 @@ export function openBrowser() {
 const isDrivers = (text) => GRID_FIREFOX &&
     /^Content-Security-Policy.*style-src-elem/.test(text);
 
-/* A new profile each time; `problems` gathers what the page complains of. */
-export async function openPage(browser, options = {}) {
+/* Notes all notices, also those that have gone away. */
+const noteNotices = () => {
+	window.told = [];
+	new MutationObserver((changes) => window.told.push(...changes
+	    .flatMap(({addedNodes}) => [...addedNodes])
+	    .filter((one) => one.matches?.(".notice"))
+	    .map(({textContent}) => textContent)))
+	    .observe(document, {childList: true, subtree: true});
+};
+
+/* A notice that was shown since the page was loaded has these words. */
+export const wasTold = (page, words) => page.waitForFunction((list) =>
+    window.told.some((text) => list.every((word) => text.includes(word))),
+words);
+
+/*
+ * A new profile each time; `problems` gathers what the page complains of. With
+ * `notes` wasTold() can be asked.
+ */
+export async function openPage(browser, {notes = false, ...options} = {}) {
 	const context = await browser.newContext({
 	    viewport: {width: 1280, height: 720}, locale: "fr-FR", ...options});
+
+	if (notes)
+		await context.addInitScript(noteNotices);
 	const page = await context.newPage();
 
 	/* Long, for a machine that has much else to do. */
@@ -132,6 +153,45 @@ export async function codeAt(page, row) {
 export const tick = (page, row) => page.locator(
     `.ag-row[row-index="${row}"] input[type=checkbox]`).first()
     .check({force: true});
+
+/* The page looks for proposals and edits when one comes back to it. */
+export const lookAgain = (page) => page.evaluate(() =>
+    dispatchEvent(new Event("focus")));
+
+/* --- edits ------------------------------------------------------------------ */
+
+export async function setRow(page, row, gamme) {
+	await cell(page, row, "libelle1").click();
+	await page.keyboard.press(gamme);
+	await cell(page, row, "codeGamme").locator(".gamme.mine").waitFor();
+}
+
+/* The edit that a row shows, null for none. */
+export const mineAt = (page, row, gamme) => page.waitForFunction(([n, text]) =>
+    (document.querySelector(`.ag-row[row-index="${n}"] .gamme.mine`)
+	?.textContent ?? null) === text, [row, gamme]);
+
+/* What the server keeps of the buyer's edits, "" for nothing. */
+export const keptNow = (page) => page.evaluate(async (code) => {
+	const reply = await fetch(`/app/kept/mine/drafts.${code}`);
+
+	return reply.status === 200 ? (await reply.json()).data.value : "";
+}, SUPPLIER);
+
+/* The page tells the server a moment after an edit. */
+export async function keptIs(page, fits) {
+	for (let i = 0; i < 150; i++) {
+		if (fits(await keptNow(page)))
+			return;
+		await page.waitForTimeout(200);
+	}
+	assert.fail(`kept: ${await keptNow(page)}`);
+}
+
+export const linesAre = (page, count) => keptIs(page, (value) =>
+    value.split("\n").filter((line) => line !== "").length === count);
+
+/* --- rows ------------------------------------------------------------------- */
 
 /* The bar at the foot tells this number of articles. */
 export const totalIs = (page, count) => page.waitForFunction((text) =>

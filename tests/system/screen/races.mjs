@@ -4,8 +4,8 @@
  */
 import assert from "node:assert/strict";
 import {another, api, cell, chooseSupplier, codeAt, firstRowIs, grid, host, logIn,
-    open, openPage, product, propose, ROWS, rowsDrawn, SUPPLIER, tick,
-    totalIs} from "./kit.mjs";
+    lookAgain, open, openPage, product, propose, ROWS, rowsDrawn, setRow, SUPPLIER,
+    tick, totalIs} from "./kit.mjs";
 
 const GRID = "**/api/v1/grid?*", PRODUCT = "**/api/v1/products/*";
 
@@ -50,19 +50,10 @@ const fails = (status, code) => (route) => route.fulfill({status,
     contentType: "application/json", body: JSON.stringify(
 	{error: {code, message: "It broke."}})});
 
-const lookAgain = (page) => page.evaluate(() =>
-    dispatchEvent(new Event("focus")));
-
 const rangeAt = (page, row) => cell(page, row, "codeGamme")
     .locator(".gamme").first().textContent();
 
 const counts = (page) => page.textContent(".foot .counts");
-
-async function setRow(page, row, gamme) {
-	await cell(page, row, "libelle1").click();
-	await page.keyboard.press(gamme);
-	await cell(page, row, "codeGamme").locator(".gamme.mine").waitFor();
-}
 
 async function saveRow(page, row) {
 	await tick(page, row);

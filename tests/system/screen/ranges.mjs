@@ -1,13 +1,9 @@
 /* ranges: proposals, own edits, Save and Cancel, and who was faster. */
 import assert from "node:assert/strict";
-import {another, api, cell, codeAt, grid, host, product, propose, rowsDrawn, SUPPLIER,
+import {another, api, cell, codeAt, grid, host, lookAgain, product, propose, rowsDrawn, SUPPLIER,
     tick, totalIs, ROWS} from "./kit.mjs";
 
 const exported = () => host("ctl", "gammes", "export");
-
-/* The page looks for proposals when one comes back to it. */
-const lookAgain = (page) => page.evaluate(() =>
-    dispatchEvent(new Event("focus")));
 
 async function answer(page, button) {
 	await page.click(`dialog footer ${button}`);

@@ -32,6 +32,7 @@ import {settings} from "./settings.mjs";
 import {sizes} from "./sizes.mjs";
 import {slicing} from "./slicing.mjs";
 import {summary} from "./summary.mjs";
+import {together} from "./together.mjs";
 import {views} from "./views.mjs";
 
 /*
@@ -55,7 +56,7 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
     places, buyersDay, columns, choices, months, paper, partly,
-    slicing, summary, odd, races, roles, memory, looks, sizes].filter(wanted))
+    slicing, summary, odd, races, together, roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();
