@@ -87,8 +87,8 @@ export async function openPage(browser, {notes = false, ...options} = {}) {
 	return page;
 }
 
-export async function logIn(page) {
-	await page.fill("#user", GRID_USER);
+export async function logIn(page, user = GRID_USER) {
+	await page.fill("#user", user);
 	await page.fill("#password", GRID_PASSWORD);
 	await page.keyboard.press("Enter");
 }
@@ -119,10 +119,10 @@ export async function forgetDrafts(page) {
 }
 
 /* `keep` leaves the buyer's unsaved edits as they are on the server. */
-export async function open(browser, {keep = false, ...options} = {}) {
+export async function open(browser, {keep = false, user, ...options} = {}) {
 	const page = await openPage(browser, options);
 
-	await logIn(page);
+	await logIn(page, user);
 	if (!keep)
 		await forgetDrafts(page);
 	await chooseSupplier(page, SUPPLIER);

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import {article} from "./article.mjs";
 import {back} from "./back.mjs";
 import {bulk} from "./bulk.mjs";
+import {buyers} from "./buyers.mjs";
 import {choices} from "./choices.mjs";
 import {choosing} from "./choosing.mjs";
 import {columns} from "./columns.mjs";
@@ -56,7 +57,8 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
     places, buyersDay, columns, choices, months, paper, partly,
-    slicing, summary, odd, races, together, roles, memory, looks, sizes].filter(wanted))
+    slicing, summary, odd, races, together, buyers,
+    roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();
 day.done();
