@@ -13,6 +13,7 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_NOT_FOUND] = "not found",
     [ERR_NOT_READY] = "not ready yet",
     [ERR_EXISTS] = "exists already",
+    [ERR_LAST] = "the last one must stay",
     [ERR_BUSY] = "busy",
     [ERR_DENIED] = "permission denied",
     [ERR_DAMAGED] = "stored data damaged",

@@ -17,6 +17,7 @@ enum err {
 	ERR_NOT_FOUND,
 	ERR_NOT_READY, /* known, but not computed yet */
 	ERR_EXISTS,
+	ERR_LAST, /* of its kind: it must stay */
 	ERR_BUSY, /* locked by another process, or too many wait */
 	ERR_DENIED, /* permissions of files, or of people */
 	ERR_DAMAGED, /* our own stored bytes are not what we wrote */

@@ -169,6 +169,7 @@ by_session(struct call *call)
 	touch(call, &session, now_ms);
 	call->subject.kind = SUBJECT_USER;
 	call->subject.outside = session.outside;
+	memcpy(call->subject.session, session.id, sizeof(session.id));
 	call->subject.name =
 	    arena_copy(call->serving->arena, span_of(session.user));
 	call->subject.may_propose = true;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "common/buf.h"
+#include "common/digest.h"
 #include "common/err.h"
 #include "common/siphash.h"
 #include "common/span.h"
@@ -104,6 +105,7 @@ struct subject {
 	int64_t per_minute; /* requests of a key; 0: any number */
 	struct span suppliers; /* that a key may see; empty: all */
 	struct rights rights; /* of a user */
+	uint8_t session[DIGEST_SHA256_LEN]; /* a user's: session.h's id */
 	bool outside; /* a user's session that session_admit() made */
 };
 

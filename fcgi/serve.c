@@ -76,7 +76,7 @@ check_kind(struct call *call)
 	if (call->route->auth == ROUTE_ADMINISTRATOR &&
 	    call->subject.rights.role != ROLE_ADMINISTRATOR)
 		return reply_fail(call->reply, 403, CODE_FORBIDDEN,
-		    "Only an administrator may see, make and revoke API keys.");
+		    "Only an administrator may manage API keys and users.");
 	return ERR_OK;
 }
 

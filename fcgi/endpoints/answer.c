@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "fcgi/call.h"
+#include "fcgi/http/members.h"
 
 void
 answer_begin(struct answer *answer, struct call *call)
@@ -58,4 +59,11 @@ answer_end(struct answer *answer)
 	if (is_whole(body, text))
 		iovbuf_refer_all(body, text->data, text->len);
 	return jsonw_end(&answer->json);
+}
+
+void
+answer_rights(struct answer *answer, const struct rights *rights)
+{
+	members_text(&answer->json, "role", span_of(role_text(rights->role)));
+	members_codes(&answer->json, "suppliers", rights->suppliers);
 }

@@ -29,3 +29,7 @@ void answer_put(struct answer *answer);
 
 /* Closes the object, which alone is open, and adds the rest to the body. */
 enum err answer_end(struct answer *answer);
+
+/* A user's `role`, and the `suppliers` to decide for: null for all. */
+struct rights;
+void answer_rights(struct answer *answer, const struct rights *rights);

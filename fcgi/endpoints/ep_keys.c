@@ -5,12 +5,12 @@
 #include "common/arena.h"
 #include "common/date.h"
 #include "common/digest.h"
-#include "common/members.h"
 #include "fcgi/call.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/fail.h"
+#include "fcgi/http/members.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/state.h"
 
@@ -56,24 +56,13 @@ newest_first(const void *a, const void *b)
 static void
 add_bounds(struct jsonw *json, const struct access_bounds *bounds)
 {
-	struct span code, rest = bounds->suppliers;
-
 	members_time(json, "expiresAt", bounds->expires_ms);
 	jsonw_key(json, "perMinute");
 	if (bounds->per_minute == 0)
 		jsonw_null(json);
 	else
 		jsonw_int(json, bounds->per_minute);
-	jsonw_key(json, "suppliers");
-	if (bounds->suppliers.len == 0) {
-		jsonw_null(json);
-		return;
-	}
-	jsonw_array_begin(json);
-	while (span_cut(&code, &rest, '\n'))
-		if (code.len > 0)
-			jsonw_string(json, code);
-	jsonw_array_end(json);
+	members_codes(json, "suppliers", bounds->suppliers);
 }
 
 static enum err

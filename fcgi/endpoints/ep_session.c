@@ -15,6 +15,7 @@
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/endpoints/login_place.h"
 #include "fcgi/fail.h"
 #include "fcgi/outside.h"
 #include "fcgi/rows/ensure.h"
@@ -23,9 +24,6 @@
 #include "lmdb-schema/state/session.h"
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/state/user.h"
-#include "lmdb-schema/store/store.h"
-
-#define PLACE_WAIT_MS 5000
 
 /* Two endpoints need no session, but a browser of this site. */
 static enum err
@@ -48,24 +46,6 @@ set_cookie(struct call *call, const char *token)
 	    token[0] == '\0' ? "; Max-Age=0" : "");
 }
 
-static void
-write_rights(struct jsonw *json, const struct rights *rights)
-{
-	struct span code, rest = rights->suppliers;
-
-	members_text(json, "role", span_of(role_text(rights->role)));
-	jsonw_key(json, "suppliers");
-	if (rest.len == 0) {
-		jsonw_null(json);
-		return;
-	}
-	jsonw_array_begin(json);
-	while (span_cut(&code, &rest, '\n'))
-		if (code.len > 0)
-			jsonw_string(json, code);
-	jsonw_array_end(json);
-}
-
 /* A session from outside also says where it ends for good. */
 static void
 write_outside(struct jsonw *json, const struct api_settings *settings)
@@ -86,7 +66,7 @@ answer_session(struct call *call, struct span user, int64_t expires_ms,
 	members_null_text(&answer.json, "user", user);
 	if (rights != NULL) {
 		members_time(&answer.json, "expiresAt", expires_ms);
-		write_rights(&answer.json, rights);
+		answer_rights(&answer, rights);
 	}
 	if (outside)
 		write_outside(&answer.json, call->server->settings);
@@ -104,16 +84,6 @@ refuse_attempt(struct call *call, int64_t wait_ms)
 	    (long long)(wait_ms + 999) / 1000);
 	reply_header(call->reply, "Retry-After", "%lld",
 	    (long long)(wait_ms + 999) / 1000);
-	return ERR_ANSWERED;
-}
-
-/* As nginx refuses those beyond its queue. */
-static enum err
-refuse_for_now(struct call *call)
-{
-	reply_fail(call->reply, 429, CODE_UNAUTHORIZED,
-	    "Too many log in at this moment: try again in a second.");
-	reply_header(call->reply, "Retry-After", "1");
 	return ERR_ANSWERED;
 }
 
@@ -187,27 +157,6 @@ log_in(struct call *call, struct span user, struct span password)
 	    : fail_write(call, err);
 }
 
-/*
- * At most STORE_LOGINS at once over all processes, and as many that wait: a
- * thread for each. All others queue in nginx, where they cost next to nothing.
- */
-static enum err
-in_a_place(struct call *call, struct span one, struct span other,
-    enum err (*run)(struct call *, struct span, struct span))
-{
-	int place;
-	enum err err =
-	    store_lock_login(&place, call->server->store, PLACE_WAIT_MS);
-
-	if (err == ERR_BUSY)
-		return refuse_for_now(call);
-	if (err != ERR_OK)
-		return fail_write(call, err);
-	err = run(call, one, other);
-	close(place);
-	return err;
-}
-
 /* A password takes a tenth of a second and 64 MB: pages do not wait for it. */
 enum err
 ep_login(struct call *call)
@@ -215,6 +164,7 @@ ep_login(struct call *call)
 	static const char *const names[] = {"user", "password"};
 	struct span user = SPAN(""), password = SPAN("");
 	struct jsonr *doc;
+	int place;
 	enum err err = check_browser(call);
 
 	if (err == ERR_OK && !call->request->slow_pool)
@@ -230,7 +180,11 @@ ep_login(struct call *call)
 	    jsonr_member(jsonr_root(doc), "password"), "password");
 	err = body_check(call, doc);
 	if (err == ERR_OK)
-		err = in_a_place(call, user, password, log_in);
+		err = login_place_take(&place, call);
+	if (err == ERR_OK) {
+		err = log_in(call, user, password);
+		close(place);
+	}
 	jsonr_free(doc);
 	return err;
 }
@@ -283,6 +237,7 @@ ep_password(struct call *call)
 	static const char *const names[] = {"password", "newPassword"};
 	struct span old = SPAN(""), password = SPAN("");
 	struct jsonr *doc;
+	int place;
 	enum err err;
 
 	assert(call->subject.kind == SUBJECT_USER);
@@ -305,7 +260,11 @@ ep_password(struct call *call)
 		    USER_PASSWORD_MIN, USER_PASSWORD_MAX);
 	err = body_check(call, doc);
 	if (err == ERR_OK)
-		err = in_a_place(call, old, password, renew);
+		err = login_place_take(&place, call);
+	if (err == ERR_OK) {
+		err = renew(call, old, password);
+		close(place);
+	}
 	jsonr_free(doc);
 	return err;
 }

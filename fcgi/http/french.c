@@ -123,8 +123,19 @@ static const struct row {
      "gridapi.conf names those that may.",
 	"Aucun groupe de ce compte ne donne accès à la grille : [outside] de "
 	"gridapi.conf nomme ceux qui le donnent."},
-    {"Only an administrator may see, make and revoke API keys.",
-	"Seul un administrateur peut voir, créer et révoquer les clés d'API."},
+    {"Only an administrator may manage API keys and users.",
+	"Seul un administrateur peut gérer les clés d'API et les "
+	"utilisateurs."},
+    {"This is the last administrator with a password: make another one first. "
+     "Nothing was done.",
+	"C'est le dernier administrateur qui a un mot de passe : en nommer un "
+	"autre d'abord. Rien n'a été fait."},
+    {"There is no user of this name; GET /app/users lists them.",
+	"Aucun utilisateur n'a ce nom ; GET /app/users les liste."},
+    {"One's own password is changed by PUT /app/password, with the present "
+     "one.",
+	"Son propre mot de passe se change par PUT /app/password, avec "
+	"l'actuel."},
     {"This user decides for some suppliers only, and %.*s is none of them; GET "
      "/app/session lists them. Nothing was done.",
 	"Cet utilisateur ne décide que pour certains fournisseurs, et %.*s "
@@ -302,6 +313,16 @@ static const struct row {
     {"is the name of a key in use", "est le nom d'une clé en service"},
     {"must be 1 to %d bytes of text without control characters",
 	"doit être un texte de 1 à %d octets sans caractère de contrôle"},
+    {"is the name of a user", "est le nom d'un utilisateur"},
+    {"must be 1 to %d bytes of text without control characters, and without "
+     "blanks at its ends",
+	"doit être un texte de 1 à %d octets sans caractère de contrôle, ni "
+	"blanc aux deux bouts"},
+    {"must be buyer, manager or administrator",
+	"doit être buyer, manager ou administrator"},
+    {"must be null: only a buyer decides for some suppliers",
+	"doit être null : seul un acheteur décide pour certains "
+	"fournisseurs"},
     {"must be read or propose", "doit être read ou propose"},
     {"must have one of codein and gtin", "doit avoir codein ou gtin"},
     {"names article %.*s, which is named already",

@@ -8,3 +8,6 @@
 
 /* null for no range. */
 void members_gamme(struct jsonw *json, const char *name, uint8_t gamme);
+
+/* An array of such codes as access.h's; null for an empty list. */
+void members_codes(struct jsonw *json, const char *name, struct span codes);

@@ -7,13 +7,6 @@
 #include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
 
-struct session_record {
-	struct span user;
-	int64_t created_ms, used_ms;
-	bool outside;
-	struct rights rights; /* where it is from outside */
-};
-
 static enum err
 read_record(struct session_record *record, struct span value)
 {
@@ -30,6 +23,15 @@ read_record(struct session_record *record, struct span value)
 	if (!unpack_done(&from) || record->user.len > ACCESS_NAME_MAX)
 		return ERR_DAMAGED;
 	return ERR_OK;
+}
+
+enum err
+session_read(struct session_record *record, struct kv_txn *txn, struct span id)
+{
+	struct span value;
+	enum err err = kv_get(txn, STATE_SESSIONS, id, &value);
+
+	return err == ERR_OK ? read_record(record, value) : err;
 }
 
 static enum err
@@ -260,14 +262,12 @@ session_check(struct session *out, struct state_view *view, struct span token,
     int64_t lifetime_ms, int64_t now_ms)
 {
 	struct session_record record;
-	struct span id = id_of(out->id, token), value;
+	struct span id = id_of(out->id, token);
 	enum err err = ERR_DENIED;
 
 	assert(lifetime_ms > 0);
 	if (token.len == SESSION_TOKEN_LEN)
-		err = kv_get(state_view_txn(view), STATE_SESSIONS, id, &value);
-	if (err == ERR_OK)
-		err = read_record(&record, value);
+		err = session_read(&record, state_view_txn(view), id);
 	if (err == ERR_NOT_FOUND ||
 	    (err == ERR_OK && is_over(&record, lifetime_ms, now_ms)))
 		err = ERR_DENIED;
@@ -294,11 +294,8 @@ touch(void *context, struct kv_txn *txn)
 	const struct touch *work = context;
 	struct span id = span_make(work->session->id, DIGEST_SHA256_LEN);
 	struct session_record record;
-	struct span value;
-	enum err err = kv_get(txn, STATE_SESSIONS, id, &value);
+	enum err err = session_read(&record, txn, id);
 
-	if (err == ERR_OK)
-		err = read_record(&record, value);
 	if (err == ERR_NOT_FOUND ||
 	    (err == ERR_OK && work->now_ms - record.used_ms < SESSION_TOUCH_MS))
 		return ERR_OK;
@@ -372,7 +369,7 @@ session_logout(struct store *store, struct span token)
 enum err
 session_each(struct state_view *view,
     enum err (*each)(
-	void *context, struct span id, struct span user, bool outside),
+	void *context, struct span id, const struct session_record *record),
     void *context)
 {
 	struct kv_walk *walk = kv_walk_begin(
@@ -385,7 +382,7 @@ session_each(struct state_view *view,
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
 		err = read_record(&record, value);
 		if (err == ERR_OK)
-			err = each(context, key, record.user, record.outside);
+			err = each(context, key, &record);
 		if (err != ERR_OK)
 			break;
 	}

@@ -84,12 +84,24 @@ enum err session_logout(struct store *store, struct span token);
 enum err session_sweep(
     struct store *store, int64_t lifetime_ms, int64_t now_ms, uint64_t *swept);
 
-/* Calls `each` for every stored session, over or not; for `gridctl check`. */
+/* A session as it is stored, over or not; borrowed from the view. */
+struct session_record {
+	struct span user;
+	int64_t created_ms, used_ms;
+	bool outside;
+	struct rights rights; /* where it is from outside */
+};
+
+/* Calls `each` for every one, in the order of the ids. */
 enum err session_each(struct state_view *view,
     enum err (*each)(
-	void *context, struct span id, struct span user, bool outside),
+	void *context, struct span id, const struct session_record *record),
     void *context);
 
-/* For user.c: ends all sessions of a user; *ended is how many. */
+/* For user.c: the session with this id. ERR_NOT_FOUND is quiet. */
 struct kv_txn;
+enum err session_read(
+    struct session_record *record, struct kv_txn *txn, struct span id);
+
+/* For user.c: ends all sessions of a user; *ended is how many. */
 enum err session_end_all(struct kv_txn *txn, struct span user, uint64_t *ended);

@@ -94,16 +94,81 @@ user_each(struct state_view *view,
 
 /* --- changing ------------------------------------------------------------- */
 
-enum change { ADD, PASSWD, RIGHTS, REMOVE };
-
 struct work {
-	enum change change;
-	struct span name, actor;
-	struct rights rights; /* of ADD and RIGHTS */
-	const char
-	    *seen; /* the hash that PASSWD takes the place of; NULL: any */
+	struct user_change wanted;
+	/* The author by name, or an administrator's session. */
+	struct span actor, session;
+	/* The hash that USER_PASSWD takes the place of; NULL: any. */
+	const char *seen;
 	char hash[DIGEST_PASSWORD_MAX];
 };
+
+/* Of a session: its user, where an administrator has it. */
+static enum err
+find_administrator(struct span *name, struct kv_txn *txn, struct span session)
+{
+	struct session_record found;
+	struct user_record record;
+	enum err err = session_read(&found, txn, session);
+
+	if (err == ERR_OK && !found.outside) {
+		err = get_record(&record, txn, found.user);
+		found.rights = record.user.rights;
+	}
+	*name = found.user;
+	if (err == ERR_NOT_FOUND ||
+	    (err == ERR_OK && found.rights.role != ROLE_ADMINISTRATOR))
+		return ERR_DENIED;
+	return err;
+}
+
+/* ERR_LAST where nobody but `name` is an administrator here. */
+static enum err
+find_another(struct kv_txn *txn, struct span name)
+{
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, STATE_USERS, SPAN(""), SPAN(""));
+	struct user_record record;
+	struct span key, value;
+	enum err err;
+
+	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK ||
+	    (err == ERR_DAMAGED && key.len > 0)) {
+		/* A damaged user cannot log in. */
+		if (err == ERR_OK &&
+		    read_record(&record, key, value) == ERR_OK &&
+		    record.user.rights.role == ROLE_ADMINISTRATOR &&
+		    !span_eq(key, name))
+			return kv_walk_done(walk, ERR_OK);
+	}
+	err = kv_walk_done(walk, err);
+	return err == ERR_OK ? ERR_LAST : err;
+}
+
+/*
+ * In the transaction of the change: what was true when the request came may not
+ * be any more. *actor is borrowed until the first write.
+ */
+static enum err
+check_actor(struct span *actor, const struct work *work, struct kv_txn *txn)
+{
+	const struct user_change *wanted = &work->wanted;
+	bool stays = wanted->act != USER_REMOVE &&
+	    (wanted->act != USER_RIGHTS ||
+		wanted->rights.role == ROLE_ADMINISTRATOR);
+	struct user_record record;
+	enum err err;
+
+	*actor = work->actor;
+	if (work->session.len == 0)
+		return ERR_OK;
+	err = find_administrator(actor, txn, work->session);
+	if (err != ERR_OK || stays ||
+	    get_record(&record, txn, wanted->name) != ERR_OK ||
+	    record.user.rights.role != ROLE_ADMINISTRATOR)
+		return err;
+	return find_another(txn, wanted->name);
+}
 
 /* As earlier programs have it where it gives all rights. */
 static enum err
@@ -125,7 +190,7 @@ add_user(const struct work *work, struct kv_txn *txn)
 	return put_record(txn,
 	    &(struct user_record){
 		.hash = span_of(work->hash),
-		.user = {work->name, date_now_ms(), work->rights},
+		.user = {work->wanted.name, date_now_ms(), work->wanted.rights},
 	    });
 }
 
@@ -146,21 +211,24 @@ static enum err
 remove_user(const struct work *work, struct kv_txn *txn, bool known)
 {
 	bool found;
-	enum err err = known ? kv_del(txn, STATE_USERS, work->name) : ERR_OK;
+	enum err err =
+	    known ? kv_del(txn, STATE_USERS, work->wanted.name) : ERR_OK;
 
 	if (err == ERR_OK)
-		err = remove_rest(txn, work->name, &found);
+		err = remove_rest(txn, work->wanted.name, &found);
 	return err == ERR_OK && !known && !found ? ERR_NOT_FOUND : err;
 }
 
 static enum err
 alter(const struct work *work, struct kv_txn *txn)
 {
+	enum user_act act = work->wanted.act;
+	struct span name = work->wanted.name;
 	struct user_record record;
 	uint64_t ended;
-	enum err err = get_record(&record, txn, work->name);
+	enum err err = get_record(&record, txn, name);
 
-	if (work->change == ADD) {
+	if (act == USER_ADD) {
 		if (err == ERR_NOT_FOUND)
 			return add_user(work, txn);
 		return err == ERR_OK ? ERR_EXISTS : err;
@@ -168,58 +236,66 @@ alter(const struct work *work, struct kv_txn *txn)
 	/*
 	 * A damaged record may still be removed, and the user then added again.
 	 */
-	if (work->change == REMOVE && access_name_ok(work->name) &&
+	if (act == USER_REMOVE && access_name_ok(name) &&
 	    (err == ERR_OK || err == ERR_DAMAGED || err == ERR_NOT_FOUND))
 		return remove_user(work, txn, err != ERR_NOT_FOUND);
 	if (err != ERR_OK)
 		return err;
 	if (work->seen != NULL && !span_eq(record.hash, span_of(work->seen)))
 		return ERR_DENIED;
-	if (work->change == RIGHTS) {
-		record.user.rights = work->rights;
+	if (act == USER_RIGHTS) {
+		record.user.rights = work->wanted.rights;
 		return put_record(txn, &record);
 	}
 	record.hash = span_of(work->hash);
 	err = put_record(txn, &record);
-	return err == ERR_OK ? session_end_all(txn, work->name, &ended) : err;
+	return err == ERR_OK ? session_end_all(txn, name, &ended) : err;
 }
 
 static enum err
 change(void *context, struct kv_txn *txn)
 {
 	static const struct span events[] = {
-	    [ADD] = {"user-added", 10},
-	    [PASSWD] = {"user-password", 13},
-	    [RIGHTS] = {"user-role", 9},
-	    [REMOVE] = {"user-removed", 12},
+	    [USER_ADD] = {"user-added", 10},
+	    [USER_PASSWD] = {"user-password", 13},
+	    [USER_RIGHTS] = {"user-role", 9},
+	    [USER_REMOVE] = {"user-removed", 12},
 	};
 	const struct work *work = context;
-	struct span role = SPAN("");
-	enum err err = alter(work, txn);
+	const struct user_change *wanted = &work->wanted;
+	char name[ACCESS_NAME_MAX + 1];
+	struct span actor, role = SPAN("");
+	enum err err = check_actor(&actor, work, txn);
 
-	if (work->change == RIGHTS ||
-	    (work->change == ADD && work->rights.role != ROLE_ADMINISTRATOR))
-		role = span_of(role_text(work->rights.role));
+	/* A copy, as writing ends what is borrowed. */
+	if (err == ERR_OK && !span_copy(name, sizeof(name), actor))
+		err = ERR_DAMAGED;
+	if (err == ERR_OK)
+		err = alter(work, txn);
+	if (wanted->act == USER_RIGHTS ||
+	    (wanted->act == USER_ADD &&
+		wanted->rights.role != ROLE_ADMINISTRATOR))
+		role = span_of(role_text(wanted->rights.role));
 
 	if (err == ERR_OK)
 		err = access_touch(txn);
 	if (err != ERR_OK)
 		return err;
 	return audit_add(txn,
-	    &(struct audit_entry){.event = events[work->change],
-		.actor = work->actor,
-		.codein = work->name,
+	    &(struct audit_entry){.event = events[wanted->act],
+		.actor = span_of(name),
+		.codein = wanted->name,
 		.motif = role});
 }
 
 /* Hash before the transaction: it takes a tenth of a second. */
 static enum err
-change_password(struct store *store, struct work *work, struct span password)
+change_password(struct store *store, struct work *work)
 {
+	struct span name = work->wanted.name, password = work->wanted.password;
 	enum err err;
 
-	if (!access_name_ok(work->name) ||
-	    !span_eq(span_trim(work->name), work->name) ||
+	if (!access_name_ok(name) || !span_eq(span_trim(name), name) ||
 	    !user_password_ok(password))
 		return ERR_BAD_INPUT;
 	err = digest_password_make(work->hash, password);
@@ -244,21 +320,20 @@ user_add_as(struct store *store, struct span name, struct span password,
 {
 	assert(actor != NULL && rights_ok(rights));
 	return change_password(store,
-	    &(struct work){.change = ADD,
-		.name = name,
+	    &(struct work){
+		.wanted = {USER_ADD, name, password, *rights},
 		.actor = span_of(actor),
-		.rights = *rights},
-	    password);
+	    });
 }
 
 enum err
 user_set_rights(struct store *store, struct span name,
     const struct rights *rights, const char *actor)
 {
-	struct work work = {.change = RIGHTS,
-	    .name = name,
+	struct work work = {
+	    .wanted = {.act = USER_RIGHTS, .name = name, .rights = *rights},
 	    .actor = span_of(actor),
-	    .rights = *rights};
+	};
 
 	assert(actor != NULL && rights_ok(rights));
 	return store_write(store, STORE_STATE, change, &work);
@@ -271,8 +346,9 @@ user_passwd(struct store *store, struct span name, struct span password,
 	assert(actor != NULL);
 	return change_password(store,
 	    &(struct work){
-		.change = PASSWD, .name = name, .actor = span_of(actor)},
-	    password);
+		.wanted = {USER_PASSWD, name, password, {0}},
+		.actor = span_of(actor),
+	    });
 }
 
 /* A copy, as no view stays open while a password is hashed. */
@@ -306,11 +382,11 @@ user_renew(struct store *store, struct span name, struct span old,
 		err = ERR_DENIED;
 	if (err == ERR_OK)
 		err = change_password(store,
-		    &(struct work){.change = PASSWD,
-			.name = name,
+		    &(struct work){
+			.wanted = {USER_PASSWD, name, password, {0}},
 			.actor = name,
-			.seen = seen},
-		    password);
+			.seen = seen,
+		    });
 	digest_forget(seen, sizeof(seen));
 	return err == ERR_NOT_FOUND ? ERR_DENIED : err;
 }
@@ -319,8 +395,24 @@ enum err
 user_remove(struct store *store, struct span name, const char *actor)
 {
 	struct work work = {
-	    .change = REMOVE, .name = name, .actor = span_of(actor)};
+	    .wanted = {.act = USER_REMOVE, .name = name},
+	    .actor = span_of(actor),
+	};
 
 	assert(actor != NULL);
 	return store_write(store, STORE_STATE, change, &work);
+}
+
+enum err
+user_change_by(
+    struct store *store, const struct user_change *wanted, struct span session)
+{
+	struct work work = {.wanted = *wanted, .session = session};
+	bool password = wanted->act == USER_ADD || wanted->act == USER_PASSWD;
+
+	assert(session.len == DIGEST_SHA256_LEN);
+	assert(wanted->act == USER_PASSWD || wanted->act == USER_REMOVE ||
+	    rights_ok(&wanted->rights));
+	return password ? change_password(store, &work)
+			: store_write(store, STORE_STATE, change, &work);
 }

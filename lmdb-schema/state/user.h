@@ -27,6 +27,8 @@ bool user_password_ok(struct span password);
  * invalid name or password; ERR_EXISTS; ERR_NOT_FOUND. user_add() makes an
  * administrator. user_remove() also ends the sessions and removes the views
  * and edits of a person from outside, who has no record here.
+ *
+ * These are the machine's operator's, and may leave no administrator.
  */
 enum err user_add(struct store *store, struct span name, struct span password,
     const char *actor);
@@ -44,6 +46,23 @@ enum err user_remove(struct store *store, struct span name, const char *actor);
  */
 enum err user_renew(struct store *store, struct span name, struct span old,
     struct span password);
+
+/*
+ * The same by a person of the Grid screen, whose session has this id.
+ *
+ *   ERR_DENIED  no administrator's session any more, when it would be written:
+ *               of two who remove each other at once, one is
+ *   ERR_LAST    it would leave no administrator with a password
+ */
+enum user_act { USER_ADD, USER_PASSWD, USER_RIGHTS, USER_REMOVE };
+struct user_change {
+	enum user_act act;
+	struct span name;
+	struct span password; /* of USER_ADD and USER_PASSWD */
+	struct rights rights; /* of USER_ADD and USER_RIGHTS */
+};
+enum err user_change_by(
+    struct store *store, const struct user_change *wanted, struct span session);
 
 /* Calls `each` for every user, in the order of the names' bytes. */
 struct user {

@@ -55,7 +55,8 @@ check_user(void *context, const struct user *user)
 }
 
 static enum err
-check_session(void *context, struct span id, struct span user, bool outside)
+check_session(
+    void *context, struct span id, const struct session_record *record)
 {
 	struct state_check *check = context;
 	struct span hash;
@@ -63,12 +64,13 @@ check_session(void *context, struct span id, struct span user, bool outside)
 	check->checking->counts->people++;
 	check->checking->counts->references++;
 	if (id.len != DIGEST_SHA256_LEN ||
-	    (!outside &&
-		user_hash(state_view_txn(check->view), user, &hash) != ERR_OK))
+	    (!record->outside &&
+		user_hash(state_view_txn(check->view), record->user, &hash) !=
+		    ERR_OK))
 		checking_tell(check->checking, SPAN("state.mdb"),
 		    "a session of %.*s, who is no user: change that user's "
 		    "password, or %s",
-		    SPAN_ARG(user), HELP);
+		    SPAN_ARG(record->user), HELP);
 	return ERR_OK;
 }
 

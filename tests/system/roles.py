@@ -12,6 +12,7 @@ from stack import TOP, run_tests  # noqa: E402
 
 VIEW = {"value": "{}"}
 KEY = {"name": "made", "scope": "read"}
+USER = {"password": PASSWORD, "role": "buyer"}
 
 
 def save(supplier, codein):
@@ -47,6 +48,12 @@ TABLE = [
     ("GET", "/keys", None, (403, 403, 403, 200)),
     ("POST", "/keys", KEY, (403, 403, 403, 200)),
     ("DELETE", "/keys/{key}", None, (403, 403, 403, 200)),
+    ("GET", "/users", None, (403, 403, 403, 200)),
+    ("POST", "/users", dict(USER, name="new"), (403, 403, 403, 200)),
+    ("PUT", "/users/new", {"role": "manager"}, (403, 403, 403, 200)),
+    ("PUT", "/users/new/password", {"password": PASSWORD},
+     (403, 403, 403, 200)),
+    ("DELETE", "/users/new", None, (403, 403, 403, 200)),
     ("PUT", "/password", {"password": PASSWORD, "newPassword": PASSWORD},
      (200, 200, 200, 200)),
     ("DELETE", "/session", None, (200, 200, 200, 200)),
@@ -100,7 +107,8 @@ def the_table_has_every_endpoint_that_alters_something():
         paths = json.load(file)["paths"]
     known = {(method, path.split("?")[0].replace("mine", "{owner}").replace(
         "shared", "{owner}").replace("view.a", "{name}").replace(
-            "view.b", "{name}").replace("{key}", "{id}"))
+            "view.b", "{name}").replace("users/new", "users/{name}").replace(
+                "{key}", "{id}"))
         for method, path, _, _ in TABLE}
     for path, methods in paths.items():
         for method in methods:
@@ -167,6 +175,58 @@ def another_role_counts_from_the_next_request_on():
         must(grid.app(some, "PUT", "/kept/shared/view.b", VIEW), 200)
 
 
+def who_is_removed_or_demoted_loses_the_right_at_once():
+    with Grid() as grid:
+        add_users(grid)
+        marie, other = grid.login(), grid.login("administrator")
+        must(grid.app(other, "GET", "/users"), 200)
+        must(grid.app(marie, "PUT", "/users/administrator",
+                      {"role": "buyer", "suppliers": ["S1"]}), 200)
+        must(grid.app(other, "GET", "/users"), 403, "forbidden")
+        must(grid.app(other, "DELETE", "/users/marie"), 403, "forbidden")
+        must(grid.app(other, "POST", "/save", save("S2", "10001")), 403)
+        must(grid.app(marie, "DELETE", "/users/administrator"), 200)
+        must(grid.app(other, "GET", "/session"), 401)
+        listed = must(grid.app(marie, "GET", "/users"), 200).json["data"]
+        assert [(user["name"], user["role"], user["suppliers"])
+                for user in listed] == [
+                    ("all", "buyer", None), ("manager", "manager", None),
+                    ("marie", "administrator", None),
+                    ("some", "buyer", ["S1", "S3"])], listed
+        assert listed[2]["lastSeenAt"] and not listed[0]["lastSeenAt"]
+
+
+def at_once(grid, session, method, path, body=None):
+    """Sends a request over a connection of its own; gives what awaits its
+    status."""
+    connection = grid.connect()
+    connection.request(method, "/app" + path, json.dumps(body) if body else
+                       None, dict(session, **{
+                           "Content-Type": "application/json"}))
+    return lambda: connection.getresponse().status
+
+
+def of_administrators_who_remove_each_other_at_once_one_stays():
+    with Grid() as grid:
+        add_users(grid)
+        names = ["marie", "administrator"]
+        for act, body in (("PUT", {"role": "manager"}), ("DELETE", None)):
+            sessions = [grid.login(name) for name in names]
+            waiting = [at_once(grid, sessions[i], act,
+                               "/users/" + names[1 - i], body)
+                       for i in (0, 1)]
+            codes = sorted(status() for status in waiting)
+            # The other one's right is gone, or the session is over.
+            assert codes in ([200, 401], [200, 403]), codes
+            left = [user["name"] for user in json.loads(
+                grid.ctl("user", "list", "--json"))
+                if user["role"] == "administrator"]
+            assert len(left) == 1 and left[0] in names, left
+            other = names[1 - names.index(left[0])]
+            if act == "PUT":
+                grid.ctl("user", "role", other, "administrator")
+
+
 def gridctl_lists_roles_and_refuses_wrong_ones():
     with Grid() as grid:
         add_users(grid)
@@ -204,4 +264,6 @@ run_tests([each_role_may_what_the_table_says,
            a_refusal_changes_nothing_and_says_why,
            the_session_tells_role_and_suppliers,
            another_role_counts_from_the_next_request_on,
+           who_is_removed_or_demoted_loses_the_right_at_once,
+           of_administrators_who_remove_each_other_at_once_one_stays,
            gridctl_lists_roles_and_refuses_wrong_ones])

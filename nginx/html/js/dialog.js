@@ -49,3 +49,17 @@ export function openDialog({title, content, actions = [], wide = false}) {
 
 	return {dialog, close, closed};
 }
+
+/* Asks whether to do what cannot be undone; `go` is its button. */
+export function sure(title, go, lead = "") {
+	const window = openDialog({
+		title, content: lead === "" ? [] : [el("p", {}, lead)],
+		actions: [
+			el("button", {type: "button",
+			    onclick: () => window.close(false)}, t("go_back")),
+			el("button.danger", {type: "button",
+			    onclick: () => window.close(true)}, go),
+		]});
+
+	return window.closed;
+}

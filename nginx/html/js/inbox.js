@@ -9,10 +9,10 @@ import {el, icon, lock} from "./dom.js";
 import {complain, reasons} from "./errors.js";
 import * as format from "./format.js";
 import {mayDecide} from "./rights.js";
+import {supplierNames} from "./suppliers.js";
 import {plural, t} from "./text.js";
 
 const POLL_MS = 60000;
-const ALL = 1000000;
 const DAY_MS = 24 * 3600 * 1000;
 
 /* What waits, `mine` of it for this user, and how many that is in `total`. */
@@ -22,13 +22,6 @@ async function waiting() {
 
 	return {list: data, mine, total: mine.reduce((sum, {propositions}) =>
 	    sum + propositions, 0)};
-}
-
-/* Map code -> name. */
-async function names() {
-	const {data} = await get("/api/v1/fournisseurs", {limit: ALL});
-
-	return new Map(data.map(({code, nom}) => [code, nom]));
 }
 
 function age(at) {
@@ -82,7 +75,7 @@ export function inbox(go, supplier) {
 
 		try {
 			const [{list, total}, called] = await Promise.all(
-			    [waiting(), names()]);
+			    [waiting(), supplierNames()]);
 
 			show(total);
 			list.sort((a, b) => mayDecide(b.codeFournisseur) -

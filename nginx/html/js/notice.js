@@ -6,6 +6,8 @@ import {on} from "./bus.js";
 import {el} from "./dom.js";
 import {t} from "./text.js";
 
+const SHOWN_MS = 7000;
+
 const list = el("div.notices", {role: "status", "aria-live": "polite"});
 const line = el("div.connection", {role: "alert", hidden: true});
 
@@ -30,6 +32,20 @@ on("ranges", () => {
 		}
 });
 
+/* Not while the pointer or the focus is on it; then it has its time anew. */
+function dropLater(note) {
+	let timer = null;
+	const begin = () => {
+		clearTimeout(timer);
+		timer = setTimeout(() => note.matches(":hover, :focus-within") ?
+		    begin() : note.remove(), SHOWN_MS);
+	};
+
+	note.addEventListener("pointerleave", begin);
+	note.addEventListener("focusout", begin);
+	begin();
+}
+
 /*
  * `text` may have elements; `action` is {label, run, isVoid}: its button goes
  * once isVoid() says so. Errors stay until they are closed; a notice takes the
@@ -39,7 +55,19 @@ export function tell(text, {error = false, action = null, about = null} = {}) {
 	const note = el("div.notice" + (error ? ".error" : ""),
 	    {"data-about": about},
 	    el("span.words", {}, [text].flat()));
-	const drop = () => note.remove();
+	let from = null; /* where the focus was before it came here */
+	const drop = () => {
+		const had = note.contains(document.activeElement);
+
+		note.remove();
+		if (had)
+			from?.focus();
+	};
+
+	note.addEventListener("focusin", ({relatedTarget}) => {
+		if (!note.contains(relatedTarget))
+			from = relatedTarget;
+	});
 
 	if (action != null) {
 		const button = el("button.link", {type: "button", onclick() {
@@ -59,7 +87,7 @@ export function tell(text, {error = false, action = null, about = null} = {}) {
 		list.querySelector(`[data-about=${about}]`)?.remove();
 	list.append(note);
 	if (!error)
-		setTimeout(drop, 7000);
+		dropLater(note);
 	return drop;
 }
 

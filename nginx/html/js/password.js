@@ -8,7 +8,8 @@ import {t} from "./text.js";
 
 const SHORTEST = 8; /* bytes, as the server has it */
 
-const bytesOf = (text) => new TextEncoder().encode(text).length;
+export const isShort = (password) =>
+    new TextEncoder().encode(password).length < SHORTEST;
 
 function field(id, label, kind) {
 	const input = el("input", {id, type: "password", autocomplete: kind,
@@ -23,7 +24,7 @@ function wrongIn(old, fresh, again) {
 
 	if (empty !== undefined)
 		return [empty, "password_missing"];
-	if (bytesOf(fresh.value) < SHORTEST)
+	if (isShort(fresh.value))
 		return [fresh, "password_short"];
 	return fresh.value === again.value ? null : [again, "password_differs"];
 }

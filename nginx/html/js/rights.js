@@ -23,14 +23,15 @@ export const mayDecide = (code) => role !== "buyer" || suppliers === null ||
 /* Views that all share. */
 export const mayShare = () => role !== "buyer";
 
-export const mayKeys = () => role === "administrator";
+/* API keys and users. */
+export const mayManage = () => role === "administrator";
+
+export const ROLES = ["buyer", "manager", "administrator"];
 
 /* Why a key or a paste does nothing. */
 export const tellReadOnly = () => tell(t("read_only_why"), {about: "ranges"});
 
-/* The role in words, with the suppliers that it is for. */
-export function roleInWords() {
-	if (role !== "buyer" || suppliers === null)
-		return t(`role_${role}`);
-	return t("role_buyer_of", {codes: [...suppliers].join(", ")});
-}
+/* A role in words, with the suppliers that it is for; the user's, for none. */
+export const rightsInWords = (whose = {role, suppliers}) =>
+    whose.suppliers === null ? t(`role_${whose.role}`) :
+    t("role_buyer_of", {codes: [...whose.suppliers].join(", ")});

@@ -1,13 +1,14 @@
-/* settings: who is logged in, light or dark, and the API keys. */
+/* settings: who is logged in, the language, the users, and the API keys. */
 import {get, post, remove} from "./api.js";
-import {openDialog} from "./dialog.js";
+import {openDialog, sure} from "./dialog.js";
 import {copyText, el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {languageChoice} from "./language.js";
 import {openPassword} from "./password.js";
-import {mayKeys, roleInWords} from "./rights.js";
+import {mayManage, rightsInWords} from "./rights.js";
 import {t} from "./text.js";
+import {openUsers} from "./users.js";
 
 /* The one time that a key is seen. */
 function freshKey({name, key}) {
@@ -53,19 +54,6 @@ function keyRow(key, revoke) {
 		    onclick: () => revoke(key)}, t("key_revoke"))));
 }
 
-async function sure(key) {
-	const window = openDialog({
-		title: t("key_revoke_sure", {name: key.name}), content: [],
-		actions: [
-			el("button", {type: "button",
-			    onclick: () => window.close(false)}, t("go_back")),
-			el("button.danger", {type: "button",
-			    onclick: () => window.close(true)}, t("key_revoke")),
-		]});
-
-	return window.closed;
-}
-
 function keysPart() {
 	const body = el("tbody");
 	const problem = el("p.problem", {role: "alert"});
@@ -98,7 +86,7 @@ function keysPart() {
 	}
 
 	const revoke = (key) => attempt("key_not_revoked", async () => {
-		if (await sure(key)) {
+		if (await sure(t("key_revoke_sure", key), t("key_revoke"))) {
 			await remove(`/app/keys/${encodeURIComponent(key.id)}`);
 			await list();
 		}
@@ -144,7 +132,7 @@ export function openSettings(session, logOut) {
 	openDialog({title: t("settings"), wide: true, content: [
 		el("section.row", {},
 		    el("p.grow", {}, t("you_are"), " ",
-			el("b", {}, session.user), ", ", roleInWords(), " ",
+			el("b", {}, session.user), ", ", rightsInWords(), " ",
 			el("span.faint", {}, t("session_until",
 			    {date: format.time(session.expiresAt)}))),
 		    el("button", {type: "button",
@@ -154,8 +142,12 @@ export function openSettings(session, logOut) {
 		    el("button", {type: "button",
 			onclick: () => logOut(session)},
 			t("logout"))),
+		mayManage() ? el("section.row", {},
+		    el("p.faint.grow", {}, t("users_lead")),
+		    el("button", {type: "button",
+			onclick: () => openUsers(session)}, t("users"))) : null,
 		languageChoice(),
-		mayKeys() ? keysPart() : el("section", {},
+		mayManage() ? keysPart() : el("section", {},
 		    el("h3", {}, t("keys")),
 		    el("p.faint", {}, t("keys_not"))),
 	]});

@@ -126,7 +126,7 @@ export function openSummary(now, filter) {
 		    ["", ""], [".right", columnName(measure.value)],
 		    [".right", t("sum_share")]];
 		const line = (name, sum) => el("tr", {}, el("th",
-		    {scope: "row", colspan: 3}, name),
+		    {scope: "row"}, name), el("td"), el("td.bar-cell"),
 		el("td.right", {}, show(sum)), el("td.right.faint", {},
 		    total > 0 ? format.percent(sum / total) : ""));
 

@@ -8,6 +8,14 @@ import {mayDecide} from "./rights.js";
 import {t} from "./text.js";
 
 const SHOWN = 60;
+const ALL = 1000000;
+
+/* Map code -> name, of all. */
+export async function supplierNames() {
+	const {data} = await get("/api/v1/fournisseurs", {limit: ALL});
+
+	return new Map(data.map(({code, nom}) => [code, nom]));
+}
 
 export function supplierPicker() {
 	const name = el("span.supplier-name", {},

@@ -253,15 +253,15 @@ struct met {
 };
 
 static enum err
-meet(void *context, struct span id, struct span user, bool outside)
+meet(void *context, struct span id, const struct session_record *record)
 {
 	struct met *met = context;
 	size_t len = strlen(met->users);
 
 	ck_assert_uint_eq(id.len, DIGEST_SHA256_LEN);
-	ck_assert(!outside);
+	ck_assert(!record->outside);
 	snprintf(met->users + len, sizeof(met->users) - len, "%.*s ",
-	    SPAN_ARG(user));
+	    SPAN_ARG(record->user));
 	return ++met->count == met->stop_at ? ERR_BUSY : ERR_OK;
 }
 

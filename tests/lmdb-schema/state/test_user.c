@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/digest.h"
 #include "common/kv/kv.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/access.h"
@@ -267,6 +268,166 @@ START_TEST(a_damaged_user_can_be_removed_and_added_again)
 }
 END_TEST
 
+/* --- changes by administrators --------------------------------------------- */
+
+/* Makes a change in a session of `user`, opened by the first call. */
+static enum err
+change_by(const char *user, enum user_act act, const char *name, enum role role)
+{
+	static uint8_t ids[8][DIGEST_SHA256_LEN];
+	static char users[8][16];
+	static unsigned count;
+	unsigned at = 0;
+	char token[SESSION_TOKEN_LEN + 1];
+
+	while (at < count && strcmp(users[at], user) != 0)
+		at++;
+	if (at == count) {
+		ck_assert_uint_lt(count, 8);
+		ck_assert(span_copy(users[at], 16, span_of(user)));
+		ck_assert_int_eq(
+		    session_login(states, span_of(user), SPAN("long enough"),
+			HOUR_MS, HOUR_MS, token),
+		    ERR_OK);
+		digest_sha256(ids[count++], span_of(token));
+	}
+	return user_change_by(states,
+	    &(struct user_change){
+		act, span_of(name), SPAN("long enough too"), {.role = role}},
+	    span_make(ids[at], DIGEST_SHA256_LEN));
+}
+
+START_TEST(an_administrator_manages_users)
+{
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_ADD, "paul", ROLE_BUYER), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_ADD, "paul", ROLE_BUYER), ERR_EXISTS);
+	ck_assert_int_eq(login("paul", "long enough too"), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_RIGHTS, "paul", ROLE_MANAGER), ERR_OK);
+	ck_assert_int_eq(rights_now("paul").role, ROLE_MANAGER);
+	ck_assert_int_eq(change_by("marie", USER_PASSWD, "paul", 0), ERR_OK);
+	ck_assert_int_eq(change_by("marie", USER_REMOVE, "paul", 0), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_REMOVE, "paul", 0), ERR_NOT_FOUND);
+	ck_assert_int_eq(
+	    change_by("marie", USER_PASSWD, "paul", 0), ERR_NOT_FOUND);
+	ck_assert_str_eq(states_audit(2),
+	    "user-added marie - paul - -\n"
+	    "user-role marie - paul - -\n"
+	    "user-password marie - paul - -\n"
+	    "user-removed marie - paul - -\n");
+}
+END_TEST
+
+START_TEST(nobody_else_does)
+{
+	static const struct rights manager = {.role = ROLE_MANAGER};
+	uint8_t none[DIGEST_SHA256_LEN] = {0};
+
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(user_add_as(states, SPAN("paul"), SPAN("long enough"),
+			     &manager, "test"),
+	    ERR_OK);
+	for (enum user_act act = USER_ADD; act <= USER_REMOVE; act++)
+		ck_assert_int_eq(
+		    change_by("paul", act, act == USER_ADD ? "anne" : "marie",
+			ROLE_ADMINISTRATOR),
+		    ERR_DENIED);
+	ck_assert_int_eq(
+	    change_by("paul", USER_RIGHTS, "paul", ROLE_ADMINISTRATOR),
+	    ERR_DENIED);
+	ck_assert_int_eq(
+	    user_change_by(states,
+		&(struct user_change){.act = USER_REMOVE, .name = SPAN("paul")},
+		span_make(none, sizeof(none))),
+	    ERR_DENIED);
+	ck_assert_int_eq(rights_now("paul").role, ROLE_MANAGER);
+}
+END_TEST
+
+/* Both requests have passed the first check: the second one's right is gone. */
+START_TEST(of_two_who_take_the_right_from_each_other_one_does)
+{
+	enum user_act act = _i == 0 ? USER_REMOVE : USER_RIGHTS;
+
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(add("paul", "long enough"), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("paul", USER_RIGHTS, "paul", ROLE_ADMINISTRATOR), ERR_OK);
+	ck_assert_int_eq(change_by("marie", act, "paul", ROLE_BUYER), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("paul", act, "marie", ROLE_BUYER), ERR_DENIED);
+	ck_assert_int_eq(rights_now("marie").role, ROLE_ADMINISTRATOR);
+}
+END_TEST
+
+START_TEST(the_last_administrator_stays)
+{
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_ADD, "anne", ROLE_BUYER), ERR_OK);
+	ck_assert_int_eq(change_by("marie", USER_REMOVE, "marie", 0), ERR_LAST);
+	ck_assert_int_eq(
+	    change_by("marie", USER_RIGHTS, "marie", ROLE_MANAGER), ERR_LAST);
+	ck_assert_int_eq(
+	    change_by("marie", USER_RIGHTS, "marie", ROLE_ADMINISTRATOR),
+	    ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_ADD, "paul", ROLE_ADMINISTRATOR), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_RIGHTS, "marie", ROLE_BUYER), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_REMOVE, "marie", 0), ERR_DENIED);
+	/* The operator of the machine can help: none is needed. */
+	ck_assert_int_eq(user_remove(states, SPAN("paul"), "test"), ERR_OK);
+}
+END_TEST
+
+START_TEST(a_damaged_administrator_is_none)
+{
+	quiet_begin();
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(add("anne", "long enough"), ERR_OK);
+	ck_assert_int_eq(
+	    change_by("marie", USER_RIGHTS, "anne", ROLE_ADMINISTRATOR),
+	    ERR_OK);
+	spoil_one(store_state(states), STATE_USERS,
+	    scratch_path("data/state.mdb"), SPAN("anne"));
+	ck_assert_int_eq(change_by("marie", USER_REMOVE, "marie", 0), ERR_LAST);
+	ck_assert_int_eq(change_by("marie", USER_REMOVE, "anne", 0), ERR_OK);
+}
+END_TEST
+
+/* From outside: the rights are the session's, and there is no user. */
+START_TEST(an_administrator_from_outside_leaves_one_here)
+{
+	static const struct rights all = {.role = ROLE_ADMINISTRATOR};
+	char token[SESSION_TOKEN_LEN + 1];
+	uint8_t id[DIGEST_SHA256_LEN];
+	struct user_change removal = {
+	    .act = USER_REMOVE, .name = SPAN("marie")};
+
+	ck_assert_int_eq(add("marie", "long enough"), ERR_OK);
+	ck_assert_int_eq(add("anne", "long enough"), ERR_OK);
+	ck_assert_int_eq(session_admit(states, SPAN("zoe@example.org"), &all,
+			     HOUR_MS, HOUR_MS, token),
+	    ERR_OK);
+	digest_sha256(id, span_of(token));
+	ck_assert_int_eq(
+	    user_change_by(states, &removal, span_make(id, sizeof(id))),
+	    ERR_OK);
+	removal.name = SPAN("anne");
+	ck_assert_int_eq(
+	    user_change_by(states, &removal, span_make(id, sizeof(id))),
+	    ERR_LAST);
+	ck_assert_str_eq(
+	    states_audit(3), "user-removed zoe@example.org - marie - -\n");
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -289,6 +450,13 @@ test_suite(void)
 	tcase_add_loop_test(tc, rights_of_nobody_are_damage, 0, 5);
 	tcase_add_test(tc, users_come_in_order_and_move_the_generation);
 	tcase_add_test(tc, a_damaged_user_can_be_removed_and_added_again);
+	tcase_add_test(tc, an_administrator_manages_users);
+	tcase_add_test(tc, nobody_else_does);
+	tcase_add_loop_test(
+	    tc, of_two_who_take_the_right_from_each_other_one_does, 0, 2);
+	tcase_add_test(tc, the_last_administrator_stays);
+	tcase_add_test(tc, a_damaged_administrator_is_none);
+	tcase_add_test(tc, an_administrator_from_outside_leaves_one_here);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -1,7 +1,7 @@
 /* roles: what the page offers a buyer, a manager, an administrator. */
 import assert from "node:assert/strict";
-import {another, api, cell, chooseSupplier, codeAt, host, openPage, product,
-    propose, rowsDrawn, SUPPLIER, tick} from "./kit.mjs";
+import {another, api, cell, chooseSupplier, codeAt, host, open, openPage,
+    product, propose, rowsDrawn, SUPPLIER, tick} from "./kit.mjs";
 
 const {GRID_PASSWORD} = process.env;
 
@@ -149,6 +149,78 @@ async function buyerWhoDecides(day) {
 	});
 }
 
+/* A window of the users' over their list, filled in and sent. */
+async function fillUser(page, opener, values) {
+	await opener.click();
+	for (const [id, value] of Object.entries(values))
+		if (id === "role")
+			await page.selectOption("#user-role", value);
+		else
+			await page.fill(`#user-${id}`, value);
+	await page.click(".user-form .primary");
+}
+
+async function administrator(day, browser, other) {
+	const page = day.page = await open(browser);
+	const list = page.locator("table.users");
+	const line = (name) => list.locator("tr").filter({hasText: name});
+	const button = (name, text) => line(name).locator("button")
+	    .filter({hasText: text});
+	const logsIn = async (user, password) => (await api("POST",
+	    "/app/session", {user, password}, "")).status;
+	const windowsAre = (count) => page.waitForFunction((n) =>
+	    document.querySelectorAll("dialog[open]").length === n, count);
+	const problem = page.locator(".user-form .problem");
+
+	await day.check("an administrator adds a user, who may come in",
+	    async () => {
+		await page.click("header.top button.user");
+		await page.locator("dialog section.row button").filter(
+		    {hasText: "Utilisateurs"}).click();
+		await line("claire").waitFor();
+		assert.equal(await line("claire").locator("button").count(), 0);
+		await fillUser(page, page.locator("dialog .row > .primary").last(),
+		    {name: "zoé", password: "court", suppliers: `${other}; X1`});
+		await problem.filter({hasText: "8 caractères"}).waitFor();
+		await page.locator(".user-form [role=status]").filter(
+		    {hasText: "X1 : inconnu"}).waitFor();
+		await page.fill("#user-name", "marc");
+		await page.fill("#user-password", GRID_PASSWORD);
+		await page.click(".user-form .primary");
+		await problem.filter({hasText: "est le nom d'un"}).waitFor();
+		await day.axe("user-refused");
+		await page.fill("#user-name", "zoé");
+		await page.fill("#user-suppliers", other);
+		await page.keyboard.press("Enter");
+		await line("zoé").filter({hasText: `acheteur pour ${other}`})
+		    .waitFor();
+		await windowsAre(2);
+		/* Her row has the focus. */
+		assert.match(await page.evaluate(() => document.activeElement
+		    .getAttribute("aria-label")), /^Modifier : zoé$/);
+		assert.equal(await logsIn("zoé", GRID_PASSWORD), 200);
+		await day.axe("users");
+	});
+	await day.check("role, password and access are taken and given there",
+	    async () => {
+		await fillUser(page, button("zoé", "Modifier"),
+		    {role: "manager"});
+		await line("zoé").filter({hasText: "responsable"}).waitFor();
+		await fillUser(page, button("zoé", "Mot de passe"),
+		    {password: "un autre, plus long"});
+		await windowsAre(2);
+		assert.equal(await logsIn("zoé", GRID_PASSWORD), 401);
+		assert.equal(await logsIn("zoé", "un autre, plus long"), 200);
+		await button("zoé", "Retirer").click();
+		await page.locator("dialog").last().locator("footer .danger")
+		    .click();
+		await line("zoé").waitFor({state: "detached"});
+		assert.equal(await logsIn("zoé", "un autre, plus long"), 401);
+		assert.deepEqual(page.problems, []);
+	});
+	await page.context().close();
+}
+
 export async function roles(day, browser) {
 	const {json} = await api("GET", "/api/v1/fournisseurs?limit=1000");
 	const other = json.data.find(({code}) => code !== SUPPLIER).code;
@@ -162,6 +234,7 @@ export async function roles(day, browser) {
 	await host("user", "anne");
 	await host("ctl", "user", "role", "anne", "manager");
 
+	await administrator(day, browser, other);
 	day.page = await openAs(browser, "anne");
 	await day.check("a manager shares a view, and has no keys", async () => {
 		const {page} = day;
@@ -176,6 +249,7 @@ export async function roles(day, browser) {
 		await page.click("header.top button.user");
 		assert.match(await page.textContent("dialog"), /responsable/);
 		assert.equal(await page.locator("table.keys").count(), 0);
+		assert.equal(await page.getByText("Utilisateurs").count(), 0);
 		await page.keyboard.press("Escape");
 		assert.equal(await page.locator(".foot .read-only").isVisible(),
 		    false);

@@ -1,6 +1,6 @@
 /* sizes: five widths and 200 %, light and dark, French and English. */
 import assert from "node:assert/strict";
-import {another, api, cell, grid, open, SUPPLIER} from "./kit.mjs";
+import {another, api, cell, grid, host, open, SUPPLIER} from "./kit.mjs";
 
 const SIZES = [
 	{name: "390", touch: true, viewport: {width: 390, height: 844}},
@@ -47,15 +47,53 @@ const rowsInSight = (page) => page.evaluate(() => {
 		bottom <= view.bottom + 1).length;
 });
 
-async function windows(page) {
+/* The newest window has come in full, and nothing of it lies aside. */
+async function fits(page, which) {
+	await page.waitForFunction(() => [...document.querySelectorAll(
+	    "dialog[open] .dialog-body")].at(-1)?.textContent.includes("…") ===
+		false);
+	assert.deepEqual(await cutWords(page), [], which);
+	assert.ok(await page.evaluate(() => {
+		const body = [...document.querySelectorAll(
+		    "dialog[open] .dialog-body")].at(-1);
+
+		return body.scrollWidth <= body.clientWidth;
+	}), `${which} scrolls sideways`);
+}
+
+async function windowsAre(page, count) {
+	await page.waitForFunction((n) =>
+	    document.querySelectorAll("dialog[open]").length === n, count);
+}
+
+/* Those of the users, over the settings; claire is an administrator. */
+async function users(day, page, name) {
+	await page.locator("dialog section.row button")
+	    .filter({hasText: /Utilisateurs|Users/}).click();
+	await page.locator("table.users button").first().waitFor();
+	await fits(page, "users");
+	await day.shot(`size-${name}-users`);
+	await page.locator("table.users button").first().click();
+	await windowsAre(page, 3);
+	await fits(page, "a user");
+	await day.shot(`size-${name}-user`);
+	await page.keyboard.press("Escape");
+	await windowsAre(page, 2);
+	await page.keyboard.press("Escape");
+	await windowsAre(page, 1);
+}
+
+async function windows(day, page, name) {
 	for (const [which, opener] of Object.entries(WINDOWS)) {
 		await page.click(opener);
-		await page.waitForSelector("dialog[open]");
-		await page.waitForFunction(() => !document.querySelector(
-		    "dialog[open] .dialog-body")?.textContent.includes("…"));
-		assert.deepEqual(await cutWords(page), [], which);
+		await windowsAre(page, 1);
+		await fits(page, which);
+		if (which === "settings") {
+			await day.shot(`size-${name}-settings`);
+			await users(day, page, name);
+		}
 		await page.keyboard.press("Escape");
-		await page.waitForSelector("dialog", {state: "detached"});
+		await windowsAre(page, 0);
 	}
 }
 
@@ -83,6 +121,9 @@ async function waits() {
 
 export async function sizes(day, browser) {
 	await waits();
+	await host("user", "béatrice.de-la-grande-motte-sous-bois");
+	await host("ctl", "user", "role", "béatrice.de-la-grande-motte-sous-bois",
+	    "buyer", "--suppliers", "12345,20001,20002,20003");
 	for (const [i, size] of SIZES.entries()) {
 		const {name, touch, viewport} = size;
 
@@ -102,7 +143,7 @@ export async function sizes(day, browser) {
 				assert.ok(box.x + box.width >
 				    viewport.width - 40, "white is left");
 			}
-			await windows(page);
+			await windows(day, page, name);
 			await article(day, page, size);
 			assert.deepEqual(page.problems, []);
 			await page.context().close();
