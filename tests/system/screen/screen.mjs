@@ -19,6 +19,7 @@ import {finer} from "./finer.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {inbox} from "./inbox.mjs";
+import {keyboard} from "./keyboard.mjs";
 import {looks} from "./looks.mjs";
 import {memory} from "./memory.mjs";
 import {months} from "./months.mjs";
@@ -57,7 +58,7 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
     places, buyersDay, columns, choices, months, paper, partly,
-    slicing, summary, odd, races, together, buyers,
+    slicing, summary, keyboard, odd, races, together, buyers,
     roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();
