@@ -1,0 +1,333 @@
+#include "lmdb-schema/store/files.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/hex.h"
+#include "common/log.h"
+#include "common/web/pull.h"
+
+#define FILE_MODE 0644
+#define READ_BYTES ((size_t)256 << 10)
+
+bool
+files_is_name(struct span name)
+{
+	return name.len == FILES_NAME_LEN &&
+	    strspn(name.ptr, "0123456789abcdef") >= FILES_NAME_LEN;
+}
+
+enum err
+files_path(char path[FS_PATH_MAX], const char *dir, const char *name,
+    const char *suffix)
+{
+	return fs_path(path, "%s/files/%s%s", dir, name, suffix);
+}
+
+bool
+files_have(const char *dir, const struct files_id *id)
+{
+	char path[FS_PATH_MAX];
+	struct stat st;
+
+	return files_path(path, dir, id->name, "") == ERR_OK &&
+	    lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (uint64_t)st.st_size == id->bytes;
+}
+
+static enum err
+sum_of(struct files_id *id, int fd)
+{
+	uint8_t hash[SHA256_LEN];
+	struct sha256 sha;
+	struct buf bytes;
+	ssize_t got = 1;
+	char *room;
+
+	sha256_begin(&sha);
+	id->bytes = 0;
+	buf_init(&bytes, READ_BYTES);
+	room = buf_room(&bytes, READ_BYTES);
+	while (room != NULL && got > 0) {
+		got = read(fd, room, READ_BYTES);
+		if (got < 0 && errno == EINTR)
+			got = 1;
+		else if (got > 0) {
+			sha256_add(&sha, span_make(room, (size_t)got));
+			id->bytes += (uint64_t)got;
+		}
+	}
+	buf_fini(&bytes);
+	sha256_end(&sha, hash);
+	hex_text(id->name, hash, sizeof(hash));
+	if (room == NULL)
+		return ERR_NO_MEMORY;
+	return got < 0 ? err_from_errno(errno) : ERR_OK;
+}
+
+enum err
+files_sum(struct files_id *id, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	enum err err = fd < 0 ? err_from_errno(errno) : sum_of(id, fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (err != ERR_OK && err != ERR_NOT_FOUND)
+		log_error("a file cannot be read: path=%s error=%s", path,
+		    err_text(err));
+	return err;
+}
+
+static enum err
+make_folder(const char *dir)
+{
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/files", dir);
+
+	return err == ERR_OK ? fs_mkdir(path) : err;
+}
+
+static enum err
+add_link(const char *from, const char *to)
+{
+	if (chmod(from, FILE_MODE) == 0 &&
+	    (link(from, to) == 0 || errno == EEXIST))
+		return fs_sync_folder(to);
+	log_error("a file cannot be linked: from=%s to=%s error=%s", from, to,
+	    strerror(errno));
+	return err_from_errno(errno);
+}
+
+enum err
+files_add(struct files_id *id, const char *dir, const char *path)
+{
+	char to[FS_PATH_MAX];
+	enum err err = files_sum(id, path);
+
+	if (err == ERR_OK)
+		err = make_folder(dir);
+	if (err == ERR_OK)
+		err = files_path(to, dir, id->name, "");
+	return err == ERR_OK ? add_link(path, to) : err;
+}
+
+enum err
+files_add_bytes(struct files_id *id, const char *dir, struct span bytes)
+{
+	uint8_t hash[SHA256_LEN];
+	char path[FS_PATH_MAX];
+	enum err err = make_folder(dir);
+
+	sha256_hash(hash, bytes);
+	hex_text(id->name, hash, sizeof(hash));
+	id->bytes = bytes.len;
+	if (err == ERR_OK)
+		err = files_path(path, dir, id->name, "");
+	return err == ERR_OK ? fs_replace(path, bytes, FILE_MODE) : err;
+}
+
+/* --- from other nodes ----------------------------------------------------- */
+
+/* The file under way, open and locked. */
+struct part {
+	const struct files_id *id;
+	char path[FS_PATH_MAX];
+	int fd;
+	uint64_t have;
+};
+
+static enum err
+take(void *context, struct span bytes)
+{
+	struct part *part = context;
+	enum err err = fs_write_at(part->fd, bytes.ptr, bytes.len, part->have);
+
+	part->have += bytes.len;
+	return err;
+}
+
+static enum err
+begin_anew(struct part *part)
+{
+	part->have = 0;
+	return ftruncate(part->fd, 0) == 0 ? ERR_OK : err_from_errno(errno);
+}
+
+static enum err
+open_part(struct part *part, const char *dir)
+{
+	struct stat st;
+	enum err err = make_folder(dir);
+
+	if (err == ERR_OK)
+		err = files_path(part->path, dir, part->id->name, ".part");
+	if (err == ERR_OK)
+		err = fs_lock(&part->fd, part->path, true);
+	if (err != ERR_OK)
+		return err;
+	if (fstat(part->fd, &st) != 0 || fchmod(part->fd, FILE_MODE) != 0)
+		return err_from_errno(errno);
+	part->have = (uint64_t)st.st_size;
+	return part->have > part->id->bytes ? begin_anew(part) : ERR_OK;
+}
+
+/* Whether the part that has come is the file. */
+static enum err
+verify(struct part *part)
+{
+	struct files_id found;
+	enum err err;
+
+	if (part->have != part->id->bytes)
+		return ERR_CLOSED;
+	if (lseek(part->fd, 0, SEEK_SET) != 0)
+		return err_from_errno(errno);
+	err = sum_of(&found, part->fd);
+	if (err == ERR_OK && strcmp(found.name, part->id->name) != 0)
+		err = ERR_DAMAGED;
+	return err;
+}
+
+static enum err
+publish(struct part *part, const char *dir)
+{
+	char path[FS_PATH_MAX];
+	enum err err = files_path(path, dir, part->id->name, "");
+
+	if (err == ERR_OK && fsync(part->fd) != 0)
+		err = err_from_errno(errno);
+	return err == ERR_OK ? fs_publish(part->path, path) : err;
+}
+
+static enum err
+pull_from(struct part *part, const struct files_from *from, const char *holder,
+    char why[ASK_ERROR_MAX])
+{
+	char url[FS_PATH_MAX];
+	struct pull_request request = {.url = url,
+	    .token = from->token,
+	    .trust = &from->trust,
+	    .stall_s = from->stall_s,
+	    .each = take,
+	    .context = part};
+	enum err err =
+	    fs_path(url, "%s/cluster/files/%s", holder, part->id->name);
+
+	why[0] = '\0';
+	if (err == ERR_OK && part->have == part->id->bytes)
+		return ERR_OK;
+	request.from = part->have;
+	request.most = part->id->bytes - part->have;
+	if (err == ERR_OK)
+		err = pull(&request, why);
+	if (err == ERR_EXISTS) {
+		/* It knows no Range. */
+		request.from = 0;
+		request.most = part->id->bytes;
+		err = begin_anew(part);
+		if (err == ERR_OK)
+			err = pull(&request, why);
+	}
+	return err;
+}
+
+/* Of this machine: no other holder makes it better. */
+static bool
+is_own(enum err err)
+{
+	return err == ERR_NO_MEMORY || err == ERR_NO_SPACE ||
+	    err == ERR_READ_ONLY || err == ERR_SYSTEM || err == ERR_NOT_READY;
+}
+
+/*
+ * ERR_DAMAGED when bytes of another file came: the part is thrown away. The
+ * beginning may be another holder's, so this one may be asked once more.
+ */
+static enum err
+try_holder(struct part *part, const struct files_from *from, const char *holder)
+{
+	char why[ASK_ERROR_MAX];
+	uint64_t before = part->have;
+	enum err err = pull_from(part, from, holder, why);
+
+	if (err == ERR_OK)
+		err = verify(part);
+	if (err == ERR_OK)
+		return ERR_OK;
+	log_error("a file does not come: holder=%s file=%s bytes=%llu of=%llu "
+		  "error=%s",
+	    holder, part->id->name, (unsigned long long)part->have,
+	    (unsigned long long)part->id->bytes,
+	    why[0] != '\0' ? why : err_text(err));
+	if (err != ERR_DAMAGED && err != ERR_TOO_LARGE)
+		return err;
+	err = begin_anew(part);
+	if (err != ERR_OK)
+		return err;
+	return before == 0 ? ERR_DAMAGED : ERR_BEHIND;
+}
+
+#define ROUNDS 16
+
+/* Each holder that has brought it forward may be asked again. */
+static enum err
+ask_in_turn(
+    struct part *part, const struct files_from *from, struct fault *fault)
+{
+	bool left[FILES_HOLDERS_MAX] = {false};
+	enum err err = ERR_AWAY;
+	bool more = true;
+
+	for (unsigned round = 0; round < ROUNDS && more; round++) {
+		more = false;
+		for (unsigned i = 0; i < from->count; i++) {
+			uint64_t before = part->have;
+
+			if (left[i])
+				continue;
+			err = try_holder(part, from, from->holders[i]);
+			if (err == ERR_OK || is_own(err))
+				return err;
+			left[i] = err != ERR_BEHIND && part->have <= before;
+			more = more || !left[i];
+			fault_clear(fault);
+			fault_set(fault, from->holders[i],
+			    "has not given the file %s: %s", part->id->name,
+			    err_text(err));
+		}
+	}
+	return ERR_AWAY;
+}
+
+enum err
+files_fetch(const char *dir, const struct files_id *id,
+    const struct files_from *from, struct fault *fault)
+{
+	struct part part = {.id = id, .fd = -1};
+	enum err err;
+
+	assert(files_is_name(span_of(id->name)));
+	assert(from->count <= FILES_HOLDERS_MAX);
+	if (files_have(dir, id))
+		return ERR_OK;
+	if (from->count == 0)
+		fault_set(fault, id->name,
+		    "no other node is there to get the file from");
+	err = open_part(&part, dir);
+	/* Another process may have got it while this one waited. */
+	if (err == ERR_OK && files_have(dir, id))
+		err = fs_unlink(part.path);
+	else if (err == ERR_OK)
+		err = ask_in_turn(&part, from, fault);
+	if (err == ERR_OK && !files_have(dir, id))
+		err = publish(&part, dir);
+	if (part.fd >= 0)
+		close(part.fd);
+	return err;
+}

@@ -1,0 +1,71 @@
+/*
+ * files: files that never change, named by their SHA-256, which the nodes of a
+ * cluster get from each other (docs/cluster.md):
+ *
+ *	DATA/files/SHA       64 hexadecimal digits: whole, its hash was right
+ *	DATA/files/SHA.part  the beginning of one, under way
+ *
+ * nginx serves the folder under /cluster/files/. Access is by the folder: the
+ * files themselves may be read by all.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/fs.h"
+#include "common/sha256.h"
+#include "common/web/ask.h"
+
+#define FILES_NAME_LEN (2 * SHA256_LEN)
+
+struct files_id {
+	char name[FILES_NAME_LEN + 1];
+	uint64_t bytes;
+};
+
+/* Whether it is 64 digits, none of them a capital. */
+bool files_is_name(struct span name);
+
+enum err files_path(char path[FS_PATH_MAX], const char *dir, const char *name,
+    const char *suffix);
+
+/* Whether the data directory has it whole. */
+bool files_have(const char *dir, const struct files_id *id);
+
+/* Reads a file to its end. */
+enum err files_sum(struct files_id *id, const char *path);
+
+/*
+ * Adds the file at `path`, which never changes from now on, as a link to it;
+ * what is there already stays. Both are on one file system.
+ */
+enum err files_add(struct files_id *id, const char *dir, const char *path);
+
+/* Adds a file of these bytes. */
+enum err files_add_bytes(
+    struct files_id *id, const char *dir, struct span bytes);
+
+/* --- from other nodes ----------------------------------------------------- */
+
+#define FILES_HOLDERS_MAX 64
+
+struct files_from {
+	const char *holders[FILES_HOLDERS_MAX]; /* http://host:port */
+	unsigned count;
+	const char *token; /* for the header Authorization */
+	struct ask_trust trust;
+	int64_t stall_s; /* a holder that sends hardly a byte is left */
+};
+
+/*
+ * Gets the file from the holders in turn: one that breaks off is followed by
+ * the next, which goes on from there. What has another hash, or more bytes, is
+ * thrown away and told in the log, and its holder is not asked again. A kill
+ * leaves the part that came for the next call.
+ *
+ *   ERR_AWAY   no holder has given it whole; the fault has the last one's reason
+ */
+enum err files_fetch(const char *dir, const struct files_id *id,
+    const struct files_from *from, struct fault *fault);

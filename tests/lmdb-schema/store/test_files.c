@@ -1,0 +1,309 @@
+/*
+ * Files from holders that cut, lie, send too much, stall and refuse: what gets
+ * its name is the file.
+ */
+#include "lmdb-schema/store/files.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/hex.h"
+#include "tests/lmdb-schema/store/stub_holder.h"
+#include "tests/support/quiet.h"
+#include "tests/support/run.h"
+#include "tests/support/scratch.h"
+
+#define BYTES ((size_t)300000)
+
+static char *bytes;
+static struct span file;
+static struct files_id id;
+static struct files_from from;
+static struct fault fault;
+
+static void
+begin(void)
+{
+	uint8_t hash[SHA256_LEN];
+	uint32_t number = 1;
+
+	scratch_make();
+	quiet_begin();
+	bytes = malloc(BYTES);
+	ck_assert_ptr_nonnull(bytes);
+	for (size_t i = 0; i < BYTES; i++) {
+		number = number * 1664525 + 1013904223;
+		bytes[i] = (char)(number >> 24);
+	}
+	file = span_make(bytes, BYTES);
+	sha256_hash(hash, file);
+	hex_text(id.name, hash, sizeof(hash));
+	id.bytes = BYTES;
+	from = (struct files_from){
+	    .token = "Bearer right", .trust = {"", "", ""}, .stall_s = 30};
+	fault_clear(&fault);
+}
+
+static void
+end(void)
+{
+	quiet_end();
+	scratch_remove();
+}
+
+static void
+add(enum holder_weather weather)
+{
+	from.holders[from.count++] = stub_holder_start(weather, file);
+}
+
+static enum err
+fetch(void)
+{
+	return files_fetch(scratch_dir(), &id, &from, &fault);
+}
+
+static void
+must_have(void)
+{
+	char path[FS_PATH_MAX];
+	struct files_id found;
+	struct stat st;
+
+	ck_assert(files_have(scratch_dir(), &id));
+	ck_assert_int_eq(files_path(path, scratch_dir(), id.name, ""), ERR_OK);
+	ck_assert_int_eq(files_sum(&found, path), ERR_OK);
+	ck_assert_str_eq(found.name, id.name);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0644);
+	ck_assert_int_eq(
+	    files_path(path, scratch_dir(), id.name, ".part"), ERR_OK);
+	ck_assert_int_ne(access(path, F_OK), 0);
+}
+
+START_TEST(file_comes_whole)
+{
+	add(HOLDER_SOUND);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	must_have();
+	ck_assert_int_eq(fetch(), ERR_OK);
+	ck_assert_uint_eq(stub_holder_asked(0), 1);
+	ck_assert_int_eq(quiet_lines(), 0);
+}
+END_TEST
+
+/* _i: the weather at the first of two holders. */
+START_TEST(whatever_one_holder_does_the_other_gives_it)
+{
+	from.stall_s = _i == HOLDER_STALLS ? 1 : 30;
+	add((enum holder_weather)_i);
+	add(HOLDER_SOUND);
+	ck_assert_msg(fetch() == ERR_OK, "%s", fault.message);
+	must_have();
+}
+END_TEST
+
+/* And whatever the second one does, which goes on from the first one's part. */
+START_TEST(whatever_the_next_does_a_third_gives_it)
+{
+	from.stall_s = _i == HOLDER_STALLS ? 1 : 30;
+	add(HOLDER_CUTS);
+	add((enum holder_weather)_i);
+	add(HOLDER_SOUND);
+	ck_assert_msg(fetch() == ERR_OK, "%s", fault.message);
+	must_have();
+}
+END_TEST
+
+START_TEST(no_holder_alone_that_fails_gives_it)
+{
+	static const enum holder_weather never[] = {HOLDER_LIES,
+	    HOLDER_SENDS_MORE, HOLDER_DENIES, HOLDER_HAS_IT_NOT, HOLDER_IS_ILL,
+	    HOLDER_SAYS_NOTHING};
+
+	add(never[_i]);
+	ck_assert_int_eq(fetch(), ERR_AWAY);
+	ck_assert(!files_have(scratch_dir(), &id));
+	ck_assert(fault_is_set(&fault));
+	ck_assert_int_gt(quiet_lines(), 0);
+	ck_assert_uint_eq(stub_holder_asked(0), 1);
+}
+END_TEST
+
+START_TEST(a_cut_is_resumed_where_it_was)
+{
+	add(HOLDER_CUTS);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	must_have();
+	ck_assert_uint_eq(stub_holder_sent(0), BYTES);
+}
+END_TEST
+
+START_TEST(who_lies_is_told_and_not_asked_again)
+{
+	add(HOLDER_LIES);
+	add(HOLDER_CUTS);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	must_have();
+	ck_assert_uint_eq(stub_holder_asked(0), 1);
+	ck_assert_int_gt(quiet_lines(), 0);
+}
+END_TEST
+
+START_TEST(who_has_not_the_token_gets_nothing)
+{
+	add(HOLDER_SOUND);
+	from.token = "Bearer wrong";
+	ck_assert_int_eq(fetch(), ERR_AWAY);
+	ck_assert_ptr_nonnull(strstr(fault.message, "permission"));
+}
+END_TEST
+
+START_TEST(a_holder_that_nobody_listens_at_is_passed_over)
+{
+	from.holders[from.count++] = "http://127.0.0.1:1";
+	add(HOLDER_SOUND);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	must_have();
+}
+END_TEST
+
+START_TEST(without_a_holder_it_is_said)
+{
+	ck_assert_int_eq(fetch(), ERR_AWAY);
+	ck_assert(fault_is_set(&fault));
+}
+END_TEST
+
+/* A part that is of another file, or longer than this one. */
+START_TEST(a_part_that_is_none_is_made_anew)
+{
+	char name[128];
+
+	add(HOLDER_SOUND);
+	ck_assert_int_eq(mkdir(scratch_path("files"), 0755), 0);
+	snprintf(name, sizeof(name), "files/%s.part", id.name);
+	if (_i == 0)
+		scratch_text(name, "of another file");
+	else {
+		int fd = open(scratch_path(name), O_RDWR | O_CREAT, 0600);
+
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_eq(ftruncate(fd, (off_t)BYTES + _i - 2), 0);
+		close(fd);
+	}
+	ck_assert_int_eq(fetch(), ERR_OK);
+	must_have();
+}
+END_TEST
+
+/* The child is killed at any point of the transfer; then the file comes. */
+START_TEST(a_kill_leaves_the_part_for_the_next)
+{
+	add(HOLDER_CUTS);
+	for (unsigned i = 0; i < 20; i++) {
+		pid_t pid = fork();
+
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0)
+			_exit(fetch() == ERR_OK ? 0 : 1);
+		usleep(i * 1000);
+		kill(pid, SIGKILL);
+		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+		if (files_have(scratch_dir(), &id))
+			must_have();
+	}
+	ck_assert_int_eq(fetch(), ERR_OK);
+	must_have();
+}
+END_TEST
+
+START_TEST(two_processes_fetch_it_once)
+{
+	pid_t pid;
+	int status;
+
+	add(HOLDER_SOUND);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		_exit(fetch() == ERR_OK ? 0 : 1);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	must_have();
+	ck_assert_uint_eq(stub_holder_sent(0), BYTES);
+}
+END_TEST
+
+START_TEST(an_added_file_is_a_link)
+{
+	struct stat a, b;
+	char path[FS_PATH_MAX];
+	struct files_id added;
+
+	scratch_write("x", bytes, BYTES);
+	ck_assert_int_eq(
+	    files_add(&added, scratch_dir(), scratch_path("x")), ERR_OK);
+	ck_assert_str_eq(added.name, id.name);
+	ck_assert_uint_eq(added.bytes, BYTES);
+	must_have();
+	ck_assert_int_eq(
+	    files_path(path, scratch_dir(), added.name, ""), ERR_OK);
+	ck_assert_int_eq(stat(path, &a), 0);
+	ck_assert_int_eq(stat(scratch_path("x"), &b), 0);
+	ck_assert_uint_eq(a.st_ino, b.st_ino);
+	ck_assert_int_eq(
+	    files_add(&added, scratch_dir(), scratch_path("x")), ERR_OK);
+	ck_assert_int_eq(
+	    files_add_bytes(&added, scratch_dir(), SPAN("abc")), ERR_OK);
+	ck_assert_str_eq(added.name,
+	    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	ck_assert(files_have(scratch_dir(), &added));
+}
+END_TEST
+
+START_TEST(a_name_is_64_small_digits)
+{
+	ck_assert(files_is_name(span_of(id.name)));
+	ck_assert(!files_is_name(span_make(id.name, 63)));
+	id.name[5] = 'A';
+	ck_assert(!files_is_name(span_of(id.name)));
+	ck_assert(!files_is_name(SPAN("../../etc/passwd")));
+}
+END_TEST
+
+Suite *
+test_suite(void)
+{
+	Suite *suite = suite_create("files");
+	TCase *tc = tcase_create("files");
+
+	tcase_add_checked_fixture(tc, begin, end);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, file_comes_whole);
+	tcase_add_loop_test(tc, whatever_one_holder_does_the_other_gives_it, 0,
+	    HOLDER_WEATHERS);
+	tcase_add_loop_test(
+	    tc, whatever_the_next_does_a_third_gives_it, 0, HOLDER_WEATHERS);
+	tcase_add_loop_test(tc, no_holder_alone_that_fails_gives_it, 0, 6);
+	tcase_add_test(tc, a_cut_is_resumed_where_it_was);
+	tcase_add_test(tc, who_lies_is_told_and_not_asked_again);
+	tcase_add_test(tc, who_has_not_the_token_gets_nothing);
+	tcase_add_test(tc, a_holder_that_nobody_listens_at_is_passed_over);
+	tcase_add_test(tc, without_a_holder_it_is_said);
+	tcase_add_loop_test(tc, a_part_that_is_none_is_made_anew, 0, 4);
+	tcase_add_test(tc, a_kill_leaves_the_part_for_the_next);
+	tcase_add_test(tc, two_processes_fetch_it_once);
+	tcase_add_test(tc, an_added_file_is_a_link);
+	tcase_add_test(tc, a_name_is_64_small_digits);
+	suite_add_tcase(suite, tc);
+	return suite;
+}
