@@ -45,6 +45,19 @@ fail_away(struct call *call)
 	return err;
 }
 
+/* Another node may take it; this one will not until it has joined anew. */
+static enum err
+fail_outrun(struct call *call)
+{
+	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL,
+	    "Nothing was stored: this node was away for too long, and has to "
+	    "join the others anew. Its pages are of before. Another node takes "
+	    "the request.");
+
+	reply_header(call->reply, "Retry-After", "%d", AWAY_RETRY_S);
+	return err;
+}
+
 enum err
 fail_write(struct call *call, enum err err)
 {
@@ -68,6 +81,8 @@ fail_write(struct call *call, enum err err)
 		return fail_away(call);
 	if (err == ERR_UNKNOWN)
 		return fail_unknown(call);
+	if (err == ERR_OUTRUN)
+		return fail_outrun(call);
 	return reply_fail(call->reply, 500, CODE_INTERNAL,
 	    "It could not be stored (%s): look again before you repeat it; the "
 	    "server's log says more.",

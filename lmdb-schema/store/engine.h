@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/err.h"
 #include "common/span.h"
 #include "lmdb-schema/store/store.h"
@@ -43,6 +44,8 @@ struct engine {
 	 *   ERR_AWAY     it was surely not appended
 	 *   ERR_UNKNOWN  it may have been: the same call again finds out, by
 	 *                `id`, ENGINE_ID_LEN bytes
+	 *   ERR_NOT_FOUND  it was not appended: an entry behind `after` is
+	 *                trimmed
 	 *   ERR_DAMAGED  it was not appended: the log has not the entries that
 	 *                this node has. A door that cannot compare the chains
 	 *                tells it of a log that is too short.
@@ -53,7 +56,8 @@ struct engine {
 
 	/*
 	 * Calls `each` for the entries behind number `after`, in order.
-	 * ERR_AWAY when the log cannot be read.
+	 * ERR_AWAY when the log cannot be read; ERR_NOT_FOUND when the one
+	 * behind `after` is trimmed.
 	 */
 	enum err (*read)(struct engine *engine, enum store_env log,
 	    uint64_t after,
@@ -79,5 +83,46 @@ struct engine {
 	    enum err (*each)(void *context, const struct engine_node *node),
 	    void *context);
 
+	/* --- for gridctl cluster; NULL at a door that has none of it ------ */
+
+	/* Removes the entries up to this one; the last one stays. ERR_AWAY. */
+	enum err (*trim)(
+	    struct engine *engine, enum store_env log, uint64_t up_to);
+
+	/* Ends a node's record. ERR_AWAY. */
+	enum err (*node_drop)(struct engine *engine, const char *name);
+
+	/*
+	 * Texts by name, of letters, digits and '/': those whose name begins
+	 * with `prefix`, in order of their names. ERR_AWAY.
+	 */
+	enum err (*note_put)(
+	    struct engine *engine, struct span name, struct span text);
+	enum err (*note_drop)(struct engine *engine, struct span name);
+	enum err (*notes)(struct engine *engine, const char *prefix,
+	    enum err (*each)(void *context, struct span name, struct span text),
+	    void *context);
+
+	/*
+	 * The cluster's epoch, which the engine was opened for or another one,
+	 * as a text that begins with its number; empty: none was begun.
+	 * ERR_AWAY.
+	 */
+	enum err (*epoch)(struct engine *engine, struct buf *text);
+
+	/*
+	 * Begins epoch `now` where the one before is still `before`, with a log
+	 * of the state whose entries up to `number` are trimmed. Nodes of
+	 * another epoch write nothing from then on.
+	 *
+	 *   ERR_EXISTS   the epoch is another one
+	 *   ERR_UNKNOWN  ask for the epoch
+	 */
+	enum err (*begin)(struct engine *engine, struct span before,
+	    struct span now, uint64_t number);
+
 	void (*close)(struct engine *engine);
 };
+
+/* The number that an epoch's text begins with; 0 for one that does not. */
+uint64_t engine_epoch_number(struct span text);

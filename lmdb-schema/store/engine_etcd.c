@@ -9,6 +9,7 @@
 
 #include "common/date.h"
 #include "common/log.h"
+#include "common/num.h"
 #include "common/origin.h"
 #include "common/web/ask.h"
 #include "lmdb-schema/store/etcd_text.h"
@@ -39,12 +40,14 @@ struct etcd {
 	struct engine engine; /* first: an engine is its etcd */
 	char *texts[6]; /* of the settings */
 	struct ask_trust trust;
-	const char *name, *user, *password;
+	const char *user, *password;
+	const char *name; /* of the cluster */
+	char prefix[ENGINE_ETCD_NAME_MAX + NUM_TEXT_MAX + 1]; /* of its epoch */
 	char members[MEMBERS_TEXT_MAX]; /* each ends with NUL */
 	const char *member[ENGINE_ETCD_MEMBERS];
 	unsigned count;
 	/* An append holds the environment, and a read waits for it. */
-	struct lane appends[STORE_ENVS], reads[STORE_ENVS], heads, nodes;
+	struct lane appends[STORE_ENVS], reads[STORE_ENVS], heads, nodes, notes;
 	_Atomic int64_t failed_ns; /* the last failure; 0: none since */
 };
 
@@ -53,7 +56,18 @@ struct etcd {
 static struct span
 name_of(const struct etcd *etcd)
 {
-	return span_of(etcd->name);
+	return span_of(etcd->prefix);
+}
+
+/* What the keys of an epoch begin with. */
+static void
+prefix_of(char *prefix, size_t size, const char *name, uint64_t epoch)
+{
+	if (epoch == 0)
+		snprintf(prefix, size, "%s", name);
+	else
+		snprintf(
+		    prefix, size, "%s.%llu", name, (unsigned long long)epoch);
 }
 
 static void
@@ -437,6 +451,187 @@ get_nodes(struct engine *engine,
 	return away(err);
 }
 
+/* --- for gridctl cluster -------------------------------------------------- */
+
+/* Of what may be done twice. */
+static enum err
+repeatable(struct etcd *etcd, const char *path)
+{
+	return away(exchange(etcd, &etcd->notes, path, true));
+}
+
+/* One request of etcd's does not remove more: others wait behind it. */
+#define TRIMMED_AT_ONCE 1000
+
+static enum err
+trim_some(
+    struct etcd *etcd, const struct etcd_log *of, uint64_t up_to, bool *more)
+{
+	struct lane *lane = &etcd->notes;
+	uint64_t first = 0, last;
+	enum err err;
+
+	buf_clear(&lane->body);
+	etcd_ask_first(&lane->body, of);
+	err = repeatable(etcd, "/v3/kv/range");
+	if (err == ERR_OK)
+		err = away(etcd_first(buf_span(&lane->answer), &first));
+	*more = err == ERR_OK && first > 0 && first <= up_to;
+	if (!*more)
+		return err;
+	last = up_to - first < TRIMMED_AT_ONCE ? up_to
+					       : first + TRIMMED_AT_ONCE - 1;
+	buf_clear(&lane->body);
+	etcd_ask_trim(&lane->body, of, first, last);
+	return repeatable(etcd, "/v3/kv/deleterange");
+}
+
+static enum err
+trim(struct engine *engine, enum store_env log, uint64_t up_to)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	const struct etcd_log of = {name_of(etcd), log};
+	uint64_t heads[STORE_ENVS];
+	bool more = true;
+	enum err err = get_heads(engine, heads);
+
+	/* Whoever is behind sees by the last one that others are missing. */
+	if (err == ERR_OK && up_to >= heads[log])
+		up_to = heads[log] == 0 ? 0 : heads[log] - 1;
+	pthread_mutex_lock(&etcd->notes.lock);
+	while (err == ERR_OK && more)
+		err = trim_some(etcd, &of, up_to, &more);
+	pthread_mutex_unlock(&etcd->notes.lock);
+	return err;
+}
+
+static enum err
+drop_node(struct engine *engine, const char *name)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->notes;
+	enum err err = ERR_OK;
+
+	pthread_mutex_lock(&lane->lock);
+	for (unsigned i = 0; i < 2 && err == ERR_OK; i++) {
+		buf_clear(&lane->body);
+		etcd_ask_node_drop(&lane->body, name_of(etcd), name, i == 0);
+		err = repeatable(etcd, "/v3/kv/deleterange");
+	}
+	pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+static enum err
+put_note(struct engine *engine, struct span name, struct span text)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->notes;
+	enum err err;
+
+	pthread_mutex_lock(&lane->lock);
+	buf_clear(&lane->body);
+	etcd_ask_note_put(&lane->body, name_of(etcd), name, text);
+	err = repeatable(etcd, "/v3/kv/put");
+	pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+static enum err
+drop_note(struct engine *engine, struct span name)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->notes;
+	enum err err;
+
+	pthread_mutex_lock(&lane->lock);
+	buf_clear(&lane->body);
+	etcd_ask_note_drop(&lane->body, name_of(etcd), name);
+	err = repeatable(etcd, "/v3/kv/deleterange");
+	pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+static enum err
+get_notes(struct engine *engine, const char *prefix,
+    enum err (*each)(void *context, struct span name, struct span text),
+    void *context)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->notes;
+	enum err err;
+
+	pthread_mutex_lock(&lane->lock);
+	buf_clear(&lane->body);
+	etcd_ask_notes(&lane->body, name_of(etcd), prefix);
+	err = repeatable(etcd, "/v3/kv/range");
+	if (err == ERR_OK)
+		err = etcd_notes(
+		    buf_span(&lane->answer), name_of(etcd), each, context);
+	pthread_mutex_unlock(&lane->lock);
+	return err == ERR_BAD_INPUT ? ERR_AWAY : err;
+}
+
+static enum err
+get_epoch(struct engine *engine, struct buf *text)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->notes;
+	enum err err;
+
+	pthread_mutex_lock(&lane->lock);
+	buf_clear(&lane->body);
+	etcd_ask_epoch(&lane->body, span_of(etcd->name));
+	err = repeatable(etcd, "/v3/kv/range");
+	if (err == ERR_OK)
+		err = away(etcd_epoch(buf_span(&lane->answer), text));
+	pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+static enum err
+begin(
+    struct engine *engine, struct span before, struct span now, uint64_t number)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	struct lane *lane = &etcd->notes;
+	char names[2][sizeof(etcd->prefix)];
+	struct etcd_beginning beginning = {.name = span_of(etcd->name),
+	    .before = before,
+	    .now = now,
+	    .number = number};
+	enum err err;
+
+	prefix_of(names[0], sizeof(names[0]), etcd->name,
+	    engine_epoch_number(before));
+	prefix_of(
+	    names[1], sizeof(names[1]), etcd->name, engine_epoch_number(now));
+	beginning.before_name = span_of(names[0]);
+	beginning.now_name = span_of(names[1]);
+	pthread_mutex_lock(&lane->lock);
+	buf_clear(&lane->body);
+	etcd_ask_begin(&lane->body, &beginning);
+	err = exchange(etcd, lane, "/v3/kv/txn", false);
+	if (err == ERR_OK) {
+		err = etcd_begun(buf_span(&lane->answer));
+		if (err == ERR_BAD_INPUT)
+			err = ERR_UNKNOWN;
+	}
+	pthread_mutex_unlock(&lane->lock);
+	return err;
+}
+
+uint64_t
+engine_epoch_number(struct span text)
+{
+	int64_t number;
+
+	return num_int(&number, span_sub(text, 0, span_find(text, ' ')), 0,
+		   INT64_MAX)
+	    ? (uint64_t)number
+	    : 0;
+}
+
 /* --- opening -------------------------------------------------------------- */
 
 static bool
@@ -502,6 +697,7 @@ close_etcd(struct engine *engine)
 	}
 	lane_fini(&etcd->heads);
 	lane_fini(&etcd->nodes);
+	lane_fini(&etcd->notes);
 	for (size_t i = 0; i < sizeof(etcd->texts) / sizeof(etcd->texts[0]);
 	     i++)
 		free(etcd->texts[i]);
@@ -542,6 +738,13 @@ engine_etcd_open(struct engine **out,
 	    .heads = get_heads,
 	    .node_put = node_put,
 	    .nodes = get_nodes,
+	    .trim = trim,
+	    .node_drop = drop_node,
+	    .note_put = put_note,
+	    .note_drop = drop_note,
+	    .notes = get_notes,
+	    .epoch = get_epoch,
+	    .begin = begin,
 	    .close = close_etcd};
 	for (unsigned i = 0; i < STORE_ENVS; i++) {
 		lane_init(&etcd->appends[i]);
@@ -549,7 +752,11 @@ engine_etcd_open(struct engine **out,
 	}
 	lane_init(&etcd->heads);
 	lane_init(&etcd->nodes);
+	lane_init(&etcd->notes);
 	err = copy_texts(etcd, settings);
+	if (err == ERR_OK)
+		prefix_of(etcd->prefix, sizeof(etcd->prefix), etcd->name,
+		    settings->epoch);
 	if (err == ERR_OK && !is_name(span_of(settings->name))) {
 		fault_set(fault, "name",
 		    "is 1 to %d small letters, digits and '-': \"%s\"",

@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "common/err.h"
 #include "lmdb-schema/store/engine.h"
 
@@ -20,6 +22,7 @@
 struct engine_etcd_settings {
 	const char *members; /* http://host:port, by commas */
 	const char *name; /* of the cluster: what its keys begin with */
+	uint64_t epoch; /* 0, or behind the name: etcd_text.h */
 	const char *ca, *cert, *key; /* files in PEM */
 	const char *user, *password;
 };

@@ -711,3 +711,223 @@ etcd_fault(struct span answer, char text[ETCD_FAULT_MAX])
 		copy_text(text, ETCD_FAULT_MAX, jscan_root(&doc), "error");
 	jscan_fini(&doc);
 }
+
+/* --- for gridctl cluster -------------------------------------------------- */
+
+void
+etcd_ask_first(struct buf *body, const struct etcd_log *of)
+{
+	etcd_ask_read(body, of, 0, 1);
+}
+
+enum err
+etcd_first(struct span answer, uint64_t *number)
+{
+	struct jval name, kv;
+	struct jwalk keys;
+	struct jscan doc;
+	struct pair pair;
+	enum err err = parse_keys(&doc, &keys, answer);
+
+	*number = 0;
+	if (err != ERR_OK)
+		return err;
+	pair_init(&pair);
+	if (jwalk_next(&keys, &name, &kv)) {
+		err = take_pair(&pair, kv);
+		if (err == ERR_OK)
+			err = number_of(number, buf_span(&pair.key));
+	}
+	pair_fini(&pair);
+	jscan_fini(&doc);
+	return err;
+}
+
+/* A key alone where `end` is NULL. */
+static void
+ask_delete(struct buf *body, struct span key, const char *end)
+{
+	struct jsonw json;
+
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_base64(&json, "key", key);
+	if (end != NULL)
+		put_base64(&json, "range_end", span_of(end));
+	jsonw_object_end(&json);
+}
+
+void
+etcd_ask_trim(
+    struct buf *body, const struct etcd_log *of, uint64_t from, uint64_t up_to)
+{
+	char first[PLACE_MAX], end[PLACE_MAX];
+
+	entry_key(end, of, up_to + 1);
+	ask_delete(body, entry_key(first, of, from), end);
+}
+
+void
+etcd_ask_node_drop(
+    struct buf *body, struct span name, const char *node, bool run)
+{
+	char key[PLACE_MAX];
+
+	snprintf(key, sizeof(key), "%.*s/%s/%s", SPAN_ARG(name),
+	    run ? "run" : "node", node);
+	ask_delete(body, span_of(key), NULL);
+}
+
+static struct span
+note_key(char key[PLACE_MAX], struct span name, struct span note)
+{
+	snprintf(
+	    key, PLACE_MAX, "%.*s/note/%.*s", SPAN_ARG(name), SPAN_ARG(note));
+	return span_of(key);
+}
+
+void
+etcd_ask_note_put(
+    struct buf *body, struct span name, struct span note, struct span text)
+{
+	char key[PLACE_MAX];
+	struct jsonw json;
+
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_base64(&json, "key", note_key(key, name, note));
+	put_base64(&json, "value", text);
+	jsonw_object_end(&json);
+}
+
+void
+etcd_ask_note_drop(struct buf *body, struct span name, struct span note)
+{
+	char key[PLACE_MAX];
+
+	ask_delete(body, note_key(key, name, note), NULL);
+}
+
+void
+etcd_ask_notes(struct buf *body, struct span name, const char *prefix)
+{
+	char first[PLACE_MAX], end[PLACE_MAX + 1];
+
+	note_key(first, name, span_of(prefix));
+	/* 0x7f follows each character of a name. */
+	snprintf(end, sizeof(end), "%s\x7f", first);
+	ask_range(body, first, end, 0);
+}
+
+enum err
+etcd_notes(struct span answer, struct span name,
+    enum err (*each)(void *context, struct span note, struct span text),
+    void *context)
+{
+	char place[PLACE_MAX];
+	struct span before = note_key(place, name, SPAN(""));
+	struct jval index, kv;
+	struct jwalk keys;
+	struct jscan doc;
+	struct pair pair;
+	enum err err = parse_keys(&doc, &keys, answer);
+
+	if (err != ERR_OK)
+		return err;
+	pair_init(&pair);
+	while (err == ERR_OK && jwalk_next(&keys, &index, &kv)) {
+		err = take_pair(&pair, kv);
+		if (err == ERR_OK && !span_starts(buf_span(&pair.key), before))
+			err = ERR_BAD_INPUT;
+		if (err == ERR_OK)
+			err = each(context,
+			    span_from(buf_span(&pair.key), before.len),
+			    buf_span(&pair.value));
+	}
+	pair_fini(&pair);
+	jscan_fini(&doc);
+	return err;
+}
+
+static struct span
+epoch_key(char key[PLACE_MAX], struct span name)
+{
+	snprintf(key, PLACE_MAX, "%.*s/epoch", SPAN_ARG(name));
+	return span_of(key);
+}
+
+void
+etcd_ask_epoch(struct buf *body, struct span name)
+{
+	char key[PLACE_MAX];
+	struct jsonw json;
+
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_base64(&json, "key", epoch_key(key, name));
+	jsonw_object_end(&json);
+}
+
+enum err
+etcd_epoch(struct span answer, struct buf *text)
+{
+	struct jval name, kv;
+	struct jwalk keys;
+	struct jscan doc;
+	struct pair pair;
+	enum err err = parse_keys(&doc, &keys, answer);
+
+	buf_clear(text);
+	if (err != ERR_OK)
+		return err;
+	pair_init(&pair);
+	if (jwalk_next(&keys, &name, &kv)) {
+		err = take_pair(&pair, kv);
+		buf_add_span(text, buf_span(&pair.value));
+	}
+	pair_fini(&pair);
+	jscan_fini(&doc);
+	return err == ERR_OK && buf_end(text) != ERR_OK ? ERR_BAD_INPUT : err;
+}
+
+#define ENDED "4611686018427387904" /* 1 << 62 */
+
+void
+etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning)
+{
+	const struct etcd_log old = {beginning->before_name, STORE_STATE},
+			      new = {beginning->now_name, STORE_STATE};
+	char epoch[PLACE_MAX], key[PLACE_MAX], old_key[PLACE_MAX];
+	char number[NUM_TEXT_MAX];
+	size_t len = num_int_text(number, (int64_t)beginning->number);
+	struct jsonw json;
+
+	jsonw_init(&json, body);
+	jsonw_object_begin(&json);
+	put_compare(&json, epoch_key(epoch, beginning->name), beginning->before,
+	    beginning->before.len == 0);
+	jsonw_key(&json, "success");
+	jsonw_array_begin(&json);
+	put_put(&json, span_of(epoch), beginning->now, SPAN(""));
+	if (beginning->number > 0)
+		put_put(&json, head_key(key, &new), span_make(number, len),
+		    SPAN(""));
+	/* Behind it no entry comes: a node that has missed this writes none. */
+	put_put(&json, head_key(old_key, &old), span_of(ENDED), SPAN(""));
+	jsonw_array_end(&json);
+	jsonw_object_end(&json);
+}
+
+enum err
+etcd_begun(struct span answer)
+{
+	enum outcome outcome;
+	struct jscan doc;
+	enum err err = parse(&doc, answer);
+
+	if (err != ERR_OK)
+		return err;
+	err = take_outcome(&outcome, jscan_root(&doc));
+	jscan_fini(&doc);
+	return err == ERR_OK && outcome != PUT ? ERR_EXISTS : err;
+}

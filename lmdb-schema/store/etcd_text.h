@@ -4,6 +4,9 @@
  *
  *	NAME/head/LOG            number of the last entry, in decimal
  *	NAME/log/LOG/NUMBER      an entry; NUMBER of 16 hexadecimal digits
+ *	NAME/note/...            a text of gridctl cluster's
+ *	NAME/epoch               which epoch there is: of epoch 7, the others
+ *	                         begin with NAME.7
  *	NAME/node/NODE           a node's record, as JSON
  *	NAME/run/NODE            the run that has put it
  *
@@ -66,6 +69,45 @@ enum err etcd_entries(struct span answer, uint64_t *after, bool *more,
 /* Of heads: 0 for a log without entries. */
 enum err etcd_heads(
     struct span answer, struct span name, uint64_t heads[STORE_ENVS]);
+
+/* --- for gridctl cluster -------------------------------------------------- */
+
+/* The first entry that is there. */
+void etcd_ask_first(struct buf *body, const struct etcd_log *of);
+enum err etcd_first(struct span answer, uint64_t *number); /* 0: none is */
+
+/* Of /v3/kv/deleterange, whose answer tells nothing: entries, a record. */
+void etcd_ask_trim(
+    struct buf *body, const struct etcd_log *of, uint64_t from, uint64_t up_to);
+void etcd_ask_node_drop(
+    struct buf *body, struct span name, const char *node, bool run);
+
+void etcd_ask_note_put(
+    struct buf *body, struct span name, struct span note, struct span text);
+void etcd_ask_note_drop(struct buf *body, struct span name, struct span note);
+void etcd_ask_notes(struct buf *body, struct span name, const char *prefix);
+enum err etcd_notes(struct span answer, struct span name,
+    enum err (*each)(void *context, struct span note, struct span text),
+    void *context);
+
+/* The epoch's text, empty where none was begun. */
+void etcd_ask_epoch(struct buf *body, struct span name);
+enum err etcd_epoch(struct span answer, struct buf *text);
+
+/*
+ * One transaction: if the epoch's text is `before`, puts `now`, and a head of
+ * the state under the name of the new epoch; the old one's is far behind its last
+ * entry from then on.
+ * ERR_EXISTS for another text.
+ */
+struct etcd_beginning {
+	struct span name; /* the cluster's */
+	struct span before, now;
+	struct span before_name, now_name;
+	uint64_t number;
+};
+void etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning);
+enum err etcd_begun(struct span answer);
 
 #define ETCD_TOKEN_MAX 2048 /* with a NUL */
 enum err etcd_token(struct span answer, char token[ETCD_TOKEN_MAX]);

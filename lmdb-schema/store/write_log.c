@@ -53,8 +53,8 @@ write_log_place_of(struct write_log_place *place, struct kv *kv)
 	return err;
 }
 
-static enum err
-put_place(struct kv_txn *txn, const struct write_log_place *place)
+enum err
+write_log_put_place(struct kv_txn *txn, const struct write_log_place *place)
 {
 	char value[sizeof(uint64_t) + sizeof(place->chain)];
 	uint64_t number = htole64(place->number);
@@ -156,7 +156,7 @@ apply(struct kv_txn *txn, uint64_t number, struct span entry)
 	buf_fini(&ops);
 	if (err == ERR_BAD_INPUT)
 		err = ERR_DAMAGED;
-	return err == ERR_OK ? put_place(txn, &place) : err;
+	return err == ERR_OK ? write_log_put_place(txn, &place) : err;
 }
 
 /* Each beginning enlarges a map that was full by half. */
@@ -215,7 +215,11 @@ write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
 		    (unsigned long long)heads[log]);
 		return ERR_DAMAGED;
 	}
-	return write_log_follow(engine, log, kv);
+	err = write_log_follow(engine, log, kv);
+	if (err == ERR_OK)
+		err = write_log_place_of(&place, kv);
+	/* No entry is left to tell that others are missing. */
+	return err == ERR_OK && place.number < heads[log] ? ERR_OUTRUN : err;
 }
 
 enum err
@@ -224,9 +228,10 @@ write_log_follow(struct engine *engine, enum store_env log, struct kv *kv)
 	struct write_log_place place;
 	enum err err = write_log_place_of(&place, kv);
 
-	return err == ERR_OK
-	    ? engine->read(engine, log, place.number, follow_one, kv)
-	    : err;
+	if (err != ERR_OK)
+		return err;
+	err = engine->read(engine, log, place.number, follow_one, kv);
+	return err == ERR_NOT_FOUND ? ERR_OUTRUN : err;
 }
 
 /* --- committing ----------------------------------------------------------- */
@@ -275,7 +280,7 @@ append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
 	err = make_entry(&entry, &place, id, ops);
 	/* The steps that may fail here come before the append. */
 	if (err == ERR_OK)
-		err = put_place(txn, &place);
+		err = write_log_put_place(txn, &place);
 	if (err == ERR_OK)
 		err = append(engine, log, &before, id, buf_span(&entry));
 	buf_fini(&entry);
@@ -296,7 +301,7 @@ write_log_commit(struct engine *engine, enum store_env log, struct kv_txn *txn,
 		err = append_ops(engine, log, txn, buf_span(ops));
 	if (err != ERR_OK) {
 		kv_abort(txn);
-		return err;
+		return err == ERR_NOT_FOUND ? ERR_OUTRUN : err;
 	}
 	return kv_commit(txn) == ERR_OK ? ERR_OK : ERR_UNKNOWN;
 }

@@ -36,6 +36,10 @@ struct write_log_place {
 };
 
 enum err write_log_place(struct write_log_place *out, struct kv_txn *txn);
+
+/* For the beginning of a log, and of a copy; entries move it themselves. */
+enum err write_log_put_place(
+    struct kv_txn *txn, const struct write_log_place *place);
 enum err write_log_place_of(struct write_log_place *out, struct kv *kv);
 
 /*
@@ -49,20 +53,23 @@ enum err write_log_place_of(struct write_log_place *out, struct kv *kv);
  *   ERR_UNKNOWN  it may be in the log, and then comes with
  *                write_log_follow(); also when the entry is in the log and
  *                the commit failed here
+ *   ERR_OUTRUN   nothing was stored: entries are trimmed that are missing here
  */
 enum err write_log_commit(struct engine *engine, enum store_env log,
     struct kv_txn *txn, struct buf *ops);
 
 /*
  * Applies what other nodes have appended, each entry in a commit of its own.
- * ERR_AWAY; ERR_VERSION for an entry of a later version, ERR_DAMAGED for one
- * that does not follow the chain: what came before it is applied.
+ * ERR_AWAY; ERR_OUTRUN when the next one is trimmed; ERR_VERSION for an entry of
+ * a later version, ERR_DAMAGED for one that does not follow the chain: what came
+ * before it is applied.
  */
 enum err write_log_follow(
     struct engine *engine, enum store_env log, struct kv *kv);
 
 /*
- * The same, after a look at the log's number. ERR_DAMAGED also when the log
+ * The same, after a look at the log's number, which it has then reached.
+ * ERR_DAMAGED also when the log
  * ends before the environment's place: it has lost entries.
  */
 enum err write_log_catch_up(

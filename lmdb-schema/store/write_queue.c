@@ -153,7 +153,7 @@ run_alone(struct write_queue *queue, struct job *job, struct kv *kv)
 static bool
 is_of_log(enum err err)
 {
-	return err == ERR_UNKNOWN || err == ERR_AWAY;
+	return err == ERR_UNKNOWN || err == ERR_AWAY || err == ERR_OUTRUN;
 }
 
 /*

@@ -67,6 +67,36 @@ look_at_texts(struct span answer)
 	FUZZ_CHECK(strlen(text) < sizeof(text));
 }
 
+static enum err
+take_note(void *context, struct span note, struct span text)
+{
+	(void)context;
+	for (size_t i = 0; i < note.len; i++)
+		seen = note.ptr[i];
+	for (size_t i = 0; i < text.len; i++)
+		seen = text.ptr[i];
+	return ERR_OK;
+}
+
+static void
+look_for_gridctl(struct span answer)
+{
+	uint64_t first;
+	struct buf text;
+	enum err err = etcd_first(answer, &first);
+
+	FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT);
+	err = etcd_notes(answer, SPAN("grid"), take_note, NULL);
+	FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT);
+	buf_init(&text, 100);
+	err = etcd_epoch(answer, &text);
+	FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT);
+	FUZZ_CHECK(text.len <= 100);
+	buf_fini(&text);
+	err = etcd_begun(answer);
+	FUZZ_CHECK(err == ERR_OK || err == ERR_EXISTS || err == ERR_BAD_INPUT);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -86,6 +116,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		break;
 	case 'a':
 		look_at_append(answer);
+		break;
+	case 'c':
+		look_for_gridctl(answer);
 		break;
 	default:
 		look_at_texts(answer);

@@ -91,6 +91,24 @@ add_pair(struct buf *out, const struct pair *pair)
 	    SPAN_ARG(pair->value));
 }
 
+static void
+delete_range(struct jval request)
+{
+	struct span first = bytes_of(request, "key");
+	struct span end = bytes_of(request, "range_end");
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < pair_count; i++) {
+		struct span key = pairs[i].key;
+
+		if (end.len == 0
+			? !span_eq(key, first)
+			: span_cmp(key, first) < 0 || span_cmp(key, end) >= 0)
+			pairs[left++] = pairs[i];
+	}
+	pair_count = left;
+}
+
 #define HEADER "\"header\":{\"revision\":\"7\"}"
 
 static void
@@ -223,7 +241,13 @@ serve(struct buf *out, const struct request *request)
 		buf_addf(out, "{" HEADER ",\"ID\":\"77\",\"TTL\":\"10\"}");
 	else if (has(request->head, "/v3/kv/range "))
 		range(out, jscan_root(&doc));
-	else
+	else if (has(request->head, "/v3/kv/put ")) {
+		put(jscan_root(&doc));
+		buf_add_text(out, "{" HEADER "}");
+	} else if (has(request->head, "/v3/kv/deleterange ")) {
+		delete_range(jscan_root(&doc));
+		buf_add_text(out, "{" HEADER "}");
+	} else
 		transact(out, jscan_root(&doc));
 	pthread_mutex_unlock(&lock);
 	jscan_fini(&doc);
