@@ -51,8 +51,9 @@ fail_outrun(struct call *call)
 {
 	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL,
 	    "Nothing was stored: this node was away for too long, and has to "
-	    "join the others anew. Its pages are of before. Another node takes "
-	    "the request.");
+	    "join the "
+	    "others anew. Its pages are of before. Another node takes the "
+	    "request.");
 
 	reply_header(call->reply, "Retry-After", "%d", AWAY_RETRY_S);
 	return err;

@@ -19,7 +19,7 @@ struct pulling {
 	CURL *curl;
 	uint64_t got;
 	enum err err; /* of the answer */
-	/* Its speed is measured from here. */
+	/* The time and the bytes that the speed is measured from. */
 	int64_t since_ns;
 	uint64_t since_got;
 	char error[CURL_ERROR_SIZE];

@@ -375,6 +375,12 @@ static const struct row {
      "with the new password.",
 	"Le mot de passe est changé, mais aucune session n'a pu être ouverte "
 	"(%s) : se connecter avec le nouveau mot de passe."},
+    {"Nothing was stored: this node was away for too long, and has to join the "
+     "others anew. Its pages are of before. Another node takes the request.",
+	"Rien n'a été enregistré : ce nœud a été absent trop longtemps et doit "
+	"rejoindre les autres à nouveau. Ses pages datent d'avant. Un autre "
+	"nœud "
+	"prend la requête."},
     {"Nothing was stored: the nodes' shared log is out of reach. The request "
      "can be repeated. What is there can be read.",
 	"Rien n'a été enregistré : le journal commun des nœuds est hors "

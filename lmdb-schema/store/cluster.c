@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/buf.h"
+#include "common/digest.h"
 #include "common/fs.h"
 #include "common/origin.h"
 #include "lmdb-schema/store/engine_etcd.h"
@@ -15,7 +16,7 @@
 
 struct cluster_settings {
 	char *etcd, *name, *node, *address;
-	char *ca, *cert, *key, *user, *password_file;
+	char *ca, *cert, *key, *user, *password_file, *secret_file;
 };
 
 #define AT(member) offsetof(struct cluster_settings, member)
@@ -37,6 +38,7 @@ const struct conf_row cluster_rows[] = {
     TEXT(key, "", "its key"),
     TEXT(user, "", "etcd's user; empty: none"),
     TEXT(password_file, "", "a file with the user's password"),
+    TEXT(secret_file, "", "a file with the secret that the nodes share"),
 };
 
 const size_t cluster_count = sizeof(cluster_rows) / sizeof(cluster_rows[0]);
@@ -45,7 +47,7 @@ const size_t cluster_count = sizeof(cluster_rows) / sizeof(cluster_rows[0]);
 
 /* The first line of the file; "" when none is named. */
 static enum err
-read_password(struct buf *password, const char *path, struct fault *fault)
+read_secret(struct buf *password, const char *path, struct fault *fault)
 {
 	enum err err = ERR_OK;
 
@@ -59,8 +61,8 @@ read_password(struct buf *password, const char *path, struct fault *fault)
 }
 
 static enum err
-open_engine(struct engine **out, const struct cluster_settings *from,
-    const char *path, struct fault *fault)
+open_engine(struct engine **out, uint64_t epoch,
+    const struct cluster_settings *from, const char *path, struct fault *fault)
 {
 	struct engine_etcd_settings settings = {.members = from->etcd,
 	    .name = from->name,
@@ -74,7 +76,8 @@ open_engine(struct engine **out, const struct cluster_settings *from,
 
 	fault_clear(&inner);
 	buf_init(&password, PASSWORD_MAX);
-	err = read_password(&password, from->password_file, fault);
+	err = read_secret(&password, from->password_file, fault);
+	settings.epoch = epoch;
 	settings.password = password.data;
 	if (err == ERR_OK)
 		err = engine_etcd_open(out, &settings, &inner);
@@ -85,16 +88,17 @@ open_engine(struct engine **out, const struct cluster_settings *from,
 	return err;
 }
 
+static const char node_letters[] = "abcdefghijklmnopqrstuvwxyz"
+				   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+
 static bool
 is_node_name(struct span name)
 {
-	static const char known[] = "abcdefghijklmnopqrstuvwxyz"
-				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
-
 	if (name.len == 0)
 		return false;
 	for (size_t i = 0; i < name.len; i++)
-		if (memchr(known, name.ptr[i], sizeof(known) - 1) == NULL)
+		if (memchr(node_letters, name.ptr[i],
+			sizeof(node_letters) - 1) == NULL)
 			return false;
 	return true;
 }
@@ -182,21 +186,33 @@ with_settings(const char *dir,
 	return err;
 }
 
+struct opening {
+	struct engine *engine;
+	uint64_t epoch;
+};
+
 static enum err
 take_engine(void *out, const struct cluster_settings *settings,
     const char *path, struct fault *fault)
 {
+	struct opening *opening = out;
 	struct engine_node node;
 	enum err err = take_node(&node, settings, path, fault);
 
-	return err == ERR_OK ? open_engine(out, settings, path, fault) : err;
+	return err == ERR_OK ? open_engine(&opening->engine, opening->epoch,
+				   settings, path, fault)
+			     : err;
 }
 
 enum err
-cluster_open(struct engine **out, const char *dir, struct fault *fault)
+cluster_open(
+    struct engine **out, const char *dir, uint64_t epoch, struct fault *fault)
 {
-	*out = NULL;
-	return with_settings(dir, take_engine, out, fault);
+	struct opening opening = {.epoch = epoch};
+	enum err err = with_settings(dir, take_engine, &opening, fault);
+
+	*out = opening.engine;
+	return err;
 }
 
 enum err
@@ -206,4 +222,68 @@ cluster_node(struct engine_node *out, const char *dir, struct fault *fault)
 	out->log_version = WRITE_LOG_VERSION;
 	snprintf(out->program, sizeof(out->program), "%s", PACKAGE_VERSION);
 	return with_settings(dir, take_node, out, fault);
+}
+
+/* --- the nodes' secret ---------------------------------------------------- */
+
+/* Whether nginx's configuration and a header can have the text as it is. */
+static bool
+is_secret(struct span text)
+{
+	if (text.len < 16 || text.len > CLUSTER_SECRET_MAX)
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		if (memchr(node_letters, text.ptr[i],
+			sizeof(node_letters) - 1) == NULL)
+			return false;
+	return true;
+}
+
+static enum err
+copy_trust(struct cluster_peers *peers, const struct cluster_settings *settings)
+{
+	const char *const from[] = {
+	    settings->ca, settings->cert, settings->key};
+	char *const to[] = {peers->ca, peers->cert, peers->key};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (!span_copy(to[i], FS_PATH_MAX, span_of(from[i])))
+			return ERR_TOO_LARGE;
+	return ERR_OK;
+}
+
+static enum err
+take_peers(void *out, const struct cluster_settings *settings, const char *path,
+    struct fault *fault)
+{
+	struct cluster_peers *peers = out;
+	struct span text;
+	struct buf secret;
+	enum err err = copy_trust(peers, settings);
+
+	buf_init(&secret, PASSWORD_MAX);
+	if (err == ERR_OK)
+		err = read_secret(&secret, settings->secret_file, fault);
+	text = span_of(secret.data);
+	if (err == ERR_OK && !is_secret(text)) {
+		fault_set(fault, path,
+		    "[cluster] secret_file names a file with 16 to %d letters, "
+		    "digits, '.', '-' and '_', the same on each node: "
+		    "'openssl rand -hex 32' makes them",
+		    CLUSTER_SECRET_MAX);
+		err = ERR_BAD_INPUT;
+	}
+	if (err == ERR_OK)
+		snprintf(peers->token, sizeof(peers->token), "Bearer %s",
+		    secret.data);
+	digest_forget(secret.data, secret.len);
+	buf_fini(&secret);
+	return err;
+}
+
+enum err
+cluster_peers(struct cluster_peers *out, const char *dir, struct fault *fault)
+{
+	memset(out, 0, sizeof(*out));
+	return with_settings(dir, take_peers, out, fault);
 }

@@ -10,6 +10,7 @@
 
 #include "common/conf.h"
 #include "common/err.h"
+#include "common/fs.h"
 #include "lmdb-schema/store/engine.h"
 
 extern const struct conf_row cluster_rows[];
@@ -19,15 +20,28 @@ extern const size_t cluster_count;
 bool cluster_is_told(const char *dir);
 
 /*
- * Opens the engine that the file names; NULL where there is no file. Connects
- * nowhere. ERR_BAD_INPUT for a file that is not right, and the fault says where.
+ * Opens the engine that the file names, for an epoch; NULL where there is no
+ * file. Connects nowhere. ERR_BAD_INPUT for a file that is not right, and the
+ * fault says where.
  */
 enum err cluster_open(
-    struct engine **out, const char *dir, struct fault *fault);
+    struct engine **out, const char *dir, uint64_t epoch, struct fault *fault);
 
 /*
- * Reads of the file who this node is, with an empty name where there is none: its name, its
- * address, the program's and the log's version; nothing else is told.
+ * Reads of the file who this node is, with an empty name where there is none: its
+ * name, its address, the program's and the log's version; nothing else is told.
  */
 enum err cluster_node(
     struct engine_node *out, const char *dir, struct fault *fault);
+
+/* How nodes show each other who they are, for files (files.h). */
+#define CLUSTER_SECRET_MAX 128
+
+struct cluster_peers {
+	char token[CLUSTER_SECRET_MAX + 16]; /* "Bearer " and the secret */
+	char ca[FS_PATH_MAX], cert[FS_PATH_MAX], key[FS_PATH_MAX];
+};
+
+/* ERR_BAD_INPUT for a file that names no good secret. */
+enum err cluster_peers(
+    struct cluster_peers *out, const char *dir, struct fault *fault);

@@ -59,7 +59,7 @@ name_of(const struct etcd *etcd)
 	return span_of(etcd->prefix);
 }
 
-/* What the keys of an epoch begin with. */
+/* The text that the keys of an epoch begin with. */
 static void
 prefix_of(char *prefix, size_t size, const char *name, uint64_t epoch)
 {
@@ -495,7 +495,7 @@ trim(struct engine *engine, enum store_env log, uint64_t up_to)
 	bool more = true;
 	enum err err = get_heads(engine, heads);
 
-	/* Whoever is behind sees by the last one that others are missing. */
+	/* By the last one, a node that is behind sees that others are missing. */
 	if (err == ERR_OK && up_to >= heads[log])
 		up_to = heads[log] == 0 ? 0 : heads[log] - 1;
 	pthread_mutex_lock(&etcd->notes.lock);

@@ -95,7 +95,7 @@ void etcd_ask_epoch(struct buf *body, struct span name);
 enum err etcd_epoch(struct span answer, struct buf *text);
 
 /*
- * One transaction: if the epoch's text is `before`, puts `now`, and a head of
+ * A transaction: if the epoch's text is `before`, puts `now`, and a head of
  * the state under the name of the new epoch; the old one's is far behind its last
  * entry from then on.
  * ERR_EXISTS for another text.

@@ -227,7 +227,7 @@ pull_from(struct part *part, const struct files_from *from, const char *holder,
 	if (err == ERR_OK)
 		err = pull(&request, why);
 	if (err == ERR_EXISTS) {
-		/* It knows no Range. */
+		/* The holder knows no Range. */
 		request.from = 0;
 		request.most = part->id->bytes;
 		err = begin_anew(part);

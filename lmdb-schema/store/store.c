@@ -305,6 +305,21 @@ store_open_unmarked(struct store **out, const char *dir, struct fault *fault)
 	return open_envs(out, dir, false, fault);
 }
 
+static const char epoch_name[] = "epoch";
+
+/* As its cluster.conf says; of the epoch that its state is of. */
+static enum err
+open_engine(struct store *store, struct fault *fault)
+{
+	uint64_t epoch = 0;
+	enum err err =
+	    cluster_is_told(store->dir) ? store_epoch(store, &epoch) : ERR_OK;
+
+	return err == ERR_OK
+	    ? cluster_open(&store->engine, store->dir, epoch, fault)
+	    : err;
+}
+
 static enum err
 open_marked(
     struct store **out, const char *dir, bool piecemeal, struct fault *fault)
@@ -320,7 +335,7 @@ open_marked(
 		    "one",
 		    dir);
 	if (err == ERR_OK)
-		err = cluster_open(&(*out)->engine, dir, fault);
+		err = open_engine(*out, fault);
 	/* live.mdb and catalog.mdb name files of this node. */
 	if (err == ERR_OK)
 		write_queue_share((*out)->queues[STORE_STATE], (*out)->engine);
@@ -491,6 +506,62 @@ store_follow(struct store *store)
 		return ERR_OK;
 	return write_log_catch_up(
 	    store->engine, STORE_STATE, store->envs[STORE_STATE]);
+}
+
+enum err
+store_epoch(struct store *store, uint64_t *epoch)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store->envs[STORE_STATE]);
+
+	*epoch = 0;
+	if (err != ERR_OK)
+		return err;
+	err = store_number(txn, epoch_name, epoch);
+	kv_abort(txn);
+	return err;
+}
+
+static enum err
+put_epoch(void *context, struct kv_txn *txn)
+{
+	return store_set_number(txn, epoch_name, *(const uint64_t *)context);
+}
+
+enum err
+store_set_epoch(struct store *store, uint64_t epoch)
+{
+	return store_write_local(store, STORE_STATE, put_epoch, &epoch);
+}
+
+enum err
+store_state_open(struct kv **out, const char *path)
+{
+	struct kv_spec spec = {.path = path,
+	    .mode = KV_FROZEN,
+	    .tables = state_tables,
+	    .table_count = STATE_TABLES};
+	uint64_t version;
+	enum err err = kv_open(out, &spec);
+
+	if (err != ERR_OK)
+		return err;
+	err = find_version(*out, &version);
+	if (err == ERR_OK && version == 0)
+		err = ERR_DAMAGED;
+	else if (err == ERR_OK && version > envs[STORE_STATE].newest)
+		err = ERR_VERSION;
+	if (err != ERR_OK) {
+		kv_close(*out);
+		*out = NULL;
+	}
+	return err;
+}
+
+bool
+store_is_there(const char *dir)
+{
+	return is_marked(dir);
 }
 
 enum err

@@ -133,6 +133,19 @@ struct engine *store_engine(const struct store *store);
 enum err store_place(struct store *store, enum store_env log, uint64_t *number);
 enum err store_places(struct store *store, uint64_t places[STORE_ENVS]);
 
+/*
+ * The epoch of the cluster that its state is of (engine.h), 0 at first; setting
+ * it concerns this node alone, and counts when the store is opened anew.
+ */
+enum err store_epoch(struct store *store, uint64_t *epoch);
+enum err store_set_epoch(struct store *store, uint64_t epoch);
+
+/* Opens a copy of state.mdb that nobody writes. */
+enum err store_state_open(struct kv **out, const char *path);
+
+/* Whether there is a data directory. */
+bool store_is_there(const char *dir);
+
 /* Opens a facts file for building, or a finished one. */
 enum err store_facts_create(struct kv **out, const char *path);
 enum err store_facts_open(struct kv **out, const char *path);

@@ -71,6 +71,14 @@ copy_bytes(int from, int to)
 	}
 }
 
+enum err
+copy_file_bytes(int from, int to)
+{
+	int errnum = copy_bytes(from, to);
+
+	return errnum == 0 ? ERR_OK : err_from_errno(errnum);
+}
+
 /*
  * Opens a regular file only: *fd is -1 for a link, which could lead to a file
  * that only this process may read, and for devices and pipes, which could

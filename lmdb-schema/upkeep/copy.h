@@ -25,3 +25,6 @@ struct copy_counts {
  */
 enum err store_copy(const char *from, const char *to, const char *base,
     struct copy_counts *counts, struct fault *fault);
+
+/* Copies from one open file to another, from where they are. */
+enum err copy_file_bytes(int from, int to);

@@ -100,9 +100,14 @@ if command -v systemd-analyze >/dev/null; then
   done
   is "gridhook, which must speak HTTP, is sealed" systemd-analyze security \
     --offline=true --threshold=25 "$system/gridhook.service"
+  is "the checkpoint, which speaks with etcd, is sealed" systemd-analyze \
+    security --offline=true --threshold=25 "$system/gridctl-checkpoint.service"
+  is "the checkpoint has a network" \
+    grep -qx 'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6' \
+    "$system/gridctl-checkpoint.service"
   is "the night, which may report over HTTP, is sealed" systemd-analyze security \
     --offline=true --threshold=25 "$system/product-grid-night.service"
-  for timer in gridctl-stale gridctl-prune product-grid-night \
+  for timer in gridctl-stale gridctl-prune gridctl-checkpoint product-grid-night \
     product-grid-restore-test; do
     is "systemd understands when $timer runs" systemd-analyze calendar \
       "$(sed -n 's/^OnCalendar=//p' "$system/$timer.timer")"

@@ -69,6 +69,7 @@ fill() {
     -e "s|@ACCESS_LOG@|$dir/log/access.log|g" \
     -e "s|@ERROR_LOG@|$dir/log/nginx.log|g" \
     -e "s|@TEMP@|$dir/tmp/answers|g" \
+    -e "s|@CLUSTER@|$dir/nginx/cluster.con[f]|g" \
     -e "s|@FILES@|$files|g" -e "s|@CONNECTIONS@|$connections|g" \
     -e "s|@PAGES_SOCKET@|$dir/run/pages.sock|g" \
     -e "s|@SLOW_SOCKET@|$dir/run/slow.sock|g" \

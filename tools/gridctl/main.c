@@ -29,6 +29,7 @@ static const struct cmd_row commands[] = {
     {"night", cmd_night, "take deliveries in, and all that follows"},
     {"backup", cmd_backup, "copy the data while it is in use"},
     {"restore", cmd_restore, "make a data directory from a backup"},
+    {"cluster", cmd_cluster, "share the state with other nodes"},
     {"check", cmd_check, "verify every checksum and cross-reference"},
     {"doctor", cmd_doctor, "look at all that is needed, say what to do"},
     {"stat", cmd_stat, "say what is stored and how large it is"},

@@ -1,0 +1,63 @@
+/*
+ * checkpoint: a copy of state.mdb, with the number of the log that it has
+ * reached and the trail's files, for nodes that join, and so that the log before
+ * it can be trimmed (docs/cluster.md).
+ *
+ * Its files are in the data directory's files/ (files.h), a parcel (parcel.h)
+ * names them, and a note of the engine names the parcel:
+ *
+ *	"checkpoint/NUMBER"  BYTES SHA MADE_MS    NUMBER of 16 hex digits
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "common/err.h"
+#include "lmdb-schema/store/files.h"
+
+struct engine;
+struct store;
+
+struct checkpoint {
+	uint64_t number;
+	int64_t made_ms;
+	struct files_id parcel;
+};
+
+/* False for a note that is none. */
+bool checkpoint_read(
+    struct checkpoint *checkpoint, struct span name, struct span text);
+
+#define CHECKPOINTS_MAX 256
+
+struct checkpoints {
+	struct checkpoint list[CHECKPOINTS_MAX]; /* by number */
+	unsigned count;
+};
+
+/* Lists the checkpoints that the engine names; beyond the maximum the newest. */
+enum err checkpoint_list(struct checkpoints *out, struct engine *engine);
+
+/* Makes one and names it. ERR_BUSY: another process is at it. */
+enum err checkpoint_make(
+    struct checkpoint *out, struct store *store, struct fault *fault);
+
+/*
+ * Trims the log of the state up to the newest checkpoint that is older than
+ * `keep_s` and not the last one, and up to what each node has that tells of
+ * itself; then forgets the checkpoints that no more are needed for that. *up_to
+ * is 0 where nothing may be trimmed.
+ */
+enum err checkpoint_trim(
+    uint64_t *up_to, struct store *store, int64_t keep_s, int64_t now_ms);
+
+/* Says which ones are forgotten, by the same rule; the list may be empty. */
+void checkpoint_sort_out(bool *forget, const struct checkpoints *checkpoints,
+    int64_t keep_s, int64_t now_ms, uint64_t *cover);
+
+/*
+ * Removes files that no checkpoint of the engine's names, once they have been
+ * there for `keep_s`.
+ */
+enum err checkpoint_sweep(
+    uint64_t *removed, struct store *store, int64_t keep_s);

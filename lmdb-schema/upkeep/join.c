@@ -1,0 +1,689 @@
+#include "lmdb-schema/upkeep/join.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/fs.h"
+#include "common/hex.h"
+#include "common/log.h"
+#include "lmdb-schema/store/cluster.h"
+#include "lmdb-schema/store/engine.h"
+#include "lmdb-schema/store/files.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/store/write_log.h"
+#include "lmdb-schema/upkeep/checkpoint.h"
+#include "lmdb-schema/upkeep/copy.h"
+#include "lmdb-schema/upkeep/parcel.h"
+
+#define EPOCH_TEXT_MAX 160
+
+/* --- what an engine knows ------------------------------------------------- */
+
+/* LMDB's own lock: each process that has the file open holds a part of it. */
+static bool
+is_used(const char *dir)
+{
+	struct flock lock = {
+	    .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+	char path[FS_PATH_MAX];
+	bool used;
+	int fd;
+
+	if (fs_path(path, "%s/state.mdb-lock", dir) != ERR_OK)
+		return true;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return errno != ENOENT;
+	used = fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+	close(fd);
+	return used;
+}
+
+static enum err
+check_unused(const char *dir, struct fault *fault)
+{
+	if (!is_used(dir))
+		return ERR_OK;
+	fault_set(fault, dir,
+	    "is in use: stop gridapi, and all else that has it open, first");
+	return ERR_BUSY;
+}
+
+static enum err
+check_told(const char *dir, struct fault *fault)
+{
+	if (cluster_is_told(dir))
+		return ERR_OK;
+	fault_set(fault, dir,
+	    "has no cluster.conf: docs/cluster.md says what is in it");
+	return ERR_NOT_FOUND;
+}
+
+static enum err
+check_engine(const struct engine *engine, struct fault *fault)
+{
+	if (engine->begin != NULL)
+		return ERR_OK;
+	fault_set(fault, "cluster.conf",
+	    "names an engine that this command is not for");
+	return ERR_VERSION;
+}
+
+static enum err
+away(enum err err, struct fault *fault)
+{
+	if (err == ERR_AWAY)
+		fault_set(fault, "etcd", "is out of reach");
+	return err;
+}
+
+/* "EPOCH NUMBER CHAIN" */
+static void
+write_epoch(
+    struct buf *text, uint64_t epoch, const struct write_log_place *place)
+{
+	char chain[2 * DIGEST_SHA256_LEN + 1];
+
+	hex_text(chain, place->chain, sizeof(place->chain));
+	buf_clear(text);
+	buf_addf(text, "%llu %llu %s", (unsigned long long)epoch,
+	    (unsigned long long)place->number, chain);
+}
+
+static enum err
+open_place(struct store **store, uint64_t *epoch, struct write_log_place *place,
+    const char *dir, struct fault *fault)
+{
+	enum err err = store_open(store, dir, fault);
+
+	if (err == ERR_OK)
+		err = check_engine(store_engine(*store), fault);
+	if (err == ERR_OK)
+		err = store_epoch(*store, epoch);
+	if (err == ERR_OK)
+		err = write_log_place_of(place, store_state(*store));
+	return err;
+}
+
+/* --- beginning ------------------------------------------------------------ */
+
+static enum err
+refuse_begun(struct fault *fault)
+{
+	fault_set(fault, "etcd",
+	    "has this cluster: 'gridctl cluster join' on a further node");
+	return ERR_EXISTS;
+}
+
+static enum err
+check_first(struct store *store, uint64_t epoch,
+    const struct write_log_place *place, struct fault *fault)
+{
+	struct engine *engine = store_engine(store);
+	uint64_t heads[STORE_ENVS];
+	enum err err;
+
+	if (place->number > 0 || epoch > 0) {
+		fault_set(fault, store_dir(store),
+		    "has a state of a cluster, at entry %llu: where etcd has "
+		    "lost it, --from %llu begins again",
+		    (unsigned long long)place->number,
+		    (unsigned long long)place->number);
+		return ERR_BAD_INPUT;
+	}
+	err = engine->heads(engine, heads);
+	return err == ERR_OK && heads[STORE_STATE] > 0 ? refuse_begun(fault)
+						       : err;
+}
+
+/* By its chain the state of another beginning is told from this one. */
+static enum err
+mark_first(void *context, struct kv_txn *txn)
+{
+	const struct write_log_place *place = context;
+
+	return write_log_put_place(txn, place);
+}
+
+static enum err
+begin_first(struct store *store, struct write_log_place *place, struct buf *now,
+    struct fault *fault)
+{
+	static const struct write_log_place none;
+	struct engine *engine = store_engine(store);
+	struct buf known;
+	enum err err = ERR_OK;
+
+	if (memcmp(place->chain, none.chain, sizeof(none.chain)) == 0) {
+		err = digest_random(place->chain, sizeof(place->chain));
+		if (err == ERR_OK)
+			err = store_write_local(
+			    store, STORE_STATE, mark_first, place);
+	}
+	write_epoch(now, 1, place);
+	buf_init(&known, EPOCH_TEXT_MAX);
+	if (err == ERR_OK)
+		err = engine->begin(engine, SPAN(""), buf_span(now), 0);
+	/* A kill may have come before the number was put here. */
+	if (err == ERR_EXISTS || err == ERR_UNKNOWN) {
+		err = engine->epoch(engine, &known);
+		if (err == ERR_OK && !span_eq(buf_span(&known), buf_span(now)))
+			err = refuse_begun(fault);
+	}
+	buf_fini(&known);
+	return err;
+}
+
+enum err
+join_begin(const char *dir, struct fault *fault)
+{
+	struct write_log_place place;
+	struct store *store = NULL;
+	uint64_t epoch = 0;
+	struct buf now;
+	enum err err = check_told(dir, fault);
+
+	buf_init(&now, EPOCH_TEXT_MAX);
+	if (err == ERR_OK)
+		err = check_unused(dir, fault);
+	if (err == ERR_OK)
+		err = open_place(&store, &epoch, &place, dir, fault);
+	if (err == ERR_OK)
+		err = check_first(store, epoch, &place, fault);
+	if (err == ERR_OK)
+		err = begin_first(store, &place, &now, fault);
+	if (err == ERR_OK)
+		err = store_set_epoch(store, 1);
+	buf_fini(&now);
+	store_close(store);
+	return away(err, fault);
+}
+
+/* The next epoch, as etcd is to have it, or has it already after a kill. */
+struct again {
+	struct store *store;
+	uint64_t epoch; /* of the state */
+	struct write_log_place place;
+	struct buf before, now;
+	struct fault *fault;
+};
+
+static enum err
+check_lost(struct again *again)
+{
+	struct engine *engine = store_engine(again->store);
+	uint64_t heads[STORE_ENVS];
+	enum err err = engine->heads(engine, heads);
+
+	if (err != ERR_OK || heads[STORE_STATE] < again->place.number)
+		return err;
+	fault_set(again->fault, "etcd",
+	    "has all entries that this node has: nothing is lost");
+	return ERR_EXISTS;
+}
+
+static enum err
+begin_next(struct again *again)
+{
+	struct engine *engine = store_engine(again->store);
+	uint64_t known;
+	enum err err = engine->epoch(engine, &again->before);
+
+	write_epoch(&again->now, again->epoch + 1, &again->place);
+	if (err == ERR_OK)
+		err = buf_end(&again->now);
+	/* A kill may have come before the number was put here. */
+	if (err != ERR_OK ||
+	    span_eq(buf_span(&again->before), buf_span(&again->now)))
+		return err;
+	known = engine_epoch_number(buf_span(&again->before));
+	if (known > again->epoch) {
+		fault_set(again->fault, "etcd",
+		    "has begun epoch %llu from another node: 'gridctl cluster "
+		    "join --anew' here",
+		    (unsigned long long)known);
+		return ERR_EXISTS;
+	}
+	/* A text of an epoch before: of an old copy of etcd's. */
+	err = check_lost(again);
+	return err == ERR_OK ? engine->begin(engine, buf_span(&again->before),
+				   buf_span(&again->now), again->place.number)
+			     : err;
+}
+
+static enum err
+begin_again(struct again *again, uint64_t number)
+{
+	enum err err;
+
+	if (again->place.number != number || number == 0) {
+		fault_set(again->fault, store_dir(again->store),
+		    "is at entry %llu: begin with the node that is furthest, "
+		    "and name its number",
+		    (unsigned long long)again->place.number);
+		return ERR_BAD_INPUT;
+	}
+	err = begin_next(again);
+	return err == ERR_OK ? store_set_epoch(again->store, again->epoch + 1)
+			     : err;
+}
+
+enum err
+join_begin_again(
+    uint64_t *epoch, const char *dir, uint64_t number, struct fault *fault)
+{
+	struct again again = {.fault = fault};
+	enum err err = check_told(dir, fault);
+
+	buf_init(&again.before, EPOCH_TEXT_MAX);
+	buf_init(&again.now, EPOCH_TEXT_MAX);
+	if (err == ERR_OK)
+		err = check_unused(dir, fault);
+	if (err == ERR_OK)
+		err = open_place(
+		    &again.store, &again.epoch, &again.place, dir, fault);
+	if (err == ERR_OK)
+		err = begin_again(&again, number);
+	*epoch = again.epoch + 1;
+	store_close(again.store);
+	buf_fini(&again.before);
+	buf_fini(&again.now);
+	return away(err, fault);
+}
+
+/* --- joining -------------------------------------------------------------- */
+
+struct state_of {
+	const char *dir;
+	struct joining *joining;
+	struct engine *engine; /* of the cluster's epoch */
+	struct cluster_peers peers;
+	struct files_from from;
+	struct buf epoch;
+	char addresses[FILES_HOLDERS_MAX][ENGINE_NODE_TEXT_MAX];
+	struct checkpoints checkpoints;
+	struct fault *fault;
+};
+
+static enum err
+add_holder(void *context, const struct engine_node *node)
+{
+	struct state_of *of = context;
+	unsigned i = of->from.count;
+
+	if (node->address[0] == '\0' || i == FILES_HOLDERS_MAX)
+		return ERR_OK;
+	memcpy(of->addresses[i], node->address, sizeof(node->address));
+	of->from.holders[of->from.count++] = of->addresses[i];
+	return ERR_OK;
+}
+
+#define STALL_S 20
+
+static enum err
+find_holders(struct state_of *of)
+{
+	enum err err = cluster_peers(&of->peers, of->dir, of->fault);
+
+	of->from.token = of->peers.token;
+	of->from.trust =
+	    (struct ask_trust){of->peers.ca, of->peers.cert, of->peers.key};
+	of->from.stall_s = STALL_S;
+	if (of->joining->holder != NULL)
+		of->from.holders[of->from.count++] = of->joining->holder;
+	return err == ERR_OK ? of->engine->nodes(of->engine, add_holder, of)
+			     : err;
+}
+
+static enum err
+open_cluster(struct state_of *of)
+{
+	enum err err = cluster_open(&of->engine, of->dir, 0, of->fault);
+	uint64_t epoch, heads[STORE_ENVS];
+
+	if (err == ERR_OK)
+		err = check_engine(of->engine, of->fault);
+	if (err == ERR_OK)
+		err = of->engine->epoch(of->engine, &of->epoch);
+	if (err != ERR_OK)
+		return err;
+	if (of->epoch.len == 0)
+		err = of->engine->heads(of->engine, heads);
+	if (err == ERR_OK && of->epoch.len == 0 && heads[STORE_STATE] == 0) {
+		fault_set(of->fault, "etcd",
+		    "has no cluster of this name: 'gridctl cluster init' on "
+		    "the first node begins one");
+		return ERR_NOT_FOUND;
+	}
+	epoch = engine_epoch_number(buf_span(&of->epoch));
+	of->joining->epoch = epoch;
+	if (err != ERR_OK || epoch == 0)
+		return err;
+	of->engine->close(of->engine);
+	return cluster_open(&of->engine, of->dir, epoch, of->fault);
+}
+
+/* Gets the file, and its bytes where `out` is not NULL. */
+static enum err
+get(struct state_of *of, const struct files_id *id, struct buf *out)
+{
+	char path[FS_PATH_MAX];
+	enum err err = files_fetch(of->dir, id, &of->from, of->fault);
+
+	if (err == ERR_OK)
+		of->joining->bytes += id->bytes;
+	if (err == ERR_OK && out != NULL)
+		err = files_path(path, of->dir, id->name, "");
+	if (err == ERR_OK && out != NULL)
+		err = fs_read(out, path);
+	return err;
+}
+
+static enum err
+get_parcel(struct parcel *parcel, struct state_of *of,
+    const struct checkpoint *checkpoint)
+{
+	struct buf text;
+	enum err err =
+	    checkpoint->parcel.bytes > PARCEL_MAX ? ERR_BAD_INPUT : ERR_OK;
+
+	buf_init(&text, PARCEL_MAX);
+	if (err == ERR_OK)
+		err = get(of, &checkpoint->parcel, &text);
+	if (err == ERR_OK)
+		err = parcel_read(parcel, buf_span(&text));
+	buf_fini(&text);
+	if (err != ERR_OK)
+		return err;
+	if (parcel->number != checkpoint->number ||
+	    parcel->epoch != of->joining->epoch)
+		err = ERR_DAMAGED;
+	for (unsigned i = 0; i < parcel->count && err == ERR_OK; i++)
+		err = get(of, &parcel->parts[i].file, NULL);
+	return err == ERR_OK ? get(of, &parcel->state, NULL) : err;
+}
+
+/* The newest one that comes whole. */
+static enum err
+get_newest(struct parcel *parcel, struct state_of *of)
+{
+	enum err err = checkpoint_list(&of->checkpoints, of->engine);
+
+	if (err == ERR_OK && of->checkpoints.count == 0) {
+		fault_set(of->fault, "etcd",
+		    "names no checkpoint: 'gridctl cluster checkpoint' on a "
+		    "node makes one");
+		return ERR_NOT_FOUND;
+	}
+	for (unsigned i = of->checkpoints.count; i > 0 && err == ERR_OK; i--) {
+		const struct checkpoint *one = &of->checkpoints.list[i - 1];
+
+		err = get_parcel(parcel, of, one);
+		if (err == ERR_OK)
+			return ERR_OK;
+		parcel_fini(parcel);
+		log_error("a checkpoint does not come: number=%llu error=%s",
+		    (unsigned long long)one->number, err_text(err));
+		if (i > 1 &&
+		    (err == ERR_AWAY || err == ERR_DAMAGED ||
+			err == ERR_BAD_INPUT))
+			err = ERR_OK;
+	}
+	return err;
+}
+
+/* --- putting it in place -------------------------------------------------- */
+
+static enum err
+put_part(struct state_of *of, const struct parcel_part *part)
+{
+	char from[FS_PATH_MAX], to[FS_PATH_MAX];
+	enum err err = files_path(from, of->dir, part->file.name, "");
+
+	if (err == ERR_OK)
+		err = fs_path(to, "%s/trail/%s", of->dir, part->name);
+	if (err == ERR_OK)
+		err = fs_unlink(to);
+	if (err == ERR_OK && link(from, to) != 0)
+		err = err_from_errno(errno);
+	return err;
+}
+
+static enum err
+put_parts(struct state_of *of, const struct parcel *parcel)
+{
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/trail", of->dir);
+
+	if (err == ERR_OK)
+		err = fs_mkdir(path);
+	for (unsigned i = 0; i < parcel->count && err == ERR_OK; i++)
+		err = put_part(of, &parcel->parts[i]);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/trail/x", of->dir);
+	return err == ERR_OK ? fs_sync_folder(path) : err;
+}
+
+#define COPY_MODE 0640
+
+/* A copy, as the file of that name never changes. */
+static enum err
+copy_state(const char *from, const char *to)
+{
+	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int out = in < 0
+	    ? -1
+	    : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, COPY_MODE);
+	enum err err =
+	    out < 0 ? err_from_errno(errno) : copy_file_bytes(in, out);
+
+	if (err == ERR_OK && fsync(out) != 0)
+		err = err_from_errno(errno);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return err;
+}
+
+/* Compares the state with the parcel that names it. */
+static enum err
+verify(const char *path, const struct parcel *parcel)
+{
+	struct write_log_place place;
+	struct kv_txn *txn;
+	uint64_t epoch = 0;
+	struct kv *copy;
+	enum err err = store_state_open(&copy, path);
+
+	if (err != ERR_OK)
+		return err;
+	err = kv_read(&txn, copy);
+	if (err == ERR_OK) {
+		err = write_log_place(&place, txn);
+		if (err == ERR_OK)
+			err = store_number(txn, "epoch", &epoch);
+		kv_abort(txn);
+	}
+	kv_close(copy);
+	if (err == ERR_OK &&
+	    (place.number != parcel->number || epoch != parcel->epoch ||
+		memcmp(place.chain, parcel->chain, sizeof(place.chain)) != 0))
+		err = ERR_DAMAGED;
+	return err;
+}
+
+/* The one that was there stays under another name, and as a link until then. */
+static enum err
+replace_state(const char *dir, const char *path)
+{
+	char state[FS_PATH_MAX], before[FS_PATH_MAX];
+	enum err err = fs_path(state, "%s/state.mdb", dir);
+
+	if (err == ERR_OK)
+		err = fs_path(before, "%s/state.mdb.before", dir);
+	if (err == ERR_OK)
+		err = fs_unlink(before);
+	if (err == ERR_OK && link(state, before) != 0 && errno != ENOENT)
+		err = err_from_errno(errno);
+	return err == ERR_OK ? fs_publish(path, state) : err;
+}
+
+static enum err
+put_in_place(struct state_of *of, const struct parcel *parcel)
+{
+	char from[FS_PATH_MAX], path[FS_PATH_MAX];
+	enum err err = files_path(from, of->dir, parcel->state.name, "");
+
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/state.mdb.join", of->dir);
+	if (err == ERR_OK)
+		err = copy_state(from, path);
+	if (err == ERR_OK)
+		err = verify(path, parcel);
+	if (err == ERR_OK)
+		err = put_parts(of, parcel);
+	if (err == ERR_OK)
+		err = check_unused(of->dir, of->fault);
+	if (err == ERR_OK)
+		err = replace_state(of->dir, path);
+	return err;
+}
+
+/* A state that ends where the epoch begins is of it. */
+static enum err
+adopt(struct state_of *of)
+{
+	struct write_log_place place;
+	struct store *store = NULL;
+	uint64_t epoch;
+	struct buf text;
+	enum err err = open_place(&store, &epoch, &place, of->dir, of->fault);
+
+	buf_init(&text, EPOCH_TEXT_MAX);
+	write_epoch(&text, of->joining->epoch, &place);
+	of->joining->adopted = err == ERR_OK && place.number > 0 &&
+	    epoch < of->joining->epoch &&
+	    span_eq(buf_span(&text), buf_span(&of->epoch));
+	if (of->joining->adopted)
+		err = store_set_epoch(store, of->joining->epoch);
+	buf_fini(&text);
+	store_close(store);
+	return err;
+}
+
+static enum err
+follow(struct state_of *of)
+{
+	struct write_log_place place;
+	struct store *store = NULL;
+	uint64_t epoch;
+	enum err err = open_place(&store, &epoch, &place, of->dir, of->fault);
+
+	if (err == ERR_OK)
+		err = store_follow(store);
+	if (err == ERR_OK)
+		err = write_log_place_of(&place, store_state(store));
+	of->joining->number = place.number;
+	store_close(store);
+	return err;
+}
+
+static enum err
+take_checkpoint(struct state_of *of)
+{
+	struct parcel parcel;
+	enum err err;
+
+	parcel_init(&parcel);
+	err = find_holders(of);
+	if (err == ERR_OK)
+		err = get_newest(&parcel, of);
+	if (err == ERR_OK)
+		err = put_in_place(of, &parcel);
+	parcel_fini(&parcel);
+	return err;
+}
+
+static enum err
+join_all(struct state_of *of, bool there)
+{
+	enum err err = open_cluster(of);
+
+	if (err == ERR_OK && there)
+		err = adopt(of);
+	if (err == ERR_OK && !of->joining->adopted && there &&
+	    !of->joining->anew) {
+		fault_set(of->fault, of->dir,
+		    "has a state: --anew replaces its keys, users, sessions "
+		    "and proposals by the cluster's");
+		return ERR_EXISTS;
+	}
+	if (err == ERR_OK && !of->joining->adopted)
+		err = take_checkpoint(of);
+	/* The state comes first: a kill leaves no empty one. */
+	if (err == ERR_OK && !there)
+		err = store_create(of->dir, of->fault);
+	return err == ERR_OK ? follow(of) : err;
+}
+
+enum err
+join(const char *dir, struct joining *joining, struct fault *fault)
+{
+	struct state_of *of = calloc(1, sizeof(*of));
+	bool there = store_is_there(dir);
+	enum err err = of == NULL ? ERR_NO_MEMORY : check_told(dir, fault);
+
+	joining->adopted = false;
+	joining->number = joining->epoch = joining->bytes = 0;
+	if (err == ERR_OK && there)
+		err = check_unused(dir, fault);
+	if (err == ERR_OK) {
+		of->dir = dir;
+		of->joining = joining;
+		of->fault = fault;
+		buf_init(&of->epoch, EPOCH_TEXT_MAX);
+		err = join_all(of, there);
+		buf_fini(&of->epoch);
+		if (of->engine != NULL)
+			of->engine->close(of->engine);
+	}
+	free(of);
+	return away(err, fault);
+}
+
+/* --- leaving -------------------------------------------------------------- */
+
+enum err
+join_leave(const char *dir, struct fault *fault)
+{
+	char conf[FS_PATH_MAX], left[FS_PATH_MAX];
+	struct engine_node node;
+	struct engine *engine = NULL;
+	struct store *store = NULL;
+	enum err err = check_told(dir, fault);
+
+	if (err == ERR_OK)
+		err = check_unused(dir, fault);
+	if (err == ERR_OK)
+		err = cluster_node(&node, dir, fault);
+	if (err == ERR_OK)
+		err = store_open(&store, dir, fault);
+	engine = store == NULL ? NULL : store_engine(store);
+	if (err == ERR_OK)
+		err = check_engine(engine, fault);
+	if (err == ERR_OK)
+		err = engine->node_drop(engine, node.name);
+	store_close(store);
+	if (err == ERR_OK)
+		err = fs_path(conf, "%s/cluster.conf", dir);
+	if (err == ERR_OK)
+		err = fs_path(left, "%s/cluster.conf.left", dir);
+	return away(err == ERR_OK ? fs_publish(conf, left) : err, fault);
+}

@@ -1,0 +1,287 @@
+/* gridctl cluster: how nodes come to share their state (docs/cluster.md). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/opt.h"
+#include "lmdb-schema/store/cluster.h"
+#include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/checkpoint.h"
+#include "lmdb-schema/upkeep/join.h"
+#include "tools/gridctl/cmd.h"
+
+#define DAY_S INT64_C(86400)
+
+struct options {
+	int64_t from, keep_s;
+	const char *holder;
+	bool anew;
+};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct opt_row init_rows[] = {
+    {"--from", 0, OPT_INT, AT(from), 1, INT64_MAX, "NUMBER",
+	"begin again after etcd's loss, with this node's state, which must be "
+	"at this entry"},
+};
+
+static const struct opt_spec init_spec = {
+    .usage = "gridctl [--data DIR] cluster init [--from NUMBER]",
+    .about = "Begins a cluster with the state of this data directory, which "
+	     "has a cluster.conf, and makes its first checkpoint.",
+    .rows = init_rows,
+    .count = 1,
+};
+
+static const struct opt_row join_rows[] = {
+    {"--anew", 0, OPT_FLAG, AT(anew), 0, 0, NULL,
+	"replace the state that is there; state.mdb.before keeps it"},
+    {"--from", 0, OPT_TEXT, AT(holder), 0, 0, "ADDRESS",
+	"a node to ask first: http://host:port"},
+};
+
+static const struct opt_spec join_spec = {
+    .usage = "gridctl [--data DIR] cluster join [OPTION]...",
+    .about = "Makes the data directory, which has a cluster.conf, one of the "
+	     "cluster's, by the newest checkpoint that another node has.",
+    .rows = join_rows,
+    .count = 2,
+};
+
+static const struct opt_spec leave_spec = {
+    .usage = "gridctl [--data DIR] cluster leave",
+    .about = "Ends sharing: the data directory is of a machine on its own "
+	     "from then on. cluster.conf is renamed to cluster.conf.left.",
+};
+
+static const struct opt_row checkpoint_rows[] = {
+    {"--keep", 0, OPT_SECONDS, AT(keep_s), 0, 366 * DAY_S, "TIME",
+	"how long entries of the log stay at least (default 1d)"},
+};
+
+static const struct opt_spec checkpoint_spec = {
+    .usage = "gridctl [--data DIR] cluster checkpoint [--keep TIME]",
+    .about = "Copies the shared state for nodes that join, and trims the log "
+	     "in etcd.",
+    .rows = checkpoint_rows,
+    .count = 1,
+};
+
+static const struct opt_spec nginx_spec = {
+    .usage = "gridctl [--data DIR] cluster nginx",
+    .about = "Prints what nginx needs so that it serves files to the other "
+	     "nodes; it has their secret.",
+};
+
+/* --- checkpoints ---------------------------------------------------------- */
+
+static int
+make_checkpoint(struct store *store, const char *command, int64_t keep_s)
+{
+	struct checkpoint made;
+	struct fault fault;
+	uint64_t up_to = 0, removed = 0;
+	enum err err;
+
+	fault_clear(&fault);
+	err = checkpoint_make(&made, store, &fault);
+	if (err != ERR_OK)
+		return cmd_fail(command, err, &fault);
+	printf("checkpoint of entry %s: %s\n", cmd_count(made.number),
+	    made.parcel.name);
+	err = checkpoint_trim(&up_to, store, keep_s, date_now_ms());
+	if (err == ERR_OK)
+		err = checkpoint_sweep(
+		    &removed, store, keep_s > DAY_S ? keep_s : DAY_S);
+	if (err != ERR_OK)
+		return cmd_fail(command, err, &fault);
+	if (up_to > 0)
+		printf("the log is trimmed up to entry %s\n", cmd_count(up_to));
+	if (removed > 0)
+		printf("%s files of earlier checkpoints are removed\n",
+		    cmd_count(removed));
+	return CMD_DONE;
+}
+
+/* Of a machine on its own there is nothing to copy for others. */
+static int
+check_shared(struct store *store, const char *command)
+{
+	struct fault fault;
+
+	if (store_is_shared(store))
+		return CMD_DONE;
+	fault_clear(&fault);
+	fault_set(&fault, cmd_data_dir(),
+	    "has no cluster.conf: it is of a machine on its own");
+	return cmd_fail(command, ERR_NOT_FOUND, &fault);
+}
+
+static int
+cluster_checkpoint(int argc, char **argv)
+{
+	static const char command[] = "cluster checkpoint";
+	struct options options = {.keep_s = DAY_S};
+	struct store *store = NULL;
+	int args,
+	    result = cmd_start(
+		&store, command, &options, &checkpoint_spec, argc, argv, &args);
+
+	if (result != CMD_GO)
+		return result;
+	result = check_shared(store, command);
+	if (result == CMD_DONE)
+		result = make_checkpoint(store, command, options.keep_s);
+	store_close(store);
+	return result;
+}
+
+/* --- beginning, joining, leaving ------------------------------------------ */
+
+static int
+cluster_init(int argc, char **argv)
+{
+	static const char command[] = "cluster init";
+	struct options options = {.from = 0};
+	struct store *store = NULL;
+	struct fault fault;
+	uint64_t epoch = 1;
+	int args, result = cmd_options(&options, &init_spec, argc, argv, &args);
+	enum err err;
+
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	err = options.from == 0 ? join_begin(cmd_data_dir(), &fault)
+				: join_begin_again(&epoch, cmd_data_dir(),
+				      (uint64_t)options.from, &fault);
+	if (err != ERR_OK)
+		return cmd_fail(command, err, &fault);
+	printf("%s begins the cluster: epoch %s\n", cmd_data_dir(),
+	    cmd_count(epoch));
+	result = cmd_open(&store, command);
+	if (result != CMD_DONE)
+		return result;
+	result = make_checkpoint(store, command, DAY_S);
+	store_close(store);
+	return result;
+}
+
+static int
+cluster_join(int argc, char **argv)
+{
+	struct options options = {.holder = NULL};
+	struct joining joining;
+	struct fault fault;
+	int args, result = cmd_options(&options, &join_spec, argc, argv, &args);
+	enum err err;
+
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	joining.holder = options.holder;
+	joining.anew = options.anew;
+	err = join(cmd_data_dir(), &joining, &fault);
+	if (err != ERR_OK)
+		return cmd_fail("cluster join", err, &fault);
+	if (joining.adopted)
+		printf("%s is where the epoch begins, and goes on in it\n",
+		    cmd_data_dir());
+	else
+		printf("%s has joined: %s came from other nodes\n",
+		    cmd_data_dir(), cmd_bytes(joining.bytes));
+	printf("epoch %s, entry %s\n", cmd_count(joining.epoch),
+	    cmd_count(joining.number));
+	return CMD_DONE;
+}
+
+static int
+cluster_leave(int argc, char **argv)
+{
+	struct fault fault;
+	int args, result = cmd_options(NULL, &leave_spec, argc, argv, &args);
+	enum err err;
+
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	err = join_leave(cmd_data_dir(), &fault);
+	if (err != ERR_OK)
+		return cmd_fail("cluster leave", err, &fault);
+	printf("%s is of a machine on its own from now on\n", cmd_data_dir());
+	return CMD_DONE;
+}
+
+/* --- nginx ---------------------------------------------------------------- */
+
+static const char location[] =
+    "# Files for the other nodes of Product Grid, by gridctl cluster nginx.\n"
+    "# It has the nodes' secret: only root may read it.\n"
+    "location ~ \"^/cluster/files/(?<grid_file>[0-9a-f]{64})$\" {\n"
+    "	error_page 401 /cluster/refused;\n"
+    "	if ($http_authorization != \"%s\") {\n"
+    "		return 401;\n"
+    "	}\n"
+    "	alias \"%s/files/$grid_file\";\n"
+    "	default_type application/octet-stream;\n"
+    "	types { }\n"
+    "	etag off;\n"
+    "	sendfile_max_chunk 1m;\n"
+    "	add_header Cache-Control no-store;\n"
+    "}\n"
+    "location = /cluster/refused {\n"
+    "	internal;\n"
+    "	default_type application/json;\n"
+    "	add_header X-Request-Id $request_id always;\n"
+    "	add_header Cache-Control no-store always;\n"
+    "	return 200 '{\"error\":{\"code\":\"unauthorized\",\"message\":\""
+    "This is for the nodes of a cluster, which send the secret that they "
+    "share.\"}}\\n';\n"
+    "}\n"
+    "location /cluster/ {\n"
+    "	return 404;\n"
+    "}\n";
+
+static int
+cluster_nginx(int argc, char **argv)
+{
+	struct cluster_peers peers;
+	struct fault fault;
+	char dir[FS_PATH_MAX];
+	int args, result = cmd_options(NULL, &nginx_spec, argc, argv, &args);
+	enum err err;
+
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	if (realpath(cmd_data_dir(), dir) == NULL || strpbrk(dir, "\"\\$"))
+		fault_set(&fault, cmd_data_dir(),
+		    "is no path that nginx's configuration can have");
+	else if (!cluster_is_told(dir))
+		fault_set(&fault, dir, "has no cluster.conf");
+	if (fault_is_set(&fault))
+		return cmd_fail("cluster nginx", ERR_BAD_INPUT, &fault);
+	err = cluster_peers(&peers, dir, &fault);
+	if (err != ERR_OK)
+		return cmd_fail("cluster nginx", err, &fault);
+	printf(location, peers.token, dir);
+	return CMD_DONE;
+}
+
+static const struct cmd_row commands[] = {
+    {"init", cluster_init, "begin a cluster with this node's state"},
+    {"join", cluster_join, "have the state of a cluster that there is"},
+    {"leave", cluster_leave, "share no more"},
+    {"checkpoint", cluster_checkpoint,
+	"copy for nodes that join, trim the log"},
+    {"nginx", cluster_nginx, "print what nginx needs for the nodes' files"},
+};
+
+int
+cmd_cluster(int argc, char **argv)
+{
+	return cmd_run_table("gridctl cluster",
+	    "Nodes that share their state: docs/cluster.md.", commands,
+	    sizeof(commands) / sizeof(commands[0]), argc, argv);
+}
