@@ -12,10 +12,11 @@
 #include "common/fs.h"
 #include "common/origin.h"
 #include "lmdb-schema/store/engine_etcd.h"
+#include "lmdb-schema/store/engine_pg.h"
 #include "lmdb-schema/store/write_log.h"
 
 struct cluster_settings {
-	char *etcd, *name, *node, *address;
+	char *etcd, *postgres, *name, *node, *address;
 	char *ca, *cert, *key, *user, *password_file, *secret_file;
 };
 
@@ -28,7 +29,10 @@ struct cluster_settings {
 
 const struct conf_row cluster_rows[] = {
     TEXT(etcd, "", "etcd's members: http://host:port, by commas"),
-    TEXT(name, "product-grid", "what the cluster's keys in etcd begin with"),
+    TEXT(postgres, "",
+	"instead of etcd, a PostgreSQL server: libpq's connection string"),
+    TEXT(name, "product-grid",
+	"of the cluster: what its keys in etcd begin with, or its rows have"),
     TEXT(node, "", "this node's name among them; empty: the host's"),
     TEXT(address, "", "where others reach its nginx: http://host:port"),
     TEXT(ca, "",
@@ -61,15 +65,48 @@ read_secret(struct buf *password, const char *path, struct fault *fault)
 }
 
 static enum err
-open_engine(struct engine **out, uint64_t epoch,
-    const struct cluster_settings *from, const char *path, struct fault *fault)
+open_etcd(struct engine **out, uint64_t epoch,
+    const struct cluster_settings *from, const char *password,
+    struct fault *fault)
 {
-	struct engine_etcd_settings settings = {.members = from->etcd,
+	const struct engine_etcd_settings settings = {.members = from->etcd,
 	    .name = from->name,
 	    .ca = from->ca,
 	    .cert = from->cert,
 	    .key = from->key,
-	    .user = from->user};
+	    .user = from->user,
+	    .epoch = epoch,
+	    .password = password};
+
+	return engine_etcd_open(out, &settings, fault);
+}
+
+static enum err
+open_pg(struct engine **out, const struct cluster_settings *from,
+    const char *password, struct fault *fault)
+{
+	const struct engine_pg_settings settings = {.postgres = from->postgres,
+	    .name = from->name,
+	    .password = password};
+
+	if (from->etcd[0] != '\0') {
+		fault_set(fault, "postgres", "and etcd: one of them is named");
+		return ERR_BAD_INPUT;
+	}
+	if (from->ca[0] != '\0' || from->cert[0] != '\0' ||
+	    from->key[0] != '\0' || from->user[0] != '\0') {
+		fault_set(fault, "ca, cert, key and user",
+		    "are of etcd: the connection string has sslrootcert, "
+		    "sslcert, sslkey and user");
+		return ERR_BAD_INPUT;
+	}
+	return engine_pg_open(out, &settings, fault);
+}
+
+static enum err
+open_engine(struct engine **out, uint64_t epoch,
+    const struct cluster_settings *from, const char *path, struct fault *fault)
+{
 	struct fault inner;
 	struct buf password;
 	enum err err;
@@ -77,10 +114,10 @@ open_engine(struct engine **out, uint64_t epoch,
 	fault_clear(&inner);
 	buf_init(&password, PASSWORD_MAX);
 	err = read_secret(&password, from->password_file, fault);
-	settings.epoch = epoch;
-	settings.password = password.data;
 	if (err == ERR_OK)
-		err = engine_etcd_open(out, &settings, &inner);
+		err = from->postgres[0] != '\0'
+		    ? open_pg(out, from, password.data, &inner)
+		    : open_etcd(out, epoch, from, password.data, &inner);
 	if (err != ERR_OK && fault_is_set(&inner))
 		fault_set(
 		    fault, path, "[cluster] %s %s", inner.place, inner.message);

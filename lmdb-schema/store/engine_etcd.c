@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,9 @@
 #include "common/num.h"
 #include "common/origin.h"
 #include "common/web/ask.h"
+#include "lmdb-schema/store/engine_pause.h"
 #include "lmdb-schema/store/etcd_text.h"
 
-#define REQUEST_MS 650
-#define BYTES_A_MS 4096 /* what a long request has beyond that */
-#define PAUSE_MS 1000
-#define NS_A_MS INT64_C(1000000)
 #define BODY_MAX ((size_t)96 << 20)
 #define READ_AT_ONCE 64u
 #define URL_MAX 320
@@ -31,9 +27,7 @@ struct lane {
 	char token[ETCD_TOKEN_MAX];
 	struct buf body, answer;
 	int64_t end_ns; /* of the request, over all members */
-	/* The last append, while it is not known what became of it. */
-	bool in_doubt;
-	char doubt[ENGINE_ID_LEN];
+	struct engine_doubt doubt;
 };
 
 struct etcd {
@@ -48,7 +42,7 @@ struct etcd {
 	unsigned count;
 	/* An append holds the environment, and a read waits for it. */
 	struct lane appends[STORE_ENVS], reads[STORE_ENVS], heads, nodes, notes;
-	_Atomic int64_t failed_ns; /* the last failure; 0: none since */
+	struct engine_pause pause;
 };
 
 /* --- a request ------------------------------------------------------------ */
@@ -95,7 +89,8 @@ ask_member(struct etcd *etcd, struct lane *lane, const char *path,
 	const struct ask_question question = {.url = url,
 	    .token = lane->token[0] == '\0' ? NULL : lane->token,
 	    .body = buf_span(body),
-	    .timeout_ms = (lane->end_ns - date_monotonic_ns()) / NS_A_MS};
+	    .timeout_ms =
+		(lane->end_ns - date_monotonic_ns()) / ENGINE_NS_A_MS};
 
 	if (question.timeout_ms <= 0)
 		return ERR_AWAY;
@@ -149,7 +144,7 @@ refused(struct etcd *etcd, struct lane *lane, int status)
 	etcd_fault(buf_span(&lane->answer), text);
 	large = strstr(text, "too large") != NULL ||
 	    strstr(text, "larger than max") != NULL;
-	if (atomic_load(&etcd->failed_ns) == 0 || large)
+	if (!engine_has_failed(&etcd->pause) || large)
 		log_error("etcd does not take a request: member=%s status=%d "
 			  "bytes=%zu text=%s",
 		    etcd->member[lane->member], status, lane->body.len, text);
@@ -184,25 +179,17 @@ exchange_once(struct etcd *etcd, struct lane *lane, const char *path)
 	return err;
 }
 
-static bool
-is_failure(enum err err)
-{
-	return err == ERR_AWAY || err == ERR_UNKNOWN;
-}
-
-/* Sets or ends the pause, and tells it once. */
 static void
 note(struct etcd *etcd, const struct lane *lane, enum err err)
 {
-	int64_t now = is_failure(err) ? date_monotonic_ns() : 0;
-	int64_t before = atomic_exchange(&etcd->failed_ns, now);
+	enum engine_change change = engine_note(&etcd->pause, err);
 
-	if (before == 0 && now != 0)
+	if (change == ENGINE_WENT)
 		log_error("etcd is away, nothing can be stored: member=%s "
 			  "error=%s",
 		    etcd->member[lane->member],
 		    lane->asker == NULL ? "" : ask_why(lane->asker));
-	else if (before != 0 && now == 0)
+	else if (change == ENGINE_CAME)
 		log_info("etcd is there again: member=%s",
 		    etcd->member[lane->member]);
 }
@@ -217,8 +204,7 @@ exchange(struct etcd *etcd, struct lane *lane, const char *path, bool reads)
 		err = asker_new(&lane->asker, &etcd->trust);
 	if (err != ERR_OK)
 		return err;
-	lane->end_ns = date_monotonic_ns() +
-	    (REQUEST_MS + (int64_t)lane->body.len / BYTES_A_MS) * NS_A_MS;
+	lane->end_ns = engine_end_ns(lane->body.len);
 	for (unsigned i = 0; i < etcd->count; i++) {
 		err = exchange_once(etcd, lane, path);
 		if (err != ERR_AWAY && !(reads && err == ERR_UNKNOWN))
@@ -266,12 +252,11 @@ get_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
 static bool
 is_there(struct etcd *etcd, struct lane *lane)
 {
-	int64_t failed = atomic_load(&etcd->failed_ns);
 	uint64_t heads[STORE_ENVS];
 
-	if (failed == 0)
+	if (!engine_has_failed(&etcd->pause))
 		return true;
-	return date_monotonic_ns() - failed >= PAUSE_MS * NS_A_MS &&
+	return !engine_pauses(&etcd->pause) &&
 	    ask_heads(etcd, lane, heads) == ERR_OK;
 }
 
@@ -306,24 +291,15 @@ append(struct engine *engine, enum store_env log, uint64_t after,
 	struct etcd *etcd = (struct etcd *)engine;
 	struct lane *lane = &etcd->appends[log];
 	const struct etcd_log of = {name_of(etcd), log};
-	bool again;
-	enum err err;
+	enum err err = ERR_AWAY;
 
 	/* etcd forgets nothing by itself: its head has a number alone. */
 	(void)chain;
 	assert(log < STORE_ENVS && id.len == ENGINE_ID_LEN);
 	pthread_mutex_lock(&lane->lock);
-	again =
-	    lane->in_doubt && memcmp(lane->doubt, id.ptr, ENGINE_ID_LEN) == 0;
-	if (again || is_there(etcd, lane))
+	if (engine_doubts(&lane->doubt, id) || is_there(etcd, lane))
 		err = append_known(etcd, lane, &of, after, id, entry);
-	else
-		err = ERR_AWAY;
-	/* The first request may have arrived, or may still. */
-	if (again && err != ERR_OK && err != ERR_BEHIND)
-		err = ERR_UNKNOWN;
-	lane->in_doubt = err == ERR_UNKNOWN;
-	memcpy(lane->doubt, id.ptr, ENGINE_ID_LEN);
+	err = engine_settle(&lane->doubt, id, err);
 	pthread_mutex_unlock(&lane->lock);
 	return err;
 }

@@ -2,9 +2,9 @@
  * engine_etcd: the logs of a cluster in etcd (engine.h), by its JSON gateway;
  * etcd_text.h has the layout.
  *
- * Each request has a limit of REQUEST_MS, and goes to the member that answered
+ * Each request has a limit of ENGINE_REQUEST_MS, and goes to the member that answered
  * last; one that cannot be reached gives way to the next. After a failure,
- * appends fail at once for PAUSE_MS; then a read decides whether the next one is
+ * appends fail at once for ENGINE_PAUSE_MS; then a read decides whether the next one is
  * sent. Connections are kept, one for each log and direction. libcurl is loaded
  * with the first request.
  */

@@ -209,8 +209,8 @@ write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
 		return err;
 	if (heads[log] < place.number) {
 		log_error("log: it has lost entries that this node has: "
-			  "number=%llu head=%llu: was another cluster's etcd "
-			  "named, or an empty one?",
+			  "number=%llu head=%llu: was it restored from an "
+			  "older copy, or was another one named?",
 		    (unsigned long long)place.number,
 		    (unsigned long long)heads[log]);
 		return ERR_DAMAGED;

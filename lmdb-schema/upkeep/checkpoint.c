@@ -255,9 +255,16 @@ checkpoint_make(
 	struct parcel parcel;
 	struct making making = {store, store_dir(store), &parcel, fault};
 	int lock = -1;
-	enum err err = lock_making(&lock, making.dir);
+	enum err err;
 
 	assert(engine != NULL);
+	if (engine->note_put == NULL) {
+		fault_set(fault, "cluster.conf",
+		    "names PostgreSQL: its log is not trimmed, and nodes join "
+		    "by gridctl backup");
+		return ERR_VERSION;
+	}
+	err = lock_making(&lock, making.dir);
 	parcel_init(&parcel);
 	parcel.made_ms = date_now_ms();
 	if (err == ERR_BUSY)

@@ -138,8 +138,6 @@ class Postgres:
 
     @staticmethod
     def missing():
-        if not os.path.exists(os.path.join(PROGRAMS, "peer_pg")):
-            return "libpq-dev is not installed: peer_pg was not built"
         if not os.path.exists(os.path.join(PG_BIN, "postgres")):
             return "postgresql-15 is not installed"
         return None

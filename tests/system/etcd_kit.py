@@ -24,11 +24,32 @@ def find_etcd():
     return path
 
 
-class Etcd:
+class Engine:
+    """What all engines have."""
+
+    alone = False  # whether none goes on where one member is killed
+
+    def __init__(self):
+        self.nodes = []
+
+    def write_conf(self, data, more="", node=None):
+        """`node`: its name, which is another for each data directory."""
+        with open(os.path.join(data, "cluster.conf"), "w") as file:
+            file.write("[cluster]\n%s\nnode = %s\n%s" % (
+                self.conf_line(), node or self.node_name(data), more))
+
+    def node_name(self, data):
+        if data not in self.nodes:
+            self.nodes.append(data)
+        return "node%d" % self.nodes.index(data)
+
+
+class Etcd(Engine):
     """`hosts`: an address for each member, and the command that starts a
     program there."""
 
     def __init__(self, members=1, hosts=None):
+        super().__init__()
         self.program = find_etcd()
         # In memory: what a slow disk does to etcd is not what is tried.
         self.folder = tempfile.mkdtemp(
@@ -38,7 +59,6 @@ class Etcd:
         self.clients = [free_port() for _ in self.hosts]
         self.peers = [free_port() for _ in self.hosts]
         self.processes = [None] * len(self.hosts)
-        self.nodes = []
 
     def addresses(self, ports):
         return ["http://%s:%d" % (host[0], port)
@@ -109,16 +129,8 @@ class Etcd:
                 return i
         raise AssertionError("etcd has no leader")
 
-    def write_conf(self, data, more="", node=None):
-        """`node`: its name, which is another for each data directory."""
-        with open(os.path.join(data, "cluster.conf"), "w") as file:
-            file.write("[cluster]\netcd = %s\nnode = %s\n%s" % (
-                ", ".join(self.urls), node or self.node_name(data), more))
-
-    def node_name(self, data):
-        if data not in self.nodes:
-            self.nodes.append(data)
-        return "node%d" % self.nodes.index(data)
+    def conf_line(self):
+        return "etcd = " + ", ".join(self.urls)
 
     def log(self, i):
         with open(os.path.join(self.folder, "e%d.log" % i)) as file:

@@ -24,7 +24,8 @@ from stack import (BUILD, TOP, find_nginx, free_port, needs_build_folder, run_te
                    wait_until)
 
 QUICKSTART = os.path.join(TOP, "tools", "quickstart")
-OPTIONS = ("--dir", "--port", "--push-port", "--articles", "--detach",
+OPTIONS = ("--dir", "--port", "--push-port", "--articles", "--nodes",
+           "--etcd-port", "--detach",
            "--stop", "--no-install")
 # What outside scripts read, in this order.
 NAMES = ["GRID_URL", "GRID_KEY", "GRID_KEY_READ", "GRID_SUPPLIER",
@@ -606,6 +607,79 @@ def in_front_it_runs_until_it_is_interrupted():
     assert processes_of(quick().folder) == []
 
 
+def free_ports_on_all(count):
+    """So many in a row that nobody has at 127.0.0.1, .2 and .3."""
+    while True:
+        first = free_port()
+        sockets = []
+        try:
+            for i in range(1, 4):
+                for port in range(first, first + count):
+                    sockets.append(socket.socket())
+                    sockets[-1].setsockopt(socket.SOL_SOCKET,
+                                           socket.SO_REUSEADDR, 1)
+                    sockets[-1].bind(("127.0.0.%d" % i, port))
+            return first
+        except (OSError, OverflowError):
+            pass
+        finally:
+            for each in sockets:
+                each.close()
+
+
+def three_nodes_go_on_without_one():
+    """What is printed, each line as it is: one is killed, another writes, and
+    the third shows it."""
+    if not shutil.which("etcd"):
+        print("without etcd: no nodes are tried")
+        return
+    port = free_ports_on_all(3)
+    words = ["--dir", quick().folder, "--nodes", "3", "--port", str(port),
+             "--etcd-port", str(port + 1), "--no-install"]
+    with subprocess.Popen([QUICKSTART] + words, env=environment(),
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True,
+                          preexec_fn=heed_interrupts,
+                          universal_newlines=True) as process:
+        said = ""
+        for line in process.stdout:
+            said += line
+            if "Ctrl-C ends it" in line:
+                break
+        try:
+            assert "Ctrl-C ends it" in said, said
+            try_what_is_printed(said, port)
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            rest = process.stdout.read()
+        assert process.wait(60) == 130
+        assert "has ended" in rest, rest
+    assert processes_of(quick().folder) == []
+
+
+def try_what_is_printed(said, port):
+    lines = [line.strip() for line in said.split("Kill node ")[1].splitlines()
+             if line.startswith("  ")]
+    activate, kill, write, read, ready, again = lines
+    assert again.startswith("tools/quickstart --dir "), again
+    dead = int(re.search(r"-([123])\.pid", kill).group(1))
+
+    def out_of(line):
+        return subprocess.run(["bash", "-euc", activate + "\n" + line],
+                              stdout=subprocess.PIPE, check=True,
+                              stderr=subprocess.PIPE).stdout.decode()
+
+    out_of(kill)
+    assert json.loads(out_of(write))["data"]["gamme"] == "B"
+    wait_until(lambda: json.loads(out_of(read))["data"].get(
+        "gammeAValider") == "B", "the third node shows it")
+    wait_until(lambda: json.loads(out_of(ready)).get("ok"), "it is ready")
+    for i in (1, 2, 3):
+        with socket.socket() as one:
+            assert (one.connect_ex(("127.0.0.%d" % i, port)) == 0) == \
+                (i != dead), i
+
+
 def tool(name, arguments=None):
     env = quick().env()
     status, body, _ = ask(
@@ -673,7 +747,8 @@ def main():
         what_was_killed_is_started_again_without_noise,
         an_own_import_may_have_any_code,
         stop_ends_all_and_may_be_said_twice,
-        in_front_it_runs_until_it_is_interrupted])
+        in_front_it_runs_until_it_is_interrupted,
+        three_nodes_go_on_without_one])
 
 
 if __name__ == "__main__":

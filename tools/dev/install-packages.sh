@@ -4,14 +4,14 @@
 set -u
 
 # The one place where packages are named.
-groups="build gtk test readers office serve page assistant screen desktop bench release watch"
+groups="build gtk test readers office serve nodes page assistant screen desktop bench release watch"
 packages_of() {
   case $1 in
   build)
     echo gcc make autoconf automake pkg-config libfcgi-dev libjansson-dev \
       liblmdb-dev libssl-dev libinih-dev libcsv-dev libutf8proc-dev \
       zlib1g-dev libdeflate-dev libisal-dev libzstd-dev libcurl4-openssl-dev node-llhttp libncurses-dev xz-utils \
-      libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev \
+      libxcb1-dev libxcb-xtest0-dev libxcb-randr0-dev libsystemd-dev libpq-dev \
       libpng-dev libjpeg62-turbo-dev
     ;;
   # gridhud-gtk, the graphical window; configure leaves it out without.
@@ -21,12 +21,14 @@ packages_of() {
       valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
       espeak-ng desktop-file-utils python3-openpyxl etcd-server \
       wget python3-requests python3-httpx rsync openssh-server \
-      python3-markdown iproute2 faketime
+      python3-markdown iproute2 faketime postgresql-15
     ;;
   # What examples of docs/api.md read answers with.
   readers) echo python3-pandas r-base-core ;;
   # Opens workbooks for tests/flow/office.sh; 80 MB to fetch.
   office) echo libreoffice-calc-nogui ;;
+  # The log of several nodes: tools/quickstart --nodes 3.
+  nodes) echo etcd-server ;;
   serve) echo nginx-light curl openssl ca-certificates ;;
   page)
     # A node from elsewhere brings its npm along; Debian's would clash.
@@ -57,7 +59,7 @@ packages_of() {
     ;;
   bench)
     # The client, then what is measured beside the programs.
-    echo python3 wrk webhook nginx-light postgresql-15 libpq-dev sqlite3 \
+    echo python3 wrk webhook nginx-light postgresql-15 sqlite3 \
       libsqlite3-dev strace
     ;;
   *) return 1 ;;

@@ -1,0 +1,178 @@
+"""Nodes that share their state by a real PostgreSQL, as etcd.py's do by etcd."""
+
+import atexit
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import etcd  # noqa: E402
+from grid import GRIDCTL  # noqa: E402
+from postgres_kit import Postgres, find_bin  # noqa: E402
+from stack import BUILD, TOP, run_tests, wait_until  # noqa: E402
+
+UNIT_TESTS = os.path.join(BUILD, "tests", "lmdb-schema", "store", "test_engine")
+
+
+class Shared:
+    """One server for all tests, with a cluster for each."""
+
+    server = None
+
+    @classmethod
+    def again(cls, members=1):
+        if cls.server is None:
+            cls.server = Postgres().__enter__()
+            atexit.register(cls.server.__exit__)
+        return cls.server.again(members)
+
+
+def a_door_to_postgresql_keeps_an_engines_promises():
+    if not os.path.exists(UNIT_TESTS):
+        print("without check: no unit tests")
+        return
+    with Shared.again() as server:
+        done = subprocess.run(
+            [UNIT_TESTS], env=dict(os.environ, GRID_POSTGRES=server.conninfo()),
+            capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert server.sql("SELECT count(*) FROM product_grid_log") != "0"
+
+
+def what_is_acknowledged_survives_kills_of_the_server():
+    """Two nodes write, and the server dies twice."""
+    etcd.what_is_acknowledged_survives_the_leaders_kill(Shared.again)
+
+
+def nodes_see_each_other_and_a_dead_server_stops_writes_alone():
+    etcd.what_one_node_stores_the_other_shows(Shared.again)
+    etcd.two_nodes_of_one_name_are_told(Shared.again)
+    etcd.an_etcd_that_is_away_stops_writes_alone(Shared.again)
+
+
+def a_server_that_forgot_is_told_and_not_written_to():
+    """Restored from an older copy, it is behind a node, then as long again with
+    other entries."""
+    with Shared.again() as server, etcd.Nodes(server, 2) as nodes:
+        one, two = nodes.dirs
+
+        def key(path, name):
+            return nodes.ctl(path, "key", "create", "--name", name, "--scope",
+                             "read")
+
+        assert key(one, "a").returncode == 0
+        assert nodes.names(two) == ["a"]
+        server.stop()
+        copy = server.path("copy")
+        shutil.copytree(server.data, copy)
+        server.start()
+        wait_until(server.answers, "it answers")
+        assert key(one, "forgotten").returncode == 0
+        server.stop()
+        shutil.rmtree(server.data)
+        shutil.move(copy, server.data)
+        if server.user:
+            subprocess.run(["chown", "-R", server.user, server.data],
+                           check=True)
+        server.start()
+        wait_until(server.answers, "it answers")
+        # Shorter than what the node has.
+        done = key(one, "b")
+        assert done.returncode == 1, done
+        assert "it has lost entries that this node has" in done.stderr, \
+            done.stderr
+        # As long, and of another node.
+        assert key(two, "c").returncode == 0
+        done = key(one, "b")
+        assert done.returncode == 1, done
+        assert "PostgreSQL has not the entries" in done.stderr, done.stderr
+        # Longer.
+        assert key(two, "d").returncode == 0
+        done = key(one, "b")
+        assert done.returncode == 1, done
+        assert "cannot be applied" in done.stderr, done.stderr
+        assert nodes.names(two) == ["a", "c", "d"]
+        listed = nodes.ctl(one, "key", "list")
+        assert "forgotten" in listed.stdout, listed
+
+
+def documented_statements():
+    """Those of docs/cluster.md for a user of the least rights."""
+    with open(os.path.join(TOP, "docs", "cluster.md")) as file:
+        text = file.read().split("```sql\n")[1].split("```")[0]
+    return [part for part in text.split(";") if part.strip()]
+
+
+def a_user_without_rights_and_a_wrong_string_are_told():
+    with Shared.again() as server, etcd.Nodes(server, 2) as nodes:
+        conf = nodes.dirs[0] + "/cluster.conf"
+
+        def said_of(text, wanted=1, node=0):
+            with open(nodes.dirs[node] + "/cluster.conf", "w") as file:
+                file.write("[cluster]\n" + text + "\n")
+            done = nodes.ctl(nodes.dirs[node], "key", "create", "--name", "a",
+                             "--scope", "read")
+            assert done.returncode == wanted, done
+            return done.stderr
+
+        server.sql("CREATE ROLE other LOGIN", "postgres")
+        said = said_of("postgres = " +
+                       server.conninfo().replace("user=grid", "user=other"))
+        assert "permission denied" in said, said
+        assert "nothing was stored" in said, said
+        server.sql("CREATE ROLE grid_nodes; GRANT grid_nodes TO other; "
+                   "CREATE DATABASE least", "postgres")
+        least = server.conninfo().replace("dbname=grid", "dbname=least")
+        for statement in documented_statements():
+            server.sql(statement, least.replace("user=grid", "user=postgres"))
+        said_of("postgres = " + least.replace("user=grid", "user=other"),
+                wanted=0, node=1)
+        said = said_of("postgres = host=a port=1,2")
+        assert "another number of hosts" in said, said
+        said = said_of("postgres = hots=a")
+        assert "hots" in said, said
+        said = said_of("postgres = host=a\netcd = http://a:1")
+        assert "one of" in said, said
+        # The first is dead; the second takes the write.
+        server.write_conf(nodes.dirs[0])
+        with open(conf) as file:
+            text = file.read()
+        with open(conf, "w") as file:
+            file.write(text.replace("host=127.0.0.1 port=", "host=127.0.0.1,"
+                                    "127.0.0.1 port=1,"))
+        done = nodes.ctl(nodes.dirs[0], "key", "create", "--name", "a",
+                         "--scope", "read")
+        assert done.returncode == 0, done.stderr
+
+
+def a_missing_library_is_told():
+    """And a machine without PostgreSQL's settings does not miss it."""
+    library = glob.glob("/usr/lib/*/libpq.so.5")
+    without = ["unshare", "--mount", "sh", "-c",
+               "mount --bind /dev/null %s && exec \"$@\"" % (library + [""])[0],
+               "sh"]
+    if not library or subprocess.run(without + ["true"], check=False,
+                                     capture_output=True).returncode != 0:
+        print("no mounts can be made here: nothing is hidden")
+        return
+    with Shared.again() as server, etcd.Nodes(server, 1) as nodes:
+        words = [GRIDCTL, "--data", nodes.dirs[0], "key", "list"]
+        done = subprocess.run(without + words, capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 1, done
+        assert "libpq.so.5" in done.stderr and "libpq5" in done.stderr, done
+        os.unlink(nodes.dirs[0] + "/cluster.conf")
+        subprocess.run(without + words, check=True, capture_output=True)
+
+
+if __name__ == "__main__":
+    find_bin()
+    run_tests([a_door_to_postgresql_keeps_an_engines_promises,
+               what_is_acknowledged_survives_kills_of_the_server,
+               nodes_see_each_other_and_a_dead_server_stops_writes_alone,
+               a_server_that_forgot_is_told_and_not_written_to,
+               a_user_without_rights_and_a_wrong_string_are_told,
+               a_missing_library_is_told])

@@ -1,0 +1,149 @@
+"""PostgreSQL on loopback, for tests of several nodes; its verbs are etcd_kit's.
+
+    with Postgres() as server:
+        server.write_conf(data_dir)
+        server.kill(0)
+"""
+
+import contextlib
+import glob
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+
+from etcd_kit import Engine
+from stack import children, free_port, skip, wait_until
+
+
+def find_bin():
+    """Of the latest version from 15 on: Debian's are in no PATH."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"),
+                   key=lambda path: int(path.split("/")[4]))
+    if not found or int(found[-1].split("/")[4]) < 15:
+        skip("PostgreSQL is not installed: tools/dev/install-packages.sh test")
+    return os.path.dirname(found[-1])
+
+
+class Postgres(Engine):
+    """A server with a database `grid`, and in it a user of the same name, who
+    has made the tables: no more rights than docs/cluster.md asks for."""
+
+    alone = True
+
+    def __init__(self, members=1):
+        super().__init__()
+        del members
+        self.bin = find_bin()
+        # In memory: how fast a disk is, is not what is tried.
+        self.folder = tempfile.mkdtemp(
+            prefix="grid-pg-",
+            dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.port = free_port()
+        self.process = None
+        self.clusters = 0
+        # The server refuses to be root's.
+        self.user = "postgres" if os.getuid() == 0 else None
+        if self.user:
+            shutil.chown(self.folder, self.user)
+        self.data = os.path.join(self.folder, "data")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, *words, **options):
+        return subprocess.run(
+            [os.path.join(self.bin, words[0])] + list(words[1:]),
+            user=self.user, cwd=self.folder, capture_output=True, text=True,
+            check=False, **options)
+
+    def conninfo(self, user="grid"):
+        return "host=127.0.0.1 port=%d dbname=%s user=%s" % (
+            self.port, "grid" if user == "grid" else "postgres", user)
+
+    def sql(self, text, where="grid"):
+        """`where`: a user, or a connection string."""
+        words = where if "=" in where else self.conninfo(where)
+        done = subprocess.run(
+            ["psql", "-XAtqd", words, "-v", "ON_ERROR_STOP=1"], input=text,
+            capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def make(self):
+        done = self.run("initdb", "-D", self.data, "-A", "trust", "-U",
+                        "postgres", "-E", "UTF8", "--locale=C", "-N")
+        assert done.returncode == 0, done.stderr
+        self.start()
+        wait_until(self.answers, lambda: "it answers:\n" + self.log())
+        self.sql("CREATE ROLE grid LOGIN", "postgres")
+        self.sql("CREATE DATABASE grid OWNER grid", "postgres")
+
+    def start(self, i=0):
+        del i
+        with open(self.path("log"), "ab") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(self.bin, "postgres"), "-D", self.data,
+                 "-p", str(self.port), "-c", "listen_addresses=127.0.0.1",
+                 "-c", "unix_socket_directories=", "-c", "max_connections=60",
+                 "-c", "shared_buffers=16MB"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                user=self.user, cwd=self.folder)
+
+    def kill(self, i=0):
+        """All of its processes at once; each has a session of its own."""
+        del i
+        self.process.send_signal(signal.SIGSTOP)
+        for pid in children(self.process.pid) + [self.process.pid]:
+            os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        self.process = None
+
+    def stop(self, how=signal.SIGINT):
+        """Without losing anything; SIGQUIT: at once."""
+        self.process.send_signal(how)
+        self.process.wait()
+        self.process = None
+
+    def leader(self):
+        return 0
+
+    def answers(self):
+        return self.run("psql", "-XAtqd", self.conninfo("postgres"), "-c",
+                        "SELECT 1").returncode == 0
+
+    def again(self, members=1):
+        """For another `with`: the same server, and another cluster in it."""
+        del members
+        self.clusters += 1
+        return contextlib.nullcontext(self)
+
+    def conf_line(self):
+        return "postgres = %s\nname = grid-%d" % (
+            self.conninfo(), self.clusters)
+
+    def run_of(self, node):
+        """The run whose record the node's name has, or None."""
+        return self.sql("SELECT encode(run, 'escape') FROM product_grid_node "
+                        "WHERE encode(cluster, 'escape') = 'grid-%d' AND "
+                        "encode(name, 'escape') = '%s'" % (
+                            self.clusters, node)) or None
+
+    def log(self):
+        with open(self.path("log")) as file:
+            return file.read()
+
+    def __enter__(self):
+        try:
+            self.make()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        # A server that is killed leaves its shared memory behind.
+        if self.process is not None:
+            self.stop(signal.SIGQUIT)
+        shutil.rmtree(self.folder, ignore_errors=True)
