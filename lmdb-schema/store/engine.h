@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/buf.h"
@@ -32,6 +33,14 @@ struct engine_node {
 	uint64_t beat; /* grows with each record of a run */
 	uint64_t places[STORE_ENVS]; /* entries that it has */
 	unsigned log_version; /* of entries that it reads: write_log.h */
+};
+
+/* A server of the engine itself, as it answers. */
+struct engine_server {
+	const char *address;
+	bool there, leads;
+	char version[ENGINE_NODE_TEXT_MAX]; /* "": not told */
+	const char *why; /* it is not there */
 };
 
 struct engine {
@@ -120,6 +129,11 @@ struct engine {
 	 */
 	enum err (*begin)(struct engine *engine, struct span before,
 	    struct span now, uint64_t number);
+
+	/* Asks each server that the settings name. NULL at a door of one. */
+	enum err (*servers)(struct engine *engine,
+	    enum err (*each)(void *context, const struct engine_server *server),
+	    void *context);
 
 	void (*close)(struct engine *engine);
 };

@@ -427,6 +427,53 @@ get_nodes(struct engine *engine,
 	return away(err);
 }
 
+static enum err
+ask_server(struct etcd *etcd, unsigned which, struct engine_server *server)
+{
+	struct lane *lane = &etcd->nodes;
+	enum err err;
+
+	*server = (struct engine_server){.address = etcd->member[which]};
+	lane->member = which;
+	lane->end_ns = engine_end_ns(0);
+	buf_clear(&lane->body);
+	buf_add_text(&lane->body, "{}");
+	err = buf_end(&lane->body);
+	if (err == ERR_OK && lane->asker == NULL)
+		err = asker_new(&lane->asker, &etcd->trust);
+	if (err == ERR_OK)
+		err = exchange_once(etcd, lane, "/v3/maintenance/status");
+	if (err == ERR_OK)
+		err = etcd_status(buf_span(&lane->answer), server);
+	server->there = err == ERR_OK;
+	if (err != ERR_OK)
+		server->why =
+		    lane->asker != NULL && ask_why(lane->asker)[0] != '\0'
+		    ? ask_why(lane->asker)
+		    : err_text(err);
+	return err == ERR_NO_MEMORY ? err : ERR_OK;
+}
+
+static enum err
+get_servers(struct engine *engine,
+    enum err (*each)(void *context, const struct engine_server *server),
+    void *context)
+{
+	struct etcd *etcd = (struct etcd *)engine;
+	enum err err = ERR_OK;
+
+	pthread_mutex_lock(&etcd->nodes.lock);
+	for (unsigned i = 0; i < etcd->count && err == ERR_OK; i++) {
+		struct engine_server server;
+
+		err = ask_server(etcd, i, &server);
+		if (err == ERR_OK)
+			err = each(context, &server);
+	}
+	pthread_mutex_unlock(&etcd->nodes.lock);
+	return err;
+}
+
 /* --- for gridctl cluster -------------------------------------------------- */
 
 /* Of what may be done twice. */
@@ -721,6 +768,7 @@ engine_etcd_open(struct engine **out,
 	    .notes = get_notes,
 	    .epoch = get_epoch,
 	    .begin = begin,
+	    .servers = get_servers,
 	    .close = close_etcd};
 	for (unsigned i = 0; i < STORE_ENVS; i++) {
 		lane_init(&etcd->appends[i]);

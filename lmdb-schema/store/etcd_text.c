@@ -665,6 +665,31 @@ etcd_nodes(struct span answer,
 }
 
 enum err
+etcd_status(struct span answer, struct engine_server *server)
+{
+	char self[NUM_TEXT_MAX], leader[NUM_TEXT_MAX];
+	struct jscan doc;
+	struct jval root;
+	enum err err = parse(&doc, answer);
+
+	if (err != ERR_OK)
+		return err;
+	root = jscan_root(&doc);
+	if (!copy_text(
+		server->version, sizeof(server->version), root, "version") ||
+	    !copy_text(
+		self, sizeof(self), jval_member(root, "header"), "member_id"))
+		err = ERR_BAD_INPUT;
+	/* Without a leader etcd leaves the member out. */
+	else
+		server->leads =
+		    copy_text(leader, sizeof(leader), root, "leader") &&
+		    strcmp(leader, self) == 0;
+	jscan_fini(&doc);
+	return err;
+}
+
+enum err
 etcd_lease(struct span answer, char lease[NUM_TEXT_MAX])
 {
 	struct jscan doc;

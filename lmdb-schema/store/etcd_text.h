@@ -126,6 +126,9 @@ enum err etcd_nodes(struct span answer,
     enum err (*each)(void *context, const struct engine_node *node),
     void *context);
 
+/* Of /v3/maintenance/status, whose question is {}. */
+enum err etcd_status(struct span answer, struct engine_server *server);
+
 /* The text of an answer of another status than 200, or "". */
 #define ETCD_FAULT_MAX 160 /* with a NUL */
 void etcd_fault(struct span answer, char text[ETCD_FAULT_MAX]);

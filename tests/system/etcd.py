@@ -1,6 +1,7 @@
 """Nodes that share their state by a real etcd: what was acknowledged is on all
 of them, and an etcd that is away stops writes and nothing else."""
 
+import json
 import os
 import sys
 import threading
@@ -219,6 +220,44 @@ def two_nodes_of_one_name_are_told(engine=Etcd):
         wait_until(lambda: two.get("/readyz").status == 200, "it is ready")
 
 
+def status_tells_what_is_not_well():
+    def status(grid, *words):
+        done = subprocess.run(
+            [GRIDCTL, "--data", grid.data, "cluster", "status"] + list(words),
+            capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    with Etcd(members=3) as etcd, Grid() as one, Other(one) as two:
+        begin_sharing(etcd, one, two)
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 0, "all is well")
+        assert one.put(one.articles[5], "A").status == 200
+        told = json.loads(status(one, "--json")[1])
+        assert told["well"] and told["state"] >= 1, told
+        assert [server["reachable"] for server in told["etcd"]] == [True] * 3
+        assert sum(server["leads"] for server in told["etcd"]) == 1
+        assert [node["name"] for node in told["nodes"]] == ["node0", "node1"]
+        wait_until(lambda: all(
+            node["state"] == told["state"] for node in
+            json.loads(status(two, "--json")[1])["nodes"]), "both have all")
+        code, text = status(two)
+        assert code == 0 and "leads" in text and ", 0 behind" in text, text
+        assert status(one, "--nodes", "3")[0] == 1
+        etcd.kill(0)
+        wait_until(lambda: "out of reach" in status(one)[1], "it is told")
+        assert status(one)[0] == 1
+        etcd.start(0)
+        wait_until(lambda: status(one)[0] == 0, "all is well again")
+        two.stop()
+        wait_until(lambda: status(one, "--nodes", "2")[0] == 1, "one is gone")
+        assert status(one)[0] == 0
+        assert status(two)[0] == 1
+        etcd.kill(0)
+        etcd.kill(1)
+        etcd.kill(2)
+        code, text = status(one)
+        assert code == 1 and "log   out of reach" in text, text
+
+
 def an_etcd_that_is_away_stops_writes_alone(engine=Etcd):
     with engine() as etcd, Grid() as grid:
         begin_sharing(etcd, grid)
@@ -273,4 +312,5 @@ if __name__ == "__main__":
                what_one_node_stores_the_other_shows,
                a_node_without_etcd_tells_how_far_it_is_behind,
                two_nodes_of_one_name_are_told,
+               status_tells_what_is_not_well,
                an_etcd_that_is_away_stops_writes_alone])

@@ -275,6 +275,7 @@ static const struct cmd_row commands[] = {
     {"leave", cluster_leave, "share no more"},
     {"checkpoint", cluster_checkpoint,
 	"copy for nodes that join, trim the log"},
+    {"status", cmd_cluster_status, "whether the nodes and etcd are well"},
     {"nginx", cluster_nginx, "print what nginx needs for the nodes' files"},
 };
 

@@ -1,0 +1,221 @@
+/* gridctl cluster status: whether the nodes and their log are well. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/members.h"
+#include "common/opt.h"
+#include "lmdb-schema/store/cluster.h"
+#include "lmdb-schema/store/store.h"
+#include "tools/gridctl/cmd.h"
+
+struct options {
+	bool json;
+	int64_t nodes, behind;
+};
+
+#define AT(member) offsetof(struct options, member)
+
+static const struct opt_row rows[] = {
+    {"--json", 0, OPT_FLAG, AT(json), 0, 0, NULL, "as a JSON object"},
+    {"--nodes", 0, OPT_INT, AT(nodes), 0, 1000, "N",
+	"fail when fewer nodes are alive"},
+    {"--behind", 0, OPT_INT, AT(behind), 0, INT64_MAX, "N",
+	"fail when a node lacks more entries (default 1000)"},
+};
+
+static const struct opt_spec spec = {
+    .usage = "gridctl [--data DIR] cluster status [OPTION]...",
+    .about = "Asks each member of etcd, and lists the nodes that are alive: "
+	     "what each has of the log, and its version. Exits with 1 when "
+	     "one is not well.",
+    .rows = rows,
+    .count = 3,
+};
+
+struct status {
+	struct options options;
+	struct engine *engine;
+	struct engine_node own; /* by this data directory */
+	struct jsonw json;
+	struct buf text;
+	bool head_known;
+	uint64_t head;
+	unsigned alive;
+	bool own_alive;
+	bool fails;
+};
+
+static void
+add_server(struct status *status, const struct engine_server *server)
+{
+	if (status->options.json) {
+		jsonw_object_begin(&status->json);
+		members_string(&status->json, "address", server->address);
+		members_bool(&status->json, "reachable", server->there);
+		members_bool(&status->json, "leads", server->leads);
+		members_given(&status->json, "version", server->version);
+		members_given(&status->json, "error", server->why);
+		jsonw_object_end(&status->json);
+	} else
+		buf_addf(&status->text, "etcd  %-32s %s%s%s\n", server->address,
+		    server->there ? server->version : "out of reach: ",
+		    server->there ? "" : server->why,
+		    server->leads ? ", leads" : "");
+}
+
+static enum err
+each_server(void *context, const struct engine_server *server)
+{
+	struct status *status = context;
+
+	add_server(status, server);
+	status->fails |= !server->there;
+	return buf_end(&status->text);
+}
+
+static enum err
+each_node(void *context, const struct engine_node *node)
+{
+	struct status *status = context;
+	uint64_t place = node->places[STORE_STATE];
+	uint64_t behind = status->head > place ? status->head - place : 0;
+
+	status->alive++;
+	status->own_alive |= strcmp(node->name, status->own.name) == 0;
+	status->fails |= behind > (uint64_t)status->options.behind;
+	if (status->options.json) {
+		jsonw_object_begin(&status->json);
+		members_string(&status->json, "name", node->name);
+		members_given(&status->json, "address", node->address);
+		members_string(&status->json, "version", node->program);
+		members_int(&status->json, "logVersion", node->log_version);
+		members_int(&status->json, "state", (int64_t)place);
+		members_int(&status->json, "behind", (int64_t)behind);
+		jsonw_object_end(&status->json);
+	} else
+		buf_addf(&status->text,
+		    "node  %-20s alive, %s entries, %s behind, version %s %s\n",
+		    node->name, cmd_count(place), cmd_count(behind),
+		    node->program, node->address);
+	return buf_end(&status->text);
+}
+
+static void
+begin_part(struct status *status, const char *name)
+{
+	if (!status->options.json)
+		return;
+	jsonw_key(&status->json, name);
+	jsonw_array_begin(&status->json);
+}
+
+static void
+end_part(struct status *status)
+{
+	if (status->options.json)
+		jsonw_array_end(&status->json);
+}
+
+static enum err
+look_at_servers(struct status *status)
+{
+	enum err err = ERR_OK;
+
+	begin_part(status, "etcd");
+	if (status->engine->servers != NULL)
+		err = status->engine->servers(
+		    status->engine, each_server, status);
+	end_part(status);
+	return err;
+}
+
+static void
+look_at_log(struct status *status)
+{
+	uint64_t heads[STORE_ENVS] = {0};
+
+	status->head_known =
+	    status->engine->heads(status->engine, heads) == ERR_OK;
+	status->head = heads[STORE_STATE];
+	status->fails |= !status->head_known;
+	if (status->options.json) {
+		jsonw_key(&status->json, "state");
+		if (status->head_known)
+			jsonw_int(&status->json, (int64_t)status->head);
+		else
+			jsonw_null(&status->json);
+	} else
+		buf_addf(&status->text, "log   %s%s\n",
+		    status->head_known ? cmd_count(status->head)
+				       : "out of reach",
+		    status->head_known ? " entries" : "");
+}
+
+static enum err
+look_at_nodes(struct status *status)
+{
+	enum err err = ERR_AWAY;
+
+	begin_part(status, "nodes");
+	if (status->head_known)
+		err = status->engine->nodes(status->engine, each_node, status);
+	end_part(status);
+	status->fails |= err != ERR_OK || !status->own_alive ||
+	    status->alive < status->options.nodes;
+	if (!status->options.json && err == ERR_OK && !status->own_alive)
+		buf_addf(&status->text,
+		    "node  %-20s not alive: it is this directory's\n",
+		    status->own.name);
+	return err == ERR_AWAY ? ERR_OK : err;
+}
+
+static int
+look(struct status *status)
+{
+	enum err err;
+
+	buf_init(&status->text, (size_t)1 << 24);
+	jsonw_init(&status->json, &status->text);
+	if (status->options.json)
+		jsonw_object_begin(&status->json);
+	err = look_at_servers(status);
+	look_at_log(status);
+	if (err == ERR_OK)
+		err = look_at_nodes(status);
+	if (status->options.json) {
+		members_bool(&status->json, "well", !status->fails);
+		jsonw_object_end(&status->json);
+		buf_add_char(&status->text, '\n');
+	}
+	buf_fail(&status->text, err);
+	return cmd_print(&status->text, "cluster status");
+}
+
+int
+cmd_cluster_status(int argc, char **argv)
+{
+	struct status status = {.options = {.behind = 1000}};
+	struct store *store = NULL;
+	struct fault fault;
+	int args, result;
+	enum err err;
+
+	result = cmd_options(&status.options, &spec, argc, argv, &args);
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	err = cluster_node(&status.own, cmd_data_dir(), &fault);
+	if (err == ERR_OK)
+		err = store_open_piecemeal(&store, cmd_data_dir(), &fault);
+	if (err == ERR_OK && !store_is_shared(store)) {
+		fault_set(&fault, cmd_data_dir(), "has no cluster.conf");
+		err = ERR_NOT_FOUND;
+	}
+	if (err == ERR_OK) {
+		status.engine = store_engine(store);
+		result = look(&status);
+	} else
+		result = cmd_fail("cluster status", err, &fault);
+	store_close(store);
+	return result == CMD_DONE && status.fails ? CMD_FAILED : result;
+}
