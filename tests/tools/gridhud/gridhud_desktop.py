@@ -60,7 +60,7 @@ class Desktop(Session):
     def __init__(self, service=True, size="800x600"):
         super().__init__()
         self.env["DISPLAY"] = ":" + self.first_line(
-            ["Xvfb", "-displayfd", "1", "-screen", "0", size + "x24", "-nolisten", "tcp"])
+            ["Xvfb", "-displayfd", "1", "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"])
         if service:
             rules = os.path.join(self.folder, "dunstrc")
             with open(rules, "w", encoding="utf-8") as file:
