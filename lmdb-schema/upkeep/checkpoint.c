@@ -140,7 +140,7 @@ add_part(void *context, const struct trail_parts_row *row)
 {
 	struct making *making = context;
 	char path[FS_PATH_MAX];
-	struct files_id id;
+	struct files_id id = {.bytes = 0};
 	enum err err =
 	    trail_parts_path(path, making->store, row->month, row->first, "");
 
