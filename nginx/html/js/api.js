@@ -29,6 +29,12 @@ export function onSessionEnd(renew) {
 	renewSession = renew;
 }
 
+/*
+ * Settled once the session that this page is given anew is there: what was asked
+ * with the one before fails until then.
+ */
+let given = Promise.resolve();
+
 const UNREACHABLE = new Set([0, 502, 504]);
 
 /* Whether nobody can say what became of a question. */
@@ -149,9 +155,11 @@ export async function ask(method, path, options = {}) {
 			connected();
 			return answer;
 		} catch (error) {
-			if (error.status === 401 && !options.open)
+			if (error.status === 401 && !options.open) {
+				if (!options.givesSession)
+					await given;
 				await renewSession(tries > 0);
-			else if ((isUnsure(error) || isBusy(error)) &&
+			} else if ((isUnsure(error) || isBusy(error)) &&
 			    method === "GET")
 				await waitOffline(error.retryAfter ||
 				    Math.min(2 + 2 * tries, 15), waitOf(error));
@@ -160,6 +168,14 @@ export async function ask(method, path, options = {}) {
 			options.signal?.throwIfAborted();
 		}
 	}
+}
+
+/* The answer has another session in place of this one. */
+export function askForSession(method, path, options) {
+	const answer = ask(method, path, {...options, givesSession: true});
+
+	given = answer.catch(() => {});
+	return answer;
 }
 
 export const get = (path, params, options = {}) =>

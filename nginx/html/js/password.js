@@ -1,5 +1,5 @@
 /* password: the window in which a buyer gives oneself another password. */
-import {ask} from "./api.js";
+import {askForSession} from "./api.js";
 import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
 import {reasons} from "./errors.js";
@@ -49,7 +49,7 @@ export function openPassword(user) {
 		go.disabled = true;
 		problem.replaceChildren();
 		try {
-			await ask("PUT", "/app/password", {body: {
+			await askForSession("PUT", "/app/password", {body: {
 			    password: old.value, newPassword: fresh.value}});
 			window.close();
 			tell(t("password_changed"));

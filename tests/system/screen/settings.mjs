@@ -109,6 +109,57 @@ export async function settings(day) {
 		assert.equal(await page.locator("dialog.login").count(), 0);
 		await page.keyboard.press("Escape");
 	});
+	await day.check("a 401 while the password changes asks for no login",
+	    async () => {
+		let goOn;
+		const gate = new Promise((go) => { goOn = go; });
+		let held = true, refused = 0;
+		const refuse = (route) => {
+			refused += held ? 1 : 0;
+			return held && route.request().method() === "GET" ?
+			    route.fulfill({status: 401,
+				contentType: "application/json",
+				body: JSON.stringify({error: {
+				    code: "unauthorized", message: "ended"}})}) :
+			    route.continue();
+		};
+
+		await page.route("**/app/password", async (route) => {
+			await gate;
+			return route.continue();
+		});
+		await page.route("**/app/waiting", refuse);
+		await page.route("**/app/session", refuse);
+		await page.click("header.top button.user");
+		await page.waitForSelector("table.keys tbody th");
+		await page.locator("dialog section.row button").first().click();
+		await page.fill("#password-now", GRID_PASSWORD);
+		await page.fill("#password-new", GRID_PASSWORD);
+		await page.fill("#password-again", GRID_PASSWORD);
+		await page.keyboard.press("Enter");
+		await page.evaluate(() =>
+		    document.querySelector(".top .inbox").click());
+		for (let i = 0; refused === 0; i++) {
+			assert.ok(i < 600, "nothing was asked");
+			await page.waitForTimeout(50);
+		}
+		/* What the page does with that answer, it does at once. */
+		await page.waitForTimeout(300);
+		assert.equal(refused, 1);
+		assert.equal(await page.locator("dialog.login").count(), 0);
+		held = false;
+		goOn();
+		await page.waitForFunction(() => /Mot de passe changé/.test(
+		    document.querySelector(".notices").textContent));
+		await page.waitForFunction(() => document.querySelectorAll(
+		    "dialog").length === 2);
+		assert.equal(await page.locator("dialog.login").count(), 0);
+		await page.unroute("**/app/password");
+		await page.unroute("**/app/waiting");
+		await page.unroute("**/app/session");
+		await page.keyboard.press("Escape");
+		await page.keyboard.press("Escape");
+	});
 	await day.check("? lists the shortcuts", async () => {
 		await page.keyboard.press("?");
 		await page.waitForSelector("dl.shortcuts");
