@@ -4,8 +4,8 @@
  * where a window was opened.
  */
 import assert from "node:assert/strict";
-import {another, codeAt, forgetDrafts, grid, openPage, product, propose, ROWS,
-    rowsDrawn, SUPPLIER, totalIs} from "./kit.mjs";
+import {another, codeAt, firstRowIs, forgetDrafts, grid, openPage, product,
+    propose, ROWS, rowsDrawn, SUPPLIER, totalIs} from "./kit.mjs";
 
 const {GRID_USER, GRID_PASSWORD} = process.env;
 
@@ -74,7 +74,7 @@ async function reach(page, selector, key = "Tab") {
 	}
 }
 
-const FIRST = '.ag-row[row-index="0"] .ag-cell';
+const ROW = '.ag-row[row-index="0"]', FIRST = `${ROW} .ag-cell`;
 
 const windowsAre = (page, count) => page.waitForFunction((n) =>
     document.querySelectorAll("dialog[open]").length === n, count);
@@ -202,12 +202,16 @@ async function answers(page) {
 	await reach(page, ".choice input[name=show]", "Shift+Tab");
 	await press(page, "ArrowRight");
 	await totalIs(page, 2);
+	await firstRowIs(page, taken.codein);
+	/* Its key works once the proposal is known. */
+	await page.waitForSelector(`${ROW} .gamme.api`);
 	await press(page, "/", "ArrowDown");
 	await comesTo(page, ".ag-cell");
 	await press(page, "Home");
 	await comesTo(page, FIRST);
 	await press(page, "+");
 	await totalIs(page, 1);
+	await firstRowIs(page, refused.codein);
 	await press(page, "-");
 	await page.waitForSelector(".rows-state:not([hidden])");
 	const now = await Promise.all([taken, refused].map(
