@@ -276,19 +276,20 @@ export class Checks {
 		    document.documentElement.dataset.theme);
 
 		await this.shot(name);
-		await page.evaluate(axeSource);
 		for (const wanted of ["light", "dark"]) {
 			await page.evaluate((one) => {
 				document.documentElement.dataset.theme = one;
 			}, wanted);
-			await this.#axe(`${name}, ${wanted}`);
+			await this.axeInTheme(`${name}, ${wanted}`);
 		}
 		await page.evaluate((one) => {
 			document.documentElement.dataset.theme = one;
 		}, theme);
 	}
 
-	async #axe(name) {
+	/* In the theme that the page has. */
+	async axeInTheme(name) {
+		await this.page.evaluate(axeSource);
 		const violations = await this.page.evaluate(async (rest) =>
 		    (await axe.run({exclude: [[rest]]}, {
 			resultTypes: ["violations"], runOnly: ["wcag2a",

@@ -1,4 +1,7 @@
-/* sizes: five widths and 200 %, light and dark, French and English. */
+/*
+ * sizes: five widths and 200 %, light and dark, French and English; each window
+ * fits, and axe finds nothing serious in it.
+ */
 import assert from "node:assert/strict";
 import {another, api, cell, grid, host, open, SUPPLIER} from "./kit.mjs";
 
@@ -48,7 +51,9 @@ const rowsInSight = (page) => page.evaluate(() => {
 });
 
 /* The newest window has come in full, and nothing of it lies aside. */
-async function fits(page, which) {
+async function fits(day, which) {
+	const {page} = day;
+
 	await page.waitForFunction(() => [...document.querySelectorAll(
 	    "dialog[open] .dialog-body")].at(-1)?.textContent.includes("…") ===
 		false);
@@ -59,6 +64,7 @@ async function fits(page, which) {
 
 		return body.scrollWidth <= body.clientWidth;
 	}), `${which} scrolls sideways`);
+	await day.axeInTheme(which);
 }
 
 async function windowsAre(page, count) {
@@ -71,11 +77,11 @@ async function users(day, page, name) {
 	await page.locator("dialog section.row button")
 	    .filter({hasText: /Utilisateurs|Users/}).click();
 	await page.locator("table.users button").first().waitFor();
-	await fits(page, "users");
+	await fits(day, "users");
 	await day.shot(`size-${name}-users`);
 	await page.locator("table.users button").first().click();
 	await windowsAre(page, 3);
-	await fits(page, "a user");
+	await fits(day, "a user");
 	await day.shot(`size-${name}-user`);
 	await page.keyboard.press("Escape");
 	await windowsAre(page, 2);
@@ -87,7 +93,7 @@ async function windows(day, page, name) {
 	for (const [which, opener] of Object.entries(WINDOWS)) {
 		await page.click(opener);
 		await windowsAre(page, 1);
-		await fits(page, which);
+		await fits(day, which);
 		if (which === "settings") {
 			await day.shot(`size-${name}-settings`);
 			await users(day, page, name);
@@ -107,6 +113,7 @@ async function article(day, page, {name, touch}) {
 
 	assert.ok(Math.max(...lines) < 32, `a figure breaks: ${lines}`);
 	await day.shot(`size-${name}-article`);
+	await day.axeInTheme("the article");
 	await page.locator(".panel-tools button").last().click();
 }
 
@@ -136,6 +143,7 @@ export async function sizes(day, browser) {
 			    document.documentElement.scrollWidth <= innerWidth));
 			await day.shot(`size-${name}`);
 			assert.ok(await rowsInSight(page) >= 5);
+			await day.axeInTheme("the grid");
 			if (viewport.width >= 1920) {
 				const box = await cell(page, 0, "trend")
 				    .boundingBox();
