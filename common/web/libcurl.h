@@ -31,7 +31,7 @@
 	F(url_set)
 
 struct libcurl {
-#define LIBCURL_MEMBER(name) __typeof__(curl_##name) *name;
+#define LIBCURL_MEMBER(name) __typeof__(curl_##name) *(name);
 	LIBCURL_FUNCTIONS(LIBCURL_MEMBER)
 #undef LIBCURL_MEMBER
 };
