@@ -113,25 +113,26 @@ export async function buyers(day, browser) {
 			    .waitFor();
 			await cell(page, 1, "codein").click();
 		}
-		/* Neither page hears of the other's decision before its own. */
-		let go;
-		const decided = new Promise((done) => {
-			go = done;
+		/* Neither decision arrives before both have been sent. */
+		const DECISION = /\/app\/(save|cancel)$/;
+		let sent = 0, meet;
+		const met = new Promise((done) => {
+			meet = done;
 		});
 
 		for (const page of [claire, lea])
-			await page.route("**/app/pending?*", async (route) => {
-				await decided;
-				await route.fallback();
+			await page.route(DECISION, async (route) => {
+				if (++sent === 2)
+					meet();
+				await met;
+				return route.continue();
 			});
 		const answered = (page) => page.waitForResponse((reply) =>
-		    /\/app\/(save|cancel)$/.test(reply.url()));
+		    DECISION.test(reply.url()));
 		const [saved, cancelled] = (await Promise.all([
 		    answered(claire), answered(lea),
 		    claire.keyboard.press("+"), lea.keyboard.press("-")]))
 		    .slice(0, 2);
-
-		go();
 		const results = [(await saved.json()).data[0].result,
 		    (await cancelled.json()).data[0].result];
 
@@ -145,7 +146,7 @@ export async function buyers(day, browser) {
 		await (accepted === "applied" ? lea : claire).keyboard
 		    .press("Escape");
 		for (const page of [claire, lea])
-			await page.unroute("**/app/pending?*");
+			await page.unroute(DECISION);
 	});
 	await day.check("a proposal below an edit is told before it is overwritten",
 	    async () => {
