@@ -26,6 +26,16 @@ export async function host(...words) {
 
 export const hangUp = () => lines.close();
 
+/* For a question to the server; `told` says how it stands. */
+export async function until(ask, told = () => String(ask)) {
+	for (let i = 0; i < 150; i++) {
+		if (await ask())
+			return;
+		await new Promise((go) => setTimeout(go, 200));
+	}
+	assert.fail(await told());
+}
+
 /* --- browser and page ------------------------------------------------------ */
 
 /* Firefox is Debian's own, by the protocol that any Firefox has (BiDi). */
@@ -61,6 +71,26 @@ export const wasTold = (page, words) => page.waitForFunction((list) =>
 words);
 
 /*
+ * A page that loads lacks elements that a question reads: the answer is "not
+ * yet", as long as the page has time.
+ */
+function askAgainWhileIncomplete(page) {
+	const wait = page.waitForFunction.bind(page);
+
+	page.waitForFunction = (question, ...rest) => {
+		/* A promise counts as "yes" there: until() is for these. */
+		assert.notEqual(question.constructor.name, "AsyncFunction");
+		return wait(new Function(`return (value) => {
+			try {
+				return (${question})(value);
+			} catch {
+				return false;
+			}
+		};`)(), ...rest);
+	};
+}
+
+/*
  * A new profile each time; `problems` gathers what the page complains of. With
  * `notes` wasTold() can be asked.
  */
@@ -68,6 +98,7 @@ export async function openPage(browser, {notes = false, ...options} = {}) {
 	const context = await browser.newContext({
 	    viewport: {width: 1280, height: 720}, locale: "fr-FR", ...options});
 
+	context.on("page", askAgainWhileIncomplete);
 	if (notes)
 		await context.addInitScript(noteNotices);
 	const page = await context.newPage();
@@ -179,14 +210,8 @@ export const keptNow = (page) => page.evaluate(async (code) => {
 }, SUPPLIER);
 
 /* The page tells the server a moment after an edit. */
-export async function keptIs(page, fits) {
-	for (let i = 0; i < 150; i++) {
-		if (fits(await keptNow(page)))
-			return;
-		await page.waitForTimeout(200);
-	}
-	assert.fail(`kept: ${await keptNow(page)}`);
-}
+export const keptIs = (page, fits) => until(async () =>
+    fits(await keptNow(page)), async () => `kept: ${await keptNow(page)}`);
 
 export const linesAre = (page, count) => keptIs(page, (value) =>
     value.split("\n").filter((line) => line !== "").length === count);
@@ -243,6 +268,14 @@ export class Checks {
 	page = null;
 	passed = 0;
 	failed = 0;
+
+	/* What fails beside a check, as in an answer that a check makes up. */
+	constructor() {
+		process.on("unhandledRejection", (error) => {
+			this.failed++;
+			console.log(`not ok: beside a check\n${error?.stack ?? error}`);
+		});
+	}
 
 	/* After a few failures the rest would only wait for what cannot come. */
 	async check(name, run) {

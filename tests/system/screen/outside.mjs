@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import {Checks, chooseSupplier, host, logIn, openBrowser, openPage, rowsDrawn,
-    SUPPLIER} from "./kit.mjs";
+    SUPPLIER, until} from "./kit.mjs";
 
 const browser = await openBrowser();
 const day = new Checks();
@@ -52,8 +52,8 @@ await day.check("a session that ended is begun anew without a word",
     async () => {
 	await host("ctl", "user", "remove", "zoe");
 	await page.fill(".search-box input", "lait");
-	await page.waitForFunction(async () => (await fetch("/app/session"))
-	    .status === 200);
+	await until(() => page.evaluate(async () =>
+	    (await fetch("/app/session")).status === 200));
 	assert.equal(await page.locator("dialog.login").count(), 0);
 	assert.equal(await shownUser(), "zoe");
 });

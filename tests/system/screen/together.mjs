@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import {readFile} from "node:fs/promises";
 import {another, cell, codeAt, host, keptIs, keptNow, linesAre, lookAgain, mineAt,
-    open, product, rowsDrawn, setRow, SUPPLIER, wasTold} from "./kit.mjs";
+    open, product, rowsDrawn, setRow, SUPPLIER, until, wasTold} from "./kit.mjs";
 
 const MERGING = new URL("../../../nginx/html/js/merging.js", import.meta.url);
 
@@ -253,9 +253,9 @@ async function gone(day, browser) {
 		await page.reload();
 		await wasTold(page, ["ces fournisseurs", WITHOUT_ARTICLE]);
 		await page.click("[data-about=gone-suppliers] button.link");
-		await page.waitForFunction(async (code) => (await fetch(
+		await until(() => page.evaluate(async (code) => (await fetch(
 		    `/app/kept/mine/drafts.${code}`)).status === 404,
-		WITHOUT_ARTICLE);
+		WITHOUT_ARTICLE));
 	});
 	assert.deepEqual(page.problems, []);
 	await host("without");
