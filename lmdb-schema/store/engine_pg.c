@@ -285,25 +285,31 @@ append_once(struct door *door, struct lane *lane, const struct append *append)
 								  : err;
 }
 
-/* Why an entry was not taken. */
+/* Why an entry was not taken. ERR_NOT_FOUND: there was no head then. */
 static enum err
 find_why(struct door *door, struct lane *lane, const struct append *append)
 {
 	static const char sql[] =
-	    "SELECT h.number, l.id FROM product_grid_head h "
+	    "SELECT h.number, l.id, h.chain FROM product_grid_head h "
 	    "LEFT JOIN product_grid_log l ON l.cluster = h.cluster "
 	    "AND l.log = h.log AND l.number = $3 + 1 "
 	    "WHERE h.cluster = $1 AND h.log = $2";
 	const struct pg_value values[] = {
 	    name_of(door), number(append->log), number(append->after)};
 	enum err err = ask_lane(door, lane, sql, values, 3);
+	uint64_t head;
 
 	if (err != ERR_OK)
 		return err;
 	if (pg_rows(pg_answer(lane->pg)) == 0)
 		return append->after == 0 ? ERR_NOT_FOUND : ERR_DAMAGED;
+	head = pg_number(pg_answer(lane->pg), 0, 0);
+	/* Another node has begun the log, after this one looked. */
+	if (head == 0 && append->after == 0 &&
+	    span_eq(pg_bytes(pg_answer(lane->pg), 0, 2), append->chain))
+		return ERR_NOT_FOUND;
 	/* With its number and another chain, it is another log. */
-	if (pg_number(pg_answer(lane->pg), 0, 0) <= append->after)
+	if (head <= append->after)
 		return ERR_DAMAGED;
 	if (pg_is_null(pg_answer(lane->pg), 0, 1))
 		return ERR_BEHIND;

@@ -47,6 +47,28 @@ def what_is_acknowledged_survives_kills_of_the_server():
     etcd.what_is_acknowledged_survives_the_leaders_kill(Shared.again)
 
 
+def two_nodes_may_begin_a_log_at_once():
+    """A trigger stands for the other node: its row of the log's head comes
+    once the update has begun, so that the update does not see it."""
+    with Shared.again() as server, etcd.Nodes(server, 1) as nodes:
+        words = ("key", "create", "--name", "a", "--scope", "read")
+        zeros = "decode(repeat('00', 32), 'hex')"
+
+        assert nodes.ctl(nodes.dirs[0], *words).returncode == 0
+    with Shared.again() as server, etcd.Nodes(server, 1) as nodes:
+        server.sql(
+            "CREATE FUNCTION begins() RETURNS trigger LANGUAGE plpgsql AS $$ "
+            "BEGIN INSERT INTO product_grid_head VALUES ('grid-%d', 2, 0, %s) "
+            "ON CONFLICT DO NOTHING; RETURN NULL; END $$; "
+            "CREATE TRIGGER begins BEFORE UPDATE ON product_grid_head "
+            "EXECUTE FUNCTION begins()" % (server.clusters, zeros))
+        try:
+            done = nodes.ctl(nodes.dirs[0], *words)
+            assert done.returncode == 0, done
+        finally:
+            server.sql("DROP FUNCTION begins CASCADE")
+
+
 def nodes_see_each_other_and_a_dead_server_stops_writes_alone():
     etcd.what_one_node_stores_the_other_shows(Shared.again)
     etcd.two_nodes_of_one_name_are_told(Shared.again)
@@ -172,6 +194,7 @@ if __name__ == "__main__":
     find_bin()
     run_tests([a_door_to_postgresql_keeps_an_engines_promises,
                what_is_acknowledged_survives_kills_of_the_server,
+               two_nodes_may_begin_a_log_at_once,
                nodes_see_each_other_and_a_dead_server_stops_writes_alone,
                a_server_that_forgot_is_told_and_not_written_to,
                a_user_without_rights_and_a_wrong_string_are_told,

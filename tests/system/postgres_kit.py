@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 from etcd_kit import Engine
-from stack import children, free_port, skip, wait_until
+from stack import children, free_port, has_ended, skip, wait_until
 
 
 def find_bin():
@@ -95,10 +95,13 @@ class Postgres(Engine):
         """All of its processes at once; each has a session of its own."""
         del i
         self.process.send_signal(signal.SIGSTOP)
-        for pid in children(self.process.pid) + [self.process.pid]:
+        pids = children(self.process.pid)
+        for pid in pids + [self.process.pid]:
             os.kill(pid, signal.SIGKILL)
         self.process.wait()
         self.process = None
+        # The next server does not start beside a process of this one.
+        wait_until(lambda: all(map(has_ended, pids)), "its processes end")
 
     def stop(self, how=signal.SIGINT):
         """Without losing anything; SIGQUIT: at once."""
