@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 #include "common/fs.h"
@@ -304,12 +305,14 @@ cmd_doctor(int argc, char **argv)
 {
 	struct options options = {NULL, SITE, false};
 	struct doctor doctor = {.counts = {0}};
+	struct timex kernel = {0}; /* no modes: it is asked, not set */
 	int args, result = cmd_options(&options, &spec, argc, argv, &args);
 
 	if (result != CMD_GO)
 		return result;
 	cmd_list_begin(&doctor.list, options.json);
 	look_at_data(&doctor);
+	doctor_clock(&doctor, adjtimex(&kernel), &kernel);
 	doctor_limits(&doctor);
 	doctor_services(&doctor);
 	doctor_site(&doctor, options.url, options.site);

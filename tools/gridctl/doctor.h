@@ -44,6 +44,14 @@ void doctor_certificate(struct doctor *doctor, FILE *file);
 bool doctor_listens(char url[DOCTOR_ADDRESS_MAX], char host[DOCTOR_ADDRESS_MAX],
     const char *file);
 
+struct timex;
+
+/*
+ * Says whether a time server keeps the clock: `kernel` is what adjtimex(2) put
+ * there, `state` what it returned, with its errno.
+ */
+void doctor_clock(struct doctor *doctor, int state, const struct timex *kernel);
+
 /* Looks at the services, where systemd runs. */
 void doctor_services(struct doctor *doctor);
 
