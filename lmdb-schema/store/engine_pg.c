@@ -199,7 +199,7 @@ make_tables(struct door *door, struct lane *lane)
 	return err == ERR_AWAY && lane->pg != NULL ? ERR_OK : err;
 }
 
-/* Of a log that has no entry yet. */
+/* Of a log that has no entry yet, and has none from this. */
 static enum err
 make_log(struct door *door, struct lane *lane, enum store_env log)
 {
@@ -208,12 +208,12 @@ make_log(struct door *door, struct lane *lane, enum store_env log)
 	    name_of(door), number(log), bytes(span_make(zeros, sizeof(zeros)))};
 	enum err err = ask_lane(door, lane, first_head, values, 3);
 
-	if (err == ERR_NOT_FOUND)
+	if (err == ERR_NOT_FOUND) {
 		err = make_tables(door, lane);
-	else
-		return err;
-	return err == ERR_OK ? ask_lane(door, lane, first_head, values, 3)
-			     : err;
+		if (err == ERR_OK)
+			err = ask_lane(door, lane, first_head, values, 3);
+	}
+	return as_read(err);
 }
 
 /* --- heads ---------------------------------------------------------------- */
@@ -319,19 +319,29 @@ find_why(struct door *door, struct lane *lane, const struct append *append)
 	return err == ERR_OK ? ERR_OK : ERR_UNKNOWN;
 }
 
+/* A request of before may arrive between the two: its id is looked for. */
+static enum err
+append_or_find(
+    struct door *door, struct lane *lane, const struct append *append)
+{
+	enum err err = append_once(door, lane, append);
+
+	return err == ERR_BEHIND ? find_why(door, lane, append) : err;
+}
+
 static enum err
 append_known(struct door *door, struct lane *lane, const struct append *append)
 {
 	enum err err;
 
 	begin(lane, engine_end_ns(append->entry.len));
-	err = append_once(door, lane, append);
-	if (err == ERR_BEHIND)
-		err = find_why(door, lane, append);
+	err = append_or_find(door, lane, append);
 	if (err == ERR_NOT_FOUND && append->after == 0) {
 		err = make_log(door, lane, append->log);
 		if (err == ERR_OK)
-			err = append_once(door, lane, append);
+			err = append_or_find(door, lane, append);
+		if (err == ERR_NOT_FOUND)
+			err = ERR_AWAY;
 	}
 	if (err == ERR_NOT_FOUND)
 		err = ERR_DAMAGED;

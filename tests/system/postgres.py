@@ -69,6 +69,43 @@ def two_nodes_may_begin_a_log_at_once():
             server.sql("DROP FUNCTION begins CASCADE")
 
 
+def tables_that_another_node_makes_are_waited_for():
+    """Its statement is under way for longer than a request may take; or no
+    table can be made just now."""
+    with Shared.again() as server, etcd.Nodes(server, 1) as nodes:
+        conf = nodes.dirs[0] + "/cluster.conf"
+        server.sql("CREATE DATABASE fresh OWNER grid", "postgres")
+        fresh = server.conninfo().replace("dbname=grid", "dbname=fresh")
+        words = ("key", "create", "--name", "a", "--scope", "read")
+
+        with open(conf, "w") as file:
+            file.write("[cluster]\npostgres = %s\n" % fresh)
+        with subprocess.Popen(
+                ["psql", "-XAtqd", fresh, "-v", "ON_ERROR_STOP=1"], text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            print("BEGIN; %s; SELECT 'made';" % documented_statements()[0],
+                  file=other.stdin, flush=True)
+            assert other.stdout.readline() == "made\n"
+            done = nodes.ctl(nodes.dirs[0], *words)
+            print("COMMIT;", file=other.stdin, flush=True)
+        assert done.returncode == 1, done
+        assert "nothing was stored" in done.stderr, done.stderr
+        admin = fresh.replace("user=grid", "user=postgres")
+        server.sql(
+            "CREATE FUNCTION refuses() RETURNS event_trigger LANGUAGE plpgsql "
+            "AS $$ BEGIN RAISE EXCEPTION 'no space'; END $$; "
+            "DROP TABLE product_grid_head; CREATE EVENT TRIGGER refuses "
+            "ON ddl_command_start WHEN TAG IN ('CREATE TABLE') "
+            "EXECUTE FUNCTION refuses()", admin)
+        done = nodes.ctl(nodes.dirs[0], *words)
+        assert done.returncode == 1, done
+        assert "nothing was stored" in done.stderr, done.stderr
+        assert "has not the entries" not in done.stderr, done.stderr
+        server.sql("DROP EVENT TRIGGER refuses", admin)
+        done = nodes.ctl(nodes.dirs[0], *words)
+        assert done.returncode == 0, done
+
+
 def nodes_see_each_other_and_a_dead_server_stops_writes_alone():
     etcd.what_one_node_stores_the_other_shows(Shared.again)
     etcd.two_nodes_of_one_name_are_told(Shared.again)
@@ -195,6 +232,7 @@ if __name__ == "__main__":
     run_tests([a_door_to_postgresql_keeps_an_engines_promises,
                what_is_acknowledged_survives_kills_of_the_server,
                two_nodes_may_begin_a_log_at_once,
+               tables_that_another_node_makes_are_waited_for,
                nodes_see_each_other_and_a_dead_server_stops_writes_alone,
                a_server_that_forgot_is_told_and_not_written_to,
                a_user_without_rights_and_a_wrong_string_are_told,
