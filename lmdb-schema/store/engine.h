@@ -124,7 +124,8 @@ struct engine {
 	 * of the state whose entries up to `number` are trimmed. Nodes of
 	 * another epoch write nothing from then on.
 	 *
-	 *   ERR_EXISTS   the epoch is another one
+	 *   ERR_EXISTS   the epoch is another one, or `number` is 0 and the log
+	 *                before has an entry
 	 *   ERR_UNKNOWN  ask for the epoch
 	 */
 	enum err (*begin)(struct engine *engine, struct span before,

@@ -49,12 +49,11 @@ entry_key(char key[PLACE_MAX], const struct etcd_log *of, uint64_t number)
 	return span_of(key);
 }
 
-/* Compares: the key has the value, or is not there, if `absent`. */
+/* The key has the value, or is not there, if `absent`. */
 static void
-put_compare(struct jsonw *json, struct span key, struct span value, bool absent)
+put_condition(
+    struct jsonw *json, struct span key, struct span value, bool absent)
 {
-	jsonw_key(json, "compare");
-	jsonw_array_begin(json);
 	jsonw_object_begin(json);
 	put_base64(json, "key", key);
 	members_string(json, "result", "EQUAL");
@@ -65,6 +64,14 @@ put_compare(struct jsonw *json, struct span key, struct span value, bool absent)
 	else
 		put_base64(json, "value", value);
 	jsonw_object_end(json);
+}
+
+static void
+put_compare(struct jsonw *json, struct span key, struct span value, bool absent)
+{
+	jsonw_key(json, "compare");
+	jsonw_array_begin(json);
+	put_condition(json, key, value, absent);
 	jsonw_array_end(json);
 }
 
@@ -929,8 +936,14 @@ etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning)
 
 	jsonw_init(&json, body);
 	jsonw_object_begin(&json);
-	put_compare(&json, epoch_key(epoch, beginning->name), beginning->before,
-	    beginning->before.len == 0);
+	jsonw_key(&json, "compare");
+	jsonw_array_begin(&json);
+	put_condition(&json, epoch_key(epoch, beginning->name),
+	    beginning->before, beginning->before.len == 0);
+	/* A node that has not joined may write until then. */
+	if (beginning->number == 0)
+		put_condition(&json, head_key(old_key, &old), SPAN(""), true);
+	jsonw_array_end(&json);
 	jsonw_key(&json, "success");
 	jsonw_array_begin(&json);
 	put_put(&json, span_of(epoch), beginning->now, SPAN(""));

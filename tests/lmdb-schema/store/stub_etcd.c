@@ -158,9 +158,10 @@ transact(struct buf *out, struct jval request)
 {
 	struct jval name, step;
 	struct jwalk walk = jwalk_begin(jval_member(request, "compare"));
-	bool good = jwalk_next(&walk, &name, &step) && holds(step),
-	     begun = false;
+	bool good = true, begun = false;
 
+	while (jwalk_next(&walk, &name, &step))
+		good = holds(step) && good;
 	buf_add_text(out, "{" HEADER);
 	if (good)
 		buf_add_text(out, ",\"succeeded\":true");

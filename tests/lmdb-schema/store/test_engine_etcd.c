@@ -388,6 +388,9 @@ START_TEST(a_new_epoch_ends_the_one_before)
 	ck_assert_uint_eq(text.len, 0);
 	ck_assert_int_eq(
 	    engine->begin(engine, SPAN("3 x"), SPAN("4 x"), 7), ERR_EXISTS);
+	/* The entry came after a look at the head that saw none. */
+	ck_assert_int_eq(
+	    engine->begin(engine, SPAN(""), SPAN("1 x"), 0), ERR_EXISTS);
 	ck_assert_int_eq(
 	    engine->begin(engine, SPAN(""), SPAN("1 x"), 7), ERR_OK);
 	ck_assert_int_eq(
