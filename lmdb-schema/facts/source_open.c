@@ -158,6 +158,16 @@ read_base(struct source *source)
 	return err == ERR_OK ? read_stores(source) : err;
 }
 
+/* A file that is gone may belong to facts that a prune has just removed. */
+static void
+complain(const char *what, const char *path, enum err err)
+{
+	if (err == ERR_NOT_FOUND)
+		log_info("facts file is not there: file=%s", path);
+	else
+		log_error("%s: file=%s error=%s", what, path, err_text(err));
+}
+
 /* Opens one file, without those that it refers to. */
 static enum err
 open_one(struct source **out, const char *path, uint64_t generation,
@@ -180,8 +190,7 @@ open_one(struct source **out, const char *path, uint64_t generation,
 	if (err == ERR_OK)
 		err = read(source);
 	if (err != ERR_OK) {
-		log_error("facts file cannot be used: file=%s error=%s", path,
-		    err_text(err));
+		complain("facts file cannot be used", path, err);
 		source_close(source);
 		return err;
 	}
@@ -376,9 +385,8 @@ source_open_file(struct source **out, const char *path, uint64_t generation)
 		    : open_shares(*out, path);
 	if (err == ERR_OK || *out == NULL)
 		return err;
-	log_error("facts that consist of several files cannot be used: file=%s "
-		  "error=%s",
-	    path, err_text(err));
+	complain(
+	    "facts that consist of several files cannot be used", path, err);
 	source_close(*out);
 	*out = NULL;
 	return err;
@@ -407,6 +415,9 @@ source_open(struct source **out, struct store *store)
 		if (err != ERR_NOT_FOUND)
 			return err;
 	}
+	log_error("facts that the catalogue names are not there, or not "
+		  "whole: file=%s",
+	    path);
 	return ERR_DAMAGED;
 }
 
