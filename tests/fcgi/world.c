@@ -139,6 +139,12 @@ world_open(void)
 }
 
 void
+world_without_jobs(void)
+{
+	set("compute", "gridctl", "/bin/false");
+}
+
+void
 world_close(void)
 {
 	serving_free(world.serving);

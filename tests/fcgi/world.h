@@ -31,6 +31,9 @@ void world_remove(void);
 void world_open(void);
 void world_close(void);
 
+/* The server's jobs end at once and without having done anything. */
+void world_without_jobs(void);
+
 /* Runs gridctl on the directory: "compute S1". */
 void world_gridctl(const char *words);
 

@@ -108,8 +108,11 @@ begin_anew(void)
 {
 	world_close();
 	world_open();
+	world_without_jobs();
 }
 
+/* The book is there when a test makes it, and not when a job of the server
+ * ends. */
 static void
 begin(void)
 {
