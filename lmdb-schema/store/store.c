@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -320,20 +321,30 @@ open_engine(struct store *store, struct fault *fault)
 	    : err;
 }
 
+/* After is_marked(), whose errno it reads. */
+static enum err
+unmarked(const char *dir, struct fault *fault)
+{
+	if (errno == EACCES) {
+		fault_set(fault, dir,
+		    "may not be read: run this as root (sudo), or as its "
+		    "owner");
+		return ERR_DENIED;
+	}
+	fault_set(fault, dir,
+	    "is not a data directory: 'gridctl --data %s init' makes one", dir);
+	return ERR_NOT_FOUND;
+}
+
 static enum err
 open_marked(
     struct store **out, const char *dir, bool piecemeal, struct fault *fault)
 {
-	enum err err = ERR_NOT_FOUND;
+	enum err err;
 
 	*out = NULL;
-	if (is_marked(dir))
-		err = open_envs(out, dir, piecemeal, fault);
-	else
-		fault_set(fault, dir,
-		    "is not a data directory: 'gridctl --data %s init' makes "
-		    "one",
-		    dir);
+	err = is_marked(dir) ? open_envs(out, dir, piecemeal, fault)
+			     : unmarked(dir, fault);
 	if (err == ERR_OK)
 		err = open_engine(*out, fault);
 	/* live.mdb and catalog.mdb name files of this node. */

@@ -50,6 +50,7 @@ enum err store_create(const char *dir, struct fault *fault);
 
 /*
  *   ERR_NOT_FOUND  no store there: `gridctl init` makes one
+ *   ERR_DENIED     this user may not look
  *   ERR_VERSION    made by another version; the fault says which
  *   ERR_DAMAGED    an environment cannot be read
  *   ERR_BAD_INPUT  its cluster.conf is not right (cluster.h)

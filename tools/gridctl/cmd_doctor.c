@@ -15,6 +15,7 @@
 #include "common/fs.h"
 #include "common/members.h"
 #include "common/opt.h"
+#include "common/owner.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/stat.h"
 #include "tools/gridctl/doctor.h"
@@ -279,9 +280,9 @@ look_at_data(struct doctor *doctor)
 	if (err != ERR_OK) {
 		doctor_say(doctor, DOCTOR_WRONG, "data",
 		    err == ERR_DAMAGED ? "'gridctl check' says what is left"
-			: err == ERR_DENIED
-			? "run this as root, and see the owner below"
-			: NULL,
+			: err != ERR_DENIED    ? NULL
+			: owner_name() == NULL ? "sudo gridctl doctor"
+					       : "see the owner below",
 		    "%s: %s", cmd_data_dir(),
 		    fault.message[0] != '\0' ? fault.message : err_text(err));
 		look_at_owners(doctor);

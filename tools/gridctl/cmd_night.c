@@ -9,6 +9,7 @@
 
 #include "common/conf.h"
 #include "common/opt.h"
+#include "common/owner.h"
 #include "common/web/post.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/night.h"
@@ -189,6 +190,20 @@ show_status(const struct night *night, const struct night_settings *settings,
 }
 
 static int
+cannot_be_read(enum err err)
+{
+	struct fault fault;
+
+	fault_clear(&fault);
+	fault_set(&fault, cmd_data_dir(), "night.json cannot be read: %s%s",
+	    err_text(err),
+	    err == ERR_DENIED && owner_name() == NULL
+		? "; run this as root (sudo), or as its owner"
+		: "");
+	return cmd_fail("night", err, &fault);
+}
+
+static int
 status(int argc, char **argv)
 {
 	struct options options = {.settings = NULL};
@@ -205,7 +220,7 @@ status(int argc, char **argv)
 	if (err == ERR_NOT_FOUND)
 		puts(options.json ? "null" : "there has been no night yet");
 	else if (err != ERR_OK)
-		result = cmd_fail("night", err, NULL);
+		result = cannot_be_read(err);
 	else if (night != NULL)
 		result = show_status(night, &settings, options.json);
 	free(night);

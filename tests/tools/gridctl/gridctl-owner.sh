@@ -58,6 +58,22 @@ is "key" nobody key create --name owner2 --scope read
 is "prune" nobody prune --grace 0s
 is "check" nobody check
 
+# Another user learns that root may look, not that there is no data directory.
+stranger() {
+  setpriv --reuid=1 --regid=1 --clear-groups \
+    "$work/gridctl" --data "$work/data" "$@" >"$work/told" 2>&1
+  [ $? -eq 1 ] && grep 'sudo' "$work/told" && ! grep 'init' "$work/told"
+}
+is "a stranger's check names sudo" stranger check
+is "as do night status" stranger night status
+is "and doctor" stranger doctor --url http://127.0.0.1:1
+root_doctor() { root doctor --url http://127.0.0.1:1 >"$work/told" 2>&1; }
+chown 0 "$work/data/live.mdb" && chmod 600 "$work/data/live.mdb"
+root_doctor
+chown nobody "$work/data/live.mdb" && chmod 640 "$work/data/live.mdb"
+is "root's doctor points at the owner" grep -q -- '-> see the owner' "$work/told"
+is "and not at root" [ "$(grep -c 'sudo' "$work/told")" = 0 ]
+
 # What root may read can be taken in; what the owner may not write is told,
 # with whose permission it was.
 mkdir -m 700 "$work/secret" && cp "$work"/csv/*.csv "$work/secret"
