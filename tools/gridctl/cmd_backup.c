@@ -132,20 +132,13 @@ cmd_backup(int argc, char **argv)
 	struct options options = {NULL};
 	int args,
 	    result = cmd_options(&options, &backup_spec, argc, argv, &args);
-	enum err err;
 
 	if (result != CMD_GO)
 		return result;
 	result = cmd_backup_copy(argv[1], options.base);
-	if (result != CMD_DONE)
-		return result;
-	err = backup_note_set(cmd_data_dir(), BACKUP_MADE);
-	if (err != ERR_OK)
-		fprintf(stderr,
-		    "gridctl backup: it is complete, but its time cannot be "
-		    "noted in the data directory: %s\n",
-		    err_text(err));
-	return CMD_DONE;
+	if (result == CMD_DONE)
+		backups_note("backup", BACKUP_MADE);
+	return result;
 }
 
 /* --- from another host ---------------------------------------------------- */

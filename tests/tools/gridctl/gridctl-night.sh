@@ -279,6 +279,18 @@ is "its backup is told as failed" told '^  backup +failed'
 is "with the folder" reported 'nowhere/backups'
 is "the rest is done" told '^  prune +done'
 
+# A data directory that takes no file, as on a full disk: the backup, elsewhere, is
+# as good as ever, and no one is sent to the folder of backups to make room.
+rm -f "$data/backups.json"
+mkdir -p "$data/backups.json/full"
+is "a night that cannot note its backup" later_night
+is "has made it" told '^  backup +done'
+is "and says where it could not be noted" \
+  told "the backup is complete, .* noted in $data: "
+rm -r "$data/backups.json"
+is "the backup restores" eval 'newest=$backups/$(ls "$backups" | tail -n 1)
+  rm -rf "$work/restored" && restored'
+
 # --- what is new is copied, the rest is shared ----------------------------------------
 inodes() { find "$1" -name '*.mdb' -path '*/snapshots/*' -printf '%f %i\n' | sort; }
 is "two nights without a delivery" eval 'later_night && later_night'

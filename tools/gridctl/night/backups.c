@@ -1,10 +1,10 @@
 #include "tools/gridctl/night/backups.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lmdb-schema/upkeep/backup_note.h"
 #include "tools/gridctl/cmd.h"
 
 static int
@@ -95,6 +95,23 @@ rotate(const struct night_settings *settings)
 			     : err;
 }
 
+void
+backups_note(const char *command, enum backup_event event)
+{
+	static const char *const done[BACKUP_EVENTS] = {
+	    [BACKUP_MADE] = "the backup is complete",
+	    [BACKUP_SENT] = "the backup is sent",
+	    [BACKUP_TESTED] = "the backup restores",
+	};
+	enum err err = backup_note_set(cmd_data_dir(), event);
+
+	assert(event < BACKUP_EVENTS);
+	if (err != ERR_OK)
+		fprintf(stderr,
+		    "gridctl %s: %s, but its time cannot be noted in %s: %s\n",
+		    command, done[event], cmd_data_dir(), err_text(err));
+}
+
 /* --- making one ---------------------------------------------------------------- */
 
 static int
@@ -175,10 +192,10 @@ backups_make(const struct night_settings *settings, const char *id)
 		return result;
 	}
 	err = fs_publish(aside, path);
-	if (err == ERR_OK)
-		err = backup_note_set(cmd_data_dir(), BACKUP_MADE);
-	if (err == ERR_OK)
+	if (err == ERR_OK) {
+		backups_note("night", BACKUP_MADE);
 		err = rotate(settings);
+	}
 	return err == ERR_OK ? CMD_DONE : wrong(folder, err);
 }
 
@@ -233,8 +250,6 @@ backups_test(const struct night_settings *settings)
 	result = restore_and_check(part, id, settings);
 	removed = clear(part, part);
 	if (result == CMD_DONE)
-		err = backup_note_set(cmd_data_dir(), BACKUP_TESTED);
-	if (err == ERR_OK)
-		err = removed;
-	return err == ERR_OK ? result : wrong(folder, err);
+		backups_note("night", BACKUP_TESTED);
+	return removed == ERR_OK ? result : wrong(folder, removed);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/fs.h"
+#include "lmdb-schema/upkeep/backup_note.h"
 #include "tools/gridctl/night/settings.h"
 
 /*
@@ -33,3 +34,9 @@ enum err backups_newest(char id[BACKUP_ID_MAX], const char *folder);
  * the command that reaches the host. CMD_DONE, or CMD_FAILED, which it tells.
  */
 int backups_fetch(const char *from, const char *to, const char *ssh);
+
+/*
+ * Notes in the data directory that it is done, now. Where that fails, as on a
+ * full disk, it says so: the backup itself is as good as ever.
+ */
+void backups_note(const char *command, enum backup_event event);

@@ -10,7 +10,6 @@
 
 #include "common/fs.h"
 #include "common/spawn.h"
-#include "lmdb-schema/upkeep/backup_note.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/night/backups.h"
 
@@ -132,8 +131,8 @@ backups_send(const struct night_settings *settings)
 		result = compare(newest, there, ssh);
 	if (result != CMD_DONE)
 		return result;
-	err = backup_note_set(cmd_data_dir(), BACKUP_SENT);
-	return err == ERR_OK ? CMD_DONE : failed(cmd_data_dir(), err_text(err));
+	backups_note("night", BACKUP_SENT);
+	return CMD_DONE;
 }
 
 int
