@@ -27,7 +27,7 @@
 #define SITE "/etc/nginx/sites-enabled/product-grid"
 
 struct options {
-	const char *url, *site;
+	const char *url, *site, *settings;
 	bool json;
 };
 
@@ -36,19 +36,22 @@ static const struct opt_row rows[] = {
 	"where nginx listens (default: as its site says)"},
     {"--site", 0, OPT_TEXT, offsetof(struct options, site), 0, 0, "FILE",
 	"nginx's site (default: " SITE ")"},
+    {"--settings", 0, OPT_TEXT, offsetof(struct options, settings), 0, 0,
+	"FILE", "of the night, instead of " GRID_NIGHT_CONF},
     {"--json", 0, OPT_FLAG, offsetof(struct options, json), 0, 0, NULL,
 	"as a JSON array"},
 };
 
 static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] doctor [OPTION]...",
-    .about = "Checks the data directory, the disk, the clock, the age of the "
-	     "data, the hooks, the backups, the night, the services and the "
-	     "site, and says for each "
-	     "whether it is "
-	     "in order and, if not, what to do. Exit code "
-	     "0: nothing is wrong. It changes nothing; 'gridctl check' reads "
-	     "every stored byte.",
+    .about =
+	"Checks the data directory, the disk, the clock, the age of the "
+	"data, the hooks, the backups, the night, its inbox, the services and "
+	"the site, and says for each "
+	"whether it is "
+	"in order and, if not, what to do. Exit code "
+	"0: nothing is wrong. It changes nothing; 'gridctl check' reads "
+	"every stored byte.",
     .rows = rows,
     .count = sizeof(rows) / sizeof(rows[0]),
 };
@@ -304,7 +307,7 @@ look_at_data(struct doctor *doctor)
 int
 cmd_doctor(int argc, char **argv)
 {
-	struct options options = {NULL, SITE, false};
+	struct options options = {NULL, SITE, NULL, false};
 	struct doctor doctor = {.counts = {0}};
 	struct timex kernel = {0}; /* no modes: it is asked, not set */
 	int args, result = cmd_options(&options, &spec, argc, argv, &args);
@@ -313,6 +316,7 @@ cmd_doctor(int argc, char **argv)
 		return result;
 	cmd_list_begin(&doctor.list, options.json);
 	look_at_data(&doctor);
+	doctor_inbox(&doctor, options.settings);
 	doctor_clock(&doctor, adjtimex(&kernel), &kernel);
 	doctor_limits(&doctor);
 	doctor_services(&doctor);

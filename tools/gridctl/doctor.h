@@ -61,3 +61,9 @@ void doctor_limits(struct doctor *doctor);
 /* Looks at the age of the backups, and at the last night. */
 void doctor_backups(struct doctor *doctor);
 void doctor_night(struct doctor *doctor);
+
+/*
+ * Looks for deliveries that came in part, or wait for more than a day. `path` is
+ * the night's settings; NULL: those of the machine.
+ */
+void doctor_inbox(struct doctor *doctor, const char *path);

@@ -138,6 +138,32 @@ print(int(state >= 0 and status & STA_UNSYNC != 0))') || exit 1
 if [ "$unkept" = 1 ]; then clock='^look +clock +no time server keeps it'
 else clock='^ok +clock +(a time server keeps it|the kernel does not tell)'; fi
 expect "what the kernel says of the clock" 0 "$clock"
+printf '[inbox]\nfolder = %s/inbox\n' "$work" >"$work/night.conf"
+mkdir -p "$work/inbox/monday" "$work/inbox/.monday.taken"
+mkdir "$work/inbox/sunday.refused"
+age() { # HOURS: of all in the inbox
+  find "$work/inbox" -exec touch -d "$1 hours ago" {} +
+}
+inbox() { # NAME PATTERN
+  expect "$1" 0 "$2" --settings "$work/night.conf"
+}
+echo codein >"$work/inbox/monday/articles.csv"
+inbox "a delivery that arrives" '^ok +inbox +nothing is left in it'
+age 5
+inbox "one that came to a halt" '^look +inbox +monday came to a halt 5 hours ago'
+inbox "what completes it" "^ +-> have it sent again.*touch $work/inbox/monday.done"
+touch "$work/inbox/monday/articles.csv"
+inbox "and one that goes on" '^ok +inbox'
+touch "$work/inbox/monday.done"
+age 20
+inbox "a complete one waits for the night" '^ok +inbox'
+age 30
+inbox "no night has come" '^look +inbox +monday is complete, .* for 30 hours'
+test -d "$work/inbox/.monday.taken" || exit 1
+rm -r "$work/inbox"
+expect "no inbox" 0 "^0 wrong, $unkept to look at" --settings "$work/night.conf"
+expect "a wrong setting" 1 '^WRONG +night +.*/bad.conf:1' \
+  --settings "$(echo nonsense >"$work/bad.conf"; echo "$work/bad.conf")"
 expect "nothing to look at" 0 "^0 wrong, $unkept to look at, [1-9]"
 expect "JSON" 0 '"level":"ok","about":"data"' --json
 if grid doctor --url "$url" --json | python3 -c '

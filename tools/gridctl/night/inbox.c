@@ -116,6 +116,78 @@ inbox_list(struct inbox_names *out, const struct inbox *inbox)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+/* --- a look at it ------------------------------------------------------------ */
+
+struct looking {
+	const struct inbox *inbox;
+	void (*each)(void *context, const struct inbox_waiting *waiting);
+	void *context;
+};
+
+struct age {
+	const char *folder;
+	int64_t changed_ms;
+};
+
+static enum err
+take_newer(void *context, const char *name)
+{
+	struct age *age = context;
+	char path[FS_PATH_MAX];
+	struct stat st;
+
+	if (fs_path(path, "%s/%s", age->folder, name) == ERR_OK &&
+	    lstat(path, &st) == 0 &&
+	    st.st_mtim.tv_sec * INT64_C(1000) > age->changed_ms)
+		age->changed_ms = st.st_mtim.tv_sec * INT64_C(1000);
+	return ERR_OK; /* it may be gone since it was listed */
+}
+
+static bool
+is_complete(const char *path)
+{
+	char beside[FS_PATH_MAX];
+
+	for (unsigned i = 0; i < 2; i++)
+		if (fs_path(beside, "%s%s", path, markers[i]) == ERR_OK &&
+		    is_type(beside, S_IFREG))
+			return true;
+	return has_marker(path);
+}
+
+static enum err
+look_at_name(void *context, const char *name)
+{
+	const struct looking *looking = context;
+	struct inbox_waiting waiting = {.name = name};
+	char path[FS_PATH_MAX];
+	struct age age = {path, 0};
+
+	if (!name_ok(span_of(name)) ||
+	    span_ends(span_of(name), SPAN(".refused")) ||
+	    span_ends(span_of(name), SPAN(".taking")) ||
+	    fs_path(path, "%s/%s", looking->inbox->folder, name) != ERR_OK ||
+	    !is_type(path, S_IFDIR))
+		return ERR_OK;
+	(void)take_newer(&age, "."); /* of the folder itself */
+	(void)fs_list(path, take_newer, &age);
+	waiting.complete = is_complete(path);
+	waiting.changed_ms = age.changed_ms;
+	looking->each(looking->context, &waiting);
+	return ERR_OK;
+}
+
+enum err
+inbox_look(const struct inbox *inbox,
+    void (*each)(void *context, const struct inbox_waiting *waiting),
+    void *context)
+{
+	struct looking looking = {inbox, each, context};
+
+	assert(inbox != NULL && each != NULL);
+	return fs_list(inbox->folder, look_at_name, &looking);
+}
+
 /* No folder is fine. */
 static enum err
 remove_tree(const char *path)

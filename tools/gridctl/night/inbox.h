@@ -39,6 +39,18 @@ struct inbox_names {
  */
 enum err inbox_list(struct inbox_names *out, const struct inbox *inbox);
 
+/* A delivery that was not taken yet. */
+struct inbox_waiting {
+	const char *name;
+	bool complete;
+	int64_t changed_ms; /* the newest time of the folder and its files */
+};
+
+/* Calls `each` with these, and changes nothing. ERR_NOT_FOUND: no folder. */
+enum err inbox_look(const struct inbox *inbox,
+    void (*each)(void *context, const struct inbox_waiting *waiting),
+    void *context);
+
 /* Copies a delivery to `work`, whole or not at all. */
 enum err inbox_take(const struct inbox *inbox, const char *name,
     uint64_t *files, struct fault *fault);
