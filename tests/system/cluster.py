@@ -2,7 +2,11 @@
 acknowledged is there once, on all of them, in an order that respects time.
 
     GRID_LONG=1         100 faults, two at a time; GRID_FAULTS for another number
+    GRID_WRITES=50000   goes on until as many writes are acknowledged, an equal
+                        share of them in the time from each fault to the next
     GRID_SEED=7         the same faults again; their moments differ
+
+What the cluster has to show: GRID_LONG=1 GRID_FAULTS=200 GRID_WRITES=50000
 """
 
 import os
@@ -22,6 +26,7 @@ from stack import run_tests, wait_until  # noqa: E402
 
 LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
 COUNT = int(os.environ.get("GRID_FAULTS", "100" if LONG else "2"))
+WRITES = int(os.environ.get("GRID_WRITES", "0"))
 SEED = int(os.environ.get("GRID_SEED", time.time_ns() % 10 ** 6))
 
 
@@ -45,11 +50,19 @@ def goes_on(load):
                lambda: "writes go on: " + load.last_words())
 
 
+def share_is_written(load, faults):
+    """Of GRID_WRITES, what belongs to the faults until now; however long it takes,
+    as long as writes go on."""
+    while load.acknowledged() * COUNT < WRITES * faults:
+        goes_on(load)
+
+
 def short_faults(cluster, load):
     """One kill and one cut, of the host with etcd's leader."""
     hold(load, [KilledGridapi(cluster, 0)], writes=20)
     goes_on(load)
     hold(load, [Cut(cluster, cluster.leader())], seconds=2, writes=20)
+    share_is_written(load, COUNT)
 
 
 def pairs(cluster, rng):
@@ -74,6 +87,7 @@ def long_faults(cluster, load):
     for number, faults in zip(range(2, COUNT + 1, 2), pairs(cluster, rng)):
         hold(load, faults, seconds=rng.uniform(0.5, 4))
         goes_on(load)
+        share_is_written(load, number)
         time.sleep(rng.uniform(0, 1))
         if time.monotonic() - told > 60:
             told = time.monotonic()
@@ -114,6 +128,7 @@ def check(load, entries):
     """What the clients were told, against what is there."""
     stored = [entry["motif"] for entry in entries
               if entry["etat"] == "proposee"]
+    assert load.acknowledged() >= WRITES
     wrong = accounts(load.names("acknowledged"), load.names("refused"), stored)
     assert wrong == [], wrong[:20]
     wrong = out_of_time(load.times(), stored)
