@@ -19,9 +19,10 @@ SECRET = "0123456789abcdef0123456789abcdef"
 class Node(Grid):
     """The first node has data; a later one joins the cluster."""
 
-    def __init__(self, etcd, first=None):
+    def __init__(self, etcd, first=None, **options):
         self.etcd, self.first = etcd, first
-        super().__init__(settings={"pages.processes": 1, "pages.threads": 4})
+        super().__init__(settings={"pages.processes": 1, "pages.threads": 4},
+                         **options)
 
     def fill(self):
         if self.first is None:
