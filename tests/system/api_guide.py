@@ -37,6 +37,7 @@ PRINTS = {
     "page.sh": r"^(\d+\t[^\t\n]+\t[\d.]+\t[ABCYZ]?\n){5}$",
     "grid.py": r"^$",
     "pages.py": r"^3000 articles, turnover \d+\.\d\d\n$",
+    "pages.sh": r"^(0\d{7}\n){3000}$",
     "pages.mjs": r"^3000 articles\n$",
     "classes.py": r"^(\d\d; [^;]+; \d+; [^;\n]+\n){3}$",
     "dump.sh": r"^[\d.]+\nx-total-count: 3000\n3000\n$",

@@ -27,6 +27,24 @@ for named in $(grep -ohE '`tests/[^` ]+(: [a-z_0-9]+)?`' docs/SECURITY.md \
   fi
 done
 
+# Each request and each column of the API's description, and no other, in the guide.
+in_code=$(jq -r '(.paths | to_entries[] | .key as $path | .value | keys[] |
+    ascii_upcase + " " + $path),
+  (.components.schemas.Product.properties | to_entries[] |
+    "\(.key)|\(.value.description)")' docs/openapi.json | LC_ALL=C sort)
+in_page=$({
+  sed -n '/^These are all requests/,/^How a program/p' docs/api.md |
+    grep -oE '`(GET|POST|PUT|DELETE) [^`]+`' | tr -d '`'
+  sed -n '/^## The columns/,/^## A client/p' docs/api.md | grep '^| `' |
+    sed -E 's/^\| `([^`]+)` \| [^|]+ \| (.*) \|$/\1|\2/'
+} | LC_ALL=C sort)
+if [ -n "$in_code" ] && [ "$in_code" = "$in_page" ]; then
+  ok
+else
+  not_ok "api.md has other requests or columns than openapi.json:
+$(printf '%s\n%s\n' "$in_code" "$in_page" | LC_ALL=C sort | uniq -u)"
+fi
+
 # The settings of cluster.conf, and no other.
 in_code=$(grep -oE 'TEXT\([a-z_]+,' lmdb-schema/store/cluster.c |
   sed 's/TEXT(//; s/,//' | sort -u)
