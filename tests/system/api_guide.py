@@ -275,6 +275,38 @@ def answers_of_get_have_an_etag():
         assert put.status == 200 and put.headers["ETag"] is None, put.status
 
 
+def form(value):
+    """Members and types, without what they hold."""
+    if isinstance(value, dict):
+        return {name: form(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [form(one) for one in value]
+    return type(value).__name__
+
+
+def proposals_are_taken_and_answered_as_shown():
+    with open(os.path.join(TOP, "docs", "api.md"), encoding="utf-8") as file:
+        asked, told = (json.loads(block) for block in re.findall(
+            r"(?ms)^```\n(\{.*?)^```$",
+            file.read().partition("\n## Proposals\n")[2])[:2])
+    grid, gridctl = filled()
+    with grid:
+        key = {"X-API-Key": gridctl("key", "create", "--name", "t", "--scope",
+                                    "propose").strip()}
+        for number, gamme in enumerate("BA"):
+            row = json.loads(grid.get(
+                "/api/v1/grid?limit=1&fields=codein&gamme=" + gamme +
+                "&fournisseur=" + SUPPLIER, headers=key).body)["data"][0]
+            asked["changes"][number]["codein"] = row["codein"]
+            told["data"][number]["codein"] = row["codein"]
+        answer = grid.get("/api/v1/gammes", "POST", headers={**key, **JSON},
+                          body=json.dumps(asked).encode())
+        assert answer.status == 200, answer.body
+        found = json.loads(answer.body)
+        assert form(found) == form(told), found
+        assert found["data"] == told["data"], found
+
+
 def too_many_without_a_key_get_429():
     """While a thousand wait; nobody with a key does."""
     grid, gridctl = filled()
@@ -353,5 +385,6 @@ if __name__ == "__main__":
     run_tests([each_example_does_what_the_guide_says,
                each_example_takes_any_code,
                the_table_of_errors_is_what_is_answered,
+               proposals_are_taken_and_answered_as_shown,
                answers_of_get_have_an_etag, too_many_without_a_key_get_429,
                the_client_tries_again_and_tells_what_will_not_mend])

@@ -45,6 +45,15 @@ else
 $(printf '%s\n%s\n' "$in_code" "$in_page" | LC_ALL=C sort | uniq -u)"
 fi
 
+# A bare Debian has no jq: a page whose examples need it says how to get it.
+for page in $(grep -lE '[|(] *jq ' docs/*.md README.md); do
+  if grep -q 'apt install jq' "$page"; then
+    ok
+  else
+    not_ok "$page has examples with jq, and not how to get it"
+  fi
+done
+
 # The settings of cluster.conf, and no other.
 in_code=$(grep -oE 'TEXT\([a-z_]+,' lmdb-schema/store/cluster.c |
   sed 's/TEXT(//; s/,//' | sort -u)
