@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 
 #define HOUR_MS INT64_C(3600000)
 #define IMPORT_OLD_MS (36 * HOUR_MS)
+#define FULL_BYTES ((uint64_t)64 << 10) /* a few pages of state.mdb */
 #define PROPOSAL_OLD_MS (7 * 24 * HOUR_MS)
 
 #define SITE "/etc/nginx/sites-enabled/product-grid"
@@ -119,6 +121,14 @@ look_at_owner(void *context, const char *name)
 	return ERR_OK;
 }
 
+/* After a restore or a chown by root, on a machine that has the service's user. */
+static bool
+is_roots(const char *folder, uid_t owner)
+{
+	return owner == 0 && strcmp(folder, GRID_DATA_DIR) == 0 &&
+	    getpwnam("product-grid") != NULL;
+}
+
 static void
 look_at_owners(struct doctor *doctor)
 {
@@ -133,7 +143,13 @@ look_at_owners(struct doctor *doctor)
 	    owners.folder, owners.folder);
 	if (fs_list(owners.folder, look_at_owner, &owners) != ERR_OK)
 		return;
-	if (owners.other[0] != '\0')
+	if (is_roots(owners.folder, owners.owner))
+		doctor_say(doctor, DOCTOR_WRONG, "owner",
+		    "as root: chown -R product-grid: " GRID_DATA_DIR
+		    ", then start gridapi again",
+		    "%s is root's: gridapi runs as product-grid",
+		    owners.folder);
+	else if (owners.other[0] != '\0')
 		doctor_say(doctor, DOCTOR_WRONG, "owner", todo,
 		    "%s belongs to another user", owners.other);
 	else if (access(owners.folder, W_OK) != 0)
@@ -152,12 +168,21 @@ look_at_disk(struct doctor *doctor, const struct stat_counts *counts)
 {
 	uint64_t once_more = counts->facts_bytes + counts->snapshot_bytes +
 	    counts->packed_rows_bytes;
+	char todo[FS_PATH_MAX + 160];
 
+	snprintf(todo, sizeof(todo),
+	    "'gridctl prune --grace 0s'; if that frees too little, 'df %s' "
+	    "names the disk: remove what is not Product Grid's, or enlarge it",
+	    cmd_data_dir());
 	if (counts->free_bytes < once_more)
-		doctor_say(doctor, DOCTOR_WRONG, "disk",
-		    "'gridctl prune', or a larger disk",
-		    "%s are free: a new import and its snapshots may take %s",
-		    cmd_bytes(counts->free_bytes), cmd_bytes(once_more));
+		doctor_say(doctor, DOCTOR_WRONG, "disk", todo,
+		    "%s are free: %sa new import and its snapshots may take "
+		    "%s",
+		    cmd_bytes(counts->free_bytes),
+		    counts->free_bytes < FULL_BYTES
+			? "proposals may be refused, and "
+			: "",
+		    cmd_bytes(once_more));
 	else
 		doctor_say(doctor, DOCTOR_FINE, "disk", NULL, "%s are free",
 		    cmd_bytes(counts->free_bytes));

@@ -117,6 +117,28 @@ ask(const struct origin *site, const char *host)
 	return status;
 }
 
+/* The site's file names no address that can be asked. */
+static void
+no_address(struct doctor *doctor, const char *file)
+{
+	if (access(file, R_OK) == 0)
+		doctor_say(doctor, DOCTOR_WRONG, "site",
+		    "--url names an address", "%s listens nowhere", file);
+	else if (errno == ENOENT)
+		doctor_say(doctor, DOCTOR_WRONG, "site",
+		    access("/etc/nginx", F_OK) != 0
+			? "'apt install nginx' enables the site; --url names "
+			  "another address"
+			: "'ln -sf ../sites-available/product-grid "
+			  "/etc/nginx/sites-enabled/', then 'nginx -t' and "
+			  "'systemctl reload nginx'; --url names another "
+			  "address",
+		    "%s is not there: the site is not enabled", file);
+	else
+		doctor_say(doctor, DOCTOR_WRONG, "site", "sudo gridctl doctor",
+		    "%s: %s", file, strerror(errno));
+}
+
 void
 doctor_site(struct doctor *doctor, const char *url, const char *file)
 {
@@ -127,10 +149,7 @@ doctor_site(struct doctor *doctor, const char *url, const char *file)
 	assert(doctor != NULL && file != NULL);
 	if (url == NULL) {
 		if (!doctor_listens(found, host, file)) {
-			doctor_say(doctor, DOCTOR_WRONG, "site",
-			    "is nginx installed, and the site enabled? --url "
-			    "names an address",
-			    "%s: cannot be read, or listens nowhere", file);
+			no_address(doctor, file);
 			return;
 		}
 		url = found;
@@ -154,13 +173,15 @@ doctor_site(struct doctor *doctor, const char *url, const char *file)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
 		    errno == ENOPKG
 			? "'apt install curl', by which it is asked"
-			: "is nginx running, and its site enabled? 'nginx -t', "
-			  "'systemctl status nginx'; --url names another "
-			  "address",
+			: "'systemctl status nginx'; where it runs, 'nginx -t' "
+			  "and 'systemctl reload nginx' take the site in; "
+			  "--url "
+			  "names another address",
 		    "%s does not answer: %s", url, strerror(errno));
 	else if (status == 502 || status == 503 || status == 504)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
-		    "'journalctl -u gridapi -n 50' names the reason",
+		    "'journalctl -u gridapi -n 50' names the reason, or "
+		    "gridapi's own output where systemd does not run",
 		    "nginx answers %d: gridapi does not", status);
 	else if (status == 404)
 		doctor_say(doctor, DOCTOR_WRONG, "site",

@@ -246,7 +246,13 @@ expect "another port" 0 "^ok +site +http://grid.example:${plain##*:} answers" \
 echo 'listen [::1]:1;' >"$work/nginx.conf"
 expect "nginx is stopped" 1 '^WRONG +site +http://\[::1\]:1 does not answer' \
   --site "$work/nginx.conf"
-expect "no site" 1 '^WRONG +site +/nowhere: cannot be read' --site /nowhere
+expect "no site" 1 '^WRONG +site +/nowhere is not there: the site is not enabled' \
+  --site /nowhere
+expect "what enables it" 1 "^ +-> .*(apt install nginx|ln -sf .*sites-enabled/')" \
+  --site /nowhere
+: >"$work/nginx.conf"
+expect "a site that listens nowhere" 1 '^WRONG +site +/.*nginx.conf listens nowhere' \
+  --site "$work/nginx.conf"
 kill "$site"
 wait "$site"
 site=
@@ -307,7 +313,9 @@ if [ "$(id -u)" -eq 0 ]; then
     "$gridctl" --data "$work/disk/data" doctor --url http://127.0.0.1:1 \
       >"$work/said" 2>&1
     umount "$work/disk"
-    if grep -q '^WRONG *disk ' "$work/said"; then passed=$((passed + 1)); else
+    if grep -q '^WRONG *disk .* proposals may be refused' "$work/said" &&
+      grep -q "^ *-> .*prune --grace 0s.*df $work/disk/data" "$work/said"
+    then passed=$((passed + 1)); else
       failed=$((failed + 1))
       echo "not ok: a full disk is not told"
       cat "$work/said"
