@@ -19,8 +19,7 @@ damaged(struct snapshot *snap, struct fault *fault, const char *what,
 
 	snprintf(place, sizeof(place), "snapshot of supplier %.*s",
 	    SPAN_ARG(snapshot_supplier(snap)));
-	fault_set(fault, place, "%s (section %u): compute the supplier again",
-	    what, section);
+	fault_set(fault, place, "%s (section %u)", what, section);
 	return ERR_DAMAGED;
 }
 

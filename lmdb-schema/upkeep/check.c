@@ -154,10 +154,11 @@ compare_with_catalog(struct checking *checking, struct span supplier,
 		if (figures[i].told != figures[i].is)
 			checking_tell(checking, SPAN("catalog.mdb"),
 			    "supplier %.*s: %llu %s, but its snapshot has "
-			    "%llu: compute it again",
+			    "%llu: 'gridctl compute %.*s' makes it again",
 			    SPAN_ARG(supplier),
 			    (unsigned long long)figures[i].told,
-			    figures[i].what, (unsigned long long)figures[i].is);
+			    figures[i].what, (unsigned long long)figures[i].is,
+			    SPAN_ARG(supplier));
 	if (checking->source != NULL &&
 	    source_supplier(checking->source, supplier, &info) == ERR_NOT_FOUND)
 		checking->counts->leftovers++;
@@ -255,14 +256,18 @@ is_gone(struct checking *checking, struct span supplier, uint64_t generation)
  * file.
  */
 static void
-tell_snapshot(struct checking *checking, struct span supplier, enum err err,
+tell_snapshot(struct checking *checking, struct span supplier, const char *why,
     bool replaced)
 {
-	checking_tell(checking, SPAN("snapshots"), "supplier %.*s: %s%s: %s",
-	    SPAN_ARG(supplier), replaced ? "of a replaced snapshot, " : "",
-	    err == ERR_NOT_FOUND ? "its file is missing" : err_text(err),
-	    replaced ? "'gridctl prune --grace 0s' forgets it"
-		     : "compute it again");
+	if (replaced)
+		checking_tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: of a replaced snapshot, %s: 'gridctl prune "
+		    "--grace 0s' forgets it",
+		    SPAN_ARG(supplier), why);
+	else
+		checking_tell(checking, SPAN("snapshots"),
+		    "supplier %.*s: %s: 'gridctl compute %.*s' makes it again",
+		    SPAN_ARG(supplier), why, SPAN_ARG(supplier));
 }
 
 static enum err
@@ -280,11 +285,11 @@ check_snapshot(
 	if (err == ERR_NOT_FOUND &&
 	    is_gone(checking, supplier, entry->generation))
 		return ERR_OK;
-	if (fault_is_set(&fault)) {
-		checking->counts->damages++;
-		checking->tell(checking->context, &fault);
-	} else
-		tell_snapshot(checking, supplier, err, entry->facts == 0);
+	tell_snapshot(checking, supplier,
+	    fault_is_set(&fault)       ? fault.message
+		: err == ERR_NOT_FOUND ? "its file is missing"
+				       : err_text(err),
+	    entry->facts == 0);
 	return ERR_OK;
 }
 

@@ -657,6 +657,28 @@ printf 'fournisseur,codein,gamme\nF1,A9,A\n' >"$work/gammes.csv"
 fails "a bad file of ranges" '^gammes\.csv:2: codein: ' \
   grid gammes import "$work/gammes.csv"
 
+# --- a damaged byte ---------------------------------------------------------------
+plain
+grid import -q "$work/csv"
+grid compute -q --all
+grid prune --grace 0s >"$work/out" 2>&1
+snapshot=$(ls "$work"/data/snapshots/F2/*.mdb)
+half=$(($(stat -c %s "$snapshot") / 2))
+byte=$(od -An -tu1 -j $half -N 1 "$snapshot")
+printf "\\$(printf %o $((byte ^ 1)))" |
+  dd of="$snapshot" bs=1 seek=$half conv=notrunc 2>"$work/out"
+fails "a damaged snapshot" \
+  "^damaged: .* F2: .*: 'gridctl compute F2' makes it again" grid check
+grid compute -q F2
+fails "the damaged one is replaced, and kept for its grace time" \
+  "^damaged: .* F2: of a replaced .*prune --grace 0s' forgets it" grid check
+if grid prune --grace 0s >"$work/out" 2>&1 && grid check -q >"$work/out" 2>&1
+then
+  ok
+else
+  not_ok "what check says to do leaves nothing damaged"
+fi
+
 # --- folders that are lost ----------------------------------------------------
 plain
 grid import -q "$work/csv"
@@ -664,7 +686,7 @@ grid compute -q --all
 grid compute -q F1
 rm -r "$work/data/snapshots"
 fails "a lost folder of snapshots" \
-  'supplier F2: its file is missing: compute it again' grid check
+  "supplier F2: its file is missing: 'gridctl compute F2' makes" grid check
 if grep -Eq '^[0-9]+ damages' "$work/out" && ! grep -q 'check: ' "$work/out" &&
   grep -q 'F1: of a replaced snapshot, .*prune --grace 0s' "$work/out"; then
   ok
