@@ -235,7 +235,10 @@ serve_request(struct worker_thread *thread, char **params)
 	if (err == ERR_OK) {
 		err = answer(thread, &request);
 		if (err != ERR_OK && err != ERR_CLOSED)
-			log_warn("an answer was cut off: %s", err_text(err));
+			log_warn("an answer was cut off: %s",
+			    /* an error that no head could tell any more */
+			    err == ERR_INTERNAL ? "the lines before say why"
+						: err_text(err));
 	}
 	gauges->requests--;
 	return err == ERR_OK && thread->incoming.keep && is_read(&request) &&
