@@ -427,8 +427,9 @@ read_options(struct options *options, int argc, char **argv)
 	case OPT_HELP:
 		puts("\nThe files are UTF-8, with commas between the fields, "
 		     "as they are or packed by\ngzip (sales.csv.gz). Their "
-		     "first lines name these columns, in any order;\n"
-		     "product-grid-csv(5) says what stands in them.\n");
+		     "first lines name all of these columns, in any\norder; "
+		     "product-grid-csv(5) says what stands in them, and which "
+		     "may be empty.\n");
 		import_print_columns(stdout);
 		return CMD_DONE;
 	case OPT_WRONG:

@@ -340,6 +340,30 @@ for file in sales stock receptions; do
   wrong $file 4 '198901' 'is not a month of'
   wrong $file 5 '3 ' 'is not a number'
 done
+# The columns of which product-grid-csv(5) says that they cannot be empty, and no other.
+needed=$(sed -n '/these cannot be empty/,/^of network/p' \
+  "${abs_top_srcdir:-.}/docs/man/product-grid-csv.5" | sed -n 's/^\.Cm//p' | tr -d ,)
+[ -n "$needed" ] || not_ok "product-grid-csv(5) does not say what cannot be empty"
+for file in $files; do
+  plain
+  number=0
+  for name in $(head -n 1 "$work/csv/$file.csv" | tr , ' '); do
+    number=$((number + 1))
+    plain
+    set_field "$file" 2 $number ''
+    grid import --check "$work/csv" >"$work/out" 2>&1
+    told=$(grep -c "^$file\.csv:2: $name: is \(empty, but is needed\|no \|not a month\)" "$work/out")
+    case "$file.$name" in
+    articles.codeCentrale) want=0 ;;
+    *) case " $needed " in *" $name "*) want=1 ;; *) want=0 ;; esac ;;
+    esac
+    if [ "$told" -eq "$want" ]; then
+      ok
+    else
+      not_ok "$file.csv: $name empty: $told faults, and the manual page says $want"
+    fi
+  done
+done
 for text in abc 1e3 0x1 '+1' 1. .5 -- 1.0000001 NaN; do
   wrong sales 6 "$text" 'is not a number'
 done

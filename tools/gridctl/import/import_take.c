@@ -222,6 +222,10 @@ find_store(struct import_reading *reading, uint16_t *store)
 	struct span code = reading->field.record->fields[2];
 	uint32_t number = intake_find_store(reading->import->intake, code);
 
+	if (number == INTAKE_NONE && code.len == 0) {
+		csv_fault(reading->field.csv, 2, "is empty, but is needed");
+		return false;
+	}
 	if (number == INTAKE_NONE) {
 		if (!reading->import->partial[IMPORT_STORES])
 			csv_fault(reading->field.csv, 2,
