@@ -234,10 +234,26 @@ def what_it_names_is_there():
             TOP, "docs", "man", page + "." + section)), page
 
 
+def its_manual_pages_are_found():
+    """By man, which looks beside the folders of PATH."""
+    with open(README, encoding="utf-8") as file:
+        pages = set(re.findall(r"([a-z-]+)\((\d)\)", file.read()))
+    assert pages
+    command = ". quickstart-data/activate; man -w %s %s"
+    if not shutil.which("man"):
+        command = ". quickstart-data/activate; ls ${PATH%%%%/bin:*}/share/man/man%s/%s.*"
+    for page, section in pages:
+        found = subprocess.run(
+            ["sh", "-c", command % (section, page)], cwd=reader().folder,
+            env=reader().env, stdout=subprocess.PIPE, text=True, timeout=60)
+        assert os.path.realpath(found.stdout.strip()) == os.path.realpath(
+            os.path.join(TOP, "docs", "man", page + "." + section)), found
+
+
 def main():
     needs_build_folder()
     run_tests([what_it_names_is_there, nothing_is_left_out,
-               every_command_does_what_is_said,
+               its_manual_pages_are_found, every_command_does_what_is_said,
                the_window_shows_what_was_pushed])
 
 
