@@ -54,6 +54,16 @@ for page in $(grep -lE '[|(] *jq ' docs/*.md README.md); do
   fi
 done
 
+# Each state of a proposal and each event of a buyer's decision is in the glossary.
+for word in $(jq -r '.components.schemas | .Proposition.properties.etat.enum[],
+    .ResultatGamme.properties.statut.enum[]' docs/openapi.json) saved cancelled; do
+  if sed -n '/^## Data/,/^## Storage/p' docs/glossary.md | grep -q "\`$word\`"; then
+    ok
+  else
+    not_ok "glossary.md has no $word"
+  fi
+done
+
 # The settings of cluster.conf, and no other.
 in_code=$(grep -oE 'TEXT\([a-z_]+,' lmdb-schema/store/cluster.c |
   sed 's/TEXT(//; s/,//' | sort -u)
