@@ -62,6 +62,15 @@ for package in product-grid gridhook gridhud gridhud-gtk product-grid-doc; do
   passed=$((passed + 1))
   echo "ok: ${file##*/}, $(stat -c %s "$file") bytes"
 done
+# Libraries that are loaded while a program runs (common/library.h) are in no list of
+# dpkg-shlibdeps: tools/debian/control names them.
+for library in $(grep -rhoE --include=*.c 'library = \{names, "[a-z0-9-]+"' \
+  "$top/common" "$top/lmdb-schema" "$top/fcgi" "$top/tools" | sed 's/.*"\(.*\)"/\1/'); do
+  dpkg-deb -f "$out/product-grid_${version}_"*.deb Depends Recommends Suggests |
+    grep -qE "(: |, )$library( |,|$)" || fail "product-grid names no $library"
+  passed=$((passed + 1))
+  echo "ok: product-grid names $library, which it loads"
+done
 if command -v lintian >/dev/null; then
   # No bug of Debian's asked for these packages.
   if lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs \
