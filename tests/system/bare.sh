@@ -1,7 +1,8 @@
 #!/bin/bash
 # The package on a bare Debian 12 in a folder, without systemd: what operations.md
 # says of install, data, the night, backups and the doctor, with the seconds from
-# nothing to the first page, to a page of one's own CSV, and to a night. Long: only
+# nothing to the first page, to a page of one's own CSV, and to a night; the site by
+# TLS, and five faults that are mended by what the doctor says. Long: only
 # with GRID_LONG=1, as root, with a mirror within reach. GRID_DEB names the package,
 # GRID_BARE a folder that debootstrap has filled. Closes with "N passed, N failed".
 set -u
@@ -14,6 +15,7 @@ clean() {
   [ ! -s "$root/run/nginx.pid" ] || kill "$(cat "$root/run/nginx.pid")" 2>/dev/null
   [ ! -s "$root/run/gridapi.pid" ] || kill "$(cat "$root/run/gridapi.pid")"
   wait
+  umount "$root/var/lib/product-grid" 2>/dev/null
   umount "$root/proc" 2>/dev/null
   umount "$root/dev/shm" 2>/dev/null
   # Never through a mount that stayed.
@@ -59,6 +61,8 @@ cp /etc/resolv.conf "$root/etc/resolv.conf" 2>/dev/null
 mount -t proc proc "$root/proc" && mkdir -p "$root/dev/shm" &&
   mount -t tmpfs tmpfs "$root/dev/shm" ||
   { echo "skipped: mounts are not allowed here"; exit 77; }
+# Else sudo complains of it in each answer.
+echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"
 mkdir "$root/root/build-deb"
 cp "$deb" "$root/root/build-deb/"
 inside apt-get -q update >"$work/log" 2>&1
@@ -73,14 +77,20 @@ commands=$(block '### Without systemd')
 is "operations.md says how without systemd" test -n "$commands"
 echo "$commands" | grep install >"$root/root/folder"
 is "its folder" inside sh -e /root/folder
-: >"$work/gridapi"
-inside sh -c 'echo $$ >/run/gridapi.pid; exec gridapi' \
-  >"$work/gridapi" 2>&1 </dev/null &
-gridapi=$!
-until grep -q 'serving:' "$work/gridapi"; do
-  kill -0 $gridapi 2>/dev/null || break
-  sleep 0.1
-done
+start_gridapi() {
+  : >"$work/gridapi"
+  inside sh -c 'echo $$ >/run/gridapi.pid; exec gridapi' \
+    >"$work/gridapi" 2>&1 </dev/null &
+  gridapi=$!
+  until grep -q 'serving:' "$work/gridapi"; do
+    kill -0 $gridapi 2>/dev/null || break
+    sleep 0.1
+  done
+}
+stop_gridapi() {
+  kill "$(cat "$root/run/gridapi.pid")" && wait $gridapi
+}
+start_gridapi
 is "gridapi serves" grep -q 'serving:' "$work/gridapi"
 is "nginx takes the site" inside nginx
 is "a probe" inside curl -fsS http://127.0.0.1:8080/readyz
@@ -127,6 +137,162 @@ is "every file is product-grid's" eval '[ -z "$(inside find /var/lib/product-gri
 is "the doctor finds nothing wrong" inside sudo gridctl doctor \
   --url http://127.0.0.1:8080
 echo "figure: $((SECONDS - began)) s from a bare Debian to a night"
+# --- the doctor, whose every word is obeyed ---------------------------------------------
+# doctor CODE PATTERN: it ends so, and a line of it fits.
+doctor() {
+  inside sudo gridctl doctor >"$work/told" 2>&1
+  local code=$?
+  cat "$work/told"
+  [ $code -eq "$1" ] && grep -qE "$2" "$work/told"
+}
+todo() { # ABOUT: what the doctor says to do of it
+  grep -A 1 "^[a-zA-Z]*  *$1 " "$work/told" | sed -n 's/^ *-> //p'
+}
+# once COMMAND...: a reload of nginx, which nginx -s only begins, has come to it.
+once() {
+  local try
+  for try in $(seq 100); do
+    "$@" && return
+    sleep 0.1
+  done
+  return 1
+}
+is "nothing is wrong on a quiet day" doctor 0 '^0 wrong, [01] to look at'
+is "and nothing but the clock deserves a look" eval \
+  '! grep "^look" "$work/told" | grep -v "^look  *clock"'
+# The lines of access.md, on a port of our own; the certificate is not certbot's.
+live=/etc/letsencrypt/live/grid.example.org
+certify() { # DAYS
+  mkdir -p "$root$live" &&
+    openssl req -x509 -newkey rsa:2048 -nodes -days "$1" \
+      -subj /CN=grid.example.org -keyout "$root$live/privkey.pem" \
+      -out "$root$live/fullchain.pem"
+}
+is "a certificate" certify 90
+awk '/^## TLS/ { on = 1 } on && /^```nginx/ { n++; lines = n == 2; next }
+  /^```/ { lines = 0 } lines' "$top/docs/access.md" |
+  sed 's/listen 443 /listen 8443 /' >"$work/tls"
+awk -v lines="$work/tls" '/^\tlisten / {
+    while ((getline line < lines) > 0) print line
+    next
+  } /^\tserver_name / { next } { print }' \
+  "$root/etc/nginx/sites-available/product-grid" >"$work/site"
+cp "$work/site" "$root/etc/nginx/sites-available/product-grid"
+printf '[api]\npublic_url = %s\n[session]\nsecure_cookie = yes\n' \
+  https://grid.example.org:8443 >>"$root/etc/product-grid/gridapi.conf"
+is "nginx takes its lines" inside nginx -t
+is "and reads them" inside nginx -s reload
+is "gridapi ends" stop_gridapi
+start_gridapi
+is "the doctor asks by TLS" once doctor 0 \
+  '^ok +site +https://grid.example.org:8443 answers'
+is "and reads the certificate" grep -qE '^ok +certificate +expires in (89|90) days' \
+  "$work/told"
+is "a certificate that ends soon" certify 3
+inside nginx -s reload
+is "is a look, which exit code 0 has" once doctor 0 \
+  '^look +certificate +expires in [23] days'
+certify 90 2>"$work/log"
+is "nginx stops" inside nginx -s quit
+is "which is wrong, and exit code 1" once doctor 1 \
+  '^WRONG +site +https://.* does not answer'
+is "it starts again" inside nginx
+is "and all is well" once doctor 0 '^0 wrong'
+
+# --- the site is not enabled --------------------------------------------------------------
+rm "$root/etc/nginx/sites-enabled/product-grid"
+inside nginx -s reload
+is "a site that is not enabled" doctor 1 '^WRONG +site +.* is not enabled'
+link=$(todo site | sed "s/^'\\([^']*\\)'.*/\\1/")
+is "is enabled by: $link" inside sh -c "$link && nginx -t && nginx -s reload"
+is "which mends it" once doctor 0 '^0 wrong'
+
+# --- wrong owners, after a command of root's ------------------------------------------------
+data=$root/var/lib/product-grid
+cp "$data/live.mdb" "$work/live"
+install -m 600 "$work/live" "$data/live.mdb"
+is "a file of root's" doctor 1 '^WRONG +owner +.*/live.mdb belongs to another'
+is "and no word of being root" eval '! grep -q sudo "$work/told"'
+give=$(todo owner | sed 's/^as root: //')
+is "is given back by: $give" inside sh -c "$give"
+is "which mends it" doctor 0 '^0 wrong'
+inside chown -R root: /var/lib/product-grid
+is "all of it root's" doctor 1 '^WRONG +owner +.*gridapi runs as product-grid'
+give=$(todo owner | sed 's/^as root: //; s/, then .*//')
+is "is given back by: $give" inside sh -c "$give"
+is "gridapi ends" stop_gridapi
+start_gridapi
+is "which mends it" once doctor 0 '^0 wrong'
+
+# --- a damaged byte ---------------------------------------------------------------------------
+snapshot=$(ls -S "$data"/snapshots/*/*.mdb | head -n 1)
+half=$(($(stat -c %s "$snapshot") / 2))
+byte=$(od -An -tu1 -j $half -N 1 "$snapshot")
+printf "\\$(printf %o $((byte ^ 1)))" |
+  dd of="$snapshot" bs=1 seek=$half conv=notrunc 2>"$work/log"
+checked() { # CODE
+  inside sudo gridctl check >"$work/told" 2>&1
+  local code=$?
+  cat "$work/told"
+  [ $code -eq "$1" ]
+}
+is "check finds a bit" checked 1
+advice() { sed -n "s/^damaged: .*'\\(gridctl [^']*\\)'.*/\\1/p" "$work/told"; }
+is "its supplier is made again by: $(advice)" inside sh -c "sudo $(advice)"
+is "the damaged file is kept for its grace time" checked 1
+is "and forgotten by: $(advice)" inside sh -c "sudo $(advice)"
+is "which mends it" checked 0
+
+# --- half a delivery ----------------------------------------------------------------------------
+cat >"$root/tmp/part" <<END
+set -e
+mkdir -m 2770 $inbox/part
+head -c 300 /srv/own/articles.csv >$inbox/part/articles.csv
+head -n 1 /srv/csv/sales.csv >$inbox/part/sales.csv
+echo ACME,1001 >>$inbox/part/sales.csv
+chmod 660 $inbox/part/*
+touch -d '3 hours ago' $inbox/part/* $inbox/part
+END
+chmod a+rx "$root/srv/csv" && chmod a+r "$root"/srv/csv/*
+is "a sender that stops" inside su erp -c 'sh /tmp/part'
+is "fails no night" inside sudo gridctl night run
+is "but has a line" doctor 0 '^look +inbox +part came to a halt 3 hours ago'
+is "is there all of it? no" inside su erp -c "echo merge >$inbox/part.done"
+is "the night refuses it" eval '! inside sudo gridctl night run >"$work/told" 2>&1'
+is "and says where" grep -q '^ *sales.csv:2: .*the line has 2 fields' "$work/told"
+is "the doctor points at the night" doctor 0 '^look +night +a step .* has failed'
+sed -i 's/monday/again/g' "$root/tmp/send"
+is "sent again" inside su erp -c 'sh -e /tmp/send'
+is "the night takes it" inside sudo gridctl night run
+is "and all is well" doctor 0 '^ok +night .* is done'
+
+# --- a full disk ------------------------------------------------------------------------------------
+is "gridapi ends" stop_gridapi
+cp -a "$data" "$work/data"
+mount -t tmpfs -o size=256m,mode=0750 tmpfs "$data" && cp -a "$work/data/." "$data/"
+start_gridapi
+is "a disk of its own" once doctor 0 '^0 wrong'
+inside sudo -u product-grid sh -c 'cat /dev/zero >/var/lib/product-grid/full' \
+  2>"$work/log"
+is "that is full" doctor 1 '^WRONG +disk +.* proposals may be refused'
+propose() { # RANGE: the status of the answer
+  inside curl -ks -X PUT -H "X-API-Key: $key" -H 'Content-Type: application/json' \
+    -d "{\"gamme\":\"$1\",\"fournisseur\":\"ACME\"}" \
+    -w '%{http_code}' https://127.0.0.1:8443/api/v1/products/1001/gamme
+}
+is "a proposal is refused, in words" eval \
+  'propose A | grep -q "disk is full.*500$"'
+is "a page is not" eval 'inside curl -kfsS -H "X-API-Key: $key" \
+  "https://127.0.0.1:8443/api/v1/grid?fournisseur=ACME" | grep -q Towel'
+inside sudo gridctl night run >"$work/night" 2>&1
+is "the backup is made, on another disk" grep -qE '^  backup +done' "$work/night"
+is "its prune" inside sh -c "sudo $(todo disk | sed "s/^'\\([^']*\\)'.*/\\1/")"
+rm "$data/full"
+is "with room, all is well" doctor 0 '^0 wrong'
+is "the proposal is taken" eval 'propose A | grep -q "200$"'
+is "gridapi ends" stop_gridapi
+umount "$data"
+start_gridapi
 is "purged" inside apt-get -q -y purge product-grid
 is "but for the data" test -e "$root/var/lib/product-grid/store"
 echo "$passed passed, $failed failed"
