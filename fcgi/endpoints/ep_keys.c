@@ -1,8 +1,10 @@
-/* /app/keys: the API keys in the settings of the application. */
+/*
+ * /app/keys: the API keys in the settings of the application. The store checks
+ * again, when it writes, that the session is an administrator's: access.h.
+ */
 #include <assert.h>
 #include <stdlib.h>
 
-#include "common/arena.h"
 #include "common/date.h"
 #include "common/digest.h"
 #include "fcgi/call.h"
@@ -182,23 +184,37 @@ answer_created(struct call *call, const struct access_wish *wish,
 	return answer_end(&answer);
 }
 
+static struct access_actor
+actor_of(const struct call *call)
+{
+	return (struct access_actor){.session = span_make(call->subject.session,
+					 sizeof(call->subject.session))};
+}
+
+static enum err
+refuse(struct call *call)
+{
+	return reply_fail(call->reply, 403, CODE_FORBIDDEN,
+	    "Only an administrator may manage API keys and users.");
+}
+
 static enum err
 create(struct call *call, struct jsonr *doc, struct access_wish *wish)
 {
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
-	enum err err = ERR_NO_MEMORY;
+	enum err err;
 
-	/* Names have no NUL: access_name_ok() */
-	wish->actor = arena_copy(call->serving->arena, call->subject.name).ptr;
-	if (wish->actor != NULL)
-		err = access_key_create(call->server->store, wish, key, id);
+	wish->actor = actor_of(call);
+	err = access_key_create(call->server->store, wish, key, id);
 	if (err == ERR_OK)
 		err = answer_created(call, wish, span_of(id), span_of(key));
 	else if (err == ERR_EXISTS) {
 		/* Another request has taken the name meanwhile. */
 		note_taken(doc);
 		err = body_check(call, doc);
-	} else
+	} else if (err == ERR_DENIED)
+		err = refuse(call);
+	else
 		err = fail_write(call, err);
 	digest_forget(key, sizeof(key));
 	return err;
@@ -260,14 +276,14 @@ enum err
 ep_key_revoke(struct call *call)
 {
 	struct sought sought = {.id = call->path[0]};
-	const char *actor =
-	    arena_copy(call->serving->arena, call->subject.name).ptr;
+	struct access_actor actor = actor_of(call);
 	struct answer answer;
-	enum err err = actor == NULL
-	    ? ERR_NO_MEMORY
-	    : access_key_revoke(call->server->store, call->path[0], actor);
+	enum err err =
+	    access_key_revoke(call->server->store, call->path[0], &actor);
 
 	assert(call->subject.kind == SUBJECT_USER);
+	if (err == ERR_DENIED)
+		return refuse(call);
 	if (err == ERR_NOT_FOUND)
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "There is no key with this id; GET /app/keys lists them.");

@@ -11,6 +11,7 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/audit.h"
+#include "lmdb-schema/state/user.h"
 #include "lmdb-schema/store/store.h"
 
 static const char prefix[] = "grid_";
@@ -163,6 +164,21 @@ refuse_name(void *name, const struct access_key *key)
 	    : ERR_OK;
 }
 
+/* In the change's transaction; a copy, as writing ends what is borrowed. */
+static enum err
+check_actor(char name[ACCESS_NAME_MAX + 1], struct kv_txn *txn,
+    const struct access_actor *actor)
+{
+	struct span found = span_of(actor->name);
+	enum err err = ERR_OK;
+
+	if (actor->session.len > 0)
+		err = user_administrator(&found, txn, actor->session);
+	if (err == ERR_OK && !span_copy(name, ACCESS_NAME_MAX + 1, found))
+		err = ERR_DAMAGED;
+	return err;
+}
+
 struct creating {
 	const struct access_wish *wish;
 	struct key_record record;
@@ -174,9 +190,10 @@ create_key(void *context, struct kv_txn *txn)
 	const struct creating *creating = context;
 	const struct access_wish *wish = creating->wish;
 	struct span name = wish->name;
-	enum err err = ERR_OK;
+	char actor[ACCESS_NAME_MAX + 1];
+	enum err err = check_actor(actor, txn, &wish->actor);
 
-	if (wish->alone)
+	if (err == ERR_OK && wish->alone)
 		err = each_key(txn, refuse_name, &name);
 	if (err == ERR_OK)
 		err = put_record(txn, &creating->record);
@@ -185,7 +202,7 @@ create_key(void *context, struct kv_txn *txn)
 	if (err == ERR_OK)
 		err = audit_add(txn,
 		    &(struct audit_entry){.event = SPAN("key-created"),
-			.actor = span_of(wish->actor),
+			.actor = span_of(actor),
 			.codein = creating->record.key.id});
 	return err;
 }
@@ -216,7 +233,8 @@ access_key_create(struct store *store, const struct access_wish *wish,
 }
 
 struct revoking {
-	struct span id, actor;
+	struct span id;
+	const struct access_actor *actor;
 };
 
 static enum err
@@ -225,8 +243,11 @@ revoke_key(void *context, struct kv_txn *txn)
 	const struct revoking *revoking = context;
 	struct span id = revoking->id, value;
 	struct key_record record;
-	enum err err = kv_get(txn, STATE_KEYS, id, &value);
+	char actor[ACCESS_NAME_MAX + 1];
+	enum err err = check_actor(actor, txn, revoking->actor);
 
+	if (err == ERR_OK)
+		err = kv_get(txn, STATE_KEYS, id, &value);
 	if (err == ERR_OK)
 		err = read_record(&record, id, value);
 	if (err == ERR_OK && record.key.revoked_ms != 0)
@@ -240,15 +261,16 @@ revoke_key(void *context, struct kv_txn *txn)
 	if (err == ERR_OK)
 		err = audit_add(txn,
 		    &(struct audit_entry){.event = SPAN("key-revoked"),
-			.actor = revoking->actor,
+			.actor = span_of(actor),
 			.codein = id});
 	return err;
 }
 
 enum err
-access_key_revoke(struct store *store, struct span id, const char *actor)
+access_key_revoke(
+    struct store *store, struct span id, const struct access_actor *actor)
 {
-	struct revoking revoking = {id, span_of(actor)};
+	struct revoking revoking = {id, actor};
 
 	assert(actor != NULL);
 	return key_code_ok(id)

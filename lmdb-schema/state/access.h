@@ -53,10 +53,20 @@ bool access_scope(enum access_scope *scope, struct span text);
 /* 1 to ACCESS_NAME_MAX bytes of UTF-8 without control characters. */
 bool access_name_ok(struct span name);
 
+/*
+ * The author of a change: by name, or, where `session` is given, the person who
+ * has the session of this id. Then ERR_DENIED: it is no administrator's any
+ * more when the change would be written.
+ */
+struct access_actor {
+	const char *name;
+	struct span session;
+};
+
 struct access_wish {
 	struct span name;
 	enum access_scope scope;
-	const char *actor;
+	struct access_actor actor;
 	bool alone; /* ERR_EXISTS when a key in use has that name */
 	struct access_bounds bounds;
 };
@@ -70,7 +80,7 @@ enum err access_key_create(struct store *store, const struct access_wish *wish,
  * revoked already.
  */
 enum err access_key_revoke(
-    struct store *store, struct span id, const char *actor);
+    struct store *store, struct span id, const struct access_actor *actor);
 
 /* Whether it is neither revoked nor over. */
 bool access_key_valid(const struct access_key *key, int64_t now_ms);

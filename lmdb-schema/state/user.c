@@ -103,9 +103,8 @@ struct work {
 	char hash[DIGEST_PASSWORD_MAX];
 };
 
-/* Of a session: its user, where an administrator has it. */
-static enum err
-find_administrator(struct span *name, struct kv_txn *txn, struct span session)
+enum err
+user_administrator(struct span *name, struct kv_txn *txn, struct span session)
 {
 	struct session_record found;
 	struct user_record record;
@@ -162,7 +161,7 @@ check_actor(struct span *actor, const struct work *work, struct kv_txn *txn)
 	*actor = work->actor;
 	if (work->session.len == 0)
 		return ERR_OK;
-	err = find_administrator(actor, txn, work->session);
+	err = user_administrator(actor, txn, work->session);
 	if (err != ERR_OK || stays ||
 	    get_record(&record, txn, wanted->name) != ERR_OK ||
 	    record.user.rights.role != ROLE_ADMINISTRATOR)

@@ -79,3 +79,10 @@ enum err user_get(struct user *user, struct state_view *view, struct span name);
 /* For session.c: the stored hash. ERR_NOT_FOUND is quiet. */
 struct kv_txn;
 enum err user_hash(struct kv_txn *txn, struct span name, struct span *hash);
+
+/*
+ * For access.c: the person who has the session of this id, borrowed until the
+ * first write. ERR_DENIED where it is no administrator's.
+ */
+enum err user_administrator(
+    struct span *name, struct kv_txn *txn, struct span session);

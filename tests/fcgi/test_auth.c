@@ -81,8 +81,9 @@ who_has(const char *key)
 /* Keys are remembered when they were good; of now is what they may do. */
 START_TEST(a_key_is_what_it_is_now)
 {
-	static const struct access_wish wish = {
-	    .name = {"other", 5}, .scope = ACCESS_PROPOSE, .actor = "test"};
+	static const struct access_wish wish = {.name = {"other", 5},
+	    .scope = ACCESS_PROPOSE,
+	    .actor.name = "test"};
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
 	char *last = key;
 
@@ -106,8 +107,8 @@ START_TEST(a_key_is_what_it_is_now)
 		ck_assert(!subject.may_propose);
 	}
 	ck_assert_int_eq(who_has(key), ERR_OK);
-	ck_assert_int_eq(
-	    access_key_revoke(world.server->store, span_of(id), "test"),
+	ck_assert_int_eq(access_key_revoke(world.server->store, span_of(id),
+			     &(struct access_actor){.name = "test"}),
 	    ERR_OK);
 	ck_assert_int_eq(who_has(key), ERR_DENIED);
 	ck_assert_int_eq(who_has(world_key()), ERR_OK);

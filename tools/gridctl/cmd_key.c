@@ -113,7 +113,7 @@ key_create(int argc, char **argv)
 	struct options options = {.name = NULL};
 	char suppliers[ACCESS_SUPPLIERS_MAX + 1];
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
-	struct access_wish wish = {.actor = "gridctl", .alone = true};
+	struct access_wish wish = {.actor.name = "gridctl", .alone = true};
 	struct fault fault;
 	struct store *store;
 	int args;
@@ -273,7 +273,8 @@ key_revoke(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	result = CMD_DONE;
-	err = access_key_revoke(store, span_of(argv[1]), "gridctl");
+	err = access_key_revoke(
+	    store, span_of(argv[1]), &(struct access_actor){.name = "gridctl"});
 	fault_clear(&fault);
 	if (err == ERR_NOT_FOUND)
 		fault_set(&fault, argv[1],

@@ -6,11 +6,14 @@
 
 #include "common/digest.h"
 #include "common/kv/kv.h"
+#include "lmdb-schema/state/session.h"
+#include "lmdb-schema/state/user.h"
 #include "tests/lmdb-schema/states.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 
 static struct state_view *view;
+static const struct access_actor tester = {.name = "test"};
 static char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
 
 static enum err
@@ -19,7 +22,7 @@ create(const char *name, bool alone, char new_key[ACCESS_KEY_MAX],
 {
 	const struct access_wish wish = {.name = span_of(name),
 	    .scope = ACCESS_PROPOSE,
-	    .actor = "test",
+	    .actor.name = "test",
 	    .alone = alone};
 
 	return access_key_create(states, &wish, new_key, new_id);
@@ -102,16 +105,61 @@ START_TEST(a_revoked_key_is_refused_for_ever)
 
 	ck_assert_int_eq(access_generation(view, &before), ERR_OK);
 	ck_assert_int_eq(
-	    access_key_revoke(states, span_of(id), "test"), ERR_OK);
+	    access_key_revoke(states, span_of(id), &tester), ERR_OK);
 	ck_assert_int_eq(check(&found, key), ERR_DENIED);
 	ck_assert_int_eq(access_generation(view, &after), ERR_OK);
 	ck_assert_uint_gt(after, before);
 	ck_assert_int_eq(
-	    access_key_revoke(states, span_of(id), "test"), ERR_EXISTS);
+	    access_key_revoke(states, span_of(id), &tester), ERR_EXISTS);
 	ck_assert_int_eq(
-	    access_key_revoke(states, SPAN("nothing"), "test"), ERR_NOT_FOUND);
+	    access_key_revoke(states, SPAN("nothing"), &tester), ERR_NOT_FOUND);
 	ck_assert_int_eq(
-	    access_key_revoke(states, SPAN(""), "test"), ERR_NOT_FOUND);
+	    access_key_revoke(states, SPAN(""), &tester), ERR_NOT_FOUND);
+}
+END_TEST
+
+/* Of a user who is an administrator until `role` is given. */
+static struct access_actor
+actor_who_becomes(enum role role)
+{
+	static uint8_t session[DIGEST_SHA256_LEN];
+	const struct rights rights = {.role = role};
+	char token[SESSION_TOKEN_LEN + 1];
+
+	ck_assert_int_eq(
+	    user_add(states, SPAN("marie"), SPAN("long enough"), "test"),
+	    ERR_OK);
+	ck_assert_int_eq(session_login(states, SPAN("marie"),
+			     SPAN("long enough"), 1000, 1000, token),
+	    ERR_OK);
+	digest_sha256(session, span_of(token));
+	ck_assert_int_eq(
+	    user_set_rights(states, SPAN("marie"), &rights, "test"), ERR_OK);
+	return (struct access_actor){
+	    .session = span_make(session, sizeof(session))};
+}
+
+/* The request has passed the first check: the right is gone since. */
+START_TEST(keys_are_changed_by_who_is_an_administrator_when_it_is_written)
+{
+	bool may = _i == 1;
+	const struct access_actor actor =
+	    actor_who_becomes(may ? ROLE_ADMINISTRATOR : ROLE_MANAGER);
+	const struct access_wish wish = {
+	    .name = SPAN("new"), .scope = ACCESS_READ, .actor = actor};
+	char new_key[ACCESS_KEY_MAX], new_id[ACCESS_ID_LEN + 1];
+	struct access_key found;
+	uint64_t last = states_audit_last();
+
+	ck_assert_int_eq(access_key_create(states, &wish, new_key, new_id),
+	    may ? ERR_OK : ERR_DENIED);
+	ck_assert_int_eq(access_key_revoke(states, span_of(id), &actor),
+	    may ? ERR_OK : ERR_DENIED);
+	ck_assert_int_eq(check(&found, key), may ? ERR_DENIED : ERR_OK);
+	ck_assert_uint_eq(states_audit_last(), last + (may ? 2 : 0));
+	if (may)
+		ck_assert_ptr_nonnull(
+		    strstr(states_audit(last + 1), "key-created marie"));
 }
 END_TEST
 
@@ -178,7 +226,7 @@ START_TEST(all_keys_are_listed)
 
 	ck_assert_int_eq(create("other", true, other, other_id), ERR_OK);
 	ck_assert_int_eq(
-	    access_key_revoke(states, span_of(id), "test"), ERR_OK);
+	    access_key_revoke(states, span_of(id), &tester), ERR_OK);
 	ck_assert_int_eq(state_view_renew(view), ERR_OK);
 	ck_assert_int_eq(access_key_each(view, count_key, &count), ERR_OK);
 	ck_assert_uint_eq(count, 2);
@@ -222,10 +270,10 @@ START_TEST(a_name_is_free_again_once_its_key_is_revoked)
 	ck_assert_int_eq(create("robot", true, other, second), ERR_EXISTS);
 	ck_assert_int_eq(create("robot", false, other, first), ERR_OK);
 	ck_assert_int_eq(
-	    access_key_revoke(states, span_of(id), "test"), ERR_OK);
+	    access_key_revoke(states, span_of(id), &tester), ERR_OK);
 	ck_assert_int_eq(create("robot", true, other, second), ERR_EXISTS);
 	ck_assert_int_eq(
-	    access_key_revoke(states, span_of(first), "test"), ERR_OK);
+	    access_key_revoke(states, span_of(first), &tester), ERR_OK);
 	ck_assert_int_eq(create("robot", true, other, second), ERR_OK);
 }
 END_TEST
@@ -234,7 +282,7 @@ START_TEST(what_bounds_a_key_is_kept)
 {
 	const struct access_wish wish = {.name = SPAN("bound"),
 	    .scope = ACCESS_READ,
-	    .actor = "test",
+	    .actor.name = "test",
 	    .bounds = {.expires_ms = INT64_C(4000000000000),
 		.per_minute = 60,
 		.suppliers = SPAN("A\nB C\n")}};
@@ -283,6 +331,9 @@ test_suite(void)
 	tcase_add_test(tc, the_key_itself_is_not_stored);
 	tcase_add_test(tc, a_key_with_one_wrong_byte_is_refused);
 	tcase_add_test(tc, a_revoked_key_is_refused_for_ever);
+	tcase_add_loop_test(tc,
+	    keys_are_changed_by_who_is_an_administrator_when_it_is_written, 0,
+	    2);
 	tcase_add_test(tc, last_use_only_moves_on);
 	tcase_add_loop_test(tc, names_are_short_clean_text, 0,
 	    sizeof(names) / sizeof(names[0]));

@@ -32,7 +32,7 @@ make(void)
 {
 	const struct access_wish wish = {.name = SPAN("robot"),
 	    .scope = ACCESS_READ,
-	    .actor = "test",
+	    .actor.name = "test",
 	    .alone = true};
 	char key[ACCESS_KEY_MAX], id[ACCESS_ID_LEN + 1];
 	char token[SESSION_TOKEN_LEN + 1];
