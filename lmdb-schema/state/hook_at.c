@@ -5,6 +5,7 @@
 
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/hook_priv.h"
+#include "lmdb-schema/state/lease.h"
 #include "lmdb-schema/store/store.h"
 
 #define AT_MAX (512 + HOOK_LANES * (SCHEMA_CODE_MAX + 64))
@@ -247,6 +248,7 @@ struct saving {
 	const struct hook_at *at;
 	const struct hook_lost *lost;
 	unsigned count;
+	const struct lease *lease;
 };
 
 static enum err
@@ -254,8 +256,11 @@ save(void *context, struct kv_txn *txn)
 {
 	const struct saving *saving = context;
 	struct hook hook;
-	enum err err = hook_get_in(&hook, txn, saving->name);
+	enum err err =
+	    saving->lease == NULL ? ERR_OK : lease_check(saving->lease, txn);
 
+	if (err == ERR_OK)
+		err = hook_get_in(&hook, txn, saving->name);
 	if (err == ERR_OK && hook.id != saving->at->id)
 		err = ERR_NOT_FOUND;
 	if (err == ERR_OK)
@@ -267,9 +272,9 @@ save(void *context, struct kv_txn *txn)
 
 enum err
 hook_at_save(struct store *store, struct span name, const struct hook_at *at,
-    const struct hook_lost *lost, unsigned count)
+    const struct hook_lost *lost, unsigned count, const struct lease *lease)
 {
-	struct saving saving = {name, at, lost, count};
+	struct saving saving = {name, at, lost, count, lease};
 
 	assert(lost != NULL || count == 0);
 	return store_write(store, STORE_STATE, save, &saving);

@@ -27,6 +27,8 @@
 #define HOOK_ERROR_MAX 200 /* bytes, with a NUL */
 #define HOOK_LOST_MAX 1000 /* given up; then the hook stops */
 
+struct lease;
+
 struct hook_lane {
 	char supplier[SCHEMA_CODE_MAX + 1];
 	uint64_t number; /* the entry that is to be sent */
@@ -87,10 +89,12 @@ enum err hook_lost_each(struct state_view *view, struct span name,
 /*
  * Stores how far a hook has come, with entries that it has given up, or that
  * have arrived after all (`tries` 0). ERR_NOT_FOUND, and nothing is stored, when
- * the hook with at->id has been removed.
+ * the hook with at->id has been removed; ERR_BUSY where the lease, which may be
+ * NULL, is another process's by now.
  */
 enum err hook_at_save(struct store *store, struct span name,
-    const struct hook_at *at, const struct hook_lost *lost, unsigned count);
+    const struct hook_at *at, const struct hook_lost *lost, unsigned count,
+    const struct lease *lease);
 
 /* The entry of the supplier that follows `number`, up to `last`; or 0. */
 enum err hook_next_of(uint64_t *next, struct state_view *view,

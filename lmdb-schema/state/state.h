@@ -13,6 +13,7 @@
  *	             (trail_parts.h)
  *	           "hook", "hook" 00 ..., "hook-at" 00 ..., "hook-lost" 00 ...:
  *	             addresses that are told what happens (hook.h, hook_at.h)
+ *	           "lease" 00 name: which node does a work (lease.h)
  *	           "kept" 00 owner 00 name -> what the screen keeps (kept.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),

@@ -194,7 +194,7 @@ START_TEST(a_removed_hook_is_gone_with_all_of_it)
 	ck_assert_int_eq(add("erp", HOOK_PROPOSED), ERR_OK);
 	at = at_of("erp");
 	ck_assert_int_eq(
-	    hook_at_save(states, SPAN("erp"), &at, &lost, 1), ERR_OK);
+	    hook_at_save(states, SPAN("erp"), &at, &lost, 1, NULL), ERR_OK);
 	ck_assert_uint_eq(waiting("erp").lost, 1);
 	ck_assert_int_eq(hook_remove(states, SPAN("erp"), "operator"), ERR_OK);
 	ck_assert_int_eq(
@@ -207,8 +207,8 @@ START_TEST(a_removed_hook_is_gone_with_all_of_it)
 	at = at_of("erp");
 	ck_assert_uint_eq(at.id, 2);
 	at.id = 1;
-	ck_assert_int_eq(
-	    hook_at_save(states, SPAN("erp"), &at, NULL, 0), ERR_NOT_FOUND);
+	ck_assert_int_eq(hook_at_save(states, SPAN("erp"), &at, NULL, 0, NULL),
+	    ERR_NOT_FOUND);
 }
 END_TEST
 
@@ -277,7 +277,7 @@ START_TEST(a_place_is_read_as_it_was_stored)
 	}
 	at.lane_count = HOOK_LANES;
 	ck_assert_int_eq(
-	    hook_at_save(states, SPAN("erp"), &at, NULL, 0), ERR_OK);
+	    hook_at_save(states, SPAN("erp"), &at, NULL, 0, NULL), ERR_OK);
 	got = at_of("erp");
 	ck_assert_mem_eq(&got, &at, sizeof(at));
 }
@@ -328,7 +328,7 @@ START_TEST(what_waits_in_lanes_is_counted)
 	at.lanes[0].number = 3;
 	at.lanes[0].behind = 4;
 	ck_assert_int_eq(
-	    hook_at_save(states, SPAN("erp"), &at, NULL, 0), ERR_OK);
+	    hook_at_save(states, SPAN("erp"), &at, NULL, 0, NULL), ERR_OK);
 	ck_assert_uint_eq(waiting("erp").count, 3);
 	ck_assert_int_eq(hook_get(&hook, view, SPAN("erp")), ERR_OK);
 	ck_assert_int_eq(
@@ -369,13 +369,13 @@ START_TEST(what_was_given_up_is_marked_and_a_stop_is_over)
 	at.stopped_ms = hook.created_ms + 1;
 	ck_assert(hook_is_stopped(&hook, &at));
 	ck_assert_int_eq(
-	    hook_at_save(states, SPAN("erp"), &at, lost, 3), ERR_OK);
+	    hook_at_save(states, SPAN("erp"), &at, lost, 3, NULL), ERR_OK);
 	usleep(2000); /* the clock counts milliseconds */
 	ck_assert_int_eq(hook_resend(&count, states, SPAN("erp")), ERR_OK);
 	ck_assert_uint_eq(count, 3);
 	lost[0].tries = 0; /* it has arrived */
 	ck_assert_int_eq(
-	    hook_at_save(states, SPAN("erp"), &at, lost, 1), ERR_OK);
+	    hook_at_save(states, SPAN("erp"), &at, lost, 1, NULL), ERR_OK);
 	look();
 	ck_assert_int_eq(
 	    hook_lost_each(view, SPAN("erp"), add_lost, text), ERR_OK);

@@ -15,6 +15,7 @@
 #include "common/log.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/lease.h"
 #include "lmdb-schema/state/trail.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/notice.h"
@@ -35,6 +36,10 @@ struct sender {
 	struct line *lines[HOOK_COUNT_MAX];
 	unsigned count;
 	unsigned wanted; /* events of all hooks */
+	/* Of nodes that share the state one sends; else NULL. */
+	struct lease *lease, lease_of_node;
+	uint64_t hooks_version;
+	unsigned hooks; /* that there are */
 };
 
 static volatile sig_atomic_t ending;
@@ -145,6 +150,82 @@ notice(struct sender *sender)
 	return err;
 }
 
+/* --- which node sends ----------------------------------------------------- */
+
+static void
+let_go(struct sender *sender)
+{
+	if (sender->count > 0)
+		log_info("hooks: this node does not send any more");
+	while (sender->count > 0)
+		drop(sender, sender->count - 1);
+	sender->state_version = 0;
+}
+
+static enum err
+count_hook(void *context, const struct hook *hook)
+{
+	struct sender *sender = context;
+
+	(void)hook;
+	sender->hooks++;
+	return ERR_OK;
+}
+
+/* Without a hook nothing is written, and so nothing is held. */
+static enum err
+count_hooks(struct sender *sender)
+{
+	uint64_t version = state_view_version(sender->view);
+	enum err err;
+
+	if (sender->hooks_version == version)
+		return ERR_OK;
+	sender->hooks = 0;
+	err = hook_each(sender->view, count_hook, sender);
+	if (err == ERR_OK)
+		sender->hooks_version = version;
+	return err;
+}
+
+/*
+ * Takes the lease, or renews it. ERR_BUSY: another node has it, or it is not
+ * needed. A lease that cannot be renewed holds until its time is over.
+ */
+static enum err
+hold(struct sender *sender)
+{
+	bool held = sender->lease->token != 0;
+	enum err err = count_hooks(sender);
+
+	if (err == ERR_OK && sender->hooks == 0) {
+		lease_release(sender->lease, sender->store);
+		return ERR_BUSY;
+	}
+	if (err == ERR_OK)
+		err = lease_hold(
+		    sender->lease, sender->store, date_monotonic_ns());
+	if (err == ERR_OK && !held)
+		log_info("hooks: this node sends: token=%llu",
+		    (unsigned long long)sender->lease->token);
+	if (err != ERR_OK && err != ERR_BUSY &&
+	    lease_is_held(sender->lease, date_monotonic_ns()))
+		err = ERR_OK;
+	/* The next view has all that the node before has stored. */
+	if (err == ERR_OK) {
+		state_view_rest(sender->view);
+		err = state_view_renew(sender->view);
+	}
+	return err;
+}
+
+static bool
+may_send(const struct sender *sender)
+{
+	return sender->lease == NULL ||
+	    lease_is_held(sender->lease, date_monotonic_ns());
+}
+
 /* --- tries ---------------------------------------------------------------- */
 
 static enum err
@@ -192,6 +273,8 @@ begin_try(struct sender *sender, struct line *line, uint64_t number)
 	if (err != ERR_OK)
 		return err;
 	err = trail_get(sender->view, number, &entry);
+	if (err == ERR_OK && !may_send(sender))
+		err = ERR_BUSY;
 	return err == ERR_OK ? post(sender, line, &entry) : err;
 }
 
@@ -240,7 +323,7 @@ serve_line(struct sender *sender, struct line *line, int64_t now_ms)
 		return ERR_OK;
 	err = line_read(line, sender->view);
 	if (err == ERR_OK)
-		err = line_save(line, sender->store);
+		err = line_save(line, sender->store, sender->lease);
 	if (err == ERR_OK)
 		err = begin_due(sender, line, now_ms);
 	if (err != ERR_NOT_FOUND)
@@ -252,13 +335,11 @@ serve_line(struct sender *sender, struct line *line, int64_t now_ms)
 /* --- turns ---------------------------------------------------------------- */
 
 static enum err
-turn(struct sender *sender)
+send_due(struct sender *sender)
 {
 	int64_t now_ms = date_now_ms();
-	enum err err = state_view_renew(sender->view);
+	enum err err = take_answers(sender);
 
-	if (err == ERR_OK)
-		err = take_answers(sender);
 	if (err == ERR_OK &&
 	    state_view_version(sender->view) != sender->state_version) {
 		err = take_hooks(sender);
@@ -271,8 +352,22 @@ turn(struct sender *sender)
 	for (unsigned i = 0; i < sender->count && err == ERR_OK; i++)
 		err = serve_line(sender, sender->lines[i], now_ms);
 	drop_absent(sender);
-	state_view_rest(sender->view);
 	return err;
+}
+
+static enum err
+turn(struct sender *sender)
+{
+	enum err err = state_view_renew(sender->view);
+
+	if (err == ERR_OK && sender->lease != NULL)
+		err = hold(sender);
+	if (err == ERR_OK)
+		err = send_due(sender);
+	if (sender->lease != NULL && (err == ERR_BUSY || !may_send(sender)))
+		let_go(sender);
+	state_view_rest(sender->view);
+	return sender->lease != NULL && err == ERR_BUSY ? ERR_OK : err;
 }
 
 static int
@@ -325,7 +420,12 @@ deliver_run(struct store *store, const struct deliver_options *options)
 	assert(options->first_wait_ms > 0 && options->timeout_ms > 0);
 	if (err != ERR_OK)
 		return err;
-	err = posts_new(&sender.posts, options->ca_file);
+	if (store_is_shared(store)) {
+		sender.lease = &sender.lease_of_node;
+		err = lease_init(sender.lease, "hooks");
+	}
+	if (err == ERR_OK)
+		err = posts_new(&sender.posts, options->ca_file);
 	if (err == ERR_OK)
 		err = open_views(&sender);
 	catch_signals();
@@ -335,12 +435,16 @@ deliver_run(struct store *store, const struct deliver_options *options)
 		if (problem != ERR_OK)
 			log_error("hooks: %s: the next try is in %d s",
 			    err_text(problem), PROBLEM_MS / 1000);
+		if (!may_send(&sender))
+			let_go(&sender);
 		posts_wait(sender.posts, pause_of(&sender, problem));
 	}
 	for (unsigned i = sender.count; i-- > 0; drop(&sender, i))
 		if (sender.lines[i]->there &&
-		    line_save(sender.lines[i], store) != ERR_OK)
+		    line_save(sender.lines[i], store, sender.lease) != ERR_OK)
 			log_warn("a hook's last events are sent again");
+	if (sender.lease != NULL)
+		lease_release(sender.lease, store);
 	live_view_close(sender.live);
 	catalog_view_close(sender.catalog);
 	state_view_close(sender.view);

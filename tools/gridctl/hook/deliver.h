@@ -1,11 +1,12 @@
 /*
  * deliver: sends what hooks wait for, until it is told to end.
  *
- * One process at a time sends. Each hook has its own tries and lanes
- * (hook_at.h), so that a receiver that is dead or slow holds up no other hook,
- * and an event that a receiver refuses holds up its supplier alone. How far a
- * hook has come is stored after each answer: when the process is killed, what
- * was under way is sent again, with the same id.
+ * One process at a time sends; of nodes that share the state, the node with the
+ * lease (lease.h), and the others wait until it ends. Each hook has its own
+ * tries and lanes (hook_at.h), so that a receiver that is dead or slow holds up
+ * no other hook, and an event that a receiver refuses holds up its supplier
+ * alone. How far a hook has come is stored after each answer: when the process
+ * is killed, what was under way is sent again, with the same id.
  */
 #pragma once
 
@@ -23,6 +24,9 @@ struct deliver_options {
 	const char *ca_file; /* NULL: the system's */
 };
 
-/* Ends at SIGTERM or SIGINT with ERR_OK; ERR_BUSY: another process sends. */
+/*
+ * Ends at SIGTERM or SIGINT with ERR_OK; ERR_BUSY: another process of this
+ * machine sends, or waits.
+ */
 enum err deliver_run(
     struct store *store, const struct deliver_options *options);

@@ -482,14 +482,14 @@ line_answer(struct line *line, struct state_view *view,
 }
 
 enum err
-line_save(struct line *line, struct store *store)
+line_save(struct line *line, struct store *store, const struct lease *lease)
 {
 	enum err err;
 
 	if (!line->dirty)
 		return ERR_OK;
-	err = hook_at_save(
-	    store, line->hook.name, &line->at, line->lost, line->lost_count);
+	err = hook_at_save(store, line->hook.name, &line->at, line->lost,
+	    line->lost_count, lease);
 	if (err != ERR_OK)
 		return err;
 	line->dirty = false;

@@ -13,6 +13,8 @@
 
 #define LINE_BUSY_MAX 4 /* tries of a hook at once */
 
+struct lease;
+
 struct line {
 	struct hook hook; /* its texts are the line's own */
 	char *url;
@@ -61,8 +63,12 @@ void line_give_up(
 enum err line_move_on(
     struct line *line, struct state_view *view, uint64_t number);
 
-/* ERR_NOT_FOUND: the hook has been removed. */
-enum err line_save(struct line *line, struct store *store);
+/*
+ * ERR_NOT_FOUND: the hook has been removed; ERR_BUSY: another node sends, by the
+ * lease, which is NULL on a machine on its own.
+ */
+enum err line_save(
+    struct line *line, struct store *store, const struct lease *lease);
 
 /* Taken before a try. ERR_BUSY: the hook is being removed. */
 enum err line_lock(struct line *line, struct store *store);

@@ -1,0 +1,172 @@
+"""Hooks of several nodes that share their state by a real etcd, and by a real
+PostgreSQL where there is one: one node sends, and where it dies or is stopped
+another one goes on."""
+
+import os
+import signal
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from etcd import begin_sharing  # noqa: E402
+from etcd_kit import Etcd, find_etcd  # noqa: E402
+from hooks import Hooks, Receiver  # noqa: E402
+from postgres_kit import Postgres, find_bin  # noqa: E402
+from stack import run_tests, wait_until  # noqa: E402
+
+
+class Other(Hooks):
+    """Another node of a grid: from a backup of its data."""
+
+    def __init__(self, first):
+        self.first = first
+        super().__init__()
+
+    def fill(self):
+        backup = self.path("backup")
+        self.first.ctl("backup", backup)
+        self.ctl("restore", backup)
+        self.key = self.first.key
+
+
+def sender_log(node):
+    return node.text_of("log/sender.log")
+
+
+def sends(node):
+    return sender_log(node).count("this node sends")
+
+
+class Pair:
+    """Two nodes with a sender each, and a hook; the first one sends."""
+
+    def __init__(self, engine, receiver):
+        self.engine, self.receiver = engine, receiver
+
+    def __enter__(self):
+        self.engine.__enter__()
+        self.one = Hooks()
+        self.one.__enter__()
+        self.two = Other(self.one)
+        self.two.__enter__()
+        begin_sharing(self.engine, self.one, self.two)
+        for node in (self.one, self.two):
+            wait_until(lambda node=node: node.get("/readyz").status == 200,
+                       "it is ready")
+        self.one.add("erp", self.receiver)
+        self.one.send()
+        wait_until(lambda: sends(self.one) == 1, "the first sends")
+        self.two.send()
+        return self
+
+    def __exit__(self, *words):
+        for node in (self.two, self.one):
+            if node.sender and node.sender.poll() is None:
+                node.sender.send_signal(signal.SIGCONT)
+            node.__exit__(*words)
+        self.engine.__exit__(*words)
+        self.receiver.stop()
+
+    def wait_for_all(self):
+        """Each proposal has arrived; how many there are."""
+        count = len(self.one.trail("proposed", "replaced"))
+        wait_until(lambda: len(self.receiver.first()) >= count,
+                   lambda: "%d events, of %d: %s\n%s" % (
+                       len(self.receiver.first()), count,
+                       sender_log(self.one)[-2000:],
+                       sender_log(self.two)[-2000:]))
+        assert not self.receiver.wrong, self.receiver.wrong
+        assert len(self.receiver.first()) == count
+        return count
+
+    def all_is_noted(self, count):
+        """Each event counts once, whichever node has sent it."""
+        def shown(node):
+            hook = node.hook("erp")
+            return hook["waiting"], hook["delivered"]
+
+        wait_until(lambda: shown(self.one) == shown(self.two) == (0, count),
+                   lambda: "all is noted: %s %s" % (
+                       shown(self.one), shown(self.two)))
+
+
+def one_node_sends_and_another_takes_over(engine):
+    receiver = Receiver()
+    with Pair(engine, receiver) as pair:
+        one, two = pair.one, pair.two
+        for code in one.articles:
+            for node, gamme in ((one, "Y"), (two, "Z")):
+                wait_until(lambda node=node, gamme=gamme, code=code: node.put(
+                    code, gamme).status == 200, "it is stored")
+        count = pair.wait_for_all()
+        assert count > len(one.articles), count
+        pair.all_is_noted(count)
+        assert len(receiver.tries) == count, len(receiver.tries)
+        assert sends(two) == 0, sender_log(two)
+        # Told to end, it lets go at once.
+        one.kill(signal.SIGTERM)
+        two.propose()
+        assert pair.wait_for_all() > count
+        assert sends(two) == 1, sender_log(two)
+        one.send()
+        # Killed, it has the lease until that ends.
+        two.kill()
+        two.propose()
+        count = pair.wait_for_all()
+        assert sends(one) == 2, sender_log(one)
+        pair.all_is_noted(count)
+        assert len(receiver.tries) == count, len(receiver.tries)
+
+
+def who_wakes_up_late_sends_and_notes_nothing(engine):
+    """Stopped while a receiver has its event: the other node sends it again,
+    and the answer to the first one is nobody's any more."""
+    receiver = Receiver()
+    with Pair(engine, receiver) as pair:
+        one, two = pair.one, pair.two
+        code = one.articles[0]
+
+        def stops(event):
+            if event["data"]["codein"] == code and sends(two) == 0:
+                one.sender.send_signal(signal.SIGSTOP)
+            return 204
+
+        receiver.status = stops
+        assert one.put(code, "Y").status == 200
+        wait_until(lambda: sends(two) == 1, "the other one takes over")
+        wait_until(lambda: len(receiver.tries) == 2, "it is sent again")
+        two.propose(codes=one.articles[1:])
+        pair.wait_for_all()
+        one.sender.send_signal(signal.SIGCONT)
+        wait_until(lambda: "does not send any more" in sender_log(one),
+                   "the first has lost it")
+        two.propose(codes=one.articles[1:])
+        count = pair.wait_for_all()
+        pair.all_is_noted(count)
+        assert len(receiver.tries) == count + 1, len(receiver.tries)
+        two.ctl("check")
+        assert sends(one) == 1 and sends(two) == 1
+
+
+def engines():
+    """etcd, and PostgreSQL where it is installed."""
+    find_etcd()
+    try:
+        find_bin()
+    except SystemExit:
+        return [Etcd]
+    return [Etcd, Postgres]
+
+
+def over(engine, test):
+    def run():
+        test(engine())
+
+    run.__name__ = "%s_by_%s" % (test.__name__, engine.__name__.lower())
+    return run
+
+
+if __name__ == "__main__":
+    run_tests([over(engine, test) for engine in engines() for test in (
+        one_node_sends_and_another_takes_over,
+        who_wakes_up_late_sends_and_notes_nothing)])
