@@ -10,16 +10,19 @@ import {complain} from "./errors.js";
 import * as format from "./format.js";
 import {tell} from "./notice.js";
 import {readRanges, rowsOfCodes} from "./pasted.js";
-import {lastStep, plan, proposal, RANGES, redo, setRange, standing, undo} from
-    "./ranges.js";
+import {edit, lastStep, plan, proposal, RANGES, redo, refreshPending, setRange,
+    standing, undo} from "./ranges.js";
 import {mayDecide, tellReadOnly} from "./rights.js";
 import {plural, t} from "./text.js";
 
 const MANY = 100; /* rows that are set without a word before */
 const MOST_COPIED = 20000;
 
-/* supplier() gives it; `wholeRows` promises rows of codes. */
-export function makeActs(grid, supplier, wholeRows) {
+/*
+ * supplier() gives it; `wholeRows` promises rows of codes; inWaiting() says
+ * whether the rows are those at which a proposal waits.
+ */
+export function makeActs(grid, supplier, wholeRows, inWaiting) {
 	/* The newest step, or the one that a notice was about. */
 	async function undoStep(step) {
 		const had = await undo(step);
@@ -186,18 +189,42 @@ export function makeActs(grid, supplier, wholeRows) {
 		return act !== null;
 	}
 
+	/*
+	 * The proposal at a row; where none is known, as the server has it now.
+	 * One that the buyer may not expect is shown, and not decided.
+	 */
+	async function proposalAt({codein}) {
+		const code = supplier().code, expected = inWaiting();
+
+		if (proposal(codein) !== undefined)
+			return proposal(codein);
+		tell(t("waits_asked"), {about: "ranges"});
+		await refreshPending();
+		const found = proposal(codein);
+
+		if (code !== supplier().code)
+			return undefined;
+		if (found !== undefined && (expected || edit(codein)))
+			return found;
+		tell(found === undefined ? t("waits_not") :
+		    t("waits_new", found), {about: "ranges"});
+		return undefined;
+	}
+
 	/* One proposal, saved or rejected by a key: the edit over it stays. */
 	async function decideRow(what, row) {
-		const proposed = proposal(row.codein);
-		const planned = plan([row.codein]);
-
 		if (refused(null))
 			return;
-		if (proposed === undefined || planned.pending.length === 0) {
-			tell(t("waits_not"), {about: "ranges"});
+		const proposed = await proposalAt(row);
+
+		if (proposed === undefined)
+			return;
+		if (edit(row.codein)) {
+			tell(t("waits_below", proposed), {about: "ranges"});
 			return;
 		}
-		await decideNow(what, planned, {supplier: supplier(), undoStep},
+		await decideNow(what, plan([row.codein]),
+		    {supplier: supplier(), undoStep},
 		    t(what === "save" ? "accepted" : "rejected",
 			{gamme: proposed.gamme, codein: row.codein}));
 	}
@@ -238,7 +265,9 @@ export function makeActs(grid, supplier, wholeRows) {
 			if (event.ctrlKey || event.metaKey)
 				return commands[letter]?.(row, name) ?? false;
 			if (signs[event.key] !== undefined)
-				decideRow(signs[event.key], row);
+				decideRow(signs[event.key], row)
+				    .catch((error) => complain(
+					t("pending_failed"), error));
 			else if (RANGES.includes(letter))
 				setTargets(row, letter);
 			else if (["Delete", "Backspace"].includes(event.key))

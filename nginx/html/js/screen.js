@@ -90,7 +90,8 @@ export function openScreen(host, session, logOut) {
 		},
 	});
 	const acts = makeActs(grid, () => supplier, (rows) =>
-	    rowsByCodes(supplier.code, rows, askedColumns()));
+	    rowsByCodes(supplier.code, rows, askedColumns()),
+	() => filters.show === "pending");
 	const bar = changesBar(grid, acts, changedAndShown);
 	const rowsNow = () => ({supplier, filters, source, total});
 	const figures = tally(bar.totals, rowsNow);

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import {another, api, cell, chooseSupplier, codeAt, firstRowIs, grid, host, logIn,
     lookAgain, open, openPage, product, propose, ROWS, rowsDrawn, setRow, SUPPLIER,
-    tick, totalIs} from "./kit.mjs";
+    tick, totalIs, until} from "./kit.mjs";
 
 const GRID = "**/api/v1/grid?*", PRODUCT = "**/api/v1/products/*";
 
@@ -430,12 +430,71 @@ async function sessions(day, browser) {
 	});
 }
 
+const says = (page, words) => page.waitForFunction((text) =>
+    document.querySelector(".notice[data-about=ranges]")?.textContent
+	.includes(text), words);
+
+const rangeIs = (codein, gamme) => until(async () =>
+    (await product(codein)).codeGamme === gamme);
+
+/* A key that answers a proposal comes before the page knows of it. */
+async function signs(day, page) {
+	await day.check("+ and - wait for the proposal of a row to validate",
+	    async () => {
+		const taken = await articleAt(page, 0);
+		const refused = await articleAt(page, 1);
+		const late = await hold(page, "**/app/pending?*");
+
+		for (const {codein, wanted} of [taken, refused])
+			await propose(codein, wanted);
+		await page.locator(".choice input[name=show][value=pending]")
+		    .check({force: true});
+		for (const [key, {codein}] of [["+", taken], ["-", refused]]) {
+			await page.locator(`.ag-row[row-id="${codein}"] ` +
+			    "[col-id=libelle1]").click();
+			await page.keyboard.press(key);
+			await says(page, "Chargement de la proposition");
+		}
+		await late.holds(2);
+		await late.letGo();
+		/* The two are sent in any order. */
+		await rangeIs(taken.codein, taken.wanted);
+		await until(async () => (await product(refused.codein))
+		    .gammeAValider === null);
+		assert.equal((await product(refused.codein)).codeGamme,
+		    refused.codeGamme);
+		await page.locator(".choice input[name=show][value='']")
+		    .check({force: true});
+		await totalIs(page, ROWS);
+	});
+	await day.check("a proposal that has just come is shown before it is taken",
+	    async () => {
+		const {codein, codeGamme, wanted} = await articleAt(page, 0);
+
+		await cell(page, 0, "libelle1").click();
+		await page.keyboard.press("+");
+		await says(page, "Aucune proposition");
+		await propose(codein, wanted);
+		await page.keyboard.press("+");
+		await says(page, `La proposition ${wanted} vient d'arriver`);
+		assert.equal((await product(codein)).codeGamme, codeGamme);
+		await setRow(page, 0, another(codeGamme, wanted));
+		await page.keyboard.press("+");
+		await says(page, `couvre la proposition ${wanted}`);
+		await page.keyboard.press("Delete");
+		await page.keyboard.press("+");
+		await rangeIs(codein, wanted);
+		await says(page, "validée");
+	});
+}
+
 export async function races(day, browser) {
 	const page = day.page = await open(browser);
 
 	await saving(day, page);
 	await rowsOf(day, page);
 	await panel(day, page);
+	await signs(day, page);
 	await suppliers(day, page);
 	await day.check("the page complained of nothing meanwhile", () =>
 	    assert.deepEqual(page.problems, []));
