@@ -121,6 +121,12 @@ export function supplierPicker() {
 
 	const box = el("div.supplier-box", {}, button, popup);
 
+	/* A click on nothing leaves for no element: see pointerdown. */
+	box.addEventListener("focusout", ({relatedTarget}) => {
+		if (relatedTarget !== null && !box.contains(relatedTarget))
+			close();
+	});
+
 	return {element: box, open,
 	    show(supplier) {
 		name.replaceChildren(
