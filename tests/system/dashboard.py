@@ -77,8 +77,8 @@ class Watched:
     grid = prometheus = None
 
     @classmethod
-    def begin(cls):
-        cls.grid = grid = Grid()
+    def begin(cls, make=Grid):
+        cls.grid = grid = make()
         grid.ctl("compute", "--quiet", "--all")
         with open(grid.path("night.conf"), "w") as file:
             file.write("[inbox]\nfolder = \n[backup]\nfolder = %s\n" %
@@ -115,13 +115,20 @@ def prometheus_reads_them():
                "the proposal is counted")
 
 
-def panels():
+def dashboard():
     with open(os.path.join(WATCH, "product-grid.dashboard.json")) as file:
-        board = json.load(file)
-    for panel in board["panels"]:
+        return json.load(file)
+
+
+def question_of(target):
+    return target["expr"].replace("$instance", ".+").replace(
+        "$__rate_interval", "30s").replace("$__range", "1h")
+
+
+def panels():
+    for panel in dashboard()["panels"]:
         for target in panel["targets"]:
-            yield panel, target["expr"].replace("$instance", ".+").replace(
-                "$__rate_interval", "30s").replace("$__range", "1h")
+            yield panel, question_of(target)
 
 
 def each_panel_has_an_answer():
@@ -143,8 +150,7 @@ def each_panel_has_an_answer():
 
 
 def panels_stand_beside_each_other():
-    with open(os.path.join(WATCH, "product-grid.dashboard.json")) as file:
-        board = json.load(file)
+    board = dashboard()
     taken, numbers = {}, set()
     for panel in board["panels"]:
         place = panel["gridPos"]
