@@ -136,7 +136,7 @@ export function makeGrid(host, tell) {
 		maxConcurrentDatasourceRequests: 4,
 		infiniteInitialRowCount: 24,
 		cacheOverflowSize: 1,
-		rowBuffer: 3,
+		rowBuffer: 1,
 		animateRows: false,
 		suppressRowTransform: true,
 		rowHeight: rowHeight(),
