@@ -5,7 +5,7 @@
 import {column, columnNames, isOwn, shownColumns} from "./columns.js";
 import * as format from "./format.js";
 import {isOneMonth} from "./months.js";
-import {t} from "./text.js";
+import {french, t} from "./text.js";
 
 export const MOST_LISTED = 500; /* an address has no room for more */
 
@@ -14,12 +14,28 @@ const OPERATOR = /^(not\.)?(eq|neq|gt|gte|lt|lte|in|like|ilike|is)\./;
 const MAP = /^((sales|stock|receptions)12m(ByStore)?|qteReseauByMonth)$/;
 const FORM = /^([\w.-]{1,80})=([^\p{Cc}]{1,8000})$/u;
 
+/*
+ * A number with the marks that people and sheets use. "1,000" is a thousand in
+ * English; "1.000" in French may be that or one, and is none.
+ */
+function plainNumber(text) {
+	const typed = text.replace(/[\s%€]/g, "").replace("\u2212", "-");
+	const commas = /^-?\d{1,3}(,\d{3})+$/.test(typed);
+
+	if (/^-?\d{1,3}(,\d{3})+\.\d*$/.test(typed) || (commas && !french))
+		return typed.replaceAll(",", "");
+	if (/^-?\d{1,3}(\.\d{3})+,\d*$/.test(typed))
+		return typed.replaceAll(".", "").replace(",", ".");
+	if (french && /^-?[1-9]\d{0,2}\.\d{3}$/.test(typed))
+		return "?";
+	return typed.replace(",", ".");
+}
+
 const number = {
 	operators: ["gte", "lte", "eq", "null", "not_null"],
 	/* What was typed as the API writes it, or null when it is no number. */
 	read(text, kind) {
-		const value = Number(text.replace(/[\s%€]/g, "")
-		    .replace(",", ".").replace("\u2212", "-"));
+		const value = Number(plainNumber(text));
 
 		if (text.trim() === "" || !Number.isFinite(value))
 			return null;

@@ -8,7 +8,7 @@ const countOf = async (query) =>
     (await grid(`${query}&limit=1`)).pagination.total;
 
 async function addFilter(page, column, operator, value) {
-	await page.click(".filters button:has-text('Filtrer')");
+	await page.click(".filters button.quiet");
 	await page.selectOption("#filter-column", column);
 	await page.selectOption("#filter-operator", operator);
 	if (value !== null)
@@ -79,6 +79,34 @@ export async function columns(day, browser) {
 		await page.keyboard.press("Enter");
 		await totalIs(page, await countOf("tauxMarge=gte.0.305"));
 		assert.match(await chips(page).textContent(), /30,5/);
+		await page.click(".chips button");
+		await totalIs(page, ROWS);
+	});
+	await day.check("marks of thousands are told from decimal ones",
+	    async () => {
+		const english = await open(browser, {locale: "en-GB"});
+		const asked = async (one, typed, query) => {
+			await addFilter(one, "totalCa", "gte", typed);
+			await totalIs(one, await countOf(`totalCa=gte.${query}`));
+			await one.click(".chips button");
+			await totalIs(one, ROWS);
+		};
+
+		await asked(english, "1,000", "1000");
+		await asked(english, "1,000.5", "1000.5");
+		await asked(english, "0.5", "0.5");
+		await english.context().close();
+		await asked(page, "1\u202f000", "1000");
+		await asked(page, "1.000,5", "1000.5");
+		await page.click(".filters button:has-text('Filtrer')");
+		await page.selectOption("#filter-column", "totalCa");
+		await page.fill("#filter-value", "1.000");
+		await page.keyboard.press("Enter");
+		assert.match(await page.textContent(".filter-form .problem"),
+		    /nombre/);
+		await page.fill("#filter-value", "1000");
+		await page.keyboard.press("Enter");
+		await totalIs(page, await countOf("totalCa=gte.1000"));
 		await page.click(".chips button");
 		await totalIs(page, ROWS);
 	});
