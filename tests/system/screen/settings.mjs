@@ -1,6 +1,6 @@
 /* settings: API keys, and the window of shortcuts. */
 import assert from "node:assert/strict";
-import {api, host} from "./kit.mjs";
+import {api, host, until} from "./kit.mjs";
 
 const {GRID_USER, GRID_PASSWORD} = process.env;
 
@@ -113,7 +113,7 @@ export async function settings(day) {
 	    async () => {
 		let goOn;
 		const gate = new Promise((go) => { goOn = go; });
-		let held = true, refused = 0;
+		let held = false, refused = 0;
 		const refuse = (route) => {
 			refused += held ? 1 : 0;
 			return held && route.request().method() === "GET" ?
@@ -124,7 +124,9 @@ export async function settings(day) {
 			    route.continue();
 		};
 
+		/* Before, a 401 asks for a login rightly. */
 		await page.route("**/app/password", async (route) => {
+			held = true;
 			await gate;
 			return route.continue();
 		});
@@ -137,6 +139,7 @@ export async function settings(day) {
 		await page.fill("#password-new", GRID_PASSWORD);
 		await page.fill("#password-again", GRID_PASSWORD);
 		await page.keyboard.press("Enter");
+		await until(() => held);
 		await page.evaluate(() =>
 		    document.querySelector(".top .inbox").click());
 		for (let i = 0; refused === 0; i++) {
