@@ -20,7 +20,7 @@ const FORM = /^([\w.-]{1,80})=([^\p{Cc}]{1,8000})$/u;
  */
 function plainNumber(text) {
 	const typed = text.replace(/[\s%€]/g, "").replace("\u2212", "-");
-	const commas = /^-?\d{1,3}(,\d{3})+$/.test(typed);
+	const commas = /^-?[1-9]\d{0,2}(,\d{3})+$/.test(typed);
 
 	if (/^-?\d{1,3}(,\d{3})+\.\d*$/.test(typed) || (commas && !french))
 		return typed.replaceAll(",", "");

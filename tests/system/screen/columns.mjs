@@ -95,6 +95,7 @@ export async function columns(day, browser) {
 		await asked(english, "1,000", "1000");
 		await asked(english, "1,000.5", "1000.5");
 		await asked(english, "0.5", "0.5");
+		await asked(english, "0,125", "0.125");
 		await english.context().close();
 		await asked(page, "1\u202f000", "1000");
 		await asked(page, "1.000,5", "1000.5");
