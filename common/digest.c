@@ -115,8 +115,14 @@ digest_parts_add(struct digest_parts *parts, struct span part)
 	uint64_t len = htole64(part.len);
 
 	assert(parts != NULL);
-	if (EVP_DigestUpdate(parts->context, &len, sizeof(len)) != 1 ||
-	    EVP_DigestUpdate(parts->context, part.ptr, part.len) != 1)
+	digest_parts_more(parts, span_make((const char *)&len, sizeof(len)));
+	digest_parts_more(parts, part);
+}
+
+void
+digest_parts_more(struct digest_parts *parts, struct span bytes)
+{
+	if (EVP_DigestUpdate(parts->context, bytes.ptr, bytes.len) != 1)
 		parts->failed = true;
 }
 

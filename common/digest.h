@@ -25,6 +25,9 @@ void digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data);
 struct digest_parts;
 enum err digest_parts_new(struct digest_parts **out);
 void digest_parts_add(struct digest_parts *parts, struct span part);
+
+/* The same without its length: bytes in as many pieces as may be. */
+void digest_parts_more(struct digest_parts *parts, struct span bytes);
 enum err digest_parts_end(
     struct digest_parts *parts, uint8_t out[DIGEST_SHA256_LEN]);
 void digest_parts_free(struct digest_parts *parts);

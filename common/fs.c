@@ -132,12 +132,18 @@ is_real(const struct dirent *entry)
 	    strcmp(entry->d_name, "..") != 0;
 }
 
+static int
+is_listed(const struct dirent *entry)
+{
+	return is_real(entry) && strcmp(entry->d_name, "lost+found") != 0;
+}
+
 enum err
 fs_list(const char *path, enum err (*each)(void *context, const char *name),
     void *context)
 {
 	struct dirent **entries = NULL;
-	int count = scandir(path, &entries, is_real, by_bytes);
+	int count = scandir(path, &entries, is_listed, by_bytes);
 	enum err err = ERR_OK;
 
 	assert(path != NULL && each != NULL);
@@ -418,12 +424,12 @@ fs_free_bytes(const char *path, uint64_t *bytes)
 /* --- locks ---------------------------------------------------------------- */
 
 static int
-take_lock(int fd, bool wait)
+take_lock(int fd, int how, bool wait)
 {
 	int rc;
 
 	do
-		rc = flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB));
+		rc = flock(fd, how | (wait ? 0 : LOCK_NB));
 	while (rc != 0 && errno == EINTR);
 	return rc;
 }
@@ -439,8 +445,8 @@ is_still(int fd, const char *path)
 	    own.st_dev == there.st_dev && own.st_ino == there.st_ino;
 }
 
-enum err
-fs_lock(int *fd, const char *path, bool wait)
+static enum err
+lock(int *fd, const char *path, int how, bool wait)
 {
 	enum err err = ERR_OK;
 
@@ -449,7 +455,7 @@ fs_lock(int *fd, const char *path, bool wait)
 		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, LOCK_MODE);
 		if (*fd < 0)
 			return failed("opening a lock", path);
-		if (take_lock(*fd, wait) != 0)
+		if (take_lock(*fd, how, wait) != 0)
 			err = errno == EWOULDBLOCK ? ERR_BUSY
 						   : failed("locking", path);
 		if (err == ERR_OK && is_still(*fd, path))
@@ -459,6 +465,18 @@ fs_lock(int *fd, const char *path, bool wait)
 		if (err != ERR_OK)
 			return err;
 	}
+}
+
+enum err
+fs_lock(int *fd, const char *path, bool wait)
+{
+	return lock(fd, path, LOCK_EX, wait);
+}
+
+enum err
+fs_lock_shared(int *fd, const char *path, bool wait)
+{
+	return lock(fd, path, LOCK_SH, wait);
 }
 
 int

@@ -56,7 +56,10 @@ enum err fs_remove_tree(const char *path);
 /* Empties a folder, which stays. ERR_NOT_FOUND is quiet. */
 enum err fs_empty(const char *path);
 
-/* Calls `each` with every name in the folder but "." and "..", sorted. */
+/*
+ * Calls `each` with every name in the folder, sorted, but ".", ".." and "lost+found",
+ * which file systems have at their root for themselves.
+ */
 enum err fs_list(const char *path,
     enum err (*each)(void *context, const char *name), void *context);
 
@@ -72,6 +75,9 @@ enum err fs_free_bytes(const char *path, uint64_t *bytes);
  * close() releases it.
  */
 enum err fs_lock(int *fd, const char *path, bool wait);
+
+/* The same with others who share it, and with no holder of the lock itself. */
+enum err fs_lock_shared(int *fd, const char *path, bool wait);
 
 /*
  * Writes all bytes, through partial transfers and EINTR; errors are not logged.

@@ -298,8 +298,8 @@ auth_refuse(struct call *call)
 	}
 	reply_fail(call->reply, 401, CODE_UNAUTHORIZED,
 	    "An API key is needed, in the header X-API-Key or as "
-	    "Authorization: Bearer%s; this one is missing, invalid, over or "
-	    "revoked.",
+	    "Authorization: Bearer%s; this one is missing, invalid, expired "
+	    "or revoked.",
 	    call->route->auth == ROUTE_KEY
 		? ""
 		: reply_words(call->reply, ", or a session"));

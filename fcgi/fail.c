@@ -59,6 +59,18 @@ fail_outrun(struct call *call)
 	return err;
 }
 
+static enum err
+fail_version(struct call *call)
+{
+	enum err err = reply_fail(call->reply, 503, CODE_INTERNAL,
+	    "Nothing was stored: this node's program is of an earlier version "
+	    "than the others'. Its pages are of before. Another node takes "
+	    "the request.");
+
+	reply_header(call->reply, "Retry-After", "%d", AWAY_RETRY_S);
+	return err;
+}
+
 enum err
 fail_write(struct call *call, enum err err)
 {
@@ -84,6 +96,8 @@ fail_write(struct call *call, enum err err)
 		return fail_unknown(call);
 	if (err == ERR_OUTRUN)
 		return fail_outrun(call);
+	if (err == ERR_VERSION)
+		return fail_version(call);
 	return reply_fail(call->reply, 500, CODE_INTERNAL,
 	    "It could not be stored (%s): look again before you repeat it; the "
 	    "server's log says more.",

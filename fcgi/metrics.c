@@ -138,6 +138,14 @@ metrics_behind_ms(const struct metrics *metrics)
 	return at_ns == 0 ? 0 : (date_monotonic_ns() - at_ns) / 1000000;
 }
 
+void
+metrics_cluster(
+    struct metrics *metrics, enum cluster_gauge gauge, int64_t value)
+{
+	atomic_store_explicit(
+	    &metrics->cluster[gauge], value, memory_order_relaxed);
+}
+
 static unsigned
 status_place(int status)
 {

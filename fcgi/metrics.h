@@ -41,6 +41,9 @@ enum stock {
 	STOCK_SNAPSHOTS_STALE,
 	STOCK_SNAPSHOTS_ABSENT,
 	STOCK_SNAPSHOTS_DAMAGED,
+	STOCK_SHARED_MADE,
+	STOCK_SHARED_TAKEN,
+	STOCK_SHARED_LACKING,
 	STOCK_PENDING,
 	STOCK_VALIDATED,
 	STOCK_PENDING_SINCE_S,
@@ -87,6 +90,16 @@ enum stock {
 	STOCK_COUNT
 };
 
+/* Of several nodes, as the process that follows the others finds them. */
+enum cluster_gauge {
+	CLUSTER_LOG_AWAY, /* 1 or 0 */
+	CLUSTER_IMPORT_SHOWN, /* their numbers */
+	CLUSTER_IMPORT_LAST,
+	CLUSTER_PULL_FAILS, /* 1 or 0 */
+	CLUSTER_PUSH_FAILS,
+	CLUSTER_GAUGES
+};
+
 /*
  * Threads write a part each, as far as there are as many: a line that several
  * processors write would pass between them at each answer.
@@ -103,6 +116,7 @@ struct endpoint_counts {
 
 struct metrics {
 	atomic_ullong computations_done, computations_failed;
+	atomic_ullong computations_ms; /* of both */
 	atomic_ullong workers_replaced; /* died and were started again */
 	atomic_ullong connections; /* accepted; each carries many requests */
 	atomic_ullong requests_aborted; /* the client had gone */
@@ -113,10 +127,12 @@ struct metrics {
 	char scrub_at[SCHEMA_CODE_MAX + 1]; /* the last supplier; "": done */
 	uint64_t scrub_trail; /* the last entry in files; 0: none yet */
 	atomic_ullong scrubs; /* rounds that came to their end */
+	atomic_ullong scrub_snapshots; /* compared in this round, or the last */
 	atomic_llong stock[STOCK_COUNT];
 	/* By the monotonic clock, when this node had all that others have
 	   written; 0: there is no other. */
 	atomic_llong current_ns;
+	atomic_llong cluster[CLUSTER_GAUGES];
 	/* The supervisor's own pid, and who has which place, 0 for nobody. */
 	pid_t supervisor;
 	unsigned endpoint_count;
@@ -153,6 +169,8 @@ struct gauges *metrics_mine(struct metrics *metrics);
 void metrics_current(struct metrics *metrics, int64_t at_ns);
 void metrics_behind(struct metrics *metrics);
 int64_t metrics_behind_ms(const struct metrics *metrics);
+void metrics_cluster(
+    struct metrics *metrics, enum cluster_gauge gauge, int64_t value);
 #define METRICS_BEHIND_MS 1000 /* what is told to callers */
 
 /* Takes over what was counted in the data directory. */

@@ -13,7 +13,7 @@
 /* Gauges, and counters in "_total"; lines of one name stand together. */
 static const struct {
 	const char *name, *labels, *help;
-	bool is_time; /* 0 is never: no line */
+	bool is_time; /* 0 is never: no line; nor where nothing is shared */
 } stock_lines[STOCK_COUNT] = {
     [STOCK_COUNTED_S] = {"gridapi_data_counted_timestamp_seconds", "",
 	"When housekeeping last counted what is stored.", true},
@@ -29,6 +29,13 @@ static const struct {
 	false},
     [STOCK_SNAPSHOTS_DAMAGED] = {"gridapi_snapshots", "{state=\"damaged\"}", "",
 	false},
+    [STOCK_SHARED_MADE] = {"gridapi_shared_snapshots_total", "{from=\"here\"}",
+	"Snapshots that nodes share, by the node that made them.", true},
+    [STOCK_SHARED_TAKEN] = {"gridapi_shared_snapshots_total",
+	"{from=\"elsewhere\"}", "", true},
+    [STOCK_SHARED_LACKING] = {"gridapi_shared_snapshots_lacking", "",
+	"Suppliers whose newest snapshot another node has, and this one not.",
+	true},
     [STOCK_PENDING] = {"gridapi_proposals", "{state=\"pending\"}",
 	"Proposed ranges that wait for a buyer, and validated ones that wait "
 	"for an import.",
@@ -287,6 +294,39 @@ write_processes(struct buf *buf, const struct metrics *metrics)
 	    "File descriptors that all processes have open.", all.open_files);
 }
 
+static const struct cluster_line {
+	const char *name, *labels, *help;
+} cluster_lines[CLUSTER_GAUGES] = {
+    [CLUSTER_LOG_AWAY] = {"gridapi_log_away", "",
+	"1 while the log that the nodes share is out of reach."},
+    [CLUSTER_IMPORT_SHOWN] = {"gridapi_nodes_import", "{kind=\"shown\"}",
+	"The number of the import that this node shows, and of the nodes' last "
+	"one."},
+    [CLUSTER_IMPORT_LAST] = {"gridapi_nodes_import", "{kind=\"last\"}", ""},
+    [CLUSTER_PULL_FAILS] = {"gridapi_files_fail", "{kind=\"pull\"}",
+	"1 while files of the last import do not come from other nodes or the "
+	"bucket, or are not taken by the bucket."},
+    [CLUSTER_PUSH_FAILS] = {"gridapi_files_fail", "{kind=\"push\"}", ""},
+};
+
+static void
+write_cluster(struct buf *buf, const struct metrics *metrics)
+{
+	write_one(buf, "gridapi_behind_milliseconds", "gauge",
+	    "For how long other nodes may have written what is not here.",
+	    metrics_behind_ms(metrics));
+	for (unsigned i = 0; i < CLUSTER_GAUGES; i++) {
+		const struct cluster_line *line = &cluster_lines[i];
+
+		if (line->help[0] != '\0')
+			buf_addf(buf, "# HELP %s %s\n# TYPE %s gauge\n",
+			    line->name, line->help, line->name);
+		buf_addf(buf, "%s%s %lld\n", line->name, line->labels,
+		    (long long)atomic_load_explicit(
+			&metrics->cluster[i], memory_order_relaxed));
+	}
+}
+
 void
 metrics_write(struct buf *buf, const struct metrics *metrics,
     const char *(*name)(unsigned endpoint))
@@ -329,6 +369,12 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	write_one(buf, "gridapi_computations_failed_total", "counter",
 	    "On-demand computations that failed or ran out of time.",
 	    (long long)get(&metrics->computations_failed));
+	buf_addf(buf,
+	    "# HELP gridapi_computations_seconds_total Seconds that "
+	    "computations took, failed ones too.\n# TYPE "
+	    "gridapi_computations_seconds_total counter\n"
+	    "gridapi_computations_seconds_total %.3f\n",
+	    (double)get(&metrics->computations_ms) / 1e3);
 	write_one(buf, "gridapi_workers_replaced_total", "counter",
 	    "Workers that died and were started again.",
 	    (long long)get(&metrics->workers_replaced));
@@ -339,14 +385,15 @@ metrics_write(struct buf *buf, const struct metrics *metrics,
 	write_one(buf, "gridapi_scrubs_total", "counter",
 	    "Walks through all published files that came to their end.",
 	    (long long)get(&metrics->scrubs));
+	write_one(buf, "gridapi_scrub_snapshots", "gauge",
+	    "Snapshots that the walk under way, or else the last one, has "
+	    "compared.",
+	    (long long)get(&metrics->scrub_snapshots));
 	write_one(buf, "gridapi_requests_aborted_total", "counter",
 	    "Requests whose client had gone.",
 	    (long long)get(&metrics->requests_aborted));
 	if (metrics->current_ns != 0)
-		write_one(buf, "gridapi_behind_milliseconds", "gauge",
-		    "For how long other nodes may have written what is not "
-		    "here.",
-		    metrics_behind_ms(metrics));
+		write_cluster(buf, metrics);
 	write_processes(buf, metrics);
 	write_stock(buf, metrics);
 }

@@ -26,6 +26,8 @@
  *	trail/MONTH-N.part
  *	              the audit trail's older entries, from number N on, immutable:
  *	              state/trail_part.h
+ *	files/SHA     files that the nodes of a cluster give each other, some of
+ *	              them links to those above: store/files.h
  *	words.idx     all suppliers' words, for searches across them; can be
  *	              made from the snapshots at any time:
  *	              search/word_index.h
@@ -80,6 +82,14 @@
  *	                      network import that last changed a product it
  *	                      lists. All ones, or no record, stand for the
  *	                      present value of "facts" or "network"
+ *	          "edition"   u64 number and 32 bytes SHA-256 of the edition of a
+ *	                      cluster that these data are of (upkeep/edition.h);
+ *	                      goes with any other change of them
+ *	          "apart"     u64 generation of the last facts that were imported
+ *	                      here before the first edition came, or of an
+ *	                      edition that a loss of the log undid: what was
+ *	                      computed from these or earlier ones counts as
+ *	                      changed, whatever "since" says
  *	network   codeCentrale -> one product's metrics, packed:
  *	            decimal caReseau, qteReseau;
  *	            unsigned nbMagasinsReseau + 1, 0 for none;
@@ -103,8 +113,10 @@
  *	                      articles, position, sales, stock and reception
  *	                      records, of all shares together; unsigned checksum
  *	                      of the tables stores and classes (source_pair_crc)
+ *	          "since"     packed: unsigned oldest month with sales, 0 for
+ *	                      none or not known; absent in facts of before
  *	          "common"    SCHEMA_DIGEST bytes, of what all suppliers' rows
- *	                      share: the stores' codes and the newest month
+ *	                      share: the stores' codes and these two months
  *	          "shares"    packed: unsigned number of shares, 1 to
  *	                      SOURCE_SHARES_MAX; then for each unsigned
  *	                      generation of its file, 0 for this one's, and

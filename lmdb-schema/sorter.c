@@ -20,6 +20,7 @@
 #define CHUNK_MAX ((size_t)1 << 20)
 #define CHUNK_MIN ((size_t)4096)
 #define WRITE_BYTES ((size_t)256 << 10)
+#define MARK_BYTES ((uint64_t)256 << 10) /* between two marks of a run */
 
 /* A sorter that holds less of the budget writes no run of it. */
 #define SHARE_MIN 16
@@ -37,8 +38,15 @@ struct chunk {
 	size_t room, used;
 };
 
+/* A place in a run, so that a reader may begin near a key. */
+struct mark {
+	uint64_t prefix; /* of the record there */
+	uint64_t at; /* in the file */
+};
+
 struct run {
 	uint64_t at, end; /* in the file */
+	size_t first_mark, marks;
 };
 
 /* A run being read. */
@@ -47,6 +55,13 @@ struct head {
 	struct span key;
 	uint64_t prefix;
 	uint32_t run;
+};
+
+struct sorter_walk {
+	const struct sorter *sorter;
+	struct head *heads; /* a heap */
+	size_t head_count;
+	size_t next; /* entry, without runs */
 };
 
 struct sorter {
@@ -64,10 +79,10 @@ struct sorter {
 	uint64_t written;
 	struct run *runs;
 	size_t run_count, run_room;
+	struct mark *marks; /* of all runs */
+	size_t mark_count, mark_room;
 	const char *map;
-	struct head *heads; /* a heap */
-	size_t head_count;
-	size_t next; /* entry, without runs */
+	struct sorter_walk walk; /* for sorter_next() */
 };
 
 /* --- records -------------------------------------------------------------- */
@@ -256,18 +271,42 @@ flush(struct sorter *sorter, struct buf *out)
 }
 
 static enum err
+add_mark(struct sorter *sorter, uint64_t prefix, uint64_t at)
+{
+	if (sorter->mark_count == sorter->mark_room) {
+		size_t room = sorter->mark_room * 2 + 64;
+		struct mark *marks =
+		    reallocarray(sorter->marks, room, sizeof(*marks));
+
+		if (marks == NULL)
+			return ERR_NO_MEMORY;
+		sorter->marks = marks;
+		sorter->mark_room = room;
+	}
+	sorter->marks[sorter->mark_count++] = (struct mark){prefix, at};
+	return ERR_OK;
+}
+
+static enum err
 write_entries(struct sorter *sorter)
 {
+	uint64_t marked = sorter->written;
 	struct span key, value;
 	struct buf out;
 	enum err err = ERR_OK;
 
 	buf_init(&out, (size_t)1 << 33);
 	for (size_t i = 0; i < sorter->count && err == ERR_OK; i++) {
-		const char *at = record_of(sorter, sorter->entries[i].at);
+		const struct entry *entry = &sorter->entries[i];
+		const char *at = record_of(sorter, entry->at);
+		uint64_t place = sorter->written + out.len;
 
+		if (place - marked >= MARK_BYTES) {
+			err = add_mark(sorter, entry->prefix, place);
+			marked = place;
+		}
 		buf_add(&out, at, record_read(&key, &value, at));
-		if (out.len >= WRITE_BYTES)
+		if (err == ERR_OK && out.len >= WRITE_BYTES)
 			err = flush(sorter, &out);
 	}
 	if (err == ERR_OK && out.len > 0)
@@ -279,7 +318,8 @@ write_entries(struct sorter *sorter)
 static enum err
 write_run(struct sorter *sorter)
 {
-	struct run run = {.at = sorter->written};
+	struct run run = {
+	    .at = sorter->written, .first_mark = sorter->mark_count};
 	enum err err = open_file(sorter);
 
 	if (err == ERR_OK && sorter->run_count == sorter->run_room) {
@@ -296,6 +336,7 @@ write_run(struct sorter *sorter)
 	if (err == ERR_OK)
 		err = write_entries(sorter);
 	run.end = sorter->written;
+	run.marks = sorter->mark_count - run.first_mark;
 	forget(sorter);
 	if (err == ERR_OK)
 		sorter->runs[sorter->run_count++] = run;
@@ -330,7 +371,8 @@ sorter_free(struct sorter *sorter)
 		close(sorter->fd);
 	free(sorter->chunks);
 	free(sorter->runs);
-	free(sorter->heads);
+	free(sorter->marks);
+	free(sorter->walk.heads);
 	free(sorter);
 }
 
@@ -419,15 +461,15 @@ compare_heads(const struct head *a, const struct head *b)
 }
 
 static void
-sift_down(struct sorter *sorter, size_t at)
+sift_down(struct sorter_walk *walk, size_t at)
 {
-	struct head *heads = sorter->heads;
+	struct head *heads = walk->heads;
 
 	for (;;) {
 		size_t least = at, child = 2 * at + 1;
 		struct head swap;
 
-		for (size_t i = child; i < child + 2 && i < sorter->head_count;
+		for (size_t i = child; i < child + 2 && i < walk->head_count;
 		     i++)
 			if (compare_heads(&heads[i], &heads[least]) < 0)
 				least = i;
@@ -450,29 +492,98 @@ look(struct head *head)
 	head->prefix = prefix_of(head->key);
 }
 
+/* The last place of a run with nothing but lower keys before it. */
+static uint64_t
+place_near(const struct sorter *sorter, const struct run *run, uint64_t prefix)
+{
+	const struct mark *marks = sorter->marks + run->first_mark;
+	size_t low = 0, high = run->marks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (marks[middle].prefix < prefix)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? run->at : marks[low - 1].at;
+}
+
+/* False: all keys of the run are below `from`. */
+static bool
+find_head(struct head *head, const struct sorter *sorter, uint32_t run,
+    struct span from)
+{
+	struct span key, value;
+
+	head->at = sorter->map +
+	    place_near(sorter, &sorter->runs[run], prefix_of(from));
+	head->end = sorter->map + sorter->runs[run].end;
+	head->run = run;
+	while (head->at < head->end) {
+		size_t bytes = record_read(&key, &value, head->at);
+
+		if (span_cmp(key, from) >= 0) {
+			look(head);
+			return true;
+		}
+		head->at += bytes;
+	}
+	return false;
+}
+
+/* The first entry in memory whose key is not below `from`. */
+static size_t
+find_entry(const struct sorter *sorter, struct span from)
+{
+	size_t low = 0, high = sorter->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (span_cmp(key_at(sorter, sorter->entries[middle].at), from) <
+		    0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+begin_at(struct sorter_walk *walk, struct span from)
+{
+	const struct sorter *sorter = walk->sorter;
+
+	walk->next = find_entry(sorter, from);
+	walk->head_count = 0;
+	for (size_t i = 0; i < sorter->run_count; i++)
+		walk->head_count += find_head(
+		    &walk->heads[walk->head_count], sorter, (uint32_t)i, from);
+	for (size_t i = walk->head_count / 2; i-- > 0;)
+		sift_down(walk, i);
+}
+
+/* The walk is zeros yet. */
+static enum err
+walk_init(struct sorter_walk *walk, const struct sorter *sorter)
+{
+	walk->sorter = sorter;
+	walk->heads = calloc(sorter->run_count + 1, sizeof(*walk->heads));
+	return walk->heads == NULL ? ERR_NO_MEMORY : ERR_OK;
+}
+
 void
 sorter_rewind(struct sorter *sorter)
 {
 	assert(sorter->sealed);
-	sorter->next = 0;
-	sorter->head_count = sorter->run_count;
-	for (size_t i = 0; i < sorter->run_count; i++) {
-		sorter->heads[i] =
-		    (struct head){.at = sorter->map + sorter->runs[i].at,
-			.end = sorter->map + sorter->runs[i].end,
-			.run = (uint32_t)i};
-		look(&sorter->heads[i]);
-	}
-	for (size_t i = sorter->head_count / 2; i-- > 0;)
-		sift_down(sorter, i);
+	begin_at(&sorter->walk, SPAN(""));
 }
 
 static enum err
 map_runs(struct sorter *sorter)
 {
-	sorter->heads = calloc(sorter->run_count, sizeof(*sorter->heads));
-	if (sorter->heads == NULL)
-		return ERR_NO_MEMORY;
 	sorter->map =
 	    mmap(NULL, sorter->written, PROT_READ, MAP_SHARED, sorter->fd, 0);
 	if (sorter->map == MAP_FAILED) {
@@ -496,6 +607,8 @@ sorter_seal(struct sorter *sorter)
 		sort(sorter);
 	if (err == ERR_OK && sorter->run_count > 0)
 		err = map_runs(sorter);
+	if (err == ERR_OK)
+		err = walk_init(&sorter->walk, sorter);
 	if (err != ERR_OK)
 		return err;
 	sorter->sealed = true;
@@ -504,18 +617,32 @@ sorter_seal(struct sorter *sorter)
 }
 
 static bool
-next_of_runs(struct sorter *sorter, struct span *key, struct span *value)
+next_of_runs(struct sorter_walk *walk, struct span *key, struct span *value)
 {
-	struct head *head = sorter->heads;
+	struct head *head = walk->heads;
 
-	if (sorter->head_count == 0)
+	if (walk->head_count == 0)
 		return false;
 	head->at += record_read(key, value, head->at);
 	if (head->at < head->end)
 		look(head);
 	else
-		*head = sorter->heads[--sorter->head_count];
-	sift_down(sorter, 0);
+		*head = walk->heads[--walk->head_count];
+	sift_down(walk, 0);
+	return true;
+}
+
+bool
+sorter_walk_next(struct sorter_walk *walk, struct span *key, struct span *value)
+{
+	const struct sorter *sorter = walk->sorter;
+
+	if (sorter->run_count > 0)
+		return next_of_runs(walk, key, value);
+	if (walk->next == sorter->count)
+		return false;
+	record_read(
+	    key, value, record_of(sorter, sorter->entries[walk->next++].at));
 	return true;
 }
 
@@ -523,13 +650,33 @@ bool
 sorter_next(struct sorter *sorter, struct span *key, struct span *value)
 {
 	assert(sorter->sealed);
-	if (sorter->run_count > 0)
-		return next_of_runs(sorter, key, value);
-	if (sorter->next == sorter->count)
-		return false;
-	record_read(
-	    key, value, record_of(sorter, sorter->entries[sorter->next++].at));
-	return true;
+	return sorter_walk_next(&sorter->walk, key, value);
+}
+
+enum err
+sorter_walk_begin(
+    struct sorter_walk **out, const struct sorter *sorter, struct span from)
+{
+	struct sorter_walk *walk = calloc(1, sizeof(*walk));
+	enum err err;
+
+	assert(sorter->sealed);
+	*out = walk;
+	if (walk == NULL)
+		return ERR_NO_MEMORY;
+	err = walk_init(walk, sorter);
+	if (err == ERR_OK)
+		begin_at(walk, from);
+	return err;
+}
+
+void
+sorter_walk_end(struct sorter_walk *walk)
+{
+	if (walk == NULL)
+		return;
+	free(walk->heads);
+	free(walk);
 }
 
 uint64_t

@@ -49,4 +49,15 @@ bool sorter_next(struct sorter *sorter, struct span *key, struct span *value);
 /* The next record is the first again. */
 void sorter_rewind(struct sorter *sorter);
 
+/*
+ * Readers of their own, each at a place of its own, of a sealed sorter: one
+ * thread each. The first record is the first whose key is not below `from`.
+ */
+struct sorter_walk;
+enum err sorter_walk_begin(
+    struct sorter_walk **out, const struct sorter *sorter, struct span from);
+bool sorter_walk_next(
+    struct sorter_walk *walk, struct span *key, struct span *value);
+void sorter_walk_end(struct sorter_walk *walk);
+
 uint64_t sorter_count(const struct sorter *sorter);

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/date.h"
 #include "common/kv/kvpages.h"
 #include "common/log.h"
 
@@ -273,11 +274,18 @@ refuse_damaged(struct kv *kv, const struct stat *st)
 static enum err
 verify_live(struct kv *kv)
 {
+	int64_t began_ns = date_monotonic_ns();
 	struct kv_txn *txn;
 	enum err err;
 
-	if (!kv->piecemeal)
-		return kv_verify(kv);
+	if (!kv->piecemeal) {
+		bool young = fs_stamp_is_young(&kv->stamp);
+
+		err = kv_verify(kv);
+		if (!young)
+			kv->verify_ns = date_monotonic_ns() - began_ns;
+		return err;
+	}
 	err = kv_read_piecemeal(&txn, kv);
 	if (err == ERR_OK)
 		kv_abort(txn);
@@ -290,6 +298,7 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 {
 	enum err err = ERR_OK;
 
+	fs_stamp_of(&kv->stamp, st);
 	/* A live file that another process is creating may still be shorter. */
 	if (kv->mode == KV_FROZEN || st->st_size >= 2 * sysconf(_SC_PAGESIZE))
 		err = refuse_damaged(kv, st);
@@ -305,7 +314,6 @@ open_new(struct kv **out, struct kv *kv, const struct kv_spec *spec,
 		kv_free(kv);
 		return err;
 	}
-	fs_stamp_of(&kv->stamp, st);
 	kv->opened = true;
 	list_add(kv, st);
 	*out = kv;

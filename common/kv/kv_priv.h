@@ -33,8 +33,8 @@ struct kv {
 	pid_t pid;
 	dev_t dev;
 	ino_t ino;
-	struct fs_stamp
-	    stamp; /* of an immutable one, when it was looked over */
+	struct fs_stamp stamp; /* before it was verified at opening */
+	int64_t verify_ns; /* how long that took; 0: verify again */
 	bool grows; /* kv_map.c: */
 	atomic_bool full; /* a writer has met the end of the map */
 	uint64_t expected; /* by kv_expect() */

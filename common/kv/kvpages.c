@@ -51,15 +51,22 @@ pages_fini(struct pages *pages)
 {
 	free(pages->first);
 	free(pages->taken);
+	free(pages->ahead.bytes);
 }
 
-/* Sets the number of pages: a reference beyond it is damage. */
+/*
+ * Sets the number of pages: a reference beyond it is damage. All of them will be
+ * read.
+ */
 static enum err
 set_count(struct pages *pages, uint64_t count)
 {
 	pages->count = count;
 	pages->taken = calloc(count / 64 + 1, sizeof(*pages->taken));
-	return pages->taken == NULL ? ERR_NO_MEMORY : ERR_OK;
+	pages->ahead.bytes = malloc(PAGES_AHEAD * pages->page);
+	return pages->taken == NULL || pages->ahead.bytes == NULL
+	    ? ERR_NO_MEMORY
+	    : ERR_OK;
 }
 
 enum err

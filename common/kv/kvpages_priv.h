@@ -52,7 +52,15 @@ struct pages {
 	 */
 	uint64_t *taken;
 	unsigned char *first, *second; /* the meta pages */
+	struct {
+		unsigned char *bytes; /* NULL: pages are read one by one */
+		uint64_t from, to; /* the pages that are there */
+		uint64_t next; /* behind the page that was read last */
+	} ahead;
 };
+
+/* Pages are read so many at once where they follow one another. */
+#define PAGES_AHEAD 16
 
 static inline uint16_t
 u16_at(const unsigned char *at)
@@ -100,7 +108,7 @@ enum err kvpages_meta(
     const unsigned char **meta, struct pages *pages, uint64_t transaction);
 
 enum err kvpages_read(
-    const struct pages *pages, uint64_t number, unsigned char *page);
+    struct pages *pages, uint64_t number, unsigned char *page);
 
 /* Walks a table, and marks its pages as used; ERR_DAMAGED when one is not sound. */
 enum err kvpages_table(

@@ -32,10 +32,33 @@ read_bytes(
 	return u64_at(page) == number ? ERR_OK : ERR_DAMAGED;
 }
 
-enum err
-kvpages_read(const struct pages *pages, uint64_t number, unsigned char *page)
+/* Reads the page and those behind it, as far as the file has them. */
+static void
+read_ahead(struct pages *pages, uint64_t number)
 {
-	return read_bytes(pages, number, page, pages->page);
+	ssize_t got = pread(pages->fd, pages->ahead.bytes,
+	    PAGES_AHEAD * pages->page, (off_t)(number * pages->page));
+
+	pages->ahead.from = number;
+	pages->ahead.to = number + (got < 0 ? 0 : (uint64_t)got / pages->page);
+}
+
+enum err
+kvpages_read(struct pages *pages, uint64_t number, unsigned char *page)
+{
+	bool follows = number == pages->ahead.next;
+
+	pages->ahead.next = number + 1;
+	if (pages->ahead.bytes == NULL)
+		return read_bytes(pages, number, page, pages->page);
+	if (follows && number >= pages->ahead.to)
+		read_ahead(pages, number);
+	if (number < pages->ahead.from || number >= pages->ahead.to)
+		return read_bytes(pages, number, page, pages->page);
+	memcpy(page,
+	    pages->ahead.bytes + (number - pages->ahead.from) * pages->page,
+	    pages->page);
+	return u64_at(page) == number ? ERR_OK : ERR_DAMAGED;
 }
 
 /*

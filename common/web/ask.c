@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/web/libcurl.h"
-#include "config.h"
 
 /* --- askers --------------------------------------------------------------- */
 
@@ -35,25 +34,12 @@ take_body(char *bytes, size_t size, size_t count, void *context)
 static bool
 set_up(struct asker *asker, const struct ask_trust *trust)
 {
-	bool good = true;
+	bool good =
+	    libcurl_set_up(asker->lib, asker->curl, trust, asker->error);
 
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(CURLOPT_FOLLOWLOCATION, 0L);
-	SET(CURLOPT_PROXY, "");
-	SET(CURLOPT_NOSIGNAL, 1L);
 	SET(CURLOPT_TCP_NODELAY, 1L);
-	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (trust->ca[0] != '\0')
-		SET(CURLOPT_CAINFO, trust->ca);
-	if (trust->cert[0] != '\0')
-		SET(CURLOPT_SSLCERT, trust->cert);
-	if (trust->key[0] != '\0')
-		SET(CURLOPT_SSLKEY, trust->key);
-	SET(CURLOPT_USERAGENT, "product-grid/" PACKAGE_VERSION);
 	SET(CURLOPT_WRITEFUNCTION, take_body);
 	SET(CURLOPT_WRITEDATA, asker);
-	SET(CURLOPT_ERRORBUFFER, asker->error);
 	return good;
 }
 

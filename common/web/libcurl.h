@@ -5,6 +5,12 @@
 #pragma once
 
 #include <curl/curl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/web/ask.h"
+#include "common/web/object.h"
 
 /* The functions in use, each without its "curl_". */
 #define LIBCURL_FUNCTIONS(F) \
@@ -38,3 +44,32 @@ struct libcurl {
 
 /* For any thread. NULL: it cannot be loaded; the log says once what to do. */
 const struct libcurl *libcurl(void);
+
+/* The options that requests to nodes, to etcd and to a bucket have in common. */
+bool libcurl_set_up(const struct libcurl *lib, CURL *curl,
+    const struct ask_trust *trust, char error[CURL_ERROR_SIZE]);
+
+/*
+ * Signs the request for a store of objects, with the SHA-256 of its body in digits,
+ * or of none for NULL. The header that it needs is the caller's to free; NULL: it
+ * has failed.
+ */
+struct curl_slist *libcurl_sign(const struct libcurl *lib, CURL *curl,
+    const struct object_sign *sign, const char *sha);
+
+/*
+ * Ends a transfer that has hardly a byte a second over `limit_s`, in whatever
+ * direction. libcurl's own limit of speed counts what came seconds before.
+ */
+struct libcurl_speed {
+	int64_t limit_s;
+	int64_t since_ns; /* the time and the bytes that it is measured from */
+	curl_off_t since;
+	bool stalled;
+};
+
+bool libcurl_watch(
+    const struct libcurl *lib, CURL *curl, struct libcurl_speed *speed);
+
+/* Of a transfer that has failed; ERR_CLOSED where there is none closer. */
+enum err libcurl_err(CURLcode code);

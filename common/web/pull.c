@@ -4,13 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/date.h"
 #include "common/web/libcurl.h"
-#include "config.h"
 
 #define CONNECT_MS 3000L
-#define STALL_BYTES 1024 /* a second */
-#define NS_A_S INT64_C(1000000000)
 #define HEADER_MAX 1024
 
 struct pulling {
@@ -19,9 +15,7 @@ struct pulling {
 	CURL *curl;
 	uint64_t got;
 	enum err err; /* of the answer */
-	/* The time and the bytes that the speed is measured from. */
-	int64_t since_ns;
-	uint64_t since_got;
+	struct libcurl_speed speed;
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -60,31 +54,6 @@ take_body(char *bytes, size_t size, size_t count, void *context)
 	return pulling->err == ERR_OK ? len : 0;
 }
 
-/*
- * libcurl calls it once a second at least. Its own limit of speed counts what
- * came seconds before.
- */
-static int
-look_at_speed(void *context, curl_off_t all, curl_off_t got, curl_off_t up_all,
-    curl_off_t up)
-{
-	struct pulling *pulling = context;
-	const int64_t now = date_monotonic_ns(),
-		      limit_s = pulling->request->stall_s;
-
-	(void)all, (void)got, (void)up_all, (void)up;
-	if (now - pulling->since_ns < limit_s * NS_A_S)
-		return 0;
-	if (pulling->got - pulling->since_got <
-	    (uint64_t)limit_s * STALL_BYTES) {
-		pulling->err = ERR_TIMED_OUT;
-		return 1;
-	}
-	pulling->since_ns = now;
-	pulling->since_got = pulling->got;
-	return 0;
-}
-
 #define SET(option, value) \
 	(good = good && \
 		pulling->lib->easy_setopt(pulling->curl, option, value) == \
@@ -94,32 +63,17 @@ static bool
 set_up(struct pulling *pulling, struct curl_slist *headers)
 {
 	const struct pull_request *request = pulling->request;
-	bool good = headers != NULL;
+	bool good = libcurl_set_up(pulling->lib, pulling->curl, request->trust,
+			pulling->error) &&
+	    libcurl_watch(pulling->lib, pulling->curl, &pulling->speed);
 
-	SET(CURLOPT_URL, request->url);
 	SET(CURLOPT_HTTPHEADER, headers);
-	SET(CURLOPT_PROTOCOLS_STR, "http,https");
-	SET(CURLOPT_FOLLOWLOCATION, 0L);
-	SET(CURLOPT_PROXY, "");
-	SET(CURLOPT_NOSIGNAL, 1L);
-	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-	if (request->trust->ca[0] != '\0')
-		SET(CURLOPT_CAINFO, request->trust->ca);
-	if (request->trust->cert[0] != '\0')
-		SET(CURLOPT_SSLCERT, request->trust->cert);
-	if (request->trust->key[0] != '\0')
-		SET(CURLOPT_SSLKEY, request->trust->key);
-	SET(CURLOPT_USERAGENT, "product-grid/" PACKAGE_VERSION);
+	SET(CURLOPT_URL, request->url);
 	SET(CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	SET(CURLOPT_NOPROGRESS, 0L);
-	SET(CURLOPT_XFERINFOFUNCTION, look_at_speed);
-	SET(CURLOPT_XFERINFODATA, pulling);
 	if (request->from > 0)
 		SET(CURLOPT_RESUME_FROM_LARGE, (curl_off_t)request->from);
 	SET(CURLOPT_WRITEFUNCTION, take_body);
 	SET(CURLOPT_WRITEDATA, pulling);
-	SET(CURLOPT_ERRORBUFFER, pulling->error);
 	return good;
 }
 
@@ -128,23 +82,12 @@ of_code(const struct pulling *pulling, CURLcode code)
 {
 	if (pulling->err != ERR_OK)
 		return pulling->err;
-	switch (code) {
-	case CURLE_OK:
-		return of_status(pulling);
-	case CURLE_OPERATION_TIMEDOUT:
+	if (pulling->speed.stalled)
 		return ERR_TIMED_OUT;
-	case CURLE_RANGE_ERROR:
-		return ERR_EXISTS; /* libcurl has seen that it is not from there */
-	case CURLE_COULDNT_RESOLVE_HOST:
-	case CURLE_COULDNT_CONNECT:
-	case CURLE_SSL_CONNECT_ERROR:
-	case CURLE_PEER_FAILED_VERIFICATION:
-		return ERR_AWAY;
-	case CURLE_OUT_OF_MEMORY:
-		return ERR_NO_MEMORY;
-	default:
-		return ERR_CLOSED;
-	}
+	if (code == CURLE_OK)
+		return of_status(pulling);
+	/* libcurl has seen that it is not from there. */
+	return code == CURLE_RANGE_ERROR ? ERR_EXISTS : libcurl_err(code);
 }
 
 static struct curl_slist *
@@ -171,7 +114,8 @@ tell(char why[ASK_ERROR_MAX], const struct pulling *pulling, enum err err)
 	    pulling->curl, CURLINFO_RESPONSE_CODE, &status);
 	if (err == ERR_NOT_FOUND || err == ERR_DENIED || err == ERR_BAD_INPUT)
 		snprintf(why, ASK_ERROR_MAX, "it answered %ld", status);
-	else if (pulling->err != ERR_OK || pulling->error[0] == '\0')
+	else if (pulling->err != ERR_OK || pulling->speed.stalled ||
+	    pulling->error[0] == '\0')
 		snprintf(why, ASK_ERROR_MAX, "%s", err_text(err));
 	else
 		snprintf(why, ASK_ERROR_MAX, "%.*s", ASK_ERROR_MAX - 1,
@@ -183,17 +127,21 @@ pull(const struct pull_request *request, char why[ASK_ERROR_MAX])
 {
 	struct pulling pulling = {
 	    .lib = libcurl(), .request = request, .err = ERR_OK};
-	struct curl_slist *headers;
+	struct curl_slist *headers = NULL;
 	enum err err = ERR_NO_MEMORY;
 
 	assert(request->each != NULL && request->stall_s > 0);
 	snprintf(why, ASK_ERROR_MAX, "libcurl is missing");
 	if (pulling.lib == NULL)
 		return ERR_NOT_READY;
-	pulling.since_ns = date_monotonic_ns();
-	headers = make_headers(pulling.lib, request->token);
+	pulling.speed.limit_s = request->stall_s;
 	pulling.curl = pulling.lib->easy_init();
-	if (pulling.curl != NULL && set_up(&pulling, headers))
+	if (pulling.curl != NULL)
+		headers = request->sign != NULL
+		    ? libcurl_sign(
+			  pulling.lib, pulling.curl, request->sign, NULL)
+		    : make_headers(pulling.lib, request->token);
+	if (headers != NULL && set_up(&pulling, headers))
 		err =
 		    of_code(&pulling, pulling.lib->easy_perform(pulling.curl));
 	if (pulling.curl != NULL) {

@@ -12,10 +12,12 @@
 #include "common/err.h"
 #include "common/span.h"
 #include "common/web/ask.h"
+#include "common/web/object.h"
 
 struct pull_request {
 	const char *url;
 	const char *token; /* for the header Authorization */
+	const struct object_sign *sign; /* instead of it; or NULL */
 	const struct ask_trust *trust;
 	uint64_t from; /* the bytes before it are not asked for */
 	uint64_t most; /* bytes that may come */

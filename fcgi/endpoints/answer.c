@@ -2,8 +2,10 @@
 
 #include <assert.h>
 
+#include "common/date.h"
 #include "fcgi/call.h"
 #include "fcgi/http/members.h"
+#include "lmdb-schema/snapshot/snapfile.h"
 
 void
 answer_begin(struct answer *answer, struct call *call)
@@ -59,6 +61,18 @@ answer_end(struct answer *answer)
 	if (is_whole(body, text))
 		iovbuf_refer_all(body, text->data, text->len);
 	return jsonw_end(&answer->json);
+}
+
+void
+answer_days(struct jsonw *json, const struct snap_head *head)
+{
+	char text[DATE_TEXT_MAX];
+	size_t len = 0;
+
+	if (head->oldest_sales != 0)
+		len = date_month_text(text, head->oldest_sales);
+	members_day(json, "donneesAu", head->as_of_day);
+	members_null_text(json, "ventesDepuis", span_make(text, len));
 }
 
 void

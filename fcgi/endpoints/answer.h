@@ -30,6 +30,10 @@ void answer_put(struct answer *answer);
 /* Closes the object, which alone is open, and adds the rest to the body. */
 enum err answer_end(struct answer *answer);
 
+/* Members of meta: the day that a snapshot's figures stand for, and since when. */
+struct snap_head;
+void answer_days(struct jsonw *json, const struct snap_head *head);
+
 /* A user's `role`, and the `suppliers` to decide for: null for all. */
 struct rights;
 void answer_rights(struct answer *answer, const struct rights *rights);

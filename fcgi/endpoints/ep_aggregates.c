@@ -257,7 +257,7 @@ add_meta(struct summing *summing, const struct paging *pages, bool computed)
 	add_values(summing, summing->aggregate.totals, NULL);
 	members_text(json, "snapshot", span_of(generation));
 	members_time(json, "computedAt", head->computed_ms);
-	members_day(json, "donneesAu", head->as_of_day);
+	answer_days(json, head);
 	members_text(json, "codeFournisseur", snapshot_supplier(summing->snap));
 	members_null_text(json, "nomFournisseur", snapshot_name(summing->snap));
 	members_names(json, "ignores", params->ignored, params->ignored_count);

@@ -1,4 +1,6 @@
 /* GET /healthz, /readyz, /metrics: for probes and for Prometheus. */
+#include <stdio.h>
+
 #include "fcgi/call.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/http/iovbuf.h"
@@ -6,12 +8,44 @@
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/rows/shared_source.h"
+#include "lmdb-schema/upkeep/edition.h"
 
 enum err
 ep_healthz(struct call *call)
 {
 	reply_header(call->reply, "Content-Type", "application/json");
 	iovbuf_text(&call->reply->body, "{\"ok\":true}");
+	return ERR_OK;
+}
+
+/*
+ * Of nodes that give each other their imports: the one that is shown, and the
+ * last. Older rows are served meanwhile; a node that has none yet is not ready.
+ */
+static enum err
+tell_ready(struct call *call, bool imported)
+{
+	struct editions editions;
+	enum err err = edition_look(&editions, call->server->store);
+	char text[128];
+
+	if (err != ERR_OK)
+		return err;
+	if (!imported && editions.now.number > 0)
+		return reply_fail(call->reply, 503, CODE_INTERNAL,
+		    "Import %llu of node %s is not here yet.",
+		    (unsigned long long)editions.now.number, editions.now.node);
+	snprintf(text, sizeof(text), "{\"ok\":true,\"imported\":%s",
+	    imported ? "true" : "false");
+	iovbuf_add(&call->reply->body, span_of(text));
+	if (editions.now.number > 0) {
+		snprintf(text, sizeof(text), ",\"import\":%llu,\"last\":%llu",
+		    (unsigned long long)editions.shown,
+		    (unsigned long long)editions.now.number);
+		iovbuf_add(&call->reply->body, span_of(text));
+	}
+	iovbuf_text(&call->reply->body, "}");
+	reply_header(call->reply, "Content-Type", "application/json");
 	return ERR_OK;
 }
 
@@ -31,12 +65,8 @@ ep_readyz(struct call *call)
 	if (err != ERR_OK && err != ERR_NOT_FOUND)
 		return reply_fail(call->reply, 503, CODE_INTERNAL,
 		    "The facts cannot be read: %s", err_text(err));
-	reply_header(call->reply, "Content-Type", "application/json");
-	iovbuf_add(&call->reply->body,
-	    err == ERR_OK ? SPAN("{\"ok\":true,\"imported\":true}")
-			  : SPAN("{\"ok\":true,\"imported\":false}"));
 	shared_source_release(source);
-	return ERR_OK;
+	return tell_ready(call, err == ERR_OK);
 }
 
 enum err

@@ -73,7 +73,7 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	members_object(&answer.json, "meta");
 	listed_write(&answer.json, listed);
 	members_time(&answer.json, "computedAt", head->computed_ms);
-	members_day(&answer.json, "donneesAu", head->as_of_day);
+	answer_days(&answer.json, head);
 	members_bool(&answer.json, "computedOnDemand", computed);
 	members_names(&answer.json, "ignores", call->params.ignored,
 	    call->params.ignored_count);

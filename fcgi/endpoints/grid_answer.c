@@ -69,7 +69,7 @@ add_meta(struct jsonw *json, const struct call *call,
 		members_int(json, "articlesEcartes", snapshot_left_out(snap));
 	members_text(json, "snapshot", span_of(generation));
 	members_time(json, "computedAt", head->computed_ms);
-	members_day(json, "donneesAu", head->as_of_day);
+	answer_days(json, head);
 	members_text(json, "codeFournisseur", snapshot_supplier(snap));
 	members_null_text(json, "nomFournisseur", snapshot_name(snap));
 	members_names(json, "ignores", params->ignored, params->ignored_count);

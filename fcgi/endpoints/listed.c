@@ -81,9 +81,13 @@ listed_count(
 	assert(supplier.len > 0 && codeins != NULL);
 	if (shared_source_get(&source, call) != ERR_OK)
 		return 0;
-	for (uint32_t i = 0; i < codemap_count(codeins); i++)
-		count += source_lists(
-		    source->source, supplier, codemap_code(codeins, i));
+	for (uint32_t i = 0; i < codemap_count(codeins); i++) {
+		bool lists;
+
+		if (source_lists(&lists, source->source, supplier,
+			codemap_code(codeins, i)) == ERR_OK)
+			count += lists;
+	}
 	shared_source_release(source);
 	return count;
 }

@@ -45,7 +45,7 @@ bool
 condition_has_months(unsigned column)
 {
 	return column == COL_sales12m || column == COL_stock12m ||
-	    column == COL_receptions12m;
+	    column == COL_receptions12m || column == COL_sales12mN1;
 }
 
 bool

@@ -16,7 +16,7 @@ static const struct row {
     {"This key may make %lld requests a minute: wait %lld s.",
 	"Cette clé permet %lld requêtes par minute : attendre %lld s."},
     {"An API key is needed, in the header X-API-Key or as Authorization: "
-     "Bearer%s; this one is missing, invalid, over or revoked.",
+     "Bearer%s; this one is missing, invalid, expired or revoked.",
 	"Il faut une clé d'API, dans l'en-tête X-API-Key ou comme "
 	"Authorization: Bearer%s ; celle-ci est absente, incorrecte, expirée "
 	"ou révoquée."},
@@ -162,6 +162,8 @@ static const struct row {
 	"les lignes, sans depuis."},
     {"X-Grid-Seen is state:NUMBER, as an answer had it.",
 	"X-Grid-Seen est state:NOMBRE, comme une réponse l'avait."},
+    {"Import %llu of node %s is not here yet.",
+	"L'import %llu du nœud %s n'est pas encore ici."},
     {"This node has not yet what X-Grid-Seen names. Nothing was done: repeat "
      "the request, here or at another node.",
 	"Ce nœud n'a pas encore ce que nomme X-Grid-Seen. Rien n'a été fait : "
@@ -279,10 +281,10 @@ static const struct row {
 	"doit nommer jusqu'à %d clés différentes parmi code1, code2, code3, "
 	"marque, codeGamme, trend, mois, magasin"},
     {"must be up to %d columns", "doit nommer jusqu'à %d colonnes"},
-    {"must be of sales12m, stock12m, receptions12m, as mois or magasin is in "
-     "groups",
-	"doit être parmi sales12m, stock12m, receptions12m, car mois ou "
-	"magasin est dans groups"},
+    {"must be of sales12m, stock12m, receptions12m, or without magasin "
+     "sales12mN1, as mois or magasin is in groups",
+	"doit être parmi sales12m, stock12m, receptions12m, ou sans magasin "
+	"sales12mN1, car mois ou magasin est dans groups"},
     {"must be columns of numbers", "doit nommer des colonnes de nombres"},
     {"has over %d parameters", "a plus de %d paramètres"},
     {"needs a date, YYYY-MM-DD", "demande une date, AAAA-MM-JJ"},
@@ -375,6 +377,13 @@ static const struct row {
      "with the new password.",
 	"Le mot de passe est changé, mais aucune session n'a pu être ouverte "
 	"(%s) : se connecter avec le nouveau mot de passe."},
+    {"Nothing was stored: this node's program is of an earlier version than "
+     "the "
+     "others'. Its pages are of before. Another node takes the request.",
+	"Rien n'a été enregistré : le programme de ce nœud est d'une version "
+	"antérieure à celle des autres. Ses pages datent d'avant. Un autre "
+	"nœud "
+	"prend la requête."},
     {"Nothing was stored: this node was away for too long, and has to join the "
      "others anew. Its pages are of before. Another node takes the request.",
 	"Rien n'a été enregistré : ce nœud a été absent trop longtemps et doit "

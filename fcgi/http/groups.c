@@ -25,12 +25,14 @@ group_find(struct span name)
 }
 
 bool
-group_takes(unsigned column, bool cells)
+group_takes(unsigned column, const struct group_list *groups)
 {
 	assert(column < ROW_COLUMNS);
-	if (cells)
+	if (group_has_cells(groups))
 		return column == COL_sales12m || column == COL_stock12m ||
-		    column == COL_receptions12m;
+		    column == COL_receptions12m ||
+		    (column == COL_sales12mN1 &&
+			!group_has(groups, GROUP_STORE));
 	return column < ROW_FLATS &&
 	    (row_info[column].type == ROW_DECIMAL ||
 		row_info[column].type == ROW_INTEGER);

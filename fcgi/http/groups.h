@@ -63,5 +63,8 @@ group_has_cells(const struct group_list *groups)
 	return group_has(groups, GROUP_MONTH) || group_has(groups, GROUP_STORE);
 }
 
-/* Whether a column can be summed: a number; with cells, a monthly map. */
-bool group_takes(unsigned column, bool cells);
+/*
+ * Whether a column can be summed by these groups: a number; by months or stores a
+ * monthly map, that of the year before by months alone.
+ */
+bool group_takes(unsigned column, const struct group_list *groups);

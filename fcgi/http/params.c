@@ -60,7 +60,9 @@ const struct param_info param_infos[] = {
 	"Columns to sum, up to eight separated by commas: numbers, totalCa, "
 	"totalQuantite and totalMarge unless said otherwise; by mois or "
 	"magasin of sales12m, stock12m, receptions12m, the first unless said "
-	"otherwise. Groups stand in the order of the first one's sum"},
+	"otherwise; by mois without magasin also of sales12mN1, which stands "
+	"at the same month a year later. Groups stand in the order of the "
+	"first one's sum"},
     {"compute", PARAM_FLAG, SUPPLIER, 0, AT(compute), 0, 1, "1",
 	"1 computes a supplier without snapshot, 0 answers 202 at once"},
     {"snapshot", PARAM_GENERATION, SUPPLIER, 0, AT(snapshot), 0, 0, NULL,

@@ -125,10 +125,11 @@ finish_values(struct trouble *trouble, struct params *params)
 
 	assert(list->count <= GROUPS_VALUES_MAX);
 	for (unsigned i = 0; i < list->count; i++)
-		if (!group_takes(list->columns[i], cells)) {
+		if (!group_takes(list->columns[i], &params->groups)) {
 			params_wrong(trouble, "values",
 			    cells ? "must be of sales12m, stock12m, "
-				    "receptions12m, as mois or magasin is in "
+				    "receptions12m, or without magasin "
+				    "sales12mN1, as mois or magasin is in "
 				    "groups"
 				  : "must be columns of numbers");
 			return;

@@ -76,7 +76,7 @@ static const struct tool_field supplier_fields[] = {
 static const struct tool_field column_fields[] = {
     {.name = "columns",
 	.type = TOOL_STRINGS,
-	.max = 71,
+	.max = 76,
 	.item_max = 64,
 	.help = "Only these columns. Omit for all."},
     {.name = "supplier",
@@ -109,7 +109,7 @@ static const struct tool_field row_fields[] = {SUPPLIER,
     FILTERS,
     {.name = "fields",
 	.type = TOOL_STRINGS,
-	.max = 71,
+	.max = 76,
 	.item_max = 64,
 	.help = "Columns to return; without it a dozen that matter most. "
 		"Fewer columns leave room for more rows."},
@@ -138,7 +138,8 @@ static const struct tool_field aggregate_fields[] = {SUPPLIER_NEEDED,
 	.max = 8,
 	.item_max = 64,
 	.help = "Columns to sum; with mois or magasin one or more of "
-		"sales12m, stock12m, receptions12m. Default: totalCa, "
+		"sales12m, stock12m, receptions12m, and by mois sales12mN1: "
+		"the same month a year before. Default: totalCa, "
 		"totalQuantite, totalMarge."},
     {.name = "ascending",
 	.type = TOOL_BOOL,
@@ -160,7 +161,7 @@ static const struct tool_field product_fields[] = {{.name = "codein",
 		"the one that sells most."},
     {.name = "fields",
 	.type = TOOL_STRINGS,
-	.max = 71,
+	.max = 76,
 	.item_max = 64,
 	.help = "Columns to return, maps such as sales12m too; without it "
 		"all that are no maps."},

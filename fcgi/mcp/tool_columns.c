@@ -116,6 +116,7 @@ take_first(
 static bool
 take_extents(struct asking *asking, struct extent *extents)
 {
+	static const struct group_list none = {{0}, 0};
 	unsigned columns[GROUPS_VALUES_MAX], count = 0;
 	bool done = true;
 
@@ -126,7 +127,7 @@ take_extents(struct asking *asking, struct extent *extents)
 			done =
 			    take_first(asking, &extents[i].least, i, "asc") &&
 			    take_first(asking, &extents[i].greatest, i, "desc");
-		if (!group_takes(i, false))
+		if (!group_takes(i, &none))
 			continue;
 		columns[count++] = i;
 		if (count < GROUPS_VALUES_MAX)

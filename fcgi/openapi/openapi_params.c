@@ -460,8 +460,9 @@ openapi_condition_schema(struct jsonw *json)
 		    condition_infos[i].meaning);
 	buf_add_text(&text,
 	    ". Beside the scalar columns: a month of a monthly map, "
-	    "sales12m.202510, stock12m.202510, receptions12m.202510; a store's "
-	    "total, sales12mByStore.001, receptions12mByStore.001, and its "
+	    "sales12m.202510, stock12m.202510, receptions12m.202510, "
+	    "sales12mN1.202410; a store's total, sales12mByStore.001, "
+	    "receptions12mByStore.001, and its "
 	    "newest stock, stock12mByStore.001.");
 	members_object(json, "Condition");
 	members_string(json, "type", "string");

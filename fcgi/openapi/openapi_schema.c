@@ -108,7 +108,8 @@ static const struct example {
 	"6x25 cl\",\"codeGamme\":\"B\",\"totalCa\":0},\"meta\":{"
 	"\"fournisseurs\":[\"00042\",\"12345\",\"86607\",\"99633\"],"
 	"\"computedAt\":\"2026-11-22T22:31:44.720Z\","
-	"\"donneesAu\":\"2026-10-31\",\"computedOnDemand\":false}}"},
+	"\"donneesAu\":\"2026-10-31\",\"ventesDepuis\":\"202411\","
+	"\"computedOnDemand\":false}}"},
     {"GridReply",
 	"{\"data\":[{\"codein\":\"01006576\",\"libelle1\":\"Faux-filet "
 	"maturé(e) x4\",\"marque\":\"Terre d'Oc\","
@@ -128,7 +129,8 @@ static const struct example {
 	"pages.\",\"computedOnDemand\":false,"
 	"\"snapshot\":\"000660e50ac4f080\","
 	"\"computedAt\":\"2026-11-22T22:31:44.720Z\","
-	"\"donneesAu\":\"2026-10-31\",\"codeFournisseur\":\"12345\","
+	"\"donneesAu\":\"2026-10-31\",\"ventesDepuis\":\"202411\","
+	"\"codeFournisseur\":\"12345\","
 	"\"nomFournisseur\":\"Moulins de l'Étang SA\"}}"},
 };
 

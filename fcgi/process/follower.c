@@ -9,20 +9,33 @@
 #include "common/digest.h"
 #include "common/log.h"
 #include "fcgi/process/aside.h"
+#include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/edition.h"
+#include "lmdb-schema/upkeep/log_version.h"
+#include "lmdb-schema/upkeep/prune.h"
+#include "lmdb-schema/upkeep/push.h"
 
 #define EACH_US 50000 /* between two looks at the log */
 #define FAULT_S 5 /* after an entry that cannot be applied */
 #define TELL_S 3 /* between two records of this node */
 #define TELL_AGAIN_S 1
 #define RECORD_S 10 /* as long as one holds */
+#define TAKE_US 200000 /* between two looks for an import of another node */
+#define TAKE_AGAIN_US 1000000
+#define GRACE_S (15 * 60)
+#define PUSH_S 600 /* between two looks at the bucket without a reason */
+#define PUSH_AGAIN_S 30
+#define NOT_KNOWN UINT64_MAX
 
 struct follower {
 	struct store *store;
 	struct metrics *metrics;
 	struct engine_node node;
 	struct engine_node other; /* the last record of another run */
+	struct log_version version;
 	_Atomic bool refused; /* another node has its name */
 };
 
@@ -55,10 +68,14 @@ tell(struct follower *follower)
 {
 	struct engine *engine = store_engine(follower->store);
 	struct engine_node other;
+	struct editions editions;
 	enum err err = store_places(follower->store, follower->node.places);
 
+	if (err == ERR_OK)
+		err = edition_look(&editions, follower->store);
 	if (err != ERR_OK)
 		return err;
+	follower->node.places[STORE_LIVE] = editions.shown;
 	follower->node.beat++;
 	err = engine->node_put(engine, &follower->node, RECORD_S, &other);
 	if (err == ERR_EXISTS)
@@ -68,7 +85,9 @@ tell(struct follower *follower)
 		log_info("no other node has this one's name any more: name=%s",
 		    follower->node.name);
 	}
-	return err;
+	return err == ERR_OK ? log_version_look(&follower->version,
+				   follower->store, date_monotonic_ns())
+			     : err;
 }
 
 static void *
@@ -76,6 +95,224 @@ tell_always(void *context)
 {
 	for (;;)
 		sleep(tell(context) == ERR_OK ? TELL_S : TELL_AGAIN_S);
+	return NULL;
+}
+
+/* --- what others import ----------------------------------------------------- */
+
+static void
+tell_new(struct follower *follower, uint64_t *shown)
+{
+	struct editions editions;
+	struct pruned pruned;
+
+	if (edition_look(&editions, follower->store) != ERR_OK)
+		return;
+	metrics_cluster(
+	    follower->metrics, CLUSTER_IMPORT_SHOWN, (int64_t)editions.shown);
+	metrics_cluster(follower->metrics, CLUSTER_IMPORT_LAST,
+	    (int64_t)editions.now.number);
+	if (editions.shown == *shown)
+		return;
+	if (*shown != NOT_KNOWN && editions.is_current) {
+		log_info("this node shows import %llu of node %s",
+		    (unsigned long long)editions.now.number, editions.now.node);
+		/* As an import does at its end. */
+		prune_all(follower->store, GRACE_S, &pruned);
+	}
+	*shown = editions.shown;
+}
+
+/* A reason is told once, until it is another. */
+static void *
+take_always(void *context)
+{
+	struct follower *follower = context;
+	struct fault told, fault;
+	uint64_t shown = NOT_KNOWN;
+
+	fault_clear(&told);
+	tell_new(follower, &shown);
+	for (;;) {
+		enum err err = ERR_OK;
+
+		fault_clear(&fault);
+		if (!follower->refused)
+			err = edition_take(follower->store, false, &fault);
+		if (err != ERR_BUSY)
+			metrics_cluster(follower->metrics, CLUSTER_PULL_FAILS,
+			    err != ERR_OK);
+		if (err == ERR_OK)
+			fault_clear(&told);
+		else if (err != ERR_BUSY &&
+		    strcmp(told.message, fault.message) != 0) {
+			log_error("what another node has imported does not "
+				  "come: %s: %s: %s",
+			    err_text(err), fault.place, fault.message);
+			told = fault;
+		}
+		tell_new(follower, &shown);
+		usleep(
+		    err == ERR_OK || err == ERR_BUSY ? TAKE_US : TAKE_AGAIN_US);
+	}
+	return NULL;
+}
+
+/* --- what others compute ---------------------------------------------------- */
+
+/* A failure is looked at again after a while, as a change is at once. */
+#define COMPUTED_AGAIN_NS INT64_C(5000000000)
+#define COMPUTED_BUSY_NS INT64_C(1000000000)
+
+struct computed_seen {
+	uint64_t published, shown, catalog; /* NOT_KNOWN: look */
+	int64_t again_ns; /* 0: only when one of these changes */
+};
+
+static uint64_t
+catalog_version(struct store *store)
+{
+	struct catalog_view *view;
+	uint64_t version = NOT_KNOWN;
+
+	if (catalog_view_open(&view, store) == ERR_OK)
+		version = catalog_view_version(view);
+	catalog_view_close(view);
+	return version;
+}
+
+static bool
+is_new(struct follower *follower, struct computed_seen *seen)
+{
+	struct editions editions;
+	struct computed_seen now = {
+	    .catalog = catalog_version(follower->store)};
+	bool is;
+
+	if (edition_look(&editions, follower->store) != ERR_OK ||
+	    computed_published(&now.published, follower->store) != ERR_OK)
+		return false;
+	now.shown = editions.shown;
+	is = now.published != seen->published || now.shown != seen->shown ||
+	    now.catalog != seen->catalog ||
+	    (seen->again_ns != 0 && date_monotonic_ns() >= seen->again_ns);
+	if (is)
+		*seen = now;
+	return is;
+}
+
+static enum err
+exchange_computed(struct follower *follower, struct fault *fault)
+{
+	uint64_t taken = 0;
+	enum err err = computed_take(&taken, follower->store, fault);
+
+	if (taken > 0)
+		log_info("snapshots came from other nodes: count=%llu",
+		    (unsigned long long)taken);
+	return err == ERR_OK ? computed_offer(follower->store, fault) : err;
+}
+
+static void *
+exchange_always(void *context)
+{
+	struct follower *follower = context;
+	struct computed_seen seen = {NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, 0};
+	struct fault told, fault;
+
+	fault_clear(&told);
+	for (;; usleep(TAKE_US)) {
+		enum err err;
+
+		if (follower->refused || !is_new(follower, &seen))
+			continue;
+		fault_clear(&fault);
+		err = exchange_computed(follower, &fault);
+		if (err != ERR_OK)
+			seen.again_ns = date_monotonic_ns() +
+			    (err == ERR_BUSY ? COMPUTED_BUSY_NS
+					     : COMPUTED_AGAIN_NS);
+		if (err == ERR_OK)
+			fault_clear(&told);
+		else if (err != ERR_BUSY &&
+		    strcmp(told.message, fault.message) != 0) {
+			log_error("what another node has computed does not "
+				  "come: %s: %s: %s",
+			    err_text(err), fault.place, fault.message);
+			told = fault;
+		}
+	}
+	return NULL;
+}
+
+/* --- the bucket ------------------------------------------------------------- */
+
+/* Of what the bucket is to have: editions by their texts. */
+struct wanted {
+	char now[FILES_NAME_LEN + 1], offered[FILES_NAME_LEN + 1];
+};
+
+static bool
+look_at_wanted(struct wanted *wanted, struct store *store)
+{
+	struct editions editions;
+
+	memset(wanted, 0, sizeof(*wanted));
+	if (edition_look(&editions, store) != ERR_OK)
+		return false;
+	memcpy(wanted->now, editions.now.text.name, sizeof(wanted->now));
+	memcpy(wanted->offered, editions.offered.text.name,
+	    sizeof(wanted->offered));
+	return true;
+}
+
+/* A reason is told once, until it is another. */
+static void
+tell_pushed(enum err err, struct fault *told, const struct fault *fault)
+{
+	if (err == ERR_OK && told->message[0] != '\0') {
+		log_info("the bucket takes files again");
+		fault_clear(told);
+	} else if (err != ERR_OK &&
+	    (told->message[0] == '\0' ||
+		strcmp(told->message, fault->message) != 0)) {
+		log_error("files are not put into the bucket, and the nodes "
+			  "do without it: %s: %s",
+		    fault->place, fault->message);
+		*told = *fault;
+	}
+}
+
+/* The node that made the files puts them, unless it has gone meanwhile. */
+static void *
+push_always(void *context)
+{
+	const struct follower *follower = context;
+	struct wanted before = {"", ""}, wanted;
+	struct fault told, fault;
+	struct pushed pushed;
+	int64_t wait_s = 0, alike_s = 0;
+
+	fault_clear(&told);
+	for (;; sleep(1)) {
+		bool changed = look_at_wanted(&wanted, follower->store) &&
+		    memcmp(&wanted, &before, sizeof(wanted)) != 0;
+		enum err err;
+
+		alike_s = changed ? 0 : alike_s + 1;
+		if (follower->refused || (!changed && wait_s-- > 0))
+			continue;
+		fault_clear(&fault);
+		err = push_files(
+		    &pushed, follower->store, alike_s >= PUSH_S, &fault);
+		if (err != ERR_OK)
+			fault_set(&fault, "bucket", "%s", err_text(err));
+		metrics_cluster(
+		    follower->metrics, CLUSTER_PUSH_FAILS, err != ERR_OK);
+		tell_pushed(err, &told, &fault);
+		before = wanted;
+		wait_s = err == ERR_OK ? PUSH_S : PUSH_AGAIN_S;
+	}
 	return NULL;
 }
 
@@ -96,6 +333,8 @@ follow(struct follower *follower)
 
 		if (err == ERR_OK)
 			metrics_current(follower->metrics, began);
+		metrics_cluster(
+		    follower->metrics, CLUSTER_LOG_AWAY, err == ERR_AWAY);
 		if (err == ERR_OK || err == ERR_AWAY || err == ERR_EXISTS)
 			usleep(EACH_US);
 		else
@@ -121,8 +360,11 @@ work(const char *dir, struct metrics *metrics, const char *run)
 		log_error("%s: %s", fault.place, fault.message);
 		return;
 	}
-	if (pthread_create(&thread, NULL, tell_always, &follower) != 0)
-		log_error("no thread that tells other nodes of this one");
+	if (pthread_create(&thread, NULL, tell_always, &follower) != 0 ||
+	    pthread_create(&thread, NULL, take_always, &follower) != 0 ||
+	    pthread_create(&thread, NULL, exchange_always, &follower) != 0 ||
+	    pthread_create(&thread, NULL, push_always, &follower) != 0)
+		log_error("no thread for what the nodes tell each other");
 	else
 		follow(&follower);
 }

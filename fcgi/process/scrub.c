@@ -13,6 +13,7 @@
 #include "lmdb-schema/snapshot/packed_rows.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/edition.h"
 
 /* The share of each minute; the rest is for computations and the disk. */
 #define SLICE_NS INT64_C(5000000000)
@@ -95,6 +96,7 @@ each(void *context, struct span supplier, const struct catalog_entry *entry)
 		return ERR_BUSY;
 	}
 	look_at_snapshot(scrub, supplier, entry->generation);
+	scrub->metrics->scrub_snapshots++;
 	span_copy(next, sizeof(scrub->metrics->scrub_at), supplier);
 	return ERR_OK;
 }
@@ -114,6 +116,23 @@ look_at_words(const struct scrub *scrub)
 	word_index_discard(scrub->store);
 }
 
+/* Of nodes that give each other their imports another one has the files. */
+static bool
+repair_facts(const struct scrub *scrub)
+{
+	struct fault fault;
+	unsigned damaged;
+	enum err err;
+
+	fault_clear(&fault);
+	err = edition_repair(&damaged, scrub->store, false, false, &fault);
+	if (err != ERR_OK)
+		log_error("damaged facts do not come from another node: "
+			  "%s: %s %s",
+		    err_text(err), fault.place, fault.message);
+	return err == ERR_OK && damaged > 0;
+}
+
 static void
 look_at_facts(const struct scrub *scrub)
 {
@@ -126,6 +145,8 @@ look_at_facts(const struct scrub *scrub)
 	if (err != ERR_DAMAGED)
 		return;
 	scrub->metrics->damages++;
+	if (repair_facts(scrub))
+		return;
 	log_error("damage: the facts are not as they were written: import "
 		  "again");
 }
@@ -195,6 +216,7 @@ scrub_some(struct store *store, const struct api_settings *settings,
 		return;
 	if (metrics->scrub_at[0] == '\0') {
 		metrics->scrub_began_ns = date_monotonic_ns();
+		metrics->scrub_snapshots = 0;
 		look_at_words(&scrub);
 		look_at_facts(&scrub);
 	}

@@ -74,6 +74,9 @@ stock_take(struct store *store, struct metrics *metrics)
 		[STOCK_SNAPSHOTS_STALE] = (int64_t)counts.stale,
 		[STOCK_SNAPSHOTS_ABSENT] = (int64_t)counts.absent,
 		[STOCK_SNAPSHOTS_DAMAGED] = (int64_t)counts.lost,
+		[STOCK_SHARED_MADE] = (int64_t)counts.made,
+		[STOCK_SHARED_TAKEN] = (int64_t)counts.taken,
+		[STOCK_SHARED_LACKING] = (int64_t)counts.lacking,
 		[STOCK_PENDING] = (int64_t)counts.pending,
 		[STOCK_PENDING_SINCE_S] =
 		    (int64_t)(counts.pending_since_ms / 1000),

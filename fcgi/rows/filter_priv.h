@@ -73,6 +73,10 @@ filter_set_has(const struct filter_set *set, int64_t value)
 
 enum snap_measure filter_measure(unsigned column); /* of a map */
 
+/* The place of a month among a map's twelve; SCHEMA_MONTHS or more: none. */
+unsigned filter_month(
+    const struct snapshot *snap, unsigned column, int32_t month);
+
 /* Prepares a condition; ERR_DAMAGED. */
 enum err filter_ready(struct filter_test *test, const struct filter *filter);
 

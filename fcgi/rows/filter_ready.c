@@ -118,17 +118,29 @@ filter_measure(unsigned column)
 	case COL_stock12m:
 	case COL_stock12mByStore:
 		return SNAP_STOCK;
+	case COL_sales12mN1:
+		return SNAP_SALES_N1;
 	default:
 		return SNAP_RECEPTIONS;
 	}
+}
+
+unsigned
+filter_month(const struct snapshot *snap, unsigned column, int32_t month)
+{
+	int32_t first = snapshot_head(snap)->last_month - (SCHEMA_MONTHS - 1);
+
+	if (column == COL_sales12mN1)
+		first -= SCHEMA_MONTHS;
+	return (unsigned)(month - first);
 }
 
 static enum err
 ready_month(struct filter_test *test, struct snapshot *snap)
 {
 	const struct condition *condition = test->condition;
-	int32_t first = snapshot_head(snap)->last_month - (SCHEMA_MONTHS - 1);
-	unsigned month = (unsigned)(condition->month - first);
+	unsigned month =
+	    filter_month(snap, condition->column, condition->month);
 	struct snapshot_narrow values;
 
 	if (month >= SCHEMA_MONTHS)

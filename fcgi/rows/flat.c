@@ -25,7 +25,7 @@ struct flat_entry {
 
 _Static_assert(COL_sales12mByStore + 2 == COL_receptions12mByStore &&
 	COL_receptions12mByStore + 1 == ROW_COLUMNS &&
-	COL_qteReseauByMonth + 4 == COL_sales12mByStore,
+	COL_qteReseauByMonth + 5 == COL_sales12mByStore,
     "the maps by month stand at the end: over all stores, then by store");
 
 /* --- which columns -------------------------------------------------------- */
@@ -47,6 +47,14 @@ static bool
 has_months(unsigned column)
 {
 	return column >= COL_qteReseauByMonth;
+}
+
+/* The first of a map's twelve months. */
+static int32_t
+first_month_of(const struct flat *flat, unsigned column)
+{
+	return column == COL_sales12mN1 ? flat->first_month - SCHEMA_MONTHS
+					: flat->first_month;
 }
 
 static unsigned
@@ -102,7 +110,7 @@ add_wide(struct flat *flat, struct table_column *columns, unsigned *count,
 		    ? snapshot_store_code(&stores, i / SCHEMA_MONTHS)
 		    : SPAN("");
 		int32_t month =
-		    flat->first_month + (int32_t)(i % SCHEMA_MONTHS);
+		    first_month_of(flat, column) + (int32_t)(i % SCHEMA_MONTHS);
 		struct span name = month_name(arena, column, store, month);
 
 		if (name.ptr == NULL)
@@ -275,7 +283,7 @@ place_of(const struct flat *flat, const struct snapshot_stores *stores,
 {
 	int store =
 	    is_by_store(entry->column) ? find_store(stores, entry->store) : 0;
-	int32_t month = entry->month - flat->first_month;
+	int32_t month = entry->month - first_month_of(flat, entry->column);
 
 	if (store < 0 || month < 0 || month >= SCHEMA_MONTHS)
 		return -1;

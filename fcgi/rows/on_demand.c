@@ -36,6 +36,7 @@ struct job {
 	struct job *next;
 	char *supplier;
 	int64_t limit_s;
+	int64_t began_ns;
 	pid_t pid;
 	unsigned users;
 	enum kind kind;
@@ -141,8 +142,9 @@ start(struct job *job, const struct api_settings *settings)
 	char slots[32], limit[32];
 	char *compute[] = {settings->gridctl, (char *)"--data",
 	    settings->data_dir, (char *)"compute", (char *)"--quiet",
-	    (char *)"--no-wait", (char *)"--slots", slots, (char *)"--limit",
-	    limit, (char *)"--", job->supplier, NULL};
+	    (char *)"--stale", (char *)"--absent", (char *)"--no-wait",
+	    (char *)"--slots", slots, (char *)"--limit", limit, (char *)"--",
+	    job->supplier, NULL};
 	char *pack[] = {settings->gridctl, (char *)"--data", settings->data_dir,
 	    (char *)"pack", (char *)"--quiet", (char *)"--jobs", (char *)"1",
 	    (char *)"--for", packed_for(job), (char *)"--limit", limit,
@@ -256,9 +258,15 @@ run(void *context)
 	enum err err = await(job);
 
 	pthread_mutex_lock(&table->lock);
-	note_end(table, job->kind, err);
-	if (job->kind == COMPUTE && table->metrics != NULL)
+	if (job->kind == COMPUTE && table->metrics != NULL) {
 		metrics_mine(table->metrics)->computations_running--;
+		if (err != ERR_BUSY)
+			table->metrics->computations_ms +=
+			    (unsigned long long)((date_monotonic_ns() -
+						     job->began_ns) /
+				1000000);
+	}
+	note_end(table, job->kind, err);
 	job->done = true;
 	job->err = err;
 	pthread_cond_broadcast(&table->changed);
@@ -315,6 +323,7 @@ start_job(struct job **out, struct computing_table *table, struct span supplier,
 		job->table = table;
 		job->kind = kind;
 		job->limit_s = limit_of(table->settings, kind);
+		job->began_ns = date_monotonic_ns();
 		err = start_child(job);
 		if (err != ERR_OK)
 			note_end(table, kind, err);

@@ -111,6 +111,10 @@ snapcache_free(struct snapcache *cache)
 	free(cache);
 }
 
+/*
+ * A snapshot that was found damaged stays for the requests that have it pinned: in
+ * a cluster the same generation comes anew from another node.
+ */
 static struct entry *
 find(struct snapcache *cache, struct span supplier, uint64_t generation)
 {
@@ -118,6 +122,7 @@ find(struct snapcache *cache, struct span supplier, uint64_t generation)
 
 	while (entry != NULL &&
 	    (entry->generation != generation ||
+		snapshot_is_damaged(entry->pinned.snap) ||
 		!span_eq(snapshot_supplier(entry->pinned.snap), supplier)))
 		entry = entry->chain;
 	return entry;

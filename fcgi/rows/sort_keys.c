@@ -55,13 +55,11 @@ rank_texts(struct sorting *sorting, unsigned column)
 	return ERR_OK;
 }
 
-/* A month outside the period has no value in any row. */
+/* A month that its map does not have has no value in any row. */
 static enum err
 take_month(struct sorting *sorting, const struct sort_key *key)
 {
-	int32_t first =
-	    snapshot_head(sorting->snap)->last_month - (SCHEMA_MONTHS - 1);
-	unsigned month = (unsigned)(key->month - first);
+	unsigned month = filter_month(sorting->snap, key->column, key->month);
 	struct snapshot_narrow values;
 	bool known = month < SCHEMA_MONTHS;
 

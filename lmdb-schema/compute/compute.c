@@ -105,6 +105,7 @@ set_up(struct computing *c)
 		c->period.as_of_day = date_month_last_day(header->newest_month);
 	} else
 		c->period.last_month = date_month_of_day(c->options->as_of_day);
+	c->period.oldest_sales = header->oldest_sales;
 	return rowjson_init(&c->json, c->source, &c->period);
 }
 
@@ -124,6 +125,7 @@ fill_head(struct computing *c, uint64_t last_generation)
 	head->computed_ms = date_now_ms();
 	head->as_of_day = c->period.as_of_day;
 	head->last_month = c->period.last_month;
+	head->oldest_sales = c->period.oldest_sales;
 }
 
 static enum err
@@ -168,11 +170,21 @@ write_file(struct computing *c, uint64_t *bytes)
 	return snapwrite_end(c->write, bytes);
 }
 
+static void
+remove_file(struct store *store, struct span supplier, uint64_t generation)
+{
+	char path[FS_PATH_MAX];
+
+	if (store_snapshot_path(path, store, supplier, generation, "") ==
+	    ERR_OK)
+		unlink(path);
+}
+
 /* The caller holds the supplier's lock and a slot. */
 static enum err
 compute_now(struct catalog_entry *entry, struct store *store,
     struct span supplier, const struct compute_options *options,
-    uint64_t last_generation)
+    uint64_t last_generation, const struct compute_publisher *publisher)
 {
 	struct computing c = {
 	    .store = store, .supplier = supplier, .options = options};
@@ -193,7 +205,9 @@ compute_now(struct catalog_entry *entry, struct store *store,
 		entry->facts = c.head.facts;
 		entry->network = c.head.network;
 		entry->gamme = c.head.gamme;
-		err = catalog_publish(store, supplier, entry);
+		err = publisher->publish(publisher->context, entry);
+		if (err != ERR_OK)
+			remove_file(store, supplier, entry->generation);
 	}
 	computing_unload(&c);
 	computing_sums_end(&c);
@@ -217,9 +231,9 @@ generation_now(struct store *store, struct span supplier)
 	return entry.generation;
 }
 
-/* Checks that the supplier can be computed, before creating any lock file. */
-static enum err
-known(struct store *store, struct span supplier)
+/* Before any lock file is made. */
+enum err
+compute_known(struct store *store, struct span supplier)
 {
 	struct source_supplier info;
 	struct source *source;
@@ -235,12 +249,9 @@ known(struct store *store, struct span supplier)
 	return err;
 }
 
-/*
- * Whether another process has published a snapshot since `before`, made from
- * the data that are current now: then no work is left.
- */
-static bool
-was_done(struct store *store, struct span supplier, uint64_t before)
+/* Another process has published it meanwhile: then no work is left. */
+bool
+compute_was_done(struct store *store, struct span supplier, uint64_t before)
 {
 	struct catalog_entry entry;
 	bool stale = true;
@@ -251,18 +262,19 @@ was_done(struct store *store, struct span supplier, uint64_t before)
 	    !stale;
 }
 
-/* The caller holds the supplier's lock and a slot. */
-static enum err
-compute_noted(struct compute_result *result, struct store *store,
-    struct span supplier, const struct compute_options *options)
+enum err
+compute_locked(struct compute_result *result, struct store *store,
+    struct span supplier, const struct compute_options *options,
+    uint64_t before, const struct compute_publisher *publisher)
 {
-	uint64_t before = generation_now(store, supplier);
 	struct begun begun;
 	enum err err;
 
+	assert(options->threads >= 1);
 	begun_note(&begun, store, supplier, before);
 	result->noted = begun.fd >= 0;
-	err = compute_now(&result->entry, store, supplier, options, before);
+	err = compute_now(
+	    &result->entry, store, supplier, options, before, publisher);
 	if (err == ERR_OK || compute_is_answer(err))
 		begun_done(&begun);
 	else
@@ -270,14 +282,29 @@ compute_noted(struct compute_result *result, struct store *store,
 	return err;
 }
 
+struct publishing {
+	struct store *store;
+	struct span supplier;
+};
+
+static enum err
+publish(void *context, const struct catalog_entry *entry)
+{
+	const struct publishing *publishing = context;
+
+	return catalog_publish(publishing->store, publishing->supplier, entry);
+}
+
 enum err
 compute_supplier(struct compute_result *result, struct store *store,
     struct span supplier, const struct compute_options *options)
 {
+	struct publishing publishing = {store, supplier};
+	const struct compute_publisher publisher = {publish, &publishing};
 	int lock = -1, slot = -1;
 	uint64_t before = generation_now(store, supplier);
 	int64_t start = date_monotonic_ns();
-	enum err err = known(store, supplier);
+	enum err err = compute_known(store, supplier);
 
 	assert(options->threads >= 1 && options->slots >= 1);
 	memset(result, 0, sizeof(*result));
@@ -287,14 +314,15 @@ compute_supplier(struct compute_result *result, struct store *store,
 	 * With a day given, a snapshot from another process has the wrong day.
 	 */
 	if (err == ERR_OK && options->as_of_day == DATE_NULL)
-		result->shared = was_done(store, supplier, before);
+		result->shared = compute_was_done(store, supplier, before);
 	if (err == ERR_OK && result->shared)
 		err = catalog_current(store, supplier, &result->entry);
 	else if (err == ERR_OK) {
 		err = store_lock_slot(
 		    &slot, store, options->slots, options->wait);
 		if (err == ERR_OK)
-			err = compute_noted(result, store, supplier, options);
+			err = compute_locked(result, store, supplier, options,
+			    generation_now(store, supplier), &publisher);
 	}
 	if (slot >= 0)
 		close(slot);

@@ -184,13 +184,14 @@ computing_sums_begin(struct computing *c)
 	c->trends = calloc(c->count + 1u, sizeof(*c->trends));
 	if (c->trends == NULL)
 		return ERR_NO_MEMORY;
-	for (unsigned i = 0; i < SNAP_MEASURES; i++) {
+	for (unsigned i = 0; i < SNAP_MONTHLY; i++) {
 		c->months[i] = calloc((size_t)c->count * SCHEMA_MONTHS + 1,
 		    sizeof(*c->months[i]));
 		if (c->months[i] == NULL)
 			return ERR_NO_MEMORY;
-		if (by_store > SNAP_STORES_MAX)
-			continue;
+	}
+	for (unsigned i = 0; i < SNAP_MEASURES && by_store <= SNAP_STORES_MAX;
+	     i++) {
 		c->stores[i] = calloc(by_store + 1, sizeof(*c->stores[i]));
 		if (c->stores[i] == NULL)
 			return ERR_NO_MEMORY;
@@ -202,10 +203,10 @@ void
 computing_sums_end(struct computing *c)
 {
 	free(c->trends);
-	for (unsigned i = 0; i < SNAP_MEASURES; i++) {
+	for (unsigned i = 0; i < SNAP_MONTHLY; i++)
 		free(c->months[i]);
+	for (unsigned i = 0; i < SNAP_MEASURES; i++)
 		free(c->stores[i]);
-	}
 }
 
 void
@@ -214,15 +215,15 @@ computing_sums_take(struct computing *c, uint32_t row,
 {
 	assert(row < c->count);
 	c->trends[row] = trend_code(network);
-	for (unsigned i = 0; i < SNAP_MEASURES; i++) {
+	for (unsigned i = 0; i < SNAP_MONTHLY; i++)
 		for (unsigned m = 0; m < SCHEMA_MONTHS; m++)
 			c->months[i][(size_t)m * c->count + row] =
 			    sums->month[i][m];
+	for (unsigned i = 0; i < SNAP_MEASURES; i++)
 		for (unsigned s = 0; c->stores[i] != NULL && s < c->json.stores;
 		     s++)
 			c->stores[i][(size_t)s * c->count + row] =
 			    sums->store[i][s];
-	}
 }
 
 /* True when all are whole numbers of units in 31 bits. */
@@ -305,12 +306,12 @@ computing_sums_put(struct computing *c)
 	enum err err = put_store_codes(c);
 
 	snapwrite_put(c->write, SNAP_TREND, c->trends, c->count);
-	for (unsigned i = 0; i < SNAP_MEASURES && err == ERR_OK; i++) {
+	for (unsigned i = 0; i < SNAP_MONTHLY && err == ERR_OK; i++)
 		err = put_narrow(c, SNAP_MONTHS + i, c->months[i],
 		    (size_t)c->count * SCHEMA_MONTHS);
-		if (err == ERR_OK && c->stores[i] != NULL)
+	for (unsigned i = 0; i < SNAP_MEASURES && err == ERR_OK; i++)
+		if (c->stores[i] != NULL)
 			err = put_narrow(c, SNAP_STORES + i, c->stores[i],
 			    (size_t)c->count * c->json.stores);
-	}
 	return err;
 }

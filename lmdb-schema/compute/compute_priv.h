@@ -36,7 +36,7 @@ struct computing {
 	uint32_t *row_article, *article_row;
 	char *abc; /* by article */
 	uint8_t *trends; /* by row: trend_code() */
-	int64_t *months[SNAP_MEASURES]; /* [month * count + row] */
+	int64_t *months[SNAP_MONTHLY]; /* [month * count + row] */
 	int64_t *stores[SNAP_MEASURES]; /* [store * count + row], or NULL */
 
 	struct span *labels[3]; /* by code at its level; sparse */

@@ -12,6 +12,7 @@
 struct sums {
 	int64_t ca, qte, marge, receptions;
 	int64_t month_qte[SCHEMA_MONTHS];
+	int64_t ca_before, qte_before; /* of the year before; NUM_NULL: none */
 	int64_t stock_sum; /* end-of-month stock, all months and stores */
 	bool stock_month[SCHEMA_MONTHS];
 	int64_t stock_now;
@@ -37,10 +38,26 @@ add(struct sums *sums, int64_t *to, int64_t value)
 		sums->overflow = true;
 }
 
+/* Adds to a sum that is NUM_NULL as long as there is nothing to add. */
+static void
+add_known(struct sums *sums, int64_t *to, int64_t value)
+{
+	if (value != NUM_NULL && *to == NUM_NULL)
+		*to = 0;
+	add(sums, to, value);
+}
+
 static bool
 in_period(const struct period *period, int32_t month)
 {
 	return month >= period_first(period) && month <= period->last_month;
+}
+
+static bool
+in_year_before(const struct period *period, int32_t month)
+{
+	return month >= period_first_before(period) &&
+	    month < period_first(period);
 }
 
 static void
@@ -60,12 +77,19 @@ gather_sales(struct sums *sums, struct span bytes, const struct period *period)
 	int64_t store_qte = 0;
 	unsigned store = 0;
 
+	sums->ca_before = sums->qte_before = NUM_NULL;
 	series_open(&reader, SERIES_SALES, bytes);
 	while (series_next(&reader, &record)) {
 		if (record.store != store) {
 			end_store(sums, store, store_qte);
 			store = record.store;
 			store_qte = 0;
+		}
+		if (in_year_before(period, record.month)) {
+			add_known(
+			    sums, &sums->ca_before, record.value[SALES_CA]);
+			add_known(sums, &sums->qte_before,
+			    record.value[SALES_QUANTITE]);
 		}
 		if (!in_period(period, record.month))
 			continue;
@@ -179,6 +203,15 @@ change(const struct sums *sums)
 	return num_ratio(after - before, before);
 }
 
+/* (now - before) / before; none beside nothing, or returns alone. */
+static int64_t
+change_on_year(int64_t now, int64_t before)
+{
+	if (before == NUM_NULL || before <= 0)
+		return NUM_NULL;
+	return num_ratio((__int128)now - before, before);
+}
+
 /* Sales over the mean of the months' stocks. */
 static int64_t
 turns(const struct sums *sums)
@@ -231,6 +264,19 @@ set_sales(struct row_numbers *out, const struct rowcalc_places *places,
 	    num_ratio(sums->qte, (__int128)SCHEMA_MONTHS * NUM_MICRO));
 	SET(moisVendus, months_sold(sums));
 	SET(evolutionQte, change(sums));
+}
+
+/* A sum of a part of the year before would stand beside a whole year. */
+static void
+set_year_before(struct row_numbers *out, const struct rowcalc_places *places,
+    const struct sums *sums, const struct period *period)
+{
+	if (!period_has_before(period))
+		return;
+	SET(totalCaN1, sums->ca_before);
+	SET(evolutionCaN1, change_on_year(sums->ca, sums->ca_before));
+	SET(totalQuantiteN1, sums->qte_before);
+	SET(evolutionQteN1, change_on_year(sums->qte, sums->qte_before));
 }
 
 static void
@@ -301,6 +347,7 @@ rowcalc_article(struct row_numbers *out, const struct rowcalc_places *places,
 	if (sums.overflow)
 		return ERR_TOO_LARGE;
 	set_sales(out, places, &sums);
+	set_year_before(out, places, &sums, period);
 	set_stock(out, places, &sums, article, period);
 	set_master(out, places, article);
 	set_network(out, places, network);

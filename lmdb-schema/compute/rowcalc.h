@@ -18,16 +18,34 @@
 
 #define ROWCALC_NUMBERS 64
 
-/* The period: 12 months that end with `last_month`, and the day it ends. */
+/*
+ * The period: 12 months that end with `last_month`, the day it ends, and the
+ * month since which sales are known, 0 if nobody knows.
+ */
 struct period {
 	int32_t last_month;
 	int32_t as_of_day;
+	int32_t oldest_sales;
 };
 
 static inline int32_t
 period_first(const struct period *period)
 {
 	return period->last_month - (SCHEMA_MONTHS - 1);
+}
+
+static inline int32_t
+period_first_before(const struct period *period)
+{
+	return period_first(period) - SCHEMA_MONTHS;
+}
+
+/* Whether sales are known of all months of the year before. */
+static inline bool
+period_has_before(const struct period *period)
+{
+	return period->oldest_sales != 0 &&
+	    period->oldest_sales <= period_first_before(period);
 }
 
 /*

@@ -39,11 +39,11 @@ rowjson_init(struct rowjson *json, const struct source *source,
 		    buf_span(&json->store_text), start, ends[i] - start);
 	}
 	free(ends);
-	for (int i = 0; i < SCHEMA_MONTHS; i++) {
+	for (int i = 0; i < 2 * SCHEMA_MONTHS; i++) {
 		char text[DATE_TEXT_MAX];
 		char *key = json->month_keys[i];
 
-		date_month_text(text, period_first(period) + i);
+		date_month_text(text, period_first_before(period) + i);
 		key[0] = '"';
 		memcpy(key + 1, text, 6);
 		key[7] = '"';
@@ -121,16 +121,17 @@ struct cell {
 };
 
 /*
- * The facts of one kind, and their sums over all stores; a month without facts
- * stays absent.
+ * The facts of one kind, and the sums over all stores of the year before and
+ * the period; a month without facts stays absent.
  */
 struct facts {
-	const struct cell *cells;
+	const struct cell *cells; /* of the period */
 	size_t count;
-	int64_t sum[SCHEMA_MONTHS];
-	bool there[SCHEMA_MONTHS];
+	int64_t sum[2 * SCHEMA_MONTHS];
+	bool there[2 * SCHEMA_MONTHS];
 };
 
+/* `month`: from 0, the first of the year before. */
 static void
 add_month(
     struct buf *out, const struct rowjson *json, unsigned month, int64_t value)
@@ -167,7 +168,7 @@ by_store(const struct rowjson *json, struct buf *out, const struct facts *facts)
 			store = cell->store;
 			buf_add_span(out, json->store_keys[store]);
 		}
-		add_month(out, json, cell->month, cell->value);
+		add_month(out, json, SCHEMA_MONTHS + cell->month, cell->value);
 	}
 	if (store >= 0) {
 		close_object(out);
@@ -176,12 +177,13 @@ by_store(const struct rowjson *json, struct buf *out, const struct facts *facts)
 		close_object(out);
 }
 
+/* Of the year that begins with month `first`. */
 static void
-over_stores(
-    const struct rowjson *json, struct buf *out, const struct facts *facts)
+over_stores(const struct rowjson *json, struct buf *out,
+    const struct facts *facts, unsigned first)
 {
 	buf_add_char(out, '{');
-	for (unsigned i = 0; i < SCHEMA_MONTHS; i++)
+	for (unsigned i = first; i < first + SCHEMA_MONTHS; i++)
 		if (facts->there[i])
 			add_month(out, json, i, facts->sum[i]);
 	close_object(out);
@@ -207,7 +209,7 @@ static void
 gather(const struct rowjson *json, struct buf *cells, struct span bytes,
     enum series_kind kind, struct facts *facts)
 {
-	int32_t first = period_first(&json->period);
+	int32_t first = period_first_before(&json->period);
 	struct series_reader reader;
 	struct series_record record;
 
@@ -215,16 +217,18 @@ gather(const struct rowjson *json, struct buf *cells, struct span bytes,
 	series_open(&reader, kind, bytes);
 	while (series_next_first(&reader, &record)) {
 		unsigned month = (unsigned)(record.month - first);
-		struct cell cell = {
-		    record.store, (uint16_t)month, record.value[0]};
+		struct cell cell = {record.store,
+		    (uint16_t)(month - SCHEMA_MONTHS), record.value[0]};
 
-		if (month >= SCHEMA_MONTHS || cell.value == NUM_NULL ||
+		if (month >= 2 * SCHEMA_MONTHS || cell.value == NUM_NULL ||
 		    cell.store >= json->stores)
 			continue;
-		buf_add(cells, &cell, sizeof(cell));
 		if (!num_add(&facts->sum[month], facts->sum[month], cell.value))
 			buf_fail(cells, ERR_TOO_LARGE);
 		facts->there[month] = true;
+		if (month < SCHEMA_MONTHS)
+			continue;
+		buf_add(cells, &cell, sizeof(cell));
 		facts->count++;
 	}
 }
@@ -253,7 +257,7 @@ add_map(const struct rowjson *json, struct buf *out, unsigned column,
 {
 	for (unsigned i = 0; i < KINDS; i++) {
 		if (column == kinds[i].total) {
-			over_stores(json, out, &facts[i]);
+			over_stores(json, out, &facts[i], SCHEMA_MONTHS);
 			return;
 		}
 		if (column == kinds[i].stores) {
@@ -261,7 +265,9 @@ add_map(const struct rowjson *json, struct buf *out, unsigned column,
 			return;
 		}
 	}
-	if (column == COL_trend)
+	if (column == COL_sales12mN1)
+		over_stores(json, out, &facts[SNAP_SALES], 0);
+	else if (column == COL_trend)
 		trend_network_json(out, in->network);
 	else if (in->network == NULL)
 		buf_add_text(out, "null");
@@ -288,15 +294,23 @@ sum_store(int64_t *store, enum snap_measure measure, const struct cell *cell)
 }
 
 static void
+take_months(
+    int64_t months[SCHEMA_MONTHS], const struct facts *facts, unsigned first)
+{
+	for (unsigned i = 0; i < SCHEMA_MONTHS; i++)
+		months[i] =
+		    facts->there[first + i] ? facts->sum[first + i] : NUM_NULL;
+}
+
+static void
 take_sums(const struct rowjson *json, struct rowjson_sums *sums,
     const struct facts facts[KINDS])
 {
+	take_months(sums->month[SNAP_SALES_N1], &facts[SNAP_SALES], 0);
 	for (unsigned i = 0; i < KINDS; i++) {
 		int64_t *store = sums->store[i];
 
-		for (unsigned m = 0; m < SCHEMA_MONTHS; m++)
-			sums->month[i][m] =
-			    facts[i].there[m] ? facts[i].sum[m] : NUM_NULL;
+		take_months(sums->month[i], &facts[i], SCHEMA_MONTHS);
 		if (store == NULL)
 			continue;
 		for (unsigned s = 0; s < json->stores; s++)

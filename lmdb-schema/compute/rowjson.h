@@ -20,7 +20,7 @@ struct rowjson_input {
 
 /* The facts of a row, summed: NUM_NULL where there are none. */
 struct rowjson_sums {
-	int64_t month[SNAP_MEASURES][SCHEMA_MONTHS]; /* over all stores */
+	int64_t month[SNAP_MONTHLY][SCHEMA_MONTHS]; /* over all stores */
 	/*
 	 * By store: the sum of its sales or receptions, its stock of the newest
 	 * month. The caller's room for rowjson.stores each, or NULL.
@@ -34,7 +34,8 @@ struct rowjson {
 	struct period period;
 	unsigned stores;
 	struct span *store_keys; /* "\"001\":{" */
-	char month_keys[SCHEMA_MONTHS][10]; /* "\"202501\":" without NUL */
+	/* "\"202501\":" without NUL: the year before, then the period. */
+	char month_keys[2 * SCHEMA_MONTHS][10];
 	struct buf store_text;
 };
 

@@ -108,6 +108,7 @@ intake_new(struct intake **out, struct store *store, struct source *base)
 		return ERR_NO_MEMORY;
 	intake->store = store;
 	intake->base = base;
+	intake->jobs = 1;
 	intake->shares = base == NULL ? 0 : source_shares(base);
 	intake->arena = arena_new(TABLES_MEMORY);
 	intake->suppliers.codes = codemap_new();
@@ -198,6 +199,13 @@ intake_set_shares(struct intake *intake, unsigned shares)
 	assert(!intake->sealed && shares > 0 && shares <= SOURCE_SHARES_MAX);
 	if (intake->shares == 0)
 		intake->shares = shares;
+}
+
+void
+intake_set_jobs(struct intake *intake, unsigned jobs)
+{
+	assert(jobs > 0 && jobs <= INTAKE_JOBS_MAX);
+	intake->jobs = jobs;
 }
 
 bool
@@ -319,6 +327,9 @@ intake_put(struct intake *intake, enum series_kind kind, uint32_t article,
 	assert(article != INTAKE_NONE);
 	if (record->month > intake->newest[kind])
 		intake->newest[kind] = record->month;
+	if (kind == SERIES_SALES &&
+	    (intake->oldest_sales == 0 || record->month < intake->oldest_sales))
+		intake->oldest_sales = record->month;
 	return spool_put(intake->spools[kind], article, record);
 }
 

@@ -44,6 +44,13 @@ void intake_free(struct intake *intake);
 void intake_set_memory(struct intake *intake, size_t bytes);
 
 /*
+ * How many threads write shares, 1 to INTAKE_JOBS_MAX; else one. The files are
+ * the same for any number. A merge, which has few shares to write, takes one.
+ */
+#define INTAKE_JOBS_MAX 16
+void intake_set_jobs(struct intake *intake, unsigned jobs);
+
+/*
  * Over how many shares the suppliers are spread, 1 to SOURCE_SHARES_MAX; before
  * intake_seal(). Else one for each INTAKE_SHARE_ARTICLES, up to
  * INTAKE_SHARES_MOST. A merge keeps those of its base, where it has any.
@@ -104,7 +111,7 @@ struct intake_twice {
  * Writes the base file at `path`, whose name ends in ".mdb" or ".mdb.tmp", and
  * the shares beside it (source_share_path()), synced. ERR_EXISTS fills *twice;
  * the files are then removed, as after any failure. `at`, when not NULL, is
- * called with the number of articles written.
+ * called with the number of articles written, by one thread at a time.
  */
 enum err intake_write(struct intake *intake, const char *path,
     struct intake_twice *twice, void (*at)(void *context, uint64_t done),

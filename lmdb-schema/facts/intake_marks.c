@@ -1,7 +1,8 @@
 /*
  * A supplier's rows are made of its name and articles and of the labels of their
- * classification; and, all suppliers' alike, of the stores' codes and of the
- * year that ends with the newest month of all facts. Digests of both, equal in
+ * classification; and, all suppliers' alike, of the stores' codes, of the year
+ * that ends with the newest month of all facts, and of the month since which
+ * sales are known. Digests of both, equal in
  * two imports, say that nothing of them has changed. Series have the stores'
  * numbers, so the second takes all codes; no row shows a store's name.
  */
@@ -40,12 +41,13 @@ bytes_of(const void *bytes, size_t len)
 }
 
 static enum err
-take_common(struct intake_marks *marks, int32_t newest_month)
+take_common(struct intake_marks *marks)
 {
 	struct intake *intake = marks->intake;
-	uint32_t month = htole32((uint32_t)newest_month);
+	uint32_t months[] = {htole32((uint32_t)intake->header.newest_month),
+	    htole32((uint32_t)intake->header.oldest_sales)};
 
-	digest_parts_add(marks->digest, bytes_of(&month, sizeof(month)));
+	digest_parts_add(marks->digest, bytes_of(months, sizeof(months)));
 	for (uint32_t i = 0; i < codemap_count(intake->stores.codes); i++)
 		digest_parts_add(marks->digest,
 		    codemap_code(intake->stores.codes, intake->store_order[i]));
@@ -53,8 +55,7 @@ take_common(struct intake_marks *marks, int32_t newest_month)
 }
 
 enum err
-marks_new(
-    struct intake_marks **out, struct intake *intake, int32_t newest_month)
+marks_new(struct intake_marks **out, struct intake *intake)
 {
 	struct intake_marks *marks = calloc(1, sizeof(*marks));
 	enum err err = ERR_NO_MEMORY;
@@ -68,7 +69,7 @@ marks_new(
 	    codemap_count(intake->suppliers.codes) + 1, sizeof(*marks->marks));
 	if (marks->marks != NULL)
 		err = digest_parts_new(&marks->digest);
-	return err == ERR_OK ? take_common(marks, newest_month) : err;
+	return err == ERR_OK ? take_common(marks) : err;
 }
 
 void

@@ -1,6 +1,6 @@
 /*
- * intake_priv: the state that intake.c gathers and intake_write.c writes, with
- * intake_tables.c and intake_marks.c. For intake*.c only.
+ * intake_priv: the state that intake.c gathers and intake_files.c writes, with
+ * intake_write.c, intake_tables.c and intake_marks.c. For intake*.c only.
  */
 #pragma once
 
@@ -54,6 +54,7 @@ struct intake {
 	struct shelf fresh;
 	struct intake_range *ranges; /* by number in `suppliers` */
 	unsigned shares; /* 0: not decided yet */
+	unsigned jobs;
 	uint32_t *supplier_order; /* by share, and in it by code */
 	uint32_t *share_from; /* where each begins in it; one more */
 	bool *share_written; /* by this import, not kept */
@@ -62,6 +63,7 @@ struct intake {
 	uint16_t *base_store; /* the base's number -> the new one */
 	struct spool *spools[SERIES_KINDS];
 	int32_t newest[SERIES_KINDS]; /* put now; 0: none */
+	int32_t oldest_sales; /* the same */
 	uint64_t *supplier_articles; /* by number in `suppliers` */
 	/* intake_merge.c: */
 	pthread_rwlock_t lock; /* guards `ranges` once they are sealed */
@@ -99,14 +101,24 @@ struct kv_txn;
 struct source_walk;
 struct intake_marks;
 
-/* A share or base file being written. */
+/* How far all threads are. */
+struct writing_progress {
+	pthread_mutex_t lock;
+	uint64_t done; /* articles */
+	void (*at)(void *context, uint64_t done); /* or NULL */
+	void *context;
+};
+
+/* A thread's share or base file that is being written. */
 struct writing {
 	struct intake *intake;
 	struct kv *kv;
 	struct kv_txn *txn; /* NULL after a commit that failed */
 	size_t pending; /* bytes put since the last commit */
-	struct intake_twice *twice;
+	struct intake_twice twice;
+	struct spool_reader *readers[SERIES_KINDS];
 	uint64_t records[SERIES_KINDS]; /* counted during a merge */
+	uint64_t articles; /* of the shares that it has written */
 	uint32_t tables_crc; /* of the table that is being written */
 	struct sorter *listings; /* of the share that is being written */
 	uint32_t *sums; /* of the shares' records */
@@ -120,9 +132,8 @@ struct writing {
 	struct source_walk *base_walk; /* the same supplier in the base */
 	struct source_article base_article;
 	bool base_left;
-	uint64_t done; /* articles written, for: */
-	void (*at)(void *context, uint64_t done);
-	void *context;
+	uint32_t untold; /* articles written, for: */
+	struct writing_progress *progress;
 };
 
 /*
@@ -133,8 +144,21 @@ enum err writing_share(struct writing *writing, unsigned share);
 enum err writing_base(struct writing *writing);
 
 /*
- * intake_write.c: to be called behind each put of `bytes`, as a transaction's
- * writes stay in memory until its commit.
+ * intake_write.c: a thread's state, with marks of its own; and a share's file,
+ * synced, or removed after a failure. `sums` has room for each share.
+ */
+enum err writing_init(struct writing *writing, struct intake *intake,
+    uint32_t *sums, struct writing_progress *progress);
+void writing_fini(struct writing *writing);
+enum err writing_share_file(
+    struct writing *writing, const char *path, unsigned share);
+
+/* The base file, which has the share as well where that is the only one. */
+enum err writing_base_file(struct writing *writing, const char *path);
+
+/*
+ * To be called behind each put of `bytes`, as a transaction's writes stay in
+ * memory until its commit.
  */
 enum err writing_put(struct writing *writing, size_t bytes);
 
@@ -146,8 +170,7 @@ enum err writing_put(struct writing *writing, size_t bytes);
  * it is written. marks_write() adds the marks of a supplier, by its number, to
  * its record; then no other may begin.
  */
-enum err marks_new(
-    struct intake_marks **out, struct intake *intake, int32_t newest_month);
+enum err marks_new(struct intake_marks **out, struct intake *intake);
 enum err marks_begin(struct intake_marks *marks, struct span supplier);
 enum err marks_take(struct intake_marks *marks, struct span record,
     const struct source_article *article);

@@ -151,7 +151,7 @@ put_share(struct writing *writing, unsigned share, uint32_t suppliers_crc)
 	for (uint32_t i = from; i < to; i++)
 		articles +=
 		    intake->supplier_articles[intake->supplier_order[i]];
-	intake->header.articles += articles;
+	writing->articles += articles;
 	buf_clear(buf);
 	pack_add_unsigned(buf, share);
 	pack_add_unsigned(buf, intake->shares);
@@ -202,7 +202,7 @@ put_shares(struct writing *writing)
 		    kept ? source_share_sum(intake->base, i)
 			 : writing->sums[i]);
 		if (kept)
-			intake->header.articles +=
+			writing->articles +=
 			    source_share_articles(intake->base, i);
 	}
 	return put_summed(writing, SOURCE_SHARES_KEY, &sum);
@@ -234,6 +234,7 @@ write_header(struct writing *writing)
 	header->suppliers = codemap_count(intake->suppliers.codes);
 	header->stores = codemap_count(intake->stores.codes);
 	header->classes = codemap_count(intake->classes.codes);
+	header->articles = writing->articles;
 	buf_clear(buf);
 	pack_add_unsigned(buf, (uint64_t)header->newest_month);
 	pack_add_unsigned(buf, header->suppliers);
@@ -244,6 +245,11 @@ write_header(struct writing *writing)
 		pack_add_unsigned(buf, header->records[i]);
 	pack_add_unsigned(buf, writing->tables_crc);
 	err = put_summed(writing, SPAN("header"), &sum);
+	if (err == ERR_OK) {
+		buf_clear(buf);
+		pack_add_unsigned(buf, (uint64_t)header->oldest_sales);
+		err = put_summed(writing, SOURCE_SINCE_KEY, &sum);
+	}
 	if (err == ERR_OK)
 		err = kv_put(writing->txn, FACTS_META, SOURCE_COMMON_KEY,
 		    marks_common(writing->marks));

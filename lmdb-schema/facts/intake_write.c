@@ -1,17 +1,13 @@
 /*
- * Each file is written in key order in one pass, with MDB_APPEND, so that it is
+ * One file at a time, in key order in one pass, with MDB_APPEND, so that it is
  * dense and each page is written once.
  */
-#include <assert.h>
 #include <endian.h>
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/fs.h"
 #include "common/kv/kv.h"
-#include "common/log.h"
 #include "lmdb-schema/facts/intake_priv.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
@@ -143,12 +139,12 @@ tell_twice(struct writing *writing, enum series_kind kind, struct span codein,
 {
 	struct intake *intake = writing->intake;
 
-	writing->twice->kind = kind;
-	writing->twice->supplier = writing->supplier;
-	writing->twice->codein = codein;
-	writing->twice->store = codemap_code(
-	    intake->stores.codes, intake->store_order[record->store]);
-	writing->twice->month = record->month;
+	writing->twice = (struct intake_twice){.kind = kind,
+	    .supplier = writing->supplier,
+	    .codein = codein,
+	    .store = codemap_code(
+		intake->stores.codes, intake->store_order[record->store]),
+	    .month = record->month};
 }
 
 /* The records of an article in this import, as one series. */
@@ -159,8 +155,8 @@ fresh_series(struct writing *writing, enum series_kind kind,
 	const struct span *parts;
 	struct series_record twice;
 	unsigned count;
-	enum err err = spool_parts(
-	    writing->intake->spools[kind], article->number, &parts, &count);
+	enum err err =
+	    spool_read(writing->readers[kind], article->number, &parts, &count);
 
 	*out = count == 0 ? SPAN("") : parts[0];
 	if (err != ERR_OK || count < 2)
@@ -270,6 +266,20 @@ write_article(
 	return err == ERR_OK && old != NULL ? step_base(writing) : err;
 }
 
+/* Now and then, as threads take turns at telling. */
+static void
+tell_done(struct writing *writing)
+{
+	struct writing_progress *progress = writing->progress;
+
+	pthread_mutex_lock(&progress->lock);
+	progress->done += writing->untold;
+	if (progress->at != NULL)
+		progress->at(progress->context, progress->done);
+	pthread_mutex_unlock(&progress->lock);
+	writing->untold = 0;
+}
+
 static enum err
 write_supplier(struct writing *writing, uint32_t supplier)
 {
@@ -283,8 +293,8 @@ write_supplier(struct writing *writing, uint32_t supplier)
 	    writing, codemap_code(intake->suppliers.codes, supplier));
 	for (uint32_t i = 0; i < range->count && err == ERR_OK; i++) {
 		err = write_article(writing, range, i);
-		if (writing->at != NULL && writing->done++ % 1024 == 0)
-			writing->at(writing->context, writing->done);
+		if (++writing->untold == 1024)
+			tell_done(writing);
 	}
 	intake->supplier_articles[supplier] = range->count;
 	return err;
@@ -327,13 +337,14 @@ write_articles(struct writing *writing, unsigned share)
 	return err == ERR_OK ? put_block(writing) : err;
 }
 
-static void
-writing_init(
-    struct writing *writing, struct intake *intake, struct intake_twice *twice)
+enum err
+writing_init(struct writing *writing, struct intake *intake, uint32_t *sums,
+    struct writing_progress *progress)
 {
 	memset(writing, 0, sizeof(*writing));
 	writing->intake = intake;
-	writing->twice = twice;
+	writing->sums = sums;
+	writing->progress = progress;
 	writing->supplier = SPAN("");
 	buf_init(&writing->block, SERIES_BYTES_MAX);
 	buf_init(&writing->record, SERIES_BYTES_MAX);
@@ -342,14 +353,14 @@ writing_init(
 		buf_init(&writing->old[i], SERIES_BYTES_MAX);
 		buf_init(&writing->merged[i], SERIES_BYTES_MAX);
 	}
+	return marks_new(&writing->marks, intake);
 }
 
-static void
+void
 writing_fini(struct writing *writing)
 {
 	source_walk_end(writing->base_walk);
 	marks_free(writing->marks);
-	free(writing->sums);
 	buf_fini(&writing->block);
 	buf_fini(&writing->record);
 	buf_fini(&writing->fresh);
@@ -361,16 +372,7 @@ writing_fini(struct writing *writing)
 
 /* --- files ---------------------------------------------------------------- */
 
-/* The file of a share: its own, unless all is in the base file. */
-static enum err
-share_path(char path[FS_PATH_MAX], const struct intake *intake,
-    const char *base, unsigned share)
-{
-	return intake->shares == 1 ? fs_path(path, "%s", base)
-				   : source_share_path(path, base, 0, share);
-}
-
-/* Begins the file that write_file() is given; ends it, synced or removed. */
+/* Begins the file at `path`. */
 static enum err
 open_file(struct writing *writing, const char *path)
 {
@@ -381,6 +383,7 @@ open_file(struct writing *writing, const char *path)
 	return err == ERR_OK ? kv_write(&writing->txn, writing->kv) : err;
 }
 
+/* Ends it, synced or removed. */
 static enum err
 close_file(struct writing *writing, const char *path, enum err err)
 {
@@ -395,6 +398,38 @@ close_file(struct writing *writing, const char *path, enum err err)
 	return kv_finish(kv, path, err);
 }
 
+/* The share's articles begin with this number, if it has any. */
+static uint32_t
+first_of(const struct intake *intake, unsigned share)
+{
+	uint32_t at = intake->share_from[share];
+
+	return at == intake->share_from[share + 1]
+	    ? INTAKE_NONE
+	    : intake->ranges[intake->supplier_order[at]].first;
+}
+
+static enum err
+open_spools(struct writing *writing, unsigned share)
+{
+	struct intake *intake = writing->intake;
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < SERIES_KINDS && err == ERR_OK; i++)
+		err = spool_read_begin(&writing->readers[i], intake->spools[i],
+		    first_of(intake, share));
+	return err;
+}
+
+static void
+close_spools(struct writing *writing)
+{
+	for (unsigned i = 0; i < SERIES_KINDS; i++) {
+		spool_read_end(writing->readers[i]);
+		writing->readers[i] = NULL;
+	}
+}
+
 static enum err
 write_share(struct writing *writing, unsigned share)
 {
@@ -403,7 +438,11 @@ write_share(struct writing *writing, unsigned share)
 	    &writing->listings, store_dir(intake->store), &intake->budget);
 
 	if (err == ERR_OK)
+		err = open_spools(writing, share);
+	if (err == ERR_OK)
 		err = write_articles(writing, share);
+	close_spools(writing);
+	tell_done(writing);
 	if (err == ERR_OK)
 		err = writing_share(writing, share);
 	sorter_free(writing->listings);
@@ -411,116 +450,24 @@ write_share(struct writing *writing, unsigned share)
 	return err;
 }
 
-static enum err
-write_shares(struct writing *writing, const char *base)
+enum err
+writing_share_file(struct writing *writing, const char *path, unsigned share)
 {
-	struct intake *intake = writing->intake;
-	char path[FS_PATH_MAX];
-	enum err err = ERR_OK;
+	enum err err = open_file(writing, path);
 
-	for (unsigned i = 0; i < intake->shares && err == ERR_OK; i++) {
-		if (!intake->share_written[i])
-			continue;
-		err = share_path(path, intake, base, i);
-		if (err == ERR_OK)
-			err = open_file(writing, path);
-		if (err == ERR_OK)
-			err = write_share(writing, i);
-		err = close_file(writing, path, err);
-	}
-	return err;
+	if (err == ERR_OK)
+		err = write_share(writing, share);
+	return close_file(writing, path, err);
 }
 
-static enum err
-write_all(struct writing *writing, const char *base)
+enum err
+writing_base_file(struct writing *writing, const char *path)
 {
-	enum err err = ERR_OK;
+	enum err err = open_file(writing, path);
 
-	if (writing->intake->shares > 1)
-		err = write_shares(writing, base);
-	if (err != ERR_OK)
-		return err;
-	err = open_file(writing, base);
 	if (err == ERR_OK && writing->intake->shares == 1)
 		err = write_share(writing, 0);
 	if (err == ERR_OK)
 		err = writing_base(writing);
-	return close_file(writing, base, err);
-}
-
-void
-intake_discard(struct intake *intake, const char *path)
-{
-	char name[FS_PATH_MAX];
-
-	(void)fs_unlink(path);
-	for (unsigned i = 0; i < intake->shares && intake->shares > 1; i++)
-		if (intake->share_written != NULL && intake->share_written[i] &&
-		    source_share_path(name, path, 0, i) == ERR_OK)
-			(void)fs_unlink(name);
-}
-
-enum err
-intake_publish(struct intake *intake, const char *from, const char *to)
-{
-	char made[FS_PATH_MAX], name[FS_PATH_MAX];
-	enum err err = ERR_OK;
-
-	for (unsigned i = 0;
-	     i < intake->shares && intake->shares > 1 && err == ERR_OK; i++) {
-		if (!intake->share_written[i])
-			continue;
-		err = source_share_path(made, from, 0, i);
-		if (err == ERR_OK)
-			err = source_share_path(name, to, 0, i);
-		if (err == ERR_OK && rename(made, name) != 0) {
-			err = err_from_errno(errno);
-			log_error("cannot rename a share: from=%s to=%s "
-				  "error=%s",
-			    made, name, err_text(err));
-		}
-	}
-	/* Syncs the folder, which is that of the shares, too. */
-	return err == ERR_OK ? fs_publish(from, to) : err;
-}
-
-/* Of this import, and of what it is merged into. */
-static int32_t
-find_newest_month(struct intake *intake)
-{
-	struct source_header *header = &intake->header;
-
-	header->newest_month = intake->base == NULL
-	    ? 0
-	    : source_header(intake->base)->newest_month;
-	for (unsigned i = 0; i < SERIES_KINDS; i++)
-		if (intake->newest[i] > header->newest_month)
-			header->newest_month = intake->newest[i];
-	return header->newest_month;
-}
-
-enum err
-intake_write(struct intake *intake, const char *path,
-    struct intake_twice *twice, void (*at)(void *context, uint64_t done),
-    void *context)
-{
-	struct writing writing;
-	enum err err;
-
-	assert(intake->sealed && twice != NULL);
-	writing_init(&writing, intake, twice);
-	writing.at = at;
-	writing.context = context;
-	writing.sums = calloc(intake->shares, sizeof(*writing.sums));
-	err =
-	    writing.sums == NULL ? ERR_NO_MEMORY : intake_load_changed(intake);
-	if (err == ERR_OK)
-		err = marks_new(
-		    &writing.marks, intake, find_newest_month(intake));
-	if (err == ERR_OK)
-		err = write_all(&writing, path);
-	writing_fini(&writing);
-	if (err != ERR_OK)
-		intake_discard(intake, path);
-	return err;
+	return close_file(writing, path, err);
 }

@@ -33,6 +33,7 @@ read_numbers(struct live_view *view)
 		return;
 	view->facts = number_of(view, "facts");
 	view->network = number_of(view, "network");
+	view->apart = number_of(view, "apart");
 	view->since = since_is_valid(view->txn, view->facts, view->network);
 	view->commit =
 	    view->facts == LIVE_UNKNOWN || view->network == LIVE_UNKNOWN

@@ -177,6 +177,12 @@ enum err live_put_gamme(struct live_change *change, struct span supplier,
 enum err live_keep_unchanged(
     struct live_change *change, struct source *before, struct source *now);
 
+/*
+ * Every supplier counts as changed, unless it was computed from the facts and the
+ * metrics of this change itself: where the generations before are of others.
+ */
+enum err live_forget_since(struct live_change *change);
+
 /* Counts of what this change has altered so far. */
 struct live_counts {
 	uint64_t networks, networks_same, networks_gone;

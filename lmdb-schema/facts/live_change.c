@@ -250,6 +250,11 @@ change_end(struct live_change *change, enum err err)
 		err = mark_network(change);
 	if (err == ERR_OK && change->kept)
 		err = since_validate(change->txn);
+	/* The live data are no edition of a cluster from now on. */
+	if (err == ERR_OK)
+		err = kv_del(change->txn, LIVE_META, SPAN("edition"));
+	if (err == ERR_NOT_FOUND)
+		err = ERR_OK;
 	change_free(change);
 	return err;
 }
@@ -260,16 +265,10 @@ live_change_counts(const struct live_change *change)
 	return change->counts;
 }
 
-struct running {
-	enum err (*work)(void *context, struct live_change *change);
-	void *context;
-	struct live_counts *counts;
-};
-
-static enum err
-run(void *context, struct kv_txn *txn)
+enum err
+change_run(void *context, struct kv_txn *txn)
 {
-	const struct running *running = context;
+	const struct change_running *running = context;
 	struct live_change *change;
 	enum err err = change_begin(&change, txn);
 
@@ -286,8 +285,8 @@ live_change_run(struct store *store,
     enum err (*work)(void *context, struct live_change *change), void *context,
     struct live_counts *counts)
 {
-	struct running running = {work, context, counts};
+	struct change_running running = {work, context, counts};
 
 	assert(work != NULL);
-	return store_write(store, STORE_LIVE, run, &running);
+	return store_write(store, STORE_LIVE, change_run, &running);
 }

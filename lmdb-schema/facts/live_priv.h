@@ -12,6 +12,7 @@ struct live_view {
 	struct kv_txn *txn;
 	/* Records that every request reads, cached for one commit. */
 	uint64_t facts, network;
+	uint64_t apart; /* facts up to these are not of the cluster's */
 	bool since; /* the suppliers' records belong to these two */
 	uint64_t commit; /* the commit that they belong to */
 };
@@ -36,6 +37,14 @@ struct live_change {
  */
 enum err change_begin(struct live_change **out, struct kv_txn *txn);
 enum err change_end(struct live_change *change, enum err err);
+
+/* A whole change in such a transaction; `context` is one of these. */
+struct change_running {
+	enum err (*work)(void *context, struct live_change *change);
+	void *context;
+	struct live_counts *counts; /* may be NULL */
+};
+enum err change_run(void *context, struct kv_txn *txn);
 
 /*
  * live_since.c: whether the suppliers' records belong to these two numbers, and

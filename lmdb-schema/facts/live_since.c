@@ -90,6 +90,7 @@ live_is_unchanged(struct live_view *view, struct span supplier, uint64_t facts,
 	if (facts == view->facts && network == view->network)
 		return true;
 	if (!view->since || !key_code_ok(supplier) ||
+	    (view->apart != 0 && facts <= view->apart) ||
 	    read_since(view->txn, key_span(&key), &since) != ERR_OK)
 		return false;
 	since.facts = meant(since.facts, view->facts);
@@ -216,4 +217,12 @@ live_keep_unchanged(
 	change->kept = true;
 	err = source_suppliers(now, keep_supplier, &keeping);
 	return err == ERR_OK ? forget_gone(change, now) : err;
+}
+
+enum err
+live_forget_since(struct live_change *change)
+{
+	enum err err = kv_del(change->txn, LIVE_META, span_of(since_name));
+
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/kv/kv.h"
+#include "common/log.h"
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/facts/source_priv.h"
 #include "lmdb-schema/key.h"
@@ -312,128 +313,6 @@ source_classes(struct source *source,
 	return each_pair(source, FACTS_CLASSES, SPAN(""), each, context);
 }
 
-struct where_call {
-	enum err (*each)(void *context, struct span supplier);
-	void *context;
-};
-
-static enum err
-call_where(void *context, const struct source_supplier *supplier)
-{
-	struct where_call *call = context;
-
-	return call->each(call->context, supplier->code);
-}
-
-static enum err
-gather_where(void *context, struct span key, struct span value)
-{
-	struct source_supplier supplier = {.code = key_second(key)};
-
-	(void)value;
-	return gather(context, &supplier);
-}
-
-enum err
-source_where(struct source *source, struct span codein,
-    enum err (*each)(void *context, struct span supplier), void *context)
-{
-	struct gathering gathering;
-	struct where_call call = {each, context};
-	struct key prefix = key_prefix(codein);
-	enum err err = ERR_OK;
-
-	assert(each != NULL);
-	if (!key_code_ok(codein))
-		return ERR_OK;
-	begin_gathering(&gathering);
-	if (source->share_count == 0)
-		err = each_pair(source->listings, FACTS_WHERE,
-		    key_span(&prefix), gather_where, &gathering);
-	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
-		err = each_pair(source->shares[i], FACTS_WHERE,
-		    key_span(&prefix), gather_where, &gathering);
-	return end_gathering(&gathering, err, call_where, &call);
-}
-
-/* FNV-1a, mixed: codes differ in their last digits only. */
-uint64_t
-source_product_hash(struct span code)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < code.len; i++) {
-		hash ^= (uint8_t)code.ptr[i];
-		hash *= UINT64_C(0x100000001b3);
-	}
-	hash ^= hash >> 32;
-	hash *= UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 29;
-}
-
-static uint64_t
-product_at(struct span products, size_t i)
-{
-	uint64_t hash;
-
-	memcpy(&hash, products.ptr + i * sizeof(hash), sizeof(hash));
-	return le64toh(hash);
-}
-
-static bool
-has_product(struct span products, uint64_t hash)
-{
-	size_t low = 0, high = products.len / sizeof(hash);
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint64_t found = product_at(products, middle);
-
-		if (found == hash)
-			return true;
-		if (found < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
-}
-
-/* Walks the shorter list, and looks each up in the longer one. */
-bool
-source_lists_product(const struct source_supplier *supplier,
-    const uint64_t *hashes, size_t count)
-{
-	struct span all =
-	    span_make((const char *)hashes, count * sizeof(*hashes));
-	size_t own = supplier->products.len / sizeof(uint64_t);
-	bool found = supplier->digest.len == 0;
-
-	assert(hashes != NULL || count == 0);
-	if (own < count)
-		for (size_t i = 0; i < own && !found; i++)
-			found =
-			    has_product(all, product_at(supplier->products, i));
-	else
-		for (size_t i = 0; i < count && !found; i++)
-			found = has_product(supplier->products, hashes[i]);
-	return found;
-}
-
-bool
-source_lists(struct source *source, struct span supplier, struct span codein)
-{
-	struct key key;
-	struct span value;
-
-	if (!key_code_ok(codein) || !key_code_ok(supplier))
-		return false;
-	key = key_pair(codein, supplier);
-	source = source->share_count == 0 ? source->listings
-					  : source_home(source, supplier);
-	return lookup(source, FACTS_WHERE, key_span(&key), &value) == ERR_OK;
-}
-
 /* --- checksums ----------------------------------------------------------- */
 
 uint32_t
@@ -510,14 +389,196 @@ source_verify_tables(struct source *source)
 	return err;
 }
 
+/* Of a share; in versions before 3 the tables have one checksum with them. */
+static enum err
+verify_listings(struct source *file)
+{
+	static const unsigned listings[] = {FACTS_WHERE};
+
+	return file->share.count == 0
+	    ? verify_unshared(file)
+	    : verify_pairs(file, listings, 1, file->share.where_crc);
+}
+
+void
+source_tell_damage(const struct source *source, enum err err)
+{
+	log_error("damage: the facts are not as they were written, import "
+		  "again: generation=%llu error=%s",
+	    (unsigned long long)source->generation, err_text(err));
+}
+
+/* Threads may do so side by side. */
+static enum err
+compare_listings(struct source *file)
+{
+	enum err err = ERR_OK;
+
+	switch ((enum source_compared)atomic_load(&file->compared)) {
+	case SOURCE_SOUND:
+		return ERR_OK;
+	case SOURCE_DAMAGED:
+		return ERR_DAMAGED;
+	case SOURCE_UNREAD:
+		err = verify_listings(file);
+	}
+	if (err == ERR_OK)
+		atomic_store(&file->compared, SOURCE_SOUND);
+	if (err == ERR_DAMAGED &&
+	    atomic_exchange(&file->compared, SOURCE_DAMAGED) == SOURCE_UNREAD)
+		source_tell_damage(file, err);
+	return err;
+}
+
 enum err
 source_verify(struct source *source)
 {
-	static const unsigned listings[] = {FACTS_WHERE};
 	enum err err = source_verify_tables(source);
 
 	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
-		err = verify_pairs(source->shares[i], listings, 1,
-		    source->shares[i]->share.where_crc);
+		err = verify_listings(source->shares[i]);
 	return err;
+}
+
+/* --- listings -------------------------------------------------------------- */
+
+struct where_call {
+	enum err (*each)(void *context, struct span supplier);
+	void *context;
+};
+
+static enum err
+call_where(void *context, const struct source_supplier *supplier)
+{
+	struct where_call *call = context;
+
+	return call->each(call->context, supplier->code);
+}
+
+static enum err
+gather_where(void *context, struct span key, struct span value)
+{
+	struct source_supplier supplier = {.code = key_second(key)};
+
+	(void)value;
+	return gather(context, &supplier);
+}
+
+/* The listings in one file. */
+static enum err
+gather_listings(
+    struct gathering *gathering, struct source *file, struct span prefix)
+{
+	enum err err = compare_listings(file);
+
+	return err == ERR_OK
+	    ? each_pair(file, FACTS_WHERE, prefix, gather_where, gathering)
+	    : err;
+}
+
+enum err
+source_where(struct source *source, struct span codein,
+    enum err (*each)(void *context, struct span supplier), void *context)
+{
+	struct gathering gathering;
+	struct where_call call = {each, context};
+	struct key prefix = key_prefix(codein);
+	enum err err = ERR_OK;
+
+	assert(each != NULL);
+	if (!key_code_ok(codein))
+		return ERR_OK;
+	begin_gathering(&gathering);
+	if (source->share_count == 0)
+		err = gather_listings(
+		    &gathering, source->listings, key_span(&prefix));
+	for (unsigned i = 0; i < source->share_count && err == ERR_OK; i++)
+		err = gather_listings(
+		    &gathering, source->shares[i], key_span(&prefix));
+	return end_gathering(&gathering, err, call_where, &call);
+}
+
+/* FNV-1a, mixed: codes differ in their last digits only. */
+uint64_t
+source_product_hash(struct span code)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < code.len; i++) {
+		hash ^= (uint8_t)code.ptr[i];
+		hash *= UINT64_C(0x100000001b3);
+	}
+	hash ^= hash >> 32;
+	hash *= UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 29;
+}
+
+static uint64_t
+product_at(struct span products, size_t i)
+{
+	uint64_t hash;
+
+	memcpy(&hash, products.ptr + i * sizeof(hash), sizeof(hash));
+	return le64toh(hash);
+}
+
+static bool
+has_product(struct span products, uint64_t hash)
+{
+	size_t low = 0, high = products.len / sizeof(hash);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t found = product_at(products, middle);
+
+		if (found == hash)
+			return true;
+		if (found < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/* Walks the shorter list, and looks each up in the longer one. */
+bool
+source_lists_product(const struct source_supplier *supplier,
+    const uint64_t *hashes, size_t count)
+{
+	struct span all =
+	    span_make((const char *)hashes, count * sizeof(*hashes));
+	size_t own = supplier->products.len / sizeof(uint64_t);
+	bool found = supplier->digest.len == 0;
+
+	assert(hashes != NULL || count == 0);
+	if (own < count)
+		for (size_t i = 0; i < own && !found; i++)
+			found =
+			    has_product(all, product_at(supplier->products, i));
+	else
+		for (size_t i = 0; i < count && !found; i++)
+			found = has_product(supplier->products, hashes[i]);
+	return found;
+}
+
+enum err
+source_lists(bool *lists, struct source *source, struct span supplier,
+    struct span codein)
+{
+	struct key key;
+	struct span value;
+	enum err err;
+
+	*lists = false;
+	if (!key_code_ok(codein) || !key_code_ok(supplier))
+		return ERR_OK;
+	key = key_pair(codein, supplier);
+	source = source->share_count == 0 ? source->listings
+					  : source_home(source, supplier);
+	err = compare_listings(source);
+	if (err == ERR_OK)
+		err = lookup(source, FACTS_WHERE, key_span(&key), &value);
+	*lists = err == ERR_OK;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }

@@ -26,6 +26,7 @@ struct source;
 /* Counts of records, for `gridctl stat` and the checks. */
 struct source_header {
 	int32_t newest_month;
+	int32_t oldest_sales; /* month; 0: none, or not known */
 	uint64_t suppliers, stores, classes, articles;
 	uint64_t records[SERIES_KINDS];
 	uint32_t tables_crc; /* of tables suppliers, stores, classes, where */
@@ -49,8 +50,8 @@ struct source_article {
 enum err source_open(struct source **out, struct store *store);
 
 /*
- * The same, with source_verify(), once a process for a file that nobody
- * touches: for who shows or computes what it says. Articles are left out.
+ * The same, with source_verify_tables(), once a process for a file that nobody
+ * touches: for who shows or computes what it says.
  */
 enum err source_open_verified(struct source **out, struct store *store);
 
@@ -149,9 +150,13 @@ bool source_lists_product(const struct source_supplier *supplier,
     const uint64_t *hashes, size_t count);
 uint64_t source_product_hash(struct span code);
 
-/* True when that supplier lists the article. */
-bool source_lists(
-    struct source *source, struct span supplier, struct span codein);
+/*
+ * Whether that supplier lists the article. Here and in source_where(),
+ * ERR_DAMAGED when a file's listings do not match their checksum, with which
+ * they are compared before the first look at them.
+ */
+enum err source_lists(bool *lists, struct source *source, struct span supplier,
+    struct span codein);
 
 /*
  * ERR_DAMAGED when the tables of suppliers, stores, classification and listings
@@ -159,7 +164,10 @@ bool source_lists(
  */
 enum err source_verify(struct source *source);
 
-/* The same without the listings, which a merge makes anew. */
+/*
+ * The same without the listings, which a merge makes anew and most readers do
+ * not use.
+ */
 enum err source_verify_tables(struct source *source);
 
 /*
@@ -190,11 +198,12 @@ void source_article_write(
 uint32_t source_block_crc(struct span block);
 uint32_t source_pair_crc(uint32_t crc, struct span key, struct span value);
 
-/* The records of the meta table that tell of parts, shares, and the digest. */
+/* The records of the meta table beside "schema" and "header". */
 #define SOURCE_PARTS_KEY SPAN("parts")
 #define SOURCE_SHARES_KEY SPAN("shares")
 #define SOURCE_SHARE_KEY SPAN("share")
 #define SOURCE_COMMON_KEY SPAN("common")
+#define SOURCE_SINCE_KEY SPAN("since")
 
 /* The checksum of the record of a share that a base file names. */
 uint32_t source_share_sum(const struct source *source, unsigned share);

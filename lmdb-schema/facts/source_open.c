@@ -90,6 +90,40 @@ read_header(struct source *source)
 	return ERR_OK;
 }
 
+/* The checksum behind a record's numbers. */
+static bool
+ends_with_sum(
+    struct unpack *from, struct span key, struct span value, uint32_t *sum)
+{
+	if (from->bad)
+		return false;
+	value.len -= (size_t)(from->end - from->at);
+	*sum = source_pair_crc(0, key, value);
+	return unpack_unsigned(from) == *sum && unpack_done(from);
+}
+
+/* Facts of before do not tell: 0. */
+static enum err
+read_since(struct source *source)
+{
+	struct unpack from;
+	struct span value;
+	uint64_t month;
+	uint32_t sum;
+	enum err err =
+	    kv_get(source->txn, FACTS_META, SOURCE_SINCE_KEY, &value);
+
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	unpack_init(&from, value);
+	month = unpack_unsigned(&from);
+	if (!ends_with_sum(&from, SOURCE_SINCE_KEY, value, &sum) ||
+	    month > SCHEMA_MONTH_MAX)
+		return ERR_DAMAGED;
+	source->header.oldest_sales = (int32_t)month;
+	return ERR_OK;
+}
+
 static enum err
 read_stores(struct source *source)
 {
@@ -113,18 +147,6 @@ read_stores(struct source *source)
 			return ERR_DAMAGED;
 	}
 	return ERR_OK;
-}
-
-/* The checksum behind a record's numbers. */
-static bool
-ends_with_sum(
-    struct unpack *from, struct span key, struct span value, uint32_t *sum)
-{
-	if (from->bad)
-		return false;
-	value.len -= (size_t)(from->end - from->at);
-	*sum = source_pair_crc(0, key, value);
-	return unpack_unsigned(from) == *sum && unpack_done(from);
 }
 
 static enum err
@@ -155,6 +177,8 @@ read_base(struct source *source)
 {
 	enum err err = read_header(source);
 
+	if (err == ERR_OK)
+		err = read_since(source);
 	return err == ERR_OK ? read_stores(source) : err;
 }
 
@@ -182,6 +206,7 @@ open_one(struct source **out, const char *path, uint64_t generation,
 	pthread_mutex_init(&source->lock, NULL);
 	source->generation = generation;
 	source->listings = source;
+	atomic_init(&source->compared, SOURCE_UNREAD);
 	err = store_facts_open(&source->kv, path);
 	if (err == ERR_OK)
 		err = kv_read(&source->txn, source->kv);
@@ -554,7 +579,7 @@ verify_once(struct source *source)
 	pthread_mutex_lock(&verified.lock);
 	if (verified.generation != source->generation ||
 	    !fs_stamp_eq(&verified.stamp, &stamp)) {
-		err = source_verify(source);
+		err = source_verify_tables(source);
 		if (err == ERR_OK && !fs_stamp_is_young(&stamp)) {
 			verified.generation = source->generation;
 			verified.stamp = stamp;
@@ -573,9 +598,7 @@ source_open_verified(struct source **out, struct store *store)
 		err = verify_once(*out);
 	if (err == ERR_OK || *out == NULL)
 		return err;
-	log_error("damage: the facts are not as they were written, import "
-		  "again: generation=%llu error=%s",
-	    (unsigned long long)source_generation(*out), err_text(err));
+	source_tell_damage(*out, err);
 	source_close(*out);
 	*out = NULL;
 	return err;

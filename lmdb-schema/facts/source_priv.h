@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "lmdb-schema/facts/source.h"
 
@@ -37,7 +38,13 @@ struct source {
 	struct source *parts[SOURCE_PARTS_MAX]; /* which have none themselves */
 	unsigned part_count;
 	struct source *listings; /* the table `where`: its own, or a part's */
+	atomic_int compared; /* enum source_compared of the own listings */
 };
+
+enum source_compared { SOURCE_UNREAD, SOURCE_SOUND, SOURCE_DAMAGED };
+
+/* To the log: what an operator does about a file that is not as it was. */
+void source_tell_damage(const struct source *source, enum err err);
 
 /* The file that has a supplier's record and, but for parts, all of it. */
 struct source *source_home(struct source *source, struct span supplier);

@@ -18,8 +18,11 @@ struct spool {
 	struct series_writer writer;
 	uint32_t article; /* of the current series */
 	bool open, sealed;
-	/* Reading: */
-	bool left; /* the sorter has a further record: */
+};
+
+struct spool_reader {
+	struct sorter_walk *walk;
+	bool left; /* the walk has a further record: */
 	uint32_t next; /* of this article */
 	struct span series;
 	uint32_t asked;
@@ -50,7 +53,6 @@ spool_free(struct spool *spool)
 	sorter_free(spool->sorter);
 	buf_fini(&spool->pending);
 	series_fini(&spool->writer);
-	free(spool->parts);
 	free(spool);
 }
 
@@ -111,18 +113,6 @@ spool_records(const struct spool *spool)
 	return spool->records;
 }
 
-/* --- reading -------------------------------------------------------------- */
-
-static void
-step(struct spool *spool)
-{
-	struct span key;
-
-	spool->left = sorter_next(spool->sorter, &key, &spool->series);
-	if (spool->left)
-		spool->next = key_read_u32(key);
-}
-
 enum err
 spool_seal(struct spool *spool)
 {
@@ -131,47 +121,86 @@ spool_seal(struct spool *spool)
 	assert(!spool->sealed);
 	if (err == ERR_OK)
 		err = sorter_seal(spool->sorter);
-	if (err != ERR_OK)
-		return err;
-	spool->sealed = true;
-	step(spool);
-	return ERR_OK;
+	spool->sealed = err == ERR_OK;
+	return err;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static void
+step(struct spool_reader *reader)
+{
+	struct span key;
+
+	reader->left = sorter_walk_next(reader->walk, &key, &reader->series);
+	if (reader->left)
+		reader->next = key_read_u32(key);
+}
+
+enum err
+spool_read_begin(
+    struct spool_reader **out, const struct spool *spool, uint32_t first)
+{
+	struct spool_reader *reader = calloc(1, sizeof(*reader));
+	uint32_t from = htobe32(first);
+	enum err err;
+
+	assert(spool->sealed);
+	*out = reader;
+	if (reader == NULL)
+		return ERR_NO_MEMORY;
+	reader->asked = first;
+	err = sorter_walk_begin(&reader->walk, spool->sorter,
+	    span_make((const char *)&from, sizeof(from)));
+	if (err == ERR_OK)
+		step(reader);
+	return err;
 }
 
 static enum err
-add_part(struct spool *spool)
+add_part(struct spool_reader *reader)
 {
-	if (spool->count == spool->room) {
-		unsigned room = spool->room * 2 + 16;
+	if (reader->count == reader->room) {
+		unsigned room = reader->room * 2 + 16;
 		struct span *parts =
-		    reallocarray(spool->parts, room, sizeof(*parts));
+		    reallocarray(reader->parts, room, sizeof(*parts));
 
 		if (parts == NULL)
 			return ERR_NO_MEMORY;
-		spool->parts = parts;
-		spool->room = room;
+		reader->parts = parts;
+		reader->room = room;
 	}
-	spool->parts[spool->count++] = spool->series;
+	reader->parts[reader->count++] = reader->series;
 	return ERR_OK;
 }
 
 enum err
-spool_parts(struct spool *spool, uint32_t article, const struct span **parts,
-    unsigned *count)
+spool_read(struct spool_reader *reader, uint32_t article,
+    const struct span **parts, unsigned *count)
 {
 	enum err err = ERR_OK;
 
-	assert(spool->sealed && article >= spool->asked);
-	if (article != spool->asked)
-		spool->count = 0;
-	spool->asked = article;
-	while (spool->left && spool->next < article)
-		step(spool);
-	while (spool->left && spool->next == article && err == ERR_OK) {
-		err = add_part(spool);
-		step(spool);
+	assert(article >= reader->asked);
+	if (article != reader->asked)
+		reader->count = 0;
+	reader->asked = article;
+	while (reader->left && reader->next < article)
+		step(reader);
+	while (reader->left && reader->next == article && err == ERR_OK) {
+		err = add_part(reader);
+		step(reader);
 	}
-	*parts = spool->parts;
-	*count = spool->count;
+	*parts = reader->parts;
+	*count = reader->count;
 	return err;
+}
+
+void
+spool_read_end(struct spool_reader *reader)
+{
+	if (reader == NULL)
+		return;
+	sorter_walk_end(reader->walk);
+	free(reader->parts);
+	free(reader);
 }

@@ -6,7 +6,7 @@
  * spool then holds one finished series per article. They are sorted by article
  * (sorter.h), so that memory stays bounded and a crash leaves nothing behind.
  *
- * Used by one thread at a time.
+ * Used by one thread at a time; once sealed, by any number of readers.
  */
 #pragma once
 
@@ -32,10 +32,14 @@ enum err spool_seal(struct spool *spool);
 uint64_t spool_records(const struct spool *spool);
 
 /*
- * The series of an article, in the order of arrival, and how many there are (0
- * for none). Articles are asked for in ascending order, the last one again if
- * need be. The array is borrowed until the next call, the series until
- * spool_free(). ERR_NO_MEMORY.
+ * A reader of the spool, for one thread. The series of an article come in the
+ * order of arrival, `count` of them (0 for none). Articles are asked for in
+ * ascending order, from `first` on, the last one again if need be. The array is
+ * borrowed until the next call, the series until spool_free(). ERR_NO_MEMORY.
  */
-enum err spool_parts(struct spool *spool, uint32_t article,
+struct spool_reader;
+enum err spool_read_begin(
+    struct spool_reader **out, const struct spool *spool, uint32_t first);
+enum err spool_read(struct spool_reader *reader, uint32_t article,
     const struct span **parts, unsigned *count);
+void spool_read_end(struct spool_reader *reader);

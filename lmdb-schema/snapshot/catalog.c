@@ -293,16 +293,63 @@ struct changing {
 	const struct catalog_entry *entry;
 	uint64_t generation; /* to be disowned */
 	bool was_current;
+	const char *file; /* that the nodes share, or NULL */
+	bool taken;
 };
 
-/* ERR_NOT_FOUND, and ERR_DAMAGED: such an entry cannot be retired. */
+/*
+ * ERR_NOT_FOUND, and ERR_DAMAGED: such an entry cannot be retired. One of the
+ * generation `next` stays current: its file has come anew.
+ */
 static enum err
-retire_current(struct kv_txn *txn, struct span supplier)
+retire_current(struct kv_txn *txn, struct span supplier, uint64_t next)
 {
 	struct catalog_entry old;
 	enum err err = get_entry(txn, supplier, &old);
 
-	return err == ERR_OK ? retire(txn, supplier, old.generation) : err;
+	return err == ERR_OK && old.generation != next
+	    ? retire(txn, supplier, old.generation)
+	    : err;
+}
+
+/*
+ * In `meta` of a node of a cluster, "file" 00 supplier 00 generation: the name of
+ * its file for the others, as text; and how many such snapshots it has made, and
+ * taken.
+ */
+static const char file_name[] = "file", made_name[] = "made",
+		  taken_name[] = "taken";
+
+static struct key
+file_key(struct span supplier, uint64_t generation)
+{
+	struct key pair = key_pair_u64(supplier, generation);
+
+	return key_of_pair(span_of(file_name), &pair);
+}
+
+static enum err
+count_one(struct kv_txn *txn, const char *name)
+{
+	uint64_t count;
+	enum err err = store_number(txn, name, &count);
+
+	return err == ERR_OK || err == ERR_DAMAGED
+	    ? store_set_number(txn, name, err == ERR_OK ? count + 1 : 1)
+	    : err;
+}
+
+static enum err
+put_file(struct kv_txn *txn, const struct changing *changing)
+{
+	struct key key =
+	    file_key(changing->supplier, changing->entry->generation);
+	enum err err =
+	    kv_put(txn, CATALOG_META, key_span(&key), span_of(changing->file));
+
+	return err == ERR_OK
+	    ? count_one(txn, changing->taken ? taken_name : made_name)
+	    : err;
 }
 
 static enum err
@@ -310,10 +357,13 @@ publish(void *context, struct kv_txn *txn)
 {
 	const struct changing *changing = context;
 	struct span supplier = changing->supplier;
-	enum err err = retire_current(txn, supplier);
+	enum err err =
+	    retire_current(txn, supplier, changing->entry->generation);
 
 	if (err == ERR_OK || err == ERR_NOT_FOUND || err == ERR_DAMAGED)
 		err = put_entry(txn, supplier, changing->entry);
+	if (err == ERR_OK && changing->file != NULL)
+		err = put_file(txn, changing);
 	return err == ERR_OK ? forget_damaged(txn, supplier) : err;
 }
 
@@ -327,12 +377,88 @@ catalog_publish(struct store *store, struct span supplier,
 	return store_write(store, STORE_CATALOG, publish, &changing);
 }
 
+enum err
+catalog_publish_shared(struct store *store, struct span supplier,
+    const struct catalog_entry *entry, const char *file, bool taken)
+{
+	struct changing changing = {
+	    .supplier = supplier, .entry = entry, .file = file, .taken = taken};
+
+	assert(entry->generation != 0 && files_is_name(span_of(file)));
+	return store_write_local(store, STORE_CATALOG, publish, &changing);
+}
+
+enum err
+catalog_file(struct catalog_view *view, struct span supplier,
+    uint64_t generation, char file[FILES_NAME_LEN + 1])
+{
+	struct key key = file_key(supplier, generation);
+	struct span value;
+	enum err err = kv_get(view->txn, CATALOG_META, key_span(&key), &value);
+
+	file[0] = '\0';
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	if (!files_is_name(value))
+		return ERR_DAMAGED;
+	span_copy(file, FILES_NAME_LEN + 1, value);
+	return ERR_OK;
+}
+
+/* Whether the generation that such a key names is current, or retired. */
+static bool
+keeps_file(struct kv_txn *txn, struct span key)
+{
+	struct span pair = key_second(key), supplier = key_first(pair), value;
+	struct catalog_entry entry;
+
+	if (get_entry(txn, supplier, &entry) == ERR_OK &&
+	    entry.generation == key_read_u64(span_from(pair, supplier.len + 1)))
+		return true;
+	return kv_get(txn, CATALOG_RETIRED, pair, &value) == ERR_OK;
+}
+
+enum err
+catalog_forget_files(struct kv_txn *txn)
+{
+	struct key prefix = key_prefix(span_of(file_name));
+	struct kv_walk *walk =
+	    kv_walk_begin(txn, CATALOG_META, key_span(&prefix), SPAN(""));
+	struct span key, value;
+	enum err err = ERR_OK;
+
+	while (err == ERR_OK) {
+		err = kv_walk_next(walk, &key, &value);
+		if (err == ERR_OK && !keeps_file(txn, key))
+			err = kv_walk_del(walk);
+	}
+	return kv_walk_done(walk, err);
+}
+
+enum err
+catalog_shared(struct catalog_view *view, uint64_t *made, uint64_t *taken)
+{
+	enum err err = store_number(view->txn, made_name, made);
+
+	return err == ERR_OK ? store_number(view->txn, taken_name, taken) : err;
+}
+
+bool
+catalog_is_same(
+    const struct catalog_entry *one, const struct catalog_entry *two)
+{
+	return one->generation == two->generation &&
+	    one->computed_ms == two->computed_ms && one->rows == two->rows &&
+	    one->facts == two->facts && one->network == two->network &&
+	    one->gamme == two->gamme && one->bytes == two->bytes;
+}
+
 static enum err
 forget(void *context, struct kv_txn *txn)
 {
 	const struct changing *changing = context;
 	struct span supplier = changing->supplier;
-	enum err err = retire_current(txn, supplier);
+	enum err err = retire_current(txn, supplier, 0);
 
 	if (err == ERR_OK || err == ERR_DAMAGED)
 		err = kv_del(txn, CATALOG_CURRENT, supplier);

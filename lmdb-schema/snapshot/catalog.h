@@ -9,7 +9,9 @@
 
 #include "common/err.h"
 #include "common/span.h"
+#include "lmdb-schema/store/files.h"
 
+struct kv_txn;
 struct store;
 
 struct catalog_entry {
@@ -67,6 +69,28 @@ enum err catalog_current(
  */
 enum err catalog_publish(struct store *store, struct span supplier,
     const struct catalog_entry *entry);
+
+/*
+ * The same of a snapshot that the nodes of a cluster share (upkeep/computed.h):
+ * `file` is its name in the folder files, `taken` says that another node has made
+ * it. Synced.
+ */
+enum err catalog_publish_shared(struct store *store, struct span supplier,
+    const struct catalog_entry *entry, const char *file, bool taken);
+
+/*
+ * The file's name, "" for none, until catalog_forget_files() after the generation was
+ * kept last; and how many such snapshots this node has made, and taken.
+ */
+enum err catalog_file(struct catalog_view *view, struct span supplier,
+    uint64_t generation, char file[FILES_NAME_LEN + 1]);
+enum err catalog_forget_files(struct kv_txn *txn);
+enum err catalog_shared(
+    struct catalog_view *view, uint64_t *made, uint64_t *taken);
+
+/* Whether two entries are of the same snapshot. */
+bool catalog_is_same(
+    const struct catalog_entry *one, const struct catalog_entry *two);
 
 /*
  * Retires a supplier's snapshots (a damaged file, or a supplier that no longer

@@ -38,10 +38,10 @@
  *	               [count + 1], u32 text_at[count + 1], the folded forms,
  *	               each ended by SNAP_TEXT_END, the texts. No text of
  *	               ranges, which change
- *	SNAP_MONTHS+k  the sums over all stores of sales, stock, receptions:
- *	               struct snap_narrow, then a value for each of the 12
- *	               months and in it each row
- *	SNAP_STORES+k  the same for each store: the sum of its sales or
+ *	SNAP_MONTHS+k  the sums over all stores of sales, stock, receptions, and
+ *	               sales of the year before: struct snap_narrow, then a
+ *	               value for each of the 12 months and in it each row
+ *	SNAP_STORES+k  the same of the first three for each store: the sum of its sales or
  *	               receptions, or its newest stock. Not there above
  *	               SNAP_STORES_MAX values
  *	SNAP_STORE_CODES
@@ -78,10 +78,11 @@
  *	3  the network's curve and its trend are of a year, no longer
  *	4  with checksums of blocks
  *	5  with columns of texts, months, stores and trends
+ *	6  with the sales of the year before
  *
  * A snapshot of another version counts as not computed, and is computed again.
  */
-#define SNAP_VERSION 5
+#define SNAP_VERSION 6
 
 #define SNAP_NO_CODE UINT32_MAX
 #define SNAP_TEXT_END '\x1f'
@@ -131,6 +132,8 @@ struct snap_head {
 	uint32_t code_len;
 	char code[SCHEMA_CODE_MAX];
 	uint32_t columns; /* ROW_COLUMNS */
+	int32_t oldest_sales; /* month of the facts; 0: not known */
+	uint32_t reserved;
 };
 
 /*
@@ -165,7 +168,14 @@ struct snap_class {
 #define SNAP_NO_TERM UINT32_MAX
 
 /* The monthly maps, in the order of SNAP_MONTHS and SNAP_STORES. */
-enum snap_measure { SNAP_SALES, SNAP_STOCK, SNAP_RECEPTIONS, SNAP_MEASURES };
+enum snap_measure {
+	SNAP_SALES,
+	SNAP_STOCK,
+	SNAP_RECEPTIONS,
+	SNAP_MEASURES,
+	SNAP_SALES_N1 = SNAP_MEASURES, /* without stores */
+	SNAP_MONTHLY
+};
 
 /*
  * Decimals in few bytes: i32 units of a power of ten when all are whole numbers

@@ -184,7 +184,7 @@ bool
 snapshot_month(struct snapshot *snap, enum snap_measure measure, unsigned month,
     struct snapshot_narrow *out)
 {
-	assert(measure < SNAP_MEASURES && month < SCHEMA_MONTHS);
+	assert(measure < SNAP_MONTHLY && month < SCHEMA_MONTHS);
 	return take_narrow(
 	    snap, SNAP_MONTHS + measure, month, SCHEMA_MONTHS, out);
 }
@@ -284,15 +284,15 @@ sums_sound(struct snapshot *snap)
 
 	if (!snapshot_stores(snap, &stores))
 		return false;
-	for (unsigned k = 0; k < SNAP_MEASURES; k++) {
+	for (unsigned k = 0; k < SNAP_MONTHLY; k++)
 		for (unsigned m = 0; m < SCHEMA_MONTHS; m++)
 			if (!snapshot_month(snap, k, m, &values))
 				return false;
+	for (unsigned k = 0; k < SNAP_MEASURES; k++)
 		for (unsigned i = 0;
 		     snapshot_has_stores(snap) && i < stores.count; i++)
 			if (!snapshot_store(snap, k, i, &values))
 				return false;
-	}
 	return true;
 }
 

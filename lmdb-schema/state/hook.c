@@ -10,6 +10,7 @@
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/access.h"
 #include "lmdb-schema/state/hook_priv.h"
+#include "lmdb-schema/state/lease.h"
 #include "lmdb-schema/store/store.h"
 
 #define RECORD_MAX (HOOK_URL_MAX + HOOK_SUPPLIERS_MAX + HOOK_SECRET_MAX + 256)
@@ -246,6 +247,8 @@ struct changing {
 	struct hook hook;
 	const char *actor;
 	uint64_t count;
+	bool is_shared;
+	uint64_t removed; /* of hook_removals() */
 };
 
 static enum err
@@ -316,6 +319,71 @@ delete_record(struct kv_txn *txn, struct span kind, struct span name)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+static const char removed_name[] = "hooks-removed";
+static const char ended_name[] = "hooks-ended";
+
+static enum err
+removals_in(struct hook_removals *out, struct kv_txn *txn)
+{
+	enum err err = store_number(txn, removed_name, &out->removed);
+
+	return err == ERR_OK ? store_number(txn, ended_name, &out->ended) : err;
+}
+
+enum err
+hook_removals(struct hook_removals *out, struct state_view *view)
+{
+	return removals_in(out, state_view_txn(view));
+}
+
+static enum err
+read_removals(struct hook_removals *out, struct store *store)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(store));
+
+	memset(out, 0, sizeof(*out));
+	if (err != ERR_OK)
+		return err;
+	err = removals_in(out, txn);
+	kv_abort(txn);
+	return err;
+}
+
+struct ending {
+	const struct lease *lease;
+	uint64_t removed;
+};
+
+static enum err
+put_ended(void *context, struct kv_txn *txn)
+{
+	const struct ending *ending = context;
+	enum err err = lease_check(ending->lease, txn);
+
+	return err == ERR_OK
+	    ? store_set_number(txn, ended_name, ending->removed)
+	    : err;
+}
+
+enum err
+hook_removals_end(
+    struct store *store, const struct lease *lease, uint64_t removed)
+{
+	struct ending ending = {lease, removed};
+
+	return store_write(store, STORE_STATE, put_ended, &ending);
+}
+
+static enum err
+count_removal(uint64_t *removed, struct kv_txn *txn)
+{
+	enum err err = store_number(txn, removed_name, removed);
+
+	return err == ERR_OK ? store_set_number(txn, removed_name, ++*removed)
+			     : err;
+}
+
 static enum err
 take_out(void *context, struct kv_txn *txn)
 {
@@ -332,8 +400,37 @@ take_out(void *context, struct kv_txn *txn)
 		err = delete_record(txn, HOOK_KIND_AT, name);
 	if (err == ERR_OK)
 		err = hook_lost_forget(txn, name);
+	if (err == ERR_OK && change->is_shared)
+		err = count_removal(&change->removed, txn);
 	return err == ERR_OK ? audit_hook(txn, change, SPAN("hook-removed"))
 			     : err;
+}
+
+#define LOOK_EACH_US 100000
+
+/*
+ * A node that is out of reach sends nothing once its lease has ended; while this
+ * one is cut off from the log, the lease ends for it, too.
+ */
+static enum err
+wait_for_sender(struct store *store, uint64_t removed)
+{
+	struct hook_removals removals;
+	struct lease lease;
+	bool is_free = false;
+	enum err err = lease_init(&lease, HOOK_LEASE);
+
+	while (err == ERR_OK) {
+		err = read_removals(&removals, store);
+		if (err == ERR_OK)
+			err = lease_look(
+			    &lease, store, date_monotonic_ns(), &is_free);
+		if (is_free || removals.ended >= removed)
+			break;
+		usleep(LOOK_EACH_US);
+		(void)store_follow(store);
+	}
+	return err;
 }
 
 /*
@@ -343,13 +440,17 @@ take_out(void *context, struct kv_txn *txn)
 enum err
 hook_remove(struct store *store, struct span name, const char *actor)
 {
-	struct changing change = {.hook = {.name = name}, .actor = actor};
+	struct changing change = {.hook = {.name = name},
+	    .actor = actor,
+	    .is_shared = store_is_shared(store)};
 	int lock;
 	enum err err = ERR_NOT_FOUND;
 
 	assert(actor != NULL);
 	if (hook_name_ok(name))
 		err = store_write(store, STORE_STATE, take_out, &change);
+	if (err == ERR_OK && change.is_shared)
+		err = wait_for_sender(store, change.removed);
 	if (err != ERR_OK || change.hook.id == 0)
 		return err;
 	err = store_lock_hook(&lock, store, change.hook.id, true);

@@ -24,6 +24,7 @@
 #include "common/span.h"
 #include "lmdb-schema/state/audit.h"
 
+struct lease;
 struct store;
 
 enum hook_event {
@@ -89,6 +90,23 @@ enum err hook_add(
  * way to it, and nothing will be: it waits for what is. ERR_NOT_FOUND.
  */
 enum err hook_remove(struct store *store, struct span name, const char *actor);
+
+/*
+ * Of nodes that share the state: how many hooks were removed, and of how many
+ * the node that sends has ended all that was under way. hook_remove() waits for
+ * that.
+ */
+struct hook_removals {
+	uint64_t removed, ended;
+};
+
+#define HOOK_LEASE "hooks" /* the lease of the node that sends */
+
+enum err hook_removals(struct hook_removals *out, struct state_view *view);
+
+/* Notes that the first `removed` have ended. ERR_BUSY as lease_check(). */
+enum err hook_removals_end(
+    struct store *store, const struct lease *lease, uint64_t removed);
 
 /*
  * Has entries that were given up sent again; *count is their number. A hook that

@@ -212,13 +212,14 @@ struct proposal_exported {
 };
 
 /*
- * Collects the changes for which `wanted` is true, and notes on disk that each
- * may be on its way from now on. `wanted` may be called more than once for a
- * change.
+ * Collects the changes that `wants` says are wanted, and notes on disk that each
+ * may be on its way from now on. `wants` may be called more than once for a
+ * change; its first failure is returned, and nothing is noted.
  */
 enum err proposal_export_begin(struct proposal_export **out,
     struct store *store,
-    bool (*wanted)(void *context, struct span supplier, struct span codein),
+    enum err (*wants)(
+	bool *wanted, void *context, struct span supplier, struct span codein),
     void *context);
 unsigned proposal_export_count(const struct proposal_export *export);
 unsigned proposal_export_left_out(const struct proposal_export *export);

@@ -8,7 +8,8 @@
 
 struct proposal_export {
 	struct store *store;
-	bool (*wanted)(void *context, struct span supplier, struct span codein);
+	enum err (*wants)(bool *wanted, void *context, struct span supplier,
+	    struct span codein);
 	void *context;
 	struct codemap *keys;
 	struct buf gammes; /* by number in `keys` */
@@ -44,12 +45,16 @@ collect(struct proposal_export *export, struct kv_txn *txn)
 	enum err err;
 
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
-		if (!export->wanted(
-			export->context, key_first(key), key_second(key))) {
+		bool wanted;
+
+		err = export->wants(
+		    &wanted, export->context, key_first(key), key_second(key));
+		if (err == ERR_OK && !wanted) {
 			export->left_out++;
 			continue;
 		}
-		err = proposal_read(&validated, value);
+		if (err == ERR_OK)
+			err = proposal_read(&validated, value);
 		if (err == ERR_OK)
 			err = codemap_add(export->keys, key, &number);
 		if (err != ERR_OK)
@@ -139,18 +144,19 @@ done(void *context, struct kv_txn *txn)
 
 enum err
 proposal_export_begin(struct proposal_export **out, struct store *store,
-    bool (*wanted)(void *context, struct span supplier, struct span codein),
+    enum err (*wants)(
+	bool *wanted, void *context, struct span supplier, struct span codein),
     void *context)
 {
 	struct proposal_export *export = calloc(1, sizeof(*export));
 	enum err err;
 
-	assert(wanted != NULL);
+	assert(wants != NULL);
 	*out = NULL;
 	if (export == NULL)
 		return ERR_NO_MEMORY;
 	export->store = store;
-	export->wanted = wanted;
+	export->wants = wants;
 	export->context = context;
 	buf_init(&export->gammes, UINT32_MAX);
 	buf_init(&export->motifs, UINT32_MAX);

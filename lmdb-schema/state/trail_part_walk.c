@@ -187,19 +187,37 @@ bucket_of(uint32_t *count, struct trail_part *part, uint64_t hash)
 	    (uint64_t)*count * sizeof(struct trail_part_pair));
 }
 
-/* Whether a supplier's map has the block of that place. */
-static enum err
-is_in(bool *in, struct trail_part *part, const uint64_t *map, uint32_t place)
+/*
+ * All rows of the blocks; NULL: damaged. A code that many suppliers list has
+ * hundreds of places, and to look for each with a check at each step takes most
+ * of the time of a history.
+ */
+static const struct trail_part_block *
+all_rows(struct trail_part *part)
 {
-	uint32_t block;
-	enum err err = ERR_OK;
+	struct blocks *blocks = &part->sections[TRAIL_PART_BLOCKS];
 
-	*in = map == NULL;
-	if (map != NULL)
-		err = trail_part_block_of(&block, part, place);
-	if (map != NULL && err == ERR_OK)
-		*in = has(map, block);
-	return err;
+	return blocks_all(blocks)
+	    ? (const struct trail_part_block *)(const void *)blocks->base
+	    : NULL;
+}
+
+/* Whether a supplier's map has the block of that place. */
+static bool
+is_in(const struct trail_part *part, const struct trail_part_block *rows,
+    const uint64_t *map, uint32_t place)
+{
+	uint32_t low = 0, high = part->head.blocks;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (rows[middle].place <= place)
+			low = middle;
+		else
+			high = middle;
+	}
+	return has(map, low);
 }
 
 enum err
@@ -207,6 +225,7 @@ trail_part_of(struct trail_part *part, struct span supplier, struct span codein,
     enum err (*each)(void *context, uint64_t number), void *context)
 {
 	uint64_t hash = trail_part_hash(codein);
+	const struct trail_part_block *rows = NULL;
 	const struct trail_part_pair *pairs;
 	const uint64_t *map = NULL;
 	enum err err = ERR_OK;
@@ -216,20 +235,20 @@ trail_part_of(struct trail_part *part, struct span supplier, struct span codein,
 		err = find_name(&map, part, TRAIL_PART_SUPPLIER, supplier);
 		if (err != ERR_OK || map == NULL)
 			return err;
+		rows = all_rows(part);
+		if (rows == NULL)
+			return ERR_DAMAGED;
 	}
 	pairs = bucket_of(&count, part, hash);
 	if (pairs == NULL)
 		return ERR_DAMAGED;
 	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
-		bool in;
-
 		if (pairs[i].print != (uint32_t)hash)
 			continue;
 		if (pairs[i].place >= part->count)
 			return trail_part_damaged(
 			    part, TRAIL_PART_ARTICLES, i, "place");
-		err = is_in(&in, part, map, pairs[i].place);
-		if (err == ERR_OK && in)
+		if (map == NULL || is_in(part, rows, map, pairs[i].place))
 			err = each(context, part->head.first + pairs[i].place);
 	}
 	return err;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,9 @@
 struct cluster_settings {
 	char *etcd, *postgres, *name, *node, *address;
 	char *ca, *cert, *key, *user, *password_file, *secret_file;
+	char *bucket, *bucket_region, *bucket_key, *bucket_secret_file;
+	char *bucket_ca;
+	int64_t copies;
 };
 
 #define AT(member) offsetof(struct cluster_settings, member)
@@ -43,6 +47,16 @@ const struct conf_row cluster_rows[] = {
     TEXT(user, "", "etcd's user; empty: none"),
     TEXT(password_file, "", "a file with the user's password"),
     TEXT(secret_file, "", "a file with the secret that the nodes share"),
+    {"cluster", "copies", CONF_INT, AT(copies), "2", 1, 64, NULL,
+	"nodes that have an import's files before the nodes show it"},
+    TEXT(
+	bucket, "", "a bucket with the nodes' files, too: https://host/bucket"),
+    TEXT(bucket_region, "us-east-1", "its region"),
+    TEXT(bucket_key, "", "the id of the key that signs requests to it"),
+    TEXT(bucket_secret_file, "", "a file with the key's secret"),
+    TEXT(bucket_ca, "",
+	"certificates that the bucket's are checked with; empty: the "
+	"system's"),
 };
 
 const size_t cluster_count = sizeof(cluster_rows) / sizeof(cluster_rows[0]);
@@ -82,11 +96,13 @@ open_etcd(struct engine **out, uint64_t epoch,
 }
 
 static enum err
-open_pg(struct engine **out, const struct cluster_settings *from,
-    const char *password, struct fault *fault)
+open_pg(struct engine **out, uint64_t epoch,
+    const struct cluster_settings *from, const char *password,
+    struct fault *fault)
 {
 	const struct engine_pg_settings settings = {.postgres = from->postgres,
 	    .name = from->name,
+	    .epoch = epoch,
 	    .password = password};
 
 	if (from->etcd[0] != '\0') {
@@ -116,7 +132,7 @@ open_engine(struct engine **out, uint64_t epoch,
 	err = read_secret(&password, from->password_file, fault);
 	if (err == ERR_OK)
 		err = from->postgres[0] != '\0'
-		    ? open_pg(out, from, password.data, &inner)
+		    ? open_pg(out, epoch, from, password.data, &inner)
 		    : open_etcd(out, epoch, from, password.data, &inner);
 	if (err != ERR_OK && fault_is_set(&inner))
 		fault_set(
@@ -202,6 +218,42 @@ read_settings(
 	    : err;
 }
 
+/* A credential of the unit that has the file's name comes before the file. */
+static enum err
+prefer_credential(char **file)
+{
+	const char *folder = getenv("CREDENTIALS_DIRECTORY");
+	const char *name = strrchr(*file, '/');
+	char path[FS_PATH_MAX];
+	char *copy;
+
+	name = name == NULL ? *file : name + 1;
+	if (folder == NULL || name[0] == '\0' ||
+	    fs_path(path, "%s/%s", folder, name) != ERR_OK ||
+	    access(path, F_OK) != 0)
+		return ERR_OK;
+	copy = span_dup(span_of(path));
+	if (copy == NULL)
+		return ERR_NO_MEMORY;
+	free(*file);
+	*file = copy;
+	return ERR_OK;
+}
+
+static enum err
+prefer_credentials(struct cluster_settings *settings)
+{
+	char **const files[] = {&settings->password_file,
+	    &settings->secret_file, &settings->bucket_secret_file,
+	    &settings->key};
+	enum err err = ERR_OK;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (err == ERR_OK)
+			err = prefer_credential(files[i]);
+	return err;
+}
+
 /* Reads the file, if there is one, and gives it to `take`. */
 static enum err
 with_settings(const char *dir,
@@ -217,6 +269,8 @@ with_settings(const char *dir,
 		return err;
 	memset(&settings, 0, sizeof(settings));
 	err = read_settings(&settings, path, fault);
+	if (err == ERR_OK)
+		err = prefer_credentials(&settings);
 	if (err == ERR_OK)
 		err = take(out, &settings, path, fault);
 	conf_fini(&settings, cluster_rows, cluster_count);
@@ -256,7 +310,7 @@ enum err
 cluster_node(struct engine_node *out, const char *dir, struct fault *fault)
 {
 	memset(out, 0, sizeof(*out));
-	out->log_version = WRITE_LOG_VERSION;
+	out->log_version = write_log_newest();
 	snprintf(out->program, sizeof(out->program), "%s", PACKAGE_VERSION);
 	return with_settings(dir, take_node, out, fault);
 }
@@ -323,4 +377,108 @@ cluster_peers(struct cluster_peers *out, const char *dir, struct fault *fault)
 {
 	memset(out, 0, sizeof(*out));
 	return with_settings(dir, take_peers, out, fault);
+}
+
+static enum err
+take_sharing(void *out, const struct cluster_settings *settings,
+    const char *path, struct fault *fault)
+{
+	struct cluster_sharing *sharing = out;
+
+	(void)path;
+	(void)fault;
+	sharing->files =
+	    settings->secret_file[0] != '\0' && settings->address[0] != '\0';
+	sharing->copies = (unsigned)settings->copies;
+	sharing->bucket = settings->bucket[0] != '\0';
+	return ERR_OK;
+}
+
+enum err
+cluster_sharing(
+    struct cluster_sharing *out, const char *dir, struct fault *fault)
+{
+	memset(out, 0, sizeof(*out));
+	return with_settings(dir, take_sharing, out, fault);
+}
+
+/* --- the bucket ----------------------------------------------------------- */
+
+static bool
+copy_bucket(struct bucket *bucket, const struct cluster_settings *settings)
+{
+	return span_copy(bucket->url, sizeof(bucket->url),
+		   span_of(settings->bucket)) &&
+	    span_copy(bucket->folder, sizeof(bucket->folder),
+		span_of(settings->name)) &&
+	    span_copy(bucket->region, sizeof(bucket->region),
+		span_of(settings->bucket_region)) &&
+	    span_copy(bucket->key, sizeof(bucket->key),
+		span_of(settings->bucket_key)) &&
+	    span_copy(
+		bucket->ca, sizeof(bucket->ca), span_of(settings->bucket_ca));
+}
+
+static enum err
+check_bucket(const struct cluster_settings *settings, const char *path,
+    struct fault *fault)
+{
+	if (!bucket_is_url(span_of(settings->bucket)))
+		fault_set(fault, path,
+		    "[cluster] bucket is no address such as "
+		    "https://host/bucket: \"%s\"",
+		    settings->bucket);
+	else if (settings->bucket_key[0] == '\0' ||
+	    settings->bucket_secret_file[0] == '\0')
+		fault_set(fault, path,
+		    "[cluster] bucket needs bucket_key and "
+		    "bucket_secret_file, too");
+	else if (!is_node_name(span_of(settings->bucket_region)))
+		fault_set(fault, path,
+		    "[cluster] bucket_region is a name such as us-east-1: "
+		    "\"%s\"",
+		    settings->bucket_region);
+	else
+		return ERR_OK;
+	return ERR_BAD_INPUT;
+}
+
+static enum err
+take_bucket(void *out, const struct cluster_settings *settings,
+    const char *path, struct fault *fault)
+{
+	struct bucket *bucket = out;
+	struct buf secret;
+	enum err err;
+
+	if (settings->bucket[0] == '\0')
+		return ERR_OK;
+	buf_init(&secret, PASSWORD_MAX);
+	err = check_bucket(settings, path, fault);
+	if (err == ERR_OK)
+		err = read_secret(&secret, settings->bucket_secret_file, fault);
+	if (err == ERR_OK &&
+	    (!copy_bucket(bucket, settings) || secret.len < 2 ||
+		!span_copy(bucket->secret, sizeof(bucket->secret),
+		    span_of(secret.data)))) {
+		fault_set(fault, path,
+		    "[cluster] the settings of the bucket have at most %d "
+		    "letters each, and its secret at least one",
+		    BUCKET_TEXT_MAX - 1);
+		err = ERR_BAD_INPUT;
+	}
+	digest_forget(secret.data, secret.len);
+	buf_fini(&secret);
+	return err;
+}
+
+#define STALL_S 60
+
+enum err
+cluster_bucket(struct bucket *out, const char *dir, struct fault *fault)
+{
+	memset(out, 0, sizeof(*out));
+	out->piece = BUCKET_PIECE;
+	out->stall_s = STALL_S;
+	return with_settings(dir, take_bucket, out, fault);
 }

@@ -11,6 +11,7 @@
 #include "common/conf.h"
 #include "common/err.h"
 #include "common/fs.h"
+#include "lmdb-schema/store/bucket.h"
 #include "lmdb-schema/store/engine.h"
 
 extern const struct conf_row cluster_rows[];
@@ -42,6 +43,23 @@ struct cluster_peers {
 	char ca[FS_PATH_MAX], cert[FS_PATH_MAX], key[FS_PATH_MAX];
 };
 
+/* How they give each other what an import makes (upkeep/edition.h). */
+struct cluster_sharing {
+	bool files; /* the file names a secret, and an address of this node */
+	unsigned copies; /* nodes that have the files before they are shown */
+	bool bucket; /* is one of them */
+};
+
+enum err cluster_sharing(
+    struct cluster_sharing *out, const char *dir, struct fault *fault);
+
 /* ERR_BAD_INPUT for a file that names no good secret. */
 enum err cluster_peers(
     struct cluster_peers *out, const char *dir, struct fault *fault);
+
+/*
+ * The bucket that the file names; an empty url where it names none.
+ * ERR_BAD_INPUT for settings that are not right.
+ */
+enum err cluster_bucket(
+    struct bucket *out, const char *dir, struct fault *fault);

@@ -20,16 +20,22 @@
 #define ENGINE_CHAIN_LEN 32
 #define ENGINE_CHAIN_AT 17 /* where an entry has its own chain */
 
+/* A cluster's name; and with its epoch, which comes behind it from 1 on. */
+#define ENGINE_NAME_MAX 64
+#define ENGINE_EPOCH_NAME_MAX (ENGINE_NAME_MAX + 24)
+
 /* A node, as it tells the others of itself. Texts end with a NUL. */
 #define ENGINE_NODE_NAME_MAX 64
 #define ENGINE_NODE_TEXT_MAX 256
 #define ENGINE_RUN_LEN 20
+#define ENGINE_RUN_JOINS "joins" /* a node that joins: join_record.h */
 
 struct engine_node {
 	char name[ENGINE_NODE_NAME_MAX]; /* letters, digits, '.', '-', '_' */
 	char address[ENGINE_NODE_TEXT_MAX]; /* of its nginx; "": not told */
 	char program[ENGINE_NODE_TEXT_MAX]; /* its version */
-	char run[ENGINE_RUN_LEN + 1]; /* letters and digits, of one start */
+	/* Letters and digits, of one start; or ENGINE_RUN_JOINS. */
+	char run[ENGINE_RUN_LEN + 1];
 	uint64_t beat; /* grows with each record of a run */
 	uint64_t places[STORE_ENVS]; /* entries that it has */
 	unsigned log_version; /* of entries that it reads: write_log.h */
@@ -44,6 +50,8 @@ struct engine_server {
 };
 
 struct engine {
+	const char *title; /* of what keeps the log: "etcd" */
+
 	/*
 	 * Appends the entry, if the last one's number is `after`, and its chain
 	 * (write_log.h) is `chain`, ENGINE_CHAIN_LEN bytes:
@@ -73,8 +81,13 @@ struct engine {
 	    enum err (*each)(void *context, uint64_t number, struct span entry),
 	    void *context);
 
-	/* The number of each log's last entry; ERR_AWAY. */
-	enum err (*heads)(struct engine *engine, uint64_t heads[STORE_ENVS]);
+	/*
+	 * The number of each log's last entry; ERR_AWAY. Without `sure` it may
+	 * be that of a moment before: a server that another has taken over
+	 * from shows it for half a second.
+	 */
+	enum err (*heads)(
+	    struct engine *engine, bool sure, uint64_t heads[STORE_ENVS]);
 
 	/*
 	 * Puts the node's record, which ends when no other follows within
@@ -92,7 +105,7 @@ struct engine {
 	    enum err (*each)(void *context, const struct engine_node *node),
 	    void *context);
 
-	/* --- for gridctl cluster; NULL at a door that has none of it ------ */
+	/* --- for gridctl cluster ------------------------------------------ */
 
 	/* Removes the entries up to this one; the last one stays. ERR_AWAY. */
 	enum err (*trim)(
@@ -121,17 +134,17 @@ struct engine {
 
 	/*
 	 * Begins epoch `now` where the one before is still `before`, with a log
-	 * of the state whose entries up to `number` are trimmed. Nodes of
-	 * another epoch write nothing from then on.
+	 * of the state whose entries up to `number` are trimmed, with the chain
+	 * of the last one. Nodes of another epoch write nothing from then on.
 	 *
 	 *   ERR_EXISTS   the epoch is another one, or `number` is 0 and the log
 	 *                before has an entry
 	 *   ERR_UNKNOWN  ask for the epoch
 	 */
 	enum err (*begin)(struct engine *engine, struct span before,
-	    struct span now, uint64_t number);
+	    struct span now, uint64_t number, struct span chain);
 
-	/* Asks each server that the settings name. NULL at a door of one. */
+	/* Asks each server that the settings name. NULL: none is asked. */
 	enum err (*servers)(struct engine *engine,
 	    enum err (*each)(void *context, const struct engine_server *server),
 	    void *context);
@@ -141,3 +154,13 @@ struct engine {
 
 /* The number that an epoch's text begins with; 0 for one that does not. */
 uint64_t engine_epoch_number(struct span text);
+
+/* "grid" of epoch 0, "grid.7" of epoch 7. */
+void engine_epoch_name(
+    char out[ENGINE_EPOCH_NAME_MAX], const char *name, uint64_t epoch);
+
+/* ERR_BAD_INPUT for a name that could be taken for one with its epoch. */
+enum err engine_check_name(const char *name, struct fault *fault);
+
+/* The head of a log that has ended with its epoch: no entry comes behind it. */
+#define ENGINE_ENDED (UINT64_C(1) << 62)

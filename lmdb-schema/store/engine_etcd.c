@@ -36,7 +36,7 @@ struct etcd {
 	struct ask_trust trust;
 	const char *user, *password;
 	const char *name; /* of the cluster */
-	char prefix[ENGINE_ETCD_NAME_MAX + NUM_TEXT_MAX + 1]; /* of its epoch */
+	char prefix[ENGINE_EPOCH_NAME_MAX]; /* of its keys */
 	char members[MEMBERS_TEXT_MAX]; /* each ends with NUL */
 	const char *member[ENGINE_ETCD_MEMBERS];
 	unsigned count;
@@ -51,17 +51,6 @@ static struct span
 name_of(const struct etcd *etcd)
 {
 	return span_of(etcd->prefix);
-}
-
-/* The text that the keys of an epoch begin with. */
-static void
-prefix_of(char *prefix, size_t size, const char *name, uint64_t epoch)
-{
-	if (epoch == 0)
-		snprintf(prefix, size, "%s", name);
-	else
-		snprintf(
-		    prefix, size, "%s.%llu", name, (unsigned long long)epoch);
 }
 
 static void
@@ -144,7 +133,13 @@ refused(struct etcd *etcd, struct lane *lane, int status)
 	etcd_fault(buf_span(&lane->answer), text);
 	large = strstr(text, "too large") != NULL ||
 	    strstr(text, "larger than max") != NULL;
-	if (!engine_has_failed(&etcd->pause) || large)
+	if (status == 403)
+		log_error(
+		    "etcd does not let its user do this: member=%s "
+		    "text=%s: grant the user's role readwrite of all keys "
+		    "that begin with %s",
+		    etcd->member[lane->member], text, etcd->name);
+	else if (!engine_has_failed(&etcd->pause) || large)
 		log_error("etcd does not take a request: member=%s status=%d "
 			  "bytes=%zu text=%s",
 		    etcd->member[lane->member], status, lane->body.len, text);
@@ -235,11 +230,12 @@ ask_heads(struct etcd *etcd, struct lane *lane, uint64_t heads[STORE_ENVS])
 }
 
 static enum err
-get_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
+get_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
 {
 	struct etcd *etcd = (struct etcd *)engine;
 	enum err err;
 
+	(void)sure; /* a read is linearizable */
 	pthread_mutex_lock(&etcd->heads.lock);
 	err = ask_heads(etcd, &etcd->heads, heads);
 	pthread_mutex_unlock(&etcd->heads.lock);
@@ -516,7 +512,7 @@ trim(struct engine *engine, enum store_env log, uint64_t up_to)
 	const struct etcd_log of = {name_of(etcd), log};
 	uint64_t heads[STORE_ENVS];
 	bool more = true;
-	enum err err = get_heads(engine, heads);
+	enum err err = get_heads(engine, true, heads);
 
 	/* By the last one, a node that is behind sees that others are missing. */
 	if (err == ERR_OK && up_to >= heads[log])
@@ -613,22 +609,21 @@ get_epoch(struct engine *engine, struct buf *text)
 }
 
 static enum err
-begin(
-    struct engine *engine, struct span before, struct span now, uint64_t number)
+begin(struct engine *engine, struct span before, struct span now,
+    uint64_t number, struct span chain)
 {
 	struct etcd *etcd = (struct etcd *)engine;
 	struct lane *lane = &etcd->notes;
-	char names[2][sizeof(etcd->prefix)];
+	char names[2][ENGINE_EPOCH_NAME_MAX];
 	struct etcd_beginning beginning = {.name = span_of(etcd->name),
 	    .before = before,
 	    .now = now,
 	    .number = number};
 	enum err err;
 
-	prefix_of(names[0], sizeof(names[0]), etcd->name,
-	    engine_epoch_number(before));
-	prefix_of(
-	    names[1], sizeof(names[1]), etcd->name, engine_epoch_number(now));
+	(void)chain; /* as in append() */
+	engine_epoch_name(names[0], etcd->name, engine_epoch_number(before));
+	engine_epoch_name(names[1], etcd->name, engine_epoch_number(now));
 	beginning.before_name = span_of(names[0]);
 	beginning.now_name = span_of(names[1]);
 	pthread_mutex_lock(&lane->lock);
@@ -644,30 +639,7 @@ begin(
 	return err;
 }
 
-uint64_t
-engine_epoch_number(struct span text)
-{
-	int64_t number;
-
-	return num_int(&number, span_sub(text, 0, span_find(text, ' ')), 0,
-		   INT64_MAX)
-	    ? (uint64_t)number
-	    : 0;
-}
-
 /* --- opening -------------------------------------------------------------- */
-
-static bool
-is_name(struct span name)
-{
-	if (name.len == 0 || name.len > ENGINE_ETCD_NAME_MAX)
-		return false;
-	for (size_t i = 0; i < name.len; i++)
-		if (strchr("abcdefghijklmnopqrstuvwxyz0123456789-",
-			name.ptr[i]) == NULL)
-			return false;
-	return true;
-}
 
 static bool
 is_member(struct span text)
@@ -756,7 +728,8 @@ engine_etcd_open(struct engine **out,
 	*out = NULL;
 	if (etcd == NULL)
 		return ERR_NO_MEMORY;
-	etcd->engine = (struct engine){.append = append,
+	etcd->engine = (struct engine){.title = "etcd",
+	    .append = append,
 	    .read = read_log,
 	    .heads = get_heads,
 	    .node_put = node_put,
@@ -779,14 +752,9 @@ engine_etcd_open(struct engine **out,
 	lane_init(&etcd->notes);
 	err = copy_texts(etcd, settings);
 	if (err == ERR_OK)
-		prefix_of(etcd->prefix, sizeof(etcd->prefix), etcd->name,
-		    settings->epoch);
-	if (err == ERR_OK && !is_name(span_of(settings->name))) {
-		fault_set(fault, "name",
-		    "is 1 to %d small letters, digits and '-': \"%s\"",
-		    ENGINE_ETCD_NAME_MAX, settings->name);
-		err = ERR_BAD_INPUT;
-	}
+		err = engine_check_name(etcd->name, fault);
+	if (err == ERR_OK)
+		engine_epoch_name(etcd->prefix, etcd->name, settings->epoch);
 	if (err == ERR_OK)
 		err = cut_members(etcd, settings->members, fault);
 	if (err != ERR_OK) {

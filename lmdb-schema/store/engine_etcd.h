@@ -16,7 +16,6 @@
 #include "lmdb-schema/store/engine.h"
 
 #define ENGINE_ETCD_MEMBERS 9
-#define ENGINE_ETCD_NAME_MAX 64
 
 /* Texts; empty where there is none. They are copied. */
 struct engine_etcd_settings {

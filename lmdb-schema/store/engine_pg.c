@@ -7,52 +7,13 @@
 
 #include "common/date.h"
 #include "common/log.h"
-#include "lmdb-schema/store/engine_pause.h"
-#include "lmdb-schema/store/pg.h"
+#include "lmdb-schema/store/engine_pg_priv.h"
 
 #define READ_MS 1300
 #define ENTRY_MAX ((size_t)256 << 20)
 #define BARRIER_NS INT64_C(500000000)
 
-/* One request at a time, on a connection of its own. */
-struct lane {
-	pthread_mutex_t lock;
-	struct pg *pg; /* NULL: none was needed yet, or the last one ended */
-	unsigned place; /* where it is; who is asked first */
-	int64_t barrier_ns; /* the last commit that was waited for */
-	int64_t end_ns; /* of the request, over all places */
-	struct engine_doubt doubt;
-	struct fault fault; /* of the last failure */
-};
-
-struct door {
-	struct engine engine; /* first: an engine is its door */
-	struct pg_places *places;
-	char *name;
-	/* An append holds the environment, and a read waits for it. */
-	struct lane appends[STORE_ENVS], reads[STORE_ENVS], heads, nodes;
-	struct engine_pause pause;
-};
-
 /* --- a request ------------------------------------------------------------ */
-
-static struct pg_value
-number(uint64_t value)
-{
-	return (struct pg_value){.is_number = true, .number = value};
-}
-
-static struct pg_value
-bytes(struct span value)
-{
-	return (struct pg_value){.bytes = value};
-}
-
-static struct pg_value
-name_of(const struct door *door)
-{
-	return bytes(span_of(door->name));
-}
 
 static void
 lane_init(struct lane *lane)
@@ -60,22 +21,31 @@ lane_init(struct lane *lane)
 	pthread_mutex_init(&lane->lock, NULL);
 }
 
-static void
-lane_end(struct lane *lane)
+void
+engine_pg_end(struct lane *lane)
 {
 	pg_close(lane->pg);
 	lane->pg = NULL;
 }
 
+/* A host whose outcome is not known may be one that another took over from. */
 static void
-lane_fini(struct lane *lane)
+leave_place(const struct door *door, struct lane *lane)
 {
-	lane_end(lane);
-	pthread_mutex_destroy(&lane->lock);
+	engine_pg_end(lane);
+	lane->failed = lane->place;
+	lane->place = (lane->place + 1) % pg_places_count(door->places);
 }
 
 static void
-begin(struct lane *lane, int64_t end_ns)
+lane_fini(struct lane *lane)
+{
+	engine_pg_end(lane);
+	pthread_mutex_destroy(&lane->lock);
+}
+
+void
+engine_pg_begin(struct lane *lane, int64_t end_ns)
 {
 	lane->end_ns = end_ns;
 	fault_clear(&lane->fault);
@@ -99,6 +69,7 @@ connect_lane(struct door *door, struct lane *lane)
 		if (err == ERR_OK || err == ERR_NO_MEMORY)
 			break;
 		fault_set(&lane->fault, fault.place, "%s", fault.message);
+		lane->failed = lane->place;
 		lane->place = (lane->place + 1) % count;
 	}
 	if (err == ERR_OK)
@@ -106,9 +77,8 @@ connect_lane(struct door *door, struct lane *lane)
 	return err;
 }
 
-/* Of one that was not sent, or is no primary any more, it is asked once more. */
-static enum err
-ask_lane(struct door *door, struct lane *lane, const char *sql,
+enum err
+engine_pg_ask(struct door *door, struct lane *lane, const char *sql,
     const struct pg_value *values, unsigned count)
 {
 	enum err err = ERR_CLOSED;
@@ -120,22 +90,23 @@ ask_lane(struct door *door, struct lane *lane, const char *sql,
 		fault_clear(&lane->fault);
 		err = pg_ask(
 		    lane->pg, sql, values, count, lane->end_ns, &lane->fault);
-		if (err == ERR_CLOSED || err == ERR_UNKNOWN)
-			lane_end(lane);
+		if (err == ERR_CLOSED)
+			engine_pg_end(lane);
+		else if (err == ERR_UNKNOWN)
+			leave_place(door, lane);
 	}
 	return err == ERR_CLOSED ? ERR_AWAY : err;
 }
 
 /* Of a question that changes nothing. */
-static enum err
-as_read(enum err err)
+enum err
+engine_pg_as_read(enum err err)
 {
 	return err == ERR_OK || err == ERR_NO_MEMORY ? err : ERR_AWAY;
 }
 
-/* Waits until all that was seen before is on the standbys. */
-static enum err
-barrier(struct lane *lane)
+enum err
+engine_pg_barrier(struct door *door, struct lane *lane)
 {
 	static const char sql[] =
 	    "SELECT pg_logical_emit_message(true, 'product-grid', '')";
@@ -147,17 +118,18 @@ barrier(struct lane *lane)
 	fault_clear(&lane->fault);
 	err = pg_ask(lane->pg, sql, NULL, 0, lane->end_ns, &lane->fault);
 	if (err == ERR_CLOSED || err == ERR_UNKNOWN)
-		lane_end(lane);
+		leave_place(door, lane);
 	if (err == ERR_OK)
 		lane->barrier_ns = date_monotonic_ns();
-	return as_read(err);
+	return engine_pg_as_read(err);
 }
 
-static void
-note(struct door *door, const struct lane *lane, enum err err)
+void
+engine_pg_note(struct door *door, const struct lane *lane, enum err err)
 {
 	enum engine_change change = engine_note(&door->pause, err);
-	const char *place = pg_place_name(door->places, lane->place);
+	const char *place = pg_place_name(
+	    door->places, change == ENGINE_WENT ? lane->failed : lane->place);
 
 	if (change == ENGINE_WENT)
 		log_error("PostgreSQL is away, nothing can be stored: host=%s "
@@ -180,6 +152,10 @@ static const char *const tables[] = {
     "beat bigint NOT NULL, live bigint NOT NULL, catalog bigint NOT NULL, "
     "state bigint NOT NULL, log_version bigint NOT NULL, "
     "ends timestamptz NOT NULL, PRIMARY KEY (cluster, name))",
+    "CREATE TABLE IF NOT EXISTS product_grid_note (cluster bytea, name bytea, "
+    "text bytea NOT NULL, PRIMARY KEY (cluster, name))",
+    "CREATE TABLE IF NOT EXISTS product_grid_epoch (cluster bytea PRIMARY KEY, "
+    "text bytea NOT NULL)",
 };
 
 static const char first_head[] =
@@ -195,8 +171,21 @@ make_tables(struct door *door, struct lane *lane)
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) &&
 	     (err == ERR_OK || err == ERR_AWAY);
 	     i++)
-		err = ask_lane(door, lane, tables[i], NULL, 0);
+		err = engine_pg_ask(door, lane, tables[i], NULL, 0);
 	return err == ERR_AWAY && lane->pg != NULL ? ERR_OK : err;
+}
+
+enum err
+engine_pg_change(struct door *door, struct lane *lane, const char *sql,
+    const struct pg_value *values, unsigned count)
+{
+	enum err err = engine_pg_ask(door, lane, sql, values, count);
+
+	if (err != ERR_NOT_FOUND)
+		return err;
+	err = make_tables(door, lane);
+	return err == ERR_OK ? engine_pg_ask(door, lane, sql, values, count)
+			     : err;
 }
 
 /* Of a log that has no entry yet, and has none from this. */
@@ -206,20 +195,16 @@ make_log(struct door *door, struct lane *lane, enum store_env log)
 	static const char zeros[ENGINE_CHAIN_LEN];
 	const struct pg_value values[] = {
 	    name_of(door), number(log), bytes(span_make(zeros, sizeof(zeros)))};
-	enum err err = ask_lane(door, lane, first_head, values, 3);
 
-	if (err == ERR_NOT_FOUND) {
-		err = make_tables(door, lane);
-		if (err == ERR_OK)
-			err = ask_lane(door, lane, first_head, values, 3);
-	}
-	return as_read(err);
+	return engine_pg_as_read(
+	    engine_pg_change(door, lane, first_head, values, 3));
 }
 
 /* --- heads ---------------------------------------------------------------- */
 
 static enum err
-ask_heads(struct door *door, struct lane *lane, uint64_t heads[STORE_ENVS])
+ask_heads(
+    struct door *door, struct lane *lane, bool sure, uint64_t heads[STORE_ENVS])
 {
 	static const char sql[] =
 	    "SELECT log, number FROM product_grid_head WHERE cluster = $1";
@@ -227,8 +212,8 @@ ask_heads(struct door *door, struct lane *lane, uint64_t heads[STORE_ENVS])
 	enum err err;
 
 	memset(heads, 0, STORE_ENVS * sizeof(heads[0]));
-	begin(lane, engine_end_ns(0));
-	err = ask_lane(door, lane, sql, &name, 1);
+	engine_pg_begin(lane, engine_end_ns(0));
+	err = engine_pg_ask(door, lane, sql, &name, 1);
 	for (unsigned i = 0; err == ERR_OK && i < pg_rows(pg_answer(lane->pg));
 	     i++)
 		if (pg_number(pg_answer(lane->pg), i, 0) < STORE_ENVS)
@@ -236,23 +221,23 @@ ask_heads(struct door *door, struct lane *lane, uint64_t heads[STORE_ENVS])
 			    pg_number(pg_answer(lane->pg), i, 1);
 	/* A server that another has taken over from goes on answering. */
 	if (err == ERR_OK &&
-	    date_monotonic_ns() - lane->barrier_ns >= BARRIER_NS)
-		err = barrier(lane);
+	    (sure || date_monotonic_ns() - lane->barrier_ns >= BARRIER_NS))
+		err = engine_pg_barrier(door, lane);
 	else if (err == ERR_NOT_FOUND)
 		err = ERR_OK;
-	err = as_read(err);
-	note(door, lane, err);
+	err = engine_pg_as_read(err);
+	engine_pg_note(door, lane, err);
 	return err;
 }
 
 static enum err
-get_heads(struct engine *engine, uint64_t heads[STORE_ENVS])
+get_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
 {
 	struct door *door = (struct door *)engine;
 	enum err err;
 
 	pthread_mutex_lock(&door->heads.lock);
-	err = ask_heads(door, &door->heads, heads);
+	err = ask_heads(door, &door->heads, sure, heads);
 	pthread_mutex_unlock(&door->heads.lock);
 	return err;
 }
@@ -279,7 +264,7 @@ append_once(struct door *door, struct lane *lane, const struct append *append)
 	    number(append->after), bytes(append->chain),
 	    bytes(span_sub(append->entry, ENGINE_CHAIN_AT, ENGINE_CHAIN_LEN)),
 	    bytes(append->id), bytes(append->entry)};
-	enum err err = ask_lane(door, lane, sql, values, 7);
+	enum err err = engine_pg_ask(door, lane, sql, values, 7);
 
 	return err == ERR_OK && pg_rows(pg_answer(lane->pg)) == 0 ? ERR_BEHIND
 								  : err;
@@ -296,7 +281,7 @@ find_why(struct door *door, struct lane *lane, const struct append *append)
 	    "WHERE h.cluster = $1 AND h.log = $2";
 	const struct pg_value values[] = {
 	    name_of(door), number(append->log), number(append->after)};
-	enum err err = ask_lane(door, lane, sql, values, 3);
+	enum err err = engine_pg_ask(door, lane, sql, values, 3);
 	uint64_t head;
 
 	if (err != ERR_OK)
@@ -315,7 +300,7 @@ find_why(struct door *door, struct lane *lane, const struct append *append)
 		return ERR_BEHIND;
 	if (!span_eq(pg_bytes(pg_answer(lane->pg), 0, 1), append->id))
 		return ERR_BEHIND;
-	err = barrier(lane);
+	err = engine_pg_barrier(door, lane);
 	return err == ERR_OK ? ERR_OK : ERR_UNKNOWN;
 }
 
@@ -334,7 +319,7 @@ append_known(struct door *door, struct lane *lane, const struct append *append)
 {
 	enum err err;
 
-	begin(lane, engine_end_ns(append->entry.len));
+	engine_pg_begin(lane, engine_end_ns(append->entry.len));
 	err = append_or_find(door, lane, append);
 	if (err == ERR_NOT_FOUND && append->after == 0) {
 		err = make_log(door, lane, append->log);
@@ -352,7 +337,7 @@ append_known(struct door *door, struct lane *lane, const struct append *append)
 			  "has: log=%u number=%llu: did a failover forget "
 			  "them, or was another database named?",
 		    append->log, (unsigned long long)append->after);
-	note(door, lane, err);
+	engine_pg_note(door, lane, err);
 	return err;
 }
 
@@ -365,7 +350,7 @@ is_there(struct door *door, struct lane *lane)
 	if (!engine_has_failed(&door->pause))
 		return true;
 	return !engine_pauses(&door->pause) &&
-	    ask_heads(door, lane, heads) == ERR_OK;
+	    ask_heads(door, lane, true, heads) == ERR_OK;
 }
 
 static enum err
@@ -413,15 +398,15 @@ read_some(struct door *door, struct lane *lane, enum store_env log,
 	    name_of(door), number(log), number(after)};
 	enum err err;
 
-	begin(lane, date_monotonic_ns() + READ_MS * ENGINE_NS_A_MS);
-	err = ask_lane(door, lane, sql, values, 3);
+	engine_pg_begin(lane, date_monotonic_ns() + READ_MS * ENGINE_NS_A_MS);
+	err = engine_pg_ask(door, lane, sql, values, 3);
 	if (err == ERR_NOT_FOUND)
 		return ERR_OK;
 	if (err == ERR_OK) {
 		*answer = pg_take(lane->pg);
-		err = barrier(lane);
+		err = engine_pg_barrier(door, lane);
 	}
-	return as_read(err);
+	return engine_pg_as_read(err);
 }
 
 /* Moves *after behind what was read; ERR_NOT_FOUND: the next one is trimmed. */
@@ -502,13 +487,8 @@ put_node(struct door *door, struct lane *lane, const struct engine_node *node,
 	    number(node->places[STORE_CATALOG]),
 	    number(node->places[STORE_STATE]), number(node->log_version),
 	    number(seconds)};
-	enum err err = ask_lane(door, lane, sql, values, 11);
+	enum err err = engine_pg_change(door, lane, sql, values, 11);
 
-	if (err == ERR_NOT_FOUND) {
-		err = make_tables(door, lane);
-		if (err == ERR_OK)
-			err = ask_lane(door, lane, sql, values, 11);
-	}
 	return err == ERR_OK && pg_rows(pg_answer(lane->pg)) == 0 ? ERR_EXISTS
 								  : err;
 }
@@ -538,7 +518,7 @@ find_other(struct door *door, struct lane *lane, const char *name,
     struct engine_node *other)
 {
 	const struct pg_value cluster = name_of(door);
-	enum err err = ask_lane(door, lane, all_nodes, &cluster, 1);
+	enum err err = engine_pg_ask(door, lane, all_nodes, &cluster, 1);
 
 	if (err != ERR_OK)
 		return err;
@@ -558,12 +538,12 @@ node_put(struct engine *engine, const struct engine_node *node,
 	enum err err;
 
 	pthread_mutex_lock(&lane->lock);
-	begin(lane, engine_end_ns(0));
+	engine_pg_begin(lane, engine_end_ns(0));
 	err = put_node(door, lane, node, seconds);
 	if (err == ERR_EXISTS)
 		err = find_other(door, lane, node->name, other);
 	pthread_mutex_unlock(&lane->lock);
-	return err == ERR_EXISTS ? err : as_read(err);
+	return err == ERR_EXISTS ? err : engine_pg_as_read(err);
 }
 
 /* `each` is given copies, and may ask for something else. */
@@ -579,12 +559,12 @@ get_nodes(struct engine *engine,
 	enum err err;
 
 	pthread_mutex_lock(&lane->lock);
-	begin(lane, engine_end_ns(0));
-	err = ask_lane(door, lane, all_nodes, &cluster, 1);
+	engine_pg_begin(lane, engine_end_ns(0));
+	err = engine_pg_ask(door, lane, all_nodes, &cluster, 1);
 	if (err == ERR_OK)
 		answer = pg_take(lane->pg);
 	/* Without a table there is no node. */
-	err = err == ERR_NOT_FOUND ? ERR_OK : as_read(err);
+	err = err == ERR_NOT_FOUND ? ERR_OK : engine_pg_as_read(err);
 	pthread_mutex_unlock(&lane->lock);
 	for (unsigned i = 0; i < pg_rows(answer) && err == ERR_OK; i++) {
 		struct engine_node node;
@@ -609,8 +589,8 @@ close_door(struct engine *engine)
 	}
 	lane_fini(&door->heads);
 	lane_fini(&door->nodes);
+	lane_fini(&door->notes);
 	pg_places_free(door->places);
-	free(door->name);
 	free(door);
 }
 
@@ -624,23 +604,28 @@ engine_pg_open(struct engine **out, const struct engine_pg_settings *settings,
 	*out = NULL;
 	if (door == NULL)
 		return ERR_NO_MEMORY;
-	door->engine = (struct engine){.append = append,
+	door->engine = (struct engine){.title = "PostgreSQL",
+	    .append = append,
 	    .read = read_log,
 	    .heads = get_heads,
 	    .node_put = node_put,
 	    .nodes = get_nodes,
 	    .close = close_door};
+	engine_pg_for_upkeep(&door->engine);
 	for (unsigned i = 0; i < STORE_ENVS; i++) {
 		lane_init(&door->appends[i]);
 		lane_init(&door->reads[i]);
 	}
 	lane_init(&door->heads);
 	lane_init(&door->nodes);
-	door->name = strdup(settings->name);
-	err = door->name == NULL
-	    ? ERR_NO_MEMORY
-	    : pg_places_new(
-		  &door->places, settings->postgres, settings->password, fault);
+	lane_init(&door->notes);
+	err = engine_check_name(settings->name, fault);
+	if (err == ERR_OK) {
+		engine_epoch_name(door->base, settings->name, 0);
+		engine_epoch_name(door->name, settings->name, settings->epoch);
+		err = pg_places_new(&door->places, settings->postgres,
+		    settings->password, fault);
+	}
 	if (err != ERR_OK) {
 		close_door(&door->engine);
 		return err;

@@ -4,6 +4,9 @@
  *	product_grid_head   a row for each log: number and chain of its last entry
  *	product_grid_log    the entries
  *	product_grid_node   the nodes' records
+ *	product_grid_note   texts of gridctl cluster's
+ *	product_grid_epoch  which epoch there is: of epoch 7, the other tables'
+ *	                    rows are of the cluster NAME.7
  *
  * The tables are made with the first append. An append is one statement, and
  * its commit waits for the standbys that the server is told to wait for. What
@@ -15,6 +18,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "common/err.h"
 #include "lmdb-schema/store/engine.h"
 
@@ -22,6 +27,7 @@
 struct engine_pg_settings {
 	const char *postgres; /* a connection string, or a URI */
 	const char *name; /* of the cluster */
+	uint64_t epoch; /* 0, or behind the name */
 	const char *password;
 };
 

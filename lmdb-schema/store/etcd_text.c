@@ -922,16 +922,15 @@ etcd_epoch(struct span answer, struct buf *text)
 	return err == ERR_OK && buf_end(text) != ERR_OK ? ERR_BAD_INPUT : err;
 }
 
-#define ENDED "4611686018427387904" /* 1 << 62 */
-
 void
 etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning)
 {
 	const struct etcd_log old = {beginning->before_name, STORE_STATE},
 			      new = {beginning->now_name, STORE_STATE};
 	char epoch[PLACE_MAX], key[PLACE_MAX], old_key[PLACE_MAX];
-	char number[NUM_TEXT_MAX];
+	char number[NUM_TEXT_MAX], ended[NUM_TEXT_MAX];
 	size_t len = num_int_text(number, (int64_t)beginning->number);
+	size_t ended_len = num_int_text(ended, (int64_t)ENGINE_ENDED);
 	struct jsonw json;
 
 	jsonw_init(&json, body);
@@ -951,7 +950,8 @@ etcd_ask_begin(struct buf *body, const struct etcd_beginning *beginning)
 		put_put(&json, head_key(key, &new), span_make(number, len),
 		    SPAN(""));
 	/* Behind it no entry comes: a node that has missed this writes none. */
-	put_put(&json, head_key(old_key, &old), span_of(ENDED), SPAN(""));
+	put_put(&json, head_key(old_key, &old), span_make(ended, ended_len),
+	    SPAN(""));
 	jsonw_array_end(&json);
 	jsonw_object_end(&json);
 }

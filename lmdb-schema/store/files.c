@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/digest.h"
 #include "common/hex.h"
 #include "common/log.h"
 #include "common/web/pull.h"
+#include "lmdb-schema/store/bucket.h"
 
 #define FILE_MODE 0644
 #define READ_BYTES ((size_t)256 << 10)
@@ -41,15 +43,12 @@ files_have(const char *dir, const struct files_id *id)
 }
 
 static enum err
-sum_of(struct files_id *id, int fd)
+read_all(struct files_id *id, struct digest_parts *digest, int fd)
 {
-	uint8_t hash[SHA256_LEN];
-	struct sha256 sha;
 	struct buf bytes;
 	ssize_t got = 1;
 	char *room;
 
-	sha256_begin(&sha);
 	id->bytes = 0;
 	buf_init(&bytes, READ_BYTES);
 	room = buf_room(&bytes, READ_BYTES);
@@ -58,16 +57,32 @@ sum_of(struct files_id *id, int fd)
 		if (got < 0 && errno == EINTR)
 			got = 1;
 		else if (got > 0) {
-			sha256_add(&sha, span_make(room, (size_t)got));
+			digest_parts_more(digest, span_make(room, (size_t)got));
 			id->bytes += (uint64_t)got;
 		}
 	}
 	buf_fini(&bytes);
-	sha256_end(&sha, hash);
-	hex_text(id->name, hash, sizeof(hash));
 	if (room == NULL)
 		return ERR_NO_MEMORY;
 	return got < 0 ? err_from_errno(errno) : ERR_OK;
+}
+
+/* By OpenSSL, as a snapshot may have gigabytes. */
+static enum err
+sum_of(struct files_id *id, int fd)
+{
+	struct digest_parts *digest;
+	uint8_t hash[DIGEST_SHA256_LEN];
+	enum err err = digest_parts_new(&digest);
+
+	if (err == ERR_OK)
+		err = read_all(id, digest, fd);
+	if (err == ERR_OK)
+		err = digest_parts_end(digest, hash);
+	if (err == ERR_OK)
+		hex_text(id->name, hash, sizeof(hash));
+	digest_parts_free(digest);
+	return err;
 }
 
 enum err
@@ -117,14 +132,96 @@ files_add(struct files_id *id, const char *dir, const char *path)
 	return err == ERR_OK ? add_link(path, to) : err;
 }
 
+struct looking {
+	const char *dir;
+	const struct stat *st;
+	struct files_id *id;
+	bool found;
+};
+
+static enum err
+look_at(void *context, const char *name)
+{
+	struct looking *looking = context;
+	char path[FS_PATH_MAX];
+	struct stat st;
+
+	if (files_is_name(span_of(name)) &&
+	    files_path(path, looking->dir, name, "") == ERR_OK &&
+	    lstat(path, &st) == 0 && st.st_ino == looking->st->st_ino &&
+	    st.st_dev == looking->st->st_dev) {
+		looking->found = true;
+		memcpy(looking->id->name, name, sizeof(looking->id->name));
+		looking->id->bytes = (uint64_t)st.st_size;
+	}
+	return ERR_OK;
+}
+
+bool
+files_find(struct files_id *id, const char *dir, const char *path)
+{
+	char folder[FS_PATH_MAX];
+	struct stat st;
+	struct looking looking = {dir, &st, id, false};
+
+	return lstat(path, &st) == 0 && st.st_nlink > 1 &&
+	    fs_path(folder, "%s/files", dir) == ERR_OK &&
+	    fs_list(folder, look_at, &looking) == ERR_OK && looking.found;
+}
+
+bool
+files_is_sound(const char *path, const struct files_id *id)
+{
+	struct files_id found;
+
+	return files_sum(&found, path) == ERR_OK &&
+	    strcmp(found.name, id->name) == 0;
+}
+
+bool
+files_is_at(const char *dir, const struct files_id *id, const char *path)
+{
+	char here[FS_PATH_MAX];
+	struct stat one, two;
+
+	return files_path(here, dir, id->name, "") == ERR_OK &&
+	    lstat(here, &one) == 0 && lstat(path, &two) == 0 &&
+	    one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+enum err
+files_place(const char *dir, const struct files_id *id, const char *path)
+{
+	char from[FS_PATH_MAX], aside[FS_PATH_MAX];
+	enum err err = files_path(from, dir, id->name, "");
+
+	if (err == ERR_OK)
+		err = fs_path(aside, "%s.tmp", path);
+	if (err != ERR_OK || files_is_at(dir, id, path))
+		return err;
+	err = fs_unlink(aside);
+	if (err == ERR_OK && link(from, aside) != 0)
+		err = err_from_errno(errno);
+	return err == ERR_OK ? fs_publish(aside, path) : err;
+}
+
+void
+files_drop(const char *dir, const char *name)
+{
+	char path[FS_PATH_MAX];
+
+	if (files_path(path, dir, name, "") == ERR_OK)
+		unlink(path);
+}
+
 enum err
 files_add_bytes(struct files_id *id, const char *dir, struct span bytes)
 {
-	uint8_t hash[SHA256_LEN];
+	uint8_t hash[DIGEST_SHA256_LEN];
 	char path[FS_PATH_MAX];
 	enum err err = make_folder(dir);
 
-	sha256_hash(hash, bytes);
+	digest_sha256(hash, bytes);
 	hex_text(id->name, hash, sizeof(hash));
 	id->bytes = bytes.len;
 	if (err == ERR_OK)
@@ -237,6 +334,40 @@ pull_from(struct part *part, const struct files_from *from, const char *holder,
 	return err;
 }
 
+static enum err
+begin_piece_anew(struct part *part, const struct bucket *bucket)
+{
+	part->have -= part->have % bucket->piece;
+	return ftruncate(part->fd, (off_t)part->have) == 0
+	    ? ERR_OK
+	    : err_from_errno(errno);
+}
+
+/* A request for each piece, one after the other. */
+static enum err
+pull_pieces(
+    struct part *part, const struct bucket *bucket, char why[ASK_ERROR_MAX])
+{
+	enum err err = ERR_OK;
+
+	why[0] = '\0';
+	while (err == ERR_OK && part->have < part->id->bytes) {
+		uint64_t before = part->have;
+
+		err =
+		    bucket_pull(bucket, part->id, part->have, take, part, why);
+		if (err == ERR_EXISTS) {
+			/* The store knows no Range. */
+			err = begin_piece_anew(part, bucket);
+			if (err == ERR_OK)
+				err = bucket_pull(bucket, part->id, part->have,
+				    take, part, why);
+		} else if (err == ERR_OK && part->have == before)
+			err = ERR_CLOSED; /* an object without its bytes */
+	}
+	return err;
+}
+
 /* Of this machine: no other holder makes it better. */
 static bool
 is_own(enum err err)
@@ -245,16 +376,25 @@ is_own(enum err err)
 	    err == ERR_READ_ONLY || err == ERR_SYSTEM || err == ERR_NOT_READY;
 }
 
+/* The nodes in their order, and the bucket behind them. */
+static const char *
+holder_at(const struct files_from *from, unsigned i)
+{
+	return i < from->count ? from->holders[i] : from->bucket->url;
+}
+
 /*
  * ERR_DAMAGED when bytes of another file came: the part is thrown away. The
  * beginning may be another holder's, so this one may be asked once more.
  */
 static enum err
-try_holder(struct part *part, const struct files_from *from, const char *holder)
+try_holder(struct part *part, const struct files_from *from, unsigned i)
 {
+	const char *holder = holder_at(from, i);
 	char why[ASK_ERROR_MAX];
 	uint64_t before = part->have;
-	enum err err = pull_from(part, from, holder, why);
+	enum err err = i < from->count ? pull_from(part, from, holder, why)
+				       : pull_pieces(part, from->bucket, why);
 
 	if (err == ERR_OK)
 		err = verify(part);
@@ -280,24 +420,25 @@ static enum err
 ask_in_turn(
     struct part *part, const struct files_from *from, struct fault *fault)
 {
-	bool left[FILES_HOLDERS_MAX] = {false};
+	const unsigned count = from->count + (from->bucket != NULL ? 1 : 0);
+	bool left[FILES_HOLDERS_MAX + 1] = {false};
 	enum err err = ERR_AWAY;
 	bool more = true;
 
 	for (unsigned round = 0; round < ROUNDS && more; round++) {
 		more = false;
-		for (unsigned i = 0; i < from->count; i++) {
+		for (unsigned i = 0; i < count; i++) {
 			uint64_t before = part->have;
 
 			if (left[i])
 				continue;
-			err = try_holder(part, from, from->holders[i]);
+			err = try_holder(part, from, i);
 			if (err == ERR_OK || is_own(err))
 				return err;
 			left[i] = err != ERR_BEHIND && part->have <= before;
 			more = more || !left[i];
 			fault_clear(fault);
-			fault_set(fault, from->holders[i],
+			fault_set(fault, holder_at(from, i),
 			    "has not given the file %s: %s", part->id->name,
 			    err_text(err));
 		}
@@ -316,7 +457,7 @@ files_fetch(const char *dir, const struct files_id *id,
 	assert(from->count <= FILES_HOLDERS_MAX);
 	if (files_have(dir, id))
 		return ERR_OK;
-	if (from->count == 0)
+	if (from->count == 0 && from->bucket == NULL)
 		fault_set(fault, id->name,
 		    "no other node is there to get the file from");
 	err = open_part(&part, dir);

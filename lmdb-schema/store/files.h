@@ -15,10 +15,10 @@
 
 #include "common/err.h"
 #include "common/fs.h"
-#include "common/sha256.h"
+#include "common/digest.h"
 #include "common/web/ask.h"
 
-#define FILES_NAME_LEN (2 * SHA256_LEN)
+#define FILES_NAME_LEN (2 * DIGEST_SHA256_LEN)
 
 struct files_id {
 	char name[FILES_NAME_LEN + 1];
@@ -43,6 +43,23 @@ enum err files_sum(struct files_id *id, const char *path);
  */
 enum err files_add(struct files_id *id, const char *dir, const char *path);
 
+/* Whether the file at `path` was added earlier: then it need not be read. */
+bool files_find(struct files_id *id, const char *dir, const char *path);
+
+/* Whether the file at `path` is this one to the last byte: reads all of it. */
+bool files_is_sound(const char *path, const struct files_id *id);
+
+/*
+ * Puts a file that is here at `path` too, as a link; whether it is there. Readers
+ * of another file that was there go on with it.
+ */
+enum err files_place(
+    const char *dir, const struct files_id *id, const char *path);
+bool files_is_at(const char *dir, const struct files_id *id, const char *path);
+
+/* Removes it from the folder; one that is not there is fine. */
+void files_drop(const char *dir, const char *name);
+
 /* Adds a file of these bytes. */
 enum err files_add_bytes(
     struct files_id *id, const char *dir, struct span bytes);
@@ -51,9 +68,12 @@ enum err files_add_bytes(
 
 #define FILES_HOLDERS_MAX 64
 
+struct bucket;
+
 struct files_from {
 	const char *holders[FILES_HOLDERS_MAX]; /* http://host:port */
 	unsigned count;
+	const struct bucket *bucket; /* is asked behind them; NULL: none */
 	const char *token; /* for the header Authorization */
 	struct ask_trust trust;
 	int64_t stall_s; /* a holder that sends hardly a byte is left */

@@ -288,15 +288,16 @@ wait_for(const struct pg *pg, short events, int64_t end_ns)
 
 /*
  * A commit is there for all to see, and is not on a standby, after such a
- * warning of the server (class 01); notices are of class 00.
+ * warning of the server; a notice says that a table is there already.
  */
 static void
 take_notice(void *context, const PGresult *result)
 {
 	struct pg *pg = context;
-	const char *state = lib.resultErrorField(result, PG_DIAG_SQLSTATE);
+	const char *severity =
+	    lib.resultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
 
-	if (state == NULL || strncmp(state, "00", 2) != 0)
+	if (severity == NULL || strcmp(severity, "WARNING") == 0)
 		pg->cancelled = true;
 }
 

@@ -21,6 +21,7 @@ struct store {
 	struct kv *envs[STORE_ENVS];
 	struct write_queue *queues[STORE_ENVS];
 	struct engine *engine; /* its own; NULL: a machine on its own */
+	int use; /* store_lock_use(); -1 */
 };
 
 static const char *const live_tables[] = {
@@ -199,6 +200,7 @@ new_store(struct store **out, const char *dir)
 	*out = store;
 	if (store == NULL)
 		return ERR_NO_MEMORY;
+	store->use = -1;
 	store->dir = strdup(dir);
 	for (unsigned i = 0; i < STORE_ENVS; i++) {
 		store->queues[i] = write_queue_new((enum store_env)i);
@@ -283,6 +285,8 @@ open_envs(
 	enum err err = new_store(&store, dir);
 
 	*out = NULL;
+	if (err == ERR_OK && cluster_is_told(dir))
+		err = store_lock_use(&store->use, dir, false);
 	for (unsigned i = 0; i < STORE_ENVS && err == ERR_OK; i++) {
 		err = open_env(store, i, piecemeal);
 		if (err == ERR_OK)
@@ -321,14 +325,19 @@ open_engine(struct store *store, struct fault *fault)
 	    : err;
 }
 
+void
+store_denied(const char *place, struct fault *fault)
+{
+	fault_set(fault, place,
+	    "may not be read: run this as root (sudo), or as its owner");
+}
+
 /* After is_marked(), whose errno it reads. */
 static enum err
 unmarked(const char *dir, struct fault *fault)
 {
 	if (errno == EACCES) {
-		fault_set(fault, dir,
-		    "may not be read: run this as root (sudo), or as its "
-		    "owner");
+		store_denied(dir, fault);
 		return ERR_DENIED;
 	}
 	fault_set(fault, dir,
@@ -380,6 +389,8 @@ store_close(struct store *store)
 	}
 	if (store->engine != NULL)
 		store->engine->close(store->engine);
+	if (store->use >= 0)
+		close(store->use);
 	free(store->dir);
 	free(store);
 }
@@ -546,12 +557,15 @@ store_set_epoch(struct store *store, uint64_t epoch)
 }
 
 enum err
-store_state_open(struct kv **out, const char *path)
+store_copy_open(
+    struct kv **out, const char *path, enum store_env env, bool writes)
 {
 	struct kv_spec spec = {.path = path,
-	    .mode = KV_FROZEN,
-	    .tables = state_tables,
-	    .table_count = STATE_TABLES};
+	    .mode = writes ? KV_SHARED : KV_FROZEN,
+	    .map_bytes = writes ? envs[env].map_bytes : 0,
+	    .grows = writes,
+	    .tables = envs[env].tables,
+	    .table_count = envs[env].table_count};
 	uint64_t version;
 	enum err err = kv_open(out, &spec);
 
@@ -560,7 +574,7 @@ store_state_open(struct kv **out, const char *path)
 	err = find_version(*out, &version);
 	if (err == ERR_OK && version == 0)
 		err = ERR_DAMAGED;
-	else if (err == ERR_OK && version > envs[STORE_STATE].newest)
+	else if (err == ERR_OK && version > envs[env].newest)
 		err = ERR_VERSION;
 	if (err != ERR_OK) {
 		kv_close(*out);

@@ -59,6 +59,9 @@ enum err store_create(const char *dir, struct fault *fault);
  */
 enum err store_open(struct store **out, const char *dir, struct fault *fault);
 
+/* The words for a user that may not look at `place`, the directory or a file. */
+void store_denied(const char *place, struct fault *fault);
+
 /*
  * For a short look: verifies the pages that are read, and not, in a time that
  * grows with the store, all of them (kv.h: piecemeal). Views are not renewed.
@@ -141,8 +144,9 @@ enum err store_places(struct store *store, uint64_t places[STORE_ENVS]);
 enum err store_epoch(struct store *store, uint64_t *epoch);
 enum err store_set_epoch(struct store *store, uint64_t epoch);
 
-/* Opens a copy of state.mdb that nobody writes. */
-enum err store_state_open(struct kv **out, const char *path);
+/* Opens a copy of an environment that nobody else writes. */
+enum err store_copy_open(
+    struct kv **out, const char *path, enum store_env env, bool writes);
 
 /* Whether there is a data directory. */
 bool store_is_there(const char *dir);
@@ -181,6 +185,13 @@ enum err store_snapshot_folder(
  * ERR_BUSY when `wait` is false and another process holds it.
  */
 enum err store_lock_import(int *fd, struct store *store, bool wait);
+
+/*
+ * Each store that is open in a directory with a cluster.conf shares it, and
+ * waits for it; ERR_BUSY for the program that wants it `alone`, to put another
+ * state.mdb in place.
+ */
+enum err store_lock_use(int *fd, const char *dir, bool alone);
 /* Waits 2 s for a lock that is taken: removing old files takes moments. */
 enum err store_lock_import_soon(int *fd, struct store *store);
 enum err store_lock_supplier(

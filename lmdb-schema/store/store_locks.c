@@ -19,6 +19,19 @@ lock_named(int *fd, struct store *store, const char *name, bool wait)
 }
 
 enum err
+store_lock_use(int *fd, const char *dir, bool alone)
+{
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/locks/use", dir);
+
+	*fd = -1;
+	if (err != ERR_OK)
+		return err;
+	return alone ? fs_lock(fd, path, false)
+		     : fs_lock_shared(fd, path, true);
+}
+
+enum err
 store_lock_import(int *fd, struct store *store, bool wait)
 {
 	return lock_named(fd, store, "import", wait);

@@ -17,7 +17,12 @@ _Static_assert(ENGINE_CHAIN_AT == 1 + ENGINE_ID_LEN, "where a chain lies");
 
 #define HEAD_LEN (1 + ENGINE_ID_LEN + DIGEST_SHA256_LEN + 8 + 4)
 
-static const char place_name[] = "log";
+/* A test of upgrades makes a program of the next version by it. */
+#ifndef WRITE_LOG_VERSION
+#define WRITE_LOG_VERSION 1
+#endif
+
+static const char place_name[] = "log", version_name[] = "log-version";
 
 /* --- the place ------------------------------------------------------------ */
 
@@ -83,13 +88,44 @@ advance(struct write_log_place *place, struct span ops)
 	return err;
 }
 
+/* --- versions ------------------------------------------------------------- */
+
+unsigned
+write_log_newest(void)
+{
+	return WRITE_LOG_VERSION;
+}
+
+enum err
+write_log_version(uint64_t *out, struct kv_txn *txn)
+{
+	struct span value;
+	enum err err = kv_get(txn, META, span_of(version_name), &value);
+
+	*out = err == ERR_OK ? key_value_u64(value) : 1;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
+enum err
+write_log_raise(struct kv_txn *txn, uint64_t version)
+{
+	struct key value = key_of_u64(version);
+	uint64_t now;
+	enum err err = write_log_version(&now, txn);
+
+	return err == ERR_OK && version > now
+	    ? kv_put(txn, META, span_of(version_name), key_span(&value))
+	    : err;
+}
+
 /* --- entries -------------------------------------------------------------- */
 
 static enum err
-make_entry(struct buf *out, const struct write_log_place *place,
-    const uint8_t id[ENGINE_ID_LEN], struct span ops)
+make_entry(struct buf *out, unsigned version,
+    const struct write_log_place *place, const uint8_t id[ENGINE_ID_LEN],
+    struct span ops)
 {
-	buf_add_char(out, WRITE_LOG_VERSION);
+	buf_add_char(out, (char)version);
 	buf_add(out, id, ENGINE_ID_LEN);
 	buf_add(out, place->chain, sizeof(place->chain));
 	buf_add_u64(out, (uint64_t)date_now_ms());
@@ -111,7 +147,7 @@ read_entry(struct entry *entry, struct span bytes)
 
 	if (bytes.len > 0 && (unsigned char)at[0] > WRITE_LOG_VERSION)
 		return ERR_VERSION;
-	if (bytes.len < HEAD_LEN || at[0] != WRITE_LOG_VERSION)
+	if (bytes.len < HEAD_LEN || at[0] < 1)
 		return ERR_DAMAGED;
 	entry->chain = (const uint8_t *)at + 1 + ENGINE_ID_LEN;
 	memcpy(&entry->ops_len, at + HEAD_LEN - sizeof(entry->ops_len),
@@ -188,7 +224,13 @@ follow_one(void *context, uint64_t number, struct span entry)
 {
 	enum err err = write_log_apply(context, number, entry);
 
-	if (err == ERR_VERSION || err == ERR_DAMAGED)
+	if (err == ERR_VERSION)
+		log_error(
+		    "log: an entry is of a later version of this program, "
+		    "this node stays as it is: number=%llu: install the "
+		    "version that the other nodes have",
+		    (unsigned long long)number);
+	else if (err == ERR_DAMAGED)
 		log_error("log: an entry of another node cannot be applied, "
 			  "this node stays as it is: number=%llu error=%s",
 		    (unsigned long long)number, err_text(err));
@@ -204,7 +246,9 @@ write_log_catch_up(struct engine *engine, enum store_env log, struct kv *kv)
 
 	/* The place first: another process may move it, and then the log. */
 	if (err == ERR_OK)
-		err = engine->heads(engine, heads);
+		err = engine->heads(engine, false, heads);
+	if (err == ERR_OK && heads[log] < place.number)
+		err = engine->heads(engine, true, heads);
 	if (err != ERR_OK || heads[log] == place.number)
 		return err;
 	if (heads[log] < place.number) {
@@ -267,9 +311,15 @@ append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
 	struct write_log_place place, before;
 	uint8_t id[ENGINE_ID_LEN];
 	struct buf entry;
+	uint64_t version;
 	enum err err = write_log_place(&place, txn);
 
 	before = place;
+	if (err == ERR_OK)
+		err = write_log_version(&version, txn);
+	/* By a checkpoint, or as a later program wrote here. */
+	if (err == ERR_OK && version > WRITE_LOG_VERSION)
+		err = ERR_VERSION;
 	if (err == ERR_OK)
 		err = digest_random(id, sizeof(id));
 	if (err == ERR_OK)
@@ -277,7 +327,7 @@ append_ops(struct engine *engine, enum store_env log, struct kv_txn *txn,
 	if (err != ERR_OK)
 		return err;
 	buf_init(&entry, WRITE_LOG_OPS_MAX);
-	err = make_entry(&entry, &place, id, ops);
+	err = make_entry(&entry, (unsigned)version, &place, id, ops);
 	/* The steps that may fail here come before the append. */
 	if (err == ERR_OK)
 		err = write_log_put_place(txn, &place);

@@ -2,7 +2,7 @@
  * write_log: a commit as an entry of an engine's log (engine.h), and such an
  * entry applied to another node's environment.
  *
- *	entry   u8      WRITE_LOG_VERSION
+ *	entry   u8      the version of the format, from 1 on
  *	        16      the id by which a repeated append is told
  *	        32      chain: SHA-256 of the chain before (zeros before the
  *	                first) and of the writes
@@ -13,6 +13,11 @@
  * An environment knows which entry it has reached, by the record "log" in meta:
  * u64 number, 32 bytes chain; without one it is at 0. The record is part of the
  * commit that the entry describes, so that a crash leaves both or neither.
+ *
+ * Entries are written in the version that the record "log-version" in meta says,
+ * a u64, 1 without one. It is raised by an entry, once all nodes read the next
+ * version (upkeep/log_version.h): all nodes write the same one from there on, and
+ * a node that does not read it writes nothing.
  */
 #pragma once
 
@@ -27,7 +32,13 @@
 struct kv;
 struct kv_txn;
 
-#define WRITE_LOG_VERSION 1
+/* The newest version that this program reads and writes. */
+unsigned write_log_newest(void);
+
+/* The version that entries are written in; and raises it, in an entry. */
+enum err write_log_version(uint64_t *out, struct kv_txn *txn);
+enum err write_log_raise(struct kv_txn *txn, uint64_t version);
+
 #define WRITE_LOG_OPS_MAX ((size_t)1 << 30)
 
 struct write_log_place {
@@ -54,6 +65,7 @@ enum err write_log_place_of(struct write_log_place *out, struct kv *kv);
  *                write_log_follow(); also when the entry is in the log and
  *                the commit failed here
  *   ERR_OUTRUN   nothing was stored: entries are trimmed that are missing here
+ *   ERR_VERSION  nothing was stored: the nodes write a later version
  */
 enum err write_log_commit(struct engine *engine, enum store_env log,
     struct kv_txn *txn, struct buf *ops);

@@ -33,6 +33,7 @@ check_supplier(void *context, const struct source_supplier *supplier)
 	struct source_article article;
 	struct source_walk *walk;
 	uint64_t count = 0;
+	bool lists;
 	enum err err =
 	    source_walk_begin(&walk, checking->source, supplier->code);
 
@@ -41,8 +42,10 @@ check_supplier(void *context, const struct source_supplier *supplier)
 	checking->supplier = supplier->code;
 	while ((err = source_walk_next(walk, &article)) == ERR_OK) {
 		check_series(checking, &article);
-		if (!source_lists(
-			checking->source, supplier->code, article.codein))
+		/* Damaged listings have been told. */
+		if (source_lists(&lists, checking->source, supplier->code,
+			article.codein) == ERR_OK &&
+		    !lists)
 			checking_tell(checking, SPAN("facts"),
 			    "article %.*s of supplier %.*s is not in the "
 			    "index: import again",

@@ -15,6 +15,8 @@
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/store/write_log.h"
+#include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/edition.h"
 #include "lmdb-schema/upkeep/parcel.h"
 
 /* --- notes ---------------------------------------------------------------- */
@@ -96,44 +98,6 @@ struct making {
 	struct fault *fault;
 };
 
-struct looking {
-	const char *dir;
-	const struct stat *st;
-	struct files_id *id;
-	bool found;
-};
-
-static enum err
-look_at(void *context, const char *name)
-{
-	struct looking *looking = context;
-	char path[FS_PATH_MAX];
-	struct stat st;
-
-	if (files_is_name(span_of(name)) &&
-	    files_path(path, looking->dir, name, "") == ERR_OK &&
-	    lstat(path, &st) == 0 && st.st_ino == looking->st->st_ino &&
-	    st.st_dev == looking->st->st_dev) {
-		looking->found = true;
-		memcpy(looking->id->name, name, sizeof(looking->id->name));
-		looking->id->bytes = (uint64_t)st.st_size;
-	}
-	return ERR_OK;
-}
-
-/* Whether the file was added earlier: then it need not be read. */
-static bool
-is_added(struct files_id *id, const char *dir, const char *path)
-{
-	char folder[FS_PATH_MAX];
-	struct stat st;
-	struct looking looking = {dir, &st, id, false};
-
-	return lstat(path, &st) == 0 && st.st_nlink > 1 &&
-	    fs_path(folder, "%s/files", dir) == ERR_OK &&
-	    fs_list(folder, look_at, &looking) == ERR_OK && looking.found;
-}
-
 /* A part that is in an archive alone stays there, for the other nodes, too. */
 static enum err
 add_part(void *context, const struct trail_parts_row *row)
@@ -144,7 +108,7 @@ add_part(void *context, const struct trail_parts_row *row)
 	enum err err =
 	    trail_parts_path(path, making->store, row->month, row->first, "");
 
-	if (err == ERR_OK && !is_added(&id, making->dir, path))
+	if (err == ERR_OK && !files_find(&id, making->dir, path))
 		err = files_add(&id, making->dir, path);
 	if (err == ERR_NOT_FOUND && row->away)
 		return ERR_OK;
@@ -187,7 +151,7 @@ copy_state(struct making *making, const char *path)
 	if (err == ERR_OK)
 		err = kv_copy(store_state(making->store), path);
 	if (err == ERR_OK)
-		err = store_state_open(&copy, path);
+		err = store_copy_open(&copy, path, STORE_STATE, false);
 	if (err != ERR_OK)
 		return err;
 	err = fill(making, copy);
@@ -258,12 +222,6 @@ checkpoint_make(
 	enum err err;
 
 	assert(engine != NULL);
-	if (engine->note_put == NULL) {
-		fault_set(fault, "cluster.conf",
-		    "names PostgreSQL: its log is not trimmed, and nodes join "
-		    "by gridctl backup");
-		return ERR_VERSION;
-	}
 	err = lock_making(&lock, making.dir);
 	parcel_init(&parcel);
 	parcel.made_ms = date_now_ms();
@@ -363,6 +321,102 @@ checkpoint_trim(
 	return err;
 }
 
+/* --- what is named -------------------------------------------------------- */
+
+static enum err
+read_parcel(struct parcel *parcel, const char *dir, const struct files_id *id)
+{
+	char path[FS_PATH_MAX];
+	struct buf text;
+	enum err err = files_path(path, dir, id->name, "");
+
+	buf_init(&text, PARCEL_MAX);
+	if (err == ERR_OK)
+		err = fs_read(&text, path);
+	if (err == ERR_OK)
+		err = parcel_read(parcel, buf_span(&text));
+	if (err == ERR_BAD_INPUT)
+		log_error("a checkpoint's file is damaged: path=%s", path);
+	buf_fini(&text);
+	return err;
+}
+
+enum err
+checkpoint_each_file(const char *dir, const struct files_id *id,
+    enum err (*each)(void *context, const struct files_id *id), void *context)
+{
+	struct parcel parcel;
+	enum err err = read_parcel(&parcel, dir, id);
+
+	if (err != ERR_OK)
+		return err;
+	err = each(context, &parcel.state);
+	for (unsigned i = 0; i < parcel.count && err == ERR_OK; i++)
+		err = each(context, &parcel.parts[i].file);
+	parcel_fini(&parcel);
+	return err;
+}
+
+static enum err
+name_file(void *context, const struct files_id *id)
+{
+	struct buf *named = context;
+
+	buf_add_span(named, span_of(id->name));
+	return buf_end(named);
+}
+
+/*
+ * A parcel of another node's checkpoint is not here, nor are its files; those of
+ * one that cannot be read help nobody.
+ */
+static enum err
+name_parcel(struct buf *named, const char *dir, const struct files_id *id)
+{
+	enum err err = name_file(named, id);
+
+	if (err == ERR_OK)
+		err = checkpoint_each_file(dir, id, name_file, named);
+	return err == ERR_NOT_FOUND || err == ERR_BAD_INPUT ? ERR_OK : err;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return memcmp(a, b, FILES_NAME_LEN);
+}
+
+enum err
+checkpoint_named(struct buf *named, struct store *store)
+{
+	struct checkpoints *checkpoints = calloc(1, sizeof(*checkpoints));
+	enum err err;
+
+	if (checkpoints == NULL)
+		return ERR_NO_MEMORY;
+	err = checkpoint_list(checkpoints, store_engine(store));
+	for (unsigned i = 0; i < checkpoints->count && err == ERR_OK; i++)
+		err = name_parcel(
+		    named, store_dir(store), &checkpoints->list[i].parcel);
+	if (err == ERR_OK)
+		err = edition_each_file(store, name_file, named);
+	if (err == ERR_OK)
+		err = computed_each_file(store, name_file, named);
+	if (err == ERR_OK && named->len > 0)
+		qsort(named->data, named->len / FILES_NAME_LEN, FILES_NAME_LEN,
+		    compare_names);
+	free(checkpoints);
+	return err;
+}
+
+bool
+checkpoint_is_named(const struct buf *named, const char *name)
+{
+	return named->len > 0 &&
+	    bsearch(name, named->data, named->len / FILES_NAME_LEN,
+		FILES_NAME_LEN, compare_names) != NULL;
+}
+
 /* --- sweeping ------------------------------------------------------------- */
 
 struct sweeping {
@@ -372,53 +426,6 @@ struct sweeping {
 	uint64_t removed;
 };
 
-static void
-name_file(struct sweeping *sweeping, const struct files_id *id)
-{
-	buf_add_span(&sweeping->named, span_of(id->name));
-}
-
-/*
- * A parcel of another node's checkpoint is not here, nor are its files; those of
- * one that cannot be read help nobody.
- */
-static enum err
-name_parcel(struct sweeping *sweeping, const struct files_id *id)
-{
-	char path[FS_PATH_MAX];
-	struct parcel parcel;
-	struct buf text;
-	enum err err = files_path(path, sweeping->dir, id->name, "");
-
-	name_file(sweeping, id);
-	buf_init(&text, PARCEL_MAX);
-	if (err == ERR_OK)
-		err = fs_read(&text, path);
-	if (err == ERR_OK)
-		err = parcel_read(&parcel, buf_span(&text));
-	buf_fini(&text);
-	if (err == ERR_BAD_INPUT)
-		log_error("a checkpoint's file is damaged: path=%s", path);
-	if (err != ERR_OK)
-		return err == ERR_NOT_FOUND || err == ERR_BAD_INPUT ? ERR_OK
-								    : err;
-	name_file(sweeping, &parcel.state);
-	for (unsigned i = 0; i < parcel.count; i++)
-		name_file(sweeping, &parcel.parts[i].file);
-	parcel_fini(&parcel);
-	return ERR_OK;
-}
-
-static bool
-is_named(const struct sweeping *sweeping, const char *name)
-{
-	for (size_t at = 0; at < sweeping->named.len; at += FILES_NAME_LEN)
-		if (memcmp(sweeping->named.data + at, name, FILES_NAME_LEN) ==
-		    0)
-			return true;
-	return false;
-}
-
 /* The last change, as a link made now counts, however old the file is. */
 static enum err
 sweep_file(void *context, const char *name)
@@ -427,7 +434,8 @@ sweep_file(void *context, const char *name)
 	char path[FS_PATH_MAX];
 	struct stat st;
 
-	if (strlen(name) < FILES_NAME_LEN || is_named(sweeping, name) ||
+	if (strlen(name) < FILES_NAME_LEN ||
+	    checkpoint_is_named(&sweeping->named, name) ||
 	    !files_is_name(span_make(name, FILES_NAME_LEN)) ||
 	    files_path(path, sweeping->dir, name, "") != ERR_OK ||
 	    lstat(path, &st) != 0 ||
@@ -437,32 +445,21 @@ sweep_file(void *context, const char *name)
 	return fs_unlink(path);
 }
 
-#define NAMED_MAX ((size_t)64 << 20)
-
 enum err
 checkpoint_sweep(uint64_t *removed, struct store *store, int64_t keep_s)
 {
-	struct checkpoints *checkpoints = calloc(1, sizeof(*checkpoints));
 	struct sweeping sweeping = {.dir = store_dir(store),
 	    .older_than_ms = date_now_ms() - keep_s * 1000};
 	char path[FS_PATH_MAX];
 	enum err err;
 
-	*removed = 0;
-	if (checkpoints == NULL)
-		return ERR_NO_MEMORY;
-	buf_init(&sweeping.named, NAMED_MAX);
-	err = checkpoint_list(checkpoints, store_engine(store));
-	for (unsigned i = 0; i < checkpoints->count && err == ERR_OK; i++)
-		err = name_parcel(&sweeping, &checkpoints->list[i].parcel);
-	if (err == ERR_OK)
-		err = buf_end(&sweeping.named);
+	buf_init(&sweeping.named, CHECKPOINT_NAMED_MAX);
+	err = checkpoint_named(&sweeping.named, store);
 	if (err == ERR_OK)
 		err = fs_path(path, "%s/files", sweeping.dir);
 	if (err == ERR_OK)
 		err = fs_list(path, sweep_file, &sweeping);
 	*removed = sweeping.removed;
 	buf_fini(&sweeping.named);
-	free(checkpoints);
 	return err;
 }

@@ -10,8 +10,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "common/buf.h"
 #include "common/err.h"
 #include "lmdb-schema/store/files.h"
 
@@ -56,8 +58,23 @@ void checkpoint_sort_out(bool *forget, const struct checkpoints *checkpoints,
     int64_t keep_s, int64_t now_ms, uint64_t *cover);
 
 /*
- * Removes files that no checkpoint of the engine's names, once they have been
- * there for `keep_s`.
+ * Calls `each` with the files that a parcel, which is here, names.
+ * ERR_BAD_INPUT: it is damaged.
+ */
+enum err checkpoint_each_file(const char *dir, const struct files_id *parcel,
+    enum err (*each)(void *context, const struct files_id *id), void *context);
+
+/*
+ * Lists the names of the files of all checkpoints, editions and computations, as
+ * far as they are known here, into an empty buffer, in order.
+ */
+#define CHECKPOINT_NAMED_MAX ((size_t)64 << 20)
+enum err checkpoint_named(struct buf *named, struct store *store);
+bool checkpoint_is_named(const struct buf *named, const char *name);
+
+/*
+ * Removes files that no checkpoint of the engine's, no edition and no record of a
+ * computation (computed.h) names, once they have been there for `keep_s`.
  */
 enum err checkpoint_sweep(
     uint64_t *removed, struct store *store, int64_t keep_s);

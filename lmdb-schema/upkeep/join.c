@@ -19,6 +19,7 @@
 #include "lmdb-schema/store/write_log.h"
 #include "lmdb-schema/upkeep/checkpoint.h"
 #include "lmdb-schema/upkeep/copy.h"
+#include "lmdb-schema/upkeep/join_record.h"
 #include "lmdb-schema/upkeep/parcel.h"
 
 #define EPOCH_TEXT_MAX 160
@@ -46,13 +47,17 @@ is_used(const char *dir)
 }
 
 static enum err
-check_unused(const char *dir, struct fault *fault)
+refuse_used(const char *dir, struct fault *fault)
 {
-	if (!is_used(dir))
-		return ERR_OK;
 	fault_set(fault, dir,
 	    "is in use: stop gridapi, and all else that has it open, first");
 	return ERR_BUSY;
+}
+
+static enum err
+check_unused(const char *dir, struct fault *fault)
+{
+	return is_used(dir) ? refuse_used(dir, fault) : ERR_OK;
 }
 
 static enum err
@@ -65,21 +70,21 @@ check_told(const char *dir, struct fault *fault)
 	return ERR_NOT_FOUND;
 }
 
+/* `engine` is NULL where none was opened. */
 static enum err
-check_engine(const struct engine *engine, struct fault *fault)
+away(enum err err, const struct engine *engine, struct fault *fault)
 {
-	if (engine->begin != NULL)
-		return ERR_OK;
-	fault_set(fault, "cluster.conf",
-	    "names an engine that this command is not for");
-	return ERR_VERSION;
+	if (err == ERR_AWAY && engine != NULL)
+		fault_set(fault, engine->title, "is out of reach");
+	return err;
 }
 
+/* Closes the store, if there is one, and passes the failure on. */
 static enum err
-away(enum err err, struct fault *fault)
+end_with(struct store *store, enum err err, struct fault *fault)
 {
-	if (err == ERR_AWAY)
-		fault_set(fault, "etcd", "is out of reach");
+	away(err, store == NULL ? NULL : store_engine(store), fault);
+	store_close(store);
 	return err;
 }
 
@@ -96,14 +101,18 @@ write_epoch(
 	    (unsigned long long)place->number, chain);
 }
 
+static struct span
+chain_of(const struct write_log_place *place)
+{
+	return span_make((const char *)place->chain, sizeof(place->chain));
+}
+
 static enum err
 open_place(struct store **store, uint64_t *epoch, struct write_log_place *place,
     const char *dir, struct fault *fault)
 {
 	enum err err = store_open(store, dir, fault);
 
-	if (err == ERR_OK)
-		err = check_engine(store_engine(*store), fault);
 	if (err == ERR_OK)
 		err = store_epoch(*store, epoch);
 	if (err == ERR_OK)
@@ -114,13 +123,14 @@ open_place(struct store **store, uint64_t *epoch, struct write_log_place *place,
 /* --- beginning ------------------------------------------------------------ */
 
 static enum err
-refuse_begun(struct fault *fault)
+refuse_begun(const struct engine *engine, struct fault *fault)
 {
-	fault_set(fault, "etcd",
+	fault_set(fault, engine->title,
 	    "has this cluster: 'gridctl cluster join' on a further node");
 	return ERR_EXISTS;
 }
 
+/* The log of epoch 0 may have ended with an epoch that a kill left half begun. */
 static enum err
 check_first(struct store *store, uint64_t epoch,
     const struct write_log_place *place, struct fault *fault)
@@ -129,17 +139,21 @@ check_first(struct store *store, uint64_t epoch,
 	uint64_t heads[STORE_ENVS];
 	enum err err;
 
-	if (place->number > 0 || epoch > 0) {
+	if (place->number > 0 || epoch > 1) {
 		fault_set(fault, store_dir(store),
-		    "has a state of a cluster, at entry %llu: where etcd has "
+		    "has a state of a cluster, at entry %llu: where %s has "
 		    "lost it, --from %llu begins again",
-		    (unsigned long long)place->number,
+		    (unsigned long long)place->number, engine->title,
 		    (unsigned long long)place->number);
 		return ERR_BAD_INPUT;
 	}
-	err = engine->heads(engine, heads);
-	return err == ERR_OK && heads[STORE_STATE] > 0 ? refuse_begun(fault)
-						       : err;
+	if (epoch == 1)
+		return ERR_OK;
+	err = engine->heads(engine, true, heads);
+	return err == ERR_OK && heads[STORE_STATE] > 0 &&
+		heads[STORE_STATE] < ENGINE_ENDED
+	    ? refuse_begun(engine, fault)
+	    : err;
 }
 
 /* By its chain the state of another beginning is told from this one. */
@@ -151,13 +165,27 @@ mark_first(void *context, struct kv_txn *txn)
 	return write_log_put_place(txn, place);
 }
 
+/* Whether the epoch that there is began with this state. */
 static enum err
-begin_first(struct store *store, struct write_log_place *place, struct buf *now,
-    struct fault *fault)
+check_begun(struct engine *engine, const struct buf *now, struct fault *fault)
+{
+	struct buf known;
+	enum err err;
+
+	buf_init(&known, EPOCH_TEXT_MAX);
+	err = engine->epoch(engine, &known);
+	if (err == ERR_OK && !span_eq(buf_span(&known), buf_span(now)))
+		err = refuse_begun(engine, fault);
+	buf_fini(&known);
+	return err;
+}
+
+static enum err
+begin_first(struct store *store, uint64_t epoch, struct write_log_place *place,
+    struct buf *now, struct fault *fault)
 {
 	static const struct write_log_place none;
 	struct engine *engine = store_engine(store);
-	struct buf known;
 	enum err err = ERR_OK;
 
 	if (memcmp(place->chain, none.chain, sizeof(none.chain)) == 0) {
@@ -167,17 +195,15 @@ begin_first(struct store *store, struct write_log_place *place, struct buf *now,
 			    store, STORE_STATE, mark_first, place);
 	}
 	write_epoch(now, 1, place);
-	buf_init(&known, EPOCH_TEXT_MAX);
+	/* A kill may have come before the checkpoint, or before the number. */
+	if (err == ERR_OK && epoch == 1)
+		return check_begun(engine, now, fault);
 	if (err == ERR_OK)
-		err = engine->begin(engine, SPAN(""), buf_span(now), 0);
-	/* A kill may have come before the number was put here. */
-	if (err == ERR_EXISTS || err == ERR_UNKNOWN) {
-		err = engine->epoch(engine, &known);
-		if (err == ERR_OK && !span_eq(buf_span(&known), buf_span(now)))
-			err = refuse_begun(fault);
-	}
-	buf_fini(&known);
-	return err;
+		err = engine->begin(
+		    engine, SPAN(""), buf_span(now), 0, chain_of(place));
+	return err == ERR_EXISTS || err == ERR_UNKNOWN
+	    ? check_begun(engine, now, fault)
+	    : err;
 }
 
 enum err
@@ -197,12 +223,11 @@ join_begin(const char *dir, struct fault *fault)
 	if (err == ERR_OK)
 		err = check_first(store, epoch, &place, fault);
 	if (err == ERR_OK)
-		err = begin_first(store, &place, &now, fault);
+		err = begin_first(store, epoch, &place, &now, fault);
 	if (err == ERR_OK)
 		err = store_set_epoch(store, 1);
 	buf_fini(&now);
-	store_close(store);
-	return away(err, fault);
+	return end_with(store, err, fault);
 }
 
 /* The next epoch, as etcd is to have it, or has it already after a kill. */
@@ -219,11 +244,11 @@ check_lost(struct again *again)
 {
 	struct engine *engine = store_engine(again->store);
 	uint64_t heads[STORE_ENVS];
-	enum err err = engine->heads(engine, heads);
+	enum err err = engine->heads(engine, true, heads);
 
 	if (err != ERR_OK || heads[STORE_STATE] < again->place.number)
 		return err;
-	fault_set(again->fault, "etcd",
+	fault_set(again->fault, engine->title,
 	    "has all entries that this node has: nothing is lost");
 	return ERR_EXISTS;
 }
@@ -244,7 +269,7 @@ begin_next(struct again *again)
 		return err;
 	known = engine_epoch_number(buf_span(&again->before));
 	if (known > again->epoch) {
-		fault_set(again->fault, "etcd",
+		fault_set(again->fault, engine->title,
 		    "has begun epoch %llu from another node: 'gridctl cluster "
 		    "join --anew' here",
 		    (unsigned long long)known);
@@ -253,7 +278,8 @@ begin_next(struct again *again)
 	/* A text of an epoch before: of an old copy of etcd's. */
 	err = check_lost(again);
 	return err == ERR_OK ? engine->begin(engine, buf_span(&again->before),
-				   buf_span(&again->now), again->place.number)
+				   buf_span(&again->now), again->place.number,
+				   chain_of(&again->place))
 			     : err;
 }
 
@@ -291,10 +317,9 @@ join_begin_again(
 	if (err == ERR_OK)
 		err = begin_again(&again, number);
 	*epoch = again.epoch + 1;
-	store_close(again.store);
 	buf_fini(&again.before);
 	buf_fini(&again.now);
-	return away(err, fault);
+	return end_with(again.store, err, fault);
 }
 
 /* --- joining -------------------------------------------------------------- */
@@ -305,6 +330,7 @@ struct state_of {
 	struct engine *engine; /* of the cluster's epoch */
 	struct cluster_peers peers;
 	struct files_from from;
+	struct bucket bucket;
 	struct buf epoch;
 	char addresses[FILES_HOLDERS_MAX][ENGINE_NODE_TEXT_MAX];
 	struct checkpoints checkpoints;
@@ -335,6 +361,9 @@ find_holders(struct state_of *of)
 	of->from.trust =
 	    (struct ask_trust){of->peers.ca, of->peers.cert, of->peers.key};
 	of->from.stall_s = STALL_S;
+	if (err == ERR_OK)
+		err = cluster_bucket(&of->bucket, of->dir, of->fault);
+	of->from.bucket = of->bucket.url[0] != '\0' ? &of->bucket : NULL;
 	if (of->joining->holder != NULL)
 		of->from.holders[of->from.count++] = of->joining->holder;
 	return err == ERR_OK ? of->engine->nodes(of->engine, add_holder, of)
@@ -348,15 +377,13 @@ open_cluster(struct state_of *of)
 	uint64_t epoch, heads[STORE_ENVS];
 
 	if (err == ERR_OK)
-		err = check_engine(of->engine, of->fault);
-	if (err == ERR_OK)
 		err = of->engine->epoch(of->engine, &of->epoch);
 	if (err != ERR_OK)
 		return err;
 	if (of->epoch.len == 0)
-		err = of->engine->heads(of->engine, heads);
+		err = of->engine->heads(of->engine, true, heads);
 	if (err == ERR_OK && of->epoch.len == 0 && heads[STORE_STATE] == 0) {
-		fault_set(of->fault, "etcd",
+		fault_set(of->fault, of->engine->title,
 		    "has no cluster of this name: 'gridctl cluster init' on "
 		    "the first node begins one");
 		return ERR_NOT_FOUND;
@@ -416,7 +443,7 @@ get_newest(struct parcel *parcel, struct state_of *of)
 	enum err err = checkpoint_list(&of->checkpoints, of->engine);
 
 	if (err == ERR_OK && of->checkpoints.count == 0) {
-		fault_set(of->fault, "etcd",
+		fault_set(of->fault, of->engine->title,
 		    "names no checkpoint: 'gridctl cluster checkpoint' on a "
 		    "node makes one");
 		return ERR_NOT_FOUND;
@@ -500,7 +527,7 @@ verify(const char *path, const struct parcel *parcel)
 	struct kv_txn *txn;
 	uint64_t epoch = 0;
 	struct kv *copy;
-	enum err err = store_state_open(&copy, path);
+	enum err err = store_copy_open(&copy, path, STORE_STATE, false);
 
 	if (err != ERR_OK)
 		return err;
@@ -519,12 +546,24 @@ verify(const char *path, const struct parcel *parcel)
 	return err;
 }
 
-/* The one that was there stays under another name, and as a link until then. */
+/*
+ * The one that was there stays under another name, and as a link until then.
+ * LMDB keeps the number of the last commit beside the file: no program may have
+ * it open, or open it meanwhile.
+ */
 static enum err
-replace_state(const char *dir, const char *path)
+replace_state(const char *dir, const char *path, struct fault *fault)
 {
 	char state[FS_PATH_MAX], before[FS_PATH_MAX];
-	enum err err = fs_path(state, "%s/state.mdb", dir);
+	int use = -1;
+	enum err err = store_lock_use(&use, dir, true);
+
+	if (err == ERR_BUSY)
+		refuse_used(dir, fault);
+	if (err == ERR_OK)
+		err = check_unused(dir, fault);
+	if (err == ERR_OK)
+		err = fs_path(state, "%s/state.mdb", dir);
 
 	if (err == ERR_OK)
 		err = fs_path(before, "%s/state.mdb.before", dir);
@@ -532,7 +571,11 @@ replace_state(const char *dir, const char *path)
 		err = fs_unlink(before);
 	if (err == ERR_OK && link(state, before) != 0 && errno != ENOENT)
 		err = err_from_errno(errno);
-	return err == ERR_OK ? fs_publish(path, state) : err;
+	if (err == ERR_OK)
+		err = fs_publish(path, state);
+	if (use >= 0)
+		close(use);
+	return err;
 }
 
 static enum err
@@ -550,30 +593,48 @@ put_in_place(struct state_of *of, const struct parcel *parcel)
 	if (err == ERR_OK)
 		err = put_parts(of, parcel);
 	if (err == ERR_OK)
-		err = check_unused(of->dir, of->fault);
-	if (err == ERR_OK)
-		err = replace_state(of->dir, path);
+		err = replace_state(of->dir, path, of->fault);
 	return err;
 }
 
-/* A state that ends where the epoch begins is of it. */
+static bool
+ends_where_it_begins(
+    const struct state_of *of, const struct write_log_place *place)
+{
+	struct buf text;
+	bool does;
+
+	buf_init(&text, EPOCH_TEXT_MAX);
+	write_epoch(&text, of->joining->epoch, place);
+	does =
+	    place->number > 0 && span_eq(buf_span(&text), buf_span(&of->epoch));
+	buf_fini(&text);
+	return does;
+}
+
+/*
+ * A state that ends where the epoch begins is of it; and so is one of the epoch
+ * that can follow its log, as a kill may have come when all was in place.
+ */
 static enum err
 adopt(struct state_of *of)
 {
 	struct write_log_place place;
 	struct store *store = NULL;
 	uint64_t epoch;
-	struct buf text;
 	enum err err = open_place(&store, &epoch, &place, of->dir, of->fault);
 
-	buf_init(&text, EPOCH_TEXT_MAX);
-	write_epoch(&text, of->joining->epoch, &place);
-	of->joining->adopted = err == ERR_OK && place.number > 0 &&
-	    epoch < of->joining->epoch &&
-	    span_eq(buf_span(&text), buf_span(&of->epoch));
-	if (of->joining->adopted)
+	if (err == ERR_OK && epoch < of->joining->epoch &&
+	    ends_where_it_begins(of, &place)) {
+		of->joining->adopted = true;
 		err = store_set_epoch(store, of->joining->epoch);
-	buf_fini(&text);
+	} else if (err == ERR_OK && epoch == of->joining->epoch && epoch > 0 &&
+	    !of->joining->anew) {
+		err = store_follow(store);
+		of->joining->adopted = err == ERR_OK;
+		if (err == ERR_OUTRUN || err == ERR_DAMAGED)
+			err = ERR_OK;
+	}
 	store_close(store);
 	return err;
 }
@@ -614,6 +675,7 @@ take_checkpoint(struct state_of *of)
 static enum err
 join_all(struct state_of *of, bool there)
 {
+	struct join_record record = {.runs = false};
 	enum err err = open_cluster(of);
 
 	if (err == ERR_OK && there)
@@ -625,24 +687,53 @@ join_all(struct state_of *of, bool there)
 		    "and proposals by the cluster's");
 		return ERR_EXISTS;
 	}
+	/* Before the list of checkpoints: what is trimmed now is behind it. */
+	if (err == ERR_OK && !of->joining->adopted)
+		err =
+		    join_record_begin(&record, of->engine, of->dir, of->fault);
 	if (err == ERR_OK && !of->joining->adopted)
 		err = take_checkpoint(of);
 	/* The state comes first: a kill leaves no empty one. */
 	if (err == ERR_OK && !there)
 		err = store_create(of->dir, of->fault);
-	return err == ERR_OK ? follow(of) : err;
+	if (err == ERR_OK)
+		err = follow(of);
+	join_record_end(&record);
+	return err;
+}
+
+/* Two that join at once would write one copy. */
+static enum err
+lock_joining(int *fd, const char *dir, struct fault *fault)
+{
+	char path[FS_PATH_MAX];
+	enum err err = fs_path(path, "%s/locks", dir);
+
+	if (err == ERR_OK)
+		err = fs_mkdir(path);
+	if (err == ERR_OK)
+		err = fs_path(path, "%s/locks/join", dir);
+	if (err == ERR_OK)
+		err = fs_lock(fd, path, false);
+	if (err == ERR_BUSY)
+		fault_set(fault, dir, "is joining already, by another process");
+	return err;
 }
 
 enum err
 join(const char *dir, struct joining *joining, struct fault *fault)
 {
 	struct state_of *of = calloc(1, sizeof(*of));
-	bool there = store_is_there(dir);
+	bool there = false;
+	int lock = -1;
 	enum err err = of == NULL ? ERR_NO_MEMORY : check_told(dir, fault);
 
 	joining->adopted = false;
 	joining->number = joining->epoch = joining->bytes = 0;
-	if (err == ERR_OK && there)
+	if (err == ERR_OK)
+		err = lock_joining(&lock, dir, fault);
+	there = err == ERR_OK && store_is_there(dir);
+	if (there)
 		err = check_unused(dir, fault);
 	if (err == ERR_OK) {
 		of->dir = dir;
@@ -651,11 +742,14 @@ join(const char *dir, struct joining *joining, struct fault *fault)
 		buf_init(&of->epoch, EPOCH_TEXT_MAX);
 		err = join_all(of, there);
 		buf_fini(&of->epoch);
+		away(err, of->engine, fault);
 		if (of->engine != NULL)
 			of->engine->close(of->engine);
 	}
+	if (lock >= 0)
+		close(lock);
 	free(of);
-	return away(err, fault);
+	return err;
 }
 
 /* --- leaving -------------------------------------------------------------- */
@@ -665,7 +759,6 @@ join_leave(const char *dir, struct fault *fault)
 {
 	char conf[FS_PATH_MAX], left[FS_PATH_MAX];
 	struct engine_node node;
-	struct engine *engine = NULL;
 	struct store *store = NULL;
 	enum err err = check_told(dir, fault);
 
@@ -675,15 +768,13 @@ join_leave(const char *dir, struct fault *fault)
 		err = cluster_node(&node, dir, fault);
 	if (err == ERR_OK)
 		err = store_open(&store, dir, fault);
-	engine = store == NULL ? NULL : store_engine(store);
 	if (err == ERR_OK)
-		err = check_engine(engine, fault);
-	if (err == ERR_OK)
-		err = engine->node_drop(engine, node.name);
-	store_close(store);
+		err = store_engine(store)->node_drop(
+		    store_engine(store), node.name);
+	err = end_with(store, err, fault);
 	if (err == ERR_OK)
 		err = fs_path(conf, "%s/cluster.conf", dir);
 	if (err == ERR_OK)
 		err = fs_path(left, "%s/cluster.conf.left", dir);
-	return away(err == ERR_OK ? fs_publish(conf, left) : err, fault);
+	return err == ERR_OK ? fs_publish(conf, left) : err;
 }

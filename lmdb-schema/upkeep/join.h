@@ -33,7 +33,7 @@ struct joining {
 	bool anew; /* the state that is there may be replaced */
 	/* The outcome: */
 	uint64_t number, epoch, bytes;
-	bool adopted; /* only the epoch was missing */
+	bool adopted; /* its state is of the epoch: nothing was replaced */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
 
 #define ACTOR SPAN("gridctl")
 
@@ -64,10 +65,16 @@ look_at_supplier(
 	struct key pair = key_pair(SPAN("seen"), supplier);
 	struct key generation = key_of_u64(entry->generation);
 	struct span seen;
+	bool outrun;
 	enum err err =
 	    kv_get(noticing->txn, STATE_META, key_span(&pair), &seen);
 
 	if (err == ERR_OK && span_eq(seen, key_span(&generation)))
+		return ERR_OK;
+	/* Another sender may have noticed the newer one that is to come here. */
+	if (computed_is_outrun(&outrun, noticing->txn, supplier,
+		entry->generation) == ERR_OK &&
+	    outrun)
 		return ERR_OK;
 	if (err != ERR_OK && err != ERR_NOT_FOUND && err != ERR_DAMAGED)
 		return err;

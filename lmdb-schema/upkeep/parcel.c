@@ -86,8 +86,8 @@ parcel_write(struct buf *out, const struct parcel *parcel)
 
 /* --- reading -------------------------------------------------------------- */
 
-static bool
-take_number(uint64_t *out, struct span text)
+bool
+parcel_number(uint64_t *out, struct span text)
 {
 	int64_t number;
 
@@ -103,13 +103,12 @@ parcel_file(struct files_id *file, struct span text)
 	struct span bytes;
 
 	return span_cut(&bytes, &text, ' ') && files_is_name(text) &&
-	    take_number(&file->bytes, bytes) &&
+	    parcel_number(&file->bytes, bytes) &&
 	    span_copy(file->name, sizeof(file->name), text);
 }
 
-/* Takes the line that begins with this word off the text; false: another. */
-static bool
-take_line(struct span *value, struct span *text, const char *word)
+bool
+parcel_line(struct span *value, struct span *text, const char *word)
 {
 	struct span line = span_sub(*text, 0, span_find(*text, '\n'));
 
@@ -126,14 +125,15 @@ take_head(struct parcel *parcel, struct span *text)
 	struct span value;
 	uint64_t made;
 
-	if (!take_line(&value, text, "epoch ") ||
-	    !take_number(&parcel->epoch, value) ||
-	    !take_line(&value, text, "number ") ||
-	    !take_number(&parcel->number, value) ||
-	    !take_line(&value, text, "chain ") ||
+	if (!parcel_line(&value, text, "epoch ") ||
+	    !parcel_number(&parcel->epoch, value) ||
+	    !parcel_line(&value, text, "number ") ||
+	    !parcel_number(&parcel->number, value) ||
+	    !parcel_line(&value, text, "chain ") ||
 	    !hex_bytes(parcel->chain, sizeof(parcel->chain), value) ||
-	    !take_line(&value, text, "made ") || !take_number(&made, value) ||
-	    !take_line(&value, text, "state ") ||
+	    !parcel_line(&value, text, "made ") ||
+	    !parcel_number(&made, value) ||
+	    !parcel_line(&value, text, "state ") ||
 	    !parcel_file(&parcel->state, value))
 		return false;
 	parcel->made_ms = (int64_t)made;
@@ -159,14 +159,14 @@ parcel_read(struct parcel *parcel, struct span text)
 	enum err err = ERR_OK;
 
 	parcel_init(parcel);
-	if (!take_line(&value, &text, head) || !take_number(&version, value) ||
-	    version == 0)
+	if (!parcel_line(&value, &text, head) ||
+	    !parcel_number(&version, value) || version == 0)
 		return ERR_BAD_INPUT;
 	if (version > 1)
 		return ERR_VERSION;
 	if (!take_head(parcel, &text))
 		return ERR_BAD_INPUT;
-	while (err == ERR_OK && take_line(&value, &text, "part "))
+	while (err == ERR_OK && parcel_line(&value, &text, "part "))
 		err = take_part(parcel, value);
 	if (err == ERR_OK && !span_eq(text, SPAN("end\n")))
 		err = ERR_BAD_INPUT;

@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/buf.h"
@@ -51,3 +52,10 @@ enum err parcel_read(struct parcel *parcel, struct span text);
 
 /* "BYTES SHA", of at most INT64_MAX bytes; false for anything else. */
 bool parcel_file(struct files_id *file, struct span text);
+
+/*
+ * For a text of this kind (edition.h): takes the line that begins with this word
+ * off the text, or leaves it as it is and is false; reads a number of such a line.
+ */
+bool parcel_line(struct span *value, struct span *text, const char *word);
+bool parcel_number(uint64_t *out, struct span text);

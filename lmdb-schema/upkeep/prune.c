@@ -18,6 +18,7 @@
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/trail_parts.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
 
 struct pruning {
 	struct store *store;
@@ -105,18 +106,32 @@ forget_gone(struct store *store)
 	return err;
 }
 
+/* Without the log the nodes' records stay, and go another time. */
+static enum err
+forget_records(struct store *store)
+{
+	enum err err = computed_forget_gone(store);
+
+	return err == ERR_NO_MEMORY ? err : ERR_OK;
+}
+
 /* --- generations --------------------------------------------------------- */
 
-/* Removes generations that were retired long enough ago from the catalogue. */
+/*
+ * Removes generations that were retired long enough ago from the catalogue. The
+ * names of their files for other nodes go with the next call, when these are gone.
+ */
 static enum err
 forget_retired(void *context, struct kv_txn *txn)
 {
-	struct kv_walk *walk =
-	    kv_walk_begin(txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
+	struct kv_walk *walk;
 	struct span key, value;
 	int64_t now = date_now_ms(), grace_ms = *(const int64_t *)context;
-	enum err err = ERR_OK;
+	enum err err = catalog_forget_files(txn);
 
+	if (err != ERR_OK)
+		return err;
+	walk = kv_walk_begin(txn, CATALOG_RETIRED, SPAN(""), SPAN(""));
 	while (err == ERR_OK) {
 		int64_t since;
 
@@ -151,6 +166,18 @@ remove_unpublished(struct pruning *pruning, const char *path,
 	return err;
 }
 
+/* The other nodes have a newer one, or get it elsewhere. */
+static void
+drop_shared(const struct pruning *pruning, uint64_t generation)
+{
+	char file[FILES_NAME_LEN + 1];
+
+	if (catalog_file(pruning->view, pruning->supplier, generation, file) ==
+		ERR_OK &&
+	    file[0] != '\0')
+		files_drop(store_dir(pruning->store), file);
+}
+
 /* Removes a snapshot's packed rows with it; they are not counted separately. */
 static enum err
 prune_snapshot(void *context, const char *name)
@@ -173,6 +200,8 @@ prune_snapshot(void *context, const char *name)
 		return err;
 	if (packed_rows != 0 && temporary)
 		return remove_unpublished(pruning, path, store_lock_packing);
+	if (packed_rows == 0 && !temporary)
+		drop_shared(pruning, generation);
 	return remove_file(pruning, path,
 	    packed_rows != 0 ? &uncounted
 		: temporary  ? &pruning->pruned->leftovers
@@ -345,6 +374,8 @@ prune_all(struct store *store, int64_t grace_seconds, struct pruned *pruned)
 	assert(grace_seconds >= 0 && pruned != NULL);
 	memset(pruned, 0, sizeof(*pruned));
 	err = forget_gone(store);
+	if (err == ERR_OK)
+		err = forget_records(store);
 	if (err == ERR_OK)
 		err = store_write(
 		    store, STORE_CATALOG, forget_retired, &grace_ms);

@@ -13,6 +13,7 @@
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/stat_priv.h"
 
 struct sizing {
@@ -45,6 +46,7 @@ count_facts(struct stat_counts *counts, const struct source *source,
 
 	counts->facts = source_generation(source);
 	counts->newest_month = header->newest_month;
+	counts->oldest_sales = header->oldest_sales;
 	counts->suppliers = header->suppliers;
 	counts->stores = header->stores;
 	counts->classes = header->classes;
@@ -279,6 +281,23 @@ measure_words(uint64_t *on_disk, struct store *store)
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
+static enum err
+count_shared(struct stat_counts *counts, struct store *store)
+{
+	struct computed_counts computed;
+	struct catalog_view *view;
+	enum err err = computed_count(&computed, store);
+
+	if (err != ERR_OK)
+		return err;
+	counts->lacking = computed.snapshots - computed.here;
+	err = catalog_view_open(&view, store);
+	if (err == ERR_OK)
+		err = catalog_shared(view, &counts->made, &counts->taken);
+	catalog_view_close(view);
+	return err;
+}
+
 enum err
 stat_collect(struct stat_counts *counts, struct store *store)
 {
@@ -298,6 +317,8 @@ stat_collect(struct stat_counts *counts, struct store *store)
 		    &counts->retired, store_catalog(store), CATALOG_RETIRED);
 	if (err == ERR_OK)
 		err = count_snapshots(counts, store);
+	if (err == ERR_OK && store_is_shared(store))
+		err = count_shared(counts, store);
 	if (err == ERR_OK)
 		err = count_proposals(counts, store);
 	if (err == ERR_OK)

@@ -19,6 +19,7 @@ struct stat_hooks {
 struct stat_counts {
 	uint64_t facts; /* generation; 0: nothing imported */
 	int32_t newest_month;
+	int32_t oldest_sales; /* month; 0: none, or not known */
 	uint64_t suppliers, stores, classes, articles;
 	uint64_t sales, stock, receptions, positions;
 	uint64_t networks, gammes;
@@ -29,6 +30,9 @@ struct stat_counts {
 	uint64_t pending, validated; /* proposed ranges */
 	uint64_t pending_since_ms; /* the oldest of them; 0: there is none */
 	struct stat_hooks hooks;
+	/* Snapshots that nodes share: those that this one made, and took; and
+	   suppliers whose newest one it does not show. */
+	uint64_t made, taken, lacking;
 	uint64_t facts_bytes, snapshot_bytes, packed_rows_bytes, words_bytes;
 	uint64_t live_bytes, catalog_bytes, state_bytes, trail_bytes,
 	    free_bytes;

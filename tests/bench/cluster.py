@@ -1,10 +1,14 @@
 """What several nodes cost beside one, in turns, on this machine:
 
     instructions of a page, counted by callgrind in tests/fcgi/once, without
-    and with a cluster.conf; processor time of gridapi's workers a page;
+    and with a cluster.conf; processor time of gridapi's workers a page, of one
+    machine, of a node of three, and of three nodes that are asked at once, and
+    how many pages that is for each second of a processor;
 
     PUT of one proposal, POST of 10,000, Save of one edit, a login: ms, and
-    bytes of the entry in the log that it makes.
+    bytes of the entry in the log that it makes;
+
+    an empty node that joins, and gets what was imported: ms, and bytes.
 
 The three nodes, their etcd of three members and the clients are on this one
 machine, with data on its disk and etcd's in memory: what an append waits for a
@@ -18,8 +22,10 @@ import base64
 import glob
 import json
 import os
+import resource
 import statistics
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -29,6 +35,7 @@ sys.path.insert(0, HERE)
 import budgets  # noqa: E402
 from etcd import Etcd, Other, begin_sharing  # noqa: E402
 from grid import Grid  # noqa: E402
+from join import Node, Spare  # noqa: E402
 from postgres_kit import Postgres  # noqa: E402
 from stack import wait_until  # noqa: E402
 
@@ -69,13 +76,57 @@ def processor_ns(pids):
     return total
 
 
-def page_cost(grid):
-    """Microseconds of the workers a page."""
-    before = processor_ns(grid.workers_of("pages"))
+def ask_pages(grid):
     for _ in range(PAGES):
         answer = grid.ask("GET", PAGE)
         assert answer.status == 200, answer.text
-    return (processor_ns(grid.workers_of("pages")) - before) / 1000 / PAGES
+
+
+def page_cost(*grids):
+    """Microseconds of the workers a page, of nodes that are asked at once."""
+    def spent():
+        return sum(processor_ns(grid.workers_of("pages")) for grid in grids)
+
+    before = spent()
+    clients = [threading.Thread(target=ask_pages, args=(grid,))
+               for grid in grids]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    return (spent() - before) / 1000 / PAGES / len(grids)
+
+
+class Empty(Spare):
+    """A node that has nothing yet."""
+
+    def write_conf(self):
+        self.engine.write_conf(
+            self.data, "address = http://127.0.0.1:9\nsecret_file = %s\n" %
+            self.one.path("secret"), "empty")
+
+
+def join_cost():
+    """{command: (ms, ms of a processor)}, and the bytes that came."""
+    found = {}
+    with ENGINE() as engine, Node(engine, articles=ARTICLES) as one, \
+            Empty(engine, one) as empty:
+        wait_until(one.is_current, "it is current")
+        empty.write_conf()
+        for word in ("join", "pull"):
+            start, used = time.perf_counter(), children_s()
+            empty.must("cluster", word)
+            found[word] = ((time.perf_counter() - start) * 1000,
+                           (children_s() - used) * 1000)
+        folder = empty.data + "/files"
+        came = sum(os.path.getsize(os.path.join(folder, name))
+                   for name in os.listdir(folder))
+    return found, came
+
+
+def children_s():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def timed(ask):
@@ -152,7 +203,7 @@ def p99(values):
     return sorted(values)[int(len(values) * 0.99)]
 
 
-def show(benches, costs, counts):
+def show(benches, costs, counts, joined):
     alone, shared = benches
     print("load of the machine: " + " ".join(
         "%.1f" % value for value in os.getloadavg()))
@@ -160,7 +211,10 @@ def show(benches, costs, counts):
     for name, (before, after) in counts.items():
         print("| instructions of a page, %s | %d | %d | %+.2f %% |" % (
             name, before, after, 100.0 * (after - before) / before))
-    print("| processor time of a page, us | %.0f | %.0f | |" % costs)
+    print("| processor time of a page, us | %.0f | %.0f | "
+          "%.0f at all three at once |" % costs)
+    print("| pages a second of a processor | %d | %d | %d |" % tuple(
+        1e6 / cost for cost in costs))
     for kind, (name, _) in KINDS.items():
         print("| %s, median ms | %.1f | %.1f | %d bytes in the log |" % (
             name, statistics.median(alone.times[kind]),
@@ -168,6 +222,11 @@ def show(benches, costs, counts):
         if len(alone.times[kind]) >= 30:
             print("| the same, p99 ms | %.1f | %.1f | |" % (
                 p99(alone.times[kind]), p99(shared.times[kind])))
+    times, came = joined
+    for word, (took, used) in times.items():
+        print("| `cluster %s` of an empty node, %d articles, ms | | %.0f | "
+              "%.0f of a processor |" % (word, ARTICLES, took, used))
+    print("| bytes that it got | | %d | |" % came)
 
 
 def is_current(grid):
@@ -177,6 +236,7 @@ def is_current(grid):
 
 def main():
     counts = count_instructions()
+    joined = join_cost()
     with ENGINE(members=3) as engine, Grid(articles=ARTICLES) as alone, \
             Grid(articles=ARTICLES) as one, Other(one) as two, \
             Other(one) as three:
@@ -184,15 +244,14 @@ def main():
         wait_until(lambda: all(map(is_current, (one, two, three))),
                    "all nodes are current")
         benches = [Bench("one machine", alone), Bench("three nodes", one)]
-        costs = tuple(statistics.median(page_cost(bench.grid)
-                                        for _ in range(3))
-                      for bench in benches)
+        costs = tuple(statistics.median(page_cost(*grids) for _ in range(3))
+                      for grids in ((alone,), (one,), (one, two, three)))
         for kind, (_, turns) in KINDS.items():
             for _ in range(turns):
                 for bench in benches:
                     bench.run(kind)
             benches[1].sizes[kind] = last_entry(engine)
-    show(benches, costs, counts)
+    show(benches, costs, counts, joined)
 
 
 if __name__ == "__main__":

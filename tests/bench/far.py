@@ -88,18 +88,37 @@ class Deposits:
             stdout=subprocess.PIPE, text=True)
 
     def do(self, *command):
-        """Milliseconds of the wall's clock and of the processor; a count."""
+        """Milliseconds of the wall's clock and of the processor; a count; bytes
+        written."""
         self.process.stdin.write(" ".join(map(str, command)) + "\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
         if not answer:
             sys.exit(f"failed: {command}")
-        return float(answer[0]), float(answer[1]), int(answer[2])
+        return (float(answer[0]), float(answer[1]), int(answer[2]),
+                int(answer[3]))
 
     def end(self):
         self.process.stdin.close()
         if self.process.wait() != 0:
             sys.exit("failed: deposit")
+
+
+def instructions(command, said="", *only):
+    """What a command takes, or only the functions named so; None without
+    valgrind."""
+    if shutil.which("valgrind") is None:
+        return None
+    run = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+         *(f"--toggle-collect={name}" for name in only),
+         *map(str, command)], input=said, text=True, check=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return int(re.search(r"Collected : (\d+)", run.stderr)[1])
+
+
+def millions(count):
+    return "-" if count is None else f"{count / 1e6:,.2f}"
 
 
 class Year:
@@ -116,7 +135,8 @@ class Year:
         when = datetime.datetime(self.month // 12, self.month % 12 + 1, day,
                                  8 + minute // 60, minute % 60,
                                  tzinfo=datetime.timezone.utc)
-        self.deposits.do("now", int(when.timestamp() * 1000))
+        self.now = int(when.timestamp() * 1000)
+        self.deposits.do("now", self.now)
 
     def pass_tender(self):
         """Proposals of ten suppliers come, are saved, exported, and arrive."""
@@ -144,30 +164,41 @@ class Year:
         self.set_clock(1)
 
     def probe(self):
-        """The next deposit, in ms: of the processor at best, medians of the
-        processor and of the wall's clock.
-
-        Of 10,000 at suppliers that have had none in this month, and of one.
-        """
+        """The next deposit of 10,000, at suppliers that have had none in this
+        month, and of one: millions of instructions of the deposit, KB written,
+        ms of the processor at best."""
         letter = "AB"[self.month % 2]
-        many = [self.deposits.do("propose", f"P{i:02}", letter, AT_ONCE)
-                for i in range(15)]
-        one = [self.deposits.do("propose", f"Q{i:02}", letter, 1)
-               for i in range(99)]
-        return [of(t[i] for t in took) for took in (many, one)
-                for of, i in ((min, 1), (statistics.median, 1),
-                              (statistics.median, 0))]
+        cells = []
+        for name, count, times in (("P", AT_ONCE, 15), ("Q", 1, 99)):
+            took = [self.deposits.do("propose", f"{name}{i:02}", letter, count)
+                    for i in range(times)]
+            cells += [millions(self.count(f"{name}C", letter, count)),
+                      f"{statistics.median(t[3] for t in took) / 1e3:,.0f}",
+                      f"{min(t[1] for t in took):.2f}"]
+        return cells
+
+    def count(self, name, letter, count):
+        """Instructions of a deposit: of three in a process less those of one,
+        which is the first to look at the store."""
+        def run(which):
+            said = [f"now {self.now}"] + [
+                f"propose {name}{i} {letter} {count}" for i in which]
+            return instructions([DEPOSIT, self.data], "\n".join(said) + "\n",
+                                "proposal_deposit")
+        few = run([0])
+        return None if few is None else (run([1, 2, 3]) - few) / 2
 
     def close(self):
         return self.deposits.do("close", PARTS)
 
 
 def history(data, *named):
-    """Processor and wall time of an article's history, medians, in ms."""
-    took = [Used([GRIDCTL, "--data", str(data), "proposals", "log", "--codein",
-                  str(10000 + 977 * i), *named]) for i in range(11)]
-    return (1000 * statistics.median(t.busy for t in took),
-            1000 * statistics.median(t.wall for t in took))
+    """An article's history: millions of instructions, ms of the processor."""
+    commands = [[GRIDCTL, "--data", str(data), "proposals", "log", "--codein",
+                 str(10000 + 977 * i), *named] for i in range(11)]
+    took = [Used(command) for command in commands]
+    return [millions(instructions(commands[0])),
+            f"{1000 * statistics.median(t.busy for t in took):.1f}"]
 
 
 def pages_of(data):
@@ -183,16 +214,15 @@ def pages_of(data):
 
 def measure_month(year, proposals):
     full = size_of(year.data / "state.mdb")
-    year.deposits.do("propose", "F00", "Z", 1)  # the month has begun
-    _, busy, entries = year.close()
-    probed = [f"{ms:.2f}" for ms in year.probe()]
-    named, named_wall = history(year.data, "F37")
-    at_all, _ = history(year.data)
+    # The first entry of a month: that before is over.
+    year.deposits.do("propose", f"N{year.month}", "Z", 1)
+    _, busy, entries, _ = year.close()
     pages = pages_of(year.data)
     free = f"{pages[0]:,} of {pages[1]:,}" if pages else "-"
-    row(f"{proposals:,}", *probed, f"{named:.1f}", f"{named_wall:.1f}",
-        f"{at_all:.1f}", human(full), free, human(size_of(year.data / "trail")),
-        f"{entries:,}", f"{busy / 1000:.1f}")
+    row(f"{proposals:,}", *year.probe(), *history(year.data, "F37"),
+        *history(year.data), human(full), free,
+        human(size_of(year.data / "trail")), f"{entries:,}",
+        f"{busy / 1000:.1f}")
 
 
 def proposals(folder):
@@ -204,11 +234,17 @@ def proposals(folder):
     subprocess.run([*grid, "init"], check=True, stdout=subprocess.DEVNULL)
     each = max(1, total // months // (TENDER * AT_ONCE))
     year = Year(data, months)
-    row("proposals so far", "next deposit of 10,000 at best, ms", "median",
-        "wall", "of 1 at best, ms", "median", "wall", "log of an article at a supplier, ms", "wall",
-        "at all, ms", "state.mdb before the month is closed", "free pages",
-        "trail", "entries closed", "in s of a processor")
-    row(*["---"] * 15)
+    print(f"'gridctl --version': "
+          f"{millions(instructions([GRIDCTL, '--version']))} million "
+          "instructions.\n")
+    row("proposals so far", "next deposit of 10,000: million instructions",
+        "KB written", "ms of a processor at best",
+        "of 1: million instructions", "KB written", "ms at best",
+        "log of an article at a supplier: million instructions", "ms",
+        "at all: million instructions", "ms",
+        "state.mdb before the month is closed", "free pages", "trail",
+        "entries closed", "in s of a processor")
+    row(*["---"] * 16)
     year.set_clock(1)
     for i in range(SHARING):
         year.deposits.do("propose", f"F{i:02}", "A", 1)
@@ -237,7 +273,7 @@ def after(folder, year, grid):
 
     step("check", *grid, "check", "-q")
     step("backup", *grid, "backup", backup)
-    wall, busy, moved = year.deposits.do("archive", archive, 3)
+    wall, busy, moved, _ = year.deposits.do("archive", archive, 3)
     row(f"{moved} parts, all before the last three months, into an archive",
         f"{wall / 1000:.1f}", f"{busy / 1000:.1f}", "-")
     step("check", *grid, "check", "-q")

@@ -27,7 +27,7 @@ STORES = int(os.environ.get("BENCH_STORES", 6))
 DEPOSITS = 5 if QUICK else 20  # of 10,000 proposals each
 
 # The head of a snapshot, as snapfile.h has it, and where its sections begin.
-HEAD = struct.Struct("<8s6I4Qq2iI64sI")
+HEAD = struct.Struct("<8s6I4Qq2iI64sIiI")
 SECTION = struct.Struct("<QII")
 PARTS = [
     ("rows, scalars", lambda n: n >= 512 and n % 2 == 0),
@@ -66,6 +66,7 @@ class Store:
         self.csv = folder / "csv"
         self.steps = []
         self.merged = 0  # bytes that the merge wrote
+        self.closed = 0, 0, 0  # entries of the trail, seconds, of a processor
 
     def grid(self, *args, out=subprocess.DEVNULL):
         command = [GRIDCTL, "--data", str(self.data), *map(str, args)]
@@ -135,7 +136,8 @@ def proposals(store):
     before = deposit(store)
     running = (deposit(store) - before) / (DEPOSITS * 10000)
     # Parts of so many entries, as if their months were over.
-    entries = int(do(store, "close 20000\n").split()[2])
+    seconds, busy, entries = map(float, do(store, "close 20000\n").split()[:3])
+    store.closed = int(entries), seconds / 1000, busy / 1000
     return running, 2 * store.stat()["trailBytes"] / entries
 
 
@@ -183,10 +185,13 @@ def print_units(store, articles, units, sections, running, closed):
     print("| step | seconds | of a processor | memory at most |")
     print("|---|---|---|---|")
     for name, seconds, busy, memory in store.steps:
-        print(f"| {name} | {seconds:,.1f} | {busy:,.1f} "
+        print(f"| {name} | {seconds:,.2f} | {busy:,.2f} "
               f"| {memory / 1e6:,.0f} MB |")
     print(f"\nThe merge wrote {human(store.merged)} of the "
-          f"{human(units['facts'])} of facts.\n")
+          f"{human(units['facts'])} of facts.")
+    entries, seconds, busy = store.closed
+    print(f"Closing {entries:,} entries of the trail took {seconds:.2f} s, "
+          f"{busy:.2f} s of a processor.\n")
 
 
 def human(size):

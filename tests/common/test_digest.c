@@ -66,6 +66,22 @@ START_TEST(sha256_of_parts_counts_their_lengths)
 }
 END_TEST
 
+START_TEST(sha256_of_pieces_is_that_of_the_bytes)
+{
+	uint8_t one[DIGEST_SHA256_LEN], two[DIGEST_SHA256_LEN];
+	struct digest_parts *parts;
+
+	digest_sha256(one, SPAN("abc"));
+	ck_assert_int_eq(digest_parts_new(&parts), ERR_OK);
+	digest_parts_more(parts, SPAN("a"));
+	digest_parts_more(parts, SPAN(""));
+	digest_parts_more(parts, SPAN("bc"));
+	ck_assert_int_eq(digest_parts_end(parts, two), ERR_OK);
+	ck_assert_mem_eq(one, two, sizeof(one));
+	digest_parts_free(parts);
+}
+END_TEST
+
 /* Each of 62 letters comes 1000 times, give or take six deviations. */
 START_TEST(random_text_is_of_letters_and_digits_evenly)
 {
@@ -263,6 +279,7 @@ test_suite(void)
 	    tc, sha256_gives_the_standards_examples, 0, COUNT(hashes));
 	tcase_add_test(tc, sha256_of_no_pointer_is_that_of_nothing);
 	tcase_add_test(tc, sha256_of_parts_counts_their_lengths);
+	tcase_add_test(tc, sha256_of_pieces_is_that_of_the_bytes);
 	tcase_add_test(tc, random_text_is_of_letters_and_digits_evenly);
 	tcase_add_test(tc, random_bytes_differ_each_time);
 	tcase_add_loop_test(

@@ -110,6 +110,16 @@ START_TEST(names_come_sorted_and_may_be_stopped)
 }
 END_TEST
 
+START_TEST(what_a_file_system_keeps_for_itself_is_not_listed)
+{
+	ck_assert_int_eq(fs_mkdir(scratch_path("lost+found")), ERR_OK);
+	scratch_text("lost+found.csv", "");
+	check_names("lost+found.csv ");
+	ck_assert_int_eq(fs_empty(scratch_dir()), ERR_OK);
+	ck_assert_int_ne(access(scratch_path("lost+found"), F_OK), 0);
+}
+END_TEST
+
 START_TEST(tree_is_removed_but_nothing_behind_a_link)
 {
 	ck_assert_int_eq(fs_mkdir(scratch_path("kept/in")), ERR_OK);
@@ -536,6 +546,7 @@ test_suite(void)
 	tcase_add_test(tc, what_is_written_at_a_place_leaves_the_rest);
 	tcase_add_test(tc, folders_are_made_with_their_parents);
 	tcase_add_test(tc, names_come_sorted_and_may_be_stopped);
+	tcase_add_test(tc, what_a_file_system_keeps_for_itself_is_not_listed);
 	tcase_add_test(tc, tree_is_removed_but_nothing_behind_a_link);
 	tcase_add_test(tc, tree_in_a_folder_that_is_not_ours_is_emptied);
 	tcase_add_test(tc, emptied_folder_stays);

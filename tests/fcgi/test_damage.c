@@ -165,6 +165,7 @@ START_TEST(what_nobody_asks_for_is_found_by_the_walk)
 	scrub_some(world.server->store, settings, world.metrics);
 	ck_assert_uint_eq(world.metrics->damages, 1);
 	ck_assert_uint_eq(world.metrics->scrubs, 1);
+	ck_assert_uint_eq(world.metrics->scrub_snapshots, 3);
 	ck_assert_uint_ne(current(), entry.generation);
 	ck_assert_int_eq(world_ask(PAGE), 200);
 	/* No time for another scrub yet. */

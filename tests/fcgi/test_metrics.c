@@ -183,6 +183,8 @@ START_TEST(what_a_dead_worker_held_is_held_no_more)
 	metrics_mine(metrics)->snapshots_open += 4;
 	ck_assert(has_line("gridapi_snapshots_open 7"));
 	ck_assert(has_line("gridapi_requests_in_flight 2"));
+	metrics->computations_ms = 1500;
+	ck_assert(has_line("gridapi_computations_seconds_total 1.500"));
 	metrics_disown(metrics, 1001);
 	ck_assert(has_line("gridapi_snapshots_open 4"));
 	ck_assert(has_line("gridapi_requests_in_flight 0"));

@@ -26,9 +26,9 @@ NUMBERS = ("totalCa", "totalQuantite", "totalMarge", "tauxMarge", "rangCa",
            "nbMagasins", "moisVendus", "stockActuel", "stockValeur",
            "couvertureJours", "nbRuptures", "pcb", "prixAchat", "prixVente",
            "nbJoursDerniereVente", "caReseau", "nbMagasinsReseau",
-           "ecartMargeReseau")
+           "ecartMargeReseau", "totalCaN1", "evolutionQteN1")
 MAPS = {"sales12m": "sales", "stock12m": "stock",
-        "receptions12m": "receptions"}
+        "receptions12m": "receptions", "sales12mN1": "before"}
 
 
 def rounded(top, bottom):
@@ -48,6 +48,8 @@ class Test(Conditions):
                 "SELECT 1 FROM sqlite_master WHERE name = ?",
                 (name,)).fetchone():
             return name
+        if values == "before":
+            return self.before(name)
         value = {"sales": "quantite", "stock": "stock",
                  "receptions": "quantite"}[values]
         months = self.columns.months
@@ -61,6 +63,15 @@ class Test(Conditions):
                 "magasin" if store else "NULL", value, values, months[0],
                 months[-1], newest, ", mois" if month else "",
                 ", magasin" if store else ""))
+        self.columns.base.execute(
+            "CREATE INDEX %s_i ON %s (f, c)" % (name, name))
+        return name
+
+    def before(self, name):
+        """Sales of the year before, each at its month a year later."""
+        self.columns.base.execute(
+            "CREATE TABLE %s AS SELECT f, c, CAST(m + 100 AS TEXT) mois, "
+            "NULL magasin, v FROM sales_b" % name)
         self.columns.base.execute(
             "CREATE INDEX %s_i ON %s (f, c)" % (name, name))
         return name
@@ -193,7 +204,9 @@ class Test(Conditions):
                 slice(*chance.choice(((0, 1), (1, 2), (0, 2))))]
             keys = keys[-3:]
             chance.shuffle(keys)
-        values = chance.sample(list(MAPS) if cells else NUMBERS,
+        maps = [name for name in MAPS
+                if name != "sales12mN1" or "magasin" not in keys]
+        values = chance.sample(maps if cells else NUMBERS,
                                chance.choice((1, 1, 2, 3)))
         order = chance.choice(("asc", "desc"))
         self.sign = 1 if order == "desc" else -1

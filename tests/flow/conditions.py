@@ -66,7 +66,7 @@ class Columns:
         for name in ("articles", "suppliers", "nomenclature", "gammes",
                      "positions", "sales", "stock", "receptions"):
             self.load(name)
-        self.months = self.last_months()
+        self.months, self.before = self.last_months(0), self.last_months(12)
         self.stores = [one for one, in self.base.execute(
             "SELECT DISTINCT magasin FROM positions ORDER BY 1")]
         self.sums()
@@ -89,14 +89,15 @@ class Columns:
                   for value, is_number in zip(line, number)]
                  for line in lines if line))
 
-    def last_months(self):
+    def last_months(self, back):
+        """The twelve months that end so many months before the newest."""
         newest, = self.base.execute(
             "SELECT max(m) FROM (SELECT max(mois) m FROM sales UNION SELECT "
             "max(mois) FROM stock UNION SELECT max(mois) FROM receptions)"
         ).fetchone()
         last = int(newest[:4]) * 12 + int(newest[4:]) - 1
         return ["%04d%02d" % (month // 12, month % 12 + 1)
-                for month in range(last - 11, last + 1)]
+                for month in range(last - back - 11, last - back + 1)]
 
     def sums(self):
         span = "mois BETWEEN '%s' AND '%s'" % (self.months[0], self.months[-1])
@@ -120,6 +121,18 @@ class Columns:
             "sum(quantite) q, sum(ca) ca, sum(marge) marge FROM sales "
             "WHERE %s GROUP BY 1, 2" % span)
         self.base.execute("CREATE INDEX total_i ON total (f, c)")
+        before = "mois BETWEEN '%s' AND '%s'" % (self.before[0],
+                                                 self.before[-1])
+        self.base.execute(
+            "CREATE TABLE sales_b AS SELECT fournisseur f, codein c, mois m, "
+            "sum(quantite) v FROM sales WHERE %s GROUP BY 1, 2, 3" % before)
+        self.base.execute("CREATE INDEX sales_b_i ON sales_b (f, c)")
+        self.base.execute(
+            "CREATE TABLE ago AS SELECT fournisseur f, codein c, "
+            "sum(quantite) q, sum(ca) ca FROM sales WHERE %s AND "
+            "(SELECT min(mois) FROM sales) <= '%s' GROUP BY 1, 2" % (
+                before, self.before[0]))
+        self.base.execute("CREATE INDEX ago_i ON ago (f, c)")
         self.base.execute(
             "CREATE TABLE place AS SELECT fournisseur f, codein c, "
             "sum(stock) stock, min(premiereVente) p, max(derniereVente) d, "
@@ -138,6 +151,7 @@ class Columns:
         "totalCa": "coalesce(total.ca, 0)",
         "totalQuantite": "coalesce(total.q, 0)",
         "totalMarge": "coalesce(total.marge, 0)",
+        "totalCaN1": "ago.ca", "totalQuantiteN1": "ago.q",
         "stockActuel": "place.stock", "premiereVente": "place.p",
         "derniereVente": "place.d", "derniereReception": "place.r",
         "totalReceptions": "coalesce((SELECT sum(v) FROM receptions_m r "
@@ -155,10 +169,14 @@ class Columns:
                     "x.c = a.codein AND x.m = '%s') AS \"%s\"" % (
                         measure, kind, key, form % (measure, key))
                     for key in keys]
+        names += ["(SELECT v FROM sales_b x WHERE x.f = a.fournisseur AND "
+                  "x.c = a.codein AND x.m = '%s') AS \"sales12mN1.%s\"" % (
+                      key, key) for key in self.before]
         self.base.execute(
             "CREATE TABLE own AS SELECT %s FROM articles a "
             "LEFT JOIN suppliers supplier ON supplier.code = a.fournisseur "
             "LEFT JOIN total ON total.f = a.fournisseur AND total.c = a.codein "
+            "LEFT JOIN ago ON ago.f = a.fournisseur AND ago.c = a.codein "
             "LEFT JOIN place ON place.f = a.fournisseur AND place.c = a.codein"
             % ", ".join(names))
         self.base.execute("CREATE INDEX own_i ON own (codeFournisseur, codein)")
@@ -170,7 +188,8 @@ class Columns:
         more = [name for name, value in rows[0].items()
                 if name not in self.OWN and not name.startswith("-") and
                 name not in ("network", "qteReseauByMonth", "sales12m",
-                             "stock12m", "receptions12m", "sales12mByStore",
+                             "stock12m", "receptions12m", "sales12mN1",
+                             "sales12mByStore",
                              "stock12mByStore", "receptions12mByStore")]
         self.base.execute("DROP TABLE IF EXISTS shown")
         self.base.execute("CREATE TABLE shown (f, c, text, %s)" % ", ".join(
@@ -191,7 +210,7 @@ class Columns:
             form % (measure, key) for measure in MEASURES
             for keys, form in ((self.months, "%s12m.%s"),
                                (self.stores, "%s12mByStore.%s"))
-            for key in keys]
+            for key in keys] + ["sales12mN1." + key for key in self.before]
 
     @staticmethod
     def value(name, value):
@@ -349,7 +368,8 @@ class Test:
         names = [name for name in self.columns.names
                  if "." not in name and name != "trend"]
         if months and chance.random() < 0.3:
-            names = [name for name in self.columns.names if "12m." in name]
+            names = [name for name in self.columns.names if "12m." in name or
+                     "12mN1." in name]
         if chance.random() < 0.5:
             column, way = chance.choice(names), chance.choice(("asc", "desc"))
             return {"sort": column, "order": way}, [(column, way)]

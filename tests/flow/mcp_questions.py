@@ -93,6 +93,30 @@ QUESTIONS = [
      ["groups[].mois", "groups[].valeurs.sales12m.sum"],
      "SELECT mois, sum(quantite) FROM sales WHERE fournisseur = '12345' AND"
      " mois IN (SELECT mois FROM period) GROUP BY 1 ORDER BY 2 DESC"),
+    ("How does that compare with the year before?",
+     [("aggregate", dict(SUPPLIER, groups=["mois"],
+                         values=["sales12m", "sales12mN1"]))],
+     ["groups[].mois", "groups[].valeurs.sales12m.sum",
+      "groups[].valeurs.sales12mN1.sum"],
+     "SELECT later.mois, later.q, before.q FROM (SELECT mois, sum(quantite) q"
+     " FROM sales WHERE fournisseur = '12345' GROUP BY 1) later JOIN (SELECT"
+     " mois, sum(quantite) q FROM sales WHERE fournisseur = '12345'"
+     " GROUP BY 1) before ON before.mois = CAST(later.mois - 100 AS TEXT)"
+     " WHERE later.mois IN (SELECT mois FROM period) ORDER BY 2 DESC"),
+    ("How did turnover change on the year before, by range?",
+     [("aggregate", dict(SUPPLIER, groups=["codeGamme"],
+                         values=["totalCa", "totalCaN1"]))],
+     ["groups[].codeGamme", "groups[].valeurs.totalCa.sum",
+      "groups[].valeurs.totalCaN1.sum"],
+     "SELECT gamme, round(sum(ca), 2), round(sum(coalesce(ago, 0)), 2)"
+     " FROM mine GROUP BY 1 ORDER BY 2 DESC"),
+    ("Which articles lost most turnover, in percent?",
+     [("query_rows", dict(SUPPLIER, limit=10, sort=["evolutionCaN1", "codein"],
+                          fields=["totalCa", "totalCaN1", "evolutionCaN1"],
+                          filters=["totalCaN1=gte.100"]))],
+     ["rows[].codein", "rows[].evolutionCaN1"],
+     "SELECT codein, round((ca - ago) / ago, 6) FROM mine WHERE ago >= 100"
+     " ORDER BY 2, 1 LIMIT 10"),
     ("Which store sells most of it?",
      [("aggregate", dict(SUPPLIER, groups=["magasin"], values=["sales12m"],
                          limit=1))],
@@ -156,14 +180,18 @@ CREATE TABLE sold AS SELECT codein, sum(quantite) AS quantite, sum(ca) AS ca,
   sum(marge) AS marge, count(DISTINCT iif(quantite > 0, magasin, NULL))
   AS magasins FROM sales WHERE fournisseur = '12345'
   AND mois IN (SELECT mois FROM period) GROUP BY 1;
+CREATE TABLE sold_before AS SELECT codein, round(sum(ca), 2) AS ago FROM sales
+  WHERE fournisseur = '12345'
+  AND CAST(mois + 100 AS TEXT) IN (SELECT mois FROM period) GROUP BY 1;
 CREATE TABLE placed AS SELECT codein, sum(stock) AS stock,
   max(derniereVente) AS vente FROM positions WHERE fournisseur = '12345'
   GROUP BY 1;
 CREATE TABLE mine AS SELECT a.codein, marque, gtin, codeCentrale, code3,
   CAST(prixAchat AS REAL) AS achat, CAST(prixVente AS REAL) AS vente_prix,
   gamme, coalesce(quantite, 0) AS quantite, coalesce(ca, 0) AS ca,
-  coalesce(marge, 0) AS marge, coalesce(magasins, 0) AS magasins, stock, vente
-  FROM articles a LEFT JOIN sold USING (codein) LEFT JOIN placed USING (codein)
+  coalesce(marge, 0) AS marge, coalesce(magasins, 0) AS magasins, stock, vente,
+  ago FROM articles a LEFT JOIN sold USING (codein)
+  LEFT JOIN sold_before USING (codein) LEFT JOIN placed USING (codein)
   WHERE a.fournisseur = '12345';
 """
 NUMBERS = {"quantite", "ca", "marge", "stock"}

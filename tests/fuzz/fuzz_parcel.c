@@ -1,12 +1,13 @@
 /*
- * The list of a checkpoint's files, as another node has it, or etcd's note of a
- * checkpoint; the first byte is which. A parcel that is read is written the same, and names no
- * file elsewhere.
+ * The list of a checkpoint's files, or of an edition's, as another node has it, or
+ * etcd's note of a checkpoint; the first byte is which. A list that is read is
+ * written the same, and names no file elsewhere.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lmdb-schema/upkeep/checkpoint.h"
+#include "lmdb-schema/upkeep/edition_text.h"
 #include "lmdb-schema/upkeep/parcel.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -42,6 +43,28 @@ look_at_parcel(struct span text)
 }
 
 static void
+look_at_edition(struct span text)
+{
+	static struct edition_files files, again;
+	struct buf written;
+	enum err err = edition_text_read(&files, text);
+
+	FUZZ_CHECK(err == ERR_OK || err == ERR_BAD_INPUT || err == ERR_VERSION);
+	if (err != ERR_OK)
+		return;
+	look_at_file(&files.live);
+	for (unsigned i = 0; i < files.count; i++) {
+		FUZZ_CHECK(strchr(files.facts[i].name, '/') == NULL);
+		look_at_file(&files.facts[i].file);
+	}
+	buf_init(&written, EDITION_TEXT_MAX);
+	edition_text_write(&written, &files);
+	FUZZ_CHECK(edition_text_read(&again, buf_span(&written)) == ERR_OK);
+	FUZZ_CHECK(again.count == files.count);
+	buf_fini(&written);
+}
+
+static void
 look_at_note(struct span text)
 {
 	struct checkpoint found;
@@ -66,6 +89,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		memcpy(copy, data + 1, len - 1);
 	if (len > 0 && data[0] == 'n')
 		look_at_note(text);
+	else if (len > 0 && data[0] == 'e')
+		look_at_edition(text);
 	else
 		look_at_parcel(text);
 	free(copy);

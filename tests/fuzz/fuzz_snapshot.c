@@ -303,7 +303,7 @@ read_sums(struct snapshot *snap, uint32_t rows)
 
 	if (trends != NULL)
 		touch(trends, rows);
-	for (unsigned k = 0; k < SNAP_MEASURES; k++)
+	for (unsigned k = 0; k < SNAP_MONTHLY; k++)
 		for (unsigned m = 0; m < SCHEMA_MONTHS; m++)
 			if (snapshot_month(snap, k, m, &values))
 				for (uint32_t row = 0; row < rows; row++)

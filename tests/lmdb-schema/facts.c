@@ -228,6 +228,10 @@ put_months(
 					    FACTS_MONTH - 11 + month,
 					    (int64_t)(draw(state) % 5000) *
 						10000);
+		for (unsigned month = 0; month < 12; month += 1 + i % 5)
+			facts_put(intake, SERIES_SALES, supplier, codein,
+			    stores[store], FACTS_MONTH - 23 + (int)month,
+			    (int64_t)(100 * i + month) * 10000);
 		facts_put(intake, SERIES_POSITIONS, supplier, codein,
 		    stores[store], 0, (int64_t)(draw(state) % 50) * NUM_MICRO);
 	}
@@ -310,4 +314,14 @@ facts_snapshot(const char *supplier)
 	    snapshot_open(&snap, facts, span_of(supplier), entry.generation),
 	    ERR_OK);
 	return snap;
+}
+
+bool
+facts_lists(struct source *source, struct span supplier, struct span codein)
+{
+	bool lists;
+
+	ck_assert_int_eq(
+	    source_lists(&lists, source, supplier, codein), ERR_OK);
+	return lists;
 }

@@ -62,5 +62,9 @@ void facts_network(const char *code, int64_t ca);
 /* Computes a supplier in one thread; returns the result. */
 enum err facts_compute(const char *supplier, struct compute_result *result);
 
+/* Whether a supplier lists an article in open facts. */
+bool facts_lists(
+    struct source *source, struct span supplier, struct span codein);
+
 /* A supplier's current snapshot, open. */
 struct snapshot *facts_snapshot(const char *supplier);

@@ -79,6 +79,8 @@ is_local(unsigned env, unsigned table, struct span key)
 {
 	return env == STORE_CATALOG &&
 	    (table != CATALOG_META || span_eq(key, SPAN("words")) ||
+		span_eq(key, SPAN("made")) || span_eq(key, SPAN("taken")) ||
+		span_starts(key, SPAN("file")) ||
 		span_starts(key, SPAN("damaged")));
 }
 

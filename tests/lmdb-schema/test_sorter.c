@@ -46,20 +46,71 @@ by_key(const void *a, const void *b)
 }
 
 static void
+expect_one(const struct pair *pair, struct span key, struct span value)
+{
+	unsigned number;
+
+	ck_assert(span_eq(key, span_of(pair->key)));
+	ck_assert_uint_ge(value.len, sizeof(number));
+	memcpy(&number, value.ptr, sizeof(number));
+	ck_assert_uint_eq(number, pair->number);
+	ck_assert_uint_eq(value.len, sizeof(number) + number % 300);
+}
+
+static void
 expect(const struct pair *pairs)
 {
 	struct span key, value;
-	unsigned number;
 
 	for (unsigned i = 0; i < COUNT; i++) {
 		ck_assert(sorter_next(sorter, &key, &value));
-		ck_assert(span_eq(key, span_of(pairs[i].key)));
-		ck_assert_uint_ge(value.len, sizeof(number));
-		memcpy(&number, value.ptr, sizeof(number));
-		ck_assert_uint_eq(number, pairs[i].number);
-		ck_assert_uint_eq(value.len, sizeof(number) + number % 300);
+		expect_one(&pairs[i], key, value);
 	}
 	ck_assert(!sorter_next(sorter, &key, &value));
+}
+
+/* The first that is not below a key. */
+static unsigned
+place_of(const struct pair *pairs, const char *from)
+{
+	unsigned at = 0;
+
+	while (
+	    at < COUNT && span_cmp(span_of(pairs[at].key), span_of(from)) < 0)
+		at++;
+	return at;
+}
+
+/* Several at once, each from a key on that is there, or not. */
+#define WALKS 5
+static void
+expect_walks(const struct pair *pairs, const char *begin)
+{
+	char froms[WALKS][32] = {"", "", "", "\x7f", ""};
+	struct sorter_walk *walks[WALKS];
+	struct span key, value;
+	unsigned at[WALKS];
+
+	snprintf(froms[1], sizeof(froms[1]), "%s", pairs[COUNT / 3].key);
+	snprintf(froms[2], sizeof(froms[2]), "%s!", pairs[COUNT / 2].key);
+	snprintf(froms[4], sizeof(froms[4]), "%s", begin);
+	for (unsigned i = 0; i < WALKS; i++) {
+		ck_assert_int_eq(
+		    sorter_walk_begin(&walks[i], sorter, span_of(froms[i])),
+		    ERR_OK);
+		at[i] = place_of(pairs, froms[i]);
+	}
+	for (unsigned k = 0; k < COUNT; k++)
+		for (unsigned i = 0; i < WALKS; i++)
+			if (at[i] < COUNT) {
+				ck_assert(
+				    sorter_walk_next(walks[i], &key, &value));
+				expect_one(&pairs[at[i]++], key, value);
+			}
+	for (unsigned i = 0; i < WALKS; i++) {
+		ck_assert(!sorter_walk_next(walks[i], &key, &value));
+		sorter_walk_end(walks[i]);
+	}
 }
 
 /* Memory for all, for some, and for next to nothing; keys of one length and of several. */
@@ -105,6 +156,7 @@ START_TEST(records_come_in_order_and_equal_keys_as_they_came)
 	expect(pairs);
 	sorter_rewind(sorter);
 	expect(pairs);
+	expect_walks(pairs, rows[_i].begin);
 	free(pairs);
 	drop();
 }
@@ -112,11 +164,16 @@ END_TEST
 
 START_TEST(an_empty_sorter_has_nothing)
 {
+	struct sorter_walk *walk;
 	struct span key, value;
 
 	make(1);
 	ck_assert_int_eq(sorter_seal(sorter), ERR_OK);
 	ck_assert(!sorter_next(sorter, &key, &value));
+	ck_assert_int_eq(sorter_walk_begin(&walk, sorter, SPAN("a")), ERR_OK);
+	ck_assert(!sorter_walk_next(walk, &key, &value));
+	sorter_walk_end(walk);
+	sorter_walk_end(NULL);
 	drop();
 	sorter_free(NULL);
 }

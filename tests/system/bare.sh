@@ -94,6 +94,8 @@ start_gridapi
 is "gridapi serves" grep -q 'serving:' "$work/gridapi"
 is "nginx takes the site" inside nginx
 is "a probe" inside curl -fsS http://127.0.0.1:8080/readyz
+is "its log is read by www-data and adm alone" eval \
+  '[ "$(inside stat -c %a:%U:%G /var/log/nginx/product-grid.log)" = 640:www-data:adm ]'
 # --- data ----------------------------------------------------------------------------
 is "demo data" inside gridctl demo --out /srv/csv --articles 3000 --suppliers 20
 is "import" inside sudo gridctl import /srv/csv
@@ -295,5 +297,13 @@ umount "$data"
 start_gridapi
 is "purged" inside apt-get -q -y purge product-grid
 is "but for the data" test -e "$root/var/lib/product-grid/store"
+is "gridapi ends" stop_gridapi
+is "installed again" inside sh -c \
+  "cd /root && $(echo "$install_line" | sed 's/apt install/apt-get -y install/')"
+is "with the keys of before" eval 'inside gridctl key list | grep -q " scripts$"'
+is "the folder of the sockets" inside sh -e /root/folder
+start_gridapi
+is "nginx reads the new site" inside nginx -s reload
+is "and its rows" once eval 'page ACME | grep -q Towel'
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -32,6 +32,7 @@ from kit import (API, Cut, Data, Direct, GRIDCTL, ONCE,  # noqa: E402
 
 SUPPLIER = "12345"
 GRID = API + "/grid?fournisseur=" + SUPPLIER
+FEED = API + "/propositions"
 SUMS = API + "/grid/aggregates?fournisseur=" + SUPPLIER
 FEW = "&fields=codein,libelle1,marque,gtin,code3,codeGamme,totalCa,caReseau"
 ASKED = [
@@ -73,6 +74,9 @@ ASKED = [
     (API + "/nomenclatures?fournisseur=" + SUPPLIER + "&niveau=3", {}),
     (API + "/fournisseurs", {}),
     (API + "/fournisseurs?withData=1", {}),
+    (FEED + "?order=asc&limit=100", {}),
+    (FEED + "?limit=20", {"Accept-Encoding": "gzip"}),
+    (FEED + "?fournisseur=" + SUPPLIER + "&etat=proposee", {}),
 ]
 
 
@@ -80,16 +84,20 @@ ASKED = [
 COMMANDS = [("check", "--json"), ("stat",), ("suppliers", "--json"),
             ("compute", "--stale"), ("index",), ("gzip", "--all"),
             ("prune", "--grace", "0s"), ("gammes", "export"),
-            ("proposals", "list"), ("key", "list"), ("user", "list"),
+            ("proposals", "list"), ("proposals", "log", "--json"), ("key", "list"), ("user", "list"),
             ("dump", "--nomenclatures", "2", SUPPLIER)]
 
 
 class Server(Direct):
     """One that computes nothing, and whose log nobody reads."""
 
+    def __init__(self, data, environment=None):
+        self.environment = environment or ENVIRONMENT
+        super().__init__(data)
+
     def start(self):
         self.process = subprocess.Popen(
-            [ONCE, self.data.folder, "/bin/false", "-"], env=ENVIRONMENT,
+            [ONCE, self.data.folder, "/bin/false", "-"], env=self.environment,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL)
 
@@ -104,6 +112,20 @@ class Server(Direct):
 # A sanitizer's finding must not look like a refusal, which is 1.
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="exitcode=86",
                    UBSAN_OPTIONS="exitcode=86")
+
+
+def back(days):
+    """An environment in which it is so many days ago; None where there is no
+    compiler, or where sanitizers allow no other library."""
+    library = os.path.join(scratch(), "back.so")
+    source = os.path.join(HERE, "back.c")
+    with open(GRIDCTL, "rb") as program:
+        if b"__asan_init" in program.read() or shutil.which("cc") is None:
+            return None
+    if not os.path.exists(library):
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source],
+                       check=True)
+    return dict(ENVIRONMENT, LD_PRELOAD=library, DAYS_BACK=str(days))
 
 
 def gridctl(data, *words):
@@ -161,7 +183,8 @@ class Twins:
         self.whole.gridctl("index")
         for form in ("dumps", "pages", "zstd"):
             self.whole.gridctl("pack", "--for", form, SUPPLIER)
-        self.key = self.whole.key("propose")
+        self.key = self.first_key()
+        self.months()
         server = Server(self.whole)
         self.articles(server)
         self.want = [answer(server, self.key, uri, headers)
@@ -176,20 +199,53 @@ class Twins:
         self.copied = {}
         self.restore()
 
+    def propose(self, server, codes, gamme):
+        for code in codes:
+            reply = server.ask("%s/products/%s/gamme" % (API, code), "PUT",
+                               {"X-API-Key": self.key,
+                                "Content-Type": "application/json"},
+                               json.dumps({"fournisseur": SUPPLIER,
+                                           "gamme": gamme}).encode())
+            assert reply.status == 200, reply.body
+
+    def rows_of(self, server, fields):
+        body = json.loads(answer(
+            server, self.key, GRID + "&fields=" + fields, {})[1])
+        return body["data"]
+
+    def first_key(self):
+        """As old as the first month: entries are closed in their order."""
+        before = dict(os.environ)
+        os.environ.update(back(70) or {})
+        key = self.whole.key("propose")
+        os.environ.clear()
+        os.environ.update(before)
+        return key
+
+    def months(self):
+        """Two months of proposals, which are closed into files."""
+        for days, gamme in ((70, "Y"), (35, "C"), (0, "Z")):
+            environment = back(days)
+            if environment is None:
+                return
+            server = Server(self.whole, environment)
+            codes = [row["codein"] for row in self.rows_of(server, "codein")]
+            self.propose(server, codes[:90], gamme)
+            server.stop()
+        self.whole.gridctl("prune")
+        parts = os.listdir(os.path.join(self.whole.folder, "trail"))
+        assert len(parts) == 2, parts
+
     def articles(self, server):
         """Some get a proposal, and some are asked for one by one."""
-        body = json.loads(answer(
-            server, self.key, GRID + "&fields=codein,codeCentrale", {})[1])
-        codes = [row["codein"] for row in body["data"]]
-        central = [row["codeCentrale"] for row in body["data"]
-                   if row["codeCentrale"]]
-        for code in codes[5:60:7]:
-            server.ask("%s/products/%s/gamme" % (API, code), "PUT",
-                       {"X-API-Key": self.key,
-                        "Content-Type": "application/json"},
-                       json.dumps({"codeFournisseur": SUPPLIER,
-                                   "gamme": "B"}).encode())
+        rows = self.rows_of(server, "codein,codeCentrale")
+        codes = [row["codein"] for row in rows]
+        central = [row["codeCentrale"] for row in rows if row["codeCentrale"]]
+        self.propose(server, codes[5:60:7], "B")
         self.asked = list(ASKED)
+        for code in codes[:90:30]:
+            self.asked.append((API + "/products/%s/gammes?fournisseur=%s" %
+                               (code, SUPPLIER), {}))
         for code in codes[::300]:
             self.asked.append((API + "/products/" + code, {}))
         for code in central[::300]:
@@ -211,6 +267,8 @@ class Twins:
                     kind = "snapshot" if name.endswith(".mdb") else "packed"
                 elif path.startswith("facts/"):
                     kind = "facts"
+                elif path.startswith("trail/"):
+                    kind = "trail"
                 found[kind].append(path)
         return found
 
@@ -349,7 +407,7 @@ def main():
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
     twins = Twins(random.Random(seed))
     shares = {"snapshot": 12, "packed": 2, "words.idx": 3, "facts": 2,
-              "live.mdb": 2, "state.mdb": 2, "catalog.mdb": 2}
+              "live.mdb": 2, "state.mdb": 2, "catalog.mdb": 2, "trail": 2}
     kinds = [kind for kind in sorted(twins.files)
              for _ in range(shares.get(kind, 1))
              if kind in (sys.argv[3:] or twins.files)]

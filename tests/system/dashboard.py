@@ -5,6 +5,7 @@ those fire that should.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +20,21 @@ from stack import TOP, free_port, run_tests, wait_until  # noqa: E402
 
 WATCH = os.path.join(TOP, "tools", "watch")
 # What has no value on a machine where nothing was ever of that kind.
-MAY_BE_EMPTY = {"Last backup elsewhere"}
+MAY_BE_EMPTY = {"Last backup elsewhere", "Behind the other nodes",
+                "Import of the nodes", "Log and files of the nodes"}
 NOWHERE = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+def lines_for_prometheus():
+    """What docs/operations.md says for the site as it is installed."""
+    with open(os.path.join(TOP, "docs", "operations.md")) as file:
+        return re.search(r"```yaml\n(.*?)```", file.read(), re.S).group(1)
+
+
+def installed_address():
+    """Where the site listens that `make install` and the package bring."""
+    with open(os.path.join(TOP, "nginx", "Makefile.inc")) as file:
+        return re.search(r"@LISTEN\[@\]\|([^|]*)\|", file.read()).group(1)
 
 
 class Prometheus:
@@ -28,14 +42,13 @@ class Prometheus:
         self.folder = tempfile.mkdtemp(prefix="grid-prometheus-")
         self.port = free_port()
         shutil.copy(os.path.join(WATCH, "product-grid.rules.yml"), self.folder)
+        told = lines_for_prometheus().replace(
+            "/usr/share/product-grid/watch/", "")
         with open(self.folder + "/prometheus.yml", "w") as file:
-            # As docs/operations.md has it.
-            file.write("""global: {scrape_interval: 1s, evaluation_interval: 1s}
-rule_files: [product-grid.rules.yml]
-scrape_configs:
-  - job_name: product-grid
-    static_configs: [{targets: ["127.0.0.1:%d"]}]
-""" % grid.port)
+            file.write(
+                "global: {scrape_interval: 1s, evaluation_interval: 1s}\n" +
+                told.replace(installed_address(),
+                             "127.0.0.1:%d" % grid.port))
         self.log = open(self.folder + "/log", "wb")
         self.process = subprocess.Popen(
             ["prometheus", "--config.file=%s/prometheus.yml" % self.folder,

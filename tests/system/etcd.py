@@ -34,6 +34,10 @@ class Nodes:
         return subprocess.run([GRIDCTL, "--data", path] + list(words),
                               capture_output=True, text=True, check=False)
 
+    def must(self, which, *words):
+        done = self.ctl(self.dirs[which], *words)
+        assert done.returncode == 0, done
+
     def names(self, path):
         done = self.ctl(path, "key", "list")
         assert done.returncode == 0 and done.stderr == "", done.stderr
@@ -187,10 +191,13 @@ def a_node_without_etcd_tells_how_far_it_is_behind(engine=Etcd):
         etcd.kill(0)
         wait_until(lambda: behind(grid) >= 2, "it is behind")
         assert metric(grid) >= 2000
+        assert grid.metric("gridapi_log_away") == 1
         assert grid.get("/readyz").status == 503
         assert grid.get("/healthz").status == 200
         etcd.start(0)
         wait_until(lambda: behind(grid) == 0, "it is current again")
+        wait_until(lambda: grid.metric("gridapi_log_away") == 0,
+                   "the log is there again")
         wait_until(lambda: grid.get("/readyz").status == 200, "it is ready")
 
 

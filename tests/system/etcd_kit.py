@@ -83,13 +83,23 @@ class Etcd(Engine):
                  "--initial-cluster", ",".join(
                      "e%d=%s" % (n, url) for n, url in enumerate(peers)),
                  "--initial-cluster-state", "new", "--pre-vote=true",
-                 "--log-outputs", "stderr"],
+                 "--log-outputs", "stderr"] + self.options(),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def options(self):
+        return []
 
     def kill(self, i):
         self.processes[i].kill()
         self.processes[i].wait()
         self.processes[i] = None
+
+    def lose(self):
+        """All that a member has, which is the only one."""
+        self.kill(0)
+        shutil.rmtree(os.path.join(self.folder, "e0"))
+        self.start(0)
+        wait_until(self.answers, "etcd answers")
 
     def pause(self, i):
         self.processes[i].send_signal(signal.SIGSTOP)

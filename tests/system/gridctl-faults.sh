@@ -426,6 +426,30 @@ is "in JSON, too" eval 'grid check --json | grep -q "\"wordsMissing\":true"'
 quiet compute --stale
 is "and so does compute --stale" grep -q "$gone" "$work/out"
 
+# A listing, CODE 00 SUPPLIER, whose supplier has become another: the article is
+# not there then, and a look-up must not say that it never was.
+file=$(find "$data/facts" -name '*.mdb')
+code=$(grid dump "$big" | sed -n 's/.*"codein":"\([^"]*\)".*/\1/p' | tail -n 1)
+cp "$file" "$work/sound.mdb"
+LC_ALL=C grep -abo -P "$code\\x00$big" "$file" | cut -d: -f1 |
+  while read -r at; do
+    printf '~' |
+      dd of="$file" bs=1 seek=$((at + ${#code} + ${#big})) conv=notrunc \
+        2>/dev/null
+  done
+is "a listing is another" eval '! cmp -s "$file" "$work/sound.mdb"'
+printf 'fournisseur,codein,gamme\n%s,%s,A\n' "$big" "$code" >"$work/gammes.csv"
+quiet gammes import "$work/gammes.csv"
+is "ranges are not taken in by it" [ $? -eq 1 ]
+is "which tells the damage" grep -q 'import again' "$work/out"
+is "and not that the article is unknown" \
+  eval '! grep -q "is no article" "$work/out"'
+quiet check
+is "check tells it, too" grep -q '^damaged: facts: .*import again' "$work/out"
+is "the rows are still served, listing or not" [ "$(rows_now)" = b ]
+cp "$work/sound.mdb" "$file"
+is "and mended, it takes them in" quiet gammes import "$work/gammes.csv"
+
 file=$(find "$data/facts" -name '*.mdb')
 dd if=/dev/urandom of="$file" bs=512 count=4 \
   seek=$(($(wc -c <"$file") / 1024)) conv=notrunc 2>/dev/null

@@ -30,21 +30,7 @@ grid() { # DATA WORD...
   "$gridctl" --data "$work/$where" "$@"
 }
 
-cat >"$work/back.c" <<'END'
-#define _GNU_SOURCE
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-int clock_gettime(clockid_t id, struct timespec *at)
-{
-	int result = (int)syscall(SYS_clock_gettime, id, at);
-	if (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)
-		at->tv_sec -= atol(getenv("DAYS_BACK")) * 86400;
-	return result;
-}
-END
-cc -shared -fPIC -o "$work/back.so" "$work/back.c" || skip "cc makes no library"
+cc -shared -fPIC -o "$work/back.so" "${abs_top_srcdir:-.}/tests/system/back.c" || skip "cc makes no library"
 
 # Three months with entries, the last one the present.
 grid made init >/dev/null

@@ -160,6 +160,15 @@ class Hooks(Grid):
         return next(hook for hook in json.loads(
             self.ctl("hook", "list", "--json")) if hook["name"] == name)
 
+    def hook_names(self):
+        return [hook["name"] for hook in json.loads(
+            self.ctl("hook", "list", "--json"))]
+
+    def number(self):
+        """Of the log's last entry, of nodes that share their state."""
+        return json.loads(self.ctl("cluster", "status", "--json",
+                                   check=False).stdout)["state"]
+
     def wait_for(self, receiver, count):
         wait_until(lambda: len(receiver.first()) >= count,
                    lambda: "%d events, of %d; %s" % (

@@ -4,12 +4,15 @@ another one goes on."""
 
 import os
 import signal
+import subprocess
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from etcd import begin_sharing  # noqa: E402
 from etcd_kit import Etcd, find_etcd  # noqa: E402
+from grid import GRIDCTL  # noqa: E402
 from hooks import Hooks, Receiver  # noqa: E402
 from postgres_kit import Postgres, find_bin  # noqa: E402
 from stack import run_tests, wait_until  # noqa: E402
@@ -78,6 +81,9 @@ class Pair:
         assert not self.receiver.wrong, self.receiver.wrong
         assert len(self.receiver.first()) == count
         return count
+
+    def all_is_known(self, name):
+        wait_until(lambda: name in self.two.hook_names(), "the other knows it")
 
     def all_is_noted(self, count):
         """Each event counts once, whichever node has sent it."""
@@ -148,6 +154,40 @@ def who_wakes_up_late_sends_and_notes_nothing(engine):
         assert sends(one) == 1 and sends(two) == 1
 
 
+def a_removal_waits_for_the_node_that_sends(engine):
+    """Also where it removes the only hook, of which nothing is left to send."""
+    receiver = Receiver()
+    with Pair(engine, receiver) as pair:
+        one, two = pair.one, pair.two
+        for others in (1, 0):
+            begun, gate = threading.Event(), threading.Event()
+
+            def waits(event, begun=begun, gate=gate):
+                begun.set()
+                gate.wait()
+                return 204
+
+            if others:
+                one.add("erp2", receiver)
+            name = "erp2" if others else "erp"
+            pair.all_is_known(name)
+            receiver.status = waits
+            assert one.put(one.articles[others], "Y").status == 200
+            begun.wait()
+            removal = subprocess.Popen(
+                [GRIDCTL, "--data", two.data, "hook", "remove", name],
+                stdout=subprocess.PIPE, text=True)
+            wait_until(lambda: name not in one.hook_names(), "it is removed")
+            # The lease is renewed: moments later the sender still waits.
+            number = one.number()
+            wait_until(lambda: one.number() >= number + 2, "it renews")
+            assert removal.poll() is None, "it has not waited"
+            gate.set()
+            out, _ = removal.communicate()
+            assert removal.returncode == 0 and "nothing is sent" in out
+            receiver.status = 204
+
+
 def engines():
     """etcd, and PostgreSQL where it is installed."""
     find_etcd()
@@ -169,4 +209,5 @@ def over(engine, test):
 if __name__ == "__main__":
     run_tests([over(engine, test) for engine in engines() for test in (
         one_node_sends_and_another_takes_over,
-        who_wakes_up_late_sends_and_notes_nothing)])
+        who_wakes_up_late_sends_and_notes_nothing,
+        a_removal_waits_for_the_node_that_sends)])

@@ -1,26 +1,31 @@
 """Nodes that begin a cluster, join it, fall behind its log, and begin again after
-etcd's loss, with a real etcd, gridapi and nginx: nothing acknowledged is lost."""
+the log's loss, with a real etcd, gridapi and nginx: nothing acknowledged is lost.
+postgres.py does the same with PostgreSQL."""
 
+import json
 import os
 import shutil
+import socket
 import subprocess
+import tempfile
 import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from etcd_kit import Etcd, find_etcd  # noqa: E402
-from grid import Grid  # noqa: E402
+from grid import GRIDCTL, Grid  # noqa: E402
 from stack import BUILD, run_tests, wait_until  # noqa: E402
 
 TABLES = os.path.join(BUILD, "tests", "system", "tables")
+LONG = os.environ.get("GRID_LONG", "") not in ("", "0")
 SECRET = "0123456789abcdef0123456789abcdef"
 
 
 class Node(Grid):
     """The first node has data; a later one joins the cluster."""
 
-    def __init__(self, etcd, first=None, **options):
-        self.etcd, self.first = etcd, first
+    def __init__(self, engine, first=None, **options):
+        self.engine, self.first = engine, first
         super().__init__(settings={"pages.processes": 1, "pages.threads": 4},
                          **options)
 
@@ -40,11 +45,11 @@ class Node(Grid):
             self.begun = self.ctl("cluster", "init")
         else:
             self.joined = self.ctl("cluster", "join")
-            self.ctl("import", "--quiet", self.first.path("csv"))
+            self.pulled = self.ctl("cluster", "pull")
             self.ctl("compute", "--quiet", "S1")
 
     def write_conf(self):
-        self.etcd.write_conf(
+        self.engine.write_conf(
             self.data, "address = http://%s:%d\nsecret_file = %s\n" % (
                 self.address, self.port, self.path("secret")))
 
@@ -57,9 +62,11 @@ class Node(Grid):
         return self.get("/readyz").status == 200
 
     def tables(self):
-        done = subprocess.run([TABLES, self.data], capture_output=True,
-                              text=True, check=True)
-        return done.stdout
+        return tables_of(self.data)
+
+    def status(self):
+        return json.loads(self.ctl("cluster", "status", "--json", check=False)
+                          .stdout)
 
     def number(self):
         return self.tables().split("\n")[0]
@@ -67,6 +74,82 @@ class Node(Grid):
     def store(self, codein, gamme):
         wait_until(lambda: self.put(codein, gamme).status == 200,
                    "it is stored")
+
+
+class Spare:
+    """A data directory of a node without gridapi."""
+
+    def __init__(self, engine, one, name="product-grid"):
+        self.folder = tempfile.mkdtemp(prefix="grid-spare-")
+        self.data = os.path.join(self.folder, "data")
+        self.engine, self.one, self.name = engine, one, name
+        os.makedirs(self.data)
+
+    def write_conf(self):
+        self.engine.write_conf(
+            self.data, "name = %s\nsecret_file = %s\n" % (
+                self.name, self.one.path("secret")), "spare")
+
+    def own_state(self):
+        """With a key that the cluster has not."""
+        conf = self.data + "/cluster.conf"
+        if os.path.exists(conf):
+            os.unlink(conf)
+        self.must("init")
+        self.must("key", "create", "--name", "own", "--scope", "read")
+        self.write_conf()
+        return self
+
+    def begin(self, *words, **options):
+        return subprocess.Popen(
+            list(options.pop("under", [])) +
+            [GRIDCTL, "--data", self.data] + list(words),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=dict(os.environ, ASAN_OPTIONS=os.environ.get(
+                "ASAN_OPTIONS", "") + ":detect_leaks=0"), **options)
+
+    def ctl(self, *words, **options):
+        process = self.begin(*words, **options)
+        out, err = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+    def must(self, *words):
+        done = self.ctl(*words)
+        assert done.returncode == 0, done
+        return done.stdout
+
+    def keys(self):
+        return sorted(line.split()[-1] for line in
+                      self.must("key", "list").splitlines()[1:])
+
+    def tables(self):
+        self.keys()  # takes in what was written since: keys' uses, too
+        return tables_of(self.data)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def tables_of(data):
+    return subprocess.run([TABLES, data], capture_output=True, text=True,
+                          check=True).stdout
+
+
+def can_trace():
+    done = shutil.which("strace") and subprocess.run(
+        ["strace", "-qq", "-o", "/dev/null", "true"], check=False,
+        capture_output=True)
+    if not done or done.returncode != 0:
+        print("strace cannot be used here: nothing is killed or held up")
+    return done and done.returncode == 0
+
+
+def under_strace(call, what, *words):
+    return ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + call,
+            "-e", "inject=%s:%s" % (call, what)] + list(words)
 
 
 def same(*nodes):
@@ -105,8 +188,8 @@ def files_are_for_who_has_the_secret():
             assert SECRET not in one.nginx_log() + one.log()
 
 
-def a_cluster_begins_and_grows_and_begins_again():
-    with Etcd() as etcd, Node(etcd) as one:
+def a_cluster_begins_and_grows_and_begins_again(new_engine=Etcd):
+    with new_engine() as engine, Node(engine) as one:
         assert one.ctl("cluster", "init", check=False).returncode == 1
         wait_until(one.is_current, "it is current")
         codes = one.articles
@@ -115,14 +198,139 @@ def a_cluster_begins_and_grows_and_begins_again():
         one.store(codes[1], "Z")
 
         # An empty node has the checkpoint, and what came after it.
-        with Node(etcd, one) as two, Node(etcd, one) as three:
+        with Node(engine, one) as two, Node(engine, one) as three:
             assert "has joined" in two.joined, two.joined
             for node in (two, three):
                 wait_until(node.is_current, "it is current")
             two.store(codes[2], "A")
             same(one, two, three)
             falls_behind(one, two, three, codes)
-            loses_etcd(etcd, one, two, three, codes)
+            loses_the_log(engine, one, two, three, codes)
+
+
+def a_log_is_not_trimmed_behind_a_node_that_joins():
+    with Etcd() as etcd, Node(etcd) as one, Spare(etcd, one) as spare, \
+            socket.create_server(("127.0.0.1", 0)) as holder:
+        spare.write_conf()
+        joining = spare.begin(
+            "cluster", "join", "--from",
+            "http://127.0.0.1:%d" % holder.getsockname()[1])
+        # It has chosen a checkpoint, and waits for its file.
+        connection, _ = holder.accept()
+        for i in range(3):
+            one.store(one.articles[i], "Y")
+            one.ctl("cluster", "checkpoint", "--keep", "0")
+        wait_until(lambda: [node["state"] > 2 for node in one.status()["nodes"]]
+                   == [True], "its own record has them, and no other counts")
+        done = one.ctl("cluster", "checkpoint", "--keep", "0")
+        assert "is trimmed up to" not in done, done
+        connection.close()
+        holder.close()
+        out, err = joining.communicate()
+        assert joining.returncode == 0, err
+        assert "has joined" in out, out
+        same(one, spare)
+        done = one.ctl("cluster", "checkpoint", "--keep", "0")
+        assert "is trimmed up to" in done, done
+
+
+def a_state_that_is_replaced_is_not_opened():
+    """A program that begins just before waits, and has the new one."""
+    if not can_trace():
+        return
+    with Etcd() as etcd, Node(etcd) as one, Spare(etcd, one) as spare:
+        spare.own_state()
+        mine, copy = spare.data + "/state.mdb", spare.data + "/state.mdb.join"
+        joining = spare.begin(
+            "cluster", "join", "--anew",
+            under=under_strace("rename", "delay_enter=3000000", "-P", copy))
+        wait_until(lambda: os.stat(mine).st_nlink == 2, "it is linked")
+        assert os.path.exists(copy)
+        assert spare.keys() == ["reader", "robot"]
+        assert not os.path.exists(copy)
+        _, err = joining.communicate()
+        assert joining.returncode == 0, err
+        same(one, spare)
+
+
+# A program that alters files or the log does it by these.
+CALLS = ["mkdir", "openat", "pwrite64", "pwritev", "write", "fdatasync",
+         "fsync", "msync", "ftruncate", "link", "unlink", "rename", "sendto"]
+
+
+def moments(call):
+    """By which a command is killed at its Nth call, until it ends before. The
+    first calls of some open and write no file of ours."""
+    nth = 1
+    while True:
+        yield under_strace(call, "signal=SIGKILL:when=%d" % nth)
+        nth += 1 if LONG else max(1, nth)
+
+
+def kill_at_each(make, words, check):
+    """make() gives a Spare; check() looks at it after each kill. Returns how
+    often it was killed."""
+    kills = 0
+    for call in CALLS:
+        for under in moments(call):
+            with make() as spare:
+                done = spare.ctl(*words, under=under)
+                if done.returncode == 0:
+                    break
+                assert done.returncode == -9, (under, done)
+                kills += 1
+                try:
+                    check(spare)
+                except AssertionError:
+                    print("killed by", under)
+                    raise
+    return kills
+
+
+def a_killed_join_or_beginning_is_done_again():
+    if not can_trace():
+        return
+    with Etcd() as etcd, Node(etcd) as one:
+        one.store(one.articles[0], "Y")
+        wait_until(one.is_current, "it is current")
+        names = iter(range(10 ** 6))
+
+        def empty():
+            spare = Spare(etcd, one)
+            spare.write_conf()
+            return spare
+
+        def with_state():
+            return Spare(etcd, one).own_state()
+
+        def fresh():
+            return Spare(etcd, one, "fresh-%d" % next(names)).own_state()
+
+        def joins(spare):
+            if os.path.exists(spare.data + "/store"):
+                assert spare.keys() == ["reader", "robot"]
+            spare.must("cluster", "join")
+            same(one, spare)
+
+        def joins_anew(spare):
+            assert spare.keys() in (["own"], ["reader", "robot"])
+            spare.must("cluster", "join", "--anew")
+            same(one, spare)
+
+        def begins(spare):
+            spare.must("cluster", "init")
+            spare.must("key", "create", "--name", "b", "--scope", "read")
+            assert spare.keys() == ["b", "own"]
+            with Spare(etcd, one, spare.name) as second:
+                second.write_conf()
+                done = second.ctl("cluster", "join")
+                assert "no other node is there to get" in done.stderr, done
+
+        print("killed: join %d times, join --anew %d, init %d" % (
+            kill_at_each(empty, ("cluster", "join"), joins),
+            kill_at_each(with_state, ("cluster", "join", "--anew"),
+                         joins_anew),
+            kill_at_each(fresh, ("cluster", "init"), begins)))
 
 
 def falls_behind(one, two, three, codes):
@@ -130,8 +338,8 @@ def falls_behind(one, two, three, codes):
     three.stop()
     before = three.tables()
     one.store(codes[3], "B")
-    wait_until(lambda: three_is_forgotten(one, two),
-               "its record has ended")
+    # Trimming waits for no node whose record has ended.
+    wait_until(lambda: len(one.status()["nodes"]) == 2, "its record has ended")
     one.ctl("cluster", "checkpoint", "--keep", "0")
     one.store(codes[4], "C")
     done = one.ctl("cluster", "checkpoint", "--keep", "0")
@@ -156,30 +364,14 @@ def falls_behind(one, two, three, codes):
     assert three.ask("GET", "/api/v1/fournisseurs").status == 200
 
 
-def three_is_forgotten(one, two):
-    """Trimming waits for no node whose record has ended."""
-    nodes = one.etcd.ask(0, "/v3/kv/range", {
-        "key": base64("product-grid.1/node/"),
-        "range_end": base64("product-grid.1/node0"), "keys_only": True})
-    return int(nodes.get("count", 0)) == 2
-
-
-def base64(text):
-    import base64 as coding
-    return coding.b64encode(text.encode()).decode()
-
-
-def loses_etcd(etcd, one, two, three, codes):
+def loses_the_log(engine, one, two, three, codes):
     """All of it, while one node has an entry that another one has not."""
     three.stop()
     one.store(codes[6], "C")
     same(one, two)
-    etcd.kill(0)
-    shutil.rmtree(os.path.join(etcd.folder, "e0"))
-    etcd.start(0)
-    wait_until(etcd.answers, "etcd answers")
+    engine.lose()
     wait_until(lambda: one.put(codes[7], "Z").status in (500, 503),
-               "nothing is stored in an empty etcd")
+               "nothing is stored in an empty log")
     one.stop()
     number = one.number()
     done = one.ctl("cluster", "init", "--from", "1", check=False)
@@ -224,4 +416,7 @@ def leaves(two):
 if __name__ == "__main__":
     find_etcd()
     run_tests([files_are_for_who_has_the_secret,
-               a_cluster_begins_and_grows_and_begins_again])
+               a_cluster_begins_and_grows_and_begins_again,
+               a_log_is_not_trimmed_behind_a_node_that_joins,
+               a_state_that_is_replaced_is_not_opened,
+               a_killed_join_or_beginning_is_done_again])

@@ -107,7 +107,26 @@ def lists_show_what_bounds_a_key():
                              "600 a minute, suppliers S2,S3"), line
 
 
+def a_key_is_replaced_without_a_gap():
+    with Grid() as grid:
+        def shown():
+            return {key["name"]: key for key in
+                    json.loads(grid.ctl("key", "list", "--json"))}
+
+        old = make(grid, name="night 2026")
+        assert status(grid, old) == 200
+        new = make(grid, name="night 2027")
+        assert status(grid, old) == 200 and status(grid, new) == 200
+        # Whether anybody still has the old one, the list says.
+        wait_until(lambda: shown()["night 2027"]["lastUsedAt"],
+                   "the use is noted", 120)
+        assert shown()["night 2026"]["lastUsedAt"]
+        grid.ctl("key", "revoke", shown()["night 2026"]["id"])
+        assert status(grid, old) == 401 and status(grid, new) == 200
+
+
 run_tests([
+    a_key_is_replaced_without_a_gap,
     a_key_ends,
     a_key_has_a_pace_over_all_processes,
     other_suppliers_do_not_exist,

@@ -1,20 +1,27 @@
-# A machine of a test's own, for scripts to include: a bare Debian 12 in an image,
-# booted by qemu without a network and without the processor's help.
+# A machine of a test's own, for scripts to include: a bare Debian 12 without a
+# network, booted by systemd-nspawn (its own systemd, the kernel of this machine) or,
+# from an image, by qemu without the processor's help (a kernel of its own, and hours
+# on a busy machine).
 #
-#	machine_needed           ends with 77 where that cannot be done
+#	machine_needed PROGRAM...
+#	                         ends with 77 where that cannot be done
 #	machine_begin NAME       makes the folder $work and the packages $deb and
 #	                         $hook_deb, gridhook's; GRID_DEB may name the first
 #	                         of those that are built already, in one folder
 #	machine_give_up WHAT LOG ends with 1
-#	machine_tree FOLDER [PACKAGE.deb...]
+#	machine_tree FOLDER [PACKAGE.deb | NAME...]
 #	                         a bare Debian, with all that the packages need
 #	                         laid ready for apt, and none of it installed
-#	machine_unit FOLDER SCRIPT
-#	                         has it run the script once it is up
+#	machine_unit FOLDER SCRIPT WHERE
+#	                         has it run the script once it is up, whose output
+#	                         goes to the file or the line WHERE
+#	machine_contain SECONDS FOLDER CONSOLE
+#	                         runs the folder by systemd-nspawn to its end
 #	machine_image FOLDER IMAGE SIZE
 #	machine_boot SECONDS TOLD IMAGE [OPTION...]
-#	                         runs it to its end; what its second serial line
-#	                         said is in TOLD, the kernel's in TOLD.console
+#	                         runs the image by qemu to its end; what its second
+#	                         serial line said is in TOLD, the kernel's in
+#	                         TOLD.console
 #
 # GRID_MIRROR names a mirror. GRID_MACHINE names a folder where the bare Debian
 # stays from one run to the next: making it takes three minutes.
@@ -23,7 +30,7 @@ machine_needed() {
   local program
   [ -n "${GRID_LONG:-}" ] || { echo "skipped: only with GRID_LONG=1"; exit 77; }
   [ "$(id -u)" -eq 0 ] || { echo "skipped: needs root"; exit 77; }
-  for program in debootstrap qemu-system-x86_64 mkfs.ext4 debugfs; do
+  for program in debootstrap "$@"; do
     command -v $program >/dev/null || {
       echo "skipped: $program is missing: tools/dev/install-packages.sh release"
       exit 77
@@ -66,7 +73,7 @@ machine_inside() { # FOLDER COMMAND...
     ${http_proxy:+http_proxy="$http_proxy"} "$@"
 }
 
-machine_tree() { # FOLDER [PACKAGE.deb...]
+machine_tree() { # FOLDER [PACKAGE.deb | NAME...]
   local root=$1 base=${GRID_MACHINE:-} package
   shift
   [ -n "$base" ] || base=$root.base
@@ -86,31 +93,43 @@ machine_tree() { # FOLDER [PACKAGE.deb...]
     >>"$root/etc/apt/apt.conf.d/90test"
   [ $# -eq 0 ] || machine_inside "$root" apt-get -q update || return
   for package in "$@"; do
-    cp "$package" "$root/root/" || return
-    machine_inside "$root" apt-get -q install --download-only \
-      "/root/${package##*/}" || return
+    case $package in
+    *.deb)
+      cp "$package" "$root/root/" || return
+      package=/root/${package##*/}
+      ;;
+    esac
+    machine_inside "$root" apt-get -q install --download-only "$package" || return
   done
   rm -f "$root/etc/resolv.conf"
   echo machine >"$root/etc/hostname"
   echo '127.0.0.1 localhost machine' >"$root/etc/hosts"
 }
 
-# The script runs once all is up, and says what it has to on the second line.
-machine_unit() { # FOLDER SCRIPT
+# The script runs once all is up.
+machine_unit() { # FOLDER SCRIPT WHERE
   local etc=$1/etc/systemd/system
   mkdir -p "$1/test" "$etc/graphical.target.wants" &&
     cp "$2" "$1/test/inside.sh" || return
-  cat >"$etc/grid-test.service" <<'END'
+  cat >"$etc/grid-test.service" <<END
 [Unit]
 After=multi-user.target
 [Service]
 Type=idle
 Environment=DEBIAN_FRONTEND=noninteractive HOME=/root
 ExecStart=/bin/bash /test/inside.sh
-StandardOutput=file:/dev/ttyS1
+StandardOutput=append:$3
 StandardError=inherit
 END
   ln -s ../grid-test.service "$etc/graphical.target.wants/"
+}
+
+# A network of its own, with loopback alone: no port of this machine is taken. This
+# machine may have no systemd that a container could be registered with.
+machine_contain() { # SECONDS FOLDER CONSOLE
+  timeout --foreground "$1" systemd-nspawn -q -b -D "$2" -M "grid-$$" \
+    --private-network --resolv-conf=off --timezone=off --link-journal=no \
+    --register=no --keep-unit --console=pipe >"$3" 2>&1 </dev/null
 }
 
 machine_image() { # FOLDER IMAGE SIZE

@@ -142,6 +142,21 @@ CREATE TABLE ranked AS SELECT f, c, ca,
   WINDOW by_ca AS (PARTITION BY f ORDER BY ca DESC, c ROWS UNBOUNDED PRECEDING);
 CREATE UNIQUE INDEX ranked_key ON ranked (f, c);
 
+-- The year before: known of all its months where sales begin with them, or
+-- earlier.
+CREATE TABLE months_before AS
+  SELECT printf('%04d%s', substr(m, 1, 4) - 1, substr(m, 5)) m FROM months;
+CREATE TABLE b_month AS SELECT f, c, m, sum(q) q, sum(ca) ca FROM sales
+  JOIN months_before USING (m) WHERE f IN tested GROUP BY f, c, m;
+CREATE TABLE before AS SELECT f, c, sum(q) q, sum(ca) ca FROM b_month
+  WHERE (SELECT min(m) FROM sales) <= (SELECT min(m) FROM months_before)
+  GROUP BY f, c;
+CREATE UNIQUE INDEX before_key ON before (f, c);
+INSERT INTO checks SELECT 'the year before is known of most, not of all',
+  (SELECT count(*) FROM before) BETWEEN (SELECT count(*) * 6 / 10 FROM a)
+    AND (SELECT count(*) - 1 FROM a)
+  AND (SELECT count(*) FROM before WHERE ca > 0) > 0;
+
 -- --- the network -----------------------------------------------------------
 
 -- Its months stand one beside the other: JSON turns a record into lines.
@@ -197,6 +212,12 @@ INSERT INTO quotient SELECT f, c, 'caParMagasin', ca, 100 * stores FROM total;
 INSERT INTO quotient SELECT f, c, 'moyenneMensuelle', q, 12000 FROM total;
 INSERT INTO quotient SELECT f, c, 'evolutionQte', after - before, before
   FROM total;
+INSERT INTO quotient SELECT f, c, 'evolutionCaN1', total.ca - before.ca,
+  CASE WHEN before.ca > 0 THEN before.ca END
+  FROM total LEFT JOIN before USING (f, c);
+INSERT INTO quotient SELECT f, c, 'evolutionQteN1', total.q - before.q,
+  CASE WHEN before.q > 0 THEN before.q END
+  FROM total LEFT JOIN before USING (f, c);
 INSERT INTO quotient SELECT f, c, 'couvertureJours', stock * 365,
   CASE WHEN q > 0 THEN q END FROM total;
 INSERT INTO quotient SELECT f, c, 'rotation', q * months,
@@ -235,6 +256,10 @@ INSERT INTO number SELECT f, c, 'ecartMargeReseau', v - margin
 INSERT INTO number SELECT f, c, 'totalCa', ca * 10000 FROM total;
 INSERT INTO number SELECT f, c, 'totalQuantite', q * 1000 FROM total;
 INSERT INTO number SELECT f, c, 'totalMarge', ma * 10000 FROM total;
+INSERT INTO number SELECT f, c, 'totalCaN1', before.ca * 10000
+  FROM a LEFT JOIN before USING (f, c);
+INSERT INTO number SELECT f, c, 'totalQuantiteN1', before.q * 1000
+  FROM a LEFT JOIN before USING (f, c);
 INSERT INTO number SELECT f, c, 'totalReceptions', received * 1000 FROM total;
 INSERT INTO number SELECT f, c, 'rangCa', rank * 1000000 FROM ranked;
 INSERT INTO number SELECT f, c, 'nbMagasins', stores * 1000000 FROM total;
@@ -273,6 +298,7 @@ INSERT INTO number SELECT f, c, 'qteReseauByMonth.' || month, series.q * 1000
 INSERT INTO number SELECT f, c, 'trend.monthsUsed', n * 1000000
   FROM a JOIN fit ON centrale = codeCentrale;
 INSERT INTO number SELECT f, c, 'sales12m.' || m, q * 1000 FROM s_month;
+INSERT INTO number SELECT f, c, 'sales12mN1.' || m, q * 1000 FROM b_month;
 INSERT INTO number SELECT f, c, 'stock12m.' || m, q * 1000 FROM k_month;
 INSERT INTO number SELECT f, c, 'receptions12m.' || m, q * 1000 FROM r_month;
 INSERT INTO number SELECT f, c, 'sales12mByStore.' || s || '.' || m, q * 1000
@@ -332,7 +358,7 @@ INSERT INTO expected SELECT f, c, path,
 
 -- Maps that are there, empty or not, and those that are null.
 INSERT INTO expected SELECT f, c, name.value, 'object' FROM a, json_each(
-  '["sales12m","stock12m","receptions12m","sales12mByStore",
+  '["sales12m","stock12m","receptions12m","sales12mN1","sales12mByStore",
     "stock12mByStore","receptions12mByStore"]') name;
 INSERT INTO expected SELECT DISTINCT f, c, 'sales12mByStore.' || s, 'object'
   FROM s12;

@@ -6,7 +6,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from accounts import COOKIE, Accounts  # noqa: E402
+from accounts import COOKIE, REST, Accounts  # noqa: E402
 from grid import Grid, PASSWORD  # noqa: E402
 from proposals import must  # noqa: E402
 from stack import TOP, run_tests  # noqa: E402
@@ -169,11 +169,12 @@ def the_server_is_asked_again_after_a_time():
     with Outside(**{"outside.confirm": "3"}) as grid:
         start = time.monotonic()
         session = grid.session("zoe")
+        made = time.monotonic()
         seen = grid.app(session, "GET", "/session")
         if time.monotonic() - start < 3:
             must(seen, 200)
         # Its use does not make it last.
-        while time.monotonic() - start < 3.2:
+        while time.monotonic() - made < 3.2:
             grid.app(session, "GET", "/session")
             time.sleep(0.3)
         must(grid.app(session, "GET", "/session"), 401, "unauthorized")
@@ -182,6 +183,27 @@ def the_server_is_asked_again_after_a_time():
         assert must(grid.come_in("zoe"), 200).json["data"]["role"] == "manager"
         del grid.accounts.people["zoe"]
         must(grid.come_in("zoe"), 401, "unauthorized")
+
+
+def a_renewed_account_reaches_the_browser():
+    """With cookie_refresh each answer may have a new cookie, whole or in parts."""
+    for parts in (1, 2):
+        with Outside() as grid:
+            grid.accounts.renews, grid.accounts.parts = True, parts
+            for _ in range(3):
+                before = grid.accounts.cookies("zoe")
+                sent = {"Cookie": "; ".join("%s=%s" % pair for pair in before)}
+                answer = must(grid.ask("POST", "/app/outside/session", key="",
+                                       headers=sent), 200)
+                own, *told = answer.headers.get_all("Set-Cookie")
+                assert own.startswith("grid_session="), own
+                after = ["%s=%s" % pair for pair in
+                         grid.accounts.cookies("zoe")]
+                assert told == [pair + REST for pair in after], told
+                assert len(after) == parts, after
+            # The old one holds nothing any more.
+            must(grid.ask("POST", "/app/outside/session", key="",
+                          headers=sent), 401, "unauthorized")
 
 
 def an_operator_puts_somebody_out():
@@ -269,6 +291,7 @@ run_tests([groups_give_the_rights,
            the_page_hears_where_to_sign_in,
            another_site_and_keys_let_nobody_in, signing_out_ends_the_session,
            the_server_is_asked_again_after_a_time,
+           a_renewed_account_reaches_the_browser,
            an_operator_puts_somebody_out,
            passwords_work_beside_it_and_are_not_for_outside,
            names_that_cannot_be_used_are_told, other_headers_name_a_person_too,

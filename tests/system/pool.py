@@ -7,6 +7,8 @@ gridapi's own, and serve() does as the path says.
 import http.client
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import statistics
@@ -18,7 +20,7 @@ import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from stack import (BUILD, PATIENCE, Stack, has_ended,  # noqa: E402
+from stack import (BUILD, PATIENCE, TOP, Stack, has_ended,  # noqa: E402
                    run_tests, wait_until)
 
 DOUBLE = os.path.join(BUILD, "tests", "system", "pooldouble")
@@ -575,6 +577,13 @@ def nginx_errors_are_json():
     with stack() as grid:
         for status, code, data in NGINX_ERRORS:
             is_refused(grid, status, code, data)
+        # An address that lacks the prefix is told it.
+        for language, said in (("en", "the API is at /api/v1,"),
+                               ("fr", "l'API est à /api/v1,")):
+            reply = grid.get("/v1/fournisseurs",
+                             headers={"Accept-Language": language})
+            assert reply.status == 404, reply.status
+            assert said in json.loads(reply.body)["error"]["message"], reply.body
         assert grid.raw(NGINX_ERRORS[8][2]).headers["Allow"] == \
             "GET, HEAD, OPTIONS"
         # The most that nginx lets in also fits into what a worker is sent.
@@ -673,6 +682,39 @@ def figures_in_the_log_are_numbers():
         assert none["worker_seconds"] is None, none
 
 
+def span_maker():
+    """What docs/operations.md says makes spans of the log."""
+    with open(os.path.join(TOP, "docs", "operations.md")) as file:
+        return re.search(r"```jq\n(.*?)```", file.read(), re.S).group(1)
+
+
+def a_line_of_the_log_is_a_span_of_the_callers_trace():
+    trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    with stack() as grid:
+        began = time.time()
+        for header in ("00-%s-%s-01" % (trace, parent), "00-%s-01" % trace,
+                       "grid_abcdefgh_0123456789abcdef0123456789abcdef"):
+            assert grid.get("/api/v1/ok/5",
+                            headers={"traceparent": header}).status == 200
+        path = grid.path("log/access.log")
+        wait_until(lambda: open(path).read().count("\n") >= 3, "lines")
+        ended = time.time()
+        entries = [json.loads(line) for line in open(path)]
+        assert sorted((entry["trace"], entry["parent"]) for entry in entries) \
+            == [("", "")] * 2 + [(trace, parent)], entries
+        assert shutil.which("jq"), "jq is not installed"
+        said = subprocess.run(["jq", "-c", span_maker(), path], check=True,
+                              capture_output=True, text=True).stdout
+        one, = said.splitlines()  # of the line that has a trace
+        span, = json.loads(one)["resourceSpans"][0]["scopeSpans"][0]["spans"]
+        assert (span["traceId"], span["parentSpanId"]) == (trace, parent), span
+        assert re.fullmatch("[0-9a-f]{16}", span["spanId"]), span
+        times = [int(span[name + "TimeUnixNano"]) / 1e9
+                 for name in ("start", "end")]
+        # nginx's clock is some milliseconds behind.
+        assert began - 0.5 < times[0] <= times[1] < ended + 0.5, (began, span)
+
+
 def probes_are_not_for_those_whom_a_proxy_serves():
     with stack() as grid:
         for path in ("/healthz", "/readyz", "/metrics"):
@@ -711,5 +753,6 @@ run_tests([
     refusals_are_counted_and_slowed_down,
     the_log_tells_requests_and_no_keys,
     figures_in_the_log_are_numbers,
+    a_line_of_the_log_is_a_span_of_the_callers_trace,
     probes_are_not_for_those_whom_a_proxy_serves,
 ])

@@ -1,4 +1,5 @@
-"""Nodes that share their state by a real PostgreSQL, as etcd.py's do by etcd."""
+"""Nodes that share their state by a real PostgreSQL, as those of etcd.py and
+join.py do by etcd."""
 
 import atexit
 import glob
@@ -10,6 +11,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import etcd  # noqa: E402
+import join  # noqa: E402
 from grid import GRIDCTL  # noqa: E402
 from postgres_kit import Postgres, find_bin  # noqa: E402
 from stack import BUILD, TOP, run_tests, wait_until  # noqa: E402
@@ -156,6 +158,19 @@ def a_server_that_forgot_is_told_and_not_written_to():
         assert nodes.names(two) == ["a", "c", "d"]
         listed = nodes.ctl(one, "key", "list")
         assert "forgotten" in listed.stdout, listed
+        # Where the node is right, a log of another name begins with it.
+        with open(one + "/cluster.conf") as file:
+            text = file.read()
+        with open(one + "/cluster.conf", "w") as file:
+            file.write(text.replace("\nname = grid-", "\nname = right-"))
+        done = nodes.ctl(one, "cluster", "init", "--from", "2")
+        assert done.returncode == 0, done
+        assert key(one, "b").returncode == 0
+        assert nodes.names(one) == ["a", "b", "forgotten"]
+
+
+def nodes_begin_and_join_and_begin_again():
+    join.a_cluster_begins_and_grows_and_begins_again(Shared.again)
 
 
 def documented_statements():
@@ -166,7 +181,7 @@ def documented_statements():
 
 
 def a_user_without_rights_and_a_wrong_string_are_told():
-    with Shared.again() as server, etcd.Nodes(server, 2) as nodes:
+    with Shared.again() as server, etcd.Nodes(server, 3) as nodes:
         conf = nodes.dirs[0] + "/cluster.conf"
 
         def said_of(text, wanted=1, node=0):
@@ -189,6 +204,12 @@ def a_user_without_rights_and_a_wrong_string_are_told():
             server.sql(statement, least.replace("user=grid", "user=postgres"))
         said_of("postgres = " + least.replace("user=grid", "user=other"),
                 wanted=0, node=1)
+        nodes.must(1, "cluster", "checkpoint")
+        nodes.must(1, "cluster", "leave")
+        with open(nodes.dirs[2] + "/cluster.conf", "w") as file:
+            file.write("[cluster]\nname = begun\npostgres = %s\n" %
+                       least.replace("user=grid", "user=other"))
+        nodes.must(2, "cluster", "init")
         said = said_of("postgres = host=a port=1,2")
         assert "another number of hosts" in said, said
         said = said_of("postgres = hots=a")
@@ -235,5 +256,6 @@ if __name__ == "__main__":
                tables_that_another_node_makes_are_waited_for,
                nodes_see_each_other_and_a_dead_server_stops_writes_alone,
                a_server_that_forgot_is_told_and_not_written_to,
+               nodes_begin_and_join_and_begin_again,
                a_user_without_rights_and_a_wrong_string_are_told,
                a_missing_library_is_told])

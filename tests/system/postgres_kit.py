@@ -109,6 +109,12 @@ class Postgres(Engine):
         self.process.wait()
         self.process = None
 
+    def lose(self):
+        """All that it has."""
+        self.kill()
+        shutil.rmtree(self.data)
+        self.make()
+
     def leader(self):
         return 0
 

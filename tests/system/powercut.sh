@@ -9,7 +9,7 @@ set -u
 top=$(cd "${abs_top_srcdir:-$(dirname "$0")/../..}" && pwd)
 build=$(cd "${abs_top_builddir:-$top}" && pwd)
 . "$top/tests/system/machine.sh"
-machine_needed
+machine_needed qemu-system-x86_64 mkfs.ext4 debugfs
 command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
 machine_begin powercut
 
@@ -17,7 +17,7 @@ install_all() {
   machine_tree "$work/root" "$deb" "$hook_deb" &&
     machine_inside "$work/root" apt-get -q install "/root/${deb##*/}" \
       "/root/${hook_deb##*/}" &&
-    machine_unit "$work/root" "$top/tests/system/powercut_inside.sh" &&
+    machine_unit "$work/root" "$top/tests/system/powercut_inside.sh" /dev/ttyS1 &&
     machine_image "$work/root" "$work/disk" 4G
 }
 install_all >"$work/log" 2>&1 || machine_give_up "a bare Debian 12" "$work/log"

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from stack import (BUILD, TOP, find_nginx, free_port, needs_build_folder, run_tests,
@@ -648,6 +649,7 @@ def three_nodes_go_on_without_one():
                 break
         try:
             assert "Ctrl-C ends it" in said, said
+            import_at_one_is_shown_by_all(port)
             try_what_is_printed(said, port)
         finally:
             os.killpg(process.pid, signal.SIGINT)
@@ -655,6 +657,37 @@ def three_nodes_go_on_without_one():
         assert process.wait(60) == 130
         assert "has ended" in rest, rest
     assert processes_of(quick().folder) == []
+
+
+def import_at_one_is_shown_by_all(port):
+    def product(node, codein):
+        status, body, _ = ask(
+            "http://127.0.0.%d:%d/api/v1/products/%s?fields=codeGamme"
+            % (node, port, codein), headers={"X-API-Key": key})
+        assert status == 200, (status, body)
+        return json.loads(body)["data"]["codeGamme"]
+
+    env = quick().env()
+    key = env["GRID_KEY"]
+    status, body, _ = ask(
+        "http://127.0.0.1:%d/api/v1/grid?fournisseur=%s&limit=1"
+        "&fields=codein,codeGamme"
+        % (port, urllib.parse.quote(env["GRID_SUPPLIER"], safe="")),
+        headers={"X-API-Key": key})
+    assert status == 200, (status, body)
+    row = json.loads(body)["data"][0]
+    other = "C" if row["codeGamme"] != "C" else "Y"  # B is proposed later
+    path = os.path.join(quick().folder, "gammes.csv")
+    with open(path, "w") as file:
+        file.write("fournisseur,codein,gamme\n%s,%s,%s\n"
+                   % (env["GRID_SUPPLIER"], row["codein"], other))
+    subprocess.run(
+        [env["GRIDCTL"], "--data",
+         os.path.join(quick().folder, "nodes/2/data"), "gammes", "import",
+         path], check=True, stdout=subprocess.DEVNULL)
+    for node in (1, 2, 3):
+        wait_until(lambda: product(node, row["codein"]) == other,
+                   "node %d shows the import of node 2" % node)
 
 
 def try_what_is_printed(said, port):

@@ -8,7 +8,7 @@ otherwise. The script asks for what only we can do by a line on its output,
 and start gridapi, "@ expire" ends all of claire's sessions, "@ user NAME" lets
 one more in, with the same password, "@ account NAME GROUP" signs somebody in next, "@ ctl WORDS" runs gridctl,
 "@ without WORD..." imports the demo data anew but for lines that begin with
-one of the words and a comma, and computes the supplier.
+one of the words and a comma, and computes the supplier, "@ workbook WORDS" runs workbook.py.
 """
 
 import json
@@ -74,6 +74,17 @@ def without(stack, *starts):
     ctl(stack, "compute", "--quiet", "12345")
 
 
+def workbook(*words):
+    """Debian's Python has openpyxl, wherever another one comes first."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        told = json.loads(subprocess.run(
+            [python, os.path.join(HERE, "workbook.py")] + list(words),
+            capture_output=True, text=True, check=True).stdout)
+        if told is not None:
+            return told
+    return None
+
+
 def serve(stack, words):
     acts = {"stop": stop, "start": lambda stack: stack.start_pool(),
             "expire": expire,
@@ -81,6 +92,7 @@ def serve(stack, words):
                                       stdin=PASSWORD + "\n"),
             "without": lambda stack: without(stack, *words[1:]),
             "account": lambda stack: stack.accounts.sign_in(*words[1:]),
+            "workbook": lambda stack: workbook(*words[1:]),
             "ctl": lambda stack: ctl(stack, *words[1:])}
     return json.dumps(acts[words[0]](stack))
 

@@ -5,7 +5,7 @@ firefox=$(command -v firefox-esr) || {
   echo "skipped: firefox-esr is not installed"
   exit 77
 }
-GRID_FIREFOX=$firefox GRID_PARTS=${GRID_PARTS:-buyersDay,choices,elsewhere}
+GRID_FIREFOX=$firefox GRID_PARTS=${GRID_PARTS:-buyersDay,choices,elsewhere,together,roles}
 GRID_SCREENSHOTS=${GRID_SCREENSHOTS:-${abs_top_builddir:-.}/tests/screenshots/firefox}
 export GRID_FIREFOX GRID_PARTS GRID_SCREENSHOTS
 exec sh "${abs_top_srcdir:-.}/tests/system/screen.sh"

@@ -49,7 +49,7 @@ class Soak(Grid):
         self.ctl("demo", "--out", csv, "--articles", str(ARTICLES),
                  "--suppliers", "8", "--stores", "4", "--seed", "7")
         self.ctl("init")
-        self.ctl("import", "--quiet", csv)
+        self.ctl("import", "--quiet", "--shares", "3", csv)
         self.ctl("compute", "--quiet", "--all")
         self.suppliers = sorted(
             (s for s in json.loads(self.ctl("suppliers", "--json"))

@@ -1,12 +1,20 @@
 #!/bin/bash
-# The Debian package under a real systemd: a bare Debian 12, booted by qemu, in
-# which the words of docs/operations.md install it, start it and take it away;
-# tests/system/systemd_inside.sh is what happens there. Long: only with
-# GRID_LONG=1, as root, with a mirror within reach. Closes with "N passed, N failed".
+# The Debian package under a real systemd: a bare Debian 12, booted twice in a
+# container, in which the words of docs/operations.md install it, start it, run the
+# night by its path and its timer, and take it away; tests/system/systemd_inside.sh
+# is what happens there. Long: only with GRID_LONG=1, as root, with a mirror within
+# reach. GRID_KERNEL=1 boots by qemu, with a kernel of its own. Closes with
+# "N passed, N failed".
 set -u
 top=$(cd "${abs_top_srcdir:-$(dirname "$0")/../..}" && pwd)
 . "$top/tests/system/machine.sh"
-machine_needed
+if [ -n "${GRID_KERNEL:-}" ]; then
+  machine_needed qemu-system-x86_64 mkfs.ext4
+  where=/dev/ttyS1
+else
+  machine_needed systemd-nspawn
+  where=/test/told
+fi
 machine_begin systemd
 
 # --- a package that is newer ----------------------------------------------------
@@ -20,22 +28,47 @@ newer() {
 newer >"$work/log" 2>&1 || machine_give_up "a newer package" "$work/log"
 
 # --- the machine --------------------------------------------------------------------
-machine_tree "$work/root" "$deb" "$hook_deb" >"$work/log" 2>&1 ||
+machine_tree "$work/root" "$deb" "$hook_deb" rsync msmtp exim4-daemon-light \
+  >"$work/log" 2>&1 ||
   machine_give_up "a bare Debian 12" "$work/log"
-machine_unit "$work/root" "$top/tests/system/systemd_inside.sh"
+machine_unit "$work/root" "$top/tests/system/systemd_inside.sh" $where
 cp "$work"/next/*.deb "$work/root/test/"
 # The first block of commands of the manual, as it stands there.
 awk '/^## Install/ { on = 1 } on && /^    / { print; in_it = 1; next }
   in_it { exit }' "$top/docs/operations.md" >"$work/root/test/documented.sh"
-machine_image "$work/root" "$work/disk" 4G >"$work/log" 2>&1 ||
-  machine_give_up "an image of it" "$work/log"
-rm -rf --one-file-system "$work/root"
+# The night's units, and what its report needs, from the same page.
+block() { # HEADING N: the N-th block of commands below it
+  awk -v head="$1" -v want="$2" '$0 == head { on = 1; next } on && /^##/ { exit }
+    on && /^    / { if (!in_it) count++; in_it = 1
+      if (count == want) print substr($0, 5); next }
+    { in_it = 0 }' "$top/docs/operations.md"
+}
+block '## The night' 1 >"$work/root/test/night.sh"
+block '## The night' 4 >"$work/root/test/report.sh"
+block '### Restore' 1 >"$work/root/test/restore.sh"
+block '### Restore' 2 >>"$work/root/test/restore.sh"
+awk '/^## The night/ { on = 1 } on && /^```/ { lines = !lines && $0 == "```ini"; next }
+  lines' "$top/docs/operations.md" >"$work/root/test/report.conf"
+[ -z "${GRID_KERNEL:-}" ] || {
+  machine_image "$work/root" "$work/disk" 4G >"$work/log" 2>&1 ||
+    machine_give_up "an image of it" "$work/log"
+  rm -rf --one-file-system "$work/root"
+}
+boot() { # NAME
+  if [ -n "${GRID_KERNEL:-}" ]; then
+    machine_boot 3600 "$work/$1" "$work/disk"
+  else
+    rm -f "$work/root$where"
+    machine_contain 1800 "$work/root" "$work/$1.console"
+    cp "$work/root$where" "$work/$1"
+  fi
+}
 
 # --- two boots -----------------------------------------------------------------------
 passed=0
 failed=0
 for boot in first second; do
-  machine_boot 3600 "$work/$boot" "$work/disk" >"$work/log" 2>&1
+  boot $boot >"$work/log" 2>&1
   tr -d '\r' <"$work/$boot" | grep -aE '^(ok|not ok|figure|    )' || true
   passed=$((passed + $(grep -ac '^ok: ' "$work/$boot")))
   failed=$((failed + $(grep -ac '^not ok: ' "$work/$boot")))

@@ -162,6 +162,7 @@ everything_once() { # each thing that a service does
     page "/products/$codein/gamme" -X PUT -H 'Content-Type: application/json' \
       -d "{\"gamme\":\"$1\",\"fournisseur\":\"$supplier\"}" || return
   curl -sS --fail-with-body --max-time 240 -d '{"source":"t","title":"'"$1"'"}' \
+    -H "X-Service-Secret: $(cat /etc/gridhook.secret 2>/test/none)" \
     http://127.0.0.1:7842/assistant/hook &&
     curl -sS --fail-with-body "http://127.0.0.1:8080/metrics" >/dev/null &&
     curl -sS --fail-with-body "http://127.0.0.1:8080/readyz" >/dev/null
@@ -174,9 +175,133 @@ as_its_user() { # COMMAND...: what was made belongs to whom it should
   "$@" && no_file $data ! -user product-grid
 }
 
+# --- the night, by its path, its timers and its reports ---------------------------
+inbox=/var/spool/product-grid/inbox
+night_is() { # STATE: the newest night's, which has ended
+  gridctl night status --json >/test/night.json
+  grep -q '"ended":"' /test/night.json &&
+    case $1 in
+    done) ! grep -q '"state":"failed"' /test/night.json ;;
+    *) grep -q '"state":"failed"' /test/night.json ;;
+    esac
+}
+began() { grep -o '"began":"[^"]*"' /test/night.json; }
+deliver() { # NAME ARTICLE: an article of ACME's, sent as documented but for the host
+  local head
+  head=$(head -n 1 /srv/csv/articles.csv)
+  rm -rf "/tmp/$1" && mkdir "/tmp/$1" || return
+  printf 'code,nom\nACME,Acme Ltd\n' >"/tmp/$1/suppliers.csv"
+  printf '%s\nACME,1001,%s,,,,,,,,1.2,2.5,,\n' "$head" "$2" >"/tmp/$1/articles.csv"
+  [ "$2" != broken ] || sed -i 1s/codein/code/ "/tmp/$1/articles.csv"
+  chmod -R a+rX "/tmp/$1"
+  su erp -c "rsync -rp --chmod=D2770,F660 /tmp/$1/ $inbox/$1/ &&
+    echo merge >$inbox/$1.done"
+}
+has_article() { page "/grid?fournisseur=ACME&fields=libelle1" | grep -q "\"$1\""; }
+taken() { # NAME: the delivery has left the inbox, and the night is over
+  [ -z "$(find $inbox -name "$1*")" ] && has product-grid-night ActiveState inactive
+}
+set_aside() { [ -d "$inbox/$1.refused" ] && has product-grid-night ActiveState failed; }
+mailed() { grep -q "^Subject: .*$1" /var/mail/ops; }
+pushed() { grep -rqE "Night of [0-9-]+ $1" /var/lib/gridhook; }
+tested() { grep -q '"tested":"2' $data/backups.json; }
+# The shipped timer fires for a time that it has missed; it only must not wait.
+missed() { # TIMER
+  local unit=$1 was
+  was=$(systemctl show -p ExecMainStartTimestampMonotonic --value "$unit.service")
+  mkdir -p "/run/systemd/system/$unit.timer.d"
+  printf '[Timer]\nRandomizedDelaySec=0\n' >"/run/systemd/system/$unit.timer.d/now.conf"
+  systemctl daemon-reload && systemctl stop "$unit.timer" || return
+  touch -d '40 days ago' "/var/lib/systemd/timers/stamp-$unit.timer" &&
+    systemctl start "$unit.timer" || return
+  again() { [ "$(systemctl show -p ExecMainStartTimestampMonotonic --value \
+    "$unit.service")" != "$was" ] && has "$unit" ActiveState inactive; }
+  soon again && has "$unit" Result success
+}
+killed_night() {
+  local name=killed
+  mkdir -p /run/systemd/system/product-grid-night.service.d
+  printf '[Service]\nRestartSec=1\n' \
+    >/run/systemd/system/product-grid-night.service.d/soon.conf
+  systemctl daemon-reload
+  deliver $name Killed || return
+  under_way() { has product-grid-night ActiveState activating; }
+  soon under_way && systemctl kill -s KILL product-grid-night || return
+  soon taken $name && night_is done && has_article Killed
+}
+many_nights() { # one delivery after the other, each its own night
+  local i
+  for i in 1 2 3 4 5 6 7 8; do
+    deliver "many$i" "Many $i" && soon taken "many$i" ||
+      { systemctl status product-grid-night.path product-grid-night; return 1; }
+  done
+  has_article 'Many 8'
+}
+bent_state() { # a letter of a name, wherever the file has it
+  local at
+  for at in $(grep -abo kept-by-the-backup $data/state.mdb | cut -d: -f1); do
+    printf K | dd of=$data/state.mdb bs=1 seek="$at" conv=notrunc || return
+  done
+  [ -n "$at" ]
+}
+nights() {
+  is "documented: the night's units" sh -ec "$(cat night.sh)"
+  is "a sender" sh -c 'useradd -m erp && adduser erp product-grid-inbox'
+  is "the documented report by mail" sh -ec "$(cat report.sh)"
+  printf '[backup]\nfolder = /var/backups/product-grid\n' >>/etc/product-grid/night.conf
+  sed 's/ops@example.net/ops@localhost/' report.conf >>/etc/product-grid/night.conf
+  is "rsync, and a mail server" apt-get install rsync exim4-daemon-light
+  useradd -m ops
+  printf 'account default\nhost 127.0.0.1\nfrom grid@localhost\n' >/etc/msmtprc
+  say "a delivery" deliver good Towel
+  say "starts the night by itself" soon taken good
+  say "which is done" night_is done
+  say "and its article is served" has_article Towel
+  say "the unit ended well" has product-grid-night Result success
+  say "the mail came" soon mailed done
+  say "and the push" soon pushed done
+  say "the night's files are its user's" no_file $data ! -user product-grid
+  say "backups are, too" no_file /var/backups/product-grid -mindepth 1 ! -user product-grid
+  say "a delivery with a fault" deliver bad broken
+  say "is set aside" soon set_aside bad
+  say "the mail says so" soon mailed failed
+  say "with the column" grep -q 'articles.csv:1: codein: the column is missing' /var/mail/ops
+  say "and the push" soon pushed failed
+  say "readers see what they saw" has_article Towel
+  say "a good one after it" deliver better Soap
+  say "is taken" soon taken better
+  say "and served" has_article Soap
+  rm -rf $inbox/bad.refused
+  say "eight deliveries, one after the other" many_nights
+  say "a night that is killed goes on by itself" killed_night
+  say "the timer of the night fires" missed product-grid-night
+  say "the timer of the restore test fires" missed product-grid-restore-test
+  say "and a backup was restored" tested
+  say "the timer of compute --stale fires" missed gridctl-stale
+  say "the timer of prune fires" missed gridctl-prune
+  is "a key that the backup has" gridctl key create \
+    --name kept-by-the-backup --scope read
+  is "a backup of it" systemctl start product-grid-night
+  say "bytes of state.mdb are bent" bent_state
+  is "check finds them" sh -c '! gridctl check'
+  is "documented: a restore" sh -ec "$(cat restore.sh)"
+  is "check finds nothing" gridctl check
+  is "the key is there" sh -c 'gridctl key list | grep -q kept-by-the-backup'
+  say "and rows" soon has_article Killed
+  is "the doctor finds nothing wrong" gridctl doctor
+  for unit in product-grid-night.service product-grid-night.path \
+    product-grid-night.timer product-grid-restore-test.service \
+    product-grid-restore-test.timer; do
+    say "systemd-analyze verify $unit" verify "$unit"
+  done
+  is "the night is sealed" systemd-analyze security --threshold=25 product-grid-night
+  say "nothing was denied" nothing_denied
+  say "nothing failed" nothing_failed
+}
+
 first_boot() {
   local i unit
-  cp /root/product-grid_*.deb /root/gridhook_*.deb . || return
+  mkdir build-deb && cp /root/product-grid_*.deb /root/gridhook_*.deb build-deb/ || return
   mv product-grid_*+1_*.deb /root/newer.deb
   cat documented.sh | sed 's/^/    /'
   for i in 1 2; do
@@ -188,7 +313,8 @@ first_boot() {
     gridapi-slow.socket gridctl-stale.timer gridctl-prune.timer nginx.service; do
     is "$unit is active" systemctl is-active "$unit"
   done
-  is "gridhook is a package of its own" apt-get install ./gridhook_*.deb
+  is "gridhook is a package of its own" apt-get install \
+    --no-install-recommends ./build-deb/gridhook_*.deb
   is "gridhook is not, before it is asked for" \
     sh -c '! systemctl is-active gridhook'
   is "nginx answers for it, without a key: 401" sh -c \
@@ -227,6 +353,14 @@ first_boot() {
   is "gridapi is sealed" systemd-analyze security --threshold=12 gridapi
   is "gridctl-stale is sealed" systemd-analyze security --threshold=12 gridctl-stale
   is "gridhook is sealed" systemd-analyze security --threshold=25 gridhook
+  # A secret of root's, as docs/cluster.md has it.
+  mkdir /test/node && install -m 0600 /dev/null /test/cluster-secret
+  echo 0123456789abcdef >/test/cluster-secret
+  printf '[cluster]\nsecret_file = /test/cluster-secret\n' \
+    >/test/node/cluster.conf
+  is "a credential is the nodes' secret" sh -c "systemd-run -Pq --wait \
+    -p User=product-grid -p LoadCredential=cluster-secret:/test/cluster-secret \
+    gridctl --data /test/node cluster nginx | grep -q 'Bearer 0123456789abcdef'"
   say "gridapi is not root" nobody_is_root gridapi
   say "gridhook is not root" nobody_is_root gridhook
 
@@ -279,8 +413,11 @@ first_boot() {
   is "and hold" [ "$(workers | wc -l)" -ge 4 ]
   is "the site that was edited stays" grep -q '^# mine' /etc/nginx/sites-available/product-grid
   say "everything once, upgraded" everything_once C
-  is "and back to the older one" apt-get install --allow-downgrades ./product-grid_*.deb
+  is "and back to the older one" apt-get install --allow-downgrades ./build-deb/product-grid_*.deb
   say "everything once, downgraded" everything_once A
+
+  # --- the night --------------------------------------------------------------------
+  nights
 
   # --- stopping ---------------------------------------------------------------------
   say "one command stops it all, soon" stops
@@ -338,9 +475,11 @@ second_boot() {
   is "the data stays" test -s $data/state.mdb
   is "settings stay" test -s /etc/product-grid/gridapi.conf
   is "nginx is content" nginx -t
-  is "it can be installed again" apt-get install ./product-grid_*.deb
+  is "it can be installed again" apt-get install ./build-deb/product-grid_*.deb
   is "and started by the same command" sh -ec "$(sed -n 2p documented.sh)"
   say "with all that was there" soon page "/grid?fournisseur=$supplier&limit=5"
+  # Of the operator, for the night's report: no package takes it away.
+  rm -r /etc/systemd/system/gridhook.service.d /etc/product-grid/gridhook.secret
   is "apt purge" apt-get purge product-grid gridhook
   say "settings and site are gone" no_file /etc -name '*product-grid*' -o -name 'gridapi*'
   say "and the units' links" no_file /etc/systemd /var/lib/systemd/deb-systemd-helper-enabled -name '*grid*' ! -name 'grid-test*'

@@ -2,11 +2,16 @@
  * tables DIR: the tables of a data directory's state.mdb, a line each: its name,
  * how many records it has, and their SHA-256. Equal lines are equal tables. The
  * first line is the number of the log that they show.
+ *
+ * tables DIR live: those of live.mdb, and the files of the facts that they name,
+ * with their SHA-256: what an import has made.
  */
 #include <stdio.h>
 
 #include "common/digest.h"
 #include "common/hex.h"
+#include "lmdb-schema/facts/source.h"
+#include "lmdb-schema/store/files.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/store/write_log.h"
 
@@ -19,6 +24,9 @@ digest_table(struct digest_parts *parts, struct kv_txn *txn, unsigned table,
 	enum err err;
 
 	while ((err = kv_walk_next(walk, &key, &value)) == ERR_OK) {
+		/* Of a node that had facts of its own. */
+		if (table == LIVE_META && span_eq(key, SPAN("apart")))
+			continue;
 		digest_parts_add(parts, key);
 		digest_parts_add(parts, value);
 		(*count)++;
@@ -27,7 +35,7 @@ digest_table(struct digest_parts *parts, struct kv_txn *txn, unsigned table,
 }
 
 static enum err
-print_table(struct kv_txn *txn, unsigned table)
+print_table(struct kv_txn *txn, unsigned table, const char *name)
 {
 	uint8_t digest[DIGEST_SHA256_LEN];
 	char text[2 * DIGEST_SHA256_LEN + 1];
@@ -44,7 +52,7 @@ print_table(struct kv_txn *txn, unsigned table)
 	if (err != ERR_OK)
 		return err;
 	hex_text(text, digest, sizeof(digest));
-	printf("%s %lu %s\n", state_tables[table], count, text);
+	printf("%s %lu %s\n", name, count, text);
 	return ERR_OK;
 }
 
@@ -61,9 +69,46 @@ print_all(struct store *store)
 	if (err == ERR_OK)
 		printf("%llu\n", (unsigned long long)place.number);
 	for (unsigned i = 0; i < STATE_TABLES && err == ERR_OK; i++)
-		err = print_table(txn, i);
+		err = print_table(txn, i, state_tables[i]);
 	kv_abort(txn);
 	return err;
+}
+
+static enum err
+print_file(void *context, const char *name)
+{
+	struct files_id id;
+	char path[FS_PATH_MAX];
+	enum err err =
+	    fs_path(path, "%s/facts/%s", (const char *)context, name);
+
+	if (err == ERR_OK)
+		err = files_sum(&id, path);
+	if (err == ERR_OK)
+		printf("%s %s\n", name, id.name);
+	return err;
+}
+
+static enum err
+print_live(struct store *store, char *dir)
+{
+	static const char *const names[] = {
+	    "meta", "network", "gammes", "gammegen"};
+	struct source *source = NULL;
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_live(store));
+
+	if (err != ERR_OK)
+		return err;
+	for (unsigned i = LIVE_META; i <= LIVE_GAMMEGEN && err == ERR_OK; i++)
+		err = print_table(txn, i, names[i]);
+	kv_abort(txn);
+	if (err == ERR_OK)
+		err = source_open(&source, store);
+	if (err == ERR_OK)
+		err = source_files(source, print_file, dir);
+	source_close(source);
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
 }
 
 int
@@ -74,13 +119,13 @@ main(int argc, char **argv)
 	enum err err;
 
 	fault_clear(&fault);
-	if (argc != 2)
+	if (argc != 2 && argc != 3)
 		return 2;
 	err = store_open(&store, argv[1], &fault);
 	if (err != ERR_OK)
 		fprintf(stderr, "%s: %s\n", fault.place, fault.message);
 	else
-		err = print_all(store);
+		err = argc == 3 ? print_live(store, argv[1]) : print_all(store);
 	store_close(store);
 	return err == ERR_OK ? 0 : 1;
 }

@@ -23,9 +23,10 @@ is() { # NAME COMMAND...: the command succeeds
   fi
 }
 mkdir "$work/bin" "$work/nginx"
-for name in systemd-sysusers gridctl deb-systemd-invoke install; do
+for name in systemd-sysusers gridctl deb-systemd-invoke; do
   printf '#!/bin/sh\nexit 0\n' >"$work/bin/$name"
 done
+printf '#!/bin/sh\necho "$*" >>%s\n' "$work/installed" >"$work/bin/install"
 # The settings that nginx would not take are marked by a file.
 printf '#!/bin/sh\n[ ! -e %s ]\n' "$work/bad" >"$work/nginx/nginx"
 chmod 755 "$work/bin"/* "$work/nginx/nginx"
@@ -54,7 +55,8 @@ system() { # system NGINX: a new one
   [ "$1" = no ] || nginx_comes
 }
 nginx_comes() {
-  mkdir -p "$root/etc/nginx/sites-enabled" "$root/etc/nginx/sites-available"
+  mkdir -p "$root/etc/nginx/sites-enabled" "$root/etc/nginx/sites-available" \
+    "$root/var/log/nginx"
   : >"$root/etc/nginx/sites-available/product-grid"
 }
 
@@ -70,6 +72,9 @@ fi
 system yes
 is "nginx before the package" with yes postinst configure ''
 is "the site is enabled" [ -L "$site" ]
+is "its log is not for all to read" grep -qx -- \
+  "-o www-data -g adm -m 0640 /dev/null $root/var/log/nginx/product-grid.log" \
+  "$work/installed"
 
 system no
 is "the package before nginx" with no postinst configure ''

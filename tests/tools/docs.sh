@@ -65,9 +65,9 @@ for word in $(jq -r '.components.schemas | .Proposition.properties.etat.enum[],
 done
 
 # The settings of cluster.conf, and no other.
-in_code=$(grep -oE 'TEXT\([a-z_]+,' lmdb-schema/store/cluster.c |
-  sed 's/TEXT(//; s/,//' | sort -u)
-in_page=$(sed -n '/^## cluster.conf/,/^## When/p' docs/cluster.md |
+in_code=$(tr -s '\n\t ' ' ' <lmdb-schema/store/cluster.c |
+  grep -oE '(TEXT\( ?|[ ,]\{"cluster", ")[a-z_]+' | sed 's/.*[("] *//' | sort -u)
+in_page=$(sed -n '/^## cluster.conf/,/^## What/p' docs/cluster.md |
   grep -E '^\| `' | cut -d'|' -f2 | grep -oE '[a-z_]+' | sort)
 if [ "$in_code" = "$in_page" ]; then
   ok

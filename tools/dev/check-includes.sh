@@ -31,7 +31,7 @@ fcgi/rows : fcgi.call fcgi/table lmdb-schema/snapshot
 fcgi/dump : fcgi/rows
 fcgi/search : fcgi/rows lmdb-schema/search
 fcgi/openapi : fcgi.call
-fcgi/endpoints : fcgi/dump fcgi/search fcgi/openapi
+fcgi/endpoints : fcgi/dump fcgi/search fcgi/openapi lmdb-schema/upkeep
 fcgi/mcp : fcgi/endpoints common/mcp
 fcgi : fcgi/mcp
 fcgi/process : fcgi lmdb-schema/upkeep
@@ -152,10 +152,10 @@ door() {
 
 desk=tools/gridhook/tool
 door lmdb 'lmdb\.h>' "common/kv/kv.c common/kv/kv_*.c"
-door libzstd 'zstd(_errors)?\.h>' "lmdb-schema/zstd.c lmdb-schema/zstd_pieces.c"
+door libzstd 'zstd(_errors)?\.h>' "lmdb-schema/zstd.c lmdb-schema/zstd_pieces.c tools/gridctl/csv/csv_unpack.c"
 door libdeflate 'libdeflate\.h>' "lmdb-schema/deflate.c"
 door isa-l 'isa-l/' "lmdb-schema/stream.c"
-door zlib 'zlib\.h>' "lmdb-schema/deflate.c tools/gridctl/csv/csv_gunzip.c"
+door zlib 'zlib\.h>' "lmdb-schema/deflate.c tools/gridctl/csv/csv_unpack.c"
 door jansson 'jansson\.h>' "common/jsonr.c"
 door openssl 'openssl/' "common/digest.c"
 door utf8proc 'utf8proc\.h>' "common/fold.c"

@@ -4,7 +4,7 @@
 set -u
 
 # The one place where packages are named.
-groups="build gtk test readers office serve nodes page assistant screen desktop bench release watch"
+groups="build gtk test readers office serve nodes page assistant screen desktop bench release watch acme"
 packages_of() {
   case $1 in
   build)
@@ -21,7 +21,7 @@ packages_of() {
       valgrind strace mandoc sqlite3 curl jq python3 nginx-light openssl tmux \
       espeak-ng desktop-file-utils python3-openpyxl etcd-server \
       wget python3-requests python3-httpx rsync openssh-server \
-      python3-markdown iproute2 faketime postgresql-15
+      python3-markdown iproute2 faketime postgresql-15 zstd
     ;;
   # What examples of docs/api.md read answers with.
   readers) echo python3-pandas r-base-core ;;
@@ -51,10 +51,13 @@ packages_of() {
     ;;
   # Reads /metrics for tests/system/dashboard.sh, and tries alerts.
   watch) echo prometheus ;;
+  # Asks for a certificate, and gives one, for tests/tools/access.sh.
+  acme) echo certbot pebble ;;
   # A Debian package, and a bare Debian, in a folder or booted, to try it in.
   release)
     packages_of gtk
-    echo debhelper dpkg-dev lintian debootstrap qemu-system-x86 e2fsprogs \
+    echo debhelper dpkg-dev lintian debootstrap systemd-container \
+      qemu-system-x86 e2fsprogs \
       mandoc python3-markdown
     ;;
   bench)

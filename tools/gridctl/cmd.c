@@ -14,6 +14,7 @@
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/state/proposal.h"
+#include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/store.h"
 
 #ifndef GRID_DATA_DIR
@@ -38,12 +39,6 @@ cmd_set_data_dir(const char *dir)
 	data_dir = dir;
 }
 
-static const char *
-follow_text(enum err err)
-{
-	return err == ERR_AWAY ? "etcd is out of reach" : err_text(err);
-}
-
 static int
 open_by(struct store **store, const char *command,
     enum err (*open)(struct store **, const char *, struct fault *))
@@ -60,8 +55,9 @@ open_by(struct store **store, const char *command,
 	if (err != ERR_OK)
 		fprintf(stderr,
 		    "gridctl %s: other nodes may have written more than is "
-		    "known here: %s\n",
-		    command, follow_text(err));
+		    "known here: %s%s\n",
+		    command, err == ERR_AWAY ? store_engine(*store)->title : "",
+		    err == ERR_AWAY ? " is out of reach" : err_text(err));
 	return CMD_DONE;
 }
 

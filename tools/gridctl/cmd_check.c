@@ -64,26 +64,36 @@ at(void *context, uint64_t bytes)
 	progress_at(&checking->progress, bytes);
 }
 
+static const char *
+s_of(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void
 print_text(const struct check_counts *counts)
 {
-	printf("%s articles, %s network products, %s server ranges read\n",
-	    cmd_count(counts->articles), cmd_count(counts->networks),
-	    cmd_count(counts->gammes));
-	printf("%s keys, users and sessions, %s proposals, %s entries of the "
+	printf("%s article%s, %s network product%s, %s server range%s read\n",
+	    cmd_count(counts->articles), s_of(counts->articles),
+	    cmd_count(counts->networks), s_of(counts->networks),
+	    cmd_count(counts->gammes), s_of(counts->gammes));
+	printf("keys, users and sessions: %s; %s proposal%s, %s %s of the "
 	       "audit trail read\n",
 	    cmd_count(counts->people), cmd_count(counts->proposals),
-	    cmd_count(counts->entries));
-	printf("%s records of live.mdb, catalog.mdb and state.mdb read\n",
-	    cmd_count(counts->records));
-	printf("%s snapshots: %s parts, %s verified by checksum\n",
-	    cmd_count(counts->snapshots), cmd_count(counts->sections),
+	    s_of(counts->proposals), cmd_count(counts->entries),
+	    counts->entries == 1 ? "entry" : "entries");
+	printf("%s record%s of live.mdb, catalog.mdb and state.mdb read\n",
+	    cmd_count(counts->records), s_of(counts->records));
+	printf("%s snapshot%s: %s part%s, %s verified by checksum\n",
+	    cmd_count(counts->snapshots), s_of(counts->snapshots),
+	    cmd_count(counts->sections), s_of(counts->sections),
 	    cmd_bytes(counts->bytes));
-	printf(
-	    "%s cross-references looked up\n", cmd_count(counts->references));
+	printf("%s cross-reference%s looked up\n",
+	    cmd_count(counts->references), s_of(counts->references));
 	if (counts->leftovers > 0)
-		printf("%s leftovers: 'gridctl prune' removes them\n",
-		    cmd_count(counts->leftovers));
+		printf("%s leftover%s: 'gridctl prune' removes %s\n",
+		    cmd_count(counts->leftovers), s_of(counts->leftovers),
+		    counts->leftovers == 1 ? "it" : "them");
 	if (counts->words_missing)
 		cmd_words_missing();
 	if (counts->damages == 0)

@@ -6,6 +6,9 @@
 #include "common/opt.h"
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/edition.h"
+#include "lmdb-schema/upkeep/push.h"
 #include "tools/gridctl/cmd.h"
 
 struct options {
@@ -38,6 +41,7 @@ struct status {
 	struct engine_node own; /* by this data directory */
 	struct jsonw json;
 	struct buf text;
+	struct editions editions;
 	bool head_known;
 	uint64_t head;
 	unsigned alive;
@@ -79,7 +83,14 @@ each_node(void *context, const struct engine_node *node)
 	struct status *status = context;
 	uint64_t place = node->places[STORE_STATE];
 	uint64_t behind = status->head > place ? status->head - place : 0;
+	bool lacks = node->places[STORE_LIVE] < status->editions.now.number;
 
+	if (strcmp(node->run, ENGINE_RUN_JOINS) == 0) {
+		if (!status->options.json)
+			buf_addf(&status->text,
+			    "node  %-20s it has no state yet\n", node->name);
+		return buf_end(&status->text);
+	}
 	status->alive++;
 	status->own_alive |= strcmp(node->name, status->own.name) == 0;
 	status->fails |= behind > (uint64_t)status->options.behind;
@@ -91,12 +102,17 @@ each_node(void *context, const struct engine_node *node)
 		members_int(&status->json, "logVersion", node->log_version);
 		members_int(&status->json, "state", (int64_t)place);
 		members_int(&status->json, "behind", (int64_t)behind);
+		members_int(
+		    &status->json, "import", (int64_t)node->places[STORE_LIVE]);
 		jsonw_object_end(&status->json);
 	} else
 		buf_addf(&status->text,
-		    "node  %-20s alive, %s entries, %s behind, version %s %s\n",
+		    "node  %-20s alive, %s entries, %s behind, import %s%s, "
+		    "version %s %s\n",
 		    node->name, cmd_count(place), cmd_count(behind),
-		    node->program, node->address);
+		    cmd_count(node->places[STORE_LIVE]),
+		    lacks ? ", which is not the last" : "", node->program,
+		    node->address);
 	return buf_end(&status->text);
 }
 
@@ -135,7 +151,7 @@ look_at_log(struct status *status)
 	uint64_t heads[STORE_ENVS] = {0};
 
 	status->head_known =
-	    status->engine->heads(status->engine, heads) == ERR_OK;
+	    status->engine->heads(status->engine, false, heads) == ERR_OK;
 	status->head = heads[STORE_STATE];
 	status->fails |= !status->head_known;
 	if (status->options.json) {
@@ -149,6 +165,84 @@ look_at_log(struct status *status)
 		    status->head_known ? cmd_count(status->head)
 				       : "out of reach",
 		    status->head_known ? " entries" : "");
+}
+
+/* The import that all nodes are to show. */
+static enum err
+look_at_imports(struct status *status, struct store *store)
+{
+	enum err err = edition_look(&status->editions, store);
+	const struct edition *now = &status->editions.now;
+
+	if (status->options.json)
+		members_int(&status->json, "import", (int64_t)now->number);
+	else if (now->number > 0)
+		buf_addf(&status->text, "last  import %s of node %s\n",
+		    cmd_count(now->number), now->node);
+	return err;
+}
+
+/* Of snapshots that all nodes are to show, those that this one does. */
+static enum err
+look_at_computed(struct status *status, struct store *store)
+{
+	struct computed_counts counts;
+	enum err err = computed_count(&counts, store);
+
+	if (status->options.json) {
+		members_int(
+		    &status->json, "computations", (int64_t)counts.published);
+		members_int(
+		    &status->json, "snapshots", (int64_t)counts.snapshots);
+		members_int(
+		    &status->json, "snapshotsHere", (int64_t)counts.here);
+	} else if (counts.snapshots > 0)
+		buf_addf(&status->text,
+		    "have  %s computed suppliers, %s of them here\n",
+		    cmd_count(counts.snapshots), cmd_count(counts.here));
+	return err;
+}
+
+static void
+add_bucket(struct status *status, const struct push_look *look,
+    const struct fault *fault)
+{
+	bool there = !fault_is_set(fault);
+
+	if (status->options.json) {
+		members_object(&status->json, "bucket");
+		members_string(&status->json, "address", look->url);
+		members_bool(&status->json, "reachable", there);
+		members_int(&status->json, "import", (int64_t)look->edition);
+		members_int(&status->json, "bytes", (int64_t)look->bytes);
+		members_given(&status->json, "error", fault->message);
+		jsonw_object_end(&status->json);
+	} else if (there)
+		buf_addf(&status->text, "files %s %s, import %s%s\n", look->url,
+		    cmd_bytes(look->bytes), cmd_count(look->edition),
+		    look->edition < status->editions.now.number
+			? ", which is not the last"
+			: "");
+	else
+		buf_addf(
+		    &status->text, "files %s %s\n", look->url, fault->message);
+}
+
+static enum err
+look_at_bucket(struct status *status, struct store *store)
+{
+	struct push_look look;
+	struct fault fault;
+	enum err err;
+
+	fault_clear(&fault);
+	err = push_look(&look, store, &fault);
+	if (err != ERR_OK)
+		fault_set(&fault, "bucket", "%s", err_text(err));
+	if (look.url[0] != '\0')
+		add_bucket(status, &look, &fault);
+	status->fails |= err != ERR_OK;
+	return buf_end(&status->text);
 }
 
 static enum err
@@ -170,7 +264,7 @@ look_at_nodes(struct status *status)
 }
 
 static int
-look(struct status *status)
+look(struct status *status, struct store *store)
 {
 	enum err err;
 
@@ -180,6 +274,12 @@ look(struct status *status)
 		jsonw_object_begin(&status->json);
 	err = look_at_servers(status);
 	look_at_log(status);
+	if (err == ERR_OK)
+		err = look_at_imports(status, store);
+	if (err == ERR_OK)
+		err = look_at_computed(status, store);
+	if (err == ERR_OK)
+		err = look_at_bucket(status, store);
 	if (err == ERR_OK)
 		err = look_at_nodes(status);
 	if (status->options.json) {
@@ -213,7 +313,7 @@ cmd_cluster_status(int argc, char **argv)
 	}
 	if (err == ERR_OK) {
 		status.engine = store_engine(store);
-		result = look(&status);
+		result = look(&status, store);
 	} else
 		result = cmd_fail("cluster status", err, &fault);
 	store_close(store);

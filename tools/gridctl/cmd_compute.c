@@ -13,11 +13,11 @@
 #include "common/log.h"
 #include "common/opt.h"
 #include "common/progress.h"
-#include "lmdb-schema/compute/compute.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 
@@ -34,9 +34,10 @@ static const struct opt_row rows[] = {
     {"--all", 0, OPT_FLAG, offsetof(struct options, all), 0, 0, NULL,
 	"every supplier that has articles"},
     {"--stale", 0, OPT_FLAG, offsetof(struct options, stale), 0, 0, NULL,
-	"every supplier whose snapshot is stale or damaged"},
+	"every supplier whose snapshot is stale or damaged, or SUPPLIER if "
+	"its is"},
     {"--absent", 0, OPT_FLAG, offsetof(struct options, absent), 0, 0, NULL,
-	"with --stale: and every supplier without a snapshot"},
+	"with --stale: and suppliers without a snapshot"},
     {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, JOBS_MAX, "N",
 	"number of threads (default: one for each processor)"},
     {"--as-of", 0, OPT_TEXT, offsetof(struct options, as_of), 0, 0,
@@ -63,7 +64,7 @@ static const struct opt_spec spec = {
     .args_max = 1,
 };
 
-/* --- one ---------------------------------------------------------------- */
+/* --- telling ------------------------------------------------------------ */
 
 static void
 show_progress(void *context, uint64_t done, uint64_t total)
@@ -92,37 +93,12 @@ tell_failure(
 	return err == ERR_BUSY ? CMD_BUSY : CMD_FAILED;
 }
 
-static int
-compute_one(struct store *store, struct span supplier,
-    const struct options *options, struct compute_options how)
-{
-	struct progress progress;
-	struct compute_result result;
-	struct pruned pruned;
-	enum err err;
-
-	progress_begin(&progress, "compute", "rows", 0, options->quiet);
-	how.at = show_progress;
-	how.context = &progress;
-	how.threads = (unsigned)options->jobs;
-	err = compute_supplier(&result, store, supplier, &how);
-	progress_end(&progress);
-	if (err != ERR_OK)
-		return tell_failure(store, supplier, err, result.noted);
-	if (!options->quiet)
-		printf("%.*s: %s rows, %s, %s in %lld ms\n", SPAN_ARG(supplier),
-		    cmd_count(result.entry.rows), cmd_bytes(result.entry.bytes),
-		    result.shared ? "computed by another process" : "computed",
-		    (long long)result.ms);
-	prune_supplier(store, supplier, GRACE_SECONDS, &pruned);
-	return CMD_DONE;
-}
-
 /* --- many --------------------------------------------------------------- */
 
 struct target {
 	char *code;
 	uint64_t articles;
+	bool later; /* another node is at it */
 };
 
 struct many {
@@ -134,7 +110,8 @@ struct many {
 	unsigned count, room;
 	unsigned empty; /* suppliers without article, passed over */
 	struct catalog_view *catalog;
-	atomic_uint next, failed;
+	atomic_uint next, failed, later, elsewhere;
+	bool again; /* those that were left for later */
 	atomic_ullong rows, rows_done, rows_made;
 	pthread_mutex_t lock; /* guards the progress */
 	struct progress progress;
@@ -233,6 +210,21 @@ choose_targets(struct many *many)
 	return err;
 }
 
+/* A supplier that another node computes just now comes from there, at the end. */
+static enum err
+compute_target(
+    struct many *many, struct target *target, struct compute_result *result)
+{
+	struct compute_options how = many->how;
+	enum err err;
+
+	how.pass_over = !many->again;
+	err =
+	    computed_supplier(result, many->store, span_of(target->code), &how);
+	target->later = how.pass_over && err == ERR_BUSY && result->elsewhere;
+	return err;
+}
+
 static void *
 work(void *context)
 {
@@ -240,12 +232,21 @@ work(void *context)
 	unsigned i;
 
 	while ((i = atomic_fetch_add(&many->next, 1)) < many->count) {
-		struct span code = span_of(many->targets[i].code);
+		struct target *target = &many->targets[i];
+		struct span code = span_of(target->code);
 		struct compute_result result;
-		enum err err =
-		    compute_supplier(&result, many->store, code, &many->how);
+		enum err err;
 
+		if (many->again && !target->later)
+			continue;
+		err = compute_target(many, target, &result);
+		if (target->later) {
+			many->later++;
+			continue;
+		}
 		pthread_mutex_lock(&many->lock);
+		if (err == ERR_OK && result.elsewhere)
+			many->elsewhere++;
 		if (err != ERR_OK) {
 			tell_failure(many->store, code, err, result.noted);
 			many->failed++;
@@ -273,6 +274,17 @@ run_threads(struct many *many)
 }
 
 static void
+compute_all(struct many *many)
+{
+	run_threads(many);
+	if (many->later == 0)
+		return;
+	many->again = true;
+	many->next = 0;
+	run_threads(many);
+}
+
+static void
 summary(const struct many *many, double seconds)
 {
 	if (many->count == 0 && many->options->stale) {
@@ -282,6 +294,8 @@ summary(const struct many *many, double seconds)
 	printf("%u of %u suppliers computed, %s rows in %.1f s",
 	    many->count - many->failed, many->count, cmd_count(many->rows_made),
 	    seconds);
+	if (many->elsewhere > 0)
+		printf("; %u of them by other nodes", many->elsewhere);
 	if (many->options->all && many->empty > 0)
 		printf("; %u without an article passed over", many->empty);
 	putchar('\n');
@@ -305,7 +319,7 @@ compute_many(struct store *store, const struct options *options,
 	if (err == ERR_OK) {
 		progress_begin(&many.progress, "compute", "rows", many.rows,
 		    options->quiet);
-		run_threads(&many);
+		compute_all(&many);
 		progress_end(&many.progress);
 		err = prune_all(store, GRACE_SECONDS, &pruned);
 	}
@@ -320,6 +334,68 @@ compute_many(struct store *store, const struct options *options,
 	source_close(many.source);
 	pthread_mutex_destroy(&many.lock);
 	return err == ERR_OK && many.failed == 0 ? CMD_DONE : CMD_FAILED;
+}
+
+/* --- one ---------------------------------------------------------------- */
+
+/* A supplier of which this is not known is computed, which says why. */
+static bool
+needs_it(
+    struct store *store, struct span supplier, const struct options *options)
+{
+	struct many many = {.store = store, .options = options};
+	struct source_supplier info = {.articles = 0};
+	bool needs = true;
+	enum err err = source_open(&many.source, store);
+
+	if (err == ERR_OK)
+		err = source_supplier(many.source, supplier, &info);
+	if (err == ERR_OK)
+		err = catalog_view_open(&many.catalog, store);
+	if (err == ERR_OK && info.articles > 0)
+		needs = wanted(&many, &info);
+	catalog_view_close(many.catalog);
+	source_close(many.source);
+	return needs;
+}
+
+static const char *
+how_it_came(const struct compute_result *result)
+{
+	if (result->elsewhere)
+		return "computed by another node";
+	return result->shared ? "computed by another process" : "computed";
+}
+
+static int
+compute_one(struct store *store, struct span supplier,
+    const struct options *options, struct compute_options how)
+{
+	struct progress progress;
+	struct compute_result result;
+	struct pruned pruned;
+	enum err err;
+
+	if (options->stale && !needs_it(store, supplier, options)) {
+		if (!options->quiet)
+			printf("%.*s: its snapshot is current and usable\n",
+			    SPAN_ARG(supplier));
+		return CMD_DONE;
+	}
+	progress_begin(&progress, "compute", "rows", 0, options->quiet);
+	how.at = show_progress;
+	how.context = &progress;
+	how.threads = (unsigned)options->jobs;
+	err = computed_supplier(&result, store, supplier, &how);
+	progress_end(&progress);
+	if (err != ERR_OK)
+		return tell_failure(store, supplier, err, result.noted);
+	if (!options->quiet)
+		printf("%.*s: %s rows, %s, %s in %lld ms\n", SPAN_ARG(supplier),
+		    cmd_count(result.entry.rows), cmd_bytes(result.entry.bytes),
+		    how_it_came(&result), (long long)result.ms);
+	prune_supplier(store, supplier, GRACE_SECONDS, &pruned);
+	return CMD_DONE;
 }
 
 /* --- the command -------------------------------------------------------- */
@@ -366,7 +442,7 @@ cmd_compute(int argc, char **argv)
 	result = cmd_options(&options, &spec, argc, argv, &args);
 	if (result != CMD_GO)
 		return result;
-	if (args + options.all + options.stale != 1)
+	if (args == 1 ? options.all : options.all == options.stale)
 		return usage("give a SUPPLIER, or --all, or --stale");
 	if (options.absent && !options.stale)
 		return usage("--absent goes with --stale");
@@ -375,6 +451,9 @@ cmd_compute(int argc, char **argv)
 		return usage("--as-of: not a date like 2025-12-31");
 	how.slots = (unsigned)options.slots;
 	how.wait = !options.no_wait;
+	how.take = options.stale ? COMPUTE_TAKE_ANY
+	    : options.all        ? COMPUTE_TAKE_OTHERS
+				 : COMPUTE_TAKE_NEWER;
 	cmd_end_after("compute", options.limit);
 	result = cmd_open(&store, "compute");
 	if (result != CMD_DONE)

@@ -11,6 +11,7 @@
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/state/proposal.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/edition.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/csv/csv_write.h"
 #include "tools/gridctl/import/import.h"
@@ -65,21 +66,26 @@ change_gammes(void *context, struct live_change *change)
 /* The file may only name articles that the current facts have. */
 static enum err
 take_in(struct import *import, struct store *store, const char *file,
-    struct live_counts *counts)
+    struct live_counts *counts, struct fault *fault)
 {
-	enum err err = source_open(&import->source, store);
+	struct edition_making *edition = NULL;
+	enum err err = edition_begin(&edition, store, false, fault);
 
+	if (err == ERR_OK)
+		err = source_open(&import->source, store);
 	if (err == ERR_OK || err == ERR_NOT_FOUND)
 		err = import_read_path(import, IMPORT_GAMMES, file);
 	if (err == ERR_OK)
-		err = live_change_run(store, change_gammes, import, counts);
+		err = edition_change(
+		    edition, change_gammes, import, counts, 0, fault);
 	source_close(import->source);
+	edition_end(edition);
 	return err;
 }
 
 static int
 tell(const struct import *import, enum err err,
-    const struct live_counts *counts, bool quiet)
+    const struct live_counts *counts, bool quiet, const struct fault *fault)
 {
 	if (import_print_faults(import) > 0) {
 		fprintf(stderr,
@@ -87,7 +93,7 @@ tell(const struct import *import, enum err err,
 		return CMD_FAILED;
 	}
 	if (err != ERR_OK)
-		return cmd_fail("gammes import", err, NULL);
+		return cmd_fail("gammes import", err, fault);
 	if (!quiet)
 		printf("%s ranges changed, %s were the same\n",
 		    cmd_count(counts->gammes), cmd_count(counts->gammes_same));
@@ -99,6 +105,7 @@ gammes_import(int argc, char **argv)
 {
 	struct options options = {.out = NULL};
 	struct live_counts counts = {0};
+	struct fault fault;
 	struct import import;
 	struct store *store;
 	int args, result, lock;
@@ -109,6 +116,7 @@ gammes_import(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	result = CMD_DONE;
+	fault_clear(&fault);
 	err = import_init(&import, "", store_dir(store), INTAKE_MEMORY);
 	if (err == ERR_OK)
 		err = store_lock_import(&lock, store, true);
@@ -119,11 +127,11 @@ gammes_import(int argc, char **argv)
 		 */
 		result = cmd_settle(store, "gammes import", false, true);
 		if (result == CMD_DONE)
-			err = take_in(&import, store, argv[1], &counts);
+			err = take_in(&import, store, argv[1], &counts, &fault);
 		close(lock);
 	}
 	if (result == CMD_DONE)
-		result = tell(&import, err, &counts, options.quiet);
+		result = tell(&import, err, &counts, options.quiet, &fault);
 	if (result == CMD_DONE)
 		result =
 		    cmd_settle(store, "gammes import", true, options.quiet);
@@ -134,12 +142,14 @@ gammes_import(int argc, char **argv)
 
 /* --- export --------------------------------------------------------------- */
 
-static bool
-has_article(void *context, struct span supplier, struct span codein)
+static enum err
+has_article(bool *has, void *context, struct span supplier, struct span codein)
 {
 	struct source *source = context;
 
-	return source == NULL || source_lists(source, supplier, codein);
+	*has = true;
+	return source == NULL ? ERR_OK
+			      : source_lists(has, source, supplier, codein);
 }
 
 static void

@@ -4,8 +4,10 @@
  *	masters    suppliers, stores, classification, articles: one by one
  *	monthly    sales, stock, receptions, positions: side by side
  *	live       network metrics and server ranges
- *	write      the files of the facts, beside their places, synced, renamed
- *	switch     one commit makes facts, metrics and ranges current
+ *	write      the files of the facts, side by side, beside their places, synced,
+ *	           renamed
+ *	switch     one commit makes facts, metrics and ranges current; on nodes
+ *	           that share their imports, on each of them (edition.h)
  *
  * --check takes the same steps up to the commit, which it undoes.
  */
@@ -19,6 +21,7 @@
 #include "common/progress.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/edition.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/import/import.h"
@@ -33,7 +36,7 @@
 
 struct options {
 	bool merge, ignore_unknown, check, yes, quiet;
-	int64_t memory, shares;
+	int64_t memory, shares, jobs;
 };
 
 static const struct opt_row rows[] = {
@@ -51,6 +54,8 @@ static const struct opt_row rows[] = {
     {"--shares", 0, OPT_INT, offsetof(struct options, shares), 1,
 	SOURCE_SHARES_MAX, "N",
 	"spread suppliers over so many files (default: by articles)"},
+    {"--jobs", 'j', OPT_INT, offsetof(struct options, jobs), 1, INTAKE_JOBS_MAX,
+	"N", "threads (default: one for each processor)"},
     {"--quiet", 'q', OPT_FLAG, offsetof(struct options, quiet), 0, 0, NULL,
 	"no progress, no summary"},
 };
@@ -80,6 +85,8 @@ struct run {
 	struct progress progress;
 	uint64_t bytes_total;
 	uint64_t generation;
+	struct edition_making *edition;
+	struct fault fault; /* of the switch to the new facts */
 	char facts[FS_PATH_MAX]; /* what write_facts() has written */
 	struct live_counts counts;
 	struct import_changes changes; /* --check */
@@ -222,8 +229,8 @@ switch_over(struct run *run)
 	enum err err = source_open_file(&run->now, run->facts, run->generation);
 
 	if (err == ERR_OK)
-		err =
-		    live_change_run(run->store, change_live, run, &run->counts);
+		err = edition_change(run->edition, change_live, run,
+		    &run->counts, 0, &run->fault);
 	source_close(run->now);
 	return err;
 }
@@ -286,6 +293,10 @@ import_now(struct run *run)
 	if (err == ERR_OK && run->options->shares > 0)
 		intake_set_shares(
 		    run->import.intake, (unsigned)run->options->shares);
+	if (err == ERR_OK)
+		intake_set_jobs(
+		    run->import.intake, (unsigned)run->options->jobs);
+	run->import.jobs = (unsigned)run->options->jobs;
 	for (unsigned i = 0; i < IMPORT_FILES; i++)
 		run->bytes_total += import_file_bytes(&run->import, i);
 	if (err == ERR_OK) {
@@ -328,6 +339,8 @@ tell(struct run *run, enum err err)
 		return CMD_FAILED;
 	}
 	note_failure(run, err_text(err));
+	if (fault_is_set(&run->fault))
+		return cmd_fail("import", err, &run->fault);
 	fault_clear(&fault);
 	if (err == ERR_NO_SPACE)
 		fault_set(&fault, cmd_data_dir(),
@@ -341,10 +354,11 @@ tell(struct run *run, enum err err)
 }
 
 static int
-import_locked(
-    struct store *store, const char *dir, const struct options *options)
+import_locked(struct store *store, struct edition_making *edition,
+    const char *dir, const struct options *options)
 {
-	struct run run = {.store = store, .options = options};
+	struct run run = {
+	    .store = store, .edition = edition, .options = options};
 	int64_t start = date_monotonic_ns();
 	/* Live values are few beside articles and their facts. */
 	const size_t memory = (size_t)options->memory * MIB / 8;
@@ -377,18 +391,28 @@ static int
 import_and_settle(
     struct store *store, const char *dir, const struct options *options)
 {
+	struct edition_making *edition = NULL;
+	struct fault fault;
 	int result;
+	enum err err;
 
 	if (options->check)
-		return import_locked(store, dir, options);
+		return import_locked(store, NULL, dir, options);
 	/* Settle again: a crash may have prevented that after the last import.
 	 */
 	result = cmd_settle(store, "import", false, true);
+	if (result != CMD_DONE)
+		return result;
+	fault_clear(&fault);
+	err = edition_begin(&edition, store, false, &fault);
+	if (err != ERR_OK)
+		result = cmd_fail("import", err, &fault);
+	else
+		result = import_locked(store, edition, dir, options);
 	if (result == CMD_DONE)
-		result = import_locked(store, dir, options);
-	return result == CMD_DONE
-	    ? cmd_settle(store, "import", true, options->quiet)
-	    : result;
+		result = cmd_settle(store, "import", true, options->quiet);
+	edition_end(edition);
+	return result;
 }
 
 static int
@@ -426,8 +450,10 @@ read_options(struct options *options, int argc, char **argv)
 		break;
 	case OPT_HELP:
 		puts("\nThe files are UTF-8, with commas between the fields, "
-		     "as they are or packed by\ngzip (sales.csv.gz). Their "
-		     "first lines name all of these columns, in any\norder; "
+		     "as they are or packed by\ngzip (sales.csv.gz) or zstd "
+		     "(sales.csv.zst). "
+		     "Their first lines name all of these\ncolumns, in any "
+		     "order; "
 		     "product-grid-csv(5) says what stands in them, and which "
 		     "may be empty.\n");
 		import_print_columns(stdout);
@@ -453,7 +479,11 @@ read_options(struct options *options, int argc, char **argv)
 int
 cmd_import(int argc, char **argv)
 {
-	struct options options = {.memory = MEMORY_MIB};
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct options options = {.memory = MEMORY_MIB,
+	    .jobs = processors < 1             ? 1
+		: processors > INTAKE_JOBS_MAX ? INTAKE_JOBS_MAX
+					       : processors};
 	struct store *store;
 	int result = read_options(&options, argc, argv);
 

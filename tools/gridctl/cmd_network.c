@@ -4,6 +4,7 @@
 
 #include "common/opt.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/edition.h"
 #include "tools/gridctl/cmd.h"
 #include "tools/gridctl/import/import.h"
 
@@ -55,13 +56,25 @@ change_networks(void *context, struct live_change *change)
 }
 
 static enum err
-take_in(struct taking *taking, const char *file, struct live_counts *counts)
+take_in(struct taking *taking, const char *file, struct live_counts *counts,
+    struct fault *fault)
 {
+	struct edition_making *edition = NULL;
+	int lock = -1;
 	enum err err = import_read_path(taking->import, IMPORT_NETWORK, file);
 
-	return err == ERR_OK
-	    ? live_change_run(taking->store, change_networks, taking, counts)
-	    : err;
+	/* On one machine the change itself waits for an import to end. */
+	if (err == ERR_OK && store_is_shared(taking->store))
+		err = store_lock_import(&lock, taking->store, true);
+	if (err == ERR_OK)
+		err = edition_begin(&edition, taking->store, false, fault);
+	if (err == ERR_OK)
+		err = edition_change(
+		    edition, change_networks, taking, counts, 0, fault);
+	edition_end(edition);
+	if (lock >= 0)
+		close(lock);
+	return err;
 }
 
 static void
@@ -80,6 +93,7 @@ cmd_network(int argc, char **argv)
 	struct options options = {false, false};
 	struct live_counts counts = {0};
 	struct taking taking;
+	struct fault fault;
 	struct import import;
 	struct store *store;
 	int args, result;
@@ -90,16 +104,17 @@ cmd_network(int argc, char **argv)
 	if (result != CMD_GO)
 		return result;
 	result = CMD_DONE;
+	fault_clear(&fault);
 	err = import_init(&import, "", store_dir(store), INTAKE_MEMORY);
 	taking = (struct taking){&import, store, options.replace};
 	if (err == ERR_OK)
-		err = take_in(&taking, argv[1], &counts);
+		err = take_in(&taking, argv[1], &counts, &fault);
 	if (import_print_faults(&import) > 0) {
 		fprintf(
 		    stderr, "gridctl network: refused, nothing was changed\n");
 		result = CMD_FAILED;
 	} else if (err != ERR_OK)
-		result = cmd_fail("network", err, NULL);
+		result = cmd_fail("network", err, &fault);
 	else if (!options.quiet)
 		summary(&counts, options.replace);
 	import_fini(&import);

@@ -9,7 +9,6 @@
 
 #include "common/conf.h"
 #include "common/opt.h"
-#include "common/owner.h"
 #include "common/web/post.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/night.h"
@@ -195,11 +194,11 @@ cannot_be_read(enum err err)
 	struct fault fault;
 
 	fault_clear(&fault);
-	fault_set(&fault, cmd_data_dir(), "night.json cannot be read: %s%s",
-	    err_text(err),
-	    err == ERR_DENIED && owner_name() == NULL
-		? "; run this as root (sudo), or as its owner"
-		: "");
+	if (err == ERR_DENIED)
+		store_denied(cmd_data_dir(), &fault);
+	else
+		fault_set(&fault, cmd_data_dir(),
+		    "night.json cannot be read: %s", err_text(err));
 	return cmd_fail("night", err, &fault);
 }
 

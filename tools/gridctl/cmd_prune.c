@@ -5,8 +5,11 @@
 #include "lmdb-schema/state/trail_close.h"
 #include "lmdb-schema/state/trail_part.h"
 #include "lmdb-schema/store/store.h"
+#include "lmdb-schema/upkeep/checkpoint.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
+
+#define SWEPT_AFTER_S INT64_C(86400)
 
 struct options {
 	int64_t grace;
@@ -21,11 +24,24 @@ static const struct opt_spec spec = {
     .usage = "gridctl [--data DIR] prune [--grace TIME]",
     .about =
 	"Removes replaced snapshots whose grace time is over, facts that are "
-	"not current, and leftovers of crashes. Files in use stay readable. "
+	"not current, leftovers of crashes, and files that no node of a "
+	"cluster needs. Files in use stay readable. "
 	"Moves months of the audit trail that are over into files.",
     .rows = rows,
     .count = 1,
 };
+
+/* Without the log nobody knows which ones are needed: another time. */
+static enum err
+sweep(struct store *store)
+{
+	uint64_t removed;
+	enum err err = ERR_OK;
+
+	if (store_is_shared(store))
+		err = checkpoint_sweep(&removed, store, SWEPT_AFTER_S);
+	return err == ERR_AWAY || err == ERR_NOT_FOUND ? ERR_OK : err;
+}
 
 int
 cmd_prune(int argc, char **argv)
@@ -42,6 +58,8 @@ cmd_prune(int argc, char **argv)
 		return result;
 	result = CMD_DONE;
 	err = prune_all(store, options.grace, &pruned);
+	if (err == ERR_OK)
+		err = sweep(store);
 	if (err == ERR_OK)
 		err = trail_close(
 		    &closed, store, TRAIL_PART_ENTRIES_MAX, INT64_MAX);

@@ -98,14 +98,18 @@ static void
 print_text(const struct stat_counts *counts)
 {
 	char month[DATE_TEXT_MAX] = "none", when[DATE_TEXT_MAX] = "never";
+	char oldest[DATE_TEXT_MAX] = "not known";
 
 	if (counts->newest_month > 0)
 		date_month_dashed_text(month, counts->newest_month);
+	if (counts->oldest_sales > 0)
+		date_month_dashed_text(oldest, counts->oldest_sales);
 	if (counts->facts != 0)
 		date_instant_text(when, (int64_t)(counts->facts / 1000));
 	printf("%-28s %s\n", "data directory", cmd_data_dir());
 	printf("%-28s %s\n", "last import", when);
 	printf("%-28s %s\n", "newest month", month);
+	printf("%-28s %s\n", "sales since", oldest);
 	for (unsigned i = 0; i < FIGURES; i++) {
 		uint64_t value = value_of(counts, &figures[i]);
 
@@ -133,6 +137,9 @@ print_json(const struct stat_counts *counts)
 	jsonw_key(&json, "newestMonth");
 	date_month_dashed_text(text, counts->newest_month);
 	jsonw_text(&json, counts->newest_month <= 0 ? NULL : text);
+	jsonw_key(&json, "oldestSales");
+	date_month_dashed_text(text, counts->oldest_sales);
+	jsonw_text(&json, counts->oldest_sales <= 0 ? NULL : text);
 	jsonw_key(&json, "proposalsPendingSince");
 	date_instant_text(text, (int64_t)counts->pending_since_ms);
 	jsonw_text(&json, counts->pending_since_ms == 0 ? NULL : text);

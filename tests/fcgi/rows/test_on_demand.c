@@ -108,7 +108,8 @@ START_TEST(arguments_name_data_and_supplier)
 {
 	computing_is(says_its_arguments());
 	ck_assert_int_eq(compute(), ERR_OK);
-	must_have_said("compute --quiet --no-wait --slots 4 --limit 300 -- S3");
+	must_have_said("compute --quiet --stale --absent --no-wait "
+		       "--slots 4 --limit 300 -- S3");
 }
 END_TEST
 
@@ -209,6 +210,7 @@ START_TEST(client_that_left_does_not_end_it)
 	ck_assert_int_eq(compute(), ERR_CLOSED);
 	while (atomic_load(&world.metrics->computations_done) == 0)
 		usleep(1000);
+	ck_assert_uint_ge(atomic_load(&world.metrics->computations_ms), 500);
 	buf_init(&said, 64);
 	ck_assert_int_eq(fs_read(&said, scratch_path("late")), ERR_OK);
 	buf_fini(&said);

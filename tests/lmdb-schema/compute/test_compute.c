@@ -130,6 +130,7 @@ START_TEST(the_period_may_end_on_another_day)
 	snap = facts_snapshot("BIG");
 	ck_assert_int_eq(snapshot_head(snap)->last_month, 2025 * 12 + 2);
 	ck_assert_int_eq(snapshot_head(snap)->as_of_day, options.as_of_day);
+	ck_assert_int_eq(snapshot_head(snap)->oldest_sales, FACTS_MONTH - 40);
 	snapshot_close(snap);
 }
 END_TEST

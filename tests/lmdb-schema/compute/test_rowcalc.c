@@ -125,6 +125,73 @@ START_TEST(only_the_twelve_months_count)
 }
 END_TEST
 
+/*
+ * Sales of the year before and of the period, as {month back, quantity,
+ * turnover}; a quantity of 0 ends them.
+ */
+#define NONE NUM_NULL
+#define YEAR_AGO(back) (LAST - 12 - (back))
+
+static const struct year_case {
+	int32_t since; /* sales are known from this month; 0: not known */
+	struct {
+		int back, qte, ca;
+	} sold[4];
+	int64_t qte_before, ca_before, qte_change, ca_change;
+} years[] = {
+    /* the same months, and none of two years before */
+    {YEAR_AGO(11), {{0, 6, 90}, {12, 4, 60}, {23, 1, 30}, {24, 99, 999}}, 5 * M,
+	90 * M, M / 5, 0},
+    {1, {{0, 1, 10}, {12, 3, 40}}, 3 * M, 40 * M, -666667, -750000},
+    /* it began meanwhile; it ended */
+    {1, {{0, 6, 90}, {11, 4, 60}}, NONE, NONE, NONE, NONE},
+    {1, {{12, 4, 60}}, 4 * M, 60 * M, -M, -M},
+    /* only returns; sales and returns that make nothing */
+    {1, {{0, 6, 90}, {13, -2, -20}}, -2 * M, -20 * M, NONE, NONE},
+    {1, {{0, 6, 90}, {12, -2, -20}, {13, 2, 20}}, 0, 0, NONE, NONE},
+    /* a part of the year is known, or nobody knows */
+    {YEAR_AGO(10), {{0, 6, 90}, {12, 4, 60}}, NONE, NONE, NONE, NONE},
+    {0, {{0, 6, 90}, {12, 4, 60}}, NONE, NONE, NONE, NONE},
+    {1, {{0, 0, 0}}, NONE, NONE, NONE, NONE},
+};
+
+START_TEST(the_year_before_is_of_its_own_twelve_months)
+{
+	const struct year_case *of = &years[_i];
+	int64_t qte = 0, ca = 0;
+
+	period.oldest_sales = of->since;
+	for (unsigned i = 0; i < 4 && of->sold[i].qte != 0; i++) {
+		sold(i, LAST - of->sold[i].back, of->sold[i].qte,
+		    of->sold[i].ca, 1);
+		if (of->sold[i].back < 12) {
+			qte += of->sold[i].qte;
+			ca += of->sold[i].ca;
+		}
+	}
+	ck_assert_int_eq(calc(NULL), ERR_OK);
+	must_be(totalQuantite, qte * M);
+	must_be(totalCa, ca * M);
+	must_be(totalQuantiteN1, of->qte_before);
+	must_be(totalCaN1, of->ca_before);
+	must_be(evolutionQteN1, of->qte_change);
+	must_be(evolutionCaN1, of->ca_change);
+}
+END_TEST
+
+START_TEST(empty_fields_of_the_year_before_are_no_zeros)
+{
+	period.oldest_sales = 1;
+	sold(0, LAST, 6, 90, 1);
+	put(SERIES_SALES, 1, LAST - 12, 4 * M, NUM_NULL, NUM_NULL);
+	ck_assert_int_eq(calc(NULL), ERR_OK);
+	must_be(totalQuantiteN1, 4 * M);
+	must_be(evolutionQteN1, M / 2);
+	must_be(totalCaN1, NUM_NULL);
+	must_be(evolutionCaN1, NUM_NULL);
+}
+END_TEST
+
 START_TEST(a_store_sold_it_when_its_sum_is_above_0)
 {
 	sold(0, LAST, 2, 20, 1);
@@ -273,6 +340,9 @@ test_suite(void)
 	tcase_add_checked_fixture(tc, make, drop);
 	tcase_add_test(tc, an_article_without_facts_has_zeros_and_nulls);
 	tcase_add_test(tc, only_the_twelve_months_count);
+	tcase_add_loop_test(tc, the_year_before_is_of_its_own_twelve_months, 0,
+	    sizeof(years) / sizeof(years[0]));
+	tcase_add_test(tc, empty_fields_of_the_year_before_are_no_zeros);
 	tcase_add_test(tc, a_store_sold_it_when_its_sum_is_above_0);
 	tcase_add_test(tc, stock_is_what_the_positions_say);
 	tcase_add_test(tc, a_sale_after_the_period_is_0_days_ago);

@@ -17,7 +17,7 @@ static struct row_numbers numbers;
 static struct rowjson_input input;
 static struct span level1[100], level2[10000], level3[1000000];
 static struct span *const labels[] = {level1, level2, level3};
-static struct period period = {FACTS_MONTH, 20453};
+static struct period period = {FACTS_MONTH, 20453, 0};
 
 static void
 make(void)
@@ -164,6 +164,7 @@ START_TEST(without_facts_the_maps_are_empty_or_null)
 	must_be(map(COL_trend), "\"trend\":null");
 	must_be(map(COL_qteReseauByMonth), "\"qteReseauByMonth\":null");
 	must_be(map(COL_sales12m), "\"sales12m\":{}");
+	must_be(map(COL_sales12mN1), "\"sales12mN1\":{}");
 	must_be(map(COL_stock12mByStore), "\"stock12mByStore\":{}");
 }
 END_TEST
@@ -198,6 +199,29 @@ START_TEST(months_are_summed_over_the_stores_and_absent_ones_stay_absent)
 	must_be(map(COL_sales12mByStore),
 	    "\"sales12mByStore\":{\"001\":{\"202501\":1,\"202512\":2.5},"
 	    "\"10\\\"0\":{\"202501\":0,\"202512\":-1}}");
+}
+END_TEST
+
+START_TEST(the_year_before_has_a_map_over_all_stores)
+{
+	struct series_writer writer = {0};
+
+	series_begin(&writer, SERIES_SALES, &series[SERIES_SALES]);
+	put(&writer, 0, 24, 99 * M); /* before it */
+	put(&writer, 0, 23, 1 * M);
+	put(&writer, 0, 20, NUM_NULL);
+	put(&writer, 0, 12, 2 * M);
+	put(&writer, 0, 11, 7 * M); /* the period */
+	put(&writer, 2, 23, 3500000);
+	put(&writer, 2, 13, 0);
+	series_end(&writer);
+	series_fini(&writer);
+	article.series[SERIES_SALES] = buf_span(&series[SERIES_SALES]);
+	must_be(map(COL_sales12mN1),
+	    "\"sales12mN1\":{\"202401\":4.5,\"202411\":0,\"202412\":2}");
+	must_be(map(COL_sales12m), "\"sales12m\":{\"202501\":7}");
+	must_be(map(COL_sales12mByStore),
+	    "\"sales12mByStore\":{\"001\":{\"202501\":7}}");
 }
 END_TEST
 
@@ -246,6 +270,7 @@ test_suite(void)
 	tcase_add_test(tc, without_facts_the_maps_are_empty_or_null);
 	tcase_add_test(
 	    tc, months_are_summed_over_the_stores_and_absent_ones_stay_absent);
+	tcase_add_test(tc, the_year_before_has_a_map_over_all_stores);
 	tcase_add_test(tc, stores_that_are_not_known_are_left_out);
 	tcase_add_test(tc, a_row_of_scalars_that_is_too_long_is_told);
 	suite_add_tcase(suite, tc);

@@ -88,6 +88,7 @@ START_TEST(the_header_counts_what_was_put)
 	ck_assert_int_eq(source_open(&source, facts), ERR_OK);
 	header = source_header(source);
 	ck_assert_int_eq(header->newest_month, FACTS_MONTH);
+	ck_assert_int_eq(header->oldest_sales, FACTS_MONTH - 1);
 	ck_assert_uint_eq(header->suppliers, 1);
 	ck_assert_uint_eq(header->stores, 2);
 	ck_assert_uint_eq(header->classes, 1);
@@ -282,6 +283,36 @@ START_TEST(a_merge_adds_and_replaces_and_renumbers_stores)
 }
 END_TEST
 
+/* Months from FACTS_MONTH; a merge may bring sales, and stock. */
+static const struct since_case {
+	int sales, stock, oldest;
+} since_cases[] = {
+    {-30, 0, -30},
+    {-1, 0, -1},
+    {1, 0, -1},
+    {0, -40, -1},
+};
+
+START_TEST(sales_are_known_since_the_oldest_month_of_base_and_merge)
+{
+	const struct since_case *of = &since_cases[_i];
+	struct intake *intake = begin_merge();
+	struct source *source;
+
+	ck_assert_int_eq(intake_seal(intake, NULL, NULL), ERR_OK);
+	facts_put(intake, SERIES_SALES, "S", "2", "D", FACTS_MONTH + of->sales,
+	    1 * M);
+	facts_put(intake, SERIES_STOCK, "S", "2", "D", FACTS_MONTH + of->stock,
+	    1 * M);
+	facts_end_series(intake);
+	end_merge(intake);
+	ck_assert_int_eq(source_open(&source, facts), ERR_OK);
+	ck_assert_int_eq(
+	    source_header(source)->oldest_sales, FACTS_MONTH + of->oldest);
+	source_close(source);
+}
+END_TEST
+
 START_TEST(a_merge_replaces_texts_and_keeps_facts)
 {
 	struct source_article article = facts_article("1");
@@ -325,9 +356,9 @@ START_TEST(a_merge_may_bring_a_supplier_before_and_after_the_others)
 	facts_end_series(intake);
 	end_merge(intake);
 	ck_assert_int_eq(source_open(&source, facts), ERR_OK);
-	ck_assert(source_lists(source, SPAN("A"), SPAN("1")));
-	ck_assert(source_lists(source, SPAN("Z"), SPAN("1")));
-	ck_assert(source_lists(source, SPAN("S"), SPAN("1")));
+	ck_assert(facts_lists(source, SPAN("A"), SPAN("1")));
+	ck_assert(facts_lists(source, SPAN("Z"), SPAN("1")));
+	ck_assert(facts_lists(source, SPAN("S"), SPAN("1")));
 	source_close(source);
 	ck_assert_str_eq(
 	    series_text("1", SERIES_SALES), "B/-1=2 D/-1=1 D/0=3 ");
@@ -440,6 +471,9 @@ test_suite(void)
 	tcase_add_test(tc, suppliers_may_be_all_there_is);
 	tcase_add_test(tc, an_empty_merge_changes_nothing);
 	tcase_add_test(tc, a_merge_adds_and_replaces_and_renumbers_stores);
+	tcase_add_loop_test(tc,
+	    sales_are_known_since_the_oldest_month_of_base_and_merge, 0,
+	    sizeof(since_cases) / sizeof(since_cases[0]));
 	tcase_add_test(tc, a_merge_replaces_texts_and_keeps_facts);
 	tcase_add_test(
 	    tc, a_merge_may_bring_a_supplier_before_and_after_the_others);

@@ -167,9 +167,9 @@ START_TEST(an_article_knows_its_suppliers)
 	ck_assert_uint_eq(both, 2);
 	ck_assert_uint_eq(one, 1);
 	ck_assert_uint_eq(none, 0);
-	ck_assert(source_lists(source, SPAN("BIG"), SPAN("C000501")));
-	ck_assert(!source_lists(source, SPAN("SMALL"), SPAN("C000501")));
-	ck_assert(!source_lists(source, SPAN(""), SPAN("")));
+	ck_assert(facts_lists(source, SPAN("BIG"), SPAN("C000501")));
+	ck_assert(!facts_lists(source, SPAN("SMALL"), SPAN("C000501")));
+	ck_assert(!facts_lists(source, SPAN(""), SPAN("")));
 }
 END_TEST
 
@@ -387,6 +387,43 @@ START_TEST(a_flipped_bit_in_the_key_of_a_block_is_damage)
 }
 END_TEST
 
+/*
+ * An article that no supplier lists would be left out of an export without a
+ * word. The listings are compared when they are needed: a reader of only the
+ * suppliers is served.
+ */
+START_TEST(a_flipped_bit_in_the_listings_is_damage_to_those_who_look)
+{
+	static const char key[] = "C000501\0BIG";
+	char path[FS_PATH_MAX], text[200] = "";
+	struct source *other;
+	unsigned found = 0;
+	bool lists = true;
+
+	ck_assert_int_eq(
+	    store_facts_path(path, facts, source_generation(source), ""),
+	    ERR_OK);
+	flip(path, span_make(key, sizeof(key) - 1), sizeof("C000501"));
+	ck_assert_int_eq(source_open_verified(&other, facts), ERR_OK);
+	ck_assert_int_eq(source_suppliers(other, add_name, text), ERR_OK);
+	quiet_begin();
+	log_open("test", LOG_ERROR_);
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+		    source_lists(&lists, other, SPAN("BIG"), SPAN("C000501")),
+		    ERR_DAMAGED);
+		ck_assert_int_eq(source_where(other, SPAN("C000001"),
+				     count_supplier, &found),
+		    ERR_DAMAGED);
+	}
+	ck_assert(!lists);
+	ck_assert_uint_eq(found, 0);
+	ck_assert_int_eq(quiet_lines(), 1);
+	ck_assert_int_eq(source_verify(other), ERR_DAMAGED);
+	source_close(other);
+}
+END_TEST
+
 START_TEST(flipped_bytes_anywhere_never_crash)
 {
 	char *bytes = read_facts();
@@ -439,6 +476,8 @@ test_suite(void)
 	tcase_add_test(tc, cut_short_facts_are_damaged);
 	tcase_add_test(tc, a_flipped_bit_in_the_articles_is_damage);
 	tcase_add_test(tc, a_flipped_bit_in_the_key_of_a_block_is_damage);
+	tcase_add_test(
+	    tc, a_flipped_bit_in_the_listings_is_damage_to_those_who_look);
 	tcase_add_test(tc, flipped_bytes_anywhere_never_crash);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -10,6 +10,7 @@
 #define ARTICLES 50
 
 static struct spool *spool;
+static struct spool_reader *in_order;
 static struct sorter_budget budget;
 
 static void
@@ -24,6 +25,8 @@ make(void)
 static void
 drop(void)
 {
+	spool_read_end(in_order);
+	in_order = NULL;
 	spool_free(spool);
 	spool = NULL;
 	scratch_remove();
@@ -42,7 +45,9 @@ parts_of(uint32_t article, const struct span **parts)
 {
 	unsigned count;
 
-	ck_assert_int_eq(spool_parts(spool, article, parts, &count), ERR_OK);
+	if (in_order == NULL)
+		ck_assert_int_eq(spool_read_begin(&in_order, spool, 0), ERR_OK);
+	ck_assert_int_eq(spool_read(in_order, article, parts, &count), ERR_OK);
 	return count;
 }
 
@@ -175,6 +180,35 @@ START_TEST(many_megabytes_go_through_the_file)
 }
 END_TEST
 
+/* As the shares of an import are written side by side. */
+START_TEST(readers_begin_at_any_article)
+{
+	struct spool_reader *readers[ARTICLES];
+	const struct span *parts;
+	unsigned count;
+
+	for (uint32_t article = 0; article < ARTICLES; article += 2)
+		for (uint16_t store = 0; store < 3000; store++)
+			put(article, store, 24000, 1000000007 * (int64_t)store);
+	ck_assert_int_eq(spool_seal(spool), ERR_OK);
+	for (uint32_t i = 0; i < ARTICLES; i++)
+		ck_assert_int_eq(
+		    spool_read_begin(&readers[i], spool, i), ERR_OK);
+	for (uint32_t article = 0; article < ARTICLES; article++)
+		for (uint32_t i = 0; i <= article; i++) {
+			ck_assert_int_eq(
+			    spool_read(readers[i], article, &parts, &count),
+			    ERR_OK);
+			ck_assert_uint_eq(count, article % 2 == 0);
+			if (count > 0)
+				ck_assert_uint_eq(records_in(parts[0]), 3000);
+		}
+	for (uint32_t i = 0; i < ARTICLES; i++)
+		spool_read_end(readers[i]);
+	spool_read_end(NULL);
+}
+END_TEST
+
 START_TEST(a_full_disk_is_told)
 {
 	enum err err = ERR_OK;
@@ -232,6 +266,7 @@ test_suite(void)
 	tcase_add_test(tc, an_empty_spool_seals);
 	tcase_add_test(tc, lines_in_any_order_are_all_there);
 	tcase_add_test(tc, many_megabytes_go_through_the_file);
+	tcase_add_test(tc, readers_begin_at_any_article);
 	tcase_add_test(tc, a_full_disk_is_told);
 	tcase_add_test(tc, a_folder_that_is_not_there_is_told);
 	suite_add_tcase(suite, tc);

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/facts.h"
 #include "tests/lmdb-schema/mirror.h"
 #include "tests/support/run.h"
@@ -245,6 +246,90 @@ START_TEST(a_damaged_entry_can_be_forgotten)
 }
 END_TEST
 
+static enum err
+count_kept(void *context, struct span supplier, uint64_t generation)
+{
+	(void)supplier;
+	(void)generation;
+	++*(uint64_t *)context;
+	return ERR_OK;
+}
+
+static enum err
+forget_files(void *context, struct kv_txn *txn)
+{
+	(void)context;
+	return catalog_forget_files(txn);
+}
+
+static const char first_file[] =
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+static const char next_file[] =
+    "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210";
+
+static void
+file_must_be(uint64_t generation, const char *wanted)
+{
+	char file[FILES_NAME_LEN + 1];
+
+	renew();
+	ck_assert_int_eq(
+	    catalog_file(view, SPAN("S"), generation, file), ERR_OK);
+	ck_assert_str_eq(file, wanted);
+}
+
+START_TEST(a_shared_one_has_a_file_as_long_as_it_is_kept)
+{
+	struct catalog_entry entry = {.generation = 100, .rows = 3}, other;
+	uint64_t made, taken;
+	bool was_current;
+
+	ck_assert_int_eq(
+	    catalog_publish_shared(facts, SPAN("S"), &entry, first_file, false),
+	    ERR_OK);
+	entry.generation = 90; /* of another node's clock */
+	ck_assert_int_eq(
+	    catalog_publish_shared(facts, SPAN("S"), &entry, next_file, true),
+	    ERR_OK);
+	ck_assert_int_eq(
+	    store_write_local(facts, STORE_CATALOG, forget_files, NULL),
+	    ERR_OK);
+	file_must_be(100, first_file);
+	file_must_be(90, next_file);
+	ck_assert(catalog_keeps(view, SPAN("S"), 100));
+	ck_assert_int_eq(catalog_get(view, SPAN("S"), &other), ERR_OK);
+	ck_assert(catalog_is_same(&entry, &other));
+	other.bytes++;
+	ck_assert(!catalog_is_same(&entry, &other));
+	ck_assert_int_eq(catalog_shared(view, &made, &taken), ERR_OK);
+	ck_assert(made == 1 && taken == 1);
+
+	ck_assert_int_eq(
+	    catalog_disown(facts, SPAN("S"), 90, &was_current), ERR_OK);
+	ck_assert(was_current);
+	ck_assert_int_eq(
+	    store_write_local(facts, STORE_CATALOG, forget_files, NULL),
+	    ERR_OK);
+	file_must_be(90, "");
+	file_must_be(100, first_file);
+}
+END_TEST
+
+START_TEST(one_whose_file_came_anew_is_not_replaced)
+{
+	struct catalog_entry entry = {.generation = 100, .rows = 3};
+	uint64_t kept = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_int_eq(catalog_publish_shared(facts, SPAN("S"),
+				     &entry, first_file, i > 0),
+		    ERR_OK);
+	renew();
+	ck_assert_int_eq(catalog_each_kept(view, count_kept, &kept), ERR_OK);
+	ck_assert_uint_eq(kept, 0);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -264,6 +349,8 @@ test_suite(void)
 	tcase_add_test(tc, a_damaged_entry_is_told);
 	tcase_add_test(tc, publishing_heals_a_damaged_entry);
 	tcase_add_test(tc, a_damaged_entry_can_be_forgotten);
+	tcase_add_test(tc, a_shared_one_has_a_file_as_long_as_it_is_kept);
+	tcase_add_test(tc, one_whose_file_came_anew_is_not_replaced);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

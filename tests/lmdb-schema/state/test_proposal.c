@@ -113,11 +113,13 @@ static const struct {
     {"i-eBxe-", "", "1=Bbuyer ", "edited buyer S 1 B -\n"},
 };
 
-static bool
-any_article(void *context, struct span supplier, struct span codein)
+static enum err
+any_article(
+    bool *wanted, void *context, struct span supplier, struct span codein)
 {
 	(void)context, (void)supplier, (void)codein;
-	return true;
+	*wanted = true;
+	return ERR_OK;
 }
 
 static void

@@ -5,8 +5,13 @@
 #include "tests/lmdb-schema/spoil.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/lmdb-schema/states.h"
+#include "tests/support/process.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -152,6 +157,113 @@ START_TEST(a_damaged_proposal_is_no_other_proposal)
 }
 END_TEST
 
+/* --- a small map ----------------------------------------------------------- */
+
+#define ROOM ((rlim_t)128 << 20) /* addresses besides those in use */
+#define FIRST_MAP (ROOM / 8) /* of each environment, at most */
+#define AT_ONCE 500
+
+/* Every article anew at each supplier; the answer of the store. */
+static enum err
+deposit_many(unsigned supplier)
+{
+	static char codes[AT_ONCE][8];
+	static struct proposal_change changes[AT_ONCE];
+	static struct proposal_result results[AT_ONCE];
+	char name[8];
+	struct proposal_request request = {
+	    SPAN(""), SPAN("key"), changes, AT_ONCE};
+	int64_t when_ms;
+
+	snprintf(name, sizeof(name), "S%u", supplier);
+	request.supplier = span_of(name);
+	for (unsigned i = 0; i < AT_ONCE; i++) {
+		snprintf(codes[i], sizeof(codes[i]), "%06u", i);
+		changes[i] =
+		    (struct proposal_change)CHANGE(codes[i], 1 + i % 3);
+	}
+	return proposal_deposit(states, &request, results, &when_ms);
+}
+
+static bool
+limit_addresses(void)
+{
+	unsigned long long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "re");
+	bool known = file != NULL && fscanf(file, "%llu", &pages) == 1;
+	struct rlimit limit;
+
+	if (file != NULL)
+		fclose(file);
+	limit.rlim_cur = limit.rlim_max =
+	    pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM;
+	return known && setrlimit(RLIMIT_AS, &limit) == 0;
+}
+
+static bool
+outgrew_its_map(void)
+{
+	struct stat found;
+
+	return stat(scratch_path("data/state.mdb"), &found) == 0 &&
+	    found.st_size > (off_t)(2 * FIRST_MAP);
+}
+
+/* Deposits until the addresses are used up, and notes how many. */
+static int
+deposit_under_a_limit(void)
+{
+	struct fault fault;
+	unsigned count = 0;
+	enum err err;
+	FILE *note;
+
+	if (!limit_addresses())
+		return 1;
+	if (store_open(&states, scratch_path("data"), &fault) != ERR_OK)
+		return 2;
+	while ((err = deposit_many(count)) == ERR_OK && count < 5000)
+		count++;
+	if (err != ERR_NO_ADDRESS)
+		return 3;
+	if (!outgrew_its_map())
+		return 4;
+	/* Nothing of the deposit that failed is there. */
+	if (states_audit_last() != (uint64_t)count * AT_ONCE)
+		return 5;
+	store_close(states);
+	note = fopen(scratch_path("count"), "we");
+	if (note == NULL || fprintf(note, "%u", count) < 0 || fclose(note) != 0)
+		return 6;
+	return 0;
+}
+
+START_TEST(a_small_map_grows_under_deposits_and_its_end_is_told)
+{
+	char text[16] = "";
+	unsigned count;
+	FILE *note;
+
+	states_close();
+	ck_assert_int_eq(process_run(deposit_under_a_limit), 0);
+	note = fopen(scratch_path("count"), "re");
+	ck_assert_ptr_nonnull(note);
+	ck_assert_ptr_nonnull(fgets(text, sizeof(text), note));
+	fclose(note);
+	count = (unsigned)strtoul(text, NULL, 10);
+	states_open();
+	ck_assert_uint_eq(states_audit_last(), (uint64_t)count * AT_ONCE);
+	ck_assert_int_eq(deposit_many(count), ERR_OK);
+	for (unsigned i = 0; i <= count; i++) {
+		char name[8];
+
+		snprintf(name, sizeof(name), "S%u", i);
+		ck_assert_uint_ne(states_version(name), 0);
+	}
+	ck_assert_uint_eq(states_audit_last(), ((uint64_t)count + 1) * AT_ONCE);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -168,6 +280,9 @@ test_suite(void)
 	tcase_add_test(
 	    tc, a_damaged_version_is_unknown_until_something_changes);
 	tcase_add_test(tc, a_damaged_proposal_is_no_other_proposal);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(
+	    tc, a_small_map_grows_under_deposits_and_its_end_is_told);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -18,7 +18,7 @@
 #include "common/jsonw.h"
 #include "common/span.h"
 
-#define KEYS_MAX 256
+#define KEYS_MAX 2048
 #define REQUEST_MAX ((size_t)8 << 20)
 #define LATE_US 900000
 

@@ -21,6 +21,13 @@ static struct holder {
 	_Atomic unsigned long sent;
 } holders[STUB_HOLDERS_MAX];
 static unsigned count;
+static size_t piece;
+
+void
+stub_holder_pieces(size_t bytes)
+{
+	piece = bytes;
+}
 
 /* False when nobody asks any more. */
 static bool
@@ -49,6 +56,26 @@ range_of(const char *head)
 	return range == NULL
 	    ? 0
 	    : strtoul(range + strlen("Range: bytes="), NULL, 10);
+}
+
+/* The file, or the piece of it that the path names as SHA.N. */
+static struct span
+asked_for(const struct holder *holder, const char *head)
+{
+	const char *number = strchr(head, '.');
+
+	return piece == 0 ? holder->file
+			  : span_sub(holder->file,
+				strtoul(number + 1, NULL, 10) * piece, piece);
+}
+
+static bool
+shows_the_right(const char *head)
+{
+	return strstr(head,
+		   piece == 0 ? "Authorization: Bearer right\r\n"
+			      : "Authorization: AWS4-HMAC-SHA256 Credential="
+				"id/") != NULL;
 }
 
 static void
@@ -81,9 +108,9 @@ send_head(int fd, unsigned status, size_t from, size_t len, size_t all)
 }
 
 static void
-send_bytes(struct holder *holder, int fd, size_t from, size_t len)
+send_bytes(struct holder *holder, int fd, const char *bytes, size_t len)
 {
-	send_all(fd, holder->file.ptr + from, len);
+	send_all(fd, bytes, len);
 	holder->sent += len;
 }
 
@@ -98,12 +125,12 @@ stall(int fd)
 }
 
 static void
-send_wrong(struct holder *holder, int fd, size_t from, size_t len)
+send_wrong(struct holder *holder, int fd, const char *right, size_t len)
 {
 	char *bytes = malloc(len + 1);
 
 	ck_assert_ptr_nonnull(bytes);
-	memcpy(bytes, holder->file.ptr + from, len);
+	memcpy(bytes, right, len);
 	bytes[len / 2] ^= 1;
 	send_all(fd, bytes, len);
 	holder->sent += len;
@@ -111,46 +138,46 @@ send_wrong(struct holder *holder, int fd, size_t from, size_t len)
 }
 
 static void
-serve(struct holder *holder, int fd, size_t from)
+serve(struct holder *holder, int fd, struct span file, size_t from)
 {
-	size_t all = holder->file.len, left = from < all ? all - from : 0;
+	size_t all = file.len, left = from < all ? all - from : 0;
 	unsigned status = from > 0 ? 206 : 200;
 	size_t some = left < all / 4 ? left : all / 4;
 
 	switch (holder->weather) {
 	case HOLDER_SOUND:
 		send_head(fd, status, from, left, all);
-		send_bytes(holder, fd, from, left);
+		send_bytes(holder, fd, file.ptr + from, left);
 		break;
 	case HOLDER_CUTS:
 		send_head(fd, status, from, left, all);
-		send_bytes(holder, fd, from, some);
+		send_bytes(holder, fd, file.ptr + from, some);
 		break;
 	case HOLDER_LIES:
 		send_head(fd, status, from, left, all);
-		send_wrong(holder, fd, from, left);
+		send_wrong(holder, fd, file.ptr + from, left);
 		break;
 	case HOLDER_SENDS_MORE:
 		send_head(fd, status, from, left + 100, all + 100);
-		send_bytes(holder, fd, from, left);
-		send_bytes(holder, fd, 0, 100);
+		send_bytes(holder, fd, file.ptr + from, left);
+		send_bytes(holder, fd, file.ptr, 100);
 		break;
 	case HOLDER_SENDS_LESS:
 		send_head(fd, status, from, some, from + some);
-		send_bytes(holder, fd, from, some);
+		send_bytes(holder, fd, file.ptr + from, some);
 		break;
 	case HOLDER_STALLS:
 		send_head(fd, status, from, left, all);
-		send_bytes(holder, fd, from, some);
+		send_bytes(holder, fd, file.ptr + from, some);
 		stall(fd);
 		break;
 	case HOLDER_KNOWS_NO_RANGE:
 		send_head(fd, 200, 0, all, all);
-		send_bytes(holder, fd, 0, all);
+		send_bytes(holder, fd, file.ptr, all);
 		break;
 	case HOLDER_IS_ELSEWHERE:
 		send_head(fd, status, 0, left, all);
-		send_bytes(holder, fd, 0, left);
+		send_bytes(holder, fd, file.ptr, left);
 		break;
 	case HOLDER_DENIES:
 		send_head(fd, 401, 0, 0, 0);
@@ -180,11 +207,11 @@ run(void *context)
 			return NULL;
 		if (read_head(fd, head)) {
 			holder->asked++;
-			if (strstr(head, "Authorization: Bearer right\r\n") ==
-			    NULL)
+			if (!shows_the_right(head))
 				send_head(fd, 401, 0, 0, 0);
 			else
-				serve(holder, fd, range_of(head));
+				serve(holder, fd, asked_for(holder, head),
+				    range_of(head));
 		}
 		shutdown(fd, SHUT_WR);
 		stall(fd);

@@ -27,6 +27,12 @@ enum holder_weather {
 /* Starts one, in a thread; its address is "http://127.0.0.1:PORT". */
 const char *stub_holder_start(enum holder_weather weather, struct span file);
 
+/*
+ * From now on they are buckets (store/bucket.h): a request names a piece of so many
+ * bytes, and is signed by the key "id"; 0: they are nodes.
+ */
+void stub_holder_pieces(size_t bytes);
+
 /* Requests that it has had, and the bytes of the file that it has sent. */
 unsigned stub_holder_asked(unsigned which);
 unsigned long stub_holder_sent(unsigned which);

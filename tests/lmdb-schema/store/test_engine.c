@@ -29,7 +29,7 @@ static struct store *nodes[2];
 /* --- doors ---------------------------------------------------------------- */
 
 static enum err
-open_etcd(struct engine **out, struct fault *fault)
+open_etcd(struct engine **out, uint64_t epoch, struct fault *fault)
 {
 	const struct engine_etcd_settings settings = {.members = members,
 	    .name = name,
@@ -37,6 +37,7 @@ open_etcd(struct engine **out, struct fault *fault)
 	    .cert = "",
 	    .key = "",
 	    .user = "",
+	    .epoch = epoch,
 	    .password = ""};
 
 	/* The first member is one that nobody listens at. */
@@ -46,22 +47,28 @@ open_etcd(struct engine **out, struct fault *fault)
 	return engine_etcd_open(out, &settings, fault);
 }
 
-/* Forgets entry 1 of the state's log, or all that the log has. */
+/* To forget: all, the entries, or the first one of the state's log. */
+enum part { ALL, ENTRIES, FIRST };
+
 static void
-forget_etcd(bool all)
+forget_etcd(enum part part)
 {
+	static const char *const keys[] = {
+	    "", "log/", "log/state/0000000000000001"};
 	char key[128];
 
-	snprintf(key, sizeof(key), "%s/%s", name,
-	    all ? "" : "log/state/0000000000000001");
+	snprintf(key, sizeof(key), "%s/%s", name, keys[part]);
 	stub_forget(key);
 }
 
 static enum err
-open_pg(struct engine **out, struct fault *fault)
+open_pg(struct engine **out, uint64_t epoch, struct fault *fault)
 {
 	const struct engine_pg_settings settings = {
-	    .postgres = getenv("GRID_POSTGRES"), .name = name, .password = ""};
+	    .postgres = getenv("GRID_POSTGRES"),
+	    .name = name,
+	    .epoch = epoch,
+	    .password = ""};
 
 	return engine_pg_open(out, &settings, fault);
 }
@@ -86,22 +93,25 @@ ask_pg(const char *sql)
 }
 
 static void
-forget_pg(bool all)
+forget_pg(enum part part)
 {
-	if (all)
+	if (part == ALL)
 		ask_pg("DELETE FROM product_grid_head WHERE cluster = $1");
-	ask_pg(all ? "DELETE FROM product_grid_log WHERE cluster = $1"
-		   : "DELETE FROM product_grid_log WHERE cluster = $1 AND "
-		     "number = 1");
+	ask_pg(part != FIRST
+		? "DELETE FROM product_grid_log WHERE cluster = $1"
+		: "DELETE FROM product_grid_log WHERE cluster = $1 AND "
+		  "number = 1");
 }
 
 static const struct door {
-	enum err (*open)(struct engine **out, struct fault *fault);
-	void (*forget)(bool all);
+	enum err (*open)(
+	    struct engine **out, uint64_t epoch, struct fault *fault);
+	void (*forget)(enum part part);
 	void (*rest)(void);
+	bool compares; /* chains: etcd's head has a number alone */
 } doors[] = {
-    {open_etcd, forget_etcd, stub_rest},
-    {open_pg, forget_pg, NULL},
+    {open_etcd, forget_etcd, stub_rest, false},
+    {open_pg, forget_pg, NULL, true},
 };
 
 static const struct door *door;
@@ -117,7 +127,7 @@ open_node(unsigned i, const char *dir)
 	ck_assert_int_eq(store_create(scratch_path(dir), &fault), ERR_OK);
 	ck_assert_int_eq(
 	    store_open(&nodes[i], scratch_path(dir), &fault), ERR_OK);
-	ck_assert_msg(door->open(&engines[i], &fault) == ERR_OK, "%s: %s",
+	ck_assert_msg(door->open(&engines[i], 0, &fault) == ERR_OK, "%s: %s",
 	    fault.place, fault.message);
 	store_share(nodes[i], engines[i]);
 }
@@ -209,13 +219,13 @@ START_TEST(two_nodes_write_one_log)
 	uint64_t heads[STORE_ENVS];
 
 	begin(_i);
-	ck_assert_int_eq(engines[0]->heads(engines[0], heads), ERR_OK);
+	ck_assert_int_eq(engines[0]->heads(engines[0], true, heads), ERR_OK);
 	ck_assert_uint_eq(heads[STORE_STATE], 0);
 	add_when_there(0, 'a');
 	add_when_there(1, 'b');
 	add_when_there(0, 'c');
 	must_have("abc");
-	ck_assert_int_eq(engines[1]->heads(engines[1], heads), ERR_OK);
+	ck_assert_int_eq(engines[1]->heads(engines[1], true, heads), ERR_OK);
 	ck_assert_uint_eq(heads[STORE_STATE], 3);
 	ck_assert_uint_eq(heads[STORE_LIVE], 0);
 	end();
@@ -262,7 +272,7 @@ START_TEST(an_append_is_known_by_its_id)
 	ck_assert_int_eq(append(0, &one), ERR_OK);
 	ck_assert_int_eq(append(0, &other), ERR_BEHIND);
 	ck_assert_int_eq(append(0, &one), ERR_OK);
-	ck_assert_int_eq(engines[1]->heads(engines[1], heads), ERR_OK);
+	ck_assert_int_eq(engines[1]->heads(engines[1], true, heads), ERR_OK);
 	ck_assert_uint_eq(heads[STORE_LIVE], 1);
 	end();
 }
@@ -272,7 +282,7 @@ START_TEST(a_log_made_anew_is_not_written_to)
 {
 	begin(_i);
 	add_when_there(0, 'a');
-	door->forget(true);
+	door->forget(ALL);
 	ck_assert_int_eq(add(0, 'b'), ERR_DAMAGED);
 	ck_assert_int_gt(quiet_lines(), 0);
 	ck_assert_int_eq(
@@ -288,7 +298,7 @@ START_TEST(a_fork_of_the_same_length_is_not_written_to)
 {
 	begin(_i);
 	add_when_there(0, 'a');
-	door->forget(true);
+	door->forget(ALL);
 	add_when_there(1, 'z');
 	ck_assert_int_eq(add(0, 'b'), ERR_DAMAGED);
 	ck_assert_int_gt(quiet_lines(), 0);
@@ -303,9 +313,218 @@ START_TEST(trimmed_entries_are_missed)
 	begin(_i);
 	add_when_there(0, 'a');
 	add_when_there(0, 'b');
-	door->forget(false);
+	door->forget(FIRST);
 	ck_assert_int_eq(follow(1), ERR_OUTRUN);
 	ck_assert_int_eq(add(1, 'c'), ERR_OUTRUN);
+	end();
+}
+END_TEST
+
+static enum err
+catch_up(unsigned node)
+{
+	return write_log_catch_up(
+	    engines[node], STORE_STATE, store_state(nodes[node]));
+}
+
+static enum err
+trim(uint64_t up_to)
+{
+	return engines[0]->trim(engines[0], STORE_STATE, up_to);
+}
+
+/* Up to which entry; the last one stays. */
+static const uint64_t trims[] = {0, 1, 4, 5, 6, UINT64_MAX};
+#define TRIMS (sizeof(trims) / sizeof(trims[0]))
+
+START_TEST(a_trimmed_log_goes_on_for_who_has_it)
+{
+	uint64_t heads[STORE_ENVS], up_to = trims[(size_t)_i % TRIMS];
+
+	begin(_i / (int)TRIMS);
+	for (unsigned i = 0; i < 5; i++)
+		add_when_there(0, (char)('a' + i));
+	ck_assert_int_eq(trim(up_to), ERR_OK);
+	ck_assert_int_eq(engines[0]->heads(engines[0], true, heads), ERR_OK);
+	ck_assert_uint_eq(heads[STORE_STATE], 5);
+	add_when_there(0, 'f');
+	ck_assert_int_eq(catch_up(0), ERR_OK);
+	if (up_to == 0)
+		must_have("abcdef");
+	else {
+		ck_assert_int_eq(catch_up(1), ERR_OUTRUN);
+		ck_assert_int_eq(add(1, 'x'), ERR_OUTRUN);
+	}
+	end();
+}
+END_TEST
+
+static enum err
+count_entry(void *context, uint64_t number, struct span entry)
+{
+	(void)number;
+	(void)entry;
+	++*(unsigned *)context;
+	return ERR_OK;
+}
+
+/* More than one request removes. */
+START_TEST(a_long_log_is_trimmed_in_pieces)
+{
+	struct made one = {{1}, {1}, {0}};
+	unsigned left = 0;
+
+	begin(_i);
+	for (uint64_t i = 0; i < 1205; i++) {
+		memcpy(one.id, &i, sizeof(i));
+		ck_assert_int_eq(append(i, &one), ERR_OK);
+	}
+	ck_assert_int_eq(
+	    engines[0]->trim(engines[0], STORE_LIVE, 1200), ERR_OK);
+	ck_assert_int_eq(
+	    engines[1]->read(engines[1], STORE_LIVE, 1200, count_entry, &left),
+	    ERR_OK);
+	ck_assert_uint_eq(left, 5);
+	ck_assert_int_eq(
+	    engines[1]->read(engines[1], STORE_LIVE, 1199, count_entry, &left),
+	    ERR_NOT_FOUND);
+	end();
+}
+END_TEST
+
+/* Nothing tells of the gap but the head. */
+START_TEST(a_log_without_entries_is_not_taken_for_a_short_one)
+{
+	begin(_i);
+	add_when_there(0, 'a');
+	door->forget(ENTRIES);
+	ck_assert_int_eq(catch_up(0), ERR_OK);
+	ck_assert_int_eq(catch_up(1), ERR_OUTRUN);
+	end();
+}
+END_TEST
+
+static enum err
+take_note(void *context, struct span note, struct span text)
+{
+	struct buf *to = context;
+
+	buf_addf(to, "%.*s=%.*s ", SPAN_ARG(note), SPAN_ARG(text));
+	return ERR_OK;
+}
+
+static enum err
+put_note(struct span note, struct span text)
+{
+	return engines[0]->note_put(engines[0], note, text);
+}
+
+static void
+must_have_notes(const char *prefix, const char *wanted)
+{
+	struct buf found;
+
+	buf_init(&found, 1000);
+	ck_assert_int_eq(
+	    engines[1]->notes(engines[1], prefix, take_note, &found), ERR_OK);
+	buf_add_char(&found, '\0');
+	ck_assert_str_eq(found.data, wanted);
+	buf_fini(&found);
+}
+
+START_TEST(notes_are_by_name)
+{
+	begin(_i);
+	must_have_notes("", "");
+	ck_assert_int_eq(put_note(SPAN("a/2"), SPAN("two")), ERR_OK);
+	ck_assert_int_eq(put_note(SPAN("a/1"), SPAN("0")), ERR_OK);
+	ck_assert_int_eq(put_note(SPAN("a/1"), SPAN("one")), ERR_OK);
+	ck_assert_int_eq(put_note(SPAN("b/1"), SPAN("b")), ERR_OK);
+	must_have_notes("a/", "a/1=one a/2=two ");
+	ck_assert_int_eq(
+	    engines[1]->note_drop(engines[1], SPAN("a/1")), ERR_OK);
+	must_have_notes("", "a/2=two b/1=b ");
+	end();
+}
+END_TEST
+
+static const char chain[ENGINE_CHAIN_LEN] = {7};
+
+static enum err
+begin_epoch(struct span before, struct span now, uint64_t number)
+{
+	return engines[0]->begin(
+	    engines[0], before, now, number, span_make(chain, sizeof(chain)));
+}
+
+static void
+must_be_epoch(const char *wanted)
+{
+	struct buf text;
+
+	buf_init(&text, 100);
+	ck_assert_int_eq(engines[1]->epoch(engines[1], &text), ERR_OK);
+	ck_assert(span_eq(buf_span(&text), span_of(wanted)));
+	buf_fini(&text);
+}
+
+/* The log of epoch 1 goes on behind `after` with the chain it began with. */
+static void
+must_begin_at(uint64_t after)
+{
+	struct made other = {{9}, {9}, {8}}, right = {{9}, {9}, {7}};
+	uint64_t heads[STORE_ENVS];
+	struct engine *next;
+	struct fault fault;
+	struct span id = span_make(right.id, sizeof(right.id));
+	struct span entry = span_make(right.bytes, sizeof(right.bytes));
+
+	fault_clear(&fault);
+	ck_assert_int_eq(door->open(&next, 1, &fault), ERR_OK);
+	ck_assert_int_eq(next->heads(next, true, heads), ERR_OK);
+	ck_assert_uint_eq(heads[STORE_STATE], after);
+	if (door->compares)
+		ck_assert_int_eq(
+		    next->append(next, STORE_STATE, after,
+			span_make(other.before, sizeof(other.before)), id,
+			entry),
+		    ERR_DAMAGED);
+	ck_assert_int_eq(
+	    next->append(next, STORE_STATE, after,
+		span_make(right.before, sizeof(right.before)), id, entry),
+	    ERR_OK);
+	next->close(next);
+}
+
+/* Each node is opened for epoch 0; the engine tells of another one. */
+START_TEST(a_new_epoch_ends_the_one_before)
+{
+	begin(_i);
+	must_be_epoch("");
+	add_when_there(0, 'a');
+	ck_assert_int_eq(begin_epoch(SPAN("3 x"), SPAN("4 x"), 7), ERR_EXISTS);
+	/* The entry came after a look at the head that saw none. */
+	ck_assert_int_eq(begin_epoch(SPAN(""), SPAN("1 x"), 0), ERR_EXISTS);
+	must_be_epoch("");
+	add_when_there(0, 'b');
+	ck_assert_int_eq(begin_epoch(SPAN(""), SPAN("1 x"), 7), ERR_OK);
+	ck_assert_int_eq(begin_epoch(SPAN(""), SPAN("1 y"), 7), ERR_EXISTS);
+	must_be_epoch("1 x");
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(add(i, 'b'), ERR_OUTRUN);
+		ck_assert_int_eq(catch_up(i), ERR_OUTRUN);
+	}
+	must_begin_at(7);
+	end();
+}
+END_TEST
+
+START_TEST(a_first_epoch_begins_with_its_chain)
+{
+	begin(_i);
+	ck_assert_int_eq(begin_epoch(SPAN(""), SPAN("1 x"), 0), ERR_OK);
+	ck_assert_int_eq(add(0, 'a'), ERR_OUTRUN);
+	must_begin_at(0);
 	end();
 }
 END_TEST
@@ -355,6 +574,12 @@ START_TEST(a_record_is_its_runs_until_it_ends)
 	ck_assert_int_eq(
 	    engines[1]->nodes(engines[1], must_be_a, &node), ERR_OK);
 	ck_assert_uint_eq(seen, 1);
+	ck_assert_int_eq(engines[0]->node_drop(engines[0], "a"), ERR_OK);
+	ck_assert_int_eq(
+	    engines[1]->nodes(engines[1], must_be_a, &node), ERR_OK);
+	ck_assert_uint_eq(seen, 1);
+	ck_assert_int_eq(
+	    engines[1]->node_put(engines[1], &second, 60, &other), ERR_OK);
 	end();
 }
 END_TEST
@@ -375,6 +600,14 @@ test_suite(void)
 	tcase_add_loop_test(
 	    tc, a_fork_of_the_same_length_is_not_written_to, 1, count);
 	tcase_add_loop_test(tc, trimmed_entries_are_missed, 0, count);
+	tcase_add_loop_test(
+	    tc, a_trimmed_log_goes_on_for_who_has_it, 0, count * (int)TRIMS);
+	tcase_add_loop_test(tc, a_long_log_is_trimmed_in_pieces, 0, count);
+	tcase_add_loop_test(
+	    tc, a_log_without_entries_is_not_taken_for_a_short_one, 0, count);
+	tcase_add_loop_test(tc, notes_are_by_name, 0, count);
+	tcase_add_loop_test(tc, a_new_epoch_ends_the_one_before, 0, count);
+	tcase_add_loop_test(tc, a_first_epoch_begins_with_its_chain, 0, count);
 	tcase_add_loop_test(tc, a_record_is_its_runs_until_it_ends, 0, count);
 	suite_add_tcase(suite, tc);
 	return suite;

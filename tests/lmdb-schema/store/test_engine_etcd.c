@@ -130,13 +130,13 @@ START_TEST(two_nodes_write_one_log)
 {
 	uint64_t heads[STORE_ENVS];
 
-	ck_assert_int_eq(engines[0]->heads(engines[0], heads), ERR_OK);
+	ck_assert_int_eq(engines[0]->heads(engines[0], true, heads), ERR_OK);
 	ck_assert_uint_eq(heads[STORE_STATE], 0);
 	ck_assert_int_eq(add(0, 'a'), ERR_OK);
 	ck_assert_int_eq(add(1, 'b'), ERR_OK);
 	ck_assert_int_eq(add(0, 'c'), ERR_OK);
 	must_have("abc");
-	ck_assert_int_eq(engines[1]->heads(engines[1], heads), ERR_OK);
+	ck_assert_int_eq(engines[1]->heads(engines[1], true, heads), ERR_OK);
 	ck_assert_uint_eq(heads[STORE_STATE], 3);
 	ck_assert_uint_eq(heads[STORE_LIVE], 0);
 	ck_assert_uint_eq(stub_transactions(), 3);
@@ -267,146 +267,6 @@ START_TEST(an_etcd_made_anew_is_not_written_to)
 	    ERR_DAMAGED);
 	ck_assert_int_gt(quiet_lines(), 0);
 	ck_assert_uint_eq(stub_transactions(), 1);
-}
-END_TEST
-
-START_TEST(trimmed_entries_are_missed)
-{
-	ck_assert_int_eq(add(0, 'a'), ERR_OK);
-	ck_assert_int_eq(add(0, 'b'), ERR_OK);
-	stub_forget("grid/log/state/0000000000000001");
-	ck_assert_int_eq(add(1, 'c'), ERR_OUTRUN);
-	ck_assert_int_eq(
-	    write_log_follow(engines[1], STORE_STATE, store_state(nodes[1])),
-	    ERR_OUTRUN);
-}
-END_TEST
-
-static enum err
-catch_up(unsigned node)
-{
-	return write_log_catch_up(
-	    engines[node], STORE_STATE, store_state(nodes[node]));
-}
-
-/* _i: up to which entry; the last one stays. */
-START_TEST(a_trimmed_log_goes_on_for_who_has_it)
-{
-	uint64_t heads[STORE_ENVS];
-
-	for (unsigned i = 0; i < 5; i++)
-		ck_assert_int_eq(add(0, (char)('a' + i)), ERR_OK);
-	ck_assert_int_eq(
-	    engines[0]->trim(engines[0], STORE_STATE, (uint64_t)_i), ERR_OK);
-	ck_assert_int_eq(engines[0]->heads(engines[0], heads), ERR_OK);
-	ck_assert_uint_eq(heads[STORE_STATE], 5);
-	ck_assert_int_eq(add(0, 'f'), ERR_OK);
-	ck_assert_int_eq(catch_up(0), ERR_OK);
-	if (_i == 0)
-		must_have("abcdef");
-	else {
-		ck_assert_int_eq(catch_up(1), ERR_OUTRUN);
-		ck_assert_int_eq(add(1, 'x'), ERR_OUTRUN);
-	}
-}
-END_TEST
-
-/* More than one request of etcd's removes at once. */
-START_TEST(a_long_log_is_trimmed_in_pieces)
-{
-	uint64_t heads[STORE_ENVS];
-
-	for (unsigned i = 0; i < 230; i++)
-		ck_assert_int_eq(add(0, 'a'), ERR_OK);
-	ck_assert_int_eq(
-	    engines[0]->trim(engines[0], STORE_STATE, 200), ERR_OK);
-	ck_assert_int_eq(
-	    engines[0]->trim(engines[0], STORE_STATE, UINT64_MAX), ERR_OK);
-	ck_assert_int_eq(engines[0]->heads(engines[0], heads), ERR_OK);
-	ck_assert_uint_eq(heads[STORE_STATE], 230);
-	ck_assert_int_eq(catch_up(1), ERR_OUTRUN);
-}
-END_TEST
-
-/* Nothing tells of the gap but the head. */
-START_TEST(a_log_without_entries_is_not_taken_for_a_short_one)
-{
-	ck_assert_int_eq(add(0, 'a'), ERR_OK);
-	stub_forget("grid/log/");
-	ck_assert_int_eq(catch_up(0), ERR_OK);
-	ck_assert_int_eq(catch_up(1), ERR_OUTRUN);
-}
-END_TEST
-
-static enum err
-take_note(void *context, struct span name, struct span text)
-{
-	struct buf *to = context;
-
-	buf_addf(to, "%.*s=%.*s ", SPAN_ARG(name), SPAN_ARG(text));
-	return ERR_OK;
-}
-
-START_TEST(notes_are_by_name)
-{
-	struct engine *engine = engines[0];
-	struct buf found;
-
-	buf_init(&found, 1000);
-	ck_assert_int_eq(
-	    engine->note_put(engine, SPAN("a/2"), SPAN("two")), ERR_OK);
-	ck_assert_int_eq(
-	    engine->note_put(engine, SPAN("a/1"), SPAN("0")), ERR_OK);
-	ck_assert_int_eq(
-	    engine->note_put(engine, SPAN("a/1"), SPAN("one")), ERR_OK);
-	ck_assert_int_eq(
-	    engine->note_put(engine, SPAN("b/1"), SPAN("b")), ERR_OK);
-	engine = engines[1];
-	ck_assert_int_eq(
-	    engine->notes(engine, "a/", take_note, &found), ERR_OK);
-	ck_assert(span_eq(buf_span(&found), SPAN("a/1=one a/2=two ")));
-	ck_assert_int_eq(engine->note_drop(engine, SPAN("a/1")), ERR_OK);
-	buf_clear(&found);
-	ck_assert_int_eq(engine->notes(engine, "", take_note, &found), ERR_OK);
-	ck_assert(span_eq(buf_span(&found), SPAN("a/2=two b/1=b ")));
-	buf_fini(&found);
-}
-END_TEST
-
-/* Each node is opened for epoch 0; the others' is told by their engine. */
-START_TEST(a_new_epoch_ends_the_one_before)
-{
-	struct engine *engine = engines[0], *next;
-	uint64_t heads[STORE_ENVS];
-	struct fault fault;
-	struct buf text;
-
-	fault_clear(&fault);
-	buf_init(&text, 100);
-	ck_assert_int_eq(add(0, 'a'), ERR_OK);
-	ck_assert_int_eq(engine->epoch(engine, &text), ERR_OK);
-	ck_assert_uint_eq(text.len, 0);
-	ck_assert_int_eq(
-	    engine->begin(engine, SPAN("3 x"), SPAN("4 x"), 7), ERR_EXISTS);
-	/* The entry came after a look at the head that saw none. */
-	ck_assert_int_eq(
-	    engine->begin(engine, SPAN(""), SPAN("1 x"), 0), ERR_EXISTS);
-	ck_assert_int_eq(
-	    engine->begin(engine, SPAN(""), SPAN("1 x"), 7), ERR_OK);
-	ck_assert_int_eq(
-	    engine->begin(engine, SPAN(""), SPAN("1 y"), 7), ERR_EXISTS);
-	ck_assert_int_eq(engine->epoch(engine, &text), ERR_OK);
-	ck_assert(span_eq(buf_span(&text), SPAN("1 x")));
-	for (unsigned i = 0; i < 2; i++) {
-		ck_assert_int_eq(add(i, 'b'), ERR_OUTRUN);
-		ck_assert_int_eq(catch_up(i), ERR_OUTRUN);
-	}
-	settings.epoch = 1;
-	ck_assert_int_eq(engine_etcd_open(&next, &settings, &fault), ERR_OK);
-	ck_assert_int_eq(next->heads(next, heads), ERR_OK);
-	ck_assert_uint_eq(heads[STORE_STATE], 7);
-	next->close(next);
-	buf_fini(&text);
 }
 END_TEST
 
@@ -565,12 +425,6 @@ test_suite(void)
 	tcase_add_test(tc, a_user_logs_in_again_when_the_token_has_ended);
 	tcase_add_test(tc, who_has_no_user_stores_nothing);
 	tcase_add_test(tc, an_etcd_made_anew_is_not_written_to);
-	tcase_add_test(tc, trimmed_entries_are_missed);
-	tcase_add_loop_test(tc, a_trimmed_log_goes_on_for_who_has_it, 0, 7);
-	tcase_add_test(tc, a_long_log_is_trimmed_in_pieces);
-	tcase_add_test(tc, a_log_without_entries_is_not_taken_for_a_short_one);
-	tcase_add_test(tc, notes_are_by_name);
-	tcase_add_test(tc, a_new_epoch_ends_the_one_before);
 	tcase_add_test(tc, a_node_far_behind_catches_up);
 	tcase_add_test(tc, nodes_know_of_each_other);
 	tcase_add_test(tc, two_nodes_of_one_name_are_told);

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "common/hex.h"
+#include "common/sha256.h"
+#include "lmdb-schema/store/bucket.h"
 #include "tests/lmdb-schema/store/stub_holder.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -243,6 +245,95 @@ START_TEST(two_processes_fetch_it_once)
 }
 END_TEST
 
+/* --- a bucket ------------------------------------------------------------- */
+
+#define PIECE 65536
+
+static struct bucket bucket;
+
+static void
+use_bucket(enum holder_weather weather)
+{
+	stub_holder_pieces(PIECE);
+	bucket = (struct bucket){.folder = "grid",
+	    .region = "r",
+	    .key = "id",
+	    .secret = "s",
+	    .piece = PIECE,
+	    .stall_s = weather == HOLDER_STALLS ? 1 : 30};
+	snprintf(bucket.url, sizeof(bucket.url), "%s/bucket",
+	    stub_holder_start(weather, file));
+	from.bucket = &bucket;
+}
+
+START_TEST(file_comes_from_a_bucket_in_pieces)
+{
+	use_bucket(HOLDER_SOUND);
+	ck_assert_msg(fetch() == ERR_OK, "%s", fault.message);
+	must_have();
+	ck_assert_uint_eq(stub_holder_asked(0), (BYTES + PIECE - 1) / PIECE);
+	ck_assert_uint_eq(stub_holder_sent(0), BYTES);
+}
+END_TEST
+
+/* _i: the weather. What has come of pieces is gone on with. */
+START_TEST(whatever_a_bucket_does_what_has_its_name_is_the_file)
+{
+	enum err err;
+
+	use_bucket((enum holder_weather)_i);
+	err = fetch();
+	if (err == ERR_OK)
+		must_have();
+	else
+		ck_assert(!files_have(scratch_dir(), &id));
+	if (_i == HOLDER_SOUND || _i == HOLDER_CUTS ||
+	    _i == HOLDER_SENDS_LESS || _i == HOLDER_STALLS ||
+	    _i == HOLDER_KNOWS_NO_RANGE)
+		ck_assert_int_eq(err, ERR_OK);
+	else if (_i != HOLDER_IS_ELSEWHERE)
+		ck_assert_int_eq(err, ERR_AWAY);
+	use_bucket(HOLDER_SOUND);
+	ck_assert_msg(fetch() == ERR_OK, "%s", fault.message);
+	must_have();
+}
+END_TEST
+
+START_TEST(a_bucket_goes_on_in_the_middle_of_a_piece)
+{
+	char path[FS_PATH_MAX];
+	FILE *part;
+
+	ck_assert_int_eq(files_add_bytes(&(struct files_id){.bytes = 0},
+			     scratch_dir(), SPAN("a folder")),
+	    ERR_OK);
+	ck_assert_int_eq(
+	    files_path(path, scratch_dir(), id.name, ".part"), ERR_OK);
+	part = fopen(path, "w");
+	ck_assert_ptr_nonnull(part);
+	ck_assert_uint_eq(fwrite(bytes, 1, PIECE + 1000, part), PIECE + 1000);
+	ck_assert_int_eq(fclose(part), 0);
+	use_bucket(HOLDER_SOUND);
+	ck_assert_msg(fetch() == ERR_OK, "%s", fault.message);
+	must_have();
+	ck_assert_uint_eq(stub_holder_sent(0), BYTES - PIECE - 1000);
+}
+END_TEST
+
+START_TEST(a_bucket_is_named_by_its_address)
+{
+	ck_assert(bucket_is_url(SPAN("https://s3.example:9000/grid.files")));
+	ck_assert(bucket_is_url(SPAN("http://127.0.0.1/b")));
+	ck_assert(!bucket_is_url(SPAN("https://s3.example")));
+	ck_assert(!bucket_is_url(SPAN("https://s3.example/")));
+	ck_assert(!bucket_is_url(SPAN("https://s3.example/a/b")));
+	ck_assert(!bucket_is_url(SPAN("https://s3.example/a?b")));
+	ck_assert(!bucket_is_url(SPAN("ftp://s3.example/b")));
+	ck_assert(!bucket_is_url(SPAN("s3.example/b")));
+	ck_assert(!bucket_is_url(SPAN("")));
+}
+END_TEST
+
 START_TEST(an_added_file_is_a_link)
 {
 	struct stat a, b;
@@ -280,6 +371,36 @@ START_TEST(a_name_is_64_small_digits)
 }
 END_TEST
 
+START_TEST(one_that_is_here_is_put_in_its_place)
+{
+	char place[FS_PATH_MAX], here[FS_PATH_MAX], aside[FS_PATH_MAX];
+	struct files_id added;
+
+	ck_assert_int_eq(fs_path(place, "%s/place", scratch_dir()), ERR_OK);
+	ck_assert_int_eq(files_add_bytes(&added, scratch_dir(), file), ERR_OK);
+	ck_assert_str_eq(added.name, id.name);
+	ck_assert(!files_is_at(scratch_dir(), &id, place));
+	/* Another file there, and what a kill has left. */
+	ck_assert_int_eq(fs_replace(place, SPAN("old"), 0600), ERR_OK);
+	ck_assert_int_eq(fs_path(aside, "%s.tmp", place), ERR_OK);
+	ck_assert_int_eq(fs_replace(aside, SPAN("left"), 0600), ERR_OK);
+	ck_assert(!files_is_sound(place, &id));
+	for (unsigned i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+		    files_place(scratch_dir(), &id, place), ERR_OK);
+		ck_assert(files_is_at(scratch_dir(), &id, place));
+		ck_assert(files_is_sound(place, &id));
+	}
+	/* The place keeps it when no other node needs it any more. */
+	files_drop(scratch_dir(), id.name);
+	files_drop(scratch_dir(), id.name);
+	ck_assert_int_eq(files_path(here, scratch_dir(), id.name, ""), ERR_OK);
+	ck_assert_int_ne(access(here, F_OK), 0);
+	ck_assert(files_is_sound(place, &id));
+	ck_assert_int_eq(files_place(scratch_dir(), &id, place), ERR_NOT_FOUND);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -302,8 +423,15 @@ test_suite(void)
 	tcase_add_loop_test(tc, a_part_that_is_none_is_made_anew, 0, 4);
 	tcase_add_test(tc, a_kill_leaves_the_part_for_the_next);
 	tcase_add_test(tc, two_processes_fetch_it_once);
+	tcase_add_test(tc, file_comes_from_a_bucket_in_pieces);
+	tcase_add_loop_test(tc,
+	    whatever_a_bucket_does_what_has_its_name_is_the_file, 0,
+	    HOLDER_WEATHERS);
+	tcase_add_test(tc, a_bucket_goes_on_in_the_middle_of_a_piece);
+	tcase_add_test(tc, a_bucket_is_named_by_its_address);
 	tcase_add_test(tc, an_added_file_is_a_link);
 	tcase_add_test(tc, a_name_is_64_small_digits);
+	tcase_add_test(tc, one_that_is_here_is_put_in_its_place);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

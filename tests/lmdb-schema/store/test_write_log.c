@@ -77,7 +77,21 @@ read_log(struct engine *engine, enum store_env log, uint64_t after,
 	return err;
 }
 
-static struct engine engine = {.append = append, .read = read_log};
+static unsigned stale; /* entries that a look lacks which is not sure */
+static unsigned lost; /* and one that is */
+static bool is_away; /* for one that is sure */
+
+static enum err
+get_heads(struct engine *engine, bool sure, uint64_t heads[STORE_ENVS])
+{
+	(void)engine;
+	memset(heads, 0, STORE_ENVS * sizeof(heads[0]));
+	heads[STORE_STATE] = count - (sure ? lost : stale);
+	return sure && is_away ? ERR_AWAY : ERR_OK;
+}
+
+static struct engine engine = {
+    .append = append, .read = read_log, .heads = get_heads};
 static struct store *nodes[2];
 
 static void
@@ -103,7 +117,8 @@ make_nodes(void)
 	ck_assert_int_eq(store_create(scratch_path("b"), &fault), ERR_OK);
 	open_node(0);
 	open_node(1);
-	count = appends = bad = 0;
+	count = appends = bad = stale = lost = 0;
+	is_away = false;
 }
 
 static void
@@ -358,6 +373,29 @@ START_TEST(a_damaged_entry_is_refused)
 }
 END_TEST
 
+static enum err
+catch_up(unsigned node)
+{
+	return write_log_catch_up(
+	    &engine, STORE_STATE, store_state(nodes[node]));
+}
+
+/* As of a server that another has taken over from. */
+START_TEST(a_head_of_a_moment_before_is_no_loss)
+{
+	ck_assert_int_eq(add(0, 'a'), ERR_OK);
+	stale = 1;
+	ck_assert_int_eq(catch_up(0), ERR_OK);
+	is_away = true;
+	ck_assert_int_eq(catch_up(0), ERR_AWAY);
+	ck_assert_int_eq(quiet_lines(), 0);
+	is_away = false;
+	lost = 1;
+	ck_assert_int_eq(catch_up(0), ERR_DAMAGED);
+	ck_assert_int_eq(quiet_lines(), 1);
+}
+END_TEST
+
 Suite *
 test_suite(void)
 {
@@ -368,6 +406,7 @@ test_suite(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, each_node_writes_behind_what_the_other_wrote);
 	tcase_add_test(tc, a_log_out_of_reach_stores_nothing);
+	tcase_add_test(tc, a_head_of_a_moment_before_is_no_loss);
 	tcase_add_loop_test(tc, an_unknown_outcome_is_asked_for_again, 0, 2);
 	tcase_add_test(tc, an_outcome_that_stays_unknown_comes_with_the_log);
 	tcase_add_test(

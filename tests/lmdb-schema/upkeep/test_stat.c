@@ -35,6 +35,7 @@ START_TEST(what_is_there_is_counted)
 	ck_assert_int_eq(stat_collect(&counts, facts), ERR_OK);
 	ck_assert_uint_eq(counts.facts, generation);
 	ck_assert_int_eq(counts.newest_month, FACTS_MONTH);
+	ck_assert_int_eq(counts.oldest_sales, FACTS_MONTH - 40);
 	ck_assert_uint_eq(counts.suppliers, 3);
 	ck_assert_uint_eq(counts.stores, FACTS_STORES);
 	ck_assert_uint_eq(counts.classes, 4);

@@ -237,9 +237,18 @@ for file in $files; do
     "^$file\.csv\.gz: is there, and so is $file\.csv: one of them must go"
 
   plain
-  mv "$csv" "$csv.zst"
+  zstd -q --rm "$csv"
+  taken "$file: packed by zstd"
+
+  plain
+  zstd -q "$csv" && mv "$csv" "$work/plain.csv" && gzip -c "$work/plain.csv" >"$csv.gz"
+  refused "$file: packed in two ways" \
+    "^$file\.csv\.zst: is there, and so is $file\.csv\.gz: one of them must go"
+
+  plain
+  mv "$csv" "$csv.xz"
   refused "$file: a packing that is not read" \
-    "^$file\.csv\.zst: is packed in a way that is not read: unpack it"
+    "^$file\.csv\.xz: is packed in a way that is not read: unpack it"
 
   plain
   edit "$file" 's/$/\r/'

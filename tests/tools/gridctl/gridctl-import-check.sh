@@ -140,5 +140,17 @@ is "as of a check" told 'would be refused'
 is "--yes without --check" eval '! grid import --yes "$csv"'
 is "is a wrong command line" told '--yes goes with --check'
 is "what is stored is sound" grid check -q
+# --- one of a kind, as check counts it --------------------------------------------
+fresh
+data=$work/single
+printf 'code,nom\nF1,One\n' >"$csv/suppliers.csv"
+sed -i '3,$d' "$csv/articles.csv"
+find "$csv" -type f ! -name suppliers.csv ! -name articles.csv -delete
+is "a data directory" grid init
+is "of one article" grid import "$csv"
+is "and its rows" grid compute --all
+is "are checked" grid check
+is "one article is no articles" told '^1 article, 0 network products, 0 server ranges read$'
+is "and one snapshot no snapshots" told '^1 snapshot: [0-9]+ parts, '
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

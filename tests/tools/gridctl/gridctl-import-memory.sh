@@ -1,8 +1,8 @@
 #!/bin/sh
-# An import with next to no memory sorts in files, and stores the same as one with
-# enough, byte by byte; so does one of shuffled lines. Faults are told by the same
-# lines. Nothing of the files is left behind a kill or on a full disk. Closes with
-# "N passed, N failed".
+# An import with next to no memory, by several threads, sorts in files, and stores
+# the same as one thread with enough, byte by byte; so does one of shuffled lines.
+# Faults are told by the same lines. Nothing of the files is left behind a kill or on
+# a full disk. Closes with "N passed, N failed".
 set -u
 gridctl=${GRIDCTL:-${abs_top_builddir:-.}/tools/gridctl/gridctl}
 [ -x "$gridctl" ] || { echo "skipped: $gridctl is not built"; exit 77; }
@@ -71,7 +71,11 @@ import() { # DATA MEMORY OPTION... FOLDER
   where=$1
   memory=$2
   shift 2
-  grid "$where" import --quiet --memory "$memory" "$@" 2>"$work/$where.err"
+  grid "$where" import --quiet --memory "$memory" --jobs "$(jobs "$where")" \
+    "$@" 2>"$work/$where.err"
+}
+jobs() { # DATA
+  case $1 in much) echo 1 ;; little) echo 4 ;; *) echo 3 ;; esac
 }
 same() { [ -n "$1" ] && [ "$1" = "$2" ]; }
 
@@ -85,6 +89,17 @@ is "of shuffled lines, too" same "$(facts much)" "$(facts mixed)"
 is "and the rows" same "$(rows much)" "$(rows little)"
 is "of shuffled lines, too: the rows" same "$(rows much)" "$(rows mixed)"
 is "a base file and four shares" [ "$(facts little | wc -l)" = 5 ]
+no_jobs() { ! import much 1024 --jobs 0 "$work/sorted"; }
+is "no threads are a mistake" no_jobs
+threads() { # JOBS: the threads that an import begins
+  strace -f -qq -e trace=clone,clone3 -o "$work/trace" "$gridctl" \
+    --data "$work/little" import --quiet --jobs "$1" --shares 4 \
+    "$work/sorted" && grep -c CLONE_THREAD "$work/trace"
+}
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+  is "one thread reads, and none helps to write" [ "$(threads 1)" = 1 ]
+  is "four read, and three help to write" [ "$(threads 4)" = 7 ]
+fi
 is "a merge with much memory" import much 1024 --merge "$work/part"
 is "with little memory" import little 1 --merge "$work/part"
 is "with little memory, shuffled" import mixed 1 --merge "$work/part.shuffled"
@@ -134,7 +149,7 @@ is "ranges by their lines" grep -q '^gammes.csv:[0-9]*: codein: comes twice' \
 is "products by their lines" \
   grep -q '^network.csv:[0-9]*: codeCentrale: comes twice' "$work/little.err"
 cp "$work/shuffled/gammes.csv" "$work/shuffled/network.csv" "$work/faulty"
-again sales "" 1
+again sales "" 1 3000 9000 15000
 is "a month that comes twice is refused" faults
 is "a month by the same lines" cmp -s "$work/much.err" "$work/little.err"
 is "a month by its lines" grep -q '^sales.csv:.*comes twice.*has it too' \
@@ -160,7 +175,7 @@ is "and leaves no file" left little
 
 # Killed at some moment: the facts are the old or the new ones, and check is clean.
 killed() {
-  "$gridctl" --data "$work/little" import --quiet --memory 1 \
+  "$gridctl" --data "$work/little" import --quiet --memory 1 --jobs 4 \
     --shares 4 "$work/shuffled" 2>/dev/null &
   sleep "$1"
   kill -9 $! 2>/dev/null

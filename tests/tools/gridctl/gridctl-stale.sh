@@ -145,6 +145,32 @@ expect F2 'a range that is gone'
 take grid import "$work/csv"
 expect '' 'it stays gone'
 
+# One supplier, if it is stale, absent or gone wrong.
+one() { # SAID CASE WORD...
+  said=$1
+  case=$2
+  shift 2
+  made=$(grid compute "$@" 2>&1)
+  if echo "$made" | grep -q "$said"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "not ok: $case: $made"
+  fi
+}
+one 'F3: its snapshot is current and usable' 'a current one' --stale F3
+only gammes.csv 'fournisseur,codein,gamme' 'F3,A3,B'
+take grid gammes import "$work/one/gammes.csv"
+one 'F1: its snapshot is current' 'beside a stale one' --stale F1
+one 'F3: 1 rows.*, computed in' 'a stale one' --stale F3
+snapshot=$(find "$work/data/snapshots/F3" -name '*.mdb' | sort | tail -n 1)
+mv "$snapshot" "$work/moved"
+one 'F3: 1 rows.*, computed in' 'one whose file is gone' --stale F3
+mv "$work/moved" "$snapshot"
+one 'F3: its snapshot is current' 'one that was computed' --stale --absent F3
+one 'no such supplier' 'one that there is not' --stale F9
+one 'give a SUPPLIER, or --all, or --stale' 'all and one' --all F3
+
 # The rows of a supplier that was left alone are those that computing it makes.
 take grid network network.csv
 take grid compute --stale

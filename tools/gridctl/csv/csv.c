@@ -410,7 +410,7 @@ csv_offset(const struct csv *csv)
 
 	assert(block->begin <= block->end);
 	/* The unread part of a packed file cannot be measured. */
-	if (block->gunzip != NULL)
+	if (block->unpack != NULL)
 		return block->offset;
 	return block->offset - (block->end - block->begin);
 }

@@ -43,7 +43,7 @@ struct csv_record {
 };
 
 /*
- * Opens `path` and reads its header; a file named *.gz is unpacked on the way.
+ * Opens `path` and reads its header; a file named *.gz or *.zst is unpacked on the way.
  * `name` stands for the file in faults; `name`, the spec and `faults` must stay
  * valid until csv_close().
  *

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "tools/gridctl/csv/csv_gunzip.h"
+#include "tools/gridctl/csv/csv_unpack.h"
 
 #define READ_SIZE ((size_t)256 * 1024)
 
@@ -31,9 +31,9 @@ csv_block_init(struct csv_block *block, const char *path)
 	if (S_ISREG(st.st_mode))
 		block->size = st.st_size;
 	posix_fadvise(block->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-	if (csv_gunzip_is_name(path))
-		return csv_gunzip_new(
-		    &block->gunzip, block->fd, CSV_GUNZIP_MAX);
+	if (csv_unpack_is_name(path))
+		return csv_unpack_new(
+		    &block->unpack, path, block->fd, CSV_UNPACK_MAX);
 	return ERR_OK;
 }
 
@@ -44,8 +44,8 @@ csv_block_fini(struct csv_block *block)
 	if (block->fd >= 0)
 		close(block->fd);
 	block->fd = -1;
-	csv_gunzip_free(block->gunzip);
-	block->gunzip = NULL;
+	csv_unpack_free(block->unpack);
+	block->unpack = NULL;
 	free(block->data);
 	block->data = NULL;
 }
@@ -54,7 +54,7 @@ const char *
 csv_block_why(const struct csv_block *block)
 {
 	assert(block != NULL);
-	return block->gunzip == NULL ? NULL : csv_gunzip_why(block->gunzip);
+	return block->unpack == NULL ? NULL : csv_unpack_why(block->unpack);
 }
 
 /* Up to READ_SIZE bytes of the text; 0 at its end, or when that failed. */
@@ -64,10 +64,10 @@ read_some(struct csv_block *block, char *to)
 	ssize_t got;
 	size_t unpacked;
 
-	if (block->gunzip != NULL) {
+	if (block->unpack != NULL) {
 		block->err =
-		    csv_gunzip_read(&unpacked, block->gunzip, to, READ_SIZE);
-		block->offset = csv_gunzip_taken(block->gunzip);
+		    csv_unpack_read(&unpacked, block->unpack, to, READ_SIZE);
+		block->offset = csv_unpack_taken(block->unpack);
 		got = block->err == ERR_OK ? (ssize_t)unpacked : -1;
 	} else {
 		do

@@ -2,7 +2,7 @@
  * csv_block: the lines of a file, found in one block that slides along it.
  *
  * It is read rather than mapped: a file that is cut short while it is read
- * must not end in SIGBUS. A file named *.gz is unpacked on the way. Behind the bytes
+ * must not end in SIGBUS. A file named *.gz or *.zst is unpacked on the way. Behind the bytes
  * stand CSV_BLOCK_SLACK newlines, so that a search for the end of a line always
  * finds one, and may read eight bytes at once.
  */
@@ -14,7 +14,7 @@
 
 #include "common/err.h"
 
-struct csv_gunzip;
+struct csv_unpack;
 
 #define CSV_LINE_MAX 1048576 /* bytes in one record */
 #define CSV_BLOCK_SLACK 16
@@ -22,7 +22,7 @@ struct csv_gunzip;
 struct csv_block {
 	const char *path;
 	int fd;
-	struct csv_gunzip *gunzip; /* of a file named *.gz; NULL for another */
+	struct csv_unpack *unpack; /* of a packed file; NULL for another */
 	enum err err; /* the failure that stopped reading */
 	char *data;
 	size_t cap;

@@ -2,6 +2,7 @@
 #include "tools/gridctl/csv/csv_priv.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/arena.h"
@@ -61,11 +62,32 @@ place_column(struct csv *csv, unsigned i, struct span found, unsigned *used)
 	return ERR_OK;
 }
 
+/* No header, or that of another file: one fault instead of one per column. */
+static bool
+is_header(struct csv *csv)
+{
+	const struct csv_spec *spec = csv->spec;
+	char line[256];
+	size_t len = 0;
+
+	for (unsigned i = 0; i < csv->count; i++)
+		if (find_column(spec, csv->fields[i]) < spec->count)
+			return true;
+	for (unsigned i = 0; i < spec->count && len < sizeof(line); i++)
+		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s",
+		    i == 0 ? "" : ",", spec->columns[i]);
+	refuse_header(csv, NULL,
+	    "the first line names none of the columns: the file must begin "
+	    "with the line %s",
+	    line);
+	return false;
+}
+
 static enum err
 place_columns(struct csv *csv)
 {
 	struct span found[CSV_COLUMNS_MAX];
-	unsigned used = csv->spec->count, count = csv->count, missing = 0;
+	unsigned used = csv->spec->count, count = csv->count;
 	enum err err;
 
 	memcpy(found, csv->fields, count * sizeof(found[0]));
@@ -80,14 +102,13 @@ place_columns(struct csv *csv)
 	for (unsigned i = 0; i < csv->spec->count; i++) {
 		if (csv->names[i].ptr != NULL)
 			continue;
-		missing++;
 		csv->fields[i] = (struct span){csv_lost, 0};
 		refuse_header(
 		    csv, csv->spec->columns[i], "the column is missing");
 	}
 	csv->columns = count;
 	csv->extras = used - csv->spec->count;
-	return missing == csv->spec->count ? ERR_BAD_INPUT : ERR_OK;
+	return ERR_OK;
 }
 
 static void
@@ -122,6 +143,13 @@ is_text_of_fields(struct csv *csv)
 		const char *name;
 	} others[] = {
 	    {';', "semicolons"}, {'\t', "tabs"}, {'|', "vertical bars"}};
+	static const struct {
+		struct span begin;
+		const char *by;
+	} packed[] = {
+	    {SPAN("\x1f\x8b"), "gzip: its name must end with .gz"},
+	    {SPAN("\x28\xb5\x2f\xfd"), "zstd: its name must end with .zst"},
+	};
 	struct csv_block *block = &csv->block;
 	struct span line = {block->data + block->begin, 0};
 	size_t stop;
@@ -137,11 +165,12 @@ is_text_of_fields(struct csv *csv)
 		    "UTF-8\")");
 		return false;
 	}
-	if (span_starts(line, SPAN("\x1f\x8b"))) {
-		refuse_header(csv, NULL,
-		    "the file is packed by gzip: its name must end with .gz");
-		return false;
-	}
+	for (unsigned i = 0; i < sizeof(packed) / sizeof(packed[0]); i++)
+		if (span_starts(line, packed[i].begin)) {
+			refuse_header(csv, NULL, "the file is packed by %s",
+			    packed[i].by);
+			return false;
+		}
 	if (csv->spec->count < 2 || span_find(line, ',') < line.len)
 		return true;
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -183,7 +212,7 @@ csv_read_header(struct csv *csv)
 	}
 	if (!csv_all_sound(csv))
 		return ERR_BAD_INPUT;
-	return place_columns(csv);
+	return is_header(csv) ? place_columns(csv) : ERR_BAD_INPUT;
 }
 
 unsigned

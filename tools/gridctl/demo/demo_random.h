@@ -22,7 +22,8 @@ enum demo_stream {
 	DEMO_OF_SHELF, /* a listing in a store */
 	DEMO_OF_POSITION,
 	DEMO_OF_NETWORK,
-	DEMO_OF_SHUFFLE
+	DEMO_OF_SHUFFLE,
+	DEMO_OF_YEAR_BEFORE /* a listing in a store, its older sales */
 };
 
 static inline uint64_t

@@ -2,7 +2,8 @@
  * A month's demand is the article's level, times its season, its trend, the
  * store's size and the promotion if there is one, with some noise. A store
  * orders whole cases when its stock falls below a month's need, sells from its
- * stock, and keeps the rest: so sales, receptions and stock always agree.
+ * stock, and keeps the rest: so sales, receptions and stock always agree. Of
+ * the months before, most articles have sales alone.
  */
 #include "tools/gridctl/demo/demo_shape.h"
 
@@ -312,15 +313,47 @@ live_month(struct demo_cell *cell, const struct demo_product *product,
 	cell->open = true;
 }
 
+/* Demand that finds no stock, per mille. */
+#define SOLD_OUT 60
+
+/* A few suppliers were taken on a year ago: nothing is older. */
+static bool
+is_new(const struct demo_supplier *supplier)
+{
+	return supplier->number % 20 == 7;
+}
+
+/* The sales of the months before known_from, whose stock nobody knows. */
+static void
+sell_before(struct demo_cell cells[DEMO_MONTHS],
+    const struct demo_product *product, const struct demo_terms *terms,
+    int64_t scale, struct demo_random *random)
+{
+	for (int m = 0; m < product->known_from && m <= product->last_month;
+	     m++) {
+		int64_t level = demand(product, m, scale);
+
+		level = level * (1000 - SOLD_OUT) / 1000;
+		level = demand_drawn(product, level, random);
+		if (!demo_chance(random, 4))
+			cells[m].sold = level;
+		set_money(&cells[m], product, terms, is_promoted(product, m));
+	}
+}
+
 bool
 demo_shelf_make(struct demo_cell cells[DEMO_MONTHS],
     const struct demo_plan *plan, const struct demo_listing *listing,
     const struct demo_product *product, const struct demo_terms *terms,
     uint32_t store)
 {
-	uint32_t supplier = plan->suppliers[listing->supplier].number;
-	struct demo_random random = demo_random(plan->seed, DEMO_OF_SHELF,
-	    product->id, ((uint64_t)supplier << 32) | store);
+	const struct demo_supplier *supplier =
+	    &plan->suppliers[listing->supplier];
+	uint64_t shelf = ((uint64_t)supplier->number << 32) | store;
+	struct demo_random random =
+	    demo_random(plan->seed, DEMO_OF_SHELF, product->id, shelf);
+	struct demo_random before =
+	    demo_random(plan->seed, DEMO_OF_YEAR_BEFORE, product->id, shelf);
 	struct demo_random size =
 	    demo_random(plan->seed, DEMO_OF_STORE, store, 0);
 	int64_t scale = demo_between(&size, 550, 1600), level, stock = 0;
@@ -332,8 +365,12 @@ demo_shelf_make(struct demo_cell cells[DEMO_MONTHS],
 		cells[m] = (struct demo_cell){0};
 	if (!product->sold || !demo_chance(&random, 79))
 		return false;
+	if (first < product->known_from && !is_new(supplier))
+		sell_before(cells, product, terms, scale, &before);
 	if (first < product->known_from)
 		first = product->known_from;
+	if (is_new(supplier) && first < DEMO_MONTHS / 2)
+		first = DEMO_MONTHS / 2;
 	for (int m = first; m < DEMO_MONTHS; m++) {
 		ordered = m <= product->last_month;
 		if (!ordered && stock == 0)

@@ -34,7 +34,7 @@ struct demo_product {
 	int64_t level;
 	int64_t slope; /* per mille a month */
 	int first_month, last_month; /* sold from, ordered to: 0..23 */
-	int known_from; /* earlier months are not in the data */
+	int known_from; /* of earlier months the data have sales alone */
 	int promo_a, promo_b; /* months with a promotion */
 };
 
@@ -47,7 +47,7 @@ struct demo_terms {
 
 /* The figures of an article in a store in a month. */
 struct demo_cell {
-	bool open; /* on the shelf, with or without sales */
+	bool open; /* its stock and receptions are known */
 	bool stock_told;
 	int64_t sold, received, stock; /* thousandths */
 	int64_t ca, marge; /* cents, without tax */
@@ -81,7 +81,7 @@ void demo_product_make(
 void demo_terms_make(struct demo_terms *terms, const struct demo_plan *plan,
     const struct demo_listing *listing, const struct demo_product *product);
 
-/* False when the store does not carry it; the cells are then all closed. */
+/* False when the store does not carry it; the cells are then all empty. */
 bool demo_shelf_make(struct demo_cell cells[DEMO_MONTHS],
     const struct demo_plan *plan, const struct demo_listing *listing,
     const struct demo_product *product, const struct demo_terms *terms,

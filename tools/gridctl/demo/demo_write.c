@@ -397,10 +397,10 @@ write_shelf(struct demo_texts *texts, const struct demo_key *key,
     const struct demo_cell cells[DEMO_MONTHS], bool by_weight)
 {
 	for (int m = 0; m < DEMO_MONTHS; m++) {
-		if (!cells[m].open)
-			continue;
 		if (cells[m].sold != 0)
 			write_sales(texts, key, &cells[m], m, by_weight);
+		if (!cells[m].open)
+			continue;
 		if (cells[m].stock_told)
 			write_amount(texts, DEMO_STOCK_CSV, key, cells[m].stock,
 			    m, by_weight);

@@ -40,6 +40,7 @@ struct sender {
 	struct lease *lease, lease_of_node;
 	uint64_t hooks_version;
 	unsigned hooks; /* that there are */
+	struct hook_removals removals; /* that the lines show */
 };
 
 static volatile sig_atomic_t ending;
@@ -172,6 +173,33 @@ count_hook(void *context, const struct hook *hook)
 	return ERR_OK;
 }
 
+static bool
+is_busy(const struct sender *sender)
+{
+	for (unsigned i = 0; i < sender->count; i++)
+		if (sender->lines[i]->busy > 0)
+			return true;
+	return false;
+}
+
+/* Tells hook_remove() on another node that all has ended of what was removed. */
+static enum err
+tell_ended(struct sender *sender)
+{
+	enum err err;
+
+	if (sender->removals.ended >= sender->removals.removed)
+		return ERR_OK;
+	for (unsigned i = 0; i < sender->count; i++)
+		if (!sender->lines[i]->there)
+			return ERR_OK;
+	err = hook_removals_end(
+	    sender->store, sender->lease, sender->removals.removed);
+	if (err == ERR_OK)
+		sender->removals.ended = sender->removals.removed;
+	return err;
+}
+
 /* Without a hook nothing is written, and so nothing is held. */
 static enum err
 count_hooks(struct sender *sender)
@@ -198,7 +226,7 @@ hold(struct sender *sender)
 	bool held = sender->lease->token != 0;
 	enum err err = count_hooks(sender);
 
-	if (err == ERR_OK && sender->hooks == 0) {
+	if (err == ERR_OK && sender->hooks == 0 && !is_busy(sender)) {
 		lease_release(sender->lease, sender->store);
 		return ERR_BUSY;
 	}
@@ -344,6 +372,8 @@ send_due(struct sender *sender)
 	    state_view_version(sender->view) != sender->state_version) {
 		err = take_hooks(sender);
 		if (err == ERR_OK)
+			err = hook_removals(&sender->removals, sender->view);
+		if (err == ERR_OK)
 			sender->state_version =
 			    state_view_version(sender->view);
 	}
@@ -352,7 +382,8 @@ send_due(struct sender *sender)
 	for (unsigned i = 0; i < sender->count && err == ERR_OK; i++)
 		err = serve_line(sender, sender->lines[i], now_ms);
 	drop_absent(sender);
-	return err;
+	return err == ERR_OK && sender->lease != NULL ? tell_ended(sender)
+						      : err;
 }
 
 static enum err
@@ -422,7 +453,7 @@ deliver_run(struct store *store, const struct deliver_options *options)
 		return err;
 	if (store_is_shared(store)) {
 		sender.lease = &sender.lease_of_node;
-		err = lease_init(sender.lease, "hooks");
+		err = lease_init(sender.lease, HOOK_LEASE);
 	}
 	if (err == ERR_OK)
 		err = posts_new(&sender.posts, options->ca_file);

@@ -8,6 +8,7 @@
 
 #include "common/date.h"
 #include "common/fs.h"
+#include "tools/gridctl/csv/csv_unpack.h"
 #include "tools/gridctl/import/import_priv.h"
 
 /*
@@ -78,13 +79,16 @@ static enum err
 file_path(
     char path[FS_PATH_MAX], const struct import *import, enum import_file file)
 {
-	const char *name = import_rows[file].name;
-	enum err err = fs_path(path, "%s/%s.gz", import->dir, name);
+	const char *name = import_rows[file].name, *ending;
+	enum err err = fs_path(path, "%s/%s", import->dir, name);
 
-	if (err == ERR_OK && eaccess(path, F_OK) == 0 &&
-	    fs_path(path, "%s/%s", import->dir, name) == ERR_OK &&
-	    eaccess(path, F_OK) != 0)
-		return fs_path(path, "%s/%s.gz", import->dir, name);
+	if (err != ERR_OK || eaccess(path, F_OK) == 0)
+		return err;
+	for (unsigned i = 0; (ending = csv_unpack_ending(i)) != NULL; i++) {
+		err = fs_path(path, "%s/%s%s", import->dir, name, ending);
+		if (err != ERR_OK || eaccess(path, F_OK) == 0)
+			return err;
+	}
 	return fs_path(path, "%s/%s", import->dir, name);
 }
 

@@ -50,6 +50,7 @@ struct import {
 	 * them is no fault of its own.
 	 */
 	bool partial[IMPORT_FILES];
+	unsigned jobs; /* threads that read monthly files */
 	char names[IMPORT_FILES][NAME_MAX + 1]; /* as faults have them */
 	/* The live values: import_values.c. */
 	struct sorter_budget budget;
@@ -83,7 +84,7 @@ enum err import_check_folder(
 enum err import_check_files(
     struct import *import, bool merge, void (*ignored)(const char *name));
 
-/* True when the folder has that file, as it is or packed: "sales.csv.gz". */
+/* True when the folder has that file, as it is or packed: "sales.csv.gz", "sales.csv.zst". */
 bool import_has(const struct import *import, enum import_file file);
 uint64_t import_file_bytes(const struct import *import, enum import_file file);
 
@@ -99,7 +100,8 @@ enum err import_seal(struct import *import);
 enum err import_read(struct import *import, enum import_file file);
 
 /*
- * Reads the four monthly files, and calls `show` meanwhile, each 0.1 s at least.
+ * Reads the four monthly files, by as many threads as import->jobs says, and
+ * calls `show` meanwhile, each 0.1 s at least.
  */
 enum err import_read_monthly(
     struct import *import, void (*show)(void *context), void *context);

@@ -7,16 +7,42 @@
 #include <sys/stat.h>
 
 #include "common/fs.h"
+#include "tools/gridctl/csv/csv_unpack.h"
 #include "tools/gridctl/import/import_priv.h"
 
+/* Packings that no import reads. */
 static const char *const packings[] = {
-    ".zst", ".bz2", ".xz", ".lz4", ".zip", ".Z", ".7z", NULL};
+    ".bz2", ".xz", ".lz4", ".zip", ".Z", ".7z", NULL};
+
+#define NAME_SIZE 32 /* of a known file, with its ending */
 
 struct looking {
 	struct import *import;
 	void (*ignored)(const char *name);
 	bool known[IMPORT_FILES];
+	char as[IMPORT_FILES][NAME_SIZE]; /* the name that it has there */
 };
+
+static void
+keep_name(char kept[NAME_SIZE], const char *name)
+{
+	size_t len = strlen(name);
+
+	assert(len < NAME_SIZE);
+	memcpy(kept, name, len + 1);
+}
+
+/* The ending that `rest` is, of a packed file that is read; NULL: another. */
+static const char *
+read_ending(const char *rest, bool any_case)
+{
+	const char *ending;
+
+	for (unsigned i = 0; (ending = csv_unpack_ending(i)) != NULL; i++)
+		if ((any_case ? strcasecmp : strcmp)(rest, ending) == 0)
+			return ending;
+	return NULL;
+}
 
 static bool
 is_folder(const char *dir, const char *name)
@@ -67,16 +93,18 @@ look_at(struct looking *looking, const char *name)
 	bool is_name = file < IMPORT_FILES &&
 	    strncmp(name, import_rows[file].name, rest - name) == 0;
 
-	if (is_name && (*rest == '\0' || strcmp(rest, ".gz") == 0)) {
+	if (is_name && (*rest == '\0' || read_ending(rest, false) != NULL)) {
 		if (looking->known[file])
 			csv_faults_add(&import->faults[0], name, 0, NULL,
 			    "is there, and so is %s: one of them must go",
-			    import_rows[file].name);
+			    looking->as[file]);
+		else
+			keep_name(looking->as[file], name);
 		looking->known[file] = true;
 	} else if (file < IMPORT_FILES && is_packing(rest))
 		refuse(import, name,
 		    "is packed in a way that is not read: unpack it, or pack "
-		    "it by gzip");
+		    "it by gzip or zstd");
 	else if (is_folder(import->dir, name))
 		return;
 	else if (looking->ignored != NULL)
@@ -86,7 +114,8 @@ look_at(struct looking *looking, const char *name)
 		    "is no file of an import; is %s%s meant? Rename it, or "
 		    "give --ignore-unknown",
 		    import_rows[file].name,
-		    strcasecmp(rest, ".gz") == 0 ? ".gz" : "");
+		    read_ending(rest, true) == NULL ? ""
+						    : read_ending(rest, true));
 	else
 		refuse(import, name,
 		    "is no file of an import: take it out, or give "

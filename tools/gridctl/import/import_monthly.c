@@ -2,11 +2,8 @@
 #include <assert.h>
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tools/gridctl/import/import.h"
-
-#define READERS_MAX 4
 
 static const enum import_file monthly[] = {
     IMPORT_SALES, IMPORT_STOCK, IMPORT_RECEPTIONS, IMPORT_POSITIONS};
@@ -61,20 +58,18 @@ import_read_monthly(
     struct import *import, void (*show)(void *context), void *context)
 {
 	struct reading reading = {.import = import};
-	long readers = sysconf(_SC_NPROCESSORS_ONLN);
-	pthread_t threads[READERS_MAX];
-	int started = 0;
+	unsigned readers = import->jobs < MONTHLY ? import->jobs : MONTHLY;
+	pthread_t threads[MONTHLY];
+	unsigned started = 0;
 
 	assert(import->intake != NULL && show != NULL);
 	pthread_mutex_init(&reading.lock, NULL);
-	if (readers > READERS_MAX)
-		readers = READERS_MAX;
 	while (started < readers &&
 	    pthread_create(&threads[started], NULL, read_next, &reading) == 0)
 		started++;
 	if (started == 0)
 		read_next(&reading);
-	for (int i = 0; i < started; i++) {
+	for (unsigned i = 0; i < started; i++) {
 		struct timespec at;
 
 		do {

@@ -13,10 +13,17 @@ struct import_reading {
 	enum import_file file;
 	const char *name; /* the file's own, as faults have it */
 	struct import_field field;
-	/* The article of the line before: most lines repeat it. */
-	char last[KEY_MAX];
-	size_t last_len;
-	uint32_t article;
+	/* Article and store of the line before: most lines repeat them. */
+	struct {
+		char supplier[SCHEMA_CODE_MAX], codein[SCHEMA_CODE_MAX];
+		size_t supplier_len, codein_len; /* 0: none yet */
+		uint32_t article;
+	} last;
+	struct {
+		char code[SCHEMA_CODE_MAX];
+		size_t len; /* 0: none yet */
+		uint16_t store;
+	} last_store;
 	int32_t months[LIVE_MONTHS_MAX]; /* of network.csv's extra columns */
 	unsigned month_count;
 };

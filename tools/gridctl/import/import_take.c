@@ -8,7 +8,6 @@
 
 #include "common/date.h"
 #include "common/num.h"
-#include "lmdb-schema/key.h"
 #include "lmdb-schema/pack.h"
 #include "tools/gridctl/import/import_priv.h"
 
@@ -178,30 +177,50 @@ take_article(struct import_reading *reading)
 
 /* --- monthly facts ------------------------------------------------------ */
 
+static bool
+is_last(const struct import_reading *reading)
+{
+	const struct span *fields = reading->field.record->fields;
+
+	return reading->last.codein_len > 0 &&
+	    span_eq(fields[1],
+		span_make(reading->last.codein, reading->last.codein_len)) &&
+	    span_eq(fields[0],
+		span_make(reading->last.supplier, reading->last.supplier_len));
+}
+
+/* Both are codes, which have a greatest length. */
+static void
+keep_last(struct import_reading *reading, struct span supplier,
+    struct span codein, uint32_t article)
+{
+	memcpy(reading->last.supplier, supplier.ptr, supplier.len);
+	memcpy(reading->last.codein, codein.ptr, codein.len);
+	reading->last.supplier_len = supplier.len;
+	reading->last.codein_len = codein.len;
+	reading->last.article = article;
+}
+
 /* The article of columns 0 and 1; INTAKE_NONE after a fault. */
 static uint32_t
 find_article(struct import_reading *reading)
 {
 	struct span supplier, codein;
-	struct key key;
+	uint32_t article;
+	bool fine;
 
-	bool fine = field_code(&supplier, &reading->field, 0);
-
+	if (is_last(reading))
+		return reading->last.article;
+	fine = field_code(&supplier, &reading->field, 0);
 	fine &= field_code(&codein, &reading->field, 1);
 	if (!fine)
 		return INTAKE_NONE;
-	key = key_pair(supplier, codein);
-	if (span_eq(
-		key_span(&key), span_make(reading->last, reading->last_len)))
-		return reading->article;
-	reading->article =
+	article =
 	    intake_find_article(reading->import->intake, supplier, codein);
-	if (reading->article != INTAKE_NONE) {
-		memcpy(reading->last, key.bytes, key.len);
-		reading->last_len = key.len;
-		return reading->article;
+	if (article != INTAKE_NONE) {
+		keep_last(reading, supplier, codein, article);
+		return article;
 	}
-	reading->last_len = 0;
 	if (intake_failed(reading->import->intake) != ERR_OK ||
 	    reading->import->partial[IMPORT_SUPPLIERS] ||
 	    reading->import->partial[IMPORT_ARTICLES])
@@ -220,8 +239,15 @@ static bool
 find_store(struct import_reading *reading, uint16_t *store)
 {
 	struct span code = reading->field.record->fields[2];
-	uint32_t number = intake_find_store(reading->import->intake, code);
+	uint32_t number;
 
+	if (code.len > 0 &&
+	    span_eq(code,
+		span_make(reading->last_store.code, reading->last_store.len))) {
+		*store = reading->last_store.store;
+		return true;
+	}
+	number = intake_find_store(reading->import->intake, code);
 	if (number == INTAKE_NONE && code.len == 0) {
 		csv_fault(reading->field.csv, 2, "is empty, but is needed");
 		return false;
@@ -235,6 +261,9 @@ find_store(struct import_reading *reading, uint16_t *store)
 		return false;
 	}
 	*store = (uint16_t)number;
+	memcpy(reading->last_store.code, code.ptr, code.len);
+	reading->last_store.len = code.len;
+	reading->last_store.store = *store;
 	return true;
 }
 
@@ -379,25 +408,30 @@ take_network(struct import_reading *reading)
 }
 
 /* Without an intake, the current facts have the known codes. */
-static bool
-is_known(
-    struct import_reading *reading, struct span *supplier, struct span *codein)
+static enum err
+look_up(bool *known, struct import_reading *reading, struct span *supplier,
+    struct span *codein)
 {
 	struct source *source = reading->import->source;
+	enum err err = ERR_OK;
 
+	*known = false;
 	*supplier = reading->field.record->fields[0];
 	*codein = reading->field.record->fields[1];
-	if (reading->import->intake != NULL)
-		return find_article(reading) != INTAKE_NONE;
+	if (reading->import->intake != NULL) {
+		*known = find_article(reading) != INTAKE_NONE;
+		return ERR_OK;
+	}
 	if (!field_code(supplier, &reading->field, 0) ||
 	    !field_code(codein, &reading->field, 1))
-		return false;
-	if (source != NULL && source_lists(source, *supplier, *codein))
-		return true;
-	csv_fault(reading->field.csv, 1,
-	    "is no article of supplier %.*s: \"%.*s\"", SPAN_ARG(*supplier),
-	    SPAN_ARG(*codein));
-	return false;
+		return ERR_OK;
+	if (source != NULL)
+		err = source_lists(known, source, *supplier, *codein);
+	if (err == ERR_OK && !*known)
+		csv_fault(reading->field.csv, 1,
+		    "is no article of supplier %.*s: \"%.*s\"",
+		    SPAN_ARG(*supplier), SPAN_ARG(*codein));
+	return err;
 }
 
 static enum err
@@ -405,11 +439,11 @@ take_gamme(struct import_reading *reading)
 {
 	struct span supplier, codein;
 	uint8_t gamme;
-	bool fine = field_gamme(&gamme, &reading->field, 2);
+	bool fine = field_gamme(&gamme, &reading->field, 2), known;
+	enum err err = look_up(&known, reading, &supplier, &codein);
 
-	fine &= is_known(reading, &supplier, &codein);
-	if (!fine)
-		return ERR_OK;
+	if (err != ERR_OK || !fine || !known)
+		return err;
 	return import_put_gamme(reading->import, supplier, codein, gamme,
 	    reading->field.record->line);
 }

@@ -72,6 +72,11 @@ END_TEST
 #define UTF16 \
 	"!f.csv:1: the file is UTF-16: UTF-8 is needed (Excel: save as \"CSV " \
 	"UTF-8\");#1 faults, "
+#define NO_COLUMN \
+	"!f.csv:1: the first line names none of the columns: the file must " \
+	"begin with the line a,b,c;"
+#define NO_HEADER NO_COLUMN "#1 faults, "
+#define NO_HEADER_2 NO_COLUMN "#2 faults, "
 #define BAD_CR "a carriage return stands outside quotes and ends no line"
 
 static const struct {
@@ -123,12 +128,13 @@ static const struct {
     CASE("a,B,c\n",
 	"!f.csv:1: B: there is no such column;!f.csv:1: b: the "
 	"column is missing;#2 faults, "),
-    CASE("1,2,3\n",
-	"!f.csv:1: 1: there is no such column;!f.csv:1: 2: there "
-	"is no such column;!f.csv:1: 3: there is no such "
-	"column;!f.csv:1: a: the column is missing;!f.csv:1: b: "
-	"the column is missing;!f.csv:1: c: the column is "
-	"missing;#6 faults, "),
+    /* without a header, and with one of another file */
+    CASE("1,2,3\n", NO_HEADER),
+    CASE("x,y,z,farbe\n1,2,3,4\n", NO_HEADER),
+    CASE("\n1,2,3\n", NO_HEADER),
+    CASE("x;y;z\n",
+	"!f.csv:1: the fields are separated by semicolons: commas are needed, "
+	"and a point in numbers;" NO_HEADER_2),
     CASE("a,\"b,c\n",
 	"!f.csv:1: a: the quoted field does not end;#1 "
 	"faults, "),

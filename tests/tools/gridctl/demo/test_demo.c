@@ -527,6 +527,75 @@ START_TEST(labels_have_what_people_paste)
 }
 END_TEST
 
+/* By article: the sales of the last twelve months, and those before. */
+struct years {
+	struct span supplier, codein;
+	unsigned before, now;
+};
+
+static size_t
+sales_by_article(struct years *years, size_t room)
+{
+	const struct table *sales = &tables[DEMO_SALES_CSV];
+	size_t count = 0;
+
+	for (size_t i = 0; i < sales->count; i++) {
+		const struct span *row = sales->rows[i];
+		struct years *of = &years[count > 0 ? count - 1 : 0];
+
+		if (count == 0 || !span_eq(of->codein, row[1]) ||
+		    !span_eq(of->supplier, row[0])) {
+			ck_assert_uint_lt(count, room);
+			of = &years[count++];
+			*of = (struct years){row[0], row[1], 0, 0};
+		}
+		if (span_cmp(row[3], SPAN("202511")) < 0)
+			of->before++;
+		else
+			of->now++;
+	}
+	return count;
+}
+
+/* The code of a supplier that was taken on a year ago. */
+static void
+new_supplier(char code[6])
+{
+	struct demo_plan plan;
+
+	code[0] = '\0';
+	ck_assert_int_eq(
+	    demo_plan_make(&plan, 1, ARTICLES, SUPPLIERS, STORES, 0), ERR_OK);
+	for (uint32_t i = 0; i < plan.supplier_count; i++)
+		if (plan.suppliers[i].number == 7)
+			memcpy(code, plan.suppliers[i].code, 6);
+	demo_plan_fini(&plan);
+	ck_assert_uint_eq(strlen(code), 5);
+}
+
+START_TEST(most_articles_have_sales_of_two_years)
+{
+	static struct years years[4000];
+	size_t count = sales_by_article(years, 4000), both = 0, begun = 0;
+	size_t of_new = 0;
+	char new[6];
+
+	new_supplier(new);
+	for (size_t i = 0; i < count; i++) {
+		both += years[i].before > 0 && years[i].now > 0;
+		begun += years[i].before == 0;
+		if (!span_eq(years[i].supplier, span_of(new)))
+			continue;
+		of_new++;
+		ck_assert_uint_eq(years[i].before, 0);
+	}
+	ck_assert_uint_gt(of_new, 0);
+	ck_assert_uint_gt(both * 100, count * 80);
+	ck_assert_uint_gt(begun * 100, count * 2);
+	ck_assert_uint_lt(begun * 100, count * 20);
+}
+END_TEST
+
 /* How many months each product of the network has. */
 START_TEST(series_are_longer_than_a_year_and_shorter)
 {
@@ -618,7 +687,7 @@ START_TEST(bytes_are_those_of_any_other_machine)
 	    "9a100d476aeb11b3db5682ee089a24a6ec4b2043beb13f27cdf1285c5d610b3a");
 	digest_file(hex, "a", DEMO_SALES_CSV, false);
 	ck_assert_str_eq(hex,
-	    "ff3ffc583dc07e90f5430395c24b4bcb69051d42f9d288fa572fd1b027d64a92");
+	    "b028ca9ea4f2c497c5bfbafa3e7f63f204eeeb4d43dafade89991e8fc77c2332");
 }
 END_TEST
 
@@ -715,6 +784,7 @@ test_suite(void)
 	tcase_add_test(tc, some_articles_are_listed_at_several_suppliers);
 	tcase_add_test(tc, some_things_are_missing);
 	tcase_add_loop_test(tc, labels_have_what_people_paste, 0, 6);
+	tcase_add_test(tc, most_articles_have_sales_of_two_years);
 	tcase_add_test(tc, series_are_longer_than_a_year_and_shorter);
 	tcase_add_test(tc, same_seed_gives_the_same_bytes_and_another_does_not);
 	tcase_add_test(tc, bytes_are_those_of_any_other_machine);

@@ -1,0 +1,42 @@
+#include "lmdb-schema/store/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/num.h"
+
+uint64_t
+engine_epoch_number(struct span text)
+{
+	int64_t number;
+
+	return num_int(&number, span_sub(text, 0, span_find(text, ' ')), 0,
+		   INT64_MAX)
+	    ? (uint64_t)number
+	    : 0;
+}
+
+void
+engine_epoch_name(
+    char out[ENGINE_EPOCH_NAME_MAX], const char *name, uint64_t epoch)
+{
+	if (epoch == 0)
+		snprintf(out, ENGINE_EPOCH_NAME_MAX, "%s", name);
+	else
+		snprintf(out, ENGINE_EPOCH_NAME_MAX, "%s.%llu", name,
+		    (unsigned long long)epoch);
+}
+
+enum err
+engine_check_name(const char *name, struct fault *fault)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+	size_t len = strlen(name);
+
+	if (len > 0 && len <= ENGINE_NAME_MAX && strspn(name, letters) == len)
+		return ERR_OK;
+	fault_set(fault, "name",
+	    "is 1 to %d small letters, digits and '-': \"%s\"", ENGINE_NAME_MAX,
+	    name);
+	return ERR_BAD_INPUT;
+}

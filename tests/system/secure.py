@@ -1,0 +1,133 @@
+"""etcd with TLS and users, as docs/cluster.md sets it up: nodes share by it, a wrong
+certificate is refused, and a user without the right is told which one."""
+
+import base64
+import json
+import os
+import ssl
+import subprocess
+import sys
+import urllib.request
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from etcd_kit import Etcd, find_etcd  # noqa: E402
+from join import Node, Spare  # noqa: E402
+from stack import run_tests, skip, wait_until  # noqa: E402
+
+PASSWORD = "0123456789abcdef"
+
+
+def make_certificates(folder):
+    """With the commands of docs/cluster.md, for this host."""
+    def openssl(*words):
+        done = subprocess.run(["openssl"] + list(words), cwd=folder,
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    for name in ("etcd-ca", "other-ca"):
+        openssl("req", "-x509", *key, "-days", "3650", "-subj", "/CN=" + name,
+                "-keyout", name + ".key", "-out", name + ".pem")
+    openssl("req", *key, "-subj", "/CN=127.0.0.1", "-keyout", "etcd.key",
+            "-out", "etcd.csr")
+    with open(folder + "/etcd.ext", "w") as file:
+        file.write("subjectAltName = IP:127.0.0.1\n")
+    openssl("x509", "-req", "-in", "etcd.csr", "-CA", "etcd-ca.pem", "-CAkey",
+            "etcd-ca.key", "-CAcreateserial", "-days", "3650", "-extfile",
+            "etcd.ext", "-out", "etcd.pem")
+
+
+class SecureEtcd(Etcd):
+    """`prefix`: of the keys that the nodes' user may read and write."""
+
+    def __init__(self, prefix="product-grid"):
+        super().__init__()
+        make_certificates(self.folder)
+        self.prefix, self.ca = prefix, self.path("etcd-ca.pem")
+        with open(self.path("password"), "w") as file:
+            file.write(PASSWORD + "\n")
+        self.hosts = [("127.0.0.1", [])]
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def addresses(self, ports):
+        return ["https://127.0.0.1:%d" % port for port in ports]
+
+    def options(self):
+        files = ["--cert-file", self.path("etcd.pem"), "--key-file",
+                 self.path("etcd.key")]
+        return files + ["--peer-" + word[2:] if word.startswith("--") else word
+                        for word in files] + [
+            "--peer-trusted-ca-file", self.ca, "--peer-client-cert-auth",
+            "--bcrypt-cost", "4"]
+
+    def ask(self, i, path, body):
+        request = urllib.request.Request(
+            self.urls[i] + path, json.dumps(body).encode())
+        with urllib.request.urlopen(
+                request, timeout=10,
+                context=ssl.create_default_context(cafile=self.ca)) as answer:
+            return json.loads(answer.read())
+
+    def conf_line(self):
+        return "%s\nca = %s\nuser = grid\npassword_file = %s" % (
+            super().conf_line(), self.ca, self.path("password"))
+
+    def __enter__(self):
+        super().__enter__()
+
+        def text(words):
+            return base64.b64encode(words.encode()).decode()
+        end = self.prefix[:-1] + chr(ord(self.prefix[-1]) + 1)
+        for path, body in (
+                ("user/add", {"name": "root", "password": PASSWORD}),
+                ("role/add", {"name": "root"}),
+                ("user/grant", {"user": "root", "role": "root"}),
+                ("role/add", {"name": "grid"}),
+                ("role/grant", {"name": "grid", "perm": {
+                    "permType": "READWRITE", "key": text(self.prefix),
+                    "range_end": text(end)}}),
+                ("user/add", {"name": "grid", "password": PASSWORD}),
+                ("user/grant", {"user": "grid", "role": "grid"}),
+                ("enable", {})):
+            self.ask(0, "/v3/auth/" + path, body)
+        return self
+
+
+def nodes_share_by_an_etcd_with_tls_and_users():
+    with SecureEtcd() as etcd, Node(etcd) as one, Spare(etcd, one) as two:
+        wait_until(one.is_current, "it is current")
+        two.write_conf()
+        two.must("cluster", "join")
+        one.store("10000", "Y")
+        two.must("key", "create", "--name", "two", "--scope", "read")
+        wait_until(lambda: "two" in one.ctl("key", "list"), "it is known")
+        wait_until(lambda: two.tables() == one.tables(), "they are the same")
+        # What is not etcd's certificate is not spoken with.
+        etcd.ca = etcd.path("other-ca.pem")
+        two.write_conf()
+        done = two.ctl("cluster", "status")
+        assert done.returncode == 1 and "certificate" in done.stdout, done
+
+
+def a_user_without_the_right_is_told_which_one():
+    with SecureEtcd("product-grid/") as etcd, Spare(etcd, etcd) as two:
+        with open(etcd.path("secret"), "w") as file:
+            file.write(PASSWORD + "\n")
+        two.own_state()
+        done = two.ctl("cluster", "init")
+        assert done.returncode == 1, done
+        assert "permission denied" in done.stderr and \
+            "readwrite of all keys that begin with product-grid" in \
+            done.stderr, done
+
+
+if __name__ == "__main__":
+    find_etcd()
+    if subprocess.run(["sh", "-c", "command -v openssl"], check=False,
+                      capture_output=True).returncode:
+        skip("openssl is not installed")
+    run_tests([nodes_share_by_an_etcd_with_tls_and_users,
+               a_user_without_the_right_is_told_which_one])
