@@ -6,7 +6,7 @@ import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
-import {t} from "./text.js";
+import {plural, t} from "./text.js";
 
 const MOST = 100;
 const FIELDS = ["codein", "libelle1", "codeFournisseur", "nomFournisseur",
@@ -40,10 +40,9 @@ export function searchAcross(words, go) {
 	get("/api/v1/products/search", {q: words, limit: MOST,
 	    fields: FIELDS.join(",")}).then(({data, pagination}) => {
 		body.replaceChildren(...data.map(row));
-		told.textContent = t(data.length < pagination.total ?
-		    "across_some" : "across_all",
-		{n: format.integer(data.length),
-		    total: format.integer(pagination.total)});
+		told.textContent = plural(data.length < pagination.total ?
+		    "across_some" : "across_all", data.length,
+		{total: format.integer(pagination.total)});
 		body.querySelector("button")?.focus();
 	}).catch((error) => told.replaceChildren(...reasons(t("across_failed"),
 	    error)));

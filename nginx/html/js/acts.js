@@ -4,15 +4,16 @@
  */
 import {setAfterLook, titleOf} from "./bulk.js";
 import {copySheet, sheetOf} from "./copying.js";
-import {shownColumns} from "./columns.js";
-import {decideNow, undoOf} from "./decide.js";
+import {displayedNames} from "./columns.js";
+import {undoOf} from "./decide.js";
+import {answered} from "./deciding.js";
 import {complain} from "./errors.js";
 import * as format from "./format.js";
 import {tell} from "./notice.js";
 import {readRanges, rowsOfCodes} from "./pasted.js";
-import {edit, lastStep, plan, proposal, RANGES, redo, refreshPending, setRange,
-    standing, undo} from "./ranges.js";
+import {isVoid, lastStep, RANGES, redo, setRange, standing, undo} from "./ranges.js";
 import {mayDecide, tellReadOnly} from "./rights.js";
+import {makeSigns, SIGNS} from "./signs.js";
 import {plural, t} from "./text.js";
 
 const MANY = 100; /* rows that are set without a word before */
@@ -25,10 +26,12 @@ const MOST_COPIED = 20000;
 export function makeActs(grid, supplier, wholeRows, inWaiting) {
 	/* The newest step, or the one that a notice was about. */
 	async function undoStep(step) {
+		await answered();
 		const had = await undo(step);
 
-		tell(t(had === undefined ? "nothing_to_undo" :
-		    had.decided ? "undone_decided" : "undone"),
+		tell(t(had === undefined ? isVoid() ? "undo_void" :
+		    "nothing_to_undo" : had.decided ? "undone_decided" :
+		    "undone"),
 		{about: "ranges"});
 	}
 
@@ -85,6 +88,9 @@ export function makeActs(grid, supplier, wholeRows, inWaiting) {
 			tell(t("set_none"), {about: "ranges"});
 	}
 
+	const isAnyChosen = () => grid.selectedRows().length > 0 ||
+	    grid.block() !== null;
+
 	/* The rows that are meant, the first one of a block first. */
 	const targets = (row) => {
 		const selected = grid.selectedRows();
@@ -127,14 +133,15 @@ export function makeActs(grid, supplier, wholeRows, inWaiting) {
 		}
 		const rows = await grid.rowsFrom(letters.length);
 
-		await setPairs(rows.map((one, i) => [one, letters[i]]),
-		    {wrong, always: letters.length > 1});
+		await setPairs(rows.map((one, i) => [one, letters[i]])
+		    .filter(([, gamme]) => gamme !== null),
+		{wrong, always: letters.length > 1});
 	}
 
 	async function pasteCodes({pairs, wrong}) {
-		const {found, unknown} = await rowsOfCodes(pairs, supplier().code);
+		const {found, ...told} = await rowsOfCodes(pairs, supplier().code);
 
-		await setPairs(found, {unknown, wrong, always: true});
+		await setPairs(found, {...told, wrong, always: true});
 	}
 
 	async function paste(text, row) {
@@ -154,8 +161,6 @@ export function makeActs(grid, supplier, wholeRows, inWaiting) {
 		}
 	}
 
-	const names = () => shownColumns().map(({name}) => name);
-
 	async function copyRows(selected) {
 		if (selected.length > MOST_COPIED) {
 			tell(t("copy_many", {n: format.integer(selected.length),
@@ -165,7 +170,7 @@ export function makeActs(grid, supplier, wholeRows, inWaiting) {
 		}
 		const rows = await wholeRows(selected);
 
-		await copySheet(sheetOf(rows, names(), true));
+		await copySheet(sheetOf(rows, displayedNames(), true));
 		tell(plural("copied_rows", rows.length), {about: "copy"});
 	}
 
@@ -182,54 +187,15 @@ export function makeActs(grid, supplier, wholeRows, inWaiting) {
 		const selected = grid.selectedRows(), block = grid.block();
 		const act = block !== null ? copyBlock(block) :
 		    selected.length > 0 ? copyRows(selected) :
-			names().includes(name) ?
+			displayedNames().includes(name) ?
 			    copyBlock({rows: [row], names: [name]}) : null;
 
 		act?.catch((error) => complain(t("copy_failed"), error));
 		return act !== null;
 	}
 
-	/*
-	 * The proposal at a row; where none is known, as the server has it now.
-	 * One that the buyer may not expect is shown, and not decided.
-	 */
-	async function proposalAt({codein}) {
-		const code = supplier().code, expected = inWaiting();
-
-		if (proposal(codein) !== undefined)
-			return proposal(codein);
-		tell(t("waits_asked"), {about: "ranges"});
-		await refreshPending();
-		const found = proposal(codein);
-
-		if (code !== supplier().code)
-			return undefined;
-		if (found !== undefined && (expected || edit(codein)))
-			return found;
-		tell(found === undefined ? t("waits_not") :
-		    t("waits_new", found), {about: "ranges"});
-		return undefined;
-	}
-
-	/* One proposal, saved or rejected by a key: the edit over it stays. */
-	async function decideRow(what, row) {
-		if (refused(null))
-			return;
-		const proposed = await proposalAt(row);
-
-		if (proposed === undefined)
-			return;
-		if (edit(row.codein)) {
-			tell(t("waits_below", proposed), {about: "ranges"});
-			return;
-		}
-		await decideNow(what, plan([row.codein]),
-		    {supplier: supplier(), undoStep},
-		    t(what === "save" ? "accepted" : "rejected",
-			{gamme: proposed.gamme, codein: row.codein}));
-	}
-
-	const signs = {"+": "save", "-": "cancel"};
+	const sign = makeSigns(grid, {supplier, inWaiting, undoStep,
+	    chosen: (row) => isAnyChosen() ? targets(row) : null});
 
 	const commands = {
 		C: (row, name) => copy(row, name),
@@ -251,8 +217,13 @@ export function makeActs(grid, supplier, wholeRows, inWaiting) {
 			if (!at || !host.contains(at) || !text)
 				return;
 			event.preventDefault();
-			paste(text, grid.rowAt(
-			    Number(at.getAttribute("row-index"))));
+			const row = grid.rowAt(
+			    Number(at.getAttribute("row-index")));
+
+			if (row === undefined)
+				tell(t("row_waits"), {about: "ranges"});
+			else
+				paste(text, row);
 		    }),
 		/* The rows that are chosen, by a button. */
 		setChosen: (gamme) => change(grid.selectedRows(), gamme),
@@ -264,11 +235,10 @@ export function makeActs(grid, supplier, wholeRows, inWaiting) {
 				return false;
 			if (event.ctrlKey || event.metaKey)
 				return commands[letter]?.(row, name) ?? false;
-			if (signs[event.key] !== undefined)
-				decideRow(signs[event.key], row)
-				    .catch((error) => complain(
-					t("pending_failed"), error));
-			else if (RANGES.includes(letter))
+			if (SIGNS[event.key] !== undefined) {
+				if (!refused(null))
+					sign(SIGNS[event.key], row);
+			} else if (RANGES.includes(letter))
 				setTargets(row, letter);
 			else if (["Delete", "Backspace"].includes(event.key))
 				setTargets(row, undefined);

@@ -48,43 +48,11 @@ export const isBusy = (error) => error.status === 503 && !isUnsure(error);
 const waitOf = ({status}) => status === 0 ? "lost" :
     status === 503 ? "busy" : "silent";
 
-const FORMS = {json: "application/json", csv: "text/csv", file: "*/*"};
+const FORMS = {json: "application/json", csv: "text/csv"};
 
-const FILE_NAME = /filename="?([^";]+)/;
-const LINE_END = 10;
-
-/*
- * A whole file: {blob, name, total}. `progress` hears of the bytes and lines
- * that have come, and how many rows there will be, 0 where nobody says.
- */
-async function readFile(reply, progress) {
-	const total = Number(reply.headers.get("X-Total-Count")) || 0;
-	const [, name] = FILE_NAME.exec(
-	    reply.headers.get("Content-Disposition")) ?? [];
-	const reader = reply.body.getReader(), parts = [];
-	let bytes = 0, lines = 0;
-
-	for (;;) {
-		const {done, value} = await reader.read();
-
-		if (done)
-			break;
-		parts.push(value);
-		bytes += value.length;
-		for (let at = value.indexOf(LINE_END); at >= 0;
-		    at = value.indexOf(LINE_END, at + 1))
-			lines++;
-		progress?.({bytes, lines, total});
-	}
-	return {blob: new Blob(parts,
-	    {type: reply.headers.get("Content-Type") ?? ""}), name, total};
-}
-
-async function read(reply, form, progress) {
+async function read(reply, form) {
 	if (reply.status === 204)
 		return {};
-	if (form === "file" && reply.status === 200)
-		return readFile(reply, progress);
 	return form === "csv" && reply.status === 200 ? reply.text() :
 	    reply.json();
 }
@@ -115,15 +83,42 @@ async function once(method, path, {params = {}, ...options}) {
 	    {params: inApi(params, dayOf(params)), ...options}) : answer;
 }
 
-async function ofApi(method, path, {params, body, signal, form = "json",
-    progress}) {
+function addressOf(path, params) {
 	/* A list gives a parameter for each of its values. */
 	const query = new URLSearchParams(Object.entries(params)
 	    .flatMap(([name, value]) => [value].flat().map((one) => [name, one]))
 	    .filter(([, value]) => value != null && value !== ""));
-	const address = query.size > 0 ? `${path}?${query}` : path;
+
+	return query.size > 0 ? `${path}?${query}` : path;
+}
+
+const headersOf = (form) =>
+    ({Accept: FORMS[form], "Accept-Language": language});
+
+/*
+ * The answer to a GET at once: the page stands still meanwhile. For a print by the
+ * browser's menu, which does not wait for a promise.
+ */
+export function getNow(path, params) {
+	const request = new XMLHttpRequest();
+
+	request.open("GET", addressOf(path, inApi(params, dayOf(params))), false);
+	for (const [name, value] of Object.entries(headersOf("json")))
+		request.setRequestHeader(name, value);
+	try {
+		request.send();
+	} catch {
+		throw new ApiError(0, null);
+	}
+	if (request.status !== 200)
+		throw new ApiError(request.status, null);
+	return JSON.parse(request.responseText);
+}
+
+async function ofApi(method, path, {params, body, signal, form = "json"}) {
+	const address = addressOf(path, params);
 	const options = {method, signal, credentials: "same-origin",
-	    headers: {Accept: FORMS[form], "Accept-Language": language}};
+	    headers: headersOf(form)};
 	let reply, answer;
 
 	if (body !== undefined) {
@@ -132,7 +127,7 @@ async function ofApi(method, path, {params, body, signal, form = "json",
 	}
 	try {
 		reply = await fetch(address, options);
-		answer = await read(reply, form, progress);
+		answer = await read(reply, form);
 	} catch (error) {
 		if (error.name === "AbortError")
 			throw error;

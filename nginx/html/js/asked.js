@@ -48,12 +48,16 @@ export function sourceOf(supplier, filters, fields) {
 	    !anyFilter(unshown(filters))) : new Rows(params, fields);
 }
 
-/* What the rows have sold. */
-export async function turnoverOf(supplier, filters) {
-	const {meta} = await get("/api/v1/grid/aggregates",
-	    {...paramsFor(supplier, filters), values: "totalCa", limit: 1});
+/* A sum of the API's; null where no row has a value. */
+export const sumOf = (value) => value?.count > 0 ? value.sum : null;
 
-	return meta.totaux.totalCa.sum;
+/* What the rows have sold, and in the year before, null for not known. */
+export async function turnoverOf(supplier, filters) {
+	const {meta: {totaux}} = await get("/api/v1/grid/aggregates",
+	    {...paramsFor(supplier, filters), values: "totalCa,totalCaN1",
+		limit: 1});
+
+	return {now: totaux.totalCa.sum, before: sumOf(totaux.totalCaN1)};
 }
 
 /* A Set of the changed articles among `codes`, undefined for all. */

@@ -1,9 +1,18 @@
 /*
  * block: several cells, as in a spreadsheet: Shift and arrows, or the mouse
- * drawn over them, from the cursor's cell on.
+ * drawn over them, from the cursor's cell on; and where Home and End lead.
  */
 const EDGE = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1],
     ArrowRight: [0, 1]};
+const ENDS = {Home: -Infinity, End: Infinity};
+
+/* The way of a key in [rows, columns]; undefined for another key. */
+function stride({key, ctrlKey, metaKey}) {
+	const far = ctrlKey || metaKey;
+
+	return key in ENDS ? [far ? ENDS[key] : 0, ENDS[key]] :
+	    EDGE[key]?.map((by) => by && by * (far ? Infinity : 1));
+}
 
 /* `host` holds the grid, api() gives its interface; changed() hears of it. */
 export function cellBlock(host, {api, changed}) {
@@ -60,9 +69,7 @@ export function cellBlock(host, {api, changed}) {
 			return;
 		from ??= placed(cursor);
 		to = where;
-		api().ensureIndexVisible(to.row);
-		api().ensureColumnVisible(to.name);
-		api().setFocusedCell(to.row, to.name);
+		go(to);
 		if (from.row === to.row && from.name === to.name)
 			from = to = null;
 		draw();
@@ -70,27 +77,42 @@ export function cellBlock(host, {api, changed}) {
 
 	const clamp = (n, most) => Math.max(0, Math.min(n, most));
 
-	function key(event) {
-		const step = EDGE[event.key];
-		const cursor = api().getFocusedCell();
+	function go({row, name}) {
+		api().ensureIndexVisible(row);
+		api().ensureColumnVisible(name);
+		api().setFocusedCell(row, name);
+	}
 
-		if (!event.shiftKey || event.altKey || step === undefined ||
-		    cursor == null || !event.target.closest?.(".ag-cell"))
+	/* Arrows without Shift are the grid's own. */
+	function key(event) {
+		const step = stride(event);
+		const cursor = api().getFocusedCell();
+		const longer = event.shiftKey;
+
+		if (step === undefined || !(longer || event.key in ENDS) ||
+		    event.altKey || cursor == null || cursor.rowPinned ||
+		    !event.target.closest?.(".ag-cell"))
 			return;
-		const all = names(), far = event.ctrlKey || event.metaKey;
-		const {row, name} = to ?? placed(cursor);
+		const all = names();
+		const {row, name} = longer && to ? to : placed(cursor);
 		const at = all.indexOf(name);
 
-		if (at < 0)
+		if (at < 0 && longer)
 			return;
-		const by = far ? Infinity : 1;
+		const where = {row: clamp(row + step[0],
+		    api().getDisplayedRowCount() - 1),
+		name: all[clamp(Math.max(at, 0) + step[1], all.length - 1)]};
 
 		event.preventDefault();
 		event.stopPropagation();
-		extend({row: clamp(row + (step[0] && step[0] * by),
-		    api().getDisplayedRowCount() - 1),
-		name: all[clamp(at + (step[1] && step[1] * by),
-		    all.length - 1)]});
+		/* The first column is in sight always where it is pinned. */
+		if (event.key === "Home")
+			api().ensureColumnVisible(
+			    api().getDisplayedCenterColumns()[0] ?? where.name);
+		if (longer)
+			extend(where);
+		else
+			go(where);
 	}
 
 	function cellOf(event) {

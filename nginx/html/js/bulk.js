@@ -11,34 +11,37 @@ import {plural, t} from "./text.js";
 
 const LISTED = 8; /* codes or lines that are told one by one */
 
-function part(kind, count, text) {
-	return count > 0 && el(`li.${kind}`, {}, el("strong", {},
-	    format.integer(count)), " ", text);
-}
+const part = (kind, count, name, values) => count > 0 &&
+    el(`li.${kind}`, {}, el("strong", {}, format.integer(count)), " ",
+	plural(name, count, values));
 
 const some = (list) => list.slice(0, LISTED).join(", ") +
     (list.length > LISTED ? "…" : "");
 
-function content(seen, {unknown = [], wrong = []}) {
+function content(seen, {twice = [], unknown = [], wrong = [], rounded = [],
+    padded = []}) {
 	const from = [...seen.from].sort(([, a], [, b]) => b - a);
 
 	return [el("ul.parts", {}, [
 		...from.map(([gamme, count]) => part("mine", count,
-		    gamme === null ? t("many_from_none") :
-			t("many_from", {gamme}))),
-		part("over", seen.over, t("many_over")),
-		part("faint", seen.same, t("many_same")),
-		part("over", unknown.length,
-		    t("many_unknown", {codes: some(unknown)})),
-		part("over", wrong.length,
-		    t("many_wrong", {lines: some(wrong)})),
+		    gamme === null ? "many_from_none" : "many_from", {gamme})),
+		part("over", seen.over, "many_over"),
+		part("faint", seen.same, "many_same"),
+		part("over", twice.length, "many_twice", {codes: some(twice)}),
+		part("over", unknown.length, "many_unknown",
+		    {codes: some(unknown)}),
+		part("over", rounded.length, "many_rounded",
+		    {codes: some(rounded)}),
+		part("faint", padded.length, "many_padded",
+		    {codes: some(padded)}),
+		part("over", wrong.length, "many_wrong", {lines: some(wrong)}),
 	].filter((one) => one)), el("p.faint", {}, t("many_lead"))];
 }
 
 /*
  * Asks, then sets [row, gamme] of each of `pairs`; promises how many changed,
  * null when the buyer said no. `how` has a title(count), the words `go` of the
- * button, and lists of what was `unknown` or `wrong` in what was pasted.
+ * button, and lists of what was pasted in vain, as pasted.js tells them.
  */
 export async function setAfterLook(pairs, how) {
 	const seen = await foresee(pairs);
@@ -51,10 +54,6 @@ export async function setAfterLook(pairs, how) {
 	    content: [...content(seen, how), progress], actions: [back, go]});
 
 	(seen.changes === 0 ? back : go).focus();
-	go.addEventListener("keydown", (event) => {
-		if (event.repeat)
-			event.preventDefault();
-	});
 	go.addEventListener("click", async () => {
 		go.disabled = back.disabled = true;
 		const changed = await setMany(pairs, (n) => {

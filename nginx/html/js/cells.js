@@ -124,25 +124,6 @@ const views = {
 	    value <= -0.005 ? ".down" : ""), {}, format.change(value)),
 };
 
-const PERCENTS = new Set(["percent", "change", "points"]);
-
-/* What a copy of a cell holds: text and numbers as a spreadsheet takes them. */
-export function copied(kind, value) {
-	if (value == null)
-		return "";
-	if (kind === "trend")
-		return trendText(value);
-	if (kind === "series")
-		return monthKeys(value).map((key) =>
-		    format.forSheet(value[key] ?? 0)).join("\t");
-	if (kind === "day")
-		return format.day(value);
-	if (typeof value !== "number")
-		return String(value);
-	return PERCENTS.has(kind) ? format.percentForSheet(value) :
-	    format.forSheet(value);
-}
-
 /* A value as its cell shows it: an element or text. */
 export function cellView(kind, value, row) {
 	if (views[kind])

@@ -7,11 +7,12 @@
 import {on} from "./bus.js";
 import {el, icon} from "./dom.js";
 import {decide} from "./decide.js";
+import * as format from "./format.js";
+import {answered} from "./deciding.js";
 import {canRedo, canUndo, counted, plan, RANGES} from "./ranges.js";
 import {mayDecide, tellReadOnly} from "./rights.js";
 import {blockSums} from "./sums.js";
 import {plural, t} from "./text.js";
-import * as format from "./format.js";
 
 /*
  * `grid` tells the selection; `acts` sets its range, and takes a step back, or
@@ -72,6 +73,8 @@ export function changesBar(grid, acts, shown) {
 			tellReadOnly();
 			return;
 		}
+		/* What is being decided is not decided again. */
+		await answered();
 		if (selection() === null)
 			await looking;
 		const {name, codeins} = scope();
@@ -110,8 +113,9 @@ export function changesBar(grid, acts, shown) {
 	function draw({count, pending, mine}) {
 		const chosen = selection(), {name} = scope();
 		const waits = looking !== null && name !== "selection";
-		const n = waits ? "…" : format.integer(count);
-		const suffix = name === "shown" ? "_shown" : "_n";
+		const total = format.integer(mine + pending);
+		const named = (what) => waits ? t(what, {n: "…", total}) :
+		    plural(what, count, {total});
 		const parts = [];
 
 		if (chosen !== null)
@@ -127,8 +131,10 @@ export function changesBar(grid, acts, shown) {
 			    plural("count_mine", mine)));
 		counts.replaceChildren(...parts);
 		element.classList.toggle("with-chosen", chosen !== null);
-		save.textContent = t(`save${suffix}`, {n});
-		cancel.textContent = t(`cancel${suffix}`, {n});
+		save.textContent = named(`save_${name}`);
+		cancel.textContent = named(`cancel_${name}`);
+		save.title = cancel.title = t(`scope_${name}`,
+		    {name: supplier?.nom ?? supplier?.code ?? ""});
 		save.disabled = cancel.disabled = waits || count === 0;
 		readOnly.hidden = decides();
 		for (const button of buttons)

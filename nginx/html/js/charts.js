@@ -8,10 +8,20 @@ import * as format from "./format.js";
 import {t} from "./text.js";
 
 const HEIGHT = 190;
+const LABEL = 30; /* pixels for the name of a month */
 
 function colour(name) {
 	return getComputedStyle(document.documentElement)
 	    .getPropertyValue(`--${name}`).trim();
+}
+
+/* Beside one another, else of every second month, the newest among them. */
+function namesOf(months, width) {
+	const every = width / months.length < LABEL ? 2 : 1;
+
+	return (i) => months[i] === undefined ||
+	    (months.length - 1 - i) % every > 0 ? "" :
+	    format.month(months[i]).slice(0, 4);
 }
 
 function axes(months) {
@@ -22,8 +32,7 @@ function axes(months) {
 	return [
 		{...common, grid: {show: false}, size: 24,
 		    splits: () => months.map((_, i) => i),
-		    values: (_, at) => at.map((i) => months[i] === undefined ?
-			"" : format.month(months[i]).slice(0, 4))},
+		    values: ({width}, at) => at.map(namesOf(months, width))},
 		{...common, grid: line, size: 46, splits: undefined,
 		    values: (_, at) => at.map(format.compact)},
 	];

@@ -4,8 +4,9 @@ import {allColumnNames, column, isPinned, keepColumns, originalColumns,
 import {densityChoice} from "./density.js";
 import {openDialog} from "./dialog.js";
 import {el, iconButton} from "./dom.js";
-import {comparing, monthsOf, seriesNames, SPANS} from "./months.js";
-import {t} from "./text.js";
+import {comparing, comparingYear, monthsOf, seriesNames, SPANS, YEAR_BEFORE}
+    from "./months.js";
+import {plural, t} from "./text.js";
 
 export function pickColumns(changed) {
 	const list = el("ul.picker");
@@ -58,8 +59,15 @@ export function pickColumns(changed) {
 	    el("legend", {}, t("columns_months")),
 	    seriesNames().map((name) =>
 		together(column(name).label, monthsOf(name))),
-	    SPANS.map((span) => together(t(span === 1 ? "columns_compare_1" :
-		"columns_compare", {n: span}), comparing(span))));
+	    SPANS.map((span) => together(plural("columns_compare",
+		span), comparing(span))));
+	const yearBoxes = el("fieldset.months", {},
+	    el("legend", {}, t("columns_year")),
+	    together(t("columns_year_all"), ["totalCaN1", "evolutionCaN1",
+		"totalQuantiteN1", "evolutionQteN1"]),
+	    together(t("columns_year_months"), monthsOf(YEAR_BEFORE)),
+	    SPANS.map((span) => together(plural("columns_year_span", span),
+		comparingYear(span))));
 
 	function pinButton(one, label) {
 		const now = isPinned(one);
@@ -111,7 +119,7 @@ export function pickColumns(changed) {
 
 	draw();
 	openDialog({title: t("columns"), content: [
-		el("p.faint", {}, t("columns_lead")), densityChoice(), monthBoxes, find, list], actions: [
+		el("p.faint", {}, t("columns_lead")), densityChoice(), monthBoxes, yearBoxes, find, list], actions: [
 		el("button", {type: "button",
 		    onclick: () => keep(originalColumns())},
 		t("columns_default"))]});

@@ -43,6 +43,10 @@ const table = {
 	moyenneMensuelle: ["tenths", "Moyenne mensuelle", "Monthly mean"],
 	moisVendus: ["integer", "Mois vendus", "Months sold"],
 	evolutionQte: ["change", "Évolution", "Change"],
+	totalCaN1: ["money", "CA N-1", "Turnover N-1"],
+	evolutionCaN1: ["change", "Évolution CA N/N-1", "Turnover change N/N-1"],
+	totalQuantiteN1: ["quantity", "Quantité N-1", "Quantity N-1"],
+	evolutionQteN1: ["change", "Évolution qté N/N-1", "Quantity change N/N-1"],
 	stockActuel: ["quantity", "Stock", "Stock"],
 	stockValeur: ["money", "Valeur du stock", "Stock value"],
 	couvertureJours: ["tenths", "Couverture (jours)", "Cover (days)"],
@@ -89,6 +93,9 @@ const widths = {
 	series: 122, author: 130, proposed: 150, motif: 240,
 };
 
+/* Three words, in two lines of the head. */
+const wider = {evolutionCaN1: 140, evolutionQteN1: 140};
+
 const originally = ["codein", "libelle1", "codeGamme", "totalCa",
     "totalQuantite", "tauxMarge", "sales12m", "evolutionQte", "stockActuel",
     "couvertureJours", "nbMagasinsReseau", "trend"];
@@ -109,11 +116,6 @@ const leftwards = new Set(["code", "text", "label", "range", "gamme", "day",
     "trend", "series", "author", "proposed", "motif"]);
 
 let described = {};
-/* What rows can be exported as, as far as the API says. */
-export let formats = [];
-
-const formatsOf = (spec) => (spec.paths?.["/grid"]?.get?.parameters ?? [])
-    .find(({name}) => name === "format")?.schema?.enum ?? [];
 
 /* Whether the API has a column; all, as long as nobody knows. */
 let exists = () => true;
@@ -122,7 +124,6 @@ let exists = () => true;
 export async function describeColumns() {
 	const label = french ? "x-label-fr" : "x-label-en";
 	const spec = await get("/api/v1/openapi.json", {}, {open: true});
-	formats = formatsOf(spec);
 	const properties = spec.components?.schemas?.Product?.properties ?? {};
 
 	if (Object.keys(properties).length > 0)
@@ -142,7 +143,8 @@ export function column(name) {
 	const {kind, label, width} = months ? monthColumn(name) :
 	    {kind: table[name][0], label: columnName(name)};
 
-	return {name, kind, label, width: width ?? widths[kind],
+	return {name, kind, label,
+	    width: width ?? wider[name] ?? widths[kind],
 	    sortable: months ? isOneMonth(name) : !unsortable.has(kind), left: leftwards.has(kind)};
 }
 
@@ -150,10 +152,10 @@ export const columnNames = () => Object.keys(table).filter(exists);
 
 /* The same, and the columns of months, which the API has as one map. */
 export const allColumnNames = () => [...columnNames(),
-    ...monthNames().filter((name) => exists(seriesOf(name)))];
+    ...monthNames().filter((name) => seriesOf(name).every(exists))];
 
 /* What was kept may be another version's. */
-const isColumn = (one) => (isMonth(one?.name) ? exists(seriesOf(one.name)) :
+const isColumn = (one) => (isMonth(one?.name) ? seriesOf(one.name).every(exists) :
     Object.hasOwn(table, one?.name) && exists(one.name)) && (one.width == null || one.width > 0) &&
     ["undefined", "boolean"].includes(typeof one.pinned);
 
@@ -165,9 +167,17 @@ export function shownColumns() {
 	return known.length > 0 ? known : originalColumns();
 }
 
+/* Their names as they stand on screen: those that stay at the left come first. */
+export function displayedNames() {
+	const shown = shownColumns();
+
+	return [...shown.filter(isPinned),
+	    ...shown.filter((one) => !isPinned(one))].map(({name}) => name);
+}
+
 /* Those of them that the API is asked for. */
 export const askedColumns = () => [...new Set(shownColumns()
-    .map(({name}) => isMonth(name) ? seriesOf(name) : name)
+    .flatMap(({name}) => isMonth(name) ? seriesOf(name) : [name])
     .filter((name) => !isOwn(name)))];
 
 export function keepColumns(columns) {

@@ -7,11 +7,11 @@ import * as format from "./format.js";
 import {isOneMonth} from "./months.js";
 import {french, t} from "./text.js";
 
-export const MOST_LISTED = 500; /* an address has no room for more */
+const MOST_LISTED = 500; /* an address has no room for more */
 
 const PERCENTS = new Set(["percent", "change", "points"]);
 const OPERATOR = /^(not\.)?(eq|neq|gt|gte|lt|lte|in|like|ilike|is)\./;
-const MAP = /^((sales|stock|receptions)12m(ByStore)?|qteReseauByMonth)$/;
+const MAP = /^((sales|stock|receptions)12m(ByStore)?|sales12mN1|qteReseauByMonth)$/;
 const FORM = /^([\w.-]{1,80})=([^\p{Cc}]{1,8000})$/u;
 
 /*
@@ -53,7 +53,7 @@ const number = {
 };
 const text = {
 	operators: ["contains", "begins", "list", "null", "not_null"],
-	read: (words) => words.trim() || null,
+	read: (words) => words.replace(/\p{Cc}+/gu, " ").trim() || null,
 	show: (words) => words,
 };
 const day = {
@@ -98,34 +98,34 @@ export function valuesOf(kind) {
 /* A value of a column in words. */
 export const valueWords = (kind, value) => sortOf(kind).show(value, kind);
 
-/* The values of a list as it was typed or pasted, from a column of a sheet. */
-const listed = (words) => [...new Set(words.split(/[\n\r\t;,]+/)
-    .map((one) => one.trim()).filter((one) => one !== ""))];
-
 /* A value as it stands in a list of the API. */
 export const quoted = (one) => /[,()"\\]|^\s|\s$/.test(one) ?
     `"${one.replace(/["\\]/g, "\\$&")}"` : one;
 
+/* Why so many values make no list; undefined when they do. */
+export const listWrong = (count) => count === 0 ? t("filter_value_needed") :
+    count > MOST_LISTED ? t("filter_too_many", {n: format.integer(count),
+	most: format.integer(MOST_LISTED)}) : undefined;
+
+function listOf(name, values) {
+	const condition = `${name}=in.(${values.map(quoted).join(",")})`;
+	const wrong = listWrong(values.length) ??
+	    (FORM.test(condition) ? undefined : t("filter_too_long"));
+
+	return wrong === undefined ? {condition} : {wrong};
+}
+
 /*
- * What the API is asked for what was chosen and typed: {condition}, or {wrong},
- * the reason in words.
+ * What the API is asked for what was chosen and typed, a list of values for the
+ * operator "list": {condition}, or {wrong}, the reason in words.
  */
 export function conditionOf({name, kind}, operator, words) {
 	const sort = sortOf(kind);
 
 	if (operator === "null" || operator === "not_null")
 		return {condition: `${name}=is.${operator}`};
-	if (operator === "list") {
-		const values = Array.isArray(words) ? words : listed(words);
-
-		if (values.length === 0)
-			return {wrong: t("filter_value_needed")};
-		if (values.length > MOST_LISTED)
-			return {wrong: t("filter_too_many",
-			    {n: format.integer(values.length),
-				most: format.integer(MOST_LISTED)})};
-		return {condition: `${name}=in.(${values.map(quoted).join(",")})`};
-	}
+	if (operator === "list")
+		return listOf(name, words);
 	const value = sort.read(words, kind);
 
 	if (value === null)
@@ -153,17 +153,22 @@ export function listedIn(condition) {
 	    quotedOne?.replace(/\\(.)/g, "$1") ?? plain);
 }
 
-/* [operator, value] of the part behind the "="; null for another form. */
+const SHOWN = 5; /* values of a list */
+
+/* A list that was pasted may have some hundred. */
+const shortList = (values) => values.slice(0, SHOWN).join(", ") +
+    (values.length > SHOWN ? `… (${format.integer(values.length)})` : "");
+
+/* [operator, value] of a condition; null for one of another form. */
 function parted(condition) {
 	const forms = [[/^is\.(null|not_null)$/, ([, is]) => [is, ""]],
 	    [/^ilike\.\*(.*)\*$/, ([, words]) => ["contains", words]],
 	    [/^ilike\.(.*)\*$/, ([, words]) => ["begins", words]],
-	    [/^in\.\((.*)\)$/, ([, list]) => ["list", list.replace(/"/g, "")
-		.split(",").join(", ")]],
+	    [/^in\.\(.*\)$/, () => ["list", shortList(listedIn(condition))]],
 	    [/^(gte|lte|gt|lt|eq|neq)\.(.*)$/, ([, op, value]) => [op, value]]];
 
 	for (const [form, read] of forms) {
-		const found = form.exec(condition);
+		const found = form.exec(FORM.exec(condition)[2]);
 
 		if (found)
 			return read(found);
@@ -173,10 +178,10 @@ function parted(condition) {
 
 /* A condition in words; one of another form as it stands in the address. */
 export function inWords(condition) {
-	const [, name, rest] = FORM.exec(condition);
+	const name = nameIn(condition);
 	const known = isOneMonth(name) ? column(name) :
 	    filterable().find((one) => one.name === name);
-	const [operator, value] = parted(rest) ?? [];
+	const [operator, value] = parted(condition) ?? [];
 
 	if (known === undefined || operator === undefined)
 		return condition;

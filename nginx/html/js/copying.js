@@ -2,11 +2,8 @@
  * copying: cells as a spreadsheet takes them: text with tabs, and a table in
  * which a code stays text, zeros before it and all.
  */
-import {copied} from "./cells.js";
-import {column} from "./columns.js";
-import {monthKeys} from "./period.js";
-
-const TEXTS = new Set(["code", "text", "label", "range", "gamme"]);
+import * as format from "./format.js";
+import {sheetColumns} from "./sheetcolumns.js";
 
 const escaped = (text) => text.replace(/[&<>"]/g, (one) =>
     ({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"})[one]);
@@ -15,36 +12,34 @@ const escaped = (text) => text.replace(/[&<>"]/g, (one) =>
 const inSheet = (text) => /[\t\n\r"]/.test(text) ?
     `"${text.replaceAll('"', '""')}"` : text;
 
-/* The cells of a value: a series has twelve. */
-function cellsOf({kind}, value) {
-	if (kind === "series" && value == null)
-		return monthKeys({}).map(() => "");
-	return kind === "series" ? copied(kind, value).split("\t") :
-	    [copied(kind, value)];
-}
+const words = {day: format.day, time: format.time,
+    percent: format.percentForSheet};
 
-function headsOf({kind, label}) {
-	return kind === "series" ? monthKeys({}).map((key) =>
-	    `${label} ${key}`) : [label];
+function wordsOf({type, valueOf}, row) {
+	const value = valueOf(row);
+
+	if (value == null)
+		return "";
+	return typeof value === "number" ?
+	    (words[type] ?? format.forSheet)(value) :
+	    (words[type] ?? String)(value);
 }
 
 /* {text, html} of these rows' columns, under their heads when `heads`. */
 export function sheetOf(rows, names, heads = false) {
-	const columns = names.map(column);
+	const columns = sheetColumns(names);
 	const lines = [], table = [];
 	const add = (cells) => {
-		lines.push(cells.map(({text}) => inSheet(text)).join("\t"));
-		table.push(`<tr>${cells.map(({text, plain}) => `<td${plain ?
-		    " style=\"mso-number-format:'\\@'\"" : ""}>${
+		lines.push(cells.map(([text]) => inSheet(text)).join("\t"));
+		table.push(`<tr>${cells.map(([text, type]) => `<td${
+		    type === "text" ? " style=\"mso-number-format:'\\@'\"" : ""}>${
 		    escaped(text)}</td>`).join("")}</tr>`);
 	};
 
 	if (heads)
-		add(columns.flatMap((one) => headsOf(one)
-		    .map((text) => ({text, plain: true}))));
+		add(columns.map(({head}) => [head, "text"]));
 	for (const row of rows)
-		add(columns.flatMap((one) => cellsOf(one, row[one.name])
-		    .map((text) => ({text, plain: TEXTS.has(one.kind)}))));
+		add(columns.map((one) => [wordsOf(one, row), one.type]));
 	return {text: lines.join("\n"),
 	    html: `<table>${table.join("")}</table>`};
 }

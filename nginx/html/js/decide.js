@@ -6,25 +6,24 @@ import {isBusy, isUnsure} from "./api.js";
 import {emit} from "./bus.js";
 import {chip} from "./cells.js";
 import {columnName} from "./columns.js";
+import {acts, inTurn} from "./deciding.js";
 import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {articleName} from "./labels.js";
 import {tell} from "./notice.js";
-import {cancel, canUndo, edit, lastStep, plan, save, setRange} from
-    "./ranges.js";
+import {canUndo, edit, lastDecision, lastStep, plan, setRange} from "./ranges.js";
 import {plural, t} from "./text.js";
 
 const LISTED = 50;
-const acts = {save, cancel};
 
 function part(name, list, kind) {
 	if (list.length === 0)
 		return null;
 	return el(`li.${kind}`, {}, el("strong", {},
 	    format.integer(list.length)), " ",
-	t(list.length === 1 ? name + "_1" : name));
+	plural(name, list.length));
 }
 
 function listRows({mine, pending}, supplier) {
@@ -39,7 +38,7 @@ function listRows({mine, pending}, supplier) {
 
 	if (all.length > LISTED)
 		rows.push(el("tr", {}, el("td.faint", {colspan: 3},
-		    t("and_more", {n: format.integer(all.length - LISTED)}))));
+		    plural("and_more", all.length - LISTED))));
 	return rows;
 }
 
@@ -128,9 +127,11 @@ function choices(edits, of, window) {
 	].filter((button) => button);
 }
 
+const isMet = ({result}) => result !== "applied";
+
 /* What was changed by others meanwhile: nothing of it was overwritten. */
-function tellConflicts(planned, results, of) {
-	const conflicts = results.filter(({result}) => result !== "applied");
+function openConflicts(planned, results, of) {
+	const conflicts = results.filter(isMet);
 	const applied = results.length - conflicts.length;
 	const byCode = new Map([...planned.mine, ...planned.pending]
 	    .map((one) => [one.codein, one]));
@@ -150,14 +151,23 @@ function tellConflicts(planned, results, of) {
 				.map((one) => conflictRow(one,
 				    byCode.get(one.codein), of.supplier)))),
 			conflicts.length > LISTED && el("p.faint", {},
-			    t("and_more", {n: format.integer(
-				conflicts.length - LISTED)})),
+			    plural("and_more", conflicts.length - LISTED)),
 			left.length > 0 && el("p", {},
 			    plural("conflict_yours", left.length)),
 		].filter((part) => part),
 		actions: choices(left, of, () => window)});
 
 	window.dialog.querySelector("footer .primary")?.focus();
+}
+
+/*
+ * The same by a notice, where the buyer works in the grid by now: a window that
+ * opens by itself would take the next key.
+ */
+function tellConflicts(planned, results, of) {
+	tell(plural("conflicts_title", results.filter(isMet).length),
+	    {error: true, action: {label: t("conflicts_see"),
+		run: () => openConflicts(planned, results, of)}});
 }
 
 /* From what is shown to all of the supplier: another window, to look at. */
@@ -174,14 +184,19 @@ function widen(what, of, close) {
 export const undoOf = (step, {undoStep}) => step && {label: t("undo"),
     run: () => undoStep(step), isVoid: () => !canUndo(step)};
 
-/* Undo stays possible for as long as its notice is read. */
-function report(what, planned, results, of) {
-	if (results.some(({result}) => result !== "applied"))
-		tellConflicts(planned, results, of);
+/*
+ * What came of it; `words` tell that all is done, which is then true. Undo stays
+ * possible for as long as its notice is read.
+ */
+function report(planned, results, of, words, show = tellConflicts) {
+	const met = results.some(isMet);
+
+	if (met)
+		show(planned, results, of);
 	else
-		tell(plural(what === "save" ? "saved" : "canceled",
-		    planned.count), {action: undoOf(lastStep(), of),
+		tell(words, {action: undoOf(lastDecision(), of),
 		    about: "ranges"});
+	return !met;
 }
 
 /*
@@ -208,21 +223,21 @@ function notDone(what, planned, error) {
 	    isBusy(error) ? [t("part_busy")] : reasons("", error)];
 }
 
-/* The same at once, for what a key decided; `words` tell that it is done. */
+/*
+ * The same at once, for what a key decided; `words` tell that it is done. Promises
+ * the step that takes it back, undefined when it is not done.
+ */
 export async function decideNow(what, planned, of, words) {
 	try {
-		const results = await acts[what](planned);
-
-		if (results.some(({result}) => result !== "applied"))
-			tellConflicts(planned, results, of);
-		else
-			tell(words, {action: undoOf(lastStep(), of),
-			    about: "ranges"});
+		if (report(planned, await acts[what](planned), of, words))
+			return lastDecision();
 	} catch (error) {
 		tell(isUnsure(error) ? [t("unsure")] :
 		    reasons(t(`${what}_failed`), error), {error: true});
+	} finally {
+		emit("decided");
 	}
-	emit("decided");
+	return undefined;
 }
 
 /*
@@ -248,19 +263,18 @@ export function decide(what, planned, of) {
 	let stored = []; /* results of the tries before */
 
 	(what === "save" ? go : back).focus();
-	/* The key that opened the window, still held, does not answer it. */
-	go.addEventListener("keydown", (event) => {
-		if (event.repeat)
-			event.preventDefault();
-	});
 	go.addEventListener("click", async () => {
 		go.disabled = true;
 		problem.textContent = t("saving");
 		try {
-			const results = await acts[what](planned, stored);
+			const results = await inTurn(null, () =>
+			    acts[what](planned, stored));
+			const isOpen = window.dialog.isConnected;
 
 			window.close();
-			report(what, planned, results, of);
+			report(planned, results, of, plural(what === "save" ?
+			    "saved" : "canceled", planned.count), isOpen ?
+			    openConflicts : tellConflicts);
 			emit("decided");
 		} catch (error) {
 			/* It may have been done: ask for what is there now. */
@@ -278,6 +292,10 @@ export function decide(what, planned, of) {
 			else
 				tell(why, {error: true});
 			go.disabled = false;
+			/* A button that was out of use has lost the focus. */
+			if (document.activeElement === document.body ||
+			    document.activeElement === window.dialog)
+				go.focus();
 		}
 	});
 }

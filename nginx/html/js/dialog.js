@@ -36,6 +36,11 @@ export function openDialog({title, content, actions = [], wide = false}) {
 		iconButton("close", t("close"), () => close())), body);
 	if (actions.length > 0)
 		dialog.append(el("footer", {}, actions));
+	/* The key that opened the window, still held, does not answer it. */
+	dialog.addEventListener("keydown", (event) => {
+		if (event.repeat && event.target.matches("footer button"))
+			event.preventDefault();
+	});
 	document.body.append(dialog);
 	dialog.showModal();
 	placeNotices();

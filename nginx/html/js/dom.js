@@ -28,6 +28,11 @@ export function set(node, attributes) {
 	return node;
 }
 
+/* The words of a column's name: no line breaks at the hyphen of "N-1". */
+export const nameWords = (name) => name.split(/(\S*N-1)/)
+    .filter((part) => part !== "").map((part) => part.endsWith("N-1") ?
+	el("span.nowrap", {}, part) : part);
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svg(tag, attributes = {}, ...children) {

@@ -1,48 +1,52 @@
 /*
- * exporting: exactly the rows that are shown, their columns and order, as a file
- * of the API's own formats, with progress.
+ * exporting: exactly what is shown as a file: the rows, the columns under their
+ * heads and in their order, and what waits at a row, with progress. Programs get
+ * files with the API's names from the API itself.
  */
-import {ask} from "./api.js";
-import {paramsFor} from "./asked.js";
-import {column, formats} from "./columns.js";
-import {quoted} from "./conditions.js";
+import {sourceOf} from "./asked.js";
+import {askedColumns, displayedNames} from "./columns.js";
+import {delimitedOf, FORMS} from "./delimited.js";
 import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
-import {codePortions} from "./rows.js";
-import {t} from "./text.js";
+import {edit, editCount, pendingCount, proposal} from "./ranges.js";
+import {sheetColumns} from "./sheetcolumns.js";
+import {plural, t} from "./text.js";
+import {MOST_ROWS, workbookOf} from "./workbook.js";
 
-/* What a buyer may want, the best first: those that the API has. */
-const WANTED = ["xlsx", "csv-fr", "csv", "tsv"];
-const LINES = new Set(["csv-fr", "csv", "tsv"]);
-const MEGABYTE = 1 << 20;
+const LINES = Object.keys(FORMS);
+const SLICE = 5000; /* rows that are asked for at once */
+const WIDTH = 90;
 
-const file = (params, options) => ask("GET", "/api/v1/grid",
-    {params, form: "file", ...options});
+/* The range's cell shows what waits as well, a sheet in columns of their own. */
+function columnsShown() {
+	const waiting = {type: "text", width: WIDTH};
 
-/* Own edits: their rows portion by portion, under one line of names. */
-async function editsFile(params, codes, {signal, progress}) {
-	const parts = [];
-	let name, lines = 0;
-
-	for (const part of codePortions(codes)) {
-		const one = await file({...params,
-		    codein: `in.(${part.map(quoted).join(",")})`}, {signal});
-		const {blob} = one, text = await blob.text();
-
-		name ??= one.name;
-		lines += part.length;
-		parts.push(parts.length === 0 ? blob :
-		    text.slice(text.indexOf("\n") + 1));
-		progress({bytes: 0, lines, total: codes.length});
-	}
-	return {blob: new Blob(parts, {type: parts[0]?.type ?? ""}), name};
+	return displayedNames().flatMap((name) => [...sheetColumns([name]),
+	    ...name !== "codeGamme" ? [] : [
+		pendingCount() > 0 && {...waiting, head: t("show_pending"),
+		    valueOf: ({codein}) => proposal(codein)?.gamme},
+		editCount() > 0 && {...waiting, head: t("mine"),
+		    valueOf: ({codein}) => edit(codein)?.gamme},
+	    ].filter((one) => one)]);
 }
 
-function hand({blob, name}, fallback) {
-	const link = el("a", {href: URL.createObjectURL(blob),
-	    download: name ?? fallback});
+/* All rows, list by list, of one generation. */
+async function* rowsIn(source, order, progress, signal) {
+	const {total} = await source.page(1, order);
+
+	for (let from = 0; from < total; from += SLICE) {
+		const to = Math.min(from + SLICE, total);
+
+		signal.throwIfAborted();
+		yield await source.slice(from, to, order, true);
+		progress(to, total);
+	}
+}
+
+function hand(blob, name) {
+	const link = el("a", {href: URL.createObjectURL(blob), download: name});
 
 	document.body.append(link);
 	link.click();
@@ -50,20 +54,13 @@ function hand({blob, name}, fallback) {
 	setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
-/*
- * `what` is {supplier, filters, order, names, total, source}: the rows, and the
- * columns as they stand.
- */
-export function openExport({supplier, filters, order, names, total, source}) {
-	const mine = filters.show === "mine";
-	const offered = WANTED.filter((one) => formats.includes(one) &&
-	    (!mine || LINES.has(one)));
+/* `total` is the number of rows that the filters leave. */
+export function openExport({supplier, filters, order, total}) {
+	const offered = total > MOST_ROWS ? LINES : ["xlsx", ...LINES];
 	const radios = offered.map((value, i) => el("input",
 	    {type: "radio", name: "format", value, checked: i === 0}));
-	const series = names.some((name) => column(name).kind === "series");
-	const months = el("input", {type: "checkbox", checked: true});
 	const bar = el("progress", {"aria-label": t("export_progress"),
-	    hidden: true});
+	    hidden: true, max: total, value: 0});
 	const told = el("p.faint", {role: "status"});
 	const problem = el("p.problem", {role: "alert"});
 	const abort = new AbortController();
@@ -72,55 +69,55 @@ export function openExport({supplier, filters, order, names, total, source}) {
 	const go = el("button.primary", {type: "button", onclick: run},
 	    t("export_go"));
 	const window = openDialog({title: t("export_title"), content: [
-		el("p", {}, t("export_lead", {n: format.integer(total),
-		    columns: format.integer(names.length)})),
+		el("p", {}, t("export_lead",
+		    {rows: plural("some_rows", total), columns: plural(
+			"some_columns", displayedNames().length)})),
 		el("fieldset.formats", {}, el("legend", {}, t("export_format")),
 		    radios.map((radio) => el("label", {}, radio,
 			el("span", {}, t(`export_${radio.value
 			    .replace("-", "_")}`))))),
-		series && el("label.row", {}, months, t("export_months")),
 		el("p.faint", {}, t("export_codes")), bar, told, problem,
-	].filter((one) => one), actions: [back, go]});
+	], actions: [back, go]});
 
 	window.closed.then(() => abort.abort());
 
-	function progress({bytes, lines, total: all}) {
-		const rows = Math.min(Math.max(lines - 1, 0), all);
+	function progress(rows, all) {
+		bar.max = all;
+		bar.value = rows;
+		told.textContent = plural("export_rows", rows,
+		    {total: format.integer(all)});
+	}
 
-		if (all > 0 && bytes !== undefined && lines > 1) {
-			bar.max = all;
-			bar.value = rows;
-		}
-		told.textContent = lines > 1 && all > 0 ? t("export_rows",
-		    {n: format.integer(rows), total: format.integer(all)}) :
-			t("export_bytes", {n: format.decimal(bytes / MEGABYTE)});
+	async function make(chosen) {
+		const source = sourceOf(supplier.code, filters, askedColumns());
+		const rows = rowsIn(source, order, progress, abort.signal);
+		const columns = columnsShown();
+
+		abort.signal.addEventListener("abort", () => source.close());
+		return chosen === "xlsx" ?
+		    workbookOf(columns, rows, supplier.nom ?? supplier.code) :
+		    delimitedOf(FORMS[chosen], columns, rows);
 	}
 
 	async function run() {
 		const chosen = radios.find((radio) => radio.checked).value;
-		const params = {...paramsFor(supplier.code, filters), ...order,
-		    format: chosen, fields: ["codein", ...names].join(","),
-		    mois: series && months.checked ? "colonnes" : null};
-		const options = {signal: abort.signal, progress};
 
 		go.disabled = true;
 		bar.hidden = false;
 		problem.replaceChildren();
 		try {
-			const made = mine ? await editsFile(
-			    {fournisseur: supplier.code, ...order,
-				format: chosen, fields: params.fields,
-				mois: params.mois},
-			    await source.codes(order), options) :
-			    await file(params, options);
+			const made = await make(chosen);
 
-			hand(made, `grid-${supplier.code}.${chosen}`);
+			abort.signal.throwIfAborted();
+			hand(made, `grid-${supplier.code.replace(/[^\w-]/g, "_")}.${
+			    FORMS[chosen]?.suffix ?? chosen}`);
 			window.close();
 		} catch (error) {
 			if (error.name === "AbortError")
 				return;
 			bar.hidden = true;
 			go.disabled = false;
+			told.textContent = "";
 			problem.replaceChildren(...reasons(t("export_failed"),
 			    error));
 		}

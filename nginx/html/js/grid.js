@@ -16,6 +16,7 @@ import {column, isOwn, isPinned, keepColumns, shownColumns, withPin} from
     "./columns.js";
 import {filterable, nameIn} from "./conditions.js";
 import {rowHeight} from "./density.js";
+import {sharedDrawing} from "./drawing.js";
 import {edit, proposal} from "./ranges.js";
 import {columnHeads} from "./heads.js";
 import {hintBars} from "./hints.js";
@@ -25,12 +26,15 @@ import {tickColumn} from "./ticks.js";
 import {french, t} from "./text.js";
 import {widened} from "./widths.js";
 
-ModuleRegistry.registerModules([CellApiModule, CellStyleModule,
+const drawing = sharedDrawing(CellApiModule.version);
+
+ModuleRegistry.registerModules([drawing.module, CellApiModule, CellStyleModule,
     ColumnApiModule, ColumnAutoSizeModule, EventApiModule, InfiniteRowModelModule, LocaleModule,
     PinnedRowModule, RenderApiModule, RowApiModule, RowStyleModule, ScrollApiModule]);
 
 const PAGES_KEPT = 40;
 const SCROLLBAR = 18;
+const ACTS = /^([abcyz+ -]|Enter|F2|Delete|Backspace)$/i; /* keys on one row */
 const MOST_SORTS = 4; /* columns that the API sorts by */
 /* A phone shows these beside one another, the label always. */
 const NARROW = {libelle1: innerWidth < 600 ? 136 : 220, codeGamme: 110,
@@ -88,10 +92,11 @@ function definition(one, wide, rules) {
 /*
  * Makes the grid in `host`. `tell` has what the grid says:
  *	failed(error, source)   a page of this source could not be had
- *	opened(row)       Enter, or two clicks
+ *	opened(row)       Enter, F2, or two clicks
  *	moved(row)        the cursor is on another row
  *	selected()        other rows or cells are chosen
  *	unchosen(error)   rows to choose could not be had
+ *	waits()           a row is wanted that has not come yet
  *	pressed(event, row, name)   another key in a column's cell; true
  *	                            when taken
  *	filtered(name)    a filter on the column is asked for
@@ -109,6 +114,7 @@ export function makeGrid(host, tell) {
 	const block = cellBlock(host, {api: () => api, changed: tell.selected});
 	let filled = new Map(); /* widths that fill() chose */
 	let rowNow = null;
+	let due = null; /* the cursor's {row, name}, which comes later */
 	let pressed = null; /* the article that a click was on */
 	/* Who has the rows, {source, loaded}. */
 	let rows = null;
@@ -142,6 +148,11 @@ export function makeGrid(host, tell) {
 		rowHeight: rowHeight(),
 		headerHeight: 42,
 		rowClassRules: {...rowClassRules, ...ticks.rowClassRules},
+		/* A row that waits has no cells: another is made with its data. */
+		processRowPostCreate({node, eRow}) {
+			if (node.data === undefined)
+				eRow.setAttribute("aria-busy", "true");
+		},
 		localeText,
 		suppressCellFocus: false,
 		suppressMovableColumns: false,
@@ -175,9 +186,12 @@ export function makeGrid(host, tell) {
 				tell.opened(data);
 		},
 		/* Two clicks here: not one on a window that it closed, too. */
-		onCellDoubleClicked: ({data, colDef}) =>
-		    data && data.codein === pressed && colDef.field &&
-		    tell.opened(data),
+		onCellDoubleClicked({data, colDef}) {
+			if (data === undefined)
+				tell.waits();
+			else if (data.codein === pressed && colDef.field)
+				tell.opened(data);
+		},
 		/* The row of sums is not one to work in. */
 		navigateToNextCell: ({previousCellPosition: from,
 		    nextCellPosition: to}) => to?.rowPinned ? from : to,
@@ -202,14 +216,21 @@ export function makeGrid(host, tell) {
 		const index = at?.closest(".ag-row")?.getAttribute("row-index");
 		const data = index == null ? undefined : rowAt(Number(index));
 
-		if (data === undefined)
+		if (data === undefined) {
+			if (index != null && ACTS.test(event.key))
+				tell.waits();
 			return;
-		if (event.key === "Enter")
+		}
+		if (["Enter", "F2"].includes(event.key))
 			tell.opened(data);
-		else if (ticks.pressed(event, Number(index)))
+		else if (ticks.pressed(event, Number(index)) ||
+		    tell.pressed(event, data, at.getAttribute("col-id")))
 			event.preventDefault();
-		else if (tell.pressed(event, data, at.getAttribute("col-id")))
-			event.preventDefault();
+		else
+			return;
+		/* The wheel leaves the cursor behind: what is changed is shown. */
+		if (!event.ctrlKey && !event.metaKey)
+			api.ensureIndexVisible(Number(index));
 	});
 
 	host.addEventListener("contextmenu", (event) => {
@@ -268,12 +289,40 @@ export function makeGrid(host, tell) {
 			    params.startRow / PAGE + 1,
 			    orderOf(params.sortModel));
 
-			params.successCallback(page, total);
+			const give = () => params.successCallback(page, total);
+
+			if (isCursorIn(params))
+				give();
+			else
+				drawing.arrive(give);
+			cursorWith(params);
 			loaded(total, meta);
 		} catch (error) {
 			params.failCallback();
 			tell.failed(error, source);
 		}
+	}
+
+	/* The cursor's cell is needed at once: it has the focus. */
+	function isCursorIn({startRow, endRow}) {
+		const row = due?.row ?? api.getFocusedCell()?.rowIndex;
+
+		return row >= startRow && row < endRow;
+	}
+
+	/* The page's own act: the buyer has not moved. */
+	function putCursor(row, name) {
+		rowNow = rowAt(row)?.codein;
+		api.setFocusedCell(row, name);
+	}
+
+	/* The cursor once its row has come, unless the buyer is elsewhere. */
+	function cursorWith({startRow, endRow}) {
+		if (due === null || due.row < startRow || due.row >= endRow)
+			return;
+		if (document.activeElement === document.body)
+			putCursor(due.row, due.name);
+		due = null;
 	}
 
 	/* The cursor's cell, else the first. */
@@ -284,11 +333,8 @@ export function makeGrid(host, tell) {
 
 		if (at != null)
 			api.setFocusedCell(at.rowIndex, at.column);
-		else if (first !== undefined) {
-			/* The page's own act: the buyer has not moved. */
-			rowNow = api.getDisplayedRowAtIndex(0)?.data?.codein;
-			api.setFocusedCell(0, first.colId);
-		}
+		else if (first !== undefined)
+			putCursor(0, first.colId);
 	}
 
 	/*
@@ -321,6 +367,22 @@ export function makeGrid(host, tell) {
 		    rows.source.slice(from, to, orderOf(sorts()), whole);
 	}
 
+	/* A row that waits has no cells until one is pressed: drawing.js. */
+	host.addEventListener("mousedown", (event) => {
+		const {target, clientX, clientY} = event;
+		const row = target.closest(".row-waits");
+
+		if (row === null || target.closest(".ag-cell") !== null)
+			return;
+		api.flushAllAnimationFrames();
+		const name = document.elementFromPoint(clientX, clientY)
+		    ?.closest(".ag-cell")?.getAttribute("col-id");
+
+		if (name === undefined)
+			return;
+		event.preventDefault();
+		api.setFocusedCell(Number(row.getAttribute("row-index")), name);
+	}, true);
 	hintBars(host, rowAt);
 	wide.addEventListener("change", () =>
 	    api.setGridOption("columnDefs", definitions()));
@@ -331,7 +393,7 @@ export function makeGrid(host, tell) {
 		 * `loaded` hears of each page that came.
 		 */
 		show(source, loaded) {
-			rowNow = null;
+			rowNow = due = null;
 			rows = {source, loaded};
 			ticks.clear();
 			block.clear();
@@ -386,6 +448,7 @@ export function makeGrid(host, tell) {
 			    rows: rowsOf(area.top, area.bottom + 1, true)};
 		},
 		rowAt,
+		indexNow: () => api.getFocusedCell()?.rowIndex ?? 0,
 		/* The row above the cursor's, where it is loaded. */
 		rowAbove: () => rowAt((api.getFocusedCell()?.rowIndex ?? 0) - 1),
 		/* Promises `count` rows from the cursor's down. */
@@ -415,6 +478,22 @@ export function makeGrid(host, tell) {
 			api.setFocusedCell(row, api.getFocusedCell()?.column ??
 			    "libelle1");
 		},
+		/* Where the view and the cursor are: for comeBack(). */
+		place() {
+			const at = api.getFocusedCell();
+
+			return {top: Math.round(api.getVerticalPixelRange().top /
+			    rowHeight()), row: at?.rowIndex ?? null,
+			name: at?.column.getColId() ?? null};
+		},
+		comeBack({top, row, name}) {
+			api.ensureIndexVisible(top, "top");
+			if (row === null || api.getColumn(name) === null ||
+			    document.activeElement !== document.body)
+				return;
+			putCursor(row, name);
+			due = rowAt(row) === undefined ? {row, name} : null;
+		},
 		/* The column of the cursor, or of the head in use; null: none. */
 		columnNow() {
 			const name = document.activeElement
@@ -424,20 +503,24 @@ export function makeGrid(host, tell) {
 		},
 		/* Heads tell which conditions are on their columns. */
 		filteredBy: (where) => heads.filtered(new Set(where.map(nameIn))),
-		/* The rows that have come, in order. */
-		loaded() {
+		/* The first rows, as far as they have come. */
+		loaded(count) {
 			const list = [];
 
-			api.forEachNode(({data}) => data && list.push(data));
+			for (let row; list.length < count &&
+			    (row = rowAt(list.length)) !== undefined;)
+				list.push(row);
 			return list;
 		},
-		/* All rows, `most` at the most, with the columns shown. */
-		all: (most, total) => rows.source.slice(0, Math.min(most, total),
-		    orderOf(sorts()), true),
+		/* Promises the first rows, with the columns shown. */
+		first: (count) => rows.source.slice(0, count, orderOf(sorts()),
+		    true),
+		/* The same at once: see getNow() in api.js. */
+		firstNow: (count) => rows.source.now(count, orderOf(sorts())),
 		label: (text) => host.querySelector("[role=grid],[role=treegrid]")
 		    ?.setAttribute("aria-label", text),
 		api, /* for the tests' measurements */
 	};
 }
 
-export const gridLabel = (name) => `${t("articles", {n: ""}).trim()} – ${name}`;
+export const gridLabel = (name) => t("grid_label", {name});

@@ -2,7 +2,7 @@
  * heads: what stands in a column's head: its words, and for a mouse the way to
  * its filter; the keyboard has L.
  */
-import {el} from "./dom.js";
+import {el, nameWords} from "./dom.js";
 import {t} from "./text.js";
 
 /* The head of a column for AG Grid; `ask` takes the name of the column. */
@@ -12,7 +12,7 @@ export function columnHeads(ask) {
 
 	class Head {
 		init(params) {
-			this.words = el("span", {}, params.displayName);
+			this.words = el("span", {}, nameWords(params.displayName));
 			this.gui = el("span.head", {}, this.words);
 			this.name = params.column.getColId();
 			if (params.filterable)
@@ -37,7 +37,7 @@ export function columnHeads(ask) {
 		}
 
 		refresh({displayName}) {
-			this.words.textContent = displayName;
+			this.words.replaceChildren(...nameWords(displayName));
 		}
 
 		destroy() {

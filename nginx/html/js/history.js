@@ -4,7 +4,7 @@ import {chip} from "./cells.js";
 import {el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
-import {t} from "./text.js";
+import {plural, t} from "./text.js";
 
 const MOST = 20;
 
@@ -30,8 +30,8 @@ export function historyPart(supplier, codein) {
 	    {fournisseur: supplier, limit: MOST}).then(({data, meta}) => {
 		list.replaceChildren(...data.map(entry));
 		told.textContent = data.length === 0 ? t("history_none") :
-		    meta.total > data.length ? t("and_more",
-			{n: format.integer(meta.total - data.length)}) : "";
+		    meta.total > data.length ? plural("and_more",
+			meta.total - data.length) : "";
 	}).catch((error) => told.replaceChildren(...reasons(
 	    t("history_failed"), error)));
 	return el("section", {}, el("h3", {}, t("history")), list, told);

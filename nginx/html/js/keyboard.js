@@ -4,10 +4,10 @@ import {el} from "./dom.js";
 import {t} from "./text.js";
 
 const keys = () => [
-	[["/"], "k_search"],
+	[["/", "Ctrl+F"], "k_search"],
 	[["F"], "k_supplier"],
 	[[t("key_arrows"), t("key_pages")], "k_move"],
-	[[t("key_enter")], "k_open"],
+	[[t("key_enter"), "F2"], "k_open"],
 	[[t("key_escape")], "k_close"],
 	[["A", "B", "C", "Y", "Z"], "k_set"],
 	[[t("key_delete")], "k_drop"],

@@ -25,9 +25,10 @@ const metInWords = ({codein, mine, theirs, now}) => t("merged_both",
 const part = (name, list, say) => list.length === 0 ? [] :
     [plural(name, list.length, {list: listed(list, say)})];
 
-export function tellMerged({taken, met, canTurn, turnOver}) {
+export function tellMerged({taken, again, met, canTurn, turnOver}) {
 	tell([...part("merged_met", met, metInWords),
-	    ...part("merged_taken", taken, takenInWords)].join(" "),
+	    ...part(again ? "merged_again" : "merged_taken", taken,
+		takenInWords)].join(" "),
 	met.length === 0 ? {about: "merged"} : {error: true,
 	    action: {label: t("merged_turn"), run: turnOver,
 		isVoid: () => !canTurn()}});

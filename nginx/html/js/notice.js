@@ -84,12 +84,16 @@ export function tell(text, {error = false, action = null, about = null} = {}) {
 	while (list.childElementCount > 3)
 		list.firstElementChild.remove();
 	if (about !== null)
-		list.querySelector(`[data-about=${about}]`)?.remove();
+		hush(about);
 	list.append(note);
 	if (!error)
 		dropLater(note);
 	return drop;
 }
+
+/* Takes back what was told `about` this. */
+export const hush = (about) =>
+    list.querySelector(`[data-about=${about}]`)?.remove();
 
 function showLine(shown) {
 	line.hidden = !shown;

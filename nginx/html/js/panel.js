@@ -4,21 +4,21 @@ import {on} from "./bus.js";
 import {rangeView, seriesView, trendText, trendView} from "./cells.js";
 import {fittedLine, monthChart} from "./charts.js";
 import {columnName} from "./columns.js";
-import {el, iconButton} from "./dom.js";
+import {el, iconButton, nameWords} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {freshen, moment} from "./fresh.js";
 import {historyPart} from "./history.js";
-import {monthKeys, periodUntil} from "./period.js";
+import {monthKeys, periodOf, salesKnown, yearBefore} from "./period.js";
 import {edit, proposal, RANGES, setRange} from "./ranges.js";
 import {mayDecide, tellReadOnly} from "./rights.js";
-import {t} from "./text.js";
+import {plural, t} from "./text.js";
 
 const NETWORK_STORES = 270;
 const ALL_STORES = 100000;
 
 function fact(name, value, format_) {
-	return el("div.fact", {}, el("dt", {}, columnName(name)),
+	return el("div.fact", {}, el("dt", {}, nameWords(columnName(name))),
 	    el("dd", {}, format_(value)));
 }
 
@@ -86,10 +86,17 @@ function key(row) {
 	    fact("totalCa", row.totalCa, format.money),
 	    fact("totalQuantite", row.totalQuantite, format.integer),
 	    fact("tauxMarge", row.tauxMarge, format.percent),
+	    fact("totalCaN1", row.totalCaN1, format.money),
+	    fact("evolutionCaN1", row.evolutionCaN1, format.points),
+	    fact("evolutionQteN1", row.evolutionQteN1, format.points),
 	    fact("stockActuel", row.stockActuel, format.integer),
 	    fact("couvertureJours", row.couvertureJours, format.integer),
 	    fact("derniereVente", row.derniereVente, format.day)));
 }
+
+/* What it sold in the same months a year before; null: nobody knows. */
+const yearAgo = (map, keys) => keys.map(yearBefore).map((key) =>
+    map[key] ?? (salesKnown([key]) ? 0 : null));
 
 function months(row, drawn) {
 	const host = el("div.chart");
@@ -100,11 +107,14 @@ function months(row, drawn) {
 	    series: [
 		{label: t("sales"), values: values(row.sales12m, 0),
 		    form: "bar", colour: "ink-sales"},
+		Object.keys(row.sales12mN1).length > 0 && {form: "line",
+		    label: t("sales_before"), colour: "ink-before",
+		    values: yearAgo(row.sales12mN1, keys)},
 		{label: t("receptions"), values: values(row.receptions12m, 0),
 		    form: "bar", colour: "ink-receptions"},
 		{label: t("stock"), values: values(row.stock12m, null),
 		    form: "line", colour: "ink-stock"},
-	    ]}));
+	    ].filter((one) => one)}));
 	return section(t("months12"), host);
 }
 
@@ -169,9 +179,8 @@ function stores(row) {
 function presence(network) {
 	return el("div.presence", {}, el("span", {}, t("presence_title")),
 	    meter(network.nbMagasinsReseau, NETWORK_STORES),
-	    el("b", {}, t("presence", {
-		n: format.integer(network.nbMagasinsReseau),
-		total: NETWORK_STORES})));
+	    el("b", {}, plural("presence",
+		network.nbMagasinsReseau, {total: NETWORK_STORES})));
 }
 
 /* The same figures of one's own stores and of the network's, side by side. */
@@ -297,7 +306,7 @@ export function articlePanel(closed, step, across) {
 
 			freshen([data], now);
 			row = data;
-			periodUntil(meta.donneesAu);
+			periodOf(meta);
 			draw();
 			wait(false);
 		} catch (error) {

@@ -1,11 +1,13 @@
 /*
- * period: the twelve months that the rows at hand are about. A month without
- * a figure has no key in a row's maps, and its place in a drawing all the same.
+ * period: the twelve months that the rows at hand are about, and those of the
+ * year before. A month without a figure has no key in a row's maps, and its place
+ * in a drawing all the same.
  */
 import {emit} from "./bus.js";
 
 const MONTHS = 12;
 let until = null; /* the last of them, counted from year 0 */
+let since = null; /* the first with sales in the data; null: not known */
 
 const counted = (key) => key.slice(0, 4) * 12 + Number(key.slice(-2)) - 1;
 
@@ -19,14 +21,26 @@ function keyOf(month, dash) {
 export const monthBefore = (day, back) =>
     keyOf(counted(day.slice(0, 7)) - back, "");
 
-/* The figures stand for this day, "2026-10-31"; null: not known. */
-export function periodUntil(day) {
+/*
+ * The figures stand for this day, "2026-10-31", and sales are known since the
+ * month "202411"; null: not known.
+ */
+export function periodOf({donneesAu, ventesDepuis}) {
 	const before = until;
 
-	until = day == null ? null : counted(day.slice(0, 7));
+	until = donneesAu == null ? null : counted(donneesAu.slice(0, 7));
+	since = ventesDepuis == null ? null : counted(ventesDepuis);
 	if (until !== before)
 		emit("period");
 }
+
+/* The same month a year before: "202610" or "2026-10". */
+export const yearBefore = (key) =>
+    keyOf(counted(key) - MONTHS, key.includes("-") ? "-" : "");
+
+/* Whether sales are known of all months of that list. */
+export const salesKnown = (keys) => since !== null &&
+    keys.every((key) => counted(key) >= since);
 
 /*
  * The keys of the twelve months, as those of `maps` are written: "202610" or

@@ -80,3 +80,31 @@ export function keepPlace({supplier, ...rest}, step) {
 export function onPlace(run) {
 	addEventListener("popstate", () => run(placeNow()));
 }
+
+const HERE = "grid.here"; /* of this tab */
+
+/* When the page goes, it notes where the grid is, as place() tells it. */
+export function keepGridPlace(place) {
+	addEventListener("pagehide", () => {
+		try {
+			sessionStorage.setItem(HERE, JSON.stringify(
+			    {hash: location.hash, ...place()}));
+		} catch {
+			/* The next page begins at the first row. */
+		}
+	});
+}
+
+/* What a page has noted that was then reloaded; null for none. */
+export function placeBefore() {
+	const [{type} = {}] = performance.getEntriesByType("navigation");
+
+	try {
+		const kept = JSON.parse(sessionStorage.getItem(HERE));
+
+		return type === "reload" && kept?.hash === location.hash &&
+		    Number.isSafeInteger(kept.top) ? kept : null;
+	} catch {
+		return null;
+	}
+}

@@ -1,15 +1,17 @@
 /*
  * print: what is shown, on paper. The grid draws the rows in sight alone, so a
- * print has a table of its own: by Ctrl+P of all rows that the filters leave,
- * up to MOST; by the browser's menu, which does not wait, of those loaded. An
- * open article is printed by itself.
+ * print has a table of its own: of the rows that the filters leave, in their
+ * order, up to MOST, with the columns shown. An open article is printed by itself.
+ * Paper is light: see the dark colours in base.css.
  */
 import {cellView} from "./cells.js";
 import {column} from "./columns.js";
 import {inWords} from "./conditions.js";
-import {el} from "./dom.js";
+import {el, nameWords} from "./dom.js";
+import {complain} from "./errors.js";
 import * as format from "./format.js";
-import {t} from "./text.js";
+import {tell} from "./notice.js";
+import {plural, t} from "./text.js";
 
 const MOST = 2000;
 
@@ -28,44 +30,66 @@ function table(rows, names) {
 
 	return el("table", {},
 	    el("thead", {}, el("tr", {}, columns.map((one) =>
-		el("th" + side(one), {scope: "col"}, one.label)))),
+		el("th" + side(one), {scope: "col"}, nameWords(one.label))))),
 	    el("tbody", {}, rows.map((row) => el("tr", {},
 		columns.map((one) => el("td" + side(one), {},
 		    cellView(one.kind, row[one.name], row)))))));
 }
 
+/* Rows that have come, else those that are asked for at once. */
+function rowsNow({loaded, firstNow}, count) {
+	const rows = loaded(count);
+
+	try {
+		return rows.length < count ? firstNow(count) : rows;
+	} catch (error) {
+		complain(t("print_failed"), error, {about: "print"});
+		return rows;
+	}
+}
+
 /*
- * `shown` tells what the page shows: {title, lines, article, names, total,
- * loaded(), all(most)}; article is whether one is open, all() a promise.
+ * `shown` tells what the page shows: {title, lines, article, names, total}, and of
+ * the grid loaded(), first() and firstNow(); article is whether one is open. Null
+ * where there is nothing to print.
  */
 export function printer(shown) {
 	let prepared = null; /* rows that Ctrl+P has fetched */
 
 	function lay() {
-		const {title, lines, article, names, total, loaded} = shown();
-		const rows = prepared ?? loaded();
+		const now = shown();
 
-		document.body.dataset.print = article ? "article" : "rows";
-		if (article)
+		if (now === null)
 			return;
-		paper.replaceChildren(el("h1", {}, title),
-		    el("p", {}, [...lines, t("print_rows",
-			{n: format.integer(rows.length),
-			    total: format.integer(total ?? rows.length)})]
+		document.body.dataset.print = now.article ? "article" : "rows";
+		if (now.article)
+			return;
+		const {title, lines, names, total} = now;
+		const rows = prepared ??
+		    rowsNow(now, Math.min(MOST, total ?? MOST));
+		const all = {total: format.integer(total ?? rows.length)};
+
+		paper.replaceChildren(el("h1", {}, title), el("p", {},
+		    [...lines, plural("print_rows", rows.length, all),
+			t("print_at", {date: format.time(new Date().toISOString())})]
 			.join(" · ")),
-		    table(rows, names));
+		table(rows, names));
 		document.body.append(paper);
+		if (total > MOST)
+			tell(plural("print_cut", MOST, all), {about: "print"});
 	}
 
 	addEventListener("beforeprint", lay);
 	addEventListener("afterprint", () => {
 		prepared = null;
 		paper.remove();
+		delete document.body.dataset.print;
 	});
 	return async () => {
-		const {article, all} = shown();
+		const {article, first, total} = shown();
 
-		prepared = article ? null : await all(MOST);
+		prepared = article ? null :
+		    await first(Math.min(MOST, total ?? MOST));
 		window.print();
 	};
 }

@@ -16,6 +16,7 @@ import {forgetRecorded, moment, noteRecorded} from "./fresh.js";
 import {isSame} from "./merging.js";
 import {sharedDrafts} from "./shareddrafts.js";
 import {inSlices, rest} from "./slices.js";
+import {keepSteps, recallSteps} from "./steps.js";
 import {otherWindows} from "./windows.js";
 
 export const RANGES = ["A", "B", "C", "Y", "Z"];
@@ -28,6 +29,8 @@ let knownAt = 0; /* when the proposals were asked for */
 let edits = new Edits(); /* others for each supplier that is shown */
 /* Each {puts: [[codein, edit to come back], …], decided}, the newest last. */
 let history = [], undone = [];
+let voided = false; /* the newest steps are void: others changed the articles */
+let decision; /* of them the newest Save or Cancel, if it can be undone */
 
 export const proposal = (codein) => proposals.get(codein);
 export const edit = (codein) => edits.get(codein);
@@ -35,6 +38,8 @@ export const pendingCount = () => proposals.size;
 export const editCount = () => edits.size;
 export const edited = () => [...edits];
 export const canUndo = (step = history.at(-1)) => history.includes(step);
+/* Whether there were steps that can be undone no more. */
+export const isVoid = () => voided;
 export const canRedo = () => undone.length > 0;
 
 /* The articles that have a proposal or an edit. */
@@ -52,7 +57,10 @@ function forgetSteps(codeins) {
 	for (const step of [...history, ...undone])
 		step.puts = step.puts.filter(([codein]) =>
 		    !codeins.has(codein));
-	history = history.filter(({puts}) => puts.length > 0);
+	const left = history.filter(({puts}) => puts.length > 0);
+
+	voided ||= left.length < history.length;
+	history = left;
 	undone = undone.filter(({puts}) => puts.length > 0);
 }
 
@@ -80,7 +88,7 @@ function otherWay(met) {
 }
 
 /* What has come from another window is in the edits. */
-function merged({taken, met}) {
+function merged({taken, met, again = false}) {
 	const news = [...taken, ...met];
 
 	forgetSteps(new Set(news.map(({codein}) => codein)));
@@ -88,7 +96,7 @@ function merged({taken, met}) {
 	if (news.length === 0)
 		return;
 	emit("ranges");
-	emit("merged", {taken, ...otherWay(met)});
+	emit("merged", {taken, again, ...otherWay(met)});
 }
 
 const shared = sharedDrafts({textOf, asEdits, merged,
@@ -113,16 +121,25 @@ function keep(puts) {
 /* Whether another window of the buyer has changed the edits. */
 export const lookForEdits = shared.look;
 
-/* Forgets the one before; returns how many drafts were found again. */
+/* What can be undone of the supplier that is left, or when the page goes. */
+function leave() {
+	if (supplier !== null)
+		keepSteps(draftName(), {history, undone}, edits);
+}
+
+addEventListener("pagehide", leave);
+
+/* Leaves the one before; returns how many drafts were found again. */
 export function openRanges(userName, code) {
+	leave();
 	user = userName;
 	supplier = code;
 	version = null;
 	proposals = new Map();
 	knownAt = moment();
 	edits = recallEdits(draftName());
-	history = [];
-	undone = [];
+	({history, undone, voided} = recallSteps(draftName(), edits));
+	decision = undefined;
 	forgetRecorded();
 	emit("ranges");
 	return edits.size;
@@ -168,6 +185,7 @@ function done(puts) {
 		return;
 	history.push({puts, decided: false});
 	undone = [];
+	voided = false;
 	keep(puts);
 }
 
@@ -232,6 +250,7 @@ export async function foresee(pairs) {
 
 /* What undo() would take back: a handle for doing it later. */
 export const lastStep = () => history.at(-1);
+export const lastDecision = () => decision;
 
 /* Does what `step` holds; returns what takes that back. */
 async function turn(step) {
@@ -388,24 +407,25 @@ function agree(items, results, wanted) {
 
 /*
  * An edit that met another's change stays, with what is recorded now; so does
- * one that another window made while this one was being saved.
+ * one that was made, here or in another window, while this was being decided.
  */
-function settle(items, results) {
-	const sent = new Map(items.map(({codein, gamme}) => [codein, gamme]));
+function settle(code, results) {
 	const puts = [];
 
 	for (const {codein, result, codeGamme, gammeAValider} of results) {
 		const one = edits.get(codein);
 		const applied = result === "applied";
 
-		if (one === undefined)
+		if (code !== supplier || one === undefined)
 			continue;
 		puts.push([codein, one]);
-		edits.put(codein, applied && one.gamme === sent.get(codein) ?
-		    null : {...one, conflict: !applied, codeGamme,
-			gammeAValider});
+		edits.put(codein, applied && gammeAValider === null &&
+		    one.gamme === codeGamme ? null : {...one,
+			conflict: !applied, codeGamme, gammeAValider});
 	}
-	keep(puts);
+	if (puts.length > 0)
+		keep(puts);
+	return results;
 }
 
 /* The edits that bring `to` back for what was applied. */
@@ -421,9 +441,16 @@ function bringBack(items, results, to) {
 		libelle1: one.libelle1}]);
 }
 
-/* What was decided can be taken back, what was edited before it no more. */
-function begin(puts) {
-	history = puts.length > 0 ? [{puts, decided: true}] : [];
+/*
+ * What was decided can be taken back; what was edited before it no more, of the
+ * same articles.
+ */
+function begin(codeins, puts) {
+	forgetSteps(new Set(codeins));
+	decision = puts.length > 0 ? {puts, decided: true} : undefined;
+	if (decision !== undefined)
+		history.push(decision);
+	voided = false;
 	undone = [];
 	emit("ranges");
 }
@@ -452,7 +479,7 @@ async function inPortions(list, results, send_) {
 /* The step that takes back what `results` have done of the items. */
 function endDecision(code, puts, results) {
 	if (code === supplier && results.length > 0)
-		begin(puts());
+		begin(results.map(({codein}) => codein), puts());
 }
 
 /*
@@ -463,17 +490,11 @@ export async function save({supplier: code, mine, pending}, earlier = []) {
 	const results = [...earlier];
 
 	try {
-		await inPortions(pending, results, async (part) => agree(part,
-		    await send("/app/save", code,
-			{proposals: part.map(seen)}), newRange));
-		await inPortions(mine, results, async (part) => {
-			const settled = agree(part, await sendEdits(code, part),
-			    newRange);
-
-			if (code === supplier)
-				settle(part, settled);
-			return settled;
-		});
+		await inPortions(pending, results, async (part) => settle(code,
+		    agree(part, await send("/app/save", code,
+			{proposals: part.map(seen)}), newRange)));
+		await inPortions(mine, results, async (part) => settle(code,
+		    agree(part, await sendEdits(code, part), newRange)));
 	} finally {
 		endDecision(code, () => bringBack([...mine, ...pending],
 		    results, oldRange), results);
@@ -485,9 +506,9 @@ export async function cancel({supplier: code, mine, pending}, earlier = []) {
 	const results = [...earlier];
 
 	try {
-		await inPortions(pending, results, async (part) => agree(part,
-		    await send("/app/cancel", code,
-			{proposals: part.map(seen)}), oldRange));
+		await inPortions(pending, results, async (part) => settle(code,
+		    agree(part, await send("/app/cancel", code,
+			{proposals: part.map(seen)}), oldRange)));
 	} catch (error) {
 		endDecision(code, () => bringBack(pending, results, newRange),
 		    results);
@@ -501,8 +522,9 @@ export async function cancel({supplier: code, mine, pending}, earlier = []) {
 		for (const [codein] of puts)
 			edits.put(codein, null);
 		keep(puts);
-		begin([...mine.map((one) => [one.codein, one]),
-		    ...bringBack(pending, results, newRange)]);
+		begin([...mine, ...pending].map(({codein}) => codein),
+		    [...mine.map((one) => [one.codein, one]),
+			...bringBack(pending, results, newRange)]);
 	}
 	return results;
 }

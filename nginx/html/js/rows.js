@@ -4,12 +4,12 @@
  * All pages come from one generation, the one that the first page named, until
  * it is no longer kept; then all begin anew.
  */
-import {ApiError, get, getLines, unquoted} from "./api.js";
+import {ApiError, get, getLines, getNow, unquoted} from "./api.js";
 import {shownColumns} from "./columns.js";
 import {quoted} from "./conditions.js";
 import {freshen, moment} from "./fresh.js";
 import {fillMonths} from "./months.js";
-import {periodUntil} from "./period.js";
+import {periodOf} from "./period.js";
 
 /* What each row needs whatever is shown. */
 const ALWAYS = ["codein", "libelle1", "codeGamme", "codeGammeServeur"];
@@ -22,6 +22,14 @@ const SLICE = 5000; /* rows at once, where few columns are wanted */
 /* All codes of the rows that `filters`, and an order, name. */
 export const codes = async (filters, signal) => (await getLines("/api/v1/grid",
     {...filters, fields: "codein"}, {signal})).map(unquoted);
+
+/* An answer with rows that was asked for at `asked`, ready to be shown. */
+function taken(answer, asked) {
+	freshen(answer.data, asked);
+	periodOf(answer.meta);
+	fillMonths(answer.data, namesShown());
+	return answer;
+}
 
 export class Rows {
 	#filters;
@@ -41,14 +49,10 @@ export class Rows {
 
 	async #ask(page, order, snapshot, limit = PAGE, fields = this.#fields) {
 		const asked = moment();
-		const answer = await get("/api/v1/grid", {...this.#filters,
-		    ...order, page, limit, fields, snapshot},
-		{signal: this.#abort.signal});
 
-		freshen(answer.data, asked);
-		periodUntil(answer.meta.donneesAu);
-		fillMonths(answer.data, namesShown());
-		return answer;
+		return taken(await get("/api/v1/grid", {...this.#filters,
+		    ...order, page, limit, fields, snapshot},
+		{signal: this.#abort.signal}), asked);
 	}
 
 	/* {rows, total, meta}; order is {sort, order}. Pages count from 1. */
@@ -84,6 +88,12 @@ export class Rows {
 		    .slice(from - first * SLICE, to - first * SLICE);
 	}
 
+	/* The first rows, at once: see getNow(). */
+	now(count, order) {
+		return taken(getNow("/api/v1/grid", {...this.#filters, ...order,
+		    limit: count, fields: this.#fields}), moment()).data;
+	}
+
 	async #within(page, order, snapshot, ...how) {
 		try {
 			return await this.#ask(page, order, snapshot, ...how);
@@ -107,6 +117,7 @@ export class EditedRows {
 	#fields;
 	#gone;
 	#codes = new Map(); /* order -> promise of the codes, in order */
+	#known = new Map(); /* order -> these codes, once they have come */
 	#abort = new AbortController();
 
 	/* With `gone` the articles that the filters leave out are shown, too. */
@@ -135,7 +146,10 @@ export class EditedRows {
 		const name = JSON.stringify(order);
 
 		if (!this.#codes.has(name))
-			this.#codes.set(name, this.#ordered(order));
+			this.#codes.set(name, this.#ordered(order).then((list) => {
+				this.#known.set(name, list);
+				return list;
+			}));
 		return this.#codes.get(name);
 	}
 
@@ -146,26 +160,39 @@ export class EditedRows {
 		    (name) => [name, null])), codein, libelle1, codeGamme};
 	}
 
-	async #rows(some) {
-		const asked = moment(), rows = new Map();
-		let meta = null;
+	#question = (part) => ["/api/v1/grid",
+	    {fournisseur: this.#filters.fournisseur,
+		codein: `in.(${part.map(quoted).join(",")})`,
+		fields: this.#fields.join(",")}];
 
-		for (const part of codePortions(some)) {
-			const answer = await get("/api/v1/grid",
-			    {fournisseur: this.#filters.fournisseur,
-				codein: `in.(${part.map(quoted).join(",")})`,
-				fields: this.#fields.join(",")},
-			    {signal: this.#abort.signal});
+	/* `answers` are of all portions of `some`. */
+	#together(some, answers) {
+		const rows = new Map(answers.flatMap(({data}) => data)
+		    .map((row) => [row.codein, row]));
 
-			freshen(answer.data, asked);
-			periodUntil(answer.meta.donneesAu);
-			fillMonths(answer.data, namesShown());
-			for (const row of answer.data)
-				rows.set(row.codein, row);
-			({meta} = answer);
-		}
 		return {rows: some.map((codein) => rows.get(codein) ??
-		    this.#lost(codein)), meta};
+		    this.#lost(codein)), meta: answers.at(-1)?.meta ?? null};
+	}
+
+	async #rows(some) {
+		const asked = moment(), answers = [];
+
+		for (const part of codePortions(some))
+			answers.push(taken(await get(...this.#question(part),
+			    {signal: this.#abort.signal}), asked));
+		return this.#together(some, answers);
+	}
+
+	/* The first rows, at once, where their codes have come: see getNow(). */
+	now(count, order) {
+		const all = this.#known.get(JSON.stringify(order));
+
+		if (all === undefined)
+			throw new ApiError(503, null);
+		const some = all.slice(0, count);
+
+		return this.#together(some, [...codePortions(some)].map((part) =>
+		    taken(getNow(...this.#question(part)), moment()))).rows;
 	}
 
 	/* Promises all codes, in this order. */
@@ -191,6 +218,7 @@ export class EditedRows {
 }
 
 const ADDRESS = 5000; /* bytes of codes; an address may have 12 KB */
+const LISTED = 1000; /* values that a condition may list */
 
 /* Lists of codes that each fit into an address. */
 export function* codePortions(list) {
@@ -199,7 +227,8 @@ export function* codePortions(list) {
 	for (const codein of list) {
 		const size = encodeURIComponent(codein).length + 3;
 
-		if (length + size > ADDRESS && part.length > 0) {
+		if (part.length === LISTED ||
+		    (length + size > ADDRESS && part.length > 0)) {
 			yield part;
 			part = [];
 			length = 0;

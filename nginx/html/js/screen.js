@@ -24,9 +24,10 @@ import {gridLabel, makeGrid} from "./grid.js";
 import {inbox} from "./inbox.js";
 import {listenKeys, openHelp} from "./keyboard.js";
 import {tellMerged} from "./mergenotice.js";
-import {tell} from "./notice.js";
+import {hush, tell} from "./notice.js";
 import {articlePanel} from "./panel.js";
-import {keepPlace, linkTo, onPlace, placeNow, queryOf} from "./place.js";
+import {keepGridPlace, keepPlace, linkTo, onPlace, placeBefore, placeNow, queryOf}
+    from "./place.js";
 import {filtersInWords, printer} from "./print.js";
 import {editCount, lookForEdits, openRanges, pendingCount} from "./ranges.js";
 import {searchBox} from "./searchbox.js";
@@ -47,6 +48,7 @@ export function openScreen(host, session, logOut) {
 	let total = null;
 	let matching = null; /* promises the codes of all rows of the filters */
 	let arriving = false; /* other rows, from the first one on */
+	let reloaded = placeBefore(); /* where the grid was before a reload */
 	let going = false; /* to a place that the address names already */
 	let goes = 0;
 
@@ -55,7 +57,8 @@ export function openScreen(host, session, logOut) {
 	const picker = supplierPicker();
 	const across = (words) => searchAcross(words, (code, article) =>
 	    goOn({supplier: code, article}));
-	const search = searchBox(setSearch, () => grid.focus(), across);
+	const search = searchBox(setSearch, () => grid.focus(), across,
+	    (name, text) => addFilter(name, text));
 	const side = sideView(() => ({supplier, filters}));
 	const state = rowsState();
 	const gridHost = el("div.grid.ag-theme-quartz", {id: "articles"});
@@ -65,7 +68,7 @@ export function openScreen(host, session, logOut) {
 		notePlace(false);
 	}, (by) => grid.step(by), across);
 	const filterLine = filterBar({columns: () => pickColumns(columnsChanged),
-	    filter: addFilter, rows: exportRows, summary: showSummary, views: showViews});
+	    filter: (name) => addFilter(name), rows: exportRows, summary: showSummary, views: showViews});
 	const grid = makeGrid(gridHost, {
 		failed: rowsFailed,
 		opened({codein}) {
@@ -81,8 +84,9 @@ export function openScreen(host, session, logOut) {
 		selected: () => emit("selection"),
 		unchosen: (error) => error.name === "AbortError" ||
 		    complain(t("choose_failed"), error, {about: "choice"}),
+		waits: () => tell(t("row_waits"), {about: "ranges"}),
 		pressed: (...key) => acts.pressed(...key),
-		filtered: addFilter,
+		filtered: (name) => addFilter(name),
 		sorted() {
 			total = null;
 			if (supplier !== null)
@@ -105,6 +109,10 @@ export function openScreen(host, session, logOut) {
 	frame(host, {work, foot: bar.element, skip: () => grid.focus(),
 	    top: [side.button, picker.element, search.element,
 		el("span.grow"), waiting.button]}, session, logOut);
+
+	/* Notices stand above the bar, however many lines it has. */
+	new ResizeObserver(() => document.documentElement.style.setProperty(
+	    "--foot", `${bar.element.offsetHeight}px`)).observe(bar.element);
 
 	/* --- which rows ---------------------------------------------------- */
 
@@ -163,6 +171,10 @@ export function openScreen(host, session, logOut) {
 		if (count === total)
 			return;
 		/* Not for rows that stay in place: the cursor may be far away. */
+		if (arriving && reloaded?.hash === location.hash &&
+		    count > reloaded.top)
+			grid.comeBack(reloaded);
+		reloaded = null;
 		if (arriving && document.activeElement === document.body)
 			grid.focus();
 		arriving = false;
@@ -234,6 +246,7 @@ export function openScreen(host, session, logOut) {
 		panel.close();
 		going = before;
 		supplier = chosen;
+		hush("ranges");
 		filters = {...wanted};
 		search.show(filters.search);
 		tellFilters(filters);
@@ -246,7 +259,7 @@ export function openScreen(host, session, logOut) {
 		lookForEdits();
 		lookForGone();
 		if (drafts > 0)
-			tell(plural("drafts_back", drafts));
+			tell(plural("drafts_back", drafts), {about: "ranges"});
 		bar.supplier(supplier);
 		figures.forget();
 		showRows();
@@ -286,10 +299,11 @@ export function openScreen(host, session, logOut) {
 
 	const differs = (wanted) => !sameBut(null, wanted, filters);
 
-	function addFilter(name) {
+	/* `text` is a list of values that was pasted, if any. */
+	function addFilter(name, text = "") {
 		if (supplier === null)
 			return;
-		pickFilter(name, {supplier, filters}, (conditions, replaced) =>
+		pickFilter(name, text, {supplier, filters}, (conditions, replaced) =>
 		    setFilters({where: [...new Set([...filters.where.filter(
 			(one) => !replaced.includes(one)), ...conditions])]}));
 	}
@@ -360,16 +374,16 @@ export function openScreen(host, session, logOut) {
 			renewRows();
 	}
 
-	/* What a print of the page is of. */
+	/* What a print of the page is of; null while nothing is shown. */
 	function shownNow() {
-		return {
-			title: document.title,
+		return supplier && {
+			title: `${supplier.nom ?? ""} ${supplier.code}`.trim(),
 			lines: [...filtersInWords(filters), bar.figures()]
 			    .filter((part) => part),
 			article: panel.isOpen(),
 			names: shownColumns().map(({name}) => name), total,
-			loaded: grid.loaded,
-			all: (most) => grid.all(most, total ?? most),
+			loaded: grid.loaded, first: grid.first,
+			firstNow: grid.firstNow,
 		};
 	}
 
@@ -408,7 +422,7 @@ export function openScreen(host, session, logOut) {
 	function exportRows() {
 		if (supplier !== null && total > 0)
 			openExport({supplier, filters, order: grid.order(),
-			    names: askedColumns(), total, source});
+			    total});
 	}
 
 	function showSummary() {
@@ -450,6 +464,7 @@ export function openScreen(host, session, logOut) {
 	});
 	listenKeys({
 		"/": () => search.focus(),
+		"Ctrl+F": () => search.find(),
 		F: () => picker.open(),
 		L: () => addFilter(grid.columnNow()),
 		E: exportRows,
@@ -499,6 +514,7 @@ export function openScreen(host, session, logOut) {
 			    complain(t("views_failed"), error) && null));
 	}
 
+	keepGridPlace(grid.place);
 	begin();
 	tellGoneSuppliers(session.user).catch(() => null);
 	window.productGrid = {grid: grid.api, chosen: grid.selectedRows};

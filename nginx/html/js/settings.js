@@ -7,7 +7,7 @@ import * as format from "./format.js";
 import {languageChoice} from "./language.js";
 import {openPassword} from "./password.js";
 import {mayManage, rightsInWords} from "./rights.js";
-import {t} from "./text.js";
+import {plural, t} from "./text.js";
 import {openUsers} from "./users.js";
 
 /* The one time that a key is seen. */
@@ -31,7 +31,7 @@ function keyBounds(key) {
 	if (key.expiresAt != null)
 		bounds.push(t("key_until", {day: format.day(key.expiresAt)}));
 	if (key.perMinute != null)
-		bounds.push(t("key_rate", {count: format.integer(key.perMinute)}));
+		bounds.push(plural("key_rate", key.perMinute));
 	if (key.suppliers != null)
 		bounds.push(t("key_suppliers",
 		    {codes: key.suppliers.join(", ")}));

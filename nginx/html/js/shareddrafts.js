@@ -14,10 +14,12 @@ const LATEST_MS = 60000;
 /*
  * `textOf` promises a Map of edits as text, `asEdits` turns it back; now() gives
  * {user, supplier, edits}: Edits, others for each supplier; agreed() hears that
- * these are on the server, merged({taken, met}) of changes elsewhere.
+ * these are on the server, merged({taken, met, again}) of changes
+ * elsewhere, or, with `again`, of all edits, which this browser did not have.
  */
 export function sharedDrafts({textOf, asEdits, now, agreed, merged}) {
 	const waiting = new Set(); /* edits that are looked at next */
+	const known = new WeakSet(); /* edits that have been looked at */
 	let running = Promise.resolve();
 	let due = null; /* {of, timer} */
 	let untell = null; /* what takes back that edits are not shared */
@@ -42,9 +44,14 @@ export function sharedDrafts({textOf, asEdits, now, agreed, merged}) {
 	/* Takes what another window has kept. */
 	async function look(of) {
 		const {value, version} = await theirs(of);
+		const {edits} = of;
+		/* This browser had none when the supplier was opened. */
+		const again = !known.has(edits) && edits.version === 0 &&
+		    edits.size === 0 && edits.since.size === 0;
 
-		if (isNow(of) && version !== of.edits.version)
-			merged(of.edits.take(version, asEdits(value)));
+		known.add(edits);
+		if (isNow(of) && version !== edits.version)
+			merged({...edits.take(version, asEdits(value)), again});
 	}
 
 	/* Promises the version that the server has then, 0 for none. */

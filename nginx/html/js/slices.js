@@ -22,3 +22,14 @@ export async function inSlices(list, run, progress = null) {
 		since = performance.now();
 	}
 }
+
+const AT_ONCE = 500; /* rows between two looks at what waits */
+
+/* Runs `run` for a few hundred at a time of the lists that come one by one. */
+export async function inPortions(lists, run) {
+	for await (const list of lists)
+		for (let from = 0; from < list.length; from += AT_ONCE) {
+			await run(list.slice(from, from + AT_ONCE));
+			await rest();
+		}
+}

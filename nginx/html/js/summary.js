@@ -3,13 +3,14 @@
  * month: a bar each, or a line over the months. A click on a bar filters.
  */
 import {get} from "./api.js";
-import {paramsFor} from "./asked.js";
+import {paramsFor, sumOf} from "./asked.js";
 import {columnName} from "./columns.js";
 import {quoted} from "./conditions.js";
 import {openDialog} from "./dialog.js";
 import {el, svg} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
+import {changeOf} from "./months.js";
 import {monthLine} from "./monthline.js";
 import {recall, remember} from "./store.js";
 import {t} from "./text.js";
@@ -17,6 +18,9 @@ import {t} from "./text.js";
 const MOST = 40; /* bars; the others are one line together */
 const ALL = 1000000;
 const MEASURES = ["totalCa", "totalQuantite", "totalMarge", "stockValeur"];
+/* Their sums of the year before, where there are some. */
+const BEFORE = {totalCa: "totalCaN1", totalQuantite: "totalQuantiteN1",
+    sales12m: "sales12mN1"};
 const BY = ["class", "brand", "range", "month"];
 const formats = {totalQuantite: format.decimal};
 
@@ -58,24 +62,38 @@ function bar(value, most) {
 	svg("rect", {width: width.toFixed(2), height: 10}));
 }
 
-/* {groups: [{value, label, articles, sum}], rest, total, articles}, asked for. */
+/* {sum, before}; `before` is null where nothing is known of the year before. */
+const sumsOf = (values, value) => ({sum: values?.[value]?.sum ?? 0,
+    before: sumOf(values?.[BEFORE[value]])});
+
+/* What the groups leave of the total. */
+const restOf = (total, groups, value) => total[value] === null ? null :
+    groups.reduce((rest, one) => rest - (one[value] ?? 0), total[value]);
+
+/*
+ * {groups: [{value, label, articles, sum, before}], rest, total}, the last two
+ * {sum, before}, asked for.
+ */
 async function summaryOf({supplier, filters}, by, measure) {
 	const key = keyOf(by, filters);
+	const value = by === "month" ? "sales12m" : measure;
 	const [{data, meta}, names] = await Promise.all([
 		get("/api/v1/grid/aggregates", {
 		    ...paramsFor(supplier.code, filters), groups: key,
-		    values: by === "month" ? "sales12m" : measure,
+		    values: [value, BEFORE[value]].filter((one) => one).join(","),
 		    limit: by === "month" ? ALL : MOST}),
 		by === "class" ? classNames(supplier.code, filters) : new Map(),
 	]);
-	const [value] = by === "month" ? ["sales12m"] : [measure];
+	const nameOf = (code) => code == null ? t("sum_none") :
+	    names.get(code) ?? (by === "class" ? `${code} ${t("no_label")}` :
+		code);
 	const groups = data.map((group) => ({value: group[key] ?? null,
-	    label: names.get(group[key]) ?? group[key] ?? t("sum_none"),
-	    articles: group.articles, sum: group.valeurs[value]?.sum ?? 0}));
-	const total = meta.totaux?.[value]?.sum ?? 0;
+	    label: nameOf(group[key]),
+	    articles: group.articles, ...sumsOf(group.valeurs, value)}));
+	const total = sumsOf(meta.totaux, value);
 
-	return {groups, total, rest: total -
-	    groups.reduce((sum, one) => sum + one.sum, 0)};
+	return {groups, total, rest: {sum: restOf(total, groups, "sum"),
+	    before: restOf(total, groups, "before")}};
 }
 
 /* These filters, and on top of them a bar's. */
@@ -106,7 +124,16 @@ export function openSummary(now, filter) {
 		filter(withSome(now.filters, some));
 	}
 
-	function groupRow({value, label, articles, sum}, most, total) {
+	/* How it differs from the year before, where that of the total is known. */
+	function changeCell({sum, before}, total) {
+		return total.before === null ? null : el("td.right.on-year",
+		    {title: before === null ? null : t("sum_year_before",
+			{value: formatOf(measure.value)(before)})},
+		    format.points(changeOf(sum, before)));
+	}
+
+	function groupRow(group, most, total) {
+		const {value, label, articles, sum} = group;
 		const show = formatOf(measure.value);
 
 		return el("tr", {}, el("th", {scope: "row"},
@@ -114,9 +141,9 @@ export function openSummary(now, filter) {
 			onclick: () => go(filterOf(by, value))}, label)),
 		el("td.right.faint", {}, format.integer(articles)),
 		el("td.bar-cell", {}, bar(sum, most)),
-		el("td.right", {}, show(sum)),
-		el("td.right.faint", {}, total > 0 ?
-		    format.percent(sum / total) : ""));
+		el("td.right", {}, show(sum)), changeCell(group, total),
+		el("td.right.faint", {}, total.sum > 0 ?
+		    format.percent(sum / total.sum) : ""));
 	}
 
 	function table({groups, rest, total}) {
@@ -124,11 +151,13 @@ export function openSummary(now, filter) {
 		const show = formatOf(measure.value);
 		const heads = [["", t(`sum_by_${by}`)], [".right", t("sum_articles")],
 		    ["", ""], [".right", columnName(measure.value)],
-		    [".right", t("sum_share")]];
-		const line = (name, sum) => el("tr", {}, el("th",
+		    total.before !== null && [".right", t("sum_on_year")],
+		    [".right", t("sum_share")]].filter((one) => one);
+		const line = (name, sums) => el("tr", {}, el("th",
 		    {scope: "row"}, name), el("td"), el("td.bar-cell"),
-		el("td.right", {}, show(sum)), el("td.right.faint", {},
-		    total > 0 ? format.percent(sum / total) : ""));
+		el("td.right", {}, show(sums.sum)), changeCell(sums, total),
+		el("td.right.faint", {}, total.sum > 0 ?
+		    format.percent(sums.sum / total.sum) : ""));
 
 		return el("table.plain.sum-table", {}, el("thead", {}, el("tr", {},
 		    heads.map(([kind, text]) => text === "" ? el("td") :

@@ -5,7 +5,7 @@
 import {column} from "./columns.js";
 import {el} from "./dom.js";
 import * as format from "./format.js";
-import {t} from "./text.js";
+import {plural, t} from "./text.js";
 
 /* What is added up makes sense of these; of the others a mean does. */
 const ADDED = {money: format.money, quantity: format.decimal,
@@ -46,9 +46,9 @@ export function blockSums(grid, on) {
 		element.hidden = rows.length === 0;
 		element.parentElement.classList.toggle("with-sums",
 		    rows.length > 0);
-		element.replaceChildren(el("span.part", {}, t("block_cells",
-		    {n: format.integer(rows.length *
-			(block?.names.length ?? 0))})), ...parts);
+		element.replaceChildren(el("span.part", {}, plural(
+		    "block_cells", rows.length *
+			(block?.names.length ?? 0))), ...parts);
 	}
 
 	on("selection", show);

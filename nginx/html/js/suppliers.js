@@ -5,7 +5,7 @@ import {debounce, el, icon, lock, typed} from "./dom.js";
 import {complain, reasons} from "./errors.js";
 import * as format from "./format.js";
 import {mayDecide} from "./rights.js";
-import {t} from "./text.js";
+import {plural, t} from "./text.js";
 
 const SHOWN = 60;
 const ALL = 1000000;
@@ -33,6 +33,8 @@ export function supplierPicker() {
 	const popup = el("div.popup.suppliers", {hidden: true}, input, list,
 	    more);
 	let found = [], at = -1, asked = null;
+	let foundBy = null; /* the words that `found` answers */
+	let chosen = false; /* by Enter, before its words were answered */
 
 	function mark(index) {
 		at = Math.max(0, Math.min(index, found.length - 1));
@@ -57,29 +59,47 @@ export function supplierPicker() {
 		    size));
 	}
 
+	/* The suppliers that answer `words`, and what is told below them. */
+	function fill(suppliers, words, ...told) {
+		found = suppliers;
+		foundBy = words;
+		list.replaceChildren(...suppliers.map(item));
+		more.replaceChildren(...told);
+		mark(Math.max(0, suppliers.findIndex(({code}) =>
+		    code === words)));
+	}
+
 	async function look() {
+		const words = typed(input);
+
 		asked?.abort();
 		asked = new AbortController();
 		try {
 			const {data, meta} = await get("/api/v1/fournisseurs",
-			    {search: typed(input), limit: SHOWN},
+			    {search: words, limit: SHOWN},
 			    {signal: asked.signal});
 			const left = meta.total - data.length;
 
-			found = data;
-			list.replaceChildren(...data.map(item));
-			more.textContent = data.length === 0 ?
+			fill(data, words, data.length === 0 ?
 			    t("supplier_none") : left > 0 ?
-				t("supplier_more", {n: format.integer(left)}) : "";
-			mark(0);
+				plural("supplier_more", left) : "");
+			list.setAttribute("aria-busy", "false");
+			if (chosen && found[at])
+				choose(found[at]);
+			chosen = false;
 		} catch (error) {
-			if (error.name !== "AbortError")
-				more.replaceChildren(...reasons(
-				    t("suppliers_failed"), error));
+			if (error.name === "AbortError")
+				return;
+			fill([], null, ...reasons(t("suppliers_failed"),
+			    error));
+			list.setAttribute("aria-busy", "false");
 		}
 	}
 
+	/* The list before answers other words: it waits empty, at full height. */
 	function open() {
+		fill([], null);
+		list.setAttribute("aria-busy", "true");
 		popup.hidden = false;
 		button.setAttribute("aria-expanded", "true");
 		input.value = "";
@@ -87,7 +107,21 @@ export function supplierPicker() {
 		look();
 	}
 
+	/* Words that were typed fast are meant, not the list before them. */
+	function enter() {
+		const words = typed(input);
+
+		if (words === foundBy && found[at])
+			choose(found[at]);
+		else if (words !== foundBy && words !== "") {
+			chosen = true;
+			look();
+		}
+	}
+
 	function close() {
+		chosen = false;
+		foundBy = null;
 		popup.hidden = true;
 		button.setAttribute("aria-expanded", "false");
 	}
@@ -99,12 +133,17 @@ export function supplierPicker() {
 
 	const moves = {ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8};
 
-	input.addEventListener("input", debounce(120, look));
+	const soon = debounce(120, look);
+
+	input.addEventListener("input", () => {
+		chosen = false;
+		soon();
+	});
 	input.addEventListener("keydown", (event) => {
 		if (moves[event.key])
 			mark(at + moves[event.key]);
-		else if (event.key === "Enter" && found[at])
-			choose(found[at]);
+		else if (event.key === "Enter")
+			enter();
 		else if (event.key === "Escape") {
 			close();
 			button.focus();

@@ -6,7 +6,16 @@ import {anyFilter, turnoverOf} from "./asked.js";
 import {el} from "./dom.js";
 import {complain} from "./errors.js";
 import * as format from "./format.js";
-import {t} from "./text.js";
+import {changeOf} from "./months.js";
+import {plural, t} from "./text.js";
+
+function turnoverWords({now, before}) {
+	const value = format.compactMoney(now), change = changeOf(now, before);
+
+	return change === null ? t("turnover", {value}) : el("span",
+	    {title: t("sum_year_before", {value: format.money(before)})},
+	    t("turnover_year", {value, change: format.points(change)}));
+}
 
 /* `tell` takes the parts; now() gives {supplier, filters, source, total}. */
 export function tally(tell, now) {
@@ -20,12 +29,10 @@ export function tally(tell, now) {
 		const all = supplier.rowCount;
 
 		tell(
-		    anyFilter(filters) && all > 0 ? t("of_articles",
-			{n: format.integer(total), total: format.integer(all)}) :
-			t(total === 1 ? "article" : "articles",
-			    {n: format.integer(total)}),
-		    worth !== null && t("turnover",
-			{value: format.compactMoney(worth)}),
+		    anyFilter(filters) && all > 0 ? plural("of_articles",
+			total, {total: format.integer(all)}) :
+			plural("articles", total),
+		    worth !== null && turnoverWords(worth),
 		    dated && el("span", {title: t("computed_at",
 			{date: format.time(dated.computedAt)})},
 		    t("data_until", {date: format.day(dated.donneesAu)})));

@@ -18,7 +18,7 @@ const wanted = !["fr", "en"].includes(chosen) ||
 export const french = wanted.toLowerCase().startsWith("fr");
 export const language = wanted.match(/^(fr|en)/i) ? wanted : "en";
 
-/* t("articles", {n: "12"}); a text that is missing is our own mistake. */
+/* t("save_n", {n: "12"}); a text that is missing is our own mistake. */
 export function t(name, values = {}) {
 	const pair = texts[name];
 
@@ -28,10 +28,15 @@ export function t(name, values = {}) {
 	    (all, key) => values[key] ?? all);
 }
 
-/* One of two texts: `name`_1 for exactly one. */
+const rules = new Intl.PluralRules(language);
+
+/*
+ * Every text with a count: `name`_1 where the language has the singular, which
+ * French has for 0, too.
+ */
 export function plural(name, count, values = {}) {
 	const n = new Intl.NumberFormat(language).format(count);
+	const one = rules.select(count) === "one" && texts[name + "_1"];
 
-	return t(count === 1 && texts[name + "_1"] ? name + "_1" : name,
-	    {n, ...values});
+	return t(one ? name + "_1" : name, {n, ...values});
 }

@@ -1,39 +1,58 @@
 /*
  * totals: the row below the grid, with the sums of all rows that the filters
- * leave. It is there while months are columns.
+ * leave. It is there while months, or figures of the year before, are columns.
  */
 import {get} from "./api.js";
-import {paramsFor} from "./asked.js";
+import {paramsFor, sumOf} from "./asked.js";
 import {shownColumns} from "./columns.js";
 import {complain} from "./errors.js";
-import * as format from "./format.js";
-import {fillMonths, isMonth, seriesOf} from "./months.js";
-import {t} from "./text.js";
+import {changeOf, fillMonths, isMonth, seriesOf, YEAR_BEFORE} from "./months.js";
+import {yearBefore} from "./period.js";
+import {plural, t} from "./text.js";
 
 const SUMMED = new Set(["totalCa", "totalQuantite", "totalMarge",
-    "stockActuel", "stockValeur", "totalReceptions"]);
+    "stockActuel", "stockValeur", "totalReceptions", "totalCaN1",
+    "totalQuantiteN1"]);
+
+/* Changes of sums are made of these. */
+const CHANGES = {evolutionCaN1: ["totalCa", "totalCaN1"],
+    evolutionQteN1: ["totalQuantite", "totalQuantiteN1"]};
 
 const names = () => shownColumns().map(({name}) => name);
 
+/* Whether sums below the rows are of use. */
+const isCompared = (name) => isMonth(name) || name.endsWith("N1");
+
 const sums = (values) => Object.fromEntries(Object.entries(values)
-    .map(([name, {sum}]) => [name, sum]));
+    .map(([name, value]) => [name, sumOf(value)]));
 
-/* {totalCa, …} of the rows. */
-async function plainTotals(params, wanted) {
-	const {meta} = await get("/api/v1/grid/aggregates",
-	    {...params, values: ["totalCa", ...wanted].join(","), limit: 1});
+/* {totalCa, …} of the rows, as far as these columns show them. */
+async function plainTotals(params, columns) {
+	const wanted = columns.flatMap((name) => CHANGES[name] ?? [name])
+	    .filter((name) => SUMMED.has(name));
+	const {meta} = await get("/api/v1/grid/aggregates", {...params,
+	    values: [...new Set(["totalCa", ...wanted])].join(","), limit: 1});
+	const row = sums(meta.totaux);
 
-	return sums(meta.totaux);
+	for (const [name, [now, before]] of Object.entries(CHANGES))
+		if (columns.includes(name))
+			row[name] = changeOf(row[now], row[before]);
+	return row;
 }
 
-/* {sales12m: {202610: sum, …}, …} */
+/* {sales12m: {202610: sum, …}, …}; a sum of a year before has its own month. */
 async function monthTotals(params, series) {
+	if (series.length === 0)
+		return {};
 	const {data} = await get("/api/v1/grid/aggregates",
 	    {...params, groups: "mois", values: series.join(",")});
 
 	return Object.fromEntries(series.map((one) => [one,
-	    Object.fromEntries(data.map(({mois, valeurs}) =>
-		[mois, valeurs[one]?.sum ?? 0]))]));
+	    Object.fromEntries(data
+		.filter(({valeurs}) => valeurs[one]?.count > 0)
+		.map(({mois, valeurs}) =>
+		    [one === YEAR_BEFORE ? yearBefore(mois) : mois,
+			valeurs[one].sum]))]));
 }
 
 /*
@@ -43,7 +62,7 @@ async function monthTotals(params, series) {
 export function totalsRow(show, now) {
 	/* The same place is kept while sums are on their way. */
 	function reset() {
-		show(names().some(isMonth) && now().filters.show === "" ?
+		show(names().some(isCompared) && now().filters.show === "" ?
 		    {libelle1: t("totals_waiting")} : null);
 	}
 
@@ -51,18 +70,16 @@ export function totalsRow(show, now) {
 		const {supplier, filters, source, total} = now();
 		const columns = names(), months = columns.filter(isMonth);
 
-		if (months.length === 0 || filters.show !== "")
+		if (!columns.some(isCompared) || filters.show !== "")
 			return;
 		const params = paramsFor(supplier.code, filters);
-		const plain = columns.filter((name) => SUMMED.has(name) &&
-		    name !== "totalCa");
 
 		try {
 			const [all, byMonth] = await Promise.all([
-				plainTotals(params, plain), monthTotals(params,
-				    [...new Set(months.map(seriesOf))])]);
-			const row = {...all, ...byMonth, libelle1: t("totals",
-			    {n: format.integer(total)})};
+				plainTotals(params, columns), monthTotals(params,
+				    [...new Set(months.flatMap(seriesOf))])]);
+			const row = {...all, ...byMonth, libelle1:
+			    plural("totals", total)};
 
 			if (now().source === source)
 				show(fillMonths([row], months)[0]);

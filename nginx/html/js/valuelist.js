@@ -8,7 +8,7 @@ import {isOn, listedIn, valuesOf, valueWords} from "./conditions.js";
 import {el} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
-import {t} from "./text.js";
+import {plural, t} from "./text.js";
 
 const DRAWN = 200; /* lines; what is searched for leaves fewer */
 const ALL = 1000000;
@@ -63,11 +63,10 @@ export function valueList(column, now) {
 	}
 
 	function tell() {
-		const chosen = t("values_ticked",
-		    {n: format.integer(ticked.size)});
+		const chosen = plural("values_ticked", ticked.size);
 
 		told.textContent = ticked.size > 0 ? chosen :
-		    t("values", {n: format.integer(all.length)});
+		    plural("values", all.length);
 	}
 
 	/* Those that are ticked first, so that they are seen. */
@@ -78,8 +77,8 @@ export function valueList(column, now) {
 
 		list.replaceChildren(...fits.slice(0, DRAWN).map(line));
 		if (fits.length > DRAWN)
-			list.append(el("li.faint", {}, t("values_more",
-			    {n: format.integer(fits.length - DRAWN)})));
+			list.append(el("li.faint", {}, plural("values_more",
+			    fits.length - DRAWN)));
 		tell();
 	}
 

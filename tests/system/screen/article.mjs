@@ -26,6 +26,8 @@ export async function article(day) {
 	    async () => {
 		const at = await knownToNetwork();
 
+		await page.evaluate((row) => productGrid.grid
+		    .ensureIndexVisible(row, "top"), at);
 		await cell(page, at, "libelle1").click();
 		await page.keyboard.press("Enter");
 		await page.waitForSelector(".panel .plot canvas");

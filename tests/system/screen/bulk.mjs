@@ -1,7 +1,7 @@
 /* bulk: ranges of many rows in one act, pasted and filled, and taken back. */
 import assert from "node:assert/strict";
-import {another, cell, codeAt, grid, open, product, ROWS, rowsDrawn, totalIs}
-    from "./kit.mjs";
+import {another, cell, codeAt, grid, open, product, propose, rejectAt, ROWS,
+    rowsDrawn, totalIs, until} from "./kit.mjs";
 
 const plainText = (text) => text.replace(/(\d)[\s\u202f\u00a0,](?=\d)/g, "$1");
 
@@ -10,7 +10,7 @@ const partsIn = async (page) => (await page.locator("dialog .parts li")
 
 /* How many the window says will get another range. */
 const changing = async (page) => (await partsIn(page))
-    .filter((text) => text.includes("aujourd'hui"))
+    .filter((text) => /quitte|avai/.test(text))
     .reduce((sum, text) => sum + parseInt(text, 10), 0);
 
 const minesAre = (page, count) => page.waitForFunction((n) => {
@@ -162,7 +162,7 @@ async function filling(day, page) {
 		    .map((cells) => cells.join("\t")).join("\n"));
 		await page.waitForSelector("dialog .parts");
 		assert.match((await partsIn(page)).join("; "),
-		    /1 codes que ce fournisseur n'a pas : no-such-code/);
+		    /1 code que ce fournisseur n'a pas : no-such-code/);
 		await day.axe("paste-codes");
 		await page.click("dialog footer .primary");
 		await minesAre(page, 3);
@@ -171,6 +171,32 @@ async function filling(day, page) {
 		await page.waitForSelector("dialog", {state: "detached"});
 		for (const [i, {codein}] of rows.entries())
 			assert.equal((await product(codein)).codeGamme, wanted[i]);
+	});
+	await day.check("an article pasted with two ranges is named, and left out",
+	    async () => {
+		const {data: rows} = await grid("page=21&limit=3" +
+		    "&fields=codein,gtin,codeGamme&gtin=is.not_null");
+		const wanted = rows.map(({codeGamme}) => another(codeGamme));
+		const two = [wanted[0], another(rows[0].codeGamme, wanted[0])];
+
+		await cell(page, 2, "codeGamme").click();
+		await paste(page, [["Code", "Gamme"], [rows[0].codein, two[0]],
+		    [rows[1].codein, wanted[1]], [rows[0].gtin, two[1]],
+		    [rows[1].gtin, wanted[1]], [rows[2].codein, wanted[2]]]
+		    .map((cells) => cells.join("\t")).join("\n"));
+		await page.waitForSelector("dialog .parts");
+		assert.match(await page.textContent("dialog h2"), /Coller 2/);
+		assert.equal(await changing(page), 2);
+		assert.match((await partsIn(page)).join("; "), new RegExp(
+		    `1 article a plusieurs gammes .* : ${rows[0].codein} ` +
+		    `${two[0]} / ${two[1]}`));
+		await page.click("dialog footer .primary");
+		await minesAre(page, 2);
+		await page.waitForFunction(() => /2 gammes changées/.test(
+		    document.querySelector(".notices")?.textContent));
+		await cell(page, 2, "codeGamme").click();
+		await page.keyboard.press("Control+z");
+		await minesAre(page, 0);
 	});
 	await day.check("what holds no range is told, and changes nothing",
 	    async () => {
@@ -238,12 +264,37 @@ async function copying(day, page) {
 	});
 }
 
+async function copyingWaiting(day, page) {
+	await day.check("the author of a proposal is copied with its row",
+	    async () => {
+		const {data: [row]} = await grid("sort=totalCa&limit=1");
+
+		await propose(row.codein, another(row.codeGamme));
+		await page.evaluate(() => {
+			localStorage["grid.columns"] = JSON.stringify(
+			    [{name: "codein"}, {name: "libelle1"},
+				{name: "proposeePar"}]);
+		});
+		await page.reload();
+		await rowsDrawn(page);
+		const at = page.locator(`[row-id="${row.codein}"] ` +
+		    "[col-id=proposeePar]");
+
+		await at.filter({hasText: "agent-gammes"}).click();
+		await page.keyboard.press("Control+c");
+		await until(async () => await clipboard(page, "text/plain") ===
+		    "agent-gammes");
+		await rejectAt(page, row.codein);
+	});
+}
+
 export async function bulk(day, browser) {
 	const page = day.page = await open(browser);
 
 	await all(day, page);
 	await filling(day, page);
 	await copying(day, page);
+	await copyingWaiting(day, page);
 	await day.check("and the page complained of nothing", () =>
 	    assert.deepEqual(page.problems, []));
 	await page.context().close();

@@ -142,9 +142,12 @@ export async function buyers(day, browser) {
 
 		await rangeIs(codes[1], accepted === "applied" ? one[1] : was[1]);
 		/* Who came second sees what became of it. */
-		await conflictTold(accepted === "applied" ? lea : claire);
-		await (accepted === "applied" ? lea : claire).keyboard
-		    .press("Escape");
+		const second = accepted === "applied" ? lea : claire;
+
+		await second.locator(".notice.error").filter(
+		    {hasText: "quelqu'un d'autre"}).locator(".link").click();
+		await conflictTold(second);
+		await second.keyboard.press("Escape");
 		for (const page of [claire, lea])
 			await page.unroute(DECISION);
 	});

@@ -52,7 +52,8 @@ export async function choosing(day, browser) {
 		await page.keyboard.press("B");
 		await page.click("dialog footer .primary");
 		await page.waitForSelector(".notice .link");
-		await saveSays(page, `Enregistrer (${total})`);
+		await saveSays(page,
+		    `Enregistrer (${total} choisis sur ${total})`);
 		await page.click(".notice .link");
 		await page.waitForSelector(".gamme.mine", {state: "detached"});
 		await page.click(".counts .link");
@@ -71,7 +72,9 @@ export async function choosing(day, browser) {
 		const {pagination: {total}} = await grid(
 		    "gamme=A&aValider=1&limit=1");
 
-		await saveSays(page, `Enregistrer (${total} affichés)`);
+		await saveSays(page, `Enregistrer (${total} ${total < 2 ? "affiché" :
+		    "affichés"} sur ${
+		    await pendingNow()})`);
 		await page.click(".foot .primary");
 		await page.waitForFunction((n) => document.querySelector(
 		    "dialog .widen")?.textContent.includes(`(${n})`),
@@ -82,7 +85,8 @@ export async function choosing(day, browser) {
 		assert.equal((await product(one.codein)).codeGamme, "C");
 		assert.equal((await product(two.codein)).gammeAValider, "C");
 		await page.click(".choice label:has(input[value=''])");
-		await saveSays(page, `Enregistrer (${await pendingNow()})`);
+		await saveSays(page,
+		    `Tout enregistrer (${await pendingNow()})`);
 	});
 	await day.check("an edit back to the recorded range says it rejects",
 	    async () => {

@@ -118,6 +118,8 @@ export async function columns(day, browser) {
 		/* The last two are of no article, and the list must stay one. */
 		await addFilter(page, "codein", "list",
 		    [...codes, 'un "deux"', "a\\b(c)"].join("\n"));
+		await page.waitForSelector("#list-missing");
+		await page.keyboard.press("Escape");
 		await totalIs(page, 3);
 		await tick(page, 0);
 		await page.waitForSelector(".counts .link");

@@ -174,7 +174,7 @@ async function onDemand(day) {
 		await page.waitForFunction(() => /nouvel essai dans/.test(
 		    document.querySelector(".rows-state").textContent));
 		await day.axe("computing-busy");
-		await page.waitForFunction(() => /s écoulées/.test(
+		await page.waitForFunction(() => /depuis \d+ s/.test(
 		    document.querySelector(".rows-state").textContent));
 		await day.shot("computing");
 		await rowsDrawn(page);

@@ -103,9 +103,14 @@ export async function finer(day, browser) {
 		    '.ag-row[row-index="0"] .proposal');
 		await cell(page, 0, "libelle1").click();
 		await page.keyboard.press("-");
-		await page.waitForFunction((count) => document
-		    .querySelectorAll(".panel .history li").length === count,
-		Math.min(total + 1, 20));
+		/* With 20 lines there already, their number tells nothing. */
+		await page.waitForFunction((count) => {
+			const lines = document.querySelectorAll(
+			    ".panel .history li");
+
+			return lines.length === count &&
+			    lines[0].textContent.startsWith("Rejetée");
+		}, Math.min(total + 1, 20));
 		const {data} = (await api("GET", path)).json;
 
 		assert.equal(data[0].etat, "rejetee");

@@ -1,6 +1,6 @@
 /* inbox: what waits at all suppliers, decided row by row. */
 import assert from "node:assert/strict";
-import {another, api, cell, open, SUPPLIER, totalIs} from "./kit.mjs";
+import {another, api, cell, open, rejectAt, SUPPLIER, totalIs} from "./kit.mjs";
 
 const WHY = "moins vendu que la gamme";
 
@@ -48,7 +48,8 @@ export async function inbox(day, browser) {
 	const other = await anotherSupplier();
 	const [first, second] = await proposeAt(other);
 
-	await proposeAt(SUPPLIER);
+	const left = await proposeAt(SUPPLIER);
+
 	await day.check("the inbox lists where proposals wait, and whose",
 	    async () => {
 		await page.click(".top .inbox");
@@ -115,5 +116,8 @@ export async function inbox(day, browser) {
 		await page.keyboard.press("Escape");
 		assert.deepEqual(page.problems, []);
 	});
+	/* Nothing waits for the parts behind this one. */
+	for (const {codein} of left)
+		await rejectAt(page, codein);
 	await page.context().close();
 }

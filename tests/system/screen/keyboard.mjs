@@ -103,19 +103,38 @@ async function arrives(page) {
 	await page.keyboard.type(GRID_PASSWORD);
 	await page.keyboard.press("Enter");
 	await forgetDrafts(page);
-	await page.keyboard.type(SUPPLIER);
+	/* At once, while all suppliers are listed, another one first. */
 	await page.waitForFunction((code) => {
-		const items = document.querySelectorAll(".popup li");
+		const first = document.querySelector(".popup li .code");
 
-		return items.length === 1 && items[0].textContent.includes(code);
+		return first !== null && first.textContent !== code;
 	}, SUPPLIER);
-	await press(page, "Enter");
+	await page.keyboard.type(SUPPLIER);
+	await page.keyboard.press("Enter");
 	await rowsDrawn(page);
+	assert.equal(await page.locator("button.supplier .code").textContent(),
+	    SUPPLIER);
 	await comesTo(page, ".ag-cell");
 	await press(page, "f", "Escape");
 	await comesTo(page, "button.supplier");
-	await press(page, "/", "Escape");
-	await comesTo(page, ".ag-cell");
+	/* The second Ctrl+F is left to the browser. */
+	const taken = page.evaluate(() => new Promise((resolve) => {
+		const list = [];
+
+		addEventListener("keydown", ({key, defaultPrevented}) =>
+		    key === "f" && list.push(defaultPrevented) === 2 &&
+			resolve(list));
+	}));
+
+	for (const key of ["/", "Control+f"]) {
+		await press(page, key);
+		await comesTo(page, ".search-box input");
+		if (key !== "/")
+			await press(page, key);
+		await press(page, "Escape");
+		await comesTo(page, ".ag-cell");
+	}
+	assert.deepEqual(await taken, [true, false]);
 	/* Tab comes to the search box, where Escape leads to the rows. */
 	for (const key of ["Shift+Tab", "Tab"]) {
 		await press(page, "f");
@@ -177,13 +196,64 @@ async function looks(page) {
 		await thereAndBack(page, key);
 }
 
+const cursor = (page) => page.evaluate(() => {
+	const at = document.activeElement.closest(".ag-cell");
+
+	return `${at?.closest(".ag-row").getAttribute("row-index")} ` +
+	    at?.getAttribute("col-id");
+});
+
+/* As in a spreadsheet; what a key changes is never out of sight. */
+async function moves(page) {
+	const [first, last] = await page.locator(
+	    ".ag-header-cell[col-id]:not([col-id^=ag-])").evaluateAll((all) => {
+		const names = all.sort((a, b) => a.getBoundingClientRect().x -
+		    b.getBoundingClientRect().x)
+		    .map((one) => one.getAttribute("col-id"));
+
+		return [names[0], names.at(-1)];
+	});
+
+	const code = await codeAt(page, 0);
+
+	for (const [key, at] of [["Control+Home", `0 ${first}`],
+	    ["End", `0 ${last}`], ["Home", `0 ${first}`],
+	    ["Control+End", `${ROWS - 1} ${last}`],
+	    ["Control+Home", `0 ${first}`],
+	    ["Control+ArrowDown", `${ROWS - 1} ${first}`],
+	    ["Home", `${ROWS - 1} ${first}`]]) {
+		await page.keyboard.press(key);
+		await page.waitForFunction((where) => {
+			const cell = document.activeElement.closest(".ag-cell");
+
+			return where === `${cell?.closest(".ag-row")
+			    .getAttribute("row-index")} ` +
+			    cell?.getAttribute("col-id");
+		}, at).catch(async () => assert.fail(
+		    `${key}: ${await cursor(page)}, not ${at}`));
+		await focusIsSeen(page, key);
+	}
+	await rowsDrawn(page);
+	await page.waitForSelector(
+	    '.ag-row:not(.row-waits) .ag-cell[col-id="totalCa"]');
+	await page.evaluate(() => {
+		document.querySelector(".ag-body-vertical-scroll-viewport")
+		    .scrollTop = 0;
+	});
+	await firstRowIs(page, code);
+	await page.keyboard.press(" ");
+	await focusIsSeen(page, "a row that the wheel has left is ticked");
+	await page.keyboard.press(" ");
+	await press(page, "Control+Home");
+}
+
 async function decides(page) {
 	const rows = await Promise.all([0, 1].map((row) => codeAt(page, row)));
 	const now = await Promise.all(rows.map(product));
 	const wanted = another(...now.flatMap((one) =>
 	    [one.codeGamme, one.gammeAValider]));
 
-	await press(page, "Home");
+	await press(page, "Control+Home");
 	await comesTo(page, FIRST);
 	await press(page, wanted.toLowerCase());
 	await minesAre(page, 1);
@@ -217,7 +287,7 @@ async function answers(page) {
 	await firstRowIs(page, taken.codein);
 	await press(page, "/", "ArrowDown");
 	await comesTo(page, ".ag-cell");
-	await press(page, "Home");
+	await press(page, "Control+Home");
 	await comesTo(page, FIRST);
 	await press(page, "+");
 	await totalIs(page, 1);
@@ -278,6 +348,8 @@ export async function keyboard(day, browser) {
 	    finds(page));
 	await day.check("by keys: an article, each window, and back", () =>
 	    looks(page));
+	await day.check("by keys: to the first and the last cell", () =>
+	    moves(page));
 	await day.check("by keys: a range, filled down, undone, saved", () =>
 	    decides(page));
 	await day.check("by keys: a proposal taken, another refused", () =>

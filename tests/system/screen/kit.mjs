@@ -197,6 +197,13 @@ export async function setRow(page, row, gamme) {
 	await cell(page, row, "codeGamme").locator(".gamme.mine").waitFor();
 }
 
+/* By its own Save, which is not for others. */
+export async function saveRow(page, row) {
+	await tick(page, row);
+	await page.keyboard.press("Control+s");
+	await page.click("dialog footer .primary");
+}
+
 /* The edit that a row shows, null for none. */
 export const mineAt = (page, row, gamme) => page.waitForFunction(([n, text]) =>
     (document.querySelector(`.ag-row[row-index="${n}"] .gamme.mine`)
@@ -251,12 +258,68 @@ export async function propose(codein, gamme) {
 	assert.equal(status, 200);
 }
 
+/* The buyer says no to what is proposed at an article that is shown. */
+export async function rejectAt(page, codein) {
+	const at = page.locator(`[row-id="${codein}"]`);
+
+	await at.locator("[col-id=codein]").click();
+	await page.keyboard.press("-");
+	await until(async () => (await product(codein)).gammeAValider === null);
+}
+
 /* A range that differs from each of these. */
 export const another = (...not) => [..."ABCYZ"].find((g) => !not.includes(g));
+
+/* The article of a row, and a range that it has not. */
+export async function articleAt(page, row) {
+	const codein = await codeAt(page, row);
+	const {codeGamme} = await product(codein);
+
+	return {codein, codeGamme, wanted: another(codeGamme)};
+}
 
 /* All rows are alike: axe looks at the first ones. */
 const MORE_ROWS = ".ag-row" + [0, 1, 2, 3, 4, 5].map((i) =>
     `:not([row-index="${i}"])`).join("");
+
+/* --- answers that come late --------------------------------------------------- */
+
+/*
+ * From now on answers from `path` wait on the way, as they were when they were
+ * asked for; `some` says which. letGo() lets them all arrive, the last first.
+ */
+export async function hold(page, path, some = () => true) {
+	const waiting = [];
+	let held = true;
+	const handler = async (route) => {
+		if (!some(route.request()))
+			return route.fallback();
+		const response = await route.fetch();
+
+		/* One that was under way when all were let go is not held. */
+		if (held)
+			await new Promise((go) => waiting.push(go));
+		/* The page may want it no more. */
+		return route.fulfill({response}).catch(() => {});
+	};
+
+	await page.route(path, handler);
+	return {
+		async holds(count) {
+			for (let i = 0; waiting.length < count; i++) {
+				assert.ok(i < 1200, `${waiting.length} wait, not ${count}`);
+				await page.waitForTimeout(50);
+			}
+		},
+		async letGo() {
+			held = false;
+			await page.unroute(path, handler);
+			for (const go of waiting.splice(0).reverse())
+				go();
+			await page.waitForTimeout(200);
+		},
+	};
+}
 
 /* --- checks ------------------------------------------------------------------- */
 

@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import {another, cell, codeAt, grid, open, product, SUPPLIER} from "./kit.mjs";
 
 const LOOKS = [
-	{name: "dark-english", save: /^Save/,
+	{name: "dark-english", save: /^Save all/,
 	    options: {colorScheme: "dark", locale: "en-GB"}},
-	{name: "tablet-landscape", save: /^Enregistrer/,
+	{name: "tablet-landscape", save: /^Tout enregistrer/,
 	    options: {viewport: {width: 1024, height: 768}, hasTouch: true,
 		isMobile: true}},
-	{name: "tablet-portrait", save: /^Enregistrer/,
+	{name: "tablet-portrait", save: /^Tout enregistrer/,
 	    options: {viewport: {width: 768, height: 1024}, hasTouch: true,
 		isMobile: true, colorScheme: "dark"}},
-	{name: "laptop", save: /^Enregistrer/, options: {}},
+	{name: "laptop", save: /^Tout enregistrer/, options: {}},
 ];
 
 /* Nothing is wider than the window, and Save is within it. */
@@ -94,8 +94,62 @@ async function beside(day, browser) {
 	});
 }
 
+/*
+ * The lines of the codes, which wrap, stand on one base line each, and the names
+ * of months below a chart do not run into one another.
+ */
+async function narrow(day, browser) {
+	await day.check("an article's codes and months are in line on a phone",
+	    async () => {
+		const page = day.page = await open(browser,
+		    {viewport: {width: 390, height: 844}});
+
+		await page.evaluate(() => {
+			const canvas = CanvasRenderingContext2D.prototype;
+			const {fillText} = canvas;
+
+			window.drawn = new Map();
+			canvas.fillText = function (text, x, y, ...rest) {
+				const {width} = this.measureText(text);
+				const all = drawn.get(this.canvas) ?? new Map();
+
+				if (/^\p{L}/u.test(text))
+					all.set(x, {text, left: x - width / 2,
+					    right: x + width / 2});
+				drawn.set(this.canvas, all);
+				return fillText.call(this, text, x, y, ...rest);
+			};
+		});
+		await cell(page, 1, "libelle1").click();
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".panel .plot canvas");
+		await page.waitForFunction(() => drawn.size > 0);
+		for (const names of await page.evaluate(() =>
+		    [...drawn.values()].map((all) => [...all.values()]
+			.sort((a, b) => a.left - b.left)))) {
+			assert.ok(names.length > 4);
+			names.slice(1).forEach(({text, left}, i) =>
+			    assert.ok(left > names[i].right,
+				`${names[i].text} runs into ${text}`));
+		}
+		const lines = await page.locator(".codes .code").evaluateAll(
+		    (all) => all.map((one) => {
+			const text = document.createRange();
+
+			text.selectNodeContents(one);
+			return Math.round(text.getBoundingClientRect().bottom);
+		    }));
+
+		assert.equal(lines.length, 4);
+		assert.equal(new Set(lines).size, 2, lines.join(" "));
+		await day.shot("phone-article");
+		await page.context().close();
+	    });
+}
+
 export async function looks(day, browser) {
 	await forced(day, browser);
+	await narrow(day, browser);
 	await beside(day, browser);
 	for (const {name, save, options} of LOOKS)
 		await day.check(`it can be used as: ${name}`, async () => {

@@ -1,6 +1,7 @@
 /* paper: prints, columns that fit, notices that go when they are void. */
 import assert from "node:assert/strict";
-import {cell, codeAt, grid, open, ROWS, totalIs} from "./kit.mjs";
+import {cell, codeAt, grid, open, ROWS, rowsDrawn, SUPPLIER,
+    totalIs} from "./kit.mjs";
 
 /* A browser prints between these two events. */
 const stubPrint = (page) => page.evaluate(() => {
@@ -8,6 +9,131 @@ const stubPrint = (page) => page.evaluate(() => {
 });
 
 const printed = (page) => page.locator(".paper tbody tr");
+
+/* Notes at each print what is on the paper. */
+const noteRows = (page) => page.evaluate(() => addEventListener("beforeprint",
+    () => {
+	window.onPaper = [...document.querySelectorAll(".paper tbody tr")]
+	    .map(({textContent}) => textContent);
+}));
+
+const onPaper = (page) => page.evaluate(() => window.onPaper);
+
+/* A print by the browser itself; answers how many sheets it has. */
+async function printByBrowser(page) {
+	const pdf = await page.pdf({preferCSSPageSize: true});
+
+	return pdf.toString("latin1").match(/\/Type \/Page\b/g).length;
+}
+
+/* The colours of what is printed, as [what, its brightness of 0 to 1]. */
+const brightness = (page, selectors) => page.evaluate((list) => {
+	const of = (text) => {
+		const [red, green, blue] = text.match(/[\d.]+/g).map(Number);
+
+		return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
+	};
+
+	return list.map(([selector, property]) => [selector, property,
+	    of(getComputedStyle(document.querySelector(selector))[property])]);
+}, selectors);
+
+async function byBrowser(day, browser) {
+	const page = day.page = await open(browser, {colorScheme: "dark"});
+	const {pagination: {total}, data} =
+	    await grid("gamme=A&fields=codein,libelle1&limit=2000");
+
+	await noteRows(page);
+	await day.check("the browser's own print has all rows of the filters",
+	    async () => {
+		await page.click(".choice label:has(input[value=A])");
+		await totalIs(page, total);
+		assert.ok(total > 100 && total < 2000);
+		const sheets = await printByBrowser(page);
+		const rows = await onPaper(page);
+
+		assert.equal(rows.length, total);
+		for (const [i, {codein}] of data.entries())
+			assert.ok(rows[i].includes(codein), `${i}: ${rows[i]}`);
+		assert.ok(sheets >= total / 60 && sheets <= total / 20,
+		    `${total} rows on ${sheets} sheets`);
+		assert.equal(await page.locator(".paper").count(), 0);
+	});
+	await day.check("the buyer's own edits are printed, in their order",
+	    async () => {
+		await cell(page, 0, "libelle1").click();
+		await page.keyboard.press("Control+a");
+		await page.waitForFunction(() =>
+		    document.querySelector(".ag-header .tick").checked);
+		await page.keyboard.press("Z");
+		await page.click("dialog footer .primary");
+		await page.waitForSelector("dialog", {state: "detached"});
+		await page.click("fieldset:nth-of-type(2) " +
+		    "label:has(input[value=mine])");
+		await rowsDrawn(page);
+		await printByBrowser(page);
+		const rows = await onPaper(page);
+
+		assert.equal(rows.length, total);
+		assert.ok(rows.at(-1).includes(data.at(-1).codein));
+		await cell(page, 0, "libelle1").click();
+		await page.keyboard.press("Control+z");
+		await page.click("fieldset:nth-of-type(2) " +
+		    "label:has(input[value=''])");
+		await totalIs(page, total);
+	});
+	await day.check("paper is light, and its head tells what it is of",
+	    async () => {
+		await page.evaluate(() =>
+		    dispatchEvent(new Event("beforeprint")));
+		await page.emulateMedia({media: "print"});
+		for (const [selector, property, now] of await brightness(page,
+		    [["body", "backgroundColor"], ["body", "color"],
+			[".paper td", "color"],
+			[".paper .gamme", "backgroundColor"],
+			[".paper .gamme", "color"],
+			[".paper .kind-label, .paper td:nth-child(2)", "color"]]))
+			assert.equal(now > 0.5, property === "backgroundColor",
+			    `${selector} ${property} ${now}`);
+		await day.shot("paper");
+		const head = await page.textContent(".paper h1");
+		const line = (await page.textContent(".paper p"))
+		    .replace(/(\d)\s(?=\d{3})/g, "$1");
+
+		assert.match(head, new RegExp(` ${SUPPLIER}$`));
+		for (const words of ["Gamme A", `${total} lignes sur ${total}`,
+			"Données au", new Date().toLocaleDateString("fr-FR",
+			    {dateStyle: "medium"})])
+			assert.ok(line.includes(words), `${words}: ${line}`);
+		await page.evaluate(() =>
+		    dispatchEvent(new Event("afterprint")));
+		await page.emulateMedia({media: "screen"});
+	});
+	await day.check("a list that is longer than a print says so", async () => {
+		await page.click(".choice label:has(input[name=gamme][value=''])");
+		await totalIs(page, ROWS);
+		await printByBrowser(page);
+		assert.equal((await onPaper(page)).length, 2000);
+		await page.locator(".notice").filter({hasText:
+		    /2.000 premières lignes sur .*000/}).waitFor();
+	});
+	await day.check("rows that cannot be had for a print are told",
+	    async () => {
+		await page.click(".choice label:has(input[value=A])");
+		await totalIs(page, total);
+		await page.evaluate(() => {
+			XMLHttpRequest.prototype.send = () => {
+				throw new Error("no connection");
+			};
+		});
+		await printByBrowser(page);
+		assert.equal((await onPaper(page)).length, 100);
+		await page.locator(".notice.error").filter({hasText:
+		    "imprimer"}).waitFor();
+		assert.deepEqual(page.problems, []);
+	});
+	await page.context().close();
+}
 
 async function printing(day, page) {
 	await day.check("Ctrl+P prints all rows of the filters", async () => {
@@ -58,6 +184,7 @@ async function printing(day, page) {
 }
 
 export async function paper(day, browser) {
+	await byBrowser(day, browser);
 	const page = day.page = await open(browser);
 
 	await printing(day, page);

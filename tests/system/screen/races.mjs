@@ -3,48 +3,11 @@
  * not at all, while the buyer goes on.
  */
 import assert from "node:assert/strict";
-import {another, api, cell, chooseSupplier, codeAt, firstRowIs, grid, host, logIn,
-    lookAgain, open, openPage, product, propose, ROWS, rowsDrawn, setRow, SUPPLIER,
-    tick, totalIs, until} from "./kit.mjs";
+import {another, api, articleAt, cell, chooseSupplier, codeAt, firstRowIs, grid,
+    hold, host, lookAgain, open, product, propose, ROWS, rowsDrawn, saveRow, setRow,
+    SUPPLIER, totalIs} from "./kit.mjs";
 
 const GRID = "**/api/v1/grid?*", PRODUCT = "**/api/v1/products/*";
-
-/*
- * From now on answers from `path` wait on the way, as they were when they were
- * asked for; `some` says which. letGo() lets them all arrive, the last first.
- */
-async function hold(page, path, some = () => true) {
-	const waiting = [];
-	let held = true;
-	const handler = async (route) => {
-		if (!some(route.request()))
-			return route.fallback();
-		const response = await route.fetch();
-
-		/* One that was under way when all were let go is not held. */
-		if (held)
-			await new Promise((go) => waiting.push(go));
-		/* The page may want it no more. */
-		return route.fulfill({response}).catch(() => {});
-	};
-
-	await page.route(path, handler);
-	return {
-		async holds(count) {
-			for (let i = 0; waiting.length < count; i++) {
-				assert.ok(i < 1200, `${waiting.length} wait, not ${count}`);
-				await page.waitForTimeout(50);
-			}
-		},
-		async letGo() {
-			held = false;
-			await page.unroute(path, handler);
-			for (const go of waiting.splice(0).reverse())
-				go();
-			await page.waitForTimeout(200);
-		},
-	};
-}
 
 const fails = (status, code) => (route) => route.fulfill({status,
     contentType: "application/json", body: JSON.stringify(
@@ -55,12 +18,6 @@ const rangeAt = (page, row) => cell(page, row, "codeGamme")
 
 const counts = (page) => page.textContent(".foot .counts");
 
-async function saveRow(page, row) {
-	await tick(page, row);
-	await page.keyboard.press("Control+s");
-	await page.click("dialog footer .primary");
-}
-
 const gone = (page) => page.waitForSelector("dialog", {state: "detached"});
 
 async function toTop(page) {
@@ -68,14 +25,6 @@ async function toTop(page) {
 	    productGrid.grid.ensureIndexVisible(0, "top"));
 	await page.waitForSelector(
 	    '.ag-row[row-index="4"]:not(.row-waits) .words');
-}
-
-/* The article of a row, and a range that it has not. */
-async function articleAt(page, row) {
-	const codein = await codeAt(page, row);
-	const {codeGamme} = await product(codein);
-
-	return {codein, codeGamme, wanted: another(codeGamme)};
 }
 
 async function saving(day, page) {
@@ -353,6 +302,24 @@ async function panel(day, page) {
 }
 
 async function suppliers(day, page) {
+	await day.check("the list of suppliers is not that of the words before",
+	    async () => {
+		const lines = page.locator(".popup li");
+		const size = () => page.locator(".popup.suppliers")
+		    .boundingBox();
+		const late = await hold(page, "**/api/v1/fournisseurs?*");
+
+		/* Words that fit one supplier were typed last. */
+		await page.click("button.supplier");
+		await late.holds(1);
+		assert.equal(await lines.count(), 0);
+		const waiting = await size();
+
+		await late.letGo();
+		await lines.nth(12).waitFor();
+		assert.deepEqual(await size(), waiting);
+		await page.keyboard.press("Escape");
+	});
 	await day.check("what is told of a supplier left meanwhile is passed over",
 	    async () => {
 		const {json} = await api("GET", "/api/v1/fournisseurs");
@@ -430,71 +397,12 @@ async function sessions(day, browser) {
 	});
 }
 
-const says = (page, words) => page.waitForFunction((text) =>
-    document.querySelector(".notice[data-about=ranges]")?.textContent
-	.includes(text), words);
-
-const rangeIs = (codein, gamme) => until(async () =>
-    (await product(codein)).codeGamme === gamme);
-
-/* A key that answers a proposal comes before the page knows of it. */
-async function signs(day, page) {
-	await day.check("+ and - wait for the proposal of a row to validate",
-	    async () => {
-		const taken = await articleAt(page, 0);
-		const refused = await articleAt(page, 1);
-		const late = await hold(page, "**/app/pending?*");
-
-		for (const {codein, wanted} of [taken, refused])
-			await propose(codein, wanted);
-		await page.locator(".choice input[name=show][value=pending]")
-		    .check({force: true});
-		for (const [key, {codein}] of [["+", taken], ["-", refused]]) {
-			await page.locator(`.ag-row[row-id="${codein}"] ` +
-			    "[col-id=libelle1]").click();
-			await page.keyboard.press(key);
-			await says(page, "Chargement de la proposition");
-		}
-		await late.holds(2);
-		await late.letGo();
-		/* The two are sent in any order. */
-		await rangeIs(taken.codein, taken.wanted);
-		await until(async () => (await product(refused.codein))
-		    .gammeAValider === null);
-		assert.equal((await product(refused.codein)).codeGamme,
-		    refused.codeGamme);
-		await page.locator(".choice input[name=show][value='']")
-		    .check({force: true});
-		await totalIs(page, ROWS);
-	});
-	await day.check("a proposal that has just come is shown before it is taken",
-	    async () => {
-		const {codein, codeGamme, wanted} = await articleAt(page, 0);
-
-		await cell(page, 0, "libelle1").click();
-		await page.keyboard.press("+");
-		await says(page, "Aucune proposition");
-		await propose(codein, wanted);
-		await page.keyboard.press("+");
-		await says(page, `La proposition ${wanted} vient d'arriver`);
-		assert.equal((await product(codein)).codeGamme, codeGamme);
-		await setRow(page, 0, another(codeGamme, wanted));
-		await page.keyboard.press("+");
-		await says(page, `couvre la proposition ${wanted}`);
-		await page.keyboard.press("Delete");
-		await page.keyboard.press("+");
-		await rangeIs(codein, wanted);
-		await says(page, "validée");
-	});
-}
-
 export async function races(day, browser) {
 	const page = day.page = await open(browser);
 
 	await saving(day, page);
 	await rowsOf(day, page);
 	await panel(day, page);
-	await signs(day, page);
 	await suppliers(day, page);
 	await day.check("the page complained of nothing meanwhile", () =>
 	    assert.deepEqual(page.problems, []));

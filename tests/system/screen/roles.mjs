@@ -50,6 +50,20 @@ async function buyerWhoReads(day, other) {
 		assert.doesNotMatch(await page.textContent(".foot"), /à vous/);
 		await day.axe("read-only");
 	});
+	await day.check("and no longer at a supplier where the buyer decides",
+	    async () => {
+		await cell(page, 0, "codein").click();
+		await page.keyboard.press("+");
+		await noticed(page, /ne décidez pas des gammes/);
+		await page.keyboard.press("f");
+		await chooseSupplier(page, other);
+		await page.waitForSelector(".foot .read-only", {state: "hidden"});
+		assert.doesNotMatch(await page.textContent(".notices"),
+		    /ne décidez pas/);
+		await page.keyboard.press("f");
+		await chooseSupplier(page, SUPPLIER);
+		await rowsDrawn(page);
+	});
 	await day.check("an article is shown there without buttons of ranges",
 	    async () => {
 		await cell(page, 0, "codein").click();
@@ -94,8 +108,12 @@ async function buyerWhoReads(day, other) {
 		await page.keyboard.press("Escape");
 		await page.click("button.supplier");
 		await page.fill(".popup input", other);
-		await page.waitForFunction(() => document.querySelectorAll(
-		    ".popup li").length === 1);
+		await page.waitForFunction((code) => {
+			const [first, ...more] = document.querySelectorAll(
+			    ".popup li .code");
+
+			return first?.textContent === code && more.length === 0;
+		}, other);
 		assert.equal(await page.locator(".popup li .lock").count(), 0);
 		await page.fill(".popup input", SUPPLIER);
 		await page.locator(".popup li").filter({hasText: SUPPLIER})

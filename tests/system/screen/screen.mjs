@@ -11,6 +11,7 @@ import {buyers} from "./buyers.mjs";
 import {choices} from "./choices.mjs";
 import {choosing} from "./choosing.mjs";
 import {columns} from "./columns.mjs";
+import {counts} from "./counts.mjs";
 import {buyersDay} from "./day.mjs";
 import {elsewhere} from "./elsewhere.mjs";
 import {faults} from "./faults.mjs";
@@ -19,10 +20,11 @@ import {finer} from "./finer.mjs";
 import {arriving, finding} from "./finding.mjs";
 import {Checks, openBrowser, openPage} from "./kit.mjs";
 import {inbox} from "./inbox.mjs";
+import {keeping} from "./keeping.mjs";
 import {keyboard} from "./keyboard.mjs";
 import {looks} from "./looks.mjs";
 import {memory} from "./memory.mjs";
-import {months} from "./months.mjs";
+import {months, yearOnYear} from "./months.mjs";
 import {odd} from "./odd.mjs";
 import {paper} from "./paper.mjs";
 import {partly} from "./partly.mjs";
@@ -31,6 +33,8 @@ import {races} from "./races.mjs";
 import {ranges} from "./ranges.mjs";
 import {roles} from "./roles.mjs";
 import {settings} from "./settings.mjs";
+import {sheets} from "./sheets.mjs";
+import {signs} from "./signs.mjs";
 import {sizes} from "./sizes.mjs";
 import {slicing} from "./slicing.mjs";
 import {summary} from "./summary.mjs";
@@ -56,9 +60,9 @@ if (!GRID_PARTS) {
 	await day.check("the page complained of nothing", () =>
 	    assert.deepEqual(day.page.problems, []));
 }
-for (const part of [back, choosing, bulk, files, elsewhere, inbox, views, finer,
-    places, buyersDay, columns, choices, months, paper, partly,
-    slicing, summary, keyboard, odd, races, together, buyers,
+for (const part of [back, choosing, counts, bulk, files, elsewhere, inbox, views, finer,
+    places, buyersDay, columns, choices, months, yearOnYear, paper, partly, sheets,
+    slicing, summary, keeping, keyboard, odd, races, signs, together, buyers,
     roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();

@@ -1,9 +1,9 @@
 /*
- * sizes: five widths and 200 %, light and dark, French and English; each window
+ * sizes: five widths, 200 % and 400 %, light and dark, French and English; each window
  * fits, and axe finds nothing serious in it.
  */
 import assert from "node:assert/strict";
-import {another, api, cell, grid, host, open, SUPPLIER} from "./kit.mjs";
+import {another, api, cell, grid, host, mineAt, open, SUPPLIER} from "./kit.mjs";
 
 const SIZES = [
 	{name: "390", touch: true, viewport: {width: 390, height: 844}},
@@ -13,6 +13,8 @@ const SIZES = [
 	{name: "2560", viewport: {width: 2560, height: 1440}},
 	/* 1366 pixels at 200 %. */
 	{name: "200", viewport: {width: 683, height: 384}},
+	/* 1280 × 1024 pixels at 400 %, of WCAG 1.4.10: the page may scroll. */
+	{name: "400", viewport: {width: 320, height: 256}, rows: 3},
 ];
 
 /* What opens the windows. */
@@ -47,8 +49,70 @@ const rowsInSight = (page) => page.evaluate(() => {
 	return [...document.querySelectorAll("#articles .ag-row")]
 	    .map((row) => row.getBoundingClientRect())
 	    .filter(({top, bottom}) => top >= view.top - 1 &&
-		bottom <= view.bottom + 1).length;
+		bottom <= Math.min(view.bottom, innerHeight) + 1).length;
 });
+
+const scrollsSideways = (page) => page.evaluate(() =>
+    document.documentElement.scrollWidth > innerWidth);
+
+/*
+ * How much longer a hint is than the field that it stands in, in pixels. The field
+ * keeps some for the cross that empties it.
+ */
+const hintIsCut = (page) => page.evaluate(() => {
+	const input = document.querySelector(".search-box input");
+	const style = getComputedStyle(input);
+	const pen = document.createElement("canvas").getContext("2d");
+
+	/* A field with room for its sign alone has no hint. */
+	if (getComputedStyle(input, "::placeholder").color.endsWith(", 0)"))
+		return 0;
+	pen.font = style.font;
+	return pen.measureText(input.placeholder).width -
+	    (input.clientWidth - parseFloat(style.paddingLeft) -
+		parseFloat(style.paddingRight) - 20);
+});
+
+/* What of `selector` a notice covers. */
+const covered = (page, selector) => page.evaluate((words) => {
+	const note = document.querySelector(".notice").getBoundingClientRect();
+
+	return [...document.querySelectorAll(words)]
+	    .map((one) => [one, one.getBoundingClientRect()])
+	    .filter(([, box]) => box.width > 0 && box.left < note.right &&
+		box.right > note.left && box.top < note.bottom &&
+		box.bottom > note.top).map(([one]) => one.textContent);
+}, selector);
+
+/* Some key tells that there is nothing to undo, in a notice. */
+async function notices(page) {
+	await cell(page, 0, "codeGamme").click();
+	for (let i = 0; i < 2; i++)
+		await page.keyboard.press("Control+z");
+	await page.waitForSelector(".notice");
+	assert.deepEqual(await covered(page, ".foot > *"), []);
+	await page.click(WINDOWS.columns);
+	await windowsAre(page, 1);
+	await page.waitForSelector("dialog .notice");
+	assert.deepEqual(await covered(page,
+	    "dialog footer button, dialog header *"), []);
+	await page.click("dialog .notice button");
+	await page.keyboard.press("Escape");
+	await windowsAre(page, 0);
+}
+
+/* A range by a key, at the last row that is in sight. */
+async function works(page, row) {
+	const had = await page.locator(".notice button").count();
+
+	assert.equal(had, 0);
+	await cell(page, row, "codeGamme").click();
+	await page.keyboard.press("Z");
+	await page.keyboard.press("Y");
+	await mineAt(page, row, "Y");
+	await page.keyboard.press("Delete");
+	await mineAt(page, row, null);
+}
 
 /* The newest window has come in full, and nothing of it lies aside. */
 async function fits(day, which) {
@@ -132,17 +196,20 @@ export async function sizes(day, browser) {
 	await host("ctl", "user", "role", "béatrice.de-la-grande-motte-sous-bois",
 	    "buyer", "--suppliers", "12345,20001,20002,20003");
 	for (const [i, size] of SIZES.entries()) {
-		const {name, touch, viewport} = size;
+		const {name, touch, viewport, rows = 5} = size;
 
 		await day.check(`each window fits at ${name}`, async () => {
 			const page = day.page = await open(browser, {viewport,
 			    hasTouch: touch, locale: i % 2 ? "en-GB" : "fr-FR",
 			    colorScheme: i % 2 ? "dark" : "light"});
 
-			assert.ok(await page.evaluate(() =>
-			    document.documentElement.scrollWidth <= innerWidth));
+			assert.ok(!await scrollsSideways(page));
 			await day.shot(`size-${name}`);
-			assert.ok(await rowsInSight(page) >= 5);
+			assert.ok(await rowsInSight(page) >= rows,
+			    `${await rowsInSight(page)} rows in sight`);
+			await works(page, rows - 1);
+			assert.ok(await hintIsCut(page) <= 0, "the hint is cut");
+			await notices(page);
 			await day.axeInTheme("the grid");
 			if (viewport.width >= 1920) {
 				const box = await cell(page, 0, "trend")
@@ -153,6 +220,7 @@ export async function sizes(day, browser) {
 			}
 			await windows(day, page, name);
 			await article(day, page, size);
+			assert.ok(!await scrollsSideways(page));
 			assert.deepEqual(page.problems, []);
 			await page.context().close();
 		});

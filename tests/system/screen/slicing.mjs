@@ -4,7 +4,7 @@
  * of slices is that of the articles, however fast the machine.
  */
 import assert from "node:assert/strict";
-import {open, ROWS, totalIs} from "./kit.mjs";
+import {open, ROWS, rowsDrawn, totalIs} from "./kit.mjs";
 
 const MANY = 256; /* articles between two looks at the clock: slices.js */
 
@@ -52,9 +52,48 @@ async function tellTasks(page, what) {
 	    tasks.length === 0 ? "none" : tasks.join(", ")}`);
 }
 
+/*
+ * Scrolls to rows that are loaded, while each look at the clock finds 7 ms more:
+ * the most looks that a frame takes, which end each task of the drawing.
+ */
+const looksInAFrame = (page) => page.evaluate(async () => {
+	const view = document.querySelector(
+	    ".ag-body-vertical-scroll-viewport");
+	const {now} = Date, {requestAnimationFrame: frame} = window;
+	let more = 0, looks = 0, most = 0;
+
+	Date.now = () => {
+		looks++;
+		return now() + (more += 7);
+	};
+	window.requestAnimationFrame = (run) => frame((at) => {
+		looks = 0;
+		run(at);
+		most = Math.max(most, looks);
+	});
+	view.scrollTop = 60 * document.querySelector(".ag-row").offsetHeight;
+	while (!document.querySelector('.ag-row[row-index="60"] .kind-label')
+	    ?.textContent)
+		await new Promise((resolve) => setTimeout(resolve, 20));
+	Object.assign(Date, {now});
+	window.requestAnimationFrame = frame;
+	return most;
+});
+
 export async function slicing(day, browser) {
 	const page = day.page = await open(browser);
 	const whole = Math.floor(ROWS / MANY);
+
+	await day.check("rows in sight are drawn in frames of a few tasks",
+	    async () => {
+		const most = await looksInAFrame(page);
+
+		/* One at the start, three that find 7, 14 and 21 ms. */
+		assert.ok(most > 1 && most < 8, `${most} looks`);
+		await page.evaluate(() =>
+		    productGrid.grid.ensureIndexVisible(0, "top"));
+		await rowsDrawn(page);
+	});
 
 	await day.check("ranges of all rows are set, counted and kept in slices",
 	    async () => {
