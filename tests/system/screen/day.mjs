@@ -352,7 +352,7 @@ async function evening(day, page) {
 		await page.keyboard.press("?");
 		await page.waitForSelector("dialog .lessons");
 		assert.equal(await page.locator(".lessons li").count(), 6);
-		assert.match(await page.textContent(".lessons"), /douze mois/);
+		assert.match(await page.textContent(".lessons"), /un an avant/);
 		await day.axe("help");
 		await page.keyboard.press("Escape");
 	});
