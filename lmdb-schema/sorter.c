@@ -496,18 +496,18 @@ look(struct head *head)
 static uint64_t
 place_near(const struct sorter *sorter, const struct run *run, uint64_t prefix)
 {
-	const struct mark *marks = sorter->marks + run->first_mark;
-	size_t low = 0, high = run->marks;
+	const size_t first = run->first_mark;
+	size_t low = first, high = first + run->marks;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (marks[middle].prefix < prefix)
+		if (sorter->marks[middle].prefix < prefix)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == 0 ? run->at : marks[low - 1].at;
+	return low == first ? run->at : sorter->marks[low - 1].at;
 }
 
 /* False: all keys of the run are below `from`. */
