@@ -90,12 +90,12 @@ function labelOf({series, back, what, span}) {
 	const words = t(SERIES[series] ?? "sales");
 	const keys = shownKeys({series, back, what, span});
 
-	if (what === "change" || what === "onyear")
+	if (what === "change" || what === "onyear" ||
+	    (keys.length === 0 && what !== undefined))
 		return plural(`months_${what}`, span, {words});
 	if (keys.length === 0)
-		return what === undefined ? `${words} −${
-			series === YEAR_BEFORE ? back + MONTHS : back}` :
-		    t(`months_${what}`, {words, n: span});
+		return `${words} −${
+			series === YEAR_BEFORE ? back + MONTHS : back}`;
 	return keys.length === 1 ? `${words} ${format.monthOfYear(keys[0])}` :
 	    `${words} ${format.month(keys[0])} – ${
 		format.monthOfYear(keys.at(-1))}`;

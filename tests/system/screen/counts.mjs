@@ -8,8 +8,7 @@ const JS = new URL("../../../nginx/html/js/", import.meta.url);
 const NO_NOUN = new Set(["save_all", "cancel_all", "cancel_shown",
     "cancel_selection", "scope_widen", "list_found", "list_missing", "many_working", "confirm_rest_save", "confirm_rest_cancel",
     "computing_since", "computing_busy", "wait_lost", "wait_silent",
-    "wait_busy", "filter_too_many", "copy_many", "across_some", "months_last",
-    "months_before", "print_cut"]);
+    "wait_busy", "filter_too_many", "copy_many", "across_some", "print_cut"]);
 /* These end in s for one, too. */
 const SINGULAR = /^(mois|fois|was|is|as|this|has|sans|vous|plus|dans|vos)$/i;
 
