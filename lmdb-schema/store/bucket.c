@@ -83,6 +83,8 @@ cut_element(struct span *text, struct span *rest, const char *name)
 	const char *begin, *end;
 	int len = snprintf(mark, sizeof(mark), "<%s>", name);
 
+	if (rest->len == 0)
+		return false;
 	begin = memmem(rest->ptr, rest->len, mark, (size_t)len);
 	if (begin == NULL)
 		return false;
