@@ -177,16 +177,26 @@ add(unsigned node, char letter)
 	return store_write(nodes[node], STORE_STATE, add_letter, &letter);
 }
 
-/* A busy machine may take longer than a request's limit: nothing is sent then. */
+/*
+ * A busy machine may take longer than a request's limit: nothing is stored then,
+ * and the question is put again.
+ */
+static bool
+is_away(enum err err)
+{
+	if (err == ERR_AWAY)
+		usleep(50000);
+	return err == ERR_AWAY;
+}
+
 static void
 add_when_there(unsigned node, char letter)
 {
-	enum err err = add(node, letter);
+	enum err err;
 
-	while (err == ERR_AWAY) {
-		usleep(50000);
+	do
 		err = add(node, letter);
-	}
+	while (is_away(err));
 	ck_assert_msg(err == ERR_OK, "%s", err_text(err));
 }
 
@@ -256,10 +266,15 @@ struct made {
 static enum err
 append(uint64_t after, const struct made *made)
 {
-	return engines[0]->append(engines[0], STORE_LIVE, after,
-	    span_make(made->before, sizeof(made->before)),
-	    span_make(made->id, sizeof(made->id)),
-	    span_make(made->bytes, sizeof(made->bytes)));
+	enum err err;
+
+	do
+		err = engines[0]->append(engines[0], STORE_LIVE, after,
+		    span_make(made->before, sizeof(made->before)),
+		    span_make(made->id, sizeof(made->id)),
+		    span_make(made->bytes, sizeof(made->bytes)));
+	while (is_away(err));
+	return err;
 }
 
 START_TEST(an_append_is_known_by_its_id)
@@ -453,8 +468,13 @@ static const char chain[ENGINE_CHAIN_LEN] = {7};
 static enum err
 begin_epoch(struct span before, struct span now, uint64_t number)
 {
-	return engines[0]->begin(
-	    engines[0], before, now, number, span_make(chain, sizeof(chain)));
+	enum err err;
+
+	do
+		err = engines[0]->begin(engines[0], before, now, number,
+		    span_make(chain, sizeof(chain)));
+	while (is_away(err));
+	return err;
 }
 
 static void
