@@ -8,7 +8,6 @@
 #include "common/date.h"
 #include "common/fs.h"
 #include "lmdb-schema/codemap.h"
-#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/pack.h"
 #include "lmdb-schema/state/trail_part_priv.h"
 #include "lmdb-schema/store/sealed.h"
@@ -314,29 +313,6 @@ put_names(struct trail_making *making)
 	return err;
 }
 
-/* Of what the file has by now, read back. */
-static enum err
-sum_section(struct trail_making *making, struct buf *sums, unsigned section)
-{
-	uint64_t at = making->head.section[section].at;
-	uint64_t left = making->head.section[section].bytes;
-	char *bytes = malloc(BLOCKS_BYTES);
-	enum err err = bytes == NULL ? ERR_NO_MEMORY : ERR_OK;
-
-	while (left > 0 && err == ERR_OK) {
-		size_t part = left < BLOCKS_BYTES ? left : BLOCKS_BYTES;
-
-		if (pread(making->fd, bytes, part, (off_t)at) != (ssize_t)part)
-			err = ERR_SYSTEM;
-		else
-			buf_add_u32(sums, deflate_crc(0, bytes, part));
-		at += part;
-		left -= part;
-	}
-	free(bytes);
-	return err == ERR_OK ? buf_end(sums) : err;
-}
-
 static enum err
 put_rest(struct trail_making *making)
 {
@@ -368,7 +344,8 @@ finish(struct trail_making *making)
 
 	buf_init(&sums, BUF_MAX);
 	for (unsigned i = 0; i < TRAIL_PART_SUMMED && err == ERR_OK; i++)
-		err = sum_section(making, &sums, i);
+		err = blocks_sum_file(&sums, making->fd, head->section[i].at,
+		    head->section[i].bytes);
 	if (err == ERR_OK)
 		err = put_section(making, TRAIL_PART_SUMS, sums.data, sums.len);
 	head->last = head->first + making->count - 1;

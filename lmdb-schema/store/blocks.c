@@ -1,6 +1,8 @@
 #include "lmdb-schema/store/blocks.h"
 
 #include <assert.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "lmdb-schema/deflate.h"
 #include "lmdb-schema/store/sealed.h"
@@ -21,6 +23,26 @@ blocks_sum(uint32_t *sums, const void *bytes, uint64_t len)
 		at += part;
 		len -= part;
 	}
+}
+
+enum err
+blocks_sum_file(struct buf *sums, int fd, uint64_t at, uint64_t left)
+{
+	char *bytes = malloc(BLOCKS_BYTES);
+	enum err err = bytes == NULL ? ERR_NO_MEMORY : ERR_OK;
+
+	while (left > 0 && err == ERR_OK) {
+		size_t part = left < BLOCKS_BYTES ? left : BLOCKS_BYTES;
+
+		if (pread(fd, bytes, part, (off_t)at) != (ssize_t)part)
+			err = ERR_SYSTEM;
+		else
+			buf_add_u32(sums, deflate_crc(0, bytes, part));
+		at += part;
+		left -= part;
+	}
+	free(bytes);
+	return err == ERR_OK ? buf_end(sums) : err;
 }
 
 static bool

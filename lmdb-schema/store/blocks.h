@@ -21,6 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/buf.h"
+#include "common/err.h"
+
 /* 32 KB: see docs/decisions.md. */
 #define BLOCKS_SHIFT 15
 #define BLOCKS_BYTES (UINT64_C(1) << BLOCKS_SHIFT)
@@ -53,6 +56,12 @@ blocks_count(uint64_t bytes)
 
 /* Writes the checksum of each block. */
 void blocks_sum(uint32_t *sums, const void *bytes, uint64_t len);
+
+/*
+ * Adds the checksums of the blocks of a section, u32 each, as the file has it by
+ * now. ERR_SYSTEM: it cannot be read.
+ */
+enum err blocks_sum_file(struct buf *sums, int fd, uint64_t at, uint64_t bytes);
 
 static inline unsigned
 blocks_seen(const struct blocks *blocks, uint64_t i)
