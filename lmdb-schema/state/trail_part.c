@@ -57,7 +57,7 @@ head_fits(const struct trail_part_head *head)
 	starts = ((UINT64_C(1) << head->article_bits) + 1) * sizeof(uint32_t);
 	names = head->names *
 	    (sizeof(struct trail_part_name) +
-		trail_part_words(head->blocks) * sizeof(uint64_t));
+		trail_part_words(head) * sizeof(uint64_t));
 	for (unsigned i = 0; i < TRAIL_PART_SUMMED; i++)
 		sums += blocks_count(head->section[i].bytes) * sizeof(uint32_t);
 	return head->section[TRAIL_PART_BLOCKS].bytes ==
@@ -81,6 +81,8 @@ read_head(struct trail_part *part)
 		return trail_part_damaged(part, 0, 0, "head");
 	if (head->version > TRAIL_PART_VERSION)
 		return ERR_VERSION;
+	if (head->version < TRAIL_PART_VERSION_BARE)
+		return trail_part_damaged(part, 0, 0, "head");
 	if (head->bytes != part->file.len)
 		return trail_part_damaged(part, 0, part->file.len, "cut");
 	if (!head_fits(head))
@@ -206,22 +208,34 @@ places_of(
 	return ERR_OK;
 }
 
+/* Steps that take all entries for equally long; then the span is halved. */
+#define STEPS_EVEN 4
+
+/* Even steps are near by: few blocks of the rows are compared for them. */
 enum err
 trail_part_block_of(uint32_t *block, struct trail_part *part, uint32_t place)
 {
 	uint32_t low = 0, high = part->head.blocks;
+	uint64_t low_place = 0, high_place = part->count;
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
+	assert(place < part->count);
+	for (unsigned i = 0; high - low > 1; i++) {
+		uint64_t step = i < STEPS_EVEN ? (place - low_place) *
+			(high - low) / (high_place - low_place)
+					       : (high - low) / 2;
+		uint32_t middle = step == 0 ? low + 1 : low + (uint32_t)step;
 		const struct trail_part_block *row =
 		    trail_part_row(part, middle);
 
 		if (row == NULL)
 			return ERR_DAMAGED;
-		if (row->place <= place)
+		if (row->place <= place) {
 			low = middle;
-		else
+			low_place = row->place;
+		} else {
 			high = middle;
+			high_place = row->place;
+		}
 	}
 	*block = low;
 	return ERR_OK;

@@ -8,14 +8,17 @@
  *	entries   blocks of entries, each a zstd frame with a checksum
  *	blocks    for each block: struct trail_part_block
  *	articles  u32 starts[2^bits + 1], then pairs of u32: of an entry about an
- *	          article the lower 32 bits of the code's hash, and the entry's
- *	          place, 0 for the first of the part. The pairs of bucket b, the
- *	          upper `bits` bits of the hash, are starts[b] to starts[b + 1] of
- *	          them, in the order of their places
+ *	          article its print, and its place, 0 for the first of the part.
+ *	          The upper half of a print is the lower 16 bits of the hash of the
+ *	          article's code, the lower half those of its supplier's. The pairs
+ *	          of bucket b, the upper `bits` bits of the hash of the article's
+ *	          code, are starts[b] to starts[b + 1] of them, in the order of
+ *	          their places
  *	names     for each name: u32 where its text begins in the section, u32
- *	          length; for each name a bit map of blocks, in u64; then the texts:
- *	          's' and a supplier, or 'a' and the name of one who proposed or
- *	          decided. A bit is set when an entry of the block has the name
+ *	          length; for each name a bit map of groups of TRAIL_PART_GROUP
+ *	          successive blocks, in u64; then the texts: 's' and a supplier, or
+ *	          'a' and the name of one who proposed or decided. A bit is set when
+ *	          an entry of the group has the name
  *	sums      the CRC-32 of each 32 KB of the four sections before
  *
  * The hash is trail_part_hash(). Sections begin at multiples of 64 bytes; all
@@ -29,6 +32,9 @@
  *
  * The head has a checksum of itself and of the sums. Every byte is compared with
  * its checksum before it is used.
+ *
+ * Version 1, which is read too, has blocks of 16 KB; a print is the lower 32 bits
+ * of the hash of the article's code, and a bit of a map is for one block.
  */
 #pragma once
 
@@ -40,14 +46,24 @@
 #include "lmdb-schema/state/audit.h"
 
 #define TRAIL_PART_MAGIC "GRIDPART"
-#define TRAIL_PART_VERSION 1
+#define TRAIL_PART_VERSION 2
+#define TRAIL_PART_VERSION_BARE 1 /* without suppliers in the prints */
 #define TRAIL_PART_ALIGN 64
 
 /* Entries of a part at most: making one takes some 40 bytes of memory each. */
 #define TRAIL_PART_ENTRIES_MAX (UINT32_C(1) << 21)
 
-/* Plain bytes of a block: it ends with the entry that reaches them. */
-#define TRAIL_PART_BLOCK ((size_t)16 << 10)
+/*
+ * Plain bytes of a block: it ends with the entry that reaches them. An article's
+ * history unpacks a block for most of its entries: docs/decisions.md.
+ */
+#define TRAIL_PART_BLOCK ((size_t)4 << 10)
+
+/* Blocks for which a name has one bit. */
+#define TRAIL_PART_GROUP 4
+
+/* Bytes of a name in the names, with its kind; longer ones are not there. */
+#define TRAIL_PART_NAME_MAX ((size_t)16 << 10)
 
 #define TRAIL_PART_BITS_MAX 21
 
@@ -82,7 +98,7 @@ struct trail_part_block {
 	int64_t oldest_ms, newest_ms;
 };
 
-uint64_t trail_part_hash(struct span codein);
+uint64_t trail_part_hash(struct span code);
 
 /* --- reading -------------------------------------------------------------- */
 
@@ -124,7 +140,8 @@ enum err trail_part_each(struct trail_part *part,
 /*
  * Calls `each` with the numbers of the entries about an article of that code,
  * oldest first; rarely also with another entry's number. Where `supplier` is not
- * empty, entries in blocks without that supplier are left out.
+ * empty, those of other suppliers are left out, of a file of version 1 as far as
+ * blocks without the supplier have them.
  */
 enum err trail_part_of(struct trail_part *part, struct span supplier,
     struct span codein, enum err (*each)(void *context, uint64_t number),

@@ -15,11 +15,10 @@
 
 #define BUF_MAX ((size_t)1 << 32)
 #define PUT_BYTES ((size_t)1 << 20)
-#define NO_ARTICLE UINT64_MAX
 
-/* A name that a block has. */
+/* A name that a group of blocks has. */
 struct use {
-	uint32_t name, block;
+	uint32_t name, group;
 };
 
 struct trail_making {
@@ -31,25 +30,25 @@ struct trail_making {
 	struct trail_part_block block;
 	struct buf plain, packed;
 	struct buf blocks; /* struct trail_part_block of each */
-	struct buf hashes; /* u64 of each entry; NO_ARTICLE */
+	struct buf keys; /* u64 of each entry; TRAIL_PART_NO_ARTICLE */
 	struct codemap *names; /* with their kinds */
-	struct buf last_uses; /* by name: u32 last block that has it, + 1 */
+	struct buf last_uses; /* by name: u32 last group that has it, + 1 */
 	struct buf uses; /* struct use */
 };
 
 uint64_t
-trail_part_hash(struct span codein)
+trail_part_hash(struct span code)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	for (size_t i = 0; i < codein.len; i++)
-		hash = (hash ^ (unsigned char)codein.ptr[i]) *
+	for (size_t i = 0; i < code.len; i++)
+		hash = (hash ^ (unsigned char)code.ptr[i]) *
 		    UINT64_C(0x100000001b3);
 	/* The upper bits of FNV alone depend too little on the last bytes. */
 	hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
 	hash = (hash ^ hash >> 32) * UINT64_C(0xd6e8feb86659fd93);
 	hash ^= hash >> 32;
-	return hash == NO_ARTICLE ? 0 : hash;
+	return hash == UINT64_MAX ? 0 : hash;
 }
 
 enum err
@@ -72,7 +71,7 @@ trail_making_begin(struct trail_making **out, const char *path, uint64_t first)
 	buf_init(&making->plain, BUF_MAX);
 	buf_init(&making->packed, BUF_MAX);
 	buf_init(&making->blocks, BUF_MAX);
-	buf_init(&making->hashes, BUF_MAX);
+	buf_init(&making->keys, BUF_MAX);
 	buf_init(&making->last_uses, BUF_MAX);
 	buf_init(&making->uses, BUF_MAX);
 	making->names = codemap_new();
@@ -118,7 +117,8 @@ end_block(struct trail_making *making)
 static enum err
 note_name(struct trail_making *making, char kind, struct span name)
 {
-	char text[TRAIL_PART_BLOCK];
+	char text[TRAIL_PART_NAME_MAX];
+	uint32_t group = making->head.blocks / TRAIL_PART_GROUP;
 	uint32_t number, *last;
 	const uint32_t none = 0;
 	enum err err;
@@ -137,11 +137,11 @@ note_name(struct trail_making *making, char kind, struct span name)
 	if (err != ERR_OK)
 		return err;
 	last = (uint32_t *)(void *)making->last_uses.data + number;
-	if (*last == making->head.blocks + 1)
+	if (*last == group + 1)
 		return ERR_OK;
-	*last = making->head.blocks + 1;
-	buf_add(&making->uses, &(struct use){number, making->head.blocks},
-	    sizeof(struct use));
+	*last = group + 1;
+	buf_add(
+	    &making->uses, &(struct use){number, group}, sizeof(struct use));
 	return buf_end(&making->uses);
 }
 
@@ -171,8 +171,10 @@ note_entry(struct trail_making *making, const struct audit_entry *entry)
 		*block = (struct trail_part_block){.place = making->count};
 	note_time(&block->oldest_ms, &block->newest_ms, entry->when_ms,
 	    making->plain.len == 0);
-	buf_add_u64(&making->hashes,
-	    about ? trail_part_hash(entry->codein) : NO_ARTICLE);
+	buf_add_u64(&making->keys,
+	    about ? trail_part_key(
+			TRAIL_PART_VERSION, entry->supplier, entry->codein)
+		  : TRAIL_PART_NO_ARTICLE);
 	err = note_name(making, TRAIL_PART_SUPPLIER, entry->supplier);
 	if (err == ERR_OK)
 		err = note_name(making, TRAIL_PART_AUTHOR, entry->actor);
@@ -230,13 +232,13 @@ bits_for(uint32_t count)
  */
 static void
 fill_articles(uint32_t *starts, struct trail_part_pair *pairs,
-    const uint64_t *hashes, uint32_t count, unsigned bits)
+    const uint64_t *keys, uint32_t count, unsigned bits)
 {
 	uint32_t buckets = UINT32_C(1) << bits, sum = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		if (hashes[i] != NO_ARTICLE)
-			starts[trail_part_bucket(hashes[i], bits)]++;
+		if (keys[i] != TRAIL_PART_NO_ARTICLE)
+			starts[trail_part_bucket(keys[i], bits)]++;
 	for (uint32_t i = 0; i <= buckets; i++) {
 		uint32_t here = starts[i];
 
@@ -244,9 +246,9 @@ fill_articles(uint32_t *starts, struct trail_part_pair *pairs,
 		sum += here;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (hashes[i] != NO_ARTICLE)
-			pairs[starts[trail_part_bucket(hashes[i], bits)]++] =
-			    (struct trail_part_pair){(uint32_t)hashes[i], i};
+		if (keys[i] != TRAIL_PART_NO_ARTICLE)
+			pairs[starts[trail_part_bucket(keys[i], bits)]++] =
+			    (struct trail_part_pair){(uint32_t)keys[i], i};
 	/* Each start is now the next one's. */
 	memmove(starts + 1, starts, (size_t)buckets * sizeof(*starts));
 	starts[0] = 0;
@@ -255,21 +257,21 @@ fill_articles(uint32_t *starts, struct trail_part_pair *pairs,
 static enum err
 put_articles(struct trail_making *making)
 {
-	const uint64_t *hashes = (const void *)making->hashes.data;
+	const uint64_t *keys = (const void *)making->keys.data;
 	unsigned bits = bits_for(making->count);
 	uint64_t about = 0, starts = (UINT64_C(1) << bits) + 1, bytes;
 	uint32_t *table;
 	enum err err;
 
 	for (uint32_t i = 0; i < making->count; i++)
-		about += hashes[i] != NO_ARTICLE;
+		about += keys[i] != TRAIL_PART_NO_ARTICLE;
 	bytes =
 	    starts * sizeof(uint32_t) + about * sizeof(struct trail_part_pair);
 	table = calloc(1, bytes);
 	if (table == NULL)
 		return ERR_NO_MEMORY;
 	fill_articles(
-	    table, (void *)(table + starts), hashes, making->count, bits);
+	    table, (void *)(table + starts), keys, making->count, bits);
 	making->head.article_bits = bits;
 	err = put_section(making, TRAIL_PART_ARTICLES, table, bytes);
 	free(table);
@@ -280,7 +282,7 @@ static enum err
 put_names(struct trail_making *making)
 {
 	uint32_t names = codemap_count(making->names);
-	uint64_t words = trail_part_words(making->head.blocks);
+	uint64_t words = trail_part_words(&making->head);
 	uint64_t maps = (uint64_t)names * sizeof(struct trail_part_name);
 	uint64_t texts = maps + names * words * sizeof(uint64_t), bytes = texts;
 	const struct use *uses = (const void *)making->uses.data;
@@ -304,8 +306,8 @@ put_names(struct trail_making *making)
 	}
 	for (size_t i = 0; i < making->uses.len / sizeof(*uses); i++)
 		((uint64_t *)(void *)(section +
-		    maps))[uses[i].name * words + uses[i].block / 64] |=
-		    UINT64_C(1) << uses[i].block % 64;
+		    maps))[uses[i].name * words + uses[i].group / 64] |=
+		    UINT64_C(1) << uses[i].group % 64;
 	err = bytes > UINT32_MAX
 	    ? ERR_TOO_LARGE
 	    : put_section(making, TRAIL_PART_NAMES, section, bytes);
@@ -325,7 +327,7 @@ put_rest(struct trail_making *making)
 	if (err == ERR_OK)
 		err = buf_end(&making->blocks);
 	if (err == ERR_OK)
-		err = buf_end(&making->hashes);
+		err = buf_end(&making->keys);
 	if (err == ERR_OK)
 		err = put_section(making, TRAIL_PART_BLOCKS,
 		    making->blocks.data, making->blocks.len);
@@ -377,7 +379,7 @@ trail_making_end(struct trail_making *making, enum err err)
 	buf_fini(&making->plain);
 	buf_fini(&making->packed);
 	buf_fini(&making->blocks);
-	buf_fini(&making->hashes);
+	buf_fini(&making->keys);
 	buf_fini(&making->last_uses);
 	buf_fini(&making->uses);
 	codemap_free(making->names);

@@ -22,17 +22,54 @@ struct trail_part_pair {
 	uint32_t print, place;
 };
 
-static inline uint32_t
-trail_part_bucket(uint64_t hash, unsigned bits)
+/* A print's bits for the article's code; the others are for its supplier. */
+#define TRAIL_PART_PRINT_CODE UINT32_C(0xffff0000)
+
+/* An article's place in the index: the upper bits tell its bucket, the lower 32
+ * are its print. */
+static inline uint64_t
+trail_part_key(uint32_t version, struct span supplier, struct span codein)
 {
-	return bits == 0 ? 0 : (uint32_t)(hash >> (64 - bits));
+	uint64_t hash = trail_part_hash(codein);
+	uint32_t print = version == TRAIL_PART_VERSION_BARE
+	    ? (uint32_t)hash
+	    : (uint32_t)hash << 16 | (uint16_t)trail_part_hash(supplier);
+
+	/* No bucket needs the lowest of the upper bits. */
+	return (hash & ~UINT64_C(0x1ffffffff)) | print;
 }
 
-/* Words of a bit map of that many blocks. */
-static inline uint64_t
-trail_part_words(uint32_t blocks)
+#define TRAIL_PART_NO_ARTICLE UINT64_MAX /* is no key */
+
+static inline uint32_t
+trail_part_bucket(uint64_t key, unsigned bits)
 {
-	return ((uint64_t)blocks + 63) / 64;
+	return bits == 0 ? 0 : (uint32_t)(key >> (64 - bits));
+}
+
+/* Blocks for which a bit map of names has one bit. */
+static inline uint32_t
+trail_part_group(uint32_t version)
+{
+	return version == TRAIL_PART_VERSION_BARE ? 1 : TRAIL_PART_GROUP;
+}
+
+/* Words of a bit map. */
+static inline uint64_t
+trail_part_words(const struct trail_part_head *head)
+{
+	uint64_t blocks = UINT64_C(64) * trail_part_group(head->version);
+
+	return (head->blocks + blocks - 1) / blocks;
+}
+
+static inline bool
+trail_part_has(
+    const struct trail_part_head *head, const uint64_t *map, uint32_t block)
+{
+	uint32_t bit = block / trail_part_group(head->version);
+
+	return (map[bit / 64] >> bit % 64 & 1) != 0;
 }
 
 struct trail_part {

@@ -8,12 +8,10 @@
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/state/trail_part_priv.h"
 
-#define NO_ARTICLE UINT64_MAX
-
 struct verifying {
 	struct trail_part *part;
 	uint64_t next; /* the number that comes */
-	uint64_t *hashes; /* of each entry; NO_ARTICLE */
+	uint64_t *keys; /* of each entry; TRAIL_PART_NO_ARTICLE */
 	uint64_t about; /* entries about articles */
 	struct codemap *names; /* with their kinds, numbered as in the file */
 	const uint64_t *maps;
@@ -29,7 +27,7 @@ list_names(struct verifying *verifying)
 	enum err err = ERR_OK;
 
 	verifying->maps = trail_part_bytes(part, TRAIL_PART_NAMES, rows,
-	    part->head.names * trail_part_words(part->head.blocks) *
+	    part->head.names * trail_part_words(&part->head) *
 		sizeof(uint64_t));
 	if (names == NULL || verifying->maps == NULL)
 		return ERR_DAMAGED;
@@ -54,8 +52,8 @@ static enum err
 verify_name(const struct verifying *verifying, char kind, struct span name)
 {
 	struct trail_part *part = verifying->part;
-	uint64_t words = trail_part_words(part->head.blocks);
-	char text[TRAIL_PART_BLOCK];
+	uint64_t words = trail_part_words(&part->head);
+	char text[TRAIL_PART_NAME_MAX];
 	uint32_t number;
 
 	if (name.len == 0 || name.len >= sizeof(text))
@@ -64,9 +62,8 @@ verify_name(const struct verifying *verifying, char kind, struct span name)
 	memcpy(text + 1, name.ptr, name.len);
 	number = codemap_find(verifying->names, span_make(text, name.len + 1));
 	if (number == CODEMAP_NONE ||
-	    (verifying->maps[number * words + part->loaded / 64] >>
-		    part->loaded % 64 &
-		1) == 0)
+	    !trail_part_has(
+		&part->head, verifying->maps + number * words, part->loaded))
 		return trail_part_damaged(
 		    part, TRAIL_PART_NAMES, part->loaded, "name");
 	return ERR_OK;
@@ -90,8 +87,9 @@ verify_entry(void *context, const struct audit_entry *entry)
 	    row->newest_ms > part->head.newest_ms)
 		return trail_part_damaged(
 		    part, TRAIL_PART_BLOCKS, part->loaded, "entry");
-	verifying->hashes[verifying->next++ - part->head.first] =
-	    about ? trail_part_hash(entry->codein) : NO_ARTICLE;
+	verifying->keys[verifying->next++ - part->head.first] = about
+	    ? trail_part_key(part->head.version, entry->supplier, entry->codein)
+	    : TRAIL_PART_NO_ARTICLE;
 	verifying->about += about;
 	err = verify_name(verifying, TRAIL_PART_SUPPLIER, entry->supplier);
 	if (err == ERR_OK)
@@ -107,13 +105,13 @@ pair_fits(const struct verifying *verifying, const struct trail_part_pair *pair,
     uint32_t bucket, int64_t before)
 {
 	const struct trail_part *part = verifying->part;
-	uint64_t hash;
+	uint64_t key;
 
 	if (pair->place >= part->count || (int64_t)pair->place <= before)
 		return false;
-	hash = verifying->hashes[pair->place];
-	return hash != NO_ARTICLE && pair->print == (uint32_t)hash &&
-	    trail_part_bucket(hash, part->head.article_bits) == bucket;
+	key = verifying->keys[pair->place];
+	return key != TRAIL_PART_NO_ARTICLE && pair->print == (uint32_t)key &&
+	    trail_part_bucket(key, part->head.article_bits) == bucket;
 }
 
 /* As many pairs as entries about articles, and each fits one of them. */
@@ -170,8 +168,8 @@ trail_part_verify(struct trail_part *part)
 	if (err != ERR_OK)
 		return err;
 	verifying.names = codemap_new();
-	verifying.hashes = calloc(part->count, sizeof(*verifying.hashes));
-	if (verifying.names == NULL || verifying.hashes == NULL)
+	verifying.keys = calloc(part->count, sizeof(*verifying.keys));
+	if (verifying.names == NULL || verifying.keys == NULL)
 		err = ERR_NO_MEMORY;
 	if (err == ERR_OK)
 		err = list_names(&verifying);
@@ -184,6 +182,6 @@ trail_part_verify(struct trail_part *part)
 	if (err == ERR_OK)
 		err = verify_articles(&verifying);
 	codemap_free(verifying.names);
-	free(verifying.hashes);
+	free(verifying.keys);
 	return err;
 }

@@ -8,7 +8,7 @@ static enum err
 find_name(
     const uint64_t **map, struct trail_part *part, char kind, struct span name)
 {
-	uint64_t words = trail_part_words(part->head.blocks);
+	uint64_t words = trail_part_words(&part->head);
 	uint64_t rows = part->head.names * sizeof(struct trail_part_name);
 	const struct trail_part_name *names =
 	    trail_part_bytes(part, TRAIL_PART_NAMES, 0, rows);
@@ -68,9 +68,9 @@ begin_search(struct search *search, struct trail_part *part,
 }
 
 static bool
-has(const uint64_t *map, uint32_t block)
+has(const struct trail_part *part, const uint64_t *map, uint32_t block)
 {
-	return map == NULL || (map[block / 64] >> block % 64 & 1) != 0;
+	return map == NULL || trail_part_has(&part->head, map, block);
 }
 
 static enum err
@@ -88,7 +88,8 @@ may_have(bool *may, const struct search *search, struct trail_part *part,
 	*may = row->newest_ms >= search->wanted->from_ms &&
 	    (search->wanted->until_ms == 0 ||
 		row->oldest_ms < search->wanted->until_ms) &&
-	    has(search->supplier, block) && has(search->author, block);
+	    has(part, search->supplier, block) &&
+	    has(part, search->author, block);
 	return ERR_OK;
 }
 
@@ -164,14 +165,14 @@ trail_part_each(struct trail_part *part, const struct trail_wanted *wanted,
 	return err;
 }
 
-/* The pairs of a code's bucket; NULL: damaged. */
+/* The pairs of a key's bucket; NULL: damaged. */
 static const struct trail_part_pair *
-bucket_of(uint32_t *count, struct trail_part *part, uint64_t hash)
+bucket_of(uint32_t *count, struct trail_part *part, uint64_t key)
 {
 	unsigned bits = part->head.article_bits;
 	uint64_t table = ((UINT64_C(1) << bits) + 1) * sizeof(uint32_t);
 	const uint32_t *start = trail_part_bytes(part, TRAIL_PART_ARTICLES,
-	    (uint64_t)trail_part_bucket(hash, bits) * sizeof(uint32_t),
+	    (uint64_t)trail_part_bucket(key, bits) * sizeof(uint32_t),
 	    2 * sizeof(uint32_t));
 
 	if (start == NULL)
@@ -187,68 +188,71 @@ bucket_of(uint32_t *count, struct trail_part *part, uint64_t hash)
 	    (uint64_t)*count * sizeof(struct trail_part_pair));
 }
 
-/*
- * All rows of the blocks; NULL: damaged. A code that many suppliers list has
- * hundreds of places, and to look for each with a check at each step takes most
- * of the time of a history.
- */
-static const struct trail_part_block *
-all_rows(struct trail_part *part)
-{
-	struct blocks *blocks = &part->sections[TRAIL_PART_BLOCKS];
+/* An article's pairs: which are its own, as far as they tell. */
+struct looking {
+	struct trail_part *part;
+	uint32_t print, mask;
+	const uint64_t *map; /* the blocks of its supplier; NULL: not asked */
+};
 
-	return blocks_all(blocks)
-	    ? (const struct trail_part_block *)(const void *)blocks->base
-	    : NULL;
+/* ERR_NOT_FOUND: the part has nothing of the supplier. */
+static enum err
+begin_looking(struct looking *looking, struct trail_part *part,
+    struct span supplier, uint64_t key)
+{
+	bool bare = part->head.version == TRAIL_PART_VERSION_BARE;
+	bool any = supplier.len == 0;
+	enum err err;
+
+	*looking = (struct looking){.part = part,
+	    .print = (uint32_t)key,
+	    .mask = any && !bare ? TRAIL_PART_PRINT_CODE : UINT32_MAX};
+	if (any || !bare)
+		return ERR_OK;
+	err = find_name(&looking->map, part, TRAIL_PART_SUPPLIER, supplier);
+	return err == ERR_OK && looking->map == NULL ? ERR_NOT_FOUND : err;
 }
 
-/* Whether a supplier's map has the block of that place. */
-static bool
-is_in(const struct trail_part *part, const struct trail_part_block *rows,
-    const uint64_t *map, uint32_t place)
+static enum err
+is_own(bool *own, const struct looking *looking,
+    const struct trail_part_pair *pair)
 {
-	uint32_t low = 0, high = part->head.blocks;
+	uint32_t block;
+	enum err err;
 
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows[middle].place <= place)
-			low = middle;
-		else
-			high = middle;
-	}
-	return has(map, low);
+	*own = ((pair->print ^ looking->print) & looking->mask) == 0;
+	if (!*own)
+		return ERR_OK;
+	if (pair->place >= looking->part->count)
+		return trail_part_damaged(
+		    looking->part, TRAIL_PART_ARTICLES, pair->place, "place");
+	if (looking->map == NULL)
+		return ERR_OK;
+	err = trail_part_block_of(&block, looking->part, pair->place);
+	*own = err == ERR_OK && has(looking->part, looking->map, block);
+	return err;
 }
 
 enum err
 trail_part_of(struct trail_part *part, struct span supplier, struct span codein,
     enum err (*each)(void *context, uint64_t number), void *context)
 {
-	uint64_t hash = trail_part_hash(codein);
-	const struct trail_part_block *rows = NULL;
+	uint64_t key = trail_part_key(part->head.version, supplier, codein);
 	const struct trail_part_pair *pairs;
-	const uint64_t *map = NULL;
-	enum err err = ERR_OK;
+	struct looking looking;
 	uint32_t count;
+	enum err err = begin_looking(&looking, part, supplier, key);
 
-	if (supplier.len > 0) {
-		err = find_name(&map, part, TRAIL_PART_SUPPLIER, supplier);
-		if (err != ERR_OK || map == NULL)
-			return err;
-		rows = all_rows(part);
-		if (rows == NULL)
-			return ERR_DAMAGED;
-	}
-	pairs = bucket_of(&count, part, hash);
+	if (err != ERR_OK)
+		return err == ERR_NOT_FOUND ? ERR_OK : err;
+	pairs = bucket_of(&count, part, key);
 	if (pairs == NULL)
 		return ERR_DAMAGED;
 	for (uint32_t i = 0; i < count && err == ERR_OK; i++) {
-		if (pairs[i].print != (uint32_t)hash)
-			continue;
-		if (pairs[i].place >= part->count)
-			return trail_part_damaged(
-			    part, TRAIL_PART_ARTICLES, i, "place");
-		if (map == NULL || is_in(part, rows, map, pairs[i].place))
+		bool own;
+
+		err = is_own(&own, &looking, &pairs[i]);
+		if (err == ERR_OK && own)
 			err = each(context, part->head.first + pairs[i].place);
 	}
 	return err;

@@ -13,6 +13,8 @@ Prints tables in Markdown as it goes. docs/benchmarks.md has runs of it.
 
     BENCH_PROPOSALS   how many proposals (30,000,000)
     BENCH_MONTHS      over how many months (12)
+    BENCH_AT_ONCE     how many of them at a time, each of another article
+                      (10,000); parts of the trail are smaller with it
     BENCH_ARTICLES    how many articles (5,000,000)
     BENCH_SUPPLIERS   at how many suppliers (500)
     BENCH_MEMORY      megabytes of the cgroup (4096)
@@ -37,14 +39,16 @@ DEPOSIT = os.environ.get("DEPOSIT", str(BUILD / "tests/bench/deposit"))
 ONCE = os.environ.get("ONCE", str(BUILD / "tests/fcgi/once"))
 QUICK = bool(os.environ.get("BENCH_QUICK"))
 
-AT_ONCE = 10000  # proposals of a deposit, and articles of a supplier
-TENDER = 10      # suppliers whose proposals are saved and arrive together
-SHARING = 100    # suppliers that list the same codes
-PARTS = 1 << 21  # entries of a part of the trail
 
 
 def number(name, otherwise):
     return int(os.environ.get(name, otherwise))
+
+
+AT_ONCE = number("BENCH_AT_ONCE", 10000)  # and articles of a supplier
+TENDER = 10      # suppliers whose proposals are saved and arrive together
+SHARING = 100    # suppliers that list the same codes
+PARTS = (1 << 21) * AT_ONCE // 10000  # entries of a part of the trail
 
 
 def row(*cells):
@@ -195,7 +199,7 @@ class Year:
 def history(data, *named):
     """An article's history: millions of instructions, ms of the processor."""
     commands = [[GRIDCTL, "--data", str(data), "proposals", "log", "--codein",
-                 str(10000 + 977 * i), *named] for i in range(11)]
+                 str(10000 + AT_ONCE * i // 11), *named] for i in range(11)]
     took = [Used(command) for command in commands]
     return [millions(instructions(commands[0])),
             f"{1000 * statistics.median(t.busy for t in took):.1f}"]
