@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "common/hex.h"
+#include "common/library.h"
 #include "common/log.h"
 #include "common/num.h"
 
@@ -25,7 +26,24 @@
 #define SALT_LEN 16
 #define HASH_LEN 32
 
-static EVP_MD *sha256;
+/* The functions in use, each without its "EVP_". */
+#define FUNCTIONS(F) \
+	F(DigestFinal_ex) \
+	F(DigestInit_ex) \
+	F(DigestUpdate) \
+	F(MD_CTX_free) \
+	F(MD_CTX_new) \
+	F(MD_fetch) \
+	F(PBE_scrypt)
+
+static struct {
+#define MEMBER(name) __typeof__(EVP_##name) *(name);
+	FUNCTIONS(MEMBER)
+#undef MEMBER
+} crypto;
+
+static EVP_MD *sha256; /* NULL: not loaded, and `missing` says why */
+static struct fault missing;
 static pthread_key_t context_key; /* holds each thread's EVP_MD_CTX */
 static bool has_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -33,14 +51,49 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void
 free_context(void *context)
 {
-	EVP_MD_CTX_free(context);
+	crypto.MD_CTX_free(context);
 }
 
 static void
 prepare(void)
 {
-	sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+#define FUNCTION(name) {"EVP_" #name, &crypto.name},
+	static const struct library_function wanted[] = {
+	    FUNCTIONS(FUNCTION){NULL, NULL}};
+#undef FUNCTION
+	/* As in the headers that this file was compiled with. */
+	static const char *const names[] = {"libcrypto.so.3", NULL};
+	const struct library library = {names, "libssl3", wanted};
+
+	fault_clear(&missing);
+	if (library_load(&library, &missing) != ERR_OK)
+		return;
+	sha256 = crypto.MD_fetch(NULL, "SHA256", NULL);
 	has_key = pthread_key_create(&context_key, free_context) == 0;
+	if (sha256 == NULL)
+		fault_set(&missing, names[0], "has no SHA-256");
+}
+
+enum err
+digest_load(struct fault *fault)
+{
+	pthread_once(&once, prepare);
+	if (sha256 != NULL)
+		return ERR_OK;
+	*fault = missing;
+	return ERR_NOT_FOUND;
+}
+
+/* A wrong or missing hash must never be compared with anything. */
+static void
+need(void)
+{
+	struct fault fault;
+
+	if (digest_load(&fault) == ERR_OK)
+		return;
+	log_error("%s %s", fault.place, fault.message);
+	exit(EXIT_FAILURE);
 }
 
 /* The thread's context, created on first use. */
@@ -50,10 +103,10 @@ own_context(void)
 	EVP_MD_CTX *context = pthread_getspecific(context_key);
 
 	if (context == NULL) {
-		context = EVP_MD_CTX_new();
+		context = crypto.MD_CTX_new();
 		if (context != NULL &&
 		    pthread_setspecific(context_key, context) != 0) {
-			EVP_MD_CTX_free(context);
+			crypto.MD_CTX_free(context);
 			context = NULL;
 		}
 	}
@@ -67,14 +120,13 @@ digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data)
 	unsigned len = 0;
 	bool done;
 
-	pthread_once(&once, prepare);
-	/* A wrong or missing hash must never be compared with anything. */
-	assert(sha256 != NULL && has_key);
+	need();
+	assert(has_key);
 	context = own_context();
 	assert(context != NULL);
-	done = EVP_DigestInit_ex(context, sha256, NULL) == 1 &&
-	    EVP_DigestUpdate(context, data.ptr, data.len) == 1 &&
-	    EVP_DigestFinal_ex(context, out, &len) == 1;
+	done = crypto.DigestInit_ex(context, sha256, NULL) == 1 &&
+	    crypto.DigestUpdate(context, data.ptr, data.len) == 1 &&
+	    crypto.DigestFinal_ex(context, out, &len) == 1;
 	assert(done && len == DIGEST_SHA256_LEN);
 }
 
@@ -86,7 +138,7 @@ struct digest_parts {
 static void
 parts_begin(struct digest_parts *parts)
 {
-	parts->failed = EVP_DigestInit_ex(parts->context, sha256, NULL) != 1;
+	parts->failed = crypto.DigestInit_ex(parts->context, sha256, NULL) != 1;
 }
 
 enum err
@@ -95,10 +147,10 @@ digest_parts_new(struct digest_parts **out)
 	struct digest_parts *parts = calloc(1, sizeof(*parts));
 
 	*out = NULL;
-	pthread_once(&once, prepare);
-	if (parts == NULL || sha256 == NULL)
+	need();
+	if (parts == NULL)
 		goto out;
-	parts->context = EVP_MD_CTX_new();
+	parts->context = crypto.MD_CTX_new();
 	if (parts->context == NULL)
 		goto out;
 	parts_begin(parts);
@@ -122,7 +174,7 @@ digest_parts_add(struct digest_parts *parts, struct span part)
 void
 digest_parts_more(struct digest_parts *parts, struct span bytes)
 {
-	if (EVP_DigestUpdate(parts->context, bytes.ptr, bytes.len) != 1)
+	if (crypto.DigestUpdate(parts->context, bytes.ptr, bytes.len) != 1)
 		parts->failed = true;
 }
 
@@ -132,8 +184,8 @@ digest_parts_end(struct digest_parts *parts, uint8_t out[DIGEST_SHA256_LEN])
 	bool failed;
 
 	assert(parts != NULL);
-	failed =
-	    parts->failed || EVP_DigestFinal_ex(parts->context, out, NULL) != 1;
+	failed = parts->failed ||
+	    crypto.DigestFinal_ex(parts->context, out, NULL) != 1;
 	parts_begin(parts);
 	return failed ? ERR_NO_MEMORY : ERR_OK;
 }
@@ -143,7 +195,7 @@ digest_parts_free(struct digest_parts *parts)
 {
 	if (parts == NULL)
 		return;
-	EVP_MD_CTX_free(parts->context);
+	crypto.MD_CTX_free(parts->context);
 	free(parts);
 }
 
@@ -151,9 +203,11 @@ static enum err
 scrypt(uint8_t hash[HASH_LEN], const uint8_t salt[SALT_LEN],
     struct span password, const int64_t cost[3])
 {
-	if (EVP_PBE_scrypt(password.len == 0 ? "" : password.ptr, password.len,
-		salt, SALT_LEN, (uint64_t)cost[0], (uint64_t)cost[1],
-		(uint64_t)cost[2], SCRYPT_MEMORY, hash, HASH_LEN) == 1)
+	need();
+	if (crypto.PBE_scrypt(password.len == 0 ? "" : password.ptr,
+		password.len, salt, SALT_LEN, (uint64_t)cost[0],
+		(uint64_t)cost[1], (uint64_t)cost[2], SCRYPT_MEMORY, hash,
+		HASH_LEN) == 1)
 		return ERR_OK;
 	log_error("password hash failed: N=%lld r=%lld p=%lld",
 	    (long long)cost[0], (long long)cost[1], (long long)cost[2]);

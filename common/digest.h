@@ -1,7 +1,8 @@
 /*
  * digest: hashes, random bytes and comparisons that leak no time. The door to
- * OpenSSL, which digest_sha256(), digest_parts_*() and digest_password_*() need;
- * a program that calls none of these does not load its library.
+ * OpenSSL, which digest_sha256(), digest_parts_*() and digest_password_*() need:
+ * the first call of one loads its library, and ends the program, with a word to
+ * the log, where that fails.
  */
 #pragma once
 
@@ -14,6 +15,12 @@
 
 #define DIGEST_SHA256_LEN 32
 #define DIGEST_PASSWORD_MAX 160
+
+/*
+ * Loads the library, for a program that must not end later, and forks. As
+ * library_load(), from any thread.
+ */
+enum err digest_load(struct fault *fault);
 
 void digest_sha256(uint8_t out[DIGEST_SHA256_LEN], struct span data);
 

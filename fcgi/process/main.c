@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/conf.h"
+#include "common/digest.h"
 #include "common/log.h"
 #include "common/opt.h"
 #include "common/owner.h"
@@ -215,6 +216,8 @@ run(const struct options *options)
 	 */
 	if (err == ERR_OK)
 		err = owner_become(settings.data_dir, false, &fault);
+	if (err == ERR_OK)
+		err = digest_load(&fault);
 	if (err != ERR_OK)
 		tell(&fault, err);
 	else {

@@ -767,6 +767,16 @@ if ! grid hook add erp https://192.0.2.7/hook --events saved >"$work/out" 2>&1 &
 else
   not_ok "a hook without libcurl"
 fi
+echo 'no library' >"$work/lib/libcrypto.so.3"
+grid key create --name without --scope read >"$work/out" 2>&1
+code=$?
+if [ $code -eq 1 ] &&
+  grep -q 'libcrypto\.so\.3 cannot be loaded .*: install the package libssl3$' \
+    "$work/out" && grid proposals log >>"$work/out" 2>&1; then
+  ok
+else
+  not_ok "a key without libcrypto: exit code $code"
+fi
 unset LD_LIBRARY_PATH
 
 # What cannot be printed in full is no success.
