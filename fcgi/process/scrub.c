@@ -108,7 +108,7 @@ look_at_words(const struct scrub *scrub)
 	enum err err = word_index_open(&index, scrub->store);
 
 	if (err == ERR_OK)
-		err = word_index_compare_all(index);
+		err = word_index_compare(index);
 	word_index_close(index);
 	if (err != ERR_DAMAGED)
 		return;

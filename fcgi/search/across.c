@@ -169,16 +169,17 @@ struct share {
 };
 
 bool
-across_place(uint32_t *place, struct across *across, uint32_t rank)
+across_find(
+    uint32_t *place, uint32_t *row, struct across *across, uint32_t rank)
 {
 	const struct scope *scope = across->scope;
-	uint32_t supplier;
+	struct word_index_row found = {0, 0};
 
 	assert(scope != NULL && scope->index != NULL);
-	supplier = word_index_rows(scope->index)[rank].supplier;
-	*place = supplier < word_index_head(scope->index)->suppliers
-	    ? scope->place[supplier]
+	*place = word_index_row(&found, scope->index, rank)
+	    ? scope->place[found.supplier]
 	    : SCOPE_NOWHERE;
+	*row = found.row;
 	across->damaged |= *place >= scope->count;
 	return !across->damaged;
 }
@@ -193,16 +194,15 @@ deal(struct share *shares, uint32_t *rows, struct across *across)
 	for (size_t i = 0; i < size; i++)
 		for (uint64_t bits = across->set[i]; bits != 0;
 		     bits &= bits - 1) {
-			uint32_t place,
+			uint32_t place, row,
 			    rank = (uint32_t)(i * 64) +
 			    (uint32_t)__builtin_ctzll(bits);
 
-			if (!across_place(&place, across, rank))
+			if (!across_find(&place, &row, across, rank))
 				return false;
 			if (rows != NULL)
 				rows[shares[place].first +
-				    shares[place].count] =
-				    word_index_rows(scope->index)[rank].row;
+				    shares[place].count] = row;
 			shares[place].count++;
 		}
 	return true;

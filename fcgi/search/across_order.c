@@ -31,9 +31,8 @@ turn(struct across *across, struct across_stream *stream)
 {
 	uint32_t rank = stream->rows[stream->at];
 
-	across_place(&stream->place, across, rank);
+	across_find(&stream->place, &stream->row, across, rank);
 	stream->view = &across->scope->views[stream->place];
-	stream->row = word_index_rows(across->scope->index)[rank].row;
 	stream->numbers = NULL;
 }
 
@@ -263,24 +262,22 @@ static enum err
 open_rank(struct across *across, uint32_t rank)
 {
 	const struct snapview *view;
-	uint32_t place;
+	uint32_t place, row;
 	enum err err;
 
-	if (!across_place(&place, across, rank))
+	if (!across_find(&place, &row, across, rank))
 		return ERR_DAMAGED;
 	err = scope_view(&view, across->scope, across->call, place);
 	if (err != ERR_OK)
 		return err;
-	across->damaged |= word_index_rows(across->scope->index)[rank].row >=
-	    snapshot_rows(view->pinned->snap);
+	across->damaged |= row >= snapshot_rows(view->pinned->snap);
 	if (across->damaged)
 		return ERR_DAMAGED;
 	/*
 	 * When the last view is open, the prefetched offsets of the first have
 	 * arrived.
 	 */
-	snapshot_expect(view->pinned->snap,
-	    word_index_rows(across->scope->index)[rank].row, true);
+	snapshot_expect(view->pinned->snap, row, true);
 	return ERR_OK;
 }
 

@@ -26,7 +26,9 @@ struct across_stream {
 enum err across_keep(struct across *across, uint32_t *rows);
 
 /*
- * Finds the row of a rank: its supplier in the scope that has the word index.
- * False, with across->damaged, when there is no such row.
+ * Finds the row of a rank: its supplier in the scope that has the word index, and
+ * its number in the supplier's snapshot. False, with across->damaged, when there
+ * is no such row.
  */
-bool across_place(uint32_t *place, struct across *across, uint32_t rank);
+bool across_find(
+    uint32_t *place, uint32_t *row, struct across *across, uint32_t rank);

@@ -223,27 +223,6 @@ keep(struct scope_slot *slot, struct scope *scope,
 
 /* --- the index ------------------------------------------------------------ */
 
-/*
- * Compares the whole index with its checksums, so that searches need not; its
- * pages are in memory afterwards. A search waits for that once, some tens of
- * milliseconds for a million rows.
- */
-static enum err
-open_index(struct word_index **out, struct store *store)
-{
-	enum err err = word_index_open(out, store);
-
-	if (err != ERR_OK)
-		return err;
-	word_index_warm(*out);
-	err = word_index_compare(*out);
-	if (err != ERR_OK) {
-		word_index_close(*out);
-		*out = NULL;
-	}
-	return err;
-}
-
 /* Of successive searches, only some check. */
 #define LOOK_NS 1000000
 
@@ -289,7 +268,7 @@ take_index(struct scope_slot *slot, struct call *call)
 	if (slot->index == NULL ||
 	    word_index_head(slot->index)->generation != generation) {
 		word_index_close(slot->index);
-		err = open_index(&slot->index, call->server->store);
+		err = word_index_open(&slot->index, call->server->store);
 	}
 	if (slot->index != NULL)
 		index = word_index_share(slot->index);
@@ -343,8 +322,10 @@ scope_all(struct scope **out, struct call *call, unsigned from)
 	if (suppliers > most)
 		return scope_make(
 		    out, call, from, most < PART ? (unsigned)most : PART, NULL);
-	return make_and_keep(
+	err = make_and_keep(
 	    out, call, suppliers, take_index(server->scope, call));
+	/* The index's rows. */
+	return err == ERR_DAMAGED ? scope_plain(out, call, true) : err;
 }
 
 enum err

@@ -245,12 +245,14 @@ use_index(struct scope_kept *kept, struct word_index *index)
 	return ERR_OK;
 }
 
-/* Marks the rows of suppliers with a place, when not all have one. */
+/*
+ * Marks the rows of suppliers with a place, when not all have one. ERR_DAMAGED: a
+ * row of the index is.
+ */
 static enum err
 mark_there(struct scope *scope)
 {
 	const struct word_index_head *head = word_index_head(scope->index);
-	const struct word_index_row *rows = word_index_rows(scope->index);
 
 	if (scope->count - scope->loose_count == head->suppliers)
 		return ERR_OK;
@@ -258,10 +260,14 @@ mark_there(struct scope *scope)
 	    calloc(word_index_set(head->rows) + 1, sizeof(*scope->there));
 	if (scope->there == NULL)
 		return ERR_NO_MEMORY;
-	for (uint32_t i = 0; i < head->rows; i++)
-		if (rows[i].supplier < head->suppliers &&
-		    scope->place[rows[i].supplier] != SCOPE_NOWHERE)
+	for (uint32_t i = 0; i < head->rows; i++) {
+		struct word_index_row row;
+
+		if (!word_index_row(&row, scope->index, i))
+			return ERR_DAMAGED;
+		if (scope->place[row.supplier] != SCOPE_NOWHERE)
 			scope->there[i / 64] |= UINT64_C(1) << i % 64;
+	}
 	return ERR_OK;
 }
 

@@ -1,6 +1,7 @@
 /*
  * The file is read through a map. Opening compares the head with the file's
- * size; numbers inside the sections are checked where they are used.
+ * size, and the suppliers with their checksums; the bytes of other sections are
+ * compared, and the numbers in them checked, where they are used.
  */
 #include "lmdb-schema/search/word_index.h"
 
@@ -13,7 +14,6 @@
 #include <unistd.h>
 
 #include "common/log.h"
-#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/search/word_index_priv.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/store/store.h"
@@ -54,6 +54,7 @@ static bool
 sections_fit(const struct word_index *index)
 {
 	const struct word_index_head *head = index->head;
+	uint64_t sums = 0;
 
 	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++) {
 		const struct word_index_section *section = &head->section[i];
@@ -64,8 +65,10 @@ sections_fit(const struct word_index *index)
 		    section->bytes > head->bytes - section->at ||
 		    (wanted != UINT64_MAX && section->bytes != wanted))
 			return false;
+		if (i < WORD_INDEX_SUMMED)
+			sums += blocks_count(section->bytes);
 	}
-	return true;
+	return head->section[WORD_INDEX_SUMS].bytes == sums * sizeof(uint32_t);
 }
 
 /*
@@ -130,9 +133,36 @@ find_sections(struct word_index *index)
 }
 
 static enum err
+find_blocks(struct word_index *index)
+{
+	const uint32_t *sums = section_of(index, WORD_INDEX_SUMS);
+	uint64_t at = 0;
+
+	index->blocks = calloc(WORD_INDEX_SUMMED, sizeof(*index->blocks));
+	index->seen =
+	    calloc(count_of(index, WORD_INDEX_SUMS) + 1, sizeof(*index->seen));
+	if (index->blocks == NULL || index->seen == NULL)
+		return ERR_NO_MEMORY;
+	blocks_file_init(&index->sums, "words.idx");
+	for (unsigned i = 0; i < WORD_INDEX_SUMMED; i++) {
+		struct blocks *blocks = &index->blocks[i];
+
+		blocks->base = section_of(index, i);
+		blocks->bytes = index->head->section[i].bytes;
+		blocks->sums = sums + at;
+		blocks->seen = index->seen + at;
+		blocks->file = &index->sums;
+		blocks->number = (uint16_t)i;
+		at += blocks_count(blocks->bytes);
+	}
+	return ERR_OK;
+}
+
+static enum err
 examine(struct word_index *index)
 {
 	const struct word_index_head *head;
+	enum err err;
 
 	if (index->file.len < sizeof(*head))
 		return ERR_DAMAGED;
@@ -144,8 +174,14 @@ examine(struct word_index *index)
 		return ERR_VERSION;
 	if (head->bytes != index->file.len || !sections_fit(index))
 		return ERR_DAMAGED;
+	if (word_index_head_crc(head, text_of(index, WORD_INDEX_SUMS)) !=
+	    head->crc)
+		return ERR_DAMAGED;
 	find_sections(index);
-	return word_index_head_crc(head, index->suppliers) == head->crc &&
+	err = find_blocks(index);
+	if (err != ERR_OK)
+		return err;
+	return blocks_all(&index->blocks[WORD_INDEX_SUPPLIERS]) &&
 		suppliers_fit(index)
 	    ? ERR_OK
 	    : ERR_DAMAGED;
@@ -201,41 +237,9 @@ word_index_close(struct word_index *index)
 	if (index == NULL || atomic_fetch_sub(&index->users, 1) != 1)
 		return;
 	sealed_close(&index->file);
+	free(index->blocks);
+	free(index->seen);
 	free(index);
-}
-
-/* True when the kernel knows how. */
-static bool
-populate(void *map, size_t len)
-{
-#ifdef MADV_POPULATE_READ
-	return madvise(map, len, MADV_POPULATE_READ) == 0;
-#else
-	(void)map;
-	(void)len;
-	return false;
-#endif
-}
-
-void
-word_index_warm(const struct word_index *index)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	for (unsigned i = 0; i < WORD_INDEX_SEARCHED; i++) {
-		const struct word_index_section *section =
-		    &index->head->section[i];
-		size_t from = section->at - section->at % page,
-		       len = section->at + section->bytes - from;
-		void *map = (void *)(uintptr_t)(index->file.bytes + from);
-
-		/* For older kernels; failing does no harm. */
-		if (!populate(map, len) &&
-		    madvise(map, len, MADV_WILLNEED) != 0)
-			log_debug("the index of all suppliers' words is not "
-				  "read ahead: error=%s",
-			    strerror(errno));
-	}
 }
 
 void
@@ -285,10 +289,19 @@ word_index_has(const struct word_index *index, uint32_t *number,
 	    index->suppliers[*number].generation == generation;
 }
 
-const struct word_index_row *
-word_index_rows(const struct word_index *index)
+bool
+word_index_row(
+    struct word_index_row *row, const struct word_index *index, uint32_t rank)
 {
-	return index->rows;
+	const struct word_index_row *found;
+
+	assert(rank < index->head->rows);
+	found = word_index_bytes(index, WORD_INDEX_ROWS,
+	    (uint64_t)rank * sizeof(*found), sizeof(*found));
+	if (found == NULL)
+		return false;
+	*row = *found;
+	return row->supplier < index->head->suppliers;
 }
 
 bool
@@ -408,31 +421,13 @@ ranks_fit(const struct word_index *index)
 	return true;
 }
 
-static enum err
-compare(const struct word_index *index, unsigned sections)
-{
-	const struct word_index_head *head = index->head;
-
-	for (unsigned i = 0; i < sections; i++)
-		if (deflate_crc(0, section_of(index, i),
-			head->section[i].bytes) != head->section[i].crc) {
-			sealed_log_damage(
-			    "words.idx", i, head->section[i].at, "checksum");
-			return ERR_DAMAGED;
-		}
-	return ERR_OK;
-}
-
 enum err
 word_index_compare(const struct word_index *index)
 {
-	return compare(index, WORD_INDEX_SEARCHED);
-}
-
-enum err
-word_index_compare_all(const struct word_index *index)
-{
-	return compare(index, WORD_INDEX_SECTIONS);
+	for (unsigned i = 0; i < WORD_INDEX_SUMMED; i++)
+		if (!blocks_all(&index->blocks[i]))
+			return ERR_DAMAGED;
+	return ERR_OK;
 }
 
 static bool
@@ -456,7 +451,7 @@ word_index_verify(const struct word_index *index)
 
 	if (next == NULL)
 		return ERR_NO_MEMORY;
-	if (word_index_compare_all(index) != ERR_OK)
+	if (word_index_compare(index) != ERR_OK)
 		wrong = "a checksum";
 	else if (!rows_fit(index, next))
 		wrong = "the order of the rows";

@@ -38,6 +38,15 @@
  *	WORD_INDEX_CODES      the rows' codeins by rank, one behind the other
  *	WORD_INDEX_CODE_AT    u32[rows + 1]: where a row's codein begins
  *
+ * and checksums:
+ *
+ *	WORD_INDEX_SUMS       u32[]: the CRC-32 of each 32 KB of the sections
+ *	                      before, one section behind the other (blocks.h)
+ *
+ * The head has a checksum of itself and of these. A block is compared when it is
+ * first read: what a search finds comes from bytes that were written so, and it
+ * reads no others. Version 2, whose sections had one checksum each, is made anew.
+ *
  * All integers are little-endian. A gram is three consecutive bytes of a word;
  * the upper bits of grams_hash() number its list, so that several grams may
  * share one.
@@ -59,7 +68,7 @@
 #include "lmdb-schema/schema.h"
 
 #define WORD_INDEX_MAGIC "GRIDWORD"
-#define WORD_INDEX_VERSION 2
+#define WORD_INDEX_VERSION 3
 #define WORD_INDEX_GRAM_BITS 18
 #define WORD_INDEX_GRAM_LISTS (UINT32_C(1) << WORD_INDEX_GRAM_BITS)
 
@@ -72,23 +81,22 @@ enum word_index_section_number {
 	WORD_INDEX_LIST_AT,
 	WORD_INDEX_GRAMS,
 	WORD_INDEX_GRAM_AT,
-	WORD_INDEX_SEARCHED, /* sections that searches read */
-	WORD_INDEX_TURNOVERS = WORD_INDEX_SEARCHED,
+	WORD_INDEX_TURNOVERS,
 	WORD_INDEX_CODES,
 	WORD_INDEX_CODE_AT,
+	WORD_INDEX_SUMMED, /* sections with sums */
+	WORD_INDEX_SUMS = WORD_INDEX_SUMMED,
 	WORD_INDEX_SECTIONS
 };
 
 struct word_index_section {
 	uint64_t at, bytes;
-	uint32_t crc; /* of the bytes */
-	uint32_t reserved;
 };
 
 struct word_index_head {
 	char magic[8];
 	uint32_t version;
-	uint32_t crc; /* of the head (this being 0) and the suppliers */
+	uint32_t crc; /* of the head (this being 0) and the sums */
 	uint64_t generation;
 	int64_t made_ms;
 	uint64_t bytes; /* the whole file */
@@ -114,7 +122,8 @@ struct word_index; /* an open file; any number of threads may read it */
 
 /*
  *   ERR_NOT_FOUND  there is none
- *   ERR_DAMAGED    it is not whole; the log says so
+ *   ERR_DAMAGED    it is not whole, or its suppliers are not what was written;
+ *                  the log says so
  *   ERR_VERSION    of another version
  *
  * On failure *out is NULL. Pair with word_index_close(), which takes NULL.
@@ -124,13 +133,6 @@ enum err word_index_open(struct word_index **out, struct store *store);
 /* Adds a reference; each holder calls word_index_close(). */
 struct word_index *word_index_share(struct word_index *index);
 void word_index_close(struct word_index *index);
-
-/*
- * Maps in all pages that searches read, which may take as long as reading the file from the disk:
- * a search touches ten thousand places, and the first access to each page costs
- * a microsecond.
- */
-void word_index_warm(const struct word_index *index);
 
 const struct word_index_head *word_index_head(const struct word_index *index);
 const struct word_index_supplier *word_index_supplier(
@@ -146,10 +148,12 @@ bool word_index_has(const struct word_index *index, uint32_t *number,
     struct span supplier, uint64_t generation);
 
 /*
- * The rows by rank. In a damaged file, supplier and row numbers may be out of
- * bounds: the caller checks them.
+ * Gets the row of a rank that there is. False: it is damaged, and the log says
+ * so, or its supplier is none of the index. The caller compares the row's number
+ * with its snapshot.
  */
-const struct word_index_row *word_index_rows(const struct word_index *index);
+bool word_index_row(
+    struct word_index_row *row, const struct word_index *index, uint32_t rank);
 
 /* The number of uint64_t that hold one bit for each rank. */
 static inline size_t
@@ -164,23 +168,21 @@ uint32_t word_index_count(const uint64_t *set, uint32_t rows);
 /*
  * Sets the bits of the rows that hold all the words, and clears the others:
  * rank r is bit r % 64 of set[r / 64]; *count is how many are set. There must
- * be at least one word. ERR_DAMAGED: the set must not be used.
+ * be at least one word. ERR_DAMAGED: the set must not be used, and the log says
+ * which bytes are damaged.
  */
 enum err word_index_find(uint64_t *set, uint32_t *count,
     const struct word_index *index, const struct words *words);
 
 /*
- * Compares all that searches read with its checksums, at 10 GB/s; call it
- * before the first word_index_find(). ERR_DAMAGED: the log says where.
+ * Compares the whole file with its checksums, at 10 GB/s. ERR_DAMAGED: the log
+ * says where.
  */
 enum err word_index_compare(const struct word_index *index);
 
-/* The same of the whole file. */
-enum err word_index_compare_all(const struct word_index *index);
-
 /*
  * Whether the file was, or may have been, touched since it was opened: then
- * open and compare it again. Costs one fstat().
+ * open it again. Costs one fstat().
  */
 bool word_index_is_touched(const struct word_index *index);
 

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "lmdb-schema/search/word_index_priv.h"
-#include "lmdb-schema/snapshot/grams.h"
 #include "lmdb-schema/snapshot/snapfile.h"
 
 /* Further grams exclude few more words, and each costs another random read. */
@@ -25,25 +24,60 @@ struct finding {
 	uint64_t *set;
 	uint32_t count; /* of set bits */
 	struct span word;
+	bool whole; /* words and lists have been compared as a whole */
 	enum err err;
 };
 
 /* --- a word's rows -------------------------------------------------------- */
 
+/*
+ * Finds the bytes that a section has of a number: from its place, which is in another section,
+ * up to the next one's, in units of that many bytes. NULL: it is damaged.
+ */
+static const void *
+piece(uint32_t *count, const struct word_index *index, unsigned section,
+    unsigned places, uint32_t number, size_t unit)
+{
+	const uint32_t *at = word_index_bytes(
+	    index, places, (uint64_t)number * sizeof(*at), 2 * sizeof(*at));
+
+	if (at == NULL || at[0] > at[1])
+		return NULL;
+	*count = at[1] - at[0];
+	return word_index_bytes(
+	    index, section, at[0] * unit, (uint64_t)*count * unit);
+}
+
+/* The same of a word's list, without a look at blocks where all were compared. */
+static const uint32_t *
+list_of(uint32_t *count, const struct finding *finding, uint32_t number)
+{
+	const struct word_index *index = finding->index;
+	uint32_t from, to;
+
+	if (!finding->whole)
+		return piece(count, index, WORD_INDEX_LISTS, WORD_INDEX_LIST_AT,
+		    number, sizeof(*index->lists));
+	from = index->list_at[number];
+	to = index->list_at[number + 1];
+	*count = to - from;
+	return from <= to && to <= index->list_count ? index->lists + from
+						     : NULL;
+}
+
 static void
 add_rows(struct finding *finding, uint32_t number)
 {
-	const struct word_index *index = finding->index;
-	uint32_t from = index->list_at[number], to = index->list_at[number + 1];
-	uint32_t rows = index->head->rows;
+	uint32_t rows = finding->index->head->rows, count;
+	const uint32_t *list = list_of(&count, finding, number);
 	uint64_t *set = finding->set;
 
-	if (from > to || to > index->list_count) {
+	if (list == NULL) {
 		finding->err = ERR_DAMAGED;
 		return;
 	}
-	for (uint32_t i = from; i < to; i++) {
-		uint32_t rank = index->lists[i];
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t rank = list[i];
 
 		if (rank >= rows) {
 			finding->err = ERR_DAMAGED;
@@ -58,16 +92,32 @@ bool
 word_index_text(
     struct span *text, const struct word_index *index, uint32_t number)
 {
-	uint32_t from, to;
+	const char *bytes;
+	uint32_t len;
 
 	if (number >= index->head->words)
 		return false;
+	bytes =
+	    piece(&len, index, WORD_INDEX_TEXT, WORD_INDEX_TEXT_AT, number, 1);
+	if (bytes == NULL)
+		return false;
+	*text = span_make(bytes, len);
+	return true;
+}
+
+/* The same, without a look at blocks where all were compared. */
+static bool
+text_of(struct span *text, const struct finding *finding, uint32_t number)
+{
+	const struct word_index *index = finding->index;
+	uint32_t from, to;
+
+	if (!finding->whole || number >= index->head->words)
+		return word_index_text(text, index, number);
 	from = index->text_at[number];
 	to = index->text_at[number + 1];
-	if (from > to || to > index->text.len)
-		return false;
 	*text = span_make(index->text.ptr + from, to - from);
-	return true;
+	return from <= to && to <= index->text.len;
 }
 
 /* --- by all the words' text ----------------------------------------------- */
@@ -80,6 +130,9 @@ by_scan(struct finding *finding)
 	const char *from = index->text.ptr, *end = from + index->text.len;
 	uint32_t number = 0;
 
+	if (!blocks_all(&index->blocks[WORD_INDEX_TEXT]) ||
+	    !blocks_all(&index->blocks[WORD_INDEX_TEXT_AT]))
+		finding->err = ERR_DAMAGED;
 	while (finding->err == ERR_OK && number < index->head->words) {
 		const char *hit = words_find(
 		    span_make(from, (size_t)(end - from)), end, finding->word);
@@ -106,15 +159,6 @@ struct list {
 	uint32_t count;
 };
 
-static bool
-get_list(struct list *list, const struct word_index *index, uint32_t gram)
-{
-	uint32_t from = index->gram_at[gram], to = index->gram_at[gram + 1];
-
-	*list = (struct list){index->grams + from, to - from};
-	return from <= to && to <= index->gram_count;
-}
-
 /* The rarest of the word's grams, the shortest list first. */
 static enum err
 get_lists(struct list *lists, unsigned *count, const struct finding *finding)
@@ -126,8 +170,10 @@ get_lists(struct list *lists, unsigned *count, const struct finding *finding)
 		struct list list;
 		unsigned at;
 
-		if (!get_list(
-			&list, finding->index, word_index_gram(word.ptr + i)))
+		list.words = piece(&list.count, finding->index,
+		    WORD_INDEX_GRAMS, WORD_INDEX_GRAM_AT,
+		    word_index_gram(word.ptr + i), sizeof(*list.words));
+		if (list.words == NULL)
 			return ERR_DAMAGED;
 		at = *count < GRAMS_CROSSED ? (*count)++ : GRAMS_CROSSED;
 		for (; at > 0 && lists[at - 1].count > list.count; at--)
@@ -162,7 +208,8 @@ cross(uint32_t *words, uint32_t count, struct list list)
 
 /*
  * Prefetch in two stages, for a word some steps ahead: first its offsets; once
- * those are cached, its text and its list.
+ * those are cached, its text and its list. Nothing is read from these bytes but
+ * where to look ahead, so that they need not be compared yet.
  */
 static inline void
 expect_places(const struct word_index *index, const uint32_t *words,
@@ -199,11 +246,31 @@ look(struct finding *finding, const uint32_t *words, uint32_t count)
 
 		expect_places(index, words, count, i + 2 * AHEAD);
 		expect_text(index, words, count, i + AHEAD);
-		if (!word_index_text(&text, index, words[i]))
+		if (!text_of(&text, finding, words[i]))
 			finding->err = ERR_DAMAGED;
 		else if (words_find(text, limit, finding->word) != NULL)
 			add_rows(finding, words[i]);
 	}
+}
+
+/*
+ * Compares words and lists as a whole when so many words are looked at that few
+ * blocks would be left: then each of them costs no look at its blocks.
+ */
+static void
+expect_many(struct finding *finding, uint32_t count)
+{
+	static const unsigned read[] = {WORD_INDEX_TEXT, WORD_INDEX_TEXT_AT,
+	    WORD_INDEX_LISTS, WORD_INDEX_LIST_AT};
+	struct blocks *blocks = finding->index->blocks;
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < sizeof(read) / sizeof(read[0]); i++)
+		all += blocks_count(blocks[read[i]].bytes);
+	finding->whole = count >= all;
+	for (unsigned i = 0;
+	     i < sizeof(read) / sizeof(read[0]) && finding->whole; i++)
+		finding->whole = blocks_all(&blocks[read[i]]);
 }
 
 static void
@@ -226,6 +293,7 @@ by_grams(struct finding *finding)
 	for (unsigned i = 1; i < list_count && lists[i].count / WORTH <= count;
 	     i++)
 		count = cross(words, count, lists[i]);
+	expect_many(finding, count);
 	look(finding, words, count);
 	free(words);
 }

@@ -202,7 +202,7 @@ end_run(struct making *making)
 		return err;
 	err = fs_unlink(making->temporary);
 	if (err == ERR_OK)
-		err = word_index_compare_all(run);
+		err = word_index_compare(run);
 	if (err == ERR_OK)
 		return add_input(making, run);
 	word_index_close(run);

@@ -339,9 +339,7 @@ merge_all(struct word_index_merge *merge, uint32_t *grams)
 		err = word_index_merge_words(merge, grams);
 	if (err == ERR_OK)
 		err = word_index_merge_grams(merge, grams);
-	return err == ERR_OK
-	    ? word_index_file_finish(file, merge->suppliers, true)
-	    : err;
+	return err == ERR_OK ? word_index_file_finish(file, true) : err;
 }
 
 enum err

@@ -7,15 +7,23 @@
 #include "lmdb-schema/search/word_index.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/snapshot/snapshot_columns.h"
+#include "lmdb-schema/store/blocks.h"
 #include "lmdb-schema/store/sealed.h"
 
 #define WORD_INDEX_ALIGN 64
 
-/* An open file, and its sections in the map. */
+/*
+ * An open file, and its sections in the map. Only who has compared the file as a
+ * whole, or the suppliers, reads their bytes from here; others ask
+ * word_index_bytes().
+ */
 struct word_index {
 	struct sealed file;
 	atomic_uint users;
 	const struct word_index_head *head;
+	struct blocks_file sums;
+	struct blocks *blocks; /* [WORD_INDEX_SUMMED] */
+	atomic_ushort *seen;
 	const struct word_index_supplier *suppliers;
 	const struct word_index_row *rows;
 	struct span text, codes;
@@ -33,13 +41,26 @@ enum err word_index_open_file(struct word_index **out, const char *path);
  */
 void word_index_forget(const void *map, uint64_t bytes);
 
+/* Bytes of a section; NULL when they are beyond it, or damaged. */
+static inline const void *
+word_index_bytes(
+    const struct word_index *index, unsigned section, uint64_t at, uint64_t len)
+{
+	struct blocks *blocks = &index->blocks[section];
+
+	return at <= blocks->bytes && len <= blocks->bytes - at &&
+		(len == 0 || blocks_sound(blocks, at, len))
+	    ? blocks->base + at
+	    : NULL;
+}
+
 /* A word's text with its end. False: the file is damaged. */
 bool word_index_text(
     struct span *text, const struct word_index *index, uint32_t number);
 
-/* The checksum of the head with the suppliers. */
-uint32_t word_index_head_crc(const struct word_index_head *head,
-    const struct word_index_supplier *suppliers);
+/* The checksum of the head with the sums. */
+uint32_t word_index_head_crc(
+    const struct word_index_head *head, struct span sums);
 
 /* A gram contains no byte that ends a word. */
 static inline uint32_t
@@ -130,9 +151,11 @@ struct word_index_file {
 enum err word_index_file_begin(struct word_index_file *file, const char *path);
 void word_index_file_end(struct word_index_file *file);
 
-/* Writes the head, whose generation and counts are set, and with `sync` syncs. */
-enum err word_index_file_finish(struct word_index_file *file,
-    const struct word_index_supplier *suppliers, bool sync);
+/*
+ * Writes the sums, and the head, whose generation and counts are set; with `sync`
+ * syncs.
+ */
+enum err word_index_file_finish(struct word_index_file *file, bool sync);
 
 /* A section that is written bit by bit. */
 struct word_index_stream {

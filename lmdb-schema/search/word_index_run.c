@@ -259,7 +259,7 @@ word_index_write_run(const char *path, const struct word_index_rowset *set)
 	run.file.head.rows = set->rows;
 	run.file.head.words = codemap_count(set->words);
 	if (err == ERR_OK)
-		err = word_index_file_finish(&run.file, set->suppliers, false);
+		err = word_index_file_finish(&run.file, false);
 	word_index_file_end(&run.file);
 	free(run.by_rank);
 	free(run.by_text);

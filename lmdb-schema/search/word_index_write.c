@@ -1,6 +1,6 @@
 /*
- * Writes sections, each with its checksum, and the head last: without a head the
- * file is not valid.
+ * Writes sections, then the checksums of their blocks, and the head last: without
+ * a head the file is not valid.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -8,20 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/buf.h"
 #include "common/date.h"
-#include "lmdb-schema/deflate.h"
 #include "lmdb-schema/search/word_index_priv.h"
 
 #define BUFFER 65536u
+#define SUMS_MAX ((size_t)1 << 32)
 
 uint32_t
-word_index_head_crc(const struct word_index_head *head,
-    const struct word_index_supplier *suppliers)
+word_index_head_crc(const struct word_index_head *head, struct span sums)
 {
 	return sealed_head_crc(span_make((const char *)head, sizeof(*head)),
-	    offsetof(struct word_index_head, crc),
-	    span_make(
-		(const char *)suppliers, head->suppliers * sizeof(*suppliers)));
+	    offsetof(struct word_index_head, crc), sums);
 }
 
 /* The bytes, and then up to the next section. */
@@ -53,21 +51,38 @@ word_index_file_end(struct word_index_file *file)
 	file->fd = -1;
 }
 
+/* Behind all other sections. */
+static enum err
+put_sums(struct word_index_file *file, struct buf *sums)
+{
+	enum err err = ERR_OK;
+
+	for (unsigned i = 0; i < WORD_INDEX_SUMMED && err == ERR_OK; i++)
+		err = blocks_sum_file(sums, file->fd, file->head.section[i].at,
+		    file->head.section[i].bytes);
+	return err == ERR_OK
+	    ? word_index_put(file, WORD_INDEX_SUMS, sums->data, sums->len)
+	    : err;
+}
+
 enum err
-word_index_file_finish(struct word_index_file *file,
-    const struct word_index_supplier *suppliers, bool sync)
+word_index_file_finish(struct word_index_file *file, bool sync)
 {
 	struct word_index_head *head = &file->head;
 	struct span bytes = span_make((const char *)head, sizeof(*head));
-	enum err err = ERR_OK;
+	struct buf sums;
+	enum err err;
 
 	assert(head->generation != 0);
+	buf_init(&sums, SUMS_MAX);
+	err = put_sums(file, &sums);
 	head->made_ms = date_now_ms();
 	head->bytes = file->end;
-	/* The last section may have used less than its room. */
-	if (ftruncate(file->fd, (off_t)file->end) != 0)
+	head->crc = word_index_head_crc(head, buf_span(&sums));
+	buf_fini(&sums);
+	/* The sums have used less than their room. */
+	if (err == ERR_OK && ftruncate(file->fd, (off_t)file->end) != 0)
 		err = ERR_NO_SPACE;
-	head->crc = word_index_head_crc(head, suppliers);
 	if (err != ERR_OK)
 		return err;
 	return sync ? sealed_finish(file->fd, bytes, SPAN(""))
@@ -94,7 +109,6 @@ word_index_stream_flush(struct word_index_stream *stream)
 	enum err err = sealed_put(stream->fd, stream->buffer, stream->len,
 	    section->at + section->bytes);
 
-	section->crc = deflate_crc(section->crc, stream->buffer, stream->len);
 	section->bytes += stream->len;
 	stream->len = 0;
 	return err;
@@ -149,7 +163,6 @@ word_index_put(struct word_index_file *file, unsigned number, const void *bytes,
 
 	section->at = file->end;
 	section->bytes = len;
-	section->crc = deflate_crc(0, bytes, len);
 	file->end += with_rest(len);
 	return err;
 }

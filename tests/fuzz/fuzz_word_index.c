@@ -1,8 +1,8 @@
 /*
  * A word index from a hostile disk: a sound one with damage laid over it
  * (made.h). The first byte says what else: 'c' it is cut short, too; 'h' the
- * damage is to the head; a digit, to that section. But for 'c' and 's' the
- * head is given a right checksum again, or nobody would look behind it.
+ * damage is to the head; a digit, to that section. But for 'c' and 's' all
+ * checksums are made to fit again, or nobody would look behind them.
  * Whatever it says, finding words in it touches nothing that is not its own.
  */
 #include <stdlib.h>
@@ -32,21 +32,37 @@ begin(void)
 
 /* --- damage --------------------------------------------------------------- */
 
-/* Over the suppliers that the head names, where it names any in the file. */
+/* Where the head names sections in the file. */
 static void
 sum_again(char *file)
 {
 	struct word_index_head head;
-	const struct word_index_section *section =
-	    &head.section[WORD_INDEX_SUPPLIERS];
+	const struct word_index_section *sums = &head.section[WORD_INDEX_SUMS];
+	uint64_t count = 0;
 
 	memcpy(&head, file, sizeof(head));
-	if (section->at > sound.len || section->at % WORD_INDEX_ALIGN != 0 ||
-	    head.suppliers >
-		(sound.len - section->at) / sizeof(struct word_index_supplier))
+	for (unsigned i = 0; i < WORD_INDEX_SECTIONS; i++) {
+		const struct word_index_section *section = &head.section[i];
+
+		if (section->at > sound.len ||
+		    section->at % WORD_INDEX_ALIGN != 0 ||
+		    section->bytes > sound.len - section->at)
+			return;
+		if (i < WORD_INDEX_SUMMED)
+			count += blocks_count(section->bytes);
+	}
+	if (sums->bytes < count * sizeof(uint32_t))
 		return;
+	count = 0;
+	for (unsigned i = 0; i < WORD_INDEX_SUMMED; i++) {
+		const struct word_index_section *section = &head.section[i];
+
+		blocks_sum((uint32_t *)(void *)(file + sums->at) + count,
+		    file + section->at, section->bytes);
+		count += blocks_count(section->bytes);
+	}
 	head.crc =
-	    word_index_head_crc(&head, (const void *)(file + section->at));
+	    word_index_head_crc(&head, span_make(file + sums->at, sums->bytes));
 	memcpy(file, &head, sizeof(head));
 }
 
@@ -104,8 +120,12 @@ read_all(const struct word_index *book, struct span given)
 	for (uint32_t i = 0; i < head->suppliers; i++)
 		touched += word_index_supplier(book, i)->generation +
 		    word_index_code(book, i).len;
-	for (uint32_t i = 0; i < head->rows; i++)
-		touched += word_index_rows(book)[i].row;
+	for (uint32_t i = 0; i < head->rows; i++) {
+		struct word_index_row row;
+
+		if (word_index_row(&row, book, i))
+			touched += row.supplier + row.row;
+	}
 	for (unsigned i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
 		find(book, set, span_of(questions[i]));
 	find(book, set, given);

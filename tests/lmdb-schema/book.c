@@ -139,10 +139,11 @@ snapshot_of(const struct word_index *book, uint32_t supplier)
 struct span
 book_text(const struct word_index *book, uint32_t rank)
 {
-	struct word_index_row row = word_index_rows(book)[rank];
+	struct word_index_row row;
 	struct span text;
 	const uint32_t *at;
 
+	run_must(word_index_row(&row, book, rank));
 	run_must(snapshot_text(snapshot_of(book, row.supplier), &text, &at));
 	return span_sub(text, at[row.row], at[row.row + 1] - at[row.row]);
 }
@@ -151,10 +152,12 @@ const char *
 book_at(const struct word_index *book, uint32_t rank)
 {
 	static char text[2 * SCHEMA_CODE_MAX + 80];
-	struct word_index_row row = word_index_rows(book)[rank];
-	struct span code = snapshot_value(
-	    snapshot_of(book, row.supplier), row.row, COL_codein);
+	struct word_index_row row;
+	struct span code;
 
+	run_must(word_index_row(&row, book, rank));
+	code = snapshot_value(
+	    snapshot_of(book, row.supplier), row.row, COL_codein);
 	snprintf(text, sizeof(text), "%.*s/%.*s",
 	    SPAN_ARG(word_index_code(book, row.supplier)), SPAN_ARG(code));
 	return text;
@@ -214,9 +217,12 @@ must_be_in_order(const struct word_index *book)
 	}
 	run_must(at == rows);
 	qsort(plain, rows, sizeof(*plain), compare);
-	for (uint32_t i = 0; i < rows; i++)
-		run_must(memcmp(&plain[i].row, &word_index_rows(book)[i],
-			     sizeof(struct word_index_row)) == 0);
+	for (uint32_t i = 0; i < rows; i++) {
+		struct word_index_row row;
+
+		run_must(word_index_row(&row, book, i));
+		run_must(memcmp(&plain[i].row, &row, sizeof(row)) == 0);
+	}
 	free(plain);
 }
 

@@ -7,6 +7,7 @@
 #include "common/buf.h"
 #include "common/fs.h"
 #include "common/kv/kv.h"
+#include "lmdb-schema/search/word_index_priv.h"
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/store/store.h"
 #include "tests/lmdb-schema/book.h"
@@ -84,7 +85,7 @@ START_TEST(each_byte_of_a_section_is_verified)
 	const struct word_index_section *section = &two_head.section[_i];
 	uint64_t step = section->bytes / 150 + 1;
 
-	if (_i == WORD_INDEX_SUPPLIERS)
+	if (_i == WORD_INDEX_SUPPLIERS || _i == WORD_INDEX_SUMS)
 		return; /* with the head */
 	ck_assert_uint_gt(section->bytes, 0);
 	for (uint64_t at = 0; at < section->bytes; at += step) {
@@ -99,6 +100,153 @@ START_TEST(each_byte_of_a_section_is_verified)
 		flip_at(book_path(""), section->at + at, bits);
 	}
 	two_are_as_before();
+}
+END_TEST
+
+START_TEST(each_sum_is_guarded)
+{
+	const struct word_index_section *sums =
+	    &two_head.section[WORD_INDEX_SUMS];
+
+	ck_assert_uint_gt(sums->bytes, 0);
+	for (uint64_t at = 0; at < sums->bytes; at++) {
+		flip_at(book_path(""), sums->at + at, 1);
+		ck_assert_int_eq(
+		    word_index_open(&two_book, facts), ERR_DAMAGED);
+		ck_assert_ptr_null(two_book);
+		flip_at(book_path(""), sums->at + at, 1);
+	}
+	two_are_as_before();
+}
+END_TEST
+
+/* --- what is served --------------------------------------------------------- */
+
+static const char *const asked[] = {"article", "c", "ti", "c000012", "10000",
+    "article c0", "nowhere", "c000003 n"};
+
+#define ASKED (sizeof(asked) / sizeof(asked[0]))
+
+/* The rows by rank, and what each question finds. */
+struct served {
+	struct word_index_row *rows;
+	uint64_t *sets[ASKED];
+};
+
+static enum err
+find(uint64_t *set, const char *question)
+{
+	struct words words;
+	uint32_t count;
+
+	words_split(&words, span_of(question));
+	return word_index_find(set, &count, two_book, &words);
+}
+
+static void
+serve_sound(struct served *served)
+{
+	size_t size = word_index_set(two_head.rows);
+
+	two_book = book_open();
+	served->rows = calloc(two_head.rows, sizeof(*served->rows));
+	for (uint32_t i = 0; i < two_head.rows; i++)
+		ck_assert(word_index_row(&served->rows[i], two_book, i));
+	for (unsigned i = 0; i < ASKED; i++) {
+		served->sets[i] = calloc(size, sizeof(uint64_t));
+		ck_assert_int_eq(find(served->sets[i], asked[i]), ERR_OK);
+	}
+	book_close(&two_book);
+}
+
+/* Of what a damaged file answers: how much it refuses; the rest is as it was. */
+static unsigned
+count_refused(const struct served *served)
+{
+	size_t size = word_index_set(two_head.rows);
+	uint64_t *set = calloc(size, sizeof(*set));
+	unsigned refused = 0;
+
+	for (unsigned i = 0; i < ASKED; i++) {
+		enum err err = find(set, asked[i]);
+
+		refused += err == ERR_DAMAGED;
+		if (err != ERR_DAMAGED)
+			ck_assert_mem_eq(
+			    set, served->sets[i], size * sizeof(*set));
+	}
+	for (uint32_t i = 0; i < two_head.rows; i++) {
+		struct word_index_row row;
+
+		if (word_index_row(&row, two_book, i))
+			ck_assert_mem_eq(&row, &served->rows[i], sizeof(row));
+		else
+			refused++;
+	}
+	free(set);
+	return refused;
+}
+
+/* Without a look at the file as a whole. */
+START_TEST(a_damaged_byte_is_told_and_never_served)
+{
+	const struct word_index_section *section = &two_head.section[_i];
+	uint64_t step = section->bytes / 150 + 1;
+	struct served served;
+	unsigned refused = 0;
+
+	serve_sound(&served);
+	for (uint64_t at = 0; at < section->bytes; at += step) {
+		unsigned char bits = (unsigned char)(random_bits() % 255 + 1);
+		unsigned here;
+
+		flip_at(book_path(""), section->at + at, bits);
+		ck_assert_int_eq(word_index_open(&two_book, facts), ERR_OK);
+		here = count_refused(&served);
+		ck_assert(here == 0 || quiet_lines() > 0);
+		refused += here;
+		book_close(&two_book);
+		flip_at(book_path(""), section->at + at, bits);
+	}
+	/* No search reads what rows are ordered by. */
+	ck_assert(_i >= WORD_INDEX_TURNOVERS || refused > 0);
+	for (unsigned i = 0; i < ASKED; i++)
+		free(served.sets[i]);
+	free(served.rows);
+	two_are_as_before();
+}
+END_TEST
+
+/* Blocks of a section that have been compared. */
+static uint64_t
+compared(unsigned section)
+{
+	const struct blocks *blocks = &two_book->blocks[section];
+	uint64_t count = 0;
+
+	for (uint64_t i = 0; i < blocks_count(blocks->bytes); i++)
+		count += blocks_seen(blocks, i) != 0;
+	return count;
+}
+
+START_TEST(a_search_compares_what_it_reads)
+{
+	uint64_t *set = calloc(word_index_set(two_head.rows), sizeof(*set));
+	uint64_t all = blocks_count(two_head.section[WORD_INDEX_GRAM_AT].bytes);
+
+	ck_assert_int_eq(word_index_open(&two_book, facts), ERR_OK);
+	ck_assert_uint_eq(compared(WORD_INDEX_GRAM_AT), 0);
+	ck_assert_int_eq(find(set, "article"), ERR_OK);
+	/* Of seven letters, five grams. */
+	ck_assert_uint_gt(compared(WORD_INDEX_GRAM_AT), 0);
+	ck_assert_uint_le(compared(WORD_INDEX_GRAM_AT), 5);
+	ck_assert_uint_gt(all, 5);
+	ck_assert_uint_eq(compared(WORD_INDEX_ROWS), 0);
+	ck_assert_uint_eq(compared(WORD_INDEX_CODES), 0);
+	ck_assert_int_eq(word_index_compare(two_book), ERR_OK);
+	ck_assert_uint_eq(compared(WORD_INDEX_GRAM_AT), all);
+	free(set);
+	book_close(&two_book);
 }
 END_TEST
 
@@ -281,6 +429,10 @@ test_suite(void)
 	tcase_add_test(tc, each_byte_of_the_head_is_guarded);
 	tcase_add_loop_test(
 	    tc, each_byte_of_a_section_is_verified, 0, WORD_INDEX_SECTIONS);
+	tcase_add_test(tc, each_sum_is_guarded);
+	tcase_add_loop_test(tc, a_damaged_byte_is_told_and_never_served,
+	    WORD_INDEX_ROWS, WORD_INDEX_SUMMED);
+	tcase_add_test(tc, a_search_compares_what_it_reads);
 	tcase_add_test(tc, a_damaged_one_is_made_anew);
 	tcase_add_test(tc, one_of_another_length_is_refused);
 	tcase_add_test(tc, what_is_no_file_is_refused);
