@@ -11,6 +11,7 @@
 #include "common/buf.h"
 #include "common/kv/kv.h"
 #include "lmdb-schema/store/write_log.h"
+#include "tests/lmdb-schema/store/letters.h"
 #include "tests/lmdb-schema/store/stub_etcd.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
@@ -67,23 +68,9 @@ end(void)
 }
 
 static enum err
-add_letter(void *context, struct kv_txn *txn)
-{
-	char text[256];
-	struct span old;
-	enum err err = kv_get(txn, STATE_META, SPAN("text"), &old);
-
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
-		return err;
-	snprintf(text, sizeof(text), "%.*s%c", SPAN_ARG(old),
-	    *(const char *)context);
-	return kv_put(txn, STATE_META, SPAN("text"), span_of(text));
-}
-
-static enum err
 add(unsigned node, char letter)
 {
-	return store_write(nodes[node], STORE_STATE, add_letter, &letter);
+	return store_write(nodes[node], STORE_STATE, letters_add, &letter);
 }
 
 /* Nothing is sent for a moment after a failure. */

@@ -11,6 +11,7 @@
 
 #include "common/kv/kv.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "tests/lmdb-schema/store/letters.h"
 #include "tests/support/quiet.h"
 #include "tests/support/run.h"
 #include "tests/support/scratch.h"
@@ -130,25 +131,10 @@ remove_nodes(void)
 	scratch_remove();
 }
 
-/* Adds a letter to what is stored: the order of the writes can be read. */
-static enum err
-add_letter(void *context, struct kv_txn *txn)
-{
-	char text[64];
-	struct span old;
-	enum err err = kv_get(txn, STATE_META, SPAN("text"), &old);
-
-	if (err != ERR_OK && err != ERR_NOT_FOUND)
-		return err;
-	snprintf(text, sizeof(text), "%.*s%c", SPAN_ARG(old),
-	    *(const char *)context);
-	return kv_put(txn, STATE_META, SPAN("text"), span_of(text));
-}
-
 static enum err
 add(unsigned node, char letter)
 {
-	return store_write(nodes[node], STORE_STATE, add_letter, &letter);
+	return store_write(nodes[node], STORE_STATE, letters_add, &letter);
 }
 
 static void
