@@ -72,19 +72,37 @@ catalog_view_version(const struct catalog_view *view)
 	return kv_txn_id(view->txn);
 }
 
+void
+catalog_entry_take(struct catalog_entry *entry, struct unpack *from)
+{
+	entry->generation = unpack_unsigned(from);
+	entry->computed_ms = (int64_t)unpack_unsigned(from);
+	entry->rows = unpack_unsigned(from);
+	entry->facts = unpack_unsigned(from);
+	entry->network = unpack_unsigned(from);
+	entry->gamme = unpack_unsigned(from);
+	entry->bytes = unpack_unsigned(from);
+}
+
+void
+catalog_entry_add(struct buf *value, const struct catalog_entry *entry)
+{
+	pack_add_unsigned(value, entry->generation);
+	pack_add_unsigned(value, (uint64_t)entry->computed_ms);
+	pack_add_unsigned(value, entry->rows);
+	pack_add_unsigned(value, entry->facts);
+	pack_add_unsigned(value, entry->network);
+	pack_add_unsigned(value, entry->gamme);
+	pack_add_unsigned(value, entry->bytes);
+}
+
 static enum err
 read_entry(struct catalog_entry *entry, struct span value)
 {
 	struct unpack from;
 
 	unpack_init(&from, value);
-	entry->generation = unpack_unsigned(&from);
-	entry->computed_ms = (int64_t)unpack_unsigned(&from);
-	entry->rows = unpack_unsigned(&from);
-	entry->facts = unpack_unsigned(&from);
-	entry->network = unpack_unsigned(&from);
-	entry->gamme = unpack_unsigned(&from);
-	entry->bytes = unpack_unsigned(&from);
+	catalog_entry_take(entry, &from);
 	return unpack_done(&from) ? ERR_OK : ERR_DAMAGED;
 }
 
@@ -225,13 +243,7 @@ put_entry(
 	struct buf value;
 
 	buf_init(&value, 256);
-	pack_add_unsigned(&value, entry->generation);
-	pack_add_unsigned(&value, (uint64_t)entry->computed_ms);
-	pack_add_unsigned(&value, entry->rows);
-	pack_add_unsigned(&value, entry->facts);
-	pack_add_unsigned(&value, entry->network);
-	pack_add_unsigned(&value, entry->gamme);
-	pack_add_unsigned(&value, entry->bytes);
+	catalog_entry_add(&value, entry);
 	return store_put(txn, CATALOG_CURRENT, supplier, &value);
 }
 

@@ -11,8 +11,10 @@
 #include "common/span.h"
 #include "lmdb-schema/store/files.h"
 
+struct buf;
 struct kv_txn;
 struct store;
+struct unpack;
 
 struct catalog_entry {
 	uint64_t generation;
@@ -21,6 +23,10 @@ struct catalog_entry {
 	uint64_t facts, network, gamme; /* generations it was made from */
 	uint64_t bytes;
 };
+
+/* An entry in a record, as schema.h has it: written, and read. */
+void catalog_entry_add(struct buf *value, const struct catalog_entry *entry);
+void catalog_entry_take(struct catalog_entry *entry, struct unpack *from);
 
 /* A consistent view. One thread at a time. */
 struct catalog_view;

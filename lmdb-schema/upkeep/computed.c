@@ -30,13 +30,7 @@ read_record(struct computed *out, struct span value)
 	unpack_init(&from, value);
 	out->edition = unpack_unsigned(&from);
 	out->format = unpack_unsigned(&from);
-	entry->generation = unpack_unsigned(&from);
-	entry->computed_ms = (int64_t)unpack_unsigned(&from);
-	entry->rows = unpack_unsigned(&from);
-	entry->facts = unpack_unsigned(&from);
-	entry->network = unpack_unsigned(&from);
-	entry->gamme = unpack_unsigned(&from);
-	entry->bytes = unpack_unsigned(&from);
+	catalog_entry_take(entry, &from);
 	out->file.bytes = entry->bytes;
 	fits = span_copy(
 	    out->file.name, sizeof(out->file.name), unpack_text(&from));
@@ -90,7 +84,6 @@ enum err
 computed_put(
     struct kv_txn *txn, struct span supplier, const struct computed *computed)
 {
-	const struct catalog_entry *entry = &computed->entry;
 	struct key key = key_pair(span_of(name), supplier);
 	struct buf value;
 	enum err err;
@@ -98,13 +91,7 @@ computed_put(
 	buf_init(&value, RECORD_MAX);
 	pack_add_unsigned(&value, computed->edition);
 	pack_add_unsigned(&value, computed->format);
-	pack_add_unsigned(&value, entry->generation);
-	pack_add_unsigned(&value, (uint64_t)entry->computed_ms);
-	pack_add_unsigned(&value, entry->rows);
-	pack_add_unsigned(&value, entry->facts);
-	pack_add_unsigned(&value, entry->network);
-	pack_add_unsigned(&value, entry->gamme);
-	pack_add_unsigned(&value, entry->bytes);
+	catalog_entry_add(&value, &computed->entry);
 	pack_add_text(&value, span_of(computed->file.name));
 	pack_add_text(&value, span_of(computed->node));
 	pack_add_text(&value, span_of(computed->address));
