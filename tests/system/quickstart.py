@@ -335,6 +335,32 @@ def processes_that_a_killed_nginx_left_are_ended():
             assert str(pid) in done.stdout, (pid, done)
 
 
+def commands_that_gridapi_begins():
+    """Their words, without those that differ from one to the next."""
+    with open(os.path.join(TOP, "fcgi", "rows", "on_demand.c")) as file:
+        found = re.findall(r"\*\w+\[\] = \{settings->gridctl,(.*?)NULL\}",
+                           file.read(), re.S)
+    return [re.findall(r'"([^"]+)"', words) for words in found]
+
+
+def what_gridapi_has_begun_is_ended():
+    """By programs that wait, and are called with the same words."""
+    folder = tempfile.mkdtemp(prefix="grid-quick-")
+    atexit.register(shutil.rmtree, folder, True)
+    commands = commands_that_gridapi_begins()
+    assert len(commands) == 3, commands
+    for words in commands:
+        with subprocess.Popen(
+                ["bash", "-c", "read -r line", words[0], folder + "/data"] +
+                words[1:], stdin=subprocess.PIPE) as begun:
+            try:
+                done = run("--stop", "--dir", folder, seconds=60)
+                assert done.returncode == 0, done
+                assert begun.wait(30) == -signal.SIGTERM, (words, begun)
+            finally:
+                begun.kill()
+
+
 # --- what a run leaves ------------------------------------------------------
 
 
@@ -766,6 +792,7 @@ def main():
         taken_port_is_told_before_anything_is_built,
         a_build_shows_how_far_it_is,
         processes_that_a_killed_nginx_left_are_ended,
+        what_gridapi_has_begun_is_ended,
         settings_file_has_the_promised_names,
         activate_exports_the_names_and_finds_the_programs, both_keys_have_their_scopes,
         largest_and_half_of_the_suppliers_are_computed,
