@@ -23,7 +23,8 @@ find_holders(struct holders **out, struct store *store,
 	/* The maker first, whose gridapi may be down. */
 	if (err == ERR_OK) {
 		holders_add(holders, computed->node, computed->address);
-		err = holders_add_alive(holders, store, NULL, NULL);
+		err =
+		    holders_add_alive(holders, store_engine(store), NULL, NULL);
 	}
 	if (err == ERR_OK) {
 		*out = holders;

@@ -212,7 +212,7 @@ find_holders(struct getting *getting, const struct edition *edition)
 		return err;
 	holders_add(&getting->holders, edition->node, edition->address);
 	return holders_add_alive(
-	    &getting->holders, getting->store, is_named, getting);
+	    &getting->holders, store_engine(getting->store), is_named, getting);
 }
 
 static bool

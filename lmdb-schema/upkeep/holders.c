@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "lmdb-schema/store/store.h"
-
 #define STALL_S 20
 
 enum err
@@ -62,10 +60,9 @@ add_node(void *context, const struct engine_node *node)
 }
 
 enum err
-holders_add_alive(struct holders *holders, struct store *store,
+holders_add_alive(struct holders *holders, struct engine *engine,
     bool (*wanted)(void *context, const char *node), void *context)
 {
-	struct engine *engine = store_engine(store);
 	struct adding adding = {holders, wanted, context};
 
 	return engine->nodes(engine, add_node, &adding);

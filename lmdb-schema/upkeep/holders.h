@@ -12,8 +12,6 @@
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/files.h"
 
-struct store;
-
 struct holders {
 	struct engine_node own;
 	struct cluster_peers peers;
@@ -34,5 +32,5 @@ void holders_add(
  * Adds the nodes that are alive, or those of them for which `wanted` is true,
  * which may be NULL. ERR_AWAY.
  */
-enum err holders_add_alive(struct holders *holders, struct store *store,
+enum err holders_add_alive(struct holders *holders, struct engine *engine,
     bool (*wanted)(void *context, const char *node), void *context);

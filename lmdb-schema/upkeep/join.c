@@ -19,6 +19,7 @@
 #include "lmdb-schema/store/write_log.h"
 #include "lmdb-schema/upkeep/checkpoint.h"
 #include "lmdb-schema/upkeep/copy.h"
+#include "lmdb-schema/upkeep/holders.h"
 #include "lmdb-schema/upkeep/join_record.h"
 #include "lmdb-schema/upkeep/parcel.h"
 
@@ -328,46 +329,22 @@ struct state_of {
 	const char *dir;
 	struct joining *joining;
 	struct engine *engine; /* of the cluster's epoch */
-	struct cluster_peers peers;
-	struct files_from from;
-	struct bucket bucket;
+	struct holders holders;
 	struct buf epoch;
-	char addresses[FILES_HOLDERS_MAX][ENGINE_NODE_TEXT_MAX];
 	struct checkpoints checkpoints;
 	struct fault *fault;
 };
 
 static enum err
-add_holder(void *context, const struct engine_node *node)
-{
-	struct state_of *of = context;
-	unsigned i = of->from.count;
-
-	if (node->address[0] == '\0' || i == FILES_HOLDERS_MAX)
-		return ERR_OK;
-	memcpy(of->addresses[i], node->address, sizeof(node->address));
-	of->from.holders[of->from.count++] = of->addresses[i];
-	return ERR_OK;
-}
-
-#define STALL_S 20
-
-static enum err
 find_holders(struct state_of *of)
 {
-	enum err err = cluster_peers(&of->peers, of->dir, of->fault);
+	enum err err = holders_begin(&of->holders, of->dir, of->fault);
 
-	of->from.token = of->peers.token;
-	of->from.trust =
-	    (struct ask_trust){of->peers.ca, of->peers.cert, of->peers.key};
-	of->from.stall_s = STALL_S;
-	if (err == ERR_OK)
-		err = cluster_bucket(&of->bucket, of->dir, of->fault);
-	of->from.bucket = of->bucket.url[0] != '\0' ? &of->bucket : NULL;
+	if (err != ERR_OK)
+		return err;
 	if (of->joining->holder != NULL)
-		of->from.holders[of->from.count++] = of->joining->holder;
-	return err == ERR_OK ? of->engine->nodes(of->engine, add_holder, of)
-			     : err;
+		holders_add(&of->holders, "", of->joining->holder);
+	return holders_add_alive(&of->holders, of->engine, NULL, NULL);
 }
 
 static enum err
@@ -401,7 +378,7 @@ static enum err
 get(struct state_of *of, const struct files_id *id, struct buf *out)
 {
 	char path[FS_PATH_MAX];
-	enum err err = files_fetch(of->dir, id, &of->from, of->fault);
+	enum err err = files_fetch(of->dir, id, &of->holders.from, of->fault);
 
 	if (err == ERR_OK)
 		of->joining->bytes += id->bytes;
