@@ -74,11 +74,11 @@ def read_log(path):
 
 
 class Known:
-    """What the marks so far say."""
+    """What the marks so far say; and what the disks had besides."""
 
     def __init__(self):
         self.puts = {}  # codein: the ranges that it may have
-        self.push = self.proposals = 0
+        self.push = self.proposals = self.shares = self.months = 0
         self.reached = {"import": 0, "compute": 0}
         self.keys = set()
 
@@ -129,6 +129,15 @@ def take_out(disk, folder):
     for part in ("grid", "hook"):
         code, said = run("debugfs", "-R", "rdump /%s %s" % (part, folder), disk)
         assert os.path.isdir(os.path.join(folder, part)), said
+    own(folder)
+
+
+def own(folder):
+    """The users of the machine are others here; gridctl would become them."""
+    for path, _, names in os.walk(folder):
+        for name in ["."] + names:
+            os.chown(os.path.join(path, name), os.getuid(), os.getgid(),
+                     follow_symlinks=False)
 
 
 # --- what must be there ------------------------------------------------------------
@@ -151,12 +160,25 @@ def label(folder):
     return int(labels.pop().split("-")[1])
 
 
+def files_of(folder, part, end):
+    path = os.path.join(folder, part)
+    names = os.listdir(path) if os.path.isdir(path) else []
+    return [name for name in names if name.endswith(end)]
+
+
 def look_at_grid(folder, known):
     ctl(folder, "check")
     pending = {row["codein"]: row["gamme"] for row in
                json.loads(ctl(folder, "proposals", "list", "--json", "S1"))}
     for codein, may in known.puts.items():
         assert pending.get(codein) in may, (codein, pending.get(codein), may)
+    # The trail has all of them, in files of months that are over as well.
+    trail = [entry for entry in json.loads(
+        ctl(folder, "proposals", "log", "--json", "S1"))
+             if entry["event"] in ("proposed", "replaced")]
+    assert len(trail) >= known.proposals, (len(trail), known.proposals)
+    known.months = len(files_of(folder, "grid/trail", ".part"))
+    known.shares = max(known.shares, len(files_of(folder, "grid/facts", ".mdb")))
     names = {key["name"] for key in json.loads(ctl(folder, "key", "list",
                                                    "--json"))}
     assert known.keys <= names, known.keys - names
@@ -262,9 +284,13 @@ def main(before, writes, folder):
     known = disk.known
     print("%d entries, %d flushes until the last of %d cuts, %d writes unsynced "
           "at them; acknowledged: %d pushes, %d proposals, %d imports, %d "
-          "computations, %d keys" %
+          "computations, %d keys; %d files of facts, %d of the trail's months" %
           (len(entries), disk.flushes, CUTS, dropped, known.push, known.proposals,
-           known.reached["import"], known.reached["compute"], len(known.keys)))
+           known.reached["import"], known.reached["compute"], len(known.keys),
+           known.shares, known.months))
+    if known.shares < 2 or known.months < 1:
+        failed += 1
+        print("not ok: the facts are in shares, and a month was closed")
     print("%d passed, %d failed" % (passed, failed))
     return failed
 
