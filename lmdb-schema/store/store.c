@@ -329,7 +329,7 @@ void
 store_denied(const char *place, struct fault *fault)
 {
 	fault_set(fault, place,
-	    "may not be read: run this as root (sudo), or as its owner");
+	    "is closed to this user: run this as root (sudo), or as its owner");
 }
 
 /* After is_marked(), whose errno it reads. */

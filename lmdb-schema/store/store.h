@@ -59,7 +59,7 @@ enum err store_create(const char *dir, struct fault *fault);
  */
 enum err store_open(struct store **out, const char *dir, struct fault *fault);
 
-/* The words for a user that may not look at `place`, the directory or a file. */
+/* The words for a user that may not use `place`, the directory or a file. */
 void store_denied(const char *place, struct fault *fault);
 
 /*

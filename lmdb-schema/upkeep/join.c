@@ -66,6 +66,10 @@ check_told(const char *dir, struct fault *fault)
 {
 	if (cluster_is_told(dir))
 		return ERR_OK;
+	if (errno == EACCES) {
+		store_denied(dir, fault);
+		return ERR_DENIED;
+	}
 	fault_set(fault, dir,
 	    "has no cluster.conf: docs/cluster.md says what is in it");
 	return ERR_NOT_FOUND;

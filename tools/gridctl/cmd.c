@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/fs.h"
@@ -114,10 +115,30 @@ cmd_end_after(const char *command, int64_t seconds)
 	alarm((unsigned)seconds);
 }
 
+/* Whether this user is neither root nor the data directory's owner. */
+static bool
+is_stranger(void)
+{
+	struct stat st;
+
+	return owner_name() == NULL && geteuid() != 0 &&
+	    (stat(cmd_data_dir(), &st) != 0 || st.st_uid != geteuid());
+}
+
 int
 cmd_fail(const char *command, enum err err, const struct fault *fault)
 {
+	struct fault denied;
+
 	assert(command != NULL && err != ERR_OK);
+	if (err == ERR_DENIED && is_stranger()) {
+		fault_clear(&denied);
+		store_denied(fault != NULL && fault->place[0] != '\0'
+			? fault->place
+			: cmd_data_dir(),
+		    &denied);
+		fault = &denied;
+	}
 	if (fault != NULL && fault_is_set(fault))
 		fprintf(stderr, "gridctl %s: %s%s%s\n", command, fault->place,
 		    fault->place[0] == '\0' ? "" : ": ", fault->message);

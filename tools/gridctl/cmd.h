@@ -99,7 +99,8 @@ int cmd_by_words(int (*run)(int argc, char **argv), const char *const *words);
 
 /*
  * "gridctl import: PLACE: MESSAGE", or the code's own text where the fault is
- * empty. Returns CMD_FAILED.
+ * empty. A user who may not, and is neither root nor the data directory's owner,
+ * is told who may. Returns CMD_FAILED.
  */
 int cmd_fail(const char *command, enum err err, const struct fault *fault);
 

@@ -194,11 +194,8 @@ cannot_be_read(enum err err)
 	struct fault fault;
 
 	fault_clear(&fault);
-	if (err == ERR_DENIED)
-		store_denied(cmd_data_dir(), &fault);
-	else
-		fault_set(&fault, cmd_data_dir(),
-		    "night.json cannot be read: %s", err_text(err));
+	fault_set(&fault, cmd_data_dir(), "night.json cannot be read: %s",
+	    err_text(err));
 	return cmd_fail("night", err, &fault);
 }
 

@@ -58,15 +58,63 @@ is "key" nobody key create --name owner2 --scope read
 is "prune" nobody prune --grace 0s
 is "check" nobody check
 
-# Another user learns that root may look, not that there is no data directory.
-stranger() {
-  setpriv --reuid=1 --regid=1 --clear-groups \
+# Another user, in the data directory's group or not, learns from every command
+# that root may use it, and neither that it is none nor a file's name alone.
+stranger() { # GROUP COMMAND...
+  local group=$1
+  shift
+  echo "a password of his" | setpriv --reuid=1 --regid="$group" --clear-groups \
     "$work/gridctl" --data "$work/data" "$@" >"$work/told" 2>&1
-  [ $? -eq 1 ] && grep 'sudo' "$work/told" && ! grep 'init' "$work/told"
+  [ $? -eq 1 ] && grep 'sudo' "$work/told" && ! grep "' init'" "$work/told" &&
+    ! grep 'ermission denied$' "$work/told" | grep -v ' error gridctl'
 }
-is "a stranger's check names sudo" stranger check
-is "as do night status" stranger night status
-is "and doctor" stranger doctor --url http://127.0.0.1:1
+none=1
+member=$(id -g nobody)
+install -d -o nobody -m 750 "$work/kept"
+is "a backup" root backup "$work/kept"
+chmod 755 "$work/csv"
+while read -r -a words; do
+  is "a stranger's ${words[*]} names sudo" stranger $none "${words[@]}"
+  is "as does a member's" stranger "$member" "${words[@]}"
+done <<END
+import $work/csv
+import --check $work/csv
+network $work/csv/network.csv
+gammes export
+compute --all
+pack --all
+index
+suppliers
+key list
+hook list
+user add marie --role buyer
+proposals list
+proposals save $supplier --all
+night run
+night test-restore
+backup $work/strangers
+cluster status
+check
+stat
+prune
+dump $supplier
+END
+is "a stranger's night status names sudo" stranger $none night status
+is "and cluster join" stranger $none cluster join
+is "and init" stranger $none init
+is "and doctor" stranger $none doctor --url http://127.0.0.1:1
+stranger "$member" doctor --url http://127.0.0.1:1 >"$work/out"
+is "and, of a member, doctor" grep -q -- '-> sudo gridctl doctor' "$work/told"
+elsewhere() {
+  setpriv --reuid=1 --regid=1 --clear-groups "$work/gridctl" --data "$@" \
+    >"$work/told" 2>&1
+  [ $? -eq 1 ] && grep "^gridctl .*: run this as root (sudo)" "$work/told"
+}
+is "and init where he may make no folder" elsewhere "$work/his" init
+is "and restore of a backup that he may not read" \
+  elsewhere /tmp/none restore "$work/kept"
+is "but a wrong word is told as such" bash -c "! setpriv --reuid=1 --regid=1 \
+  --clear-groups '$work/gridctl' --data '$work/data' check --nothing 2>&1 | grep sudo"
 root_doctor() { root doctor --url http://127.0.0.1:1 >"$work/told" 2>&1; }
 chown 0 "$work/data/live.mdb" && chmod 600 "$work/data/live.mdb"
 root_doctor
