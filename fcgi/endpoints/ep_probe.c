@@ -8,6 +8,7 @@
 #include "fcgi/metrics.h"
 #include "fcgi/route.h"
 #include "fcgi/rows/shared_source.h"
+#include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/edition.h"
 
 enum err
@@ -46,6 +47,8 @@ tell_ready(struct call *call, bool imported)
 	}
 	iovbuf_text(&call->reply->body, "}");
 	reply_header(call->reply, "Content-Type", "application/json");
+	store_identity(text, store_dir(call->server->store));
+	reply_header(call->reply, "X-Grid-Data", "%s", text);
 	return ERR_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <endian.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -419,6 +420,18 @@ const char *
 store_dir(const struct store *store)
 {
 	return store->dir;
+}
+
+void
+store_identity(char text[STORE_IDENTITY_MAX], const char *dir)
+{
+	struct stat st;
+
+	text[0] = '\0';
+	if (stat(dir, &st) == 0)
+		snprintf(text, STORE_IDENTITY_MAX, "%llx-%llx",
+		    (unsigned long long)st.st_dev,
+		    (unsigned long long)st.st_ino);
 }
 
 struct kv *

@@ -82,6 +82,13 @@ enum err store_open_unmarked(
 const char *store_dir(const struct store *store);
 
 /*
+ * A text that tells the data directories of one machine apart, for a header of
+ * /readyz; "" where the directory cannot be looked at.
+ */
+#define STORE_IDENTITY_MAX 40
+void store_identity(char text[STORE_IDENTITY_MAX], const char *dir);
+
+/*
  * From now on detects writes into the environments other than commits
  * (kv_watch()). Call it before starting threads.
  */

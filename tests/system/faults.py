@@ -56,6 +56,26 @@ def metrics_tell_what_is_stored():
         assert int(found["gridapi_open_files"]) > 10, found
 
 
+def a_gridapi_with_other_data_is_told_by_the_doctor():
+    """As where quickstart has the port that nginx's site wants."""
+    with Grid() as grid:
+        def site(*words):
+            said = subprocess.run(
+                [GRIDCTL, *words, "doctor", "--url",
+                 "http://127.0.0.1:%d" % grid.port], capture_output=True,
+                text=True, timeout=PATIENCE).stdout
+            return [line for line in said.splitlines()
+                    if line.split()[1:2] == ["site"]]
+        assert site("--data", grid.data)[0].startswith("ok "), \
+            site("--data", grid.data)
+        other = grid.path("other")
+        subprocess.run([GRIDCTL, "--data", other, "init"], check=True,
+                       capture_output=True)
+        told = site("--data", other)[0]
+        assert told.startswith("WRONG ") and \
+            told.endswith("serves other data than " + other), told
+
+
 def read(grid, supplier="S1", status=200):
     answer = grid.ask("GET", ROWS % supplier)
     assert answer.status == status, (answer.status, answer.text)
@@ -698,6 +718,7 @@ if __name__ == "__main__":
         sys.exit(0)
     run_tests([
         metrics_tell_what_is_stored,
+        a_gridapi_with_other_data_is_told_by_the_doctor,
         a_damaged_snapshot_is_told_and_computed_anew,
         a_snapshot_that_is_cut_while_it_is_served_kills_no_one,
         damaged_environments_are_refused_with_what_to_do,

@@ -345,7 +345,7 @@ cmd_doctor(int argc, char **argv)
 	doctor_clock(&doctor, adjtimex(&kernel), &kernel);
 	doctor_limits(&doctor);
 	doctor_services(&doctor);
-	doctor_site(&doctor, options.url, options.site);
+	doctor_site(&doctor, options.url, options.site, cmd_data_dir());
 	if (!options.json)
 		buf_addf(&doctor.list.text, "%u wrong, %u to look at, %u ok\n",
 		    doctor.counts[DOCTOR_WRONG], doctor.counts[DOCTOR_LOOK],

@@ -13,6 +13,7 @@
 
 #include "common/fs.h"
 #include "common/origin.h"
+#include "lmdb-schema/store/store.h"
 
 #define PATIENCE_S 5 /* of each step of the question to the site */
 
@@ -61,45 +62,55 @@ connect_to(const struct origin *site, const char *at)
 	return fd;
 }
 
-/* The status that curl gets by TLS, with a line on the certificate; -1. */
-static int
-ask_by_tls(struct doctor *doctor, const struct origin *site, const char *host)
+/* The answer of /readyz, and which data it reads: "" where it does not say. */
+struct ready {
+	int status; /* -1: nothing, with errno */
+	char place[STORE_IDENTITY_MAX];
+};
+
+/* Asks curl by TLS, with a line on the certificate. */
+static void
+ask_by_tls(struct ready *ready, struct doctor *doctor,
+    const struct origin *site, const char *host)
 {
-	char command[3 * DOCTOR_ADDRESS_MAX], line[16] = "";
+	char command[3 * DOCTOR_ADDRESS_MAX], line[128] = "";
 	FILE *out;
-	int status = -1;
 
 	/* Nothing in it needs quotes: origin_read() has passed both. */
 	snprintf(command, sizeof(command),
 	    "curl -sk -m %d --noproxy '*' --connect-to '::%s:' -o /dev/null "
-	    "-w '%%{http_code}\n%%{certs}' 'https://%.*s:%u/readyz' "
-	    "2>/dev/null",
+	    "-w '%%{http_code} %%header{x-grid-data}\n%%{certs}' "
+	    "'https://%.*s:%u/readyz' 2>/dev/null",
 	    PATIENCE_S, host, (int)site->at.host.len, site->at.host.ptr,
 	    site->at.port != 0 ? site->at.port : 443);
 	out = popen(command, "re");
 	if (out == NULL)
-		return -1;
+		return;
 	if (fgets(line, sizeof(line), out) != NULL)
-		sscanf(line, "%d", &status);
-	if (status > 0)
+		sscanf(line, "%d %39s", &ready->status, ready->place);
+	if (ready->place[0] == '%') /* a curl before 7.84 */
+		ready->place[0] = '\0';
+	if (ready->status > 0)
 		doctor_certificate(doctor, out);
+	else
+		ready->status = -1;
 	errno = ECONNREFUSED;
 	if (pclose(out) == 127 << 8)
 		errno = ENOPKG;
-	return status > 0 ? status : -1;
 }
 
-/* The status of the answer; -1 with errno. */
-static int
-ask(const struct origin *site, const char *host)
+static void
+ask(struct ready *ready, const struct origin *site, const char *host)
 {
-	char question[512], answer[64];
+	static const char name[] = "\nX-Grid-Data: ";
+	char question[512], answer[4096];
+	const char *found;
 	size_t len = 0;
 	ssize_t got;
-	int status = -1, fd = connect_to(site, host);
+	int fd = connect_to(site, host);
 
 	if (fd < 0)
-		return -1;
+		return;
 	snprintf(question, sizeof(question),
 	    "GET /readyz HTTP/1.0\r\nHost: %.*s\r\n\r\n",
 	    (int)site->at.host.len, site->at.host.ptr);
@@ -109,12 +120,14 @@ ask(const struct origin *site, const char *host)
 			0)
 			len += (size_t)got;
 	answer[len] = '\0';
-	if (sscanf(answer, "HTTP/1.%*c %d", &status) != 1) {
-		status = -1;
+	if (sscanf(answer, "HTTP/1.%*c %d", &ready->status) != 1) {
+		ready->status = -1;
 		errno = errno == EAGAIN ? ETIMEDOUT : EPROTO;
 	}
+	found = strstr(answer, name);
+	if (found != NULL)
+		sscanf(found + strlen(name), "%39s", ready->place);
 	close(fd);
-	return status;
 }
 
 /* The site's file names no address that can be asked. */
@@ -139,14 +152,34 @@ no_address(struct doctor *doctor, const char *file)
 		    "%s: %s", file, strerror(errno));
 }
 
+/* After a 200: is it a gridapi with these data? */
+static void
+judge_ready(
+    struct doctor *doctor, const char *url, const char *place, const char *data)
+{
+	char ours[STORE_IDENTITY_MAX];
+
+	store_identity(ours, data);
+	if (place[0] == '\0' || ours[0] == '\0' || strcmp(place, ours) == 0)
+		doctor_say(doctor, DOCTOR_FINE, "site", NULL,
+		    "%s answers through nginx", url);
+	else
+		doctor_say(doctor, DOCTOR_WRONG, "site",
+		    "is --data right? Else 'ss -ltnp' names who listens "
+		    "there: end that, or give the site's file another port, "
+		    "then 'systemctl reload nginx'",
+		    "%s serves other data than %s", url, data);
+}
+
 void
-doctor_site(struct doctor *doctor, const char *url, const char *file)
+doctor_site(
+    struct doctor *doctor, const char *url, const char *file, const char *data)
 {
 	char found[DOCTOR_ADDRESS_MAX], host[DOCTOR_ADDRESS_MAX];
+	struct ready ready = {.status = -1};
 	struct origin site;
-	int status;
 
-	assert(doctor != NULL && file != NULL);
+	assert(doctor != NULL && file != NULL && data != NULL);
 	if (url == NULL) {
 		if (!doctor_listens(found, host, file)) {
 			no_address(doctor, file);
@@ -163,13 +196,13 @@ doctor_site(struct doctor *doctor, const char *url, const char *file)
 		    "%s is no address that can be asked", url);
 		return;
 	}
-	status = origin_default_port(site.scheme) == 443
-	    ? ask_by_tls(doctor, &site, host)
-	    : ask(&site, host);
-	if (status == 200)
-		doctor_say(doctor, DOCTOR_FINE, "site", NULL,
-		    "%s answers through nginx", url);
-	else if (status < 0)
+	if (origin_default_port(site.scheme) == 443)
+		ask_by_tls(&ready, doctor, &site, host);
+	else
+		ask(&ready, &site, host);
+	if (ready.status == 200)
+		judge_ready(doctor, url, ready.place, data);
+	else if (ready.status < 0)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
 		    errno == ENOPKG
 			? "'apt install curl', by which it is asked"
@@ -178,12 +211,13 @@ doctor_site(struct doctor *doctor, const char *url, const char *file)
 			  "--url "
 			  "names another address",
 		    "%s does not answer: %s", url, strerror(errno));
-	else if (status == 502 || status == 503 || status == 504)
+	else if (ready.status == 502 || ready.status == 503 ||
+	    ready.status == 504)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
 		    "'journalctl -u gridapi -n 50' names the reason, or "
 		    "gridapi's own output where systemd does not run",
-		    "nginx answers %d: gridapi does not", status);
-	else if (status == 404)
+		    "nginx answers %d: gridapi does not", ready.status);
+	else if (ready.status == 404)
 		doctor_say(doctor, DOCTOR_WRONG, "site",
 		    "another site answers there: is Product Grid's enabled? "
 		    "--url names another address",
@@ -191,7 +225,7 @@ doctor_site(struct doctor *doctor, const char *url, const char *file)
 	else
 		doctor_say(doctor, DOCTOR_LOOK, "site",
 		    "ask /readyz by hand, on this machine",
-		    "/readyz answers %d", status);
+		    "/readyz answers %d", ready.status);
 }
 
 /* --- services ------------------------------------------------------------- */

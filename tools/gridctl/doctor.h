@@ -28,9 +28,11 @@ void doctor_say(struct doctor *doctor, enum doctor_level level,
 
 /*
  * Asks GET /readyz of the site: "http://localhost:80". Without a URL, of what
- * nginx's `file` listens on.
+ * nginx's `file` listens on. An answer for other data than those in the folder
+ * `data` is of another gridapi.
  */
-void doctor_site(struct doctor *doctor, const char *url, const char *file);
+void doctor_site(
+    struct doctor *doctor, const char *url, const char *file, const char *data);
 
 /* Says until when a site's certificate counts, as curl's "%{certs}" has it. */
 void doctor_certificate(struct doctor *doctor, FILE *file);

@@ -26,6 +26,9 @@ class Site(http.server.BaseHTTPRequestHandler):
         with open(sys.argv[1] + "/status") as file:
             status = int(file.read())
         self.send_response(status if self.path == "/readyz" else 500)
+        if os.path.exists(sys.argv[1] + "/place"):
+            with open(sys.argv[1] + "/place") as file:
+                self.send_header("X-Grid-Data", file.read())
         self.end_headers()
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -210,6 +213,14 @@ echo 502 >"$work/status"
 expect "gridapi is down" 1 '^WRONG +site +nginx answers 502'
 echo 404 >"$work/status"
 expect "another site" 1 '^WRONG +site .*has no /readyz'
+echo 200 >"$work/status"
+# As gridapi names the data directory that it reads.
+printf '%x-%x' $(stat -c '%d %i' "$work/data") >"$work/place"
+expect "a gridapi with these data" 0 '^ok +site .*answers through nginx'
+printf '%x-%x' $(stat -c '%d %i' "$work/csv") >"$work/place"
+expect "one with others" 1 "^WRONG +site .*serves other data than $work/data"
+expect "how to find it" 1 "^ +-> .*'ss -ltnp'"
+rm "$work/place"
 expect "no such address" 1 'is no address that can be asked' --url ftp://x
 expect "nobody listens" 1 'does not answer: Connection refused' \
   --url http://127.0.0.1:1
@@ -282,6 +293,10 @@ if command -v openssl >"$work/log" && command -v curl >"$work/log"; then
     --site "$work/nginx.conf"
   expect "by TLS" 0 '^ok +site +https://grid.example:[0-9]+ answers' \
     --site "$work/nginx.conf"
+  printf '%x-%x' $(stat -c '%d %i' "$work/csv") >"$work/place"
+  expect "and by TLS one with other data" 1 '^WRONG +site +.*serves other data' \
+    --site "$work/nginx.conf"
+  rm "$work/place"
   certificate $((year - 2))0101 $((year - 1))0101
   expect "an expired one" 1 '^WRONG +certificate +has expired [0-9]+ days ago' \
     --site "$work/nginx.conf"
