@@ -252,6 +252,47 @@ def the_table_of_errors_is_what_is_answered():
             assert answer.headers["ETag"] is None, status
 
 
+def a_refusal_is_as_shown_in_each_format():
+    with open(os.path.join(TOP, "docs", "api.md"), encoding="utf-8") as file:
+        shown = json.loads(re.search(r"(?ms)^```\n(\{\"error\".*?)^```$",
+                                     file.read())[1])
+    grid, gridctl = filled()
+    with grid:
+        key = {"X-API-Key": gridctl("key", "create", "--name", "t", "--scope",
+                                    "read").strip()}
+        for more in ("", "&format=csv"):
+            answer = grid.get("/api/v1/grid?limit=0&fournisseur=" + SUPPLIER +
+                              more, headers=key)
+            assert answer.status == 400, answer.status
+            assert json.loads(answer.body) == shown, answer.body
+
+
+def pages_end_as_the_guide_says():
+    """Behind the last one, where no row matches, and without a limit."""
+    grid, gridctl = filled()
+    with grid:
+        key = {"X-API-Key": gridctl("key", "create", "--name", "t", "--scope",
+                                    "read").strip()}
+
+        def ask(query):
+            answer = grid.get("/api/v1/grid?fields=codein&fournisseur=" +
+                              SUPPLIER + query, headers=key)
+            assert answer.status == 200, answer.body
+            found = json.loads(answer.body)
+            return len(found["data"]), found["pagination"]
+
+        assert ask("&limit=1000&page=3") == (1000, {
+            "page": 3, "limit": 1000, "total": ROWS, "totalPages": 3,
+            "hasMore": False})
+        assert ask("&limit=1000&page=4") == (0, {
+            "page": 4, "limit": 1000, "total": ROWS, "totalPages": 3,
+            "hasMore": False})
+        assert ask("&limit=10&marque=eq.nobody")[1] == {
+            "page": 1, "limit": 10, "total": 0, "totalPages": 0,
+            "hasMore": False}
+        assert ask("")[0] == ROWS
+
+
 def answers_of_get_have_an_etag():
     grid, gridctl = filled()
     with grid:
@@ -386,5 +427,7 @@ if __name__ == "__main__":
                each_example_takes_any_code,
                the_table_of_errors_is_what_is_answered,
                proposals_are_taken_and_answered_as_shown,
+               a_refusal_is_as_shown_in_each_format,
+               pages_end_as_the_guide_says,
                answers_of_get_have_an_etag, too_many_without_a_key_get_429,
                the_client_tries_again_and_tells_what_will_not_mend])

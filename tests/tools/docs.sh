@@ -45,6 +45,17 @@ else
 $(printf '%s\n%s\n' "$in_code" "$in_page" | LC_ALL=C sort | uniq -u)"
 fi
 
+# The members of pagination.
+in_code=$(jq -r '.components.schemas.Pagination.properties | keys[]' docs/openapi.json |
+  sort)
+in_page=$(sed -n '/^## Pages/,/^## All rows/p' docs/api.md | grep '^| `' |
+  cut -d'`' -f2 | sort)
+if [ -n "$in_code" ] && [ "$in_code" = "$in_page" ]; then
+  ok
+else
+  not_ok "api.md has other members of pagination: $in_page"
+fi
+
 # A bare Debian has no jq: a page whose examples need it says how to get it.
 for page in $(grep -lE '[|(] *jq ' docs/*.md README.md); do
   if grep -q 'apt install jq' "$page"; then
