@@ -20,8 +20,9 @@ import_tell_done(const struct import *import, bool merge,
 	printf("imported %s articles of %s suppliers, %s stores\n",
 	    cmd_count(header->articles), cmd_count(header->suppliers),
 	    cmd_count(header->stores));
-	printf("  rows of %s of the suppliers are as before\n",
-	    cmd_count(suppliers_same));
+	if (suppliers_same > 0)
+		printf("  rows of %s of the suppliers are as before\n",
+		    cmd_count(suppliers_same));
 	for (unsigned i = 0; i < IMPORT_FILES; i++)
 		if (!import->there[i])
 			printf("  %-16s not there%s\n", import_file_name(i),
@@ -97,8 +98,9 @@ import_tell_changes(const struct import_told *told)
 	printf("  network products: %s new or changed, %s gone\n",
 	    cmd_count(live->networks), cmd_count(live->networks_gone));
 	printf("  server ranges: %s changed\n", cmd_count(live->gammes));
-	printf("  rows of %s of the suppliers are as before\n",
-	    cmd_count(live->suppliers_same));
+	if (live->suppliers_same > 0)
+		printf("  rows of %s of the suppliers are as before\n",
+		    cmd_count(live->suppliers_same));
 	puts("checked, nothing was changed");
 }
 

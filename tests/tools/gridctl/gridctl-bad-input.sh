@@ -500,7 +500,8 @@ refused "no articles.csv" '^articles\.csv: is not in '
 rm -rf "$work/csv"
 refused "no folder" 'csv: cannot be opened: not found$'
 mkdir "$work/csv"
-refused "an empty folder" 'has none of the CSV files of an import'
+refused "an empty folder" \
+  "has none of the CSV files of an import: 'gridctl import --help' lists them"
 plain
 rm "$work/csv/sales.csv"
 mkdir "$work/csv/sales.csv"

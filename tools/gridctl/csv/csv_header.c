@@ -77,8 +77,8 @@ is_header(struct csv *csv)
 		len += (size_t)snprintf(line + len, sizeof(line) - len, "%s%s",
 		    i == 0 ? "" : ",", spec->columns[i]);
 	refuse_header(csv, NULL,
-	    "the first line names none of the columns: the file must begin "
-	    "with the line %s",
+	    "the first line names none of the columns: it must name, in any "
+	    "order, %s",
 	    line);
 	return false;
 }

@@ -161,7 +161,8 @@ check_folder(struct import *import, void (*ignored)(const char *name))
 		    "cannot be opened: %s", err_text(err));
 	else
 		csv_faults_add(faults, import->dir, 0, NULL,
-		    "has none of the CSV files of an import");
+		    "has none of the CSV files of an import: 'gridctl import "
+		    "--help' lists them");
 	return ERR_BAD_INPUT;
 }
 

@@ -73,8 +73,8 @@ END_TEST
 	"!f.csv:1: the file is UTF-16: UTF-8 is needed (Excel: save as \"CSV " \
 	"UTF-8\");#1 faults, "
 #define NO_COLUMN \
-	"!f.csv:1: the first line names none of the columns: the file must " \
-	"begin with the line a,b,c;"
+	"!f.csv:1: the first line names none of the columns: it must name, " \
+	"in any order, a,b,c;"
 #define NO_HEADER NO_COLUMN "#1 faults, "
 #define NO_HEADER_2 NO_COLUMN "#2 faults, "
 #define BAD_CR "a carriage return stands outside quotes and ends no line"
