@@ -28,7 +28,8 @@ newer() {
 newer >"$work/log" 2>&1 || machine_give_up "a newer package" "$work/log"
 
 # --- the machine --------------------------------------------------------------------
-machine_tree "$work/root" "$deb" "$hook_deb" rsync msmtp exim4-daemon-light \
+machine_tree "$work/root" "$deb" "$hook_deb" rsync openssh-server \
+  msmtp exim4-daemon-light \
   >"$work/log" 2>&1 ||
   machine_give_up "a bare Debian 12" "$work/log"
 machine_unit "$work/root" "$top/tests/system/systemd_inside.sh" $where
@@ -44,7 +45,8 @@ block() { # HEADING N: the N-th block of commands below it
     { in_it = 0 }' "$top/docs/operations.md"
 }
 block '## The night' 1 >"$work/root/test/night.sh"
-block '## The night' 4 >"$work/root/test/report.sh"
+block '## The night' 2 >"$work/root/test/sender.sh"
+block '## The night' 5 >"$work/root/test/report.sh"
 block '### Restore' 1 >"$work/root/test/restore.sh"
 block '### Restore' 2 >>"$work/root/test/restore.sh"
 awk '/^## The night/ { on = 1 } on && /^```/ { lines = !lines && $0 == "```ini"; next }

@@ -246,11 +246,11 @@ bent_state() { # a letter of a name, wherever the file has it
 }
 nights() {
   is "documented: the night's units" sh -ec "$(cat night.sh)"
-  is "a sender" sh -c 'useradd -m erp && adduser erp product-grid-inbox'
+  is "documented: a sender" sh -ec "$(cat sender.sh)"
   is "the documented report by mail" sh -ec "$(cat report.sh)"
   printf '[backup]\nfolder = /var/backups/product-grid\n' >>/etc/product-grid/night.conf
   sed 's/ops@example.net/ops@localhost/' report.conf >>/etc/product-grid/night.conf
-  is "rsync, and a mail server" apt-get install rsync exim4-daemon-light
+  is "a mail server" apt-get install exim4-daemon-light
   useradd -m ops
   printf 'account default\nhost 127.0.0.1\nfrom grid@localhost\n' >/etc/msmtprc
   say "a delivery" deliver good Towel
