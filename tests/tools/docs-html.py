@@ -151,6 +151,10 @@ def main():
               [] if len("".join(page.text)) > 500 else "it has none")
         if not re.search(r"\.\d\.html$", name):
             check("%s has no anchor twice" % name, sorted(page.twice))
+    for name, anchor in (("api.html", "#pages"),
+                         ("gridctl.1.html", "#DESCRIPTION")):
+        check("%s lists its sections" % name, [] if ("a", anchor) in
+              read[name].links else "it does not")
     where_links_lead(read)
     what_is_listed()
     what_the_search_finds()

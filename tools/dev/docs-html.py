@@ -135,10 +135,21 @@ class Site:
                 parts.append("%s<h2>%s</h2>\n<ul>" % (
                     "</ul>\n" if said else "", html.escape(page.reader)))
                 said = page.reader
-            parts.append('<li><a href="%s"%s>%s</a></li>' % (
+            parts.append('<li><a href="%s"%s>%s</a>%s</li>' % (
                 page.out, ' aria-current="page"' if page is current else "",
-                html.escape(page.title)))
+                html.escape(page.title),
+                self.contents(page) if page is current else ""))
         return "\n".join(parts) + "</ul>"
+
+    def contents(self, page):
+        """The sections of a page; mandoc's have headings of the first rank."""
+        rank = 1 if page.source.startswith("docs/man/") else 2
+        items = ['<li><a href="#%s">%s</a></li>' % (
+            anchor, html.escape(words(title)))
+            for anchor, title in re.findall(
+                r'<h%d[^>]* id="([^"]*)"[^>]*>(.*?)</h' % rank, page.body,
+                re.S)]
+        return "\n<ul>\n%s</ul>" % "\n".join(items) if items else ""
 
     def write(self, page):
         with open(os.path.join(self.out, page.out), "w",
@@ -202,7 +213,10 @@ TEMPLATE = """<!doctype html>
 <nav>
 <p><a href="index.html">Product Grid</a></p>
 <input type="search" placeholder="Search ( / )" aria-label="Search" hidden>
+<details open>
+<summary>Pages</summary>
 %(navigation)s
+</details>
 </nav>
 <main>
 <p class="reader">%(reader)s</p>

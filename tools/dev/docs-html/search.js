@@ -47,6 +47,12 @@ if (typeof document !== "undefined") {
     if (box.value.trim() === "") main.replaceChildren(...before);
     else show(main, box.value);
   });
+  // On a narrow screen the page comes first, its list of pages is folded.
+  const narrow = matchMedia("(max-width: 50rem)");
+  const pages = document.querySelector("nav details");
+  const fold = () => { pages.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
   // "/" leads to the search; a link found in this page leads back to it.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target === box) return;
