@@ -62,6 +62,7 @@ machine_begin() { # NAME
     machine_give_up "the package" "$work/log"
   }
   deb=${deb:-$(echo "$work"/deb/product-grid_*.deb)}
+  [ -s "$deb" ] || { echo "not ok: there is no package $deb"; exit 1; }
   hook_deb=$(echo "${deb%/*}"/gridhook_*.deb)
 }
 
