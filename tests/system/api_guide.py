@@ -267,6 +267,28 @@ def a_refusal_is_as_shown_in_each_format():
             assert json.loads(answer.body) == shown, answer.body
 
 
+def values_and_origins_are_as_the_guide_says():
+    grid, gridctl = filled()
+    with grid:
+        key = {"X-API-Key": gridctl("key", "create", "--name", "t", "--scope",
+                                    "read").strip(),
+               "Origin": "https://elsewhere.example"}
+        answer = grid.get("/api/v1/grid?limit=1000&fournisseur=" + SUPPLIER,
+                          headers=key)
+        found = json.loads(answer.body.decode("utf-8"), parse_float=str)
+        texts = [text for row in found["data"] for text in row.values()
+                 if isinstance(text, str) and re.match(r"-?\d+\.\d", text)]
+        assert len(texts) > 1000 and all(
+            re.fullmatch(r"-?\d+\.\d{1,6}", text) for text in texts), \
+            [text for text in texts if not re.fullmatch(
+                r"-?\d+\.\d{1,6}", text)][:5]
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z",
+                            found["meta"]["computedAt"]), found["meta"]
+        assert answer.headers["Access-Control-Allow-Origin"] is None
+        assert grid.get("/api/v1/openapi.json").headers[
+            "Access-Control-Allow-Origin"] == "*"
+
+
 def pages_end_as_the_guide_says():
     """Behind the last one, where no row matches, and without a limit."""
     grid, gridctl = filled()
@@ -428,6 +450,7 @@ if __name__ == "__main__":
                the_table_of_errors_is_what_is_answered,
                proposals_are_taken_and_answered_as_shown,
                a_refusal_is_as_shown_in_each_format,
+               values_and_origins_are_as_the_guide_says,
                pages_end_as_the_guide_says,
                answers_of_get_have_an_etag, too_many_without_a_key_get_429,
                the_client_tries_again_and_tells_what_will_not_mend])
