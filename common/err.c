@@ -19,7 +19,7 @@ static const char *const texts[ERR_COUNT] = {
     [ERR_DAMAGED] = "stored data damaged",
     [ERR_DAMAGED_BESIDE] = "other stored data damaged",
     [ERR_VERSION] = "stored by another version",
-    [ERR_NO_SPACE] = "no space left",
+    [ERR_NO_SPACE] = "the disk is full: make room",
     [ERR_MAP_FULL] = "the file's map is full, the disk is not",
     [ERR_NO_ADDRESS] = "too little address space: raise ulimit -v (LimitAS=)",
     [ERR_NO_FILES] = "too many open files",

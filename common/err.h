@@ -41,7 +41,7 @@ enum err {
 	ERR_COUNT
 };
 
-/* A few lower-case words, never NULL: "no space left", "not found". */
+/* A few lower-case words, never NULL: "not found". */
 const char *err_text(enum err err);
 
 /* The code that fits an errno value; ERR_SYSTEM where none is closer. */
