@@ -28,6 +28,7 @@
 #define GRACE_S (15 * 60)
 #define PUSH_S 600 /* between two looks at the bucket without a reason */
 #define PUSH_AGAIN_S 30
+#define PUSH_COMPUTED_S 5 /* as computations come by the hundred */
 #define NOT_KNOWN UINT64_MAX
 
 struct follower {
@@ -283,6 +284,18 @@ tell_pushed(enum err err, struct fault *told, const struct fault *fault)
 	}
 }
 
+/* Looks sooner where a supplier was computed. */
+static int64_t
+sooner(int64_t wait_s, uint64_t *published, struct store *store)
+{
+	uint64_t now;
+
+	if (computed_published(&now, store) != ERR_OK || now == *published)
+		return wait_s;
+	*published = now;
+	return wait_s < PUSH_COMPUTED_S ? wait_s : PUSH_COMPUTED_S;
+}
+
 /* The node that made the files puts them, unless it has gone meanwhile. */
 static void *
 push_always(void *context)
@@ -292,6 +305,7 @@ push_always(void *context)
 	struct fault told, fault;
 	struct pushed pushed;
 	int64_t wait_s = 0, alike_s = 0;
+	uint64_t published = NOT_KNOWN;
 
 	fault_clear(&told);
 	for (;; sleep(1)) {
@@ -300,11 +314,12 @@ push_always(void *context)
 		enum err err;
 
 		alike_s = changed ? 0 : alike_s + 1;
+		wait_s = sooner(wait_s, &published, follower->store);
 		if (follower->refused || (!changed && wait_s-- > 0))
 			continue;
 		fault_clear(&fault);
-		err = push_files(
-		    &pushed, follower->store, alike_s >= PUSH_S, &fault);
+		err = push_files(&pushed, follower->store,
+		    alike_s >= PUSH_S ? PUSH_LEFT : PUSH_OWN, &fault);
 		if (err != ERR_OK)
 			fault_set(&fault, "bucket", "%s", err_text(err));
 		metrics_cluster(

@@ -287,9 +287,8 @@ bucket_put(const struct bucket *bucket, const struct files_id *id,
 	    strcmp(sha, id->name) != 0)
 		err = ERR_DAMAGED;
 	if (err == ERR_DAMAGED)
-		fault_set(fault, path,
-		    "is damaged, and is not put into the bucket: 'gridctl "
-		    "cluster pull --verify' gets it anew");
+		fault_set(
+		    fault, path, "is damaged, and is not put into the bucket");
 	if (err == ERR_OK)
 		err = request(bucket, &one, &answer, fault);
 	if (one.fd >= 0)

@@ -413,26 +413,51 @@ try_holder(struct part *part, const struct files_from *from, unsigned i)
 	return before == 0 ? ERR_DAMAGED : ERR_BEHIND;
 }
 
+/* The list may grow before the bucket, between two files. */
+static unsigned
+away_index(const struct files_from *from, unsigned i)
+{
+	return i < from->count ? i : FILES_HOLDERS_MAX;
+}
+
+/* Of them those that were away for the file before come last. */
+static unsigned
+order_holders(
+    unsigned order[FILES_HOLDERS_MAX + 1], const struct files_from *from)
+{
+	const unsigned count = from->count + (from->bucket != NULL ? 1 : 0);
+	unsigned n = 0;
+
+	for (unsigned away = 0; away < 2; away++)
+		for (unsigned i = 0; i < count; i++)
+			if (from->away[away_index(from, i)] == (away == 1))
+				order[n++] = i;
+	return count;
+}
+
 #define ROUNDS 16
 
 /* Each holder that has brought it forward may be asked again. */
 static enum err
-ask_in_turn(
-    struct part *part, const struct files_from *from, struct fault *fault)
+ask_in_turn(struct part *part, struct files_from *from, struct fault *fault)
 {
-	const unsigned count = from->count + (from->bucket != NULL ? 1 : 0);
+	unsigned order[FILES_HOLDERS_MAX + 1];
+	const unsigned count = order_holders(order, from);
 	bool left[FILES_HOLDERS_MAX + 1] = {false};
 	enum err err = ERR_AWAY;
 	bool more = true;
 
 	for (unsigned round = 0; round < ROUNDS && more; round++) {
 		more = false;
-		for (unsigned i = 0; i < count; i++) {
+		for (unsigned n = 0; n < count; n++) {
+			unsigned i = order[n];
 			uint64_t before = part->have;
 
 			if (left[i])
 				continue;
 			err = try_holder(part, from, i);
+			from->away[away_index(from, i)] =
+			    err == ERR_AWAY || err == ERR_TIMED_OUT;
 			if (err == ERR_OK || is_own(err))
 				return err;
 			left[i] = err != ERR_BEHIND && part->have <= before;
@@ -447,8 +472,8 @@ ask_in_turn(
 }
 
 enum err
-files_fetch(const char *dir, const struct files_id *id,
-    const struct files_from *from, struct fault *fault)
+files_fetch(const char *dir, const struct files_id *id, struct files_from *from,
+    struct fault *fault)
 {
 	struct part part = {.id = id, .fd = -1};
 	enum err err;

@@ -77,15 +77,18 @@ struct files_from {
 	const char *token; /* for the header Authorization */
 	struct ask_trust trust;
 	int64_t stall_s; /* a holder that sends hardly a byte is left */
+	/* files_fetch() notes here who gave no answer; the bucket comes last. */
+	bool away[FILES_HOLDERS_MAX + 1];
 };
 
 /*
  * Gets the file from the holders in turn: one that breaks off is followed by
  * the next, which goes on from there. What has another hash, or more bytes, is
- * thrown away and told in the log, and its holder is not asked again. A kill
+ * thrown away and told in the log, and its holder is not asked again. One that
+ * gave no answer is asked behind the others for the files that follow. A kill
  * leaves the part that came for the next call.
  *
  *   ERR_AWAY   no holder has given it whole; the fault has the last one's reason
  */
 enum err files_fetch(const char *dir, const struct files_id *id,
-    const struct files_from *from, struct fault *fault);
+    struct files_from *from, struct fault *fault);

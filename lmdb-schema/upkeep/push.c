@@ -1,15 +1,19 @@
 #include "lmdb-schema/upkeep/push.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/date.h"
 #include "common/kv/kv.h"
+#include "lmdb-schema/codemap.h"
+#include "lmdb-schema/schema.h"
 #include "lmdb-schema/store/bucket.h"
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/checkpoint.h"
+#include "lmdb-schema/upkeep/computed_priv.h"
 #include "lmdb-schema/upkeep/edition_priv.h"
 
 /* --- what the bucket has -------------------------------------------------- */
@@ -94,7 +98,10 @@ struct pushing {
 	struct engine_node own;
 	struct editions editions;
 	struct checkpoints checkpoints;
-	bool others;
+	struct codemap *suppliers; /* whose snapshots are lacking */
+	enum push_whose whose;
+	int64_t looked_ns;
+	bool again; /* the lists are to be made anew */
 	bool lacks; /* a file of the edition or checkpoint is neither here */
 	enum err damage; /* of a file here, which holds up no other */
 	struct pushed *pushed;
@@ -127,6 +134,7 @@ end(struct pushing *pushing)
 	if (pushing == NULL)
 		return;
 	buf_fini(&pushing->listing.objects);
+	codemap_free(pushing->suppliers);
 	free(pushing);
 }
 
@@ -134,9 +142,12 @@ end(struct pushing *pushing)
 static enum err
 look(struct pushing *pushing)
 {
-	enum err err = bucket_list(
-	    &pushing->bucket, add_object, &pushing->listing, pushing->fault);
+	enum err err;
 
+	buf_clear(&pushing->listing.objects);
+	pushing->looked_ns = date_monotonic_ns();
+	err = bucket_list(
+	    &pushing->bucket, add_object, &pushing->listing, pushing->fault);
 	if (err == ERR_OK)
 		err = cluster_node(&pushing->own, pushing->dir, pushing->fault);
 	if (err == ERR_OK)
@@ -151,7 +162,8 @@ look(struct pushing *pushing)
 /* --- putting -------------------------------------------------------------- */
 
 static enum err
-put_piece(struct pushing *pushing, const struct files_id *id, unsigned number)
+put_piece(struct pushing *pushing, const struct files_id *id, unsigned number,
+    struct fault *fault)
 {
 	struct bucket_object object = {.number = number,
 	    .bytes = bucket_piece_bytes(&pushing->bucket, id, number),
@@ -160,8 +172,7 @@ put_piece(struct pushing *pushing, const struct files_id *id, unsigned number)
 	enum err err = files_path(path, pushing->dir, id->name, "");
 
 	if (err == ERR_OK)
-		err = bucket_put(
-		    &pushing->bucket, id, path, number, pushing->fault);
+		err = bucket_put(&pushing->bucket, id, path, number, fault);
 	if (err != ERR_OK)
 		return err;
 	memcpy(object.name, id->name, sizeof(object.name));
@@ -169,13 +180,16 @@ put_piece(struct pushing *pushing, const struct files_id *id, unsigned number)
 	return add_object(&pushing->listing, &object);
 }
 
+/* `advice` is on a damaged file. One that is pruned meanwhile is not here. */
 static enum err
-push_one(void *context, const struct files_id *id)
+push_file(
+    struct pushing *pushing, const struct files_id *id, const char *advice)
 {
-	struct pushing *pushing = context;
 	struct listing *listing = &pushing->listing;
+	struct fault fault;
 	enum err err = ERR_OK;
 
+	fault_clear(&fault);
 	if (has_whole(listing, &pushing->bucket, id))
 		return ERR_OK;
 	if (!files_have(pushing->dir, id)) {
@@ -185,14 +199,26 @@ push_one(void *context, const struct files_id *id)
 	for (unsigned i = 0;
 	     i < bucket_pieces(&pushing->bucket, id) && err == ERR_OK; i++)
 		if (!has_piece(listing, &pushing->bucket, id, i))
-			err = put_piece(pushing, id, i);
+			err = put_piece(pushing, id, i, &fault);
 	if (err == ERR_OK)
 		pushing->pushed->files++;
+	pushing->lacks = pushing->lacks || err == ERR_DAMAGED;
+	if (err == ERR_DAMAGED && !files_have(pushing->dir, id))
+		return ERR_OK;
+	if (err != ERR_OK)
+		fault_set(pushing->fault, fault.place, "%s%s", fault.message,
+		    err == ERR_DAMAGED ? advice : "");
 	if (err != ERR_DAMAGED)
 		return err;
 	pushing->damage = err;
-	pushing->lacks = true;
 	return ERR_OK;
+}
+
+static enum err
+push_one(void *context, const struct files_id *id)
+{
+	return push_file(
+	    context, id, ": 'gridctl cluster pull --verify' gets it anew");
 }
 
 static enum err
@@ -244,7 +270,7 @@ push_edition(struct pushing *pushing, struct edition *edition)
 	bool told = false;
 	enum err err;
 
-	if (edition->number == 0 || (!own && !pushing->others))
+	if (edition->number == 0 || (!own && pushing->whose == PUSH_OWN))
 		return ERR_OK;
 	pushing->lacks = !files_have(pushing->dir, &edition->text);
 	if (pushing->lacks)
@@ -283,6 +309,80 @@ push_checkpoint(struct pushing *pushing, const struct checkpoint *checkpoint)
 	    : err;
 }
 
+/* Of another node's that node has had the time. */
+#define LEFT_MS INT64_C(600000)
+
+static enum err
+note_snapshot(
+    void *context, struct span supplier, const struct computed *computed)
+{
+	struct pushing *pushing = context;
+	int64_t age_ms = date_now_ms() - computed->entry.computed_ms;
+	uint32_t number;
+
+	if (pushing->whose != PUSH_ALL && age_ms < LEFT_MS &&
+	    strcmp(computed->node, pushing->own.name) != 0)
+		return ERR_OK;
+	return files_have(pushing->dir, &computed->file) &&
+		!has_whole(&pushing->listing, &pushing->bucket, &computed->file)
+	    ? codemap_add(pushing->suppliers, supplier, &number)
+	    : ERR_OK;
+}
+
+static enum err
+push_snapshot(struct pushing *pushing, struct span supplier)
+{
+	char advice[SCHEMA_CODE_MAX + 64];
+	struct computed computed;
+	enum err err = computed_read(&computed, pushing->store, supplier);
+
+	snprintf(advice, sizeof(advice),
+	    ": 'gridctl compute %.*s' gets it anew", SPAN_ARG(supplier));
+	return err == ERR_OK && computed.edition > 0
+	    ? push_file(pushing, &computed.file, advice)
+	    : err;
+}
+
+#define LOOK_AGAIN_NS INT64_C(600000000000)
+
+/*
+ * All snapshots may take hours, and an import waits for its files, a checkpoint for
+ * minutes.
+ */
+static bool
+is_outrun(const struct pushing *pushing)
+{
+	const struct editions *before = &pushing->editions;
+	struct editions editions;
+
+	if (date_monotonic_ns() - pushing->looked_ns > LOOK_AGAIN_NS)
+		return true;
+	return edition_look(&editions, pushing->store) == ERR_OK &&
+	    (strcmp(editions.now.text.name, before->now.text.name) != 0 ||
+		strcmp(editions.offered.text.name, before->offered.text.name) !=
+		    0);
+}
+
+static enum err
+push_snapshots(struct pushing *pushing)
+{
+	enum err err = ERR_OK;
+
+	codemap_free(pushing->suppliers);
+	pushing->suppliers = codemap_new();
+	if (pushing->suppliers == NULL)
+		return ERR_NO_MEMORY;
+	err = computed_each(pushing->store, note_snapshot, pushing);
+	for (uint32_t i = 0; i < codemap_count(pushing->suppliers) &&
+	     err == ERR_OK && !pushing->again;
+	     i++) {
+		err =
+		    push_snapshot(pushing, codemap_code(pushing->suppliers, i));
+		pushing->again = is_outrun(pushing);
+	}
+	return err;
+}
+
 static enum err
 push_all(struct pushing *pushing)
 {
@@ -290,6 +390,7 @@ push_all(struct pushing *pushing)
 	struct editions *editions = &pushing->editions;
 	enum err err = look(pushing);
 
+	pushing->again = false;
 	/* An import waits for it. */
 	if (err == ERR_OK)
 		err = push_edition(pushing, &editions->offered);
@@ -297,7 +398,7 @@ push_all(struct pushing *pushing)
 		err = push_edition(pushing, &editions->now);
 	for (unsigned i = checkpoints->count; i > 0 && err == ERR_OK; i--)
 		err = push_checkpoint(pushing, &checkpoints->list[i - 1]);
-	return err == ERR_OK ? pushing->damage : err;
+	return err == ERR_OK ? push_snapshots(pushing) : err;
 }
 
 static enum err
@@ -310,8 +411,8 @@ lock_pushing(int *fd, const char *dir)
 }
 
 enum err
-push_files(
-    struct pushed *out, struct store *store, bool others, struct fault *fault)
+push_files(struct pushed *out, struct store *store, enum push_whose whose,
+    struct fault *fault)
 {
 	struct pushing *pushing;
 	int lock = -1;
@@ -319,11 +420,14 @@ push_files(
 
 	memset(out, 0, sizeof(*out));
 	if (err == ERR_OK && pushing->bucket.url[0] != '\0') {
-		pushing->others = others;
+		pushing->whose = whose;
 		pushing->pushed = out;
+		pushing->again = true;
 		err = lock_pushing(&lock, pushing->dir);
-		if (err == ERR_OK)
+		while (err == ERR_OK && pushing->again)
 			err = push_all(pushing);
+		if (err == ERR_OK)
+			err = pushing->damage;
 	}
 	if (lock >= 0)
 		close(lock);
@@ -337,7 +441,7 @@ push_files(
 static enum err
 get_list(struct pushing *pushing, const struct files_id *id)
 {
-	const struct files_from from = {.bucket = &pushing->bucket};
+	struct files_from from = {.bucket = &pushing->bucket};
 
 	if (files_have(pushing->dir, id) ||
 	    !has_whole(&pushing->listing, &pushing->bucket, id))
@@ -433,6 +537,36 @@ push_sweep(
 
 /* --- looking -------------------------------------------------------------- */
 
+static enum err
+count_snapshot(
+    void *context, struct span supplier, const struct computed *computed)
+{
+	struct pushing *pushing = context;
+
+	(void)supplier;
+	if (has_whole(&pushing->listing, &pushing->bucket, &computed->file))
+		pushing->pushed->files++;
+	return ERR_OK;
+}
+
+static enum err
+count_all(struct push_look *out, struct pushing *pushing)
+{
+	struct pushed whole = {.files = 0};
+	enum err err;
+
+	pushing->pushed = &whole;
+	err = bucket_list(
+	    &pushing->bucket, add_object, &pushing->listing, pushing->fault);
+	if (err == ERR_OK)
+		err = computed_each(pushing->store, count_snapshot, pushing);
+	out->snapshots = whole.files;
+	out->objects = count_of(&pushing->listing);
+	for (size_t i = 0; i < out->objects; i++)
+		out->bytes += objects_of(&pushing->listing)[i].bytes;
+	return err;
+}
+
 enum err
 push_look(struct push_look *out, struct store *store, struct fault *fault)
 {
@@ -452,11 +586,7 @@ push_look(struct push_look *out, struct store *store, struct fault *fault)
 			err = has_record(&told, store, &editions.now);
 		out->edition = told ? editions.now.number : 0;
 		if (err == ERR_OK)
-			err = bucket_list(&pushing->bucket, add_object,
-			    &pushing->listing, fault);
-		out->objects = count_of(&pushing->listing);
-		for (size_t i = 0; i < out->objects; i++)
-			out->bytes += objects_of(&pushing->listing)[i].bytes;
+			err = count_all(out, pushing);
 	}
 	end(pushing);
 	return err;

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from bucket_kit import Double, Emulator, Half, Refused  # noqa: E402
-from editions import Shop, all_show  # noqa: E402
+from editions import Shop, all_show, flip_bytes  # noqa: E402
 from etcd_kit import Etcd, find_etcd  # noqa: E402
 from grid import GRIDCTL  # noqa: E402
 from join import LONG  # noqa: E402
@@ -35,13 +35,6 @@ class Keeper(Shop):
         with open(self.data + "/cluster.conf", "a") as file:
             file.write(self.store_.conf(self.path("bucket-secret")))
 
-    def ctl(self, *words, **options):
-        """Of snapshots no bucket has any: where the node that computed them has
-        gone, pull tells so at its end, and this node computes them."""
-        if words == ("cluster", "pull"):
-            options["check"] = False
-        return super().ctl(*words, **options)
-
     def ctl_any(self, *words):
         return subprocess.run([GRIDCTL, "--data", self.data] + list(words),
                               capture_output=True, text=True, check=False)
@@ -50,17 +43,17 @@ class Keeper(Shop):
         return self.status()["bucket"]
 
     def is_pushed(self):
-        return self.bucket().get("import") == self.status()["import"]
+        status = self.status()
+        bucket = status["bucket"]
+        return bucket.get("import") == status["import"] and \
+            bucket.get("snapshots") == status["snapshots"]
 
 
 def named(node):
-    """The files of the checkpoints and imports that the nodes name; all of them
-    are of this node. Snapshots are not put into the bucket."""
-    snapshots = {os.stat(os.path.join(folder, name)).st_ino
-                 for folder, _, names in os.walk(node.data + "/snapshots")
-                 for name in names}
+    """The files that the nodes name; all of them are of this node."""
+    node.ctl("prune", "--grace", "0")
     return {entry.name for entry in os.scandir(node.data + "/files")
-            if len(entry.name) == 64 and entry.inode() not in snapshots}
+            if len(entry.name) == 64}
 
 
 def a_node_that_is_alone_gives_its_files_to_the_bucket(store=None):
@@ -70,7 +63,8 @@ def a_node_that_is_alone_gives_its_files_to_the_bucket(store=None):
         wait_until(one.is_current, "it is current")
         # Two have the files: this node, and the bucket.
         one.import_("alone", count=60)
-        wait_until(one.is_pushed, "the bucket has the import")
+        one.ctl("compute", "--quiet", "--all")
+        wait_until(one.is_pushed, "the bucket has the import and what is computed")
         assert "the bucket has" in one.ctl("cluster", "push")
         one.store("10000", "Y")
         one.ctl("cluster", "checkpoint")
@@ -80,12 +74,62 @@ def a_node_that_is_alone_gives_its_files_to_the_bucket(store=None):
         look = one.bucket()
         assert look["reachable"] and look["bytes"] > 0, look
         wanted, row = one.live(), one.row("10000")
+        shown, computed = tag(one, "S2"), one.status()["computations"]
         one.stop()
         # Its nginx has gone, too: no node is there to ask.
         with Keeper(etcd, bucket, one, copies=2) as two:
+            assert "2 snapshots came" in two.pulled, two.pulled
             wait_until(two.is_current, "it is current")
             assert two.live() == wanted
             assert two.row("10000") == row and "Y" in row, row
+            assert tag(two, "S2") == shown
+            # S1, by the test's kit.
+            assert two.status()["computations"] == computed + 1
+
+
+def tag(node, supplier):
+    return node.ask("GET", "/api/v1/grid?limit=5&fournisseur=" + supplier)\
+        .headers["ETag"]
+
+
+def a_snapshot_that_its_node_has_not_put_comes_from_another():
+    """And one that is replaced goes from the bucket, as files of imports do."""
+    with Double() as bucket, Etcd() as etcd, Keeper(etcd, bucket) as one:
+        wait_until(one.is_pushed, "the bucket has all")
+        bucket.fault = refuse(503, "SlowDown", "PUT")
+        one.ctl("compute", "--quiet", "S1")
+        with Keeper(etcd, bucket, one) as two:
+            wait_until(lambda: two.status()["snapshotsHere"] ==
+                       two.status()["snapshots"], "it has all snapshots")
+            one.stop()
+            assert not two.is_pushed()
+            bucket.fault = None
+            two.ctl("cluster", "push")
+            assert two.is_pushed()
+            before = named(two)
+            two.ctl("compute", "--quiet", "S1")
+            wait_until(two.is_pushed, "the bucket has the newest")
+            gone = before - named(two)
+            assert len(gone) == 1 and gone <= bucket.names(), gone
+            for key in bucket.objects:
+                bucket.age(key, hours=25)
+            two.ctl("cluster", "checkpoint")
+            assert not gone & bucket.names()
+            assert two.is_pushed()
+            damaged_here_is_not_put(bucket, two)
+
+
+def damaged_here_is_not_put(bucket, node):
+    """And holds up no other."""
+    path = os.path.join(node.data, "snapshots", "S1")
+    (name,) = [name for name in os.listdir(path) if name.endswith(".mdb")]
+    node.stop()
+    flip_bytes(os.path.join(path, name))
+    bucket.objects.clear()
+    done = node.ctl_any("cluster", "push")
+    assert done.returncode == 1 and "gridctl compute S1" in done.stderr, done
+    assert bucket.names() and \
+        node.bucket()["snapshots"] == node.status()["snapshots"] - 1
 
 
 def what_nothing_needs_is_removed_from_the_bucket():
@@ -190,6 +234,7 @@ def the_emulator_takes_what_is_signed():
 if __name__ == "__main__":
     find_etcd()
     run_tests([a_node_that_is_alone_gives_its_files_to_the_bucket,
+               a_snapshot_that_its_node_has_not_put_comes_from_another,
                what_nothing_needs_is_removed_from_the_bucket,
                nodes_go_on_without_the_bucket,
                wrong_bytes_are_not_shown,

@@ -280,7 +280,7 @@ push(struct store *store, const char *command)
 	enum err err;
 
 	fault_clear(&fault);
-	err = push_files(&pushed, store, true, &fault);
+	err = push_files(&pushed, store, PUSH_ALL, &fault);
 	if (err == ERR_OK)
 		err = push_look(&look, store, &fault);
 	if (err == ERR_OK && look.url[0] == '\0') {

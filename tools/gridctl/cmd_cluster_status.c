@@ -214,15 +214,19 @@ add_bucket(struct status *status, const struct push_look *look,
 		members_string(&status->json, "address", look->url);
 		members_bool(&status->json, "reachable", there);
 		members_int(&status->json, "import", (int64_t)look->edition);
+		members_int(
+		    &status->json, "snapshots", (int64_t)look->snapshots);
 		members_int(&status->json, "bytes", (int64_t)look->bytes);
 		members_given(&status->json, "error", fault->message);
 		jsonw_object_end(&status->json);
 	} else if (there)
-		buf_addf(&status->text, "files %s %s, import %s%s\n", look->url,
+		buf_addf(&status->text,
+		    "files %s %s, import %s%s, %s snapshots\n", look->url,
 		    cmd_bytes(look->bytes), cmd_count(look->edition),
 		    look->edition < status->editions.now.number
 			? ", which is not the last"
-			: "");
+			: "",
+		    cmd_count(look->snapshots));
 	else
 		buf_addf(
 		    &status->text, "files %s %s\n", look->url, fault->message);

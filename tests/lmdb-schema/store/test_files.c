@@ -177,6 +177,20 @@ START_TEST(a_holder_that_nobody_listens_at_is_passed_over)
 }
 END_TEST
 
+/* For the next file: a dead host takes seconds to say nothing. */
+START_TEST(who_gave_no_answer_is_asked_last_from_then_on)
+{
+	from.holders[from.count++] = "http://127.0.0.1:1";
+	add(HOLDER_SOUND);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	ck_assert_int_gt(quiet_lines(), 0);
+	files_drop(scratch_dir(), id.name);
+	ck_assert_int_eq(fetch(), ERR_OK);
+	ck_assert_int_eq(quiet_lines(), 0);
+	ck_assert_uint_eq(stub_holder_asked(0), 2);
+}
+END_TEST
+
 START_TEST(without_a_holder_it_is_said)
 {
 	ck_assert_int_eq(fetch(), ERR_AWAY);
@@ -419,6 +433,7 @@ test_suite(void)
 	tcase_add_test(tc, who_lies_is_told_and_not_asked_again);
 	tcase_add_test(tc, who_has_not_the_token_gets_nothing);
 	tcase_add_test(tc, a_holder_that_nobody_listens_at_is_passed_over);
+	tcase_add_test(tc, who_gave_no_answer_is_asked_last_from_then_on);
 	tcase_add_test(tc, without_a_holder_it_is_said);
 	tcase_add_loop_test(tc, a_part_that_is_none_is_made_anew, 0, 4);
 	tcase_add_test(tc, a_kill_leaves_the_part_for_the_next);
