@@ -15,6 +15,7 @@
  *	             addresses that are told what happens (hook.h, hook_at.h)
  *	           "lease" 00 name: which node does a work (lease.h)
  *	           "kept" 00 owner 00 name -> what the screen keeps (kept.h)
+ *	           "nodes", "node" 00 name: which node keeps what (share.h)
  *	keys       id -> packed: text SHA-256 of the whole key (32 bytes),
  *	             text name, unsigned scope (1 read, 2 propose),
  *	             unsigned created ms, revoked ms (0: not), last use ms;
