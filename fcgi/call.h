@@ -53,6 +53,7 @@ struct server {
 	struct source_slot *source; /* shared_source.c */
 	struct key_uses *uses;
 	char *node; /* its name among several; NULL: on its own */
+	bool keeps_part; /* of the suppliers, as others do: rows/holder.h */
 	atomic_uint waiting; /* threads, for other nodes' entries: seen.c */
 };
 
@@ -118,6 +119,7 @@ struct call {
 	struct span path[2]; /* what {…} in the route's path stands for */
 	struct reply *reply;
 	bool handed_over; /* nginx is to ask again elsewhere */
+	struct span passed; /* to a node that keeps this supplier */
 	/* Two kilobytes that their steps fill: not cleared before. */
 	struct query query;
 	struct params params;

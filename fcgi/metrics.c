@@ -146,6 +146,20 @@ metrics_cluster(
 	    &metrics->cluster[gauge], value, memory_order_relaxed);
 }
 
+void
+metrics_nodes(struct metrics *metrics, uint64_t changes, uint64_t away)
+{
+	metrics->nodes_changes = 0;
+	metrics->nodes_away = away;
+	metrics->nodes_changes = changes;
+}
+
+uint64_t
+metrics_nodes_away(const struct metrics *metrics, uint64_t changes)
+{
+	return metrics->nodes_changes == changes ? metrics->nodes_away : 0;
+}
+
 static unsigned
 status_place(int status)
 {

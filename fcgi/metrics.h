@@ -43,6 +43,7 @@ enum stock {
 	STOCK_SNAPSHOTS_DAMAGED,
 	STOCK_SHARED_MADE,
 	STOCK_SHARED_TAKEN,
+	STOCK_SHARED_KEPT,
 	STOCK_SHARED_LACKING,
 	STOCK_PENDING,
 	STOCK_VALIDATED,
@@ -133,6 +134,8 @@ struct metrics {
 	   written; 0: there is no other. */
 	atomic_llong current_ns;
 	atomic_llong cluster[CLUSTER_GAUGES];
+	/* Of several nodes those that are away, a bit for each; of which list. */
+	atomic_ullong nodes_away, nodes_changes;
 	/* The supervisor's own pid, and who has which place, 0 for nobody. */
 	pid_t supervisor;
 	unsigned endpoint_count;
@@ -171,6 +174,13 @@ void metrics_behind(struct metrics *metrics);
 int64_t metrics_behind_ms(const struct metrics *metrics);
 void metrics_cluster(
     struct metrics *metrics, enum cluster_gauge gauge, int64_t value);
+
+/*
+ * The nodes that are away, of the list with so many changes
+ * (lmdb-schema/state/share.h): a hint. Of another list none is known to be.
+ */
+void metrics_nodes(struct metrics *metrics, uint64_t changes, uint64_t away);
+uint64_t metrics_nodes_away(const struct metrics *metrics, uint64_t changes);
 #define METRICS_BEHIND_MS 1000 /* what is told to callers */
 
 /* Takes over what was counted in the data directory. */

@@ -33,6 +33,8 @@ static const struct {
 	"Snapshots that nodes share, by the node that made them.", true},
     [STOCK_SHARED_TAKEN] = {"gridapi_shared_snapshots_total",
 	"{from=\"elsewhere\"}", "", true},
+    [STOCK_SHARED_KEPT] = {"gridapi_shared_snapshots_kept", "",
+	"Suppliers with a snapshot that nodes share and this one keeps.", true},
     [STOCK_SHARED_LACKING] = {"gridapi_shared_snapshots_lacking", "",
 	"Suppliers whose newest snapshot another node has, and this one not.",
 	true},

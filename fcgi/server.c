@@ -68,10 +68,15 @@ static enum err
 name_node(struct server *server, struct fault *fault)
 {
 	struct engine_node node;
+	struct cluster_sharing sharing;
 	enum err err = cluster_node(&node, server->settings->data_dir, fault);
 
+	if (err == ERR_OK)
+		err = cluster_sharing(
+		    &sharing, server->settings->data_dir, fault);
 	if (err != ERR_OK || node.name[0] == '\0')
 		return err;
+	server->keeps_part = sharing.keep > 0;
 	server->node = strdup(node.name);
 	return server->node == NULL ? ERR_NO_MEMORY : ERR_OK;
 }

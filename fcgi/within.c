@@ -90,7 +90,8 @@ within_ask(struct within *out, struct buf *room, struct call *call,
 	*out = (struct within){.status = reply.status,
 	    .body = end == NULL ? SPAN("")
 				: span_from(got, (size_t)(end - got.ptr) + 4),
-	    .handed_over = inner.handed_over};
+	    .handed_over = inner.handed_over,
+	    .passed = inner.passed};
 	reply_fini(&reply);
 	return err == ERR_OK ? buf_end(room) : err;
 }

@@ -19,6 +19,7 @@ struct within {
 	int status;
 	struct span body; /* in the buffer that was given */
 	bool handed_over; /* the slow pool must answer: ensure_hand_over() */
+	struct span passed; /* or a node that keeps this supplier: holder.h */
 };
 
 /*

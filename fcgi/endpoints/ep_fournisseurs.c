@@ -7,6 +7,7 @@
 #include "fcgi/endpoints/asked.h"
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/rows/etag.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/snapview.h"
@@ -14,6 +15,8 @@
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/facts/source.h"
 #include "lmdb-schema/snapshot/catalog.h"
+#include "lmdb-schema/state/state.h"
+#include "lmdb-schema/upkeep/computed.h"
 
 struct listing {
 	struct call *call;
@@ -40,6 +43,18 @@ show(struct jsonw *json, const struct source_supplier *supplier,
 	jsonw_object_end(json);
 }
 
+/* Of a supplier that other nodes keep. */
+static enum err
+find_elsewhere(struct catalog_entry *entry, bool *there, struct call *call,
+    struct span supplier)
+{
+	enum err err = computed_newest(
+	    entry, state_view_txn(call->serving->views.state), supplier);
+
+	*there = err == ERR_OK;
+	return err == ERR_NOT_FOUND ? ERR_OK : err;
+}
+
 /*
  * The supplier's entry, which is *there or not, or was *lost to damage. One of
  * the damaged entries is healed at once.
@@ -50,8 +65,14 @@ find_entry(struct catalog_entry *entry, bool *there, bool *lost,
 {
 	struct call *call = listing->call;
 	struct catalog_view *catalog = call->serving->views.catalog;
-	enum err err = catalog_get(catalog, supplier, entry);
+	bool here;
+	enum err err = holder_is_here(&here, call, supplier);
 
+	*lost = false;
+	if (err == ERR_OK && !here)
+		return find_elsewhere(entry, there, call, supplier);
+	if (err == ERR_OK)
+		err = catalog_get(catalog, supplier, entry);
 	*there = err == ERR_OK;
 	*lost = err == ERR_DAMAGED;
 	if (*lost && !listing->healed) {
@@ -126,6 +147,12 @@ check_modified(struct call *call)
 	enum err err =
 	    catalog_each(call->serving->views.catalog, mix_entry, &tag);
 
+	if (call->server->keeps_part) {
+		uint64_t seen =
+		    call->reply->seen; /* others' are of the state */
+
+		tag = etag_mix(tag, &seen, sizeof(seen));
+	}
 	reply_header(call->reply, "Content-Type", "application/json");
 	if (err != ERR_OK && err != ERR_DAMAGED)
 		return err;

@@ -3,6 +3,9 @@
  *
  *	body -> the supplier's snapshot, computed if need be -> are all of them
  *	its articles? -> one transaction -> what came of each
+ *
+ * A node that does not keep the supplier (rows/holder.h) asks its facts instead,
+ * as a write is not passed on.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -12,10 +15,12 @@
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/endpoints/known.h"
 #include "fcgi/endpoints/listed.h"
 #include "fcgi/fail.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/ensure.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
@@ -63,21 +68,40 @@ make_room(struct submission *submission, size_t count)
 
 /* --- before --------------------------------------------------------------- */
 
+/* By the snapshot, or by the facts. */
+struct supplier {
+	struct snapshot *snap; /* NULL: the facts are asked */
+	struct known *known;
+	struct span name;
+};
+
+static enum err
+find(const struct supplier *supplier, struct span codein, bool in_order,
+    uint32_t *place)
+{
+	uint32_t row;
+
+	if (supplier->snap == NULL)
+		return known_find(supplier->known, codein);
+	return in_order
+	    ? snapshot_find_next(supplier->snap, codein, place, &row)
+	    : snapshot_find(supplier->snap, codein, &row);
+}
+
 /* Each unknown article once, in the order of the request. */
 static enum err
-find_unknown(struct submission *submission, struct snapshot *snap,
+find_unknown(struct submission *submission, const struct supplier *supplier,
     struct codemap *unknown)
 {
 	bool in_order =
 	    proposal_in_order(submission->changes, submission->count);
-	uint32_t row, number, place = 0;
+	uint32_t number, place = 0;
 	enum err err = ERR_OK;
 
 	for (unsigned i = 0; i < submission->count && err == ERR_OK; i++) {
 		struct span codein = submission->changes[i].codein;
 
-		err = in_order ? snapshot_find_next(snap, codein, &place, &row)
-			       : snapshot_find(snap, codein, &row);
+		err = find(supplier, codein, in_order, &place);
 		if (err != ERR_NOT_FOUND)
 			continue;
 		err = codemap_add(unknown, codein, &number);
@@ -133,13 +157,13 @@ tell_unknown(struct submission *submission, const struct codemap *unknown)
 }
 
 static enum err
-check_known(struct submission *submission, struct snapshot *snap)
+check_known(struct submission *submission, const struct supplier *supplier)
 {
 	struct codemap *unknown = codemap_new();
 	enum err err = ERR_NO_MEMORY;
 
 	if (unknown != NULL)
-		err = find_unknown(submission, snap, unknown);
+		err = find_unknown(submission, supplier, unknown);
 	if (err == ERR_OK && codemap_count(unknown) > 0)
 		err = tell_unknown(submission, unknown);
 	codemap_free(unknown);
@@ -188,7 +212,7 @@ write_result(
 }
 
 static enum err
-answer_one(struct submission *submission, struct snapshot *snap)
+answer_one(struct submission *submission, struct span name)
 {
 	struct answer answer;
 
@@ -196,7 +220,7 @@ answer_one(struct submission *submission, struct snapshot *snap)
 	jsonw_object_begin(&answer.json);
 	write_result(&answer, submission, 0);
 	members_text(&answer.json, "codeFournisseur", submission->supplier);
-	members_null_text(&answer.json, "nomFournisseur", snapshot_name(snap));
+	members_null_text(&answer.json, "nomFournisseur", name);
 	jsonw_object_end(&answer.json);
 	members_object(&answer.json, "meta");
 	members_time(&answer.json, "enregistreLe", submission->when_ms);
@@ -206,7 +230,7 @@ answer_one(struct submission *submission, struct snapshot *snap)
 }
 
 static enum err
-answer_many(struct submission *submission, struct snapshot *snap)
+answer_many(struct submission *submission, struct span name)
 {
 	struct answer answer;
 	unsigned changed = 0;
@@ -222,7 +246,7 @@ answer_many(struct submission *submission, struct snapshot *snap)
 	jsonw_array_end(&answer.json);
 	members_object(&answer.json, "meta");
 	members_text(&answer.json, "codeFournisseur", submission->supplier);
-	members_null_text(&answer.json, "nomFournisseur", snapshot_name(snap));
+	members_null_text(&answer.json, "nomFournisseur", name);
 	members_int(&answer.json, "demandes", submission->count);
 	members_int(&answer.json, "modifies", changed);
 	members_int(&answer.json, "aValider", changed);
@@ -232,15 +256,49 @@ answer_many(struct submission *submission, struct snapshot *snap)
 	return answer_end(&answer);
 }
 
+typedef enum err (*tell_function)(
+    struct submission *submission, struct span name);
+
 static enum err
-propose(struct submission *submission,
-    enum err (*tell)(struct submission *submission, struct snapshot *snap))
+propose_for(struct submission *submission, const struct supplier *supplier,
+    tell_function tell)
+{
+	enum err err = check_known(submission, supplier);
+
+	if (err == ERR_OK)
+		err = deposit(submission);
+	return err == ERR_OK ? tell(submission, supplier->name) : err;
+}
+
+static enum err
+propose_by_facts(struct submission *submission, tell_function tell)
+{
+	struct known known;
+	struct supplier supplier = {.known = &known};
+	enum err err =
+	    known_open(&known, submission->call, submission->supplier);
+
+	supplier.name = known.name;
+	if (err == ERR_OK)
+		err = propose_for(submission, &supplier, tell);
+	known_close(&known);
+	return err;
+}
+
+static enum err
+propose(struct submission *submission, tell_function tell)
 {
 	struct call *call = submission->call;
+	struct supplier supplier = {.known = NULL};
 	struct snapview view;
-	enum err err = ensure_snapshot(&view, call, submission->supplier, 0,
-	    submission->compute, &submission->computed);
+	bool here;
+	enum err err = holder_is_here(&here, call, submission->supplier);
 
+	if (err == ERR_OK && !here)
+		return propose_by_facts(submission, tell);
+	if (err == ERR_OK)
+		err = ensure_snapshot(&view, call, submission->supplier, 0,
+		    submission->compute, &submission->computed);
 	if (err != ERR_OK)
 		return err;
 	if (submission->computed)
@@ -249,12 +307,10 @@ propose(struct submission *submission,
 		snapview_drop(&view, call, ERR_OK);
 		return err;
 	}
-	err = check_known(submission, view.pinned->snap);
-	if (err == ERR_OK)
-		err = deposit(submission);
-	if (err == ERR_OK)
-		err = tell(submission, view.pinned->snap);
-	return snapview_close(&view, call, err);
+	supplier.snap = view.pinned->snap;
+	supplier.name = snapshot_name(supplier.snap);
+	return snapview_close(
+	    &view, call, propose_for(submission, &supplier, tell));
 }
 
 /* --- PUT ------------------------------------------------------------------ */
@@ -292,9 +348,12 @@ take_computed(struct submission *submission, const struct listed *listed)
 {
 	struct call *call = submission->call;
 	struct catalog_entry entry;
-	enum err err =
-	    catalog_get(call->serving->views.catalog, listed->codes[0], &entry);
+	bool here;
+	enum err err = holder_is_here(&here, call, listed->codes[0]);
 
+	if (err == ERR_OK && here)
+		err = catalog_get(
+		    call->serving->views.catalog, listed->codes[0], &entry);
 	if (err == ERR_OK)
 		submission->supplier = listed->codes[0];
 	else if (err == ERR_NOT_FOUND)

@@ -4,6 +4,7 @@
  */
 #include <assert.h>
 
+#include "common/arena.h"
 #include "common/members.h"
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/endpoint.h"
@@ -11,6 +12,7 @@
 #include "fcgi/fail.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/ensure.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/snapview.h"
 #include "fcgi/rows/splice.h"
 #include "lmdb-schema/facts/live.h"
@@ -43,9 +45,15 @@ absent_at(struct call *call, const struct listed *listed, struct span supplier)
 		: SPAN("This supplier has no such article."));
 }
 
+/* Suppliers that other nodes keep. */
+struct others {
+	struct span *codes;
+	unsigned count;
+};
+
 static enum err
 send(struct call *call, struct snapview *view, uint32_t row,
-    const struct listed *listed, bool computed)
+    const struct listed *listed, const struct others *others, bool computed)
 {
 	const struct snap_head *head = snapshot_head(view->pinned->snap);
 	const uint64_t tag[] = {head->generation,
@@ -72,6 +80,9 @@ send(struct call *call, struct snapview *view, uint32_t row,
 	jsonw_raw(&answer.json, SPAN("")); /* the row */
 	members_object(&answer.json, "meta");
 	listed_write(&answer.json, listed);
+	if (others->count > 0)
+		members_names(
+		    &answer.json, "autresNoeuds", others->codes, others->count);
 	members_time(&answer.json, "computedAt", head->computed_ms);
 	answer_days(&answer.json, head);
 	members_bool(&answer.json, "computedOnDemand", computed);
@@ -84,6 +95,7 @@ send(struct call *call, struct snapview *view, uint32_t row,
 static enum err
 at_supplier(struct call *call, const struct listed *listed)
 {
+	const struct others none = {NULL, 0};
 	struct snapview view;
 	bool computed;
 	uint32_t row;
@@ -94,7 +106,7 @@ at_supplier(struct call *call, const struct listed *listed)
 		return err;
 	err = snapshot_find(view.pinned->snap, call->path[0], &row);
 	if (err == ERR_OK)
-		err = send(call, &view, row, listed, computed);
+		err = send(call, &view, row, listed, &none, computed);
 	else if (err == ERR_NOT_FOUND)
 		err = absent_at(call, listed, call->params.fournisseur);
 	return snapview_close(&view, call, err);
@@ -157,15 +169,54 @@ absent_anywhere(
 	return absent_at(call, listed, listed->codes[0]);
 }
 
+/* A node that keeps all of them answers, or this one without those of others. */
+static enum err
+find_others(
+    struct others *others, struct call *call, const struct listed *listed)
+{
+	enum err err = ERR_OK;
+	bool here;
+
+	others->count = 0;
+	others->codes = arena_array(
+	    call->serving->arena, listed->count + 1, sizeof(*others->codes));
+	if (others->codes == NULL)
+		return ERR_NO_MEMORY;
+	if (listed->count > 0)
+		err = holder_pass_all(call, listed->codes, listed->count);
+	for (unsigned i = 0; i < listed->count && err == ERR_OK; i++) {
+		err = holder_is_here(&here, call, listed->codes[i]);
+		if (err == ERR_OK && !here)
+			others->codes[others->count++] = listed->codes[i];
+	}
+	return err;
+}
+
+static bool
+is_other(const struct others *others, struct span code)
+{
+	for (unsigned i = 0; i < others->count; i++)
+		if (span_eq(others->codes[i], code))
+			return true;
+	return false;
+}
+
 /* Among the suppliers with a snapshot, the row that sells most. */
 static enum err
 anywhere(struct call *call, const struct listed *listed)
 {
 	struct best best = {.view = {NULL, NULL, false}};
+	struct others others;
 	bool may_be_computed = false;
-	enum err err = ERR_OK;
+	enum err err = find_others(&others, call, listed);
 
+	if (err != ERR_OK)
+		return err;
 	for (unsigned i = 0; i < listed->count && err == ERR_OK; i++) {
+		if (is_other(&others, listed->codes[i])) {
+			may_be_computed = true;
+			continue;
+		}
 		err = consider(&best, call, listed->codes[i]);
 		may_be_computed = may_be_computed || err == ERR_NOT_READY;
 		if (err == ERR_NOT_READY || err == ERR_NOT_FOUND)
@@ -178,7 +229,7 @@ anywhere(struct call *call, const struct listed *listed)
 	}
 	if (best.view.pinned == NULL)
 		return absent_anywhere(call, listed, may_be_computed);
-	err = send(call, &best.view, best.row, listed, false);
+	err = send(call, &best.view, best.row, listed, &others, false);
 	return snapview_close(&best.view, call, err);
 }
 

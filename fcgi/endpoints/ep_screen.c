@@ -9,9 +9,11 @@
 #include "fcgi/endpoints/answer.h"
 #include "fcgi/endpoints/body.h"
 #include "fcgi/endpoints/endpoint.h"
+#include "fcgi/endpoints/known.h"
 #include "fcgi/fail.h"
 #include "fcgi/http/members.h"
 #include "fcgi/rows/ensure.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/snapview.h"
 #include "lmdb-schema/codemap.h"
 #include "lmdb-schema/key.h"
@@ -259,25 +261,25 @@ read_body(struct deciding *deciding)
 	return ERR_OK;
 }
 
-/* A user's own range needs an article that the supplier has. */
+/* The snapshot, or the facts where it is NULL. */
 static enum err
-check_known(struct deciding *deciding)
+find(const struct known *known, struct snapshot *snap, struct span codein)
+{
+	uint32_t row;
+
+	return snap == NULL ? known_find(known, codein)
+			    : snapshot_find(snap, codein, &row);
+}
+
+static enum err
+tell_unknown(
+    struct deciding *deciding, const struct known *known, struct snapshot *snap)
 {
 	struct call *call = deciding->call;
 	const struct proposal_verdict *verdict = &deciding->verdict;
-	struct snapview view;
 	struct jsonw json;
 	unsigned unknown = 0;
-	uint32_t row;
-	bool computed;
-	enum err err;
 
-	if (deciding->edits == 0)
-		return ERR_OK;
-	err = ensure_snapshot(
-	    &view, call, verdict->supplier, 0, false, &computed);
-	if (err != ERR_OK)
-		return err;
 	fail_begin(&json, call);
 	jsonw_key(&json, "inconnus");
 	jsonw_array_begin(&json);
@@ -285,18 +287,58 @@ check_known(struct deciding *deciding)
 	     i++) {
 		struct span codein = deciding->decisions[i].codein;
 
-		if (snapshot_find(view.pinned->snap, codein, &row) == ERR_OK)
+		if (find(known, snap, codein) == ERR_OK)
 			continue;
 		unknown++;
 		jsonw_string(&json, codein);
 	}
 	jsonw_array_end(&json);
-	snapview_close(&view, call, ERR_OK);
 	if (unknown > 0)
 		return fail_end(&json, call, 404, CODE_NOT_FOUND,
 		    SPAN("This supplier does not have every one of these "
 			 "articles: see details.inconnus. Nothing was saved."));
 	return ERR_OK;
+}
+
+static enum err
+check_by_facts(struct deciding *deciding)
+{
+	struct known known;
+	enum err err =
+	    known_open(&known, deciding->call, deciding->verdict.supplier);
+
+	if (err == ERR_OK)
+		err = tell_unknown(deciding, &known, NULL);
+	known_close(&known);
+	return err;
+}
+
+/*
+ * A user's own range needs an article that the supplier has. A node that does not
+ * keep the supplier (rows/holder.h) asks its facts: a write is not passed on.
+ */
+static enum err
+check_known(struct deciding *deciding)
+{
+	struct call *call = deciding->call;
+	struct span supplier = deciding->verdict.supplier;
+	struct snapview view;
+	bool here = true, computed;
+	enum err err = ERR_OK;
+
+	if (deciding->edits == 0)
+		return ERR_OK;
+	err = holder_is_here(&here, call, supplier);
+	if (err == ERR_OK && !here)
+		return check_by_facts(deciding);
+	if (err == ERR_OK)
+		err =
+		    ensure_snapshot(&view, call, supplier, 0, false, &computed);
+	if (err != ERR_OK)
+		return err;
+	err = tell_unknown(deciding, NULL, view.pinned->snap);
+	snapview_close(&view, call, ERR_OK);
+	return err;
 }
 
 /* Not everybody decides for every supplier. */

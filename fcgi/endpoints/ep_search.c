@@ -13,6 +13,7 @@
 #include "fcgi/fail.h"
 #include "fcgi/rows/etag.h"
 #include "fcgi/rows/flat.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/negotiate.h"
 #include "fcgi/rows/paging.h"
 #include "fcgi/rows/ensure.h"
@@ -68,13 +69,33 @@ find(struct search *search)
 
 /* --- the answer ----------------------------------------------------------- */
 
-/* Says what is left out: rows behind the limit, suppliers, or both. */
+/* Of a node that keeps a part of the suppliers, as others keep the rest. */
+static int
+elsewhere_text(char *text, size_t size, const struct search *search)
+{
+	long long absent = (long long)search->across.absent;
+	bool one = absent == 1;
+
+	if (request_french(search->call->request))
+		return snprintf(text, size,
+		    "%lld fournisseur%s n'%s pas été cherché%s : sans "
+		    "snapshot, ou à d'autres nœuds ; fournisseur en nomme un, "
+		    "qui l'est partout.",
+		    absent, one ? "" : "s", one ? "a" : "ont", one ? "" : "s");
+	return snprintf(text, size,
+	    "%lld supplier%s not searched: without snapshot, or kept by other "
+	    "nodes; one that fournisseur names is searched everywhere.",
+	    absent, one ? " was" : "s were");
+}
+
 static int
 absent_text(char *text, size_t size, const struct search *search)
 {
 	long long absent = (long long)search->across.absent;
 	bool one = absent == 1;
 
+	if (search->call->server->keeps_part)
+		return elsewhere_text(text, size, search);
 	if (request_french(search->call->request))
 		return snprintf(text, size,
 		    "%lld fournisseur%s sans snapshot : %s articles n'ont pas "
@@ -283,6 +304,8 @@ ep_search(struct call *call)
 	assert(call->subject.kind != SUBJECT_NOBODY);
 	if (err == ERR_OK)
 		err = make_query(&query, call);
+	if (err == ERR_OK && call->params.fournisseur.len > 0)
+		err = holder_pass(call, call->params.fournisseur);
 	if (err != ERR_OK)
 		return err;
 	across_begin(&search.across, call, &query);

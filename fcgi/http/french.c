@@ -168,6 +168,8 @@ static const struct row {
      "the request, here or at another node.",
 	"Ce nœud n'a pas encore ce que nomme X-Grid-Seen. Rien n'a été fait : "
 	"répéter la requête, ici ou à un autre nœud."},
+    {"This node does not keep that supplier: ask without X-Grid-Passed.",
+	"Ce nœud ne garde pas ce fournisseur : demander sans X-Grid-Passed."},
     {"There is no supplier %.*s with articles; /fournisseurs lists them.",
 	"Aucun fournisseur %.*s n'a d'articles ; /fournisseurs les liste."},
     {"The server's disk is full. Nothing was stored; the request can be "

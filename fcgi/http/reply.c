@@ -35,6 +35,7 @@ static const struct status {
     STATUS(409, "Conflict"),
     STATUS(413, "Content Too Large"),
     STATUS(415, "Unsupported Media Type"),
+    STATUS(421, "Misdirected Request"),
     STATUS(429, "Too Many Requests"),
     STATUS(500, "Internal Server Error"),
     STATUS(503, "Service Unavailable"),

@@ -40,6 +40,8 @@ static const struct param {
     PARAM("HTTP_MCP_METHOD", mcp_method),
     PARAM("HTTP_MCP_NAME", mcp_name),
     PARAM("HTTP_X_GRID_SEEN", grid_seen),
+    PARAM("HTTP_X_GRID_PASSED", grid_passed),
+    PARAM("GRID_ALONE", grid_alone),
     PARAM("HTTP_HOST", host),
     PARAM("HTTP_X_FORWARDED_HOST", forwarded_host),
     PARAM("HTTP_X_FORWARDED_PROTO", forwarded_proto),

@@ -31,6 +31,9 @@ struct request {
 	struct span origin, sec_fetch_site;
 	struct span mcp_version, mcp_method, mcp_name;
 	struct span grid_seen;
+	struct span grid_passed; /* the node that passes it on: rows/holder.h */
+	struct span
+	    grid_alone; /* none of those that it was passed to answers */
 	struct span host, forwarded_host, forwarded_proto;
 	/*
 	 * The organisation's server has told nginx these of a person; no

@@ -17,6 +17,7 @@ struct agent {
 	bool batch; /* its tools must not be handed over to the slow pool */
 	unsigned calls; /* of tools so far */
 	bool handed_over; /* the whole POST goes to the slow pool */
+	struct span passed; /* or to a node that keeps this supplier */
 	struct buf answer; /* of the API, to one call after the other */
 };
 

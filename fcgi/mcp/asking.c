@@ -224,10 +224,17 @@ failed(struct asking *asking, enum err err)
 }
 
 static bool
-hand_over(struct asking *asking)
+hand_over(struct asking *asking, struct span passed)
 {
 	if (!asking->agent->batch) {
 		asking->agent->handed_over = true;
+		asking->agent->passed = passed;
+		return false;
+	}
+	if (passed.len > 0) {
+		result_error(asking->result,
+		    "Another node keeps the rows of this supplier: send this "
+		    "call alone, not in a batch.");
 		return false;
 	}
 	result_error(asking->result,
@@ -250,7 +257,7 @@ asking_send(struct asking *asking, enum method method, struct span body)
 	if (err != ERR_OK)
 		return failed(asking, err);
 	if (within.handed_over)
-		return hand_over(asking);
+		return hand_over(asking, within.passed);
 	err = jscan_parse(&asking->doc, within.body, DEPTH_MAX, NULL);
 	if (err != ERR_OK)
 		return failed(asking, err);

@@ -10,6 +10,7 @@
 #include "fcgi/endpoints/endpoint.h"
 #include "fcgi/mcp/agent.h"
 #include "fcgi/rows/ensure.h"
+#include "fcgi/rows/holder.h"
 
 #define BODY_MAX ((size_t)1 << 20)
 #define ANSWER_MAX ((size_t)32 << 20)
@@ -63,5 +64,10 @@ ep_mcp(struct call *call)
 	mcp_post(
 	    &agent_service, &agent, request->body, &headers, on_answer, &agent);
 	buf_fini(&agent.answer);
-	return agent.handed_over ? ensure_hand_over(call) : ERR_OK;
+	if (!agent.handed_over)
+		return ERR_OK;
+	return agent.passed.len > 0 &&
+		holder_pass(call, agent.passed) == ERR_ANSWERED
+	    ? ERR_ANSWERED
+	    : ensure_hand_over(call);
 }

@@ -14,6 +14,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/edition.h"
+#include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/log_version.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "lmdb-schema/upkeep/push.h"
@@ -37,6 +38,9 @@ struct follower {
 	struct engine_node node;
 	struct engine_node other; /* the last record of another run */
 	struct log_version version;
+	unsigned keep; /* of cluster.conf */
+	struct keeping_watching watch;
+	_Atomic uint64_t whole; /* the version at which it lacked nothing */
 	_Atomic bool refused; /* another node has its name */
 };
 
@@ -77,6 +81,7 @@ tell(struct follower *follower)
 	if (err != ERR_OK)
 		return err;
 	follower->node.places[STORE_LIVE] = editions.shown;
+	follower->node.places[STORE_CATALOG] = follower->whole;
 	follower->node.beat++;
 	err = engine->node_put(engine, &follower->node, RECORD_S, &other);
 	if (err == ERR_EXISTS)
@@ -86,9 +91,19 @@ tell(struct follower *follower)
 		log_info("no other node has this one's name any more: name=%s",
 		    follower->node.name);
 	}
-	return err == ERR_OK ? log_version_look(&follower->version,
-				   follower->store, date_monotonic_ns())
-			     : err;
+	if (err == ERR_OK)
+		err = log_version_look(
+		    &follower->version, follower->store, date_monotonic_ns());
+	if (err == ERR_OK && !follower->refused)
+		err = keeping_tell(
+		    follower->store, &follower->node, follower->keep);
+	if (err == ERR_OK && !follower->refused)
+		err = keeping_watch(&follower->watch, follower->store,
+		    follower->node.name, date_monotonic_ns());
+	if (err == ERR_OK)
+		metrics_nodes(follower->metrics, follower->watch.changes,
+		    follower->watch.away);
+	return err;
 }
 
 static void *
@@ -166,7 +181,7 @@ take_always(void *context)
 #define COMPUTED_BUSY_NS INT64_C(1000000000)
 
 struct computed_seen {
-	uint64_t published, shown, catalog; /* NOT_KNOWN: look */
+	uint64_t version, shown, catalog; /* NOT_KNOWN: look */
 	int64_t again_ns; /* 0: only when one of these changes */
 };
 
@@ -191,10 +206,10 @@ is_new(struct follower *follower, struct computed_seen *seen)
 	bool is;
 
 	if (edition_look(&editions, follower->store) != ERR_OK ||
-	    computed_published(&now.published, follower->store) != ERR_OK)
+	    keeping_version(&now.version, follower->store) != ERR_OK)
 		return false;
 	now.shown = editions.shown;
-	is = now.published != seen->published || now.shown != seen->shown ||
+	is = now.version != seen->version || now.shown != seen->shown ||
 	    now.catalog != seen->catalog ||
 	    (seen->again_ns != 0 && date_monotonic_ns() >= seen->again_ns);
 	if (is)
@@ -202,16 +217,33 @@ is_new(struct follower *follower, struct computed_seen *seen)
 	return is;
 }
 
+/* Snapshots that other nodes keep go from here once these have them. */
+static enum err
+give_up(struct follower *follower)
+{
+	uint64_t given, left;
+	enum err err = keeping_give_up(&given, &left, follower->store);
+
+	if (given > 0)
+		log_info("snapshots are kept by other nodes alone: count=%llu",
+		    (unsigned long long)given);
+	return (err == ERR_OK && left > 0) || err == ERR_AWAY ? ERR_BUSY : err;
+}
+
 static enum err
 exchange_computed(struct follower *follower, struct fault *fault)
 {
-	uint64_t taken = 0;
+	struct computed_taken taken;
 	enum err err = computed_take(&taken, follower->store, fault);
 
-	if (taken > 0)
+	if (taken.count > 0)
 		log_info("snapshots came from other nodes: count=%llu",
-		    (unsigned long long)taken);
-	return err == ERR_OK ? computed_offer(follower->store, fault) : err;
+		    (unsigned long long)taken.count);
+	if (taken.version > 0)
+		follower->whole = taken.version;
+	if (err == ERR_OK)
+		err = computed_offer(follower->store, fault);
+	return err == ERR_OK ? give_up(follower) : err;
 }
 
 static void *
@@ -361,6 +393,7 @@ static void
 work(const char *dir, struct metrics *metrics, const char *run)
 {
 	static struct follower follower;
+	struct cluster_sharing sharing = {.keep = 0};
 	struct fault fault;
 	pthread_t thread;
 	enum err err;
@@ -368,6 +401,9 @@ work(const char *dir, struct metrics *metrics, const char *run)
 	fault_clear(&fault);
 	follower.metrics = metrics;
 	err = cluster_node(&follower.node, dir, &fault);
+	if (err == ERR_OK)
+		err = cluster_sharing(&sharing, dir, &fault);
+	follower.keep = sharing.keep;
 	memcpy(follower.node.run, run, sizeof(follower.node.run));
 	if (err == ERR_OK)
 		err = store_open(&follower.store, dir, &fault);

@@ -76,6 +76,7 @@ stock_take(struct store *store, struct metrics *metrics)
 		[STOCK_SNAPSHOTS_DAMAGED] = (int64_t)counts.lost,
 		[STOCK_SHARED_MADE] = (int64_t)counts.made,
 		[STOCK_SHARED_TAKEN] = (int64_t)counts.taken,
+		[STOCK_SHARED_KEPT] = (int64_t)counts.kept,
 		[STOCK_SHARED_LACKING] = (int64_t)counts.lacking,
 		[STOCK_PENDING] = (int64_t)counts.pending,
 		[STOCK_PENDING_SINCE_S] =

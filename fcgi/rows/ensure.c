@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "fcgi/fail.h"
+#include "fcgi/rows/holder.h"
 #include "fcgi/rows/on_demand.h"
 #include "fcgi/rows/shared_source.h"
 #include "fcgi/rows/snapview.h"
@@ -113,8 +114,14 @@ ensure_snapshot(struct snapview *view, struct call *call, struct span supplier,
 	*computed = false;
 	if (err == ERR_NOT_FOUND)
 		return fail_no_supplier(call, supplier);
+	if (err == ERR_OK && generation == 0)
+		err = holder_pass(call, supplier);
 	if (err == ERR_OK)
 		err = snapview_pin(view, call, supplier, generation);
+	/* A replaced one may still be here, or is at a holder. */
+	if ((err == ERR_NOT_FOUND || err == ERR_NOT_READY) && generation != 0 &&
+	    holder_pass(call, supplier) == ERR_ANSWERED)
+		return ERR_ANSWERED;
 	if (err == ERR_NOT_FOUND)
 		return reply_fail(call->reply, 404, CODE_NOT_FOUND,
 		    "This generation of supplier %.*s is not kept any more: "

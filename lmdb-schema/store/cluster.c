@@ -21,7 +21,7 @@ struct cluster_settings {
 	char *ca, *cert, *key, *user, *password_file, *secret_file;
 	char *bucket, *bucket_region, *bucket_key, *bucket_secret_file;
 	char *bucket_ca;
-	int64_t copies;
+	int64_t copies, keep;
 };
 
 #define AT(member) offsetof(struct cluster_settings, member)
@@ -49,6 +49,8 @@ const struct conf_row cluster_rows[] = {
     TEXT(secret_file, "", "a file with the secret that the nodes share"),
     {"cluster", "copies", CONF_INT, AT(copies), "2", 1, 64, NULL,
 	"nodes that have an import's files before the nodes show it"},
+    {"cluster", "keep", CONF_INT, AT(keep), "0", 0, 64, NULL,
+	"nodes that keep a supplier's snapshot; 0: all"},
     TEXT(
 	bucket, "", "a bucket with the nodes' files, too: https://host/bucket"),
     TEXT(bucket_region, "us-east-1", "its region"),
@@ -385,11 +387,15 @@ take_sharing(void *out, const struct cluster_settings *settings,
 {
 	struct cluster_sharing *sharing = out;
 
-	(void)path;
-	(void)fault;
 	sharing->files =
 	    settings->secret_file[0] != '\0' && settings->address[0] != '\0';
+	if (settings->keep > 0 && !sharing->files) {
+		fault_set(fault, path,
+		    "[cluster] keep needs address and secret_file, too");
+		return ERR_BAD_INPUT;
+	}
 	sharing->copies = (unsigned)settings->copies;
+	sharing->keep = (unsigned)settings->keep;
 	sharing->bucket = settings->bucket[0] != '\0';
 	return ERR_OK;
 }

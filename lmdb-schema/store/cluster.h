@@ -48,6 +48,7 @@ struct cluster_sharing {
 	bool files; /* the file names a secret, and an address of this node */
 	unsigned copies; /* nodes that have the files before they are shown */
 	bool bucket; /* is one of them */
+	unsigned keep; /* nodes that keep a supplier; 0: all (state/share.h) */
 };
 
 enum err cluster_sharing(

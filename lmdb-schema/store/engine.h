@@ -37,7 +37,12 @@ struct engine_node {
 	/* Letters and digits, of one start; or ENGINE_RUN_JOINS. */
 	char run[ENGINE_RUN_LEN + 1];
 	uint64_t beat; /* grows with each record of a run */
-	uint64_t places[STORE_ENVS]; /* entries that it has */
+	/*
+	 * Entries of the state that it has; the import that it shows, for live;
+	 * and for the catalogue the version at which it had all snapshots of
+	 * its part (upkeep/keeping.h).
+	 */
+	uint64_t places[STORE_ENVS];
 	unsigned log_version; /* of entries that it reads: write_log.h */
 };
 

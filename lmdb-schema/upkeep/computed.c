@@ -14,6 +14,7 @@
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed_priv.h"
 #include "lmdb-schema/upkeep/edition_priv.h"
+#include "lmdb-schema/upkeep/keeping.h"
 
 static const char name[] = "computed";
 
@@ -148,27 +149,38 @@ computed_is_fresh(
 /* --- all of them ----------------------------------------------------------- */
 
 enum err
-computed_each(struct store *store,
+computed_each_in(struct kv_txn *txn,
     enum err (*each)(
 	void *context, struct span supplier, const struct computed *computed),
     void *context)
 {
 	struct key prefix = key_prefix(span_of(name));
 	struct computed computed;
-	struct kv_txn *txn;
 	struct kv_walk *walk;
 	struct span key, value;
-	enum err err = kv_read(&txn, store_state(store));
+	enum err err = ERR_OK;
 
-	if (err != ERR_OK)
-		return err;
 	walk = kv_walk_begin(txn, STATE_META, key_span(&prefix), SPAN(""));
 	while (err == ERR_OK) {
 		err = kv_walk_next(walk, &key, &value);
 		if (err == ERR_OK && read_record(&computed, value))
 			err = each(context, key_second(key), &computed);
 	}
-	err = kv_walk_done(walk, err);
+	return kv_walk_done(walk, err);
+}
+
+enum err
+computed_each(struct store *store,
+    enum err (*each)(
+	void *context, struct span supplier, const struct computed *computed),
+    void *context)
+{
+	struct kv_txn *txn;
+	enum err err = kv_read(&txn, store_state(store));
+
+	if (err != ERR_OK)
+		return err;
+	err = computed_each_in(txn, each, context);
 	kv_abort(txn);
 	return err;
 }
@@ -176,6 +188,7 @@ computed_each(struct store *store,
 struct counting {
 	struct catalog_view *view;
 	struct computed_counts *counts;
+	struct keeping keeping;
 };
 
 static enum err
@@ -186,10 +199,19 @@ count_record(
 	struct catalog_entry entry;
 
 	counting->counts->snapshots++;
+	if (!keeping_keeps(&counting->keeping, supplier))
+		return ERR_OK;
+	counting->counts->kept++;
 	if (catalog_get(counting->view, supplier, &entry) == ERR_OK &&
 	    catalog_is_same(&entry, &computed->entry))
 		counting->counts->here++;
 	return ERR_OK;
+}
+
+enum err
+computed_count_of(uint64_t *count, struct kv_txn *txn)
+{
+	return store_number(txn, name, count);
 }
 
 enum err
@@ -201,7 +223,7 @@ computed_published(uint64_t *count, struct store *store)
 	*count = 0;
 	if (err != ERR_OK)
 		return err;
-	err = store_number(txn, name, count);
+	err = computed_count_of(count, txn);
 	kv_abort(txn);
 	return err;
 }
@@ -215,11 +237,24 @@ computed_count(struct computed_counts *out, struct store *store)
 	memset(out, 0, sizeof(*out));
 	err = computed_published(&out->published, store);
 	if (err == ERR_OK)
+		err = keeping_look(&counting.keeping, store);
+	if (err == ERR_OK)
 		err = catalog_view_open(&counting.view, store);
 	if (err == ERR_OK)
 		err = computed_each(store, count_record, &counting);
 	catalog_view_close(counting.view);
 	return err;
+}
+
+enum err
+computed_newest(
+    struct catalog_entry *out, struct kv_txn *txn, struct span supplier)
+{
+	struct computed computed;
+	enum err err = computed_get(&computed, txn, supplier);
+
+	*out = computed.entry;
+	return err == ERR_OK && computed.edition == 0 ? ERR_NOT_FOUND : err;
 }
 
 enum err

@@ -22,6 +22,8 @@
  * itself; so does a machine on its own, and one whose cluster.conf names no
  * secret_file or no address. Such a snapshot is replaced by one of all nodes when
  * there is one that is as fresh.
+ *
+ * A node may keep a part of the suppliers (keeping.h): it gets those alone.
  */
 #pragma once
 
@@ -42,13 +44,18 @@ struct store;
 enum err computed_supplier(struct compute_result *result, struct store *store,
     struct span supplier, const struct compute_options *options);
 
+struct computed_taken {
+	uint64_t count; /* that came */
+	uint64_t version; /* at which it lacks none (keeping.h); 0: not known */
+};
+
 /*
- * Gets what other nodes have computed and this one lacks; *taken is how many came.
- * After a failure it goes on with the next one, and tells the first. ERR_BUSY:
- * another process of this node is at some, which are left for later.
+ * Gets what other nodes have computed and this one lacks of its part. After a
+ * failure it goes on with the next one, and tells the first. ERR_BUSY: another
+ * process of this node is at some, which are left for later.
  */
 enum err computed_take(
-    uint64_t *taken, struct store *store, struct fault *fault);
+    struct computed_taken *out, struct store *store, struct fault *fault);
 
 /*
  * Gives the others what this node alone has computed from the last import, and
@@ -59,7 +66,8 @@ enum err computed_offer(struct store *store, struct fault *fault);
 struct computed_counts {
 	uint64_t published; /* ever: grows with each */
 	uint64_t snapshots; /* suppliers that have one of all nodes */
-	uint64_t here; /* those that this node shows */
+	uint64_t kept; /* of these, suppliers that this node is to keep */
+	uint64_t here; /* those of them that it shows */
 };
 
 enum err computed_count(struct computed_counts *out, struct store *store);
@@ -67,8 +75,15 @@ enum err computed_count(struct computed_counts *out, struct store *store);
 /* The first of them alone, without a look at each. */
 enum err computed_published(uint64_t *count, struct store *store);
 
-/* Whether `generation` is older than the newest one of all nodes. */
+/*
+ * The newest one of a supplier, of those that nodes share; ERR_NOT_FOUND: there is
+ * none.
+ */
 struct kv_txn;
+enum err computed_newest(
+    struct catalog_entry *out, struct kv_txn *txn, struct span supplier);
+
+/* Whether `generation` is older than the newest one of all nodes. */
 enum err computed_is_outrun(bool *outrun, struct kv_txn *txn,
     struct span supplier, uint64_t generation);
 

@@ -31,6 +31,13 @@ enum err computed_each(struct store *store,
     enum err (*each)(
 	void *context, struct span supplier, const struct computed *computed),
     void *context);
+enum err computed_each_in(struct kv_txn *txn,
+    enum err (*each)(
+	void *context, struct span supplier, const struct computed *computed),
+    void *context);
+
+/* How many were ever published. */
+enum err computed_count_of(uint64_t *count, struct kv_txn *txn);
 
 /* Puts it, and counts it. */
 enum err computed_put(

@@ -8,6 +8,7 @@
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed_priv.h"
+#include "lmdb-schema/upkeep/keeping.h"
 
 /* --- one ------------------------------------------------------------------- */
 
@@ -129,7 +130,8 @@ struct taking {
 	struct catalog_view *view;
 	struct codemap *lacking;
 	struct holders *holders;
-	uint64_t *taken;
+	struct keeping keeping;
+	struct computed_taken *taken;
 	struct fault *fault;
 };
 
@@ -141,7 +143,8 @@ is_lacking(const struct taking *taking, struct span supplier,
 	struct catalog_entry entry;
 	bool stale = true;
 
-	if (!computed_fits(computed, &taking->share))
+	if (!computed_fits(computed, &taking->share) ||
+	    !keeping_keeps(&taking->keeping, supplier))
 		return false;
 	/* The supplier may be gone, and its record not yet. */
 	if (catalog_get(taking->view, supplier, &entry) != ERR_OK)
@@ -196,7 +199,7 @@ take_locked(struct taking *taking, struct span supplier)
 	err = computed_show(taking->store, supplier, &computed,
 	    &taking->holders, taking->fault);
 	if (err == ERR_OK)
-		++*taking->taken;
+		taking->taken->count++;
 	return err;
 }
 
@@ -235,17 +238,26 @@ take_all(struct taking *taking)
 }
 
 enum err
-computed_take(uint64_t *taken, struct store *store, struct fault *fault)
+computed_take(
+    struct computed_taken *out, struct store *store, struct fault *fault)
 {
-	struct taking taking = {.store = store, .taken = taken, .fault = fault};
+	struct taking taking = {.store = store, .taken = out, .fault = fault};
+	uint64_t version = 0;
 	enum err err = computed_share(&taking.share, store, fault);
 
-	*taken = 0;
+	*out = (struct computed_taken){0, 0};
 	if (err != ERR_OK || !taking.share.shares)
+		return err;
+	/* First: what comes meanwhile is of the next call. */
+	err = keeping_version(&version, store);
+	if (err == ERR_OK)
+		err = keeping_look(&taking.keeping, store);
+	if (err != ERR_OK)
 		return err;
 	taking.lacking = codemap_new();
 	err = taking.lacking == NULL ? ERR_NO_MEMORY : take_all(&taking);
 	codemap_free(taking.lacking);
 	free(taking.holders);
+	out->version = err == ERR_OK ? version : 0;
 	return err;
 }

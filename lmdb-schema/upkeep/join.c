@@ -12,6 +12,7 @@
 #include "common/fs.h"
 #include "common/hex.h"
 #include "common/log.h"
+#include "lmdb-schema/state/share.h"
 #include "lmdb-schema/store/cluster.h"
 #include "lmdb-schema/store/engine.h"
 #include "lmdb-schema/store/files.h"
@@ -749,6 +750,8 @@ join_leave(const char *dir, struct fault *fault)
 		err = cluster_node(&node, dir, fault);
 	if (err == ERR_OK)
 		err = store_open(&store, dir, fault);
+	if (err == ERR_OK)
+		err = share_drop(store, node.name);
 	if (err == ERR_OK)
 		err = store_engine(store)->node_drop(
 		    store_engine(store), node.name);

@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "common/kv/kv.h"
+#include "lmdb-schema/codemap.h"
 #include "lmdb-schema/compute/begun.h"
 #include "lmdb-schema/facts/live.h"
 #include "lmdb-schema/key.h"
 #include "lmdb-schema/snapshot/catalog.h"
 #include "lmdb-schema/state/hook.h"
 #include "lmdb-schema/store/store.h"
-#include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/computed_priv.h"
+#include "lmdb-schema/upkeep/keeping.h"
 
 #define ACTOR SPAN("gridctl")
 
@@ -20,6 +22,8 @@ struct noticing {
 	struct live_view *live;
 	struct catalog_view *catalog;
 	struct kv_txn *txn;
+	struct keeping keeping;
+	struct codemap *others; /* suppliers that this node does not keep */
 	struct audit audit;
 };
 
@@ -84,6 +88,42 @@ look_at_supplier(
 			     : err;
 }
 
+/* Of a supplier that this node does not keep it knows by the record. */
+static enum err
+note_other(void *context, struct span supplier, const struct computed *computed)
+{
+	struct noticing *noticing = context;
+	uint32_t number;
+
+	(void)computed;
+	return keeping_keeps(&noticing->keeping, supplier)
+	    ? ERR_OK
+	    : codemap_add(noticing->others, supplier, &number);
+}
+
+static enum err
+look_at_others(struct noticing *noticing)
+{
+	struct computed computed;
+	enum err err;
+
+	noticing->others = codemap_new();
+	err = noticing->others == NULL
+	    ? ERR_NO_MEMORY
+	    : computed_each_in(noticing->txn, note_other, noticing);
+	for (uint32_t i = 0;
+	     err == ERR_OK && i < codemap_count(noticing->others); i++) {
+		struct span supplier = codemap_code(noticing->others, i);
+
+		err = computed_get(&computed, noticing->txn, supplier);
+		if (err == ERR_OK && computed.edition > 0)
+			err = look_at_supplier(
+			    noticing, supplier, &computed.entry);
+	}
+	codemap_free(noticing->others);
+	return err;
+}
+
 static enum err
 look_at_all(struct noticing *noticing)
 {
@@ -100,6 +140,9 @@ look_at_all(struct noticing *noticing)
 	if (err == ERR_OK && (noticing->wanted & HOOK_COMPUTED) != 0)
 		err =
 		    catalog_each(noticing->catalog, look_at_supplier, noticing);
+	if (err == ERR_OK && (noticing->wanted & HOOK_COMPUTED) != 0 &&
+	    noticing->keeping.share.count > 0)
+		err = look_at_others(noticing);
 	/* The sound entries have been looked at. */
 	return err == ERR_DAMAGED ? ERR_OK : err;
 }
@@ -126,6 +169,8 @@ look(struct store *store, unsigned wanted, bool quietly)
 	err = live_view_open(&noticing.live, store);
 	if (err == ERR_OK)
 		err = catalog_view_open(&noticing.catalog, store);
+	if (err == ERR_OK)
+		err = keeping_look(&noticing.keeping, store);
 	if (err == ERR_OK)
 		err = store_write(store, STORE_STATE, work, &noticing);
 	catalog_view_close(noticing.catalog);

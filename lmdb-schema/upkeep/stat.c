@@ -14,6 +14,7 @@
 #include "lmdb-schema/state/state.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/stat_priv.h"
 
 struct sizing {
@@ -143,6 +144,7 @@ count_snapshots(struct stat_counts *counts, struct store *store)
 struct suppliers {
 	struct stat_counts *counts;
 	struct catalog_view *view;
+	struct keeping keeping;
 };
 
 static enum err
@@ -152,7 +154,8 @@ count_absent(void *context, const struct source_supplier *supplier)
 	struct catalog_entry entry;
 	enum err err = ERR_OK;
 
-	if (supplier->articles > 0)
+	if (supplier->articles > 0 &&
+	    keeping_keeps(&suppliers->keeping, supplier->code))
 		err = catalog_get(suppliers->view, supplier->code, &entry);
 	suppliers->counts->absent += err == ERR_NOT_FOUND;
 	return err == ERR_NOT_FOUND ? ERR_OK : err;
@@ -165,6 +168,8 @@ count_suppliers(
 	struct suppliers suppliers = {.counts = counts};
 	enum err err = catalog_view_open(&suppliers.view, store);
 
+	if (err == ERR_OK)
+		err = keeping_look(&suppliers.keeping, store);
 	if (err == ERR_OK)
 		err = source_suppliers(source, count_absent, &suppliers);
 	catalog_view_close(suppliers.view);
@@ -290,7 +295,8 @@ count_shared(struct stat_counts *counts, struct store *store)
 
 	if (err != ERR_OK)
 		return err;
-	counts->lacking = computed.snapshots - computed.here;
+	counts->kept = computed.kept;
+	counts->lacking = computed.kept - computed.here;
 	err = catalog_view_open(&view, store);
 	if (err == ERR_OK)
 		err = catalog_shared(view, &counts->made, &counts->taken);

@@ -30,9 +30,10 @@ struct stat_counts {
 	uint64_t pending, validated; /* proposed ranges */
 	uint64_t pending_since_ms; /* the oldest of them; 0: there is none */
 	struct stat_hooks hooks;
-	/* Snapshots that nodes share: those that this one made, and took; and
-	   suppliers whose newest one it does not show. */
-	uint64_t made, taken, lacking;
+	/* Snapshots that nodes share: those that this one made, and took;
+	   suppliers that have one and that it keeps; and those of them whose
+	   newest one it does not show. */
+	uint64_t made, taken, kept, lacking;
 	uint64_t facts_bytes, snapshot_bytes, packed_rows_bytes, words_bytes;
 	uint64_t live_bytes, catalog_bytes, state_bytes, trail_bytes,
 	    free_bytes;

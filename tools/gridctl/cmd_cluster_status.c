@@ -195,11 +195,15 @@ look_at_computed(struct status *status, struct store *store)
 		members_int(
 		    &status->json, "snapshots", (int64_t)counts.snapshots);
 		members_int(
+		    &status->json, "snapshotsKept", (int64_t)counts.kept);
+		members_int(
 		    &status->json, "snapshotsHere", (int64_t)counts.here);
 	} else if (counts.snapshots > 0)
 		buf_addf(&status->text,
-		    "have  %s computed suppliers, %s of them here\n",
-		    cmd_count(counts.snapshots), cmd_count(counts.here));
+		    "have  %s computed suppliers, %s of them kept here, of "
+		    "which %s are there\n",
+		    cmd_count(counts.snapshots), cmd_count(counts.kept),
+		    cmd_count(counts.here));
 	return err;
 }
 

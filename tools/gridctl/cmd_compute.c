@@ -18,6 +18,7 @@
 #include "lmdb-schema/snapshot/snapshot.h"
 #include "lmdb-schema/store/store.h"
 #include "lmdb-schema/upkeep/computed.h"
+#include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/prune.h"
 #include "tools/gridctl/cmd.h"
 
@@ -109,6 +110,8 @@ struct many {
 	struct target *targets;
 	unsigned count, room;
 	unsigned empty; /* suppliers without article, passed over */
+	struct keeping keeping;
+	unsigned others; /* suppliers that this node does not keep */
 	struct catalog_view *catalog;
 	atomic_uint next, failed, later, elsewhere;
 	bool again; /* those that were left for later */
@@ -163,6 +166,10 @@ add_target(void *context, const struct source_supplier *supplier)
 
 	if (!wanted(many, supplier))
 		return ERR_OK;
+	if (!keeping_keeps(&many->keeping, supplier->code)) {
+		many->others++;
+		return ERR_OK;
+	}
 	if (many->count == many->room) {
 		many->room = many->room == 0 ? 256 : many->room * 2;
 		targets =
@@ -201,6 +208,8 @@ choose_targets(struct many *many)
 	}
 	if (err == ERR_OK)
 		err = catalog_view_open(&many->catalog, many->store);
+	if (err == ERR_OK)
+		err = keeping_look(&many->keeping, many->store);
 	if (err == ERR_OK)
 		err = source_suppliers(many->source, add_target, many);
 	catalog_view_close(many->catalog);
@@ -296,6 +305,8 @@ summary(const struct many *many, double seconds)
 	    seconds);
 	if (many->elsewhere > 0)
 		printf("; %u of them by other nodes", many->elsewhere);
+	if (many->others > 0)
+		printf("; %u that other nodes keep left out", many->others);
 	if (many->options->all && many->empty > 0)
 		printf("; %u without an article passed over", many->empty);
 	putchar('\n');

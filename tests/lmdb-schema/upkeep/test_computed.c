@@ -168,7 +168,7 @@ START_TEST(a_machine_on_its_own_shares_nothing)
 	struct computed_counts counts;
 	struct compute_result result;
 	struct fault fault;
-	uint64_t taken;
+	struct computed_taken taken;
 	char path[FS_PATH_MAX];
 
 	facts_import(10, 1);

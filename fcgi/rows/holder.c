@@ -1,0 +1,156 @@
+#include "fcgi/rows/holder.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#include "common/arena.h"
+#include "fcgi/call.h"
+#include "fcgi/metrics.h"
+#include "fcgi/rows/ensure.h"
+#include "lmdb-schema/state/share.h"
+#include "lmdb-schema/state/state.h"
+
+#define HOLDERS_MAX 3
+#define RETRY_SECONDS 1
+
+struct holders {
+	struct share share;
+	unsigned own; /* this node's number */
+};
+
+/* As of the state that the answer shows. */
+static enum err
+look(struct holders **out, struct call *call)
+{
+	struct holders *holders =
+	    arena_alloc(call->serving->arena, sizeof(*holders));
+	enum err err;
+
+	*out = holders;
+	if (holders == NULL)
+		return ERR_NO_MEMORY;
+	err = share_read(
+	    &holders->share, state_view_txn(call->serving->views.state));
+	holders->own = share_find(&holders->share, call->server->node);
+	return err;
+}
+
+static bool
+keeps_all(const struct share *share, unsigned node,
+    const struct span *suppliers, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (!share_keeps(share, node, suppliers[i]))
+			return false;
+	return true;
+}
+
+enum err
+holder_is_here(bool *is, struct call *call, struct span supplier)
+{
+	struct holders *holders;
+	enum err err;
+
+	*is = true;
+	if (!call->server->keeps_part)
+		return ERR_OK;
+	err = look(&holders, call);
+	if (err == ERR_OK)
+		*is = share_keeps(&holders->share, holders->own, supplier);
+	return err;
+}
+
+/* Misdirected: nginx of the node that passes it on asks the next one. */
+static enum err
+refuse(struct call *call)
+{
+	reply_fail(call->reply, 421, CODE_INTERNAL,
+	    "This node does not keep that supplier: ask without "
+	    "X-Grid-Passed.");
+	reply_header(call->reply, "Retry-After", "%d", RETRY_SECONDS);
+	return ERR_ANSWERED;
+}
+
+struct listing {
+	const struct share *share;
+	const struct span *suppliers;
+	unsigned count;
+	const char **addresses;
+	unsigned found;
+};
+
+static void
+add_holder(struct listing *listing, unsigned node)
+{
+	const char *address = listing->share->nodes[node].address;
+
+	if (listing->found < HOLDERS_MAX && address[0] != '\0' &&
+	    keeps_all(listing->share, node, listing->suppliers, listing->count))
+		listing->addresses[listing->found++] = address;
+}
+
+/* In the first supplier's order; nodes that are away come last. */
+static void
+list_holders(
+    struct listing *listing, const struct holders *holders, struct call *call)
+{
+	const struct share *share = &holders->share;
+	uint64_t away =
+	    metrics_nodes_away(call->server->metrics, share->changes);
+	unsigned order[SHARE_NODES_MAX];
+
+	listing->share = share;
+	share_order(order, share, listing->suppliers[0]);
+	for (unsigned turn = 0; turn < 2; turn++)
+		for (unsigned i = 0; i < share->count; i++)
+			if (order[i] != holders->own &&
+			    (away >> order[i] & 1) == turn)
+				add_holder(listing, order[i]);
+}
+
+static enum err
+pass(struct call *call, const char *const addresses[HOLDERS_MAX],
+    unsigned count, struct span supplier)
+{
+	uint64_t seen = call->reply->seen;
+	char name[32];
+
+	ensure_hand_over_to(call, "@holder");
+	for (unsigned i = 0; i < count; i++) {
+		snprintf(name, sizeof(name), "X-Grid-Holder-%u", i + 1);
+		reply_header_text(call->reply, name, span_of(addresses[i]));
+	}
+	reply_header(call->reply, "X-Grid-Holder-Seen", "state:%llu",
+	    (unsigned long long)seen);
+	call->passed = arena_copy(call->serving->arena, supplier);
+	return ERR_ANSWERED;
+}
+
+enum err
+holder_pass_all(struct call *call, const struct span *suppliers, unsigned count)
+{
+	const char *addresses[HOLDERS_MAX];
+	struct listing listing = {NULL, suppliers, count, addresses, 0};
+	struct holders *holders;
+	enum err err;
+
+	assert(count > 0);
+	if (!call->server->keeps_part || call->request->grid_alone.len > 0)
+		return ERR_OK;
+	err = look(&holders, call);
+	if (err != ERR_OK ||
+	    keeps_all(&holders->share, holders->own, suppliers, count))
+		return err;
+	if (call->request->grid_passed.len > 0)
+		return count == 1 ? refuse(call) : ERR_OK;
+	list_holders(&listing, holders, call);
+	return listing.found == 0
+	    ? ERR_OK
+	    : pass(call, addresses, listing.found, suppliers[0]);
+}
+
+enum err
+holder_pass(struct call *call, struct span supplier)
+{
+	return holder_pass_all(call, &supplier, 1);
+}

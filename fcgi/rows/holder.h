@@ -1,0 +1,37 @@
+/*
+ * holder: requests for a supplier that this node of a cluster does not keep
+ * (lmdb-schema/state/share.h). nginx passes them on to a node that does, by what
+ * gridctl cluster nginx prints:
+ *
+ *	X-Accel-Redirect: @holder
+ *	X-Grid-Holder-1: https://192.0.2.12     where, from the nodes' records
+ *	X-Grid-Holder-2: https://192.0.2.13     and where then
+ *	X-Grid-Holder-Seen: state:1234          what is to be seen there
+ *
+ * A passed request has X-Grid-Passed, and is passed on no more: a node that does
+ * not keep the supplier answers it with 421, and nginx asks the next one. Where
+ * none of them answers, the request comes back with GRID_ALONE, and this node gets
+ * the snapshot or computes it.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/err.h"
+#include "common/span.h"
+
+struct call;
+
+/* Whether this node keeps the supplier; without `keep` always. */
+enum err holder_is_here(bool *is, struct call *call, struct span supplier);
+
+/*
+ * ERR_OK: the answer is to be made here. ERR_ANSWERED: nginx is to pass the
+ * request on, and call->passed is the supplier; or it was passed here, and the
+ * answer says that it is not for this node.
+ */
+enum err holder_pass(struct call *call, struct span supplier);
+
+/* The same to a node that keeps all of them; ERR_OK also where there is none. */
+enum err holder_pass_all(
+    struct call *call, const struct span *suppliers, unsigned count);
