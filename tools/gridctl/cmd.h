@@ -27,6 +27,7 @@ struct store;
 int cmd_backup(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_cluster(int argc, char **argv);
+int cmd_cluster_nginx(int argc, char **argv);
 int cmd_cluster_status(int argc, char **argv);
 int cmd_compute(int argc, char **argv);
 int cmd_demo(int argc, char **argv);

@@ -107,12 +107,6 @@ static const struct opt_spec publish_spec = {
     .count = 1,
 };
 
-static const struct opt_spec nginx_spec = {
-    .usage = "gridctl [--data DIR] cluster nginx",
-    .about = "Prints what nginx needs so that it serves files to the other "
-	     "nodes; it has their secret.",
-};
-
 /* --- checkpoints ---------------------------------------------------------- */
 
 /* A bucket that is away holds up no checkpoint: gridapi puts it there later. */
@@ -216,8 +210,8 @@ tell_current(struct store *store, const char *command)
 static int
 pull_computed(struct store *store, const char *command)
 {
-	struct fault fault;
 	struct computed_taken taken;
+	struct fault fault;
 	enum err err;
 
 	fault_clear(&fault);
@@ -485,167 +479,6 @@ cluster_leave(int argc, char **argv)
 	return CMD_DONE;
 }
 
-/* --- nginx ---------------------------------------------------------------- */
-
-static const char location[] =
-    "# Files for the other nodes of Product Grid, by gridctl cluster nginx.\n"
-    "# It has the nodes' secret: only root may read it.\n"
-    "location ~ \"^/cluster/files/(?<grid_file>[0-9a-f]{64})$\" {\n"
-    "	error_page 401 /cluster/refused;\n"
-    "	if ($http_authorization != \"%s\") {\n"
-    "		return 401;\n"
-    "	}\n"
-    "	alias \"%s/files/$grid_file\";\n"
-    "	default_type application/octet-stream;\n"
-    "	types { }\n"
-    "	etag off;\n"
-    "	sendfile_max_chunk 1m;\n"
-    "	add_header Cache-Control no-store;\n"
-    "}\n"
-    "location = /cluster/refused {\n"
-    "	internal;\n"
-    "	default_type application/json;\n"
-    "	add_header X-Request-Id $request_id always;\n"
-    "	add_header Cache-Control no-store always;\n"
-    "	return 200 '{\"error\":{\"code\":\"unauthorized\",\"message\":\""
-    "This is for the nodes of a cluster, which send the secret that they "
-    "share.\"}}\\n';\n"
-    "}\n"
-    "location /cluster/ {\n"
-    "	return 404;\n"
-    "}\n";
-
-/*
- * A location asks one node, and the next location another one; set comes before the
- * first, whose answer takes the place of the worker's. No part of the address is of
- * the request.
- */
-static const char first_holder[] =
-    "# Requests for suppliers that this node does not keep: a worker says "
-    "where to.\n"
-    "location @holder {\n"
-    "	set $grid_holder_1 $upstream_http_x_grid_holder_1;\n"
-    "	set $grid_holder_2 $upstream_http_x_grid_holder_2;\n"
-    "	set $grid_holder_3 $upstream_http_x_grid_holder_3;\n"
-    "	set $grid_holder_seen $upstream_http_x_grid_holder_seen;\n";
-
-static const char next_holder[] = "location @holder%u {\n"
-				  "	if ($grid_holder_%u = \"\") {\n"
-				  "		error_page 502 = @here;\n"
-				  "		return 502;\n"
-				  "	}\n";
-
-static const char any_holder[] =
-    "	proxy_pass $grid_holder_%u;\n"
-    "	proxy_http_version 1.1;\n"
-    "	proxy_set_header Connection \"\";\n"
-    "	proxy_set_header Host $http_host;\n"
-    "	proxy_set_header X-Grid-Passed \"%s\";\n"
-    "	proxy_set_header X-Grid-Seen $grid_holder_seen;\n"
-    "	proxy_hide_header Strict-Transport-Security;\n"
-    "	proxy_connect_timeout 2s;\n"
-    "	proxy_read_timeout 330s;\n"
-    "	proxy_buffer_size 64k;\n"
-    "	proxy_buffers 16 64k;\n"
-    "	proxy_busy_buffers_size 512k;\n"
-    "	proxy_max_temp_file_size 0;\n"
-    "	proxy_next_upstream off;\n"
-    "	proxy_intercept_errors on;\n"
-    "	recursive_error_pages on;\n"
-    "	error_page 421 502 503 504 = %s;\n"
-    "	proxy_ssl_server_name on;\n"
-    "	proxy_ssl_verify on;\n"
-    "	proxy_ssl_verify_depth 4;\n"
-    "	proxy_ssl_trusted_certificate \"%s\";\n";
-
-static const char no_holder[] = "location @here {\n"
-				"	set $grid_alone 1;\n"
-				"	fastcgi_pass $grid_to_pages;\n"
-				"}\n";
-
-#define SYSTEMS_CA "/etc/ssl/certs/ca-certificates.crt"
-#define HOLDERS 3
-
-static void
-print_holder(unsigned i, const struct cluster_peers *peers, const char *node)
-{
-	char next[32];
-
-	snprintf(
-	    next, sizeof(next), i < HOLDERS ? "@holder%u" : "@here", i + 1);
-	if (i == 1)
-		fputs(first_holder, stdout);
-	else
-		printf(next_holder, i, i);
-	printf(any_holder, i, node, next,
-	    peers->ca[0] == '\0' ? SYSTEMS_CA : peers->ca);
-	if (peers->cert[0] != '\0')
-		printf("	proxy_ssl_certificate \"%s\";\n"
-		       "	proxy_ssl_certificate_key \"%s\";\n",
-		    peers->cert, peers->key);
-	puts("}");
-}
-
-static enum err
-check_trust(const struct cluster_peers *peers, struct fault *fault)
-{
-	if (peers->ca[0] != '\0' || access(SYSTEMS_CA, R_OK) == 0)
-		return ERR_OK;
-	fault_set(fault, SYSTEMS_CA,
-	    "is not there: [cluster] ca names the certificates that the nodes' "
-	    "are checked with, or install ca-certificates");
-	return ERR_NOT_FOUND;
-}
-
-/* A node that keeps all passes nothing on. */
-static enum err
-print_holders(
-    const char *dir, const struct cluster_peers *peers, struct fault *fault)
-{
-	struct cluster_sharing sharing;
-	struct engine_node own;
-	enum err err = cluster_sharing(&sharing, dir, fault);
-
-	if (err == ERR_OK)
-		err = cluster_node(&own, dir, fault);
-	if (err == ERR_OK && sharing.keep > 0)
-		err = check_trust(peers, fault);
-	if (err != ERR_OK || sharing.keep == 0)
-		return err;
-	for (unsigned i = 1; i <= HOLDERS; i++)
-		print_holder(i, peers, own.name);
-	fputs(no_holder, stdout);
-	return ERR_OK;
-}
-
-static int
-cluster_nginx(int argc, char **argv)
-{
-	struct cluster_peers peers;
-	struct fault fault;
-	char dir[FS_PATH_MAX];
-	int args, result = cmd_options(NULL, &nginx_spec, argc, argv, &args);
-	enum err err;
-
-	if (result != CMD_GO)
-		return result;
-	fault_clear(&fault);
-	if (realpath(cmd_data_dir(), dir) == NULL || strpbrk(dir, "\"\\$"))
-		fault_set(&fault, cmd_data_dir(),
-		    "is no path that nginx's configuration can have");
-	else if (!cluster_is_told(dir))
-		fault_set(&fault, dir, "has no cluster.conf");
-	if (fault_is_set(&fault))
-		return cmd_fail("cluster nginx", ERR_BAD_INPUT, &fault);
-	err = cluster_peers(&peers, dir, &fault);
-	if (err != ERR_OK)
-		return cmd_fail("cluster nginx", err, &fault);
-	printf(location, peers.token, dir);
-	err = print_holders(dir, &peers, &fault);
-	return err == ERR_OK ? CMD_DONE
-			     : cmd_fail("cluster nginx", err, &fault);
-}
-
 static const struct cmd_row commands[] = {
     {"init", cluster_init, "begin a cluster with this node's state"},
     {"join", cluster_join, "have the state of a cluster that there is"},
@@ -656,7 +489,8 @@ static const struct cmd_row commands[] = {
     {"push", cluster_push, "put this node's files into the bucket"},
     {"publish", cluster_publish, "have all nodes show what this one does"},
     {"status", cmd_cluster_status, "whether the nodes and etcd are well"},
-    {"nginx", cluster_nginx, "print what nginx needs for the nodes' files"},
+    {"nginx", cmd_cluster_nginx,
+	"print what nginx needs for files and requests of other nodes"},
 };
 
 int

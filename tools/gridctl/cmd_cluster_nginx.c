@@ -1,0 +1,232 @@
+/* gridctl cluster nginx: what nginx needs of a node. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/fs.h"
+#include "common/opt.h"
+#include "lmdb-schema/store/cluster.h"
+#include "tools/gridctl/cmd.h"
+
+static const struct opt_spec nginx_spec = {
+    .usage = "gridctl [--data DIR] cluster nginx",
+    .about = "Prints what nginx needs so that it serves files to the other "
+	     "nodes, and passes on requests for suppliers that this one does "
+	     "not keep; it has the nodes' secret.",
+};
+
+static const char location[] =
+    "# Files for the other nodes of Product Grid, by gridctl cluster nginx.\n"
+    "# It has the nodes' secret: only root may read it.\n"
+    "location ~ \"^/cluster/files/(?<grid_file>[0-9a-f]{64})$\" {\n"
+    "	error_page 401 /cluster/refused;\n"
+    "	if ($http_authorization != \"%s\") {\n"
+    "		return 401;\n"
+    "	}\n"
+    "	alias \"%s/files/$grid_file\";\n"
+    "	default_type application/octet-stream;\n"
+    "	types { }\n"
+    "	etag off;\n"
+    "	sendfile_max_chunk 1m;\n"
+    "	add_header Cache-Control no-store;\n"
+    "}\n"
+    "location = /cluster/refused {\n"
+    "	internal;\n"
+    "	default_type application/json;\n"
+    "	add_header X-Request-Id $request_id always;\n"
+    "	add_header Cache-Control no-store always;\n"
+    "	return 200 '{\"error\":{\"code\":\"unauthorized\",\"message\":\""
+    "This is for the nodes of a cluster, which send the secret that they "
+    "share.\"}}\\n';\n"
+    "}\n"
+    "location /cluster/ {\n"
+    "	return 404;\n"
+    "}\n";
+
+/*
+ * A location asks one node, and the next location another one; set comes before the
+ * first, whose answer takes the place of the worker's. No part of the address is of
+ * the request.
+ */
+static const char first_holder[] =
+    "# Requests for suppliers that this node does not keep: a worker says "
+    "where to.\n"
+    "location @holder {\n"
+    "	set $grid_holder_1 $upstream_http_x_grid_holder_1;\n"
+    "	set $grid_holder_2 $upstream_http_x_grid_holder_2;\n"
+    "	set $grid_holder_3 $upstream_http_x_grid_holder_3;\n"
+    "	set $grid_holder_seen $upstream_http_x_grid_holder_seen;\n";
+
+static const char next_holder[] = "location @holder%u {\n"
+				  "	if ($grid_holder_%u = \"\") {\n"
+				  "		error_page 502 = @here;\n"
+				  "		return 502;\n"
+				  "	}\n";
+
+static const char any_holder[] =
+    "	proxy_pass $grid_holder_%u;\n"
+    "	proxy_http_version 1.1;\n"
+    "	proxy_set_header Connection \"\";\n"
+    "	proxy_set_header Host $http_host;\n"
+    "	proxy_set_header X-Grid-Passed \"%s\";\n"
+    "	proxy_set_header X-Grid-Seen $grid_holder_seen;\n"
+    "	proxy_hide_header Strict-Transport-Security;\n"
+    "	proxy_connect_timeout 2s;\n"
+    "	proxy_read_timeout 330s;\n"
+    "	proxy_buffer_size 64k;\n"
+    "	proxy_buffers 16 64k;\n"
+    "	proxy_busy_buffers_size 512k;\n"
+    "	proxy_max_temp_file_size 0;\n"
+    "	proxy_next_upstream off;\n"
+    "	proxy_intercept_errors on;\n"
+    "	recursive_error_pages on;\n"
+    "	error_page 421 502 503 504 = %s;\n"
+    "	proxy_ssl_server_name on;\n"
+    "	proxy_ssl_verify on;\n"
+    "	proxy_ssl_verify_depth 4;\n"
+    "	proxy_ssl_trusted_certificate \"%s\";\n";
+
+static const char no_holder[] = "location @here {\n"
+				"	set $grid_alone 1;\n"
+				"	fastcgi_pass $grid_to_pages;\n"
+				"}\n";
+
+#define SYSTEMS_CA "/etc/ssl/certs/ca-certificates.crt"
+#define HOLDERS 3
+
+/* "https://192.0.2.11", and not a name. */
+static bool
+is_number(const char *address)
+{
+	const char *host = strstr(address, "://");
+
+	host = host == NULL ? address : host + 3;
+	return *host == '[' ||
+	    strspn(host, "0123456789.") == strcspn(host, ":/");
+}
+
+#define RESOLV "/etc/resolv.conf"
+#define RESOLV_MAX 65536
+
+/* nginx looks a name up by this machine's servers. */
+static enum err
+read_resolver(struct buf *out)
+{
+	struct span line, rest;
+	struct buf text;
+	enum err err;
+
+	buf_init(&text, RESOLV_MAX);
+	err = fs_read(&text, RESOLV);
+	rest = buf_span(&text);
+	while (err == ERR_OK && span_cut(&line, &rest, '\n')) {
+		struct span word, address = line;
+
+		if (!span_cut(&word, &address, ' ') ||
+		    !span_eq(word, SPAN("nameserver")))
+			continue;
+		address = span_trim(address);
+		buf_addf(out,
+		    span_find(address, ':') < address.len ? " [%.*s]" : " %.*s",
+		    SPAN_ARG(address));
+	}
+	buf_fini(&text);
+	return err == ERR_OK && out->len == 0 ? ERR_NOT_FOUND : err;
+}
+
+static void
+print_holder(unsigned i, const struct cluster_peers *peers, const char *node,
+    const struct buf *resolver)
+{
+	char next[32];
+
+	snprintf(
+	    next, sizeof(next), i < HOLDERS ? "@holder%u" : "@here", i + 1);
+	if (i == 1)
+		fputs(first_holder, stdout);
+	else
+		printf(next_holder, i, i);
+	printf(any_holder, i, node, next,
+	    peers->ca[0] == '\0' ? SYSTEMS_CA : peers->ca);
+	if (peers->cert[0] != '\0')
+		printf("	proxy_ssl_certificate \"%s\";\n"
+		       "	proxy_ssl_certificate_key \"%s\";\n",
+		    peers->cert, peers->key);
+	if (resolver->len > 0)
+		printf("	resolver%.*s valid=60s;\n",
+		    SPAN_ARG(buf_span(resolver)));
+	puts("}");
+}
+
+static enum err
+check_trust(const struct cluster_peers *peers, struct fault *fault)
+{
+	if (peers->ca[0] != '\0' || access(SYSTEMS_CA, R_OK) == 0)
+		return ERR_OK;
+	fault_set(fault, SYSTEMS_CA,
+	    "is not there: [cluster] ca names the certificates that the nodes' "
+	    "are checked with, or install ca-certificates");
+	return ERR_NOT_FOUND;
+}
+
+/* A node that keeps all passes nothing on. */
+static enum err
+print_holders(
+    const char *dir, const struct cluster_peers *peers, struct fault *fault)
+{
+	struct cluster_sharing sharing;
+	struct engine_node own;
+	struct buf resolver;
+	enum err err = cluster_sharing(&sharing, dir, fault);
+
+	if (err == ERR_OK)
+		err = cluster_node(&own, dir, fault);
+	if (err != ERR_OK || sharing.keep == 0)
+		return err;
+	buf_init(&resolver, RESOLV_MAX);
+	err = check_trust(peers, fault);
+	if (err == ERR_OK && !is_number(own.address)) {
+		err = read_resolver(&resolver);
+		if (err != ERR_OK)
+			fault_set(fault, RESOLV,
+			    "names no server by which nginx could look up "
+			    "names: [cluster] address of each node is to be "
+			    "an IP address");
+	}
+	for (unsigned i = 1; err == ERR_OK && i <= HOLDERS; i++)
+		print_holder(i, peers, own.name, &resolver);
+	if (err == ERR_OK)
+		fputs(no_holder, stdout);
+	buf_fini(&resolver);
+	return err;
+}
+
+int
+cmd_cluster_nginx(int argc, char **argv)
+{
+	struct cluster_peers peers;
+	struct fault fault;
+	char dir[FS_PATH_MAX];
+	int args, result = cmd_options(NULL, &nginx_spec, argc, argv, &args);
+	enum err err;
+
+	if (result != CMD_GO)
+		return result;
+	fault_clear(&fault);
+	if (realpath(cmd_data_dir(), dir) == NULL || strpbrk(dir, "\"\\$"))
+		fault_set(&fault, cmd_data_dir(),
+		    "is no path that nginx's configuration can have");
+	else if (!cluster_is_told(dir))
+		fault_set(&fault, dir, "has no cluster.conf");
+	if (fault_is_set(&fault))
+		return cmd_fail("cluster nginx", ERR_BAD_INPUT, &fault);
+	err = cluster_peers(&peers, dir, &fault);
+	if (err != ERR_OK)
+		return cmd_fail("cluster nginx", err, &fault);
+	printf(location, peers.token, dir);
+	err = print_holders(dir, &peers, &fault);
+	return err == ERR_OK ? CMD_DONE
+			     : cmd_fail("cluster nginx", err, &fault);
+}
