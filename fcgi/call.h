@@ -27,6 +27,7 @@ struct arena;
 struct attempts;
 struct computing_table;
 struct figures_cache;
+struct holders;
 struct row_cache;
 struct key_uses;
 struct metrics;
@@ -120,6 +121,7 @@ struct call {
 	struct reply *reply;
 	bool handed_over; /* nginx is to ask again elsewhere */
 	struct span passed; /* to a node that keeps this supplier */
+	struct holders *holders; /* rows/holder.c: of the nodes, once asked */
 	/* Two kilobytes that their steps fill: not cleared before. */
 	struct query query;
 	struct params params;

@@ -99,7 +99,8 @@ tell(struct follower *follower)
 		    follower->store, &follower->node, follower->keep);
 	if (err == ERR_OK && !follower->refused)
 		err = keeping_watch(&follower->watch, follower->store,
-		    follower->node.name, date_monotonic_ns());
+		    store_engine(follower->store), follower->node.name,
+		    date_monotonic_ns());
 	if (err == ERR_OK)
 		metrics_nodes(follower->metrics, follower->watch.changes,
 		    follower->watch.away);

@@ -18,15 +18,18 @@ struct holders {
 	unsigned own; /* this node's number */
 };
 
-/* As of the state that the answer shows. */
+/* As of the state that the request finds; once for each. */
 static enum err
 look(struct holders **out, struct call *call)
 {
-	struct holders *holders =
-	    arena_alloc(call->serving->arena, sizeof(*holders));
+	struct holders *holders = call->holders;
 	enum err err;
 
 	*out = holders;
+	if (holders != NULL)
+		return ERR_OK;
+	holders = arena_alloc(call->serving->arena, sizeof(*holders));
+	*out = call->holders = holders;
 	if (holders == NULL)
 		return ERR_NO_MEMORY;
 	err = share_read(

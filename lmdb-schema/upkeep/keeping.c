@@ -65,10 +65,8 @@ note_alive(void *context, const struct engine_node *node)
 }
 
 static enum err
-look_who_is_alive(struct alive *alive, struct store *store)
+look_who_is_alive(struct alive *alive, struct engine *engine)
 {
-	struct engine *engine = store_engine(store);
-
 	return engine->nodes(engine, note_alive, alive);
 }
 
@@ -113,14 +111,14 @@ look_at_node(struct keeping_watching *watch, struct store *store,
 
 enum err
 keeping_watch(struct keeping_watching *watch, struct store *store,
-    const char *own, int64_t now_ns)
+    struct engine *engine, const char *own, int64_t now_ns)
 {
 	struct share share;
 	struct alive alive = {.share = &share};
 	enum err err = share_look(&share, store);
 
 	if (err == ERR_OK && share.count > 1)
-		err = look_who_is_alive(&alive, store);
+		err = look_who_is_alive(&alive, engine);
 	/* A node that is cut off knows nothing of the others. */
 	watch->away = watch->changes = 0;
 	if (err != ERR_OK || share.count <= 1) {
@@ -231,7 +229,8 @@ give_all(uint64_t *given, struct giving *giving)
 
 	giving->alive.share = &giving->keeping.share;
 	if (err == ERR_OK)
-		err = look_who_is_alive(&giving->alive, giving->store);
+		err = look_who_is_alive(
+		    &giving->alive, store_engine(giving->store));
 	for (uint32_t i = 0;
 	     i < codemap_count(giving->suppliers) && err == ERR_OK; i++)
 		err = give(given, giving, codemap_code(giving->suppliers, i));

@@ -54,7 +54,7 @@ struct keeping_watching {
 };
 
 enum err keeping_watch(struct keeping_watching *watch, struct store *store,
-    const char *own, int64_t now_ns);
+    struct engine *engine, const char *own, int64_t now_ns);
 
 /*
  * Grows with each change of the records and each snapshot that is published for all

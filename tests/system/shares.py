@@ -127,6 +127,7 @@ def three_nodes_keep_two_of_three():
         one_leaves(one, two, three)
         for node in nodes:
             node.ctl("check", "--quiet")
+        one_comes(etcd, one, two)
 
 
 def shares_of_the_work(*nodes):
@@ -285,6 +286,28 @@ def one_leaves(one, two, three):
         assert node.has() - had[node] <= had[three]
     assert one.computations() == before
     assert each_node_answers_for_all(one, two) == 0
+
+
+class Late(Sharer):
+    def ctl(self, *words, **options):
+        """S1, which the kit computes on a node that joins, is gone by then."""
+        if words[0] == "compute":
+            return ""
+        return super().ctl(*words, **options)
+
+
+def one_comes(etcd, one, two):
+    """It gets its share alone, which the others give up."""
+    had = {node: node.has() for node in (one, two)}
+    before = one.computations()
+    with Late(etcd, one) as four:
+        assert "%d snapshots came" % len(four.has()) in four.pulled
+        assert len(four.has()) < 0.84 * four.suppliers, four.pulled
+        settled((one, two, four))
+        for node in (one, two):
+            assert had[node] - node.has() <= four.has() < had[node]
+        assert one.computations() == before
+        each_node_answers_for_all(one, two, four)
 
 
 class Secured(Sharer):

@@ -12,6 +12,7 @@
 #include "lmdb-schema/upkeep/computed.h"
 #include "lmdb-schema/upkeep/edition.h"
 #include "lmdb-schema/upkeep/join.h"
+#include "lmdb-schema/upkeep/keeping.h"
 #include "lmdb-schema/upkeep/push.h"
 #include "tools/gridctl/cmd.h"
 
@@ -206,16 +207,31 @@ tell_current(struct store *store, const char *command)
 	return CMD_DONE;
 }
 
+/* A node that has just joined has no record yet, and would get all of them. */
+static enum err
+tell_part(struct store *store, struct fault *fault)
+{
+	struct cluster_sharing sharing;
+	struct engine_node own;
+	enum err err = cluster_sharing(&sharing, store_dir(store), fault);
+
+	if (err == ERR_OK)
+		err = cluster_node(&own, store_dir(store), fault);
+	return err == ERR_OK ? keeping_tell(store, &own, sharing.keep) : err;
+}
+
 /* A snapshot that does not come is computed here once it is asked for. */
 static int
 pull_computed(struct store *store, const char *command)
 {
-	struct computed_taken taken;
+	struct computed_taken taken = {0, 0};
 	struct fault fault;
 	enum err err;
 
 	fault_clear(&fault);
-	err = computed_take(&taken, store, &fault);
+	err = tell_part(store, &fault);
+	if (err == ERR_OK)
+		err = computed_take(&taken, store, &fault);
 	if (taken.count > 0)
 		printf("%s snapshots came from other nodes\n",
 		    cmd_count(taken.count));
