@@ -195,6 +195,10 @@ def other_requests(*nodes):
         row = [row for row in json.loads(node.grid(other).body)["data"]
                if row["codein"] == "10003"][0]
         assert row["gammeAValider"] == "Y", row
+        # A command gets it, without computing it once more.
+        assert "by another node" in node.ctl("compute", other)
+        assert other in node.has()
+    settled(nodes)
 
 
 def persons_and_agents(*nodes):
