@@ -2,6 +2,7 @@
  * tool_rows: the tools about rows: query_rows, get_product, aggregate.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "common/members.h"
 #include "common/num.h"
@@ -44,10 +45,28 @@ put_dump(struct asking *asking, struct span what)
 
 /* --- query_rows ----------------------------------------------------------- */
 
+#define PART_MAX 160
+
+/* Of a node that keeps a part of the suppliers: "" where all were searched. */
+static void
+part_text(char text[PART_MAX], const struct asking *asking)
+{
+	int64_t absent = 0;
+
+	text[0] = '\0';
+	jval_int(jval_member(asking->meta, "sansSnapshot"), &absent);
+	if (asking->agent->call->server->keeps_part && absent > 0)
+		snprintf(text, PART_MAX,
+		    " %" PRId64 " supplier%s not searched, without snapshot or "
+		    "kept by other nodes: name one in supplier to search it.",
+		    absent, absent == 1 ? " was" : "s were");
+}
+
 static void
 tell_query(struct asking *asking, struct span what)
 {
 	struct jsonw *json = &asking->json;
+	char part[PART_MAX];
 	int64_t total = 0;
 	unsigned count;
 
@@ -58,8 +77,9 @@ tell_query(struct asking *asking, struct span what)
 	tell_pages(asking);
 	count = tell_rows(asking, "rows");
 	put_dump(asking, what);
-	tell_end(asking, "%u of %" PRId64 " row%s.%s", count, total,
-	    tell_s(total), tell_rest(asking, count));
+	part_text(part, asking);
+	tell_end(asking, "%u of %" PRId64 " row%s.%s%s", count, total,
+	    tell_s(total), tell_rest(asking, count), part);
 }
 
 void
@@ -140,6 +160,9 @@ tool_product(struct asking *asking)
 	tell_begin(asking);
 	tell_member(json, "product", jscan_root(&asking->doc), "data");
 	tell_member(json, "suppliers", asking->meta, "fournisseurs");
+	if (!jval_is_absent(jval_member(asking->meta, "autresNoeuds")))
+		tell_member(json, "suppliers_not_compared", asking->meta,
+		    "autresNoeuds");
 	tell_member(json, "data_until", asking->meta, "donneesAu");
 	tell_end(asking, "One article.");
 }

@@ -35,10 +35,27 @@ find_holders(struct holders **out, struct store *store,
 	return err;
 }
 
+/* The others have not the file, or not for long. */
+static void
+prefer_who_keeps_it(
+    struct holders *holders, struct store *store, struct span supplier)
+{
+	unsigned order[SHARE_NODES_MAX];
+	struct share share;
+
+	if (share_look(&share, store) != ERR_OK || share.count == 0)
+		return;
+	share_order(order, &share, supplier);
+	for (unsigned i = share.count; i-- > 0;)
+		if (share_keeps(&share, order[i], supplier))
+			holders_prefer(holders, share.nodes[order[i]].address);
+}
+
 /* A file that is here already may be damaged: its bytes say. */
 static enum err
-get_file(struct store *store, const struct computed *computed,
-    struct holders **holders, struct fault *fault)
+get_file(struct store *store, struct span supplier,
+    const struct computed *computed, struct holders **holders,
+    struct fault *fault)
 {
 	const char *dir = store_dir(store);
 	char path[FS_PATH_MAX];
@@ -58,9 +75,10 @@ get_file(struct store *store, const struct computed *computed,
 		err = find_holders(holders, store, computed, fault);
 	else
 		holders_add(*holders, computed->node, computed->address);
-	return err == ERR_OK
-	    ? files_fetch(dir, &computed->file, &(*holders)->from, fault)
-	    : err;
+	if (err != ERR_OK)
+		return err;
+	prefer_who_keeps_it(*holders, store, supplier);
+	return files_fetch(dir, &computed->file, &(*holders)->from, fault);
 }
 
 /* Whether this program reads it, and whether it is what the record says. */
@@ -102,7 +120,7 @@ computed_show(struct store *store, struct span supplier,
     const struct computed *computed, struct holders **holders,
     struct fault *fault)
 {
-	enum err err = get_file(store, computed, holders, fault);
+	enum err err = get_file(store, supplier, computed, holders, fault);
 
 	if (err == ERR_OK)
 		err = put_in_place(store, supplier, computed);

@@ -42,6 +42,26 @@ holders_add(struct holders *holders, const char *node, const char *address)
 	from->count++;
 }
 
+void
+holders_prefer(struct holders *holders, const char *address)
+{
+	struct files_from *from = &holders->from;
+	const char *wanted;
+	unsigned i = 0;
+	bool away;
+
+	while (i < from->count && strcmp(from->holders[i], address) != 0)
+		i++;
+	if (i == from->count)
+		return;
+	wanted = from->holders[i];
+	away = from->away[i];
+	memmove(from->holders + 1, from->holders, i * sizeof(from->holders[0]));
+	memmove(from->away + 1, from->away, i * sizeof(from->away[0]));
+	from->holders[0] = wanted;
+	from->away[0] = away;
+}
+
 struct adding {
 	struct holders *holders;
 	bool (*wanted)(void *context, const char *node);

@@ -28,6 +28,9 @@ enum err holders_begin(
 void holders_add(
     struct holders *holders, const char *node, const char *address);
 
+/* Asks the node of that address, where it is in the list, before the others. */
+void holders_prefer(struct holders *holders, const char *address);
+
 /*
  * Adds the nodes that are alive, or those of them for which `wanted` is true,
  * which may be NULL. ERR_AWAY.

@@ -227,6 +227,10 @@ def persons_and_agents(*nodes):
         assert answer.status == 200 and not answer.json["result"].get(
             "isError") and answer.headers["X-Grid-Node"] != node.name, \
             answer.text
+        across = dict(call, params={"name": "query_rows", "arguments": {
+            "search": "first", "limit": 1}})
+        answer = node.ask("POST", "/mcp", across, headers=headers)
+        assert "kept by other nodes" in answer.text, answer.text
         answer = node.ask("POST", "/mcp", [call, dict(call, id=2)],
                           headers=headers)
         assert "not in a batch" in answer.text, answer.text
@@ -248,15 +252,24 @@ def a_cold_miss_is_computed_once(*nodes):
 
 
 def one_is_stopped(one, two, three):
-    """All that it kept another node keeps, too."""
-    one.stop()
+    """All that it kept another node keeps, too; first its gridapi is killed, then
+    its nginx stops, too."""
     before = two.computations()
-    for node in (two, three):
+    one.pool.kill()
+    one.pool.wait()
+    wait_until(lambda: one.get("/healthz").status == 502, "its workers end")
+    others_answer(two, three)
+    one.stop()
+    others_answer(two, three)
+    assert two.computations() == before
+    one.begin()
+
+
+def others_answer(*nodes):
+    for node in nodes:
         for code in node.codes():
             answer = node.grid(code)
             assert answer.status == 200, (code, answer.status)
-    assert two.computations() == before
-    one.begin()
 
 
 def two_are_stopped(one, two, three):
