@@ -3,7 +3,7 @@
  * figures in a table below it, for who cannot see the drawing.
  */
 import uPlot from "uplot";
-import {el} from "./dom.js";
+import {el, nameWords} from "./dom.js";
 import * as format from "./format.js";
 import {t} from "./text.js";
 
@@ -69,7 +69,8 @@ function legendOf(series) {
 
 function figures(months, series) {
 	const head = el("tr", {}, el("th", {scope: "col"}, t("month")),
-	    series.map((one) => el("th.right", {scope: "col"}, one.label)));
+	    series.map((one) => el("th.right", {scope: "col"},
+		nameWords(one.label))));
 	const rows = months.map((month, i) => el("tr", {},
 	    el("th", {scope: "row"}, format.monthYear(month)),
 	    series.map((one) => el("td.right", {},

@@ -3,10 +3,13 @@ import {language} from "./text.js";
 
 const NONE = "–";
 
+/* With a minus sign as wide as "+", which the API's trends have, too. */
 function number(options) {
-	const format = new Intl.NumberFormat(language, options);
+	const format = new Intl.NumberFormat(language,
+	    {signDisplay: "negative", ...options});
 
-	return (value) => value == null ? NONE : format.format(value);
+	return (value) => value == null ? NONE : value < 0 ?
+	    format.format(value).replace("-", "\u2212") : format.format(value);
 }
 
 export const integer = number({maximumFractionDigits: 0});

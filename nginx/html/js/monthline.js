@@ -3,7 +3,7 @@
  * before, and their figures.
  */
 import {columnName} from "./columns.js";
-import {el, svg} from "./dom.js";
+import {el, nameWords, svg} from "./dom.js";
 import * as format from "./format.js";
 import {changeOf} from "./months.js";
 import {monthKeys, salesKnown, yearBefore} from "./period.js";
@@ -86,7 +86,8 @@ export function monthLine(groups, pick) {
 	return el("div", {}, drawing(points, `${name}, ${t("months12")}`),
 	    el("table.plain.sum-table", {},
 		el("thead", {}, el("tr", {}, el("th", {scope: "col"}, t("month")),
-		    heads.map((text) => el("th.right", {scope: "col"}, text)))),
+		    heads.map((text) => el("th.right", {scope: "col"},
+			nameWords(text))))),
 		el("tbody", {}, points.map(({key, sum, before}, i) => el("tr", {},
 		    el("th", {scope: "row"}, el("button.link", {type: "button",
 			title: t("sum_month_pick"),

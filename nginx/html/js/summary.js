@@ -7,7 +7,7 @@ import {paramsFor, sumOf} from "./asked.js";
 import {columnName} from "./columns.js";
 import {quoted} from "./conditions.js";
 import {openDialog} from "./dialog.js";
-import {el, svg} from "./dom.js";
+import {el, nameWords, svg} from "./dom.js";
 import {reasons} from "./errors.js";
 import * as format from "./format.js";
 import {changeOf} from "./months.js";
@@ -139,29 +139,29 @@ export function openSummary(now, filter) {
 		return el("tr", {}, el("th", {scope: "row"},
 		    el("button.link", {type: "button",
 			onclick: () => go(filterOf(by, value))}, label)),
-		el("td.right.faint", {}, format.integer(articles)),
+		el("td.right.faint.articles", {}, format.integer(articles)),
 		el("td.bar-cell", {}, bar(sum, most)),
 		el("td.right", {}, show(sum)), changeCell(group, total),
-		el("td.right.faint", {}, total.sum > 0 ?
+		el("td.right.faint.share", {}, total.sum > 0 ?
 		    format.percent(sum / total.sum) : ""));
 	}
 
 	function table({groups, rest, total}) {
 		const most = Math.max(0, ...groups.map(({sum}) => sum));
 		const show = formatOf(measure.value);
-		const heads = [["", t(`sum_by_${by}`)], [".right", t("sum_articles")],
+		const heads = [["", t(`sum_by_${by}`)], [".right.articles", t("sum_articles")],
 		    ["", ""], [".right", columnName(measure.value)],
 		    total.before !== null && [".right", t("sum_on_year")],
-		    [".right", t("sum_share")]].filter((one) => one);
+		    [".right.share", t("sum_share")]].filter((one) => one);
 		const line = (name, sums) => el("tr", {}, el("th",
-		    {scope: "row"}, name), el("td"), el("td.bar-cell"),
+		    {scope: "row"}, name), el("td.articles"), el("td.bar-cell"),
 		el("td.right", {}, show(sums.sum)), changeCell(sums, total),
-		el("td.right.faint", {}, total.sum > 0 ?
+		el("td.right.faint.share", {}, total.sum > 0 ?
 		    format.percent(sums.sum / total.sum) : ""));
 
 		return el("table.plain.sum-table", {}, el("thead", {}, el("tr", {},
 		    heads.map(([kind, text]) => text === "" ? el("td") :
-			el(`th${kind}`, {scope: "col"}, text)))),
+			el(`th${kind}`, {scope: "col"}, nameWords(text))))),
 		el("tbody", {}, groups.map((one) => groupRow(one, most, total)),
 		    groups.length === MOST && line(t("sum_rest"), rest) || null),
 		el("tfoot", {}, line(t("sum_total"), total)));

@@ -1,6 +1,6 @@
 /* looks: other languages, themes and windows. */
 import assert from "node:assert/strict";
-import {another, cell, codeAt, grid, open, product, SUPPLIER} from "./kit.mjs";
+import {another, cell, codeAt, grid, hold, open, product, SUPPLIER} from "./kit.mjs";
 
 const LOOKS = [
 	{name: "dark-english", save: /^Save all/,
@@ -35,8 +35,9 @@ async function openArticle(page, {hasTouch}) {
 	await page.waitForTimeout(200);
 }
 
-const styleOf = (page, selector, name) => page.locator(selector).first()
-    .evaluate((node, wanted) => getComputedStyle(node)[wanted], name);
+const styleOf = (page, selector, name, part = null) => page.locator(selector)
+    .first().evaluate((node, [wanted, pseudo]) =>
+	getComputedStyle(node, pseudo)[wanted], [name, part]);
 
 /* What a colour tells is told otherwise where the system chooses colours. */
 async function forced(day, browser) {
@@ -61,6 +62,55 @@ async function forced(day, browser) {
 		await day.shot("forced-colours");
 		await page.keyboard.press("Control+z");
 		await page.waitForSelector(".gamme.mine", {state: "detached"});
+		await page.context().close();
+	});
+	await day.check("no sign is lost in forced colours", async () => {
+		const page = day.page = await open(browser,
+		    {forcedColors: "active"});
+		const canvas = await styleOf(page, "body", "backgroundColor");
+		const differs = async (...where) => assert.notEqual(
+		    await styleOf(page, ...where), canvas, where[0]);
+
+		await cell(page, 1, "libelle1").click();
+		await differs(".ag-row-focus .labelled .open", "backgroundColor",
+		    "::before");
+		/* One of the two tells that there is nothing to undo. */
+		for (let i = 0; i < 2; i++)
+			await page.keyboard.press("Control+z");
+		await page.waitForSelector(".notice");
+		assert.equal(await styleOf(page, ".notice", "borderTopStyle"),
+		    "solid");
+		await page.keyboard.press("f");
+		await page.waitForSelector(".popup li[aria-selected=true]");
+		await differs(".popup li[aria-selected=true]",
+		    "backgroundColor");
+		await page.keyboard.press("Escape");
+		await page.evaluate((supplier) => {
+			location.hash = `#${supplier}?where=stockActuel%3Dgt.0`;
+		}, SUPPLIER);
+		await page.waitForSelector(".chips li");
+		assert.equal(await styleOf(page, ".chips li", "borderTopStyle"),
+		    "solid");
+		await page.evaluate(() =>
+		    productGrid.grid.ensureColumnVisible("stockActuel"));
+		await differs(".funnel.on", "backgroundColor", "::before");
+		await page.click(".filters .columns");
+		await differs(".pin[aria-pressed=true]", "backgroundColor");
+		await page.keyboard.press("Escape");
+		await cell(page, 1, "libelle1").click();
+		await page.keyboard.press("Enter");
+		await page.waitForSelector(".panel .plot canvas");
+		await differs(".panel .mark", "backgroundColor");
+		await page.keyboard.press("Escape");
+		const rows = await hold(page, "**/api/v1/grid?*");
+
+		await page.keyboard.press("Control+End");
+		await page.waitForSelector(".ag-row.row-waits");
+		assert.match(await styleOf(page, ".ag-row.row-waits",
+		    "backgroundImage"), /gradient/);
+		await day.shot("forced-colours-waits");
+		await rows.letGo();
+		assert.deepEqual(page.problems, []);
 		await page.context().close();
 	});
 }

@@ -239,7 +239,7 @@ export async function paper(day, browser) {
 
 			assert.equal(await codeAt(english, at),
 			    data[at].codein);
-			assert.match(text, /[+-]\d[\d,]*%/);
+			assert.match(text, /[+\u2212]\d[\d,]*%/);
 		}
 		await english.context().close();
 	});

@@ -38,6 +38,7 @@ import {signs} from "./signs.mjs";
 import {sizes} from "./sizes.mjs";
 import {slicing} from "./slicing.mjs";
 import {summary} from "./summary.mjs";
+import {tables} from "./tables.mjs";
 import {together} from "./together.mjs";
 import {views} from "./views.mjs";
 
@@ -62,7 +63,7 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, counts, bulk, files, elsewhere, inbox, views, finer,
     places, buyersDay, columns, choices, months, yearOnYear, paper, partly, sheets,
-    slicing, summary, keeping, keyboard, odd, races, signs, together, buyers,
+    slicing, summary, tables, keeping, keyboard, odd, races, signs, together, buyers,
     roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();

@@ -167,6 +167,25 @@ async function windows(day, page, name) {
 	}
 }
 
+/* The list of suppliers is wholly in sight, and the page stays where it is. */
+async function suppliers(day, page, name) {
+	await page.click("button.supplier");
+	await page.locator(".popup li").nth(3).waitFor();
+	const {left, right, moved} = await page.evaluate(() => {
+		const {left, right} = document.querySelector(".popup")
+		    .getBoundingClientRect();
+
+		return {left, right, moved: scrollX};
+	});
+
+	assert.ok(left >= 0 && right <= page.viewportSize().width && moved === 0,
+	    `suppliers from ${left} to ${right}`);
+	assert.ok(!await scrollsSideways(page));
+	await day.shot(`size-${name}-suppliers`);
+	await day.axeInTheme("suppliers");
+	await page.keyboard.press("Escape");
+}
+
 async function article(day, page, {name, touch}) {
 	await cell(page, 1, "libelle1").click();
 	if (!touch)
@@ -218,6 +237,7 @@ export async function sizes(day, browser) {
 				assert.ok(box.x + box.width >
 				    viewport.width - 40, "white is left");
 			}
+			await suppliers(day, page, name);
 			await windows(day, page, name);
 			await article(day, page, size);
 			assert.ok(!await scrollsSideways(page));
