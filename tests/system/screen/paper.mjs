@@ -135,6 +135,22 @@ async function byBrowser(day, browser) {
 	await page.context().close();
 }
 
+/* Drawings outside of their places, and signs that have no size. */
+const misplaced = (page) => page.evaluate(() => [
+	...[...document.querySelectorAll(".panel .plot canvas")]
+	    .filter((canvas) => {
+		const [inner, outer] = [canvas, canvas.closest(".plot")]
+		    .map((node) => node.getBoundingClientRect());
+
+		return inner.top < outer.top - 1 ||
+		    inner.bottom > outer.bottom + 1 ||
+		    inner.left < outer.left - 1 || inner.right > outer.right + 1;
+	    }),
+	...[...document.querySelectorAll(".panel .mark, .panel .meter .fill")]
+	    .filter(({offsetWidth, offsetHeight}) =>
+		offsetWidth === 0 || offsetHeight === 0),
+].map(({className}) => className));
+
 async function printing(day, page) {
 	await day.check("Ctrl+P prints all rows of the filters", async () => {
 		const {pagination: {total}, data} =
@@ -178,6 +194,9 @@ async function printing(day, page) {
 		assert.ok(await page.locator(".article-head h2").isVisible());
 		assert.ok(!await page.locator(".ag-root").isVisible());
 		assert.ok(!await page.locator(".foot").isVisible());
+		assert.ok(await page.locator(".codes .link").isVisible());
+		assert.deepEqual(await misplaced(page), []);
+		await day.shot("paper-article");
 		await page.emulateMedia({media: "screen"});
 		await page.keyboard.press("Escape");
 	});
