@@ -4,7 +4,7 @@ import {chip} from "./cells.js";
 import {column, columnName} from "./columns.js";
 import {openDialog} from "./dialog.js";
 import {el} from "./dom.js";
-import {reasons} from "./errors.js";
+import {failure} from "./errors.js";
 import * as format from "./format.js";
 import {plural, t} from "./text.js";
 
@@ -17,13 +17,13 @@ const SHOWN = ["codein", "libelle1", "nomFournisseur", "codeGamme", "totalCa",
 /* `go(supplier, codein)` shows an article at its supplier. */
 export function searchAcross(words, go) {
 	const body = el("tbody");
-	const told = el("p.faint", {role: "status"}, t("loading"));
+	const told = el("div.faint", {role: "status"});
 	const side = (name) => column(name).left ? "" : ".right";
+	const table = el("table.plain.across", {hidden: true},
+	    el("thead", {}, el("tr", {}, SHOWN.map((name) =>
+		el(`th${side(name)}`, {scope: "col"}, columnName(name))))), body);
 	const window = openDialog({title: t("across_title", {words}), wide: true,
-	    content: [told, el("table.plain.across", {},
-		el("thead", {}, el("tr", {}, SHOWN.map((name) =>
-		    el(`th${side(name)}`, {scope: "col"}, columnName(name))))),
-		body)]});
+	    content: [told, table]});
 
 	function row(one) {
 		return el("tr", {}, el("th.code", {scope: "row"}, one.codein),
@@ -37,13 +37,24 @@ export function searchAcross(words, go) {
 		    el("td.right", {}, format.decimal(one.stockActuel)));
 	}
 
-	get("/api/v1/products/search", {q: words, limit: MOST,
-	    fields: FIELDS.join(",")}).then(({data, pagination}) => {
-		body.replaceChildren(...data.map(row));
-		told.textContent = plural(data.length < pagination.total ?
-		    "across_some" : "across_all", data.length,
-		{total: format.integer(pagination.total)});
-		body.querySelector("button")?.focus();
-	}).catch((error) => told.replaceChildren(...reasons(t("across_failed"),
-	    error)));
+	async function look() {
+		told.textContent = t("loading");
+		try {
+			const {data, pagination} = await get(
+			    "/api/v1/products/search", {q: words, limit: MOST,
+				fields: FIELDS.join(",")});
+
+			body.replaceChildren(...data.map(row));
+			table.hidden = data.length === 0;
+			told.textContent = plural(data.length < pagination.total ?
+			    "across_some" : "across_all", data.length,
+			{total: format.integer(pagination.total)});
+			body.querySelector("button")?.focus();
+		} catch (error) {
+			told.replaceChildren(failure(t("across_failed"), error,
+			    look));
+		}
+	}
+
+	look();
 }

@@ -37,6 +37,19 @@ function said(error) {
 export const reasons = (lead, error) =>
     [`${lead} ${words(error)}`.trim(), said(error)].filter((part) => part);
 
+/*
+ * The same in the place of what could not be read; `again` asks once more. Its
+ * button has the focus where another one had it, which is gone.
+ */
+export function failure(lead, error, again) {
+	const button = el("button", {type: "button", onclick: again}, t("retry"));
+
+	queueMicrotask(() => document.activeElement === document.body &&
+	    button.focus());
+	return el("div.failure", {role: "alert"},
+	    el("p.problem", {}, reasons(lead, error)), button);
+}
+
 /* The same as a notice that stays; `options` are those of tell(). */
 export const complain = (lead, error, options = {}) =>
     tell(reasons(lead, error), {error: true, ...options});

@@ -2,7 +2,7 @@
 import {get} from "./api.js";
 import {chip} from "./cells.js";
 import {el} from "./dom.js";
-import {reasons} from "./errors.js";
+import {failure} from "./errors.js";
 import * as format from "./format.js";
 import {plural, t} from "./text.js";
 
@@ -24,15 +24,25 @@ function entry(one) {
 /* A section that fills itself. */
 export function historyPart(supplier, codein) {
 	const list = el("ol.history");
-	const told = el("p.faint", {role: "status"}, t("loading"));
+	const told = el("div.faint", {role: "status"});
 
-	get(`/api/v1/products/${encodeURIComponent(codein)}/gammes`,
-	    {fournisseur: supplier, limit: MOST}).then(({data, meta}) => {
-		list.replaceChildren(...data.map(entry));
-		told.textContent = data.length === 0 ? t("history_none") :
-		    meta.total > data.length ? plural("and_more",
-			meta.total - data.length) : "";
-	}).catch((error) => told.replaceChildren(...reasons(
-	    t("history_failed"), error)));
+	async function fill() {
+		told.textContent = t("loading");
+		try {
+			const {data, meta} = await get(`/api/v1/products/${
+				encodeURIComponent(codein)}/gammes`,
+			{fournisseur: supplier, limit: MOST});
+
+			list.replaceChildren(...data.map(entry));
+			told.textContent = data.length === 0 ?
+			    t("history_none") : meta.total > data.length ?
+				plural("and_more", meta.total - data.length) : "";
+		} catch (error) {
+			told.replaceChildren(failure(t("history_failed"), error,
+			    fill));
+		}
+	}
+
+	fill();
 	return el("section", {}, el("h3", {}, t("history")), list, told);
 }

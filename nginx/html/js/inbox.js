@@ -6,7 +6,7 @@ import {get} from "./api.js";
 import {emit, on} from "./bus.js";
 import {openDialog} from "./dialog.js";
 import {el, icon, lock} from "./dom.js";
-import {complain, reasons} from "./errors.js";
+import {complain, failure} from "./errors.js";
 import * as format from "./format.js";
 import {mayDecide} from "./rights.js";
 import {supplierNames} from "./suppliers.js";
@@ -51,7 +51,7 @@ export function inbox(go, supplier) {
 	    called, window) {
 		return el("tr", {}, el("th", {scope: "row"},
 		    el("button.link", {type: "button", onclick() {
-			window().close();
+			window.close();
 			go(code);
 		    }}, called.get(code) ?? code), " ",
 		    el("span.code.faint", {}, code), " ",
@@ -61,33 +61,40 @@ export function inbox(go, supplier) {
 		el("td.faint", {}, authors.join(", ")));
 	}
 
-	async function open() {
+	function open() {
 		const body = el("tbody");
-		const told = el("p.faint", {role: "status"}, t("loading"));
+		const told = el("div.faint", {role: "status"});
 		const heads = [["", "supplier"], [".right", "inbox_count"],
 		    ["", "inbox_oldest"], ["", "inbox_authors"]];
+		const table = el("table.plain.inbox-list", {hidden: true},
+		    el("thead", {}, el("tr", {}, heads.map(([kind, text]) =>
+			el(`th${kind}`, {scope: "col"}, t(text))))), body);
 		const window = openDialog({title: t("inbox"), wide: true,
-		    content: [el("p.faint", {}, t("inbox_lead")),
-			el("table.plain.inbox-list", {}, el("thead", {},
-			    el("tr", {}, heads.map(([kind, text]) =>
-				el(`th${kind}`, {scope: "col"}, t(text))))),
-			body), told]});
+		    content: [el("p.faint", {}, t("inbox_lead")), table, told]});
 
-		try {
-			const [{list, total}, called] = await Promise.all(
-			    [waiting(), supplierNames()]);
+		async function fill() {
+			told.textContent = t("loading");
+			try {
+				const [{list, total}, called] = await Promise.all(
+				    [waiting(), supplierNames()]);
 
-			show(total);
-			list.sort((a, b) => mayDecide(b.codeFournisseur) -
-			    mayDecide(a.codeFournisseur) ||
-			    (a.oldest < b.oldest ? -1 : 1));
-			body.replaceChildren(...list.map((one) =>
-			    row(one, called, () => window)));
-			told.textContent = list.length === 0 ? t("inbox_none") : "";
-			body.querySelector("button")?.focus();
-		} catch (error) {
-			told.replaceChildren(...reasons(t("inbox_failed"), error));
+				show(total);
+				list.sort((a, b) => mayDecide(b.codeFournisseur) -
+				    mayDecide(a.codeFournisseur) ||
+				    (a.oldest < b.oldest ? -1 : 1));
+				body.replaceChildren(...list.map((one) =>
+				    row(one, called, window)));
+				table.hidden = list.length === 0;
+				told.textContent = list.length === 0 ?
+				    t("inbox_none") : "";
+				body.querySelector("button")?.focus();
+			} catch (error) {
+				told.replaceChildren(failure(t("inbox_failed"),
+				    error, fill));
+			}
 		}
+
+		fill();
 	}
 
 	/* The next supplier with proposals, by code, round and round. */

@@ -5,7 +5,7 @@ import {rangeView, seriesView, trendText, trendView} from "./cells.js";
 import {fittedLine, monthChart} from "./charts.js";
 import {columnName} from "./columns.js";
 import {el, iconButton, nameWords} from "./dom.js";
-import {reasons} from "./errors.js";
+import {failure} from "./errors.js";
 import * as format from "./format.js";
 import {freshen, moment} from "./fresh.js";
 import {historyPart} from "./history.js";
@@ -312,14 +312,15 @@ export function articlePanel(closed, step, across) {
 		} catch (error) {
 			if (error.name === "AbortError")
 				return;
-			const why = error.status === 404 ?
-			    t("article_not_there", {codein: wanted}) :
-			    reasons(t("article_failed"), error);
+			const codein = wanted;
 
 			row = wanted = null;
 			wait(false);
-			body.replaceChildren(el("p.problem", {role: "alert"},
-			    why));
+			body.replaceChildren(error.status === 404 ?
+			    el("p.problem", {role: "alert"},
+				t("article_not_there", {codein})) :
+			    failure(t("article_failed"), error,
+				() => show(of, codein)));
 		}
 	}
 

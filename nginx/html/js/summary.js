@@ -8,7 +8,7 @@ import {columnName} from "./columns.js";
 import {quoted} from "./conditions.js";
 import {openDialog} from "./dialog.js";
 import {el, nameWords, svg} from "./dom.js";
-import {reasons} from "./errors.js";
+import {failure} from "./errors.js";
 import * as format from "./format.js";
 import {changeOf} from "./months.js";
 import {monthLine} from "./monthline.js";
@@ -184,9 +184,8 @@ export function openSummary(now, filter) {
 				table(found));
 		} catch (error) {
 			if (mine === newest)
-				body.replaceChildren(el("p.problem",
-				    {role: "alert"},
-				    reasons(t("sum_failed"), error)));
+				body.replaceChildren(failure(t("sum_failed"),
+				    error, draw));
 		}
 	}
 

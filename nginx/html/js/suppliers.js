@@ -2,7 +2,7 @@
 import {get} from "./api.js";
 import {emit} from "./bus.js";
 import {debounce, el, icon, lock, typed} from "./dom.js";
-import {complain, reasons} from "./errors.js";
+import {complain, failure} from "./errors.js";
 import * as format from "./format.js";
 import {mayDecide} from "./rights.js";
 import {plural, t} from "./text.js";
@@ -29,7 +29,7 @@ export function supplierPicker() {
 	    placeholder: t("supplier_search"), autocomplete: "off"});
 	const list = el("ul", {id: "suppliers", role: "listbox",
 	    "aria-label": t("supplier")});
-	const more = el("p.more", {"aria-live": "polite"});
+	const more = el("div.more", {"aria-live": "polite"});
 	const popup = el("div.popup.suppliers", {hidden: true}, input, list,
 	    more);
 	let found = [], at = -1, asked = null;
@@ -90,8 +90,11 @@ export function supplierPicker() {
 		} catch (error) {
 			if (error.name === "AbortError")
 				return;
-			fill([], null, ...reasons(t("suppliers_failed"),
-			    error));
+			fill([], null, failure(t("suppliers_failed"), error,
+			    () => {
+				input.focus();
+				look();
+			    }));
 			list.setAttribute("aria-busy", "false");
 		}
 	}

@@ -5,7 +5,7 @@
 import {ask, get, post, remove} from "./api.js";
 import {openDialog, sure} from "./dialog.js";
 import {el} from "./dom.js";
-import {reasons} from "./errors.js";
+import {failure, reasons} from "./errors.js";
 import * as format from "./format.js";
 import {isShort} from "./password.js";
 import {ROLES, rightsInWords} from "./rights.js";
@@ -174,14 +174,18 @@ function userRow(user, mine, act) {
 export function openUsers(session) {
 	const body = el("tbody");
 	const problem = el("p.problem", {role: "alert"});
-	const told = el("p.faint", {role: "status"}, t("loading"));
+	const told = el("div.faint", {role: "status"});
 	const add = el("button.primary", {type: "button",
 	    onclick: () => act(null, addUser)}, t("user_add"));
+	const table = el("table.plain.users", {hidden: true}, el("thead", {},
+	    el("tr", {}, ["user_name", "user_role", "user_seen"].map((text) =>
+		el("th", {scope: "col"}, t(text))), el("td"))), body);
 
 	async function list() {
 		const {data} = await get("/app/users");
 
 		told.textContent = "";
+		table.hidden = false;
 		body.replaceChildren(...data.map((user) => userRow(user,
 		    user.name === session.user && !session.outside, act)));
 	}
@@ -205,13 +209,14 @@ export function openUsers(session) {
 		}
 	}
 
+	async function fill() {
+		told.textContent = t("loading");
+		await list().catch((error) => told.replaceChildren(
+		    failure(t("users_failed"), error, fill)));
+	}
+
 	openDialog({title: t("users"), wide: true, content: [
 		el("div.row", {}, el("p.faint.grow", {}, t("users_lead")), add),
-		problem, told,
-		el("table.plain.users", {}, el("thead", {}, el("tr", {},
-		    ["user_name", "user_role", "user_seen"].map((text) =>
-			el("th", {scope: "col"}, t(text))), el("td"))),
-		body)]});
-	list().catch((error) => told.replaceChildren(
-	    ...reasons(t("users_failed"), error)));
+		problem, told, table]});
+	fill();
 }

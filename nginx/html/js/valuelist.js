@@ -6,7 +6,7 @@ import {get} from "./api.js";
 import {paramsFor} from "./asked.js";
 import {isOn, listedIn, valuesOf, valueWords} from "./conditions.js";
 import {el} from "./dom.js";
-import {reasons} from "./errors.js";
+import {failure} from "./errors.js";
 import * as format from "./format.js";
 import {plural, t} from "./text.js";
 
@@ -43,7 +43,7 @@ export function valueList(column, now) {
 	    "aria-label": t("values_find"), placeholder: t("values_find"),
 	    oninput: () => draw()});
 	const list = el("ul.values");
-	const told = el("p.faint", {role: "status"}, t("loading"));
+	const told = el("div.faint", {role: "status"});
 	let all = [];
 
 	function line({value, count}) {
@@ -82,14 +82,24 @@ export function valueList(column, now) {
 		tell();
 	}
 
-	valuesNow(column, now).then((found) => {
+	async function fill() {
 		const has = ({value}) => ticked.has(value);
 
-		all = valuesOf(column.kind) !== null ? found :
-		    [...found.filter(has), ...found.filter((one) => !has(one))];
-		draw();
-	}).catch((error) => told.replaceChildren(
-	    ...reasons(t("values_failed"), error)));
+		told.textContent = t("loading");
+		try {
+			const found = await valuesNow(column, now);
+
+			all = valuesOf(column.kind) !== null ? found :
+			    [...found.filter(has),
+				...found.filter((one) => !has(one))];
+			draw();
+		} catch (error) {
+			told.replaceChildren(failure(t("values_failed"), error,
+			    fill));
+		}
+	}
+
+	fill();
 	return {element: el("fieldset.value-list", {},
 	    el("legend", {}, t("filter_value")), find, list, told),
 	value: () => [...ticked]};
