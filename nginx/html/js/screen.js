@@ -222,7 +222,7 @@ export function openScreen(host, session, logOut) {
 	/* --- what the user does --------------------------------------------- */
 
 	function notePlace(step) {
-		if (!going)
+		if (!going && supplier !== null)
 			keepPlace({supplier: supplier.code, ...filters,
 			    sort: grid.sorting(), article: panel.codein()}, step);
 	}
@@ -491,10 +491,14 @@ export function openScreen(host, session, logOut) {
 		const last = {...NO_FILTERS, sort: "", article: "",
 		    supplier: recall("supplier")};
 
+		/* The line of the filters has its height before the rows come. */
+		filterLine.show(asked);
 		/* A link to a supplier that is gone shows no other instead. */
 		const there = await goTo(asked) ||
 		    (asked.supplier === "" && await goTo(last));
 
+		if (!there)
+			filterLine.show(NO_FILTERS);
 		if (there)
 			notePlace(false);
 		else if (asked.supplier !== "")

@@ -35,6 +35,7 @@ import {ranges} from "./ranges.mjs";
 import {roles} from "./roles.mjs";
 import {settings} from "./settings.mjs";
 import {sheets} from "./sheets.mjs";
+import {shifts} from "./shifts.mjs";
 import {signs} from "./signs.mjs";
 import {sizes} from "./sizes.mjs";
 import {slicing} from "./slicing.mjs";
@@ -64,7 +65,7 @@ if (!GRID_PARTS) {
 }
 for (const part of [back, choosing, counts, bulk, files, elsewhere, inbox, views, finer,
     places, buyersDay, columns, choices, months, yearOnYear, paper, partly, sheets,
-    slicing, summary, tables, failing, keeping, keyboard, odd, races, signs, together, buyers,
+    slicing, summary, tables, failing, shifts, keeping, keyboard, odd, races, signs, together, buyers,
     roles, memory, looks, sizes].filter(wanted))
 	await part(day, browser);
 await browser.close();
